@@ -1,0 +1,45 @@
+package fmath
+
+import "math"
+
+// Sigmoid returns 1/(1+e^-x) with small relative error in both tails.
+func Sigmoid(x float64) float64 {
+	switch {
+	case x != x:
+		return math.NaN()
+	case x > 40:
+		return 1
+	case x < -40: // 1 + e^x rounds to 1
+		return Exp(x)
+	}
+	// (nh + nl) / (d + e), with t = e^-|x| in both places so that nothing
+	// overflows or cancels.
+	th, tl := expScaled(-math.Abs(x))
+	d, e := fastTwoSum(1, th)
+	e += tl
+	nh, nl := 1.0, 0.0
+	if x < 0 {
+		nh, nl = th, tl
+	}
+	q := nh / d
+	rem := math.FMA(-q, d, nh) // exact
+	return q + (rem+nl-float64(q*e))/d
+}
+
+// Softplus returns log(1+e^x) with small relative error for every x.
+func Softplus(x float64) float64 {
+	switch {
+	case x != x:
+		return math.NaN()
+	case x > 40: // e^-x is lost against x
+		return x
+	case x < -40: // log(1+t) rounds to t
+		return Exp(x)
+	}
+	hi, lo := log1pParts(expScaled(-math.Abs(x)))
+	if x < 0 {
+		return hi + lo
+	}
+	s, e := twoSum(x, hi)
+	return s + (e + lo)
+}

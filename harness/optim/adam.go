@@ -1,0 +1,122 @@
+package optim
+
+import (
+	"errors"
+	"math"
+)
+
+// AdamConfig holds the settings of Adam; a zero field means its default. A decay
+// rate that acts as zero is had from math.SmallestNonzeroFloat64.
+type AdamConfig struct {
+	LR    float64 // learning rate; 0 means 1e-3
+	Beta1 float64 // decay of the average gradient; 0 means 0.9
+	Beta2 float64 // decay of the average square; 0 means 0.999
+	Eps   float64 // added to the root; 0 means 1e-8
+}
+
+// AdaBeliefConfig holds the settings of AdaBelief, with fields as in AdamConfig
+// except for the defaults LR 1e-2 and Eps 1e-16, the latter also being added to
+// the average square at every step.
+type AdaBeliefConfig AdamConfig
+
+// Adam divides the average gradient by the root of the average square.
+type Adam[F Float] struct{ state[F] }
+
+// AdaBelief divides the average gradient by the root of the average square of
+// the gradient's distance from it.
+type AdaBelief[F Float] struct{ state[F] }
+
+// NewAdam returns an optimiser of n parameters at rest, or an error if a setting
+// is out of range.
+func NewAdam[F Float](n int, cfg AdamConfig) (*Adam[F], error) {
+	s, err := newMoments[F]("Adam", n, cfg, 1e-3, 1e-8)
+	if err != nil {
+		return nil, err
+	}
+	return &Adam[F]{s}, nil
+}
+
+// NewAdaBelief returns an optimiser of n parameters at rest, or an error if a
+// setting is out of range.
+func NewAdaBelief[F Float](n int, cfg AdaBeliefConfig) (*AdaBelief[F], error) {
+	s, err := newMoments[F]("AdaBelief", n, AdamConfig(cfg), 1e-2, 1e-16)
+	if err != nil {
+		return nil, err
+	}
+	return &AdaBelief[F]{s}, nil
+}
+
+// newMoments fills the state that both rules share.
+func newMoments[F Float](rule string, n int, cfg AdamConfig, lr, eps float64) (s state[F], err error) {
+	cfg = AdamConfig{or(cfg.LR, lr), or(cfg.Beta1, 0.9), or(cfg.Beta2, 0.999), or(cfg.Eps, eps)}
+	switch {
+	case n < 0:
+		return s, errLength
+	case !validRate(cfg.LR):
+		return s, errRate
+	case !(cfg.Beta1 > 0 && cfg.Beta1 < 1 && cfg.Beta2 > 0 && cfg.Beta2 < 1):
+		return s, errors.New("optim: decay rates of averages must lie in [0, 1)")
+	case !(F(cfg.Eps) > 0 && float64(F(cfg.Eps)) <= math.MaxFloat64):
+		// An eps that vanishes in F would divide zero by zero.
+		return s, errors.New("optim: eps must be positive and finite in the parameters' type")
+	}
+	return state[F]{
+		rule:     rule,
+		n:        n,
+		lr:       cfg.LR,
+		settings: []float64{cfg.Beta1, cfg.Beta2, cfg.Eps},
+		powers:   [2]float64{1, 1},
+		slots:    [][]F{make([]F, n), make([]F, n)},
+	}, nil
+}
+
+// coefficients are the scalars of one step in the parameters' type.
+type coefficients[F Float] struct {
+	b1, b2, rest1, rest2 F // beta and 1 - beta
+	eps                  F
+	rate                 F // lr/(1 - beta1^t)
+	correct2             F // 1 - beta2^t
+}
+
+// advance counts a step. The powers of beta are running products, which unlike
+// math.Pow are the same everywhere.
+func (s *state[F]) advance() coefficients[F] {
+	b1, b2 := s.settings[0], s.settings[1]
+	s.powers[0] = float64(s.powers[0] * b1)
+	s.powers[1] = float64(s.powers[1] * b2)
+	return coefficients[F]{
+		b1: F(b1), b2: F(b2), rest1: F(1 - b1), rest2: F(1 - b2),
+		eps:      F(s.settings[2]),
+		rate:     F(s.lr / (1 - s.powers[0])),
+		correct2: F(1 - s.powers[1]),
+	}
+}
+
+// Step implements Optimizer.
+func (o *Adam[F]) Step(params, grad []F) {
+	if len(params) != o.n || len(grad) != o.n {
+		panic("optim.Adam.Step: wrong number of parameters or gradients")
+	}
+	c := o.advance()
+	m, s := o.slots[0], o.slots[1]
+	for i, g := range grad {
+		m[i] = F(c.b1*m[i]) + F(c.rest1*g)
+		s[i] = F(c.b2*s[i]) + F(c.rest2*F(g*g))
+		params[i] -= F(c.rate*m[i]) / (sqrt(s[i]/c.correct2) + c.eps)
+	}
+}
+
+// Step implements Optimizer.
+func (o *AdaBelief[F]) Step(params, grad []F) {
+	if len(params) != o.n || len(grad) != o.n {
+		panic("optim.AdaBelief.Step: wrong number of parameters or gradients")
+	}
+	c := o.advance()
+	m, s := o.slots[0], o.slots[1]
+	for i, g := range grad {
+		m[i] = F(c.b1*m[i]) + F(c.rest1*g)
+		d := g - m[i]
+		s[i] = F(c.b2*s[i]) + F(c.rest2*F(d*d)) + c.eps
+		params[i] -= F(c.rate*m[i]) / (sqrt(s[i]/c.correct2) + c.eps)
+	}
+}

@@ -1,0 +1,329 @@
+package optim
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"testing"
+)
+
+// must unwraps a constructor's result.
+func must[F Float, O Optimizer[F]](o O, err error) Optimizer[F] {
+	if err != nil {
+		panic(err)
+	}
+	return o
+}
+
+// rules constructs every optimiser with n parameters, with settings that use all
+// code paths.
+func rules[F Float](n int) map[string]Optimizer[F] {
+	return map[string]Optimizer[F]{
+		"SGD":          must[F](NewSGD[F](n, SGDConfig{LR: 0.1})),
+		"SGD momentum": must[F](NewSGD[F](n, SGDConfig{LR: 0.05, Momentum: 0.9, WeightDecay: 1e-3})),
+		"Adam":         must[F](NewAdam[F](n, AdamConfig{LR: 0.05})),
+		"AdaBelief":    must[F](NewAdaBelief[F](n, AdaBeliefConfig{})),
+	}
+}
+
+// vectors is a list of arrays as stored in testdata.
+type vectors []struct{ Data []float64 }
+
+// TestAdaBeliefReference follows a trajectory computed elsewhere.
+func TestAdaBeliefReference(t *testing.T) {
+	raw, err := os.ReadFile("testdata/adabelief.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ref struct{ Params, Grads vectors }
+	if err := json.Unmarshal(raw, &ref); err != nil {
+		t.Fatal(err)
+	}
+	if len(ref.Grads) == 0 || len(ref.Params) != len(ref.Grads)+1 {
+		t.Fatalf("%d parameters and %d gradients", len(ref.Params), len(ref.Grads))
+	}
+	t.Run("float64", func(t *testing.T) { followReference[float64](t, ref.Params, ref.Grads, 1e-9) })
+	t.Run("float32", func(t *testing.T) { followReference[float32](t, ref.Params, ref.Grads, 1e-4) })
+}
+
+func followReference[F Float](t *testing.T, params, grads vectors, tol float64) {
+	w := convert[F](params[0].Data)
+	o := must[F](NewAdaBelief[F](len(w), AdaBeliefConfig{}))
+	for k, g := range grads {
+		o.Step(w, convert[F](g.Data))
+		worst, largest := 0.0, 0.0
+		for i, want := range params[k+1].Data {
+			worst = max(worst, math.Abs(float64(w[i])-want))
+			largest = max(largest, math.Abs(want))
+		}
+		if !(worst <= tol*largest) {
+			t.Errorf("step %d: error %v of %v", k+1, worst, largest)
+		}
+	}
+}
+
+func convert[F Float](x []float64) []F {
+	y := make([]F, len(x))
+	for i, v := range x {
+		y[i] = F(v)
+	}
+	return y
+}
+
+// TestHandComputed checks steps whose numbers are exact or were worked out by
+// hand.
+func TestHandComputed(t *testing.T) {
+	check := func(name string, got, want float64) {
+		t.Helper()
+		if math.Abs(got-want) > 1e-15 {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	w := []float64{1}
+	sgd := must[float64](NewSGD[float64](1, SGDConfig{LR: 0.5, Momentum: 0.5, WeightDecay: 0.25}))
+	sgd.Step(w, []float64{1}) // v = 1 + 0.25
+	check("SGD, step 1", w[0], 0.375)
+	sgd.Step(w, []float64{2}) // v = 0.625 + 2 + 0.09375
+	check("SGD, step 2", w[0], 0.375-2.71875/2)
+	sgd.SetLR(0)
+	sgd.Step(w, []float64{9})
+	check("SGD at rate 0", w[0], 0.375-2.71875/2)
+
+	// With beta = 1/2 and gradients 2, then -1: m' = 2, 0; s' = 4, 2.
+	w = []float64{1}
+	adam := must[float64](NewAdam[float64](1, AdamConfig{LR: 0.3, Beta1: 0.5, Beta2: 0.5, Eps: 1}))
+	adam.Step(w, []float64{2})
+	check("Adam, step 1", w[0], 1-0.3*2/(2+1))
+	adam.Step(w, []float64{-1})
+	check("Adam, step 2", w[0], 0.8)
+	adam.Step(w, []float64{4}) // m = 2, s = 8.75, both over 7/8
+	check("Adam, step 3", w[0], 0.8-0.3*(16.0/7)/(math.Sqrt(10)+1))
+
+	// m = 1, g-m = 1, s = 1/2 + 1, s' = 3.
+	w = []float64{1}
+	belief := must[float64](NewAdaBelief[float64](1, AdaBeliefConfig{LR: 0.3, Beta1: 0.5, Beta2: 0.5, Eps: 1}))
+	belief.Step(w, []float64{2})
+	check("AdaBelief, step 1", w[0], 1-0.3*2/(math.Sqrt(3)+1))
+}
+
+func TestDefaults(t *testing.T) {
+	for name, want := range map[string]float64{"SGD": 1e-2, "Adam": 1e-3, "AdaBelief": 1e-2} {
+		o := map[string]Optimizer[float32]{
+			"SGD":       must[float32](NewSGD[float32](1, SGDConfig{})),
+			"Adam":      must[float32](NewAdam[float32](1, AdamConfig{})),
+			"AdaBelief": must[float32](NewAdaBelief[float32](1, AdaBeliefConfig{})),
+		}[name]
+		if o.LR() != want {
+			t.Errorf("%s: default rate %v, want %v", name, o.LR(), want)
+		}
+	}
+	// The first step of Adam has the length of the rate, whatever the gradient.
+	w := []float64{0}
+	must[float64](NewAdam[float64](1, AdamConfig{})).Step(w, []float64{-7})
+	if math.Abs(w[0]-1e-3) > 1e-10 {
+		t.Errorf("Adam stepped to %v", w[0])
+	}
+}
+
+func TestQuadratic(t *testing.T) {
+	t.Run("float64", quadratic[float64])
+	t.Run("float32", quadratic[float32])
+}
+
+// quadratic minimises a stretched parabola with its minimum away from zero.
+func quadratic[F Float](t *testing.T) {
+	centre, curve := []F{1, -2, 0.5}, []F{1, 3, 0.2}
+	for name, o := range rules[F](3) {
+		w, g := make([]F, 3), make([]F, 3)
+		for step := range 3000 {
+			for i := range w {
+				g[i] = curve[i] * (w[i] - centre[i])
+			}
+			if step == 2000 {
+				o.SetLR(o.LR() / 10)
+			}
+			o.Step(w, g)
+		}
+		for i := range w {
+			// Weight decay moves the minimum by its share of the curvature.
+			if d := math.Abs(float64(w[i] - centre[i])); !(d < 0.01) {
+				t.Errorf("%s: parameter %d is %v, want %v", name, i, w[i], centre[i])
+			}
+		}
+	}
+}
+
+// TestZeroGradient checks that nothing moves, and nothing becomes NaN, where the
+// gradient is zero or underflows when squared.
+func TestZeroGradient(t *testing.T) {
+	t.Run("float64", zeroGradient[float64])
+	t.Run("float32", zeroGradient[float32])
+}
+
+func zeroGradient[F Float](t *testing.T) {
+	for name, o := range rules[F](2) {
+		if name == "SGD momentum" {
+			continue // weight decay moves it
+		}
+		w := []F{3, 3}
+		for range 5000 {
+			o.Step(w, []F{0, 1e-30})
+		}
+		if w[0] != 3 || !(w[1] <= 3 && w[1] >= 2.9) {
+			t.Errorf("%s: moved to %v", name, w)
+		}
+	}
+}
+
+func TestResume(t *testing.T) {
+	t.Run("float64", resume[float64])
+	t.Run("float32", resume[float32])
+}
+
+// resume checks that a restored optimiser continues bit for bit.
+func resume[F Float](t *testing.T) {
+	grad := func(w []F) []F {
+		g := make([]F, len(w))
+		for i := range w {
+			g[i] = w[i]*w[i] - F(i)
+		}
+		return g
+	}
+	for name, o := range rules[F](3) {
+		w := []F{0.3, -0.7, 1.1}
+		for range 10 {
+			o.Step(w, grad(w))
+		}
+		o.SetLR(0.017)
+		saved, err := o.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := rules[F](3)[name]
+		if err := p.UnmarshalBinary(saved); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		v := append([]F{}, w...)
+		for range 10 {
+			o.Step(w, grad(w))
+			p.Step(v, grad(v))
+		}
+		for i := range w {
+			if w[i] != v[i] {
+				t.Errorf("%s: restored run ends at %v, want %v", name, v, w)
+			}
+		}
+		again, _ := p.MarshalBinary()
+		if end, _ := o.MarshalBinary(); !bytes.Equal(end, again) {
+			t.Errorf("%s: states differ at the end", name)
+		}
+
+		// States that do not fit are refused and change nothing.
+		damaged := bytes.Clone(saved)
+		head := bytes.IndexByte(saved, 0) + 2 + 8 // then settings, then rate
+		for i := head; i < min(head+6*8, len(damaged)); i++ {
+			damaged[i] = 0xff // NaN
+		}
+		for what, bad := range map[string][]byte{
+			"empty": nil, "short": saved[:len(saved)-1], "long": append(bytes.Clone(saved), 0), "damaged": damaged,
+		} {
+			if p.UnmarshalBinary(bad) == nil {
+				t.Errorf("%s: accepted a state that is %s", name, what)
+			}
+		}
+		for other, q := range rules[F](3) {
+			if other != name && q.UnmarshalBinary(saved) == nil {
+				t.Errorf("%s accepted the state of %s", other, name)
+			}
+		}
+		if rules[F](4)[name].UnmarshalBinary(saved) == nil {
+			t.Errorf("%s: accepted a state of another length", name)
+		}
+		if after, _ := p.MarshalBinary(); !bytes.Equal(after, again) {
+			t.Errorf("%s: a refused state changed the optimiser", name)
+		}
+	}
+	if rules[float32](3)["Adam"].UnmarshalBinary(mustState(rules[float64](3)["Adam"])) == nil {
+		t.Error("a float32 optimiser accepted a float64 state")
+	}
+}
+
+func mustState[F Float](o Optimizer[F]) []byte {
+	b, err := o.MarshalBinary()
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func TestBadSettings(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, c := range []SGDConfig{
+		{LR: -1}, {LR: nan}, {LR: inf}, {Momentum: 1}, {Momentum: -0.1}, {Momentum: nan},
+		{WeightDecay: -1}, {WeightDecay: nan}, {WeightDecay: inf},
+	} {
+		if o, err := NewSGD[float32](1, c); err == nil || o != nil {
+			t.Errorf("NewSGD accepted %+v", c)
+		}
+	}
+	for _, c := range []AdamConfig{
+		{LR: -1}, {LR: nan}, {Beta1: 1}, {Beta1: -0.1}, {Beta2: 1}, {Beta2: nan},
+		{Eps: -1}, {Eps: nan}, {Eps: inf}, {Eps: 1e-60}, {Eps: 1e60},
+	} {
+		if o, err := NewAdam[float32](1, c); err == nil || o != nil {
+			t.Errorf("NewAdam accepted %+v", c)
+		}
+		if o, err := NewAdaBelief[float32](1, AdaBeliefConfig(c)); err == nil || o != nil {
+			t.Errorf("NewAdaBelief accepted %+v", c)
+		}
+	}
+	if _, err := NewAdam[float64](1, AdamConfig{Eps: 1e-60, Beta1: math.SmallestNonzeroFloat64}); err != nil {
+		t.Error(err)
+	}
+	if _, err := NewSGD[float64](-1, SGDConfig{}); err == nil {
+		t.Error("NewSGD accepted a negative length")
+	}
+	if _, err := NewAdam[float64](-1, AdamConfig{}); err == nil {
+		t.Error("NewAdam accepted a negative length")
+	}
+}
+
+func TestPanics(t *testing.T) {
+	want := map[string]string{
+		"SGD":          "optim.SGD.Step: wrong number of parameters or gradients",
+		"SGD momentum": "optim.SGD.Step: wrong number of parameters or gradients",
+		"Adam":         "optim.Adam.Step: wrong number of parameters or gradients",
+		"AdaBelief":    "optim.AdaBelief.Step: wrong number of parameters or gradients",
+	}
+	expect := func(want string, f func()) {
+		t.Helper()
+		defer func() {
+			t.Helper()
+			if got := recover(); got != want {
+				t.Errorf("panic %v, want %q", got, want)
+			}
+		}()
+		f()
+	}
+	for name, o := range rules[float64](2) {
+		expect(want[name], func() { o.Step(make([]float64, 3), make([]float64, 2)) })
+		expect(want[name], func() { o.Step(make([]float64, 2), make([]float64, 1)) })
+		expect(want[name], func() { o.Step(nil, nil) })
+		expect("optim.SetLR: learning rate must be finite and not negative", func() { o.SetLR(-1) })
+		expect("optim.SetLR: learning rate must be finite and not negative", func() { o.SetLR(math.NaN()) })
+	}
+}
+
+func BenchmarkAdaBelief(b *testing.B) {
+	const n = 100_000
+	o := must[float32](NewAdaBelief[float32](n, AdaBeliefConfig{}))
+	w, g := make([]float32, n), make([]float32, n)
+	for i := range g {
+		g[i] = float32(i%17) - 8
+	}
+	for b.Loop() {
+		o.Step(w, g)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/parameter")
+}

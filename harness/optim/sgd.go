@@ -1,0 +1,61 @@
+package optim
+
+import (
+	"errors"
+	"math"
+)
+
+// SGDConfig holds the settings of SGD. Its zero value is plain gradient descent
+// with the default rate.
+type SGDConfig struct {
+	LR          float64 // learning rate; 0 means 1e-2
+	Momentum    float64 // mu, in [0, 1)
+	WeightDecay float64 // lambda; lambda w is added to the gradient
+}
+
+// SGD is gradient descent with momentum: v = mu v + g + lambda w, w -= lr v.
+type SGD[F Float] struct{ state[F] }
+
+// NewSGD returns an optimiser of n parameters at rest, or an error if a setting
+// is out of range.
+func NewSGD[F Float](n int, cfg SGDConfig) (*SGD[F], error) {
+	switch {
+	case n < 0:
+		return nil, errLength
+	case !validRate(cfg.LR):
+		return nil, errRate
+	case !(cfg.Momentum >= 0 && cfg.Momentum < 1):
+		return nil, errors.New("optim: SGD momentum must lie in [0, 1)")
+	case !(cfg.WeightDecay >= 0 && cfg.WeightDecay <= math.MaxFloat64):
+		return nil, errors.New("optim: SGD weight decay must be finite and not negative")
+	}
+	o := &SGD[F]{state[F]{
+		rule:     "SGD",
+		n:        n,
+		lr:       or(cfg.LR, 1e-2),
+		settings: []float64{cfg.Momentum, cfg.WeightDecay},
+	}}
+	if cfg.Momentum != 0 {
+		o.slots = [][]F{make([]F, n)}
+	}
+	return o, nil
+}
+
+// Step implements Optimizer.
+func (o *SGD[F]) Step(params, grad []F) {
+	if len(params) != o.n || len(grad) != o.n {
+		panic("optim.SGD.Step: wrong number of parameters or gradients")
+	}
+	lr, mu, decay := F(o.lr), F(o.settings[0]), F(o.settings[1])
+	for i, v := range grad {
+		w := params[i]
+		if decay != 0 {
+			v += F(decay * w)
+		}
+		if mu != 0 {
+			v += F(mu * o.slots[0][i])
+			o.slots[0][i] = v
+		}
+		params[i] = w - F(lr*v)
+	}
+}

@@ -1,0 +1,95 @@
+package tensor
+
+import "dgkip/harness/tensor/internal/kernel"
+
+// The operations of this file treat x as a matrix of rows of c contiguous
+// columns; an image [h, w, c] is h*w rows. They run on the calling goroutine.
+
+// ColSum adds to y[j] the sum of column j of x.
+func ColSum[F Float](y, x []F, c int) {
+	rows := columnRows(x, c)
+	if len(y) != c {
+		panic("tensor: ColSum: shapes do not fit")
+	}
+	if x32, ok := as32(x); ok {
+		y32, _ := as32(y)
+		if rows > 0 {
+			kernel.Active().ColSum(&kernel.Cols{Y: y32, X: x32, Rows: rows, Stride: c, C: c})
+		}
+		return
+	}
+	for i, v := range x {
+		y[i%c] += v
+	}
+}
+
+// ColDot adds to y[j] the sum of column j of the elementwise product of x and z.
+func ColDot[F Float](y, x, z []F, c int) {
+	rows := columnRows(x, c)
+	if len(y) != c || len(z) != len(x) {
+		panic("tensor: ColDot: shapes do not fit")
+	}
+	if x32, ok := as32(x); ok {
+		y32, _ := as32(y)
+		z32, _ := as32(z)
+		if rows > 0 {
+			kernel.Active().ColDot(&kernel.Cols{Y: y32, X: x32, Z: z32, Rows: rows, Stride: c, C: c})
+		}
+		return
+	}
+	for i, v := range x {
+		y[i%c] += F(v * z[i])
+	}
+}
+
+// Affine sets column j of y to a[j]*x + d[j]. y may be x.
+func Affine[F Float](y, a, x, d []F) {
+	rows := columnRows(x, len(a))
+	if len(y) != len(x) || len(d) != len(a) {
+		panic("tensor: Affine: shapes do not fit")
+	}
+	if x32, ok := as32(x); ok {
+		y32, _ := as32(y)
+		a32, _ := as32(a)
+		d32, _ := as32(d)
+		if rows > 0 {
+			kernel.Active().Affine(&kernel.Cols{Y: y32, X: x32, A: a32, D: d32, Rows: rows, Stride: len(a), C: len(a)})
+		}
+		return
+	}
+	for i, v := range x {
+		j := i % len(a)
+		y[i] = F(a[j]*v) + d[j]
+	}
+}
+
+// Affine2 sets column j of y to a[j]*x + b[j]*z + d[j]. y may be x or z.
+func Affine2[F Float](y, a, x, b, z, d []F) {
+	rows := columnRows(x, len(a))
+	if len(y) != len(x) || len(z) != len(x) || len(b) != len(a) || len(d) != len(a) {
+		panic("tensor: Affine2: shapes do not fit")
+	}
+	if x32, ok := as32(x); ok {
+		y32, _ := as32(y)
+		a32, _ := as32(a)
+		b32, _ := as32(b)
+		z32, _ := as32(z)
+		d32, _ := as32(d)
+		if rows > 0 {
+			kernel.Active().Affine2(&kernel.Cols{Y: y32, X: x32, Z: z32, A: a32, B: b32, D: d32, Rows: rows, Stride: len(a), C: len(a)})
+		}
+		return
+	}
+	for i, v := range x {
+		j := i % len(a)
+		y[i] = F(a[j]*v) + F(b[j]*z[i]) + d[j]
+	}
+}
+
+// columnRows returns the number of rows of x.
+func columnRows[F Float](x []F, c int) int {
+	if c < 1 || len(x)%c != 0 {
+		panic("tensor: columns do not divide the length")
+	}
+	return len(x) / c
+}

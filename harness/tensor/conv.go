@@ -1,0 +1,259 @@
+package tensor
+
+import (
+	"dgkip/harness/tensor/internal/kernel"
+)
+
+// Algorithm is a way of computing a convolution.
+type Algorithm int
+
+const (
+	// Auto takes Winograd where the shape suits it: at least 64 channels in and
+	// out, both multiples of 16, and images of at least 4x4 pixels. The number of
+	// images does not matter, so that a result never depends on the batch an
+	// image was in.
+	Auto Algorithm = iota
+	// Direct sums the nine taps.
+	Direct
+	// Winograd is F(4x4, 3x3): a quarter of the multiplications, and rounding
+	// errors about three times those of Direct.
+	Winograd
+)
+
+// Conv is a 3x3 convolution of images with stride 1 and zero padding 1:
+//
+//	y[r, c, o] = sum over i, j in 0..2 and channel k of x[r+i-1, c+j-1, k] * w[i, j, k, o]
+//
+// Images are [n, h, w, channel] and weights [3, 3, in, out], both contiguous.
+// The forms of the weights that the kernels read are made when they are first
+// needed, and again after Set. A Conv may be used by several goroutines, but
+// not while Set runs.
+type Conv[F Float] struct {
+	In, Out int
+	Algo    Algorithm
+
+	w      []F
+	packed convForms
+}
+
+// NewConv returns a convolution with weights w, which it keeps and does not
+// copy.
+func NewConv[F Float](w []F, in, out int, algo Algorithm) *Conv[F] {
+	if in < 1 || out < 1 || len(w) != 9*in*out {
+		panic("tensor: NewConv: weights do not fit the channels")
+	}
+	c := &Conv[F]{In: in, Out: out, Algo: algo}
+	c.Set(w)
+	return c
+}
+
+// Set makes w the weights. It must be called again when w's values change.
+func (c *Conv[F]) Set(w []F) {
+	if len(w) != 9*c.In*c.Out {
+		panic("tensor: Conv.Set: weights do not fit the channels")
+	}
+	c.w = w
+	c.packed.reset()
+}
+
+// Epilogue is what happens to a convolution's sums before they are stored, in
+// the order of the fields.
+type Epilogue[F Float] struct {
+	Add  bool // add to what the output holds
+	Bias []F  // add to every pixel
+	ReLU bool // replace negative values by zero
+}
+
+// Forward convolves n images of h x w pixels.
+func (c *Conv[F]) Forward(y, x []F, n, h, w int, e Epilogue[F]) {
+	if n < 0 || h < 1 || w < 1 || len(x) != n*h*w*c.In || len(y) != n*h*w*c.Out || e.Bias != nil && len(e.Bias) != c.Out {
+		panic("tensor: Conv.Forward: shapes do not fit")
+	}
+	if x32, ok := as32(x); ok {
+		y32, _ := as32(y)
+		w32, _ := as32(c.w)
+		bias, _ := as32(e.Bias)
+		j := convJob{y: y32, x: x32, n: n, h: h, w: w, e: Epilogue[float32]{e.Add, bias, e.ReLU}}
+		j.forms(&c.packed.forward, w32, c.In, c.Out, c.Algo)
+		j.run()
+		return
+	}
+	convNaive(y, x, c.w, n, h, w, c.In, c.Out, e)
+}
+
+// BackwardInput sets dx to the adjoint of Forward applied to dy, or adds it.
+func (c *Conv[F]) BackwardInput(dx, dy []F, n, h, w int, add bool) {
+	if n < 0 || h < 1 || w < 1 || len(dx) != n*h*w*c.In || len(dy) != n*h*w*c.Out {
+		panic("tensor: Conv.BackwardInput: shapes do not fit")
+	}
+	if dx32, ok := as32(dx); ok {
+		dy32, _ := as32(dy)
+		w32, _ := as32(c.w)
+		if c.In < 8 {
+			c.packed.thin.make(func() { c.packed.taps = packTaps(w32, c.In, c.Out) })
+			convBackwardThin(dx32, dy32, c.packed.taps, n, h, w, c.In, c.Out, add)
+			return
+		}
+		j := convJob{y: dx32, x: dy32, n: n, h: h, w: w, e: Epilogue[float32]{Add: add}}
+		c.packed.turned.make(func() { c.packed.turnedW = turn(w32, c.In, c.Out) })
+		j.forms(&c.packed.backward, c.packed.turnedW, c.Out, c.In, c.Algo)
+		j.run()
+		return
+	}
+	convNaive(dx, dy, turn(c.w, c.In, c.Out), n, h, w, c.Out, c.In, Epilogue[F]{Add: add})
+}
+
+// turn returns the weights of the adjoint: taps rotated by half a turn, input
+// and output channels exchanged.
+func turn[F Float](w []F, in, out int) []F {
+	t := make([]F, len(w))
+	Parallel(9, func(tap int) {
+		src, dst := w[tap*in*out:][:in*out], t[(8-tap)*in*out:][:in*out]
+		for i := range in {
+			for o, v := range src[i*out:][:out] {
+				dst[o*in+i] = v
+			}
+		}
+	})
+	return t
+}
+
+// convNaive is a convolution by its definition.
+func convNaive[F Float](y, x, weights []F, n, h, w, in, out int, e Epilogue[F]) {
+	Parallel(n*h, func(task int) {
+		img, r := task/h, task%h
+		for c := range w {
+			dst := y[((img*h+r)*w+c)*out:][:out]
+			for o := range dst {
+				var f F
+				for i := max(0, 1-r); i < min(3, h+1-r); i++ {
+					for j := max(0, 1-c); j < min(3, w+1-c); j++ {
+						src := x[((img*h+r+i-1)*w+c+j-1)*in:][:in]
+						for k, v := range src {
+							f += F(v * weights[((3*i+j)*in+k)*out+o])
+						}
+					}
+				}
+				if e.Add {
+					f += dst[o]
+				}
+				if e.Bias != nil {
+					f += e.Bias[o]
+				}
+				if e.ReLU && f < 0 {
+					f = 0
+				}
+				dst[o] = f
+			}
+		}
+	})
+}
+
+// convJob is one call of Forward, or of BackwardInput as the convolution that
+// it is.
+type convJob struct {
+	path    *kernel.Path
+	y, x    []float32
+	n, h, w int
+	in, out int
+	e       Epilogue[float32]
+	direct  []float32 // panels of weights, or nil
+	u       []float32 // Winograd weights, or nil
+}
+
+func (j *convJob) run() {
+	if j.n == 0 {
+		return
+	}
+	if j.u != nil {
+		j.winograd()
+	} else {
+		j.runDirect()
+	}
+}
+
+// mode returns the epilogue as a kernel's mode.
+func (j *convJob) mode() int {
+	m := 0
+	if j.e.Add {
+		m |= kernel.Add
+	}
+	if j.e.Bias != nil {
+		m |= kernel.AddBias
+	}
+	if j.e.ReLU {
+		m |= kernel.ReLU
+	}
+	return m
+}
+
+// runDirect sums the taps: a matrix product whose left operand is read in
+// place. The three taps of a kernel row meet 3*in consecutive values of a
+// padded image, so a row of the kernel is one segment of the sum.
+func (j *convJob) runDirect() {
+	width := j.path.Cols
+	panels := ceil(j.out, width)
+	// Few images are shared out by output channel.
+	split := 1
+	for j.n*split < 2*threads() && split < panels {
+		split++
+	}
+	Parallel(j.n*split, func(task int) {
+		s := getScratch()
+		defer putScratch(s)
+		img, part := task/split, task%split
+		x := j.padded(s, img)
+		t := &s.tile
+		t.A, t.ARow, t.AK, t.BK, t.K = x, j.in, 1, width, 3*j.in
+		row := (j.w + 2) * j.in
+		t.Segs = s.segs[:3]
+		tiles := ceil(j.w, j.path.Rows)
+		g := gemm{path: j.path, c: Mat[float32]{Rows: j.n * j.h * j.w, Cols: j.out, Stride: j.out, Data: j.y}, n: j.out, bias: j.e.Bias}
+		for p := part * panels / split; p < (part+1)*panels/split; p++ {
+			t.B = j.direct[p*9*j.in*width:][:9*j.in*width]
+			for r := range j.h {
+				for i := range tiles {
+					c0, c1 := i*j.w/tiles, (i+1)*j.w/tiles
+					for k := range t.Segs {
+						t.Segs[k] = kernel.Seg{A: (r+k)*row + c0*j.in, B: k * 3 * j.in * width}
+					}
+					t.Rows = c1 - c0
+					g.store(s, (img*j.h+r)*j.w+c0, p*width, j.mode())
+				}
+			}
+		}
+	})
+}
+
+// padded returns image img with a border of zeros one pixel wide.
+func (j *convJob) padded(s *scratch, img int) []float32 {
+	return pad(s, j.x[img*j.h*j.w*j.in:][:j.h*j.w*j.in], j.h, j.w, j.in, j.h+2, j.w+2)
+}
+
+// pad copies an image of h x w pixels into one of ph x pw pixels, below and to
+// the right of one row and one column of zeros.
+func pad(s *scratch, x []float32, h, w, ch, ph, pw int) []float32 {
+	p := grow(&s.a, ph*pw*ch)
+	clear(p[:pw*ch])
+	for r := range h {
+		row := p[(r+1)*pw*ch:][:pw*ch]
+		clear(row[:ch])
+		copy(row[ch:], x[r*w*ch:][:w*ch])
+		clear(row[(w+1)*ch:])
+	}
+	clear(p[(h+1)*pw*ch:])
+	return p
+}
+
+// packDirect returns weights [3, 3, in, out] as panels of consecutive output
+// channels.
+func packDirect(p *kernel.Path, w []float32, in, out int) []float32 {
+	width := p.Cols
+	panels := ceil(out, width)
+	dst := make([]float32, panels*9*in*width)
+	g := gemm{path: p, b: MatOf(w, 9*in, out), n: out}
+	Parallel(panels, func(i int) {
+		g.packPanel(nil, dst[i*9*in*width:][:9*in*width], i*width, 0, 9*in)
+	})
+	return dst
+}

@@ -1,0 +1,84 @@
+package kernel
+
+// Tile describes one call of the matrix micro-kernel, for i < Rows and
+// j < Cols. With f(i, j) starting at zero it computes
+//
+//	for s in Segs { for k < K { f(i, j) = fma(A[s.A+i*ARow+k*AK], B[s.B+k*BK+j], f(i, j)) } }
+//
+// and stores f in C[i*CRow+j] after the steps that Mode asks for. All offsets
+// and strides count values.
+type Tile struct {
+	A, B, C, Bias []float32
+	Segs          []Seg
+	Rows, Cols    int
+	K             int
+	ARow, AK      int
+	BK            int
+	CRow          int
+	Mode          int
+}
+
+// Seg is where one segment of the sum begins in A and in B.
+type Seg struct{ A, B int }
+
+// What a Tile does with its sums before it stores them, in this order.
+const (
+	Add     = 1 << iota // f = C + f
+	AddBias             // f = f + Bias[j]
+	ReLU                // f = max(0, f); NaN is passed on
+)
+
+// WinogradIn describes the input transform of one tile of Winograd's
+// F(4x4, 3x3): V = B' d B for the 6x6 patch d at Src, for channels [0, C).
+// Element (i, j) of V goes to Dst[(6*i+j)*Plane+c].
+type WinogradIn struct {
+	Dst, Src []float32
+	Plane    int // distance of two elements of V
+	Row, Pix int // distances of two rows and of two pixels of Src
+	C        int
+}
+
+// WinogradOut describes the output transform of one tile: Y = A' M A for the
+// 6x6 block M with element (i, j) at Src[(6*i+j)*Plane+c], followed by bias and
+// ReLU as in a Tile. Y is 4x4 pixels and goes to Dst.
+type WinogradOut struct {
+	Dst, Src, Bias []float32
+	Plane          int
+	Row, Pix       int
+	C              int
+	Mode           int // AddBias, ReLU
+}
+
+// Vec describes an elementwise operation on the first N values.
+type Vec struct {
+	Y, X, Z []float32
+	A       float32
+	N       int
+}
+
+// Pool describes the average over 2x2 pixels for one row of W pooled pixels;
+// the two rows of Big, and of Act, lie Row apart.
+type Pool struct {
+	Small, Big, Act []float32
+	Row, W, C       int
+}
+
+// Cols describes an operation on Rows rows of C columns that lie Stride apart
+// in X, Z and Y; A, B and D hold one value a column. Sums have Y[c] alone.
+type Cols struct {
+	Y, X, Z, A, B, D []float32
+	Rows, Stride, C  int
+}
+
+// Panel describes the packing of K rows of Cols values (or, transposed, of 8
+// rows of K values) that lie Row apart into the rows of a panel, Width apart.
+type Panel struct {
+	Dst, Src []float32
+	K        int
+	Row      int
+	Width    int
+}
+
+// DotLanes is the number of partial sums of a dot product, the same on every
+// path so that the result is too.
+const DotLanes = 64

@@ -1,0 +1,330 @@
+package main
+
+import (
+	"fmt"
+
+	"dgkip/harness/tensor/internal/kernel"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// The elementwise kernels multiply and add in two rounded steps, so that plain
+// Go on a processor without these instructions gives the same bits at speed.
+
+// maskPositive sets y to g where x > 0 and to zero elsewhere.
+func (v isa) maskPositive(x Op, g, y reg.VecVirtual) {
+	zero := v.vec()
+	v.clear(zero)
+	const less = 17 // LT_OQ: 0 < x
+	if v.lanes == 16 {
+		m := K()
+		VCMPPS(U8(less), x, zero, m)
+		VMOVUPS_Z(g, m, y)
+	} else {
+		VCMPPS(U8(less), x, zero, zero)
+		VANDPS(zero, g, y)
+	}
+}
+
+// elementwise writes the operations on Vec.
+func (v isa) elementwise() {
+	step := Imm(uint64(v.bytes()))
+	loop := func(name, doc string, body func(a args, x, y, z Mem) func()) {
+		a := v.text(name, "Vec", name+v.name+" "+doc)
+		x, y, z, n := a.ptr("X"), a.ptr("Y"), a.ptr("Z"), a.int("N")
+		do := body(a, Mem{Base: x}, Mem{Base: y}, Mem{Base: z})
+		repeat("loop", n, v.lanes, func() {
+			do()
+			ADDQ(step, x)
+			ADDQ(step, y)
+			ADDQ(step, z)
+		})
+		v.done()
+	}
+	loop("relu", "computes Y = max(0, X).", func(_ args, x, y, _ Mem) func() {
+		return func() {
+			r, zero := v.vec(), v.vec()
+			v.clear(zero)
+			VMOVUPS(x, r)
+			VMAXPS(r, zero, r)
+			VMOVUPS(r, y)
+		}
+	})
+	loop("mask", "computes Y = Z where X > 0, else 0.", func(_ args, x, y, z Mem) func() {
+		return func() {
+			r := v.vec()
+			VMOVUPS(z, r)
+			v.maskPositive(x, r, r)
+			VMOVUPS(r, y)
+		}
+	})
+	loop("axpy", "computes Y = Z + A*X.", func(a args, x, y, z Mem) func() {
+		s := a.splat(v, "A")
+		return func() {
+			r := v.vec()
+			VMULPS(x, s, r)
+			VADDPS(z, r, r)
+			VMOVUPS(r, y)
+		}
+	})
+}
+
+// pooling writes the 2x2 average and its adjoint, with or without the mask of
+// the ReLU before it.
+func (v isa) pooling() {
+	const quarter = 0.25
+	a := v.text("pool", "Pool", "pool"+v.name+" averages 2x2 pixels into one row of Small.")
+	small, big, row, w, c := a.ptr("Small"), a.ptr("Big"), a.bytes("Row"), a.int("W"), a.bytes("C")
+	q := v.constant(quarter)
+	repeat("pixels", w, 1, func() {
+		n := GP64()
+		MOVQ(c, n)
+		low := GP64()
+		LEAQ(Mem{Base: big, Index: row, Scale: 1}, low)
+		repeat("channels", n, v.bytes(), func() {
+			x, y := v.vec(), v.vec()
+			VMOVUPS(Mem{Base: big}, x)
+			VADDPS(Mem{Base: big, Index: c, Scale: 1}, x, x)
+			VMOVUPS(Mem{Base: low}, y)
+			VADDPS(Mem{Base: low, Index: c, Scale: 1}, y, y)
+			VADDPS(y, x, x)
+			VMULPS(q, x, x)
+			VMOVUPS(x, Mem{Base: small})
+			ADDQ(Imm(uint64(v.bytes())), big)
+			ADDQ(Imm(uint64(v.bytes())), low)
+			ADDQ(Imm(uint64(v.bytes())), small)
+		})
+		ADDQ(c, big)
+	})
+	v.done()
+
+	for _, masked := range []bool{false, true} {
+		name, doc := "unpool", "unpool%s spreads a quarter of Small over 2x2 pixels of Big."
+		if masked {
+			name, doc = "unpoolMask", "unpoolMask%s is unpool, with zero where Act is not positive."
+		}
+		a := v.text(name, "Pool", fmt.Sprintf(doc, v.name))
+		small, big, row, w, c := a.ptr("Small"), a.ptr("Big"), a.bytes("Row"), a.int("W"), a.bytes("C")
+		var act reg.GPVirtual
+		if masked {
+			act = a.ptr("Act")
+		}
+		q := v.constant(quarter)
+		repeat("pixels", w, 1, func() {
+			n := GP64()
+			MOVQ(c, n)
+			low, actLow := GP64(), GP64()
+			LEAQ(Mem{Base: big, Index: row, Scale: 1}, low)
+			if masked {
+				LEAQ(Mem{Base: act, Index: row, Scale: 1}, actLow)
+			}
+			repeat("channels", n, v.bytes(), func() {
+				g := v.vec()
+				VMULPS(Mem{Base: small}, q, g)
+				for _, p := range []struct{ dst, act Mem }{
+					{Mem{Base: big}, Mem{Base: act}},
+					{Mem{Base: big, Index: c, Scale: 1}, Mem{Base: act, Index: c, Scale: 1}},
+					{Mem{Base: low}, Mem{Base: actLow}},
+					{Mem{Base: low, Index: c, Scale: 1}, Mem{Base: actLow, Index: c, Scale: 1}},
+				} {
+					if masked {
+						y := v.vec()
+						v.maskPositive(p.act, g, y)
+						VMOVUPS(y, p.dst)
+					} else {
+						VMOVUPS(g, p.dst)
+					}
+				}
+				step := Imm(uint64(v.bytes()))
+				ADDQ(step, big)
+				ADDQ(step, low)
+				ADDQ(step, small)
+				if masked {
+					ADDQ(step, act)
+					ADDQ(step, actLow)
+				}
+			})
+			ADDQ(c, big)
+			if masked {
+				ADDQ(c, act)
+			}
+		})
+		v.done()
+	}
+}
+
+// columns writes the operations on Cols: sums down columns, and affine maps
+// with one coefficient a column.
+func (v isa) columns() {
+	step := Imm(uint64(v.bytes()))
+	// reduce keeps a register of sums while it goes down the rows.
+	reduce := func(name, doc string, two bool) {
+		a := v.text(name, "Cols", name+v.name+" "+doc)
+		x, z, y, rows, stride, c := a.ptr("X"), a.ptr("Z"), a.ptr("Y"), a.int("Rows"), a.bytes("Stride"), a.int("C")
+		repeat("columns", c, v.lanes, func() {
+			s := v.vec()
+			VMOVUPS(Mem{Base: y}, s)
+			n, xr, zr := GP64(), GP64(), GP64()
+			MOVQ(rows, n)
+			MOVQ(x, xr)
+			MOVQ(z, zr)
+			repeat("rows", n, 1, func() {
+				if two {
+					t := v.vec()
+					VMOVUPS(Mem{Base: xr}, t)
+					VMULPS(Mem{Base: zr}, t, t)
+					VADDPS(t, s, s)
+					ADDQ(stride, zr)
+				} else {
+					VADDPS(Mem{Base: xr}, s, s)
+				}
+				ADDQ(stride, xr)
+			})
+			VMOVUPS(s, Mem{Base: y})
+			ADDQ(step, x)
+			ADDQ(step, z)
+			ADDQ(step, y)
+		})
+		v.done()
+	}
+	reduce("colSum", "computes Y[c] += sum over rows of X.", false)
+	reduce("colDot", "computes Y[c] += sum over rows of X*Z.", true)
+
+	affine := func(name, doc string, two bool) {
+		a := v.text(name, "Cols", name+v.name+" "+doc)
+		x, z, y, rows, stride, c := a.ptr("X"), a.ptr("Z"), a.ptr("Y"), a.int("Rows"), a.bytes("Stride"), a.int("C")
+		ca, cb, cd := a.ptr("A"), a.ptr("B"), a.ptr("D")
+		repeat("columns", c, v.lanes, func() {
+			av, bv, dv := v.vec(), v.vec(), v.vec()
+			VMOVUPS(Mem{Base: ca}, av)
+			if two {
+				VMOVUPS(Mem{Base: cb}, bv)
+			}
+			VMOVUPS(Mem{Base: cd}, dv)
+			n, xr, zr, yr := GP64(), GP64(), GP64(), GP64()
+			MOVQ(rows, n)
+			MOVQ(x, xr)
+			MOVQ(z, zr)
+			MOVQ(y, yr)
+			repeat("rows", n, 1, func() {
+				s, t := v.vec(), v.vec()
+				VMULPS(Mem{Base: xr}, av, s)
+				if two {
+					VMULPS(Mem{Base: zr}, bv, t)
+					VADDPS(t, s, s)
+					ADDQ(stride, zr)
+				}
+				VADDPS(dv, s, s)
+				VMOVUPS(s, Mem{Base: yr})
+				ADDQ(stride, xr)
+				ADDQ(stride, yr)
+			})
+			for _, r := range []reg.GPVirtual{x, z, y, ca, cb, cd} {
+				ADDQ(step, r)
+			}
+		})
+		v.done()
+	}
+	affine("affine", "computes Y = A[c]*X + D[c].", false)
+	affine("affine2", "computes Y = (A[c]*X + B[c]*Z) + D[c].", true)
+}
+
+// dot writes the dot product's partial sums.
+func (v isa) dot() {
+	a := v.text("dot", "Vec", fmt.Sprintf("dot%s adds X[i]*Z[i] to Y[i%%%d].", v.name, kernel.DotLanes))
+	x, z, y, n := a.ptr("X"), a.ptr("Z"), a.ptr("Y"), a.int("N")
+	s := v.vecs(kernel.DotLanes / v.lanes)
+	for i, r := range s {
+		VMOVUPS(Mem{Base: y, Disp: i * v.bytes()}, r)
+	}
+	repeat("loop", n, kernel.DotLanes, func() {
+		for i, r := range s {
+			t := v.vec()
+			VMOVUPS(Mem{Base: x, Disp: i * v.bytes()}, t)
+			VMULPS(Mem{Base: z, Disp: i * v.bytes()}, t, t)
+			VADDPS(t, r, r)
+		}
+		ADDQ(U32(4*kernel.DotLanes), x)
+		ADDQ(U32(4*kernel.DotLanes), z)
+	})
+	for i, r := range s {
+		VMOVUPS(r, Mem{Base: y, Disp: i * v.bytes()})
+	}
+	v.done()
+}
+
+// pack writes the two ways of filling a panel of B: rows copied, or an 8x8
+// block of the transposed matrix turned at a time.
+func (v isa) pack() {
+	a := v.text("packRows", "Panel", fmt.Sprintf("packRows%s copies K rows of %d values.", v.name, 2*v.lanes))
+	src, dst, k, row, width := a.ptr("Src"), a.ptr("Dst"), a.int("K"), a.bytes("Row"), a.bytes("Width")
+	repeat("rows", k, 1, func() {
+		x, y := v.vec(), v.vec()
+		VMOVUPS(Mem{Base: src}, x)
+		VMOVUPS(Mem{Base: src, Disp: v.bytes()}, y)
+		VMOVUPS(x, Mem{Base: dst})
+		VMOVUPS(y, Mem{Base: dst, Disp: v.bytes()})
+		ADDQ(row, src)
+		ADDQ(width, dst)
+	})
+	v.done()
+}
+
+// packTransposed writes the 8x8 transposition, in 256-bit registers for both
+// paths.
+func packTransposed() {
+	v := avx2
+	a := v.text("packTransposed", "Panel", "packTransposed256 writes the transpose of 8 rows and K columns, K a multiple of 8.")
+	src, dst, k, row, width := a.ptr("Src"), a.ptr("Dst"), a.int("K"), a.bytes("Row"), a.bytes("Width")
+	row3, width3 := GP64(), GP64()
+	LEAQ(Mem{Base: row, Index: row, Scale: 2}, row3)
+	LEAQ(Mem{Base: width, Index: width, Scale: 2}, width3)
+	// rows addresses row i of eight that start at base.
+	rows := func(base, by, by3 reg.GPVirtual, half reg.GPVirtual, i int) Mem {
+		b := base
+		if i >= 4 {
+			b = half
+		}
+		switch i % 4 {
+		case 1:
+			return Mem{Base: b, Index: by, Scale: 1}
+		case 2:
+			return Mem{Base: b, Index: by, Scale: 2}
+		case 3:
+			return Mem{Base: b, Index: by3, Scale: 1}
+		}
+		return Mem{Base: b}
+	}
+	repeat("blocks", k, 8, func() {
+		srcHalf, dstHalf := GP64(), GP64()
+		LEAQ(Mem{Base: src, Index: row, Scale: 4}, srcHalf)
+		LEAQ(Mem{Base: dst, Index: width, Scale: 4}, dstHalf)
+		r, t := v.vecs(8), v.vecs(8)
+		for i := range r {
+			VMOVUPS(rows(src, row, row3, srcHalf, i), r[i])
+		}
+		for i := 0; i < 8; i += 2 {
+			VUNPCKLPS(r[i+1], r[i], t[i])
+			VUNPCKHPS(r[i+1], r[i], t[i+1])
+		}
+		u := v.vecs(8)
+		for i := 0; i < 8; i += 4 {
+			VSHUFPS(U8(0x44), t[i+2], t[i], u[i])
+			VSHUFPS(U8(0xee), t[i+2], t[i], u[i+1])
+			VSHUFPS(U8(0x44), t[i+3], t[i+1], u[i+2])
+			VSHUFPS(U8(0xee), t[i+3], t[i+1], u[i+3])
+		}
+		for i := 0; i < 4; i++ {
+			lo, hi := v.vec(), v.vec()
+			VPERM2F128(U8(0x20), u[i+4], u[i], lo)
+			VPERM2F128(U8(0x31), u[i+4], u[i], hi)
+			VMOVUPS(lo, rows(dst, width, width3, dstHalf, i))
+			VMOVUPS(hi, rows(dst, width, width3, dstHalf, i+4))
+		}
+		ADDQ(Imm(32), src)
+		LEAQ(Mem{Base: dst, Index: width, Scale: 8}, dst)
+	})
+	v.done()
+}

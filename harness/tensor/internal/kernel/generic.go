@@ -1,0 +1,239 @@
+package kernel
+
+import "dgkip/harness/fmath"
+
+// The kernels in plain Go: what the assembly does, and what runs where there is
+// none. Products that feed a sum are rounded on purpose, float32(x*y), because
+// the compiler fuses them on some processors.
+
+func tileGeneric(t *Tile) {
+	for i := 0; i < t.Rows; i++ {
+		for j := 0; j < t.Cols; j += 8 {
+			var f [8]float32
+			for _, s := range t.Segs {
+				a, b := s.A+i*t.ARow, s.B+j
+				for k := 0; k < t.K; k++ {
+					x, row := t.A[a], t.B[b:b+8:b+8]
+					for l := range f {
+						f[l] = fmath.FMA32(x, row[l], f[l])
+					}
+					a += t.AK
+					b += t.BK
+				}
+			}
+			c := t.C[i*t.CRow+j:][:8]
+			if t.Mode&Add != 0 {
+				for l := range f {
+					f[l] += c[l]
+				}
+			}
+			if t.Mode&AddBias != 0 {
+				for l, b := range t.Bias[j:][:8] {
+					f[l] += b
+				}
+			}
+			if t.Mode&ReLU != 0 {
+				for l := range f {
+					f[l] = relu(f[l])
+				}
+			}
+			copy(c, f[:])
+		}
+	}
+}
+
+// relu is max(0, x); it leaves NaN and minus zero as they are.
+func relu(x float32) float32 {
+	if x < 0 {
+		return 0
+	}
+	return x
+}
+
+// winogradInRow is B' applied to six values.
+func winogradInRow(d [6]float32) [6]float32 {
+	x, y := d[4]-d[2], d[5]-d[3]
+	z := d[3] - d[1]
+	z += z
+	u, v := d[4]-4*d[2], d[3]-4*d[1]
+	return [6]float32{4*(d[0]-d[2]) + x, u + v, u - v, x + z, x - z, 4*(d[1]-d[3]) + y}
+}
+
+func winogradInGeneric(a *WinogradIn) {
+	for c := 0; c < a.C; c++ {
+		var rows [6][6]float32
+		for i := range rows {
+			var d [6]float32
+			for j := range d {
+				d[j] = a.Src[i*a.Row+j*a.Pix+c]
+			}
+			rows[i] = winogradInRow(d)
+		}
+		for j := range 6 {
+			var d [6]float32
+			for i := range d {
+				d[i] = rows[i][j]
+			}
+			for i, v := range winogradInRow(d) {
+				a.Dst[(6*i+j)*a.Plane+c] = v
+			}
+		}
+	}
+}
+
+// winogradOutRow is A' applied to six values.
+func winogradOutRow(m [6]float32) [4]float32 {
+	s, d := m[1]+m[2], m[1]-m[2]
+	s2, d2 := m[3]+m[4], m[3]-m[4]
+	return [4]float32{m[0] + s + s2, d + 2*d2, s + 4*s2, d + 8*d2 + m[5]}
+}
+
+func winogradOutGeneric(a *WinogradOut) {
+	for c := 0; c < a.C; c++ {
+		var rows [6][4]float32
+		for i := range rows {
+			var m [6]float32
+			for j := range m {
+				m[j] = a.Src[(6*i+j)*a.Plane+c]
+			}
+			rows[i] = winogradOutRow(m)
+		}
+		for j := range 4 {
+			var m [6]float32
+			for i := range m {
+				m[i] = rows[i][j]
+			}
+			for i, y := range winogradOutRow(m) {
+				if a.Mode&AddBias != 0 {
+					y += a.Bias[c]
+				}
+				if a.Mode&ReLU != 0 {
+					y = relu(y)
+				}
+				a.Dst[i*a.Row+j*a.Pix+c] = y
+			}
+		}
+	}
+}
+
+func reluGeneric(a *Vec) {
+	for i, x := range a.X[:a.N] {
+		a.Y[i] = relu(x)
+	}
+}
+
+func maskGeneric(a *Vec) {
+	for i, x := range a.X[:a.N] {
+		if x > 0 {
+			a.Y[i] = a.Z[i]
+		} else {
+			a.Y[i] = 0
+		}
+	}
+}
+
+func axpyGeneric(a *Vec) {
+	for i, x := range a.X[:a.N] {
+		a.Y[i] = a.Z[i] + float32(a.A*x)
+	}
+}
+
+func dotGeneric(a *Vec) {
+	for i, x := range a.X[:a.N] {
+		a.Y[i%DotLanes] += float32(x * a.Z[i])
+	}
+}
+
+func poolGeneric(a *Pool) {
+	for w := 0; w < a.W; w++ {
+		p := 2 * w * a.C
+		for c := 0; c < a.C; c++ {
+			top := a.Big[p+c] + a.Big[p+a.C+c]
+			low := a.Big[p+a.Row+c] + a.Big[p+a.Row+a.C+c]
+			a.Small[w*a.C+c] = 0.25 * (top + low)
+		}
+	}
+}
+
+func unpoolGeneric(a *Pool) {
+	for w := 0; w < a.W; w++ {
+		p := 2 * w * a.C
+		for c := 0; c < a.C; c++ {
+			g := 0.25 * a.Small[w*a.C+c]
+			a.Big[p+c], a.Big[p+a.C+c] = g, g
+			a.Big[p+a.Row+c], a.Big[p+a.Row+a.C+c] = g, g
+		}
+	}
+}
+
+func unpoolMaskGeneric(a *Pool) {
+	unpoolGeneric(a)
+	for _, row := range [2]int{0, a.Row} {
+		n := 2 * a.W * a.C
+		big, act := a.Big[row:][:n], a.Act[row:][:n]
+		for i, x := range act {
+			if !(x > 0) {
+				big[i] = 0
+			}
+		}
+	}
+}
+
+func colSumGeneric(a *Cols) {
+	for r := 0; r < a.Rows; r++ {
+		for c, x := range a.X[r*a.Stride:][:a.C] {
+			a.Y[c] += x
+		}
+	}
+}
+
+func colDotGeneric(a *Cols) {
+	for r := 0; r < a.Rows; r++ {
+		z := a.Z[r*a.Stride:][:a.C]
+		for c, x := range a.X[r*a.Stride:][:a.C] {
+			a.Y[c] += float32(x * z[c])
+		}
+	}
+}
+
+func affineGeneric(a *Cols) {
+	for r := 0; r < a.Rows; r++ {
+		y := a.Y[r*a.Stride:][:a.C]
+		for c, x := range a.X[r*a.Stride:][:a.C] {
+			y[c] = float32(a.A[c]*x) + a.D[c]
+		}
+	}
+}
+
+func affine2Generic(a *Cols) {
+	for r := 0; r < a.Rows; r++ {
+		y, z := a.Y[r*a.Stride:][:a.C], a.Z[r*a.Stride:][:a.C]
+		for c, x := range a.X[r*a.Stride:][:a.C] {
+			y[c] = float32(a.A[c]*x) + float32(a.B[c]*z[c]) + a.D[c]
+		}
+	}
+}
+
+func packRowsGeneric(a *Panel) {
+	for k := 0; k < a.K; k++ {
+		copy(a.Dst[k*a.Width:][:8], a.Src[k*a.Row:][:8])
+	}
+}
+
+func packTransposedGeneric(a *Panel) {
+	for r := range 8 {
+		for k, x := range a.Src[r*a.Row:][:a.K] {
+			a.Dst[k*a.Width+r] = x
+		}
+	}
+}
+
+func peakGeneric(a *Vec) {
+	var f [16]float32
+	for range a.N {
+		for i := range f {
+			f[i] = fmath.FMA32(a.X[i], a.Z[i], f[i])
+		}
+	}
+	copy(a.Y, f[:])
+}

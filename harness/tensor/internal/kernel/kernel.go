@@ -1,0 +1,117 @@
+// Package kernel holds the inner loops of the tensor package, once for each
+// kind of processor: AVX-512, AVX2 with FMA, NEON and plain Go.
+//
+// # What is the same on every path
+//
+// Every path computes every value by the same sequence of rounded operations,
+// so results agree to the last bit (only the payload of a NaN may differ):
+//
+//   - A Tile is a chain of fused multiply-adds in the order of the segments and
+//     of k, rounded once a step, for each element on its own. How elements are
+//     grouped into registers therefore does not show.
+//   - The other kernels multiply and add in two rounded steps; the Winograd
+//     transforms have powers of two as constants, where fusing changes nothing.
+//   - A dot product keeps DotLanes partial sums whatever the register width.
+//
+// The assembly for amd64 is written by the generator in gen, a module of its
+// own so that the program does not depend on it.
+package kernel
+
+//go:generate go run -C gen -tags noasm . -out ../kernel_amd64.new -stubs ../stubs_amd64.new -pkg kernel
+//go:generate mv kernel_amd64.new kernel_amd64.s
+//go:generate mv stubs_amd64.new stubs_amd64.go
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+)
+
+// Path is one implementation of the kernels.
+type Path struct {
+	Name string
+	Rows int // rows of the largest register tile
+	Cols int // columns of the full register tile, and of a packed panel
+	Half int // columns of the narrow register tile; Cols where there is none
+
+	tile           func(*Tile)
+	winogradIn     func(*WinogradIn)
+	winogradOut    func(*WinogradOut)
+	relu           func(*Vec)
+	mask           func(*Vec)
+	axpy           func(*Vec)
+	dot            func(*Vec)
+	pool           func(*Pool)
+	unpool         func(*Pool)
+	unpoolMask     func(*Pool)
+	colSum         func(*Cols)
+	colDot         func(*Cols)
+	affine         func(*Cols)
+	affine2        func(*Cols)
+	packRows       func(*Panel)
+	packTransposed func(*Panel)
+	peak           func(*Vec)
+	peakFlops      int // floating-point operations in a step of peak
+}
+
+var generic = &Path{
+	Name: "generic", Rows: 4, Cols: 8, Half: 8,
+	tile:           tileGeneric,
+	winogradIn:     winogradInGeneric,
+	winogradOut:    winogradOutGeneric,
+	relu:           reluGeneric,
+	mask:           maskGeneric,
+	axpy:           axpyGeneric,
+	dot:            dotGeneric,
+	pool:           poolGeneric,
+	unpool:         unpoolGeneric,
+	unpoolMask:     unpoolMaskGeneric,
+	colSum:         colSumGeneric,
+	colDot:         colDotGeneric,
+	affine:         affineGeneric,
+	affine2:        affine2Generic,
+	packRows:       packRowsGeneric,
+	packTransposed: packTransposedGeneric,
+	peak:           peakGeneric,
+	peakFlops:      2 * 16,
+}
+
+// paths lists what this processor can run, the fastest first.
+var paths = append(native(), generic)
+
+var active atomic.Pointer[Path]
+
+// Env is the environment variable that names the path to use.
+const Env = "DGKIP_KERNEL"
+
+// EnvError is what is wrong with the value of Env, or nil.
+var EnvError error
+
+func init() {
+	active.Store(paths[0])
+	if name := os.Getenv(Env); name != "" {
+		if err := Use(name); err != nil {
+			EnvError = fmt.Errorf("environment variable %s: %w", Env, err)
+		}
+	}
+}
+
+// Active returns the path in use.
+func Active() *Path { return active.Load() }
+
+// Paths lists the paths that this processor can run, the fastest first.
+func Paths() []*Path { return paths }
+
+// Use makes the named path the one in use.
+func Use(name string) error {
+	var have []string
+	for _, p := range paths {
+		if p.Name == name {
+			active.Store(p)
+			return nil
+		}
+		have = append(have, p.Name)
+	}
+	return fmt.Errorf("kernel path %q is not available on this processor; it has %s", name, strings.Join(have, ", "))
+}

@@ -1,0 +1,66 @@
+//go:build !noasm
+
+package kernel
+
+import "golang.org/x/sys/cpu"
+
+// native lists the assembly paths of this processor.
+func native() []*Path {
+	var ps []*Path
+	x := &cpu.X86
+	if x.HasAVX2 && x.HasFMA {
+		// packTransposed256 serves both paths.
+		if x.HasAVX512F && x.HasAVX512VL {
+			ps = append(ps, avx512)
+		}
+		ps = append(ps, avx2)
+	}
+	return ps
+}
+
+var avx512 = &Path{
+	Name: "avx512", Rows: 14, Cols: 32, Half: 16,
+	tile: func(t *Tile) {
+		if t.Cols == 32 {
+			tiles512[t.Rows-1][1](t)
+		} else {
+			tiles512[t.Rows-1][0](t)
+		}
+	},
+	winogradIn: winogradIn512, winogradOut: winogradOut512,
+	relu: relu512, mask: mask512, axpy: axpy512, dot: dot512,
+	pool: pool512, unpool: unpool512, unpoolMask: unpoolMask512,
+	colSum: colSum512, colDot: colDot512, affine: affine512, affine2: affine2512,
+	packRows: packRows512, packTransposed: packTransposed256,
+	peak: peak512, peakFlops: 2 * 16 * 24,
+}
+
+var avx2 = &Path{
+	Name: "avx2", Rows: 6, Cols: 16, Half: 8,
+	tile: func(t *Tile) {
+		if t.Cols == 16 {
+			tiles256[t.Rows-1][1](t)
+		} else {
+			tiles256[t.Rows-1][0](t)
+		}
+	},
+	winogradIn: winogradIn256, winogradOut: winogradOut256,
+	relu: relu256, mask: mask256, axpy: axpy256, dot: dot256,
+	pool: pool256, unpool: unpool256, unpoolMask: unpoolMask256,
+	colSum: colSum256, colDot: colDot256, affine: affine256, affine2: affine2256,
+	packRows: packRows256, packTransposed: packTransposed256,
+	peak: peak256, peakFlops: 2 * 8 * 12,
+}
+
+var tiles512 = [14][2]func(*Tile){
+	{tile1x1_512, tile1x2_512}, {tile2x1_512, tile2x2_512}, {tile3x1_512, tile3x2_512},
+	{tile4x1_512, tile4x2_512}, {tile5x1_512, tile5x2_512}, {tile6x1_512, tile6x2_512},
+	{tile7x1_512, tile7x2_512}, {tile8x1_512, tile8x2_512}, {tile9x1_512, tile9x2_512},
+	{tile10x1_512, tile10x2_512}, {tile11x1_512, tile11x2_512}, {tile12x1_512, tile12x2_512},
+	{tile13x1_512, tile13x2_512}, {tile14x1_512, tile14x2_512},
+}
+
+var tiles256 = [6][2]func(*Tile){
+	{tile1x1_256, tile1x2_256}, {tile2x1_256, tile2x2_256}, {tile3x1_256, tile3x2_256},
+	{tile4x1_256, tile4x2_256}, {tile5x1_256, tile5x2_256}, {tile6x1_256, tile6x2_256},
+}

@@ -1,0 +1,206 @@
+package kernel
+
+// The methods of Path check the bounds of what they are given, since assembly
+// does not, and send the channels that do not fill a register to plain Go.
+
+const outOfBounds = "kernel: arguments reach outside their slices"
+
+func check(ok bool) {
+	if !ok {
+		panic(outOfBounds)
+	}
+}
+
+// lanes is a common multiple of the register widths.
+const lanes = 16
+
+// Tile runs the matrix micro-kernel.
+func (p *Path) Tile(t *Tile) {
+	m, k := t.Rows-1, t.K-1
+	check(m >= 0 && m < p.Rows && (t.Cols == p.Cols || t.Cols == p.Half) && k >= 0 && len(t.Segs) > 0 &&
+		t.ARow|t.AK|t.BK|t.CRow >= 0 && m*t.CRow+t.Cols <= len(t.C) &&
+		(t.Mode&AddBias == 0 || len(t.Bias) >= t.Cols))
+	lastA, lastB := len(t.A)-(m*t.ARow+k*t.AK+1), len(t.B)-(k*t.BK+t.Cols)
+	for _, s := range t.Segs {
+		check(s.A|s.B >= 0 && s.A <= lastA && s.B <= lastB)
+	}
+	p.tile(t)
+}
+
+// WinogradIn transforms one patch.
+func (p *Path) WinogradIn(a *WinogradIn) {
+	check(a.C >= 0 && a.Plane >= a.C && a.Row|a.Pix >= 0 &&
+		35*a.Plane+a.C <= len(a.Dst) && 5*(a.Row+a.Pix)+a.C <= len(a.Src))
+	whole := a.C &^ (lanes - 1)
+	rest := *a
+	if a.C = whole; whole > 0 {
+		p.winogradIn(a)
+	}
+	if rest.C -= whole; rest.C > 0 {
+		rest.Dst, rest.Src = rest.Dst[whole:], rest.Src[whole:]
+		winogradInGeneric(&rest)
+	}
+}
+
+// WinogradOut transforms one block of products back.
+func (p *Path) WinogradOut(a *WinogradOut) {
+	check(a.C >= 0 && a.Plane|a.Row|a.Pix >= 0 && 35*a.Plane+a.C <= len(a.Src) &&
+		3*(a.Row+a.Pix)+a.C <= len(a.Dst) && (a.Mode&AddBias == 0 || len(a.Bias) >= a.C))
+	whole := a.C &^ (lanes - 1)
+	rest := *a
+	if a.C = whole; whole > 0 {
+		p.winogradOut(a)
+	}
+	if rest.C -= whole; rest.C > 0 {
+		rest.Dst, rest.Src = rest.Dst[whole:], rest.Src[whole:]
+		if rest.Mode&AddBias != 0 {
+			rest.Bias = rest.Bias[whole:]
+		}
+		winogradOutGeneric(&rest)
+	}
+}
+
+func (p *Path) vec(fast, plain func(*Vec), step int, y, x, z []float32, s float32) {
+	n := len(x)
+	check(len(y) >= min(n, step) && (z == nil || len(z) >= n))
+	a := Vec{Y: y, X: x, Z: z, A: s, N: n &^ (step - 1)}
+	if whole := a.N; whole > 0 {
+		fast(&a)
+		x = x[whole:]
+		if z != nil {
+			z = z[whole:]
+		}
+		if step != DotLanes {
+			y = y[whole:]
+		}
+	}
+	if len(x) > 0 {
+		a = Vec{Y: y, X: x, Z: z, A: s, N: len(x)}
+		plain(&a)
+	}
+}
+
+// ReLU sets y to max(0, x), with NaN passed on.
+func (p *Path) ReLU(y, x []float32) {
+	check(len(y) == len(x))
+	p.vec(p.relu, reluGeneric, lanes, y, x, nil, 0)
+}
+
+// Mask sets y to g where x > 0 and to 0 elsewhere.
+func (p *Path) Mask(y, g, x []float32) {
+	check(len(y) == len(x) && len(g) == len(x))
+	p.vec(p.mask, maskGeneric, lanes, y, x, g, 0)
+}
+
+// Axpy sets y to z + s*x.
+func (p *Path) Axpy(y []float32, s float32, x, z []float32) {
+	check(len(y) == len(x) && len(z) == len(x))
+	p.vec(p.axpy, axpyGeneric, lanes, y, x, z, s)
+}
+
+// Dot returns the dot product of x and z.
+func (p *Path) Dot(x, z []float32) float32 {
+	check(len(x) == len(z))
+	s := make([]float32, DotLanes)
+	p.vec(p.dot, dotGeneric, DotLanes, s, x, z, 0)
+	for n := DotLanes / 2; n > 0; n /= 2 {
+		for i := range n {
+			s[i] += s[i+n]
+		}
+	}
+	return s[0]
+}
+
+func (p *Path) poolRow(fast, plain func(*Pool), a *Pool) {
+	check(a.W >= 0 && a.C > 0 && a.Row >= 2*a.W*a.C && a.W*a.C <= len(a.Small) &&
+		a.Row+2*a.W*a.C <= len(a.Big) && (a.Act == nil || len(a.Act) >= a.Row+2*a.W*a.C))
+	// The channels of a pixel follow those of the one before, so a row whose
+	// channels do not fill registers is left to plain Go as a whole.
+	if a.C%lanes == 0 {
+		fast(a)
+	} else {
+		plain(a)
+	}
+}
+
+// Pool averages 2x2 pixels.
+func (p *Path) Pool(a *Pool) { p.poolRow(p.pool, poolGeneric, a) }
+
+// Unpool is the adjoint of Pool; where Act is given, values whose Act is not
+// positive are set to zero.
+func (p *Path) Unpool(a *Pool) {
+	if a.Act == nil {
+		p.poolRow(p.unpool, unpoolGeneric, a)
+	} else {
+		p.poolRow(p.unpoolMask, unpoolMaskGeneric, a)
+	}
+}
+
+func (p *Path) cols(fast, plain func(*Cols), sum, two bool, a *Cols) {
+	end := (a.Rows-1)*a.Stride + a.C
+	ny, ncoef := end, a.C
+	if sum {
+		ny, ncoef = a.C, 0
+	}
+	check(a.Rows > 0 && a.C >= 0 && a.Stride >= a.C && len(a.X) >= end && len(a.Y) >= ny &&
+		len(a.A) >= ncoef && len(a.D) >= ncoef && (!two || len(a.Z) >= end && (sum || len(a.B) >= ncoef)))
+	whole := a.C &^ (lanes - 1)
+	rest := *a
+	if a.C = whole; whole > 0 {
+		fast(a)
+	}
+	if rest.C -= whole; rest.C > 0 {
+		for _, s := range []*[]float32{&rest.X, &rest.Y, &rest.Z, &rest.A, &rest.B, &rest.D} {
+			if len(*s) > 0 {
+				*s = (*s)[whole:]
+			}
+		}
+		plain(&rest)
+	}
+}
+
+// ColSum adds the sum over the rows of X to Y.
+func (p *Path) ColSum(a *Cols) { p.cols(p.colSum, colSumGeneric, true, false, a) }
+
+// ColDot adds the sum over the rows of X*Z to Y.
+func (p *Path) ColDot(a *Cols) { p.cols(p.colDot, colDotGeneric, true, true, a) }
+
+// Affine sets Y to A*X + D.
+func (p *Path) Affine(a *Cols) { p.cols(p.affine, affineGeneric, false, false, a) }
+
+// Affine2 sets Y to A*X + B*Z + D, added from the left.
+func (p *Path) Affine2(a *Cols) { p.cols(p.affine2, affine2Generic, false, true, a) }
+
+// PackRows copies K rows of p.Cols values.
+func (p *Path) PackRows(a *Panel) {
+	check(a.K > 0 && a.Row|a.Width >= 0 && (a.K-1)*a.Row+p.Cols <= len(a.Src) && (a.K-1)*a.Width+p.Cols <= len(a.Dst))
+	p.packRows(a)
+}
+
+// PackTransposed writes 8 rows of K values as K rows of 8.
+func (p *Path) PackTransposed(a *Panel) {
+	check(a.K > 0 && a.Row|a.Width >= 0 && 7*a.Row+a.K <= len(a.Src) && (a.K-1)*a.Width+8 <= len(a.Dst))
+	if whole := a.K &^ 7; whole > 0 {
+		rest := *a
+		a.K = whole
+		p.packTransposed(a)
+		rest.Src, rest.K = rest.Src[whole:], rest.K-whole
+		if rest.K == 0 {
+			return
+		}
+		rest.Dst = rest.Dst[whole*a.Width:]
+		*a = rest
+	}
+	packTransposedGeneric(a)
+}
+
+// Peak runs n steps of multiply-adds on registers alone and returns the number
+// of floating-point operations: the yardstick of the benchmarks.
+func (p *Path) Peak(n int) int {
+	a := Vec{Y: make([]float32, lanes), X: make([]float32, lanes), Z: make([]float32, lanes), N: n}
+	for i := range lanes {
+		a.X[i], a.Z[i] = 0.5+float32(i)/32, 1/float32(1+i)
+	}
+	p.peak(&a)
+	return n * p.peakFlops
+}

@@ -1,0 +1,170 @@
+package tensor
+
+import "dgkip/harness/tensor/internal/kernel"
+
+// ReLU sets y to max(0, x) and passes NaN on. y may be x.
+func ReLU[F Float](y, x []F) {
+	if len(y) != len(x) {
+		panic("tensor: ReLU: lengths differ")
+	}
+	if x32, ok := as32(x); ok {
+		y32, _ := as32(y)
+		spread(len(x), func(i, j int) { kernel.Active().ReLU(y32[i:j], x32[i:j]) })
+		return
+	}
+	for i, v := range x {
+		y[i] = v
+		if v < 0 {
+			y[i] = 0
+		}
+	}
+}
+
+// Mask sets y to g where x > 0 and to zero elsewhere: the adjoint of ReLU at x.
+// y may be g or x.
+func Mask[F Float](y, g, x []F) {
+	if len(y) != len(x) || len(g) != len(x) {
+		panic("tensor: Mask: lengths differ")
+	}
+	if x32, ok := as32(x); ok {
+		y32, _ := as32(y)
+		g32, _ := as32(g)
+		spread(len(x), func(i, j int) { kernel.Active().Mask(y32[i:j], g32[i:j], x32[i:j]) })
+		return
+	}
+	for i, v := range x {
+		if v > 0 {
+			y[i] = g[i]
+		} else {
+			y[i] = 0
+		}
+	}
+}
+
+// Axpy sets y to z + a*x. y may be x or z.
+func Axpy[F Float](y []F, a F, x, z []F) {
+	if len(y) != len(x) || len(z) != len(x) {
+		panic("tensor: Axpy: lengths differ")
+	}
+	if x32, ok := as32(x); ok {
+		y32, _ := as32(y)
+		z32, _ := as32(z)
+		spread(len(x), func(i, j int) { kernel.Active().Axpy(y32[i:j], float32(a), x32[i:j], z32[i:j]) })
+		return
+	}
+	for i, v := range x {
+		y[i] = z[i] + F(a*v)
+	}
+}
+
+// spread cuts n elements into pieces worth a task. Elementwise operations give
+// the same result whatever the pieces.
+func spread(n int, do func(from, to int)) {
+	const piece = 1 << 16
+	Parallel(ceil(n, piece), func(i int) { do(i*piece, min(n, (i+1)*piece)) })
+}
+
+// dotPiece is the length of the pieces that a dot product is cut into; their
+// sums are added in order.
+const dotPiece = 1 << 14
+
+// Dot returns the dot product of x and z.
+func Dot[F Float](x, z []F) F {
+	if len(x) != len(z) {
+		panic("tensor: Dot: lengths differ")
+	}
+	var sum F
+	x32, ok := as32(x)
+	if !ok {
+		for i, v := range x {
+			sum += F(v * z[i])
+		}
+		return sum
+	}
+	z32, _ := as32(z)
+	parts := make([]float32, ceil(len(x), dotPiece))
+	Parallel(len(parts), func(i int) {
+		from, to := i*dotPiece, min(len(x), (i+1)*dotPiece)
+		parts[i] = kernel.Active().Dot(x32[from:to], z32[from:to])
+	})
+	for _, p := range parts {
+		sum += F(p)
+	}
+	return sum
+}
+
+// Pool sets y to the averages of 2x2 pixels of n images x of h x w pixels with
+// ch channels; an odd last row or column is dropped.
+func Pool[F Float](y, x []F, n, h, w, ch int) {
+	if n < 0 || h < 2 || w < 2 || ch < 1 || len(x) != n*h*w*ch || len(y) != n*(h/2)*(w/2)*ch {
+		panic("tensor: Pool: shapes do not fit")
+	}
+	x32, ok := as32(x)
+	if ok {
+		y32, _ := as32(y)
+		Parallel(n, func(img int) {
+			a := kernel.Pool{Row: w * ch, W: w / 2, C: ch}
+			for r := range h / 2 {
+				a.Big, a.Small = x32[(img*h+2*r)*w*ch:], y32[(img*(h/2)+r)*(w/2)*ch:]
+				kernel.Active().Pool(&a)
+			}
+		})
+		return
+	}
+	eachPooled(n, h, w, ch, func(small, big, right, down int) {
+		y[small] = (x[big] + x[big+right] + (x[big+down] + x[big+down+right])) / 4
+	})
+}
+
+// Unpool sets dx to the adjoint of Pool applied to dy. Where act is given, the
+// values at which it is not positive are then set to zero: the adjoint of ReLU
+// followed by Pool.
+func Unpool[F Float](dx, dy, act []F, n, h, w, ch int) {
+	if n < 0 || h < 2 || w < 2 || ch < 1 || len(dx) != n*h*w*ch || len(dy) != n*(h/2)*(w/2)*ch || act != nil && len(act) != len(dx) {
+		panic("tensor: Unpool: shapes do not fit")
+	}
+	if h%2+w%2 > 0 {
+		clear(dx)
+	}
+	dx32, ok := as32(dx)
+	if ok {
+		dy32, _ := as32(dy)
+		act32, _ := as32(act)
+		Parallel(n, func(img int) {
+			a := kernel.Pool{Row: w * ch, W: w / 2, C: ch}
+			for r := range h / 2 {
+				top := (img*h + 2*r) * w * ch
+				a.Big, a.Small = dx32[top:], dy32[(img*(h/2)+r)*(w/2)*ch:]
+				if act != nil {
+					a.Act = act32[top:]
+				}
+				kernel.Active().Unpool(&a)
+			}
+		})
+		return
+	}
+	eachPooled(n, h, w, ch, func(small, big, right, down int) {
+		for _, i := range [4]int{big, big + right, big + down, big + down + right} {
+			dx[i] = dy[small] / 4
+			if act != nil && !(act[i] > 0) {
+				dx[i] = 0
+			}
+		}
+	})
+}
+
+// eachPooled calls do with the index of every pooled value and of the four
+// values that it averages: big, and the one to its right and below.
+func eachPooled(n, h, w, ch int, do func(small, big, right, down int)) {
+	small := 0
+	for img := range n {
+		for r := range h / 2 {
+			for c := range w / 2 {
+				for k := range ch {
+					do(small, ((img*h+2*r)*w+2*c)*ch+k, ch, w*ch)
+					small++
+				}
+			}
+		}
+	}
+}

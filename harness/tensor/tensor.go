@@ -1,0 +1,84 @@
+package tensor
+
+import "dgkip/harness/tensor/internal/kernel"
+
+// Float is the element type of a matrix or an image: float32 runs on the
+// kernels, float64 on plain loops that serve as their oracle and let gradients
+// be checked by finite differences.
+type Float interface{ float32 | float64 }
+
+// Mat is a row-major matrix: element (i, j) is Data[i*Stride+j].
+type Mat[F Float] struct {
+	Rows, Cols, Stride int
+	Data               []F
+}
+
+// NewMat returns a matrix of zeros.
+func NewMat[F Float](rows, cols int) Mat[F] {
+	return MatOf(make([]F, rows*cols), rows, cols)
+}
+
+// MatOf returns data as a matrix, without a copy.
+func MatOf[F Float](data []F, rows, cols int) Mat[F] {
+	m := Mat[F]{Rows: rows, Cols: cols, Stride: cols, Data: data}
+	m.check("tensor: MatOf: data is too short for the shape")
+	return m
+}
+
+// Row returns row i, without a copy.
+func (m Mat[F]) Row(i int) []F { return m.Data[i*m.Stride:][:m.Cols] }
+
+// Slice returns rows [from, to), without a copy.
+func (m Mat[F]) Slice(from, to int) Mat[F] {
+	if from < 0 || from > to || to > m.Rows {
+		panic("tensor: Mat.Slice: rows out of range")
+	}
+	s := m
+	s.Rows = to - from
+	if s.Rows > 0 {
+		s.Data = m.Data[from*m.Stride:]
+	}
+	return s
+}
+
+func (m Mat[F]) check(message string) {
+	if m.Rows < 0 || m.Cols < 0 || m.Stride < m.Cols || m.Rows > 0 && m.Cols > 0 && (m.Rows-1)*m.Stride+m.Cols > len(m.Data) {
+		panic(message)
+	}
+}
+
+// as32 returns s itself where F is float32.
+func as32[F Float](s []F) ([]float32, bool) {
+	v, ok := any(s).([]float32)
+	return v, ok
+}
+
+// mat32 is as32 for a matrix.
+func mat32[F Float](m Mat[F]) (Mat[float32], bool) {
+	v, ok := any(m).(Mat[float32])
+	return v, ok
+}
+
+// Path names the kernels in use: avx512, avx2, neon or generic.
+func Path() string { return kernel.Active().Name }
+
+// Paths names the kernels that this processor can run, the fastest first.
+func Paths() []string {
+	var names []string
+	for _, p := range kernel.Paths() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// Use selects the kernels by name. It is meant for tests and benchmarks, at a
+// moment when no computation runs.
+func Use(path string) error { return kernel.Use(path) }
+
+// EnvError reports a value of the environment variable DGKIP_KERNEL that names
+// no kernels of this processor. The fastest ones are in use then.
+func EnvError() error { return kernel.EnvError }
+
+// Slow reports that no vector instructions are in use, so that everything takes
+// a hundred times as long.
+func Slow() bool { return Path() == "generic" }
