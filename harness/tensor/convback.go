@@ -84,51 +84,65 @@ func ConvBackwardWeights[F Float](dw, x, dy []F, n, h, w, in, out int, add bool)
 // image are left out.
 func convWeights(dw, x, dy []float32, n, h, w, in, out int, add bool) {
 	p := kernel.Active()
-	width := p.Cols
-	panels, rows := ceil(out, width), ceil(in, p.Rows)
-	panel := func(img, i int) int { return (img*panels + i) * h * w * width }
-	packed := make([]float32, n*panels*h*w*width)
-	Parallel(n, func(img int) {
-		g := gemm{path: p, b: Mat[float32]{Rows: h * w, Cols: out, Stride: out, Data: dy[img*h*w*out:]}, n: out}
-		for i := range panels {
-			g.packPanel(nil, packed[panel(img, i):][:h*w*width], i*width, 0, h*w)
-		}
-	})
-	// A task owns one tap's gradient for some output channels.
-	Parallel(9*panels, func(task int) {
-		tap, pl := task/panels, task%panels
-		di, dj := tap/3-1, tap%3-1
+	panels := ceil(out, p.Cols)
+	// A task owns the gradient of some taps for one panel of output channels,
+	// which stays in the cache from image to image.
+	split := 1
+	for panels*split < 3*threads() && split < 9 {
+		split *= 3
+	}
+	Parallel(panels*split, func(task int) {
 		s := getScratch()
 		defer putScratch(s)
-		t := &s.tile
-		g := gemm{path: p, c: Mat[float32]{Rows: 9 * in, Cols: out, Stride: out, Data: dw}, n: out}
-		r0, r1 := max(0, -di), min(h, h-di)
-		c0, c1 := max(0, -dj), min(w, w-dj)
-		if r0 >= r1 || c0 >= c1 {
-			if !add {
-				for i := range in {
-					clear(dw[(tap*in+i)*out+pl*width:][:min(width, out-pl*width)])
-				}
-			}
-			return
-		}
-		segs := make([]kernel.Seg, 0, r1-r0)
-		for r := r0; r < r1; r++ {
-			segs = append(segs, kernel.Seg{A: ((r+di)*w + c0 + dj) * in, B: (r*w + c0) * width})
-		}
-		t.Segs, t.K, t.ARow, t.AK, t.BK = segs, c1-c0, 1, in, width
+		t := convTaps{path: p, s: s, h: h, w: w, in: in, out: out, panel: task / split}
 		for img := range n {
-			mode := kernel.Add
-			if img == 0 && !add {
-				mode = 0
-			}
-			t.B = packed[panel(img, pl):][:h*w*width]
-			for i := range rows {
-				i0, i1 := i*in/rows, (i+1)*in/rows
-				t.Rows = i1 - i0
-				t.A = x[img*h*w*in+i0 : (img+1)*h*w*in]
-				g.store(s, tap*in+i0, pl*width, mode)
-			}
+			t.run(task%split*9/split, (task%split+1)*9/split, dw, x[img*h*w*in:][:h*w*in], dy[img*h*w*out:][:h*w*out], add || img > 0)
 		}
 	})
+}
+
+// convTaps adds one image's share to the gradient of taps for one panel.
+type convTaps struct {
+	path          *kernel.Path
+	s             *scratch
+	h, w, in, out int
+	panel         int
+	segs          []kernel.Seg
+}
+
+func (c *convTaps) run(tap0, tap1 int, dw, x, dy []float32, add bool) {
+	width, t := c.path.Cols, &c.s.tile
+	b := gemm{path: c.path, b: Mat[float32]{Rows: c.h * c.w, Cols: c.out, Stride: c.out, Data: dy}, n: c.out}
+	t.B = grow(&c.s.b, c.h*c.w*width)
+	b.packPanel(c.s, t.B, c.panel*width, 0, c.h*c.w)
+	t.ARow, t.AK, t.BK = 1, c.in, width
+	mode := 0
+	if add {
+		mode = kernel.Add
+	}
+	g := gemm{path: c.path, c: Mat[float32]{Rows: 9 * c.in, Cols: c.out, Stride: c.out, Data: dw}, n: c.out}
+	rows := ceil(c.in, c.path.Rows)
+	for tap := tap0; tap < tap1; tap++ {
+		di, dj := tap/3-1, tap%3-1
+		r0, r1 := max(0, -di), min(c.h, c.h-di)
+		c0, c1 := max(0, -dj), min(c.w, c.w-dj)
+		if r0 >= r1 || c0 >= c1 {
+			if !add {
+				for i := range c.in {
+					clear(dw[(tap*c.in+i)*c.out+c.panel*width:][:min(width, c.out-c.panel*width)])
+				}
+			}
+			continue
+		}
+		c.segs = c.segs[:0]
+		for r := r0; r < r1; r++ {
+			c.segs = append(c.segs, kernel.Seg{A: ((r+di)*c.w + c0 + dj) * c.in, B: (r*c.w + c0) * width})
+		}
+		t.Segs, t.K = c.segs, c1-c0
+		for i := range rows {
+			i0, i1 := i*c.in/rows, (i+1)*c.in/rows
+			t.Rows, t.A = i1-i0, x[i0:]
+			g.store(c.s, tap*c.in+i0, c.panel*width, mode)
+		}
+	}
 }

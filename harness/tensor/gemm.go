@@ -80,14 +80,15 @@ func Gram(c, a Mat[float32]) {
 // the cache.
 func mirror(c Mat[float32]) {
 	const block = 64
-	n := (c.Rows + block - 1) / block
-	Parallel(n, func(bi int) {
-		for bj := 0; bj <= bi; bj++ {
-			for i := bi * block; i < min(c.Rows, (bi+1)*block); i++ {
-				row := c.Data[i*c.Stride:]
-				for j := bj * block; j < min(i, (bj+1)*block); j++ {
-					c.Data[j*c.Stride+i] = row[j]
-				}
+	p := kernel.Active()
+	Parallel(ceil(c.Rows, block), func(b int) {
+		r0, r1 := b*block, min(c.Rows, (b+1)*block)
+		for c0 := 0; c0 < r0; c0 += block {
+			transpose(p, c.Data[c0*c.Stride+r0:], c.Stride, c, r0, r1, c0, c0+block)
+		}
+		for i := r0; i < r1; i++ {
+			for j := r0; j < i; j++ {
+				c.Data[j*c.Stride+i] = c.Data[i*c.Stride+j]
 			}
 		}
 	})
@@ -164,20 +165,15 @@ func (g *gemm) chunk(i int) (from, to int) {
 }
 
 func (g *gemm) run() {
-	// Row tiles are as even as can be; a block is some of them by some panels.
-	tiles := (g.m + g.path.Rows - 1) / g.path.Rows
-	panels := (g.n + g.path.Cols - 1) / g.path.Cols
-	bt, bp := min(tiles, 24), min(panels, max(1, 512/g.path.Cols))
-	for want := 4 * threads(); threads() > 1 && ceil(tiles, bt)*ceil(panels, bp) < want; {
-		switch {
-		case bp > 2 && bp*g.path.Cols >= bt*g.path.Rows:
-			bp = (bp + 1) / 2
-		case bt > 2:
-			bt = (bt + 1) / 2
-		case bp > 1:
-			bp = (bp + 1) / 2
-		default:
-			want = 0
+	// Row tiles are as even as can be; a task is some of them by some panels.
+	tiles := ceil(g.m, g.path.Rows)
+	panels := ceil(g.n, g.path.Cols)
+	bt, bp := tiles, min(panels, max(1, taskCols/g.path.Cols))
+	for threads() > 1 && ceil(tiles, bt)*ceil(panels, bp) < 3*threads() && bt*bp > 4 {
+		if bt*g.path.Rows > bp*g.path.Cols {
+			bt = ceil(bt, 2)
+		} else {
+			bp = ceil(bp, 2)
 		}
 	}
 	nt, np := ceil(tiles, bt), ceil(panels, bp)
@@ -186,6 +182,14 @@ func (g *gemm) run() {
 		g.block(it*tiles/nt, (it+1)*tiles/nt, ip*panels/np, (ip+1)*panels/np, tiles)
 	})
 }
+
+// taskCols is how many columns of B a task packs at a time, and stripTiles how
+// many row tiles it takes through all of them before it goes on: a strip's
+// share of A stays in the second-level cache meanwhile.
+const (
+	taskCols   = 2048
+	stripTiles = 12
+)
 
 func ceil(a, b int) int { return (a + b - 1) / b }
 
@@ -215,21 +219,24 @@ func (g *gemm) block(t0, t1, p0, p1, tiles int) {
 				mode |= kernel.ReLU
 			}
 		}
-		a, stride := g.rowsOfA(s, row(t0), row(t1), k0, k1)
-		t.ARow, t.AK = stride, 1
-		for p := p0; p < p1; p++ {
-			first := t0
-			for g.lower && first < t1 && row(first+1) <= p*w {
-				first++
-			}
-			if first == t1 {
+		b := g.panelsOfB(s, p0, p1, ch, t1-t0 == 1)
+		for s0 := t0; s0 < t1; s0 += stripTiles {
+			s1 := min(t1, s0+stripTiles)
+			if g.lower && row(s1) <= p0*w {
 				continue
 			}
-			g.panelOfB(s, p, ch, t1-t0 == 1)
-			for i := first; i < t1; i++ {
-				t.Rows = row(i+1) - row(i)
-				t.A = a[(row(i)-row(t0))*stride:]
-				g.store(s, row(i), p*w, mode)
+			a, stride := g.rowsOfA(s, row(s0), row(s1), k0, k1)
+			t.ARow, t.AK = stride, 1
+			for p := p0; p < p1; p++ {
+				t.B, t.BK = b.panel(p)
+				for i := s0; i < s1; i++ {
+					if g.lower && row(i+1) <= p*w {
+						continue
+					}
+					t.Rows = row(i+1) - row(i)
+					t.A = a[(row(i)-row(s0))*stride:]
+					g.store(s, row(i), p*w, mode)
+				}
 			}
 		}
 	}
@@ -280,7 +287,7 @@ func (g *gemm) rowsOfA(s *scratch, r0, r1, k0, k1 int) (a []float32, stride int)
 	if g.transA {
 		stride = (k1-k0+15)&^15 + 16
 		a = grow(&s.a, (r1-r0)*stride)
-		g.transposed(a, stride, g.a, k0, k1, r0, r1)
+		transpose(g.path, a, stride, g.a, k0, k1, r0, r1)
 		return a, stride
 	}
 	if g.a.Stride%512 != 0 || r1-r0 <= 4 {
@@ -294,12 +301,12 @@ func (g *gemm) rowsOfA(s *scratch, r0, r1, k0, k1 int) (a []float32, stride int)
 	return a, stride
 }
 
-// transposed writes rows [r0, r1) and columns [c0, c1) of m, transposed, to
-// dst, whose rows lie stride apart.
-func (g *gemm) transposed(dst []float32, stride int, m Mat[float32], r0, r1, c0, c1 int) {
+// transpose writes rows [r0, r1) and columns [c0, c1) of m, transposed, to dst,
+// whose rows lie stride apart.
+func transpose(p *kernel.Path, dst []float32, stride int, m Mat[float32], r0, r1, c0, c1 int) {
 	r := r0
 	for ; r+8 <= r1; r += 8 {
-		g.path.PackTransposed(&kernel.Panel{Dst: dst[r-r0:], Src: m.Data[r*m.Stride+c0:], K: c1 - c0, Row: m.Stride, Width: stride})
+		p.PackTransposed(&kernel.Panel{Dst: dst[r-r0:], Src: m.Data[r*m.Stride+c0:], K: c1 - c0, Row: m.Stride, Width: stride})
 	}
 	for ; r < r1; r++ {
 		for c, x := range m.Data[r*m.Stride+c0 : r*m.Stride+c1] {
@@ -308,21 +315,35 @@ func (g *gemm) transposed(dst []float32, stride int, m Mat[float32], r0, r1, c0,
 	}
 }
 
-// panelOfB sets the tile's right operand to panel p of chunk ch. A panel that
-// is needed once is read where it lies.
-func (g *gemm) panelOfB(s *scratch, p, ch int, once bool) {
-	t, w := &s.tile, g.path.Cols
+// panels is one chunk of the right operand, panel by panel.
+type panels struct {
+	data          []float32
+	first         int // panel that data begins with
+	pitch, stride int // distance of two panels, and of two rows of a panel
+}
+
+func (b panels) panel(p int) (data []float32, stride int) {
+	return b.data[(p-b.first)*b.pitch:], b.stride
+}
+
+// panelsOfB returns panels [p0, p1) of chunk ch. Where each is needed once, they
+// are read where they lie.
+func (g *gemm) panelsOfB(s *scratch, p0, p1, ch int, once bool) panels {
+	w := g.path.Cols
 	k0, k1 := g.chunk(ch)
+	pitch := w * (k1 - k0)
 	switch {
 	case g.packed != nil:
 		padded := ceil(g.n, w) * w
-		t.B, t.BK = g.packed.data[padded*k0+p*w*(k1-k0):][:w*(k1-k0)], w
-	case once && !g.transB && (p+1)*w <= g.n:
-		t.B, t.BK = g.b.Data[k0*g.b.Stride+p*w:], g.b.Stride
-	default:
-		t.B, t.BK = grow(&s.b, w*(k1-k0)), w
-		g.packPanel(s, t.B, p*w, k0, k1)
+		return panels{g.packed.data[padded*k0+p0*pitch:], p0, pitch, w}
+	case once && !g.transB && p1*w <= g.n:
+		return panels{g.b.Data[k0*g.b.Stride+p0*w:], p0, w, g.b.Stride}
 	}
+	b := panels{grow(&s.b, (p1-p0)*pitch), p0, pitch, w}
+	for p := p0; p < p1; p++ {
+		g.packPanel(s, b.data[(p-p0)*pitch:][:pitch], p*w, k0, k1)
+	}
+	return b
 }
 
 // packPanel writes columns [j, j+Cols) of rows [k0, k1) of the right operand to
@@ -334,7 +355,7 @@ func (g *gemm) packPanel(s *scratch, dst []float32, j, k0, k1 int) {
 		if valid < w {
 			clear(dst)
 		}
-		g.transposed(dst, w, g.b, j, j+valid, k0, k1)
+		transpose(g.path, dst, w, g.b, j, j+valid, k0, k1)
 		return
 	}
 	if valid == w {

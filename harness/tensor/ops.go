@@ -103,7 +103,7 @@ func Pool[F Float](y, x []F, n, h, w, ch int) {
 	if ok {
 		y32, _ := as32(y)
 		Parallel(n, func(img int) {
-			a := kernel.Pool{Row: w * ch, W: w / 2, C: ch}
+			a := kernel.Pool{Row: w * ch, W: w / 2, C: ch, Scale: 0.25}
 			for r := range h / 2 {
 				a.Big, a.Small = x32[(img*h+2*r)*w*ch:], y32[(img*(h/2)+r)*(w/2)*ch:]
 				kernel.Active().Pool(&a)
@@ -131,7 +131,7 @@ func Unpool[F Float](dx, dy, act []F, n, h, w, ch int) {
 		dy32, _ := as32(dy)
 		act32, _ := as32(act)
 		Parallel(n, func(img int) {
-			a := kernel.Pool{Row: w * ch, W: w / 2, C: ch}
+			a := kernel.Pool{Row: w * ch, W: w / 2, C: ch, Scale: 0.25}
 			for r := range h / 2 {
 				top := (img*h + 2*r) * w * ch
 				a.Big, a.Small = dx32[top:], dy32[(img*(h/2)+r)*(w/2)*ch:]
@@ -151,6 +151,40 @@ func Unpool[F Float](dx, dy, act []F, n, h, w, ch int) {
 			}
 		}
 	})
+}
+
+// BitsLen is the length of the bits that PoolBits records for one image.
+func BitsLen(h, w, ch int) int { return (h / 2) * (w / 2) * 4 * ((ch + 7) / 8) }
+
+// PoolBits is Pool for one image x >= 0 with scale in place of 1/4, and records
+// in bits which values were positive. It runs on the calling goroutine.
+func PoolBits(y []float32, bits []byte, x []float32, h, w, ch int, scale float32) {
+	if h < 2 || w < 2 || ch < 1 || len(x) != h*w*ch || len(y) != (h/2)*(w/2)*ch || len(bits) != BitsLen(h, w, ch) {
+		panic("tensor: PoolBits: shapes do not fit")
+	}
+	pools(y, bits, x, h, w, ch, scale, kernel.Active().Pool)
+}
+
+// UnpoolBits sets dx to the adjoint, at the image that bits were recorded for,
+// of ReLU followed by PoolBits. It runs on the calling goroutine.
+func UnpoolBits(dx, dy []float32, bits []byte, h, w, ch int, scale float32) {
+	if h < 2 || w < 2 || ch < 1 || len(dx) != h*w*ch || len(dy) != (h/2)*(w/2)*ch || len(bits) != BitsLen(h, w, ch) {
+		panic("tensor: UnpoolBits: shapes do not fit")
+	}
+	if h%2+w%2 > 0 {
+		clear(dx)
+	}
+	pools(dy, bits, dx, h, w, ch, scale, kernel.Active().Unpool)
+}
+
+// pools runs do on each row of pooled pixels of one image.
+func pools(small []float32, bits []byte, big []float32, h, w, ch int, scale float32, do func(*kernel.Pool)) {
+	a := kernel.Pool{Row: w * ch, W: w / 2, C: ch, Scale: scale}
+	size := len(bits) / (h / 2)
+	for r := range h / 2 {
+		a.Small, a.Big, a.Bits = small[r*(w/2)*ch:], big[2*r*w*ch:], bits[r*size:]
+		do(&a)
+	}
 }
 
 // eachPooled calls do with the index of every pooled value and of the four

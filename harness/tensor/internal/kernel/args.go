@@ -56,10 +56,14 @@ type Vec struct {
 	N       int
 }
 
-// Pool describes the average over 2x2 pixels for one row of W pooled pixels;
-// the two rows of Big, and of Act, lie Row apart.
+// Pool describes a scaled sum over 2x2 pixels for one row of W pooled pixels;
+// the two rows of Big, and of Act, lie Row apart. Bits holds a bit for every
+// value of Big, set where it was positive: for each pooled pixel, the C bits of
+// its upper left, upper right, lower left and lower right pixel.
 type Pool struct {
 	Small, Big, Act []float32
+	Bits            []byte
+	Scale           float32
 	Row, W, C       int
 }
 

@@ -150,16 +150,40 @@ func poolGeneric(a *Pool) {
 		for c := 0; c < a.C; c++ {
 			top := a.Big[p+c] + a.Big[p+a.C+c]
 			low := a.Big[p+a.Row+c] + a.Big[p+a.Row+a.C+c]
-			a.Small[w*a.C+c] = 0.25 * (top + low)
+			a.Small[w*a.C+c] = a.Scale * (top + low)
 		}
 	}
+}
+
+// eachBig calls do with the index in Big of every value that is pooled and with
+// its place in Bits.
+func (a *Pool) eachBig(do func(big, byteAt int, bit byte)) {
+	size := (a.C + 7) / 8
+	for w := 0; w < a.W; w++ {
+		p := 2 * w * a.C
+		for pos, q := range [4]int{p, p + a.C, p + a.Row, p + a.Row + a.C} {
+			for c := 0; c < a.C; c++ {
+				do(q+c, (4*w+pos)*size+c/8, 1<<(c%8))
+			}
+		}
+	}
+}
+
+func poolBitsGeneric(a *Pool) {
+	poolGeneric(a)
+	clear(a.Bits[:4*a.W*((a.C+7)/8)])
+	a.eachBig(func(big, at int, bit byte) {
+		if a.Big[big] > 0 {
+			a.Bits[at] |= bit
+		}
+	})
 }
 
 func unpoolGeneric(a *Pool) {
 	for w := 0; w < a.W; w++ {
 		p := 2 * w * a.C
 		for c := 0; c < a.C; c++ {
-			g := 0.25 * a.Small[w*a.C+c]
+			g := a.Scale * a.Small[w*a.C+c]
 			a.Big[p+c], a.Big[p+a.C+c] = g, g
 			a.Big[p+a.Row+c], a.Big[p+a.Row+a.C+c] = g, g
 		}
@@ -177,6 +201,15 @@ func unpoolMaskGeneric(a *Pool) {
 			}
 		}
 	}
+}
+
+func unpoolBitsGeneric(a *Pool) {
+	unpoolGeneric(a)
+	a.eachBig(func(big, at int, bit byte) {
+		if a.Bits[at]&bit == 0 {
+			a.Big[big] = 0
+		}
+	})
 }
 
 func colSumGeneric(a *Cols) {

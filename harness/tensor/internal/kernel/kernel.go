@@ -43,8 +43,10 @@ type Path struct {
 	axpy           func(*Vec)
 	dot            func(*Vec)
 	pool           func(*Pool)
+	poolBits       func(*Pool)
 	unpool         func(*Pool)
 	unpoolMask     func(*Pool)
+	unpoolBits     func(*Pool)
 	colSum         func(*Cols)
 	colDot         func(*Cols)
 	affine         func(*Cols)
@@ -65,8 +67,10 @@ var generic = &Path{
 	axpy:           axpyGeneric,
 	dot:            dotGeneric,
 	pool:           poolGeneric,
+	poolBits:       poolBitsGeneric,
 	unpool:         unpoolGeneric,
 	unpoolMask:     unpoolMaskGeneric,
+	unpoolBits:     unpoolBitsGeneric,
 	colSum:         colSumGeneric,
 	colDot:         colDotGeneric,
 	affine:         affineGeneric,

@@ -112,8 +112,9 @@ func (p *Path) Dot(x, z []float32) float32 {
 }
 
 func (p *Path) poolRow(fast, plain func(*Pool), a *Pool) {
-	check(a.W >= 0 && a.C > 0 && a.Row >= 2*a.W*a.C && a.W*a.C <= len(a.Small) &&
-		a.Row+2*a.W*a.C <= len(a.Big) && (a.Act == nil || len(a.Act) >= a.Row+2*a.W*a.C))
+	end := a.Row + 2*a.W*a.C
+	check(a.W >= 0 && a.C > 0 && a.Row >= 2*a.W*a.C && a.W*a.C <= len(a.Small) && end <= len(a.Big) &&
+		(a.Act == nil || end <= len(a.Act)) && (a.Bits == nil || 4*a.W*((a.C+7)/8) <= len(a.Bits)))
 	// The channels of a pixel follow those of the one before, so a row whose
 	// channels do not fill registers is left to plain Go as a whole.
 	if a.C%lanes == 0 {
@@ -123,16 +124,26 @@ func (p *Path) poolRow(fast, plain func(*Pool), a *Pool) {
 	}
 }
 
-// Pool averages 2x2 pixels.
-func (p *Path) Pool(a *Pool) { p.poolRow(p.pool, poolGeneric, a) }
-
-// Unpool is the adjoint of Pool; where Act is given, values whose Act is not
-// positive are set to zero.
-func (p *Path) Unpool(a *Pool) {
-	if a.Act == nil {
-		p.poolRow(p.unpool, unpoolGeneric, a)
+// Pool sums 2x2 pixels, times Scale, and records in Bits, where given, which of
+// them were positive.
+func (p *Path) Pool(a *Pool) {
+	if a.Bits == nil {
+		p.poolRow(p.pool, poolGeneric, a)
 	} else {
+		p.poolRow(p.poolBits, poolBitsGeneric, a)
+	}
+}
+
+// Unpool is the adjoint of Pool. Values whose Act is not positive, or whose bit
+// in Bits is not set, are set to zero where one of these is given.
+func (p *Path) Unpool(a *Pool) {
+	switch {
+	case a.Bits != nil:
+		p.poolRow(p.unpoolBits, unpoolBitsGeneric, a)
+	case a.Act != nil:
 		p.poolRow(p.unpoolMask, unpoolMaskGeneric, a)
+	default:
+		p.poolRow(p.unpool, unpoolGeneric, a)
 	}
 }
 
@@ -180,18 +191,17 @@ func (p *Path) PackRows(a *Panel) {
 // PackTransposed writes 8 rows of K values as K rows of 8.
 func (p *Path) PackTransposed(a *Panel) {
 	check(a.K > 0 && a.Row|a.Width >= 0 && 7*a.Row+a.K <= len(a.Src) && (a.K-1)*a.Width+8 <= len(a.Dst))
-	if whole := a.K &^ 7; whole > 0 {
-		rest := *a
-		a.K = whole
-		p.packTransposed(a)
-		rest.Src, rest.K = rest.Src[whole:], rest.K-whole
-		if rest.K == 0 {
-			return
-		}
-		rest.Dst = rest.Dst[whole*a.Width:]
-		*a = rest
+	if a.K < 8 {
+		packTransposedGeneric(a)
+		return
 	}
-	packTransposedGeneric(a)
+	last := *a
+	a.K &^= 7
+	p.packTransposed(a)
+	if from := last.K - 8; a.K < last.K { // a last block that overlaps
+		last.Src, last.Dst, last.K = last.Src[from:], last.Dst[from*last.Width:], 8
+		p.packTransposed(&last)
+	}
 }
 
 // Peak runs n steps of multiply-adds on registers alone and returns the number

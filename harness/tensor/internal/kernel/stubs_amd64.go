@@ -169,12 +169,17 @@ func mask512(a *Vec)
 //go:noescape
 func axpy512(a *Vec)
 
-// pool512 averages 2x2 pixels into one row of Small.
+// pool512 sums 2x2 pixels, times Scale, into one row of Small.
 //
 //go:noescape
 func pool512(a *Pool)
 
-// unpool512 spreads a quarter of Small over 2x2 pixels of Big.
+// poolBits512 is pool, and records in Bits which pixels were positive.
+//
+//go:noescape
+func poolBits512(a *Pool)
+
+// unpool512 spreads Small, times Scale, over 2x2 pixels of Big.
 //
 //go:noescape
 func unpool512(a *Pool)
@@ -183,6 +188,11 @@ func unpool512(a *Pool)
 //
 //go:noescape
 func unpoolMask512(a *Pool)
+
+// unpoolBits512 is unpool, with zero where the bit in Bits is not set.
+//
+//go:noescape
+func unpoolBits512(a *Pool)
 
 // colSum512 computes Y[c] += sum over rows of X.
 //
@@ -304,12 +314,17 @@ func mask256(a *Vec)
 //go:noescape
 func axpy256(a *Vec)
 
-// pool256 averages 2x2 pixels into one row of Small.
+// pool256 sums 2x2 pixels, times Scale, into one row of Small.
 //
 //go:noescape
 func pool256(a *Pool)
 
-// unpool256 spreads a quarter of Small over 2x2 pixels of Big.
+// poolBits256 is pool, and records in Bits which pixels were positive.
+//
+//go:noescape
+func poolBits256(a *Pool)
+
+// unpool256 spreads Small, times Scale, over 2x2 pixels of Big.
 //
 //go:noescape
 func unpool256(a *Pool)
@@ -318,6 +333,11 @@ func unpool256(a *Pool)
 //
 //go:noescape
 func unpoolMask256(a *Pool)
+
+// unpoolBits256 is unpool, with zero where the bit in Bits is not set.
+//
+//go:noescape
+func unpoolBits256(a *Pool)
 
 // colSum256 computes Y[c] += sum over rows of X.
 //

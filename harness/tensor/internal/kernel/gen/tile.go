@@ -34,6 +34,15 @@ func (v isa) tile(rows, cols int) {
 	b, k := GP64(), GP64()
 	bv := v.vecs(cols)
 
+	// The sums go to C at the end; fetch it meanwhile.
+	at, crow := a.ptr("C"), a.bytes("CRow")
+	for i := 0; i < rows; i++ {
+		for j := 0; j < cols*v.bytes(); j += 64 {
+			PREFETCHT0(Mem{Base: at, Disp: j})
+		}
+		ADDQ(crow, at)
+	}
+
 	Label("segment")
 	{
 		a.reptr("A", p[0])
@@ -76,7 +85,8 @@ func (v isa) tile(rows, cols int) {
 		JNZ(LabelRef("segment"))
 	}
 
-	mode, c, crow := a.int("Mode"), a.ptr("C"), a.bytes("CRow")
+	mode, c := a.int("Mode"), a.ptr("C")
+	crow = a.bytes("CRow")
 	eachRow := func(do func(i int, at reg.GPVirtual)) {
 		at := GP64()
 		MOVQ(c, at)

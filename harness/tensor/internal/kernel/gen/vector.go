@@ -17,7 +17,6 @@ import (
 func (v isa) maskPositive(x Op, g, y reg.VecVirtual) {
 	zero := v.vec()
 	v.clear(zero)
-	const less = 17 // LT_OQ: 0 < x
 	if v.lanes == 16 {
 		m := K()
 		VCMPPS(U8(less), x, zero, m)
@@ -69,90 +68,6 @@ func (v isa) elementwise() {
 			VMOVUPS(r, y)
 		}
 	})
-}
-
-// pooling writes the 2x2 average and its adjoint, with or without the mask of
-// the ReLU before it.
-func (v isa) pooling() {
-	const quarter = 0.25
-	a := v.text("pool", "Pool", "pool"+v.name+" averages 2x2 pixels into one row of Small.")
-	small, big, row, w, c := a.ptr("Small"), a.ptr("Big"), a.bytes("Row"), a.int("W"), a.bytes("C")
-	q := v.constant(quarter)
-	repeat("pixels", w, 1, func() {
-		n := GP64()
-		MOVQ(c, n)
-		low := GP64()
-		LEAQ(Mem{Base: big, Index: row, Scale: 1}, low)
-		repeat("channels", n, v.bytes(), func() {
-			x, y := v.vec(), v.vec()
-			VMOVUPS(Mem{Base: big}, x)
-			VADDPS(Mem{Base: big, Index: c, Scale: 1}, x, x)
-			VMOVUPS(Mem{Base: low}, y)
-			VADDPS(Mem{Base: low, Index: c, Scale: 1}, y, y)
-			VADDPS(y, x, x)
-			VMULPS(q, x, x)
-			VMOVUPS(x, Mem{Base: small})
-			ADDQ(Imm(uint64(v.bytes())), big)
-			ADDQ(Imm(uint64(v.bytes())), low)
-			ADDQ(Imm(uint64(v.bytes())), small)
-		})
-		ADDQ(c, big)
-	})
-	v.done()
-
-	for _, masked := range []bool{false, true} {
-		name, doc := "unpool", "unpool%s spreads a quarter of Small over 2x2 pixels of Big."
-		if masked {
-			name, doc = "unpoolMask", "unpoolMask%s is unpool, with zero where Act is not positive."
-		}
-		a := v.text(name, "Pool", fmt.Sprintf(doc, v.name))
-		small, big, row, w, c := a.ptr("Small"), a.ptr("Big"), a.bytes("Row"), a.int("W"), a.bytes("C")
-		var act reg.GPVirtual
-		if masked {
-			act = a.ptr("Act")
-		}
-		q := v.constant(quarter)
-		repeat("pixels", w, 1, func() {
-			n := GP64()
-			MOVQ(c, n)
-			low, actLow := GP64(), GP64()
-			LEAQ(Mem{Base: big, Index: row, Scale: 1}, low)
-			if masked {
-				LEAQ(Mem{Base: act, Index: row, Scale: 1}, actLow)
-			}
-			repeat("channels", n, v.bytes(), func() {
-				g := v.vec()
-				VMULPS(Mem{Base: small}, q, g)
-				for _, p := range []struct{ dst, act Mem }{
-					{Mem{Base: big}, Mem{Base: act}},
-					{Mem{Base: big, Index: c, Scale: 1}, Mem{Base: act, Index: c, Scale: 1}},
-					{Mem{Base: low}, Mem{Base: actLow}},
-					{Mem{Base: low, Index: c, Scale: 1}, Mem{Base: actLow, Index: c, Scale: 1}},
-				} {
-					if masked {
-						y := v.vec()
-						v.maskPositive(p.act, g, y)
-						VMOVUPS(y, p.dst)
-					} else {
-						VMOVUPS(g, p.dst)
-					}
-				}
-				step := Imm(uint64(v.bytes()))
-				ADDQ(step, big)
-				ADDQ(step, low)
-				ADDQ(step, small)
-				if masked {
-					ADDQ(step, act)
-					ADDQ(step, actLow)
-				}
-			})
-			ADDQ(c, big)
-			if masked {
-				ADDQ(c, act)
-			}
-		})
-		v.done()
-	}
 }
 
 // columns writes the operations on Cols: sums down columns, and affine maps
