@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"dgkip/harness/tensor/internal/kernel"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // rate reports the work done since the benchmark began.
@@ -64,6 +67,23 @@ func BenchmarkGemm(b *testing.B) {
 			}
 		})
 	}
+	b.Run("gonum", func(b *testing.B) {
+		for _, s := range sizes {
+			b.Run(fmt.Sprintf("%dx%dx%d", s[0], s[1], s[2]), func(b *testing.B) { benchGonum(b, r, s[0], s[1], s[2]) })
+		}
+	})
+}
+
+// benchGonum times the pure-Go library that this package stands in for.
+func benchGonum(b *testing.B, r *rand.Rand, m, n, k int) {
+	general := func(rows, cols int) blas32.General {
+		return blas32.General{Rows: rows, Cols: cols, Stride: cols, Data: random(r, rows*cols)}
+	}
+	x, w, c := general(m, k), general(k, n), general(m, n)
+	for b.Loop() {
+		blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, x, w, 0, c)
+	}
+	rate(b, 2*float64(m)*float64(n)*float64(k))
 }
 
 func BenchmarkGram(b *testing.B) {
@@ -111,7 +131,12 @@ func benchConv(b *testing.B, back bool) {
 func BenchmarkConv(b *testing.B)              { benchConv(b, false) }
 func BenchmarkConvBackwardInput(b *testing.B) { benchConv(b, true) }
 func BenchmarkConvAVX2(b *testing.B) {
-	onPath(b, "avx2", func(b *testing.B) { benchConv(b, false) })
+	before := Path()
+	if err := Use("avx2"); err != nil {
+		b.Skip(err)
+	}
+	defer Use(before)
+	benchConv(b, false)
 }
 
 func BenchmarkConvBackwardWeights(b *testing.B) {

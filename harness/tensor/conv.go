@@ -13,10 +13,11 @@ const (
 	// images does not matter, so that a result never depends on the batch an
 	// image was in.
 	Auto Algorithm = iota
-	// Direct sums the nine taps.
+	// Direct sums the nine taps. Its relative rms error is about 1e-6 for 256
+	// channels.
 	Direct
 	// Winograd is F(4x4, 3x3): a quarter of the multiplications, and rounding
-	// errors about three times those of Direct.
+	// errors about four times those of Direct.
 	Winograd
 )
 

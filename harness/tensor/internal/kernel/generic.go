@@ -55,8 +55,8 @@ func winogradInRow(d [6]float32) [6]float32 {
 	x, y := d[4]-d[2], d[5]-d[3]
 	z := d[3] - d[1]
 	z += z
-	u, v := d[4]-4*d[2], d[3]-4*d[1]
-	return [6]float32{4*(d[0]-d[2]) + x, u + v, u - v, x + z, x - z, 4*(d[1]-d[3]) + y}
+	u, v := d[4]-float32(4*d[2]), d[3]-float32(4*d[1])
+	return [6]float32{float32(4*(d[0]-d[2])) + x, u + v, u - v, x + z, x - z, float32(4*(d[1]-d[3])) + y}
 }
 
 func winogradInGeneric(a *WinogradIn) {
@@ -85,7 +85,7 @@ func winogradInGeneric(a *WinogradIn) {
 func winogradOutRow(m [6]float32) [4]float32 {
 	s, d := m[1]+m[2], m[1]-m[2]
 	s2, d2 := m[3]+m[4], m[3]-m[4]
-	return [4]float32{m[0] + s + s2, d + 2*d2, s + 4*s2, d + 8*d2 + m[5]}
+	return [4]float32{m[0] + s + s2, d + float32(2*d2), s + float32(4*s2), d + float32(8*d2) + m[5]}
 }
 
 func winogradOutGeneric(a *WinogradOut) {

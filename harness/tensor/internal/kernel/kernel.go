@@ -9,15 +9,15 @@
 //   - A Tile is a chain of fused multiply-adds in the order of the segments and
 //     of k, rounded once a step, for each element on its own. How elements are
 //     grouped into registers therefore does not show.
-//   - The other kernels multiply and add in two rounded steps; the Winograd
-//     transforms have powers of two as constants, where fusing changes nothing.
+//   - The other kernels multiply and add in two rounded steps.
 //   - A dot product keeps DotLanes partial sums whatever the register width.
 //
-// The assembly for amd64 is written by the generator in gen, a module of its
-// own so that the program does not depend on it.
+// The assembly for amd64 and for arm64 is written by the generators in gen, a
+// module of its own so that the program does not depend on it.
 package kernel
 
 //go:generate go run -C gen -tags noasm . -out ../kernel_amd64.new -stubs ../stubs_amd64.new -pkg kernel
+//go:generate go run -C gen ./neon -out ../kernel_arm64.s -stubs ../stubs_arm64.go
 //go:generate mv kernel_amd64.new kernel_amd64.s
 //go:generate mv stubs_amd64.new stubs_amd64.go
 

@@ -1,9 +1,11 @@
 package kernel
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"dgkip/harness/fmath"
@@ -120,15 +122,181 @@ func tileAny(t *Tile) {
 	}
 }
 
-func BenchmarkPeak(b *testing.B) {
-	for _, p := range Paths() {
-		b.Run(p.Name, func(b *testing.B) {
-			flops := 0
-			for b.Loop() {
-				flops += p.Peak(10000)
+// The kernels beside the matrix one, each against plain Go on the same input.
+func TestOthers(t *testing.T) {
+	eachPath(t, func(t *testing.T, p *Path) {
+		r := rand.New(rand.NewPCG(3, 4))
+		for _, c := range []int{1, 3, 7, 8, 13, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 100, 255, 256} {
+			for _, odd := range []bool{false, true} {
+				in := func(n int) []float32 {
+					v := fill(r, n)
+					if odd {
+						special(r, v)
+					}
+					return v
+				}
+				compare := func(name string, out []float32, run, plain func(out []float32)) {
+					t.Helper()
+					want := append([]float32(nil), out...)
+					run(out)
+					plain(want)
+					same(t, fmt.Sprintf("%s of %d", name, c), out, want)
+					guarded(t, out)
+				}
+				x, y, z := in(c), in(c), in(c)
+				compare("relu", fill(r, c), func(o []float32) { p.ReLU(o, x) }, func(o []float32) { reluGeneric(&Vec{Y: o, X: x, N: c}) })
+				compare("mask", fill(r, c), func(o []float32) { p.Mask(o, y, x) }, func(o []float32) { maskGeneric(&Vec{Y: o, X: x, Z: y, N: c}) })
+				compare("axpy", fill(r, c), func(o []float32) { p.Axpy(o, 1.7, x, z) }, func(o []float32) { axpyGeneric(&Vec{Y: o, X: x, Z: z, A: 1.7, N: c}) })
+				compare("dot", fill(r, 1), func(o []float32) { o[0] = p.Dot(x, z) }, func(o []float32) { o[0] = generic.Dot(x, z) })
+
+				plane, row, pix := c+r.IntN(5), 6*(c+5), c+r.IntN(5)
+				src := in(5*(row+pix) + c)
+				compare("winogradIn", fill(r, 35*plane+c),
+					func(o []float32) { p.WinogradIn(&WinogradIn{Dst: o, Src: src, Plane: plane, Row: row, Pix: pix, C: c}) },
+					func(o []float32) {
+						winogradInGeneric(&WinogradIn{Dst: o, Src: src, Plane: plane, Row: row, Pix: pix, C: c})
+					})
+				m, bias := in(35*plane+c), in(c)
+				for _, mode := range []int{0, AddBias, ReLU, AddBias | ReLU} {
+					compare("winogradOut", fill(r, 3*(row+pix)+c),
+						func(o []float32) {
+							p.WinogradOut(&WinogradOut{Dst: o, Src: m, Bias: bias, Plane: plane, Row: row, Pix: pix, C: c, Mode: mode})
+						},
+						func(o []float32) {
+							winogradOutGeneric(&WinogradOut{Dst: o, Src: m, Bias: bias, Plane: plane, Row: row, Pix: pix, C: c, Mode: mode})
+						})
+				}
+
+				const rows = 5
+				stride := c + r.IntN(4)
+				end := (rows-1)*stride + c
+				X, Z, A, B, D := in(end), in(end), in(c), in(c), in(c)
+				args := func(o []float32) *Cols {
+					return &Cols{Y: o, X: X, Z: Z, A: A, B: B, D: D, Rows: rows, Stride: stride, C: c}
+				}
+				compare("colSum", fill(r, c), func(o []float32) { p.ColSum(args(o)) }, func(o []float32) { colSumGeneric(args(o)) })
+				compare("colDot", fill(r, c), func(o []float32) { p.ColDot(args(o)) }, func(o []float32) { colDotGeneric(args(o)) })
+				compare("affine", fill(r, end), func(o []float32) { p.Affine(args(o)) }, func(o []float32) { affineGeneric(args(o)) })
+				compare("affine2", fill(r, end), func(o []float32) { p.Affine2(args(o)) }, func(o []float32) { affine2Generic(args(o)) })
+
+				const w = 3
+				prow := 2*w*c + r.IntN(3)
+				big, act, small := in(prow+2*w*c), in(prow+2*w*c), in(w*c)
+				bits, wantBits := make([]byte, 4*w*((c+7)/8)+1), make([]byte, 4*w*((c+7)/8)+1)
+				bits[len(bits)-1], wantBits[len(bits)-1] = 0xa5, 0xa5
+				compare("pool", fill(r, w*c),
+					func(o []float32) { p.Pool(&Pool{Small: o, Big: big, Scale: 0.3, Row: prow, W: w, C: c}) },
+					func(o []float32) { poolGeneric(&Pool{Small: o, Big: big, Scale: 0.3, Row: prow, W: w, C: c}) })
+				compare("poolBits", fill(r, w*c),
+					func(o []float32) {
+						p.Pool(&Pool{Small: o, Big: big, Bits: bits[:len(bits)-1], Scale: 0.3, Row: prow, W: w, C: c})
+					},
+					func(o []float32) {
+						poolBitsGeneric(&Pool{Small: o, Big: big, Bits: wantBits, Scale: 0.3, Row: prow, W: w, C: c})
+					})
+				if !bytes.Equal(bits, wantBits) {
+					t.Fatalf("bits of %d channels differ", c)
+				}
+				compare("unpool", fill(r, prow+2*w*c),
+					func(o []float32) { p.Unpool(&Pool{Small: small, Big: o, Scale: 0.3, Row: prow, W: w, C: c}) },
+					func(o []float32) { unpoolGeneric(&Pool{Small: small, Big: o, Scale: 0.3, Row: prow, W: w, C: c}) })
+				compare("unpoolMask", fill(r, prow+2*w*c),
+					func(o []float32) {
+						p.Unpool(&Pool{Small: small, Big: o, Act: act, Scale: 0.3, Row: prow, W: w, C: c})
+					},
+					func(o []float32) {
+						unpoolMaskGeneric(&Pool{Small: small, Big: o, Act: act, Scale: 0.3, Row: prow, W: w, C: c})
+					})
+				compare("unpoolBits", fill(r, prow+2*w*c),
+					func(o []float32) {
+						p.Unpool(&Pool{Small: small, Big: o, Bits: bits, Scale: 0.3, Row: prow, W: w, C: c})
+					},
+					func(o []float32) {
+						unpoolBitsGeneric(&Pool{Small: small, Big: o, Bits: bits, Scale: 0.3, Row: prow, W: w, C: c})
+					})
+
+				turned := in(7*(c+2) + c)
+				compare("packTransposed", fill(r, (c-1)*9+8),
+					func(o []float32) { p.PackTransposed(&Panel{Dst: o, Src: turned, K: c, Row: c + 2, Width: 9}) },
+					func(o []float32) {
+						packTransposedGeneric(&Panel{Dst: o, Src: turned, K: c, Row: c + 2, Width: 9})
+					})
+				rowsIn := in((c-1)*(p.Cols+3) + p.Cols)
+				compare("packRows", fill(r, (c-1)*(p.Cols+1)+p.Cols),
+					func(o []float32) { p.PackRows(&Panel{Dst: o, Src: rowsIn, K: c, Row: p.Cols + 3, Width: p.Cols + 1}) },
+					func(o []float32) {
+						for k := range c {
+							copy(o[k*(p.Cols+1):][:p.Cols], rowsIn[k*(p.Cols+3):])
+						}
+					})
 			}
-			b.ReportMetric(float64(flops)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-		})
+		}
+	})
+}
+
+// Arguments that reach outside their slices panic before anything is written.
+func TestBounds(t *testing.T) {
+	eachPath(t, func(t *testing.T, p *Path) {
+		s := func(n int) []float32 { return make([]float32, n) }
+		tile := func(change func(*Tile)) func() {
+			return func() {
+				a := &Tile{A: s(40), B: s(10 * p.Cols), C: s(4 * p.Cols), Segs: []Seg{{}}, Rows: 4, Cols: p.Cols, K: 10,
+					ARow: 10, AK: 1, BK: p.Cols, CRow: p.Cols}
+				change(a)
+				p.Tile(a)
+			}
+		}
+		tile(func(*Tile) {})() // the unchanged one is fine
+		for name, f := range map[string]func(){
+			"tile A":        tile(func(a *Tile) { a.A = a.A[:39] }),
+			"tile B":        tile(func(a *Tile) { a.B = a.B[1:] }),
+			"tile C":        tile(func(a *Tile) { a.C = a.C[1:] }),
+			"tile segment":  tile(func(a *Tile) { a.Segs = []Seg{{}, {A: 1}} }),
+			"tile negative": tile(func(a *Tile) { a.Segs = []Seg{{A: -1}} }),
+			"tile rows":     tile(func(a *Tile) { a.Rows = p.Rows + 1 }),
+			"tile columns":  tile(func(a *Tile) { a.Cols = p.Cols + 1 }),
+			"tile empty":    tile(func(a *Tile) { a.K = 0 }),
+			"tile bias":     tile(func(a *Tile) { a.Mode = AddBias }),
+			"relu":          func() { p.ReLU(s(16), s(17)) },
+			"mask":          func() { p.Mask(s(17), s(16), s(17)) },
+			"axpy":          func() { p.Axpy(s(17), 1, s(17), s(16)) },
+			"dot":           func() { p.Dot(s(64), s(65)) },
+			"winogradIn src": func() {
+				p.WinogradIn(&WinogradIn{Dst: s(36 * 16), Src: s(36*16 - 1), Plane: 16, Row: 96, Pix: 16, C: 16})
+			},
+			"winogradIn dst": func() {
+				p.WinogradIn(&WinogradIn{Dst: s(36*16 - 1), Src: s(36 * 16), Plane: 16, Row: 96, Pix: 16, C: 16})
+			},
+			"winogradOut dst": func() { p.WinogradOut(&WinogradOut{Dst: s(255), Src: s(36 * 16), Plane: 16, Row: 64, Pix: 16, C: 16}) },
+			"pool":            func() { p.Pool(&Pool{Small: s(15), Big: s(64), Row: 32, W: 1, C: 16}) },
+			"unpool":          func() { p.Unpool(&Pool{Small: s(16), Big: s(63), Row: 32, W: 1, C: 16}) },
+			"unpool bits":     func() { p.Unpool(&Pool{Small: s(16), Big: s(64), Bits: make([]byte, 7), Row: 32, W: 1, C: 16}) },
+			"colSum":          func() { p.ColSum(&Cols{Y: s(15), X: s(32), Rows: 2, Stride: 16, C: 16}) },
+			"affine":          func() { p.Affine(&Cols{Y: s(31), X: s(32), A: s(16), D: s(16), Rows: 2, Stride: 16, C: 16}) },
+			"packRows":        func() { p.PackRows(&Panel{Dst: s(2*p.Cols - 1), Src: s(2 * p.Cols), K: 2, Row: p.Cols, Width: p.Cols}) },
+			"packTransposed":  func() { p.PackTransposed(&Panel{Dst: s(127), Src: s(128), K: 16, Row: 16, Width: 8}) },
+		} {
+			t.Run(name, func(t *testing.T) {
+				defer func() {
+					if r := recover(); r != outOfBounds {
+						t.Errorf("recovered %v", r)
+					}
+				}()
+				f()
+			})
+		}
+	})
+}
+
+func TestUse(t *testing.T) {
+	before := Active()
+	defer active.Store(before)
+	if err := Use("generic"); err != nil || Active() != generic {
+		t.Errorf("generic: %v", err)
+	}
+	err := Use("mmx")
+	if err == nil || !strings.Contains(err.Error(), "generic") || Active() != generic {
+		t.Errorf("mmx: %v, and %s is in use", err, Active().Name)
 	}
 }
 

@@ -8,9 +8,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The two transforms of Winograd's F(4x4, 3x3). Their constants are powers of
-// two, so every product is exact and a fused step gives the same bits as an
-// unfused one. Both run over the rows of a 6x6 block into scratch memory on the
+// The two transforms of Winograd's F(4x4, 3x3). Both run over the rows of a 6x6 block into scratch memory on the
 // stack and then over its columns.
 
 // winogradIn writes V = B' d B.
@@ -26,18 +24,22 @@ func (v isa) winogradIn() {
 		// t0 = 4 (d0 - d2) + (d4 - d2), t5 = 4 (d1 - d3) + (d5 - d3)
 		VSUBPS(d[2], d[4], x)
 		VSUBPS(d[2], d[0], t[0])
-		VFMADD213PS(x, four, t[0])
+		VMULPS(four, t[0], t[0])
+		VADDPS(x, t[0], t[0])
 		VSUBPS(d[3], d[5], y)
 		VSUBPS(d[3], d[1], t[5])
-		VFMADD213PS(y, four, t[5])
+		VMULPS(four, t[5], t[5])
+		VADDPS(y, t[5], t[5])
 		// t3, t4 = (d4 - d2) +- 2 (d3 - d1)
 		VSUBPS(d[1], d[3], y)
 		VADDPS(y, y, y)
 		VADDPS(y, x, t[3])
 		VSUBPS(y, x, t[4])
 		// t1, t2 = (d4 - 4 d2) +- (d3 - 4 d1)
-		VFNMADD231PS(four, d[2], d[4])
-		VFNMADD231PS(four, d[1], d[3])
+		VMULPS(four, d[2], d[2])
+		VSUBPS(d[2], d[4], d[4])
+		VMULPS(four, d[1], d[1])
+		VSUBPS(d[1], d[3], d[3])
 		VADDPS(d[3], d[4], t[1])
 		VSUBPS(d[3], d[4], t[2])
 		return t
@@ -100,14 +102,14 @@ func (v isa) winogradOut() {
 		// y0 = (m0 + s) + s2, y3 = (d + 8 d2) + m5
 		VADDPS(s, m[0], y[0])
 		VADDPS(s2, y[0], y[0])
-		VMOVAPS(d, y[3])
-		VFMADD231PS(d2, eight, y[3])
+		VMULPS(eight, d2, y[3])
+		VADDPS(y[3], d, y[3])
 		VADDPS(m[5], y[3], y[3])
 		// y1 = d + 2 d2, y2 = s + 4 s2
-		VMOVAPS(d, y[1])
-		VFMADD231PS(d2, two, y[1])
-		VMOVAPS(s, y[2])
-		VFMADD231PS(s2, four, y[2])
+		VMULPS(two, d2, y[1])
+		VADDPS(y[1], d, y[1])
+		VMULPS(four, s2, y[2])
+		VADDPS(y[2], s, y[2])
 		return y
 	}
 

@@ -1,0 +1,19 @@
+//go:build !noasm
+
+package kernel
+
+// native lists the assembly paths of this processor: every arm64 has NEON. Its
+// path has the matrix micro-kernel, where nearly all time goes, and plain Go for
+// the rest.
+func native() []*Path {
+	neon := *generic
+	neon.Name, neon.Rows, neon.Cols, neon.Half = "neon", 8, 8, 8
+	neon.tile = func(t *Tile) { tilesNeon[t.Rows-1](t) }
+	neon.peak, neon.peakFlops = peakNeon, 2*4*24
+	return []*Path{&neon}
+}
+
+var tilesNeon = [8]func(*Tile){
+	tile1_neon, tile2_neon, tile3_neon, tile4_neon,
+	tile5_neon, tile6_neon, tile7_neon, tile8_neon,
+}
