@@ -162,7 +162,7 @@ func PoolBits(y []float32, bits []byte, x []float32, h, w, ch int, scale float32
 	if h < 2 || w < 2 || ch < 1 || len(x) != h*w*ch || len(y) != (h/2)*(w/2)*ch || len(bits) != BitsLen(h, w, ch) {
 		panic("tensor: PoolBits: shapes do not fit")
 	}
-	pools(y, bits, x, h, w, ch, scale, kernel.Active().Pool)
+	pools(y, bits, x, h, w, ch, scale, false)
 }
 
 // UnpoolBits sets dx to the adjoint, at the image that bits were recorded for,
@@ -174,16 +174,23 @@ func UnpoolBits(dx, dy []float32, bits []byte, h, w, ch int, scale float32) {
 	if h%2+w%2 > 0 {
 		clear(dx)
 	}
-	pools(dy, bits, dx, h, w, ch, scale, kernel.Active().Unpool)
+	pools(dy, bits, dx, h, w, ch, scale, true)
 }
 
-// pools runs do on each row of pooled pixels of one image.
-func pools(small []float32, bits []byte, big []float32, h, w, ch int, scale float32, do func(*kernel.Pool)) {
-	a := kernel.Pool{Row: w * ch, W: w / 2, C: ch, Scale: scale}
+// pools runs Pool, or its adjoint, on each row of pooled pixels of one image.
+func pools(small []float32, bits []byte, big []float32, h, w, ch int, scale float32, adjoint bool) {
+	s := getScratch()
+	defer putScratch(s)
+	p, a := kernel.Active(), &s.pool
+	*a = kernel.Pool{Row: w * ch, W: w / 2, C: ch, Scale: scale}
 	size := len(bits) / (h / 2)
 	for r := range h / 2 {
 		a.Small, a.Big, a.Bits = small[r*(w/2)*ch:], big[2*r*w*ch:], bits[r*size:]
-		do(&a)
+		if adjoint {
+			p.Unpool(a)
+		} else {
+			p.Pool(a)
+		}
 	}
 }
 

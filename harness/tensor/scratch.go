@@ -6,17 +6,26 @@ import (
 	"dgkip/harness/tensor/internal/kernel"
 )
 
-// scratch is the working memory of one task.
+// scratch is the working memory of one task, the arguments of its kernels
+// included: those escape to the heap, since kernels are called through
+// variables.
 type scratch struct {
 	a, b, c, d []float32
 	tile       kernel.Tile
 	segs       [3]kernel.Seg
+	in         kernel.WinogradIn
+	out        kernel.WinogradOut
+	pool       kernel.Pool
 }
 
-var pool = sync.Pool{New: func() any { return new(scratch) }}
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-func getScratch() *scratch  { return pool.Get().(*scratch) }
-func putScratch(s *scratch) { s.tile = kernel.Tile{}; pool.Put(s) }
+func getScratch() *scratch { return scratches.Get().(*scratch) }
+func putScratch(s *scratch) {
+	// Memory of the caller must not be kept alive.
+	s.tile, s.in, s.out, s.pool = kernel.Tile{}, kernel.WinogradIn{}, kernel.WinogradOut{}, kernel.Pool{}
+	scratches.Put(s)
+}
 
 // one returns the single segment of a plain product.
 func (s *scratch) one() []kernel.Seg {

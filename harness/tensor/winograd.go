@@ -96,7 +96,8 @@ func (j *convJob) winogradBlock(t0, t1, p0, p1, th, tw int) {
 	v := grow(&s.b, 36*n*vRow)
 	m := grow(&s.c, 36*n*mRow)
 
-	in := kernel.WinogradIn{Plane: n * vRow, Row: (4*tw + 2) * j.in, Pix: j.in}
+	in := &s.in
+	in.Plane, in.Row, in.Pix = n*vRow, (4*tw+2)*j.in, j.in
 	var padded []float32
 	img := -1
 	for t := t0; t < t1; t++ {
@@ -107,7 +108,7 @@ func (j *convJob) winogradBlock(t0, t1, p0, p1, th, tw int) {
 		r, c := t/tw%th, t%tw
 		in.C = j.in
 		in.Src, in.Dst = padded[4*r*in.Row+4*c*in.Pix:], v[(t-t0)*vRow:]
-		j.path.WinogradIn(&in)
+		j.path.WinogradIn(in)
 	}
 
 	pitch := ceil(j.out, width) * width
@@ -143,7 +144,8 @@ func (j *convJob) winogradBlock(t0, t1, p0, p1, th, tw int) {
 // [o0, o1). Where a tile reaches over the image's edge, or adds to the output,
 // it goes through scratch memory.
 func (j *convJob) winogradStore(s *scratch, m []float32, mRow, t0, n, o0, o1, th, tw int) {
-	out := kernel.WinogradOut{Plane: n * mRow}
+	out := &s.out
+	out.Plane = n * mRow
 	mode := j.mode()
 	edge := grow(&s.d, 16*(o1-o0))
 	for t := range n {
@@ -156,14 +158,14 @@ func (j *convJob) winogradStore(s *scratch, m []float32, mRow, t0, n, o0, o1, th
 		rows, cols := min(4, j.h-4*r), min(4, j.w-4*c)
 		if rows == 4 && cols == 4 && mode&kernel.Add == 0 {
 			out.Dst, out.Row, out.Pix, out.Mode = y, j.w*j.out, j.out, mode
-			j.path.WinogradOut(&out)
+			j.path.WinogradOut(out)
 			continue
 		}
 		out.Dst, out.Row, out.Pix, out.Mode = edge, 4*(o1-o0), o1-o0, mode
 		if mode&kernel.Add != 0 {
 			out.Mode = 0
 		}
-		j.path.WinogradOut(&out)
+		j.path.WinogradOut(out)
 		for a := range rows {
 			for b := range cols {
 				dst, src := y[(a*j.w+b)*j.out:][:o1-o0], edge[(4*a+b)*(o1-o0):][:o1-o0]

@@ -31,12 +31,13 @@ func (p *Path) Tile(t *Tile) {
 func (p *Path) WinogradIn(a *WinogradIn) {
 	check(a.C >= 0 && a.Plane >= a.C && a.Row|a.Pix >= 0 &&
 		35*a.Plane+a.C <= len(a.Dst) && 5*(a.Row+a.Pix)+a.C <= len(a.Src))
-	whole := a.C &^ (lanes - 1)
-	rest := *a
+	all, whole := a.C, a.C&^(lanes-1)
 	if a.C = whole; whole > 0 {
 		p.winogradIn(a)
 	}
-	if rest.C -= whole; rest.C > 0 {
+	if whole < all {
+		rest := *a
+		rest.C = all - whole
 		rest.Dst, rest.Src = rest.Dst[whole:], rest.Src[whole:]
 		winogradInGeneric(&rest)
 	}
@@ -46,12 +47,13 @@ func (p *Path) WinogradIn(a *WinogradIn) {
 func (p *Path) WinogradOut(a *WinogradOut) {
 	check(a.C >= 0 && a.Plane|a.Row|a.Pix >= 0 && 35*a.Plane+a.C <= len(a.Src) &&
 		3*(a.Row+a.Pix)+a.C <= len(a.Dst) && (a.Mode&AddBias == 0 || len(a.Bias) >= a.C))
-	whole := a.C &^ (lanes - 1)
-	rest := *a
+	all, whole := a.C, a.C&^(lanes-1)
 	if a.C = whole; whole > 0 {
 		p.winogradOut(a)
 	}
-	if rest.C -= whole; rest.C > 0 {
+	if whole < all {
+		rest := *a
+		rest.C = all - whole
 		rest.Dst, rest.Src = rest.Dst[whole:], rest.Src[whole:]
 		if rest.Mode&AddBias != 0 {
 			rest.Bias = rest.Bias[whole:]
@@ -155,12 +157,13 @@ func (p *Path) cols(fast, plain func(*Cols), sum, two bool, a *Cols) {
 	}
 	check(a.Rows > 0 && a.C >= 0 && a.Stride >= a.C && len(a.X) >= end && len(a.Y) >= ny &&
 		len(a.A) >= ncoef && len(a.D) >= ncoef && (!two || len(a.Z) >= end && (sum || len(a.B) >= ncoef)))
-	whole := a.C &^ (lanes - 1)
-	rest := *a
+	all, whole := a.C, a.C&^(lanes-1)
 	if a.C = whole; whole > 0 {
 		fast(a)
 	}
-	if rest.C -= whole; rest.C > 0 {
+	if whole < all {
+		rest := *a
+		rest.C = all - whole
 		for _, s := range []*[]float32{&rest.X, &rest.Y, &rest.Z, &rest.A, &rest.B, &rest.D} {
 			if len(*s) > 0 {
 				*s = (*s)[whole:]
