@@ -1,0 +1,133 @@
+package nn
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+func TestTensors(t *testing.T) {
+	net, err := ConvNet[float32](ConvConfig{In: 1, H: 28, W: 28, Norm: true, FirstPad: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	next := 0
+	for _, p := range net.Tensors() {
+		got = append(got, fmt.Sprintf("%s%d%d", p.Name, p.Shape, p.FanIn))
+		if p.Offset != next {
+			t.Errorf("%s begins at %d, want %d", p.Name, p.Offset, next)
+		}
+		next += p.Len
+		if p.Weight() != (len(p.Shape) > 1) || p.Outputs() != p.Shape[len(p.Shape)-1] {
+			t.Errorf("%s: weight %t with %d outputs", p.Name, p.Weight(), p.Outputs())
+		}
+	}
+	// With a first padding of 3, 28x28 pixels become 32x32, and 4x4 in the end.
+	want := "block1.conv.weight[3 3 1 128]9 block1.conv.bias[128]9 block1.norm.gain[128]0 block1.norm.shift[128]0 " +
+		"block2.conv.weight[3 3 128 128]1152 block2.conv.bias[128]1152 block2.norm.gain[128]0 block2.norm.shift[128]0 " +
+		"block3.conv.weight[3 3 128 128]1152 block3.conv.bias[128]1152 block3.norm.gain[128]0 block3.norm.shift[128]0 " +
+		"linear.weight[2048 2]2048 linear.bias[2]2048"
+	if strings.Join(got, " ") != want {
+		t.Errorf("got %s", got)
+	}
+	if next != net.Params() || net.Inputs() != 28*28 || net.Classes() != 2 {
+		t.Errorf("%d parameters in tensors of %d, %d inputs, %d classes", next, net.Params(), net.Inputs(), net.Classes())
+	}
+	all, first := net.Flops()
+	if f := 2.0 * 1024 * 9 * 128; first != f || all != f+2*256*9*128*128+2*64*9*128*128+2*2048*2 {
+		t.Errorf("%g operations, %g in the first layer", all, first)
+	}
+}
+
+// TestRows checks the description of a weight's rows by what leads to an output:
+// changing row o of the last layer changes logit o alone.
+func TestRows(t *testing.T) {
+	net, err := FCNet[float64](FCConfig{In: 4, Width: 3, Depth: 1, Classes: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta := make([]float64, net.Params())
+	net.InitUniform(theta, rng.Stream(1))
+	w := net.Tensors()[2]
+	pass := net.NewPass()
+	x := []float64{1, 2, 3, 4}
+	before := append([]float64(nil), pass.Forward(theta, x, 1)...)
+	for i := w.Offset + 1; i < w.Offset+w.Len; i += w.Outputs() {
+		theta[i] += 1
+	}
+	for o, z := range pass.Forward(theta, x, 1) {
+		if (z != before[o]) != (o == 1) {
+			t.Errorf("logit %d was %g and is %g", o, before[o], z)
+		}
+	}
+}
+
+func TestInit(t *testing.T) {
+	net, err := ConvNet[float32](ConvConfig{In: 3, H: 32, W: 32, Width: 64, Norm: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wide, err := ConvNet[float64](ConvConfig{In: 3, H: 32, W: 32, Width: 64, Norm: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta, theta64 := make([]float32, net.Params()), make([]float64, net.Params())
+	for name, init := range map[string]func(){
+		"uniform": func() { net.InitUniform(theta, rng.Stream(1)); wide.InitUniform(theta64, rng.Stream(1)) },
+		"normal":  func() { net.InitNormal(theta, rng.Stream(1)); wide.InitNormal(theta64, rng.Stream(1)) },
+	} {
+		init()
+		for i, v := range theta {
+			if v != float32(theta64[i]) {
+				t.Fatalf("%s: parameter %d depends on the type", name, i)
+			}
+		}
+		for _, p := range net.Tensors() {
+			var sum, squares, largest float64
+			for _, v := range theta64[p.Offset:][:p.Len] {
+				sum += v
+				squares += v * v
+				largest = max(largest, math.Abs(v))
+			}
+			n := float64(p.Len)
+			if p.Kind == Gain || p.Kind == Shift {
+				if want := map[Kind]float64{Gain: n, Shift: 0}[p.Kind]; sum != want || squares != want {
+					t.Errorf("%s: %s is not constant", name, p.Name)
+				}
+				continue
+			}
+			bound := 1 / math.Sqrt(float64(p.FanIn))
+			sd := bound / math.Sqrt(3)
+			if name == "uniform" {
+				if largest > bound || largest < bound*(1-10/n) {
+					t.Errorf("%s: %s reaches %g, want almost %g", name, p.Name, largest, bound)
+				}
+			} else if sd = math.Sqrt2 * bound; p.Kind == Bias {
+				sd = 0.1
+			}
+			// Five standard errors.
+			if math.Abs(sum/n) > 5*sd/math.Sqrt(n) || math.Abs(squares/n-sd*sd) > 5*sd*sd*math.Sqrt(2/n) {
+				t.Errorf("%s: %s has mean %g and mean square %g, want 0 and %g", name, p.Name, sum/n, squares/n, sd*sd)
+			}
+		}
+	}
+}
+
+func TestConfig(t *testing.T) {
+	for want, err := range map[string]error{
+		"nn: sizes of a convolutional network must be positive":            second(ConvNet[float32](ConvConfig{In: 3, H: 32})),
+		"nn: images of 6x9 pixels are too small for 3 blocks with pooling": second(ConvNet[float32](ConvConfig{In: 3, H: 6, W: 9})),
+		"nn: sizes of a fully connected network must be positive":          second(FCNet[float32](FCConfig{})),
+	} {
+		if err == nil || err.Error() != want {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+}
+
+func second[F tensor.Float](_ *Net[F], err error) error { return err }

@@ -1,0 +1,275 @@
+package nn
+
+import "dgkip/harness/tensor"
+
+// Grad holds what a network's loss depends on: the parameters, n images, and n
+// rows of targets. It stands for gradients in them and for directions of change.
+//
+// A nil result is not computed. A nil direction is zero and costs nothing.
+type Grad[F tensor.Float] struct {
+	Theta   []F // [Params]
+	X       []F // [n, Inputs]
+	Targets []F // [n, Classes]
+}
+
+// Pass evaluates a network and its derivatives. The order of calls is
+//
+//	Loss, Gradient, Tangent       for the cross-entropy
+//	Forward, Backward, Tangents   for any other function of the outputs
+//
+// where later calls may be repeated, and Gradient may be left out. The slices
+// given to a call are kept, not copied, and must hold their values until the last
+// call that builds on it; results are written to memory that overlaps none of
+// them.
+//
+// Memory grows to the largest batch seen and is used again. A Pass must not be
+// used by several goroutines at a time; many may share a Net.
+type Pass[F tensor.Float] struct {
+	net    *Net[F]
+	stages []stage[F]
+	// edges[i] lies before layer i. The first one's memory is the caller's.
+	edges []edge[F]
+	work  workspace[F]
+	loss  crossEntropy[F]
+
+	n       int
+	stage   progress
+	reached int // the lowest layer that the backward pass went through
+}
+
+// edge holds the values between two layers.
+type edge[F tensor.Float] struct{ value, grad, tangent, gradTangent []F }
+
+// progress is what a Pass has done.
+type progress int
+
+const (
+	nothing   progress = iota
+	forwarded          // outputs are known
+	lossKnown          // and targets
+	gradKnown          // or the gradient of the outputs, by Backward
+)
+
+// NewPass returns a Pass without memory yet.
+func (n *Net[F]) NewPass() *Pass[F] {
+	p := &Pass[F]{net: n, edges: make([]edge[F], len(n.layers)+1)}
+	for _, l := range n.layers {
+		p.stages = append(p.stages, l.stage(&p.work))
+	}
+	return p
+}
+
+// Loss returns the mean over n images of -sum_k p_k log softmax(z)_k for the
+// outputs z and the targets p, whose rows need not sum to one.
+func (p *Pass[F]) Loss(theta, x, targets []F, n int) float64 {
+	p.check(theta, x, n, "nn: Pass.Loss: wrong number of parameters or images")
+	if len(targets) != n*p.net.Classes() {
+		panic("nn: Pass.Loss: wrong number of targets")
+	}
+	p.forward(theta, x, n, true)
+	p.stage = lossKnown
+	return p.loss.value(p.Logits(), targets, n)
+}
+
+// Forward returns the outputs for n images, in memory of the Pass.
+func (p *Pass[F]) Forward(theta, x []F, n int) []F {
+	p.check(theta, x, n, "nn: Pass.Forward: wrong number of parameters or images")
+	p.forward(theta, x, n, true)
+	return p.Logits()
+}
+
+// Logits returns the outputs of the last Loss or Forward, in memory of the Pass.
+func (p *Pass[F]) Logits() []F { return p.edges[len(p.stages)].value }
+
+func (p *Pass[F]) check(theta, x []F, n int, message string) {
+	if n < 1 || len(theta) != p.net.Params() || len(x) != n*p.net.Inputs() {
+		panic(message)
+	}
+}
+
+func (p *Pass[F]) checkGrad(g Grad[F], message string) {
+	wrong := func(x []F, n int) bool { return x != nil && len(x) != n }
+	if wrong(g.Theta, p.net.Params()) || wrong(g.X, p.n*p.net.Inputs()) || wrong(g.Targets, p.n*p.net.Classes()) {
+		panic(message)
+	}
+}
+
+// forward runs the forward pass; without keep no derivative may follow.
+func (p *Pass[F]) forward(theta, x []F, n int, keep bool) {
+	p.n = n
+	p.stage, p.reached = nothing, len(p.stages)
+	if keep {
+		p.stage = forwarded
+	}
+	p.edges[0].value = x
+	for i, s := range p.stages {
+		e := &p.edges[i+1]
+		e.value = grow(&e.value, n*p.net.layers[i].out())
+		s.forward(e.value, p.edges[i].value, p.net.part(theta, i), n, keep)
+	}
+}
+
+// Gradient sets the fields of g to the gradients of the last Loss.
+func (p *Pass[F]) Gradient(g Grad[F]) {
+	if p.stage != lossKnown {
+		panic("nn: Pass.Gradient: there is no Loss to take it of")
+	}
+	p.checkGrad(g, "nn: Pass.Gradient: wrong length")
+	var dz []F
+	if p.lowest(g) < len(p.stages) {
+		dz = p.outputGrad()
+	}
+	p.loss.gradient(dz, g.Targets)
+	p.backward(g)
+}
+
+// Backward sets g.Theta and g.X to the gradients of the inner product of dlogits,
+// [n, Classes], and the outputs of the last Forward.
+func (p *Pass[F]) Backward(dlogits []F, g Grad[F]) {
+	if p.stage == nothing {
+		panic("nn: Pass.Backward: there is no Forward to take it of")
+	}
+	if len(dlogits) != len(p.Logits()) || g.Targets != nil {
+		panic("nn: Pass.Backward: wrong number of output gradients, or targets wanted")
+	}
+	p.checkGrad(g, "nn: Pass.Backward: wrong length")
+	p.stage, p.reached = gradKnown, len(p.stages)
+	copy(p.outputGrad(), dlogits)
+	p.backward(g)
+}
+
+func (p *Pass[F]) outputGrad() []F {
+	e := &p.edges[len(p.stages)]
+	e.grad = grow(&e.grad, len(e.value))
+	return e.grad
+}
+
+// lowest is the lowest layer that the backward pass must go through for g.
+func (p *Pass[F]) lowest(g Grad[F]) int {
+	switch {
+	case g.X != nil:
+		return 0
+	case g.Theta != nil:
+		return p.net.firstWithParams()
+	}
+	return len(p.stages)
+}
+
+// backward carries the gradient of the outputs down to the lowest layer that g
+// wants.
+func (p *Pass[F]) backward(g Grad[F]) { p.carry(p.lowest(g), g) }
+
+func (p *Pass[F]) carry(low int, g Grad[F]) {
+	for i := len(p.stages) - 1; i >= low; i-- {
+		dx := g.X
+		if i > 0 {
+			dx = p.below(&p.edges[i].grad, i, low)
+		}
+		p.stages[i].backward(dx, p.net.part(g.Theta, i), p.edges[i+1].grad)
+	}
+	p.reached = min(p.reached, low)
+}
+
+// below returns memory for the gradient before layer i, nil if it is not needed
+// because low is the lowest layer to go through.
+func (p *Pass[F]) below(buf *[]F, i, low int) []F {
+	if i <= low {
+		return nil
+	}
+	*buf = grow(buf, len(p.edges[i].value))
+	return *buf
+}
+
+// Tangent sets the fields of out to the derivatives along dir of what Gradient
+// computes, and returns that of the loss. With dir.Theta = v alone they are the
+// gradients of <grad_theta L, v>.
+func (p *Pass[F]) Tangent(dir, out Grad[F]) float64 {
+	if p.stage != lossKnown {
+		panic("nn: Pass.Tangent: there is no Loss to take it of")
+	}
+	p.checkGrad(dir, "nn: Pass.Tangent: direction has the wrong length")
+	p.checkGrad(out, "nn: Pass.Tangent: result has the wrong length")
+	var dzt []F
+	if p.lowest(out) < len(p.stages) {
+		if p.reached == len(p.stages) {
+			p.loss.gradient(p.outputGrad(), nil)
+		}
+		dzt = p.outputGradTangent()
+	}
+	zt := p.forwardTangent(dir)
+	lossT := p.loss.tangent(zt, dir.Targets, dzt, out.Targets)
+	p.backwardTangent(out)
+	return lossT
+}
+
+// Tangents is Tangent after Backward. It returns the derivatives of the outputs
+// along dir, in memory of the Pass, of which outer makes those of dlogits: it must
+// set all of dlogitsT. A nil outer means that dlogits is constant.
+func (p *Pass[F]) Tangents(dir, out Grad[F], outer func(dlogitsT, logitsT []F)) []F {
+	if p.stage != gradKnown {
+		panic("nn: Pass.Tangents: there is no Backward to take it of")
+	}
+	if dir.Targets != nil || out.Targets != nil {
+		panic("nn: Pass.Tangents: there are no targets")
+	}
+	p.checkGrad(dir, "nn: Pass.Tangents: direction has the wrong length")
+	p.checkGrad(out, "nn: Pass.Tangents: result has the wrong length")
+	zt := p.forwardTangent(dir)
+	if zt == nil {
+		e := &p.edges[len(p.stages)]
+		e.tangent = grow(&e.tangent, len(e.value))
+		clear(e.tangent)
+		zt = e.tangent
+	}
+	dzt := p.outputGradTangent()
+	clear(dzt)
+	if outer != nil {
+		outer(dzt, zt)
+	}
+	p.backwardTangent(out)
+	return zt
+}
+
+// forwardTangent returns the derivative of the outputs along dir, nil if it is
+// zero because dir is.
+func (p *Pass[F]) forwardTangent(dir Grad[F]) []F {
+	xt := dir.X
+	for i, s := range p.stages {
+		v := p.net.part(dir.Theta, i)
+		var yt []F
+		if xt != nil || v != nil {
+			e := &p.edges[i+1]
+			e.tangent = grow(&e.tangent, len(e.value))
+			yt = e.tangent
+		}
+		s.tangent(yt, xt, v)
+		xt = yt
+	}
+	return xt
+}
+
+func (p *Pass[F]) outputGradTangent() []F {
+	e := &p.edges[len(p.stages)]
+	e.gradTangent = grow(&e.gradTangent, len(e.value))
+	return e.gradTangent
+}
+
+// backwardTangent carries the tangent of the gradient of the outputs down.
+func (p *Pass[F]) backwardTangent(out Grad[F]) {
+	low := p.lowest(out)
+	if low == len(p.stages) {
+		return
+	}
+	// The backward pass may have been left out, because less was wanted of it.
+	// What lies below the first parameters keeps nothing of it.
+	if first := p.net.firstWithParams(); p.reached > first {
+		p.carry(first, Grad[F]{})
+	}
+	for i := len(p.stages) - 1; i >= low; i-- {
+		dxt := out.X
+		if i > 0 {
+			dxt = p.below(&p.edges[i].gradTangent, i, low)
+		}
+		p.stages[i].backwardTangent(dxt, p.net.part(out.Theta, i), p.edges[i+1].gradTangent)
+	}
+}

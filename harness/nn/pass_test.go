@@ -1,0 +1,406 @@
+package nn
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"testing"
+
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+// convCase returns a network with two convolutions that Winograd's algorithm can
+// take, and n images.
+func convCase[F tensor.Float](t testing.TB, norm bool, width, n int, algo tensor.Algorithm) netCase[F] {
+	t.Helper()
+	net, err := ConvNet[F](ConvConfig{In: 3, H: 11, W: 14, Width: width, Depth: 2, Norm: norm, Classes: 3, FirstPad: 3, Algo: algo})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return netCase[F]{fmt.Sprintf("norm=%t width=%d n=%d", norm, width, n), net, n}
+}
+
+// results holds everything that a Pass computes.
+type results[F tensor.Float] struct {
+	loss, lossT float64
+	logits      []F
+	grad, hvp   Grad[F]
+}
+
+// everything computes it at p, with the tangent along d.
+func everything[F tensor.Float](pass *Pass[F], p, d Grad[F]) (r results[F]) {
+	n := len(p.X) / pass.net.Inputs()
+	r.grad, r.hvp = newGrad(pass.net, n), newGrad(pass.net, n)
+	r.loss = pass.Loss(p.Theta, p.X, p.Targets, n)
+	r.logits = slices.Clone(pass.Logits())
+	pass.Gradient(r.grad)
+	r.lossT = pass.Tangent(d, r.hvp)
+	return r
+}
+
+func (r results[F]) fields() map[string][]F {
+	return map[string][]F{
+		"logits":     r.logits,
+		"grad theta": r.grad.Theta, "grad x": r.grad.X, "grad targets": r.grad.Targets,
+		"hvp theta": r.hvp.Theta, "hvp x": r.hvp.X, "hvp targets": r.hvp.Targets,
+	}
+}
+
+func sameBits[F tensor.Float](t *testing.T, what string, got, want results[F]) {
+	t.Helper()
+	if got.loss != want.loss || got.lossT != want.lossT {
+		t.Errorf("%s: losses %v, %v, want %v, %v", what, got.loss, got.lossT, want.loss, want.lossT)
+	}
+	w := want.fields()
+	for name, x := range got.fields() {
+		if !equalBits(x, w[name]) {
+			t.Errorf("%s: %s differs in %.3g of the largest entry", what, name, worst(x, widen(w[name])))
+		}
+	}
+}
+
+func equalBits[F tensor.Float](x, y []F) bool {
+	return slices.EqualFunc(x, y, func(a, b F) bool {
+		return math.Float64bits(float64(a)) == math.Float64bits(float64(b))
+	})
+}
+
+func widen[F tensor.Float](x []F) []float64 {
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = float64(v)
+	}
+	return y
+}
+
+// TestReuse checks that a Pass computes the same whatever it did before.
+func TestReuse(t *testing.T) {
+	for _, norm := range []bool{false, true} {
+		small, big := convCase[float32](t, norm, 16, 2, tensor.Winograd), convCase[float32](t, norm, 16, 5, tensor.Winograd)
+		used := small.net.NewPass()
+		everything(used, point(big, "before"), point(big, "before direction"))
+		used.Errors(point(big, "predict").Theta, point(big, "predict").X, make([]int, big.n))
+		for _, c := range []netCase[float32]{small, big, small} {
+			// Only the parameters change in the second round, and only in place.
+			p, d := point(c, "point"), point(c, "direction")
+			for round := range 2 {
+				got := everything(used, p, d)
+				sameBits(t, fmt.Sprint(c.name, " round ", round), got, everything(c.net.NewPass(), p, d))
+				copy(p.Theta, point(c, "new").Theta)
+				copy(d.Theta, point(c, "new direction").Theta)
+			}
+		}
+	}
+}
+
+// TestSkip checks that a result does not depend on which others are wanted, or
+// were wanted of the gradient.
+func TestSkip(t *testing.T) {
+	pick := func(g Grad[float32], mask int) Grad[float32] {
+		if mask&1 == 0 {
+			g.Theta = nil
+		}
+		if mask&2 == 0 {
+			g.X = nil
+		}
+		if mask&4 == 0 {
+			g.Targets = nil
+		}
+		return g
+	}
+	match := func(what string, got, want Grad[float32]) {
+		t.Helper()
+		for i, x := range [][]float32{got.Theta, got.X, got.Targets} {
+			if w := [][]float32{want.Theta, want.X, want.Targets}[i]; x != nil && !equalBits(x, w) {
+				t.Errorf("%s: field %d differs from what it is with the others", what, i)
+			}
+		}
+	}
+	fc, err := FCNet[float32](FCConfig{In: 5, Width: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []netCase[float32]{convCase[float32](t, true, 8, 3, tensor.Auto), convCase[float32](t, false, 8, 3, tensor.Auto), {"fc", fc, 4}} {
+		p, d := point(c, "point"), point(c, "direction")
+		for dirs := range 8 {
+			d := pick(d, dirs)
+			all := everything(c.net.NewPass(), p, d)
+			pass := c.net.NewPass()
+			for first := range 8 {
+				for second := range 8 {
+					what := fmt.Sprintf("%s: direction %03b, gradient %03b, tangent %03b", c.name, dirs, first, second)
+					g, h := pick(newGrad(c.net, c.n), first), pick(newGrad(c.net, c.n), second)
+					pass.Loss(p.Theta, p.X, p.Targets, c.n)
+					if first > 0 {
+						pass.Gradient(g)
+					}
+					if lossT := pass.Tangent(d, h); lossT != all.lossT {
+						t.Errorf("%s: the loss changes by %v, want %v", what, lossT, all.lossT)
+					}
+					match(what, g, all.grad)
+					match(what, h, all.hvp)
+				}
+			}
+		}
+	}
+}
+
+// TestTangentTwice checks that a Tangent leaves nothing behind.
+func TestTangentTwice(t *testing.T) {
+	c := convCase[float32](t, true, 8, 3, tensor.Auto)
+	p, a := point(c, "point"), point(c, "direction")
+	b := Grad[float32]{Targets: point(c, "other").Targets}
+	pass := c.net.NewPass()
+	want := everything(pass, p, a)
+	pass.Tangent(b, newGrad(c.net, c.n))
+	pass.Tangent(Grad[float32]{X: a.X}, newGrad(c.net, c.n))
+	got := want
+	got.hvp, got.grad = newGrad(c.net, c.n), newGrad(c.net, c.n)
+	pass.Tangent(a, got.hvp)
+	pass.Gradient(got.grad)
+	sameBits(t, "again", got, want)
+}
+
+// TestProcs checks that results do not depend on how many threads there are, nor
+// on the kernels in use.
+func TestProcs(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	first := tensor.Path()
+	defer func() {
+		if err := tensor.Use(first); err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, norm := range []bool{false, true} {
+		for _, algo := range []tensor.Algorithm{tensor.Direct, tensor.Winograd} {
+			c := convCase[float32](t, norm, 32, 5, algo)
+			p, d := point(c, "point"), point(c, "direction")
+			runtime.GOMAXPROCS(1)
+			want := everything(c.net.NewPass(), p, d)
+			for _, procs := range []int{2, 3, 7} {
+				runtime.GOMAXPROCS(procs)
+				sameBits(t, fmt.Sprintf("%s algorithm %d, %d threads", c.name, algo, procs), everything(c.net.NewPass(), p, d), want)
+			}
+			for _, path := range tensor.Paths() {
+				if err := tensor.Use(path); err != nil {
+					t.Fatal(err)
+				}
+				sameBits(t, fmt.Sprintf("%s algorithm %d, %s", c.name, algo, path), everything(c.net.NewPass(), p, d), want)
+			}
+			if err := tensor.Use(first); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestGroups checks that working through the images in groups sums the same.
+func TestGroups(t *testing.T) {
+	for _, norm := range []bool{false, true} {
+		c := convCase[float64](t, norm, 4, 7, tensor.Auto)
+		p, d := point(c, "point"), point(c, "direction")
+		want := everything(c.net.NewPass(), p, d).fields()
+		for _, group := range []int{1, 3} {
+			pass := c.net.NewPass()
+			for _, s := range pass.stages {
+				if s, ok := s.(*convStage[float64]); ok {
+					s.group = group
+				}
+			}
+			for name, x := range everything(pass, p, d).fields() {
+				near(t, fmt.Sprintf("%s in groups of %d: %s", c.name, group, name), x, want[name], 1e-12)
+			}
+		}
+	}
+}
+
+// TestAgainstFloat64 checks what runs on the kernels against plain loops.
+func TestAgainstFloat64(t *testing.T) {
+	for _, norm := range []bool{false, true} {
+		for _, algo := range []tensor.Algorithm{tensor.Direct, tensor.Winograd} {
+			c, c64 := convCase[float32](t, norm, 16, 3, algo), convCase[float64](t, norm, 16, 3, algo)
+			p, d := point(c, "point"), point(c, "direction")
+			c.net.InitUniform(p.Theta, rng.Stream(5, "theta"))
+			wide := func(g Grad[float32]) Grad[float64] {
+				return Grad[float64]{widen(g.Theta), widen(g.X), widen(g.Targets)}
+			}
+			want := everything(c64.net.NewPass(), wide(p), wide(d)).fields()
+			for name, x := range everything(c.net.NewPass(), p, d).fields() {
+				near(t, fmt.Sprintf("%s algorithm %d: %s", c.name, algo, name), x, want[name], 1e-4)
+			}
+		}
+	}
+}
+
+// TestSymmetry checks <a, H b> = <b, H a> for the Hessian H of a network of
+// serious width, on the kernels.
+func TestSymmetry(t *testing.T) {
+	net, err := ConvNet[float32](ConvConfig{In: 3, H: 16, W: 16, Width: 64, Norm: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := netCase[float32]{"symmetry", net, 4}
+	p, a, b := point(c, "point"), point(c, "a"), point(c, "b")
+	net.InitUniform(p.Theta, rng.Stream(5, "theta"))
+	pass := net.NewPass()
+	ha, hb := newGrad(net, c.n), newGrad(net, c.n)
+	pass.Loss(p.Theta, p.X, p.Targets, c.n)
+	pass.Tangent(a, ha)
+	pass.Tangent(b, hb)
+	x, y := dotGrad(a, hb), dotGrad(b, ha)
+	if scale := math.Sqrt(dotGrad(a, a) * dotGrad(hb, hb)); math.Abs(x-y) > 1e-5*scale {
+		t.Errorf("%g and %g differ", x, y)
+	}
+}
+
+func TestPredict(t *testing.T) {
+	c := convCase[float32](t, true, 4, 2*predictBatch+3, tensor.Auto)
+	p := point(c, "point")
+	pass := c.net.NewPass()
+	want := slices.Clone(pass.Forward(p.Theta, p.X, c.n))
+	got := make([]float32, len(want))
+	pass.Predict(got, p.Theta, p.X, c.n)
+	if !equalBits(got, want) {
+		t.Error("outputs depend on the batches")
+	}
+	labels := make([]int, c.n)
+	wrong := 0
+	for i := range labels {
+		labels[i] = i % 3
+		z := want[3*i:][:3]
+		if slices.Index(z, slices.Max(z)) != labels[i] {
+			wrong++
+		}
+	}
+	if e := pass.Errors(p.Theta, p.X, labels); e != wrong || e == 0 || e == c.n {
+		t.Errorf("%d errors, want %d", e, wrong)
+	}
+}
+
+// TestErrors checks ties and outputs that are not numbers.
+func TestErrors(t *testing.T) {
+	net := build[float64](&linear[float64]{inputs: 1, outputs: 3})
+	pass := net.NewPass()
+	nan := math.NaN()
+	for _, s := range []struct {
+		bias  []float64
+		wrong [3]int // by label
+	}{
+		{[]float64{1, 2, 3}, [3]int{1, 1, 0}},
+		{[]float64{2, 2, 1}, [3]int{0, 1, 1}},
+		{[]float64{0, 0, 0}, [3]int{0, 1, 1}},
+		{[]float64{nan, 1, 2}, [3]int{1, 1, 1}},
+		{[]float64{1, 2, nan}, [3]int{1, 1, 1}},
+	} {
+		for y, want := range s.wrong {
+			theta := append(make([]float64, 3), s.bias...)
+			if got := pass.Errors(theta, []float64{0}, []int{y}); got != want {
+				t.Errorf("outputs %v, label %d: %d errors, want %d", s.bias, y, got, want)
+			}
+		}
+	}
+}
+
+var raceDetector bool
+
+// TestAllocs checks that a step in steady state allocates no arrays: what is
+// left are descriptions of what to do, a few dozen for a strip of an image.
+func TestAllocs(t *testing.T) {
+	net, err := ConvNet[float32](ConvConfig{In: 3, H: 32, W: 32, Width: 32, Norm: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := netCase[float32]{"allocs", net, 6}
+	p, d := point(c, "point"), point(c, "direction")
+	g, h := newGrad(net, c.n), newGrad(net, c.n)
+	pass := net.NewPass()
+	step := func() {
+		pass.Loss(p.Theta, p.X, p.Targets, c.n)
+		pass.Gradient(Grad[float32]{X: g.X, Targets: g.Targets})
+		pass.Tangent(Grad[float32]{Theta: d.Theta}, Grad[float32]{X: h.X, Targets: h.Targets})
+	}
+	step()
+	strips := 0
+	for _, s := range pass.stages {
+		if s, ok := s.(*convStage[float32]); ok {
+			s.strips(func(strip) { strips += c.n })
+		}
+	}
+	if got := testing.AllocsPerRun(5, step) / float64(strips); got > 100 {
+		t.Errorf("%.0f allocations for a strip", got)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var before, after runtime.MemStats
+	const steps = 5
+	runtime.ReadMemStats(&before)
+	for range steps {
+		step()
+	}
+	runtime.ReadMemStats(&after)
+	activations := uint64(4 * c.n * 32 * 32 * 32)
+	if got := (after.TotalAlloc - before.TotalAlloc) / steps; got > activations/2 && !raceDetector {
+		t.Errorf("a step allocates %d bytes; the first layer's activations have %d", got, activations)
+	}
+}
+
+func TestMisuse(t *testing.T) {
+	c := convCase[float32](t, true, 4, 2, tensor.Auto)
+	p := point(c, "point")
+	ready := func() *Pass[float32] {
+		pass := c.net.NewPass()
+		pass.Loss(p.Theta, p.X, p.Targets, c.n)
+		return pass
+	}
+	short := p.Theta[1:]
+	k := c.n * c.net.Classes()
+	for want, do := range map[string]func(){
+		"nn: Pass.Loss: wrong number of parameters or images":    func() { c.net.NewPass().Loss(short, p.X, p.Targets, c.n) },
+		"nn: Pass.Loss: wrong number of targets":                 func() { c.net.NewPass().Loss(p.Theta, p.X, p.Targets[1:], c.n) },
+		"nn: Pass.Forward: wrong number of parameters or images": func() { c.net.NewPass().Forward(p.Theta, nil, 0) },
+		"nn: Pass.Gradient: there is no Loss to take it of":      func() { c.net.NewPass().Gradient(Grad[float32]{}) },
+		"nn: Pass.Gradient: wrong length":                        func() { ready().Gradient(Grad[float32]{X: p.X[1:]}) },
+		"nn: Pass.Backward: there is no Forward to take it of":   func() { c.net.NewPass().Backward(nil, Grad[float32]{}) },
+		"nn: Pass.Backward: wrong length":                        func() { ready().Backward(make([]float32, k), Grad[float32]{Theta: short}) },
+		"nn: Pass.Tangent: there is no Loss to take it of":       func() { c.net.NewPass().Tangent(Grad[float32]{}, Grad[float32]{}) },
+		"nn: Pass.Tangent: direction has the wrong length":       func() { ready().Tangent(Grad[float32]{Theta: short}, Grad[float32]{}) },
+		"nn: Pass.Tangent: result has the wrong length":          func() { ready().Tangent(Grad[float32]{}, Grad[float32]{Theta: short}) },
+		"nn: Pass.Tangents: there is no Backward to take it of":  func() { ready().Tangents(Grad[float32]{}, Grad[float32]{}, nil) },
+		"nn: Pass.Predict: wrong number of parameters or images": func() { c.net.NewPass().Predict(nil, short, p.X, c.n) },
+		"nn: Pass.Predict: wrong number of outputs":              func() { c.net.NewPass().Predict(nil, p.Theta, p.X, c.n) },
+		"nn: Pass.Errors: wrong number of parameters or images":  func() { c.net.NewPass().Errors(p.Theta, p.X, []int{0}) },
+		"nn: Pass.Errors: label out of range":                    func() { c.net.NewPass().Errors(p.Theta, p.X, []int{0, 3}) },
+		"nn: Net.InitUniform: wrong number of parameters":        func() { c.net.InitUniform(short, rng.Stream(1)) },
+		"nn: Net.InitNormal: wrong number of parameters":         func() { c.net.InitNormal(short, rng.Stream(1)) },
+		"nn: NewTraining: wrong number of parameters":            func() { NewTraining(c.net, short, Data[float32]{}, Recipe{}, nil) },
+		"nn: NewTraining: wrong number of images or targets":     func() { NewTraining(c.net, p.Theta, Data[float32]{}, Recipe{}, nil) },
+		"nn: Pass.Tangents: there are no targets": func() {
+			pass := ready()
+			pass.Backward(make([]float32, k), Grad[float32]{})
+			pass.Tangents(Grad[float32]{Targets: p.Targets}, Grad[float32]{}, nil)
+		},
+		"nn: Pass.Backward: wrong number of output gradients, or targets wanted": func() {
+			ready().Backward(make([]float32, k-1), Grad[float32]{})
+		},
+		"nn: Pass.Gradient: after Predict": func() {
+			pass := ready()
+			pass.Predict(make([]float32, k), p.Theta, p.X, c.n)
+			defer func() {
+				if recover() != nil {
+					panic("nn: Pass.Gradient: after Predict")
+				}
+			}()
+			pass.Gradient(Grad[float32]{})
+		},
+	} {
+		func() {
+			defer func() {
+				if got := recover(); got != want {
+					t.Errorf("panic %v, want %v", got, want)
+				}
+			}()
+			do()
+		}()
+	}
+}

@@ -1,0 +1,51 @@
+package nn
+
+// predictBatch is how many images are predicted at a time.
+const predictBatch = 128
+
+// Predict sets logits, [n, Classes], to the outputs for n images, which it works
+// through in batches. No derivative may follow.
+func (p *Pass[F]) Predict(logits, theta, x []F, n int) {
+	p.check(theta, x, n, "nn: Pass.Predict: wrong number of parameters or images")
+	k := p.net.Classes()
+	if len(logits) != n*k {
+		panic("nn: Pass.Predict: wrong number of outputs")
+	}
+	p.batches(theta, x, n, func(from, to int) { copy(logits[from*k:to*k], p.Logits()) })
+}
+
+// Errors returns how many of the images are not put into the class of their
+// label: those whose largest output, or the first of several, is another one. An
+// image with an output that is not a number is an error.
+func (p *Pass[F]) Errors(theta, x []F, labels []int) int {
+	p.check(theta, x, len(labels), "nn: Pass.Errors: wrong number of parameters or images")
+	k := p.net.Classes()
+	for _, y := range labels {
+		if y < 0 || y >= k {
+			panic("nn: Pass.Errors: label out of range")
+		}
+	}
+	wrong := 0
+	p.batches(theta, x, len(labels), func(from, to int) {
+		for i := from; i < to; i++ {
+			z := p.Logits()[(i-from)*k:][:k]
+			for j, v := range z {
+				top := z[labels[i]]
+				if j != labels[i] && !(v < top || v == top && j > labels[i]) {
+					wrong++
+					break
+				}
+			}
+		}
+	})
+	return wrong
+}
+
+func (p *Pass[F]) batches(theta, x []F, n int, do func(from, to int)) {
+	size := p.net.Inputs()
+	for from := 0; from < n; from += predictBatch {
+		to := min(n, from+predictBatch)
+		p.forward(theta, x[from*size:to*size], to-from, false)
+		do(from, to)
+	}
+}

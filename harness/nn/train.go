@@ -1,0 +1,193 @@
+package nn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"dgkip/harness/optim"
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+// Recipe says how a network is trained: by stochastic gradient descent with
+// momentum and weight decay, in batches of a fresh permutation of the images
+// every epoch. The last batch of an epoch holds what is left.
+type Recipe struct {
+	Epochs   int
+	Batch    int       // images in a step; 0 means 256
+	Rate     float64   // learning rate; 0 means 0.01
+	Momentum float64   // in [0, 1)
+	Decay    float64   // of all parameters
+	Drops    []float64 // parts of the training, in [0, 1], after which the rate falls
+	Factor   float64   // by which it falls; 0 means 0.1
+}
+
+// RateAt returns the learning rate in an epoch, counted from zero.
+func (r Recipe) RateAt(epoch int) float64 {
+	rate, factor := r.Rate, r.Factor
+	if rate == 0 {
+		rate = 0.01
+	}
+	if factor == 0 {
+		factor = 0.1
+	}
+	for _, part := range r.Drops {
+		if float64(epoch) >= float64(part*float64(r.Epochs)) {
+			rate *= factor
+		}
+	}
+	return rate
+}
+
+func (r Recipe) check() error {
+	for _, part := range r.Drops {
+		if !(part >= 0 && part <= 1) {
+			return errors.New("nn: the learning rate must fall after a part of the training between 0 and 1")
+		}
+	}
+	switch {
+	case r.Epochs < 0 || r.Batch < 0:
+		return errors.New("nn: epochs and batch size must not be negative")
+	case !(r.Factor >= 0 && r.Factor <= math.MaxFloat64):
+		return errors.New("nn: the factor of the learning rate must be finite and not negative")
+	}
+	return nil
+}
+
+// Data is what a network is trained on: n images and rows of targets. Augment,
+// where there is one, changes a copy of every batch before it is used, drawing
+// from the stream of the training.
+type Data[F tensor.Float] struct {
+	N          int
+	X, Targets []F
+	Augment    func(x []F, n int, stream *rng.Rand)
+}
+
+// Step is what a training tells after every step.
+type Step struct {
+	Epoch, Batch int // counted from zero
+	Last         bool
+	Rate         float64 // learning rate of the step
+	Loss         float64 // of the batch, before the step
+}
+
+// Train changes theta by the recipe. It calls hook, if there is one, after every
+// step, and stops with the context's error when that is done. Whoever wants to
+// resume needs a [Training].
+func Train[F tensor.Float](ctx context.Context, net *Net[F], theta []F, data Data[F], recipe Recipe, stream *rng.Rand, hook func(Step)) error {
+	t, err := NewTraining(net, theta, data, recipe, stream)
+	if err != nil {
+		return err
+	}
+	return t.Run(ctx, hook)
+}
+
+// Training is a training under way. It saves everything that later steps depend
+// on, but the data and the recipe.
+type Training[F tensor.Float] struct {
+	net    *Net[F]
+	theta  []F
+	data   Data[F]
+	recipe Recipe
+	sgd    *optim.SGD[F]
+	stream *rng.Rand
+
+	epoch, batch int
+	start        []byte // the stream's position before the epoch's permutation
+	order        []int  // of the images in this epoch; nil before it is drawn
+
+	pass       *Pass[F]
+	grad, x, p []F
+}
+
+// NewTraining returns a training before its first step. It will change theta and
+// move the stream, which nothing else may use until it is done.
+func NewTraining[F tensor.Float](net *Net[F], theta []F, data Data[F], recipe Recipe, stream *rng.Rand) (*Training[F], error) {
+	if len(theta) != net.Params() {
+		panic("nn: NewTraining: wrong number of parameters")
+	}
+	if data.N < 1 || len(data.X) != data.N*net.Inputs() || len(data.Targets) != data.N*net.Classes() {
+		panic("nn: NewTraining: wrong number of images or targets")
+	}
+	if err := recipe.check(); err != nil {
+		return nil, err
+	}
+	recipe.Batch = min(or(recipe.Batch, 256), data.N)
+	t := &Training[F]{net: net, theta: theta, data: data, recipe: recipe, stream: stream, pass: net.NewPass()}
+	var err error
+	t.sgd, err = t.newSGD()
+	return t, err
+}
+
+func (t *Training[F]) newSGD() (*optim.SGD[F], error) {
+	r := t.recipe
+	o, err := optim.NewSGD[F](len(t.theta), optim.SGDConfig{LR: r.Rate, Momentum: r.Momentum, WeightDecay: r.Decay})
+	if err != nil {
+		return nil, fmt.Errorf("nn: training recipe: %w", err)
+	}
+	return o, nil
+}
+
+// Done says whether all epochs are over.
+func (t *Training[F]) Done() bool { return t.epoch >= t.recipe.Epochs }
+
+// Run takes steps until the training is done, or the context is: then it returns
+// the context's error, between two steps.
+func (t *Training[F]) Run(ctx context.Context, hook func(Step)) error {
+	for !t.Done() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s := t.step()
+		if hook != nil {
+			hook(s)
+		}
+	}
+	return nil
+}
+
+func (t *Training[F]) step() Step {
+	if t.order == nil {
+		t.start = position(t.stream)
+		t.order = t.stream.Perm(t.data.N)
+	}
+	from := t.batch * t.recipe.Batch
+	to := min(t.data.N, from+t.recipe.Batch)
+	n := t.gather(t.order[from:to])
+	if t.data.Augment != nil {
+		t.data.Augment(t.x, n, t.stream)
+	}
+	s := Step{Epoch: t.epoch, Batch: t.batch, Last: to == t.data.N, Rate: t.recipe.RateAt(t.epoch)}
+	s.Loss = t.pass.Loss(t.theta, t.x, t.p, n)
+	t.grad = grow(&t.grad, len(t.theta))
+	t.pass.Gradient(Grad[F]{Theta: t.grad})
+	t.sgd.SetLR(s.Rate)
+	t.sgd.Step(t.theta, t.grad)
+	t.batch++
+	if s.Last {
+		t.epoch, t.batch, t.order = t.epoch+1, 0, nil
+	}
+	return s
+}
+
+// gather copies the images of a batch, and their targets.
+func (t *Training[F]) gather(which []int) (n int) {
+	size, k := t.net.Inputs(), t.net.Classes()
+	t.x, t.p = grow(&t.x, len(which)*size), grow(&t.p, len(which)*k)
+	for i, j := range which {
+		copy(t.x[i*size:][:size], t.data.X[j*size:])
+		copy(t.p[i*k:][:k], t.data.Targets[j*k:])
+	}
+	return len(which)
+}
+
+// position returns a stream's position.
+func position(stream *rng.Rand) []byte {
+	b, err := stream.MarshalBinary()
+	if err != nil {
+		panic("nn: Training: a stream does not tell its position")
+	}
+	return b
+}
