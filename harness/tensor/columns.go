@@ -14,7 +14,7 @@ func ColSum[F Float](y, x []F, c int) {
 	if x32, ok := as32(x); ok {
 		y32, _ := as32(y)
 		if rows > 0 {
-			kernel.Active().ColSum(&kernel.Cols{Y: y32, X: x32, Rows: rows, Stride: c, C: c})
+			runCols((*kernel.Path).ColSum, kernel.Cols{Y: y32, X: x32, Rows: rows, Stride: c, C: c})
 		}
 		return
 	}
@@ -33,7 +33,7 @@ func ColDot[F Float](y, x, z []F, c int) {
 		y32, _ := as32(y)
 		z32, _ := as32(z)
 		if rows > 0 {
-			kernel.Active().ColDot(&kernel.Cols{Y: y32, X: x32, Z: z32, Rows: rows, Stride: c, C: c})
+			runCols((*kernel.Path).ColDot, kernel.Cols{Y: y32, X: x32, Z: z32, Rows: rows, Stride: c, C: c})
 		}
 		return
 	}
@@ -53,7 +53,7 @@ func Affine[F Float](y, a, x, d []F) {
 		a32, _ := as32(a)
 		d32, _ := as32(d)
 		if rows > 0 {
-			kernel.Active().Affine(&kernel.Cols{Y: y32, X: x32, A: a32, D: d32, Rows: rows, Stride: len(a), C: len(a)})
+			runCols((*kernel.Path).Affine, kernel.Cols{Y: y32, X: x32, A: a32, D: d32, Rows: rows, Stride: len(a), C: len(a)})
 		}
 		return
 	}
@@ -76,7 +76,7 @@ func Affine2[F Float](y, a, x, b, z, d []F) {
 		z32, _ := as32(z)
 		d32, _ := as32(d)
 		if rows > 0 {
-			kernel.Active().Affine2(&kernel.Cols{Y: y32, X: x32, Z: z32, A: a32, B: b32, D: d32, Rows: rows, Stride: len(a), C: len(a)})
+			runCols((*kernel.Path).Affine2, kernel.Cols{Y: y32, X: x32, Z: z32, A: a32, B: b32, D: d32, Rows: rows, Stride: len(a), C: len(a)})
 		}
 		return
 	}
@@ -92,4 +92,12 @@ func columnRows[F Float](x []F, c int) int {
 		panic("tensor: columns do not divide the length")
 	}
 	return len(x) / c
+}
+
+// runCols runs a kernel on arguments that do not escape.
+func runCols(do func(*kernel.Path, *kernel.Cols), a kernel.Cols) {
+	s := getScratch()
+	defer putScratch(s)
+	s.cols = a
+	do(kernel.Active(), &s.cols)
 }

@@ -96,18 +96,18 @@ func (c *Conv[F]) BackwardInput(dx, dy []F, n, h, w int, add bool) {
 			return
 		}
 		j := convJob{y: dx32, x: dy32, n: n, h: h, w: w, e: Epilogue[float32]{Add: add}}
-		c.packed.turned.make(func() { c.packed.turnedW = turn(w32, c.In, c.Out) })
+		c.packed.turned.make(func() { c.packed.turnedW = turn(c.packed.turnedW, w32, c.In, c.Out) })
 		j.forms(&c.packed.backward, c.packed.turnedW, c.Out, c.In, c.Algo)
 		j.run()
 		return
 	}
-	convNaive(dx, dy, turn(c.w, c.In, c.Out), n, h, w, c.Out, c.In, Epilogue[F]{Add: add})
+	convNaive(dx, dy, turn(nil, c.w, c.In, c.Out), n, h, w, c.Out, c.In, Epilogue[F]{Add: add})
 }
 
-// turn returns the weights of the adjoint: taps rotated by half a turn, input
-// and output channels exchanged.
-func turn[F Float](w []F, in, out int) []F {
-	t := make([]F, len(w))
+// turn returns the weights of the adjoint, taps rotated by half a turn and input
+// and output channels exchanged, in buf's memory where it is enough.
+func turn[F Float](buf, w []F, in, out int) []F {
+	t := grow(&buf, len(w))
 	Parallel(9, func(tap int) {
 		src, dst := w[tap*in*out:][:in*out], t[(8-tap)*in*out:][:in*out]
 		for i := range in {
@@ -247,11 +247,11 @@ func pad(s *scratch, x []float32, h, w, ch, ph, pw int) []float32 {
 }
 
 // packDirect returns weights [3, 3, in, out] as panels of consecutive output
-// channels.
-func packDirect(p *kernel.Path, w []float32, in, out int) []float32 {
+// channels, in buf's memory where it is enough.
+func packDirect(buf []float32, p *kernel.Path, w []float32, in, out int) []float32 {
 	width := p.Cols
 	panels := ceil(out, width)
-	dst := make([]float32, panels*9*in*width)
+	dst := grow(&buf, panels*9*in*width)
 	g := gemm{path: p, b: MatOf(w, 9*in, out), n: out}
 	Parallel(panels, func(i int) {
 		g.packPanel(nil, dst[i*9*in*width:][:9*in*width], i*width, 0, 9*in)

@@ -14,7 +14,12 @@ type convForms struct {
 	taps              *Packed
 }
 
-func (f *convForms) reset() { *f = convForms{} }
+// reset makes every form be made again, in the memory that it has.
+func (f *convForms) reset() {
+	for _, l := range []*lazy{&f.turned, &f.thin, &f.forward.direct, &f.forward.winograd, &f.backward.direct, &f.backward.winograd} {
+		l.done = false
+	}
+}
 
 // convForm is one direction's weights: panels for the direct algorithm, or the
 // transformed weights of Winograd's.
@@ -44,10 +49,10 @@ func (l *lazy) make(f func()) {
 func (j *convJob) forms(f *convForm, w []float32, in, out int, algo Algorithm) {
 	j.in, j.out = in, out
 	if algo == Winograd || algo == Auto && in >= 64 && out >= 64 && in%16 == 0 && out%16 == 0 && j.h >= 4 && j.w >= 4 {
-		f.winograd.make(func() { f.u = winogradWeights(kernel.Active(), w, in, out); f.path = kernel.Active() })
+		f.winograd.make(func() { f.path = kernel.Active(); f.u = winogradWeights(f.u, f.path, w, in, out) })
 		j.u, j.path = f.u, f.path
 		return
 	}
-	f.direct.make(func() { f.panels = packDirect(kernel.Active(), w, in, out); f.path = kernel.Active() })
+	f.direct.make(func() { f.path = kernel.Active(); f.panels = packDirect(f.panels, f.path, w, in, out) })
 	j.direct, j.path = f.panels, f.path
 }

@@ -103,10 +103,13 @@ func Pool[F Float](y, x []F, n, h, w, ch int) {
 	if ok {
 		y32, _ := as32(y)
 		Parallel(n, func(img int) {
-			a := kernel.Pool{Row: w * ch, W: w / 2, C: ch, Scale: 0.25}
+			s := getScratch()
+			defer putScratch(s)
+			a := &s.pool
+			*a = kernel.Pool{Row: w * ch, W: w / 2, C: ch, Scale: 0.25}
 			for r := range h / 2 {
 				a.Big, a.Small = x32[(img*h+2*r)*w*ch:], y32[(img*(h/2)+r)*(w/2)*ch:]
-				kernel.Active().Pool(&a)
+				kernel.Active().Pool(a)
 			}
 		})
 		return
@@ -131,14 +134,17 @@ func Unpool[F Float](dx, dy, act []F, n, h, w, ch int) {
 		dy32, _ := as32(dy)
 		act32, _ := as32(act)
 		Parallel(n, func(img int) {
-			a := kernel.Pool{Row: w * ch, W: w / 2, C: ch, Scale: 0.25}
+			s := getScratch()
+			defer putScratch(s)
+			a := &s.pool
+			*a = kernel.Pool{Row: w * ch, W: w / 2, C: ch, Scale: 0.25}
 			for r := range h / 2 {
 				top := (img*h + 2*r) * w * ch
 				a.Big, a.Small = dx32[top:], dy32[(img*(h/2)+r)*(w/2)*ch:]
 				if act != nil {
 					a.Act = act32[top:]
 				}
-				kernel.Active().Unpool(&a)
+				kernel.Active().Unpool(a)
 			}
 		})
 		return

@@ -16,6 +16,8 @@ type scratch struct {
 	in         kernel.WinogradIn
 	out        kernel.WinogradOut
 	pool       kernel.Pool
+	filter     kernel.WinogradFilter
+	cols       kernel.Cols
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
@@ -24,6 +26,7 @@ func getScratch() *scratch { return scratches.Get().(*scratch) }
 func putScratch(s *scratch) {
 	// Memory of the caller must not be kept alive.
 	s.tile, s.in, s.out, s.pool = kernel.Tile{}, kernel.WinogradIn{}, kernel.WinogradOut{}, kernel.Pool{}
+	s.filter, s.cols = kernel.WinogradFilter{}, kernel.Cols{}
 	scratches.Put(s)
 }
 
@@ -35,9 +38,9 @@ func (s *scratch) one() []kernel.Seg {
 
 // grow returns a slice of n values that reuses buf's memory where it can. What
 // it holds is not defined.
-func grow(buf *[]float32, n int) []float32 {
+func grow[F Float](buf *[]F, n int) []F {
 	if cap(*buf) < n {
-		*buf = make([]float32, n)
+		*buf = make([]F, n)
 	}
 	return (*buf)[:n]
 }

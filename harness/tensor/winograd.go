@@ -16,50 +16,33 @@ import "dgkip/harness/tensor/internal/kernel"
 const winogradTiles = 56
 
 // winogradWeights returns U = G g G' for weights [3, 3, in, out], packed as
-// right operands, position after position. It is computed in float64 and
-// rounded once.
-func winogradWeights(p *kernel.Path, w []float32, in, out int) []float32 {
+// right operands, position after position, in buf's memory where it is enough.
+func winogradWeights(buf []float32, p *kernel.Path, w []float32, in, out int) []float32 {
 	width := p.Cols
-	padded := ceil(out, width) * width
-	u := make([]float32, 36*in*padded)
-	n := chunks(in)
-	Parallel(n, func(ch int) {
-		k0, k1 := ch*in/n, (ch+1)*in/n
+	panels := ceil(out, width)
+	pitch := panels * width
+	u := grow(&buf, 36*in*pitch)
+	g := gemm{k: in}
+	Parallel(chunks(in)*panels, func(task int) {
+		s := getScratch()
+		defer putScratch(s)
+		ch, panel := task/panels, task%panels
+		k0, k1 := g.chunk(ch)
+		a := &s.filter
+		a.Plane, a.Tap = in*pitch, in*out
+		valid := min(width, out-panel*width)
 		for k := k0; k < k1; k++ {
-			for o := range out {
-				var g [3][3]float64
-				for i := range 9 {
-					g[i/3][i%3] = float64(w[(i*in+k)*out+o])
-				}
-				v := winogradFilter(g)
-				// The place of (k, o) in a packed operand.
-				at := padded*k0 + o/width*width*(k1-k0) + (k-k0)*width + o%width
-				for i := range v {
-					u[i*in*padded+at] = float32(v[i])
-				}
+			// The place of row k in its panel of a packed operand.
+			a.Dst = u[pitch*k0+panel*width*(k1-k0)+(k-k0)*width:]
+			a.Src = w[k*out+panel*width:]
+			a.C = valid
+			p.WinogradFilter(a)
+			for pos := 0; valid < width && pos < 36; pos++ {
+				clear(a.Dst[pos*a.Plane+valid:][:width-valid])
 			}
 		}
 	})
 	return u
-}
-
-// winogradFilter returns G g G', row by row.
-func winogradFilter(g [3][3]float64) (v [36]float64) {
-	row := func(a, b, c float64) [6]float64 {
-		s, t := a+c, float64(a/24)+float64(c/6)
-		return [6]float64{a / 4, -(s + b) / 6, -(s - b) / 6, t + float64(b/12), t - float64(b/12), c}
-	}
-	var m [6][3]float64 // G g
-	for j := range 3 {
-		for i, x := range row(g[0][j], g[1][j], g[2][j]) {
-			m[i][j] = x
-		}
-	}
-	for i := range 6 {
-		r := row(m[i][0], m[i][1], m[i][2])
-		copy(v[6*i:], r[:])
-	}
-	return v
 }
 
 // winograd runs the job: blocks of tiles, a task each.

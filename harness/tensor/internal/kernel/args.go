@@ -49,6 +49,18 @@ type WinogradOut struct {
 	Mode           int // AddBias, ReLU
 }
 
+// WinogradFilter describes the transform of 3x3 filters for C output channels:
+// U = G g G' for the filter g with tap (i, j) at Src[(3*i+j)*Tap+c]. Element
+// (i, j) of U goes to Dst[(6*i+j)*Plane+c].
+type WinogradFilter struct {
+	Dst, Src   []float32
+	Plane, Tap int
+	C          int
+}
+
+// Sixth is 1/6 as the filter transform has it.
+const Sixth float32 = 1.0 / 6
+
 // Vec describes an elementwise operation on the first N values.
 type Vec struct {
 	Y, X, Z []float32

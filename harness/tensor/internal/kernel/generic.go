@@ -116,6 +116,31 @@ func winogradOutGeneric(a *WinogradOut) {
 	}
 }
 
+// winogradFilterRow is G applied to three values.
+func winogradFilterRow(g [3]float32) [6]float32 {
+	q, r := 0-float32(Sixth*(g[0]+g[2])), float32(Sixth*g[1])
+	t, e := float32(Sixth/4*g[0])+float32(Sixth*g[2]), float32(Sixth/2*g[1])
+	return [6]float32{0.25 * g[0], q - r, q + r, t + e, t - e, g[2]}
+}
+
+func winogradFilterGeneric(a *WinogradFilter) {
+	for c := 0; c < a.C; c++ {
+		var rows [3][6]float32
+		for i := range rows {
+			var g [3]float32
+			for j := range g {
+				g[j] = a.Src[(3*i+j)*a.Tap+c]
+			}
+			rows[i] = winogradFilterRow(g)
+		}
+		for j := range 6 {
+			for i, u := range winogradFilterRow([3]float32{rows[0][j], rows[1][j], rows[2][j]}) {
+				a.Dst[(6*i+j)*a.Plane+c] = u
+			}
+		}
+	}
+}
+
 func reluGeneric(a *Vec) {
 	for i, x := range a.X[:a.N] {
 		a.Y[i] = relu(x)

@@ -38,6 +38,7 @@ type Path struct {
 	tile           func(*Tile)
 	winogradIn     func(*WinogradIn)
 	winogradOut    func(*WinogradOut)
+	winogradFilter func(*WinogradFilter)
 	relu           func(*Vec)
 	mask           func(*Vec)
 	axpy           func(*Vec)
@@ -62,6 +63,7 @@ var generic = &Path{
 	tile:           tileGeneric,
 	winogradIn:     winogradInGeneric,
 	winogradOut:    winogradOutGeneric,
+	winogradFilter: winogradFilterGeneric,
 	relu:           reluGeneric,
 	mask:           maskGeneric,
 	axpy:           axpyGeneric,

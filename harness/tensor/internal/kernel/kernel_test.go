@@ -167,6 +167,15 @@ func TestOthers(t *testing.T) {
 						})
 				}
 
+				filters := in(8*(c+3) + c)
+				compare("winogradFilter", fill(r, 35*plane+c),
+					func(o []float32) {
+						p.WinogradFilter(&WinogradFilter{Dst: o, Src: filters, Plane: plane, Tap: c + 3, C: c})
+					},
+					func(o []float32) {
+						winogradFilterGeneric(&WinogradFilter{Dst: o, Src: filters, Plane: plane, Tap: c + 3, C: c})
+					})
+
 				const rows = 5
 				stride := c + r.IntN(4)
 				end := (rows-1)*stride + c

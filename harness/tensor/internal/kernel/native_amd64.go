@@ -27,7 +27,7 @@ var avx512 = &Path{
 			tiles512[t.Rows-1][0](t)
 		}
 	},
-	winogradIn: winogradIn512, winogradOut: winogradOut512,
+	winogradIn: winogradIn512, winogradOut: winogradOut512, winogradFilter: winogradFilter512,
 	relu: relu512, mask: mask512, axpy: axpy512, dot: dot512,
 	pool: pool512, poolBits: poolBits512,
 	unpool: unpool512, unpoolMask: unpoolMask512, unpoolBits: unpoolBits512,
@@ -45,7 +45,7 @@ var avx2 = &Path{
 			tiles256[t.Rows-1][0](t)
 		}
 	},
-	winogradIn: winogradIn256, winogradOut: winogradOut256,
+	winogradIn: winogradIn256, winogradOut: winogradOut256, winogradFilter: winogradFilter256,
 	relu: relu256, mask: mask256, axpy: axpy256, dot: dot256,
 	pool: pool256, poolBits: poolBits256,
 	unpool: unpool256, unpoolMask: unpoolMask256, unpoolBits: unpoolBits256,

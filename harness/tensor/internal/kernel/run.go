@@ -1,5 +1,7 @@
 package kernel
 
+import "sync"
+
 // The methods of Path check the bounds of what they are given, since assembly
 // does not, and send the channels that do not fill a register to plain Go.
 
@@ -62,23 +64,43 @@ func (p *Path) WinogradOut(a *WinogradOut) {
 	}
 }
 
+// WinogradFilter transforms the filters of one input channel.
+func (p *Path) WinogradFilter(a *WinogradFilter) {
+	check(a.C >= 0 && a.Plane|a.Tap >= 0 && 35*a.Plane+a.C <= len(a.Dst) && 8*a.Tap+a.C <= len(a.Src))
+	all, whole := a.C, a.C&^(lanes-1)
+	if a.C = whole; whole > 0 {
+		p.winogradFilter(a)
+	}
+	if whole < all {
+		rest := *a
+		rest.C = all - whole
+		rest.Dst, rest.Src = rest.Dst[whole:], rest.Src[whole:]
+		winogradFilterGeneric(&rest)
+	}
+}
+
+// vecs keeps argument structs: they would escape to the heap in each call.
+var vecs = sync.Pool{New: func() any { return new(Vec) }}
+
 func (p *Path) vec(fast, plain func(*Vec), step int, y, x, z []float32, s float32) {
 	n := len(x)
 	check(len(y) >= min(n, step) && (z == nil || len(z) >= n))
-	a := Vec{Y: y, X: x, Z: z, A: s, N: n &^ (step - 1)}
-	if whole := a.N; whole > 0 {
-		fast(&a)
-		x = x[whole:]
+	a := vecs.Get().(*Vec)
+	defer func() { *a = Vec{}; vecs.Put(a) }()
+	*a = Vec{Y: y, X: x, Z: z, A: s, N: n &^ (step - 1)}
+	whole := a.N
+	if whole > 0 {
+		fast(a)
+	}
+	if whole < n {
+		a.X, a.N = x[whole:], n-whole
 		if z != nil {
-			z = z[whole:]
+			a.Z = z[whole:]
 		}
 		if step != DotLanes {
-			y = y[whole:]
+			a.Y = y[whole:]
 		}
-	}
-	if len(x) > 0 {
-		a = Vec{Y: y, X: x, Z: z, A: s, N: len(x)}
-		plain(&a)
+		plain(a)
 	}
 }
 

@@ -154,6 +154,11 @@ func winogradIn512(a *WinogradIn)
 //go:noescape
 func winogradOut512(a *WinogradOut)
 
+// winogradFilter512 transforms 3x3 filters, for output channels in whole registers.
+//
+//go:noescape
+func winogradFilter512(a *WinogradFilter)
+
 // relu512 computes Y = max(0, X).
 //
 //go:noescape
@@ -298,6 +303,11 @@ func winogradIn256(a *WinogradIn)
 //
 //go:noescape
 func winogradOut256(a *WinogradOut)
+
+// winogradFilter256 transforms 3x3 filters, for output channels in whole registers.
+//
+//go:noescape
+func winogradFilter256(a *WinogradFilter)
 
 // relu256 computes Y = max(0, X).
 //

@@ -17,6 +17,7 @@ func main() {
 		}
 		v.winogradIn()
 		v.winogradOut()
+		v.winogradFilter()
 		v.elementwise()
 		v.pooling()
 		v.columns()

@@ -71,79 +71,100 @@ func (v isa) elementwise() {
 }
 
 // columns writes the operations on Cols: sums down columns, and affine maps
-// with one coefficient a column.
+// with one coefficient a column. Four registers of columns go down the rows
+// together, so that whole cache lines are used and sums do not wait for each
+// other; what is left goes one register at a time.
 func (v isa) columns() {
-	step := Imm(uint64(v.bytes()))
-	// reduce keeps a register of sums while it goes down the rows.
-	reduce := func(name, doc string, two bool) {
-		a := v.text(name, "Cols", name+v.name+" "+doc)
-		x, z, y, rows, stride, c := a.ptr("X"), a.ptr("Z"), a.ptr("Y"), a.int("Rows"), a.bytes("Stride"), a.int("C")
-		repeat("columns", c, v.lanes, func() {
-			s := v.vec()
-			VMOVUPS(Mem{Base: y}, s)
-			n, xr, zr := GP64(), GP64(), GP64()
-			MOVQ(rows, n)
-			MOVQ(x, xr)
-			MOVQ(z, zr)
-			repeat("rows", n, 1, func() {
-				if two {
-					t := v.vec()
-					VMOVUPS(Mem{Base: xr}, t)
-					VMULPS(Mem{Base: zr}, t, t)
-					VADDPS(t, s, s)
-					ADDQ(stride, zr)
-				} else {
-					VADDPS(Mem{Base: xr}, s, s)
-				}
-				ADDQ(stride, xr)
-			})
-			VMOVUPS(s, Mem{Base: y})
-			ADDQ(step, x)
-			ADDQ(step, z)
-			ADDQ(step, y)
-		})
-		v.done()
-	}
-	reduce("colSum", "computes Y[c] += sum over rows of X.", false)
-	reduce("colDot", "computes Y[c] += sum over rows of X*Z.", true)
+	v.columnKernel("colSum", "computes Y[c] += sum over rows of X.", true, func(c cols, at int) {
+		VADDPS(c.x.Offset(at), c.sum, c.sum)
+	})
+	v.columnKernel("colDot", "computes Y[c] += sum over rows of X*Z.", true, func(c cols, at int) {
+		t := v.vec()
+		VMOVUPS(c.x.Offset(at), t)
+		VMULPS(c.z.Offset(at), t, t)
+		VADDPS(t, c.sum, c.sum)
+	})
+	v.columnKernel("affine", "computes Y = A[c]*X + D[c].", false, func(c cols, at int) {
+		t := v.vec()
+		VMULPS(c.x.Offset(at), c.a, t)
+		VADDPS(c.d, t, t)
+		VMOVUPS(t, c.y.Offset(at))
+	})
+	v.columnKernel("affine2", "computes Y = (A[c]*X + B[c]*Z) + D[c].", false, func(c cols, at int) {
+		s, t := v.vec(), v.vec()
+		VMULPS(c.x.Offset(at), c.a, s)
+		VMULPS(c.z.Offset(at), c.b, t)
+		VADDPS(t, s, s)
+		VADDPS(c.d, s, s)
+		VMOVUPS(s, c.y.Offset(at))
+	})
+}
 
-	affine := func(name, doc string, two bool) {
-		a := v.text(name, "Cols", name+v.name+" "+doc)
-		x, z, y, rows, stride, c := a.ptr("X"), a.ptr("Z"), a.ptr("Y"), a.int("Rows"), a.bytes("Stride"), a.int("C")
-		ca, cb, cd := a.ptr("A"), a.ptr("B"), a.ptr("D")
-		repeat("columns", c, v.lanes, func() {
-			av, bv, dv := v.vec(), v.vec(), v.vec()
-			VMOVUPS(Mem{Base: ca}, av)
-			if two {
-				VMOVUPS(Mem{Base: cb}, bv)
-			}
-			VMOVUPS(Mem{Base: cd}, dv)
-			n, xr, zr, yr := GP64(), GP64(), GP64(), GP64()
-			MOVQ(rows, n)
-			MOVQ(x, xr)
-			MOVQ(z, zr)
-			MOVQ(y, yr)
-			repeat("rows", n, 1, func() {
-				s, t := v.vec(), v.vec()
-				VMULPS(Mem{Base: xr}, av, s)
-				if two {
-					VMULPS(Mem{Base: zr}, bv, t)
-					VADDPS(t, s, s)
-					ADDQ(stride, zr)
-				}
-				VADDPS(dv, s, s)
-				VMOVUPS(s, Mem{Base: yr})
-				ADDQ(stride, xr)
-				ADDQ(stride, yr)
-			})
-			for _, r := range []reg.GPVirtual{x, z, y, ca, cb, cd} {
-				ADDQ(step, r)
-			}
-		})
-		v.done()
+// cols is what the body of a column kernel works on: rows of matrices, and a
+// register's worth of sums or coefficients.
+type cols struct {
+	x, z, y      Mem
+	sum, a, b, d reg.VecVirtual
+}
+
+func (v isa) columnKernel(name, doc string, sums bool, body func(c cols, at int)) {
+	a := v.text(name, "Cols", name+v.name+" "+doc)
+	x, z, y, stride, n := a.ptr("X"), a.ptr("Z"), a.ptr("Y"), a.bytes("Stride"), a.int("C")
+	var coef []reg.GPVirtual
+	if !sums {
+		coef = []reg.GPVirtual{a.ptr("A"), a.ptr("D")}
+		if name == "affine2" {
+			coef = append(coef, a.ptr("B"))
+		}
 	}
-	affine("affine", "computes Y = A[c]*X + D[c].", false)
-	affine("affine2", "computes Y = (A[c]*X + B[c]*Z) + D[c].", true)
+	for _, group := range []int{4, 1} {
+		label := fmt.Sprintf("by%d", group)
+		Label(label)
+		CMPQ(n, U32(group*v.lanes))
+		JLT(LabelRef(label + "_done"))
+		load := func(from reg.GPVirtual) []reg.VecVirtual {
+			r := v.vecs(group)
+			for i := range r {
+				VMOVUPS(Mem{Base: from, Disp: i * v.bytes()}, r[i])
+			}
+			return r
+		}
+		none := make([]reg.VecVirtual, group)
+		sum, ca, cb, cd := none, none, none, none
+		if sums {
+			sum = load(y)
+		} else {
+			ca, cd = load(coef[0]), load(coef[1])
+			if len(coef) > 2 {
+				cb = load(coef[2])
+			}
+		}
+		rows, xr, zr, yr := a.int("Rows"), GP64(), GP64(), GP64()
+		MOVQ(x, xr)
+		MOVQ(z, zr)
+		MOVQ(y, yr)
+		Label(label + "_row")
+		for i := range group {
+			body(cols{Mem{Base: xr}, Mem{Base: zr}, Mem{Base: yr}, sum[i], ca[i], cb[i], cd[i]}, i*v.bytes())
+		}
+		for _, p := range []reg.GPVirtual{xr, zr, yr} {
+			ADDQ(stride, p)
+		}
+		DECQ(rows)
+		JNZ(LabelRef(label + "_row"))
+		if sums {
+			for i, r := range sum {
+				VMOVUPS(r, Mem{Base: y, Disp: i * v.bytes()})
+			}
+		}
+		for _, p := range append([]reg.GPVirtual{x, z, y}, coef...) {
+			ADDQ(U32(group*v.bytes()), p)
+		}
+		SUBQ(U32(group*v.lanes), n)
+		JMP(LabelRef(label))
+		Label(label + "_done")
+	}
+	v.done()
 }
 
 // dot writes the dot product's partial sums.

@@ -167,3 +167,69 @@ func (v isa) winogradOut() {
 	})
 	v.done()
 }
+
+// winogradFilter writes U = G g G'.
+func (v isa) winogradFilter() {
+	a := v.textStack("winogradFilter", "WinogradFilter", "winogradFilter"+v.name+" transforms 3x3 filters, for output channels in whole registers.")
+	tmp := AllocLocal(18 * v.bytes())
+	fourth, sixth := v.constant(0.25), v.constant(kernel.Sixth)
+	twelfth, twentyFourth := v.constant(kernel.Sixth/2), v.constant(kernel.Sixth/4)
+
+	apply := func(g []reg.VecVirtual) []reg.VecVirtual {
+		u := v.vecs(6)
+		VMULPS(fourth, g[0], u[0])
+		// u1, u2 = -(g0 + g2)/6 -+ g1/6
+		q, r := v.vec(), v.vec()
+		v.clear(u[1])
+		VADDPS(g[2], g[0], q)
+		VMULPS(sixth, q, q)
+		VMULPS(sixth, g[1], r)
+		VSUBPS(q, u[1], q)
+		VSUBPS(r, q, u[1])
+		VADDPS(r, q, u[2])
+		// u3, u4 = (g0/24 + g2/6) +- g1/12
+		VMULPS(twentyFourth, g[0], q)
+		VMULPS(sixth, g[2], r)
+		VADDPS(r, q, q)
+		VMULPS(twelfth, g[1], r)
+		VADDPS(r, q, u[3])
+		VSUBPS(r, q, u[4])
+		u[5] = g[2]
+		return u
+	}
+	src, dst := a.ptr("Src"), a.ptr("Dst")
+	tap, plane, n := a.bytes("Tap"), a.bytes("Plane"), a.int("C")
+	repeat("channels", n, v.lanes, func() {
+		at := GP64()
+		MOVQ(src, at)
+		for i := range 3 {
+			g := v.vecs(3)
+			for j := range g {
+				VMOVUPS(Mem{Base: at}, g[j])
+				ADDQ(tap, at)
+			}
+			for j, u := range apply(g) {
+				VMOVUPS(u, tmp.Offset((6*i+j)*v.bytes()))
+			}
+		}
+		out, col, six := GP64(), GP64(), GP64()
+		MOVQ(dst, out)
+		LEAQ(Mem{Base: plane, Index: plane, Scale: 2}, six)
+		ADDQ(six, six)
+		for j := range 6 {
+			g := v.vecs(3)
+			for i := range g {
+				VMOVUPS(tmp.Offset((6*i+j)*v.bytes()), g[i])
+			}
+			MOVQ(out, col)
+			for _, u := range apply(g) {
+				VMOVUPS(u, Mem{Base: col})
+				ADDQ(six, col)
+			}
+			ADDQ(plane, out)
+		}
+		ADDQ(Imm(uint64(v.bytes())), src)
+		ADDQ(Imm(uint64(v.bytes())), dst)
+	})
+	v.done()
+}
