@@ -254,7 +254,7 @@ func packDirect(buf []float32, p *kernel.Path, w []float32, in, out int) []float
 	dst := grow(&buf, panels*9*in*width)
 	g := gemm{path: p, b: MatOf(w, 9*in, out), n: out}
 	Parallel(panels, func(i int) {
-		g.packPanel(nil, dst[i*9*in*width:][:9*in*width], i*width, 0, 9*in)
+		g.packPanel(dst[i*9*in*width:][:9*in*width], i*width, 0, 9*in)
 	})
 	return dst
 }

@@ -114,7 +114,7 @@ func (c *convTaps) run(tap0, tap1 int, dw, x, dy []float32, add bool) {
 	width, t := c.path.Cols, &c.s.tile
 	b := gemm{path: c.path, b: Mat[float32]{Rows: c.h * c.w, Cols: c.out, Stride: c.out, Data: dy}, n: c.out}
 	t.B = grow(&c.s.b, c.h*c.w*width)
-	b.packPanel(c.s, t.B, c.panel*width, 0, c.h*c.w)
+	b.packPanel(t.B, c.panel*width, 0, c.h*c.w)
 	t.ARow, t.AK, t.BK = 1, c.in, width
 	mode := 0
 	if add {

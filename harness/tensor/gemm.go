@@ -118,11 +118,9 @@ func Pack(b Mat[float32], order Order) *Packed {
 	p.data = make([]float32, padded*p.k)
 	g := gemm{path: p.path, b: b, k: p.k, n: p.n, transB: order == NT}
 	Parallel(padded/w, func(panel int) {
-		s := getScratch()
-		defer putScratch(s)
 		for ch := range chunks(p.k) {
 			k0, k1 := g.chunk(ch)
-			g.packPanel(s, p.data[padded*k0+panel*w*(k1-k0):][:w*(k1-k0)], panel*w, k0, k1)
+			g.packPanel(p.data[padded*k0+panel*w*(k1-k0):][:w*(k1-k0)], panel*w, k0, k1)
 		}
 	})
 	return p
@@ -341,14 +339,14 @@ func (g *gemm) panelsOfB(s *scratch, p0, p1, ch int, once bool) panels {
 	}
 	b := panels{grow(&s.b, (p1-p0)*pitch), p0, pitch, w}
 	for p := p0; p < p1; p++ {
-		g.packPanel(s, b.data[(p-p0)*pitch:][:pitch], p*w, k0, k1)
+		g.packPanel(b.data[(p-p0)*pitch:][:pitch], p*w, k0, k1)
 	}
 	return b
 }
 
 // packPanel writes columns [j, j+Cols) of rows [k0, k1) of the right operand to
 // dst, with zeros for the columns it does not have.
-func (g *gemm) packPanel(s *scratch, dst []float32, j, k0, k1 int) {
+func (g *gemm) packPanel(dst []float32, j, k0, k1 int) {
 	w := g.path.Cols
 	valid := min(w, g.n-j)
 	if g.transB {
