@@ -1,0 +1,94 @@
+package convex
+
+import "dgkip/harness/fmath"
+
+// Margin is a loss of the margin m = y f.
+type Margin interface {
+	Name() string
+	// Value returns L(m).
+	Value(m float64) float64
+	// Conj returns L*(-a) for a in [0, 1].
+	Conj(a float64) float64
+	// Residual returns L(m) + L*(-a) + a m, which is never negative and zero
+	// only where -a is a slope of L at m.
+	Residual(m, a float64) float64
+	// Slope returns a dual variable for m, and its derivative in m.
+	Slope(m float64) (a, da float64)
+	// Derivative returns a slope of L at m.
+	Derivative(m float64) float64
+}
+
+// Logistic is log(1 + e^-m). Its dual variable is alpha = sigma(-m), for which
+// the residual is exactly zero.
+type Logistic struct{}
+
+func (Logistic) Name() string { return "logistic" }
+
+func (Logistic) Value(m float64) float64 { return fmath.Softplus(-m) }
+
+func (Logistic) Conj(a float64) float64 { return xlogx(a) + xlogx(1-a) }
+
+// Residual is the relative entropy of a and sigma(-m), in the form
+// a log(a/p) + (1-a) log((1-a)/(1-p)).
+func (Logistic) Residual(m, a float64) float64 {
+	if a == fmath.Sigmoid(-m) {
+		return 0
+	}
+	part := func(x, logp float64) float64 {
+		if x == 0 {
+			return 0
+		}
+		return float64(x * (fmath.Log(x) - logp))
+	}
+	return max(0, part(a, -fmath.Softplus(m))+part(1-a, -fmath.Softplus(-m)))
+}
+
+func (Logistic) Slope(m float64) (a, da float64) {
+	a = fmath.Sigmoid(-m)
+	return a, -a * fmath.Sigmoid(m)
+}
+
+func (Logistic) Derivative(m float64) float64 { return -fmath.Sigmoid(-m) }
+
+// Hinge is max(0, 1-m). Its dual variable is the smooth
+// alpha = sigma((1-m)/Temperature); a Temperature of zero stands for 1.
+type Hinge struct{ Temperature float64 }
+
+func (Hinge) Name() string { return "hinge" }
+
+func (Hinge) Value(m float64) float64 { return max(0, 1-m) }
+
+func (Hinge) Conj(a float64) float64 { return -a }
+
+// Residual is a (m-1) beyond the margin and (1-a) (1-m) before it.
+func (Hinge) Residual(m, a float64) float64 {
+	if m < 1 {
+		return (1 - a) * (1 - m)
+	}
+	return a * (m - 1)
+}
+
+func (h Hinge) Slope(m float64) (a, da float64) {
+	t := h.Temperature
+	if t == 0 {
+		t = 1
+	}
+	u := (1 - m) / t
+	a = fmath.Sigmoid(u)
+	return a, -a * fmath.Sigmoid(-u) / t
+}
+
+func (Hinge) Derivative(m float64) float64 {
+	if m < 1 {
+		return -1
+	}
+	return 0
+}
+
+// xlogx is x log x, and 0 at 0.
+func xlogx(x float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	return x * fmath.Log(x)
+}
