@@ -1,0 +1,76 @@
+package convex
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"dgkip/harness/fmath"
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+// Small problems are solved to a gap of 1e-8, and the certificate is true.
+func TestSolve(t *testing.T) {
+	r := rng.Stream(1, "solve")
+	for range 60 {
+		p := draw(r)
+		for i, y := range p.labels {
+			p.labels[i] = math.Copysign(1, y)
+		}
+		k := tensor.NewMat[float32](p.phi.Rows, p.phi.Rows)
+		tensor.Gram(k, p.phi)
+		for _, l := range []Margin{Logistic{}, Hinge{}} {
+			c, err := Dual{Gram: k, Labels: p.labels, Loss: l, Lambda: p.lambda}.Solve(context.Background(), 1e-8, 100000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Gap > 1e-8 || c.Dual > c.Primal {
+				t.Errorf("%s: gap %v, P %v, D %v", l.Name(), c.Gap, c.Primal, c.Dual)
+			}
+			theta := subtractRows(make([]float64, p.phi.Cols), p.phi, scaled(-1, c.Coefficients(p.labels, p.lambda)))
+			primal := p.lambda / 2 * square(theta)
+			for i, f := range dots(p.phi, theta) {
+				primal += l.Value(p.labels[i] * f)
+			}
+			if math.Abs(primal-c.Primal) > 1e-5*(1+primal) {
+				t.Errorf("%s: the certificate has P = %v, the definition %v", l.Name(), c.Primal, primal)
+			}
+			if l.Name() == "logistic" {
+				star := minimise(t, p.phi, p.lambda,
+					func(i int, f float64) float64 { y := p.labels[i]; return -y * fmath.Sigmoid(-y*f) },
+					func(_ int, f float64) float64 { return fmath.Sigmoid(-f) * fmath.Sigmoid(f) })
+				if d := distance(theta, star); d > 1e-3*(1+math.Sqrt(square(star))) {
+					t.Errorf("logistic: solution is %v from the minimiser", d)
+				}
+			}
+		}
+	}
+}
+
+func TestSolveErrors(t *testing.T) {
+	one := tensor.MatOf([]float32{1}, 1, 1)
+	ctx := context.Background()
+	for name, c := range map[string]struct {
+		d    Dual
+		tol  float64
+		want string
+	}{
+		"lambda":   {Dual{Gram: one, Labels: []float64{1}, Loss: Hinge{}}, 1e-3, "lambda is 0"},
+		"gap":      {Dual{Gram: one, Labels: []float64{1}, Loss: Hinge{}, Lambda: 1}, 0, "gap to reach is 0"},
+		"features": {Dual{Gram: tensor.MatOf([]float32{float32(math.NaN())}, 1, 1), Labels: []float64{1}, Loss: Logistic{}, Lambda: 1}, 1e-3, "NaN"},
+		"sweeps":   {Dual{Gram: tensor.MatOf([]float32{2, 1, 1, 2}, 2, 2), Labels: []float64{1, -1}, Loss: Logistic{}, Lambda: 1e-3}, 1e-12, "after 0 sweeps"},
+	} {
+		if _, err := c.d.Solve(ctx, c.tol, 0); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	stopped, cancel := context.WithCancel(ctx)
+	cancel()
+	d := Dual{Gram: one, Labels: []float64{1}, Loss: Logistic{}, Lambda: 1}
+	if _, err := d.Solve(stopped, 1e-300, 10); !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped: %v", err)
+	}
+}

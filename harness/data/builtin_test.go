@@ -1,0 +1,216 @@
+package data
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+
+	"dgkip/harness/rng"
+)
+
+func builtinSet(t *testing.T, name string) *Set {
+	t.Helper()
+	s, err := Load(context.Background(), name, nil, Options{Offline: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestGoldenBuiltin freezes every pixel of the built-in sets.
+func TestGoldenBuiltin(t *testing.T) {
+	for name, want := range map[string]string{
+		"glyphs":   "48b6865d8a208040b0f702584865f11e49cde7bb81f9613d4c98c9bd0e99eb97",
+		"garments": "6b5be0d8730bc08f70a84c093645ce8759d30b57ae2714b9cb04f20c310d0dce",
+		"vehicles": "6efa3f772c9f43b5870b193e4adbcee532fb96d85493081d265194412431f7cf",
+	} {
+		if got := builtinSet(t, name).Digest; got != want {
+			t.Errorf("%s has digest %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestBuiltin(t *testing.T) {
+	for _, b := range builtins {
+		s := builtinSet(t, b.name)
+		if !s.BuiltIn || s.Train.Len() != builtinTrain || s.Test.Len() != builtinTest || s.Dim() != b.h*b.w*b.ch {
+			t.Errorf("%s: %d and %d images of %dx%dx%d", s.Name, s.Train.Len(), s.Test.Len(), s.H, s.W, s.Ch)
+		}
+		for _, split := range []Split{s.Train, s.Test} {
+			ones := 0
+			for _, l := range split.Labels {
+				ones += l
+			}
+			if ones != split.Len()/2 {
+				t.Errorf("%s: %d of %d images in class 1", s.Name, ones, split.Len())
+			}
+		}
+		turned, err := Load(context.Background(), b.name, []int{1, 0}, Options{})
+		if err != nil || turned.Digest == s.Digest || turned.Classes[0] != b.classes[1] || turned.Train.Labels[0] != 1 {
+			t.Errorf("%s turned: %v", s.Name, err)
+		}
+		if _, err := Load(context.Background(), b.name, []int{2}, Options{}); !errors.Is(err, ErrClass) {
+			t.Errorf("%s: %v", s.Name, err)
+		}
+		// A picture depends on its own stream only, not on who draws it.
+		procs := runtime.GOMAXPROCS(3)
+		few := b.split(builtinSeed, "train", 7)
+		runtime.GOMAXPROCS(procs)
+		if !slices.Equal(few.Images, s.Train.Images[:7*s.Dim()]) {
+			t.Errorf("%s: drawn by three, images differ", s.Name)
+		}
+		if other := b.split(builtinSeed+1, "train", 1); slices.Equal(other.Images, s.Train.Images[:s.Dim()]) {
+			t.Errorf("%s: the seed does nothing", s.Name)
+		}
+	}
+}
+
+// TestDifficulty measures how hard the built-in sets are. They must be neither
+// solved by a random image of each class nor by a linear function of the pixels.
+func TestDifficulty(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits linear models")
+	}
+	for _, b := range builtins {
+		s := builtinSet(t, b.name)
+		tr, err := Fit(context.Background(), "", s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, _ := tr.Apply(context.Background(), s.Train.Images)
+		xt, _ := tr.Apply(context.Background(), s.Test.Images)
+		one := nearest(s, x, xt)
+		line := 0.0
+		for _, lambda := range []float64{0.01, 0.1, 1} {
+			line = max(line, linear(s, x, xt, lambda))
+		}
+		t.Logf("%s: nearest of one random image a class %.3f, linear %.3f", b.name, one, line)
+		if one > 0.9 || one < 0.5 {
+			t.Errorf("%s: nearest of one random image a class scores %.3f", b.name, one)
+		}
+		if line >= 0.97 || line < 0.7 {
+			t.Errorf("%s: a linear model scores %.3f", b.name, line)
+		}
+	}
+}
+
+// nearest is the mean test accuracy of the nearer of two random images, one of
+// each class.
+func nearest(s *Set, x, xt []float32) float64 {
+	const draws = 30
+	d, r, right := s.Dim(), rng.Stream(1, "draws"), 0
+	distance := func(a, b []float32) (sum float64) {
+		for i, v := range a {
+			e := float64(v - b[i])
+			sum += e * e
+		}
+		return sum
+	}
+	for range draws {
+		i, j := 2*r.IntN(s.Train.Len()/2), 2*r.IntN(s.Train.Len()/2)+1
+		for k, l := range s.Test.Labels {
+			z := xt[k*d : (k+1)*d]
+			if (distance(z, x[j*d:(j+1)*d]) < distance(z, x[i*d:(i+1)*d])) == (l == 1) {
+				right++
+			}
+		}
+	}
+	return float64(right) / float64(draws*s.Test.Len())
+}
+
+// linear is the test accuracy of ridge regression on the pixels, found by
+// conjugate gradients.
+func linear(s *Set, x, xt []float32, lambda float64) float64 {
+	d, n := s.Dim()+1, s.Train.Len()
+	row := func(x []float32, i int) []float32 { return x[i*(d-1) : (i+1)*(d-1)] }
+	times := func(w []float64, z []float32) (sum float64) {
+		for k, v := range z {
+			sum += float64(v) * w[k]
+		}
+		return sum + w[d-1]
+	}
+	add := func(g []float64, f float64, z []float32) {
+		for k, v := range z {
+			g[k] += f * float64(v)
+		}
+		g[d-1] += f
+	}
+	w, r := make([]float64, d), make([]float64, d)
+	for i, l := range s.Train.Labels {
+		add(r, float64(2*l-1)/float64(n), row(x, i))
+	}
+	p, rr := slices.Clone(r), dot(r, r)
+	for step := 0; step < 60 && rr > 1e-10; step++ {
+		q := make([]float64, d)
+		for i := range n {
+			add(q, times(p, row(x, i))/float64(n), row(x, i))
+		}
+		for k := range q {
+			q[k] += lambda * p[k]
+		}
+		a := rr / dot(p, q)
+		for k := range w {
+			w[k] += a * p[k]
+			r[k] -= a * q[k]
+		}
+		old := rr
+		rr = dot(r, r)
+		for k := range p {
+			p[k] = r[k] + rr/old*p[k]
+		}
+	}
+	right := 0
+	for i, l := range s.Test.Labels {
+		if (times(w, row(xt, i)) > 0) == (l == 1) {
+			right++
+		}
+	}
+	return float64(right) / float64(s.Test.Len())
+}
+
+// TestGallery draws pictures of the built-in sets for people to look at, into the
+// directory DGKIP_GALLERY.
+func TestGallery(t *testing.T) {
+	dir := os.Getenv("DGKIP_GALLERY")
+	if dir == "" {
+		t.Skip("SKIPPED: set DGKIP_GALLERY to a directory for pictures of the built-in sets")
+	}
+	const across, down = 24, 8
+	for _, b := range builtins {
+		s := builtinSet(t, b.name)
+		m := image.NewRGBA(image.Rect(0, 0, across*(s.W+1), down*(s.H+1)))
+		for k := range across * down {
+			x0, y0 := (k/2%(across/2)+across/2*(k%2))*(s.W+1), k/across*(s.H+1)
+			for p := range s.H * s.W {
+				v := s.Train.Images[k*s.Dim()+p*s.Ch:]
+				m.Set(x0+p%s.W, y0+p/s.W, color.RGBA{v[0], v[(s.Ch-1)/2], v[s.Ch-1], 255})
+			}
+		}
+		f, err := os.Create(filepath.Join(dir, b.name+".png"))
+		if err == nil {
+			err = png.Encode(f, m)
+			f.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkDraw(b *testing.B) {
+	for _, set := range builtins {
+		b.Run(set.name, func(b *testing.B) {
+			for i := range b.N {
+				set.draw(hand{rng.Stream(1, fmt.Sprint(i))}, i%2)
+			}
+		})
+	}
+}

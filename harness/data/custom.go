@@ -1,0 +1,255 @@
+package data
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dgkip/harness/rng"
+)
+
+// Config describes people's own images, in a table [data.NAME] of an experiment.
+//
+//	format  train and test are
+//	npz     archives of numpy arrays: images uint8 [n, h, w] or [n, h, w, channel], labels of
+//	        an integer type. Without test, the file of train is searched for test arrays.
+//	idx     files of images, with train_labels and test_labels, each possibly gzipped
+//	folder  directories with one sub-folder of PNG or JPEG images a class, taken by name
+//
+// Where there is no test set, a part of each class is set aside for it. Prefer PNG:
+// what a JPEG decodes to may change with the release of Go, and the digest with it.
+type Config struct {
+	Format      string `toml:"format"`
+	Train       string `toml:"train"`
+	Test        string `toml:"test"`
+	TrainLabels string `toml:"train_labels"`
+	TestLabels  string `toml:"test_labels"`
+
+	// Names of images and labels in an npz file; without them the usual ones are
+	// tried.
+	TrainArrays []string `toml:"train_arrays"`
+	TestArrays  []string `toml:"test_arrays"`
+
+	// Names of the classes, in the order of their numbers. Of a folder, these
+	// sub-folders are read; without them all, by name.
+	Names   []string `toml:"names"`
+	Classes []int    `toml:"classes"` // to use where a run names none
+
+	TestFraction float64 `toml:"test_fraction"` // of each class, without a test set; 0 means 0.2
+	SplitSeed    uint64  `toml:"split_seed"`
+
+	// What the images must be, where given. A folder of grey and coloured images
+	// is converted to this number of channels.
+	Channels int   `toml:"channels"`
+	Size     []int `toml:"size"` // height and width
+}
+
+// String is one line for a list of datasets.
+func (c Config) String() string {
+	s := c.Format + " " + c.Train
+	if c.Test != "" {
+		s += ", " + c.Test
+	}
+	return s
+}
+
+func (c *Config) load(ctx context.Context, name string, classes []int, base string) (*Set, error) {
+	set, err := c.set(ctx, name, classes, base)
+	if errors.Is(err, ErrConfig) {
+		return nil, at("[data."+name+"]", err)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = hint(err, "relative paths start from %s", base)
+	}
+	if err != nil {
+		return nil, at(name, err)
+	}
+	return set, nil
+}
+
+func (c *Config) set(ctx context.Context, name string, classes []int, base string) (*Set, error) {
+	if err := c.check(name); err != nil {
+		return nil, err
+	}
+	if classes == nil {
+		classes = c.Classes
+	}
+	raw, err := c.read(ctx, base)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.fits(raw); err != nil {
+		return nil, err
+	}
+	split := raw.test.Labels == nil
+	if split {
+		raw.train, raw.test = c.divide(raw.train, raw.h*raw.w*raw.ch, len(raw.names))
+	}
+	set, err := raw.choose(name, classes)
+	if errors.Is(err, ErrClass) && split {
+		err = hint(err, "a class needs two images at least where no test set is given")
+	}
+	return set, err
+}
+
+// check finds mistakes in the settings, before any file is read.
+func (c *Config) check(name string) error {
+	bad := func(key, format string, args ...any) error {
+		return fmt.Errorf("%w: %s: %s", ErrConfig, key, fmt.Sprintf(format, args...))
+	}
+	if slices.Contains(Names(), name) {
+		return hint(bad("name", "%s is a dataset of this program", name), "choose another name")
+	}
+	if !slices.Contains([]string{"npz", "idx", "folder"}, c.Format) {
+		return hint(bad("format", "%q", c.Format), `write format = "npz", "idx" or "folder"`)
+	}
+	if c.Train == "" {
+		return hint(bad("train", "missing"), `write train = "PATH"`)
+	}
+	if idx := c.Format == "idx"; idx != (c.TrainLabels != "") || (idx && c.Test != "") != (c.TestLabels != "") {
+		return hint(bad("train_labels, test_labels", "idx has labels in files of their own, the other formats do not"),
+			"give train and train_labels, test and test_labels with idx; train and test otherwise")
+	}
+	for key, arrays := range map[string][]string{"train_arrays": c.TrainArrays, "test_arrays": c.TestArrays} {
+		if arrays != nil && (c.Format != "npz" || len(arrays) != 2) {
+			return hint(bad(key, "%q", arrays), `with npz, write %s = ["IMAGES", "LABELS"]; leave it out otherwise`, key)
+		}
+	}
+	if !(c.TestFraction >= 0 && c.TestFraction < 1) {
+		return hint(bad("test_fraction", "%v", c.TestFraction), "the part of each class kept for testing, between 0 and 1")
+	}
+	if c.TestFraction > 0 && (c.Test != "" || c.TestArrays != nil) {
+		return hint(bad("test_fraction", "there is a test set already"), "leave test_fraction out, or the test set")
+	}
+	if c.Channels != 0 && c.Channels != 1 && c.Channels != 3 {
+		return hint(bad("channels", "%d", c.Channels), "1 for grey, 3 for colour, or leave it out")
+	}
+	if c.Size != nil && (len(c.Size) != 2 || c.Size[0] <= 0 || c.Size[1] <= 0) {
+		return hint(bad("size", "%v", c.Size), "write size = [HEIGHT, WIDTH]")
+	}
+	return nil
+}
+
+func (c *Config) read(ctx context.Context, base string) (*contents, error) {
+	abs := func(path string) string {
+		if path == "" || filepath.IsAbs(path) {
+			return path
+		}
+		return filepath.Join(base, path)
+	}
+	train, test := abs(c.Train), abs(c.Test)
+	switch c.Format {
+	case "npz":
+		return c.readNPZ(ctx, train, test)
+	case "idx":
+		return c.readIDX(ctx, train, test, abs(c.TrainLabels), abs(c.TestLabels))
+	}
+	return c.readFolders(ctx, train, test)
+}
+
+func (c *Config) readIDX(ctx context.Context, train, test, trainLabels, testLabels string) (*contents, error) {
+	out := &contents{files: []string{train, trainLabels}}
+	var err error
+	sums := map[string]string{}
+	if out.train, out.h, out.w, out.ch, err = loadIDX(train, trainLabels, len(c.Names), sums); err != nil {
+		return nil, err
+	}
+	if test != "" {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		var h, w, ch int
+		if out.test, h, w, ch, err = loadIDX(test, testLabels, len(c.Names), sums); err != nil {
+			return nil, err
+		}
+		if err := out.same(h, w, ch); err != nil {
+			return nil, at(test, err)
+		}
+		out.files = append(out.files, test, testLabels)
+	}
+	out.names = c.number(out)
+	return out, nil
+}
+
+// same checks the size of test images against that of the training images.
+func (c *contents) same(h, w, ch int) error {
+	if h == c.h && w == c.w && ch == c.ch {
+		return nil
+	}
+	return fmt.Errorf("%w: %dx%dx%d, the training images are %dx%dx%d", ErrShape, h, w, ch, c.h, c.w, c.ch)
+}
+
+// number names classes by their numbers, up to the largest label, unless they have
+// names.
+func (c *Config) number(out *contents) []string {
+	if len(c.Names) > 0 {
+		return c.Names
+	}
+	top := -1
+	for _, s := range []Split{out.train, out.test} {
+		for _, l := range s.Labels {
+			top = max(top, l)
+		}
+	}
+	names := make([]string, top+1)
+	for k := range names {
+		names[k] = strconv.Itoa(k)
+	}
+	return names
+}
+
+// fits compares images with what the settings demand of them.
+func (c *Config) fits(raw *contents) error {
+	place := strings.Join(raw.files, ", ")
+	if raw.train.Len() == 0 || len(raw.names) == 0 || raw.h*raw.w*raw.ch == 0 {
+		return fmt.Errorf("%s: %w: no images", place, ErrCount)
+	}
+	if raw.ch != 1 && raw.ch != 3 {
+		return hint(fmt.Errorf("%s: %w: %d channels", place, ErrShape, raw.ch), "images are [n, h, w], or [n, h, w, channel] with 1 or 3 channels, the last to vary fastest")
+	}
+	if c.Channels != 0 && raw.ch != c.Channels {
+		return hint(fmt.Errorf("%s: %w: %d channels", place, ErrShape, raw.ch), "channels = %d asks for another number", c.Channels)
+	}
+	if c.Size != nil && (raw.h != c.Size[0] || raw.w != c.Size[1]) {
+		return hint(fmt.Errorf("%s: %w: %dx%d pixels", place, ErrShape, raw.h, raw.w), "size = %v asks for others", c.Size)
+	}
+	return nil
+}
+
+// divide sets a part of each class aside for testing. What it chooses in a class
+// depends on the number of that class's images only, so that runs on fewer classes
+// have the same split.
+func (c *Config) divide(s Split, dim, classes int) (train, test Split) {
+	fraction := c.TestFraction
+	if fraction == 0 {
+		fraction = 0.2
+	}
+	where := make([][]int, classes)
+	for i, l := range s.Labels {
+		where[l] = append(where[l], i)
+	}
+	aside := make([]bool, s.Len())
+	for l, list := range where {
+		n := int(math.Round(fraction * float64(len(list))))
+		n = max(min(n, len(list)-1), min(1, len(list)-1)) // one of each at least
+		perm := rng.Stream(c.SplitSeed, "data", "split", strconv.Itoa(l)).Perm(len(list))
+		for _, k := range perm[:max(n, 0)] {
+			aside[list[k]] = true
+		}
+	}
+	for i, l := range s.Labels {
+		to := &train
+		if aside[i] {
+			to = &test
+		}
+		to.Images = append(to.Images, s.Images[i*dim:(i+1)*dim]...)
+		to.Labels = append(to.Labels, l)
+	}
+	return train, test
+}

@@ -1,0 +1,315 @@
+package data
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// archive returns an npz file.
+func archive(arrays map[string][]byte) []byte {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, name := range slices.Sorted(maps.Keys(arrays)) {
+		w, _ := z.Create(name + ".npy")
+		w.Write(arrays[name])
+	}
+	z.Close()
+	return b.Bytes()
+}
+
+// bytesNPY is an array of bytes.
+func bytesNPY(values []byte, shape ...int) []byte {
+	s := strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", ", "), "[]")
+	return npy("{'descr': '|u1', 'fortran_order': False, 'shape': ("+s+",)}", values)
+}
+
+// put writes files into a new directory.
+func put(t *testing.T, files map[string][]byte) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, b := range files {
+		p := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(p), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// oneColour returns an encoded image.
+func oneColour(format string, w, h int, c color.Color) []byte {
+	var m interface {
+		image.Image
+		Set(x, y int, c color.Color)
+	} = image.NewRGBA(image.Rect(0, 0, w, h))
+	if _, ok := c.(color.Gray); ok {
+		m = image.NewGray(image.Rect(0, 0, w, h))
+	}
+	if _, ok := c.(color.NRGBA); ok {
+		m = image.NewNRGBA(image.Rect(0, 0, w, h))
+	}
+	for y := range h {
+		for x := range w {
+			m.Set(x, y, c)
+		}
+	}
+	var b bytes.Buffer
+	if format == "png" {
+		png.Encode(&b, m)
+	} else {
+		jpeg.Encode(&b, m, &jpeg.Options{Quality: 100})
+	}
+	return b.Bytes()
+}
+
+// TestCustom loads the same four training and two test images from all formats:
+// the digests must agree.
+func TestCustom(t *testing.T) {
+	train, trainLabels := []byte{10, 11, 20, 21, 30, 31, 40, 41}, []byte{0, 0, 1, 1}
+	test, testLabels := []byte{50, 51, 60, 61}, []byte{0, 1}
+	shade := func(b []byte) []byte { // a 1x2 image
+		m := image.NewGray(image.Rect(0, 0, 2, 1))
+		copy(m.Pix, b)
+		var out bytes.Buffer
+		png.Encode(&out, m)
+		return out.Bytes()
+	}
+	dir := put(t, map[string][]byte{
+		"train.npz": archive(map[string][]byte{"x": bytesNPY(train, 4, 1, 2), "y": bytesNPY(trainLabels, 4, 1)}),
+		"test.npz":  archive(map[string][]byte{"x": bytesNPY(test, 2, 1, 2, 1), "y": bytesNPY(testLabels, 2)}),
+		"all.npz": archive(map[string][]byte{
+			"train_images": bytesNPY(train, 4, 1, 2), "train_labels": bytesNPY(trainLabels, 4),
+			"test_images": bytesNPY(test, 2, 1, 2), "test_labels": bytesNPY(testLabels, 2),
+		}),
+		"named.npz": archive(map[string][]byte{
+			"p": bytesNPY(train, 4, 1, 2), "q": bytesNPY(trainLabels, 4),
+			"r": bytesNPY(test, 2, 1, 2), "s": bytesNPY(testLabels, 2),
+		}),
+		"i": idx(train, 4, 1, 2), "l.gz": packed(idx(trainLabels, 4)),
+		"ti.gz": packed(idx(test, 2, 1, 2, 1)), "tl": idx(testLabels, 2),
+		"a/zero/1.png": shade(train[:2]), "a/zero/2.PNG": shade(train[2:4]), "a/zero/notes.txt": nil,
+		"a/one/1.png": shade(train[4:6]), "a/one/2.png": shade(train[6:]), "a/.cache/x.png": nil,
+		"b/zero/1.png": shade(test[:2]), "b/one/1.png": shade(test[2:]),
+	})
+	names := []string{"zero", "one"}
+	var first *Set
+	for _, c := range []Config{
+		{Format: "npz", Train: "train.npz", Test: "test.npz", Names: names, Channels: 1, Size: []int{1, 2}},
+		{Format: "npz", Train: "all.npz", Names: names},
+		{Format: "npz", Train: "named.npz", TrainArrays: []string{"p", "q"}, TestArrays: []string{"r", "s"}, Names: names},
+		{Format: "idx", Train: "i", TrainLabels: "l.gz", Test: "ti.gz", TestLabels: "tl", Names: names},
+		{Format: "folder", Train: "a", Test: "b", Names: names},
+	} {
+		s, err := Load(context.Background(), "mine", nil, Options{Base: dir, Custom: map[string]Config{"mine": c}})
+		if err != nil {
+			t.Errorf("%v: %v", c, err)
+			continue
+		}
+		if first == nil {
+			first = s
+		}
+		if s.Digest != first.Digest || s.BuiltIn || s.Verified || !slices.Equal(s.Classes, names) {
+			t.Errorf("%v: %+v differs from %+v", c, s, first)
+		}
+	}
+	// Without names the folders are taken by name, and classes choose among them.
+	c := Config{Format: "folder", Train: "a", Test: "b", Classes: []int{1, 0}}
+	s, err := Load(context.Background(), "mine", nil, Options{Base: dir, Custom: map[string]Config{"mine": c}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(s.Classes, names) || !slices.Equal(s.Train.Labels, []int{1, 1, 0, 0}) || s.Train.Images[0] != 30 {
+		t.Errorf("%+v", s)
+	}
+	if first != nil && (!slices.Equal(first.Train.Images, train) || !slices.Equal(first.Test.Labels, []int{0, 1})) {
+		t.Errorf("%+v", first)
+	}
+}
+
+func TestCustomColour(t *testing.T) {
+	red, grey := color.RGBA{200, 10, 30, 255}, color.Gray{77}
+	dir := put(t, map[string][]byte{
+		"colour/a/1.png": oneColour("png", 3, 2, red), "colour/b/1.png": oneColour("png", 3, 2, red),
+		"grey/a/1.jpg": oneColour("jpg", 3, 2, grey), "grey/b/1.jpeg": oneColour("jpg", 3, 2, grey),
+		"mixed/a/1.png": oneColour("png", 3, 2, grey), "mixed/b/1.png": oneColour("png", 3, 2, red),
+	})
+	load := func(train string, channels int) (*Set, error) {
+		c := Config{Format: "folder", Train: train, Test: train, Channels: channels}
+		return Load(context.Background(), "mine", nil, Options{Base: dir, Custom: map[string]Config{"mine": c}})
+	}
+	for _, c := range []struct {
+		dir        string
+		channels   int
+		want       []byte // of the first image, and the last
+		wantSecond []byte
+	}{
+		{"colour", 0, []byte{200, 10, 30}, []byte{200, 10, 30}},
+		{"colour", 1, []byte{69}, []byte{69}}, // 0.299 R + 0.587 G + 0.114 B
+		{"grey", 0, []byte{77}, []byte{77}},
+		{"mixed", 3, []byte{77, 77, 77}, []byte{200, 10, 30}},
+		{"mixed", 1, []byte{77}, []byte{69}},
+	} {
+		s, err := load(c.dir, c.channels)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		x := s.Train.Images
+		if s.H != 2 || s.W != 3 || !bytes.HasPrefix(x, c.want) || !bytes.HasSuffix(x, c.wantSecond) {
+			t.Errorf("%s with %d channels: %v", c.dir, c.channels, x)
+		}
+	}
+	if _, err := load("mixed", 0); !errors.Is(err, ErrShape) || !strings.Contains(err.Error(), filepath.Join("mixed", "b", "1.png")) {
+		t.Errorf("mixed: got %v", err)
+	}
+}
+
+func TestCustomErrors(t *testing.T) {
+	grey := func(w, h int) []byte { return oneColour("png", w, h, color.Gray{9}) }
+	x := bytesNPY([]byte{1, 2}, 2, 1, 1)
+	y := bytesNPY([]byte{0, 1}, 2)
+	float := npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1, 1)}", make([]byte, 8))
+	pair := func(x, y []byte) []byte { return archive(map[string][]byte{"x": x, "y": y}) }
+	dir := put(t, map[string][]byte{
+		"good.npz": pair(x, y), "float.npz": pair(float, y), "floatlabels.npz": pair(x, float),
+		"columns.npz":  pair(npy("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 1, 1)}", []byte{1, 2}), y),
+		"flat.npz":     pair(bytesNPY([]byte{1, 2}, 2, 1), y),
+		"fewer.npz":    pair(bytesNPY([]byte{1}, 1, 1, 1), y),
+		"none.npz":     pair(bytesNPY(nil, 0, 1, 1), bytesNPY(nil, 0)),
+		"planes.npz":   pair(bytesNPY(make([]byte, 2*3*4*4), 2, 3, 4, 4), y),
+		"negative.npz": pair(x, npy("{'descr': '|i1', 'fortran_order': False, 'shape': (2,)}", []byte{0, 255})),
+		"odd.npz":      archive(map[string][]byte{"a": x, "b": y}),
+		"cut.npz":      pair(x, y)[:40],
+		"bad.npz":      edit(pair(x, y), 60, 'Z'),
+		"i":            idx([]byte{1, 2}, 2, 1, 1), "l": idx([]byte{0, 1}, 2), "l3": idx([]byte{0, 1, 1}, 3),
+		"wide":          idx([]byte{1, 2, 3, 4}, 2, 1, 2),
+		"sizes/a/1.png": grey(3, 3), "sizes/b/1.png": grey(3, 4),
+		"broken/a/1.png": []byte("no image"), "short/a/1.png": grey(3, 3)[:40], "empty/a/x.txt": nil, "bare/x.png": grey(1, 1),
+		"glass/a/1.png": oneColour("png", 2, 2, color.NRGBA{1, 2, 3, 128}),
+		"giant/a/1.png": grey(2000, 1000),
+		"two/a/1.png":   grey(1, 1), "two/b/1.png": grey(1, 1), "one/a/1.png": grey(1, 1),
+		"damaged/a/1.png": edit(grey(3, 3), 45, 0xff),
+	})
+	npzOf := func(file string) Config { return Config{Format: "npz", Train: file} }
+	folder := func(dir string) Config { return Config{Format: "folder", Train: dir} }
+	for _, c := range []struct {
+		config Config
+		want   error
+		text   string
+	}{
+		{Config{}, ErrConfig, `write format = "npz", "idx" or "folder"`},
+		{Config{Format: "npz"}, ErrConfig, `write train = "PATH"`},
+		{Config{Format: "idx", Train: "i"}, ErrConfig, "train_labels"},
+		{Config{Format: "npz", Train: "i", TrainLabels: "l"}, ErrConfig, "train_labels"},
+		{Config{Format: "idx", Train: "i", TrainLabels: "l", Test: "i"}, ErrConfig, "test_labels"},
+		{Config{Format: "npz", Train: "i", TrainArrays: []string{"x"}}, ErrConfig, `train_arrays = ["IMAGES", "LABELS"]`},
+		{Config{Format: "folder", Train: "i", TestArrays: []string{"x", "y"}}, ErrConfig, "test_arrays"},
+		{Config{Format: "folder", Train: "i", TestFraction: 1}, ErrConfig, "between 0 and 1"},
+		{Config{Format: "folder", Train: "i", Test: "j", TestFraction: 0.1}, ErrConfig, "there is a test set already"},
+		{Config{Format: "folder", Train: "i", Channels: 2}, ErrConfig, "1 for grey"},
+		{Config{Format: "folder", Train: "i", Size: []int{3}}, ErrConfig, "size = [HEIGHT, WIDTH]"},
+		{npzOf("nowhere.npz"), os.ErrNotExist, "relative paths start from " + dir},
+		{npzOf("float.npz"), ErrFormat, "float32[2 1 1]"},
+		{npzOf("floatlabels.npz"), ErrFormat, "labels are whole numbers"},
+		{npzOf("columns.npz"), ErrFormat, "np.ascontiguousarray"},
+		{npzOf("flat.npz"), ErrShape, "[n, h, w] or [n, h, w, channel]"},
+		{npzOf("fewer.npz"), ErrCount, "2 labels for 1 images"},
+		{npzOf("none.npz"), ErrCount, "no images"},
+		{npzOf("planes.npz"), ErrShape, "4 channels"},
+		{npzOf("negative.npz"), ErrLabel, "image 1 has label -1"},
+		{npzOf("odd.npz"), ErrFormat, "the file has a, b"},
+		{npzOf("cut.npz"), ErrMagic, "zip archive"},
+		{npzOf("bad.npz"), ErrCorrupt, "bad.npz"},
+		{npzOf("i"), ErrMagic, "zip archive"},
+		{Config{Format: "npz", Train: "good.npz", TrainArrays: []string{"x", "z"}}, ErrFormat, `no array "z"`},
+		{Config{Format: "npz", Train: "good.npz", Names: []string{"only"}}, ErrLabel, "there are 1 classes"},
+		{Config{Format: "npz", Train: "good.npz", Channels: 3}, ErrShape, "channels = 3 asks"},
+		{Config{Format: "npz", Train: "good.npz", Size: []int{2, 2}}, ErrShape, "size = [2 2] asks"},
+		{npzOf("good.npz"), ErrClass, "needs two images"},
+		{Config{Format: "idx", Train: "i", TrainLabels: "l3"}, ErrCount, "3 labels for the 2 images"},
+		{Config{Format: "idx", Train: "l", TrainLabels: "i"}, ErrMagic, "is this the file of labels?"},
+		{Config{Format: "idx", Train: "i", TrainLabels: "i"}, ErrMagic, "is this the file of images?"},
+		{Config{Format: "idx", Train: "i", TrainLabels: "l", Test: "wide", TestLabels: "l"}, ErrShape, "1x2x1, the training images are 1x1x1"},
+		{folder("sizes"), ErrShape, filepath.Join("sizes", "b", "1.png")},
+		{folder("broken"), ErrMagic, "neither PNG nor JPEG"},
+		{folder("short"), ErrTruncated, filepath.Join("short", "a", "1.png")},
+		{folder("damaged"), ErrCorrupt, filepath.Join("damaged", "a", "1.png")},
+		{folder("giant"), ErrOversized, "too many"},
+		{folder("empty"), ErrClass, ".png, .jpg or .jpeg"},
+		{folder("bare"), ErrFormat, "a folder of their own"},
+		{folder("glass"), ErrFormat, "transparent"},
+		{Config{Format: "folder", Train: "two", Test: "one"}, ErrClass, "no folder " + filepath.Join(dir, "one", "b")},
+		{Config{Format: "folder", Train: "two", Names: []string{"a", "z"}}, ErrClass, "no folder " + filepath.Join(dir, "two", "z")},
+	} {
+		_, err := Load(context.Background(), "mine", nil, Options{Base: dir, Custom: map[string]Config{"mine": c.config}})
+		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%+v:\ngot  %v\nwant %v with %q", c.config, err, c.want, c.text)
+			continue
+		}
+		if !strings.Contains(strings.SplitN(err.Error(), "\n", 2)[0], "mine") {
+			t.Errorf("the name is not in %v", err)
+		}
+	}
+	_, err := Load(context.Background(), "mnist", nil, Options{Custom: map[string]Config{"mnist": folder("two")}})
+	if !errors.Is(err, ErrConfig) {
+		t.Errorf("a taken name: %v", err)
+	}
+}
+
+func TestDivide(t *testing.T) {
+	s := Split{}
+	for i := range 100 {
+		s.Images = append(s.Images, byte(i))
+		s.Labels = append(s.Labels, i%3)
+	}
+	s.Images, s.Labels = append(s.Images, 200), append(s.Labels, 3) // alone in its class
+	train, test := (&Config{}).divide(s, 1, 4)
+	if train.Len() != 80 || test.Len() != 21 {
+		t.Errorf("%d and %d images", train.Len(), test.Len())
+	}
+	if !slices.IsSorted(train.Images) || !slices.IsSorted(test.Images) {
+		t.Error("order was not kept")
+	}
+	if !bytes.Contains(train.Images, []byte{200}) {
+		t.Error("a class was left without training images")
+	}
+	// Another class does not move the split of the first.
+	var fewer Split
+	for i, l := range s.Labels {
+		if l == 0 {
+			fewer.Images, fewer.Labels = append(fewer.Images, s.Images[i]), append(fewer.Labels, l)
+		}
+	}
+	_, alone := (&Config{}).divide(fewer, 1, 1)
+	zeros := test.pick([]int{0, -1, -1, -1}, 1)
+	if !slices.Equal(alone.Images, zeros.Images) {
+		t.Errorf("%v, %v", alone.Images, zeros.Images)
+	}
+	_, other := (&Config{SplitSeed: 1}).divide(s, 1, 4)
+	if slices.Equal(other.Images, test.Images) {
+		t.Error("the seed does nothing")
+	}
+	if want := []byte{0}; !slices.Equal(test.Images[:1], want) {
+		t.Errorf("split begins with %v", test.Images)
+	}
+	train, test = (&Config{TestFraction: 0.9999}).divide(s, 1, 4)
+	if train.Len() != 4 || test.Len() != 97 {
+		t.Errorf("%d and %d images", train.Len(), test.Len())
+	}
+}

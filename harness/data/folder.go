@@ -1,0 +1,169 @@
+package data
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	_ "image/jpeg"
+	_ "image/png"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// pixelLimit bounds an image before it is decoded.
+const pixelLimit = 1 << 20
+
+func (c *Config) readFolders(ctx context.Context, train, test string) (*contents, error) {
+	out := &contents{names: c.Names, ch: c.Channels, convert: c.Channels != 0, files: []string{train}}
+	if len(out.names) == 0 {
+		entries, err := os.ReadDir(train)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries { // by name
+			if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+				out.names = append(out.names, e.Name())
+			}
+		}
+		if len(out.names) == 0 {
+			return nil, hint(fmt.Errorf("%s: %w: no sub-folders", train, ErrFormat), "put the images of each class into a folder of their own")
+		}
+	}
+	var err error
+	if out.train, err = out.folder(ctx, train); err != nil {
+		return nil, err
+	}
+	if test != "" {
+		out.files = append(out.files, test)
+		if out.test, err = out.folder(ctx, test); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// folder reads the images of all classes under dir. The first one read fixes the
+// size and, unless it is given, the number of channels.
+func (c *contents) folder(ctx context.Context, dir string) (s Split, err error) {
+	for label, name := range c.names {
+		paths, err := images(filepath.Join(dir, name))
+		if err != nil {
+			return s, err
+		}
+		for _, p := range paths {
+			if err := ctx.Err(); err != nil {
+				return s, err
+			}
+			if err := c.image(&s, p); err != nil {
+				return s, at(p, err)
+			}
+			s.Labels = append(s.Labels, label)
+		}
+	}
+	return s, nil
+}
+
+// images lists the image files of a directory by name.
+func images(dir string) (paths []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, hint(fmt.Errorf("%w: no folder %s", ErrClass, dir), "each class has its folder, in the training set and in the test set")
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		ext := strings.ToLower(filepath.Ext(e.Name()))
+		if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") && slices.Contains([]string{".png", ".jpg", ".jpeg"}, ext) {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	if len(paths) == 0 {
+		return nil, hint(fmt.Errorf("%w: no images in %s", ErrClass, dir), "images are .png, .jpg or .jpeg files")
+	}
+	return paths, nil
+}
+
+// image appends the pixels of a file to s.
+func (c *contents) image(s *Split, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	m, err := decode(f)
+	if err != nil {
+		return err
+	}
+	size := m.Bounds().Size()
+	if c.h == 0 {
+		c.h, c.w = size.Y, size.X
+	}
+	if size.Y != c.h || size.X != c.w {
+		err := fmt.Errorf("%w: %dx%d pixels; those before it have %dx%d", ErrShape, size.Y, size.X, c.h, c.w)
+		return hint(err, "all images need one size: crop or scale them")
+	}
+	ch := 3
+	switch m.ColorModel() {
+	case color.GrayModel, color.Gray16Model:
+		ch = 1
+	}
+	if c.ch == 0 {
+		c.ch = ch
+	}
+	if c.ch != ch && !c.convert {
+		err := fmt.Errorf("%w: %d channels; the images before it have %d", ErrShape, ch, c.ch)
+		return hint(err, "write channels = 1 or channels = 3 to convert them")
+	}
+	return appendPixels(s, m, c.ch)
+}
+
+// decode reads an image after a look at its size.
+func decode(r io.Reader) (image.Image, error) {
+	var head bytes.Buffer
+	config, _, err := image.DecodeConfig(io.TeeReader(r, &head))
+	if err == nil && config.Width*config.Height > pixelLimit {
+		return nil, fmt.Errorf("%w: %dx%d pixels are too many", ErrOversized, config.Height, config.Width)
+	}
+	var m image.Image
+	if err == nil {
+		m, _, err = image.Decode(io.MultiReader(&head, r))
+	}
+	switch {
+	case errors.Is(err, image.ErrFormat):
+		return nil, fmt.Errorf("%w: neither PNG nor JPEG", ErrMagic)
+	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, fmt.Errorf("%w: %w", ErrTruncated, err)
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return m, nil
+}
+
+// appendPixels appends an image as bytes. Grey from colour is the luma of ITU-R
+// BT.601, as in image/color.
+func appendPixels(s *Split, m image.Image, ch int) error {
+	b := m.Bounds()
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			p := m.At(x, y)
+			r, g, bl, a := p.RGBA()
+			if a != 0xffff {
+				return hint(fmt.Errorf("%w: the image is transparent", ErrFormat), "lay it on a background")
+			}
+			if ch == 1 {
+				s.Images = append(s.Images, color.GrayModel.Convert(p).(color.Gray).Y)
+			} else {
+				s.Images = append(s.Images, byte(r>>8), byte(g>>8), byte(bl>>8))
+			}
+		}
+	}
+	return nil
+}

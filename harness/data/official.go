@@ -1,0 +1,141 @@
+package data
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// source is a published dataset.
+type source struct {
+	name, text  string
+	standIn     string // the built-in set that resembles it
+	classes     []string
+	h, w, ch    int
+	train, test int      // images
+	folders     []string // where its files may lie in a data directory
+	downloads   []download
+	load        func(ctx context.Context, s *source, dir string, wanted []bool) (*contents, error)
+
+	// SHA-256 of each file's content, unpacked, and for some classes that of
+	// their images, training then test, which also vouches for a cut.
+	files   map[string]string
+	byClass map[int]string
+}
+
+// download is a file as it is published.
+type download struct {
+	name     string
+	size     int64
+	sha, md5 string
+	urls     []string // the original address first
+}
+
+// errAbsent tells that a directory does not hold all of a dataset's files.
+var errAbsent = errors.New("not here")
+
+// first returns the first of the names that is a file in dir, or "".
+func first(dir string, names ...string) string {
+	for _, name := range names {
+		p := filepath.Join(dir, name)
+		if info, err := os.Stat(p); err == nil && !info.IsDir() {
+			return p
+		}
+	}
+	return ""
+}
+
+// find reads the dataset from one of its folders in dir.
+func (s *source) find(ctx context.Context, dir string, classes []int) (*Set, error) {
+	label, err := relabel(s.classes, classes)
+	if err != nil {
+		return nil, at(s.name, err)
+	}
+	wanted := make([]bool, len(label))
+	for k := range wanted {
+		wanted[k] = label[k] >= 0
+	}
+	for _, folder := range s.folders {
+		c, err := s.load(ctx, s, filepath.Join(dir, folder), wanted)
+		if err == errAbsent {
+			continue
+		}
+		if err != nil {
+			return nil, at(s.name, s.advise(err))
+		}
+		set, err := c.choose(s.name, classes)
+		if err == nil {
+			err = s.verify(set)
+		}
+		if err != nil {
+			return nil, at(s.name, err)
+		}
+		return set, nil
+	}
+	return nil, errAbsent
+}
+
+// verify compares a set that was not read from whole, known files class by class.
+func (s *source) verify(set *Set) error {
+	if set.Verified {
+		return nil
+	}
+	for l, number := range set.Numbers {
+		want := s.byClass[number]
+		if want == "" {
+			return nil // nothing to compare with; the set stays unverified
+		}
+		if set.classSum(l) != want {
+			err := fmt.Errorf("%s: %w: the images of class %d (%s) are not the published ones", set.Files[0], ErrChecksum, number, set.Classes[l])
+			for i := range sources {
+				if o := &sources[i]; o.name != s.name && o.byClass[number] == set.classSum(l) {
+					return hint(err, "they are those of %s: put the files into a folder %[1]s", o.name)
+				}
+			}
+			err = hint(err, "to use changed files, give them a name of their own in the experiment, in a table [data.NAME]")
+			return s.list(err)
+		}
+	}
+	set.Verified = true
+	return nil
+}
+
+// classSum is the SHA-256 of the images with label l, training then test.
+func (s *Set) classSum(l int) string {
+	sum, dim := sha256.New(), s.Dim()
+	for _, split := range []Split{s.Train, s.Test} {
+		for i, label := range split.Labels {
+			if label == l {
+				sum.Write(split.Images[i*dim : (i+1)*dim])
+			}
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// advise says what to do about an error in a file of s.
+func (s *source) advise(err error) error {
+	for _, kind := range []error{ErrChecksum, ErrCorrupt, ErrTruncated, ErrOversized, ErrMagic, ErrFormat, ErrLabel, ErrCount, ErrShape} {
+		if errors.Is(err, kind) {
+			return s.list(hint(err, "replace the file, or delete it to have it downloaded to the cache"))
+		}
+	}
+	return err
+}
+
+// list adds what the published files are and where they come from.
+func (s *source) list(err error) error {
+	for _, d := range s.downloads {
+		err = hint(err, "%s: %d bytes, sha-256 %s, md5 %s", d.name, d.size, d.sha, d.md5)
+	}
+	var places []string
+	for _, url := range s.downloads[0].urls {
+		places = append(places, strings.TrimSuffix(url, s.downloads[0].name))
+	}
+	return hint(err, "published at %s", strings.Join(places, " and "))
+}

@@ -1,0 +1,336 @@
+package data
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// idx encodes an idx file of bytes.
+func idx(values []byte, dims ...int) []byte {
+	b := []byte{0, 0, 8, byte(len(dims))}
+	for _, d := range dims {
+		b = binary.BigEndian.AppendUint32(b, uint32(d))
+	}
+	return append(b, values...)
+}
+
+// packed returns b gzipped.
+func packed(b []byte) []byte {
+	var out bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed)
+	w.Write(b)
+	w.Close()
+	return out.Bytes()
+}
+
+// edit returns b with a byte replaced.
+func edit(b []byte, at int, v byte) []byte {
+	b = slices.Clone(b)
+	b[at] = v
+	return b
+}
+
+func TestIDX(t *testing.T) {
+	images := idx([]byte{1, 2, 3, 4, 5, 6}, 3, 1, 2)
+	dims, values, err := parseIDX(bytes.NewReader(images), 3, 4)
+	if err != nil || !slices.Equal(dims, []int{3, 1, 2}) || !slices.Equal(values, []byte{1, 2, 3, 4, 5, 6}) {
+		t.Fatalf("%v %v %v", dims, values, err)
+	}
+	for _, c := range []struct {
+		name string
+		file []byte
+		want error
+	}{
+		{"empty", nil, ErrTruncated},
+		{"half a magic number", images[:3], ErrTruncated},
+		{"half a header", images[:10], ErrTruncated},
+		{"a value too few", images[:len(images)-1], ErrTruncated},
+		{"a byte too many", append(slices.Clone(images), 0), ErrOversized},
+		{"another magic number", edit(images, 0, 1), ErrMagic},
+		{"labels for images", idx([]byte{1, 2}, 2), ErrMagic},
+		{"five dimensions", idx([]byte{1}, 1, 1, 1, 1, 1), ErrMagic},
+		{"no dimensions", []byte{0, 0, 8, 0, 1}, ErrMagic},
+		{"floats", edit(images, 2, 0x0d), ErrFormat},
+		{"more than a file can hold", idx(nil, 1<<31, 1<<31, 4), ErrCorrupt},
+		{"more than this file holds", idx(nil, 1<<20, 1<<9, 1), ErrTruncated},
+	} {
+		if _, _, err := parseIDX(bytes.NewReader(c.file), 3, 4); !errors.Is(err, c.want) {
+			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
+		}
+	}
+	broken := errors.New("disk on fire")
+	if _, _, err := parseIDX(iotest.ErrReader(broken), 3, 4); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// record is a CIFAR record whose planes count up from start.
+func record(label, start byte) []byte {
+	b := make([]byte, cifarRecord)
+	b[0] = label
+	for i := 1; i < cifarRecord; i++ {
+		b[i] = start + byte((i-1)/cifarPlane)
+	}
+	return b
+}
+
+func TestCIFAR(t *testing.T) {
+	file := slices.Concat(record(1, 10), record(0, 20), record(2, 30), record(1, 40))
+	var s Split
+	count := make([]int, 3)
+	if err := parseCIFAR(bytes.NewReader(file), &s, []bool{false, true, true}, count); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(s.Labels, []int{1, 2, 1}) || !slices.Equal(count, []int{1, 2, 1}) {
+		t.Errorf("labels %v, counts %v", s.Labels, count)
+	}
+	if len(s.Images) != 3*3072 || !slices.Equal(s.Images[:6], []byte{10, 11, 12, 10, 11, 12}) || s.Images[3072] != 30 {
+		t.Errorf("images %v...", s.Images[:6])
+	}
+	for _, c := range []struct {
+		name string
+		file []byte
+		want error
+	}{
+		{"empty", nil, ErrTruncated},
+		{"half a record", file[:5000], ErrTruncated},
+		{"a byte too many", append(slices.Clone(file), 0), ErrTruncated},
+		{"wrong label", slices.Concat(file, record(3, 0)), ErrLabel},
+		{"a record too many", bytes.Repeat(record(0, 0), cifarBatch+1), ErrOversized},
+	} {
+		if err := parseCIFAR(bytes.NewReader(c.file), new(Split), []bool{false, false, false}, make([]int, 3)); !errors.Is(err, c.want) {
+			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
+		}
+	}
+}
+
+// npy encodes an npy file, version 1.0.
+func npy(header string, values []byte) []byte {
+	b := append([]byte("\x93NUMPY\x01\x00"), byte(len(header)), byte(len(header)>>8))
+	return slices.Concat(b, []byte(header), values)
+}
+
+func TestNPY(t *testing.T) {
+	const head = "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }      \n"
+	file := npy(head, []byte{1, 2, 3, 4, 5, 6})
+	a, err := parseNPY(bytes.NewReader(file))
+	if err != nil || a.kind != 'u' || a.size != 1 || a.cols || !slices.Equal(a.shape, []int{2, 3}) || len(a.data) != 6 {
+		t.Fatalf("%+v %v", a, err)
+	}
+	if a.String() != "uint8[2 3]" {
+		t.Errorf("String gives %q", a)
+	}
+	long := []byte("\x93NUMPY\x02\x00\xff\xff\xff\x00")
+	for _, c := range []struct {
+		name string
+		file []byte
+		want error
+	}{
+		{"empty", nil, ErrTruncated},
+		{"half a header", file[:30], ErrTruncated},
+		{"a value too few", file[:len(file)-1], ErrTruncated},
+		{"a byte too many", append(slices.Clone(file), 0), ErrOversized},
+		{"another magic number", edit(file, 1, 'X'), ErrMagic},
+		{"another version", edit(file, 6, 9), ErrFormat},
+		{"a huge header", long, ErrCorrupt},
+		{"no dictionary", npy("[1, 2]", nil), ErrCorrupt},
+		{"no shape", npy("{'descr': '|u1', 'fortran_order': False}", nil), ErrCorrupt},
+		{"a key twice", npy("{'descr': '|u1', 'descr': '|u1', 'fortran_order': False, 'shape': ()}", nil), ErrCorrupt},
+		{"another key", npy("{'descr': '|u1', 'order': False, 'shape': ()}", nil), ErrCorrupt},
+		{"negative shape", npy("{'descr': '|u1', 'fortran_order': False, 'shape': (-2,)}", nil), ErrCorrupt},
+		{"records", npy("{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (2,)}", nil), ErrFormat},
+		{"strange type", npy("{'descr': '|z1', 'fortran_order': False, 'shape': (2,)}", nil), ErrCorrupt},
+		{"huge shape", npy("{'descr': '<u8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", nil), ErrCorrupt},
+		{"many dimensions", npy("{'descr': '|u1', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1)}", []byte{1}), ErrCorrupt},
+	} {
+		if _, err := parseNPY(bytes.NewReader(c.file)); !errors.Is(err, c.want) {
+			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
+		}
+	}
+}
+
+func TestNPYIntegers(t *testing.T) {
+	for _, c := range []struct {
+		descr string
+		data  []byte
+		want  []int64
+	}{
+		{"|u1", []byte{7, 255}, []int64{7, 255}},
+		{"|i1", []byte{7, 255}, []int64{7, -1}},
+		{"<i2", []byte{1, 2, 254, 255}, []int64{513, -2}},
+		{">u2", []byte{1, 2, 254, 255}, []int64{258, 65279}},
+		{"<i8", []byte{3, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255}, []int64{3, -1}},
+		{">u8", []byte{0, 0, 0, 0, 0, 0, 0, 3, 255, 255, 255, 255, 255, 255, 255, 255}, []int64{3, 1<<63 - 1}},
+	} {
+		a, err := parseNPY(bytes.NewReader(npy("{'descr': '"+c.descr+"', 'fortran_order': True, 'shape': (2L,)}", c.data)))
+		if err != nil {
+			t.Fatal(c.descr, err)
+		}
+		if got := []int64{a.integer(0), a.integer(1)}; !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.descr, got, c.want)
+		}
+	}
+}
+
+func TestGzip(t *testing.T) {
+	whole := packed(idx([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 12))
+	for _, c := range []struct {
+		name string
+		file []byte
+		want error
+	}{
+		{"whole", whole, nil},
+		{"unpacked under the same name", idx([]byte{1, 2}, 2), nil},
+		{"empty", nil, ErrTruncated},
+		{"one byte", whole[:1], ErrTruncated},
+		{"half a gzip header", whole[:6], ErrTruncated},
+		{"half", whole[:len(whole)/2], ErrTruncated},
+		{"no checksum", whole[:len(whole)-8], ErrTruncated},
+		{"wrong checksum", edit(whole, len(whole)-8, whole[len(whole)-8]^1), ErrCorrupt},
+		{"wrong length", edit(whole, len(whole)-4, 99), ErrCorrupt},
+		{"broken blocks", edit(whole, 10, 0xff), ErrCorrupt},
+		{"unknown method", edit(whole, 2, 9), ErrCorrupt},
+		{"no gzip at all", []byte("<html>"), ErrCorrupt},
+		{"bytes after it", append(slices.Clone(whole), "rest of a longer line"...), ErrOversized},
+	} {
+		r, err := unpack(bytes.NewReader(c.file), true)
+		if err == nil {
+			_, _, err = parseIDX(r, 1, 1)
+		}
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
+		}
+	}
+}
+
+// TestMemory reads headers that promise a gigabyte.
+func TestMemory(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, _, err := parseIDX(bytes.NewReader(idx(make([]byte, 3<<20), 1<<15, 1<<7, 1<<8)), 3, 3)
+	if !errors.Is(err, ErrTruncated) {
+		t.Error(err)
+	}
+	_, err = parseNPY(bytes.NewReader(npy("{'descr': '|u1', 'fortran_order': False, 'shape': (1073741824,)}", make([]byte, 3<<20))))
+	if !errors.Is(err, ErrTruncated) {
+		t.Error(err)
+	}
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 100<<20 {
+		t.Errorf("%d MiB for files of 3 MiB", used>>20)
+	}
+}
+
+// known are the errors that a parser may return for a file that it could read.
+func known(err error) bool {
+	for _, k := range []error{ErrCorrupt, ErrTruncated, ErrOversized, ErrMagic, ErrFormat, ErrLabel} {
+		if errors.Is(err, k) {
+			return true
+		}
+	}
+	return false
+}
+
+func FuzzIDX(f *testing.F) {
+	images := idx([]byte{1, 2, 3, 4, 5, 6}, 3, 1, 2)
+	f.Add(images)
+	f.Add(packed(images))
+	f.Add(idx([]byte{1, 0}, 2))
+	f.Add(images[:9])
+	f.Add(idx(nil, 1<<31, 1<<31))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := unpack(bytes.NewReader(b), false)
+		if err == nil {
+			var dims []int
+			var values []byte
+			if dims, values, err = parseIDX(r, 1, 4); err == nil {
+				if n, _ := product(dims...); n != len(values) {
+					t.Fatalf("%d values for %v", len(values), dims)
+				}
+				return
+			}
+		}
+		if !known(err) {
+			t.Fatalf("unexpected error %v", err)
+		}
+	})
+}
+
+func FuzzCIFAR(f *testing.F) {
+	f.Add(record(1, 7))
+	f.Add(packed(slices.Concat(record(0, 7), record(1, 0))))
+	f.Add(record(1, 7)[:100])
+	f.Add(record(10, 7))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var s Split
+		r, err := unpack(bytes.NewReader(b), false)
+		if err == nil {
+			if err = parseCIFAR(r, &s, []bool{true, true}, make([]int, 2)); err == nil {
+				if len(s.Images) != 3072*s.Len() {
+					t.Fatalf("%d bytes for %d images", len(s.Images), s.Len())
+				}
+				return
+			}
+		}
+		if !known(err) {
+			t.Fatalf("unexpected error %v", err)
+		}
+	})
+}
+
+func FuzzNPY(f *testing.F) {
+	f.Add(npy("{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }\n", []byte{1, 2, 3, 4, 5, 6}))
+	f.Add(npy("{'descr': '>i4', 'fortran_order': True, 'shape': (), }", []byte{1, 2, 3, 4}))
+	f.Add(npy("{'shape': (0,), 'descr': '<f8', 'fortran_order': False}", nil))
+	f.Add([]byte("\x93NUMPY\x02\x00\x10\x00\x00\x00{'descr': '|u1'}"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		a, err := parseNPY(bytes.NewReader(b))
+		if err != nil {
+			if !known(err) {
+				t.Fatalf("unexpected error %v", err)
+			}
+			return
+		}
+		if n, _ := product(append([]int{a.size}, a.shape...)...); n != len(a.data) {
+			t.Fatalf("%d bytes for %v", len(a.data), a)
+		}
+		combine(a, a, 0)
+		if strings.ContainsRune("ui", rune(a.kind)) && a.size <= 8 && len(a.data) > 0 {
+			a.integer(0)
+		}
+	})
+}
+
+func FuzzNPZ(f *testing.F) {
+	f.Add(archive(map[string][]byte{
+		"images": npy("{'descr': '|u1', 'fortran_order': False, 'shape': (1, 1, 2)}", []byte{1, 2}),
+		"labels": npy("{'descr': '<i2', 'fortran_order': False, 'shape': (1,)}", []byte{0, 0}),
+	}))
+	f.Add([]byte("PK\x05\x06"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		z, err := newNPZ("fuzz", bytes.NewReader(b), int64(len(b)))
+		if err == nil {
+			_, _, _, _, err = z.split(nil, trainArrays, 0)
+		}
+		if err != nil && !known(err) && !errors.Is(err, ErrCount) && !errors.Is(err, ErrShape) {
+			t.Fatalf("unexpected error %v", err)
+		}
+	})
+}
+
+func TestReadEnd(t *testing.T) {
+	if err := end(iotest.DataErrReader(strings.NewReader("x"))); !errors.Is(err, ErrOversized) {
+		t.Error(err)
+	}
+	if err := end(iotest.ErrReader(io.ErrClosedPipe)); !errors.Is(err, io.ErrClosedPipe) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,91 @@
+package data
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// place is a directory to search, and why.
+type place struct{ dir, origin string }
+
+// places lists where published files may be, the first to be searched first.
+func (o *Options) places() []place {
+	list := []place{{o.Dir, "-data"}, {os.Getenv("DGKIP_DATA"), "DGKIP_DATA"}, {o.cache(), "cache"}}
+	n := 0
+	for _, p := range list {
+		if p.dir != "" {
+			list[n] = p
+			n++
+		}
+	}
+	return list[:n]
+}
+
+// cache returns the directory downloads go to, or "" where the system has none.
+func (o *Options) cache() string {
+	if o.CacheDir != "" {
+		return o.CacheDir
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "dgkip")
+}
+
+// open finds a published dataset, or downloads it.
+func (s *source) open(ctx context.Context, classes []int, o *Options) (*Set, error) {
+	if _, err := relabel(s.classes, classes); err != nil {
+		return nil, at(s.name, err) // before anything is downloaded
+	}
+	for _, p := range o.places() {
+		set, err := s.find(ctx, p.dir, classes)
+		if err != errAbsent {
+			return set, err
+		}
+	}
+	if o.Offline {
+		return nil, s.missing(fmt.Errorf("%s: %w, and downloading is switched off", s.name, ErrMissing), o)
+	}
+	cache := o.cache()
+	if cache == "" {
+		err := fmt.Errorf("%s: %w, and there is no cache directory to download to", s.name, ErrMissing)
+		return nil, s.missing(err, o)
+	}
+	dir := filepath.Join(cache, s.name)
+	for _, d := range s.downloads {
+		if first(dir, d.name) != "" {
+			continue
+		}
+		if err := o.fetcher().get(ctx, d, dir); err != nil {
+			if h, ok := err.(*hinted); ok && errors.Is(err, ErrFetch) {
+				h.err = fmt.Errorf("%s: %w, and %w", s.name, ErrMissing, h.err)
+				return nil, s.missing(h, o)
+			}
+			return nil, at(s.name, err)
+		}
+	}
+	set, err := s.find(ctx, cache, classes)
+	if err == errAbsent {
+		err = fmt.Errorf("%s: %w in %s just after the download", s.name, ErrMissing, dir)
+	}
+	return set, err
+}
+
+// missing adds to err all one needs to know to provide the files by hand.
+func (s *source) missing(err error, o *Options) error {
+	var searched []string
+	for _, p := range o.places() {
+		searched = append(searched, fmt.Sprintf("%s (%s)", p.dir, p.origin))
+	}
+	if len(searched) > 0 {
+		err = hint(err, "searched %s, each also in its folder %s", strings.Join(searched, ", "), s.folders[0])
+	}
+	err = hint(err, "give the directory that holds the files by -data DIR or in $DGKIP_DATA")
+	err = s.list(err)
+	return hint(err, "without the files: %q is a built-in set of the same kind, with other results", s.standIn)
+}

@@ -1,0 +1,179 @@
+package data
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Set is a dataset restricted to some of its classes. Its slices may be shared
+// with other Sets: read only.
+type Set struct {
+	Name    string
+	BuiltIn bool     // drawn by this package, and to be called so wherever it is shown
+	Classes []string // name of the class with label 0, 1, ...
+	Numbers []int    // that class's number in the whole dataset
+
+	H, W, Ch    int
+	Train, Test Split
+
+	Digest   string   // SHA-256 of shape, images and labels, in hexadecimal
+	Verified bool     // pixels and labels are known to be the published ones
+	Files    []string // that were read
+}
+
+// Split is the training or the test part of a Set.
+type Split struct {
+	Images []byte // [n, h, w, channel]
+	Labels []int  // [n]
+}
+
+// Len is the number of images.
+func (s Split) Len() int { return len(s.Labels) }
+
+// Dim is the number of values of an image.
+func (s *Set) Dim() int { return s.H * s.W * s.Ch }
+
+// contents is a dataset as read, before classes are chosen. Of sets too large to
+// hold in vain, it has the images of the wanted classes only.
+type contents struct {
+	names       []string
+	h, w, ch    int
+	train, test Split
+	counts      [][]int // images of each class in train and test, if some were left out
+	convert     bool    // images to ch channels, while reading
+	verified    bool
+	files       []string
+}
+
+// choose returns the Set of the given classes, all of them if classes is nil.
+func (c *contents) choose(name string, classes []int) (*Set, error) {
+	s := &Set{Name: name, H: c.h, W: c.w, Ch: c.ch, Verified: c.verified, Files: c.files}
+	label, err := relabel(c.names, classes)
+	if err != nil {
+		return nil, err
+	}
+	s.Numbers = make([]int, 0, len(c.names))
+	for number, l := range label {
+		if l >= 0 {
+			s.Numbers = append(s.Numbers, number)
+		}
+	}
+	slices.SortFunc(s.Numbers, func(a, b int) int { return label[a] - label[b] })
+	for _, number := range s.Numbers {
+		s.Classes = append(s.Classes, c.names[number])
+	}
+	for part, where := range []string{"training", "test"} {
+		for _, number := range s.Numbers {
+			if c.count(part, number) == 0 {
+				err := fmt.Errorf("%w: no %s images of class %d (%s)", ErrClass, where, number, c.names[number])
+				if list := c.present(); len(list) > 0 {
+					err = hint(err, "choose among the classes with images: %s", strings.Join(list, ", "))
+				}
+				return nil, err
+			}
+		}
+	}
+	dim := s.Dim()
+	s.Train, s.Test = c.train.pick(label, dim), c.test.pick(label, dim)
+	s.Digest = s.digest()
+	return s, nil
+}
+
+// present lists the classes that have images in both splits.
+func (c *contents) present() []string {
+	var list []string
+	for k, name := range c.names {
+		if c.count(0, k) > 0 && c.count(1, k) > 0 {
+			list = append(list, fmt.Sprintf("%d (%s)", k, name))
+		}
+	}
+	return list
+}
+
+// count is the number of images of class k in the training (0) or test (1) split.
+func (c *contents) count(split, k int) int {
+	if c.counts != nil {
+		return c.counts[split][k]
+	}
+	n := 0
+	for _, l := range [2]Split{c.train, c.test}[split].Labels {
+		if l == k {
+			n++
+		}
+	}
+	return n
+}
+
+// relabel returns for each class of a dataset its label among those chosen, or -1.
+func relabel(names []string, classes []int) ([]int, error) {
+	label := make([]int, len(names))
+	for k := range label {
+		label[k] = k
+	}
+	if classes == nil {
+		return label, nil
+	}
+	for k := range label {
+		label[k] = -1
+	}
+	for l, k := range classes {
+		if k < 0 || k >= len(names) {
+			err := fmt.Errorf("%w: there is no class %d", ErrClass, k)
+			return nil, hint(err, "classes go from 0 (%s) to %d (%s)", names[0], len(names)-1, names[len(names)-1])
+		}
+		if label[k] >= 0 {
+			return nil, hint(fmt.Errorf("%w: class %d is asked for twice", ErrClass, k), "name each class once")
+		}
+		label[k] = l
+	}
+	if len(classes) == 0 {
+		return nil, hint(fmt.Errorf("%w: none is asked for", ErrClass), "leave the classes out to have all %d", len(names))
+	}
+	return label, nil
+}
+
+// pick returns the images whose label l has label[l] >= 0, with that label.
+func (s Split) pick(label []int, dim int) Split {
+	n, same := 0, true
+	for _, l := range s.Labels {
+		if label[l] >= 0 {
+			n++
+		}
+		same = same && label[l] == l
+	}
+	if same {
+		return s
+	}
+	out := Split{make([]byte, 0, n*dim), make([]int, 0, n)}
+	for i, l := range s.Labels {
+		if label[l] >= 0 {
+			out.Images = append(out.Images, s.Images[i*dim:(i+1)*dim]...)
+			out.Labels = append(out.Labels, label[l])
+		}
+	}
+	return out
+}
+
+// digest encodes all numbers at a fixed width, counts first, so that no two sets
+// share an encoding.
+func (s *Set) digest() string {
+	b := []byte("dgkip/data/1")
+	for _, n := range []int{s.H, s.W, s.Ch, len(s.Classes), s.Train.Len(), s.Test.Len()} {
+		b = binary.BigEndian.AppendUint64(b, uint64(n))
+	}
+	h := sha256.New()
+	h.Write(b)
+	for _, split := range []Split{s.Train, s.Test} {
+		h.Write(split.Images)
+		b = b[:0]
+		for _, l := range split.Labels {
+			b = binary.BigEndian.AppendUint32(b, uint32(l))
+		}
+		h.Write(b)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,111 @@
+package data
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// tiny is a dataset of 2x1 images whose first value is the class and second the
+// position.
+func tiny() *contents {
+	c := &contents{names: []string{"a", "b", "c", "d"}, h: 2, w: 1, ch: 1}
+	for i, l := range []int{2, 0, 1, 2, 1, 0, 0} {
+		c.train.Images = append(c.train.Images, byte(l), byte(i))
+		c.train.Labels = append(c.train.Labels, l)
+	}
+	for i, l := range []int{1, 2, 0, 1, 3} {
+		c.test.Images = append(c.test.Images, byte(l), byte(i))
+		c.test.Labels = append(c.test.Labels, l)
+	}
+	return c
+}
+
+func TestChoose(t *testing.T) {
+	s, err := tiny().choose("tiny", []int{2, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(s.Classes, []string{"c", "a"}) || !slices.Equal(s.Numbers, []int{2, 0}) {
+		t.Errorf("classes %v %v", s.Classes, s.Numbers)
+	}
+	if !slices.Equal(s.Train.Labels, []int{0, 1, 0, 1, 1}) || !slices.Equal(s.Test.Labels, []int{0, 1}) {
+		t.Errorf("labels %v %v", s.Train.Labels, s.Test.Labels)
+	}
+	if !slices.Equal(s.Train.Images, []byte{2, 0, 0, 1, 2, 3, 0, 5, 0, 6}) {
+		t.Errorf("images %v", s.Train.Images)
+	}
+}
+
+func TestChooseErrors(t *testing.T) {
+	for _, c := range []struct {
+		classes []int
+		text    string
+	}{
+		{nil, "no training images of class 3 (d)"},
+		{[]int{0, 3}, "hint: choose among the classes with images: 0 (a), 1 (b), 2 (c)"},
+		{[]int{0, 4}, "there is no class 4"},
+		{[]int{-1}, "hint: classes go from 0 (a) to 3 (d)"},
+		{[]int{1, 1}, "class 1 is asked for twice"},
+		{[]int{}, "none is asked for"},
+	} {
+		_, err := tiny().choose("tiny", c.classes)
+		if !errors.Is(err, ErrClass) || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%v: got %v, want %q", c.classes, err, c.text)
+		}
+	}
+}
+
+// TestDigest checks what is part of a set's identity, and what is not.
+func TestDigest(t *testing.T) {
+	digest := func(change func(c *contents), classes ...int) string {
+		c := tiny()
+		change(c)
+		s, err := c.choose("tiny", classes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Digest
+	}
+	none := func(*contents) {}
+	want := digest(none, 0, 1)
+	same := map[string]string{
+		"names":        digest(func(c *contents) { c.names = []string{"w", "x", "y", "z"} }, 0, 1),
+		"other images": digest(func(c *contents) { c.train.Images[1] = 99 }, 0, 1),
+		"files":        digest(func(c *contents) { c.files, c.verified = []string{"f"}, true }, 0, 1),
+		"a cut": digest(func(c *contents) {
+			c.train, c.test = c.train.pick([]int{0, 1, -1, -1}, 2), c.test.pick([]int{0, 1, -1, -1}, 2)
+		}, 0, 1),
+	}
+	for name, got := range same {
+		if got != want {
+			t.Errorf("%s changed the digest", name)
+		}
+	}
+	other := map[string]string{
+		"order of classes": digest(none, 1, 0),
+		"more classes":     digest(none, 0, 1, 2),
+		"a pixel":          digest(func(c *contents) { c.train.Images[3] = 99 }, 0, 1),
+		"a test pixel":     digest(func(c *contents) { c.test.Images[1] = 99 }, 0, 1),
+		"a label":          digest(func(c *contents) { c.train.Labels[1] = 1 }, 0, 1),
+		"shape":            digest(func(c *contents) { c.h, c.w = 1, 2 }, 0, 1),
+		"channels":         digest(func(c *contents) { c.h, c.ch = 1, 2 }, 0, 1),
+	}
+	for name, got := range other {
+		if got == want {
+			t.Errorf("%s did not change the digest", name)
+		}
+	}
+}
+
+// TestGoldenDigest freezes the encoding under the digest.
+func TestGoldenDigest(t *testing.T) {
+	s, err := tiny().choose("tiny", []int{0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "f0ec5b7f6bb62735dc481f784a091fd5bca8eafac7276a478ae00ad3b4b35062"; s.Digest != want {
+		t.Errorf("digest %s", s.Digest)
+	}
+}

@@ -1,0 +1,126 @@
+package data
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// Transform maps pixels to the numbers that networks and kernels work on, and
+// back. It is fixed by the training images of a Set.
+type Transform struct {
+	Kind     string    // "standard" or "zca"
+	Mean, SD []float64 // [channel], of pixels / 255
+
+	h, w, ch int
+	table    [][256]float32 // [channel], standardised values of bytes
+	zca      *whitening
+}
+
+// Fit returns the Transform of a kind, for the training images of s: "standard",
+// which is also meant by "", or "zca", which standardises and then whitens with
+// regulariser 0.1 trace/d.
+//
+// For d values an image and n training images, whitening takes about d^2 (n/2 + 3d)
+// multiplications to fit and d^2 an image to apply. Two classes of MNIST take three
+// seconds in all on two cores; two classes of CIFAR-10 take 25 to fit and as many
+// to apply. The context can stop it.
+func Fit(ctx context.Context, kind string, s *Set) (*Transform, error) {
+	if kind == "" {
+		kind = "standard"
+	}
+	if kind != "standard" && kind != "zca" {
+		return nil, hint(fmt.Errorf("%w: preprocess = %q", ErrConfig, kind), `write preprocess = "standard" or "zca"`)
+	}
+	t := &Transform{Kind: kind, h: s.H, w: s.W, ch: s.Ch, Mean: make([]float64, s.Ch), SD: make([]float64, s.Ch)}
+	t.table = make([][256]float32, s.Ch)
+	for c := range s.Ch {
+		t.Mean[c], t.SD[c] = moments(s.Train.Images[c:], s.Ch)
+		for v := range t.table[c] {
+			t.table[c][v] = float32((float64(v)/255 - t.Mean[c]) / t.SD[c])
+		}
+	}
+	if kind == "zca" {
+		var err error
+		if t.zca, err = whiten(ctx, s.Train.Images, s.Train.Len(), t); err != nil {
+			return nil, at(s.Name, err)
+		}
+	}
+	return t, nil
+}
+
+// moments returns mean and population standard deviation of every step-th byte,
+// divided by 255. Sums are exact. A standard deviation of zero is given as 1: a
+// channel that never changes stays at zero.
+func moments(x []byte, step int) (mean, sd float64) {
+	var n, sum, squares uint64
+	for i := 0; i < len(x); i += step {
+		v := uint64(x[i])
+		n, sum, squares = n+1, sum+v, squares+v*v
+	}
+	// n^2 times the variance is n * squares - sum^2, in 128 bits.
+	h1, l1 := bits.Mul64(n, squares)
+	h2, l2 := bits.Mul64(sum, sum)
+	low, borrow := bits.Sub64(l1, l2, 0)
+	high, _ := bits.Sub64(h1, h2, borrow)
+	spread := math.Sqrt(float64(float64(high)*0x1p64) + float64(low))
+	if spread == 0 {
+		return float64(sum) / float64(255*n), 1
+	}
+	return float64(sum) / float64(255*n), spread / float64(255*n)
+}
+
+// Apply returns the images, bytes [n, h, w, channel], as numbers of the same shape.
+func (t *Transform) Apply(ctx context.Context, images []byte) ([]float32, error) {
+	if len(images)%t.dim() != 0 {
+		panic("data.Transform: part of an image")
+	}
+	out := make([]float32, len(images))
+	if t.zca != nil {
+		return out, t.zca.apply(ctx, out, images, t)
+	}
+	for i := 0; i < len(images); i += t.ch {
+		for c := range t.ch {
+			out[i+c] = t.table[c][images[i+c]]
+		}
+	}
+	return out, nil
+}
+
+func (t *Transform) dim() int { return t.h * t.w * t.ch }
+
+// Invert returns images, numbers [n, h, w, channel], in units of pixels: 0 is
+// black, 255 full light. Values beyond stay what they are.
+func (t *Transform) Invert(x []float32) []float32 {
+	if len(x)%t.dim() != 0 {
+		panic("data.Transform: part of an image")
+	}
+	out := make([]float32, len(x))
+	image := make([]float64, t.dim())
+	for ; len(x) > 0; x = x[len(image):] {
+		for i := range image {
+			image[i] = float64(x[i])
+		}
+		if t.zca != nil {
+			t.zca.invert(image)
+		}
+		dst := out[len(out)-len(x):]
+		for i, v := range image {
+			c := i % t.ch
+			dst[i] = float32(mul(255, mul(v, t.SD[c])+t.Mean[c]))
+		}
+	}
+	return out
+}
+
+// Bytes is Invert rounded to bytes, values beyond cut off. It undoes Apply.
+func (t *Transform) Bytes(x []float32) []byte {
+	out := make([]byte, len(x))
+	for i, v := range t.Invert(x) {
+		if v > 0 { // not so for NaN
+			out[i] = byte(min(v, 255) + 0.5)
+		}
+	}
+	return out
+}
