@@ -218,11 +218,19 @@ func (s *ascent) move(i int) {
 	}
 }
 
-// worst returns the variable with the largest residual, -1 if there is none.
+// worst returns the variable with the largest residual of the hinge loss, -1 if
+// there is none. The residual is written out: it is computed more often than
+// anything else here.
 func (s *ascent) worst() int {
 	most, at := 0.0, -1
+	y, f := s.Labels[:len(s.alpha)], s.f[:len(s.alpha)]
 	for i, a := range s.alpha {
-		if v := s.Loss.Residual(s.Labels[i]*s.f[i], a); v > most {
+		d := 1 - float64(y[i]*f[i])
+		v := -a * d
+		if d > 0 {
+			v = (1 - a) * d
+		}
+		if v > most {
 			most, at = v, i
 		}
 	}
