@@ -2,13 +2,16 @@ package features
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math"
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"dgkip/harness/rng"
@@ -93,7 +96,7 @@ func TestReferenceValues(t *testing.T) {
 	}{
 		{"features_fc.json", Config{Kind: FC, H: 8, W: 8, C: 1, Nets: 2, Width: 6}},
 		{"features_conv.json", Config{Kind: Conv, H: 8, W: 8, C: 1, Nets: 2, Width: 4}},
-		{"features_conv.json", Config{Kind: Conv, H: 8, W: 8, C: 1, Nets: 2, Width: 4, Algorithm: tensor.Direct}},
+		{"features_conv.json", Config{Kind: Conv, H: 8, W: 8, C: 1, Nets: 2, Width: 4, Algorithm: tensor.Winograd}},
 	} {
 		v := load(t, c.file)
 		m := build(c.cfg.withDefaults(), func(net, layer, _ int, w, b []float32) {
@@ -153,7 +156,7 @@ func draw(n int, name string) []float32 {
 
 // run returns the features of x and the gradient of <dphi, phi> in x.
 func run(p *Pass, x, dphi []float32) (phi, dx []float32) {
-	n := p.m.images(x)
+	n := p.m.images(x, "")
 	phi, dx = make([]float32, n*p.m.Dim()), make([]float32, len(x))
 	p.Forward(tensor.MatOf(phi, n, p.m.Dim()), x)
 	p.Backward(dx, tensor.MatOf(dphi, n, p.m.Dim()))
@@ -403,6 +406,97 @@ func TestConfigErrors(t *testing.T) {
 		if _, err := New(c, 1); err == nil {
 			t.Errorf("%+v: no error", c)
 		}
+	}
+}
+
+func TestPanics(t *testing.T) {
+	m, err := New(Config{Kind: FC, H: 2, W: 2, C: 1, Nets: 2, Width: 3}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mat := tensor.NewMat[float32]
+	narrow, short := mat(2, 6), mat(2, 6)
+	narrow.Stride, short.Data = 5, short.Data[:11]
+	p := m.NewPass()
+	p.Forward(mat(2, 6), make([]float32, 8))
+	features := func(phi tensor.Mat[float32], x int) func() {
+		return func() { _ = m.Features(context.Background(), phi, make([]float32, x), nil) }
+	}
+	for _, c := range []struct {
+		message string
+		f       func()
+	}{
+		{"features: Map.Features: x is not a whole number of images", features(mat(2, 6), 7)},
+		{"features: Map.Features: phi does not fit", features(mat(2, 5), 8)},
+		{"features: Map.Features: phi does not fit", features(narrow, 8)},
+		{"features: Map.Features: phi does not fit", features(short, 8)},
+		{"features: Pass.Forward: x is not a whole number of images", func() { m.NewPass().Forward(mat(2, 6), make([]float32, 7)) }},
+		{"features: Pass.Forward: phi does not fit", func() { m.NewPass().Forward(short, make([]float32, 8)) }},
+		{"features: Pass.Backward: shapes do not fit", func() { p.Backward(make([]float32, 7), mat(2, 6)) }},
+		{"features: Pass.Backward: shapes do not fit", func() { p.Backward(make([]float32, 8), narrow) }},
+	} {
+		func() {
+			defer func() {
+				if r := recover(); r != c.message {
+					t.Errorf("recovered %v, want %q", r, c.message)
+				}
+			}()
+			c.f()
+		}()
+	}
+}
+
+// The operation counts are those of the definition, by hand.
+func TestFlops(t *testing.T) {
+	for _, c := range []struct {
+		cfg  Config
+		want float64
+	}{
+		{Config{Kind: FC, H: 28, W: 28, C: 1}, 30 * 2 * (784*1024 + 2*1024*1024)},
+		{Config{Kind: Conv, H: 32, W: 32, C: 3, Nets: 1}, 2 * 9 * (1024*3*256 + (256+64)*256*256)},
+	} {
+		m := build(c.cfg.withDefaults(), func(_, _, _ int, _, _ []float32) {})
+		if got := m.Flops(); got != c.want {
+			t.Errorf("%+v: %v operations, want %v", c.cfg, got, c.want)
+		}
+	}
+}
+
+// The features and gradients of small maps, as recorded once: other processors
+// compare with these.
+func TestGolden(t *testing.T) {
+	var got strings.Builder
+	for _, m := range small(t) {
+		for _, algo := range []tensor.Algorithm{tensor.Auto, tensor.Direct} {
+			cfg := m.cfg
+			cfg.Algorithm = algo
+			m, err := New(cfg, 7, "test")
+			if err != nil {
+				t.Fatal(err)
+			}
+			const n = 2
+			phi, dx := run(m.NewPass(), draw(n*m.in, "x"), draw(n*m.Dim(), "dphi"))
+			h := fnv.New64a()
+			for _, v := range [][]float32{phi, dx} {
+				if err := binary.Write(h, binary.LittleEndian, v); err != nil {
+					t.Fatal(err)
+				}
+			}
+			fmt.Fprintf(&got, "%s %dx%dx%d algorithm %d: %016x\n", cfg.Kind, cfg.H, cfg.W, cfg.C, algo, h.Sum64())
+		}
+	}
+	const file = "testdata/digests.txt"
+	if os.Getenv("UPDATE_GOLDEN") != "" {
+		if err := os.WriteFile(file, []byte(got.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("got\n%srecorded\n%s", got.String(), want)
 	}
 }
 

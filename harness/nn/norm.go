@@ -93,7 +93,7 @@ func (m *norm[F]) scale(g []F, img int) {
 func (m *norm[F]) scaleTangent(gt, gainT []F, img int) {
 	r, rt := m.row(m.inv, img), m.row(m.invT, img)
 	for i := range gt {
-		gt[i] = m.gain[i] * rt[i]
+		gt[i] = F(m.gain[i] * rt[i])
 		if gainT != nil {
 			gt[i] += F(gainT[i] * r[i])
 		}

@@ -7,7 +7,7 @@ import "dgkip/harness/tensor/internal/kernel"
 
 // ColSum adds to y[j] the sum of column j of x.
 func ColSum[F Float](y, x []F, c int) {
-	rows := columnRows(x, c)
+	rows := columnRows(x, c, "tensor: ColSum: columns do not divide the length")
 	if len(y) != c {
 		panic("tensor: ColSum: shapes do not fit")
 	}
@@ -25,7 +25,7 @@ func ColSum[F Float](y, x []F, c int) {
 
 // ColDot adds to y[j] the sum of column j of the elementwise product of x and z.
 func ColDot[F Float](y, x, z []F, c int) {
-	rows := columnRows(x, c)
+	rows := columnRows(x, c, "tensor: ColDot: columns do not divide the length")
 	if len(y) != c || len(z) != len(x) {
 		panic("tensor: ColDot: shapes do not fit")
 	}
@@ -44,7 +44,7 @@ func ColDot[F Float](y, x, z []F, c int) {
 
 // Affine sets column j of y to a[j]*x + d[j]. y may be x.
 func Affine[F Float](y, a, x, d []F) {
-	rows := columnRows(x, len(a))
+	rows := columnRows(x, len(a), "tensor: Affine: columns do not divide the length")
 	if len(y) != len(x) || len(d) != len(a) {
 		panic("tensor: Affine: shapes do not fit")
 	}
@@ -65,7 +65,7 @@ func Affine[F Float](y, a, x, d []F) {
 
 // Affine2 sets column j of y to a[j]*x + b[j]*z + d[j]. y may be x or z.
 func Affine2[F Float](y, a, x, b, z, d []F) {
-	rows := columnRows(x, len(a))
+	rows := columnRows(x, len(a), "tensor: Affine2: columns do not divide the length")
 	if len(y) != len(x) || len(z) != len(x) || len(b) != len(a) || len(d) != len(a) {
 		panic("tensor: Affine2: shapes do not fit")
 	}
@@ -87,9 +87,9 @@ func Affine2[F Float](y, a, x, b, z, d []F) {
 }
 
 // columnRows returns the number of rows of x.
-func columnRows[F Float](x []F, c int) int {
+func columnRows[F Float](x []F, c int, message string) int {
 	if c < 1 || len(x)%c != 0 {
-		panic("tensor: columns do not divide the length")
+		panic(message)
 	}
 	return len(x) / c
 }

@@ -30,11 +30,10 @@ const (
 // needed, and again after Set. A Conv may be used by several goroutines, but
 // not while Set runs.
 type Conv[F Float] struct {
-	In, Out int
-	Algo    Algorithm
-
-	w      []F
-	packed convForms
+	in, out int
+	algo    Algorithm
+	w       []F
+	packed  convForms
 }
 
 // NewConv returns a convolution with weights w, which it keeps and does not
@@ -43,14 +42,17 @@ func NewConv[F Float](w []F, in, out int, algo Algorithm) *Conv[F] {
 	if in < 1 || out < 1 || len(w) != 9*in*out {
 		panic("tensor: NewConv: weights do not fit the channels")
 	}
-	c := &Conv[F]{In: in, Out: out, Algo: algo}
+	if algo < Auto || algo > Winograd {
+		panic("tensor: NewConv: unknown algorithm")
+	}
+	c := &Conv[F]{in: in, out: out, algo: algo}
 	c.Set(w)
 	return c
 }
 
 // Set makes w the weights. It must be called again when w's values change.
 func (c *Conv[F]) Set(w []F) {
-	if len(w) != 9*c.In*c.Out {
+	if len(w) != 9*c.in*c.out {
 		panic("tensor: Conv.Set: weights do not fit the channels")
 	}
 	c.w = w
@@ -65,9 +67,9 @@ type Epilogue[F Float] struct {
 	ReLU bool // replace negative values by zero
 }
 
-// Forward convolves n images of h x w pixels.
+// Forward convolves n images of h x w pixels. x and y must not overlap.
 func (c *Conv[F]) Forward(y, x []F, n, h, w int, e Epilogue[F]) {
-	if n < 0 || h < 1 || w < 1 || len(x) != n*h*w*c.In || len(y) != n*h*w*c.Out || e.Bias != nil && len(e.Bias) != c.Out {
+	if n < 0 || h < 1 || w < 1 || len(x) != n*h*w*c.in || len(y) != n*h*w*c.out || e.Bias != nil && len(e.Bias) != c.out {
 		panic("tensor: Conv.Forward: shapes do not fit")
 	}
 	if x32, ok := as32(x); ok {
@@ -75,33 +77,33 @@ func (c *Conv[F]) Forward(y, x []F, n, h, w int, e Epilogue[F]) {
 		w32, _ := as32(c.w)
 		bias, _ := as32(e.Bias)
 		j := convJob{y: y32, x: x32, n: n, h: h, w: w, e: Epilogue[float32]{e.Add, bias, e.ReLU}}
-		j.forms(&c.packed.forward, w32, c.In, c.Out, c.Algo)
+		j.forms(&c.packed.forward, w32, c.in, c.out, c.algo, false)
 		j.run()
 		return
 	}
-	convNaive(y, x, c.w, n, h, w, c.In, c.Out, e)
+	convNaive(y, x, c.w, n, h, w, c.in, c.out, e)
 }
 
-// BackwardInput sets dx to the adjoint of Forward applied to dy, or adds it.
+// BackwardInput sets dx to the adjoint of Forward applied to dy, or adds it. dx
+// and dy must not overlap.
 func (c *Conv[F]) BackwardInput(dx, dy []F, n, h, w int, add bool) {
-	if n < 0 || h < 1 || w < 1 || len(dx) != n*h*w*c.In || len(dy) != n*h*w*c.Out {
+	if n < 0 || h < 1 || w < 1 || len(dx) != n*h*w*c.in || len(dy) != n*h*w*c.out {
 		panic("tensor: Conv.BackwardInput: shapes do not fit")
 	}
 	if dx32, ok := as32(dx); ok {
 		dy32, _ := as32(dy)
 		w32, _ := as32(c.w)
-		if c.In < 8 {
-			c.packed.thin.make(func() { c.packed.taps = packTaps(w32, c.In, c.Out) })
-			convBackwardThin(dx32, dy32, c.packed.taps, n, h, w, c.In, c.Out, add)
+		if c.in < 8 {
+			taps := c.packed.thin.make(func(*Packed) *Packed { return packTaps(w32, c.in, c.out) })
+			convBackwardThin(dx32, dy32, taps, n, h, w, c.in, c.out, add)
 			return
 		}
 		j := convJob{y: dx32, x: dy32, n: n, h: h, w: w, e: Epilogue[float32]{Add: add}}
-		c.packed.turned.make(func() { c.packed.turnedW = turn(c.packed.turnedW, w32, c.In, c.Out) })
-		j.forms(&c.packed.backward, c.packed.turnedW, c.Out, c.In, c.Algo)
+		j.forms(&c.packed.backward, w32, c.out, c.in, c.algo, true)
 		j.run()
 		return
 	}
-	convNaive(dx, dy, turn(nil, c.w, c.In, c.Out), n, h, w, c.Out, c.In, Epilogue[F]{Add: add})
+	convNaive(dx, dy, turn(nil, c.w, c.in, c.out), n, h, w, c.out, c.in, Epilogue[F]{Add: add})
 }
 
 // turn returns the weights of the adjoint, taps rotated by half a turn and input
@@ -158,8 +160,8 @@ type convJob struct {
 	n, h, w int
 	in, out int
 	e       Epilogue[float32]
-	direct  []float32 // panels of weights, or nil
-	u       []float32 // Winograd weights, or nil
+	// The weights, in the one form or the other.
+	direct, u []float32
 }
 
 func (j *convJob) run() {

@@ -39,7 +39,7 @@ type convShape struct{ n, h, w, in, out int }
 var convShapes = []convShape{
 	{1, 1, 1, 1, 1}, {2, 1, 5, 3, 7}, {1, 7, 1, 4, 16}, {2, 3, 3, 8, 33}, {1, 13, 15, 3, 31}, {3, 5, 6, 17, 8},
 	{2, 8, 8, 16, 32}, {1, 7, 7, 64, 64}, {2, 14, 14, 64, 80}, {1, 17, 16, 32, 48}, {1, 4, 4, 255, 15}, {2, 6, 6, 7, 13}, {1, 31, 33, 1, 20},
-	{15, 4, 8, 16, 16},
+	{15, 4, 8, 16, 16}, {1, 4, 4, 1040, 16},
 }
 
 // eachConv runs a test for every path, shape and algorithm.
@@ -231,10 +231,65 @@ func TestConvSpecial(t *testing.T) {
 	})
 }
 
+func TestAuto(t *testing.T) {
+	for _, c := range []struct {
+		h, w, in, out int
+		want          bool
+	}{
+		{16, 16, 256, 256, true}, {4, 4, 64, 64, true}, {7, 7, 128, 128, true},
+		{3, 4, 64, 64, false}, {4, 3, 64, 64, false}, {8, 8, 48, 64, false}, {8, 8, 64, 48, false},
+		{8, 8, 72, 64, false}, {8, 8, 64, 72, false}, {32, 32, 3, 256, false},
+	} {
+		if got := suitsWinograd(c.h, c.w, c.in, c.out); got != c.want {
+			t.Errorf("%+v: got %t", c, got)
+		}
+	}
+	r := rand.New(rand.NewPCG(3, 3))
+	w, x := random(r, 9*64*64), random(r, 5*5*64)
+	run := func(algo Algorithm) uint64 {
+		y := make([]float32, 5*5*64)
+		NewConv(w, 64, 64, algo).Forward(y, x, 1, 5, 5, Epilogue[float32]{})
+		return digest(y)
+	}
+	if run(Auto) != run(Winograd) || run(Auto) == run(Direct) {
+		t.Error("Auto does not take Winograd for 64 channels")
+	}
+}
+
+// A Conv that was first used on one path keeps working when the path changes.
+func TestConvPathChange(t *testing.T) {
+	before := Path()
+	defer Use(before)
+	r := rand.New(rand.NewPCG(3, 4))
+	c := NewConv(random(r, 9*64*64), 64, 64, Auto)
+	big, small := random(r, 8*8*64), random(r, 3*3*64)
+	y, z := make([]float32, len(big)), make([]float32, len(small))
+	run := func() uint64 {
+		c.Forward(y, big, 1, 8, 8, Epilogue[float32]{})
+		c.Forward(z, small, 1, 3, 3, Epilogue[float32]{})
+		c.BackwardInput(big, y, 1, 8, 8, false)
+		return digest(y, z)
+	}
+	x := append([]float32(nil), big...)
+	c.Forward(y, x, 1, 8, 8, Epilogue[float32]{}) // only one form exists
+	for _, path := range Paths() {
+		Use(path)
+		copy(big, x)
+		if got, want := run(), func() uint64 {
+			copy(big, x)
+			c = NewConv(c.w, 64, 64, Auto)
+			return run()
+		}(); got != want {
+			t.Errorf("on %s: results differ from those of a new Conv", path)
+		}
+	}
+}
+
 func TestConvPanics(t *testing.T) {
 	c := NewConv(make([]float32, 9*2*3), 2, 3, Auto)
 	s := func(n int) []float32 { return make([]float32, n) }
 	panics(t, "tensor: NewConv: weights do not fit the channels", func() { NewConv(s(53), 2, 3, Auto) })
+	panics(t, "tensor: NewConv: unknown algorithm", func() { NewConv(s(54), 2, 3, 9) })
 	panics(t, "tensor: Conv.Set: weights do not fit the channels", func() { c.Set(s(55)) })
 	panics(t, "tensor: Conv.Forward: shapes do not fit", func() { c.Forward(s(12), s(7), 1, 2, 2, Epilogue[float32]{}) })
 	panics(t, "tensor: Conv.Forward: shapes do not fit", func() { c.Forward(s(12), s(8), 1, 2, 2, Epilogue[float32]{Bias: s(2)}) })

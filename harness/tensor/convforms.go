@@ -9,50 +9,73 @@ import (
 // convForms holds a convolution's weights as the kernels want them.
 type convForms struct {
 	forward, backward convForm
-	turned, thin      lazy
-	turnedW           []float32
-	taps              *Packed
+	thin              lazy[*Packed]
 }
 
 // reset makes every form be made again, in the memory that it has.
 func (f *convForms) reset() {
-	for _, l := range []*lazy{&f.turned, &f.thin, &f.forward.direct, &f.forward.winograd, &f.backward.direct, &f.backward.winograd} {
-		l.done = false
+	for _, d := range []*convForm{&f.forward, &f.backward} {
+		d.direct.done, d.winograd.done = false, false
 	}
+	f.thin.done = false
 }
 
 // convForm is one direction's weights: panels for the direct algorithm, or the
-// transformed weights of Winograd's.
-type convForm struct {
-	direct, winograd lazy
-	path             *kernel.Path
-	panels           []float32
-	u                []float32
+// transformed weights of Winograd's. Images of different sizes may want both.
+type convForm struct{ direct, winograd lazy[packedWeights] }
+
+// packedWeights are weights in the order in which the kernels of a path read
+// them.
+type packedWeights struct {
+	path *kernel.Path
+	data []float32
 }
 
-// lazy runs a function once, also when several goroutines ask.
-type lazy struct {
-	mu   sync.Mutex
-	done bool
+// lazy is a value that is made once, also when several goroutines ask.
+type lazy[T any] struct {
+	mu    sync.Mutex
+	done  bool
+	value T
 }
 
-func (l *lazy) make(f func()) {
+// make returns the value, which it makes of the one before if it is not done.
+func (l *lazy[T]) make(f func(before T) T) T {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.done {
-		f()
+		l.value = f(l.value)
 		l.done = true
 	}
+	return l.value
 }
 
-// forms gives the job the weights w in the form that the algorithm reads.
-func (j *convJob) forms(f *convForm, w []float32, in, out int, algo Algorithm) {
+// suitsWinograd is the rule of Auto.
+func suitsWinograd(h, w, in, out int) bool {
+	return in >= 64 && out >= 64 && in%16 == 0 && out%16 == 0 && h >= 4 && w >= 4
+}
+
+// forms gives the job the weights w in the form that the algorithm reads. The
+// adjoint's are w turned, [3, 3, out, in].
+func (j *convJob) forms(f *convForm, w []float32, in, out int, algo Algorithm, adjoint bool) {
 	j.in, j.out = in, out
-	if algo == Winograd || algo == Auto && in >= 64 && out >= 64 && in%16 == 0 && out%16 == 0 && j.h >= 4 && j.w >= 4 {
-		f.winograd.make(func() { f.path = kernel.Active(); f.u = winogradWeights(f.u, f.path, w, in, out) })
-		j.u, j.path = f.u, f.path
-		return
+	made := func(pack func(buf []float32, p *kernel.Path, w []float32, in, out int) []float32) func(packedWeights) packedWeights {
+		return func(before packedWeights) packedWeights {
+			p := kernel.Active()
+			if !adjoint {
+				return packedWeights{p, pack(before.data, p, w, in, out)}
+			}
+			s := getScratch()
+			defer putScratch(s)
+			return packedWeights{p, pack(before.data, p, turn(grow(&s.d, len(w)), w, out, in), in, out)}
+		}
 	}
-	f.direct.make(func() { f.path = kernel.Active(); f.panels = packDirect(f.panels, f.path, w, in, out) })
-	j.direct, j.path = f.panels, f.path
+	var p packedWeights
+	if algo == Winograd || algo == Auto && suitsWinograd(j.h, j.w, in, out) {
+		p = f.winograd.make(made(winogradWeights))
+		j.u = p.data
+	} else {
+		p = f.direct.make(made(packDirect))
+		j.direct = p.data
+	}
+	j.path = p.path
 }

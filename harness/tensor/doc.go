@@ -14,9 +14,10 @@
 //
 // A result depends on its operands and their shapes alone: not on the number of
 // threads, not on the vector path (AVX-512, AVX2, NEON or plain Go), and for an
-// operation on images not on the other images of the batch. A sum over k is cut
-// into chains of at most 1024 fused multiply-adds, each rounded once a step, and
-// the chains are added in order. Only the payload of a NaN is left open.
+// operation on images not on the other images of the batch. The sums of a product
+// are cut into chains of at most 1024 fused multiply-adds, each rounded once a
+// step, which are added in order; direct convolution is one chain over the taps
+// and channels of a pixel. Only the payload of a NaN is left open.
 //
 // What is not the same: Winograd and direct convolution of the same operands,
 // sums over a batch (ConvBackwardWeights, Dot, ColSum) and sums over its parts,

@@ -20,7 +20,7 @@ const kc = 1024
 func chunks(k int) int { return (k + kc - 1) / kc }
 
 // Mul sets C to the product of A and B in the given order, or adds the product
-// to C.
+// to C, which must not overlap with A or B.
 func Mul[F Float](c, a, b Mat[F], order Order, add bool) {
 	m, k, k2, n := a.Rows, a.Cols, b.Rows, b.Cols
 	switch order {
@@ -28,6 +28,9 @@ func Mul[F Float](c, a, b Mat[F], order Order, add bool) {
 		k2, n = n, k2
 	case TN:
 		m, k = k, m
+	case NN:
+	default:
+		panic("tensor: Mul: unknown order")
 	}
 	if k != k2 || c.Rows != m || c.Cols != n {
 		panic("tensor: Mul: shapes do not fit")
@@ -57,7 +60,8 @@ func Mul[F Float](c, a, b Mat[F], order Order, add bool) {
 	g.run()
 }
 
-// Gram sets C to A A', computing one triangle and copying it to the other.
+// Gram sets C to A A', computing one triangle and copying it to the other. They
+// must not overlap.
 func Gram(c, a Mat[float32]) {
 	if c.Rows != a.Rows || c.Cols != a.Rows {
 		panic("tensor: Gram: shapes do not fit")
@@ -105,6 +109,9 @@ type Packed struct {
 // Pack packs B (order NN) or B' (order NT).
 func Pack(b Mat[float32], order Order) *Packed {
 	b.check("tensor: Pack: data is too short for the shape")
+	if b.Rows < 1 || b.Cols < 1 {
+		panic("tensor: Pack: the matrix is empty")
+	}
 	p := &Packed{path: kernel.Active(), k: b.Rows, n: b.Cols}
 	switch order {
 	case NN:
@@ -127,14 +134,14 @@ func Pack(b Mat[float32], order Order) *Packed {
 }
 
 // MulPacked sets C to A B, then adds bias to every row if there is one, then
-// sets negative values to zero if relu is true.
+// sets negative values to zero if relu is true. C and A must not overlap.
 func MulPacked(c, a Mat[float32], b *Packed, bias []float32, relu bool) {
 	if a.Cols != b.k || c.Rows != a.Rows || c.Cols != b.n || bias != nil && len(bias) != b.n {
 		panic("tensor: MulPacked: shapes do not fit")
 	}
 	a.check("tensor: MulPacked: data of A is too short for its shape")
 	c.check("tensor: MulPacked: data of C is too short for its shape")
-	if a.Rows == 0 || b.n == 0 {
+	if a.Rows == 0 {
 		return
 	}
 	g := gemm{path: b.path, c: c, a: a, packed: b, m: a.Rows, n: b.n, k: b.k, bias: bias, relu: relu}

@@ -109,6 +109,32 @@ func TestMul(t *testing.T) {
 	})
 }
 
+// The float64 product, which serves as an oracle elsewhere, against gonum.
+func TestMulFloat64(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 8))
+	for _, s := range [][3]int{{1, 1, 1}, {7, 5, 9}, {13, 31, 17}} {
+		m, n, k := s[0], s[1], s[2]
+		for _, order := range []Order{NN, NT, TN} {
+			a, b := operands(r, m, n, k, order)
+			for _, add := range []bool{false, true} {
+				c := MatOf(widen(random(r, m*n)), m, n)
+				want := oracle(a, b, order)
+				for i := range want {
+					if add {
+						want[i] += c.Data[i]
+					}
+				}
+				Mul(c, Mat[float64]{a.Rows, a.Cols, a.Stride, widen(a.Data)}, Mat[float64]{b.Rows, b.Cols, b.Stride, widen(b.Data)}, order, add)
+				for i, w := range want {
+					if math.Abs(c.Data[i]-w) > 1e-12*(1+math.Abs(w)) {
+						t.Fatalf("%v order %d add %t: %v, want %v", s, order, add, c.Data[i], w)
+					}
+				}
+			}
+		}
+	}
+}
+
 // Rows of C that lie apart keep what is between them.
 func TestMulStride(t *testing.T) {
 	eachPath(t, func(t *testing.T) {
@@ -226,7 +252,9 @@ func TestMulPanics(t *testing.T) {
 	panics(t, "tensor: MulPacked: shapes do not fit", func() { MulPacked(m(2, 2), m(2, 2), Pack(m(3, 2), NN), nil, false) })
 	panics(t, "tensor: MulPacked: shapes do not fit", func() { MulPacked(m(2, 2), m(2, 3), Pack(m(3, 2), NN), make([]float32, 3), false) })
 	panics(t, "tensor: MatOf: data is too short for the shape", func() { MatOf(make([]float32, 5), 2, 3) })
-	panics(t, "tensor: Mat.Slice: rows out of range", func() { m(2, 2).Slice(1, 3) })
+	panics(t, "tensor: Mul: unknown order", func() { Mul(m(2, 2), m(2, 2), m(2, 2), 7, false) })
+	panics(t, "tensor: Pack: the matrix is empty", func() { Pack(m(0, 2), NN) })
+	panics(t, "tensor: NewMat: negative size", func() { m(-1, 2) })
 }
 
 func ExampleMul() {

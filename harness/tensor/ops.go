@@ -121,7 +121,7 @@ func Pool[F Float](y, x []F, n, h, w, ch int) {
 
 // Unpool sets dx to the adjoint of Pool applied to dy. Where act is given, the
 // values at which it is not positive are then set to zero: the adjoint of ReLU
-// followed by Pool.
+// followed by Pool. dx must not overlap with act.
 func Unpool[F Float](dx, dy, act []F, n, h, w, ch int) {
 	if n < 0 || h < 2 || w < 2 || ch < 1 || len(dx) != n*h*w*ch || len(dy) != n*(h/2)*(w/2)*ch || act != nil && len(act) != len(dx) {
 		panic("tensor: Unpool: shapes do not fit")

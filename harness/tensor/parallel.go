@@ -28,9 +28,9 @@ func hire(n int) int {
 func threads() int { return max(1, runtime.GOMAXPROCS(0)-int(busy.Load())) }
 
 // Parallel calls do(0) ... do(n-1), several at a time, and returns when all are
-// done. At most GOMAXPROCS goroutines are at work in all calls together, so
-// that a task may call Parallel itself: it then runs on what is idle, or on its
-// own goroutine alone. A panic in a task is raised again in the caller when the
+// done. Beside the goroutines that call it, at most GOMAXPROCS-1 are at work for
+// all calls together, so that a task may call Parallel itself: it then runs on
+// what is idle, or on its own goroutine alone. A panic in a task is raised again in the caller when the
 // others have stopped.
 //
 // Which goroutine does which task is not fixed, so a task must own what it

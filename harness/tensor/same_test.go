@@ -41,7 +41,7 @@ func results() string {
 		Gram(g, MatOf(random(r, m*k), m, k))
 		put(fmt.Sprintf("Gram %v", s), g.Data)
 	}
-	for _, s := range []convShape{{3, 9, 7, 3, 20}, {4, 8, 8, 16, 32}, {2, 7, 7, 32, 16}} {
+	for _, s := range []convShape{{3, 9, 7, 3, 20}, {4, 8, 8, 16, 32}, {2, 7, 7, 32, 16}, {1, 4, 4, 1040, 16}} {
 		x, w, dy := random(r, s.n*s.h*s.w*s.in), random(r, 9*s.in*s.out), random(r, s.n*s.h*s.w*s.out)
 		y, dx, dw := random(r, len(dy)), random(r, len(x)), random(r, len(w))
 		for _, algo := range []Algorithm{Direct, Winograd} {
@@ -116,20 +116,22 @@ func TestConcurrent(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 6))
 	const n = 90
 	a, b := MatOf(random(r, n*n), n, n), MatOf(random(r, n*n), n, n)
-	c := NewConv(random(r, 9*16*16), 16, 16, Winograd)
-	x := random(r, 4*8*8*16)
-	run := func() uint64 {
-		m, y := NewMat[float32](n, n), make([]float32, len(x))
+	w, x := random(r, 9*64*64), random(r, 8*8*64)
+	run := func(c *Conv[float32]) uint64 {
+		m, y, dx, small := NewMat[float32](n, n), make([]float32, len(x)), make([]float32, len(x)), make([]float32, 3*3*64)
 		Mul(m, a, b, NT, false)
-		c.Forward(y, x, 4, 8, 8, Epilogue[float32]{})
-		return digest(m.Data, y)
+		c.Forward(y, x, 1, 8, 8, Epilogue[float32]{})
+		c.BackwardInput(dx, x, 1, 8, 8, false)
+		c.Forward(small, x[:len(small)], 1, 3, 3, Epilogue[float32]{})
+		return digest(m.Data, y, dx, small)
 	}
-	want := run()
+	want := run(NewConv(w, 64, 64, Auto))
+	c := NewConv(w, 64, 64, Auto) // whose forms are made by whoever comes first
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			for range 20 {
-				if run() != want {
+			for range 5 {
+				if run(c) != want {
 					t.Error("result differs")
 				}
 			}

@@ -15,6 +15,9 @@ type Mat[F Float] struct {
 
 // NewMat returns a matrix of zeros.
 func NewMat[F Float](rows, cols int) Mat[F] {
+	if rows < 0 || cols < 0 {
+		panic("tensor: NewMat: negative size")
+	}
 	return MatOf(make([]F, rows*cols), rows, cols)
 }
 
@@ -27,19 +30,6 @@ func MatOf[F Float](data []F, rows, cols int) Mat[F] {
 
 // Row returns row i, without a copy.
 func (m Mat[F]) Row(i int) []F { return m.Data[i*m.Stride:][:m.Cols] }
-
-// Slice returns rows [from, to), without a copy.
-func (m Mat[F]) Slice(from, to int) Mat[F] {
-	if from < 0 || from > to || to > m.Rows {
-		panic("tensor: Mat.Slice: rows out of range")
-	}
-	s := m
-	s.Rows = to - from
-	if s.Rows > 0 {
-		s.Data = m.Data[from*m.Stride:]
-	}
-	return s
-}
 
 func (m Mat[F]) check(message string) {
 	if m.Rows < 0 || m.Cols < 0 || m.Stride < m.Cols || m.Rows > 0 && m.Cols > 0 && (m.Rows-1)*m.Stride+m.Cols > len(m.Data) {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"dgkip/harness/fmath"
 )
@@ -30,10 +31,10 @@ func fill(r *rand.Rand, n int) []float32 {
 
 func guarded(t *testing.T, v []float32) {
 	t.Helper()
-	all := v[:len(v)+32]
-	for _, g := range all[len(v):] {
-		if g != guard {
-			t.Fatal("wrote past the end of the output")
+	p := unsafe.Slice((*float32)(unsafe.Add(unsafe.Pointer(&v[0]), -4*32)), len(v)+64)
+	for i := range 32 {
+		if p[i] != guard || p[len(v)+32+i] != guard {
+			t.Fatal("wrote outside the output")
 		}
 	}
 }
@@ -262,6 +263,7 @@ func TestBounds(t *testing.T) {
 			"tile C":        tile(func(a *Tile) { a.C = a.C[1:] }),
 			"tile segment":  tile(func(a *Tile) { a.Segs = []Seg{{}, {A: 1}} }),
 			"tile negative": tile(func(a *Tile) { a.Segs = []Seg{{A: -1}} }),
+			"tile stride":   tile(func(a *Tile) { a.CRow = -1 }),
 			"tile rows":     tile(func(a *Tile) { a.Rows = p.Rows + 1 }),
 			"tile columns":  tile(func(a *Tile) { a.Cols = p.Cols + 1 }),
 			"tile empty":    tile(func(a *Tile) { a.K = 0 }),
@@ -276,6 +278,28 @@ func TestBounds(t *testing.T) {
 			"winogradIn dst": func() {
 				p.WinogradIn(&WinogradIn{Dst: s(36*16 - 1), Src: s(36 * 16), Plane: 16, Row: 96, Pix: 16, C: 16})
 			},
+			"winogradOut src": func() {
+				p.WinogradOut(&WinogradOut{Dst: s(256), Src: s(36*16 - 1), Plane: 16, Row: 64, Pix: 16, C: 16})
+			},
+			"winogradOut bias": func() {
+				p.WinogradOut(&WinogradOut{Dst: s(256), Src: s(36 * 16), Bias: s(15), Plane: 16, Row: 64, Pix: 16, C: 16, Mode: AddBias})
+			},
+			"winogradFilter dst": func() {
+				p.WinogradFilter(&WinogradFilter{Dst: s(36*16 - 1), Src: s(9 * 16), Plane: 16, Tap: 16, C: 16})
+			},
+			"winogradFilter src": func() {
+				p.WinogradFilter(&WinogradFilter{Dst: s(36 * 16), Src: s(9*16 - 1), Plane: 16, Tap: 16, C: 16})
+			},
+			"pool act": func() { p.Unpool(&Pool{Small: s(16), Big: s(64), Act: s(63), Row: 32, W: 1, C: 16}) },
+			"pool row": func() { p.Pool(&Pool{Small: s(16), Big: s(64), Row: 31, W: 1, C: 16}) },
+			"colSum X": func() { p.ColSum(&Cols{Y: s(16), X: s(31), Rows: 2, Stride: 16, C: 16}) },
+			"colDot Z": func() { p.ColDot(&Cols{Y: s(16), X: s(32), Z: s(31), Rows: 2, Stride: 16, C: 16}) },
+			"affine A": func() { p.Affine(&Cols{Y: s(32), X: s(32), A: s(15), D: s(16), Rows: 2, Stride: 16, C: 16}) },
+			"affine2 B": func() {
+				p.Affine2(&Cols{Y: s(32), X: s(32), Z: s(32), A: s(16), B: s(15), D: s(16), Rows: 2, Stride: 16, C: 16})
+			},
+			"packRows src":    func() { p.PackRows(&Panel{Dst: s(2 * p.Cols), Src: s(2*p.Cols - 1), K: 2, Row: p.Cols, Width: p.Cols}) },
+			"transposed src":  func() { p.PackTransposed(&Panel{Dst: s(128), Src: s(127), K: 16, Row: 16, Width: 8}) },
 			"winogradOut dst": func() { p.WinogradOut(&WinogradOut{Dst: s(255), Src: s(36 * 16), Plane: 16, Row: 64, Pix: 16, C: 16}) },
 			"pool":            func() { p.Pool(&Pool{Small: s(15), Big: s(64), Row: 32, W: 1, C: 16}) },
 			"unpool":          func() { p.Unpool(&Pool{Small: s(16), Big: s(63), Row: 32, W: 1, C: 16}) },
@@ -293,6 +317,36 @@ func TestBounds(t *testing.T) {
 				}()
 				f()
 			})
+		}
+	})
+}
+
+// A chain of two steps that a product rounded twice, first to float64, gets
+// wrong: 1 + 2^-23 and a b with a b just below half a unit in its last place.
+func TestTileRoundsOnce(t *testing.T) {
+	a, b, c := float32(0x1p-12*(1+0x1p-23)), float32(0x1p-12*(1-0x1p-23)), float32(1+0x1p-23)
+	if math.FMA(float64(a), float64(b), float64(c)) == float64(c) || float32(math.FMA(float64(a), float64(b), float64(c))) == c {
+		t.Fatal("the numbers do not tell the mistake")
+	}
+	eachPath(t, func(t *testing.T, p *Path) {
+		r := rand.New(rand.NewPCG(1, 2))
+		x := Tile{A: []float32{c, a}, B: fill(r, 2*p.Cols), C: fill(r, p.Cols), Segs: []Seg{{}}, Rows: 1, Cols: p.Cols, K: 2, ARow: 2, AK: 1, BK: p.Cols, CRow: p.Cols}
+		for j := range p.Cols {
+			x.B[j], x.B[p.Cols+j] = 1, b
+		}
+		p.Tile(&x)
+		for j, f := range x.C {
+			if f != c {
+				t.Fatalf("column %d is %x, want %x", j, f, c)
+			}
+		}
+	})
+}
+
+func TestPeak(t *testing.T) {
+	eachPath(t, func(t *testing.T, p *Path) {
+		if one, ten := p.Peak(1), p.Peak(10); one <= 0 || ten != 10*one || one%(2*p.Half) != 0 && p != generic {
+			t.Errorf("%d operations in a step, %d in ten", one, ten)
 		}
 	})
 }

@@ -8,9 +8,8 @@ import "golang.org/x/sys/cpu"
 func native() []*Path {
 	var ps []*Path
 	x := &cpu.X86
-	if x.HasAVX2 && x.HasFMA {
-		// packTransposed256 serves both paths.
-		if x.HasAVX512F && x.HasAVX512VL {
+	if x.HasAVX2 && x.HasFMA { // packTransposed256 serves both paths
+		if x.HasAVX512F {
 			ps = append(ps, avx512)
 		}
 		ps = append(ps, avx2)

@@ -3,9 +3,10 @@ package kernel
 import "sync"
 
 // The methods of Path check the bounds of what they are given, since assembly
-// does not, and send the channels that do not fill a register to plain Go.
+// does not. Channels that do not fill a register go to plain Go; pooling, where
+// pixels follow each other, then leaves all of them to it.
 
-const outOfBounds = "kernel: arguments reach outside their slices"
+const outOfBounds = "tensor: kernel: arguments reach outside their slices"
 
 func check(ok bool) {
 	if !ok {
