@@ -1,0 +1,188 @@
+// Package cli is the command line: flags, hints, exit codes, and the wiring of
+// everything else.
+//
+// Exit codes: 0 done; 1 some runs failed, or results could not be written; 2 the
+// command line, an experiment or its data is at fault; 3 a check failed;
+// 130 interrupted.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"dgkip/harness/engine"
+	"dgkip/harness/progress"
+	"dgkip/harness/spec"
+	"dgkip/harness/store"
+	"dgkip/harness/tensor"
+)
+
+// Exit codes.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitCheck       = 3
+	exitInterrupted = 130
+)
+
+// errInterrupted is the cause when a person or the system asks the program to end.
+var errInterrupted = errors.New("interrupted")
+
+// checkpointEvery is how often runs under way are saved. Tests make it shorter.
+var checkpointEvery = 30 * time.Second
+
+// Main runs the program and ends the process.
+func Main() {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		fmt.Fprintln(os.Stderr, "stopping; runs under way are being saved (again to stop at once)")
+		cancel(errInterrupted)
+		<-signals
+		os.Exit(exitInterrupted)
+	}()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// coded is an error with an exit code.
+type coded struct {
+	error
+	code int
+}
+
+func (c coded) Unwrap() error { return c.error }
+
+func usageError(err error) error { return coded{err, exitUsage} }
+
+// run is Main without the process: it prints errors and returns the exit code.
+func run(ctx context.Context, args []string, out, errOut io.Writer) int {
+	f, err := parseFlags(args)
+	if err == nil {
+		err = f.run(ctx, out, errOut)
+	}
+	var c coded
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.Is(err, errHelp):
+		fmt.Fprint(out, usage)
+		return exitDone
+	case ctx.Err() != nil:
+		fmt.Fprintln(errOut, "interrupted; the same command goes on from here")
+		return exitInterrupted
+	case errors.As(err, &c):
+		if c.error != nil && c.Error() != "" {
+			fmt.Fprintln(errOut, c.Error())
+		}
+		return c.code
+	}
+	fmt.Fprintln(errOut, err)
+	return exitFailed
+}
+
+func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
+	if err := tensor.EnvError(); err != nil {
+		return usageError(err)
+	}
+	if f.threads > 0 {
+		runtime.GOMAXPROCS(f.threads)
+	}
+	if f.list {
+		return f.printList(out)
+	}
+	if f.exp == "" {
+		return usageError(errors.New("no experiment was named\nhint: -exp NAME runs one, -list shows them, -h all flags"))
+	}
+	specs, err := f.load()
+	if err != nil {
+		return usageError(err)
+	}
+	filter, err := f.filter(specs)
+	if err != nil {
+		return usageError(err)
+	}
+	if err := f.reportMissing(); err != nil {
+		return err
+	}
+	s := store.Open(f.out)
+	wanted := request{Specs: specs, Only: filter, Store: s}
+	if f.collect {
+		return f.report(ctx, out, wanted)
+	}
+	if tensor.Slow() && !f.quiet {
+		fmt.Fprintln(errOut, "note: no vector instructions are in use on this machine, so computing is about a hundred times slower")
+	}
+	board := progress.New(errOut, f.quiet)
+	defer board.Close()
+	source := newSource(f, board)
+	plan, err := engine.Make(ctx, specs, source, filter)
+	if err != nil {
+		return source.coded(err)
+	}
+	if len(plan.Runs) == 0 && hasCells(specs) {
+		return usageError(fmt.Errorf("-only %q selects nothing\nhint: -plan without -only lists the runs", f.only))
+	}
+	wanted.Plan = plan
+	switch {
+	case f.plan:
+		return printPlan(out, plan, s)
+	case f.eval != "":
+		return f.evalFile(ctx, out, plan, board)
+	case f.verify > 0:
+		return f.verifyRecords(ctx, out, plan, s, board)
+	}
+	outcome, err := engine.Execute(ctx, plan, s, f.options(board))
+	board.Close()
+	if err != nil {
+		return err
+	}
+	reported := f.report(ctx, out, wanted)
+	if reported != nil && outcome.Failed == 0 {
+		return reported
+	}
+	if outcome.Failed > 0 {
+		return coded{errors.Join(reported, failures(plan, s, outcome)), exitFailed}
+	}
+	return nil
+}
+
+func (f *flags) options(board *progress.Board) engine.Options {
+	return engine.Options{
+		Jobs: f.jobs, Threads: runtime.GOMAXPROCS(0), Retry: f.retry, Force: f.force, CheckpointEvery: checkpointEvery,
+		Args: f.args, Kernels: tensor.Path(), Board: board,
+	}
+}
+
+func hasCells(specs []*spec.Spec) bool {
+	for _, s := range specs {
+		if len(s.Cells) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// failures says which runs failed and where to look.
+func failures(p *engine.Plan, s *store.Store, o engine.Outcome) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d of %d runs failed:", o.Failed, len(p.Runs))
+	for _, r := range p.Runs {
+		if f := s.Failed(r.Key); f != nil {
+			message, _, _ := strings.Cut(f.Message, "\n")
+			fmt.Fprintf(&b, "\n  %s: %s: %s\n    %s", r.Name(), f.Kind, message, s.FailureFile(r.Key))
+		}
+	}
+	b.WriteString("\nhint: -retry tries them again")
+	return errors.New(b.String())
+}

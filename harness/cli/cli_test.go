@@ -1,0 +1,353 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	_ "dgkip/baselines/all"
+	"dgkip/harness/method"
+	"dgkip/harness/rng"
+	"dgkip/harness/store"
+)
+
+// slow moves random images, as slowly as $SLOW_MS says, and goes wrong as it is
+// told: a method for the scenarios in testdata.
+type slow struct {
+	Updates int    `toml:"updates" min:"0"`
+	Wrong   string `toml:"wrong" enum:",error,panic,nan"`
+}
+
+func (*slow) Info() method.Info {
+	return method.Info{Name: "slow", Title: "Slow", About: "for tests", Version: 1, Protocol: "network"}
+}
+
+func (m *slow) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
+	delay, _ := strconv.Atoi(os.Getenv("SLOW_MS"))
+	set, err := method.Choose(p, rng.Stream(p.Seed, "slow"))
+	if err != nil {
+		return nil, err
+	}
+	s := struct {
+		Update int
+		Images []float32
+	}{-1, set.Images}
+	if p.Resume != nil {
+		if err := json.Unmarshal(p.Resume, &s); err != nil {
+			return nil, err
+		}
+		set.Images = s.Images
+	}
+	save := func() ([]byte, error) { return json.Marshal(s) }
+	for s.Update < m.Updates {
+		if ctx.Err() != nil {
+			b, err := save()
+			return nil, errors.Join(err, &method.Interrupted{Checkpoint: b, Cause: ctx.Err()})
+		}
+		s.Update++
+		time.Sleep(time.Duration(delay) * time.Millisecond)
+		for i := range s.Images {
+			s.Images[i] *= 0.99
+		}
+		loss := 1 / float64(s.Update+1)
+		if s.Update == 2 {
+			switch m.Wrong {
+			case "error":
+				return nil, errors.New("out of luck")
+			case "panic":
+				panic("out of order")
+			case "nan":
+				loss /= loss * 0
+				loss -= loss
+			}
+		}
+		observe(method.Step{Update: s.Update, Of: m.Updates, Loss: loss, Distilled: set.Clone, Checkpoint: save})
+	}
+	return set, nil
+}
+
+func init() {
+	method.Register(func() method.Method { return &slow{Updates: 6} })
+}
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"dgkip": func() {
+			if ms, err := strconv.Atoi(os.Getenv("CHECKPOINT_MS")); err == nil {
+				checkpointEvery = time.Duration(ms) * time.Millisecond
+			}
+			Main()
+		},
+	})
+}
+
+const tiny = `schema = 1
+name = "tiny"
+title = "Tiny"
+
+[grid]
+dataset = ["tiny"]
+ipc = [1, 2]
+method = ["random", "slow"]
+model = ["small"]
+
+[method.slow]
+updates = 6
+
+[model.small]
+kind = "conv"
+width = 4
+depth = 2
+nets = 1
+
+[eval]
+score = 3
+
+[eval.network]
+nets = 1
+epochs = 2
+
+[seeds]
+count = 2
+
+[data.tiny]
+format = "npz"
+train = "../tiny.npz"
+`
+
+// tinyData is 40 noisy images of 8x8 pixels whose upper or lower half is bright.
+func tinyData() ([]byte, error) {
+	const n = 40
+	draw := rng.Stream(1, "tiny")
+	var images []uint8
+	var labels []int64
+	for i := range n {
+		for y := range 8 {
+			for range 8 {
+				v := 60 + draw.IntN(60)
+				if (y >= 4) == (i%2 == 1) {
+					v += 100
+				}
+				images = append(images, uint8(v))
+			}
+		}
+		labels = append(labels, int64(i%2))
+	}
+	return store.EncodeNPZ(map[string]store.Array{"images": {Shape: []int{n, 8, 8}, Values: images}, "labels": {Shape: []int{n}, Values: labels}})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Setup: func(e *testscript.Env) error {
+			data, err := tinyData()
+			if err != nil {
+				return err
+			}
+			return errors.Join(
+				os.MkdirAll(filepath.Join(e.WorkDir, "experiments"), 0o777),
+				os.WriteFile(filepath.Join(e.WorkDir, "experiments", "tiny.toml"), []byte(tiny), 0o666),
+				os.WriteFile(filepath.Join(e.WorkDir, "tiny.npz"), data, 0o666),
+			)
+		},
+		Condition: func(cond string) (bool, error) {
+			switch cond {
+			case "mount":
+				return canMount(), nil
+			case "readonly":
+				return os.Geteuid() != 0 || canMount(), nil
+			}
+			return false, fmt.Errorf("unknown condition %q", cond)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"code": code, "edit": edit, "waitfor": waitfor, "signal": signalled, "samerecords": sameRecords,
+			"readonly": readonly, "tmpfs": tmpfs, "grow": grow, "files": files,
+			"tamper": tamper, "copyset": copySet,
+		},
+	})
+}
+
+// code N command... runs a command, which must exit with N.
+func code(ts *testscript.TestScript, _ bool, args []string) {
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	var exit *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// edit FILE OLD NEW replaces text in a file; \n stands for a line break.
+func edit(ts *testscript.TestScript, _ bool, args []string) {
+	file := ts.MkAbs(args[0])
+	b, err := os.ReadFile(file)
+	ts.Check(err)
+	lines := strings.NewReplacer(`\n`, "\n")
+	old := lines.Replace(args[1])
+	if !bytes.Contains(b, []byte(old)) {
+		ts.Fatalf("%s has no %q", args[0], old)
+	}
+	ts.Check(os.WriteFile(file, bytes.Replace(b, []byte(old), []byte(lines.Replace(args[2])), 1), 0o666))
+}
+
+// waitfor PATTERN waits until a file is there.
+func waitfor(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(await(ts.MkAbs(args[0])))
+}
+
+func await(pattern string) error {
+	for range 1000 {
+		if found, _ := filepath.Glob(pattern); len(found) > 0 {
+			return nil
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return fmt.Errorf("%s did not appear", pattern)
+}
+
+// signal PATTERN dgkip args... starts the program, interrupts it when the file is
+// there, and expects exit code 130.
+func signalled(ts *testscript.TestScript, _ bool, args []string) {
+	if runtime.GOOS == "windows" {
+		ts.Logf("SKIPPED: no interrupts can be sent here")
+		return
+	}
+	path := ""
+	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
+		if _, err := os.Stat(filepath.Join(dir, args[1])); err == nil {
+			path = filepath.Join(dir, args[1])
+			break
+		}
+	}
+	cmd := exec.Command(path, args[2:]...)
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Env = append(os.Environ(), "SLOW_MS="+ts.Getenv("SLOW_MS"), "CHECKPOINT_MS="+ts.Getenv("CHECKPOINT_MS"))
+	var out bytes.Buffer
+	cmd.Stderr = &out
+	ts.Check(cmd.Start())
+	waiting := await(ts.MkAbs(args[0]))
+	ts.Check(cmd.Process.Signal(os.Interrupt))
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
+		ts.Fatalf("ended with %v, want exit code 130:\n%s", err, &out)
+	}
+	ts.Check(waiting)
+	if !strings.Contains(out.String(), "interrupted; the same command goes on from here") {
+		ts.Fatalf("it said\n%s", &out)
+	}
+}
+
+// files PATTERN N counts files.
+func files(ts *testscript.TestScript, _ bool, args []string) {
+	found, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if fmt.Sprint(len(found)) != args[1] {
+		ts.Fatalf("%d files %s, want %s: %q", len(found), args[0], args[1], found)
+	}
+}
+
+// samerecords A B expects the same results, traces and sets in two folders.
+func sameRecords(ts *testscript.TestScript, _ bool, args []string) {
+	read := func(dir string) map[string]string {
+		all := map[string]string{}
+		for _, name := range []string{"result.json", "trace.csv", "distilled.npz"} {
+			found, err := filepath.Glob(filepath.Join(ts.MkAbs(dir), "runs", "*", "*", name))
+			ts.Check(err)
+			for _, f := range found {
+				b, err := os.ReadFile(f)
+				ts.Check(err)
+				rel, err := filepath.Rel(ts.MkAbs(dir), f)
+				ts.Check(err)
+				all[rel] = string(b)
+			}
+		}
+		return all
+	}
+	a, b := read(args[0]), read(args[1])
+	if len(a) == 0 || len(a) != len(b) {
+		ts.Fatalf("%d and %d files", len(a), len(b))
+	}
+	for name := range a {
+		if a[name] != b[name] {
+			ts.Fatalf("%s differs", name)
+		}
+	}
+}
+
+// canMount tells whether small file systems can be mounted here.
+var canMount = sync.OnceValue(func() bool {
+	dir, err := os.MkdirTemp("", "mount")
+	if err != nil {
+		return false
+	}
+	defer os.Remove(dir)
+	if exec.Command("mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", dir).Run() != nil {
+		return false
+	}
+	return exec.Command("umount", dir).Run() == nil
+})
+
+// mount puts a file system on a folder.
+func mount(ts *testscript.TestScript, dir, options string) {
+	abs := ts.MkAbs(dir)
+	ts.Check(os.MkdirAll(abs, 0o777))
+	ts.Check(exec.Command("mount", "-t", "tmpfs", "-o", options, "tmpfs", abs).Run())
+	ts.Defer(func() { exec.Command("umount", "-l", abs).Run() })
+}
+
+// tmpfs DIR SIZE puts a small disk on a folder.
+func tmpfs(ts *testscript.TestScript, _ bool, args []string) {
+	mount(ts, args[0], "size="+args[1])
+}
+
+// grow DIR SIZE makes it larger.
+func grow(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(exec.Command("mount", "-o", "remount,size="+args[1], ts.MkAbs(args[0])).Run())
+}
+
+// readonly DIR makes a folder that cannot be written to. The superuser may write
+// to any, but not to a disk that is mounted so.
+func readonly(ts *testscript.TestScript, _ bool, args []string) {
+	if os.Geteuid() == 0 {
+		mount(ts, args[0], "ro")
+		return
+	}
+	ts.Check(os.MkdirAll(ts.MkAbs(args[0]), 0o555))
+}
+
+// tamper DIR changes an accuracy in a record.
+func tamper(ts *testscript.TestScript, _ bool, args []string) {
+	found, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "runs", "*", "*", "result.json"))
+	ts.Check(err)
+	b, err := os.ReadFile(found[0])
+	ts.Check(err)
+	ts.Check(os.WriteFile(found[0], bytes.Replace(b, []byte(`"test_acc": 0.`), []byte(`"test_acc": 0.0`), 1), 0o666))
+}
+
+// copyset DIR FILE copies a distilled set out of the records.
+func copySet(ts *testscript.TestScript, _ bool, args []string) {
+	found, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "runs", "*", "*", "distilled.npz"))
+	ts.Check(err)
+	b, err := os.ReadFile(found[0])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b, 0o666))
+}

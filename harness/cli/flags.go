@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dgkip/harness/data"
+	"dgkip/harness/nearest"
+	"dgkip/harness/spec"
+)
+
+const usage = `Dataset distillation by the duality gap, and what it is compared with.
+
+  go run . -exp NAME          make the runs that are missing, then show the results
+  go run . -exp NAME,NAME     several experiments; -exp all for every one
+  go run . -list              experiments, methods, protocols, datasets, profiles
+
+What to run
+  -profile NAME   smoke, desk (default) or paper: the size of everything
+  -seeds N        so many seeds, whatever the experiment says
+  -only FILTER    such as 'method:dgkip-* dataset:mnist ipc:(1 10) -model:fc'
+  -retry          failed runs, too
+  -force          all runs, in place of the records there are
+Instead of running
+  -plan           what would run, what is done, how long the rest may take
+  -collect        write tables and figures from the records; compute nothing
+  -verify N       make N recorded runs again and compare them byte for byte
+  -eval FILE.npz  score a distilled set from elsewhere as the experiment would
+Checks and outputs
+  -check          exit with 3 if a claim or a published number is not met
+  -paper          write the paper's numbers, tables and figures, and the PDF
+  -out DIR        folder of records, tables and figures (default results)
+  -quiet          show failures and results only
+Machine and data
+  -jobs N         runs at a time (default 1); timings are then flagged
+  -threads M      threads for all of them (default: all processors)
+  -data DIR       folder of the datasets, searched before $DGKIP_DATA
+  -offline        download nothing
+
+Exit codes: 0 done, 1 some runs failed, 2 usage, 3 a check failed, 130 interrupted.
+`
+
+var errHelp = errors.New("help")
+
+// experimentsDir holds the experiments, seen from where the program is run.
+const experimentsDir = "experiments"
+
+type flags struct {
+	args                                                            []string
+	exp, profile, only, data, out, eval                             string
+	seeds, verify, jobs, threads                                    int
+	list, plan, collect, check, offline, retry, force, paper, quiet bool
+}
+
+func parseFlags(args []string) (*flags, error) {
+	f := &flags{args: args}
+	set := flag.NewFlagSet("dgkip", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	set.StringVar(&f.exp, "exp", "", "")
+	set.StringVar(&f.profile, "profile", spec.DefaultProfile, "")
+	set.StringVar(&f.only, "only", "", "")
+	set.StringVar(&f.data, "data", "", "")
+	set.StringVar(&f.out, "out", "results", "")
+	set.StringVar(&f.eval, "eval", "", "")
+	set.IntVar(&f.seeds, "seeds", 0, "")
+	set.IntVar(&f.verify, "verify", 0, "")
+	set.IntVar(&f.jobs, "jobs", 1, "")
+	set.IntVar(&f.threads, "threads", 0, "")
+	set.BoolVar(&f.list, "list", false, "")
+	set.BoolVar(&f.plan, "plan", false, "")
+	set.BoolVar(&f.collect, "collect", false, "")
+	set.BoolVar(&f.check, "check", false, "")
+	set.BoolVar(&f.offline, "offline", false, "")
+	set.BoolVar(&f.retry, "retry", false, "")
+	set.BoolVar(&f.force, "force", false, "")
+	set.BoolVar(&f.paper, "paper", false, "")
+	set.BoolVar(&f.quiet, "quiet", false, "")
+	if err := set.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return nil, errHelp
+		}
+		message := err.Error()
+		if name, unknown := strings.CutPrefix(message, "flag provided but not defined: -"); unknown {
+			var names []string
+			set.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+			hint := "-h lists the flags"
+			if n := nearest.Name(name, names); n != "" {
+				hint = fmt.Sprintf("did you mean -%s?", n)
+			}
+			message = fmt.Sprintf("unknown flag -%s\nhint: %s", name, hint)
+		} else {
+			message += "\nhint: -h lists the flags"
+		}
+		return nil, usageError(errors.New(message))
+	}
+	given := map[string]bool{}
+	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	return f, f.validate(set.Args(), given)
+}
+
+func (f *flags) validate(rest []string, given map[string]bool) error {
+	if len(rest) > 0 {
+		hint := "flags take their value after a blank or =; lists are joined by commas"
+		if given["only"] {
+			hint = "put the filter in quotes: -only 'method:dc ipc:1'"
+		}
+		return usageError(fmt.Errorf("unexpected argument %q\nhint: %s", rest[0], hint))
+	}
+	if !slices.Contains(spec.Profiles(), f.profile) {
+		return usageError(fmt.Errorf("unknown profile %q\nhint: %s", f.profile, nearest.Hint(f.profile, spec.Profiles())))
+	}
+	for name, n := range map[string]int{"seeds": f.seeds, "verify": f.verify, "jobs": f.jobs, "threads": f.threads} {
+		if given[name] && n < 1 {
+			return usageError(fmt.Errorf("-%s %d: must be at least 1", name, n))
+		}
+	}
+	if f.seeds > 1000 {
+		return usageError(fmt.Errorf("-seeds %d: at most 1000", f.seeds))
+	}
+	var modes []string
+	for _, name := range []string{"list", "plan", "collect", "verify", "eval"} {
+		if given[name] {
+			modes = append(modes, "-"+name)
+		}
+	}
+	if len(modes) > 1 {
+		return usageError(fmt.Errorf("%s do not go together\nhint: give one of them", strings.Join(modes, " and ")))
+	}
+	if f.eval != "" {
+		if _, err := os.Stat(f.eval); err != nil {
+			return usageError(fmt.Errorf("-eval: %w", err))
+		}
+	}
+	return nil
+}
+
+// experiments lists the names of all experiments.
+func experiments() ([]string, error) {
+	names, err := spec.List(experimentsDir)
+	if err != nil {
+		return nil, fmt.Errorf("%w\nhint: run the program in the folder that holds %s/", err, experimentsDir)
+	}
+	return names, nil
+}
+
+// load reads the experiments that were asked for. What is wrong with any is
+// reported for all.
+func (f *flags) load() ([]*spec.Spec, error) {
+	known, err := experiments()
+	if err != nil {
+		return nil, err
+	}
+	names := strings.Split(f.exp, ",")
+	if f.exp == "all" {
+		names = known
+	}
+	var specs []*spec.Spec
+	var problems []error
+	for i, name := range names {
+		if slices.Index(names, name) < i {
+			continue
+		}
+		if !slices.Contains(known, name) {
+			problems = append(problems, fmt.Errorf("unknown experiment %q\nhint: %s", name, orElse(nearest.Hint(name, known), "-list shows them")))
+			continue
+		}
+		s, err := spec.ReadFile(filepath.Join(experimentsDir, name+".toml"), spec.Options{Profile: f.profile, Datasets: data.Names(), Seeds: f.seeds})
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		specs = append(specs, s)
+	}
+	return specs, errors.Join(problems...)
+}
+
+func orElse(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+func (f *flags) filter(specs []*spec.Spec) (spec.Filter, error) {
+	known := []string{"exp", "seed", "model"}
+	for _, s := range specs {
+		for _, a := range s.Axes {
+			if !slices.Contains(known, a.Name) {
+				known = append(known, a.Name)
+			}
+		}
+	}
+	filter, err := spec.ParseFilter(f.only, known)
+	if err != nil {
+		return filter, fmt.Errorf("-only: %w\nhint: it is written like 'method:dc dataset:mnist ipc:(1 10)'", err)
+	}
+	return filter, nil
+}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"dgkip/harness/engine"
+	"dgkip/harness/method"
+	"dgkip/harness/progress"
+	"dgkip/harness/spec"
+	"dgkip/harness/store"
+)
+
+// verifyRecords makes recorded runs again, apart from the records, and compares
+// the results byte for byte.
+func (f *flags) verifyRecords(ctx context.Context, out io.Writer, p *engine.Plan, s *store.Store, board *progress.Board) error {
+	var done []*engine.Run
+	for _, r := range p.Runs {
+		if s.Has(r.Key) {
+			done = append(done, r)
+		}
+	}
+	if len(done) == 0 {
+		return usageError(errors.New("-verify: none of the selected runs has a record\nhint: run the experiment first"))
+	}
+	// Spread over the plan, so that few runs see many methods.
+	n := min(f.verify, len(done))
+	again := &engine.Plan{Specs: p.Specs}
+	for i := range n {
+		again.Runs = append(again.Runs, done[i*len(done)/n])
+	}
+	dir, err := os.MkdirTemp("", "dgkip-verify-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	fresh := store.Open(dir)
+	outcome, err := engine.Execute(ctx, again, fresh, f.options(board))
+	board.Close()
+	if err != nil {
+		return err
+	}
+	differ := 0
+	for _, r := range again.Runs {
+		verdict := "same bytes"
+		if same, err := sameResult(s, fresh, r.Key); err != nil {
+			verdict = "FAILED: " + err.Error()
+			differ++
+		} else if !same {
+			verdict = "DIFFERS: " + filepath.Join(s.Dir(), "runs", r.Key[:2], r.Key, "result.json")
+			differ++
+		}
+		fmt.Fprintf(out, "%s: %s\n", r.Name(), verdict)
+	}
+	fmt.Fprintf(out, "%d of %d records verified\n", n-differ, n)
+	if differ > 0 || outcome.Failed > 0 {
+		return coded{errors.New("records could not be verified"), exitCheck}
+	}
+	return nil
+}
+
+func sameResult(a, b *store.Store, key string) (bool, error) {
+	one, err := a.Get(key)
+	if err != nil {
+		return false, err
+	}
+	if failure := b.Failed(key); failure != nil {
+		return false, errors.New(failure.Message)
+	}
+	two, err := b.Get(key)
+	if err != nil {
+		return false, err
+	}
+	x, err := one.Bytes()
+	if err != nil {
+		return false, err
+	}
+	y, err := two.Bytes()
+	return bytes.Equal(x, y), err
+}
+
+// evalFile scores a distilled set from a file as the experiment scores its own:
+// once for every different way of scoring among the selected runs.
+func (f *flags) evalFile(ctx context.Context, out io.Writer, p *engine.Plan, board *progress.Board) error {
+	seen := map[string]bool{}
+	for _, r := range p.Runs {
+		id := r.Identity
+		way := string(spec.Canonical([]any{id.Dataset, id.Model, id.Eval, id.Seed}))
+		if seen[way] {
+			continue
+		}
+		seen[way] = true
+		data, test, err := r.Data.Load(ctx)
+		if err != nil {
+			return err
+		}
+		set, err := store.ReadDistilled(f.eval, data)
+		if err != nil {
+			return usageError(fmt.Errorf("-eval for %s: %w\nhint: -only dataset:NAME selects the dataset that the file is of", r.Cell.Dataset, err))
+		}
+		line := board.Start(fmt.Sprintf("%s on %s %s seed %d", filepath.Base(f.eval), r.Cell.Dataset, r.Cell.Model, r.Seed))
+		scores, err := r.Cell.Protocol.Score(ctx, method.Trial{
+			Data: data, Test: test, Set: set, Model: r.Cell.Net, Seed: r.Seed,
+			Shared: new(method.Shared), Own: new(method.Shared), Final: true,
+		}, func(s method.Step) { line.Step(s.Update, s.Of, s.Loss) })
+		line.Done(false, "")
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%s, %s, protocol %s, seed %d: %d images, %.2f %%, errors %v of %v\n", r.Cell.Dataset, r.Cell.Model, id.Eval.Name, r.Seed,
+			set.Len(), 100*scores.Metrics["test_acc"], scores.Counts["test_errors"], scores.Counts["test_images"])
+	}
+	return nil
+}

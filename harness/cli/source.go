@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"dgkip/harness/data"
+	"dgkip/harness/engine"
+	"dgkip/harness/method"
+	"dgkip/harness/progress"
+	"dgkip/harness/spec"
+	"dgkip/harness/store"
+)
+
+// source opens datasets for the engine.
+type source struct {
+	options data.Options
+}
+
+func newSource(f *flags, board *progress.Board) *source {
+	s := &source{data.Options{Dir: f.data, Offline: f.offline}}
+	var shown time.Time
+	s.options.Progress = func(file string, done, total int64) {
+		if f.quiet || time.Since(shown) < 2*time.Second && done < total {
+			return
+		}
+		shown = time.Now()
+		board.Printf("downloading %s: %.1f of %.1f MB", file, float64(done)/1e6, float64(total)/1e6)
+	}
+	return s
+}
+
+// Open implements engine.Source.
+func (s *source) Open(ctx context.Context, d spec.Data) (*engine.Dataset, error) {
+	name, o := d.Use, s.options
+	if d.Own() {
+		name = d.Name
+		o.Custom, o.Base = map[string]data.Config{d.Name: d.Config}, d.Dir
+	}
+	set, err := data.Load(ctx, name, d.Classes, o)
+	if err != nil {
+		return nil, err
+	}
+	kind := orElse(d.Preprocess, "standard")
+	title := orElse(d.Title, titles[name])
+	return &engine.Dataset{
+		Identity: spec.DatasetIdentity{Name: set.Name, Classes: set.Classes, Preprocess: kind, Digest: "sha256:" + set.Digest},
+		Record:   store.Dataset{Title: orElse(title, d.Name), BuiltIn: set.BuiltIn, Files: set.Files},
+		Sizes:    method.Sizes{Train: set.Train.Len(), Test: set.Test.Len(), Classes: len(set.Classes), H: set.H, W: set.W, C: set.Ch},
+		Load: func(ctx context.Context) (*method.Data, method.Images, error) {
+			return load(ctx, set, kind, orElse(title, d.Name))
+		},
+	}, nil
+}
+
+// titles are the datasets' names as tables print them.
+var titles = map[string]string{
+	"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar-10": "CIFAR-10",
+	"glyphs": "Glyphs (built-in)", "garments": "Garments (built-in)", "vehicles": "Vehicles (built-in)",
+}
+
+// load normalises the images of a set.
+func load(ctx context.Context, set *data.Set, kind, title string) (*method.Data, method.Images, error) {
+	var none method.Images
+	t, err := data.Fit(ctx, kind, set)
+	if err != nil {
+		return nil, none, err
+	}
+	images := func(s data.Split) (method.Images, error) {
+		x, err := t.Apply(ctx, s.Images)
+		return method.Images{H: set.H, W: set.W, C: set.Ch, X: x, Labels: s.Labels}, err
+	}
+	train, err := images(set.Train)
+	if err != nil {
+		return nil, none, err
+	}
+	test, err := images(set.Test)
+	if err != nil {
+		return nil, none, err
+	}
+	prep := method.Preprocessing{Name: kind}
+	for c := range t.Mean {
+		prep.Mean, prep.Std = append(prep.Mean, float32(t.Mean[c])), append(prep.Std, float32(t.SD[c]))
+	}
+	if kind != "standard" {
+		prep.Restore = func(x []float32) []float32 {
+			out := t.Invert(x)
+			for i := range out {
+				out[i] /= 255
+			}
+			return out
+		}
+	}
+	return &method.Data{Name: set.Name, Title: title, BuiltIn: set.BuiltIn, Classes: set.Classes, Prep: prep, Train: train}, test, nil
+}
+
+// coded gives errors of data their exit code: what an experiment asks for wrongly
+// is a matter of usage, what is missing or damaged is not the experiment's fault
+// but needs the person just the same.
+func (s *source) coded(err error) error {
+	for _, usage := range []error{
+		data.ErrUnknown, data.ErrMissing, data.ErrChecksum, data.ErrCorrupt, data.ErrTruncated, data.ErrOversized, data.ErrMagic,
+		data.ErrFormat, data.ErrLabel, data.ErrCount, data.ErrShape, data.ErrClass, data.ErrConfig, fs.ErrNotExist,
+	} {
+		if errors.Is(err, usage) {
+			return usageError(err)
+		}
+	}
+	return fmt.Errorf("data: %w", err)
+}

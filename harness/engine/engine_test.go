@@ -1,0 +1,508 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dgkip/harness/engine"
+	"dgkip/harness/method"
+	"dgkip/harness/method/methodtest"
+	"dgkip/harness/progress"
+	"dgkip/harness/rng"
+	"dgkip/harness/spec"
+	"dgkip/harness/store"
+)
+
+// walk moves random images at random, and goes wrong as it is told.
+type walk struct {
+	Updates int    `toml:"updates"`
+	Wrong   string `toml:"wrong" enum:",error,panic,nan,hang,score"`
+}
+
+type walkState struct {
+	Update int
+	Images []float32
+	Stream []byte
+}
+
+func (*walk) Info() method.Info {
+	return method.Info{Name: "walk", Title: "Walk", About: "for tests", Version: 1, Protocol: "half"}
+}
+
+// hook is called before every update of every walk.
+var hook = func(ctx context.Context, update int) {}
+
+var order struct {
+	sync.Mutex
+	runs []string
+}
+
+func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
+	if p.Resume == nil {
+		order.Lock()
+		order.runs = append(order.runs, fmt.Sprint(p.Data.Name, p.IPC, p.Seed))
+		order.Unlock()
+	}
+	set, err := method.Choose(p, rng.Stream(p.Seed, "walk"))
+	if err != nil {
+		return nil, err
+	}
+	noise := rng.Stream(p.Seed, "walk", "noise")
+	s := walkState{Update: -1, Images: set.Images}
+	save := func() ([]byte, error) {
+		if s.Stream, err = noise.MarshalBinary(); err != nil {
+			return nil, err
+		}
+		return json.Marshal(s)
+	}
+	if p.Resume != nil {
+		if err := errors.Join(json.Unmarshal(p.Resume, &s), noise.UnmarshalBinary(s.Stream)); err != nil {
+			return nil, err
+		}
+		set.Images = s.Images
+	}
+	for s.Update < w.Updates {
+		hook(ctx, s.Update+1)
+		if w.Wrong == "hang" {
+			<-ctx.Done()
+		}
+		if ctx.Err() != nil {
+			b, err := save()
+			if err != nil {
+				return nil, err
+			}
+			return nil, &method.Interrupted{Checkpoint: b, Cause: ctx.Err()}
+		}
+		s.Update++
+		loss := 1 / float64(s.Update+1)
+		if s.Update > 0 {
+			for i := range s.Images {
+				s.Images[i] += float32(0.1 * noise.Normal64())
+			}
+		}
+		if s.Update == 2 {
+			switch w.Wrong {
+			case "error":
+				return nil, errors.New("out of luck")
+			case "panic":
+				panic("out of order")
+			case "nan":
+				loss = math.NaN()
+			}
+		}
+		observe(method.Step{
+			Update: s.Update, Of: w.Updates, Loss: loss, Distilled: set.Clone, Checkpoint: save,
+			Metrics: func() map[string]float64 { return map[string]float64{"first": float64(s.Images[0])} },
+		})
+	}
+	return set, nil
+}
+
+// half counts how many test images are on the side of the mean image that the
+// distilled set has for their class. It takes steps, and can be interrupted.
+type half struct {
+	Wrong bool `toml:"wrong"`
+}
+
+func (*half) Info() method.ProtocolInfo { return method.ProtocolInfo{Name: "half", Version: 1} }
+
+func (h *half) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
+	from := 0
+	var sum float64
+	if t.Resume != nil {
+		var state [2]float64
+		if err := json.Unmarshal(t.Resume, &state); err != nil {
+			return nil, err
+		}
+		from, sum = int(state[0]), state[1]
+	}
+	for i := from; i < t.Set.Len(); i++ {
+		save := func() ([]byte, error) { return json.Marshal([2]float64{float64(i), sum}) }
+		hook(ctx, -1)
+		if ctx.Err() != nil {
+			b, err := save()
+			return nil, errors.Join(err, &method.Interrupted{Checkpoint: b, Cause: ctx.Err()})
+		}
+		for _, v := range t.Set.Images[i*t.Set.Size():][:t.Set.Size()] {
+			sum += float64(v)
+		}
+		observe(method.Step{Update: i + 1, Of: t.Set.Len(), Checkpoint: save})
+	}
+	acc := 0.5 + sum/1e4
+	if h.Wrong {
+		acc = math.Inf(1)
+	}
+	return &method.Scores{Metrics: map[string]float64{"test_acc": acc}, Counts: map[string][]int64{"test_errors": {int64(sum)}}}, nil
+}
+
+func init() {
+	method.Register(func() method.Method { return &walk{Updates: 6} })
+	method.RegisterProtocol(func() method.Protocol { return new(half) })
+}
+
+// source has datasets a and b.
+type source struct{}
+
+func (source) Open(_ context.Context, d spec.Data) (*engine.Dataset, error) {
+	if d.Name == "c" {
+		return nil, errors.New("c: no such data")
+	}
+	return &engine.Dataset{
+		Identity: spec.DatasetIdentity{Name: d.Name, Classes: []string{"upper", "lower"}, Preprocess: "standard", Digest: "sha256:" + d.Name},
+		Load: func(context.Context) (*method.Data, method.Images, error) {
+			data := methodtest.Data(1)
+			data.Name = d.Name
+			return data, data.Train, nil
+		},
+	}, nil
+}
+
+const text = `schema = 1
+name = "t"
+title = "T"
+[grid]
+dataset = ["a", "b"]
+ipc = [1, 2]
+method = ["walk"]
+[eval]
+trace = 2
+score = 3
+[seeds]
+count = 2
+`
+
+func plan(t *testing.T, text string) *engine.Plan {
+	t.Helper()
+	s, err := spec.Parse("t.toml", text, spec.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := engine.Make(context.Background(), []*spec.Spec{s}, source{}, spec.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func options() engine.Options {
+	return engine.Options{Board: progress.New(io.Discard, true), CheckpointEvery: time.Hour}
+}
+
+func execute(t *testing.T, p *engine.Plan, s *store.Store, o engine.Options) engine.Outcome {
+	t.Helper()
+	out, err := engine.Execute(context.Background(), p, s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// contents returns result.json and trace.csv of all records.
+func contents(t *testing.T, p *engine.Plan, s *store.Store) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, r := range p.Runs {
+		record, err := s.Get(r.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"result.json", "trace.csv"} {
+			b, err := os.ReadFile(filepath.Join(record.Dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[r.Name()+" "+name] = string(b)
+		}
+	}
+	return all
+}
+
+// reference makes all runs at once and without interruption.
+func reference(t *testing.T, text string) (*engine.Plan, map[string]string) {
+	t.Helper()
+	p := plan(t, text)
+	s := store.Open(t.TempDir())
+	if out := execute(t, p, s, options()); out.Made != len(p.Runs) {
+		t.Fatalf("outcome %+v", out)
+	}
+	return p, contents(t, p, s)
+}
+
+func TestExecute(t *testing.T) {
+	order.runs = nil
+	p := plan(t, text)
+	s := store.Open(t.TempDir())
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Made: 8}) {
+		t.Errorf("outcome %+v", out)
+	}
+	if want := []string{"a1 0", "a2 0", "b1 0", "b2 0", "a1 1", "a2 1", "b1 1", "b2 1"}; !slices.Equal(order.runs, want) {
+		t.Errorf("order %q, want %q", order.runs, want)
+	}
+	r, err := s.Get(p.Runs[0].Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Result.Updates != 6 || r.Result.Images != 2 || r.Result.Metrics["last.loss"] != 1.0/7 {
+		t.Errorf("result %+v", r.Result)
+	}
+	trace, err := r.Trace()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := trace.Column("update"); !slices.Equal(got, []float64{0, 2, 3, 4, 6}) {
+		t.Errorf("lines of the trace at %v", got)
+	}
+	if acc := trace.Column("test_acc"); math.IsNaN(acc[0]) || !math.IsNaN(acc[1]) || acc[4] != r.Result.Metrics["test_acc"] {
+		t.Errorf("accuracies %v", acc)
+	}
+	if tm := r.Provenance.Timing; tm.Counted+tm.Excluded != 6 || tm.Counted < 3 || tm.Shared || tm.Hosts != 1 {
+		t.Errorf("timing %+v", tm)
+	}
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Before: 8}) {
+		t.Errorf("the second time: %+v", out)
+	}
+	o := options()
+	o.Force = true
+	if out := execute(t, p, s, o); out != (engine.Outcome{Made: 8}) {
+		t.Errorf("with force: %+v", out)
+	}
+}
+
+// What a run is interrupted by, and where, must not show in its record.
+func TestInterruptAnywhere(t *testing.T) {
+	p, want := reference(t, text)
+	for _, stride := range []int{1, 3, 11} {
+		s := store.Open(t.TempDir())
+		o := options()
+		if stride == 3 {
+			o.CheckpointEvery = time.Nanosecond
+		}
+		for rounds := 0; ; rounds++ {
+			ctx, cancel := context.WithCancel(context.Background())
+			calls := 0
+			hook = func(context.Context, int) {
+				if calls++; calls > stride {
+					cancel()
+				}
+			}
+			out, err := engine.Execute(ctx, p, s, o)
+			cancel()
+			if err == nil {
+				if out.Before+out.Made != len(p.Runs) {
+					t.Errorf("outcome %+v", out)
+				}
+				break
+			}
+			if !errors.Is(err, context.Canceled) || rounds > 1000 {
+				t.Fatal(err)
+			}
+		}
+		hook = func(context.Context, int) {}
+		if got := contents(t, p, s); !maps.Equal(got, want) {
+			t.Errorf("interrupted every %d steps, the records differ", stride)
+		}
+	}
+}
+
+func TestJobs(t *testing.T) {
+	p, want := reference(t, text)
+	s := store.Open(t.TempDir())
+	o := options()
+	o.Jobs = 3
+	execute(t, p, s, o)
+	if got := contents(t, p, s); !maps.Equal(got, want) {
+		t.Error("several jobs make other records")
+	}
+	r, err := s.Get(p.Runs[0].Key)
+	if err != nil || !r.Provenance.Timing.Shared {
+		t.Errorf("timings of several jobs are not flagged: %v", err)
+	}
+}
+
+// Two processes are two executors here: locks work by file.
+func TestTwoAtOnce(t *testing.T) {
+	p, want := reference(t, text)
+	s := store.Open(t.TempDir())
+	order.runs = nil
+	hook = func(context.Context, int) { time.Sleep(time.Millisecond) }
+	defer func() { hook = func(context.Context, int) {} }()
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			out, err := engine.Execute(context.Background(), plan(t, text), s, options())
+			if err != nil || out.Made+out.Before != 8 {
+				t.Errorf("%+v, %v", out, err)
+			}
+		}()
+	}
+	wg.Wait()
+	if len(order.runs) != 8 {
+		t.Errorf("%d runs were started, not 8: %q", len(order.runs), order.runs)
+	}
+	if got := contents(t, p, s); !maps.Equal(got, want) {
+		t.Error("two processes make other records")
+	}
+}
+
+func TestFailuresAreIsolated(t *testing.T) {
+	const wrong = `schema = 1
+name = "t"
+title = "T"
+[grid]
+dataset = ["a"]
+ipc = [1]
+method = ["walk", "error", "panic", "nan", "hang", "infinite", "many"]
+[limits]
+timeout = "150ms"
+[method.error]
+use = "walk"
+wrong = "error"
+[method.panic]
+use = "walk"
+wrong = "panic"
+[method.nan]
+use = "walk"
+wrong = "nan"
+[method.hang]
+use = "walk"
+wrong = "hang"
+[method.infinite]
+use = "walk"
+wrong = "score"
+[method.many]
+use = "walk"
+updates = 7
+[[set]]
+when = { method = "infinite" }
+with = { eval = { half = { wrong = true } } }
+`
+	p := plan(t, wrong)
+	s := store.Open(t.TempDir())
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Made: 2, Failed: 5}) {
+		t.Errorf("outcome %+v", out)
+	}
+	for _, r := range p.Runs {
+		f := s.Failed(r.Key)
+		want := map[string]string{"error": "error: out of luck", "panic": "panic: panic: out of order", "nan": "not-finite: loss is NaN at update 2",
+			"hang": "time-out: the run exceeded its time limit of 150ms", "infinite": "not-finite: test_acc is +Inf at update 6"}[r.Cell.Column]
+		got := ""
+		if f != nil {
+			got = f.Kind + ": " + f.Message
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", r.Cell.Column, got, want)
+		}
+		if f != nil && f.Kind == "panic" && !strings.Contains(f.Stack, "Distill") {
+			t.Errorf("the stack does not lead to the method:\n%s", f.Stack)
+		}
+	}
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Before: 2, Failed: 5}) {
+		t.Errorf("the second time: %+v", out)
+	}
+	o := options()
+	o.Retry = true
+	if out := execute(t, p, s, o); out != (engine.Outcome{Before: 2, Failed: 5}) {
+		t.Errorf("retried: %+v", out)
+	}
+}
+
+func TestDamagedCheckpoint(t *testing.T) {
+	p, want := reference(t, text)
+	s := store.Open(t.TempDir())
+	if err := s.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range p.Runs {
+		if i%2 == 0 {
+			err := os.WriteFile(filepath.Join(s.Dir(), "work", "checkpoints", r.Key+".ckpt"), []byte("rubbish"), 0o666)
+			if err != nil {
+				t.Fatal(err)
+			}
+		} else if err := s.SaveCheckpoint(r.Key, []byte("rubbish")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var messages bytes.Buffer
+	o := options()
+	o.Board = progress.New(&messages, false)
+	execute(t, p, s, o)
+	if got := contents(t, p, s); !maps.Equal(got, want) {
+		t.Error("records differ")
+	}
+	if !strings.Contains(messages.String(), "is damaged; starting over") || !strings.Contains(messages.String(), "of another form; starting over") {
+		t.Errorf("nothing was said: %s", &messages)
+	}
+}
+
+func TestStorageFails(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	_, err := engine.Execute(context.Background(), plan(t, text), store.Open(file), options())
+	if !errors.Is(err, store.ErrStorage) {
+		t.Errorf("got %v", err)
+	}
+	// While runs are under way.
+	dir := t.TempDir()
+	hook = func(_ context.Context, update int) {
+		if update == 3 {
+			os.RemoveAll(filepath.Join(dir, "work", "tmp"))
+			os.WriteFile(filepath.Join(dir, "work", "tmp"), nil, 0o666)
+		}
+	}
+	defer func() { hook = func(context.Context, int) {} }()
+	o := options()
+	o.CheckpointEvery = time.Nanosecond
+	_, err = engine.Execute(context.Background(), plan(t, text), store.Open(dir), o)
+	if !errors.Is(err, store.ErrStorage) {
+		t.Errorf("under way: %v", err)
+	}
+}
+
+func TestMissingData(t *testing.T) {
+	s, err := spec.Parse("t.toml", strings.Replace(text, `["a", "b"]`, `["a", "c"]`, 1), spec.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := engine.Make(context.Background(), []*spec.Spec{s}, source{}, spec.Filter{}); err == nil || err.Error() != "c: no such data" {
+		t.Errorf("got %v", err)
+	}
+	only, err := spec.ParseFilter("dataset:a seed:1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := engine.Make(context.Background(), []*spec.Spec{s}, source{}, only)
+	if err != nil || len(p.Runs) != 2 {
+		t.Errorf("%v, %v", p, err)
+	}
+}
+
+func TestForecasts(t *testing.T) {
+	p := plan(t, text)
+	s := store.Open(t.TempDir())
+	some := &engine.Plan{Runs: p.Runs[:2]}
+	execute(t, some, s, options())
+	f, err := engine.Forecasts(p, s, 1e9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f[0].State != engine.Done || f[7].State != engine.Missing || f[4].Basis != "the same cell" || f[4].Time <= 0 || f[7].Basis != "" {
+		t.Errorf("forecasts %+v", f)
+	}
+}

@@ -1,0 +1,271 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"dgkip/harness/method"
+	"dgkip/harness/progress"
+	"dgkip/harness/store"
+)
+
+// Options say how to carry out a plan.
+type Options struct {
+	Jobs            int // runs at a time; 0 means 1
+	Threads         int // for provenance
+	Retry           bool
+	Force           bool
+	CheckpointEvery time.Duration // 0 means 30 seconds
+	Args            []string      // for provenance
+	Kernels         string        // for provenance
+	Board           *progress.Board
+}
+
+// Outcome counts what became of the runs of a plan.
+type Outcome struct {
+	Before int // records that were there
+	Made   int
+	Failed int // now, or earlier and not retried
+	Left   int // not made, because of an interruption
+}
+
+type executor struct {
+	Options
+	store  *store.Store
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+
+	mu      sync.Mutex
+	broken  error // of the store
+	outcome Outcome
+	groups  map[string]*group
+}
+
+// group is what runs with the same seed, data and networks share.
+type group struct {
+	left     int
+	features method.Shared
+	scoring  method.Shared
+}
+
+type verdict int
+
+const (
+	made verdict = iota
+	already
+	failed
+	busy
+	left
+)
+
+// Execute makes the runs of a plan that have no record. The error is of the store
+// or the context; failures of runs are counted in the outcome. When ctx ends, runs
+// leave checkpoints, from which the next Execute continues to the same bits.
+func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, error) {
+	o.Jobs = max(1, o.Jobs)
+	if o.CheckpointEvery == 0 {
+		o.CheckpointEvery = 30 * time.Second
+	}
+	e := &executor{Options: o, store: s, groups: map[string]*group{}}
+	var todo []*Run
+	for _, r := range p.Runs {
+		switch {
+		case s.Has(r.Key) && !o.Force:
+			e.outcome.Before++
+		case s.Failed(r.Key) != nil && !o.Retry && !o.Force:
+			e.outcome.Failed++
+		default:
+			todo = append(todo, r)
+			g := e.groups[r.group()]
+			if g == nil {
+				g = new(group)
+				e.groups[r.group()] = g
+			}
+			g.left++
+		}
+	}
+	o.Board.Expect(len(p.Runs), len(p.Runs)-len(todo))
+	if len(todo) == 0 {
+		return e.outcome, ctx.Err()
+	}
+	if err := s.Prepare(); err != nil {
+		return e.outcome, err
+	}
+	e.ctx, e.cancel = context.WithCancelCause(ctx)
+	defer e.cancel(nil)
+	waiting := e.round(todo)
+	for told := false; len(waiting) > 0 && e.ctx.Err() == nil; {
+		if !told {
+			o.Board.Printf("waiting for another process, which is computing %d of these runs", len(waiting))
+			told = true
+		}
+		select {
+		case <-e.ctx.Done():
+		case <-time.After(500 * time.Millisecond):
+		}
+		if e.ctx.Err() == nil {
+			waiting = e.round(waiting)
+		}
+	}
+	e.outcome.Left += len(waiting)
+	if e.broken != nil {
+		return e.outcome, e.broken
+	}
+	return e.outcome, ctx.Err()
+}
+
+// round works on runs, Jobs at a time, and returns those that other processes are
+// at.
+func (e *executor) round(todo []*Run) (waiting []*Run) {
+	next := make(chan *Run)
+	var wg sync.WaitGroup
+	for range min(e.Jobs, len(todo)) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for r := range next {
+				v := e.one(r)
+				e.mu.Lock()
+				switch v {
+				case made:
+					e.outcome.Made++
+				case already:
+					e.outcome.Before++
+				case failed:
+					e.outcome.Failed++
+				case busy:
+					waiting = append(waiting, r)
+				case left:
+					e.outcome.Left++
+				}
+				if v != busy {
+					e.release(r)
+				}
+				e.mu.Unlock()
+			}
+		}()
+	}
+	for _, r := range todo {
+		next <- r
+	}
+	close(next)
+	wg.Wait()
+	return waiting
+}
+
+// release drops what a group shares when its last run is over.
+func (e *executor) release(r *Run) {
+	g := e.groups[r.group()]
+	if g.left--; g.left == 0 {
+		g.features.Clear()
+		g.scoring.Clear()
+	}
+}
+
+// stop ends all runs because the store failed.
+func (e *executor) stop(err error) {
+	e.mu.Lock()
+	if e.broken == nil {
+		e.broken = err
+	}
+	e.mu.Unlock()
+	e.cancel(errStorage)
+}
+
+// one makes a run, unless another process is at it or has made it.
+func (e *executor) one(r *Run) verdict {
+	if e.ctx.Err() != nil {
+		return left
+	}
+	lock, err := e.store.Lock(r.Key)
+	if err != nil {
+		var other *store.Busy
+		if errors.As(err, &other) {
+			return busy
+		}
+		e.stop(err)
+		return left
+	}
+	defer lock.Unlock()
+	line := e.Board.Start(r.Name())
+	if e.store.Has(r.Key) && !e.Force {
+		line.Done(false, "made by another process")
+		return already
+	}
+	if e.store.Failed(r.Key) != nil && !e.Force && !e.Retry {
+		line.Done(true, "failed in another process")
+		return failed
+	}
+	a := &attempt{executor: e, run: r, line: line}
+	e.mu.Lock()
+	g := e.groups[r.group()]
+	e.mu.Unlock()
+	a.features, a.scoring = &g.features, &g.scoring
+	a.ctx, a.cancel = context.WithCancelCause(e.ctx)
+	defer a.cancel(nil)
+	if limit := time.Duration(r.Cell.Limits.Timeout); limit > 0 {
+		timer := time.AfterFunc(limit, func() { a.cancel(errTimeout) })
+		defer timer.Stop()
+	}
+	over := make(chan struct{})
+	defer close(over)
+	go func() {
+		select {
+		case <-lock.Lost():
+			a.cancel(errLockLost)
+		case <-over:
+		}
+	}()
+	if state, err := e.store.Checkpoint(r.Key); err != nil {
+		e.Board.Printf("%s: %v; starting over", r.Name(), err)
+	} else if state != nil && !e.Force && !a.restore(state) {
+		e.Board.Printf("%s: the checkpoint is of another form; starting over", r.Name())
+	}
+	draft, err := a.work()
+	return e.finish(a, draft, err)
+}
+
+func (e *executor) finish(a *attempt, draft store.Draft, err error) verdict {
+	r := a.run
+	if err == nil {
+		record, err := e.store.Put(draft, e.Force)
+		if err != nil {
+			a.line.Done(true, err.Error())
+			e.stop(err)
+			return left
+		}
+		a.line.Done(false, Summary(record))
+		return made
+	}
+	var broken *panicked
+	switch {
+	case errors.Is(err, errLockLost):
+		a.line.Done(false, "")
+		return busy
+	case e.ctx.Err() != nil && !errors.As(err, &broken):
+		a.line.Done(false, "")
+		return left
+	}
+	f := a.failure(err)
+	if err := e.store.Fail(f); err != nil {
+		e.stop(err)
+	}
+	if f.Kind != "time-out" {
+		// From there it would only fail again.
+		e.store.DropCheckpoint(r.Key)
+	}
+	a.line.Done(true, fmt.Sprintf("FAILED (%s): %s", f.Kind, f.Message))
+	return failed
+}
+
+// Summary is a record in a line.
+func Summary(r *store.Record) string {
+	s := fmt.Sprintf("%.2f %%", 100*r.Result.Metrics["test_acc"])
+	if t := r.Provenance.Timing; t.Counted > 0 {
+		s += fmt.Sprintf(", %.3g s an update", t.Median)
+	}
+	return s + ", " + progress.Short(time.Duration(r.Provenance.Wall*1e9)) + " in all"
+}

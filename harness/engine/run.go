@@ -1,0 +1,501 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"dgkip/harness/env"
+	"dgkip/harness/method"
+	"dgkip/harness/progress"
+	"dgkip/harness/store"
+)
+
+// warmUp is how many updates at the start of a session are not timed, beside the
+// first: caches are cold and memory is being grown.
+const warmUp = 2
+
+// maxTimingRows bounds timing.csv.
+const maxTimingRows = 2000
+
+// saved is the state of a run between sessions.
+type saved struct {
+	Method  []byte            // the method's checkpoint
+	Set     *method.Distilled // what it returned, once it has
+	Score   []byte            // the protocol's checkpoint in scoring that
+	Pending *traced           // a line of the trace whose scoring was interrupted
+	Trace   []traced
+	Last    int // update seen last
+	Timing  []store.TimingRow
+	Skipped int // updates without a time
+	Past    []store.Session
+	Wall    float64
+	CPU     float64
+	Scoring float64
+	Memory  int64
+	Started time.Time
+}
+
+// traced is a line of the trace.
+type traced struct {
+	Update int
+	Values map[string]float64
+	Set    *method.Distilled // of a pending one
+	Score  []byte            // the protocol's checkpoint in scoring it
+}
+
+// attempt is a session of work on a run.
+type attempt struct {
+	*executor
+	run      *Run
+	line     *progress.Line
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	s        saved
+	data     *method.Data
+	test     method.Images
+	features *method.Shared
+	scoring  *method.Shared
+
+	started time.Time
+	cpu     time.Duration
+	mark    time.Time // since when an update is being made; zero if not to be timed
+	warm    int
+	kept    time.Time // when a checkpoint was last saved
+	from    int
+}
+
+// Causes for which a run is stopped.
+var (
+	errTimeout  = errors.New("the run exceeded its time limit")
+	errLockLost = errors.New("another process took over the run")
+	errStorage  = errors.New("results cannot be written")
+)
+
+// notFinite is the cause when a loss or a metric is no number.
+type notFinite struct {
+	name   string
+	value  float64
+	update int
+}
+
+func (e *notFinite) Error() string {
+	return fmt.Sprintf("%s is %v at update %d", e.name, e.value, e.update)
+}
+
+// panicked is the cause when a method or a protocol panics.
+type panicked struct {
+	value any
+	stack []byte
+}
+
+func (e *panicked) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+
+// work does the run, from its checkpoint if there is one, and returns what is to
+// be recorded.
+func (a *attempt) work() (draft store.Draft, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicked{v, debug.Stack()}
+		}
+	}()
+	a.started, a.cpu, a.kept = time.Now(), env.CPU(), time.Now()
+	if a.s.Started.IsZero() {
+		a.s.Started = a.started
+		a.s.Last = -1
+	}
+	a.from = max(0, a.s.Last)
+	a.line.Phase("loading data")
+	if a.data, a.test, err = a.run.Data.images(a.ctx); err != nil {
+		return draft, err
+	}
+	if err := a.pending(); err != nil {
+		if cause := context.Cause(a.ctx); cause != nil {
+			a.keep()
+			return draft, cause
+		}
+		return draft, err
+	}
+	if a.s.Set == nil {
+		if err := a.distill(); err != nil {
+			return draft, err
+		}
+	}
+	scores, err := a.final()
+	if err != nil {
+		return draft, err
+	}
+	return a.draft(scores)
+}
+
+// distill has the method make the set.
+func (a *attempt) distill() error {
+	r := a.run
+	a.line.Phase("distil")
+	p := method.Problem{
+		Data: a.data, IPC: r.Cell.IPC, Model: r.Cell.Net, Seed: r.Seed, Shared: a.features, Resume: a.s.Method,
+	}
+	a.warm = warmUp
+	set, err := r.Cell.Method().Distill(a.ctx, p, a.observe)
+	if cause := context.Cause(a.ctx); cause != nil {
+		// Whatever the method made of it: it was told to stop. A set that was done
+		// at that moment is kept.
+		var stopped *method.Interrupted
+		if errors.As(err, &stopped) {
+			a.s.Method = stopped.Checkpoint
+		}
+		if err != nil {
+			a.keep()
+			return cause
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if set == nil {
+		return errors.New("the method returned neither a set nor an error")
+	}
+	if err := set.Check(); err != nil {
+		return err
+	}
+	a.s.Set, a.s.Method = set, nil
+	if time.Since(a.started) > time.Second || a.ctx.Err() != nil {
+		a.keep()
+	}
+	return context.Cause(a.ctx)
+}
+
+// observe is what the method calls between updates. The time it takes counts for
+// none of them.
+func (a *attempt) observe(step method.Step) {
+	now := time.Now()
+	if context.Cause(a.ctx) != nil && a.s.Pending != nil {
+		return // stopped while scoring: what comes after is for the next session
+	}
+	if n := step.Update - a.s.Last; n > 0 && a.s.Last >= 0 {
+		if a.mark.IsZero() || a.warm > 0 {
+			a.warm -= n
+			a.s.Skipped += n
+		} else {
+			a.s.Timing = append(a.s.Timing, store.TimingRow{From: a.s.Last, To: step.Update, Seconds: now.Sub(a.mark).Seconds() / float64(n)})
+		}
+	}
+	a.s.Last = step.Update
+	if !finite(step.Loss) {
+		a.cancel(&notFinite{"loss", step.Loss, step.Update})
+		return
+	}
+	if err := a.trace(step); err != nil {
+		a.cancel(err)
+	}
+	a.line.Step(step.Update, step.Of, step.Loss)
+	if step.Checkpoint != nil && time.Since(a.kept) >= a.CheckpointEvery && a.ctx.Err() == nil {
+		if state, err := step.Checkpoint(); err != nil {
+			a.cancel(fmt.Errorf("checkpoint at update %d: %w", step.Update, err))
+		} else {
+			a.s.Method = state
+			a.keep()
+		}
+	}
+	a.mark = time.Now()
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// trace adds a line where one is due: at the start, at the end if the method knows
+// it, and in between as the experiment says.
+func (a *attempt) trace(step method.Step) error {
+	t := a.run.Cell.Trace
+	every := func(n int) bool { return n > 0 && step.Update%n == 0 }
+	end := step.Update == 0 || step.Of > 0 && step.Update == step.Of
+	score := t.Score > 0 && (every(t.Score) || end)
+	if !end && !score && !every(t.Every) {
+		return nil
+	}
+	line := traced{Update: step.Update, Values: map[string]float64{}}
+	if step.Metrics != nil {
+		maps.Copy(line.Values, step.Metrics())
+	}
+	if step.Loss != 0 {
+		line.Values["loss"] = step.Loss
+	}
+	if !score || step.Distilled == nil {
+		a.s.Trace = append(a.s.Trace, line)
+		return nil
+	}
+	line.Set = step.Distilled()
+	a.s.Pending = &line
+	return a.pending()
+}
+
+// pending scores the set of a line of the trace that waits for it.
+func (a *attempt) pending() error {
+	line := a.s.Pending
+	if line == nil {
+		return nil
+	}
+	scores, err := a.score(line.Set, line.Score, false, func(method.Step) {})
+	var stopped *method.Interrupted
+	if errors.As(err, &stopped) {
+		line.Score = stopped.Checkpoint
+	}
+	if err != nil {
+		return err
+	}
+	for name, v := range scores.Metrics {
+		line.Values[name] = v
+	}
+	line.Set, line.Score = nil, nil
+	a.s.Trace = append(a.s.Trace, *line)
+	a.s.Pending = nil
+	return nil
+}
+
+func (a *attempt) score(set *method.Distilled, resume []byte, final bool, observe func(method.Step)) (*method.Scores, error) {
+	from := time.Now()
+	defer func() { a.s.Scoring += time.Since(from).Seconds() }()
+	scores, err := a.run.Cell.Protocol.Score(a.ctx, method.Trial{
+		Data: a.data, Test: a.test, Set: set, Model: a.run.Cell.Net, Seed: a.run.Seed,
+		Shared: a.features, Own: a.scoring, Final: final, Resume: resume,
+	}, observe)
+	if err == nil {
+		if _, ok := scores.Metrics["test_acc"]; !ok {
+			return nil, errors.New("the protocol returned no test_acc")
+		}
+		for _, name := range slices.Sorted(maps.Keys(scores.Metrics)) {
+			if v := scores.Metrics[name]; !finite(v) {
+				return nil, &notFinite{name, v, a.s.Last}
+			}
+		}
+	}
+	return scores, err
+}
+
+// final scores the set that counts.
+func (a *attempt) final() (*method.Scores, error) {
+	a.line.Phase("score")
+	scores, err := a.score(a.s.Set, a.s.Score, true, func(step method.Step) {
+		a.line.Step(step.Update, step.Of, step.Loss)
+		if step.Checkpoint != nil && time.Since(a.kept) >= a.CheckpointEvery {
+			if state, err := step.Checkpoint(); err == nil {
+				a.s.Score = state
+				a.keep()
+			}
+		}
+	})
+	if cause := context.Cause(a.ctx); cause != nil && err != nil {
+		var stopped *method.Interrupted
+		if errors.As(err, &stopped) {
+			a.s.Score = stopped.Checkpoint
+		}
+		a.keep()
+		return nil, cause
+	}
+	return scores, err
+}
+
+// keep saves the state of the run. A disk that cannot be written to ends all runs.
+func (a *attempt) keep() {
+	s := a.s
+	a.close(&s)
+	if s.Set != nil && s.Set.Whole && s.Score == nil {
+		return // nothing was computed yet
+	}
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(s); err != nil {
+		a.cancel(fmt.Errorf("checkpoint: %w", err))
+		return
+	}
+	if err := a.store.SaveCheckpoint(a.run.Key, b.Bytes()); err != nil {
+		a.stop(err)
+		return
+	}
+	a.kept = time.Now()
+}
+
+// close counts this session into a state.
+func (a *attempt) close(s *saved) {
+	seconds, cpu := time.Since(a.started).Seconds(), (env.CPU() - a.cpu).Seconds()
+	s.Wall += seconds
+	s.CPU += cpu
+	s.Memory = max(s.Memory, env.PeakMemory())
+	s.Past = append(slices.Clone(s.Past), a.session(seconds))
+}
+
+func (a *attempt) session(seconds float64) store.Session {
+	return store.Session{
+		Host: env.Read(), Kernels: a.Kernels, Started: a.started.UTC().Truncate(time.Second), Seconds: seconds,
+		Args: a.Args, Jobs: a.Jobs, Threads: a.Threads, From: a.from,
+	}
+}
+
+// restore takes up a state, and tells whether there was a usable one.
+func (a *attempt) restore(state []byte) bool {
+	var s saved
+	if gob.NewDecoder(bytes.NewReader(state)).Decode(&s) != nil {
+		return false
+	}
+	// The functions in it do not survive.
+	for _, set := range []*method.Distilled{s.Set, pendingSet(s.Pending)} {
+		if set != nil {
+			set.Prep.Restore = nil
+		}
+	}
+	a.s = s
+	return true
+}
+
+func pendingSet(t *traced) *method.Distilled {
+	if t == nil {
+		return nil
+	}
+	return t.Set
+}
+
+// draft makes the record.
+func (a *attempt) draft(scores *method.Scores) (store.Draft, error) {
+	s := a.s
+	a.close(&s)
+	set := s.Set
+	set.Prep = a.data.Prep // with its functions
+	d := store.Draft{
+		Result: store.Result{
+			Identity: a.run.Identity, Metrics: map[string]float64{}, Counts: scores.Counts,
+			Updates: max(0, s.Last), Notes: slices.Concat(set.Notes, scores.Notes),
+		},
+		Set: set, Trace: table(s.Trace), Timing: blocks(s.Timing),
+	}
+	maps.Copy(d.Result.Metrics, scores.Metrics)
+	if n := len(s.Trace); n > 0 && s.Trace[n-1].Update == d.Result.Updates {
+		last := s.Trace[n-1].Values
+		for _, name := range slices.Sorted(maps.Keys(last)) {
+			if _, scored := scores.Metrics[name]; scored {
+				continue
+			}
+			if !finite(last[name]) {
+				return d, &notFinite{name, last[name], s.Last}
+			}
+			d.Result.Metrics["last."+name] = last[name]
+		}
+	}
+	cell := a.run.Cell
+	d.Provenance = store.Provenance{
+		Started: s.Started.UTC().Truncate(time.Second), Finished: time.Now().UTC().Truncate(time.Second),
+		Wall: s.Wall, CPU: s.CPU, Memory: s.Memory, Scoring: s.Scoring, Sessions: s.Past,
+		Dataset: a.run.Data.Record, Experiment: cell.Exp, Profile: a.run.Profile, Cell: cell.Point,
+		Timing: store.Timing{Median: median(s.Timing), Counted: count(s.Timing), Excluded: s.Skipped},
+	}
+	if e, ok := cell.Method().(method.Estimator); ok {
+		d.Provenance.Timing.Flops = e.Estimate(a.run.sizes()).Flops
+	}
+	hosts := map[string]bool{}
+	for _, one := range s.Past {
+		hosts[one.Host.Name+"/"+one.Host.CPU] = true
+		d.Provenance.Timing.Shared = d.Provenance.Timing.Shared || one.Jobs > 1
+	}
+	d.Provenance.Timing.Hosts = len(hosts)
+	return d, nil
+}
+
+// table lays lines of the trace out in columns.
+func table(lines []traced) store.Trace {
+	names := map[string]bool{}
+	for _, l := range lines {
+		for name := range l.Values {
+			names[name] = true
+		}
+	}
+	t := store.Trace{Columns: append([]string{"update"}, slices.Sorted(maps.Keys(names))...)}
+	for _, l := range lines {
+		row := []float64{float64(l.Update)}
+		for _, name := range t.Columns[1:] {
+			v, ok := l.Values[name]
+			if !ok {
+				v = math.NaN()
+			}
+			row = append(row, v)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// blocks averages neighbouring times where there are too many to list.
+func blocks(rows []store.TimingRow) []store.TimingRow {
+	if len(rows) <= maxTimingRows {
+		return rows
+	}
+	size := (len(rows) + maxTimingRows - 1) / maxTimingRows
+	var out []store.TimingRow
+	for part := range slices.Chunk(rows, size) {
+		var sum, n float64
+		for _, r := range part {
+			sum += r.Seconds * float64(r.To-r.From)
+			n += float64(r.To - r.From)
+		}
+		out = append(out, store.TimingRow{From: part[0].From, To: part[len(part)-1].To, Seconds: sum / n})
+	}
+	return out
+}
+
+func count(rows []store.TimingRow) int {
+	n := 0
+	for _, r := range rows {
+		n += r.To - r.From
+	}
+	return n
+}
+
+// median is over updates: a row of several counts as many.
+func median(rows []store.TimingRow) float64 {
+	total := count(rows)
+	if total == 0 {
+		return 0
+	}
+	sorted := slices.Clone(rows)
+	slices.SortFunc(sorted, func(a, b store.TimingRow) int {
+		switch {
+		case a.Seconds < b.Seconds:
+			return -1
+		case a.Seconds > b.Seconds:
+			return 1
+		}
+		return 0
+	})
+	nth := func(k int) float64 {
+		for _, r := range sorted {
+			if k -= r.To - r.From; k < 0 {
+				return r.Seconds
+			}
+		}
+		return 0
+	}
+	return (nth((total-1)/2) + nth(total/2)) / 2
+}
+
+// failure describes why a run has no result.
+func (a *attempt) failure(err error) store.Failure {
+	f := store.Failure{
+		Identity: a.run.Identity, Kind: "error", Message: err.Error(), Update: max(0, a.s.Last),
+		When: time.Now().UTC().Truncate(time.Second), Session: a.session(time.Since(a.started).Seconds()), Cell: a.run.Cell.Point,
+	}
+	var p *panicked
+	var n *notFinite
+	switch {
+	case errors.As(err, &p):
+		f.Kind, f.Stack = "panic", string(p.stack)
+	case errors.As(err, &n):
+		f.Kind = "not-finite"
+	case errors.Is(err, errTimeout):
+		f.Kind = "time-out"
+		f.Message = fmt.Sprintf("%v of %v", err, time.Duration(a.run.Cell.Limits.Timeout))
+	}
+	return f
+}

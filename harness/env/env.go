@@ -1,0 +1,80 @@
+// Package env tells where a number was computed: host, processor, toolchain,
+// module versions, the state of the source tree, and what a process has used of
+// the machine. Nothing of it may enter a result.
+package env
+
+import (
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+)
+
+// Host describes a machine and the program on it.
+type Host struct {
+	Name     string            `json:"name"`
+	OS       string            `json:"os"`
+	Arch     string            `json:"arch"`
+	CPU      string            `json:"cpu"`                // model, or "unknown"
+	Cores    int               `json:"cores"`              // logical processors this process may use
+	Features []string          `json:"features,omitempty"` // of the processor, those that matter to kernels
+	Memory   int64             `json:"memory,omitempty"`   // bytes, 0 if unknown
+	Go       string            `json:"go"`
+	Modules  map[string]string `json:"modules,omitempty"`
+	Git      Git               `json:"git"`
+}
+
+var read = sync.OnceValue(func() Host {
+	h := Host{
+		Name: "unknown", OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: "unknown",
+		Cores: runtime.NumCPU(), Go: runtime.Version(), Modules: modules(),
+	}
+	if name, err := os.Hostname(); err == nil {
+		h.Name = name
+	}
+	if m := cpuModel(); m != "" {
+		h.CPU = m
+	}
+	h.Features = cpuFeatures()
+	h.Memory = memory()
+	if dir, err := os.Getwd(); err == nil {
+		h.Git = ReadGit(dir)
+	}
+	return h
+})
+
+// Read describes this machine, this program, and the source tree around the
+// working directory at the first call.
+func Read() Host { return read() }
+
+func modules() map[string]string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil
+	}
+	out := map[string]string{}
+	for _, m := range info.Deps {
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		out[m.Path] = m.Version
+	}
+	return out
+}
+
+// line returns what follows key and a colon in the lines of a file such as
+// /proc/cpuinfo.
+func line(file, key string) string {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	for l := range strings.Lines(string(b)) {
+		k, v, ok := strings.Cut(l, ":")
+		if ok && strings.TrimSpace(k) == key {
+			return strings.TrimSpace(v)
+		}
+	}
+	return ""
+}

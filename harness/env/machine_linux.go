@@ -1,0 +1,29 @@
+package env
+
+import (
+	"strconv"
+	"strings"
+)
+
+func cpuModel() string {
+	for _, key := range []string{"model name", "Model", "Hardware", "Processor"} {
+		if m := line("/proc/cpuinfo", key); m != "" {
+			return m
+		}
+	}
+	return ""
+}
+
+func memory() int64 { return kilobytes(line("/proc/meminfo", "MemTotal")) }
+
+func kilobytes(s string) int64 {
+	n, err := strconv.ParseInt(strings.TrimSuffix(s, " kB"), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n << 10
+}
+
+// peakMemory prefers the kernel's own high-water mark to getrusage, which a
+// process inherits from the one that started it.
+func peakMemory() int64 { return kilobytes(line("/proc/self/status", "VmHWM")) }

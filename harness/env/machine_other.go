@@ -1,0 +1,11 @@
+//go:build !linux && !darwin
+
+package env
+
+import "os"
+
+func cpuModel() string { return os.Getenv("PROCESSOR_IDENTIFIER") }
+
+func memory() int64 { return 0 }
+
+func peakMemory() int64 { return 0 }

@@ -1,0 +1,236 @@
+// Package eval holds the protocols that score distilled sets on test images.
+//
+// The protocol "network" trains fresh networks on the set by stochastic gradient
+// descent with momentum and weight decay, the rate falling to a tenth halfway, and
+// takes the mean accuracy after the last epoch.
+package eval
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"dgkip/harness/fmath"
+	"dgkip/harness/method"
+	"dgkip/harness/nn"
+	"dgkip/harness/rng"
+)
+
+// Network trains fresh networks of the cell's kind on the distilled set. Labels
+// that are no distribution over the classes are first made into one: logits by the
+// softmax, targets by cutting them to [0, 1], gains and values by their sign or
+// their largest entry.
+type Network struct {
+	Nets      int     `toml:"nets" min:"1" max:"1000"`
+	TraceNets int     `toml:"trace_nets" min:"1" max:"1000"` // for scores along the way
+	Epochs    int     `toml:"epochs" min:"0"`
+	Batch     int     `toml:"batch" min:"1"`
+	Rate      float64 `toml:"rate" min:"0"`
+	Momentum  float64 `toml:"momentum" min:"0" max:"0.9999"`
+	Decay     float64 `toml:"decay" min:"0"`
+	Width     int     `toml:"width" min:"0"`     // 0 for that of the cell's networks
+	Norm      bool    `toml:"norm"`              // instance norm in a conv network
+	FirstPad  int     `toml:"first_pad" min:"0"` // of a conv network; 0 for 3 on 28x28 images, else 1
+}
+
+func init() {
+	method.RegisterProtocol(func() method.Protocol {
+		return &Network{Nets: 5, TraceNets: 1, Epochs: 300, Batch: 256, Rate: 0.01, Momentum: 0.9, Decay: 5e-4, Norm: true}
+	})
+}
+
+// Info implements method.Protocol.
+func (n *Network) Info() method.ProtocolInfo {
+	return method.ProtocolInfo{Name: "network", Version: 1, About: "fresh networks trained on the set by SGD"}
+}
+
+// Net returns the network that is trained on images of a size.
+func (n *Network) Net(m method.Model, h, w, c, classes int) (*nn.Net[float32], error) {
+	width := m.Width
+	if n.Width > 0 {
+		width = n.Width
+	}
+	if m.Kind == "fc" {
+		return nn.FCNet[float32](nn.FCConfig{In: h * w * c, Width: width, Depth: m.Depth, Classes: classes})
+	}
+	pad := n.FirstPad
+	if pad == 0 {
+		pad = 1
+		if h == 28 && w == 28 {
+			pad = 3 // to 32x32, so that three poolings lose nothing
+		}
+	}
+	return nn.ConvNet[float32](nn.ConvConfig{In: c, H: h, W: w, Width: width, Depth: m.Depth, Norm: n.Norm, Classes: classes, FirstPad: pad})
+}
+
+// state is a scoring under way: finished networks and the one in training.
+type state struct {
+	Errors   []int64
+	Training []byte
+}
+
+// Score implements method.Protocol.
+func (n *Network) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
+	classes := len(t.Data.Classes)
+	net, err := n.Net(t.Model, t.Test.H, t.Test.W, t.Test.C, classes)
+	if err != nil {
+		return nil, err
+	}
+	data, err := trainingData(t, classes)
+	if err != nil {
+		return nil, err
+	}
+	count := n.Nets
+	if !t.Final {
+		count = n.TraceNets
+	}
+	var s state
+	if t.Resume != nil {
+		if err := gob.NewDecoder(bytes.NewReader(t.Resume)).Decode(&s); err != nil {
+			return nil, fmt.Errorf("checkpoint of a scoring: %w", err)
+		}
+	}
+	batches := (data.N + min(n.Batch, data.N) - 1) / min(n.Batch, data.N)
+	each := n.Epochs * batches
+	theta := make([]float32, net.Params())
+	for len(s.Errors) < count {
+		if err := n.train(ctx, net, theta, data, &s, t, observe, each, count); err != nil {
+			return nil, err
+		}
+		wrong := net.NewPass().Errors(theta, t.Test.X, t.Test.Labels)
+		s.Errors, s.Training = append(s.Errors, int64(wrong)), nil
+	}
+	var total int64
+	for _, e := range s.Errors {
+		total += e
+	}
+	tests := int64(t.Test.Len())
+	tried := tests * int64(count)
+	return &method.Scores{
+		Metrics: map[string]float64{"test_acc": float64(tried-total) / float64(tried)},
+		Counts:  map[string][]int64{"test_errors": s.Errors, "test_images": {tests}},
+	}, nil
+}
+
+// train trains the next network, or goes on with the one that s holds.
+func (n *Network) train(ctx context.Context, net *nn.Net[float32], theta []float32, data nn.Data[float32], s *state, t method.Trial, observe func(method.Step), each, count int) error {
+	which := strconv.Itoa(len(s.Errors))
+	net.InitUniform(theta, rng.Stream(t.Seed, "eval", "network", which, "init"))
+	recipe := nn.Recipe{Epochs: n.Epochs, Batch: n.Batch, Rate: n.Rate, Momentum: n.Momentum, Decay: n.Decay, Drops: []float64{0.5}}
+	training, err := nn.NewTraining(net, theta, data, recipe, rng.Stream(t.Seed, "eval", "network", which, "order"))
+	if err != nil {
+		return err
+	}
+	if s.Training != nil {
+		if err := training.UnmarshalBinary(s.Training); err != nil {
+			return err
+		}
+	}
+	checkpoint := func() ([]byte, error) {
+		b, err := training.MarshalBinary()
+		if err != nil {
+			return nil, err
+		}
+		var out bytes.Buffer
+		err = gob.NewEncoder(&out).Encode(state{s.Errors, b})
+		return out.Bytes(), err
+	}
+	batches := 0
+	if n.Epochs > 0 {
+		batches = each / n.Epochs
+	}
+	err = training.Run(ctx, func(step nn.Step) {
+		observe(method.Step{
+			Update: len(s.Errors)*each + step.Epoch*batches + step.Batch + 1, Of: count * each, Loss: step.Loss,
+			Checkpoint: checkpoint,
+		})
+	})
+	if err != nil && ctx.Err() != nil {
+		b, saving := checkpoint()
+		if saving != nil {
+			return saving
+		}
+		return &method.Interrupted{Checkpoint: b, Cause: context.Cause(ctx)}
+	}
+	return err
+}
+
+// trainingData returns the set with its labels as distributions over the classes.
+func trainingData(t method.Trial, classes int) (nn.Data[float32], error) {
+	if t.Set.Whole {
+		train := t.Data.Train
+		return nn.Data[float32]{N: train.Len(), X: train.X, Targets: method.OneHot(train.Labels, classes)}, nil
+	}
+	d := t.Set
+	if d.H != t.Test.H || d.W != t.Test.W || d.C != t.Test.C || len(d.Classes) != classes {
+		return nn.Data[float32]{}, errors.New("the distilled set is of other images than the test set")
+	}
+	out := nn.Data[float32]{N: d.Len(), X: d.Images, Targets: slices.Clone(d.Labels)}
+	k := d.LabelWidth()
+	row := func(i int) []float32 { return d.Labels[i*k:][:k] }
+	switch d.Kind {
+	case method.Hard, method.Soft:
+	case method.Logits:
+		for i := range d.Len() {
+			softmax(out.Targets[i*k:][:k])
+		}
+	case method.Target:
+		if classes != 2 {
+			return out, errors.New("labels that are a probability are for two classes")
+		}
+		out.Targets = make([]float32, 2*d.Len())
+		for i := range d.Len() {
+			p := min(max(row(i)[0], 0), 1)
+			out.Targets[2*i], out.Targets[2*i+1] = 1-p, p
+		}
+	default: // gain, value
+		of := make([]int, d.Len())
+		for i := range of {
+			for j, v := range row(i) {
+				if k == 1 && v > 0 {
+					of[i] = 1
+				} else if v > row(i)[of[i]] {
+					of[i] = j
+				}
+			}
+		}
+		out.Targets = method.OneHot(of, classes)
+	}
+	return out, nil
+}
+
+func softmax(z []float32) {
+	top := float64(slices.Max(z))
+	var sum float64
+	e := make([]float64, len(z))
+	for i, v := range z {
+		e[i] = fmath.Exp(float64(v) - top)
+		sum += e[i]
+	}
+	for i := range z {
+		z[i] = float32(e[i] / sum)
+	}
+}
+
+// Estimate implements method.Estimator: what scoring takes, as Setup. Sizes.IPC is
+// 0 for the whole training set.
+func (n *Network) Estimate(s method.Sizes) method.Estimate {
+	net, err := n.Net(s.Model, s.H, s.W, s.C, max(2, s.Classes))
+	if err != nil {
+		return method.Estimate{}
+	}
+	images := s.IPC * s.Classes
+	if s.IPC == 0 {
+		images = s.Train
+	}
+	all, first := net.Flops()
+	pass := 3*all - first // forward, and the gradient in the parameters
+	return method.Estimate{
+		Setup: float64(n.Nets) * (float64(n.Epochs)*float64(images)*pass + float64(s.Test)*all),
+		Bytes: int64(4*s.H*s.W*s.C*(s.Train+s.Test)) + 16*int64(net.Params()),
+	}
+}

@@ -1,0 +1,145 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"dgkip/harness/method"
+	"dgkip/harness/method/methodtest"
+)
+
+func trial(kind string) method.Trial {
+	data := methodtest.Data(1)
+	set := &method.Distilled{
+		H: 8, W: 8, C: 1, Images: data.Train.X, Of: data.Train.Labels, Labels: method.OneHot(data.Train.Labels, 2),
+		Kind: method.Hard, Classes: data.Classes, Prep: data.Prep,
+	}
+	return method.Trial{
+		Data: data, Test: data.Train, Set: set, Seed: 3, Final: true,
+		Model: method.Model{Kind: kind, Width: 8, Depth: 2, Nets: 1},
+	}
+}
+
+func quick() *Network {
+	return &Network{Nets: 2, TraceNets: 1, Epochs: 10, Batch: 5, Rate: 0.05, Momentum: 0.9, Decay: 5e-4, Norm: true}
+}
+
+func score(t *testing.T, n *Network, tr method.Trial) *method.Scores {
+	t.Helper()
+	s, err := n.Score(context.Background(), tr, func(method.Step) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestLearns(t *testing.T) {
+	for _, kind := range []string{"conv", "fc"} {
+		s := score(t, quick(), trial(kind))
+		if s.Metrics["test_acc"] < 0.9 {
+			t.Errorf("%s: accuracy %v on the images it was trained on", kind, s.Metrics["test_acc"])
+		}
+		if len(s.Counts["test_errors"]) != 2 || s.Counts["test_images"][0] != 12 {
+			t.Errorf("%s: counts %v", kind, s.Counts)
+		}
+		whole := trial(kind)
+		whole.Set = &method.Distilled{Whole: true, Classes: whole.Data.Classes}
+		if got := score(t, quick(), whole); !reflect.DeepEqual(got, s) {
+			t.Errorf("%s: the whole set scores %v, its images %v", kind, got, s)
+		}
+		untrained := quick()
+		untrained.Epochs = 0
+		score(t, untrained, trial(kind))
+	}
+	along := trial("fc")
+	along.Final = false
+	if n := len(score(t, quick(), along).Counts["test_errors"]); n != 1 {
+		t.Errorf("%d networks along the way, want 1", n)
+	}
+}
+
+func TestSameBits(t *testing.T) {
+	want := score(t, quick(), trial("conv"))
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	if got := score(t, quick(), trial("conv")); !reflect.DeepEqual(got, want) {
+		t.Error("the number of threads changes the result")
+	}
+	// Interrupted after every 7 steps.
+	tr := trial("conv")
+	for range 100 {
+		ctx, cancel := context.WithCancel(context.Background())
+		calls := 0
+		got, err := quick().Score(ctx, tr, func(s method.Step) {
+			if calls++; calls == 7 {
+				cancel()
+			}
+			if s.Update < 1 || s.Update > s.Of {
+				t.Errorf("step %d of %d", s.Update, s.Of)
+			}
+		})
+		cancel()
+		var stopped *method.Interrupted
+		if errors.As(err, &stopped) {
+			tr.Resume = stopped.Checkpoint
+			continue
+		}
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("interrupted: %v, %v, want %v", got, err, want)
+		}
+		return
+	}
+	t.Error("it does not end")
+}
+
+func TestLabels(t *testing.T) {
+	for _, c := range []struct {
+		kind   method.LabelKind
+		labels []float32
+		want   []float32
+	}{
+		{method.Hard, []float32{1, 0, 0, 1}, []float32{1, 0, 0, 1}},
+		{method.Soft, []float32{0.25, 0.75, 2, -1}, []float32{0.25, 0.75, 2, -1}},
+		{method.Logits, []float32{0, 0, 50, -50}, []float32{0.5, 0.5, 1, 0}},
+		{method.Target, []float32{0.25, 1.5}, []float32{0.75, 0.25, 0, 1}},
+		{method.Gain, []float32{-3, 0.1}, []float32{1, 0, 0, 1}},
+		{method.Value, []float32{-3, 0.1}, []float32{1, 0, 0, 1}},
+		{method.Value, []float32{0.1, 0.2, 3, 1}, []float32{0, 1, 1, 0}},
+	} {
+		tr := trial("fc")
+		tr.Set.Images, tr.Set.Of = tr.Set.Images[:2*64], []int{0, 1}
+		tr.Set.Kind, tr.Set.Labels = c.kind, c.labels
+		before := slices.Clone(c.labels)
+		d, err := trainingData(tr, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range d.Targets {
+			if math.Abs(float64(v-c.want[i])) > 1e-6 {
+				t.Errorf("%s %v becomes %v, want %v", c.kind, c.labels, d.Targets, c.want)
+				break
+			}
+		}
+		if !slices.Equal(before, c.labels) {
+			t.Errorf("%s: the labels of the set were changed", c.kind)
+		}
+	}
+}
+
+func TestMisfit(t *testing.T) {
+	tr := trial("conv")
+	tr.Set.H = 4
+	if _, err := quick().Score(context.Background(), tr, func(method.Step) {}); err == nil || !strings.Contains(err.Error(), "other images") {
+		t.Errorf("got %v", err)
+	}
+	tr = trial("conv")
+	tr.Model.Depth = 4
+	if _, err := quick().Score(context.Background(), tr, func(method.Step) {}); err == nil || !strings.Contains(err.Error(), "too small") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,30 @@
+package method
+
+import (
+	"fmt"
+
+	"dgkip/harness/rng"
+)
+
+// Choose returns IPC different training images of every class with hard labels,
+// drawn from the stream: the control, and the usual start of a distillation.
+// Images stand class by class.
+func Choose(p Problem, stream *rng.Rand) (*Distilled, error) {
+	train := p.Data.Train
+	d := &Distilled{
+		H: train.H, W: train.W, C: train.C, Kind: Hard,
+		Classes: p.Data.Classes, Prep: p.Data.Prep,
+	}
+	for class, members := range train.ByClass(len(p.Data.Classes)) {
+		if len(members) < p.IPC {
+			return nil, fmt.Errorf("%d images per class are asked for, but class %s of %s has only %d", p.IPC, p.Data.Classes[class], p.Data.Name, len(members))
+		}
+		order := stream.Perm(len(members))
+		for _, i := range order[:p.IPC] {
+			d.Images = append(d.Images, train.At(members[i])...)
+			d.Of = append(d.Of, class)
+		}
+	}
+	d.Labels = OneHot(d.Of, len(d.Classes))
+	return d, nil
+}

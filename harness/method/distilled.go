@@ -1,0 +1,120 @@
+package method
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+)
+
+// LabelKind says what the labels of a distilled set mean.
+type LabelKind string
+
+const (
+	Hard   LabelKind = "hard"   // [n, classes], one 1 in a row of zeros
+	Soft   LabelKind = "soft"   // [n, classes], targets of the cross-entropy; any reals
+	Logits LabelKind = "logits" // [n, classes], targets are their softmax
+	Gain   LabelKind = "gain"   // [n, 1], y in the margin y f; class 0 is negative
+	Target LabelKind = "target" // [n, 1], p in softplus(f) - p f, the probability of class 1
+	Value  LabelKind = "value"  // [n, classes or 1], y in (f - y)^2/2
+)
+
+var labelKinds = []LabelKind{Hard, Soft, Logits, Gain, Target, Value}
+
+// Array is a named array that a method wants kept beside its images.
+type Array struct {
+	Shape []int
+	Data  []float64
+}
+
+// Distilled is a distilled set, complete enough to train on or to score.
+type Distilled struct {
+	H, W, C int
+	Images  []float32 // [n, h, w, c], normalised
+	Labels  []float32 // [n, k]; see Kind
+	Kind    LabelKind
+	Of      []int    // [n], the class every image stands for
+	Classes []string // names of the classes
+	Prep    Preprocessing
+	Extra   map[string]Array // learned rates and the like; nil if there is nothing
+	Notes   []string         // what a reader must know, such as "the bound is trivial"
+
+	// Whole says that the set is the training set itself. It then has no images.
+	Whole bool
+}
+
+// Len is the number of images.
+func (d *Distilled) Len() int { return len(d.Of) }
+
+// Size is the number of values of an image.
+func (d *Distilled) Size() int { return d.H * d.W * d.C }
+
+// LabelWidth is the number of values of a label.
+func (d *Distilled) LabelWidth() int {
+	if d.Len() == 0 {
+		return 0
+	}
+	return len(d.Labels) / d.Len()
+}
+
+// OneHot returns hard labels.
+func OneHot(of []int, classes int) []float32 {
+	labels := make([]float32, len(of)*classes)
+	for i, y := range of {
+		labels[i*classes+y] = 1
+	}
+	return labels
+}
+
+// Clone returns a deep copy.
+func (d *Distilled) Clone() *Distilled {
+	c := *d
+	c.Images, c.Labels, c.Of = slices.Clone(d.Images), slices.Clone(d.Labels), slices.Clone(d.Of)
+	c.Extra, c.Notes = maps.Clone(d.Extra), slices.Clone(d.Notes)
+	for k, a := range c.Extra {
+		c.Extra[k] = Array{slices.Clone(a.Shape), slices.Clone(a.Data)}
+	}
+	return &c
+}
+
+// Check tells what is wrong with the set, if anything.
+func (d *Distilled) Check() error {
+	if len(d.Classes) < 1 {
+		return errors.New("distilled set: no classes")
+	}
+	if d.Whole {
+		if d.Len() > 0 {
+			return errors.New("distilled set: the whole training set is marked by having no images")
+		}
+		return nil
+	}
+	if err := (Images{H: d.H, W: d.W, C: d.C, X: d.Images, Labels: d.Of}).Check(len(d.Classes)); err != nil {
+		return fmt.Errorf("distilled set: %w", err)
+	}
+	if d.Len() == 0 {
+		return errors.New("distilled set: no images")
+	}
+	if !slices.Contains(labelKinds, d.Kind) {
+		return fmt.Errorf("distilled set: unknown kind of labels %q", d.Kind)
+	}
+	want := []int{len(d.Classes)}
+	switch d.Kind {
+	case Gain, Target:
+		want = []int{1}
+	case Value:
+		want = append(want, 1)
+	}
+	if len(d.Labels)%d.Len() != 0 || !slices.Contains(want, d.LabelWidth()) {
+		return fmt.Errorf("distilled set: %d label values for %d images of kind %q and %d classes", len(d.Labels), d.Len(), d.Kind, len(d.Classes))
+	}
+	for i, v := range d.Labels {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			return fmt.Errorf("distilled set: label of image %d is %v", i/d.LabelWidth(), v)
+		}
+	}
+	if p := d.Prep; len(p.Mean) != len(p.Std) || len(p.Mean) != 0 && len(p.Mean) != d.C {
+		return fmt.Errorf("distilled set: %d means and %d deviations for %d channels", len(p.Mean), len(p.Std), d.C)
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+// Package method is the contract between an experiment and what it compares:
+// methods, which distil a dataset, and protocols, which score what they made.
+//
+// A method sees training images only. It hands every state of its distilled set
+// to an observer, and the experiment decides which of them to score on the test
+// images and when to save a checkpoint: nothing a method does can depend on test
+// data or on the clock. What counts is the set that Distill returns.
+//
+// Guarantee asked of every method: its result is a function of the problem's
+// bits. It depends neither on GOMAXPROCS nor on whether, and how often, the run
+// was interrupted and continued. Package methodtest checks it.
+package method
+
+import (
+	"context"
+	"fmt"
+)
+
+// Info describes a method to readers of tables and to the store.
+type Info struct {
+	Name       string   // as experiments write it: lower case, digits and hyphens
+	Title      string   // as tables print it
+	About      string   // one line
+	Version    int      // part of a run's identity; raised when results change
+	Citation   string   // where the method comes from
+	Deviations []string // how this implementation differs from the original
+	Protocol   string   // the protocol that scores it unless the experiment says otherwise
+
+	// IgnoresIPC says that the number of images a class makes no difference, so
+	// that all cells of a row may share one run.
+	IgnoresIPC bool
+}
+
+// Method distils a dataset. Its settings are the exported fields of the struct
+// that implements it, named by `toml` tags; see Register.
+type Method interface {
+	Info() Info
+
+	// Distill learns a set for the problem. It calls observe with the initial
+	// set, Update 0, and again after every update (or after every few). It checks
+	// ctx once per update; when ctx has ended it returns an *Interrupted that
+	// holds a checkpoint. Given back as Problem.Resume, it continues to the same
+	// bits, and calls observe next with the first update after those it had.
+	//
+	// Distill must not change its receiver or the training images. A panic is
+	// recorded as the run's failure, but one in a goroutine of its own would end the
+	// program: tensor.Parallel hands those of its tasks on.
+	Distill(ctx context.Context, p Problem, observe func(Step)) (*Distilled, error)
+}
+
+// Problem is what a method is asked to distil.
+type Problem struct {
+	Data   *Data  // training images and their preprocessing; there are no test images
+	IPC    int    // images per class to make
+	Model  Model  // the networks in use
+	Seed   uint64 // root of all random streams of the run; see package rng
+	Shared *Shared
+	Resume []byte // a checkpoint of the same run, or nil to start
+}
+
+// Step is what a method lets an observer see after an update. The functions may
+// be called only until the observer returns.
+type Step struct {
+	Update int     // updates of the distilled set so far
+	Of     int     // updates the run will make at most; 0 if unknown
+	Loss   float64 // the method's own objective; 0 if it has none
+
+	// Metrics returns further scalars by name, for the trace. It may be nil, is
+	// called only when a trace line is due, and so may cost something.
+	Metrics func() map[string]float64
+
+	// Distilled returns the set as it stands. The caller keeps it.
+	Distilled func() *Distilled
+
+	// Checkpoint returns the state from which the run continues with the update
+	// that follows this one. It may be nil where a step is too small to matter.
+	Checkpoint func() ([]byte, error)
+}
+
+// Interrupted is the error of a run that stopped because its context ended.
+type Interrupted struct {
+	Checkpoint []byte // opaque; nil to start again from the beginning
+	Cause      error
+}
+
+func (e *Interrupted) Error() string { return fmt.Sprintf("interrupted: %v", e.Cause) }
+
+// Unwrap returns the cause.
+func (e *Interrupted) Unwrap() error { return e.Cause }
+
+// Checker is implemented by settings that need more than the checks of their
+// tags. Check returns what is wrong, as *BadSetting or several joined, or nil.
+type Checker interface{ Check() error }
+
+// BadSetting says what is wrong with one setting.
+type BadSetting struct {
+	Key string // as in the toml tag
+	Why string // "must be below 1"
+}
+
+func (e *BadSetting) Error() string { return e.Key + " " + e.Why }
+
+// Sizes is what is known of a run before its data is loaded.
+type Sizes struct {
+	Train, Test, Classes int // images, images, classes
+	H, W, C              int // of an image
+	IPC                  int
+	Model                Model
+}
+
+// Estimate is what a run is expected to need.
+type Estimate struct {
+	Updates int     // 0 if unknown
+	Flops   float64 // per update; 0 if unknown
+	Setup   float64 // floating-point operations before the first update
+	Bytes   int64   // of memory at the peak; 0 if unknown
+}
+
+// Estimator is implemented by methods and protocols that can tell what a run
+// will need.
+type Estimator interface{ Estimate(Sizes) Estimate }

@@ -1,0 +1,324 @@
+// Package methodtest checks that a method keeps the contract of package method.
+package methodtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"dgkip/harness/method"
+	"dgkip/harness/rng"
+)
+
+// Options say what to expect of a method.
+type Options struct {
+	// SameForAllSeeds is for methods that draw nothing at random.
+	SameForAllSeeds bool
+
+	// Updates bounds the cancellations that are tried; 0 means 4. Settings should
+	// make the run short, but longer than that.
+	Updates int
+
+	// Problem changes the problem, which is of two classes of 8x8 grey images, two
+	// a class to make, and two tiny networks of the kind "conv", and of "fc".
+	Problem func(*method.Problem)
+}
+
+// Data returns a small dataset: two classes that differ in which half is bright.
+func Data(channels int) *method.Data {
+	const n, h, w = 12, 8, 8
+	d := &method.Data{
+		Name: "halves", Title: "Halves", BuiltIn: true, Classes: []string{"upper", "lower"},
+		Prep:  method.Preprocessing{Name: "standard"},
+		Train: method.Images{H: h, W: w, C: channels},
+	}
+	for range channels {
+		d.Prep.Mean, d.Prep.Std = append(d.Prep.Mean, 0.5), append(d.Prep.Std, 0.25)
+	}
+	draw := rng.Stream(1, "methodtest")
+	for i := range n {
+		class := i % 2
+		for y := range h {
+			for range w * channels {
+				v := float32(draw.Normal64())
+				if (y >= h/2) == (class == 1) {
+					v += 1.5
+				}
+				d.Train.X = append(d.Train.X, v)
+			}
+		}
+		d.Train.Labels = append(d.Train.Labels, class)
+	}
+	return d
+}
+
+// Run runs all checks on the method that fresh returns.
+func Run(t *testing.T, fresh func() method.Method, o Options) {
+	t.Helper()
+	if o.Updates == 0 {
+		o.Updates = 4
+	}
+	for _, kind := range []string{"conv", "fc"} {
+		problem := func(seed uint64) method.Problem {
+			p := method.Problem{
+				Data: Data(1), IPC: 2, Seed: seed, Shared: new(method.Shared),
+				Model: method.Model{Kind: kind, Width: 4, Depth: 2, Nets: 2},
+			}
+			if o.Problem != nil {
+				o.Problem(&p)
+			}
+			return p
+		}
+		c := &checker{fresh, problem, o}
+		t.Run(kind, func(t *testing.T) {
+			t.Run("info", c.info)
+			t.Run("shapes", c.shapes)
+			t.Run("seeds", c.seeds)
+			t.Run("threads", c.threads)
+			t.Run("sharing", c.sharing)
+			t.Run("cancelled before the start", c.cancelledBefore)
+			t.Run("cancel and resume", c.cancelAndResume)
+			t.Run("checkpoints", c.checkpoints)
+		})
+	}
+}
+
+type checker struct {
+	fresh   func() method.Method
+	problem func(seed uint64) method.Problem
+	o       Options
+}
+
+// seen is what an observer remembers of a step.
+type seen struct {
+	update int
+	set    string
+	loss   float64
+}
+
+// show makes the bits of a set comparable.
+func show(d *method.Distilled) string {
+	c := d.Clone()
+	c.Prep.Restore = nil
+	return fmt.Sprintf("%+v", *c)
+}
+
+func (c *checker) run(ctx context.Context, p method.Problem, each func(method.Step)) (*method.Distilled, []seen, error) {
+	var steps []seen
+	set, err := c.fresh().Distill(ctx, p, func(s method.Step) {
+		one := seen{update: s.Update, loss: s.Loss}
+		if s.Distilled != nil {
+			one.set = show(s.Distilled())
+		}
+		if s.Metrics != nil {
+			s.Metrics()
+		}
+		steps = append(steps, one)
+		if each != nil {
+			each(s)
+		}
+	})
+	return set, steps, err
+}
+
+func (c *checker) must(t *testing.T, p method.Problem) (*method.Distilled, []seen) {
+	t.Helper()
+	set, steps, err := c.run(context.Background(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set, steps
+}
+
+func (c *checker) info(t *testing.T) {
+	info := c.fresh().Info()
+	if info.Name == "" || info.Title == "" || info.About == "" || info.Version < 1 || info.Protocol == "" {
+		t.Errorf("incomplete: %+v", info)
+	}
+	if strings.Contains(info.About, "\n") {
+		t.Error("About is more than a line")
+	}
+}
+
+func (c *checker) shapes(t *testing.T) {
+	p := c.problem(1)
+	before := fmt.Sprintf("%+v", p.Data)
+	m := c.fresh()
+	settings := fmt.Sprintf("%+v", reflect.ValueOf(m).Elem())
+	var steps []seen
+	set, err := m.Distill(context.Background(), p, func(s method.Step) {
+		one := seen{update: s.Update}
+		if s.Distilled == nil {
+			t.Fatal("a step without Distilled")
+		}
+		d := s.Distilled()
+		if err := d.Check(); err != nil {
+			t.Errorf("update %d: %v", s.Update, err)
+		}
+		one.set = show(d)
+		for i := range d.Images { // the observer keeps what it gets
+			d.Images[i] = 1e9
+		}
+		if s.Of > 0 && s.Update > s.Of {
+			t.Errorf("update %d of %d", s.Update, s.Of)
+		}
+		steps = append(steps, one)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := set.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if len(steps) == 0 || steps[0].update != 0 {
+		t.Fatal("observe must be called with the initial set, update 0")
+	}
+	for i := 1; i < len(steps); i++ {
+		if steps[i].update <= steps[i-1].update {
+			t.Errorf("update %d after %d", steps[i].update, steps[i-1].update)
+		}
+	}
+	if steps[len(steps)-1].set != show(set) {
+		t.Error("the set returned is not the one observed last")
+	}
+	if !set.Whole {
+		count := make([]int, len(p.Data.Classes))
+		for _, y := range set.Of {
+			count[y]++
+		}
+		for class, n := range count {
+			if n != p.IPC {
+				t.Errorf("%d images of class %d, want %d", n, class, p.IPC)
+			}
+		}
+	}
+	if fmt.Sprintf("%+v", p.Data) != before {
+		t.Error("the training data was changed")
+	}
+	if fmt.Sprintf("%+v", reflect.ValueOf(m).Elem()) != settings {
+		t.Error("the method's settings were changed")
+	}
+}
+
+func (c *checker) seeds(t *testing.T) {
+	one, _ := c.must(t, c.problem(1))
+	again, _ := c.must(t, c.problem(1))
+	two, _ := c.must(t, c.problem(2))
+	if show(one) != show(again) {
+		t.Error("the same seed gave other bits")
+	}
+	if same := show(one) == show(two); same != (c.o.SameForAllSeeds || one.Whole) {
+		t.Errorf("two seeds gave the same set: %v", same)
+	}
+}
+
+func (c *checker) threads(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	one, alone := c.must(t, c.problem(1))
+	runtime.GOMAXPROCS(4)
+	four, together := c.must(t, c.problem(1))
+	if show(one) != show(four) || !slices.Equal(alone, together) {
+		t.Error("the number of threads changes the bits")
+	}
+}
+
+// sharing checks that neither what others computed nor its absence shows.
+func (c *checker) sharing(t *testing.T) {
+	p := c.problem(1)
+	one, _ := c.must(t, p)
+	again, _ := c.must(t, p)
+	p.Shared = nil
+	without, _ := c.must(t, p)
+	if show(one) != show(again) || show(one) != show(without) {
+		t.Error("what is shared changes the bits")
+	}
+}
+
+func (c *checker) cancelledBefore(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, steps, err := c.run(ctx, c.problem(1), nil)
+	var stopped *method.Interrupted
+	if !errors.As(err, &stopped) {
+		t.Errorf("got %v, want an *Interrupted", err)
+	}
+	if len(steps) > 1 {
+		t.Error("updates were made after the context ended")
+	}
+}
+
+// cancelAndResume interrupts the run after each of the first updates, and after
+// the resumed run's next one, and so on.
+func (c *checker) cancelAndResume(t *testing.T) {
+	want, all := c.must(t, c.problem(1))
+	for _, stride := range []int{1, 2, 3} {
+		p := c.problem(1)
+		var steps []seen
+		for round := 0; ; round++ {
+			ctx, cancel := context.WithCancel(context.Background())
+			calls := 0
+			set, part, err := c.run(ctx, p, func(method.Step) {
+				if calls++; calls == stride && round < c.o.Updates {
+					cancel()
+				} else if calls > stride && round < c.o.Updates {
+					t.Error("observed a step after the context ended")
+				}
+			})
+			cancel()
+			steps = append(steps, part...)
+			var stopped *method.Interrupted
+			if errors.As(err, &stopped) {
+				p.Resume = stopped.Checkpoint
+				p.Shared = new(method.Shared) // as in another process
+				if stopped.Checkpoint == nil {
+					steps = nil
+				}
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if show(set) != show(want) {
+				t.Errorf("interrupted every %d updates, the run ends in other bits", stride)
+			}
+			if !slices.Equal(steps, all) {
+				t.Errorf("interrupted every %d updates, other steps were observed", stride)
+			}
+			break
+		}
+	}
+}
+
+// checkpoints continues from those taken along the way.
+func (c *checker) checkpoints(t *testing.T) {
+	var states [][]byte
+	want, all, err := c.run(context.Background(), c.problem(1), func(s method.Step) {
+		if s.Checkpoint == nil || len(states) > c.o.Updates {
+			return
+		}
+		b, err := s.Checkpoint()
+		if err != nil {
+			t.Fatal(err)
+		}
+		states = append(states, b)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(states) == 0 && len(all) > 1 {
+		t.Error("a method with updates must offer checkpoints")
+	}
+	for i, b := range states {
+		p := c.problem(1)
+		p.Resume = b
+		set, steps := c.must(t, p)
+		if show(set) != show(want) || !slices.Equal(steps, all[i+1:]) {
+			t.Errorf("the checkpoint after step %d leads to other bits", i)
+		}
+	}
+}

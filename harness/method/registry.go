@@ -1,0 +1,84 @@
+package method
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"sync"
+)
+
+var registry = struct {
+	sync.RWMutex
+	methods   map[string]func() Method
+	protocols map[string]func() Protocol
+}{methods: map[string]func() Method{}, protocols: map[string]func() Protocol{}}
+
+var validName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+
+// Register makes a method known by the name in its Info. Its factory returns a
+// pointer to a struct that holds the default settings. The struct's fields are
+// settings if they have a `toml:"name"` tag, and may have these as well:
+//
+//	enum:"a,b"  the values a string may take
+//	min:"1"     and max:"9", bounds of a number
+//	toml:"name,omitzero"   not part of a run's identity while it is zero: for
+//	            settings added later, so that earlier records stay valid
+//
+// Fields may be booleans, strings, integers, floats, slices of those, or embedded
+// structs of such fields. Register panics when the name is unfit or taken.
+func Register(factory func() Method) {
+	registry.Lock()
+	defer registry.Unlock()
+	add(registry.methods, factory().Info().Name, factory)
+}
+
+// RegisterProtocol is Register for a protocol.
+func RegisterProtocol(factory func() Protocol) {
+	registry.Lock()
+	defer registry.Unlock()
+	add(registry.protocols, factory().Info().Name, factory)
+}
+
+func add[T any](known map[string]func() T, name string, factory func() T) {
+	if !validName.MatchString(name) {
+		panic("method.Register: name must be lower case letters, digits and hyphens")
+	}
+	if known[name] != nil {
+		panic("method.Register: name is taken")
+	}
+	known[name] = factory
+}
+
+// New returns the named method with its default settings, or nil.
+func New(name string) Method {
+	registry.RLock()
+	defer registry.RUnlock()
+	if f := registry.methods[name]; f != nil {
+		return f()
+	}
+	return nil
+}
+
+// NewProtocol returns the named protocol with its default settings, or nil.
+func NewProtocol(name string) Protocol {
+	registry.RLock()
+	defer registry.RUnlock()
+	if f := registry.protocols[name]; f != nil {
+		return f()
+	}
+	return nil
+}
+
+// Names lists the methods in the order of the alphabet.
+func Names() []string {
+	registry.RLock()
+	defer registry.RUnlock()
+	return slices.Sorted(maps.Keys(registry.methods))
+}
+
+// ProtocolNames lists the protocols in the order of the alphabet.
+func ProtocolNames() []string {
+	registry.RLock()
+	defer registry.RUnlock()
+	return slices.Sorted(maps.Keys(registry.protocols))
+}

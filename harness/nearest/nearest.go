@@ -1,0 +1,66 @@
+// Package nearest finds the name that somebody meant when they mistyped it.
+package nearest
+
+import "strings"
+
+// Name returns the candidate closest to word by optimal string alignment
+// (insertions, deletions, replacements and swaps of neighbours cost one each),
+// or "" if none is close enough to be worth proposing. Case is ignored.
+func Name(word string, candidates []string) string {
+	best, bestCost := "", 1+max(1, len(word)/3)
+	for _, c := range candidates {
+		if d := distance(strings.ToLower(word), strings.ToLower(c)); d < bestCost {
+			best, bestCost = c, d
+		}
+	}
+	if best == "" && len(word) >= 3 {
+		for _, c := range candidates {
+			if strings.HasPrefix(strings.ToLower(c), strings.ToLower(word)) {
+				return c
+			}
+		}
+	}
+	return best
+}
+
+// Hint returns "did you mean X?", or the list of candidates if none is close and
+// they are few, or "".
+func Hint(word string, candidates []string) string {
+	if n := Name(word, candidates); n != "" {
+		return "did you mean " + quote(n) + "?"
+	}
+	if len(candidates) == 0 || len(candidates) > 20 {
+		return ""
+	}
+	return "known are " + strings.Join(candidates, ", ")
+}
+
+func quote(s string) string { return `"` + s + `"` }
+
+func distance(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	if len(x) > 64 || len(y) > 64 { // no name is that long
+		return 64
+	}
+	d := make([][]int, len(x)+1)
+	for i := range d {
+		d[i] = make([]int, len(y)+1)
+		d[i][0] = i
+	}
+	for j := range d[0] {
+		d[0][j] = j
+	}
+	for i := 1; i <= len(x); i++ {
+		for j := 1; j <= len(y); j++ {
+			cost := 1
+			if x[i-1] == y[j-1] {
+				cost = 0
+			}
+			d[i][j] = min(d[i-1][j]+1, d[i][j-1]+1, d[i-1][j-1]+cost)
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				d[i][j] = min(d[i][j], d[i-2][j-2]+1)
+			}
+		}
+	}
+	return d[len(x)][len(y)]
+}

@@ -1,0 +1,28 @@
+package nearest_test
+
+import (
+	"fmt"
+	"testing"
+
+	"dgkip/harness/nearest"
+)
+
+func ExampleHint() {
+	fmt.Println(nearest.Hint("tabel1", []string{"table1", "table2", "figure1"}))
+	fmt.Println(nearest.Hint("zebra", []string{"smoke", "desk", "paper"}))
+	// Output:
+	// did you mean "table1"?
+	// known are smoke, desk, paper
+}
+
+func TestName(t *testing.T) {
+	known := []string{"dataset", "ipc", "method", "model", "quickstart"}
+	for word, want := range map[string]string{
+		"datset": "dataset", "dataste": "dataset", "METHOD": "method", "quick": "quickstart",
+		"icp": "ipc", "x": "", "": "", "completely different": "",
+	} {
+		if got := nearest.Name(word, known); got != want {
+			t.Errorf("Name(%q) = %q, want %q", word, got, want)
+		}
+	}
+}

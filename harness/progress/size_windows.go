@@ -1,0 +1,24 @@
+package progress
+
+import (
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// columns is the width of the console, 0 if f is none or moves no cursor.
+func columns(f *os.File) int {
+	h := windows.Handle(f.Fd())
+	var mode uint32
+	if windows.GetConsoleMode(h, &mode) != nil {
+		return 0
+	}
+	if windows.SetConsoleMode(h, mode|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) != nil {
+		return 0
+	}
+	var info windows.ConsoleScreenBufferInfo
+	if windows.GetConsoleScreenBufferInfo(h, &info) != nil {
+		return 80
+	}
+	return int(info.Window.Right-info.Window.Left) + 1
+}

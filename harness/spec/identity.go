@@ -1,0 +1,77 @@
+package spec
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+)
+
+// IdentitySchema is raised when identities change their form, which makes all
+// earlier records count as other runs.
+const IdentitySchema = 1
+
+// Identity is all that a run's result depends on: what was declared, and the
+// integer versions of the code that computes it.
+type Identity struct {
+	Schema  int             `json:"schema"`
+	Dataset DatasetIdentity `json:"dataset"`
+	IPC     int             `json:"ipc"` // 0 if it makes no difference
+	Method  PartIdentity    `json:"method"`
+	Model   map[string]any  `json:"model"`
+	Eval    PartIdentity    `json:"eval"`
+	Trace   TraceIdentity   `json:"trace"`
+	Seed    uint64          `json:"seed"`
+}
+
+// DatasetIdentity is the data's part. The digest covers images and labels of the
+// classes in use; a name alone would not tell one person's data from another's.
+type DatasetIdentity struct {
+	Name       string   `json:"name"`
+	Classes    []string `json:"classes"`
+	Preprocess string   `json:"preprocess"`
+	Digest     string   `json:"digest"`
+}
+
+// PartIdentity is a method's or a protocol's part.
+type PartIdentity struct {
+	Name     string         `json:"name"`
+	Version  int            `json:"version"`
+	Settings map[string]any `json:"settings"`
+}
+
+// TraceIdentity says when lines of the trace are due.
+type TraceIdentity struct {
+	Every int `json:"every"` // updates between lines; 0 for none
+	Score int `json:"score"` // updates between scores on the test images; 0 for none
+}
+
+// Key returns the SHA-256 of the identity's canonical JSON, in hexadecimal.
+func (id Identity) Key() string {
+	sum := sha256.Sum256(Canonical(id))
+	return hex.EncodeToString(sum[:])
+}
+
+// Canonical returns v as JSON without blanks, with sorted keys and the shortest
+// numbers that read back to the same bits. It panics if v holds what JSON lacks:
+// settings are checked to be finite when they are read.
+func Canonical(v any) []byte {
+	first, err := json.Marshal(v)
+	if err != nil {
+		panic("spec.Canonical: value has no JSON form")
+	}
+	// Through maps, for their keys are sorted and a struct's are not.
+	var tree any
+	dec := json.NewDecoder(bytes.NewReader(first))
+	dec.UseNumber()
+	if err := dec.Decode(&tree); err != nil {
+		panic("spec.Canonical: value has no JSON form")
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(tree); err != nil {
+		panic("spec.Canonical: value has no JSON form")
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+}

@@ -1,0 +1,478 @@
+package spec
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dgkip/harness/method"
+)
+
+// toy is a method with settings of every type.
+type toy struct {
+	Steps int       `toml:"steps" min:"0"`
+	Rate  float64   `toml:"rate" min:"0" max:"1"`
+	Start string    `toml:"start" enum:"real,noise"`
+	Fixed bool      `toml:"fixed"`
+	Sizes []int     `toml:"sizes"`
+	Later string    `toml:"later,omitzero"`
+	Deep  toyExtras `toml:"deep"`
+	toyBase
+}
+
+type toyBase struct {
+	Inner int `toml:"inner"`
+}
+
+type toyExtras struct {
+	Width float64 `toml:"width"`
+}
+
+func (t *toy) Info() method.Info {
+	return method.Info{Name: "toy", Title: "Toy", Version: 3, Protocol: "judge"}
+}
+
+func (t *toy) Distill(context.Context, method.Problem, func(method.Step)) (*method.Distilled, error) {
+	return nil, nil
+}
+
+func (t *toy) Check() error {
+	if t.Fixed && t.Steps > 100 {
+		return &method.BadSetting{Key: "steps", Why: "must be at most 100 where fixed = true"}
+	}
+	return nil
+}
+
+type other struct{ toy }
+
+func (o *other) Info() method.Info {
+	return method.Info{Name: "other-toy", Title: "Other", Version: 1, Protocol: "judge", IgnoresIPC: true}
+}
+
+type needy struct {
+	Must int `toml:"must" required:"true"`
+}
+
+func (*needy) Info() method.Info {
+	return method.Info{Name: "needy", Title: "Needy", Version: 1, Protocol: "judge"}
+}
+func (*needy) Distill(context.Context, method.Problem, func(method.Step)) (*method.Distilled, error) {
+	return nil, nil
+}
+
+type judge struct {
+	Nets int `toml:"nets" min:"1"`
+}
+
+func (j *judge) Info() method.ProtocolInfo { return method.ProtocolInfo{Name: "judge", Version: 1} }
+func (j *judge) Score(context.Context, method.Trial, func(method.Step)) (*method.Scores, error) {
+	return nil, nil
+}
+
+func init() {
+	method.Register(func() method.Method { return &toy{Steps: 10, Rate: 0.5, Start: "real"} })
+	method.Register(func() method.Method { return new(other) })
+	method.Register(func() method.Method { return new(needy) })
+	method.RegisterProtocol(func() method.Protocol { return &judge{Nets: 3} })
+}
+
+const good = `schema = 1
+name = "demo"
+title = "A demonstration"
+
+[grid]
+dataset = ["glyphs", "mine"]
+ipc = [1, 10]
+method = ["toy", "slow", "other-toy"]
+model = ["conv", "thin"]
+
+[[exclude]]
+when = { method = "slow", ipc = 1 }
+reason = "it takes weeks"
+
+[method.toy]
+steps = 20
+deep.width = 2
+
+[method.slow]
+use = "toy"
+title = "Toy, slow"
+rate = 0.25
+
+[model.thin]
+kind = "fc"
+width = 64
+
+[[set]]
+when = { ipc = 10 }
+with = { method = { steps = 40 } }
+
+[[set]]
+when = { ipc = 10, method = "slow" }
+with.method.steps = 50
+with.eval.judge.nets = 7
+
+[eval]
+trace = 5
+
+[eval.judge]
+nets = 2
+
+[seeds]
+count = 3
+
+[limits]
+timeout = "2h"
+
+[data.mine]
+format = "npz"
+train = "mine.npz"
+
+[profile.smoke]
+grid.dataset = ["glyphs"]
+seeds.count = 1
+[profile.smoke.method.toy]
+steps = 2
+
+[table]
+rows = ["dataset", "ipc"]
+columns = ["method", "model"]
+spread = "sd"
+mark = ["best", "second"]
+[[table.group]]
+title = "Toys"
+columns = ["toy", "slow"]
+
+[[figure]]
+name = "curve"
+kind = "curves"
+x = "update"
+y = ["loss"]
+series = ["method"]
+only = "ipc:10 method:(toy slow)"
+
+[[published]]
+source = "Table 9"
+when = { ipc = 1 }
+values = { toy = [81.5, 0.25], slow = 70 }
+
+[[claim]]
+id = "less"
+text = "slow is slower"
+place = "Section 1"
+kind = "less"
+metric = "seconds_per_update"
+columns = ["toy"]
+against = ["slow"]
+`
+
+var known = []string{"glyphs", "mnist"}
+
+func TestGood(t *testing.T) {
+	s, err := Parse("demo.toml", good, Options{Datasets: known})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := len(s.Cells), 2*2*3*2-2*2; got != want {
+		t.Fatalf("%d cells, want %d", got, want)
+	}
+	steps := map[string]int{}
+	for _, c := range s.Cells {
+		switch m := c.Method().(type) {
+		case *toy:
+			steps[fmt.Sprint(c.Column, " ", c.IPC)] = m.Steps
+			if m.Deep.Width != 2 {
+				t.Errorf("%v: deep.width = %v", c.Point, m.Deep.Width)
+			}
+			nets := c.Protocol.(*judge).Nets
+			if want := map[bool]int{true: 7, false: 2}[c.Column == "slow"]; nets != want {
+				t.Errorf("%v: %d nets, want %d", c.Point, nets, want)
+			}
+		case *other:
+			if c.Identity(DatasetIdentity{}, 1).IPC != 0 {
+				t.Error("the number of images must not be part of the identity of a method that ignores it")
+			}
+		}
+		if want := map[string]int{"conv": 256, "thin": 64}[c.Model]; c.Net.Width != want {
+			t.Errorf("%v: width %d, want %d", c.Point, c.Net.Width, want)
+		}
+	}
+	for at, want := range map[string]int{"toy 1": 20, "toy 10": 40, "slow 10": 50} {
+		if steps[at] != want {
+			t.Errorf("%s: %d steps, want %d", at, steps[at], want)
+		}
+	}
+	if s.Titles["slow"] != "Toy, slow" || s.Titles["toy"] != "Toy" {
+		t.Errorf("titles %v", s.Titles)
+	}
+	if n := s.Published[0].Values["toy"]; n != (Number{81.5, 0.25}) {
+		t.Errorf("published %v", n)
+	}
+	if len(s.Seeds) != 3 || s.Table.Digits != 2 {
+		t.Errorf("seeds %v, digits %d", s.Seeds, s.Table.Digits)
+	}
+	smoke, err := Parse("demo.toml", good, Options{Datasets: known, Profile: "smoke", Seeds: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := smoke.Cells[0].Method().(*toy); m.Steps != 2 || len(smoke.Cells) != 2*3*2-2 || len(smoke.Seeds) != 2 {
+		t.Errorf("smoke: %d steps, %d cells, %d seeds", m.Steps, len(smoke.Cells), len(smoke.Seeds))
+	}
+}
+
+// Every case changes one thing; the report must name the place of the mistake and
+// what to do about it.
+func TestMistakes(t *testing.T) {
+	for _, c := range []struct{ name, old, new, want string }{
+		{"syntax", `ipc = [1, 10]`, `ipc = [1, 10`, "demo.toml:8:1: expected a comma"},
+		{"key", `[seeds]`, `[seed]`, "demo.toml:43:2: unknown key \"seed\" in the file\n\t[seed]\n\t ^^^^\n\thint: did you mean \"seeds\"?"},
+		{"axis missing", "ipc = [1, 10]", "icp = [1, 10]", `[grid] lacks the axis "ipc"`},
+		{"setting", "rate = 0.25", "raet = 0.25", "demo.toml:22:1: unknown key \"raet\" in the settings of toy\n\traet = 0.25\n\t^^^^\n\thint: did you mean \"rate\"?"},
+		{"type", "steps = 20", `steps = "20"`, "steps must be an integer, not a string\n\tsteps = \"20\"\n\t        ^^^^"},
+		{"bound", "rate = 0.25", "rate = 1.5", "rate must be at most 1"},
+		{"enum", "rate = 0.25", `start = "reel"`, `did you mean "real"?`},
+		{"own check", "steps = 20", "steps = 200\nfixed = true", "steps must be at most 100 where fixed = true\n\tsteps = 200\n\t        ^^^"},
+		{"method", `use = "toy"`, `use = "toi"`, `unknown method "toi"`},
+		{"column", `method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow", "other-tyo"]`, "demo.toml:8:26: unknown method \"other-tyo\""},
+		{"dataset", `"mine"]`, `"mnits"]`, "unknown dataset \"mnits\"\n\tdataset = [\"glyphs\", \"mnits\"]\n\t                     ^^^^^^^\n\thint: did you mean \"mnist\"?"},
+		{"model", `"thin"]`, `"thinn"]`, `unknown model "thinn"`},
+		{"model kind", `kind = "fc"`, `kind = "cf"`, `kind is "cf", which is not one of conv, fc`},
+		{"condition", `when = { ipc = 10 }`, `when = { icp = 10 }`, `there is no axis "icp"`},
+		{"condition value", `when = { ipc = 10 }`, `when = { ipc = 50 }`, "50 is not on the axis ipc"},
+		{"with", `with = { method = { steps = 40 } }`, `with = { methods = { steps = 40 } }`, `a [[set]] cannot change "methods"`},
+		{"with setting", `with.method.steps = 50`, `with.method.setps = 50`, "unknown key \"setps\" in the settings of toy\n\twith.method.setps = 50\n\t            ^^^^^"},
+		{"protocol", "[eval]\n", "[eval]\nprotocol = \"jugde\"\n", `did you mean "judge"?`},
+		{"protocol setting", "nets = 2", "nets = 0", "nets must be at least 1"},
+		{"profile", "[profile.smoke]", "[profile.smok]", `unknown profile "smok"`},
+		{"in a profile", "steps = 2\n", "stepps = 2\n", `did you mean "steps"?`},
+		{"table", `rows = ["dataset", "ipc"]`, `rows = ["datasets", "ipc"]`, `"datasets" is not an axis`},
+		{"group", `columns = ["toy", "slow"]`, `columns = ["toy", "slo"]`, `"slo" is not a column`},
+		{"figure kind", `kind = "curves"`, `kind = "curve"`, `did you mean "curves"?`},
+		{"figure filter", `only = "ipc:10 method:(toy slow)"`, `only = "ipc:10 metod:toy"`, `unknown key "metod"; did you mean "method"?`},
+		{"published", `slow = 70`, `slwo = 70`, `"slwo" is not a method of this experiment`},
+		{"claim", `against = ["slow"]`, ``, "against is missing in a claim of kind less"},
+		{"schema", "schema = 1", "schema = 2", "this program reads schema 1"},
+		{"name", `name = "demo"`, `name = "other"`, `name must be "demo"`},
+		{"data", `train = "mine.npz"`, ``, "format needs train"},
+		{"time-out", `"2h"`, `"2 hours"`, "is not a length of time"},
+		{"ipc", "ipc = [1, 10]", "ipc = [1, -10]", "ipc must be a positive integer"},
+		{"twice", "ipc = [1, 10]", "ipc = [1, 1, 10]", "1 stands twice on the axis ipc"},
+		{"required", `"other-toy"]`, `"other-toy", "needy"]`, "demo.toml:8:39: the key \"must\" is missing in the settings of needy"},
+		{"TOML 1.1", `with = { method = { steps = 40 } }`, "with = { method = { steps = 40 }, }", "a comma before } needs TOML 1.1"},
+		{"TOML 1.1 escape", `"Table 9"`, `"Table \x39"`, `the escape \x needs TOML 1.1`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if !strings.Contains(good, c.old) {
+				t.Fatalf("the good file has no %q", c.old)
+			}
+			_, err := Parse("demo.toml", strings.Replace(good, c.old, c.new, 1), Options{Datasets: known})
+			if err == nil {
+				t.Fatal("no mistake found")
+			}
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got\n%v\nwant it to contain\n%s", err, c.want)
+			}
+			for _, f := range err.(Faults) {
+				if f.File != "demo.toml" || f.Line == 0 {
+					t.Errorf("a mistake without a place: %+v", f)
+				}
+			}
+		})
+	}
+}
+
+func TestAllMistakesAtOnce(t *testing.T) {
+	bad := strings.NewReplacer("rate = 0.25", "raet = 0.25", "nets = 2", "nest = 2", `"thin"]`, `"thick"]`, "steps = 2\n", "steps = -2\n").Replace(good)
+	_, err := Parse("demo.toml", bad, Options{Datasets: known})
+	faults, ok := err.(Faults)
+	if !ok || len(faults) != 4 {
+		t.Fatalf("want four mistakes, got\n%v", err)
+	}
+	for i := 1; i < len(faults); i++ {
+		if faults[i].Line < faults[i-1].Line {
+			t.Error("mistakes are not in the file's order")
+		}
+	}
+}
+
+func TestUnusedSet(t *testing.T) {
+	bad := good + "\n[[set]]\nwhen = { method = \"slow\", ipc = 1 }\nwith = { method = { steps = 1 } }\n"
+	_, err := Parse("demo.toml", bad, Options{Datasets: known})
+	if err == nil || !strings.Contains(err.Error(), "this [[set]] matches no cell") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestDottedAxis(t *testing.T) {
+	s, err := Parse("demo.toml", strings.Replace(good, "[grid]\n", "[grid]\n\"method.rate\" = [0.1, 0.2]\n", 1), Options{Datasets: known})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rates := map[string]float64{}
+	for _, c := range s.Cells {
+		if m, ok := c.Method().(*toy); ok {
+			rates[c.Point["method.rate"]] = m.Rate
+		}
+	}
+	if rates["0.1"] != 0.1 || rates["0.2"] != 0.2 {
+		t.Errorf("rates %v", rates)
+	}
+}
+
+func TestPublishedFrom(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	write("published.toml", "schema = 1\n[[published]]\nsource = \"A\"\nvalues = { toy = 1, elsewhere = 2 }\n[[published]]\nsource = \"B\"\nvalues = { toy = 3 }\n")
+	file := write("demo.toml", good+"\n[[published]]\nfrom = \"published.toml\"\nof = \"B\"\nwhen = { ipc = 10 }\n")
+	s, err := ReadFile(file, Options{Datasets: known})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Published) != 2 || s.Published[1].Values["toy"].Mean != 3 || s.Published[1].When["ipc"].Texts()[0] != "10" {
+		t.Errorf("got %+v", s.Published)
+	}
+	write("published.toml", "schema = 1\n[[published]]\nsource = \"B\"\nwhen = { icp = 1 }\nvalues = { toy = 3 }\n")
+	if _, err := ReadFile(file, Options{Datasets: known}); err == nil || !strings.Contains(err.Error(), "published.toml:4:10: there is no axis \"icp\" in demo") {
+		t.Errorf("a mistake in the other file: %v", err)
+	}
+	names, err := List(dir)
+	if err != nil || len(names) != 1 || names[0] != "demo" {
+		t.Errorf("List: %v, %v", names, err)
+	}
+}
+
+// The key is part of the store's format: a change of it orphans all records.
+func TestKeyIsFixed(t *testing.T) {
+	s, err := Parse("demo.toml", good, Options{Datasets: known})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := s.Cells[0].Identity(DatasetIdentity{Name: "glyphs", Classes: []string{"0", "1"}, Preprocess: "standard", Digest: "sha256:00"}, 7)
+	const canonical = `{"dataset":{"classes":["0","1"],"digest":"sha256:00","name":"glyphs","preprocess":"standard"},"eval":{"name":"judge","settings":{"nets":2},"version":1},"ipc":1,"method":{"name":"toy","settings":{"deep":{"width":2},"fixed":false,"inner":0,"rate":0.5,"sizes":[],"start":"real","steps":20},"version":3},"model":{"depth":3,"kind":"conv","nets":8,"width":256},"schema":1,"seed":7,"trace":{"every":5,"score":0}}`
+	if got := string(Canonical(id)); got != canonical {
+		t.Errorf("canonical form\n%s\nwant\n%s", got, canonical)
+	}
+	if got := id.Key(); len(got) != 64 || got != s.Cells[0].Identity(id.Dataset, 7).Key() || got == s.Cells[0].Identity(id.Dataset, 8).Key() {
+		t.Errorf("key %s", got)
+	}
+}
+
+func TestFilter(t *testing.T) {
+	point := lookup(map[string]string{"method": "dgkip-lr", "ipc": "10", "dataset": "mnist"})
+	for text, want := range map[string]bool{
+		"": true, "method:dgkip-lr": true, "method:dgkip-*": true, "method:(dc dgkip-lr) ipc:10": true,
+		"ipc:(1 50)": false, "-ipc:1": true, "-ipc:(1 10)": false, "model:fc": false, "-model:fc": true,
+		"dataset:mnist  ipc:10": true,
+	} {
+		f, err := ParseFilter(text, nil)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+		} else if f.Matches(point) != want {
+			t.Errorf("%q: got %v", text, !want)
+		}
+	}
+	for text, want := range map[string]string{
+		"method": "not of the form", "method:": "has no value", "ipc:()": "has no value", "ipc:(1": "not closed",
+		"metod:x": `did you mean "method"?`, "ipc:(1)2": "blank", "a:b:c": "cannot be", "ipc:[": "pattern", ":x": "not of the form",
+	} {
+		if _, err := ParseFilter(text, []string{"method", "ipc", "a"}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func ExampleParse() {
+	_, err := Parse("demo.toml", `schema = 1
+name = "demo"
+title = "A demonstration"
+
+[grid]
+dataset = ["glyphs"]
+ipc = [1]
+method = ["toy"]
+
+[method.toy]
+setps = 20
+`, Options{})
+	fmt.Println(strings.ReplaceAll(err.Error(), "\t", "    "))
+	// Output:
+	// demo.toml:11:1: unknown key "setps" in the settings of toy
+	//     setps = 20
+	//     ^^^^^
+	//     hint: did you mean "steps"?
+}
+
+func ExampleParseFilter() {
+	f, err := ParseFilter("method:dgkip-*  ipc:( 1 10 ) -dataset:mnist", []string{"method", "ipc", "dataset"})
+	fmt.Println(f, err)
+	// Output: method:dgkip-* ipc:(1 10) -dataset:mnist <nil>
+}
+
+func FuzzFilter(f *testing.F) {
+	f.Add("method:dgkip-lr dataset:mnist ipc:(1 10)")
+	f.Add("-a:(b c)  d:e*")
+	f.Fuzz(func(t *testing.T, text string) {
+		one, err := ParseFilter(text, nil)
+		if err != nil {
+			return
+		}
+		two, err := ParseFilter(one.String(), nil)
+		if err != nil || two.String() != one.String() {
+			t.Errorf("%q: %q is read as %q, %v", text, one, two, err)
+		}
+	})
+}
+
+// Whatever a file holds, reading it ends, and every mistake has a place in it. The
+// locator must know where each value of a valid file stands.
+func FuzzParse(f *testing.F) {
+	f.Add(good)
+	f.Add("a.b.\"c d\" = [1, {x = '''y''', z = \"\\\"\"}] # c\n[[t]]\nk = 1979-05-27 07:32:00Z\n[t.u]\n[[t]]\n\"\" = \"\"\"a\"\"\"\"\"\n")
+	f.Add("[a]\nb = { c = { d = [ [1], [2] ] } }\n[a.e]\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 1<<14 {
+			return
+		}
+		locate(text)
+		root, _ := parse("f.toml", text)
+		if root != nil {
+			checkPlaces(t, text, root, "")
+		}
+		_, err := Parse("f.toml", text, Options{Datasets: known})
+		if faults, ok := err.(Faults); ok {
+			_ = faults.Error()
+		} else if err != nil {
+			t.Errorf("an error without a place: %v", err)
+		}
+	})
+}
+
+func checkPlaces(t *testing.T, text string, n *node, key string) {
+	if n.value != nil {
+		if n.val >= n.valEnd || n.valEnd > len(text) {
+			t.Errorf("%s: no place for %v in %q", key, n.value, text)
+			return
+		}
+		if i, ok := n.value.(int64); ok && text[n.val:n.valEnd] == "" {
+			t.Errorf("%s: empty place for %d", key, i)
+		}
+		if b, ok := n.value.(bool); ok && text[n.val:n.valEnd] != fmt.Sprint(b) {
+			t.Errorf("%s: %v stands at %q", key, b, text[n.val:n.valEnd])
+		}
+	}
+	for k, x := range n.table {
+		checkPlaces(t, text, x, key+"."+k)
+	}
+	for i, x := range n.list {
+		checkPlaces(t, text, x, fmt.Sprint(key, "#", i))
+	}
+}

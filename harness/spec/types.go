@@ -1,0 +1,327 @@
+// Package spec reads experiments: a TOML file becomes a grid of cells, each with
+// the settings of its method, its networks and its scoring, and, once the data is
+// known, an identity that names its runs.
+//
+// Reading is strict. Every mistake in a file is reported with its line, a caret
+// and the nearest valid name, all of them at once, before anything runs.
+//
+// Settings are layered: a method's own defaults, [method.NAME], the same in the
+// chosen profile, then every [[set]] that matches the cell, later ones winning.
+package spec
+
+import (
+	"dgkip/harness/data"
+	"dgkip/harness/method"
+)
+
+// Spec is an experiment under one of its profiles.
+type Spec struct {
+	File    string
+	Name    string
+	Title   string
+	About   string
+	Profile string
+
+	Axes     []Axis
+	Cells    []*Cell
+	Excluded []Excluded
+	Seeds    []uint64
+	Limits   Limits
+	Data     map[string]Data   // the [data.NAME] sections
+	Titles   map[string]string // of methods' columns, by name
+
+	Table     *Table
+	Figures   []Figure
+	Published []Published
+	Claims    []Claim
+}
+
+// Axis is a dimension of the grid.
+type Axis struct {
+	Name   string
+	Values []Value
+}
+
+// Excluded is a part of the grid that is not run.
+type Excluded struct {
+	Where  Where  `toml:"when" required:"true"`
+	Reason string `toml:"reason" required:"true"`
+}
+
+// Cell is a point of the grid. Its runs differ in their seed alone.
+type Cell struct {
+	Exp     string
+	Index   int // in the grid's order
+	Point   map[string]string
+	Dataset string
+	IPC     int
+	Column  string // the method's name in this experiment
+	Model   string // the networks' name in this experiment
+
+	Net      method.Model
+	Protocol method.Protocol
+	Trace    TraceIdentity
+	Limits   Limits
+	Data     Data
+
+	prototype method.Method
+}
+
+// Method returns a fresh copy of the cell's method with its settings.
+func (c *Cell) Method() method.Method { return copyOf(c.prototype) }
+
+// At returns the cell's coordinate on an axis, as filters and tables name it.
+// Beside the grid's axes there is "exp".
+func (c *Cell) At(axis string) (string, bool) {
+	if axis == "exp" {
+		return c.Exp, true
+	}
+	text, ok := c.Point[axis]
+	return text, ok
+}
+
+// Identity returns the identity of the cell's run with a seed on the data with a
+// digest.
+func (c *Cell) Identity(data DatasetIdentity, seed uint64) Identity {
+	info, scoring := c.prototype.Info(), c.Protocol.Info()
+	id := Identity{
+		Schema: IdentitySchema, Dataset: data, IPC: c.IPC, Seed: seed, Trace: c.Trace,
+		Method: PartIdentity{info.Name, info.Version, Settings(c.prototype)},
+		Model:  Settings(c.Net),
+		Eval:   PartIdentity{scoring.Name, scoring.Version, Settings(c.Protocol)},
+	}
+	if info.IgnoresIPC {
+		id.IPC = 0
+	}
+	return id
+}
+
+// Data is a [data.NAME] section: a dataset of one's own, or known data under
+// another name, with other classes or another preprocessing.
+type Data struct {
+	Name       string `toml:"-"`
+	Dir        string `toml:"-"` // that relative paths start from: the file's
+	Title      string `toml:"title"`
+	Use        string `toml:"use"` // a known dataset; the section's own name if that is one
+	Preprocess string `toml:"preprocess" enum:"standard,zca"`
+	data.Config
+}
+
+// Own tells whether the images are not of a dataset this program knows.
+func (d Data) Own() bool { return d.Format != "" }
+
+// Check implements method.Checker.
+func (d Data) Check() error {
+	switch {
+	case d.Use != "" && (d.Format != "" || d.Train != "" || d.Test != ""):
+		return &method.BadSetting{Key: "use", Why: "names known data, so format and files have no place beside it"}
+	case d.Format == "" && (d.Train != "" || d.Test != ""):
+		return &method.BadSetting{Key: "train", Why: "needs format = \"npz\", \"idx\" or \"folder\" beside it"}
+	case d.Format != "" && d.Train == "":
+		return &method.BadSetting{Key: "format", Why: "needs train = \"PATH\" beside it"}
+	case len(d.Classes) == 1:
+		return &method.BadSetting{Key: "classes", Why: "must name two classes or more"}
+	}
+	return nil
+}
+
+// Limits bound a run. They are no part of its identity.
+type Limits struct {
+	Timeout Duration `toml:"timeout"` // 0 for none
+}
+
+// Table says how records become a table.
+type Table struct {
+	Rows    []string `toml:"rows" required:"true"`    // axes, the outer first
+	Columns []string `toml:"columns" required:"true"` // axes
+	Value   string   `toml:"value"`                   // a metric; "test_acc" if empty
+	Scale   float64  `toml:"scale"`                   // 100 if 0
+	Digits  int      `toml:"digits" min:"0" max:"9"`  // 2 if not given
+	Spread  string   `toml:"spread" enum:"sd,t95,none"`
+	Mark    []string `toml:"mark" enum:"best,second"`
+	Lower   bool     `toml:"lower_is_better"`
+	Time    bool     `toml:"time"` // a line of median seconds per update under each row
+	Groups  []Group  `toml:"group"`
+	Caption string   `toml:"caption"` // in front of what the program adds
+
+	// Unmarked columns take no part in best and second: the controls.
+	Unmarked []string `toml:"unmarked"`
+}
+
+// Group is a heading over some columns.
+type Group struct {
+	Title   string   `toml:"title" required:"true"`
+	Columns []string `toml:"columns" required:"true"`
+}
+
+// Figure says how records become a figure.
+type Figure struct {
+	Name    string   `toml:"name" required:"true"`
+	Title   string   `toml:"title"`
+	Kind    string   `toml:"kind" enum:"curves,bars,scatter,images,diagram" required:"true"`
+	Only    Only     `toml:"only"`
+	X       string   `toml:"x"`      // a column of the trace, an axis or a metric
+	Y       []string `toml:"y"`      // columns of the trace, or metrics
+	Y2      []string `toml:"y2"`     // the same, against the right axis
+	Series  []string `toml:"series"` // axes whose values make one curve or colour each
+	Panels  []string `toml:"panels"` // axes whose values make one panel each
+	LogX    bool     `toml:"log_x"`
+	LogY    bool     `toml:"log_y"`
+	XLabel  string   `toml:"x_label"`
+	YLabel  string   `toml:"y_label"`
+	Y2Label string   `toml:"y2_label"`
+	Images  int      `toml:"images" min:"1"` // images a class in a grid
+	Seed    int      `toml:"seed" min:"0"`   // whose images
+	Diagram string   `toml:"diagram"`        // which of the drawings
+	Caption string   `toml:"caption"`
+}
+
+// Check implements method.Checker.
+func (f Figure) Check() error {
+	switch f.Kind {
+	case "curves", "bars", "scatter":
+		if len(f.Y) == 0 {
+			return &method.BadSetting{Key: "y", Why: "is missing: what the figure shows"}
+		}
+	case "diagram":
+		if f.Diagram == "" {
+			return &method.BadSetting{Key: "diagram", Why: "is missing: which drawing"}
+		}
+	}
+	return nil
+}
+
+// Published holds numbers from elsewhere, beside which ours are shown.
+type Published struct {
+	Source string            `toml:"source"`
+	When   Where             `toml:"when"`   // the cells, but for their method
+	Metric string            `toml:"metric"` // "test_acc" if empty, or "seconds_per_update"
+	Scale  float64           `toml:"scale"`  // published = scale * ours; 100 for accuracies if 0
+	Values map[string]Number `toml:"values"` // by column
+
+	// Tolerance is how far from the published mean our own may lie for a check to
+	// pass, in published units; 0 means twice the combined spread.
+	Tolerance float64 `toml:"tolerance" min:"0"`
+
+	// From takes the entries of another file, and Of only those with this source.
+	From string `toml:"from"`
+	Of   string `toml:"of"`
+}
+
+// Number is a published value, written as a number or as [mean, spread].
+type Number struct{ Mean, Spread float64 }
+
+func (x *Number) fromNode(d *decoder, n *node) {
+	parts := []*node{n}
+	if n.list != nil {
+		parts = n.list
+	}
+	if len(parts) > 2 || n.table != nil {
+		d.fault(n, "must be a number or [mean, spread]", "")
+		return
+	}
+	for i, p := range parts {
+		var f float64
+		switch v := p.value.(type) {
+		case float64:
+			f = v
+		case int64:
+			f = float64(v)
+		default:
+			d.fault(p, "must be a number, not "+p.kind(), "")
+			return
+		}
+		if f != f || f-f != 0 || i == 1 && f < 0 {
+			d.fault(p, "must be a finite number, and a spread not negative", "")
+			return
+		}
+		if i == 0 {
+			x.Mean = f
+		} else {
+			x.Spread = f
+		}
+	}
+}
+
+// Check implements method.Checker.
+func (p Published) Check() error {
+	switch {
+	case p.From != "" && (p.Source != "" || len(p.Values) > 0):
+		return &method.BadSetting{Key: "from", Why: "takes entries of another file, so source and values have no place beside it"}
+	case p.From == "" && p.Source == "":
+		return &method.BadSetting{Key: "source", Why: "is missing: where the numbers were published"}
+	case p.From == "" && len(p.Values) == 0:
+		return &method.BadSetting{Key: "values", Why: "is missing: the published numbers by column"}
+	case p.From == "" && p.Of != "":
+		return &method.BadSetting{Key: "of", Why: "goes with from"}
+	}
+	return nil
+}
+
+// Claim is a statement to be judged, on published numbers and on our records.
+//
+//	rank      one of Columns is among the best Top in every row, by Metric
+//	less      Metric is lower for each of Columns than for each of Against
+//	growth    Metric grows at most by Factor along Axis for Columns, and by more
+//	          than that for Against
+//	above     in every line of the traces, Metric >= Other
+//	together  along the traces, Metric and Other rise and fall together
+//	opposed   along the traces, one falls as the other rises
+//	close     Metric and Other of a run differ by at most Tolerance
+type Claim struct {
+	ID        string   `toml:"id" required:"true"`
+	Text      string   `toml:"text" required:"true"`
+	Place     string   `toml:"place" required:"true"` // in the paper
+	Kind      string   `toml:"kind" required:"true" enum:"rank,less,growth,above,together,opposed,close"`
+	Metric    string   `toml:"metric"` // "test_acc" if empty
+	Other     string   `toml:"other"`
+	Columns   []string `toml:"columns"`
+	Against   []string `toml:"against"`
+	Axis      string   `toml:"axis"`
+	Top       int      `toml:"top" min:"1"`
+	Factor    float64  `toml:"factor" min:"0"`
+	Tolerance float64  `toml:"tolerance" min:"0"`
+	Only      Only     `toml:"only"`
+}
+
+// Check implements method.Checker.
+func (c Claim) Check() error {
+	need := func(given bool, key string) error {
+		if given {
+			return nil
+		}
+		return &method.BadSetting{Key: key, Why: "is missing in a claim of kind " + c.Kind}
+	}
+	switch c.Kind {
+	case "rank":
+		return first(need(len(c.Columns) > 0, "columns"), need(c.Top > 0, "top"))
+	case "less":
+		return first(need(len(c.Columns) > 0, "columns"), need(len(c.Against) > 0, "against"))
+	case "growth":
+		return first(need(len(c.Columns) > 0, "columns"), need(c.Axis != "", "axis"), need(c.Factor > 0, "factor"))
+	case "above", "together", "opposed":
+		return first(need(c.Metric != "", "metric"), need(c.Other != "", "other"))
+	case "close":
+		return first(need(c.Other != "", "other"), need(c.Tolerance > 0, "tolerance"))
+	}
+	return nil
+}
+
+func first(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Only is a filter in a file.
+type Only struct{ Filter }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (o *Only) UnmarshalText(b []byte) error {
+	f, err := ParseFilter(string(b), nil)
+	o.Filter = f
+	return err
+}

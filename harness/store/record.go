@@ -1,0 +1,149 @@
+package store
+
+import (
+	"time"
+
+	"dgkip/harness/env"
+	"dgkip/harness/method"
+	"dgkip/harness/spec"
+)
+
+// RecordSchema is the version of the records' form.
+const RecordSchema = 1
+
+// Result is result.json: what a run found, a function of its identity alone. Its
+// bytes are the same wherever and however often it is computed.
+type Result struct {
+	Schema   int           `json:"schema"`
+	Key      string        `json:"key"` // SHA-256 of the identity's canonical JSON
+	Identity spec.Identity `json:"identity"`
+
+	// Metrics are single numbers by name: test_acc, a fraction in [0, 1], always;
+	// others as the protocol and the method's last trace line have them, the
+	// method's with "last." in front.
+	Metrics map[string]float64 `json:"metrics"`
+	// Counts are integers by name, one for every repetition of the scoring:
+	// test_errors always, and test_images, a single one.
+	Counts map[string][]int64 `json:"counts"`
+
+	Updates int      `json:"updates"` // of the distilled set
+	Images  int      `json:"images"`  // in it; 0 for the whole training set
+	Notes   []string `json:"notes,omitempty"`
+
+	// Digests are of the contents of distilled.npz (its arrays, not its packaging)
+	// and of trace.csv.
+	Digests map[string]string `json:"digests"`
+}
+
+// Provenance is provenance.json: where a result comes from and what it took.
+type Provenance struct {
+	Schema   int       `json:"schema"`
+	Key      string    `json:"key"`
+	Started  time.Time `json:"started"`
+	Finished time.Time `json:"finished"`
+	Wall     float64   `json:"wall_seconds"` // all sessions together, scoring included
+	CPU      float64   `json:"cpu_seconds"`
+	Memory   int64     `json:"peak_memory_bytes"` // of the whole process
+	Scoring  float64   `json:"scoring_seconds"`   // part of Wall
+	Timing   Timing    `json:"timing"`
+	Sessions []Session `json:"sessions"` // one, and one more for every time it was resumed
+	Dataset  Dataset   `json:"dataset"`
+
+	// Experiment and Cell say for which cell of which experiment the run was made.
+	Experiment string            `json:"experiment"`
+	Profile    string            `json:"profile"`
+	Cell       map[string]string `json:"cell"`
+}
+
+// Dataset says which data was read.
+type Dataset struct {
+	Title   string   `json:"title"`
+	BuiltIn bool     `json:"built_in"`
+	Files   []string `json:"files,omitempty"`
+}
+
+// Session is a stretch of work on a run without interruption.
+type Session struct {
+	Host    env.Host  `json:"host"`
+	Kernels string    `json:"kernels"` // path in use
+	Started time.Time `json:"started"`
+	Seconds float64   `json:"seconds"`
+	Args    []string  `json:"args"`
+	Jobs    int       `json:"jobs"`
+	Threads int       `json:"threads"`
+	From    int       `json:"from_update"`
+}
+
+// Timing is the time an update of the distilled set takes, without scoring,
+// tracing and checkpoints.
+type Timing struct {
+	Median   float64 `json:"seconds_per_update"` // 0 without updates
+	Counted  int     `json:"updates_counted"`
+	Excluded int     `json:"updates_excluded"` // the first of every session
+
+	// Flops is the number of floating-point operations of an update, if the method
+	// tells: it compares across machines.
+	Flops float64 `json:"flops_per_update,omitempty"`
+
+	// Shared says that other runs had a part of the machine (-jobs > 1), Hosts on
+	// how many machines the updates were made. Tables flag such timings.
+	Shared bool `json:"shared_machine"`
+	Hosts  int  `json:"hosts"`
+}
+
+// TimingRow is a line of timing.csv: seconds per update from one to another.
+type TimingRow struct {
+	From, To int
+	Seconds  float64 // of one update, on average
+}
+
+// Trace is trace.csv: what was observed along a run. The first column is update,
+// the others are sorted by name. A NaN stands for a value that was not taken.
+type Trace struct {
+	Columns []string
+	Rows    [][]float64
+}
+
+// Column returns a column by its name, nil if there is none.
+func (t *Trace) Column(name string) []float64 {
+	for j, c := range t.Columns {
+		if c == name {
+			out := make([]float64, len(t.Rows))
+			for i, r := range t.Rows {
+				out[i] = r[j]
+			}
+			return out
+		}
+	}
+	return nil
+}
+
+// Record is a finished run.
+type Record struct {
+	Dir        string
+	Result     Result
+	Provenance Provenance
+}
+
+// Draft is what Put makes a record of.
+type Draft struct {
+	Result     Result // without Schema, Key, Images and Digests, which Put fills in
+	Provenance Provenance
+	Trace      Trace
+	Timing     []TimingRow
+	Set        *method.Distilled
+}
+
+// Failure is failed/.../failure.json: a run that ended without a result.
+type Failure struct {
+	Schema   int               `json:"schema"`
+	Key      string            `json:"key"`
+	Identity spec.Identity     `json:"identity"`
+	Kind     string            `json:"kind"` // error, panic, not-finite or time-out
+	Message  string            `json:"message"`
+	Stack    string            `json:"stack,omitempty"`
+	Update   int               `json:"update"` // the last one seen
+	When     time.Time         `json:"when"`
+	Session  Session           `json:"session"`
+	Cell     map[string]string `json:"cell"`
+}

@@ -1,0 +1,427 @@
+// Package store keeps the records of runs in a folder.
+//
+//	runs/<2 hex>/<key>/    result.json provenance.json trace.csv timing.csv
+//	                       distilled.npz preview.png
+//	failed/<2 hex>/<key>/  failure.json
+//	work/                  locks, checkpoints and half-written files; never to keep
+//
+// A record is written under work/, synced, and renamed into place as a whole: it
+// is there or it is not. Its key is the SHA-256 of what its result depends on, so
+// a record never becomes stale; a change of settings makes another one.
+//
+// Guarantee: result.json and trace.csv are the same bytes for the same result.
+package store
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"dgkip/harness/spec"
+)
+
+// Store is a folder of records. It may be used by several goroutines, and the
+// folder by several processes.
+type Store struct{ dir string }
+
+// Open returns the store in a folder, which need not exist yet.
+func Open(dir string) *Store { return &Store{dir} }
+
+// Dir is the store's folder.
+func (s *Store) Dir() string { return s.dir }
+
+func (s *Store) run(key string) string    { return filepath.Join(s.dir, "runs", key[:2], key) }
+func (s *Store) failed(key string) string { return filepath.Join(s.dir, "failed", key[:2], key) }
+func (s *Store) work(part string) string  { return filepath.Join(s.dir, "work", part) }
+
+// Prepare makes the folders, and finds out whether they can be written to before
+// anything is computed.
+func (s *Store) Prepare() error {
+	for _, part := range []string{"locks", "tmp", "checkpoints"} {
+		if err := os.MkdirAll(s.work(part), 0o777); err != nil {
+			return s.explain(err)
+		}
+	}
+	ignore := s.work(".gitignore")
+	if _, err := os.Stat(ignore); err != nil {
+		if err := os.WriteFile(ignore, []byte("*\n"), 0o666); err != nil {
+			return s.explain(err)
+		}
+	}
+	s.sweep()
+	probe := filepath.Join(s.work("tmp"), "probe."+token())
+	err := writeFile(probe, []byte("x"))
+	os.Remove(probe)
+	if err != nil {
+		return s.explain(err)
+	}
+	return nil
+}
+
+// sweep removes what killed processes left half-written. What is younger than a day
+// may be another process's work.
+func (s *Store) sweep() {
+	left, _ := os.ReadDir(s.work("tmp"))
+	for _, e := range left {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > 24*time.Hour {
+			os.RemoveAll(filepath.Join(s.work("tmp"), e.Name()))
+		}
+	}
+}
+
+// ErrStorage is wrapped by errors of the folder itself: not a run's fault, and no
+// reason to go on.
+var ErrStorage = errors.New("cannot write results")
+
+// explain says what an error of the file system means and how to mend it.
+func (s *Store) explain(err error) error {
+	if err == nil || errors.Is(err, ErrStorage) {
+		return err
+	}
+	hint := ""
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		hint = "the disk is full; what was recorded is safe: free some space, or choose another folder with -out, and run the same command again"
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		hint = "the folder cannot be written to; choose another with -out, or change its permissions"
+	default:
+		hint = "what was recorded is safe; run the same command again when the cause is gone"
+	}
+	return fmt.Errorf("%w to %s: %w\nhint: %s", ErrStorage, s.dir, err, hint)
+}
+
+func token() string {
+	var b [8]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+// Has tells whether there is a record.
+func (s *Store) Has(key string) bool {
+	_, err := os.Stat(filepath.Join(s.run(key), "result.json"))
+	return err == nil
+}
+
+// Get reads a record.
+func (s *Store) Get(key string) (*Record, error) {
+	r := &Record{Dir: s.run(key)}
+	if err := readJSON(filepath.Join(r.Dir, "result.json"), &r.Result); err != nil {
+		return nil, err
+	}
+	if err := readJSON(filepath.Join(r.Dir, "provenance.json"), &r.Provenance); err != nil {
+		return nil, err
+	}
+	if r.Result.Schema != RecordSchema {
+		return nil, fmt.Errorf("%s: schema %d is not read by this program, which knows %d", r.Dir, r.Result.Schema, RecordSchema)
+	}
+	if r.Result.Key != key || r.Result.Identity.Key() != key {
+		return nil, fmt.Errorf("%s: the record belongs to another key; was it renamed or edited?\nhint: remove the folder to have it computed again", r.Dir)
+	}
+	return r, nil
+}
+
+// Keys lists the records in the order of their keys.
+func (s *Store) Keys() ([]string, error) { return s.keys("runs") }
+
+// FailedKeys lists the failures in the order of their keys.
+func (s *Store) FailedKeys() ([]string, error) { return s.keys("failed") }
+
+func (s *Store) keys(part string) ([]string, error) {
+	dirs, err := filepath.Glob(filepath.Join(s.dir, part, "??", "*"))
+	if err != nil {
+		return nil, err
+	}
+	var keys []string
+	for _, d := range dirs {
+		if k := filepath.Base(d); len(k) == 64 && isHex(k) {
+			keys = append(keys, k)
+		}
+	}
+	slices.Sort(keys)
+	return keys, nil
+}
+
+func isHex(s string) bool { _, err := hex.DecodeString(s); return err == nil }
+
+func readJSON(file string, v any) error {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return fmt.Errorf("%s: %w\nhint: remove the folder to have it computed again", file, err)
+	}
+	return nil
+}
+
+// Bytes returns result.json as it stands in the folder.
+func (r *Record) Bytes() ([]byte, error) { return os.ReadFile(filepath.Join(r.Dir, "result.json")) }
+
+// Preview is the path of the picture of the distilled set. It may not exist.
+func (r *Record) Preview() string { return filepath.Join(r.Dir, "preview.png") }
+
+// Distilled is the path of the distilled set. It may not exist.
+func (r *Record) Distilled() string { return filepath.Join(r.Dir, "distilled.npz") }
+
+// Trace reads trace.csv.
+func (r *Record) Trace() (*Trace, error) {
+	file := filepath.Join(r.Dir, "trace.csv")
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	t, err := parseTrace(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return t, nil
+}
+
+func parseTrace(b []byte) (*Trace, error) {
+	lines := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
+	t := &Trace{Columns: strings.Split(lines[0], ",")}
+	for i, l := range lines[1:] {
+		cells := strings.Split(l, ",")
+		if len(cells) != len(t.Columns) {
+			return nil, fmt.Errorf("line %d has %d columns, not %d", i+2, len(cells), len(t.Columns))
+		}
+		row := make([]float64, len(cells))
+		for j, c := range cells {
+			row[j] = math.NaN()
+			if c == "" {
+				continue
+			}
+			v, err := strconv.ParseFloat(c, 64)
+			if err != nil {
+				return nil, fmt.Errorf("line %d: %q is not a number", i+2, c)
+			}
+			row[j] = v
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t, nil
+}
+
+// CSV returns the trace as trace.csv holds it.
+func (t *Trace) CSV() []byte {
+	var b bytes.Buffer
+	b.WriteString(strings.Join(t.Columns, ","))
+	b.WriteByte('\n')
+	for _, row := range t.Rows {
+		for j, v := range row {
+			if j > 0 {
+				b.WriteByte(',')
+			}
+			if !math.IsNaN(v) {
+				b.WriteString(strconv.FormatFloat(v, 'g', -1, 64))
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.Bytes()
+}
+
+// Put writes a record and removes what led to it: checkpoint and failure. With
+// replace it takes the place of a record there is; otherwise that one stays.
+func (s *Store) Put(d Draft, replace bool) (*Record, error) {
+	r := d.Result
+	r.Schema, r.Key = RecordSchema, r.Identity.Key()
+	r.Digests = map[string]string{}
+	files := map[string][]byte{}
+	if !d.Set.Whole {
+		r.Images = d.Set.Len()
+		arrays := Arrays(d.Set)
+		r.Digests["distilled"] = arraysDigest(arrays)
+		npz, err := EncodeNPZ(arrays)
+		if err != nil {
+			return nil, err
+		}
+		files["distilled.npz"] = npz
+		if png, ok := preview(d.Set); ok {
+			files["preview.png"] = png
+		}
+	}
+	files["trace.csv"] = d.Trace.CSV()
+	r.Digests["trace"] = digest(files["trace.csv"])
+	files["timing.csv"] = timingCSV(d.Timing)
+	for name, v := range r.Metrics {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("metric %s is %v", name, v)
+		}
+	}
+	files["result.json"] = indented(r)
+	d.Provenance.Schema, d.Provenance.Key = RecordSchema, r.Key
+	files["provenance.json"] = indented(d.Provenance)
+
+	if err := s.place(files, s.run(r.Key), replace); err != nil {
+		return nil, s.explain(err)
+	}
+	s.ClearFailed(r.Key)
+	s.DropCheckpoint(r.Key)
+	return s.Get(r.Key)
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// indented returns canonical JSON with line breaks.
+func indented(v any) []byte {
+	var b bytes.Buffer
+	if err := json.Indent(&b, spec.Canonical(v), "", "  "); err != nil {
+		panic("store: canonical JSON cannot be indented")
+	}
+	b.WriteByte('\n')
+	return b.Bytes()
+}
+
+func timingCSV(rows []TimingRow) []byte {
+	var b bytes.Buffer
+	b.WriteString("from,to,seconds_per_update\n")
+	for _, r := range rows {
+		fmt.Fprintf(&b, "%d,%d,%s\n", r.From, r.To, strconv.FormatFloat(r.Seconds, 'g', 6, 64))
+	}
+	return b.Bytes()
+}
+
+// place writes files to a folder that appears at once with all of them.
+func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
+	tmp := filepath.Join(s.work("tmp"), filepath.Base(dir)+"."+token())
+	if err := os.MkdirAll(tmp, 0o777); err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	for name, b := range files {
+		if err := writeFile(filepath.Join(tmp, name), b); err != nil {
+			return err
+		}
+	}
+	if err := syncDir(tmp); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
+		return err
+	}
+	old := ""
+	if _, err := os.Lstat(dir); err == nil {
+		if !replace {
+			return nil
+		}
+		old = tmp + ".old"
+		if err := os.Rename(dir, old); err != nil {
+			return err
+		}
+		defer os.RemoveAll(old)
+	}
+	if err := os.Rename(tmp, dir); err != nil {
+		if old != "" {
+			return errors.Join(err, os.Rename(old, dir))
+		}
+		if _, there := os.Stat(filepath.Join(dir, "result.json")); there == nil && !replace {
+			return nil // another process was first with the same record
+		}
+		return err
+	}
+	return syncDir(filepath.Dir(dir))
+}
+
+// writeFile writes and syncs.
+func writeFile(name string, b []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// syncDir makes a folder's entries durable, where the system can do that.
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return nil
+}
+
+// Fail records a failure in place of an earlier one.
+func (s *Store) Fail(f Failure) error {
+	f.Schema, f.Key = RecordSchema, f.Identity.Key()
+	return s.explain(s.place(map[string][]byte{"failure.json": indented(f)}, s.failed(f.Key), true))
+}
+
+// Failed returns the failure of a run, nil if there is none.
+func (s *Store) Failed(key string) *Failure {
+	f := new(Failure)
+	if readJSON(filepath.Join(s.failed(key), "failure.json"), f) != nil {
+		return nil
+	}
+	return f
+}
+
+// ClearFailed forgets a failure.
+func (s *Store) ClearFailed(key string) { os.RemoveAll(s.failed(key)) }
+
+const checkpointMagic = "dgkip/checkpoint/1\n"
+
+func (s *Store) checkpoint(key string) string {
+	return filepath.Join(s.work("checkpoints"), key+".ckpt")
+}
+
+// SaveCheckpoint keeps the state of a run in place of an earlier one, which stays
+// whole until the new one is.
+func (s *Store) SaveCheckpoint(key string, state []byte) error {
+	sum := sha256.Sum256(state)
+	b := slices.Concat([]byte(checkpointMagic), []byte(key), sum[:], state)
+	tmp := filepath.Join(s.work("tmp"), key+".ckpt."+token())
+	if err := writeFile(tmp, b); err != nil {
+		os.Remove(tmp)
+		return s.explain(err)
+	}
+	if err := os.Rename(tmp, s.checkpoint(key)); err != nil {
+		os.Remove(tmp)
+		return s.explain(err)
+	}
+	return nil
+}
+
+// Checkpoint returns the state of a run, nil if there is none. A damaged one is an
+// error, after which the run has to start over.
+func (s *Store) Checkpoint(key string) ([]byte, error) {
+	b, err := os.ReadFile(s.checkpoint(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	rest, ok := bytes.CutPrefix(b, []byte(checkpointMagic+key))
+	if !ok || len(rest) < sha256.Size || sha256.Sum256(rest[sha256.Size:]) != [sha256.Size]byte(rest[:sha256.Size]) {
+		return nil, fmt.Errorf("checkpoint %s is damaged", s.checkpoint(key))
+	}
+	return rest[sha256.Size:], nil
+}
+
+// DropCheckpoint forgets the state of a run.
+func (s *Store) DropCheckpoint(key string) { os.Remove(s.checkpoint(key)) }
+
+// FailureFile is where the failure of a run is recorded.
+func (s *Store) FailureFile(key string) string { return filepath.Join(s.failed(key), "failure.json") }

@@ -1,0 +1,476 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"dgkip/harness/env"
+	"dgkip/harness/method"
+	"dgkip/harness/spec"
+)
+
+func set() *method.Distilled {
+	d := &method.Distilled{
+		H: 2, W: 3, C: 1, Kind: method.Hard, Of: []int{0, 1}, Classes: []string{"nought", "öne"},
+		Prep:   method.Preprocessing{Name: "standard", Mean: []float32{0.25}, Std: []float32{0.5}},
+		Labels: method.OneHot([]int{0, 1}, 2),
+		Extra:  map[string]method.Array{"rates": {Shape: []int{2}, Data: []float64{0.1, math.Pi}}},
+		Notes:  []string{"first", "second"},
+	}
+	for i := range 12 {
+		d.Images = append(d.Images, float32(i)/7-0.5)
+	}
+	return d
+}
+
+func draft(seed uint64) Draft {
+	return Draft{
+		Result: Result{
+			Identity: spec.Identity{Schema: 1, Seed: seed, Method: spec.PartIdentity{Name: "m", Settings: map[string]any{"rate": 0.1, "steps": 10}}},
+			Metrics:  map[string]float64{"test_acc": 0.9375, "tiny": 1e-300},
+			Counts:   map[string][]int64{"test_errors": {1, 2}},
+			Updates:  3,
+		},
+		Trace:  Trace{Columns: []string{"update", "loss"}, Rows: [][]float64{{0, 1}, {1, math.NaN()}, {2, 0.1}}},
+		Timing: []TimingRow{{0, 1, 0.25}},
+		Set:    set(),
+	}
+}
+
+func prepared(t *testing.T) *Store {
+	t.Helper()
+	s := Open(filepath.Join(t.TempDir(), "results"))
+	if err := s.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestPutGet(t *testing.T) {
+	s := prepared(t)
+	d := draft(1)
+	key := d.Result.Identity.Key()
+	if s.Has(key) {
+		t.Error("a record before there is one")
+	}
+	if err := s.SaveCheckpoint(key, []byte("state")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Fail(Failure{Identity: d.Result.Identity, Kind: "error"}); err != nil {
+		t.Fatal(err)
+	}
+	if s.Failed(key) == nil {
+		t.Error("the failure is lost")
+	}
+	r, err := s.Put(d, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.Has(key) || s.Failed(key) != nil {
+		t.Error("no record, or its failure is still there")
+	}
+	if state, err := s.Checkpoint(key); state != nil || err != nil {
+		t.Errorf("checkpoint of a finished run: %q, %v", state, err)
+	}
+	if r.Result.Metrics["test_acc"] != 0.9375 || r.Result.Images != 2 {
+		t.Errorf("read back %+v", r.Result)
+	}
+	trace, err := r.Trace()
+	if err != nil || trace.Column("loss")[2] != 0.1 || !math.IsNaN(trace.Column("loss")[1]) || trace.Column("none") != nil {
+		t.Errorf("trace %+v, %v", trace, err)
+	}
+	for _, f := range []string{r.Preview(), r.Distilled(), filepath.Join(r.Dir, "timing.csv")} {
+		if info, err := os.Stat(f); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", f, err)
+		}
+	}
+	keys, err := s.Keys()
+	if err != nil || !slices.Equal(keys, []string{key}) {
+		t.Errorf("keys %v, %v", keys, err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(s.work("tmp"), "*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// The bytes of a result are part of the format.
+func TestResultBytes(t *testing.T) {
+	var all [][]byte
+	for range 2 {
+		r, err := prepared(t).Put(draft(1), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := r.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, b)
+	}
+	if !bytes.Equal(all[0], all[1]) {
+		t.Error("two records of one result differ")
+	}
+	for _, want := range []string{"\"test_acc\": 0.9375", "\"tiny\": 1e-300", "\"steps\": 10"} {
+		if !bytes.Contains(all[0], []byte(want)) {
+			t.Errorf("no %s in\n%s", want, all[0])
+		}
+	}
+}
+
+func TestReplace(t *testing.T) {
+	s := prepared(t)
+	d := draft(1)
+	put := func(x float64, replace bool) float64 {
+		t.Helper()
+		d.Result.Metrics = map[string]float64{"test_acc": x}
+		r, err := s.Put(d, replace)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Result.Metrics["test_acc"]
+	}
+	if put(0.1, false) != 0.1 || put(0.2, false) != 0.1 || put(0.3, true) != 0.3 {
+		t.Error("a record must stay until it is to be replaced")
+	}
+}
+
+func TestRefused(t *testing.T) {
+	s := prepared(t)
+	d := draft(1)
+	d.Result.Metrics["bad"] = math.NaN()
+	if _, err := s.Put(d, false); err == nil || !strings.Contains(err.Error(), "metric bad is NaN") {
+		t.Errorf("NaN: %v", err)
+	}
+	r, err := s.Put(draft(2), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(r.Dir, "result.json")
+	b, _ := r.Bytes()
+	if err := os.WriteFile(file, bytes.Replace(b, []byte(`"steps": 10`), []byte(`"steps": 11`), 1), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Get(r.Result.Key); err == nil || !strings.Contains(err.Error(), "edited") {
+		t.Errorf("an edited record: %v", err)
+	}
+}
+
+func TestNotAFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	err := Open(filepath.Join(file, "results")).Prepare()
+	if !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), "hint: ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCheckpoint(t *testing.T) {
+	s := prepared(t)
+	key := draft(1).Result.Identity.Key()
+	for _, state := range []string{"one", ""} {
+		if err := s.SaveCheckpoint(key, []byte(state)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Checkpoint(key); string(got) != state || err != nil || got == nil {
+			t.Errorf("%q: %q, %v", state, got, err)
+		}
+	}
+	if err := os.WriteFile(s.checkpoint(key), []byte("rubbish"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Checkpoint(key); err == nil {
+		t.Error("a damaged checkpoint was accepted")
+	}
+	s.DropCheckpoint(key)
+	if got, err := s.Checkpoint(key); got != nil || err != nil {
+		t.Errorf("dropped: %q, %v", got, err)
+	}
+}
+
+func TestLock(t *testing.T) {
+	s := prepared(t)
+	key := draft(1).Result.Identity.Key()
+	l, err := s.Lock(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var busy *Busy
+	if _, err := s.Lock(key); !errors.As(err, &busy) || busy.Owner != env.Self() {
+		t.Errorf("a second lock: %v", err)
+	}
+	l.Unlock()
+	l.Unlock()
+	if l, err = s.Lock(key); err != nil {
+		t.Fatalf("after unlocking: %v", err)
+	}
+	l.Unlock()
+}
+
+// Locks left behind: by a process of this machine that is gone, by one of another
+// machine that is silent, and one without text, from a full disk.
+func TestStaleLocks(t *testing.T) {
+	s := prepared(t)
+	key := draft(1).Result.Identity.Key()
+	plant := func(who env.Process, age time.Duration) string {
+		t.Helper()
+		b, err := json.Marshal(owner{who, "t"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(s.work("locks"), key+".1.lock")
+		if err := os.WriteFile(file, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		when := time.Now().Add(-age)
+		if err := os.Chtimes(file, when, when); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	gone := env.Self()
+	gone.Start += "0"
+	far := env.Process{Machine: "elsewhere", PID: 1}
+	for _, c := range []struct {
+		name string
+		who  env.Process
+		age  time.Duration
+		free bool
+	}{
+		{"gone here", gone, 0, env.Self().Start != ""},
+		{"alive here", env.Self(), 0, false},
+		{"alive elsewhere", far, time.Second, false},
+		{"silent elsewhere", far, 2 * stale, true},
+	} {
+		file := plant(c.who, c.age)
+		l, err := s.Lock(key)
+		if free := err == nil; free != c.free {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if l != nil {
+			if _, err := os.Stat(file); err == nil {
+				t.Errorf("%s: the old lock is still there", c.name)
+			}
+			l.Unlock()
+		}
+		os.Remove(file)
+	}
+}
+
+func TestLockIsExclusive(t *testing.T) {
+	s := prepared(t)
+	key := draft(1).Result.Identity.Key()
+	var mu sync.Mutex
+	holders, total := 0, 0
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for range 20 {
+				l, err := s.Lock(key)
+				if err != nil {
+					continue
+				}
+				mu.Lock()
+				holders++
+				total++
+				if holders > 1 {
+					t.Error("two hold the lock")
+				}
+				mu.Unlock()
+				mu.Lock()
+				holders--
+				mu.Unlock()
+				l.Unlock()
+			}
+		}()
+	}
+	wg.Wait()
+	if total == 0 {
+		t.Error("nobody got the lock")
+	}
+}
+
+func TestLostLock(t *testing.T) {
+	s := prepared(t)
+	l, err := s.Lock(draft(1).Result.Identity.Key())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Unlock()
+	if !l.touch() {
+		t.Error("our own lock is not ours")
+	}
+	if err := os.WriteFile(l.file, []byte("another's"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if l.touch() {
+		t.Error("another's lock is taken for ours")
+	}
+}
+
+func TestNPZ(t *testing.T) {
+	in := set()
+	b, err := EncodeNPZ(Arrays(in))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "set.npz")
+	if err := os.WriteFile(file, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	data := &method.Data{Classes: in.Classes, Prep: in.Prep, Train: method.Images{H: 2, W: 3, C: 1}}
+	out, err := ReadDistilled(file, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprintf("%+v", out) != fmt.Sprintf("%+v", in) {
+		t.Errorf("read back\n%+v\nwant\n%+v", out, in)
+	}
+}
+
+// Files as other programs make them.
+func TestForeignNPZ(t *testing.T) {
+	data := &method.Data{
+		Classes: []string{"a", "b"}, Train: method.Images{H: 1, W: 2, C: 3},
+		Prep: method.Preprocessing{Name: "standard", Mean: []float32{0.5, 0.5, 0.5}, Std: []float32{0.5, 0.5, 0.5}},
+	}
+	bytesOf := []uint8{0, 255, 0, 255, 0, 255, 255, 0, 255, 0, 255, 0}
+	hard := Array{[]int{2}, []int64{1, 0}}
+	want := func(arrays map[string]Array, first float32) {
+		t.Helper()
+		d, err := distilled(through(t, arrays), data)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if d.Of[0] != 1 || d.Images[0] != -1 || d.Images[1] != first {
+			t.Errorf("got %+v", d)
+		}
+	}
+	want(map[string]Array{"pixels": {[]int{2, 1, 2, 3}, bytesOf}, "labels": hard}, 1)
+	want(map[string]Array{"images": {[]int{2, 3, 1, 2}, bytesOf}, "labels": hard}, -1) // channels first
+	want(map[string]Array{"pixels": {[]int{2, 1, 2, 3}, bytesOf}, "labels": {[]int{2, 2}, []float64{0.25, 0.75, 1, 0}}}, 1)
+	for message, arrays := range map[string]map[string]Array{
+		"neither an array images":      {"labels": hard},
+		"one label for each":           {"pixels": {[]int{2, 1, 2, 3}, bytesOf}},
+		"is not a class":               {"pixels": {[]int{2, 1, 2, 3}, bytesOf}, "labels": {[]int{2}, []int64{1, 2}}},
+		"the data set's are 1x2":       {"pixels": {[]int{2, 2, 1, 3}, bytesOf}, "labels": hard},
+		"unknown kind of labels":       {"pixels": {[]int{2, 1, 2, 3}, bytesOf}, "labels": {[]int{2, 2}, make([]float64, 4)}, "label_kind": {nil, "odd"}},
+		"it has the classes a, b, c":   {"pixels": {[]int{2, 1, 2, 3}, bytesOf}, "labels": hard, "classes": {nil, "a\nb\nc"}},
+		"its preprocessing is \"zca\"": {"images": {[]int{2, 1, 2, 3}, make([]float32, 12)}, "labels": hard, "preprocess": {nil, "zca"}},
+		"pixel that is NaN":            {"images": {[]int{2, 1, 2, 3}, []float32{float32(math.NaN()), 11: 0}}, "labels": hard},
+	} {
+		if _, err := distilled(through(t, arrays), data); err == nil || !strings.Contains(err.Error(), message) {
+			t.Errorf("%s: %v", message, err)
+		}
+	}
+}
+
+func through(t *testing.T, arrays map[string]Array) map[string]Array {
+	t.Helper()
+	b, err := EncodeNPZ(arrays)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := DecodeNPZ(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestHalf(t *testing.T) {
+	for h := range 1 << 16 {
+		v := fromHalf(uint16(h))
+		if math.IsNaN(v) {
+			continue
+		}
+		if got := toHalf(float32(v)); got != uint16(h) {
+			t.Fatalf("%#04x is %v, which becomes %#04x", h, v, got)
+		}
+	}
+	for x, want := range map[float32]float64{1 + 0x1p-11: 1, 1 + 3*0x1p-11: 1 + 0x1p-9, 65519: 65504, 65520: math.Inf(1), 0x1p-25: 0} {
+		if got := fromHalf(toHalf(x)); got != want {
+			t.Errorf("%v becomes %v, want %v", x, got, want)
+		}
+	}
+}
+
+func TestNumpyReadsIt(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil || exec.Command(python, "-c", "import numpy").Run() != nil {
+		t.Skip("SKIPPED: no Python with numpy here to read the file with")
+	}
+	t.Log("RUN: reading the file with numpy")
+	b, err := EncodeNPZ(Arrays(set()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "set.npz")
+	if err := os.WriteFile(file, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(python, "-c", `
+import numpy, sys
+z = numpy.load(sys.argv[1])
+p = z["images"] * z["std"] + z["mean"]
+print(z["images"].shape, z["pixels"].dtype, abs(p - z["pixels"]).max() < 1e-3, z["label_kind"], str(z["classes"]).split("\n"), z["of"], z["extra.rates"][1])
+`, file).CombinedOutput()
+	const want = "(2, 2, 3, 1) float16 True hard ['nought', 'öne'] [0 1] 3.141592653589793\n"
+	if err != nil || string(out) != want {
+		t.Errorf("numpy says %s, want %s (%v)", out, want, err)
+	}
+}
+
+func FuzzNPZ(f *testing.F) {
+	b, err := EncodeNPZ(Arrays(set()))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	data := &method.Data{Classes: []string{"a", "b"}, Train: method.Images{H: 2, W: 3, C: 1}}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		arrays, err := DecodeNPZ(b)
+		if err != nil {
+			return
+		}
+		if d, err := distilled(arrays, data); err == nil && d.Check() != nil {
+			t.Error("a set that fails its own check")
+		}
+	})
+}
+
+func FuzzNPY(f *testing.F) {
+	for _, a := range Arrays(set()) {
+		f.Add(encodeNPY(a))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) { _, _ = decodeNPY(b) })
+}
+
+func FuzzTrace(f *testing.F) {
+	f.Add([]byte("update,loss\n0,1\n1,\n2,-1e-7\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		one, err := parseTrace(b)
+		if err != nil {
+			return
+		}
+		two, err := parseTrace(one.CSV())
+		if err != nil || !bytes.Equal(one.CSV(), two.CSV()) {
+			t.Errorf("%q changes on the way: %v", b, err)
+		}
+	})
+}
