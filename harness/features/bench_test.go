@@ -36,7 +36,8 @@ func bench(b *testing.B, ways float64, run func(p *Pass, phi, dphi tensor.Mat[fl
 					s.FillNormal(dphi.Data, 0, 1)
 					p := m.NewPass()
 					run(p, phi, dphi, x, dx)
-					for b.Loop() {
+					b.ResetTimer()
+					for range b.N {
 						run(p, phi, dphi, x, dx)
 					}
 					flops := ways * float64(n) * m.Flops() * float64(b.N)

@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
+// Loops count to b.N, not b.Loop: that one runs before -cpu takes effect.
+
 // rate reports the work done since the benchmark began.
 func rate(b *testing.B, flopsPerRun float64) {
 	b.ReportMetric(flopsPerRun*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
@@ -35,7 +37,8 @@ func BenchmarkPeak(b *testing.B) {
 		onPath(b, path, func(b *testing.B) {
 			const steps = 20000
 			flops := 0
-			for b.Loop() {
+			b.ResetTimer()
+			for range b.N {
 				flops = kernel.Active().Peak(steps)
 			}
 			rate(b, float64(flops))
@@ -52,14 +55,16 @@ func BenchmarkGemm(b *testing.B) {
 				m, n, k := s[0], s[1], s[2]
 				x, w, c := MatOf(random(r, m*k), m, k), MatOf(random(r, k*n), k, n), NewMat[float32](m, n)
 				b.Run(fmt.Sprintf("%dx%dx%d", m, n, k), func(b *testing.B) {
-					for b.Loop() {
+					b.ResetTimer()
+					for range b.N {
 						Mul(c, x, w, NN, false)
 					}
 					rate(b, 2*float64(m)*float64(n)*float64(k))
 				})
 				b.Run(fmt.Sprintf("packed/%dx%dx%d", m, n, k), func(b *testing.B) {
 					p := Pack(w, NN)
-					for b.Loop() {
+					b.ResetTimer()
+					for range b.N {
 						MulPacked(c, x, p, nil, false)
 					}
 					rate(b, 2*float64(m)*float64(n)*float64(k))
@@ -80,7 +85,8 @@ func benchGonum(b *testing.B, r *rand.Rand, m, n, k int) {
 		return blas32.General{Rows: rows, Cols: cols, Stride: cols, Data: random(r, rows*cols)}
 	}
 	x, w, c := general(m, k), general(k, n), general(m, n)
-	for b.Loop() {
+	b.ResetTimer()
+	for range b.N {
 		blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, x, w, 0, c)
 	}
 	rate(b, 2*float64(m)*float64(n)*float64(k))
@@ -93,7 +99,8 @@ func BenchmarkGram(b *testing.B) {
 		onPath(b, path, func(b *testing.B) {
 			a, c := MatOf(random(r, n*k), n, k), NewMat[float32](n, n)
 			b.Run(fmt.Sprintf("%dx%d", n, k), func(b *testing.B) {
-				for b.Loop() {
+				b.ResetTimer()
+				for range b.N {
 					Gram(c, a)
 				}
 				rate(b, n*(n+1)*k)
@@ -115,7 +122,8 @@ func benchConv(b *testing.B, back bool) {
 			b.Run(fmt.Sprintf("%s/%dx%dx%d/n%d", algo.name, h, w, ch, n), func(b *testing.B) {
 				c := NewConv(random(r, 9*ch*ch), ch, ch, algo.algo)
 				x, y := random(r, n*h*w*ch), make([]float32, n*h*w*ch)
-				for b.Loop() {
+				b.ResetTimer()
+				for range b.N {
 					if back {
 						c.BackwardInput(y, x, n, h, w, false)
 					} else {
@@ -145,7 +153,8 @@ func BenchmarkConvBackwardWeights(b *testing.B) {
 		h, w, ch, n := s[0], s[1], s[2], s[3]
 		b.Run(fmt.Sprintf("%dx%dx%d/n%d", h, w, ch, n), func(b *testing.B) {
 			x, dy, dw := random(r, n*h*w*ch), random(r, n*h*w*ch), make([]float32, 9*ch*ch)
-			for b.Loop() {
+			b.ResetTimer()
+			for range b.N {
 				ConvBackwardWeights(dw, x, dy, n, h, w, ch, ch, false)
 			}
 			rate(b, 2*9*float64(n*h*w*ch*ch))
