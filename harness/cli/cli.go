@@ -112,13 +112,10 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	if err != nil {
 		return usageError(err)
 	}
-	if err := f.reportMissing(); err != nil {
-		return err
-	}
 	s := store.Open(f.out)
 	wanted := request{Specs: specs, Only: filter, Store: s}
 	if f.collect {
-		return f.report(ctx, out, wanted)
+		return f.report(out, errOut, wanted)
 	}
 	if tensor.Slow() && !f.quiet {
 		fmt.Fprintln(errOut, "note: no vector instructions are in use on this machine, so computing is about a hundred times slower")
@@ -147,7 +144,7 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
-	reported := f.report(ctx, out, wanted)
+	reported := f.report(out, errOut, wanted)
 	if reported != nil && outcome.Failed == 0 {
 		return reported
 	}

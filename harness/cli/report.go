@@ -1,11 +1,17 @@
 package cli
 
 import (
-	"context"
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 
 	"dgkip/harness/engine"
+	"dgkip/harness/env"
+	"dgkip/harness/progress"
+	"dgkip/harness/report"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
@@ -21,61 +27,94 @@ type request struct {
 	Plan *engine.Plan
 }
 
-// reporter makes outputs of records. Package harness/report is to be wired in here
-// and nowhere else: set reports to a value of it.
-type reporter interface {
-	// Write writes tables, figures and the page, and shows the tables on out.
-	Write(ctx context.Context, out io.Writer, r request) error
-
-	// Check judges claims and published numbers, shows what it finds on out, and
-	// tells how many do not hold.
-	Check(ctx context.Context, out io.Writer, r request) (failed int, err error)
-
-	// Paper writes what the paper is made of, and the paper.
-	Paper(ctx context.Context, out io.Writer, r request) error
-}
-
-// reports is nil in a build without harness/report.
-var reports reporter
-
-// reportMissing says so, before anything runs, when flags need what this build
-// lacks.
-func (f *flags) reportMissing() error {
-	if reports != nil {
-		return nil
+// report makes all outputs that the flags ask for, and shows the tables.
+func (f *flags) report(out, errOut io.Writer, r request) error {
+	o := report.Options{Only: r.Only}
+	if r.Plan != nil {
+		o.Key = r.Plan.Key
 	}
-	for _, x := range []struct {
-		given bool
-		name  string
-	}{{f.collect, "-collect"}, {f.check, "-check"}, {f.paper, "-paper"}} {
-		if x.given {
-			return usageError(errors.New(x.name + ": this build has no report part, so it writes no tables, figures or checks\nhint: without " + x.name + " the runs are made and recorded, and their accuracies listed"))
-		}
-	}
-	return nil
-}
-
-// report makes all outputs that the flags ask for.
-func (f *flags) report(ctx context.Context, out io.Writer, r request) error {
-	if reports == nil {
-		return printSummary(out, r.Plan, r.Store)
-	}
-	if err := reports.Write(ctx, out, r); err != nil {
+	made, err := report.Write(f.out, r.Specs, r.Store, o)
+	if err != nil {
 		return err
 	}
+	width := progress.Columns(out)
+	screen := report.Screen{Width: width, Style: width > 0, Host: env.Read().Name}
+	for _, results := range made.Results {
+		if len(results.Cells) == 0 {
+			continue
+		}
+		if err := results.Terminal(out, screen); err != nil {
+			return err
+		}
+		fmt.Fprintln(out)
+	}
+	for _, p := range made.Problems {
+		fmt.Fprintln(errOut, "note: "+p)
+	}
+	fmt.Fprintf(out, "records: %s   tables: %s   figures: %s   page: %s\n", f.out,
+		filepath.Join(f.out, "tables"), filepath.Join(f.out, "figures"), filepath.Join(f.out, "index.html"))
 	if f.paper {
-		if err := reports.Paper(ctx, out, r); err != nil {
+		if err := writePaper(out, made); err != nil {
 			return err
 		}
 	}
 	if f.check {
-		failed, err := reports.Check(ctx, out, r)
+		return runChecks(out, made, screen)
+	}
+	return nil
+}
+
+// runChecks shows which claims hold and which published numbers are reproduced.
+func runChecks(out io.Writer, made *report.Outcome, screen report.Screen) error {
+	judged, open := 0, 0
+	for _, r := range made.Results {
+		if err := r.TerminalChecks(out, screen); err != nil {
+			return err
+		}
+		j, o := r.Checks()
+		judged, open = judged+j, open+o
+	}
+	failed := made.Failures()
+	for _, f := range failed {
+		fmt.Fprintln(out, "check failed: "+f)
+	}
+	fmt.Fprintf(out, "%d claims and published numbers judged, %d failed, %d not judged for want of runs\n", judged, len(failed), open)
+	if len(failed) > 0 {
+		return coded{errors.New(""), exitCheck}
+	}
+	return nil
+}
+
+// paperDir is where the paper takes its tables and figures from.
+var paperDir = filepath.Join("paper", "generated")
+
+// writePaper copies what a LaTeX document can include to the paper's folder.
+func writePaper(out io.Writer, made *report.Outcome) error {
+	if err := os.MkdirAll(paperDir, 0o777); err != nil {
+		return err
+	}
+	n := 0
+	for _, file := range made.Files {
+		if ext := filepath.Ext(file); ext != ".tex" && ext != ".pdf" {
+			continue
+		}
+		content, err := os.ReadFile(file)
 		if err != nil {
 			return err
 		}
-		if failed > 0 {
-			return coded{errors.New("a check failed"), exitCheck}
+		n++
+		to := filepath.Join(paperDir, filepath.Base(file))
+		if old, err := os.ReadFile(to); err == nil && bytes.Equal(old, content) {
+			continue
+		}
+		if err := os.WriteFile(to, content, 0o666); err != nil {
+			return err
 		}
 	}
+	fmt.Fprintf(out, "paper: %d tables and figures in %s", n, paperDir)
+	if _, err := os.Stat(filepath.Join("paper", "paper.tex")); err != nil {
+		fmt.Fprint(out, "; there is no paper/paper.tex to typeset them in")
+	}
+	fmt.Fprintln(out)
 	return nil
 }

@@ -5,8 +5,6 @@ import (
 	"io"
 	"math"
 	"path/filepath"
-	"slices"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -124,83 +122,4 @@ func speed() engine.Speed {
 		best = min(best, time.Since(start).Seconds())
 	}
 	return engine.Speed(0.5 * 2 * n * n * n / best)
-}
-
-// printSummary lists the accuracy of every cell. It stands in where this build has
-// no report part.
-func printSummary(out io.Writer, p *engine.Plan, s *store.Store) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "dataset\tmodel\tipc\tmethod\taccuracy %\tsd\tseeds\ts/update")
-	type row struct {
-		acc, time []float64
-		shared    bool
-		failed    int
-	}
-	rows := map[*spec.Cell]*row{}
-	var order []*spec.Cell
-	for _, r := range p.Runs {
-		for _, c := range r.Cells {
-			if rows[c] == nil {
-				rows[c] = new(row)
-				order = append(order, c)
-			}
-			x := rows[c]
-			if !s.Has(r.Key) {
-				if s.Failed(r.Key) != nil {
-					x.failed++
-				}
-				continue
-			}
-			record, err := s.Get(r.Key)
-			if err != nil {
-				return err
-			}
-			x.acc = append(x.acc, 100*record.Result.Metrics["test_acc"])
-			if t := record.Provenance.Timing; t.Counted > 0 {
-				x.time = append(x.time, t.Median)
-				x.shared = x.shared || t.Shared || t.Hosts > 1
-			}
-		}
-	}
-	slices.SortStableFunc(order, func(a, b *spec.Cell) int {
-		if c := strings.Compare(a.Exp, b.Exp); c != 0 {
-			return c
-		}
-		return a.Index - b.Index
-	})
-	for _, c := range order {
-		x := rows[c]
-		acc, spread, per := "-", "", ""
-		if len(x.acc) > 0 {
-			m, sd := meanSD(x.acc)
-			acc, spread = fmt.Sprintf("%.2f", m), fmt.Sprintf("%.2f", sd)
-		}
-		if x.failed > 0 {
-			acc += fmt.Sprintf(" (%d failed)", x.failed)
-		}
-		if len(x.time) > 0 {
-			m, _ := meanSD(x.time)
-			per = fmt.Sprintf("%.3g", m)
-			if x.shared {
-				per += " (shared machine)"
-			}
-		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%d\t%s\n", c.Dataset, c.Model, c.IPC, c.Column, acc, spread, len(x.acc), per)
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(out, "records: %s (this build has no report part: no tables or figures are written)\n", s.Dir())
-	return err
-}
-
-// meanSD returns the mean and the population standard deviation.
-func meanSD(x []float64) (mean, sd float64) {
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
-	for _, v := range x {
-		sd += (v - mean) * (v - mean) / float64(len(x))
-	}
-	return mean, math.Sqrt(sd)
 }

@@ -245,3 +245,11 @@ func Short(d time.Duration) string {
 	}
 	return fmt.Sprintf("%.1f days", d.Hours()/24)
 }
+
+// Columns returns the width of the terminal that w writes to, 0 if it is none.
+func Columns(w io.Writer) int {
+	if f, ok := w.(*os.File); ok && terminal(f) {
+		return columns(f)
+	}
+	return 0
+}

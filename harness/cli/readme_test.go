@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"encoding/json"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// fence is a fenced block of the README: a file, if a path in backticks stands in
+// front of it, or commands.
+type fence struct{ lang, path, text string }
+
+var pathBefore = regexp.MustCompile("`([a-z/]+\\.(?:go|toml))`:\\s*$")
+
+func fences(readme string) []fence {
+	var fs []fence
+	parts := strings.Split(readme, "\n```")
+	for i := 1; i < len(parts); i += 2 {
+		lang, text, _ := strings.Cut(parts[i], "\n")
+		f := fence{lang: lang, text: text + "\n"}
+		if m := pathBefore.FindStringSubmatch(parts[i-1]); m != nil {
+			f.path = m[1]
+		}
+		fs = append(fs, f)
+	}
+	return fs
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// drawPictures writes the two classes of the README's own data.
+func drawPictures(t *testing.T, dir string) {
+	t.Helper()
+	for i := range 24 {
+		disc, stripes := image.NewGray(image.Rect(0, 0, 16, 16)), image.NewGray(image.Rect(0, 0, 16, 16))
+		for y := range 16 {
+			for x := range 16 {
+				if dx, dy := x-5-i%6, y-5-i%5; dx*dx+dy*dy < 12+i {
+					disc.SetGray(x, y, color.Gray{200})
+				}
+				if (x+i)%4 < 2 {
+					stripes.SetGray(x, y, color.Gray{uint8(100 + 5*i)})
+				}
+			}
+		}
+		for name, img := range map[string]image.Image{"disc": disc, "stripes": stripes} {
+			path := filepath.Join(dir, "pictures", name, strconv.Itoa(i)+".png")
+			write(t, path, "")
+			f, err := os.Create(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := png.Encode(f, img); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// The README's files are written and its commands run, in their order: the
+// examples of data, of a method and of experiments work as they stand.
+func TestReadme(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program and runs experiments")
+	}
+	if runtime.GOOS == "windows" {
+		t.Skip("the README's commands are for a POSIX shell")
+	}
+	repo, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile(filepath.Join(repo, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, experimentsDir), os.DirFS(filepath.Join(repo, experimentsDir))); err != nil {
+		t.Fatal(err)
+	}
+	drawPictures(t, dir)
+
+	// Go files of the README join the program as it is built, and no other way.
+	overlay := map[string]string{}
+	var imports strings.Builder
+	var commands []string
+	for _, f := range fences(string(readme)) {
+		switch {
+		case strings.HasSuffix(f.path, ".go"):
+			write(t, filepath.Join(dir, f.path), f.text)
+			overlay[filepath.Join(repo, f.path)] = filepath.Join(dir, f.path)
+			imports.WriteString("import _ \"dgkip/" + filepath.ToSlash(filepath.Dir(f.path)) + "\"\n")
+		case f.path != "":
+			write(t, filepath.Join(dir, f.path), f.text)
+		case f.lang == "sh":
+			for _, line := range strings.Split(strings.TrimSpace(f.text), "\n") {
+				rest, ok := strings.CutPrefix(line, "go run .")
+				if !ok {
+					t.Errorf("command of the README is not run: %s", line)
+				}
+				commands = append(commands, rest)
+			}
+		}
+	}
+	if len(overlay) != 1 || len(commands) < 5 {
+		t.Fatalf("found %d Go files and %d commands in the README", len(overlay), len(commands))
+	}
+	extra := filepath.Join(dir, "readme.go")
+	write(t, extra, "package all\n\n"+imports.String())
+	overlay[filepath.Join(repo, "baselines", "all", "readme.go")] = extra
+	b, err := json.Marshal(map[string]any{"Replace": overlay})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "overlay.json"), string(b))
+	binary := filepath.Join(dir, "dgkip")
+	build := exec.Command("go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", binary, ".")
+	build.Dir = repo
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	for _, c := range commands {
+		run := exec.Command("sh", "-c", binary+c+" -offline")
+		if c == " -h" {
+			run = exec.Command(binary, "-h")
+		}
+		run.Dir = dir
+		if out, err := run.CombinedOutput(); err != nil {
+			t.Errorf("go run .%s: %v\n%s", c, err, out)
+		}
+	}
+	for _, name := range []string{"mine", "means"} {
+		if files, _ := filepath.Glob(filepath.Join(dir, "results", "tables", name+".*")); len(files) == 0 {
+			t.Errorf("experiment %s wrote no tables", name)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestClaims(t *testing.T) {
+	const above = "kind = \"above\"\nmetric = \"bound\"\nother = \"deviation\"\ncolumns = [\"slow\"]"
+	full := map[string][]float64{"slow": {0.90, 0.90}, "fast-lr": {0.95, 0.95}, "fast-ls": {0.97, 0.97}}
+	for _, c := range []struct {
+		claim string
+		acc   map[string][]float64
+		want  Verdict
+		says  string
+	}{
+		{"kind = \"rank\"\ntop = 2\ncolumns = [\"fast-lr\"]", full, Holds, "1 of 1 rows"},
+		{"kind = \"rank\"\ntop = 1\ncolumns = [\"fast-lr\"]", full, Fails, "Fast-LR takes place 2 with 95.00 %"},
+		{"kind = \"rank\"\ntop = 1\ncolumns = [\"fast-lr\", \"fast-ls\"]", full, Holds, ""},
+		{"kind = \"rank\"\ntop = 1\ncolumns = [\"fast-lr\"]\nagainst = [\"slow\"]", full, Holds, ""},
+		{"kind = \"rank\"\ntop = 1\ncolumns = [\"fast-lr\"]", map[string][]float64{"slow": {0.9}, "fast-lr": {0.95}}, Open, "1 undecided"},
+		{"kind = \"rank\"\ntop = 1\ncolumns = [\"fast-lr\"]", map[string][]float64{"slow": {0.9}, "fast-lr": {0.8}}, Fails, ""},
+		{"kind = \"rank\"\ntop = 1\ncolumns = [\"fast-lr\"]", nil, Open, ""},
+		{"kind = \"less\"\ncolumns = [\"slow\"]\nagainst = [\"fast-lr\", \"fast-ls\"]", full, Holds, ""},
+		{"kind = \"less\"\ncolumns = [\"slow\", \"fast-ls\"]\nagainst = [\"fast-lr\"]", full, Fails, "Fast_LS & co 97.00 % against Fast-LR 95.00 %"},
+		{"kind = \"less\"\nmetric = \"seconds_per_update\"\ncolumns = [\"fast-lr\"]\nagainst = [\"slow\"]", full, Holds, ""},
+		{"kind = \"growth\"\nmetric = \"seconds_per_update\"\naxis = \"ipc\"\nfactor = 2\ncolumns = [\"slow\"]", full, Open, ""},
+		{above, full, Holds, "smallest ratio"},
+		{strings.Replace(above, "deviation", "loss", 1), full, Fails, "line 1"},
+		{strings.Replace(above, "deviation", "absent", 1), full, Open, ""},
+		{"kind = \"together\"\nmetric = \"bound\"\nother = \"deviation\"", full, Holds, "rank correlation"},
+		{"kind = \"opposed\"\nmetric = \"bound\"\nother = \"deviation\"", full, Fails, ""},
+		{"kind = \"opposed\"\nmetric = \"bound\"\nother = \"test_acc\"", full, Holds, ""},
+		{"kind = \"close\"\nother = \"transfer.test_acc\"\ntolerance = 0.05\ncolumns = [\"slow\"]", full, Holds, ""},
+		{"kind = \"close\"\nother = \"transfer.test_acc\"\ntolerance = 0.001\ncolumns = [\"slow\"]", full, Fails, ""},
+		{"kind = \"close\"\nother = \"absent\"\ntolerance = 0.05\ncolumns = [\"slow\"]", full, Open, ""},
+	} {
+		text := small + fmt.Sprintf("[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\n%s\n", c.claim)
+		got := made(t, text, c.acc).Claims()[0]
+		if got.Ours != c.want || !strings.Contains(got.OursEvidence, c.says) {
+			t.Errorf("%s\n got %v (%s), want %v (%s)", c.claim, got.Ours, got.OursEvidence, c.want, c.says)
+		}
+		if got.Published != Open {
+			t.Errorf("%s\nis judged on numbers that were not published: %s", c.claim, got.PublishedEvidence)
+		}
+	}
+}
+
+func TestGrowth(t *testing.T) {
+	r := loadDemo(t)
+	var got Judged
+	for _, j := range r.Claims() {
+		if j.Claim.ID == "growth" {
+			got = j
+		}
+	}
+	// The times made up grow by (1 + 50/40)/(1 + 1/40) for both methods.
+	if got.Ours != Fails || !strings.Contains(got.OursEvidence, "MNIST Slow: grows by 2.20") {
+		t.Errorf("%v: %s", got.Ours, got.OursEvidence)
+	}
+}
+
+func TestPublished(t *testing.T) {
+	const head = "[[published]]\nsource = \"They\"\nwhen = { ipc = 1 }\n"
+	for _, c := range []struct {
+		published string
+		ours      []float64
+		want      Verdict
+		judged    bool
+	}{
+		{"values = { slow = [90.5, 0.3] }", []float64{0.90, 0.90}, Holds, true},
+		{"values = { slow = [90.7, 0.3] }", []float64{0.90, 0.90}, Fails, true},
+		{"values = { slow = [90.7, 0.3] }", []float64{0.895, 0.905}, Holds, true}, // our spread counts, too
+		{"values = { slow = [90.64, 0.3] }", []float64{0.90, 0.90}, Fails, true},
+		{"values = { slow = [90.6, 0.3] }", []float64{0.89999, 0.89999}, Holds, true}, // 90.6 stands for 90.55
+		{"values = { slow = 90.5 }", []float64{0.90}, Open, false},
+		{"tolerance = 1\nvalues = { slow = 90.5 }", []float64{0.90}, Holds, true},
+		{"tolerance = 0.1\nvalues = { slow = 90.5 }", []float64{0.90}, Fails, true},
+		{"values = { slow = [90.5, 0.3] }", nil, Open, false},
+		{"metric = \"seconds_per_update\"\nvalues = { slow = 9 }", []float64{0.90}, Open, false},
+		{"metric = \"seconds_per_update\"\ntolerance = 0.5\nvalues = { slow = 0.3 }", []float64{0.90}, Holds, true},
+	} {
+		r := made(t, small+head+c.published+"\n", map[string][]float64{"slow": c.ours})
+		b := r.Compare()
+		if len(b) != 1 || b[0].Verdict != c.want || b[0].Judged() != c.judged {
+			t.Errorf("%s, ours %v: %+v, want %v", c.published, c.ours, b, c.want)
+		}
+		if f := r.Failures(); (len(f) == 1) != (c.want == Fails) {
+			t.Errorf("%s: failures %q", c.published, f)
+		}
+	}
+}

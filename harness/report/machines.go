@@ -1,0 +1,116 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// machines are those that the times of a table were taken on. Times from several,
+// or from one that other runs had a part of, do not compare, and are marked.
+type machines struct {
+	kinds  []string // in the order of the cells
+	hosts  []string
+	shared bool
+	mixed  bool // some run went from one host to another
+}
+
+func machinesOf(cells []*CellRuns) machines {
+	var m machines
+	for _, c := range cells {
+		for _, r := range c.done() {
+			p := r.Record.Provenance
+			if p.Timing.Median <= 0 {
+				continue
+			}
+			m.shared = m.shared || p.Timing.Shared
+			m.mixed = m.mixed || p.Timing.Hosts > 1
+			for _, k := range kindsOf(r) {
+				if !slices.Contains(m.kinds, k) {
+					m.kinds = append(m.kinds, k)
+				}
+			}
+			for _, s := range p.Sessions {
+				if !slices.Contains(m.hosts, s.Host.Name) {
+					m.hosts = append(m.hosts, s.Host.Name)
+				}
+			}
+		}
+	}
+	return m
+}
+
+// kindsOf describes what a run was made on, as far as it matters to its time.
+func kindsOf(r Run) []string {
+	var kinds []string
+	for _, s := range r.Record.Provenance.Sessions {
+		k := s.Host.CPU
+		if s.Kernels != "" {
+			k += ", " + s.Kernels
+		}
+		if s.Threads > 0 {
+			k += ", " + count(s.Threads, "thread", "threads")
+		}
+		if !slices.Contains(kinds, k) {
+			kinds = append(kinds, k)
+		}
+	}
+	return kinds
+}
+
+const sharedMark, mixedMark = "*", "‡"
+
+// marks flags the time of a cell.
+func (m machines) marks(c *CellRuns) string {
+	marks := ""
+	add := func(s string) {
+		if !strings.Contains(marks, s) {
+			marks += s
+		}
+	}
+	for _, r := range c.done() {
+		t := r.Record.Provenance.Timing
+		if t.Median <= 0 {
+			continue
+		}
+		if len(m.kinds) > 1 {
+			for _, k := range kindsOf(r) {
+				add(letter(slices.Index(m.kinds, k)))
+			}
+		}
+		if t.Shared {
+			add(sharedMark)
+		}
+		if t.Hosts > 1 {
+			add(mixedMark)
+		}
+	}
+	return marks
+}
+
+func letter(i int) string { return string(rune('a' + i%26)) }
+
+// notes explains the marks.
+func (m machines) notes() []string {
+	var notes []string
+	switch {
+	case len(m.kinds) == 1:
+		notes = append(notes, "Times taken on: "+sentence(m.kinds[0]))
+	case len(m.kinds) > 1:
+		var each []string
+		for i, k := range m.kinds {
+			each = append(each, letter(i)+" "+k)
+		}
+		notes = append(notes, "Times come from different machines or settings and do not compare across them: "+sentence(strings.Join(each, "; ")))
+	}
+	if len(m.kinds) == 1 && len(m.hosts) > 1 {
+		notes = append(notes, fmt.Sprintf("Times come from %d hosts of this kind.", len(m.hosts)))
+	}
+	if m.shared {
+		notes = append(notes, sharedMark+" timed while other runs had a part of the machine (-jobs above 1).")
+	}
+	if m.mixed {
+		notes = append(notes, mixedMark+" timed on more than one host.")
+	}
+	return notes
+}

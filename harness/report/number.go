@@ -1,0 +1,75 @@
+package report
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// fixed formats with so many decimals. There is no minus in front of a zero.
+func fixed(x float64, decimals int) string {
+	s := strconv.FormatFloat(x, 'f', decimals, 64)
+	if strings.Trim(s, "-0.") == "" {
+		s = strings.TrimPrefix(s, "-")
+	}
+	return s
+}
+
+// shortest formats with the fewest digits that read back to the same bits.
+func shortest(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// significant formats with so many significant digits, without an exponent for
+// sizes that people write without one.
+func significant(x float64, digits int) string {
+	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	e := strconv.FormatFloat(x, 'e', digits-1, 64)
+	exp, err := strconv.Atoi(e[strings.IndexByte(e, 'e')+1:])
+	if err != nil || exp < -5 || exp > 6 {
+		return e
+	}
+	return strconv.FormatFloat(x, 'f', max(0, digits-1-exp), 64)
+}
+
+// seconds formats a time: three decimals as far as they say something, else two
+// significant digits.
+func seconds(x float64) string {
+	switch a := math.Abs(x); {
+	case a == 0:
+		return "0"
+	case a < 0.0095:
+		return significant(x, 2)
+	case a < 10:
+		return fixed(x, 3)
+	case a < 100:
+		return fixed(x, 2)
+	}
+	return fixed(x, 1)
+}
+
+// signed formats a difference with its sign.
+func signed(x float64, decimals int) string {
+	s := fixed(x, decimals)
+	if x > 0 && strings.Trim(s, "0.") != "" {
+		s = "+" + s
+	}
+	return s
+}
+
+// count writes a number of things.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+// decimalsOf is the number of decimals in the shortest form of a number.
+func decimalsOf(x float64) int {
+	s := strconv.FormatFloat(x, 'f', -1, 64)
+	if i := strings.IndexByte(s, '.'); i >= 0 {
+		return len(s) - i - 1
+	}
+	return 0
+}

@@ -1,0 +1,215 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"dgkip/harness/spec"
+	"dgkip/harness/stats"
+)
+
+// Verdict is the outcome of a check or a claim.
+type Verdict int
+
+const (
+	Open  Verdict = iota // not enough runs, or nothing to judge by
+	Holds                // it is so
+	Fails                // it is not so
+)
+
+func (v Verdict) String() string { return [...]string{"not enough runs", "holds", "fails"}[v] }
+
+// Beside is a published number with ours beside it. Both are in published units.
+type Beside struct {
+	Cell      *spec.Cell
+	Source    string
+	Metric    string
+	Published spec.Number
+	Ours      float64
+	Spread    float64 // population standard deviation over our seeds
+	Seeds     int     // ours; 0 if there is no run
+
+	// Allowed is how far from the published mean ours may lie: the tolerance of the
+	// spec, or twice the combined spread. NaN if neither is known. What the
+	// published number lost by rounding is added to it.
+	Allowed  float64
+	Declared bool // Allowed is the spec's own
+	Verdict  Verdict
+}
+
+// Difference is ours less the published one.
+func (b Beside) Difference() float64 { return b.Ours - b.Published.Mean }
+
+// Judged tells whether there is anything to judge by.
+func (b Beside) Judged() bool { return !math.IsNaN(b.Allowed) }
+
+// publishedOf returns what was published of a metric of a cell.
+func (r *Results) publishedOf(c *spec.Cell, metric string) (spec.Number, *spec.Published, bool) {
+	for i := range r.Spec.Published {
+		p := &r.Spec.Published[i]
+		if metricOr(p.Metric) != metric || !p.When.Matches(c.At) {
+			continue
+		}
+		if n, ok := p.Values[c.Column]; ok {
+			return n, p, true
+		}
+	}
+	return spec.Number{}, nil, false
+}
+
+// metricOr is a metric's name, or the one that is meant where none is given.
+func metricOr(name string) string {
+	if name == "" {
+		return "test_acc"
+	}
+	return name
+}
+
+// Compare sets every published number beside ours, in the order of the cells.
+func (r *Results) Compare() []Beside {
+	var metrics []string
+	for _, p := range r.Spec.Published {
+		if m := metricOr(p.Metric); !slices.Contains(metrics, m) {
+			metrics = append(metrics, m)
+		}
+	}
+	var out []Beside
+	for _, m := range metrics {
+		for _, c := range r.Cells {
+			n, p, ok := r.publishedOf(c.Cell, m)
+			if !ok {
+				continue
+			}
+			b := Beside{Cell: c.Cell, Source: p.Source, Metric: m, Published: n, Allowed: math.NaN()}
+			scale := scaleOf(m, p.Scale)
+			sum, have := c.summary(m)
+			if have {
+				b.Ours, b.Spread, b.Seeds = sum.Mean*scale, sum.SD*scale, sum.N
+			}
+			spread := stats.Combined(n.Spread, b.Spread)
+			switch {
+			case p.Tolerance > 0:
+				b.Allowed, b.Declared = p.Tolerance, true
+			case !isTime(m) && have && spread > 0:
+				b.Allowed = 2 * spread
+			}
+			if have && b.Judged() {
+				b.Verdict = Fails
+				if math.Abs(b.Difference()) <= (b.Allowed+rounding(p))*(1+1e-12) {
+					b.Verdict = Holds
+				}
+			}
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// rounding is half a unit of the last decimal in which numbers were published.
+func rounding(p *spec.Published) float64 {
+	d := 0
+	for _, v := range p.Values {
+		d = max(d, decimalsOf(v.Mean))
+	}
+	return 0.5 * math.Pow10(-d)
+}
+
+// comparison is the table of published numbers with ours beside them, nil if there
+// are none.
+func (r *Results) comparison() *sheet {
+	all := r.Compare()
+	if len(all) == 0 {
+		return nil
+	}
+	axes := slices.DeleteFunc(r.axes(), func(a string) bool {
+		return a != "dataset" && a != "ipc" && a != "method" && len(r.axisValues(a)) < 2
+	})
+	s := &sheet{
+		name: Stem(r.Spec) + "-comparison", title: r.Spec.Title + ": published numbers and ours",
+		columns: []string{"Ours", "Seeds", "Published", "Difference", "Allowed", "Within"},
+	}
+	for _, a := range axes {
+		s.heads = append(s.heads, axisTitle(a))
+	}
+	s.heads = append(s.heads, "Metric")
+	within, beyond, missing, unjudged := 0, 0, 0, 0
+	var sources []string
+	for _, b := range all {
+		if !slices.Contains(sources, b.Source) {
+			sources = append(sources, b.Source)
+		}
+		var line row
+		for _, a := range axes {
+			v, _ := b.Cell.At(a)
+			line.heads = append(line.heads, head{text: r.valueTitle(a, v)})
+		}
+		name := shortMetric(b.Metric)
+		if b.Metric == secondsPerUpdate {
+			name = "Time"
+		}
+		line.heads = append(line.heads, head{text: name})
+		format := func(x float64) string { return fixed(x, 2) }
+		if isTime(b.Metric) {
+			format = seconds
+		}
+		text := func(t string) entry { return entry{state: value, text: t} }
+		published := entry{state: value, text: format(b.Published.Mean)}
+		if b.Published.Spread > 0 {
+			published.spread = format(b.Published.Spread)
+		}
+		switch {
+		case b.Seeds == 0:
+			missing++
+			line.cells = []entry{{state: notRun}, {}, published, {}, {}, {}}
+		default:
+			ours := entry{state: value, text: format(b.Ours)}
+			if b.Seeds > 1 && !isTime(b.Metric) {
+				ours.spread = format(b.Spread)
+			}
+			difference := text(signed(b.Difference(), 2))
+			if isTime(b.Metric) {
+				difference = text("× " + significant(b.Ours/b.Published.Mean, 3))
+			}
+			allowed, verdict := entry{}, text("not judged")
+			if b.Judged() {
+				allowed = text(format(b.Allowed))
+				verdict = entry{state: value, text: "no", good: -1}
+				if b.Verdict == Holds {
+					verdict = entry{state: value, text: "yes", good: 1}
+				}
+			}
+			switch {
+			case !b.Judged():
+				unjudged++
+			case b.Verdict == Holds:
+				within++
+			default:
+				beyond++
+			}
+			line.cells = []entry{ours, text(fixed(float64(b.Seeds), 0)), published, difference, allowed, verdict}
+		}
+		s.rows = append(s.rows, line)
+	}
+	s.spans(max(0, len(axes)-1))
+	s.caption = fmt.Sprintf("Published numbers (%s) and ours, accuracies in percent and times in seconds per update. Of %s: %d within what is allowed, %d beyond, %d not run",
+		list(sources), count(len(all), "number", "numbers"), within, beyond, missing)
+	if unjudged > 0 {
+		s.caption += fmt.Sprintf(", %d not judged", unjudged)
+	}
+	s.caption += ". Allowed is twice the combined spread, the root of the summed squares of both standard deviations, unless the experiment declares a tolerance; a published number stands for every number that rounds to it."
+	if r.anyMetric(all, isTime) {
+		s.notes = append(s.notes, "Times depend on the machine; the factor is ours over the published one, and it is judged only where a tolerance is declared.")
+	}
+	if slices.ContainsFunc(all, func(b Beside) bool { return b.Seeds == 1 && !b.Declared }) {
+		s.notes = append(s.notes, "With one seed of ours the published spread alone is known.")
+	}
+	if slices.ContainsFunc(all, func(b Beside) bool { return r.dataset(b.Cell.Dataset).BuiltIn }) {
+		s.notes = append(s.notes, "Data marked built-in is drawn by the program: its numbers cannot reproduce published ones.")
+	}
+	return s
+}
+
+func (r *Results) anyMetric(all []Beside, f func(string) bool) bool {
+	return slices.ContainsFunc(all, func(b Beside) bool { return f(b.Metric) })
+}

@@ -1,0 +1,51 @@
+// Package report turns records into tables, figures, claims judged, and a page
+// that shows them all.
+//
+// It computes nothing but summaries, and takes everything from the records of a
+// store and the specs of experiments: no clock, no host, no order of a map. The
+// same records give the same bytes of every file it writes.
+//
+// A spec and its records become Results (results.go); everything else works on
+// those, on sheets for tables (sheet.go) and on charts for figures (chart.go).
+package report
+
+import (
+	"dgkip/harness/spec"
+	"dgkip/harness/store"
+)
+
+// Options say what to report on, and how. The zero value reports on everything.
+type Options struct {
+	// Key returns the key of a cell's run, false if it is not known: only who has
+	// the data can tell the digest in it. Without Key, records are found by all the
+	// rest of their identity.
+	Key func(c *spec.Cell, seed uint64) (string, bool)
+
+	// Only leaves out cells, and seeds, that it does not match.
+	Only spec.Filter
+
+	// Datasets describes data by name, for cells without a record; a record says
+	// it itself.
+	Datasets map[string]store.Dataset
+
+	// Command is how the program is started, "go run ." if empty. It stands in
+	// front of the commands that repeat a cell.
+	Command string
+}
+
+func (o Options) command() string {
+	if o.Command == "" {
+		return "go run ."
+	}
+	return o.Command
+}
+
+// Stem is the name of an experiment's files: its own, with the profile behind it
+// unless that is the default one. Results of a smoke run then never take the place
+// of real ones.
+func Stem(s *spec.Spec) string {
+	if s.Profile == "" || s.Profile == spec.DefaultProfile {
+		return s.Name
+	}
+	return s.Name + "-" + s.Profile
+}

@@ -1,0 +1,245 @@
+package report
+
+import (
+	"bytes"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"dgkip/harness/spec"
+	"dgkip/harness/store"
+)
+
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := fs.WalkDir(os.DirFS(dir), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(filepath.Join(dir, path))
+		out[path] = string(b)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// The same records give the same bytes, wherever they are and however often.
+func TestWriteIsDeterministic(t *testing.T) {
+	var first map[string]string
+	for i := range 2 {
+		st := shared(t)
+		s := parse(t, demo)
+		dir := t.TempDir()
+		if i > 0 {
+			st = fill(t, s)
+		}
+		o, err := Write(dir, []*spec.Spec{s}, st, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(o.Problems) > 0 {
+			t.Errorf("problems %q", o.Problems)
+		}
+		got := tree(t, dir)
+		if len(got) != len(o.Files) {
+			t.Errorf("%d files written, %d listed", len(got), len(o.Files))
+		}
+		if first == nil {
+			first = got
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(first)) {
+			if got[name] != first[name] {
+				t.Errorf("%s: %s", name, firstDifference(first[name], got[name]))
+			}
+		}
+	}
+	page := first["index.html"]
+	for _, want := range []string{"go run . -exp demo -seeds 3 -only &#39;dataset:mnist ipc:1 method:slow&#39; -force", "index &lt;out&gt; of range &amp; more", "Some CPU", "prefers-color-scheme: dark", "Glyphs", "data:image/svg+xml;base64,", "data:image/png;base64,"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	for _, no := range []string{"http://", "https://", "<script", "src=\"/", "@import", "url("} {
+		if strings.Contains(page, no) {
+			t.Errorf("the page has %q", no)
+		}
+	}
+	for _, name := range []string{"tables/demo.tex", "tables/demo-pairs.md", "tables/demo-runs.csv", "figures/demo-process.pdf", "figures/demo-images.png", "figures/demo-bars.tex"} {
+		if first[name] == "" {
+			t.Errorf("%s is missing", name)
+		}
+	}
+}
+
+func TestWriteLeavesRightFilesAlone(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a", "b.txt")
+	w := &writer{dir: dir, out: new(Outcome)}
+	w.put("a/b.txt", []byte("one"))
+	before, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.put("a/b.txt", []byte("one"))
+	after, err := os.Stat(file)
+	if err != nil || !os.SameFile(before, after) {
+		t.Errorf("the file was replaced by the same content, %v", err)
+	}
+	w.put("a/b.txt", []byte("two"))
+	if b, _ := os.ReadFile(file); string(b) != "two" || w.err != nil {
+		t.Errorf("%q, %v", b, w.err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "a", ".new-*")); left != nil {
+		t.Errorf("left behind: %v", left)
+	}
+	// A file in place of the folder cannot be written into.
+	w.put("a/b.txt/c", []byte("three"))
+	if w.err == nil || !strings.Contains(w.err.Error(), "-collect") {
+		t.Errorf("error %v", w.err)
+	}
+}
+
+func TestProfilesDoNotMix(t *testing.T) {
+	s := &spec.Spec{Name: "demo", Profile: "smoke"}
+	if Stem(s) != "demo-smoke" {
+		t.Error(Stem(s))
+	}
+	s.Profile = spec.DefaultProfile
+	if Stem(s) != "demo" {
+		t.Error(Stem(s))
+	}
+}
+
+func TestOnly(t *testing.T) {
+	s := parse(t, demo)
+	st := shared(t)
+	f, err := spec.ParseFilter("dataset:mnist ipc:(1 10) seed:(0 1) -method:slow", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Load(s, st, Options{Only: f})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Cells) != 8 || len(r.Cells[0].Runs) != 2 {
+		t.Errorf("%d cells of %d seeds", len(r.Cells), len(r.Cells[0].Runs))
+	}
+	if table := r.table(); len(table.columns) != 4 || len(table.rows) != 4 {
+		t.Errorf("%d columns, %d rows", len(table.columns), len(table.rows))
+	}
+}
+
+func TestOnlyOfFigures(t *testing.T) {
+	r := loadDemo(t)
+	f, err := spec.ParseFilter("seed:1 method:slow dataset:mnist", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := r.only(spec.Only{Filter: f})
+	if len(got) != 3 || len(got[0].Runs) != 1 || got[0].Runs[0].Seed != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A figure may stand alone, and so may the page of several experiments.
+func TestPageOfSeveral(t *testing.T) {
+	a, b := parse(t, demo), parse(t, demo)
+	a.Figures, b.Figures = nil, nil
+	b.Profile, b.Title, b.Cells = "smoke", "Another <one>", nil
+	dir := t.TempDir()
+	if _, err := Write(dir, []*spec.Spec{a, b}, shared(t), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`<a href="#demo">Distilling 100 % of it</a>`, `<section id="demo-smoke">`, "Another &lt;one&gt;"} {
+		if !bytes.Contains(page, []byte(want)) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+}
+
+// With keys, records are found by them; without, by all the rest of their
+// identity, and what is not certain is said.
+func TestFinding(t *testing.T) {
+	s := parse(t, small)
+	st := store.Open(filepath.Join(t.TempDir(), "results"))
+	if err := st.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	c := s.Cells[0]
+	var keys []string
+	for _, digest := range []string{"sha256:a", "sha256:b"} {
+		data := dataOf("mnist")
+		data.Digest = digest
+		id := c.Identity(data, 0)
+		d := recordOf(c, id, 0)
+		if _, err := st.Put(d, false); err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, id.Key())
+	}
+	r, err := Load(s, st, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "records on different data fit") {
+		t.Errorf("problems %q", r.Problems)
+	}
+	for _, key := range keys {
+		r, err := Load(s, st, Options{Key: func(*spec.Cell, uint64) (string, bool) { return key, true }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Cells[0].Runs[0].Record; got == nil || got.Result.Key != key || len(r.Problems) > 0 {
+			t.Errorf("%v, problems %q", got, r.Problems)
+		}
+	}
+}
+
+func TestEmptyStore(t *testing.T) {
+	s := parse(t, demo)
+	dir := t.TempDir()
+	o, err := Write(dir, []*spec.Spec{s}, store.Open(filepath.Join(dir, "none")), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(o.Problems) != len(s.Figures) {
+		t.Errorf("problems %q", o.Problems)
+	}
+	if got := o.Failures(); got != nil {
+		t.Errorf("failures %q", got)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "tables", "demo.md"))
+	if err != nil || !bytes.Contains(b, []byte("of which no run has been made")) {
+		t.Errorf("%v\n%s", err, b)
+	}
+}
+
+func TestDamagedRecordIsAProblem(t *testing.T) {
+	s := parse(t, small)
+	r := made(t, small, map[string][]float64{"slow": {0.9, 0.8}})
+	dir := r.Cells[0].Runs[0].Record.Dir
+	if err := os.WriteFile(filepath.Join(dir, "result.json"), []byte("{"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	st := store.Open(filepath.Dir(filepath.Dir(filepath.Dir(dir))))
+	again, err := Load(s, st, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(again.Problems) != 1 || len(again.Cells[0].done()) != 1 {
+		t.Errorf("problems %q, %d runs", again.Problems, len(again.Cells[0].done()))
+	}
+}

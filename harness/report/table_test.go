@@ -1,0 +1,261 @@
+package report
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dgkip/harness/spec"
+	"dgkip/harness/store"
+)
+
+// One table in every form. The files are looked at by people before they are
+// committed.
+func TestTableGoldens(t *testing.T) {
+	r := loadDemo(t)
+	for _, s := range []*sheet{r.table(), r.comparison(), r.pairs(), r.claimSheet()} {
+		golden(t, s.name+".tex", s.latex("the experiment demo (profile desk)"))
+		golden(t, s.name+".md", s.markdown())
+		golden(t, s.name+".html", s.html())
+	}
+	golden(t, "demo.csv", r.tableCSV([]string{"test_acc", secondsPerUpdate}))
+	golden(t, "demo-runs.csv", r.runsCSV())
+	for name, screen := range map[string]Screen{"demo.txt": {}, "demo-narrow.txt": {Width: 80, Style: true, Host: "another"}} {
+		var b bytes.Buffer
+		if err := r.Terminal(&b, screen); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name, b.Bytes())
+	}
+	var b bytes.Buffer
+	if err := r.TerminalChecks(&b, Screen{Width: 100}); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "demo-checks.txt", b.Bytes())
+}
+
+func TestNarrowFits(t *testing.T) {
+	s := loadDemo(t).table()
+	for _, part := range s.split(80) {
+		var b bytes.Buffer
+		if err := part.text(&b, false); err != nil {
+			t.Fatal(err)
+		}
+		for l := range strings.Lines(b.String()) {
+			if n := len([]rune(strings.TrimRight(l, "\n"))); n > 80 {
+				t.Errorf("a line of %d: %q", n, l)
+			}
+		}
+	}
+}
+
+const small = `schema = 1
+name = "demo"
+title = "Small"
+[grid]
+dataset = ["mnist"]
+ipc = [1]
+method = ["slow", "fast-lr", "fast-ls"]
+[seeds]
+count = 2
+[table]
+rows = ["dataset", "ipc"]
+columns = ["method"]
+`
+
+// made returns the results of a spec whose runs have the given accuracies, by
+// column and seed.
+func made(t *testing.T, text string, acc map[string][]float64) *Results {
+	t.Helper()
+	s := parse(t, text)
+	st := store.Open(filepath.Join(t.TempDir(), "results"))
+	if err := st.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range s.Cells {
+		for i, v := range acc[c.Column] {
+			id := c.Identity(dataOf(c.Dataset), uint64(i))
+			d := recordOf(c, id, uint64(i))
+			d.Result.Metrics["test_acc"] = v
+			if _, err := st.Put(d, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	r, err := Load(s, st, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestPlaces(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		acc  map[string][]float64
+		want []int
+	}{
+		{"plain", map[string][]float64{"slow": {0.9}, "fast-lr": {0.95}, "fast-ls": {0.8}}, []int{2, 1, 0}},
+		{"two best leave no second", map[string][]float64{"slow": {0.95}, "fast-lr": {0.95}, "fast-ls": {0.8}}, []int{1, 1, 0}},
+		{"two second", map[string][]float64{"slow": {0.9}, "fast-lr": {0.95}, "fast-ls": {0.9}}, []int{2, 1, 2}},
+		{"the same text, not the same value", map[string][]float64{"slow": {0.950001}, "fast-lr": {0.950002}, "fast-ls": {0.8}}, []int{2, 1, 0}},
+		{"the same seeds in another order", map[string][]float64{"slow": {0.1, 0.7}, "fast-lr": {0.7, 0.1}, "fast-ls": {0.2, 0.2}}, []int{1, 1, 0}},
+		{"alone", map[string][]float64{"slow": {0.95}}, []int{0, 0, 0}},
+		{"none", nil, []int{0, 0, 0}},
+	} {
+		var got []int
+		for _, e := range made(t, small, c.acc).table().rows[0].cells {
+			got = append(got, e.place)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: places %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestSpreadInWords(t *testing.T) {
+	caption := func(text string, acc map[string][]float64) string { return made(t, text, acc).table().caption }
+	one := map[string][]float64{"slow": {0.9}, "fast-lr": {0.8}}
+	two := map[string][]float64{"slow": {0.9, 0.91}, "fast-lr": {0.8, 0.82}, "fast-ls": {0.7, 0.7}}
+	for want, got := range map[string]string{
+		"of one seed of 2 planned, so that no spread can be given":     caption(small, one),
+		": mean ± population standard deviation over 2 seeds.":         caption(small, two),
+		": mean ± half the width of the 95 % t-interval over 2 seeds.": caption(small+"spread = \"t95\"\n", two),
+		": mean over 2 seeds.":          caption(small+"spread = \"none\"\n", two),
+		"of which no run has been made": caption(small, nil),
+		"The best of a row is bold, the second underlined; lower is better.":         caption(small+"lower_is_better = true\n", two),
+		"The best of a row is bold.":                                                 caption(small+"mark = [\"best\"]\n", two),
+		"Test accuracy in percent: mean ± population standard deviation over 2 seed": caption(small+"mark = []\n", two),
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("caption %q lacks %q", got, want)
+		}
+	}
+	r := made(t, small, one)
+	if e := r.table().rows[0].cells[0]; e.spread != "" || e.plain() != "90.00" {
+		t.Errorf("one seed has a spread: %+v", e)
+	}
+	if e := r.table().rows[0].cells[2]; e.state != notRun || e.plain() != "–" {
+		t.Errorf("not run: %+v", e)
+	}
+	if r.pairs() != nil {
+		t.Error("one seed is compared")
+	}
+}
+
+// What no axis of the table tells apart must not end up in one cell.
+func TestForgottenAxis(t *testing.T) {
+	text := strings.Replace(small, `method = ["slow", "fast-lr", "fast-ls"]`, "method = [\"slow\"]\nmodel = [\"conv\", \"fc\"]", 1)
+	s := made(t, text, map[string][]float64{"slow": {0.9}}).table()
+	if len(s.rows) != 2 || s.rows[0].heads[2].text != "ConvNet" || s.rows[1].heads[2].text != "FCNet" {
+		t.Errorf("rows %+v", s.rows)
+	}
+	// As columns, the outer axis becomes a heading.
+	text = strings.Replace(text, `columns = ["method"]`, `columns = ["model", "method"]`, 1)
+	s = made(t, text, map[string][]float64{"slow": {0.9}}).table()
+	if len(s.groups) != 2 || s.groups[1].title != "FCNet" || s.fullTitles()[1] != "FCNet: Slow" {
+		t.Errorf("groups %+v, titles %v", s.groups, s.fullTitles())
+	}
+}
+
+func TestTimesAreFlagged(t *testing.T) {
+	text := strings.Replace(small, "[table]", "[table]\ntime = true", 1)
+	s := parse(t, text)
+	st := store.Open(filepath.Join(t.TempDir(), "results"))
+	if err := st.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range s.Cells {
+		d := recordOf(c, c.Identity(dataOf(c.Dataset), 0), 0)
+		d.Provenance.Timing.Shared = i == 1
+		if i == 2 {
+			d.Provenance.Timing.Hosts = 2
+			d.Provenance.Sessions[0].Host.CPU = "Another CPU"
+		}
+		if _, err := st.Put(d, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := Load(s, st, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := r.table()
+	var got []string
+	for _, e := range table.rows[1].cells {
+		got = append(got, e.marks)
+	}
+	if want := []string{"a", "a*", "b‡"}; !slices.Equal(got, want) {
+		t.Errorf("marks %v, want %v", got, want)
+	}
+	notes := strings.Join(table.notes, "\n")
+	for _, want := range []string{"a Some CPU, avx2, 2 threads; b Another CPU", "-jobs above 1", "more than one host"} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("notes lack %q:\n%s", want, notes)
+		}
+	}
+}
+
+func TestEscapes(t *testing.T) {
+	nasty := "50 % of <b>a_b</b> & \\x{$y$} #1 ^~ | `\"'\n\x1b[31m*é – θ ≥ 3"
+	for name, c := range map[string]struct{ got, want string }{
+		"latex":    {latexText(nasty), `50 \% of \textless{}b\textgreater{}a\_b\textless{}/b\textgreater{} \& \textbackslash{}x\{\$y\$\} \#1 \textasciicircum{}\textasciitilde{} \textbar{} ` + "`''' " + ` [31m*é -- $\theta$ $\geq$ 3`},
+		"markdown": {markdownText(nasty), `50 % of &lt;b&gt;a\_b&lt;/b&gt; &amp; \\x{\$y\$} \#1 ^\~ \| ` + "\\`\"'" + `  \[31m\*é – θ ≥ 3`},
+		"html":     {htmlText("<a href=\"x\">&'"), "&lt;a href=&#34;x&#34;&gt;&amp;&#39;"},
+		"terminal": {plainText("a\x1b[31m\nb\tc\x07"), "a [31m b c "},
+		"comment":  {latexComment("a\n\\input{b}"), `a \input{b}`},
+		"label":    {latexLabel("a_b c%"), "a-b-c-"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", name, c.got, c.want)
+		}
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{fixed(-0.001, 2), "0.00"}, {fixed(99.994, 2), "99.99"}, {fixed(-1.5, 1), "-1.5"}, {signed(0.001, 2), "0.00"}, {signed(1, 2), "+1.00"}, {signed(-1, 2), "-1.00"},
+		{seconds(0.2374), "0.237"}, {seconds(0.00741), "0.0074"}, {seconds(0.000012345), "0.000012"}, {seconds(12.345), "12.35"}, {seconds(1234.56), "1234.6"}, {seconds(0), "0"},
+		{significant(1234.5, 3), "1234"}, {significant(0.00012345, 2), "0.00012"}, {significant(9.996, 3), "10.0"}, {significant(1e-9, 2), "1.0e-09"}, {significant(0, 3), "0"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
+
+// The fragments compile with the packages there are, and without any.
+func TestLatexCompiles(t *testing.T) {
+	tex, err := exec.LookPath("pdflatex")
+	if err != nil {
+		t.Skip("SKIPPED: pdflatex is not installed")
+	}
+	dir := t.TempDir()
+	s := parse(t, demo)
+	s.Figures = s.Figures[:1]
+	if _, err := Write(dir, []*spec.Spec{s}, shared(t), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	packages := ""
+	for _, p := range []string{"booktabs", "graphicx", "multirow", "rotating"} {
+		packages += `\IfFileExists{` + p + `.sty}{\usepackage{` + p + `}}{}`
+	}
+	body := `\input{tables/demo}\input{tables/demo-comparison}\input{tables/demo-pairs}\input{tables/demo-claims}{\def\dgkipsideways{}\input{tables/demo}}`
+	for name, doc := range map[string]string{"all": packages + `\begin{document}` + body + `\input{figures/demo-process}`, "bare": `\begin{document}` + body} {
+		if err := os.WriteFile(filepath.Join(dir, name+".tex"), []byte(`\documentclass{article}`+doc+`\end{document}`), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		cmd := exec.Command(tex, "-interaction=nonstopmode", "-halt-on-error", name+".tex")
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v after %v\n%s", name, err, time.Since(start), out)
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"dgkip/harness/spec"
+	"dgkip/harness/store"
+)
+
+// Outcome says what a report consists of.
+type Outcome struct {
+	Results  []*Results // one for every experiment
+	Files    []string   // written, or found to be right already
+	Problems []string   // what stood in the way of a complete report
+}
+
+// Write writes tables/, figures/ and index.html in a folder, from the records in
+// the store. Every file appears at once with all its content or stays as it was.
+//
+// Names are those of Stem, with what the file holds behind them: the table itself
+// has nothing, further ones -comparison, -pairs, -claims and -runs, and figures
+// their names.
+func Write(dir string, specs []*spec.Spec, st *store.Store, o Options) (*Outcome, error) {
+	x, err := newIndex(st, true)
+	if err != nil {
+		return nil, err
+	}
+	out := &Outcome{}
+	w := &writer{dir: dir, out: out}
+	var sections []section
+	for _, s := range specs {
+		r := x.load(s, o)
+		out.Results = append(out.Results, r)
+		sections = append(sections, w.experiment(r))
+	}
+	w.put("index.html", page(sections))
+	seen := map[string]bool{}
+	for _, r := range out.Results {
+		for _, p := range r.Problems {
+			if !seen[p] {
+				seen[p] = true
+				out.Problems = append(out.Problems, p)
+			}
+		}
+	}
+	return out, w.err
+}
+
+// section is what the page shows of an experiment.
+type section struct {
+	r       *Results
+	sheets  []*sheet
+	figures []shown
+}
+
+// shown is a figure on the page.
+type shown struct {
+	name, caption string
+	svg           []byte
+}
+
+// writer writes files until the first error.
+type writer struct {
+	dir string
+	out *Outcome
+	err error
+}
+
+func (w *writer) experiment(r *Results) section {
+	sec := section{r: r}
+	stem := Stem(r.Spec)
+	source := fmt.Sprintf("the experiment %s (profile %s)", r.Spec.Name, r.Spec.Profile)
+	metrics := []string{"test_acc", secondsPerUpdate}
+	if t := r.Spec.Table; t != nil && t.Value != "" && t.Value != metrics[0] && t.Value != metrics[1] {
+		metrics = append([]string{t.Value}, metrics...)
+	}
+	if len(r.Spec.Cells) > 0 {
+		main := r.table()
+		w.sheet(main, source)
+		w.put("tables/"+stem+".csv", r.tableCSV(metrics))
+		w.put("tables/"+stem+"-runs.csv", r.runsCSV())
+		sec.sheets = append(sec.sheets, main)
+		for _, s := range []*sheet{r.comparison(), r.pairs(), r.claimSheet()} {
+			if s != nil {
+				w.sheet(s, source)
+				w.put("tables/"+s.name+".csv", s.csv())
+				sec.sheets = append(sec.sheets, s)
+			}
+		}
+	}
+	for _, f := range r.Spec.Figures {
+		p := r.figure(f)
+		if p == nil {
+			continue
+		}
+		v := shown{name: stem + "-" + f.Name, caption: sentence(f.Title)}
+		if c, ok := p.(*chart); ok {
+			v.caption = c.caption
+		}
+		for _, format := range figureFormats {
+			b, err := render(p, format)
+			if err != nil {
+				r.problem("figure %s: %v", f.Name, err)
+				continue
+			}
+			w.put("figures/"+v.name+"."+format, b)
+			if format == "svg" {
+				v.svg = b
+			}
+		}
+		w.put("figures/"+v.name+".tex", figureLatex(v, source))
+		sec.figures = append(sec.figures, v)
+	}
+	return sec
+}
+
+func (w *writer) sheet(s *sheet, source string) {
+	w.put("tables/"+s.name+".tex", s.latex(source))
+	w.put("tables/"+s.name+".md", s.markdown())
+	w.put("tables/"+s.name+".html", s.document())
+}
+
+// figureLatex is a figure's float. The folder of its PDF is \dgkipfigures, which
+// a document may define otherwise.
+func figureLatex(v shown, source string) []byte {
+	return fmt.Appendf(nil, "%% Written from the records of %s; changes will be lost.\n\\providecommand{\\dgkipfigures}{figures/}%%\n"+
+		"\\begin{figure*}[tp]\n\\centering\n\\includegraphics[width=\\ifdim\\linewidth<\\textwidth\\linewidth\\else\\textwidth\\fi,height=0.8\\textheight,keepaspectratio]{\\dgkipfigures %s.pdf}\n\\caption{%s}\n\\label{fig:%s}\n\\end{figure*}\n",
+		latexComment(source), v.name, latexText(v.caption), latexLabel(v.name))
+}
+
+// put writes a file unless it has the content already.
+func (w *writer) put(name string, content []byte) {
+	if w.err != nil {
+		return
+	}
+	file := filepath.Join(w.dir, filepath.FromSlash(name))
+	w.out.Files = append(w.out.Files, file)
+	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, content) {
+		return
+	}
+	if err := writeAtomic(file, content); err != nil {
+		w.err = fmt.Errorf("cannot write the report: %w\nhint: the records are safe; when the cause is gone, -collect writes the report without computing anything", err)
+	}
+}
+
+// writeAtomic writes a file under another name and renames it into place.
+func writeAtomic(file string, content []byte) error {
+	dir := filepath.Dir(file)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(content)
+	if e := f.Sync(); err == nil {
+		err = e
+	}
+	if e := f.Chmod(0o644); err == nil {
+		err = e
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), file)
+}
+
+// Failures lists, in words, the claims that our records contradict and the
+// published numbers that they are too far from.
+func (o *Outcome) Failures() []string {
+	var out []string
+	for _, r := range o.Results {
+		out = append(out, r.Failures()...)
+	}
+	return out
+}
+
+// Failures is Outcome.Failures for one experiment.
+func (r *Results) Failures() []string {
+	var out []string
+	for _, j := range r.Claims() {
+		if j.Ours == Fails {
+			out = append(out, fmt.Sprintf("%s: claim %s (%s): %s", r.Spec.Name, j.Claim.ID, j.Claim.Place, j.OursEvidence))
+		}
+	}
+	for _, b := range r.Compare() {
+		if b.Verdict == Fails {
+			out = append(out, fmt.Sprintf("%s: %s: %s is %s, published %s; %s apart where %s is allowed", r.Spec.Name, r.placeName(b.Cell),
+				metricTitle(b.Metric), significant(b.Ours, 5), shortest(b.Published.Mean), significant(b.Difference(), 3), significant(b.Allowed, 3)))
+		}
+	}
+	return out
+}
+
+// Checks counts the claims and published numbers that could be judged, and those
+// that could not for want of runs.
+func (r *Results) Checks() (judged, open int) {
+	for _, j := range r.Claims() {
+		if j.Ours == Open {
+			open++
+		} else {
+			judged++
+		}
+	}
+	for _, b := range r.Compare() {
+		switch {
+		case b.Verdict != Open:
+			judged++
+		case b.Seeds == 0:
+			open++
+		}
+	}
+	return judged, open
+}

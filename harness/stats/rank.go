@@ -1,0 +1,58 @@
+package stats
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// sortBy sorts indices by their values, equal ones in the order of the indices.
+func sortBy(order []int, value func(int) float64) {
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value(a), value(b)) })
+}
+
+// Ranks returns the rank of every value, from 1; equal ones share their mean rank.
+func Ranks(x []float64) []float64 {
+	order := make([]int, len(x))
+	for i := range order {
+		order[i] = i
+	}
+	sortBy(order, func(i int) float64 { return x[i] })
+	out := make([]float64, len(x))
+	for from := 0; from < len(order); {
+		to := from + 1
+		for to < len(order) && x[order[to]] == x[order[from]] {
+			to++
+		}
+		for _, i := range order[from:to] {
+			out[i] = float64(from+1+to) / 2
+		}
+		from = to
+	}
+	return out
+}
+
+// Spearman is the correlation of the ranks of two lists: 1 if they rise and fall
+// together, -1 if one falls where the other rises. NaN if one of them is constant
+// or there are fewer than two values. It panics if their lengths differ.
+func Spearman(a, b []float64) float64 {
+	if len(a) != len(b) {
+		panic("stats: ranks of lists of different lengths")
+	}
+	if len(a) < 2 {
+		return math.NaN()
+	}
+	x, y := Ranks(a), Ranks(b)
+	mx, my := Mean(x), Mean(y)
+	var xy, xx, yy float64
+	for i := range x {
+		dx, dy := x[i]-mx, y[i]-my
+		xy += float64(dx * dy)
+		xx += float64(dx * dx)
+		yy += float64(dy * dy)
+	}
+	if xx == 0 || yy == 0 {
+		return math.NaN()
+	}
+	return xy / math.Sqrt(float64(xx*yy))
+}

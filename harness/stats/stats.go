@@ -1,0 +1,103 @@
+// Package stats summarises repeated runs and compares methods over the same seeds.
+//
+// What is doubtful about a number comes with it as a Warning, a value that callers
+// show beside the number; nothing here prints. Sums run in the order of their
+// terms and are never fused, so that the same numbers give the same bits on every
+// machine; what rests on library functions is rounded to ten digits for the same
+// reason.
+package stats
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Warning says what a reader must know about a number.
+type Warning string
+
+// Summary describes the values of one quantity over the seeds of a run.
+type Summary struct {
+	N    int
+	Mean float64
+	SD   float64 // population standard deviation; 0 if N is 1
+
+	// Half is half the width of the 95 % t-interval of the mean, NaN if there is
+	// none because N is below 2.
+	Half float64
+
+	Warnings []Warning
+}
+
+// HasSpread tells whether there is anything to take a spread of.
+func (s Summary) HasSpread() bool { return s.N > 1 }
+
+// Summarise describes values. It panics if there are none.
+func Summarise(x []float64) Summary {
+	if len(x) == 0 {
+		panic("stats: a summary of nothing")
+	}
+	s := Summary{N: len(x), Mean: Mean(x), Half: math.NaN()}
+	if s.N == 1 {
+		s.Warnings = []Warning{"one value: no spread and no interval can be given"}
+		return s
+	}
+	s.SD = SD(x)
+	// The interval rests on the sample deviation, s = sd sqrt(n/(n-1)).
+	s.Half = tQuantile(0.975, s.N-1) * s.SD / math.Sqrt(float64(s.N-1))
+	if s.N == 2 {
+		s.Warnings = []Warning{"two values: the interval rests on a single difference"}
+	}
+	return s
+}
+
+// Mean is the arithmetic mean.
+func Mean(x []float64) float64 {
+	var sum float64
+	for _, v := range x {
+		sum += v
+	}
+	return sum / float64(len(x))
+}
+
+// SD is the population standard deviation: of these values, not of others like
+// them, so the divisor is n.
+func SD(x []float64) float64 {
+	m := Mean(x)
+	var sum float64
+	for _, v := range x {
+		d := v - m
+		sum += float64(d * d)
+	}
+	return math.Sqrt(sum / float64(len(x)))
+}
+
+// Combined is the spread of a difference of two independent numbers.
+func Combined(a, b float64) float64 { return math.Sqrt(float64(a*a) + float64(b*b)) }
+
+// Same tells whether two means are a tie. Means of the same values in another
+// order may differ in their last bits, and count as the same.
+func Same(a, b float64) bool {
+	return a == b || math.Abs(a-b) <= 1e-12*math.Max(math.Abs(a), math.Abs(b))
+}
+
+// tQuantile is the quantile of Student's t.
+func tQuantile(p float64, df int) float64 {
+	return digits10(distuv.StudentsT{Sigma: 1, Nu: float64(df)}.Quantile(p))
+}
+
+// tTwoSided is the probability of |t| or more.
+func tTwoSided(t float64, df int) float64 {
+	return digits10(2 * distuv.StudentsT{Sigma: 1, Nu: float64(df)}.Survival(math.Abs(t)))
+}
+
+// digits10 removes digits in which machines may differ.
+func digits10(x float64) float64 {
+	v, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 9, 64), 64)
+	if err != nil {
+		panic(fmt.Sprintf("stats: %v", err))
+	}
+	return v
+}

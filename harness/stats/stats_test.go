@@ -1,0 +1,133 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+)
+
+func near(a, b, tol float64) bool {
+	return math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= tol
+}
+
+func ExampleSummarise() {
+	s := Summarise([]float64{0.90, 0.92, 0.94})
+	fmt.Printf("%.4f sd %.4f, 95 %% interval +- %.4f\n", s.Mean, s.SD, s.Half)
+	fmt.Println(Summarise([]float64{0.9}).Warnings[0])
+	// Output:
+	// 0.9200 sd 0.0163, 95 % interval +- 0.0497
+	// one value: no spread and no interval can be given
+}
+
+func TestSummarise(t *testing.T) {
+	s := Summarise([]float64{2, 4, 4, 4, 5, 5, 7, 9})
+	// Population deviation 2; sample deviation sqrt(32/7), t(0.975, 7) = 2.364624.
+	if s.Mean != 5 || s.SD != 2 || !near(s.Half, 2.364624252*math.Sqrt(32.0/7/8), 1e-8) {
+		t.Errorf("%+v", s)
+	}
+	if s := Summarise([]float64{3}); s.SD != 0 || !math.IsNaN(s.Half) || s.HasSpread() || len(s.Warnings) != 1 {
+		t.Errorf("one value: %+v", s)
+	}
+	if s := Summarise([]float64{1, 3}); !near(s.Half, 12.7062047362, 1e-8) || len(s.Warnings) != 1 {
+		t.Errorf("two values: %+v", s)
+	}
+}
+
+func TestTQuantile(t *testing.T) {
+	for df, want := range map[int]float64{1: 12.7062047362, 2: 4.30265272975, 4: 2.77644510520, 9: 2.26215716280, 29: 2.04522964213} {
+		if got := tQuantile(0.975, df); !near(got, want, 1e-8) {
+			t.Errorf("t(0.975, %d) = %v, want %v", df, got, want)
+		}
+	}
+}
+
+func TestCompare(t *testing.T) {
+	// Darwin's maize data, in eighths of an inch: Fisher found 863 of 32768 sums at
+	// least as large as the observed one, and t = 2.148.
+	d := []float64{49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48}
+	p := Compare(d, make([]float64, len(d)))
+	if !near(p.Flip, 2*863.0/32768, 1e-12) {
+		t.Errorf("sign-flip p = %v, want %v", p.Flip, 2*863.0/32768)
+	}
+	if !near(p.T, 2.148, 5e-4) || !near(p.PT, 0.0497, 5e-4) || len(p.Warnings) != 0 {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestCompareSmall(t *testing.T) {
+	p := Compare([]float64{1.1, 1.2, 1.4, 1.3, 1.7}, []float64{1, 1, 1, 1, 1})
+	if p.Flip != 2.0/32 || p.Least != 2.0/32 {
+		t.Errorf("all differences of one sign: p %v, least %v", p.Flip, p.Least)
+	}
+	if w := string(p.Warnings[0]); !strings.Contains(w, "0.0625") || !strings.Contains(w, "6 seeds") {
+		t.Errorf("warning %q", w)
+	}
+	if p := Compare([]float64{2}, []float64{1}); p.Flip != 1 || p.Least != 1 || !math.IsNaN(p.PT) || len(p.Warnings) == 0 {
+		t.Errorf("one pair: %+v", p)
+	}
+	if p := Compare(nil, nil); !math.IsNaN(p.Flip) || len(p.Warnings) != 1 {
+		t.Errorf("no pair: %+v", p)
+	}
+	if p := Compare([]float64{1, 2, 3}, []float64{1, 2, 3}); p.Flip != 1 || !math.IsNaN(p.T) {
+		t.Errorf("the same: %+v", p)
+	}
+	many := make([]float64, 25)
+	for i := range many {
+		many[i] = float64(i % 3)
+	}
+	if p := Compare(many, make([]float64, 25)); !math.IsNaN(p.Flip) || math.IsNaN(p.PT) || len(p.Warnings) == 0 {
+		t.Errorf("25 pairs: %+v", p)
+	}
+}
+
+func TestPairs(t *testing.T) {
+	for p, want := range map[float64]int{1: 1, 0.5: 2, 0.0625: 5, 0.05: 6, 0.01: 8} {
+		if got := Pairs(p); got != want || math.Ldexp(2, -got) > p {
+			t.Errorf("Pairs(%v) = %d, want %d", p, got, want)
+		}
+	}
+}
+
+func TestHolm(t *testing.T) {
+	got := Holm([]float64{0.01, 0.04, math.NaN(), 0.03, 0.005})
+	for i, want := range []float64{0.03, 0.06, math.NaN(), 0.06, 0.02} {
+		if !near(got[i], want, 1e-15) {
+			t.Errorf("%d: %v, want %v", i, got[i], want)
+		}
+	}
+	if got := Holm([]float64{0.9, 0.8}); got[0] != 1 || got[1] != 1 {
+		t.Errorf("adjusted values above 1: %v", got)
+	}
+}
+
+func TestSpearman(t *testing.T) {
+	// The textbook's IQ against hours of television.
+	iq := []float64{106, 86, 100, 101, 99, 103, 97, 113, 112, 110}
+	tv := []float64{7, 0, 27, 50, 28, 29, 20, 12, 6, 17}
+	if got := Spearman(iq, tv); !near(got, -29.0/165, 1e-15) {
+		t.Errorf("%v, want %v", got, -29.0/165)
+	}
+	if got := Spearman([]float64{1, 2, 3}, []float64{5, 5, 5}); !math.IsNaN(got) {
+		t.Errorf("a constant has correlation %v", got)
+	}
+	if got := Ranks([]float64{3, 1, 3}); got[0] != 2.5 || got[1] != 1 || got[2] != 2.5 {
+		t.Errorf("ranks %v", got)
+	}
+}
+
+func TestSame(t *testing.T) {
+	a, b := Mean([]float64{0.1, 0.2, 0.3}), Mean([]float64{0.3, 0.2, 0.1})
+	if !Same(a, b) {
+		t.Errorf("%v and %v are the same values in another order", a, b)
+	}
+	if Same(0.99995, 0.99996) {
+		t.Error("different means are a tie")
+	}
+}
+
+func TestCombined(t *testing.T) {
+	if got := Combined(3, 4); got != 5 {
+		t.Errorf("%v", got)
+	}
+}
