@@ -175,7 +175,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code": code, "edit": edit, "waitfor": waitfor, "signal": signalled, "samerecords": sameRecords,
 			"readonly": readonly, "tmpfs": tmpfs, "grow": grow, "files": files,
-			"tamper": tamper, "copyset": copySet,
+			"tamper": tamper, "copyset": copySet, "spoil": spoil,
 		},
 	})
 }
@@ -193,6 +193,18 @@ func code(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// spoil PATTERN overwrites the files that match.
+func spoil(ts *testscript.TestScript, _ bool, args []string) {
+	names, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if len(names) == 0 {
+		ts.Fatalf("nothing matches %s", args[0])
+	}
+	for _, name := range names {
+		ts.Check(os.WriteFile(name, []byte("junk"), 0o666))
 	}
 }
 

@@ -24,7 +24,7 @@ const usage = `Dataset distillation by the duality gap, and what it is compared 
 What to run
   -profile NAME   smoke, desk (default) or paper: the size of everything
   -seeds N        so many seeds, whatever the experiment says
-  -only FILTER    such as 'method:dgkip-* dataset:mnist ipc:(1 10) -model:fc'
+  -only FILTER    such as 'method:random dataset:mnist ipc:(1 10) -model:fc'
   -retry          failed runs, too
   -force          all runs, in place of the records there are
 Instead of running
@@ -34,7 +34,7 @@ Instead of running
   -eval FILE.npz  score a distilled set from elsewhere as the experiment would
 Checks and outputs
   -check          exit with 3 if a claim or a published number is not met
-  -paper          write the paper's numbers, tables and figures, and the PDF
+  -paper          write tables and figures for LaTeX to paper/generated
   -out DIR        folder of records, tables and figures (default results)
   -quiet          show failures and results only
 Machine and data
@@ -108,7 +108,7 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 	if len(rest) > 0 {
 		hint := "flags take their value after a blank or =; lists are joined by commas"
 		if given["only"] {
-			hint = "put the filter in quotes: -only 'method:dc ipc:1'"
+			hint = "put the filter in quotes: -only 'method:random ipc:1'"
 		}
 		return usageError(fmt.Errorf("unexpected argument %q\nhint: %s", rest[0], hint))
 	}
@@ -131,6 +131,14 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 	}
 	if len(modes) > 1 {
 		return usageError(fmt.Errorf("%s do not go together\nhint: give one of them", strings.Join(modes, " and ")))
+	}
+	if f.force && (f.collect || f.plan || f.verify > 0 || f.eval != "") {
+		return usageError(errors.New("-force is for runs, and none are made with -plan, -collect, -verify or -eval\nhint: leave it out"))
+	}
+	if f.data != "" {
+		if info, err := os.Stat(f.data); err != nil || !info.IsDir() {
+			return usageError(fmt.Errorf("-data %s: there is no such folder\nhint: it is the folder that holds the datasets' files, or folders of them", f.data))
+		}
 	}
 	if f.eval != "" {
 		if _, err := os.Stat(f.eval); err != nil {
@@ -198,7 +206,7 @@ func (f *flags) filter(specs []*spec.Spec) (spec.Filter, error) {
 	}
 	filter, err := spec.ParseFilter(f.only, known)
 	if err != nil {
-		return filter, fmt.Errorf("-only: %w\nhint: it is written like 'method:dc dataset:mnist ipc:(1 10)'", err)
+		return filter, fmt.Errorf("-only: %w\nhint: it is written like 'method:random dataset:mnist ipc:(1 10)'", err)
 	}
 	return filter, nil
 }

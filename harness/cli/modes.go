@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"dgkip/harness/engine"
 	"dgkip/harness/method"
@@ -48,7 +49,10 @@ func (f *flags) verifyRecords(ctx context.Context, out io.Writer, p *engine.Plan
 	differ := 0
 	for _, r := range again.Runs {
 		verdict := "same bytes"
-		if same, err := sameResult(s, fresh, r.Key); err != nil {
+		if err := verifyFiles(s, r.Key); err != nil {
+			verdict = "DAMAGED: " + strings.ReplaceAll(err.Error(), "\n", "; ")
+			differ++
+		} else if same, err := sameResult(s, fresh, r.Key); err != nil {
 			verdict = "FAILED: " + err.Error()
 			differ++
 		} else if !same {
@@ -62,6 +66,15 @@ func (f *flags) verifyRecords(ctx context.Context, out io.Writer, p *engine.Plan
 		return coded{errors.New("records could not be verified"), exitCheck}
 	}
 	return nil
+}
+
+// verifyFiles checks the files of a record that its result has digests of.
+func verifyFiles(s *store.Store, key string) error {
+	record, err := s.Get(key)
+	if err != nil {
+		return err
+	}
+	return record.Verify()
 }
 
 func sameResult(a, b *store.Store, key string) (bool, error) {
@@ -101,6 +114,9 @@ func (f *flags) evalFile(ctx context.Context, out io.Writer, p *engine.Plan, boa
 		}
 		set, err := store.ReadDistilled(f.eval, data)
 		if err != nil {
+			if errors.Is(err, store.ErrNotNPZ) {
+				return usageError(fmt.Errorf("-eval %s: %w", f.eval, err))
+			}
 			return usageError(fmt.Errorf("-eval for %s: %w\nhint: -only dataset:NAME selects the dataset that the file is of", r.Cell.Dataset, err))
 		}
 		line := board.Start(fmt.Sprintf("%s on %s %s seed %d", filepath.Base(f.eval), r.Cell.Dataset, r.Cell.Model, r.Seed))
@@ -112,7 +128,7 @@ func (f *flags) evalFile(ctx context.Context, out io.Writer, p *engine.Plan, boa
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "%s, %s, protocol %s, seed %d: %d images, %.2f %%, errors %v of %v\n", r.Cell.Dataset, r.Cell.Model, id.Eval.Name, r.Seed,
+		fmt.Fprintf(out, "%s, %s, protocol %s as for %s, seed %d: %d images, %.2f %%, errors %v of %v\n", r.Cell.Dataset, r.Cell.Model, id.Eval.Name, r.Cell.Column, r.Seed,
 			set.Len(), 100*scores.Metrics["test_acc"], scores.Counts["test_errors"], scores.Counts["test_images"])
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -78,6 +79,10 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 		case s.Failed(r.Key) != nil && !o.Retry && !o.Force:
 			e.outcome.Failed++
 		default:
+			if why := s.Damaged(r.Key); why != nil {
+				message, _, _ := strings.Cut(why.Error(), "\n")
+				o.Board.Printf("note: a damaged record is made again, and what is left of it kept in %s: %s", s.Aside(), message)
+			}
 			todo = append(todo, r)
 			g := e.groups[r.group()]
 			if g == nil {

@@ -101,6 +101,11 @@ func (n *Network) Score(ctx context.Context, t method.Trial, observe func(method
 		if err := n.train(ctx, net, theta, data, &s, t, observe, each, count); err != nil {
 			return nil, err
 		}
+		for _, v := range theta {
+			if v-v != 0 {
+				return nil, errors.New("network: training diverged, weights are not finite\nhint: [eval.network] rate is too large for these networks")
+			}
+		}
 		wrong := net.NewPass().Errors(theta, t.Test.X, t.Test.Labels)
 		s.Errors, s.Training = append(s.Errors, int64(wrong)), nil
 	}

@@ -96,11 +96,19 @@ func EncodeNPZ(arrays map[string]Array) ([]byte, error) {
 
 // arraysDigest depends on names, types, shapes and values.
 func arraysDigest(arrays map[string]Array) string {
+	files := map[string][]byte{}
+	for name, a := range arrays {
+		files[name] = encodeNPY(a)
+	}
+	return filesDigest(files)
+}
+
+// filesDigest is arraysDigest of arrays that are encoded already.
+func filesDigest(files map[string][]byte) string {
 	h := sha256.New()
-	for _, name := range slices.Sorted(maps.Keys(arrays)) {
-		body := encodeNPY(arrays[name])
-		fmt.Fprintf(h, "%d %s %d\n", len(name), name, len(body))
-		h.Write(body)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintf(h, "%d %s %d\n", len(name), name, len(files[name]))
+		h.Write(files[name])
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
@@ -221,13 +229,33 @@ func ReadNPZ(file string) (map[string]Array, error) {
 	return a, nil
 }
 
+// ErrNotNPZ says that a file is of another format, or cut short.
+var ErrNotNPZ = errors.New("not an NPZ file")
+
 // DecodeNPZ is ReadNPZ for a file's content.
 func DecodeNPZ(b []byte) (map[string]Array, error) {
-	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	files, err := unzipNPZ(b)
 	if err != nil {
-		return nil, fmt.Errorf("not an NPZ file: %w", err)
+		return nil, err
 	}
 	out := map[string]Array{}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		a, err := decodeNPY(files[name])
+		if err != nil {
+			return nil, fmt.Errorf("array %s: %w", name, err)
+		}
+		out[name] = a
+	}
+	return out, nil
+}
+
+// unzipNPZ returns the encoded arrays of a file's content.
+func unzipNPZ(b []byte) (map[string][]byte, error) {
+	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNotNPZ, err)
+	}
+	out := map[string][]byte{}
 	var total uint64
 	for _, f := range z.File {
 		name, ok := strings.CutSuffix(f.Name, ".npy")
@@ -246,11 +274,7 @@ func DecodeNPZ(b []byte) (map[string]Array, error) {
 		if err != nil {
 			return nil, fmt.Errorf("array %s: %w", name, err)
 		}
-		a, err := decodeNPY(body)
-		if err != nil {
-			return nil, fmt.Errorf("array %s: %w", name, err)
-		}
-		out[name] = a
+		out[name] = body
 	}
 	return out, nil
 }

@@ -110,10 +110,15 @@ func token() string {
 }
 
 // Has tells whether there is a record.
+//
+// What cannot be read is none; Damaged tells about it.
 func (s *Store) Has(key string) bool {
-	_, err := os.Stat(filepath.Join(s.run(key), "result.json"))
-	return err == nil
+	_, err := s.Get(key)
+	return err == nil || errors.Is(err, errSchema)
 }
+
+// errSchema marks the record of another version of this program.
+var errSchema = errors.New("record of another version")
 
 // Get reads a record.
 func (s *Store) Get(key string) (*Record, error) {
@@ -125,7 +130,7 @@ func (s *Store) Get(key string) (*Record, error) {
 		return nil, err
 	}
 	if r.Result.Schema != RecordSchema {
-		return nil, fmt.Errorf("%s: schema %d is not read by this program, which knows %d", r.Dir, r.Result.Schema, RecordSchema)
+		return nil, fmt.Errorf("%w: %s: schema %d is not read by this program, which knows %d", errSchema, r.Dir, r.Result.Schema, RecordSchema)
 	}
 	if r.Result.Key != key || r.Result.Identity.Key() != key {
 		return nil, fmt.Errorf("%s: the record belongs to another key; was it renamed or edited?\nhint: remove the folder to have it computed again", r.Dir)
@@ -266,6 +271,9 @@ func (s *Store) Put(d Draft, replace bool) (*Record, error) {
 	d.Provenance.Schema, d.Provenance.Key = RecordSchema, r.Key
 	files["provenance.json"] = indented(d.Provenance)
 
+	if err := s.setAside(r.Key); err != nil {
+		return nil, s.explain(err)
+	}
 	if err := s.place(files, s.run(r.Key), replace); err != nil {
 		return nil, s.explain(err)
 	}

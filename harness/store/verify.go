@@ -1,0 +1,70 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Verify checks a record's files against the digests in its result.
+func (r *Record) Verify() error {
+	var problems []error
+	check := func(name, kind string, digestOf func(file string) (string, error)) {
+		want, ok := r.Result.Digests[kind]
+		if !ok {
+			return
+		}
+		file := filepath.Join(r.Dir, name)
+		got, err := digestOf(file)
+		if err == nil && got != want {
+			err = fmt.Errorf("%s is not what was recorded", file)
+		}
+		if err != nil {
+			problems = append(problems, err)
+		}
+	}
+	check("distilled.npz", "distilled", func(file string) (string, error) {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return "", err
+		}
+		files, err := unzipNPZ(b)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", file, err)
+		}
+		return filesDigest(files), nil
+	})
+	check("trace.csv", "trace", func(file string) (string, error) {
+		b, err := os.ReadFile(file)
+		return digest(b), err
+	})
+	return errors.Join(problems...)
+}
+
+// Damaged tells why what stands in a run's place is no record, nil if it is one or
+// nothing stands there. Put moves it aside, to the folder that Aside names.
+func (s *Store) Damaged(key string) error {
+	if _, err := os.Lstat(s.run(key)); err != nil {
+		return nil
+	}
+	if _, err := s.Get(key); err != nil && !errors.Is(err, errSchema) {
+		return err
+	}
+	return nil
+}
+
+// Aside is where damaged records are kept.
+func (s *Store) Aside() string { return s.work("damaged") }
+
+// setAside moves what is no record out of a run's place, so that nothing of it is
+// lost when the run is made again.
+func (s *Store) setAside(key string) error {
+	if s.Damaged(key) == nil {
+		return nil
+	}
+	if err := os.MkdirAll(s.Aside(), 0o777); err != nil {
+		return err
+	}
+	return os.Rename(s.run(key), filepath.Join(s.Aside(), key+"."+token()))
+}
