@@ -140,6 +140,11 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 			return usageError(fmt.Errorf("-data %s: there is no such folder\nhint: it is the folder that holds the datasets' files, or folders of them", f.data))
 		}
 	}
+	for name, value := range map[string]string{"eval": f.eval, "out": f.out, "data": f.data, "exp": f.exp} {
+		if given[name] && value == "" {
+			return usageError(fmt.Errorf("-%s is empty\nhint: was a variable not set? leave the flag out for its default", name))
+		}
+	}
 	if f.eval != "" {
 		if _, err := os.Stat(f.eval); err != nil {
 			return usageError(fmt.Errorf("-eval: %w", err))

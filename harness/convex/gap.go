@@ -55,7 +55,7 @@ func (g Gap) Eval(phi tensor.Mat[float32], theta, labels []float64, dphi *tensor
 			coef[i], dcoef[i] = y-s, -s*fmath.Sigmoid(-f)
 			continue
 		}
-		m := y * f
+		m := float64(y * f)
 		a, da := g.Loss.Slope(m)
 		v.Alpha[i] = a
 		coef[i], dcoef[i] = a*y, y*da*y
@@ -97,7 +97,7 @@ func (g Gap) gradient(phi tensor.Mat[float32], theta, labels []float64, v GapVal
 			}
 			continue
 		}
-		m := y * f
+		m := float64(y * f)
 		_, da := g.Loss.Slope(m)
 		// h(m) = L(m) + L*(-a(m)) + a(m) m; its derivative in a is zero where a
 		// is the loss's own slope.

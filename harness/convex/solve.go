@@ -120,7 +120,7 @@ func (s *ascent) certify() Certificate {
 	c := Certificate{Alpha: s.alpha, Outputs: s.f}
 	residual := 0.0
 	for i, a := range s.alpha {
-		m := s.Labels[i] * s.f[i]
+		m := float64(s.Labels[i] * s.f[i])
 		c.Norm2 += float64(a * m)
 		c.Primal += s.Loss.Value(m)
 		residual += s.Loss.Residual(m, a)
@@ -141,7 +141,7 @@ func (s *ascent) curvature(i int) float64 {
 
 // target returns the best value of alpha_i with the others fixed.
 func (s *ascent) target(i int) float64 {
-	m, a, q := s.Labels[i]*s.f[i], s.alpha[i], s.curvature(i)
+	m, a, q := float64(s.Labels[i]*s.f[i]), s.alpha[i], s.curvature(i)
 	if _, ok := s.Loss.(Logistic); ok {
 		return logisticStep(m, a, q)
 	}

@@ -29,7 +29,7 @@ import (
 // walk moves random images at random, and goes wrong as it is told.
 type walk struct {
 	Updates int    `toml:"updates"`
-	Wrong   string `toml:"wrong" enum:",error,panic,nan,hang,score"`
+	Wrong   string `toml:"wrong" enum:",error,panic,nan,hang,score,forgets,blunt"`
 }
 
 type walkState struct {
@@ -80,6 +80,12 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 			<-ctx.Done()
 		}
 		if ctx.Err() != nil {
+			switch w.Wrong {
+			case "forgets": // allowed: it starts again
+				return nil, &method.Interrupted{Cause: ctx.Err()}
+			case "blunt":
+				return nil, ctx.Err()
+			}
 			b, err := save()
 			if err != nil {
 				return nil, err
@@ -313,6 +319,31 @@ func TestInterruptAnywhere(t *testing.T) {
 		hook = func(context.Context, int) {}
 		if got := contents(t, p, s); !maps.Equal(got, want) {
 			t.Errorf("interrupted every %d steps, the records differ", stride)
+		}
+	}
+}
+
+// A method that stops without a checkpoint starts again, and its trace with it.
+func TestInterruptWithoutCheckpoint(t *testing.T) {
+	for _, wrong := range []string{"forgets", "blunt"} {
+		p, want := reference(t, text+"[method.walk]\nwrong = \""+wrong+"\"\n")
+		for _, every := range []time.Duration{time.Hour, time.Nanosecond} {
+			s, o := store.Open(t.TempDir()), options()
+			o.CheckpointEvery = every
+			ctx, cancel := context.WithCancel(context.Background())
+			hook = func(_ context.Context, update int) {
+				if update == 3 {
+					cancel()
+				}
+			}
+			if _, err := engine.Execute(ctx, p, s, o); !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+			hook = func(context.Context, int) {}
+			execute(t, p, s, o)
+			if got := contents(t, p, s); !maps.Equal(got, want) {
+				t.Errorf("%s: records differ after an interruption", wrong)
+			}
 		}
 	}
 }

@@ -43,6 +43,12 @@ type saved struct {
 	Started time.Time
 }
 
+// restart forgets what the method did, but not the time it took.
+func (s *saved) restart() {
+	s.Method, s.Pending, s.Trace, s.Timing = nil, nil, nil, nil
+	s.Last, s.Skipped = -1, 0
+}
+
 // traced is a line of the trace.
 type traced struct {
 	Update int
@@ -148,8 +154,13 @@ func (a *attempt) distill() error {
 		// Whatever the method made of it: it was told to stop. A set that was done
 		// at that moment is kept.
 		var stopped *method.Interrupted
-		if errors.As(err, &stopped) {
+		switch {
+		case errors.As(err, &stopped) && stopped.Checkpoint != nil:
 			a.s.Method = stopped.Checkpoint
+		case err != nil:
+			// The method starts again from the beginning, and so does all that
+			// was written down of it.
+			a.s.restart()
 		}
 		if err != nil {
 			a.keep()
