@@ -52,7 +52,7 @@ func (f *flags) report(out, errOut io.Writer, r request) error {
 		fmt.Fprintln(errOut, "note: "+p)
 	}
 	fmt.Fprintf(out, "records: %s   tables: %s   figures: %s   page: %s\n", f.out,
-		filepath.Join(f.out, "tables"), filepath.Join(f.out, "figures"), filepath.Join(f.out, "index.html"))
+		filepath.Join(f.out, "tables"), filepath.Join(f.out, "figures"), made.Page)
 	if f.paper {
 		if err := writePaper(out, made); err != nil {
 			return err

@@ -536,7 +536,7 @@ func (r *Results) claimSheet() *sheet {
 	if len(all) == 0 {
 		return nil
 	}
-	s := &sheet{name: Stem(r.Spec) + "-claims", title: r.Spec.Title + ": claims", heads: []string{"Claim"}, left: true,
+	s := &sheet{name: r.stem() + "-claims", title: r.Spec.Title + ": claims", heads: []string{"Claim"}, left: true,
 		wide:    []float64{0.22, 0.09, 0.09, 0.22, 0.09, 0.14},
 		columns: []string{"Place", "Our records", "Evidence", "Published numbers", "Evidence"}}
 	cell := func(v Verdict) entry {
@@ -559,6 +559,6 @@ func (r *Results) claimSheet() *sheet {
 			cells: []entry{text(j.Claim.Place), ours, text(j.OursEvidence), published, text(j.PublishedEvidence)}})
 	}
 	s.spans(0)
-	s.caption = "Claims judged on the means over seeds of our records and on the published numbers. Two quantities of a trace go together when their rank correlation is at least 0.5, and against each other when it is at most -0.5."
+	s.caption = r.selected("Claims judged on the means over seeds of our records and on the published numbers. Two quantities of a trace go together when their rank correlation is at least 0.5, and against each other when it is at most -0.5.")
 	return s
 }

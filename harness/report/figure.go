@@ -12,11 +12,14 @@ import (
 	"dgkip/harness/store"
 )
 
-// figure makes a chart of a figure's description; nil, with a problem noted, if
-// there is nothing to show.
+// figure makes a chart of a figure's description; nil if there is nothing to show,
+// with a problem noted unless nothing of it was selected.
 func (r *Results) figure(f spec.Figure) picture {
 	b := &figureBuilder{r: r, f: f, cells: r.only(f.Only)}
-	b.c = &chart{name: Stem(r.Spec) + "-" + f.Name, title: f.Title, caption: f.Caption}
+	b.c = &chart{name: r.stem() + "-" + f.Name, title: f.Title, caption: f.Caption}
+	if !r.options.Only.Empty() && len(b.cells) == 0 && f.Kind != "diagram" {
+		return nil // the selection is of cells that the figure is not about
+	}
 	b.arrange()
 	ok := false
 	switch f.Kind {

@@ -10,18 +10,15 @@ import (
 // index finds runs in a store.
 type index struct {
 	st       *store.Store
-	records  map[string]*store.Record // read so far, by key
+	records  map[string]*store.Record // by key
 	byRest   map[string][]string      // keys by identity without its data
 	failures map[string][]*store.Failure
 	problems []string
 }
 
-// newIndex reads all identities if runs are to be found without their keys.
-func newIndex(st *store.Store, all bool) (*index, error) {
+// newIndex reads all records. What cannot be read is said here, and nowhere else.
+func newIndex(st *store.Store) (*index, error) {
 	x := &index{st: st, records: map[string]*store.Record{}, byRest: map[string][]string{}, failures: map[string][]*store.Failure{}}
-	if !all {
-		return x, nil
-	}
 	keys, err := st.Keys()
 	if err != nil {
 		return nil, err
@@ -29,7 +26,7 @@ func newIndex(st *store.Store, all bool) (*index, error) {
 	for _, key := range keys {
 		rec, err := st.Get(key)
 		if err != nil {
-			x.problems = append(x.problems, err.Error())
+			x.problems = append(x.problems, "a record is left out, because it cannot be read: "+err.Error())
 			continue
 		}
 		x.records[key] = rec
@@ -55,24 +52,19 @@ func withoutData(id spec.Identity) string {
 
 // find returns a cell's run, and in words what was wrong.
 func (x *index) find(c *spec.Cell, seed uint64, key func(*spec.Cell, uint64) (string, bool)) (Run, string) {
-	run := Run{Seed: seed}
+	rest := withoutData(c.Identity(spec.DatasetIdentity{}, seed))
+	run := Run{Seed: seed, id: rest + string(spec.Canonical(c.Data))}
 	if key != nil {
 		k, ok := key(c, seed)
 		if !ok {
 			return run, ""
 		}
-		if !x.st.Has(k) {
+		run.id, run.Record = k, x.records[k]
+		if run.Record == nil {
 			run.Failure = x.st.Failed(k)
-			return run, ""
 		}
-		rec, err := x.get(k)
-		if err != nil {
-			return run, err.Error()
-		}
-		run.Record = rec
 		return run, ""
 	}
-	rest := withoutData(c.Identity(spec.DatasetIdentity{}, seed))
 	var problem string
 	for _, k := range x.byRest[rest] {
 		rec := x.records[k]
@@ -82,7 +74,7 @@ func (x *index) find(c *spec.Cell, seed uint64, key func(*spec.Cell, uint64) (st
 		if run.Record == nil {
 			run.Record = rec
 		} else if problem == "" {
-			problem = fmt.Sprintf("records on different data fit: %s is shown, %s is not", short(run.Record.Result.Key), short(k))
+			problem = fmt.Sprintf("%s, seed %d: records on different data fit: %s is shown, %s is not", cellName(c), seed, short(run.Record.Result.Key), short(k))
 		}
 	}
 	if run.Record == nil {
@@ -94,17 +86,6 @@ func (x *index) find(c *spec.Cell, seed uint64, key func(*spec.Cell, uint64) (st
 		}
 	}
 	return run, problem
-}
-
-func (x *index) get(key string) (*store.Record, error) {
-	if rec := x.records[key]; rec != nil {
-		return rec, nil
-	}
-	rec, err := x.st.Get(key)
-	if err == nil {
-		x.records[key] = rec
-	}
-	return rec, err
 }
 
 // fits tells whether a run's data is the declared one, as far as it is declared.

@@ -26,6 +26,8 @@ func (s *sheet) latex(spec string) []byte {
 	p("\\begin{table*}[tp]\n\\centering\n\\caption{%s}\n\\label{tab:%s}\n\\smallskip\n", latexText(s.caption), latexLabel(s.name))
 	p("\\ifdefined\\dgkipsideways\\ifdefined\\sideways\\begin{sideways}\\fi\\fi\n")
 	p("\\begin{minipage}{\\ifdefined\\dgkipsideways0.8\\textheight\\else\\linewidth\\fi}\n\\centering\\footnotesize\n")
+	// Rules without booktabs have no room around them.
+	p("\\ifdefined\\cmidrulekern\\else\\renewcommand{\\arraystretch}{1.35}\\fi\n")
 	p("\\dgkipfit{\\begin{tabular}{%s}\n\\toprule\n", s.latexColumns())
 	s.latexHeadings(&b)
 	total := len(s.heads) + len(s.columns)

@@ -43,7 +43,7 @@ func page(sections []section) []byte {
 	if len(sections) > 1 {
 		b.WriteString("<h1>Results</h1>\n<nav><ul>\n")
 		for _, s := range sections {
-			fmt.Fprintf(&b, "<li><a href=\"#%s\">%s</a> <span class=\"dim\">%s</span></li>\n", htmlText(Stem(s.r.Spec)), htmlText(s.r.Spec.Title), htmlText(s.r.progress()))
+			fmt.Fprintf(&b, "<li><a href=\"#%s\">%s</a> <span class=\"dim\">%s</span></li>\n", htmlText(s.r.stem()), htmlText(s.r.Spec.Title), htmlText(s.r.progress()))
 		}
 		b.WriteString("</ul></nav>\n")
 	}
@@ -56,16 +56,19 @@ func page(sections []section) []byte {
 
 // progress says how much of an experiment is done.
 func (r *Results) progress() string {
-	done, failed, all := 0, 0, 0
-	for _, c := range r.Cells {
-		done += len(c.done())
-		failed += c.failed()
-		all += len(c.Runs)
+	done, failed, all := 0, 0, r.distinct()
+	for _, run := range all {
+		switch {
+		case run.Record != nil:
+			done++
+		case run.Failure != nil:
+			failed++
+		}
 	}
-	if all == 0 {
+	if len(all) == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("%d of %s done", done, count(all, "run", "runs"))
+	s := fmt.Sprintf("%d of %s done", done, count(len(all), "run", "runs"))
 	if failed > 0 {
 		s += fmt.Sprintf(", %d failed", failed)
 	}
@@ -75,7 +78,7 @@ func (r *Results) progress() string {
 func (s section) write(b *bytes.Buffer) {
 	p := func(format string, args ...any) { fmt.Fprintf(b, format, args...) }
 	r := s.r
-	p("<section id=\"%s\">\n<h2>%s</h2>\n", htmlText(Stem(r.Spec)), htmlText(r.Spec.Title))
+	p("<section id=\"%s\">\n<h2>%s</h2>\n", htmlText(r.stem()), htmlText(r.Spec.Title))
 	if r.Spec.About != "" {
 		p("<p>%s</p>\n", htmlText(r.Spec.About))
 	}
@@ -84,6 +87,9 @@ func (s section) write(b *bytes.Buffer) {
 		progress = ": " + t
 	}
 	p("<p class=\"dim\">Experiment <code>%s</code>, profile %s%s.</p>\n", htmlText(r.Spec.Name), htmlText(r.Spec.Profile), htmlText(progress))
+	if t := r.selection(); t != "" {
+		p("<p><b>%s</b></p>\n", htmlText(t))
+	}
 	if len(r.Problems) > 0 {
 		p("<div class=\"problems\"><b>Not complete</b><ul>")
 		for _, t := range r.Problems {

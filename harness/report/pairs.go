@@ -69,8 +69,8 @@ func (r *Results) pairs() *sheet {
 		return nil
 	}
 	adjusted := stats.Holm(p)
-	s := &sheet{name: Stem(r.Spec) + "-pairs", title: r.Spec.Title + ": the best against the second",
-		columns: []string{"Best", "Second", "Seeds", "Difference", "Exact p", "least p", "Holm p", "t-test p"}}
+	s := &sheet{name: r.stem() + "-pairs", title: r.Spec.Title + ": the best against the second",
+		columns: []string{"Best", "Second", "Seeds", "Difference", "Exact p", "Least p", "Holm p", "t-test p"}}
 	for _, a := range b.rowAxes {
 		s.heads = append(s.heads, axisTitle(a))
 	}
@@ -100,7 +100,7 @@ func (r *Results) pairs() *sheet {
 	s.spans(len(b.rowAxes) - 1)
 	s.caption = fmt.Sprintf("The best of a row against the second, seed by seed: mean ± population standard deviation of the differences in %s, and two-sided p-values of the exact sign-flip test and of the paired t-test. Least p is the smallest value that the exact test can give for so many seeds. Holm's adjustment is over the %s of this table. Best and second were chosen by the same numbers, which makes the p-values too small.",
 		metricTitle(l.metric), count(len(found), "row", "rows"))
-	s.notes = warnings
+	s.caption, s.notes = r.selected(s.caption), warnings
 	return s
 }
 

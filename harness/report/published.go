@@ -126,7 +126,7 @@ func (r *Results) comparison() *sheet {
 		return a != "dataset" && a != "ipc" && a != "method" && len(r.axisValues(a)) < 2
 	})
 	s := &sheet{
-		name: Stem(r.Spec) + "-comparison", title: r.Spec.Title + ": published numbers and ours",
+		name: r.stem() + "-comparison", title: r.Spec.Title + ": published numbers and ours",
 		columns: []string{"Ours", "Seeds", "Published", "Difference", "Allowed", "Within"},
 	}
 	for _, a := range axes {
@@ -198,6 +198,7 @@ func (r *Results) comparison() *sheet {
 		s.caption += fmt.Sprintf(", %d not judged", unjudged)
 	}
 	s.caption += ". Allowed is twice the combined spread, the root of the summed squares of both standard deviations, unless the experiment declares a tolerance; a published number stands for every number that rounds to it."
+	s.caption = r.selected(s.caption)
 	if r.anyMetric(all, isTime) {
 		s.notes = append(s.notes, "Times depend on the machine; the factor is ours over the published one, and it is judged only where a tolerance is declared.")
 	}

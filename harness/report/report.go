@@ -10,6 +10,8 @@
 package report
 
 import (
+	"strings"
+
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
@@ -21,7 +23,9 @@ type Options struct {
 	// rest of their identity.
 	Key func(c *spec.Cell, seed uint64) (string, bool)
 
-	// Only leaves out cells, and seeds, that it does not match.
+	// Only leaves out cells, and seeds, that it does not match. Files of such a
+	// selection have names of their own, and never take the place of a whole
+	// experiment's.
 	Only spec.Filter
 
 	// Datasets describes data by name, for cells without a record; a record says
@@ -38,6 +42,30 @@ func (o Options) command() string {
 		return "go run ."
 	}
 	return o.Command
+}
+
+// selectionSuffix marks the files of a selection.
+const selectionSuffix = "-selection"
+
+// stem is Stem with a mark for a selection.
+func (r *Results) stem() string {
+	if r.options.Only.Empty() {
+		return Stem(r.Spec)
+	}
+	return Stem(r.Spec) + selectionSuffix
+}
+
+// selection says what was selected, "" for everything.
+func (r *Results) selection() string {
+	if r.options.Only.Empty() {
+		return ""
+	}
+	return "A selection: -only '" + r.options.Only.String() + "'."
+}
+
+// selected puts in front of a caption what was selected.
+func (r *Results) selected(caption string) string {
+	return strings.TrimSpace(r.selection() + " " + caption)
 }
 
 // Stem is the name of an experiment's files: its own, with the profile behind it

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -222,7 +223,7 @@ func TestEmptyStore(t *testing.T) {
 		t.Errorf("failures %q", got)
 	}
 	b, err := os.ReadFile(filepath.Join(dir, "tables", "demo.md"))
-	if err != nil || !bytes.Contains(b, []byte("of which no run has been made")) {
+	if err != nil || !bytes.Contains(b, []byte("percent: no run has been made.")) {
 		t.Errorf("%v\n%s", err, b)
 	}
 }
@@ -241,5 +242,135 @@ func TestDamagedRecordIsAProblem(t *testing.T) {
 	}
 	if len(again.Problems) != 1 || len(again.Cells[0].done()) != 1 {
 		t.Errorf("problems %q, %d runs", again.Problems, len(again.Cells[0].done()))
+	}
+	// It is said once and in the same words, however records are found.
+	key := func(c *spec.Cell, seed uint64) (string, bool) {
+		return c.Identity(dataOf(c.Dataset), seed).Key(), true
+	}
+	for _, o := range []Options{{}, {Key: key}} {
+		out, err := Write(t.TempDir(), []*spec.Spec{s, s}, st, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(out.Problems, again.Problems) || !strings.Contains(out.Problems[0], "cannot be read") {
+			t.Errorf("problems %q, not %q", out.Problems, again.Problems)
+		}
+	}
+}
+
+// What was selected does not take the place of the whole.
+func TestSelection(t *testing.T) {
+	s, st, dir := parse(t, demo), shared(t), t.TempDir()
+	s.Figures = slices.DeleteFunc(s.Figures, func(f spec.Figure) bool { return f.Name != "bars" && f.Name != "process" })
+	whole, err := Write(dir, []*spec.Spec{s}, st, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := tree(t, dir)
+	f, err := spec.ParseFilter("dataset:mnist method:(slow fast-ls) ipc:(1 10)", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := parse(t, strings.Replace(small, "\"mnist\"", "\"glyphs\"", 1))
+	other.Name = "other"
+	out, err := Write(dir, []*spec.Spec{s, other}, st, Options{Only: f})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out.Problems) > 0 {
+		t.Errorf("problems %q", out.Problems)
+	}
+	after := tree(t, dir)
+	for name, content := range before {
+		if after[name] != content {
+			t.Errorf("%s is another one", name)
+		}
+		delete(after, name)
+	}
+	if filepath.Base(whole.Page) != "index.html" || filepath.Base(out.Page) != "index-selection.html" || len(after) != len(out.Files) {
+		t.Errorf("pages %s and %s, %d new files of %d", whole.Page, out.Page, len(after), len(out.Files))
+	}
+	for name := range after {
+		if base := filepath.Base(name); !strings.HasPrefix(base, "demo-selection") && base != "index-selection.html" || strings.Contains(base, "process") {
+			t.Errorf("unexpected file %s", name)
+		}
+	}
+	said := "A selection: -only 'dataset:mnist method:(slow fast-ls) ipc:(1 10)'."
+	for _, name := range []string{"tables/demo-selection.md", "tables/demo-selection-pairs.html", "tables/demo-selection-claims.tex", "figures/demo-selection-bars.tex", "index-selection.html"} {
+		content, ok := after[name]
+		if content = strings.NewReplacer("&#39;", "'", "\\(", "(", "\\)", ")").Replace(content); !ok || !strings.Contains(content, said) {
+			t.Errorf("%s does not say what was selected:\n%.400s", name, content)
+		}
+	}
+	var b bytes.Buffer
+	if err := out.Results[0].Terminal(&b, Screen{}); err != nil || !strings.Contains(b.String(), said) {
+		t.Errorf("%v\n%s", err, &b)
+	}
+}
+
+// A run that cells share is counted once.
+func TestProgressCountsRuns(t *testing.T) {
+	r := loadDemo(t)
+	cells, keys := 0, map[string]bool{}
+	for _, c := range r.Cells {
+		for _, run := range c.done() {
+			cells++
+			keys[run.Record.Result.Key] = true
+		}
+	}
+	if len(keys) == cells {
+		t.Fatal("no cells share a run")
+	}
+	// Of 2 datasets, 3 numbers of images and 4 methods all but one cell, and of the
+	// whole sets one each, with 3 seeds.
+	all := (2*3*4 - 1 + 2) * 3
+	if want := fmt.Sprintf("%d of %d runs done, 7 failed", len(keys), all); r.progress() != want {
+		t.Errorf("%q, not %q", r.progress(), want)
+	}
+	empty, err := Load(r.Spec, store.Open(filepath.Join(t.TempDir(), "none")), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("0 of %d runs done", all); empty.progress() != want {
+		t.Errorf("%q, not %q", empty.progress(), want)
+	}
+}
+
+// What there is nothing to show of any more does not stay behind.
+func TestStaleFilesAreRemoved(t *testing.T) {
+	s, dir := parse(t, demo), t.TempDir()
+	s.Figures = s.Figures[:1]
+	if _, err := Write(dir, []*spec.Spec{s}, shared(t), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	own := filepath.Join(dir, "figures", "demo-process-mine.pdf")
+	if err := os.WriteFile(own, []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out, err := Write(dir, []*spec.Spec{s}, store.Open(filepath.Join(dir, "none")), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := tree(t, dir)
+	if len(got) != len(out.Files)+1 || got["figures/demo-process-mine.pdf"] == "" || got["figures/demo-process.pdf"] != "" || got["tables/demo-pairs.md"] != "" {
+		t.Errorf("%d files, written %d: %q", len(got), len(out.Files), slices.Sorted(maps.Keys(got)))
+	}
+}
+
+func TestAllFailed(t *testing.T) {
+	s := parse(t, small)
+	st := store.Open(filepath.Join(t.TempDir(), "results"))
+	if err := st.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Fail(store.Failure{Identity: s.Cells[0].Identity(dataOf("mnist"), 0), Kind: "panic"}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Load(s, st, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.table().caption; !strings.Contains(got, "percent: every run that was made has failed.") {
+		t.Error(got)
 	}
 }

@@ -35,11 +35,13 @@ type Run struct {
 	Seed    uint64
 	Record  *store.Record  // nil if there is none
 	Failure *store.Failure // of a run without a record; nil if there is none
+
+	id string // the same for all cells that share the run
 }
 
 // Load finds the records of an experiment.
 func Load(s *spec.Spec, st *store.Store, o Options) (*Results, error) {
-	x, err := newIndex(st, o.Key == nil)
+	x, err := newIndex(st)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +59,7 @@ func (x *index) load(s *spec.Spec, o Options) *Results {
 			}
 			run, problem := x.find(c, seed, o.Key)
 			if problem != "" {
-				r.problem("%s, seed %d: %s", cellName(c), seed, problem)
+				r.problem("%s", problem)
 			}
 			if run.Record != nil {
 				if _, known := r.data[c.Dataset]; !known {
@@ -166,6 +168,36 @@ func (r *Results) trace(rec *store.Record) *store.Trace {
 	}
 	r.traces[key] = t
 	return t
+}
+
+// distinct lists the runs of all cells, those that cells share once.
+func (r *Results) distinct() []Run {
+	var out []Run
+	seen := map[string]bool{}
+	for _, c := range r.Cells {
+		for _, run := range c.Runs {
+			if !seen[run.id] {
+				seen[run.id] = true
+				out = append(out, run)
+			}
+		}
+	}
+	return out
+}
+
+// nothing says why there is no value at all.
+func (r *Results) nothing() string {
+	made := 0
+	for _, c := range r.Cells {
+		if len(c.done()) > 0 {
+			return "no run has this number"
+		}
+		made += c.failed()
+	}
+	if made > 0 {
+		return "every run that was made has failed"
+	}
+	return "no run has been made"
 }
 
 // done lists the runs with a record.

@@ -94,7 +94,7 @@ func (b *tableBuilder) layout() {
 		b.lines = append(b.lines, second)
 	}
 	s := &b.out
-	s.name, s.title = Stem(b.r.Spec), b.r.Spec.Title
+	s.name, s.title = b.r.stem(), b.r.Spec.Title
 	for _, a := range b.rowAxes {
 		s.heads = append(s.heads, axisTitle(a))
 	}
@@ -375,7 +375,7 @@ func (b *tableBuilder) explain() {
 	if p := b.r.Spec.Profile; p != "" {
 		sentences = append(sentences, "Profile: "+p+".")
 	}
-	b.out.caption = strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " ")
+	b.out.caption = b.r.selected(strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " "))
 
 	note := func(format string, args ...any) { b.out.notes = append(b.out.notes, fmt.Sprintf(format, args...)) }
 	if b.out.has(func(e entry) bool { return e.state == notRun }) {
@@ -409,7 +409,7 @@ func (b *tableBuilder) spreadText(l line) string {
 	}
 	switch {
 	case b.most == 0:
-		return ", of which no run has been made"
+		return ": " + b.r.nothing()
 	case b.most == 1:
 		return " of one seed" + of + ", so that no spread can be given"
 	}

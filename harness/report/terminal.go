@@ -53,16 +53,17 @@ func (r *Results) hereNote(host string) []string {
 		return nil
 	}
 	here, all := 0, 0
-	for _, c := range r.Cells {
-		for _, run := range c.done() {
-			all++
-			mine := true
-			for _, s := range run.Record.Provenance.Sessions {
-				mine = mine && s.Host.Name == host
-			}
-			if mine {
-				here++
-			}
+	for _, run := range r.distinct() {
+		if run.Record == nil {
+			continue
+		}
+		all++
+		mine := true
+		for _, s := range run.Record.Provenance.Sessions {
+			mine = mine && s.Host.Name == host
+		}
+		if mine {
+			here++
 		}
 	}
 	switch {

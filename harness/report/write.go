@@ -2,7 +2,9 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -14,6 +16,7 @@ import (
 type Outcome struct {
 	Results  []*Results // one for every experiment
 	Files    []string   // written, or found to be right already
+	Page     string     // the page among the files
 	Problems []string   // what stood in the way of a complete report
 }
 
@@ -22,9 +25,11 @@ type Outcome struct {
 //
 // Names are those of Stem, with what the file holds behind them: the table itself
 // has nothing, further ones -comparison, -pairs, -claims and -runs, and figures
-// their names.
+// their names. What o.Only selects has -selection behind Stem, and the page
+// index-selection.html: the files of the whole stay as they were. Files of a table
+// or figure that there is nothing to show of any more are removed.
 func Write(dir string, specs []*spec.Spec, st *store.Store, o Options) (*Outcome, error) {
-	x, err := newIndex(st, true)
+	x, err := newIndex(st)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +41,12 @@ func Write(dir string, specs []*spec.Spec, st *store.Store, o Options) (*Outcome
 		out.Results = append(out.Results, r)
 		sections = append(sections, w.experiment(r))
 	}
-	w.put("index.html", page(sections))
+	name := "index.html"
+	if !o.Only.Empty() {
+		name = "index" + selectionSuffix + ".html"
+	}
+	out.Page = filepath.Join(dir, name)
+	w.put(name, page(sections))
 	seen := map[string]bool{}
 	for _, r := range out.Results {
 		for _, p := range r.Problems {
@@ -71,8 +81,14 @@ type writer struct {
 
 func (w *writer) experiment(r *Results) section {
 	sec := section{r: r}
-	stem := Stem(r.Spec)
+	stem := r.stem()
 	source := fmt.Sprintf("the experiment %s (profile %s)", r.Spec.Name, r.Spec.Profile)
+	if stem != Stem(r.Spec) {
+		if len(r.Cells) == 0 {
+			return sec // the selection is of other experiments
+		}
+		source += ", selected by -only '" + r.options.Only.String() + "'"
+	}
 	metrics := []string{"test_acc", secondsPerUpdate}
 	if t := r.Spec.Table; t != nil && t.Value != "" && t.Value != metrics[0] && t.Value != metrics[1] {
 		metrics = append([]string{t.Value}, metrics...)
@@ -83,27 +99,40 @@ func (w *writer) experiment(r *Results) section {
 		w.put("tables/"+stem+".csv", r.tableCSV(metrics))
 		w.put("tables/"+stem+"-runs.csv", r.runsCSV())
 		sec.sheets = append(sec.sheets, main)
-		for _, s := range []*sheet{r.comparison(), r.pairs(), r.claimSheet()} {
-			if s != nil {
-				w.sheet(s, source)
-				w.put("tables/"+s.name+".csv", s.csv())
-				sec.sheets = append(sec.sheets, s)
+		for _, further := range []struct {
+			name string
+			s    *sheet
+		}{{"comparison", r.comparison()}, {"pairs", r.pairs()}, {"claims", r.claimSheet()}} {
+			s := further.s
+			if s == nil {
+				for _, format := range []string{"tex", "md", "html", "csv"} {
+					w.remove("tables/" + stem + "-" + further.name + "." + format)
+				}
+				continue
 			}
+			w.sheet(s, source)
+			w.put("tables/"+s.name+".csv", s.csv())
+			sec.sheets = append(sec.sheets, s)
 		}
 	}
 	for _, f := range r.Spec.Figures {
+		v := shown{name: stem + "-" + f.Name, caption: sentence(f.Title)}
 		p := r.figure(f)
 		if p == nil {
+			for _, format := range append([]string{"tex"}, figureFormats...) {
+				w.remove("figures/" + v.name + "." + format)
+			}
 			continue
 		}
-		v := shown{name: stem + "-" + f.Name, caption: sentence(f.Title)}
 		if c, ok := p.(*chart); ok {
 			v.caption = c.caption
 		}
+		v.caption = r.selected(v.caption)
 		for _, format := range figureFormats {
 			b, err := render(p, format)
 			if err != nil {
 				r.problem("figure %s: %v", f.Name, err)
+				w.remove("figures/" + v.name + "." + format)
 				continue
 			}
 			w.put("figures/"+v.name+"."+format, b)
@@ -142,8 +171,22 @@ func (w *writer) put(name string, content []byte) {
 		return
 	}
 	if err := writeAtomic(file, content); err != nil {
-		w.err = fmt.Errorf("cannot write the report: %w\nhint: the records are safe; when the cause is gone, -collect writes the report without computing anything", err)
+		w.fail(err)
 	}
+}
+
+// remove removes a file of an earlier report, which this one has nothing for.
+func (w *writer) remove(name string) {
+	if w.err != nil {
+		return
+	}
+	if err := os.Remove(filepath.Join(w.dir, filepath.FromSlash(name))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		w.fail(err)
+	}
+}
+
+func (w *writer) fail(err error) {
+	w.err = fmt.Errorf("cannot write the report: %w\nhint: the records are safe; when the cause is gone, -collect writes the report without computing anything", err)
 }
 
 // writeAtomic writes a file under another name and renames it into place.

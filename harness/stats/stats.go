@@ -1,15 +1,16 @@
 // Package stats summarises repeated runs and compares methods over the same seeds.
 //
 // What is doubtful about a number comes with it as a Warning, a value that callers
-// show beside the number; nothing here prints. Sums run in the order of their
-// terms and are never fused, so that the same numbers give the same bits on every
-// machine; what rests on library functions is rounded to ten digits for the same
-// reason.
+// show beside the number; nothing here prints. Means are exact, and other sums run
+// in the order of their terms and are never fused, so that the same numbers give
+// the same bits on every machine; what rests on library functions is rounded to ten
+// digits for the same reason.
 package stats
 
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -53,13 +54,26 @@ func Summarise(x []float64) Summary {
 	return s
 }
 
-// Mean is the arithmetic mean.
+// Mean is the arithmetic mean of the values as people write them, in their shortest
+// decimals, rounded once: that of 0.684, 0.686 and 0.688 is 0.686 and no neighbour
+// of it, in whatever order they come.
 func Mean(x []float64) float64 {
 	var sum float64
 	for _, v := range x {
 		sum += v
 	}
-	return sum / float64(len(x))
+	if len(x) == 0 || math.IsNaN(sum) || math.IsInf(sum, 0) {
+		return sum / float64(len(x))
+	}
+	exact, term := new(big.Rat), new(big.Rat)
+	for _, v := range x {
+		if _, ok := term.SetString(strconv.FormatFloat(v, 'g', -1, 64)); !ok {
+			panic(fmt.Sprintf("stats: %v is not a number", v))
+		}
+		exact.Add(exact, term)
+	}
+	mean, _ := exact.Quo(exact, term.SetInt64(int64(len(x)))).Float64()
+	return mean
 }
 
 // SD is the population standard deviation: of these values, not of others like
@@ -77,8 +91,8 @@ func SD(x []float64) float64 {
 // Combined is the spread of a difference of two independent numbers.
 func Combined(a, b float64) float64 { return math.Sqrt(float64(a*a) + float64(b*b)) }
 
-// Same tells whether two means are a tie. Means of the same values in another
-// order may differ in their last bits, and count as the same.
+// Same tells whether two means are a tie. Means of which one was
+// scaled may differ in their last bits, and count as the same.
 func Same(a, b float64) bool {
 	return a == b || math.Abs(a-b) <= 1e-12*math.Max(math.Abs(a), math.Abs(b))
 }

@@ -116,10 +116,35 @@ func TestSpearman(t *testing.T) {
 	}
 }
 
+// Of accuracies in steps of 1/2000, every mean that is such a step is that number,
+// to the last bit.
+func TestMeanIsExact(t *testing.T) {
+	for i := range 300 {
+		for j := range 20 {
+			step := 1000 + i
+			x := []float64{float64(step-j) / 2000, float64(step+2*j) / 2000, float64(step-j) / 2000}
+			if got, want := Mean(x), float64(step)/2000; got != want {
+				t.Fatalf("the mean of %v is %v, not %v", x, got, want)
+			}
+		}
+	}
+	if got := Mean([]float64{0.7, 0.1, 1e300, -1e300}); got != 0.2 {
+		t.Errorf("the mean is %v", got)
+	}
+	if got := Mean([]float64{math.Inf(1), 1}); !math.IsInf(got, 1) {
+		t.Errorf("with an infinity, the mean is %v", got)
+	}
+	if !math.IsNaN(Mean([]float64{math.NaN(), 1})) || !math.IsNaN(Mean(nil)) {
+		t.Error("the mean of what is no number is a number")
+	}
+}
+
 func TestSame(t *testing.T) {
-	a, b := Mean([]float64{0.1, 0.2, 0.3}), Mean([]float64{0.3, 0.2, 0.1})
-	if !Same(a, b) {
-		t.Errorf("%v and %v are the same values in another order", a, b)
+	if a, b := 100*Mean([]float64{0.1, 0.2, 0.6}), Mean([]float64{10, 20, 60}); !Same(a, b) {
+		t.Errorf("%v and %v are the same", a, b)
+	}
+	if !Same(0.1+0.2, 0.3) {
+		t.Error("a difference in the last bit counts")
 	}
 	if Same(0.99995, 0.99996) {
 		t.Error("different means are a tie")
