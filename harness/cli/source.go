@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"dgkip/harness/data"
@@ -49,11 +50,20 @@ func (s *source) Open(ctx context.Context, d spec.Data) (*engine.Dataset, error)
 	return &engine.Dataset{
 		Identity: spec.DatasetIdentity{Name: set.Name, Classes: set.Classes, Preprocess: kind, Digest: "sha256:" + set.Digest},
 		Record:   store.Dataset{Title: orElse(title, d.Name), BuiltIn: set.BuiltIn, Files: set.Files},
-		Sizes:    method.Sizes{Train: set.Train.Len(), Test: set.Test.Len(), Classes: len(set.Classes), H: set.H, W: set.W, C: set.Ch},
+		Sizes:    method.Sizes{Train: set.Train.Len(), Test: set.Test.Len(), Classes: len(set.Classes), H: set.H, W: set.W, C: set.Ch, Smallest: smallest(set)},
 		Load: func(ctx context.Context) (*method.Data, method.Images, error) {
 			return load(ctx, set, kind, orElse(title, d.Name))
 		},
 	}, nil
+}
+
+// smallest returns how many training images the class with fewest has.
+func smallest(set *data.Set) int {
+	count := make([]int, len(set.Classes))
+	for _, l := range set.Train.Labels {
+		count[l]++
+	}
+	return slices.Min(count)
 }
 
 // titles are the datasets' names as tables print them.

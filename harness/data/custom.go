@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -25,7 +26,7 @@ import (
 // Where there is no test set, a part of each class is set aside for it. Prefer PNG:
 // what a JPEG decodes to may change with the release of Go, and the digest with it.
 type Config struct {
-	Format      string `toml:"format"`
+	Format      string `toml:"format" enum:"npz,idx,folder"`
 	Train       string `toml:"train"`
 	Test        string `toml:"test"`
 	TrainLabels string `toml:"train_labels"`
@@ -64,9 +65,6 @@ func (c *Config) load(ctx context.Context, name string, classes []int, base stri
 	if errors.Is(err, ErrConfig) {
 		return nil, at("[data."+name+"]", err)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		err = hint(err, "relative paths start from %s", base)
-	}
 	if err != nil {
 		return nil, at(name, err)
 	}
@@ -80,11 +78,24 @@ func (c *Config) set(ctx context.Context, name string, classes []int, base strin
 	if classes == nil {
 		classes = c.Classes
 	}
+	if err := c.find(base); err != nil {
+		return nil, err
+	}
 	raw, err := c.read(ctx, base)
 	if err != nil {
 		return nil, err
 	}
 	if err := c.fits(raw); err != nil {
+		return nil, err
+	}
+	if len(raw.names) == 1 || len(classes) == 1 {
+		err := fmt.Errorf("%w: %s has only one class (%s); two are needed at least", ErrClass, raw.files[0], raw.names[0])
+		switch {
+		case len(raw.names) > 1:
+			err = fmt.Errorf("%w: only one of the %d classes in %s is asked for; two are needed at least", ErrClass, len(raw.names), raw.files[0])
+		case c.Format == "folder":
+			err = hint(err, "each sub-folder is a class: the images of each lie in one of their own")
+		}
 		return nil, err
 	}
 	split := raw.test.Labels == nil
@@ -98,51 +109,155 @@ func (c *Config) set(ctx context.Context, name string, classes []int, base strin
 	return set, err
 }
 
-// check finds mistakes in the settings, before any file is read.
-func (c *Config) check(name string) error {
-	bad := func(key, format string, args ...any) error {
-		return fmt.Errorf("%w: %s: %s", ErrConfig, key, fmt.Sprintf(format, args...))
-	}
-	if slices.Contains(Names(), name) {
-		return hint(bad("name", "%s is a dataset of this program", name), "choose another name")
-	}
-	if !slices.Contains([]string{"npz", "idx", "folder"}, c.Format) {
-		return hint(bad("format", "%q", c.Format), `write format = "npz", "idx" or "folder"`)
-	}
-	if c.Train == "" {
-		return hint(bad("train", "missing"), `write train = "PATH"`)
-	}
-	if idx := c.Format == "idx"; idx != (c.TrainLabels != "") || (idx && c.Test != "") != (c.TestLabels != "") {
-		return hint(bad("train_labels, test_labels", "idx has labels in files of their own, the other formats do not"),
-			"give train and train_labels, test and test_labels with idx; train and test otherwise")
-	}
-	for key, arrays := range map[string][]string{"train_arrays": c.TrainArrays, "test_arrays": c.TestArrays} {
-		if arrays != nil && (c.Format != "npz" || len(arrays) != 2) {
-			return hint(bad(key, "%q", arrays), `with npz, write %s = ["IMAGES", "LABELS"]; leave it out otherwise`, key)
-		}
-	}
+// BadSetting says what is wrong with one setting of a Config. It is an ErrConfig.
+type BadSetting struct {
+	Key  string // as in the toml tag
+	Why  string // "must be below 1"
+	Hint string
+}
+
+func (e *BadSetting) Error() string { return e.Key + " " + e.Why }
+
+// Unwrap returns ErrConfig.
+func (e *BadSetting) Unwrap() error { return ErrConfig }
+
+// BadValues lists the settings whose values are none, whatever the others are.
+func (c *Config) BadValues() (list []*BadSetting) {
+	bad := func(key, why, hint string) { list = append(list, &BadSetting{key, why, hint}) }
 	if !(c.TestFraction >= 0 && c.TestFraction < 1) {
-		return hint(bad("test_fraction", "%v", c.TestFraction), "the part of each class kept for testing, between 0 and 1")
-	}
-	if c.TestFraction > 0 && (c.Test != "" || c.TestArrays != nil) {
-		return hint(bad("test_fraction", "there is a test set already"), "leave test_fraction out, or the test set")
+		bad("test_fraction", fmt.Sprintf("is %v", c.TestFraction), "the part of each class kept for testing, between 0 and 1")
 	}
 	if c.Channels != 0 && c.Channels != 1 && c.Channels != 3 {
-		return hint(bad("channels", "%d", c.Channels), "1 for grey, 3 for colour, or leave it out")
+		bad("channels", fmt.Sprintf("is %d", c.Channels), "1 for grey, 3 for colour, or leave it out")
 	}
 	if c.Size != nil && (len(c.Size) != 2 || c.Size[0] <= 0 || c.Size[1] <= 0) {
-		return hint(bad("size", "%v", c.Size), "write size = [HEIGHT, WIDTH]")
+		bad("size", fmt.Sprintf("is %v", c.Size), "write size = [HEIGHT, WIDTH]")
 	}
-	return nil
+	for _, a := range c.arrays() {
+		if a.names != nil && len(a.names) != 2 {
+			bad(a.key, fmt.Sprintf("is %q", a.names), fmt.Sprintf(`write %s = ["IMAGES", "LABELS"]`, a.key))
+		}
+	}
+	return list
+}
+
+// BadTogether lists the settings that do not go with the others, of which each has
+// a value that it may have.
+func (c *Config) BadTogether() (list []*BadSetting) {
+	bad := func(key, why, hint string) { list = append(list, &BadSetting{key, why, hint}) }
+	if c.Train == "" {
+		bad("train", "is missing", `write train = "PATH"`)
+	}
+	for _, l := range []struct{ key, labels, of, images string }{
+		{"train_labels", c.TrainLabels, "train", c.Train}, {"test_labels", c.TestLabels, "test", c.Test},
+	} {
+		switch {
+		case c.Format != "idx" && l.labels != "":
+			bad(l.key, "is for idx, which has labels in files of their own", "leave it out")
+		case c.Format == "idx" && l.labels == "" && l.images != "":
+			bad(l.key, "is missing: idx has labels in files of their own", fmt.Sprintf(`write %s = "PATH"`, l.key))
+		case c.Format == "idx" && l.labels != "" && l.images == "" && l.of == "test":
+			bad(l.key, "has no images", `write test = "PATH"`)
+		}
+	}
+	for _, a := range c.arrays() {
+		if a.names != nil && c.Format != "npz" {
+			bad(a.key, "is for npz", "leave it out")
+		}
+	}
+	if c.TestFraction > 0 && (c.Test != "" || c.TestArrays != nil) {
+		bad("test_fraction", "has no place: there is a test set already", "leave test_fraction out, or the test set")
+	}
+	return list
+}
+
+type arrayNames struct {
+	key   string
+	names []string
+}
+
+func (c *Config) arrays() []arrayNames {
+	return []arrayNames{{"train_arrays", c.TrainArrays}, {"test_arrays", c.TestArrays}}
+}
+
+// check finds mistakes in the settings, before any file is read.
+func (c *Config) check(name string) error {
+	if slices.Contains(Names(), name) {
+		return hint(fmt.Errorf("%w: %s is a dataset of this program", ErrConfig, name), "choose another name")
+	}
+	list := c.BadValues()
+	if formats := []string{"npz", "idx", "folder"}; !slices.Contains(formats, c.Format) {
+		list = append(list, &BadSetting{"format", fmt.Sprintf("is %q", c.Format), `write format = "npz", "idx" or "folder"`})
+	} else {
+		list = append(list, c.BadTogether()...)
+	}
+	var errs []error
+	for _, b := range list {
+		errs = append(errs, hint(b, "%s: %s", b.Key, b.Hint))
+	}
+	return gather("bad settings", errs)
+}
+
+// resolve returns the place of a path of the settings.
+func resolve(base, path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(base, path)
+}
+
+// unfit is a path that leads nowhere, or to the wrong kind of thing.
+type unfit struct {
+	text string
+	kind error
+}
+
+func (e *unfit) Error() string { return e.text }
+func (e *unfit) Unwrap() error { return e.kind }
+
+// find checks that there is something of the right kind at each path.
+func (c *Config) find(base string) error {
+	var errs []error
+	for _, p := range []struct{ key, path string }{
+		{"train", c.Train}, {"test", c.Test}, {"train_labels", c.TrainLabels}, {"test_labels", c.TestLabels},
+	} {
+		if p.path == "" {
+			continue
+		}
+		place := resolve(base, p.path)
+		if full, err := filepath.Abs(place); err == nil {
+			place = full
+		}
+		said := fmt.Sprintf("%s = %q", p.key, p.path)
+		info, err := os.Stat(place)
+		switch folder := c.Format == "folder"; {
+		case errors.Is(err, fs.ErrNotExist):
+			what := "file"
+			if folder {
+				what = "folder"
+			}
+			err = &unfit{fmt.Sprintf("%s: no such %s (looked for %s)", said, what, place), fs.ErrNotExist}
+			if !filepath.IsAbs(p.path) {
+				err = hint(err, "relative paths start from %s, the folder of the experiment's file", base)
+			}
+		case err != nil:
+			err = fmt.Errorf("%s: %w", said, err)
+		case info.IsDir() && !folder:
+			err = hint(&unfit{fmt.Sprintf("%s: %s is a folder, and format = %q reads files", said, place, c.Format), ErrFormat},
+				`write format = "folder" for a folder with a sub-folder of images for each class`)
+		case !info.IsDir() && folder:
+			err = hint(&unfit{fmt.Sprintf("%s: %s is a file, and format = \"folder\" reads folders", said, place), ErrFormat},
+				`write format = "npz" or "idx" for files`)
+		}
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return gather("paths that do not fit", errs)
 }
 
 func (c *Config) read(ctx context.Context, base string) (*contents, error) {
-	abs := func(path string) string {
-		if path == "" || filepath.IsAbs(path) {
-			return path
-		}
-		return filepath.Join(base, path)
-	}
+	abs := func(path string) string { return resolve(base, path) }
 	train, test := abs(c.Train), abs(c.Test)
 	switch c.Format {
 	case "npz":

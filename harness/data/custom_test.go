@@ -204,6 +204,9 @@ func TestCustomErrors(t *testing.T) {
 		"glass/a/1.png": oneColour("png", 2, 2, color.NRGBA{1, 2, 3, 128}),
 		"giant/a/1.png": grey(2000, 1000),
 		"two/a/1.png":   grey(1, 1), "two/b/1.png": grey(1, 1), "one/a/1.png": grey(1, 1),
+		"single.npz":     pair(bytesNPY(make([]byte, 9), 9, 1, 1), bytesNPY(make([]byte, 9), 9)),
+		"deep/a/x/1.png": grey(1, 1), "deep/a/y/1.png": grey(1, 1), "deep/b/1.png": grey(1, 1),
+		"several/a/1.png": []byte("no image"), "several/b/1.png": grey(1, 1), "several/b/2.png": []byte("no image"), "several/c/x.txt": nil,
 		"damaged/a/1.png": edit(grey(3, 3), 45, 0xff),
 	})
 	npzOf := func(file string) Config { return Config{Format: "npz", Train: file} }
@@ -254,6 +257,16 @@ func TestCustomErrors(t *testing.T) {
 		{folder("empty"), ErrClass, ".png, .jpg or .jpeg"},
 		{folder("bare"), ErrFormat, "a folder of their own"},
 		{folder("glass"), ErrFormat, "transparent"},
+		{folder("one"), ErrClass, filepath.Join(dir, "one") + " has only one class (a); two are needed at least"},
+		{npzOf("single.npz"), ErrClass, "single.npz has only one class (0)"},
+		{npzOf("two"), ErrFormat, `mine: train = "two": ` + filepath.Join(dir, "two") + ` is a folder, and format = "npz" reads files`},
+		{npzOf("two"), ErrFormat, `write format = "folder"`},
+		{folder("good.npz"), ErrFormat, `write format = "npz" or "idx"`},
+		{folder("../pictures"), os.ErrNotExist, `mine: train = "../pictures": no such folder (looked for ` + filepath.Join(filepath.Dir(dir), "pictures") + ")"},
+		{Config{Format: "npz", Train: "no.npz", Test: "nil.npz"}, os.ErrNotExist, `test = "nil.npz": no such file`},
+		{folder("deep"), ErrClass, "no images in " + filepath.Join(dir, "deep", "a") + ", only sub-folders (x, y)"},
+		{folder("several"), ErrMagic, filepath.Join("several", "b", "2.png") + ": not a file of this kind: neither PNG nor JPEG"},
+		{folder("several"), ErrClass, "no images in " + filepath.Join(dir, "several", "c")},
 		{Config{Format: "folder", Train: "two", Test: "one"}, ErrClass, "no folder " + filepath.Join(dir, "one", "b")},
 		{Config{Format: "folder", Train: "two", Names: []string{"a", "z"}}, ErrClass, "no folder " + filepath.Join(dir, "two", "z")},
 	} {
@@ -266,7 +279,15 @@ func TestCustomErrors(t *testing.T) {
 			t.Errorf("the name is not in %v", err)
 		}
 	}
-	_, err := Load(context.Background(), "mnist", nil, Options{Custom: map[string]Config{"mnist": folder("two")}})
+	many := map[string][]byte{}
+	for i := range 9 {
+		many[fmt.Sprintf("a/%d.png", i)] = []byte("no image")
+	}
+	_, err := Load(context.Background(), "mine", nil, Options{Base: put(t, many), Custom: map[string]Config{"mine": folder(".")}})
+	if err == nil || strings.Count(err.Error(), "neither PNG nor JPEG") != 5 || !strings.Contains(err.Error(), "the rest was not looked at") {
+		t.Errorf("many broken images: %v", err)
+	}
+	_, err = Load(context.Background(), "mnist", nil, Options{Custom: map[string]Config{"mnist": folder("two")}})
 	if !errors.Is(err, ErrConfig) {
 		t.Errorf("a taken name: %v", err)
 	}

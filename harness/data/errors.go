@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 )
 
@@ -63,4 +64,47 @@ func at(place string, err error) error {
 		return &hinted{fmt.Errorf("%s: %w", place, h.err), h.hints}
 	}
 	return fmt.Errorf("%s: %w", place, err)
+}
+
+// several is more than one error of one kind.
+type several struct {
+	what string
+	errs []error
+}
+
+func (s *several) Error() string {
+	text := s.what + ":"
+	for _, err := range s.errs {
+		text += "\n  " + strings.ReplaceAll(err.Error(), "\n", "\n  ")
+	}
+	return text
+}
+
+func (s *several) Unwrap() []error { return s.errs }
+
+// gather makes one error of several, with each piece of advice once.
+func gather(what string, errs []error) error {
+	if len(errs) == 0 {
+		return nil
+	}
+	if len(errs) == 1 {
+		return errs[0]
+	}
+	all := &several{what: what}
+	var hints []string
+	for _, err := range errs {
+		if h, ok := err.(*hinted); ok {
+			err = h.err
+			for _, line := range h.hints {
+				if !slices.Contains(hints, line) {
+					hints = append(hints, line)
+				}
+			}
+		}
+		all.errs = append(all.errs, err)
+	}
+	if hints == nil {
+		return all
+	}
+	return &hinted{all, hints}
 }

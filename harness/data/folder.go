@@ -51,24 +51,35 @@ func (c *Config) readFolders(ctx context.Context, train, test string) (*contents
 
 // folder reads the images of all classes under dir. The first one read fixes the
 // size and, unless it is given, the number of channels.
+//
+// What is wrong with several images or classes is reported at once, up to a limit.
 func (c *contents) folder(ctx context.Context, dir string) (s Split, err error) {
+	var errs []error
+	what := "several things are wrong with " + dir
 	for label, name := range c.names {
 		paths, err := images(filepath.Join(dir, name))
 		if err != nil {
-			return s, err
+			errs = append(errs, err)
 		}
 		for _, p := range paths {
 			if err := ctx.Err(); err != nil {
 				return s, err
 			}
+			if len(errs) >= faultLimit {
+				return s, gather(what+", and the rest was not looked at", errs)
+			}
 			if err := c.image(&s, p); err != nil {
-				return s, at(p, err)
+				errs = append(errs, at(p, err))
+				continue
 			}
 			s.Labels = append(s.Labels, label)
 		}
 	}
-	return s, nil
+	return s, gather(what, errs[:min(len(errs), faultLimit)])
 }
+
+// faultLimit is how many faults of a folder are reported.
+const faultLimit = 5
 
 // images lists the image files of a directory by name.
 func images(dir string) (paths []string, err error) {
@@ -79,11 +90,23 @@ func images(dir string) (paths []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	var inner []string
 	for _, e := range entries {
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			inner = append(inner, e.Name())
+		}
 		ext := strings.ToLower(filepath.Ext(e.Name()))
 		if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") && slices.Contains([]string{".png", ".jpg", ".jpeg"}, ext) {
 			paths = append(paths, filepath.Join(dir, e.Name()))
 		}
+	}
+	if len(paths) == 0 && len(inner) > 0 {
+		shown := strings.Join(inner[:min(len(inner), 3)], ", ")
+		if len(inner) > 3 {
+			shown += ", ..."
+		}
+		return nil, hint(fmt.Errorf("%w: no images in %s, only sub-folders (%s)", ErrClass, dir, shown),
+			"images lie directly in the folder of their class; folders inside it are not read")
 	}
 	if len(paths) == 0 {
 		return nil, hint(fmt.Errorf("%w: no images in %s", ErrClass, dir), "images are .png, .jpg or .jpeg files")

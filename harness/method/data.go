@@ -3,6 +3,7 @@ package method
 import (
 	"fmt"
 	"math"
+	"math/bits"
 )
 
 // Images are labelled images, normalised, laid out [n, h, w, c].
@@ -123,6 +124,19 @@ func DefaultModel(kind string) (Model, bool) {
 func (m Model) Check() error {
 	if m.Kind == "fc" && m.Algo != "" {
 		return &BadSetting{Key: "algorithm", Why: "is for kind = \"conv\""}
+	}
+	return nil
+}
+
+// CheckSizes implements SizesChecker. It allows for zero padding to the next power
+// of two, as is usual around 28x28 pixels.
+func (m Model) CheckSizes(s Sizes) error {
+	side := min(s.H, s.W)
+	if m.Kind != "conv" || side < 1 {
+		return nil
+	}
+	if blocks := max(1, bits.Len(uint(side-1))); m.Depth > blocks {
+		return fmt.Errorf("depth %d: images of %dx%d pixels are too small for so many blocks, each of which halves them; at most %d fit", m.Depth, s.H, s.W, blocks)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ package method
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -94,8 +95,9 @@ type Checker interface{ Check() error }
 
 // BadSetting says what is wrong with one setting.
 type BadSetting struct {
-	Key string // as in the toml tag
-	Why string // "must be below 1"
+	Key  string // as in the toml tag
+	Why  string // "must be below 1"
+	Hint string // how to mend it, or ""
 }
 
 func (e *BadSetting) Error() string { return e.Key + " " + e.Why }
@@ -104,8 +106,32 @@ func (e *BadSetting) Error() string { return e.Key + " " + e.Why }
 type Sizes struct {
 	Train, Test, Classes int // images, images, classes
 	H, W, C              int // of an image
+	Smallest             int // training images of the class that has fewest; 0 if unknown
 	IPC                  int
 	Model                Model
+}
+
+// SizesChecker is implemented by methods and protocols that can tell, before a run,
+// that it cannot be made with such data. Its answer stands in place of CheckSizes.
+type SizesChecker interface{ CheckSizes(Sizes) error }
+
+// CheckSizes tells why no run of the method, scored by the protocol, can be made
+// with such data, if so. Unless they know better, a method is held to need as many
+// images of every class as it makes, for that is what Choose needs, and a protocol
+// to train the networks that the model describes.
+func CheckSizes(m Method, p Protocol, s Sizes) error {
+	var errs []error
+	if c, ok := m.(SizesChecker); ok {
+		errs = append(errs, c.CheckSizes(s))
+	} else if !m.Info().IgnoresIPC && s.Smallest > 0 && s.IPC > s.Smallest {
+		errs = append(errs, fmt.Errorf("ipc %d: %s needs as many training images of every class, and the smallest class has only %d", s.IPC, m.Info().Name, s.Smallest))
+	}
+	if c, ok := p.(SizesChecker); ok {
+		errs = append(errs, c.CheckSizes(s))
+	} else {
+		errs = append(errs, s.Model.CheckSizes(s))
+	}
+	return errors.Join(errs...)
 }
 
 // Estimate is what a run is expected to need.

@@ -1,6 +1,7 @@
 package method
 
 import (
+	"context"
 	"errors"
 	"reflect"
 	"strings"
@@ -101,6 +102,60 @@ func TestDistilledCheck(t *testing.T) {
 		spoil(d)
 		if err := d.Check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+// plain has settings of no kind; sure knows what it needs.
+type plain struct{ ignores bool }
+
+func (m plain) Info() Info { return Info{Name: "plain", IgnoresIPC: m.ignores} }
+func (plain) Distill(context.Context, Problem, func(Step)) (*Distilled, error) {
+	return nil, nil
+}
+
+type sure struct{ plain }
+
+func (sure) CheckSizes(s Sizes) error {
+	if s.IPC > 100 {
+		return errors.New("more than 100")
+	}
+	return nil
+}
+
+type scorer struct{}
+
+func (scorer) Info() ProtocolInfo { return ProtocolInfo{Name: "scorer"} }
+func (scorer) Score(context.Context, Trial, func(Step)) (*Scores, error) {
+	return nil, nil
+}
+
+type lenient struct{ scorer }
+
+func (lenient) CheckSizes(Sizes) error { return nil }
+
+func TestCheckSizes(t *testing.T) {
+	conv := func(depth int) Model { return Model{Kind: "conv", Depth: depth} }
+	for _, c := range []struct {
+		m    Method
+		p    Protocol
+		s    Sizes
+		want string
+	}{
+		{plain{}, scorer{}, Sizes{H: 28, W: 28, Smallest: 5, IPC: 5, Model: conv(5)}, ""},
+		{plain{}, scorer{}, Sizes{H: 28, W: 28, Smallest: 5, IPC: 6, Model: conv(5)}, "ipc 6: plain needs as many training images of every class, and the smallest class has only 5"},
+		{plain{}, scorer{}, Sizes{H: 28, W: 28, IPC: 6, Model: conv(5)}, ""},
+		{plain{true}, scorer{}, Sizes{H: 28, W: 28, Smallest: 5, IPC: 6, Model: conv(3)}, ""},
+		{sure{}, scorer{}, Sizes{H: 28, W: 28, Smallest: 5, IPC: 6, Model: conv(3)}, ""},
+		{sure{}, scorer{}, Sizes{H: 28, W: 28, Smallest: 5, IPC: 101, Model: conv(3)}, "more than 100"},
+		{plain{}, scorer{}, Sizes{H: 24, W: 30, Model: conv(12)}, "images of 24x30 pixels are too small for so many blocks, each of which halves them; at most 5 fit"},
+		{plain{}, scorer{}, Sizes{H: 24, W: 24, Model: Model{Kind: "fc", Depth: 12}}, ""},
+		{plain{}, lenient{}, Sizes{H: 24, W: 24, Model: conv(12)}, ""},
+		{plain{}, scorer{}, Sizes{Model: conv(12)}, ""},
+	} {
+		err := CheckSizes(c.m, c.p, c.s)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%+v: got %v, want %q", c.s, err, c.want)
 		}
 	}
 }

@@ -86,18 +86,27 @@ func (d *decoder) strct(n *node, v reflect.Value, what string, skip []string) {
 			d.faultKey(n, fmt.Sprintf("the key %q is missing in %s", f.name, what), "")
 		}
 	}
+	if v.CanAddr() {
+		if c, ok := v.Addr().Interface().(valueChecker); ok {
+			d.report(n, c.checkValues(), what)
+		}
+	}
 	if len(d.faults) > before {
 		return // a check of half a table would only confuse
 	}
 	if v.CanAddr() {
 		if c, ok := v.Addr().Interface().(method.Checker); ok {
-			d.check(n, c, what)
+			d.report(n, c.Check(), what)
 		}
 	}
 }
 
-// check reports what a table's own check finds, at the key that it names.
-func (d *decoder) check(n *node, c method.Checker, what string) {
+// valueChecker is implemented by tables some of whose values can be checked each
+// by itself, so that this makes sense where others are wrong.
+type valueChecker interface{ checkValues() error }
+
+// report reports what a table's own check found, at the key that it names.
+func (d *decoder) report(n *node, err error, what string) {
 	var report func(err error)
 	report = func(err error) {
 		var bad *method.BadSetting
@@ -107,12 +116,14 @@ func (d *decoder) check(n *node, c method.Checker, what string) {
 				report(e)
 			}
 		case errors.As(err, &bad) && n.table[bad.Key] != nil:
-			d.fault(n.table[bad.Key], err.Error(), "")
+			d.fault(n.table[bad.Key], err.Error(), bad.Hint)
+		case bad != nil:
+			d.faultKey(n, what+": "+err.Error(), bad.Hint)
 		default:
 			d.faultKey(n, what+": "+err.Error(), "")
 		}
 	}
-	if err := c.Check(); err != nil {
+	if err != nil {
 		report(err)
 	}
 }
@@ -207,7 +218,7 @@ func (d *decoder) value(n *node, v reflect.Value, key string, tag reflect.Struct
 		out := reflect.MakeMap(v.Type())
 		for _, k := range n.keys() {
 			x := reflect.New(v.Type().Elem()).Elem()
-			d.value(n.table[k], x, k, tag)
+			d.value(n.table[k], x, key+"."+k, tag)
 			out.SetMapIndex(reflect.ValueOf(k), x)
 		}
 		v.Set(out)

@@ -97,6 +97,9 @@ func read(file, text string, o Options, open opener) (*Spec, error) {
 	if root == nil {
 		return nil, faults.err()
 	}
+	if len(root.table) == 0 {
+		return nil, Faults{{File: file, Message: "the file is empty", Hint: "an experiment starts with schema, name and title, and has a [grid]"}}
+	}
 	base := *root
 	base.table = map[string]*node{}
 	overlays := map[string]*node{}
@@ -139,6 +142,9 @@ func read(file, text string, o Options, open opener) (*Spec, error) {
 	for _, r := range readers {
 		r.crossCheck(readers)
 		faults = append(faults, r.d.faults...)
+	}
+	if len(faults) == 0 && !isExperiment(root) {
+		faults = Faults{{File: file, Message: "the file has neither [grid] nor [[figure]]", Hint: "[grid] says what is run: dataset, ipc and method"}}
 	}
 	if err := faults.err(); err != nil {
 		return nil, err
@@ -187,10 +193,13 @@ func (r *reader) spec(root *node) *Spec {
 	for name, one := range doc.Data {
 		one.Name = name
 		at, use := root.table["data"].table[name], one.Use
-		if use == "" && !one.Own() {
+		files := at.table["format"] != nil // though its value may be wrong
+		if use == "" && !files {
 			use = name
 		}
 		switch {
+		case files && slices.Contains(r.options.Datasets, name):
+			r.d.faultKey(at, name+" is a dataset of this program; images of your own need another name", "")
 		case use == "" || r.options.Datasets == nil || slices.Contains(r.options.Datasets, use):
 		case one.Use == "":
 			r.d.faultKey(at, fmt.Sprintf("[data.%s] needs use, the name of known data, or format and train for files", name), nearest.Hint(name, r.options.Datasets))
@@ -373,9 +382,26 @@ func (r *reader) published() {
 	}
 }
 
-// List names the experiments in a folder: its TOML files that have a grid or a
-// figure, in the order of the alphabet. Files that cannot be read are in it, too,
-// so that asking for one says what is wrong with it.
+// isExperiment tells whether a file has what makes an experiment of it, if only in
+// a profile.
+func isExperiment(root *node) bool {
+	if root.table["grid"] != nil || root.table["figure"] != nil {
+		return true
+	}
+	if all := root.table["profile"]; all != nil {
+		for _, p := range all.table {
+			if p.table["grid"] != nil || p.table["figure"] != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// List names the experiments in a folder: its TOML files, but for those that only
+// hold published numbers for others, in the order of the alphabet. Files that are
+// empty or cannot be read are in it, too, so that asking for one says what is wrong
+// with it.
 func List(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -390,11 +416,40 @@ func List(dir string) ([]string, error) {
 		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
 		if err == nil {
 			root, _ := parse(e.Name(), string(text))
-			if root != nil && root.table["grid"] == nil && root.table["figure"] == nil {
+			if root != nil && root.table["published"] != nil && !isExperiment(root) {
 				continue
 			}
 		}
 		names = append(names, name)
 	}
 	return names, nil
+}
+
+// Choose splits a list of experiments' names, "all" standing for every known one.
+// Each is returned once; the errors say which are not known and what was meant.
+func Choose(list string, known []string) (names []string, problems []error) {
+	if strings.TrimSpace(list) == "all" {
+		return known, nil
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		name = strings.TrimSpace(name)
+		base := strings.TrimSuffix(filepath.Base(filepath.ToSlash(name)), ".toml")
+		switch {
+		case name == "" || slices.Contains(names, name): // a comma too many
+		case slices.Contains(known, name):
+			names = append(names, name)
+		case base != name && slices.Contains(known, base):
+			problems = append(problems, fmt.Errorf("%q is not the name of an experiment\nhint: write -exp %s", name, base))
+		default:
+			hint := nearest.Hint(base, known)
+			if hint == "" {
+				hint = "-list shows them"
+			}
+			problems = append(problems, fmt.Errorf("unknown experiment %q\nhint: %s", name, hint))
+		}
+	}
+	if len(names) == 0 && len(problems) == 0 {
+		problems = append(problems, errors.New("no experiment was named\nhint: -exp NAME runs one, -list shows them"))
+	}
+	return names, problems
 }

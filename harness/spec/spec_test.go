@@ -257,6 +257,13 @@ func TestMistakes(t *testing.T) {
 		{"schema", "schema = 1", "schema = 2", "this program reads schema 1"},
 		{"name", `name = "demo"`, `name = "other"`, `name must be "demo"`},
 		{"data", `train = "mine.npz"`, ``, "format needs train"},
+		{"format", `format = "npz"`, `format = "npy"`, "demo.toml:50:10: format is \"npy\", which is not one of npz, idx, folder\n\tformat = \"npy\"\n\t         ^^^^^\n\thint: did you mean \"npz\"?"},
+		{"test fraction", `train = "mine.npz"`, "train = \"mine.npz\"\ntest_fraction = 1.5", "demo.toml:52:17: test_fraction is 1.5\n\ttest_fraction = 1.5\n\t                ^^^\n\thint: the part of each class kept for testing, between 0 and 1"},
+		{"data together", `train = "mine.npz"`, "train = \"mine.npz\"\ntrain_labels = \"l\"", "demo.toml:52:16: train_labels is for idx"},
+		{"data incomplete", `format = "npz"`, `format = "idx"`, "demo.toml:49:7: [data.mine]: train_labels is missing"},
+		{"data key", `train = "mine.npz"`, `tran = "mine.npz"`, `unknown key "tran" in [data.mine]`},
+		{"known data", `[data.mine]`, "[data.mnist]\ntest_fraction = 0.5\n[data.mine]", "demo.toml:50:17: test_fraction is for files of one's own"},
+		{"data name", `[data.mine]`, "[data.mnist]\nformat = \"npz\"\ntrain = \"x\"\n[data.mine]", "mnist is a dataset of this program"},
 		{"time-out", `"2h"`, `"2 hours"`, "is not a length of time"},
 		{"ipc", "ipc = [1, 10]", "ipc = [1, -10]", "ipc must be a positive integer"},
 		{"twice", "ipc = [1, 10]", "ipc = [1, 1, 10]", "1 stands twice on the axis ipc"},
@@ -294,6 +301,108 @@ func TestAllMistakesAtOnce(t *testing.T) {
 	for i := 1; i < len(faults); i++ {
 		if faults[i].Line < faults[i-1].Line {
 			t.Error("mistakes are not in the file's order")
+		}
+	}
+}
+
+// A wrong format is one mistake, reported together with the others.
+func TestDataMistakesAtOnce(t *testing.T) {
+	bad := strings.NewReplacer("rate = 0.25", "raet = 0.25", `format = "npz"`, `format = "foldr"`, `train = "mine.npz"`, "tran = \"mine.npz\"\ntest_fraction = 1.5\nsize = [3]").Replace(good)
+	_, err := Parse("demo.toml", bad, Options{Datasets: known})
+	faults, ok := err.(Faults)
+	if !ok || len(faults) != 5 || faults[1].Hint != `did you mean "folder"?` || faults[2].Hint != `did you mean "train"?` {
+		t.Fatalf("want five mistakes, got\n%v", err)
+	}
+	for _, f := range faults {
+		if f.Line == 0 {
+			t.Errorf("a mistake without a place: %v", f)
+		}
+	}
+}
+
+// A file that is asked for is never unknown because of what is in it.
+func TestEmptyFiles(t *testing.T) {
+	dir := t.TempDir()
+	for name, c := range map[string]struct{ text, want string }{
+		"empty":  {"", "empty.toml: the file is empty\n\thint: "},
+		"remark": {"# nothing yet\n", "the file is empty"},
+		"broken": {"schema = \n", "broken.toml:1:"},
+		"head":   {"schema = 1\nname = \"head\"\ntitle = \"H\"\n", "the file has neither [grid] nor [[figure]]"},
+		"typo":   {"schema = 1\nname = \"typo\"\ntitle = \"H\"\n[gird]\n", "did you mean \"grid\"?"},
+	} {
+		file := filepath.Join(dir, name+".toml")
+		if err := os.WriteFile(file, []byte(c.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadFile(file, Options{Datasets: known}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+	names, err := List(dir)
+	if want := "broken empty head remark typo"; err != nil || strings.Join(names, " ") != want {
+		t.Errorf("List: %v, %v, want %s", names, err, want)
+	}
+}
+
+func TestChoose(t *testing.T) {
+	known := []string{"quickstart", "table-one"}
+	for list, want := range map[string]string{
+		"all": "quickstart table-one", "quickstart,": "quickstart", " table-one ,quickstart,table-one": "table-one quickstart",
+	} {
+		names, problems := Choose(list, known)
+		if strings.Join(names, " ") != want || problems != nil {
+			t.Errorf("%q: %q, %v", list, names, problems)
+		}
+	}
+	for list, want := range map[string]string{
+		"experiments/quickstart.toml": "hint: write -exp quickstart", "quickstart.toml": "hint: write -exp quickstart",
+		"quikstart": `did you mean "quickstart"?`, "experiments/quikstart.toml": `did you mean "quickstart"?`, ",": "no experiment was named",
+	} {
+		names, problems := Choose(list, known)
+		if len(names) > 0 || len(problems) != 1 || !strings.Contains(problems[0].Error(), want) {
+			t.Errorf("%q: %q, %v, want %q", list, names, problems, want)
+		}
+	}
+}
+
+func TestUnmatched(t *testing.T) {
+	axes := map[string][]string{"dataset": {"glyphs", "mnist"}, "ipc": {"1", "10"}, "method": {"toy", "dgkip-lr"}}
+	for text, want := range map[string]string{
+		"dataset:glyph":         `no dataset matches glyph; did you mean "glyphs"?`,
+		"dataset:glyphs":        "",
+		"ipc:(1 50)":            "",
+		"ipc:50":                "no ipc matches 50; known are 1, 10",
+		"ipc:abc":               "ipc:abc is not a number; known are 1, 10",
+		"ipc:(1 abc)":           "ipc:abc is not a number; known are 1, 10",
+		"ipc:1*":                "",
+		"-method:tyo":           `no method matches tyo; did you mean "toy"?`,
+		"method:dc* model:fc":   "no method matches dc*; known are toy, dgkip-lr",
+		"dataset:(mnits glyph)": `no dataset matches mnits; did you mean "mnist"?` + "\n" + `no dataset matches glyph; did you mean "glyphs"?`,
+	} {
+		f, err := ParseFilter(text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(f.Unmatched(func(axis string) []string { return axes[axis] }), "\n"); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestCheckSizes(t *testing.T) {
+	s, err := Parse("demo.toml", strings.Replace(good, "kind = \"fc\"", "kind = \"conv\"\ndepth = 12", 1), Options{Datasets: known})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range s.Cells {
+		err := c.CheckSizes(method.Sizes{H: 24, W: 24, C: 1, Classes: 2, Smallest: 5})
+		deep, many := c.Model == "thin", c.IPC == 10 && c.Column != "other-toy"
+		if (err != nil) != (deep || many) {
+			t.Errorf("%v: %v", c.Point, err)
+			continue
+		}
+		if deep && !strings.Contains(err.Error(), "images of 24x24 pixels are too small") || many && !strings.Contains(err.Error(), "ipc 10: ") {
+			t.Errorf("%v: %v", c.Point, err)
 		}
 	}
 }

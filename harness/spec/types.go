@@ -10,6 +10,9 @@
 package spec
 
 import (
+	"errors"
+	"reflect"
+
 	"dgkip/harness/data"
 	"dgkip/harness/method"
 )
@@ -70,6 +73,13 @@ type Cell struct {
 // Method returns a fresh copy of the cell's method with its settings.
 func (c *Cell) Method() method.Method { return copyOf(c.prototype) }
 
+// CheckSizes tells why the cell cannot be run on data of these sizes, whose IPC and
+// Model are the cell's own, or returns nil.
+func (c *Cell) CheckSizes(s method.Sizes) error {
+	s.IPC, s.Model = c.IPC, c.Net
+	return method.CheckSizes(c.prototype, c.Protocol, s)
+}
+
 // At returns the cell's coordinate on an axis, as filters and tables name it.
 // Beside the grid's axes there is "exp".
 func (c *Cell) At(axis string) (string, bool) {
@@ -119,10 +129,33 @@ func (d Data) Check() error {
 		return &method.BadSetting{Key: "train", Why: "needs format = \"npz\", \"idx\" or \"folder\" beside it"}
 	case d.Format != "" && d.Train == "":
 		return &method.BadSetting{Key: "format", Why: "needs train = \"PATH\" beside it"}
-	case len(d.Classes) == 1:
-		return &method.BadSetting{Key: "classes", Why: "must name two classes or more"}
+	case d.Own():
+		return badData(d.BadTogether())
 	}
-	return nil
+	var errs []error
+	for _, s := range settings(reflect.ValueOf(d.Config)) {
+		if s.name != "classes" && !s.value.IsZero() {
+			errs = append(errs, &method.BadSetting{Key: s.name, Why: "is for files of one's own, which format and train name"})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// checkValues implements valueChecker.
+func (d Data) checkValues() error {
+	err := badData(d.BadValues())
+	if len(d.Classes) == 1 {
+		err = errors.Join(err, &method.BadSetting{Key: "classes", Why: "must name two classes or more"})
+	}
+	return err
+}
+
+func badData(list []*data.BadSetting) error {
+	var errs []error
+	for _, b := range list {
+		errs = append(errs, &method.BadSetting{Key: b.Key, Why: b.Why, Hint: b.Hint})
+	}
+	return errors.Join(errs...)
 }
 
 // Limits bound a run. They are no part of its identity.

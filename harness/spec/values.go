@@ -210,6 +210,46 @@ func (f Filter) Matches(point func(axis string) (string, bool)) bool {
 	return true
 }
 
+// Unmatched says which of the filter's values match none of those on their axis,
+// and what may have been meant. Of values in brackets, one that matches is enough,
+// but all must be numbers where the axis has numbers only. An axis of which no
+// values are known is left alone.
+func (f Filter) Unmatched(values func(axis string) []string) []string {
+	var out []string
+	for _, t := range f.terms {
+		known := values(t.key)
+		if len(known) == 0 {
+			continue
+		}
+		numbers := !slices.ContainsFunc(known, func(s string) bool { return !isNumber(s) })
+		found := slices.ContainsFunc(t.values, func(v string) bool {
+			return slices.ContainsFunc(known, func(text string) bool { return glob(v, text) })
+		})
+		for _, v := range t.values {
+			pattern := strings.ContainsAny(v, "*?[")
+			switch {
+			case numbers && !pattern && !isNumber(v):
+				out = append(out, fmt.Sprintf("%s:%s is not a number; known are %s", t.key, v, strings.Join(known, ", ")))
+			case found:
+			case numbers || pattern:
+				out = append(out, fmt.Sprintf("no %s matches %s; known are %s", t.key, v, strings.Join(known, ", ")))
+			default:
+				message := fmt.Sprintf("no %s matches %s", t.key, v)
+				if h := nearest.Hint(v, known); h != "" {
+					message += "; " + h
+				}
+				out = append(out, message)
+			}
+		}
+	}
+	return out
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.ParseFloat(s, 64)
+	return err == nil
+}
+
 // Empty tells whether the filter selects everything.
 func (f Filter) Empty() bool { return len(f.terms) == 0 }
 
