@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"dgkip/harness/data"
@@ -169,20 +170,9 @@ func (f *flags) load() ([]*spec.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := strings.Split(f.exp, ",")
-	if f.exp == "all" {
-		names = known
-	}
+	names, problems := spec.Choose(f.exp, known)
 	var specs []*spec.Spec
-	var problems []error
-	for i, name := range names {
-		if slices.Index(names, name) < i {
-			continue
-		}
-		if !slices.Contains(known, name) {
-			problems = append(problems, fmt.Errorf("unknown experiment %q\nhint: %s", name, orElse(nearest.Hint(name, known), "-list shows them")))
-			continue
-		}
+	for _, name := range names {
 		s, err := spec.ReadFile(filepath.Join(experimentsDir, name+".toml"), spec.Options{Profile: f.profile, Datasets: data.Names(), Seeds: f.seeds})
 		if err != nil {
 			problems = append(problems, err)
@@ -213,5 +203,33 @@ func (f *flags) filter(specs []*spec.Spec) (spec.Filter, error) {
 	if err != nil {
 		return filter, fmt.Errorf("-only: %w\nhint: it is written like 'method:random dataset:mnist ipc:(1 10)'", err)
 	}
+	if wrong := filter.Unmatched(axisValues(specs)); len(wrong) > 0 {
+		return filter, fmt.Errorf("-only %q selects nothing: %s", f.only, strings.Join(wrong, "; "))
+	}
 	return filter, nil
+}
+
+// axisValues returns what the cells of the experiments have on an axis.
+func axisValues(specs []*spec.Spec) func(axis string) []string {
+	return func(axis string) []string {
+		var values []string
+		add := func(v string) {
+			if !slices.Contains(values, v) {
+				values = append(values, v)
+			}
+		}
+		for _, s := range specs {
+			if axis == "seed" {
+				for _, seed := range s.Seeds {
+					add(strconv.FormatUint(seed, 10))
+				}
+			}
+			for _, c := range s.Cells {
+				if v, ok := c.At(axis); ok {
+					add(v)
+				}
+			}
+		}
+		return values
+	}
 }

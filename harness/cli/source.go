@@ -119,5 +119,8 @@ func (s *source) coded(err error) error {
 			return usageError(err)
 		}
 	}
+	if unfit := new(engine.Unfit); errors.As(err, &unfit) {
+		return usageError(err)
+	}
 	return fmt.Errorf("data: %w", err)
 }

@@ -128,6 +128,14 @@ func (p *Plan) Key(c *spec.Cell, seed uint64) (string, bool) {
 	return "", false
 }
 
+// Unfit says that a cell asks for what its data does not have.
+type Unfit struct{ err error }
+
+func (e *Unfit) Error() string { return e.err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *Unfit) Unwrap() error { return e.err }
+
 // Make plans the runs of the experiments that the filter selects. All datasets
 // they need are opened, for identities depend on the images themselves; what is
 // wrong with several is reported at once.
@@ -135,6 +143,7 @@ func Make(ctx context.Context, specs []*spec.Spec, source Source, filter spec.Fi
 	p := &Plan{Specs: specs}
 	byKey := map[string]*Run{}
 	open := map[string]*Dataset{}
+	checked := map[*spec.Cell]bool{}
 	var problems []error
 	for _, s := range specs {
 		for _, c := range s.Cells {
@@ -157,6 +166,12 @@ func Make(ctx context.Context, specs []*spec.Spec, source Source, filter spec.Fi
 				}
 				if d == nil {
 					continue
+				}
+				if !checked[c] {
+					checked[c] = true
+					if err := c.CheckSizes(d.Sizes); err != nil {
+						problems = append(problems, &Unfit{fmt.Errorf("%s: %s %s %s ipc %d: %w", s.File, c.Dataset, c.Column, c.Model, c.IPC, err)})
+					}
 				}
 				r.Data = d
 				r.Identity = c.Identity(d.Identity, seed)

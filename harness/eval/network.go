@@ -20,6 +20,12 @@ import (
 	"dgkip/harness/rng"
 )
 
+// CheckSizes tells whether the networks suit the images.
+func (n *Network) CheckSizes(s method.Sizes) error {
+	_, err := n.Net(s.Model, s.H, s.W, s.C, s.Classes)
+	return err
+}
+
 // Network trains fresh networks of the cell's kind on the distilled set. Labels
 // that are no distribution over the classes are first made into one: logits by the
 // softmax, targets by cutting them to [0, 1], gains and values by their sign or
