@@ -190,19 +190,19 @@ func (f *fetcher) request(ctx context.Context, d download, url string, have int6
 }
 
 // publish gives a complete file its name if its checksums are right, and deletes
-// it otherwise.
+// it otherwise. Where another process was faster the file has its name already,
+// and what is in the place of part, if anything, is the beginning of a third one's.
 func publish(part string, d download) error {
-	err := check(part, d)
-	if errors.Is(err, ErrChecksum) {
-		os.Remove(part)
-		return err
-	}
 	final := part[:len(part)-len(".part")]
+	err := check(part, d)
 	if err == nil {
 		err = os.Rename(part, final)
 	}
-	if errors.Is(err, os.ErrNotExist) { // another process may have been faster
-		err = check(final, d)
+	if err != nil && check(final, d) == nil {
+		return nil
+	}
+	if errors.Is(err, ErrChecksum) {
+		os.Remove(part)
 	}
 	return err
 }
