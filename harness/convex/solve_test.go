@@ -74,3 +74,53 @@ func TestSolveErrors(t *testing.T) {
 		t.Errorf("stopped: %v", err)
 	}
 }
+
+// Gains of the hinge loss make theta_S the minimiser where no dual variable had to
+// be clipped; the solver, which knows nothing of them, finds it.
+func TestHingeGains(t *testing.T) {
+	r := rng.Stream(1, "gains")
+	feasible, clippedSets := 0, 0
+	for range 200 {
+		p := draw(r)
+		if p.phi.Rows >= p.phi.Cols {
+			continue
+		}
+		s, err := Project(p.phi, p.theta, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, alpha, clipped := s.HingeGains(p.lambda)
+		outside := 0
+		for i, a := range alpha {
+			free := p.lambda * s.C[i] * s.Outputs[i]
+			if free < 0 || free > 1 {
+				outside++
+			}
+			if a < 0 || a > 1 || free >= 0 && free <= 1 && a != free || math.Abs(y[i]*s.Outputs[i]-1) > 1e-12 {
+				t.Fatalf("alpha %v for lambda c f = %v, margin %v", a, free, y[i]*s.Outputs[i])
+			}
+		}
+		if clipped != outside {
+			t.Fatalf("%d clipped, %d outside the range", clipped, outside)
+		}
+		if clipped > 0 {
+			clippedSets++
+			continue
+		}
+		feasible++
+		k := tensor.NewMat[float32](p.phi.Rows, p.phi.Rows)
+		tensor.Gram(k, p.phi)
+		c, err := Dual{Gram: k, Labels: y, Loss: Hinge{}, Lambda: p.lambda}.Solve(context.Background(), 1e-8, 100000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := subtractRows(make([]float64, p.phi.Cols), p.phi, scaled(-1, c.Coefficients(y, p.lambda)))
+		want := subtractRows(make([]float64, p.phi.Cols), p.phi, scaled(-1, s.C))
+		if d := distance(got, want); d > 2e-3*(1+math.Sqrt(square(want))) {
+			t.Errorf("solution is %v from theta_S of norm %v", d, math.Sqrt(square(want)))
+		}
+	}
+	if feasible < 5 || clippedSets < 5 {
+		t.Errorf("only %d feasible sets and %d with clipped variables", feasible, clippedSets)
+	}
+}
