@@ -109,6 +109,45 @@ func BenchmarkGram(b *testing.B) {
 	}
 }
 
+// BenchmarkWide times the operations in float64. Gram64 is to be compared with
+// half of BenchmarkPeak, the others with the speed of reading and copying as many
+// float32 values.
+func BenchmarkWide(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	const n, m = 100, 30720
+	x, y := MatOf(random(r, n*m), n, m), NewMat[float32](n, m)
+	u, v, w := widen(random(r, m)), widen(random(r, m)), widen(random(r, n))
+	bench := func(b *testing.B, name string, bytes int64, do func()) {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(bytes)
+			for range b.N {
+				do()
+			}
+		})
+	}
+	for _, path := range []string{"avx512", "avx2", "neon", "generic"} {
+		onPath(b, path, func(b *testing.B) {
+			for _, s := range [][2]int{{10, 32768}, {100, 32768}, {500, 32768}, {200, 1024}} {
+				n, k := s[0], s[1]
+				a, c := MatOf(random(r, n*k), n, k), NewMat[float64](n, n)
+				b.Run(fmt.Sprintf("Gram64/%dx%d", n, k), func(b *testing.B) {
+					b.ResetTimer()
+					for range b.N {
+						Gram64(c, a)
+					}
+					rate(b, float64(n*(n+1)*k))
+				})
+			}
+			bench(b, "MulVec64", 4*n*m, func() { MulVec64(w, x, v) })
+			bench(b, "AddRows64", 4*n*m, func() { AddRows64(u, x, w) })
+			bench(b, "Outer64/1", 4*n*m, func() { Outer64(y, w, u, nil, nil) })
+			bench(b, "Outer64/2", 4*n*m, func() { Outer64(y, w, u, w, v) })
+		})
+	}
+	bench(b, "read", 4*n*m, func() { Dot(x.Data, x.Data) })
+	bench(b, "copy", 4*n*m, func() { spread(n*m, func(i, j int) { copy(y.Data[i:j], x.Data[i:j]) }) })
+}
+
 // benchConv times one direction of a convolution with as many channels out as
 // in, counted as the nine taps of its definition for both algorithms.
 func benchConv(b *testing.B, back bool) {

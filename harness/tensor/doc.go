@@ -19,6 +19,11 @@
 // step, which are added in order; direct convolution is one chain over the taps
 // and channels of a pixel. Only the payload of a NaN is left open.
 //
+// Gram64, Cross64, MulVec64, AddRows64 and Outer64 take float32 matrices and
+// compute in float64, at speed too. Their sums over features have eight partial
+// sums over each piece of 2048 features, the sums of the pieces are added in
+// order, and sums over rows are taken row by row.
+//
 // What is not the same: Winograd and direct convolution of the same operands,
 // sums over a batch (ConvBackwardWeights, Dot, ColSum) and sums over its parts,
 // and float32 and float64.

@@ -84,6 +84,16 @@ func digest(vs ...[]float32) uint64 {
 	return h.Sum64()
 }
 
+// halves are the bits of float64 values, taken for twice as many float32 ones.
+func halves(v []float64) []float32 {
+	var h []float32
+	for _, x := range v {
+		b := math.Float64bits(x)
+		h = append(h, math.Float32frombits(uint32(b)), math.Float32frombits(uint32(b>>32)))
+	}
+	return h
+}
+
 // inner is the dot product in float64.
 func inner(a, b []float32) float64 {
 	sum := 0.0

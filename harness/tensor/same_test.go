@@ -76,6 +76,18 @@ func results() string {
 	Affine(p, a, p, d)
 	Affine2(q, a, p, d, q, a)
 	put("columns", a, d, p, q)
+	for _, s := range [][3]int{{10, 7, 100}, {55, 101, 2500}} {
+		n, m, k := s[0], s[1], s[2]
+		a, b := MatOf(random(r, n*k), n, k), MatOf(random(r, m*k), m, k)
+		gram, cross, outer := NewMat[float64](n, n), NewMat[float64](n, m), NewMat[float32](n, k)
+		u, v, w := widen(random(r, k)), widen(random(r, k)), make([]float64, n)
+		Gram64(gram, a)
+		Cross64(cross, a, b)
+		MulVec64(w, a, v)
+		AddRows64(u, a, w)
+		Outer64(outer, w, u, gram.Row(0), v)
+		put(fmt.Sprintf("wide %v", s), halves(gram.Data), halves(cross.Data), halves(w), halves(u), outer.Data)
+	}
 	return b.String()
 }
 

@@ -18,6 +18,9 @@ type scratch struct {
 	pool       kernel.Pool
 	filter     kernel.WinogradFilter
 	cols       kernel.Cols
+	cross      kernel.Cross
+	wide       kernel.Wide
+	sums       [64]float64
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
@@ -27,6 +30,7 @@ func putScratch(s *scratch) {
 	// Memory of the caller must not be kept alive.
 	s.tile, s.in, s.out, s.pool = kernel.Tile{}, kernel.WinogradIn{}, kernel.WinogradOut{}, kernel.Pool{}
 	s.filter, s.cols = kernel.WinogradFilter{}, kernel.Cols{}
+	s.cross, s.wide = kernel.Cross{}, kernel.Wide{}
 	scratches.Put(s)
 }
 

@@ -10,7 +10,8 @@
 //     of k, rounded once a step, for each element on its own. How elements are
 //     grouped into registers therefore does not show.
 //   - The other kernels multiply and add in two rounded steps.
-//   - A dot product keeps DotLanes partial sums whatever the register width.
+//   - A dot product keeps DotLanes partial sums whatever the register width,
+//     one in float64 WideLanes of them.
 //
 // The assembly for amd64 and for arm64 is written by the generators in gen, a
 // module of its own so that the program does not depend on it.
@@ -35,6 +36,9 @@ type Path struct {
 	Cols int // columns of the full register tile, and of a packed panel
 	Half int // columns of the narrow register tile; Cols where there is none
 
+	CrossRows, CrossCols int // register tile of Cross
+	WideRows             int // rows that MulVec takes at a time
+
 	tile           func(*Tile)
 	winogradIn     func(*WinogradIn)
 	winogradOut    func(*WinogradOut)
@@ -54,12 +58,19 @@ type Path struct {
 	affine2        func(*Cols)
 	packRows       func(*Panel)
 	packTransposed func(*Panel)
+	cross          func(*Cross)
+	mulVec         func(*Wide)
+	addRows        func(*Wide) // for AddRowsAtOnce rows
+	addRow         func(*Wide) // for one row
+	outer          func(*Wide) // without V
+	outer2         func(*Wide)
 	peak           func(*Vec)
 	peakFlops      int // floating-point operations in a step of peak
 }
 
 var generic = &Path{
 	Name: "generic", Rows: 4, Cols: 8, Half: 8,
+	CrossRows: 4, CrossCols: 4, WideRows: 4,
 	tile:           tileGeneric,
 	winogradIn:     winogradInGeneric,
 	winogradOut:    winogradOutGeneric,
@@ -79,6 +90,12 @@ var generic = &Path{
 	affine2:        affine2Generic,
 	packRows:       packRowsGeneric,
 	packTransposed: packTransposedGeneric,
+	cross:          crossGeneric,
+	mulVec:         mulVecGeneric,
+	addRows:        addRowsOnce,
+	addRow:         addRowOnce,
+	outer:          outerGeneric,
+	outer2:         outer2Generic,
 	peak:           peakGeneric,
 	peakFlops:      2 * 16,
 }

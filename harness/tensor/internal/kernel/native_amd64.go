@@ -32,6 +32,8 @@ var avx512 = &Path{
 	unpool: unpool512, unpoolMask: unpoolMask512, unpoolBits: unpoolBits512,
 	colSum: colSum512, colDot: colDot512, affine: affine512, affine2: affine2512,
 	packRows: packRows512, packTransposed: packTransposed256,
+	CrossRows: 6, CrossCols: 4, WideRows: 8,
+	cross: cross512, mulVec: mulVec512, addRows: addRows512, addRow: addRow512, outer: outer512, outer2: outer2512,
 	peak: peak512, peakFlops: 2 * 16 * 24,
 }
 
@@ -50,6 +52,8 @@ var avx2 = &Path{
 	unpool: unpool256, unpoolMask: unpoolMask256, unpoolBits: unpoolBits256,
 	colSum: colSum256, colDot: colDot256, affine: affine256, affine2: affine2256,
 	packRows: packRows256, packTransposed: packTransposed256,
+	CrossRows: 3, CrossCols: 2, WideRows: 4,
+	cross: cross256, mulVec: mulVec256, addRows: addRows256, addRow: addRow256, outer: outer256, outer2: outer2256,
 	peak: peak256, peakFlops: 2 * 8 * 12,
 }
 

@@ -3,12 +3,13 @@
 package kernel
 
 // native lists the assembly paths of this processor: every arm64 has NEON. Its
-// path has the matrix micro-kernel, where nearly all time goes, and plain Go for
-// the rest.
+// path has the matrix micro-kernel and that of Cross, where nearly all time goes,
+// and plain Go for the rest.
 func native() []*Path {
 	neon := *generic
 	neon.Name, neon.Rows, neon.Cols, neon.Half = "neon", 8, 8, 8
 	neon.tile = func(t *Tile) { tilesNeon[t.Rows-1](t) }
+	neon.CrossRows, neon.CrossCols, neon.cross = 3, 2, crossNeon
 	neon.peak, neon.peakFlops = peakNeon, 2*4*24
 	return []*Path{&neon}
 }

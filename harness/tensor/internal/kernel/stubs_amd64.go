@@ -229,6 +229,36 @@ func dot512(a *Vec)
 //go:noescape
 func packRows512(a *Panel)
 
+// cross512 computes a Cross of up to 6x4 rows, N a multiple of 8.
+//
+//go:noescape
+func cross512(a *Cross)
+
+// mulVec512 sets S[i] to the inner product of row i and V, for up to 8 rows, N a multiple of 8.
+//
+//go:noescape
+func mulVec512(a *Wide)
+
+// addRows512 adds S[i] times row i to U, for i = 0 ... 3, N a multiple of 8.
+//
+//go:noescape
+func addRows512(a *Wide)
+
+// addRow512 adds S[0] times the one row to U, N a multiple of 8.
+//
+//go:noescape
+func addRow512(a *Wide)
+
+// outer512 sets X to float32(S[0]*U), N a multiple of 8.
+//
+//go:noescape
+func outer512(a *Wide)
+
+// outer2512 sets X to float32(S[0]*U + S[1]*V), N a multiple of 8.
+//
+//go:noescape
+func outer2512(a *Wide)
+
 // peak512 multiplies and adds on registers alone, N times; it reads X[0:16], Z[0:16] and writes Y[0:16].
 //
 //go:noescape
@@ -378,6 +408,36 @@ func dot256(a *Vec)
 //
 //go:noescape
 func packRows256(a *Panel)
+
+// cross256 computes a Cross of up to 3x2 rows, N a multiple of 8.
+//
+//go:noescape
+func cross256(a *Cross)
+
+// mulVec256 sets S[i] to the inner product of row i and V, for up to 4 rows, N a multiple of 8.
+//
+//go:noescape
+func mulVec256(a *Wide)
+
+// addRows256 adds S[i] times row i to U, for i = 0 ... 3, N a multiple of 8.
+//
+//go:noescape
+func addRows256(a *Wide)
+
+// addRow256 adds S[0] times the one row to U, N a multiple of 8.
+//
+//go:noescape
+func addRow256(a *Wide)
+
+// outer256 sets X to float32(S[0]*U), N a multiple of 8.
+//
+//go:noescape
+func outer256(a *Wide)
+
+// outer2256 sets X to float32(S[0]*U + S[1]*V), N a multiple of 8.
+//
+//go:noescape
+func outer2256(a *Wide)
 
 // peak256 multiplies and adds on registers alone, N times; it reads X[0:16], Z[0:16] and writes Y[0:16].
 //

@@ -44,6 +44,11 @@ func tile7_neon(a *Tile)
 //go:noescape
 func tile8_neon(a *Tile)
 
+// crossNeon computes a Cross of up to 3x2 rows, N a multiple of 8.
+//
+//go:noescape
+func crossNeon(a *Cross)
+
 // peakNeon multiplies and adds on registers alone, N times; it reads X[0:4] and
 // Z[0:4] and writes Y[0:4].
 //

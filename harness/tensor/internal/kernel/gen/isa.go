@@ -16,12 +16,14 @@ type isa struct {
 	name  string
 	lanes int // float32 values in a register
 	rows  int // rows of the largest register tile
-	vec   func() reg.VecVirtual
+	// Register tile of Cross, and rows of MulVec.
+	crossRows, crossCols, wideRows int
+	vec                            func() reg.VecVirtual
 }
 
 var (
-	avx512 = isa{"512", 16, 14, ZMM}
-	avx2   = isa{"256", 8, 6, YMM}
+	avx512 = isa{"512", 16, 14, 6, 4, 8, ZMM}
+	avx2   = isa{"256", 8, 6, 3, 2, 4, YMM}
 )
 
 // bytes is the size of a register.

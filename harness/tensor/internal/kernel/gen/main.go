@@ -23,6 +23,8 @@ func main() {
 		v.columns()
 		v.dot()
 		v.pack()
+		v.cross()
+		v.wide()
 		v.peak()
 	}
 	packTransposed()

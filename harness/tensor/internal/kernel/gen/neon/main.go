@@ -1,5 +1,6 @@
 // Neon writes the arm64 assembly of the kernel package: the matrix micro-kernel
-// for one to eight rows, and the loop that measures the processor's peak.
+// for one to eight rows, inner products in float64, and the loop that measures
+// the processor's peak.
 //
 // The assembler has no name for some vector instructions; they stand as words.
 package main
@@ -26,6 +27,8 @@ func main() {
 		tile(&a, rows)
 		fmt.Fprintf(&s, "\n// tile%d_neon computes a Tile of %d rows and 8 columns.\n//\n//go:noescape\nfunc tile%d_neon(a *Tile)\n", rows, rows, rows)
 	}
+	cross(&a)
+	fmt.Fprintf(&s, "\n// crossNeon computes a Cross of up to %dx%d rows, N a multiple of 8.\n//\n//go:noescape\nfunc crossNeon(a *Cross)\n", crossRows, crossCols)
 	peak(&a)
 	s.WriteString("\n// peakNeon multiplies and adds on registers alone, N times; it reads X[0:4] and\n// Z[0:4] and writes Y[0:4].\n//\n//go:noescape\nfunc peakNeon(a *Vec)\n")
 	for file, b := range map[string]*bytes.Buffer{*asm: &a, *stubs: &s} {

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"fmt"
+
+	"dgkip/harness/tensor/internal/kernel"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// halves is the number of registers that hold the eight partial sums of an inner
+// product in float64.
+func (v isa) halves() int { return 2 * kernel.WideLanes / v.lanes }
+
+// doubles is the number of float64 values in a register.
+func (v isa) doubles() int { return v.lanes / 2 }
+
+// widen loads a register of float32 values, from feature k on, as float64.
+func (v isa) widen(row, k reg.GPVirtual, half int) reg.VecVirtual {
+	r := v.vec()
+	VCVTPS2PD(Mem{Base: row, Index: k, Scale: 4, Disp: 4 * half * v.doubles()}, r)
+	return r
+}
+
+// at addresses float64 values from feature k on.
+func (v isa) at(vector, k reg.GPVirtual, half int) Mem {
+	return Mem{Base: vector, Index: k, Scale: 8, Disp: 8 * half * v.doubles()}
+}
+
+// splat64 returns a register with the float64 value i behind p in every lane.
+func (v isa) splat64(p reg.GPVirtual, i int) reg.VecVirtual {
+	r := v.vec()
+	VBROADCASTSD(Mem{Base: p, Disp: 8 * i}, r)
+	return r
+}
+
+// rowsOf returns the addresses of n rows; beyond the last, it is taken again.
+func rowsOf(first, stride, rows reg.GPVirtual, n int) []reg.GPVirtual {
+	p := []reg.GPVirtual{first}
+	for i := 1; i < n; i++ {
+		next, r := GP64(), GP64()
+		LEAQ(Mem{Base: p[i-1], Index: stride, Scale: 1}, next)
+		MOVQ(p[i-1], r)
+		CMPQ(rows, Imm(uint64(i)))
+		CMOVQGT(next, r)
+		p = append(p, r)
+	}
+	return p
+}
+
+// eachEight runs body for k = 0, 8, ... below n.
+func eachEight(n reg.GPVirtual, body func(k reg.GPVirtual)) {
+	k := GP64()
+	XORQ(k, k)
+	Label("loop")
+	body(k)
+	ADDQ(Imm(kernel.WideLanes), k)
+	CMPQ(k, n)
+	JLT(LabelRef("loop"))
+}
+
+// reduce stores the sum of an inner product's eight partial sums.
+func (v isa) reduce(s []reg.VecVirtual, to Mem) {
+	if v.lanes == 16 {
+		// In whole registers: parts of the upper sixteen need more than AVX512F.
+		t := v.vec()
+		VSHUFF64X2(U8(0x4e), s[0], s[0], t)
+		VADDPD(t, s[0], s[0])
+		VSHUFF64X2(U8(0xb1), s[0], s[0], t)
+		VADDPD(t, s[0], s[0])
+		VPERMILPD(U8(0x55), s[0], t)
+		VADDPD(t, s[0], s[0])
+	} else {
+		t := v.vec()
+		VADDPD(s[1], s[0], s[0])
+		VPERM2F128(U8(0x01), s[0], s[0], t)
+		VADDPD(t, s[0], s[0])
+		VPERMILPD(U8(0x5), s[0], t)
+		VADDPD(t, s[0], s[0])
+	}
+	VMOVSD(s[0].AsX(), to)
+}
+
+// sums returns n sets of partial sums, zero.
+func (v isa) sums(n int) [][]reg.VecVirtual {
+	s := make([][]reg.VecVirtual, n)
+	for i := range s {
+		s[i] = v.vecs(v.halves())
+		for _, r := range s[i] {
+			v.clear(r)
+		}
+	}
+	return s
+}
+
+// cross writes the inner products of rows with rows. Both sides are widened as
+// they are loaded; each product is exact, so that it may be fused.
+func (v isa) cross() {
+	a := v.text("cross", "Cross", fmt.Sprintf("cross%s computes a Cross of up to %dx%d rows, N a multiple of %d.", v.name, v.crossRows, v.crossCols, kernel.WideLanes))
+	x := rowsOf(a.ptr("A"), a.bytes("ARow"), a.int("Rows"), v.crossRows)
+	y := rowsOf(a.ptr("B"), a.bytes("BRow"), a.int("Cols"), v.crossCols)
+	s := v.sums(v.crossRows * v.crossCols)
+	eachEight(a.int("N"), func(k reg.GPVirtual) {
+		for h := range v.halves() {
+			b := make([]reg.VecVirtual, v.crossCols)
+			for j := range b {
+				b[j] = v.widen(y[j], k, h)
+			}
+			for i := range x {
+				r := v.widen(x[i], k, h)
+				for j := range b {
+					VFMADD231PD(b[j], r, s[i*v.crossCols+j][h])
+				}
+			}
+		}
+	})
+	c, row := a.ptr("C"), a.int("CRow")
+	for i, r := range s {
+		v.reduce(r, Mem{Base: c, Disp: 8 * (i % v.crossCols)})
+		if i%v.crossCols == v.crossCols-1 && i < len(s)-1 {
+			LEAQ(Mem{Base: c, Index: row, Scale: 8}, c)
+		}
+	}
+	v.done()
+}
+
+// wide writes the operations on Wide.
+func (v isa) wide() {
+	const multiple = "N a multiple of 8."
+	a := v.text("mulVec", "Wide", fmt.Sprintf("mulVec%s sets S[i] to the inner product of row i and V, for up to %d rows, %s", v.name, v.wideRows, multiple))
+	x := rowsOf(a.ptr("X"), a.bytes("Row"), a.int("Rows"), v.wideRows)
+	vec, s := a.ptr("V"), v.sums(v.wideRows)
+	eachEight(a.int("N"), func(k reg.GPVirtual) {
+		for h := range v.halves() {
+			y := v.vec()
+			VMOVUPD(v.at(vec, k, h), y)
+			for i := range x {
+				r := v.widen(x[i], k, h)
+				VMULPD(y, r, r)
+				VADDPD(r, s[i][h], s[i][h])
+			}
+		}
+	})
+	to := a.ptr("S")
+	for i, r := range s {
+		v.reduce(r, Mem{Base: to, Disp: 8 * i})
+	}
+	v.done()
+
+	for _, n := range []int{kernel.AddRowsAtOnce, 1} {
+		name, doc := "addRow", "adds S[0] times the one row to U"
+		if n > 1 {
+			name, doc = "addRows", fmt.Sprintf("adds S[i] times row i to U, for i = 0 ... %d", n-1)
+		}
+		a := v.text(name, "Wide", fmt.Sprintf("%s%s %s, %s", name, v.name, doc, multiple))
+		x := []reg.GPVirtual{a.ptr("X")}
+		row, coef, u := a.bytes("Row"), a.ptr("S"), a.ptr("U")
+		c := []reg.VecVirtual{v.splat64(coef, 0)}
+		for i := 1; i < n; i++ {
+			p := GP64()
+			LEAQ(Mem{Base: x[i-1], Index: row, Scale: 1}, p)
+			x, c = append(x, p), append(c, v.splat64(coef, i))
+		}
+		eachEight(a.int("N"), func(k reg.GPVirtual) {
+			for h := range v.halves() {
+				sum := v.vec()
+				VMOVUPD(v.at(u, k, h), sum)
+				for i := range x {
+					r := v.widen(x[i], k, h)
+					VMULPD(c[i], r, r)
+					VADDPD(r, sum, sum)
+				}
+				VMOVUPD(sum, v.at(u, k, h))
+			}
+		})
+		v.done()
+	}
+
+	for _, two := range []bool{false, true} {
+		name, doc := "outer", "sets X to float32(S[0]*U)"
+		if two {
+			name, doc = "outer2", "sets X to float32(S[0]*U + S[1]*V)"
+		}
+		a := v.text(name, "Wide", fmt.Sprintf("%s%s %s, %s", name, v.name, doc, multiple))
+		x, coef, u := a.ptr("X"), a.ptr("S"), a.ptr("U")
+		c := v.splat64(coef, 0)
+		var d reg.VecVirtual
+		var w reg.GPVirtual
+		if two {
+			d, w = v.splat64(coef, 1), a.ptr("V")
+		}
+		eachEight(a.int("N"), func(k reg.GPVirtual) {
+			for h := range v.halves() {
+				r := v.vec()
+				VMULPD(v.at(u, k, h), c, r)
+				if two {
+					t := v.vec()
+					VMULPD(v.at(w, k, h), d, t)
+					VADDPD(t, r, r)
+				}
+				to := Mem{Base: x, Index: k, Scale: 4, Disp: 4 * h * v.doubles()}
+				if v.lanes == 16 {
+					VCVTPD2PS(r, r.AsY())
+					VMOVUPS(r.AsY(), to)
+				} else {
+					VCVTPD2PSY(r, r.AsX())
+					VMOVUPS(r.AsX(), to)
+				}
+			}
+		})
+		v.done()
+	}
+}
