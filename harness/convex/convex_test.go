@@ -98,19 +98,19 @@ func TestLabelVectors(t *testing.T) {
 	load(t, "label_solve.json", &v)
 	a, phi := v.Phi.mat(), v.PhiReal.mat()
 	dA := tensor.NewMat[float32](a.Rows, a.Cols)
-	s, err := Project(a, v.Theta.Data, &dA)
+	s, err := Project(a, oneRow(v.Theta.Data), &dA)
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "parameter c", s.C, v.ParameterC.Data, 1e-5)
+	near(t, "parameter c", s.C.Data, v.ParameterC.Data, 1e-5)
 	near(t, "parameter value", []float64{s.Value}, []float64{v.ParameterValue}, 1e-5)
 	near(t, "parameter gradient", widen(dA.Data), v.ParameterDPhi.Data, 1e-5)
 	near(t, "parameter targets", s.LogisticTargets(v.Lambda), v.ParameterTargets.Data, 1e-5)
-	s, err = Fit(a, phi, v.Theta.Data, dots(phi, v.Theta.Data), &dA)
+	s, err = Fit(a, phi, oneRow(v.Theta.Data), oneColumn(dots(phi, v.Theta.Data)), &dA)
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "prediction c", s.C, v.PredictionC.Data, 1e-4)
+	near(t, "prediction c", s.C.Data, v.PredictionC.Data, 1e-4)
 	near(t, "prediction value", []float64{s.Value}, []float64{v.PredictionValue}, 1e-4)
 	near(t, "prediction gradient", widen(dA.Data), v.PredictionDPhi.Data, 1e-4)
 	near(t, "prediction targets", s.LogisticTargets(v.Lambda), v.PredictionTargets.Data, 1e-4)
@@ -315,18 +315,18 @@ func TestSolvedLabels(t *testing.T) {
 		if p.phi.Rows >= p.phi.Cols {
 			continue
 		}
-		s, err := Project(p.phi, p.theta, nil)
+		s, err := Project(p.phi, oneRow(p.theta), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, free := range []bool{false, true} {
 			if free {
-				for i := range s.C {
-					s.C[i] = r.Normal64() / 3
+				for i := range s.C.Data {
+					s.C.Data[i] = r.Normal64() / 3
 				}
-				s.finish(p.phi, GramOf(p.phi), p.theta)
+				s.finish(p.phi, GramOf(p.phi), oneRow(p.theta))
 			}
-			thetaS := subtractRows(make([]float64, p.phi.Cols), p.phi, scaled(-1, s.C))
+			thetaS := subtractRows(make([]float64, p.phi.Cols), p.phi, scaled(-1, s.C.Data))
 			scale := 1 + math.Sqrt(square(thetaS))
 			targets := s.LogisticTargets(p.lambda)
 			got := minimise(t, p.phi, p.lambda,
@@ -335,7 +335,7 @@ func TestSolvedLabels(t *testing.T) {
 			if d := distance(got, thetaS); d > 1e-6*scale {
 				t.Errorf("logistic minimiser is %v from theta_S of norm %v", d, scale-1)
 			}
-			y := s.SquaredTargets(p.lambda)
+			y := s.SquaredTargets(p.lambda).Data
 			got = minimise(t, p.phi, p.lambda,
 				func(i int, f float64) float64 { return f - y[i] }, func(int, float64) float64 { return 1 })
 			if d := distance(got, thetaS); d > 1e-6*scale {
@@ -379,13 +379,13 @@ func TestBoundHolds(t *testing.T) {
 func TestSingular(t *testing.T) {
 	a := tensor.NewMat[float32](2, 3)
 	copy(a.Data, []float32{1, 2, 3, 1, 2, 3})
-	s, err := Project(a, []float64{1, 0, 0}, nil)
+	s, err := Project(a, oneRow([]float64{1, 0, 0}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "alike rows", s.C, []float64{1.0 / 28, 1.0 / 28}, 1e-4)
+	near(t, "alike rows", s.C.Data, []float64{1.0 / 28, 1.0 / 28}, 1e-4)
 	clear(a.Data)
-	if _, err := Project(a, []float64{1, 0, 0}, nil); !errors.Is(err, ErrSingular) {
+	if _, err := Project(a, oneRow([]float64{1, 0, 0}), nil); !errors.Is(err, ErrSingular) {
 		t.Errorf("features of zero: %v", err)
 	}
 }
@@ -393,10 +393,10 @@ func TestSingular(t *testing.T) {
 func ExampleProject() {
 	// Two images with orthogonal features, and a model that uses a third one.
 	a := tensor.MatOf([]float32{1, 0, 0, 0, 2, 0}, 2, 3)
-	s, err := Project(a, []float64{3, 4, 1}, nil)
+	s, err := Project(a, tensor.MatOf([]float64{3, 4, 1}, 1, 3), nil)
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("c = %.1f, left over %.1f\n", s.C, s.Norm2)
+	fmt.Printf("c = %.1f, left over %.1f\n", s.C.Data, s.Norm2)
 	// Output: c = [3.0 2.0], left over 1.0
 }

@@ -15,22 +15,23 @@ const (
 	Prediction Metric = "prediction"
 )
 
-// Solution is the model that solved labels give on a set: theta_S = A'c.
+// Solution is the model that solved labels give on a set: Theta_S = C'A, row k of
+// which is the weight vector of output k.
 type Solution struct {
-	C       []float64 // [n]
-	Outputs []float64 // f_S on the set, [n]
-	Value   float64   // the metric
-	// Residual is theta - theta_S, [M], and Norm2 its squared norm: the squared
-	// deviation of the model.
-	Residual []float64
+	C       tensor.Mat[float64] // [n, K]
+	Outputs tensor.Mat[float64] // of Theta_S on the set, A A'C, [n, K]
+	Value   float64             // the metric
+	// Residual is Theta - Theta_S, [K, M], and Norm2 its squared Frobenius norm:
+	// the squared deviation of the model.
+	Residual tensor.Mat[float64]
 	Norm2    float64
 }
 
-// Project returns the projection of theta [M] onto the span of the rows of A,
-// which minimises the Parameter metric. Where dA is given, it sets it to the
-// metric's gradient, row i of which is -2 c_i r.
-func Project(a tensor.Mat[float32], theta []float64, dA *tensor.Mat[float32]) (Solution, error) {
-	if len(theta) != a.Cols || dA != nil && (dA.Rows != a.Rows || dA.Cols != a.Cols) {
+// Project returns the projection of the rows of theta [K, M] onto the span of
+// the rows of A, which minimises the Parameter metric. Where dA is given, it sets
+// it to the metric's gradient, row i of which is -2 sum_k c_ik r_k.
+func Project(a tensor.Mat[float32], theta tensor.Mat[float64], dA *tensor.Mat[float32]) (Solution, error) {
+	if theta.Cols != a.Cols || theta.Rows == 0 || dA != nil && (dA.Rows != a.Rows || dA.Cols != a.Cols) {
 		panic("convex: Project: shapes do not fit")
 	}
 	k := GramOf(a)
@@ -38,116 +39,130 @@ func Project(a tensor.Mat[float32], theta []float64, dA *tensor.Mat[float32]) (S
 	if err != nil {
 		return Solution{}, err
 	}
-	s := Solution{C: l.solve(dots(a, theta))}
+	s := Solution{C: columns(outputsAt(a, theta), a.Rows, l.solve)}
 	s.finish(a, k, theta)
 	s.Value = s.Norm2
 	if dA != nil {
-		outer(*dA, scaled(-2, s.C), s.Residual, nil, nil)
+		outer(*dA, times(-2, s.C), s.Residual, nil, nil)
 	}
 	return s, nil
 }
 
 // Fit returns the model in the span of the rows of A that minimises the
-// Prediction metric (1/N) |f - Phi A'c|^2 for the outputs f [N] of theta on the
-// real features Phi [N, M]. Where dA is given, it sets it to the metric's
-// gradient, row i of which is -(2/N) c_i Phi'e with e = f - Phi A'c.
-func Fit(a, phi tensor.Mat[float32], theta, f []float64, dA *tensor.Mat[float32]) (Solution, error) {
-	if len(theta) != a.Cols || phi.Cols != a.Cols || len(f) != phi.Rows || phi.Rows == 0 || dA != nil && (dA.Rows != a.Rows || dA.Cols != a.Cols) {
+// Prediction metric (1/N) |F - Phi A'C|^2 (Frobenius) for the outputs F [N, K] of
+// theta [K, M] on the real features Phi [N, M]. Where dA is given, it sets it to
+// the metric's gradient, row i of which is -(2/N) sum_k c_ik (Phi'E)_k with
+// E = F - Phi A'C.
+func Fit(a, phi tensor.Mat[float32], theta, f tensor.Mat[float64], dA *tensor.Mat[float32]) (Solution, error) {
+	n, outputs := a.Rows, theta.Rows
+	if theta.Cols != a.Cols || outputs == 0 || phi.Cols != a.Cols || f.Rows != phi.Rows || f.Cols != outputs || phi.Rows == 0 || dA != nil && (dA.Rows != n || dA.Cols != a.Cols) {
 		panic("convex: Fit: shapes do not fit")
 	}
-	n := a.Rows
-	cross := tensor.NewMat[float32](phi.Rows, n)
-	tensor.Mul(cross, phi, a, tensor.NT, false)
-	h := tensor.NewMat[float64](n, n)
-	rhs := make([]float64, n)
-	tensor.Parallel(n, func(i int) {
-		for r := range phi.Rows {
-			row := cross.Row(r)
-			x := float64(row[i])
-			for j := range i + 1 {
-				h.Data[i*n+j] += x * float64(row[j])
-			}
-			rhs[i] += float64(x * f[r])
-		}
-	})
-	l, err := factorise(h)
+	cross := tensor.NewMat[float32](n, phi.Rows) // A Phi'
+	tensor.Mul(cross, a, phi, tensor.NT, false)
+	l, err := factorise(GramOf(cross))
 	if err != nil {
 		return Solution{}, err
 	}
-	s := Solution{C: l.solve(rhs)}
-	s.finish(a, GramOf(a), theta)
-	e := make([]float64, phi.Rows)
-	for r := range e {
-		e[r] = f[r]
-		for i, c := range s.C {
-			e[r] -= float64(c * float64(cross.Row(r)[i]))
-		}
+	// The errors E, by rows: E'.
+	e := tensor.NewMat[float64](outputs, phi.Rows)
+	s := Solution{C: tensor.NewMat[float64](n, outputs)}
+	for k := range outputs {
+		out := column(f, k)
+		c := l.solve(dots(cross, out))
+		setColumn(s.C, k, c)
+		copy(e.Row(k), subtractRows(out, cross, c))
 	}
-	s.Value = square(e) / float64(phi.Rows)
+	s.finish(a, GramOf(a), theta)
+	s.Value = frobenius2(e) / float64(phi.Rows)
 	if dA != nil {
-		zero := make([]float64, phi.Cols)
-		g := subtractRows(zero, phi, e) // -Phi'e
-		outer(*dA, scaled(2/float64(phi.Rows), s.C), g, nil, nil)
+		outer(*dA, times(-2/float64(phi.Rows), s.C), spanOf(e, phi), nil, nil)
 	}
 	return s, nil
 }
 
+// spanOf returns E Phi [K, M] for E [K, N]. One row is computed in float64; for
+// more the product runs in float32, whose errors of 1e-6 of the largest terms
+// are those of the gradients of the features too.
+func spanOf(e tensor.Mat[float64], phi tensor.Mat[float32]) tensor.Mat[float64] {
+	out := tensor.NewMat[float64](e.Rows, phi.Cols)
+	if e.Rows == 1 {
+		tensor.AddRows64(out.Data, phi, e.Row(0))
+		return out
+	}
+	product := tensor.NewMat[float32](e.Rows, phi.Cols)
+	tensor.Mul(product, narrow(e), phi, tensor.NN, false)
+	for i, x := range product.Data {
+		out.Data[i] = float64(x)
+	}
+	return out
+}
+
 // finish fills what both metrics have in common.
-func (s *Solution) finish(a tensor.Mat[float32], k tensor.Mat[float64], theta []float64) {
-	s.Outputs = make([]float64, a.Rows)
-	for i := range s.Outputs {
-		for j, c := range s.C {
-			s.Outputs[i] += float64(k.Data[i*k.Stride+j] * c)
-		}
-	}
-	s.Residual = subtractRows(theta, a, s.C)
-	s.Norm2 = square(s.Residual)
+func (s *Solution) finish(a tensor.Mat[float32], k, theta tensor.Mat[float64]) {
+	s.Outputs = multiply(k, s.C)
+	s.Residual = subtractSpan(theta, a, s.C)
+	s.Norm2 = frobenius2(s.Residual)
 }
 
-func scaled(a float64, x []float64) []float64 {
-	y := make([]float64, len(x))
-	for i, v := range x {
-		y[i] = a * v
-	}
-	return y
-}
-
-// The labels below make theta_S = A'c the exact minimiser on the set, whatever
-// the coefficients c are; f = A A'c are its outputs there.
+// The labels below make Theta_S = C'A the exact minimiser on the set, whatever
+// the coefficients C are; F = A A'C are its outputs there.
 
 // LogisticTargets returns real targets p_i = sigma(f_i) + lambda c_i for the loss
-// log(1+e^f) - p f.
+// log(1+e^f) - p f. It is for one output.
 func (s Solution) LogisticTargets(lambda float64) []float64 {
-	p := make([]float64, len(s.C))
-	for i, c := range s.C {
-		p[i] = fmath.Sigmoid(s.Outputs[i]) + float64(lambda*c)
+	c, f := s.one()
+	p := make([]float64, len(c))
+	for i := range p {
+		p[i] = fmath.Sigmoid(f[i]) + float64(lambda*c[i])
 	}
 	return p
 }
 
-// SquaredTargets returns targets y_i = f_i + lambda c_i for the loss (f-y)^2/2.
-func (s Solution) SquaredTargets(lambda float64) []float64 {
-	y := make([]float64, len(s.C))
-	for i, c := range s.C {
-		y[i] = s.Outputs[i] + float64(lambda*c)
+// SquaredTargets returns targets Y = F + lambda C for the loss |f-y|^2/2, [n, K].
+func (s Solution) SquaredTargets(lambda float64) tensor.Mat[float64] {
+	y := tensor.NewMat[float64](s.C.Rows, s.C.Cols)
+	for i := range y.Data {
+		y.Data[i] = s.Outputs.Data[i] + float64(lambda*s.C.Data[i])
 	}
 	return y
 }
 
+// SoftmaxTargets returns real targets P = softmax(F) + lambda C, by rows, for the
+// loss log sum_k e^f_k - p'f, [n, K].
+func (s Solution) SoftmaxTargets(lambda float64) tensor.Mat[float64] {
+	p := tensor.NewMat[float64](s.C.Rows, s.C.Cols)
+	for i := range p.Rows {
+		softmax(p.Row(i), s.Outputs.Row(i))
+		for k, c := range s.C.Row(i) {
+			p.Row(i)[k] += float64(lambda * c)
+		}
+	}
+	return p
+}
+
 // HingeGains returns gains y_i = 1/f_i and dual variables
 // alpha_i = lambda c_i f_i for the hinge loss, clipped to [0, 1], and how many
-// were clipped. With none clipped theta_S is the minimiser on the set; with some
-// the minimiser is another, and must be solved for.
+// were clipped. It is for one output. With none clipped theta_S is the minimiser
+// on the set; with some the minimiser is another, and must be solved for.
 func (s Solution) HingeGains(lambda float64) (y, alpha []float64, clipped int) {
-	y, alpha = make([]float64, len(s.C)), make([]float64, len(s.C))
-	for i, c := range s.C {
-		f := s.Outputs[i]
-		y[i] = 1 / f
-		a := lambda * c * f
+	c, f := s.one()
+	y, alpha = make([]float64, len(c)), make([]float64, len(c))
+	for i := range y {
+		y[i] = 1 / f[i]
+		a := lambda * c[i] * f[i]
 		alpha[i] = max(0, min(1, a))
 		if alpha[i] != a {
 			clipped++
 		}
 	}
 	return y, alpha, clipped
+}
+
+// one returns coefficients and outputs of a solution with one output.
+func (s Solution) one() (c, f []float64) {
+	if s.C.Cols != 1 {
+		panic("convex: these labels are for one output")
+	}
+	return s.C.Data, s.Outputs.Data
 }

@@ -1,69 +1,24 @@
 package convex
 
-import (
-	"errors"
-	"fmt"
-	"math"
+import "dgkip/harness/tensor"
 
-	"dgkip/harness/tensor"
-)
-
-// pieceLen is the length of the pieces in which vectors over the features are
-// worked on, each by a task.
+// pieceLen is the length of the pieces in which long vectors are worked on, each
+// by a task.
 const pieceLen = 4096
 
 func pieces(m int) int { return (m + pieceLen - 1) / pieceLen }
 
 // dots returns A v: the inner product of each row of A and v.
 func dots(a tensor.Mat[float32], v []float64) []float64 {
-	n, p := a.Rows, pieces(a.Cols)
-	parts := make([]float64, n*p)
-	tensor.Parallel(n*p, func(t int) {
-		i, from := t/p, t%p*pieceLen
-		to := min(a.Cols, from+pieceLen)
-		parts[t] = dot(a.Row(i)[from:to], v[from:to])
-	})
-	out := make([]float64, n)
-	for i := range out {
-		for _, x := range parts[i*p : (i+1)*p] {
-			out[i] += x
-		}
-	}
+	out := make([]float64, a.Rows)
+	tensor.MulVec64(out, a, v)
 	return out
 }
 
-// dot is an inner product with four sums, which the processor keeps apart.
-func dot(x []float32, v []float64) float64 {
-	var s [4]float64
-	n := len(x) &^ 3
-	for i := 0; i < n; i += 4 {
-		x, v := x[i:i+4:i+4], v[i:i+4:i+4]
-		s[0] += float64(float64(x[0]) * v[0])
-		s[1] += float64(float64(x[1]) * v[1])
-		s[2] += float64(float64(x[2]) * v[2])
-		s[3] += float64(float64(x[3]) * v[3])
-	}
-	for i := n; i < len(x); i++ {
-		s[0] += float64(float64(x[i]) * v[i])
-	}
-	return (s[0] + s[1]) + (s[2] + s[3])
-}
-
-// subtractRows returns v - A'w, the rows of A taken in order.
+// subtractRows returns v - A'w.
 func subtractRows(v []float64, a tensor.Mat[float32], w []float64) []float64 {
 	out := append([]float64(nil), v...)
-	tensor.Parallel(pieces(len(v)), func(p int) {
-		from, to := p*pieceLen, min(len(v), (p+1)*pieceLen)
-		r := out[from:to]
-		for i, c := range w {
-			if c == 0 {
-				continue
-			}
-			for j, x := range a.Row(i)[from:to] {
-				r[j] -= float64(c * float64(x))
-			}
-		}
-	})
+	tensor.AddRows64(out, a, scaled(-1, w))
 	return out
 }
 
@@ -82,119 +37,149 @@ func square(v []float64) float64 {
 	return sum
 }
 
-// outer sets row i of d to a[i]*u + b[i]*v.
-func outer(d tensor.Mat[float32], a, u, b, v []float64) {
-	p := pieces(d.Cols)
-	tensor.Parallel(d.Rows*p, func(t int) {
-		i, from := t/p, t%p*pieceLen
-		to := min(d.Cols, from+pieceLen)
-		row := d.Row(i)[from:to]
-		for j := range row {
-			s := a[i] * u[from+j]
-			if b != nil {
-				s = float64(s) + float64(b[i]*v[from+j])
-			}
-			row[j] = float32(s)
+// outer sets row i of d to the sum over k of a[i, k] u_k, u_k the rows of u, and
+// where b is given of b[i, k] v_k. More than one term of each kind is added up in
+// float32.
+func outer(d tensor.Mat[float32], a, u tensor.Mat[float64], b, v *tensor.Mat[float64]) {
+	if a.Cols > 1 {
+		tensor.Mul(d, narrow(a), narrow(u), tensor.NN, false)
+		if b != nil {
+			tensor.Mul(d, narrow(*b), narrow(*v), tensor.NN, true)
 		}
-	})
+		return
+	}
+	if b == nil {
+		tensor.Outer64(d, a.Data, u.Row(0), nil, nil)
+		return
+	}
+	tensor.Outer64(d, a.Data, u.Row(0), b.Data, v.Row(0))
 }
+
+// narrow returns m in float32.
+func narrow(m tensor.Mat[float64]) tensor.Mat[float32] {
+	out := tensor.NewMat[float32](m.Rows, m.Cols)
+	for i := range m.Rows {
+		to := out.Row(i)
+		for j, x := range m.Row(i) {
+			to[j] = float32(x)
+		}
+	}
+	return out
+}
+
+// column returns a copy of column k of m.
+func column(m tensor.Mat[float64], k int) []float64 {
+	v := make([]float64, m.Rows)
+	for i := range v {
+		v[i] = m.Data[i*m.Stride+k]
+	}
+	return v
+}
+
+func setColumn(m tensor.Mat[float64], k int, v []float64) {
+	for i, x := range v {
+		m.Data[i*m.Stride+k] = x
+	}
+}
+
+// columns applies do to each column of m and returns the matrix of the results,
+// which have n entries.
+func columns(m tensor.Mat[float64], n int, do func(v []float64) []float64) tensor.Mat[float64] {
+	out := tensor.NewMat[float64](n, m.Cols)
+	for k := range m.Cols {
+		setColumn(out, k, do(column(m, k)))
+	}
+	return out
+}
+
+// outputsAt returns A Theta' [n, K] for theta [K, M].
+func outputsAt(a tensor.Mat[float32], theta tensor.Mat[float64]) tensor.Mat[float64] {
+	out := tensor.NewMat[float64](a.Rows, theta.Rows)
+	for k := range theta.Rows {
+		setColumn(out, k, dots(a, theta.Row(k)))
+	}
+	return out
+}
+
+// subtractSpan returns theta - C'A [K, M] for theta [K, M] and C [n, K].
+func subtractSpan(theta tensor.Mat[float64], a tensor.Mat[float32], c tensor.Mat[float64]) tensor.Mat[float64] {
+	out := tensor.NewMat[float64](theta.Rows, theta.Cols)
+	for k := range theta.Rows {
+		copy(out.Row(k), subtractRows(theta.Row(k), a, column(c, k)))
+	}
+	return out
+}
+
+// frobenius2 is the sum of the squared norms of the rows of m.
+func frobenius2(m tensor.Mat[float64]) float64 {
+	sum := 0.0
+	for k := range m.Rows {
+		sum += square(m.Row(k))
+	}
+	return sum
+}
+
+// times returns a*m.
+func times(a float64, m tensor.Mat[float64]) tensor.Mat[float64] {
+	out := tensor.NewMat[float64](m.Rows, m.Cols)
+	for i := range m.Rows {
+		for j, x := range m.Row(i) {
+			out.Data[i*out.Stride+j] = float64(a * x)
+		}
+	}
+	return out
+}
+
+// oneRow returns v as a matrix of one row, oneColumn as one of one column.
+func oneRow(v []float64) tensor.Mat[float64]    { return tensor.MatOf(v, 1, len(v)) }
+func oneColumn(v []float64) tensor.Mat[float64] { return tensor.MatOf(v, len(v), 1) }
 
 // GramOf returns A A' in float64.
 func GramOf(a tensor.Mat[float32]) tensor.Mat[float64] {
 	k := tensor.NewMat[float64](a.Rows, a.Rows)
-	tensor.Parallel(a.Rows, func(i int) {
-		for j := range i + 1 {
-			sum := 0.0
-			x, y := a.Row(i), a.Row(j)
-			for from := 0; from < a.Cols; from += pieceLen {
-				to := min(a.Cols, from+pieceLen)
-				sum += dot32(x[from:to], y[from:to])
-			}
-			k.Data[i*k.Stride+j] = sum
-		}
-	})
-	for i := range a.Rows {
-		for j := range i {
-			k.Data[j*k.Stride+i] = k.Data[i*k.Stride+j]
-		}
-	}
+	tensor.Gram64(k, a)
 	return k
 }
 
-// dot32 is dot for two rows of float32: products are exact in float64.
-func dot32(x, y []float32) float64 {
+func scaled(a float64, x []float64) []float64 {
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = float64(a * v)
+	}
+	return y
+}
+
+// dot64 is an inner product with four sums, which the processor keeps apart.
+func dot64(x, y []float64) float64 {
 	var s [4]float64
 	n := len(x) &^ 3
 	for i := 0; i < n; i += 4 {
 		x, y := x[i:i+4:i+4], y[i:i+4:i+4]
-		s[0] += float64(x[0]) * float64(y[0])
-		s[1] += float64(x[1]) * float64(y[1])
-		s[2] += float64(x[2]) * float64(y[2])
-		s[3] += float64(x[3]) * float64(y[3])
+		s[0] += float64(x[0] * y[0])
+		s[1] += float64(x[1] * y[1])
+		s[2] += float64(x[2] * y[2])
+		s[3] += float64(x[3] * y[3])
 	}
 	for i := n; i < len(x); i++ {
-		s[0] += float64(x[i]) * float64(y[i])
+		s[0] += float64(x[i] * y[i])
 	}
 	return (s[0] + s[1]) + (s[2] + s[3])
 }
 
-// Jitter is what factorise adds to the diagonal, relative to its mean: enough
-// for rounding errors not to make a Gram matrix indefinite.
-const Jitter = 1e-10
-
-// ErrSingular says that a Gram matrix has no inverse.
-var ErrSingular = errors.New("convex: the Gram matrix is singular")
-
-// cholesky is a lower triangular L with L L' = K + jitter.
-type cholesky struct{ l tensor.Mat[float64] }
-
-func factorise(k tensor.Mat[float64]) (cholesky, error) {
-	n := k.Rows
-	mean := 0.0
-	for i := range n {
-		mean += k.Data[i*k.Stride+i]
+// multiply returns K X for a square K and X [n, K].
+func multiply(k, x tensor.Mat[float64]) tensor.Mat[float64] {
+	out := tensor.NewMat[float64](k.Rows, x.Cols)
+	cols := make([][]float64, x.Cols)
+	for j := range cols {
+		cols[j] = column(x, j)
 	}
-	mean /= float64(max(1, n))
-	l := tensor.NewMat[float64](n, n)
-	for i := range n {
-		ri := l.Row(i)
-		for j := range i + 1 {
-			rj := l.Row(j)
-			s := k.Data[i*k.Stride+j]
-			if i == j {
-				s += float64(Jitter * mean)
+	const rows = 32
+	tensor.Parallel((k.Rows+rows-1)/rows, func(b int) {
+		for i := b * rows; i < min(k.Rows, (b+1)*rows); i++ {
+			for j, v := range cols {
+				out.Data[i*out.Stride+j] = dot64(k.Row(i), v)
 			}
-			for q := range j {
-				s -= float64(ri[q] * rj[q])
-			}
-			if i > j {
-				ri[j] = s / rj[j]
-				continue
-			}
-			if !(s > 0) || math.IsInf(s, 0) {
-				return cholesky{}, fmt.Errorf("%w at row %d of %d: two of the images may be alike, or one may have no features", ErrSingular, i, n)
-			}
-			ri[i] = math.Sqrt(s)
 		}
-	}
-	return cholesky{l}, nil
-}
-
-// solve returns (K + jitter)^-1 b.
-func (c cholesky) solve(b []float64) []float64 {
-	x := append([]float64(nil), b...)
-	for i := range x {
-		row := c.l.Row(i)
-		for j := range i {
-			x[i] -= float64(row[j] * x[j])
-		}
-		x[i] /= row[i]
-	}
-	for i := len(x) - 1; i >= 0; i-- {
-		x[i] /= c.l.Data[i*c.l.Stride+i]
-		for j, l := range c.l.Row(i)[:i] {
-			x[j] -= float64(l * x[i])
-		}
-	}
-	return x
+	})
+	return out
 }

@@ -85,10 +85,38 @@ func (Hinge) Derivative(m float64) float64 {
 	return 0
 }
 
+// MarginOf returns the Margin of that name: Logistic{} or Hinge{}.
+func MarginOf(l Loss) Margin {
+	switch l {
+	case LogisticLoss:
+		return Logistic{}
+	case HingeLoss:
+		return Hinge{}
+	}
+	panic("convex: MarginOf: the logistic and the hinge loss alone are losses of a margin")
+}
+
 // xlogx is x log x, and 0 at 0.
 func xlogx(x float64) float64 {
 	if x == 0 {
 		return 0
 	}
 	return x * fmath.Log(x)
+}
+
+// softmax sets p to e^f_k / sum_j e^f_j and returns log sum_j e^f_j. p may be f.
+func softmax(p, f []float64) float64 {
+	top := f[0]
+	for _, x := range f {
+		top = max(top, x)
+	}
+	sum := 0.0
+	for k, x := range f {
+		p[k] = fmath.Exp(x - top)
+		sum += p[k]
+	}
+	for k := range p {
+		p[k] /= sum
+	}
+	return top + fmath.Log(sum)
 }

@@ -85,19 +85,19 @@ func TestHingeGains(t *testing.T) {
 		if p.phi.Rows >= p.phi.Cols {
 			continue
 		}
-		s, err := Project(p.phi, p.theta, nil)
+		s, err := Project(p.phi, oneRow(p.theta), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		y, alpha, clipped := s.HingeGains(p.lambda)
 		outside := 0
 		for i, a := range alpha {
-			free := p.lambda * s.C[i] * s.Outputs[i]
+			free := p.lambda * s.C.Data[i] * s.Outputs.Data[i]
 			if free < 0 || free > 1 {
 				outside++
 			}
-			if a < 0 || a > 1 || free >= 0 && free <= 1 && a != free || math.Abs(y[i]*s.Outputs[i]-1) > 1e-12 {
-				t.Fatalf("alpha %v for lambda c f = %v, margin %v", a, free, y[i]*s.Outputs[i])
+			if a < 0 || a > 1 || free >= 0 && free <= 1 && a != free || math.Abs(y[i]*s.Outputs.Data[i]-1) > 1e-12 {
+				t.Fatalf("alpha %v for lambda c f = %v, margin %v", a, free, y[i]*s.Outputs.Data[i])
 			}
 		}
 		if clipped != outside {
@@ -115,7 +115,7 @@ func TestHingeGains(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := subtractRows(make([]float64, p.phi.Cols), p.phi, scaled(-1, c.Coefficients(y, p.lambda)))
-		want := subtractRows(make([]float64, p.phi.Cols), p.phi, scaled(-1, s.C))
+		want := subtractRows(make([]float64, p.phi.Cols), p.phi, scaled(-1, s.C.Data))
 		if d := distance(got, want); d > 2e-3*(1+math.Sqrt(square(want))) {
 			t.Errorf("solution is %v from theta_S of norm %v", d, math.Sqrt(square(want)))
 		}

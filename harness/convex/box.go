@@ -1,0 +1,60 @@
+package convex
+
+import (
+	"context"
+	"fmt"
+
+	"dgkip/harness/tensor"
+)
+
+// boxGap is the relative gap to which ProjectBox solves.
+const boxGap = 1e-10
+
+// ProjectBox is Project for the hinge loss with gains y_i = 1/f_i, f = A theta,
+// where Project asks for dual variables outside [0, 1]: the solution on these
+// labels. As y_i f_i = 1, its dual problem is that of the nearest model to theta,
+//
+//	-D(alpha) = (lambda/2) |theta - (1/lambda) sum_i alpha_i y_i phi_i|^2 - (lambda/2) |theta|^2,
+//
+// so that the bound, with these alpha, is tight. theta is [1, M]. Where dA is
+// given, it sets it to the gradient of |r|^2, row i of which is
+//
+//	-2 c_i r,   and 2 (r'phi_i)/(lambda f_i^2) theta more where alpha_i = 1;
+//
+// c_i is alpha_i y_i / lambda, and zero where alpha_i is.
+func ProjectBox(a tensor.Mat[float32], theta tensor.Mat[float64], lambda float64, dA *tensor.Mat[float32]) (Solution, []float64, error) {
+	n := a.Rows
+	if theta.Cols != a.Cols || theta.Rows != 1 || dA != nil && (dA.Rows != n || dA.Cols != a.Cols) {
+		panic("convex: ProjectBox: shapes do not fit")
+	}
+	f := dots(a, theta.Row(0))
+	y := make([]float64, n)
+	for i, x := range f {
+		if x == 0 {
+			return Solution{}, nil, fmt.Errorf("convex: the output on image %d is zero, and no gain 1/f makes its margin one", i)
+		}
+		y[i] = 1 / x
+	}
+	k := GramOf(a)
+	fit, err := Set{Gram: k, Loss: HingeLoss, Labels: oneColumn(y), Lambda: lambda}.Solve(context.Background(), boxGap)
+	if err != nil {
+		return Solution{}, nil, err
+	}
+	s := Solution{C: fit.C}
+	s.finish(a, k, theta)
+	s.Value = s.Norm2
+	alpha, full := make([]float64, n), make([]float64, n)
+	for i, c := range s.C.Data {
+		alpha[i] = max(0, min(1, lambda*c*f[i]))
+		// c was made from alpha = 1, and comes back to within rounding.
+		if 1-alpha[i] < 1e-12 {
+			alpha[i] = 1
+			full[i] = 2 * (f[i] - s.Outputs.Data[i]) / (lambda * f[i] * f[i])
+		}
+	}
+	if dA != nil {
+		b := oneColumn(full)
+		outer(*dA, times(-2, s.C), s.Residual, &b, &theta)
+	}
+	return s, alpha, nil
+}

@@ -1,0 +1,203 @@
+package convex
+
+import (
+	"context"
+	"math"
+
+	"dgkip/harness/tensor"
+)
+
+// interiorLimit is several times the steps that any problem has been seen to need.
+const interiorLimit = 200
+
+// box is the dual of the hinge loss: minimise a'H a / 2 - sum a over
+// 0 <= a <= 1, with H_ij = y_i y_j K_ij / lambda. Its gradient H a - 1 is m - 1
+// for the margins m.
+type box struct {
+	h tensor.Mat[float64]
+	// s = 1 - a; z and w are the multipliers of a >= 0 and s >= 0.
+	a, s, z, w []float64
+}
+
+// interior solves the hinge loss by Mehrotra's predictor-corrector method, which
+// follows a z = s w = mu to mu = 0. Its steps do not mind how many variables rest
+// at an end of their range, or a singular K.
+func (s Set) interior(ctx context.Context, tol float64) (Fitted, error) {
+	n := s.Gram.Rows
+	b := box{h: tensor.NewMat[float64](n, n), a: make([]float64, n), s: make([]float64, n), z: make([]float64, n), w: make([]float64, n)}
+	for i := range n {
+		b.a[i], b.s[i] = 0.5, 0.5
+		for j, k := range s.Gram.Row(i) {
+			b.h.Data[i*n+j] = float64(s.Labels.Row(i)[0]*k) * s.Labels.Row(j)[0] / s.Lambda
+		}
+	}
+	for i, g := range b.gradient() {
+		start := max(1, math.Abs(g)) / 10
+		b.z[i], b.w[i] = max(g, 0)+start, max(-g, 0)+start
+	}
+	for step := 0; ; step++ {
+		fit := s.fitted(b.a)
+		fit.Sweeps = float64(step)
+		if fit.Gap <= tol {
+			// At a vertex of the constraints the proof is usually better still.
+			if exact := s.fitted(b.rounded()); exact.Gap <= fit.Gap {
+				exact.Sweeps = fit.Sweeps
+				fit = exact
+			}
+			return fit, nil
+		}
+		if step == interiorLimit || math.IsNaN(fit.Gap) {
+			return fit, s.unsolved(fit, tol)
+		}
+		if err := ctx.Err(); err != nil {
+			return fit, err
+		}
+		if !b.step() {
+			return fit, s.unsolved(fit, tol)
+		}
+	}
+}
+
+// fitted is the certificate of dual variables a: theta is theta(a), so only the
+// losses' residuals are left of the gap.
+func (s Set) fitted(a []float64) Fitted {
+	c := make([]float64, len(a))
+	for i, x := range a {
+		c[i] = float64(x*s.Labels.Row(i)[0]) / s.Lambda
+	}
+	f := Fitted{C: oneColumn(c)}
+	f.Outputs = multiply(s.Gram, f.C)
+	gap := 0.0
+	for i, x := range a {
+		m := float64(s.Labels.Row(i)[0] * f.Outputs.Data[i])
+		f.Primal += Hinge{}.Value(m)
+		gap += Hinge{}.Residual(m, x)
+	}
+	f.Norm2 = max(0, inner(f.C, f.Outputs))
+	f.settle(s.Lambda, gap)
+	return f
+}
+
+func (b *box) gradient() []float64 {
+	g := multiply(b.h, oneColumn(b.a)).Data
+	for i := range g {
+		g[i]--
+	}
+	return g
+}
+
+// step makes one step, and says whether it could. With a central weight and
+// corrections ea, es of the products it solves
+//
+//	H da - dz + dw = -(g - z + w),   z da + a dz = mu - ea - a z,
+//	                                -w da + s dw = mu - es - s w.
+func (b *box) step() bool {
+	n := len(b.a)
+	g := b.gradient()
+	m := tensor.NewMat[float64](n, n)
+	copy(m.Data, b.h.Data)
+	mu := 0.0
+	for i := range n {
+		m.Data[i*n+i] += b.z[i]/b.a[i] + b.w[i]/b.s[i]
+		mu += float64(b.a[i]*b.z[i]) + float64(b.s[i]*b.w[i])
+	}
+	mu /= float64(2 * n)
+	l, bad := decompose(m, 0, 1e-15)
+	if bad >= 0 {
+		return false
+	}
+	da, dz, dw := make([]float64, n), make([]float64, n), make([]float64, n)
+	ea, es := make([]float64, n), make([]float64, n)
+	solve := func(mu float64) {
+		rhs := make([]float64, n)
+		for i := range rhs {
+			rhs[i] = -g[i] + (mu-ea[i])/b.a[i] - (mu-es[i])/b.s[i]
+		}
+		copy(da, l.solve(rhs))
+		for i, d := range da {
+			dz[i] = (mu-ea[i]-float64(b.z[i]*d))/b.a[i] - b.z[i]
+			dw[i] = (mu-es[i]+float64(b.w[i]*d))/b.s[i] - b.w[i]
+		}
+	}
+	solve(0)
+	t := b.longest(da, dz, dw)
+	after := 0.0
+	for i := range n {
+		after += float64((b.a[i]+float64(t*da[i]))*(b.z[i]+float64(t*dz[i]))) + float64((b.s[i]-float64(t*da[i]))*(b.w[i]+float64(t*dw[i])))
+	}
+	central := after / float64(2*n) / mu
+	for i := range n {
+		ea[i], es[i] = float64(da[i]*dz[i]), -float64(da[i]*dw[i])
+	}
+	solve(mu * central * central * central)
+	t = min(1, 0.995*b.longest(da, dz, dw))
+	for i := range n {
+		b.a[i] += float64(t * da[i])
+		b.s[i] -= float64(t * da[i])
+		b.z[i] += float64(t * dz[i])
+		b.w[i] += float64(t * dw[i])
+		if !(b.a[i] > 0 && b.s[i] > 0 && b.z[i] > 0 && b.w[i] > 0) {
+			return false
+		}
+		// Both are kept for their small values; the large one follows.
+		if b.a[i] < 0.5 {
+			b.s[i] = 1 - b.a[i]
+		} else {
+			b.a[i] = 1 - b.s[i]
+		}
+	}
+	return true
+}
+
+// longest returns the longest step, up to 1, that keeps everything positive.
+func (b *box) longest(da, dz, dw []float64) float64 {
+	t := 1.0
+	upTo := func(x, d float64) {
+		if d < 0 {
+			t = min(t, -x/d)
+		}
+	}
+	for i := range da {
+		upTo(b.a[i], da[i])
+		upTo(b.s[i], -da[i])
+		upTo(b.z[i], dz[i])
+		upTo(b.w[i], dw[i])
+	}
+	return t
+}
+
+// rounded returns the variables with those near an end of their range set to it
+// and the others such that their margins are 1, as far as they stay in the range.
+func (b *box) rounded() []float64 {
+	n := len(b.a)
+	a := make([]float64, n)
+	var free []int
+	for i := range n {
+		h := b.h.Data[i*n+i]
+		switch {
+		case float64(h*b.a[i]) < b.z[i]:
+		case float64(h*b.s[i]) < b.w[i]:
+			a[i] = 1
+		default:
+			free = append(free, i)
+		}
+	}
+	if len(free) == 0 {
+		return a
+	}
+	m, rhs := tensor.NewMat[float64](len(free), len(free)), make([]float64, len(free))
+	for p, i := range free {
+		rhs[p] = 1 - dot64(b.h.Row(i), a)
+		for q, j := range free {
+			m.Data[p*m.Stride+q] = b.h.Data[i*n+j]
+		}
+	}
+	l, bad := decompose(m, 0, 1e-15)
+	if bad >= 0 {
+		return b.a
+	}
+	for p, x := range l.solve(rhs) {
+		a[free[p]] = max(0, min(1, x))
+	}
+	return a
+}

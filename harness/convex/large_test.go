@@ -1,0 +1,152 @@
+package convex
+
+import (
+	"context"
+	"errors"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+// classes is a random problem of K classes that are partly told apart.
+func classes(r *rng.Rand, n, m, k int) (tensor.Mat[float32], []int) {
+	a := tensor.NewMat[float32](n, m)
+	r.FillNormal(a.Data, 0, float32(1/math.Sqrt(float64(m))))
+	labels := make([]int, n)
+	for i := range labels {
+		labels[i] = r.IntN(k)
+		for j := labels[i]; j < m; j += k {
+			a.Row(i)[j] += float32(1 / math.Sqrt(float64(m)))
+		}
+	}
+	return a, labels
+}
+
+func hot(labels []int, k int) tensor.Mat[float64] {
+	p := tensor.NewMat[float64](len(labels), k)
+	for i, y := range labels {
+		p.Row(i)[y] = 1
+	}
+	return p
+}
+
+// The solver for stored features finds what Set does, on blocks full and not, and
+// the same bits on any number of threads.
+func TestSoftmax(t *testing.T) {
+	r := rng.Stream(1, "large softmax")
+	for _, n := range []int{1, 40, 600} {
+		a, labels := classes(r, n, 150, 4)
+		lambda := 1e-4 * float64(n)
+		p := Softmax{Features: a, Labels: labels, Classes: 4, Lambda: lambda}
+		last := 0.0
+		v, err := p.Solve(context.Background(), 1e-6, 300, func(done float64) {
+			if done < last || done > 1 {
+				t.Errorf("progress went from %v to %v", last, done)
+			}
+			last = done
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fit, err := Set{Gram: GramOf(a), Loss: SoftmaxLoss, Labels: hot(labels, 4), Lambda: lambda}.Solve(context.Background(), 1e-10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		star := weights(a, fit.C)
+		limit := math.Sqrt(2 * (v.Primal - v.Dual) / lambda)
+		if d := distance(v.Theta.Data, star.Data); d > limit+1e-4*math.Sqrt(fit.Norm2) || limit > 0.1*math.Sqrt(fit.Norm2) {
+			t.Errorf("n = %d: %v from the minimiser of norm %v, bound %v", n, d, math.Sqrt(fit.Norm2), limit)
+		}
+		if v.Primal < fit.Dual-1e-9 || v.Dual > fit.Primal+1e-9 || v.Gap > 1e-6 {
+			t.Errorf("n = %d: P %v, D %v; optimum between %v and %v", n, v.Primal, v.Dual, fit.Dual, fit.Primal)
+		}
+		near(t, "outputs", v.Outputs.Data, outputsAt(a, v.Theta).Data, 1e-12)
+		was := runtime.GOMAXPROCS(1)
+		w, err := p.Solve(context.Background(), 1e-6, 300, nil)
+		runtime.GOMAXPROCS(was)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range v.Theta.Data {
+			if w.Theta.Data[i] != x {
+				t.Fatal("results depend on the number of threads")
+			}
+		}
+	}
+}
+
+func TestSoftmaxErrors(t *testing.T) {
+	a := tensor.MatOf([]float32{1, 0, 0, 1}, 2, 2)
+	bad := tensor.MatOf([]float32{1, 0, 0, float32(math.NaN())}, 2, 2)
+	ctx := context.Background()
+	for name, c := range map[string]struct {
+		p    Softmax
+		tol  float64
+		want string
+	}{
+		"classes":  {Softmax{a, []int{0, 0}, 1, 1}, 1e-2, "two classes or more, not 1"},
+		"labels":   {Softmax{a, []int{0, 2}, 2, 1}, 1e-2, "image 1 has class 2"},
+		"lambda":   {Softmax{a, []int{0, 1}, 2, 0}, 1e-2, "lambda is 0"},
+		"gap":      {Softmax{a, []int{0, 1}, 2, 1}, 0, "gap to reach is 0"},
+		"features": {Softmax{bad, []int{0, 1}, 2, 1}, 1e-2, "NaN"},
+		"passes":   {Softmax{a, []int{0, 1}, 2, 1e-3}, 1e-300, "after 3 passes"},
+	} {
+		if _, err := c.p.Solve(ctx, c.tol, 3, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	stopped, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := (Softmax{a, []int{0, 1}, 2, 1}).Solve(stopped, 1e-2, 3, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped: %v", err)
+	}
+}
+
+// Conjugate gradients find what the factorisation does, on a Gram matrix of full
+// rank or not.
+func TestRidge(t *testing.T) {
+	r := rng.Stream(1, "ridge")
+	// With fewer features than images the Gram matrix in float32 has small
+	// eigenvalues below zero, and coefficients of 1/lambda on them.
+	for m, tol := range map[int]float64{20: 1e-3, 200: 1e-6} {
+		a, _ := classes(r, 70, m, 3)
+		k := tensor.NewMat[float32](a.Rows, a.Rows)
+		tensor.Gram(k, a)
+		wide := tensor.NewMat[float64](a.Rows, a.Rows)
+		copy(wide.Data, widen(k.Data))
+		y := normals(r, a.Rows, 3, 1)
+		v, err := Ridge{Gram: k, Targets: y, Lambda: 1e-2}.Solve(context.Background(), 1e-10, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fit, err := Set{Gram: wide, Loss: SquaredLoss, Labels: y, Lambda: 1e-2}.Solve(context.Background(), 1e-12)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "outputs", v.Outputs.Data, fit.Outputs.Data, tol)
+		if math.Abs(v.Primal-fit.Primal) > tol*tol*fit.Primal*10 || v.Dual > fit.Primal*(1+tol*tol*10) {
+			t.Errorf("P %v, D %v; by factorisation %v", v.Primal, v.Dual, fit.Primal)
+		}
+	}
+	one := tensor.MatOf([]float32{1}, 1, 1)
+	y := tensor.MatOf([]float64{1}, 1, 1)
+	ctx := context.Background()
+	for name, c := range map[string]struct {
+		p    Ridge
+		tol  float64
+		want string
+	}{
+		"lambda":   {Ridge{one, y, 0}, 1e-3, "lambda is 0"},
+		"gap":      {Ridge{one, y, 1}, 0, "gap to reach is 0"},
+		"features": {Ridge{tensor.MatOf([]float32{float32(math.NaN())}, 1, 1), y, 1}, 1e-3, "NaN"},
+		"steps":    {Ridge{one, y, 1}, 1e-3, "after 0 steps"},
+	} {
+		if _, err := c.p.Solve(ctx, c.tol, 0); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,243 @@
+package convex
+
+import (
+	"context"
+	"math"
+
+	"dgkip/harness/fmath"
+	"dgkip/harness/tensor"
+)
+
+// newtonLimit is how many steps a problem is given before it is taken for a hard
+// one, and before it is given up.
+const newtonLimit, lastLimit = 50, 300
+
+// newton minimises a smooth loss over C. Its step D solves, for the residual
+// R = lambda C + grad l(F) and the Hessians H_i of the losses,
+//
+//	lambda D_i + H_i (K D)_i = -R_i,
+//
+// and has the length that search finds. Labels that ask for outputs of a thousand
+// and more turn the loss into one with corners, on which the steps are short:
+// those problems are solved again for a sequence of falling temperatures.
+func (s Set) newton(ctx context.Context, tol float64) (Fitted, error) {
+	c := tensor.NewMat[float64](s.Labels.Rows, s.Labels.Cols)
+	done := func(f Fitted) bool { return f.Gap <= tol }
+	fit := s.descend(ctx, c, newtonLimit, 0, tol, done)
+	if done(fit) {
+		return fit, nil
+	}
+	if s.Loss != SquaredLoss && ctx.Err() == nil {
+		clear(c.Data)
+		steps := fit.Sweeps
+		for heat := s.hottest(); heat > 1; heat /= 5 {
+			hot := s
+			hot.heat = heat
+			steps = hot.descend(ctx, c, newtonLimit, steps, 1e-3, func(f Fitted) bool { return f.Primal-f.Dual <= heat/10 }).Sweeps
+		}
+		if fit = s.descend(ctx, c, lastLimit, steps, tol, done); done(fit) {
+			return fit, nil
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return fit, err
+	}
+	return fit, s.unsolved(fit, tol)
+}
+
+// hottest is a bound of the outputs that the labels can ask for.
+func (s Set) hottest() float64 {
+	most := 0.0
+	for i := range s.Gram.Rows {
+		for _, y := range s.Labels.Row(i) {
+			most = max(most, math.Abs(y))
+		}
+	}
+	sum := 0.0
+	for i := range s.Gram.Rows {
+		sum += s.Gram.Data[i*s.Gram.Stride+i]
+	}
+	return (1 + most) * sum / s.Lambda
+}
+
+// descend makes steps from C, which it changes, until done says so or limit steps
+// have been made. It counts from the steps given.
+func (s Set) descend(ctx context.Context, c tensor.Mat[float64], limit int, steps, tol float64, done func(Fitted) bool) Fitted {
+	for iteration := 0; ; iteration++ {
+		f := multiply(s.Gram, c)
+		fit, r := s.certify(c, f)
+		fit.Sweeps = steps
+		if done(fit) || iteration == limit || ctx.Err() != nil {
+			return fit
+		}
+		var d tensor.Mat[float64]
+		switch s.Loss {
+		case LogisticLoss:
+			d = s.logisticStep(f, r)
+			steps++
+		case SquaredLoss:
+			d = s.squaredStep(r)
+			steps++
+		default:
+			var products int
+			d, products = s.softmaxStep(f, r, tol/fit.Gap)
+			steps += float64(products)
+		}
+		t := s.search(c, f, d, multiply(s.Gram, d))
+		for i, x := range d.Data {
+			c.Data[i] += float64(t * x)
+		}
+	}
+}
+
+// search returns the length of a step D, with outputs DF = K D, along which the
+// objective falls: one where its derivative
+//
+//	sum_i (lambda (C + t D)_i + grad l_i(F_i + t DF_i))' DF_i,
+//
+// which grows with t, is small. It is 1 near the minimum. Outputs are linear in
+// t, so trying a length needs no product with K.
+func (s Set) search(c, f, d, df tensor.Mat[float64]) float64 {
+	at, g := make([]float64, c.Cols), make([]float64, c.Cols)
+	slope := func(t float64) float64 {
+		sum := 0.0
+		for i := range c.Rows {
+			for k, x := range df.Row(i) {
+				at[k] = f.Row(i)[k] + float64(t*x)
+			}
+			s.slope(i, at, g)
+			for k, x := range df.Row(i) {
+				r := g[k] + float64(s.Lambda*(c.Row(i)[k]+float64(t*d.Row(i)[k])))
+				sum += float64(r * x)
+			}
+		}
+		return sum
+	}
+	return searchLine(slope)
+}
+
+// searchLine returns t > 0 at which a growing function that is negative at 0 has
+// come down to half its size: 1 if that will do, else by doubling or halving the
+// interval (or better, by the secant).
+func searchLine(slope func(t float64) float64) float64 {
+	first := slope(0)
+	small := math.Abs(first) / 2
+	lo, sLo, t := 0.0, first, 1.0
+	st := slope(t)
+	for k := 0; st < -small && k < 100; k++ {
+		lo, sLo = t, st
+		t *= 2
+		st = slope(t)
+	}
+	hi, sHi := t, st
+	for k := 0; !(math.Abs(st) <= small) && k < 100; k++ {
+		t = lo + (hi-lo)/2
+		if secant := lo + float64((hi-lo)*(sLo/(sLo-sHi))); k%2 == 0 && secant > lo && secant < hi {
+			t = secant
+		}
+		if st = slope(t); st < 0 {
+			lo, sLo = t, st
+		} else {
+			hi, sHi = t, st
+		}
+	}
+	return t
+}
+
+// logisticStep solves the Newton system in the form
+//
+//	D = -S (lambda I + S K S)^-1 S^-1 R,   S^2 = the losses' curvatures,
+//
+// which neither subtracts what is nearly equal nor needs the inverse of K.
+func (s Set) logisticStep(f, r tensor.Mat[float64]) tensor.Mat[float64] {
+	n, heat := f.Rows, s.temperature()
+	root := make([]float64, n)
+	b := make([]float64, n)
+	for i := range root {
+		y, x := 1.0, f.Data[i]/heat
+		if !s.Targets {
+			y = s.Labels.Row(i)[0]
+			x *= y
+		}
+		// Where the curvature vanishes any small root will do.
+		root[i] = max(math.Abs(y)*math.Sqrt(fmath.Sigmoid(x)*fmath.Sigmoid(-x)/heat), 1e-100)
+		b[i] = -r.Data[i] / root[i]
+	}
+	d := oneColumn(s.scaledSystem(root).solve(b))
+	for i, x := range root {
+		d.Data[i] *= x
+	}
+	return d
+}
+
+// squaredStep is the whole way: all curvatures are one.
+func (s Set) squaredStep(r tensor.Mat[float64]) tensor.Mat[float64] {
+	ones := make([]float64, r.Rows)
+	for i := range ones {
+		ones[i] = 1
+	}
+	return columns(times(-1, r), r.Rows, s.scaledSystem(ones).solve)
+}
+
+// scaledSystem factorises lambda I + S K S for the diagonal S given.
+func (s Set) scaledSystem(root []float64) cholesky {
+	m := tensor.NewMat[float64](len(root), len(root))
+	for i, a := range root {
+		for j, b := range root {
+			m.Data[i*m.Stride+j] = a * s.Gram.Data[i*s.Gram.Stride+j] * b
+		}
+	}
+	c, bad := decompose(m, s.Lambda, 1e-15)
+	if bad >= 0 {
+		// The diagonal is finite, at least lambda, and pivots have a floor.
+		panic("convex: Set.Solve: a pivot is not positive")
+	}
+	return c
+}
+
+// softmaxStep solves the Newton system, H_i = diag(s_i) - s_i s_i' for the
+// probabilities s_i, by conjugate gradients in the inner product <U, V> = tr(U'K V),
+// in which its matrix is symmetric and the squared norm of the residual is
+// 2 lambda times the gap. It stops when that has fallen by a hundred, or as far as
+// the gap has still to fall.
+func (s Set) softmaxStep(f, r tensor.Mat[float64], aim float64) (tensor.Mat[float64], int) {
+	n, outputs := f.Rows, f.Cols
+	prob := tensor.NewMat[float64](n, outputs)
+	for i := range n {
+		for k, x := range f.Row(i) {
+			prob.Row(i)[k] = x / s.temperature()
+		}
+		softmax(prob.Row(i), prob.Row(i))
+	}
+	d := tensor.NewMat[float64](n, outputs)
+	left := times(-1, r)
+	kLeft := multiply(s.Gram, left)
+	p, kp := times(1, left), times(1, kLeft)
+	q := tensor.NewMat[float64](n, outputs)
+	size := inner(left, kLeft)
+	enough := size * min(0.01, max(aim/10, 1e-8))
+	steps := 0
+	for size > enough && steps < 4*n {
+		for i := range n {
+			mean := dot64(prob.Row(i), kp.Row(i))
+			for k, x := range kp.Row(i) {
+				q.Row(i)[k] = float64(s.Lambda*p.Row(i)[k]) + float64(prob.Row(i)[k]*(x-mean))/s.temperature()
+			}
+		}
+		a := size / inner(q, kp)
+		for j := range d.Data {
+			d.Data[j] += float64(a * p.Data[j])
+			left.Data[j] -= float64(a * q.Data[j])
+		}
+		kLeft = multiply(s.Gram, left)
+		next := inner(left, kLeft)
+		b := next / size
+		size = next
+		for j := range p.Data {
+			p.Data[j] = left.Data[j] + float64(b*p.Data[j])
+			kp.Data[j] = kLeft.Data[j] + float64(b*kp.Data[j])
+		}
+		steps++
+	}
+	return d, max(1, steps)
+}

@@ -1,0 +1,296 @@
+package convex
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"dgkip/harness/fmath"
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+var losses = []Loss{LogisticLoss, HingeLoss, SquaredLoss, SoftmaxLoss}
+
+func normals(r *rng.Rand, rows, cols int, sd float64) tensor.Mat[float64] {
+	m := tensor.NewMat[float64](rows, cols)
+	for i := range m.Data {
+		m.Data[i] = sd * r.Normal64()
+	}
+	return m
+}
+
+// drawSet is a random set and its features; rows from the half on repeat where
+// alike is true.
+func drawSet(r *rng.Rand, loss Loss, n, m int, scale float64, alike bool) (Set, tensor.Mat[float32]) {
+	a := tensor.NewMat[float32](n, m)
+	r.FillNormal(a.Data, 0, float32(1/math.Sqrt(float64(m))))
+	for i := n / 2; alike && i < n; i++ {
+		copy(a.Row(i), a.Row(i-n/2))
+	}
+	outputs := 1
+	if loss == SquaredLoss || loss == SoftmaxLoss {
+		outputs = 1 + r.IntN(5)
+	}
+	s := Set{Gram: GramOf(a), Loss: loss, Labels: normals(r, n, outputs, scale), Lambda: math.Pow(10, -6*r.Float64())}
+	s.Targets = loss == LogisticLoss && r.IntN(2) == 0
+	return s, a
+}
+
+// weights returns C'A.
+func weights(a tensor.Mat[float32], c tensor.Mat[float64]) tensor.Mat[float64] {
+	return subtractSpan(tensor.NewMat[float64](c.Cols, a.Cols), a, times(-1, c))
+}
+
+// value is the loss of the outputs f, from the definition.
+func (s Set) value(f tensor.Mat[float64]) float64 {
+	sum := 0.0
+	for i := range f.Rows {
+		y, f := s.Labels.Row(i), f.Row(i)
+		switch {
+		case s.Loss == HingeLoss:
+			sum += max(0, 1-y[0]*f[0])
+		case s.Loss == SquaredLoss:
+			for k := range f {
+				sum += (f[k] - y[k]) * (f[k] - y[k]) / 2
+			}
+		case s.Loss == SoftmaxLoss:
+			sum += softmax(make([]float64, len(f)), f)
+			for k := range f {
+				sum -= y[k] * f[k]
+			}
+		case s.Targets:
+			sum += fmath.Softplus(f[0]) - y[0]*f[0]
+		default:
+			sum += fmath.Softplus(-y[0] * f[0])
+		}
+	}
+	return sum
+}
+
+// Labels from tiny to huge, on features of full rank; and moderate ones on any
+// features, two equal images and more images than features among them.
+func TestSet(t *testing.T) {
+	r := rng.Stream(1, "set")
+	for _, loss := range losses {
+		for _, scale := range []float64{1e-4, 1, 100, 1e4} {
+			for k := range 60 {
+				n, m, alike := 1+r.IntN(30), 60, false
+				if k >= 30 {
+					if scale > 1 {
+						continue
+					}
+					m, alike = 1+r.IntN(60), r.IntN(3) == 0
+				}
+				s, a := drawSet(r, loss, n, m, scale, alike)
+				fit, err := s.Solve(context.Background(), 1e-8)
+				if err != nil {
+					t.Errorf("scale %g, lambda %.2g, %d of %d features: %v", scale, s.Lambda, n, m, err)
+					continue
+				}
+				// The certificate: its primal value is that of Theta = C'A, and no
+				// other Theta has a smaller one than the dual value.
+				theta := weights(a, fit.C)
+				if p := s.value(outputsAt(a, theta)) + s.Lambda/2*frobenius2(theta); math.Abs(p-fit.Primal) > 1e-9*max(1, math.Abs(p)) || s.Lambda/2*math.Abs(frobenius2(theta)-fit.Norm2) > 1e-9*max(1, math.Abs(p)) {
+					t.Errorf("%s scale %g: P = %v, from the definition %v", loss, scale, fit.Primal, p)
+				}
+				if !(fit.Gap >= 0 && fit.Gap <= 1e-8) || fit.Dual > fit.Primal || fit.Primal-fit.Dual > 1.0001e-8*max(1, math.Abs(fit.Primal)) {
+					t.Errorf("%s scale %g: gap %v, P %v, D %v", loss, scale, fit.Gap, fit.Primal, fit.Dual)
+				}
+				for range 5 {
+					other := times(1, theta)
+					for j := range other.Data {
+						other.Data[j] += math.Pow(10, -3*r.Float64()) * r.Normal64()
+					}
+					if p := s.value(outputsAt(a, other)) + s.Lambda/2*frobenius2(other); p < fit.Dual-1e-9*max(1, math.Abs(p)) {
+						t.Errorf("%s scale %g: P = %v elsewhere, and D = %v", loss, scale, p, fit.Dual)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The minimiser of the logistic loss is the one that damped Newton steps in full
+// find; that of the squared loss solves a linear system.
+func TestSetOracle(t *testing.T) {
+	r := rng.Stream(1, "oracle")
+	compared := 0
+	for range 40 {
+		s, a := drawSet(r, LogisticLoss, 1+r.IntN(9), 12, 1, false)
+		s.Lambda = max(s.Lambda, 1e-3)
+		fit, err := s.Solve(context.Background(), 1e-12)
+		if err != nil {
+			t.Fatal(err)
+		}
+		y := s.Labels.Data
+		want := minimise(t, a, s.Lambda,
+			func(i int, f float64) float64 {
+				if s.Targets {
+					return fmath.Sigmoid(f) - y[i]
+				}
+				return -y[i] * fmath.Sigmoid(-y[i]*f)
+			},
+			func(i int, f float64) float64 {
+				if s.Targets {
+					return fmath.Sigmoid(f) * fmath.Sigmoid(-f)
+				}
+				return y[i] * y[i] * fmath.Sigmoid(-y[i]*f) * fmath.Sigmoid(y[i]*f)
+			})
+		if at := oneRow(want); s.value(outputsAt(a, at))+s.Lambda/2*square(want) > fit.Primal*(1+1e-9) {
+			continue // the full steps did not converge
+		}
+		compared++
+		if d := distance(weights(a, fit.C).Data, want); d > 1e-4*(1+math.Sqrt(square(want))) {
+			t.Errorf("logistic: %v from the minimiser of norm %v", d, math.Sqrt(square(want)))
+		}
+
+		s, _ = drawSet(r, SquaredLoss, 1+r.IntN(9), 12, 1, r.IntN(2) == 0)
+		if fit, err = s.Solve(context.Background(), 1e-10); err != nil {
+			t.Fatal(err)
+		}
+		n := s.Gram.Rows
+		h := mat.NewDense(n, n, append([]float64(nil), s.Gram.Data...))
+		for i := range n {
+			h.Set(i, i, h.At(i, i)+s.Lambda)
+		}
+		var c mat.Dense
+		if err := c.Solve(h, mat.NewDense(n, s.Labels.Cols, s.Labels.Data)); err != nil {
+			if _, ok := err.(mat.Condition); !ok {
+				t.Fatal(err)
+			}
+		}
+		c.Mul(mat.NewDense(n, n, s.Gram.Data), &c)
+		near(t, "outputs of the squared loss", fit.Outputs.Data, c.RawMatrix().Data, 1e-6)
+	}
+	if compared < 10 {
+		t.Errorf("only %d logistic problems were compared", compared)
+	}
+}
+
+// The hinge's dual is solved by trying every choice of variables at the ends of
+// their range.
+func TestSetHinge(t *testing.T) {
+	r := rng.Stream(1, "enumerate")
+	for range 60 {
+		n := 1 + r.IntN(5)
+		s, _ := drawSet(r, HingeLoss, n, 8, 2, false)
+		s.Lambda = max(s.Lambda, 1e-2)
+		fit, err := s.Solve(context.Background(), 1e-10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := mat.NewDense(n, n, nil)
+		for i := range n {
+			for j := range n {
+				h.Set(i, j, s.Labels.Data[i]*s.Labels.Data[j]*s.Gram.Data[i*n+j]/s.Lambda)
+			}
+		}
+		best := math.Inf(-1)
+		for code := range int(math.Pow(3, float64(n))) {
+			a := mat.NewVecDense(n, nil)
+			var free []int
+			for i := range n {
+				switch code % 3 {
+				case 1:
+					a.SetVec(i, 1)
+				case 2:
+					free = append(free, i)
+				}
+				code /= 3
+			}
+			if len(free) > 0 {
+				m, rhs := mat.NewDense(len(free), len(free), nil), mat.NewVecDense(len(free), nil)
+				for p, i := range free {
+					rhs.SetVec(p, 1-mat.Dot(h.RowView(i), a))
+					for q, j := range free {
+						m.Set(p, q, h.At(i, j))
+					}
+				}
+				var x mat.VecDense
+				if x.SolveVec(m, rhs) != nil {
+					continue
+				}
+				inside := true
+				for p, i := range free {
+					a.SetVec(i, x.AtVec(p))
+					inside = inside && x.AtVec(p) >= 0 && x.AtVec(p) <= 1
+				}
+				if !inside {
+					continue
+				}
+			}
+			best = max(best, mat.Sum(a)-mat.Inner(a, h, a)/2)
+		}
+		if math.Abs(best-fit.Dual) > 1e-9*(1+math.Abs(best)) {
+			t.Errorf("D = %v, the best of all vertices %v", fit.Dual, best)
+		}
+	}
+}
+
+func TestSetErrors(t *testing.T) {
+	one := func(v float64) tensor.Mat[float64] { return tensor.MatOf([]float64{v}, 1, 1) }
+	for name, c := range map[string]struct {
+		s    Set
+		tol  float64
+		want string
+	}{
+		"loss":    {Set{Gram: one(1), Labels: one(1), Loss: "cubic", Lambda: 1}, 1e-8, `no loss is called "cubic"`},
+		"targets": {Set{Gram: one(1), Labels: one(1), Loss: HingeLoss, Targets: true, Lambda: 1}, 1e-8, "for the logistic loss, not hinge"},
+		"lambda":  {Set{Gram: one(1), Labels: one(1), Loss: HingeLoss}, 1e-8, "lambda is 0"},
+		"minus":   {Set{Gram: one(1), Labels: one(1), Loss: SoftmaxLoss, Lambda: -1}, 1e-8, "lambda is -1"},
+		"gap":     {Set{Gram: one(1), Labels: one(1), Loss: SquaredLoss, Lambda: 1}, 0, "gap to reach is 0"},
+		"gram":    {Set{Gram: one(math.NaN()), Labels: one(1), Loss: LogisticLoss, Lambda: 1}, 1e-8, "NaN for images 0 and 0"},
+		"labels":  {Set{Gram: one(1), Labels: one(math.NaN()), Loss: SquaredLoss, Lambda: 1}, 1e-8, "label of image 0 is NaN"},
+		"below":   {Set{Gram: one(-1), Labels: one(1), Loss: SquaredLoss, Lambda: 1}, 1e-8, "on its diagonal"},
+	} {
+		if _, err := c.s.Solve(context.Background(), c.tol); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	// What float64 cannot give is refused, with what it gave.
+	alike := tensor.MatOf([]float64{1, 1, 1, 1}, 2, 2)
+	for _, loss := range []Loss{LogisticLoss, HingeLoss} {
+		fit, err := Set{Gram: alike, Labels: tensor.MatOf([]float64{1e5, -3e5}, 2, 1), Loss: loss, Lambda: 1e-7}.Solve(context.Background(), 1e-8)
+		if err == nil || !strings.Contains(err.Error(), "images that are alike") || !(fit.Gap > 1e-8) {
+			t.Errorf("%s: gap %v, error %v", loss, fit.Gap, err)
+		}
+	}
+	stopped, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, loss := range losses {
+		if _, err := (Set{Gram: one(1), Labels: one(0.3), Loss: loss, Lambda: 1}).Solve(stopped, 1e-300); err != context.Canceled {
+			t.Errorf("%s stopped: %v", loss, err)
+		}
+	}
+}
+
+// Images of one class, a set of one image, labels of zero.
+func TestSetEdges(t *testing.T) {
+	r := rng.Stream(1, "edges")
+	for _, loss := range losses {
+		s, _ := drawSet(r, loss, 6, 9, 1, false)
+		for i := range s.Labels.Data {
+			s.Labels.Data[i] = 1
+		}
+		if _, err := s.Solve(context.Background(), 1e-8); err != nil {
+			t.Errorf("one class: %v", err)
+		}
+		clear(s.Labels.Data)
+		fit, err := s.Solve(context.Background(), 1e-8)
+		if err != nil {
+			t.Errorf("labels of zero: %v", err)
+		}
+		if gains := loss == HingeLoss || loss == LogisticLoss && !s.Targets; (gains || loss == SquaredLoss) && fit.Norm2 != 0 {
+			t.Errorf("%s: labels of zero give a model of squared norm %v", loss, fit.Norm2)
+		}
+		clear(s.Gram.Data)
+		s.Labels.Data[0] = 1
+		if _, err := s.Solve(context.Background(), 1e-8); err != nil {
+			t.Errorf("features of zero: %v", err)
+		}
+	}
+}
