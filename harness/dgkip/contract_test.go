@@ -1,0 +1,29 @@
+package dgkip
+
+import (
+	"testing"
+
+	"dgkip/harness/method"
+	"dgkip/harness/method/methodtest"
+)
+
+func TestContract(t *testing.T) {
+	short := func(l *Loop) { l.Updates = 6 }
+	for name, fresh := range map[string]func() method.Method{
+		"lr":            func() method.Method { m := &LR{learning("gain")}; short(&m.Loop); return m },
+		"lr target gap": func() method.Method { m := &LR{learning("target")}; m.Objective = "gap"; short(&m.Loop); return m },
+		"lr fixed noise": func() method.Method {
+			m := &LR{learning("fixed")}
+			m.Start, m.Alpha = "noise", "detached"
+			short(&m.Loop)
+			return m
+		},
+		"svm":           func() method.Method { m := &SVM{learning("gain"), 1}; short(&m.Loop); return m },
+		"svm means":     func() method.Method { m := &SVM{learning("gain"), 0.1}; m.Start = "means"; short(&m.Loop); return m },
+		"ls":            func() method.Method { return &Solved{Loop: defaults(6), Loss: "auto", Metric: "parameter"} },
+		"ls hinge":      func() method.Method { return &Solved{Loop: defaults(6), Loss: "hinge", Metric: "parameter"} },
+		"ls prediction": func() method.Method { return &Solved{Loop: defaults(6), Loss: "logistic", Metric: "prediction"} },
+	} {
+		t.Run(name, func(t *testing.T) { methodtest.Run(t, fresh, methodtest.Options{}) })
+	}
+}

@@ -1,0 +1,304 @@
+package dgkip
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"dgkip/harness/convex"
+	"dgkip/harness/features"
+	"dgkip/harness/method"
+	"dgkip/harness/method/methodtest"
+	"dgkip/harness/teacher"
+	"dgkip/harness/tensor"
+)
+
+func problem(kind string) method.Problem {
+	return method.Problem{
+		Data: methodtest.Data(1), IPC: 2, Seed: 5, Shared: new(method.Shared),
+		Model: method.Model{Kind: kind, Width: 32, Depth: 2, Nets: 2},
+	}
+}
+
+// three returns data of three classes: the halves, and their mirror images.
+func three() *method.Data {
+	d := methodtest.Data(1)
+	d.Name, d.Classes = "thirds", append(d.Classes, "middle")
+	for i := range d.Train.Labels {
+		if i%3 == 2 {
+			x := d.Train.At(i)
+			for j := range x {
+				x[j] = 2 * float32(math.Abs(float64(j/8)-3.5)) * x[j]
+			}
+			d.Train.Labels[i] = 2
+		}
+	}
+	return d
+}
+
+type line struct {
+	update int
+	loss   float64
+	values map[string]float64
+}
+
+func trace(t *testing.T, m method.Method, p method.Problem) ([]line, *method.Distilled) {
+	t.Helper()
+	var lines []line
+	set, err := m.Distill(context.Background(), p, func(s method.Step) {
+		lines = append(lines, line{s.Update, s.Loss, s.Metrics()})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := set.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return lines, set
+}
+
+// Every method brings its own objective down, and no bound is broken on the way.
+func TestProgress(t *testing.T) {
+	for name, m := range map[string]method.Method{
+		"lr":             &LR{with(learning("gain"), 60)},
+		"lr target":      &LR{with(learning("target"), 60)},
+		"lr fixed":       &LR{with(learning("fixed"), 60)},
+		"svm":            &SVM{with(learning("gain"), 60), 0.2},
+		"ls":             &Solved{Loop: defaults(60), Loss: "auto", Metric: "parameter"},
+		"ls squared":     &Solved{Loop: defaults(60), Loss: "squared", Metric: "parameter"},
+		"ls hinge":       &Solved{Loop: defaults(60), Loss: "hinge", Metric: "parameter"},
+		"ls hinge box":   &Solved{Loop: defaults(60), Loss: "hinge", Metric: "parameter", Box: true},
+		"ls prediction":  &Solved{Loop: defaults(60), Loss: "logistic", Metric: "prediction"},
+		"softmax":        &Softmax{with(learning("target"), 60)},
+		"ls softmax":     &Solved{Loop: defaults(60), Loss: "auto", Metric: "parameter"},
+		"ls softmax fit": &Solved{Loop: defaults(60), Loss: "softmax", Metric: "prediction"},
+	} {
+		for _, kind := range []string{"conv", "fc"} {
+			t.Run(name+" "+kind, func(t *testing.T) {
+				p := problem(kind)
+				if strings.Contains(name, "softmax") {
+					p.Data = three()
+				}
+				lines, set := trace(t, m, p)
+				first, last := lines[0], lines[len(lines)-1]
+				if len(lines) != 61 || last.update != 60 {
+					t.Fatalf("%d lines, the last of update %d", len(lines), last.update)
+				}
+				if first.loss > 1e-6 && !(last.loss < 0.9*first.loss) { // some start at the solution
+					t.Errorf("the objective went from %v to %v", first.loss, last.loss)
+				}
+				loss := convex.HingeLoss
+				if !strings.Contains(name, "hinge") && name != "svm" {
+					loss = convex.Loss(set.Loss)
+				}
+				theta, err := teacher.Of(p).Theta(context.Background(), teacher.Problem{Loss: loss})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, l := range lines {
+					// The deviation is known up to what is left of the student's own gap.
+					lambda := float64(set.Len()) * teacher.DefaultLambda
+					unsure := math.Sqrt(2*l.values["solve_gap"]/lambda) / theta.Norm
+					if l.values["bound"] < l.values["deviation"]*(1-1e-6)-2*unsure {
+						t.Errorf("update %d: bound %v is below the deviation %v", l.update, l.values["bound"], l.values["deviation"])
+					}
+				}
+			})
+		}
+	}
+}
+
+func with(l Learning, updates int) Learning { l.Updates = updates; return l }
+
+// Solved labels make the bound an equation, found again by solving for the model
+// on the set independently.
+func TestSolvedLabelsMakeTheBoundTight(t *testing.T) {
+	for _, loss := range []string{"logistic", "squared"} {
+		lines, _ := trace(t, &Solved{Loop: defaults(20), Loss: loss, Metric: "parameter"}, problem("conv"))
+		for _, l := range lines {
+			if b, d := l.values["bound"], l.values["deviation"]; math.Abs(b-d) > 1e-4*d {
+				t.Errorf("%s, update %d: bound %v, deviation %v", loss, l.update, b, d)
+			}
+		}
+	}
+	p := problem("fc")
+	p.Data = three()
+	lines, set := trace(t, &Solved{Loop: defaults(20), Loss: "auto", Metric: "parameter"}, p)
+	for _, l := range lines {
+		if b, d := l.values["bound"], l.values["deviation"]; math.Abs(b-d) > 1e-4*d {
+			t.Errorf("softmax, update %d: bound %v, deviation %v", l.update, b, d)
+		}
+	}
+	if set.Kind != method.Soft || set.Loss != "softmax" || set.LabelWidth() != 3 {
+		t.Errorf("labels of kind %q, loss %q, width %d", set.Kind, set.Loss, set.LabelWidth())
+	}
+}
+
+// No updates: the control with random images and solved labels.
+func TestNoUpdates(t *testing.T) {
+	p := problem("fc")
+	lines, set := trace(t, &Solved{Loop: defaults(0), Loss: "auto", Metric: "parameter"}, p)
+	if len(lines) != 1 || lines[0].update != 0 {
+		t.Fatalf("lines %v", lines)
+	}
+	for i := range set.Len() {
+		found := false
+		for j := range p.Data.Train.Len() {
+			same := p.Data.Train.Labels[j] == set.Of[i]
+			for k, v := range p.Data.Train.At(j) {
+				same = same && v == set.Images[i*set.Size()+k]
+			}
+			found = found || same
+		}
+		if !found {
+			t.Errorf("image %d is not one of its class", i)
+		}
+	}
+}
+
+// The gradient in the pixels, through features, gap and labels, against
+// differences of the objective along it.
+func TestGradientInThePixels(t *testing.T) {
+	for name, build := range map[string]func(r *run, p method.Problem) objective{
+		"gap": func(r *run, _ method.Problem) objective {
+			return &marginGap{gap: convex.Gap{Loss: convex.Logistic{}, Lambda: r.lambda}, named: convex.LogisticLoss, theta: r.theta}
+		},
+		"parameter": func(r *run, _ method.Problem) objective {
+			return &solved{named: convex.LogisticLoss, theta: r.theta, lambda: r.lambda}
+		},
+		"prediction": func(r *run, p method.Problem) objective {
+			phi, err := teacher.Of(p).Features(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return &solved{named: convex.LogisticLoss, theta: r.theta, lambda: r.lambda, real: &phi}
+		},
+	} {
+		for _, kind := range []features.Kind{features.FC, features.Conv} {
+			p := problem(string(kind))
+			l := learning("gain")
+			r, err := l.newRun(context.Background(), p, "test", convex.LogisticLoss, l.first, 0.01)
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := build(r, p)
+			value := func(dphi *tensor.Mat[float32]) float64 {
+				r.pass.Forward(r.phi, r.images)
+				if err := o.eval(r.phi, r.learned, dphi, r.dlearned); err != nil {
+					t.Fatal(err)
+				}
+				return o.loss()
+			}
+			value(&r.dphi)
+			r.pass.Backward(r.dx, r.dphi)
+			norm := 0.0
+			for _, g := range r.dx {
+				norm += float64(g) * float64(g)
+			}
+			norm = math.Sqrt(norm)
+			start := append([]float32(nil), r.images...)
+			at := func(step float64) float64 {
+				for i, g := range r.dx {
+					r.images[i] = start[i] + float32(step*float64(g)/norm)
+				}
+				return value(nil)
+			}
+			const h = 2e-3
+			got := (at(h) - at(-h)) / (2 * h)
+			if math.Abs(got-norm) > 0.02*norm {
+				t.Errorf("%s %s: slope along the gradient %v, its length %v", name, kind, got, norm)
+			}
+		}
+	}
+}
+
+func TestPlateau(t *testing.T) {
+	m := &Solved{Loop: defaults(500), Loss: "auto", Metric: "parameter"}
+	m.Plateau, m.Progress = 5, 0.5
+	lines, _ := trace(t, m, problem("fc"))
+	if n := lines[len(lines)-1].update; n >= 500 || n < 5 {
+		t.Errorf("stopped at update %d", n)
+	}
+}
+
+// Where all dual variables vanish the images are not passed off as a result.
+func TestTrivialPlateauIsTold(t *testing.T) {
+	l := learning("gain")
+	r, err := l.newRun(context.Background(), problem("fc"), "test", convex.LogisticLoss, l.first, 0.01)
+	if err != nil {
+		t.Fatal(err)
+	}
+	far := *r.theta
+	far.Weights = tensor.NewMat[float64](1, r.theta.Weights.Cols)
+	for _, factor := range []float64{1, 1000} {
+		for i, v := range r.theta.Weights.Data {
+			far.Weights.Data[i] = factor * v
+		}
+		far.Norm = factor * r.theta.Norm
+		o := &marginGap{gap: convex.Gap{Loss: convex.Logistic{}, Lambda: r.lambda}, named: convex.LogisticLoss, theta: &far}
+		r.pass.Forward(r.phi, r.images)
+		if err := o.eval(r.phi, r.learned, nil, r.dlearned); err != nil {
+			t.Fatal(err)
+		}
+		notes := o.finish().notes
+		if told := len(notes) == 1 && strings.Contains(notes[0], "trivial"); told != (factor > 1) {
+			t.Errorf("factor %v: notes %q at bound %v, alpha %v", factor, notes, o.bound(), o.v.Alpha)
+		}
+	}
+}
+
+// Two equal images have one Gram matrix that is singular but for the jitter: the
+// labels are still solved for, or the error says why not.
+func TestEqualImages(t *testing.T) {
+	p := problem("fc")
+	for i := range p.Data.Train.Labels {
+		copy(p.Data.Train.At(i), p.Data.Train.At(p.Data.Train.Labels[i]))
+	}
+	set, err := (&Solved{Loop: defaults(3), Loss: "auto", Metric: "parameter"}).Distill(context.Background(), p, func(method.Step) {})
+	if err != nil {
+		if !strings.Contains(err.Error(), "alike") {
+			t.Errorf("got %v", err)
+		}
+		return
+	}
+	if err := set.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSettingsThatCannotBe(t *testing.T) {
+	for want, m := range map[string]method.Checker{
+		"lambda":      &Solved{Loop: func() Loop { l := defaults(1); l.Lambda = 0; return l }(), Loss: "auto", Metric: "parameter"},
+		"rate":        &LR{func() Learning { l := learning("gain"); l.Rate = math.Inf(1); return l }()},
+		"labels":      &SVM{learning("target"), 1},
+		"temperature": &SVM{learning("gain"), 0},
+		"metric":      &Solved{Loop: defaults(1), Loss: "hinge", Metric: "prediction"},
+	} {
+		err, ok := m.Check().(*method.BadSetting)
+		if !ok || err.Key != want {
+			t.Errorf("%s: got %v", want, m.Check())
+		}
+	}
+	if err := (&Softmax{learning("gain")}).Check(); err == nil {
+		t.Error("gains for many classes were accepted")
+	}
+}
+
+func TestSizesThatCannotBe(t *testing.T) {
+	fits := method.Sizes{Train: 100, Test: 10, Classes: 2, H: 8, W: 8, C: 1, Smallest: 50, IPC: 2, Model: method.Model{Kind: "fc", Width: 4, Depth: 1, Nets: 1}}
+	if err := (&LR{learning("gain")}).CheckSizes(fits); err != nil {
+		t.Error(err)
+	}
+	for want, change := range map[string]func(*method.Sizes){
+		"not for 3 classes":         func(s *method.Sizes) { s.Classes = 3 },
+		"two classes or more":       func(s *method.Sizes) { s.Classes = 1 },
+		"smallest class has only 1": func(s *method.Sizes) { s.Smallest = 1 },
+	} {
+		s := fits
+		change(&s)
+		if err := (&LR{learning("gain")}).CheckSizes(s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}

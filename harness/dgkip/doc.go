@@ -1,0 +1,34 @@
+// Package dgkip distils data by the duality gap. A convex model Theta_O is trained
+// once on the real data, over fixed random features; then the images of a small
+// set S are moved, and its labels with them, until a bound on the distance of
+// Theta_O from the model that S would train is small:
+//
+//	|Theta_O - Theta_S|^2 <= (2/lambda_S) G_S(Theta_O, alpha)          (Theorem 3.2)
+//
+// One level: no model is trained on S along the way.
+//
+// # The published method
+//
+// dgkip-lr, dgkip-svm and dgkip-softmax lower the gap G of the logistic, hinge and
+// softmax loss by AdaBelief on images and labels. The objective "gap" is the
+// published one. Under "log-gap" the gradient is divided by G, which leaves the
+// minima where they are: G starts some ten thousand times its final value, and the
+// optimiser would remember those gradients for thousands of steps.
+//
+// # Label-solved
+//
+// dgkip-ls solves for the labels. With A = phi(X_S) the projection of Theta_O onto
+// the span of A's rows is Theta_S = A'C, C = (A A')^-1 A Theta_O, and labels exist
+// that make it the exact minimiser on S, whatever the loss: for the logistic one
+// p = sigma(f) + lambda_S c in softplus(f) - p f. The bound is then an equation,
+// and what is left is a smooth problem in the images alone,
+//
+//	minimise |r|^2,  r = Theta_O - Theta_S,    d|r|^2/dphi_i = -2 c_i r,
+//
+// the metric "parameter". The metric "prediction" chooses C to bring the outputs on
+// the real images near instead, (1/n)|f_O - Phi_O A'C|^2, which is the better aim
+// where S is so small that the parameters must stay far apart.
+//
+// Guarantee: the same bits on every machine and for every number of threads,
+// interrupted or not.
+package dgkip

@@ -1,0 +1,84 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"dgkip/harness/convex"
+	"dgkip/harness/teacher"
+	"dgkip/harness/tensor"
+)
+
+// orthogonal is how much the outputs of the two models may differ on the set, as a
+// share of their size, for the residual to count as orthogonal to its span.
+const orthogonal = 1e-6
+
+// bounds compares the student with the model trained on the real data, and tells
+// how much of its test error is proved without looking at the student's outputs:
+//
+//	|f_S(x) - f_O(x)| <= rho(x) = sqrt(2 G k(x, x)/lambda_S)                     (Lemma 3.3)
+//	#{y f_O < -rho}/n' <= test error of S <= 1 - #{y f_O > rho}/n'               (Lemma 3.4)
+//
+// Where Theta_S is the projection of Theta_O onto the span of the set's features,
+// the residual r is orthogonal to it, and |r| sqrt(k(x,x) - k_x'K^-1 k_x) is a
+// smaller rho.
+func (s *scoring) bounds(ctx context.Context, own *teacher.Student) error {
+	theta, err := teacher.OfTrial(s.trial).Theta(ctx, teacher.Problem{Loss: s.loss, Lambda: s.Lambda})
+	if err != nil {
+		return err
+	}
+	deviation := teacher.Distance(theta.Weights, own.Weights)
+	bound := teacher.Bound(own.BestGap(s.phi, theta.Weights), own.Lambda)
+	m := s.out.Metrics
+	m["deviation"], m["best_bound"] = deviation/theta.Norm, bound/theta.Norm
+
+	n := s.trial.Test.Len()
+	outputs := teacher.Apply(s.test, theta.Weights)
+	wrong := teacher.Errors(outputs, s.trial.Test.Labels)
+	m["teacher_acc"], m["teacher_gap"] = float64(n-wrong)/float64(n), theta.Gap
+
+	norms := make([]float64, n)
+	tensor.Parallel(n, func(i int) {
+		for _, v := range s.test.Row(i) {
+			norms[i] += float64(v) * float64(v)
+		}
+	})
+	proved := s.interval("interval.", outputs, convex.Rho(norms, bound))
+	if s.projected(theta, own) {
+		span, err := convex.NewSpan(s.gram)
+		if err != nil {
+			return err
+		}
+		cross := tensor.NewMat[float64](n, s.phi.Rows)
+		tensor.Cross64(cross, s.test, s.phi)
+		proved = s.interval("interval_perp.", outputs, convex.Rho(span.Distance2(cross, norms), deviation))
+	}
+	if proved.Vacuous() {
+		s.out.Notes = append(s.out.Notes, "the interval of the test error is vacuous: it decides no test image")
+	} else {
+		s.out.Notes = append(s.out.Notes, fmt.Sprintf("the test error is proved to lie in [%.4f, %.4f]; %.1f %% of the test images are decided", proved.Low(), proved.High(), 100*proved.Decided()))
+	}
+	return nil
+}
+
+// projected tells whether the two models agree on the set.
+func (s *scoring) projected(theta *teacher.Theta, own *teacher.Student) bool {
+	real := teacher.Apply(s.phi, theta.Weights)
+	apart, size := 0.0, 0.0
+	for i, f := range real.Data {
+		apart = max(apart, math.Abs(f-own.Outputs.Data[i]))
+		size = max(size, math.Abs(f))
+	}
+	return apart <= orthogonal*size
+}
+
+// interval records what is proved with a rho.
+func (s *scoring) interval(name string, outputs tensor.Mat[float64], rho []float64) convex.Interval {
+	v := convex.NewInterval(outputs, s.trial.Test.Labels, rho)
+	m := s.out.Metrics
+	m[name+"low"], m[name+"high"], m[name+"decided"] = v.Low(), v.High(), v.Decided()
+	s.out.Counts[name+"right"] = []int64{int64(v.Right)}
+	s.out.Counts[name+"wrong"] = []int64{int64(v.Wrong)}
+	return v
+}

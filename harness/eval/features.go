@@ -1,0 +1,227 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"dgkip/harness/convex"
+	"dgkip/harness/method"
+	"dgkip/harness/teacher"
+	"dgkip/harness/tensor"
+)
+
+// Features trains a convex model on the set, in the random features of the cell's
+// networks, and compares it with the model trained on all the real data.
+type Features struct {
+	// Loss of the model. "own" is the one that the set's labels were learned for,
+	// or the logistic loss for two classes, the softmax for more.
+	Loss   string  `toml:"loss" enum:"own,logistic,hinge,squared,softmax"`
+	Lambda float64 `toml:"lambda"` // regularisation for each image of the set
+	// Transfer scores the set under all other losses as well; under the plain name
+	// transfer.test_acc is the first other one, logistic or hinge for two classes.
+	Transfer bool `toml:"transfer"`
+	Bounds   bool `toml:"bounds"` // deviation from the real model, and what it proves
+}
+
+func init() {
+	method.RegisterProtocol(func() method.Protocol {
+		return &Features{Loss: "own", Lambda: teacher.DefaultLambda, Transfer: true, Bounds: true}
+	})
+}
+
+// Info implements method.Protocol.
+func (f *Features) Info() method.ProtocolInfo {
+	return method.ProtocolInfo{Name: "features", Version: 1, About: "a convex model trained on the set in fixed random features"}
+}
+
+// Check implements method.Checker.
+func (f *Features) Check() error {
+	if !(f.Lambda > 0) || f.Lambda-f.Lambda != 0 {
+		return &method.BadSetting{Key: "lambda", Why: fmt.Sprintf("is %v, and must be positive and finite", f.Lambda), Hint: "1e-6 is usual"}
+	}
+	return nil
+}
+
+// CheckSizes implements method.SizesChecker.
+func (f *Features) CheckSizes(s method.Sizes) error {
+	if f.Loss != "own" {
+		if err := teacher.CheckLoss(convex.Loss(f.Loss), s.Classes); err != nil {
+			return err
+		}
+	}
+	return s.Model.CheckSizes(s)
+}
+
+// Estimate implements method.Estimator.
+func (f *Features) Estimate(s method.Sizes) method.Estimate {
+	loss := convex.Loss(f.Loss)
+	if f.Loss == "own" {
+		loss = teacher.DefaultLoss(s.Classes)
+	}
+	e := method.Estimate{Bytes: int64(4 * s.Test * teacher.Dim(s.Model, s.H, s.W))}
+	e.Setup = float64(s.Test) * teacher.Flops(s.Model, s.H, s.W, s.C)
+	if f.Bounds || s.IPC == 0 {
+		real := teacher.Estimate(s, loss)
+		e.Setup += real.Setup
+		e.Bytes += real.Bytes
+	}
+	return e
+}
+
+// Score implements method.Protocol.
+func (f *Features) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
+	scores, err := f.score(ctx, t)
+	if err != nil && ctx.Err() != nil {
+		return nil, &method.Interrupted{Cause: context.Cause(ctx)} // it starts again
+	}
+	return scores, err
+}
+
+func (f *Features) score(ctx context.Context, t method.Trial) (*method.Scores, error) {
+	classes := len(t.Data.Classes)
+	loss := convex.Loss(f.Loss)
+	if f.Loss == "own" {
+		if loss = convex.Loss(t.Set.Loss); t.Set.Loss == "" {
+			loss = teacher.DefaultLoss(classes)
+		}
+	}
+	if err := teacher.CheckLoss(loss, classes); err != nil {
+		return nil, err
+	}
+	test, err := teacher.TestFeatures(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	s := &scoring{
+		Features: f, trial: t, test: test, loss: loss,
+		out: &method.Scores{Metrics: map[string]float64{}, Counts: map[string][]int64{"test_images": {int64(t.Test.Len())}}},
+	}
+	if t.Set.Whole {
+		return s.whole(ctx)
+	}
+	if t.Set.H != t.Test.H || t.Set.W != t.Test.W || t.Set.C != t.Test.C || len(t.Set.Classes) != classes {
+		return nil, errors.New("the distilled set is of other images than the test set")
+	}
+	return s.set(ctx)
+}
+
+// scoring is a scoring under way.
+type scoring struct {
+	*Features
+	trial method.Trial
+	test  tensor.Mat[float32] // features of the test images
+	loss  convex.Loss
+	out   *method.Scores
+
+	phi    tensor.Mat[float32] // features of the set
+	gram   tensor.Mat[float64]
+	lambda float64
+}
+
+// accuracy scores a model on the test images.
+func (s *scoring) accuracy(weights tensor.Mat[float64]) (acc float64, errors int64) {
+	n := s.trial.Test.Len()
+	wrong := teacher.Errors(teacher.Apply(s.test, weights), s.trial.Test.Labels)
+	return float64(n-wrong) / float64(n), int64(wrong)
+}
+
+// whole scores the model trained on all the real data.
+func (s *scoring) whole(ctx context.Context) (*method.Scores, error) {
+	losses := []convex.Loss{s.loss}
+	if s.Transfer && s.trial.Final {
+		losses = others(s.loss, len(s.trial.Data.Classes), losses)
+	}
+	for i, loss := range losses {
+		theta, err := teacher.OfTrial(s.trial).Theta(ctx, teacher.Problem{Loss: loss, Lambda: s.Lambda})
+		if err != nil {
+			return nil, err
+		}
+		acc, wrong := s.accuracy(theta.Weights)
+		prefix := ""
+		if i > 0 {
+			prefix = "transfer." + string(loss) + "."
+		} else {
+			s.out.Metrics["teacher_gap"] = theta.Gap
+			s.out.Metrics["teacher_norm"] = theta.Norm
+			s.out.Metrics["train_acc"] = 1 - float64(theta.Errors)/float64(s.trial.Data.Train.Len())
+		}
+		s.out.Metrics[prefix+"test_acc"] = acc
+		s.out.Counts[prefix+"test_errors"] = []int64{wrong}
+	}
+	return s.out, nil
+}
+
+// others adds the losses that are not there yet.
+func others(loss convex.Loss, classes int, to []convex.Loss) []convex.Loss {
+	for _, l := range teacher.Losses(classes) {
+		if l != loss {
+			to = append(to, l)
+		}
+	}
+	return to
+}
+
+// set scores the model trained on a distilled set.
+func (s *scoring) set(ctx context.Context) (*method.Scores, error) {
+	if err := s.features(); err != nil {
+		return nil, err
+	}
+	own, err := s.train(ctx, s.loss, "")
+	if err != nil {
+		return nil, err
+	}
+	if s.Bounds {
+		if err := s.bounds(ctx, own); err != nil {
+			return nil, err
+		}
+	}
+	if !s.Transfer || !s.trial.Final {
+		return s.out, nil
+	}
+	for i, loss := range others(s.loss, len(s.trial.Data.Classes), nil) {
+		prefix := "transfer." + string(loss) + "."
+		if _, err := s.train(ctx, loss, prefix); err != nil {
+			return nil, err
+		}
+		if i == 0 { // between logistic regression and the SVM, for two classes
+			s.out.Metrics["transfer.test_acc"] = s.out.Metrics[prefix+"test_acc"]
+		}
+	}
+	return s.out, nil
+}
+
+// features computes those of the set.
+func (s *scoring) features() error {
+	fm, err := teacher.OfTrial(s.trial).Map()
+	if err != nil {
+		return err
+	}
+	d := s.trial.Set
+	s.phi = tensor.NewMat[float32](d.Len(), fm.Dim())
+	fm.NewPass().Forward(s.phi, d.Images)
+	s.gram = tensor.NewMat[float64](d.Len(), d.Len())
+	tensor.Gram64(s.gram, s.phi)
+	s.lambda = float64(d.Len()) * s.Lambda
+	return nil
+}
+
+// train solves the model for a loss and scores it.
+func (s *scoring) train(ctx context.Context, loss convex.Loss, prefix string) (*teacher.Student, error) {
+	labels, note, err := labelsFor(s.trial.Set, loss)
+	if err != nil {
+		return nil, err
+	}
+	student, err := teacher.TrainOn(ctx, s.phi, s.gram, labels, s.lambda)
+	if err != nil {
+		return nil, fmt.Errorf("the %s model on the set: %w", loss, err)
+	}
+	acc, wrong := s.accuracy(student.Weights)
+	s.out.Metrics[prefix+"test_acc"] = acc
+	s.out.Metrics[prefix+"solve_gap"] = student.Fitted.Gap
+	s.out.Counts[prefix+"test_errors"] = []int64{wrong}
+	if note != "" && s.trial.Final {
+		s.out.Notes = append(s.out.Notes, note)
+	}
+	return student, nil
+}

@@ -1,0 +1,213 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"dgkip/harness/convex"
+	"dgkip/harness/method"
+	"dgkip/harness/method/methodtest"
+	"dgkip/harness/rng"
+	"dgkip/harness/teacher"
+)
+
+func featureTrial(t *testing.T) method.Trial {
+	t.Helper()
+	d := methodtest.Data(1)
+	p := method.Problem{Data: d, IPC: 3, Seed: 4}
+	set, err := method.Choose(p, rng.Stream(1, "features test"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	test := methodtest.Data(1).Train
+	return method.Trial{
+		Data: d, Test: test, Set: set, Seed: 4, Final: true, Shared: new(method.Shared), Own: new(method.Shared),
+		Model: method.Model{Kind: "fc", Width: 16, Depth: 2, Nets: 2},
+	}
+}
+
+func features() *Features {
+	return method.NewProtocol("features").(*Features)
+}
+
+func scoreIn(t *testing.T, f *Features, trial method.Trial) *method.Scores {
+	t.Helper()
+	s, err := f.Score(context.Background(), trial, func(method.Step) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestFeaturesScores(t *testing.T) {
+	trial := featureTrial(t)
+	s := scoreIn(t, features(), trial)
+	if got := s.Metrics["test_acc"]; got < 0.8 {
+		t.Errorf("accuracy %v on halves that are easy to tell", got)
+	}
+	for _, name := range []string{"transfer.hinge.test_acc", "transfer.squared.test_acc", "deviation", "best_bound", "teacher_acc", "interval.low", "interval.high", "interval.decided"} {
+		if _, ok := s.Metrics[name]; !ok {
+			t.Errorf("no metric %s in %v", name, s.Metrics)
+		}
+	}
+	if s.Metrics["best_bound"] < s.Metrics["deviation"]*(1-1e-6) {
+		t.Errorf("bound %v below the deviation %v", s.Metrics["best_bound"], s.Metrics["deviation"])
+	}
+	n := s.Counts["test_images"][0]
+	if wrong := s.Counts["test_errors"][0]; s.Metrics["test_acc"] != float64(n-wrong)/float64(n) {
+		t.Errorf("accuracy %v with %d of %d wrong", s.Metrics["test_acc"], wrong, n)
+	}
+	trial.Final = false
+	if _, ok := scoreIn(t, features(), trial).Metrics["transfer.test_acc"]; ok {
+		t.Error("transfer is scored along the way, too")
+	}
+}
+
+// What is proved of the test error must hold for the error that is measured.
+func TestIntervalsHold(t *testing.T) {
+	for _, metric := range []string{"", "ls"} {
+		trial := featureTrial(t)
+		trial.Test.X = append([]float32(nil), trial.Test.X...)
+		noise := rng.Stream(2, "noise")
+		for i := range trial.Test.X {
+			trial.Test.X[i] += float32(1.5 * noise.Normal64())
+		}
+		name := "interval."
+		if metric == "ls" {
+			name = "interval_perp."
+			project(t, &trial)
+		}
+		s := scoreIn(t, features(), trial)
+		low, high := s.Metrics[name+"low"], s.Metrics[name+"high"]
+		if e := 1 - s.Metrics["test_acc"]; !(low <= e && e <= high) {
+			t.Errorf("%q: error %v is outside [%v, %v]", metric, e, low, high)
+		}
+		if metric == "ls" && s.Metrics["interval_perp.decided"] < s.Metrics["interval.decided"] {
+			t.Errorf("the sharper interval decides less: %v and %v", s.Metrics["interval_perp.decided"], s.Metrics["interval.decided"])
+		}
+		if metric == "ls" && s.Metrics["interval_perp.decided"] == 0 {
+			t.Error("nothing is decided, so nothing was tested")
+		}
+	}
+}
+
+// project gives the set of a trial solved labels.
+func project(t *testing.T, trial *method.Trial) {
+	t.Helper()
+	s := &scoring{Features: features(), trial: *trial, loss: convex.LogisticLoss}
+	if err := s.features(); err != nil {
+		t.Fatal(err)
+	}
+	theta, err := teacher.OfTrial(*trial).Theta(context.Background(), teacher.Problem{Loss: convex.LogisticLoss})
+	if err != nil {
+		t.Fatal(err)
+	}
+	solved, err := convex.Project(s.phi, theta.Weights, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := trial.Set
+	exact := solved.LogisticTargets(s.lambda)
+	d.Kind, d.Loss, d.Labels = method.Target, "logistic", nil
+	for _, p := range exact {
+		d.Labels = append(d.Labels, float32(p))
+	}
+	d.Extra = map[string]method.Array{teacher.ExactLabels: {Shape: []int{len(exact), 1}, Data: exact}}
+}
+
+func TestFeaturesOfTheWholeSet(t *testing.T) {
+	trial := featureTrial(t)
+	trial.Set = &method.Distilled{H: 8, W: 8, C: 1, Whole: true, Classes: trial.Data.Classes, Kind: method.Hard}
+	s := scoreIn(t, features(), trial)
+	if s.Metrics["test_acc"] != 1 || s.Metrics["train_acc"] != 1 || s.Metrics["teacher_gap"] > 1e-4 {
+		t.Errorf("%v", s.Metrics)
+	}
+}
+
+func TestFeaturesRefuses(t *testing.T) {
+	trial := featureTrial(t)
+	f := features()
+	f.Loss = "softmax"
+	if _, err := f.Score(context.Background(), trial, nil); err == nil || !strings.Contains(err.Error(), "not for 2 classes") {
+		t.Errorf("got %v", err)
+	}
+	trial.Set.H = 7
+	if _, err := features().Score(context.Background(), trial, nil); err == nil || !strings.Contains(err.Error(), "other images") {
+		t.Errorf("got %v", err)
+	}
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	var interrupted *method.Interrupted
+	if _, err := features().Score(stopped, featureTrial(t), nil); !errors.As(err, &interrupted) {
+		t.Errorf("got %v", err)
+	}
+	f = features()
+	f.Lambda = 0
+	if err := f.Check(); err == nil {
+		t.Error("lambda = 0 was accepted")
+	}
+}
+
+func TestLabelsForEveryLoss(t *testing.T) {
+	set := func(kind method.LabelKind, classes int, labels ...float32) *method.Distilled {
+		return &method.Distilled{Kind: kind, Classes: []string{"a", "b", "c"}[:classes], Of: []int{0, 1}, Labels: labels}
+	}
+	half := float32(math.Log(3)) // softmax 1/4, 3/4
+	for _, c := range []struct {
+		name    string
+		set     *method.Distilled
+		loss    convex.Loss
+		targets bool
+		want    []float64
+	}{
+		{"hard", set(method.Hard, 2, 1, 0, 0, 1), convex.LogisticLoss, false, []float64{-1, 1}},
+		{"hard", set(method.Hard, 2, 1, 0, 0, 1), convex.SquaredLoss, false, []float64{-1, 1}},
+		{"hard", set(method.Hard, 3, 1, 0, 0, 0, 1, 0), convex.SoftmaxLoss, false, []float64{1, 0, 0, 0, 1, 0}},
+		{"hard", set(method.Hard, 3, 1, 0, 0, 0, 1, 0), convex.SquaredLoss, false, []float64{1, -1, -1, -1, 1, -1}},
+		{"gain", set(method.Gain, 2, -3, 0.5), convex.HingeLoss, false, []float64{-3, 0.5}},
+		{"gain", set(method.Gain, 2, -3, 0.5), convex.SquaredLoss, false, []float64{-3, 0.5}},
+		{"target", set(method.Target, 2, 0.25, 1.5), convex.LogisticLoss, true, []float64{0.25, 1.5}},
+		{"target", set(method.Target, 2, 0.25, 1.5), convex.HingeLoss, false, []float64{-0.5, 2}},
+		{"soft", set(method.Soft, 2, 0.75, 0.25, 0, 1), convex.LogisticLoss, true, []float64{0.25, 1}},
+		{"soft", set(method.Soft, 3, 0.5, 0.5, 0, 0, 1, 0), convex.SquaredLoss, false, []float64{0, 0, -1, -1, 1, -1}},
+		{"logits", set(method.Logits, 2, 0, half, 0, 0), convex.LogisticLoss, true, []float64{0.75, 0.5}},
+		{"value", set(method.Value, 2, -0.5, 2), convex.LogisticLoss, false, []float64{-0.5, 2}},
+		{"value", set(method.Value, 2, 1, -1, 0, 3), convex.SquaredLoss, false, []float64{-1, 1.5}},
+		{"value", set(method.Value, 3, 1, -1, -1, -1, 0, 1), convex.SoftmaxLoss, false, []float64{1, 0, 0, 0, 0.5, 1}},
+	} {
+		got, _, err := labelsFor(c.set, c.loss)
+		if err != nil {
+			t.Errorf("%s to %s: %v", c.name, c.loss, err)
+			continue
+		}
+		if got.Targets != c.targets || len(got.Values.Data) != len(c.want) {
+			t.Errorf("%s to %s: %+v, want %v", c.name, c.loss, got, c.want)
+			continue
+		}
+		for i, v := range got.Values.Data {
+			if math.Abs(v-c.want[i]) > 1e-7 {
+				t.Errorf("%s to %s: %v, want %v", c.name, c.loss, got.Values.Data, c.want)
+				break
+			}
+		}
+	}
+	if _, _, err := labelsFor(set(method.Gain, 3, 1, 2), convex.SoftmaxLoss); err == nil {
+		t.Error("single numbers were taken for three classes")
+	}
+}
+
+// Labels that somebody changed count, not their exact form of before.
+func TestExactLabels(t *testing.T) {
+	d := &method.Distilled{Kind: method.Target, Classes: []string{"a", "b"}, Of: []int{0, 1}, Labels: []float32{0.1, 0.9},
+		Extra: map[string]method.Array{teacher.ExactLabels: {Shape: []int{2, 1}, Data: []float64{0.1, 0.9}}}}
+	if y := exact(d); y.Data[0] != 0.1 {
+		t.Errorf("got %v, want the exact 0.1", y.Data[0])
+	}
+	d.Labels[1] = 0.8
+	if y := exact(d); y.Data[0] != float64(float32(0.1)) {
+		t.Errorf("got %v, want what stands in the labels", y.Data[0])
+	}
+}
