@@ -2,7 +2,8 @@
 //
 // The protocol "network" trains fresh networks on the set by stochastic gradient
 // descent with momentum and weight decay, the rate falling to a tenth halfway, and
-// takes the mean accuracy after the last epoch.
+// takes the mean accuracy after the last epoch. Where it augments, batches are
+// changed by a strategy of package augment; tests are on images as they are.
 package eval
 
 import (
@@ -14,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 
+	"dgkip/harness/augment"
 	"dgkip/harness/fmath"
 	"dgkip/harness/method"
 	"dgkip/harness/nn"
@@ -41,6 +43,18 @@ type Network struct {
 	Width     int     `toml:"width" min:"0"`     // 0 for that of the cell's networks
 	Norm      bool    `toml:"norm"`              // instance norm in a conv network
 	FirstPad  int     `toml:"first_pad" min:"0"` // of a conv network; 0 for 3 on 28x28 images, else 1
+
+	// Augment is a strategy as augment.New knows it: "dsa", with 1000 epochs, is how
+	// sets made by DSA are scored, and "dc" how those of digits made by DC are.
+	Augment string `toml:"augment,omitzero"`
+}
+
+// Check implements method.Checker.
+func (n *Network) Check() error {
+	if _, err := augment.New(n.Augment, ""); err != nil {
+		return &method.BadSetting{Key: "augment", Why: err.Error()}
+	}
+	return nil
 }
 
 func init() {
@@ -89,6 +103,15 @@ func (n *Network) Score(ctx context.Context, t method.Trial, observe func(method
 	data, err := trainingData(t, classes)
 	if err != nil {
 		return nil, err
+	}
+	strategy, err := augment.New(n.Augment, t.Data.Name)
+	if err != nil {
+		return nil, fmt.Errorf("[eval.network] augment %w", err)
+	}
+	if !strategy.None() {
+		data.Augment = func(x []float32, images int, r *rng.Rand) {
+			augment.Batch(strategy, x, images, t.Test.H, t.Test.W, t.Test.C, r)
+		}
 	}
 	count := n.Nets
 	if !t.Final {
@@ -154,12 +177,24 @@ func (n *Network) train(ctx context.Context, net *nn.Net[float32], theta []float
 	if n.Epochs > 0 {
 		batches = each / n.Epochs
 	}
-	err = training.Run(ctx, func(step nn.Step) {
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	var diverged error
+	err = training.Run(running, func(step nn.Step) {
+		if step.Loss-step.Loss != 0 {
+			diverged = fmt.Errorf("network: training diverged: the loss of network %d of %d is %v at epoch %d of %d, step %d of %d\nhint: [eval.network] rate is too large for these networks, or the set's images are",
+				len(s.Errors)+1, count, step.Loss, step.Epoch+1, n.Epochs, step.Batch+1, batches)
+			stop()
+			return
+		}
 		observe(method.Step{
 			Update: len(s.Errors)*each + step.Epoch*batches + step.Batch + 1, Of: count * each, Loss: step.Loss,
 			Checkpoint: checkpoint,
 		})
 	})
+	if diverged != nil {
+		return diverged
+	}
 	if err != nil && ctx.Err() != nil {
 		b, saving := checkpoint()
 		if saving != nil {

@@ -65,6 +65,17 @@ func TestLearns(t *testing.T) {
 }
 
 func TestSameBits(t *testing.T) {
+	for _, name := range []string{"", "dsa", "dc"} {
+		t.Run(name, func(t *testing.T) { checkSameBits(t, name) })
+	}
+}
+
+func checkSameBits(t *testing.T, name string) {
+	quick := func() *Network {
+		n := quick()
+		n.Augment = name
+		return n
+	}
 	want := score(t, quick(), trial("conv"))
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	if got := score(t, quick(), trial("conv")); !reflect.DeepEqual(got, want) {
@@ -128,6 +139,50 @@ func TestLabels(t *testing.T) {
 		if !slices.Equal(before, c.labels) {
 			t.Errorf("%s: the labels of the set were changed", c.kind)
 		}
+	}
+}
+
+// Augmentation changes what networks see in training, and neither the set nor the
+// test images.
+func TestAugment(t *testing.T) {
+	tr := trial("fc")
+	before := slices.Clone(tr.Set.Images)
+	losses := map[string][]float64{}
+	for _, name := range []string{"", "dsa", "dc", "flip"} {
+		n := quick()
+		n.Augment = name
+		if err := n.Check(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := n.Score(context.Background(), tr, func(s method.Step) { losses[name] = append(losses[name], s.Loss) }); err != nil {
+			t.Fatal(err)
+		}
+		if name != "" && slices.Equal(losses[name], losses[""]) {
+			t.Errorf("%q changes nothing", name)
+		}
+	}
+	if !slices.Equal(before, tr.Set.Images) {
+		t.Error("images of the set were changed")
+	}
+	// A strategy may depend on the dataset: with flip left out, "dsa" is another.
+	tr.Data.Name = "mnist"
+	var digits []float64
+	n := quick()
+	n.Augment = "dsa"
+	if _, err := n.Score(context.Background(), tr, func(s method.Step) { digits = append(digits, s.Loss) }); err != nil {
+		t.Fatal(err)
+	}
+	if slices.Equal(digits, losses["dsa"]) {
+		t.Error("digits are flipped")
+	}
+
+	n.Augment = "spin"
+	var bad *method.BadSetting
+	if err := n.Check(); !errors.As(err, &bad) || bad.Key != "augment" || !strings.Contains(bad.Why, `"spin"`) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := n.Score(context.Background(), tr, func(method.Step) {}); err == nil {
+		t.Error("an unknown strategy is taken")
 	}
 }
 

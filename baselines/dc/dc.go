@@ -1,0 +1,188 @@
+// Package dc is dataset condensation by gradient matching: images on which the
+// gradient of a network's loss points where it does on the real data.
+//
+// At weights theta and for every class c, with the cross-entropy L, a real batch
+// R_c of the class, and all its synthetic images S_c with their targets,
+//
+//	r = grad_theta L(theta, R_c)    s = grad_theta L(theta, S_c)
+//	D = sum over outputs o of all weights with two dimensions or more of
+//	    1 - <r_o, s_o> / (||r_o|| ||s_o|| + 1e-6)
+//
+// where r_o is what the weight's gradient has of output o; biases, gains and shifts
+// count for nothing. The images follow -grad D by gradient descent with momentum,
+// and so do the logits of their targets if these are learned. With v = dD/ds,
+//
+//	grad_{X,P} D = grad_{X,P} <s, v>
+//
+// is one tangent of the loss's gradient along v (nn's Pass.Tangent).
+//
+// An iteration takes a fresh network through outer steps, each of which matches
+// gradients once, and between them trains it on S for inner epochs:
+//
+//	for every iteration: theta anew; for step = 1 ... outer:
+//	    (from the second step on) train theta on S for inner epochs
+//	    match all classes at theta and update S
+//
+// What is counted, observed and timed as an update is one such step, so that a run
+// has iterations x outer of them. The training before a step is no part of its time
+// or its operations: it is the surroundings in which gradients are matched.
+//
+// The loops go by the number of images a class, as in the original: outer 1 and
+// inner 1 for one image, 10 and 50 for 10, 20 and 25 for 20, 30 and 20 for 30, 40
+// and 15 for 40, 50 and 10 for 50 and more. In between, outer is the number of
+// images, and inner is interpolated.
+package dc
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"dgkip/harness/augment"
+	"dgkip/harness/method"
+	"dgkip/harness/nn"
+	"dgkip/harness/tensor"
+)
+
+// DC is the method.
+type DC struct{ Settings }
+
+// Settings are those of gradient matching, with and without augmentation.
+type Settings struct {
+	Iterations int     `toml:"iterations" min:"0"` // fresh networks
+	Outer      int     `toml:"outer" min:"0"`      // updates with each; 0 for the number of images
+	Inner      int     `toml:"inner" min:"0"`      // epochs of training in between; 0 to go by the number of images
+	RealBatch  int     `toml:"real_batch" min:"1"` // real images of a class in an update
+	Start      string  `toml:"start" enum:"noise,real"`
+	Rate       float64 `toml:"rate" min:"0"` // of the images; 0 for 0.1, or 0.01 with fc networks
+	Momentum   float64 `toml:"momentum" min:"0" max:"0.9999"`
+	Labels     string  `toml:"labels" enum:"learned,fixed"`
+	LabelRate  float64 `toml:"label_rate" min:"0"` // of label logits; 0 for the images' rate
+	Margin     float64 `toml:"margin" min:"0"`     // by which the logit of an image's class exceeds the others at first
+	NetRate    float64 `toml:"net_rate" min:"0"`   // of the networks
+	NetBatch   int     `toml:"net_batch" min:"1"`  // synthetic images in a step of training
+	Width      int     `toml:"width" min:"0"`      // 0 for that of the cell's networks
+	Norm       bool    `toml:"norm"`               // instance norm in a conv network
+	FirstPad   int     `toml:"first_pad" min:"0"`  // of a conv network; 0 for 3 on 28x28 images, else 1
+}
+
+// Defaults returns the usual settings.
+func Defaults() Settings {
+	return Settings{
+		Iterations: 1000, RealBatch: 256, Start: "noise", Momentum: 0.5,
+		Labels: "learned", Margin: 4, NetRate: 0.01, NetBatch: 256, Norm: true,
+	}
+}
+
+func init() { method.Register(func() method.Method { return &DC{Defaults()} }) }
+
+// Deviations are those of gradient matching, with and without augmentation.
+func Deviations() []string {
+	return []string{
+		"labels are learned as logits unless labels = \"fixed\"; the original's are fixed",
+		"for numbers of images without loops in the original, loops are interpolated",
+		"networks of the experiment, with as many channels as it says; the original's have 128",
+	}
+}
+
+// Info implements method.Method.
+func (*DC) Info() method.Info {
+	return method.Info{
+		Name: "dc", Title: "DC", Version: 1, Protocol: "network",
+		About:      "images whose gradients in a network's weights point where those of real images do",
+		Citation:   "B. Zhao, K. R. Mopuri, H. Bilen: Dataset Condensation with Gradient Matching. ICLR 2021, arXiv:2006.05929",
+		Deviations: Deviations(),
+	}
+}
+
+// Distill implements method.Method.
+func (m *DC) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
+	return Condense(ctx, p, "dc", m.Settings, augment.Strategy{}, observe)
+}
+
+// Check implements method.Checker.
+func (s Settings) Check() error {
+	if s.NetRate <= 0 {
+		return &method.BadSetting{Key: "net_rate", Why: "must be above 0", Hint: "0.01 is usual"}
+	}
+	return nil
+}
+
+// CheckSizes implements method.SizesChecker.
+func (s Settings) CheckSizes(z method.Sizes) error {
+	if s.Start == "real" && z.Smallest > 0 && z.IPC > z.Smallest {
+		return fmt.Errorf("ipc %d: start = \"real\" needs as many training images of every class, and the smallest class has only %d\nhint: start = \"noise\" needs none", z.IPC, z.Smallest)
+	}
+	_, err := network[float32](s, z.Model, z.H, z.W, z.C, z.Classes)
+	return err
+}
+
+func (s Settings) learnsLabels() bool { return s.Labels == "learned" }
+
+// rates returns the learning rates of images and of label logits.
+func (s Settings) rates(m method.Model) (images, labels float64) {
+	images, labels = s.Rate, s.LabelRate
+	if images == 0 {
+		images = 0.1
+		if m.Kind == "fc" {
+			images = 0.01
+		}
+	}
+	if labels == 0 {
+		labels = images
+	}
+	return images, labels
+}
+
+// loops are those of the original, by the number of images a class.
+var loops = []struct{ ipc, outer, inner int }{
+	{1, 1, 1}, {10, 10, 50}, {20, 20, 25}, {30, 30, 20}, {40, 40, 15}, {50, 50, 10},
+}
+
+// loops returns how many updates a network serves, and for how many epochs it is
+// trained in between.
+func (s Settings) loops(ipc int) (outer, inner int) {
+	last := loops[len(loops)-1]
+	outer, inner = last.outer, last.inner
+	for i, b := range loops[1:] {
+		if a := loops[i]; ipc < b.ipc {
+			outer = ipc
+			part := float64(ipc-a.ipc) / float64(b.ipc-a.ipc)
+			inner = a.inner + int(math.Round(part*float64(b.inner-a.inner)))
+			break
+		}
+	}
+	if s.Outer > 0 {
+		outer = s.Outer
+	}
+	if s.Inner > 0 {
+		inner = s.Inner
+	}
+	return outer, inner
+}
+
+// padding returns the zero padding of the first convolution.
+func (s Settings) padding(h, w int) int {
+	switch {
+	case s.FirstPad > 0:
+		return s.FirstPad
+	case h == 28 && w == 28:
+		return 3 // to 32x32, so that three poolings lose nothing
+	}
+	return 1
+}
+
+func (s Settings) width(m method.Model) int {
+	if s.Width > 0 {
+		return s.Width
+	}
+	return m.Width
+}
+
+// network returns the network whose gradients are matched.
+func network[F tensor.Float](s Settings, m method.Model, h, w, c, classes int) (*nn.Net[F], error) {
+	if m.Kind == "fc" {
+		return nn.FCNet[F](nn.FCConfig{In: h * w * c, Width: s.width(m), Depth: m.Depth, Classes: classes})
+	}
+	return nn.ConvNet[F](nn.ConvConfig{In: c, H: h, W: w, Width: s.width(m), Depth: m.Depth, Norm: s.Norm, Classes: classes, FirstPad: s.padding(h, w)})
+}

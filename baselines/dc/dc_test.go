@@ -1,0 +1,369 @@
+package dc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"dgkip/harness/augment"
+	"dgkip/harness/method"
+	"dgkip/harness/method/methodtest"
+	"dgkip/harness/nn"
+	"dgkip/harness/rng"
+)
+
+// quick has loops short enough for tests: 3 networks, each with 3 updates and 2
+// epochs of 2 batches in between.
+func quick() *DC {
+	m := &DC{Defaults()}
+	m.Iterations, m.Outer, m.Inner, m.RealBatch, m.NetBatch = 3, 3, 2, 4, 3
+	return m
+}
+
+func TestContract(t *testing.T) {
+	for name, change := range map[string]func(*DC){
+		"learned labels": func(*DC) {},
+		"fixed labels":   func(m *DC) { m.Labels = "fixed" },
+		"real images":    func(m *DC) { m.Start, m.Norm = "real", false },
+		"one update":     func(m *DC) { m.Iterations, m.Outer = 5, 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			methodtest.Run(t, func() method.Method { m := quick(); change(m); return m }, methodtest.Options{})
+		})
+	}
+}
+
+func problemOf(kind string, ipc int) method.Problem {
+	return method.Problem{
+		Data: methodtest.Data(1), IPC: ipc, Seed: 1,
+		Model: method.Model{Kind: kind, Width: 8, Depth: 2, Nets: 1},
+	}
+}
+
+func distil(t *testing.T, m *DC, p method.Problem, observe func(method.Step)) *method.Distilled {
+	t.Helper()
+	if observe == nil {
+		observe = func(method.Step) {}
+	}
+	d, err := m.Distill(context.Background(), p, observe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func bits(d *method.Distilled) string { return fmt.Sprintf("%v %v", d.Images, d.Labels) }
+
+// countdown is a context that ends when it was asked so many times.
+type countdown struct {
+	context.Context
+	left int
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A run is interrupted wherever it looks at its context, in the middle of a
+// network's training too, and ends in the same bits.
+func TestInterruptedInTraining(t *testing.T) {
+	for _, strategy := range []string{"", "dsa"} {
+		s, err := augment.New(strategy, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := func(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
+			return Condense(ctx, p, "dc", quick().Settings, s, observe)
+		}
+		var last method.Step
+		want, err := run(context.Background(), problemOf("conv", 2), func(s method.Step) { last = s })
+		if err != nil {
+			t.Fatal(err)
+		}
+		inTraining := 0
+		for k := 1; ; k++ {
+			p := problemOf("conv", 2)
+			updates := 0
+			ctx := &countdown{context.Background(), k}
+			got, err := run(ctx, p, func(s method.Step) { updates = s.Update })
+			var stopped *method.Interrupted
+			if !errors.As(err, &stopped) {
+				if err != nil || bits(got) != bits(want) {
+					t.Fatalf("%v: other bits", err)
+				}
+				break
+			}
+			p.Resume = stopped.Checkpoint
+			first := -1
+			got, err = run(context.Background(), p, func(s method.Step) {
+				if first < 0 {
+					first = s.Update
+				}
+			})
+			if err != nil || bits(got) != bits(want) {
+				t.Errorf("%q, stopped at look %d: %v, or other bits", strategy, k, err)
+			}
+			if first != updates+1 {
+				t.Errorf("%q: after update %d the run went on with %d", strategy, updates, first)
+			}
+			if updates%3 > 0 {
+				inTraining++
+			}
+		}
+		// Six updates follow a training of 4 steps, and look at the context once more.
+		if inTraining < 6*5 {
+			t.Errorf("%q: interrupted %d times in or before a training", strategy, inTraining)
+		}
+		if last.Update != 9 || last.Of != 9 {
+			t.Errorf("update %d of %d, want 9", last.Update, last.Of)
+		}
+	}
+}
+
+// A run that ends before it began keeps the checkpoint it was given.
+func TestKeepsCheckpoint(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	p := problemOf("fc", 1)
+	p.Resume = []byte("state")
+	_, err := quick().Distill(ctx, p, func(method.Step) {})
+	var stopped *method.Interrupted
+	if !errors.As(err, &stopped) || string(stopped.Checkpoint) != "state" {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Networks trained on the set do better than on noise, and distances fall.
+func TestLearns(t *testing.T) {
+	for _, kind := range []string{"conv", "fc"} {
+		m := &DC{Defaults()}
+		m.Iterations = 60
+		if kind == "fc" {
+			m.Rate = 0.1
+		}
+		p := problemOf(kind, 1)
+		var losses []float64
+		d := distil(t, m, p, func(s method.Step) { losses = append(losses, s.Loss) })
+		mean := func(x []float64) (sum float64) {
+			for _, v := range x {
+				sum += v / float64(len(x))
+			}
+			return sum
+		}
+		if early, late := mean(losses[1:11]), mean(losses[len(losses)-10:]); late > 0.8*early {
+			t.Errorf("%s: mean distance %.3g at first, %.3g at last", kind, early, late)
+		}
+		train := p.Data.Train
+		net, err := network[float32](m.Settings, p.Model, train.H, train.W, train.C, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		errs := func(d *method.Distilled) (wrong int) {
+			targets := slices.Clone(d.Labels)
+			if d.Kind == method.Logits {
+				softmax(targets, d.Labels, 2)
+			}
+			for i := range 5 {
+				theta := make([]float32, net.Params())
+				net.InitUniform(theta, rng.Stream(uint64(i), "test"))
+				data := nn.Data[float32]{N: d.Len(), X: d.Images, Targets: targets}
+				if err := nn.Train(context.Background(), net, theta, data, nn.Recipe{Epochs: 100, Momentum: 0.9}, rng.Stream(1, "order"), nil); err != nil {
+					t.Fatal(err)
+				}
+				wrong += net.NewPass().Errors(theta, train.X, train.Labels)
+			}
+			return wrong
+		}
+		m.Iterations = 0
+		begin := distil(t, m, p, nil)
+		if before, after := errs(begin), errs(d); after > 5*train.Len()/10 || after >= before {
+			t.Errorf("%s: %d of %d wrong, %d at first", kind, after, 5*train.Len(), before)
+		}
+	}
+}
+
+func TestLabels(t *testing.T) {
+	m := quick()
+	m.Margin = 3
+	m.Iterations = 0
+	if d := distil(t, m, problemOf("fc", 2), nil); d.Kind != method.Logits || !slices.Equal(d.Labels, []float32{3, 0, 3, 0, 0, 3, 0, 3}) {
+		t.Errorf("initial labels %v, %s", d.Labels, d.Kind)
+	}
+	m.Iterations, m.LabelRate = 3, 5
+	fast := distil(t, m, problemOf("fc", 2), nil)
+	if slices.Contains(fast.Labels, 3) {
+		t.Errorf("labels %v were not learned", fast.Labels)
+	}
+	m.LabelRate = 1
+	if slow := distil(t, m, problemOf("fc", 2), nil); slices.Equal(slow.Labels, fast.Labels) {
+		t.Error("label_rate makes no difference")
+	}
+	m.Labels = "fixed"
+	if d := distil(t, m, problemOf("fc", 2), nil); d.Kind != method.Hard || !slices.Equal(d.Labels, []float32{1, 0, 1, 0, 0, 1, 0, 1}) {
+		t.Errorf("fixed labels %v, %s", d.Labels, d.Kind)
+	}
+}
+
+func TestLoops(t *testing.T) {
+	for _, c := range []struct{ ipc, outer, inner int }{
+		{1, 1, 1}, {2, 2, 6}, {5, 5, 23}, {10, 10, 50}, {15, 15, 37}, {20, 20, 25}, {30, 30, 20}, {40, 40, 15}, {45, 45, 12}, {50, 50, 10}, {100, 50, 10},
+	} {
+		if outer, inner := Defaults().loops(c.ipc); outer != c.outer || inner != c.inner {
+			t.Errorf("ipc %d: %d, %d, want %d, %d", c.ipc, outer, inner, c.outer, c.inner)
+		}
+	}
+	s := Defaults()
+	s.Outer, s.Inner = 3, 7
+	if outer, inner := s.loops(50); outer != 3 || inner != 7 {
+		t.Errorf("settings give %d, %d", outer, inner)
+	}
+}
+
+func TestRates(t *testing.T) {
+	for _, c := range []struct {
+		kind                    string
+		rate, label             float64
+		wantImages, wantsLabels float64
+	}{{"conv", 0, 0, 0.1, 0.1}, {"fc", 0, 0, 0.01, 0.01}, {"fc", 0.5, 0, 0.5, 0.5}, {"conv", 0, 2, 0.1, 2}} {
+		s := Settings{Rate: c.rate, LabelRate: c.label}
+		if images, labels := s.rates(method.Model{Kind: c.kind}); images != c.wantImages || labels != c.wantsLabels {
+			t.Errorf("%+v: %v, %v", c, images, labels)
+		}
+	}
+}
+
+// Real batches hold different images of the class, and all of a small class.
+func TestReal(t *testing.T) {
+	p := problemOf("fc", 1)
+	m := quick()
+	r, err := newRun(p, m.Settings, augment.Strategy{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int{4, 6, 100} {
+		r.s.RealBatch = size
+		b := r.real(1, rng.Stream(1, "real"))
+		if b.n != min(size, 6) || len(b.x) != b.n*64 || len(b.targets) != b.n*2 {
+			t.Fatalf("%d images, %d values, %d targets for a batch of %d", b.n, len(b.x), len(b.targets), size)
+		}
+		seen := map[int]bool{}
+		for i := range b.n {
+			j := slices.IndexFunc(r.of[1], func(j int) bool { return slices.Equal(p.Data.Train.At(j), b.x[i*64:][:64]) })
+			if j < 0 || seen[j] || b.targets[2*i] != 0 || b.targets[2*i+1] != 1 {
+				t.Errorf("image %d is of another class, or there twice: %d, %v", i, j, b.targets[2*i:][:2])
+			}
+			seen[j] = true
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	expect := func(err error, part string) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("got %v, want %q", err, part)
+		}
+	}
+	m := quick()
+	distilled := func(m *DC, p method.Problem) error {
+		_, err := m.Distill(context.Background(), p, func(method.Step) {})
+		return err
+	}
+	real := quick()
+	real.Start = "real"
+	expect(distilled(real, problemOf("conv", 7)), "only 6")
+	p := problemOf("conv", 1)
+	p.Model.Depth = 5
+	expect(distilled(m, p), "too small")
+	p = problemOf("conv", 1)
+	p.Resume = []byte("damaged")
+	expect(distilled(m, p), "checkpoint")
+	p = problemOf("conv", 2)
+	var state []byte
+	distil(t, m, p, func(s method.Step) { state, _ = s.Checkpoint() })
+	p = problemOf("conv", 1)
+	p.Resume = state
+	expect(distilled(m, p), "another run")
+	p = problemOf("conv", 1)
+	p.Data.Train.Labels = make([]int, p.Data.Train.Len())
+	expect(distilled(m, p), "class lower of halves has no training images")
+
+	bad := quick()
+	bad.NetRate = 0
+	var setting *method.BadSetting
+	if err := bad.Check(); !errors.As(err, &setting) || setting.Key != "net_rate" {
+		t.Errorf("got %v", err)
+	}
+	if err := m.Check(); err != nil {
+		t.Error(err)
+	}
+	sizes := method.Sizes{Train: 12, Test: 12, Classes: 2, H: 8, W: 8, C: 1, Smallest: 6, IPC: 7, Model: p.Model}
+	if err := m.CheckSizes(sizes); err != nil {
+		t.Errorf("noise needs no images: %v", err)
+	}
+	expect(real.CheckSizes(sizes), "ipc 7")
+	sizes.IPC, sizes.Model.Depth = 1, 4
+	expect(m.CheckSizes(sizes), "too small")
+}
+
+func TestEstimate(t *testing.T) {
+	m := &DC{Defaults()}
+	sizes := method.Sizes{Train: 10000, Test: 2000, Classes: 2, H: 32, W: 32, C: 3, Smallest: 5000, IPC: 10, Model: method.Model{Kind: "conv", Width: 256, Depth: 3}}
+	e := m.Estimate(sizes)
+	// Two operations for each of the nine taps of every pair of channels, and the
+	// linear layer.
+	first := 2 * 9 * 3 * 256 * 1024.
+	all := first + 2*9*256*256*(256+64) + 2*4096*2
+	want := 512*(3*all-first) + 20*(7*all-2*first)
+	training := 10000 * 0.9 * 50 * 20 * (3*all - first)
+	if e.Updates != 10000 || math.Abs(e.Flops/want-1) > 1e-12 || math.Abs(e.Setup/training-1) > 1e-12 {
+		t.Errorf("%+v, want %v operations, and %v in between", e, want, training)
+	}
+	if e.Bytes < 300<<20 || e.Bytes > 1<<30 {
+		t.Errorf("%d bytes", e.Bytes)
+	}
+	sizes.Model.Kind, sizes.IPC = "fc", 1
+	if e := m.Estimate(sizes); e.Updates != 1000 || e.Flops <= 0 || e.Bytes <= 0 {
+		t.Errorf("%+v", e)
+	}
+	sizes.Model.Kind, sizes.Model.Depth = "conv", 9
+	if e := m.Estimate(sizes); e != (method.Estimate{}) {
+		t.Errorf("%+v for a network that cannot be", e)
+	}
+}
+
+// The bits of whole runs, as recorded once: a compiler that fuses on another
+// processor shows here.
+func TestGolden(t *testing.T) {
+	strategy, err := augment.New("dsa", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"conv": "896401139f67d97c", "conv, augmented": "4402498854fd325f",
+		"fc": "bbff4b98967d7259", "fc, augmented": "19bb38ab4c9da665",
+	}
+	for _, kind := range []string{"conv", "fc"} {
+		for name, s := range map[string]augment.Strategy{kind: {}, kind + ", augmented": strategy} {
+			d, err := Condense(context.Background(), problemOf(kind, 2), "dc", quick().Settings, s, func(method.Step) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := fnv.New64a()
+			for _, v := range slices.Concat(d.Images, d.Labels) {
+				fmt.Fprintf(h, "%08x", math.Float32bits(v))
+			}
+			if got := fmt.Sprintf("%016x", h.Sum64()); got != want[name] {
+				t.Errorf("%s: %s, recorded %s", name, got, want[name])
+			}
+		}
+	}
+}

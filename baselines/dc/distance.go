@@ -1,0 +1,57 @@
+package dc
+
+import (
+	"math"
+
+	"dgkip/harness/nn"
+	"dgkip/harness/tensor"
+)
+
+// rowEps keeps the cosine of a row without gradient at zero.
+const rowEps = 1e-6
+
+// distance sets v to the derivative in s of
+//
+//	D = sum over rows of 1 - <r, s> / N,  N = ||r|| ||s|| + eps
+//
+// which in a row is <r, s> ||r|| / (N^2 ||s||) s - r/N, and returns D. The tensors
+// say where rows lie in s and in r.
+func distance[F tensor.Float](v, s, r []F, tensors []nn.Tensor) float64 {
+	parts := make([]float64, len(tensors))
+	tensor.Parallel(len(tensors), func(i int) {
+		t := tensors[i]
+		part := func(x []F) []F { return x[t.Offset:][:t.Len] }
+		if !t.Weight() {
+			clear(part(v))
+			return
+		}
+		parts[i] = rowDistance(part(v), part(s), part(r), t.Outputs())
+	})
+	var sum float64
+	for _, p := range parts {
+		sum += p
+	}
+	return sum
+}
+
+// rowDistance is distance for one weight, whose rows over its outputs are columns
+// in memory.
+func rowDistance[F tensor.Float](v, s, r []F, outputs int) float64 {
+	column := func() []F { return make([]F, outputs) }
+	rr, ss, rs, ofR, ofS := column(), column(), column(), column(), column()
+	tensor.ColDot(rr, r, r, outputs)
+	tensor.ColDot(ss, s, s, outputs)
+	tensor.ColDot(rs, r, s, outputs)
+	var sum float64
+	for o := range rs {
+		nr, ns, dot := math.Sqrt(float64(rr[o])), math.Sqrt(float64(ss[o])), float64(rs[o])
+		n := float64(nr*ns) + rowEps
+		sum += 1 - dot/n
+		ofR[o] = F(-1 / n)
+		if ns > 0 {
+			ofS[o] = F(dot * nr / (n * n * ns))
+		}
+	}
+	tensor.Affine2(v, ofR, r, ofS, s, column())
+	return sum
+}

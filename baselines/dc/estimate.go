@@ -1,0 +1,49 @@
+package dc
+
+import "dgkip/harness/method"
+
+// Estimate implements method.Estimator.
+func (s Settings) Estimate(z method.Sizes) method.Estimate {
+	classes := max(2, z.Classes)
+	net, err := network[float32](s, z.Model, z.H, z.W, z.C, classes)
+	if err != nil || z.IPC < 1 {
+		return method.Estimate{}
+	}
+	outer, inner := s.loops(z.IPC)
+	all, first := net.Flops()
+	gradient := 3*all - first // the loss and its gradient in the weights
+	tangent := 4*all - first  // along the weights, forward, and back to the images
+	real := min(s.RealBatch, max(1, z.Train/classes))
+	set := z.IPC * classes
+	matching := float64(classes*real)*gradient + float64(set)*(gradient+tangent)
+	// A network is trained before all of its updates but the first, which is no
+	// part of their time.
+	training := float64(outer-1) / float64(outer) * float64(inner*set) * gradient
+
+	const vectors = 8 // weights, gradients, dD/ds, and what the kernels read
+	most := max(real, z.IPC, min(set, s.NetBatch))
+	size := z.H * z.W * z.C
+	return method.Estimate{
+		Updates: s.Iterations * outer,
+		Flops:   matching,
+		Setup:   training * float64(s.Iterations*outer),
+		Bytes:   4 * (int64(size*(z.Train+z.Test+3*most+4*set)) + vectors*int64(net.Params()) + int64(most)*s.values(z)),
+	}
+}
+
+// values is about how many numbers a pass keeps for an image.
+func (s Settings) values(z method.Sizes) int64 {
+	width := s.width(z.Model)
+	if z.Model.Kind == "fc" {
+		return int64(2 * width * z.Model.Depth)
+	}
+	by := 2 * (s.padding(z.H, z.W) - 1)
+	h, w := z.H+by, z.W+by
+	var n int64
+	for range z.Model.Depth {
+		n += int64(h * w * width)
+		h, w = h/2, w/2
+		n += int64(2 * h * w * width)
+	}
+	return n
+}

@@ -1,0 +1,312 @@
+package dc
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"testing"
+
+	"dgkip/harness/augment"
+	"dgkip/harness/nn"
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+// array is an array in PyTorch's layout.
+type array struct {
+	Shape []int     `json:"shape"`
+	Data  []float64 `json:"data"`
+}
+
+// vectors are values computed by PyTorch's autograd in float64.
+type vectors struct {
+	Params    []array `json:"params"`
+	XReal     array   `json:"x_real"`
+	XSyn      array   `json:"x_syn"`
+	LogitsSyn array   `json:"label_logits_syn"`
+	GradReal  []array `json:"grad_real"`
+	Distance  float64 `json:"distance"`
+	DX        array   `json:"d_x_syn"`
+	DLogits   array   `json:"d_label_logits_syn"`
+}
+
+// hwc turns [n, c, h, w] into [n, h, w, c].
+func hwc(a array) []float64 {
+	n, c, pixels := a.Shape[0], a.Shape[1], a.Shape[2]*a.Shape[3]
+	out := make([]float64, n*c*pixels)
+	for i, v := range a.Data {
+		img, k, p := i/(c*pixels), i/pixels%c, i%pixels
+		out[(img*pixels+p)*c+k] = v
+	}
+	return out
+}
+
+// flat joins parameters in PyTorch's layout into a vector in ours. The pixels of
+// the map that the linear layer reads are pixels.
+func flat(list []array, pixels int) []float64 {
+	var out []float64
+	for _, a := range list {
+		switch len(a.Shape) {
+		case 4: // [out, in, 3, 3] -> [3, 3, in, out]
+			o, in := a.Shape[0], a.Shape[1]
+			t := make([]float64, len(a.Data))
+			for i, v := range a.Data {
+				t[(i%9*in+i/9%in)*o+i/(9*in)] = v
+			}
+			out = append(out, t...)
+		case 2: // [out, (c, h, w)] -> [(h, w, c), out]
+			o, c := a.Shape[0], a.Shape[1]/pixels
+			t := make([]float64, len(a.Data))
+			for i, v := range a.Data {
+				t[(i%pixels*c+i/pixels%c)*o+i/(c*pixels)] = v
+			}
+			out = append(out, t...)
+		default:
+			out = append(out, a.Data...)
+		}
+	}
+	return out
+}
+
+func convert[F tensor.Float](x []float64) []F {
+	y := make([]F, len(x))
+	for i, v := range x {
+		y[i] = F(v)
+	}
+	return y
+}
+
+// near compares, relative to the largest entry wanted.
+func near[F tensor.Float](t *testing.T, what string, got []F, want []float64, tol float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%s: %d values, want %d", what, len(got), len(want))
+		return
+	}
+	var worst, scale float64
+	for i, x := range want {
+		if e := math.Abs(float64(got[i]) - x); !(e <= worst) {
+			worst = e
+		}
+		scale = max(scale, math.Abs(x))
+	}
+	if !(worst <= tol*scale) {
+		t.Errorf("%s: error %.3g of the largest entry, want at most %g", what, worst/scale, tol)
+	}
+}
+
+func TestVectors(t *testing.T) {
+	b, err := os.ReadFile("testdata/dc_distance.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v vectors
+	if err := json.Unmarshal(b, &v); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("float64", func(t *testing.T) { checkVectors[float64](t, v, 1e-9) })
+	t.Run("float32", func(t *testing.T) { checkVectors[float32](t, v, 1e-4) })
+}
+
+func checkVectors[F tensor.Float](t *testing.T, v vectors, tol float64) {
+	real, syn := v.XReal.Shape[0], v.XSyn.Shape[0]
+	c, h, w := v.XSyn.Shape[1], v.XSyn.Shape[2], v.XSyn.Shape[3]
+	k := v.LogitsSyn.Shape[1]
+	net, err := nn.ConvNet[F](nn.ConvConfig{In: c, H: h, W: w, Width: v.Params[0].Shape[0], Depth: 2, Norm: true, Classes: k})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pixels = 2 * 2
+	hard := make([]F, real*k)
+	for i := range real {
+		hard[i*k] = 1
+	}
+	soft := make([]F, syn*k)
+	softmax(soft, convert[F](v.LogitsSyn.Data), k)
+	m := newMatcher(net, h, w, c)
+	dx, dz := make([]F, syn*h*w*c), make([]F, syn*k)
+	d := m.match(convert[F](flat(v.Params, pixels)), augment.Draw{},
+		batch[F]{real, convert[F](hwc(v.XReal)), hard}, batch[F]{syn, convert[F](hwc(v.XSyn)), soft}, dx, dz)
+	throughSoftmax(dz, soft, k)
+	near(t, "real gradient", m.real, flat(v.GradReal, pixels), tol)
+	near(t, "distance", []float64{d}, []float64{v.Distance}, tol)
+	near(t, "gradient in images", dx, hwc(v.DX), tol)
+	near(t, "gradient in label logits", dz, v.DLogits.Data, tol)
+}
+
+// problem is a matching problem with all that its distance depends on.
+type problem struct {
+	m         *matcher[float64]
+	theta     []float64
+	draw      augment.Draw
+	real      batch[float64]
+	x, logits []float64
+	n, k      int
+}
+
+func newProblem(t *testing.T, net *nn.Net[float64], h, w, c int, draw augment.Draw) *problem {
+	t.Helper()
+	const real = 5
+	p := &problem{m: newMatcher(net, h, w, c), draw: draw, n: 2, k: net.Classes()}
+	r := rng.Stream(3, "problem")
+	normal := func(n int) []float64 {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = r.Normal64()
+		}
+		return x
+	}
+	p.theta = make([]float64, net.Params())
+	net.InitUniform(p.theta, r)
+	p.real = batch[float64]{real, normal(real * h * w * c), make([]float64, real*p.k)}
+	for i := range real {
+		p.real.targets[i*p.k] = 1
+	}
+	p.x, p.logits = normal(p.n*h*w*c), normal(p.n*p.k)
+	return p
+}
+
+// distance returns D and its gradients in images and label logits.
+func (p *problem) distance(x, logits []float64) (d float64, dx, dz []float64) {
+	targets := make([]float64, len(logits))
+	softmax(targets, logits, p.k)
+	dx, dz = make([]float64, len(x)), make([]float64, len(logits))
+	d = p.m.match(p.theta, p.draw, p.real, batch[float64]{p.n, x, targets}, dx, dz)
+	throughSoftmax(dz, targets, p.k)
+	return d, dx, dz
+}
+
+// differences are the central ones of f at x.
+func differences(x []float64, f func(x []float64) float64) []float64 {
+	const h = 1e-6
+	out := make([]float64, len(x))
+	for i := range x {
+		y := slices.Clone(x)
+		y[i] = x[i] + h
+		up := f(y)
+		y[i] = x[i] - h
+		out[i] = (up - f(y)) / (2 * h)
+	}
+	return out
+}
+
+func TestGradients(t *testing.T) {
+	const h, w, c = 8, 8, 2
+	conv := func(norm bool) *nn.Net[float64] {
+		net, err := nn.ConvNet[float64](nn.ConvConfig{In: c, H: h, W: w, Width: 3, Depth: 2, Norm: norm, Classes: 3, FirstPad: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return net
+	}
+	fc, err := nn.FCNet[float64](nn.FCConfig{In: h * w * c, Width: 5, Depth: 2, Classes: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(name string, net *nn.Net[float64], draw augment.Draw) {
+		t.Run(name, func(t *testing.T) {
+			p := newProblem(t, net, h, w, c, draw)
+			_, dx, dz := p.distance(p.x, p.logits)
+			near(t, "images", dx, differences(p.x, func(x []float64) float64 { d, _, _ := p.distance(x, p.logits); return d }), 1e-6)
+			near(t, "label logits", dz, differences(p.logits, func(z []float64) float64 { d, _, _ := p.distance(p.x, z); return d }), 1e-6)
+		})
+	}
+	check("conv", conv(true), augment.Draw{})
+	check("conv without norm", conv(false), augment.Draw{})
+	check("fc", fc, augment.Draw{})
+	for _, name := range []string{"color", "crop", "cutout", "flip", "scale", "rotate"} {
+		s, err := augment.New(name, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := rng.Stream(2, name)
+		draw := s.Draw(r, h, w)
+		for draw == (augment.Draw{}) { // flip leaves half of the images as they are
+			draw = s.Draw(r, h, w)
+		}
+		check(name, fc, draw)
+		check(name+", conv", conv(true), draw)
+	}
+}
+
+// The distance is that of the definition, has no row for a bias, and bears rows
+// without any gradient.
+func TestDistance(t *testing.T) {
+	tensors := []nn.Tensor{
+		{Kind: nn.LinearWeight, Shape: []int{3, 2}, Offset: 0, Len: 6},
+		{Kind: nn.Bias, Shape: []int{2}, Offset: 6, Len: 2},
+		{Kind: nn.Gain, Shape: []int{1}, Offset: 8, Len: 1},
+	}
+	// Columns (1, 2, 2) and (0, 0, 3) against (2, 4, 4) and (0, 4, 3).
+	s := []float64{1, 0, 2, 0, 2, 3, 5, 5, 5}
+	r := []float64{2, 0, 4, 4, 4, 3, -5, -5, -5}
+	v := slices.Repeat([]float64{math.NaN()}, 9)
+	want := (1 - 18/(18+1e-6)) + (1 - 9/(15+1e-6))
+	if d := distance(v, s, r, tensors); math.Abs(d-want) > 1e-15 {
+		t.Errorf("distance %v, want %v", d, want)
+	}
+	near(t, "derivative", v, differences(s, func(s []float64) float64 { return distance(make([]float64, 9), s, r, tensors) }), 1e-8)
+	if !slices.Equal(v[6:], []float64{0, 0, 0}) {
+		t.Errorf("derivative in bias and gain: %v", v[6:])
+	}
+	zero := make([]float64, 9)
+	for name, pair := range map[string][2][]float64{"no gradient": {zero, zero}, "none on real images": {s, zero}, "none on synthetic ones": {zero, r}} {
+		if d := distance(v, pair[0], pair[1], tensors); d != 2 {
+			t.Errorf("%s: distance %v, want 2", name, d)
+		}
+		for _, x := range v {
+			if math.IsNaN(x) || math.IsInf(x, 0) {
+				t.Errorf("%s: derivative %v", name, v)
+			}
+		}
+	}
+}
+
+// BenchmarkMatch times the matching of one class. The rate counts the nominal
+// operations of convolutions and products; the processor's peak is that of package
+// tensor's BenchmarkPeak.
+func BenchmarkMatch(b *testing.B) {
+	for _, c := range []struct {
+		kind        string
+		width, n, h int
+		c           int
+	}{{"conv", 256, 10, 32, 3}, {"conv", 256, 1, 32, 3}, {"conv", 128, 1, 32, 3}, {"fc", 1024, 10, 32, 3}, {"fc", 1024, 1, 28, 1}} {
+		const real = 256
+		var net *nn.Net[float32]
+		var err error
+		if c.kind == "conv" {
+			net, err = nn.ConvNet[float32](nn.ConvConfig{In: c.c, H: c.h, W: c.h, Width: c.width, Norm: true})
+		} else {
+			net, err = nn.FCNet[float32](nn.FCConfig{In: c.h * c.h * c.c, Width: c.width})
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		size := net.Inputs()
+		random := func(n int) batch[float32] {
+			r := rng.Stream(1, "benchmark")
+			x := batch[float32]{n, make([]float32, n*size), slices.Repeat([]float32{0.75, 0.25}, n)}
+			r.FillNormal(x.x, 0, 1)
+			return x
+		}
+		all, first := net.Flops()
+		flops := real*(3*all-first) + float64(c.n)*(3*all-first+4*all-first)
+		b.Run(fmt.Sprintf("%s%d/%dx%dx%d/real=%d/syn=%d", c.kind, c.width, c.h, c.h, c.c, real, c.n), func(b *testing.B) {
+			m := newMatcher(net, c.h, c.h, c.c)
+			theta := make([]float32, net.Params())
+			net.InitUniform(theta, rng.Stream(1, "weights"))
+			x, syn := random(real), random(c.n)
+			dx, dp := make([]float32, c.n*size), make([]float32, 2*c.n)
+			m.match(theta, augment.Draw{}, x, syn, dx, dp)
+			b.ResetTimer()
+			for range b.N {
+				theta[0] = -theta[0] // weights are new in every update
+				m.match(theta, augment.Draw{}, x, syn, dx, dp)
+			}
+			b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			b.ReportMetric(1e3*b.Elapsed().Seconds()/float64(b.N), "ms/class")
+		})
+	}
+}

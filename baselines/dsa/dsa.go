@@ -1,0 +1,71 @@
+// Package dsa is dataset condensation with differentiable Siamese augmentation:
+// gradient matching, as in package dc, on augmented images.
+//
+// In every update and for every class one operation A of a strategy is drawn with
+// its parameters (package augment) and changes the real batch and the synthetic
+// images alike, so that the distance compares
+//
+//	grad_theta L(theta, A R_c)  and  grad_theta L(theta, A S_c)
+//
+// and its gradient in S_c comes back through the adjoint of A. In the training of
+// the networks between the updates, images are augmented as well, each with
+// parameters of its own.
+package dsa
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"dgkip/baselines/dc"
+	"dgkip/harness/augment"
+	"dgkip/harness/method"
+)
+
+// DSA is the method.
+type DSA struct {
+	dc.Settings
+
+	// Augment is a strategy as augment.New knows it. "dsa" stands for all
+	// operations, but for flip on datasets of characters (mnist, glyphs).
+	Augment string `toml:"augment"`
+}
+
+func init() { method.Register(func() method.Method { return defaults() }) }
+
+func defaults() *DSA {
+	m := &DSA{Settings: dc.Defaults(), Augment: "dsa"}
+	m.Start = "real"
+	return m
+}
+
+// Info implements method.Method.
+func (*DSA) Info() method.Info {
+	return method.Info{
+		Name: "dsa", Title: "DSA", Version: 1, Protocol: "network",
+		About:      "gradient matching on images that are augmented alike, real and synthetic",
+		Citation:   "B. Zhao, H. Bilen: Dataset Condensation with Differentiable Siamese Augmentation. ICML 2021, arXiv:2102.08259",
+		Deviations: append(dc.Deviations(), "augmentations are drawn from streams of the run's seed; the original's are seeded by the clock"),
+	}
+}
+
+// Check implements method.Checker.
+func (m *DSA) Check() error {
+	err := m.Settings.Check()
+	if m.Augment == "" {
+		return errors.Join(err, &method.BadSetting{Key: "augment", Why: "must name a strategy", Hint: "the method dc is without"})
+	}
+	if _, wrong := augment.New(m.Augment, ""); wrong != nil {
+		err = errors.Join(err, &method.BadSetting{Key: "augment", Why: wrong.Error()})
+	}
+	return err
+}
+
+// Distill implements method.Method.
+func (m *DSA) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
+	strategy, err := augment.New(m.Augment, p.Data.Name)
+	if err != nil {
+		return nil, fmt.Errorf("[method.dsa] augment %w", err)
+	}
+	return dc.Condense(ctx, p, "dsa", m.Settings, strategy, observe)
+}

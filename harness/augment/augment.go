@@ -1,0 +1,242 @@
+// Package augment changes images at random by operations that are affine in the
+// pixels, y = A x + b, so that gradients go back through the adjoint A' alone.
+//
+// The operations are those of Zhao & Bilen, "Dataset Condensation with
+// Differentiable Siamese Augmentation" (2021). With u uniform on [0, 1), drawn
+// anew for each:
+//
+//	color   x + (u - 1/2), then m + 2u (x - m) about the mean m of a pixel's
+//	        channels, then m + (u + 1/2)(x - m) about the mean m of the image
+//	crop    a shift by up to an eighth of a side, zeros entering
+//	cutout  a square of half a side, its centre in the image, set to zero
+//	flip    left becomes right, with probability 1/2
+//	scale   each axis by a factor within [1/1.2, 1.2], bilinear, zeros around
+//	rotate  by up to 15 degrees, bilinear, zeros around
+//
+// A [Strategy] lists operations, of which one is drawn at a time. In matching, the
+// same [Draw] changes real and synthetic images (the augmentation is Siamese); in
+// training every image of a batch has parameters of its own.
+//
+// Images are normalised, laid out [n, h, w, c]; zero is the mean of the data.
+package augment
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dgkip/harness/fmath"
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+// Strategy is a list of operations, one of which is drawn at a time. The zero
+// value changes nothing.
+type Strategy struct {
+	ops  []operation
+	each bool // in training, every image has an operation of its own, too
+}
+
+// operation draws its parameters for images of h x w pixels.
+type operation struct {
+	name string
+	draw func(r *rng.Rand, h, w int) Draw
+}
+
+// operations are those of DSA, in the order of its strategies' names.
+var operations = []operation{
+	{"color", func(r *rng.Rand, h, w int) Draw {
+		return Draw{op: color, u: [3]float64{r.Float64(), r.Float64(), r.Float64()}}
+	}},
+	{"crop", func(r *rng.Rand, h, w int) Draw {
+		by := func(side int) int { k := (side + 4) / 8; return r.IntN(2*k+1) - k }
+		return Draw{op: crop, rows: [2]int{by(h)}, cols: [2]int{by(w)}}
+	}},
+	{"cutout", func(r *rng.Rand, h, w int) Draw {
+		span := func(side int) [2]int {
+			k := (side + 1) / 2
+			from := r.IntN(side+1-k%2) - k/2
+			return [2]int{max(0, from), min(side, from+k)}
+		}
+		return Draw{op: cutout, rows: span(h), cols: span(w)}
+	}},
+	{"flip", func(r *rng.Rand, h, w int) Draw {
+		if r.Float64() < 0.5 {
+			return Draw{op: flip}
+		}
+		return Draw{}
+	}},
+	{"scale", func(r *rng.Rand, h, w int) Draw {
+		const lo, hi = 1 / 1.2, 1.2
+		factor := func() float64 { return lo + float64((hi-lo)*r.Float64()) }
+		return scaled(factor(), factor())
+	}},
+	{"rotate", func(r *rng.Rand, h, w int) Draw { return rotated(float64(30*r.Float64()) - 15) }},
+}
+
+// wide are the operations with which "Dataset Condensation with Gradient Matching"
+// trains networks on digits. There, what enters an image is the mean of the batch,
+// scaling takes the nearest pixel and rotation a spline; here it is zero, the mean of
+// the data, and both interpolate as above.
+var wide = []operation{
+	{"crop", func(r *rng.Rand, h, w int) Draw {
+		by := func() int { return r.IntN(8) - 4 } // 0 to 7 pixels into an image with a margin of 4
+		return Draw{op: crop, rows: [2]int{by()}, cols: [2]int{by()}}
+	}},
+	{"scale", func(r *rng.Rand, h, w int) Draw {
+		factor := func() float64 { return 1 / (0.8 + float64(0.4*r.Float64())) }
+		return scaled(factor(), factor())
+	}},
+	{"rotate", func(r *rng.Rand, h, w int) Draw { return rotated(float64(90*r.Float64()) - 45) }},
+}
+
+// characters are the datasets of which a mirror image is no member.
+var characters = []string{"mnist", "glyphs"}
+
+// New returns the strategy that a setting names, for the named dataset:
+//
+//	""      none
+//	dsa     all operations, but for flip on datasets of characters (mnist, glyphs)
+//	dc      shifts of -4 to 3 pixels, each side scaled by .8 to 1.2, rotations of
+//	        up to 45 degrees: for digits, in training alone
+//	others  operations joined by _, such as color_crop_cutout_scale_rotate
+func New(name, dataset string) (Strategy, error) {
+	switch name {
+	case "":
+		return Strategy{}, nil
+	case "dsa":
+		return Strategy{ops: slices.DeleteFunc(slices.Clone(operations), func(o operation) bool {
+			return o.name == "flip" && slices.Contains(characters, dataset)
+		})}, nil
+	case "dc":
+		return Strategy{ops: wide, each: true}, nil
+	}
+	var s Strategy
+	for _, part := range strings.Split(name, "_") {
+		same := func(o operation) bool { return o.name == part }
+		i := slices.IndexFunc(operations, same)
+		if i < 0 {
+			return s, fmt.Errorf("has no operation %q: there are dsa and dc, and color, crop, cutout, flip, scale and rotate, joined by _", part)
+		}
+		if slices.ContainsFunc(s.ops, same) {
+			return s, fmt.Errorf("names the operation %s twice", part)
+		}
+		s.ops = append(s.ops, operations[i])
+	}
+	return s, nil
+}
+
+// None says that the strategy changes nothing.
+func (s Strategy) None() bool { return len(s.ops) == 0 }
+
+// String returns the operations' names, joined by _.
+func (s Strategy) String() string {
+	var names []string
+	for _, o := range s.ops {
+		names = append(names, o.name)
+	}
+	return strings.Join(names, "_")
+}
+
+// Draw draws an operation and its parameters for images of h x w pixels.
+func (s Strategy) Draw(r *rng.Rand, h, w int) Draw {
+	if s.None() {
+		return Draw{}
+	}
+	return s.ops[r.IntN(len(s.ops))].draw(r, h, w)
+}
+
+// Batch changes n images of h x w pixels with c channels in place, for training:
+// one operation is drawn for all, and its parameters for every image.
+func Batch[F tensor.Float](s Strategy, x []F, n, h, w, c int, r *rng.Rand) {
+	size := h * w * c
+	if len(x) != n*size {
+		panic("augment.Batch: wrong number of values")
+	}
+	if s.None() || n == 0 {
+		return
+	}
+	draws := make([]Draw, n)
+	op := s.ops[r.IntN(len(s.ops))]
+	for i := range draws {
+		if s.each && i > 0 {
+			op = s.ops[r.IntN(len(s.ops))]
+		}
+		draws[i] = op.draw(r, h, w)
+	}
+	tensor.Parallel(n, func(i int) {
+		image := x[i*size:][:size]
+		run(draws[i], image, slices.Clone(image), h, w, c, false)
+	})
+}
+
+// Draw is an operation with its parameters. The zero value changes nothing.
+type Draw struct {
+	op         op
+	u          [3]float64 // of color
+	rows, cols [2]int     // of crop, the shift; of cutout, the bounds
+	m          [4]float64 // of warp
+}
+
+type op int
+
+const (
+	identity op = iota
+	color
+	crop
+	cutout
+	flip
+	warp // scale and rotate
+)
+
+// scaled reads the pixel at (x, y) from (sx x, sy y).
+func scaled(sx, sy float64) Draw { return Draw{op: warp, m: [4]float64{sx, 0, 0, sy}} }
+
+func rotated(degrees float64) Draw {
+	const radians = 3.14159265358979323846264338327950288 / 180
+	t := degrees * radians
+	sin, cos := fmath.Sin(t), fmath.Cos(t)
+	return Draw{op: warp, m: [4]float64{cos, -sin, sin, cos}}
+}
+
+// Apply sets dst to n images src of h x w pixels with c channels, all changed
+// alike. They must not overlap.
+func Apply[F tensor.Float](d Draw, dst, src []F, n, h, w, c int) {
+	all(d, dst, src, n, h, w, c, false)
+}
+
+// Adjoint sets dst to the gradient of <g, Apply(x)> in x, where src is g. They
+// must not overlap.
+func Adjoint[F tensor.Float](d Draw, dst, src []F, n, h, w, c int) {
+	all(d, dst, src, n, h, w, c, true)
+}
+
+func all[F tensor.Float](d Draw, dst, src []F, n, h, w, c int, adjoint bool) {
+	size := h * w * c
+	if min(h, w, c) < 1 || len(dst) != n*size || len(src) != n*size {
+		panic("augment: wrong number of values")
+	}
+	tensor.Parallel(n, func(i int) { run(d, dst[i*size:][:size], src[i*size:][:size], h, w, c, adjoint) })
+}
+
+// run applies an operation, or its adjoint, to one image.
+func run[F tensor.Float](d Draw, dst, src []F, h, w, c int, adjoint bool) {
+	switch d.op {
+	case identity:
+		copy(dst, src)
+	case color:
+		recolor(dst, src, d.u, c, adjoint)
+	case crop:
+		down, right := d.rows[0], d.cols[0]
+		if adjoint {
+			down, right = -down, -right
+		}
+		shift(dst, src, down, right, h, w, c)
+	case cutout:
+		cut(dst, src, d.rows, d.cols, w, c)
+	case flip:
+		mirror(dst, src, w, c)
+	case warp:
+		resample(dst, src, d.m, h, w, c, adjoint)
+	}
+}

@@ -1,0 +1,34 @@
+package augment_test
+
+import (
+	"fmt"
+
+	"dgkip/harness/augment"
+	"dgkip/harness/rng"
+)
+
+func Example() {
+	s, err := augment.New("dsa", "mnist")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(s)
+
+	// The same change for real and synthetic images, and the gradient's way back.
+	d := s.Draw(rng.Stream(1, "augment"), 4, 4)
+	real, synthetic := make([]float64, 3*4*4), make([]float64, 2*4*4)
+	for i := range synthetic {
+		synthetic[i] = float64(i % 5)
+	}
+	r, y := make([]float64, len(real)), make([]float64, len(synthetic))
+	augment.Apply(d, r, real, 3, 4, 4, 1)
+	augment.Apply(d, y, synthetic, 2, 4, 4, 1)
+
+	gradient := make([]float64, len(y))
+	augment.Adjoint(d, gradient, y, 2, 4, 4, 1) // of <y, y>/2, but for what zero becomes
+	fmt.Println(len(r), len(gradient))
+	// Output:
+	// color_crop_cutout_scale_rotate
+	// 48 32
+}
