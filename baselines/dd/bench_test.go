@@ -1,0 +1,41 @@
+package dd
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"dgkip/harness/method"
+	"dgkip/harness/rng"
+)
+
+// BenchmarkUpdate makes updates at full size on random images.
+func BenchmarkUpdate(b *testing.B) {
+	const n, h, w, c = 2048, 32, 32, 3
+	train := method.Images{H: h, W: w, C: c, X: make([]float32, n*h*w*c)}
+	rng.Stream(1).FillNormal(train.X, 0, 1)
+	for i := range n {
+		train.Labels = append(train.Labels, i%2)
+	}
+	for _, kind := range []string{"fc", "conv"} {
+		for _, ipc := range []int{1, 10, 50} {
+			b.Run(fmt.Sprintf("%s ipc %d", kind, ipc), func(b *testing.B) {
+				model, _ := method.DefaultModel(kind)
+				m := defaults()
+				r, err := m.newRun(method.Problem{Data: &method.Data{Classes: []string{"a", "b"}, Train: train}, IPC: ipc, Model: model})
+				if err != nil {
+					b.Fatal(err)
+				}
+				flops := m.Estimate(method.Sizes{Train: n, Classes: 2, H: h, W: w, C: c, IPC: ipc, Model: model}).Flops
+				for b.Loop() {
+					if _, err := r.update(context.Background()); err != nil {
+						b.Fatal(err)
+					}
+					r.done++
+				}
+				b.ReportMetric(flops/1e9, "GFLOP/update")
+				b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			})
+		}
+	}
+}

@@ -1,0 +1,158 @@
+// Package dd is dataset distillation by unrolled gradient descent: images, labels
+// and learning rates such that a few steps of plain gradient descent on them, from
+// given weights, lead to a network that does well on the real data.
+//
+// With the cross-entropy L, the real batch B, and the images X_s and targets P_s of
+// the slot s(k) that step k sees,
+//
+//	w_{k+1} = w_k - r_k g_k,  g_k = grad_w L(w_k, X_s(k), P_s(k)),  k = 0 ... K-1
+//	minimise L(w_K, B)  over X, P and r,  r_k = softplus(rho_k),  P = softmax(Z)
+//
+// by Adam on X, rho and Z. The derivative is carried back through the steps as
+// v_k = dL(w_K, B)/dw_k, from v_K = grad_w L(w_K, B):
+//
+//	d/dr_k = -<v_{k+1}, g_k>      d/dX_s, d/dP_s  -=  r_k grad_{X,P} <g_k, v_{k+1}>
+//	v_k = v_{k+1} - r_k H_k v_{k+1}
+//
+// One tangent of the loss's gradient along v_{k+1} (nn's Pass.Tangent) holds the
+// inner product, both gradients and H_k v_{k+1}.
+//
+// # Steps and slots
+//
+// There are K = steps x epochs inner steps, each with a rate of its own, however
+// many images there are. IPC images of every class fill min(steps, IPC) slots in
+// turn: image j of a class belongs to slot j mod slots, so that every slot has all
+// classes and sizes differ by one image a class at most. Step k sees slot k mod
+// slots. With 10 steps, IPC 1 is one slot that all steps see, IPC 10 is the
+// original's ten steps of one image a class, and IPC 50 has five images in each.
+//
+// # Memory
+//
+// The sweep back needs all weights w_k. They are kept where they take no more than
+// 1 GiB (1<<30 bytes); otherwise those before every q-th step are, with q the least
+// number, up to the root of K, for which they fit together with the q-1 in between,
+// which are computed again when the sweep comes to them, to the same bits. Ten
+// steps in three epochs take 148 MB for a convolutional network of width 256 on
+// 32x32 images, and 651 MB for a fully connected one of width 1024.
+package dd
+
+import (
+	"fmt"
+
+	"dgkip/harness/method"
+	"dgkip/harness/nn"
+)
+
+// DD is the method; its fields are its settings.
+type DD struct {
+	Iterations int     `toml:"iterations" min:"0"`
+	Steps      int     `toml:"steps" min:"1" max:"10000"`
+	Epochs     int     `toml:"epochs" min:"1" max:"10000"`
+	Batch      int     `toml:"batch" min:"1"`                 // real images in an update
+	Start      string  `toml:"start" enum:"noise,real"`       // what the images begin as
+	Init       string  `toml:"init" enum:"fixed,random"`      // weights: the same in all updates, or fresh ones
+	Nets       int     `toml:"nets" min:"1" max:"1000"`       // fresh networks in an update
+	FirstRate  float64 `toml:"first_rate" min:"0" max:"1000"` // r_k before the first update
+	Rate       float64 `toml:"rate" min:"0"`                  // Adam's, for images and rho
+	Halvings   int     `toml:"halvings" min:"0" max:"100"`    // of Adam's rates, at equal distances
+	Labels     string  `toml:"labels" enum:"learned,fixed"`
+	LabelRate  float64 `toml:"label_rate" min:"0"` // Adam's, for label logits
+	Margin     float64 `toml:"margin" min:"0"`     // by which the logit of an image's class exceeds the others at first
+	Width      int     `toml:"width" min:"0"`      // 0 for that of the cell's networks
+	Norm       bool    `toml:"norm"`               // instance norm in a conv network
+	FirstPad   int     `toml:"first_pad" min:"0"`  // of a conv network; 0 for 3 on 28x28 images, else 1
+}
+
+func init() { method.Register(func() method.Method { return defaults() }) }
+
+func defaults() *DD {
+	return &DD{
+		Iterations: 1000, Steps: 10, Epochs: 3, Batch: 1024, Start: "noise", Init: "fixed", Nets: 1,
+		FirstRate: 0.02, Rate: 0.01, Labels: "learned", LabelRate: 0.01, Margin: 4, Norm: true,
+	}
+}
+
+// Info implements method.Method.
+func (*DD) Info() method.Info {
+	return method.Info{
+		Name: "dd", Title: "DD", Version: 1, Protocol: "unrolled",
+		About:    "images, labels and rates for a few steps of gradient descent, learned through the steps",
+		Citation: "T. Wang, J.-Y. Zhu, A. Torralba, A. A. Efros: Dataset Distillation. arXiv:1811.10959, 2018",
+		Deviations: []string{
+			"two outputs and the cross-entropy for two classes, where the original has one output",
+			"labels are learned as logits unless labels = \"fixed\"; the original's are fixed",
+			"with fewer images per class than steps, the steps take turns on the images there are",
+			"networks of the experiment in place of LeNet and AlexCifarNet, with weights uniform within 1/sqrt(inputs) in place of Xavier's",
+			"Adam's rate is constant unless halvings says otherwise; the original halves it after every 40 of 400 epochs",
+		},
+	}
+}
+
+// Check implements method.Checker.
+func (m *DD) Check() error {
+	switch {
+	case m.FirstRate <= 0:
+		return &method.BadSetting{Key: "first_rate", Why: "must be above 0", Hint: "0.02 is usual"}
+	case m.Rate <= 0:
+		return &method.BadSetting{Key: "rate", Why: "must be above 0", Hint: "0.01 is usual"}
+	case m.learnsLabels() && m.LabelRate <= 0:
+		return &method.BadSetting{Key: "label_rate", Why: "must be above 0", Hint: "labels = \"fixed\" keeps the labels as they are"}
+	case m.Nets > 1 && m.Init != "random":
+		return &method.BadSetting{Key: "nets", Why: "above 1 is for init = \"random\"", Hint: "fixed weights are those of one network"}
+	}
+	return nil
+}
+
+// CheckSizes implements method.SizesChecker.
+func (m *DD) CheckSizes(s method.Sizes) error {
+	if m.Start == "real" && s.Smallest > 0 && s.IPC > s.Smallest {
+		return fmt.Errorf("ipc %d: dd with start = \"real\" needs as many training images of every class, and the smallest class has only %d\nhint: start = \"noise\" needs none", s.IPC, s.Smallest)
+	}
+	_, err := m.architecture(s.Model, s.H, s.W).net(s.H, s.W, s.C, s.Classes)
+	return err
+}
+
+func (m *DD) learnsLabels() bool { return m.Labels == "learned" }
+
+// architecture is what there is to say of a network beside the sizes of its images
+// and the number of classes.
+type architecture struct {
+	conv                   bool
+	width, depth, firstPad int
+	norm                   bool
+}
+
+func (m *DD) architecture(model method.Model, h, w int) architecture {
+	a := architecture{conv: model.Kind != "fc", width: model.Width, depth: model.Depth}
+	if m.Width > 0 {
+		a.width = m.Width
+	}
+	if a.conv {
+		a.norm, a.firstPad = m.Norm, m.FirstPad
+		if a.firstPad == 0 {
+			a.firstPad = 1
+			if h == 28 && w == 28 {
+				a.firstPad = 3 // to 32x32, so that three poolings lose nothing
+			}
+		}
+	}
+	return a
+}
+
+func (a architecture) net(h, w, c, classes int) (*nn.Net[float32], error) {
+	if !a.conv {
+		return nn.FCNet[float32](nn.FCConfig{In: h * w * c, Width: a.width, Depth: a.depth, Classes: classes})
+	}
+	return nn.ConvNet[float32](nn.ConvConfig{In: c, H: h, W: w, Width: a.width, Depth: a.depth, Norm: a.norm, Classes: classes, FirstPad: a.firstPad})
+}
+
+// numbers is the form in which a set carries the architecture.
+func (a architecture) numbers() []float64 {
+	bit := func(b bool) float64 {
+		if b {
+			return 1
+		}
+		return 0
+	}
+	return []float64{bit(a.conv), float64(a.width), float64(a.depth), bit(a.norm), float64(a.firstPad)}
+}

@@ -1,0 +1,348 @@
+package dd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"dgkip/harness/eval"
+	"dgkip/harness/method"
+	"dgkip/harness/method/methodtest"
+)
+
+// quick has settings for runs of a few milliseconds.
+func quick(change func(*DD)) *DD {
+	m := defaults()
+	m.Iterations, m.Steps, m.Epochs, m.Batch = 6, 2, 2, 5
+	if change != nil {
+		change(m)
+	}
+	return m
+}
+
+func TestContract(t *testing.T) {
+	for name, change := range map[string]func(*DD){
+		"defaults":     nil,
+		"random init":  func(m *DD) { m.Init, m.Nets = "random", 2 },
+		"fixed labels": func(m *DD) { m.Labels, m.Start, m.Halvings, m.Norm = "fixed", "real", 2, false },
+		"one slot":     func(m *DD) { m.Steps = 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			methodtest.Run(t, func() method.Method { return quick(change) }, methodtest.Options{})
+		})
+	}
+}
+
+func halves(kind string, seed uint64) method.Problem {
+	return method.Problem{
+		Data: methodtest.Data(1), IPC: 2, Seed: seed, Model: method.Model{Kind: kind, Width: 8, Depth: 2, Nets: 1},
+	}
+}
+
+// distil runs a distillation that has the time to learn.
+func distil(t *testing.T, p method.Problem, change func(*DD)) (*method.Distilled, []float64) {
+	t.Helper()
+	m := quick(func(m *DD) {
+		m.Iterations, m.Steps, m.Epochs, m.Batch, m.Rate, m.FirstRate = 60, 3, 2, 12, 0.05, 0.1
+		if change != nil {
+			change(m)
+		}
+	})
+	var losses []float64
+	set, err := m.Distill(context.Background(), p, func(s method.Step) { losses = append(losses, s.Loss) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set, losses
+}
+
+// score takes the evaluation's errors on the training images.
+func score(t *testing.T, p method.Problem, set *method.Distilled, seed uint64) []int64 {
+	t.Helper()
+	protocol := method.NewProtocol("unrolled").(*eval.Unrolled)
+	s, err := protocol.Score(context.Background(), method.Trial{
+		Data: p.Data, Test: p.Data.Train, Set: set, Model: p.Model, Seed: seed, Final: true,
+	}, func(method.Step) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Counts["test_errors"]
+}
+
+func TestLearns(t *testing.T) {
+	for _, kind := range []string{"conv", "fc"} {
+		for _, init := range []string{"fixed", "random"} {
+			p := halves(kind, 1)
+			set, losses := distil(t, p, func(m *DD) { m.Init = init })
+			first, last := losses[1], losses[len(losses)-1]
+			if last > 0.6*first {
+				t.Errorf("%s, %s: loss %.3f at first and %.3f at last", kind, init, first, last)
+			}
+			wrong := score(t, p, set, p.Seed)
+			if slices.Max(wrong) > 1 {
+				t.Errorf("%s, %s: %v of 12 images wrong", kind, init, wrong)
+			}
+			if want := map[string]int{"fixed": 1, "random": 5}[init]; len(wrong) != want {
+				t.Errorf("%s, %s: %d repetitions, want %d", kind, init, len(wrong), want)
+			}
+		}
+	}
+}
+
+// The evaluation takes the steps of the training, from the set alone: to the same
+// weights, and so the same errors. It needs no seed of the run, nor its networks.
+func TestEvaluationRepeatsTraining(t *testing.T) {
+	for _, kind := range []string{"conv", "fc"} {
+		for _, ipc := range []int{1, 2, 5} {
+			// All 64 bits of a seed count.
+			p := halves(kind, 0xfedcba9876543210)
+			p.IPC = ipc
+			m := quick(func(m *DD) { m.Steps, m.FirstRate, m.Width = 3, 0.3, 7 })
+			var sets []*method.Distilled
+			var want []int64
+			r, err := m.newRun(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 4 {
+				w, err := r.unroll.run(context.Background(), r.first, r.in)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want = append(want, int64(r.unroll.net.NewPass().Errors(w, p.Data.Train.X, p.Data.Train.Labels)))
+				sets = append(sets, r.distilled())
+				if _, err := r.update(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+				r.done++
+			}
+			p.Model.Width = 5
+			for i, set := range sets {
+				if got := score(t, p, set, 77); !slices.Equal(got, want[i:i+1]) {
+					t.Errorf("%s, ipc %d, update %d: %v errors in the evaluation, %d in training", kind, ipc, i, got, want[i])
+				}
+			}
+		}
+	}
+}
+
+// patience is a context that ends when it has been asked a number of times.
+type patience struct {
+	context.Context
+	left int
+}
+
+func (p *patience) Err() error {
+	if p.left--; p.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A run stops between two inner steps; what was done of the update is dropped.
+func TestCancelWithinUpdate(t *testing.T) {
+	p := halves("fc", 3)
+	m := quick(nil)
+	want, err := m.Distill(context.Background(), p, func(method.Step) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rounds := 0
+	for asked := 3; ; asked = asked%17 + 12 { // an update asks 4 + 1 + 4 times
+		set, err := m.Distill(&patience{context.Background(), asked}, p, func(method.Step) {})
+		var stopped *method.Interrupted
+		if errors.As(err, &stopped) {
+			p.Resume = stopped.Checkpoint
+			rounds++
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rounds < 4 {
+			t.Errorf("interrupted %d times only", rounds)
+		}
+		if !reflect.DeepEqual(set, want) {
+			t.Error("interrupted within updates, the run ends in other bits")
+		}
+		return
+	}
+}
+
+// A run that diverges fails with the update and the step, and shows no such set.
+func TestDivergenceIsAnError(t *testing.T) {
+	for _, kind := range []string{"conv", "fc"} {
+		m := quick(func(m *DD) { m.FirstRate, m.Norm = 1e30, false })
+		steps := 0
+		_, err := m.Distill(context.Background(), halves(kind, 1), func(method.Step) { steps++ })
+		if err == nil || !strings.Contains(err.Error(), "dd: update 1: inner step ") || !strings.Contains(err.Error(), "hint: ") {
+			t.Errorf("%s: got %v", kind, err)
+		}
+		if steps != 1 {
+			t.Errorf("%s: %d sets were shown, want the first alone", kind, steps)
+		}
+	}
+}
+
+func TestGradientsThatOverflow(t *testing.T) {
+	r, err := quick(nil).newRun(halves("fc", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.checkGradients(); err != nil {
+		t.Errorf("gradients of zero: %v", err)
+	}
+	for _, bad := range []float32{1e20, float32(math.Inf(-1)), float32(math.NaN())} {
+		r.grad.Rates[1] = bad
+		if err := r.checkGradients(); err == nil || !strings.Contains(err.Error(), "in the rates") {
+			t.Errorf("a gradient of %v: %v", bad, err)
+		}
+	}
+}
+
+func TestInitialLabels(t *testing.T) {
+	r, err := quick(func(m *DD) { m.Margin = 4 }).newRun(halves("fc", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := r.distilled()
+	if d.Kind != method.Logits || !slices.Equal(d.Labels, []float32{4, 0, 4, 0, 0, 4, 0, 4}) {
+		t.Errorf("%s %v", d.Kind, d.Labels)
+	}
+	if p := r.in.Targets[0]; math.Abs(float64(p)-1/(1+math.Exp(-4))) > 1e-6 {
+		t.Errorf("target %v", p)
+	}
+	if d.Extra["rates"].Data[0] != float64(r.in.Rates[0]) || math.Abs(float64(r.in.Rates[0])-0.02) > 1e-8 {
+		t.Errorf("rates %v", d.Extra["rates"])
+	}
+}
+
+func TestHalvings(t *testing.T) {
+	r := &run{m: quick(func(m *DD) { m.Iterations, m.Halvings = 10, 4 })}
+	var got []float64
+	for r.done = range 10 {
+		got = append(got, r.scale())
+	}
+	if want := []float64{1, 1, .5, .5, .25, .25, .125, .125, .0625, .0625}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// Every epoch has its own permutation, of which no image is taken twice.
+func TestBatches(t *testing.T) {
+	p := halves("fc", 1)
+	r, err := quick(nil).newRun(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var epochs []string
+	for range 3 {
+		seen := map[int]bool{}
+		for range 2 { // of 5 of the 12 images
+			for _, i := range r.batch() {
+				seen[i] = true
+			}
+			r.done++
+		}
+		if len(seen) != 10 {
+			t.Errorf("%d images in an epoch, want 10", len(seen))
+		}
+		epochs = append(epochs, fmt.Sprint(r.order))
+	}
+	if epochs[0] == epochs[1] || epochs[1] == epochs[2] {
+		t.Error("two epochs in the same order")
+	}
+}
+
+func TestSettings(t *testing.T) {
+	if err := defaults().Check(); err != nil {
+		t.Errorf("defaults: %v", err)
+	}
+	for key, change := range map[string]func(*DD){
+		"first_rate": func(m *DD) { m.FirstRate = 0 },
+		"rate":       func(m *DD) { m.Rate = 0 },
+		"label_rate": func(m *DD) { m.LabelRate = 0 },
+		"nets":       func(m *DD) { m.Nets = 2 },
+	} {
+		m := defaults()
+		change(m)
+		var bad *method.BadSetting
+		if err := m.Check(); !errors.As(err, &bad) || bad.Key != key {
+			t.Errorf("%s: got %v", key, err)
+		}
+	}
+	free := defaults()
+	free.Labels, free.LabelRate = "fixed", 0
+	if err := free.Check(); err != nil {
+		t.Errorf("fixed labels need no rate: %v", err)
+	}
+}
+
+func TestSizes(t *testing.T) {
+	s := method.Sizes{Train: 100, Test: 10, Classes: 2, H: 8, W: 8, C: 1, Smallest: 5, IPC: 6, Model: method.Model{Kind: "conv", Width: 4, Depth: 3}}
+	m := defaults()
+	if err := m.CheckSizes(s); err != nil {
+		t.Errorf("noise needs no images: %v", err)
+	}
+	m.Start = "real"
+	if err := m.CheckSizes(s); err == nil || !strings.Contains(err.Error(), "only 5") {
+		t.Errorf("got %v", err)
+	}
+	s.IPC, s.Model.Depth = 5, 4
+	if err := m.CheckSizes(s); err == nil || !strings.Contains(err.Error(), "too small") {
+		t.Errorf("got %v", err)
+	}
+	s.Model.Depth = 3
+	s.H, s.W = 28, 28
+	if pad := m.architecture(s.Model, 28, 28).firstPad; pad != 3 {
+		t.Errorf("28x28 images are padded by %d", pad)
+	}
+}
+
+// What is foreseen of memory is near what a run takes, and more images, steps and
+// networks take more operations.
+func TestEstimate(t *testing.T) {
+	s := method.Sizes{Train: 2000, Test: 10, Classes: 2, H: 16, W: 16, C: 1, IPC: 1, Model: method.Model{Kind: "fc", Width: 256, Depth: 3}}
+	m := defaults()
+	base := m.Estimate(s)
+	if base.Updates != 1000 || base.Flops <= 0 || base.Bytes <= 0 {
+		t.Fatalf("%+v", base)
+	}
+	for name, more := range map[string]func(*DD, *method.Sizes){
+		"ipc":   func(_ *DD, s *method.Sizes) { s.IPC = 11 },
+		"steps": func(m *DD, _ *method.Sizes) { m.Steps = 11 },
+		"batch": func(m *DD, _ *method.Sizes) { m.Batch = 1025 },
+		"nets":  func(m *DD, _ *method.Sizes) { m.Nets = 2 },
+	} {
+		m, s := *m, s
+		more(&m, &s)
+		if got := m.Estimate(s); got.Flops <= base.Flops {
+			t.Errorf("%s: %g operations, no more than %g", name, got.Flops, base.Flops)
+		}
+	}
+	var before, after runtime.MemStats
+	train := method.Images{H: 16, W: 16, C: 1, X: make([]float32, 2000*256), Labels: make([]int, 2000)}
+	p := method.Problem{Data: &method.Data{Classes: []string{"a", "b"}, Train: train}, IPC: 1, Model: s.Model}
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	r, err := m.newRun(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.update(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	took := float64(after.HeapAlloc) - float64(before.HeapAlloc) + 4*256*2000
+	if ratio := float64(base.Bytes) / took; ratio < 0.8 || ratio > 1.6 {
+		t.Errorf("%.1f MB are foreseen, %.1f MB were taken", float64(base.Bytes)/1e6, took/1e6)
+	}
+	runtime.KeepAlive(r)
+}

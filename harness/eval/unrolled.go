@@ -1,0 +1,279 @@
+package eval
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"dgkip/harness/method"
+	"dgkip/harness/nn"
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+// Unrolled takes the steps of gradient descent that a set was learned with, no more
+// and no others, and scores the weights they lead to. The set says what they are:
+//
+//	rates       the rate of every step
+//	step_slot   the slot of images that every step sees
+//	image_slot  the slot of every image
+//	epochs      times the steps go over; for the reader
+//	network     kind (0 fully connected, 1 convolutional), width, depth,
+//	            instance norm (0 or 1), padding of the first convolution
+//	init        0 for fixed weights, 1 for random ones
+//	init_seed   the seed of fixed weights, its upper and its lower 32 bits
+//
+// Weights before the first step are uniform within 1/sqrt(inputs of an output).
+// Fixed ones are one repetition; of random ones, every repetition draws its own.
+type Unrolled struct {
+	Nets      int `toml:"nets" min:"1" max:"1000"`       // repetitions, for random weights
+	TraceNets int `toml:"trace_nets" min:"1" max:"1000"` // the same for scores along the way
+}
+
+func init() {
+	method.RegisterProtocol(func() method.Protocol { return &Unrolled{Nets: 5, TraceNets: 1} })
+}
+
+// Info implements method.Protocol.
+func (u *Unrolled) Info() method.ProtocolInfo {
+	return method.ProtocolInfo{Name: "unrolled", Version: 1, About: "the few steps of gradient descent that the set was learned with"}
+}
+
+// descent is what a set says of its steps.
+type descent struct {
+	net    *nn.Net[float32]
+	rates  []float32
+	steps  []int64      // the slot of every step
+	slots  []slotImages // in their order
+	random bool
+	seed   uint64
+}
+
+// slotImages are the images of a slot, and their targets.
+type slotImages struct {
+	n    int
+	x, p []float32
+}
+
+// Score implements method.Protocol.
+func (u *Unrolled) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
+	d, err := readDescent(t)
+	if err != nil {
+		return nil, fmt.Errorf("unrolled: %w", err)
+	}
+	count := 1
+	if d.random {
+		count = u.Nets
+		if !t.Final {
+			count = u.TraceNets
+		}
+	}
+	var done []int64 // errors of every repetition
+	if t.Resume != nil {
+		if err := gob.NewDecoder(bytes.NewReader(t.Resume)).Decode(&done); err != nil {
+			return nil, fmt.Errorf("checkpoint of a scoring: %w", err)
+		}
+	}
+	checkpoint := func() ([]byte, error) {
+		var b bytes.Buffer
+		err := gob.NewEncoder(&b).Encode(done)
+		return b.Bytes(), err
+	}
+	pass, theta := d.net.NewPass(), make([]float32, d.net.Params())
+	for len(done) < count {
+		stream := rng.Stream(d.seed, "unrolled", "init")
+		if d.random {
+			stream = rng.Stream(t.Seed, "eval", "unrolled", strconv.Itoa(len(done)), "init")
+		}
+		d.net.InitUniform(theta, stream)
+		loss, err := d.descend(ctx, pass, theta)
+		if err == nil {
+			var wrong int
+			if wrong, err = countErrors(ctx, pass, theta, t.Test); err == nil {
+				done = append(done, int64(wrong))
+			}
+		}
+		if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			state, saving := checkpoint()
+			if saving != nil {
+				return nil, saving
+			}
+			return nil, &method.Interrupted{Checkpoint: state, Cause: context.Cause(ctx)}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("unrolled: %w", err)
+		}
+		observe(method.Step{Update: len(done), Of: count, Loss: loss, Checkpoint: checkpoint})
+	}
+	var total int64
+	for _, e := range done {
+		total += e
+	}
+	tests := int64(t.Test.Len())
+	tried := tests * int64(count)
+	return &method.Scores{
+		Metrics: map[string]float64{"test_acc": float64(tried-total) / float64(tried)},
+		Counts:  map[string][]int64{"test_errors": done, "test_images": {tests}},
+	}, nil
+}
+
+// descend takes all steps from theta, w_{k+1} = w_k - r_k grad L(w_k), and returns
+// the loss before the last.
+func (d *descent) descend(ctx context.Context, pass *nn.Pass[float32], theta []float32) (loss float64, err error) {
+	g := make([]float32, len(theta))
+	for k, slot := range d.steps {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		s := d.slots[slot]
+		loss = pass.Loss(theta, s.x, s.p, s.n)
+		if loss-loss != 0 {
+			return 0, fmt.Errorf("step %d of %d: the loss is %v: the descent diverged\nhint: the set is for the weights it was learned from, and steps as long as these fail from others", k+1, len(d.steps), loss)
+		}
+		pass.Gradient(nn.Grad[float32]{Theta: g})
+		tensor.Axpy(theta, -d.rates[k], g, theta)
+	}
+	for _, v := range theta {
+		if v-v != 0 {
+			return 0, fmt.Errorf("after all %d steps, weights are not finite: the descent diverged", len(d.steps))
+		}
+	}
+	return loss, nil
+}
+
+// testChunk is how many test images are scored between two looks at the context.
+const testChunk = 256
+
+func countErrors(ctx context.Context, pass *nn.Pass[float32], theta []float32, test method.Images) (int, error) {
+	wrong, size := 0, test.Size()
+	for from := 0; from < test.Len(); from += testChunk {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		to := min(test.Len(), from+testChunk)
+		wrong += pass.Errors(theta, test.X[from*size:to*size], test.Labels[from:to])
+	}
+	return wrong, nil
+}
+
+// readDescent reads what the set says of its steps, and gathers its images.
+func readDescent(t method.Trial) (*descent, error) {
+	if t.Set.Whole {
+		return nil, errors.New("the whole training set carries no learned steps\nhint: protocol = \"network\" trains on any set")
+	}
+	data, err := trainingData(t, len(t.Data.Classes))
+	if err != nil {
+		return nil, err
+	}
+	n := int64(t.Set.Len())
+	a := arrays{of: t.Set.Extra}
+	rates := a.numbers("rates", 0, 0, math.MaxFloat32)
+	d := &descent{steps: a.integers("step_slot", len(rates), 0, n-1)}
+	slotOf := a.integers("image_slot", t.Set.Len(), 0, n-1)
+	shape := a.integers("network", 5, 0, 1<<16)
+	if first := a.integers("init", 1, 0, 1); len(first) == 1 && first[0] == 1 {
+		d.random = true
+	} else if words := a.integers("init_seed", 2, 0, math.MaxUint32); len(words) == 2 {
+		d.seed = uint64(words[0])<<32 | uint64(words[1])
+	}
+	if a.err != nil {
+		return nil, a.err
+	}
+	if d.net, err = networkOf(shape, t.Test, len(t.Data.Classes)); err != nil {
+		return nil, err
+	}
+	for _, r := range rates {
+		d.rates = append(d.rates, float32(r))
+	}
+	size, k := t.Set.Size(), len(t.Data.Classes)
+	d.slots = make([]slotImages, t.Set.Len())
+	for i, slot := range slotOf {
+		s := &d.slots[slot]
+		s.n++
+		s.x = append(s.x, data.X[i*size:][:size]...)
+		s.p = append(s.p, data.Targets[i*k:][:k]...)
+	}
+	for i, slot := range d.steps {
+		if d.slots[slot].n == 0 {
+			return nil, fmt.Errorf("step %d of the set is on slot %d, which no image belongs to\nhint: arrays step_slot and image_slot must be of the same set", i+1, slot)
+		}
+	}
+	return d, nil
+}
+
+func networkOf(shape []int64, images method.Images, classes int) (*nn.Net[float32], error) {
+	width, depth := int(shape[1]), int(shape[2])
+	if shape[0] > 1 || width < 1 || depth < 1 || depth > 16 {
+		return nil, fmt.Errorf("array network of the set is %v, which describes none\nhint: it holds kind (0 or 1), width, depth, norm (0 or 1) and the first padding", shape)
+	}
+	if shape[0] == 0 {
+		return nn.FCNet[float32](nn.FCConfig{In: images.Size(), Width: width, Depth: depth, Classes: classes})
+	}
+	return nn.ConvNet[float32](nn.ConvConfig{In: images.C, H: images.H, W: images.W, Width: width, Depth: depth, Norm: shape[3] == 1, Classes: classes, FirstPad: int(shape[4])})
+}
+
+// arrays reads what a set carries, and keeps the first thing that is wrong.
+type arrays struct {
+	of  map[string]method.Array
+	err error
+}
+
+func (a *arrays) fail(name, format string, args ...any) {
+	if a.err == nil {
+		a.err = fmt.Errorf("the set carries no steps that can be taken: its array %q %s\nhint: sets made by dd carry such steps; protocol = \"network\" trains on any set", name, fmt.Sprintf(format, args...))
+	}
+}
+
+// numbers returns n numbers from within bounds, or nil; if n is 0, any number of
+// them but none.
+func (a *arrays) numbers(name string, n int, least, most float64) []float64 {
+	x, ok := a.of[name]
+	switch {
+	case !ok:
+		a.fail(name, "is missing")
+		return nil
+	case n > 0 && len(x.Data) != n:
+		a.fail(name, "has %d values, not %d", len(x.Data), n)
+		return nil
+	case len(x.Data) == 0:
+		a.fail(name, "is empty")
+		return nil
+	}
+	for i, v := range x.Data {
+		if !(v >= least && v <= most) {
+			a.fail(name, "has %v at place %d, which is not between %v and %v", v, i, least, most)
+			return nil
+		}
+	}
+	return x.Data
+}
+
+func (a *arrays) integers(name string, n int, least, most int64) []int64 {
+	var out []int64
+	for i, v := range a.numbers(name, n, float64(least), float64(most)) {
+		if v != math.Trunc(v) {
+			a.fail(name, "has %v at place %d, which is no integer", v, i)
+			return nil
+		}
+		out = append(out, int64(v))
+	}
+	return out
+}
+
+// Estimate implements method.Estimator: what scoring takes, as Setup, for weights
+// that are fixed and networks as wide as the model says.
+func (u *Unrolled) Estimate(s method.Sizes) method.Estimate {
+	net, err := (&Network{Norm: true}).Net(s.Model, s.H, s.W, s.C, max(2, s.Classes))
+	if err != nil {
+		return method.Estimate{}
+	}
+	all, _ := net.Flops()
+	return method.Estimate{
+		Setup: float64(s.Test) * all,
+		Bytes: int64(4*s.H*s.W*s.C*(s.Train+s.Test)) + 8*int64(net.Params()),
+	}
+}

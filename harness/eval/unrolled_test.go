@@ -1,0 +1,202 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"dgkip/harness/method"
+	"dgkip/harness/nn"
+	"dgkip/harness/rng"
+)
+
+// learnedSteps makes a trial of a set with steps to take: two slots of six images,
+// seen in turn.
+func learnedSteps(kind string, random bool) method.Trial {
+	tr := trial(kind)
+	list := func(x ...float64) method.Array { return method.Array{Shape: []int{len(x)}, Data: x} }
+	tr.Set.Kind, tr.Set.Labels = method.Logits, slices.Clone(tr.Set.Labels)
+	for i := range tr.Set.Labels {
+		tr.Set.Labels[i] *= 3
+	}
+	var slots []float64
+	for i := range tr.Set.Of {
+		slots = append(slots, float64(i/2%2))
+	}
+	tr.Set.Extra = map[string]method.Array{
+		"rates":      list(0.5, 0.3, 0.25, 0.2, 0.1),
+		"step_slot":  list(0, 1, 0, 1, 0),
+		"image_slot": {Shape: []int{len(slots)}, Data: slots},
+		"epochs":     list(1),
+		"init":       list(0),
+		"init_seed":  list(0xfedcba98, 0x76543210),
+		"network":    list(0, 9, 2, 0, 0),
+	}
+	if kind == "conv" {
+		tr.Set.Extra["network"] = list(1, 6, 2, 1, 2)
+	}
+	if random {
+		tr.Set.Extra["init"] = list(1)
+		delete(tr.Set.Extra, "init_seed")
+	}
+	return tr
+}
+
+func unrolled(t *testing.T, tr method.Trial) *method.Scores {
+	t.Helper()
+	s, err := (&Unrolled{Nets: 3, TraceNets: 2}).Score(context.Background(), tr, func(method.Step) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The steps are taken as they are written down: here by hand, on the same weights.
+func TestUnrolledByHand(t *testing.T) {
+	for _, kind := range []string{"fc", "conv"} {
+		tr := learnedSteps(kind, false)
+		net, err := nn.FCNet[float32](nn.FCConfig{In: 64, Width: 9, Depth: 2})
+		if kind == "conv" {
+			net, err = nn.ConvNet[float32](nn.ConvConfig{In: 1, H: 8, W: 8, Width: 6, Depth: 2, Norm: true, FirstPad: 2})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		theta, g := make([]float32, net.Params()), make([]float32, net.Params())
+		net.InitUniform(theta, rng.Stream(0xfedcba9876543210, "unrolled", "init"))
+		pass := net.NewPass()
+		high := float32(math.Exp(3) / (1 + math.Exp(3)))
+		for k, rate := range []float32{0.5, 0.3, 0.25, 0.2, 0.1} {
+			var x, p []float32
+			for i, y := range tr.Set.Of {
+				if i/2%2 == k%2 {
+					x = append(x, tr.Set.Images[i*64:][:64]...)
+					p = append(p, [][]float32{{high, 1 - high}, {1 - high, high}}[y]...)
+				}
+			}
+			pass.Loss(theta, x, p, 6)
+			pass.Gradient(nn.Grad[float32]{Theta: g})
+			for i := range theta {
+				theta[i] -= float32(rate * g[i])
+			}
+		}
+		want := int64(pass.Errors(theta, tr.Test.X, tr.Test.Labels))
+		d, err := readDescent(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]float32, net.Params())
+		net.InitUniform(got, rng.Stream(d.seed, "unrolled", "init"))
+		if _, err := d.descend(context.Background(), d.net.NewPass(), got); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range theta {
+			if math.Abs(float64(got[i]-v)) > 1e-5 {
+				t.Fatalf("%s: parameter %d is %v, want %v", kind, i, got[i], v)
+			}
+		}
+		s := unrolled(t, tr)
+		if e := s.Counts["test_errors"]; len(e) != 1 || e[0] != want {
+			t.Errorf("%s: errors %v, want [%d]", kind, e, want)
+		}
+		if n := s.Counts["test_images"]; len(n) != 1 || n[0] != 12 || s.Metrics["test_acc"] != float64(12-want)/12 {
+			t.Errorf("%s: %+v", kind, s)
+		}
+	}
+}
+
+// Fixed weights come from the set, whatever the trial; random ones from the trial.
+func TestUnrolledRepetitions(t *testing.T) {
+	fixed := unrolled(t, learnedSteps("fc", false))
+	other := learnedSteps("fc", false)
+	other.Seed, other.Model.Width, other.Model.Kind = 99, 3, "conv"
+	if got := unrolled(t, other); !reflect.DeepEqual(got, fixed) {
+		t.Errorf("fixed weights: %v with another seed and model, %v before", got, fixed)
+	}
+	tr := learnedSteps("conv", true)
+	if n := len(unrolled(t, tr).Counts["test_errors"]); n != 3 {
+		t.Errorf("%d repetitions in the end, want 3", n)
+	}
+	tr.Final = false
+	if n := len(unrolled(t, tr).Counts["test_errors"]); n != 2 {
+		t.Errorf("%d repetitions along the way, want 2", n)
+	}
+}
+
+func TestUnrolledSameBits(t *testing.T) {
+	tr := learnedSteps("conv", true)
+	want := unrolled(t, tr)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	if got := unrolled(t, tr); !reflect.DeepEqual(got, want) {
+		t.Error("the number of threads changes the result")
+	}
+	for round := range 10 { // interrupted after every repetition
+		ctx, cancel := context.WithCancel(context.Background())
+		got, err := (&Unrolled{Nets: 3, TraceNets: 1}).Score(ctx, tr, func(s method.Step) {
+			if s.Update != round+1 || s.Of != 3 {
+				t.Errorf("step %d of %d in round %d", s.Update, s.Of, round)
+			}
+			cancel()
+		})
+		cancel()
+		var stopped *method.Interrupted
+		if errors.As(err, &stopped) {
+			tr.Resume = stopped.Checkpoint
+			continue
+		}
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("interrupted: %v, %v, want %v", got, err, want)
+		}
+		if round != 2 {
+			t.Errorf("done in round %d", round)
+		}
+		return
+	}
+	t.Error("it does not end")
+}
+
+func TestUnrolledMisfits(t *testing.T) {
+	set := func(name string, x ...float64) func(*method.Trial) {
+		return func(tr *method.Trial) { tr.Set.Extra[name] = method.Array{Shape: []int{len(x)}, Data: x} }
+	}
+	for name, c := range map[string]struct {
+		change func(*method.Trial)
+		want   string
+	}{
+		"a set of another method": {func(tr *method.Trial) { tr.Set.Extra = nil }, `"rates" is missing`},
+		"whole":                   {func(tr *method.Trial) { *tr.Set = method.Distilled{Whole: true} }, "no learned steps"},
+		"no slots of images":      {func(tr *method.Trial) { delete(tr.Set.Extra, "image_slot") }, `"image_slot" is missing`},
+		"no seed":                 {func(tr *method.Trial) { delete(tr.Set.Extra, "init_seed") }, `"init_seed" is missing`},
+		"half a seed":             {set("init_seed", 1), `"init_seed" has 1 values, not 2`},
+		"no rates":                {set("rates"), `"rates" is empty`},
+		"a rate below zero":       {set("rates", 1, -1, 1, 1, 1), `"rates" has -1 at place 1`},
+		"a rate that is none":     {set("rates", 1, math.NaN(), 1, 1, 1), `"rates" has NaN at place 1`},
+		"fewer rates than steps":  {set("rates", 1), `"step_slot" has 5 values, not 1`},
+		"a slot beyond all":       {set("step_slot", 0, 1, 12, 0, 0), `"step_slot" has 12 at place 2`},
+		"half a slot":             {set("step_slot", 0, 1, 0.5, 0, 0), `"step_slot" has 0.5 at place 2, which is no integer`},
+		"an empty slot":           {set("step_slot", 0, 1, 2, 0, 0), "step 3 of the set is on slot 2"},
+		"a third way to begin":    {set("init", 2), `"init" has 2 at place 0`},
+		"no network":              {set("network", 0, 0, 0, 0, 0), "describes none"},
+		"a network too deep":      {set("network", 1, 4, 4, 1, 1), "too small"},
+		"other images":            {func(tr *method.Trial) { tr.Set.H = 4 }, "other images"},
+		"steps too long":          {set("rates", 1e38, 1e38, 1e38, 1e38, 1e38), "step 2 of 5: the loss is"},
+		"a last step too long":    {set("rates", 1e-3, 1e-3, 1e-3, 1e-3, 3.4e38), "after all 5 steps"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr := learnedSteps("fc", false)
+			for i := range tr.Set.Images {
+				tr.Set.Images[i] *= 30
+			}
+			c.change(&tr)
+			_, err := (&Unrolled{Nets: 1, TraceNets: 1}).Score(context.Background(), tr, func(method.Step) {})
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %s", err, c.want)
+			}
+		})
+	}
+}
