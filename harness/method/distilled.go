@@ -34,6 +34,7 @@ type Distilled struct {
 	Images  []float32 // [n, h, w, c], normalised
 	Labels  []float32 // [n, k]; see Kind
 	Kind    LabelKind
+	Loss    string   // the convex loss that the labels were learned for, if one: see package convex
 	Of      []int    // [n], the class every image stands for
 	Classes []string // names of the classes
 	Prep    Preprocessing

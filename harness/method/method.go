@@ -57,6 +57,15 @@ type Problem struct {
 	Seed   uint64 // root of all random streams of the run; see package rng
 	Shared *Shared
 	Resume []byte // a checkpoint of the same run, or nil to start
+
+	// Begin, if given, says that what had to be done between two updates is over:
+	// the time of an update counts from there, or else from the observation before
+	// it. A method that trains a network in between calls it.
+	Begin func()
+
+	// Phase, if given, is told what long preparations are doing, and how much of
+	// it is done. It is for people to watch and must not change results.
+	Phase func(what string, done float64)
 }
 
 // Step is what a method lets an observer see after an update. The functions may

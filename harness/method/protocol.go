@@ -34,6 +34,7 @@ type Trial struct {
 	// may leave costly extras out.
 	Final  bool
 	Resume []byte
+	Phase  func(what string, done float64) // as in Problem
 }
 
 // Scores is what a protocol found. Names are lower case with underscores; a dot

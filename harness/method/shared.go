@@ -2,6 +2,7 @@ package method
 
 import (
 	"errors"
+	"io"
 	"sync"
 )
 
@@ -14,6 +15,23 @@ import (
 type Shared struct {
 	mu   sync.Mutex
 	held map[string]*held
+	disk Disk
+}
+
+// Disk keeps large values from one start of the program to the next. It is a
+// memory only: what it does not find is computed again, so that no trouble with it
+// ends a run.
+//
+// The key must hold all that the value depends on, as that of Do: the digest of
+// the images, the settings, the seed, and a version of what is computed.
+type Disk interface {
+	// Load finds what Save kept under the key and lets read take it. The content
+	// has been verified before. Load reports whether it was found and read; after
+	// an error of read it was not, and is dropped.
+	Load(key string, read func(io.Reader) error) (found bool)
+
+	// Save keeps what write writes, size bytes in all, unless there is no room.
+	Save(key string, size int64, write func(io.Writer) error)
 }
 
 type held struct {
@@ -73,7 +91,25 @@ func (s *Shared) forget(key string, h *held) {
 	}
 }
 
-// Clear drops everything.
+// Disk returns what keeps values from one start of the program to the next, or
+// nil where nothing does.
+func (s *Shared) Disk() Disk {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.disk
+}
+
+// SetDisk gives values a place that outlasts the program; nil takes it away.
+func (s *Shared) SetDisk(d Disk) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.disk = d
+}
+
+// Clear drops everything that is held in memory.
 func (s *Shared) Clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

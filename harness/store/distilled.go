@@ -53,7 +53,7 @@ func ReadDistilled(file string, data *method.Data) (*method.Distilled, error) {
 
 func distilled(arrays map[string]Array, data *method.Data) (*method.Distilled, error) {
 	text := func(name string) string { s, _ := arrays[name].Values.(string); return s }
-	d := &method.Distilled{Classes: data.Classes, Prep: data.Prep, H: data.Train.H, W: data.Train.W, C: data.Train.C}
+	d := &method.Distilled{Classes: data.Classes, Prep: data.Prep, H: data.Train.H, W: data.Train.W, C: data.Train.C, Loss: text("loss")}
 	if names := text("classes"); names != "" {
 		// The names may differ, as spellings do; their number must not.
 		if got := strings.Split(names, "\n"); len(got) != len(data.Classes) {

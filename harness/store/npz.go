@@ -40,6 +40,7 @@ type Half []float32
 //	labels      float32 [n, k]        see label_kind
 //	of          int64   [n]           the class every image stands for
 //	label_kind  string                hard, soft, logits, gain, target or value
+//	loss        string                the loss the labels are for, if one
 //	classes     string                names of the classes, one a line
 //	preprocess  string                standard, none or zca
 //	mean, std   float32 [c]           images = (pixels - mean)/std, but for zca
@@ -64,6 +65,9 @@ func Arrays(d *method.Distilled) map[string]Array {
 	}
 	for name, a := range d.Extra {
 		out["extra."+name] = Array{a.Shape, a.Data}
+	}
+	if d.Loss != "" {
+		out["loss"] = Array{nil, d.Loss}
 	}
 	if len(d.Notes) > 0 {
 		out["notes"] = Array{nil, strings.Join(d.Notes, "\n")}

@@ -2,13 +2,19 @@
 package methodtest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
+	"math"
 	"reflect"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"dgkip/harness/method"
@@ -24,8 +30,9 @@ type Options struct {
 	// make the run short, but longer than that.
 	Updates int
 
-	// Problem changes the problem, which is of two classes of 8x8 grey images, two
-	// a class to make, and two tiny networks of the kind "conv", and of "fc".
+	// Problem changes the problem, which is of two classes of 8x8 images, grey and
+	// in three channels, two a class to make, and two tiny networks of the kind
+	// "conv", and of "fc".
 	Problem func(*method.Problem)
 }
 
@@ -63,11 +70,14 @@ func Run(t *testing.T, fresh func() method.Method, o Options) {
 	if o.Updates == 0 {
 		o.Updates = 4
 	}
-	for _, kind := range []string{"conv", "fc"} {
+	for _, world := range []struct {
+		name, kind string
+		channels   int
+	}{{"conv", "conv", 1}, {"conv in colour", "conv", 3}, {"fc", "fc", 1}} {
 		problem := func(seed uint64) method.Problem {
 			p := method.Problem{
-				Data: Data(1), IPC: 2, Seed: seed, Shared: new(method.Shared),
-				Model: method.Model{Kind: kind, Width: 4, Depth: 2, Nets: 2},
+				Data: Data(world.channels), IPC: 2, Seed: seed, Shared: new(method.Shared),
+				Model: method.Model{Kind: world.kind, Width: 4, Depth: 2, Nets: 2},
 			}
 			if o.Problem != nil {
 				o.Problem(&p)
@@ -75,14 +85,17 @@ func Run(t *testing.T, fresh func() method.Method, o Options) {
 			return p
 		}
 		c := &checker{fresh, problem, o}
-		t.Run(kind, func(t *testing.T) {
-			t.Run("info", c.info)
+		t.Run(world.name, func(t *testing.T) {
 			t.Run("shapes", c.shapes)
-			t.Run("seeds", c.seeds)
 			t.Run("threads", c.threads)
+			t.Run("cancel and resume", c.cancelAndResume)
+			if world.channels > 1 {
+				return // colour is a matter of shapes and of states
+			}
+			t.Run("info", c.info)
+			t.Run("seeds", c.seeds)
 			t.Run("sharing", c.sharing)
 			t.Run("cancelled before the start", c.cancelledBefore)
-			t.Run("cancel and resume", c.cancelAndResume)
 			t.Run("checkpoints", c.checkpoints)
 		})
 	}
@@ -94,11 +107,12 @@ type checker struct {
 	o       Options
 }
 
-// seen is what an observer remembers of a step.
+// seen is what an observer remembers of a step: all that may end in a record.
 type seen struct {
-	update int
-	set    string
-	loss   float64
+	update, of int
+	set        string
+	loss       float64
+	metrics    string
 }
 
 // show makes the bits of a set comparable.
@@ -108,15 +122,25 @@ func show(d *method.Distilled) string {
 	return fmt.Sprintf("%+v", *c)
 }
 
+// showMetrics makes the bits of metrics comparable: of one value, %v writes as many
+// digits as tell it from all others.
+func showMetrics(m map[string]float64) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		fmt.Fprintf(&b, "%s=%v ", name, m[name])
+	}
+	return b.String()
+}
+
 func (c *checker) run(ctx context.Context, p method.Problem, each func(method.Step)) (*method.Distilled, []seen, error) {
 	var steps []seen
 	set, err := c.fresh().Distill(ctx, p, func(s method.Step) {
-		one := seen{update: s.Update, loss: s.Loss}
+		one := seen{update: s.Update, of: s.Of, loss: s.Loss}
 		if s.Distilled != nil {
 			one.set = show(s.Distilled())
 		}
 		if s.Metrics != nil {
-			s.Metrics()
+			one.metrics = showMetrics(s.Metrics())
 		}
 		steps = append(steps, one)
 		if each != nil {
@@ -145,6 +169,8 @@ func (c *checker) info(t *testing.T) {
 	}
 }
 
+var metricName = regexp.MustCompile(`^[a-z0-9]+([_.][a-z0-9]+)*$`)
+
 func (c *checker) shapes(t *testing.T) {
 	p := c.problem(1)
 	before := fmt.Sprintf("%+v", p.Data)
@@ -166,6 +192,16 @@ func (c *checker) shapes(t *testing.T) {
 		}
 		if s.Of > 0 && s.Update > s.Of {
 			t.Errorf("update %d of %d", s.Update, s.Of)
+		}
+		if s.Metrics != nil {
+			for name, v := range s.Metrics() {
+				if !metricName.MatchString(name) {
+					t.Errorf("metric %q: names are lower case with underscores and dots", name)
+				}
+				if math.IsInf(v, 0) {
+					t.Errorf("update %d: metric %s is %v", s.Update, name, v)
+				}
+			}
 		}
 		steps = append(steps, one)
 	})
@@ -206,10 +242,10 @@ func (c *checker) shapes(t *testing.T) {
 }
 
 func (c *checker) seeds(t *testing.T) {
-	one, _ := c.must(t, c.problem(1))
-	again, _ := c.must(t, c.problem(1))
+	one, steps := c.must(t, c.problem(1))
+	again, repeated := c.must(t, c.problem(1))
 	two, _ := c.must(t, c.problem(2))
-	if show(one) != show(again) {
+	if show(one) != show(again) || !slices.Equal(steps, repeated) {
 		t.Error("the same seed gave other bits")
 	}
 	if same := show(one) == show(two); same != (c.o.SameForAllSeeds || one.Whole) {
@@ -230,13 +266,62 @@ func (c *checker) threads(t *testing.T) {
 // sharing checks that neither what others computed nor its absence shows.
 func (c *checker) sharing(t *testing.T) {
 	p := c.problem(1)
-	one, _ := c.must(t, p)
-	again, _ := c.must(t, p)
-	p.Shared = nil
-	without, _ := c.must(t, p)
-	if show(one) != show(again) || show(one) != show(without) {
-		t.Error("what is shared changes the bits")
+	one, steps := c.must(t, p)
+	same := func(what string, p method.Problem) {
+		t.Helper()
+		if set, others := c.must(t, p); show(set) != show(one) || !slices.Equal(steps, others) {
+			t.Errorf("the bits change %s", what)
+		}
 	}
+	same("with what another run shared", p)
+	disk := &disk{content: map[string][]byte{}}
+	p.Shared = new(method.Shared)
+	p.Shared.SetDisk(disk)
+	same("with a disk", p)
+	p.Shared.Clear() // as in another process
+	same("with what is on disk", p)
+	if disk.wrong != "" {
+		t.Error(disk.wrong)
+	}
+	p.Shared = nil
+	same("with nothing shared", p)
+}
+
+// disk is a method.Disk in memory.
+type disk struct {
+	mu      sync.Mutex
+	content map[string][]byte
+	wrong   string
+}
+
+// Load implements method.Disk.
+func (d *disk) Load(key string, read func(io.Reader) error) bool {
+	d.mu.Lock()
+	b, ok := d.content[key]
+	d.mu.Unlock()
+	if !ok {
+		return false
+	}
+	err := read(bytes.NewReader(b))
+	if err != nil {
+		d.mu.Lock()
+		d.wrong = fmt.Sprintf("what was saved under %q cannot be read: %v", key, err)
+		d.mu.Unlock()
+	}
+	return err == nil
+}
+
+// Save implements method.Disk.
+func (d *disk) Save(key string, size int64, write func(io.Writer) error) {
+	var b bytes.Buffer
+	err := write(&b)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err != nil || int64(b.Len()) != size {
+		d.wrong = fmt.Sprintf("saving under %q: %d bytes of %d, %v", key, b.Len(), size, err)
+		return
+	}
+	d.content[key] = b.Bytes()
 }
 
 func (c *checker) cancelledBefore(t *testing.T) {

@@ -62,7 +62,10 @@ func (*shrink) Distill(ctx context.Context, p method.Problem, observe func(metho
 				s.Images[i] += float32(0.1*noise.Normal64()) - s.Images[i]/4
 			}
 		}
-		observe(method.Step{Update: s.Update, Of: updates, Loss: 1, Distilled: set.Clone, Checkpoint: save})
+		observe(method.Step{
+			Update: s.Update, Of: updates, Loss: 1, Distilled: set.Clone, Checkpoint: save,
+			Metrics: func() map[string]float64 { return map[string]float64{"first_value": float64(s.Images[0])} },
+		})
 	}
 	return set, nil
 }

@@ -1,0 +1,31 @@
+package method
+
+import (
+	"io"
+	"testing"
+)
+
+// shelf is a disk that holds nothing.
+type shelf struct{}
+
+func (shelf) Load(string, func(io.Reader) error) bool   { return false }
+func (shelf) Save(string, int64, func(io.Writer) error) {}
+
+func TestSharedDisk(t *testing.T) {
+	if (*Shared)(nil).Disk() != nil {
+		t.Error("nothing shared has a disk")
+	}
+	var s Shared
+	if s.Disk() != nil {
+		t.Error("a disk that nobody gave")
+	}
+	s.SetDisk(shelf{})
+	s.Clear()
+	if s.Disk() != (shelf{}) {
+		t.Error("Clear took the disk away")
+	}
+	s.SetDisk(nil)
+	if s.Disk() != nil {
+		t.Error("the disk cannot be taken away")
+	}
+}

@@ -1,0 +1,50 @@
+package teacher
+
+import (
+	"dgkip/harness/convex"
+	"dgkip/harness/method"
+)
+
+// Dim is the number of features that a model's networks make of an image.
+func Dim(m method.Model, h, w int) int {
+	if m.Kind == "conv" {
+		return m.Nets * m.Width * (h >> m.Depth) * (w >> m.Depth)
+	}
+	return m.Nets * m.Width
+}
+
+// Flops is the number of multiplications and additions that an image's features
+// take; the gradient in the image takes as many again.
+func Flops(m method.Model, h, w, c int) float64 {
+	sum, in := 0.0, c
+	if m.Kind == "fc" {
+		in = h * w * c
+	}
+	for range m.Depth {
+		layer := 2 * float64(in) * float64(m.Width)
+		if m.Kind == "conv" {
+			layer *= float64(9 * h * w)
+			h, w = h/2, w/2
+		}
+		sum, in = sum+layer, m.Width
+	}
+	return sum * float64(m.Nets)
+}
+
+// Estimate tells what Theta_O takes before the first update, and the memory for it.
+func Estimate(s method.Sizes, loss convex.Loss) method.Estimate {
+	n, dim := float64(s.Train), float64(Dim(s.Model, s.H, s.W))
+	e := method.Estimate{
+		Setup: n * Flops(s.Model, s.H, s.W, s.C),
+		Bytes: int64(4*n*dim) + int64(4*s.H*s.W*s.C*(s.Train+s.Test)),
+	}
+	if loss == convex.SoftmaxLoss {
+		k := float64(s.Classes)
+		e.Setup += 200 * 4 * n * dim * k
+		e.Bytes += int64(8 * 20 * dim * k)
+		return e
+	}
+	e.Setup += n*n*dim + 100*2*n*n
+	e.Bytes += int64(4 * n * n)
+	return e
+}

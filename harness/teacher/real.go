@@ -1,0 +1,201 @@
+package teacher
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"dgkip/harness/features"
+	"dgkip/harness/method"
+	"dgkip/harness/tensor"
+)
+
+// version is part of every key on disk; raise it when values change.
+const version = 1
+
+// Real is the real data of a run as the run's features show it.
+type Real struct {
+	Data   *method.Data
+	Model  method.Model
+	Seed   uint64
+	Shared *method.Shared
+	Phase  func(what string, done float64) // may be nil
+}
+
+// Of returns the real data of a problem.
+func Of(p method.Problem) Real {
+	return Real{Data: p.Data, Model: p.Model, Seed: p.Seed, Shared: p.Shared, Phase: p.Phase}
+}
+
+// OfTrial returns the real data that a set is scored against.
+func OfTrial(t method.Trial) Real {
+	return Real{Data: t.Data, Model: t.Model, Seed: t.Seed, Shared: t.Shared, Phase: t.Phase}
+}
+
+// Outputs is the number of outputs of a model on so many classes.
+func Outputs(classes int) int {
+	if classes == 2 {
+		return 1
+	}
+	return classes
+}
+
+// Config describes the features that a model's networks make of images.
+func Config(m method.Model, h, w, c int) features.Config {
+	cfg := features.Config{Kind: features.Kind(m.Kind), H: h, W: w, C: c, Nets: m.Nets, Width: m.Width, Depth: m.Depth}
+	if m.Algo == "direct" {
+		cfg.Algorithm = tensor.Direct
+	}
+	return cfg
+}
+
+// phase tells people what is going on.
+func (r Real) phase(what string) func(float64) {
+	if r.Phase == nil {
+		return func(float64) {}
+	}
+	r.Phase(what, 0)
+	return func(done float64) { r.Phase(what, done) }
+}
+
+// settings names all that features depend on, but for the images.
+func (r Real) settings() string {
+	t := r.Data.Train
+	return fmt.Sprintf("v%d %+v seed %d", version, Config(r.Model, t.H, t.W, t.C), r.Seed)
+}
+
+// digest names the training images and labels.
+func (r Real) digest() (string, error) {
+	return shared(r.Shared, "teacher digest", func() (string, error) { return digest(r.Data.Train), nil })
+}
+
+func digest(s method.Images) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%d %d %d %d\n", s.Len(), s.H, s.W, s.C)
+	buffer := make([]byte, 0, 1<<16)
+	for _, v := range s.X {
+		buffer = binary.LittleEndian.AppendUint32(buffer, math.Float32bits(v))
+		if len(buffer) == cap(buffer) {
+			h.Write(buffer)
+			buffer = buffer[:0]
+		}
+	}
+	h.Write(buffer)
+	for _, y := range s.Labels {
+		fmt.Fprintln(h, y)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// shared is Shared.Do for a type.
+func shared[T any](s *method.Shared, key string, compute func() (T, error)) (T, error) {
+	v, err := s.Do(key, func() (any, error) { return compute() })
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return v.(T), nil
+}
+
+// Map returns the feature map.
+func (r Real) Map() (*features.Map, error) {
+	t := r.Data.Train
+	return shared(r.Shared, "teacher map "+r.settings(), func() (*features.Map, error) {
+		return features.New(Config(r.Model, t.H, t.W, t.C), r.Seed, "features", r.Data.Name)
+	})
+}
+
+// Features returns those of the training images, [n, M].
+func (r Real) Features(ctx context.Context) (tensor.Mat[float32], error) {
+	return shared(r.Shared, "teacher features "+r.settings(), func() (tensor.Mat[float32], error) {
+		of, err := r.digest()
+		if err != nil {
+			return tensor.Mat[float32]{}, err
+		}
+		return r.mapped(ctx, r.Shared, "training", of, r.Data.Train)
+	})
+}
+
+// TestFeatures returns those of a trial's test images, [n, M]. Only protocols
+// share them.
+func TestFeatures(ctx context.Context, t method.Trial) (tensor.Mat[float32], error) {
+	r := OfTrial(t)
+	return shared(t.Own, "teacher test features "+r.settings(), func() (tensor.Mat[float32], error) {
+		return r.mapped(ctx, t.Own, "test", digest(t.Test), t.Test)
+	})
+}
+
+// mapped returns the features of images, from disk if they are there.
+func (r Real) mapped(ctx context.Context, s *method.Shared, what, of string, images method.Images) (tensor.Mat[float32], error) {
+	m, err := r.Map()
+	if err != nil {
+		return tensor.Mat[float32]{}, err
+	}
+	phi := tensor.NewMat[float32](images.Len(), m.Dim())
+	key := strings.Join([]string{"features", r.settings(), r.Data.Name, of}, " ")
+	if d := s.Disk(); d != nil {
+		r.phase("reading features")
+		if d.Load(key, func(from io.Reader) error { return readFloats(from, phi) }) {
+			return phi, nil
+		}
+	}
+	err = m.Features(ctx, phi, images.X, r.phase("features of the "+what+" images"))
+	if err != nil {
+		return tensor.Mat[float32]{}, err
+	}
+	if d := s.Disk(); d != nil {
+		d.Save(key, 4*int64(phi.Rows)*int64(phi.Cols), func(to io.Writer) error { return writeFloats(to, phi) })
+	}
+	return phi, nil
+}
+
+// Gram returns the inner products of the training images' features, [n, n].
+func (r Real) Gram(ctx context.Context) (tensor.Mat[float32], error) {
+	return shared(r.Shared, "teacher gram "+r.settings(), func() (tensor.Mat[float32], error) {
+		phi, err := r.Features(ctx)
+		if err != nil {
+			return tensor.Mat[float32]{}, err
+		}
+		if err := ctx.Err(); err != nil {
+			return tensor.Mat[float32]{}, err
+		}
+		r.phase("Gram matrix")
+		k := tensor.NewMat[float32](phi.Rows, phi.Rows)
+		tensor.Gram(k, phi)
+		return k, nil
+	})
+}
+
+// writeFloats and readFloats keep a matrix as little-endian values, row by row.
+func writeFloats(to io.Writer, m tensor.Mat[float32]) error {
+	buffer := make([]byte, 0, 4*m.Cols)
+	for i := range m.Rows {
+		buffer = buffer[:0]
+		for _, v := range m.Row(i) {
+			buffer = binary.LittleEndian.AppendUint32(buffer, math.Float32bits(v))
+		}
+		if _, err := to.Write(buffer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readFloats(from io.Reader, m tensor.Mat[float32]) error {
+	buffer := make([]byte, 4*m.Cols)
+	for i := range m.Rows {
+		if _, err := io.ReadFull(from, buffer); err != nil {
+			return err
+		}
+		row := m.Row(i)
+		for j := range row {
+			row[j] = math.Float32frombits(binary.LittleEndian.Uint32(buffer[4*j:]))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,242 @@
+package teacher
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	"dgkip/harness/convex"
+	"dgkip/harness/features"
+	"dgkip/harness/method"
+	"dgkip/harness/method/methodtest"
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+func real(kind string) Real {
+	return Real{
+		Data: methodtest.Data(1), Seed: 3, Shared: new(method.Shared),
+		Model: method.Model{Kind: kind, Width: 8, Depth: 2, Nets: 3},
+	}
+}
+
+// memory is a disk without one.
+type memory map[string][]byte
+
+func (m memory) Load(key string, read func(io.Reader) error) bool {
+	b, ok := m[key]
+	return ok && read(bytes.NewReader(b)) == nil
+}
+
+func (m memory) Save(key string, size int64, write func(io.Writer) error) {
+	var b bytes.Buffer
+	if err := write(&b); err == nil && int64(b.Len()) == size {
+		m[key] = b.Bytes()
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for _, m := range []method.Model{
+		{Kind: "conv", Width: 5, Depth: 3, Nets: 2}, {Kind: "conv", Width: 4, Depth: 1, Nets: 1},
+		{Kind: "fc", Width: 6, Depth: 3, Nets: 2}, {Kind: "fc", Width: 7, Depth: 1, Nets: 3},
+	} {
+		fm, err := features.New(Config(m, 13, 11, 3), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Dim(m, 13, 11); got != fm.Dim() {
+			t.Errorf("%+v: %d features, the map has %d", m, got, fm.Dim())
+		}
+		if got := Flops(m, 13, 11, 3); got != fm.Flops() {
+			t.Errorf("%+v: %v operations, the map says %v", m, got, fm.Flops())
+		}
+	}
+}
+
+func TestThetaIsTheSameWhereverItComesFrom(t *testing.T) {
+	for _, kind := range []string{"conv", "fc"} {
+		for _, loss := range Losses(2) {
+			want, err := real(kind).Theta(context.Background(), Problem{Loss: loss})
+			if err != nil {
+				t.Fatal(kind, loss, err)
+			}
+			if want.Gap > DefaultGap(loss) || !(want.Norm > 0) {
+				t.Errorf("%s %s: gap %v, norm %v", kind, loss, want.Gap, want.Norm)
+			}
+			disk := memory{}
+			for _, where := range []string{"computed", "from disk"} {
+				r := real(kind)
+				r.Shared.SetDisk(disk)
+				old := runtime.GOMAXPROCS(1 + len(disk)%3)
+				got, err := r.Theta(context.Background(), Problem{Loss: loss})
+				runtime.GOMAXPROCS(old)
+				if err != nil || !reflect.DeepEqual(got, want) {
+					t.Errorf("%s %s %s: not the same (%v)", kind, loss, where, err)
+				}
+				again, _ := r.Theta(context.Background(), Problem{Loss: loss})
+				if again != got {
+					t.Errorf("%s %s: computed twice", kind, loss)
+				}
+			}
+			if len(disk) != 2 { // features and theta
+				t.Errorf("%s %s: %d values on disk, want 2", kind, loss, len(disk))
+			}
+		}
+	}
+}
+
+func TestDiskIsNotAskedForOtherImages(t *testing.T) {
+	disk := memory{}
+	for i := range 3 {
+		r := real("fc")
+		r.Shared.SetDisk(disk)
+		switch i {
+		case 1:
+			r.Data.Train.X[5] += 0.5
+		case 2:
+			r.Seed++
+		}
+		if _, err := r.Theta(context.Background(), Problem{Loss: convex.LogisticLoss}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(disk) != 6 {
+		t.Errorf("%d values on disk, want 6: images or seed are missing in a key", len(disk))
+	}
+}
+
+// Test features must never be where methods can see them.
+func TestTestFeaturesAreKeptApart(t *testing.T) {
+	r := real("fc")
+	trial := method.Trial{Data: r.Data, Test: r.Data.Train, Model: r.Model, Seed: r.Seed, Shared: r.Shared, Own: new(method.Shared)}
+	first, err := TestFeatures(context.Background(), trial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, _ := TestFeatures(context.Background(), trial)
+	if &first.Data[0] != &second.Data[0] {
+		t.Error("computed twice")
+	}
+	trial.Own = new(method.Shared)
+	third, _ := TestFeatures(context.Background(), trial)
+	if &first.Data[0] == &third.Data[0] {
+		t.Error("test features lie in what methods share")
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	for _, c := range []struct {
+		why    string
+		ctx    context.Context
+		change func(*Real)
+		p      Problem
+	}{
+		{"loss is not for 2 classes", context.Background(), nil, Problem{Loss: convex.SoftmaxLoss}},
+		{"two classes or more", context.Background(), func(r *Real) { r.Data.Classes = r.Data.Classes[:1] }, Problem{Loss: convex.LogisticLoss}},
+		{"lambda is -1", context.Background(), nil, Problem{Loss: convex.LogisticLoss, Lambda: -1}},
+		{"class lower of halves has no training images", context.Background(), func(r *Real) { clear(r.Data.Train.Labels) }, Problem{Loss: convex.LogisticLoss}},
+		{"canceled", stopped, nil, Problem{Loss: convex.LogisticLoss}},
+	} {
+		r := real("fc")
+		if c.change != nil {
+			c.change(&r)
+		}
+		if _, err := r.Theta(c.ctx, c.p); err == nil || !strings.Contains(err.Error(), c.why) {
+			t.Errorf("got %v, want %q", err, c.why)
+		}
+	}
+	if _, err := real("fc").Theta(stopped, Problem{Loss: convex.LogisticLoss}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestClass(t *testing.T) {
+	for _, c := range []struct {
+		outputs []float64
+		want    int
+	}{
+		{[]float64{0.1}, 1}, {[]float64{-0.1}, 0}, {[]float64{0}, -1}, {[]float64{math.NaN()}, -1},
+		{[]float64{1, 3, 2}, 1}, {[]float64{1, 3, 3}, -1}, {[]float64{3, 3, 4}, 2}, {[]float64{1, math.NaN(), 0}, -1},
+	} {
+		if got := Class(c.outputs); got != c.want {
+			t.Errorf("%v: class %d, want %d", c.outputs, got, c.want)
+		}
+	}
+}
+
+// The best gap is P(Theta) - P(Theta*), here computed as it stands.
+func TestBestGap(t *testing.T) {
+	s := rng.Stream(1, "best gap")
+	const n, m, lambda = 6, 40, 0.05
+	phi := tensor.NewMat[float32](n, m)
+	s.FillNormal(phi.Data, 0, 0.3)
+	random := func(rows, cols int, sd float64) tensor.Mat[float64] {
+		x := tensor.NewMat[float64](rows, cols)
+		for i := range x.Data {
+			x.Data[i] = sd * s.Normal64()
+		}
+		return x
+	}
+	signs := Signs([]int{0, 1, 1, 0, 1, 0}, 2)
+	for name, labels := range map[string]Labels{
+		"logistic gain":   {Loss: convex.LogisticLoss, Values: signs},
+		"logistic target": {Loss: convex.LogisticLoss, Targets: true, Values: random(n, 1, 2)},
+		"hinge":           {Loss: convex.HingeLoss, Values: signs},
+		"squared":         {Loss: convex.SquaredLoss, Values: random(n, 3, 1)},
+		"softmax":         {Loss: convex.SoftmaxLoss, Values: random(n, 3, 1)},
+	} {
+		k := labels.Values.Cols
+		theta := random(k, m, 1)
+		student, err := Train(context.Background(), phi, labels, lambda)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		distance := Distance(theta, student.Weights)
+		got := student.BestGap(phi, theta)
+		want := primal(phi, theta, labels, lambda) - primal(phi, student.Weights, labels, lambda)
+		if math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
+			t.Errorf("%s: gap %v, want %v", name, got, want)
+		}
+		if bound := Bound(got, lambda); bound < distance*(1-1e-9) {
+			t.Errorf("%s: bound %v below the distance %v", name, bound, distance)
+		}
+	}
+}
+
+func primal(phi tensor.Mat[float32], theta tensor.Mat[float64], l Labels, lambda float64) float64 {
+	f := Apply(phi, theta)
+	sum := lambda / 2 * Norm(theta) * Norm(theta)
+	for i := range f.Rows {
+		a, y := f.Row(i), l.Values.Row(i)
+		switch l.Loss {
+		case convex.HingeLoss:
+			sum += math.Max(0, 1-y[0]*a[0])
+		case convex.LogisticLoss:
+			if l.Targets {
+				sum += math.Log1p(math.Exp(a[0])) - y[0]*a[0]
+			} else {
+				sum += math.Log1p(math.Exp(-y[0] * a[0]))
+			}
+		case convex.SquaredLoss:
+			for k := range a {
+				sum += (a[k] - y[k]) * (a[k] - y[k]) / 2
+			}
+		case convex.SoftmaxLoss:
+			z := 0.0
+			for k := range a {
+				z += math.Exp(a[k])
+				sum -= y[k] * a[k]
+			}
+			sum += math.Log(z)
+		}
+	}
+	return sum
+}
