@@ -14,9 +14,44 @@ const interiorLimit = 200
 // 0 <= a <= 1, with H_ij = y_i y_j K_ij / lambda. Its gradient H a - 1 is m - 1
 // for the margins m.
 type box struct {
-	h tensor.Mat[float64]
+	h quadratic
 	// s = 1 - a; z and w are the multipliers of a >= 0 and s >= 0.
 	a, s, z, w []float64
+}
+
+// quadratic is a positive semidefinite matrix H.
+type quadratic interface {
+	apply(a []float64) []float64 // H a
+	// plus returns a solver of H + diag(d), false if that is not positive.
+	plus(d []float64) (solve func(b []float64) []float64, ok bool)
+}
+
+// dense is H as it stands.
+type dense struct{ tensor.Mat[float64] }
+
+func (h dense) apply(a []float64) []float64 { return multiply(h.Mat, oneColumn(a)).Data }
+
+func (h dense) plus(d []float64) (func([]float64) []float64, bool) {
+	m := tensor.NewMat[float64](h.Rows, h.Cols)
+	copy(m.Data, h.Data)
+	for i, x := range d {
+		m.Data[i*m.Stride+i] += x
+	}
+	l, bad := decompose(m, 0, 1e-15)
+	return l.solve, bad < 0
+}
+
+// newBox starts in the middle.
+func newBox(h quadratic, n int) *box {
+	b := &box{h: h, a: make([]float64, n), s: make([]float64, n), z: make([]float64, n), w: make([]float64, n)}
+	for i := range n {
+		b.a[i], b.s[i] = 0.5, 0.5
+	}
+	for i, g := range b.gradient() {
+		start := max(1, math.Abs(g)) / 10
+		b.z[i], b.w[i] = max(g, 0)+start, max(-g, 0)+start
+	}
+	return b
 }
 
 // interior solves the hinge loss by Mehrotra's predictor-corrector method, which
@@ -24,23 +59,19 @@ type box struct {
 // at an end of their range, or a singular K.
 func (s Set) interior(ctx context.Context, tol float64) (Fitted, error) {
 	n := s.Gram.Rows
-	b := box{h: tensor.NewMat[float64](n, n), a: make([]float64, n), s: make([]float64, n), z: make([]float64, n), w: make([]float64, n)}
+	h := dense{tensor.NewMat[float64](n, n)}
 	for i := range n {
-		b.a[i], b.s[i] = 0.5, 0.5
 		for j, k := range s.Gram.Row(i) {
-			b.h.Data[i*n+j] = float64(s.Labels.Row(i)[0]*k) * s.Labels.Row(j)[0] / s.Lambda
+			h.Data[i*n+j] = float64(s.Labels.Row(i)[0]*k) * s.Labels.Row(j)[0] / s.Lambda
 		}
 	}
-	for i, g := range b.gradient() {
-		start := max(1, math.Abs(g)) / 10
-		b.z[i], b.w[i] = max(g, 0)+start, max(-g, 0)+start
-	}
+	b := newBox(h, n)
 	for step := 0; ; step++ {
 		fit := s.fitted(b.a)
 		fit.Sweeps = float64(step)
 		if fit.Gap <= tol {
 			// At a vertex of the constraints the proof is usually better still.
-			if exact := s.fitted(b.rounded()); exact.Gap <= fit.Gap {
+			if exact := s.fitted(b.rounded(h.Mat)); exact.Gap <= fit.Gap {
 				exact.Sweeps = fit.Sweeps
 				fit = exact
 			}
@@ -79,7 +110,7 @@ func (s Set) fitted(a []float64) Fitted {
 }
 
 func (b *box) gradient() []float64 {
-	g := multiply(b.h, oneColumn(b.a)).Data
+	g := b.h.apply(b.a)
 	for i := range g {
 		g[i]--
 	}
@@ -94,16 +125,15 @@ func (b *box) gradient() []float64 {
 func (b *box) step() bool {
 	n := len(b.a)
 	g := b.gradient()
-	m := tensor.NewMat[float64](n, n)
-	copy(m.Data, b.h.Data)
+	d := make([]float64, n)
 	mu := 0.0
 	for i := range n {
-		m.Data[i*n+i] += b.z[i]/b.a[i] + b.w[i]/b.s[i]
+		d[i] = b.z[i]/b.a[i] + b.w[i]/b.s[i]
 		mu += float64(b.a[i]*b.z[i]) + float64(b.s[i]*b.w[i])
 	}
 	mu /= float64(2 * n)
-	l, bad := decompose(m, 0, 1e-15)
-	if bad >= 0 {
+	system, ok := b.h.plus(d)
+	if !ok {
 		return false
 	}
 	da, dz, dw := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -113,7 +143,7 @@ func (b *box) step() bool {
 		for i := range rhs {
 			rhs[i] = -g[i] + (mu-ea[i])/b.a[i] - (mu-es[i])/b.s[i]
 		}
-		copy(da, l.solve(rhs))
+		copy(da, system(rhs))
 		for i, d := range da {
 			dz[i] = (mu-ea[i]-float64(b.z[i]*d))/b.a[i] - b.z[i]
 			dw[i] = (mu-es[i]+float64(b.w[i]*d))/b.s[i] - b.w[i]
@@ -168,12 +198,12 @@ func (b *box) longest(da, dz, dw []float64) float64 {
 
 // rounded returns the variables with those near an end of their range set to it
 // and the others such that their margins are 1, as far as they stay in the range.
-func (b *box) rounded() []float64 {
+func (b *box) rounded(full tensor.Mat[float64]) []float64 {
 	n := len(b.a)
 	a := make([]float64, n)
 	var free []int
 	for i := range n {
-		h := b.h.Data[i*n+i]
+		h := full.Row(i)[i]
 		switch {
 		case float64(h*b.a[i]) < b.z[i]:
 		case float64(h*b.s[i]) < b.w[i]:
@@ -187,9 +217,9 @@ func (b *box) rounded() []float64 {
 	}
 	m, rhs := tensor.NewMat[float64](len(free), len(free)), make([]float64, len(free))
 	for p, i := range free {
-		rhs[p] = 1 - dot64(b.h.Row(i), a)
+		rhs[p] = 1 - dot64(full.Row(i), a)
 		for q, j := range free {
-			m.Data[p*m.Stride+q] = b.h.Data[i*n+j]
+			m.Data[p*m.Stride+q] = full.Row(i)[j]
 		}
 	}
 	l, bad := decompose(m, 0, 1e-15)

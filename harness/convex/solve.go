@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"dgkip/harness/fmath"
 	"dgkip/harness/rng"
@@ -60,6 +59,9 @@ func (d Dual) Solve(ctx context.Context, tol float64, maxSweeps int) (Certificat
 	if !(tol > 0) {
 		return Certificate{}, fmt.Errorf("convex: the gap to reach is %v, and must be positive", tol)
 	}
+	if _, ok := d.Loss.(Hinge); ok && n > LargeHinge {
+		return d.largeHinge(ctx, tol, maxSweeps)
+	}
 	s := newAscent(d)
 	steps := 0
 	for {
@@ -74,9 +76,6 @@ func (d Dual) Solve(ctx context.Context, tol float64, maxSweeps int) (Certificat
 				return c, nil
 			}
 		}
-		if Debug != nil {
-			Debug(steps, c)
-		}
 		if math.IsNaN(c.Gap) {
 			return c, fmt.Errorf("convex: the features hold NaN or infinity")
 		}
@@ -90,7 +89,8 @@ func (d Dual) Solve(ctx context.Context, tol float64, maxSweeps int) (Certificat
 	}
 }
 
-var Debug func(int, Certificate)
+// LargeHinge is the number
+var LargeHinge = 512
 
 // ascent is the state of Solve.
 type ascent struct {
@@ -192,20 +192,27 @@ func logisticStep(m, a0, q float64) float64 {
 // advance makes some steps and returns how many rows of the Gram matrix they
 // took. The logistic loss, all of whose variables matter, moves each once, in a new
 // random order each time; the hinge, most of whose variables rest at an end of their
-// range, solves for a block of them.
+// range, takes the one with the largest share of the gap.
 func (s *ascent) advance() int {
+	n := len(s.alpha)
 	if _, ok := s.Loss.(Hinge); ok {
-		return s.block()
+		for k := range n {
+			i := s.worst()
+			if i < 0 {
+				return k
+			}
+			s.move(i, s.step(i, float64(s.Labels[i]*s.f[i])))
+		}
+		return n
 	}
-	for _, i := range s.order.Perm(len(s.alpha)) {
-		s.move(i)
+	for _, i := range s.order.Perm(n) {
+		s.move(i, s.target(i))
 	}
-	return len(s.alpha)
+	return n
 }
 
-// move sets variable i to its best value.
-func (s *ascent) move(i int) {
-	a := s.target(i)
+// move sets variable i to a.
+func (s *ascent) move(i int, a float64) {
 	w := (a - s.alpha[i]) * s.Labels[i] / s.Lambda
 	s.alpha[i] = a
 	if w == 0 {
@@ -218,90 +225,21 @@ func (s *ascent) move(i int) {
 	}
 }
 
-// BlockSize is how many variables of the hinge are solved for together, and
-// BlockSweeps and BlockShare say how well.
-var (
-	BlockSize   = 256
-	BlockSweeps = 20
-	BlockShare  = 0.05
-)
-
-// block solves for the variables with the largest shares of the gap, with the
-// others fixed, by coordinate ascent on the Gram matrix of these images alone,
-// which the caches hold. The rows are then read once for all.
-func (s *ascent) block() int {
-	in := s.worst(BlockSize)
-	n := len(in)
-	if n == 0 {
-		return 1
-	}
-	gram := make([]float64, n*n)
-	f, before := make([]float64, n), make([]float64, n)
-	for p, i := range in {
-		row := s.Gram.Row(i)
-		for q, j := range in {
-			gram[p*n+q] = float64(row[j])
-		}
-		f[p], before[p] = s.f[i], s.alpha[i]
-	}
-	first := 0.0
-	for sweep := range BlockSweeps {
-		left := 0.0
-		for p, i := range in {
-			y := s.Labels[i]
-			m := float64(y * f[p])
-			left += Hinge{}.Residual(m, s.alpha[i])
-			a := s.step(i, m)
-			w := (a - s.alpha[i]) * y / s.Lambda
-			s.alpha[i] = a
-			if w != 0 {
-				for q, k := range gram[p*n : (p+1)*n] {
-					f[q] += float64(w * k)
-				}
-			}
-		}
-		if sweep == 0 {
-			first = left
-		} else if left <= BlockShare*first {
-			break
-		}
-	}
-	w := make([]float64, n)
-	for p, i := range in {
-		w[p] = (s.alpha[i] - before[p]) * s.Labels[i] / s.Lambda
-	}
-	s.addRows(in, w)
-	return n
-}
-
-// addRows adds w_p times row in[p] of the Gram matrix to the outputs.
-func (s *ascent) addRows(in []int, w []float64) {
-	const piece = 2048
-	tensor.Parallel((len(s.f)+piece-1)/piece, func(t int) {
-		from, to := t*piece, min(len(s.f), (t+1)*piece)
-		for p, i := range in {
-			if w[p] != 0 {
-				tensor.AddRows64(s.f[from:to], tensor.MatOf(s.Gram.Row(i)[from:to], 1, to-from), w[p:p+1])
-			}
-		}
-	})
-}
-
-// worst returns the variables with the largest residuals of the hinge loss that
-// are not zero, n at most, in ascending order.
-func (s *ascent) worst(n int) []int {
-	v := make([]float64, len(s.alpha))
+// worst returns the variable with the largest residual of the hinge loss, -1 if
+// there is none. The residual is written out: it is computed more often than
+// anything else here.
+func (s *ascent) worst() int {
+	most, at := 0.0, -1
+	y, f := s.Labels[:len(s.alpha)], s.f[:len(s.alpha)]
 	for i, a := range s.alpha {
-		v[i] = Hinge{}.Residual(float64(s.Labels[i]*s.f[i]), a)
-	}
-	sorted := slices.Clone(v)
-	slices.Sort(sorted)
-	least := sorted[max(0, len(sorted)-n)]
-	var in []int
-	for i, x := range v {
-		if x > 0 && x >= least && len(in) < n {
-			in = append(in, i)
+		d := 1 - float64(y[i]*f[i])
+		v := -a * d
+		if d > 0 {
+			v = (1 - a) * d
+		}
+		if v > most {
+			most, at = v, i
 		}
 	}
-	return in
+	return at
 }

@@ -153,6 +153,10 @@ func (r Real) solve(ctx context.Context, p Problem) (*Theta, error) {
 	return t, nil
 }
 
+// maxThin bounds the features of the solver for more images than features, whose
+// time grows with their third power.
+const maxThin = 2500
+
 // maxExact bounds the training images of the solver for small sets, which is as
 // exact as can be, but whose time grows with the third power.
 const maxExact = 512
@@ -170,6 +174,20 @@ func (r Real) solveGram(ctx context.Context, p Problem, t *Theta) error {
 			return err
 		}
 		t.Weights, t.Gap, t.Sweeps = s.Weights, s.Gap, s.Sweeps
+		t.finish(phi)
+		return nil
+	}
+	if dim := Dim(r.Model, r.Data.Train.H, r.Data.Train.W); dim < n && dim <= maxThin && p.Loss != convex.SquaredLoss {
+		phi, err := r.Features(ctx)
+		if err != nil {
+			return err
+		}
+		r.phase("solving the " + string(p.Loss) + " model")
+		s, err := convex.Thin{Features: phi, Labels: Signs(r.Data.Train.Labels, 2).Data, Loss: p.Loss, Lambda: t.Lambda}.Solve(ctx, p.Gap)
+		if err != nil {
+			return err
+		}
+		t.Weights, t.Gap, t.Sweeps = tensor.MatOf(s.Theta, 1, len(s.Theta)), s.Gap, s.Sweeps
 		t.finish(phi)
 		return nil
 	}

@@ -1,0 +1,88 @@
+package convex
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+// thinProblem has features and labels that no model fits.
+func thinProblem(n, m int, loss Loss) Thin {
+	s := rng.Stream(7, "thin")
+	t := Thin{Features: tensor.NewMat[float32](n, m), Labels: make([]float64, n), Loss: loss, Lambda: float64(n) * 1e-6}
+	s.FillNormal(t.Features.Data, 0.2, 1/float32(math.Sqrt(float64(m))))
+	for i := range t.Labels {
+		f := 1.5*s.Normal64() + 3*float64(t.Features.Row(i)[0])*math.Sqrt(float64(m))
+		t.Labels[i] = math.Copysign(1, f)
+	}
+	return t
+}
+
+// Set solves the same problem by other means.
+func TestThinFindsWhatSetFinds(t *testing.T) {
+	for _, loss := range []Loss{LogisticLoss, HingeLoss} {
+		p := thinProblem(150, 12, loss)
+		got, err := p.Solve(context.Background(), 1e-6)
+		if err != nil {
+			t.Fatal(loss, err)
+		}
+		gram := tensor.NewMat[float64](150, 150)
+		tensor.Gram64(gram, p.Features)
+		want, err := Set{Gram: gram, Loss: loss, Labels: oneColumn(p.Labels), Lambda: p.Lambda}.Solve(context.Background(), 1e-8)
+		if err != nil {
+			t.Fatal(loss, err)
+		}
+		if math.Abs(got.Primal-want.Primal) > 2e-6*want.Primal || got.Dual > want.Primal {
+			t.Errorf("%s: %v (dual %v), want %v", loss, got.Primal, got.Dual, want.Primal)
+		}
+		primal := p.Lambda / 2 * got.Norm2
+		for i, f := range p.outputs(got.Theta) {
+			m := p.Labels[i] * f
+			if loss == HingeLoss {
+				primal += math.Max(0, 1-m)
+			} else {
+				primal += math.Log1p(math.Exp(-m))
+			}
+		}
+		if math.Abs(primal-got.Primal) > 1e-9*primal {
+			t.Errorf("%s: says %v, is %v", loss, got.Primal, primal)
+		}
+	}
+}
+
+// Thousands of images on which coordinate steps get nowhere take some dozen steps.
+func TestThinIsNotSlow(t *testing.T) {
+	for _, loss := range []Loss{LogisticLoss, HingeLoss} {
+		got, err := thinProblem(3000, 64, loss).Solve(context.Background(), 1e-4)
+		if err != nil || got.Sweeps > 60 {
+			t.Errorf("%s: %v steps, gap %v, %v", loss, got.Sweeps, got.Gap, err)
+		}
+	}
+}
+
+func TestThinRefuses(t *testing.T) {
+	p := thinProblem(20, 3, LogisticLoss)
+	p.Lambda = 0
+	if _, err := p.Solve(context.Background(), 1e-3); err == nil {
+		t.Error("lambda = 0 was accepted")
+	}
+	p = thinProblem(20, 3, SquaredLoss)
+	if _, err := p.Solve(context.Background(), 1e-3); err == nil {
+		t.Error("the squared loss was accepted")
+	}
+	for _, loss := range []Loss{LogisticLoss, HingeLoss} {
+		p = thinProblem(20, 3, loss)
+		p.Features.Data[4] = float32(math.NaN())
+		if _, err := p.Solve(context.Background(), 1e-3); err == nil {
+			t.Errorf("%s: NaN was accepted", loss)
+		}
+		stopped, stop := context.WithCancel(context.Background())
+		stop()
+		if _, err := thinProblem(20, 3, loss).Solve(stopped, 1e-3); err != context.Canceled {
+			t.Errorf("%s: got %v", loss, err)
+		}
+	}
+}
