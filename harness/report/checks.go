@@ -10,7 +10,7 @@ import (
 // records reproduce and which claims hold.
 func (r *Results) TerminalChecks(w io.Writer, screen Screen) error {
 	var b bytes.Buffer
-	if s := r.comparison(); s != nil {
+	if s := r.reproduced(); s != nil {
 		fmt.Fprintf(&b, "%s\n", plainText(s.title))
 		for _, part := range s.split(screen.Width) {
 			if err := part.text(&b, screen.Style); err != nil {

@@ -70,7 +70,7 @@ func (r *Results) runsCSV() []byte {
 		}
 	}
 	slices.Sort(names)
-	lines := [][]string{append(append(append([]string{}, axes...), "seed", "status", "key", "updates", secondsPerUpdate, "wall_seconds"), names...)}
+	lines := [][]string{append(append(append([]string{}, axes...), "seed", "status", "key", "updates", secondsPerUpdate, "shared_machine", "wall_seconds"), names...)}
 	for _, c := range r.Cells {
 		for _, run := range c.Runs {
 			l := append(pointOf(c.Cell, axes), strconv.FormatUint(run.Seed, 10))
@@ -79,11 +79,11 @@ func (r *Results) runsCSV() []byte {
 				if run.Failure != nil {
 					status = "failed"
 				}
-				lines = append(lines, append(append(l, status), make([]string, 4+len(names))...))
+				lines = append(lines, append(append(l, status), make([]string, 5+len(names))...))
 				continue
 			}
 			p := run.Record.Provenance
-			l = append(l, "done", run.Record.Result.Key, strconv.Itoa(run.Record.Result.Updates), shortest(p.Timing.Median), shortest(p.Wall))
+			l = append(l, "done", run.Record.Result.Key, strconv.Itoa(run.Record.Result.Updates), shortest(p.Timing.Median), strconv.FormatBool(p.Timing.Shared), shortest(p.Wall))
 			for _, m := range names {
 				text := ""
 				if v, ok := run.Record.Result.Metrics[m]; ok {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -35,7 +36,7 @@ func (r *Results) figure(f spec.Figure) picture {
 		if d, known := diagrams[f.Diagram]; known {
 			return d
 		}
-		r.problem("figure %s: there is no diagram %q", f.Name, f.Diagram)
+		r.problem("figure %s: there is no diagram %q; there are: %s", f.Name, f.Diagram, strings.Join(slices.Sorted(maps.Keys(diagrams)), ", "))
 		return nil
 	}
 	if !ok {
@@ -45,9 +46,6 @@ func (r *Results) figure(f spec.Figure) picture {
 	b.finish()
 	return b.c
 }
-
-// diagrams are drawings that need no records, by name.
-var diagrams = map[string]picture{}
 
 // figureBuilder makes a chart of records.
 type figureBuilder struct {

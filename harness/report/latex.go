@@ -92,7 +92,7 @@ func (e entry) latex() string {
 	if e.state != value {
 		return latexText(e.plain()) + latexMarks(e.marks)
 	}
-	t := latexText(e.text)
+	t := latexNumber(e.text)
 	if e.spread != "" {
 		t += "$\\pm$" + latexText(e.spread)
 	}
@@ -106,6 +106,14 @@ func (e entry) latex() string {
 		t += fmt.Sprintf(" (%d)", e.n)
 	}
 	return t + latexMarks(e.marks)
+}
+
+// latexNumber is latexText with a minus in front of a number, not a hyphen.
+func latexNumber(s string) string {
+	if len(s) > 1 && s[0] == '-' && s[1] >= '0' && s[1] <= '9' {
+		return "$-$" + latexText(s[1:])
+	}
+	return latexText(s)
 }
 
 func latexMarks(marks string) string {

@@ -98,6 +98,11 @@ func metricTitle(metric string) string {
 	if t, ok := metricTitles[metric]; ok {
 		return t
 	}
+	if loss, ok := strings.CutPrefix(metric, "transfer."); ok {
+		if loss, ok := strings.CutSuffix(loss, ".test_acc"); ok {
+			return "test accuracy after training with the " + loss + " loss"
+		}
+	}
 	return strings.NewReplacer("_", " ", ".", " ", "-", " ").Replace(metric)
 }
 

@@ -17,6 +17,9 @@ func (r *Results) pairs() *sheet {
 	if r.Spec.Table != nil {
 		b.t = *r.Spec.Table
 	}
+	if len(b.t.Values) > 0 {
+		return nil // columns show different things
+	}
 	b.t.Value = metricOr(b.t.Value)
 	b.layout()
 	l := b.lines[0]

@@ -133,12 +133,7 @@ func (r *Results) comparison() *sheet {
 		s.heads = append(s.heads, axisTitle(a))
 	}
 	s.heads = append(s.heads, "Metric")
-	within, beyond, missing, unjudged := 0, 0, 0, 0
-	var sources []string
 	for _, b := range all {
-		if !slices.Contains(sources, b.Source) {
-			sources = append(sources, b.Source)
-		}
 		var line row
 		for _, a := range axes {
 			v, _ := b.Cell.At(a)
@@ -160,7 +155,6 @@ func (r *Results) comparison() *sheet {
 		}
 		switch {
 		case b.Seeds == 0:
-			missing++
 			line.cells = []entry{{state: notRun}, {}, published, {}, {}, {}}
 		default:
 			ours := entry{state: value, text: format(b.Ours)}
@@ -179,38 +173,72 @@ func (r *Results) comparison() *sheet {
 					verdict = entry{state: value, text: "yes", good: 1}
 				}
 			}
-			switch {
-			case !b.Judged():
-				unjudged++
-			case b.Verdict == Holds:
-				within++
-			default:
-				beyond++
-			}
 			line.cells = []entry{ours, text(fixed(float64(b.Seeds), 0)), published, difference, allowed, verdict}
 		}
 		s.rows = append(s.rows, line)
 	}
 	s.spans(max(0, len(axes)-1))
-	s.caption = fmt.Sprintf("Published numbers (%s) and ours, accuracies in percent and times in seconds per update. Of %s: %d within what is allowed, %d beyond, %d not run",
-		list(sources), count(len(all), "number", "numbers"), within, beyond, missing)
-	if unjudged > 0 {
-		s.caption += fmt.Sprintf(", %d not judged", unjudged)
+	s.caption = r.selected(fmt.Sprintf("Published numbers (%s) and ours, accuracies in percent and times in seconds per update. Of %s.", list(sourcesOf(all)), tallyBesides(all, nil)) + allowedText)
+	s.notes = r.besideNotes(all)
+	return s
+}
+
+const allowedText = " Allowed is twice the root of the summed squares of both standard deviations, unless the experiment declares a tolerance; a published number stands for all that round to it."
+
+func sourcesOf(all []Beside) []string {
+	var out []string
+	for _, b := range all {
+		if !slices.Contains(out, b.Source) {
+			out = append(out, b.Source)
+		}
 	}
-	s.caption += ". Allowed is twice the combined spread, the root of the summed squares of both standard deviations, unless the experiment declares a tolerance; a published number stands for every number that rounds to it."
-	s.caption = r.selected(s.caption)
-	if r.anyMetric(all, isTime) {
-		s.notes = append(s.notes, "Times depend on the machine; the factor is ours over the published one, and it is judged only where a tolerance is declared.")
+	return out
+}
+
+// besideTally counts published numbers by what became of them.
+type besideTally struct{ all, within, beyond, missing, unjudged int }
+
+// tallyBesides counts those of the metrics meant; nil means all.
+func tallyBesides(all []Beside, meant func(metric string) bool) besideTally {
+	var t besideTally
+	for _, b := range all {
+		if meant != nil && !meant(b.Metric) {
+			continue
+		}
+		t.all++
+		switch {
+		case b.Seeds == 0:
+			t.missing++
+		case !b.Judged():
+			t.unjudged++
+		case b.Verdict == Holds:
+			t.within++
+		default:
+			t.beyond++
+		}
 	}
-	if slices.ContainsFunc(all, func(b Beside) bool { return b.Seeds == 1 && !b.Declared }) {
-		s.notes = append(s.notes, "With one seed of ours the published spread alone is known.")
-	}
-	if slices.ContainsFunc(all, func(b Beside) bool { return r.dataset(b.Cell.Dataset).BuiltIn }) {
-		s.notes = append(s.notes, "Data marked built-in is drawn by the program: its numbers cannot reproduce published ones.")
+	return t
+}
+
+func (t besideTally) String() string {
+	s := fmt.Sprintf("%s: %d within what is allowed, %d beyond, %d not run", count(t.all, "number", "numbers"), t.within, t.beyond, t.missing)
+	if t.unjudged > 0 {
+		s += fmt.Sprintf(", %d not judged", t.unjudged)
 	}
 	return s
 }
 
-func (r *Results) anyMetric(all []Beside, f func(string) bool) bool {
-	return slices.ContainsFunc(all, func(b Beside) bool { return f(b.Metric) })
+// besideNotes says what is to be kept in mind about a comparison.
+func (r *Results) besideNotes(all []Beside) []string {
+	var notes []string
+	if slices.ContainsFunc(all, func(b Beside) bool { return isTime(b.Metric) }) {
+		notes = append(notes, "Times depend on the machine; the factor is ours over the published one, and it is judged only where a tolerance is declared.")
+	}
+	if slices.ContainsFunc(all, func(b Beside) bool { return b.Seeds == 1 && !b.Declared }) {
+		notes = append(notes, "With one seed of ours the published spread alone is known.")
+	}
+	if slices.ContainsFunc(all, func(b Beside) bool { return r.dataset(b.Cell.Dataset).BuiltIn }) {
+		notes = append(notes, "Data marked built-in is drawn by the program: its numbers cannot reproduce published ones.")
+	}
+	return append(notes, r.misprints()...)
 }

@@ -35,6 +35,9 @@ type Options struct {
 	// Command is how the program is started, "go run ." if empty. It stands in
 	// front of the commands that repeat a cell.
 	Command string
+
+	// plain leaves the profile out of names.
+	plain bool
 }
 
 func (o Options) command() string {
@@ -49,6 +52,9 @@ const selectionSuffix = "-selection"
 
 // stem is Stem with a mark for a selection.
 func (r *Results) stem() string {
+	if r.options.plain {
+		return r.Spec.Name
+	}
 	if r.options.Only.Empty() {
 		return Stem(r.Spec)
 	}

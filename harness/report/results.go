@@ -149,10 +149,15 @@ func (r *Results) dataset(name string) store.Dataset {
 	if d, ok := r.data[name]; ok {
 		return d
 	}
-	if d, ok := r.options.Datasets[name]; ok {
-		return d
+	own := r.Spec.Data[name]
+	d, known := r.options.Datasets[name]
+	if !known {
+		d = r.options.Datasets[own.Use]
 	}
-	return store.Dataset{Title: r.Spec.Data[name].Title}
+	if own.Title != "" {
+		d.Title = own.Title
+	}
+	return d
 }
 
 // trace reads a run's trace once. It is nil if it cannot be read.

@@ -56,7 +56,7 @@ func (r *Results) table() *sheet {
 	if b.t.Value == "" {
 		b.t.Value = "test_acc"
 	}
-	if b.t.Mark == nil {
+	if b.t.Mark == nil && len(b.t.Values) == 0 {
 		b.t.Mark = []string{"best", "second"}
 	}
 	b.layout()
@@ -76,20 +76,12 @@ func (b *tableBuilder) layout() {
 	}
 	b.rows = b.r.slots(b.rowAxes)
 	b.columns = b.r.slots(b.t.Columns)
-	unit := func(metric string) line {
-		l := line{metric: metric, scale: scaleOf(metric, 0), lower: lowerIsBetter(metric), spread: b.t.Spread}
-		l.format = func(x float64) string { return fixed(x, b.t.Digits) }
-		if isTime(metric) {
-			l.format = seconds
-		}
-		return l
-	}
-	first := unit(b.t.Value)
+	first := b.unit(b.t.Value)
 	first.scale = scaleOf(b.t.Value, b.t.Scale)
 	first.lower = b.t.Lower || first.lower
 	b.lines = []line{first}
 	if b.t.Time && b.t.Value != secondsPerUpdate {
-		second := unit(secondsPerUpdate)
+		second := b.unit(secondsPerUpdate)
 		second.spread = "none"
 		b.lines = append(b.lines, second)
 	}
@@ -105,6 +97,32 @@ func (b *tableBuilder) layout() {
 		s.columns = append(s.columns, c.title)
 	}
 	s.groups = b.groups()
+}
+
+// unit is the line that shows a metric.
+func (b *tableBuilder) unit(metric string) line {
+	l := line{metric: metric, scale: scaleOf(metric, 0), lower: lowerIsBetter(metric), spread: b.t.Spread}
+	l.format = func(x float64) string { return fixed(x, b.t.Digits) }
+	if isTime(metric) {
+		l.format = seconds
+	}
+	return l
+}
+
+// in is what a line shows in a column: another metric than elsewhere, where the
+// spec says so for one of the column's values.
+func (b *tableBuilder) in(l line, column slot) line {
+	if l.metric != b.t.Value {
+		return l
+	}
+	for _, v := range column.values {
+		if metric := b.t.Values[v]; metric != "" {
+			other := b.unit(metric)
+			other.lower = l.lower
+			return other
+		}
+	}
+	return l
 }
 
 // slots lists the combinations of axes that cells have, in the grid's order.
@@ -194,7 +212,8 @@ func (b *tableBuilder) at(row, column slot) *CellRuns {
 func (b *tableBuilder) fill() {
 	b.machines = machinesOf(b.r.Cells)
 	for _, c := range b.r.Cells {
-		if x, _ := c.values(b.t.Value); len(x) > b.most {
+		column := slot{values: pointOf(c.Cell, b.t.Columns)}
+		if x, _ := c.values(b.in(b.lines[0], column).metric); len(x) > b.most {
 			b.most = len(x)
 		}
 		b.builtIn = b.builtIn || b.r.dataset(c.Cell.Dataset).BuiltIn
@@ -214,7 +233,7 @@ func (b *tableBuilder) fill() {
 			}
 			means := make([]*float64, len(b.columns))
 			for i, cs := range b.columns {
-				e, mean := b.entry(b.at(rs, cs), rs, cs, l)
+				e, mean := b.entry(b.at(rs, cs), rs, cs, b.in(l, cs))
 				r.cells = append(r.cells, e)
 				if !b.unmarked(cs) {
 					means[i] = mean
@@ -343,6 +362,11 @@ func (b *tableBuilder) explain() {
 		what += " in percent"
 	}
 	sentences := []string{sentence(b.r.Spec.Title), sentence(b.t.Caption), capital(what) + b.spreadText(l) + "."}
+	for _, c := range b.columns {
+		if m := b.in(l, c).metric; m != l.metric {
+			sentences = append(sentences, sentence(c.title+": "+metricTitle(m)))
+		}
+	}
 	var unmarked []string
 	for _, c := range b.columns {
 		if b.unmarked(c) {

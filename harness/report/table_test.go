@@ -18,7 +18,7 @@ import (
 // committed.
 func TestTableGoldens(t *testing.T) {
 	r := loadDemo(t)
-	for _, s := range []*sheet{r.table(), r.comparison(), r.pairs(), r.claimSheet()} {
+	for _, s := range []*sheet{r.table(), r.reproduced(), r.comparison(), r.pairs(), r.claimSheet()} {
 		golden(t, s.name+".tex", s.latex("the experiment demo (profile desk)"))
 		golden(t, s.name+".md", s.markdown())
 		golden(t, s.name+".html", s.html())
@@ -245,7 +245,7 @@ func TestLatexCompiles(t *testing.T) {
 	for _, p := range []string{"booktabs", "graphicx", "multirow", "rotating"} {
 		packages += `\IfFileExists{` + p + `.sty}{\usepackage{` + p + `}}{}`
 	}
-	body := `\input{tables/demo}\input{tables/demo-comparison}\input{tables/demo-pairs}\input{tables/demo-claims}{\def\dgkipsideways{}\input{tables/demo}}`
+	body := `\input{tables/demo}\input{tables/demo-reproduced}\input{tables/demo-comparison}\input{tables/demo-pairs}\input{tables/demo-claims}{\def\dgkipsideways{}\input{tables/demo}}`
 	for name, doc := range map[string]string{"all": packages + `\begin{document}` + body + `\input{figures/demo-process}`, "bare": `\begin{document}` + body} {
 		if err := os.WriteFile(filepath.Join(dir, name+".tex"), []byte(`\documentclass{article}`+doc+`\end{document}`), 0o666); err != nil {
 			t.Fatal(err)

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
@@ -24,7 +27,7 @@ type Outcome struct {
 // the store. Every file appears at once with all its content or stays as it was.
 //
 // Names are those of Stem, with what the file holds behind them: the table itself
-// has nothing, further ones -comparison, -pairs, -claims and -runs, and figures
+// has nothing, further ones -reproduced, -comparison, -pairs, -claims and -runs, and figures
 // their names. What o.Only selects has -selection behind Stem, and the page
 // index-selection.html: the files of the whole stay as they were. Files of a table
 // or figure that there is nothing to show of any more are removed.
@@ -93,17 +96,21 @@ func (w *writer) experiment(r *Results) section {
 	if t := r.Spec.Table; t != nil && t.Value != "" && t.Value != metrics[0] && t.Value != metrics[1] {
 		metrics = append([]string{t.Value}, metrics...)
 	}
+	if t := r.Spec.Table; t != nil {
+		for _, column := range slices.Sorted(maps.Keys(t.Values)) {
+			if m := t.Values[column]; !slices.Contains(metrics, m) {
+				metrics = append(metrics, m)
+			}
+		}
+	}
 	if len(r.Spec.Cells) > 0 {
 		main := r.table()
 		w.sheet(main, source)
 		w.put("tables/"+stem+".csv", r.tableCSV(metrics))
 		w.put("tables/"+stem+"-runs.csv", r.runsCSV())
 		sec.sheets = append(sec.sheets, main)
-		for _, further := range []struct {
-			name string
-			s    *sheet
-		}{{"comparison", r.comparison()}, {"pairs", r.pairs()}, {"claims", r.claimSheet()}} {
-			s := further.s
+		for _, further := range r.furtherSheets() {
+			s := further.sheet
 			if s == nil {
 				for _, format := range []string{"tex", "md", "html", "csv"} {
 					w.remove("tables/" + stem + "-" + further.name + "." + format)
@@ -116,18 +123,13 @@ func (w *writer) experiment(r *Results) section {
 		}
 	}
 	for _, f := range r.Spec.Figures {
-		v := shown{name: stem + "-" + f.Name, caption: sentence(f.Title)}
-		p := r.figure(f)
+		v, p := r.shown(f)
 		if p == nil {
 			for _, format := range append([]string{"tex"}, figureFormats...) {
 				w.remove("figures/" + v.name + "." + format)
 			}
 			continue
 		}
-		if c, ok := p.(*chart); ok {
-			v.caption = c.caption
-		}
-		v.caption = r.selected(v.caption)
 		for _, format := range figureFormats {
 			b, err := render(p, format)
 			if err != nil {
@@ -144,6 +146,27 @@ func (w *writer) experiment(r *Results) section {
 		sec.figures = append(sec.figures, v)
 	}
 	return sec
+}
+
+// furtherSheet is a table beside the main one; nil where there is nothing in it.
+type furtherSheet struct {
+	name  string
+	sheet *sheet
+}
+
+func (r *Results) furtherSheets() []furtherSheet {
+	return []furtherSheet{{"reproduced", r.reproduced()}, {"comparison", r.comparison()}, {"pairs", r.pairs()}, {"claims", r.claimSheet()}}
+}
+
+// shown makes a figure, nil if there is nothing to show, and its name and caption.
+func (r *Results) shown(f spec.Figure) (shown, picture) {
+	v := shown{name: r.stem() + "-" + f.Name, caption: strings.TrimSpace(sentence(f.Title) + " " + sentence(f.Caption))}
+	p := r.figure(f)
+	if c, ok := p.(*chart); ok {
+		v.caption = c.caption
+	}
+	v.caption = r.selected(v.caption)
+	return v, p
 }
 
 func (w *writer) sheet(s *sheet, source string) {

@@ -406,6 +406,11 @@ func (r *reader) crossCheck(all []*reader) {
 			heads = append(heads, values[a]...)
 		}
 		names(t, "unmarked", heads, "a column")
+		for _, column := range slices.Sorted(maps.Keys(r.doc.Table.Values)) {
+			if !slices.Contains(heads, column) {
+				r.d.faultKey(t.table["values"].table[column], fmt.Sprintf("%q is not a column", column), nearest.Hint(column, heads))
+			}
+		}
 		if g := t.table["group"]; g != nil {
 			for _, one := range g.list {
 				names(one, "columns", heads, "a column")

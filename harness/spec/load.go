@@ -47,6 +47,7 @@ type document struct {
 	Eval      *node            `toml:"eval"`
 	Seeds     seeds            `toml:"seeds"`
 	Limits    Limits           `toml:"limits"`
+	Cache     Cache            `toml:"cache"`
 	Table     *Table           `toml:"table"`
 	Figure    []Figure         `toml:"figure"`
 	Published []Published      `toml:"published"`
@@ -186,7 +187,7 @@ func (r *reader) spec(root *node) *Spec {
 	}
 	s := &Spec{
 		File: r.file, Name: doc.Name, Title: doc.Title, About: doc.About, Profile: r.options.Profile,
-		Data: doc.Data, Titles: map[string]string{}, Limits: doc.Limits, Table: doc.Table,
+		Data: doc.Data, Titles: map[string]string{}, Limits: doc.Limits, Cache: doc.Cache, Table: doc.Table,
 		Figures: doc.Figure, Claims: doc.Claim,
 	}
 	r.out = s
@@ -336,21 +337,13 @@ func (r *reader) published() {
 			r.d.fault(n, fmt.Sprintf("from %q: %v", p.From, err), "")
 			continue
 		}
-		root, faults := parse(file, text)
+		from, root, faults := readPublished(file, text)
 		r.d.faults = append(r.d.faults, faults...)
 		if root == nil {
 			continue
 		}
-		var doc struct {
-			Schema    int         `toml:"schema" required:"true"`
-			Name      string      `toml:"name"`
-			Title     string      `toml:"title"`
-			About     string      `toml:"about"`
-			Published []Published `toml:"published"`
-		}
-		r.d.into(root, &doc, "the file")
 		found := false
-		for j, q := range doc.Published {
+		for j, q := range from {
 			if p.Of != "" && q.Source != p.Of {
 				continue
 			}
@@ -380,6 +373,24 @@ func (r *reader) published() {
 			r.d.fault(n, fmt.Sprintf("%s has no published numbers from %q", p.From, p.Of), "")
 		}
 	}
+}
+
+// readPublished reads a file of published numbers. The root is nil if it is no TOML.
+func readPublished(file, text string) ([]Published, *node, Faults) {
+	root, faults := parse(file, text)
+	if root == nil {
+		return nil, nil, faults
+	}
+	var doc struct {
+		Schema    int         `toml:"schema" required:"true"`
+		Name      string      `toml:"name"`
+		Title     string      `toml:"title"`
+		About     string      `toml:"about"`
+		Published []Published `toml:"published"`
+	}
+	d := decoder{faults: faults}
+	d.into(root, &doc, "the file")
+	return doc.Published, root, d.faults
 }
 
 // isExperiment tells whether a file has what makes an experiment of it, if only in

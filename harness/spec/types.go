@@ -11,6 +11,7 @@ package spec
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 
 	"dgkip/harness/data"
@@ -30,6 +31,7 @@ type Spec struct {
 	Excluded []Excluded
 	Seeds    []uint64
 	Limits   Limits
+	Cache    Cache
 	Data     map[string]Data   // the [data.NAME] sections
 	Titles   map[string]string // of methods' columns, by name
 
@@ -163,13 +165,24 @@ type Limits struct {
 	Timeout Duration `toml:"timeout"` // 0 for none
 }
 
+// Cache says how much of what runs share may be kept on disk from one start of the
+// program to the next: nothing unless the experiment asks for it. It is no part of
+// a run's identity.
+type Cache struct {
+	Disk Size `toml:"disk"`
+}
+
 // Table says how records become a table.
 type Table struct {
 	Rows    []string `toml:"rows" required:"true"`    // axes, the outer first
 	Columns []string `toml:"columns" required:"true"` // axes
 	Value   string   `toml:"value"`                   // a metric; "test_acc" if empty
-	Scale   float64  `toml:"scale"`                   // 100 if 0
-	Digits  int      `toml:"digits" min:"0" max:"9"`  // 2 if not given
+
+	// Values are the metrics of columns that show another one than Value.
+	Values map[string]string `toml:"values"`
+
+	Scale   float64  `toml:"scale"`                  // 100 if 0
+	Digits  int      `toml:"digits" min:"0" max:"9"` // 2 if not given
 	Spread  string   `toml:"spread" enum:"sd,t95,none"`
 	Mark    []string `toml:"mark" enum:"best,second"`
 	Lower   bool     `toml:"lower_is_better"`
@@ -232,6 +245,10 @@ type Published struct {
 	Scale  float64           `toml:"scale"`  // published = scale * ours; 100 for accuracies if 0
 	Values map[string]Number `toml:"values"` // by column
 
+	// Best and Second are the columns that the source itself marks so.
+	Best   []string `toml:"best"`
+	Second []string `toml:"second"`
+
 	// Tolerance is how far from the published mean our own may lie for a check to
 	// pass, in published units; 0 means twice the combined spread.
 	Tolerance float64 `toml:"tolerance" min:"0"`
@@ -287,6 +304,16 @@ func (p Published) Check() error {
 		return &method.BadSetting{Key: "values", Why: "is missing: the published numbers by column"}
 	case p.From == "" && p.Of != "":
 		return &method.BadSetting{Key: "of", Why: "goes with from"}
+	}
+	return first(p.marked("best", p.Best), p.marked("second", p.Second))
+}
+
+// marked checks that marks are on columns with a value.
+func (p Published) marked(key string, columns []string) error {
+	for _, c := range columns {
+		if _, ok := p.Values[c]; !ok {
+			return &method.BadSetting{Key: key, Why: fmt.Sprintf("names %q, of which there is no value", c)}
+		}
 	}
 	return nil
 }
