@@ -3,7 +3,14 @@
 package all
 
 import (
+	_ "dgkip/baselines/dc"
+	_ "dgkip/baselines/dd"
+	_ "dgkip/baselines/dsa"
+	_ "dgkip/baselines/herding"
+	_ "dgkip/baselines/kip"
+	_ "dgkip/baselines/kmeans"
 	_ "dgkip/baselines/random"
 	_ "dgkip/baselines/whole"
+	_ "dgkip/harness/dgkip"
 	_ "dgkip/harness/eval"
 )

@@ -101,6 +101,9 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	if f.list {
 		return f.printList(out)
 	}
+	if f.paper && f.exp == "" && !f.plan && f.verify == 0 && f.eval == "" {
+		return f.paperAlone(ctx, out)
+	}
 	if f.exp == "" {
 		return usageError(errors.New("no experiment was named\nhint: -exp NAME runs one, -list shows them, -h all flags"))
 	}
@@ -113,9 +116,10 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 		return usageError(err)
 	}
 	s := store.Open(f.out)
+	s.Recover()
 	wanted := request{Specs: specs, Only: filter, Store: s}
 	if f.collect {
-		return f.report(out, errOut, wanted)
+		return f.report(ctx, out, errOut, wanted)
 	}
 	if tensor.Slow() && !f.quiet {
 		fmt.Fprintln(errOut, "note: no vector instructions are in use on this machine, so computing is about a hundred times slower")
@@ -133,18 +137,22 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	wanted.Plan = plan
 	switch {
 	case f.plan:
-		return printPlan(out, plan, s)
+		return f.printPlan(out, plan, s)
 	case f.eval != "":
 		return f.evalFile(ctx, out, plan, board)
 	case f.verify > 0:
 		return f.verifyRecords(ctx, out, plan, s, board)
 	}
-	outcome, err := engine.Execute(ctx, plan, s, f.options(board))
+	options := f.options(board)
+	if budget := cacheBudget(specs); budget > 0 {
+		options.Disk = s.Cache(budget, func(text string) { board.Printf("note: %s", text) })
+	}
+	outcome, err := engine.Execute(ctx, plan, s, options)
 	board.Close()
 	if err != nil {
 		return err
 	}
-	reported := f.report(out, errOut, wanted)
+	reported := f.report(ctx, out, errOut, wanted)
 	if reported != nil && outcome.Failed == 0 {
 		return reported
 	}
@@ -159,6 +167,15 @@ func (f *flags) options(board *progress.Board) engine.Options {
 		Jobs: f.jobs, Threads: runtime.GOMAXPROCS(0), Retry: f.retry, Force: f.force, CheckpointEvery: checkpointEvery,
 		Args: f.args, Kernels: tensor.Path(), Board: board,
 	}
+}
+
+// cacheBudget is the largest that an experiment asks for.
+func cacheBudget(specs []*spec.Spec) int64 {
+	var most spec.Size
+	for _, s := range specs {
+		most = max(most, s.Cache.Disk)
+	}
+	return int64(most)
 }
 
 func hasCells(specs []*spec.Spec) bool {

@@ -6,13 +6,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,6 +25,7 @@ import (
 	"dgkip/harness/method"
 	"dgkip/harness/rng"
 	"dgkip/harness/store"
+	"dgkip/harness/tensor"
 )
 
 // slow moves random images, as slowly as $SLOW_MS says, and goes wrong as it is
@@ -35,8 +39,23 @@ func (*slow) Info() method.Info {
 	return method.Info{Name: "slow", Title: "Slow", About: "for tests", Version: 1, Protocol: "network"}
 }
 
+// Estimate implements method.Estimator.
+func (m *slow) Estimate(method.Sizes) method.Estimate {
+	return method.Estimate{Updates: m.Updates, Flops: 1}
+}
+
 func (m *slow) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
 	delay, _ := strconv.Atoi(os.Getenv("SLOW_MS"))
+	if file := os.Getenv("STARTS"); file != "" && p.Resume == nil {
+		if err := appendLine(file, fmt.Sprint(p.IPC, " ", p.Seed)); err != nil {
+			return nil, err
+		}
+	}
+	if disk := p.Shared.Disk(); disk != nil {
+		if err := shelve(disk, fmt.Sprint("slow ", p.Seed)); err != nil {
+			return nil, err
+		}
+	}
 	set, err := method.Choose(p, rng.Stream(p.Seed, "slow"))
 	if err != nil {
 		return nil, err
@@ -79,8 +98,49 @@ func (m *slow) Distill(ctx context.Context, p method.Problem, observe func(metho
 	return set, nil
 }
 
+// shelve keeps a text on disk, or finds it there.
+func shelve(disk method.Disk, name string) error {
+	var wrong error
+	if disk.Load(name, func(r io.Reader) error {
+		b, err := io.ReadAll(r)
+		if err == nil && string(b) != name {
+			wrong = fmt.Errorf("on disk is %q under %q", b, name)
+		}
+		return err
+	}) {
+		return errors.Join(wrong, appendLine("found.log", name))
+	}
+	disk.Save(name, int64(len(name)), func(w io.Writer) error {
+		_, err := io.WriteString(w, name)
+		return err
+	})
+	return nil
+}
+
+// appendLine adds a line to a file, as one write that several processes may do.
+func appendLine(file, line string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(line + "\n")
+	return errors.Join(err, f.Close())
+}
+
+// broken is a protocol that panics.
+type broken struct{}
+
+func (*broken) Info() method.ProtocolInfo {
+	return method.ProtocolInfo{Name: "broken", Version: 1, About: "for tests"}
+}
+
+func (*broken) Score(context.Context, method.Trial, func(method.Step)) (*method.Scores, error) {
+	panic("out of order")
+}
+
 func init() {
 	method.Register(func() method.Method { return &slow{Updates: 6} })
+	method.RegisterProtocol(func() method.Protocol { return new(broken) })
 }
 
 func TestMain(m *testing.M) {
@@ -164,6 +224,9 @@ func TestScripts(t *testing.T) {
 			)
 		},
 		Condition: func(cond string) (bool, error) {
+			if path, ok := strings.CutPrefix(cond, "kernel:"); ok {
+				return slices.Contains(tensor.Paths(), path), nil
+			}
 			switch cond {
 			case "mount":
 				return canMount(), nil
@@ -175,7 +238,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code": code, "edit": edit, "waitfor": waitfor, "signal": signalled, "samerecords": sameRecords,
 			"readonly": readonly, "tmpfs": tmpfs, "grow": grow, "files": files,
-			"tamper": tamper, "copyset": copySet, "spoil": spoil,
+			"tamper": tamper, "copyset": copySet, "spoil": spoil, "lines": lines, "sessions": sessions, "recorded": recorded, "shared": shared,
 		},
 	})
 }
@@ -236,28 +299,92 @@ func await(pattern string) error {
 	return fmt.Errorf("%s did not appear", pattern)
 }
 
-// signal PATTERN dgkip args... starts the program, interrupts it when the file is
-// there, and expects exit code 130.
+// lines FILE N counts lines.
+func lines(ts *testscript.TestScript, _ bool, args []string) {
+	if got := strings.Count(ts.ReadFile(args[0]), "\n"); fmt.Sprint(got) != args[1] {
+		ts.Fatalf("%s has %d lines, want %s:\n%s", args[0], got, args[1], ts.ReadFile(args[0]))
+	}
+}
+
+// records reads the records in a folder.
+func records(ts *testscript.TestScript, dir string) []*store.Record {
+	s := store.Open(ts.MkAbs(dir))
+	keys, err := s.Keys()
+	ts.Check(err)
+	var all []*store.Record
+	for _, key := range keys {
+		r, err := s.Get(key)
+		ts.Check(err)
+		all = append(all, r)
+	}
+	return all
+}
+
+// sessions DIR N COUNT expects that so many records were made in N sessions of
+// work, that is, from a checkpoint if N is more than 1.
+func sessions(ts *testscript.TestScript, _ bool, args []string) {
+	got := 0
+	for _, r := range records(ts, args[0]) {
+		if fmt.Sprint(len(r.Provenance.Sessions)) == args[1] {
+			got++
+		}
+	}
+	if fmt.Sprint(got) != args[2] {
+		ts.Fatalf("%d records of %s were made in %s sessions, want %s", got, args[0], args[1], args[2])
+	}
+}
+
+// shared DIR N counts records whose processor time and memory are said to be those
+// of several runs.
+func shared(ts *testscript.TestScript, _ bool, args []string) {
+	got := 0
+	for _, r := range records(ts, args[0]) {
+		if r.Provenance.Shared {
+			got++
+		}
+	}
+	if fmt.Sprint(got) != args[1] {
+		ts.Fatalf("%d records of %s have shared usage, want %s", got, args[0], args[1])
+	}
+}
+
+// recorded DIR expects that a command just printed the score that is recorded
+// in DIR for the one set there.
+func recorded(ts *testscript.TestScript, _ bool, args []string) {
+	all := records(ts, args[0])
+	if len(all) != 1 {
+		ts.Fatalf("%d records in %s, want one", len(all), args[0])
+	}
+	r := all[0].Result
+	want := fmt.Sprintf(": %d images, %.2f %%, errors %v of %v\n", r.Images, 100*r.Metrics["test_acc"], r.Counts["test_errors"], r.Counts["test_images"])
+	if got := ts.ReadFile("stdout"); !strings.HasSuffix(got, want) {
+		ts.Fatalf("printed %q, but recorded is %q", got, want)
+	}
+}
+
+// signal INT|TERM PATTERN dgkip args... starts the program, sends it the signal when
+// the file is there, and expects exit code 130.
 func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	if runtime.GOOS == "windows" {
 		ts.Logf("SKIPPED: no interrupts can be sent here")
 		return
 	}
+	send := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM}[args[0]]
 	path := ""
 	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
-		if _, err := os.Stat(filepath.Join(dir, args[1])); err == nil {
-			path = filepath.Join(dir, args[1])
+		if _, err := os.Stat(filepath.Join(dir, args[2])); err == nil {
+			path = filepath.Join(dir, args[2])
 			break
 		}
 	}
-	cmd := exec.Command(path, args[2:]...)
+	cmd := exec.Command(path, args[3:]...)
 	cmd.Dir = ts.MkAbs(".")
 	cmd.Env = append(os.Environ(), "SLOW_MS="+ts.Getenv("SLOW_MS"), "CHECKPOINT_MS="+ts.Getenv("CHECKPOINT_MS"))
 	var out bytes.Buffer
 	cmd.Stderr = &out
 	ts.Check(cmd.Start())
-	waiting := await(ts.MkAbs(args[0]))
-	ts.Check(cmd.Process.Signal(os.Interrupt))
+	waiting := await(ts.MkAbs(args[1]))
+	ts.Check(cmd.Process.Signal(send))
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
 		ts.Fatalf("ended with %v, want exit code 130:\n%s", err, &out)

@@ -34,8 +34,11 @@ Instead of running
   -verify N       make N recorded runs again and compare them byte for byte
   -eval FILE.npz  score a distilled set from elsewhere as the experiment would
 Checks and outputs
-  -check          exit with 3 if a claim or a published number is not met
-  -paper          write tables and figures for LaTeX to paper/generated
+  -check          exit with 3 if a claim or a published number is not met, or
+                  there is none that the records could be judged by
+  -paper          write what paper/paper.tex takes from the records to
+                  paper/generated, and paper/paper.pdf if LaTeX is installed;
+                  needs no -exp
   -out DIR        folder of records, tables and figures (default results)
   -quiet          show failures and results only
 Machine and data
@@ -133,8 +136,8 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 	if len(modes) > 1 {
 		return usageError(fmt.Errorf("%s do not go together\nhint: give one of them", strings.Join(modes, " and ")))
 	}
-	if f.force && (f.collect || f.plan || f.verify > 0 || f.eval != "") {
-		return usageError(errors.New("-force is for runs, and none are made with -plan, -collect, -verify or -eval\nhint: leave it out"))
+	if err := useless(given); err != nil {
+		return err
 	}
 	if f.data != "" {
 		if info, err := os.Stat(f.data); err != nil || !info.IsDir() {
@@ -149,6 +152,33 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 	if f.eval != "" {
 		if _, err := os.Stat(f.eval); err != nil {
 			return usageError(fmt.Errorf("-eval: %w", err))
+		}
+	}
+	return nil
+}
+
+// noUse lists the flags that make no difference to what a mode does, so that whoever
+// gives one expects something else. Those about the machine, the data and the folder
+// of records are fit for a script that gives them always.
+var noUse = []struct {
+	mode, flags, hint string
+}{
+	{"list", "exp seeds only retry force check paper jobs", "-list shows all there is, and runs nothing"},
+	{"plan", "force check paper", "-plan tells what would run; without it the runs are made"},
+	{"collect", "retry force jobs", "-collect makes no runs; without it they are made"},
+	{"verify", "retry force check paper", "-verify compares records with runs made again; -collect -check judges claims by them"},
+	{"eval", "retry force check paper jobs", "-eval scores one file, and leaves the records alone"},
+}
+
+func useless(given map[string]bool) error {
+	for _, one := range noUse {
+		if !given[one.mode] {
+			continue
+		}
+		for name := range strings.FieldsSeq(one.flags) {
+			if given[name] {
+				return usageError(fmt.Errorf("-%s has no use with -%s\nhint: %s", name, one.mode, one.hint))
+			}
 		}
 	}
 	return nil

@@ -32,10 +32,11 @@ var mayImport = map[string]string{
 	"harness/store":             "harness/spec harness/method harness/env",
 	"harness/engine":            "harness/spec harness/method harness/data harness/teacher harness/eval harness/store harness/progress harness/env harness/rng",
 	"harness/nn":                "harness/tensor harness/rng harness/optim harness/fmath",
+	"harness/augment":           "harness/tensor harness/rng harness/fmath",
 	"harness/features":          "harness/nn harness/tensor harness/rng harness/fmath",
 	"harness/convex":            "harness/nn harness/tensor harness/rng harness/fmath",
 	"harness/teacher":           "harness/method harness/data harness/features harness/convex harness/tensor harness/rng harness/fmath",
-	"harness/eval":              "harness/method harness/data harness/nn harness/features harness/convex harness/teacher harness/optim harness/tensor harness/rng harness/fmath",
+	"harness/eval":              "harness/method harness/data harness/nn harness/augment harness/features harness/convex harness/teacher harness/optim harness/tensor harness/rng harness/fmath",
 	"harness/dgkip":             forMethods,
 	"harness/report":            "harness/store harness/stats harness/spec harness/method harness/nearest",
 	"baselines/all":             "*", // it registers everything
@@ -45,7 +46,7 @@ var mayImport = map[string]string{
 }
 
 // forMethods is what a method may import.
-const forMethods = "harness/method harness/data harness/nn harness/features harness/convex harness/teacher harness/optim harness/tensor harness/rng harness/fmath"
+const forMethods = "harness/method harness/data harness/nn harness/augment harness/features harness/convex harness/teacher harness/optim harness/tensor harness/rng harness/fmath"
 
 // onlyIn says which packages may import those of others.
 var onlyIn = map[string]string{
@@ -64,7 +65,7 @@ var onlyIn = map[string]string{
 
 // numeric packages know no clock, no log, and no random numbers but those of rng.
 var numeric = []string{
-	"harness/tensor", "harness/fmath", "harness/optim", "harness/nn", "harness/features", "harness/convex", "harness/teacher",
+	"harness/tensor", "harness/fmath", "harness/optim", "harness/nn", "harness/augment", "harness/features", "harness/convex", "harness/teacher",
 	"harness/eval", "harness/dgkip", "harness/method", "baselines/dd", "baselines/dc", "baselines/dsa", "baselines/kip",
 	"baselines/random", "baselines/whole", "baselines/herding", "baselines/kmeans",
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"dgkip/harness/engine"
@@ -108,7 +109,7 @@ func (f *flags) evalFile(ctx context.Context, out io.Writer, p *engine.Plan, boa
 			continue
 		}
 		seen[way] = true
-		data, test, err := r.Data.Load(ctx)
+		data, test, err := r.Data.Images(ctx)
 		if err != nil {
 			return err
 		}
@@ -120,16 +121,26 @@ func (f *flags) evalFile(ctx context.Context, out io.Writer, p *engine.Plan, boa
 			return usageError(fmt.Errorf("-eval for %s: %w\nhint: -only dataset:NAME selects the dataset that the file is of", r.Cell.Dataset, err))
 		}
 		line := board.Start(fmt.Sprintf("%s on %s %s seed %d", filepath.Base(f.eval), r.Cell.Dataset, r.Cell.Model, r.Seed))
-		scores, err := r.Cell.Protocol.Score(ctx, method.Trial{
+		scores, err := score(ctx, r.Cell.Protocol, method.Trial{
 			Data: data, Test: test, Set: set, Model: r.Cell.Net, Seed: r.Seed,
-			Shared: new(method.Shared), Own: new(method.Shared), Final: true,
+			Shared: new(method.Shared), Own: new(method.Shared), Final: true, Phase: line.Task,
 		}, func(s method.Step) { line.Step(s.Update, s.Of, s.Loss) })
 		line.Done(false, "")
 		if err != nil {
-			return err
+			return fmt.Errorf("-eval %s on %s: %w", f.eval, r.Cell.Dataset, err)
 		}
 		fmt.Fprintf(out, "%s, %s, protocol %s as for %s, seed %d: %d images, %.2f %%, errors %v of %v\n", r.Cell.Dataset, r.Cell.Model, id.Eval.Name, r.Cell.Column, r.Seed,
 			set.Len(), 100*scores.Metrics["test_acc"], scores.Counts["test_errors"], scores.Counts["test_images"])
 	}
 	return nil
+}
+
+// score scores a set. A panic is an error here as it is in a run.
+func score(ctx context.Context, p method.Protocol, t method.Trial, observe func(method.Step)) (scores *method.Scores, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("the protocol %s panicked, which is a mistake in the program: %v\n%s", p.Info().Name, v, debug.Stack())
+		}
+	}()
+	return p.Score(ctx, t, observe)
 }

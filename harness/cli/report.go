@@ -1,13 +1,13 @@
 package cli
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
+	"dgkip/harness/data"
 	"dgkip/harness/engine"
 	"dgkip/harness/env"
 	"dgkip/harness/progress"
@@ -28,8 +28,9 @@ type request struct {
 }
 
 // report makes all outputs that the flags ask for, and shows the tables.
-func (f *flags) report(out, errOut io.Writer, r request) error {
-	o := report.Options{Only: r.Only}
+func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) error {
+	o := f.reportOptions()
+	o.Only = r.Only
 	if r.Plan != nil {
 		o.Key = r.Plan.Key
 	}
@@ -53,19 +54,34 @@ func (f *flags) report(out, errOut io.Writer, r request) error {
 	}
 	fmt.Fprintf(out, "records: %s   tables: %s   figures: %s   page: %s\n", f.out,
 		filepath.Join(f.out, "tables"), filepath.Join(f.out, "figures"), made.Page)
-	if f.paper {
-		if err := writePaper(out, made); err != nil {
-			return err
-		}
+	var undefined []string
+	switch {
+	case f.paper:
+		undefined, err = f.writePaper(ctx, out, r.Store, r.Specs)
+	case f.check:
+		undefined, err = f.checkPaper(r.Store, r.Specs)
 	}
-	if f.check {
-		return runChecks(out, made, screen)
+	if err == nil && f.check {
+		err = runChecks(out, made, screen, undefined)
 	}
-	return nil
+	return err
 }
 
-// runChecks shows which claims hold and which published numbers are reproduced.
-func runChecks(out io.Writer, made *report.Outcome, screen report.Screen) error {
+// reportOptions are those of every report: what is known of datasets without
+// opening them.
+func (f *flags) reportOptions() report.Options {
+	o := report.Options{Datasets: map[string]store.Dataset{}}
+	for _, name := range data.Names() {
+		if info, err := data.Describe(name); err == nil {
+			o.Datasets[name] = store.Dataset{Title: titles[name], BuiltIn: info.BuiltIn}
+		}
+	}
+	return o
+}
+
+// runChecks shows which claims hold and which published numbers are reproduced. It
+// succeeds only if there is something that does, and nothing that does not.
+func runChecks(out io.Writer, made *report.Outcome, screen report.Screen, undefined []string) error {
 	judged, open := 0, 0
 	for _, r := range made.Results {
 		if err := r.TerminalChecks(out, screen); err != nil {
@@ -78,43 +94,18 @@ func runChecks(out io.Writer, made *report.Outcome, screen report.Screen) error 
 	for _, f := range failed {
 		fmt.Fprintln(out, "check failed: "+f)
 	}
+	for _, u := range undefined {
+		fmt.Fprintln(out, "check failed: undefined in the paper: "+u)
+	}
 	fmt.Fprintf(out, "%d claims and published numbers judged, %d failed, %d not judged for want of runs\n", judged, len(failed), open)
-	if len(failed) > 0 {
+	// A check that looked at nothing would pass wherever the records are missing.
+	if judged == 0 && open == 0 {
+		fmt.Fprintln(out, "check failed: there is nothing to check, neither a claim nor a published number that could fail")
+	} else if judged == 0 {
+		fmt.Fprintln(out, "check failed: nothing could be judged, for the runs it takes have no records")
+	}
+	if len(failed)+len(undefined) > 0 || judged == 0 {
 		return coded{errors.New(""), exitCheck}
 	}
-	return nil
-}
-
-// paperDir is where the paper takes its tables and figures from.
-var paperDir = filepath.Join("paper", "generated")
-
-// writePaper copies what a LaTeX document can include to the paper's folder.
-func writePaper(out io.Writer, made *report.Outcome) error {
-	if err := os.MkdirAll(paperDir, 0o777); err != nil {
-		return err
-	}
-	n := 0
-	for _, file := range made.Files {
-		if ext := filepath.Ext(file); ext != ".tex" && ext != ".pdf" {
-			continue
-		}
-		content, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		n++
-		to := filepath.Join(paperDir, filepath.Base(file))
-		if old, err := os.ReadFile(to); err == nil && bytes.Equal(old, content) {
-			continue
-		}
-		if err := os.WriteFile(to, content, 0o666); err != nil {
-			return err
-		}
-	}
-	fmt.Fprintf(out, "paper: %d tables and figures in %s", n, paperDir)
-	if _, err := os.Stat(filepath.Join("paper", "paper.tex")); err != nil {
-		fmt.Fprint(out, "; there is no paper/paper.tex to typeset them in")
-	}
-	fmt.Fprintln(out)
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -58,53 +59,97 @@ func (f *flags) printList(out io.Writer) error {
 }
 
 // printPlan prints what would run.
-func printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
-	forecasts, err := engine.Forecasts(p, s, speed())
+func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
+	forecasts, err := engine.Forecasts(p, s, speed(), f.retry)
 	if err != nil {
 		return err
 	}
 	count := map[engine.State]int{}
-	var total time.Duration
-	var memory int64
-	unknown := 0
+	total, unknown := 0.0, 0
+	var left []engine.Forecast
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "run\tstate\ttime\tfrom")
 	for i, r := range p.Runs {
-		f := forecasts[i]
-		count[f.State]++
-		name := map[engine.State]string{engine.Missing: "to do", engine.Done: "done", engine.Failed: "failed", engine.Begun: "begun"}[f.State]
-		if f.State == engine.Done || f.State == engine.Failed {
+		one := forecasts[i]
+		count[one.State]++
+		name := map[engine.State]string{engine.Missing: "to do", engine.Done: "done", engine.Failed: "failed", engine.Begun: "begun"}[one.State]
+		if one.State == engine.Done || one.State == engine.Failed {
 			fmt.Fprintf(w, "%s\t%s\t\t\n", r.Name(), name)
 			continue
 		}
-		memory = max(memory, f.Bytes)
-		if f.Basis == "" {
+		if one.Again {
+			name += " again"
+		}
+		left = append(left, one)
+		if one.Basis == "" {
 			unknown++
 			fmt.Fprintf(w, "%s\t%s\tunknown\t\n", r.Name(), name)
 			continue
 		}
-		total += f.Time
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name(), name, progress.Short(f.Time), f.Basis)
+		total += one.Seconds
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name(), name, progress.Seconds(one.Seconds), one.Basis)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "%d runs: %d done, %d begun, %d to do, %d failed\n", len(p.Runs), count[engine.Done], count[engine.Begun], count[engine.Missing], count[engine.Failed])
-	if left := count[engine.Begun] + count[engine.Missing]; left > 0 {
-		fmt.Fprintf(out, "time for the rest, one at a time: about %s", progress.Short(total))
-		if unknown > 0 {
-			fmt.Fprintf(out, ", and %d runs of which nothing is known yet", unknown)
-		}
-		fmt.Fprintln(out)
-		if memory > 0 {
-			fmt.Fprintf(out, "memory: at least %.1f GB at the peak", float64(memory)/1e9)
-			if have := env.Read().Memory; have > 0 {
-				fmt.Fprintf(out, "; this machine has %.1f GB", float64(have)/1e9)
-			}
-			fmt.Fprintln(out)
+	if count[engine.Failed] > 0 {
+		fmt.Fprintln(out, "hint: failed runs are made again with -retry, and counted here with -plan -retry")
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	fmt.Fprintf(out, "time for the rest, one at a time: about %s", progress.Seconds(total))
+	if unknown > 0 {
+		fmt.Fprintf(out, ", and %d runs of which nothing is known yet", unknown)
+	}
+	fmt.Fprintln(out)
+	printMemory(out, left, f.jobs)
+	return nil
+}
+
+// printMemory prints how much memory the runs that are left may need, so many of
+// them at a time.
+func printMemory(out io.Writer, left []engine.Forecast, jobs int) {
+	// The program and the data, which this process holds as well, are there once.
+	base := env.PeakMemory()
+	var own []int64
+	bound := "about"
+	for _, one := range left {
+		if one.Measured {
+			own = append(own, max(0, one.Bytes-base))
+		} else {
+			own, bound = append(own, one.Bytes), "at least"
 		}
 	}
-	return nil
+	slices.Sort(own)
+	need := float64(base)
+	for _, n := range own[max(0, len(own)-jobs):] {
+		need += float64(n)
+	}
+	if need == 0 {
+		return
+	}
+	at := ""
+	if jobs > 1 {
+		at = fmt.Sprintf(" with %d runs at a time", jobs)
+	}
+	fmt.Fprintf(out, "memory%s: %s %s at the peak", at, bound, bytesText(need))
+	if have := env.Read().Memory; have > 0 {
+		fmt.Fprintf(out, "; this machine has %s", bytesText(float64(have)))
+	}
+	fmt.Fprintln(out)
+}
+
+// bytesText writes a size for people to read.
+func bytesText(n float64) string {
+	switch {
+	case n < 10e6:
+		return fmt.Sprintf("%.1f MB", n/1e6)
+	case n < 1e9:
+		return fmt.Sprintf("%.0f MB", n/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", n/1e9)
 }
 
 // speed measures what this machine makes of a product of matrices, and takes half

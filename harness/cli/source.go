@@ -69,7 +69,7 @@ func smallest(set *data.Set) int {
 // titles are the datasets' names as tables print them.
 var titles = map[string]string{
 	"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar-10": "CIFAR-10",
-	"glyphs": "Glyphs (built-in)", "garments": "Garments (built-in)", "vehicles": "Vehicles (built-in)",
+	"glyphs": "Glyphs (built-in)", "garments": "Garments (built-in)", "vehicles": "Vehicles (built-in)", "symbols": "Symbols (built-in)",
 }
 
 // load normalises the images of a set.

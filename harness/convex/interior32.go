@@ -28,22 +28,13 @@ type wide struct {
 func (d Dual) largeHinge(ctx context.Context, tol float64, maxProducts int) (Certificate, error) {
 	n := len(d.Labels)
 	b := wide{Dual: d, a: make([]float64, n), s: make([]float64, n), z: make([]float64, n), w: make([]float64, n)}
-	// The best of the equal variables.
 	for i := range b.a {
-		b.a[i] = 1
-	}
-	start := 0.0
-	for _, h := range b.times(b.a) {
-		start += h
-	}
-	start = min(0.5, max(1e-6, float64(n)/start))
-	for i := range b.a {
-		b.a[i], b.s[i] = start, 1-start
+		b.a[i], b.s[i] = 0.5, 0.5
 	}
 	h := b.times(b.a)
 	for i, v := range h {
-		b.z[i] = max(v-1, 0) + 0.1
-		b.w[i] = max(1-v, 0) + 0.1*start
+		start := max(1, math.Abs(v-1)) / 10
+		b.z[i], b.w[i] = max(v-1, 0)+start, max(1-v, 0)+start
 	}
 	for {
 		// Only the variables tell: theta is theta(alpha).
@@ -94,38 +85,52 @@ func (b *wide) times(v []float64) []float64 {
 	return u
 }
 
-// step makes a step towards a tenth of the mean product of a z and s w; h is H a.
+// step makes a step of the predictor and the corrector, as box.step; h is H a.
 func (b *wide) step(ctx context.Context, h []float64) error {
 	n := len(b.a)
 	mu := 0.0
-	diag, rhs := make([]float64, n), make([]float64, n)
+	diag := make([]float64, n)
 	for i := range diag {
 		mu += float64(b.a[i]*b.z[i]) + float64(b.s[i]*b.w[i])
 		diag[i] = b.z[i]/b.a[i] + b.w[i]/b.s[i]
 	}
-	mu /= float64(20 * n)
-	for i := range rhs {
-		rhs[i] = 1 - h[i] + mu/b.a[i] - mu/b.s[i]
-	}
-	da, err := b.direction(ctx, diag, rhs)
+	mu /= float64(2 * n)
+	prec, err := b.precondition(ctx, diag)
 	if err != nil {
 		return err
 	}
+	var da []float64
 	dz, dw := make([]float64, n), make([]float64, n)
-	t := 1.0
-	upTo := func(x, d float64) {
-		if d < 0 {
-			t = min(t, 0.99*x/-d)
+	ea, es := make([]float64, n), make([]float64, n)
+	solve := func(mu float64) (err error) {
+		rhs := make([]float64, n)
+		for i := range rhs {
+			rhs[i] = 1 - h[i] + (mu-ea[i])/b.a[i] - (mu-es[i])/b.s[i]
 		}
+		da, err = b.direction(ctx, prec, diag, rhs)
+		for i, d := range da {
+			dz[i] = (mu-ea[i]-float64(b.z[i]*d))/b.a[i] - b.z[i]
+			dw[i] = (mu-es[i]+float64(b.w[i]*d))/b.s[i] - b.w[i]
+		}
+		return err
 	}
+	if err := solve(0); err != nil {
+		return err
+	}
+	path := box{a: b.a, s: b.s, z: b.z, w: b.w}
+	t := path.longest(da, dz, dw)
+	after := 0.0
 	for i, d := range da {
-		dz[i] = (mu-float64(b.z[i]*d))/b.a[i] - b.z[i]
-		dw[i] = (mu+float64(b.w[i]*d))/b.s[i] - b.w[i]
-		upTo(b.a[i], d)
-		upTo(b.s[i], -d)
-		upTo(b.z[i], dz[i])
-		upTo(b.w[i], dw[i])
+		after += float64((b.a[i]+float64(t*d))*(b.z[i]+float64(t*dz[i]))) + float64((b.s[i]-float64(t*d))*(b.w[i]+float64(t*dw[i])))
 	}
+	central := after / float64(2*n) / mu
+	for i, d := range da {
+		ea[i], es[i] = float64(d*dz[i]), -float64(d*dw[i])
+	}
+	if err := solve(mu * central * central * central); err != nil {
+		return err
+	}
+	t = min(1, 0.99*path.longest(da, dz, dw))
 	for i, d := range da {
 		b.a[i] += float64(t * d)
 		b.s[i] = 1 - b.a[i]
@@ -139,11 +144,7 @@ func (b *wide) step(ctx context.Context, h []float64) error {
 }
 
 // direction solves (H + diag) x = rhs to a thousandth.
-func (b *wide) direction(ctx context.Context, diag, rhs []float64) ([]float64, error) {
-	prec, err := b.precondition(ctx, diag)
-	if err != nil {
-		return nil, err
-	}
+func (b *wide) direction(ctx context.Context, prec func([]float64) []float64, diag, rhs []float64) ([]float64, error) {
 	n := len(rhs)
 	x, r := make([]float64, n), append([]float64(nil), rhs...)
 	p := prec(r)

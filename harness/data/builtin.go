@@ -9,7 +9,7 @@ import (
 )
 
 // builtin is a dataset that is drawn. Image i of a split comes from a stream of
-// its own and has class i mod 2.
+// its own and has class i mod the number of classes.
 type builtin struct {
 	name, text string
 	classes    []string
@@ -27,6 +27,7 @@ var builtins = []builtin{
 	{"glyphs", "handwritten 0 and 1, 28x28 grey, drawn by this program", []string{"0", "1"}, 28, 28, 1, drawGlyph},
 	{"garments", "shirts and trousers, 28x28 grey, drawn by this program", []string{"shirt", "trousers"}, 28, 28, 1, drawGarment},
 	{"vehicles", "aeroplanes and cars, 32x32 colour, drawn by this program", []string{"aeroplane", "car"}, 32, 32, 3, drawVehicle},
+	{"symbols", "crosses, rings, triangles, arrows and waves, 28x28 grey, drawn by this program", []string{"cross", "ring", "triangle", "arrow", "wave"}, 28, 28, 1, drawSymbol},
 }
 
 // drawn holds what was drawn already, by name.

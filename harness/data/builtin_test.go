@@ -7,6 +7,7 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -31,6 +32,7 @@ func TestGoldenBuiltin(t *testing.T) {
 		"glyphs":   "48b6865d8a208040b0f702584865f11e49cde7bb81f9613d4c98c9bd0e99eb97",
 		"garments": "6b5be0d8730bc08f70a84c093645ce8759d30b57ae2714b9cb04f20c310d0dce",
 		"vehicles": "6efa3f772c9f43b5870b193e4adbcee532fb96d85493081d265194412431f7cf",
+		"symbols":  "ff2d9d5a5563d3ebb9c26fe88350a00fdfbd744a523314d907bd8fb4fe3e2114",
 	} {
 		if got := builtinSet(t, name).Digest; got != want {
 			t.Errorf("%s has digest %s, want %s", name, got, want)
@@ -45,19 +47,21 @@ func TestBuiltin(t *testing.T) {
 			t.Errorf("%s: %d and %d images of %dx%dx%d", s.Name, s.Train.Len(), s.Test.Len(), s.H, s.W, s.Ch)
 		}
 		for _, split := range []Split{s.Train, s.Test} {
-			ones := 0
+			count := make([]int, len(b.classes))
 			for _, l := range split.Labels {
-				ones += l
+				count[l]++
 			}
-			if ones != split.Len()/2 {
-				t.Errorf("%s: %d of %d images in class 1", s.Name, ones, split.Len())
+			for k, n := range count {
+				if n != split.Len()/len(b.classes) {
+					t.Errorf("%s: %d of %d images in class %d", s.Name, n, split.Len(), k)
+				}
 			}
 		}
 		turned, err := Load(context.Background(), b.name, []int{1, 0}, Options{})
 		if err != nil || turned.Digest == s.Digest || turned.Classes[0] != b.classes[1] || turned.Train.Labels[0] != 1 {
 			t.Errorf("%s turned: %v", s.Name, err)
 		}
-		if _, err := Load(context.Background(), b.name, []int{2}, Options{}); !errors.Is(err, ErrClass) {
+		if _, err := Load(context.Background(), b.name, []int{len(b.classes)}, Options{}); !errors.Is(err, ErrClass) {
 			t.Errorf("%s: %v", s.Name, err)
 		}
 		// A picture depends on its own stream only, not on who draws it.
@@ -93,20 +97,21 @@ func TestDifficulty(t *testing.T) {
 			line = max(line, linear(s, x, xt, lambda))
 		}
 		t.Logf("%s: nearest of one random image a class %.3f, linear %.3f", b.name, one, line)
-		if one > 0.9 || one < 0.5 {
+		chance := 1 / float64(len(b.classes))
+		if one > 0.9 || one < chance {
 			t.Errorf("%s: nearest of one random image a class scores %.3f", b.name, one)
 		}
-		if line >= 0.97 || line < 0.7 {
+		if line >= 0.97 || line < chance+0.4*(1-chance) {
 			t.Errorf("%s: a linear model scores %.3f", b.name, line)
 		}
 	}
 }
 
-// nearest is the mean test accuracy of the nearer of two random images, one of
-// each class.
+// nearest is the mean test accuracy of the nearest of random images, one of each
+// class.
 func nearest(s *Set, x, xt []float32) float64 {
 	const draws = 30
-	d, r, right := s.Dim(), rng.Stream(1, "draws"), 0
+	d, n, r, right := s.Dim(), len(s.Classes), rng.Stream(1, "draws"), 0
 	distance := func(a, b []float32) (sum float64) {
 		for i, v := range a {
 			e := float64(v - b[i])
@@ -115,10 +120,18 @@ func nearest(s *Set, x, xt []float32) float64 {
 		return sum
 	}
 	for range draws {
-		i, j := 2*r.IntN(s.Train.Len()/2), 2*r.IntN(s.Train.Len()/2)+1
+		chosen := make([]int, n)
+		for c := range chosen {
+			chosen[c] = n*r.IntN(s.Train.Len()/n) + c
+		}
 		for k, l := range s.Test.Labels {
-			z := xt[k*d : (k+1)*d]
-			if (distance(z, x[j*d:(j+1)*d]) < distance(z, x[i*d:(i+1)*d])) == (l == 1) {
+			best, least := 0, math.Inf(1)
+			for c, i := range chosen {
+				if e := distance(xt[k*d:(k+1)*d], x[i*d:(i+1)*d]); e < least {
+					best, least = c, e
+				}
+			}
+			if best == l {
 				right++
 			}
 		}
@@ -126,9 +139,36 @@ func nearest(s *Set, x, xt []float32) float64 {
 	return float64(right) / float64(draws*s.Test.Len())
 }
 
-// linear is the test accuracy of ridge regression on the pixels, found by
-// conjugate gradients.
+// linear is the test accuracy of ridge regression on the pixels. The targets of
+// an image, 1 for its class and -1/(n-1) for each other of the n, sum to zero, and
+// so do the outputs: those of the first class follow from the others'.
 func linear(s *Set, x, xt []float32, lambda float64) float64 {
+	d, out := s.Dim(), make([][]float64, s.Test.Len())
+	for i := range out {
+		out[i] = make([]float64, len(s.Classes))
+	}
+	for class := 1; class < len(s.Classes); class++ {
+		w := ridge(s, x, class, lambda)
+		for i, z := range out {
+			z[class] = w[d]
+			for k, v := range xt[i*d : (i+1)*d] {
+				z[class] += float64(v) * w[k]
+			}
+			z[0] -= z[class]
+		}
+	}
+	right := 0
+	for i, l := range s.Test.Labels {
+		if out[i][l] == slices.Max(out[i]) {
+			right++
+		}
+	}
+	return float64(right) / float64(s.Test.Len())
+}
+
+// ridge returns the weights of the pixels, then the bias, of the output for a
+// class, found by conjugate gradients.
+func ridge(s *Set, x []float32, class int, lambda float64) []float64 {
 	d, n := s.Dim()+1, s.Train.Len()
 	row := func(x []float32, i int) []float32 { return x[i*(d-1) : (i+1)*(d-1)] }
 	times := func(w []float64, z []float32) (sum float64) {
@@ -145,7 +185,11 @@ func linear(s *Set, x, xt []float32, lambda float64) float64 {
 	}
 	w, r := make([]float64, d), make([]float64, d)
 	for i, l := range s.Train.Labels {
-		add(r, float64(2*l-1)/float64(n), row(x, i))
+		target := -1 / float64(len(s.Classes)-1)
+		if l == class {
+			target = 1
+		}
+		add(r, target/float64(n), row(x, i))
 	}
 	p, rr := slices.Clone(r), dot(r, r)
 	for step := 0; step < 60 && rr > 1e-10; step++ {
@@ -167,13 +211,7 @@ func linear(s *Set, x, xt []float32, lambda float64) float64 {
 			p[k] = r[k] + rr/old*p[k]
 		}
 	}
-	right := 0
-	for i, l := range s.Test.Labels {
-		if (times(w, row(xt, i)) > 0) == (l == 1) {
-			right++
-		}
-	}
-	return float64(right) / float64(s.Test.Len())
+	return w
 }
 
 // TestGallery draws pictures of the built-in sets for people to look at, into the
@@ -183,12 +221,14 @@ func TestGallery(t *testing.T) {
 	if dir == "" {
 		t.Skip("SKIPPED: set DGKIP_GALLERY to a directory for pictures of the built-in sets")
 	}
-	const across, down = 24, 8
+	const down = 8
 	for _, b := range builtins {
 		s := builtinSet(t, b.name)
+		classes, each := len(b.classes), 24/len(b.classes) // columns of a class
+		across := classes * each
 		m := image.NewRGBA(image.Rect(0, 0, across*(s.W+1), down*(s.H+1)))
 		for k := range across * down {
-			x0, y0 := (k/2%(across/2)+across/2*(k%2))*(s.W+1), k/across*(s.H+1)
+			x0, y0 := (k/classes%each+each*(k%classes))*(s.W+1), k/across*(s.H+1)
 			for p := range s.H * s.W {
 				v := s.Train.Images[k*s.Dim()+p*s.Ch:]
 				m.Set(x0+p%s.W, y0+p/s.W, color.RGBA{v[0], v[(s.Ch-1)/2], v[s.Ch-1], 255})
@@ -209,7 +249,7 @@ func BenchmarkDraw(b *testing.B) {
 	for _, set := range builtins {
 		b.Run(set.name, func(b *testing.B) {
 			for i := range b.N {
-				set.draw(hand{rng.Stream(1, fmt.Sprint(i))}, i%2)
+				set.draw(hand{rng.Stream(1, fmt.Sprint(i))}, i%len(set.classes))
 			}
 		})
 	}

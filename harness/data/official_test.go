@@ -367,7 +367,7 @@ func TestOpen(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	want := []string{"mnist", "fashion-mnist", "cifar-10", "glyphs", "garments", "vehicles"}
+	want := []string{"mnist", "fashion-mnist", "cifar-10", "glyphs", "garments", "vehicles", "symbols"}
 	if !slices.Equal(Names(), want) {
 		t.Errorf("%v", Names())
 	}

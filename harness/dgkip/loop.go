@@ -86,6 +86,7 @@ type run struct {
 	relabel   *optim.AdaBelief[float64] // nil if labels are not moved
 
 	update int
+	seen   int     // the update that was observed last
 	best   float64 // lowest bound of those that counted as progress
 	since  int     // its update
 	err    error   // met while describing
@@ -102,11 +103,11 @@ func stopped(ctx context.Context, p method.Problem, err error) error {
 
 // state is what a run needs to go on.
 type state struct {
-	Update, Since int
-	Best          float64
-	Images        []float32
-	Learned       []float64
-	Move, Relabel []byte
+	Update, Seen, Since int
+	Best                float64
+	Images              []float32
+	Learned             []float64
+	Move, Relabel       []byte
 }
 
 // newRun prepares everything but the objective. labels are the first of those that
@@ -128,7 +129,7 @@ func (l Loop) newRun(ctx context.Context, p method.Problem, name string, loss co
 	r := &run{
 		Loop: l, problem: p, theta: theta, fm: fm, pass: fm.NewPass(), of: of, images: images,
 		phi: tensor.NewMat[float32](len(of), fm.Dim()), dphi: tensor.NewMat[float32](len(of), fm.Dim()),
-		dx: make([]float32, len(images)), lambda: float64(len(of)) * l.Lambda, best: math.Inf(1),
+		dx: make([]float32, len(images)), lambda: float64(len(of)) * l.Lambda, seen: -1, best: math.Inf(1),
 	}
 	if r.move, err = optim.NewAdaBelief[float32](len(images), optim.AdaBeliefConfig{LR: l.Rate}); err != nil {
 		return nil, err
@@ -153,7 +154,7 @@ func (l Loop) newRun(ctx context.Context, p method.Problem, name string, loss co
 // distill lowers the objective until the updates are made or the plateau is
 // reached.
 func (r *run) distill(ctx context.Context, observe func(method.Step)) (*method.Distilled, error) {
-	for resumed := r.problem.Resume != nil; ; resumed = false {
+	for {
 		if err := ctx.Err(); err != nil {
 			state, saving := r.checkpoint()
 			if saving != nil {
@@ -170,7 +171,8 @@ func (r *run) distill(ctx context.Context, observe func(method.Step)) (*method.D
 		if err := r.obj.eval(r.phi, r.learned, dphi, r.dlearned); err != nil {
 			return nil, fmt.Errorf("update %d: %w", r.update, err)
 		}
-		if !resumed {
+		if r.update > r.seen {
+			r.seen = r.update
 			r.judge()
 			observe(method.Step{
 				Update: r.update, Of: r.Updates, Loss: r.obj.loss(),
@@ -210,12 +212,10 @@ func (r *run) judge() {
 func (r *run) metrics(ctx context.Context) map[string]float64 {
 	line := map[string]float64{"bound": r.obj.bound()}
 	r.obj.describe(line)
-	student, err := teacher.Train(ctx, r.phi, r.obj.finish().model, r.lambda)
+	// A line is whole, even where the run is about to be stopped.
+	student, err := teacher.Train(context.WithoutCancel(ctx), r.phi, r.obj.finish().model, r.lambda)
 	if err != nil {
 		r.err = fmt.Errorf("update %d: the model on the set: %w", r.update, err)
-		if ctx.Err() != nil {
-			r.err = nil // told to stop
-		}
 		return line
 	}
 	line["deviation"] = teacher.Distance(r.theta.Weights, student.Weights) / r.theta.Norm
@@ -243,7 +243,7 @@ func (r *run) set() *method.Distilled {
 }
 
 func (r *run) checkpoint() ([]byte, error) {
-	s := state{Update: r.update, Since: r.since, Best: r.best, Images: r.images, Learned: r.learned.Data}
+	s := state{Update: r.update, Seen: r.seen, Since: r.since, Best: r.best, Images: r.images, Learned: r.learned.Data}
 	var err error
 	if s.Move, err = r.move.MarshalBinary(); err != nil {
 		return nil, err
@@ -276,6 +276,6 @@ func (r *run) restore(from []byte) error {
 	}
 	copy(r.images, s.Images)
 	copy(r.learned.Data, s.Learned)
-	r.update, r.since, r.best = s.Update, s.Since, s.Best
+	r.update, r.seen, r.since, r.best = s.Update, s.Seen, s.Since, s.Best
 	return nil
 }

@@ -28,8 +28,10 @@ import (
 
 // walk moves random images at random, and goes wrong as it is told.
 type walk struct {
-	Updates int    `toml:"updates"`
-	Wrong   string `toml:"wrong" enum:",error,panic,nan,hang,score,forgets,blunt"`
+	Updates int     `toml:"updates"`
+	Wrong   string  `toml:"wrong" enum:",error,panic,nan,hang,score,forgets,blunt,flops"`
+	Flops   float64 `toml:"flops"` // that an update is said to have
+	Keeps   bool    `toml:"keeps"` // something on disk
 }
 
 type walkState struct {
@@ -42,8 +44,20 @@ func (*walk) Info() method.Info {
 	return method.Info{Name: "walk", Title: "Walk", About: "for tests", Version: 1, Protocol: "half"}
 }
 
+// Estimate implements method.Estimator.
+func (w *walk) Estimate(method.Sizes) method.Estimate {
+	e := method.Estimate{Updates: w.Updates, Flops: w.Flops}
+	if w.Wrong == "flops" {
+		e.Flops = math.NaN()
+	}
+	return e
+}
+
 // hook is called before every update of every walk.
 var hook = func(ctx context.Context, update int) {}
+
+// loading is called before data is read.
+var loading = func(context.Context) {}
 
 var order struct {
 	sync.Mutex
@@ -59,6 +73,9 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 	set, err := method.Choose(p, rng.Stream(p.Seed, "walk"))
 	if err != nil {
 		return nil, err
+	}
+	if w.Keeps {
+		keep(p.Shared.Disk(), fmt.Sprint("walk", p.Seed))
 	}
 	noise := rng.Stream(p.Seed, "walk", "noise")
 	s := walkState{Update: -1, Images: set.Images}
@@ -166,9 +183,18 @@ func (source) Open(_ context.Context, d spec.Data) (*engine.Dataset, error) {
 	if d.Name == "c" {
 		return nil, errors.New("c: no such data")
 	}
+	side := 8
+	if d.Name == "large" {
+		side = 16
+	}
 	return &engine.Dataset{
+		Sizes:    method.Sizes{Train: 12, Test: 12, Classes: 2, H: side, W: side, C: 1},
 		Identity: spec.DatasetIdentity{Name: d.Name, Classes: []string{"upper", "lower"}, Preprocess: "standard", Digest: "sha256:" + d.Name},
-		Load: func(context.Context) (*method.Data, method.Images, error) {
+		Load: func(ctx context.Context) (*method.Data, method.Images, error) {
+			loading(ctx)
+			if ctx.Err() != nil {
+				return nil, method.Images{}, fmt.Errorf("reading %s: %w", d.Name, ctx.Err())
+			}
 			data := methodtest.Data(1)
 			data.Name = d.Name
 			return data, data.Train, nil
@@ -274,8 +300,11 @@ func TestExecute(t *testing.T) {
 	if acc := trace.Column("test_acc"); math.IsNaN(acc[0]) || !math.IsNaN(acc[1]) || acc[4] != r.Result.Metrics["test_acc"] {
 		t.Errorf("accuracies %v", acc)
 	}
-	if tm := r.Provenance.Timing; tm.Counted+tm.Excluded != 6 || tm.Counted < 3 || tm.Shared || tm.Hosts != 1 {
+	if tm := r.Provenance.Timing; tm.Counted+tm.Excluded != 6 || tm.Counted < 3 || tm.Shared || tm.Hosts != 1 || r.Provenance.Shared {
 		t.Errorf("timing %+v", tm)
+	}
+	if want := (store.Shape{Train: 12, Test: 12, Height: 8, Width: 8, Channels: 1}); r.Provenance.Dataset.Shape != want {
+		t.Errorf("shape %+v, want %+v", r.Provenance.Dataset.Shape, want)
 	}
 	if out := execute(t, p, s, options()); out != (engine.Outcome{Before: 8}) {
 		t.Errorf("the second time: %+v", out)
@@ -291,6 +320,9 @@ func TestExecute(t *testing.T) {
 func TestInterruptAnywhere(t *testing.T) {
 	p, want := reference(t, text)
 	for _, stride := range []int{1, 3, 11} {
+		if stride == 1 && testing.Short() {
+			continue
+		}
 		s := store.Open(t.TempDir())
 		o := options()
 		if stride == 3 {
@@ -358,8 +390,8 @@ func TestJobs(t *testing.T) {
 		t.Error("several jobs make other records")
 	}
 	r, err := s.Get(p.Runs[0].Key)
-	if err != nil || !r.Provenance.Timing.Shared {
-		t.Errorf("timings of several jobs are not flagged: %v", err)
+	if err != nil || !r.Provenance.Timing.Shared || !r.Provenance.Shared {
+		t.Errorf("timings, processor time and memory of several jobs are not flagged: %v", err)
 	}
 }
 
@@ -399,7 +431,7 @@ dataset = ["a"]
 ipc = [1]
 method = ["walk", "error", "panic", "nan", "hang", "infinite", "many"]
 [limits]
-timeout = "150ms"
+timeout = "500ms"
 [method.error]
 use = "walk"
 wrong = "error"
@@ -430,7 +462,7 @@ with = { eval = { half = { wrong = true } } }
 	for _, r := range p.Runs {
 		f := s.Failed(r.Key)
 		want := map[string]string{"error": "error: out of luck", "panic": "panic: panic: out of order", "nan": "not-finite: loss is NaN at update 2",
-			"hang": "time-out: the run exceeded its time limit of 150ms", "infinite": "not-finite: test_acc is +Inf at update 6"}[r.Cell.Column]
+			"hang": "time-out: the run exceeded its time limit of 500ms", "infinite": "not-finite: test_acc is +Inf at update 6"}[r.Cell.Column]
 		got := ""
 		if f != nil {
 			got = f.Kind + ": " + f.Message
@@ -464,7 +496,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-		} else if err := s.SaveCheckpoint(r.Key, []byte("rubbish")); err != nil {
+		} else if err := s.SaveCheckpoint(r.Key, false, []byte("rubbish")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -521,19 +553,5 @@ func TestMissingData(t *testing.T) {
 	p, err := engine.Make(context.Background(), []*spec.Spec{s}, source{}, only)
 	if err != nil || len(p.Runs) != 2 {
 		t.Errorf("%v, %v", p, err)
-	}
-}
-
-func TestForecasts(t *testing.T) {
-	p := plan(t, text)
-	s := store.Open(t.TempDir())
-	some := &engine.Plan{Runs: p.Runs[:2]}
-	execute(t, some, s, options())
-	f, err := engine.Forecasts(p, s, 1e9)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f[0].State != engine.Done || f[7].State != engine.Missing || f[4].Basis != "the same cell" || f[4].Time <= 0 || f[7].Basis != "" {
-		t.Errorf("forecasts %+v", f)
 	}
 }

@@ -1,8 +1,9 @@
 package engine
 
 import (
+	"cmp"
+	"math"
 	"slices"
-	"time"
 
 	"dgkip/harness/method"
 	"dgkip/harness/spec"
@@ -22,10 +23,15 @@ const (
 
 // Forecast is what is expected of a run that is still to be made.
 type Forecast struct {
-	State State
-	Time  time.Duration // 0 if unknown
-	Basis string        // "the same cell", "similar runs", "operations", or "" if unknown
-	Bytes int64         // of memory; 0 if unknown
+	State   State
+	Again   bool    // it failed, and is tried again
+	Seconds float64 // 0 if unknown
+	Basis   string  // "the same cell", "similar runs", "operations", or "" if unknown
+
+	// Bytes is how much memory it needs, 0 if unknown: a peak that was Measured in a
+	// run of its kind, or else at least so much.
+	Bytes    int64
+	Measured bool
 }
 
 // Speed is what operations are converted to time with, per second; 0 if not
@@ -33,73 +39,165 @@ type Forecast struct {
 type Speed float64
 
 // Forecasts tells for every run of a plan whether it is done and, if not, how long
-// it may take: as the same cell took with another seed, else by the median time of
-// an update in records of the same method, networks and number of images, else by
-// its operations.
-func Forecasts(p *Plan, s *store.Store, speed Speed) ([]Forecast, error) {
-	keys, err := s.Keys()
+// it may take: as the same cell took with another seed, or on other data of the
+// same shape; else by the time of an update in records of the same method, networks,
+// number of images and shape of data; else by its operations. With retry, runs that
+// failed count as still to be made.
+func Forecasts(p *Plan, s *store.Store, speed Speed, retry bool) ([]Forecast, error) {
+	past, err := readHistory(s)
 	if err != nil {
 		return nil, err
-	}
-	walls, updates := map[string][]float64{}, map[string][]float64{}
-	for _, key := range keys {
-		r, err := s.Get(key)
-		if err != nil {
-			continue // -collect tells; a plan need not
-		}
-		walls[cellKey(r.Result.Identity)] = append(walls[cellKey(r.Result.Identity)], r.Provenance.Wall)
-		if t := r.Provenance.Timing; t.Counted > 0 {
-			updates[kindKey(r.Result.Identity)] = append(updates[kindKey(r.Result.Identity)], t.Median)
-		}
 	}
 	out := make([]Forecast, len(p.Runs))
 	for i, r := range p.Runs {
 		f := &out[i]
-		switch {
-		case s.Has(r.Key):
+		if s.Has(r.Key) {
 			f.State = Done
 			continue
-		case s.Failed(r.Key) != nil:
+		}
+		f.Again = s.Failed(r.Key) != nil
+		if f.Again && !retry {
 			f.State = Failed
-		default:
-			if state, err := s.Checkpoint(r.Key); state != nil && err == nil {
-				f.State = Begun
-			}
+			continue
 		}
-		m, scoring := estimates(r)
-		f.Bytes = max(m.Bytes, scoring.Bytes)
-		similar := updates[kindKey(r.Identity)]
-		switch {
-		case len(walls[cellKey(r.Identity)]) > 0:
-			f.Time, f.Basis = seconds(middle(walls[cellKey(r.Identity)])), "the same cell"
-		case len(similar) > 0 && m.Updates > 0:
-			f.Time, f.Basis = seconds(middle(similar)*float64(m.Updates)), "similar runs"
-			if speed > 0 {
-				f.Time += seconds((m.Setup + scoring.Setup) / float64(speed))
-			}
-		case speed > 0 && (m.Setup+scoring.Setup > 0 || m.Flops > 0 && m.Updates > 0):
-			f.Time, f.Basis = seconds((m.Flops*float64(m.Updates)+m.Setup+scoring.Setup)/float64(speed)), "operations"
+		if state, err := s.Checkpoint(r.Key, false); state != nil && err == nil {
+			f.State = Begun
 		}
+		past.forecast(f, r, speed)
 	}
 	return out, nil
 }
 
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+// history is what records tell of the time and memory of runs, by kinds of runs.
+type history struct {
+	cells   map[string][]float64 // seconds of the same cell with other seeds
+	whole   map[string][]float64 // of the same settings on data of the same shape
+	updates map[string][]pace    // of an update, whatever the settings
+	rest    map[string][]float64 // seconds for all but the updates
+	memory  map[string][]peak
+}
+
+// pace is the time of an update, and its operations if they are known.
+type pace struct{ seconds, flops float64 }
+
+// peak is the most memory a process held, in which there were other runs or not.
+type peak struct {
+	bytes  int64
+	shared bool
+}
+
+func readHistory(s *store.Store) (*history, error) {
+	keys, err := s.Keys()
+	if err != nil {
+		return nil, err
+	}
+	h := &history{map[string][]float64{}, map[string][]float64{}, map[string][]pace{}, map[string][]float64{}, map[string][]peak{}}
+	for _, key := range keys {
+		if r, err := s.Get(key); err == nil { // -collect tells of the others; a plan need not
+			h.add(r)
+		}
+	}
+	return h, nil
+}
+
+func (h *history) add(r *store.Record) {
+	p, k := r.Provenance, kindsOf(r.Result.Identity, r.Provenance.Dataset.Shape)
+	h.cells[k.cell] = append(h.cells[k.cell], p.Wall)
+	if p.Dataset.Shape == (store.Shape{}) {
+		return
+	}
+	h.whole[k.whole] = append(h.whole[k.whole], p.Wall)
+	if t := p.Timing; t.Counted > 0 {
+		h.updates[k.updates] = append(h.updates[k.updates], pace{t.Median, t.Flops})
+		h.rest[k.rest] = append(h.rest[k.rest], max(0, p.Wall-t.Median*float64(t.Counted+t.Excluded)))
+	}
+	if p.Memory > 0 {
+		h.memory[k.rest] = append(h.memory[k.rest], peak{p.Memory, p.Shared})
+	}
+}
+
+// forecast fills in time and memory of a run.
+func (h *history) forecast(f *Forecast, r *Run, speed Speed) {
+	size := r.sizes()
+	k := kindsOf(r.Identity, store.Shape{Train: size.Train, Test: size.Test, Height: size.H, Width: size.W, Channels: size.C})
+	m, scoring := estimates(r)
+	f.Bytes = max(m.Bytes, scoring.Bytes)
+	if n := lowest(h.memory[k.rest]); n > 0 {
+		f.Bytes, f.Measured = n, true
+	}
+	operations := func(flops float64) float64 {
+		if speed <= 0 {
+			return 0
+		}
+		return flops / float64(speed)
+	}
+	updates := m.Flops * float64(m.Updates)
+	switch {
+	case len(h.cells[k.cell]) > 0:
+		f.Seconds, f.Basis = middle(h.cells[k.cell]), "the same cell"
+	case len(h.whole[k.whole]) > 0:
+		f.Seconds, f.Basis = middle(h.whole[k.whole]), "similar runs"
+	case len(h.updates[k.updates]) > 0 && m.Updates > 0:
+		f.Seconds, f.Basis = float64(m.Updates)*ofAnUpdate(h.updates[k.updates], m.Flops), "similar runs"
+		if rest := h.rest[k.rest]; len(rest) > 0 {
+			f.Seconds += middle(rest)
+		} else {
+			f.Seconds += operations(m.Setup + scoring.Setup)
+		}
+	case speed > 0 && m.Setup+scoring.Setup+updates > 0:
+		f.Seconds, f.Basis = operations(m.Setup+scoring.Setup+updates), "operations"
+	}
+	if !(f.Seconds >= 0 && f.Seconds <= math.MaxFloat64) {
+		f.Seconds, f.Basis = 0, ""
+	}
+}
 
 func middle(x []float64) float64 {
 	x = slices.Sorted(slices.Values(x))
 	return x[len(x)/2]
 }
 
-// cellKey names all seeds of a cell.
-func cellKey(id spec.Identity) string {
-	id.Seed = 0
-	return string(spec.Canonical(id))
+// ofAnUpdate is the median time of an update with so many operations. Other
+// settings than the recorded ones may have more or less of them.
+func ofAnUpdate(past []pace, flops float64) float64 {
+	var all []float64
+	for _, p := range past {
+		scale := 1.0
+		if p.flops > 0 && flops > 0 {
+			scale = flops / p.flops
+		}
+		all = append(all, p.seconds*scale)
+	}
+	return middle(all)
 }
 
-// kindKey names runs whose updates should take the same time.
-func kindKey(id spec.Identity) string {
-	return string(spec.Canonical([]any{id.Method.Name, id.Model, id.IPC}))
+// lowest is the peak nearest to a single run's own: a process also has those of
+// its earlier runs, and of those at the same time.
+func lowest(past []peak) int64 {
+	if len(past) == 0 {
+		return 0
+	}
+	return slices.MinFunc(past, func(a, b peak) int {
+		if a.shared != b.shared {
+			if b.shared {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.bytes, b.bytes)
+	}).bytes
+}
+
+// kinds are names for runs that are alike in what a forecast needs.
+type kinds struct{ cell, whole, updates, rest string }
+
+func kindsOf(id spec.Identity, shape store.Shape) kinds {
+	name := func(parts ...any) string { return string(spec.Canonical(parts)) }
+	classes := len(id.Dataset.Classes)
+	sameUpdates := name(id.Method.Name, id.Method.Version, id.Model, id.IPC, shape.Train, shape.Height, shape.Width, shape.Channels, classes)
+	sameRest := name(sameUpdates, id.Eval, id.Trace, shape.Test)
+	id.Seed = 0
+	return kinds{cell: name(id), whole: name(sameRest, id.Method.Settings), updates: sameUpdates, rest: sameRest}
 }
 
 func estimates(r *Run) (m, scoring method.Estimate) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ type Options struct {
 	CheckpointEvery time.Duration // 0 means 30 seconds
 	Args            []string      // for provenance
 	Kernels         string        // for provenance
+	Disk            method.Disk   // what runs share is kept there, too; nil for nowhere
 	Board           *progress.Board
 }
 
@@ -52,6 +54,30 @@ type group struct {
 	scoring  method.Shared
 }
 
+func newGroup(disk method.Disk) *group {
+	g := new(group)
+	if disk != nil {
+		g.features.SetDisk(part{disk, "shared/"})
+		g.scoring.SetDisk(part{disk, "scoring/"})
+	}
+	return g
+}
+
+// part is what one kind of sharing sees of a disk: methods find nothing that was
+// made of test images there, whatever they ask for.
+type part struct {
+	disk method.Disk
+	name string
+}
+
+// Load implements method.Disk.
+func (p part) Load(key string, read func(io.Reader) error) bool { return p.disk.Load(p.name+key, read) }
+
+// Save implements method.Disk.
+func (p part) Save(key string, size int64, write func(io.Writer) error) {
+	p.disk.Save(p.name+key, size, write)
+}
+
 type verdict int
 
 const (
@@ -71,11 +97,13 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 		o.CheckpointEvery = 30 * time.Second
 	}
 	e := &executor{Options: o, store: s, groups: map[string]*group{}}
+	s.Recover()
 	var todo []*Run
 	for _, r := range p.Runs {
 		switch {
 		case s.Has(r.Key) && !o.Force:
 			e.outcome.Before++
+			s.DropForced(r.Key) // it goes on without what was to replace it
 		case s.Failed(r.Key) != nil && !o.Retry && !o.Force:
 			e.outcome.Failed++
 		default:
@@ -86,7 +114,7 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 			todo = append(todo, r)
 			g := e.groups[r.group()]
 			if g == nil {
-				g = new(group)
+				g = newGroup(o.Disk)
 				e.groups[r.group()] = g
 			}
 			g.left++
@@ -224,9 +252,9 @@ func (e *executor) one(r *Run) verdict {
 		case <-over:
 		}
 	}()
-	if state, err := e.store.Checkpoint(r.Key); err != nil {
+	if state, err := e.store.Checkpoint(r.Key, e.Force); err != nil {
 		e.Board.Printf("%s: %v; starting over", r.Name(), err)
-	} else if state != nil && !e.Force && !a.restore(state) {
+	} else if state != nil && !a.restore(state) {
 		e.Board.Printf("%s: the checkpoint is of another form; starting over", r.Name())
 	}
 	draft, err := a.work()
@@ -236,14 +264,17 @@ func (e *executor) one(r *Run) verdict {
 func (e *executor) finish(a *attempt, draft store.Draft, err error) verdict {
 	r := a.run
 	if err == nil {
-		record, err := e.store.Put(draft, e.Force)
-		if err != nil {
+		var record *store.Record
+		record, err = a.put(draft)
+		switch {
+		case err == nil:
+			a.line.Done(false, Summary(record))
+			return made
+		case errors.Is(err, store.ErrStorage):
 			a.line.Done(true, err.Error())
 			e.stop(err)
 			return left
 		}
-		a.line.Done(false, Summary(record))
-		return made
 	}
 	var broken *panicked
 	switch {
@@ -272,5 +303,5 @@ func Summary(r *store.Record) string {
 	if t := r.Provenance.Timing; t.Counted > 0 {
 		s += fmt.Sprintf(", %.3g s an update", t.Median)
 	}
-	return s + ", " + progress.Short(time.Duration(r.Provenance.Wall*1e9)) + " in all"
+	return s + ", " + progress.Seconds(r.Provenance.Wall) + " in all"
 }

@@ -43,7 +43,8 @@ type Dataset struct {
 	test   method.Images
 }
 
-func (d *Dataset) images(ctx context.Context) (*method.Data, method.Images, error) {
+// Images returns what Load does, which it calls once.
+func (d *Dataset) Images(ctx context.Context) (*method.Data, method.Images, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.loaded {

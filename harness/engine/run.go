@@ -119,7 +119,10 @@ func (a *attempt) work() (draft store.Draft, err error) {
 	}
 	a.from = max(0, a.s.Last)
 	a.line.Phase("loading data")
-	if a.data, a.test, err = a.run.Data.images(a.ctx); err != nil {
+	if a.data, a.test, err = a.run.Data.Images(a.ctx); err != nil {
+		if cause := context.Cause(a.ctx); cause != nil {
+			err = cause
+		}
 		return draft, err
 	}
 	if err := a.pending(); err != nil {
@@ -146,7 +149,8 @@ func (a *attempt) distill() error {
 	r := a.run
 	a.line.Phase("distil")
 	p := method.Problem{
-		Data: a.data, IPC: r.Cell.IPC, Model: r.Cell.Net, Seed: r.Seed, Shared: a.features, Resume: a.s.Method,
+		Data: a.data, IPC: r.Cell.IPC, Model: r.Cell.Net, Seed: r.Seed, Shared: a.features, Resume: a.s.Method, Phase: a.line.Task,
+		Begin: a.begin,
 	}
 	a.warm = warmUp
 	set, err := r.Cell.Method().Distill(a.ctx, p, a.observe)
@@ -181,6 +185,13 @@ func (a *attempt) distill() error {
 		a.keep()
 	}
 	return context.Cause(a.ctx)
+}
+
+// begin restarts the clock of an update.
+func (a *attempt) begin() {
+	if !a.mark.IsZero() {
+		a.mark = time.Now()
+	}
 }
 
 // observe is what the method calls between updates. The time it takes counts for
@@ -274,7 +285,7 @@ func (a *attempt) score(set *method.Distilled, resume []byte, final bool, observ
 	defer func() { a.s.Scoring += time.Since(from).Seconds() }()
 	scores, err := a.run.Cell.Protocol.Score(a.ctx, method.Trial{
 		Data: a.data, Test: a.test, Set: set, Model: a.run.Cell.Net, Seed: a.run.Seed,
-		Shared: a.features, Own: a.scoring, Final: final, Resume: resume,
+		Shared: a.features, Own: a.scoring, Final: final, Resume: resume, Phase: a.line.Task,
 	}, observe)
 	if err == nil {
 		if _, ok := scores.Metrics["test_acc"]; !ok {
@@ -324,7 +335,7 @@ func (a *attempt) keep() {
 		a.cancel(fmt.Errorf("checkpoint: %w", err))
 		return
 	}
-	if err := a.store.SaveCheckpoint(a.run.Key, b.Bytes()); err != nil {
+	if err := a.store.SaveCheckpoint(a.run.Key, a.Force, b.Bytes()); err != nil {
 		a.stop(err)
 		return
 	}
@@ -370,6 +381,17 @@ func pendingSet(t *traced) *method.Distilled {
 	return t.Set
 }
 
+// put writes the record. What is wrong with the draft is the run's failure like any
+// other, and only the store's own errors are more than that.
+func (a *attempt) put(d store.Draft) (record *store.Record, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicked{v, debug.Stack()}
+		}
+	}()
+	return a.store.Put(d, a.Force)
+}
+
 // draft makes the record.
 func (a *attempt) draft(scores *method.Scores) (store.Draft, error) {
 	s := a.s
@@ -397,10 +419,12 @@ func (a *attempt) draft(scores *method.Scores) (store.Draft, error) {
 		}
 	}
 	cell := a.run.Cell
+	record := a.run.Data.Record
+	record.Shape = store.Shape{Train: a.data.Train.Len(), Test: a.test.Len(), Height: a.data.Train.H, Width: a.data.Train.W, Channels: a.data.Train.C}
 	d.Provenance = store.Provenance{
 		Started: s.Started.UTC().Truncate(time.Second), Finished: time.Now().UTC().Truncate(time.Second),
 		Wall: s.Wall, CPU: s.CPU, Memory: s.Memory, Scoring: s.Scoring, Sessions: s.Past,
-		Dataset: a.run.Data.Record, Experiment: cell.Exp, Profile: a.run.Profile, Cell: cell.Point,
+		Dataset: record, Experiment: cell.Exp, Profile: a.run.Profile, Cell: cell.Point,
 		Timing: store.Timing{Median: median(s.Timing), Counted: count(s.Timing), Excluded: s.Skipped},
 	}
 	if e, ok := cell.Method().(method.Estimator); ok {
@@ -412,6 +436,7 @@ func (a *attempt) draft(scores *method.Scores) (store.Draft, error) {
 		d.Provenance.Timing.Shared = d.Provenance.Timing.Shared || one.Jobs > 1
 	}
 	d.Provenance.Timing.Hosts = len(hosts)
+	d.Provenance.Shared = d.Provenance.Timing.Shared
 	return d, nil
 }
 

@@ -8,7 +8,7 @@ import (
 // Process names a process for other processes, also those on other machines that
 // see the same files.
 type Process struct {
-	Machine string `json:"machine"` // differs between machines, their restarts, and containers
+	Machine string `json:"machine"` // differs between machines, containers and mostly their restarts
 	PID     int    `json:"pid"`
 	Start   string `json:"start,omitempty"` // tells it from a later one with its number; "" if unknown
 }
@@ -25,17 +25,20 @@ var self = sync.OnceValue(func() Process {
 // Self names this process.
 func Self() Process { return self() }
 
-// Gone tells whether a process has certainly ended. It can know that only of
-// processes on this machine.
-func (p Process) Gone() bool {
-	if p.Machine != self().Machine || p.PID <= 0 {
-		return false
+// Running tells whether a process is there, stopped or not. That can be known only
+// of processes on this machine, and of those only where it tells when they began:
+// a number alone may be another process's by now.
+func (p Process) Running() (running, known bool) {
+	if p.Machine != self().Machine || machineID() == "" || p.PID <= 0 {
+		return false, false
 	}
-	if alive, known := processAlive(p.PID); !known {
-		return false
-	} else if !alive {
-		return true
+	alive, known := processAlive(p.PID)
+	if !known || !alive {
+		return false, known
 	}
 	start := processStart(p.PID)
-	return p.Start != "" && start != "" && p.Start != start
+	if p.Start == "" || start == "" {
+		return false, false
+	}
+	return p.Start == start, true
 }

@@ -2,52 +2,59 @@ package env
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"strconv"
 	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // machineID tells restarts and containers apart, in which process numbers mean
-// other processes.
-func machineID() string {
-	id := ""
-	if b, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
-		id += "/" + strings.TrimSpace(string(b))
-	}
-	if ns, err := os.Readlink("/proc/self/ns/pid"); err == nil {
-		id += "/" + ns
-	}
-	return id
-}
-
-func stat(pid int) ([]string, error) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+// other processes. It is "" if the system does not say both.
+var machineID = sync.OnceValue(func() string {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
-		return nil, err
+		return ""
+	}
+	container, err := os.Readlink("/proc/self/ns/pid")
+	if err != nil {
+		return ""
+	}
+	return "/" + strings.TrimSpace(string(boot)) + "/" + container
+})
+
+// stat reads what is known of a process's first thread, which is there as long as
+// the process and began with it. Emulators of other processors show a process
+// something else as its own /proc/PID/stat than others see.
+func stat(pid int) []string {
+	n := strconv.Itoa(pid)
+	b, err := os.ReadFile("/proc/" + n + "/task/" + n + "/stat")
+	if err != nil {
+		return nil
 	}
 	// The second field is the program's name in brackets and may hold blanks.
 	s := string(b)
-	return strings.Fields(s[strings.LastIndexByte(s, ')')+1:]), nil
+	return strings.Fields(s[strings.LastIndexByte(s, ')')+1:])
 }
 
 // processStart is the moment the process began in clock ticks since the start.
 func processStart(pid int) string {
-	f, err := stat(pid)
-	if err != nil || len(f) < 20 {
+	f := stat(pid)
+	if len(f) < 20 {
 		return ""
 	}
 	return f[19]
 }
 
+// processAlive asks by a signal that is not sent: /proc may be mounted so that it
+// hides the processes of others (hidepid).
 func processAlive(pid int) (alive, known bool) {
-	f, err := stat(pid)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		_, err := os.Stat("/proc/self/stat")
-		return false, err == nil
-	case err != nil || len(f) == 0:
-		return false, false
+	if errors.Is(unix.Kill(pid, 0), unix.ESRCH) {
+		return false, true
 	}
-	return f[0] != "Z" && f[0] != "X", true // a zombie computes nothing
+	if f := stat(pid); len(f) > 0 && (f[0] == "Z" || f[0] == "X") {
+		return false, true // a zombie computes nothing
+	}
+	return true, true
 }

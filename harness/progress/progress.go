@@ -81,14 +81,17 @@ type Line struct {
 	loss    float64
 	started time.Time // of the phase
 	first   int       // step the phase began with
-	begun   time.Time
+
+	task string // what the phase has to prepare before its next step; "" for nothing
+	part float64
+	from time.Time // of the task
 }
 
 // Start adds a run.
 func (b *Board) Start(name string) *Line {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	l := &Line{b: b, name: name, started: b.now(), begun: b.now(), first: -1}
+	l := &Line{b: b, name: name, started: b.now(), first: -1}
 	b.lines = append(b.lines, l)
 	b.maybe()
 	return l
@@ -98,7 +101,19 @@ func (b *Board) Start(name string) *Line {
 func (l *Line) Phase(name string) {
 	l.b.mu.Lock()
 	defer l.b.mu.Unlock()
-	l.phase, l.step, l.of, l.loss, l.first, l.started = name, 0, 0, 0, -1, l.b.now()
+	l.phase, l.step, l.of, l.loss, l.first, l.started, l.task = name, 0, 0, 0, -1, l.b.now(), ""
+	l.b.maybe()
+}
+
+// Task says what is being prepared before the next step, and which part of it is
+// done.
+func (l *Line) Task(what string, part float64) {
+	l.b.mu.Lock()
+	defer l.b.mu.Unlock()
+	if what != l.task {
+		l.task, l.from = what, l.b.now()
+	}
+	l.part = part
 	l.b.maybe()
 }
 
@@ -109,7 +124,7 @@ func (l *Line) Step(step, of int, loss float64) {
 	if l.first < 0 {
 		l.first, l.started = step, l.b.now()
 	}
-	l.step, l.of, l.loss = step, of, loss
+	l.step, l.of, l.loss, l.task = step, of, loss, ""
 	l.b.maybe()
 }
 
@@ -196,7 +211,7 @@ func (b *Board) draw() {
 	all += ", " + Short(b.now().Sub(b.started)) + " so far"
 	if b.done > 0 {
 		left := float64(b.total-b.before-b.done) * b.now().Sub(b.started).Seconds() / float64(b.done)
-		all += ", about " + Short(time.Duration(left*1e9)) + " left"
+		all += ", about " + Seconds(left) + " left"
 	}
 	show(all)
 }
@@ -207,6 +222,10 @@ func (l *Line) String() string {
 	s.WriteString(l.name)
 	if l.phase != "" {
 		s.WriteString(": " + l.phase)
+	}
+	if l.task != "" {
+		l.writeTask(&s)
+		return s.String()
 	}
 	if l.of > 0 {
 		fmt.Fprintf(&s, " %d/%d", l.step, l.of)
@@ -225,25 +244,44 @@ func (l *Line) String() string {
 			fmt.Fprintf(&s, ", %.3g s each", 1/rate)
 		}
 		if left := float64(l.of-l.step) / rate; l.of > 0 && left > 0 && !math.IsInf(left, 0) {
-			s.WriteString(", " + Short(time.Duration(left*1e9)) + " left")
+			s.WriteString(", " + Seconds(left) + " left")
 		}
 	}
 	return s.String()
 }
 
-// Short writes a length of time with two units at most.
-func Short(d time.Duration) string {
-	switch {
-	case d < 10*time.Second:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%.0f s", d.Seconds())
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%.0f min", d.Minutes())
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+func (l *Line) writeTask(s *strings.Builder) {
+	fmt.Fprintf(s, ", %s", l.task)
+	if !(l.part > 0 && l.part < 1) {
+		return
 	}
-	return fmt.Sprintf("%.1f days", d.Hours()/24)
+	fmt.Fprintf(s, " %.0f %%", 100*l.part)
+	if seconds := l.b.now().Sub(l.from).Seconds(); seconds > 1 {
+		s.WriteString(", " + Seconds(seconds*(1-l.part)/l.part) + " left")
+	}
+}
+
+// Short writes a length of time with two units at most.
+func Short(d time.Duration) string { return Seconds(d.Seconds()) }
+
+// Seconds is Short for lengths of time of any size.
+func Seconds(s float64) string {
+	const minute, hour, day = 60, 3600, 86400
+	switch {
+	case s > 0 && s < 0.05:
+		return "under 0.1 s"
+	case s < 10:
+		return fmt.Sprintf("%.1f s", s)
+	case s < 2*minute:
+		return fmt.Sprintf("%.0f s", s)
+	case s < 2*hour:
+		return fmt.Sprintf("%.0f min", s/minute)
+	case s < 2*day:
+		return fmt.Sprintf("%d h %d min", int(s/hour), int(s/minute)%60)
+	case s < 1000*day:
+		return fmt.Sprintf("%.1f days", s/day)
+	}
+	return fmt.Sprintf("%.3g years", s/(365.25*day))
 }
 
 // Columns returns the width of the terminal that w writes to, 0 if it is none.

@@ -62,3 +62,45 @@ func TestShort(t *testing.T) {
 		}
 	}
 }
+
+// Lengths of time that no duration holds, and hardly any.
+func TestSeconds(t *testing.T) {
+	for s, want := range map[float64]string{
+		0: "0.0 s", 1e-6: "under 0.1 s", 0.05: "0.1 s", 1e6: "11.6 days", 86400 * 1500: "4.11 years", 1e12: "3.17e+04 years", 1e300: "3.17e+292 years",
+	} {
+		if got := Seconds(s); got != want {
+			t.Errorf("%g s: %q, want %q", s, got, want)
+		}
+	}
+}
+
+// What is prepared before the next step is shown until that is made.
+func TestTask(t *testing.T) {
+	b, _, now := board(false)
+	l := b.Start("glyphs")
+	l.Phase("distil")
+	for _, c := range []struct {
+		part float64
+		wait time.Duration
+		want string
+	}{
+		{0, 0, "glyphs: distil, features"},
+		{0.25, 4 * time.Second, "glyphs: distil, features 25 %, 12 s left"},
+		{0.5, 4 * time.Second, "glyphs: distil, features 50 %, 8.0 s left"},
+		{1, time.Second, "glyphs: distil, features"},
+	} {
+		*now = now.Add(c.wait)
+		l.Task("features", c.part)
+		if got := l.String(); got != c.want {
+			t.Errorf("%g: %q, want %q", c.part, got, c.want)
+		}
+	}
+	l.Task("solution", 0.5)
+	if got := l.String(); got != "glyphs: distil, solution 50 %" {
+		t.Errorf("the next task: %q", got)
+	}
+	l.Step(3, 10, 0)
+	if got := l.String(); got != "glyphs: distil 3/10" {
+		t.Errorf("after a step: %q", got)
+	}
+}

@@ -17,7 +17,8 @@ import (
 )
 
 // heartbeat is how often a lock shows that its owner is alive, and stale how long
-// it may fail to, which decides where nothing is known of the owner's process.
+// it may fail to. That decides only where nothing is known of the owner's process:
+// one that is stopped, or slept with its machine, is still at its run.
 const (
 	heartbeat = 5 * time.Second
 	stale     = 2 * time.Minute
@@ -128,8 +129,10 @@ func (s *Store) alive(file string) (env.Process, bool) {
 		return who.Process, false
 	}
 	b, readErr := os.ReadFile(file)
-	if readErr == nil && json.Unmarshal(b, &who) == nil && who.Gone() {
-		return who.Process, false
+	if readErr == nil && json.Unmarshal(b, &who) == nil {
+		if running, known := who.Running(); known {
+			return who.Process, running
+		}
 	}
 	if err != nil {
 		return who.Process, true

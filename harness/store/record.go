@@ -43,8 +43,14 @@ type Provenance struct {
 	Finished time.Time `json:"finished"`
 	Wall     float64   `json:"wall_seconds"` // all sessions together, scoring included
 	CPU      float64   `json:"cpu_seconds"`
-	Memory   int64     `json:"peak_memory_bytes"` // of the whole process
-	Scoring  float64   `json:"scoring_seconds"`   // part of Wall
+	Memory   int64     `json:"peak_memory_bytes"`
+
+	// Shared says that CPU and Memory are not the run's own: they are of the whole
+	// process, in which other runs were under way (-jobs > 1). Memory, a peak, may be
+	// an earlier run's in any case.
+	Shared bool `json:"shared"`
+
+	Scoring  float64   `json:"scoring_seconds"` // part of Wall
 	Timing   Timing    `json:"timing"`
 	Sessions []Session `json:"sessions"` // one, and one more for every time it was resumed
 	Dataset  Dataset   `json:"dataset"`
@@ -60,6 +66,16 @@ type Dataset struct {
 	Title   string   `json:"title"`
 	BuiltIn bool     `json:"built_in"`
 	Files   []string `json:"files,omitempty"`
+	Shape   Shape    `json:"shape,omitzero"`
+}
+
+// Shape is what the time and memory of a run depend on, of all that is in its data.
+type Shape struct {
+	Train    int `json:"train"` // images
+	Test     int `json:"test"`
+	Height   int `json:"height"`
+	Width    int `json:"width"`
+	Channels int `json:"channels"`
 }
 
 // Session is a stretch of work on a run without interruption.

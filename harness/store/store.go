@@ -3,7 +3,8 @@
 //	runs/<2 hex>/<key>/    result.json provenance.json trace.csv timing.csv
 //	                       distilled.npz preview.png
 //	failed/<2 hex>/<key>/  failure.json
-//	work/                  locks, checkpoints and half-written files; never to keep
+//	work/                  locks, checkpoints, half-written files and the cache;
+//	                       never to keep
 //
 // A record is written under work/, synced, and renamed into place as a whole: it
 // is there or it is not. Its key is the SHA-256 of what its result depends on, so
@@ -51,7 +52,7 @@ func (s *Store) work(part string) string  { return filepath.Join(s.dir, "work", 
 // anything is computed.
 func (s *Store) Prepare() error {
 	for _, part := range []string{"locks", "tmp", "checkpoints"} {
-		if err := os.MkdirAll(s.work(part), 0o777); err != nil {
+		if err := s.makeDir(s.work(part)); err != nil {
 			return s.explain(err)
 		}
 	}
@@ -61,6 +62,7 @@ func (s *Store) Prepare() error {
 			return s.explain(err)
 		}
 	}
+	s.Recover()
 	s.sweep()
 	probe := filepath.Join(s.work("tmp"), "probe."+token())
 	err := writeFile(probe, []byte("x"))
@@ -72,11 +74,16 @@ func (s *Store) Prepare() error {
 }
 
 // sweep removes what killed processes left half-written. What is younger than a day
-// may be another process's work.
+// may be another process's work; of the cache's files, which are large, an hour
+// without a change is enough, for their writer can do without them.
 func (s *Store) sweep() {
 	left, _ := os.ReadDir(s.work("tmp"))
 	for _, e := range left {
-		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > 24*time.Hour {
+		age := 24 * time.Hour
+		if strings.HasPrefix(e.Name(), cacheTmp) {
+			age = time.Hour
+		}
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > age {
 			os.RemoveAll(filepath.Join(s.work("tmp"), e.Name()))
 		}
 	}
@@ -279,7 +286,11 @@ func (s *Store) Put(d Draft, replace bool) (*Record, error) {
 	}
 	s.ClearFailed(r.Key)
 	s.DropCheckpoint(r.Key)
-	return s.Get(r.Key)
+	record, err := s.Get(r.Key)
+	if unreadable := new(fs.PathError); errors.As(err, &unreadable) {
+		err = s.explain(err) // what was just written
+	}
+	return record, err
 }
 
 func digest(b []byte) string {
@@ -306,7 +317,8 @@ func timingCSV(rows []TimingRow) []byte {
 	return b.Bytes()
 }
 
-// place writes files to a folder that appears at once with all of them.
+// place writes files to a folder that appears at once with all of them. One that is
+// replaced is out of its place for a moment; see Recover.
 func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 	tmp := filepath.Join(s.work("tmp"), filepath.Base(dir)+"."+token())
 	if err := os.MkdirAll(tmp, 0o777); err != nil {
@@ -321,7 +333,7 @@ func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 	if err := syncDir(tmp); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
+	if err := s.makeDir(filepath.Dir(dir)); err != nil {
 		return err
 	}
 	old := ""
@@ -329,7 +341,7 @@ func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 		if !replace {
 			return nil
 		}
-		old = tmp + ".old"
+		old = tmp + oldSuffix
 		if err := os.Rename(dir, old); err != nil {
 			return err
 		}
@@ -345,6 +357,25 @@ func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 		return err
 	}
 	return syncDir(filepath.Dir(dir))
+}
+
+// makeDir makes a folder of the store and those above it, each of them durable, for
+// a record is lost with any of them.
+func (s *Store) makeDir(dir string) error {
+	if _, err := os.Stat(dir); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for top := filepath.Clean(s.dir); dir != top && dir != filepath.Dir(dir); {
+		dir = filepath.Dir(dir)
+		if err := syncDir(dir); err != nil {
+			return err
+		}
+	}
+	syncDir(filepath.Dir(dir)) // not ours: it may be one that cannot be read
+	return nil
 }
 
 // writeFile writes and syncs.
@@ -390,13 +421,18 @@ func (s *Store) ClearFailed(key string) { os.RemoveAll(s.failed(key)) }
 
 const checkpointMagic = "dgkip/checkpoint/1\n"
 
-func (s *Store) checkpoint(key string) string {
-	return filepath.Join(s.work("checkpoints"), key+".ckpt")
+func (s *Store) checkpoint(key string, forced bool) string {
+	name := key + ".ckpt"
+	if forced {
+		name = key + ".forced.ckpt"
+	}
+	return filepath.Join(s.work("checkpoints"), name)
 }
 
 // SaveCheckpoint keeps the state of a run in place of an earlier one, which stays
-// whole until the new one is.
-func (s *Store) SaveCheckpoint(key string, state []byte) error {
+// whole until the new one is. Those of a forced run, which is made from the
+// beginning though there is a record or an earlier state, are kept apart.
+func (s *Store) SaveCheckpoint(key string, forced bool, state []byte) error {
 	sum := sha256.Sum256(state)
 	b := slices.Concat([]byte(checkpointMagic), []byte(key), sum[:], state)
 	tmp := filepath.Join(s.work("tmp"), key+".ckpt."+token())
@@ -404,7 +440,7 @@ func (s *Store) SaveCheckpoint(key string, state []byte) error {
 		os.Remove(tmp)
 		return s.explain(err)
 	}
-	if err := os.Rename(tmp, s.checkpoint(key)); err != nil {
+	if err := os.Rename(tmp, s.checkpoint(key, forced)); err != nil {
 		os.Remove(tmp)
 		return s.explain(err)
 	}
@@ -412,10 +448,15 @@ func (s *Store) SaveCheckpoint(key string, state []byte) error {
 }
 
 // Checkpoint returns the state of a run, nil if there is none. A damaged one is an
-// error, after which the run has to start over.
-func (s *Store) Checkpoint(key string) ([]byte, error) {
-	b, err := os.ReadFile(s.checkpoint(key))
+// error, after which the run has to start over. A forced run continues from a
+// forced one's state alone, any other from either.
+func (s *Store) Checkpoint(key string, forced bool) ([]byte, error) {
+	file := s.checkpoint(key, forced)
+	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
+		if !forced {
+			return s.Checkpoint(key, true)
+		}
 		return nil, nil
 	}
 	if err != nil {
@@ -423,13 +464,28 @@ func (s *Store) Checkpoint(key string) ([]byte, error) {
 	}
 	rest, ok := bytes.CutPrefix(b, []byte(checkpointMagic+key))
 	if !ok || len(rest) < sha256.Size || sha256.Sum256(rest[sha256.Size:]) != [sha256.Size]byte(rest[:sha256.Size]) {
-		return nil, fmt.Errorf("checkpoint %s is damaged", s.checkpoint(key))
+		return nil, fmt.Errorf("checkpoint %s is damaged", file)
 	}
 	return rest[sha256.Size:], nil
 }
 
-// DropCheckpoint forgets the state of a run.
-func (s *Store) DropCheckpoint(key string) { os.Remove(s.checkpoint(key)) }
+// DropCheckpoint forgets the states of a run.
+func (s *Store) DropCheckpoint(key string) {
+	os.Remove(s.checkpoint(key, false))
+	os.Remove(s.checkpoint(key, true))
+}
+
+// DropForced forgets the state of a forced run that nobody is at any more.
+func (s *Store) DropForced(key string) {
+	file := s.checkpoint(key, true)
+	if _, err := os.Stat(file); err != nil {
+		return
+	}
+	if lock, err := s.Lock(key); err == nil {
+		os.Remove(file)
+		lock.Unlock()
+	}
+}
 
 // FailureFile is where the failure of a run is recorded.
 func (s *Store) FailureFile(key string) string { return filepath.Join(s.failed(key), "failure.json") }

@@ -64,7 +64,7 @@ func TestPutGet(t *testing.T) {
 	if s.Has(key) {
 		t.Error("a record before there is one")
 	}
-	if err := s.SaveCheckpoint(key, []byte("state")); err != nil {
+	if err := s.SaveCheckpoint(key, false, []byte("state")); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Fail(Failure{Identity: d.Result.Identity, Kind: "error"}); err != nil {
@@ -80,7 +80,7 @@ func TestPutGet(t *testing.T) {
 	if !s.Has(key) || s.Failed(key) != nil {
 		t.Error("no record, or its failure is still there")
 	}
-	if state, err := s.Checkpoint(key); state != nil || err != nil {
+	if state, err := s.Checkpoint(key, false); state != nil || err != nil {
 		t.Errorf("checkpoint of a finished run: %q, %v", state, err)
 	}
 	if r.Result.Metrics["test_acc"] != 0.9375 || r.Result.Images != 2 {
@@ -181,21 +181,21 @@ func TestCheckpoint(t *testing.T) {
 	s := prepared(t)
 	key := draft(1).Result.Identity.Key()
 	for _, state := range []string{"one", ""} {
-		if err := s.SaveCheckpoint(key, []byte(state)); err != nil {
+		if err := s.SaveCheckpoint(key, false, []byte(state)); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := s.Checkpoint(key); string(got) != state || err != nil || got == nil {
+		if got, err := s.Checkpoint(key, false); string(got) != state || err != nil || got == nil {
 			t.Errorf("%q: %q, %v", state, got, err)
 		}
 	}
-	if err := os.WriteFile(s.checkpoint(key), []byte("rubbish"), 0o666); err != nil {
+	if err := os.WriteFile(s.checkpoint(key, false), []byte("rubbish"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Checkpoint(key); err == nil {
+	if _, err := s.Checkpoint(key, false); err == nil {
 		t.Error("a damaged checkpoint was accepted")
 	}
 	s.DropCheckpoint(key)
-	if got, err := s.Checkpoint(key); got != nil || err != nil {
+	if got, err := s.Checkpoint(key, false); got != nil || err != nil {
 		t.Errorf("dropped: %q, %v", got, err)
 	}
 }
@@ -240,6 +240,7 @@ func TestStaleLocks(t *testing.T) {
 		}
 		return file
 	}
+	_, known := env.Self().Running()
 	gone := env.Self()
 	gone.Start += "0"
 	far := env.Process{Machine: "elsewhere", PID: 1}
@@ -249,8 +250,9 @@ func TestStaleLocks(t *testing.T) {
 		age  time.Duration
 		free bool
 	}{
-		{"gone here", gone, 0, env.Self().Start != ""},
+		{"gone here", gone, 0, known},
 		{"alive here", env.Self(), 0, false},
+		{"stopped here", env.Self(), 9 * stale, !known},
 		{"alive elsewhere", far, time.Second, false},
 		{"silent elsewhere", far, 2 * stale, true},
 	} {

@@ -97,6 +97,7 @@ func Run(t *testing.T, fresh func() method.Method, o Options) {
 			t.Run("sharing", c.sharing)
 			t.Run("cancelled before the start", c.cancelledBefore)
 			t.Run("checkpoints", c.checkpoints)
+			t.Run("stop anywhere", c.stopAnywhere)
 		})
 	}
 }
@@ -404,6 +405,62 @@ func (c *checker) checkpoints(t *testing.T) {
 		set, steps := c.must(t, p)
 		if show(set) != show(want) || !slices.Equal(steps, all[i+1:]) {
 			t.Errorf("the checkpoint after step %d leads to other bits", i)
+		}
+	}
+}
+
+// asked is a context that ends once it has been asked a number of times whether it
+// has.
+type asked struct {
+	context.Context
+	mu   sync.Mutex
+	left int
+	done chan struct{}
+}
+
+func (a *asked) Err() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.left--; a.left >= 0 {
+		return nil
+	}
+	if a.left == -1 {
+		close(a.done)
+	}
+	return context.Canceled
+}
+
+func (a *asked) Done() <-chan struct{} { return a.done }
+
+// maxAsked bounds the places that stopAnywhere tries; after some it takes samples.
+const maxAsked = 60
+
+// stopAnywhere ends the context between observations: wherever the method looks
+// at it, the run that goes on sees the same updates, each once.
+func (c *checker) stopAnywhere(t *testing.T) {
+	want, all := c.must(t, c.problem(1))
+	for left := range maxAsked {
+		if left > 12 && left%7 != 0 {
+			continue
+		}
+		_, steps, err := c.run(&asked{Context: context.Background(), left: left, done: make(chan struct{})}, c.problem(1), nil)
+		if err == nil {
+			return
+		}
+		var stopped *method.Interrupted
+		if !errors.As(err, &stopped) {
+			t.Fatalf("stopped when asked for the %dth time: %v, want an *Interrupted", left+1, err)
+		}
+		p := c.problem(1)
+		if p.Resume = stopped.Checkpoint; p.Resume == nil {
+			steps = nil // it starts again
+		}
+		got, rest := c.must(t, p)
+		if show(got) != show(want) {
+			t.Errorf("stopped when asked for the %dth time, the run ends in other bits", left+1)
+		}
+		if steps = append(steps, rest...); !slices.Equal(steps, all) {
+			t.Errorf("stopped when asked for the %dth time, %d steps were observed and not %d, or others", left+1, len(steps), len(all))
 		}
 	}
 }

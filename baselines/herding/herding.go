@@ -1,0 +1,138 @@
+// Package herding chooses real images whose mean in feature space is that of their
+// class.
+//
+// With features phi and the class mean mu, image k of a class is, of those not
+// chosen yet, the one that brings the mean of the first k nearest to mu,
+//
+//	x_k = argmin_x |mu - (phi(x_1) + ... + phi(x_k-1) + phi(x))/k|
+//	    = argmin_x |phi(x)|^2 - 2 <w, phi(x)>,   w = k mu - phi(x_1) - ... - phi(x_k-1),
+//
+// so that fewer images of a class are always the first of more. Features are the
+// run's fixed random ones; the seed matters through them alone. Of equals the first
+// image is chosen.
+package herding
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"dgkip/harness/method"
+	"dgkip/harness/teacher"
+	"dgkip/harness/tensor"
+)
+
+// Herding is the method. It has no settings.
+type Herding struct{}
+
+func init() { method.Register(func() method.Method { return new(Herding) }) }
+
+// Info implements method.Method.
+func (*Herding) Info() method.Info {
+	return method.Info{
+		Name: "herding", Title: "Herding", Version: 1, Protocol: "network",
+		About: "real images whose mean feature is near their class's, chosen one by one",
+		Citation: "M. Welling: Herding Dynamical Weights to Learn. ICML 2009; " +
+			"in the form of S.-A. Rebuffi, A. Kolesnikov, G. Sperl, C. H. Lampert: iCaRL. CVPR 2017",
+		Deviations: []string{
+			"features are those of the experiment's random networks, in place of a trained network's",
+			"features are not scaled to unit length",
+		},
+	}
+}
+
+// Estimate implements method.Estimator.
+func (*Herding) Estimate(s method.Sizes) method.Estimate {
+	n, dim := float64(s.Train), float64(teacher.Dim(s.Model, s.H, s.W))
+	return method.Estimate{
+		Setup: n*teacher.Flops(s.Model, s.H, s.W, s.C) + 2*n*dim*float64(s.IPC+2),
+		Bytes: int64(4*n*dim) + int64(4*s.H*s.W*s.C*(s.Train+s.Test)),
+	}
+}
+
+// Distill implements method.Method. Its loss is the distance of the mean of what
+// was chosen from the class's mean, averaged over classes.
+func (*Herding) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
+	d, loss, err := herd(ctx, p)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, &method.Interrupted{Cause: context.Cause(ctx)} // it starts again
+		}
+		return nil, err
+	}
+	observe(method.Step{Loss: loss, Distilled: d.Clone})
+	return d, nil
+}
+
+func herd(ctx context.Context, p method.Problem) (*method.Distilled, float64, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, 0, err
+	}
+	train := p.Data.Train
+	classes := train.ByClass(len(p.Data.Classes))
+	for class, members := range classes {
+		if len(members) < p.IPC {
+			return nil, 0, fmt.Errorf("%d images per class are asked for, but class %s of %s has only %d", p.IPC, p.Data.Classes[class], p.Data.Name, len(members))
+		}
+	}
+	phi, err := teacher.Of(p).Features(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	d := &method.Distilled{H: train.H, W: train.W, C: train.C, Kind: method.Hard, Classes: p.Data.Classes, Prep: p.Data.Prep}
+	loss := 0.0
+	for class, members := range classes {
+		chosen, distance, err := choose(ctx, phi, members, p.IPC)
+		if err != nil {
+			return nil, 0, err
+		}
+		loss += distance / float64(len(classes))
+		for _, i := range chosen {
+			d.Images = append(d.Images, train.At(i)...)
+			d.Of = append(d.Of, class)
+		}
+	}
+	d.Labels = method.OneHot(d.Of, len(d.Classes))
+	return d, loss, nil
+}
+
+// choose returns some of the members, which number rows of phi, in the order in
+// which they are chosen, and the distance of their mean from that of all.
+func choose(ctx context.Context, phi tensor.Mat[float32], members []int, count int) ([]int, float64, error) {
+	row := func(i int) tensor.Mat[float32] { return tensor.MatOf(phi.Row(members[i]), 1, phi.Cols) }
+	mu, norm2 := make([]float64, phi.Cols), make([]float64, len(members))
+	for i := range members {
+		tensor.AddRows64(mu, row(i), []float64{1 / float64(len(members))})
+	}
+	tensor.Parallel(len(members), func(i int) {
+		for _, v := range phi.Row(members[i]) {
+			norm2[i] += float64(float64(v) * float64(v))
+		}
+	})
+	w := make([]float64, phi.Cols)
+	inner, taken := make([]float64, len(members)), make([]bool, len(members))
+	var chosen []int
+	for range count {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		for j, v := range mu {
+			w[j] += v
+		}
+		tensor.Parallel(len(members), func(i int) { tensor.MulVec64(inner[i:i+1], row(i), w) })
+		best := -1
+		for i := range members {
+			if !taken[i] && (best < 0 || norm2[i]-2*inner[i] < norm2[best]-2*inner[best]) {
+				best = i
+			}
+		}
+		taken[best] = true
+		chosen = append(chosen, members[best])
+		tensor.AddRows64(w, row(best), []float64{-1})
+	}
+	left := 0.0
+	for _, v := range w { // count times the difference of the means
+		left += float64(v * v)
+	}
+	return chosen, math.Sqrt(left) / float64(count), nil
+}

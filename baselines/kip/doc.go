@@ -1,0 +1,58 @@
+// Package kip distils data by kernel ridge regression: images X_S and labels y_S
+// such that the regression on them predicts the labels of the real images T.
+//
+// With features phi, A = phi(X_S) [n, M], B = phi(T) [N, M], K = A A' and a ridge s,
+//
+//	minimise L = (1/2N) |E|^2,   E = B Theta' - y_T,   Theta = C'A,   C = (K + s I)^-1 y_S
+//
+// by AdaBelief on X_S and y_S: KIP. B Theta' is K_TS (K_SS + s I)^-1 y_S, computed
+// without the n x N kernel. Targets y_T are +1 for an image's class and -1 for
+// others, one column of them for two classes.
+//
+// # Gradients
+//
+// With V = E'B/N [k, M], the gradient in Theta, and its solution U = (K + s I)^-1 A V',
+//
+//	dL/dy_S = U,   dL/dA = C (V - U'A) - U Theta - (2 jitter/n) <U, C> A,
+//
+// for V meets the factor A of Theta = C'A, and its factor C through
+// dC = (K + s I)^-1 (dy_S - (dA A' + A dA' + ds I) C). The last term is that of a
+// ridge s = jitter tr(K)/n.
+//
+// # Jitter and lambda
+//
+// The ridge s belongs to the distillation; the published one is s = jitter tr(K)/n.
+// The model that a set is scored by is a ridge regression of its own,
+// sum_i |f_i - y_i|^2/2 + (lambda_S/2) |Theta|^2, for which (K + lambda_S I) C = y_S
+// with lambda_S = n lambda. The two are the same model only if s = lambda_S, which
+// jitter = 0 stands for. tr(K)/n is about 1 for fully connected networks, and less
+// for convolutional ones, which average. So the defaults are a ridge of at most 1e-6
+// while distilling and of n times 1e-6 for the score; the difference matters only in
+// directions of A in which K is as small as that.
+//
+// # Labels
+//
+// "learned" labels start at the class's targets and move at their own rate, "fixed"
+// ones stay. "solved" takes C that minimises L for the images as they are, which
+// leaves no ridge in it, and the labels y_S = K C + lambda_S C, with which A'C is
+// the exact minimiser on the set (package convex, Fit). Only images are then moved.
+//
+// L is a loss on the training labels that nothing regularises but the smallness of
+// the set. With more features than real images they can be fitted exactly, and
+// solved labels come near that within a few hundred updates, long after the loss on
+// other images has begun to rise: the number of updates is then what regularises.
+//
+// # Batches and fresh features
+//
+// With batch, T is that many real images, drawn anew for every update; their
+// features come from those of all real images, which are kept. With resample every
+// update has features of fresh random networks, so that the average over updates is
+// that of the networks' Gaussian process: RFAD. An update then takes a forward pass
+// for every real image of the batch, and the drawing of all weights: for 30 fully
+// connected networks of width 1024 on 32x32 images these are 650 GFLOP for a batch
+// of 1024, and 157 million normal numbers, which take about as long. Both shrink
+// with nets. The features that score the set are those of the run, as ever.
+//
+// Guarantee: the same bits on every machine and for every number of threads,
+// interrupted or not.
+package kip

@@ -1,0 +1,143 @@
+package kip
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"dgkip/harness/convex"
+	"dgkip/harness/method"
+	"dgkip/harness/teacher"
+)
+
+// KIP is the method; its fields are its settings.
+type KIP struct {
+	Updates   int     `toml:"updates" min:"0"`
+	Rate      float64 `toml:"rate" min:"0"` // of AdaBelief on the images
+	Labels    string  `toml:"labels" enum:"learned,fixed,solved"`
+	LabelRate float64 `toml:"label_rate" min:"0"` // of AdaBelief on the labels
+	Start     string  `toml:"start" enum:"real,noise"`
+	Batch     int     `toml:"batch" min:"0"`         // real images in an update; 0, or as many as there are, for all
+	Jitter    float64 `toml:"jitter" min:"0"`        // ridge over the mean of K's diagonal; 0 for lambda_S
+	Lambda    float64 `toml:"lambda"`                // of the model that scores the set, for each image
+	Resample  bool    `toml:"resample,omitzero"`     // fresh networks for every update
+	Nets      int     `toml:"nets,omitzero" min:"0"` // how many those are; 0 for the number that score the set
+}
+
+func init() { method.Register(func() method.Method { return defaults() }) }
+
+func defaults() *KIP {
+	return &KIP{
+		Updates: 500, Rate: 0.01, Labels: "learned", LabelRate: 0.01, Start: "real",
+		Jitter: 1e-6, Lambda: teacher.DefaultLambda,
+	}
+}
+
+// Info implements method.Method.
+func (*KIP) Info() method.Info {
+	return method.Info{
+		Name: "kip", Title: "KIP", Version: 1, Protocol: "features",
+		About: "kernel ridge regression on the set predicts the real labels; with resample, in features drawn anew",
+		Citation: "T. Nguyen, Z. Chen, J. Lee: Dataset Meta-Learning from Kernel Ridge-Regression. ICLR 2021, arXiv:2011.00050; " +
+			"for resample N. Loo, R. Hasani, A. Amini, D. Rus: Efficient Dataset Distillation using Random Feature Approximation. NeurIPS 2022, arXiv:2210.12067",
+		Deviations: []string{
+			"the kernel is that of the experiment's random features, in place of infinitely wide networks'",
+			"AdaBelief on images and labels, in place of Adam for KIP",
+			"all images of the set are moved in every update, with all real images unless batch says otherwise; the original draws batches of both",
+			"no whitening unless the experiment asks for it, and no augmentation",
+			"targets are +1 and -1, one output for two classes; the originals' are one-hot vectors less their mean",
+			"with resample, the squared loss in place of RFAD's Platt-scaled cross-entropy, and networks of the experiment's width",
+		},
+	}
+}
+
+// Check implements method.Checker.
+func (m *KIP) Check() error {
+	var errs []error
+	bad := func(key, why, hint string) {
+		errs = append(errs, &method.BadSetting{Key: key, Why: why, Hint: hint})
+	}
+	positive := func(key string, v float64, hint string) {
+		if !(v > 0) || math.IsInf(v, 0) {
+			bad(key, fmt.Sprintf("is %v, and must be positive and finite", v), hint)
+		}
+	}
+	positive("rate", m.Rate, "0.01 is usual")
+	positive("lambda", m.Lambda, "1e-6 is usual")
+	if m.Labels == "learned" {
+		positive("label_rate", m.LabelRate, "labels = \"fixed\" keeps the labels as they are")
+	}
+	if !(m.Jitter >= 0) || math.IsInf(m.Jitter, 0) {
+		bad("jitter", fmt.Sprintf("is %v, and must be zero or more, and finite", m.Jitter), "1e-6 is usual; 0 takes the ridge that scores the set")
+	}
+	switch {
+	case m.Labels == "solved" && m.Resample:
+		bad("labels", "is \"solved\", for features that the next update would replace", "use labels = \"learned\" with resample")
+	case m.Labels == "solved" && m.Batch > 0:
+		bad("batch", "is for labels that are learned or fixed; labels are solved from all real images", "use batch = 0")
+	}
+	if m.Resample && m.Batch == 0 {
+		bad("batch", "is 0, with which every update would compute the features of all real images", "1024 is usual with resample")
+	}
+	if !m.Resample && m.Nets > 0 {
+		bad("nets", "is for resample = true", "the experiment's model says how many networks make the features")
+	}
+	return errors.Join(errs...)
+}
+
+// CheckSizes implements method.SizesChecker.
+func (m *KIP) CheckSizes(s method.Sizes) error {
+	if err := teacher.CheckLoss(convex.SquaredLoss, s.Classes); err != nil {
+		return err
+	}
+	if m.Start == "real" && s.Smallest > 0 && s.IPC > s.Smallest {
+		return fmt.Errorf("ipc %d: kip with start = \"real\" needs as many training images of every class, and the smallest class has only %d\nhint: start = \"noise\" needs none", s.IPC, s.Smallest)
+	}
+	if n := s.IPC * s.Classes; m.Labels == "solved" && s.Train > 0 && n > s.Train {
+		return fmt.Errorf("ipc %d: labels of %d images cannot be solved from %d real ones\nhint: lower ipc, or use labels = \"learned\"", s.IPC, n, s.Train)
+	}
+	return s.Model.CheckSizes(s)
+}
+
+// Estimate implements method.Estimator.
+func (m *KIP) Estimate(s method.Sizes) method.Estimate {
+	model := m.model(s.Model)
+	one := teacher.Flops(model, s.H, s.W, s.C)
+	dim, n, k := float64(teacher.Dim(model, s.H, s.W)), float64(s.IPC*s.Classes), float64(teacher.Outputs(s.Classes))
+	batch, pixels := float64(m.size(s.Train)), float64(s.H*s.W*s.C)
+	e := method.Estimate{Updates: m.Updates, Flops: 2*n*one + 4*batch*dim*k + n*dim*(n+10*k)}
+	if m.Labels == "solved" {
+		e.Flops += 2 * batch * dim * n
+		e.Bytes += int64(4 * batch * n)
+	}
+	kept := float64(s.Train) // rows of features
+	if m.Resample {
+		e.Flops += batch * one
+		kept = 0
+	} else {
+		e.Setup = float64(s.Train) * one
+	}
+	if m.Resample || m.Batch > 0 {
+		kept += batch
+	}
+	// Of the set there are features, their gradients, and what the backward pass
+	// keeps.
+	e.Bytes += int64(4*kept*dim) + int64(4*pixels)*int64(s.Train+s.Test) + int64(n*(8*dim+16*pixels)+4*n*one/1000)
+	return e
+}
+
+// model describes the networks that make the features of an update.
+func (m *KIP) model(of method.Model) method.Model {
+	if m.Resample && m.Nets > 0 {
+		of.Nets = m.Nets
+	}
+	return of
+}
+
+// size is the number of real images in an update, of so many.
+func (m *KIP) size(train int) int {
+	if m.Batch == 0 {
+		return train
+	}
+	return min(m.Batch, train)
+}

@@ -1,0 +1,304 @@
+package kip
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"dgkip/harness/method"
+	"dgkip/harness/method/methodtest"
+	"dgkip/harness/teacher"
+	"dgkip/harness/tensor"
+)
+
+// variants are settings that take different ways through the code.
+var variants = map[string]func(*KIP){
+	"learned":          func(*KIP) {},
+	"fixed from noise": func(m *KIP) { m.Labels, m.Start = "fixed", "noise" },
+	"solved":           func(m *KIP) { m.Labels = "solved" },
+	"lambda as ridge":  func(m *KIP) { m.Jitter = 0 },
+	"batch":            func(m *KIP) { m.Batch = 7 },
+	"large batch":      func(m *KIP) { m.Batch = 1000 },
+	"resample":         func(m *KIP) { m.Resample, m.Batch = true, 7 },
+	"resample all":     func(m *KIP) { m.Resample, m.Batch, m.Nets = true, 1000, 3 },
+}
+
+func variant(name string, updates int) *KIP {
+	m := defaults()
+	m.Updates = updates
+	variants[name](m)
+	return m
+}
+
+// three turns a problem into one of three classes.
+func three(p *method.Problem) {
+	p.Data.Classes = []string{"upper", "lower", "other"}
+	for i := range p.Data.Train.Labels {
+		p.Data.Train.Labels[i] = i % 3
+	}
+}
+
+func TestContract(t *testing.T) {
+	for name := range variants {
+		t.Run(name, func(t *testing.T) {
+			fresh := func() method.Method {
+				if err := variant(name, 6).Check(); err != nil {
+					t.Error(err)
+				}
+				return variant(name, 6)
+			}
+			methodtest.Run(t, fresh, methodtest.Options{})
+			t.Run("three classes", func(t *testing.T) {
+				methodtest.Run(t, fresh, methodtest.Options{Problem: three})
+			})
+		})
+	}
+}
+
+func problem(kind string) method.Problem {
+	return method.Problem{
+		Data: methodtest.Data(1), IPC: 2, Seed: 5, Shared: new(method.Shared),
+		Model: method.Model{Kind: kind, Width: 32, Depth: 2, Nets: 8},
+	}
+}
+
+// score is the loss on all real images, in the features that score a set, of the
+// regression that scores it.
+func score(t *testing.T, p method.Problem, d *method.Distilled) float64 {
+	t.Helper()
+	src, err := newSource(context.Background(), p, defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := tensor.NewMat[float32](d.Len(), src.dim())
+	src.pass.Forward(a, d.Images)
+	y := tensor.MatOf(d.Extra[teacher.ExactLabels].Data, d.Len(), d.LabelWidth())
+	m, err := ridge{Fixed: 1e-6 * float64(d.Len())}.fit(a, src.all, y, src.targets, nil, tensor.Mat[float64]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.Loss
+}
+
+// The loss on all the real images falls, whatever is learned.
+func TestLossFalls(t *testing.T) {
+	for name := range variants {
+		for _, kind := range []string{"fc", "conv"} {
+			p := problem(kind)
+			m := variant(name, 60)
+			m.Start = "noise"
+			var first *method.Distilled
+			var metrics map[string]float64
+			var loss float64
+			d, err := m.Distill(context.Background(), p, func(s method.Step) {
+				if first == nil {
+					first = s.Distilled()
+				}
+				loss, metrics = s.Loss, s.Metrics()
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			before, after := score(t, p, first), score(t, p, d)
+			if !(after < 0.5*before) {
+				t.Errorf("%s, %s: loss %v at first, %v at last", name, kind, before, after)
+			}
+			if got := metrics["train_loss"]; !m.Resample && math.Abs(got-after) > 0.01*after {
+				t.Errorf("%s, %s: loss %v, in the trace %v", name, kind, after, got)
+			}
+			if got := metrics["train_loss"]; name == "learned" && got != loss {
+				t.Errorf("%s: loss %v, in the trace %v", kind, loss, got)
+			}
+			if d.Kind != method.Value || d.Loss != "squared" || d.LabelWidth() != 1 {
+				t.Errorf("%s: a set of kind %s, loss %s, %d values a label", name, d.Kind, d.Loss, d.LabelWidth())
+			}
+			if fixed := slices.Equal(d.Labels, []float32{-1, -1, 1, 1}); fixed != (m.Labels == "fixed") {
+				t.Errorf("%s: labels %v", name, d.Labels)
+			}
+		}
+	}
+}
+
+// Batches and networks are others in every update.
+func TestDraw(t *testing.T) {
+	for _, name := range []string{"batch", "resample"} {
+		m := variant(name, 1)
+		s, err := newSource(context.Background(), problem("fc"), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for update := range 4 {
+			for range 2 {
+				if err := s.draw(context.Background(), update); err != nil {
+					t.Fatal(err)
+				}
+				seen[fmt.Sprint(s.phi.Data, s.y.Data)] = true
+			}
+			if s.phi.Rows != 7 || s.y.Rows != 7 || len(s.labels) != 7 {
+				t.Fatalf("%s: %d images, %d targets, %d labels", name, s.phi.Rows, s.y.Rows, len(s.labels))
+			}
+			for i, of := range s.labels {
+				if s.y.Row(i)[0] != float64(2*of-1) {
+					t.Errorf("%s: target %v of class %d", name, s.y.Row(i), of)
+				}
+			}
+		}
+		if len(seen) != 4 {
+			t.Errorf("%s: four updates drew %d batches", name, len(seen))
+		}
+	}
+}
+
+// after is a context that ends when it has been asked a number of times.
+type after struct {
+	context.Context
+	asked, limit int
+}
+
+func (a *after) Err() error {
+	if a.asked++; a.asked > a.limit {
+		return context.Canceled
+	}
+	return nil
+}
+
+func (*after) Done() <-chan struct{}       { return nil }
+func (*after) Deadline() (time.Time, bool) { return time.Time{}, false }
+
+// A run may be told to stop at any moment, not only while it is observed. It goes
+// on to the same bits, and the observer misses nothing.
+func TestStopAnywhere(t *testing.T) {
+	for _, name := range []string{"learned", "resample"} {
+		run := func(ctx context.Context, resume []byte) (*method.Distilled, []int, error) {
+			p := problem("fc")
+			p.Resume = resume
+			var updates []int
+			d, err := variant(name, 5).Distill(ctx, p, func(s method.Step) { updates = append(updates, s.Update) })
+			return d, updates, err
+		}
+		want, all, err := run(context.Background(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for limit := 0; ; limit++ {
+			_, updates, err := run(&after{Context: context.Background(), limit: limit}, nil)
+			if err == nil {
+				if limit < 10 {
+					t.Errorf("%s: the context was asked %d times only", name, limit)
+				}
+				break
+			}
+			var stopped *method.Interrupted
+			if !errors.As(err, &stopped) {
+				t.Fatal(err)
+			}
+			got, rest, err := run(context.Background(), stopped.Checkpoint)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if updates = append(updates, rest...); !slices.Equal(updates, all) {
+				t.Errorf("%s: stopped after %d questions, updates %v were observed", name, limit, updates)
+			}
+			if !slices.Equal(got.Images, want.Images) || !slices.Equal(got.Labels, want.Labels) {
+				t.Errorf("%s: stopped after %d questions, the run ends in other bits", name, limit)
+			}
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for want, spoil := range map[string]func(*KIP){
+		"rate is 0":                         func(m *KIP) { m.Rate = 0 },
+		"label_rate is 0":                   func(m *KIP) { m.LabelRate = 0 },
+		"lambda is -1":                      func(m *KIP) { m.Lambda = -1 },
+		"jitter is -1":                      func(m *KIP) { m.Jitter = -1 },
+		"labels is \"solved\"":              func(m *KIP) { m.Labels, m.Resample, m.Batch = "solved", true, 9 },
+		"batch is for labels":               func(m *KIP) { m.Labels, m.Batch = "solved", 9 },
+		"batch is 0, with which every":      func(m *KIP) { m.Resample = true },
+		"nets is for resample":              func(m *KIP) { m.Nets = 2 },
+		"rate is NaN, and must be positive": func(m *KIP) { m.Rate -= m.Rate; m.Rate /= m.Rate },
+	} {
+		m := defaults()
+		spoil(m)
+		if err := m.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	m := defaults()
+	m.Labels, m.LabelRate = "fixed", 0
+	if err := m.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCheckSizes(t *testing.T) {
+	sizes := method.Sizes{Train: 100, Test: 10, Classes: 2, H: 8, W: 8, C: 1, Smallest: 5, IPC: 6, Model: method.Model{Kind: "conv", Width: 4, Depth: 2, Nets: 2}}
+	m := defaults()
+	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "smallest class has only 5") {
+		t.Error(err)
+	}
+	m.Start = "noise"
+	if err := m.CheckSizes(sizes); err != nil {
+		t.Error(err)
+	}
+	deep := sizes
+	deep.Model.Depth = 9
+	if err := m.CheckSizes(deep); err == nil {
+		t.Error("a network deeper than images allow")
+	}
+	m.Labels, sizes.IPC = "solved", 51
+	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "102 images cannot be solved from 100") {
+		t.Error(err)
+	}
+	sizes.Classes = 1
+	if err := m.CheckSizes(sizes); err == nil {
+		t.Error("a single class")
+	}
+	p := problem("fc")
+	p.IPC = 7
+	if _, err := defaults().Distill(context.Background(), p, func(method.Step) {}); err == nil || !strings.Contains(err.Error(), "class upper of halves has only 6") {
+		t.Errorf("more images than there are: %v", err)
+	}
+}
+
+func TestResume(t *testing.T) {
+	p := problem("fc")
+	p.Resume = []byte("nothing of the kind")
+	if _, err := defaults().Distill(context.Background(), p, func(method.Step) {}); err == nil || !strings.Contains(err.Error(), "checkpoint of kip") {
+		t.Errorf("a checkpoint of something else: %v", err)
+	}
+	var taken []byte
+	m := variant("learned", 1)
+	p.Resume = nil
+	if _, err := m.Distill(context.Background(), p, func(s method.Step) { taken, _ = s.Checkpoint() }); err != nil {
+		t.Fatal(err)
+	}
+	p.Resume, p.IPC = taken, 3
+	if _, err := m.Distill(context.Background(), p, func(method.Step) {}); err == nil || !strings.Contains(err.Error(), "values of images") {
+		t.Errorf("a checkpoint of fewer images: %v", err)
+	}
+}
+
+// Estimates grow with what they are of.
+func TestEstimate(t *testing.T) {
+	sizes := method.Sizes{Train: 10000, Test: 2000, Classes: 2, H: 32, W: 32, C: 3, IPC: 10, Model: method.Model{Kind: "fc", Width: 1024, Depth: 3, Nets: 30}}
+	all := variant("learned", 100).Estimate(sizes)
+	batch := variant("batch", 100).Estimate(sizes)
+	fresh := variant("resample", 100).Estimate(sizes)
+	solved := variant("solved", 100).Estimate(sizes)
+	if all.Updates != 100 || all.Setup <= 0 || all.Bytes < 4*10000*30720 {
+		t.Errorf("%+v", all)
+	}
+	if !(batch.Flops < all.Flops && all.Flops < solved.Flops && batch.Flops < fresh.Flops) {
+		t.Errorf("operations: batch %g, all %g, solved %g, fresh %g", batch.Flops, all.Flops, solved.Flops, fresh.Flops)
+	}
+	if fresh.Setup != 0 || fresh.Bytes >= all.Bytes {
+		t.Errorf("fresh networks keep features: %+v", fresh)
+	}
+}

@@ -1,0 +1,233 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"dgkip/harness/data"
+	"dgkip/harness/report"
+	"dgkip/harness/spec"
+	"dgkip/harness/store"
+)
+
+// paperDir holds the paper, seen from where the program is run, and generatedDir
+// in it what the program writes.
+const paperDir = "paper"
+
+var (
+	paperSource  = filepath.Join(paperDir, "paper.tex")
+	generatedDir = filepath.Join(paperDir, "generated")
+)
+
+// latexPackages are what the paper needs on Debian.
+const latexPackages = "texlive-latex-recommended"
+
+// paperUses reads what the paper asks for; nil if there is no paper.
+func paperUses() (*report.Uses, error) {
+	text, err := os.ReadFile(paperSource)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	u := report.UsesOf(string(text))
+	return &u, nil
+}
+
+// paperSpecs reads the experiments that the paper is about, and the same in their
+// other profiles. Without a paper it is about those of the command.
+func (f *flags) paperSpecs(uses *report.Uses, of []*spec.Spec) (specs, others []*spec.Spec, err error) {
+	known, err := experiments()
+	if err != nil {
+		return nil, nil, err
+	}
+	names := known
+	if uses != nil {
+		names = uses.Experiments(known)
+	} else if of != nil {
+		names = nil
+		for _, s := range of {
+			names = append(names, s.Name)
+		}
+	}
+	var problems []error
+	for _, name := range names {
+		for _, profile := range spec.Profiles() {
+			s, err := spec.ReadFile(filepath.Join(experimentsDir, name+".toml"), spec.Options{Profile: profile, Datasets: data.Names(), Seeds: f.seeds})
+			switch {
+			case err != nil:
+				if profile == f.profile {
+					problems = append(problems, err)
+				}
+			case profile == f.profile:
+				specs = append(specs, s)
+			default:
+				others = append(others, s)
+			}
+		}
+	}
+	return specs, others, errors.Join(problems...)
+}
+
+// writePaper writes what the paper takes from the records, and the paper itself if
+// LaTeX is there. It is always about whole experiments, whatever -only says. What
+// the paper asks for in vain is returned.
+func (f *flags) writePaper(ctx context.Context, out io.Writer, s *store.Store, of []*spec.Spec) (undefined []string, err error) {
+	uses, err := paperUses()
+	if err != nil {
+		return nil, err
+	}
+	specs, others, err := f.paperSpecs(uses, of)
+	if err != nil {
+		return nil, usageError(err)
+	}
+	p, err := report.WritePaper(generatedDir, specs, others, s, uses, f.reportOptions())
+	if err != nil {
+		return nil, err
+	}
+	for _, problem := range p.Problems {
+		fmt.Fprintln(out, "note: "+problem)
+	}
+	fmt.Fprintf(out, "paper: %v in %s", p, generatedDir)
+	if uses == nil {
+		fmt.Fprintf(out, "; there is no %s to typeset them in", filepath.ToSlash(paperSource))
+	}
+	fmt.Fprintln(out)
+	for _, u := range p.Undefined {
+		fmt.Fprintln(out, "undefined in the paper: "+u)
+	}
+	if uses != nil {
+		err = typeset(ctx, out)
+	}
+	return p.Undefined, err
+}
+
+// paperAlone is writePaper without an experiment.
+func (f *flags) paperAlone(ctx context.Context, out io.Writer) error {
+	s := store.Open(f.out)
+	s.Recover()
+	undefined, err := f.writePaper(ctx, out, s, nil)
+	if err == nil && f.check && len(undefined) > 0 {
+		return coded{fmt.Errorf("check failed: %d things that %s asks for do not exist", len(undefined), filepath.ToSlash(paperSource)), exitCheck}
+	}
+	return err
+}
+
+// checkPaper tells which numbers that the paper takes from these experiments do
+// not exist.
+func (f *flags) checkPaper(s *store.Store, of []*spec.Spec) ([]string, error) {
+	uses, err := paperUses()
+	if err != nil || uses == nil {
+		return nil, err
+	}
+	all, others, err := f.paperSpecs(uses, of)
+	if err != nil {
+		return nil, usageError(err)
+	}
+	asked := func(s *spec.Spec) bool {
+		return slices.ContainsFunc(of, func(o *spec.Spec) bool { return o.Name == s.Name })
+	}
+	specs := slices.DeleteFunc(all, func(s *spec.Spec) bool { return !asked(s) })
+	return report.CheckPaper(specs, others, s, *uses, f.reportOptions())
+}
+
+// latexTime bounds a pass of LaTeX, which takes seconds.
+const latexTime = 2 * time.Minute
+
+// typeset makes paper.pdf. Where LaTeX is missing it says so, which is no error.
+func typeset(ctx context.Context, out io.Writer) error {
+	pdf := filepath.Join(paperDir, "paper.pdf")
+	tex, err := exec.LookPath("pdflatex")
+	if err != nil {
+		fmt.Fprintf(out, "%s is not made: pdflatex is not installed (on Debian: apt-get install %s); all else is written\n", filepath.ToSlash(pdf), latexPackages)
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "dgkip-paper-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	// References settle after two or three passes, when the auxiliary file stays as it is.
+	var before []byte
+	for range 5 {
+		if err := latexPass(ctx, tex, dir); err != nil {
+			return err
+		}
+		aux, err := os.ReadFile(filepath.Join(dir, "paper.aux"))
+		if err != nil {
+			return err
+		}
+		if bytes.Equal(aux, before) {
+			break
+		}
+		before = aux
+	}
+	made, err := os.ReadFile(filepath.Join(dir, "paper.pdf"))
+	if err != nil {
+		return err
+	}
+	if old, err := os.ReadFile(pdf); err != nil || !bytes.Equal(old, made) {
+		if err := os.WriteFile(pdf+".tmp", made, 0o666); err != nil {
+			return err
+		}
+		if err := os.Rename(pdf+".tmp", pdf); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(out, "paper: "+filepath.ToSlash(pdf))
+	return nil
+}
+
+// latexPass runs LaTeX once, with a clock that stands still: the same sources give
+// the same bytes.
+func latexPass(ctx context.Context, tex, dir string) error {
+	ctx, cancel := context.WithTimeout(ctx, latexTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, tex, "-interaction=nonstopmode", "-halt-on-error", "-file-line-error", "-no-shell-escape", "-output-directory="+dir, "paper.tex")
+	cmd.Dir = paperDir
+	cmd.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=946684800", "FORCE_SOURCE_DATE=1", "max_print_line=1000")
+	log, err := cmd.CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("LaTeX did not end: %w", context.Cause(ctx))
+	}
+	return fmt.Errorf("LaTeX could not typeset %s: %w\n%s", filepath.ToSlash(paperSource), err, latexErrors(string(log)))
+}
+
+// latexErrors takes the errors out of what LaTeX prints, and the mend for a missing
+// package.
+func latexErrors(log string) string {
+	var found []string
+	for line := range strings.Lines(log) {
+		line = strings.TrimRight(line, "\r\n")
+		if strings.HasPrefix(line, "!") || strings.Contains(line, ".tex:") && strings.Contains(line, ": ") {
+			found = append(found, "  "+line)
+		}
+	}
+	if len(found) == 0 {
+		found = []string{"  it says no more than: " + lastLine(log)}
+	}
+	text := strings.Join(found[:min(len(found), 5)], "\n")
+	if strings.Contains(log, ".sty' not found") {
+		text += "\nhint: a package is missing; on Debian: apt-get install " + latexPackages
+	}
+	return text
+}
+
+func lastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return lines[len(lines)-1]
+}

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dgkip/harness/data"
+	"dgkip/harness/report"
+	"dgkip/harness/spec"
+	"dgkip/harness/store"
+)
+
+// inCopy moves to a folder with the paper and the experiments of the program, and
+// no records.
+func inCopy(t *testing.T) {
+	t.Helper()
+	repo, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, experimentsDir), os.DirFS(filepath.Join(repo, experimentsDir))); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(repo, paperSource))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, paperSource), string(text))
+	t.Chdir(dir)
+}
+
+// The paper is typeset without any record and asks for nothing that an experiment
+// cannot have, and twice it is the same bytes.
+func TestPaperTypesets(t *testing.T) {
+	if _, err := exec.LookPath("pdflatex"); err != nil {
+		t.Skip("SKIPPED: pdflatex is not installed")
+	}
+	if testing.Short() {
+		t.Skip("runs LaTeX several times")
+	}
+	inCopy(t)
+	var first []byte
+	for range 2 {
+		var out, errOut bytes.Buffer
+		if code := run(context.Background(), []string{"-paper"}, &out, &errOut); code != exitDone {
+			t.Fatalf("exit code %d\n%s%s", code, out.String(), errOut.String())
+		}
+		if !strings.Contains(out.String(), "paper: paper/paper.pdf") {
+			t.Errorf("printed %q", out.String())
+		}
+		pdf, err := os.ReadFile(filepath.Join(paperDir, "paper.pdf"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first != nil && !bytes.Equal(first, pdf) {
+			t.Error("the PDF differs when it is made again")
+		}
+		first = pdf
+		if err := os.Remove(filepath.Join(paperDir, "paper.pdf")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(paperDir, "paper.*"))
+	if err != nil || len(left) != 1 {
+		t.Errorf("LaTeX left %v (%v)", left, err)
+	}
+}
+
+// What the paper takes from experiments that there are makes sense.
+func TestPaperIsDefined(t *testing.T) {
+	inCopy(t)
+	f := &flags{profile: spec.DefaultProfile}
+	uses, err := paperUses()
+	if err != nil {
+		t.Fatal(err)
+	}
+	specs, others, err := f.paperSpecs(uses, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(specs) == 0 {
+		t.Error("the paper is about no experiment")
+	}
+	undefined, err := report.CheckPaper(specs, others, store.Open(t.TempDir()), *uses, f.reportOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, u := range undefined {
+		t.Error(u)
+	}
+}
+
+// Without LaTeX all else is written, and a line says what to install.
+func TestPaperWithoutLatex(t *testing.T) {
+	inCopy(t)
+	t.Setenv("PATH", t.TempDir())
+	var out, errOut bytes.Buffer
+	if code := run(context.Background(), []string{"-paper"}, &out, &errOut); code != exitDone {
+		t.Errorf("exit code %d: %s", code, errOut.String())
+	}
+	if !strings.Contains(out.String(), "paper/paper.pdf is not made: pdflatex is not installed (on Debian: apt-get install texlive-latex-recommended)") {
+		t.Errorf("printed %q", out.String())
+	}
+	for _, name := range []string{"macros.tex", "figure1-paradigms.pdf", "figure1-paradigms.tex"} {
+		if _, err := os.Stat(filepath.Join(generatedDir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What LaTeX cannot typeset is told with its place.
+func TestPaperWithMistake(t *testing.T) {
+	if _, err := exec.LookPath("pdflatex"); err != nil {
+		t.Skip("SKIPPED: pdflatex is not installed")
+	}
+	inCopy(t)
+	for text, want := range map[string]string{
+		"\\documentclass{article}\n\\begin{document}\n\\nonsense\n\\end{document}\n": "paper.tex:3: Undefined control sequence",
+		"\\documentclass{article}\n\\usepackage{no-such-package}\n\\begin{document}": "apt-get install",
+	} {
+		write(t, paperSource, text)
+		var out, errOut bytes.Buffer
+		if code := run(context.Background(), []string{"-paper"}, &out, &errOut); code != exitFailed || !strings.Contains(errOut.String(), want) {
+			t.Errorf("exit code %d, %q; want %q", code, errOut.String(), want)
+		}
+	}
+}
+
+// Rows that no run was made of know what data they are about.
+func TestDatasetsWithoutRecords(t *testing.T) {
+	o := (&flags{}).reportOptions()
+	if len(o.Datasets) != len(data.Names()) || !o.Datasets["glyphs"].BuiltIn || o.Datasets["mnist"].BuiltIn || o.Datasets["mnist"].Title != "MNIST" {
+		t.Errorf("%v", o.Datasets)
+	}
+}

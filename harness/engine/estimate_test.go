@@ -1,0 +1,159 @@
+package engine_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"dgkip/harness/engine"
+	"dgkip/harness/method"
+	"dgkip/harness/store"
+)
+
+// forecasts tells what is expected of a plan's runs by their names.
+func forecasts(t *testing.T, p *engine.Plan, s *store.Store, speed engine.Speed, retry bool) map[string]engine.Forecast {
+	t.Helper()
+	list, err := engine.Forecasts(p, s, speed, retry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]engine.Forecast{}
+	for i, r := range p.Runs {
+		out[r.Name()] = list[i]
+	}
+	return out
+}
+
+// planted puts a record into the store as if a run had taken so long.
+func planted(t *testing.T, s *store.Store, r *engine.Run, change func(*store.Provenance)) {
+	t.Helper()
+	if err := s.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	d := r.Data.Sizes
+	p := store.Provenance{
+		Wall: 100, Memory: 50e6, Timing: store.Timing{Median: 3, Counted: 28, Excluded: 2, Flops: 1e9},
+		Dataset: store.Dataset{Shape: store.Shape{Train: d.Train, Test: d.Test, Height: d.H, Width: d.W, Channels: d.C}},
+	}
+	if change != nil {
+		change(&p)
+	}
+	_, err := s.Put(store.Draft{
+		Result: store.Result{Identity: r.Identity, Metrics: map[string]float64{"test_acc": 1}}, Set: &method.Distilled{Whole: true}, Provenance: p,
+	}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+const kindsText = `schema = 1
+name = "t"
+title = "T"
+[grid]
+dataset = ["a", "b", "large"]
+ipc = [1, 2]
+method = ["walk", "long"]
+[method.walk]
+flops = 1e9
+[method.long]
+use = "walk"
+updates = 60
+flops = 2e9
+[seeds]
+count = 2
+`
+
+func TestForecasts(t *testing.T) {
+	p, s := plan(t, kindsText), store.Open(t.TempDir())
+	planted(t, s, p.Runs[0], nil)
+	if p.Runs[0].Name() != "a walk conv ipc 1 seed 0" {
+		t.Fatalf("the first run is %s", p.Runs[0].Name())
+	}
+	f := forecasts(t, p, s, 1e9, false)
+	for name, want := range map[string]engine.Forecast{
+		"a walk conv ipc 1 seed 0": {State: engine.Done},
+		"a walk conv ipc 1 seed 1": {Seconds: 100, Basis: "the same cell", Bytes: 50e6, Measured: true},
+		"b walk conv ipc 1 seed 0": {Seconds: 100, Basis: "similar runs", Bytes: 50e6, Measured: true},
+		// Twice the operations an update, and the rest as it was: 60*6 + 10.
+		"a long conv ipc 1 seed 0": {Seconds: 370, Basis: "similar runs", Bytes: 50e6, Measured: true},
+		// Neither other numbers of images nor other shapes are similar.
+		"a walk conv ipc 2 seed 0":     {Seconds: 6, Basis: "operations"},
+		"large walk conv ipc 1 seed 0": {Seconds: 6, Basis: "operations"},
+		"large long conv ipc 1 seed 0": {Seconds: 120, Basis: "operations"},
+	} {
+		if f[name] != want {
+			t.Errorf("%s: %+v, want %+v", name, f[name], want)
+		}
+	}
+	for name, one := range forecasts(t, p, s, 0, false) {
+		if one.Basis == "operations" {
+			t.Errorf("%s: %+v without a measured speed", name, one)
+		}
+	}
+}
+
+// Times are sums of what may be centuries, and nothing stops at the largest
+// duration there is.
+func TestForecastOfCenturies(t *testing.T) {
+	p := plan(t, strings.NewReplacer("1e9", "1e300", "updates = 60", "updates = 60\nwrong = \"flops\"").Replace(kindsText))
+	f := forecasts(t, p, store.Open(t.TempDir()), 1e9, false)
+	if one := f["a walk conv ipc 1 seed 0"]; one.Seconds < 5.9e291 || one.Seconds > 6.1e291 || math.IsInf(one.Seconds, 0) {
+		t.Errorf("got %+v", one)
+	}
+	if one := f["a long conv ipc 1 seed 0"]; one.Basis != "" || one.Seconds != 0 {
+		t.Errorf("operations that are no number: %+v", one)
+	}
+}
+
+// Peaks of processes with several runs at a time are a last resort, and the lowest
+// of the others is nearest to a run's own.
+func TestForecastOfMemory(t *testing.T) {
+	p, s := plan(t, kindsText), store.Open(t.TempDir())
+	byName := map[string]*engine.Run{}
+	for _, r := range p.Runs {
+		byName[r.Name()] = r
+	}
+	const want = "b long conv ipc 1 seed 1"
+	for _, c := range []struct {
+		run    string
+		bytes  int64
+		shared bool
+		peak   int64
+	}{
+		{"a walk conv ipc 1 seed 0", 10e6, true, 10e6},
+		{"a walk conv ipc 1 seed 1", 90e6, false, 90e6},
+		{"b walk conv ipc 1 seed 0", 70e6, false, 70e6},
+		{"b walk conv ipc 1 seed 1", 80e6, false, 70e6},
+		{"a walk conv ipc 2 seed 0", 1e6, false, 70e6},
+		{"large walk conv ipc 1 seed 0", 1e6, false, 70e6},
+	} {
+		planted(t, s, byName[c.run], func(p *store.Provenance) { p.Memory, p.Shared = c.bytes, c.shared })
+		if f := forecasts(t, p, s, 0, false)[want]; f.Bytes != c.peak || !f.Measured {
+			t.Errorf("after %s: %+v, want %d bytes", c.run, f, c.peak)
+		}
+	}
+}
+
+func TestForecastOfFailures(t *testing.T) {
+	p, s := plan(t, kindsText), store.Open(t.TempDir())
+	r := p.Runs[0]
+	if err := s.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Fail(store.Failure{Identity: r.Identity, Kind: "time-out", When: time.Unix(0, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	if f := forecasts(t, p, s, 1e9, false)[r.Name()]; f != (engine.Forecast{State: engine.Failed, Again: true}) {
+		t.Errorf("a failed run: %+v", f)
+	}
+	if f := forecasts(t, p, s, 1e9, true)[r.Name()]; f.State != engine.Missing || !f.Again || f.Seconds != 6 {
+		t.Errorf("one to be tried again: %+v", f)
+	}
+	if err := s.SaveCheckpoint(r.Key, false, []byte("state")); err != nil {
+		t.Fatal(err)
+	}
+	if f := forecasts(t, p, s, 1e9, true)[r.Name()]; f.State != engine.Begun || !f.Again {
+		t.Errorf("one with a checkpoint to be tried again: %+v", f)
+	}
+}

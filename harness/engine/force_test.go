@@ -1,0 +1,167 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"dgkip/harness/engine"
+	"dgkip/harness/store"
+)
+
+func checkpoints(t *testing.T, s *store.Store) (names []string) {
+	t.Helper()
+	files, err := os.ReadDir(filepath.Join(s.Dir(), "work", "checkpoints"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		names = append(names, f.Name())
+	}
+	return names
+}
+
+// interrupt executes a plan until the first run is at an update.
+func interrupt(t *testing.T, p *engine.Plan, s *store.Store, o engine.Options, at int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	hook = func(_ context.Context, update int) {
+		if update == at {
+			cancel()
+		}
+	}
+	defer func() { hook = func(context.Context, int) {} }()
+	if _, err := engine.Execute(ctx, p, s, o); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+}
+
+func sessions(t *testing.T, s *store.Store, key string) int {
+	t.Helper()
+	r, err := s.Get(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(r.Provenance.Sessions)
+}
+
+// A forced run that is interrupted goes on from where it was, and from no other
+// run's state.
+func TestForceInterrupted(t *testing.T) {
+	p, want := reference(t, text)
+	s, first := store.Open(t.TempDir()), p.Runs[0].Key
+	force := options()
+	force.Force = true
+	interrupt(t, p, s, options(), 5) // a state that -force must not use
+	interrupt(t, p, s, force, 3)
+	if names := checkpoints(t, s); len(names) != 2 {
+		t.Fatalf("checkpoints %q", names)
+	}
+	execute(t, p, s, force)
+	if n := sessions(t, s, first); n != 2 {
+		t.Errorf("made in %d sessions, want two: both forced", n)
+	}
+	if names := checkpoints(t, s); len(names) != 0 {
+		t.Errorf("left behind: %q", names)
+	}
+	// The same with a record in place, which stays until the other is there.
+	interrupt(t, p, s, force, 3)
+	if n := sessions(t, s, first); n != 2 || len(checkpoints(t, s)) != 1 {
+		t.Errorf("%d sessions, checkpoints %q", n, checkpoints(t, s))
+	}
+	execute(t, p, s, force)
+	if n := sessions(t, s, first); n != 2 || len(checkpoints(t, s)) != 0 {
+		t.Errorf("after it was forced: %d sessions, checkpoints %q", n, checkpoints(t, s))
+	}
+	if !maps.Equal(contents(t, p, s), want) {
+		t.Error("the records differ")
+	}
+	// Whoever goes on without force is content with the records.
+	interrupt(t, p, s, force, 3)
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Before: 8}) {
+		t.Errorf("without force: %+v", out)
+	}
+	if names := checkpoints(t, s); len(names) != 0 {
+		t.Errorf("left behind: %q", names)
+	}
+	// Without a record, a forced state is as good as any.
+	other := store.Open(t.TempDir())
+	interrupt(t, p, other, force, 3)
+	execute(t, p, other, options())
+	if n := sessions(t, other, first); n != 2 || len(checkpoints(t, other)) != 0 {
+		t.Errorf("without a record: %d sessions, checkpoints %q", n, checkpoints(t, other))
+	}
+}
+
+// Killed between taking a record away and putting the new one there, the next
+// start finds it again.
+func TestKilledWhileReplacing(t *testing.T) {
+	p, want := reference(t, text)
+	s := store.Open(t.TempDir())
+	execute(t, p, s, options())
+	key := p.Runs[0].Key
+	record, err := s.Get(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(record.Dir, filepath.Join(s.Dir(), "work", "tmp", key+".0123456789abcdef.old")); err != nil {
+		t.Fatal(err)
+	}
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Before: 8}) {
+		t.Errorf("outcome %+v", out)
+	}
+	if !maps.Equal(contents(t, p, s), want) {
+		t.Error("the records differ")
+	}
+}
+
+// What cannot be written down is the failure of its run alone.
+func TestBadDraft(t *testing.T) {
+	bad := strings.Replace(text, `["walk"]`, `["walk", "odd"]`, 1) + "[method.odd]\nuse = \"walk\"\nwrong = \"flops\"\n"
+	p, s := plan(t, bad), store.Open(t.TempDir())
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Made: 8, Failed: 8}) {
+		t.Errorf("outcome %+v", out)
+	}
+	for _, r := range p.Runs {
+		f := s.Failed(r.Key)
+		if odd := r.Cell.Column == "odd"; odd != (f != nil) || odd && (f.Kind != "panic" || !strings.Contains(f.Stack, "Put")) {
+			t.Errorf("%s: %+v", r.Name(), f)
+		}
+	}
+	if names := checkpoints(t, s); len(names) != 0 {
+		t.Errorf("left behind: %q", names)
+	}
+}
+
+// A limit that ends while data is read is a time-out like any other.
+func TestTimeoutWhileLoading(t *testing.T) {
+	p, s := plan(t, text+"[limits]\ntimeout = \"30ms\"\n"), store.Open(t.TempDir())
+	loading = func(ctx context.Context) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(10 * time.Second):
+		}
+	}
+	defer func() { loading = func(context.Context) {} }()
+	if out := execute(t, &engine.Plan{Runs: p.Runs[:1]}, s, options()); out != (engine.Outcome{Failed: 1}) {
+		t.Errorf("outcome %+v", out)
+	}
+	if f := s.Failed(p.Runs[0].Key); f == nil || f.Kind != "time-out" || f.Message != "the run exceeded its time limit of 30ms" {
+		t.Errorf("failure %+v", f)
+	}
+	// An interruption there is one, too.
+	ctx, cancel := context.WithCancel(context.Background())
+	loading = func(context.Context) { cancel() }
+	o := options()
+	o.Retry = true
+	out, err := engine.Execute(ctx, p, s, o)
+	if !errors.Is(err, context.Canceled) || out.Failed != 0 || out.Left != len(p.Runs) {
+		t.Errorf("interrupted: %+v, %v", out, err)
+	}
+}

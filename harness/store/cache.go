@@ -1,0 +1,248 @@
+package store
+
+import (
+	"bufio"
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Cache keeps large values under work/cache/, of all of them no more than a budget:
+// those that were used longest ago make room for others. It implements method.Disk.
+// Several processes may use the same folder.
+//
+// A file there holds
+//
+//	magic | SHA-256 of the rest | length of key | key | length of content | content
+//
+// and appears by a rename, so that it is there as a whole or not at all. What a
+// disk or a person damages is found by the checksum, and removed.
+type Cache struct {
+	s      *Store
+	budget int64
+	note   func(string)
+
+	mu   sync.Mutex // one Save at a time, so that they cannot exceed the budget together
+	told sync.Once
+}
+
+const cacheMagic = "dgkip/cache/1\n"
+
+// Cache returns the store's cache, which keeps at most budget bytes. The first
+// reason for which it could not keep something goes to note.
+func (s *Store) Cache(budget int64, note func(string)) *Cache {
+	c := &Cache{s: s, budget: budget, note: note}
+	c.trim(budget, "") // it may have been larger
+	return c
+}
+
+func (c *Cache) file(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	name := hex.EncodeToString(sum[:])
+	return filepath.Join(c.s.work("cache"), name[:2], name)
+}
+
+// header is what stands between the checksum and the content.
+func header(key string, size int64) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(len(key)))
+	b = append(b, key...)
+	return binary.LittleEndian.AppendUint64(b, uint64(size))
+}
+
+func overhead(key string) int64 {
+	return int64(len(cacheMagic) + sha256.Size + len(header(key, 0)))
+}
+
+// Load implements method.Disk.
+func (c *Cache) Load(key string, read func(io.Reader) error) bool {
+	name := c.file(key)
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	size, err := verified(f, key)
+	if err == nil {
+		err = read(bufio.NewReaderSize(io.LimitReader(f, size), 1<<20))
+	}
+	if err != nil {
+		f.Close() // some systems do not remove open files
+		os.Remove(name)
+		return false
+	}
+	now := time.Now()
+	os.Chtimes(name, now, now) // used last; no matter if that cannot be written down
+	return true
+}
+
+var errDamaged = errors.New("a cached file is damaged")
+
+// verified checks a file against its checksum and leaves it at its content.
+func verified(f *os.File, key string) (size int64, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	size = info.Size() - overhead(key)
+	start := make([]byte, len(cacheMagic)+sha256.Size)
+	if _, err := io.ReadFull(f, start); err != nil {
+		return 0, err
+	}
+	want := header(key, size)
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(f, got); err != nil {
+		return 0, err
+	}
+	sum := sha256.New()
+	sum.Write(got)
+	if _, err := io.Copy(sum, f); err != nil {
+		return 0, err
+	}
+	if string(start[:len(cacheMagic)]) != cacheMagic || string(got) != string(want) || string(sum.Sum(nil)) != string(start[len(cacheMagic):]) {
+		return 0, errDamaged
+	}
+	_, err = f.Seek(overhead(key), io.SeekStart)
+	return size, err
+}
+
+// Save implements method.Disk.
+func (c *Cache) Save(key string, size int64, write func(io.Writer) error) {
+	err := c.save(key, size, write)
+	if err == nil {
+		return
+	}
+	if errors.Is(err, syscall.ENOSPC) {
+		err = errors.New("the disk is full")
+	}
+	c.told.Do(func() {
+		if c.note != nil {
+			c.note(fmt.Sprintf("what runs share (%.3g MB) is not kept in %s: %v", float64(size)/1e6, c.s.work("cache"), err))
+		}
+	})
+}
+
+func (c *Cache) save(key string, size int64, write func(io.Writer) error) error {
+	name, all := c.file(key), size+overhead(key)
+	if size < 0 || all > c.budget {
+		return fmt.Errorf("the budget of %.3g MB has no room for it", float64(c.budget)/1e6)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, err := os.Stat(name); err == nil {
+		return nil // another run was first, and the content is a function of the key
+	}
+	c.trim(c.budget-all, "")
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return err
+	}
+	tmp := filepath.Join(c.s.work("tmp"), cacheTmp+filepath.Base(name)+"."+token())
+	defer os.Remove(tmp) // in vain once it is renamed
+	if err := writeCached(tmp, key, size, write); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, name); err != nil {
+		return err
+	}
+	c.trim(c.budget, name) // for another process may have saved something, too
+	return nil
+}
+
+// cacheTmp begins the names of files of the cache that are being written.
+const cacheTmp = "cache."
+
+func writeCached(tmp, key string, size int64, write func(io.Writer) error) (err error) {
+	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if _, err := f.Write(append([]byte(cacheMagic), make([]byte, sha256.Size)...)); err != nil {
+		return err
+	}
+	w := bufio.NewWriterSize(f, 1<<20)
+	h := &hashed{w: w, sum: sha256.New()}
+	if _, err := h.Write(header(key, size)); err != nil {
+		return err
+	}
+	h.left, h.bounded = size, true
+	if err := write(h); err != nil {
+		return err
+	}
+	if h.left != 0 {
+		return fmt.Errorf("%d bytes of it were not written", h.left)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if _, err := f.WriteAt(h.sum.Sum(nil), int64(len(cacheMagic))); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// hashed sums what is written, and does not take more than was announced.
+type hashed struct {
+	w       io.Writer
+	sum     hash.Hash
+	left    int64
+	bounded bool
+}
+
+func (h *hashed) Write(b []byte) (int, error) {
+	if h.bounded {
+		if int64(len(b)) > h.left {
+			return 0, errors.New("it is larger than was announced")
+		}
+		h.left -= int64(len(b))
+	}
+	h.sum.Write(b)
+	return h.w.Write(b)
+}
+
+// trim removes what was used longest ago until no more than limit bytes are left.
+// It spares keep.
+func (c *Cache) trim(limit int64, keep string) {
+	type entry struct {
+		name string
+		size int64
+		used time.Time
+	}
+	names, err := filepath.Glob(filepath.Join(c.s.work("cache"), "??", "*"))
+	if err != nil {
+		return
+	}
+	var all []entry
+	var total int64
+	for _, name := range names {
+		if info, err := os.Stat(name); err == nil {
+			all = append(all, entry{name, info.Size(), info.ModTime()})
+			total += info.Size()
+		}
+	}
+	slices.SortFunc(all, func(a, b entry) int {
+		return cmp.Or(a.used.Compare(b.used), cmp.Compare(a.name, b.name))
+	})
+	for _, e := range all {
+		if total <= limit {
+			return
+		}
+		if e.name == keep {
+			continue
+		}
+		if err := os.Remove(e.name); err == nil || errors.Is(err, fs.ErrNotExist) {
+			total -= e.size
+		}
+	}
+}

@@ -1,0 +1,323 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"dgkip/harness/method"
+)
+
+var _ method.Disk = (*Cache)(nil)
+
+// cached has a budget for n values of 1000 bytes with short keys.
+func cached(t *testing.T, s *Store, n int) (*Cache, *[]string) {
+	t.Helper()
+	var notes []string
+	return s.Cache(int64(n)*1100, func(text string) { notes = append(notes, text) }), &notes
+}
+
+func value(key string) []byte { return bytes.Repeat([]byte(key+"."), 1000)[:1000] }
+
+func save(c *Cache, key string) {
+	b := value(key)
+	c.Save(key, int64(len(b)), func(w io.Writer) error {
+		for part := range slices.Chunk(b, 300) {
+			if _, err := w.Write(part); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func load(c *Cache, key string) (b []byte, found bool) {
+	found = c.Load(key, func(r io.Reader) (err error) {
+		b, err = io.ReadAll(r)
+		return err
+	})
+	return b, found
+}
+
+func cacheFiles(t *testing.T, s *Store) (names []string, total int64) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(s.work("cache"), "??", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range names {
+		info, err := os.Stat(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += info.Size()
+	}
+	return names, total
+}
+
+func TestCache(t *testing.T) {
+	s := prepared(t)
+	c, notes := cached(t, s, 3)
+	if _, found := load(c, "a"); found {
+		t.Error("found before it was saved")
+	}
+	save(c, "a")
+	// Another start of the program.
+	c, more := cached(t, s, 3)
+	if b, found := load(c, "a"); !found || !bytes.Equal(b, value("a")) {
+		t.Errorf("found %v: %q", found, b)
+	}
+	if _, found := load(c, "b"); found {
+		t.Error("found under another key")
+	}
+	c.Save("empty", 0, func(io.Writer) error { return nil })
+	if b, found := load(c, "empty"); !found || len(b) != 0 {
+		t.Errorf("nothing: %v, %q", found, b)
+	}
+	if left, _ := os.ReadDir(s.work("tmp")); len(left) > 0 || len(*notes)+len(*more) > 0 {
+		t.Errorf("left behind %v, said %q %q", left, *notes, *more)
+	}
+}
+
+// What was used longest ago makes room.
+func TestCacheBudget(t *testing.T) {
+	s := prepared(t)
+	c, notes := cached(t, s, 3)
+	for i, key := range []string{"a", "b", "c"} {
+		save(c, key)
+		when := time.Now().Add(time.Duration(i-10) * time.Hour)
+		if err := os.Chtimes(c.file(key), when, when); err != nil {
+			t.Fatal(err)
+		}
+	}
+	load(c, "a") // the oldest is used again
+	save(c, "d")
+	have := ""
+	for _, key := range []string{"a", "b", "c", "d"} {
+		if _, found := load(c, key); found {
+			have += key
+		}
+	}
+	if have != "acd" {
+		t.Errorf("%q are left, not a, c and d", have)
+	}
+	if _, total := cacheFiles(t, s); total > c.budget {
+		t.Errorf("%d bytes are in use, %d are allowed", total, c.budget)
+	}
+	if len(*notes) != 0 {
+		t.Errorf("said %q", *notes)
+	}
+	// What does not fit by itself removes nothing, and is told of once.
+	for range 2 {
+		c.Save("big", c.budget, func(io.Writer) error { return errors.New("not to be called") })
+	}
+	if names, _ := cacheFiles(t, s); len(names) != 3 {
+		t.Errorf("%d files are left", len(names))
+	}
+	if len(*notes) != 1 || !strings.Contains((*notes)[0], "has no room") {
+		t.Errorf("said %q", *notes)
+	}
+	// A smaller budget holds from the start.
+	cached(t, s, 1)
+	if names, total := cacheFiles(t, s); len(names) != 1 || total > 1100 {
+		t.Errorf("%d files with %d bytes are left", len(names), total)
+	}
+}
+
+// Whatever happens to a file, what it held is not found, and the file is gone.
+func TestCacheDamage(t *testing.T) {
+	s := prepared(t)
+	c, notes := cached(t, s, 9)
+	damage := map[string]func(b []byte) []byte{
+		"cut":         func(b []byte) []byte { return b[:len(b)-1] },
+		"cut header":  func(b []byte) []byte { return b[:20] },
+		"empty":       func(b []byte) []byte { return nil },
+		"longer":      func(b []byte) []byte { return append(b, 0) },
+		"content":     func(b []byte) []byte { b[len(b)-500] ^= 1; return b },
+		"checksum":    func(b []byte) []byte { b[len(cacheMagic)] ^= 1; return b },
+		"magic":       func(b []byte) []byte { b[0] ^= 1; return b },
+		"another key": func(b []byte) []byte { other, _ := os.ReadFile(c.file("other")); return other },
+	}
+	for name, change := range damage {
+		save(c, "other")
+		save(c, "a")
+		b, err := os.ReadFile(c.file("a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(c.file("a"), change(b), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		called := false
+		if c.Load("a", func(io.Reader) error { called = true; return nil }) || called {
+			t.Errorf("%s: found (and read: %v)", name, called)
+		}
+		if _, err := os.Stat(c.file("a")); err == nil {
+			t.Errorf("%s: the file is still there", name)
+		}
+		save(c, "a")
+		if b, found := load(c, "a"); !found || !bytes.Equal(b, value("a")) {
+			t.Errorf("%s: saved again it is not found", name)
+		}
+	}
+	// A reader that does not like what it gets.
+	if c.Load("a", func(io.Reader) error { return errors.New("of another form") }) {
+		t.Error("found, though it could not be read")
+	}
+	if _, found := load(c, "a"); found {
+		t.Error("kept, though it could not be read")
+	}
+	if len(*notes) != 0 {
+		t.Errorf("said %q", *notes)
+	}
+}
+
+func TestCacheWriteFails(t *testing.T) {
+	for want, write := range map[string]func(io.Writer) error{
+		"no luck":                  func(io.Writer) error { return errors.New("no luck") },
+		"7 bytes of it were not":   func(w io.Writer) error { _, err := w.Write([]byte("abc")); return err },
+		"larger than was announce": func(w io.Writer) error { _, err := w.Write(make([]byte, 11)); return err },
+	} {
+		s := prepared(t)
+		c, notes := cached(t, s, 1)
+		for range 2 {
+			c.Save("a", 10, write)
+		}
+		if _, found := load(c, "a"); found {
+			t.Errorf("%s: found", want)
+		}
+		if len(*notes) != 1 || !strings.Contains((*notes)[0], want) {
+			t.Errorf("%s: said %q", want, *notes)
+		}
+		if left, _ := os.ReadDir(s.work("tmp")); len(left) > 0 {
+			t.Errorf("%s: left behind %v", want, left)
+		}
+	}
+}
+
+// A full disk costs the cache, and nothing else.
+func TestCacheFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	if runtime.GOOS != "linux" || exec.Command("mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", dir).Run() != nil {
+		t.Skip("SKIPPED: no small file system can be mounted here")
+	}
+	t.Log("RUN: a cache on a full disk")
+	defer exec.Command("umount", "-l", dir).Run()
+	s := Open(dir)
+	if err := s.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	var notes []string
+	c := s.Cache(1<<20, func(text string) { notes = append(notes, text) })
+	save(c, "a")
+	c.Save("big", 200<<10, func(w io.Writer) error { _, err := w.Write(make([]byte, 200<<10)); return err })
+	if len(notes) != 1 || !strings.Contains(notes[0], "the disk is full") {
+		t.Errorf("said %q", notes)
+	}
+	if left, _ := os.ReadDir(s.work("tmp")); len(left) > 0 {
+		t.Errorf("left behind %v", left)
+	}
+	if _, found := load(c, "a"); !found {
+		t.Error("what was there is lost")
+	}
+	if _, err := s.Put(draft(1), false); err != nil {
+		t.Errorf("a record finds no room: %v", err)
+	}
+}
+
+const childCache = "DGKIP_TEST_CACHE"
+
+// Two processes save, load and remove each other's values at the same time.
+func TestCacheOfTwoProcesses(t *testing.T) {
+	if dir := os.Getenv(childCache); dir != "" {
+		useCache(t, Open(dir))
+		return
+	}
+	s := prepared(t)
+	var wg sync.WaitGroup
+	var emulated atomic.Bool
+	for range 2 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			cmd := exec.Command(os.Args[0], "-test.run", "^TestCacheOfTwoProcesses$")
+			cmd.Env = append(os.Environ(), childCache+"="+s.Dir())
+			out, err := cmd.CombinedOutput()
+			if errors.Is(err, syscall.ENOEXEC) {
+				emulated.Store(true)
+			} else if err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		}()
+	}
+	wg.Wait()
+	if emulated.Load() {
+		t.Skip("SKIPPED: under an emulator, programs cannot start others of their kind")
+	}
+	if names, total := cacheFiles(t, s); len(names) == 0 || total > 4*1100 {
+		t.Errorf("%d files with %d bytes", len(names), total)
+	}
+	if left, _ := os.ReadDir(s.work("tmp")); len(left) > 0 {
+		t.Errorf("left behind %v", left)
+	}
+}
+
+func useCache(t *testing.T, s *Store) {
+	c, notes := cached(t, s, 4)
+	var wg sync.WaitGroup
+	for worker := range 3 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := range 40 {
+				key := fmt.Sprint("k", (i*(worker+1))%7)
+				if b, found := load(c, key); found && !bytes.Equal(b, value(key)) {
+					t.Errorf("%s holds something else", key)
+				}
+				save(c, key)
+			}
+		}()
+	}
+	wg.Wait()
+	if runtime.GOOS != "windows" && len(*notes) > 0 { // there an open file cannot be replaced
+		t.Errorf("said %q", *notes)
+	}
+}
+
+// Half-written files of killed processes do not stay for long.
+func TestCacheSweep(t *testing.T) {
+	s := prepared(t)
+	for name, age := range map[string]time.Duration{cacheTmp + "old": 2 * time.Hour, cacheTmp + "new": time.Minute, "record.old": 2 * time.Hour} {
+		file := filepath.Join(s.work("tmp"), name)
+		if err := os.WriteFile(file, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		when := time.Now().Add(-age)
+		if err := os.Chtimes(file, when, when); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	left, _ := os.ReadDir(s.work("tmp"))
+	var names []string
+	for _, e := range left {
+		names = append(names, e.Name())
+	}
+	if !slices.Equal(names, []string{cacheTmp + "new", "record.old"}) {
+		t.Errorf("left %q", names)
+	}
+}
