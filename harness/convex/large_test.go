@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -148,5 +149,73 @@ func TestRidge(t *testing.T) {
 		if _, err := c.p.Solve(ctx, c.tol, 0); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v", name, err)
 		}
+	}
+}
+
+// The interior-point method for many images finds what the one for few does, from
+// a factor in float32, on Gram matrices of full rank and not.
+func TestLargeHinge(t *testing.T) {
+	r := rng.Stream(1, "large hinge")
+	for _, m := range []int{60, 700} {
+		a, of := classes(r, 530, m, 2)
+		copy(a.Row(7), a.Row(3)) // two images are equal
+		y := make([]float64, a.Rows)
+		for i, c := range of {
+			y[i] = float64(2*c-1) * (1 + float64(i%3))
+		}
+		k := tensor.NewMat[float32](a.Rows, a.Rows)
+		tensor.Gram(k, a)
+		const lambda = 1e-2
+		fit, err := Set{Gram: GramOf(a), Loss: HingeLoss, Labels: tensor.MatOf(y, len(y), 1), Lambda: lambda}.Solve(context.Background(), 1e-9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := Dual{Gram: k, Labels: y, Loss: Hinge{}, Lambda: lambda}
+		v, err := d.Solve(context.Background(), 1e-5, 2000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Gap > 1e-5 || math.Abs(v.Primal-fit.Primal) > 2e-5*max(1, fit.Primal) || v.Dual > fit.Primal+1e-6*max(1, fit.Primal) {
+			t.Errorf("%d features: P %v, D %v; in float64 %v", m, v.Primal, v.Dual, fit.Primal)
+		}
+		was := runtime.GOMAXPROCS(1)
+		w, err := d.Solve(context.Background(), 1e-5, 2000)
+		runtime.GOMAXPROCS(was)
+		if err != nil || !slices.Equal(v.Alpha, w.Alpha) {
+			t.Errorf("results depend on the number of threads (%v)", err)
+		}
+		if _, err := d.Solve(context.Background(), 1e-5, 1); err == nil || !strings.Contains(err.Error(), "wanted 1e-05") {
+			t.Errorf("one product: %v", err)
+		}
+		stopped, cancel := context.WithCancel(context.Background())
+		cancel()
+		if _, err := d.Solve(stopped, 1e-5, 2000); !errors.Is(err, context.Canceled) {
+			t.Errorf("stopped: %v", err)
+		}
+	}
+}
+
+// A factor in blocks solves its system, and says where there is none.
+func TestDecompose32(t *testing.T) {
+	r := rng.Stream(1, "factor")
+	for _, n := range []int{1, factorBlock, 2*factorBlock + 17} {
+		a := tensor.NewMat[float32](n, n+40)
+		r.FillNormal(a.Data, 0, 1/float32(n))
+		k := tensor.NewMat[float32](n, n)
+		tensor.Gram(k, a)
+		for i := range n {
+			k.Row(i)[i] += 0.01
+		}
+		wide := tensor.MatOf(widen(k.Data), n, n)
+		x := normals(r, n, 1, 1)
+		c, ok := decompose32(context.Background(), k)
+		if !ok {
+			t.Fatalf("n = %d: no factor", n)
+		}
+		near(t, "solution", c.solve(multiply(wide, x).Data), x.Data, 1e-4)
+	}
+	bad := tensor.MatOf([]float32{1, 2, 2, 1}, 2, 2)
+	if _, ok := decompose32(context.Background(), bad); ok {
+		t.Error("an indefinite matrix has a factor")
 	}
 }

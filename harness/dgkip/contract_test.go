@@ -18,9 +18,20 @@ func TestContract(t *testing.T) {
 			short(&m.Loop)
 			return m
 		},
-		"svm":           func() method.Method { m := &SVM{learning("gain"), 1}; short(&m.Loop); return m },
-		"svm means":     func() method.Method { m := &SVM{learning("gain"), 0.1}; m.Start = "means"; short(&m.Loop); return m },
-		"ls":            func() method.Method { return &Solved{Loop: defaults(6), Loss: "auto", Metric: "parameter"} },
+		"svm":       func() method.Method { m := &SVM{learning("gain"), 1}; short(&m.Loop); return m },
+		"svm means": func() method.Method { m := &SVM{learning("gain"), 0.1}; m.Start = "means"; short(&m.Loop); return m },
+		"ls":        func() method.Method { return &Solved{Loop: defaults(6), Loss: "auto", Metric: "parameter"} },
+		"ls cosine": func() method.Method {
+			m := &Solved{Loop: defaults(6), Loss: "auto", Metric: "parameter"}
+			m.Schedule = "cosine"
+			return m
+		},
+		"lr cosine": func() method.Method {
+			m := &LR{learning("gain")}
+			short(&m.Loop)
+			m.Schedule = "cosine"
+			return m
+		},
 		"ls hinge":      func() method.Method { return &Solved{Loop: defaults(6), Loss: "hinge", Metric: "parameter"} },
 		"ls prediction": func() method.Method { return &Solved{Loop: defaults(6), Loss: "logistic", Metric: "prediction"} },
 	} {

@@ -9,6 +9,7 @@ import (
 
 	"dgkip/harness/convex"
 	"dgkip/harness/features"
+	"dgkip/harness/fmath"
 	"dgkip/harness/method"
 	"dgkip/harness/optim"
 	"dgkip/harness/teacher"
@@ -20,10 +21,11 @@ type Loop struct {
 	Updates    int     `toml:"updates" min:"0"`
 	Rate       float64 `toml:"rate" min:"0"` // of AdaBelief on the images
 	Start      string  `toml:"start" enum:"real,noise,means"`
-	Lambda     float64 `toml:"lambda"`                        // regularisation for each image
-	TeacherGap float64 `toml:"teacher_gap,omitzero" min:"0"`  // relative gap of Theta_O; 0 for the loss's own default
-	Plateau    int     `toml:"plateau,omitzero" min:"0"`      // updates without progress after which to stop; 0 for never
-	Progress   float64 `toml:"progress,omitzero" max:"0.999"` // what counts: a bound lower by this share; 0 for 0.01
+	Lambda     float64 `toml:"lambda"`                           // regularisation for each image
+	TeacherGap float64 `toml:"teacher_gap,omitzero" min:"0"`     // relative gap of Theta_O; 0 for the loss's own default
+	Schedule   string  `toml:"schedule,omitzero" enum:",cosine"` // of the rates: constant, or falling to zero like a cosine
+	Plateau    int     `toml:"plateau,omitzero" min:"0"`         // updates without progress after which to stop; 0 for never
+	Progress   float64 `toml:"progress,omitzero" max:"0.999"`    // what counts: a bound lower by this share; 0 for 0.01
 }
 
 func defaults(updates int) Loop {
@@ -84,6 +86,7 @@ type run struct {
 	dlearned  tensor.Mat[float64]
 	move      *optim.AdaBelief[float32]
 	relabel   *optim.AdaBelief[float64] // nil if labels are not moved
+	labelRate float64
 
 	update int
 	seen   int     // the update that was observed last
@@ -136,7 +139,7 @@ func (l Loop) newRun(ctx context.Context, p method.Problem, name string, loss co
 	}
 	if learned != nil {
 		r.learned = learned(of)
-		if labelRate > 0 {
+		if r.labelRate = labelRate; labelRate > 0 {
 			r.dlearned = tensor.NewMat[float64](r.learned.Rows, r.learned.Cols)
 			if r.relabel, err = optim.NewAdaBelief[float64](len(r.learned.Data), optim.AdaBeliefConfig{LR: labelRate}); err != nil {
 				return nil, err
@@ -189,11 +192,25 @@ func (r *run) distill(ctx context.Context, observe func(method.Step)) (*method.D
 			continue
 		}
 		r.pass.Backward(r.dx, r.dphi)
+		r.schedule()
 		r.move.Step(r.images, r.dx)
 		if r.relabel != nil {
 			r.relabel.Step(r.learned.Data, r.dlearned.Data)
 		}
 		r.update++
+	}
+}
+
+// schedule sets the rates of the step to come. Steps of AdaBelief have the size of
+// the rate, however near the minimum is, so that falling rates end nearer.
+func (r *run) schedule() {
+	if r.Schedule == "" {
+		return
+	}
+	share := (1 + fmath.Cos(float64(math.Pi*float64(r.update))/float64(r.Updates))) / 2
+	r.move.SetLR(float64(r.Rate * share))
+	if r.relabel != nil {
+		r.relabel.SetLR(float64(r.labelRate * share))
 	}
 }
 

@@ -32,7 +32,8 @@ type Certificate struct {
 	Dual    float64
 	// Gap is the relative duality gap (P - D) / max(|P|, 1).
 	Gap float64
-	// Sweeps is the number of steps made, in units of the number of variables.
+	// Sweeps is how often the Gram matrix was read: for steps in all variables, or
+	// a product.
 	Sweeps float64
 }
 
@@ -45,9 +46,13 @@ func (c Certificate) Coefficients(labels []float64, lambda float64) []float64 {
 	return w
 }
 
-// Solve maximises the dual until the relative gap is at most tol, by exact steps
-// in one variable at a time. It fails when
+// Solve maximises the dual until the relative gap is at most tol. It fails when
 // maxSweeps are not enough, with what was reached.
+//
+// For the logistic loss it takes exact steps in one variable at a time. At the
+// usual small lambda the hinge's solution is nearly one without slack, which such
+// steps find slowly: it has an interior-point method, which needs as much memory
+// again as the Gram matrix.
 func (d Dual) Solve(ctx context.Context, tol float64, maxSweeps int) (Certificate, error) {
 	n := d.Gram.Rows
 	if d.Gram.Cols != n || len(d.Labels) != n || n == 0 {
@@ -59,40 +64,36 @@ func (d Dual) Solve(ctx context.Context, tol float64, maxSweeps int) (Certificat
 	if !(tol > 0) {
 		return Certificate{}, fmt.Errorf("convex: the gap to reach is %v, and must be positive", tol)
 	}
-	if _, ok := d.Loss.(Hinge); ok && n > LargeHinge {
-		return d.largeHinge(ctx, tol, maxSweeps)
+	if _, ok := d.Loss.(Hinge); ok {
+		return d.hinge(ctx, tol, maxSweeps)
 	}
 	s := newAscent(d)
-	steps := 0
-	for {
+	for sweep := 0; ; sweep++ {
 		c := s.certify()
-		c.Sweeps = float64(steps) / float64(n)
+		c.Sweeps = float64(sweep)
 		if c.Gap <= tol {
 			// The outputs have been updated step by step: the proof counts only
 			// with those computed anew.
 			s.refresh()
 			if c = s.certify(); c.Gap <= tol {
-				c.Sweeps = float64(steps) / float64(n)
+				c.Sweeps = float64(sweep)
 				return c, nil
 			}
 		}
 		if math.IsNaN(c.Gap) {
 			return c, fmt.Errorf("convex: the features hold NaN or infinity")
 		}
-		if steps >= maxSweeps*n {
-			return c, fmt.Errorf("convex: %s: relative gap %.2g after %d sweeps, wanted %.2g", d.Loss.Name(), c.Gap, maxSweeps, tol)
+		if sweep >= maxSweeps {
+			return c, fmt.Errorf("convex: logistic: relative gap %.2g after %d sweeps, wanted %.2g", c.Gap, sweep, tol)
 		}
 		if err := ctx.Err(); err != nil {
 			return c, err
 		}
-		steps += s.advance()
+		s.sweep()
 	}
 }
 
-// LargeHinge is the number
-var LargeHinge = 512
-
-// ascent is the state of Solve.
+// ascent is the state of Solve for the logistic loss; its proof is one for both.
 type ascent struct {
 	Dual
 	alpha, f []float64
@@ -102,12 +103,10 @@ type ascent struct {
 func newAscent(d Dual) *ascent {
 	n := d.Gram.Rows
 	s := &ascent{Dual: d, alpha: make([]float64, n), f: make([]float64, n), order: rng.Stream(0, "convex", "order")}
-	if _, ok := d.Loss.(Logistic); ok {
-		// Inside the range, where the entropy is smooth, and near the solution
-		// for the small lambda in use.
-		for i := range s.alpha {
-			s.alpha[i] = min(0.5, 100*d.Lambda/float64(n))
-		}
+	// Inside the range, where the entropy is smooth, and near the solution
+	// for the small lambda in use.
+	for i := range s.alpha {
+		s.alpha[i] = min(0.5, 100*d.Lambda/float64(n))
 	}
 	s.refresh()
 	return s
@@ -150,18 +149,6 @@ func (s *ascent) target(i int) float64 {
 	return logisticStep(float64(s.Labels[i]*s.f[i]), s.alpha[i], s.curvature(i))
 }
 
-// step is target for the hinge, at margin m.
-func (s *ascent) step(i int, m float64) float64 {
-	a, q := s.alpha[i], s.curvature(i)
-	if q == 0 {
-		if m < 1 {
-			return 1
-		}
-		return 0
-	}
-	return max(0, min(1, a+(1-m)/q))
-}
-
 // logisticStep solves log(a/(1-a)) + m + q (a - a0) = 0: with a = sigma(z) a
 // monotone equation in z, by Newton's method inside a shrinking bracket.
 func logisticStep(m, a0, q float64) float64 {
@@ -189,26 +176,11 @@ func logisticStep(m, a0, q float64) float64 {
 	return fmath.Sigmoid(z)
 }
 
-// advance makes some steps and returns how many rows of the Gram matrix they
-// took. The logistic loss, all of whose variables matter, moves each once, in a new
-// random order each time; the hinge, most of whose variables rest at an end of their
-// range, takes the one with the largest share of the gap.
-func (s *ascent) advance() int {
-	n := len(s.alpha)
-	if _, ok := s.Loss.(Hinge); ok {
-		for k := range n {
-			i := s.worst()
-			if i < 0 {
-				return k
-			}
-			s.move(i, s.step(i, float64(s.Labels[i]*s.f[i])))
-		}
-		return n
-	}
-	for _, i := range s.order.Perm(n) {
+// sweep moves each variable once, in a new random order each time.
+func (s *ascent) sweep() {
+	for _, i := range s.order.Perm(len(s.alpha)) {
 		s.move(i, s.target(i))
 	}
-	return n
 }
 
 // move sets variable i to a.
@@ -223,23 +195,4 @@ func (s *ascent) move(i int, a float64) {
 	for j, k := range row {
 		f[j] += float64(w * float64(k))
 	}
-}
-
-// worst returns the variable with the largest residual of the hinge loss, -1 if
-// there is none. The residual is written out: it is computed more often than
-// anything else here.
-func (s *ascent) worst() int {
-	most, at := 0.0, -1
-	y, f := s.Labels[:len(s.alpha)], s.f[:len(s.alpha)]
-	for i, a := range s.alpha {
-		d := 1 - float64(y[i]*f[i])
-		v := -a * d
-		if d > 0 {
-			v = (1 - a) * d
-		}
-		if v > most {
-			most, at = v, i
-		}
-	}
-	return at
 }

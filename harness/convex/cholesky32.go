@@ -1,0 +1,105 @@
+package convex
+
+import (
+	"context"
+
+	"dgkip/harness/tensor"
+)
+
+// factorBlock is the number of columns that decompose32 works on at a time.
+const factorBlock = 192
+
+// cholesky32 is a factor in float32, and the inverses of its diagonal blocks.
+type cholesky32 struct {
+	l       tensor.Mat[float32]
+	inverse []tensor.Mat[float64]
+}
+
+// decompose32 factorises m, of which it reads and replaces the lower triangle and
+// the blocks on the diagonal. Nearly all is left to products of matrices. It says
+// whether the factor exists, and is done before ctx is.
+func decompose32(ctx context.Context, m tensor.Mat[float32]) (cholesky32, bool) {
+	n := m.Rows
+	c := cholesky32{l: m}
+	part := func(r0, r1, c0, c1 int) tensor.Mat[float32] {
+		return tensor.Mat[float32]{Rows: r1 - r0, Cols: c1 - c0, Stride: m.Stride, Data: m.Data[min(len(m.Data), r0*m.Stride+c0):]}
+	}
+	copied := func(a tensor.Mat[float32], sign float32) tensor.Mat[float32] {
+		out := tensor.NewMat[float32](a.Rows, a.Cols)
+		for i := range a.Rows {
+			for j, x := range a.Row(i) {
+				out.Data[i*out.Stride+j] = sign * x
+			}
+		}
+		return out
+	}
+	for from := 0; from < n; from += factorBlock {
+		if ctx.Err() != nil {
+			return c, false
+		}
+		to := min(n, from+factorBlock)
+		if from > 0 {
+			tensor.Mul(part(from, n, from, to), part(from, n, 0, from), copied(part(from, to, 0, from), -1), tensor.NT, true)
+		}
+		size := to - from
+		block := tensor.NewMat[float64](size, size)
+		for i := range size {
+			for j, x := range m.Row(from + i)[from : from+i+1] {
+				block.Row(i)[j] = float64(x)
+			}
+		}
+		l, bad := decompose(block, 0, 0)
+		if bad >= 0 {
+			return c, false
+		}
+		inverse := tensor.NewMat[float64](size, size)
+		tensor.Parallel(size, func(j int) {
+			unit := make([]float64, size)
+			unit[j] = 1
+			setColumn(inverse, j, l.forward(unit))
+		})
+		c.inverse = append(c.inverse, inverse)
+		if to < n {
+			tensor.Mul(part(to, n, from, to), copied(part(to, n, from, to), 1), narrow(inverse), tensor.NT, false)
+		}
+	}
+	return c, true
+}
+
+// solve returns the solution x of L L' x = b.
+func (c cholesky32) solve(b []float64) []float64 {
+	n := len(b)
+	x := append([]float64(nil), b...)
+	left := func(from, to int) tensor.Mat[float32] {
+		return tensor.Mat[float32]{Rows: to - from, Cols: from, Stride: c.l.Stride, Data: c.l.Data[from*c.l.Stride:]}
+	}
+	for k, inverse := range c.inverse {
+		from := k * factorBlock
+		to := min(n, from+factorBlock)
+		known := make([]float64, to-from)
+		tensor.MulVec64(known, left(from, to), x[:from])
+		for i := range known {
+			known[i] = x[from+i] - known[i]
+		}
+		for i := range known {
+			x[from+i] = dot64(inverse.Row(i)[:i+1], known[:i+1])
+		}
+	}
+	for k := len(c.inverse) - 1; k >= 0; k-- {
+		from := k * factorBlock
+		to := min(n, from+factorBlock)
+		out := make([]float64, to-from)
+		for i, y := range x[from:to] {
+			for j, v := range c.inverse[k].Row(i)[:i+1] {
+				out[j] -= float64(v * y)
+			}
+		}
+		if from > 0 {
+			tensor.AddRows64(x[:from], left(from, to), out)
+		}
+		for i, v := range out {
+			x[from+i] = -v
+		}
+	}
+	return x
+}

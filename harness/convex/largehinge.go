@@ -1,0 +1,140 @@
+package convex
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"dgkip/harness/tensor"
+)
+
+// single is H_ij = y_i y_j K_ij / lambda for a large Gram matrix K in float32.
+type single struct {
+	Dual
+	ctx      context.Context // stops plus and its solver early
+	products int             // with K
+}
+
+// hinge maximises the dual of the hinge loss by the interior-point method of box.
+func (d Dual) hinge(ctx context.Context, tol float64, maxProducts int) (Certificate, error) {
+	h := &single{Dual: d, ctx: ctx}
+	b := newBox(h, len(d.Labels))
+	for {
+		// theta is theta(alpha), so that the variables alone make the proof.
+		s := ascent{Dual: d, alpha: b.a}
+		s.refresh()
+		h.products++
+		c := s.certify()
+		c.Sweeps = float64(h.products)
+		failed := fmt.Errorf("convex: hinge: relative gap %.2g after %d sweeps, wanted %.2g", c.Gap, h.products, tol)
+		switch {
+		case c.Gap <= tol:
+			return c, nil
+		case math.IsNaN(c.Gap):
+			return c, fmt.Errorf("convex: the features hold NaN or infinity")
+		case h.products > maxProducts:
+			return c, failed
+		}
+		ok := b.step()
+		if err := ctx.Err(); err != nil {
+			return c, err
+		}
+		if !ok {
+			return c, failed
+		}
+	}
+}
+
+func (h *single) apply(v []float64) []float64 {
+	h.products++
+	u := make([]float64, len(v))
+	for i, x := range v {
+		u[i] = float64(x*h.Labels[i]) / h.Lambda
+	}
+	u = dots(h.Gram, u)
+	for i := range u {
+		u[i] = float64(u[i] * h.Labels[i])
+	}
+	return u
+}
+
+// plus solves (H + diag(d)) x = b to a thousandth by conjugate gradients in
+// float64. What makes them few is a Cholesky factor of that matrix in float32. A
+// solution cut short is a direction all the same.
+func (h *single) plus(d []float64) (func([]float64) []float64, bool) {
+	near, ok := h.factor(d)
+	return func(b []float64) []float64 {
+		x, r := make([]float64, len(b)), append([]float64(nil), b...)
+		p := near(r)
+		size := dot64(r, p)
+		enough := 1e-6 * size
+		for steps := 0; size > enough && steps < 100 && h.ctx.Err() == nil; steps++ {
+			q := h.apply(p)
+			for i := range q {
+				q[i] += float64(d[i] * p[i])
+			}
+			a := size / dot64(p, q)
+			for i := range x {
+				x[i] += float64(a * p[i])
+				r[i] -= float64(a * q[i])
+			}
+			v := near(r)
+			next := dot64(r, v)
+			for i := range p {
+				p[i] = v[i] + float64(next/size*p[i])
+			}
+			size = next
+		}
+		return x
+	}, ok
+}
+
+// factor returns an approximate inverse of H + diag(d): the part for the variables
+// with d_i at most a hundred times H_ii is factorised in float32, the others, which
+// are held at an end of their range, keep their diagonal alone. The factor takes as
+// much memory as K at most.
+func (h *single) factor(d []float64) (func([]float64) []float64, bool) {
+	n := len(d)
+	root := make([]float64, n)
+	var in []int
+	for i, x := range d {
+		own := float64(h.Labels[i]*h.Labels[i]) * float64(h.Gram.Row(i)[i]) / h.Lambda
+		root[i] = 1 / math.Sqrt(own+x)
+		if x <= 100*own {
+			in = append(in, i)
+		}
+	}
+	m := tensor.NewMat[float32](len(in), len(in))
+	var l cholesky32
+	for jitter := 1e-6; ; jitter *= 10 {
+		tensor.Parallel(len(in), func(p int) {
+			i := in[p]
+			scale := float64(root[i]*h.Labels[i]) / h.Lambda
+			row, from := m.Row(p), h.Gram.Row(i)
+			for q, j := range in[:p] {
+				row[q] = float32(scale * float64(from[j]) * float64(root[j]*h.Labels[j]))
+			}
+			row[p] = float32(1 + jitter)
+		})
+		ok := false
+		if l, ok = decompose32(h.ctx, m); ok {
+			break
+		}
+		if jitter > 0.01 || h.ctx.Err() != nil {
+			return nil, false
+		}
+	}
+	return func(r []float64) []float64 {
+		out, part := make([]float64, n), make([]float64, len(in))
+		for i, x := range r {
+			out[i] = float64(float64(root[i]*root[i]) * x)
+		}
+		for p, i := range in {
+			part[p] = float64(root[i] * r[i])
+		}
+		for p, x := range l.solve(part) {
+			out[in[p]] = float64(root[in[p]] * x)
+		}
+		return out
+	}, true
+}
