@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -49,7 +51,7 @@ func (s *source) Open(ctx context.Context, d spec.Data) (*engine.Dataset, error)
 	title := orElse(d.Title, titles[name])
 	return &engine.Dataset{
 		Identity: spec.DatasetIdentity{Name: set.Name, Classes: set.Classes, Preprocess: kind, Digest: "sha256:" + set.Digest},
-		Record:   store.Dataset{Title: orElse(title, d.Name), BuiltIn: set.BuiltIn, Files: set.Files},
+		Record:   store.Dataset{Title: orElse(title, d.Name), BuiltIn: set.BuiltIn, Files: names(set.Files)},
 		Sizes:    method.Sizes{Train: set.Train.Len(), Test: set.Test.Len(), Classes: len(set.Classes), H: set.H, W: set.W, C: set.Ch, Smallest: smallest(set)},
 		Load: func(ctx context.Context) (*method.Data, method.Images, error) {
 			return load(ctx, set, kind, orElse(title, d.Name))
@@ -64,6 +66,16 @@ func smallest(set *data.Set) int {
 		count[l]++
 	}
 	return slices.Min(count)
+}
+
+// names returns files with the folder they lie in. Where that is on this machine
+// is nobody else's business, and the digest says what was in them.
+func names(files []string) []string {
+	out := make([]string, len(files))
+	for i, f := range files {
+		out[i] = path.Join(filepath.Base(filepath.Dir(f)), filepath.Base(f))
+	}
+	return out
 }
 
 // titles are the datasets' names as tables print them.
