@@ -8,12 +8,11 @@ import (
 	"dgkip/harness/spec"
 )
 
-// The keys of the experiment that comes with the program are part of the records'
-// form: where one changes, everybody's records of it are orphans. A setting that is
+// The keys of an experiment are part of the records' form: where one changes, everybody's records of it are orphans. A setting that is
 // added leaves them as they are if it is tagged omitzero; what does change results
 // raises the version of its method or protocol, and the keys here with it.
 func TestKeysAreFixed(t *testing.T) {
-	s, err := spec.ReadFile(filepath.Join("..", "..", experimentsDir, "quickstart.toml"), spec.Options{Datasets: data.Names()})
+	s, err := spec.ReadFile(filepath.Join("testdata", "keys.toml"), spec.Options{Datasets: data.Names()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -476,3 +476,40 @@ func FuzzTrace(f *testing.F) {
 		}
 	})
 }
+
+// A record is good without its largest file, not with a wrong one, and not without
+// its trace.
+func TestVerify(t *testing.T) {
+	s := prepared(t)
+	r, err := s.Put(draft(1), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Verify(); err != nil {
+		t.Error(err)
+	}
+	other := draft(1)
+	other.Set.Images[0]++
+	set, err := EncodeNPZ(Arrays(other.Set))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(r.Distilled(), set, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Verify(); err == nil {
+		t.Error("a changed set was not noticed")
+	}
+	if err := os.Remove(r.Distilled()); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Verify(); err != nil {
+		t.Errorf("without the set: %v", err)
+	}
+	if err := os.Remove(filepath.Join(r.Dir, "trace.csv")); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Verify(); err == nil {
+		t.Error("a trace that is gone was not noticed")
+	}
+}
