@@ -28,7 +28,7 @@ func (l Loop) estimate(s method.Sizes, loss convex.Loss) method.Estimate {
 	return method.Estimate{
 		Updates: l.Updates,
 		Flops:   2 * images * flops,
-		Setup:   real.Setup,
+		Shared:  real.Shared,
 		// Features and their gradients, and what the backward pass keeps.
 		Bytes: real.Bytes + int64(images)*(8*int64(teacher.Dim(s.Model, s.H, s.W))+16*int64(s.H*s.W*s.C)) + int64(4*images*flops/1000),
 	}

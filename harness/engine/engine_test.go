@@ -30,8 +30,9 @@ import (
 type walk struct {
 	Updates int     `toml:"updates"`
 	Wrong   string  `toml:"wrong" enum:",error,panic,nan,hang,score,forgets,blunt,flops"`
-	Flops   float64 `toml:"flops"` // that an update is said to have
-	Keeps   bool    `toml:"keeps"` // something on disk
+	Flops   float64 `toml:"flops"`           // that an update is said to have
+	Common  float64 `toml:"common,omitzero"` // that runs are said to share
+	Keeps   bool    `toml:"keeps"`           // something on disk
 }
 
 type walkState struct {
@@ -46,7 +47,7 @@ func (*walk) Info() method.Info {
 
 // Estimate implements method.Estimator.
 func (w *walk) Estimate(method.Sizes) method.Estimate {
-	e := method.Estimate{Updates: w.Updates, Flops: w.Flops}
+	e := method.Estimate{Updates: w.Updates, Flops: w.Flops, Shared: w.Common}
 	if w.Wrong == "flops" {
 		e.Flops = math.NaN()
 	}

@@ -49,6 +49,7 @@ func Forecasts(p *Plan, s *store.Store, speed Speed, retry bool) ([]Forecast, er
 		return nil, err
 	}
 	out := make([]Forecast, len(p.Runs))
+	paid := map[string]float64{} // operations that the runs before it have made for a group
 	for i, r := range p.Runs {
 		f := &out[i]
 		if s.Has(r.Key) {
@@ -63,7 +64,7 @@ func Forecasts(p *Plan, s *store.Store, speed Speed, retry bool) ([]Forecast, er
 		if state, err := s.Checkpoint(r.Key, false); state != nil && err == nil {
 			f.State = Begun
 		}
-		past.forecast(f, r, speed)
+		past.forecast(f, r, speed, paid)
 	}
 	return out, nil
 }
@@ -116,8 +117,9 @@ func (h *history) add(r *store.Record) {
 	}
 }
 
-// forecast fills in time and memory of a run.
-func (h *history) forecast(f *Forecast, r *Run, speed Speed) {
+// forecast fills in time and memory of a run. The first run of a group pays for what
+// they share.
+func (h *history) forecast(f *Forecast, r *Run, speed Speed, paid map[string]float64) {
 	size := r.sizes()
 	k := kindsOf(r.Identity, store.Shape{Train: size.Train, Test: size.Test, Height: size.H, Width: size.W, Channels: size.C})
 	m, scoring := estimates(r)
@@ -132,6 +134,10 @@ func (h *history) forecast(f *Forecast, r *Run, speed Speed) {
 		return flops / float64(speed)
 	}
 	updates := m.Flops * float64(m.Updates)
+	group := r.group()
+	due := max(0, max(m.Shared, scoring.Shared)-paid[group])
+	paid[group] += due
+	setup := m.Setup + scoring.Setup + due
 	switch {
 	case len(h.cells[k.cell]) > 0:
 		f.Seconds, f.Basis = middle(h.cells[k.cell]), "the same cell"
@@ -142,10 +148,10 @@ func (h *history) forecast(f *Forecast, r *Run, speed Speed) {
 		if rest := h.rest[k.rest]; len(rest) > 0 {
 			f.Seconds += middle(rest)
 		} else {
-			f.Seconds += operations(m.Setup + scoring.Setup)
+			f.Seconds += operations(setup)
 		}
-	case speed > 0 && m.Setup+scoring.Setup+updates > 0:
-		f.Seconds, f.Basis = operations(m.Setup+scoring.Setup+updates), "operations"
+	case speed > 0 && setup+updates+m.Shared+scoring.Shared > 0:
+		f.Seconds, f.Basis = operations(setup+updates), "operations"
 	}
 	if !(f.Seconds >= 0 && f.Seconds <= math.MaxFloat64) {
 		f.Seconds, f.Basis = 0, ""

@@ -157,3 +157,17 @@ func TestForecastOfFailures(t *testing.T) {
 		t.Errorf("one with a checkpoint to be tried again: %+v", f)
 	}
 }
+
+// What runs share is paid for once a group.
+func TestForecastsShare(t *testing.T) {
+	text := strings.Replace(kindsText, "flops = 1e9\n", "flops = 1e9\ncommon = 500e9\n", 1)
+	f := forecasts(t, plan(t, text), store.Open(t.TempDir()), 1e9, false)
+	for name, want := range map[string]float64{
+		"a walk conv ipc 1 seed 0": 500 + 6, "a walk conv ipc 2 seed 0": 6, "a walk conv ipc 1 seed 1": 500 + 6,
+		"b walk conv ipc 1 seed 0": 500 + 6, "b walk conv ipc 2 seed 1": 6,
+	} {
+		if got := f[name].Seconds; math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s: %v s, want %v", name, got, want)
+		}
+	}
+}

@@ -60,10 +60,10 @@ func (f *Features) Estimate(s method.Sizes) method.Estimate {
 		loss = teacher.DefaultLoss(s.Classes)
 	}
 	e := method.Estimate{Bytes: int64(4 * s.Test * teacher.Dim(s.Model, s.H, s.W))}
-	e.Setup = float64(s.Test) * teacher.Flops(s.Model, s.H, s.W, s.C)
+	e.Shared = float64(s.Test) * teacher.Flops(s.Model, s.H, s.W, s.C)
 	if f.Bounds || s.IPC == 0 {
 		real := teacher.Estimate(s, loss)
-		e.Setup += real.Setup
+		e.Shared += real.Shared
 		e.Bytes += real.Bytes
 	}
 	return e

@@ -148,6 +148,7 @@ type Estimate struct {
 	Updates int     // 0 if unknown
 	Flops   float64 // per update; 0 if unknown
 	Setup   float64 // floating-point operations before the first update
+	Shared  float64 // more of them, made once for all runs with the same data, networks and seed
 	Bytes   int64   // of memory at the peak; 0 if unknown
 }
 

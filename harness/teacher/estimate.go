@@ -31,20 +31,20 @@ func Flops(m method.Model, h, w, c int) float64 {
 	return sum * float64(m.Nets)
 }
 
-// Estimate tells what Theta_O takes before the first update, and the memory for it.
+// Estimate tells what Theta_O takes, and the memory for it.
 func Estimate(s method.Sizes, loss convex.Loss) method.Estimate {
 	n, dim := float64(s.Train), float64(Dim(s.Model, s.H, s.W))
 	e := method.Estimate{
-		Setup: n * Flops(s.Model, s.H, s.W, s.C),
-		Bytes: int64(4*n*dim) + int64(4*s.H*s.W*s.C*(s.Train+s.Test)),
+		Shared: n * Flops(s.Model, s.H, s.W, s.C),
+		Bytes:  int64(4*n*dim) + int64(4*s.H*s.W*s.C*(s.Train+s.Test)),
 	}
 	if loss == convex.SoftmaxLoss {
 		k := float64(s.Classes)
-		e.Setup += 200 * 4 * n * dim * k
+		e.Shared += 200 * 4 * n * dim * k
 		e.Bytes += int64(8 * 20 * dim * k)
 		return e
 	}
-	e.Setup += n*n*dim + 100*2*n*n
+	e.Shared += n*n*dim + 100*2*n*n
 	e.Bytes += int64(4 * n * n)
 	return e
 }
