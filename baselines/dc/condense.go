@@ -70,6 +70,7 @@ type run struct {
 
 	targets   []float32 // of the images: softmax(logits), or hard
 	next      []float32 // weights in training
+	training  *nn.Training[float32]
 	dx, dz    []float32
 	realX     []float32
 	realLabel []float32
@@ -129,15 +130,7 @@ func (r *run) start() (*method.Distilled, error) {
 	if r.s.Start == "real" {
 		return method.Choose(r.p, stream)
 	}
-	train := r.p.Data.Train
-	d := &method.Distilled{H: train.H, W: train.W, C: train.C, Kind: method.Hard, Classes: r.p.Data.Classes, Prep: r.p.Data.Prep}
-	for class := range r.classes {
-		d.Of = append(d.Of, slices.Repeat([]int{class}, r.p.IPC)...)
-	}
-	d.Images = make([]float32, d.Len()*d.Size())
-	stream.FillNormal(d.Images, 0, 1)
-	d.Labels = method.OneHot(d.Of, r.classes)
-	return d, nil
+	return method.Noise(r.p, stream), nil
 }
 
 func (r *run) updates() int { return r.s.Iterations * r.outer }
@@ -151,7 +144,7 @@ func (r *run) stream(labels ...string) *rng.Rand {
 // refresh computes targets from what is learned of them.
 func (r *run) refresh() {
 	if r.logits != nil {
-		softmax(r.targets, r.logits, r.classes)
+		nn.Softmax(r.targets, r.logits, r.classes)
 	}
 }
 
@@ -172,9 +165,14 @@ func (r *run) update(ctx context.Context) (loss float64, err error) {
 	for class := range r.classes {
 		loss += r.match(class) / float64(r.classes)
 	}
+	if r.logits != nil {
+		nn.ThroughSoftmax(r.dz, r.targets, r.classes)
+	}
+	if err := r.check(loss); err != nil {
+		return 0, err
+	}
 	r.sgd.Step(r.images, r.dx)
 	if r.logits != nil {
-		throughSoftmax(r.dz, r.targets, r.classes)
 		r.labels.Step(r.logits, r.dz)
 		r.refresh()
 	}
@@ -182,30 +180,73 @@ func (r *run) update(ctx context.Context) (loss float64, err error) {
 	return loss, nil
 }
 
+// mendDivergence is the hint of errors that tell of it.
+const mendDivergence = "hint: a lower rate, or net_rate for the networks, keeps it stable"
+
+// check refuses a distance and gradients that are not finite, of which images and
+// labels would never come back.
+func (r *run) check(distance float64) error {
+	if distance-distance != 0 {
+		return fmt.Errorf("the distance is %v: the matching diverged\n%s", distance, mendDivergence)
+	}
+	for _, part := range []struct {
+		name string
+		g    []float32
+	}{{"images", r.dx}, {"labels", r.dz}} {
+		for _, v := range part.g {
+			if v-v != 0 {
+				return fmt.Errorf("the gradient in the %s holds %v: the matching diverged\n%s", part.name, v, mendDivergence)
+			}
+		}
+	}
+	return nil
+}
+
 // train trains the network on the set. Where it is stopped the weights stay what
 // they were, so that the training can be made again.
 func (r *run) train(ctx context.Context) error {
-	train := r.p.Data.Train
-	data := nn.Data[float32]{N: r.begin.Len(), X: r.images, Targets: r.targets}
-	if !r.strategy.None() {
-		data.Augment = func(x []float32, n int, stream *rng.Rand) {
-			augment.Batch(r.strategy, x, n, train.H, train.W, train.C, stream)
-		}
-	}
 	copy(r.next, r.theta)
-	recipe := nn.Recipe{Epochs: r.inner, Batch: r.s.NetBatch, Rate: r.s.NetRate}
-	if err := nn.Train(ctx, r.net, r.next, data, recipe, r.stream("train"), nil); err != nil {
+	if err := r.prepare(r.stream("train")); err != nil {
 		return err
+	}
+	if err := r.training.Run(ctx, nil); err != nil {
+		return err
+	}
+	for _, v := range r.next {
+		if v-v != 0 {
+			return fmt.Errorf("the network's weights hold %v after its training on the set: the training diverged\n%s", v, mendDivergence)
+		}
 	}
 	r.theta, r.next = r.next, r.theta
 	return nil
 }
 
+// prepare makes a training of next that has taken no step: its optimiser and its
+// stream are new, and only memory is that of the training before.
+func (r *run) prepare(stream *rng.Rand) (err error) {
+	if r.training != nil {
+		return r.training.Reset(r.next, stream)
+	}
+	data := nn.Data[float32]{N: r.begin.Len(), X: r.images, Targets: r.targets}
+	if !r.strategy.None() {
+		train := r.p.Data.Train
+		data.Augment = func(x []float32, n int, stream *rng.Rand) {
+			augment.Batch(r.strategy, x, n, train.H, train.W, train.C, stream)
+		}
+	}
+	recipe := nn.Recipe{Epochs: r.inner, Batch: r.s.NetBatch, Rate: r.s.NetRate}
+	r.training, err = nn.NewTraining(r.net, r.next, data, recipe, stream)
+	return err
+}
+
+// draw returns the change of a class's images in the update under way.
+func (r *run) draw(class int) augment.Draw {
+	return r.strategy.Draw(r.stream("augment", strconv.Itoa(class)), r.begin.H, r.begin.W)
+}
+
 // match sets the class's part of dx, and of dz the gradient in its targets, and
 // returns its distance.
 func (r *run) match(class int) float64 {
-	label := strconv.Itoa(class)
-	draw := r.strategy.Draw(r.stream("augment", label), r.begin.H, r.begin.W)
 	images := func(x []float32) []float32 { n := r.p.IPC * r.begin.Size(); return x[class*n:][:n] }
 	rows := func(x []float32) []float32 {
 		if x == nil {
@@ -215,7 +256,8 @@ func (r *run) match(class int) float64 {
 		return x[class*n:][:n]
 	}
 	syn := batch[float32]{r.p.IPC, images(r.images), rows(r.targets)}
-	return r.matcher.match(r.theta, draw, r.real(class, r.stream("real", label)), syn, images(r.dx), rows(r.dz))
+	real := r.real(class, r.stream("real", strconv.Itoa(class)))
+	return r.matcher.match(r.theta, r.draw(class), real, syn, images(r.dx), rows(r.dz))
 }
 
 // real returns different images of a class, all of them if there are no more than a

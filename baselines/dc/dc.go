@@ -34,6 +34,7 @@
 package dc
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -57,13 +58,13 @@ type Settings struct {
 	Rate       float64 `toml:"rate" min:"0"` // of the images; 0 for 0.1, or 0.01 with fc networks
 	Momentum   float64 `toml:"momentum" min:"0" max:"0.9999"`
 	Labels     string  `toml:"labels" enum:"learned,fixed"`
-	LabelRate  float64 `toml:"label_rate" min:"0"` // of label logits; 0 for the images' rate
-	Margin     float64 `toml:"margin" min:"0"`     // by which the logit of an image's class exceeds the others at first
-	NetRate    float64 `toml:"net_rate" min:"0"`   // of the networks
-	NetBatch   int     `toml:"net_batch" min:"1"`  // synthetic images in a step of training
-	Width      int     `toml:"width" min:"0"`      // 0 for that of the cell's networks
-	Norm       bool    `toml:"norm"`               // instance norm in a conv network
-	FirstPad   int     `toml:"first_pad" min:"0"`  // of a conv network; 0 for 3 on 28x28 images, else 1
+	LabelRate  float64 `toml:"label_rate" min:"0"`         // of label logits; 0 for the images' rate
+	Margin     float64 `toml:"margin" min:"0"`             // by which the logit of an image's class exceeds the others at first
+	NetRate    float64 `toml:"net_rate" min:"0"`           // of the networks
+	NetBatch   int     `toml:"net_batch" min:"1"`          // synthetic images in a step of training
+	Width      int     `toml:"width" min:"0" max:"65536"`  // 0 for that of the cell's networks
+	Norm       bool    `toml:"norm"`                       // instance norm in a conv network
+	FirstPad   int     `toml:"first_pad" min:"0" max:"64"` // of a conv network; 0 for 3 on 28x28 images, else 1
 }
 
 // Defaults returns the usual settings.
@@ -82,6 +83,7 @@ func Deviations() []string {
 		"labels are learned as logits unless labels = \"fixed\"; the original's are fixed",
 		"for numbers of images without loops in the original, loops are interpolated",
 		"networks of the experiment, with as many channels as it says; the original's have 128",
+		"the evaluation keeps its momentum where its rate falls, exactly halfway; the original starts a new optimiser there",
 	}
 }
 
@@ -109,12 +111,17 @@ func (s Settings) Check() error {
 }
 
 // CheckSizes implements method.SizesChecker.
-func (s Settings) CheckSizes(z method.Sizes) error {
+func (m *DC) CheckSizes(z method.Sizes) error { return m.CheckSizesOf("dc", z) }
+
+// CheckSizesOf tells why the named method cannot be run on data of such sizes, if so.
+func (s Settings) CheckSizesOf(name string, z method.Sizes) error {
 	if s.Start == "real" && z.Smallest > 0 && z.IPC > z.Smallest {
-		return fmt.Errorf("ipc %d: start = \"real\" needs as many training images of every class, and the smallest class has only %d\nhint: start = \"noise\" needs none", z.IPC, z.Smallest)
+		return fmt.Errorf("ipc %d: %s with start = \"real\" needs as many training images of every class, and the smallest class has only %d\nhint: start = \"noise\" needs none", z.IPC, name, z.Smallest)
 	}
-	_, err := network[float32](s, z.Model, z.H, z.W, z.C, z.Classes)
-	return err
+	if _, err := network[float32](s, z.Model, z.H, z.W, z.C, z.Classes); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
 }
 
 func (s Settings) learnsLabels() bool { return s.Labels == "learned" }
@@ -161,28 +168,14 @@ func (s Settings) loops(ipc int) (outer, inner int) {
 	return outer, inner
 }
 
-// padding returns the zero padding of the first convolution.
-func (s Settings) padding(h, w int) int {
-	switch {
-	case s.FirstPad > 0:
-		return s.FirstPad
-	case h == 28 && w == 28:
-		return 3 // to 32x32, so that three poolings lose nothing
+// shape returns what the networks are whose gradients are matched.
+func (s Settings) shape(m method.Model) nn.Shape {
+	return nn.Shape{
+		FC: m.Kind == "fc", Width: cmp.Or(s.Width, m.Width), Depth: m.Depth,
+		Norm: s.Norm, FirstPad: s.FirstPad, Direct: m.Algo == "direct",
 	}
-	return 1
 }
 
-func (s Settings) width(m method.Model) int {
-	if s.Width > 0 {
-		return s.Width
-	}
-	return m.Width
-}
-
-// network returns the network whose gradients are matched.
 func network[F tensor.Float](s Settings, m method.Model, h, w, c, classes int) (*nn.Net[F], error) {
-	if m.Kind == "fc" {
-		return nn.FCNet[F](nn.FCConfig{In: h * w * c, Width: s.width(m), Depth: m.Depth, Classes: classes})
-	}
-	return nn.ConvNet[F](nn.ConvConfig{In: c, H: h, W: w, Width: s.width(m), Depth: m.Depth, Norm: s.Norm, Classes: classes, FirstPad: s.padding(h, w)})
+	return nn.ShapedNet[F](s.shape(m), h, w, c, classes)
 }

@@ -169,7 +169,7 @@ func TestLearns(t *testing.T) {
 		errs := func(d *method.Distilled) (wrong int) {
 			targets := slices.Clone(d.Labels)
 			if d.Kind == method.Logits {
-				softmax(targets, d.Labels, 2)
+				nn.Softmax(targets, d.Labels, 2)
 			}
 			for i := range 5 {
 				theta := make([]float32, net.Params())

@@ -33,17 +33,17 @@ func (s Settings) Estimate(z method.Sizes) method.Estimate {
 
 // values is about how many numbers a pass keeps for an image.
 func (s Settings) values(z method.Sizes) int64 {
-	width := s.width(z.Model)
-	if z.Model.Kind == "fc" {
-		return int64(2 * width * z.Model.Depth)
+	shape := s.shape(z.Model)
+	if shape.FC {
+		return int64(2 * shape.Width * shape.Depth)
 	}
-	by := 2 * (s.padding(z.H, z.W) - 1)
+	by := 2 * (shape.Padding(z.H, z.W) - 1)
 	h, w := z.H+by, z.W+by
 	var n int64
-	for range z.Model.Depth {
-		n += int64(h * w * width)
+	for range shape.Depth {
+		n += int64(h * w * shape.Width)
 		h, w = h/2, w/2
-		n += int64(2 * h * w * width)
+		n += int64(2 * h * w * shape.Width)
 	}
 	return n
 }

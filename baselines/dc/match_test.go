@@ -124,12 +124,12 @@ func checkVectors[F tensor.Float](t *testing.T, v vectors, tol float64) {
 		hard[i*k] = 1
 	}
 	soft := make([]F, syn*k)
-	softmax(soft, convert[F](v.LogitsSyn.Data), k)
+	nn.Softmax(soft, convert[F](v.LogitsSyn.Data), k)
 	m := newMatcher(net, h, w, c)
 	dx, dz := make([]F, syn*h*w*c), make([]F, syn*k)
 	d := m.match(convert[F](flat(v.Params, pixels)), augment.Draw{},
 		batch[F]{real, convert[F](hwc(v.XReal)), hard}, batch[F]{syn, convert[F](hwc(v.XSyn)), soft}, dx, dz)
-	throughSoftmax(dz, soft, k)
+	nn.ThroughSoftmax(dz, soft, k)
 	near(t, "real gradient", m.real, flat(v.GradReal, pixels), tol)
 	near(t, "distance", []float64{d}, []float64{v.Distance}, tol)
 	near(t, "gradient in images", dx, hwc(v.DX), tol)
@@ -171,10 +171,10 @@ func newProblem(t *testing.T, net *nn.Net[float64], h, w, c int, draw augment.Dr
 // distance returns D and its gradients in images and label logits.
 func (p *problem) distance(x, logits []float64) (d float64, dx, dz []float64) {
 	targets := make([]float64, len(logits))
-	softmax(targets, logits, p.k)
+	nn.Softmax(targets, logits, p.k)
 	dx, dz = make([]float64, len(x)), make([]float64, len(logits))
 	d = p.m.match(p.theta, p.draw, p.real, batch[float64]{p.n, x, targets}, dx, dz)
-	throughSoftmax(dz, targets, p.k)
+	nn.ThroughSoftmax(dz, targets, p.k)
 	return d, dx, dz
 }
 

@@ -55,11 +55,17 @@ func (m *DSA) Check() error {
 	if m.Augment == "" {
 		return errors.Join(err, &method.BadSetting{Key: "augment", Why: "must name a strategy", Hint: "the method dc is without"})
 	}
+	if m.Augment == "dc" {
+		return errors.Join(err, &method.BadSetting{Key: "augment", Why: "is \"dc\", which is for training alone, and not for matching", Hint: "use \"dsa\", or its operations joined by _"})
+	}
 	if _, wrong := augment.New(m.Augment, ""); wrong != nil {
 		err = errors.Join(err, &method.BadSetting{Key: "augment", Why: wrong.Error()})
 	}
 	return err
 }
+
+// CheckSizes implements method.SizesChecker.
+func (m *DSA) CheckSizes(z method.Sizes) error { return m.CheckSizesOf("dsa", z) }
 
 // Distill implements method.Method.
 func (m *DSA) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -42,6 +43,11 @@ var checkpointEvery = 30 * time.Second
 
 // Main runs the program and ends the process.
 func Main() {
+	if os.Getenv("GOGC") == "" {
+		// Nearly all memory is a few large arrays of numbers: to look for what can be
+		// freed more often costs nothing, and halves the peak.
+		debug.SetGCPercent(25)
+	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"dgkip/harness/engine"
@@ -131,6 +133,17 @@ func (f *flags) evalFile(ctx context.Context, out io.Writer, p *engine.Plan, boa
 		}
 		fmt.Fprintf(out, "%s, %s, protocol %s as for %s, seed %d: %d images, %.2f %%, errors %v of %v\n", r.Cell.Dataset, r.Cell.Model, id.Eval.Name, r.Cell.Column, r.Seed,
 			set.Len(), 100*scores.Metrics["test_acc"], scores.Counts["test_errors"], scores.Counts["test_images"])
+		for _, name := range slices.Sorted(maps.Keys(scores.Metrics)) {
+			if name != "test_acc" {
+				fmt.Fprintf(out, "    %-28s %.6g\n", name, scores.Metrics[name])
+			}
+		}
+		for _, note := range scores.Notes {
+			fmt.Fprintf(out, "    note: %s\n", note)
+		}
+		if made, ok := store.ReadRecipe(f.eval); ok && (made.Seed != id.Seed || !bytes.Equal(spec.Canonical(made.Model), spec.Canonical(id.Model))) {
+			fmt.Fprintf(out, "    note: it was made with seed %d and the networks %s; labels that were solved for belong to those\n", made.Seed, spec.Canonical(made.Model))
+		}
 	}
 	return nil
 }

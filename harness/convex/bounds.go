@@ -51,6 +51,9 @@ func (s Span) Distance2(cross tensor.Mat[float64], norms []float64) []float64 {
 	return out
 }
 
+// Solve returns K^-1 d.
+func (s Span) Solve(d []float64) []float64 { return s.l.solve(d) }
+
 // Interval says how many images of a test set a model S is sure to classify right
 // and wrong, known from a model O and a bound of the difference of their outputs.
 type Interval struct{ Right, Wrong, Unknown int }

@@ -159,7 +159,7 @@ func (b *box) step() bool {
 	for i := range n {
 		ea[i], es[i] = float64(da[i]*dz[i]), -float64(da[i]*dw[i])
 	}
-	solve(mu * central * central * central)
+	solve(float64(mu * central * central * central))
 	t = min(1, 0.995*b.longest(da, dz, dw))
 	for i := range n {
 		b.a[i] += float64(t * da[i])

@@ -13,6 +13,7 @@ type single struct {
 	Dual
 	ctx      context.Context // stops plus and its solver early
 	products int             // with K
+	buffer   []float32       // of the factor
 }
 
 // hinge maximises the dual of the hinge loss by the interior-point method of box.
@@ -104,7 +105,10 @@ func (h *single) factor(d []float64) (func([]float64) []float64, bool) {
 			in = append(in, i)
 		}
 	}
-	m := tensor.NewMat[float32](len(in), len(in))
+	if need := len(in) * len(in); cap(h.buffer) < need {
+		h.buffer = make([]float32, need)
+	}
+	m := tensor.MatOf(h.buffer[:len(in)*len(in)], len(in), len(in))
 	var l cholesky32
 	for jitter := 1e-6; ; jitter *= 10 {
 		tensor.Parallel(len(in), func(p int) {

@@ -335,8 +335,8 @@ func omega(x float64) float64 {
 		r = x - w - fmath.Log(w)
 	}
 	for {
-		t := (1 + w) * (1 + w + float64(r*(2.0/3)))
-		w *= 1 + float64(r/(1+w)*(t-r/2)/(t-r))
+		t := float64((1 + w) * (1 + w + float64(r*(2.0/3))))
+		w = float64(w * (1 + float64(r/(1+w)*(t-r/2)/(t-r))))
 		if steps--; steps == 0 {
 			return w
 		}

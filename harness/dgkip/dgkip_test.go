@@ -302,3 +302,21 @@ func TestSizesThatCannotBe(t *testing.T) {
 		}
 	}
 }
+
+// Labels are solved for one lambda: scoring with another is refused before a run.
+func TestLambdaIsOne(t *testing.T) {
+	if err := (&LR{learning("gain")}).CheckProtocol(judge{teacher.DefaultLambda}); err != nil {
+		t.Error(err)
+	}
+	if err := (&LR{learning("gain")}).CheckProtocol(judge{1e-4}); err == nil || !strings.Contains(err.Error(), "0.0001") {
+		t.Errorf("got %v", err)
+	}
+}
+
+type judge struct{ lambda float64 }
+
+func (j judge) PerImage() float64       { return j.lambda }
+func (judge) Info() method.ProtocolInfo { return method.ProtocolInfo{} }
+func (judge) Score(context.Context, method.Trial, func(method.Step)) (*method.Scores, error) {
+	return nil, nil
+}

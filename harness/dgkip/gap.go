@@ -23,6 +23,14 @@ func learning(labels string) Learning {
 	return Learning{Loop: defaults(2000), Objective: "log-gap", Labels: labels, LabelRate: 0.01, Alpha: "through"}
 }
 
+// check is what the methods have in common of Check.
+func (l Learning) check() error {
+	if math.IsInf(l.LabelRate, 0) {
+		return &method.BadSetting{Key: "label_rate", Why: "must be finite", Hint: "0.01 is usual"}
+	}
+	return l.Loop.check()
+}
+
 func (l Learning) rate() float64 {
 	if l.Labels == "fixed" {
 		return 0
@@ -46,7 +54,9 @@ const citation = "Aoyama, Yang et al., dataset distillation by the duality gap (
 var deviations = []string{
 	"the gradient is divided by the gap unless objective = \"gap\"",
 	"lambda is 1e-6 for each image, of the real data and of the set alike",
-	"images start at real ones of their class, labels at the class",
+	"images start at real ones of their class, or as noise, and labels at the class",
+	"real targets are learned in units of lambda_S |Theta_O|",
+	"the hinge's alpha has a temperature, which is 1 as published",
 }
 
 func init() {

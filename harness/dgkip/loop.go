@@ -25,20 +25,22 @@ type Loop struct {
 	TeacherGap float64 `toml:"teacher_gap,omitzero" min:"0"`     // relative gap of Theta_O; 0 for the loss's own default
 	Schedule   string  `toml:"schedule,omitzero" enum:",cosine"` // of the rates: constant, or falling to zero like a cosine
 	Plateau    int     `toml:"plateau,omitzero" min:"0"`         // updates without progress after which to stop; 0 for never
-	Progress   float64 `toml:"progress,omitzero" max:"0.999"`    // what counts: a bound lower by this share; 0 for 0.01
+	Progress   float64 `toml:"progress,omitzero" max:"0.999"`    // what counts: an objective lower by this share; 0 for 0.01
 }
 
 func defaults(updates int) Loop {
 	return Loop{Updates: updates, Rate: 0.01, Start: "real", Lambda: teacher.DefaultLambda}
 }
 
-// Check implements method.Checker.
+// check is what the methods have in common of Check.
 func (l Loop) check() error {
 	switch {
 	case !(l.Lambda > 0) || math.IsInf(l.Lambda, 0):
 		return &method.BadSetting{Key: "lambda", Why: fmt.Sprintf("is %v, and must be positive and finite", l.Lambda), Hint: "1e-6 is usual"}
 	case !(l.Rate > 0) || math.IsInf(l.Rate, 0):
 		return &method.BadSetting{Key: "rate", Why: fmt.Sprintf("is %v, and must be positive and finite", l.Rate), Hint: "0.01 is usual"}
+	case l.TeacherGap-l.TeacherGap != 0:
+		return &method.BadSetting{Key: "teacher_gap", Why: "must be finite", Hint: "0 stands for the loss's own"}
 	case l.Progress < 0:
 		return &method.BadSetting{Key: "progress", Why: "must not be negative"}
 	}
@@ -90,9 +92,8 @@ type run struct {
 
 	update int
 	seen   int     // the update that was observed last
-	best   float64 // lowest bound of those that counted as progress
+	best   float64 // lowest objective of those that counted as progress
 	since  int     // its update
-	err    error   // met while describing
 }
 
 // stopped tells an end that was asked for, before which nothing new was made, from
@@ -177,15 +178,16 @@ func (r *run) distill(ctx context.Context, observe func(method.Step)) (*method.D
 		if r.update > r.seen {
 			r.seen = r.update
 			r.judge()
+			of := r.Updates
+			if r.stuck() {
+				of = r.update // it ends here
+			}
 			observe(method.Step{
-				Update: r.update, Of: r.Updates, Loss: r.obj.loss(),
+				Update: r.update, Of: of, Loss: r.obj.loss(),
 				Metrics: func() map[string]float64 { return r.metrics(ctx) }, Distilled: r.set, Checkpoint: r.checkpoint,
 			})
-			if r.err != nil {
-				return nil, r.err
-			}
 		}
-		if last || r.Plateau > 0 && r.update-r.since >= r.Plateau {
+		if last || r.stuck() {
 			return r.set(), nil
 		}
 		if ctx.Err() != nil {
@@ -214,13 +216,16 @@ func (r *run) schedule() {
 	}
 }
 
-// judge notes progress of the bound.
+// stuck tells whether the plateau rule ends the run.
+func (r *run) stuck() bool { return r.Plateau > 0 && r.update-r.since >= r.Plateau }
+
+// judge notes progress of the objective.
 func (r *run) judge() {
 	progress := r.Progress
 	if progress == 0 {
 		progress = 0.01
 	}
-	if b := r.obj.bound(); b < float64(r.best*(1-progress)) {
+	if b := r.obj.loss(); b < float64(r.best*(1-progress)) {
 		r.best, r.since = b, r.update
 	}
 }
@@ -229,10 +234,10 @@ func (r *run) judge() {
 func (r *run) metrics(ctx context.Context) map[string]float64 {
 	line := map[string]float64{"bound": r.obj.bound()}
 	r.obj.describe(line)
-	// A line is whole, even where the run is about to be stopped.
+	// A line is whole, even where the run is about to be stopped; where the model
+	// cannot be solved for, its deviation is not known, and the run goes on.
 	student, err := teacher.Train(context.WithoutCancel(ctx), r.phi, r.obj.finish().model, r.lambda)
 	if err != nil {
-		r.err = fmt.Errorf("update %d: the model on the set: %w", r.update, err)
 		return line
 	}
 	line["deviation"] = teacher.Distance(r.theta.Weights, student.Weights) / r.theta.Norm

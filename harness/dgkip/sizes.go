@@ -8,9 +8,21 @@ import (
 	"dgkip/harness/teacher"
 )
 
+// CheckProtocol implements method.ProtocolChecker: bounds are for one lambda, and so
+// are solved labels.
+func (l Loop) CheckProtocol(p method.Protocol) error {
+	if q, ok := p.(interface{ PerImage() float64 }); ok && q.PerImage() != l.Lambda {
+		return fmt.Errorf("the method's lambda is %v and that of its scoring %v; labels are made for one of them\nhint: set lambda alike in [method] and [eval.features], or leave both out", l.Lambda, q.PerImage())
+	}
+	return nil
+}
+
 // sizes tells whether data of some sizes suits a run.
 func (l Loop) sizes(s method.Sizes, loss convex.Loss) error {
 	if err := teacher.CheckLoss(loss, s.Classes); err != nil {
+		return err
+	}
+	if err := teacher.CheckSize(loss, s.Train, teacher.Dim(s.Model, s.H, s.W)); err != nil {
 		return err
 	}
 	if l.Start != "noise" && s.Smallest > 0 && s.Smallest < s.IPC {

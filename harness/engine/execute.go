@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -195,6 +196,7 @@ func (e *executor) release(r *Run) {
 	if g.left--; g.left == 0 {
 		g.features.Clear()
 		g.scoring.Clear()
+		debug.FreeOSMemory() // it may have been most of what there is
 	}
 }
 

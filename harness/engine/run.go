@@ -272,7 +272,10 @@ func (a *attempt) pending() error {
 		return err
 	}
 	for name, v := range scores.Metrics {
-		line.Values[name] = v
+		// What the method says of itself, such as a deviation, stays beside its bound.
+		if _, own := line.Values[name]; !own {
+			line.Values[name] = v
+		}
 	}
 	line.Set, line.Score = nil, nil
 	a.s.Trace = append(a.s.Trace, *line)

@@ -21,8 +21,8 @@ const orthogonal = 1e-6
 //	#{y f_O < -rho}/n' <= test error of S <= 1 - #{y f_O > rho}/n'               (Lemma 3.4)
 //
 // Where Theta_S is the projection of Theta_O onto the span of the set's features,
-// the residual r is orthogonal to it, and |r| sqrt(k(x,x) - k_x'K^-1 k_x) is a
-// smaller rho.
+// the residual r is orthogonal to it but for rounding, and
+// |r| sqrt(k(x,x) - k_x'K^-1 k_x) + |(A r)'K^-1 k_x| is a smaller rho.
 func (s *scoring) bounds(ctx context.Context, own *teacher.Student) error {
 	theta, err := teacher.OfTrial(s.trial).Theta(ctx, teacher.Problem{Loss: s.loss, Lambda: s.Lambda})
 	if err != nil {
@@ -52,7 +52,27 @@ func (s *scoring) bounds(ctx context.Context, own *teacher.Student) error {
 		}
 		cross := tensor.NewMat[float64](n, s.phi.Rows)
 		tensor.Cross64(cross, s.test, s.phi)
-		proved = s.interval("interval_perp.", outputs, convex.Rho(span.Distance2(cross, norms), deviation))
+		rho := convex.Rho(span.Distance2(cross, norms), deviation)
+		// What is left of r inside the span: (A r)'K^-1 k_x.
+		apart := teacher.Apply(s.phi, theta.Weights)
+		for i, f := range own.Outputs.Data {
+			apart.Data[i] -= f
+		}
+		for k := range apart.Cols {
+			column := make([]float64, apart.Rows)
+			for i := range column {
+				column[i] = apart.Row(i)[k]
+			}
+			z := span.Solve(column)
+			for i := range rho {
+				within := 0.0
+				for j, x := range cross.Row(i) {
+					within += float64(x * z[j])
+				}
+				rho[i] += math.Abs(within)
+			}
+		}
+		proved = s.interval("interval_perp.", outputs, rho)
 	}
 	if proved.Vacuous() {
 		s.out.Notes = append(s.out.Notes, "the interval of the test error is vacuous: it decides no test image")

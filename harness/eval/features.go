@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
@@ -42,6 +43,9 @@ func (f *Features) Check() error {
 	}
 	return nil
 }
+
+// PerImage is the regularisation for each image.
+func (f *Features) PerImage() float64 { return f.Lambda }
 
 // CheckSizes implements method.SizesChecker.
 func (f *Features) CheckSizes(s method.Sizes) error {
@@ -133,6 +137,10 @@ func (s *scoring) whole(ctx context.Context) (*method.Scores, error) {
 		losses = others(s.loss, len(s.trial.Data.Classes), losses)
 	}
 	for i, loss := range losses {
+		if err := s.solvable(loss); err != nil && i > 0 {
+			s.out.Notes = append(s.out.Notes, "no transfer: "+firstLine(err))
+			continue
+		}
 		theta, err := teacher.OfTrial(s.trial).Theta(ctx, teacher.Problem{Loss: loss, Lambda: s.Lambda})
 		if err != nil {
 			return nil, err
@@ -150,6 +158,16 @@ func (s *scoring) whole(ctx context.Context) (*method.Scores, error) {
 		s.out.Counts[prefix+"test_errors"] = []int64{wrong}
 	}
 	return s.out, nil
+}
+
+// solvable tells whether the model of the real data can be had for a loss.
+func (s *scoring) solvable(loss convex.Loss) error {
+	return teacher.CheckSize(loss, s.trial.Data.Train.Len(), s.test.Cols)
+}
+
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
 }
 
 // others adds the losses that are not there yet.
@@ -171,7 +189,9 @@ func (s *scoring) set(ctx context.Context) (*method.Scores, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Bounds {
+	if err := s.solvable(s.loss); err != nil && s.Bounds {
+		s.out.Notes = append(s.out.Notes, "no bounds: "+firstLine(err))
+	} else if s.Bounds {
 		if err := s.bounds(ctx, own); err != nil {
 			return nil, err
 		}

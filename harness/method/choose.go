@@ -2,6 +2,7 @@ package method
 
 import (
 	"fmt"
+	"slices"
 
 	"dgkip/harness/rng"
 )
@@ -27,4 +28,21 @@ func Choose(p Problem, stream *rng.Rand) (*Distilled, error) {
 	}
 	d.Labels = OneHot(d.Of, len(d.Classes))
 	return d, nil
+}
+
+// Noise returns IPC images of standard normal values, in the units networks see, for
+// every class with hard labels: the other usual start. Images stand class by class.
+func Noise(p Problem, stream *rng.Rand) *Distilled {
+	train := p.Data.Train
+	d := &Distilled{
+		H: train.H, W: train.W, C: train.C, Kind: Hard,
+		Classes: p.Data.Classes, Prep: p.Data.Prep,
+	}
+	for class := range d.Classes {
+		d.Of = append(d.Of, slices.Repeat([]int{class}, p.IPC)...)
+	}
+	d.Images = make([]float32, d.Len()*d.Size())
+	stream.FillNormal(d.Images, 0, 1)
+	d.Labels = OneHot(d.Of, len(d.Classes))
+	return d
 }

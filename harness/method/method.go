@@ -135,6 +135,9 @@ func CheckSizes(m Method, p Protocol, s Sizes) error {
 	} else if !m.Info().IgnoresIPC && s.Smallest > 0 && s.IPC > s.Smallest {
 		errs = append(errs, fmt.Errorf("ipc %d: %s needs as many training images of every class, and the smallest class has only %d", s.IPC, m.Info().Name, s.Smallest))
 	}
+	if c, ok := m.(ProtocolChecker); ok {
+		errs = append(errs, c.CheckProtocol(p))
+	}
 	if c, ok := p.(SizesChecker); ok {
 		errs = append(errs, c.CheckSizes(s))
 	} else {
@@ -142,6 +145,10 @@ func CheckSizes(m Method, p Protocol, s Sizes) error {
 	}
 	return errors.Join(errs...)
 }
+
+// ProtocolChecker is implemented by methods that not every setting of every
+// protocol suits. CheckSizes asks it.
+type ProtocolChecker interface{ CheckProtocol(Protocol) error }
 
 // Estimate is what a run is expected to need.
 type Estimate struct {

@@ -121,6 +121,21 @@ func NewTraining[F tensor.Float](net *Net[F], theta []F, data Data[F], recipe Re
 	return t, err
 }
 
+// Reset makes it a training before its first step again, of other parameters and
+// with another stream, in the memory that it has.
+func (t *Training[F]) Reset(theta []F, stream *rng.Rand) error {
+	if len(theta) != t.net.Params() {
+		panic("nn: Training.Reset: wrong number of parameters")
+	}
+	sgd, err := t.newSGD()
+	if err != nil {
+		return err
+	}
+	t.theta, t.stream, t.sgd = theta, stream, sgd
+	t.epoch, t.batch, t.start, t.order = 0, 0, nil, nil
+	return nil
+}
+
 func (t *Training[F]) newSGD() (*optim.SGD[F], error) {
 	r := t.recipe
 	o, err := optim.NewSGD[F](len(t.theta), optim.SGDConfig{LR: r.Rate, Momentum: r.Momentum, WeightDecay: r.Decay})

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -19,6 +20,7 @@ import (
 	"strings"
 
 	"dgkip/harness/method"
+	"dgkip/harness/spec"
 )
 
 // An NPZ file is a zip archive of NPY files, one for each array. It is written
@@ -46,6 +48,7 @@ type Half []float32
 //	mean, std   float32 [c]           images = (pixels - mean)/std, but for zca
 //	extra.NAME  float64               what the method keeps beside its images
 //	notes       string                one a line
+//	recipe      string                the identity of the run that made it, as JSON; Put adds it
 func Arrays(d *method.Distilled) map[string]Array {
 	shape := []int{d.Len(), d.H, d.W, d.C}
 	of := make([]int64, d.Len())
@@ -73,6 +76,20 @@ func Arrays(d *method.Distilled) map[string]Array {
 		out["notes"] = Array{nil, strings.Join(d.Notes, "\n")}
 	}
 	return out
+}
+
+// recipe names the array that tells where a set comes from.
+const recipe = "recipe"
+
+// ReadRecipe returns the identity of the run that made the set in a file, false if
+// the file does not tell.
+func ReadRecipe(file string) (id spec.Identity, ok bool) {
+	arrays, err := ReadNPZ(file)
+	if err != nil {
+		return id, false
+	}
+	text, ok := arrays[recipe].Values.(string)
+	return id, ok && json.Unmarshal([]byte(text), &id) == nil
 }
 
 // EncodeNPZ returns the arrays as an NPZ file.
@@ -111,6 +128,9 @@ func arraysDigest(arrays map[string]Array) string {
 func filesDigest(files map[string][]byte) string {
 	h := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if name == recipe {
+			continue // it says what the record's key says
+		}
 		fmt.Fprintf(h, "%d %s %d\n", len(name), name, len(files[name]))
 		h.Write(files[name])
 	}

@@ -257,6 +257,7 @@ func (s *Store) Put(d Draft, replace bool) (*Record, error) {
 		r.Images = d.Set.Len()
 		arrays := Arrays(d.Set)
 		r.Digests["distilled"] = arraysDigest(arrays)
+		arrays[recipe] = Array{nil, string(spec.Canonical(r.Identity))}
 		npz, err := EncodeNPZ(arrays)
 		if err != nil {
 			return nil, err

@@ -42,14 +42,23 @@ type Student struct {
 
 // Train returns the minimiser on a set with features phi, [n, M].
 func Train(ctx context.Context, phi tensor.Mat[float32], labels Labels, lambda float64) (*Student, error) {
+	return TrainTo(ctx, phi, labels, lambda, StudentGap(labels.Loss))
+}
+
+// TrainTo is Train to a relative gap.
+func TrainTo(ctx context.Context, phi tensor.Mat[float32], labels Labels, lambda, gap float64) (*Student, error) {
 	gram := tensor.NewMat[float64](phi.Rows, phi.Rows)
 	tensor.Gram64(gram, phi)
-	return TrainOn(ctx, phi, gram, labels, lambda)
+	return trainOn(ctx, phi, gram, labels, lambda, gap)
 }
 
 // TrainOn is Train where the Gram matrix is at hand.
 func TrainOn(ctx context.Context, phi tensor.Mat[float32], gram tensor.Mat[float64], labels Labels, lambda float64) (*Student, error) {
-	fitted, err := convex.Set{Gram: gram, Loss: labels.Loss, Targets: labels.Targets, Labels: labels.Values, Lambda: lambda}.Solve(ctx, StudentGap(labels.Loss))
+	return trainOn(ctx, phi, gram, labels, lambda, StudentGap(labels.Loss))
+}
+
+func trainOn(ctx context.Context, phi tensor.Mat[float32], gram tensor.Mat[float64], labels Labels, lambda, gap float64) (*Student, error) {
+	fitted, err := convex.Set{Gram: gram, Loss: labels.Loss, Targets: labels.Targets, Labels: labels.Values, Lambda: lambda}.Solve(ctx, gap)
 	if err != nil {
 		return nil, err
 	}

@@ -79,6 +79,15 @@ func CheckLoss(loss convex.Loss, classes int) error {
 	return nil
 }
 
+// CheckSize tells whether there is a solver for a loss on so many training images
+// with so many features.
+func CheckSize(loss convex.Loss, images, dim int) error {
+	if loss == convex.SoftmaxLoss || images <= maxGram || dim <= maxThin && loss != convex.SquaredLoss {
+		return nil
+	}
+	return fmt.Errorf("the %s loss on %d training images needs their Gram matrix, for which the limit is %d images\nhint: take fewer classes; with three or more, the softmax loss has no limit", loss, images, maxGram)
+}
+
 func (p Problem) withDefaults() Problem {
 	if p.Lambda == 0 {
 		p.Lambda = DefaultLambda
@@ -169,7 +178,8 @@ func (r Real) solveGram(ctx context.Context, p Problem, t *Theta) error {
 		if err != nil {
 			return err
 		}
-		s, err := Train(ctx, phi, Labels{Loss: p.Loss, Values: Signs(r.Data.Train.Labels, len(r.Data.Classes))}, t.Lambda)
+		labels := Labels{Loss: p.Loss, Values: Signs(r.Data.Train.Labels, len(r.Data.Classes))}
+		s, err := TrainTo(ctx, phi, labels, t.Lambda, min(p.Gap, 1e-8))
 		if err != nil {
 			return err
 		}
@@ -191,8 +201,8 @@ func (r Real) solveGram(ctx context.Context, p Problem, t *Theta) error {
 		t.finish(phi)
 		return nil
 	}
-	if n > maxGram {
-		return fmt.Errorf("%d training images are too many for a Gram matrix; the limit is %d", n, maxGram)
+	if err := CheckSize(p.Loss, n, Dim(r.Model, r.Data.Train.H, r.Data.Train.W)); err != nil {
+		return err
 	}
 	gram, err := r.Gram(ctx)
 	if err != nil {

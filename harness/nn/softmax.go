@@ -1,12 +1,12 @@
-package dc
+package nn
 
 import (
 	"dgkip/harness/fmath"
 	"dgkip/harness/tensor"
 )
 
-// softmax sets the rows of p to e^z_j / sum_k e^z_k.
-func softmax[F tensor.Float](p, z []F, classes int) {
+// Softmax sets the rows of p to e^z_j / sum_k e^z_k. They may be the same memory.
+func Softmax[F tensor.Float](p, z []F, classes int) {
 	e := make([]float64, classes)
 	for at := 0; at < len(z); at += classes {
 		row := z[at:][:classes]
@@ -25,9 +25,9 @@ func softmax[F tensor.Float](p, z []F, classes int) {
 	}
 }
 
-// throughSoftmax turns a gradient in p = softmax(z) into one in z, where it lies:
+// ThroughSoftmax turns a gradient in p = softmax(z) into one in z, where it lies:
 // dz_j = p_j (dp_j - <dp, p>).
-func throughSoftmax[F tensor.Float](d, p []F, classes int) {
+func ThroughSoftmax[F tensor.Float](d, p []F, classes int) {
 	for at := 0; at < len(d); at += classes {
 		var mean float64
 		for j := at; j < at+classes; j++ {
