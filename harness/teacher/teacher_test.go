@@ -240,3 +240,55 @@ func primal(phi tensor.Mat[float32], theta tensor.Mat[float64], l Labels, lambda
 	}
 	return sum
 }
+
+// Larger problems are left to other solvers: with more features than images, and
+// with fewer.
+func TestThetaOnManyImages(t *testing.T) {
+	s := rng.Stream(9, "many")
+	d := methodtest.Data(1)
+	d.Train.X, d.Train.Labels = nil, nil
+	for i := range maxExact + 100 {
+		class := i % 2
+		for j := range 64 {
+			d.Train.X = append(d.Train.X, float32(s.Normal64())+0.5*float32(2*class-1)*float32(j%2))
+		}
+		d.Train.Labels = append(d.Train.Labels, class)
+	}
+	for _, nets := range []int{1, 12} { // 64 and 768 features
+		for _, loss := range Losses(2) {
+			var first *Theta
+			for _, threads := range []int{1, 3} {
+				r := Real{Data: d, Seed: 3, Shared: new(method.Shared), Model: method.Model{Kind: "fc", Width: 64, Depth: 1, Nets: nets}}
+				old := runtime.GOMAXPROCS(threads)
+				got, err := r.Theta(context.Background(), Problem{Loss: loss})
+				runtime.GOMAXPROCS(old)
+				if err != nil {
+					t.Fatal(nets, loss, err)
+				}
+				if got.Gap > DefaultGap(loss) || got.Errors > len(d.Train.Labels)/10 {
+					t.Errorf("%d nets, %s: gap %v, %d errors", nets, loss, got.Gap, got.Errors)
+				}
+				if first == nil {
+					first = got
+				} else if !reflect.DeepEqual(first, got) {
+					t.Errorf("%d nets, %s: the number of threads changes the bits", nets, loss)
+				}
+			}
+		}
+	}
+}
+
+func TestTooManyImagesIsToldBeforeARun(t *testing.T) {
+	for _, c := range []struct {
+		loss        convex.Loss
+		images, dim int
+		ok          bool
+	}{
+		{convex.LogisticLoss, 30000, 30720, true}, {convex.LogisticLoss, 30001, 30720, false}, {convex.HingeLoss, 60000, 2000, true},
+		{convex.SquaredLoss, 60000, 2000, false}, {convex.SoftmaxLoss, 60000, 30720, true},
+	} {
+		if err := CheckSize(c.loss, c.images, c.dim); (err == nil) != c.ok {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
