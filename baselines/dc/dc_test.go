@@ -309,9 +309,9 @@ func TestErrors(t *testing.T) {
 	if err := m.CheckSizes(sizes); err != nil {
 		t.Errorf("noise needs no images: %v", err)
 	}
-	expect(real.CheckSizes(sizes), "ipc 7")
+	expect(real.CheckSizes(sizes), "ipc 7: dc with start")
 	sizes.IPC, sizes.Model.Depth = 1, 4
-	expect(m.CheckSizes(sizes), "too small")
+	expect(m.CheckSizes(sizes), "dc: nn: images of 8x8 pixels are too small")
 }
 
 func TestEstimate(t *testing.T) {

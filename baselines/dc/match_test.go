@@ -265,14 +265,18 @@ func TestDistance(t *testing.T) {
 }
 
 // BenchmarkMatch times the matching of one class. The rate counts the nominal
-// operations of convolutions and products; the processor's peak is that of package
-// tensor's BenchmarkPeak.
+// operations of convolutions and products. Over that of package tensor's
+// BenchmarkPeak, which is one core's, times the cores in use, it is the share of the
+// processor's peak; Winograd's convolutions take fewer operations than the nominal.
 func BenchmarkMatch(b *testing.B) {
 	for _, c := range []struct {
 		kind        string
 		width, n, h int
 		c           int
-	}{{"conv", 256, 10, 32, 3}, {"conv", 256, 1, 32, 3}, {"conv", 128, 1, 32, 3}, {"fc", 1024, 10, 32, 3}, {"fc", 1024, 1, 28, 1}} {
+	}{
+		{"conv", 256, 1, 32, 3}, {"conv", 256, 10, 32, 3}, {"conv", 256, 50, 32, 3}, {"conv", 128, 1, 32, 3},
+		{"fc", 1024, 1, 32, 3}, {"fc", 1024, 10, 32, 3}, {"fc", 1024, 50, 32, 3}, {"fc", 1024, 1, 28, 1},
+	} {
 		const real = 256
 		var net *nn.Net[float32]
 		var err error

@@ -37,6 +37,7 @@
 package dd
 
 import (
+	"cmp"
 	"fmt"
 
 	"dgkip/harness/method"
@@ -56,11 +57,11 @@ type DD struct {
 	Rate       float64 `toml:"rate" min:"0"`                  // Adam's, for images and rho
 	Halvings   int     `toml:"halvings" min:"0" max:"100"`    // of Adam's rates, at equal distances
 	Labels     string  `toml:"labels" enum:"learned,fixed"`
-	LabelRate  float64 `toml:"label_rate" min:"0"` // Adam's, for label logits
-	Margin     float64 `toml:"margin" min:"0"`     // by which the logit of an image's class exceeds the others at first
-	Width      int     `toml:"width" min:"0"`      // 0 for that of the cell's networks
-	Norm       bool    `toml:"norm"`               // instance norm in a conv network
-	FirstPad   int     `toml:"first_pad" min:"0"`  // of a conv network; 0 for 3 on 28x28 images, else 1
+	LabelRate  float64 `toml:"label_rate" min:"0"`         // Adam's, for label logits
+	Margin     float64 `toml:"margin" min:"0"`             // by which the logit of an image's class exceeds the others at first
+	Width      int     `toml:"width" min:"0" max:"65536"`  // 0 for that of the cell's networks
+	Norm       bool    `toml:"norm"`                       // instance norm in a conv network
+	FirstPad   int     `toml:"first_pad" min:"0" max:"64"` // of a conv network; 0 for 3 on 28x28 images, else 1
 }
 
 func init() { method.Register(func() method.Method { return defaults() }) }
@@ -83,7 +84,8 @@ func (*DD) Info() method.Info {
 			"labels are learned as logits unless labels = \"fixed\"; the original's are fixed",
 			"with fewer images per class than steps, the steps take turns on the images there are",
 			"networks of the experiment in place of LeNet and AlexCifarNet, with weights uniform within 1/sqrt(inputs) in place of Xavier's",
-			"Adam's rate is constant unless halvings says otherwise; the original halves it after every 40 of 400 epochs",
+			"iterations is a number of updates, whatever the number of training images; the original makes 400 epochs over them",
+			"Adam's rate is constant unless halvings says otherwise; the original halves it after every 40 of its epochs",
 		},
 	}
 }
@@ -108,51 +110,30 @@ func (m *DD) CheckSizes(s method.Sizes) error {
 	if m.Start == "real" && s.Smallest > 0 && s.IPC > s.Smallest {
 		return fmt.Errorf("ipc %d: dd with start = \"real\" needs as many training images of every class, and the smallest class has only %d\nhint: start = \"noise\" needs none", s.IPC, s.Smallest)
 	}
-	_, err := m.architecture(s.Model, s.H, s.W).net(s.H, s.W, s.C, s.Classes)
-	return err
+	if _, err := nn.ShapedNet[float32](m.shape(s.Model), s.H, s.W, s.C, s.Classes); err != nil {
+		return fmt.Errorf("dd: %w", err)
+	}
+	return nil
 }
 
 func (m *DD) learnsLabels() bool { return m.Labels == "learned" }
 
-// architecture is what there is to say of a network beside the sizes of its images
-// and the number of classes.
-type architecture struct {
-	conv                   bool
-	width, depth, firstPad int
-	norm                   bool
+// shape is that of the networks.
+func (m *DD) shape(model method.Model) nn.Shape {
+	s := nn.Shape{FC: model.Kind == "fc", Width: cmp.Or(m.Width, model.Width), Depth: model.Depth}
+	if !s.FC {
+		s.Norm, s.FirstPad, s.Direct = m.Norm, m.FirstPad, model.Algo == "direct"
+	}
+	return s
 }
 
-func (m *DD) architecture(model method.Model, h, w int) architecture {
-	a := architecture{conv: model.Kind != "fc", width: model.Width, depth: model.Depth}
-	if m.Width > 0 {
-		a.width = m.Width
-	}
-	if a.conv {
-		a.norm, a.firstPad = m.Norm, m.FirstPad
-		if a.firstPad == 0 {
-			a.firstPad = 1
-			if h == 28 && w == 28 {
-				a.firstPad = 3 // to 32x32, so that three poolings lose nothing
-			}
-		}
-	}
-	return a
-}
-
-func (a architecture) net(h, w, c, classes int) (*nn.Net[float32], error) {
-	if !a.conv {
-		return nn.FCNet[float32](nn.FCConfig{In: h * w * c, Width: a.width, Depth: a.depth, Classes: classes})
-	}
-	return nn.ConvNet[float32](nn.ConvConfig{In: c, H: h, W: w, Width: a.width, Depth: a.depth, Norm: a.norm, Classes: classes, FirstPad: a.firstPad})
-}
-
-// numbers is the form in which a set carries the architecture.
-func (a architecture) numbers() []float64 {
+// numbers is the form in which a set carries the shape, for images of h x w pixels.
+func numbers(s nn.Shape, h, w int) []float64 {
 	bit := func(b bool) float64 {
 		if b {
 			return 1
 		}
 		return 0
 	}
-	return []float64{bit(a.conv), float64(a.width), float64(a.depth), bit(a.norm), float64(a.firstPad)}
+	return []float64{bit(!s.FC), float64(s.Width), float64(s.Depth), bit(s.Norm), float64(s.Padding(h, w))}
 }

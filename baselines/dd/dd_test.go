@@ -295,13 +295,23 @@ func TestSizes(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	s.IPC, s.Model.Depth = 5, 4
-	if err := m.CheckSizes(s); err == nil || !strings.Contains(err.Error(), "too small") {
+	if err := m.CheckSizes(s); err == nil || !strings.Contains(err.Error(), "dd: nn: images of 8x8 pixels are too small") {
 		t.Errorf("got %v", err)
 	}
-	s.Model.Depth = 3
+	s.Model.Depth, m.Width = 3, 65536
+	if err := m.CheckSizes(s); err == nil || !strings.Contains(err.Error(), "is too large") {
+		t.Errorf("got %v", err)
+	}
+	m.Width = 0
 	s.H, s.W = 28, 28
-	if pad := m.architecture(s.Model, 28, 28).firstPad; pad != 3 {
-		t.Errorf("28x28 images are padded by %d", pad)
+	for _, c := range []struct {
+		kind string
+		want []float64
+	}{{"conv", []float64{1, 4, 3, 1, 3}}, {"fc", []float64{0, 4, 3, 0, 0}}} {
+		s.Model.Kind = c.kind
+		if got := numbers(m.shape(s.Model), 28, 28); !slices.Equal(got, c.want) {
+			t.Errorf("%s: a set carries %v, want %v", c.kind, got, c.want)
+		}
 	}
 }
 

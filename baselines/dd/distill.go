@@ -23,7 +23,7 @@ type run struct {
 	m       *DD
 	p       method.Problem
 	begin   *method.Distilled // the initial images with hard labels
-	shape   architecture
+	shape   nn.Shape
 	unroll  *unroll[float32]
 	first   []float32 // w_0
 	classes int
@@ -74,8 +74,8 @@ func (m *DD) Distill(ctx context.Context, p method.Problem, observe func(method.
 // newRun returns a run before its first update, or where its checkpoint left it.
 func (m *DD) newRun(p method.Problem) (*run, error) {
 	train := p.Data.Train
-	r := &run{m: m, p: p, classes: len(p.Data.Classes), shape: m.architecture(p.Model, train.H, train.W), epoch: -1}
-	net, err := r.shape.net(train.H, train.W, train.C, r.classes)
+	r := &run{m: m, p: p, classes: len(p.Data.Classes), shape: m.shape(p.Model), epoch: -1}
+	net, err := nn.ShapedNet[float32](r.shape, train.H, train.W, train.C, r.classes)
 	if err != nil {
 		return nil, fmt.Errorf("dd: %w", err)
 	}
@@ -142,17 +142,7 @@ func (m *DD) startingImages(p method.Problem) (*method.Distilled, error) {
 	if m.Start == "real" {
 		return method.Choose(p, stream)
 	}
-	train := p.Data.Train
-	d := &method.Distilled{H: train.H, W: train.W, C: train.C, Kind: method.Hard, Classes: p.Data.Classes, Prep: p.Data.Prep}
-	for class := range d.Classes {
-		for range p.IPC {
-			d.Of = append(d.Of, class)
-		}
-	}
-	d.Images = make([]float32, d.Len()*d.Size())
-	stream.FillNormal(d.Images, 0, 1)
-	d.Labels = method.OneHot(d.Of, len(d.Classes))
-	return d, nil
+	return method.Noise(p, stream), nil
 }
 
 func (r *run) rho() []float32 { return r.params[len(r.in.X):] }
@@ -161,7 +151,7 @@ func (r *run) rho() []float32 { return r.params[len(r.in.X):] }
 func (r *run) refresh() {
 	softplus(r.in.Rates, r.rho())
 	if r.logits != nil {
-		softmax(r.in.Targets, r.logits, r.classes)
+		nn.Softmax(r.in.Targets, r.logits, r.classes)
 	}
 }
 
@@ -200,7 +190,7 @@ func (r *run) update(ctx context.Context) (loss float64, err error) {
 	}
 	throughSoftplus(r.grad.Rates, r.rho())
 	if r.logits != nil {
-		throughSoftmax(r.grad.Targets, r.in.Targets, r.classes)
+		nn.ThroughSoftmax(r.grad.Targets, r.in.Targets, r.classes)
 	}
 	if err := r.checkGradients(); err != nil {
 		return 0, err
@@ -294,7 +284,7 @@ func (r *run) distilled() *method.Distilled {
 		"step_slot":  list(steps),
 		"image_slot": list(slots),
 		"epochs":     list([]float64{float64(r.m.Epochs)}),
-		"network":    list(r.shape.numbers()),
+		"network":    list(numbers(r.shape, d.H, d.W)),
 		"init":       list([]float64{1}), // 0 for fixed weights, 1 for random ones
 	}
 	if r.m.Init == "fixed" {

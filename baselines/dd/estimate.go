@@ -1,12 +1,15 @@
 package dd
 
-import "dgkip/harness/method"
+import (
+	"dgkip/harness/method"
+	"dgkip/harness/nn"
+)
 
 // Estimate implements method.Estimator.
 func (m *DD) Estimate(s method.Sizes) method.Estimate {
 	classes := max(2, s.Classes)
-	shape := m.architecture(s.Model, s.H, s.W)
-	net, err := shape.net(s.H, s.W, s.C, classes)
+	shape := m.shape(s.Model)
+	net, err := nn.ShapedNet[float32](shape, s.H, s.W, s.C, classes)
 	if err != nil || s.IPC < 1 {
 		return method.Estimate{}
 	}
@@ -37,7 +40,7 @@ func (m *DD) Estimate(s method.Sizes) method.Estimate {
 		Flops:   float64(m.Nets) * flops,
 		Bytes: int64(4*s.H*s.W*s.C*(s.Train+s.Test)) +
 			4*params*(keptWeights(k, stride)+weightForms) +
-			int64(chunk)*4*shape.values(s.H, s.W, s.C) +
+			int64(chunk)*4*values(shape, s.H, s.W, s.C) +
 			int64(5*4*s.IPC*classes*s.H*s.W*s.C),
 	}
 }
@@ -47,14 +50,15 @@ func (m *DD) Estimate(s method.Sizes) method.Estimate {
 const weightForms = 5
 
 // values is about how many numbers a pass keeps for an image.
-func (a architecture) values(h, w, c int) int64 {
-	if !a.conv {
-		return int64(4 * (h*w*c + a.width*a.depth))
+func values(s nn.Shape, h, w, c int) int64 {
+	if s.FC {
+		return int64(4 * (h*w*c + s.Width*s.Depth))
 	}
-	h, w = h+2*(a.firstPad-1), w+2*(a.firstPad-1)
+	by := 2 * (s.Padding(h, w) - 1)
+	h, w = h+by, w+by
 	var n int64
-	for range a.depth {
-		n += int64(2*h*w*a.width + 4*(h/2)*(w/2)*a.width)
+	for range s.Depth {
+		n += int64(2*h*w*s.Width + 4*(h/2)*(w/2)*s.Width)
 		h, w = h/2, w/2
 	}
 	return n

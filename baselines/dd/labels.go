@@ -5,40 +5,6 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// softmax sets the rows of p to e^z_j / sum_k e^z_k.
-func softmax[F tensor.Float](p, z []F, classes int) {
-	e := make([]float64, classes)
-	for at := 0; at < len(z); at += classes {
-		row := z[at:][:classes]
-		top := row[0]
-		for _, v := range row {
-			top = max(top, v)
-		}
-		var sum float64
-		for j, v := range row {
-			e[j] = fmath.Exp(float64(v) - float64(top))
-			sum += e[j]
-		}
-		for j := range row {
-			p[at+j] = F(e[j] / sum)
-		}
-	}
-}
-
-// throughSoftmax turns a gradient in p = softmax(z) into one in z, where it lies:
-// dz_j = p_j (dp_j - <dp, p>).
-func throughSoftmax[F tensor.Float](d, p []F, classes int) {
-	for at := 0; at < len(d); at += classes {
-		var mean float64
-		for j := at; j < at+classes; j++ {
-			mean += float64(float64(p[j]) * float64(d[j]))
-		}
-		for j := at; j < at+classes; j++ {
-			d[j] = F(float64(p[j]) * (float64(d[j]) - mean))
-		}
-	}
-}
-
 // softplus sets r to log(1 + e^rho).
 func softplus[F tensor.Float](r, rho []F) {
 	for i, v := range rho {

@@ -32,7 +32,7 @@ func (p *problem[F]) gradient(t *testing.T) (loss float64, dx, drho, dz []F) {
 	classes := p.u.net.Classes()
 	in := learned[F]{X: p.x, Targets: make([]F, len(p.z)), Rates: make([]F, len(p.rho))}
 	softplus(in.Rates, p.rho)
-	softmax(in.Targets, p.z, classes)
+	nn.Softmax(in.Targets, p.z, classes)
 	if _, err := p.u.run(ctx, p.first, in); err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func (p *problem[F]) gradient(t *testing.T) (loss float64, dx, drho, dz []F) {
 		t.Fatal(err)
 	}
 	throughSoftplus(grad.Rates, p.rho)
-	throughSoftmax(grad.Targets, in.Targets, classes)
+	nn.ThroughSoftmax(grad.Targets, in.Targets, classes)
 	return loss, grad.X, grad.Rates, grad.Targets
 }
 
@@ -226,7 +226,7 @@ func (p *problem[F]) loss(t *testing.T) float64 {
 	t.Helper()
 	in := learned[F]{X: p.x, Targets: make([]F, len(p.z)), Rates: make([]F, len(p.rho))}
 	softplus(in.Rates, p.rho)
-	softmax(in.Targets, p.z, p.u.net.Classes())
+	nn.Softmax(in.Targets, p.z, p.u.net.Classes())
 	if _, err := p.u.run(context.Background(), p.first, in); err != nil {
 		t.Fatal(err)
 	}
@@ -344,7 +344,7 @@ func TestDiverged(t *testing.T) {
 	}{{0, "inner step 2 of 4: its loss is NaN"}, {2, "inner step 4 of 4"}, {3, "after all 4 inner steps: the loss of the real images"}} {
 		p := small[float32](t, "fc", 1, 4, 1, 1)
 		in := learned[float32]{X: p.x, Targets: make([]float32, len(p.z)), Rates: []float32{.1, .1, .1, .1}}
-		softmax(in.Targets, p.z, 3)
+		nn.Softmax(in.Targets, p.z, 3)
 		in.Rates[c.step] = math.MaxFloat32
 		_, err := p.u.run(context.Background(), p.first, in)
 		if err == nil {

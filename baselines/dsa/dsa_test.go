@@ -77,7 +77,7 @@ func TestStart(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	for augment, want := range map[string]string{"": "must name a strategy", "spin": `"spin"`, "crop_crop": "twice", "dsa": "", "flip": ""} {
+	for augment, want := range map[string]string{"": "must name a strategy", "dc": "for training alone", "spin": `"spin"`, "crop_crop": "twice", "dsa": "", "flip": ""} {
 		m := quick()
 		m.Augment = augment
 		err := m.Check()
@@ -89,6 +89,11 @@ func TestCheck(t *testing.T) {
 	m := quick()
 	m.NetRate, m.Augment = 0, ""
 	if err := m.Check(); err == nil || !strings.Contains(err.Error(), "net_rate") || !strings.Contains(err.Error(), "augment") {
+		t.Errorf("got %v", err)
+	}
+	m.Start = "real"
+	sizes := method.Sizes{Train: 12, Test: 12, Classes: 2, H: 8, W: 8, C: 1, Smallest: 6, IPC: 7, Model: problem("").Model}
+	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "ipc 7: dsa with start") {
 		t.Errorf("got %v", err)
 	}
 	m.Augment = "spin"

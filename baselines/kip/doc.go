@@ -46,12 +46,14 @@
 //
 // With batch, T is that many real images, drawn anew for every update; their
 // features come from those of all real images, which are kept. With resample every
-// update has features of fresh random networks, so that the average over updates is
-// that of the networks' Gaussian process: RFAD. An update then takes a forward pass
-// for every real image of the batch, and the drawing of all weights: for 30 fully
-// connected networks of width 1024 on 32x32 images these are 650 GFLOP for a batch
-// of 1024, and 157 million normal numbers, which take about as long. Both shrink
-// with nets. The features that score the set are those of the run, as ever.
+// update has features of fresh random networks, RFAD: the kernel K, averaged over
+// updates, is then that of networks as wide as these, drawn without end, and tends to
+// their Gaussian process's with the width. The loss, which is not linear in K, has
+// another average. An update then takes a forward pass for every real image of the
+// batch, and the drawing of all weights: for 30 fully connected networks of width 1024
+// on 32x32 images these are 650 GFLOP for a batch of 1024, and 157 million normal
+// numbers, which take about as long. Both shrink with nets. The features that score
+// the set are those of the run, as ever.
 //
 // Guarantee: the same bits on every machine and for every number of threads,
 // interrupted or not.

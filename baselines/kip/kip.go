@@ -88,15 +88,18 @@ func (m *KIP) Check() error {
 // CheckSizes implements method.SizesChecker.
 func (m *KIP) CheckSizes(s method.Sizes) error {
 	if err := teacher.CheckLoss(convex.SquaredLoss, s.Classes); err != nil {
-		return err
+		return fmt.Errorf("kip: %w", err)
 	}
 	if m.Start == "real" && s.Smallest > 0 && s.IPC > s.Smallest {
 		return fmt.Errorf("ipc %d: kip with start = \"real\" needs as many training images of every class, and the smallest class has only %d\nhint: start = \"noise\" needs none", s.IPC, s.Smallest)
 	}
 	if n := s.IPC * s.Classes; m.Labels == "solved" && s.Train > 0 && n > s.Train {
-		return fmt.Errorf("ipc %d: labels of %d images cannot be solved from %d real ones\nhint: lower ipc, or use labels = \"learned\"", s.IPC, n, s.Train)
+		return fmt.Errorf("ipc %d: kip: labels of %d images cannot be solved from %d real ones\nhint: lower ipc, or use labels = \"learned\"", s.IPC, n, s.Train)
 	}
-	return s.Model.CheckSizes(s)
+	if err := s.Model.CheckSizes(s); err != nil {
+		return fmt.Errorf("kip: %w", err)
+	}
+	return nil
 }
 
 // Estimate implements method.Estimator.

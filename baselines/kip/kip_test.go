@@ -249,8 +249,8 @@ func TestCheckSizes(t *testing.T) {
 	}
 	deep := sizes
 	deep.Model.Depth = 9
-	if err := m.CheckSizes(deep); err == nil {
-		t.Error("a network deeper than images allow")
+	if err := m.CheckSizes(deep); err == nil || !strings.Contains(err.Error(), "kip: depth 9") {
+		t.Errorf("a network deeper than images allow: %v", err)
 	}
 	m.Labels, sizes.IPC = "solved", 51
 	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "102 images cannot be solved from 100") {
@@ -279,7 +279,11 @@ func TestResume(t *testing.T) {
 	if _, err := m.Distill(context.Background(), p, func(s method.Step) { taken, _ = s.Checkpoint() }); err != nil {
 		t.Fatal(err)
 	}
-	p.Resume, p.IPC = taken, 3
+	p.Resume = taken
+	if _, err := variant("learned", 0).Distill(context.Background(), p, func(method.Step) {}); err == nil || !strings.Contains(err.Error(), "checkpoint of kip: it is of update 1, and the run has 0") {
+		t.Errorf("a checkpoint of more updates: %v", err)
+	}
+	p.IPC = 3
 	if _, err := m.Distill(context.Background(), p, func(method.Step) {}); err == nil || !strings.Contains(err.Error(), "values of images") {
 		t.Errorf("a checkpoint of fewer images: %v", err)
 	}

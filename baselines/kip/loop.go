@@ -109,15 +109,8 @@ func (m *KIP) start(p method.Problem) ([]float32, []int, error) {
 		}
 		return d.Images, d.Of, nil
 	}
-	var of []int
-	for class := range p.Data.Classes {
-		for range p.IPC {
-			of = append(of, class)
-		}
-	}
-	images := make([]float32, len(of)*p.Data.Train.Size())
-	stream.FillNormal(images, 0, 1)
-	return images, of, nil
+	d := method.Noise(p, stream)
+	return d.Images, d.Of, nil
 }
 
 // distill makes the updates.
@@ -150,12 +143,17 @@ func (r *run) distill(ctx context.Context, observe func(method.Step)) (*method.D
 		if ctx.Err() != nil {
 			continue
 		}
-		r.src.pass.Backward(r.dx, r.dphi)
-		r.move.Step(r.images, r.dx)
-		if r.relabel != nil {
-			r.relabel.Step(r.labels.Data, r.dlabels.Data)
-		}
+		r.step()
 		r.update, r.seen = r.update+1, false
+	}
+}
+
+// step moves images and labels along the gradients that fit took.
+func (r *run) step() {
+	r.src.pass.Backward(r.dx, r.dphi)
+	r.move.Step(r.images, r.dx)
+	if r.relabel != nil {
+		r.relabel.Step(r.labels.Data, r.dlabels.Data)
 	}
 }
 
@@ -235,6 +233,9 @@ func (r *run) restore(from []byte) error {
 	}
 	if len(s.Images) != len(r.images) || len(s.Labels) != len(r.labels.Data) {
 		return fmt.Errorf("it holds %d values of images and %d of labels, not %d and %d", len(s.Images), len(s.Labels), len(r.images), len(r.labels.Data))
+	}
+	if s.Update < 0 || s.Update > r.Updates {
+		return fmt.Errorf("it is of update %d, and the run has %d", s.Update, r.Updates)
 	}
 	if err := r.move.UnmarshalBinary(s.Move); err != nil {
 		return err

@@ -29,7 +29,7 @@ import (
 // walk moves random images at random, and goes wrong as it is told.
 type walk struct {
 	Updates int     `toml:"updates"`
-	Wrong   string  `toml:"wrong" enum:",error,panic,nan,hang,score,forgets,blunt,flops"`
+	Wrong   string  `toml:"wrong" enum:",error,panic,nan,hang,score,forgets,blunt,flops,slow,begins"`
 	Flops   float64 `toml:"flops"`           // that an update is said to have
 	Common  float64 `toml:"common,omitzero"` // that runs are said to share
 	Keeps   bool    `toml:"keeps"`           // something on disk
@@ -53,6 +53,9 @@ func (w *walk) Estimate(method.Sizes) method.Estimate {
 	}
 	return e
 }
+
+// surroundings is how long a walk that is told to be slow waits before an update.
+const surroundings = 40 * time.Millisecond
 
 // hook is called before every update of every walk.
 var hook = func(ctx context.Context, update int) {}
@@ -109,6 +112,13 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 				return nil, err
 			}
 			return nil, &method.Interrupted{Checkpoint: b, Cause: ctx.Err()}
+		}
+		switch w.Wrong {
+		case "slow":
+			time.Sleep(surroundings)
+		case "begins":
+			time.Sleep(surroundings)
+			p.Begin()
 		}
 		s.Update++
 		loss := 1 / float64(s.Update+1)
@@ -314,6 +324,44 @@ func TestExecute(t *testing.T) {
 	o.Force = true
 	if out := execute(t, p, s, o); out != (engine.Outcome{Made: 8}) {
 		t.Errorf("with force: %+v", out)
+	}
+}
+
+// The time of an update counts from Begin where a method calls it.
+func TestBegin(t *testing.T) {
+	const one = `schema = 1
+name = "t"
+title = "T"
+[grid]
+dataset = ["a"]
+ipc = [1]
+method = ["slow", "begins"]
+[method.slow]
+use = "walk"
+updates = 8
+wrong = "slow"
+[method.begins]
+use = "walk"
+updates = 8
+wrong = "begins"
+`
+	p := plan(t, one)
+	s := store.Open(t.TempDir())
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Made: 2}) {
+		t.Fatalf("outcome %+v", out)
+	}
+	for _, r := range p.Runs {
+		record, err := s.Get(r.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tm := record.Provenance.Timing
+		if slow := tm.Median >= surroundings.Seconds(); tm.Counted < 5 || slow != (r.Cell.Column == "slow") || tm.Median <= 0 {
+			t.Errorf("%s: %+v, with %v before every update", r.Cell.Column, tm, surroundings)
+		}
+		if record.Provenance.Wall < 8*surroundings.Seconds() {
+			t.Errorf("%s: the run took %v s in all", r.Cell.Column, record.Provenance.Wall)
+		}
 	}
 }
 

@@ -4,10 +4,14 @@
 // descent with momentum and weight decay, the rate falling to a tenth halfway, and
 // takes the mean accuracy after the last epoch. Where it augments, batches are
 // changed by a strategy of package augment; tests are on images as they are.
+//
+// The originals, of dataset condensation, start a new optimiser where the rate falls,
+// one epoch after the half. Here it falls exactly halfway and the momentum goes on.
 package eval
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/gob"
 	"errors"
@@ -16,7 +20,6 @@ import (
 	"strconv"
 
 	"dgkip/harness/augment"
-	"dgkip/harness/fmath"
 	"dgkip/harness/method"
 	"dgkip/harness/nn"
 	"dgkip/harness/rng"
@@ -24,8 +27,10 @@ import (
 
 // CheckSizes tells whether the networks suit the images.
 func (n *Network) CheckSizes(s method.Sizes) error {
-	_, err := n.Net(s.Model, s.H, s.W, s.C, s.Classes)
-	return err
+	if _, err := n.Net(s.Model, s.H, s.W, s.C, s.Classes); err != nil {
+		return fmt.Errorf("[eval.network]: %w", err)
+	}
+	return nil
 }
 
 // Network trains fresh networks of the cell's kind on the distilled set. Labels
@@ -40,9 +45,9 @@ type Network struct {
 	Rate      float64 `toml:"rate" min:"0"`
 	Momentum  float64 `toml:"momentum" min:"0" max:"0.9999"`
 	Decay     float64 `toml:"decay" min:"0"`
-	Width     int     `toml:"width" min:"0"`     // 0 for that of the cell's networks
-	Norm      bool    `toml:"norm"`              // instance norm in a conv network
-	FirstPad  int     `toml:"first_pad" min:"0"` // of a conv network; 0 for 3 on 28x28 images, else 1
+	Width     int     `toml:"width" min:"0" max:"65536"`  // 0 for that of the cell's networks
+	Norm      bool    `toml:"norm"`                       // instance norm in a conv network
+	FirstPad  int     `toml:"first_pad" min:"0" max:"64"` // of a conv network; 0 for 3 on 28x28 images, else 1
 
 	// Augment is a strategy as augment.New knows it: "dsa", with 1000 epochs, is how
 	// sets made by DSA are scored, and "dc" how those of digits made by DC are.
@@ -51,10 +56,14 @@ type Network struct {
 
 // Check implements method.Checker.
 func (n *Network) Check() error {
-	if _, err := augment.New(n.Augment, ""); err != nil {
-		return &method.BadSetting{Key: "augment", Why: err.Error()}
+	var errs []error
+	if !(n.Rate > 0) {
+		errs = append(errs, &method.BadSetting{Key: "rate", Why: "must be above 0", Hint: "0.01 is usual"})
 	}
-	return nil
+	if _, err := augment.New(n.Augment, ""); err != nil {
+		errs = append(errs, &method.BadSetting{Key: "augment", Why: err.Error()})
+	}
+	return errors.Join(errs...)
 }
 
 func init() {
@@ -70,21 +79,16 @@ func (n *Network) Info() method.ProtocolInfo {
 
 // Net returns the network that is trained on images of a size.
 func (n *Network) Net(m method.Model, h, w, c, classes int) (*nn.Net[float32], error) {
-	width := m.Width
-	if n.Width > 0 {
-		width = n.Width
+	shape := nn.Shape{
+		FC: m.Kind == "fc", Width: cmp.Or(n.Width, m.Width), Depth: m.Depth,
+		Norm: n.Norm, FirstPad: n.FirstPad, Direct: m.Algo == "direct",
 	}
-	if m.Kind == "fc" {
-		return nn.FCNet[float32](nn.FCConfig{In: h * w * c, Width: width, Depth: m.Depth, Classes: classes})
-	}
-	pad := n.FirstPad
-	if pad == 0 {
-		pad = 1
-		if h == 28 && w == 28 {
-			pad = 3 // to 32x32, so that three poolings lose nothing
-		}
-	}
-	return nn.ConvNet[float32](nn.ConvConfig{In: c, H: h, W: w, Width: width, Depth: m.Depth, Norm: n.Norm, Classes: classes, FirstPad: pad})
+	return nn.ShapedNet[float32](shape, h, w, c, classes)
+}
+
+// recipe is that of a network's training.
+func (n *Network) recipe() nn.Recipe {
+	return nn.Recipe{Epochs: n.Epochs, Batch: n.Batch, Rate: n.Rate, Momentum: n.Momentum, Decay: n.Decay, Drops: []float64{0.5}}
 }
 
 // state is a scoring under way: finished networks and the one in training.
@@ -154,8 +158,7 @@ func (n *Network) Score(ctx context.Context, t method.Trial, observe func(method
 func (n *Network) train(ctx context.Context, net *nn.Net[float32], theta []float32, data nn.Data[float32], s *state, t method.Trial, observe func(method.Step), each, count int) error {
 	which := strconv.Itoa(len(s.Errors))
 	net.InitUniform(theta, rng.Stream(t.Seed, "eval", "network", which, "init"))
-	recipe := nn.Recipe{Epochs: n.Epochs, Batch: n.Batch, Rate: n.Rate, Momentum: n.Momentum, Decay: n.Decay, Drops: []float64{0.5}}
-	training, err := nn.NewTraining(net, theta, data, recipe, rng.Stream(t.Seed, "eval", "network", which, "order"))
+	training, err := nn.NewTraining(net, theta, data, n.recipe(), rng.Stream(t.Seed, "eval", "network", which, "order"))
 	if err != nil {
 		return err
 	}
@@ -221,9 +224,7 @@ func trainingData(t method.Trial, classes int) (nn.Data[float32], error) {
 	switch d.Kind {
 	case method.Hard, method.Soft:
 	case method.Logits:
-		for i := range d.Len() {
-			softmax(out.Targets[i*k:][:k])
-		}
+		nn.Softmax(out.Targets, out.Targets, k)
 	case method.Target:
 		if classes != 2 {
 			return out, errors.New("labels that are a probability are for two classes")
@@ -247,19 +248,6 @@ func trainingData(t method.Trial, classes int) (nn.Data[float32], error) {
 		out.Targets = method.OneHot(of, classes)
 	}
 	return out, nil
-}
-
-func softmax(z []float32) {
-	top := float64(slices.Max(z))
-	var sum float64
-	e := make([]float64, len(z))
-	for i, v := range z {
-		e[i] = fmath.Exp(float64(v) - top)
-		sum += e[i]
-	}
-	for i := range z {
-		z[i] = float32(e[i] / sum)
-	}
 }
 
 // Estimate implements method.Estimator: what scoring takes, as Setup. Sizes.IPC is

@@ -12,6 +12,8 @@ import (
 
 	"dgkip/harness/method"
 	"dgkip/harness/method/methodtest"
+	"dgkip/harness/nn"
+	"dgkip/harness/rng"
 )
 
 func trial(kind string) method.Trial {
@@ -61,6 +63,105 @@ func TestLearns(t *testing.T) {
 	along.Final = false
 	if n := len(score(t, quick(), along).Counts["test_errors"]); n != 1 {
 		t.Errorf("%d networks along the way, want 1", n)
+	}
+}
+
+// The rate falls to a tenth halfway, and the velocity goes on: here with the steps
+// written out.
+func TestByHand(t *testing.T) {
+	n := quick()
+	n.Nets, n.Batch = 1, 100 // all images in a step, so that their order is none of ours
+	tr := trial("fc")
+	net, err := n.Net(tr.Model, 8, 8, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta, g, v := make([]float32, net.Params()), make([]float32, net.Params()), make([]float32, net.Params())
+	net.InitUniform(theta, rng.Stream(tr.Seed, "eval", "network", "0", "init"))
+	pass := net.NewPass()
+	var want []float64
+	for _, rate := range []float32{0.05, 0.05, 0.05, 0.05, 0.05, 0.005, 0.005, 0.005, 0.005, 0.005} {
+		want = append(want, pass.Loss(theta, tr.Set.Images, tr.Set.Labels, 12))
+		pass.Gradient(nn.Grad[float32]{Theta: g})
+		for i := range theta {
+			v[i] = 0.9*v[i] + g[i] + 5e-4*theta[i]
+			theta[i] -= rate * v[i]
+		}
+	}
+	var got []float64
+	s, err := n.Score(context.Background(), tr, func(s method.Step) { got = append(got, s.Loss) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%d losses, want %d", len(got), len(want))
+	}
+	for i := range want {
+		if !(math.Abs(got[i]-want[i]) < 1e-5*want[i]) {
+			t.Errorf("loss %v in epoch %d, want %v", got[i], i, want[i])
+		}
+	}
+	if wrong := int64(pass.Errors(theta, tr.Test.X, tr.Test.Labels)); s.Counts["test_errors"][0] != wrong {
+		t.Errorf("%d errors, want %d", s.Counts["test_errors"][0], wrong)
+	}
+}
+
+func TestRate(t *testing.T) {
+	for _, epochs := range []int{1, 2, 5, 300} {
+		n := quick()
+		n.Epochs, n.Rate = epochs, 1
+		for epoch := range epochs {
+			want := 1.0
+			if 2*epoch >= epochs {
+				want = 0.1
+			}
+			if got := n.recipe().RateAt(epoch); math.Abs(got-want) > 1e-15 {
+				t.Errorf("rate %v in epoch %d of %d, want %v", got, epoch, epochs, want)
+			}
+		}
+	}
+	n := quick()
+	n.Rate = 0
+	var bad *method.BadSetting
+	if err := n.Check(); !errors.As(err, &bad) || bad.Key != "rate" {
+		t.Errorf("a rate of zero: %v", err)
+	}
+	if err := quick().Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The algorithm of the experiment's networks is that of the trained ones.
+func TestAlgorithm(t *testing.T) {
+	losses := map[string][]float64{}
+	for _, algo := range []string{"", "direct"} {
+		tr := trial("conv")
+		tr.Model.Width, tr.Model.Algo = 64, algo // wide enough for Winograd
+		n := quick()
+		n.Nets, n.Epochs = 1, 2
+		if _, err := n.Score(context.Background(), tr, func(s method.Step) { losses[algo] = append(losses[algo], s.Loss) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if slices.Equal(losses[""], losses["direct"]) {
+		t.Error("algorithm = \"direct\" makes no difference")
+	}
+}
+
+func TestCheckSizes(t *testing.T) {
+	s := method.Sizes{Train: 12, Test: 12, Classes: 2, H: 8, W: 8, C: 1, Model: trial("conv").Model}
+	if err := quick().CheckSizes(s); err != nil {
+		t.Error(err)
+	}
+	for want, change := range map[string]func(*method.Model){
+		"[eval.network]: nn: images of 8x8 pixels are too small": func(m *method.Model) { m.Depth = 4 },
+		"is too large": func(m *method.Model) { m.Width = 65536 },
+	} {
+		s := s
+		change(&s.Model)
+		if err := quick().CheckSizes(s); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
 	}
 }
 

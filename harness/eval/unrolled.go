@@ -183,7 +183,7 @@ func readDescent(t method.Trial) (*descent, error) {
 	if a.err != nil {
 		return nil, a.err
 	}
-	if d.net, err = networkOf(shape, t.Test, len(t.Data.Classes)); err != nil {
+	if d.net, err = networkOf(shape, t); err != nil {
 		return nil, err
 	}
 	for _, r := range rates {
@@ -205,15 +205,20 @@ func readDescent(t method.Trial) (*descent, error) {
 	return d, nil
 }
 
-func networkOf(shape []int64, images method.Images, classes int) (*nn.Net[float32], error) {
-	width, depth := int(shape[1]), int(shape[2])
-	if shape[0] > 1 || width < 1 || depth < 1 || depth > 16 {
-		return nil, fmt.Errorf("array network of the set is %v, which describes none\nhint: it holds kind (0 or 1), width, depth, norm (0 or 1) and the first padding", shape)
+// mostPad and mostDepth bound networks that a set describes, beside their memory.
+const mostPad, mostDepth = 64, 16
+
+// networkOf returns the network that a set describes.
+func networkOf(shape []int64, t method.Trial) (*nn.Net[float32], error) {
+	s := nn.Shape{FC: shape[0] == 0, Width: int(shape[1]), Depth: int(shape[2]), Norm: shape[3] == 1, FirstPad: int(shape[4]), Direct: t.Model.Algo == "direct"}
+	if shape[0] > 1 || s.Width < 1 || s.Depth < 1 || s.Depth > mostDepth || shape[3] > 1 || s.FirstPad > mostPad || !s.FC && s.FirstPad < 1 {
+		return nil, fmt.Errorf("array network of the set is %v, which describes none\nhint: it holds kind (0 or 1), width, depth (1 to %d), norm (0 or 1) and the first padding (1 to %d if kind is 1)", shape, mostDepth, mostPad)
 	}
-	if shape[0] == 0 {
-		return nn.FCNet[float32](nn.FCConfig{In: images.Size(), Width: width, Depth: depth, Classes: classes})
+	net, err := nn.ShapedNet[float32](s, t.Test.H, t.Test.W, t.Test.C, len(t.Data.Classes))
+	if err != nil {
+		return nil, fmt.Errorf("array network of the set is %v: %w", shape, err)
 	}
-	return nn.ConvNet[float32](nn.ConvConfig{In: images.C, H: images.H, W: images.W, Width: width, Depth: depth, Norm: shape[3] == 1, Classes: classes, FirstPad: int(shape[4])})
+	return net, nil
 }
 
 // arrays reads what a set carries, and keeps the first thing that is wrong.
@@ -264,16 +269,19 @@ func (a *arrays) integers(name string, n int, least, most int64) []int64 {
 	return out
 }
 
-// Estimate implements method.Estimator: what scoring takes, as Setup, for weights
-// that are fixed and networks as wide as the model says.
+// Estimate implements method.Estimator: what scoring takes at most, as Setup, for
+// networks as wide as the model says and weights that are random, of which there are
+// repetitions. The steps are only known to the set; these are the usual ten in three
+// epochs, which see a tenth of the images each, or one of every class.
 func (u *Unrolled) Estimate(s method.Sizes) method.Estimate {
 	net, err := (&Network{Norm: true}).Net(s.Model, s.H, s.W, s.C, max(2, s.Classes))
 	if err != nil {
 		return method.Estimate{}
 	}
-	all, _ := net.Flops()
+	all, first := net.Flops()
+	seen := 3 * max(10, s.IPC) * s.Classes
 	return method.Estimate{
-		Setup: float64(s.Test) * all,
+		Setup: float64(u.Nets) * (float64(seen)*(3*all-first) + float64(s.Test)*all),
 		Bytes: int64(4*s.H*s.W*s.C*(s.Train+s.Test)) + 8*int64(net.Params()),
 	}
 }

@@ -110,6 +110,41 @@ func TestUnrolledByHand(t *testing.T) {
 	}
 }
 
+// The steps are taken by the algorithm of the experiment's networks.
+func TestUnrolledAlgorithm(t *testing.T) {
+	tr := learnedSteps("conv", false)
+	tr.Set.Extra["network"] = method.Array{Shape: []int{5}, Data: []float64{1, 64, 2, 1, 2}}
+	var ends [2][]float32
+	for i, algo := range []string{"", "direct"} {
+		tr.Model.Algo = algo
+		d, err := readDescent(tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends[i] = make([]float32, d.net.Params())
+		d.net.InitUniform(ends[i], rng.Stream(1))
+		if _, err := d.descend(context.Background(), d.net.NewPass(), ends[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if slices.Equal(ends[0], ends[1]) {
+		t.Error("algorithm = \"direct\" makes no difference")
+	}
+}
+
+// Steps and repetitions are part of what scoring is said to take.
+func TestUnrolledEstimate(t *testing.T) {
+	s := method.Sizes{Train: 100, Test: 50, Classes: 2, H: 8, W: 8, C: 1, IPC: 1, Model: method.Model{Kind: "fc", Width: 8, Depth: 1}}
+	const all, first = 2 * (64*8 + 8*2), 2 * 64 * 8
+	for _, c := range []struct{ nets, ipc, seen int }{{1, 1, 60}, {5, 1, 60}, {5, 50, 300}} {
+		s.IPC = c.ipc
+		want := float64(c.nets * (c.seen*(3*all-first) + 50*all))
+		if got := (&Unrolled{Nets: c.nets}).Estimate(s).Setup; got != want {
+			t.Errorf("%+v: %v operations, want %v", c, got, want)
+		}
+	}
+}
+
 // Fixed weights come from the set, whatever the trial; random ones from the trial.
 func TestUnrolledRepetitions(t *testing.T) {
 	fixed := unrolled(t, learnedSteps("fc", false))
@@ -182,6 +217,11 @@ func TestUnrolledMisfits(t *testing.T) {
 		"an empty slot":           {set("step_slot", 0, 1, 2, 0, 0), "step 3 of the set is on slot 2"},
 		"a third way to begin":    {set("init", 2), `"init" has 2 at place 0`},
 		"no network":              {set("network", 0, 0, 0, 0, 0), "describes none"},
+		"a third norm":            {set("network", 1, 4, 2, 2, 1), "describes none"},
+		"no padding":              {set("network", 1, 4, 2, 1, 0), "describes none"},
+		"padding beyond measure":  {set("network", 1, 4, 2, 1, 65), "describes none"},
+		"all memory for weights":  {set("network", 0, 65536, 16, 0, 0), "is too large"},
+		"all memory for images":   {set("network", 1, 4096, 1, 1, 64), "is too large"},
 		"a network too deep":      {set("network", 1, 4, 4, 1, 1), "too small"},
 		"other images":            {func(tr *method.Trial) { tr.Set.H = 4 }, "other images"},
 		"steps too long":          {set("rates", 1e38, 1e38, 1e38, 1e38, 1e38), "step 2 of 5: the loss is"},

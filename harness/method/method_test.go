@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"dgkip/harness/rng"
 )
 
 // A method must not be able to see test data, by mistake or otherwise.
@@ -37,6 +40,25 @@ func TestProblemHoldsNoTestData(t *testing.T) {
 	walk("Problem", reflect.TypeFor[Problem]())
 	if images != 1 {
 		t.Errorf("a problem holds %d sets of images, not the training images alone", images)
+	}
+}
+
+// Noise is standard normal, class by class, and takes the stream in its order.
+func TestNoise(t *testing.T) {
+	p := Problem{IPC: 50, Data: &Data{Classes: []string{"a", "b", "c"}, Train: Images{H: 4, W: 5, C: 2}}}
+	d := Noise(p, rng.Stream(1, "noise"))
+	if err := d.Check(); err != nil {
+		t.Fatal(err)
+	}
+	want := make([]float32, 150*40)
+	rng.Stream(1, "noise").FillNormal(want, 0, 1)
+	if d.Len() != 150 || d.Kind != Hard || !slices.Equal(d.Images, want) {
+		t.Errorf("%d images of kind %s, or other values", d.Len(), d.Kind)
+	}
+	for i, y := range d.Of {
+		if y != i/50 || d.Labels[3*i+y] != 1 {
+			t.Fatalf("image %d is of class %d, %v", i, y, d.Labels[3*i:][:3])
+		}
 	}
 }
 

@@ -130,4 +130,41 @@ func TestConfig(t *testing.T) {
 	}
 }
 
+func TestShapedNet(t *testing.T) {
+	conv := func(h, pad int) Shape { return Shape{Width: 8, Depth: 3, Norm: true, FirstPad: pad} }
+	for _, c := range []struct {
+		s      Shape
+		h, pad int
+		first  string
+		last   int // inputs of the linear layer
+	}{
+		{conv(28, 0), 28, 3, "block1.conv.weight", 4 * 4 * 8},
+		{conv(28, 1), 28, 1, "block1.conv.weight", 3 * 3 * 8},
+		{conv(32, 0), 32, 1, "block1.conv.weight", 4 * 4 * 8},
+		{Shape{FC: true, Width: 8, Depth: 3}, 28, 0, "hidden1.weight", 8},
+	} {
+		net, err := ShapedNet[float32](c.s, c.h, c.h, 1, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := net.Tensors()
+		last := list[len(list)-2]
+		if c.s.Padding(c.h, c.h) != c.pad || list[0].Name != c.first || last.Shape[0] != c.last || net.Classes() != 5 {
+			t.Errorf("%+v on %dx%d: padding %d, %s, ..., %s %v", c.s, c.h, c.h, c.s.Padding(c.h, c.h), list[0].Name, last.Name, last.Shape)
+		}
+	}
+	for name, s := range map[string]Shape{
+		"weights": {FC: true, Width: 65536, Depth: 2},
+		"values":  {Width: 512, Depth: 1, FirstPad: 128},
+	} {
+		if _, err := ShapedNet[float32](s, 32, 32, 3, 2); err == nil || !strings.Contains(err.Error(), "is too large") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// The largest networks of experiments are far below the bounds.
+	if _, err := ShapedNet[float32](Shape{Width: 1024, Depth: 3}, 64, 64, 3, 10); err != nil {
+		t.Error(err)
+	}
+}
+
 func second[F tensor.Float](_ *Net[F], err error) error { return err }

@@ -65,6 +65,44 @@ func TestTrain(t *testing.T) {
 	}
 }
 
+// A training that is used again is as a new one, wherever it stood.
+func TestReset(t *testing.T) {
+	net, begin := smallConv[float32](t)
+	data, _ := twoClasses[float32](13, 8, 8)
+	recipe := Recipe{Epochs: 2, Batch: 5, Rate: 0.1, Momentum: 0.8, Decay: 0.01, Drops: []float64{0.5}}
+	want := slices.Clone(begin)
+	if err := Train(context.Background(), net, want, data, recipe, rng.Stream(1, "batches"), nil); err != nil {
+		t.Fatal(err)
+	}
+	for steps := 0; steps <= 6; steps++ {
+		other := slices.Clone(begin)
+		again, err := NewTraining(net, other, data, recipe, rng.Stream(2, "batches"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		taken := 0
+		if steps > 0 {
+			again.Run(ctx, func(Step) {
+				if taken++; taken == steps {
+					cancel()
+				}
+			})
+		}
+		cancel()
+		theta, left := slices.Clone(begin), slices.Clone(other)
+		if err := again.Reset(theta, rng.Stream(1, "batches")); err != nil {
+			t.Fatal(err)
+		}
+		if err := again.Run(context.Background(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(theta, want) || !slices.Equal(other, left) {
+			t.Errorf("after %d steps: other bits, or the wrong parameters", steps)
+		}
+	}
+}
+
 // TestTrainByHand repeats a training with a loop written out.
 func TestTrainByHand(t *testing.T) {
 	net, theta := smallConv[float64](t)

@@ -1,0 +1,216 @@
+package dc
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"dgkip/harness/augment"
+	"dgkip/harness/method"
+	"dgkip/harness/nn"
+)
+
+// start returns a run whose networks see all their images in every step.
+func start(t *testing.T, p method.Problem, strategy string, change func(*Settings)) *run {
+	t.Helper()
+	s, err := augment.New(strategy, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := quick()
+	m.NetBatch, m.Iterations = 100, 2
+	if change != nil {
+		change(&m.Settings)
+	}
+	r, err := newRun(p, m.Settings, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func update(t *testing.T, r *run) {
+	t.Helper()
+	if _, err := r.update(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An update begins once, when its network has been trained and before anything of
+// the set has changed.
+func TestBegin(t *testing.T) {
+	p := problemOf("conv", 2)
+	var r *run
+	begun := 0
+	var theta, images []float32
+	p.Begin = func() {
+		begun++
+		theta, images = slices.Clone(r.theta), slices.Clone(r.images)
+	}
+	r = start(t, p, "", nil)
+	for k := range r.updates() {
+		before, set := slices.Clone(r.theta), slices.Clone(r.images)
+		update(t, r)
+		if begun != k+1 {
+			t.Fatalf("after %d updates %d have begun", k+1, begun)
+		}
+		if slices.Equal(theta, before) || !slices.Equal(theta, r.theta) {
+			t.Errorf("update %d did not begin between the training and the matching", k+1)
+		}
+		if !slices.Equal(images, set) || slices.Equal(images, r.images) {
+			t.Errorf("update %d began when images had changed, or changes none", k+1)
+		}
+	}
+}
+
+// The images' velocity v = mu v + dx outlives the networks.
+func TestMomentum(t *testing.T) {
+	r := start(t, problemOf("fc", 1), "", func(s *Settings) { s.Rate = 0.25 })
+	v := make([]float64, len(r.images))
+	for k := range r.updates() {
+		before := slices.Clone(r.images)
+		update(t, r)
+		var want []float64
+		kept := 0.0
+		for i, g := range r.dx {
+			kept = max(kept, math.Abs(0.5*v[i]))
+			v[i] = 0.5*v[i] + float64(g)
+			want = append(want, float64(before[i])-0.25*v[i])
+		}
+		near(t, fmt.Sprintf("images after update %d", k+1), r.images, want, 1e-6)
+		if k > 0 && kept < 1e-3 {
+			t.Fatalf("update %d: a velocity of %g tells nothing", k+1, kept)
+		}
+	}
+}
+
+// A network's training between two updates is plain gradient descent on the set from
+// where the training before ended: nothing else of that is kept.
+func TestTrainingStartsAnew(t *testing.T) {
+	r := start(t, problemOf("fc", 2), "", func(s *Settings) { s.NetRate = 0.2 })
+	for k := range r.updates() {
+		theta, g := slices.Clone(r.theta), make([]float32, len(r.theta))
+		pass := r.net.NewPass()
+		if k%r.outer > 0 {
+			for range r.inner {
+				pass.Loss(theta, r.images, r.targets, r.begin.Len())
+				pass.Gradient(nn.Grad[float32]{Theta: g})
+				for i, v := range g {
+					theta[i] -= 0.2 * v
+				}
+			}
+		}
+		update(t, r)
+		if k%r.outer > 0 {
+			var want []float64
+			for _, v := range theta {
+				want = append(want, float64(v))
+			}
+			near(t, fmt.Sprintf("weights in update %d", k+1), r.theta, want, 1e-5)
+		}
+	}
+}
+
+// Every class and every update has a draw of its own, which changes real and
+// synthetic images alike.
+func TestDraws(t *testing.T) {
+	p := problemOf("fc", 2)
+	r := start(t, p, "color", nil)
+	h, w, c := p.Data.Train.H, p.Data.Train.W, p.Data.Train.C
+	seen := map[augment.Draw]bool{}
+	for k := range r.updates() {
+		if k%r.outer == 0 {
+			r.net.InitUniform(r.theta, r.stream("weights"))
+		}
+		for class := range r.classes {
+			draw := r.draw(class)
+			if draw != r.draw(class) {
+				t.Error("a draw is another when it is repeated")
+			}
+			seen[draw] = true
+			r.match(class)
+			syn := r.images[class*p.IPC*h*w*c:][:p.IPC*h*w*c]
+			want := make([]float32, len(syn))
+			augment.Apply(draw, want, syn, p.IPC, h, w, c)
+			if !slices.Equal(r.matcher.x[:len(want)], want) {
+				t.Errorf("update %d, class %d: synthetic images are changed otherwise", k+1, class)
+			}
+			n := len(r.realX) / (h * w * c)
+			x, g := make([]float32, len(r.realX)), make([]float32, len(r.theta))
+			augment.Apply(draw, x, r.realX, n, h, w, c)
+			pass := r.net.NewPass()
+			pass.Loss(r.theta, x, r.realLabel, n)
+			pass.Gradient(nn.Grad[float32]{Theta: g})
+			if !slices.Equal(r.matcher.real, g) {
+				t.Errorf("update %d, class %d: real images are changed otherwise", k+1, class)
+			}
+		}
+		r.done++
+	}
+	if want := r.updates() * r.classes; len(seen) != want {
+		t.Errorf("%d draws, want %d", len(seen), want)
+	}
+}
+
+// A run that diverges fails with the update and what to do, and shows no such set.
+func TestDivergence(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Settings)
+		want   string
+	}{
+		"images":   {func(s *Settings) { s.Rate, s.Outer, s.Norm = 1e30, 1, false }, "the matching diverged"},
+		"networks": {func(s *Settings) { s.NetRate, s.Norm = 1e30, false }, "dc: update 2: the network's weights hold NaN after its training"},
+	} {
+		m := quick()
+		c.change(&m.Settings)
+		last := 0
+		_, err := m.Distill(context.Background(), problemOf("conv", 2), func(s method.Step) {
+			last = s.Update
+			for _, v := range s.Distilled().Images {
+				if v-v != 0 {
+					t.Fatalf("%s: update %d shows a set that holds %v", name, last, v)
+				}
+			}
+		})
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), fmt.Sprintf("dc: update %d: ", last+1)) ||
+			!strings.Contains(err.Error(), "\nhint: a lower rate, or net_rate") {
+			t.Errorf("%s, after update %d: got %v", name, last, err)
+		}
+	}
+	r := start(t, problemOf("fc", 1), "", nil)
+	if err := r.check(1); err != nil {
+		t.Error(err)
+	}
+	for part, of := range map[string][]float32{"images": r.dx, "labels": r.dz} {
+		of[1] = float32(math.Inf(1))
+		if err := r.check(1); err == nil || !strings.Contains(err.Error(), "the gradient in the "+part+" holds +Inf") {
+			t.Errorf("got %v", err)
+		}
+		of[1] = 0
+	}
+	if err := r.check(math.NaN()); err == nil || !strings.Contains(err.Error(), "the distance is NaN") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The algorithm of the experiment's networks is that of the convolutions here.
+func TestAlgorithm(t *testing.T) {
+	p := problemOf("conv", 1)
+	p.Model.Width = 64 // wide enough for Winograd
+	m := quick()
+	m.Iterations, m.Outer = 1, 1
+	auto := distil(t, m, p, nil)
+	p.Model.Algo = "direct"
+	direct := distil(t, m, p, nil)
+	if slices.Equal(auto.Images, direct.Images) {
+		t.Error("algorithm = \"direct\" makes no difference")
+	}
+	var want []float64
+	for _, v := range auto.Images {
+		want = append(want, float64(v))
+	}
+	near(t, "images by the direct algorithm", direct.Images, want, 1e-3)
+}

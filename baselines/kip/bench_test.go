@@ -1,0 +1,48 @@
+package kip
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"dgkip/harness/method"
+	"dgkip/harness/rng"
+)
+
+// BenchmarkUpdate times updates at full size on random images, whose features are
+// made before. The rate counts nominal operations.
+func BenchmarkUpdate(b *testing.B) {
+	const n, h, w, c = 512, 32, 32, 3
+	train := method.Images{H: h, W: w, C: c, X: make([]float32, n*h*w*c)}
+	rng.Stream(1).FillNormal(train.X, 0, 1)
+	for i := range n {
+		train.Labels = append(train.Labels, i%2)
+	}
+	for _, kind := range []string{"fc", "conv"} {
+		shared := new(method.Shared) // of one kind, so that the other's features can go
+		for _, ipc := range []int{1, 10, 50} {
+			b.Run(fmt.Sprintf("%s ipc %d", kind, ipc), func(b *testing.B) {
+				model, _ := method.DefaultModel(kind)
+				m := defaults()
+				p := method.Problem{Data: &method.Data{Classes: []string{"a", "b"}, Train: train}, IPC: ipc, Model: model, Shared: shared}
+				r, err := m.newRun(context.Background(), p)
+				if err != nil {
+					b.Fatal(err)
+				}
+				update := func() {
+					if err := r.fit(context.Background(), true); err != nil {
+						b.Fatal(err)
+					}
+					r.step()
+				}
+				update() // the first finds no memory yet
+				for b.Loop() {
+					update()
+				}
+				flops := m.Estimate(method.Sizes{Train: n, Classes: 2, H: h, W: w, C: c, IPC: ipc, Model: model}).Flops
+				b.ReportMetric(flops/1e9, "GFLOP/update")
+				b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			})
+		}
+	}
+}

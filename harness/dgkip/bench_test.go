@@ -1,0 +1,95 @@
+package dgkip
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"dgkip/harness/convex"
+	"dgkip/harness/features"
+	"dgkip/harness/method"
+	"dgkip/harness/optim"
+	"dgkip/harness/rng"
+	"dgkip/harness/teacher"
+	"dgkip/harness/tensor"
+)
+
+// BenchmarkUpdate times updates of full size on CIFAR-10's shape, with random images
+// and a random Theta_O. It reports the networks' GFLOP/s, to be read beside the peak
+// that tensor's benchmarks measure, and what share of an update is spent outside
+// of the networks.
+func BenchmarkUpdate(b *testing.B) {
+	for _, kind := range []string{"fc", "conv"} {
+		for _, name := range []string{"lr", "ls", "pred"} {
+			for _, ipc := range []int{1, 10, 50} {
+				b.Run(fmt.Sprintf("%s/%s/ipc%d", kind, name, ipc), func(b *testing.B) { benchmarkUpdate(b, kind, name, ipc) })
+			}
+		}
+	}
+}
+
+// maps are shared by benchmarks: drawing them takes longer than updates.
+var maps = map[string]*features.Map{}
+
+func benchmarkUpdate(b *testing.B, kind, name string, ipc int) {
+	const size, reals = 32 * 32 * 3, 10000
+	model, _ := method.DefaultModel(kind)
+	fm := maps[kind]
+	if fm == nil {
+		var err error
+		if fm, err = features.New(teacher.Config(model, 32, 32, 3), 1, "bench"); err != nil {
+			b.Fatal(err)
+		}
+		maps[kind] = fm
+	}
+	s := rng.Stream(2, "bench")
+	n, dim := 2*ipc, fm.Dim()
+	theta := &teacher.Theta{Weights: tensor.NewMat[float64](1, dim)}
+	for i := range theta.Weights.Data {
+		theta.Weights.Data[i] = s.Normal64()
+	}
+	theta.Norm = teacher.Norm(theta.Weights)
+	r := &run{
+		theta: theta, pass: fm.NewPass(), images: make([]float32, n*size), dx: make([]float32, n*size), lambda: float64(n) * 1e-6,
+		phi: tensor.NewMat[float32](n, dim), dphi: tensor.NewMat[float32](n, dim),
+	}
+	s.FillNormal(r.images, 0, 1)
+	r.move, _ = optim.NewAdaBelief[float32](len(r.images), optim.AdaBeliefConfig{LR: 0.01})
+	switch name {
+	case "lr":
+		for i := range n {
+			r.of = append(r.of, i%2)
+		}
+		r.learned, r.dlearned = teacher.Signs(r.of, 2), tensor.NewMat[float64](n, 1)
+		r.obj = &marginGap{gap: convex.Gap{Loss: convex.Logistic{}, Lambda: r.lambda}, named: convex.LogisticLoss, theta: theta, log: true}
+	case "ls":
+		r.obj = &solved{named: convex.LogisticLoss, theta: theta, lambda: r.lambda}
+	case "pred":
+		real := tensor.NewMat[float32](reals, dim)
+		s.FillUniform(real.Data, 0, 1/float32(math.Sqrt(float64(dim))))
+		theta.Outputs = teacher.Apply(real, theta.Weights)
+		r.obj = &solved{named: convex.LogisticLoss, theta: theta, lambda: r.lambda, real: &real}
+	}
+	outside := time.Duration(0)
+	update := func() {
+		r.pass.Forward(r.phi, r.images)
+		from := time.Now()
+		if err := r.obj.eval(r.phi, r.learned, &r.dphi, r.dlearned); err != nil {
+			b.Fatal(err)
+		}
+		outside += time.Since(from)
+		r.pass.Backward(r.dx, r.dphi)
+		from = time.Now()
+		r.move.Step(r.images, r.dx)
+		outside += time.Since(from)
+	}
+	update()
+	outside = 0
+	b.ResetTimer()
+	for range b.N {
+		update()
+	}
+	b.ReportMetric(2*float64(n)*fm.Flops()*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+	b.ReportMetric(100*outside.Seconds()/b.Elapsed().Seconds(), "%outside")
+}
