@@ -107,6 +107,7 @@ func (s section) write(b *bytes.Buffer) {
 		p("<figure id=\"%s\"><img alt=\"%s\" src=\"data:image/svg+xml;base64,%s\">", htmlText(f.name), htmlText(f.caption), base64.StdEncoding.EncodeToString(f.svg))
 		p("<figcaption>%s</figcaption></figure>\n", htmlText(f.caption))
 	}
+	r.methods(b)
 	if len(r.Cells) > 0 {
 		p("<h3>Cells</h3>\n<p class=\"dim\">Settings, seeds, curves, origin, and the command that repeats each.</p>\n")
 		for _, c := range r.Cells {
@@ -114,6 +115,35 @@ func (s section) write(b *bytes.Buffer) {
 		}
 	}
 	p("</section>\n")
+}
+
+// methods tells where the methods come from, and how they differ from that.
+func (r *Results) methods(b *bytes.Buffer) {
+	p := func(format string, args ...any) { fmt.Fprintf(b, format, args...) }
+	var told []string
+	for _, c := range r.Cells {
+		info := c.Cell.Method().Info()
+		if slices.Contains(told, info.Name) {
+			continue
+		}
+		if told == nil {
+			p("<h3>Methods</h3>\n")
+		}
+		told = append(told, info.Name)
+		p("<details><summary>%s <code>%s</code>, version %d</summary>\n<p>%s.", htmlText(info.Title), htmlText(info.Name), info.Version, htmlText(capital(info.About)))
+		if info.Citation != "" {
+			p(" %s.", htmlText(capital(info.Citation)))
+		}
+		p("</p>\n")
+		if len(info.Deviations) > 0 {
+			p("<p>It differs from the original:</p><ul>")
+			for _, d := range info.Deviations {
+				p("<li>%s</li>", htmlText(d))
+			}
+			p("</ul>\n")
+		}
+		p("</details>\n")
+	}
 }
 
 func (r *Results) cellDetails(b *bytes.Buffer, c *CellRuns) {
