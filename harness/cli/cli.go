@@ -158,6 +158,9 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if n := len(plan.Runs); n > 0 && outcome.Before == n {
+		fmt.Fprintf(errOut, "nothing had to be computed: there are records of all runs (-force makes them anew, -verify N compares)\n")
+	}
 	reported := f.report(ctx, out, errOut, wanted)
 	if reported != nil && outcome.Failed == 0 {
 		return reported

@@ -111,6 +111,9 @@ func parseFlags(args []string) (*flags, error) {
 func (f *flags) validate(rest []string, given map[string]bool) error {
 	if len(rest) > 0 {
 		hint := "flags take their value after a blank or =; lists are joined by commas"
+		if _, err := os.Stat(filepath.Join(experimentsDir, rest[0]+".toml")); err == nil {
+			hint = "did you mean -exp " + rest[0] + "?"
+		}
 		if given["only"] {
 			hint = "put the filter in quotes: -only 'method:random ipc:1'"
 		}

@@ -104,6 +104,7 @@ func sameResult(a, b *store.Store, key string) (bool, error) {
 // once for every different way of scoring among the selected runs.
 func (f *flags) evalFile(ctx context.Context, out io.Writer, p *engine.Plan, board *progress.Board) error {
 	seen := map[string]bool{}
+	scored, unfit := 0, []error(nil)
 	for _, r := range p.Runs {
 		id := r.Identity
 		way := string(spec.Canonical([]any{id.Dataset, id.Model, id.Eval, id.Seed}))
@@ -129,8 +130,14 @@ func (f *flags) evalFile(ctx context.Context, out io.Writer, p *engine.Plan, boa
 		}, func(s method.Step) { line.Step(s.Update, s.Of, s.Loss) })
 		line.Done(false, "")
 		if err != nil {
-			return fmt.Errorf("-eval %s on %s: %w", f.eval, r.Cell.Dataset, err)
+			err = fmt.Errorf("-eval %s on %s as for %s: %w", f.eval, r.Cell.Dataset, r.Cell.Column, err)
+			if ctx.Err() != nil {
+				return err
+			}
+			unfit = append(unfit, err)
+			continue
 		}
+		scored++
 		fmt.Fprintf(out, "%s, %s, protocol %s as for %s, seed %d: %d images, %.2f %%, errors %v of %v\n", r.Cell.Dataset, r.Cell.Model, id.Eval.Name, r.Cell.Column, r.Seed,
 			set.Len(), 100*scores.Metrics["test_acc"], scores.Counts["test_errors"], scores.Counts["test_images"])
 		for _, name := range slices.Sorted(maps.Keys(scores.Metrics)) {
@@ -145,7 +152,19 @@ func (f *flags) evalFile(ctx context.Context, out io.Writer, p *engine.Plan, boa
 			fmt.Fprintf(out, "    note: it was made with seed %d and the networks %s; labels that were solved for belong to those\n", made.Seed, spec.Canonical(made.Model))
 		}
 	}
-	return nil
+	for _, err := range unfit {
+		if scored > 0 { // one way of scoring among several that the set does not suit
+			message, _, _ := strings.Cut(err.Error(), "\n")
+			fmt.Fprintf(out, "left out: %s\n", message)
+		}
+	}
+	switch {
+	case scored > 0:
+		return nil
+	case len(unfit) > 0:
+		return errors.Join(unfit...)
+	}
+	return usageError(fmt.Errorf("-eval %s: no cell is selected to score it\nhint: -exp and -only choose the cell whose scoring is meant", f.eval))
 }
 
 // score scores a set. A panic is an error here as it is in a run.

@@ -112,6 +112,9 @@ func (a *attempt) work() (draft store.Draft, err error) {
 			err = &panicked{v, debug.Stack()}
 		}
 	}()
+	if a.Jobs == 1 {
+		env.ResetPeak() // those before have their own
+	}
 	a.started, a.cpu, a.kept = time.Now(), env.CPU(), time.Now()
 	if a.s.Started.IsZero() {
 		a.s.Started = a.started

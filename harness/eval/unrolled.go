@@ -43,6 +43,15 @@ func (u *Unrolled) Info() method.ProtocolInfo {
 	return method.ProtocolInfo{Name: "unrolled", Version: 1, About: "the few steps of gradient descent that the set was learned with"}
 }
 
+// CheckMethod implements method.MethodChecker: the steps come with the set, from
+// methods that learn them.
+func (u *Unrolled) CheckMethod(m method.Method) error {
+	if info := m.Info(); info.Protocol != "unrolled" {
+		return fmt.Errorf("protocol \"unrolled\" takes the steps that a set was learned with, and %s learns none\nhint: protocol = \"network\" trains on any set", info.Name)
+	}
+	return nil
+}
+
 // descent is what a set says of its steps.
 type descent struct {
 	net    *nn.Net[float32]

@@ -138,6 +138,9 @@ func CheckSizes(m Method, p Protocol, s Sizes) error {
 	if c, ok := m.(ProtocolChecker); ok {
 		errs = append(errs, c.CheckProtocol(p))
 	}
+	if c, ok := p.(MethodChecker); ok {
+		errs = append(errs, c.CheckMethod(m))
+	}
 	if c, ok := p.(SizesChecker); ok {
 		errs = append(errs, c.CheckSizes(s))
 	} else {
@@ -149,6 +152,10 @@ func CheckSizes(m Method, p Protocol, s Sizes) error {
 // ProtocolChecker is implemented by methods that not every setting of every
 // protocol suits. CheckSizes asks it.
 type ProtocolChecker interface{ CheckProtocol(Protocol) error }
+
+// MethodChecker is implemented by protocols that cannot score what every method
+// makes. CheckSizes asks it.
+type MethodChecker interface{ CheckMethod(Method) error }
 
 // Estimate is what a run is expected to need.
 type Estimate struct {

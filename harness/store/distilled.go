@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"dgkip/harness/method"
@@ -99,6 +100,13 @@ func readImages(d *method.Distilled, arrays map[string]Array) error {
 		normalised = false
 		for i := range x {
 			x[i] /= 255
+		}
+	}
+	if !normalised {
+		for _, v := range x {
+			if v > 16 { // learned images may leave [0, 1], but not so far
+				return fmt.Errorf("its pixels go up to %v; they are bytes, or numbers from 0 to 1 (divide by 255)", slices.Max(x))
+			}
 		}
 	}
 	s := a.Shape
