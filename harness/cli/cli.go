@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -174,7 +175,7 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 func (f *flags) options(board *progress.Board) engine.Options {
 	return engine.Options{
 		Jobs: f.jobs, Threads: runtime.GOMAXPROCS(0), Retry: f.retry, Force: f.force, CheckpointEvery: checkpointEvery,
-		Args: f.args, Kernels: tensor.Path(), Board: board,
+		Args: withoutFolders(f.args), Kernels: tensor.Path(), Board: board,
 	}
 }
 
@@ -208,4 +209,22 @@ func failures(p *engine.Plan, s *store.Store, o engine.Outcome) error {
 	}
 	b.WriteString("\nhint: -retry tries them again")
 	return errors.New(b.String())
+}
+
+// withoutFolders shortens absolute paths among arguments to their last part, as
+// they go into records: where folders lie on this machine is nobody else's business.
+func withoutFolders(args []string) []string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		flag, value, both := strings.Cut(a, "=")
+		switch {
+		case both && strings.HasPrefix(flag, "-") && filepath.IsAbs(value):
+			out[i] = flag + "=" + filepath.Base(value)
+		case filepath.IsAbs(a):
+			out[i] = filepath.Base(a)
+		default:
+			out[i] = a
+		}
+	}
+	return out
 }

@@ -490,3 +490,14 @@ func copySet(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b, 0o666))
 }
+
+func TestRecordsDoNotTellFolders(t *testing.T) {
+	abs, err := filepath.Abs("results")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := withoutFolders([]string{"-exp", "a,b", "-out", abs, "-data=" + abs, "-only", "method:x ipc:1"})
+	if want := []string{"-exp", "a,b", "-out", "results", "-data=results", "-only", "method:x ipc:1"}; !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
