@@ -133,7 +133,7 @@ func (s Solution) SquaredTargets(lambda float64) tensor.Mat[float64] {
 func (s Solution) SoftmaxTargets(lambda float64) tensor.Mat[float64] {
 	p := tensor.NewMat[float64](s.C.Rows, s.C.Cols)
 	for i := range p.Rows {
-		softmax(p.Row(i), s.Outputs.Row(i))
+		Probabilities(p.Row(i), s.Outputs.Row(i))
 		for k, c := range s.C.Row(i) {
 			p.Row(i)[k] += float64(lambda * c)
 		}

@@ -104,8 +104,9 @@ func xlogx(x float64) float64 {
 	return x * fmath.Log(x)
 }
 
-// softmax sets p to e^f_k / sum_j e^f_j and returns log sum_j e^f_j. p may be f.
-func softmax(p, f []float64) float64 {
+// Probabilities sets p to e^f_k / sum_j e^f_j, the softmax of f, and returns
+// log sum_j e^f_j. p may be f.
+func Probabilities(p, f []float64) float64 {
 	top := f[0]
 	for _, x := range f {
 		top = max(top, x)

@@ -207,7 +207,7 @@ func (s Set) softmaxStep(f, r tensor.Mat[float64], aim float64) (tensor.Mat[floa
 		for k, x := range f.Row(i) {
 			prob.Row(i)[k] = x / s.temperature()
 		}
-		softmax(prob.Row(i), prob.Row(i))
+		Probabilities(prob.Row(i), prob.Row(i))
 	}
 	d := tensor.NewMat[float64](n, outputs)
 	left := times(-1, r)

@@ -54,7 +54,7 @@ func (g SquaredGap) Eval(phi tensor.Mat[float32], theta, targets tensor.Mat[floa
 
 // softmaxLink sets p to softmax(f), and v to its derivative along v.
 func softmaxLink(p, f, v []float64) {
-	softmax(p, f)
+	Probabilities(p, f)
 	mean := dot64(p, v)
 	for k := range v {
 		v[k] = p[k] * (v[k] - mean)

@@ -58,7 +58,7 @@ func (s Set) value(f tensor.Mat[float64]) float64 {
 				sum += (f[k] - y[k]) * (f[k] - y[k]) / 2
 			}
 		case s.Loss == SoftmaxLoss:
-			sum += softmax(make([]float64, len(f)), f)
+			sum += Probabilities(make([]float64, len(f)), f)
 			for k := range f {
 				sum -= y[k] * f[k]
 			}

@@ -201,7 +201,7 @@ func (a *blockAscent) visit(b int) {
 			f.Row(i)[k] = float64(outputs.Row(k)[i])
 		}
 		copy(before.Row(i), a.s.Row(from+i))
-		a.losses += softmax(p, f.Row(i)) - f.Row(i)[a.Labels[from+i]]
+		a.losses += Probabilities(p, f.Row(i)) - f.Row(i)[a.Labels[from+i]]
 		a.gap += relativeEntropy(a.s.Row(from+i), f.Row(i))
 	}
 	change := make([]float64, a.Classes)
@@ -246,7 +246,7 @@ func (a *blockAscent) certify() SoftmaxSolution {
 	p := make([]float64, a.Classes)
 	for i, y := range a.Labels {
 		f := v.Outputs.Row(i)
-		v.Primal += softmax(p, f) - f[y]
+		v.Primal += Probabilities(p, f) - f[y]
 		gap += relativeEntropy(a.s.Row(i), f)
 	}
 	v.Primal += float64(a.Lambda / 2 * v.Norm2)
@@ -259,7 +259,7 @@ func (a *blockAscent) certify() SoftmaxSolution {
 // s log(s/p) - s + p that are never negative.
 func relativeEntropy(s, f []float64) float64 {
 	p := make([]float64, len(f))
-	lse := softmax(p, f)
+	lse := Probabilities(p, f)
 	sum := 0.0
 	for k, x := range s {
 		if x == 0 {
@@ -280,7 +280,7 @@ func relativeEntropy(s, f []float64) float64 {
 // falls with v.
 func proximal(s, f []float64, q float64) {
 	if q == 0 {
-		softmax(s, f)
+		Probabilities(s, f)
 		return
 	}
 	a := make([]float64, len(s))

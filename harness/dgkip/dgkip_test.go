@@ -320,3 +320,20 @@ func (judge) Info() method.ProtocolInfo { return method.ProtocolInfo{} }
 func (judge) Score(context.Context, method.Trial, func(method.Step)) (*method.Scores, error) {
 	return nil, nil
 }
+
+// A checkpoint of a longer run has nothing to go on to.
+func TestCheckpointOfALongerRun(t *testing.T) {
+	p := problem("fc")
+	_, err := (&Solved{Loop: defaults(9), Loss: "auto", Metric: "parameter"}).Distill(context.Background(), p, func(s method.Step) {
+		if s.Update == 8 {
+			p.Resume, _ = s.Checkpoint()
+		}
+	})
+	if err != nil || p.Resume == nil {
+		t.Fatal(err)
+	}
+	_, err = (&Solved{Loop: defaults(3), Loss: "auto", Metric: "parameter"}).Distill(context.Background(), p, func(method.Step) {})
+	if err == nil || !strings.Contains(err.Error(), "update 8") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -184,7 +184,7 @@ func (r *run) distill(ctx context.Context, observe func(method.Step)) (*method.D
 			}
 			observe(method.Step{
 				Update: r.update, Of: of, Loss: r.obj.loss(),
-				Metrics: func() map[string]float64 { return r.metrics(ctx) }, Distilled: r.set, Checkpoint: r.checkpoint,
+				Metrics: r.metrics, Distilled: r.set, Checkpoint: r.checkpoint,
 			})
 		}
 		if last || r.stuck() {
@@ -231,12 +231,12 @@ func (r *run) judge() {
 }
 
 // metrics makes a line of the trace.
-func (r *run) metrics(ctx context.Context) map[string]float64 {
+func (r *run) metrics() map[string]float64 {
 	line := map[string]float64{"bound": r.obj.bound()}
 	r.obj.describe(line)
 	// A line is whole, even where the run is about to be stopped; where the model
 	// cannot be solved for, its deviation is not known, and the run goes on.
-	student, err := teacher.Train(context.WithoutCancel(ctx), r.phi, r.obj.finish().model, r.lambda)
+	student, err := teacher.Train(context.Background(), r.phi, r.obj.finish().model, r.lambda)
 	if err != nil {
 		return line
 	}
@@ -287,6 +287,9 @@ func (r *run) restore(from []byte) error {
 	}
 	if len(s.Images) != len(r.images) || len(s.Learned) != len(r.learned.Data) {
 		return fmt.Errorf("it holds %d values of images and %d of labels, not %d and %d", len(s.Images), len(s.Learned), len(r.images), len(r.learned.Data))
+	}
+	if s.Update < 0 || s.Update > r.Updates {
+		return fmt.Errorf("it is of update %d, and the run has %d", s.Update, r.Updates)
 	}
 	if err := r.move.UnmarshalBinary(s.Move); err != nil {
 		return err

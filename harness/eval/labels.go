@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"dgkip/harness/convex"
-	"dgkip/harness/fmath"
 	"dgkip/harness/method"
+	"dgkip/harness/nn"
 	"dgkip/harness/teacher"
 	"dgkip/harness/tensor"
 )
@@ -25,7 +25,9 @@ func labelsFor(d *method.Distilled, loss convex.Loss) (l teacher.Labels, note st
 	l.Loss = loss
 	probability := d.Kind == method.Target || d.Kind == method.Soft || d.Kind == method.Logits
 	if d.Kind == method.Logits {
-		y = softmaxRows(y)
+		p := tensor.NewMat[float64](y.Rows, y.Cols)
+		nn.Softmax(p.Data, y.Data, y.Cols)
+		y = p
 	}
 	if d.Kind == method.Hard {
 		// One and zero are probabilities; here they are as exact as signs.
@@ -91,25 +93,6 @@ func affine(y tensor.Mat[float64], a, b float64) tensor.Mat[float64] {
 	out := tensor.NewMat[float64](y.Rows, y.Cols)
 	for i, v := range y.Data {
 		out.Data[i] = float64(a*v) + b
-	}
-	return out
-}
-
-func softmaxRows(z tensor.Mat[float64]) tensor.Mat[float64] {
-	out := tensor.NewMat[float64](z.Rows, z.Cols)
-	for i := range z.Rows {
-		row, to := z.Row(i), out.Row(i)
-		top, sum := row[0], 0.0
-		for _, v := range row {
-			top = max(top, v)
-		}
-		for k, v := range row {
-			to[k] = fmath.Exp(v - top)
-			sum += to[k]
-		}
-		for k := range to {
-			to[k] /= sum
-		}
 	}
 	return out
 }

@@ -99,7 +99,7 @@ func (s *Student) dual(b []float64, i int, f []float64) float64 {
 		}
 		return FenchelYoung(loss, row(f), row(own))
 	case loss == convex.SoftmaxLoss:
-		softmax(b, own)
+		convex.Probabilities(b, own)
 		for k := range b {
 			b[k] = y[k] - b[k]
 		}
@@ -117,17 +117,6 @@ func (s *Student) dual(b []float64, i int, f []float64) float64 {
 	}
 	b[0] = float64(alpha * gain)
 	return margin.Residual(float64(gain*f[0]), alpha)
-}
-
-func softmax(p, z []float64) {
-	top, sum := slices.Max(z), 0.0
-	for k, v := range z {
-		p[k] = fmath.Exp(v - top)
-		sum += p[k]
-	}
-	for k := range p {
-		p[k] /= sum
-	}
 }
 
 // FenchelYoung returns sum_i l_i(f_i) + l_i*(b_i) - f_i b_i for the dual variables
