@@ -537,7 +537,7 @@ func (r *Results) claimSheet() *sheet {
 		return nil
 	}
 	s := &sheet{name: r.stem() + "-claims", title: r.Spec.Title + ": claims", heads: []string{"Claim"}, left: true,
-		wide:    []float64{0.22, 0.09, 0.09, 0.22, 0.09, 0.14},
+		wide:    []float64{0.17, 0.07, 0.08, 0.22, 0.08, 0.22},
 		columns: []string{"Place", "Our records", "Evidence", "Published numbers", "Evidence"}}
 	cell := func(v Verdict) entry {
 		e := entry{state: value, text: v.String()}

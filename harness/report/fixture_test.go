@@ -83,6 +83,7 @@ columns = ["fast-lr", "fast-ls"]
 [[table.group]]
 title = "Controls"
 columns = ["chance", "all-of-it"]
+below = true
 
 [[figure]]
 name = "process"

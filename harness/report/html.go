@@ -6,10 +6,28 @@ import (
 	"strings"
 )
 
-// html writes the table as an element.
+// html writes the table as elements.
 func (s *sheet) html() []byte {
 	var b bytes.Buffer
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
+	for _, block := range s.blocks() {
+		block.htmlTable(&b)
+	}
+	if s.caption != "" {
+		p("<p class=\"caption\">%s</p>\n", htmlText(s.caption))
+	}
+	if len(s.notes) > 0 {
+		p("<ul class=\"notes\">")
+		for _, n := range s.notes {
+			p("<li>%s</li>", htmlText(n))
+		}
+		p("</ul>\n")
+	}
+	return b.Bytes()
+}
+
+func (s *sheet) htmlTable(b *bytes.Buffer) {
+	p := func(format string, args ...any) { fmt.Fprintf(b, format, args...) }
 	p("<div class=\"scroll\"><table>\n")
 	p("<thead>\n")
 	rows := 1
@@ -60,17 +78,6 @@ func (s *sheet) html() []byte {
 		p("</tr>\n")
 	}
 	p("</tbody></table></div>\n")
-	if s.caption != "" {
-		p("<p class=\"caption\">%s</p>\n", htmlText(s.caption))
-	}
-	if len(s.notes) > 0 {
-		p("<ul class=\"notes\">")
-		for _, n := range s.notes {
-			p("<li>%s</li>", htmlText(n))
-		}
-		p("</ul>\n")
-	}
-	return b.Bytes()
 }
 
 func (s *sheet) class() string {

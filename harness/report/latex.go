@@ -13,23 +13,37 @@ const latexFallbacks = `\providecommand{\toprule}{\hline}\providecommand{\midrul
 \ifdefined\resizebox\long\def\dgkipfit#1{\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{#1}}\else\long\def\dgkipfit#1{\scriptsize#1}\fi
 `
 
-// latex writes the table as a float. It looks as intended with booktabs, graphicx,
-// multirow and rotating, and compiles without them. It is turned if \dgkipsideways
-// is defined where it is read, and rotating is there.
+// latex writes the table as a float. It looks as intended with booktabs, graphicx
+// and multirow, and compiles without them.
 func (s *sheet) latex(spec string) []byte {
 	var b bytes.Buffer
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
 	p("%% Written from the records of %s; changes will be lost.\n", latexComment(spec))
-	p("%% \\usepackage{booktabs,graphicx,multirow,rotating} for its best looks; without them it compiles, too.\n")
-	p("%% \\def\\dgkipsideways{} before \\input turns it by 90 degrees.\n")
+	p("%% \\usepackage{booktabs,graphicx,multirow} for its best looks; without them it compiles, too.\n")
 	b.WriteString(latexFallbacks)
-	p("\\begin{table*}[tp]\n\\centering\n\\caption{%s}\n\\label{tab:%s}\n\\smallskip\n", latexText(s.caption), latexLabel(s.name))
-	p("\\ifdefined\\dgkipsideways\\ifdefined\\sideways\\begin{sideways}\\fi\\fi\n")
-	p("\\begin{minipage}{\\ifdefined\\dgkipsideways0.8\\textheight\\else\\linewidth\\fi}\n\\centering\\footnotesize\n")
+	p("\\begin{table*}[tp]\n\\centering\n\\caption{%s}\n\\label{tab:%s}\n\\smallskip\n\\footnotesize\\setlength{\\tabcolsep}{4pt}\n", latexText(s.caption), latexLabel(s.name))
 	// Rules without booktabs have no room around them.
 	p("\\ifdefined\\cmidrulekern\\else\\renewcommand{\\arraystretch}{1.35}\\fi\n")
+	for i, block := range s.blocks() {
+		if i > 0 {
+			p("\\par\\medskip\n")
+		}
+		block.latexTabular(&b)
+	}
+	if len(s.notes) > 0 {
+		p("\\par\\smallskip\\raggedright\n")
+		for _, n := range s.notes {
+			p("%s\\par\n", latexText(n))
+		}
+	}
+	p("\\end{table*}\n")
+	return b.Bytes()
+}
+
+func (s *sheet) latexTabular(b *bytes.Buffer) {
+	p := func(format string, args ...any) { fmt.Fprintf(b, format, args...) }
 	p("\\dgkipfit{\\begin{tabular}{%s}\n\\toprule\n", s.latexColumns())
-	s.latexHeadings(&b)
+	s.latexHeadings(b)
 	total := len(s.heads) + len(s.columns)
 	for i, r := range s.rows {
 		if i > 0 && r.level == 0 && len(s.heads) > 1 {
@@ -54,14 +68,6 @@ func (s *sheet) latex(spec string) []byte {
 		p("%s \\\\\n", strings.Join(cells, " & "))
 	}
 	p("\\bottomrule\n\\end{tabular}}\n")
-	if len(s.notes) > 0 {
-		p("\\par\\smallskip\\raggedright\\footnotesize\n")
-		for _, n := range s.notes {
-			p("%s\\par\n", latexText(n))
-		}
-	}
-	p("\\end{minipage}\n\\ifdefined\\dgkipsideways\\ifdefined\\sideways\\end{sideways}\\fi\\fi\n\\end{table*}\n")
-	return b.Bytes()
 }
 
 func (s *sheet) latexHeadings(b *bytes.Buffer) {

@@ -12,6 +12,25 @@ func (s *sheet) markdown() []byte {
 	if s.title != "" {
 		fmt.Fprintf(&b, "### %s\n\n", markdownText(s.title))
 	}
+	for i, block := range s.blocks() {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		block.markdownTable(&b)
+	}
+	if s.caption != "" {
+		fmt.Fprintf(&b, "\n%s\n", markdownText(s.caption))
+	}
+	for i, n := range s.notes {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "- %s\n", markdownText(n))
+	}
+	return b.Bytes()
+}
+
+func (s *sheet) markdownTable(b *bytes.Buffer) {
 	var heads, rule []string
 	for _, h := range s.heads {
 		heads, rule = append(heads, markdownText(h)), append(rule, ":--")
@@ -25,7 +44,7 @@ func (s *sheet) markdown() []byte {
 			rule = append(rule, "--:")
 		}
 	}
-	fmt.Fprintf(&b, "| %s |\n|%s|\n", strings.Join(heads, " | "), strings.Join(rule, "|"))
+	fmt.Fprintf(b, "| %s |\n|%s|\n", strings.Join(heads, " | "), strings.Join(rule, "|"))
 	for _, r := range s.rows {
 		var cells []string
 		for _, h := range r.heads {
@@ -34,18 +53,8 @@ func (s *sheet) markdown() []byte {
 		for _, e := range r.cells {
 			cells = append(cells, e.markdown())
 		}
-		fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
+		fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
 	}
-	if s.caption != "" {
-		fmt.Fprintf(&b, "\n%s\n", markdownText(s.caption))
-	}
-	for i, n := range s.notes {
-		if i == 0 {
-			b.WriteByte('\n')
-		}
-		fmt.Fprintf(&b, "- %s\n", markdownText(n))
-	}
-	return b.Bytes()
 }
 
 // fullTitles are the columns' titles with their groups, for forms that have no

@@ -22,6 +22,7 @@ type sheet struct {
 type group struct {
 	title string
 	n     int
+	below bool // a further block begins here
 }
 
 // row is a line of a table.
@@ -88,6 +89,40 @@ func (e entry) plain() string {
 		}
 	}
 	return s
+}
+
+// slice is the table with the value columns in [from, to) alone.
+func (s *sheet) slice(from, to int) *sheet {
+	part := *s
+	part.columns, part.groups, part.rows = s.columns[from:to], nil, nil
+	at := 0
+	for _, g := range s.groups {
+		if n := min(at+g.n, to) - max(at, from); n > 0 {
+			part.groups = append(part.groups, group{g.title, n, g.below})
+		}
+		at += g.n
+	}
+	for _, r := range s.rows {
+		r.cells = r.cells[from:to]
+		part.rows = append(part.rows, r)
+	}
+	return &part
+}
+
+// blocks are the parts that stand one under the other, each with the rows' headings.
+func (s *sheet) blocks() []*sheet {
+	var out []*sheet
+	from, at := 0, 0
+	for _, g := range s.groups {
+		if g.below && at > from {
+			out, from = append(out, s.slice(from, at)), at
+		}
+		at += g.n
+	}
+	if from == 0 {
+		return []*sheet{s}
+	}
+	return append(out, s.slice(from, len(s.columns)))
 }
 
 // has tells whether any entry fulfils a condition.

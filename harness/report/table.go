@@ -167,12 +167,12 @@ func pointOf(c *spec.Cell, axes []string) []string {
 // groups makes the headings over columns: those of the spec, or the outer axes
 // where columns have several.
 func (b *tableBuilder) groups() []group {
-	titles := make([]string, len(b.columns))
+	titles, below := make([]string, len(b.columns)), make([]bool, len(b.columns))
 	any := false
 	for i, c := range b.columns {
 		for _, g := range b.t.Groups {
 			if slices.ContainsFunc(c.values, func(v string) bool { return slices.Contains(g.Columns, v) }) {
-				titles[i] = g.Title
+				titles[i], below[i] = g.Title, g.Below
 				break
 			}
 		}
@@ -189,11 +189,11 @@ func (b *tableBuilder) groups() []group {
 		return nil
 	}
 	var out []group
-	for _, t := range titles {
+	for i, t := range titles {
 		if n := len(out); n > 0 && out[n-1].title == t {
 			out[n-1].n++
 		} else {
-			out = append(out, group{t, 1})
+			out = append(out, group{t, 1, below[i]})
 		}
 	}
 	return out

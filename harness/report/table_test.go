@@ -242,10 +242,10 @@ func TestLatexCompiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	packages := ""
-	for _, p := range []string{"booktabs", "graphicx", "multirow", "rotating"} {
+	for _, p := range []string{"booktabs", "graphicx", "multirow"} {
 		packages += `\IfFileExists{` + p + `.sty}{\usepackage{` + p + `}}{}`
 	}
-	body := `\input{tables/demo}\input{tables/demo-reproduced}\input{tables/demo-comparison}\input{tables/demo-pairs}\input{tables/demo-claims}{\def\dgkipsideways{}\input{tables/demo}}`
+	body := `\input{tables/demo}\input{tables/demo-reproduced}\input{tables/demo-comparison}\input{tables/demo-pairs}\input{tables/demo-claims}`
 	for name, doc := range map[string]string{"all": packages + `\begin{document}` + body + `\input{figures/demo-process}`, "bare": `\begin{document}` + body} {
 		if err := os.WriteFile(filepath.Join(dir, name+".tex"), []byte(`\documentclass{article}`+doc+`\end{document}`), 0o666); err != nil {
 			t.Fatal(err)

@@ -142,8 +142,17 @@ func (e entry) terminal(style bool) string {
 	return t + [...]string{"", "¹", "²"}[e.place]
 }
 
-// split cuts the table into ones that fit a width, each with the rows' headings.
+// split cuts the table into its blocks, and these into ones that fit a width.
 func (s *sheet) split(width int) []*sheet {
+	var out []*sheet
+	for _, block := range s.blocks() {
+		out = append(out, block.fit(width)...)
+	}
+	return out
+}
+
+// fit cuts the table into ones that fit a width, each with the rows' headings.
+func (s *sheet) fit(width int) []*sheet {
 	if width <= 0 {
 		return []*sheet{s}
 	}
@@ -178,13 +187,9 @@ func (s *sheet) split(width int) []*sheet {
 			}
 			to++
 		}
-		part := *s
-		part.columns, part.groups, part.rows = titles[from:to], nil, nil
-		for _, r := range s.rows {
-			r.cells = r.cells[from:to]
-			part.rows = append(part.rows, r)
-		}
-		out = append(out, &part)
+		part := s.slice(from, to)
+		part.columns, part.groups = titles[from:to], nil
+		out = append(out, part)
 		from = to
 	}
 	if out == nil {

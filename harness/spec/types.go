@@ -198,6 +198,7 @@ type Table struct {
 type Group struct {
 	Title   string   `toml:"title" required:"true"`
 	Columns []string `toml:"columns" required:"true"`
+	Below   bool     `toml:"below"` // from here on in a further block, under the others
 }
 
 // Figure says how records become a figure.
