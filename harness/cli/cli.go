@@ -90,12 +90,28 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		return exitInterrupted
 	case errors.As(err, &c):
 		if c.error != nil && c.Error() != "" {
-			fmt.Fprintln(errOut, c.Error())
+			fmt.Fprintln(errOut, once(c.Error()))
 		}
 		return c.code
 	}
-	fmt.Fprintln(errOut, err)
+	fmt.Fprintln(errOut, once(err.Error()))
 	return exitFailed
+}
+
+// once drops hints that stand above already: several errors may have the same mend.
+func once(message string) string {
+	seen := map[string]bool{}
+	var lines []string
+	for _, line := range strings.Split(message, "\n") {
+		if strings.HasPrefix(line, "hint: ") {
+			if seen[line] {
+				continue
+			}
+			seen[line] = true
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	neturl "net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -67,6 +68,9 @@ func (f *fetcher) get(ctx context.Context, d download, dir string) error {
 			}
 			if ctx.Err() != nil {
 				return ctx.Err()
+			}
+			if u := (*neturl.Error)(nil); errors.As(err, &u) {
+				err = u.Err // the address once, not twice
 			}
 			causes = append(causes, fmt.Errorf("%s: %w", url, err))
 			if !more {

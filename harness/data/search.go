@@ -76,16 +76,31 @@ func (s *source) open(ctx context.Context, classes []int, o *Options) (*Set, err
 	return set, err
 }
 
-// missing adds to err all one needs to know to provide the files by hand.
+// missing adds to err all one needs to know to provide the files by hand: what to
+// do first, and then where they were looked for and what they are.
 func (s *source) missing(err error, o *Options) error {
+	var tried []string
+	if h, ok := err.(*hinted); ok {
+		err, tried = h.err, h.hints
+	}
+	err = hint(err, "give the folder that holds the files by -data DIR or in $DGKIP_DATA")
+	err = hint(err, "without the files: %q is a built-in set of the same kind, with other results", s.standIn)
 	var searched []string
 	for _, p := range o.places() {
-		searched = append(searched, fmt.Sprintf("%s (%s)", p.dir, p.origin))
+		absent := ""
+		if info, e := os.Stat(p.dir); e != nil {
+			absent = ": no such folder"
+		} else if !info.IsDir() {
+			absent = ": not a folder"
+		}
+		searched = append(searched, fmt.Sprintf("%s (%s%s)", p.dir, p.origin, absent))
 	}
 	if len(searched) > 0 {
 		err = hint(err, "searched %s, each also in its folder %s", strings.Join(searched, ", "), s.folders[0])
 	}
-	err = hint(err, "give the directory that holds the files by -data DIR or in $DGKIP_DATA")
 	err = s.list(err)
-	return hint(err, "without the files: %q is a built-in set of the same kind, with other results", s.standIn)
+	for _, line := range tried {
+		err = hint(err, "%s", line)
+	}
+	return err
 }
