@@ -287,7 +287,7 @@ func recordOf(c *spec.Cell, id spec.Identity, seed uint64) store.Draft {
 		Result: store.Result{
 			Identity: id,
 			Metrics:  map[string]float64{"test_acc": skill, "transfer.test_acc": math.Round(1e4*(skill-0.01)) / 1e4},
-			Counts:   map[string][]int64{"test_errors": {int64(math.Round((1 - skill) * 2000))}, "test_images": {2000}},
+			Counts:   map[string][]int64{"test_errors": {int64(math.Round((1 - skill) * 10000))}, "test_images": {10000}},
 			Updates:  100,
 			Notes:    []string{"made up for a test"},
 		},

@@ -142,6 +142,9 @@ func (s *Store) Get(key string) (*Record, error) {
 	if r.Result.Key != key || r.Result.Identity.Key() != key {
 		return nil, fmt.Errorf("%s: the record belongs to another key; was it renamed or edited?\nhint: remove the folder to have it computed again", r.Dir)
 	}
+	if err := r.Result.consistent(); err != nil {
+		return nil, fmt.Errorf("%s: %w; was it edited?\nhint: remove the folder to have it computed again", r.Dir, err)
+	}
 	return r, nil
 }
 

@@ -104,6 +104,35 @@ func TestPutGet(t *testing.T) {
 	}
 }
 
+// An accuracy that its own counts of errors contradict is told, and the record is
+// none until it is made again.
+func TestEditedResult(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit string
+		ok   bool
+	}{"as made": {"0.9375", true}, "better": {"0.9475", false}} {
+		s := prepared(t)
+		d := draft(1)
+		d.Result.Counts = map[string][]int64{"test_errors": {5, 7}, "test_images": {96}}
+		r, err := s.Put(d, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(r.Dir, "result.json")
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, bytes.Replace(b, []byte("0.9375"), []byte(c.edit), 1), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err = s.Get(r.Result.Key)
+		if c.ok && err != nil || !c.ok && (err == nil || !strings.Contains(err.Error(), "test_acc is 0.9475, where test_errors gives 0.9375")) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // The bytes of a result are part of the format.
 func TestResultBytes(t *testing.T) {
 	var all [][]byte

@@ -4,8 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // Verify checks a record's files against the digests in its result. The distilled
@@ -46,6 +50,30 @@ func (r *Record) Verify() error {
 		return digest(b), err
 	})
 	return errors.Join(problems...)
+}
+
+// consistent holds every accuracy against the errors that were counted.
+func (r *Result) consistent() error {
+	images := r.Counts["test_images"]
+	if len(images) != 1 || images[0] <= 0 {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Counts)) {
+		prefix, ok := strings.CutSuffix(name, "test_errors")
+		acc, has := r.Metrics[prefix+"test_acc"]
+		counts := r.Counts[name]
+		if !ok || !has || len(counts) == 0 {
+			continue
+		}
+		var errors float64
+		for _, n := range counts {
+			errors += float64(n)
+		}
+		if want := 1 - errors/float64(len(counts))/float64(images[0]); math.Abs(acc-want) > 1e-9 {
+			return fmt.Errorf("%stest_acc is %v, where %s gives %v", prefix, acc, name, want)
+		}
+	}
+	return nil
 }
 
 // Damaged tells why what stands in a run's place is no record, nil if it is one or
