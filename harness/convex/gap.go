@@ -29,9 +29,13 @@ type GapValue struct {
 	Alpha    []float64 // in target form p_i - sigma(f_i)
 }
 
-// Bound returns sqrt(2 G / lambda), which the distance of theta from the
-// minimiser on the set does not exceed.
-func (v GapValue) Bound(lambda float64) float64 { return math.Sqrt(2 * v.Gap / lambda) }
+// Bound returns sqrt(2 G / lambda), which the distance of a theta with a gap from
+// the minimiser does not exceed, by strong convexity. It is the Frobenius distance
+// where there are several outputs.
+func Bound(gap, lambda float64) float64 { return math.Sqrt(2 * gap / lambda) }
+
+// Bound returns that of the gap.
+func (v GapValue) Bound(lambda float64) float64 { return Bound(v.Gap, lambda) }
 
 // Eval returns the gap at theta [M] for features phi [n, M] and labels [n]. Where
 // dphi and dlabels are given, it sets them to the gap's gradients.

@@ -1,8 +1,6 @@
 package convex
 
 import (
-	"math"
-
 	"dgkip/harness/tensor"
 )
 
@@ -37,9 +35,8 @@ type SoftmaxGapValue struct {
 	Alpha    tensor.Mat[float64] // B, [n, K]
 }
 
-// Bound returns sqrt(2 G / lambda), which the Frobenius distance of Theta from the
-// minimiser on the set does not exceed.
-func (v SoftmaxGapValue) Bound(lambda float64) float64 { return math.Sqrt(2 * v.Gap / lambda) }
+// Bound returns that of the gap.
+func (v SoftmaxGapValue) Bound(lambda float64) float64 { return Bound(v.Gap, lambda) }
 
 // Eval returns the gap at theta [K, M] for features phi [n, M] and targets [n, K].
 // Where dphi and dtargets are given, it sets them to the gap's gradients.

@@ -128,7 +128,7 @@ func (l Learning) margin(ctx context.Context, p method.Problem, name string, los
 		named: loss, theta: r.theta, log: l.Objective == "log-gap",
 	}
 	if o.gap.Targets {
-		o.moved = newMoved(affine(teacher.Signs(r.of, 2), 0.5, 0.5), r)
+		o.moved = newMoved(hard(r.of), r)
 	}
 	r.obj = o
 	return r.distill(ctx, observe)
@@ -143,11 +143,13 @@ func (l Learning) first(of []int) tensor.Mat[float64] {
 	return teacher.Signs(of, 2)
 }
 
-func affine(y tensor.Mat[float64], a, b float64) tensor.Mat[float64] {
-	for i, v := range y.Data {
-		y.Data[i] = float64(a*v) + b
+// hard returns the targets 0 and 1 of two classes, [n, 1].
+func hard(of []int) tensor.Mat[float64] {
+	p := tensor.NewMat[float64](len(of), 1)
+	for i, class := range of {
+		p.Data[i] = float64(class)
 	}
-	return y
+	return p
 }
 
 // moved are targets p = hard + unit q. What is learned is q, for a target matters

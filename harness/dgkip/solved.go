@@ -153,7 +153,7 @@ func (o *solved) loss() float64 { return o.s.Value }
 // bound is that of the gap at the solved model's own dual variables. For a
 // projection the Fenchel-Young terms vanish, and it is the deviation itself.
 func (o *solved) bound() float64 {
-	return teacher.Bound(o.gap(), o.lambda) / o.theta.Norm
+	return convex.Bound(o.gap(), o.lambda) / o.theta.Norm
 }
 
 func (o *solved) gap() float64 {

@@ -29,7 +29,7 @@ func (s *scoring) bounds(ctx context.Context, own *teacher.Student) error {
 		return err
 	}
 	deviation := teacher.Distance(theta.Weights, own.Weights)
-	bound := teacher.Bound(own.BestGap(s.phi, theta.Weights), own.Lambda)
+	bound := convex.Bound(own.BestGap(s.phi, theta.Weights), own.Lambda)
 	m := s.out.Metrics
 	m["deviation"], m["best_bound"] = deviation/theta.Norm, bound/theta.Norm
 

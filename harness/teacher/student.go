@@ -2,7 +2,6 @@ package teacher
 
 import (
 	"context"
-	"math"
 	"slices"
 
 	"dgkip/harness/convex"
@@ -160,7 +159,3 @@ func relativeEntropy(own, f []float64) float64 {
 	}
 	return max(0, sum)
 }
-
-// Bound returns sqrt(2 gap/lambda), which the distance of Theta_O from the
-// minimiser on a set does not exceed.
-func Bound(gap, lambda float64) float64 { return math.Sqrt(2 * gap / lambda) }

@@ -205,7 +205,7 @@ func TestBestGap(t *testing.T) {
 		if math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
 			t.Errorf("%s: gap %v, want %v", name, got, want)
 		}
-		if bound := Bound(got, lambda); bound < distance*(1-1e-9) {
+		if bound := convex.Bound(got, lambda); bound < distance*(1-1e-9) {
 			t.Errorf("%s: bound %v below the distance %v", name, bound, distance)
 		}
 	}
