@@ -18,18 +18,20 @@ func TestContract(t *testing.T) {
 			short(&m.Loop)
 			return m
 		},
-		"svm":       func() method.Method { m := &SVM{learning("gain"), 1}; short(&m.Loop); return m },
-		"svm means": func() method.Method { m := &SVM{learning("gain"), 0.1}; m.Start = "means"; short(&m.Loop); return m },
-		"ls":        func() method.Method { return &Solved{Loop: defaults(6), Loss: "auto", Metric: "parameter"} },
+		"lr scaled":  func() method.Method { m := &LR{learning("scaled")}; short(&m.Loop); return m },
+		"svm scaled": func() method.Method { m := &SVM{learning("scaled"), 0.05}; short(&m.Loop); return m },
+		"svm":        func() method.Method { m := &SVM{learning("gain"), 1}; short(&m.Loop); return m },
+		"svm means":  func() method.Method { m := &SVM{learning("gain"), 0.1}; m.Start = "means"; short(&m.Loop); return m },
+		"ls":         func() method.Method { return &Solved{Loop: defaults(6), Loss: "auto", Metric: "parameter"} },
 		"ls cosine": func() method.Method {
 			m := &Solved{Loop: defaults(6), Loss: "auto", Metric: "parameter"}
 			m.Schedule = "cosine"
 			return m
 		},
-		"lr cosine": func() method.Method {
+		"lr constant": func() method.Method {
 			m := &LR{learning("gain")}
 			short(&m.Loop)
-			m.Schedule = "cosine"
+			m.Schedule = ""
 			return m
 		},
 		"ls hinge":      func() method.Method { return &Solved{Loop: defaults(6), Loss: "hinge", Metric: "parameter"} },

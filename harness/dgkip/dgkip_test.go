@@ -63,6 +63,8 @@ func TestProgress(t *testing.T) {
 	for name, m := range map[string]method.Method{
 		"lr":             &LR{with(learning("gain"), 60)},
 		"lr target":      &LR{with(learning("target"), 60)},
+		"lr scaled":      &LR{with(learning("scaled"), 60)},
+		"svm scaled":     &SVM{with(learning("scaled"), 60), 0.05},
 		"lr fixed":       &LR{with(learning("fixed"), 60)},
 		"svm":            &SVM{with(learning("gain"), 60), 0.2},
 		"ls":             &Solved{Loop: defaults(60), Loss: "auto", Metric: "parameter"},
@@ -283,6 +285,9 @@ func TestSettingsThatCannotBe(t *testing.T) {
 		if !ok || err.Key != want {
 			t.Errorf("%s: got %v", want, m.Check())
 		}
+	}
+	if err := (&Softmax{learning("scaled")}).Check(); err == nil || !strings.Contains(err.Error(), "scaled") {
+		t.Errorf("scaled gains of ten classes: %v", err)
 	}
 	if err := (&Softmax{learning("gain")}).Check(); err == nil {
 		t.Error("gains for many classes were accepted")

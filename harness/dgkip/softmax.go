@@ -2,6 +2,7 @@ package dgkip
 
 import (
 	"context"
+	"strconv"
 
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
@@ -24,8 +25,8 @@ func (*Softmax) Info() method.Info {
 
 // Check implements method.Checker.
 func (m *Softmax) Check() error {
-	if m.Labels == "gain" {
-		return &method.BadSetting{Key: "labels", Why: "is \"gain\", a form for two classes", Hint: "use \"target\" or \"fixed\""}
+	if m.Labels == "gain" || m.Labels == "scaled" {
+		return &method.BadSetting{Key: "labels", Why: "is " + strconv.Quote(m.Labels) + ", a form for two classes", Hint: "use \"target\" or \"fixed\""}
 	}
 	return m.check()
 }
