@@ -91,6 +91,14 @@ var metricTitles = map[string]string{
 	"bound":            "bound",
 	"updates":          "updates",
 	"flops_per_update": "operations per update",
+
+	// Of the ball around Theta_O, and of its part that the set leaves open.
+	"interval.low":          "error at least",
+	"interval.high":         "error at most",
+	"interval.decided":      "share decided",
+	"interval_perp.low":     "error at least, sharper",
+	"interval_perp.high":    "error at most, sharper",
+	"interval_perp.decided": "share decided, sharper",
 }
 
 // metricTitle names a metric in running text.
