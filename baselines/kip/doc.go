@@ -25,10 +25,10 @@
 // The model that a set is scored by is a ridge regression of its own,
 // sum_i |f_i - y_i|^2/2 + (lambda_S/2) |Theta|^2, for which (K + lambda_S I) C = y_S
 // with lambda_S = n lambda. The two are the same model only if s = lambda_S, which
-// jitter = 0 stands for. tr(K)/n is about 1 for fully connected networks, and less
-// for convolutional ones, which average. So the defaults are a ridge of at most 1e-6
-// while distilling and of n times 1e-6 for the score; the difference matters only in
-// directions of A in which K is as small as that.
+// jitter = 0 stands for, the default. tr(K)/n is about 1 for fully connected networks,
+// and less for convolutional ones, which average: the published jitter of 1e-6 is a
+// ridge n times smaller than that of the score, and images are then made for another
+// model than the one that is scored.
 //
 // # Labels
 //

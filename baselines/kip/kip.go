@@ -29,7 +29,7 @@ func init() { method.Register(func() method.Method { return defaults() }) }
 func defaults() *KIP {
 	return &KIP{
 		Updates: 500, Rate: 0.01, Labels: "learned", LabelRate: 0.01, Start: "real",
-		Jitter: 1e-6, Lambda: teacher.DefaultLambda,
+		Lambda: teacher.DefaultLambda,
 	}
 }
 
@@ -42,6 +42,7 @@ func (*KIP) Info() method.Info {
 			"for resample N. Loo, R. Hasani, A. Amini, D. Rus: Efficient Dataset Distillation using Random Feature Approximation. NeurIPS 2022, arXiv:2210.12067",
 		Deviations: []string{
 			"the kernel is that of the experiment's random features, in place of infinitely wide networks'",
+			"the ridge is that of the model which scores the set; the original has 1e-6 times the mean of the kernel's diagonal, jitter = 1e-6",
 			"AdaBelief on images and labels, in place of Adam for KIP",
 			"all images of the set are moved in every update, with all real images unless batch says otherwise; the original draws batches of both",
 			"no whitening unless the experiment asks for it, and no augmentation",
@@ -68,7 +69,7 @@ func (m *KIP) Check() error {
 		positive("label_rate", m.LabelRate, "labels = \"fixed\" keeps the labels as they are")
 	}
 	if !(m.Jitter >= 0) || math.IsInf(m.Jitter, 0) {
-		bad("jitter", fmt.Sprintf("is %v, and must be zero or more, and finite", m.Jitter), "1e-6 is usual; 0 takes the ridge that scores the set")
+		bad("jitter", fmt.Sprintf("is %v, and must be zero or more, and finite", m.Jitter), "0 takes the ridge that scores the set; 1e-6 is the published one")
 	}
 	switch {
 	case m.Labels == "solved" && m.Resample:

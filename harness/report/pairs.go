@@ -9,9 +9,15 @@ import (
 	"dgkip/harness/stats"
 )
 
-// pairs is the table that tells how sure the first places are: in every row the
-// best column against the second, over the seeds that both have. It is nil where
-// no row has two seeds in common.
+// pair is two columns of a row, over the seeds that both have.
+type pair struct {
+	row, a, b slot
+	against   stats.Paired
+}
+
+// pairs is the table that tells how sure differences are: in every row the columns
+// against the controls that the spec names for them or, if it names none, the best
+// against the second. It is nil where no two have two seeds in common.
 func (r *Results) pairs() *sheet {
 	b := &tableBuilder{r: r, t: defaultTable(), excluded: map[int]bool{}}
 	if r.Spec.Table != nil {
@@ -23,50 +29,20 @@ func (r *Results) pairs() *sheet {
 	b.t.Value = metricOr(b.t.Value)
 	b.layout()
 	l := b.lines[0]
-	type pair struct {
-		row     slot
-		a, b    slot
-		against stats.Paired
-	}
 	var found []pair
 	var p []float64
 	for _, rs := range b.rows {
-		type candidate struct {
-			column slot
-			cell   *CellRuns
-			mean   float64
-		}
-		var have []candidate
-		for _, cs := range b.columns {
-			c := b.at(rs, cs)
-			if c == nil || b.unmarked(cs) {
+		for _, two := range b.opponents(rs, l) {
+			x, y := b.at(rs, two[0]).common(b.at(rs, two[1]), l.metric)
+			if len(x) < 2 {
 				continue
 			}
-			if s, ok := c.summary(l.metric); ok {
-				have = append(have, candidate{cs, c, s.Mean})
+			for i := range x {
+				x[i], y[i] = x[i]*l.scale, y[i]*l.scale
 			}
+			f := pair{rs, two[0], two[1], stats.Compare(x, y)}
+			found, p = append(found, f), append(p, f.against.Flip)
 		}
-		if len(have) < 2 {
-			continue
-		}
-		slices.SortStableFunc(have, func(x, y candidate) int {
-			switch {
-			case stats.Same(x.mean, y.mean):
-				return 0
-			case (x.mean > y.mean) != l.lower:
-				return -1
-			}
-			return 1
-		})
-		x, y := have[0].cell.common(have[1].cell, l.metric)
-		if len(x) < 2 {
-			continue
-		}
-		for i := range x {
-			x[i], y[i] = x[i]*l.scale, y[i]*l.scale
-		}
-		found = append(found, pair{rs, have[0].column, have[1].column, stats.Compare(x, y)})
-		p = append(p, found[len(found)-1].against.Flip)
 	}
 	if found == nil {
 		return nil
@@ -74,6 +50,10 @@ func (r *Results) pairs() *sheet {
 	adjusted := stats.Holm(p)
 	s := &sheet{name: r.stem() + "-pairs", title: r.Spec.Title + ": the best against the second",
 		columns: []string{"Best", "Second", "Seeds", "Difference", "Exact p", "Least p", "Holm p", "t-test p"}}
+	if b.t.Against != nil {
+		s.title = r.Spec.Title + ": against controls"
+		s.columns[0], s.columns[1] = "Column", "Control"
+	}
 	for _, a := range b.rowAxes {
 		s.heads = append(s.heads, axisTitle(a))
 	}
@@ -100,11 +80,72 @@ func (r *Results) pairs() *sheet {
 			}
 		}
 	}
-	s.spans(len(b.rowAxes) - 1)
-	s.caption = fmt.Sprintf("The best of a row against the second, seed by seed: mean ± population standard deviation of the differences in %s, and two-sided p-values of the exact sign-flip test and of the paired t-test. Least p is the smallest value that the exact test can give for so many seeds. Holm's adjustment is over the %s of this table. Best and second were chosen by the same numbers, which makes the p-values too small.",
-		metricTitle(l.metric), count(len(found), "row", "rows"))
+	merged := len(b.rowAxes) - 1
+	what, rest := "The best of a row against the second", " Best and second were chosen by the same numbers, which makes the p-values too small."
+	if b.t.Against != nil {
+		what, rest, merged = "Columns against their controls", "", len(b.rowAxes)
+	}
+	s.spans(merged)
+	s.caption = fmt.Sprintf("%s, seed by seed: mean ± population standard deviation of the differences in %s, and two-sided p-values of the exact sign-flip test and of the paired t-test. Least p is the smallest value that the exact test can give for so many seeds. Holm's adjustment is over the %s of this table.%s",
+		what, metricTitle(l.metric), count(len(found), "row", "rows"), rest)
 	s.caption, s.notes = r.selected(s.caption), warnings
 	return s
+}
+
+// opponents are the columns of a row to be compared, two and two.
+func (b *tableBuilder) opponents(rs slot, l line) [][2]slot {
+	if b.t.Against != nil {
+		var out [][2]slot
+		for _, x := range b.columns {
+			for _, y := range b.columns {
+				if b.controls(x, y) && b.at(rs, x) != nil && b.at(rs, y) != nil {
+					out = append(out, [2]slot{x, y})
+				}
+			}
+		}
+		return out
+	}
+	type candidate struct {
+		column slot
+		mean   float64
+	}
+	var have []candidate
+	for _, cs := range b.columns {
+		c := b.at(rs, cs)
+		if c == nil || b.unmarked(cs) {
+			continue
+		}
+		if s, ok := c.summary(l.metric); ok {
+			have = append(have, candidate{cs, s.Mean})
+		}
+	}
+	if len(have) < 2 {
+		return nil
+	}
+	slices.SortStableFunc(have, func(x, y candidate) int {
+		switch {
+		case stats.Same(x.mean, y.mean):
+			return 0
+		case (x.mean > y.mean) != l.lower:
+			return -1
+		}
+		return 1
+	})
+	return [][2]slot{{have[0].column, have[1].column}}
+}
+
+// controls tells whether y is the control of x: one value differs, as the spec says.
+func (b *tableBuilder) controls(x, y slot) bool {
+	different := 0
+	for i, v := range x.values {
+		if w := y.values[i]; w != v {
+			if b.t.Against[v] != w {
+				return false
+			}
+			different++
+		}
+	}
+	return different == 1
 }
 
 func (b *tableBuilder) columnTitle(c slot) string {

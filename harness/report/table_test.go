@@ -164,6 +164,23 @@ func TestForgottenAxis(t *testing.T) {
 	}
 }
 
+// Columns with a control are compared with it, however others rank.
+func TestAgainstControls(t *testing.T) {
+	text := strings.Replace(small, "[table]", "[table]\nagainst = { fast-lr = \"slow\", fast-ls = \"slow\" }", 1)
+	text = strings.Replace(text, "count = 2", "count = 3", 1)
+	s := made(t, text, map[string][]float64{"slow": {0.6, 0.5, 0.7}, "fast-lr": {0.7, 0.62, 0.82}, "fast-ls": {0.9, 0.9, 0.9}}).pairs()
+	if s == nil || len(s.rows) != 2 {
+		t.Fatalf("%+v", s)
+	}
+	for i, want := range [][]string{{"Fast-LR", "Slow", "3", "+11.33"}, {"Fast_LS & co", "Slow", "3", "+30.00"}} {
+		for j, w := range want {
+			if got := s.rows[i].cells[j].text; got != w {
+				t.Errorf("row %d has %q, want %q", i, got, w)
+			}
+		}
+	}
+}
+
 func TestTimesAreFlagged(t *testing.T) {
 	text := strings.Replace(small, "[table]", "[table]\ntime = true", 1)
 	s := parse(t, text)

@@ -411,6 +411,13 @@ func (r *reader) crossCheck(all []*reader) {
 				r.d.faultKey(t.table["values"].table[column], fmt.Sprintf("%q is not a column", column), nearest.Hint(column, heads))
 			}
 		}
+		for _, column := range slices.Sorted(maps.Keys(r.doc.Table.Against)) {
+			for _, name := range []string{column, r.doc.Table.Against[column]} {
+				if !slices.Contains(heads, name) {
+					r.d.faultKey(t.table["against"].table[column], fmt.Sprintf("%q is not a column", name), nearest.Hint(name, heads))
+				}
+			}
+		}
 		if g := t.table["group"]; g != nil {
 			for _, one := range g.list {
 				names(one, "columns", heads, "a column")

@@ -142,6 +142,7 @@ rows = ["dataset", "ipc"]
 columns = ["method", "model"]
 spread = "sd"
 mark = ["best", "second"]
+against = { toy = "slow" }
 [[table.group]]
 title = "Toys"
 columns = ["toy", "slow"]
@@ -250,6 +251,7 @@ func TestMistakes(t *testing.T) {
 		{"in a profile", "steps = 2\n", "stepps = 2\n", `did you mean "steps"?`},
 		{"table", `rows = ["dataset", "ipc"]`, `rows = ["datasets", "ipc"]`, `"datasets" is not an axis`},
 		{"group", `columns = ["toy", "slow"]`, `columns = ["toy", "slo"]`, `"slo" is not a column`},
+		{"control", `toy = "slow" }`, `toy = "slo" }`, `"slo" is not a column`},
 		{"figure kind", `kind = "curves"`, `kind = "curve"`, `did you mean "curves"?`},
 		{"figure filter", `only = "ipc:10 method:(toy slow)"`, `only = "ipc:10 metod:toy"`, `unknown key "metod"; did you mean "method"?`},
 		{"published", `slow = 70`, `slwo = 70`, `"slwo" is not a method of this experiment`},

@@ -192,6 +192,10 @@ type Table struct {
 
 	// Unmarked columns take no part in best and second: the controls.
 	Unmarked []string `toml:"unmarked"`
+
+	// Against names a control for columns: over the seeds that both have, each is
+	// compared with its own, and not the best of a row with the second.
+	Against map[string]string `toml:"against"`
 }
 
 // Group is a heading over some columns.
