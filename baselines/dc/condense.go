@@ -48,8 +48,9 @@ func Condense(ctx context.Context, p method.Problem, name string, s Settings, st
 }
 
 // run is a distillation under way. Everything that later updates depend on is in
-// the images, logits, weights, the two optimisers and the number of updates: random
-// numbers come from streams that are named by the iteration and the step.
+// the images, logits, weights, the two optimisers, the number of updates, and in the
+// middle of a network's training in that: random numbers come from streams that are
+// named by the iteration and the step.
 type run struct {
 	s            Settings
 	p            method.Problem
@@ -71,6 +72,7 @@ type run struct {
 	targets   []float32 // of the images: softmax(logits), or hard
 	next      []float32 // weights in training
 	training  *nn.Training[float32]
+	begun     bool // training has, for the next update, and is not over
 	dx, dz    []float32
 	realX     []float32
 	realLabel []float32
@@ -202,16 +204,20 @@ func (r *run) check(distance float64) error {
 	return nil
 }
 
-// train trains the network on the set. Where it is stopped the weights stay what
-// they were, so that the training can be made again.
+// train trains the network on the set, or goes on where it was stopped in doing so:
+// a checkpoint holds the training that has begun.
 func (r *run) train(ctx context.Context) error {
-	copy(r.next, r.theta)
-	if err := r.prepare(r.stream("train")); err != nil {
-		return err
+	if !r.begun {
+		copy(r.next, r.theta)
+		if err := r.prepare(r.stream("train")); err != nil {
+			return err
+		}
+		r.begun = true
 	}
 	if err := r.training.Run(ctx, nil); err != nil {
 		return err
 	}
+	r.begun = false
 	for _, v := range r.next {
 		if v-v != 0 {
 			return fmt.Errorf("the network's weights hold %v after its training on the set: the training diverged\n%s", v, mendDivergence)
@@ -290,12 +296,13 @@ func (r *run) step(loss float64) method.Step {
 	return method.Step{Update: r.done, Of: r.updates(), Loss: loss, Distilled: r.distilled, Checkpoint: r.checkpoint}
 }
 
-// saved is the state between two updates.
+// saved is the state between two updates, or in the training between them.
 type saved struct {
 	Done           int
 	Images, Logits []float32
 	SGD, Labels    []byte
 	Theta          []float32 // nil where the next update takes a fresh network
+	Training       []byte    // nil where that before the next update has not begun
 }
 
 func (r *run) checkpoint() ([]byte, error) {
@@ -309,6 +316,11 @@ func (r *run) checkpoint() ([]byte, error) {
 	}
 	if r.labels != nil {
 		if s.Labels, err = r.labels.MarshalBinary(); err != nil {
+			return nil, err
+		}
+	}
+	if r.begun {
+		if s.Training, err = r.training.MarshalBinary(); err != nil {
 			return nil, err
 		}
 	}
@@ -328,7 +340,8 @@ func (r *run) restore(state []byte) error {
 	if s.Done%r.outer > 0 {
 		between = len(r.theta)
 	}
-	if s.Done < 0 || s.Done > r.updates() || len(s.Images) != len(r.images) || len(s.Logits) != len(r.logits) || len(s.Theta) != between {
+	if s.Done < 0 || s.Done > r.updates() || len(s.Images) != len(r.images) || len(s.Logits) != len(r.logits) || len(s.Theta) != between ||
+		s.Training != nil && between == 0 {
 		return errOther
 	}
 	if err := r.sgd.UnmarshalBinary(s.SGD); err != nil {
@@ -343,5 +356,11 @@ func (r *run) restore(state []byte) error {
 	copy(r.logits, s.Logits)
 	copy(r.theta, s.Theta)
 	r.done = s.Done
-	return nil
+	if r.begun = s.Training != nil; !r.begun {
+		return nil
+	}
+	if err := r.prepare(r.stream("train")); err != nil {
+		return err
+	}
+	return r.training.UnmarshalBinary(s.Training)
 }

@@ -115,8 +115,8 @@ func (m *DC) CheckSizes(z method.Sizes) error { return m.CheckSizesOf("dc", z) }
 
 // CheckSizesOf tells why the named method cannot be run on data of such sizes, if so.
 func (s Settings) CheckSizesOf(name string, z method.Sizes) error {
-	if s.Start == "real" && z.Smallest > 0 && z.IPC > z.Smallest {
-		return fmt.Errorf("ipc %d: %s with start = \"real\" needs as many training images of every class, and the smallest class has only %d\nhint: start = \"noise\" needs none", z.IPC, name, z.Smallest)
+	if err := method.CheckStart(name, s.Start, z); err != nil {
+		return err
 	}
 	if _, err := network[float32](s, z.Model, z.H, z.W, z.C, z.Classes); err != nil {
 		return fmt.Errorf("%s: %w", name, err)

@@ -1,7 +1,9 @@
 package dc
 
 import (
+	"bytes"
 	"context"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -124,6 +126,94 @@ func TestInterruptedInTraining(t *testing.T) {
 		}
 		if last.Update != 9 || last.Of != 9 {
 			t.Errorf("update %d of %d, want 9", last.Update, last.Of)
+		}
+	}
+}
+
+// Sessions that are shorter than a network's training add up to it: none of its steps
+// is lost or taken twice, and the run ends in the same bits.
+func TestTrainingLongerThanSessions(t *testing.T) {
+	for _, strategy := range []string{"", "dsa"} {
+		s, err := augment.New(strategy, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := quick()
+		m.Iterations, m.Outer, m.Inner = 1, 3, 20 // two trainings, of 40 steps each
+		p := problemOf("conv", 2)
+		want, err := Condense(context.Background(), p, "dc", m.Settings, s, func(method.Step) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var updates []int
+		sessions := 0
+		for {
+			sessions++
+			got, err := Condense(&countdown{context.Background(), 7}, p, "dc", m.Settings, s, func(s method.Step) { updates = append(updates, s.Update) })
+			if err == nil {
+				if bits(got) != bits(want) {
+					t.Errorf("%q: other bits", strategy)
+				}
+				break
+			}
+			var stopped *method.Interrupted
+			if !errors.As(err, &stopped) || sessions == 100 {
+				t.Fatalf("%q: session %d, after updates %v: %v", strategy, sessions, updates, err)
+			}
+			p.Resume = stopped.Checkpoint
+		}
+		// A session looks at its context seven times, twice before anything else, once
+		// before an update, and once before a step: 4 steps, 7 times 5, and the last
+		// one; after another update 3 more, 7 times 5, and the last two.
+		if sessions != 17 || !slices.Equal(updates, []int{0, 1, 2, 3}) {
+			t.Errorf("%q: %d sessions, want 17; updates %v", strategy, sessions, updates)
+		}
+	}
+}
+
+// A checkpoint need not hold the training that has begun, which is made again then,
+// and must not hold one that is damaged or that nothing needs.
+func TestCheckpointOfTraining(t *testing.T) {
+	m := quick()
+	p := problemOf("fc", 2)
+	want := distil(t, m, p, nil)
+	_, err := m.Distill(&countdown{context.Background(), 5}, p, func(method.Step) {})
+	var stopped *method.Interrupted
+	if !errors.As(err, &stopped) {
+		t.Fatal(err)
+	}
+	resume := func(change func(*saved)) (*method.Distilled, error) {
+		var s saved
+		if err := gob.NewDecoder(bytes.NewReader(stopped.Checkpoint)).Decode(&s); err != nil {
+			t.Fatal(err)
+		}
+		if s.Done != 1 || s.Training == nil {
+			t.Fatalf("stopped after update %d, with %d bytes of a training", s.Done, len(s.Training))
+		}
+		change(&s)
+		var b bytes.Buffer
+		if err := gob.NewEncoder(&b).Encode(s); err != nil {
+			t.Fatal(err)
+		}
+		p := p
+		p.Resume = b.Bytes()
+		return m.Distill(context.Background(), p, func(method.Step) {})
+	}
+	for name, change := range map[string]func(*saved){
+		"as it is":           func(*saved) {},
+		"without a training": func(s *saved) { s.Training = nil },
+	} {
+		if got, err := resume(change); err != nil || bits(got) != bits(want) {
+			t.Errorf("%s: %v, or other bits", name, err)
+		}
+	}
+	for want, change := range map[string]func(*saved){
+		"checkpoint: nn: saved training is damaged": func(s *saved) { s.Training = s.Training[:len(s.Training)-1] },
+		"checkpoint: nn: saved training is of anot": func(s *saved) { s.Training = s.Training[1:] },
+		"checkpoint: it is of another run":          func(s *saved) { s.Done, s.Theta = 3, nil },
+	} {
+		if _, err := resume(change); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 }

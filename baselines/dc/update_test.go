@@ -11,6 +11,7 @@ import (
 	"dgkip/harness/augment"
 	"dgkip/harness/method"
 	"dgkip/harness/nn"
+	"dgkip/harness/rng"
 )
 
 // start returns a run whose networks see all their images in every step.
@@ -110,6 +111,39 @@ func TestTrainingStartsAnew(t *testing.T) {
 				want = append(want, float64(v))
 			}
 			near(t, fmt.Sprintf("weights in update %d", k+1), r.theta, want, 1e-5)
+		}
+	}
+}
+
+// With a strategy, that training changes every batch by it, from the stream that the
+// order of the images comes from.
+func TestTrainingAugments(t *testing.T) {
+	for _, strategy := range []string{"flip", "cutout", "dsa"} {
+		p := problemOf("conv", 2)
+		r := start(t, p, strategy, func(s *Settings) { s.NetBatch = 3 })
+		train := p.Data.Train
+		trained := func(change func(x []float32, n int, stream *rng.Rand)) []float32 {
+			theta := slices.Clone(r.theta)
+			data := nn.Data[float32]{N: r.begin.Len(), X: r.images, Targets: r.targets, Augment: change}
+			recipe := nn.Recipe{Epochs: 2, Batch: 3, Rate: 0.01}
+			if err := nn.Train(context.Background(), r.net, theta, data, recipe, r.stream("train"), nil); err != nil {
+				t.Fatal(err)
+			}
+			return theta
+		}
+		for k := range r.updates() {
+			if k%r.outer == 0 {
+				update(t, r)
+				continue
+			}
+			plain := trained(nil)
+			want := trained(func(x []float32, n int, stream *rng.Rand) {
+				augment.Batch(r.strategy, x, n, train.H, train.W, train.C, stream)
+			})
+			update(t, r)
+			if !slices.Equal(r.theta, want) || slices.Equal(want, plain) {
+				t.Errorf("%s, update %d: the network is trained on other images", strategy, k+1)
+			}
 		}
 	}
 }

@@ -107,8 +107,8 @@ func (m *DD) Check() error {
 
 // CheckSizes implements method.SizesChecker.
 func (m *DD) CheckSizes(s method.Sizes) error {
-	if m.Start == "real" && s.Smallest > 0 && s.IPC > s.Smallest {
-		return fmt.Errorf("ipc %d: dd with start = \"real\" needs as many training images of every class, and the smallest class has only %d\nhint: start = \"noise\" needs none", s.IPC, s.Smallest)
+	if err := method.CheckStart("dd", m.Start, s); err != nil {
+		return err
 	}
 	if _, err := nn.ShapedNet[float32](m.shape(s.Model), s.H, s.W, s.C, s.Classes); err != nil {
 		return fmt.Errorf("dd: %w", err)

@@ -91,8 +91,8 @@ func (m *KIP) CheckSizes(s method.Sizes) error {
 	if err := teacher.CheckLoss(convex.SquaredLoss, s.Classes); err != nil {
 		return fmt.Errorf("kip: %w", err)
 	}
-	if m.Start == "real" && s.Smallest > 0 && s.IPC > s.Smallest {
-		return fmt.Errorf("ipc %d: kip with start = \"real\" needs as many training images of every class, and the smallest class has only %d\nhint: start = \"noise\" needs none", s.IPC, s.Smallest)
+	if err := method.CheckStart("kip", m.Start, s); err != nil {
+		return err
 	}
 	if n := s.IPC * s.Classes; m.Labels == "solved" && s.Train > 0 && n > s.Train {
 		return fmt.Errorf("ipc %d: kip: labels of %d images cannot be solved from %d real ones\nhint: lower ipc, or use labels = \"learned\"", s.IPC, n, s.Train)

@@ -473,13 +473,13 @@ func readonly(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.MkdirAll(ts.MkAbs(args[0]), 0o555))
 }
 
-// tamper DIR changes an accuracy in a record.
+// tamper DIR OLD NEW changes the first result of a folder of records.
 func tamper(ts *testscript.TestScript, _ bool, args []string) {
 	found, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "runs", "*", "*", "result.json"))
 	ts.Check(err)
 	b, err := os.ReadFile(found[0])
 	ts.Check(err)
-	ts.Check(os.WriteFile(found[0], bytes.Replace(b, []byte(`"test_acc": 0.`), []byte(`"test_acc": 0.0`), 1), 0o666))
+	ts.Check(os.WriteFile(found[0], bytes.Replace(b, []byte(args[1]), []byte(args[2]), 1), 0o666))
 }
 
 // copyset DIR FILE copies a distilled set out of the records.

@@ -24,16 +24,21 @@ import (
 // the results byte for byte.
 func (f *flags) verifyRecords(ctx context.Context, out io.Writer, p *engine.Plan, s *store.Store, board *progress.Board) error {
 	var done []*engine.Run
+	differ := 0
 	for _, r := range p.Runs {
 		if s.Has(r.Key) {
 			done = append(done, r)
+		} else if err := s.Damaged(r.Key); err != nil {
+			fmt.Fprintf(out, "%s: DAMAGED: %s\n", r.Name(), strings.ReplaceAll(err.Error(), "\n", "; "))
+			differ++
 		}
 	}
-	if len(done) == 0 {
+	if len(done)+differ == 0 {
 		return usageError(errors.New("-verify: none of the selected runs has a record\nhint: run the experiment first"))
 	}
 	// Spread over the plan, so that few runs see many methods.
 	n := min(f.verify, len(done))
+	all := n + differ
 	again := &engine.Plan{Specs: p.Specs}
 	for i := range n {
 		again.Runs = append(again.Runs, done[i*len(done)/n])
@@ -49,7 +54,6 @@ func (f *flags) verifyRecords(ctx context.Context, out io.Writer, p *engine.Plan
 	if err != nil {
 		return err
 	}
-	differ := 0
 	for _, r := range again.Runs {
 		verdict := "same bytes"
 		if err := verifyFiles(s, r.Key); err != nil {
@@ -64,7 +68,7 @@ func (f *flags) verifyRecords(ctx context.Context, out io.Writer, p *engine.Plan
 		}
 		fmt.Fprintf(out, "%s: %s\n", r.Name(), verdict)
 	}
-	fmt.Fprintf(out, "%d of %d records verified\n", n-differ, n)
+	fmt.Fprintf(out, "%d of %d records verified\n", all-differ, all)
 	if differ > 0 || outcome.Failed > 0 {
 		return coded{errors.New("records could not be verified"), exitCheck}
 	}

@@ -131,15 +131,10 @@ func (n *Network) Score(ctx context.Context, t method.Trial, observe func(method
 	each := n.Epochs * batches
 	theta := make([]float32, net.Params())
 	for len(s.Errors) < count {
-		if err := n.train(ctx, net, theta, data, &s, t, observe, each, count); err != nil {
+		wrong, err := n.next(ctx, net, theta, data, &s, t, observe, each, count)
+		if err != nil {
 			return nil, err
 		}
-		for _, v := range theta {
-			if v-v != 0 {
-				return nil, errors.New("network: training diverged, weights are not finite\nhint: [eval.network] rate is too large for these networks")
-			}
-		}
-		wrong := net.NewPass().Errors(theta, t.Test.X, t.Test.Labels)
 		s.Errors, s.Training = append(s.Errors, int64(wrong)), nil
 	}
 	var total int64
@@ -154,17 +149,18 @@ func (n *Network) Score(ctx context.Context, t method.Trial, observe func(method
 	}, nil
 }
 
-// train trains the next network, or goes on with the one that s holds.
-func (n *Network) train(ctx context.Context, net *nn.Net[float32], theta []float32, data nn.Data[float32], s *state, t method.Trial, observe func(method.Step), each, count int) error {
+// next trains the next network, or goes on with the one that s holds, and returns its
+// errors. Stopped while these are counted, it keeps the training, which is over.
+func (n *Network) next(ctx context.Context, net *nn.Net[float32], theta []float32, data nn.Data[float32], s *state, t method.Trial, observe func(method.Step), each, count int) (wrong int, err error) {
 	which := strconv.Itoa(len(s.Errors))
 	net.InitUniform(theta, rng.Stream(t.Seed, "eval", "network", which, "init"))
 	training, err := nn.NewTraining(net, theta, data, n.recipe(), rng.Stream(t.Seed, "eval", "network", which, "order"))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if s.Training != nil {
 		if err := training.UnmarshalBinary(s.Training); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	checkpoint := func() ([]byte, error) {
@@ -196,16 +192,24 @@ func (n *Network) train(ctx context.Context, net *nn.Net[float32], theta []float
 		})
 	})
 	if diverged != nil {
-		return diverged
+		return 0, diverged
+	}
+	if err == nil {
+		for _, v := range theta {
+			if v-v != 0 {
+				return 0, errors.New("network: training diverged, weights are not finite\nhint: [eval.network] rate is too large for these networks")
+			}
+		}
+		wrong, err = countErrors(ctx, net.NewPass(), theta, t.Test)
 	}
 	if err != nil && ctx.Err() != nil {
 		b, saving := checkpoint()
 		if saving != nil {
-			return saving
+			return 0, saving
 		}
-		return &method.Interrupted{Checkpoint: b, Cause: context.Cause(ctx)}
+		return 0, &method.Interrupted{Checkpoint: b, Cause: context.Cause(ctx)}
 	}
-	return err
+	return wrong, err
 }
 
 // trainingData returns the set with its labels as distributions over the classes.

@@ -209,6 +209,62 @@ func checkSameBits(t *testing.T, name string) {
 	t.Error("it does not end")
 }
 
+// countdown is a context that ends when it was asked so many times.
+type countdown struct {
+	context.Context
+	left int
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Stopped while errors are counted, a scoring goes on with counting: no network is
+// trained twice. The training itself does not ask this context.
+func TestInterruptedInCounting(t *testing.T) {
+	n, tr := quick(), trial("fc")
+	tr.Test.Labels = slices.Clone(tr.Test.Labels)
+	tr.Test.Labels[0] = 1 - tr.Test.Labels[0] // an error at least
+	once := score(t, n, tr).Counts["test_errors"]
+	tr.Test.X = slices.Repeat(tr.Test.X, 50) // 600 images: three looks at the context
+	tr.Test.Labels = slices.Repeat(tr.Test.Labels, 50)
+	const each = 30
+	var all []int
+	want, err := n.Score(context.Background(), tr, func(s method.Step) { all = append(all, s.Update) })
+	if err != nil || len(all) != 2*each {
+		t.Fatal(len(all), err)
+	}
+	for i, e := range want.Counts["test_errors"] {
+		if e != 50*once[i] || e == 0 {
+			t.Errorf("network %d: %d errors, and %d of a fiftieth of the images", i, e, once[i])
+		}
+	}
+	for k := range 6 {
+		var steps []int
+		see := func(s method.Step) { steps = append(steps, s.Update) }
+		_, err := n.Score(&countdown{context.Background(), k}, tr, see)
+		var stopped *method.Interrupted
+		if !errors.As(err, &stopped) {
+			t.Fatalf("stopped at look %d: %v", k+1, err)
+		}
+		if len(steps) != each*(1+k/3) {
+			t.Errorf("stopped at look %d, after %d steps", k+1, len(steps))
+		}
+		again := tr
+		again.Resume = stopped.Checkpoint
+		got, err := n.Score(context.Background(), again, see)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("stopped at look %d: %v, %v, want %v", k+1, got, err, want)
+		}
+		if !slices.Equal(steps, all) {
+			t.Errorf("stopped at look %d: steps %v", k+1, steps)
+		}
+	}
+}
+
 func TestLabels(t *testing.T) {
 	for _, c := range []struct {
 		kind   method.LabelKind

@@ -30,6 +30,15 @@ func Choose(p Problem, stream *rng.Rand) (*Distilled, error) {
 	return d, nil
 }
 
+// CheckStart tells why the named method, which begins with images that Choose chooses
+// if start is "real", cannot be run on data of such sizes, if so.
+func CheckStart(name, start string, s Sizes) error {
+	if start == "real" && s.Smallest > 0 && s.IPC > s.Smallest {
+		return fmt.Errorf("ipc %d: %s with start = \"real\" needs as many training images of every class, and the smallest class has only %d\nhint: start = \"noise\" needs none", s.IPC, name, s.Smallest)
+	}
+	return nil
+}
+
 // Noise returns IPC images of standard normal values, in the units networks see, for
 // every class with hard labels: the other usual start. Images stand class by class.
 func Noise(p Problem, stream *rng.Rand) *Distilled {

@@ -62,6 +62,23 @@ func TestNoise(t *testing.T) {
 	}
 }
 
+// Only real images can be too few.
+func TestCheckStart(t *testing.T) {
+	for _, c := range []struct {
+		start         string
+		ipc, smallest int
+		ok            bool
+	}{{"real", 6, 6, true}, {"real", 7, 6, false}, {"real", 7, 0, true}, {"noise", 7, 6, true}} {
+		err := CheckStart("dd", c.start, Sizes{IPC: c.ipc, Smallest: c.smallest})
+		if c.ok != (err == nil) {
+			t.Errorf("%+v: %v", c, err)
+		}
+		if !c.ok && !strings.Contains(err.Error(), "ipc 7: dd with start = \"real\" needs as many training images of every class, and the smallest class has only 6\nhint: start = \"noise\"") {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
 func TestShared(t *testing.T) {
 	var s Shared
 	var calls atomic.Int32
