@@ -175,12 +175,21 @@ func (w *writer) sheet(s *sheet, source string) {
 	w.put("tables/"+s.name+".html", s.document())
 }
 
-// figureLatex is a figure's float. The folder of its PDF is \dgkipfigures, which
-// a document may define otherwise.
+// figureLatex is a figure's float: as large as it was drawn, or as wide as the text
+// if that is less. The folder of its PDF is \dgkipfigures, which a document may define
+// otherwise.
 func figureLatex(v shown, source string) []byte {
-	return fmt.Appendf(nil, "%% Written from the records of %s; changes will be lost.\n\\providecommand{\\dgkipfigures}{figures/}%%\n"+
-		"\\begin{figure*}[tp]\n\\centering\n\\includegraphics[width=\\ifdim\\linewidth<\\textwidth\\linewidth\\else\\textwidth\\fi,height=0.8\\textheight,keepaspectratio]{\\dgkipfigures %s.pdf}\n\\caption{%s}\n\\label{fig:%s}\n\\end{figure*}\n",
-		latexComment(source), v.name, latexText(v.caption), latexLabel(v.name))
+	return fmt.Appendf(nil, `%% Written from the records of %[1]s; changes will be lost.
+\providecommand{\dgkipfigures}{figures/}%%
+\begin{figure*}[tp]
+\centering
+\sbox0{\includegraphics{\dgkipfigures %[2]s.pdf}}%%
+\ifdim\wd0>\linewidth\wd0=\linewidth\fi\ifdim\wd0>\textwidth\wd0=\textwidth\fi
+\includegraphics[width=\wd0,height=0.8\textheight,keepaspectratio]{\dgkipfigures %[2]s.pdf}
+\caption{%[3]s}
+\label{fig:%[4]s}
+\end{figure*}
+`, latexComment(source), v.name, latexText(v.caption), latexLabel(v.name))
 }
 
 // put writes a file unless it has the content already.
