@@ -3,6 +3,7 @@ package dgkip
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -284,6 +285,13 @@ func TestSettingsThatCannotBe(t *testing.T) {
 		err, ok := m.Check().(*method.BadSetting)
 		if !ok || err.Key != want {
 			t.Errorf("%s: got %v", want, m.Check())
+		}
+	}
+	for start, want := range map[float64][]float64{0: {0, 0}, 1: {-1, 1}, 0.5: {-0.5, 0.5}} {
+		l := learning("scaled")
+		l.LabelStart = start
+		if got := l.first([]int{0, 1}).Data; !slices.Equal(got, want) {
+			t.Errorf("label_start %v: gains begin at %v, want %v", start, got, want)
 		}
 	}
 	if err := (&Softmax{learning("scaled")}).Check(); err == nil || !strings.Contains(err.Error(), "scaled") {

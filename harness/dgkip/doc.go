@@ -16,8 +16,8 @@
 // optimiser would remember those gradients for thousands of steps.
 //
 // Labels are learned in the unit lambda_S |Theta_O|. A gain y acts through
-// alpha y/lambda_S, so that those of a good set are thousands of times less than
-// one, and steps that suit the images overshoot in y to the end. With small gains
+// alpha y/lambda_S, so that those of a good set are hundreds of times less than
+// one: from one they come back slowly, whatever the images do. With small gains
 // the hinge's alpha is that of m = 0, sigma(1/T), and leaves 1/(1+e^(1/T)) of every
 // image in the gap: T has to be well below one.
 //

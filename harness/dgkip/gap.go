@@ -16,11 +16,15 @@ type Learning struct {
 	Objective string  `toml:"objective" enum:"gap,log-gap"`
 	Labels    string  `toml:"labels" enum:"gain,scaled,target,fixed"` // what is learned of them
 	LabelRate float64 `toml:"label_rate" min:"0"`
-	Alpha     string  `toml:"alpha" enum:"through,detached"` // whether gradients pass through alpha
+
+	// LabelStart is what scaled gains start from, with the sign of the class. At 0
+	// the first update decides what class an image is of.
+	LabelStart float64 `toml:"label_start,omitzero" min:"0"`
+	Alpha      string  `toml:"alpha" enum:"through,detached"` // whether gradients pass through alpha
 }
 
 func learning(labels string) Learning {
-	l := Learning{Loop: defaults(600), Objective: "log-gap", Labels: labels, LabelRate: 0.01, Alpha: "through"}
+	l := Learning{Loop: defaults(600), Objective: "log-gap", Labels: labels, LabelRate: 0.01, LabelStart: 1, Alpha: "through"}
 	l.Schedule = "cosine" // steps of one size keep the model's offset swinging, and with it the accuracy
 	return l
 }
@@ -58,7 +62,7 @@ var deviations = []string{
 	"the gradient is divided by the gap unless objective = \"gap\"",
 	"lambda is 1e-6 for each image, of the real data and of the set alike",
 	"images start at real ones of their class, or as noise",
-	"labels are learned in units of lambda_S |Theta_O|, from nothing on, unless labels = \"gain\"",
+	"labels are learned in units of lambda_S |Theta_O|, and begin at label_start of them, unless labels = \"gain\"",
 	"the rates fall like a cosine unless schedule = \"\"",
 	"the hinge's alpha has a temperature of 0.05; 1 is the published one",
 }
@@ -73,7 +77,7 @@ func init() {
 func (*LR) Info() method.Info {
 	return method.Info{
 		Name: "dgkip-lr", Title: "DGKIP-LR", Version: 1, Protocol: "features", Citation: citation, Deviations: deviations,
-		About: "duality gap of logistic regression, as published",
+		About: "duality gap of logistic regression, the published method",
 	}
 }
 
@@ -81,7 +85,7 @@ func (*LR) Info() method.Info {
 func (*SVM) Info() method.Info {
 	return method.Info{
 		Name: "dgkip-svm", Title: "DGKIP-SVM", Version: 1, Protocol: "features", Citation: citation, Deviations: deviations,
-		About: "duality gap of the support vector machine, as published",
+		About: "duality gap of the support vector machine, the published method",
 	}
 }
 
@@ -141,12 +145,19 @@ func (l Learning) margin(ctx context.Context, p method.Problem, name string, los
 	return r.distill(ctx, observe)
 }
 
-// first returns what learning starts from: gains -1 and +1, or nothing in units.
+// first returns what learning starts from: gains -1 and +1, these in units, or no
+// change of targets.
 func (l Learning) first(of []int) tensor.Mat[float64] {
-	if l.Labels == "target" || l.Labels == "scaled" {
+	if l.Labels == "target" {
 		return tensor.NewMat[float64](len(of), 1)
 	}
-	return teacher.Signs(of, 2)
+	y := teacher.Signs(of, 2)
+	if l.Labels == "scaled" {
+		for i := range y.Data {
+			y.Data[i] *= l.LabelStart
+		}
+	}
+	return y
 }
 
 // hard returns the targets 0 and 1 of two classes, [n, 1].

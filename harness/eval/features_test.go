@@ -66,6 +66,29 @@ func TestFeaturesScores(t *testing.T) {
 	}
 }
 
+// A set whose labels another loss cannot be solved with keeps its own score.
+func TestTransferThatFails(t *testing.T) {
+	trial := featureTrial(t)
+	d := trial.Set
+	d.Kind, d.Loss, d.Labels = method.Gain, "hinge", nil
+	gains := rng.Stream(20, "gains")
+	for range d.Len() { // over more orders of magnitude than logistic regression can be solved for
+		size, sign := math.Exp(12*gains.Normal64()), gains.Normal64()
+		d.Labels = append(d.Labels, float32(math.Copysign(size, sign)))
+	}
+	s := scoreIn(t, features(), trial)
+	if _, ok := s.Metrics["test_acc"]; !ok {
+		t.Error("no score of its own")
+	}
+	notes := strings.Join(s.Notes, "\n")
+	if _, ok := s.Metrics["transfer.logistic.test_acc"]; ok || !strings.Contains(notes, "no transfer to the logistic loss: ") {
+		t.Errorf("logistic regression was solved, so nothing was tested: %q", notes)
+	}
+	if _, ok := s.Metrics["transfer.squared.test_acc"]; !ok {
+		t.Errorf("the other loss is not scored: %q", notes)
+	}
+}
+
 // What is proved of the test error must hold for the error that is measured.
 func TestIntervalsHold(t *testing.T) {
 	for _, metric := range []string{"", "ls"} {

@@ -120,7 +120,7 @@ func (t *tally) near(margin float64, where, what string) {
 }
 
 // most bounds the parts that evidence spells out.
-const most = 6
+const most = 15
 
 func (t *tally) verdict() (Verdict, string) {
 	all := t.holds + t.fails + t.open
