@@ -20,6 +20,7 @@ type scale struct {
 	log        bool
 	categories []string // in place of numbers 0, 1, ...
 	zero       bool     // begins at 0
+	own        bool     // every panel has its own range
 }
 
 // panel is one system of axes, or one picture.

@@ -236,7 +236,7 @@ func (b *figureBuilder) curves() bool {
 	if x == "" {
 		x = "update"
 	}
-	b.c.x = scale{label: axisLabel(x), log: b.f.LogX}
+	b.c.x = scale{label: axisLabel(x), log: b.f.LogX, own: b.xAxis == ""}
 	if b.xAxis != "" {
 		b.c.x.label = axisLabel(b.xAxis)
 		if b.xAxis != "ipc" {

@@ -22,8 +22,9 @@ func (e *extent) add(x ...float64) {
 
 func (e extent) empty() bool { return e.min > e.max }
 
-// rangeX is the range of a panel's horizontal axis. All panels share it.
-func (c *chart) rangeX(*panel) rangeOf {
+// rangeX is the range of a panel's horizontal axis. All panels share it, unless each
+// has its own: processes end where they end. A panel without curves has that of all.
+func (c *chart) rangeX(own *panel) rangeOf {
 	if n := len(c.x.categories); n > 0 {
 		r := rangeOf{min: -0.5, max: float64(n) - 0.5}
 		for i, name := range c.x.categories {
@@ -32,11 +33,19 @@ func (c *chart) rangeX(*panel) rangeOf {
 		return r
 	}
 	e := newExtent()
-	for i := range c.panels {
-		for _, v := range c.panels[i].curves {
+	of := func(p *panel) {
+		for _, v := range p.curves {
 			for _, q := range v.points {
 				e.add(q.x)
 			}
+		}
+	}
+	if c.x.own {
+		of(own)
+	}
+	for i := range c.panels {
+		if !c.x.own || len(own.curves) == 0 {
+			of(&c.panels[i])
 		}
 	}
 	lines := true
