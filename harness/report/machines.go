@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"dgkip/harness/store"
 )
 
 // machines are those that the times of a table were taken on. Times from several,
@@ -13,6 +15,7 @@ type machines struct {
 	hosts  []string
 	shared bool
 	mixed  bool // some run went from one host to another
+	partly bool // some run had less than half of the processor
 }
 
 func machinesOf(cells []*CellRuns) machines {
@@ -25,6 +28,7 @@ func machinesOf(cells []*CellRuns) machines {
 			}
 			m.shared = m.shared || p.Timing.Shared
 			m.mixed = m.mixed || p.Timing.Hosts > 1
+			m.partly = m.partly || partOf(p)
 			for _, k := range kindsOf(r) {
 				if !slices.Contains(m.kinds, k) {
 					m.kinds = append(m.kinds, k)
@@ -58,7 +62,22 @@ func kindsOf(r Run) []string {
 	return kinds
 }
 
-const sharedMark, mixedMark = "*", "‡"
+const sharedMark, mixedMark, partlyMark = "*", "‡", "§"
+
+// partOf tells whether a run had less than half of the processor time that its threads
+// could have had: other programs took the rest, or it found too little to do at once.
+// With -jobs above 1 the processor time is not the run's own, and the time is marked
+// for that.
+func partOf(p store.Provenance) bool {
+	if p.Shared || p.Timing.Shared {
+		return false
+	}
+	var most float64
+	for _, s := range p.Sessions {
+		most += s.Seconds * float64(s.Threads)
+	}
+	return most > 0 && p.CPU < most/2
+}
 
 // marks flags the time of a cell.
 func (m machines) marks(c *CellRuns) string {
@@ -83,6 +102,9 @@ func (m machines) marks(c *CellRuns) string {
 		}
 		if t.Hosts > 1 {
 			add(mixedMark)
+		}
+		if partOf(r.Record.Provenance) {
+			add(partlyMark)
 		}
 	}
 	return marks
@@ -111,6 +133,9 @@ func (m machines) notes() []string {
 	}
 	if m.mixed {
 		notes = append(notes, mixedMark+" timed on more than one host.")
+	}
+	if m.partly {
+		notes = append(notes, partlyMark+" the run had less than half of the processor's time: others were busy beside it, and its time does not compare.")
 	}
 	return notes
 }

@@ -191,6 +191,9 @@ func TestTimesAreFlagged(t *testing.T) {
 	for i, c := range s.Cells {
 		d := recordOf(c, c.Identity(dataOf(c.Dataset), 0), 0)
 		d.Provenance.Timing.Shared = i == 1
+		if i == 0 {
+			d.Provenance.CPU = 60
+		}
 		if i == 2 {
 			d.Provenance.Timing.Hosts = 2
 			d.Provenance.Sessions[0].Host.CPU = "Another CPU"
@@ -208,11 +211,11 @@ func TestTimesAreFlagged(t *testing.T) {
 	for _, e := range table.rows[1].cells {
 		got = append(got, e.marks)
 	}
-	if want := []string{"a", "a*", "b‡"}; !slices.Equal(got, want) {
+	if want := []string{"a§", "a*", "b‡"}; !slices.Equal(got, want) {
 		t.Errorf("marks %v, want %v", got, want)
 	}
 	notes := strings.Join(table.notes, "\n")
-	for _, want := range []string{"a Some CPU, avx2, 2 threads; b Another CPU", "-jobs above 1", "more than one host"} {
+	for _, want := range []string{"a Some CPU, avx2, 2 threads; b Another CPU", "-jobs above 1", "more than one host", "§ the run had less than half"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("notes lack %q:\n%s", want, notes)
 		}
