@@ -70,7 +70,7 @@ func metricOr(name string) string {
 func (r *Results) Compare() []Beside {
 	var metrics []string
 	for _, p := range r.Spec.Published {
-		if m := metricOr(p.Metric); !slices.Contains(metrics, m) {
+		if m := metricOr(p.Metric); !p.OnlyClaims && !slices.Contains(metrics, m) {
 			metrics = append(metrics, m)
 		}
 	}
@@ -78,7 +78,7 @@ func (r *Results) Compare() []Beside {
 	for _, m := range metrics {
 		for _, c := range r.Cells {
 			n, p, ok := r.publishedOf(c.Cell, m)
-			if !ok {
+			if !ok || p.OnlyClaims {
 				continue
 			}
 			b := Beside{Cell: c.Cell, Source: p.Source, Metric: m, Published: n, Allowed: math.NaN()}

@@ -164,6 +164,17 @@ func TestForgottenAxis(t *testing.T) {
 	}
 }
 
+// Numbers for claims alone are there for these, and not set beside ours.
+func TestOnlyClaims(t *testing.T) {
+	for only, want := range map[string]int{"false": 1, "true": 0} {
+		text := small + "[[published]]\nsource = \"A\"\nwhen = { dataset = \"mnist\" }\nvalues = { slow = 90 }\nonly_claims = " + only + "\n"
+		r := made(t, text, map[string][]float64{"slow": {0.9}})
+		if _, _, ok := r.publishedOf(r.Cells[0].Cell, "test_acc"); !ok || len(r.Compare()) != want {
+			t.Errorf("only_claims = %s: there %v, %d beside ours", only, ok, len(r.Compare()))
+		}
+	}
+}
+
 // Columns with a control are compared with it, however others rank.
 func TestAgainstControls(t *testing.T) {
 	text := strings.Replace(small, "[table]", "[table]\nagainst = { fast-lr = \"slow\", fast-ls = \"slow\" }", 1)

@@ -367,6 +367,7 @@ func (r *reader) published() {
 			if p.Tolerance > 0 {
 				q.Tolerance = p.Tolerance
 			}
+			q.OnlyClaims = q.OnlyClaims || p.OnlyClaims
 			r.out.Published = append(r.out.Published, q)
 		}
 		if !found {

@@ -261,6 +261,10 @@ type Published struct {
 	// From takes the entries of another file, and Of only those with this source.
 	From string `toml:"from"`
 	Of   string `toml:"of"`
+
+	// OnlyClaims keeps numbers of another table for the claims that need them: they
+	// are not set beside ours.
+	OnlyClaims bool `toml:"only_claims"`
 }
 
 // Number is a published value, written as a number or as [mean, spread].
