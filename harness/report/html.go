@@ -28,7 +28,7 @@ func (s *sheet) html() []byte {
 
 func (s *sheet) htmlTable(b *bytes.Buffer) {
 	p := func(format string, args ...any) { fmt.Fprintf(b, format, args...) }
-	p("<div class=\"scroll\"><table>\n")
+	p("<div class=\"scroll\"><table%s>\n", s.class())
 	p("<thead>\n")
 	rows := 1
 	if s.groups != nil {
