@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"image"
 	"image/png"
 	"math"
 	"sync"
@@ -62,7 +63,7 @@ func render(p picture, format string) ([]byte, error) {
 	switch format {
 	case "pdf":
 		c := vgpdf.New(w, h)
-		p.paint(draw.New(outlined{c}))
+		p.paint(draw.New(outlined{upright{c}}))
 		if _, err := c.WriteTo(&b); err != nil {
 			return nil, err
 		}
@@ -78,6 +79,22 @@ func render(p picture, format string) ([]byte, error) {
 		return nil, fmt.Errorf("unknown format %q", format)
 	}
 	return b.Bytes(), nil
+}
+
+// upright draws images on a PDF the right way up: its page is mirrored, so that up is
+// up for paths, and vgpdf mirrors images with it.
+type upright struct{ vg.CanvasSizer }
+
+// DrawImage implements vg.Canvas.
+func (c upright) DrawImage(r vg.Rectangle, m image.Image) {
+	b := m.Bounds()
+	mirrored := image.NewRGBA(image.Rect(0, 0, b.Dx(), b.Dy()))
+	for y := range b.Dy() {
+		for x := range b.Dx() {
+			mirrored.Set(x, b.Dy()-1-y, m.At(b.Min.X+x, b.Min.Y+y))
+		}
+	}
+	c.CanvasSizer.DrawImage(r, mirrored)
 }
 
 // raster draws as a PNG.

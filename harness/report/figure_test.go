@@ -8,12 +8,15 @@ import (
 	"image/png"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"golang.org/x/image/font/sfnt"
 	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 )
 
 // Every kind of figure, at a low resolution, against pictures that people have
@@ -212,4 +215,50 @@ func Example_powerLabel() {
 	// 1
 	// 10000
 	// 1e7
+}
+
+// upsideUp is a picture whose upper half is red and whose lower half is blue.
+type upsideUp struct{}
+
+func (upsideUp) size() (w, h vg.Length) { return 72, 72 }
+
+func (upsideUp) paint(dc draw.Canvas) {
+	m := image.NewRGBA(image.Rect(0, 0, 1, 2))
+	m.Set(0, 0, color.RGBA{R: 255, A: 255})
+	m.Set(0, 1, color.RGBA{B: 255, A: 255})
+	dc.DrawImage(dc.Rectangle, m)
+}
+
+// Images stand the right way up in a PDF as they do in a PNG.
+func TestImagesAreUpright(t *testing.T) {
+	pdftoppm, err := exec.LookPath("pdftoppm")
+	if err != nil {
+		t.Skip("SKIPPED: pdftoppm is not installed")
+	}
+	pdf, err := render(upsideUp{}, "pdf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(pdftoppm, "-png", "-r", "72", "-")
+	cmd.Stdin = bytes.NewReader(pdf)
+	drawn, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	direct, err := render(upsideUp{}, "png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, b := range map[string][]byte{"pdf": drawn, "png": direct} {
+		m, err := png.Decode(bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := m.Bounds().Dy()
+		upper, _, _, _ := m.At(m.Bounds().Dx()/2, h/8).RGBA()
+		_, _, lower, _ := m.At(m.Bounds().Dx()/2, h-h/8).RGBA()
+		if upper>>8 < 200 || lower>>8 < 200 {
+			t.Errorf("%s: red above is %d, blue below %d", name, upper>>8, lower>>8)
+		}
+	}
 }
