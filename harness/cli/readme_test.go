@@ -155,3 +155,57 @@ func TestReadme(t *testing.T) {
 		}
 	}
 }
+
+// headline matches a row of the README's first table: one of the numbers of images
+// a class, and a cell for each column.
+var headline = regexp.MustCompile(`(?m)^\|([^|\n]*)\| (\d+) \|([^|\n]*)\|([^|\n]*)\|([^|\n]*)\|([^|\n]*)\|([^|\n]*)\|$`)
+
+// The accuracies at the head of the README are those of the report, which a tool
+// fills in from the records.
+func TestReadmeNumbers(t *testing.T) {
+	repo := filepath.Join("..", "..")
+	readme, err := os.ReadFile(filepath.Join(repo, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	macros, err := os.ReadFile(filepath.Join(repo, "paper", "generated", "macros.tex"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	macro := regexp.MustCompile(`csname dgkip/([^\\]*)\\endcsname\{([0-9.]*)`)
+	values := map[string]string{}
+	for _, m := range macro.FindAllStringSubmatch(string(macros), -1) {
+		values[m[1]] = m[2]
+	}
+	rows := headline.FindAllStringSubmatch(string(readme), -1)
+	if len(rows) != 6 {
+		t.Fatalf("found %d rows of numbers, want 6", len(rows))
+	}
+	aside := regexp.MustCompile(`^(.*) \((.*) by predictions\)$`)
+	for i, row := range rows {
+		table := []string{"table1", "table2"}[i/3]
+		check := func(column, got string) {
+			t.Helper()
+			name := table + "/cifar-10/" + row[2] + "/" + column
+			want, ok := values[name]
+			if want == "" {
+				want = "-"
+			}
+			if !ok || got != want {
+				t.Errorf("%s is %s in the README and %s in the report", name, got, want)
+			}
+		}
+		for j, column := range []string{"best-published", "dgkip-lr/acc", "dgkip-svm/acc", "dgkip-ls/acc"} {
+			got := strings.TrimSpace(row[3+j])
+			if m := aside.FindStringSubmatch(got); m != nil {
+				check("dgkip-ls-pred/acc", m[2])
+				got = m[1]
+			}
+			check(column, got)
+		}
+		if whole := strings.TrimSpace(row[7]); whole != "" {
+			row[2] = "10" // as the report has it
+			check("whole/acc", whole)
+		}
+	}
+}

@@ -114,7 +114,11 @@ func (r *Results) farthest(all []Beside) []string {
 			beyond = append(beyond, b)
 		}
 	}
-	excess := func(b Beside) float64 { return math.Abs(b.Difference()) / b.Allowed }
+	// In parts of the number itself, for there may be several units; not of what is
+	// allowed, by which a tenth of a point would outdo forty.
+	excess := func(b Beside) float64 {
+		return (math.Abs(b.Difference()) - b.Allowed) / math.Abs(b.Published.Mean)
+	}
 	slices.SortStableFunc(beyond, func(x, y Beside) int {
 		switch a, b := excess(x), excess(y); {
 		case a > b:

@@ -40,6 +40,7 @@ type tableBuilder struct {
 	partial  bool         // some value lacks seeds that failed
 	excluded map[int]bool // reasons in use
 	builtIn  bool
+	ahead    bool // some mark stands in a row in which others have no run
 }
 
 // defaultTable is the table of an experiment that does not describe one.
@@ -231,17 +232,19 @@ func (b *tableBuilder) fill() {
 				}
 				r.heads = append(r.heads, head{text: name})
 			}
-			means := make([]*float64, len(b.columns))
+			means, missing := make([]*float64, len(b.columns)), false
 			for i, cs := range b.columns {
 				e, mean := b.entry(b.at(rs, cs), rs, cs, b.in(l, cs))
 				r.cells = append(r.cells, e)
 				if !b.unmarked(cs) {
 					means[i] = mean
+					missing = missing || e.state == notRun
 				}
 			}
 			for i, place := range places(means, l.lower) {
 				if place == 1 && slices.Contains(b.t.Mark, "best") || place == 2 && slices.Contains(b.t.Mark, "second") {
 					r.cells[i].place = place
+					b.ahead = b.ahead || missing
 				}
 			}
 			b.out.rows = append(b.out.rows, r)
@@ -403,7 +406,11 @@ func (b *tableBuilder) explain() {
 
 	note := func(format string, args ...any) { b.out.notes = append(b.out.notes, fmt.Sprintf(format, args...)) }
 	if b.out.has(func(e entry) bool { return e.state == notRun }) {
-		note("%s not run.", notRunText)
+		also := ""
+		if b.ahead {
+			also = ", and marks are among the others"
+		}
+		note("%s not run%s.", notRunText, also)
 	}
 	if b.out.has(func(e entry) bool { return e.state == failed }) {
 		note("%s: every run that was made ended without a result.", failedText)

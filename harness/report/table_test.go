@@ -137,6 +137,9 @@ func TestSpreadInWords(t *testing.T) {
 			t.Errorf("caption %q lacks %q", got, want)
 		}
 	}
+	if n := made(t, small, one).table().notes; !slices.Contains(n, "– not run, and marks are among the others.") {
+		t.Errorf("notes %q do not say what marks are among", n)
+	}
 	r := made(t, small, one)
 	if e := r.table().rows[0].cells[0]; e.spread != "" || e.plain() != "90.00" {
 		t.Errorf("one seed has a spread: %+v", e)
