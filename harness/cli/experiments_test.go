@@ -2,6 +2,7 @@ package cli
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"dgkip/harness/data"
@@ -19,6 +20,60 @@ func TestExperiments(t *testing.T) {
 		for _, profile := range spec.Profiles() {
 			if _, err := spec.ReadFile(filepath.Join(dir, name+".toml"), spec.Options{Profile: profile, Datasets: data.Names()}); err != nil {
 				t.Errorf("%s, profile %s:\n%v", name, profile, err)
+			}
+		}
+	}
+}
+
+// What is said to be made of a table's runs is: with the table's records nothing has
+// to be computed for it.
+func TestSharedRuns(t *testing.T) {
+	runs := func(name, profile string, but ...string) map[string]string {
+		s, err := spec.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), spec.Options{Profile: profile, Datasets: data.Names()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := map[string]string{}
+		for _, c := range s.Cells {
+			for _, part := range but {
+				if strings.Contains(c.Column, part) {
+					c = nil
+					break
+				}
+			}
+			if c != nil {
+				id := c.Identity(spec.DatasetIdentity{Name: c.Dataset}, s.Seeds[0])
+				out[string(spec.Canonical(id))] = c.Dataset + " " + c.Column
+			}
+		}
+		return out
+	}
+	for _, profile := range []string{"desk", "paper"} {
+		table1, table2 := runs("table1", profile), runs("table2", profile)
+		for _, c := range []struct {
+			name  string
+			own   []string // columns that are no table's
+			table map[string]string
+		}{
+			{"table3", nil, table1},
+			{"figure2", nil, table1},
+			{"images", nil, table1},
+			{"convergence", []string{"-gain", "-gap"}, table2},
+		} {
+			for id, what := range runs(c.name, profile, c.own...) {
+				if _, ok := c.table[id]; !ok {
+					t.Errorf("%s, profile %s: %s is not a run of the table", c.name, profile, what)
+				}
+			}
+		}
+		for _, c := range []struct {
+			name string
+			own  []string
+		}{{"seeds", nil}, {"starts", []string{"-noise", "-real"}}} {
+			for id, what := range runs(c.name, profile, c.own...) {
+				if table1[id] == "" && table2[id] == "" {
+					t.Errorf("%s, profile %s: %s is not a run of either table", c.name, profile, what)
+				}
 			}
 		}
 	}

@@ -122,6 +122,9 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 	if !slices.Contains(spec.Profiles(), f.profile) {
 		return usageError(fmt.Errorf("unknown profile %q\nhint: %s", f.profile, nearest.Hint(f.profile, spec.Profiles())))
 	}
+	if f.paper && f.profile == "smoke" {
+		return usageError(errors.New("-paper: the report is about real data, which profile smoke has none of\nhint: leave -profile smoke away; without records the report is written all the same"))
+	}
 	for name, n := range map[string]int{"seeds": f.seeds, "verify": f.verify, "jobs": f.jobs, "threads": f.threads} {
 		if given[name] && n < 1 {
 			return usageError(fmt.Errorf("-%s %d: must be at least 1", name, n))

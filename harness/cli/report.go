@@ -70,10 +70,11 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 // reportOptions are those of every report: what is known of datasets without
 // opening them.
 func (f *flags) reportOptions() report.Options {
-	o := report.Options{Datasets: map[string]store.Dataset{}}
+	o := report.Options{Datasets: map[string]store.Dataset{}, Classes: map[string][]string{}}
 	for _, name := range data.Names() {
 		if info, err := data.Describe(name); err == nil {
 			o.Datasets[name] = store.Dataset{Title: titles[name], BuiltIn: info.BuiltIn}
+			o.Classes[name] = info.Classes
 		}
 	}
 	return o

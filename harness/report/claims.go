@@ -35,8 +35,19 @@ func (n numbers) of(c *CellRuns, metric string) (float64, bool) {
 		}
 		return v.Mean / scaleOf(metric, p.Scale), true
 	}
+	// Some of the planned seeds are not the mean over all of them.
+	if len(c.done()) < len(c.Runs) {
+		return 0, false
+	}
 	s, ok := c.summary(metric)
 	return s.Mean, ok
+}
+
+// timed are the machines that the times were taken on which a claim is about.
+func timed(c spec.Claim, cells []*CellRuns) machines {
+	return machinesOf(slices.DeleteFunc(slices.Clone(cells), func(x *CellRuns) bool {
+		return !slices.Contains(c.Columns, x.Cell.Column) && !slices.Contains(c.Against, x.Cell.Column)
+	}))
 }
 
 // any tells whether any of the cells has the metric.
@@ -65,6 +76,11 @@ func (r *Results) judge(c spec.Claim, n numbers) (Verdict, string) {
 		return Open, "no cell of the report is meant"
 	}
 	metric := metricOr(c.Metric)
+	if isTime(metric) && !n.published {
+		if why := timed(c, cells).incomparable(); why != "" {
+			return Open, why
+		}
+	}
 	var t tally
 	switch c.Kind {
 	case "rank":
@@ -91,6 +107,7 @@ type tally struct {
 	unit               string
 	holds, fails, open int
 	failures, details  []string
+	all                bool // details are told beside failures
 
 	// closest is the part that holds by the smallest margin.
 	closest string
@@ -139,8 +156,8 @@ func (t *tally) verdict() (Verdict, string) {
 		text += fmt.Sprintf(", %d undecided for want of runs or numbers", t.open)
 	}
 	shown := t.failures
-	if len(shown) == 0 {
-		shown = t.details
+	if len(shown) == 0 || t.all {
+		shown = slices.Concat(t.failures, t.details)
 	}
 	if len(shown) == 0 && t.closest != "" {
 		shown = []string{"closest to failing: " + t.closest}
@@ -266,6 +283,15 @@ func (r *Results) judgeRank(c spec.Claim, metric string, cells []*CellRuns, n nu
 			t.add(Open, m.where, "")
 		default:
 			t.add(Holds, m.where, "")
+			// What would have to be passed for the claim to fail.
+			slices.Sort(others)
+			if !lower {
+				slices.Reverse(others)
+			}
+			if len(others) >= c.Top {
+				next := others[c.Top-1]
+				t.near(math.Abs(*best-next), m.where, what+" before "+show(metric, next))
+			}
 		}
 	}
 }
@@ -317,12 +343,13 @@ func (r *Results) judgeLess(c spec.Claim, metric string, cells []*CellRuns, n nu
 			t.add(Open, m.where, "")
 		default:
 			t.add(Holds, m.where, "")
+			t.near(lowest/highest, m.where, what)
 		}
 	}
 }
 
 func (r *Results) judgeGrowth(c spec.Claim, metric string, cells []*CellRuns, n numbers, t *tally) {
-	t.unit = "series"
+	t.unit, t.all = "series", true
 	points := r.axisValues(c.Axis)
 	for _, m := range r.matchups(cells, c.Axis, "method") {
 		r.judgeSeries(c, metric, points, m, n, t)
@@ -374,44 +401,14 @@ func (r *Results) judgeClose(c spec.Claim, metric string, cells []*CellRuns, n n
 			continue
 		}
 		where := r.placeName(x.Cell)
-		if n.published {
-			a, ok1 := n.of(x, metric)
-			b, ok2 := n.of(x, c.Other)
-			if !ok1 && !ok2 || !r.everPublished(x.Cell.Column, c.Other) {
-				continue
-			}
-			if !ok1 || !ok2 {
-				t.add(Open, where, "")
-				continue
-			}
-			t.closeTo(a, b, c.Tolerance, where, show(metric, a)+" against "+show(c.Other, b))
-			continue
-		}
-		var widest float64
-		var wa, wb float64
-		any, missing := false, len(x.done()) < len(x.Runs)
-		for _, run := range x.done() {
-			a, ok1 := metricOf(run.Record, metric)
-			b, ok2 := metricOf(run.Record, c.Other)
-			if !ok1 || !ok2 {
-				missing = true
-				continue
-			}
-			if !any || math.Abs(a-b) > widest {
-				widest, wa, wb = math.Abs(a-b), a, b
-			}
-			any = true
-		}
-		what := show(metric, wa) + " against " + show(c.Other, wb)
+		a, ok1 := n.of(x, metric)
+		b, ok2 := n.of(x, c.Other)
 		switch {
-		case !any:
-			t.add(Open, where, "")
-		case closeVerdict(wa, wb, c.Tolerance) == Fails:
-			t.add(Fails, where, what)
-		case missing:
+		case n.published && (!ok1 && !ok2 || !r.everPublished(x.Cell.Column, c.Other)):
+		case !ok1 || !ok2:
 			t.add(Open, where, "")
 		default:
-			t.closeTo(wa, wb, c.Tolerance, where, what)
+			t.closeTo(a, b, c.Tolerance, where, show(metric, a)+" against "+show(c.Other, b))
 		}
 	}
 }
@@ -490,7 +487,13 @@ func (r *Results) judgeTraces(c spec.Claim, cells []*CellRuns, t *tally) {
 				continue
 			}
 			what := "rank correlation " + fixed(rho, 2)
-			if c.Kind == "together" && rho >= bound || c.Kind == "opposed" && rho <= -bound {
+			fell := true
+			if c.Falls {
+				from, to := a[0], a[len(a)-1]
+				fell = to < from
+				what += fmt.Sprintf(", %s from %s to %s", metricTitle(c.Metric), significant(from, 3), significant(to, 3))
+			}
+			if fell && (c.Kind == "together" && rho >= bound || c.Kind == "opposed" && rho <= -bound) {
 				t.near(math.Abs(rho), where, what)
 				t.add(Holds, where, "")
 			} else {
@@ -559,6 +562,6 @@ func (r *Results) claimSheet() *sheet {
 			cells: []entry{text(j.Claim.Place), ours, text(j.OursEvidence), published, text(j.PublishedEvidence)}})
 	}
 	s.spans(0)
-	s.caption = r.selected("Claims judged on the means over seeds of our records and on the published numbers. Two quantities of a trace go together when their rank correlation is at least 0.5, and against each other when it is at most -0.5.")
+	s.caption = r.selected("Claims judged on the means over seeds of our records and on the published numbers. Two quantities of a trace go together when their rank correlation is at least 0.5, and against each other when it is at most -0.5; those that are to fall must also end below where they began. Nearly the same is so in both directions." + r.circumstances())
 	return s
 }

@@ -15,8 +15,11 @@ func latexText(s string) string {
 			b.WriteString(t)
 			continue
 		}
-		if unicode.IsControl(r) {
+		switch {
+		case unicode.IsControl(r):
 			r = ' '
+		case r > unicode.MaxLatin1 && !unicode.Is(unicode.Latin, r):
+			r = '?' // a plain LaTeX run would stop there
 		}
 		b.WriteRune(r)
 	}
@@ -32,7 +35,8 @@ var latexRunes = map[rune]string{
 	'–': `--`, '—': `---`, '‘': "`", '’': `'`, '“': "``", '”': `''`, '…': `\ldots{}`, '\u00a0': `~`, '\u202f': `\,`,
 	'†': `\dag{}`, '‡': `\ddag{}`, '§': `\S{}`, 'µ': `$\mu$`,
 	'α': `$\alpha$`, 'β': `$\beta$`, 'γ': `$\gamma$`, 'δ': `$\delta$`, 'ε': `$\varepsilon$`, 'η': `$\eta$`, 'θ': `$\theta$`,
-	'κ': `$\kappa$`, 'λ': `$\lambda$`, 'μ': `$\mu$`, 'ρ': `$\rho$`, 'σ': `$\sigma$`, 'τ': `$\tau$`, 'φ': `$\varphi$`, 'Δ': `$\Delta$`,
+	'ζ': `$\zeta$`, 'ι': `$\iota$`, 'κ': `$\kappa$`, 'λ': `$\lambda$`, 'μ': `$\mu$`, 'ν': `$\nu$`, 'ξ': `$\xi$`, 'π': `$\pi$`, 'ρ': `$\rho$`, 'σ': `$\sigma$`, 'τ': `$\tau$`, 'υ': `$\upsilon$`, 'φ': `$\varphi$`, 'χ': `$\chi$`, 'ψ': `$\psi$`, 'ω': `$\omega$`,
+	'Γ': `$\Gamma$`, 'Δ': `$\Delta$`, 'Θ': `$\Theta$`, 'Λ': `$\Lambda$`, 'Ξ': `$\Xi$`, 'Π': `$\Pi$`, 'Σ': `$\Sigma$`, 'Φ': `$\Phi$`, 'Ψ': `$\Psi$`, 'Ω': `$\Omega$`,
 }
 
 // latexComment makes text fit for a comment.

@@ -57,6 +57,7 @@ type figureBuilder struct {
 	seriesAxes []string
 	xAxis      string // an axis of the grid along x, "" if there is none
 	seeds      int    // in the fullest cell
+	fewest     int    // in the emptiest one that has any
 	notes      []string
 }
 
@@ -175,20 +176,28 @@ func (b *figureBuilder) finish() {
 	case b.seeds == 1:
 		s = append(s, "One seed, so that no spread can be shown.")
 	case b.seeds > 1 && b.f.Kind == "curves" && b.xAxis == "":
-		s = append(s, fmt.Sprintf("Lines are means over %d seeds, bands ± population standard deviation.", b.seeds))
+		s = append(s, fmt.Sprintf("Lines are means over %s seeds, bands ± population standard deviation.", b.seedsText()))
 	case b.seeds > 1:
-		s = append(s, fmt.Sprintf("Means over %d seeds with ± population standard deviation.", b.seeds))
+		s = append(s, fmt.Sprintf("Means over %s seeds with ± population standard deviation.", b.seedsText()))
 	}
-	for _, c := range b.cells {
-		if len(c.done()) > 0 && b.r.dataset(c.Cell.Dataset).BuiltIn {
-			s = append(s, "Data marked built-in is drawn by the program and is not the real set.")
-			break
-		}
+	builtIn := slices.ContainsFunc(b.cells, func(c *CellRuns) bool { return len(c.done()) > 0 && b.r.dataset(c.Cell.Dataset).BuiltIn })
+	b.c.caption = strings.Join(append(s, b.r.ending(builtIn)...), " ")
+}
+
+// seedsText is how many seeds the means are over.
+func (b *figureBuilder) seedsText() string {
+	if b.fewest < b.seeds {
+		return fmt.Sprintf("%d to %d", b.fewest, b.seeds)
 	}
-	if p := b.r.Spec.Profile; p != "" {
-		s = append(s, "Profile: "+p+".")
+	return strconv.Itoa(b.seeds)
+}
+
+// over notes a mean over n seeds.
+func (b *figureBuilder) over(n int) {
+	if n > 0 && (b.fewest == 0 || n < b.fewest) {
+		b.fewest = n
 	}
-	b.c.caption = strings.Join(s, " ")
+	b.seeds = max(b.seeds, n)
 }
 
 // note adds a sentence to the caption, once.
@@ -338,7 +347,7 @@ func (b *figureBuilder) along(cells []*CellRuns, metric string) []point {
 			if number {
 				p.x, _ = strconv.ParseFloat(v, 64)
 			}
-			b.seeds = max(b.seeds, s.N)
+			b.over(s.N)
 			out = append(out, p)
 		}
 	}
@@ -393,7 +402,7 @@ func (b *figureBuilder) trace(c *CellRuns, x, metric string) []point {
 	if len(runs) == 0 {
 		return nil
 	}
-	b.seeds = max(b.seeds, len(runs))
+	b.over(len(runs))
 	var out []point
 	scale := scaleOf(metric, 0)
 	for i, u := range updates {
@@ -489,7 +498,7 @@ func (b *figureBuilder) bars() bool {
 							continue
 						}
 						q := spreadPoint(0, s, scaleOf(name, 0))
-						b.seeds = max(b.seeds, s.N)
+						b.over(s.N)
 						any = true
 						p.bars = append(p.bars, bar{category: float64(i), shift: (at - (n-1)/2) * width, width: width * 0.88, y: q.y, low: q.low, high: q.high, color: col})
 						b.key(key{text: strings.TrimPrefix(sg.title+suffix(len(names) > 1, metricTitle(name)), ", "), color: col, block: true})
@@ -538,7 +547,7 @@ func (b *figureBuilder) scatter() bool {
 				if !ok1 || !ok2 || b.c.x.log && sx.Mean <= 0 {
 					continue
 				}
-				b.seeds = max(b.seeds, sy.N)
+				b.over(sy.N)
 				v.points = append(v.points, spreadPoint(sx.Mean*scaleOf(x, 0), sy, scaleOf(y, 0)))
 			}
 			if len(v.points) == 0 {

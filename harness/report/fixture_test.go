@@ -176,7 +176,7 @@ kind = "less"
 metric = "seconds_per_update"
 columns = ["fast-lr"]
 against = ["slow"]
-only = "dataset:mnist"
+only = "dataset:mnist seed:(0 1)"
 
 [[claim]]
 id = "growth"
@@ -188,7 +188,7 @@ axis = "ipc"
 factor = 2.5
 columns = ["fast-lr"]
 against = ["slow"]
-only = "dataset:mnist"
+only = "dataset:mnist seed:(0 1)"
 
 [[claim]]
 id = "bound"

@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
@@ -51,11 +53,11 @@ func withoutData(id spec.Identity) string {
 }
 
 // find returns a cell's run, and in words what was wrong.
-func (x *index) find(c *spec.Cell, seed uint64, key func(*spec.Cell, uint64) (string, bool)) (Run, string) {
+func (x *index) find(c *spec.Cell, seed uint64, o Options) (Run, string) {
 	rest := withoutData(c.Identity(spec.DatasetIdentity{}, seed))
 	run := Run{Seed: seed, id: rest + string(spec.Canonical(c.Data))}
-	if key != nil {
-		k, ok := key(c, seed)
+	if o.Key != nil {
+		k, ok := o.Key(c, seed)
 		if !ok {
 			return run, ""
 		}
@@ -65,34 +67,52 @@ func (x *index) find(c *spec.Cell, seed uint64, key func(*spec.Cell, uint64) (st
 		}
 		return run, ""
 	}
-	var problem string
+	fits := func(id spec.DatasetIdentity) bool { return fits(c.Data, id, o.Classes) }
 	for _, k := range x.byRest[rest] {
 		rec := x.records[k]
-		if !fits(c.Data, rec.Result.Identity.Dataset) {
-			continue
-		}
-		if run.Record == nil {
+		switch {
+		case !fits(rec.Result.Identity.Dataset):
+		case run.Record == nil:
 			run.Record = rec
-		} else if problem == "" {
-			problem = fmt.Sprintf("%s, seed %d: records on different data fit: %s is shown, %s is not", cellName(c), seed, short(run.Record.Result.Key), short(k))
+		default: // which one is meant only the data could tell
+			problem := fmt.Sprintf("%s, seed %d: records on different data fit, and neither is shown: %s and %s", cellName(c), seed, short(run.Record.Result.Key), short(k))
+			run.Record = nil
+			return run, problem
 		}
 	}
 	if run.Record == nil {
 		for _, f := range x.failures[rest] {
-			if fits(c.Data, f.Identity.Dataset) {
+			if fits(f.Identity.Dataset) {
 				run.Failure = f
 				break
 			}
 		}
 	}
-	return run, problem
+	return run, ""
 }
 
-// fits tells whether a run's data is the declared one, as far as it is declared.
-func fits(d spec.Data, id spec.DatasetIdentity) bool {
-	return (id.Name == d.Name || d.Use != "" && id.Name == d.Use) &&
-		(len(d.Classes) == 0 || len(d.Classes) == len(id.Classes)) &&
-		(d.Preprocess == "" || d.Preprocess == id.Preprocess)
+// fits tells whether a run's data is the declared one, as far as that can be told
+// without opening it. The classes of known datasets have names.
+func fits(d spec.Data, id spec.DatasetIdentity, classes map[string][]string) bool {
+	name := cmp.Or(d.Use, d.Name)
+	if id.Name != d.Name && id.Name != name || id.Preprocess != cmp.Or(d.Preprocess, "standard") {
+		return false
+	}
+	all, known := classes[name]
+	if !known || d.Own() {
+		return len(d.Classes) == 0 || len(d.Classes) == len(id.Classes)
+	}
+	want := all
+	if len(d.Classes) > 0 {
+		want = nil
+		for _, n := range d.Classes {
+			if n < 0 || n >= len(all) {
+				return false
+			}
+			want = append(want, all[n])
+		}
+	}
+	return slices.Equal(id.Classes, want)
 }
 
 // short is the beginning of a key, as people write it.

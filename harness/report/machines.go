@@ -110,6 +110,17 @@ func (m machines) marks(c *CellRuns) string {
 	return marks
 }
 
+// incomparable says why the times do not compare with each other, "" if they do.
+func (m machines) incomparable() string {
+	switch {
+	case len(m.kinds) > 1 || m.mixed:
+		return "the times come from different machines or settings"
+	case m.shared:
+		return "some of the times were taken while other runs had a part of the machine (-jobs above 1)"
+	}
+	return ""
+}
+
 func letter(i int) string { return string(rune('a' + i%26)) }
 
 // notes explains the marks.
@@ -135,7 +146,7 @@ func (m machines) notes() []string {
 		notes = append(notes, mixedMark+" timed on more than one host.")
 	}
 	if m.partly {
-		notes = append(notes, partlyMark+" the run had less than half of the processor's time: others were busy beside it, and its time does not compare.")
+		notes = append(notes, partlyMark+" the run had less than half of the processor's time: others may have had the rest, and its time may not compare.")
 	}
 	return notes
 }

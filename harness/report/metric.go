@@ -67,12 +67,12 @@ func scaleOf(metric string, given float64) float64 {
 
 // lowerIsBetter tells in which direction a metric improves.
 func lowerIsBetter(metric string) bool {
-	for _, part := range []string{"seconds", "bytes", "error", "loss", "gap", "bound", "deviation", "flops"} {
+	for _, part := range []string{"seconds", "bytes", "error", "loss", "gap", "bound", "deviation", "residual", "flops"} {
 		if strings.Contains(metric, part) {
 			return true
 		}
 	}
-	return false
+	return strings.HasPrefix(metric, "interval") && !strings.HasSuffix(metric, ".decided") // of the test error
 }
 
 var metricTitles = map[string]string{

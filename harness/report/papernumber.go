@@ -120,9 +120,9 @@ func (r *Results) count(what string) (Number, error) {
 
 func (r *Results) publishedCount(what string) (Number, error) {
 	t := tallyBesides(r.Compare(), isAccuracy)
-	n, ok := map[string]int{"count": t.all, "within": t.within, "beyond": t.beyond, "not-run": t.missing, "not-judged": t.unjudged}[what]
+	n, ok := map[string]int{"count": t.all, "within": t.within, "beyond": t.beyond, "failed": t.failed, "not-run": t.missing, "not-judged": t.unjudged}[what]
 	if !ok {
-		return Number{}, fmt.Errorf("of the published accuracies there are count, within, beyond, not-run and not-judged")
+		return Number{}, fmt.Errorf("of the published accuracies there are count, within, beyond, failed, not-run and not-judged")
 	}
 	return done(strconv.Itoa(n))
 }
@@ -173,7 +173,7 @@ func (r *Results) bestPublished(row []string) (Number, error) {
 	if math.IsInf(best.Mean, -1) {
 		return Number{}, fmt.Errorf("nothing was published for this row")
 	}
-	return done(percent(best.Mean, best.Spread, true))
+	return done(percent(best.Mean, best.Spread, best.HasSpread))
 }
 
 func percent(mean, spread float64, hasSpread bool) string {
@@ -244,17 +244,13 @@ func (r *Results) against(c *CellRuns, what, metric string) (Number, error) {
 		return Number{}, fmt.Errorf("nothing was published of the %s of this cell", metricTitle(metric))
 	}
 	b := r.Compare()[i]
-	format := func(x float64) string { return fixed(x, 2) }
-	if isTime(metric) {
-		format = seconds
-	}
 	switch {
 	case what == "published" && isAccuracy(metric):
-		return done(percent(b.Published.Mean, b.Published.Spread, b.Published.Spread > 0))
+		return done(percent(b.Published.Mean, b.Published.Spread, b.Published.HasSpread))
 	case what == "published" && isTime(metric):
-		return done(format(b.Published.Mean) + " s")
+		return done(b.format(b.Published.Mean) + " s")
 	case what == "published":
-		return done(format(b.Published.Mean))
+		return done(b.format(b.Published.Mean))
 	case b.Seeds == 0:
 		return Number{Pending: c.failed() == 0, Failed: c.failed() > 0}, nil
 	case what == "difference" && isTime(metric):
@@ -264,7 +260,7 @@ func (r *Results) against(c *CellRuns, what, metric string) (Number, error) {
 	case !b.Judged():
 		return done("not judged")
 	case what == "allowed":
-		return done(format(b.Allowed))
+		return done(b.format(b.Allowed))
 	case b.Verdict == Holds:
 		return done("yes")
 	}

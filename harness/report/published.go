@@ -28,7 +28,8 @@ type Beside struct {
 	Published spec.Number
 	Ours      float64
 	Spread    float64 // population standard deviation over our seeds
-	Seeds     int     // ours; 0 if there is no run
+	Seeds     int     // ours; 0 if there is no number
+	Failed    bool    // there is none because every run failed
 
 	// Allowed is how far from the published mean ours may lie: the tolerance of the
 	// spec, or twice the combined spread. NaN if neither is known. What the
@@ -36,6 +37,8 @@ type Beside struct {
 	Allowed  float64
 	Declared bool // Allowed is the spec's own
 	Verdict  Verdict
+
+	runs *CellRuns
 }
 
 // Difference is ours less the published one.
@@ -43,6 +46,14 @@ func (b Beside) Difference() float64 { return b.Ours - b.Published.Mean }
 
 // Judged tells whether there is anything to judge by.
 func (b Beside) Judged() bool { return !math.IsNaN(b.Allowed) }
+
+// format shows a number in its unit.
+func (b Beside) format(x float64) string {
+	if isTime(b.Metric) {
+		return seconds(x)
+	}
+	return fixed(x, 2)
+}
 
 // publishedOf returns what was published of a metric of a cell.
 func (r *Results) publishedOf(c *spec.Cell, metric string) (spec.Number, *spec.Published, bool) {
@@ -81,13 +92,18 @@ func (r *Results) Compare() []Beside {
 			if !ok || p.OnlyClaims {
 				continue
 			}
-			b := Beside{Cell: c.Cell, Source: p.Source, Metric: m, Published: n, Allowed: math.NaN()}
+			b := Beside{Cell: c.Cell, Source: p.Source, Metric: m, Published: n, Allowed: math.NaN(), runs: c}
 			scale := scaleOf(m, p.Scale)
 			sum, have := c.summary(m)
+			b.Failed = !have && len(c.done()) == 0 && c.failed() > 0
 			if have {
 				b.Ours, b.Spread, b.Seeds = sum.Mean*scale, sum.SD*scale, sum.N
 			}
-			spread := stats.Combined(n.Spread, b.Spread)
+			digit := r.rounding(p, m)
+			spread := b.Spread
+			if n.HasSpread { // 0.00 stands for half its last digit at most
+				spread = stats.Combined(max(n.Spread, digit), b.Spread)
+			}
 			switch {
 			case p.Tolerance > 0:
 				b.Allowed, b.Declared = p.Tolerance, true
@@ -96,7 +112,7 @@ func (r *Results) Compare() []Beside {
 			}
 			if have && b.Judged() {
 				b.Verdict = Fails
-				if math.Abs(b.Difference()) <= (b.Allowed+rounding(p))*(1+1e-12) {
+				if math.Abs(b.Difference()) <= (b.Allowed+digit)*(1+1e-12) {
 					b.Verdict = Holds
 				}
 			}
@@ -106,11 +122,16 @@ func (r *Results) Compare() []Beside {
 	return out
 }
 
-// rounding is half a unit of the last decimal in which numbers were published.
-func rounding(p *spec.Published) float64 {
+// rounding is half a unit of the last decimal in which a source gives a metric. Its
+// other numbers tell, where one of them ends in zeros.
+func (r *Results) rounding(of *spec.Published, metric string) float64 {
 	d := 0
-	for _, v := range p.Values {
-		d = max(d, decimalsOf(v.Mean))
+	for _, p := range r.Spec.Published {
+		if p.Source == of.Source && metricOr(p.Metric) == metric {
+			for _, v := range p.Values {
+				d = max(d, decimalsOf(v.Mean))
+			}
+		}
 	}
 	return 0.5 * math.Pow10(-d)
 }
@@ -133,33 +154,28 @@ func (r *Results) comparison() *sheet {
 		s.heads = append(s.heads, axisTitle(a))
 	}
 	s.heads = append(s.heads, "Metric")
+	on := r.machinesOf(all)
 	for _, b := range all {
 		var line row
 		for _, a := range axes {
 			v, _ := b.Cell.At(a)
 			line.heads = append(line.heads, head{text: r.valueTitle(a, v)})
 		}
-		name := shortMetric(b.Metric)
-		if b.Metric == secondsPerUpdate {
-			name = "Time"
-		}
-		line.heads = append(line.heads, head{text: name})
-		format := func(x float64) string { return fixed(x, 2) }
-		if isTime(b.Metric) {
-			format = seconds
-		}
+		line.heads = append(line.heads, head{text: kindOf(b.Metric)})
 		text := func(t string) entry { return entry{state: value, text: t} }
-		published := entry{state: value, text: format(b.Published.Mean)}
-		if b.Published.Spread > 0 {
-			published.spread = format(b.Published.Spread)
+		published := entry{state: value, text: b.format(b.Published.Mean)}
+		if b.Published.HasSpread {
+			published.spread = b.format(b.Published.Spread)
 		}
 		switch {
 		case b.Seeds == 0:
-			line.cells = []entry{{state: notRun}, {}, published, {}, {}, {}}
+			line.cells = []entry{b.absent(), {}, published, {}, {}, {}}
 		default:
-			ours := entry{state: value, text: format(b.Ours)}
-			if b.Seeds > 1 && !isTime(b.Metric) {
-				ours.spread = format(b.Spread)
+			ours := entry{state: value, text: b.format(b.Ours)}
+			if isTime(b.Metric) {
+				ours.marks = on.marks(b.runs)
+			} else if b.Seeds > 1 {
+				ours.spread = b.format(b.Spread)
 			}
 			difference := text(signed(b.Difference(), 2))
 			if isTime(b.Metric) {
@@ -167,7 +183,7 @@ func (r *Results) comparison() *sheet {
 			}
 			allowed, verdict := entry{}, text("not judged")
 			if b.Judged() {
-				allowed = text(format(b.Allowed))
+				allowed = text(b.format(b.Allowed))
 				verdict = entry{state: value, text: "no", good: -1}
 				if b.Verdict == Holds {
 					verdict = entry{state: value, text: "yes", good: 1}
@@ -178,8 +194,8 @@ func (r *Results) comparison() *sheet {
 		s.rows = append(s.rows, line)
 	}
 	s.spans(max(0, len(axes)-1))
-	s.caption = r.selected(fmt.Sprintf("Published numbers (%s) and ours, accuracies in percent and times in seconds per update. Of %s.", list(sourcesOf(all)), tallyBesides(all, nil)) + allowedText)
-	s.notes = r.besideNotes(all)
+	s.caption = r.selected(fmt.Sprintf("Published numbers (%s) and ours, accuracies in percent and times in seconds per update. Of %s.", list(sourcesOf(all)), tallyBesides(all, nil)) + allowedText + r.circumstances())
+	s.notes = append(s.states(), r.besideNotes(all)...)
 	return s
 }
 
@@ -196,7 +212,7 @@ func sourcesOf(all []Beside) []string {
 }
 
 // besideTally counts published numbers by what became of them.
-type besideTally struct{ all, within, beyond, missing, unjudged int }
+type besideTally struct{ all, within, beyond, failed, missing, unjudged int }
 
 // tallyBesides counts those of the metrics meant; nil means all.
 func tallyBesides(all []Beside, meant func(metric string) bool) besideTally {
@@ -207,7 +223,9 @@ func tallyBesides(all []Beside, meant func(metric string) bool) besideTally {
 		}
 		t.all++
 		switch {
-		case b.Seeds == 0:
+		case b.Failed:
+			t.failed++
+		case b.Seeds == 0 && len(b.runs.done()) == 0:
 			t.missing++
 		case !b.Judged():
 			t.unjudged++
@@ -222,10 +240,24 @@ func tallyBesides(all []Beside, meant func(metric string) bool) besideTally {
 
 func (t besideTally) String() string {
 	s := fmt.Sprintf("%s: %d within what is allowed, %d beyond, %d not run", count(t.all, "number", "numbers"), t.within, t.beyond, t.missing)
+	if t.failed > 0 {
+		s += fmt.Sprintf(", %d failed", t.failed)
+	}
 	if t.unjudged > 0 {
 		s += fmt.Sprintf(", %d not judged", t.unjudged)
 	}
 	return s
+}
+
+// machinesOf are those that the times among published numbers are set against.
+func (r *Results) machinesOf(all []Beside) machines {
+	var cells []*CellRuns
+	for _, b := range all {
+		if isTime(b.Metric) {
+			cells = append(cells, b.runs)
+		}
+	}
+	return machinesOf(cells)
 }
 
 // besideNotes says what is to be kept in mind about a comparison.
@@ -233,6 +265,7 @@ func (r *Results) besideNotes(all []Beside) []string {
 	var notes []string
 	if slices.ContainsFunc(all, func(b Beside) bool { return isTime(b.Metric) }) {
 		notes = append(notes, "Times depend on the machine; the factor is ours over the published one, and it is judged only where a tolerance is declared.")
+		notes = append(notes, r.machinesOf(all).notes()...)
 	}
 	if slices.ContainsFunc(all, func(b Beside) bool { return b.Seeds == 1 && !b.Declared }) {
 		notes = append(notes, "With one seed of ours the published spread alone is known.")

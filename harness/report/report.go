@@ -32,6 +32,10 @@ type Options struct {
 	// it itself.
 	Datasets map[string]store.Dataset
 
+	// Classes are the names of the classes of known datasets, in the order of their
+	// numbers: by them records are told apart that are on other classes.
+	Classes map[string][]string
+
 	// Command is how the program is started, "go run ." if empty. It stands in
 	// front of the commands that repeat a cell.
 	Command string

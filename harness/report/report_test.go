@@ -195,7 +195,7 @@ func TestFinding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "records on different data fit") {
+	if len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "records on different data fit") || r.Cells[0].Runs[0].Record != nil {
 		t.Errorf("problems %q", r.Problems)
 	}
 	for _, key := range keys {
@@ -206,6 +206,42 @@ func TestFinding(t *testing.T) {
 		if got := r.Cells[0].Runs[0].Record; got == nil || got.Result.Key != key || len(r.Problems) > 0 {
 			t.Errorf("%v, problems %q", got, r.Problems)
 		}
+	}
+}
+
+// A record on other classes, as many as are declared, is not the declared run's.
+func TestFits(t *testing.T) {
+	known := map[string][]string{"mnist": {"0", "1", "2"}}
+	of := func(preprocess string, classes ...string) spec.DatasetIdentity {
+		return spec.DatasetIdentity{Name: "mnist", Classes: classes, Preprocess: preprocess, Digest: "sha256:a"}
+	}
+	declared := func(preprocess string, classes ...int) spec.Data {
+		d := spec.Data{Name: "mnist", Preprocess: preprocess}
+		d.Classes = classes
+		return d
+	}
+	for _, c := range []struct {
+		declared spec.Data
+		made     spec.DatasetIdentity
+		want     bool
+	}{
+		{declared("", 0, 1), of("standard", "0", "1"), true},
+		{declared("", 0, 1), of("standard", "1", "2"), false},
+		{declared("", 0, 1), of("standard", "1", "0"), false},
+		{declared(""), of("standard", "0", "1", "2"), true},
+		{declared(""), of("standard", "0", "1"), false},
+		{declared(""), of("zca", "0", "1", "2"), false},
+		{declared("zca", 2, 0), of("zca", "2", "0"), true},
+		{declared("", 0, 7), of("standard", "0", "7"), false}, // there is no such class
+		{spec.Data{Name: "fashion-mnist"}, of("standard", "0", "1", "2"), false},
+		{spec.Data{Name: "whitened", Use: "mnist", Preprocess: "zca"}, of("zca", "0", "1", "2"), true},
+	} {
+		if got := fits(c.declared, c.made, known); got != c.want {
+			t.Errorf("%+v with %+v: %v", c.declared, c.made, got)
+		}
+	}
+	if !fits(declared("", 0, 1), of("standard", "nought", "one"), nil) || fits(declared("", 0, 1), of("standard", "nought"), nil) {
+		t.Error("without names, the number of classes does not decide")
 	}
 }
 

@@ -41,6 +41,7 @@ func (r *Results) reproduced() *sheet {
 			kinds = append(kinds, k)
 		}
 	}
+	on := r.machinesOf(all)
 	for _, point := range r.slots(rowAxes) {
 		for _, kind := range kinds {
 			var line row
@@ -51,7 +52,7 @@ func (r *Results) reproduced() *sheet {
 				if line.cells == nil {
 					line.cells = make([]entry, len(columns))
 				}
-				line.cells[slices.Index(columns, b.Cell.Column)] = b.entry()
+				line.cells[slices.Index(columns, b.Cell.Column)] = b.entry(on)
 			}
 			if line.cells == nil {
 				continue
@@ -65,11 +66,8 @@ func (r *Results) reproduced() *sheet {
 	}
 	s.spans(len(rowAxes))
 	s.caption = r.selected(fmt.Sprintf("Ours less the published accuracies (%s), in percentage points: yes where that is within what is allowed, no where it is beyond, ? where no spread is known. Of %s.%s",
-		list(sourcesOf(all)), tallyBesides(all, isAccuracy), allowedText))
-	s.notes = append(r.farthest(all), r.besideNotes(all)...)
-	if s.has(func(e entry) bool { return e.state == notRun }) {
-		s.notes = append([]string{notRunText + " not run."}, s.notes...)
-	}
+		list(sourcesOf(all)), tallyBesides(all, isAccuracy), allowedText+r.circumstances()))
+	s.notes = slices.Concat(s.states(), r.farthest(all), r.besideNotes(all))
 	return s
 }
 
@@ -80,17 +78,25 @@ func kindOf(metric string) string {
 	return shortMetric(metric)
 }
 
+// absent is what stands where there is no number of ours.
+func (b Beside) absent() entry {
+	if b.Failed {
+		return entry{state: failed}
+	}
+	return entry{state: notRun}
+}
+
 // entry is ours against a published number, in short.
-func (b Beside) entry() entry {
-	switch {
-	case b.Seeds == 0:
-		return entry{state: notRun}
-	case isTime(b.Metric) && !b.Judged():
-		return entry{state: value, text: "× " + significant(b.Ours/b.Published.Mean, 2)}
+func (b Beside) entry(on machines) entry {
+	if b.Seeds == 0 {
+		return b.absent()
 	}
 	e := entry{state: value, text: signed(b.Difference(), 2)}
 	if isTime(b.Metric) {
-		e.text = "× " + significant(b.Ours/b.Published.Mean, 2)
+		e.text, e.marks = "× "+significant(b.Ours/b.Published.Mean, 2), on.marks(b.runs)
+		if !b.Judged() {
+			return e
+		}
 	}
 	switch {
 	case !b.Judged():
@@ -130,11 +136,7 @@ func (r *Results) farthest(all []Beside) []string {
 	})
 	var words []string
 	for _, b := range beyond[:min(len(beyond), mostFarthest)] {
-		format := func(x float64) string { return fixed(x, 2) }
-		if isTime(b.Metric) {
-			format = seconds
-		}
-		words = append(words, fmt.Sprintf("%s: %s against %s, which allows ± %s", r.placeName(b.Cell), format(b.Ours), format(b.Published.Mean), format(b.Allowed)))
+		words = append(words, fmt.Sprintf("%s: %s against %s, which allows ± %s", r.placeName(b.Cell), b.format(b.Ours), b.format(b.Published.Mean), b.format(b.Allowed)))
 	}
 	if words == nil {
 		return nil

@@ -57,7 +57,7 @@ func (x *index) load(s *spec.Spec, o Options) *Results {
 			if !o.Only.Matches(coordinates(c, seed)) {
 				continue
 			}
-			run, problem := x.find(c, seed, o.Key)
+			run, problem := x.find(c, seed, o)
 			if problem != "" {
 				r.problem("%s", problem)
 			}

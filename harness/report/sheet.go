@@ -60,6 +60,18 @@ type entry struct {
 	good   int    // 1 a verdict that holds, -1 one that fails
 }
 
+// states explains the entries that are no values.
+func (s *sheet) states() []string {
+	var notes []string
+	if s.has(func(e entry) bool { return e.state == notRun }) {
+		notes = append(notes, notRunText+" not run.")
+	}
+	if s.has(func(e entry) bool { return e.state == failed }) {
+		notes = append(notes, failedText+": every run that was made ended without a result.")
+	}
+	return notes
+}
+
 // Texts of entries that are no values.
 const (
 	notRunText   = "–"

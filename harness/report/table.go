@@ -226,11 +226,7 @@ func (b *tableBuilder) fill() {
 				r.heads = append(r.heads, head{text: b.r.valueTitle(a, rs.values[i])})
 			}
 			if len(b.lines) > 1 {
-				name := "Time"
-				if l.metric != secondsPerUpdate {
-					name = shortMetric(l.metric)
-				}
-				r.heads = append(r.heads, head{text: name})
+				r.heads = append(r.heads, head{text: kindOf(l.metric)})
 			}
 			means, missing := make([]*float64, len(b.columns)), false
 			for i, cs := range b.columns {
@@ -357,6 +353,32 @@ func (b *tableBuilder) coordinates(rs, cs slot) func(string) (string, bool) {
 	}
 }
 
+// builtInText says that numbers are not those of real sets.
+const builtInText = "Data marked built-in is drawn by the program and is not the real set."
+
+// ending is how captions end: what data and what profile numbers come from.
+func (r *Results) ending(builtIn bool) []string {
+	var s []string
+	if builtIn {
+		s = append(s, builtInText)
+	}
+	if p := r.Spec.Profile; p != "" {
+		s = append(s, "Profile: "+p+".")
+	}
+	return s
+}
+
+// circumstances are what has to be said wherever numbers of the table are judged: how
+// the experiment was cut short, and on what data and in what profile it ran.
+func (r *Results) circumstances() string {
+	var s []string
+	if r.Spec.Table != nil && r.Spec.Table.Caption != "" {
+		s = append(s, sentence(r.Spec.Table.Caption))
+	}
+	builtIn := slices.ContainsFunc(r.Cells, func(c *CellRuns) bool { return len(c.done()) > 0 && r.dataset(c.Cell.Dataset).BuiltIn })
+	return " " + strings.Join(append(s, r.ending(builtIn)...), " ")
+}
+
 // explain writes the caption and the notes.
 func (b *tableBuilder) explain() {
 	l := b.lines[0]
@@ -396,24 +418,13 @@ func (b *tableBuilder) explain() {
 	if len(b.lines) > 1 || isTime(l.metric) {
 		sentences = append(sentences, "Times are median seconds per update of the distilled set, without scoring.")
 	}
-	if b.builtIn {
-		sentences = append(sentences, "Data marked built-in is drawn by the program and is not the real set.")
-	}
-	if p := b.r.Spec.Profile; p != "" {
-		sentences = append(sentences, "Profile: "+p+".")
-	}
+	sentences = append(sentences, b.r.ending(b.builtIn)...)
 	b.out.caption = b.r.selected(strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " "))
 
 	note := func(format string, args ...any) { b.out.notes = append(b.out.notes, fmt.Sprintf(format, args...)) }
-	if b.out.has(func(e entry) bool { return e.state == notRun }) {
-		also := ""
-		if b.ahead {
-			also = ", and marks are among the others"
-		}
-		note("%s not run%s.", notRunText, also)
-	}
-	if b.out.has(func(e entry) bool { return e.state == failed }) {
-		note("%s: every run that was made ended without a result.", failedText)
+	b.out.notes = append(b.out.notes, b.out.states()...)
+	if b.ahead {
+		note("Marks are among what has been run: some of their rows lack others.")
 	}
 	if b.partial {
 		note("† some runs failed; the value is over the others.")

@@ -137,7 +137,7 @@ func TestSpreadInWords(t *testing.T) {
 			t.Errorf("caption %q lacks %q", got, want)
 		}
 	}
-	if n := made(t, small, one).table().notes; !slices.Contains(n, "– not run, and marks are among the others.") {
+	if n := made(t, small, one).table().notes; !slices.Contains(n, "Marks are among what has been run: some of their rows lack others.") {
 		t.Errorf("notes %q do not say what marks are among", n)
 	}
 	r := made(t, small, one)
@@ -243,6 +243,7 @@ func TestEscapes(t *testing.T) {
 		"markdown": {markdownText(nasty), `50 % of &lt;b&gt;a\_b&lt;/b&gt; &amp; \\x{\$y\$} \#1 ^\~ \| ` + "\\`\"'" + `  \[31m\*é – θ ≥ 3`},
 		"html":     {htmlText("<a href=\"x\">&'"), "&lt;a href=&#34;x&#34;&gt;&amp;&#39;"},
 		"terminal": {plainText("a\x1b[31m\nb\tc\x07"), "a [31m b c "},
+		"foreign":  {latexText("naïve Łódź, π 猫 Ω"), `naïve Łódź, $\pi$ ? $\Omega$`},
 		"comment":  {latexComment("a\n\\input{b}"), `a \input{b}`},
 		"label":    {latexLabel("a_b c%"), "a-b-c-"},
 	} {

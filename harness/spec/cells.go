@@ -352,7 +352,11 @@ func (r *reader) crossCheck(all []*reader) {
 			if !slices.Contains(axes, a) {
 				axes = append(axes, a)
 			}
-			values[a] = append(values[a], o.values(a)...)
+			for _, v := range o.values(a) {
+				if !slices.Contains(values[a], v) {
+					values[a] = append(values[a], v)
+				}
+			}
 		}
 	}
 	methods = values["method"]

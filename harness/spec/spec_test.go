@@ -209,7 +209,7 @@ func TestGood(t *testing.T) {
 	if s.Titles["slow"] != "Toy, slow" || s.Titles["toy"] != "Toy" {
 		t.Errorf("titles %v", s.Titles)
 	}
-	if n := s.Published[0].Values["toy"]; n != (Number{81.5, 0.25}) {
+	if n := s.Published[0].Values["toy"]; n != (Number{81.5, 0.25, true}) {
 		t.Errorf("published %v", n)
 	}
 	if len(s.Seeds) != 3 || s.Table.Digits != 2 {

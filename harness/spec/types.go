@@ -267,8 +267,12 @@ type Published struct {
 	OnlyClaims bool `toml:"only_claims"`
 }
 
-// Number is a published value, written as a number or as [mean, spread].
-type Number struct{ Mean, Spread float64 }
+// Number is a published value, written as a number or as [mean, spread]. A spread of
+// 0 is one that rounds to it, and not the same as none.
+type Number struct {
+	Mean, Spread float64
+	HasSpread    bool
+}
 
 func (x *Number) fromNode(d *decoder, n *node) {
 	parts := []*node{n}
@@ -297,7 +301,7 @@ func (x *Number) fromNode(d *decoder, n *node) {
 		if i == 0 {
 			x.Mean = f
 		} else {
-			x.Spread = f
+			x.Spread, x.HasSpread = f, true
 		}
 	}
 }
@@ -336,6 +340,7 @@ func (p Published) marked(key string, columns []string) error {
 //	above     in every line of the traces, Metric >= Other
 //	together  along the traces, Metric and Other rise and fall together
 //	opposed   along the traces, one falls as the other rises
+//	          (Falls asks in both that Metric ends below where it began)
 //	close     Metric and Other of a run differ by at most Tolerance
 type Claim struct {
 	ID        string   `toml:"id" required:"true"`
@@ -350,6 +355,7 @@ type Claim struct {
 	Top       int      `toml:"top" min:"1"`
 	Factor    float64  `toml:"factor" min:"0"`
 	Tolerance float64  `toml:"tolerance" min:"0"`
+	Falls     bool     `toml:"falls"`
 	Only      Only     `toml:"only"`
 }
 
@@ -360,6 +366,9 @@ func (c Claim) Check() error {
 			return nil
 		}
 		return &method.BadSetting{Key: key, Why: "is missing in a claim of kind " + c.Kind}
+	}
+	if c.Falls && c.Kind != "together" && c.Kind != "opposed" {
+		return &method.BadSetting{Key: "falls", Why: "is for claims of kind together or opposed"}
 	}
 	switch c.Kind {
 	case "rank":
