@@ -52,7 +52,8 @@ type SVM struct {
 	Learning
 	// Temperature T of alpha = sigma((1-m)/T), smooth where the hinge is not. An
 	// image with m = 0 adds 1/(1+e^(1/T)) to the gap. At the published T = 1 that is
-	// more than the gap of an empty set, and the descent rests there.
+	// more than its share, lambda_S/(2 n) |Theta_O|^2, of the gap that a set has
+	// whose alpha are all 0, and the descent rests there.
 	Temperature float64 `toml:"temperature"`
 }
 
