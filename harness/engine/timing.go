@@ -1,0 +1,85 @@
+package engine
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"dgkip/harness/store"
+)
+
+// table lays lines of the trace out in columns.
+func table(lines []traced) store.Trace {
+	names := map[string]bool{}
+	for _, l := range lines {
+		for name := range l.Values {
+			names[name] = true
+		}
+	}
+	t := store.Trace{Columns: append([]string{"update"}, slices.Sorted(maps.Keys(names))...)}
+	for _, l := range lines {
+		row := []float64{float64(l.Update)}
+		for _, name := range t.Columns[1:] {
+			v, ok := l.Values[name]
+			if !ok {
+				v = math.NaN()
+			}
+			row = append(row, v)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// blocks averages neighbouring times where there are too many to list.
+func blocks(rows []store.TimingRow) []store.TimingRow {
+	if len(rows) <= maxTimingRows {
+		return rows
+	}
+	size := (len(rows) + maxTimingRows - 1) / maxTimingRows
+	var out []store.TimingRow
+	for part := range slices.Chunk(rows, size) {
+		var sum, n float64
+		for _, r := range part {
+			sum += r.Seconds * float64(r.To-r.From)
+			n += float64(r.To - r.From)
+		}
+		out = append(out, store.TimingRow{From: part[0].From, To: part[len(part)-1].To, Seconds: sum / n})
+	}
+	return out
+}
+
+func count(rows []store.TimingRow) int {
+	n := 0
+	for _, r := range rows {
+		n += r.To - r.From
+	}
+	return n
+}
+
+// median is over updates: a row of several counts as many.
+func median(rows []store.TimingRow) float64 {
+	total := count(rows)
+	if total == 0 {
+		return 0
+	}
+	sorted := slices.Clone(rows)
+	slices.SortFunc(sorted, func(a, b store.TimingRow) int {
+		switch {
+		case a.Seconds < b.Seconds:
+			return -1
+		case a.Seconds > b.Seconds:
+			return 1
+		}
+		return 0
+	})
+	nth := func(k int) float64 {
+		for _, r := range sorted {
+			if k -= r.To - r.From; k < 0 {
+				return r.Seconds
+			}
+		}
+		return 0
+	}
+	return (nth((total-1)/2) + nth(total/2)) / 2
+}
