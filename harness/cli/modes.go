@@ -125,7 +125,7 @@ func (f *flags) evalFile(ctx context.Context, out io.Writer, p *engine.Plan, boa
 			if errors.Is(err, store.ErrNotNPZ) {
 				return usageError(fmt.Errorf("-eval %s: %w", f.eval, err))
 			}
-			return usageError(fmt.Errorf("-eval for %s: %w\nhint: -only dataset:NAME selects the dataset that the file is of", r.Cell.Dataset, err))
+			return usageError(fmt.Errorf("-eval for %s: %w\nhint: if the file is of another dataset, -only dataset:NAME selects that", r.Cell.Dataset, err))
 		}
 		line := board.Start(fmt.Sprintf("%s on %s %s seed %d", filepath.Base(f.eval), r.Cell.Dataset, r.Cell.Model, r.Seed))
 		scores, err := score(ctx, r.Cell.Protocol, method.Trial{
@@ -152,7 +152,11 @@ func (f *flags) evalFile(ctx context.Context, out io.Writer, p *engine.Plan, boa
 		for _, note := range scores.Notes {
 			fmt.Fprintf(out, "    note: %s\n", note)
 		}
-		if made, ok := store.ReadRecipe(f.eval); ok && (made.Seed != id.Seed || !bytes.Equal(spec.Canonical(made.Model), spec.Canonical(id.Model))) {
+		made, ok := store.ReadRecipe(f.eval)
+		if ok && (made.Dataset.Name != id.Dataset.Name || !slices.Equal(made.Dataset.Classes, id.Dataset.Classes)) {
+			fmt.Fprintf(out, "    note: it was made of %s, classes %s, and not of these images\n", made.Dataset.Name, strings.Join(made.Dataset.Classes, ", "))
+		}
+		if ok && (made.Seed != id.Seed || !bytes.Equal(spec.Canonical(made.Model), spec.Canonical(id.Model))) {
 			fmt.Fprintf(out, "    note: it was made with seed %d and the networks %s; labels that were solved for belong to those\n", made.Seed, spec.Canonical(made.Model))
 		}
 	}

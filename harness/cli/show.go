@@ -6,6 +6,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -65,7 +66,7 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 		return err
 	}
 	count := map[engine.State]int{}
-	total, unknown := 0.0, 0
+	total, unknown, about := 0.0, 0, "about "
 	var left []engine.Forecast
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "run\tstate\ttime\tfrom")
@@ -86,6 +87,9 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 			fmt.Fprintf(w, "%s\t%s\tunknown\t\n", r.Name(), name)
 			continue
 		}
+		if one.Basis == "operations" {
+			about = "at least about " // scoring along the way and waiting for memory come on top
+		}
 		total += one.Seconds
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name(), name, progress.Seconds(one.Seconds), one.Basis)
 	}
@@ -99,7 +103,11 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 	if len(left) == 0 {
 		return nil
 	}
-	fmt.Fprintf(out, "time for the rest, one at a time: about %s", progress.Seconds(total))
+	if text := progress.Seconds(total); strings.HasPrefix(text, "under") {
+		fmt.Fprint(out, "time for the rest: "+text)
+	} else {
+		fmt.Fprint(out, "time for the rest, one at a time: "+about+text)
+	}
 	if unknown > 0 {
 		fmt.Fprintf(out, ", and %d runs of which nothing is known yet", unknown)
 	}

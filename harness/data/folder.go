@@ -153,7 +153,7 @@ func decode(r io.Reader) (image.Image, error) {
 	var head bytes.Buffer
 	config, _, err := image.DecodeConfig(io.TeeReader(r, &head))
 	if err == nil && config.Width*config.Height > pixelLimit {
-		return nil, fmt.Errorf("%w: %dx%d pixels are too many", ErrOversized, config.Height, config.Width)
+		return nil, hint(fmt.Errorf("%w: %dx%d pixels are too many", ErrOversized, config.Height, config.Width), "at most %d pixels are read; scale the images down", pixelLimit)
 	}
 	var m image.Image
 	if err == nil {

@@ -37,7 +37,7 @@ func (r *Results) figure(f spec.Figure) picture {
 		return nil
 	}
 	if !ok {
-		r.problem("figure %s: no record has what it shows", f.Name)
+		r.problem("figure %s of %s: no record has what it shows", f.Name, r.Spec.Name)
 		return nil
 	}
 	b.finish()
@@ -159,7 +159,7 @@ func (b *figureBuilder) finish() {
 	set(b.f.XLabel, &b.c.x.label)
 	set(b.f.YLabel, &b.c.y.label)
 	set(b.f.Y2Label, &b.c.y2.label)
-	if len(b.c.keys) == 1 && b.f.Kind != "images" {
+	if len(b.c.keys) == 1 && b.f.Kind != "images" && !b.several() {
 		b.c.keys = nil // the axis says it
 	}
 	var s []string
@@ -167,6 +167,9 @@ func (b *figureBuilder) finish() {
 		if t != "" {
 			s = append(s, sentence(t))
 		}
+	}
+	if shown := b.constants(); shown != "" {
+		s = append(s, "Shown: "+shown+".")
 	}
 	switch {
 	case b.f.Kind == "images":
@@ -179,6 +182,22 @@ func (b *figureBuilder) finish() {
 	}
 	builtIn := slices.ContainsFunc(b.cells, func(c *CellRuns) bool { return len(c.done()) > 0 && b.r.dataset(c.Cell.Dataset).BuiltIn })
 	b.c.caption = strings.Join(append(s, b.r.ending(builtIn)...), " ")
+}
+
+// several tells whether there is more than one series, with records or without.
+func (b *figureBuilder) several() bool {
+	return slices.ContainsFunc(b.seriesAxes, func(a string) bool { return len(b.points(a)) > 1 })
+}
+
+// constants names what all cells of the figure have in common.
+func (b *figureBuilder) constants() string {
+	var words []string
+	for _, a := range b.r.axes() {
+		if p := b.points(a); len(p) == 1 && len(b.cells) > 0 {
+			words = append(words, b.r.shortTitle(a, p[0]))
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // seedsText is how many seeds the means are over.

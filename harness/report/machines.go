@@ -64,6 +64,9 @@ func kindsOf(r Run) []string {
 
 const sharedMark, mixedMark, partlyMark = "*", "‡", "§"
 
+// timeMarks are those of times that may not compare, and are ranked nowhere.
+const timeMarks = sharedMark + mixedMark + partlyMark
+
 // partOf tells whether a run had less than half of the processor time that its threads
 // could have had: other programs took the rest, or it found too little to do at once.
 // With -jobs above 1 the processor time is not the run's own, and the time is marked

@@ -18,9 +18,17 @@ import (
 //	\gentable{NAME}   a table: an experiment's name, with -reproduced, -comparison,
 //	                  -pairs or -claims behind it for the further ones
 //	\genfigure{NAME}  a figure: an experiment's name, a hyphen, the figure's name
-type Uses struct{ Numbers, Tables, Figures []string }
+type Uses struct {
+	Numbers, Tables, Figures []string
+
+	// Dangling are references to labels that neither the document nor what it takes
+	// from a report has.
+	Dangling []string
+}
 
 var (
+	refPattern     = regexp.MustCompile(`\\(?:ref|eqref|pageref)\s*\{([^{}#]*)\}`)
+	labelPattern   = regexp.MustCompile(`\\label\s*\{([^{}#]*)\}`)
 	usesPattern    = regexp.MustCompile(`\\(val|gentable|genfigure)\s*\{([^{}#]*)\}`)
 	commentPattern = regexp.MustCompile(`(?m)(^|[^\\])((?:\\\\)*)%.*$`)
 )
@@ -28,10 +36,26 @@ var (
 // UsesOf reads what a LaTeX source asks for, each once and in its order.
 func UsesOf(tex string) Uses {
 	var u Uses
-	for _, m := range usesPattern.FindAllStringSubmatch(commentPattern.ReplaceAllString(tex, "$1$2"), -1) {
+	tex = commentPattern.ReplaceAllString(tex, "$1$2")
+	for _, m := range usesPattern.FindAllStringSubmatch(tex, -1) {
 		list := map[string]*[]string{"val": &u.Numbers, "gentable": &u.Tables, "genfigure": &u.Figures}[m[1]]
 		if name := strings.TrimSpace(m[2]); !slices.Contains(*list, name) {
 			*list = append(*list, name)
+		}
+	}
+	labels := map[string]bool{}
+	for _, m := range labelPattern.FindAllStringSubmatch(tex, -1) {
+		labels[strings.TrimSpace(m[1])] = true
+	}
+	for _, t := range u.Tables {
+		labels["tab:"+latexLabel(t)] = true
+	}
+	for _, f := range u.Figures {
+		labels["fig:"+latexLabel(f)] = true
+	}
+	for _, m := range refPattern.FindAllStringSubmatch(tex, -1) {
+		if name := strings.TrimSpace(m[1]); !labels[name] && !slices.Contains(u.Dangling, name) {
+			u.Dangling = append(u.Dangling, name)
 		}
 	}
 	return u
@@ -88,6 +112,9 @@ func WritePaper(dir string, specs, others []*spec.Spec, st *store.Store, uses *U
 	}
 	for _, name := range uses.Figures {
 		p.figure(name)
+	}
+	for _, name := range uses.Dangling {
+		p.undefined("reference", name, "nothing has this label")
 	}
 	for _, name := range p.names {
 		for _, problem := range p.results[name].Problems {

@@ -15,8 +15,9 @@ func TestUsesOf(t *testing.T) {
 	got := UsesOf(`\newcommand{\val}[1]{#1} % \val{comment/no}
 \val{a/b} and \val{a/c_d}, 5\,\% of \val {a/b} \\% \val{no}
 \gentable{a}\gentable{a-claims}\genfigure{b-c} \DeclareRobustCommand{\gentable}[1]{\x{#1}}
-100\% \val{after/percent} \value{no}`)
-	want := Uses{Numbers: []string{"a/b", "a/c_d", "after/percent"}, Tables: []string{"a", "a-claims"}, Figures: []string{"b-c"}}
+100\% \val{after/percent} \value{no}
+\label{eq:here} \eqref{eq:here} \ref{tab:a-claims} Figure~\ref{fig:b-c}, \ref{fig:gone} % \ref{fig:comment}`)
+	want := Uses{Numbers: []string{"a/b", "a/c_d", "after/percent"}, Tables: []string{"a", "a-claims"}, Figures: []string{"b-c"}, Dangling: []string{"fig:gone"}}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -134,16 +135,16 @@ func TestWritePaper(t *testing.T) {
 	uses := &Uses{
 		Numbers: []string{"demo/mnist/1/slow/acc", "demo/glyphs/50/chance/acc", "demo/mnist/1/slwo/acc", "dmeo/x"},
 		Tables:  []string{"demo", "demo-reproduced", "demo-pears", "other"},
-		Figures: []string{"demo-process", "demo-absent"},
+		Figures: []string{"demo-process", "demo-absent"}, Dangling: []string{"fig:gone"},
 	}
 	p, err := WritePaper(dir, []*spec.Spec{s}, []*spec.Spec{other}, shared(t), uses, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Numbers != 2 || p.NotRun != 1 || p.Tables != 2 || p.Figures != 1 || len(p.Undefined) != 5 {
+	if p.Numbers != 2 || p.NotRun != 1 || p.Tables != 2 || p.Figures != 1 || len(p.Undefined) != 6 {
 		t.Errorf("%+v", p)
 	}
-	for _, u := range []string{"number demo/mnist/1/slwo/acc", `number dmeo/x: there is no experiment "dmeo"; did you mean "demo"?`, `table demo-pears: did you mean "demo-pairs"?`, "table other", "figure demo-absent"} {
+	for _, u := range []string{"number demo/mnist/1/slwo/acc", `number dmeo/x: there is no experiment "dmeo"; did you mean "demo"?`, `table demo-pears: did you mean "demo-pairs"?`, "table other", "figure demo-absent", "reference fig:gone"} {
 		if !strings.Contains(strings.Join(p.Undefined, "\n"), u) {
 			t.Errorf("undefined are %q, without %q", p.Undefined, u)
 		}

@@ -233,7 +233,9 @@ func (b *tableBuilder) fill() {
 				e, mean := b.entry(b.at(rs, cs), rs, cs, b.in(l, cs))
 				r.cells = append(r.cells, e)
 				if !b.unmarked(cs) {
-					means[i] = mean
+					if !strings.ContainsAny(e.marks, timeMarks) {
+						means[i] = mean
+					}
 					missing = missing || e.state == notRun
 				}
 			}
@@ -379,6 +381,34 @@ func (r *Results) circumstances() string {
 	return " " + strings.Join(append(s, r.ending(builtIn)...), " ")
 }
 
+// scoring says which columns are scored how, if not all are alike.
+func (b *tableBuilder) scoring() string {
+	var protocols []string
+	columns := map[string][]string{}
+	for _, cs := range b.columns {
+		for _, c := range b.r.Cells {
+			if !slices.Equal(pointOf(c.Cell, b.t.Columns), cs.values) {
+				continue
+			}
+			about := c.Cell.Protocol.Info().About
+			if !slices.Contains(protocols, about) {
+				protocols = append(protocols, about)
+			}
+			if !slices.Contains(columns[about], cs.title) {
+				columns[about] = append(columns[about], cs.title)
+			}
+		}
+	}
+	if len(protocols) < 2 {
+		return ""
+	}
+	var parts []string
+	for _, p := range protocols {
+		parts = append(parts, list(columns[p])+" by "+p)
+	}
+	return "Scored are " + strings.Join(parts, "; ") + "."
+}
+
 // explain writes the caption and the notes.
 func (b *tableBuilder) explain() {
 	l := b.lines[0]
@@ -415,6 +445,7 @@ func (b *tableBuilder) explain() {
 		b.out.ranking = s + "."
 		sentences = append(sentences, b.out.ranking)
 	}
+	sentences = append(sentences, b.scoring())
 	if len(b.lines) > 1 || isTime(l.metric) {
 		sentences = append(sentences, "Times are median seconds per update of the distilled set, without scoring.")
 	}

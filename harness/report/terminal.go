@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -38,13 +39,35 @@ func (r *Results) Terminal(w io.Writer, screen Screen) error {
 	for _, l := range wrap(caption, screen.Width) {
 		fmt.Fprintln(&b, l)
 	}
-	for _, n := range append(append([]string{}, s.notes...), r.hereNote(screen.Host)...) {
+	for _, n := range slices.Concat(s.notes, r.hereNote(screen.Host), r.beside()) {
 		for _, l := range wrap(n, screen.Width) {
 			fmt.Fprintln(&b, l)
 		}
 	}
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// beside tells what else there is to read, beginning with what was published.
+func (r *Results) beside() []string {
+	var out, names []string
+	if all := r.Compare(); len(all) > 0 && len(r.done()) > 0 {
+		out = append(out, fmt.Sprintf("Beside what was published (%s): %s.", list(sourcesOf(all)), tallyBesides(all, isAccuracy)))
+	}
+	for _, f := range r.furtherSheets() {
+		if f.sheet != nil && len(r.done()) > 0 {
+			names = append(names, f.sheet.name+".md")
+		}
+	}
+	if names != nil {
+		out = append(out, "Further tables, on the page and in the folder of tables: "+list(names)+".")
+	}
+	return out
+}
+
+// done lists the runs that have been made.
+func (r *Results) done() []Run {
+	return slices.DeleteFunc(r.distinct(), func(x Run) bool { return x.Record == nil })
 }
 
 // hereNote tells how many of the records were made on this machine.

@@ -432,13 +432,13 @@ func (r *reader) crossCheck(all []*reader) {
 		n := element("figure", i)
 		names(n, "series", axes, "an axis")
 		names(n, "panels", axes, "an axis")
-		r.only(n, axes)
+		r.only(n, axes, values)
 	}
 	for i := range r.doc.Claim {
 		n := element("claim", i)
 		names(n, "columns", methods, "a method of this experiment")
 		names(n, "against", methods, "a method of this experiment")
-		r.only(n, axes)
+		r.only(n, axes, values)
 	}
 	for i, p := range r.doc.Published {
 		n := element("published", i)
@@ -449,20 +449,39 @@ func (r *reader) crossCheck(all []*reader) {
 			}
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(r.doc.Method)) {
+		if !slices.Contains(methods, name) && len(methods) > 0 && !r.isBase(name) {
+			r.d.faultKey(r.root.table["method"].table[name], fmt.Sprintf("no column is of the method %q, and none uses it", name), nearest.Hint(name, methods))
+		}
+	}
 	r.unique("figure", "name")
 	r.unique("claim", "id")
 }
 
 // only checks the axes of a filter.
-func (r *reader) only(n *node, axes []string) {
+func (r *reader) only(n *node, axes []string, values map[string][]string) {
 	if n.table == nil || n.table["only"] == nil {
 		return
 	}
 	if s, ok := n.table["only"].value.(string); ok {
-		if _, err := ParseFilter(s, append([]string{"seed"}, axes...)); err != nil {
+		f, err := ParseFilter(s, append([]string{"seed"}, axes...))
+		if err != nil {
 			r.d.fault(n.table["only"], err.Error(), "")
 		}
+		for _, problem := range f.Unmatched(func(axis string) []string { return values[axis] }) {
+			r.d.fault(n.table["only"], problem, "")
+		}
 	}
+}
+
+// isBase tells whether some column's settings start from those of a section.
+func (r *reader) isBase(section string) bool {
+	for name, n := range r.doc.Method {
+		if u := n.table["use"]; u != nil && name != section && u.value == any(section) {
+			return true
+		}
+	}
+	return false
 }
 
 // unique reports names that two elements of a list share.

@@ -140,10 +140,10 @@ func (s *Store) Get(key string) (*Record, error) {
 		return nil, fmt.Errorf("%w: %s: schema %d is not read by this program, which knows %d", errSchema, r.Dir, r.Result.Schema, RecordSchema)
 	}
 	if r.Result.Key != key || r.Result.Identity.Key() != key {
-		return nil, fmt.Errorf("%s: the record belongs to another key; was it renamed or edited?\nhint: remove the folder to have it computed again", r.Dir)
+		return nil, fmt.Errorf("%s: the record belongs to another key; was it renamed or edited?\nhint: a run of its experiment without -collect makes it again", r.Dir)
 	}
 	if err := r.Result.consistent(); err != nil {
-		return nil, fmt.Errorf("%s: %w; was it edited?\nhint: remove the folder to have it computed again", r.Dir, err)
+		return nil, fmt.Errorf("%s: %w; was it edited?\nhint: a run of its experiment without -collect makes it again", r.Dir, err)
 	}
 	return r, nil
 }
@@ -177,7 +177,7 @@ func readJSON(file string, v any) error {
 		return err
 	}
 	if err := json.Unmarshal(b, v); err != nil {
-		return fmt.Errorf("%s: %w\nhint: remove the folder to have it computed again", file, err)
+		return fmt.Errorf("%s: %w\nhint: a run of its experiment without -collect makes it again", file, err)
 	}
 	return nil
 }
@@ -191,16 +191,20 @@ func (r *Record) Preview() string { return filepath.Join(r.Dir, "preview.png") }
 // Distilled is the path of the distilled set. It may not exist.
 func (r *Record) Distilled() string { return filepath.Join(r.Dir, "distilled.npz") }
 
-// Trace reads trace.csv.
+// Trace reads trace.csv, which must be what the run wrote.
 func (r *Record) Trace() (*Trace, error) {
 	file := filepath.Join(r.Dir, "trace.csv")
 	b, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
+	const mend = "hint: -verify makes the run again and mends its record"
+	if want := r.Result.Digests["trace"]; want != digest(b) {
+		return nil, fmt.Errorf("%s: not as the run wrote it: its digest is not that in result.json\n%s", file, mend)
+	}
 	t, err := parseTrace(b)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("%s: %w\n%s", file, err, mend)
 	}
 	return t, nil
 }

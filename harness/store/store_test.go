@@ -535,7 +535,22 @@ func TestVerify(t *testing.T) {
 	if err := r.Verify(); err != nil {
 		t.Errorf("without the set: %v", err)
 	}
-	if err := os.Remove(filepath.Join(r.Dir, "trace.csv")); err != nil {
+	trace := filepath.Join(r.Dir, "trace.csv")
+	text, err := os.ReadFile(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Trace(); err != nil {
+		t.Error(err)
+	}
+	text[len(text)-2] ^= 1 // another digit
+	if err := os.WriteFile(trace, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Trace(); err == nil || !strings.Contains(err.Error(), "not as the run wrote it") {
+		t.Errorf("an edited trace is read: %v", err)
+	}
+	if err := os.Remove(trace); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Verify(); err == nil {
