@@ -62,7 +62,7 @@ const citation = "Aoyama, Yang et al., dataset distillation by the duality gap (
 var deviations = []string{
 	"the gradient is divided by the gap unless objective = \"gap\"",
 	"lambda is 1e-6 for each image, of the real data and of the set alike",
-	"images start at real ones of their class, or as noise",
+	"images start at real ones of their class, at averages of them, or as noise",
 	"labels are learned in units of lambda_S |Theta_O|, and begin at label_start of them, unless labels = \"gain\"",
 	"the rates fall like a cosine unless schedule = \"\"",
 	"the hinge's alpha has a temperature of 0.05; 1 is the published one",

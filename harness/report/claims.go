@@ -183,7 +183,7 @@ func (r *Results) claimSheet() *sheet {
 		return nil
 	}
 	s := &sheet{name: r.stem() + "-claims", title: r.Spec.Title + ": claims", heads: []string{"Claim"}, left: true,
-		wide:    []float64{0.17, 0.07, 0.08, 0.22, 0.08, 0.22},
+		wide:    []float64{0.14, 0.07, 0.08, 0.24, 0.08, 0.23},
 		columns: []string{"Place", "Our records", "Evidence", "Published numbers", "Evidence"}}
 	cell := func(v Verdict) entry {
 		e := entry{state: value, text: v.String()}

@@ -74,7 +74,7 @@ func CheckLoss(loss convex.Loss, classes int) error {
 		for i, l := range allowed {
 			names[i] = string(l)
 		}
-		return fmt.Errorf("the %s loss is not for %d classes\nhint: choose one of %s, or other classes of the data", loss, classes, strings.Join(names, ", "))
+		return fmt.Errorf("the %s loss is not for %d classes\nhint: choose a method or a setting with one of %s, or other classes of the data", loss, classes, strings.Join(names, ", "))
 	}
 	return nil
 }
