@@ -74,12 +74,14 @@ func (r *Results) judge(c spec.Claim, n numbers) (Verdict, string) {
 		return Open, "no cell of the report is meant"
 	}
 	metric := metricOr(c.Metric)
+	var t tally
 	if isTime(metric) && !n.published {
-		if why := timed(c, cells).incomparable(); why != "" {
+		on := timed(c, cells)
+		if why := on.incomparable(); why != "" {
 			return Open, why
 		}
+		t.partly = on.partly
 	}
-	var t tally
 	switch c.Kind {
 	case "rank":
 		r.judgeRank(c, metric, cells, n, &t)
@@ -106,6 +108,7 @@ type tally struct {
 	holds, fails, open int
 	failures, details  []string
 	all                bool // details are told beside failures
+	partly             bool // some times are of runs that had little of the processor
 
 	// closest is the part that holds by the smallest margin.
 	closest string
@@ -166,6 +169,9 @@ func (t *tally) verdict() (Verdict, string) {
 		if rest > 0 {
 			text += fmt.Sprintf("; and %d more", rest)
 		}
+	}
+	if t.partly {
+		text += "; some of the times are of runs that had less than half of the processor's time"
 	}
 	switch {
 	case t.fails > 0:

@@ -99,3 +99,21 @@ func TestPublished(t *testing.T) {
 		}
 	}
 }
+
+// A verdict on times says when runs had little of the processor.
+func TestPartlyTimedClaim(t *testing.T) {
+	const claim = "[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\nkind = \"less\"\nmetric = \"seconds_per_update\"\ncolumns = [\"fast-lr\"]\nagainst = [\"slow\"]\n"
+	r := made(t, small+claim, map[string][]float64{"slow": {0.9, 0.9}, "fast-lr": {0.95, 0.95}})
+	const says = "less than half of the processor's time"
+	if got := r.Claims()[0]; got.Ours != Holds || strings.Contains(got.OursEvidence, says) {
+		t.Errorf("%v: %s", got.Ours, got.OursEvidence)
+	}
+	for _, c := range r.Cells {
+		for _, run := range c.done() {
+			run.Record.Provenance.CPU = 60 // of 90 seconds on two threads
+		}
+	}
+	if got := r.Claims()[0]; got.Ours != Holds || !strings.Contains(got.OursEvidence, says) {
+		t.Errorf("%v: %s", got.Ours, got.OursEvidence)
+	}
+}
