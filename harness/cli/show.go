@@ -6,7 +6,6 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -66,7 +65,7 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 		return err
 	}
 	count := map[engine.State]int{}
-	total, unknown, about := 0.0, 0, "about "
+	total, unknown, estimated := 0.0, 0, "estimated"
 	var left []engine.Forecast
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "run\tstate\ttime\tfrom")
@@ -88,7 +87,7 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 			continue
 		}
 		if one.Basis == "operations" {
-			about = "at least about " // scoring along the way and waiting for memory come on top
+			estimated = "at least" // scoring along the way and waiting for memory come on top
 		}
 		total += one.Seconds
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name(), name, progress.Seconds(one.Seconds), one.Basis)
@@ -103,11 +102,7 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 	if len(left) == 0 {
 		return nil
 	}
-	if text := progress.Seconds(total); strings.HasPrefix(text, "under") {
-		fmt.Fprint(out, "time for the rest: "+text)
-	} else {
-		fmt.Fprint(out, "time for the rest, one at a time: "+about+text)
-	}
+	fmt.Fprintf(out, "time for the rest, one at a time, %s: %s", estimated, progress.Seconds(total))
 	if unknown > 0 {
 		fmt.Fprintf(out, ", and %d runs of which nothing is known yet", unknown)
 	}

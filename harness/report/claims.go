@@ -41,8 +41,12 @@ func (n numbers) of(c *CellRuns, metric string) (float64, bool) {
 	return s.Mean, ok
 }
 
-// timed are the machines that the times were taken on which a claim is about.
+// timed are the machines that the times were taken on which a claim is about. One
+// that names no rivals is about all.
 func timed(c spec.Claim, cells []*CellRuns) machines {
+	if len(c.Against) == 0 {
+		return machinesOf(cells)
+	}
 	return machinesOf(slices.DeleteFunc(slices.Clone(cells), func(x *CellRuns) bool {
 		return !slices.Contains(c.Columns, x.Cell.Column) && !slices.Contains(c.Against, x.Cell.Column)
 	}))

@@ -100,6 +100,15 @@ func TestPublished(t *testing.T) {
 	}
 }
 
+// A run without the number is neither missing nor beyond, whatever tolerance is declared.
+func TestPublishedWithoutNumber(t *testing.T) {
+	const published = "[[published]]\nsource = \"They\"\nwhen = { ipc = 1 }\nmetric = \"absent\"\ntolerance = 1\nvalues = { slow = 3 }\n"
+	all := made(t, small+published, map[string][]float64{"slow": {0.9, 0.9}}).Compare()
+	if got, want := tallyBesides(all, nil), (besideTally{all: 1, unjudged: 1}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 // A verdict on times says when runs had little of the processor.
 func TestPartlyTimedClaim(t *testing.T) {
 	const claim = "[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\nkind = \"less\"\nmetric = \"seconds_per_update\"\ncolumns = [\"fast-lr\"]\nagainst = [\"slow\"]\n"

@@ -180,8 +180,7 @@ func (b *figureBuilder) finish() {
 	case b.seeds > 1:
 		s = append(s, fmt.Sprintf("Means over %s seeds with ± population standard deviation.", b.seedsText()))
 	}
-	builtIn := slices.ContainsFunc(b.cells, func(c *CellRuns) bool { return len(c.done()) > 0 && b.r.dataset(c.Cell.Dataset).BuiltIn })
-	b.c.caption = strings.Join(append(s, b.r.ending(builtIn)...), " ")
+	b.c.caption = strings.Join(append(s, b.r.ending(b.r.anyBuiltIn(b.cells))...), " ")
 }
 
 // several tells whether there is more than one series, with records or without.

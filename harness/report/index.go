@@ -67,11 +67,11 @@ func (x *index) find(c *spec.Cell, seed uint64, o Options) (Run, string) {
 		}
 		return run, ""
 	}
-	fits := func(id spec.DatasetIdentity) bool { return fits(c.Data, id, o.Classes) }
+	meant := func(id spec.Identity) bool { return fits(c.Data, id.Dataset, o.Classes) }
 	for _, k := range x.byRest[rest] {
 		rec := x.records[k]
 		switch {
-		case !fits(rec.Result.Identity.Dataset):
+		case !meant(rec.Result.Identity):
 		case run.Record == nil:
 			run.Record = rec
 		default: // which one is meant only the data could tell
@@ -82,7 +82,7 @@ func (x *index) find(c *spec.Cell, seed uint64, o Options) (Run, string) {
 	}
 	if run.Record == nil {
 		for _, f := range x.failures[rest] {
-			if fits(f.Identity.Dataset) {
+			if meant(f.Identity) {
 				run.Failure = f
 				break
 			}

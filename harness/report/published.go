@@ -225,9 +225,9 @@ func tallyBesides(all []Beside, meant func(metric string) bool) besideTally {
 		switch {
 		case b.Failed:
 			t.failed++
-		case b.Seeds == 0 && len(b.runs.done()) == 0:
+		case len(b.runs.done()) == 0:
 			t.missing++
-		case !b.Judged():
+		case b.Seeds == 0 || !b.Judged():
 			t.unjudged++
 		case b.Verdict == Holds:
 			t.within++

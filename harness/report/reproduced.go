@@ -80,8 +80,11 @@ func kindOf(metric string) string {
 
 // absent is what stands where there is no number of ours.
 func (b Beside) absent() entry {
-	if b.Failed {
+	switch {
+	case b.Failed:
 		return entry{state: failed}
+	case len(b.runs.done()) > 0:
+		return entry{} // the runs have no such number
 	}
 	return entry{state: notRun}
 }

@@ -355,14 +355,11 @@ func (b *tableBuilder) coordinates(rs, cs slot) func(string) (string, bool) {
 	}
 }
 
-// builtInText says that numbers are not those of real sets.
-const builtInText = "Data marked built-in is drawn by the program and is not the real set."
-
 // ending is how captions end: what data and what profile numbers come from.
 func (r *Results) ending(builtIn bool) []string {
 	var s []string
 	if builtIn {
-		s = append(s, builtInText)
+		s = append(s, "Data marked built-in is drawn by the program and is not the real set.")
 	}
 	if p := r.Spec.Profile; p != "" {
 		s = append(s, "Profile: "+p+".")
@@ -377,8 +374,12 @@ func (r *Results) circumstances() string {
 	if r.Spec.Table != nil && r.Spec.Table.Caption != "" {
 		s = append(s, sentence(r.Spec.Table.Caption))
 	}
-	builtIn := slices.ContainsFunc(r.Cells, func(c *CellRuns) bool { return len(c.done()) > 0 && r.dataset(c.Cell.Dataset).BuiltIn })
-	return " " + strings.Join(append(s, r.ending(builtIn)...), " ")
+	return " " + strings.Join(append(s, r.ending(r.anyBuiltIn(r.Cells))...), " ")
+}
+
+// anyBuiltIn tells whether some of the records are of built-in data.
+func (r *Results) anyBuiltIn(cells []*CellRuns) bool {
+	return slices.ContainsFunc(cells, func(c *CellRuns) bool { return len(c.done()) > 0 && r.dataset(c.Cell.Dataset).BuiltIn })
 }
 
 // scoring says which columns are scored how, if not all are alike.
