@@ -1,6 +1,6 @@
-// Package env tells where a number was computed: host, processor, toolchain,
-// module versions, the state of the source tree, and what a process has used of
-// the machine. Nothing of it may enter a result.
+// Package env says where a number was computed: host, processor, toolchain,
+// module versions, the program's commit, and what a process has used of the
+// machine. Nothing of it may enter a result.
 package env
 
 import (
@@ -38,14 +38,11 @@ var read = sync.OnceValue(func() Host {
 	}
 	h.Features = cpuFeatures()
 	h.Memory = memory()
-	if dir, err := os.Getwd(); err == nil {
-		h.Git = ReadGit(dir)
-	}
+	h.Git = programGit()
 	return h
 })
 
-// Read describes this machine, this program, and the source tree around the
-// working directory at the first call.
+// Read describes this machine and this program at the first call.
 func Read() Host { return read() }
 
 func modules() map[string]string {

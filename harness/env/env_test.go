@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -41,8 +42,8 @@ func TestProcess(t *testing.T) {
 	expect("one on another machine", p, false, false)
 }
 
-// The repository is made by git itself, in the forms it has.
-func TestGit(t *testing.T) {
+// The repository is made by git itself.
+func TestTreeGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("SKIPPED: git is not installed, so there is no repository to read")
 	}
@@ -69,61 +70,63 @@ func TestGit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	expect := func(when, state string) {
+	main := filepath.Join(dir, "sub", "main.go")
+	expect := func(when, state string, changed int) {
 		t.Helper()
-		g := ReadGit(filepath.Join(dir, "sub"))
-		if g.State != state {
-			t.Errorf("%s: %+v, want %s", when, g, state)
+		g := treeGit(main)
+		if g.State != state || g.Changed != changed {
+			t.Errorf("%s: %+v, want %s, %d changed", when, g, state, changed)
 		}
 		if want := git("rev-parse", "HEAD"); g.Commit != want {
 			t.Errorf("%s: commit %s, want %s", when, g.Commit, want)
 		}
 	}
 	git("init", "-q", "-b", "main")
-	write("a.txt", "one\n")
-	write("sub/b.txt", "two\n")
-	write("sub/bc.txt", "three\n")
+	write("sub/main.go", "package sub\n")
+	if g := treeGit(main); g.Commit != "unknown" || g.Why == "" {
+		t.Errorf("a source that git does not track: %+v", g)
+	}
+	write("results/table.md", "1\n")
 	git("add", ".")
+	if g := treeGit(main); g.Commit != "unknown" || g.Why == "" {
+		t.Errorf("before the first commit: %+v", g)
+	}
 	git("commit", "-q", "-m", "first")
-	expect("after a commit", "clean")
-	if g := ReadGit(dir); g.Branch != "main" {
+	expect("after a commit", "clean", 0)
+	if g := treeGit(main); g.Branch != "main" {
 		t.Errorf("branch %q", g.Branch)
 	}
-	write("untracked.txt", "x")
-	expect("with an untracked file", "clean")
+	write("results/table.md", "2\n")
+	write("notes.txt", "x")
+	expect("with a table written anew", "clean", 0)
 	write("sub/new.go", "package sub\n")
-	expect("with untracked source", "modified")
-	os.Remove(filepath.Join(dir, "sub", "new.go"))
-	write("a.txt", "ONE\n")
-	expect("with a changed file of the same size", "modified")
+	write("experiments/mine.toml", "schema = 1\n")
+	expect("with new sources", "modified", 2)
 	git("add", ".")
-	expect("with a staged change", "modified")
 	git("commit", "-q", "-m", "second")
-	expect("after the second commit", "clean")
-	os.Remove(filepath.Join(dir, "sub", "b.txt"))
-	expect("with a removed file", "modified")
+	expect("after the second commit", "clean", 0)
+	write("sub/main.go", "package sub // changed\n")
+	expect("with a changed source", "modified", 1)
 	git("checkout", "-q", "--", ".")
-	git("update-index", "--index-version", "4")
-	expect("with an index of version 4", "clean")
-	git("gc", "-q")
-	expect("packed", "clean")
 	git("checkout", "-q", "--detach")
-	expect("without a branch", "clean")
-	git("worktree", "add", "-q", filepath.Join(dir, "sub", "tree"))
-	if g := ReadGit(filepath.Join(dir, "sub", "tree")); g.State != "clean" || g.Commit != git("rev-parse", "HEAD") {
-		t.Errorf("in a further working tree: %+v", g)
-	}
-	if g := ReadGit("/"); g.Commit != "unknown" || g.State != "unknown" {
+	expect("without a branch", "clean", 0)
+	if g := treeGit(filepath.Join(t.TempDir(), "main.go")); g.Commit != "unknown" || g.State != "unknown" {
 		t.Errorf("without a repository: %+v", g)
 	}
 }
 
-func FuzzIndex(f *testing.F) {
-	f.Add([]byte("DIRC\x00\x00\x00\x02\x00\x00\x00\x00TREE\x00\x00\x00\x00aaaaaaaaaaaaaaaaaaaa"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		entries, err := readIndex(b)
-		if err == nil {
-			treeID(entries, "")
-		}
-	})
+// The folder the program runs in is not where it comes from.
+func TestProgramGit(t *testing.T) {
+	t.Chdir(t.TempDir())
+	g := programGit()
+	if _, err := exec.LookPath("git"); err == nil && g.Commit == "unknown" && g.Why != "git does not track the program's sources" {
+		t.Errorf("run elsewhere: %+v", g)
+	}
+	g, ok := stamped([]debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}})
+	if !ok || g.Commit != "abc" || g.State != "modified" {
+		t.Errorf("a stamp: %+v", g)
+	}
+	if _, ok := stamped(nil); ok {
+		t.Error("no stamp is taken for one")
+	}
 }
