@@ -50,16 +50,29 @@ func Main() {
 		debug.SetGCPercent(25)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 2)
+	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		<-signals
-		fmt.Fprintln(os.Stderr, "stopping; runs under way are being saved (again to stop at once)")
-		cancel(errInterrupted)
-		<-signals
-		os.Exit(exitInterrupted)
-	}()
+	go stopOn(signals, os.Stderr, func() { cancel(errInterrupted) }, func() { os.Exit(exitInterrupted) })
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// stopOn stops the program in good order at the first signal. Only Ctrl-C pressed
+// twice leaves at once, without a checkpoint: batch systems and their scripts may
+// each send a termination signal, and mean the same one stop.
+func stopOn(signals <-chan os.Signal, errOut io.Writer, stop, leave func()) {
+	first, interrupts := true, 0
+	for s := range signals {
+		if first {
+			fmt.Fprintln(errOut, "stopping; runs under way are being saved (Ctrl-C twice leaves at once)")
+			stop()
+			first = false
+		}
+		if s == os.Interrupt {
+			if interrupts++; interrupts == 2 {
+				leave()
+			}
+		}
+	}
 }
 
 // coded is an error with an exit code.

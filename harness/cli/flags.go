@@ -130,8 +130,10 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 			return usageError(fmt.Errorf("-%s %d: must be at least 1", name, n))
 		}
 	}
-	if f.seeds > 1000 {
-		return usageError(fmt.Errorf("-seeds %d: at most 1000", f.seeds))
+	for name, n := range map[string]int{"seeds": f.seeds, "jobs": f.jobs, "threads": f.threads} {
+		if n > 1000 {
+			return usageError(fmt.Errorf("-%s %d: at most 1000", name, n))
+		}
 	}
 	var modes []string
 	for _, name := range []string{"list", "plan", "collect", "verify", "eval"} {

@@ -33,12 +33,40 @@ type Board struct {
 	drawn   int // lines on the screen
 	last    time.Time
 	started time.Time
+	closed  chan struct{} // ends the clock; nil without one
 
 	total, done, failed, before int
 }
 
-// New returns a board. With quiet it shows nothing but messages.
+// New returns a board. With quiet it shows nothing but messages. It shows the time
+// that passes even when nothing is reported, until it is closed.
 func New(w io.Writer, quiet bool) *Board {
+	b := newBoard(w, quiet)
+	if !quiet {
+		b.closed = make(chan struct{})
+		go b.clock(b.closed)
+	}
+	return b
+}
+
+// clock shows the state once a second: a long computation may report nothing for
+// minutes, and a display that stands still looks like a program that hangs.
+func (b *Board) clock(closed <-chan struct{}) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-closed:
+			return
+		case <-tick.C:
+			b.mu.Lock()
+			b.maybe()
+			b.mu.Unlock()
+		}
+	}
+}
+
+func newBoard(w io.Writer, quiet bool) *Board {
 	b := &Board{w: w, quiet: quiet, now: time.Now, width: func() int { return 80 }}
 	if f, ok := w.(*os.File); ok && terminal(f) {
 		b.tty = true
@@ -49,7 +77,7 @@ func New(w io.Writer, quiet bool) *Board {
 	return b
 }
 
-// terminal tells whether f is one that understands cursor movements.
+// terminal reports whether f is one that understands cursor movements.
 func terminal(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb" && columns(f) > 0
@@ -160,6 +188,10 @@ func (b *Board) Close() {
 	defer b.mu.Unlock()
 	b.erase()
 	b.lines = nil
+	if b.closed != nil {
+		close(b.closed)
+		b.closed = nil
+	}
 }
 
 // maybe shows the state if it is time to.
@@ -202,7 +234,7 @@ func (b *Board) draw() {
 		b.drawn++
 	}
 	for _, l := range b.lines {
-		show("  " + l.String())
+		show("  " + l.fit(width-2))
 	}
 	all := fmt.Sprintf("%d of %d runs done", b.before+b.done, b.total)
 	if b.failed > 0 {
@@ -216,10 +248,24 @@ func (b *Board) draw() {
 	show(all)
 }
 
-// String is the line as it is shown.
-func (l *Line) String() string {
+// String is the line as it is shown where there is room for it.
+func (l *Line) String() string { return l.name + l.state() }
+
+// fit is String in a width. It shortens the run's name, which the reader can guess,
+// rather than the numbers at the end, which change.
+func (l *Line) fit(width int) string {
+	const shortest = 12
+	name, state := []rune(l.name), l.state()
+	room := max(shortest, width-utf8.RuneCountInString(state))
+	if len(name) > room {
+		name = append(name[:room-1], '…')
+	}
+	return string(name) + state
+}
+
+// state is what the run does, and how far it is.
+func (l *Line) state() string {
 	var s strings.Builder
-	s.WriteString(l.name)
 	if l.phase != "" {
 		s.WriteString(": " + l.phase)
 	}
@@ -236,7 +282,8 @@ func (l *Line) String() string {
 		fmt.Fprintf(&s, ", loss %.4g", l.loss)
 	}
 	seconds := l.b.now().Sub(l.started).Seconds()
-	if n := l.step - l.first; n > 0 && l.first >= 0 && seconds > 0 {
+	// The first steps of all warm up: they say little of those to come.
+	if n := l.step - l.first; n > 2 && l.first >= 0 && seconds > 0 {
 		rate := float64(n) / seconds
 		if rate >= 1 {
 			fmt.Fprintf(&s, ", %.3g/s", rate)
@@ -250,13 +297,18 @@ func (l *Line) String() string {
 	return s.String()
 }
 
+// writeTask writes what is being prepared, its share done and its time so far.
 func (l *Line) writeTask(s *strings.Builder) {
 	fmt.Fprintf(s, ", %s", l.task)
+	seconds := l.b.now().Sub(l.from).Seconds()
 	if !(l.part > 0 && l.part < 1) {
+		if seconds > 1 {
+			s.WriteString(", " + Seconds(seconds) + " so far")
+		}
 		return
 	}
 	fmt.Fprintf(s, " %.0f %%", 100*l.part)
-	if seconds := l.b.now().Sub(l.from).Seconds(); seconds > 1 {
+	if seconds > 1 {
 		s.WriteString(", " + Seconds(seconds*(1-l.part)/l.part) + " left")
 	}
 }

@@ -10,7 +10,7 @@ import (
 func board(tty bool) (*Board, *bytes.Buffer, *time.Time) {
 	var out bytes.Buffer
 	now := time.Unix(0, 0)
-	b := New(&out, false)
+	b := newBoard(&out, false)
 	b.tty, b.now, b.started, b.last = tty, func() time.Time { return now }, now, now
 	b.width = func() int { return 60 }
 	return b, &out, &now
@@ -87,7 +87,7 @@ func TestTask(t *testing.T) {
 		{0, 0, "glyphs: distil, features"},
 		{0.25, 4 * time.Second, "glyphs: distil, features 25 %, 12 s left"},
 		{0.5, 4 * time.Second, "glyphs: distil, features 50 %, 8.0 s left"},
-		{1, time.Second, "glyphs: distil, features"},
+		{1, time.Second, "glyphs: distil, features, 9.0 s so far"},
 	} {
 		*now = now.Add(c.wait)
 		l.Task("features", c.part)
@@ -103,4 +103,37 @@ func TestTask(t *testing.T) {
 	if got := l.String(); got != "glyphs: distil 3/10" {
 		t.Errorf("after a step: %q", got)
 	}
+}
+
+// Where the terminal is narrow the name is cut, and the numbers stay.
+func TestFit(t *testing.T) {
+	b, _, now := board(true)
+	l := b.Start("fashion-mnist dgkip-ls-pred small ipc 10 seed 0")
+	l.Phase("distil")
+	l.Task("features of the training images", 0.5)
+	*now = now.Add(8 * time.Second)
+	if got, want := l.fit(77), "fashion-mnist dgki…: distil, features of the training images 50 %, 8.0 s left"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := l.fit(200); got != l.String() {
+		t.Errorf("with room: %q", got)
+	}
+}
+
+// A task that reports nothing still shows the time that passes.
+func TestClock(t *testing.T) {
+	b, out, now := board(false)
+	b.Start("glyphs").Task("solving", 0)
+	*now = now.Add(7 * time.Second)
+	b.mu.Lock()
+	b.maybe()
+	b.mu.Unlock()
+	if want := "glyphs, solving, 7.0 s so far"; !strings.Contains(out.String(), want) {
+		t.Errorf("got %q, want %q", out, want)
+	}
+	closed, done := make(chan struct{}), make(chan struct{})
+	b.closed = closed
+	go func() { b.clock(closed); close(done) }()
+	b.Close()
+	<-done
 }
