@@ -71,9 +71,10 @@ type Problem struct {
 // Step is what a method lets an observer see after an update. The functions may
 // be called only until the observer returns.
 type Step struct {
-	Update int     // updates of the distilled set so far
-	Of     int     // updates the run will make at most; 0 if unknown
-	Loss   float64 // the method's own objective; 0 if it has none
+	Update  int     // updates of the distilled set so far
+	Of      int     // updates the run will make at most; 0 if unknown
+	Loss    float64 // the method's own objective, if HasLoss says that it has one
+	HasLoss bool
 
 	// Metrics returns further scalars by name, for the trace. It may be nil, is
 	// called only when a trace line is due, and so may cost something.
