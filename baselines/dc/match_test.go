@@ -130,7 +130,7 @@ func checkVectors[F tensor.Float](t *testing.T, v vectors, tol float64) {
 	d := m.match(convert[F](flat(v.Params, pixels)), augment.Draw{},
 		batch[F]{real, convert[F](hwc(v.XReal)), hard}, batch[F]{syn, convert[F](hwc(v.XSyn)), soft}, dx, dz)
 	nn.ThroughSoftmax(dz, soft, k)
-	near(t, "real gradient", m.real, flat(v.GradReal, pixels), tol)
+	near(t, "real gradient", m.ofReal, flat(v.GradReal, pixels), tol)
 	near(t, "distance", []float64{d}, []float64{v.Distance}, tol)
 	near(t, "gradient in images", dx, hwc(v.DX), tol)
 	near(t, "gradient in label logits", dz, v.DLogits.Data, tol)
