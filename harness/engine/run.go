@@ -248,7 +248,7 @@ func (a *attempt) trace(step method.Step) error {
 	if step.Metrics != nil {
 		maps.Copy(line.Values, step.Metrics())
 	}
-	if step.Loss != 0 {
+	if step.HasLoss {
 		line.Values["loss"] = step.Loss
 	}
 	if !score || step.Distilled == nil {
