@@ -91,6 +91,9 @@ func (m *KIP) CheckSizes(s method.Sizes) error {
 	if err := teacher.CheckLoss(convex.SquaredLoss, s.Classes); err != nil {
 		return fmt.Errorf("kip: %w", err)
 	}
+	if err := method.CheckLambda(m.Lambda, s); err != nil {
+		return fmt.Errorf("kip: %w", err)
+	}
 	if err := method.CheckStart("kip", m.Start, s); err != nil {
 		return err
 	}
@@ -138,7 +141,7 @@ func (m *KIP) model(of method.Model) method.Model {
 	return of
 }
 
-// size is the number of real images in an update, of so many.
+// size is the number of real images in an update, of the given number.
 func (m *KIP) size(train int) int {
 	if m.Batch == 0 {
 		return train

@@ -119,28 +119,27 @@ type Sizes struct {
 	Smallest             int // training images of the class that has fewest; 0 if unknown
 	IPC                  int
 	Model                Model
+
+	Method   Method   // what makes the set
+	Protocol Protocol // and what scores it; either may be nil if unknown
 }
 
 // SizesChecker is implemented by methods and protocols that can tell, before a run,
-// that it cannot be made with such data. Its answer stands in place of CheckSizes.
+// that it cannot be made with such data, or with each other. Its answer stands in
+// place of CheckSizes.
 type SizesChecker interface{ CheckSizes(Sizes) error }
 
-// CheckSizes tells why no run of the method, scored by the protocol, can be made
+// CheckSizes returns why no run of the method, scored by the protocol, can be made
 // with such data, if so. Unless they know better, a method is held to need as many
 // images of every class as it makes, for that is what Choose needs, and a protocol
 // to train the networks that the model describes.
 func CheckSizes(m Method, p Protocol, s Sizes) error {
+	s.Method, s.Protocol = m, p
 	var errs []error
 	if c, ok := m.(SizesChecker); ok {
 		errs = append(errs, c.CheckSizes(s))
 	} else if !m.Info().IgnoresIPC && s.Smallest > 0 && s.IPC > s.Smallest {
 		errs = append(errs, fmt.Errorf("ipc %d: %s needs as many training images of every class, and the smallest class has only %d", s.IPC, m.Info().Name, s.Smallest))
-	}
-	if c, ok := m.(ProtocolChecker); ok {
-		errs = append(errs, c.CheckProtocol(p))
-	}
-	if c, ok := p.(MethodChecker); ok {
-		errs = append(errs, c.CheckMethod(m))
 	}
 	if c, ok := p.(SizesChecker); ok {
 		errs = append(errs, c.CheckSizes(s))
@@ -150,13 +149,17 @@ func CheckSizes(m Method, p Protocol, s Sizes) error {
 	return errors.Join(errs...)
 }
 
-// ProtocolChecker is implemented by methods that not every setting of every
-// protocol suits. CheckSizes asks it.
-type ProtocolChecker interface{ CheckProtocol(Protocol) error }
-
-// MethodChecker is implemented by protocols that cannot score what every method
-// makes. CheckSizes asks it.
-type MethodChecker interface{ CheckMethod(Method) error }
+// CheckLambda refuses a protocol that scores by a convex model with another
+// regularisation for each image than the one that a method makes labels for.
+func CheckLambda(lambda float64, s Sizes) error {
+	if s.Protocol == nil {
+		return nil
+	}
+	if scored := s.Protocol.Info().Lambda; scored != 0 && scored != lambda {
+		return fmt.Errorf("the method's lambda is %v and that of its scoring %v; labels are made for one of them\nhint: set lambda alike in [method] and [eval.features], or leave both out", lambda, scored)
+	}
+	return nil
+}
 
 // Estimate is what a run is expected to need.
 type Estimate struct {
