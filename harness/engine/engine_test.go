@@ -29,7 +29,7 @@ import (
 // walk moves random images at random, and goes wrong as it is told.
 type walk struct {
 	Updates int     `toml:"updates"`
-	Wrong   string  `toml:"wrong" enum:",error,panic,nan,zero,lossless,hang,score,forgets,blunt,flops,slow,begins"`
+	Wrong   string  `toml:"wrong" enum:",error,panic,nan,zero,lossless,hang,score,forgets,blunt,refuses,flops,slow,begins"`
 	Flops   float64 `toml:"flops"`           // that an update is said to have
 	Common  float64 `toml:"common,omitzero"` // that runs are said to share
 	Keeps   bool    `toml:"keeps"`           // something on disk
@@ -73,6 +73,9 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 		order.Lock()
 		order.runs = append(order.runs, fmt.Sprint(p.Data.Name, p.IPC, p.Seed))
 		order.Unlock()
+	}
+	if p.Resume != nil && w.Wrong == "refuses" {
+		return nil, fmt.Errorf("%w of walk: it is damaged", method.ErrCheckpoint)
 	}
 	set, err := method.Choose(p, rng.Stream(p.Seed, "walk"))
 	if err != nil {
@@ -388,9 +391,10 @@ func TestLossOfZero(t *testing.T) {
 	}
 }
 
-// A method that stops without a checkpoint starts again, and its trace with it.
+// A method that stops without a checkpoint, or refuses the one it made, starts again,
+// and its trace with it.
 func TestInterruptWithoutCheckpoint(t *testing.T) {
-	for _, wrong := range []string{"forgets", "blunt"} {
+	for _, wrong := range []string{"forgets", "blunt", "refuses"} {
 		p, want := reference(t, text+"[method.walk]\nwrong = \""+wrong+"\"\n")
 		for _, every := range []time.Duration{time.Hour, time.Nanosecond} {
 			s, o := store.Open(t.TempDir()), options()
