@@ -59,7 +59,7 @@ func distil(t *testing.T, m *DC, p method.Problem, observe func(method.Step)) *m
 
 func bits(d *method.Distilled) string { return fmt.Sprintf("%v %v", d.Images, d.Labels) }
 
-// countdown is a context that ends when it was asked so many times.
+// countdown is a context that ends when it has been asked a number of times.
 type countdown struct {
 	context.Context
 	left int
@@ -354,9 +354,9 @@ func TestErrors(t *testing.T) {
 		_, err := m.Distill(context.Background(), p, func(method.Step) {})
 		return err
 	}
-	real := quick()
-	real.Start = "real"
-	expect(distilled(real, problemOf("conv", 7)), "only 6")
+	chosen := quick()
+	chosen.Start = "real"
+	expect(distilled(chosen, problemOf("conv", 7)), "only 6")
 	p := problemOf("conv", 1)
 	p.Model.Depth = 5
 	expect(distilled(m, p), "too small")
@@ -386,7 +386,7 @@ func TestErrors(t *testing.T) {
 	if err := m.CheckSizes(sizes); err != nil {
 		t.Errorf("noise needs no images: %v", err)
 	}
-	expect(real.CheckSizes(sizes), "ipc 7: dc with start")
+	expect(chosen.CheckSizes(sizes), "ipc 7: dc with start")
 	sizes.IPC, sizes.Model.Depth = 1, 4
 	expect(m.CheckSizes(sizes), "dc: nn: images of 8x8 pixels are too small")
 }

@@ -44,7 +44,7 @@ func (*KIP) Info() method.Info {
 			"the kernel is that of the experiment's random features, in place of infinitely wide networks'",
 			"the ridge is that of the model which scores the set; the original has 1e-6 times the mean of the kernel's diagonal, jitter = 1e-6",
 			"AdaBelief on images and labels, in place of Adam for KIP",
-			"all images of the set are moved in every update, with all real images unless batch says otherwise; the original draws batches of both",
+			"all images of the set are learned in every update, with all real images unless batch says otherwise; the original draws batches of both",
 			"no whitening unless the experiment asks for it, and no augmentation",
 			"targets are +1 and -1, one output for two classes; the originals' are one-hot vectors less their mean",
 			"with resample, the squared loss in place of RFAD's Platt-scaled cross-entropy, and networks of the experiment's width",

@@ -6,6 +6,10 @@
 // images and when to save a checkpoint: nothing a method does can depend on test
 // data or on the clock. What counts is the set that Distill returns.
 //
+// Most methods go by updates. They state what an update changes and along which
+// gradient, and leave the rest to Descent: the loop and its end, observations,
+// checks, rates and checkpoints.
+//
 // Guarantee asked of every method: its result is a function of the problem's
 // bits. It depends neither on GOMAXPROCS nor on whether, and how often, the run
 // was interrupted and continued. Package methodtest checks it.
@@ -107,7 +111,7 @@ type Checker interface{ Check() error }
 type BadSetting struct {
 	Key  string // as in the toml tag
 	Why  string // "must be below 1"
-	Hint string // how to mend it, or ""
+	Hint string // what to do about it, or ""
 }
 
 func (e *BadSetting) Error() string { return e.Key + " " + e.Why }
@@ -124,7 +128,7 @@ type Sizes struct {
 	Protocol Protocol // and what scores it; either may be nil if unknown
 }
 
-// SizesChecker is implemented by methods and protocols that can tell, before a run,
+// SizesChecker is implemented by methods and protocols that know, before a run,
 // that it cannot be made with such data, or with each other. Its answer stands in
 // place of CheckSizes.
 type SizesChecker interface{ CheckSizes(Sizes) error }
@@ -170,6 +174,6 @@ type Estimate struct {
 	Bytes   int64   // of memory at the peak; 0 if unknown
 }
 
-// Estimator is implemented by methods and protocols that can tell what a run
+// Estimator is implemented by methods and protocols that know about what a run
 // will need.
 type Estimator interface{ Estimate(Sizes) Estimate }
