@@ -25,7 +25,7 @@
 //
 // What is counted, observed and timed as an update is one such step, so that a run
 // has iterations x outer of them. The training before a step is no part of its time
-// or its operations: it is the surroundings in which gradients are matched.
+// or its operations: it only brings the network to where gradients are matched.
 //
 // The loops go by the number of images a class, as in the original: outer 1 and
 // inner 1 for one image, 10 and 50 for 10, 20 and 25 for 20, 30 and 20 for 30, 40
@@ -113,12 +113,12 @@ func (s Settings) Check() error {
 // CheckSizes implements method.SizesChecker.
 func (m *DC) CheckSizes(z method.Sizes) error { return m.CheckSizesOf("dc", z) }
 
-// CheckSizesOf tells why the named method cannot be run on data of such sizes, if so.
+// CheckSizesOf returns why the named method cannot be run on data of such sizes, if so.
 func (s Settings) CheckSizesOf(name string, z method.Sizes) error {
 	if err := method.CheckStart(name, s.Start, z); err != nil {
 		return err
 	}
-	if _, err := network[float32](s, z.Model, z.H, z.W, z.C, z.Classes); err != nil {
+	if _, err := newNet[float32](s, z.Model, z.H, z.W, z.C, z.Classes); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
@@ -176,6 +176,6 @@ func (s Settings) shape(m method.Model) nn.Shape {
 	}
 }
 
-func network[F tensor.Float](s Settings, m method.Model, h, w, c, classes int) (*nn.Net[F], error) {
+func newNet[F tensor.Float](s Settings, m method.Model, h, w, c, classes int) (*nn.Net[F], error) {
 	return nn.ShapedNet[F](s.shape(m), h, w, c, classes)
 }

@@ -1,9 +1,7 @@
 package dc
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -61,7 +59,7 @@ func distil(t *testing.T, m *DC, p method.Problem, observe func(method.Step)) *m
 
 func bits(d *method.Distilled) string { return fmt.Sprintf("%v %v", d.Images, d.Labels) }
 
-// countdown is a context that ends when it was asked so many times.
+// countdown is a context that ends when it has been asked a number of times.
 type countdown struct {
 	context.Context
 	left int
@@ -171,49 +169,38 @@ func TestTrainingLongerThanSessions(t *testing.T) {
 	}
 }
 
-// A checkpoint need not hold the training that has begun, which is made again then,
-// and must not hold one that is damaged or that nothing needs.
+// A network keeps the training that has begun, and restores neither one that is
+// damaged nor that of another network.
 func TestCheckpointOfTraining(t *testing.T) {
-	m := quick()
-	p := problemOf("fc", 2)
-	want := distil(t, m, p, nil)
-	_, err := m.Distill(&countdown{context.Background(), 5}, p, func(method.Step) {})
-	var stopped *method.Interrupted
-	if !errors.As(err, &stopped) {
-		t.Fatal(err)
-	}
-	resume := func(change func(*saved)) (*method.Distilled, error) {
-		var s saved
-		if err := gob.NewDecoder(bytes.NewReader(stopped.Checkpoint)).Decode(&s); err != nil {
+	for name, begun := range map[string]bool{"between": false, "in training": true} {
+		r := start(t, problemOf("fc", 2), "", nil)
+		update(t, r, 0)
+		if begun {
+			if err := r.prepare(&countdown{context.Background(), 1}, 1); !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+		}
+		state, err := r.network.MarshalBinary()
+		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Done != 1 || s.Training == nil {
-			t.Fatalf("stopped after update %d, with %d bytes of a training", s.Done, len(s.Training))
+		other := start(t, problemOf("fc", 2), "", nil)
+		if err := other.network.UnmarshalBinary(state); err != nil || other.network.begun != begun || !slices.Equal(other.network.theta, r.network.theta) {
+			t.Errorf("%s: %v, or another state", name, err)
 		}
-		change(&s)
-		var b bytes.Buffer
-		if err := gob.NewEncoder(&b).Encode(s); err != nil {
-			t.Fatal(err)
+		if begun && !slices.Equal(other.network.next, r.network.next) {
+			t.Error("the weights in training are others")
 		}
-		p := p
-		p.Resume = b.Bytes()
-		return m.Distill(context.Background(), p, func(method.Step) {})
-	}
-	for name, change := range map[string]func(*saved){
-		"as it is":           func(*saved) {},
-		"without a training": func(s *saved) { s.Training = nil },
-	} {
-		if got, err := resume(change); err != nil || bits(got) != bits(want) {
-			t.Errorf("%s: %v, or other bits", name, err)
-		}
-	}
-	for want, change := range map[string]func(*saved){
-		"checkpoint: nn: saved training is damaged": func(s *saved) { s.Training = s.Training[:len(s.Training)-1] },
-		"checkpoint: nn: saved training is of anot": func(s *saved) { s.Training = s.Training[1:] },
-		"checkpoint: it is of another run":          func(s *saved) { s.Done, s.Theta = 3, nil },
-	} {
-		if _, err := resume(change); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %s", err, want)
+		wide := problemOf("fc", 2)
+		wide.Model.Width++
+		for wrong, into := range map[string]*run{"damaged": other, "of another network": start(t, wide, "", nil)} {
+			b := state
+			if wrong == "damaged" {
+				b = state[:len(state)-1]
+			}
+			if err := into.network.UnmarshalBinary(b); err == nil {
+				t.Errorf("%s: a state that is %s was restored", name, wrong)
+			}
 		}
 	}
 }
@@ -252,7 +239,7 @@ func TestLearns(t *testing.T) {
 			t.Errorf("%s: mean distance %.3g at first, %.3g at last", kind, early, late)
 		}
 		train := p.Data.Train
-		net, err := network[float32](m.Settings, p.Model, train.H, train.W, train.C, 2)
+		net, err := newNet[float32](m.Settings, p.Model, train.H, train.W, train.C, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -340,7 +327,7 @@ func TestReal(t *testing.T) {
 	}
 	for _, size := range []int{4, 6, 100} {
 		r.s.RealBatch = size
-		b := r.real(1, rng.Stream(1, "real"))
+		b := r.batch(1, rng.Stream(1, "real"))
 		if b.n != min(size, 6) || len(b.x) != b.n*64 || len(b.targets) != b.n*2 {
 			t.Fatalf("%d images, %d values, %d targets for a batch of %d", b.n, len(b.x), len(b.targets), size)
 		}
@@ -367,9 +354,9 @@ func TestErrors(t *testing.T) {
 		_, err := m.Distill(context.Background(), p, func(method.Step) {})
 		return err
 	}
-	real := quick()
-	real.Start = "real"
-	expect(distilled(real, problemOf("conv", 7)), "only 6")
+	chosen := quick()
+	chosen.Start = "real"
+	expect(distilled(chosen, problemOf("conv", 7)), "only 6")
 	p := problemOf("conv", 1)
 	p.Model.Depth = 5
 	expect(distilled(m, p), "too small")
@@ -399,7 +386,7 @@ func TestErrors(t *testing.T) {
 	if err := m.CheckSizes(sizes); err != nil {
 		t.Errorf("noise needs no images: %v", err)
 	}
-	expect(real.CheckSizes(sizes), "ipc 7: dc with start")
+	expect(chosen.CheckSizes(sizes), "ipc 7: dc with start")
 	sizes.IPC, sizes.Model.Depth = 1, 4
 	expect(m.CheckSizes(sizes), "dc: nn: images of 8x8 pixels are too small")
 }

@@ -5,7 +5,7 @@ import "dgkip/harness/method"
 // Estimate implements method.Estimator.
 func (s Settings) Estimate(z method.Sizes) method.Estimate {
 	classes := max(2, z.Classes)
-	net, err := network[float32](s, z.Model, z.H, z.W, z.C, classes)
+	net, err := newNet[float32](s, z.Model, z.H, z.W, z.C, classes)
 	if err != nil || z.IPC < 1 {
 		return method.Estimate{}
 	}
@@ -13,15 +13,15 @@ func (s Settings) Estimate(z method.Sizes) method.Estimate {
 	all, first := net.Flops()
 	gradient := 3*all - first // the loss and its gradient in the weights
 	tangent := 4*all - first  // along the weights, forward, and back to the images
-	real := min(s.RealBatch, max(1, z.Train/classes))
+	drawn := min(s.RealBatch, max(1, z.Train/classes))
 	set := z.IPC * classes
-	matching := float64(classes*real)*gradient + float64(set)*(gradient+tangent)
+	matching := float64(classes*drawn)*gradient + float64(set)*(gradient+tangent)
 	// A network is trained before all of its updates but the first, which is no
 	// part of their time.
 	training := float64(outer-1) / float64(outer) * float64(inner*set) * gradient
 
 	const vectors = 8 // weights, gradients, dD/ds, and what the kernels read
-	most := max(real, z.IPC, min(set, s.NetBatch))
+	most := max(drawn, z.IPC, min(set, s.NetBatch))
 	size := z.H * z.W * z.C
 	return method.Estimate{
 		Updates: s.Iterations * outer,

@@ -1,12 +1,14 @@
 package dc
 
 import (
+	"slices"
+
 	"dgkip/harness/augment"
 	"dgkip/harness/nn"
 	"dgkip/harness/tensor"
 )
 
-// batch is so many images with their targets.
+// batch is n images with their targets.
 type batch[F tensor.Float] struct {
 	n          int
 	x, targets []F
@@ -20,26 +22,26 @@ type matcher[F tensor.Float] struct {
 	tensors []nn.Tensor
 	pass    *nn.Pass[F]
 
-	real, syn, v []F // gradients in the weights, and dD/dsyn
-	x, dx        []F // augmented images, and the gradient in them
+	ofReal, ofSyn, v []F // gradients in the weights, and dD/dsyn
+	x, dx            []F // augmented images, and the gradient in them
 }
 
 func newMatcher[F tensor.Float](net *nn.Net[F], h, w, c int) *matcher[F] {
 	k := net.Params()
 	return &matcher[F]{
 		h: h, w: w, c: c, net: net, tensors: net.Tensors(), pass: net.NewPass(),
-		real: make([]F, k), syn: make([]F, k), v: make([]F, k),
+		ofReal: make([]F, k), ofSyn: make([]F, k), v: make([]F, k),
 	}
 }
 
 // match returns the distance D between the gradients on real and on synthetic
 // images, all of them changed by the draw. It sets dx and dp to D's gradients in the
 // synthetic images and their targets; dp may be nil.
-func (m *matcher[F]) match(theta []F, draw augment.Draw, real, syn batch[F], dx, dp []F) float64 {
-	m.gradient(m.real, theta, draw, real)
-	m.gradient(m.syn, theta, draw, syn)
-	d := distance(m.v, m.syn, m.real, m.tensors)
-	m.dx = grow(m.dx, len(dx))
+func (m *matcher[F]) match(theta []F, draw augment.Draw, drawn, syn batch[F], dx, dp []F) float64 {
+	m.gradient(m.ofReal, theta, draw, drawn)
+	m.gradient(m.ofSyn, theta, draw, syn)
+	d := distance(m.v, m.ofSyn, m.ofReal, m.tensors)
+	m.dx = slices.Grow(m.dx[:0], len(dx))[:len(dx)]
 	m.pass.Tangent(nn.Grad[F]{Theta: m.v}, nn.Grad[F]{X: m.dx, Targets: dp})
 	augment.Adjoint(draw, dx, m.dx, syn.n, m.h, m.w, m.c)
 	return d
@@ -47,16 +49,8 @@ func (m *matcher[F]) match(theta []F, draw augment.Draw, real, syn batch[F], dx,
 
 // gradient sets g to the gradient of the loss on a batch changed by the draw.
 func (m *matcher[F]) gradient(g, theta []F, draw augment.Draw, b batch[F]) {
-	m.x = grow(m.x, len(b.x))
+	m.x = slices.Grow(m.x[:0], len(b.x))[:len(b.x)]
 	augment.Apply(draw, m.x, b.x, b.n, m.h, m.w, m.c)
 	m.pass.Loss(theta, m.x, b.targets, b.n)
 	m.pass.Gradient(nn.Grad[F]{Theta: g})
-}
-
-// grow returns n values in x's memory, or in new memory if that is too small.
-func grow[F any](x []F, n int) []F {
-	if cap(x) < n {
-		return make([]F, n)
-	}
-	return x[:n]
 }

@@ -111,7 +111,7 @@ func TestVectors(t *testing.T) {
 }
 
 func checkVectors[F tensor.Float](t *testing.T, v vectors, tol float64) {
-	real, syn := v.XReal.Shape[0], v.XSyn.Shape[0]
+	size, syn := v.XReal.Shape[0], v.XSyn.Shape[0]
 	c, h, w := v.XSyn.Shape[1], v.XSyn.Shape[2], v.XSyn.Shape[3]
 	k := v.LogitsSyn.Shape[1]
 	net, err := nn.ConvNet[F](nn.ConvConfig{In: c, H: h, W: w, Width: v.Params[0].Shape[0], Depth: 2, Norm: true, Classes: k})
@@ -119,8 +119,8 @@ func checkVectors[F tensor.Float](t *testing.T, v vectors, tol float64) {
 		t.Fatal(err)
 	}
 	const pixels = 2 * 2
-	hard := make([]F, real*k)
-	for i := range real {
+	hard := make([]F, size*k)
+	for i := range size {
 		hard[i*k] = 1
 	}
 	soft := make([]F, syn*k)
@@ -128,9 +128,9 @@ func checkVectors[F tensor.Float](t *testing.T, v vectors, tol float64) {
 	m := newMatcher(net, h, w, c)
 	dx, dz := make([]F, syn*h*w*c), make([]F, syn*k)
 	d := m.match(convert[F](flat(v.Params, pixels)), augment.Draw{},
-		batch[F]{real, convert[F](hwc(v.XReal)), hard}, batch[F]{syn, convert[F](hwc(v.XSyn)), soft}, dx, dz)
+		batch[F]{size, convert[F](hwc(v.XReal)), hard}, batch[F]{syn, convert[F](hwc(v.XSyn)), soft}, dx, dz)
 	nn.ThroughSoftmax(dz, soft, k)
-	near(t, "real gradient", m.real, flat(v.GradReal, pixels), tol)
+	near(t, "real gradient", m.ofReal, flat(v.GradReal, pixels), tol)
 	near(t, "distance", []float64{d}, []float64{v.Distance}, tol)
 	near(t, "gradient in images", dx, hwc(v.DX), tol)
 	near(t, "gradient in label logits", dz, v.DLogits.Data, tol)
@@ -148,7 +148,7 @@ type problem struct {
 
 func newProblem(t *testing.T, net *nn.Net[float64], h, w, c int, draw augment.Draw) *problem {
 	t.Helper()
-	const real = 5
+	const size = 5
 	p := &problem{m: newMatcher(net, h, w, c), draw: draw, n: 2, k: net.Classes()}
 	r := rng.Stream(3, "problem")
 	normal := func(n int) []float64 {
@@ -160,8 +160,8 @@ func newProblem(t *testing.T, net *nn.Net[float64], h, w, c int, draw augment.Dr
 	}
 	p.theta = make([]float64, net.Params())
 	net.InitUniform(p.theta, r)
-	p.real = batch[float64]{real, normal(real * h * w * c), make([]float64, real*p.k)}
-	for i := range real {
+	p.real = batch[float64]{size, normal(size * h * w * c), make([]float64, size*p.k)}
+	for i := range size {
 		p.real.targets[i*p.k] = 1
 	}
 	p.x, p.logits = normal(p.n*h*w*c), normal(p.n*p.k)
@@ -277,7 +277,7 @@ func BenchmarkMatch(b *testing.B) {
 		{"conv", 256, 1, 32, 3}, {"conv", 256, 10, 32, 3}, {"conv", 256, 50, 32, 3}, {"conv", 128, 1, 32, 3},
 		{"fc", 1024, 1, 32, 3}, {"fc", 1024, 10, 32, 3}, {"fc", 1024, 50, 32, 3}, {"fc", 1024, 1, 28, 1},
 	} {
-		const real = 256
+		const drawn = 256
 		var net *nn.Net[float32]
 		var err error
 		if c.kind == "conv" {
@@ -296,12 +296,12 @@ func BenchmarkMatch(b *testing.B) {
 			return x
 		}
 		all, first := net.Flops()
-		flops := real*(3*all-first) + float64(c.n)*(3*all-first+4*all-first)
-		b.Run(fmt.Sprintf("%s%d/%dx%dx%d/real=%d/syn=%d", c.kind, c.width, c.h, c.h, c.c, real, c.n), func(b *testing.B) {
+		flops := drawn*(3*all-first) + float64(c.n)*(3*all-first+4*all-first)
+		b.Run(fmt.Sprintf("%s%d/%dx%dx%d/real=%d/syn=%d", c.kind, c.width, c.h, c.h, c.c, drawn, c.n), func(b *testing.B) {
 			m := newMatcher(net, c.h, c.h, c.c)
 			theta := make([]float32, net.Params())
 			net.InitUniform(theta, rng.Stream(1, "weights"))
-			x, syn := random(real), random(c.n)
+			x, syn := random(drawn), random(c.n)
 			dx, dp := make([]float32, c.n*size), make([]float32, 2*c.n)
 			m.match(theta, augment.Draw{}, x, syn, dx, dp)
 			b.ResetTimer()

@@ -1,12 +1,11 @@
 package dd
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"dgkip/harness/method"
@@ -16,9 +15,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// run is a distillation under way. Everything that later updates depend on is in
-// params, logits, the two optimisers and the number of updates: random numbers come
-// from streams that are named by the update.
+// run is a distillation under way. Random numbers come from streams that are named by
+// the update.
 type run struct {
 	m       *DD
 	p       method.Problem
@@ -28,107 +26,85 @@ type run struct {
 	first   []float32 // w_0
 	classes int
 
-	params []float32 // images, then rho
-	logits []float32 // of labels; nil if they are fixed
-	adam   *optim.Adam[float32]
-	labels *optim.Adam[float32] // nil if they are fixed
-	done   int
-
-	in, grad  learned[float32]
-	paramGrad []float32 // the memory of grad.X and grad.Rates
-	order     []int     // of the training images in an epoch
-	epoch     int       // that order is of
-	norm      float64   // of the images' gradient in the last update
+	in, grad  learned[float32] // rates and targets are computed from rho and logits
+	rho       []float32
+	logits    []float32 // of labels; nil if they are fixed
+	variables []method.Variable
+	order     []int   // of the training images in an epoch
+	epoch     int     // that order is of
+	norm      float64 // of the images' gradient in the last update; -1 before the first
 }
 
 // Distill implements method.Method.
 func (m *DD) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, &method.Interrupted{Checkpoint: p.Resume, Cause: context.Cause(ctx)}
-	}
 	r, err := m.newRun(p)
+	if err != nil {
+		return nil, method.Stopped(ctx, p, fmt.Errorf("dd: %w", err))
+	}
+	return method.Descent{
+		Name: "dd", Updates: m.Iterations, Variables: r.variables,
+		Gradient: r.gradient, Set: r.set, Metrics: r.metrics, Schedule: m.share, Hint: divergenceHint,
+	}.Run(ctx, p, observe)
+}
+
+// newRun returns a run before its first update.
+func (m *DD) newRun(p method.Problem) (*run, error) {
+	train := p.Data.Train
+	r := &run{m: m, p: p, classes: len(p.Data.Classes), shape: m.shape(p.Model), epoch: -1, norm: -1}
+	net, err := nn.ShapedNet[float32](r.shape, train.H, train.W, train.C, r.classes)
 	if err != nil {
 		return nil, err
 	}
-	if p.Resume == nil {
-		observe(r.step(0))
-	}
-	for r.done < m.Iterations {
-		loss, err := r.update(ctx)
-		if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-			state, saving := r.checkpoint()
-			if saving != nil {
-				return nil, saving
-			}
-			return nil, &method.Interrupted{Checkpoint: state, Cause: context.Cause(ctx)}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("dd: update %d: %w", r.done+1, err)
-		}
-		r.done++
-		observe(r.step(loss))
-	}
-	return r.distilled(), nil
-}
-
-// newRun returns a run before its first update, or where its checkpoint left it.
-func (m *DD) newRun(p method.Problem) (*run, error) {
-	train := p.Data.Train
-	r := &run{m: m, p: p, classes: len(p.Data.Classes), shape: m.shape(p.Model), epoch: -1}
-	net, err := nn.ShapedNet[float32](r.shape, train.H, train.W, train.C, r.classes)
-	if err != nil {
-		return nil, fmt.Errorf("dd: %w", err)
-	}
 	if p.IPC < 1 {
-		return nil, errors.New("dd: ipc must be at least 1")
+		return nil, errors.New("ipc must be at least 1")
 	}
 	if train.Len() == 0 {
-		return nil, errors.New("dd: there are no training images")
+		return nil, errors.New("there are no training images")
 	}
 	plan := newPlan(p.IPC, r.classes, m.Steps, m.Epochs)
-	k := len(plan.steps)
-	r.unroll = newUnroll(net, plan, strideFor(k, 4*int64(net.Params()), keptBytes), realChunk)
+	r.unroll = newUnroll(net, plan, strideFor(len(plan.steps), 4*int64(net.Params()), keptBytes), realChunk)
 	r.first = make([]float32, net.Params())
 	if m.Init == "fixed" {
 		fixedWeights(net, r.first, p.Seed)
 	}
-	if r.begin, err = m.startingImages(p); err != nil {
+	if r.begin, err = method.Start(p, m.Start, rng.Stream(p.Seed, "dd", "start")); err != nil {
 		return nil, err
 	}
-	images := len(r.begin.Images)
-	r.params = append(append(r.params, r.begin.Images...), make([]float32, k)...)
-	rho := float32(inverseSoftplus(m.FirstRate))
-	for i := range k {
-		r.params[images+i] = rho
+	return r, r.addVariables(len(plan.steps))
+}
+
+// addVariables makes what is learned: images, the steps' rates through rho, and
+// labels as logits unless they are fixed.
+func (r *run) addVariables(steps int) error {
+	add := func(name string, first []float32, rate float64) (x, grad []float32, err error) {
+		// The decay rates are the original's.
+		v, err := optim.NewVariable(name, first, optim.NewAdam[float32], optim.AdamConfig{LR: rate, Beta1: 0.5, Beta2: 0.999})
+		if err != nil {
+			return nil, nil, err
+		}
+		r.variables = append(r.variables, v)
+		return v.X, v.Grad, nil
 	}
-	r.paramGrad = make([]float32, len(r.params))
-	r.in = learned[float32]{X: r.params[:images], Targets: method.OneHot(r.begin.Of, r.classes), Rates: make([]float32, k)}
-	r.grad = learned[float32]{X: r.paramGrad[:images], Rates: r.paramGrad[images:]}
-	if r.adam, err = optim.NewAdam[float32](len(r.params), adamConfig(m.Rate)); err != nil {
-		return nil, fmt.Errorf("dd: %w", err)
+	var err error
+	if r.in.X, r.grad.X, err = add("images", slices.Clone(r.begin.Images), r.m.Rate); err != nil {
+		return err
 	}
-	if m.learnsLabels() {
-		r.logits = make([]float32, len(r.in.Targets))
+	rho := slices.Repeat([]float32{float32(inverseSoftplus(r.m.FirstRate))}, steps)
+	if r.rho, r.grad.Rates, err = add("rates", rho, r.m.Rate); err != nil {
+		return err
+	}
+	r.in.Rates, r.in.Targets = make([]float32, steps), slices.Clone(r.begin.Labels)
+	if r.m.learnsLabels() {
+		first := make([]float32, len(r.in.Targets))
 		for i, y := range r.begin.Of {
-			r.logits[i*r.classes+y] = float32(m.Margin)
+			first[i*r.classes+y] = float32(r.m.Margin)
 		}
-		r.grad.Targets = make([]float32, len(r.logits))
-		if r.labels, err = optim.NewAdam[float32](len(r.logits), adamConfig(m.LabelRate)); err != nil {
-			return nil, fmt.Errorf("dd: %w", err)
-		}
-	}
-	if p.Resume != nil {
-		if err := r.restore(p.Resume); err != nil {
-			return nil, fmt.Errorf("dd: checkpoint: %w", err)
+		if r.logits, r.grad.Targets, err = add("labels", first, r.m.LabelRate); err != nil {
+			return err
 		}
 	}
 	r.refresh()
-	return r, nil
-}
-
-// adamConfig has the decay rates of the original.
-func adamConfig(rate float64) optim.AdamConfig {
-	return optim.AdamConfig{LR: rate, Beta1: 0.5, Beta2: 0.999}
+	return nil
 }
 
 // fixedWeights draws the weights of init = "fixed". The evaluation draws the same.
@@ -136,43 +112,36 @@ func fixedWeights(net *nn.Net[float32], theta []float32, seed uint64) {
 	net.InitUniform(theta, rng.Stream(seed, "unrolled", "init"))
 }
 
-// startingImages returns the initial images, class by class, with hard labels.
-func (m *DD) startingImages(p method.Problem) (*method.Distilled, error) {
-	stream := rng.Stream(p.Seed, "dd", "start")
-	if m.Start == "real" {
-		return method.Choose(p, stream)
-	}
-	return method.Noise(p, stream), nil
-}
-
-func (r *run) rho() []float32 { return r.params[len(r.in.X):] }
-
 // refresh computes rates and targets from what is learned of them.
 func (r *run) refresh() {
-	softplus(r.in.Rates, r.rho())
+	softplus(r.in.Rates, r.rho)
 	if r.logits != nil {
 		nn.Softmax(r.in.Targets, r.logits, r.classes)
 	}
 }
 
-// update makes one update of images, rates and labels, or none if it fails.
-func (r *run) update(ctx context.Context) (loss float64, err error) {
-	clear(r.paramGrad)
-	clear(r.grad.Targets)
-	batch := r.batch()
+// gradient sets that of the loss of a batch of real images after the inner steps,
+// which it returns.
+func (r *run) gradient(ctx context.Context, update int) (loss float64, err error) {
+	r.refresh()
+	grads := [][]float32{r.grad.X, r.grad.Rates, r.grad.Targets}
+	for _, g := range grads {
+		clear(g)
+	}
+	batch := r.batch(update)
 	train := r.p.Data.Train
-	real := func(x []float32, i int) int {
+	image := func(x []float32, i int) int {
 		copy(x, train.At(batch[i]))
 		return train.Labels[batch[i]]
 	}
 	for i := range r.m.Nets {
 		if r.m.Init == "random" {
-			r.unroll.net.InitUniform(r.first, rng.Stream(r.p.Seed, "dd", "init", strconv.Itoa(r.done), strconv.Itoa(i)))
+			r.unroll.net.InitUniform(r.first, rng.Stream(r.p.Seed, "dd", "init", strconv.Itoa(update), strconv.Itoa(i)))
 		}
 		if _, err := r.unroll.run(ctx, r.first, r.in); err != nil {
 			return 0, err
 		}
-		one, err := r.unroll.outer(ctx, len(batch), real)
+		one, err := r.unroll.outer(ctx, len(batch), image)
 		if err != nil {
 			return 0, err
 		}
@@ -182,88 +151,57 @@ func (r *run) update(ctx context.Context) (loss float64, err error) {
 		loss += one / float64(r.m.Nets)
 	}
 	if n := float32(r.m.Nets); n > 1 {
-		for _, g := range [][]float32{r.paramGrad, r.grad.Targets} {
+		for _, g := range grads {
 			for i := range g {
 				g[i] /= n
 			}
 		}
 	}
-	throughSoftplus(r.grad.Rates, r.rho())
+	throughSoftplus(r.grad.Rates, r.rho)
 	if r.logits != nil {
 		nn.ThroughSoftmax(r.grad.Targets, r.in.Targets, r.classes)
 	}
-	if err := r.checkGradients(); err != nil {
-		return 0, err
-	}
 	r.norm = math.Sqrt(float64(tensor.Dot(r.grad.X, r.grad.X)))
-	scale := r.scale()
-	r.adam.SetLR(r.m.Rate * scale)
-	r.adam.Step(r.params, r.paramGrad)
-	if r.logits != nil {
-		r.labels.SetLR(r.m.LabelRate * scale)
-		r.labels.Step(r.logits, r.grad.Targets)
-	}
-	r.refresh()
 	return loss, nil
 }
 
 // batch chooses the training images of the next update: the next part of a fresh
 // permutation every epoch, the rest of which is left out.
-func (r *run) batch() []int {
+func (r *run) batch(update int) []int {
 	n := r.p.Data.Train.Len()
 	size := min(r.m.Batch, n)
 	batches := n / size
-	if epoch := r.done / batches; epoch != r.epoch {
+	if epoch := update / batches; epoch != r.epoch {
 		r.epoch = epoch
 		r.order = rng.Stream(r.p.Seed, "dd", "order", strconv.Itoa(epoch)).Perm(n)
 	}
-	return r.order[r.done%batches*size:][:size]
+	return r.order[update%batches*size:][:size]
 }
 
-// scale is the factor of Adam's rates in the next update.
-func (r *run) scale() float64 {
-	return math.Ldexp(1, -(r.done * (r.m.Halvings + 1) / r.m.Iterations))
+// share is the schedule of Adam's rates, which are halved from time to time.
+func (m *DD) share(update int) float64 {
+	return math.Ldexp(1, -(update * (m.Halvings + 1) / m.Iterations))
 }
 
-// checkGradients refuses gradients that are not finite, and those whose squares,
-// which Adam averages, are not: an average would never come back from there.
-func (r *run) checkGradients() error {
-	for _, part := range []struct {
-		name string
-		g    []float32
-	}{{"images", r.grad.X}, {"rates", r.grad.Rates}, {"labels", r.grad.Targets}} {
-		for _, v := range part.g {
-			if square := float32(v * v); square-square != 0 {
-				return fmt.Errorf("the gradient in the %s holds %v after the sweep back to inner step 1: the unrolled descent diverged\n%s", part.name, v, mendDivergence)
-			}
-		}
+// metrics makes a line of the trace.
+func (r *run) metrics() map[string]float64 {
+	r.refresh()
+	var sum, top float64
+	for _, v := range r.in.Rates {
+		sum += float64(v)
+		top = max(top, float64(v))
 	}
-	return nil
-}
-
-func (r *run) step(loss float64) method.Step {
-	return method.Step{
-		Update: r.done, Of: r.m.Iterations, Loss: loss,
-		Metrics: func() map[string]float64 {
-			var sum, top float64
-			for _, v := range r.in.Rates {
-				sum += float64(v)
-				top = max(top, float64(v))
-			}
-			out := map[string]float64{"rate_mean": sum / float64(len(r.in.Rates)), "rate_max": top}
-			if r.done > 0 {
-				out["image_gradient"] = r.norm
-			}
-			return out
-		},
-		Distilled:  r.distilled,
-		Checkpoint: r.checkpoint,
+	line := map[string]float64{"rate_mean": sum / float64(len(r.in.Rates)), "rate_max": top}
+	if r.norm >= 0 {
+		line["image_gradient"] = r.norm
 	}
+	return line
 }
 
-// distilled returns the set as it stands, with all that is needed to take the same
+// set returns the set as it stands, with all that is needed to take the same
 // steps again.
-func (r *run) distilled() *method.Distilled {
+func (r *run) set() *method.Distilled {
+	r.refresh()
 	d := r.begin.Clone()
 	copy(d.Images, r.in.X)
 	if r.logits != nil {
@@ -293,51 +231,4 @@ func (r *run) distilled() *method.Distilled {
 		d.Extra["init_seed"] = list([]float64{float64(r.p.Seed >> 32), float64(r.p.Seed & math.MaxUint32)})
 	}
 	return d
-}
-
-// saved is a checkpoint.
-type saved struct {
-	Update         int
-	Params, Logits []float32
-	Adam, Labels   []byte
-}
-
-func (r *run) checkpoint() ([]byte, error) {
-	s := saved{Update: r.done, Params: r.params, Logits: r.logits}
-	var err error
-	if s.Adam, err = r.adam.MarshalBinary(); err != nil {
-		return nil, err
-	}
-	if r.labels != nil {
-		if s.Labels, err = r.labels.MarshalBinary(); err != nil {
-			return nil, err
-		}
-	}
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(s); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
-}
-
-func (r *run) restore(state []byte) error {
-	var s saved
-	if err := gob.NewDecoder(bytes.NewReader(state)).Decode(&s); err != nil {
-		return err
-	}
-	if len(s.Params) != len(r.params) || len(s.Logits) != len(r.logits) || s.Update < 0 || s.Update > r.m.Iterations {
-		return errors.New("it is of a run with other settings")
-	}
-	if err := r.adam.UnmarshalBinary(s.Adam); err != nil {
-		return err
-	}
-	if r.labels != nil {
-		if err := r.labels.UnmarshalBinary(s.Labels); err != nil {
-			return err
-		}
-	}
-	copy(r.params, s.Params)
-	copy(r.logits, s.Logits)
-	r.done = s.Update
-	return nil
 }

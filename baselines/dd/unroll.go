@@ -8,8 +8,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// mendDivergence is the hint of errors that tell of it.
-const mendDivergence = "hint: a lower first_rate or rate, or fewer steps and epochs, keep it stable"
+// divergenceHint is that of errors that report it.
+const divergenceHint = "a lower first_rate or rate, or fewer steps and epochs, keep it stable"
 
 const (
 	// keptBytes bounds the weights kept for the sweep back.
@@ -109,7 +109,7 @@ func (u *unroll[F]) check(step int, what string, value float64) error {
 	if step == steps {
 		where = fmt.Sprintf("after all %d inner steps", steps)
 	}
-	return fmt.Errorf("%s: %s is %v: the unrolled descent diverged\n%s", where, what, value, mendDivergence)
+	return fmt.Errorf("%s: %s is %v: the unrolled descent diverged\nhint: %s", where, what, value, divergenceHint)
 }
 
 // run takes all steps from w_0, keeps what the sweep back needs, and returns w_K in
@@ -142,15 +142,15 @@ func (u *unroll[F]) advance(ctx context.Context, from, to int, rates []F) error 
 }
 
 // loss runs the forward pass of step k. Weights that are not finite show here, for
-// they make the loss no number.
+// they make the loss NaN.
 func (u *unroll[F]) loss(k int) error {
 	slot := u.plan.steps[k]
 	return u.check(k, "its loss", u.pass.Loss(u.at(k), u.x[slot], u.p[slot], len(u.plan.of[slot])))
 }
 
 // outer sets v to the gradient at w_K of the mean loss of n real images, which it
-// returns. Image i is written by real, which returns its class.
-func (u *unroll[F]) outer(ctx context.Context, n int, real func(x []F, i int) int) (float64, error) {
+// returns. Image i is written by image, which returns its class.
+func (u *unroll[F]) outer(ctx context.Context, n int, image func(x []F, i int) int) (float64, error) {
 	size, classes := u.net.Inputs(), u.net.Classes()
 	clear(u.v)
 	var loss float64
@@ -161,7 +161,7 @@ func (u *unroll[F]) outer(ctx context.Context, n int, real func(x []F, i int) in
 		m := min(u.chunk, n-from)
 		clear(u.realP)
 		for i := range m {
-			label := real(u.realX[i*size:][:size], from+i)
+			label := image(u.realX[i*size:][:size], from+i)
 			u.realP[i*classes+label] = 1
 		}
 		part := float64(m) / float64(n)

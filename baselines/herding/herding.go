@@ -14,7 +14,6 @@ package herding
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"dgkip/harness/method"
@@ -55,12 +54,9 @@ func (*Herding) Estimate(s method.Sizes) method.Estimate {
 func (*Herding) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
 	d, loss, err := herd(ctx, p)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, &method.Interrupted{Cause: context.Cause(ctx)} // it starts again
-		}
-		return nil, err
+		return nil, method.Stopped(ctx, p, err)
 	}
-	observe(method.Step{Loss: loss, Distilled: d.Clone})
+	observe(method.Step{Loss: loss, HasLoss: true, Distilled: d.Clone})
 	return d, nil
 }
 
@@ -69,17 +65,15 @@ func herd(ctx context.Context, p method.Problem) (*method.Distilled, float64, er
 		return nil, 0, err
 	}
 	train := p.Data.Train
-	classes := train.ByClass(len(p.Data.Classes))
-	for class, members := range classes {
-		if len(members) < p.IPC {
-			return nil, 0, fmt.Errorf("%d images per class are asked for, but class %s of %s has only %d", p.IPC, p.Data.Classes[class], p.Data.Name, len(members))
-		}
+	classes, err := method.Members(p)
+	if err != nil {
+		return nil, 0, err
 	}
 	phi, err := teacher.Of(p).Features(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	d := &method.Distilled{H: train.H, W: train.W, C: train.C, Kind: method.Hard, Classes: p.Data.Classes, Prep: p.Data.Prep}
+	d := method.Blank(p)
 	loss := 0.0
 	for class, members := range classes {
 		chosen, distance, err := choose(ctx, phi, members, p.IPC)

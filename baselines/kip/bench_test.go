@@ -30,10 +30,15 @@ func BenchmarkUpdate(b *testing.B) {
 					b.Fatal(err)
 				}
 				update := func() {
-					if err := r.fit(context.Background(), true); err != nil {
+					if _, err := r.eval(context.Background(), 0, true); err != nil {
 						b.Fatal(err)
 					}
-					r.step()
+					if _, err := r.gradient(context.Background(), 0); err != nil {
+						b.Fatal(err)
+					}
+					for _, v := range r.variables {
+						v.Step(1)
+					}
 				}
 				update() // the first finds no memory yet
 				for b.Loop() {

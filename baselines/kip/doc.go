@@ -35,7 +35,7 @@
 // "learned" labels start at the class's targets and move at their own rate, "fixed"
 // ones stay. "solved" takes C that minimises L for the images as they are, which
 // leaves no ridge in it, and the labels y_S = K C + lambda_S C, with which A'C is
-// the exact minimiser on the set (package convex, Fit). Only images are then moved.
+// the exact minimiser on the set (package convex, Fit). Only images are learned then.
 //
 // L is a loss on the training labels that nothing regularises but the smallness of
 // the set. With more features than real images they can be fitted exactly, and

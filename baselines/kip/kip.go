@@ -44,7 +44,7 @@ func (*KIP) Info() method.Info {
 			"the kernel is that of the experiment's random features, in place of infinitely wide networks'",
 			"the ridge is that of the model which scores the set; the original has 1e-6 times the mean of the kernel's diagonal, jitter = 1e-6",
 			"AdaBelief on images and labels, in place of Adam for KIP",
-			"all images of the set are moved in every update, with all real images unless batch says otherwise; the original draws batches of both",
+			"all images of the set are learned in every update, with all real images unless batch says otherwise; the original draws batches of both",
 			"no whitening unless the experiment asks for it, and no augmentation",
 			"targets are +1 and -1, one output for two classes; the originals' are one-hot vectors less their mean",
 			"with resample, the squared loss in place of RFAD's Platt-scaled cross-entropy, and networks of the experiment's width",
@@ -89,6 +89,9 @@ func (m *KIP) Check() error {
 // CheckSizes implements method.SizesChecker.
 func (m *KIP) CheckSizes(s method.Sizes) error {
 	if err := teacher.CheckLoss(convex.SquaredLoss, s.Classes); err != nil {
+		return fmt.Errorf("kip: %w", err)
+	}
+	if err := method.CheckLambda(m.Lambda, s); err != nil {
 		return fmt.Errorf("kip: %w", err)
 	}
 	if err := method.CheckStart("kip", m.Start, s); err != nil {
@@ -138,7 +141,7 @@ func (m *KIP) model(of method.Model) method.Model {
 	return of
 }
 
-// size is the number of real images in an update, of so many.
+// size is the number of real images in an update, of the given number.
 func (m *KIP) size(train int) int {
 	if m.Batch == 0 {
 		return train

@@ -284,7 +284,7 @@ func TestResume(t *testing.T) {
 		t.Errorf("a checkpoint of more updates: %v", err)
 	}
 	p.IPC = 3
-	if _, err := m.Distill(context.Background(), p, func(method.Step) {}); err == nil || !strings.Contains(err.Error(), "values of images") {
+	if _, err := m.Distill(context.Background(), p, func(method.Step) {}); err == nil || !strings.Contains(err.Error(), "it is of another run: kip of halves, ipc 2") {
 		t.Errorf("a checkpoint of fewer images: %v", err)
 	}
 }

@@ -1,11 +1,9 @@
 package kip
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
-	"fmt"
 	"math"
+	"slices"
 
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
@@ -18,165 +16,94 @@ import (
 // run is a distillation under way.
 type run struct {
 	*KIP
-	problem method.Problem
-	src     *source
-	of      []int
-	lambda  float64 // lambda_S
+	src    *source
+	begin  *method.Distilled // the initial images
+	lambda float64           // lambda_S
 
-	phi, dphi tensor.Mat[float32]
-	images    []float32
-	dx        []float32
-	labels    tensor.Mat[float64] // learned or fixed, [n, k]; none if solved
-	dlabels   tensor.Mat[float64] // none unless learned
-	zero      tensor.Mat[float64] // [k, M], if solved
-	move      *optim.AdaBelief[float32]
-	relabel   *optim.AdaBelief[float64] // nil unless learned
-	model     model                     // on the images as they are
-
-	update int
-	seen   bool // the observer has seen this update
-}
-
-// state is what a run needs to go on.
-type state struct {
-	Update        int
-	Seen          bool
-	Images        []float32
-	Labels        []float64
-	Move, Relabel []byte
+	phi, dphi  tensor.Mat[float32]
+	images, dx []float32
+	labels     tensor.Mat[float64] // learned or fixed, [n, k]; none if solved
+	dlabels    tensor.Mat[float64] // none unless learned
+	zero       tensor.Mat[float64] // [k, M], if solved
+	variables  []method.Variable
+	model      model // on the images as they are
 }
 
 // Distill implements method.Method.
 func (m *KIP) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
 	r, err := m.newRun(ctx, p)
 	if err != nil {
-		if ctx.Err() != nil { // before anything new was made
-			return nil, &method.Interrupted{Checkpoint: p.Resume, Cause: context.Cause(ctx)}
-		}
-		return nil, err
+		return nil, method.Stopped(ctx, p, err)
 	}
-	return r.distill(ctx, observe)
+	return method.Descent{
+		Name: "kip", Updates: m.Updates, Variables: r.variables,
+		Eval: r.eval, Gradient: r.gradient, Set: r.set, Metrics: r.metrics,
+	}.Run(ctx, p, observe)
 }
 
 func (m *KIP) newRun(ctx context.Context, p method.Problem) (*run, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
 	src, err := newSource(ctx, p, m)
 	if err != nil {
 		return nil, err
 	}
-	images, of, err := m.start(p)
+	begin, err := method.Start(p, m.Start, rng.Stream(p.Seed, "kip", "start"))
 	if err != nil {
 		return nil, err
 	}
-	n := len(of)
+	n := begin.Len()
 	r := &run{
-		KIP: m, problem: p, src: src, of: of, lambda: float64(n) * m.Lambda,
+		KIP: m, src: src, begin: begin, lambda: float64(n) * m.Lambda,
 		phi: tensor.NewMat[float32](n, src.dim()), dphi: tensor.NewMat[float32](n, src.dim()),
-		images: images, dx: make([]float32, len(images)),
 	}
-	if r.move, err = optim.NewAdaBelief[float32](len(images), optim.AdaBeliefConfig{LR: m.Rate}); err != nil {
+	move, err := optim.NewVariable("images", slices.Clone(begin.Images), optim.NewAdaBelief[float32], optim.AdaBeliefConfig{LR: m.Rate})
+	if err != nil {
 		return nil, err
 	}
+	r.images, r.dx, r.variables = move.X, move.Grad, append(r.variables, move)
 	if m.Labels == "solved" {
 		r.zero = tensor.NewMat[float64](src.targets.Cols, src.dim())
 	} else {
-		r.labels = teacher.Signs(of, len(p.Data.Classes))
+		r.labels = teacher.Signs(begin.Of, len(begin.Classes))
 	}
 	if m.Labels == "learned" {
-		r.dlabels = tensor.NewMat[float64](n, r.labels.Cols)
-		if r.relabel, err = optim.NewAdaBelief[float64](len(r.labels.Data), optim.AdaBeliefConfig{LR: m.LabelRate}); err != nil {
+		relabel, err := optim.NewVariable("labels", r.labels.Data, optim.NewAdaBelief[float64], optim.AdaBeliefConfig{LR: m.LabelRate})
+		if err != nil {
 			return nil, err
 		}
-	}
-	if p.Resume != nil {
-		if err := r.restore(p.Resume); err != nil {
-			return nil, fmt.Errorf("checkpoint of kip: %w", err)
-		}
+		r.dlabels = tensor.MatOf(relabel.Grad, n, r.labels.Cols)
+		r.variables = append(r.variables, relabel)
 	}
 	return r, nil
 }
 
-// start returns the first images and what class each stands for: random training
-// images, or standard normal values in the units networks see.
-func (m *KIP) start(p method.Problem) ([]float32, []int, error) {
-	stream := rng.Stream(p.Seed, "kip", "start")
-	if m.Start == "real" {
-		d, err := method.Choose(p, stream)
-		if err != nil {
-			return nil, nil, err
-		}
-		return d.Images, d.Of, nil
-	}
-	d := method.Noise(p, stream)
-	return d.Images, d.Of, nil
-}
-
-// distill makes the updates.
-func (r *run) distill(ctx context.Context, observe func(method.Step)) (*method.Distilled, error) {
-	for {
-		if ctx.Err() != nil {
-			state, err := r.checkpoint()
-			if err != nil {
-				return nil, err
-			}
-			return nil, &method.Interrupted{Checkpoint: state, Cause: context.Cause(ctx)}
-		}
-		last := r.update == r.Updates
-		if err := r.fit(ctx, !last); err != nil {
-			if ctx.Err() != nil {
-				continue
-			}
-			return nil, fmt.Errorf("update %d: %w", r.update, err)
-		}
-		if !r.seen {
-			r.seen = true
-			observe(method.Step{
-				Update: r.update, Of: r.Updates, Loss: r.model.Loss,
-				Metrics: r.metrics, Distilled: r.set, Checkpoint: r.checkpoint,
-			})
-		}
-		if last {
-			return r.set(), nil
-		}
-		if ctx.Err() != nil {
-			continue
-		}
-		r.step()
-		r.update, r.seen = r.update+1, false
-	}
-}
-
-// step moves images and labels along the gradients that fit took.
-func (r *run) step() {
-	r.src.pass.Backward(r.dx, r.dphi)
-	r.move.Step(r.images, r.dx)
-	if r.relabel != nil {
-		r.relabel.Step(r.labels.Data, r.dlabels.Data)
-	}
-}
-
-// fit takes the model on the images as they are, and gradients if they are wanted.
-func (r *run) fit(ctx context.Context, gradients bool) (err error) {
-	if err := r.src.draw(ctx, r.update); err != nil {
-		return err
+// eval takes the model on the images as they are, and gradients if they are wanted:
+// those in the labels, and in the images' features.
+func (r *run) eval(ctx context.Context, update int, gradient bool) (float64, error) {
+	if err := r.src.draw(ctx, update); err != nil {
+		return 0, err
 	}
 	r.src.pass.Forward(r.phi, r.images)
 	dphi := &r.dphi
-	if !gradients {
+	if !gradient {
 		dphi = nil
 	}
+	var err error
 	if r.Labels == "solved" {
 		r.model, err = solve(r.phi, r.src.phi, r.lambda, r.src.y, r.zero, dphi)
-		return err
+	} else {
+		s := ridge{Jitter: r.Jitter}
+		if r.Jitter == 0 {
+			s.Fixed = r.lambda
+		}
+		r.model, err = s.fit(r.phi, r.src.phi, r.labels, r.src.y, dphi, r.dlabels)
 	}
-	s := ridge{Jitter: r.Jitter}
-	if r.Jitter == 0 {
-		s.Fixed = r.lambda
-	}
-	r.model, err = s.fit(r.phi, r.src.phi, r.labels, r.src.y, dphi, r.dlabels)
-	return err
+	return r.model.Loss, err
+}
+
+// gradient carries that in the features on to the images.
+func (r *run) gradient(context.Context, int) (float64, error) {
+	r.src.pass.Backward(r.dx, r.dphi)
+	return 0, nil
 }
 
 // metrics makes a line of the trace.
@@ -197,56 +124,12 @@ func (r *run) metrics() map[string]float64 {
 
 // set returns the set as it stands.
 func (r *run) set() *method.Distilled {
-	t, y := r.problem.Data.Train, r.model.Labels
-	d := &method.Distilled{
-		H: t.H, W: t.W, C: t.C, Images: append([]float32(nil), r.images...), Of: append([]int(nil), r.of...),
-		Kind: method.Value, Loss: string(convex.SquaredLoss), Classes: r.problem.Data.Classes, Prep: r.problem.Data.Prep,
-		Labels: make([]float32, len(y.Data)),
-		Extra: map[string]method.Array{
-			teacher.ExactLabels: {Shape: []int{y.Rows, y.Cols}, Data: append([]float64(nil), y.Data...)},
-		},
-	}
+	d, y := r.begin.Clone(), r.model.Labels
+	copy(d.Images, r.images)
+	d.Kind, d.Loss, d.Labels = method.Value, string(convex.SquaredLoss), make([]float32, len(y.Data))
 	narrow(d.Labels, y.Data)
+	d.Extra = map[string]method.Array{
+		teacher.ExactLabels: {Shape: []int{y.Rows, y.Cols}, Data: slices.Clone(y.Data)},
+	}
 	return d
-}
-
-func (r *run) checkpoint() ([]byte, error) {
-	s := state{Update: r.update, Seen: r.seen, Images: r.images, Labels: r.labels.Data}
-	var err error
-	if s.Move, err = r.move.MarshalBinary(); err != nil {
-		return nil, err
-	}
-	if r.relabel != nil {
-		if s.Relabel, err = r.relabel.MarshalBinary(); err != nil {
-			return nil, err
-		}
-	}
-	var b bytes.Buffer
-	err = gob.NewEncoder(&b).Encode(s)
-	return b.Bytes(), err
-}
-
-func (r *run) restore(from []byte) error {
-	var s state
-	if err := gob.NewDecoder(bytes.NewReader(from)).Decode(&s); err != nil {
-		return err
-	}
-	if len(s.Images) != len(r.images) || len(s.Labels) != len(r.labels.Data) {
-		return fmt.Errorf("it holds %d values of images and %d of labels, not %d and %d", len(s.Images), len(s.Labels), len(r.images), len(r.labels.Data))
-	}
-	if s.Update < 0 || s.Update > r.Updates {
-		return fmt.Errorf("it is of update %d, and the run has %d", s.Update, r.Updates)
-	}
-	if err := r.move.UnmarshalBinary(s.Move); err != nil {
-		return err
-	}
-	if r.relabel != nil {
-		if err := r.relabel.UnmarshalBinary(s.Relabel); err != nil {
-			return err
-		}
-	}
-	copy(r.images, s.Images)
-	copy(r.labels.Data, s.Labels)
-	r.update, r.seen = s.Update, s.Seen
-	return nil
 }

@@ -22,12 +22,12 @@ type instance struct {
 
 const grid = 1.0 / 1024
 
-func newInstance(n, real, dim, outputs int) instance {
+func newInstance(n, size, dim, outputs int) instance {
 	s := rng.Stream(1, "instance")
 	round := func() float64 { return math.Round(s.Normal64()/grid) * grid }
 	p := instance{
-		tensor.NewMat[float32](n, dim), tensor.NewMat[float32](real, dim),
-		tensor.NewMat[float64](n, outputs), tensor.NewMat[float64](real, outputs),
+		tensor.NewMat[float32](n, dim), tensor.NewMat[float32](size, dim),
+		tensor.NewMat[float64](n, outputs), tensor.NewMat[float64](size, outputs),
 	}
 	for _, m := range []tensor.Mat[float32]{p.a, p.b} {
 		for i := range m.Data {

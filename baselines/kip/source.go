@@ -37,13 +37,13 @@ func newSource(ctx context.Context, p method.Problem, m *KIP) (*source, error) {
 	}
 	s.y, s.labels = s.targets, train.Labels
 	if !s.fresh {
-		real := teacher.Of(p)
-		fm, err := real.Map()
+		all := teacher.Of(p)
+		fm, err := all.Map()
 		if err != nil {
 			return nil, err
 		}
 		s.pass = fm.NewPass()
-		if s.all, err = real.Features(ctx); err != nil {
+		if s.all, err = all.Features(ctx); err != nil {
 			return nil, err
 		}
 		s.phi = s.all

@@ -9,7 +9,6 @@ package kmeans
 
 import (
 	"context"
-	"fmt"
 
 	"dgkip/harness/method"
 	"dgkip/harness/rng"
@@ -54,23 +53,21 @@ func (m *KMeans) Estimate(s method.Sizes) method.Estimate {
 func (m *KMeans) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
 	d, loss, err := m.cluster(ctx, p)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, &method.Interrupted{Cause: context.Cause(ctx)} // it starts again
-		}
-		return nil, err
+		return nil, method.Stopped(ctx, p, err)
 	}
-	observe(method.Step{Loss: loss, Distilled: d.Clone})
+	observe(method.Step{Loss: loss, HasLoss: true, Distilled: d.Clone})
 	return d, nil
 }
 
 func (m *KMeans) cluster(ctx context.Context, p method.Problem) (*method.Distilled, float64, error) {
 	train, stream := p.Data.Train, rng.Stream(p.Seed, "kmeans")
-	d := &method.Distilled{H: train.H, W: train.W, C: train.C, Kind: method.Hard, Classes: p.Data.Classes, Prep: p.Data.Prep}
-	classes, loss := train.ByClass(len(p.Data.Classes)), 0.0
+	d := method.Blank(p)
+	classes, err := method.Members(p)
+	if err != nil {
+		return nil, 0, err
+	}
+	loss := 0.0
 	for class, members := range classes {
-		if len(members) < p.IPC {
-			return nil, 0, fmt.Errorf("%d images per class are asked for, but class %s of %s has only %d", p.IPC, p.Data.Classes[class], p.Data.Name, len(members))
-		}
 		c := newClusters(train, members, p.IPC, stream)
 		for range m.Iterations {
 			if err := ctx.Err(); err != nil {

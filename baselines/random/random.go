@@ -25,7 +25,7 @@ func (*Random) Info() method.Info {
 // Distill implements method.Method.
 func (*Random) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, &method.Interrupted{Cause: err}
+		return nil, method.Stopped(ctx, p, err)
 	}
 	d, err := method.Choose(p, rng.Stream(p.Seed, "random"))
 	if err != nil {

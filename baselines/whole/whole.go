@@ -24,10 +24,10 @@ func (*Whole) Info() method.Info {
 // Distill implements method.Method.
 func (*Whole) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, &method.Interrupted{Cause: err}
+		return nil, method.Stopped(ctx, p, err)
 	}
-	t := p.Data.Train
-	d := &method.Distilled{H: t.H, W: t.W, C: t.C, Kind: method.Hard, Classes: p.Data.Classes, Prep: p.Data.Prep, Whole: true}
+	d := method.Blank(p)
+	d.Whole = true
 	observe(method.Step{Distilled: d.Clone})
 	return d, nil
 }

@@ -17,12 +17,12 @@ func Example() {
 
 	// The same change for real and synthetic images, and the gradient's way back.
 	d := s.Draw(rng.Stream(1, "augment"), 4, 4)
-	real, synthetic := make([]float64, 3*4*4), make([]float64, 2*4*4)
+	images, synthetic := make([]float64, 3*4*4), make([]float64, 2*4*4)
 	for i := range synthetic {
 		synthetic[i] = float64(i % 5)
 	}
-	r, y := make([]float64, len(real)), make([]float64, len(synthetic))
-	augment.Apply(d, r, real, 3, 4, 4, 1)
+	r, y := make([]float64, len(images)), make([]float64, len(synthetic))
+	augment.Apply(d, r, images, 3, 4, 4, 1)
 	augment.Apply(d, y, synthetic, 2, 4, 4, 1)
 
 	gradient := make([]float64, len(y))

@@ -23,7 +23,7 @@ func recolor[F tensor.Float](dst, src []F, u [3]float64, c int, adjoint bool) {
 }
 
 // pull multiplies the distance of every value from the mean of its group by a
-// factor. Groups are of so many neighbours.
+// factor. Neighbours make a group, as many as group says.
 func pull[F tensor.Float](x []F, group int, factor float64) {
 	f := F(factor)
 	for ; len(x) > 0; x = x[group:] {
@@ -38,7 +38,7 @@ func pull[F tensor.Float](x []F, group int, factor float64) {
 	}
 }
 
-// shift reads every pixel from so many rows down and columns to the right.
+// shift reads every pixel from the given number of rows down and columns to the right.
 func shift[F tensor.Float](dst, src []F, down, right, h, w, c int) {
 	clear(dst)
 	from, to := max(0, -right), min(w, w-right)

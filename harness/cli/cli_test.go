@@ -93,7 +93,7 @@ func (m *slow) Distill(ctx context.Context, p method.Problem, observe func(metho
 				loss -= loss
 			}
 		}
-		observe(method.Step{Update: s.Update, Of: m.Updates, Loss: loss, Distilled: set.Clone, Checkpoint: save})
+		observe(method.Step{Update: s.Update, Of: m.Updates, Loss: loss, HasLoss: true, Distilled: set.Clone, Checkpoint: save})
 	}
 	return set, nil
 }

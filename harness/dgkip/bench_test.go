@@ -51,11 +51,15 @@ func benchmarkUpdate(b *testing.B, kind, name string, ipc int) {
 	}
 	theta.Norm = teacher.Norm(theta.Weights)
 	r := &run{
-		theta: theta, pass: fm.NewPass(), images: make([]float32, n*size), dx: make([]float32, n*size), lambda: float64(n) * 1e-6,
+		theta: theta, pass: fm.NewPass(), lambda: float64(n) * 1e-6,
 		phi: tensor.NewMat[float32](n, dim), dphi: tensor.NewMat[float32](n, dim),
 	}
+	move, err := optim.NewVariable("images", make([]float32, n*size), optim.NewAdaBelief[float32], optim.AdaBeliefConfig{LR: 0.01})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.images, r.dx = move.X, move.Grad
 	s.FillNormal(r.images, 0, 1)
-	r.move, _ = optim.NewAdaBelief[float32](len(r.images), optim.AdaBeliefConfig{LR: 0.01})
 	switch name {
 	case "lr":
 		for i := range n {
@@ -81,7 +85,7 @@ func benchmarkUpdate(b *testing.B, kind, name string, ipc int) {
 		outside += time.Since(from)
 		r.pass.Backward(r.dx, r.dphi)
 		from = time.Now()
-		r.move.Step(r.images, r.dx)
+		move.Step(1)
 		outside += time.Since(from)
 	}
 	update()

@@ -322,18 +322,19 @@ func TestSizesThatCannotBe(t *testing.T) {
 
 // Labels are solved for one lambda: scoring with another is refused before a run.
 func TestLambdaIsOne(t *testing.T) {
-	if err := (&LR{learning("gain")}).CheckProtocol(judge{teacher.DefaultLambda}); err != nil {
-		t.Error(err)
-	}
-	if err := (&LR{learning("gain")}).CheckProtocol(judge{1e-4}); err == nil || !strings.Contains(err.Error(), "0.0001") {
-		t.Errorf("got %v", err)
+	s := method.Sizes{Train: 100, Test: 10, Classes: 2, H: 8, W: 8, C: 1, Smallest: 50, IPC: 2, Model: method.Model{Kind: "fc", Width: 4, Depth: 1, Nets: 1}}
+	for scored, refused := range map[float64]bool{teacher.DefaultLambda: false, 1e-4: true, 0: false} {
+		err := method.CheckSizes(&LR{learning("gain")}, judge{scored}, s)
+		if refused != (err != nil) || refused && !strings.Contains(err.Error(), "that of its scoring 0.0001") {
+			t.Errorf("scored with %v: %v", scored, err)
+		}
 	}
 }
 
+// judge scores by a model with a lambda, or, at 0, otherwise.
 type judge struct{ lambda float64 }
 
-func (j judge) PerImage() float64       { return j.lambda }
-func (judge) Info() method.ProtocolInfo { return method.ProtocolInfo{} }
+func (j judge) Info() method.ProtocolInfo { return method.ProtocolInfo{Lambda: j.lambda} }
 func (judge) Score(context.Context, method.Trial, func(method.Step)) (*method.Scores, error) {
 	return nil, nil
 }

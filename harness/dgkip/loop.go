@@ -1,11 +1,10 @@
 package dgkip
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"fmt"
 	"math"
+	"slices"
 
 	"dgkip/harness/convex"
 	"dgkip/harness/features"
@@ -73,84 +72,58 @@ type labels struct {
 // run is a distillation under way.
 type run struct {
 	Loop
+	name    string
 	problem method.Problem
 	theta   *teacher.Theta
-	fm      *features.Map
 	pass    *features.Pass
-	of      []int
+	begin   *method.Distilled // the initial images
+	of      []int             // their classes
 	obj     objective
 	lambda  float64 // lambda_S
 
-	phi, dphi tensor.Mat[float32]
-	dx        []float32
-	images    []float32
-	learned   tensor.Mat[float64] // labels that the optimiser moves, [n, k]; k may be 0
-	dlearned  tensor.Mat[float64]
-	move      *optim.AdaBelief[float32]
-	relabel   *optim.AdaBelief[float64] // nil if labels are not moved
-	labelRate float64
-
-	update int
-	seen   int     // the update that was observed last
-	best   float64 // lowest objective of those that counted as progress
-	since  int     // its update
+	phi, dphi  tensor.Mat[float32]
+	images, dx []float32
+	learned    tensor.Mat[float64] // labels, [n, k]; k may be 0
+	dlearned   tensor.Mat[float64] // none if labels stay as they are
+	variables  []method.Variable
 }
 
-// stopped tells an end that was asked for, before which nothing new was made, from
-// other errors.
-func stopped(ctx context.Context, p method.Problem, err error) error {
-	if ctx.Err() != nil {
-		return &method.Interrupted{Checkpoint: p.Resume, Cause: context.Cause(ctx)}
-	}
-	return err
-}
-
-// state is what a run needs to go on.
-type state struct {
-	Update, Seen, Since int
-	Best                float64
-	Images              []float32
-	Learned             []float64
-	Move, Relabel       []byte
-}
-
-// newRun prepares everything but the objective. labels are the first of those that
-// are learned, at their own rate; nil if none are.
+// newRun prepares everything but the objective. learned, if given, makes the first
+// labels, which then change at their own rate; at a rate of 0 they stay.
 func (l Loop) newRun(ctx context.Context, p method.Problem, name string, loss convex.Loss, learned func(of []int) tensor.Mat[float64], labelRate float64) (*run, error) {
-	real := teacher.Of(p)
-	fm, err := real.Map()
+	source := teacher.Of(p)
+	fm, err := source.Map()
 	if err != nil {
 		return nil, err
 	}
-	theta, err := real.Theta(ctx, teacher.Problem{Loss: loss, Lambda: l.Lambda, Gap: l.TeacherGap})
+	theta, err := source.Theta(ctx, teacher.Problem{Loss: loss, Lambda: l.Lambda, Gap: l.TeacherGap})
 	if err != nil {
-		return nil, stopped(ctx, p, err)
+		return nil, method.Stopped(ctx, p, err)
 	}
-	images, of, err := l.start(p, name)
+	begin, err := l.start(p, name)
 	if err != nil {
 		return nil, err
 	}
+	n := begin.Len()
 	r := &run{
-		Loop: l, problem: p, theta: theta, fm: fm, pass: fm.NewPass(), of: of, images: images,
-		phi: tensor.NewMat[float32](len(of), fm.Dim()), dphi: tensor.NewMat[float32](len(of), fm.Dim()),
-		dx: make([]float32, len(images)), lambda: float64(len(of)) * l.Lambda, seen: -1, best: math.Inf(1),
+		Loop: l, name: name, problem: p, theta: theta, pass: fm.NewPass(), begin: begin, of: begin.Of, lambda: float64(n) * l.Lambda,
+		phi: tensor.NewMat[float32](n, fm.Dim()), dphi: tensor.NewMat[float32](n, fm.Dim()),
 	}
-	if r.move, err = optim.NewAdaBelief[float32](len(images), optim.AdaBeliefConfig{LR: l.Rate}); err != nil {
+	move, err := optim.NewVariable("images", slices.Clone(begin.Images), optim.NewAdaBelief[float32], optim.AdaBeliefConfig{LR: l.Rate})
+	if err != nil {
 		return nil, err
 	}
-	if learned != nil {
-		r.learned = learned(of)
-		if r.labelRate = labelRate; labelRate > 0 {
-			r.dlearned = tensor.NewMat[float64](r.learned.Rows, r.learned.Cols)
-			if r.relabel, err = optim.NewAdaBelief[float64](len(r.learned.Data), optim.AdaBeliefConfig{LR: labelRate}); err != nil {
-				return nil, err
-			}
-		}
+	r.images, r.dx, r.variables = move.X, move.Grad, append(r.variables, move)
+	if learned == nil {
+		return r, nil
 	}
-	if p.Resume != nil {
-		if err := r.restore(p.Resume); err != nil {
-			return nil, fmt.Errorf("checkpoint of %s: %w", name, err)
+	if r.learned = learned(r.of); labelRate > 0 {
+		relabel, err := optim.NewVariable("labels", r.learned.Data, optim.NewAdaBelief[float64], optim.AdaBeliefConfig{LR: labelRate})
+		if err != nil {
+			return nil, err
 		}
+		r.dlearned = tensor.MatOf(relabel.Grad, r.learned.Rows, r.learned.Cols)
+		r.variables = append(r.variables, relabel)
 	}
 	return r, nil
 }
@@ -158,76 +131,38 @@ func (l Loop) newRun(ctx context.Context, p method.Problem, name string, loss co
 // distill lowers the objective until the updates are made or the plateau is
 // reached.
 func (r *run) distill(ctx context.Context, observe func(method.Step)) (*method.Distilled, error) {
-	for {
-		if err := ctx.Err(); err != nil {
-			state, saving := r.checkpoint()
-			if saving != nil {
-				return nil, saving
-			}
-			return nil, &method.Interrupted{Checkpoint: state, Cause: context.Cause(ctx)}
-		}
-		last := r.update == r.Updates
-		r.pass.Forward(r.phi, r.images)
-		dphi := &r.dphi
-		if last {
-			dphi = nil
-		}
-		if err := r.obj.eval(r.phi, r.learned, dphi, r.dlearned); err != nil {
-			return nil, fmt.Errorf("update %d: %w", r.update, err)
-		}
-		if r.update > r.seen {
-			r.seen = r.update
-			r.judge()
-			of := r.Updates
-			if r.stuck() {
-				of = r.update // it ends here
-			}
-			observe(method.Step{
-				Update: r.update, Of: of, Loss: r.obj.loss(),
-				Metrics: r.metrics, Distilled: r.set, Checkpoint: r.checkpoint,
-			})
-		}
-		if last || r.stuck() {
-			return r.set(), nil
-		}
-		if ctx.Err() != nil {
-			continue
-		}
-		r.pass.Backward(r.dx, r.dphi)
-		r.schedule()
-		r.move.Step(r.images, r.dx)
-		if r.relabel != nil {
-			r.relabel.Step(r.learned.Data, r.dlearned.Data)
-		}
-		r.update++
-	}
+	return method.Descent{
+		Name: r.name, Updates: r.Updates, Variables: r.variables, Eval: r.eval, Gradient: r.gradient, Set: r.set, Metrics: r.metrics,
+		Schedule: r.share, Plateau: r.Plateau, Progress: r.Progress,
+	}.Run(ctx, r.problem, observe)
 }
 
-// schedule sets the rates of the step to come. Steps of AdaBelief have the size of
-// the rate, however near the minimum is, so that falling rates end nearer.
-func (r *run) schedule() {
+// eval takes up the set as it stands.
+func (r *run) eval(_ context.Context, _ int, gradient bool) (float64, error) {
+	r.pass.Forward(r.phi, r.images)
+	dphi := &r.dphi
+	if !gradient {
+		dphi = nil
+	}
+	if err := r.obj.eval(r.phi, r.learned, dphi, r.dlearned); err != nil {
+		return 0, err
+	}
+	return r.obj.loss(), nil
+}
+
+// gradient carries that in the features on to the images.
+func (r *run) gradient(context.Context, int) (float64, error) {
+	r.pass.Backward(r.dx, r.dphi)
+	return 0, nil
+}
+
+// share is the schedule of the rates. Steps of AdaBelief have the size of the rate,
+// however near the minimum is, so that falling rates end nearer.
+func (r *run) share(update int) float64 {
 	if r.Schedule == "" {
-		return
+		return 1
 	}
-	share := (1 + fmath.Cos(float64(math.Pi*float64(r.update))/float64(r.Updates))) / 2
-	r.move.SetLR(float64(r.Rate * share))
-	if r.relabel != nil {
-		r.relabel.SetLR(float64(r.labelRate * share))
-	}
-}
-
-// stuck tells whether the plateau rule ends the run.
-func (r *run) stuck() bool { return r.Plateau > 0 && r.update-r.since >= r.Plateau }
-
-// judge notes progress of the objective.
-func (r *run) judge() {
-	progress := r.Progress
-	if progress == 0 {
-		progress = 0.01
-	}
-	if b := r.obj.loss(); b < float64(r.best*(1-progress)) {
-		r.best, r.since = b, r.update
-	}
+	return (1 + fmath.Cos(float64(math.Pi*float64(update))/float64(r.Updates))) / 2
 }
 
 // metrics makes a line of the trace.
@@ -247,60 +182,16 @@ func (r *run) metrics() map[string]float64 {
 
 // set returns the set as it stands.
 func (r *run) set() *method.Distilled {
-	t := r.problem.Data.Train
-	final := r.obj.finish()
+	d, final := r.begin.Clone(), r.obj.finish()
 	exact := final.model.Values
-	d := &method.Distilled{
-		H: t.H, W: t.W, C: t.C, Images: append([]float32(nil), r.images...), Of: append([]int(nil), r.of...),
-		Kind: final.kind, Loss: string(final.model.Loss), Classes: r.problem.Data.Classes, Prep: r.problem.Data.Prep, Notes: final.notes,
-		Labels: make([]float32, len(exact.Data)),
-		Extra: map[string]method.Array{
-			teacher.ExactLabels: {Shape: []int{exact.Rows, exact.Cols}, Data: append([]float64(nil), exact.Data...)},
-		},
-	}
+	copy(d.Images, r.images)
+	d.Kind, d.Loss, d.Notes = final.kind, string(final.model.Loss), final.notes
+	d.Labels = make([]float32, len(exact.Data))
 	for i, v := range exact.Data {
 		d.Labels[i] = float32(v)
 	}
+	d.Extra = map[string]method.Array{
+		teacher.ExactLabels: {Shape: []int{exact.Rows, exact.Cols}, Data: slices.Clone(exact.Data)},
+	}
 	return d
-}
-
-func (r *run) checkpoint() ([]byte, error) {
-	s := state{Update: r.update, Seen: r.seen, Since: r.since, Best: r.best, Images: r.images, Learned: r.learned.Data}
-	var err error
-	if s.Move, err = r.move.MarshalBinary(); err != nil {
-		return nil, err
-	}
-	if r.relabel != nil {
-		if s.Relabel, err = r.relabel.MarshalBinary(); err != nil {
-			return nil, err
-		}
-	}
-	var b bytes.Buffer
-	err = gob.NewEncoder(&b).Encode(s)
-	return b.Bytes(), err
-}
-
-func (r *run) restore(from []byte) error {
-	var s state
-	if err := gob.NewDecoder(bytes.NewReader(from)).Decode(&s); err != nil {
-		return err
-	}
-	if len(s.Images) != len(r.images) || len(s.Learned) != len(r.learned.Data) {
-		return fmt.Errorf("it holds %d values of images and %d of labels, not %d and %d", len(s.Images), len(s.Learned), len(r.images), len(r.learned.Data))
-	}
-	if s.Update < 0 || s.Update > r.Updates {
-		return fmt.Errorf("it is of update %d, and the run has %d", s.Update, r.Updates)
-	}
-	if err := r.move.UnmarshalBinary(s.Move); err != nil {
-		return err
-	}
-	if r.relabel != nil {
-		if err := r.relabel.UnmarshalBinary(s.Relabel); err != nil {
-			return err
-		}
-	}
-	copy(r.images, s.Images)
-	copy(r.learned.Data, s.Learned)
-	r.update, r.seen, r.since, r.best = s.Update, s.Seen, s.Since, s.Best
-	return nil
 }

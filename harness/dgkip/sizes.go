@@ -8,17 +8,12 @@ import (
 	"dgkip/harness/teacher"
 )
 
-// CheckProtocol implements method.ProtocolChecker: bounds are for one lambda, and so
-// are solved labels.
-func (l Loop) CheckProtocol(p method.Protocol) error {
-	if q, ok := p.(interface{ PerImage() float64 }); ok && q.PerImage() != l.Lambda {
-		return fmt.Errorf("the method's lambda is %v and that of its scoring %v; labels are made for one of them\nhint: set lambda alike in [method] and [eval.features], or leave both out", l.Lambda, q.PerImage())
-	}
-	return nil
-}
-
-// sizes tells whether data of some sizes suits a run.
+// sizes returns why a run cannot be made with such data, or scored by such a protocol,
+// if so.
 func (l Loop) sizes(s method.Sizes, loss convex.Loss) error {
+	if err := method.CheckLambda(l.Lambda, s); err != nil {
+		return err
+	}
 	if err := teacher.CheckLoss(loss, s.Classes); err != nil {
 		return err
 	}
@@ -31,17 +26,17 @@ func (l Loop) sizes(s method.Sizes, loss convex.Loss) error {
 	return s.Model.CheckSizes(s)
 }
 
-// estimate tells what a run needs: a forward and a backward pass for each image of
+// estimate is what a run needs: a forward and a backward pass for each image of
 // the set at every update, and before that Theta_O.
 func (l Loop) estimate(s method.Sizes, loss convex.Loss) method.Estimate {
 	flops := teacher.Flops(s.Model, s.H, s.W, s.C)
 	images := float64(s.IPC * s.Classes)
-	real := teacher.Estimate(s, loss)
+	theta := teacher.Estimate(s, loss)
 	return method.Estimate{
 		Updates: l.Updates,
 		Flops:   2 * images * flops,
-		Shared:  real.Shared,
+		Shared:  theta.Shared,
 		// Features and their gradients, and what the backward pass keeps.
-		Bytes: real.Bytes + int64(images)*(8*int64(teacher.Dim(s.Model, s.H, s.W))+16*int64(s.H*s.W*s.C)) + int64(4*images*flops/1000),
+		Bytes: theta.Bytes + int64(images)*(8*int64(teacher.Dim(s.Model, s.H, s.W))+16*int64(s.H*s.W*s.C)) + int64(4*images*flops/1000),
 	}
 }

@@ -80,7 +80,7 @@ func (m *Solved) Distill(ctx context.Context, p method.Problem, observe func(met
 		real := teacher.Of(p)
 		phi, err := real.Features(ctx)
 		if err != nil {
-			return nil, stopped(ctx, p, err)
+			return nil, method.Stopped(ctx, p, err)
 		}
 		o.real = &phi
 	}

@@ -1,33 +1,30 @@
 package dgkip
 
 import (
-	"fmt"
-
 	"dgkip/harness/method"
 	"dgkip/harness/rng"
 )
 
-// start returns the first images and what class each stands for.
+// start returns the first images, and what class each stands for.
 //
 //	real   random training images
 //	noise  standard normal values, in the units networks see
 //	means  averages over equal random parts of a class, one for each image
-func (l Loop) start(p method.Problem, name string) ([]float32, []int, error) {
+func (l Loop) start(p method.Problem, name string) (*method.Distilled, error) {
 	stream := rng.Stream(p.Seed, name, "start")
 	if l.Start == "real" {
-		d, err := method.Choose(p, stream)
-		if err != nil {
-			return nil, nil, err
-		}
-		return d.Images, d.Of, nil
+		return method.Choose(p, stream)
 	}
 	train := p.Data.Train
-	var images []float32
-	var of []int
-	for class, members := range train.ByClass(len(p.Data.Classes)) {
-		if l.Start == "means" && len(members) < p.IPC {
-			return nil, nil, fmt.Errorf("%d averages of class %s of %s are asked for, but it has only %d images", p.IPC, p.Data.Classes[class], p.Data.Name, len(members))
+	classes := train.ByClass(len(p.Data.Classes))
+	if l.Start == "means" {
+		var err error
+		if classes, err = method.Members(p); err != nil {
+			return nil, err
 		}
+	}
+	d := method.Blank(p)
+	for class, members := range classes {
 		order := stream.Perm(len(members))
 		for i := range p.IPC {
 			image := make([]float32, train.Size())
@@ -36,10 +33,10 @@ func (l Loop) start(p method.Problem, name string) ([]float32, []int, error) {
 			} else {
 				average(image, train, members, order[i*len(order)/p.IPC:(i+1)*len(order)/p.IPC])
 			}
-			images, of = append(images, image...), append(of, class)
+			d.Images, d.Of = append(d.Images, image...), append(d.Of, class)
 		}
 	}
-	return images, of, nil
+	return d, nil
 }
 
 // average sets dst to the mean of the members that part points to.

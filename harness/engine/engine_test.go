@@ -29,7 +29,7 @@ import (
 // walk moves random images at random, and goes wrong as it is told.
 type walk struct {
 	Updates int     `toml:"updates"`
-	Wrong   string  `toml:"wrong" enum:",error,panic,nan,hang,score,forgets,blunt,flops,slow,begins"`
+	Wrong   string  `toml:"wrong" enum:",error,panic,nan,zero,lossless,hang,score,forgets,blunt,refuses,flops,slow,begins"`
 	Flops   float64 `toml:"flops"`           // that an update is said to have
 	Common  float64 `toml:"common,omitzero"` // that runs are said to share
 	Keeps   bool    `toml:"keeps"`           // something on disk
@@ -73,6 +73,9 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 		order.Lock()
 		order.runs = append(order.runs, fmt.Sprint(p.Data.Name, p.IPC, p.Seed))
 		order.Unlock()
+	}
+	if p.Resume != nil && w.Wrong == "refuses" {
+		return nil, fmt.Errorf("%w of walk: it is damaged", method.ErrCheckpoint)
 	}
 	set, err := method.Choose(p, rng.Stream(p.Seed, "walk"))
 	if err != nil {
@@ -135,10 +138,12 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 				panic("out of order")
 			case "nan":
 				loss = math.NaN()
+			case "zero":
+				loss = 0
 			}
 		}
 		observe(method.Step{
-			Update: s.Update, Of: w.Updates, Loss: loss, Distilled: set.Clone, Checkpoint: save,
+			Update: s.Update, Of: w.Updates, Loss: loss, HasLoss: w.Wrong != "lossless", Distilled: set.Clone, Checkpoint: save,
 			Metrics: func() map[string]float64 { return map[string]float64{"first": float64(s.Images[0])} },
 		})
 	}
@@ -366,9 +371,30 @@ func TestInterruptAnywhere(t *testing.T) {
 	}
 }
 
-// A method that stops without a checkpoint starts again, and its trace with it.
+// A loss of exactly 0 is a loss, unlike none.
+func TestLossOfZero(t *testing.T) {
+	for wrong, want := range map[string]string{"zero": "[1 0 0.25 0.2 0.14285714285714285]", "lossless": "[]"} {
+		p := plan(t, text+"[method.walk]\nwrong = \""+wrong+"\"\n")
+		s := store.Open(t.TempDir())
+		execute(t, p, s, options())
+		r, err := s.Get(p.Runs[0].Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trace, err := r.Trace()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(trace.Column("loss")); got != want {
+			t.Errorf("%s: losses %v, want %v", wrong, got, want)
+		}
+	}
+}
+
+// A method that stops without a checkpoint, or refuses the one it made, starts again,
+// and its trace with it.
 func TestInterruptWithoutCheckpoint(t *testing.T) {
-	for _, wrong := range []string{"forgets", "blunt"} {
+	for _, wrong := range []string{"forgets", "blunt", "refuses"} {
 		p, want := reference(t, text+"[method.walk]\nwrong = \""+wrong+"\"\n")
 		for _, every := range []time.Duration{time.Hour, time.Nanosecond} {
 			s, o := store.Open(t.TempDir()), options()

@@ -157,6 +157,11 @@ func (a *attempt) distill() error {
 	}
 	a.warm = warmUp
 	set, err := r.Cell.Method().Distill(a.ctx, p, a.observe)
+	if errors.Is(err, method.ErrCheckpoint) { // such as that of an earlier version
+		a.s.restart()
+		p.Resume = nil
+		set, err = r.Cell.Method().Distill(a.ctx, p, a.observe)
+	}
 	if cause := context.Cause(a.ctx); cause != nil {
 		// Whatever the method made of it: it was told to stop. A set that was done
 		// at that moment is kept.
@@ -248,7 +253,7 @@ func (a *attempt) trace(step method.Step) error {
 	if step.Metrics != nil {
 		maps.Copy(line.Values, step.Metrics())
 	}
-	if step.Loss != 0 {
+	if step.HasLoss {
 		line.Values["loss"] = step.Loss
 	}
 	if !score || step.Distilled == nil {

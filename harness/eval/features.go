@@ -33,7 +33,7 @@ func init() {
 
 // Info implements method.Protocol.
 func (f *Features) Info() method.ProtocolInfo {
-	return method.ProtocolInfo{Name: "features", Version: 1, About: "a convex model trained on the set in fixed random features"}
+	return method.ProtocolInfo{Name: "features", Version: 1, Lambda: f.Lambda, About: "a convex model trained on the set in fixed random features"}
 }
 
 // Check implements method.Checker.
@@ -43,9 +43,6 @@ func (f *Features) Check() error {
 	}
 	return nil
 }
-
-// PerImage is the regularisation for each image.
-func (f *Features) PerImage() float64 { return f.Lambda }
 
 // CheckSizes implements method.SizesChecker.
 func (f *Features) CheckSizes(s method.Sizes) error {

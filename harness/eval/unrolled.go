@@ -43,13 +43,13 @@ func (u *Unrolled) Info() method.ProtocolInfo {
 	return method.ProtocolInfo{Name: "unrolled", Version: 1, About: "the few steps of gradient descent that the set was learned with"}
 }
 
-// CheckMethod implements method.MethodChecker: the steps come with the set, from
-// methods that learn them.
-func (u *Unrolled) CheckMethod(m method.Method) error {
-	if info := m.Info(); info.Protocol != "unrolled" {
-		return fmt.Errorf("protocol \"unrolled\" takes the steps that a set was learned with, and %s learns none\nhint: protocol = \"network\" trains on any set", info.Name)
+// CheckSizes implements method.SizesChecker: the steps come with the set, from methods
+// that learn them.
+func (u *Unrolled) CheckSizes(s method.Sizes) error {
+	if m := s.Method; m != nil && m.Info().Protocol != "unrolled" {
+		return fmt.Errorf("protocol \"unrolled\" takes the steps that a set was learned with, and %s learns none\nhint: protocol = \"network\" trains on any set", m.Info().Name)
 	}
-	return nil
+	return s.Model.CheckSizes(s)
 }
 
 // descent is what a set says of its steps.

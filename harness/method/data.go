@@ -31,7 +31,7 @@ func (s Images) ByClass(classes int) [][]int {
 	return of
 }
 
-// Check tells what is wrong with the images of so many classes, if anything.
+// Check returns what is wrong with images of the given number of classes, if anything.
 func (s Images) Check(classes int) error {
 	if s.H < 1 || s.W < 1 || s.C < 1 || len(s.X) != s.Len()*s.Size() {
 		return fmt.Errorf("%d values do not make %d images of %dx%dx%d", len(s.X), s.Len(), s.H, s.W, s.C)

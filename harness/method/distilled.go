@@ -79,7 +79,7 @@ func (d *Distilled) Clone() *Distilled {
 	return &c
 }
 
-// Check tells what is wrong with the set, if anything.
+// Check returns what is wrong with the set, if anything.
 func (d *Distilled) Check() error {
 	if len(d.Classes) < 1 {
 		return errors.New("distilled set: no classes")

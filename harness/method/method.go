@@ -6,6 +6,10 @@
 // images and when to save a checkpoint: nothing a method does can depend on test
 // data or on the clock. What counts is the set that Distill returns.
 //
+// Most methods go by updates. They state what an update changes and along which
+// gradient, and leave the rest to Descent: the loop and its end, observations,
+// checks, rates and checkpoints.
+//
 // Guarantee asked of every method: its result is a function of the problem's
 // bits. It depends neither on GOMAXPROCS nor on whether, and how often, the run
 // was interrupted and continued. Package methodtest checks it.
@@ -71,9 +75,10 @@ type Problem struct {
 // Step is what a method lets an observer see after an update. The functions may
 // be called only until the observer returns.
 type Step struct {
-	Update int     // updates of the distilled set so far
-	Of     int     // updates the run will make at most; 0 if unknown
-	Loss   float64 // the method's own objective; 0 if it has none
+	Update  int     // updates of the distilled set so far
+	Of      int     // updates the run will make at most; 0 if unknown
+	Loss    float64 // the method's own objective, if HasLoss says that it has one
+	HasLoss bool
 
 	// Metrics returns further scalars by name, for the trace. It may be nil, is
 	// called only when a trace line is due, and so may cost something.
@@ -106,7 +111,7 @@ type Checker interface{ Check() error }
 type BadSetting struct {
 	Key  string // as in the toml tag
 	Why  string // "must be below 1"
-	Hint string // how to mend it, or ""
+	Hint string // what to do about it, or ""
 }
 
 func (e *BadSetting) Error() string { return e.Key + " " + e.Why }
@@ -118,28 +123,27 @@ type Sizes struct {
 	Smallest             int // training images of the class that has fewest; 0 if unknown
 	IPC                  int
 	Model                Model
+
+	Method   Method   // what makes the set
+	Protocol Protocol // and what scores it; either may be nil if unknown
 }
 
-// SizesChecker is implemented by methods and protocols that can tell, before a run,
-// that it cannot be made with such data. Its answer stands in place of CheckSizes.
+// SizesChecker is implemented by methods and protocols that know, before a run,
+// that it cannot be made with such data, or with each other. Its answer stands in
+// place of CheckSizes.
 type SizesChecker interface{ CheckSizes(Sizes) error }
 
-// CheckSizes tells why no run of the method, scored by the protocol, can be made
+// CheckSizes returns why no run of the method, scored by the protocol, can be made
 // with such data, if so. Unless they know better, a method is held to need as many
 // images of every class as it makes, for that is what Choose needs, and a protocol
 // to train the networks that the model describes.
 func CheckSizes(m Method, p Protocol, s Sizes) error {
+	s.Method, s.Protocol = m, p
 	var errs []error
 	if c, ok := m.(SizesChecker); ok {
 		errs = append(errs, c.CheckSizes(s))
 	} else if !m.Info().IgnoresIPC && s.Smallest > 0 && s.IPC > s.Smallest {
 		errs = append(errs, fmt.Errorf("ipc %d: %s needs as many training images of every class, and the smallest class has only %d", s.IPC, m.Info().Name, s.Smallest))
-	}
-	if c, ok := m.(ProtocolChecker); ok {
-		errs = append(errs, c.CheckProtocol(p))
-	}
-	if c, ok := p.(MethodChecker); ok {
-		errs = append(errs, c.CheckMethod(m))
 	}
 	if c, ok := p.(SizesChecker); ok {
 		errs = append(errs, c.CheckSizes(s))
@@ -149,13 +153,17 @@ func CheckSizes(m Method, p Protocol, s Sizes) error {
 	return errors.Join(errs...)
 }
 
-// ProtocolChecker is implemented by methods that not every setting of every
-// protocol suits. CheckSizes asks it.
-type ProtocolChecker interface{ CheckProtocol(Protocol) error }
-
-// MethodChecker is implemented by protocols that cannot score what every method
-// makes. CheckSizes asks it.
-type MethodChecker interface{ CheckMethod(Method) error }
+// CheckLambda refuses a protocol that scores by a convex model with another
+// regularisation for each image than the one that a method makes labels for.
+func CheckLambda(lambda float64, s Sizes) error {
+	if s.Protocol == nil {
+		return nil
+	}
+	if scored := s.Protocol.Info().Lambda; scored != 0 && scored != lambda {
+		return fmt.Errorf("the method's lambda is %v and that of its scoring %v; labels are made for one of them\nhint: set lambda alike in [method] and [eval.features], or leave both out", lambda, scored)
+	}
+	return nil
+}
 
 // Estimate is what a run is expected to need.
 type Estimate struct {
@@ -166,6 +174,6 @@ type Estimate struct {
 	Bytes   int64   // of memory at the peak; 0 if unknown
 }
 
-// Estimator is implemented by methods and protocols that can tell what a run
+// Estimator is implemented by methods and protocols that know about what a run
 // will need.
 type Estimator interface{ Estimate(Sizes) Estimate }

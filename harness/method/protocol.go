@@ -7,6 +7,10 @@ type ProtocolInfo struct {
 	Name    string
 	About   string // one line
 	Version int    // part of a run's identity
+
+	// Lambda is the regularisation for each image of the convex model that scores a
+	// set; 0 if none does.
+	Lambda float64
 }
 
 // Protocol scores a distilled set on test images. Its settings are the exported
@@ -30,7 +34,7 @@ type Trial struct {
 	Shared *Shared // what methods share, too: nothing about test images may go in
 	Own    *Shared // for protocols alone
 
-	// Final tells the set that counts from one along the way, for which a protocol
+	// Final marks the set that counts, unlike those along the way, for which a protocol
 	// may leave costly extras out.
 	Final  bool
 	Resume []byte

@@ -1,6 +1,7 @@
 package optim
 
 import (
+	"cmp"
 	"errors"
 	"math"
 )
@@ -48,7 +49,7 @@ func NewAdaBelief[F Float](n int, cfg AdaBeliefConfig) (*AdaBelief[F], error) {
 
 // newMoments fills the state that both rules share.
 func newMoments[F Float](rule string, n int, cfg AdamConfig, lr, eps float64) (s state[F], err error) {
-	cfg = AdamConfig{or(cfg.LR, lr), or(cfg.Beta1, 0.9), or(cfg.Beta2, 0.999), or(cfg.Eps, eps)}
+	cfg = AdamConfig{cmp.Or(cfg.LR, lr), cmp.Or(cfg.Beta1, 0.9), cmp.Or(cfg.Beta2, 0.999), cmp.Or(cfg.Eps, eps)}
 	switch {
 	case n < 0:
 		return s, errLength

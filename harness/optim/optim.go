@@ -39,15 +39,7 @@ type Optimizer[F Float] interface {
 	encoding.BinaryUnmarshaler
 }
 
-// or returns x, or def if x is zero.
-func or(x, def float64) float64 {
-	if x == 0 {
-		return def
-	}
-	return x
-}
-
-// validRate tells whether lr is finite and not negative; NaN fails.
+// validRate reports whether lr is finite and not negative; NaN fails.
 func validRate(lr float64) bool { return lr >= 0 && lr <= math.MaxFloat64 }
 
 var (

@@ -1,6 +1,7 @@
 package optim
 
 import (
+	"cmp"
 	"errors"
 	"math"
 )
@@ -32,7 +33,7 @@ func NewSGD[F Float](n int, cfg SGDConfig) (*SGD[F], error) {
 	o := &SGD[F]{state[F]{
 		rule:     "SGD",
 		n:        n,
-		lr:       or(cfg.LR, 1e-2),
+		lr:       cmp.Or(cfg.LR, 1e-2),
 		settings: []float64{cfg.Momentum, cfg.WeightDecay},
 	}}
 	if cfg.Momentum != 0 {

@@ -97,6 +97,7 @@ func Run(t *testing.T, fresh func() method.Method, o Options) {
 			t.Run("sharing", c.sharing)
 			t.Run("cancelled before the start", c.cancelledBefore)
 			t.Run("checkpoints", c.checkpoints)
+			t.Run("damaged checkpoints", c.damagedCheckpoints)
 			t.Run("stop anywhere", c.stopAnywhere)
 		})
 	}
@@ -113,6 +114,7 @@ type seen struct {
 	update, of int
 	set        string
 	loss       float64
+	hasLoss    bool
 	metrics    string
 }
 
@@ -136,7 +138,7 @@ func showMetrics(m map[string]float64) string {
 func (c *checker) run(ctx context.Context, p method.Problem, each func(method.Step)) (*method.Distilled, []seen, error) {
 	var steps []seen
 	set, err := c.fresh().Distill(ctx, p, func(s method.Step) {
-		one := seen{update: s.Update, of: s.Of, loss: s.Loss}
+		one := seen{update: s.Update, of: s.Of, loss: s.Loss, hasLoss: s.HasLoss}
 		if s.Distilled != nil {
 			one.set = show(s.Distilled())
 		}
@@ -190,6 +192,9 @@ func (c *checker) shapes(t *testing.T) {
 		one.set = show(d)
 		for i := range d.Images { // the observer keeps what it gets
 			d.Images[i] = 1e9
+		}
+		if s.Loss != 0 && !s.HasLoss {
+			t.Errorf("update %d: a loss counts if HasLoss says so", s.Update)
 		}
 		if s.Of > 0 && s.Update > s.Of {
 			t.Errorf("update %d of %d", s.Update, s.Of)
@@ -407,6 +412,54 @@ func (c *checker) checkpoints(t *testing.T) {
 			t.Errorf("the checkpoint after step %d leads to other bits", i)
 		}
 	}
+}
+
+// damagedCheckpoints continues from what is no checkpoint of the run: that is an error,
+// or a fresh start where the method has no use for checkpoints, and never a crash.
+func (c *checker) damagedCheckpoints(t *testing.T) {
+	var state []byte
+	want, _, err := c.run(context.Background(), c.problem(1), func(s method.Step) {
+		if s.Checkpoint == nil || s.Update > 1 {
+			return
+		}
+		var err error
+		if state, err = s.Checkpoint(); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	resume := func(what string, b []byte, change func(*method.Problem)) {
+		t.Helper()
+		p := c.problem(1)
+		p.Resume = b
+		if change != nil {
+			change(&p)
+		}
+		var stopped *method.Interrupted
+		set, _, err := c.run(context.Background(), p, nil)
+		if errors.As(err, &stopped) {
+			t.Errorf("%s: %v, though nobody asked for it", what, err)
+		}
+		if err == nil && change == nil && state == nil && show(set) != show(want) {
+			t.Errorf("%s: the run ends in other bits", what)
+		}
+		if err == nil && change != nil && state != nil {
+			t.Errorf("%s was accepted", what)
+		}
+	}
+	resume("a text", []byte("nothing of the kind"), nil)
+	for i := range 8 {
+		at := i * len(state) / 8
+		resume("a part of a checkpoint", append([]byte{}, state[:at]...), nil)
+		if len(state) > 0 {
+			b := bytes.Clone(state)
+			b[at] ^= 1
+			resume("a checkpoint with a wrong bit", b, nil)
+		}
+	}
+	resume("the checkpoint of a run with fewer images", state, func(p *method.Problem) { p.IPC-- })
 }
 
 // asked is a context that ends once it has been asked a number of times whether it

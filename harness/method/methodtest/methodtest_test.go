@@ -3,6 +3,7 @@ package methodtest_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"testing"
 
 	"dgkip/harness/method"
@@ -10,8 +11,8 @@ import (
 	"dgkip/harness/rng"
 )
 
-// shrink is a model of a method: it pulls random images towards the mean of their
-// class by noisy steps.
+// shrink is a method that keeps the contract by itself, without method.Descent: it
+// draws random images towards zero by noisy steps.
 type shrink struct{}
 
 type shrinkState struct {
@@ -46,6 +47,9 @@ func (*shrink) Distill(ctx context.Context, p method.Problem, observe func(metho
 		if err := noise.UnmarshalBinary(s.Stream); err != nil {
 			return nil, err
 		}
+		if len(s.Images) != len(set.Images) {
+			return nil, errors.New("shrink: the checkpoint is of another run")
+		}
 		set.Images = s.Images
 	}
 	for s.Update < updates {
@@ -63,7 +67,7 @@ func (*shrink) Distill(ctx context.Context, p method.Problem, observe func(metho
 			}
 		}
 		observe(method.Step{
-			Update: s.Update, Of: updates, Loss: 1, Distilled: set.Clone, Checkpoint: save,
+			Update: s.Update, Of: updates, Loss: 1, HasLoss: true, Distilled: set.Clone, Checkpoint: save,
 			Metrics: func() map[string]float64 { return map[string]float64{"first_value": float64(s.Images[0])} },
 		})
 	}

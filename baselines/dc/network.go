@@ -1,0 +1,89 @@
+package dc
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+
+	"dgkip/harness/nn"
+	"dgkip/harness/rng"
+)
+
+// network is the network whose gradients are matched, in training between updates.
+type network struct {
+	net      *nn.Net[float32]
+	theta    []float32 // as the last training left them, or as they were drawn
+	next     []float32 // weights in training
+	training *nn.Training[float32]
+	begun    bool // training has, and is not over
+}
+
+func newNetwork(net *nn.Net[float32], data nn.Data[float32], recipe nn.Recipe) (network, error) {
+	n := network{net: net, theta: make([]float32, net.Params()), next: make([]float32, net.Params())}
+	var err error
+	n.training, err = nn.NewTraining(net, n.next, data, recipe, rng.Stream(0))
+	return n, err
+}
+
+// train trains the network, or goes on where it was stopped in doing so.
+func (n *network) train(ctx context.Context, stream *rng.Rand) error {
+	if !n.begun {
+		copy(n.next, n.theta)
+		if err := n.training.Reset(n.next, stream); err != nil {
+			return err
+		}
+		n.begun = true
+	}
+	if err := n.training.Run(ctx, nil); err != nil {
+		return err
+	}
+	n.begun = false
+	for _, v := range n.next {
+		if v-v != 0 {
+			return fmt.Errorf("the network's weights hold %v after its training on the set: the training diverged\nhint: %s", v, divergenceHint)
+		}
+	}
+	n.theta, n.next = n.next, n.theta
+	return nil
+}
+
+// savedNetwork is a network in a checkpoint.
+type savedNetwork struct {
+	Theta    []float32
+	Training []byte // nil unless it has begun
+}
+
+// MarshalBinary saves the weights, and the training that has begun.
+func (n *network) MarshalBinary() ([]byte, error) {
+	s := savedNetwork{Theta: n.theta}
+	if n.begun {
+		var err error
+		if s.Training, err = n.training.MarshalBinary(); err != nil {
+			return nil, err
+		}
+	}
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(s)
+	return b.Bytes(), err
+}
+
+// UnmarshalBinary restores what MarshalBinary saved.
+func (n *network) UnmarshalBinary(data []byte) error {
+	var s savedNetwork
+	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&s); err != nil {
+		return err
+	}
+	if len(s.Theta) != len(n.theta) {
+		return errors.New("it is of another network")
+	}
+	copy(n.theta, s.Theta)
+	if n.begun = s.Training != nil; !n.begun {
+		return nil
+	}
+	if err := n.training.Reset(n.next, rng.Stream(0)); err != nil {
+		return err
+	}
+	return n.training.UnmarshalBinary(s.Training)
+}

@@ -1,0 +1,87 @@
+package method
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+)
+
+// ErrCheckpoint is the error of a Problem.Resume that is damaged or of another run.
+// The run can be made from its beginning.
+var ErrCheckpoint = errors.New("checkpoint")
+
+// checkpoint is the state of a Descent: a magic string, a checksum, and these in gob.
+type checkpoint struct {
+	Run   string // what the state is of
+	At    position
+	Parts [][]byte // Variables, and then Keep
+}
+
+const checkpointMagic = "dgkip/descent/1\n"
+
+// run names all that a checkpoint is bound to, but the method's settings: who keeps
+// checkpoints keeps them by these.
+func (r *descending) run() string {
+	return fmt.Sprintf("%s of %s, ipc %d, %+v, seed %d", r.Name, r.problem.Data.Name, r.problem.IPC, r.problem.Model, r.problem.Seed)
+}
+
+func (r *descending) parts() []Part {
+	var parts []Part
+	for _, v := range r.Variables {
+		parts = append(parts, v)
+	}
+	return append(parts, r.Keep...)
+}
+
+func (r *descending) checkpoint() ([]byte, error) {
+	c := checkpoint{Run: r.run(), At: r.at}
+	for _, p := range r.parts() {
+		b, err := p.MarshalBinary()
+		if err != nil {
+			return nil, err
+		}
+		c.Parts = append(c.Parts, b)
+	}
+	var b bytes.Buffer
+	if err := gob.NewEncoder(&b).Encode(c); err != nil {
+		return nil, err
+	}
+	head := binary.LittleEndian.AppendUint32([]byte(checkpointMagic), crc32.ChecksumIEEE(b.Bytes()))
+	return append(head, b.Bytes()...), nil
+}
+
+func (r *descending) restore(from []byte) error {
+	b, ok := bytes.CutPrefix(from, []byte(checkpointMagic))
+	if !ok {
+		return errors.New("it is of another version of the program, or nothing of the kind")
+	}
+	if len(b) < 4 || crc32.ChecksumIEEE(b[4:]) != binary.LittleEndian.Uint32(b) {
+		return errors.New("it is damaged")
+	}
+	var c checkpoint
+	if err := gob.NewDecoder(bytes.NewReader(b[4:])).Decode(&c); err != nil {
+		return err
+	}
+	parts := r.parts()
+	switch at := c.At; {
+	case c.Run != r.run():
+		return fmt.Errorf("it is of another run: %s, not %s", c.Run, r.run())
+	case at.Update < 0 || at.Update > r.Updates:
+		return fmt.Errorf("it is of update %d, and the run has %d", at.Update, r.Updates)
+	case at.Seen < -1 || at.Seen > at.Update || at.Since < 0 || at.Since > at.Update || math.IsNaN(at.Best):
+		return errors.New("it is damaged")
+	case len(c.Parts) != len(parts):
+		return fmt.Errorf("it holds %d parts, and the run has %d: settings were others", len(c.Parts), len(parts))
+	}
+	for i, p := range parts {
+		if err := p.UnmarshalBinary(c.Parts[i]); err != nil {
+			return err
+		}
+	}
+	r.at = c.At
+	return nil
+}

@@ -1,0 +1,277 @@
+package method
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"dgkip/harness/optim"
+)
+
+// line is a descent of one number along x'= -1, which tells what it is asked for.
+type line struct {
+	Descent
+	x    *optim.Variable[float32]
+	said []string
+}
+
+func (l *line) say(format string, args ...any) { l.said = append(l.said, fmt.Sprintf(format, args...)) }
+
+func newLine(t testing.TB, updates int) *line {
+	t.Helper()
+	x, err := optim.NewVariable("number", []float32{10}, optim.NewSGD[float32], optim.SGDConfig{LR: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &line{x: x}
+	l.Descent = Descent{
+		Name: "line", Updates: updates, Variables: []Variable{x}, Set: func() *Distilled { return &Distilled{Images: slices.Clone(x.X)} },
+		Gradient: func(_ context.Context, update int) (float64, error) {
+			l.say("gradient %d", update)
+			x.Grad[0] = 1
+			return float64(x.X[0]), nil
+		},
+	}
+	return l
+}
+
+func lineProblem() Problem {
+	return Problem{Data: &Data{Name: "d"}, IPC: 1, Seed: 1}
+}
+
+func (l *line) run(ctx context.Context, p Problem, observe func(Step)) (float32, error) {
+	set, err := l.Run(ctx, p, func(s Step) {
+		loss := "no loss"
+		if s.HasLoss {
+			loss = fmt.Sprint("loss ", s.Loss)
+		}
+		l.say("update %d of %d, %s", s.Update, s.Of, loss)
+		if observe != nil {
+			observe(s)
+		}
+	})
+	if err != nil {
+		return 0, err
+	}
+	return set.Images[0], nil
+}
+
+func (l *line) expect(t *testing.T, want ...string) {
+	t.Helper()
+	if !slices.Equal(l.said, want) {
+		t.Errorf("got  %q\nwant %q", l.said, want)
+	}
+}
+
+// A loss of Gradient is observed with the set after the update; nothing is computed
+// once the updates are made.
+func TestDescent(t *testing.T) {
+	l := newLine(t, 2)
+	if x, err := l.run(context.Background(), lineProblem(), nil); err != nil || x != 8 {
+		t.Errorf("%v, %v", x, err)
+	}
+	l.expect(t, "update 0 of 2, no loss", "gradient 0", "update 1 of 2, loss 10", "gradient 1", "update 2 of 2, loss 9")
+	l = newLine(t, 0)
+	if x, err := l.run(context.Background(), lineProblem(), nil); err != nil || x != 10 {
+		t.Errorf("%v, %v", x, err)
+	}
+	l.expect(t, "update 0 of 0, no loss")
+}
+
+// A loss of Eval, of 0 too, is observed with the set that it is of, and the last Eval
+// prepares for no gradient.
+func TestDescentWithEval(t *testing.T) {
+	l := newLine(t, 1)
+	l.Eval = func(_ context.Context, update int, gradient bool) (float64, error) {
+		l.say("eval %d %v", update, gradient)
+		return float64(l.x.X[0]) - 10, nil
+	}
+	if _, err := l.run(context.Background(), lineProblem(), nil); err != nil {
+		t.Error(err)
+	}
+	l.expect(t, "eval 0 true", "update 0 of 1, loss 0", "gradient 0", "eval 1 false", "update 1 of 1, loss -1")
+}
+
+// What is prepared for an update is no part of its time, and is not done twice where
+// the update was stopped later.
+func TestPrepare(t *testing.T) {
+	l, p := newLine(t, 2), lineProblem()
+	p.Begin = func() { l.say("begin") }
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	l.Prepare = func(_ context.Context, update int) error { l.say("prepare %d", update); return nil }
+	gradient := l.Gradient
+	l.Gradient = func(ctx context.Context, update int) (float64, error) {
+		if update == 1 {
+			cancel()
+			if ctx.Err() != nil {
+				return 0, ctx.Err()
+			}
+		}
+		return gradient(ctx, update)
+	}
+	var stopped *Interrupted
+	if _, err := l.run(ctx, p, nil); !errors.As(err, &stopped) {
+		t.Fatal(err)
+	}
+	p.Resume = stopped.Checkpoint
+	if x, err := l.run(context.Background(), p, nil); err != nil || x != 8 {
+		t.Errorf("%v, %v", x, err)
+	}
+	l.expect(t, "update 0 of 2, no loss", "prepare 0", "begin", "gradient 0", "update 1 of 2, loss 10", "prepare 1", "begin",
+		"begin", "gradient 1", "update 2 of 2, loss 9")
+}
+
+func TestSchedule(t *testing.T) {
+	l := newLine(t, 3)
+	l.Schedule = func(update int) float64 { return 1 / float64(update+1) }
+	if x, err := l.run(context.Background(), lineProblem(), nil); err != nil || math.Abs(float64(x)-(10-1-0.5-1./3)) > 1e-6 {
+		t.Errorf("%v, %v", x, err)
+	}
+}
+
+// The run ends, and says so, when the loss has not fallen by the share for so long.
+func TestDescentPlateau(t *testing.T) {
+	for _, c := range []struct {
+		progress float64
+		last     int
+	}{{0, 4}, {0.5, 2}} {
+		l := newLine(t, 100)
+		l.Plateau, l.Progress = 2, c.progress
+		l.Eval = func(_ context.Context, update int, _ bool) (float64, error) {
+			return max(0.8, 1-float64(update)/10), nil
+		}
+		var last Step
+		if _, err := l.run(context.Background(), lineProblem(), func(s Step) { last = s }); err != nil || last.Update != c.last || last.Of != c.last {
+			t.Errorf("progress %v: ended at update %d of %d, %v", c.progress, last.Update, last.Of, err)
+		}
+	}
+}
+
+// What is not finite ends a run with the update and a hint, and shows no such set.
+func TestDivergence(t *testing.T) {
+	for want, spoil := range map[string]func(*line){
+		"update 1: the gradient in the number holds +Inf": func(l *line) {
+			l.Gradient = func(context.Context, int) (float64, error) { l.x.Grad[0] = float32(math.Inf(1)); return 0, nil }
+		},
+		"update 1: the gradient in the number holds 1e+20": func(l *line) {
+			l.Gradient = func(context.Context, int) (float64, error) { l.x.Grad[0] = 1e20; return 0, nil }
+		},
+		"update 1: the loss is NaN": func(l *line) {
+			l.Gradient = func(context.Context, int) (float64, error) { return math.NaN(), nil }
+		},
+		"update 2: the loss is -Inf": func(l *line) {
+			l.Eval = func(_ context.Context, update int, _ bool) (float64, error) {
+				return []float64{1, 1, math.Inf(-1)}[update], nil
+			}
+		},
+	} {
+		l := newLine(t, 5)
+		spoil(l)
+		l.Hint = "go slow"
+		_, err := l.run(context.Background(), lineProblem(), func(s Step) {
+			if v := s.Distilled().Images[0]; v-v != 0 || math.IsInf(s.Loss, 0) {
+				t.Errorf("%s: a set of %v was shown", want, v)
+			}
+		})
+		if err == nil || !strings.HasPrefix(err.Error(), "line: "+want+": ") || !strings.HasSuffix(err.Error(), "\nhint: go slow") {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// taken returns the checkpoint after an update.
+func taken(t testing.TB, l *line, update int) (state []byte) {
+	t.Helper()
+	_, err := l.run(context.Background(), lineProblem(), func(s Step) {
+		if s.Update == update {
+			state, _ = s.Checkpoint()
+		}
+	})
+	if err != nil || state == nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+// A checkpoint that is damaged or of another run is told from one to go on from.
+func TestBadCheckpoints(t *testing.T) {
+	state := taken(t, newLine(t, 5), 2)
+	try := func(what string, b []byte, change func(*line, *Problem)) {
+		t.Helper()
+		l, p := newLine(t, 5), lineProblem()
+		p.Resume = b
+		change(l, &p)
+		if _, err := l.run(context.Background(), p, nil); !errors.Is(err, ErrCheckpoint) {
+			t.Errorf("%s: got %v", what, err)
+		}
+	}
+	same := func(*line, *Problem) {}
+	for i := range state {
+		b := bytes.Clone(state)
+		b[i] ^= 0x10
+		try(fmt.Sprint("byte ", i), b, same)
+		try(fmt.Sprint(i, " bytes"), append([]byte{}, state[:i]...), same)
+	}
+	try("longer", append(bytes.Clone(state), 0), same)
+	try("another name", state, func(l *line, _ *Problem) { l.Name = "curve" })
+	try("another seed", state, func(_ *line, p *Problem) { p.Seed = 2 })
+	try("another ipc", state, func(_ *line, p *Problem) { p.IPC = 2 })
+	try("another model", state, func(_ *line, p *Problem) { p.Model.Width = 2 })
+	try("other data", state, func(_ *line, p *Problem) { p.Data = &Data{Name: "e"} })
+	try("fewer updates", state, func(l *line, _ *Problem) { l.Updates = 1 })
+	try("more variables", state, func(l *line, _ *Problem) { l.Variables = append(l.Variables, l.x) })
+	try("more values", state, func(l *line, _ *Problem) {
+		x, err := optim.NewVariable("number", []float32{10, 1}, optim.NewSGD[float32], optim.SGDConfig{LR: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Variables = []Variable{x}
+	})
+}
+
+// Whatever a checkpoint says, the run ends or is refused.
+func FuzzCheckpoint(f *testing.F) {
+	state := taken(f, newLine(f, 5), 2)
+	head := len(checkpointMagic)
+	f.Add(state[head+4:])
+	for _, at := range []position{{Update: -1}, {Update: 9}, {Update: 2, Seen: 3}, {Since: -5}, {Best: math.NaN()}} {
+		var b bytes.Buffer
+		if err := gob.NewEncoder(&b).Encode(checkpoint{Run: "line of d", At: at, Parts: [][]byte{nil}}); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b.Bytes())
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		l, p := newLine(t, 5), lineProblem()
+		sum := binary.LittleEndian.AppendUint32([]byte(checkpointMagic), crc32.ChecksumIEEE(body))
+		p.Resume = append(sum, body...)
+		if _, err := l.run(context.Background(), p, nil); err != nil && !errors.Is(err, ErrCheckpoint) {
+			if !strings.Contains(err.Error(), "diverged") { // from a number that is not finite
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func TestStopped(t *testing.T) {
+	oops := errors.New("oops")
+	if err := Stopped(context.Background(), Problem{}, oops); err != oops {
+		t.Errorf("got %v", err)
+	}
+	cause := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(cause)
+	var stopped *Interrupted
+	if err := Stopped(ctx, Problem{Resume: []byte("state")}, oops); !errors.As(err, &stopped) || string(stopped.Checkpoint) != "state" || stopped.Cause != cause {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,77 @@
+package optim
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// Variable is values that an optimiser changes, with the gradient that it follows.
+type Variable[F Float] struct {
+	X    []F
+	Grad []F // as long as X; whoever takes a step sets it before
+
+	name string
+	rule Optimizer[F]
+	rate float64
+}
+
+// NewVariable returns a variable whose values lie in x. The rule is that of a
+// constructor, such as NewSGD, with its settings; messages call the values by name.
+func NewVariable[F Float, C any, R Optimizer[F]](name string, x []F, newRule func(n int, settings C) (R, error), settings C) (*Variable[F], error) {
+	rule, err := newRule(len(x), settings)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &Variable[F]{X: x, Grad: make([]F, len(x)), name: name, rule: rule, rate: rule.LR()}, nil
+}
+
+// Step changes the values along the gradient, at the given share of the rule's rate.
+func (v *Variable[F]) Step(share float64) {
+	v.rule.SetLR(float64(v.rate * share))
+	v.rule.Step(v.X, v.Grad)
+}
+
+// Check refuses a gradient that is not finite, or whose squares are not, which Adam
+// and AdaBelief average: neither values nor averages would ever come back from there.
+func (v *Variable[F]) Check() error {
+	for _, g := range v.Grad {
+		if square := F(g * g); square-square != 0 {
+			return fmt.Errorf("the gradient in the %s holds %v", v.name, g)
+		}
+	}
+	return nil
+}
+
+// MarshalBinary saves the values and the state of the rule.
+func (v *Variable[F]) MarshalBinary() ([]byte, error) {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(len(v.X)))
+	b, err := binary.Append(b, binary.LittleEndian, v.X)
+	if err != nil {
+		return nil, err
+	}
+	state, err := v.rule.MarshalBinary()
+	return append(b, state...), err
+}
+
+// UnmarshalBinary restores what MarshalBinary saved of a variable of the same type,
+// length and rule; otherwise it returns an error and changes nothing.
+func (v *Variable[F]) UnmarshalBinary(data []byte) error {
+	if len(data) < 8 {
+		return errors.New("optim: saved variable is damaged")
+	}
+	saved := binary.LittleEndian.Uint64(data)
+	if saved != uint64(len(v.X)) {
+		return fmt.Errorf("it holds %d values of %s, not %d", saved, v.name, len(v.X))
+	}
+	values := data[8:]
+	bytes := len(v.X) * binary.Size(F(0))
+	if len(values) < bytes {
+		return errors.New("optim: saved variable is damaged")
+	}
+	if err := v.rule.UnmarshalBinary(values[bytes:]); err != nil {
+		return err
+	}
+	_, err := binary.Decode(values, binary.LittleEndian, v.X)
+	return err
+}

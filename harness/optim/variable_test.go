@@ -1,0 +1,77 @@
+package optim
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A variable goes on from its saved state to the same bits, and takes none of another.
+func TestVariable(t *testing.T) {
+	variable := func(x ...float32) *Variable[float32] {
+		v, err := NewVariable("images", x, NewAdam[float32], AdamConfig{LR: 0.5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	v := variable(1, 2)
+	step := func(v *Variable[float32], g float32, share float64) {
+		v.Grad[0], v.Grad[1] = g, -g
+		v.Step(share)
+	}
+	step(v, 3, 1)
+	state, err := v.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := variable(7, 8)
+	if err := w.UnmarshalBinary(state); err != nil || !slices.Equal(v.X, w.X) {
+		t.Fatalf("%v, %v", w.X, err)
+	}
+	step(v, 1, 0.25)
+	step(w, 1, 0.25)
+	if !slices.Equal(v.X, w.X) || v.X[0] == 1 {
+		t.Errorf("%v and %v", v.X, w.X)
+	}
+	still := slices.Clone(v.X)
+	step(v, 1, 0)
+	if !slices.Equal(v.X, still) {
+		t.Error("a share of 0 makes a step")
+	}
+	for n := range len(state) {
+		if err := w.UnmarshalBinary(state[:n]); err == nil {
+			t.Errorf("%d bytes of %d were restored", n, len(state))
+		}
+	}
+	if err := variable(1, 2, 3).UnmarshalBinary(state); err == nil || !strings.Contains(err.Error(), "2 values of images, not 3") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := NewVariable("images", v.X, NewAdam[float32], AdamConfig{LR: -1}); err == nil || !strings.HasPrefix(err.Error(), "images: ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestVariableCheck(t *testing.T) {
+	v, err := NewVariable("labels", []float32{1, 2}, NewSGD[float32], SGDConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Check(); err != nil {
+		t.Error(err)
+	}
+	for _, bad := range []float32{1e20, float32(math.Inf(-1)), float32(math.NaN())} {
+		v.Grad[1] = bad
+		if err := v.Check(); err == nil || !strings.Contains(err.Error(), "gradient in the labels") {
+			t.Errorf("a gradient of %v: %v", bad, err)
+		}
+	}
+	wide, err := NewVariable("labels", []float64{1}, NewSGD[float64], SGDConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wide.Grad[0] = 1e20; wide.Check() != nil {
+		t.Error("1e20 has a square in float64")
+	}
+}
