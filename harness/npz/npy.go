@@ -140,7 +140,7 @@ var entries = [3]*regexp.Regexp{
 
 // parseHeader reads {'descr': '|u1', 'fortran_order': False, 'shape': (3, 28, 28), }.
 func parseHeader(text string) (h header, err error) {
-	bad := fmt.Errorf("%w: the NPY header %.80q is not understood; only plain arrays are read", ErrFormat, text)
+	bad := fmt.Errorf("%w: the NPY header %.80q is not understood; only plain arrays are read", ErrCorrupt, text)
 	rest, found := text, [3][]string{}
 	for i, entry := range entries {
 		m := entry.FindStringSubmatch(rest)
