@@ -23,6 +23,7 @@ import (
 
 	_ "dgkip/baselines/all"
 	"dgkip/harness/method"
+	"dgkip/harness/npz"
 	"dgkip/harness/rng"
 	"dgkip/harness/store"
 	"dgkip/harness/tensor"
@@ -206,7 +207,7 @@ func tinyData() ([]byte, error) {
 		}
 		labels = append(labels, int64(i%2))
 	}
-	return store.EncodeNPZ(map[string]store.Array{"images": {Shape: []int{n, 8, 8}, Values: images}, "labels": {Shape: []int{n}, Values: labels}})
+	return npz.Encode([]npz.Array{npz.Of("images", []int{n, 8, 8}, images), npz.Of("labels", []int{n}, labels)})
 }
 
 func TestScripts(t *testing.T) {

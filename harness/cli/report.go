@@ -73,7 +73,7 @@ func (f *flags) reportOptions() report.Options {
 	o := report.Options{Datasets: map[string]store.Dataset{}, Classes: map[string][]string{}}
 	for _, name := range data.Names() {
 		if info, err := data.Describe(name); err == nil {
-			o.Datasets[name] = store.Dataset{Title: titles[name], BuiltIn: info.BuiltIn}
+			o.Datasets[name] = store.Dataset{Title: info.Title, BuiltIn: info.BuiltIn}
 			o.Classes[name] = info.Classes
 		}
 	}

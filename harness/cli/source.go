@@ -21,10 +21,11 @@ import (
 // source opens datasets for the engine.
 type source struct {
 	options data.Options
+	warn    func(format string, args ...any)
 }
 
 func newSource(f *flags, board *progress.Board) *source {
-	s := &source{data.Options{Dir: f.data, Offline: f.offline}}
+	s := &source{data.Options{Dir: f.data, Offline: f.offline}, board.Printf}
 	var shown time.Time
 	s.options.Progress = func(file string, done, total int64) {
 		if f.quiet || time.Since(shown) < 2*time.Second && done < total {
@@ -38,17 +39,16 @@ func newSource(f *flags, board *progress.Board) *source {
 
 // Open implements engine.Source.
 func (s *source) Open(ctx context.Context, d spec.Data) (*engine.Dataset, error) {
-	name, o := d.Use, s.options
-	if d.Own() {
-		name = d.Name
-		o.Custom, o.Base = map[string]data.Config{d.Name: d.Config}, d.Dir
-	}
-	set, err := data.Load(ctx, name, d.Classes, o)
+	set, err := s.load(ctx, d)
 	if err != nil {
 		return nil, err
 	}
+	if !d.Own() && !set.Verified {
+		s.warn("%s: there are no checksums of these classes alone; nobody knows whether they are the published images", set.Name)
+	}
 	kind := orElse(d.Preprocess, "standard")
-	title := orElse(d.Title, titles[name])
+	info, _ := data.Describe(d.Use) // nothing for one's own
+	title := orElse(d.Title, info.Title)
 	return &engine.Dataset{
 		Identity: spec.DatasetIdentity{Name: set.Name, Classes: set.Classes, Preprocess: kind, Digest: "sha256:" + set.Digest},
 		Record:   store.Dataset{Title: orElse(title, d.Name), BuiltIn: set.BuiltIn, Files: names(set.Files)},
@@ -57,6 +57,13 @@ func (s *source) Open(ctx context.Context, d spec.Data) (*engine.Dataset, error)
 			return load(ctx, set, kind, orElse(title, d.Name))
 		},
 	}, nil
+}
+
+func (s *source) load(ctx context.Context, d spec.Data) (*data.Set, error) {
+	if d.Own() {
+		return d.Config.Load(ctx, d.Name, d.Dir)
+	}
+	return data.Load(ctx, d.Use, d.Classes, s.options)
 }
 
 // smallest returns how many training images the class with fewest has.
@@ -76,12 +83,6 @@ func names(files []string) []string {
 		out[i] = path.Join(filepath.Base(filepath.Dir(f)), filepath.Base(f))
 	}
 	return out
-}
-
-// titles are the datasets' names as tables print them.
-var titles = map[string]string{
-	"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar-10": "CIFAR-10",
-	"glyphs": "Glyphs (built-in)", "garments": "Garments (built-in)", "vehicles": "Vehicles (built-in)", "symbols": "Symbols (built-in)",
 }
 
 // load normalises the images of a set.

@@ -1,8 +1,10 @@
 package data
 
 import (
+	"fmt"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 
 	"dgkip/harness/rng"
@@ -11,10 +13,8 @@ import (
 // builtin is a dataset that is drawn. Image i of a split comes from a stream of
 // its own and has class i mod the number of classes.
 type builtin struct {
-	name, text string
-	classes    []string
-	h, w, ch   int
-	draw       func(h hand, class int) *picture
+	Info
+	draw func(h hand, class int) *picture
 }
 
 const (
@@ -24,10 +24,22 @@ const (
 )
 
 var builtins = []builtin{
-	{"glyphs", "handwritten 0 and 1, 28x28 grey, drawn by this program", []string{"0", "1"}, 28, 28, 1, drawGlyph},
-	{"garments", "shirts and trousers, 28x28 grey, drawn by this program", []string{"shirt", "trousers"}, 28, 28, 1, drawGarment},
-	{"vehicles", "aeroplanes and cars, 32x32 colour, drawn by this program", []string{"aeroplane", "car"}, 32, 32, 3, drawVehicle},
-	{"symbols", "crosses, rings, triangles, arrows and waves, 28x28 grey, drawn by this program", []string{"cross", "ring", "triangle", "arrow", "wave"}, 28, 28, 1, drawSymbol},
+	drawnSet("glyphs", "handwritten 0 and 1", 28, 1, drawGlyph, "0", "1"),
+	drawnSet("garments", "shirts and trousers", 28, 1, drawGarment, "shirt", "trousers"),
+	drawnSet("vehicles", "aeroplanes and cars", 32, 3, drawVehicle, "aeroplane", "car"),
+	drawnSet("symbols", "crosses, rings, triangles, arrows and waves", 28, 1, drawSymbol, "cross", "ring", "triangle", "arrow", "wave"),
+}
+
+func drawnSet(name, what string, side, ch int, draw func(h hand, class int) *picture, classes ...string) builtin {
+	colour := "grey"
+	if ch == 3 {
+		colour = "colour"
+	}
+	return builtin{Info{
+		Name: name, Title: strings.ToUpper(name[:1]) + name[1:] + " (built-in)", BuiltIn: true, Classes: classes,
+		Text: fmt.Sprintf("%s, %dx%d %s, drawn by this program", what, side, side, colour),
+		H:    side, W: side, Ch: ch, Train: builtinTrain, Test: builtinTest,
+	}, draw}
 }
 
 // drawn holds what was drawn already, by name.
@@ -35,9 +47,9 @@ var drawn sync.Map
 
 // contents draws the dataset when it is first asked for.
 func (b *builtin) contents() *contents {
-	once, _ := drawn.LoadOrStore(b.name, sync.OnceValue(func() *contents {
+	once, _ := drawn.LoadOrStore(b.Name, sync.OnceValue(func() *contents {
 		return &contents{
-			names: b.classes, h: b.h, w: b.w, ch: b.ch,
+			names: b.Classes, shape: b.shape(),
 			train: b.split(builtinSeed, "train", builtinTrain),
 			test:  b.split(builtinSeed, "test", builtinTest),
 		}
@@ -47,15 +59,15 @@ func (b *builtin) contents() *contents {
 
 // split draws the first n images of a split.
 func (b *builtin) split(seed uint64, split string, n int) Split {
-	dim := b.h * b.w * b.ch
+	dim := b.shape().dim()
 	s := Split{make([]byte, n*dim), make([]int, n)}
 	var wait sync.WaitGroup
 	workers := runtime.GOMAXPROCS(0)
 	for k := range workers {
 		wait.Go(func() {
 			for i := k; i < n; i += workers {
-				s.Labels[i] = i % len(b.classes)
-				h := hand{rng.Stream(seed, "data", b.name, split, strconv.Itoa(i))}
+				s.Labels[i] = i % len(b.Classes)
+				h := hand{rng.Stream(seed, "data", b.Name, split, strconv.Itoa(i))}
 				b.draw(h, s.Labels[i]).bytes(s.Images[i*dim : (i+1)*dim])
 			}
 		})

@@ -3,6 +3,7 @@ package data
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"image"
 	"image/color"
@@ -26,6 +27,9 @@ func builtinSet(t *testing.T, name string) *Set {
 	return s
 }
 
+// isSlow reports whether the flag is set that convnet_test.go declares.
+func isSlow() bool { return flag.Lookup("slow").Value.String() == "true" }
+
 // TestGoldenBuiltin freezes every pixel of the built-in sets.
 func TestGoldenBuiltin(t *testing.T) {
 	for name, want := range map[string]string{
@@ -42,26 +46,26 @@ func TestGoldenBuiltin(t *testing.T) {
 
 func TestBuiltin(t *testing.T) {
 	for _, b := range builtins {
-		s := builtinSet(t, b.name)
-		if !s.BuiltIn || s.Train.Len() != builtinTrain || s.Test.Len() != builtinTest || s.Dim() != b.h*b.w*b.ch {
+		s := builtinSet(t, b.Name)
+		if !s.BuiltIn || s.Train.Len() != builtinTrain || s.Test.Len() != builtinTest || s.Dim() != b.shape().dim() {
 			t.Errorf("%s: %d and %d images of %dx%dx%d", s.Name, s.Train.Len(), s.Test.Len(), s.H, s.W, s.Ch)
 		}
 		for _, split := range []Split{s.Train, s.Test} {
-			count := make([]int, len(b.classes))
+			count := make([]int, len(b.Classes))
 			for _, l := range split.Labels {
 				count[l]++
 			}
 			for k, n := range count {
-				if n != split.Len()/len(b.classes) {
+				if n != split.Len()/len(b.Classes) {
 					t.Errorf("%s: %d of %d images in class %d", s.Name, n, split.Len(), k)
 				}
 			}
 		}
-		turned, err := Load(context.Background(), b.name, []int{1, 0}, Options{})
-		if err != nil || turned.Digest == s.Digest || turned.Classes[0] != b.classes[1] || turned.Train.Labels[0] != 1 {
+		turned, err := Load(context.Background(), b.Name, []int{1, 0}, Options{})
+		if err != nil || turned.Digest == s.Digest || turned.Classes[0] != b.Classes[1] || turned.Train.Labels[0] != 1 {
 			t.Errorf("%s turned: %v", s.Name, err)
 		}
-		if _, err := Load(context.Background(), b.name, []int{len(b.classes)}, Options{}); !errors.Is(err, ErrClass) {
+		if _, err := Load(context.Background(), b.Name, []int{len(b.Classes)}, Options{}); !errors.Is(err, ErrClass) {
 			t.Errorf("%s: %v", s.Name, err)
 		}
 		// A picture depends on its own stream only, not on who draws it.
@@ -80,11 +84,11 @@ func TestBuiltin(t *testing.T) {
 // TestDifficulty measures how hard the built-in sets are. They must be neither
 // solved by a random image of each class nor by a linear function of the pixels.
 func TestDifficulty(t *testing.T) {
-	if testing.Short() {
-		t.Skip("fits linear models")
+	if !isSlow() {
+		t.Skip("SKIPPED: fits linear models; -slow runs it")
 	}
 	for _, b := range builtins {
-		s := builtinSet(t, b.name)
+		s := builtinSet(t, b.Name)
 		tr, err := Fit(context.Background(), "", s)
 		if err != nil {
 			t.Fatal(err)
@@ -96,13 +100,13 @@ func TestDifficulty(t *testing.T) {
 		for _, lambda := range []float64{0.01, 0.1, 1} {
 			line = max(line, linear(s, x, xt, lambda))
 		}
-		t.Logf("%s: nearest of one random image a class %.3f, linear %.3f", b.name, one, line)
-		chance := 1 / float64(len(b.classes))
+		t.Logf("%s: nearest of one random image a class %.3f, linear %.3f", b.Name, one, line)
+		chance := 1 / float64(len(b.Classes))
 		if one > 0.9 || one < chance {
-			t.Errorf("%s: nearest of one random image a class scores %.3f", b.name, one)
+			t.Errorf("%s: nearest of one random image a class scores %.3f", b.Name, one)
 		}
 		if line >= 0.97 || line < chance+0.4*(1-chance) {
-			t.Errorf("%s: a linear model scores %.3f", b.name, line)
+			t.Errorf("%s: a linear model scores %.3f", b.Name, line)
 		}
 	}
 }
@@ -223,8 +227,8 @@ func TestGallery(t *testing.T) {
 	}
 	const down = 8
 	for _, b := range builtins {
-		s := builtinSet(t, b.name)
-		classes, each := len(b.classes), 24/len(b.classes) // columns of a class
+		s := builtinSet(t, b.Name)
+		classes, each := len(b.Classes), 24/len(b.Classes) // columns of a class
 		across := classes * each
 		m := image.NewRGBA(image.Rect(0, 0, across*(s.W+1), down*(s.H+1)))
 		for k := range across * down {
@@ -234,7 +238,7 @@ func TestGallery(t *testing.T) {
 				m.Set(x0+p%s.W, y0+p/s.W, color.RGBA{v[0], v[(s.Ch-1)/2], v[s.Ch-1], 255})
 			}
 		}
-		f, err := os.Create(filepath.Join(dir, b.name+".png"))
+		f, err := os.Create(filepath.Join(dir, b.Name+".png"))
 		if err == nil {
 			err = png.Encode(f, m)
 			f.Close()
@@ -247,9 +251,9 @@ func TestGallery(t *testing.T) {
 
 func BenchmarkDraw(b *testing.B) {
 	for _, set := range builtins {
-		b.Run(set.name, func(b *testing.B) {
+		b.Run(set.Name, func(b *testing.B) {
 			for i := range b.N {
-				set.draw(hand{rng.Stream(1, fmt.Sprint(i))}, i%len(set.classes))
+				set.draw(hand{rng.Stream(1, fmt.Sprint(i))}, i%len(set.Classes))
 			}
 		})
 	}

@@ -1,10 +1,170 @@
 package data
 
 import (
+	"archive/tar"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"path"
+
+	"dgkip/harness/npz"
 )
+
+var cifar10 = source{
+	Info: Info{
+		Name: "cifar-10", Title: "CIFAR-10", Text: "CIFAR-10, photographs of things and animals, 32x32 colour (Krizhevsky)",
+		Classes: []string{"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"},
+		H:       32, W: 32, Ch: 3, Train: 50000, Test: 10000,
+	},
+	standIn: "vehicles",
+	folders: []string{"cifar-10", "", "cifar-10/cifar-10-batches-bin", "cifar-10-batches-bin"},
+	load:    loadCIFAR,
+	downloads: []download{{
+		name: cifarArchive, size: 170052171,
+		sha: "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
+		urls: []string{
+			"https://www.cs.toronto.edu/~kriz/" + cifarArchive,
+			"https://cave.cs.toronto.edu/kriz/" + cifarArchive,
+			"https://mindspore-website.obs.cn-north-4.myhuaweicloud.com/notebook/datasets/" + cifarArchive,
+		},
+	}},
+	files: map[string]string{
+		"data_batch_1.bin": "cee916563c9f80d84e3cc88e17fdc0941787f1244f00a67874d45b261883ada5",
+		"data_batch_2.bin": "a591ca11fa1708a91ee40f54b3da4784ccd871ecf2137de63f51ada8b3fa57ed",
+		"data_batch_3.bin": "bbe8596564c0f86427f876058170b84dac6670ddf06d79402899d93ceea26f67",
+		"data_batch_4.bin": "014e562d6e23c72197cc727519169a60359f5eccd8945ad5a09d710285ff4e48",
+		"data_batch_5.bin": "755304fc0b379caeae8c14f0dac912fbc7d6cd469eb67a1029a08a39453a9add",
+		"test_batch.bin":   "8e2eb146ae340b09e24670f29cabc6326dba54da8789dab6768acf480273f65b",
+	},
+	byClass: map[int]string{
+		0: "6cc4a017b63a60bd4de7bb18521eefa9f999efb08bc7b9f7a77e5d982979c829",
+		1: "ae17e5fae6caaf1389c8f3e929ea88a26869d97bbb4744fb3b50000f19d6a14c",
+	},
+}
+
+// cifarFiles are the training batches, then the test batch.
+var cifarFiles = [6]string{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin", "test_batch.bin"}
+
+const cifarArchive = "cifar-10-binary.tar.gz"
+
+// loadCIFAR reads the six batches in dir, or the archive of them.
+func loadCIFAR(ctx context.Context, s *source, dir string, wanted []bool) (*contents, error) {
+	b := &batches{source: s, wanted: wanted, sums: map[string]string{}}
+	for k := range b.counts {
+		b.counts[k] = make([]int, len(s.Classes))
+	}
+	var paths []string
+	for _, name := range cifarFiles {
+		if p := first(dir, name, name+".gz"); p != "" {
+			paths = append(paths, p)
+		}
+	}
+	if len(paths) < len(cifarFiles) {
+		archive := first(dir, cifarArchive)
+		if archive == "" {
+			return nil, errAbsent
+		}
+		paths = []string{archive}
+		if err := b.archive(ctx, archive); err != nil {
+			return nil, at(archive, err)
+		}
+	} else {
+		for i, p := range paths {
+			if err := b.file(ctx, cifarFiles[i], p); err != nil {
+				return nil, at(p, err)
+			}
+		}
+	}
+	c := &contents{names: s.Classes, shape: s.shape(), counts: b.counts[:], files: paths, verified: true}
+	for i, name := range cifarFiles {
+		split := &c.train
+		if i == len(cifarFiles)-1 {
+			split = &c.test
+		}
+		split.Images = append(split.Images, b.parts[i].Images...)
+		split.Labels = append(split.Labels, b.parts[i].Labels...)
+		b.parts[i] = Split{}
+		c.verified = c.verified && b.sums[name] == s.files[name]
+	}
+	return c, nil
+}
+
+// batches gathers the parts of CIFAR-10, which an archive holds in any order.
+type batches struct {
+	*source
+	wanted []bool
+	parts  [6]Split
+	counts [2][]int
+	sums   map[string]string
+}
+
+func (b *batches) read(name string, r io.Reader) error {
+	for i := range cifarFiles {
+		if cifarFiles[i] != name {
+			continue
+		}
+		if b.sums[name] != "" {
+			return fmt.Errorf("%w: %s is there twice", ErrCorrupt, name)
+		}
+		sum := sha256.New()
+		err := parseCIFAR(io.TeeReader(r, sum), &b.parts[i], b.wanted, b.counts[i/5])
+		b.sums[name] = hex.EncodeToString(sum.Sum(nil))
+		return err
+	}
+	return nil
+}
+
+func (b *batches) file(ctx context.Context, name, path string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	f, err := open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return b.read(name, f)
+}
+
+func (b *batches) archive(ctx context.Context, file string) error {
+	f, err := open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	t := tar.NewReader(f)
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		entry, err := t.Next()
+		if err == io.EOF {
+			break
+		}
+		if errors.Is(err, tar.ErrHeader) {
+			return fmt.Errorf("%w: %w", ErrCorrupt, err)
+		}
+		if err != nil {
+			return npz.Damage(err)
+		}
+		if err := b.read(path.Base(entry.Name), t); err != nil {
+			return at(entry.Name, err)
+		}
+	}
+	// What follows the archive's end must be read for gzip to compare its checksum.
+	if _, err := io.Copy(io.Discard, f); err != nil {
+		return npz.Damage(err)
+	}
+	for _, name := range cifarFiles {
+		if b.sums[name] == "" {
+			return fmt.Errorf("%w: it has no %s", ErrTruncated, name)
+		}
+	}
+	return nil
+}
 
 const (
 	cifarSide   = 32
@@ -26,13 +186,13 @@ func parseCIFAR(r io.Reader, s *Split, wanted []bool, count []int) error {
 		case err == io.EOF, errors.Is(err, io.ErrUnexpectedEOF):
 			return fmt.Errorf("%w: record %d has %d of %d bytes", ErrTruncated, i, n, cifarRecord)
 		case err != nil:
-			return damage(err)
+			return npz.Damage(err)
 		case i == cifarBatch:
 			return fmt.Errorf("%w: more than %d records", ErrOversized, cifarBatch)
 		}
 		label := int(record[0])
 		if label >= len(wanted) {
-			return badLabel(i, label, len(wanted))
+			return badLabel(i, float64(label), len(wanted))
 		}
 		count[label]++
 		if !wanted[label] {

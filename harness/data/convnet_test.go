@@ -2,6 +2,7 @@ package data_test
 
 import (
 	"context"
+	"flag"
 	"testing"
 	"time"
 
@@ -10,11 +11,13 @@ import (
 	"dgkip/harness/rng"
 )
 
+var slow = flag.Bool("slow", false, "run the tests that take minutes")
+
 // TestConvNet trains a small ConvNet on the built-in sets: all images must do,
 // one image of each class must not.
 func TestConvNet(t *testing.T) {
-	if testing.Short() {
-		t.Skip("trains networks")
+	if !*slow {
+		t.Skip("SKIPPED: trains networks; -slow runs it")
 	}
 	for _, name := range data.Names() {
 		if info, err := data.Describe(name); err != nil || !info.BuiltIn {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dgkip/harness/method"
 	"dgkip/harness/rng"
 )
 
@@ -60,24 +61,20 @@ func (c Config) String() string {
 	return s
 }
 
-func (c *Config) load(ctx context.Context, name string, classes []int, base string) (*Set, error) {
-	set, err := c.set(ctx, name, classes, base)
-	if errors.Is(err, ErrConfig) {
-		return nil, at("[data."+name+"]", err)
+// Load returns the dataset, under the name it has in the experiment. Relative paths
+// start from the directory base.
+func (c Config) Load(ctx context.Context, name, base string) (*Set, error) {
+	if err := c.Check(); err != nil {
+		return nil, fmt.Errorf("[data.%s]: %w: %w", name, ErrConfig, err)
 	}
+	set, err := c.load(ctx, name, base)
 	if err != nil {
 		return nil, at(name, err)
 	}
 	return set, nil
 }
 
-func (c *Config) set(ctx context.Context, name string, classes []int, base string) (*Set, error) {
-	if err := c.check(name); err != nil {
-		return nil, err
-	}
-	if classes == nil {
-		classes = c.Classes
-	}
+func (c *Config) load(ctx context.Context, name, base string) (*Set, error) {
 	if err := c.find(base); err != nil {
 		return nil, err
 	}
@@ -88,42 +85,22 @@ func (c *Config) set(ctx context.Context, name string, classes []int, base strin
 	if err := c.fits(raw); err != nil {
 		return nil, err
 	}
-	if len(raw.names) == 1 || len(classes) == 1 {
-		err := fmt.Errorf("%w: %s has only one class (%s); two are needed at least", ErrClass, raw.files[0], raw.names[0])
-		switch {
-		case len(raw.names) > 1:
-			err = fmt.Errorf("%w: only one of the %d classes in %s is asked for; two are needed at least", ErrClass, len(raw.names), raw.files[0])
-		case c.Format == "folder":
-			err = hint(err, "each sub-folder is a class: the images of each lie in one of their own")
-		}
-		return nil, err
-	}
 	split := raw.test.Labels == nil
 	if split {
-		raw.train, raw.test = c.divide(raw.train, raw.h*raw.w*raw.ch, len(raw.names))
+		raw.train, raw.test = c.divide(raw.train, raw.dim(), len(raw.names))
 	}
-	set, err := raw.choose(name, classes)
+	set, err := raw.choose(name, c.Classes)
 	if errors.Is(err, ErrClass) && split {
 		err = hint(err, "a class needs two images at least where no test set is given")
 	}
 	return set, err
 }
 
-// BadSetting says what is wrong with one setting of a Config. It is an ErrConfig.
-type BadSetting struct {
-	Key  string // as in the toml tag
-	Why  string // "must be below 1"
-	Hint string
-}
-
-func (e *BadSetting) Error() string { return e.Key + " " + e.Why }
-
-// Unwrap returns ErrConfig.
-func (e *BadSetting) Unwrap() error { return ErrConfig }
-
-// BadValues lists the settings whose values are none, whatever the others are.
-func (c *Config) BadValues() (list []*BadSetting) {
-	bad := func(key, why, hint string) { list = append(list, &BadSetting{key, why, hint}) }
+// CheckValues finds settings that are wrong
+// whatever the others are.
+func (c Config) CheckValues() error {
+	var errs []error
+	bad := func(key, why, hint string) { errs = append(errs, &method.BadSetting{Key: key, Why: why, Hint: hint}) }
 	if !(c.TestFraction >= 0 && c.TestFraction < 1) {
 		bad("test_fraction", fmt.Sprintf("is %v", c.TestFraction), "the part of each class kept for testing, between 0 and 1")
 	}
@@ -133,18 +110,30 @@ func (c *Config) BadValues() (list []*BadSetting) {
 	if c.Size != nil && (len(c.Size) != 2 || c.Size[0] <= 0 || c.Size[1] <= 0) {
 		bad("size", fmt.Sprintf("is %v", c.Size), "write size = [HEIGHT, WIDTH]")
 	}
+	if len(c.Classes) == 1 {
+		bad("classes", "must name two classes or more", "")
+	}
+	for i, name := range c.Names {
+		if name == "" || strings.Contains(name, "\n") || slices.Contains(c.Names[:i], name) {
+			bad("names", fmt.Sprintf("has %q, which is empty, more than a line, or there twice", name), "each class has a name of its own")
+		}
+	}
 	for _, a := range c.arrays() {
 		if a.names != nil && len(a.names) != 2 {
 			bad(a.key, fmt.Sprintf("is %q", a.names), fmt.Sprintf(`write %s = ["IMAGES", "LABELS"]`, a.key))
 		}
 	}
-	return list
+	return errors.Join(errs...)
 }
 
-// BadTogether lists the settings that do not go with the others, of which each has
-// a value that it may have.
-func (c *Config) BadTogether() (list []*BadSetting) {
-	bad := func(key, why, hint string) { list = append(list, &BadSetting{key, why, hint}) }
+// Check implements method.Checker.
+func (c Config) Check() error {
+	errs := []error{c.CheckValues()}
+	bad := func(key, why, hint string) { errs = append(errs, &method.BadSetting{Key: key, Why: why, Hint: hint}) }
+	if !slices.Contains([]string{"npz", "idx", "folder"}, c.Format) {
+		bad("format", fmt.Sprintf("is %q", c.Format), `write format = "npz", "idx" or "folder"`)
+		return errors.Join(errs...)
+	}
 	if c.Train == "" {
 		bad("train", "is missing", `write train = "PATH"`)
 	}
@@ -168,7 +157,7 @@ func (c *Config) BadTogether() (list []*BadSetting) {
 	if c.TestFraction > 0 && (c.Test != "" || c.TestArrays != nil) {
 		bad("test_fraction", "has no place: there is a test set already", "leave test_fraction out, or the test set")
 	}
-	return list
+	return errors.Join(errs...)
 }
 
 type arrayNames struct {
@@ -180,24 +169,6 @@ func (c *Config) arrays() []arrayNames {
 	return []arrayNames{{"train_arrays", c.TrainArrays}, {"test_arrays", c.TestArrays}}
 }
 
-// check finds mistakes in the settings, before any file is read.
-func (c *Config) check(name string) error {
-	if slices.Contains(Names(), name) {
-		return hint(fmt.Errorf("%w: %s is a dataset of this program", ErrConfig, name), "choose another name")
-	}
-	list := c.BadValues()
-	if formats := []string{"npz", "idx", "folder"}; !slices.Contains(formats, c.Format) {
-		list = append(list, &BadSetting{"format", fmt.Sprintf("is %q", c.Format), `write format = "npz", "idx" or "folder"`})
-	} else {
-		list = append(list, c.BadTogether()...)
-	}
-	var errs []error
-	for _, b := range list {
-		errs = append(errs, hint(b, "%s: %s", b.Key, b.Hint))
-	}
-	return gather("bad settings", errs)
-}
-
 // resolve returns the place of a path of the settings.
 func resolve(base, path string) string {
 	if path == "" || filepath.IsAbs(path) {
@@ -205,15 +176,6 @@ func resolve(base, path string) string {
 	}
 	return filepath.Join(base, path)
 }
-
-// unfit is a path that leads nowhere, or to the wrong kind of thing.
-type unfit struct {
-	text string
-	kind error
-}
-
-func (e *unfit) Error() string { return e.text }
-func (e *unfit) Unwrap() error { return e.kind }
 
 // find checks that there is something of the right kind at each path.
 func (c *Config) find(base string) error {
@@ -229,6 +191,9 @@ func (c *Config) find(base string) error {
 			place = full
 		}
 		said := fmt.Sprintf("%s = %q", p.key, p.path)
+		wrong := func(kind error, format string, args ...any) error {
+			return &several{said + ": " + fmt.Sprintf(format, args...), []error{kind}}
+		}
 		info, err := os.Stat(place)
 		switch folder := c.Format == "folder"; {
 		case errors.Is(err, fs.ErrNotExist):
@@ -236,17 +201,17 @@ func (c *Config) find(base string) error {
 			if folder {
 				what = "folder"
 			}
-			err = &unfit{fmt.Sprintf("%s: no such %s (looked for %s)", said, what, place), fs.ErrNotExist}
+			err = wrong(fs.ErrNotExist, "no such %s (looked for %s)", what, place)
 			if !filepath.IsAbs(p.path) {
 				err = hint(err, "relative paths start from %s, the folder of the experiment's file", base)
 			}
 		case err != nil:
 			err = fmt.Errorf("%s: %w", said, err)
 		case info.IsDir() && !folder:
-			err = hint(&unfit{fmt.Sprintf("%s: %s is a folder, and format = %q reads files", said, place, c.Format), ErrFormat},
+			err = hint(wrong(ErrFormat, "%s is a folder, and format = %q reads files", place, c.Format),
 				`write format = "folder" for a folder with a sub-folder of images for each class`)
 		case !info.IsDir() && folder:
-			err = hint(&unfit{fmt.Sprintf("%s: %s is a file, and format = \"folder\" reads folders", said, place), ErrFormat},
+			err = hint(wrong(ErrFormat, "%s is a file, and format = \"folder\" reads folders", place),
 				`write format = "npz" or "idx" for files`)
 		}
 		if err != nil {
@@ -272,18 +237,18 @@ func (c *Config) readIDX(ctx context.Context, train, test, trainLabels, testLabe
 	out := &contents{files: []string{train, trainLabels}}
 	var err error
 	sums := map[string]string{}
-	if out.train, out.h, out.w, out.ch, err = loadIDX(train, trainLabels, len(c.Names), sums); err != nil {
+	if out.train, out.shape, err = loadIDX(train, trainLabels, len(c.Names), sums); err != nil {
 		return nil, err
 	}
 	if test != "" {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		var h, w, ch int
-		if out.test, h, w, ch, err = loadIDX(test, testLabels, len(c.Names), sums); err != nil {
+		var size shape
+		if out.test, size, err = loadIDX(test, testLabels, len(c.Names), sums); err != nil {
 			return nil, err
 		}
-		if err := out.same(h, w, ch); err != nil {
+		if err := out.same(size); err != nil {
 			return nil, at(test, err)
 		}
 		out.files = append(out.files, test, testLabels)
@@ -293,11 +258,11 @@ func (c *Config) readIDX(ctx context.Context, train, test, trainLabels, testLabe
 }
 
 // same checks the size of test images against that of the training images.
-func (c *contents) same(h, w, ch int) error {
-	if h == c.h && w == c.w && ch == c.ch {
+func (c *contents) same(s shape) error {
+	if s == c.shape {
 		return nil
 	}
-	return fmt.Errorf("%w: %dx%dx%d, the training images are %dx%dx%d", ErrShape, h, w, ch, c.h, c.w, c.ch)
+	return fmt.Errorf("%w: %v, the training images are %v", ErrShape, s, c.shape)
 }
 
 // number names classes by their numbers, up to the largest label, unless they have
@@ -321,20 +286,29 @@ func (c *Config) number(out *contents) []string {
 
 // fits compares images with what the settings demand of them.
 func (c *Config) fits(raw *contents) error {
-	place := strings.Join(raw.files, ", ")
-	if raw.train.Len() == 0 || len(raw.names) == 0 || raw.h*raw.w*raw.ch == 0 {
-		return fmt.Errorf("%s: %w: no images", place, ErrCount)
+	kind, why, help := ErrShape, "", ""
+	switch {
+	case raw.train.Len() == 0 || len(raw.names) == 0 || raw.dim() == 0:
+		kind, why = ErrCount, "no images"
+	case raw.ch != 1 && raw.ch != 3:
+		why, help = fmt.Sprintf("%d channels", raw.ch), "images are [n, h, w], or [n, h, w, channel] with 1 or 3 channels, the last to vary fastest"
+	case c.Channels != 0 && raw.ch != c.Channels:
+		why, help = fmt.Sprintf("%d channels", raw.ch), fmt.Sprintf("channels = %d asks for another number", c.Channels)
+	case c.Size != nil && (raw.h != c.Size[0] || raw.w != c.Size[1]):
+		why, help = fmt.Sprintf("%dx%d pixels", raw.h, raw.w), fmt.Sprintf("size = %v asks for others", c.Size)
+	case len(raw.names) == 1:
+		kind, why = ErrClass, fmt.Sprintf("only one class (%s); two are needed at least", raw.names[0])
+		if c.Format == "folder" {
+			help = "each sub-folder is a class: the images of each lie in one of their own"
+		}
+	default:
+		return nil
 	}
-	if raw.ch != 1 && raw.ch != 3 {
-		return hint(fmt.Errorf("%s: %w: %d channels", place, ErrShape, raw.ch), "images are [n, h, w], or [n, h, w, channel] with 1 or 3 channels, the last to vary fastest")
+	err := fmt.Errorf("%s: %w: %s", strings.Join(raw.files, ", "), kind, why)
+	if help == "" {
+		return err
 	}
-	if c.Channels != 0 && raw.ch != c.Channels {
-		return hint(fmt.Errorf("%s: %w: %d channels", place, ErrShape, raw.ch), "channels = %d asks for another number", c.Channels)
-	}
-	if c.Size != nil && (raw.h != c.Size[0] || raw.w != c.Size[1]) {
-		return hint(fmt.Errorf("%s: %w: %dx%d pixels", place, ErrShape, raw.h, raw.w), "size = %v asks for others", c.Size)
-	}
-	return nil
+	return hint(err, "%s", help)
 }
 
 // divide sets a part of each class aside for testing. What it chooses in a class

@@ -53,6 +53,6 @@ func ExampleLoad_missing() {
 	// hint: give the folder that holds the files by -data DIR or in $DGKIP_DATA
 	// hint: without the files: "vehicles" is a built-in set of the same kind, with other results
 	// hint: searched nowhere (-data: no such folder), neither (cache: no such folder), each also in its folder cifar-10
-	// hint: cifar-10-binary.tar.gz: 170052171 bytes, sha-256 c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd, md5 c32a1d4ab5d03f1284b67883e8d87530
+	// hint: cifar-10-binary.tar.gz: 170052171 bytes, sha-256 c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd
 	// hint: published at https://www.cs.toronto.edu/~kriz/ and https://cave.cs.toronto.edu/kriz/ and https://mindspore-website.obs.cn-north-4.myhuaweicloud.com/notebook/datasets/
 }

@@ -15,20 +15,26 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"dgkip/harness/npz"
 )
 
 // pixelLimit bounds an image before it is decoded.
 const pixelLimit = 1 << 20
 
 func (c *Config) readFolders(ctx context.Context, train, test string) (*contents, error) {
-	out := &contents{names: c.Names, ch: c.Channels, convert: c.Channels != 0, files: []string{train}}
+	out := &contents{names: c.Names, shape: shape{ch: c.Channels}, convert: c.Channels != 0, files: []string{train}}
 	if len(out.names) == 0 {
 		entries, err := os.ReadDir(train)
 		if err != nil {
 			return nil, err
 		}
 		for _, e := range entries { // by name
-			if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			is, err := isFolder(train, e)
+			if err != nil {
+				return nil, err
+			}
+			if is {
 				out.names = append(out.names, e.Name())
 			}
 		}
@@ -47,6 +53,22 @@ func (c *Config) readFolders(ctx context.Context, train, test string) (*contents
 		}
 	}
 	return out, nil
+}
+
+// isFolder reports whether an entry of dir is a folder, or a link to one, that is
+// not hidden.
+func isFolder(dir string, e fs.DirEntry) (bool, error) {
+	if strings.HasPrefix(e.Name(), ".") {
+		return false, nil
+	}
+	if e.Type()&fs.ModeSymlink == 0 {
+		return e.IsDir(), nil
+	}
+	info, err := os.Stat(filepath.Join(dir, e.Name()))
+	if err != nil {
+		return false, hint(fmt.Errorf("%s: %w: a link that leads nowhere: %w", filepath.Join(dir, e.Name()), ErrFormat, err), "delete the link, or write names = [...] without it")
+	}
+	return info.IsDir(), nil
 }
 
 // folder reads the images of all classes under dir. The first one read fixes the
@@ -92,11 +114,15 @@ func images(dir string) (paths []string, err error) {
 	}
 	var inner []string
 	for _, e := range entries {
-		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+		folder, err := isFolder(dir, e)
+		if err != nil {
+			return nil, err
+		}
+		if folder {
 			inner = append(inner, e.Name())
 		}
 		ext := strings.ToLower(filepath.Ext(e.Name()))
-		if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") && slices.Contains([]string{".png", ".jpg", ".jpeg"}, ext) {
+		if !folder && !strings.HasPrefix(e.Name(), ".") && slices.Contains([]string{".png", ".jpg", ".jpeg"}, ext) {
 			paths = append(paths, filepath.Join(dir, e.Name()))
 		}
 	}
@@ -116,7 +142,7 @@ func images(dir string) (paths []string, err error) {
 
 // image appends the pixels of a file to s.
 func (c *contents) image(s *Split, path string) error {
-	f, err := os.Open(path)
+	f, _, err := npz.OpenRegular(path)
 	if err != nil {
 		return err
 	}

@@ -51,10 +51,10 @@ func idxKind(lo int) string {
 // loadIDX reads a pair of idx files, unpacking them where needed, and notes in sums
 // the SHA-256 of their contents. Images without a dimension for channels have one
 // channel. Labels must be below classes, unless that is 0.
-func loadIDX(images, labels string, classes int, sums map[string]string) (s Split, h, w, ch int, err error) {
+func loadIDX(images, labels string, classes int, sums map[string]string) (s Split, size shape, err error) {
 	dims, pixels, err := readIDX(images, 3, 4, sums)
 	if err != nil {
-		return s, 0, 0, 0, at(images, err)
+		return s, size, at(images, err)
 	}
 	if len(dims) == 3 {
 		dims = append(dims, 1)
@@ -68,9 +68,9 @@ func loadIDX(images, labels string, classes int, sums map[string]string) (s Spli
 		s.Labels, err = byteLabels(values, classes)
 	}
 	if err != nil {
-		return s, 0, 0, 0, at(labels, err)
+		return s, size, at(labels, err)
 	}
-	return s, dims[1], dims[2], dims[3], nil
+	return s, shape{dims[1], dims[2], dims[3]}, nil
 }
 
 func readIDX(path string, lo, hi int, sums map[string]string) (dims []int, values []byte, err error) {
@@ -90,12 +90,12 @@ func byteLabels(values []byte, classes int) ([]int, error) {
 	labels := make([]int, len(values))
 	for i, v := range values {
 		if labels[i] = int(v); classes > 0 && int(v) >= classes {
-			return nil, badLabel(i, int(v), classes)
+			return nil, badLabel(i, float64(v), classes)
 		}
 	}
 	return labels, nil
 }
 
-func badLabel(i, label, classes int) error {
-	return fmt.Errorf("%w: image %d has label %d; there are %d classes", ErrLabel, i, label, classes)
+func badLabel(i int, label float64, classes int) error {
+	return fmt.Errorf("%w: image %d has label %.0f; there are %d classes", ErrLabel, i, label, classes)
 }

@@ -11,16 +11,16 @@ import (
 	"strings"
 )
 
+// sources are the published datasets, each in a file of its own.
+var sources = []source{mnist, fashionMNIST, cifar10}
+
 // source is a published dataset.
 type source struct {
-	name, text  string
-	standIn     string // the built-in set that resembles it
-	classes     []string
-	h, w, ch    int
-	train, test int      // images
-	folders     []string // where its files may lie in a data directory
-	downloads   []download
-	load        func(ctx context.Context, s *source, dir string, wanted []bool) (*contents, error)
+	Info
+	standIn   string   // the built-in set that resembles it
+	folders   []string // where its files may lie in a data directory
+	downloads []download
+	load      func(ctx context.Context, s *source, dir string, wanted []bool) (*contents, error)
 
 	// SHA-256 of each file's content, unpacked, and for some classes that of
 	// their images, training then test, which also vouches for a cut.
@@ -30,10 +30,10 @@ type source struct {
 
 // download is a file as it is published.
 type download struct {
-	name     string
-	size     int64
-	sha, md5 string
-	urls     []string // the original address first
+	name string
+	size int64
+	sha  string
+	urls []string // the original address first; mirrors are trusted no further than the checksum
 }
 
 // errAbsent tells that a directory does not hold all of a dataset's files.
@@ -52,9 +52,9 @@ func first(dir string, names ...string) string {
 
 // find reads the dataset from one of its folders in dir.
 func (s *source) find(ctx context.Context, dir string, classes []int) (*Set, error) {
-	label, err := relabel(s.classes, classes)
+	label, err := relabel(s.Classes, classes)
 	if err != nil {
-		return nil, at(s.name, err)
+		return nil, at(s.Name, err)
 	}
 	wanted := make([]bool, len(label))
 	for k := range wanted {
@@ -66,14 +66,14 @@ func (s *source) find(ctx context.Context, dir string, classes []int) (*Set, err
 			continue
 		}
 		if err != nil {
-			return nil, at(s.name, s.advise(err))
+			return nil, at(s.Name, s.advise(err))
 		}
-		set, err := c.choose(s.name, classes)
+		set, err := c.choose(s.Name, classes)
 		if err == nil {
 			err = s.verify(set)
 		}
 		if err != nil {
-			return nil, at(s.name, err)
+			return nil, at(s.Name, err)
 		}
 		return set, nil
 	}
@@ -93,8 +93,8 @@ func (s *source) verify(set *Set) error {
 		if set.classSum(l) != want {
 			err := fmt.Errorf("%s: %w: the images of class %d (%s) are not the published ones", set.Files[0], ErrChecksum, number, set.Classes[l])
 			for i := range sources {
-				if o := &sources[i]; o.name != s.name && o.byClass[number] == set.classSum(l) {
-					return hint(err, "they are those of %s: put the files into a folder %[1]s", o.name)
+				if o := &sources[i]; o.Name != s.Name && o.byClass[number] == set.classSum(l) {
+					return hint(err, "they are those of %s: put the files into a folder %[1]s", o.Name)
 				}
 			}
 			err = hint(err, "to use changed files, give them a name of their own in the experiment, in a table [data.NAME]")
@@ -131,7 +131,7 @@ func (s *source) advise(err error) error {
 // list adds what the published files are and where they come from.
 func (s *source) list(err error) error {
 	for _, d := range s.downloads {
-		err = hint(err, "%s: %d bytes, sha-256 %s, md5 %s", d.name, d.size, d.sha, d.md5)
+		err = hint(err, "%s: %d bytes, sha-256 %s", d.name, d.size, d.sha)
 	}
 	var places []string
 	for _, url := range s.downloads[0].urls {

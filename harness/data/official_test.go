@@ -31,7 +31,7 @@ func somePixels(name string, n int) []byte {
 	return b
 }
 
-var parcel = []download{{name: "parcel", sha: "abc", md5: "def", size: 7, urls: []string{"http://far/parcel", "http://near/parcel"}}}
+var parcel = []download{{name: "parcel", sha: "abc", size: 7, urls: []string{"http://far/parcel", "http://near/parcel"}}}
 
 func sumOf(b []byte) string {
 	s := sha256.Sum256(b)
@@ -48,7 +48,7 @@ func fakeMNIST(t *testing.T, name string) (*source, map[string][]byte) {
 		mnistFiles[2]: idx(somePixels(name+" test", 4*6), 4, 3, 2), mnistFiles[3]: idx(testLabels, 4),
 	}
 	s := &source{
-		name: name, standIn: "glyphs", classes: []string{"zero", "one", "two"}, h: 3, w: 2, ch: 1,
+		Info: Info{Name: name, Classes: []string{"zero", "one", "two"}, H: 3, W: 2, Ch: 1}, standIn: "glyphs",
 		folders: []string{name, ""}, load: loadMNIST, files: map[string]string{}, byClass: map[int]string{}, downloads: parcel,
 	}
 	for file, b := range files {
@@ -65,7 +65,7 @@ func (s *source) vouch(t *testing.T, files map[string][]byte) {
 	if err != nil || !set.Verified {
 		t.Fatalf("%+v %v", set, err)
 	}
-	for l := range s.classes {
+	for l := range s.Classes {
 		s.byClass[l] = set.classSum(l)
 	}
 }
@@ -141,7 +141,7 @@ func TestPublishedErrors(t *testing.T) {
 		{"count", map[string][]byte{mnistFiles[1]: idx([]byte{0, 1}, 2)}, ErrCount, "2 labels for the 8 images of"},
 		{"size", map[string][]byte{mnistFiles[0]: idx(images[16:], 8, 2, 3)}, ErrShape, "2x3x1, expected 3x2x1"},
 		{"swapped", map[string][]byte{mnistFiles[0]: labels, mnistFiles[1]: images}, ErrMagic, "is this the file of labels?"},
-		{"no idx", map[string][]byte{mnistFiles[1]: []byte("<!DOCTYPE html>")}, ErrMagic, "md5 def\nhint: published at http://far/ and http://near/"},
+		{"no idx", map[string][]byte{mnistFiles[1]: []byte("<!DOCTYPE html>")}, ErrMagic, "sha-256 abc\nhint: published at http://far/ and http://near/"},
 	} {
 		f := maps.Clone(files)
 		maps.Copy(f, c.change)
@@ -165,7 +165,7 @@ func TestPublishedErrors(t *testing.T) {
 func fakeCIFAR(t *testing.T) (*source, map[string][]byte) {
 	t.Helper()
 	s := &source{
-		name: "fake", classes: []string{"a", "b", "c"}, h: 32, w: 32, ch: 3,
+		Info:    Info{Name: "fake", Classes: []string{"a", "b", "c"}, H: 32, W: 32, Ch: 3},
 		folders: []string{"fake", ""}, load: loadCIFAR, files: map[string]string{}, byClass: map[int]string{}, downloads: parcel,
 	}
 	files := map[string][]byte{}
@@ -296,7 +296,7 @@ func TestOpen(t *testing.T) {
 	for _, text := range []string{
 		"fake: files not found, and downloading is switched off",
 		"hint: searched " + first + " (-data), " + second + " (DGKIP_DATA), " + cache + " (cache), each also in its folder fake",
-		"hint: train-images-idx3-ubyte.gz: ", s.downloads[3].sha, s.downloads[3].md5,
+		"hint: train-images-idx3-ubyte.gz: ", s.downloads[3].sha,
 		"hint: published at " + server.URL + "/gone/ and " + server.URL + "/",
 		`without the files: "glyphs" is a built-in set`,
 	} {
@@ -373,16 +373,16 @@ func TestNames(t *testing.T) {
 	}
 	for i, name := range want {
 		info, err := Describe(name)
-		if err != nil || info.Name != name || info.BuiltIn != (i >= 3) || info.Text == "" || info.Train == 0 {
+		if err != nil || info.Name != name || info.BuiltIn != (i >= 3) || info.Text == "" || info.Title == "" || info.Train == 0 {
 			t.Errorf("%+v %v", info, err)
 		}
 	}
 	for _, s := range sources {
 		if stand, err := Describe(s.standIn); err != nil || !stand.BuiltIn {
-			t.Errorf("%s: %v", s.name, err)
+			t.Errorf("%s: %v", s.Name, err)
 		}
 		for _, d := range s.downloads {
-			if len(d.sha) != 64 || len(d.md5) != 32 || d.size == 0 || len(d.urls) < 2 {
+			if len(d.sha) != 64 || d.size == 0 || len(d.urls) < 2 {
 				t.Errorf("%+v", d)
 			}
 		}
@@ -391,7 +391,7 @@ func TestNames(t *testing.T) {
 	if !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "hint: there are mnist, ") {
 		t.Errorf("%v", err)
 	}
-	_, err = Load(context.Background(), "minst", nil, Options{Custom: map[string]Config{}})
+	_, err = Load(context.Background(), "minst", nil, Options{})
 	if !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "[data.minst]") {
 		t.Errorf("%v", err)
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"dgkip/harness/npz"
 )
 
 // idx encodes an idx file of bytes.
@@ -118,68 +120,6 @@ func npy(header string, values []byte) []byte {
 	return slices.Concat(b, []byte(header), values)
 }
 
-func TestNPY(t *testing.T) {
-	const head = "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }      \n"
-	file := npy(head, []byte{1, 2, 3, 4, 5, 6})
-	a, err := parseNPY(bytes.NewReader(file))
-	if err != nil || a.kind != 'u' || a.size != 1 || a.cols || !slices.Equal(a.shape, []int{2, 3}) || len(a.data) != 6 {
-		t.Fatalf("%+v %v", a, err)
-	}
-	if a.String() != "uint8[2 3]" {
-		t.Errorf("String gives %q", a)
-	}
-	long := []byte("\x93NUMPY\x02\x00\xff\xff\xff\x00")
-	for _, c := range []struct {
-		name string
-		file []byte
-		want error
-	}{
-		{"empty", nil, ErrTruncated},
-		{"half a header", file[:30], ErrTruncated},
-		{"a value too few", file[:len(file)-1], ErrTruncated},
-		{"a byte too many", append(slices.Clone(file), 0), ErrOversized},
-		{"another magic number", edit(file, 1, 'X'), ErrMagic},
-		{"another version", edit(file, 6, 9), ErrFormat},
-		{"a huge header", long, ErrCorrupt},
-		{"no dictionary", npy("[1, 2]", nil), ErrCorrupt},
-		{"no shape", npy("{'descr': '|u1', 'fortran_order': False}", nil), ErrCorrupt},
-		{"a key twice", npy("{'descr': '|u1', 'descr': '|u1', 'fortran_order': False, 'shape': ()}", nil), ErrCorrupt},
-		{"another key", npy("{'descr': '|u1', 'order': False, 'shape': ()}", nil), ErrCorrupt},
-		{"negative shape", npy("{'descr': '|u1', 'fortran_order': False, 'shape': (-2,)}", nil), ErrCorrupt},
-		{"records", npy("{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (2,)}", nil), ErrFormat},
-		{"strange type", npy("{'descr': '|z1', 'fortran_order': False, 'shape': (2,)}", nil), ErrCorrupt},
-		{"huge shape", npy("{'descr': '<u8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", nil), ErrCorrupt},
-		{"many dimensions", npy("{'descr': '|u1', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1)}", []byte{1}), ErrCorrupt},
-	} {
-		if _, err := parseNPY(bytes.NewReader(c.file)); !errors.Is(err, c.want) {
-			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
-		}
-	}
-}
-
-func TestNPYIntegers(t *testing.T) {
-	for _, c := range []struct {
-		descr string
-		data  []byte
-		want  []int64
-	}{
-		{"|u1", []byte{7, 255}, []int64{7, 255}},
-		{"|i1", []byte{7, 255}, []int64{7, -1}},
-		{"<i2", []byte{1, 2, 254, 255}, []int64{513, -2}},
-		{">u2", []byte{1, 2, 254, 255}, []int64{258, 65279}},
-		{"<i8", []byte{3, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255}, []int64{3, -1}},
-		{">u8", []byte{0, 0, 0, 0, 0, 0, 0, 3, 255, 255, 255, 255, 255, 255, 255, 255}, []int64{3, 1<<63 - 1}},
-	} {
-		a, err := parseNPY(bytes.NewReader(npy("{'descr': '"+c.descr+"', 'fortran_order': True, 'shape': (2L,)}", c.data)))
-		if err != nil {
-			t.Fatal(c.descr, err)
-		}
-		if got := []int64{a.integer(0), a.integer(1)}; !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", c.descr, got, c.want)
-		}
-	}
-}
-
 func TestGzip(t *testing.T) {
 	whole := packed(idx([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, 12))
 	for _, c := range []struct {
@@ -219,18 +159,14 @@ func TestMemory(t *testing.T) {
 	if !errors.Is(err, ErrTruncated) {
 		t.Error(err)
 	}
-	_, err = parseNPY(bytes.NewReader(npy("{'descr': '|u1', 'fortran_order': False, 'shape': (1073741824,)}", make([]byte, 3<<20))))
-	if !errors.Is(err, ErrTruncated) {
-		t.Error(err)
-	}
 	runtime.ReadMemStats(&after)
 	if used := after.TotalAlloc - before.TotalAlloc; used > 100<<20 {
 		t.Errorf("%d MiB for files of 3 MiB", used>>20)
 	}
 }
 
-// known are the errors that a parser may return for a file that it could read.
-func known(err error) bool {
+// expected are the errors that a parser may return for a file that it could read.
+func expected(err error) bool {
 	for _, k := range []error{ErrCorrupt, ErrTruncated, ErrOversized, ErrMagic, ErrFormat, ErrLabel} {
 		if errors.Is(err, k) {
 			return true
@@ -258,7 +194,7 @@ func FuzzIDX(f *testing.F) {
 				return
 			}
 		}
-		if !known(err) {
+		if !expected(err) {
 			t.Fatalf("unexpected error %v", err)
 		}
 	})
@@ -280,31 +216,8 @@ func FuzzCIFAR(f *testing.F) {
 				return
 			}
 		}
-		if !known(err) {
+		if !expected(err) {
 			t.Fatalf("unexpected error %v", err)
-		}
-	})
-}
-
-func FuzzNPY(f *testing.F) {
-	f.Add(npy("{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }\n", []byte{1, 2, 3, 4, 5, 6}))
-	f.Add(npy("{'descr': '>i4', 'fortran_order': True, 'shape': (), }", []byte{1, 2, 3, 4}))
-	f.Add(npy("{'shape': (0,), 'descr': '<f8', 'fortran_order': False}", nil))
-	f.Add([]byte("\x93NUMPY\x02\x00\x10\x00\x00\x00{'descr': '|u1'}"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		a, err := parseNPY(bytes.NewReader(b))
-		if err != nil {
-			if !known(err) {
-				t.Fatalf("unexpected error %v", err)
-			}
-			return
-		}
-		if n, _ := product(append([]int{a.size}, a.shape...)...); n != len(a.data) {
-			t.Fatalf("%d bytes for %v", len(a.data), a)
-		}
-		combine(a, a, 0)
-		if strings.ContainsRune("ui", rune(a.kind)) && a.size <= 8 && len(a.data) > 0 {
-			a.integer(0)
 		}
 	})
 }
@@ -316,11 +229,11 @@ func FuzzNPZ(f *testing.F) {
 	}))
 	f.Add([]byte("PK\x05\x06"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		z, err := newNPZ("fuzz", bytes.NewReader(b), int64(len(b)))
+		z, err := npz.New("fuzz", bytes.NewReader(b), int64(len(b)))
 		if err == nil {
-			_, _, _, _, err = z.split(nil, trainArrays, 0)
+			_, _, err = readSplit(z, "fuzz", nil, trainArrays, 0)
 		}
-		if err != nil && !known(err) && !errors.Is(err, ErrCount) && !errors.Is(err, ErrShape) {
+		if err != nil && !expected(err) && !errors.Is(err, ErrCount) && !errors.Is(err, ErrShape) {
 			t.Fatalf("unexpected error %v", err)
 		}
 	})

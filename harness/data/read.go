@@ -1,23 +1,22 @@
 package data
 
 import (
-	"archive/zip"
 	"bufio"
 	"bytes"
-	"compress/flate"
 	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
+
+	"dgkip/harness/npz"
 )
 
 // open opens a file, unpacking gzip. The content decides, not the name: browsers
 // and archives are known to unpack a .gz and keep its name.
 func open(path string) (io.ReadCloser, error) {
-	f, err := os.Open(path)
+	f, _, err := npz.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -45,26 +44,13 @@ func unpack(r io.Reader, packed bool) (io.Reader, error) {
 	case bytes.Equal(head, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(b)
 		if err != nil {
-			return nil, damage(err)
+			return nil, npz.Damage(err)
 		}
 		return z, nil
 	case packed && !bytes.Equal(head, []byte{0, 0}):
 		return nil, fmt.Errorf("%w: the name ends in .gz, but there is no gzip header", ErrCorrupt)
 	}
 	return b, nil
-}
-
-// damage says what a read error means. Errors of the disk stay what they are.
-func damage(err error) error {
-	var corrupt flate.CorruptInputError
-	switch {
-	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
-		return ErrTruncated
-	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt),
-		errors.Is(err, zip.ErrChecksum), errors.Is(err, zip.ErrFormat), errors.Is(err, zip.ErrAlgorithm):
-		return fmt.Errorf("%w: %w", ErrCorrupt, err)
-	}
-	return err
 }
 
 // read returns the next n bytes. Memory grows with what arrives, since n comes
@@ -78,7 +64,7 @@ func read(r io.Reader, n int) ([]byte, error) {
 		m, err := io.ReadFull(r, buf[len(buf):min(cap(buf), n)])
 		buf = buf[:len(buf)+m]
 		if err != nil {
-			if err = damage(err); errors.Is(err, ErrTruncated) {
+			if err = npz.Damage(err); errors.Is(err, ErrTruncated) {
 				err = fmt.Errorf("%w: %d bytes where %d are announced", ErrTruncated, len(buf), n)
 			}
 			return nil, err
@@ -89,15 +75,14 @@ func read(r io.Reader, n int) ([]byte, error) {
 
 // end checks that nothing follows. Only here does gzip compare its checksum.
 func end(r io.Reader) error {
-	var b [1]byte
-	n, err := io.ReadFull(r, b[:])
+	n, err := io.ReadFull(r, make([]byte, 1))
 	switch {
 	case n > 0 || errors.Is(err, gzip.ErrHeader):
 		return fmt.Errorf("%w: bytes follow after the last record", ErrOversized)
 	case err == io.EOF:
 		return nil
 	}
-	return damage(err)
+	return npz.Damage(err)
 }
 
 // product multiplies sizes, and fails where they exceed any file.

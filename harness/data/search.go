@@ -39,8 +39,8 @@ func (o *Options) cache() string {
 
 // open finds a published dataset, or downloads it.
 func (s *source) open(ctx context.Context, classes []int, o *Options) (*Set, error) {
-	if _, err := relabel(s.classes, classes); err != nil {
-		return nil, at(s.name, err) // before anything is downloaded
+	if _, err := relabel(s.Classes, classes); err != nil {
+		return nil, at(s.Name, err) // before anything is downloaded
 	}
 	for _, p := range o.places() {
 		set, err := s.find(ctx, p.dir, classes)
@@ -49,40 +49,34 @@ func (s *source) open(ctx context.Context, classes []int, o *Options) (*Set, err
 		}
 	}
 	if o.Offline {
-		return nil, s.missing(fmt.Errorf("%s: %w, and downloading is switched off", s.name, ErrMissing), o)
+		return nil, s.missing(fmt.Errorf("%s: %w, and downloading is switched off", s.Name, ErrMissing), o)
 	}
 	cache := o.cache()
 	if cache == "" {
-		err := fmt.Errorf("%s: %w, and there is no cache directory to download to", s.name, ErrMissing)
+		err := fmt.Errorf("%s: %w, and there is no cache directory to download to", s.Name, ErrMissing)
 		return nil, s.missing(err, o)
 	}
-	dir := filepath.Join(cache, s.name)
+	dir := filepath.Join(cache, s.Name)
 	for _, d := range s.downloads {
 		if first(dir, d.name) != "" {
 			continue
 		}
-		if err := o.fetcher().get(ctx, d, dir); err != nil {
-			if h, ok := err.(*hinted); ok && errors.Is(err, ErrFetch) {
-				h.err = fmt.Errorf("%s: %w, and %w", s.name, ErrMissing, h.err)
-				return nil, s.missing(h, o)
-			}
-			return nil, at(s.name, err)
+		if err := o.fetcher().get(ctx, d, dir); errors.Is(err, ErrFetch) {
+			return nil, s.missing(fmt.Errorf("%s: %w, and %w", s.Name, ErrMissing, err), o)
+		} else if err != nil {
+			return nil, at(s.Name, err)
 		}
 	}
 	set, err := s.find(ctx, cache, classes)
 	if err == errAbsent {
-		err = fmt.Errorf("%s: %w in %s just after the download", s.name, ErrMissing, dir)
+		err = fmt.Errorf("%s: %w in %s just after the download", s.Name, ErrMissing, dir)
 	}
 	return set, err
 }
 
 // missing adds to err all one needs to know to provide the files by hand: what to
-// do first, and then where they were looked for and what they are.
+// do, where they were looked for and what they are.
 func (s *source) missing(err error, o *Options) error {
-	var tried []string
-	if h, ok := err.(*hinted); ok {
-		err, tried = h.err, h.hints
-	}
 	err = hint(err, "give the folder that holds the files by -data DIR or in $DGKIP_DATA")
 	err = hint(err, "without the files: %q is a built-in set of the same kind, with other results", s.standIn)
 	var searched []string
@@ -98,9 +92,5 @@ func (s *source) missing(err error, o *Options) error {
 	if len(searched) > 0 {
 		err = hint(err, "searched %s, each also in its folder %s", strings.Join(searched, ", "), s.folders[0])
 	}
-	err = s.list(err)
-	for _, line := range tried {
-		err = hint(err, "%s", line)
-	}
-	return err
+	return s.list(err)
 }

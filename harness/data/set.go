@@ -37,11 +37,18 @@ func (s Split) Len() int { return len(s.Labels) }
 // Dim is the number of values of an image.
 func (s *Set) Dim() int { return s.H * s.W * s.Ch }
 
+// shape is the size of an image.
+type shape struct{ h, w, ch int }
+
+func (s shape) dim() int { return s.h * s.w * s.ch }
+
+func (s shape) String() string { return fmt.Sprintf("%dx%dx%d", s.h, s.w, s.ch) }
+
 // contents is a dataset as read, before classes are chosen. Of sets too large to
 // hold in vain, it has the images of the wanted classes only.
 type contents struct {
-	names       []string
-	h, w, ch    int
+	names []string
+	shape
 	train, test Split
 	counts      [][]int // images of each class in train and test, if some were left out
 	convert     bool    // images to ch channels, while reading
@@ -77,8 +84,7 @@ func (c *contents) choose(name string, classes []int) (*Set, error) {
 			}
 		}
 	}
-	dim := s.Dim()
-	s.Train, s.Test = c.train.pick(label, dim), c.test.pick(label, dim)
+	s.Train, s.Test = c.train.pick(label, c.dim()), c.test.pick(label, c.dim())
 	s.Digest = s.digest()
 	return s, nil
 }

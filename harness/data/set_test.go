@@ -10,7 +10,7 @@ import (
 // tiny is a dataset of 2x1 images whose first value is the class and second the
 // position.
 func tiny() *contents {
-	c := &contents{names: []string{"a", "b", "c", "d"}, h: 2, w: 1, ch: 1}
+	c := &contents{names: []string{"a", "b", "c", "d"}, shape: shape{2, 1, 1}}
 	for i, l := range []int{2, 0, 1, 2, 1, 0, 0} {
 		c.train.Images = append(c.train.Images, byte(l), byte(i))
 		c.train.Labels = append(c.train.Labels, l)

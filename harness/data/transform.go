@@ -13,9 +13,9 @@ type Transform struct {
 	Kind     string    // "standard" or "zca"
 	Mean, SD []float64 // [channel], of pixels / 255
 
-	h, w, ch int
-	table    [][256]float32 // [channel], standardised values of bytes
-	zca      *whitening
+	shape
+	table [][256]float32 // [channel], standardised values of bytes
+	zca   *whitening
 }
 
 // Fit returns the Transform of a kind, for the training images of s: "standard",
@@ -33,7 +33,7 @@ func Fit(ctx context.Context, kind string, s *Set) (*Transform, error) {
 	if kind != "standard" && kind != "zca" {
 		return nil, hint(fmt.Errorf("%w: preprocess = %q", ErrConfig, kind), `write preprocess = "standard" or "zca"`)
 	}
-	t := &Transform{Kind: kind, h: s.H, w: s.W, ch: s.Ch, Mean: make([]float64, s.Ch), SD: make([]float64, s.Ch)}
+	t := &Transform{Kind: kind, shape: shape{s.H, s.W, s.Ch}, Mean: make([]float64, s.Ch), SD: make([]float64, s.Ch)}
 	t.table = make([][256]float32, s.Ch)
 	for c := range s.Ch {
 		t.Mean[c], t.SD[c] = moments(s.Train.Images[c:], s.Ch)
@@ -87,8 +87,6 @@ func (t *Transform) Apply(ctx context.Context, images []byte) ([]float32, error)
 	}
 	return out, nil
 }
-
-func (t *Transform) dim() int { return t.h * t.w * t.ch }
 
 // Invert returns images, numbers [n, h, w, channel], in units of pixels: 0 is
 // black, 255 full light. Values beyond stay what they are.

@@ -88,7 +88,7 @@ func (d *decoder) strct(n *node, v reflect.Value, what string, skip []string) {
 	}
 	if v.CanAddr() {
 		if c, ok := v.Addr().Interface().(valueChecker); ok {
-			d.report(n, c.checkValues(), what)
+			d.report(n, c.CheckValues(), what)
 		}
 	}
 	if len(d.faults) > before {
@@ -103,7 +103,7 @@ func (d *decoder) strct(n *node, v reflect.Value, what string, skip []string) {
 
 // valueChecker is implemented by tables some of whose values can be checked each
 // by itself, so that this makes sense where others are wrong.
-type valueChecker interface{ checkValues() error }
+type valueChecker interface{ CheckValues() error }
 
 // report reports what a table's own check found, at the key that it names.
 func (d *decoder) report(n *node, err error, what string) {

@@ -199,6 +199,8 @@ func (r *reader) spec(root *node) *Spec {
 			use = name
 		}
 		switch {
+		case name == "":
+			r.d.faultKey(at, "a dataset needs a name", "write [data.NAME]")
 		case files && slices.Contains(r.options.Datasets, name):
 			r.d.faultKey(at, name+" is a dataset of this program; images of your own need another name", "")
 		case use == "" || r.options.Datasets == nil || slices.Contains(r.options.Datasets, use):

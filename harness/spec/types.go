@@ -132,30 +132,13 @@ func (d Data) Check() error {
 	case d.Format != "" && d.Train == "":
 		return &method.BadSetting{Key: "format", Why: "needs train = \"PATH\" beside it"}
 	case d.Own():
-		return badData(d.BadTogether())
+		return d.Config.Check()
 	}
 	var errs []error
 	for _, s := range settings(reflect.ValueOf(d.Config)) {
 		if s.name != "classes" && !s.value.IsZero() {
 			errs = append(errs, &method.BadSetting{Key: s.name, Why: "is for files of one's own, which format and train name"})
 		}
-	}
-	return errors.Join(errs...)
-}
-
-// checkValues implements valueChecker.
-func (d Data) checkValues() error {
-	err := badData(d.BadValues())
-	if len(d.Classes) == 1 {
-		err = errors.Join(err, &method.BadSetting{Key: "classes", Why: "must name two classes or more"})
-	}
-	return err
-}
-
-func badData(list []*data.BadSetting) error {
-	var errs []error
-	for _, b := range list {
-		errs = append(errs, &method.BadSetting{Key: b.Key, Why: b.Why, Hint: b.Hint})
 	}
 	return errors.Join(errs...)
 }

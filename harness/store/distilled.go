@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -8,30 +9,44 @@ import (
 	"strings"
 
 	"dgkip/harness/method"
+	"dgkip/harness/npz"
 )
 
-// numbers returns an array's values, bytes too, as float64.
-func (a Array) numbers() ([]float64, bool) {
-	switch v := a.Values.(type) {
-	case []float64:
-		return v, true
-	case []uint8:
-		out := make([]float64, len(v))
-		for i, x := range v {
-			out[i] = float64(x)
-		}
-		return out, true
-	}
-	return nil, false
+// ErrNotNPZ says that a file is of another format, or cut short.
+var ErrNotNPZ = npz.ErrMagic
+
+// Limits on what is read from a file, beside the size of its images.
+const (
+	maxText  = 1 << 20 // characters
+	maxExtra = 1 << 20 // values
+	minMost  = 10000   // images that a set may have, where the data set has fewer
+)
+
+// setFile is a distilled set as arrays, and how many images it may have.
+type setFile struct {
+	*npz.File
+	most int
 }
 
-func (a Array) float32s() ([]float32, bool) {
-	v, ok := a.numbers()
-	out := make([]float32, len(v))
-	for i, x := range v {
-		out[i] = float32(x)
+// text returns a text of the file, or "". A list of texts becomes one of lines.
+func (f setFile) text(name string) (string, error) {
+	if !f.Has(name) {
+		return "", nil
 	}
-	return out, ok
+	a, err := f.Read(name, maxText)
+	lines, _ := a.Texts()
+	return strings.Join(lines, "\n"), err
+}
+
+// numbers returns an array of at most so many numbers, nil if it is not there or
+// holds texts.
+func (f setFile) numbers(name string, most int) ([]float64, []int, error) {
+	if !f.Has(name) {
+		return nil, nil, nil
+	}
+	a, err := f.Read(name, most)
+	x, _ := a.Float64s()
+	return x, a.Shape, err
 }
 
 // ReadDistilled reads a distilled set, of this program's making or of another's.
@@ -41,63 +56,95 @@ func (a Array) float32s() ([]float32, bool) {
 // set; with the shape [n, h, w, c] or [n, c, h, w]; and labels, class numbers [n]
 // or rows [n, classes]. What it leaves out is taken from data.
 func ReadDistilled(file string, data *method.Data) (*method.Distilled, error) {
-	arrays, err := ReadNPZ(file)
+	z, err := npz.Open(file)
 	if err != nil {
 		return nil, err
 	}
-	d, err := distilled(arrays, data)
-	if err != nil {
+	defer z.Close()
+	d, err := readSet(setFile{z, max(len(data.Train.Labels), minMost)}, data)
+	if err != nil && !strings.HasPrefix(err.Error(), file) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	return d, nil
+	return d, err
 }
 
-func distilled(arrays map[string]Array, data *method.Data) (*method.Distilled, error) {
-	text := func(name string) string { s, _ := arrays[name].Values.(string); return s }
-	d := &method.Distilled{Classes: data.Classes, Prep: data.Prep, H: data.Train.H, W: data.Train.W, C: data.Train.C, Loss: text("loss")}
-	if names := text("classes"); names != "" {
+func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
+	text := map[string]string{}
+	for _, name := range []string{"classes", "preprocess", "loss", "label_kind", "notes"} {
+		var err error
+		if text[name], err = f.text(name); err != nil {
+			return nil, err
+		}
+	}
+	d := &method.Distilled{Classes: data.Classes, Prep: data.Prep, H: data.Train.H, W: data.Train.W, C: data.Train.C, Loss: text["loss"]}
+	if names := text["classes"]; names != "" {
 		// The names may differ, as spellings do; their number must not.
 		if got := strings.Split(names, "\n"); len(got) != len(data.Classes) {
 			return nil, fmt.Errorf("it has the classes %s, but the data set has %s", strings.Join(got, ", "), strings.Join(data.Classes, ", "))
 		}
 	}
-	if p := text("preprocess"); p != "" && p != data.Prep.Name {
+	if p := text["preprocess"]; p != "" && p != data.Prep.Name {
 		return nil, fmt.Errorf("its preprocessing is %q, but the data set's here is %q", p, data.Prep.Name)
 	}
-	if err := readImages(d, arrays); err != nil {
+	if err := readImages(d, f); err != nil {
 		return nil, err
 	}
-	if err := readLabels(d, arrays, text("label_kind")); err != nil {
+	if err := readLabels(d, f, text["label_kind"]); err != nil {
 		return nil, err
 	}
-	for name, a := range arrays {
-		if name, ok := strings.CutPrefix(name, "extra."); ok {
-			if v, ok := a.numbers(); ok {
-				if d.Extra == nil {
-					d.Extra = map[string]method.Array{}
-				}
-				d.Extra[name] = method.Array{Shape: a.Shape, Data: v}
-			}
-		}
+	if err := readExtra(d, f); err != nil {
+		return nil, err
 	}
-	if n := text("notes"); n != "" {
+	if n := text["notes"]; n != "" {
 		d.Notes = strings.Split(n, "\n")
 	}
 	return d, d.Check()
 }
 
-func readImages(d *method.Distilled, arrays map[string]Array) error {
-	a, normalised := arrays["images"]
-	_, bytes := a.Values.([]uint8)
-	if p, ok := arrays["pixels"]; ok && (!normalised || bytes) {
-		a, normalised = p, false
+func readExtra(d *method.Distilled, f setFile) error {
+	for _, full := range f.Names() {
+		name, ok := strings.CutPrefix(full, "extra.")
+		if !ok {
+			continue
+		}
+		v, shape, err := f.numbers(full, maxExtra)
+		if err != nil {
+			return err
+		}
+		if v != nil {
+			if d.Extra == nil {
+				d.Extra = map[string]method.Array{}
+			}
+			d.Extra[name] = method.Array{Shape: shape, Data: v}
+		}
 	}
-	x, ok := a.float32s()
+	return nil
+}
+
+// readPixels returns the array of images to use, and whether that is normalised.
+func readPixels(f setFile, dim int) (a npz.Array, normalised bool, err error) {
+	if f.Has("images") {
+		if a, err = f.Read("images", f.most*dim); err != nil {
+			return a, false, err
+		}
+		normalised = a.Type != "u1"
+	}
+	if !normalised && f.Has("pixels") {
+		a, err = f.Read("pixels", f.most*dim)
+	}
+	return a, normalised, err
+}
+
+func readImages(d *method.Distilled, f setFile) error {
+	a, normalised, err := readPixels(f, d.H*d.W*d.C)
+	if err != nil {
+		return err
+	}
+	x, ok := a.Float32s()
 	if !ok {
 		return errors.New("it has neither an array images nor an array pixels")
 	}
-	if _, bytes := a.Values.([]uint8); bytes {
-		normalised = false
+	if a.Type == "u1" {
 		for i := range x {
 			x[i] /= 255
 		}
@@ -131,20 +178,35 @@ func readImages(d *method.Distilled, arrays map[string]Array) error {
 		d.Images = d.Prep.Normalise(x)
 		return nil
 	}
-	mean, haveMean := arrays["mean"].float32s()
-	std, haveStd := arrays["std"].float32s()
-	if haveMean != haveStd || haveMean && (len(mean) != len(std) || len(mean) != c && len(mean) != 0) {
+	d.Images = x
+	return renormalise(d, f)
+}
+
+// renormalise brings images from the mean and std that a file gives to those of the
+// data set.
+func renormalise(d *method.Distilled, f setFile) error {
+	var moments [2][]float32
+	for i, name := range []string{"mean", "std"} {
+		v, _, err := f.numbers(name, maxExtra)
+		if err != nil {
+			return err
+		}
+		for _, x := range v {
+			moments[i] = append(moments[i], float32(x))
+		}
+	}
+	mean, std := moments[0], moments[1]
+	if len(mean) != len(std) || len(mean) != d.C && len(mean) != 0 {
 		return errors.New("mean and std must both have one value a channel")
 	}
-	d.Images = x
-	if haveMean && len(mean) > 0 && d.Prep.Restore == nil && !same(mean, std, d.Prep) {
-		own := method.Preprocessing{Mean: mean, Std: std}
+	if len(mean) > 0 && d.Prep.Restore == nil && !same(mean, std, d.Prep) {
+		x, own := d.Images, method.Preprocessing{Mean: mean, Std: std}
 		d.Images = d.Prep.Normalise(own.Pixels(x))
 	}
 	return nil
 }
 
-// same tells whether a file's normalisation is the data set's, up to rounding.
+// same reports whether a file's normalisation is the data set's, up to rounding.
 func same(mean, std []float32, p method.Preprocessing) bool {
 	if len(mean) != len(p.Mean) {
 		return false
@@ -170,58 +232,67 @@ func channelsLast(x []float32, n, c, plane int) []float32 {
 	return out
 }
 
-func readLabels(d *method.Distilled, arrays map[string]Array, kind string) error {
-	a, ok := arrays["labels"]
-	v, isNumbers := a.numbers()
-	n := len(d.Images) / d.Size()
-	if !ok || !isNumbers || len(a.Shape) == 0 || a.Shape[0] != n {
+func readLabels(d *method.Distilled, f setFile, kind string) error {
+	n, classes := len(d.Images)/d.Size(), len(d.Classes)
+	labels, shape, err := f.numbers("labels", f.most*classes)
+	if err != nil {
+		return err
+	}
+	if len(shape) == 0 || shape[0] != n || labels == nil {
 		return fmt.Errorf("it needs an array labels with one label for each of its %d images", n)
 	}
-	classes := len(d.Classes)
-	classOf := func(x float64) (int, error) {
-		if x != math.Trunc(x) || x < 0 || x >= float64(classes) {
-			return 0, fmt.Errorf("label %v is not a class; there are %d", x, classes)
-		}
-		return int(x), nil
-	}
-	d.Of = make([]int, n)
-	if of, ok := arrays["of"].numbers(); ok && len(of) == n {
-		for i, x := range of {
-			y, err := classOf(x)
-			if err != nil {
-				return err
-			}
-			d.Of[i] = y
-		}
-	} else if len(a.Shape) == 1 {
-		for i, x := range v {
-			y, err := classOf(x)
-			if err != nil {
-				return err
-			}
-			d.Of[i] = y
-		}
-	} else if len(v) == n*classes {
-		for i := range d.Of {
-			row := v[i*classes:][:classes]
-			for k, x := range row {
-				if x > row[d.Of[i]] {
-					d.Of[i] = k
-				}
-			}
-		}
-	} else {
-		return fmt.Errorf("its labels have the shape %v, not [n] or [n, %d]", a.Shape, classes)
+	of, _, err := f.numbers("of", f.most)
+	if err != nil {
+		return err
 	}
 	switch {
-	case kind != "":
-		d.Kind = method.LabelKind(kind)
-		d.Labels, _ = a.float32s()
-	case len(a.Shape) == 1:
-		d.Kind, d.Labels = method.Hard, method.OneHot(d.Of, classes)
+	case len(of) == n:
+		d.Of, err = classesOf(of, classes)
+	case of != nil:
+		return fmt.Errorf("its array of has %d values; it needs the class of each of its %d images", len(of), n)
+	case len(shape) == 1:
+		d.Of, err = classesOf(labels, classes)
+	case len(labels) == n*classes:
+		for row := range slices.Chunk(labels, classes) {
+			d.Of = append(d.Of, largest(row))
+		}
 	default:
-		d.Kind = method.Soft
-		d.Labels, _ = a.float32s()
+		return fmt.Errorf("its labels have the shape %v, not [n] or [n, %d]: then it needs an array of, int64 [n], with the class that each image stands for", shape, classes)
+	}
+	if err != nil {
+		return err
+	}
+	d.Kind = method.LabelKind(cmp.Or(kind, string(method.Soft)))
+	if kind == "" && len(shape) == 1 {
+		d.Kind, d.Labels = method.Hard, method.OneHot(d.Of, classes)
+		return nil
+	}
+	d.Labels = make([]float32, len(labels))
+	for i, v := range labels {
+		d.Labels[i] = float32(v)
 	}
 	return nil
+}
+
+// classesOf checks that numbers are classes.
+func classesOf(x []float64, classes int) ([]int, error) {
+	of := make([]int, len(x))
+	for i, v := range x {
+		if v != math.Trunc(v) || v < 0 || v >= float64(classes) {
+			return nil, fmt.Errorf("label %v is not a class; there are %d", v, classes)
+		}
+		of[i] = int(v)
+	}
+	return of, nil
+}
+
+// largest returns the index of the largest value, the first where some are equal.
+func largest(row []float64) int {
+	best := 0
+	for k, x := range row {
+		if x > row[best] {
+			best = k
+		}
+	}
+	return best
 }

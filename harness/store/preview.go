@@ -4,58 +4,88 @@ import (
 	"bytes"
 	"image"
 	"image/color"
+	"image/draw"
 	"image/png"
 	"math"
 
 	"dgkip/harness/method"
 )
 
-// preview draws a distilled set: a row of images a class, ten at most in a line.
-// It reports false where there is nothing to draw.
+// Layout says where preview.png has each image: the classes one below the other, in
+// lines of at most ten images, with a gap of two pixels around each.
+type Layout struct {
+	counts []int // images of each class
+	cell   image.Point
+}
+
+const previewAcross, previewGap = 10, 2
+
+// NewLayout returns the layout for so many images of each class, of the given size
+// on the picture.
+func NewLayout(counts []int, size image.Point) Layout {
+	return Layout{counts, size.Add(image.Pt(previewGap, previewGap))}
+}
+
+// LayoutOf returns the layout of a picture, false if its size does not fit the
+// number of images of each class.
+func LayoutOf(counts []int, picture image.Point) (Layout, bool) {
+	l := Layout{counts, image.Pt(1, 1)}
+	n := l.Size().Sub(image.Pt(previewGap, previewGap)) // lines of single pixels
+	inner := picture.Sub(image.Pt(previewGap, previewGap))
+	if n.X < 1 || n.Y < 1 || inner.X%n.X != 0 || inner.Y%n.Y != 0 {
+		return Layout{}, false
+	}
+	l.cell = image.Pt(inner.X/n.X, inner.Y/n.Y)
+	return l, l.cell.X > previewGap && l.cell.Y > previewGap
+}
+
+// Size is that of the picture.
+func (l Layout) Size() image.Point {
+	across, down := 0, 0
+	for _, n := range l.counts {
+		across, down = max(across, min(n, previewAcross)), down+lines(n)
+	}
+	return image.Pt(across*l.cell.X+previewGap, down*l.cell.Y+previewGap)
+}
+
+func lines(images int) int { return (images + previewAcross - 1) / previewAcross }
+
+// Rect is the place of image i of a class, without the gap around it.
+func (l Layout) Rect(class, i int) image.Rectangle {
+	line := i / previewAcross
+	for _, n := range l.counts[:class] {
+		line += lines(n)
+	}
+	from := image.Pt(previewGap+i%previewAcross*l.cell.X, previewGap+line*l.cell.Y)
+	return image.Rectangle{from, from.Add(l.cell).Sub(image.Pt(previewGap, previewGap))}
+}
+
+// preview draws a distilled set. It reports false where there is nothing to draw.
 func preview(d *method.Distilled) ([]byte, bool) {
 	if d.C != 1 && d.C != 3 {
 		return nil, false
 	}
-	const across, gap = 10, 2
+	counts := make([]int, len(d.Classes))
+	for _, class := range d.Of {
+		counts[class]++
+	}
 	scale := max(1, 56/max(d.H, d.W))
+	layout := NewLayout(counts, image.Pt(d.W*scale, d.H*scale))
+	img := image.NewRGBA(image.Rectangle{Max: layout.Size()})
+	draw.Draw(img, img.Bounds(), image.White, image.Point{}, draw.Src)
 	pixels := d.Prep.Pixels(d.Images)
-	var lines [][]int
-	for class := range d.Classes {
-		var line []int
-		for i, y := range d.Of {
-			if y != class {
-				continue
-			}
-			if len(line) == across {
-				lines, line = append(lines, line), nil
-			}
-			line = append(line, i)
-		}
-		if line != nil {
-			lines = append(lines, line)
-		}
-	}
-	width := 0
-	for _, l := range lines {
-		width = max(width, len(l))
-	}
-	cellW, cellH := d.W*scale+gap, d.H*scale+gap
-	img := image.NewRGBA(image.Rect(0, 0, width*cellW+gap, len(lines)*cellH+gap))
-	for i := range img.Pix {
-		img.Pix[i] = 255
-	}
-	for row, l := range lines {
-		for col, i := range l {
-			x0, y0 := gap+col*cellW, gap+row*cellH
-			for y := range d.H * scale {
-				for x := range d.W * scale {
-					at := i*d.Size() + (y/scale*d.W+x/scale)*d.C
-					var c [3]uint8
-					for k := range c {
-						c[k] = shade(pixels[at+k%d.C])
-					}
-					img.SetRGBA(x0+x, y0+y, color.RGBA{c[0], c[1], c[2], 255})
+	clear(counts)
+	for i, class := range d.Of {
+		at := layout.Rect(class, counts[class])
+		counts[class]++
+		for y := range at.Dy() {
+			for x := range at.Dx() {
+				p := i*d.Size() + (y/scale*d.W+x/scale)*d.C
+				var c [3]uint8
+				for k := range c {
+					c[k] = shade(pixels[p+k%d.C])
 				}
+				img.SetRGBA(at.Min.X+x, at.Min.Y+y, color.RGBA{c[0], c[1], c[2], 255})
 			}
 		}
 	}

@@ -262,14 +262,11 @@ func (s *Store) Put(d Draft, replace bool) (*Record, error) {
 	files := map[string][]byte{}
 	if !d.Set.Whole {
 		r.Images = d.Set.Len()
-		arrays := Arrays(d.Set)
-		r.Digests["distilled"] = arraysDigest(arrays)
-		arrays[recipe] = Array{nil, string(spec.Canonical(r.Identity))}
-		npz, err := EncodeNPZ(arrays)
+		set, digest, err := encodeSet(d.Set, r.Identity)
 		if err != nil {
 			return nil, err
 		}
-		files["distilled.npz"] = npz
+		files["distilled.npz"], r.Digests["distilled"] = set, digest
 		if png, ok := preview(d.Set); ok {
 			files["preview.png"] = png
 		}

@@ -17,6 +17,7 @@ import (
 
 	"dgkip/harness/env"
 	"dgkip/harness/method"
+	"dgkip/harness/npz"
 	"dgkip/harness/spec"
 )
 
@@ -355,7 +356,20 @@ func TestLostLock(t *testing.T) {
 
 func TestNPZ(t *testing.T) {
 	in := set()
-	b, err := EncodeNPZ(Arrays(in))
+	data := &method.Data{Classes: in.Classes, Prep: in.Prep, Train: method.Images{H: 2, W: 3, C: 1}}
+	out, err := ReadDistilled(npzFile(t, Arrays(in)), data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprintf("%+v", out) != fmt.Sprintf("%+v", in) {
+		t.Errorf("read back\n%+v\nwant\n%+v", out, in)
+	}
+}
+
+// npzFile writes arrays to a file.
+func npzFile(t testing.TB, arrays []npz.Array) string {
+	t.Helper()
+	b, err := npz.Encode(arrays)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -363,14 +377,7 @@ func TestNPZ(t *testing.T) {
 	if err := os.WriteFile(file, b, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	data := &method.Data{Classes: in.Classes, Prep: in.Prep, Train: method.Images{H: 2, W: 3, C: 1}}
-	out, err := ReadDistilled(file, data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if fmt.Sprintf("%+v", out) != fmt.Sprintf("%+v", in) {
-		t.Errorf("read back\n%+v\nwant\n%+v", out, in)
-	}
+	return file
 }
 
 // Files as other programs make them.
@@ -380,10 +387,11 @@ func TestForeignNPZ(t *testing.T) {
 		Prep: method.Preprocessing{Name: "standard", Mean: []float32{0.5, 0.5, 0.5}, Std: []float32{0.5, 0.5, 0.5}},
 	}
 	bytesOf := []uint8{0, 255, 0, 255, 0, 255, 255, 0, 255, 0, 255, 0}
-	hard := Array{[]int{2}, []int64{1, 0}}
-	want := func(arrays map[string]Array, first float32) {
+	pixels := npz.Of("pixels", []int{2, 1, 2, 3}, bytesOf)
+	hard := npz.Of("labels", []int{2}, []int64{1, 0})
+	want := func(first float32, arrays ...npz.Array) {
 		t.Helper()
-		d, err := distilled(through(t, arrays), data)
+		d, err := ReadDistilled(npzFile(t, arrays), data)
 		if err != nil {
 			t.Error(err)
 			return
@@ -392,51 +400,25 @@ func TestForeignNPZ(t *testing.T) {
 			t.Errorf("got %+v", d)
 		}
 	}
-	want(map[string]Array{"pixels": {[]int{2, 1, 2, 3}, bytesOf}, "labels": hard}, 1)
-	want(map[string]Array{"images": {[]int{2, 3, 1, 2}, bytesOf}, "labels": hard}, -1) // channels first
-	want(map[string]Array{"pixels": {[]int{2, 1, 2, 3}, bytesOf}, "labels": {[]int{2, 2}, []float64{0.25, 0.75, 1, 0}}}, 1)
-	for message, arrays := range map[string]map[string]Array{
-		"neither an array images":      {"labels": hard},
-		"one label for each":           {"pixels": {[]int{2, 1, 2, 3}, bytesOf}},
-		"is not a class":               {"pixels": {[]int{2, 1, 2, 3}, bytesOf}, "labels": {[]int{2}, []int64{1, 2}}},
-		"the data set's are 1x2":       {"pixels": {[]int{2, 2, 1, 3}, bytesOf}, "labels": hard},
-		"unknown kind of labels":       {"pixels": {[]int{2, 1, 2, 3}, bytesOf}, "labels": {[]int{2, 2}, make([]float64, 4)}, "label_kind": {nil, "odd"}},
-		"it has the classes a, b, c":   {"pixels": {[]int{2, 1, 2, 3}, bytesOf}, "labels": hard, "classes": {nil, "a\nb\nc"}},
-		"its preprocessing is \"zca\"": {"images": {[]int{2, 1, 2, 3}, make([]float32, 12)}, "labels": hard, "preprocess": {nil, "zca"}},
-		"pixel that is NaN":            {"images": {[]int{2, 1, 2, 3}, []float32{float32(math.NaN()), 11: 0}}, "labels": hard},
+	want(1, pixels, hard)
+	want(-1, npz.Of("images", []int{2, 3, 1, 2}, bytesOf), hard) // channels first
+	want(1, pixels, npz.Of("labels", []int{2, 2}, []float64{0.25, 0.75, 1, 0}))
+	for message, arrays := range map[string][]npz.Array{
+		"neither an array images":        {hard},
+		"one label for each":             {pixels},
+		"is not a class":                 {pixels, npz.Of("labels", []int{2}, []int64{1, 2})},
+		"the data set's are 1x2":         {npz.Of("pixels", []int{2, 2, 1, 3}, bytesOf), hard},
+		"unknown kind of labels":         {pixels, npz.Of("labels", []int{2, 2}, make([]float64, 4)), npz.Text("label_kind", "odd")},
+		"it has the classes a, b, c":     {pixels, hard, npz.Text("classes", "a\nb\nc")},
+		"its preprocessing is \"zca\"":   {npz.Of("images", []int{2, 1, 2, 3}, make([]float32, 12)), hard, npz.Text("preprocess", "zca")},
+		"pixel that is NaN":              {npz.Of("images", []int{2, 1, 2, 3}, []float32{float32(math.NaN()), 11: 0}), hard},
+		"it needs an array of, int64":    {pixels, npz.Of("labels", []int{2, 1}, []float32{1, -1}), npz.Text("label_kind", "value")},
+		"its array of has 3 values":      {pixels, hard, npz.Of("of", []int{3}, []int64{0, 1, 0})},
+		`array "pixels": file is longer`: {npz.Of("pixels", []int{20000, 1, 2, 3}, make([]uint8, 120000)), hard},
+		`array "labels": file is longer`: {pixels, npz.Of("labels", []int{2, 50000}, make([]uint8, 100000))},
 	} {
-		if _, err := distilled(through(t, arrays), data); err == nil || !strings.Contains(err.Error(), message) {
+		if _, err := ReadDistilled(npzFile(t, arrays), data); err == nil || !strings.Contains(err.Error(), message) || strings.Count(err.Error(), "set.npz") != 1 {
 			t.Errorf("%s: %v", message, err)
-		}
-	}
-}
-
-func through(t *testing.T, arrays map[string]Array) map[string]Array {
-	t.Helper()
-	b, err := EncodeNPZ(arrays)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := DecodeNPZ(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-func TestHalf(t *testing.T) {
-	for h := range 1 << 16 {
-		v := fromHalf(uint16(h))
-		if math.IsNaN(v) {
-			continue
-		}
-		if got := toHalf(float32(v)); got != uint16(h) {
-			t.Fatalf("%#04x is %v, which becomes %#04x", h, v, got)
-		}
-	}
-	for x, want := range map[float32]float64{1 + 0x1p-11: 1, 1 + 3*0x1p-11: 1 + 0x1p-9, 65519: 65504, 65520: math.Inf(1), 0x1p-25: 0} {
-		if got := fromHalf(toHalf(x)); got != want {
-			t.Errorf("%v becomes %v, want %v", x, got, want)
 		}
 	}
 }
@@ -447,14 +429,7 @@ func TestNumpyReadsIt(t *testing.T) {
 		t.Skip("SKIPPED: no Python with numpy here to read the file with")
 	}
 	t.Log("RUN: reading the file with numpy")
-	b, err := EncodeNPZ(Arrays(set()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "set.npz")
-	if err := os.WriteFile(file, b, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	file := npzFile(t, Arrays(set()))
 	out, err := exec.Command(python, "-c", `
 import numpy, sys
 z = numpy.load(sys.argv[1])
@@ -467,29 +442,22 @@ print(z["images"].shape, z["pixels"].dtype, abs(p - z["pixels"]).max() < 1e-3, z
 	}
 }
 
-func FuzzNPZ(f *testing.F) {
-	b, err := EncodeNPZ(Arrays(set()))
+func FuzzSet(f *testing.F) {
+	b, err := npz.Encode(Arrays(set()))
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b)
 	data := &method.Data{Classes: []string{"a", "b"}, Train: method.Images{H: 2, W: 3, C: 1}}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		arrays, err := DecodeNPZ(b)
+		z, err := npz.New("fuzz", bytes.NewReader(b), int64(len(b)))
 		if err != nil {
 			return
 		}
-		if d, err := distilled(arrays, data); err == nil && d.Check() != nil {
+		if d, err := readSet(setFile{z, 100}, data); err == nil && d.Check() != nil {
 			t.Error("a set that fails its own check")
 		}
 	})
-}
-
-func FuzzNPY(f *testing.F) {
-	for _, a := range Arrays(set()) {
-		f.Add(encodeNPY(a))
-	}
-	f.Fuzz(func(t *testing.T, b []byte) { _, _ = decodeNPY(b) })
 }
 
 func FuzzTrace(f *testing.F) {
@@ -519,7 +487,7 @@ func TestVerify(t *testing.T) {
 	}
 	other := draft(1)
 	other.Set.Images[0]++
-	set, err := EncodeNPZ(Arrays(other.Set))
+	set, err := npz.Encode(Arrays(other.Set))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,31 @@
+//go:build unix
+
+package data
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestPipe names a pipe that nobody writes to, which would block for ever.
+func TestPipe(t *testing.T) {
+	dir := put(t, map[string][]byte{"all/a/1.png": nil, "all/b/1.png": nil})
+	for _, name := range []string{"pipe", "all/a/2.png"} {
+		if err := syscall.Mkfifo(filepath.Join(dir, name), 0o666); err != nil {
+			t.Skipf("SKIPPED: no named pipes here: %v", err)
+		}
+	}
+	for _, c := range []Config{
+		{Format: "npz", Train: "pipe"},
+		{Format: "idx", Train: "pipe", TrainLabels: "pipe"},
+		{Format: "folder", Train: "all"},
+	} {
+		if _, err := c.Load(context.Background(), "mine", dir); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "it is not a file but a named pipe") {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package npz
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Encode returns arrays as an NPZ file, by name.
+func Encode(arrays []Array) ([]byte, error) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, a := range slices.SortedFunc(slices.Values(arrays), func(a, b Array) int { return strings.Compare(a.Name, b.Name) }) {
+		body := encode(a)
+		w, err := z.CreateRaw(&zip.FileHeader{
+			Name: a.Name + ".npy", Method: zip.Store, CRC32: crc32.ChecksumIEEE(body),
+			CompressedSize64: uint64(len(body)), UncompressedSize64: uint64(len(body)),
+		})
+		if err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(body); err != nil {
+			return nil, err
+		}
+	}
+	if err := z.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// File is an NPZ file that is open for reading.
+type File struct {
+	path  string
+	limit uint64 // bytes that it may unpack to
+	names []string
+	files map[string]*zip.File
+	io.Closer
+}
+
+// OpenRegular opens a file, and refuses what is none: a named pipe would block for
+// ever.
+func OpenRegular(path string) (*os.File, os.FileInfo, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s: %w: it is not a file but %s", path, ErrFormat, kindOf(info.Mode()))
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := os.Open(path)
+	return f, info, err
+}
+
+func kindOf(m os.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "a folder"
+	case m&os.ModeNamedPipe != 0:
+		return "a named pipe"
+	}
+	return "a device or socket"
+}
+
+// Open opens an NPZ file.
+func Open(path string) (*File, error) {
+	f, info, err := OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	z, err := New(path, f, info.Size())
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	z.Closer = f
+	return z, nil
+}
+
+// Content larger than unpackFactor times its file, beyond unpackFree bytes, is held
+// for a zip bomb.
+const (
+	unpackFactor = 100
+	unpackFree   = 64 << 20
+)
+
+// New is Open for what is open already. Errors call it by its path.
+func New(path string, r io.ReaderAt, size int64) (*File, error) {
+	archive, err := zip.NewReader(r, size)
+	if errors.Is(err, zip.ErrFormat) {
+		return nil, fmt.Errorf("%s: %w: it is not an NPZ file, or its end is missing", path, ErrMagic)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, Damage(err))
+	}
+	z := &File{path: path, limit: unpackFactor*uint64(size) + unpackFree, files: map[string]*zip.File{}}
+	for _, f := range archive.File {
+		name, ok := strings.CutSuffix(f.Name, ".npy")
+		if !ok {
+			continue
+		}
+		if z.files[name] != nil {
+			return nil, fmt.Errorf("%s: %w: the array %q is there twice", path, ErrCorrupt, name)
+		}
+		z.names, z.files[name] = append(z.names, name), f
+	}
+	return z, nil
+}
+
+// Names lists the arrays in the order of the file.
+func (z *File) Names() []string { return z.names }
+
+// Has reports whether there is an array of that name.
+func (z *File) Has(name string) bool { return z.files[name] != nil }
+
+// Read reads an array of at most so many values, or characters if it is a text.
+func (z *File) Read(name string, most int) (Array, error) {
+	place := fmt.Sprintf("%s: array %q", z.path, name)
+	f := z.files[name]
+	if f == nil {
+		return Array{}, fmt.Errorf("%s: %w: there is no array %q, only %s", z.path, ErrFormat, name, strings.Join(z.names, ", "))
+	}
+	if f.UncompressedSize64 > z.limit {
+		return Array{}, fmt.Errorf("%s: %w: %d bytes in so small a file", place, ErrOversized, f.UncompressedSize64)
+	}
+	r, err := f.Open()
+	if err != nil { // the archive's directory leads nowhere
+		return Array{}, fmt.Errorf("%s: %w: %w", place, ErrCorrupt, err)
+	}
+	defer r.Close()
+	a, err := decode(r, int64(f.UncompressedSize64), most)
+	if err != nil {
+		return Array{}, fmt.Errorf("%s: %w", place, err)
+	}
+	a.Name = name
+	return a, nil
+}
+
+// Digest depends on the names and contents of the arrays, but for the one left out,
+// and not on how they are packed.
+func (z *File) Digest(leftOut string) (string, error) {
+	h := sha256.New()
+	total := uint64(0)
+	for _, name := range slices.Sorted(slices.Values(z.names)) {
+		f := z.files[name]
+		if name == leftOut {
+			continue
+		}
+		size := f.UncompressedSize64
+		if total += min(size, z.limit+1); total > z.limit {
+			return "", fmt.Errorf("%s: array %q: %w: %d bytes in so small a file", z.path, name, ErrOversized, size)
+		}
+		r, err := f.Open()
+		if err != nil {
+			return "", fmt.Errorf("%s: array %q: %w: %w", z.path, name, ErrCorrupt, err)
+		}
+		fmt.Fprintf(h, "%d %s %d\n", len(name), name, size)
+		_, err = io.Copy(h, r)
+		r.Close()
+		if err != nil {
+			return "", fmt.Errorf("%s: array %q: %w", z.path, name, Damage(err))
+		}
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// Damage says what an error of reading a packed file means. Errors of the disk stay
+// what they are.
+func Damage(err error) error {
+	var corrupt flate.CorruptInputError
+	switch {
+	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
+		return ErrTruncated
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt),
+		errors.Is(err, zip.ErrChecksum), errors.Is(err, zip.ErrFormat), errors.Is(err, zip.ErrAlgorithm):
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return err
+}

@@ -1,0 +1,91 @@
+package store
+
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"dgkip/harness/method"
+	"dgkip/harness/npz"
+)
+
+func TestLayout(t *testing.T) {
+	l := NewLayout([]int{3, 12, 0, 1}, image.Pt(5, 7))
+	if l.Size() != image.Pt(2+10*7, 2+4*9) {
+		t.Errorf("size %v", l.Size())
+	}
+	for _, c := range []struct{ class, i, x, y int }{{0, 0, 2, 2}, {0, 2, 16, 2}, {1, 0, 2, 11}, {1, 10, 2, 20}, {3, 0, 2, 29}} {
+		if got := l.Rect(c.class, c.i); got != image.Rect(c.x, c.y, c.x+5, c.y+7) {
+			t.Errorf("class %d, image %d: %v", c.class, c.i, got)
+		}
+	}
+	if got, ok := LayoutOf([]int{3, 12, 0, 1}, l.Size()); !ok || got.Rect(1, 11) != l.Rect(1, 11) {
+		t.Errorf("%+v %v", got, ok)
+	}
+	for _, size := range []image.Point{{73, 38}, {0, 0}, {2 + 10*2, 2 + 4*2}} {
+		if _, ok := LayoutOf([]int{3, 12, 0, 1}, size); ok {
+			t.Errorf("a picture of %v fits", size)
+		}
+	}
+	if _, ok := LayoutOf(nil, image.Pt(2, 2)); ok {
+		t.Error("no class fits")
+	}
+}
+
+// TestCommittedPreviews draws the sets of committed records again.
+func TestCommittedPreviews(t *testing.T) {
+	files, _ := filepath.Glob(filepath.Join("..", "..", "results", "runs", "*", "*", "distilled.npz"))
+	if len(files) == 0 {
+		t.Skip("SKIPPED: no records here")
+	}
+	for _, file := range files[:min(len(files), 30)] {
+		want, err := os.ReadFile(filepath.Join(filepath.Dir(file), "preview.png"))
+		if err != nil {
+			continue
+		}
+		z, err := npz.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		images, err := z.Read("images", 1<<24)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := setFile{z, 1 << 16}
+		names, _ := z.Read("classes", 1000)
+		mean, _ := z.Read("mean", 3)
+		std, _ := z.Read("std", 3)
+		d := &method.Distilled{H: images.Shape[1], W: images.Shape[2], C: images.Shape[3]}
+		d.Images, _ = images.Float32s()
+		d.Prep.Mean, _ = mean.Float32s()
+		d.Prep.Std, _ = std.Float32s()
+		text, _ := names.Texts()
+		for _, b := range text[0] + "\n" {
+			if b == '\n' {
+				d.Classes = append(d.Classes, "")
+			}
+		}
+		of, _, _ := f.numbers("of", 1<<16)
+		if d.Of, err = classesOf(of, len(d.Classes)); err != nil {
+			t.Fatal(err)
+		}
+		z.Close()
+		if got, ok := preview(d); !ok || !bytes.Equal(got, want) {
+			t.Errorf("%s: another picture", file)
+		}
+		picture, err := png.DecodeConfig(bytes.NewReader(want))
+		if err != nil {
+			t.Fatal(err)
+		}
+		counts := make([]int, len(d.Classes))
+		for _, class := range d.Of {
+			counts[class]++
+		}
+		if l, ok := LayoutOf(counts, image.Pt(picture.Width, picture.Height)); !ok || l.Rect(0, 0).Dx() != d.W*max(1, 56/max(d.H, d.W)) {
+			t.Errorf("%s: layout %+v, %v", file, l, ok)
+		}
+	}
+}
