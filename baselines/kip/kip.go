@@ -54,19 +54,12 @@ func (*KIP) Info() method.Info {
 
 // Check implements method.Checker.
 func (m *KIP) Check() error {
-	var errs []error
+	errs := []error{method.Positive("rate", m.Rate, "0.01 is usual"), method.Positive("lambda", m.Lambda, "1e-6 is usual")}
 	bad := func(key, why, hint string) {
 		errs = append(errs, &method.BadSetting{Key: key, Why: why, Hint: hint})
 	}
-	positive := func(key string, v float64, hint string) {
-		if !(v > 0) || math.IsInf(v, 0) {
-			bad(key, fmt.Sprintf("is %v, and must be positive and finite", v), hint)
-		}
-	}
-	positive("rate", m.Rate, "0.01 is usual")
-	positive("lambda", m.Lambda, "1e-6 is usual")
 	if m.Labels == "learned" {
-		positive("label_rate", m.LabelRate, "labels = \"fixed\" keeps the labels as they are")
+		errs = append(errs, method.Positive("label_rate", m.LabelRate, "labels = \"fixed\" keeps the labels as they are"))
 	}
 	if !(m.Jitter >= 0) || math.IsInf(m.Jitter, 0) {
 		bad("jitter", fmt.Sprintf("is %v, and must be zero or more, and finite", m.Jitter), "0 takes the ridge that scores the set; 1e-6 is the published one")
