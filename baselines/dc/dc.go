@@ -104,10 +104,7 @@ func (m *DC) Distill(ctx context.Context, p method.Problem, observe func(method.
 
 // Check implements method.Checker.
 func (s Settings) Check() error {
-	if s.NetRate <= 0 {
-		return &method.BadSetting{Key: "net_rate", Why: "must be above 0", Hint: "0.01 is usual"}
-	}
-	return nil
+	return method.Positive("net_rate", s.NetRate, "0.01 is usual")
 }
 
 // CheckSizes implements method.SizesChecker.

@@ -92,17 +92,14 @@ func (*DD) Info() method.Info {
 
 // Check implements method.Checker.
 func (m *DD) Check() error {
-	switch {
-	case m.FirstRate <= 0:
-		return &method.BadSetting{Key: "first_rate", Why: "must be above 0", Hint: "0.02 is usual"}
-	case m.Rate <= 0:
-		return &method.BadSetting{Key: "rate", Why: "must be above 0", Hint: "0.01 is usual"}
-	case m.learnsLabels() && m.LabelRate <= 0:
-		return &method.BadSetting{Key: "label_rate", Why: "must be above 0", Hint: "labels = \"fixed\" keeps the labels as they are"}
-	case m.Nets > 1 && m.Init != "random":
-		return &method.BadSetting{Key: "nets", Why: "above 1 is for init = \"random\"", Hint: "fixed weights are those of one network"}
+	err := cmp.Or(method.Positive("first_rate", m.FirstRate, "0.02 is usual"), method.Positive("rate", m.Rate, "0.01 is usual"))
+	if m.learnsLabels() {
+		err = cmp.Or(err, method.Positive("label_rate", m.LabelRate, "labels = \"fixed\" keeps the labels as they are"))
 	}
-	return nil
+	if m.Nets > 1 && m.Init != "random" {
+		err = cmp.Or(err, error(&method.BadSetting{Key: "nets", Why: "above 1 is for init = \"random\"", Hint: "fixed weights are those of one network"}))
+	}
+	return err
 }
 
 // CheckSizes implements method.SizesChecker.

@@ -54,19 +54,12 @@ func (*KIP) Info() method.Info {
 
 // Check implements method.Checker.
 func (m *KIP) Check() error {
-	var errs []error
+	errs := []error{method.Positive("rate", m.Rate, "0.01 is usual"), method.Positive("lambda", m.Lambda, "1e-6 is usual")}
 	bad := func(key, why, hint string) {
 		errs = append(errs, &method.BadSetting{Key: key, Why: why, Hint: hint})
 	}
-	positive := func(key string, v float64, hint string) {
-		if !(v > 0) || math.IsInf(v, 0) {
-			bad(key, fmt.Sprintf("is %v, and must be positive and finite", v), hint)
-		}
-	}
-	positive("rate", m.Rate, "0.01 is usual")
-	positive("lambda", m.Lambda, "1e-6 is usual")
 	if m.Labels == "learned" {
-		positive("label_rate", m.LabelRate, "labels = \"fixed\" keeps the labels as they are")
+		errs = append(errs, method.Positive("label_rate", m.LabelRate, "labels = \"fixed\" keeps the labels as they are"))
 	}
 	if !(m.Jitter >= 0) || math.IsInf(m.Jitter, 0) {
 		bad("jitter", fmt.Sprintf("is %v, and must be zero or more, and finite", m.Jitter), "0 takes the ridge that scores the set; 1e-6 is the published one")
@@ -108,11 +101,13 @@ func (m *KIP) CheckSizes(s method.Sizes) error {
 
 // Estimate implements method.Estimator.
 func (m *KIP) Estimate(s method.Sizes) method.Estimate {
-	model := m.model(s.Model)
-	one := teacher.Flops(model, s.H, s.W, s.C)
-	dim, n, k := float64(teacher.Dim(model, s.H, s.W)), float64(s.IPC*s.Classes), float64(teacher.Outputs(s.Classes))
-	batch, pixels := float64(m.size(s.Train)), float64(s.H*s.W*s.C)
-	e := method.Estimate{Updates: m.Updates, Flops: 2*n*one + 4*batch*dim*k + n*dim*(n+10*k)}
+	s.Model = m.model(s.Model)
+	one := teacher.Flops(s.Model, s.H, s.W, s.C)
+	dim, n, k := float64(teacher.Dim(s.Model, s.H, s.W)), float64(s.IPC*s.Classes), float64(teacher.Outputs(s.Classes))
+	batch := float64(m.size(s.Train))
+	e := teacher.PassEstimate(s)
+	e.Updates = m.Updates
+	e.Flops += 4*batch*dim*k + n*dim*(n+10*k)
 	if m.Labels == "solved" {
 		e.Flops += 2 * batch * dim * n
 		e.Bytes += int64(4 * batch * n)
@@ -127,9 +122,7 @@ func (m *KIP) Estimate(s method.Sizes) method.Estimate {
 	if m.Resample || m.Batch > 0 {
 		kept += batch
 	}
-	// Of the set there are features, their gradients, and what the backward pass
-	// keeps.
-	e.Bytes += int64(4*kept*dim) + int64(4*pixels)*int64(s.Train+s.Test) + int64(n*(8*dim+16*pixels)+4*n*one/1000)
+	e.Bytes += int64(4*kept*dim) + int64(4*s.H*s.W*s.C)*int64(s.Train+s.Test)
 	return e
 }
 

@@ -1,8 +1,8 @@
 package dgkip
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -33,11 +33,10 @@ func defaults(updates int) Loop {
 
 // check is what the methods have in common of Check.
 func (l Loop) check() error {
+	if err := cmp.Or(method.Positive("lambda", l.Lambda, "1e-6 is usual"), method.Positive("rate", l.Rate, "0.01 is usual")); err != nil {
+		return err
+	}
 	switch {
-	case !(l.Lambda > 0) || math.IsInf(l.Lambda, 0):
-		return &method.BadSetting{Key: "lambda", Why: fmt.Sprintf("is %v, and must be positive and finite", l.Lambda), Hint: "1e-6 is usual"}
-	case !(l.Rate > 0) || math.IsInf(l.Rate, 0):
-		return &method.BadSetting{Key: "rate", Why: fmt.Sprintf("is %v, and must be positive and finite", l.Rate), Hint: "0.01 is usual"}
 	case l.TeacherGap-l.TeacherGap != 0:
 		return &method.BadSetting{Key: "teacher_gap", Why: "must be finite", Hint: "0 stands for the loss's own"}
 	case l.Progress < 0:

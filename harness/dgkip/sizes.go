@@ -26,17 +26,11 @@ func (l Loop) sizes(s method.Sizes, loss convex.Loss) error {
 	return s.Model.CheckSizes(s)
 }
 
-// estimate is what a run needs: a forward and a backward pass for each image of
-// the set at every update, and before that Theta_O.
+// estimate is what a run needs: a pass for each image of the set at every update, and
+// before that Theta_O.
 func (l Loop) estimate(s method.Sizes, loss convex.Loss) method.Estimate {
-	flops := teacher.Flops(s.Model, s.H, s.W, s.C)
-	images := float64(s.IPC * s.Classes)
-	theta := teacher.Estimate(s, loss)
-	return method.Estimate{
-		Updates: l.Updates,
-		Flops:   2 * images * flops,
-		Shared:  theta.Shared,
-		// Features and their gradients, and what the backward pass keeps.
-		Bytes: theta.Bytes + int64(images)*(8*int64(teacher.Dim(s.Model, s.H, s.W))+16*int64(s.H*s.W*s.C)) + int64(4*images*flops/1000),
-	}
+	theta, e := teacher.Estimate(s, loss), teacher.PassEstimate(s)
+	e.Updates, e.Shared = l.Updates, theta.Shared
+	e.Bytes += theta.Bytes
+	return e
 }

@@ -187,7 +187,7 @@ func (n *Network) next(ctx context.Context, net *nn.Net[float32], theta []float3
 			return
 		}
 		observe(method.Step{
-			Update: len(s.Errors)*each + step.Epoch*batches + step.Batch + 1, Of: count * each, Loss: step.Loss,
+			Update: len(s.Errors)*each + step.Epoch*batches + step.Batch + 1, Of: count * each, Loss: step.Loss, HasLoss: true,
 			Checkpoint: checkpoint,
 		})
 	})

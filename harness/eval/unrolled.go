@@ -116,7 +116,7 @@ func (u *Unrolled) Score(ctx context.Context, t method.Trial, observe func(metho
 		if err != nil {
 			return nil, fmt.Errorf("unrolled: %w", err)
 		}
-		observe(method.Step{Update: len(done), Of: count, Loss: loss, Checkpoint: checkpoint})
+		observe(method.Step{Update: len(done), Of: count, Loss: loss, HasLoss: true, Checkpoint: checkpoint})
 	}
 	var total int64
 	for _, e := range done {

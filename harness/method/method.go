@@ -103,19 +103,6 @@ func (e *Interrupted) Error() string { return fmt.Sprintf("interrupted: %v", e.C
 // Unwrap returns the cause.
 func (e *Interrupted) Unwrap() error { return e.Cause }
 
-// Checker is implemented by settings that need more than the checks of their
-// tags. Check returns what is wrong, as *BadSetting or several joined, or nil.
-type Checker interface{ Check() error }
-
-// BadSetting says what is wrong with one setting.
-type BadSetting struct {
-	Key  string // as in the toml tag
-	Why  string // "must be below 1"
-	Hint string // what to do about it, or ""
-}
-
-func (e *BadSetting) Error() string { return e.Key + " " + e.Why }
-
 // Sizes is what is known of a run before its data is loaded.
 type Sizes struct {
 	Train, Test, Classes int // images, images, classes

@@ -3,6 +3,7 @@ package method
 import (
 	"context"
 	"errors"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -195,6 +196,16 @@ func TestCheckSizes(t *testing.T) {
 		err := CheckSizes(c.m, c.p, c.s)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%+v: got %v, want %q", c.s, err, c.want)
+		}
+	}
+}
+
+func TestPositive(t *testing.T) {
+	for value, ok := range map[float64]bool{1: true, 1e-300: true, 0: false, -1: false, math.Inf(1): false, math.Inf(-1): false, math.NaN(): false} {
+		err := Positive("rate", value, "0.01 is usual")
+		var bad *BadSetting
+		if ok != (err == nil) || !ok && (!errors.As(err, &bad) || bad.Key != "rate" || bad.Hint != "0.01 is usual") {
+			t.Errorf("%v: %v", value, err)
 		}
 	}
 }
