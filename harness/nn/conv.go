@@ -15,6 +15,8 @@ type convBlock[F tensor.Float] struct {
 	algo tensor.Algorithm
 }
 
+// inside counts the activations before pooling.
+func (l *convBlock[F]) inside() int    { return l.inner() }
 func (l *convBlock[F]) weights() int   { return 9 * l.inCh * l.outCh }
 func (l *convBlock[F]) flops() float64 { return 2 * float64(l.h*l.w) * float64(l.weights()) }
 
@@ -119,7 +121,7 @@ func (s *convStage[F]) eachImage(from, to int, do func(img int, d *desk[F])) {
 
 // scratch returns memory for the activations of a group.
 func (s *convStage[F]) scratch(buf *[]F) []F {
-	*buf = grow(buf, min(s.n, s.group)*s.inner())
+	*buf = tensor.Grow(buf, min(s.n, s.group)*s.inner())
 	return *buf
 }
 
@@ -133,7 +135,7 @@ func (s *convStage[F]) forward(y, x, theta []F, n int, keep bool) {
 	}
 	s.act = nil
 	if keep {
-		s.keepAct = grow(&s.keepAct, n*s.inner())
+		s.keepAct = tensor.Grow(&s.keepAct, n*s.inner())
 		s.act = s.keepAct
 	}
 	s.eachGroup(func(from, to int) {
@@ -190,7 +192,7 @@ func (s *convStage[F]) newShares(db []F) []F {
 	if db == nil || s.norm {
 		return nil
 	}
-	s.biasShares = grow(&s.biasShares, s.n*s.outCh)
+	s.biasShares = tensor.Grow(&s.biasShares, s.n*s.outCh)
 	return s.biasShares
 }
 

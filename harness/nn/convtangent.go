@@ -14,7 +14,7 @@ func (s *convStage[F]) tangent(yt, xt, v []F) {
 		s.convT.set(w, &s.convBlock)
 	}
 	if s.norm {
-		s.keepActT = grow(&s.keepActT, s.n*s.inner())
+		s.keepActT = tensor.Grow(&s.keepActT, s.n*s.inner())
 		s.actT = s.keepActT
 	}
 	s.eachGroup(func(from, to int) {

@@ -10,6 +10,8 @@ import (
 type layer[F tensor.Float] interface {
 	in() int  // values of an input image
 	out() int // values of an output image
+	// inside is how many values of an image are kept within the layer.
+	inside() int
 	// tensors describes the parameters, with offsets from the layer's first one.
 	tensors() []Tensor
 	// flops is the nominal number of operations of the forward pass on an image.
@@ -65,10 +67,10 @@ func (w *workspace[F]) take(values, ch int) *desk[F] {
 		d = new(desk[F])
 	}
 	for i := range d.big {
-		d.big[i] = grow(&d.big[i], values)
+		d.big[i] = tensor.Grow(&d.big[i], values)
 	}
 	for i := range d.small {
-		d.small[i] = grow(&d.small[i], ch)
+		d.small[i] = tensor.Grow(&d.small[i], ch)
 	}
 	return d
 }
@@ -77,13 +79,4 @@ func (w *workspace[F]) give(d *desk[F]) {
 	w.mu.Lock()
 	w.desks = append(w.desks, d)
 	w.mu.Unlock()
-}
-
-// grow returns a slice of n values in buf's memory, which it enlarges where it
-// must. What the slice holds is not defined.
-func grow[F any](buf *[]F, n int) []F {
-	if cap(*buf) < n {
-		*buf = make([]F, n)
-	}
-	return (*buf)[:n]
 }

@@ -27,7 +27,7 @@ type crossEntropy[F tensor.Float] struct {
 // value returns the loss.
 func (l *crossEntropy[F]) value(logits, targets []F, n int) float64 {
 	l.n, l.k, l.p, l.logits = n, len(logits)/n, targets, logits
-	s, log := grow(&l.s, len(logits)), grow(&l.log, len(logits))
+	s, log := tensor.Grow(&l.s, len(logits)), tensor.Grow(&l.log, len(logits))
 	l.s, l.log = s, log
 	var loss float64
 	for i := range n {
@@ -74,7 +74,7 @@ func (l *crossEntropy[F]) gradient(dz, dp []F) {
 // tangent returns the derivative of the loss along (zt, pt) and sets dzt and dpt
 // to those of its gradients.
 func (l *crossEntropy[F]) tangent(zt, pt, dzt, dpt []F) float64 {
-	l.c = grow(&l.c, len(l.s))
+	l.c = tensor.Grow(&l.c, len(l.s))
 	c := l.c
 	n := float64(l.n)
 	var lossT float64

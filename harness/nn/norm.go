@@ -41,7 +41,7 @@ type norm[F tensor.Float] struct {
 
 func (m *norm[F]) reserve(n int) {
 	for _, buf := range [...]*[]F{&m.inv, &m.invT, &m.a, &m.b, &m.dgain, &m.dshift} {
-		*buf = grow(buf, n*m.outCh)
+		*buf = tensor.Grow(buf, n*m.outCh)
 	}
 	if m.ones == nil {
 		m.ones, m.zeros = make([]F, m.outCh), make([]F, m.outCh)

@@ -1,6 +1,10 @@
 package nn
 
-import "dgkip/harness/tensor"
+import (
+	"cmp"
+
+	"dgkip/harness/tensor"
+)
 
 // convShape is the shape of a convBlock: images of h x w pixels, channels of the
 // input and of the output, and whether pooling follows.
@@ -35,7 +39,7 @@ const stripValues = 1 << 15
 // of pooled pixels.
 func (s convShape) strips(do func(s strip)) {
 	values := s.w * s.outCh
-	step := or(s.stripRows, max(2, stripValues/values&^1))
+	step := cmp.Or(s.stripRows, max(2, stripValues/values&^1))
 	for top := 0; top < s.h; {
 		bottom := top + step
 		if bottom+1 >= s.h { // a single row left over is no strip

@@ -162,42 +162,49 @@ func Unpool[F Float](dx, dy, act []F, n, h, w, ch int) {
 // BitsLen is the length of the bits that PoolBits records for one image.
 func BitsLen(h, w, ch int) int { return (h / 2) * (w / 2) * 4 * ((ch + 7) / 8) }
 
-// PoolBits is Pool for one image x >= 0 with scale in place of 1/4, and records
-// in bits which values were positive. It runs on the calling goroutine.
-func PoolBits(y []float32, bits []byte, x []float32, h, w, ch int, scale float32) {
-	if h < 2 || w < 2 || ch < 1 || len(x) != h*w*ch || len(y) != (h/2)*(w/2)*ch || len(bits) != BitsLen(h, w, ch) {
+// PoolBits is Pool for images x >= 0 with scale in place of 1/4, and records in
+// bits, BitsLen an image, which values were positive.
+func PoolBits(y []float32, bits []byte, x []float32, n, h, w, ch int, scale float32) {
+	if !poolFits(y, bits, x, n, h, w, ch) {
 		panic("tensor: PoolBits: shapes do not fit")
 	}
-	pools(y, bits, x, h, w, ch, scale, false)
+	pools(y, bits, x, n, h, w, ch, scale, false)
 }
 
-// UnpoolBits sets dx to the adjoint, at the image that bits were recorded for,
-// of ReLU followed by PoolBits. It runs on the calling goroutine.
-func UnpoolBits(dx, dy []float32, bits []byte, h, w, ch int, scale float32) {
-	if h < 2 || w < 2 || ch < 1 || len(dx) != h*w*ch || len(dy) != (h/2)*(w/2)*ch || len(bits) != BitsLen(h, w, ch) {
+// UnpoolBits sets dx to the adjoint, at the images that bits were recorded for, of
+// ReLU followed by PoolBits.
+func UnpoolBits(dx, dy []float32, bits []byte, n, h, w, ch int, scale float32) {
+	if !poolFits(dy, bits, dx, n, h, w, ch) {
 		panic("tensor: UnpoolBits: shapes do not fit")
 	}
 	if h%2+w%2 > 0 {
 		clear(dx)
 	}
-	pools(dy, bits, dx, h, w, ch, scale, true)
+	pools(dy, bits, dx, n, h, w, ch, scale, true)
 }
 
-// pools runs Pool, or its adjoint, on each row of pooled pixels of one image.
-func pools(small []float32, bits []byte, big []float32, h, w, ch int, scale float32, adjoint bool) {
-	s := getScratch()
-	defer putScratch(s)
-	p, a := kernel.Active(), &s.pool
-	*a = kernel.Pool{Row: w * ch, W: w / 2, C: ch, Scale: scale}
-	size := len(bits) / (h / 2)
-	for r := range h / 2 {
-		a.Small, a.Big, a.Bits = small[r*(w/2)*ch:], big[2*r*w*ch:], bits[r*size:]
-		if adjoint {
-			p.Unpool(a)
-		} else {
-			p.Pool(a)
+func poolFits(small []float32, bits []byte, big []float32, n, h, w, ch int) bool {
+	return n >= 0 && h >= 2 && w >= 2 && ch >= 1 && len(big) == n*h*w*ch && len(small) == n*(h/2)*(w/2)*ch && len(bits) == n*BitsLen(h, w, ch)
+}
+
+// pools runs Pool, or its adjoint, on each row of pooled pixels.
+func pools(small []float32, bits []byte, big []float32, n, h, w, ch int, scale float32, adjoint bool) {
+	p, size := kernel.Active(), (w/2)*4*((ch+7)/8)
+	Parallel(n, func(img int) {
+		s := getScratch()
+		defer putScratch(s)
+		a := &s.pool
+		*a = kernel.Pool{Row: w * ch, W: w / 2, C: ch, Scale: scale}
+		for r := range h / 2 {
+			row := img*(h/2) + r
+			a.Small, a.Big, a.Bits = small[row*(w/2)*ch:], big[(img*h+2*r)*w*ch:], bits[row*size:]
+			if adjoint {
+				p.Unpool(a)
+			} else {
+				p.Pool(a)
+			}
 		}
-	}
+	})
 }
 
 // eachPooled calls do with the index of every pooled value and of the four
