@@ -1,9 +1,6 @@
 package nn
 
-import (
-	"dgkip/harness/fmath"
-	"dgkip/harness/tensor"
-)
+import "dgkip/harness/tensor"
 
 // crossEntropy is the mean over n images of -sum_k p_k log s_k, s = softmax(z),
 // for targets p whose rows need not sum to one. With P = sum_k p_k,
@@ -32,20 +29,9 @@ func (l *crossEntropy[F]) value(logits, targets []F, n int) float64 {
 	var loss float64
 	for i := range n {
 		z := logits[i*l.k:][:l.k]
-		top := float64(z[0])
-		for _, v := range z {
-			top = max(top, float64(v))
-		}
-		var sum float64
-		for j, v := range z {
-			e := fmath.Exp(float64(v) - top)
-			s[i*l.k+j] = e
-			sum += e
-		}
-		logSum := fmath.Log(sum)
+		top, logSum := SoftmaxRow(s[i*l.k:][:l.k], z)
 		for j, v := range z {
 			at := i*l.k + j
-			s[at] /= sum
 			log[at] = (float64(v) - top) - logSum
 			loss -= float64(float64(targets[at]) * log[at])
 		}
