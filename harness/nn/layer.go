@@ -1,10 +1,6 @@
 package nn
 
-import (
-	"sync"
-
-	"dgkip/harness/tensor"
-)
+import "dgkip/harness/tensor"
 
 // layer is one step of a network. It holds shapes; values are in a stage.
 type layer[F tensor.Float] interface {
@@ -39,44 +35,6 @@ type stage[F tensor.Float] interface {
 	backwardTangent(dxt, dthetat, dyt []F)
 }
 
-// workspace is the memory that the stages of a Pass share.
-type workspace[F tensor.Float] struct {
-	// a and b hold activations of a group of images.
-	a, b []F
-
-	mu    sync.Mutex
-	desks []*desk[F]
-}
-
-// desk is the working memory of one task.
-type desk[F tensor.Float] struct {
-	big   [3][]F // an image's activations
-	small [8][]F // a value per channel
-}
-
-// take returns a desk that no other task uses, for images of the given number of
-// values and channels.
-func (w *workspace[F]) take(values, ch int) *desk[F] {
-	w.mu.Lock()
-	var d *desk[F]
-	if k := len(w.desks); k > 0 {
-		d, w.desks = w.desks[k-1], w.desks[:k-1]
-	}
-	w.mu.Unlock()
-	if d == nil {
-		d = new(desk[F])
-	}
-	for i := range d.big {
-		d.big[i] = tensor.Grow(&d.big[i], values)
-	}
-	for i := range d.small {
-		d.small[i] = tensor.Grow(&d.small[i], ch)
-	}
-	return d
-}
-
-func (w *workspace[F]) give(d *desk[F]) {
-	w.mu.Lock()
-	w.desks = append(w.desks, d)
-	w.mu.Unlock()
-}
+// workspace is the memory that the stages of a Pass share: activations of a group of
+// images.
+type workspace[F tensor.Float] struct{ a, b []F }
