@@ -35,8 +35,10 @@ var architectures = map[string]Architecture{}
 
 // Register adds an architecture.
 func Register(a Architecture) {
-	if _, known := architectures[a.Name]; known {
-		panic("nn: Register: two architectures of one name")
+	for _, b := range architectures {
+		if a.Name == b.Name || a.Code == b.Code {
+			panic("nn: Register: two architectures of one name or code")
+		}
 	}
 	architectures[a.Name] = a
 }

@@ -21,6 +21,10 @@
 // a frozen layer reads packed weights, joins pooling with the convolution, and adds
 // its bias last. Package features makes its maps of them.
 //
+// Guarantee: results are a function of the arguments' bits. They depend neither
+// on GOMAXPROCS nor on what a Pass was used for before, and a training that was
+// interrupted and resumed ends in the same bits.
+//
 // # Architectures
 //
 // An [Architecture] states its name, its defaults, the images it can be built for,
@@ -28,8 +32,4 @@
 // scorings and tables know architectures by what is registered here alone. To add
 // one, write a file like convnet.go; new kinds of layers need a stage, and a frozen
 // form where they are to make features.
-//
-// Guarantee: results are a function of the arguments' bits. They depend neither
-// on GOMAXPROCS nor on what a Pass was used for before, and a training that was
-// interrupted and resumed ends in the same bits.
 package nn

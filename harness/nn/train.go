@@ -192,10 +192,8 @@ func (t *Training[F]) step() Step {
 func (t *Training[F]) gather(which []int) (n int) {
 	size, k := t.net.Inputs(), t.net.Classes()
 	t.x, t.p = tensor.Grow(&t.x, len(which)*size), tensor.Grow(&t.p, len(which)*k)
-	for i, j := range which {
-		copy(t.x[i*size:][:size], t.data.X[j*size:])
-		copy(t.p[i*k:][:k], t.data.Targets[j*k:])
-	}
+	tensor.GatherRows(tensor.MatOf(t.x, len(which), size), tensor.MatOf(t.data.X, t.data.N, size), which)
+	tensor.GatherRows(tensor.MatOf(t.p, len(which), k), tensor.MatOf(t.data.Targets, t.data.N, k), which)
 	return len(which)
 }
 

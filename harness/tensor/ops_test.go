@@ -145,10 +145,25 @@ func TestRows(t *testing.T) {
 	if digest(back) != digest(x) || inner(padded, padded) != inner(x, x) || padded[2*(7*8+2*8+2)] != x[3*4*2] {
 		t.Error("Pad and Crop: wrong values")
 	}
+	GatherRows(dst, src, []int{2, 0, 2})
+	if dst.Data[0] != src.Data[14] || dst.Data[6] != src.Data[0] || dst.Data[16] != src.Data[18] {
+		t.Error("GatherRows: wrong values")
+	}
+	panics(t, "tensor: GatherRows: shapes do not fit", func() { GatherRows(dst, src, []int{0}) })
 	panics(t, "tensor: ScaleRows: shapes do not fit", func() { ScaleRows(dst, 1, Mat[float32]{Rows: 2, Cols: 5}) })
 	panics(t, "tensor: FillRows: shapes do not fit", func() { FillRows(dst, make([]float32, 4)) })
 	panics(t, "tensor: Pad: shapes do not fit", func() { Pad(padded, x, 2, 3, 4, 2, 1) })
 	panics(t, "tensor: Crop: shapes do not fit", func() { Crop(x, padded, 1, 3, 4, 2, 2) })
+}
+
+// Sums of columns are those of each image.
+func TestColSums(t *testing.T) {
+	x, y := []float32{1, 2, 3, 4, 5, 6, 7, 8}, make([]float32, 4)
+	ColSums(y, x, 2, 2)
+	if !slices.Equal(y, []float32{4, 6, 12, 14}) {
+		t.Errorf("got %v", y)
+	}
+	panics(t, "tensor: ColSums: shapes do not fit", func() { ColSums(y, x, 3, 2) })
 }
 
 // The joined step and its adjoint are those of their parts.

@@ -57,3 +57,13 @@ func eachPadded(n, h, w, ch, by int, do func(small, big int)) {
 		do(r*w*ch, ((img*(h+2*by)+row+by)*(w+2*by)+by)*ch)
 	}
 }
+
+// GatherRows sets row i of dst to row which[i] of src.
+func GatherRows[F Float](dst, src Mat[F], which []int) {
+	if dst.Rows != len(which) || dst.Cols != src.Cols {
+		panic("tensor: GatherRows: shapes do not fit")
+	}
+	for i, j := range which {
+		copy(dst.Row(i), src.Row(j))
+	}
+}
