@@ -327,7 +327,7 @@ func reference(cfg Config, x []float64, n int) []float64 {
 func TestNNGP(t *testing.T) {
 	const n, h, w, c = 6, 4, 4, 3
 	x := draw(n*h*w*c, "nngp")
-	want := NNGP(x, n, h*w*c, 3)
+	want := nngp(x, n, h*w*c, 3)
 	norm := 0.0
 	for _, v := range want.Data {
 		norm += v * v
