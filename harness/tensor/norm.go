@@ -58,7 +58,20 @@ func (m *InstanceNorm[F]) Begin(gain, shift []F, n int) {
 // Forward replaces z by c and sets y to the outputs.
 func (m *InstanceNorm[F]) Forward(y, z []F, from int) {
 	m.each(len(z), func(i int, d *normScratch[F]) {
-		m.forward(m.small(y, i), m.large(z, i), from+i, d)
+		img, y, z := from+i, m.small(y, i), m.large(z, i)
+		g, variance := d.small[0], d.small[1]
+		m.center(z, z, variance, d)
+		r := m.row(m.inv, img)
+		for i, v := range variance {
+			r[i] = F(1 / math.Sqrt(float64(v)+normEps))
+		}
+		m.scale(g, img)
+		m.strips(func(s strip[F]) {
+			u := d.big[0][:s.to-s.from]
+			Affine(u, g, z[s.from:s.to], m.shift)
+			ReLU(u, u)
+			s.reduce(y[s.yFrom:s.yTo], u)
+		})
 	})
 }
 
@@ -66,6 +79,15 @@ func (m *InstanceNorm[F]) Forward(y, z []F, from int) {
 func (m *InstanceNorm[F]) Backward(dz, dy, c []F, from int) {
 	m.each(len(c), func(i int, d *normScratch[F]) {
 		m.backward(m.large(dz, i), m.small(dy, i), m.large(c, i), m.row(m.a, from+i), m.row(m.b, from+i), from+i, d)
+	})
+}
+
+// BackwardAgain is Backward for another gradient dy, and leaves what the tangents
+// need of the first. It serves as the tangent where dy alone has one, in which
+// Backward is linear.
+func (m *InstanceNorm[F]) BackwardAgain(dz, dy, c []F, from int) {
+	m.each(len(c), func(i int, d *normScratch[F]) {
+		m.backward(m.large(dz, i), m.small(dy, i), m.large(c, i), d.small[3], d.small[4], from+i, d)
 	})
 }
 
@@ -77,6 +99,27 @@ func (m *InstanceNorm[F]) Shares(dgain, dshift []F, n int) {
 	clear(dshift)
 	ColSum(dgain, m.dgain[:n*m.Ch], m.Ch)
 	ColSum(dshift, m.dshift[:n*m.Ch], m.Ch)
+}
+
+// backward sets dz, the means a and b, and the image's shares.
+func (m *InstanceNorm[F]) backward(dz, dy, c, a, b []F, img int, d *normScratch[F]) {
+	g := d.small[0]
+	du := d.big[1]
+	m.scale(g, img)
+	clear(a)
+	clear(b)
+	m.strips(func(s strip[F]) {
+		u, du, c := d.big[0][:s.to-s.from], du[s.from:s.to], c[s.from:s.to]
+		Affine(u, g, c, m.shift)
+		s.expand(du, dy[s.yFrom:s.yTo], u)
+		ColSum(a, du, m.Ch)
+		ColDot(b, du, c, m.Ch)
+	})
+	m.divide(a)
+	m.divide(b)
+	r := m.row(m.inv, img)
+	m.shares(img, func(i int) (dgain, dshift F) { return r[i] * b[i], a[i] })
+	m.gradient(dz, du, c, g, a, b, r, d.small[1], d.small[2])
 }
 
 // row returns an image's values of one of the fields of m.
@@ -115,44 +158,6 @@ func (m *InstanceNorm[F]) scale(g []F, img int) {
 	for i := range g {
 		g[i] = m.gain[i] * r[i]
 	}
-}
-
-// forward replaces z by c and sets y to the block's output.
-func (m *InstanceNorm[F]) forward(y, z []F, img int, d *normScratch[F]) {
-	g, variance := d.small[0], d.small[1]
-	m.center(z, z, variance, d)
-	r := m.row(m.inv, img)
-	for i, v := range variance {
-		r[i] = F(1 / math.Sqrt(float64(v)+normEps))
-	}
-	m.scale(g, img)
-	m.strips(func(s strip[F]) {
-		u := d.big[0][:s.to-s.from]
-		Affine(u, g, z[s.from:s.to], m.shift)
-		ReLU(u, u)
-		s.reduce(y[s.yFrom:s.yTo], u)
-	})
-}
-
-// backward sets dz, the means a and b, and the image's shares.
-func (m *InstanceNorm[F]) backward(dz, dy, c, a, b []F, img int, d *normScratch[F]) {
-	g := d.small[0]
-	du := d.big[1]
-	m.scale(g, img)
-	clear(a)
-	clear(b)
-	m.strips(func(s strip[F]) {
-		u, du, c := d.big[0][:s.to-s.from], du[s.from:s.to], c[s.from:s.to]
-		Affine(u, g, c, m.shift)
-		s.expand(du, dy[s.yFrom:s.yTo], u)
-		ColSum(a, du, m.Ch)
-		ColDot(b, du, c, m.Ch)
-	})
-	m.divide(a)
-	m.divide(b)
-	r := m.row(m.inv, img)
-	m.shares(img, func(i int) (dgain, dshift F) { return r[i] * b[i], a[i] })
-	m.gradient(dz, du, c, g, a, b, r, d.small[1], d.small[2])
 }
 
 // shares notes the image's shares in the parameters' gradients, given as means.
