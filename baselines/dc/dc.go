@@ -42,7 +42,6 @@ import (
 	"dgkip/harness/augment"
 	"dgkip/harness/method"
 	"dgkip/harness/nn"
-	"dgkip/harness/tensor"
 )
 
 // DC is the method.
@@ -115,7 +114,7 @@ func (s Settings) CheckSizesOf(name string, z method.Sizes) error {
 	if err := method.CheckStart(name, s.Start, z); err != nil {
 		return err
 	}
-	if _, err := newNet[float32](s, z.Model, z.H, z.W, z.C, z.Classes); err != nil {
+	if _, err := s.shape(z.Model).Net(z.H, z.W, z.C, z.Classes); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
@@ -128,7 +127,7 @@ func (s Settings) rates(m method.Model) (images, labels float64) {
 	images, labels = s.Rate, s.LabelRate
 	if images == 0 {
 		images = 0.1
-		if m.Kind == "fc" {
+		if !m.Shape().Convolves() {
 			images = 0.01
 		}
 	}
@@ -167,12 +166,7 @@ func (s Settings) loops(ipc int) (outer, inner int) {
 
 // shape returns what the networks are whose gradients are matched.
 func (s Settings) shape(m method.Model) nn.Shape {
-	return nn.Shape{
-		FC: m.Kind == "fc", Width: cmp.Or(s.Width, m.Width), Depth: m.Depth,
-		Norm: s.Norm, FirstPad: s.FirstPad, Direct: m.Algo == "direct",
-	}
-}
-
-func newNet[F tensor.Float](s Settings, m method.Model, h, w, c, classes int) (*nn.Net[F], error) {
-	return nn.ShapedNet[F](s.shape(m), h, w, c, classes)
+	shape := m.Shape()
+	shape.Width, shape.Norm, shape.FirstPad = cmp.Or(s.Width, m.Width), s.Norm, s.FirstPad
+	return shape
 }

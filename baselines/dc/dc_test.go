@@ -239,7 +239,7 @@ func TestLearns(t *testing.T) {
 			t.Errorf("%s: mean distance %.3g at first, %.3g at last", kind, early, late)
 		}
 		train := p.Data.Train
-		net, err := newNet[float32](m.Settings, p.Model, train.H, train.W, train.C, 2)
+		net, err := m.shape(p.Model).Net(train.H, train.W, train.C, 2)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,7 @@ import "dgkip/harness/method"
 // Estimate implements method.Estimator.
 func (s Settings) Estimate(z method.Sizes) method.Estimate {
 	classes := max(2, z.Classes)
-	net, err := newNet[float32](s, z.Model, z.H, z.W, z.C, classes)
+	net, err := s.shape(z.Model).Net(z.H, z.W, z.C, classes)
 	if err != nil || z.IPC < 1 {
 		return method.Estimate{}
 	}
@@ -20,6 +20,9 @@ func (s Settings) Estimate(z method.Sizes) method.Estimate {
 	// part of their time.
 	training := float64(outer-1) / float64(outer) * float64(inner*set) * gradient
 
+	// A pass keeps what lies between layers and its gradient, and what is kept inside.
+	between, inside := net.Values()
+	values := int64(2*between + inside)
 	const vectors = 8 // weights, gradients, dD/ds, and what the kernels read
 	most := max(drawn, z.IPC, min(set, s.NetBatch))
 	size := z.H * z.W * z.C
@@ -27,23 +30,6 @@ func (s Settings) Estimate(z method.Sizes) method.Estimate {
 		Updates: s.Iterations * outer,
 		Flops:   matching,
 		Setup:   training * float64(s.Iterations*outer),
-		Bytes:   4 * (int64(size*(z.Train+z.Test+3*most+4*set)) + vectors*int64(net.Params()) + int64(most)*s.values(z)),
+		Bytes:   4 * (int64(size*(z.Train+z.Test+3*most+4*set)) + vectors*int64(net.Params()) + int64(most)*values),
 	}
-}
-
-// values is about how many numbers a pass keeps for an image.
-func (s Settings) values(z method.Sizes) int64 {
-	shape := s.shape(z.Model)
-	if shape.FC {
-		return int64(2 * shape.Width * shape.Depth)
-	}
-	by := 2 * (shape.Padding(z.H, z.W) - 1)
-	h, w := z.H+by, z.W+by
-	var n int64
-	for range shape.Depth {
-		n += int64(h * w * shape.Width)
-		h, w = h/2, w/2
-		n += int64(2 * h * w * shape.Width)
-	}
-	return n
 }

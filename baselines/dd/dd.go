@@ -107,7 +107,7 @@ func (m *DD) CheckSizes(s method.Sizes) error {
 	if err := method.CheckStart("dd", m.Start, s); err != nil {
 		return err
 	}
-	if _, err := nn.ShapedNet[float32](m.shape(s.Model), s.H, s.W, s.C, s.Classes); err != nil {
+	if _, err := m.shape(s.Model).Net(s.H, s.W, s.C, s.Classes); err != nil {
 		return fmt.Errorf("dd: %w", err)
 	}
 	return nil
@@ -117,20 +117,7 @@ func (m *DD) learnsLabels() bool { return m.Labels == "learned" }
 
 // shape is that of the networks.
 func (m *DD) shape(model method.Model) nn.Shape {
-	s := nn.Shape{FC: model.Kind == "fc", Width: cmp.Or(m.Width, model.Width), Depth: model.Depth}
-	if !s.FC {
-		s.Norm, s.FirstPad, s.Direct = m.Norm, m.FirstPad, model.Algo == "direct"
-	}
+	s := model.Shape()
+	s.Width, s.Norm, s.FirstPad = cmp.Or(m.Width, model.Width), m.Norm, m.FirstPad
 	return s
-}
-
-// numbers is the form in which a set carries the shape, for images of h x w pixels.
-func numbers(s nn.Shape, h, w int) []float64 {
-	bit := func(b bool) float64 {
-		if b {
-			return 1
-		}
-		return 0
-	}
-	return []float64{bit(!s.FC), float64(s.Width), float64(s.Depth), bit(s.Norm), float64(s.Padding(h, w))}
 }

@@ -301,7 +301,7 @@ func TestSizes(t *testing.T) {
 		want []float64
 	}{{"conv", []float64{1, 4, 3, 1, 3}}, {"fc", []float64{0, 4, 3, 0, 0}}} {
 		s.Model.Kind = c.kind
-		if got := numbers(m.shape(s.Model), 28, 28); !slices.Equal(got, c.want) {
+		if got := m.shape(s.Model).Numbers(28, 28); !slices.Equal(got, c.want) {
 			t.Errorf("%s: a set carries %v, want %v", c.kind, got, c.want)
 		}
 	}

@@ -51,7 +51,7 @@ func (m *DD) Distill(ctx context.Context, p method.Problem, observe func(method.
 func (m *DD) newRun(p method.Problem) (*run, error) {
 	train := p.Data.Train
 	r := &run{m: m, p: p, classes: len(p.Data.Classes), shape: m.shape(p.Model), epoch: -1, norm: -1}
-	net, err := nn.ShapedNet[float32](r.shape, train.H, train.W, train.C, r.classes)
+	net, err := r.shape.Net(train.H, train.W, train.C, r.classes)
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +222,7 @@ func (r *run) set() *method.Distilled {
 		"step_slot":  list(steps),
 		"image_slot": list(slots),
 		"epochs":     list([]float64{float64(r.m.Epochs)}),
-		"network":    list(numbers(r.shape, d.H, d.W)),
+		"network":    list(r.shape.Numbers(d.H, d.W)),
 		"init":       list([]float64{1}), // 0 for fixed weights, 1 for random ones
 	}
 	if r.m.Init == "fixed" {

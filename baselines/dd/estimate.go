@@ -1,15 +1,11 @@
 package dd
 
-import (
-	"dgkip/harness/method"
-	"dgkip/harness/nn"
-)
+import "dgkip/harness/method"
 
 // Estimate implements method.Estimator.
 func (m *DD) Estimate(s method.Sizes) method.Estimate {
 	classes := max(2, s.Classes)
-	shape := m.shape(s.Model)
-	net, err := nn.ShapedNet[float32](shape, s.H, s.W, s.C, classes)
+	net, err := m.shape(s.Model).Net(s.H, s.W, s.C, classes)
 	if err != nil || s.IPC < 1 {
 		return method.Estimate{}
 	}
@@ -35,12 +31,17 @@ func (m *DD) Estimate(s method.Sizes) method.Estimate {
 	chunk := max(most, min(batch, realChunk))
 	flops := images*(step+back) + again*step + float64(batch)*step
 
+	// A pass keeps what lies between layers and what is kept inside, the gradient
+	// and tangents of the one and the tangent of the other.
+	between, inside := net.Values()
+	values := int64(4*between + 2*inside)
+
 	return method.Estimate{
 		Updates: m.Iterations,
 		Flops:   float64(m.Nets) * flops,
 		Bytes: int64(4*s.H*s.W*s.C*(s.Train+s.Test)) +
 			4*params*(keptWeights(k, stride)+weightForms) +
-			int64(chunk)*4*values(shape, s.H, s.W, s.C) +
+			int64(chunk)*4*values +
 			int64(5*4*s.IPC*classes*s.H*s.W*s.C),
 	}
 }
@@ -48,18 +49,3 @@ func (m *DD) Estimate(s method.Sizes) method.Estimate {
 // weightForms is how many vectors of weights there are beside those kept: w_0, v,
 // a gradient, and what the kernels read.
 const weightForms = 5
-
-// values is about how many numbers a pass keeps for an image.
-func values(s nn.Shape, h, w, c int) int64 {
-	if s.FC {
-		return int64(4 * (h*w*c + s.Width*s.Depth))
-	}
-	by := 2 * (s.Padding(h, w) - 1)
-	h, w = h+by, w+by
-	var n int64
-	for range s.Depth {
-		n += int64(2*h*w*s.Width + 4*(h/2)*(w/2)*s.Width)
-		h, w = h/2, w/2
-	}
-	return n
-}

@@ -14,6 +14,7 @@ package herding
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"dgkip/harness/method"
@@ -38,6 +39,11 @@ func (*Herding) Info() method.Info {
 			"features are not scaled to unit length",
 		},
 	}
+}
+
+// CheckSizes implements method.SizesChecker.
+func (*Herding) CheckSizes(s method.Sizes) error {
+	return errors.Join(method.CheckImages("herding", s), s.Model.CheckFeatures(s))
 }
 
 // Estimate implements method.Estimator.

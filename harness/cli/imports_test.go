@@ -28,7 +28,7 @@ var mayImport = map[string]string{
 	"harness/optim":             "harness/tensor",
 	"harness/npz":               "",
 	"harness/data":              "harness/method harness/npz harness/rng harness/fmath",
-	"harness/method":            "harness/rng",
+	"harness/method":            "harness/nn harness/tensor harness/rng",
 	"harness/spec":              "harness/method harness/nearest harness/data",
 	"harness/store":             "harness/spec harness/method harness/npz harness/env",
 	"harness/engine":            "harness/spec harness/method harness/data harness/teacher harness/eval harness/store harness/progress harness/env harness/rng",

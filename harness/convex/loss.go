@@ -1,6 +1,9 @@
 package convex
 
-import "dgkip/harness/fmath"
+import (
+	"dgkip/harness/fmath"
+	"dgkip/harness/nn"
+)
 
 // Margin is a loss of the margin m = y f.
 type Margin interface {
@@ -107,17 +110,6 @@ func xlogx(x float64) float64 {
 // Probabilities sets p to e^f_k / sum_j e^f_j, the softmax of f, and returns
 // log sum_j e^f_j. p may be f.
 func Probabilities(p, f []float64) float64 {
-	top := f[0]
-	for _, x := range f {
-		top = max(top, x)
-	}
-	sum := 0.0
-	for k, x := range f {
-		p[k] = fmath.Exp(x - top)
-		sum += p[k]
-	}
-	for k := range p {
-		p[k] /= sum
-	}
-	return top + fmath.Log(sum)
+	top, logSum := nn.SoftmaxRow(p, f)
+	return top + logSum
 }

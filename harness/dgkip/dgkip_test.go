@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"dgkip/harness/convex"
-	"dgkip/harness/features"
 	"dgkip/harness/method"
 	"dgkip/harness/method/methodtest"
 	"dgkip/harness/teacher"
@@ -178,8 +177,8 @@ func TestGradientInThePixels(t *testing.T) {
 			return &solved{named: convex.LogisticLoss, theta: r.theta, lambda: r.lambda, real: &phi}
 		},
 	} {
-		for _, kind := range []features.Kind{features.FC, features.Conv} {
-			p := problem(string(kind))
+		for _, kind := range []string{"fc", "conv"} {
+			p := problem(kind)
 			l := learning("gain")
 			r, err := l.newRun(context.Background(), p, "test", convex.LogisticLoss, l.first, 0.01)
 			if err != nil {

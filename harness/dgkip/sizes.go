@@ -17,13 +17,16 @@ func (l Loop) sizes(s method.Sizes, loss convex.Loss) error {
 	if err := teacher.CheckLoss(loss, s.Classes); err != nil {
 		return err
 	}
+	if err := s.Model.CheckFeatures(s); err != nil {
+		return err
+	}
 	if err := teacher.CheckSize(loss, s.Train, teacher.Dim(s.Model, s.H, s.W)); err != nil {
 		return err
 	}
 	if l.Start != "noise" && s.Smallest > 0 && s.Smallest < s.IPC {
 		return fmt.Errorf("%d images per class are asked for, but the smallest class has only %d\nhint: lower ipc, or use start = \"noise\"", s.IPC, s.Smallest)
 	}
-	return s.Model.CheckSizes(s)
+	return nil
 }
 
 // estimate is what a run needs: a pass for each image of the set at every update, and

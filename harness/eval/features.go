@@ -51,7 +51,7 @@ func (f *Features) CheckSizes(s method.Sizes) error {
 			return err
 		}
 	}
-	return s.Model.CheckSizes(s)
+	return s.Model.CheckFeatures(s)
 }
 
 // Estimate implements method.Estimator.

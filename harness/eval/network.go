@@ -79,11 +79,9 @@ func (n *Network) Info() method.ProtocolInfo {
 
 // Net returns the network that is trained on images of a size.
 func (n *Network) Net(m method.Model, h, w, c, classes int) (*nn.Net[float32], error) {
-	shape := nn.Shape{
-		FC: m.Kind == "fc", Width: cmp.Or(n.Width, m.Width), Depth: m.Depth,
-		Norm: n.Norm, FirstPad: n.FirstPad, Direct: m.Algo == "direct",
-	}
-	return nn.ShapedNet[float32](shape, h, w, c, classes)
+	shape := m.Shape()
+	shape.Width, shape.Norm, shape.FirstPad = cmp.Or(n.Width, m.Width), n.Norm, n.FirstPad
+	return shape.Net(h, w, c, classes)
 }
 
 // recipe is that of a network's training.

@@ -49,7 +49,7 @@ func (u *Unrolled) CheckSizes(s method.Sizes) error {
 	if m := s.Method; m != nil && m.Info().Protocol != "unrolled" {
 		return fmt.Errorf("protocol \"unrolled\" takes the steps that a set was learned with, and %s learns none\nhint: protocol = \"network\" trains on any set", m.Info().Name)
 	}
-	return s.Model.CheckSizes(s)
+	return nil // networks are the set's, which its method has checked
 }
 
 // descent is what a set says of its steps.
@@ -214,16 +214,14 @@ func readDescent(t method.Trial) (*descent, error) {
 	return d, nil
 }
 
-// mostPad and mostDepth bound networks that a set describes, beside their memory.
-const mostPad, mostDepth = 64, 16
-
 // networkOf returns the network that a set describes.
 func networkOf(shape []int64, t method.Trial) (*nn.Net[float32], error) {
-	s := nn.Shape{FC: shape[0] == 0, Width: int(shape[1]), Depth: int(shape[2]), Norm: shape[3] == 1, FirstPad: int(shape[4]), Direct: t.Model.Algo == "direct"}
-	if shape[0] > 1 || s.Width < 1 || s.Depth < 1 || s.Depth > mostDepth || shape[3] > 1 || s.FirstPad > mostPad || !s.FC && s.FirstPad < 1 {
-		return nil, fmt.Errorf("array network of the set is %v, which describes none\nhint: it holds kind (0 or 1), width, depth (1 to %d), norm (0 or 1) and the first padding (1 to %d if kind is 1)", shape, mostDepth, mostPad)
+	s, err := nn.ShapeOf(shape)
+	if err != nil {
+		return nil, fmt.Errorf("array network of the set: %w", err)
 	}
-	net, err := nn.ShapedNet[float32](s, t.Test.H, t.Test.W, t.Test.C, len(t.Data.Classes))
+	s.Algo = t.Model.Shape().Algo
+	net, err := s.Net(t.Test.H, t.Test.W, t.Test.C, len(t.Data.Classes))
 	if err != nil {
 		return nil, fmt.Errorf("array network of the set is %v: %w", shape, err)
 	}

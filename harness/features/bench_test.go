@@ -14,10 +14,10 @@ var benchMaps = []struct {
 	name string
 	cfg  Config
 }{
-	{"conv-cifar", Config{Kind: Conv, H: 32, W: 32, C: 3}},
-	{"conv-mnist", Config{Kind: Conv, H: 28, W: 28, C: 1}},
-	{"fc-cifar", Config{Kind: FC, H: 32, W: 32, C: 3}},
-	{"fc-mnist", Config{Kind: FC, H: 28, W: 28, C: 1}},
+	{"conv-cifar", Config{Kind: "conv", H: 32, W: 32, C: 3}},
+	{"conv-mnist", Config{Kind: "conv", H: 28, W: 28, C: 1}},
+	{"fc-cifar", Config{Kind: "fc", H: 32, W: 32, C: 3}},
+	{"fc-mnist", Config{Kind: "fc", H: 28, W: 28, C: 1}},
 }
 
 func bench(b *testing.B, ways float64, run func(p *Pass, phi, dphi tensor.Mat[float32], x, dx []float32)) {

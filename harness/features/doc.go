@@ -7,9 +7,13 @@
 //	phi(x) = [f_1(x), ..., f_K(x)] / sqrt(M)      W ~ N(0, 2/fan_in), b ~ N(0, 0.1^2)
 //
 // where M is the number of values that are concatenated; conv maps are
-// flattened as [row, column, channel]. As width and number of nets grow, the
-// Gram matrix phi(x)'phi(y) of the FC map tends to the recursion that NNGP
-// computes.
+// flattened as [row, column, channel]. The networks are those of package nn, where
+// architectures are registered, without their last linear layer, frozen, and for
+// images as they are: trained networks may pad theirs. As width and number of nets grow, the
+// Gram matrix phi(x)'phi(y) of the FC map tends to the NNGP kernel: from
+// k = x'y/d, depth times
+//
+//	s = 2 k + 0.01,  k = sqrt(s_xx s_yy) (sin t + (pi - t) cos t) / (2 pi),  cos t = s_xy / sqrt(s_xx s_yy)
 //
 // # The same bits
 //

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"dgkip/harness/nn"
 	"dgkip/harness/rng"
 	"dgkip/harness/tensor"
 )
@@ -94,18 +95,21 @@ func TestReferenceValues(t *testing.T) {
 		file string
 		cfg  Config
 	}{
-		{"features_fc.json", Config{Kind: FC, H: 8, W: 8, C: 1, Nets: 2, Width: 6}},
-		{"features_conv.json", Config{Kind: Conv, H: 8, W: 8, C: 1, Nets: 2, Width: 4}},
-		{"features_conv.json", Config{Kind: Conv, H: 8, W: 8, C: 1, Nets: 2, Width: 4, Algorithm: tensor.Winograd}},
+		{"features_fc.json", Config{Kind: "fc", H: 8, W: 8, C: 1, Nets: 2, Width: 6}},
+		{"features_conv.json", Config{Kind: "conv", H: 8, W: 8, C: 1, Nets: 2, Width: 4}},
+		{"features_conv.json", Config{Kind: "conv", H: 8, W: 8, C: 1, Nets: 2, Width: 4, Algorithm: tensor.Winograd}},
 	} {
 		v := load(t, c.file)
-		m := build(c.cfg.withDefaults(), func(net, layer, _ int, w, b []float32) {
+		m, err := build(c.cfg, func(net, layer int, _ []nn.Tensor, theta []float32) {
 			at := 2 * (3*net + layer)
-			copy(w, inOut(v.Weights[at]))
+			b := theta[copy(theta, inOut(v.Weights[at])):]
 			for i, x := range v.Weights[at+1].Data {
 				b[i] = float32(x)
 			}
 		})
+		if err != nil {
+			t.Fatal(err)
+		}
 		n := v.X.Shape[0]
 		x := lastChannel(v.X)
 		// The last maps of these nets are one pixel, so their features have one
@@ -135,9 +139,9 @@ func small(t *testing.T) []*Map {
 	t.Helper()
 	var ms []*Map
 	for _, c := range []Config{
-		{Kind: FC, H: 5, W: 7, C: 3, Nets: 3, Width: 40},
-		{Kind: Conv, H: 12, W: 13, C: 3, Nets: 3, Width: 16, Depth: 2},
-		{Kind: Conv, H: 28, W: 28, C: 1, Nets: 2, Width: 64},
+		{Kind: "fc", H: 5, W: 7, C: 3, Nets: 3, Width: 40},
+		{Kind: "conv", H: 12, W: 13, C: 3, Nets: 3, Width: 16, Depth: 2},
+		{Kind: "conv", H: 28, W: 28, C: 1, Nets: 2, Width: 64},
 	} {
 		m, err := New(c, 7, "test")
 		if err != nil {
@@ -167,8 +171,11 @@ func run(p *Pass, x, dphi []float32) (phi, dx []float32) {
 // pass's past, on threads or on the vector path.
 func TestSameBits(t *testing.T) {
 	for _, m := range small(t) {
+		if m.Dim() != m.cfg.Dim() {
+			t.Errorf("%v: %d features, foreseen are %d", m.cfg, m.Dim(), m.cfg.Dim())
+		}
 		n := 17
-		if m.cfg.Kind == FC {
+		if m.cfg.Kind == "fc" {
 			n = 200
 		}
 		x, dphi := draw(n*m.in, "x"), draw(n*m.Dim(), "dphi")
@@ -268,12 +275,12 @@ func reference(cfg Config, x []float64, n int) []float64 {
 	for net := range cfg.Nets {
 		h, w, in := cfg.H, cfg.W, cfg.C
 		a := x
-		if cfg.Kind == FC {
+		if cfg.Kind == "fc" {
 			in, h, w = h*w*in, 1, 1
 		}
 		for l := range cfg.Depth {
 			taps := 1
-			if cfg.Kind == Conv {
+			if cfg.Kind == "conv" {
 				taps = 9
 			}
 			wt, b := make([]float32, taps*in*cfg.Width), make([]float32, cfg.Width)
@@ -288,7 +295,7 @@ func reference(cfg Config, x []float64, n int) []float64 {
 				b64[i] = float64(v)
 			}
 			y := make([]float64, n*h*w*cfg.Width)
-			if cfg.Kind == Conv {
+			if cfg.Kind == "conv" {
 				tensor.NewConv(w64, in, cfg.Width, tensor.Direct).Forward(y, a, n, h, w, tensor.Epilogue[float64]{Bias: b64, ReLU: true})
 				a = make([]float64, n*(h/2)*(w/2)*cfg.Width)
 				tensor.Pool(a, y, n, h, w, cfg.Width)
@@ -320,14 +327,14 @@ func reference(cfg Config, x []float64, n int) []float64 {
 func TestNNGP(t *testing.T) {
 	const n, h, w, c = 6, 4, 4, 3
 	x := draw(n*h*w*c, "nngp")
-	want := NNGP(x, n, h*w*c, 3)
+	want := nngp(x, n, h*w*c, 3)
 	norm := 0.0
 	for _, v := range want.Data {
 		norm += v * v
 	}
 	var errs []float64
 	for _, size := range []int{16, 128, 1024} {
-		m, err := New(Config{Kind: FC, H: h, W: w, C: c, Nets: max(4, size/16), Width: size}, 5)
+		m, err := New(Config{Kind: "fc", H: h, W: w, C: c, Nets: max(4, size/16), Width: size}, 5)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -379,7 +386,7 @@ func TestMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("allocates the features of a thousand images")
 	}
-	m, err := New(Config{Kind: Conv, H: 32, W: 32, C: 3, Nets: 8, Width: 64}, 1)
+	m, err := New(Config{Kind: "conv", H: 32, W: 32, C: 3, Nets: 8, Width: 64}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -400,8 +407,8 @@ func TestMemory(t *testing.T) {
 
 func TestConfigErrors(t *testing.T) {
 	for _, c := range []Config{
-		{}, {Kind: "cnn", H: 8, W: 8, C: 1}, {Kind: FC, H: 0, W: 8, C: 1},
-		{Kind: Conv, H: 7, W: 32, C: 3}, {Kind: FC, H: 8, W: 8, C: 1, Nets: -1},
+		{}, {Kind: "cnn", H: 8, W: 8, C: 1}, {Kind: "fc", H: 0, W: 8, C: 1},
+		{Kind: "conv", H: 7, W: 32, C: 3}, {Kind: "fc", H: 8, W: 8, C: 1, Nets: -1},
 	} {
 		if _, err := New(c, 1); err == nil {
 			t.Errorf("%+v: no error", c)
@@ -410,7 +417,7 @@ func TestConfigErrors(t *testing.T) {
 }
 
 func TestPanics(t *testing.T) {
-	m, err := New(Config{Kind: FC, H: 2, W: 2, C: 1, Nets: 2, Width: 3}, 1)
+	m, err := New(Config{Kind: "fc", H: 2, W: 2, C: 1, Nets: 2, Width: 3}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -452,11 +459,10 @@ func TestFlops(t *testing.T) {
 		cfg  Config
 		want float64
 	}{
-		{Config{Kind: FC, H: 28, W: 28, C: 1}, 30 * 2 * (784*1024 + 2*1024*1024)},
-		{Config{Kind: Conv, H: 32, W: 32, C: 3, Nets: 1}, 2 * 9 * (1024*3*256 + (256+64)*256*256)},
+		{Config{Kind: "fc", H: 28, W: 28, C: 1}, 30 * 2 * (784*1024 + 2*1024*1024)},
+		{Config{Kind: "conv", H: 32, W: 32, C: 3, Nets: 1}, 2 * 9 * (1024*3*256 + (256+64)*256*256)},
 	} {
-		m := build(c.cfg.withDefaults(), func(_, _, _ int, _, _ []float32) {})
-		if got := m.Flops(); got != c.want {
+		if got := c.cfg.Flops(); got != c.want {
 			t.Errorf("%+v: %v operations, want %v", c.cfg, got, c.want)
 		}
 	}
@@ -501,7 +507,7 @@ func TestGolden(t *testing.T) {
 }
 
 func ExampleMap_Features() {
-	m, err := New(Config{Kind: FC, H: 4, W: 4, C: 1, Nets: 2, Width: 8}, 1)
+	m, err := New(Config{Kind: "fc", H: 4, W: 4, C: 1, Nets: 2, Width: 8}, 1)
 	if err != nil {
 		panic(err)
 	}

@@ -41,7 +41,7 @@ func TestMemoryFullSize(t *testing.T) {
 		t.Skip("this system does not tell the peak of resident memory")
 	}
 	const n = 12665
-	cfg := Config{Kind: Conv, H: 32, W: 32, C: 3}
+	cfg := Config{Kind: "conv", H: 32, W: 32, C: 3}
 	x := draw(n*32*32*3, "x")
 	phi := tensor.NewMat[float32](n, 32768)
 	for i := range phi.Data { // make it resident

@@ -16,6 +16,15 @@ func Start(p Problem, start string, stream *rng.Rand) (*Distilled, error) {
 	return Noise(p, stream), nil
 }
 
+// CheckImages returns why the named method, which chooses from the training images,
+// cannot do so, if it cannot.
+func CheckImages(name string, s Sizes) error {
+	if s.Smallest > 0 && s.IPC > s.Smallest {
+		return fmt.Errorf("ipc %d: %s needs as many training images of every class, and the smallest class has only %d", s.IPC, name, s.Smallest)
+	}
+	return nil
+}
+
 // CheckStart returns why the named method, which begins with Start, cannot be run on
 // data of such sizes, if so.
 func CheckStart(name, start string, s Sizes) error {

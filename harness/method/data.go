@@ -3,7 +3,10 @@ package method
 import (
 	"fmt"
 	"math"
-	"math/bits"
+	"strings"
+
+	"dgkip/harness/nn"
+	"dgkip/harness/tensor"
 )
 
 // Images are labelled images, normalised, laid out [n, h, w, c].
@@ -101,42 +104,73 @@ func (p Preprocessing) Normalise(pixels []float32) []float32 {
 
 // Model describes the networks of an experiment's cell.
 type Model struct {
-	Kind  string `toml:"kind" enum:"conv,fc" required:"true"`
+	Kind  string `toml:"kind" required:"true"`      // an architecture of package nn
 	Width int    `toml:"width" min:"1" max:"65536"` // channels of a block, or hidden units
 	Depth int    `toml:"depth" min:"1" max:"16"`    // blocks, or hidden layers
 	Nets  int    `toml:"nets" min:"1" max:"4096"`   // networks that make the features
 	Algo  string `toml:"algorithm,omitzero" enum:",direct"`
 }
 
+// Models names the models that there are without any settings: one of each
+// architecture.
+func Models() []string { return nn.Kinds() }
+
+// ModelTitle is what tables call a model of Models, "" for others.
+func ModelTitle(name string) string {
+	a, _ := nn.Lookup(name)
+	return a.Title
+}
+
 // DefaultModel returns the networks that a kind's name stands for by itself: the
 // feature maps of the paper. It reports whether there are any.
 func DefaultModel(kind string) (Model, bool) {
-	switch kind {
-	case "conv":
-		return Model{Kind: kind, Width: 256, Depth: 3, Nets: 8}, true
-	case "fc":
-		return Model{Kind: kind, Width: 1024, Depth: 3, Nets: 30}, true
+	a, ok := nn.Lookup(kind)
+	if !ok {
+		return Model{}, false
 	}
-	return Model{}, false
+	return Model{Kind: kind, Width: a.Width, Depth: a.Depth, Nets: a.Nets}, true
 }
 
 // Check implements Checker.
 func (m Model) Check() error {
-	if m.Kind == "fc" && m.Algo != "" {
-		return &BadSetting{Key: "algorithm", Why: "is for kind = \"conv\""}
+	if _, ok := nn.Lookup(m.Kind); !ok {
+		return &BadSetting{Key: "kind", Why: fmt.Sprintf("is %q, which is not one of %s", m.Kind, strings.Join(nn.Kinds(), ", "))}
+	}
+	if m.Algo != "" && !m.Shape().Convolves() {
+		return &BadSetting{Key: "algorithm", Why: "is for networks with convolutions"}
 	}
 	return nil
 }
 
-// CheckSizes implements SizesChecker. It allows for zero padding to the next power
-// of two, as is usual around 28x28 pixels.
-func (m Model) CheckSizes(s Sizes) error {
-	side := min(s.H, s.W)
-	if m.Kind != "conv" || side < 1 {
+// Shape describes one network of the model.
+func (m Model) Shape() nn.Shape {
+	s := nn.Shape{Kind: m.Kind, Width: m.Width, Depth: m.Depth}
+	if m.Algo == "direct" {
+		s.Algo = tensor.Direct
+	}
+	return s
+}
+
+// CheckNetwork returns why a network of the model cannot be trained on images of
+// these sizes, if so. A network pads its images, which a feature map does not.
+func (m Model) CheckNetwork(s Sizes) error {
+	if s.H < 1 || s.W < 1 {
+		return nil // not known yet
+	}
+	if _, err := m.Shape().Net(s.H, s.W, max(1, s.C), max(2, s.Classes)); err != nil {
+		return fmt.Errorf("depth %d: %w", m.Depth, err)
+	}
+	return nil
+}
+
+// CheckFeatures returns why the model's feature map cannot be made for images of
+// these sizes, if so.
+func (m Model) CheckFeatures(s Sizes) error {
+	if s.H < 1 || s.W < 1 {
 		return nil
 	}
-	if blocks := max(1, bits.Len(uint(side-1))); m.Depth > blocks {
-		return fmt.Errorf("depth %d: images of %dx%d pixels are too small for so many blocks, each of which halves them; at most %d fit", m.Depth, s.H, s.W, blocks)
+	if _, err := m.Shape().Features(s.H, s.W, max(1, s.C)); err != nil {
+		return fmt.Errorf("depth %d: %w\nhint: networks pad such images, feature maps take them as they are", m.Depth, err)
 	}
 	return nil
 }

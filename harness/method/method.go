@@ -129,13 +129,13 @@ func CheckSizes(m Method, p Protocol, s Sizes) error {
 	var errs []error
 	if c, ok := m.(SizesChecker); ok {
 		errs = append(errs, c.CheckSizes(s))
-	} else if !m.Info().IgnoresIPC && s.Smallest > 0 && s.IPC > s.Smallest {
-		errs = append(errs, fmt.Errorf("ipc %d: %s needs as many training images of every class, and the smallest class has only %d", s.IPC, m.Info().Name, s.Smallest))
+	} else if !m.Info().IgnoresIPC {
+		errs = append(errs, CheckImages(m.Info().Name, s))
 	}
 	if c, ok := p.(SizesChecker); ok {
 		errs = append(errs, c.CheckSizes(s))
 	} else {
-		errs = append(errs, s.Model.CheckSizes(s))
+		errs = append(errs, s.Model.CheckNetwork(s))
 	}
 	return errors.Join(errs...)
 }

@@ -15,6 +15,26 @@ type convBlock[F tensor.Float] struct {
 	algo tensor.Algorithm
 }
 
+// convShape is the shape of a convBlock: images of h x w pixels, channels of the
+// input and of the output, and whether pooling follows.
+type convShape struct {
+	h, w, inCh, outCh int
+	pool              bool
+	stripRows         int // of the norm; 0 for as many as suit the cache
+}
+
+func (s convShape) in() int    { return s.h * s.w * s.inCh }
+func (s convShape) inner() int { return s.h * s.w * s.outCh }
+
+func (s convShape) out() int {
+	if s.pool {
+		return (s.h / 2) * (s.w / 2) * s.outCh
+	}
+	return s.inner()
+}
+
+// inside counts the activations before pooling.
+func (l *convBlock[F]) inside() int    { return l.inner() }
 func (l *convBlock[F]) weights() int   { return 9 * l.inCh * l.outCh }
 func (l *convBlock[F]) flops() float64 { return 2 * float64(l.h*l.w) * float64(l.weights()) }
 
@@ -33,8 +53,10 @@ func (l *convBlock[F]) tensors() []Tensor {
 }
 
 func (l *convBlock[F]) stage(w *workspace[F]) stage[F] {
-	return &convStage[F]{convBlock: *l, work: w, stats: norm[F]{convShape: l.convShape},
-		group: max(1, groupValues/max(l.in(), l.inner()))}
+	return &convStage[F]{
+		convBlock: *l, work: w, group: max(1, groupValues/max(l.in(), l.inner())),
+		stats: tensor.InstanceNorm[F]{H: l.h, W: l.w, Ch: l.outCh, Pool: l.pool, StripRows: l.stripRows},
+	}
 }
 
 // groupValues is how many activations are worked through at a time. What a
@@ -47,7 +69,7 @@ type convStage[F tensor.Float] struct {
 	convBlock[F]
 	work  *workspace[F]
 	group int
-	stats norm[F]
+	stats tensor.InstanceNorm[F]
 
 	n           int
 	x, dy, xt   []F
@@ -58,7 +80,7 @@ type convStage[F tensor.Float] struct {
 	actT        []F // the tangent of act, where there is a norm
 	keepAct     []F
 	keepActT    []F
-	biasShares  []F
+	shares      []F // of the images in the gradient of the bias
 }
 
 // filter is a convolution that knows for which weights it was prepared.
@@ -108,18 +130,9 @@ func (s *convStage[F]) eachGroup(do func(from, to int)) {
 	}
 }
 
-// eachImage calls do, in parallel, with the images of a group.
-func (s *convStage[F]) eachImage(from, to int, do func(img int, d *desk[F])) {
-	tensor.Parallel(to-from, func(i int) {
-		d := s.work.take(s.inner(), s.outCh)
-		do(from+i, d)
-		s.work.give(d)
-	})
-}
-
 // scratch returns memory for the activations of a group.
 func (s *convStage[F]) scratch(buf *[]F) []F {
-	*buf = grow(buf, min(s.n, s.group)*s.inner())
+	*buf = tensor.Grow(buf, min(s.n, s.group)*s.inner())
 	return *buf
 }
 
@@ -128,29 +141,44 @@ func (s *convStage[F]) forward(y, x, theta []F, n int, keep bool) {
 	w, bias, gain, shift := s.split(theta)
 	s.conv.set(w, &s.convBlock)
 	if s.norm {
-		s.stats.gain, s.stats.shift = gain, shift
-		s.stats.reserve(n)
+		s.stats.Begin(gain, shift, n)
 	}
 	s.act = nil
 	if keep {
-		s.keepAct = grow(&s.keepAct, n*s.inner())
+		s.keepAct = tensor.Grow(&s.keepAct, n*s.inner())
 		s.act = s.keepAct
 	}
 	s.eachGroup(func(from, to int) {
-		z := images(s.act, from, to, s.inner())
+		z, yz := images(s.act, from, to, s.inner()), images(y, from, to, s.out())
 		if z == nil {
 			z = s.scratch(&s.work.a)[:(to-from)*s.inner()]
 		}
 		s.conv.Forward(z, images(x, from, to, s.in()), to-from, s.h, s.w, tensor.Epilogue[F]{Bias: bias, ReLU: !s.norm})
-		s.eachImage(from, to, func(img int, d *desk[F]) {
-			zi, yi := images(z, img-from, img-from+1, s.inner()), images(y, img, img+1, s.out())
-			if s.norm {
-				s.stats.forward(yi, zi, img, d)
-			} else {
-				reduce(s.convShape, yi, zi)
-			}
-		})
+		if s.norm {
+			s.stats.Forward(yz, z, from)
+		} else {
+			s.reduce(yz, z, to-from)
+		}
 	})
+}
+
+// reduce sets the outputs y of n images to their activations u, pooled.
+func (s *convStage[F]) reduce(y, u []F, n int) {
+	if s.pool {
+		tensor.Pool(y, u, n, s.h, s.w, s.outCh)
+	} else {
+		copy(y, u)
+	}
+}
+
+// expand sets du to the gradient of n images before the ReLU, where their outputs
+// have gradient dy and act has the sign of the activations.
+func (s *convStage[F]) expand(du, dy, act []F, n int) {
+	if s.pool {
+		tensor.Unpool(du, dy, act, n, s.h, s.w, s.outCh)
+	} else {
+		tensor.Mask(du, dy, act)
+	}
 }
 
 func (s *convStage[F]) backward(dx, dtheta, dy []F) {
@@ -161,43 +189,26 @@ func (s *convStage[F]) backward(dx, dtheta, dy []F) {
 	} else if dx == nil && !s.norm {
 		return
 	}
-	shares := s.newShares(db)
 	s.eachGroup(func(from, to int) {
 		dz := s.scratch(&s.work.a)[:(to-from)*s.inner()]
-		s.eachImage(from, to, func(img int, d *desk[F]) {
-			s.backwardImage(images(dz, img-from, img-from+1, s.inner()), shares, img, d)
-		})
+		dyz, act := images(dy, from, to, s.out()), images(s.act, from, to, s.inner())
+		if s.norm {
+			s.stats.Backward(dz, dyz, act, from)
+		} else {
+			s.expand(dz, dyz, act, to-from)
+			s.biasShares(db, dz, from, to)
+		}
 		s.products(dx, dw, s.conv, s.x, dz, from, to, false)
 	})
 	s.sumShares(db, dgain, dshift)
 }
 
-// backwardImage sets dz to the gradient of the convolution's output for an image,
-// and notes the image's shares of the gradients of bias, gain and shift.
-func (s *convStage[F]) backwardImage(dz, shares []F, img int, d *desk[F]) {
-	dy, act := images(s.dy, img, img+1, s.out()), images(s.act, img, img+1, s.inner())
-	if s.norm {
-		s.stats.backward(dz, dy, act, s.stats.row(s.stats.a, img), s.stats.row(s.stats.b, img), img, d)
-		return
-	}
-	expand(s.convShape, dz, dy, act)
-	s.biasShare(shares, dz, img)
-}
-
-// newShares returns memory for the images' shares of the bias's gradient, nil if
-// that is not wanted.
-func (s *convStage[F]) newShares(db []F) []F {
-	if db == nil || s.norm {
-		return nil
-	}
-	s.biasShares = grow(&s.biasShares, s.n*s.outCh)
-	return s.biasShares
-}
-
-func (s *convStage[F]) biasShare(shares, dz []F, img int) {
-	if share := images(shares, img, img+1, s.outCh); share != nil {
-		clear(share)
-		tensor.ColSum(share, dz, s.outCh)
+// biasShares notes the shares of a group's images in the gradient of the bias, unless
+// db is nil because it is not wanted.
+func (s *convStage[F]) biasShares(db, dz []F, from, to int) {
+	if db != nil {
+		s.shares = tensor.Grow(&s.shares, s.n*s.outCh)
+		tensor.ColSums(images(s.shares, from, to, s.outCh), dz, to-from, s.outCh)
 	}
 }
 
@@ -219,14 +230,10 @@ func (s *convStage[F]) sumShares(db, dgain, dshift []F) {
 	if db == nil {
 		return
 	}
-	k := s.n * s.outCh
 	clear(db)
-	if !s.norm {
-		tensor.ColSum(db, s.biasShares[:k], s.outCh)
-		return
+	if s.norm {
+		s.stats.Shares(dgain, dshift, s.n)
+	} else {
+		tensor.ColSum(db, s.shares[:s.n*s.outCh], s.outCh)
 	}
-	clear(dgain)
-	clear(dshift)
-	tensor.ColSum(dgain, s.stats.dgain[:k], s.outCh)
-	tensor.ColSum(dshift, s.stats.dshift[:k], s.outCh)
 }

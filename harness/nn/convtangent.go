@@ -14,7 +14,7 @@ func (s *convStage[F]) tangent(yt, xt, v []F) {
 		s.convT.set(w, &s.convBlock)
 	}
 	if s.norm {
-		s.keepActT = grow(&s.keepActT, s.n*s.inner())
+		s.keepActT = tensor.Grow(&s.keepActT, s.n*s.inner())
 		s.actT = s.keepActT
 	}
 	s.eachGroup(func(from, to int) {
@@ -32,16 +32,13 @@ func (s *convStage[F]) tangent(yt, xt, v []F) {
 		if xt != nil {
 			s.conv.Forward(zt, images(xt, from, to, s.in()), to-from, s.h, s.w, e)
 		}
-		s.eachImage(from, to, func(img int, d *desk[F]) {
-			zi, yi := images(zt, img-from, img-from+1, s.inner()), images(yt, img, img+1, s.out())
-			act := images(s.act, img, img+1, s.inner())
-			if s.norm {
-				s.stats.tangent(yi, zi, act, s.gainT, shiftT, img, d)
-				return
-			}
-			tensor.Mask(zi, zi, act)
-			reduce(s.convShape, yi, zi)
-		})
+		ytz, act := images(yt, from, to, s.out()), images(s.act, from, to, s.inner())
+		if s.norm {
+			s.stats.Tangent(ytz, zt, act, s.gainT, shiftT, from)
+			return
+		}
+		tensor.Mask(zt, zt, act)
+		s.reduce(ytz, zt, to-from)
 	})
 }
 
@@ -52,19 +49,17 @@ func (s *convStage[F]) backwardTangent(dxt, dthetat, dyt []F) {
 	} else if dxt == nil {
 		return
 	}
-	moved := s.xt != nil || s.haveV // else R{backward} is backward of dyt
 	again := dw != nil && s.xt != nil || dxt != nil && s.haveV
-	shares := s.newShares(db)
 	s.eachGroup(func(from, to int) {
 		dzt := s.scratch(&s.work.a)[:(to-from)*s.inner()]
 		var dz []F
 		if again {
 			dz = s.scratch(&s.work.b)[:(to-from)*s.inner()]
 		}
-		s.eachImage(from, to, func(img int, d *desk[F]) {
-			i := img - from
-			s.backwardTangentImage(images(dzt, i, i+1, s.inner()), images(dz, i, i+1, s.inner()), dyt, shares, img, moved, d)
-		})
+		s.throughNorm(dzt, dz, images(dyt, from, to, s.out()), from, to)
+		if !s.norm {
+			s.biasShares(db, dzt, from, to)
+		}
 		s.products(dxt, dw, s.conv, s.x, dzt, from, to, false)
 		if s.xt != nil {
 			s.products(nil, dw, s.conv, s.xt, dz, from, to, true)
@@ -76,22 +71,19 @@ func (s *convStage[F]) backwardTangent(dxt, dthetat, dyt []F) {
 	s.sumShares(db, dgain, dshift)
 }
 
-// backwardTangentImage is backwardImage for the tangent: it sets dzt, and dz
-// again where it is given. Without moved only the gradient that comes in has a
-// tangent, and the backward pass is linear in it.
-func (s *convStage[F]) backwardTangentImage(dzt, dz, dyt, shares []F, img int, moved bool, d *desk[F]) {
-	dy, act := images(s.dy, img, img+1, s.out()), images(s.act, img, img+1, s.inner())
-	dyt = images(dyt, img, img+1, s.out())
+// throughNorm sets dzt to the tangent of the gradient of the convolution's output for
+// a group of images, and dz to that gradient again where it is given.
+func (s *convStage[F]) throughNorm(dzt, dz, dyt []F, from, to int) {
+	dy, act := images(s.dy, from, to, s.out()), images(s.act, from, to, s.inner())
 	switch {
-	case s.norm && moved:
-		s.stats.backwardTangent(dzt, dz, dyt, dy, act, images(s.actT, img, img+1, s.inner()), s.gainT, img, d)
-	case s.norm:
-		s.stats.backward(dzt, dyt, act, d.small[3], d.small[4], img, d)
+	case s.norm && (s.xt != nil || s.haveV):
+		s.stats.BackwardTangent(dzt, dz, dyt, dy, act, images(s.actT, from, to, s.inner()), s.gainT, from)
+	case s.norm: // only the gradient that comes in has a tangent
+		s.stats.BackwardAgain(dzt, dyt, act, from)
 	default:
-		expand(s.convShape, dzt, dyt, act)
-		s.biasShare(shares, dzt, img)
+		s.expand(dzt, dyt, act, to-from)
 		if dz != nil {
-			expand(s.convShape, dz, dy, act)
+			s.expand(dz, dy, act, to-from)
 		}
 	}
 }

@@ -1,15 +1,13 @@
 package nn
 
-import (
-	"sync"
-
-	"dgkip/harness/tensor"
-)
+import "dgkip/harness/tensor"
 
 // layer is one step of a network. It holds shapes; values are in a stage.
 type layer[F tensor.Float] interface {
 	in() int  // values of an input image
 	out() int // values of an output image
+	// inside is how many values of an image are kept within the layer.
+	inside() int
 	// tensors describes the parameters, with offsets from the layer's first one.
 	tensors() []Tensor
 	// flops is the nominal number of operations of the forward pass on an image.
@@ -37,53 +35,6 @@ type stage[F tensor.Float] interface {
 	backwardTangent(dxt, dthetat, dyt []F)
 }
 
-// workspace is the memory that the stages of a Pass share.
-type workspace[F tensor.Float] struct {
-	// a and b hold activations of a group of images.
-	a, b []F
-
-	mu    sync.Mutex
-	desks []*desk[F]
-}
-
-// desk is the working memory of one task.
-type desk[F tensor.Float] struct {
-	big   [3][]F // an image's activations
-	small [8][]F // a value per channel
-}
-
-// take returns a desk that no other task uses, for images of the given number of
-// values and channels.
-func (w *workspace[F]) take(values, ch int) *desk[F] {
-	w.mu.Lock()
-	var d *desk[F]
-	if k := len(w.desks); k > 0 {
-		d, w.desks = w.desks[k-1], w.desks[:k-1]
-	}
-	w.mu.Unlock()
-	if d == nil {
-		d = new(desk[F])
-	}
-	for i := range d.big {
-		d.big[i] = grow(&d.big[i], values)
-	}
-	for i := range d.small {
-		d.small[i] = grow(&d.small[i], ch)
-	}
-	return d
-}
-
-func (w *workspace[F]) give(d *desk[F]) {
-	w.mu.Lock()
-	w.desks = append(w.desks, d)
-	w.mu.Unlock()
-}
-
-// grow returns a slice of n values in buf's memory, which it enlarges where it
-// must. What the slice holds is not defined.
-func grow[F any](buf *[]F, n int) []F {
-	if cap(*buf) < n {
-		*buf = make([]F, n)
-	}
-	return (*buf)[:n]
-}
+// workspace is the memory that the stages of a Pass share: activations of a group of
+// images.
+type workspace[F tensor.Float] struct{ a, b []F }

@@ -12,6 +12,7 @@ type linear[F tensor.Float] struct {
 
 func (l *linear[F]) in() int        { return l.inputs }
 func (l *linear[F]) out() int       { return l.outputs }
+func (l *linear[F]) inside() int    { return 0 }
 func (l *linear[F]) flops() float64 { return 2 * float64(l.inputs) * float64(l.outputs) }
 
 func (l *linear[F]) tensors() []Tensor {
@@ -45,9 +46,7 @@ func (s *linearStage[F]) forward(y, x, theta []F, n int, _ bool) {
 	s.y, s.x = s.rowsOut(y), s.rowsIn(x)
 	var bias []F
 	s.w, bias = s.split(theta)
-	for i := range n {
-		copy(s.y.Row(i), bias)
-	}
+	tensor.FillRows(s.y, bias)
 	tensor.Mul(s.y, s.x, s.w, tensor.NN, true)
 	if s.relu {
 		tensor.ReLU(y, y)
@@ -78,9 +77,7 @@ func (s *linearStage[F]) tangent(yt, xt, v []F) {
 	m := s.rowsOut(yt)
 	if v != nil {
 		vw, vb := s.split(v)
-		for i := range s.n {
-			copy(m.Row(i), vb)
-		}
+		tensor.FillRows(m, vb)
 		tensor.Mul(m, s.x, vw, tensor.NN, true)
 	}
 	if xt != nil {

@@ -1,9 +1,6 @@
 package nn
 
-import (
-	"dgkip/harness/fmath"
-	"dgkip/harness/tensor"
-)
+import "dgkip/harness/tensor"
 
 // crossEntropy is the mean over n images of -sum_k p_k log s_k, s = softmax(z),
 // for targets p whose rows need not sum to one. With P = sum_k p_k,
@@ -27,25 +24,14 @@ type crossEntropy[F tensor.Float] struct {
 // value returns the loss.
 func (l *crossEntropy[F]) value(logits, targets []F, n int) float64 {
 	l.n, l.k, l.p, l.logits = n, len(logits)/n, targets, logits
-	s, log := grow(&l.s, len(logits)), grow(&l.log, len(logits))
+	s, log := tensor.Grow(&l.s, len(logits)), tensor.Grow(&l.log, len(logits))
 	l.s, l.log = s, log
 	var loss float64
 	for i := range n {
 		z := logits[i*l.k:][:l.k]
-		top := float64(z[0])
-		for _, v := range z {
-			top = max(top, float64(v))
-		}
-		var sum float64
-		for j, v := range z {
-			e := fmath.Exp(float64(v) - top)
-			s[i*l.k+j] = e
-			sum += e
-		}
-		logSum := fmath.Log(sum)
+		top, logSum := SoftmaxRow(s[i*l.k:][:l.k], z)
 		for j, v := range z {
 			at := i*l.k + j
-			s[at] /= sum
 			log[at] = (float64(v) - top) - logSum
 			loss -= float64(float64(targets[at]) * log[at])
 		}
@@ -74,7 +60,7 @@ func (l *crossEntropy[F]) gradient(dz, dp []F) {
 // tangent returns the derivative of the loss along (zt, pt) and sets dzt and dpt
 // to those of its gradients.
 func (l *crossEntropy[F]) tangent(zt, pt, dzt, dpt []F) float64 {
-	l.c = grow(&l.c, len(l.s))
+	l.c = tensor.Grow(&l.c, len(l.s))
 	c := l.c
 	n := float64(l.n)
 	var lossT float64

@@ -1,8 +1,6 @@
 package nn
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 
 	"dgkip/harness/tensor"
@@ -98,6 +96,17 @@ func (n *Net[F]) Flops() (all, first float64) {
 	return all, first
 }
 
+// Values is how many values a pass keeps of an image: the image, what lies between
+// the layers and the outputs, and what is kept inside of layers.
+func (n *Net[F]) Values() (between, inside int) {
+	between = n.Inputs()
+	for _, l := range n.layers {
+		between += l.out()
+		inside += l.inside()
+	}
+	return between, inside
+}
+
 // part returns layer i's share of a vector of parameters, nil for none.
 func (n *Net[F]) part(theta []F, i int) []F {
 	if theta == nil || n.offsets[i] == n.offsets[i+1] {
@@ -110,75 +119,4 @@ func (n *Net[F]) part(theta []F, i int) []F {
 // are linear.
 func (n *Net[F]) firstWithParams() int {
 	return slices.IndexFunc(n.offsets, func(at int) bool { return at > 0 }) - 1
-}
-
-// ConvConfig describes a convolutional network: Depth blocks of 3x3 convolution,
-// instance norm, ReLU and average pooling of 2x2 pixels, then a linear layer.
-type ConvConfig struct {
-	In, H, W int  // channels and size of an image, laid out [h, w, channel]
-	Width    int  // channels of a block; 0 means 128
-	Depth    int  // blocks; 0 means 3
-	Norm     bool // with instance norm
-	Classes  int  // outputs; 0 means 2
-	FirstPad int  // zero padding of the first convolution; 0 means 1
-	Algo     tensor.Algorithm
-}
-
-// ConvNet returns the network that c describes.
-func ConvNet[F tensor.Float](c ConvConfig) (*Net[F], error) {
-	c.Width, c.Depth, c.Classes, c.FirstPad = or(c.Width, 128), or(c.Depth, 3), or(c.Classes, 2), or(c.FirstPad, 1)
-	if min(c.In, c.H, c.W, c.Width, c.Depth, c.Classes, c.FirstPad) < 1 {
-		return nil, errors.New("nn: sizes of a convolutional network must be positive")
-	}
-	var layers []layer[F]
-	h, w, in := c.H, c.W, c.In
-	if by := c.FirstPad - 1; by > 0 {
-		layers = append(layers, &pad[F]{h: h, w: w, ch: in, by: by})
-		h, w = h+2*by, w+2*by
-	}
-	for i := range c.Depth {
-		if min(h, w) < 2 {
-			return nil, fmt.Errorf("nn: images of %dx%d pixels are too small for %d blocks with pooling", c.H, c.W, c.Depth)
-		}
-		layers = append(layers, &convBlock[F]{
-			convShape: convShape{h: h, w: w, inCh: in, outCh: c.Width, pool: true},
-			name:      fmt.Sprintf("block%d", i+1), norm: c.Norm, algo: c.Algo,
-		})
-		h, w, in = h/2, w/2, c.Width
-	}
-	layers = append(layers, &linear[F]{name: "linear", inputs: h * w * in, outputs: c.Classes})
-	return build(layers...), nil
-}
-
-// FCConfig describes a fully connected network: Depth hidden layers with ReLU,
-// then a linear layer.
-type FCConfig struct {
-	In      int // values of an image
-	Width   int // of a hidden layer; 0 means 1024
-	Depth   int // hidden layers; 0 means 3
-	Classes int // outputs; 0 means 2
-}
-
-// FCNet returns the network that c describes.
-func FCNet[F tensor.Float](c FCConfig) (*Net[F], error) {
-	c.Width, c.Depth, c.Classes = or(c.Width, 1024), or(c.Depth, 3), or(c.Classes, 2)
-	if min(c.In, c.Width, c.Depth, c.Classes) < 1 {
-		return nil, errors.New("nn: sizes of a fully connected network must be positive")
-	}
-	var layers []layer[F]
-	in := c.In
-	for i := range c.Depth {
-		layers = append(layers, &linear[F]{name: fmt.Sprintf("hidden%d", i+1), inputs: in, outputs: c.Width, relu: true})
-		in = c.Width
-	}
-	layers = append(layers, &linear[F]{name: "linear", inputs: in, outputs: c.Classes})
-	return build(layers...), nil
-}
-
-// or returns x, or def if x is zero.
-func or(x, def int) int {
-	if x == 0 {
-		return def
-	}
-	return x
 }

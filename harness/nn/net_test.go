@@ -120,9 +120,9 @@ func TestInit(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	for want, err := range map[string]error{
-		"nn: sizes of a convolutional network must be positive":            second(ConvNet[float32](ConvConfig{In: 3, H: 32})),
-		"nn: images of 6x9 pixels are too small for 3 blocks with pooling": second(ConvNet[float32](ConvConfig{In: 3, H: 6, W: 9})),
-		"nn: sizes of a fully connected network must be positive":          second(FCNet[float32](FCConfig{})),
+		"nn: sizes of a convolutional network must be positive":                                 second(ConvNet[float32](ConvConfig{In: 3, H: 32})),
+		"nn: images of 6x9 pixels are too small for 3 blocks, each of which halves them; 2 fit": second(ConvNet[float32](ConvConfig{In: 3, H: 6, W: 9})),
+		"nn: sizes of a fully connected network must be positive":                               second(FCNet[float32](FCConfig{})),
 	} {
 		if err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
@@ -130,8 +130,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-func TestShapedNet(t *testing.T) {
-	conv := func(h, pad int) Shape { return Shape{Width: 8, Depth: 3, Norm: true, FirstPad: pad} }
+func TestShapeNet(t *testing.T) {
+	conv := func(h, pad int) Shape { return Shape{Kind: "conv", Width: 8, Depth: 3, Norm: true, FirstPad: pad} }
 	for _, c := range []struct {
 		s      Shape
 		h, pad int
@@ -141,9 +141,9 @@ func TestShapedNet(t *testing.T) {
 		{conv(28, 0), 28, 3, "block1.conv.weight", 4 * 4 * 8},
 		{conv(28, 1), 28, 1, "block1.conv.weight", 3 * 3 * 8},
 		{conv(32, 0), 32, 1, "block1.conv.weight", 4 * 4 * 8},
-		{Shape{FC: true, Width: 8, Depth: 3}, 28, 0, "hidden1.weight", 8},
+		{Shape{Kind: "fc", Width: 8, Depth: 3}, 28, 0, "hidden1.weight", 8},
 	} {
-		net, err := ShapedNet[float32](c.s, c.h, c.h, 1, 5)
+		net, err := c.s.Net(c.h, c.h, 1, 5)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,15 +154,15 @@ func TestShapedNet(t *testing.T) {
 		}
 	}
 	for name, s := range map[string]Shape{
-		"weights": {FC: true, Width: 65536, Depth: 2},
-		"values":  {Width: 512, Depth: 1, FirstPad: 128},
+		"weights": {Kind: "fc", Width: 65536, Depth: 2},
+		"values":  {Kind: "conv", Width: 512, Depth: 1, FirstPad: 128},
 	} {
-		if _, err := ShapedNet[float32](s, 32, 32, 3, 2); err == nil || !strings.Contains(err.Error(), "is too large") {
+		if _, err := s.Net(32, 32, 3, 2); err == nil || !strings.Contains(err.Error(), "is too large") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	// The largest networks of experiments are far below the bounds.
-	if _, err := ShapedNet[float32](Shape{Width: 1024, Depth: 3}, 64, 64, 3, 10); err != nil {
+	if _, err := (Shape{Kind: "conv", Width: 1024, Depth: 3}).Net(64, 64, 3, 10); err != nil {
 		t.Error(err)
 	}
 }

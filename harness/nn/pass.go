@@ -104,7 +104,7 @@ func (p *Pass[F]) forward(theta, x []F, n int, keep bool) {
 	p.edges[0].value = x
 	for i, s := range p.stages {
 		e := &p.edges[i+1]
-		e.value = grow(&e.value, n*p.net.layers[i].out())
+		e.value = tensor.Grow(&e.value, n*p.net.layers[i].out())
 		s.forward(e.value, p.edges[i].value, p.net.part(theta, i), n, keep)
 	}
 }
@@ -140,7 +140,7 @@ func (p *Pass[F]) Backward(dlogits []F, g Grad[F]) {
 
 func (p *Pass[F]) outputGrad() []F {
 	e := &p.edges[len(p.stages)]
-	e.grad = grow(&e.grad, len(e.value))
+	e.grad = tensor.Grow(&e.grad, len(e.value))
 	return e.grad
 }
 
@@ -176,7 +176,7 @@ func (p *Pass[F]) below(buf *[]F, i, low int) []F {
 	if i <= low {
 		return nil
 	}
-	*buf = grow(buf, len(p.edges[i].value))
+	*buf = tensor.Grow(buf, len(p.edges[i].value))
 	return *buf
 }
 
@@ -217,7 +217,7 @@ func (p *Pass[F]) Tangents(dir, out Grad[F], outer func(dlogitsT, logitsT []F)) 
 	zt := p.forwardTangent(dir)
 	if zt == nil {
 		e := &p.edges[len(p.stages)]
-		e.tangent = grow(&e.tangent, len(e.value))
+		e.tangent = tensor.Grow(&e.tangent, len(e.value))
 		clear(e.tangent)
 		zt = e.tangent
 	}
@@ -239,7 +239,7 @@ func (p *Pass[F]) forwardTangent(dir Grad[F]) []F {
 		var yt []F
 		if xt != nil || v != nil {
 			e := &p.edges[i+1]
-			e.tangent = grow(&e.tangent, len(e.value))
+			e.tangent = tensor.Grow(&e.tangent, len(e.value))
 			yt = e.tangent
 		}
 		s.tangent(yt, xt, v)
@@ -250,7 +250,7 @@ func (p *Pass[F]) forwardTangent(dir Grad[F]) []F {
 
 func (p *Pass[F]) outputGradTangent() []F {
 	e := &p.edges[len(p.stages)]
-	e.gradTangent = grow(&e.gradTangent, len(e.value))
+	e.gradTangent = tensor.Grow(&e.gradTangent, len(e.value))
 	return e.gradTangent
 }
 

@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,7 +115,7 @@ func NewTraining[F tensor.Float](net *Net[F], theta []F, data Data[F], recipe Re
 	if err := recipe.check(); err != nil {
 		return nil, err
 	}
-	recipe.Batch = min(or(recipe.Batch, 256), data.N)
+	recipe.Batch = min(cmp.Or(recipe.Batch, 256), data.N)
 	t := &Training[F]{net: net, theta: theta, data: data, recipe: recipe, stream: stream, pass: net.NewPass()}
 	var err error
 	t.sgd, err = t.newSGD()
@@ -176,7 +177,7 @@ func (t *Training[F]) step() Step {
 	}
 	s := Step{Epoch: t.epoch, Batch: t.batch, Last: to == t.data.N, Rate: t.recipe.RateAt(t.epoch)}
 	s.Loss = t.pass.Loss(t.theta, t.x, t.p, n)
-	t.grad = grow(&t.grad, len(t.theta))
+	t.grad = tensor.Grow(&t.grad, len(t.theta))
 	t.pass.Gradient(Grad[F]{Theta: t.grad})
 	t.sgd.SetLR(s.Rate)
 	t.sgd.Step(t.theta, t.grad)
@@ -190,11 +191,9 @@ func (t *Training[F]) step() Step {
 // gather copies the images of a batch, and their targets.
 func (t *Training[F]) gather(which []int) (n int) {
 	size, k := t.net.Inputs(), t.net.Classes()
-	t.x, t.p = grow(&t.x, len(which)*size), grow(&t.p, len(which)*k)
-	for i, j := range which {
-		copy(t.x[i*size:][:size], t.data.X[j*size:])
-		copy(t.p[i*k:][:k], t.data.Targets[j*k:])
-	}
+	t.x, t.p = tensor.Grow(&t.x, len(which)*size), tensor.Grow(&t.p, len(which)*k)
+	tensor.GatherRows(tensor.MatOf(t.x, len(which), size), tensor.MatOf(t.data.X, t.data.N, size), which)
+	tensor.GatherRows(tensor.MatOf(t.p, len(which), k), tensor.MatOf(t.data.Targets, t.data.N, k), which)
 	return len(which)
 }
 

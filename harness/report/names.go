@@ -1,8 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+
+	"dgkip/harness/method"
 )
 
 // axisTitle names an axis in a heading.
@@ -38,12 +41,7 @@ func (r *Results) valueTitle(axis, value string) string {
 		}
 		return t
 	case "model":
-		switch value {
-		case "conv":
-			return "ConvNet"
-		case "fc":
-			return "FCNet"
-		}
+		return cmp.Or(method.ModelTitle(value), value)
 	}
 	return value
 }

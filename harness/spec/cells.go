@@ -183,7 +183,7 @@ func (r *reader) cell(point map[string]string, raw map[string]Value) *Cell {
 	if !ok && r.doc.Model[c.Model] == nil {
 		n := raw["model"].node
 		if n != nil {
-			r.d.fault(n, fmt.Sprintf("unknown model %q", c.Model), nearest.Hint(c.Model, append([]string{"conv", "fc"}, slices.Sorted(maps.Keys(r.doc.Model))...))+"; [model.NAME] with a kind makes others")
+			r.d.fault(n, fmt.Sprintf("unknown model %q", c.Model), nearest.Hint(c.Model, append(method.Models(), slices.Sorted(maps.Keys(r.doc.Model))...))+"; [model.NAME] with a kind makes others")
 		}
 	}
 	c.Net = net

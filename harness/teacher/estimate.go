@@ -6,30 +6,11 @@ import (
 )
 
 // Dim is the number of features that a model's networks make of an image.
-func Dim(m method.Model, h, w int) int {
-	if m.Kind == "conv" {
-		return m.Nets * m.Width * (h >> m.Depth) * (w >> m.Depth)
-	}
-	return m.Nets * m.Width
-}
+func Dim(m method.Model, h, w int) int { return Config(m, h, w, 1).Dim() }
 
 // Flops is the number of multiplications and additions that an image's features
 // take; the gradient in the image takes as many again.
-func Flops(m method.Model, h, w, c int) float64 {
-	sum, in := 0.0, c
-	if m.Kind == "fc" {
-		in = h * w * c
-	}
-	for range m.Depth {
-		layer := 2 * float64(in) * float64(m.Width)
-		if m.Kind == "conv" {
-			layer *= float64(9 * h * w)
-			h, w = h/2, w/2
-		}
-		sum, in = sum+layer, m.Width
-	}
-	return sum * float64(m.Nets)
-}
+func Flops(m method.Model, h, w, c int) float64 { return Config(m, h, w, c).Flops() }
 
 // Estimate tells what Theta_O takes, and the memory for it.
 func Estimate(s method.Sizes, loss convex.Loss) method.Estimate {

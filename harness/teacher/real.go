@@ -47,11 +47,7 @@ func Outputs(classes int) int {
 
 // Config describes the features that a model's networks make of images.
 func Config(m method.Model, h, w, c int) features.Config {
-	cfg := features.Config{Kind: features.Kind(m.Kind), H: h, W: w, C: c, Nets: m.Nets, Width: m.Width, Depth: m.Depth}
-	if m.Algo == "direct" {
-		cfg.Algorithm = tensor.Direct
-	}
-	return cfg
+	return features.Config{Kind: m.Kind, H: h, W: w, C: c, Nets: m.Nets, Width: m.Width, Depth: m.Depth, Algorithm: m.Shape().Algo}
 }
 
 // phase tells people what is going on.

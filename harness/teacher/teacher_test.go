@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"dgkip/harness/convex"
-	"dgkip/harness/features"
 	"dgkip/harness/method"
 	"dgkip/harness/method/methodtest"
 	"dgkip/harness/rng"
@@ -38,24 +37,6 @@ func (m memory) Save(key string, size int64, write func(io.Writer) error) {
 	var b bytes.Buffer
 	if err := write(&b); err == nil && int64(b.Len()) == size {
 		m[key] = b.Bytes()
-	}
-}
-
-func TestSizes(t *testing.T) {
-	for _, m := range []method.Model{
-		{Kind: "conv", Width: 5, Depth: 3, Nets: 2}, {Kind: "conv", Width: 4, Depth: 1, Nets: 1},
-		{Kind: "fc", Width: 6, Depth: 3, Nets: 2}, {Kind: "fc", Width: 7, Depth: 1, Nets: 3},
-	} {
-		fm, err := features.New(Config(m, 13, 11, 3), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := Dim(m, 13, 11); got != fm.Dim() {
-			t.Errorf("%+v: %d features, the map has %d", m, got, fm.Dim())
-		}
-		if got := Flops(m, 13, 11, 3); got != fm.Flops() {
-			t.Errorf("%+v: %v operations, the map says %v", m, got, fm.Flops())
-		}
 	}
 }
 

@@ -3,7 +3,8 @@ package tensor
 import "dgkip/harness/tensor/internal/kernel"
 
 // The operations of this file treat x as a matrix of rows of c contiguous
-// columns; an image [h, w, c] is h*w rows. They run on the calling goroutine.
+// columns; an image [h, w, c] is h*w rows. But for ColSums they run on the calling
+// goroutine.
 
 // ColSum adds to y[j] the sum of column j of x.
 func ColSum[F Float](y, x []F, c int) {
@@ -100,4 +101,13 @@ func runCols(do func(*kernel.Path, *kernel.Cols), a kernel.Cols) {
 	defer putScratch(s)
 	s.cols = a
 	do(kernel.Active(), &s.cols)
+}
+
+// ColSums sets row i of y, [n, c], to the sums of the columns of image i of x.
+func ColSums[F Float](y, x []F, n, c int) {
+	if n < 0 || c < 1 || len(y) != n*c || n > 0 && len(x)%(n*c) != 0 {
+		panic("tensor: ColSums: shapes do not fit")
+	}
+	clear(y)
+	Parallel(n, func(i int) { ColSum(y[i*c:][:c], part(x, i, 1, len(x)/n), c) })
 }

@@ -93,7 +93,7 @@ func (c *Conv[F]) BackwardInput(dx, dy []F, n, h, w int, add bool) {
 	if dx32, ok := as32(dx); ok {
 		dy32, _ := as32(dy)
 		w32, _ := as32(c.w)
-		if c.in < 8 {
+		if c.in < thin {
 			taps := c.packed.thin.make(func(*Packed) *Packed { return packTaps(w32, c.in, c.out) })
 			convBackwardThin(dx32, dy32, taps, n, h, w, c.in, c.out, add)
 			return
@@ -109,7 +109,7 @@ func (c *Conv[F]) BackwardInput(dx, dy []F, n, h, w int, add bool) {
 // turn returns the weights of the adjoint, taps rotated by half a turn and input
 // and output channels exchanged, in buf's memory where it is enough.
 func turn[F Float](buf, w []F, in, out int) []F {
-	t := grow(&buf, len(w))
+	t := Grow(&buf, len(w))
 	Parallel(9, func(tap int) {
 		src, dst := w[tap*in*out:][:in*out], t[(8-tap)*in*out:][:in*out]
 		for i := range in {
@@ -236,7 +236,7 @@ func (j *convJob) padded(s *scratch, img int) []float32 {
 // pad copies an image of h x w pixels into one of ph x pw pixels, below and to
 // the right of one row and one column of zeros.
 func pad(s *scratch, x []float32, h, w, ch, ph, pw int) []float32 {
-	p := grow(&s.a, ph*pw*ch)
+	p := Grow(&s.a, ph*pw*ch)
 	clear(p[:pw*ch])
 	for r := range h {
 		row := p[(r+1)*pw*ch:][:pw*ch]
@@ -253,7 +253,7 @@ func pad(s *scratch, x []float32, h, w, ch, ph, pw int) []float32 {
 func packDirect(buf []float32, p *kernel.Path, w []float32, in, out int) []float32 {
 	width := p.Cols
 	panels := ceil(out, width)
-	dst := grow(&buf, panels*9*in*width)
+	dst := Grow(&buf, panels*9*in*width)
 	g := gemm{path: p, b: MatOf(w, 9*in, out), n: out}
 	Parallel(panels, func(i int) {
 		g.packPanel(dst[i*9*in*width:][:9*in*width], i*width, 0, 9*in)

@@ -11,7 +11,7 @@ func convBackwardThin(dx, dy []float32, taps *Packed, n, h, w, in, out int, add 
 		s := getScratch()
 		defer putScratch(s)
 		cols := 9 * in
-		z := grow(&s.d, h*w*cols)
+		z := Grow(&s.d, h*w*cols)
 		g := gemm{path: taps.path, c: Mat[float32]{Rows: h * w, Cols: cols, Stride: cols, Data: z},
 			a: Mat[float32]{Rows: h * w, Cols: out, Stride: out, Data: dy[img*h*w*out:]}, packed: taps, m: h * w, n: cols, k: out}
 		tiles := ceil(g.m, g.path.Rows)
@@ -113,7 +113,7 @@ type convTaps struct {
 func (c *convTaps) run(tap0, tap1 int, dw, x, dy []float32, add bool) {
 	width, t := c.path.Cols, &c.s.tile
 	b := gemm{path: c.path, b: Mat[float32]{Rows: c.h * c.w, Cols: c.out, Stride: c.out, Data: dy}, n: c.out}
-	t.B = grow(&c.s.b, c.h*c.w*width)
+	t.B = Grow(&c.s.b, c.h*c.w*width)
 	b.packPanel(t.B, c.panel*width, 0, c.h*c.w)
 	t.ARow, t.AK, t.BK = 1, c.in, width
 	mode := 0

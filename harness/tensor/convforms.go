@@ -66,7 +66,7 @@ func (j *convJob) forms(f *convForm, w []float32, in, out int, algo Algorithm, a
 			}
 			s := getScratch()
 			defer putScratch(s)
-			return packedWeights{p, pack(before.data, p, turn(grow(&s.d, len(w)), w, out, in), in, out)}
+			return packedWeights{p, pack(before.data, p, turn(Grow(&s.d, len(w)), w, out, in), in, out)}
 		}
 	}
 	var p packedWeights

@@ -265,7 +265,7 @@ func (g *gemm) store(s *scratch, i, j, mode int) {
 		g.path.Tile(t)
 		return
 	}
-	t.C, t.CRow, t.Mode = grow(&s.c, t.Rows*t.Cols), t.Cols, 0
+	t.C, t.CRow, t.Mode = Grow(&s.c, t.Rows*t.Cols), t.Cols, 0
 	g.path.Tile(t)
 	for r := range t.Rows {
 		c := g.c.Data[(i+r)*g.c.Stride+j:][:valid]
@@ -291,7 +291,7 @@ func (g *gemm) store(s *scratch, i, j, mode int) {
 func (g *gemm) rowsOfA(s *scratch, r0, r1, k0, k1 int) (a []float32, stride int) {
 	if g.transA {
 		stride = (k1-k0+15)&^15 + 16
-		a = grow(&s.a, (r1-r0)*stride)
+		a = Grow(&s.a, (r1-r0)*stride)
 		transpose(g.path, a, stride, g.a, k0, k1, r0, r1)
 		return a, stride
 	}
@@ -299,7 +299,7 @@ func (g *gemm) rowsOfA(s *scratch, r0, r1, k0, k1 int) (a []float32, stride int)
 		return g.a.Data[r0*g.a.Stride+k0:], g.a.Stride
 	}
 	stride = (k1-k0+15)&^15 + 16
-	a = grow(&s.a, (r1-r0)*stride)
+	a = Grow(&s.a, (r1-r0)*stride)
 	for r := r0; r < r1; r++ {
 		copy(a[(r-r0)*stride:], g.a.Data[r*g.a.Stride+k0:r*g.a.Stride+k1])
 	}
@@ -344,7 +344,7 @@ func (g *gemm) panelsOfB(s *scratch, p0, p1, ch int, once bool) panels {
 	case once && !g.transB && p1*w <= g.n:
 		return panels{g.b.Data[k0*g.b.Stride+p0*w:], p0, w, g.b.Stride}
 	}
-	b := panels{grow(&s.b, (p1-p0)*pitch), p0, pitch, w}
+	b := panels{Grow(&s.b, (p1-p0)*pitch), p0, pitch, w}
 	for p := p0; p < p1; p++ {
 		g.packPanel(b.data[(p-p0)*pitch:][:pitch], p*w, k0, k1)
 	}

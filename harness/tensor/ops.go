@@ -102,16 +102,7 @@ func Pool[F Float](y, x []F, n, h, w, ch int) {
 	x32, ok := as32(x)
 	if ok {
 		y32, _ := as32(y)
-		Parallel(n, func(img int) {
-			s := getScratch()
-			defer putScratch(s)
-			a := &s.pool
-			*a = kernel.Pool{Row: w * ch, W: w / 2, C: ch, Scale: 0.25}
-			for r := range h / 2 {
-				a.Big, a.Small = x32[(img*h+2*r)*w*ch:], y32[(img*(h/2)+r)*(w/2)*ch:]
-				kernel.Active().Pool(a)
-			}
-		})
+		pools(kernel.Pool{Small: y32, Big: x32, Scale: 0.25, Row: w * ch, W: w / 2, C: ch}, n, h, (*kernel.Path).Pool)
 		return
 	}
 	eachPooled(n, h, w, ch, func(small, big, right, down int) {
@@ -133,20 +124,7 @@ func Unpool[F Float](dx, dy, act []F, n, h, w, ch int) {
 	if ok {
 		dy32, _ := as32(dy)
 		act32, _ := as32(act)
-		Parallel(n, func(img int) {
-			s := getScratch()
-			defer putScratch(s)
-			a := &s.pool
-			*a = kernel.Pool{Row: w * ch, W: w / 2, C: ch, Scale: 0.25}
-			for r := range h / 2 {
-				top := (img*h + 2*r) * w * ch
-				a.Big, a.Small = dx32[top:], dy32[(img*(h/2)+r)*(w/2)*ch:]
-				if act != nil {
-					a.Act = act32[top:]
-				}
-				kernel.Active().Unpool(a)
-			}
-		})
+		pools(kernel.Pool{Small: dy32, Big: dx32, Act: act32, Scale: 0.25, Row: w * ch, W: w / 2, C: ch}, n, h, (*kernel.Path).Unpool)
 		return
 	}
 	eachPooled(n, h, w, ch, func(small, big, right, down int) {
@@ -162,42 +140,52 @@ func Unpool[F Float](dx, dy, act []F, n, h, w, ch int) {
 // BitsLen is the length of the bits that PoolBits records for one image.
 func BitsLen(h, w, ch int) int { return (h / 2) * (w / 2) * 4 * ((ch + 7) / 8) }
 
-// PoolBits is Pool for one image x >= 0 with scale in place of 1/4, and records
-// in bits which values were positive. It runs on the calling goroutine.
-func PoolBits(y []float32, bits []byte, x []float32, h, w, ch int, scale float32) {
-	if h < 2 || w < 2 || ch < 1 || len(x) != h*w*ch || len(y) != (h/2)*(w/2)*ch || len(bits) != BitsLen(h, w, ch) {
+// PoolBits is Pool for images x >= 0 with scale in place of 1/4, and records in
+// bits, BitsLen an image, which values were positive.
+func PoolBits(y []float32, bits []byte, x []float32, n, h, w, ch int, scale float32) {
+	if !poolFits(y, bits, x, n, h, w, ch) {
 		panic("tensor: PoolBits: shapes do not fit")
 	}
-	pools(y, bits, x, h, w, ch, scale, false)
+	pools(kernel.Pool{Small: y, Big: x, Bits: bits, Scale: scale, Row: w * ch, W: w / 2, C: ch}, n, h, (*kernel.Path).Pool)
 }
 
-// UnpoolBits sets dx to the adjoint, at the image that bits were recorded for,
-// of ReLU followed by PoolBits. It runs on the calling goroutine.
-func UnpoolBits(dx, dy []float32, bits []byte, h, w, ch int, scale float32) {
-	if h < 2 || w < 2 || ch < 1 || len(dx) != h*w*ch || len(dy) != (h/2)*(w/2)*ch || len(bits) != BitsLen(h, w, ch) {
+// UnpoolBits sets dx to the adjoint, at the images that bits were recorded for, of
+// ReLU followed by PoolBits.
+func UnpoolBits(dx, dy []float32, bits []byte, n, h, w, ch int, scale float32) {
+	if !poolFits(dy, bits, dx, n, h, w, ch) {
 		panic("tensor: UnpoolBits: shapes do not fit")
 	}
 	if h%2+w%2 > 0 {
 		clear(dx)
 	}
-	pools(dy, bits, dx, h, w, ch, scale, true)
+	pools(kernel.Pool{Small: dy, Big: dx, Bits: bits, Scale: scale, Row: w * ch, W: w / 2, C: ch}, n, h, (*kernel.Path).Unpool)
 }
 
-// pools runs Pool, or its adjoint, on each row of pooled pixels of one image.
-func pools(small []float32, bits []byte, big []float32, h, w, ch int, scale float32, adjoint bool) {
-	s := getScratch()
-	defer putScratch(s)
-	p, a := kernel.Active(), &s.pool
-	*a = kernel.Pool{Row: w * ch, W: w / 2, C: ch, Scale: scale}
-	size := len(bits) / (h / 2)
-	for r := range h / 2 {
-		a.Small, a.Big, a.Bits = small[r*(w/2)*ch:], big[2*r*w*ch:], bits[r*size:]
-		if adjoint {
-			p.Unpool(a)
-		} else {
-			p.Pool(a)
+func poolFits(small []float32, bits []byte, big []float32, n, h, w, ch int) bool {
+	return n >= 0 && h >= 2 && w >= 2 && ch >= 1 && len(big) == n*h*w*ch && len(small) == n*(h/2)*(w/2)*ch && len(bits) == n*BitsLen(h, w, ch)
+}
+
+// pools runs a kernel on each row of pooled pixels of n images of h pixels' height,
+// whose values all holds.
+func pools(all kernel.Pool, n, h int, do func(*kernel.Path, *kernel.Pool)) {
+	p, bits := kernel.Active(), all.W*4*((all.C+7)/8)
+	Parallel(n, func(img int) {
+		s := getScratch()
+		defer putScratch(s)
+		a := &s.pool
+		*a = all
+		for r := range h / 2 {
+			small, big := img*(h/2)+r, img*h+2*r
+			a.Small, a.Big = all.Small[small*all.W*all.C:], all.Big[big*all.Row:]
+			if all.Act != nil {
+				a.Act = all.Act[big*all.Row:]
+			}
+			if all.Bits != nil {
+				a.Bits = all.Bits[small*bits:]
+			}
+			do(p, a)
 		}
-	}
+	})
 }
 
 // eachPooled calls do with the index of every pooled value and of the four

@@ -3,6 +3,7 @@ package tensor
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -90,19 +91,16 @@ func TestPool(t *testing.T) {
 					t.Fatalf("%v: masked gradient at %d is %v for activation %v", s, i, masked[i], x[i])
 				}
 			}
-			size, small := h*w*ch, (h/2)*(w/2)*ch
-			for img := range n {
-				bits := make([]byte, BitsLen(h, w, ch))
-				y2, dx2 := make([]float32, small), random(r, size)
-				PoolBits(y2, bits, x[img*size:][:size], h, w, ch, 0.25)
-				if digest(y2) != digest(y[img*small:][:small]) {
-					t.Errorf("%v: PoolBits differs from Pool", s)
-				}
-				UnpoolBits(dx2, dy[img*small:][:small], bits, h, w, ch, 0.25)
-				for i, v := range dx2 {
-					if v != masked[img*size+i] {
-						t.Fatalf("%v: UnpoolBits at %d is %v, want %v", s, i, v, masked[img*size+i])
-					}
+			bits := make([]byte, n*BitsLen(h, w, ch))
+			y2, dx2 := make([]float32, len(y)), random(r, len(x))
+			PoolBits(y2, bits, x, n, h, w, ch, 0.25)
+			if digest(y2) != digest(y) {
+				t.Errorf("%v: PoolBits differs from Pool", s)
+			}
+			UnpoolBits(dx2, dy, bits, n, h, w, ch, 0.25)
+			for i, v := range dx2 {
+				if v != masked[i] {
+					t.Fatalf("%v: UnpoolBits at %d is %v, want %v", s, i, v, masked[i])
 				}
 			}
 		}
@@ -117,12 +115,76 @@ func TestOpsPanic(t *testing.T) {
 	panics(t, "tensor: Dot: lengths differ", func() { Dot(s(3), s(2)) })
 	panics(t, "tensor: Pool: shapes do not fit", func() { Pool(s(1), s(5), 1, 2, 2, 1) })
 	panics(t, "tensor: Unpool: shapes do not fit", func() { Unpool(s(4), s(1), s(3), 1, 2, 2, 1) })
-	panics(t, "tensor: PoolBits: shapes do not fit", func() { PoolBits(s(1), nil, s(4), 2, 2, 1, 1) })
-	panics(t, "tensor: UnpoolBits: shapes do not fit", func() { UnpoolBits(s(4), s(1), nil, 2, 2, 1, 1) })
+	panics(t, "tensor: PoolBits: shapes do not fit", func() { PoolBits(s(1), nil, s(4), 1, 2, 2, 1, 1) })
+	panics(t, "tensor: UnpoolBits: shapes do not fit", func() { UnpoolBits(s(4), s(1), nil, 1, 2, 2, 1, 1) })
 	panics(t, "tensor: ColSum: shapes do not fit", func() { ColSum(s(3), s(8), 4) })
 	panics(t, "tensor: ColSum: columns do not divide the length", func() { ColSum(s(3), s(8), 3) })
 	panics(t, "tensor: Affine2: columns do not divide the length", func() { Affine2(s(8), s(3), s(8), s(3), s(8), s(3)) })
 	panics(t, "tensor: ColDot: shapes do not fit", func() { ColDot(s(4), s(8), s(7), 4) })
 	panics(t, "tensor: Affine: shapes do not fit", func() { Affine(s(8), s(4), s(8), s(3)) })
 	panics(t, "tensor: Affine2: shapes do not fit", func() { Affine2(s(8), s(4), s(8), s(4), s(7), s(4)) })
+}
+
+// Rows and images of any distance and border come through as their definition says.
+func TestRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 4))
+	src := Mat[float32]{Rows: 3, Cols: 5, Stride: 7, Data: random(r, 19)}
+	dst := Mat[float32]{Rows: 3, Cols: 5, Stride: 6, Data: random(r, 17)}
+	left := dst.Data[5]
+	ScaleRows(dst, 3, src)
+	if dst.Data[6] != 3*src.Data[7] || dst.Data[16] != 3*src.Data[18] || dst.Data[5] != left {
+		t.Error("ScaleRows: wrong values")
+	}
+	FillRows(dst, src.Row(1))
+	if dst.Data[16] != src.Data[11] || dst.Data[5] != left {
+		t.Error("FillRows: wrong values")
+	}
+	x, padded, back := random(r, 2*3*4*2), random(r, 2*7*8*2), make([]float32, 2*3*4*2)
+	Pad(padded, x, 2, 3, 4, 2, 2)
+	Crop(back, padded, 2, 3, 4, 2, 2)
+	if digest(back) != digest(x) || inner(padded, padded) != inner(x, x) || padded[2*(7*8+2*8+2)] != x[3*4*2] {
+		t.Error("Pad and Crop: wrong values")
+	}
+	GatherRows(dst, src, []int{2, 0, 2})
+	if dst.Data[0] != src.Data[14] || dst.Data[6] != src.Data[0] || dst.Data[16] != src.Data[18] {
+		t.Error("GatherRows: wrong values")
+	}
+	panics(t, "tensor: GatherRows: shapes do not fit", func() { GatherRows(dst, src, []int{0}) })
+	panics(t, "tensor: ScaleRows: shapes do not fit", func() { ScaleRows(dst, 1, Mat[float32]{Rows: 2, Cols: 5}) })
+	panics(t, "tensor: FillRows: shapes do not fit", func() { FillRows(dst, make([]float32, 4)) })
+	panics(t, "tensor: Pad: shapes do not fit", func() { Pad(padded, x, 2, 3, 4, 2, 1) })
+	panics(t, "tensor: Crop: shapes do not fit", func() { Crop(x, padded, 1, 3, 4, 2, 2) })
+}
+
+// Sums of columns are those of each image.
+func TestColSums(t *testing.T) {
+	x, y := []float32{1, 2, 3, 4, 5, 6, 7, 8}, make([]float32, 4)
+	ColSums(y, x, 2, 2)
+	if !slices.Equal(y, []float32{4, 6, 12, 14}) {
+		t.Errorf("got %v", y)
+	}
+	panics(t, "tensor: ColSums: shapes do not fit", func() { ColSums(y, x, 3, 2) })
+}
+
+// The joined step and its adjoint are those of their parts.
+func TestConvPool(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 5))
+	for _, s := range [][5]int{{2, 7, 6, 3, 16}, {3, 8, 8, 64, 64}} {
+		n, h, w, in, out := s[0], s[1], s[2], s[3], s[4]
+		c := NewConv(random(r, 9*in*out), in, out, Auto)
+		x, dy, bias := random(r, n*h*w*in), random(r, n*(h/2)*(w/2)*out), random(r, out)
+		big, y, dx := make([]float32, n*h*w*out), make([]float32, len(dy)), make([]float32, len(x))
+		c.Forward(big, x, n, h, w, Epilogue[float32]{Bias: bias, ReLU: true})
+		Pool(y, big, n, h, w, out)
+		act := slices.Clone(big)
+		Unpool(big, dy, act, n, h, w, out)
+		c.BackwardInput(dx, big, n, h, w, false)
+
+		bits, y2, dx2 := make([]byte, n*BitsLen(h, w, out)), make([]float32, len(y)), make([]float32, len(dx))
+		ForwardPool(c, y2, bits, x, n, h, w, bias)
+		BackwardPool(c, dx2, dy, bits, n, h, w)
+		if digest(y2) != digest(y) || digest(dx2) != digest(dx) {
+			t.Errorf("%v: the joined step differs from its parts", s)
+		}
+	}
 }

@@ -58,8 +58,8 @@ func results() string {
 			Unpool(y, small, dy, s.n, s.h, s.w, s.out)
 			put(fmt.Sprintf("Pool %v", s), small, y)
 			one, size := s.h*s.w*s.out, (s.h/2)*(s.w/2)*s.out
-			PoolBits(small[:size], bits, dy[:one], s.h, s.w, s.out, 0.3)
-			UnpoolBits(y[:one], small[:size], bits, s.h, s.w, s.out, 0.7)
+			PoolBits(small[:size], bits, dy[:one], 1, s.h, s.w, s.out, 0.3)
+			UnpoolBits(y[:one], small[:size], bits, 1, s.h, s.w, s.out, 0.7)
 			put(fmt.Sprintf("PoolBits %v", s), small[:size], y[:one])
 		}
 	}

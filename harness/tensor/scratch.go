@@ -40,11 +40,11 @@ func (s *scratch) one() []kernel.Seg {
 	return s.segs[:1]
 }
 
-// grow returns a slice of n values that reuses buf's memory where it can. What
-// it holds is not defined.
-func grow[F Float](buf *[]F, n int) []F {
+// Grow returns a slice of n values in buf's memory, which it replaces where that
+// is too small. What the slice holds is not defined.
+func Grow[T any](buf *[]T, n int) []T {
 	if cap(*buf) < n {
-		*buf = make([]F, n)
+		*buf = make([]T, n)
 	}
 	return (*buf)[:n]
 }

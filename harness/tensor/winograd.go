@@ -21,7 +21,7 @@ func winogradWeights(buf []float32, p *kernel.Path, w []float32, in, out int) []
 	width := p.Cols
 	panels := ceil(out, width)
 	pitch := panels * width
-	u := grow(&buf, 36*in*pitch)
+	u := Grow(&buf, 36*in*pitch)
 	g := gemm{k: in}
 	Parallel(chunks(in)*panels, func(task int) {
 		s := getScratch()
@@ -76,8 +76,8 @@ func (j *convJob) winogradBlock(t0, t1, p0, p1, th, tw int) {
 	// Rows lie an odd number of cache lines apart, so that they do not displace
 	// each other.
 	vRow, mRow := (j.in+15)&^15|16, ((p1-p0)*width+15)&^15|16
-	v := grow(&s.b, 36*n*vRow)
-	m := grow(&s.c, 36*n*mRow)
+	v := Grow(&s.b, 36*n*vRow)
+	m := Grow(&s.c, 36*n*mRow)
 
 	in := &s.in
 	in.Plane, in.Row, in.Pix = n*vRow, (4*tw+2)*j.in, j.in
@@ -130,7 +130,7 @@ func (j *convJob) winogradStore(s *scratch, m []float32, mRow, t0, n, o0, o1, th
 	out := &s.out
 	out.Plane = n * mRow
 	mode := j.mode()
-	edge := grow(&s.d, 16*(o1-o0))
+	edge := Grow(&s.d, 16*(o1-o0))
 	for t := range n {
 		img, r, c := (t0+t)/(th*tw), (t0+t)/tw%th, (t0+t)%tw
 		out.Src, out.C = m[t*mRow:], o1-o0

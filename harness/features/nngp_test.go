@@ -6,17 +6,13 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// NNGP returns the Gram matrix to which that of the FC map tends as its nets
+// nngp returns the Gram matrix to which that of the FC map tends as its nets
 // become wide and many: from k = x'y/d, depth times
 //
 //	s = 2 k + 0.01,  k = sqrt(s_xx s_yy) (sin t + (pi - t) cos t) / (2 pi),  cos t = s_xy / sqrt(s_xx s_yy).
 //
-// x holds n images of d values. It serves as an oracle: its sine and arc cosine
-// are those of the standard library and may differ between processors.
-func NNGP(x []float32, n, d, depth int) tensor.Mat[float64] {
-	if n < 0 || d < 1 || len(x) != n*d {
-		panic("features: NNGP: x does not fit")
-	}
+// x holds n images of d values.
+func nngp(x []float32, n, d, depth int) tensor.Mat[float64] {
 	k := tensor.NewMat[float64](n, n)
 	for i := range n {
 		for j := range n {

@@ -1,0 +1,66 @@
+package nn
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+// Whatever is registered can be built at its defaults, and its features and their
+// gradient are the same frozen as from a pass.
+func TestArchitectures(t *testing.T) {
+	for _, kind := range Kinds() {
+		a, _ := Lookup(kind)
+		if a.Name != kind || a.Title == "" || min(a.Width, a.Depth, a.Nets) < 1 {
+			t.Errorf("%s: %+v", kind, a)
+		}
+		if _, err := (Shape{Kind: kind, Width: a.Width, Depth: a.Depth}).Net(28, 28, 1, 10); err != nil {
+			t.Error(err)
+		}
+		s := Shape{Kind: kind, Width: 12, Depth: 2}
+		net, err := s.Features(9, 8, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const n, scale = 3, 0.5
+		r := rng.Stream(1, "architectures", kind)
+		theta, x, dy := make([]float32, net.Params()), make([]float32, n*net.Inputs()), make([]float32, n*net.Classes())
+		net.InitNormal(theta, r)
+		r.FillNormal(x, 0, 1)
+		r.FillNormal(dy, 0, 1)
+		pass := net.NewPass()
+		want, dwant := slices.Clone(pass.Forward(theta, x, n)), make([]float32, len(x))
+		pass.Backward(dy, Grad[float32]{X: dwant})
+
+		f := net.Freeze(func(layer int, _ []Tensor, part []float32) { copy(part, net.part(theta, layer)) })
+		if f.Together() < 1 {
+			t.Errorf("%s: %d images at a time", kind, f.Together())
+		}
+		wide := tensor.Mat[float32]{Rows: n, Cols: net.Classes(), Stride: net.Classes() + 5, Data: make([]float32, n*(net.Classes()+5))}
+		var k Kept
+		f.Forward(wide, x, scale, &k)
+		dx := make([]float32, len(x))
+		f.Backward(dx, tensor.MatOf(dy, n, net.Classes()), scale, &k)
+		for i := range n {
+			for j, v := range wide.Row(i) {
+				if w := scale * want[i*net.Classes()+j]; math.Abs(float64(v-w)) > 1e-5 {
+					t.Fatalf("%s: image %d, feature %d is %v, want %v", kind, i, j, v, w)
+				}
+			}
+		}
+		for i, v := range dx {
+			if w := scale * dwant[i]; math.Abs(float64(v-w)) > 1e-5 {
+				t.Fatalf("%s: gradient at %d is %v, want %v", kind, i, v, w)
+			}
+		}
+		if back, err := ShapeOf([]int64{int64(a.Code), 12, 2, 0, int64(s.Padding(9, 8))}); err != nil || back.Kind != kind || back.Width != 12 || back.Depth != 2 {
+			t.Errorf("%s: numbers say %+v, %v", kind, back, err)
+		}
+	}
+	if _, err := (Shape{Kind: "resnet"}).Net(8, 8, 1, 2); err == nil {
+		t.Error("an unknown architecture is built")
+	}
+}

@@ -1,0 +1,36 @@
+package nn
+
+import "dgkip/harness/tensor"
+
+// convFrozen is a convBlock without norm and with pooling.
+type convFrozen struct {
+	convShape
+	conv *tensor.Conv[float32]
+	bias []float32
+}
+
+func (l *convBlock[F]) freeze(draw func(theta []float32)) frozen {
+	if l.norm || !l.pool {
+		panic("nn: Net.Freeze: a block with norm or without pooling has no frozen form")
+	}
+	theta := make([]float32, l.weights()+l.outCh)
+	draw(theta)
+	w, bias := theta[:l.weights()], theta[l.weights():]
+	return &convFrozen{l.convShape, tensor.NewConv(w, l.inCh, l.outCh, l.algo), bias}
+}
+
+// together is small enough for the maps to stay in the last-level cache, and large
+// enough to read the weights seldom: 14 maps of 16x16 pixels are four blocks of
+// Winograd tiles.
+func (l *convFrozen) together() int { return 14 }
+
+func (l *convFrozen) forward(x []float32, n int, k *kept, w *turns) []float32 {
+	y, bits := w.next(n*l.out()), tensor.Grow(&k.bits, n*tensor.BitsLen(l.h, l.w, l.outCh))
+	k.bits = bits
+	tensor.ForwardPool(l.conv, y, bits, x, n, l.h, l.w, l.bias)
+	return y
+}
+
+func (l *convFrozen) backward(dx, dy []float32, n int, k *kept) {
+	tensor.BackwardPool(l.conv, dx, dy, k.bits[:n*tensor.BitsLen(l.h, l.w, l.outCh)], n, l.h, l.w)
+}

@@ -1,0 +1,86 @@
+package nn
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"dgkip/harness/tensor"
+)
+
+// ConvConfig describes a convolutional network: Depth blocks of 3x3 convolution,
+// instance norm, ReLU and average pooling of 2x2 pixels, then a linear layer.
+type ConvConfig struct {
+	In, H, W int  // channels and size of an image, laid out [h, w, channel]
+	Width    int  // channels of a block; 0 means 128
+	Depth    int  // blocks; 0 means 3
+	Norm     bool // with instance norm
+	Classes  int  // outputs; 0 means 2
+	FirstPad int  // zero padding of the first convolution; 0 means 1
+	Algo     tensor.Algorithm
+}
+
+func init() {
+	Register(Architecture{
+		Name: "conv", Title: "ConvNet", Code: 1, Convolves: true,
+		Width: 256, Depth: 3, Nets: 8,
+		Net: func(s Shape, h, w, c, classes int) (*Net[float32], error) {
+			config := s.conv(h, w, c)
+			config.Norm, config.Classes, config.FirstPad = s.Norm, classes, s.Padding(h, w)
+			return ConvNet[float32](config)
+		},
+		// The features are the last block's activations: a network without its
+		// linear layer, and the image as it is.
+		Features: func(s Shape, h, w, c int) (*Net[float32], error) {
+			layers, _, err := convBlocks[float32](s.conv(h, w, c).withDefaults())
+			if err != nil {
+				return nil, err
+			}
+			return build(layers...), nil
+		},
+	})
+}
+
+// conv is what networks and feature maps of a shape have in common.
+func (s Shape) conv(h, w, c int) ConvConfig {
+	return ConvConfig{In: c, H: h, W: w, Width: s.Width, Depth: s.Depth, Algo: s.Algo}
+}
+
+func (c ConvConfig) withDefaults() ConvConfig {
+	c.Width, c.Depth, c.Classes, c.FirstPad = cmp.Or(c.Width, 128), cmp.Or(c.Depth, 3), cmp.Or(c.Classes, 2), cmp.Or(c.FirstPad, 1)
+	return c
+}
+
+// ConvNet returns the network that c describes.
+func ConvNet[F tensor.Float](c ConvConfig) (*Net[F], error) {
+	c = c.withDefaults()
+	layers, outputs, err := convBlocks[F](c)
+	if err != nil {
+		return nil, err
+	}
+	return build(append(layers, &linear[F]{name: "linear", inputs: outputs, outputs: c.Classes})...), nil
+}
+
+// convBlocks returns the layers before the linear one, and the number of values
+// that leave the last.
+func convBlocks[F tensor.Float](c ConvConfig) (layers []layer[F], outputs int, err error) {
+	if min(c.In, c.H, c.W, c.Width, c.Depth, c.Classes, c.FirstPad) < 1 {
+		return nil, 0, errors.New("nn: sizes of a convolutional network must be positive")
+	}
+	h, w, in := c.H, c.W, c.In
+	if by := c.FirstPad - 1; by > 0 {
+		layers = append(layers, &pad[F]{h: h, w: w, ch: in, by: by})
+		h, w = h+2*by, w+2*by
+	}
+	for i := range c.Depth {
+		if min(h, w) < 2 {
+			return nil, 0, fmt.Errorf("nn: images of %dx%d pixels are too small for %d blocks, each of which halves them; %d fit", c.H, c.W, c.Depth, i)
+		}
+		layers = append(layers, &convBlock[F]{
+			convShape: convShape{h: h, w: w, inCh: in, outCh: c.Width, pool: true},
+			name:      fmt.Sprintf("block%d", i+1), norm: c.Norm, algo: c.Algo,
+		})
+		h, w, in = h/2, w/2, c.Width
+	}
+	return layers, h * w * in, nil
+}

@@ -1,0 +1,52 @@
+package nn
+
+import (
+	"slices"
+	"sync"
+
+	"dgkip/harness/tensor"
+)
+
+// linearFrozen is a linear layer with ReLU. Its weights live only in the order in
+// which the kernels read them; those of the way back are drawn again when they are
+// first needed.
+type linearFrozen struct {
+	inputs, outputs int
+	draw            func(theta []float32)
+	weights         *tensor.Packed
+	bias            []float32
+	once            sync.Once
+	back            *tensor.Packed
+}
+
+func (l *linear[F]) freeze(draw func(theta []float32)) frozen {
+	if !l.relu {
+		panic("nn: Net.Freeze: a linear layer without ReLU has no frozen form")
+	}
+	f := &linearFrozen{inputs: l.inputs, outputs: l.outputs, draw: draw}
+	f.weights, f.bias = f.pack(tensor.NN)
+	return f
+}
+
+func (l *linearFrozen) pack(order tensor.Order) (*tensor.Packed, []float32) {
+	k := l.inputs * l.outputs
+	theta := make([]float32, k+l.outputs)
+	l.draw(theta)
+	// The bias is copied, so as not to keep the weights.
+	return tensor.Pack(tensor.MatOf(theta[:k], l.inputs, l.outputs), order), slices.Clone(theta[k:])
+}
+
+// together is twelve full register tiles of rows.
+func (l *linearFrozen) together() int { return 168 }
+
+func (l *linearFrozen) forward(x []float32, n int, k *kept, _ *turns) []float32 {
+	k.y = tensor.Grow(&k.y, n*l.outputs)
+	tensor.MulPacked(tensor.MatOf(k.y, n, l.outputs), tensor.MatOf(x, n, l.inputs), l.weights, l.bias, true)
+	return k.y
+}
+
+func (l *linearFrozen) backward(dx, dy []float32, n int, k *kept) {
+	l.once.Do(func() { l.back, _ = l.pack(tensor.NT) })
+	tensor.Mask(dy, dy, k.y[:n*l.outputs])
+	tensor.MulPacked(tensor.MatOf(dx, n, l.inputs), tensor.MatOf(dy, n, l.outputs), l.back, nil, false)
+}

@@ -1,0 +1,97 @@
+package tensor
+
+import (
+	"cmp"
+	"sync"
+)
+
+// normScratch is the working memory of one image's task.
+type normScratch[F Float] struct {
+	big   [3][]F // an image's activations
+	small [8][]F // a value per channel
+}
+
+// normScratches holds those of both types.
+var normScratches sync.Pool
+
+// each calls do, in parallel, with the images of which there are so many values
+// before pooling.
+func (m *InstanceNorm[F]) each(values int, do func(img int, d *normScratch[F])) {
+	size := m.H * m.W * m.Ch
+	Parallel(values/size, func(i int) {
+		d, ok := normScratches.Get().(*normScratch[F])
+		if !ok {
+			d = new(normScratch[F])
+		}
+		defer normScratches.Put(d)
+		for i := range d.big {
+			d.big[i] = Grow(&d.big[i], size)
+		}
+		for i := range d.small {
+			d.small[i] = Grow(&d.small[i], m.Ch)
+		}
+		do(i, d)
+	})
+}
+
+// large returns image i's values before pooling, small those after it.
+func (m *InstanceNorm[F]) large(x []F, i int) []F { return part(x, i, 1, m.H*m.W*m.Ch) }
+
+func (m *InstanceNorm[F]) small(x []F, i int) []F {
+	if m.Pool {
+		return part(x, i, 1, (m.H/2)*(m.W/2)*m.Ch)
+	}
+	return m.large(x, i)
+}
+
+// strip is a few rows of an image: their number, and their places in the image's
+// activations and in its output.
+type strip[F Float] struct {
+	h, w, ch             int
+	pool                 bool
+	from, to, yFrom, yTo int
+}
+
+// stripValues is about how many values a strip has: few enough for three or four
+// arrays to stay in the core's own cache, many enough for calls not to count.
+const stripValues = 1 << 15
+
+// strips calls do with the strips of an image from the top. They hold whole rows
+// of pooled pixels.
+func (m *InstanceNorm[F]) strips(do func(s strip[F])) {
+	values := m.W * m.Ch
+	step := cmp.Or(m.StripRows, max(2, stripValues/values&^1))
+	for top := 0; top < m.H; {
+		bottom := top + step
+		if bottom+1 >= m.H { // a single row left over is no strip
+			bottom = m.H
+		}
+		s := strip[F]{h: bottom - top, w: m.W, ch: m.Ch, pool: m.Pool, from: top * values, to: bottom * values}
+		s.yFrom, s.yTo = s.from, s.to
+		if m.Pool {
+			s.yFrom = top / 2 * (m.W / 2) * m.Ch
+			s.yTo = s.yFrom + (s.h/2)*(m.W/2)*m.Ch
+		}
+		do(s)
+		top = bottom
+	}
+}
+
+// reduce sets the output y to the activations u, pooled.
+func (s strip[F]) reduce(y, u []F) {
+	if s.pool {
+		Pool(y, u, 1, s.h, s.w, s.ch)
+	} else {
+		copy(y, u)
+	}
+}
+
+// expand sets du to the gradient before the ReLU, where the output has gradient dy
+// and u has the sign of the activations.
+func (s strip[F]) expand(du, dy, u []F) {
+	if s.pool {
+		Unpool(du, dy, u, 1, s.h, s.w, s.ch)
+	} else {
+		Mask(du, dy, u)
+	}
+}
