@@ -27,7 +27,7 @@ var mayImport = map[string]string{
 	"harness/tensor":            "harness/fmath",
 	"harness/optim":             "harness/tensor",
 	"harness/npz":               "",
-	"harness/data":              "harness/method harness/npz harness/rng harness/fmath",
+	"harness/data":              "harness/method harness/npz harness/tensor harness/rng harness/fmath",
 	"harness/method":            "harness/nn harness/tensor harness/rng",
 	"harness/spec":              "harness/method harness/nearest harness/data",
 	"harness/store":             "harness/spec harness/method harness/npz harness/env",

@@ -46,13 +46,13 @@ func TestGram(t *testing.T) {
 		}
 		for a := range d {
 			for b := range d {
-				var sum, product int64
+				var sum, product float64
 				for i := range n {
-					sum += int64(x[i*d+a])
-					product += int64(x[i*d+a]) * int64(x[i*d+b])
+					sum += float64(x[i*d+a])
+					product += float64(x[i*d+a]) * float64(x[i*d+b])
 				}
 				if sums[a] != sum || products[a*d+b] != product {
-					t.Fatalf("d=%d: sum %d product %d of %d, %d; want %d, %d", d, sums[a], products[a*d+b], a, b, sum, product)
+					t.Fatalf("d=%d: sum %v product %v of %d, %d; want %v, %v", d, sums[a], products[a*d+b], a, b, sum, product)
 				}
 			}
 		}
