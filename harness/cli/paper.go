@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -45,39 +44,29 @@ func paperUses() (*report.Uses, error) {
 	return &u, nil
 }
 
-// paperSpecs reads the experiments that the paper is about, and the same in their
-// other profiles. Without a paper it is about those of the command.
-func (f *flags) paperSpecs(uses *report.Uses, of []*spec.Spec) (specs, others []*spec.Spec, err error) {
-	known, err := experiments()
+// paperSpecs reads the experiments that the paper is about. Without a paper it is
+// about those of the command.
+func (f *flags) paperSpecs(uses *report.Uses, of []*spec.Spec) ([]*spec.Spec, error) {
+	names, err := experiments()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	names := known
 	if uses != nil {
-		names = uses.Experiments(known)
+		names = uses.Experiments(names)
 	} else if of != nil {
-		names = nil
-		for _, s := range of {
-			names = append(names, s.Name)
-		}
+		return of, nil
 	}
+	var specs []*spec.Spec
 	var problems []error
 	for _, name := range names {
-		for _, profile := range spec.Profiles() {
-			s, err := spec.ReadFile(filepath.Join(experimentsDir, name+".toml"), spec.Options{Profile: profile, Datasets: data.Names(), Seeds: f.seeds})
-			switch {
-			case err != nil:
-				if profile == f.profile {
-					problems = append(problems, err)
-				}
-			case profile == f.profile:
-				specs = append(specs, s)
-			default:
-				others = append(others, s)
-			}
+		s, err := spec.ReadFile(filepath.Join(experimentsDir, name+".toml"), spec.Options{Profile: f.profile, Datasets: data.Names(), Seeds: f.seeds})
+		if err != nil {
+			problems = append(problems, err)
+			continue
 		}
+		specs = append(specs, s)
 	}
-	return specs, others, errors.Join(problems...)
+	return specs, errors.Join(problems...)
 }
 
 // writePaper writes what the paper takes from the records, and the paper itself if
@@ -88,11 +77,11 @@ func (f *flags) writePaper(ctx context.Context, out io.Writer, s *store.Store, o
 	if err != nil {
 		return nil, err
 	}
-	specs, others, err := f.paperSpecs(uses, of)
+	specs, err := f.paperSpecs(uses, of)
 	if err != nil {
 		return nil, usageError(err)
 	}
-	p, err := report.WritePaper(generatedDir, specs, others, s, uses, f.reportOptions())
+	p, err := report.WritePaper(generatedDir, specs, s, uses, report.Options{Key: knownKeys(s)})
 	if err != nil {
 		return nil, err
 	}
@@ -122,24 +111,6 @@ func (f *flags) paperAlone(ctx context.Context, out io.Writer) error {
 		return coded{fmt.Errorf("check failed: %d things that %s asks for do not exist", len(undefined), filepath.ToSlash(paperSource)), exitCheck}
 	}
 	return err
-}
-
-// checkPaper tells which numbers that the paper takes from these experiments do
-// not exist.
-func (f *flags) checkPaper(s *store.Store, of []*spec.Spec) ([]string, error) {
-	uses, err := paperUses()
-	if err != nil || uses == nil {
-		return nil, err
-	}
-	all, others, err := f.paperSpecs(uses, of)
-	if err != nil {
-		return nil, usageError(err)
-	}
-	asked := func(s *spec.Spec) bool {
-		return slices.ContainsFunc(of, func(o *spec.Spec) bool { return o.Name == s.Name })
-	}
-	specs := slices.DeleteFunc(all, func(s *spec.Spec) bool { return !asked(s) })
-	return report.CheckPaper(specs, others, s, *uses, f.reportOptions())
 }
 
 // latexTime bounds a pass of LaTeX, which takes seconds.
@@ -207,8 +178,8 @@ func latexPass(ctx context.Context, tex, dir string) error {
 	return fmt.Errorf("LaTeX could not typeset %s: %w\n%s", filepath.ToSlash(paperSource), err, latexErrors(string(log)))
 }
 
-// latexErrors takes the errors out of what LaTeX prints, and the mend for a missing
-// package.
+// latexErrors takes the errors out of what LaTeX prints, with a hint where a package
+// is missing.
 func latexErrors(log string) string {
 	var found []string
 	for line := range strings.Lines(log) {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"dgkip/harness/data"
 	"dgkip/harness/report"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
@@ -72,7 +71,8 @@ func TestPaperTypesets(t *testing.T) {
 	}
 }
 
-// What the paper takes from experiments that there are makes sense.
+// What the paper takes from experiments that there are makes sense, whether they
+// have been run or not.
 func TestPaperIsDefined(t *testing.T) {
 	inCopy(t)
 	f := &flags{profile: spec.DefaultProfile}
@@ -80,18 +80,19 @@ func TestPaperIsDefined(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	specs, others, err := f.paperSpecs(uses, nil)
+	specs, err := f.paperSpecs(uses, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(specs) == 0 {
 		t.Error("the paper is about no experiment")
 	}
-	undefined, err := report.CheckPaper(specs, others, store.Open(t.TempDir()), *uses, f.reportOptions())
+	none := store.Open(t.TempDir())
+	p, err := report.WritePaper(t.TempDir(), specs, none, uses, report.Options{Key: knownKeys(none)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, u := range undefined {
+	for _, u := range p.Undefined {
 		t.Error(u)
 	}
 }
@@ -129,13 +130,5 @@ func TestPaperWithMistake(t *testing.T) {
 		if code := run(context.Background(), []string{"-paper"}, &out, &errOut); code != exitFailed || !strings.Contains(errOut.String(), want) {
 			t.Errorf("exit code %d, %q; want %q", code, errOut.String(), want)
 		}
-	}
-}
-
-// Rows that no run was made of know what data they are about.
-func TestDatasetsWithoutRecords(t *testing.T) {
-	o := (&flags{}).reportOptions()
-	if len(o.Datasets) != len(data.Names()) || !o.Datasets["glyphs"].BuiltIn || o.Datasets["mnist"].BuiltIn || o.Datasets["mnist"].Title != "MNIST" {
-		t.Errorf("%v", o.Datasets)
 	}
 }

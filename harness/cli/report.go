@@ -7,7 +7,6 @@ import (
 	"io"
 	"path/filepath"
 
-	"dgkip/harness/data"
 	"dgkip/harness/engine"
 	"dgkip/harness/env"
 	"dgkip/harness/progress"
@@ -29,8 +28,7 @@ type request struct {
 
 // report makes all outputs that the flags ask for, and shows the tables.
 func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) error {
-	o := f.reportOptions()
-	o.Only = r.Only
+	o := report.Options{Only: r.Only, Key: knownKeys(r.Store)}
 	if r.Plan != nil {
 		o.Key = r.Plan.Key
 	}
@@ -55,43 +53,30 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 	fmt.Fprintf(out, "records: %s   tables: %s   figures: %s   page: %s\n", f.out,
 		filepath.Join(f.out, "tables"), filepath.Join(f.out, "figures"), made.Page)
 	var undefined []string
-	switch {
-	case f.paper:
-		undefined, err = f.writePaper(ctx, out, r.Store, r.Specs)
-	case f.check:
-		undefined, err = f.checkPaper(r.Store, r.Specs)
-	}
-	if err == nil && f.check {
-		err = runChecks(out, made, screen, undefined)
-	}
-	return err
-}
-
-// reportOptions are those of every report: what is known of datasets without
-// opening them.
-func (f *flags) reportOptions() report.Options {
-	o := report.Options{Datasets: map[string]store.Dataset{}, Classes: map[string][]string{}}
-	for _, name := range data.Names() {
-		if info, err := data.Describe(name); err == nil {
-			o.Datasets[name] = store.Dataset{Title: info.Title, BuiltIn: info.BuiltIn}
-			o.Classes[name] = info.Classes
+	if f.paper {
+		if undefined, err = f.writePaper(ctx, out, r.Store, r.Specs); err != nil {
+			return err
 		}
 	}
-	return o
+	if f.check {
+		return runChecks(out, made, screen, undefined)
+	}
+	return nil
 }
 
 // runChecks shows which claims hold and which published numbers are reproduced. It
 // succeeds only if there is something that does, and nothing that does not.
 func runChecks(out io.Writer, made *report.Outcome, screen report.Screen, undefined []string) error {
 	judged, open := 0, 0
+	var failed []string
 	for _, r := range made.Results {
 		if err := r.TerminalChecks(out, screen); err != nil {
 			return err
 		}
 		j, o := r.Checks()
 		judged, open = judged+j, open+o
+		failed = append(failed, r.Failures()...)
 	}
-	failed := made.Failures()
 	for _, f := range failed {
 		fmt.Fprintln(out, "check failed: "+f)
 	}

@@ -1,43 +1,62 @@
 package report
 
 import (
-	"bytes"
-	"encoding/csv"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"dgkip/harness/report/sheet"
 )
+
+// tableMetrics are the metrics of the table's CSV: what the table shows, and
+// accuracy and time in any case.
+func (r *Results) tableMetrics() []string {
+	metrics := []string{"test_acc", secondsPerUpdate}
+	t := r.Spec.Table
+	if t == nil {
+		return metrics
+	}
+	if m := metricOr(t.Value); !slices.Contains(metrics, m) {
+		metrics = append([]string{m}, metrics...)
+	}
+	for _, column := range slices.Sorted(maps.Keys(t.Values)) {
+		if m := t.Values[column]; !slices.Contains(metrics, m) {
+			metrics = append(metrics, m)
+		}
+	}
+	return metrics
+}
 
 // tableCSV has a line for every cell and metric of the table, in the metric's own
 // unit and with all digits.
-func (r *Results) tableCSV(metrics []string) []byte {
+func (r *Results) tableCSV() []byte {
 	axes := r.axes()
-	lines := [][]string{append(append([]string{}, axes...), "metric", "status", "seeds", "mean", "population_sd", "t95_half", "failed", "planned", "built_in", "shared_machine")}
+	lines := [][]string{append(slices.Clone(axes), "metric", "status", "n_seeds", "seed_list", "mean", "population_sd", "t95_half", "failed", "planned", "built_in", "shared_machine")}
 	for _, c := range r.Cells {
-		for _, m := range metrics {
-			l := pointOf(c.Cell, axes)
+		for _, m := range r.tableMetrics() {
 			x, seeds := c.values(m)
 			mean, sd, half := "", "", ""
 			if s, ok := c.summary(m); ok {
 				mean = shortest(s.Mean)
 				if s.HasSpread() {
-					sd, half = shortest(s.SD), significant(s.Half, 10)
+					sd, half = shortest(s.SD), tenDigits(s.Half)
 				}
 			}
 			var names []string
 			for _, s := range seeds {
 				names = append(names, strconv.FormatUint(s, 10))
 			}
-			shared := false
-			for _, run := range c.done() {
-				shared = shared || run.Record.Provenance.Timing.Shared
-			}
-			lines = append(lines, append(l, m, c.status(len(x)), strings.Join(names, " "), mean, sd, half,
-				strconv.Itoa(c.failed()), strconv.Itoa(len(c.Runs)), strconv.FormatBool(r.dataset(c.Cell.Dataset).BuiltIn), strconv.FormatBool(shared)))
+			shared := slices.ContainsFunc(c.done(), func(run Run) bool { return run.Record.Provenance.Timing.Shared })
+			lines = append(lines, append(pointOf(c.Cell, axes), m, c.status(len(x)), strconv.Itoa(len(x)), strings.Join(names, " "), mean, sd, half,
+				strconv.Itoa(c.lost()), strconv.Itoa(len(c.Runs)), strconv.FormatBool(r.dataset(c.Cell.Dataset).BuiltIn), strconv.FormatBool(shared)))
 		}
 	}
-	return csvBytes(lines)
+	return sheet.CSV(lines)
 }
+
+// statusTexts are the states of cells and runs without a value.
+var statusTexts = map[sheet.State]string{sheet.NotRun: "not-run", sheet.Failed: "failed", sheet.Damaged: "damaged"}
 
 // status says how far a cell is, of which n seeds have the number in question.
 func (c *CellRuns) status(n int) string {
@@ -48,38 +67,19 @@ func (c *CellRuns) status(n int) string {
 		return "done"
 	case done > 0:
 		return "partial"
-	case c.failed() > 0:
-		return "failed"
 	}
-	return "not-run"
+	return statusTexts[c.state()]
 }
 
 // runsCSV has a line for every run and all its metrics.
 func (r *Results) runsCSV() []byte {
-	axes := r.axes()
-	var names []string
-	seen := map[string]bool{}
-	for _, c := range r.Cells {
-		for _, run := range c.done() {
-			for _, m := range metricNames(run.Record.Result) {
-				if !seen[m] {
-					seen[m] = true
-					names = append(names, m)
-				}
-			}
-		}
-	}
-	slices.Sort(names)
-	lines := [][]string{append(append(append([]string{}, axes...), "seed", "status", "key", "updates", secondsPerUpdate, "shared_machine", "wall_seconds"), names...)}
+	axes, names := r.axes(), r.recorded()
+	lines := [][]string{append(append(slices.Clone(axes), "seed", "status", "key", "updates", secondsPerUpdate, "shared_machine", "wall_seconds"), names...)}
 	for _, c := range r.Cells {
 		for _, run := range c.Runs {
 			l := append(pointOf(c.Cell, axes), strconv.FormatUint(run.Seed, 10))
 			if run.Record == nil {
-				status := "not-run"
-				if run.Failure != nil {
-					status = "failed"
-				}
-				lines = append(lines, append(append(l, status), make([]string, 5+len(names))...))
+				lines = append(lines, append(append(l, statusTexts[run.state()]), make([]string, 5+len(names))...))
 				continue
 			}
 			p := run.Record.Provenance
@@ -94,44 +94,18 @@ func (r *Results) runsCSV() []byte {
 			lines = append(lines, l)
 		}
 	}
-	return csvBytes(lines)
+	return sheet.CSV(lines)
 }
 
-// axes lists the axes of all cells.
-func (r *Results) axes() []string {
-	point := map[string]string{}
+// recorded lists the metrics that any record has, sorted.
+func (r *Results) recorded() []string {
+	seen := map[string]bool{}
 	for _, c := range r.Cells {
-		for a := range c.Cell.Point {
-			point[a] = ""
+		for _, run := range c.done() {
+			for m := range run.Record.Result.Metrics {
+				seen[m] = true
+			}
 		}
 	}
-	return sortedAxes(point)
-}
-
-// csv writes a sheet of texts.
-func (s *sheet) csv() []byte {
-	lines := [][]string{append(append([]string{}, s.heads...), s.columns...)}
-	for _, r := range s.rows {
-		var l []string
-		for _, h := range r.heads {
-			l = append(l, h.text)
-		}
-		for _, e := range r.cells {
-			l = append(l, e.plain())
-		}
-		lines = append(lines, l)
-	}
-	return csvBytes(lines)
-}
-
-func csvBytes(lines [][]string) []byte {
-	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	for _, l := range lines {
-		if err := w.Write(l); err != nil {
-			panic("report: a buffer refused a line of CSV")
-		}
-	}
-	w.Flush()
-	return b.Bytes()
+	return slices.Sorted(maps.Keys(seen))
 }

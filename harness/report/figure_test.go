@@ -195,8 +195,8 @@ func TestLettersExist(t *testing.T) {
 	face := font.DefaultCache.Lookup(letters(9).Font, 9)
 	var buf sfnt.Buffer
 	text := "±×–→≤≥θαλéü²"
-	for _, m := range metricTitles {
-		text += figureText(m)
+	for _, m := range metrics {
+		text += figureText(m.title)
 	}
 	for _, r := range text {
 		if g, err := face.Face.GlyphIndex(&buf, r); err != nil || g == 0 {

@@ -232,6 +232,11 @@ func dataOf(name string) spec.DatasetIdentity {
 	return spec.DatasetIdentity{Name: name, Classes: []string{"nought", "one"}, Preprocess: "standard", Digest: "sha256:" + name}
 }
 
+// keyed finds the records that fill makes.
+var keyed = Options{Key: func(c *spec.Cell, seed uint64) (string, bool) {
+	return c.Identity(dataOf(c.Dataset), seed).Key(), true
+}}
+
 // fill makes records for a spec: accuracies and times that depend on the cell and
 // the seed alone. Some runs are missing, some have failed.
 func fill(t testing.TB, s *spec.Spec) *store.Store {
@@ -372,11 +377,7 @@ func TestMain(m *testing.M) {
 
 func loadDemo(t testing.TB) *Results {
 	t.Helper()
-	r, err := Load(parse(t, demo), shared(t), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return Load(parse(t, demo), shared(t), keyed)
 }
 
 // golden compares with a file in testdata.

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"dgkip/harness/store"
+
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	vgdraw "gonum.org/v1/plot/vg/draw"

@@ -29,12 +29,10 @@ func machinesOf(cells []*CellRuns) machines {
 			m.shared = m.shared || p.Timing.Shared
 			m.mixed = m.mixed || p.Timing.Hosts > 1
 			m.partly = m.partly || partOf(p)
-			for _, k := range kindsOf(r) {
-				if !slices.Contains(m.kinds, k) {
+			for _, s := range p.Sessions {
+				if k := kindOf(s); !slices.Contains(m.kinds, k) {
 					m.kinds = append(m.kinds, k)
 				}
-			}
-			for _, s := range p.Sessions {
 				if !slices.Contains(m.hosts, s.Host.Name) {
 					m.hosts = append(m.hosts, s.Host.Name)
 				}
@@ -44,22 +42,16 @@ func machinesOf(cells []*CellRuns) machines {
 	return m
 }
 
-// kindsOf describes what a run was made on, as far as it matters to its time.
-func kindsOf(r Run) []string {
-	var kinds []string
-	for _, s := range r.Record.Provenance.Sessions {
-		k := s.Host.CPU
-		if s.Kernels != "" {
-			k += ", " + s.Kernels
-		}
-		if s.Threads > 0 {
-			k += ", " + count(s.Threads, "thread", "threads")
-		}
-		if !slices.Contains(kinds, k) {
-			kinds = append(kinds, k)
-		}
+// kindOf describes what a session ran on, as far as it matters to its time.
+func kindOf(s store.Session) string {
+	k := s.Host.CPU
+	if s.Kernels != "" {
+		k += ", " + s.Kernels
 	}
-	return kinds
+	if s.Threads > 0 {
+		k += ", " + count(s.Threads, "thread", "threads")
+	}
+	return k
 }
 
 const sharedMark, mixedMark, partlyMark = "*", "‡", "§"
@@ -67,7 +59,22 @@ const sharedMark, mixedMark, partlyMark = "*", "‡", "§"
 // timeMarks are those of times that may not compare, and are ranked nowhere.
 const timeMarks = sharedMark + mixedMark + partlyMark
 
-// partOf tells whether a run had less than half of the processor time that its threads
+// timeMarksOf marks the time of a run that may not compare with others.
+func timeMarksOf(p store.Provenance) string {
+	marks := ""
+	if p.Timing.Shared {
+		marks += sharedMark
+	}
+	if p.Timing.Hosts > 1 {
+		marks += mixedMark
+	}
+	if partOf(p) {
+		marks += partlyMark
+	}
+	return marks
+}
+
+// partOf reports whether a run had less than half of the processor time that its threads
 // could have had: other programs took the rest, or it found too little to do at once.
 // With -jobs above 1 the processor time is not the run's own, and the time is marked
 // for that.
@@ -85,30 +92,24 @@ func partOf(p store.Provenance) bool {
 // marks flags the time of a cell.
 func (m machines) marks(c *CellRuns) string {
 	marks := ""
-	add := func(s string) {
-		if !strings.Contains(marks, s) {
-			marks += s
+	add := func(more string) {
+		for _, s := range strings.Split(more, "") {
+			if !strings.Contains(marks, s) {
+				marks += s
+			}
 		}
 	}
 	for _, r := range c.done() {
-		t := r.Record.Provenance.Timing
-		if t.Median <= 0 {
+		p := r.Record.Provenance
+		if p.Timing.Median <= 0 {
 			continue
 		}
-		if len(m.kinds) > 1 {
-			for _, k := range kindsOf(r) {
-				add(letter(slices.Index(m.kinds, k)))
+		for _, s := range p.Sessions {
+			if len(m.kinds) > 1 {
+				add(letter(slices.Index(m.kinds, kindOf(s))))
 			}
 		}
-		if t.Shared {
-			add(sharedMark)
-		}
-		if t.Hosts > 1 {
-			add(mixedMark)
-		}
-		if partOf(r.Record.Provenance) {
-			add(partlyMark)
-		}
+		add(timeMarksOf(p))
 	}
 	return marks
 }

@@ -1,8 +1,7 @@
 package report
 
 import (
-	"maps"
-	"slices"
+	"cmp"
 	"strings"
 
 	"dgkip/harness/stats"
@@ -12,6 +11,94 @@ import (
 // secondsPerUpdate is the name by which tables, figures and claims ask for the
 // median time of an update, which provenance holds.
 const secondsPerUpdate = "seconds_per_update"
+
+// direction says which way a metric improves.
+type direction int
+
+const (
+	lower    direction = -1
+	unranked direction = 0
+	higher   direction = 1
+)
+
+// ahead reports whether a is better than b, and no tie. Nothing is ahead where
+// there is no direction.
+func (d direction) ahead(a, b float64) bool {
+	return d != unranked && !stats.Same(a, b) && (a > b) == (d == higher)
+}
+
+// metric is what there is to know about a quantity. Shown are Scale times the
+// numbers of the records, in the unit.
+type metric struct {
+	name, title string
+	unit        string
+	scale       float64
+	better      direction
+}
+
+// metrics are all quantities whose meaning is known. Any other is shown under its
+// own name, as it is, and never ranked.
+var metrics = []metric{
+	{"test_acc", "test accuracy", "%", 100, higher},
+	{"train_acc", "training accuracy", "%", 100, higher},
+	{"teacher_acc", "accuracy of the full model", "%", 100, higher},
+	{"test_errors", "test errors", "", 1, lower},
+	{secondsPerUpdate, "seconds per update", "s", 1, lower},
+	{"seconds", "seconds of updates", "s", 1, lower},
+	{"wall_seconds", "wall seconds", "s", 1, lower},
+	{"cpu_seconds", "CPU seconds", "s", 1, lower},
+	{"peak_memory_bytes", "peak memory", "bytes", 1, lower},
+	{"flops_per_update", "operations per update", "", 1, lower},
+	{"update", "update", "", 1, unranked},
+	{"updates", "updates", "", 1, unranked},
+	{"images", "images", "", 1, unranked},
+	{"ipc", "images per class", "", 1, unranked},
+	{"loss", "loss", "", 1, lower},
+	{"train_loss", "training loss", "", 1, lower},
+	{"gap", "duality gap", "", 1, lower},
+	{"bound", "bound", "", 1, lower},
+	{"best_bound", "best bound", "", 1, lower},
+	{"deviation", "deviation", "", 1, lower},
+	{"residual", "residual", "", 1, lower},
+	{"prediction_error", "prediction error", "", 1, lower},
+	{"teacher_gap", "gap of the full model", "", 1, lower},
+	{"solve_gap", "gap of the model of the set", "", 1, lower},
+
+	// Of the ball around Theta_O, and of its part that the set leaves open.
+	{"interval.low", "error at least", "", 1, lower},
+	{"interval.high", "error at most", "", 1, lower},
+	{"interval.decided", "share decided", "", 1, higher},
+	{"interval_perp.low", "error at least (sharper bound)", "", 1, lower},
+	{"interval_perp.high", "error at most (sharper bound)", "", 1, lower},
+	{"interval_perp.decided", "share decided (sharper bound)", "", 1, higher},
+}
+
+// about returns what is known of a metric, with that of a metric in front of which
+// stands "last." (the end of a trace) or "transfer.LOSS." (another loss).
+func about(name string) metric {
+	for _, m := range metrics {
+		if m.name == name {
+			return m
+		}
+	}
+	if rest, ok := strings.CutPrefix(name, "last."); ok {
+		m := about(rest)
+		m.name, m.title = name, m.title+" at the end"
+		return m
+	}
+	if rest, ok := strings.CutPrefix(name, "transfer."); ok {
+		loss, of, several := strings.Cut(rest, ".")
+		if !several {
+			loss, of = "another", rest
+		} else {
+			loss = "the " + loss
+		}
+		m := about(of)
+		m.name, m.title = name, m.title+" after training with "+loss+" loss"
+		return m
+	}
+	return metric{name: name, title: strings.NewReplacer("_", " ", ".", " ", "-", " ").Replace(name), scale: 1}
+}
 
 // metricOf returns a metric of a run.
 func metricOf(rec *store.Record, name string) (float64, bool) {
@@ -43,91 +130,48 @@ func metricOf(rec *store.Record, name string) (float64, bool) {
 	return 0, false
 }
 
-// metricNames lists the metrics of a result in a fixed order.
-func metricNames(r store.Result) []string { return slices.Sorted(maps.Keys(r.Metrics)) }
+// metricOr is a metric's name, or the one that is meant where none is given.
+func metricOr(name string) string { return cmp.Or(name, "test_acc") }
 
-// isAccuracy tells whether a metric is a fraction that people read in percent.
-func isAccuracy(metric string) bool {
-	return metric == "acc" || strings.HasSuffix(metric, "_acc") || strings.HasSuffix(metric, ".acc") || strings.HasSuffix(metric, "accuracy")
-}
+// isAccuracy reports whether a metric is a fraction that people read in percent.
+func isAccuracy(metric string) bool { return about(metric).unit == "%" }
 
-// isTime tells whether a metric is a time, which depends on the machine.
-func isTime(metric string) bool { return strings.Contains(metric, "seconds") }
+// isTime reports whether a metric is a time, which depends on the machine.
+func isTime(metric string) bool { return about(metric).unit == "s" }
 
 // scaleOf is the factor by which a metric is shown.
-func scaleOf(metric string, given float64) float64 {
-	switch {
-	case given != 0:
-		return given
-	case isAccuracy(metric):
-		return 100
-	}
-	return 1
-}
-
-// lowerIsBetter tells in which direction a metric improves.
-func lowerIsBetter(metric string) bool {
-	for _, part := range []string{"seconds", "bytes", "error", "loss", "gap", "bound", "deviation", "residual", "flops"} {
-		if strings.Contains(metric, part) {
-			return true
-		}
-	}
-	return strings.HasPrefix(metric, "interval") && !strings.HasSuffix(metric, ".decided") // of the test error
-}
-
-var metricTitles = map[string]string{
-	"test_acc":         "test accuracy",
-	"train_acc":        "training accuracy",
-	secondsPerUpdate:   "seconds per update",
-	"wall_seconds":     "wall seconds",
-	"cpu_seconds":      "CPU seconds",
-	"test_errors":      "test errors",
-	"update":           "update",
-	"seconds":          "seconds of updates",
-	"ipc":              "images per class",
-	"relative_bound":   "relative bound",
-	"relative_gap":     "relative gap",
-	"deviation":        "deviation",
-	"bound":            "bound",
-	"updates":          "updates",
-	"flops_per_update": "operations per update",
-
-	// Of the ball around Theta_O, and of its part that the set leaves open.
-	"interval.low":          "error at least",
-	"interval.high":         "error at most",
-	"interval.decided":      "share decided",
-	"interval_perp.low":     "error at least, sharper",
-	"interval_perp.high":    "error at most, sharper",
-	"interval_perp.decided": "share decided, sharper",
-}
+func scaleOf(metric string, given float64) float64 { return cmp.Or(given, about(metric).scale) }
 
 // metricTitle names a metric in running text.
-func metricTitle(metric string) string {
-	if t, ok := metricTitles[metric]; ok {
-		return t
-	}
-	if loss, ok := strings.CutPrefix(metric, "transfer."); ok {
-		if loss, ok := strings.CutSuffix(loss, ".test_acc"); ok {
-			return "test accuracy after training with the " + loss + " loss"
-		}
-	}
-	return strings.NewReplacer("_", " ", ".", " ", "-", " ").Replace(metric)
-}
+func metricTitle(metric string) string { return about(metric).title }
 
 // axisLabel names a metric on an axis or in a heading, with its unit.
 func axisLabel(metric string) string {
-	t := capital(metricTitle(metric))
-	if isAccuracy(metric) {
-		t += " (%)"
+	m := about(metric)
+	if m.unit == "" || m.unit == "s" { // titles of times name their unit
+		return capital(m.title)
 	}
-	return t
+	return capital(m.title) + " (" + m.unit + ")"
 }
 
-func capital(s string) string {
-	for i, r := range s {
-		if i == 0 {
-			return strings.ToUpper(string(r)) + s[len(string(r)):]
-		}
+// shortMetric names a metric in the narrow column of a table, with its unit.
+func shortMetric(metric string) string {
+	switch {
+	case isAccuracy(metric):
+		return "Acc. (%)"
+	case metric == secondsPerUpdate:
+		return "Time (s)"
 	}
-	return s
+	return axisLabel(metric)
+}
+
+// show formats a value of a metric for running text.
+func show(metric string, x float64) string {
+	switch m := about(metric); m.unit {
+	case "%":
+		return fixed(m.scale*x, 2) + " %"
+	case "s":
+		return seconds(x) + " s"
+	}
+	return significant(x, 4)
 }

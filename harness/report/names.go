@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dgkip/harness/method"
+	"dgkip/harness/spec"
 )
 
 // axisTitle names an axis in a heading.
@@ -32,10 +33,7 @@ func (r *Results) valueTitle(axis, value string) string {
 		}
 	case "dataset":
 		d := r.dataset(value)
-		t := d.Title
-		if t == "" {
-			t = value
-		}
+		t := cmp.Or(d.Title, value)
 		if d.BuiltIn && !strings.Contains(t, "built-in") {
 			t += " (built-in)"
 		}
@@ -57,26 +55,120 @@ func (r *Results) shortTitle(axis, value string) string {
 	return axisTitle(axis) + " " + value
 }
 
-// axisValues lists the points of an axis that the results have, in the grid's order.
-func (r *Results) axisValues(axis string) []string {
+// headsOf are the titles of a place on some axes.
+func (r *Results) headsOf(axes []string, at slot) []string {
 	var out []string
-	for _, a := range r.Spec.Axes {
-		if a.Name == axis {
-			for _, v := range a.Values {
-				out = append(out, v.Text)
+	for i, a := range axes {
+		out = append(out, r.valueTitle(a, at.values[i]))
+	}
+	return out
+}
+
+// placeName names a cell in evidence.
+func (r *Results) placeName(c *spec.Cell) string {
+	var words []string
+	for _, a := range sortedAxes(c.Point) {
+		if a == "dataset" || a == "ipc" || a == "method" || len(r.axisValues(a)) > 1 {
+			words = append(words, r.shortTitle(a, c.Point[a]))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// anyBuiltIn reports whether some of the records are of built-in data.
+func (r *Results) anyBuiltIn(cells []*CellRuns) bool {
+	return slices.ContainsFunc(cells, func(c *CellRuns) bool { return len(c.done()) > 0 && r.dataset(c.Cell.Dataset).BuiltIn })
+}
+
+// ending is how captions end: what data and what profile numbers come from.
+func (r *Results) ending(builtIn bool) []string {
+	var s []string
+	if builtIn {
+		s = append(s, "Data marked built-in is drawn by the program and is not the real set.")
+	}
+	if p := r.Spec.Profile; p != "" {
+		s = append(s, "Profile: "+p+".")
+	}
+	return s
+}
+
+// circumstances are what has to be said wherever numbers of the table are judged: how
+// the experiment was cut short, and on what data and in what profile it ran.
+func (r *Results) circumstances() string {
+	var s []string
+	if r.Spec.Table != nil && r.Spec.Table.Caption != "" {
+		s = append(s, sentence(r.Spec.Table.Caption))
+	}
+	return " " + strings.Join(append(s, r.ending(r.anyBuiltIn(r.Cells))...), " ")
+}
+
+// selectionSuffix marks the files of a selection.
+const selectionSuffix = "-selection"
+
+// Stem is the name of an experiment's files: its own, with the profile behind it
+// unless that is the default one. Results of a smoke run then never take the place
+// of real ones.
+func Stem(s *spec.Spec) string {
+	if s.Profile == "" || s.Profile == spec.DefaultProfile {
+		return s.Name
+	}
+	return s.Name + "-" + s.Profile
+}
+
+// stem is Stem with a mark for a selection.
+func (r *Results) stem() string {
+	switch {
+	case r.options.plain:
+		return r.Spec.Name
+	case r.options.Only.Empty():
+		return Stem(r.Spec)
+	}
+	return Stem(r.Spec) + selectionSuffix
+}
+
+// source names the experiment in the files that are made of it.
+func (r *Results) source() string {
+	s := "the experiment " + r.Spec.Name + " (profile " + r.Spec.Profile + ")"
+	if !r.options.Only.Empty() {
+		s += ", selected by -only '" + r.options.Only.String() + "'"
+	}
+	return s
+}
+
+// selection says what was selected, "" for everything.
+func (r *Results) selection() string {
+	if r.options.Only.Empty() {
+		return ""
+	}
+	return "A selection: -only '" + r.options.Only.String() + "'."
+}
+
+// selected puts in front of a caption what was selected.
+func (r *Results) selected(caption string) string {
+	return strings.TrimSpace(r.selection() + " " + caption)
+}
+
+// slot is a place in a table: the values of its axes.
+type slot struct {
+	values []string
+	title  string
+}
+
+// slots lists the combinations of axes that cells have, in the grid's order.
+func (r *Results) slots(axes []string) []slot {
+	present := map[string]bool{}
+	for _, c := range r.Cells {
+		present[strings.Join(pointOf(c.Cell, axes), "\x00")] = true
+	}
+	out := []slot{{}}
+	for _, a := range axes {
+		var longer []slot
+		for _, s := range out {
+			for _, v := range r.axisValues(a) {
+				longer = append(longer, slot{append(slices.Clone(s.values), v), r.valueTitle(a, v)})
 			}
 		}
+		out = longer
 	}
-	have := map[string]bool{}
-	for _, c := range r.Cells {
-		v, ok := c.Cell.At(axis)
-		if !ok {
-			continue
-		}
-		have[v] = true
-		if !slices.Contains(out, v) {
-			out = append(out, v)
-		}
-	}
-	return slices.DeleteFunc(out, func(v string) bool { return !have[v] })
+	return slices.DeleteFunc(out, func(s slot) bool { return !present[strings.Join(s.values, "\x00")] })
 }

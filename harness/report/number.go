@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// fixed formats with so many decimals. There is no minus in front of a zero.
+// fixed formats with a number of decimals. There is no minus in front of a zero.
 func fixed(x float64, decimals int) string {
 	s := strconv.FormatFloat(x, 'f', decimals, 64)
 	if strings.Trim(s, "-0.") == "" {
@@ -18,7 +18,7 @@ func fixed(x float64, decimals int) string {
 // shortest formats with the fewest digits that read back to the same bits.
 func shortest(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// significant formats with so many significant digits, without an exponent for
+// significant formats with a number of significant digits, without an exponent for
 // sizes that people write without one.
 func significant(x float64, digits int) string {
 	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
@@ -31,6 +31,10 @@ func significant(x float64, digits int) string {
 	}
 	return strconv.FormatFloat(x, 'f', max(0, digits-1-exp), 64)
 }
+
+// tenDigits formats with at most ten digits: what rests on library functions may
+// differ between machines in the others.
+func tenDigits(x float64) string { return strconv.FormatFloat(x, 'g', 10, 64) }
 
 // seconds formats a time: three decimals as far as they say something, else two
 // significant digits.
@@ -72,4 +76,42 @@ func decimalsOf(x float64) int {
 		return len(s) - i - 1
 	}
 	return 0
+}
+
+func capital(s string) string {
+	for i, r := range s {
+		if i == 0 {
+			return strings.ToUpper(string(r)) + s[len(string(r)):]
+		}
+	}
+	return s
+}
+
+// sentence ends a text with a full stop.
+func sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
+		return s
+	}
+	return s + "."
+}
+
+// list joins words.
+func list(words []string) string {
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+	}
+	return strings.Join(words, "")
+}
+
+// short is the beginning of a key, as people write it.
+func short(key string) string { return key[:min(len(key), 12)] }
+
+// percent formats a mean and its spread, both in percent.
+func percent(mean, spread float64, hasSpread bool) string {
+	s := fixed(mean, 2)
+	if hasSpread {
+		s += " ± " + fixed(spread, 2)
+	}
+	return s + " %"
 }

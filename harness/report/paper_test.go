@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"dgkip/harness/report/sheet"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
@@ -26,8 +28,15 @@ func TestUsesOf(t *testing.T) {
 	}
 }
 
-func TestNumber(t *testing.T) {
+func TestNumbersOfReport(t *testing.T) {
 	r := loadDemo(t)
+	have := map[string]string{}
+	for _, n := range r.Numbers() {
+		if _, twice := have[n.Name]; twice {
+			t.Errorf("%s is there twice", n.Name)
+		}
+		have[n.Name] = n.latex()
+	}
 	for name, want := range map[string]string{
 		"profile":                                   "desk",
 		"seeds":                                     "3",
@@ -61,30 +70,13 @@ func TestNumber(t *testing.T) {
 		"claim/growth/published":                    "fails",
 		"claim/bound/published":                     "not judged",
 	} {
-		n, err := r.Number(name)
-		if err != nil || n.latex() != want {
-			t.Errorf("%s: %q, %v; want %q", name, n.latex(), err, want)
+		if have[name] != want {
+			t.Errorf("%s: %q; want %q", name, have[name], want)
 		}
 	}
-	for name, want := range map[string]string{
-		"":                            "is named demo/DATASET/IPC/METHOD/QUANTITY",
-		"mnist/1/slow":                "is named demo/DATASET/IPC/METHOD/QUANTITY",
-		"mnits/1/slow/acc":            `there is no dataset "mnits"; did you mean "mnist"?`,
-		"mnist/5/slow/acc":            `there is no ipc "5"; did you mean "1"?`,
-		"mnist/1/slwo/acc":            "did you mean",
-		"glyphs/50/slow/acc":          "leaves this cell out",
-		"mnist/1/slow/tset_acc":       "did you mean",
-		"glyphs/50/chance/tset_acc":   "did you mean", // no run of it, but others have no such thing
-		"mnist/1/slow/method.raet":    "there is no setting method.raet; did you mean",
-		"mnist/1/fast-ls/published":   "nothing was published of the test accuracy",
-		"glyphs/1/best-published":     "nothing was published",
-		"claim/tmie":                  "there is no claim",
-		"claim/time/else":             "evidence",
-		"published/all":               "there are count",
-		"mnist/1/slow/published.bond": "nothing was published of the bond",
-	} {
-		if n, err := r.Number(name); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %q, %v; want an error with %q", name, n.Text, err, want)
+	for _, name := range []string{"glyphs/50/slow/acc", "mnist/1/fast-ls/published", "glyphs/1/best-published"} {
+		if text, ok := have[name]; ok {
+			t.Errorf("%s: %q", name, text)
 		}
 	}
 }
@@ -104,16 +96,16 @@ func TestNumberInFormulas(t *testing.T) {
 	}
 }
 
-// Numbers of metrics that only a run can name are pending while there is none.
-func TestNumberWithoutRuns(t *testing.T) {
-	r := made(t, small, nil)
-	for _, name := range []string{"mnist/1/slow/acc", "mnist/1/slow/bound", "mnist/1/slow/time"} {
-		if n, err := r.Number(name); err != nil || !n.Pending {
-			t.Errorf("%s: %+v, %v", name, n, err)
-		}
+// Numbers that only a run can give are announced while there is none.
+func TestNumbersWithoutRuns(t *testing.T) {
+	pending := map[string]bool{}
+	for _, n := range made(t, small, nil).Numbers() {
+		pending[n.Name] = n.None == sheet.NotRun
 	}
-	if n, err := r.Number("runs"); err != nil || n.Text != "0" {
-		t.Errorf("runs: %+v, %v", n, err)
+	for _, name := range []string{"mnist/1/slow/acc", "mnist/1/slow/bound", "mnist/1/slow/time", "mnist/1/slow/transfer.hinge.test_acc"} {
+		if !pending[name] {
+			t.Errorf("%s is not pending", name)
+		}
 	}
 }
 
@@ -121,8 +113,8 @@ func TestNumberWithoutRuns(t *testing.T) {
 func TestNumberOfTrace(t *testing.T) {
 	r := made(t, small, map[string][]float64{"slow": {0.9}})
 	r.Cells[0].Runs[0].Record.Result.Metrics["last.bound"] = 0.25
-	if n, err := r.Number("mnist/1/slow/bound"); err != nil || n.Text != "0.250" {
-		t.Errorf("%+v, %v", n, err)
+	if !slices.Contains(r.Numbers(), Number{Name: "mnist/1/slow/bound", Text: "0.250"}) {
+		t.Errorf("%+v", r.Numbers())
 	}
 }
 
@@ -131,31 +123,30 @@ func TestWritePaper(t *testing.T) {
 	s := parse(t, demo)
 	s.Profile = "smoke" // names stay as they are, whatever the profile
 	s.Figures = s.Figures[:1]
-	other := parse(t, demo)
 	uses := &Uses{
 		Numbers: []string{"demo/mnist/1/slow/acc", "demo/glyphs/50/chance/acc", "demo/mnist/1/slwo/acc", "dmeo/x"},
 		Tables:  []string{"demo", "demo-reproduced", "demo-pears", "other"},
 		Figures: []string{"demo-process", "demo-absent"}, Dangling: []string{"fig:gone"},
 	}
-	p, err := WritePaper(dir, []*spec.Spec{s}, []*spec.Spec{other}, shared(t), uses, Options{})
+	p, err := WritePaper(dir, []*spec.Spec{s}, shared(t), uses, keyed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Numbers != 2 || p.NotRun != 1 || p.Tables != 2 || p.Figures != 1 || len(p.Undefined) != 6 {
+	if p.NotRun != 1 || p.Tables != 2 || p.Figures != 1 {
 		t.Errorf("%+v", p)
 	}
-	for _, u := range []string{"number demo/mnist/1/slwo/acc", `number dmeo/x: there is no experiment "dmeo"; did you mean "demo"?`, `table demo-pears: did you mean "demo-pairs"?`, "table other", "figure demo-absent", "reference fig:gone"} {
-		if !strings.Contains(strings.Join(p.Undefined, "\n"), u) {
-			t.Errorf("undefined are %q, without %q", p.Undefined, u)
-		}
+	want := []string{"number demo/mnist/1/slwo/acc", "number dmeo/x", "table demo-pears", "table other", "figure demo-absent", "reference fig:gone"}
+	if !slices.Equal(p.Undefined, want) {
+		t.Errorf("undefined are %q, not %q", p.Undefined, want)
 	}
 	files := tree(t, dir)
 	if len(files) != 5 {
 		t.Errorf("%d files", len(files))
 	}
-	want := "\\expandafter\\def\\csname dgkip/demo/mnist/1/slow/acc\\endcsname{88.10\\,\\ensuremath{\\pm}\\,0.08\\,\\%}\n\\expandafter\\def\\csname dgkip/demo/glyphs/50/chance/acc\\endcsname{\\textit{[not run]}}\n"
-	if !strings.HasSuffix(files["macros.tex"], want) {
-		t.Errorf("macros.tex:\n%s", files["macros.tex"])
+	for _, line := range []string{`{demo/mnist/1/slow/acc}{88.10\,\ensuremath{\pm}\,0.08\,\%}`, `{demo/glyphs/50/chance/acc}{\textit{[not run]}}`} {
+		if !strings.Contains(files["macros.tex"], "\n\\dgkipset"+line+"\n") {
+			t.Errorf("macros.tex lacks %s", line)
+		}
 	}
 	if !strings.Contains(files["demo.tex"], "\\label{tab:demo}") {
 		t.Error("the table has another label")
@@ -164,7 +155,7 @@ func TestWritePaper(t *testing.T) {
 	// Without records everything is there, and says that it is not run.
 	empty := store.Open(filepath.Join(t.TempDir(), "results"))
 	uses = &Uses{Numbers: uses.Numbers[:1], Tables: []string{"demo", "demo-pairs"}, Figures: uses.Figures[:1]}
-	p, err = WritePaper(dir, []*spec.Spec{s}, nil, empty, uses, Options{})
+	p, err = WritePaper(dir, []*spec.Spec{s}, empty, uses, keyed)
 	if err != nil || len(p.Undefined)+len(p.Problems) > 0 || p.NotRun != 1 {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -179,34 +170,9 @@ func TestWritePaper(t *testing.T) {
 // Tables that an experiment has nothing for are undefined, not empty.
 func TestPaperOfPlainExperiment(t *testing.T) {
 	uses := &Uses{Tables: []string{"demo", "demo-pairs", "demo-claims", "demo-reproduced"}}
-	p, err := WritePaper(t.TempDir(), []*spec.Spec{parse(t, small)}, nil, store.Open(t.TempDir()), uses, Options{})
-	if err != nil || p.Tables != 2 || len(p.Undefined) != 2 || !strings.Contains(p.Undefined[0], "table demo-claims: the experiment declares nothing") {
+	p, err := WritePaper(t.TempDir(), []*spec.Spec{parse(t, small)}, store.Open(t.TempDir()), uses, keyed)
+	if err != nil || p.Tables != 2 || !slices.Equal(p.Undefined, []string{"table demo-claims", "table demo-reproduced"}) {
 		t.Errorf("%+v, %v", p, err)
-	}
-}
-
-// A name that makes sense in another profile alone awaits its run in this one.
-func TestPaperOfAnotherProfile(t *testing.T) {
-	s, other := parse(t, small), parse(t, strings.Replace(small, "ipc = [1]", "ipc = [1, 50]", 1))
-	uses := Uses{Numbers: []string{"demo/mnist/50/slow/acc", "demo/mnist/10/slow/acc"}}
-	undefined, err := CheckPaper([]*spec.Spec{s}, []*spec.Spec{other}, shared(t), uses, Options{})
-	if err != nil || len(undefined) != 1 || !strings.Contains(undefined[0], "mnist/10") {
-		t.Errorf("%q, %v", undefined, err)
-	}
-}
-
-// What a source marks best is held against its own numbers.
-func TestMisprints(t *testing.T) {
-	head := small + "[[published]]\nsource = \"They\"\nwhen = { dataset = \"mnist\", ipc = 1 }\nvalues = { slow = 90, fast-lr = 92, fast-ls = 95 }\n"
-	for marks, want := range map[string]string{
-		"best = [\"fast-ls\"]\nsecond = [\"fast-lr\"]": "",
-		"": "",
-		"best = [\"fast-ls\"]\nsecond = [\"slow\"]": "Fast-LR (92) is not marked and is the second; mnist IPC 1: Slow (90) is marked second and is neither",
-	} {
-		got := strings.Join(made(t, head+marks+"\n", nil).misprints(), "\n")
-		if want == "" && got != "" || !strings.Contains(got, want) {
-			t.Errorf("%q: %q, want %q", marks, got, want)
-		}
 	}
 }
 
@@ -214,11 +180,11 @@ func TestMisprints(t *testing.T) {
 func TestValuesByColumn(t *testing.T) {
 	text := strings.Replace(small, "columns = [\"method\"]\n", "columns = [\"method\"]\n[table.values]\nslow = \"transfer.test_acc\"\n", 1)
 	r := made(t, text, map[string][]float64{"slow": {0.9, 0.9}, "fast-lr": {0.8, 0.8}})
-	row := r.table().rows[0]
-	if row.cells[0].text == "90.00" || row.cells[1].text != "80.00" || row.cells[0].place+row.cells[1].place != 0 {
-		t.Errorf("%+v", row.cells)
+	row := r.sheets[0].Rows[0]
+	if row.Cells[0].Text == "90.00" || row.Cells[1].Text != "80.00" || row.Cells[0].Place+row.Cells[1].Place != 0 {
+		t.Errorf("%+v", row.Cells)
 	}
-	if c := r.table().caption; !strings.Contains(c, "Slow: transfer test acc.") {
+	if c := r.sheets[0].Caption; !strings.Contains(c, "Slow: test accuracy after training with another loss.") {
 		t.Errorf("caption %q", c)
 	}
 	if _, err := spec.Parse("demo.toml", strings.Replace(text, "slow = ", "slwo = ", 1), spec.Options{}); err == nil || !strings.Contains(err.Error(), `"slwo" is not a column`) {

@@ -4,48 +4,19 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
+	"dgkip/harness/report/sheet"
 	"dgkip/harness/spec"
 	"dgkip/harness/stats"
 )
 
-// Verdict is the outcome of a check or a claim.
-type Verdict int
-
-const (
-	Open  Verdict = iota // not enough runs, or nothing to judge by
-	Holds                // it is so
-	Fails                // it is not so
-)
-
-func (v Verdict) String() string { return [...]string{"not enough runs", "holds", "fails"}[v] }
-
-// Beside is a published number with ours beside it. Both are in published units.
-type Beside struct {
-	Cell      *spec.Cell
-	Source    string
-	Metric    string
-	Published spec.Number
-	Ours      float64
-	Spread    float64 // population standard deviation over our seeds
-	Seeds     int     // ours; 0 if there is no number
-	Failed    bool    // there is none because every run failed
-
-	// Allowed is how far from the published mean ours may lie: the tolerance of the
-	// spec, or twice the combined spread. NaN if neither is known. What the
-	// published number lost by rounding is added to it.
-	Allowed  float64
-	Declared bool // Allowed is the spec's own
-	Verdict  Verdict
-
-	runs *CellRuns
-}
-
 // Difference is ours less the published one.
 func (b Beside) Difference() float64 { return b.Ours - b.Published.Mean }
 
-// Judged tells whether there is anything to judge by.
-func (b Beside) Judged() bool { return !math.IsNaN(b.Allowed) }
+// Failed reports whether ours lies outside of the tolerance, to whichever side.
+func (b Beside) Failed() bool { return b.Match > Within }
 
 // format shows a number in its unit.
 func (b Beside) format(x float64) string {
@@ -53,6 +24,14 @@ func (b Beside) format(x float64) string {
 		return seconds(x)
 	}
 	return fixed(x, 2)
+}
+
+// difference shows how ours differs: times by a factor.
+func (b Beside) difference() string {
+	if isTime(b.Metric) {
+		return "× " + significant(b.Ours/b.Published.Mean, 2)
+	}
+	return signed(b.Difference(), 2)
 }
 
 // publishedOf returns what was published of a metric of a cell.
@@ -69,16 +48,8 @@ func (r *Results) publishedOf(c *spec.Cell, metric string) (spec.Number, *spec.P
 	return spec.Number{}, nil, false
 }
 
-// metricOr is a metric's name, or the one that is meant where none is given.
-func metricOr(name string) string {
-	if name == "" {
-		return "test_acc"
-	}
-	return name
-}
-
-// Compare sets every published number beside ours, in the order of the cells.
-func (r *Results) Compare() []Beside {
+// compare sets every published number beside ours, metric by metric.
+func (r *Results) compare() []Beside {
 	var metrics []string
 	for _, p := range r.Spec.Published {
 		if m := metricOr(p.Metric); !p.OnlyClaims && !slices.Contains(metrics, m) {
@@ -92,34 +63,46 @@ func (r *Results) Compare() []Beside {
 			if !ok || p.OnlyClaims {
 				continue
 			}
-			b := Beside{Cell: c.Cell, Source: p.Source, Metric: m, Published: n, Allowed: math.NaN(), runs: c}
-			scale := scaleOf(m, p.Scale)
-			sum, have := c.summary(m)
-			b.Failed = !have && len(c.done()) == 0 && c.failed() > 0
-			if have {
-				b.Ours, b.Spread, b.Seeds = sum.Mean*scale, sum.SD*scale, sum.N
-			}
-			digit := r.rounding(p, m)
-			spread := b.Spread
-			if n.HasSpread { // 0.00 stands for half its last digit at most
-				spread = stats.Combined(max(n.Spread, digit), b.Spread)
-			}
-			switch {
-			case p.Tolerance > 0:
-				b.Allowed, b.Declared = p.Tolerance, true
-			case !isTime(m) && have && spread > 0:
-				b.Allowed = 2 * spread
-			}
-			if have && b.Judged() {
-				b.Verdict = Fails
-				if math.Abs(b.Difference()) <= (b.Allowed+digit)*(1+1e-12) {
-					b.Verdict = Holds
-				}
+			b := Beside{Cell: c.Cell, Source: p.Source, Metric: m, Published: n, Tolerance: math.NaN(), runs: c}
+			if s, have := c.summary(m); have {
+				scale := scaleOf(m, p.Scale)
+				b.Ours, b.Spread, b.Seeds = s.Mean*scale, s.SD*scale, s.N
+				b.judge(p, r.rounding(p, m))
 			}
 			out = append(out, b)
 		}
 	}
 	return out
+}
+
+// judge sets the tolerance and the match. The tolerance is what the spec declares,
+// or twice the combined spread of both numbers: here is where other sources of
+// error would be added. A published number stands for all that round to it, which
+// lie up to half a digit away.
+func (b *Beside) judge(p *spec.Published, digit float64) {
+	spread := b.Spread
+	if b.Published.HasSpread { // 0.00 stands for half its last digit at most
+		spread = stats.Combined(max(b.Published.Spread, digit), b.Spread)
+	}
+	switch {
+	case p.Tolerance > 0:
+		b.Tolerance, b.Declared = p.Tolerance, true
+	case !isTime(b.Metric) && spread > 0:
+		b.Tolerance = 2 * spread
+	default:
+		return
+	}
+	better := about(b.Metric).better
+	switch {
+	case math.Abs(b.Difference()) <= (b.Tolerance+digit)*(1+1e-12):
+		b.Match = Within
+	case better == unranked:
+		b.Match = Apart
+	case better.ahead(b.Ours, b.Published.Mean):
+		b.Match = Better
+	default:
+		b.Match = Worse
+	}
 }
 
 // rounding is half a unit of the last decimal in which a source gives a metric. Its
@@ -136,74 +119,133 @@ func (r *Results) rounding(of *spec.Published, metric string) float64 {
 	return 0.5 * math.Pow10(-d)
 }
 
-// comparison is the table of published numbers with ours beside them, nil if there
-// are none.
-func (r *Results) comparison() *sheet {
-	all := r.Compare()
-	if len(all) == 0 {
+// tally counts published numbers by their outcome.
+type tally map[string]int
+
+// outcomes are what may become of published numbers, in the order of a sentence.
+var outcomes = []string{"within tolerance", "better", "worse", "apart", "not run", "failed", "damaged", "not judged"}
+
+func (b Beside) outcome() string {
+	state := b.runs.state()
+	switch {
+	case b.Match == Within:
+		return "within tolerance"
+	case state == sheet.NotRun:
+		return "not run"
+	case state != sheet.Blank:
+		return state.String()
+	}
+	return b.Match.String()
+}
+
+// tallyOf counts those of the metrics meant; nil means all.
+func tallyOf(all []Beside, meant func(metric string) bool) tally {
+	t := tally{}
+	for _, b := range all {
+		if meant == nil || meant(b.Metric) {
+			t[b.outcome()]++
+			t["all"]++
+		}
+	}
+	return t
+}
+
+// beyond counts all that are not within tolerance.
+func (t tally) beyond() int { return t["better"] + t["worse"] + t["apart"] }
+
+func (t tally) String() string {
+	var parts []string
+	for i, o := range outcomes {
+		if i < 3 || t[o] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", t[o], o))
+		}
+	}
+	return count(t["all"], "number", "numbers") + ": " + strings.Join(parts, ", ")
+}
+
+// reproduced is the published numbers in their own layout, each with the difference
+// of ours below. It is nil if there are none.
+func (r *Results) reproduced() *sheet.Sheet {
+	if len(r.Published) == 0 {
 		return nil
 	}
-	axes := slices.DeleteFunc(r.axes(), func(a string) bool {
-		return a != "dataset" && a != "ipc" && a != "method" && len(r.axisValues(a)) < 2
-	})
-	s := &sheet{
-		name: r.stem() + "-comparison", title: r.Spec.Title + ": published numbers and ours",
-		columns: []string{"Ours", "Seeds", "Published", "Difference", "Allowed", "Within"},
-	}
-	for _, a := range axes {
-		s.heads = append(s.heads, axisTitle(a))
-	}
-	s.heads = append(s.heads, "Metric")
-	on := r.machinesOf(all)
-	for _, b := range all {
-		var line row
-		for _, a := range axes {
-			v, _ := b.Cell.At(a)
-			line.heads = append(line.heads, head{text: r.valueTitle(a, v)})
+	s := &sheet.Sheet{Name: r.stem() + "-reproduced", Title: r.Spec.Title + ": published and ours"}
+	var rowAxes []string
+	for _, a := range r.axes() {
+		if a == "dataset" || a == "ipc" || a != "method" && len(r.axisValues(a)) > 1 {
+			rowAxes = append(rowAxes, a)
+			s.Heads = append(s.Heads, axisTitle(a))
 		}
-		line.heads = append(line.heads, head{text: kindOf(b.Metric)})
-		text := func(t string) entry { return entry{state: value, text: t} }
-		published := entry{state: value, text: b.format(b.Published.Mean)}
-		if b.Published.HasSpread {
-			published.spread = b.format(b.Published.Spread)
+	}
+	s.Heads, s.Merge = append(s.Heads, "Metric", ""), len(rowAxes)+1
+	var columns, kinds []string
+	for _, v := range r.axisValues("method") {
+		if slices.ContainsFunc(r.Published, func(b Beside) bool { return b.Cell.Column == v }) {
+			columns, s.Columns = append(columns, v), append(s.Columns, r.valueTitle("method", v))
 		}
-		switch {
-		case b.Seeds == 0:
-			line.cells = []entry{b.absent(), {}, published, {}, {}, {}}
-		default:
-			ours := entry{state: value, text: b.format(b.Ours)}
-			if isTime(b.Metric) {
-				ours.marks = on.marks(b.runs)
-			} else if b.Seeds > 1 {
-				ours.spread = b.format(b.Spread)
-			}
-			difference := text(signed(b.Difference(), 2))
-			if isTime(b.Metric) {
-				difference = text("× " + significant(b.Ours/b.Published.Mean, 3))
-			}
-			allowed, verdict := entry{}, text("not judged")
-			if b.Judged() {
-				allowed = text(b.format(b.Allowed))
-				verdict = entry{state: value, text: "no", good: -1}
-				if b.Verdict == Holds {
-					verdict = entry{state: value, text: "yes", good: 1}
+	}
+	// Columns may show different metrics of one kind on one line.
+	for _, b := range r.Published {
+		if k := shortMetric(b.Metric); !slices.Contains(kinds, k) {
+			kinds = append(kinds, k)
+		}
+	}
+	on := r.publishedMachines()
+	for _, point := range r.slots(rowAxes) {
+		for _, kind := range kinds {
+			theirs, ours := make([]sheet.Entry, len(columns)), make([]sheet.Entry, len(columns))
+			some := false
+			for _, b := range r.Published {
+				if shortMetric(b.Metric) == kind && slices.Equal(pointOf(b.Cell, rowAxes), point.values) {
+					i := slices.Index(columns, b.Cell.Column)
+					theirs[i], ours[i], some = b.theirs(), b.ours(on), true
 				}
 			}
-			line.cells = []entry{ours, text(fixed(float64(b.Seeds), 0)), published, difference, allowed, verdict}
+			if some {
+				heads := r.headsOf(rowAxes, point)
+				s.Rows = append(s.Rows, sheet.Row{Heads: append(slices.Clone(heads), kind, "published"), Cells: theirs},
+					sheet.Row{Heads: append(heads, kind, "ours"), Cells: ours})
+			}
 		}
-		s.rows = append(s.rows, line)
 	}
-	s.spans(max(0, len(axes)-1))
-	s.caption = r.selected(fmt.Sprintf("Published numbers (%s) and ours, accuracies in percent and times in seconds per update. Of %s.", list(sourcesOf(all)), tallyBesides(all, nil)) + allowedText + r.circumstances())
-	s.notes = append(s.states(), r.besideNotes(all)...)
+	s.Caption = r.selected(fmt.Sprintf("Published accuracies (%s), and by how many percentage points ours differ: within tolerance, better, worse, or ? where no spread is known. Of %s. The tolerance is twice the root of the summed squares of both standard deviations, unless the experiment declares one; a published number stands for all that round to it.%s",
+		list(r.sources()), tallyOf(r.Published, isAccuracy), r.circumstances()))
+	s.Notes = append(s.StateNotes(), r.publishedNotes()...)
 	return s
 }
 
-const allowedText = " Allowed is twice the root of the summed squares of both standard deviations, unless the experiment declares a tolerance; a published number stands for all that round to it."
+func (b Beside) theirs() sheet.Entry {
+	e := sheet.Text(b.format(b.Published.Mean))
+	if b.Published.HasSpread {
+		e.Spread = b.format(b.Published.Spread)
+	}
+	return e
+}
 
-func sourcesOf(all []Beside) []string {
+func (b Beside) ours(on machines) sheet.Entry {
+	if b.Seeds == 0 {
+		return sheet.Entry{State: b.runs.state()}
+	}
+	e := sheet.Text(b.difference())
+	if isTime(b.Metric) {
+		e.Marks = on.marks(b.runs)
+	}
+	switch b.Match {
+	case Within, Better:
+		e.Text, e.Good = e.Text+" "+b.Match.String(), 1
+	case Worse, Apart:
+		e.Text, e.Good = e.Text+" "+b.Match.String(), -1
+	default:
+		if !isTime(b.Metric) {
+			e.Text += " ?"
+		}
+	}
+	return e
+}
+
+func (r *Results) sources() []string {
 	var out []string
-	for _, b := range all {
+	for _, b := range r.Published {
 		if !slices.Contains(out, b.Source) {
 			out = append(out, b.Source)
 		}
@@ -211,48 +253,10 @@ func sourcesOf(all []Beside) []string {
 	return out
 }
 
-// besideTally counts published numbers by what became of them.
-type besideTally struct{ all, within, beyond, failed, missing, unjudged int }
-
-// tallyBesides counts those of the metrics meant; nil means all.
-func tallyBesides(all []Beside, meant func(metric string) bool) besideTally {
-	var t besideTally
-	for _, b := range all {
-		if meant != nil && !meant(b.Metric) {
-			continue
-		}
-		t.all++
-		switch {
-		case b.Failed:
-			t.failed++
-		case len(b.runs.done()) == 0:
-			t.missing++
-		case b.Seeds == 0 || !b.Judged():
-			t.unjudged++
-		case b.Verdict == Holds:
-			t.within++
-		default:
-			t.beyond++
-		}
-	}
-	return t
-}
-
-func (t besideTally) String() string {
-	s := fmt.Sprintf("%s: %d within what is allowed, %d beyond, %d not run", count(t.all, "number", "numbers"), t.within, t.beyond, t.missing)
-	if t.failed > 0 {
-		s += fmt.Sprintf(", %d failed", t.failed)
-	}
-	if t.unjudged > 0 {
-		s += fmt.Sprintf(", %d not judged", t.unjudged)
-	}
-	return s
-}
-
-// machinesOf are those that the times among published numbers are set against.
-func (r *Results) machinesOf(all []Beside) machines {
+// publishedMachines are those that the times among published numbers are set against.
+func (r *Results) publishedMachines() machines {
 	var cells []*CellRuns
-	for _, b := range all {
+	for _, b := range r.Published {
 		if isTime(b.Metric) {
 			cells = append(cells, b.runs)
 		}
@@ -260,18 +264,44 @@ func (r *Results) machinesOf(all []Beside) machines {
 	return machinesOf(cells)
 }
 
-// besideNotes says what is to be kept in mind about a comparison.
-func (r *Results) besideNotes(all []Beside) []string {
+// publishedNotes says what is to be kept in mind about a comparison.
+func (r *Results) publishedNotes() []string {
 	var notes []string
-	if slices.ContainsFunc(all, func(b Beside) bool { return isTime(b.Metric) }) {
-		notes = append(notes, "Times depend on the machine; the factor is ours over the published one, and it is judged only where a tolerance is declared.")
-		notes = append(notes, r.machinesOf(all).notes()...)
+	if slices.ContainsFunc(r.Published, func(b Beside) bool { return isTime(b.Metric) }) {
+		notes = append(notes, "Times depend on the machine: the factor is ours over the published one. It is judged only where a tolerance is declared.")
+		notes = append(notes, r.publishedMachines().notes()...)
 	}
-	if slices.ContainsFunc(all, func(b Beside) bool { return b.Seeds == 1 && !b.Declared }) {
-		notes = append(notes, "With one seed of ours the published spread alone is known.")
+	if slices.ContainsFunc(r.Published, func(b Beside) bool { return b.Seeds == 1 && !b.Declared }) {
+		notes = append(notes, "With one seed of ours only the published spread is known.")
 	}
-	if slices.ContainsFunc(all, func(b Beside) bool { return r.dataset(b.Cell.Dataset).BuiltIn }) {
+	if slices.ContainsFunc(r.Published, func(b Beside) bool { return r.dataset(b.Cell.Dataset).BuiltIn }) {
 		notes = append(notes, "Data marked built-in is drawn by the program: its numbers cannot reproduce published ones.")
 	}
-	return append(notes, r.misprints()...)
+	return notes
+}
+
+// comparisonCSV has a line for every published number, in published units.
+func (r *Results) comparisonCSV() []byte {
+	axes := r.axes()
+	lines := [][]string{append(slices.Clone(axes), "metric", "source", "published", "published_sd", "ours", "ours_population_sd", "n_seeds", "difference", "tolerance", "match")}
+	for _, b := range r.Published {
+		l := append(pointOf(b.Cell, axes), b.Metric, b.Source, shortest(b.Published.Mean), "", "", "", strconv.Itoa(b.Seeds), "", "", b.Match.String())
+		l = l[:len(axes)+10]
+		set := func(column int, x float64) { l[len(axes)+column] = shortest(x) }
+		if b.Published.HasSpread {
+			set(3, b.Published.Spread)
+		}
+		if b.Seeds > 0 {
+			set(4, b.Ours)
+			l[len(axes)+7] = tenDigits(b.Difference())
+		}
+		if b.Seeds > 1 {
+			set(5, b.Spread)
+		}
+		if !math.IsNaN(b.Tolerance) {
+			l[len(axes)+8] = tenDigits(b.Tolerance)
+		}
+		lines = append(lines, l)
+	}
+	return sheet.CSV(lines)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"dgkip/harness/report/sheet"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
@@ -42,7 +43,7 @@ func TestWriteIsDeterministic(t *testing.T) {
 		if i > 0 {
 			st = fill(t, s)
 		}
-		o, err := Write(dir, []*spec.Spec{s}, st, Options{})
+		o, err := Write(dir, []*spec.Spec{s}, st, keyed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,15 +128,12 @@ func TestOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Load(s, st, Options{Only: f})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := Load(s, st, Options{Only: f, Key: keyed.Key})
 	if len(r.Cells) != 8 || len(r.Cells[0].Runs) != 2 {
 		t.Errorf("%d cells of %d seeds", len(r.Cells), len(r.Cells[0].Runs))
 	}
-	if table := r.table(); len(table.columns) != 4 || len(table.rows) != 4 {
-		t.Errorf("%d columns, %d rows", len(table.columns), len(table.rows))
+	if table := r.sheets[0]; len(table.Columns) != 4 || len(table.Rows) != 4 {
+		t.Errorf("%d columns, %d rows", len(table.Columns), len(table.Rows))
 	}
 }
 
@@ -157,7 +155,7 @@ func TestPageOfSeveral(t *testing.T) {
 	a.Figures, b.Figures = nil, nil
 	b.Profile, b.Title, b.Cells = "smoke", "Another <one>", nil
 	dir := t.TempDir()
-	if _, err := Write(dir, []*spec.Spec{a, b}, shared(t), Options{}); err != nil {
+	if _, err := Write(dir, []*spec.Spec{a, b}, shared(t), keyed); err != nil {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
@@ -171,8 +169,7 @@ func TestPageOfSeveral(t *testing.T) {
 	}
 }
 
-// With keys, records are found by them; without, by all the rest of their
-// identity, and what is not certain is said.
+// Records are found by their keys alone. A run whose key is not known is not made.
 func TestFinding(t *testing.T) {
 	s := parse(t, small)
 	st := store.Open(filepath.Join(t.TempDir(), "results"))
@@ -180,82 +177,35 @@ func TestFinding(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := s.Cells[0]
-	var keys []string
 	for _, digest := range []string{"sha256:a", "sha256:b"} {
 		data := dataOf("mnist")
 		data.Digest = digest
 		id := c.Identity(data, 0)
-		d := recordOf(c, id, 0)
-		if _, err := st.Put(d, false); err != nil {
+		if _, err := st.Put(recordOf(c, id, 0), false); err != nil {
 			t.Fatal(err)
 		}
-		keys = append(keys, id.Key())
-	}
-	r, err := Load(s, st, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(r.Problems) != 1 || !strings.Contains(r.Problems[0], "records on different data fit") || r.Cells[0].Runs[0].Record != nil {
-		t.Errorf("problems %q", r.Problems)
-	}
-	for _, key := range keys {
-		r, err := Load(s, st, Options{Key: func(*spec.Cell, uint64) (string, bool) { return key, true }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := r.Cells[0].Runs[0].Record; got == nil || got.Result.Key != key || len(r.Problems) > 0 {
+		r := Load(s, st, Options{Key: func(*spec.Cell, uint64) (string, bool) { return id.Key(), true }})
+		if got := r.Cells[0].Runs[0].Record; got == nil || got.Result.Key != id.Key() || len(r.Problems) > 0 {
 			t.Errorf("%v, problems %q", got, r.Problems)
 		}
 	}
-}
-
-// A record on other classes, as many as are declared, is not the declared run's.
-func TestFits(t *testing.T) {
-	known := map[string][]string{"mnist": {"0", "1", "2"}}
-	of := func(preprocess string, classes ...string) spec.DatasetIdentity {
-		return spec.DatasetIdentity{Name: "mnist", Classes: classes, Preprocess: preprocess, Digest: "sha256:a"}
-	}
-	declared := func(preprocess string, classes ...int) spec.Data {
-		d := spec.Data{Name: "mnist", Preprocess: preprocess}
-		d.Classes = classes
-		return d
-	}
-	for _, c := range []struct {
-		declared spec.Data
-		made     spec.DatasetIdentity
-		want     bool
-	}{
-		{declared("", 0, 1), of("standard", "0", "1"), true},
-		{declared("", 0, 1), of("standard", "1", "2"), false},
-		{declared("", 0, 1), of("standard", "1", "0"), false},
-		{declared(""), of("standard", "0", "1", "2"), true},
-		{declared(""), of("standard", "0", "1"), false},
-		{declared(""), of("zca", "0", "1", "2"), false},
-		{declared("zca", 2, 0), of("zca", "2", "0"), true},
-		{declared("", 0, 7), of("standard", "0", "7"), false}, // there is no such class
-		{spec.Data{Name: "fashion-mnist"}, of("standard", "0", "1", "2"), false},
-		{spec.Data{Name: "whitened", Use: "mnist", Preprocess: "zca"}, of("zca", "0", "1", "2"), true},
-	} {
-		if got := fits(c.declared, c.made, known); got != c.want {
-			t.Errorf("%+v with %+v: %v", c.declared, c.made, got)
-		}
-	}
-	if !fits(declared("", 0, 1), of("standard", "nought", "one"), nil) || fits(declared("", 0, 1), of("standard", "nought"), nil) {
-		t.Error("without names, the number of classes does not decide")
+	r := Load(s, st, Options{Key: func(*spec.Cell, uint64) (string, bool) { return "", false }})
+	if got := r.Cells[0].Runs[0]; got.state() != sheet.NotRun || len(r.Problems) > 0 {
+		t.Errorf("%+v, problems %q", got, r.Problems)
 	}
 }
 
 func TestEmptyStore(t *testing.T) {
 	s := parse(t, demo)
 	dir := t.TempDir()
-	o, err := Write(dir, []*spec.Spec{s}, store.Open(filepath.Join(dir, "none")), Options{})
+	o, err := Write(dir, []*spec.Spec{s}, store.Open(filepath.Join(dir, "none")), keyed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(o.Problems) != len(s.Figures) {
 		t.Errorf("problems %q", o.Problems)
 	}
-	if got := o.Failures(); got != nil {
+	if got := o.Results[0].Failures(); got != nil {
 		t.Errorf("failures %q", got)
 	}
 	b, err := os.ReadFile(filepath.Join(dir, "tables", "demo.md"))
@@ -264,33 +214,34 @@ func TestEmptyStore(t *testing.T) {
 	}
 }
 
-func TestDamagedRecordIsAProblem(t *testing.T) {
+// A record that cannot be read is shown as damaged, is said once, and is not the
+// same as a run that was never made.
+func TestDamagedRecord(t *testing.T) {
 	s := parse(t, small)
-	r := made(t, small, map[string][]float64{"slow": {0.9, 0.8}})
-	dir := r.Cells[0].Runs[0].Record.Dir
-	if err := os.WriteFile(filepath.Join(dir, "result.json"), []byte("{"), 0o666); err != nil {
-		t.Fatal(err)
+	r := made(t, small, map[string][]float64{"slow": {0.9, 0.8}, "fast-lr": {0.7}})
+	for _, c := range r.Cells[:2] {
+		if err := os.WriteFile(filepath.Join(c.Runs[0].Record.Dir, "result.json"), []byte("{"), 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
-	st := store.Open(filepath.Dir(filepath.Dir(filepath.Dir(dir))))
-	again, err := Load(s, st, Options{})
+	st := store.Open(filepath.Dir(filepath.Dir(filepath.Dir(r.Cells[0].Runs[0].Record.Dir))))
+	out, err := Write(t.TempDir(), []*spec.Spec{s, s}, st, keyed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(again.Problems) != 1 || len(again.Cells[0].done()) != 1 {
-		t.Errorf("problems %q, %d runs", again.Problems, len(again.Cells[0].done()))
+	if len(out.Problems) != 2 || !strings.Contains(out.Problems[0], "cannot be read") {
+		t.Errorf("problems %q", out.Problems)
 	}
-	// It is said once and in the same words, however records are found.
-	key := func(c *spec.Cell, seed uint64) (string, bool) {
-		return c.Identity(dataOf(c.Dataset), seed).Key(), true
+	again := out.Results[0]
+	cells := again.sheets[0].Rows[0].Cells
+	if cells[0].Plain() != "80.00" || cells[0].Marks != lostMark || cells[1].State != sheet.Damaged || cells[2].State != sheet.NotRun {
+		t.Errorf("%+v", cells)
 	}
-	for _, o := range []Options{{}, {Key: key}} {
-		out, err := Write(t.TempDir(), []*spec.Spec{s, s}, st, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(out.Problems, again.Problems) || !strings.Contains(out.Problems[0], "cannot be read") {
-			t.Errorf("problems %q, not %q", out.Problems, again.Problems)
-		}
+	if got := again.progressText(); got != "1 of 6 runs done, 2 damaged" {
+		t.Errorf("progress %q", got)
+	}
+	if page, err := os.ReadFile(out.Page); err != nil || !bytes.Contains(page, []byte(`<span class="bad">damaged</span>`)) {
+		t.Errorf("the page does not show the damage, %v", err)
 	}
 }
 
@@ -298,7 +249,7 @@ func TestDamagedRecordIsAProblem(t *testing.T) {
 func TestSelection(t *testing.T) {
 	s, st, dir := parse(t, demo), shared(t), t.TempDir()
 	s.Figures = slices.DeleteFunc(s.Figures, func(f spec.Figure) bool { return f.Name != "bars" && f.Name != "process" })
-	whole, err := Write(dir, []*spec.Spec{s}, st, Options{})
+	whole, err := Write(dir, []*spec.Spec{s}, st, keyed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +260,7 @@ func TestSelection(t *testing.T) {
 	}
 	other := parse(t, strings.Replace(small, "\"mnist\"", "\"glyphs\"", 1))
 	other.Name = "other"
-	out, err := Write(dir, []*spec.Spec{s, other}, st, Options{Only: f})
+	out, err := Write(dir, []*spec.Spec{s, other}, st, Options{Only: f, Key: keyed.Key})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,15 +311,12 @@ func TestProgressCountsRuns(t *testing.T) {
 	// Of 2 datasets, 3 numbers of images and 4 methods all but one cell, and of the
 	// whole sets one each, with 3 seeds.
 	all := (2*3*4 - 1 + 2) * 3
-	if want := fmt.Sprintf("%d of %d runs done, 7 failed", len(keys), all); r.progress() != want {
-		t.Errorf("%q, not %q", r.progress(), want)
+	if want := fmt.Sprintf("%d of %d runs done, 7 failed", len(keys), all); r.progressText() != want {
+		t.Errorf("%q, not %q", r.progressText(), want)
 	}
-	empty, err := Load(r.Spec, store.Open(filepath.Join(t.TempDir(), "none")), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := fmt.Sprintf("0 of %d runs done", all); empty.progress() != want {
-		t.Errorf("%q, not %q", empty.progress(), want)
+	empty := Load(r.Spec, store.Open(filepath.Join(t.TempDir(), "none")), keyed)
+	if want := fmt.Sprintf("0 of %d runs done", all); empty.progressText() != want {
+		t.Errorf("%q, not %q", empty.progressText(), want)
 	}
 }
 
@@ -376,14 +324,14 @@ func TestProgressCountsRuns(t *testing.T) {
 func TestStaleFilesAreRemoved(t *testing.T) {
 	s, dir := parse(t, demo), t.TempDir()
 	s.Figures = s.Figures[:1]
-	if _, err := Write(dir, []*spec.Spec{s}, shared(t), Options{}); err != nil {
+	if _, err := Write(dir, []*spec.Spec{s}, shared(t), keyed); err != nil {
 		t.Fatal(err)
 	}
 	own := filepath.Join(dir, "figures", "demo-process-mine.pdf")
 	if err := os.WriteFile(own, []byte("mine"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	out, err := Write(dir, []*spec.Spec{s}, store.Open(filepath.Join(dir, "none")), Options{})
+	out, err := Write(dir, []*spec.Spec{s}, store.Open(filepath.Join(dir, "none")), keyed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -402,11 +350,8 @@ func TestAllFailed(t *testing.T) {
 	if err := st.Fail(store.Failure{Identity: s.Cells[0].Identity(dataOf("mnist"), 0), Kind: "panic"}); err != nil {
 		t.Fatal(err)
 	}
-	r, err := Load(s, st, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := r.table().caption; !strings.Contains(got, "percent: every run that was made has failed.") {
+	r := Load(s, st, keyed)
+	if got := r.sheets[0].Caption; !strings.Contains(got, "percent: every run that was made has failed.") {
 		t.Error(got)
 	}
 }

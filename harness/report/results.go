@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
+	"dgkip/harness/report/sheet"
 	"dgkip/harness/spec"
 	"dgkip/harness/stats"
 	"dgkip/harness/store"
 )
 
-// Results are the records of an experiment, cell by cell.
+// Results are the records of an experiment, cell by cell, and what follows from
+// them.
 type Results struct {
 	Spec  *spec.Spec
 	Cells []*CellRuns // the selected ones, in the grid's order
@@ -19,9 +20,70 @@ type Results struct {
 	// Problems are what stood in the way of a complete report, in words.
 	Problems []string
 
+	// Published sets every published number beside ours, in the order of the cells,
+	// and Claims are judged in the order of the experiment.
+	Published []Beside
+	Claims    []Judged
+
 	options Options
 	data    map[string]store.Dataset // by name
 	traces  map[string]*store.Trace  // by key
+	sheets  []*sheet.Sheet           // the main one first; none without cells
+}
+
+// Match says how our number lies to a published one.
+type Match int
+
+// Matches.
+const (
+	Unjudged Match = iota // no number of ours, or no tolerance is known
+	Within                // the tolerance
+	Better
+	Worse
+	Apart // beyond the tolerance, of a metric of which neither direction is better
+)
+
+func (m Match) String() string {
+	return [...]string{"not judged", "within", "better", "worse", "apart"}[m]
+}
+
+// Beside is a published number with ours beside it. Both are in published units.
+type Beside struct {
+	Cell      *spec.Cell
+	Source    string
+	Metric    string
+	Published spec.Number
+	Ours      float64
+	Spread    float64 // population standard deviation over our seeds
+	Seeds     int     // ours; 0 if there is no number
+
+	// Tolerance is how far from the published mean ours may lie, NaN if that is not
+	// known. Declared says that it is the spec's own.
+	Tolerance float64
+	Declared  bool
+	Match     Match
+
+	runs *CellRuns
+}
+
+// Verdict is the outcome of a claim.
+type Verdict int
+
+// Verdicts.
+const (
+	Open  Verdict = iota // not enough runs, or nothing to judge by
+	Holds                // it is so
+	Fails                // it is not so
+)
+
+func (v Verdict) String() string { return [...]string{"not enough runs", "holds", "fails"}[v] }
+
+// Judged is a claim with the verdicts on it: on our records and on published
+// numbers, Open where they do not suffice. The evidence says what was looked at.
+type Judged struct {
+	Claim                           spec.Claim
+	Ours, Published                 Verdict
+	OursEvidence, PublishedEvidence string
 }
 
 // CellRuns are the runs of a cell.
@@ -30,49 +92,27 @@ type CellRuns struct {
 	Runs []Run // one for every selected seed
 }
 
-// Run is a run that was made, failed, or is missing.
+// Run is a run that was made, failed, cannot be read, or is missing.
 type Run struct {
 	Seed    uint64
 	Record  *store.Record  // nil if there is none
 	Failure *store.Failure // of a run without a record; nil if there is none
+	Damage  error          // why what stands in the record's place cannot be read
 
 	id string // the same for all cells that share the run
 }
 
-// Load finds the records of an experiment.
-func Load(s *spec.Spec, st *store.Store, o Options) (*Results, error) {
-	x, err := newIndex(st)
-	if err != nil {
-		return nil, err
+// state is what a table shows of the run where it has no value.
+func (r Run) state() sheet.State {
+	switch {
+	case r.Record != nil:
+		return sheet.Blank
+	case r.Damage != nil:
+		return sheet.Damaged
+	case r.Failure != nil:
+		return sheet.Failed
 	}
-	return x.load(s, o), nil
-}
-
-func (x *index) load(s *spec.Spec, o Options) *Results {
-	r := &Results{Spec: s, options: o, data: map[string]store.Dataset{}, traces: map[string]*store.Trace{}}
-	r.Problems = slices.Clone(x.problems)
-	for _, c := range s.Cells {
-		runs := &CellRuns{Cell: c}
-		for _, seed := range s.Seeds {
-			if !o.Only.Matches(coordinates(c, seed)) {
-				continue
-			}
-			run, problem := x.find(c, seed, o)
-			if problem != "" {
-				r.problem("%s", problem)
-			}
-			if run.Record != nil {
-				if _, known := r.data[c.Dataset]; !known {
-					r.data[c.Dataset] = run.Record.Provenance.Dataset
-				}
-			}
-			runs.Runs = append(runs.Runs, run)
-		}
-		if len(runs.Runs) > 0 {
-			r.Cells = append(r.Cells, runs)
-		}
-	}
-	return r
+	return sheet.NotRun
 }
 
 // coordinates are those of a cell's run, for filters.
@@ -112,52 +152,13 @@ func (r *Results) problem(format string, args ...any) {
 	}
 }
 
-// cellName names a cell for people.
-func cellName(c *spec.Cell) string {
-	return fmt.Sprintf("%s: %s", c.Exp, filterFor(c))
-}
-
-// filterFor is the filter that selects a cell and no other one.
-func filterFor(c *spec.Cell) string {
-	var parts []string
-	for _, axis := range sortedAxes(c.Point) {
-		parts = append(parts, axis+":"+c.Point[axis])
-	}
-	return strings.Join(parts, " ")
-}
-
-// sortedAxes lists axes with those first that every grid has.
-func sortedAxes(point map[string]string) []string {
-	first := []string{"dataset", "ipc", "method", "model"}
-	var axes, rest []string
-	for _, a := range first {
-		if _, ok := point[a]; ok {
-			axes = append(axes, a)
-		}
-	}
-	for a := range point {
-		if !slices.Contains(first, a) {
-			rest = append(rest, a)
-		}
-	}
-	slices.Sort(rest)
-	return append(axes, rest...)
-}
-
-// dataset describes the data of a name.
+// dataset describes the data of a name. What was recorded counts; where there is no
+// record yet, the experiment's own words do.
 func (r *Results) dataset(name string) store.Dataset {
 	if d, ok := r.data[name]; ok {
 		return d
 	}
-	own := r.Spec.Data[name]
-	d, known := r.options.Datasets[name]
-	if !known {
-		d = r.options.Datasets[own.Use]
-	}
-	if own.Title != "" {
-		d.Title = own.Title
-	}
-	return d
+	return store.Dataset{Title: r.Spec.Data[name].Title}
 }
 
 // trace reads a run's trace once. It is nil if it cannot be read.
@@ -175,31 +176,53 @@ func (r *Results) trace(rec *store.Record) *store.Trace {
 	return t
 }
 
-// distinct lists the runs of all cells, those that cells share once.
-func (r *Results) distinct() []Run {
-	var out []Run
+// progress counts the runs of all cells, those that cells share once.
+func (r *Results) progress() (done, failed, damaged, all int) {
 	seen := map[string]bool{}
 	for _, c := range r.Cells {
 		for _, run := range c.Runs {
-			if !seen[run.id] {
-				seen[run.id] = true
-				out = append(out, run)
+			if seen[run.id] {
+				continue
+			}
+			seen[run.id] = true
+			all++
+			switch run.state() {
+			case sheet.Blank:
+				done++
+			case sheet.Failed:
+				failed++
+			case sheet.Damaged:
+				damaged++
 			}
 		}
 	}
-	return out
+	return done, failed, damaged, all
+}
+
+// progressText says how much of an experiment is done.
+func (r *Results) progressText() string {
+	done, failed, damaged, all := r.progress()
+	if all == 0 {
+		return ""
+	}
+	s := fmt.Sprintf("%d of %s done", done, count(all, "run", "runs"))
+	if failed > 0 {
+		s += fmt.Sprintf(", %d failed", failed)
+	}
+	if damaged > 0 {
+		s += fmt.Sprintf(", %d damaged", damaged)
+	}
+	return s
 }
 
 // nothing says why there is no value at all.
 func (r *Results) nothing() string {
-	made := 0
-	for _, c := range r.Cells {
-		if len(c.done()) > 0 {
-			return "no run has this number"
-		}
-		made += c.failed()
-	}
-	if made > 0 {
+	switch done, failed, damaged, _ := r.progress(); {
+	case done > 0:
+		return "no run has this number"
+	case damaged > 0:
+		return "no record can be read"
+	case failed > 0:
 		return "every run that was made has failed"
 	}
 	return "no run has been made"
@@ -210,15 +233,30 @@ func (c *CellRuns) done() []Run {
 	return slices.DeleteFunc(slices.Clone(c.Runs), func(r Run) bool { return r.Record == nil })
 }
 
-// failed counts the runs that ended without a result.
-func (c *CellRuns) failed() int {
+// lost counts the runs that ended without a result, or whose record is damaged.
+func (c *CellRuns) lost() int {
 	n := 0
 	for _, r := range c.Runs {
-		if r.Record == nil && r.Failure != nil {
+		if r.Failure != nil || r.Damage != nil {
 			n++
 		}
 	}
 	return n
+}
+
+// state is what a table shows of the cell where it has no value: nothing where runs
+// were made that have none.
+func (c *CellRuns) state() sheet.State {
+	worst := sheet.NotRun
+	for _, r := range c.Runs {
+		switch s := r.state(); {
+		case s == sheet.Blank:
+			return s
+		case s == sheet.Damaged || s == sheet.Failed && worst == sheet.NotRun:
+			worst = s
+		}
+	}
+	return worst
 }
 
 // values returns a metric over the seeds that have it, with their seeds.
@@ -241,4 +279,16 @@ func (c *CellRuns) summary(metric string) (stats.Summary, bool) {
 		return stats.Summary{}, false
 	}
 	return stats.Summarise(x), true
+}
+
+// common returns a metric of two cells over the seeds that both have.
+func (c *CellRuns) common(o *CellRuns, metric string) (x, y []float64) {
+	a, as := c.values(metric)
+	b, bs := o.values(metric)
+	for i, seed := range as {
+		if j := slices.Index(bs, seed); j >= 0 {
+			x, y = append(x, a[i]), append(y, b[j])
+		}
+	}
+	return x, y
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"math"
 	"slices"
 	"strings"
@@ -67,12 +68,12 @@ func (r *Results) spark(b *bytes.Buffer, runs []Run, name string) {
 		}
 		return significant(v, 3)
 	}
-	fmt.Fprintf(b, "<svg viewBox=\"0 0 %d %d\" role=\"img\"><title>%s along updates</title><text class=\"name\" x=\"0\" y=\"10\">%s</text>", sparkWide, sparkHigh, htmlText(name), htmlText(metricTitle(name)))
+	fmt.Fprintf(b, "<svg viewBox=\"0 0 %d %d\" role=\"img\"><title>%s along updates</title><text class=\"name\" x=\"0\" y=\"10\">%s</text>", sparkWide, sparkHigh, html.EscapeString(name), html.EscapeString(metricTitle(name)))
 	const left, top, bottom = 44, 18, 14
 	w, h := float64(sparkWide-left-4), float64(sparkHigh-top-bottom)
 	fmt.Fprintf(b, "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\"/><line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\"/>", left, top, left, sparkHigh-bottom, left, sparkHigh-bottom, sparkWide-4, sparkHigh-bottom)
-	fmt.Fprintf(b, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text><text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>", left-3, top+7, htmlText(show(ey.max)), left-3, sparkHigh-bottom, htmlText(show(ey.min)))
-	fmt.Fprintf(b, "<text x=\"%d\" y=\"%d\">%s</text><text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s updates</text>", left, sparkHigh-3, significant(ex.min, 6), sparkWide-4, sparkHigh-3, htmlText(fixed(ex.max, 0)))
+	fmt.Fprintf(b, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text><text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>", left-3, top+7, html.EscapeString(show(ey.max)), left-3, sparkHigh-bottom, html.EscapeString(show(ey.min)))
+	fmt.Fprintf(b, "<text x=\"%d\" y=\"%d\">%s</text><text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s updates</text>", left, sparkHigh-3, significant(ex.min, 6), sparkWide-4, sparkHigh-3, html.EscapeString(fixed(ex.max, 0)))
 	span := ey.max - ey.min
 	for _, l := range lines {
 		step := max(1, len(l)/mostSparkPoints)

@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"dgkip/harness/report/sheet"
 )
 
 // palette begins with Okabe and Ito's, which people with any kind of colour vision can tell
@@ -64,6 +66,6 @@ const (
 func bold(s text.Style) text.Style { s.Font.Weight = xfont.WeightBold; return s }
 
 // figureText spells signs that the figures' font lacks.
-func figureText(s string) string { return figureSigns.Replace(plainText(s)) }
+func figureText(s string) string { return figureSigns.Replace(sheet.Plain(s)) }
 
 var figureSigns = strings.NewReplacer("‖", "||", "\u202f", " ", "\u00a0", " ")

@@ -10,48 +10,29 @@ import (
 	"testing"
 	"time"
 
+	"dgkip/harness/report/sheet"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
-// One table in every form. The files are looked at by people before they are
-// committed.
+// The main table in every form, and the data of the others. The files are looked
+// at by people before they are committed.
 func TestTableGoldens(t *testing.T) {
 	r := loadDemo(t)
-	for _, s := range []*sheet{r.table(), r.reproduced(), r.comparison(), r.pairs(), r.claimSheet()} {
-		golden(t, s.name+".tex", s.latex("the experiment demo (profile desk)"))
-		golden(t, s.name+".md", s.markdown())
-		golden(t, s.name+".html", s.html())
-	}
-	golden(t, "demo.csv", r.tableCSV([]string{"test_acc", secondsPerUpdate}))
+	main := r.sheets[0]
+	golden(t, "demo.tex", main.Latex(r.source()))
+	golden(t, "demo.md", main.Markdown())
+	golden(t, "demo.html", []byte(main.HTML()))
+	golden(t, "demo.csv", r.tableCSV())
 	golden(t, "demo-runs.csv", r.runsCSV())
-	for name, screen := range map[string]Screen{"demo.txt": {}, "demo-narrow.txt": {Width: 80, Style: true, Host: "another"}} {
-		var b bytes.Buffer
-		if err := r.Terminal(&b, screen); err != nil {
-			t.Fatal(err)
-		}
-		golden(t, name, b.Bytes())
-	}
+	golden(t, "demo-comparison.csv", r.comparisonCSV())
+	golden(t, "demo-reproduced.md", r.further("reproduced").Markdown())
+	golden(t, "demo-pairs.csv", r.further("pairs").CSV())
 	var b bytes.Buffer
-	if err := r.TerminalChecks(&b, Screen{Width: 100}); err != nil {
+	if err := r.Terminal(&b, Screen{Width: 80, Style: true, Host: "another"}); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "demo-checks.txt", b.Bytes())
-}
-
-func TestNarrowFits(t *testing.T) {
-	s := loadDemo(t).table()
-	for _, part := range s.split(80) {
-		var b bytes.Buffer
-		if err := part.text(&b, false); err != nil {
-			t.Fatal(err)
-		}
-		for l := range strings.Lines(b.String()) {
-			if n := len([]rune(strings.TrimRight(l, "\n"))); n > 80 {
-				t.Errorf("a line of %d: %q", n, l)
-			}
-		}
-	}
+	golden(t, "demo-narrow.txt", b.Bytes())
 }
 
 const small = `schema = 1
@@ -88,10 +69,7 @@ func made(t *testing.T, text string, acc map[string][]float64) *Results {
 			}
 		}
 	}
-	r, err := Load(s, st, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := Load(s, st, keyed)
 	return r
 }
 
@@ -110,8 +88,8 @@ func TestPlaces(t *testing.T) {
 		{"none", nil, []int{0, 0, 0}},
 	} {
 		var got []int
-		for _, e := range made(t, small, c.acc).table().rows[0].cells {
-			got = append(got, e.place)
+		for _, e := range made(t, small, c.acc).sheets[0].Rows[0].Cells {
+			got = append(got, e.Place)
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: places %v, want %v", c.name, got, c.want)
@@ -120,7 +98,7 @@ func TestPlaces(t *testing.T) {
 }
 
 func TestSpreadInWords(t *testing.T) {
-	caption := func(text string, acc map[string][]float64) string { return made(t, text, acc).table().caption }
+	caption := func(text string, acc map[string][]float64) string { return made(t, text, acc).sheets[0].Caption }
 	one := map[string][]float64{"slow": {0.9}, "fast-lr": {0.8}}
 	two := map[string][]float64{"slow": {0.9, 0.91}, "fast-lr": {0.8, 0.82}, "fast-ls": {0.7, 0.7}}
 	for want, got := range map[string]string{
@@ -137,17 +115,17 @@ func TestSpreadInWords(t *testing.T) {
 			t.Errorf("caption %q lacks %q", got, want)
 		}
 	}
-	if n := made(t, small, one).table().notes; !slices.Contains(n, "Marks are among what has been run: some of their rows lack others.") {
+	if n := made(t, small, one).sheets[0].Notes; !slices.Contains(n, "Best and second are among the methods that have run. Some rows are incomplete.") {
 		t.Errorf("notes %q do not say what marks are among", n)
 	}
 	r := made(t, small, one)
-	if e := r.table().rows[0].cells[0]; e.spread != "" || e.plain() != "90.00" {
+	if e := r.sheets[0].Rows[0].Cells[0]; e.Spread != "" || e.Plain() != "90.00" {
 		t.Errorf("one seed has a spread: %+v", e)
 	}
-	if e := r.table().rows[0].cells[2]; e.state != notRun || e.plain() != "–" {
+	if e := r.sheets[0].Rows[0].Cells[2]; e.State != sheet.NotRun || e.Plain() != "–" {
 		t.Errorf("not run: %+v", e)
 	}
-	if r.pairs() != nil {
+	if r.further("pairs") != nil {
 		t.Error("one seed is compared")
 	}
 }
@@ -155,15 +133,15 @@ func TestSpreadInWords(t *testing.T) {
 // What no axis of the table tells apart must not end up in one cell.
 func TestForgottenAxis(t *testing.T) {
 	text := strings.Replace(small, `method = ["slow", "fast-lr", "fast-ls"]`, "method = [\"slow\"]\nmodel = [\"conv\", \"fc\"]", 1)
-	s := made(t, text, map[string][]float64{"slow": {0.9}}).table()
-	if len(s.rows) != 2 || s.rows[0].heads[2].text != "ConvNet" || s.rows[1].heads[2].text != "FCNet" {
-		t.Errorf("rows %+v", s.rows)
+	s := made(t, text, map[string][]float64{"slow": {0.9}}).sheets[0]
+	if len(s.Rows) != 2 || s.Rows[0].Heads[2] != "ConvNet" || s.Rows[1].Heads[2] != "FCNet" {
+		t.Errorf("rows %+v", s.Rows)
 	}
 	// As columns, the outer axis becomes a heading.
 	text = strings.Replace(text, `columns = ["method"]`, `columns = ["model", "method"]`, 1)
-	s = made(t, text, map[string][]float64{"slow": {0.9}}).table()
-	if len(s.groups) != 2 || s.groups[1].title != "FCNet" || s.fullTitles()[1] != "FCNet: Slow" {
-		t.Errorf("groups %+v, titles %v", s.groups, s.fullTitles())
+	s = made(t, text, map[string][]float64{"slow": {0.9}}).sheets[0]
+	if len(s.Groups) != 2 || s.Groups[1].Title != "FCNet" || !strings.Contains(string(s.Markdown()), "| FCNet: Slow |") {
+		t.Errorf("groups %+v", s.Groups)
 	}
 }
 
@@ -172,8 +150,8 @@ func TestOnlyClaims(t *testing.T) {
 	for only, want := range map[string]int{"false": 1, "true": 0} {
 		text := small + "[[published]]\nsource = \"A\"\nwhen = { dataset = \"mnist\" }\nvalues = { slow = 90 }\nonly_claims = " + only + "\n"
 		r := made(t, text, map[string][]float64{"slow": {0.9}})
-		if _, _, ok := r.publishedOf(r.Cells[0].Cell, "test_acc"); !ok || len(r.Compare()) != want {
-			t.Errorf("only_claims = %s: there %v, %d beside ours", only, ok, len(r.Compare()))
+		if _, _, ok := r.publishedOf(r.Cells[0].Cell, "test_acc"); !ok || len(r.Published) != want {
+			t.Errorf("only_claims = %s: there %v, %d beside ours", only, ok, len(r.Published))
 		}
 	}
 }
@@ -182,13 +160,13 @@ func TestOnlyClaims(t *testing.T) {
 func TestAgainstControls(t *testing.T) {
 	text := strings.Replace(small, "[table]", "[table]\nagainst = { fast-lr = \"slow\", fast-ls = \"slow\" }", 1)
 	text = strings.Replace(text, "count = 2", "count = 3", 1)
-	s := made(t, text, map[string][]float64{"slow": {0.6, 0.5, 0.7}, "fast-lr": {0.7, 0.62, 0.82}, "fast-ls": {0.9, 0.9, 0.9}}).pairs()
-	if s == nil || len(s.rows) != 2 {
+	s := made(t, text, map[string][]float64{"slow": {0.6, 0.5, 0.7}, "fast-lr": {0.7, 0.62, 0.82}, "fast-ls": {0.9, 0.9, 0.9}}).further("pairs")
+	if s == nil || len(s.Rows) != 2 {
 		t.Fatalf("%+v", s)
 	}
 	for i, want := range [][]string{{"Fast-LR", "Slow", "3", "+11.33"}, {"Fast_LS & co", "Slow", "3", "+30.00"}} {
 		for j, w := range want {
-			if got := s.rows[i].cells[j].text; got != w {
+			if got := s.Rows[i].Cells[j].Text; got != w {
 				t.Errorf("row %d has %q, want %q", i, got, w)
 			}
 		}
@@ -216,39 +194,19 @@ func TestTimesAreFlagged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r, err := Load(s, st, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	table := r.table()
+	r := Load(s, st, keyed)
+	table := r.sheets[0]
 	var got []string
-	for _, e := range table.rows[1].cells {
-		got = append(got, e.marks)
+	for _, e := range table.Rows[1].Cells {
+		got = append(got, e.Marks)
 	}
 	if want := []string{"a§", "a*", "b‡"}; !slices.Equal(got, want) {
 		t.Errorf("marks %v, want %v", got, want)
 	}
-	notes := strings.Join(table.notes, "\n")
+	notes := strings.Join(table.Notes, "\n")
 	for _, want := range []string{"a Some CPU, avx2, 2 threads; b Another CPU", "-jobs above 1", "more than one host", "§ the run had less than half"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("notes lack %q:\n%s", want, notes)
-		}
-	}
-}
-
-func TestEscapes(t *testing.T) {
-	nasty := "50 % of <b>a_b</b> & \\x{$y$} #1 ^~ | `\"'\n\x1b[31m*é – θ ≥ 3"
-	for name, c := range map[string]struct{ got, want string }{
-		"latex":    {latexText(nasty), `50 \% of \textless{}b\textgreater{}a\_b\textless{}/b\textgreater{} \& \textbackslash{}x\{\$y\$\} \#1 \textasciicircum{}\textasciitilde{} \textbar{} ` + "`''' " + ` [31m*é -- $\theta$ $\geq$ 3`},
-		"markdown": {markdownText(nasty), `50 % of &lt;b&gt;a\_b&lt;/b&gt; &amp; \\x{\$y\$} \#1 ^\~ \| ` + "\\`\"'" + `  \[31m\*é – θ ≥ 3`},
-		"html":     {htmlText("<a href=\"x\">&'"), "&lt;a href=&#34;x&#34;&gt;&amp;&#39;"},
-		"terminal": {plainText("a\x1b[31m\nb\tc\x07"), "a [31m b c "},
-		"foreign":  {latexText("naïve Łódź, π 猫 Ω"), `naïve Łódź, $\pi$ ? $\Omega$`},
-		"comment":  {latexComment("a\n\\input{b}"), `a \input{b}`},
-		"label":    {latexLabel("a_b c%"), "a-b-c-"},
-	} {
-		if c.got != c.want {
-			t.Errorf("%s:\n got %s\nwant %s", name, c.got, c.want)
 		}
 	}
 }
@@ -274,14 +232,14 @@ func TestLatexCompiles(t *testing.T) {
 	dir := t.TempDir()
 	s := parse(t, demo)
 	s.Figures = s.Figures[:1]
-	if _, err := Write(dir, []*spec.Spec{s}, shared(t), Options{}); err != nil {
+	if _, err := Write(dir, []*spec.Spec{s}, shared(t), keyed); err != nil {
 		t.Fatal(err)
 	}
 	packages := ""
 	for _, p := range []string{"booktabs", "graphicx", "multirow"} {
 		packages += `\IfFileExists{` + p + `.sty}{\usepackage{` + p + `}}{}`
 	}
-	body := `\input{tables/demo}\input{tables/demo-reproduced}\input{tables/demo-comparison}\input{tables/demo-pairs}\input{tables/demo-claims}`
+	body := `\input{tables/demo}\input{tables/demo-reproduced}\input{tables/demo-pairs}\input{tables/demo-claims}`
 	for name, doc := range map[string]string{"all": packages + `\begin{document}` + body + `\input{figures/demo-process}`, "bare": `\begin{document}` + body} {
 		if err := os.WriteFile(filepath.Join(dir, name+".tex"), []byte(`\documentclass{article}`+doc+`\end{document}`), 0o666); err != nil {
 			t.Fatal(err)

@@ -20,12 +20,8 @@ type Paired struct {
 	// NaN if there are no pairs, or too many to count.
 	Flip float64
 
-	// Least is the smallest value that Flip can take for so many pairs, 2/2^n.
+	// Least is the smallest value that Flip can take for that number of pairs, 2/2^n.
 	Least float64
-
-	// T and PT are the paired t statistic and its two-sided p-value, NaN if they
-	// cannot be had.
-	T, PT float64
 
 	Warnings []Warning
 }
@@ -37,7 +33,7 @@ func Compare(a, b []float64) Paired {
 		panic("stats: pairs of lists of different lengths")
 	}
 	n := len(a)
-	p := Paired{N: n, Flip: math.NaN(), Least: math.NaN(), T: math.NaN(), PT: math.NaN()}
+	p := Paired{N: n, Flip: math.NaN(), Least: math.NaN()}
 	if n == 0 {
 		p.Warnings = []Warning{"no seed in common: nothing can be compared"}
 		return p
@@ -46,31 +42,18 @@ func Compare(a, b []float64) Paired {
 	for i := range d {
 		d[i] = a[i] - b[i]
 	}
-	p.Diff = Summarise(d)
-	p.Least = math.Ldexp(2, -n)
+	p.Diff, p.Least = Summarise(d), math.Ldexp(2, -n)
 	switch {
 	case n > mostFlips:
-		p.Warnings = append(p.Warnings, Warning(fmt.Sprintf("%d pairs are too many for the exact test; see the paired t-test", n)))
-	default:
-		p.Flip = signFlip(d)
-	}
-	switch {
+		p.Warnings = []Warning{Warning(fmt.Sprintf("%d pairs are too many for the exact test", n))}
+		return p
 	case n == 1:
-		p.Warnings = append(p.Warnings, "one seed: the smallest p-value that a test can give is 1, whatever the difference")
+		p.Warnings = []Warning{"one seed: the smallest p-value that a test can give is 1, whatever the difference"}
 	case p.Least > 0.05:
-		p.Warnings = append(p.Warnings, Warning(fmt.Sprintf("%d seeds: the smallest p-value that the exact test can give is %s, so it can never fall below 0.05; that takes %d seeds",
-			n, strconv.FormatFloat(p.Least, 'g', -1, 64), Pairs(0.05))))
+		p.Warnings = []Warning{Warning(fmt.Sprintf("%d seeds: the smallest p-value that the exact test can give is %s, so it can never fall below 0.05; that takes %d seeds",
+			n, strconv.FormatFloat(p.Least, 'g', -1, 64), Pairs(0.05)))}
 	}
-	// Differences that are equal but for rounding have no spread to divide by.
-	if n > 1 && p.Diff.SD > 1e-9*math.Abs(p.Diff.Mean) {
-		p.T = p.Diff.Mean / (p.Diff.SD / math.Sqrt(float64(n-1)))
-		p.PT = tTwoSided(p.T, n-1)
-		if n < 6 {
-			p.Warnings = append(p.Warnings, "the t-test assumes that differences are normal, which so few cannot show")
-		}
-	} else if n > 1 {
-		p.Warnings = append(p.Warnings, "all differences are equal: there is no t statistic")
-	}
+	p.Flip = signFlip(d)
 	return p
 }
 
@@ -107,27 +90,4 @@ func Pairs(p float64) int {
 		panic("stats: a p-value lies in (0, 1]")
 	}
 	return 1 + bits.Len64(uint64(math.Ceil(1/p)-1))
-}
-
-// Holm returns p-values adjusted for being many: reject where the adjusted one is
-// at most the level, and the chance of a single false rejection is at most that
-// level. NaN marks a test that was not made and stays.
-func Holm(p []float64) []float64 {
-	var order []int
-	for i, v := range p {
-		if !math.IsNaN(v) {
-			order = append(order, i)
-		}
-	}
-	sortBy(order, func(i int) float64 { return p[i] })
-	out := make([]float64, len(p))
-	for i := range out {
-		out[i] = math.NaN()
-	}
-	highest := 0.0
-	for rank, i := range order {
-		highest = math.Max(highest, math.Min(1, float64(len(order)-rank)*p[i]))
-		out[i] = highest
-	}
-	return out
 }

@@ -6,18 +6,13 @@ import (
 	"slices"
 )
 
-// sortBy sorts indices by their values, equal ones in the order of the indices.
-func sortBy(order []int, value func(int) float64) {
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(value(a), value(b)) })
-}
-
 // Ranks returns the rank of every value, from 1; equal ones share their mean rank.
 func Ranks(x []float64) []float64 {
 	order := make([]int, len(x))
 	for i := range order {
 		order[i] = i
 	}
-	sortBy(order, func(i int) float64 { return x[i] })
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(x[i], x[j]) })
 	out := make([]float64, len(x))
 	for from := 0; from < len(order); {
 		to := from + 1

@@ -32,7 +32,7 @@ type Summary struct {
 	Warnings []Warning
 }
 
-// HasSpread tells whether there is anything to take a spread of.
+// HasSpread reports whether there is anything to take a spread of.
 func (s Summary) HasSpread() bool { return s.N > 1 }
 
 // Summarise describes values. It panics if there are none.
@@ -91,8 +91,8 @@ func SD(x []float64) float64 {
 // Combined is the spread of a difference of two independent numbers.
 func Combined(a, b float64) float64 { return math.Sqrt(float64(a*a) + float64(b*b)) }
 
-// Same tells whether two means are a tie. Means of which one was
-// scaled may differ in their last bits, and count as the same.
+// Same reports whether two means are a tie. Means of which one was scaled may differ
+// in their last bits, and count as the same.
 func Same(a, b float64) bool {
 	return a == b || math.Abs(a-b) <= 1e-12*math.Max(math.Abs(a), math.Abs(b))
 }
@@ -100,11 +100,6 @@ func Same(a, b float64) bool {
 // tQuantile is the quantile of Student's t.
 func tQuantile(p float64, df int) float64 {
 	return digits10(distuv.StudentsT{Sigma: 1, Nu: float64(df)}.Quantile(p))
-}
-
-// tTwoSided is the probability of |t| or more.
-func tTwoSided(t float64, df int) float64 {
-	return digits10(2 * distuv.StudentsT{Sigma: 1, Nu: float64(df)}.Survival(math.Abs(t)))
 }
 
 // digits10 removes digits in which machines may differ.

@@ -1,0 +1,141 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dgkip/harness/report/sheet"
+)
+
+// explain writes the caption and the notes of the main table.
+func (b *tableBuilder) explain() {
+	q := b.lines[0]
+	timed := len(b.lines) > 1 || isTime(q.name)
+	what := q.title
+	if q.unit == "%" {
+		what += " in percent"
+	}
+	sentences := []string{sentence(b.r.Spec.Title), sentence(b.t.Caption), capital(what) + b.spreadText(q) + "."}
+	for _, c := range b.columns {
+		if other := b.in(q, c); other.name != q.name {
+			sentences = append(sentences, sentence(c.title+": "+other.title))
+		}
+	}
+	if b.out.Ranking = b.ranking(q); b.out.Ranking != "" {
+		sentences = append(sentences, b.out.Ranking)
+	}
+	sentences = append(sentences, b.scoring())
+	if timed {
+		sentences = append(sentences, "Times are median seconds per update of the distilled set, without scoring.")
+	}
+	sentences = append(sentences, b.r.ending(b.r.anyBuiltIn(b.r.Cells))...)
+	b.out.Caption = b.r.selected(strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " "))
+	b.out.Notes = b.notes(q)
+	if timed {
+		b.out.Notes = append(b.out.Notes, b.machines.notes()...)
+	}
+}
+
+// ranking says what is bold and underlined.
+func (b *tableBuilder) ranking(q quantity) string {
+	if !b.out.Has(func(e sheet.Entry) bool { return e.Place > 0 }) {
+		return ""
+	}
+	s := "The best of a row is bold"
+	switch best, second := slices.Contains(b.t.Mark, "best"), slices.Contains(b.t.Mark, "second"); {
+	case best && second:
+		s += ", the second underlined"
+	case second:
+		s = "The second of a row is underlined"
+	}
+	if q.better == lower {
+		s += "; lower is better"
+	}
+	var unmarked []string
+	for _, c := range b.columns {
+		if b.unmarked(c) {
+			unmarked = append(unmarked, c.title)
+		}
+	}
+	if len(unmarked) > 0 {
+		s += "; not ranked: " + list(unmarked)
+	}
+	return s + "."
+}
+
+func (b *tableBuilder) notes(q quantity) []string {
+	notes := b.out.StateNotes()
+	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	if b.ahead {
+		note("Best and second are among the methods that have run. Some rows are incomplete.")
+	}
+	if q.better == unranked && len(b.t.Mark) > 0 && b.most > 0 {
+		note("Nothing is marked best: it is not known whether a high or a low %s is better. With lower_is_better = true in [table] the lowest is.", q.title)
+	}
+	if b.partial {
+		note("%s some runs failed or their records are damaged; the value is over the others.", lostMark)
+	}
+	if b.uneven {
+		note("A number in brackets is the number of seeds behind a value, where it is less than %d.", b.most)
+	}
+	for i, x := range b.r.Spec.Excluded {
+		if b.excluded[i] {
+			note("%s: left out: %s", sheet.Excluded, sentence(x.Reason))
+		}
+	}
+	return notes
+}
+
+// scoring says which columns are scored how, if not all are alike.
+func (b *tableBuilder) scoring() string {
+	var protocols []string
+	columns := map[string][]string{}
+	for _, column := range b.columns {
+		for _, c := range b.r.Cells {
+			if !slices.Equal(pointOf(c.Cell, b.t.Columns), column.values) {
+				continue
+			}
+			about := c.Cell.Protocol.Info().About
+			if !slices.Contains(protocols, about) {
+				protocols = append(protocols, about)
+			}
+			if !slices.Contains(columns[about], column.title) {
+				columns[about] = append(columns[about], column.title)
+			}
+		}
+	}
+	if len(protocols) < 2 {
+		return ""
+	}
+	var parts []string
+	for _, p := range protocols {
+		parts = append(parts, list(columns[p])+" by "+p)
+	}
+	return "Scoring: " + strings.Join(parts, "; ") + "."
+}
+
+// spreadText says what a spread is over, and over how many seeds.
+func (b *tableBuilder) spreadText(q quantity) string {
+	of := ""
+	if planned := len(b.r.Spec.Seeds); planned > b.most {
+		of = fmt.Sprintf(" of %d planned", planned)
+	}
+	switch b.most {
+	case 0:
+		return ": " + b.r.nothing()
+	case 1:
+		return " of one seed" + of + ", so that no spread can be given"
+	}
+	seeds := fmt.Sprintf("%d seeds%s", b.most, of)
+	if b.uneven {
+		seeds = "up to " + seeds
+	}
+	switch q.spread {
+	case "none":
+		return ": mean over " + seeds
+	case "t95":
+		return ": mean ± half the width of the 95 % t-interval over " + seeds
+	}
+	return ": mean ± population standard deviation over " + seeds
+}

@@ -1,0 +1,217 @@
+package report
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"image/png"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dgkip/harness/report/sheet"
+	"dgkip/harness/spec"
+)
+
+// cellView is what the page shows of a cell.
+type cellView struct {
+	Name, Class, Value, Repeat      string
+	Picture                         *pictureView
+	Traces, Seeds, Settings, Origin template.HTML
+	Failures                        []failureView
+}
+
+type pictureView struct {
+	Width   int
+	Src     template.HTMLAttr
+	Caption string
+}
+
+type failureView struct {
+	Seed       uint64
+	Kind, Text string
+}
+
+func (r *Results) cellView(c *CellRuns) cellView {
+	v := cellView{Name: r.placeName(c.Cell), Repeat: r.Repeat(c.Cell), Seeds: seedTable(c).HTML(), Settings: settings(c).HTML()}
+	state := c.state()
+	switch s, ok := c.summary("test_acc"); {
+	case ok:
+		v.Value = percent(100*s.Mean, 100*s.SD, s.HasSpread())
+	case state == sheet.NotRun:
+		v.Class, v.Value = "none", "not run"
+	default:
+		v.Class, v.Value = "bad", state.String()
+	}
+	for _, run := range c.Runs {
+		if f := run.Failure; f != nil {
+			v.Failures = append(v.Failures, failureView{run.Seed, f.Kind, f.Message + "\n" + beginning(f.Stack, 40)})
+		}
+	}
+	if done := c.done(); len(done) > 0 {
+		v.Picture = pictureOf(done[0])
+		v.Origin = origin(done).HTML()
+		var b bytes.Buffer
+		r.sparks(&b, done)
+		v.Traces = template.HTML(b.String())
+	}
+	return v
+}
+
+// inline is the source of a picture that needs no file. Base64 has no sign that
+// could end the attribute.
+func inline(kind string, picture []byte) template.HTMLAttr {
+	return template.HTMLAttr(`src="data:image/` + kind + `;base64,` + base64.StdEncoding.EncodeToString(picture) + `"`)
+}
+
+// beginning is the first lines of a text.
+func beginning(s string, most int) string {
+	lines := strings.Split(s, "\n")
+	if len(lines) > most {
+		lines = append(lines[:most], "...")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Repeat is the command that computes a cell again.
+func (r *Results) Repeat(c *spec.Cell) string {
+	parts := []string{r.options.command(), "-exp", r.Spec.Name}
+	if p := r.Spec.Profile; p != "" && p != spec.DefaultProfile {
+		parts = append(parts, "-profile", p)
+	}
+	var filter []string
+	for _, a := range r.Spec.Axes {
+		if v, ok := c.At(a.Name); ok {
+			filter = append(filter, a.Name+":"+v)
+		}
+	}
+	parts = append(parts, "-seeds", strconv.Itoa(len(r.Spec.Seeds)), "-only", "'"+strings.Join(filter, " ")+"'", "-force")
+	return strings.Join(parts, " ")
+}
+
+// pictureImages is how many images a class the page shows of a cell.
+const pictureImages = 10
+
+func pictureOf(run Run) *pictureView {
+	img, cell := previewOf(run.Record, pictureImages)
+	if img == nil {
+		return nil
+	}
+	var data bytes.Buffer
+	enc := png.Encoder{CompressionLevel: png.BestCompression}
+	if err := enc.Encode(&data, img); err != nil {
+		return nil
+	}
+	caption := fmt.Sprintf("Distilled images of seed %d, one class to a line", run.Seed)
+	res := run.Record.Result
+	if each := res.Images / max(1, len(res.Identity.Dataset.Classes)); each > pictureImages {
+		caption += fmt.Sprintf(", the first %d of %d", pictureImages, each)
+	}
+	return &pictureView{img.Bounds().Dx() * max(1, 60/cell), inline("png", data.Bytes()), caption + "."}
+}
+
+// seedTable shows the runs of a cell.
+func seedTable(c *CellRuns) *sheet.Sheet {
+	s := &sheet.Sheet{Heads: []string{"Seed"}, Columns: []string{"Test accuracy (%)", "Test errors", "Updates", "Seconds per update", "Wall seconds", "Record"}}
+	var notes []string
+	said := map[string][]string{} // the seeds with a note
+	for _, run := range c.Runs {
+		seed := strconv.FormatUint(run.Seed, 10)
+		cells := make([]sheet.Entry, len(s.Columns))
+		cells[0].State = run.state()
+		if run.Record != nil {
+			res, p := run.Record.Result, run.Record.Provenance
+			var errors []string
+			for _, n := range res.Counts["test_errors"] {
+				errors = append(errors, strconv.FormatInt(n, 10))
+			}
+			acc, _ := metricOf(run.Record, "test_acc")
+			for i, t := range []string{fixed(100*acc, 2), strings.Join(errors, " "), strconv.Itoa(res.Updates), "", seconds(p.Wall), short(res.Key)} {
+				cells[i] = sheet.Text(t)
+			}
+			if p.Timing.Median > 0 {
+				cells[3] = sheet.Text(seconds(p.Timing.Median))
+				cells[3].Marks = timeMarksOf(p)
+			}
+			for _, n := range res.Notes {
+				if !slices.Contains(notes, n) {
+					notes = append(notes, n)
+				}
+				said[n] = append(said[n], seed)
+			}
+		}
+		s.Rows = append(s.Rows, sheet.Row{Heads: []string{seed}, Cells: cells})
+	}
+	for _, n := range notes {
+		who := "Seed "
+		if len(said[n]) > 1 {
+			who = "Seeds "
+		}
+		s.Notes = append(s.Notes, who+list(said[n])+": "+sentence(n))
+	}
+	return s
+}
+
+// settings shows what the cell's runs were declared to be.
+func settings(c *CellRuns) *sheet.Sheet {
+	id := c.Cell.Identity(spec.DatasetIdentity{Name: c.Cell.Dataset}, 0)
+	if done := c.done(); len(done) > 0 {
+		id = done[0].Record.Result.Identity
+	}
+	s := &sheet.Sheet{Heads: []string{"Setting"}, Columns: []string{"Value"}, Prose: true}
+	add := func(name, value string) {
+		s.Rows = append(s.Rows, sheet.Row{Heads: []string{name}, Cells: []sheet.Entry{sheet.Text(value)}})
+	}
+	all := func(what string, values map[string]any) {
+		for _, k := range slices.Sorted(maps.Keys(values)) {
+			add(what+"."+k, string(spec.Canonical(values[k])))
+		}
+	}
+	add("data", dataText(id.Dataset))
+	add("method", fmt.Sprintf("%s, version %d", id.Method.Name, id.Method.Version))
+	all("method", id.Method.Settings)
+	all("model", id.Model)
+	add("eval", fmt.Sprintf("%s, version %d", id.Eval.Name, id.Eval.Version))
+	all("eval", id.Eval.Settings)
+	return s
+}
+
+func dataText(d spec.DatasetIdentity) string {
+	parts := []string{d.Name}
+	if len(d.Classes) > 0 {
+		parts = append(parts, "classes "+list(d.Classes))
+	}
+	if d.Preprocess != "" {
+		parts = append(parts, "preprocessing "+d.Preprocess)
+	}
+	if d.Digest != "" {
+		parts = append(parts, d.Digest)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// origin shows where and when the runs were made.
+func origin(runs []Run) *sheet.Sheet {
+	s := &sheet.Sheet{Heads: []string{"Seed"}, Columns: []string{"Machine", "Program", "When", "Took", "Command line"}, Prose: true, Merge: 1}
+	for _, run := range runs {
+		p := run.Record.Provenance
+		for i, x := range p.Sessions {
+			h := x.Host
+			machine := []string{h.Name, h.CPU, x.Kernels, h.OS + "/" + h.Arch, count(h.Cores, "core", "cores"), fmt.Sprintf("%s of %s", count(x.Jobs, "job", "jobs"), count(x.Threads, "thread", "threads"))}
+			took := seconds(x.Seconds) + " s"
+			if i == 0 {
+				took = fmt.Sprintf("%s s wall, %s s CPU, %s MiB", seconds(p.Wall), seconds(p.CPU), fixed(float64(p.Memory)/(1<<20), 0))
+			}
+			row := sheet.Row{Heads: []string{strconv.FormatUint(run.Seed, 10)}}
+			for _, t := range []string{strings.Join(slices.DeleteFunc(machine, func(s string) bool { return s == "" }), ", "),
+				h.Go + ", commit " + short(h.Git.Commit) + " (" + h.Git.State + ")",
+				x.Started.UTC().Format("2006-01-02 15:04:05 UTC"), took, strings.Join(x.Args, " ")} {
+				row.Cells = append(row.Cells, sheet.Text(t))
+			}
+			s.Rows = append(s.Rows, row)
+		}
+	}
+	return s
+}

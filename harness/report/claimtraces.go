@@ -1,0 +1,107 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"dgkip/harness/spec"
+	"dgkip/harness/stats"
+	"dgkip/harness/store"
+)
+
+// Limits of claims on traces.
+const (
+	slack       = 1e-6 // relative, for two ways of computing one number in float32
+	fewestLines = 5    // of a trace, for a correlation
+	correlated  = 0.5  // rank correlation above which two quantities go together
+)
+
+// traceCaption explains the limits where a claim is judged by them.
+func (r *Results) traceCaption() string {
+	if !slices.ContainsFunc(r.Claims, func(j Judged) bool { return j.Claim.Kind == "together" || j.Claim.Kind == "opposed" }) {
+		return ""
+	}
+	return fmt.Sprintf(" Two quantities rise and fall together when their rank correlation along a trace is %v or more. They are opposed when it is -%v or less. One that is to fall must also end below where it began.", correlated, correlated)
+}
+
+// traces judges claims on two columns of the traces: above, together and opposed.
+func (c court) traces() []part {
+	var out []part
+	for _, x := range c.cells {
+		if !c.meant(x) {
+			continue
+		}
+		for _, run := range x.Runs {
+			p := part{where: fmt.Sprintf("%s seed %d", c.r.placeName(x.Cell), run.Seed)}
+			var a, b []float64
+			if run.Record != nil {
+				a, b = columns(c.r.trace(run.Record), c.claim)
+				if len(a) == 0 && len(c.claim.Columns) == 0 {
+					continue // a method without these quantities is not what the claim is about
+				}
+			}
+			switch {
+			case len(a) == 0:
+			case c.claim.Kind == "above":
+				p.above(a, b, c.claim)
+			case len(a) >= fewestLines:
+				p.correlation(a, b, c.claim)
+			}
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// columns returns the lines of a trace in which both columns have a number.
+func columns(t *store.Trace, c spec.Claim) (x, y []float64) {
+	if t == nil {
+		return nil, nil
+	}
+	a, b := t.Column(c.Metric), t.Column(c.Other)
+	for i := range min(len(a), len(b)) {
+		if !math.IsNaN(a[i]) && !math.IsNaN(b[i]) {
+			x, y = append(x, a[i]), append(y, b[i])
+		}
+	}
+	return x, y
+}
+
+// above: in every line, Metric >= Other.
+func (p *part) above(a, b []float64, c spec.Claim) {
+	p.margin = math.Inf(1)
+	for i := range a {
+		if a[i] < b[i]-slack*math.Max(math.Abs(a[i]), math.Abs(b[i]))-c.Tolerance {
+			p.verdict, p.what = Fails, fmt.Sprintf("line %d has %s %s and %s %s", i+1, c.Metric, significant(a[i], 6), c.Other, significant(b[i], 6))
+			return
+		}
+		if b[i] > 0 {
+			p.margin = math.Min(p.margin, a[i]/b[i])
+		}
+	}
+	p.verdict = Holds
+	if !math.IsInf(p.margin, 1) {
+		p.what = "smallest ratio " + significant(p.margin, 4)
+	}
+}
+
+// correlation: Metric and Other rise and fall together, or one falls as the other
+// rises. Falls asks that Metric ends below where it began.
+func (p *part) correlation(a, b []float64, c spec.Claim) {
+	rho := stats.Spearman(a, b)
+	if math.IsNaN(rho) {
+		return
+	}
+	p.what, p.margin, p.verdict = "rank correlation "+fixed(rho, 2), math.Abs(rho), Fails
+	from, to := a[0], a[len(a)-1]
+	if c.Falls {
+		p.what += fmt.Sprintf(", %s from %s to %s", metricTitle(c.Metric), significant(from, 3), significant(to, 3))
+	}
+	if c.Kind == "opposed" {
+		rho = -rho
+	}
+	if rho >= correlated && (to < from || !c.Falls) {
+		p.verdict = Holds
+	}
+}

@@ -1,0 +1,97 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"dgkip/harness/spec"
+)
+
+// part is the verdict on one of the rows, cells or runs that a claim speaks of. The
+// smaller the margin, the closer it comes to failing.
+type part struct {
+	where, what string
+	verdict     Verdict
+	margin      float64
+}
+
+// court judges one claim on our records or on published numbers.
+type court struct {
+	r         *Results
+	claim     spec.Claim
+	metric    string
+	cells     []*CellRuns
+	published bool
+}
+
+// value returns a metric of a cell in the metric's own unit. Some of the planned
+// seeds are not the mean over all of them.
+func (c court) value(x *CellRuns, metric string) (float64, bool) {
+	if c.published {
+		v, p, ok := c.r.publishedOf(x.Cell, metric)
+		if !ok {
+			return 0, false
+		}
+		return v.Mean / scaleOf(metric, p.Scale), true
+	}
+	s, ok := x.summary(metric)
+	return s.Mean, ok && len(x.done()) == len(x.Runs)
+}
+
+// missing reports whether a value that is not there ought to be: what was never
+// published of a column takes no part in the published comparison.
+func (c court) missing(column, metric string) bool {
+	return !c.published || slices.ContainsFunc(c.r.Spec.Published, func(p spec.Published) bool {
+		_, ok := p.Values[column]
+		return ok && metricOr(p.Metric) == metric
+	})
+}
+
+// matchup is the cells that differ on some axes alone.
+type matchup struct {
+	where string
+	cells []*CellRuns
+}
+
+// matchups groups the cells by all axes but one, in the grid's order.
+func (c court) matchups(but string) []matchup {
+	axes := slices.DeleteFunc(c.r.axes(), func(a string) bool { return a == but })
+	var out []matchup
+	at := map[string]int{}
+	for _, x := range c.cells {
+		key := strings.Join(pointOf(x.Cell, axes), "\x00")
+		i, ok := at[key]
+		if !ok {
+			i, at[key] = len(out), len(out)
+			var words []string
+			for _, a := range axes {
+				if a == "dataset" || a == "ipc" || a == "method" || len(c.r.axisValues(a)) > 1 {
+					v, _ := x.Cell.At(a)
+					words = append(words, c.r.shortTitle(a, v))
+				}
+			}
+			out = append(out, matchup{where: strings.Join(words, " ")})
+		}
+		out[i].cells = append(out[i].cells, x)
+	}
+	return out
+}
+
+// side is 0 for the columns that the claim is about, 1 for the others: those that it
+// names, or all that are no controls. It is -1 for the rest.
+func (c court) side(column string) int {
+	switch {
+	case slices.Contains(c.claim.Columns, column):
+		return 0
+	case slices.Contains(c.claim.Against, column):
+		return 1
+	case len(c.claim.Against) == 0 && (c.r.Spec.Table == nil || !slices.Contains(c.r.Spec.Table.Unmarked, column)):
+		return 1
+	}
+	return -1
+}
+
+// meant reports whether a claim on single cells is about this one.
+func (c court) meant(x *CellRuns) bool {
+	return len(c.claim.Columns) == 0 || slices.Contains(c.claim.Columns, x.Cell.Column)
+}

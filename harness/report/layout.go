@@ -1,0 +1,155 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"dgkip/harness/report/sheet"
+	"dgkip/harness/spec"
+)
+
+// tableLayout is where cells stand in the table of an experiment.
+type tableLayout struct {
+	r       *Results
+	t       spec.Table
+	rowAxes []string
+	rows    []slot
+	columns []slot
+}
+
+// layout finds rows and columns. An axis that the spec puts nowhere, but on which
+// cells differ, becomes a further heading of rows: nothing is left out silently.
+func (r *Results) layout() tableLayout {
+	g := tableLayout{r: r, t: spec.Table{Rows: []string{"dataset", "ipc"}, Columns: []string{"method"}, Digits: 2}}
+	if r.Spec.Table != nil {
+		g.t = *r.Spec.Table
+	}
+	g.t.Value = metricOr(g.t.Value)
+	if g.t.Mark == nil && len(g.t.Values) == 0 {
+		g.t.Mark = []string{"best", "second"}
+	}
+	g.rowAxes = slices.Clone(g.t.Rows)
+	for _, a := range r.Spec.Axes {
+		if !slices.Contains(g.rowAxes, a.Name) && !slices.Contains(g.t.Columns, a.Name) && len(r.axisValues(a.Name)) > 1 {
+			g.rowAxes = append(g.rowAxes, a.Name)
+		}
+	}
+	g.rows, g.columns = r.slots(g.rowAxes), r.slots(g.t.Columns)
+	return g
+}
+
+// at returns the cell in a row and a column, nil if there is none.
+func (g tableLayout) at(row, column slot) *CellRuns {
+	for _, c := range g.r.Cells {
+		if slices.Equal(pointOf(c.Cell, g.rowAxes), row.values) && slices.Equal(pointOf(c.Cell, g.t.Columns), column.values) {
+			return c
+		}
+	}
+	return nil
+}
+
+// unmarked reports whether a column takes no part in best and second.
+func (g tableLayout) unmarked(column slot) bool {
+	return slices.ContainsFunc(column.values, func(v string) bool { return slices.Contains(g.t.Unmarked, v) })
+}
+
+// headTitles are the titles of the columns of headings.
+func (g tableLayout) headTitles() []string {
+	var out []string
+	for _, a := range g.rowAxes {
+		out = append(out, axisTitle(a))
+	}
+	return out
+}
+
+// groups makes the headings over columns: those of the spec, or the outer axes
+// where columns have several.
+func (g tableLayout) groups() []sheet.Group {
+	var out []sheet.Group
+	titled := false
+	for _, c := range g.columns {
+		next := sheet.Group{N: 1}
+		for _, s := range g.t.Groups {
+			if slices.ContainsFunc(c.values, func(v string) bool { return slices.Contains(s.Columns, v) }) {
+				next.Title, next.Below = s.Title, s.Below
+				break
+			}
+		}
+		if len(g.t.Groups) == 0 {
+			var outer []string
+			for j, a := range g.t.Columns[:max(0, len(g.t.Columns)-1)] {
+				outer = append(outer, g.r.shortTitle(a, c.values[j]))
+			}
+			next.Title = strings.Join(outer, ", ")
+		}
+		titled = titled || next.Title != ""
+		if n := len(out); n > 0 && out[n-1].Title == next.Title {
+			out[n-1].N++
+		} else {
+			out = append(out, next)
+		}
+	}
+	if !titled {
+		return nil
+	}
+	return out
+}
+
+// quantity is what a line of a table shows.
+type quantity struct {
+	metric
+	spread string // sd, t95 or none
+	format func(float64) string
+}
+
+func (g tableLayout) quantity(name string) quantity {
+	q := quantity{about(name), cmp.Or(g.t.Spread, "sd"), func(x float64) string { return fixed(x, g.t.Digits) }}
+	if isTime(name) {
+		q.format = seconds
+	}
+	return q
+}
+
+// first is what the table is about.
+func (g tableLayout) first() quantity {
+	q := g.quantity(g.t.Value)
+	if g.t.Lower {
+		q.better = lower
+	}
+	if g.t.Scale != 0 && g.t.Scale != q.scale {
+		q.scale, q.unit = g.t.Scale, ""
+	}
+	return q
+}
+
+// in is what a line shows in a column: another metric than elsewhere, where the
+// spec says so for one of the column's values.
+func (g tableLayout) in(q quantity, column slot) quantity {
+	if q.name != g.t.Value {
+		return q
+	}
+	for _, v := range column.values {
+		if name := g.t.Values[v]; name != "" {
+			return g.quantity(name)
+		}
+	}
+	return q
+}
+
+// tableBuilder makes the main table of an experiment.
+type tableBuilder struct {
+	tableLayout
+	lines    []quantity
+	machines machines
+	out      sheet.Sheet
+
+	most     int          // seeds in the fullest cell
+	uneven   bool         // some value has fewer
+	partial  bool         // some value lacks seeds that were lost
+	excluded map[int]bool // reasons in use
+	ahead    bool         // some mark stands in a row in which others have no run
+}
+
+// lostMark is on values that lack runs which were made.
+const lostMark = "†"

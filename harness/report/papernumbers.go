@@ -1,0 +1,251 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dgkip/harness/report/sheet"
+	"dgkip/harness/spec"
+)
+
+// Number is a number of a report, ready for print.
+type Number struct {
+	Name string
+	Text string      // "90.45 ± 0.10 %"
+	None sheet.State // why there is no number, Blank if there is one
+}
+
+// notRunLatex stands for a number that no run has been made of.
+const notRunLatex = "\\textit{[not run]}"
+
+func (n Number) latex() string {
+	switch n.None {
+	case sheet.Blank:
+	case sheet.NotRun:
+		return notRunLatex
+	default:
+		return "\\textit{[" + n.None.String() + "]}"
+	}
+	if m := powerPattern.FindStringSubmatch(n.Text); m != nil {
+		exponent, err := strconv.Atoi(m[2])
+		if err == nil {
+			return fmt.Sprintf("\\ensuremath{%s10^{%d}}", strings.TrimPrefix(m[1]+`\times`, `1\times`), exponent)
+		}
+	}
+	t := strings.ReplaceAll(sheet.LatexNumber(n.Text), ` \%`, `\,\%`)
+	t = strings.ReplaceAll(t, ` $\pm$ `, `\,$\pm$\,`)
+	return mathPattern.ReplaceAllString(t, `$1\ensuremath{$2}`)
+}
+
+var (
+	powerPattern = regexp.MustCompile(`^(-?[0-9.]+)e([+-]?[0-9]+)$`)
+
+	// mathPattern finds mathematics, which may itself stand in a formula.
+	mathPattern = regexp.MustCompile(`(^|[^\\])\$([^$]*)\$`)
+)
+
+// Numbers are all numbers of the experiment by name:
+//
+//	runs, planned, seeds, profile
+//	published/count, /within, /better, /worse, /beyond, /not-run, /not-judged
+//	claim/ID, claim/ID/evidence, claim/ID/published, claim/ID/published-evidence
+//	DATASET/IPC/best-published
+//	DATASET/IPC/METHOD/QUANTITY
+//
+// with the values of all further axes that have several behind METHOD. Those under
+// published count accuracies, and beyond is better or worse. The QUANTITY is acc
+// (mean and spread in percent), mean, sd, errors, seeds, updates, time, any metric
+// of the records (for which the last one of a trace stands in), or a declared
+// setting: method.KEY, model.KEY, eval.KEY. Against what was published there are
+// published, difference, allowed and within, of the accuracy or, with a dot and a
+// metric behind, of that.
+func (r *Results) Numbers() []Number {
+	var out numberList
+	done, _, _, all := r.progress()
+	out.add("runs", strconv.Itoa(done))
+	out.add("planned", strconv.Itoa(all))
+	out.add("seeds", strconv.Itoa(len(r.Spec.Seeds)))
+	out.add("profile", r.Spec.Profile)
+	if len(r.Published) > 0 {
+		t := tallyOf(r.Published, isAccuracy)
+		out.add("published/count", strconv.Itoa(t["all"]))
+		out.add("published/within", strconv.Itoa(t["within tolerance"]))
+		out.add("published/beyond", strconv.Itoa(t.beyond()))
+		for _, o := range outcomes[1:] {
+			out.add("published/"+strings.ReplaceAll(o, " ", "-"), strconv.Itoa(t[o]))
+		}
+	}
+	for _, j := range r.Claims {
+		out.add("claim/"+j.Claim.ID, j.Ours.String())
+		out.add("claim/"+j.Claim.ID+"/evidence", j.OursEvidence)
+		out.add("claim/"+j.Claim.ID+"/published", j.published())
+		out.add("claim/"+j.Claim.ID+"/published-evidence", j.PublishedEvidence)
+	}
+	axes := []string{"dataset", "ipc", "method"}
+	for _, a := range r.axes() {
+		if !slices.Contains(axes, a) && len(r.axisValues(a)) > 1 {
+			axes = append(axes, a)
+		}
+	}
+	for _, row := range r.slots(axes[:2]) {
+		r.bestPublished(&out, row)
+	}
+	metrics := r.recorded()
+	for _, c := range r.Cells {
+		out.prefix = strings.Join(pointOf(c.Cell, axes), "/") + "/"
+		out.results(c, metrics)
+		out.settings(c)
+		for _, b := range r.Published {
+			if b.Cell == c.Cell {
+				out.published(b)
+			}
+		}
+	}
+	return out.list
+}
+
+// numberList collects numbers whose names begin alike.
+type numberList struct {
+	prefix string
+	list   []Number
+}
+
+func (l *numberList) add(name, text string) {
+	l.list = append(l.list, Number{Name: l.prefix + name, Text: text})
+}
+
+// none adds a number that is not there, and why.
+func (l *numberList) none(name string, why sheet.State) {
+	l.list = append(l.list, Number{Name: l.prefix + name, None: why})
+}
+
+// results are the numbers of a cell's records. Where there is no record they are
+// those that there will be.
+func (l *numberList) results(c *CellRuns, recorded []string) {
+	l.add("seeds", strconv.Itoa(len(c.done())))
+	if state := c.state(); state != sheet.Blank {
+		for _, name := range append(expected(recorded), "acc", "mean", "sd", "errors", "updates", "time") {
+			l.none(name, state)
+		}
+		return
+	}
+	if s, ok := c.summary("test_acc"); ok {
+		l.add("acc", percent(100*s.Mean, 100*s.SD, s.HasSpread()))
+		l.add("mean", percent(100*s.Mean, 0, false))
+		spread := "none"
+		if s.HasSpread() {
+			spread = percent(100*s.SD, 0, false)
+		}
+		l.add("sd", spread)
+	}
+	for _, n := range []struct{ name, metric string }{{"errors", "test_errors"}, {"updates", "updates"}} {
+		if s, ok := c.summary(n.metric); ok {
+			l.add(n.name, fixed(s.Mean, min(1, decimalsOf(s.Mean))))
+		}
+	}
+	time := "none" // no update, no time
+	if s, ok := c.summary(secondsPerUpdate); ok {
+		time = seconds(s.Mean) + " s"
+	}
+	l.add("time", time)
+	for _, metric := range recorded {
+		s, ok := c.summary(metric)
+		if !ok {
+			continue
+		}
+		text := significant(s.Mean, 3)
+		if isAccuracy(metric) {
+			text = percent(100*s.Mean, 100*s.SD, s.HasSpread())
+		}
+		l.add(metric, text)
+		if end, ok := strings.CutPrefix(metric, "last."); ok && !slices.Contains(recorded, end) {
+			l.add(end, text)
+		}
+	}
+}
+
+// expected are the metrics that runs to come may have: those that any record has,
+// and all that are known while there is none.
+func expected(recorded []string) []string {
+	names := map[string]bool{}
+	for _, m := range recorded {
+		names[m], names[strings.TrimPrefix(m, "last.")] = true, true
+	}
+	if len(recorded) == 0 {
+		for _, m := range metrics {
+			names[m.name] = true
+		}
+		for _, loss := range []string{"hinge", "logistic", "squared"} {
+			names["transfer."+loss+".test_acc"] = true
+		}
+	}
+	for _, own := range []string{"updates", "update"} {
+		delete(names, own)
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// settings are what a cell's runs are told.
+func (l *numberList) settings(c *CellRuns) {
+	id := c.Cell.Identity(spec.DatasetIdentity{}, 0)
+	for _, part := range []struct {
+		name     string
+		settings map[string]any
+	}{{"method", id.Method.Settings}, {"model", id.Model}, {"eval", id.Eval.Settings}} {
+		for _, key := range slices.Sorted(maps.Keys(part.settings)) {
+			text := fmt.Sprint(part.settings[key])
+			if x, ok := part.settings[key].(float64); ok {
+				text = shortest(x)
+			}
+			l.add(part.name+"."+key, text)
+		}
+	}
+}
+
+// published is a cell beside what was published of it.
+func (l *numberList) published(b Beside) {
+	end := ""
+	if b.Metric != "test_acc" {
+		end = "." + b.Metric
+	}
+	switch {
+	case isAccuracy(b.Metric):
+		l.add("published"+end, percent(b.Published.Mean, b.Published.Spread, b.Published.HasSpread))
+	case isTime(b.Metric):
+		l.add("published"+end, b.format(b.Published.Mean)+" s")
+	default:
+		l.add("published"+end, b.format(b.Published.Mean))
+	}
+	texts := map[string]string{"difference": b.difference(), "allowed": "not judged", "within": "not judged"}
+	if b.Match != Unjudged {
+		texts["allowed"], texts["within"] = b.format(b.Tolerance), "no"
+		if b.Match == Within {
+			texts["within"] = "yes"
+		}
+	}
+	for _, name := range []string{"difference", "allowed", "within"} {
+		if b.Seeds == 0 {
+			l.none(name+end, b.runs.state())
+		} else {
+			l.add(name+end, texts[name])
+		}
+	}
+}
+
+// bestPublished is the highest accuracy that was published for a row.
+func (r *Results) bestPublished(out *numberList, row slot) {
+	best := spec.Number{Mean: math.Inf(-1)}
+	for _, c := range r.Cells {
+		if n, _, ok := r.publishedOf(c.Cell, "test_acc"); ok && n.Mean > best.Mean && slices.Equal(pointOf(c.Cell, []string{"dataset", "ipc"}), row.values) {
+			best = n
+		}
+	}
+	if !math.IsInf(best.Mean, -1) {
+		out.add(strings.Join(row.values, "/")+"/best-published", percent(best.Mean, best.Spread, best.HasSpread))
+	}
+}

@@ -1,0 +1,77 @@
+package report
+
+import (
+	"errors"
+	"io/fs"
+
+	"dgkip/harness/spec"
+	"dgkip/harness/store"
+)
+
+// reader reads every record once, whatever experiments share it.
+type reader struct {
+	st   *store.Store
+	runs map[string]Run // by key
+}
+
+func newReader(st *store.Store) *reader { return &reader{st, map[string]Run{}} }
+
+// run finds the run of a cell by its key.
+func (x *reader) run(c *spec.Cell, seed uint64, o Options) Run {
+	key, known := "", false
+	if o.Key != nil {
+		key, known = o.Key(c, seed)
+	}
+	if !known {
+		// Runs are told apart by all of their identity but the digest of the data.
+		id := c.Identity(spec.DatasetIdentity{Digest: string(spec.Canonical(c.Data))}, seed)
+		return Run{Seed: seed, id: string(spec.Canonical(id))}
+	}
+	if _, read := x.runs[key]; !read {
+		x.runs[key] = x.read(key)
+	}
+	r := x.runs[key]
+	r.Seed = seed
+	return r
+}
+
+func (x *reader) read(key string) Run {
+	r := Run{id: key}
+	record, err := x.st.Get(key)
+	switch {
+	case err == nil:
+		r.Record = record
+	case !errors.Is(err, fs.ErrNotExist) || x.st.Damaged(key) != nil:
+		r.Damage = err
+	default:
+		r.Failure = x.st.Failed(key)
+	}
+	return r
+}
+
+// results finds the records of an experiment.
+func (x *reader) results(s *spec.Spec, o Options) *Results {
+	r := &Results{Spec: s, options: o, data: map[string]store.Dataset{}, traces: map[string]*store.Trace{}}
+	for _, c := range s.Cells {
+		runs := &CellRuns{Cell: c}
+		for _, seed := range s.Seeds {
+			if !o.Only.Matches(coordinates(c, seed)) {
+				continue
+			}
+			run := x.run(c, seed, o)
+			if run.Damage != nil {
+				r.problem("a record cannot be read: %v", run.Damage)
+			}
+			if run.Record != nil {
+				if _, known := r.data[c.Dataset]; !known {
+					r.data[c.Dataset] = run.Record.Provenance.Dataset
+				}
+			}
+			runs.Runs = append(runs.Runs, run)
+		}
+		if len(runs.Runs) > 0 {
+			r.Cells = append(r.Cells, runs)
+		}
+	}
+	return r
+}

@@ -1,0 +1,94 @@
+package sheet
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// Markdown writes the table for GitHub and others who read its tables.
+func (s *Sheet) Markdown() []byte {
+	var b bytes.Buffer
+	if s.Title != "" {
+		fmt.Fprintf(&b, "### %s\n\n", markdownText(s.Title))
+	}
+	for i, block := range s.Blocks() {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		block.markdownTable(&b)
+	}
+	if s.Caption != "" {
+		fmt.Fprintf(&b, "\n%s\n", markdownText(s.Caption))
+	}
+	for i, n := range s.Notes {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "- %s\n", markdownText(n))
+	}
+	return b.Bytes()
+}
+
+func (s *Sheet) markdownTable(b *bytes.Buffer) {
+	align := "--:"
+	if s.Prose {
+		align = ":--"
+	}
+	var heads, rule []string
+	for _, h := range s.Heads {
+		heads, rule = append(heads, markdownText(h)), append(rule, ":--")
+	}
+	for _, c := range s.fullTitles() {
+		heads, rule = append(heads, markdownText(c)), append(rule, align)
+	}
+	fmt.Fprintf(b, "| %s |\n|%s|\n", strings.Join(heads, " | "), strings.Join(rule, "|"))
+	for _, r := range s.Rows {
+		var cells []string
+		for _, h := range r.Heads {
+			cells = append(cells, markdownText(h))
+		}
+		for _, e := range r.Cells {
+			cells = append(cells, e.markdown())
+		}
+		fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
+	}
+}
+
+func (e Entry) markdown() string {
+	t := markdownText(e.Plain())
+	switch e.Place {
+	case 1:
+		t = "**" + t + "**"
+	case 2:
+		t = "<u>" + t + "</u>"
+	}
+	if e.Marks != "" {
+		t += "<sup>" + markdownText(e.Marks) + "</sup>"
+	}
+	return t
+}
+
+// markdownText escapes text for a Markdown table.
+func markdownText(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case strings.ContainsRune("\\`*_[]|~#$", r):
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case r == '<':
+			b.WriteString("&lt;")
+		case r == '>':
+			b.WriteString("&gt;")
+		case r == '&':
+			b.WriteString("&amp;")
+		case unicode.IsControl(r):
+			b.WriteByte(' ')
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,88 @@
+package sheet
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// nasty has what each form must escape.
+const nasty = "50 % of <b>a_b</b> & \\x{$y$} #1 ^~ | `\"'\n\x1b[31m*é – θ ≥ 3"
+
+func TestEscapes(t *testing.T) {
+	html := (&Sheet{Caption: "<a href=\"x\">&'"}).HTML()
+	for name, c := range map[string]struct{ got, want string }{
+		"latex":    {LatexText(nasty), `50 \% of \textless{}b\textgreater{}a\_b\textless{}/b\textgreater{} \& \textbackslash{}x\{\$y\$\} \#1 \textasciicircum{}\textasciitilde{} \textbar{} ` + "`''' " + ` [31m*é -- $\theta$ $\geq$ 3`},
+		"markdown": {markdownText(nasty), `50 % of &lt;b&gt;a\_b&lt;/b&gt; &amp; \\x{\$y\$} \#1 ^\~ \| ` + "\\`\"'" + `  \[31m\*é – θ ≥ 3`},
+		"terminal": {Plain("a\x1b[31m\nb\tc\x07"), "a [31m b c "},
+		"foreign":  {LatexText("naïve Łódź, π 猫 Ω"), `naïve Łódź, $\pi$ ? $\Omega$`},
+		"comment":  {LatexComment("a\n\\input{b}"), `a \input{b}`},
+		"label":    {LatexLabel("a_b c%"), "a-b-c-"},
+		"minus":    {LatexNumber("-1.5"), "$-$1.5"},
+		"marks":    {latexMarks("a§"), `$^{\mathrm{a\S}}$`},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", name, c.got, c.want)
+		}
+	}
+	if want := "<p class=\"caption\">&lt;a href=&#34;x&#34;&gt;&amp;&#39;</p>"; !strings.Contains(string(html), want) {
+		t.Errorf("html %s lacks %s", html, want)
+	}
+}
+
+func wide() *Sheet {
+	s := &Sheet{Title: "Wide", Heads: []string{"Data", "Size"}, Merge: 2, Groups: []Group{{"Ours", 4, false}, {"Others", 4, true}}}
+	for range 8 {
+		s.Columns = append(s.Columns, "a column")
+	}
+	for _, size := range []string{"1", "10"} {
+		r := Row{Heads: []string{"one", size}}
+		for i := range 8 {
+			r.Cells = append(r.Cells, Entry{State: Value, Text: "12.34", Spread: "0.5", Place: i % 3})
+		}
+		s.Rows = append(s.Rows, r)
+	}
+	return s
+}
+
+// A table is cut to the width of the terminal, and every part names its rows.
+func TestNarrow(t *testing.T) {
+	var b bytes.Buffer
+	if err := wide().Terminal(&b, 60, false); err != nil {
+		t.Fatal(err)
+	}
+	for l := range strings.Lines(b.String()) {
+		if n := len([]rune(strings.TrimRight(l, "\n"))); n > 60 {
+			t.Errorf("a line of %d: %q", n, l)
+		}
+	}
+	if n := strings.Count(b.String(), "Data"); n < 2 {
+		t.Errorf("%d parts:\n%s", n, &b)
+	}
+}
+
+// Headings that repeat are shown once over the rows that share them.
+func TestSpans(t *testing.T) {
+	s := wide()
+	s.Rows = append(s.Rows, Row{Heads: []string{"two", "10"}, Cells: s.Rows[0].Cells})
+	var got []int
+	for _, l := range s.lines() {
+		got = append(got, l.Spans...)
+	}
+	want := []int{2, 1, 0, 1, 1, 1}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Fatalf("spans %v, want %v", got, want)
+		}
+	}
+	if l := s.lines(); s.rule(2, l[2]) != 2 || s.rule(1, l[1]) != 0 {
+		t.Error("rules do not follow the headings")
+	}
+}
+
+func TestCSVIsNumeric(t *testing.T) {
+	s := &Sheet{Heads: []string{"a"}, Columns: []string{"b", "c"}, Rows: []Row{{Heads: []string{"x, y"}, Cells: []Entry{Text("+1.50"), Text("+ words")}}}}
+	if got, want := string(s.CSV()), "a,b,c\n\"x, y\",1.50,+ words\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -1,0 +1,179 @@
+package sheet
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
+)
+
+// Terminal writes the table for people to read at once. Wider ones than width are
+// cut into several; 0 is for no limit. With style the ranking shows by bold and
+// underlined text, without by signs.
+func (s *Sheet) Terminal(w io.Writer, width int, style bool) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s\n", Plain(s.Title))
+	for _, part := range s.split(width) {
+		if err := part.draw(&b, style); err != nil {
+			return err
+		}
+	}
+	caption := s.Caption
+	if !style && s.Ranking != "" {
+		ranking := strings.NewReplacer("is bold", "is marked ¹", "second underlined", "second ²", "is underlined", "is marked ²").Replace(s.Ranking)
+		caption = strings.Replace(caption, s.Ranking, ranking, 1)
+	}
+	for _, text := range append([]string{caption}, s.Notes...) {
+		Paragraph(&b, text, width, "")
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// Paragraph writes a text in lines of at most width characters. The first is
+// indented as said, the others twice as far.
+func Paragraph(b *bytes.Buffer, s string, width int, indent string) {
+	if width <= 0 {
+		width = 100
+	}
+	line := ""
+	flush := func() {
+		if line != "" {
+			b.WriteString(line + "\n")
+		}
+		line = ""
+	}
+	in := indent
+	for _, word := range strings.Fields(Plain(s)) {
+		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			flush()
+			in = indent + indent
+		}
+		if line == "" {
+			line = in + word
+		} else {
+			line += " " + word
+		}
+	}
+	flush()
+}
+
+func (s *Sheet) draw(w io.Writer, style bool) error {
+	align := tw.AlignRight
+	if s.Prose {
+		align = tw.AlignLeft
+	}
+	aligns := make(tw.Alignment, len(s.Heads)+len(s.Columns))
+	var header []string
+	for i, h := range s.Heads {
+		aligns[i], header = tw.AlignLeft, append(header, Plain(h))
+	}
+	for i, c := range s.fullTitles() {
+		aligns[len(s.Heads)+i], header = align, append(header, Plain(c))
+	}
+	cells := tw.CellConfig{Formatting: tw.CellFormatting{AutoFormat: tw.Off, AutoWrap: tw.WrapNone}, Alignment: tw.CellAlignment{PerColumn: aligns}}
+	t := tablewriter.NewTable(w,
+		tablewriter.WithConfig(tablewriter.Config{Header: cells, Row: cells, Behavior: tw.Behavior{TrimSpace: tw.Off, AutoHide: tw.Off}}),
+		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
+			Borders: tw.Border{Left: tw.Off, Right: tw.Off, Top: tw.On, Bottom: tw.On},
+			Symbols: tw.NewSymbols(tw.StyleLight),
+			Settings: tw.Settings{
+				Separators: tw.Separators{BetweenRows: tw.Off, BetweenColumns: tw.Off},
+				Lines:      tw.Lines{ShowHeaderLine: tw.On},
+			},
+		})),
+	)
+	t.Header(header)
+	lines := s.lines()
+	for i, l := range lines {
+		if s.rule(i, l) == 2 && lines[0].Spans[0] > 1 {
+			if err := t.Append(make([]string, len(header))); err != nil {
+				return err
+			}
+		}
+		if err := t.Append(l.texts(style)); err != nil {
+			return err
+		}
+	}
+	return t.Render()
+}
+
+func (l line) texts(style bool) []string {
+	var out []string
+	for j, h := range l.Heads {
+		if l.Spans[j] == 0 {
+			h = ""
+		}
+		out = append(out, Plain(h))
+	}
+	for _, e := range l.Cells {
+		out = append(out, e.terminal(style))
+	}
+	return out
+}
+
+func (e Entry) terminal(style bool) string {
+	t := Plain(strings.ReplaceAll(e.Plain(), " ± ", "±")) + Plain(e.Marks)
+	switch {
+	case !style:
+		return t + [...]string{"", "¹", "²"}[e.Place]
+	case e.Place == 1:
+		return "\x1b[1m" + t + "\x1b[0m"
+	case e.Place == 2:
+		return "\x1b[4m" + t + "\x1b[0m"
+	}
+	return t
+}
+
+// split cuts the table into its blocks, and these into ones that fit a width.
+func (s *Sheet) split(width int) []*Sheet {
+	var out []*Sheet
+	for _, block := range s.Blocks() {
+		if width <= 0 {
+			out = append(out, block)
+		} else {
+			out = append(out, block.fit(width)...)
+		}
+	}
+	return out
+}
+
+// fit cuts the table into ones that fit a width, each with the rows' headings.
+func (s *Sheet) fit(width int) []*Sheet {
+	titles := s.fullTitles()
+	column := func(title string, text func(Row) string) int {
+		w := utf8.RuneCountInString(title)
+		for _, r := range s.Rows {
+			w = max(w, utf8.RuneCountInString(text(r)))
+		}
+		return w + 2
+	}
+	heads := 0
+	for j, h := range s.Heads {
+		heads += column(h, func(r Row) string { return r.Heads[j] })
+	}
+	var out []*Sheet
+	for from := 0; from < len(s.Columns); {
+		total, to := heads, from
+		for to < len(s.Columns) {
+			w := column(titles[to], func(r Row) string { return r.Cells[to].terminal(false) })
+			if to > from && total+w > width {
+				break
+			}
+			total, to = total+w, to+1
+		}
+		part := s.slice(from, to)
+		part.Columns, part.Groups = titles[from:to], nil
+		out = append(out, part)
+		from = to
+	}
+	if out == nil {
+		return []*Sheet{s}
+	}
+	return out
+}

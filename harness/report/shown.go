@@ -1,0 +1,43 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"dgkip/harness/report/sheet"
+	"dgkip/harness/spec"
+)
+
+// shown is a figure on the page.
+type shown struct {
+	name, caption string
+	svg           []byte
+}
+
+// shown makes a figure, nil if there is nothing to show, and its name and caption.
+func (r *Results) shown(f spec.Figure) (shown, picture) {
+	v := shown{name: r.stem() + "-" + f.Name, caption: strings.TrimSpace(sentence(f.Title) + " " + sentence(f.Caption))}
+	p := r.figure(f)
+	if c, ok := p.(*chart); ok {
+		v.caption = c.caption
+	}
+	v.caption = r.selected(v.caption)
+	return v, p
+}
+
+// figureLatex is a figure's float: as large as it was drawn, or as wide as the text
+// if that is less. The folder of its PDF is \dgkipfigures, which a document may define
+// otherwise.
+func figureLatex(v shown, source string) []byte {
+	return fmt.Appendf(nil, `%% Written from the records of %[1]s; changes will be lost.
+\providecommand{\dgkipfigures}{figures/}%%
+\begin{figure*}[tp]
+\centering
+\sbox0{\includegraphics{\dgkipfigures %[2]s.pdf}}%%
+\ifdim\wd0>\linewidth\wd0=\linewidth\fi\ifdim\wd0>\textwidth\wd0=\textwidth\fi
+\includegraphics[width=\wd0,height=0.8\textheight,keepaspectratio]{\dgkipfigures %[2]s.pdf}
+\caption{%[3]s}
+\label{fig:%[4]s}
+\end{figure*}
+`, sheet.LatexComment(source), v.name, sheet.LatexText(v.caption), sheet.LatexLabel(v.name))
+}
