@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"dgkip/harness/data"
+	"dgkip/harness/engine"
 	"dgkip/harness/report"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
@@ -92,7 +93,11 @@ func (f *flags) writePaper(ctx context.Context, out io.Writer, s *store.Store, o
 	if err != nil {
 		return nil, usageError(err)
 	}
-	p, err := report.WritePaper(generatedDir, specs, others, s, uses, f.reportOptions())
+	o, err := f.paperOptions(ctx, s, specs, others)
+	if err != nil {
+		return nil, err
+	}
+	p, err := report.WritePaper(generatedDir, specs, others, s, uses, o)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +131,7 @@ func (f *flags) paperAlone(ctx context.Context, out io.Writer) error {
 
 // checkPaper tells which numbers that the paper takes from these experiments do
 // not exist.
-func (f *flags) checkPaper(s *store.Store, of []*spec.Spec) ([]string, error) {
+func (f *flags) checkPaper(ctx context.Context, s *store.Store, of []*spec.Spec) ([]string, error) {
 	uses, err := paperUses()
 	if err != nil || uses == nil {
 		return nil, err
@@ -139,7 +144,27 @@ func (f *flags) checkPaper(s *store.Store, of []*spec.Spec) ([]string, error) {
 		return slices.ContainsFunc(of, func(o *spec.Spec) bool { return o.Name == s.Name })
 	}
 	specs := slices.DeleteFunc(all, func(s *spec.Spec) bool { return !asked(s) })
-	return report.CheckPaper(specs, others, s, *uses, f.reportOptions())
+	o, err := f.paperOptions(ctx, s, specs, others)
+	if err != nil {
+		return nil, err
+	}
+	return report.CheckPaper(specs, others, s, *uses, o)
+}
+
+// paperOptions are those of reports about the paper: with the keys of all runs whose
+// data is known.
+func (f *flags) paperOptions(ctx context.Context, s *store.Store, specs, others []*spec.Spec) (report.Options, error) {
+	o := f.reportOptions()
+	known, err := s.Datasets()
+	if err != nil {
+		return o, usageError(err)
+	}
+	plan, err := engine.Lookup{Known: known}.Make(ctx, slices.Concat(specs, others), spec.Filter{})
+	if err != nil {
+		return o, err
+	}
+	o.Key = plan.Key
+	return o, nil
 }
 
 // latexTime bounds a pass of LaTeX, which takes seconds.

@@ -22,18 +22,14 @@ type request struct {
 	Only  spec.Filter
 	Store *store.Store
 
-	// Plan has the keys of all runs. It is nil with -collect, which must work
-	// without the datasets that keys depend on.
-	Plan *engine.Plan
+	Plan *engine.Plan // has the keys of all runs whose data is known
 }
 
 // report makes all outputs that the flags ask for, and shows the tables.
 func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) error {
 	o := f.reportOptions()
 	o.Only = r.Only
-	if r.Plan != nil {
-		o.Key = r.Plan.Key
-	}
+	o.Key = r.Plan.Key
 	made, err := report.Write(f.out, r.Specs, r.Store, o)
 	if err != nil {
 		return err
@@ -52,6 +48,9 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 	for _, p := range made.Problems {
 		fmt.Fprintln(errOut, "note: "+p)
 	}
+	if n := r.Plan.Coarse(r.Store); n > 0 {
+		fmt.Fprintln(errOut, coarse(n))
+	}
 	fmt.Fprintf(out, "records: %s   tables: %s   figures: %s   page: %s\n", f.out,
 		filepath.Join(f.out, "tables"), filepath.Join(f.out, "figures"), made.Page)
 	var undefined []string
@@ -59,12 +58,17 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 	case f.paper:
 		undefined, err = f.writePaper(ctx, out, r.Store, r.Specs)
 	case f.check:
-		undefined, err = f.checkPaper(r.Store, r.Specs)
+		undefined, err = f.checkPaper(ctx, r.Store, r.Specs)
 	}
 	if err == nil && f.check {
 		err = runChecks(out, made, screen, undefined)
 	}
 	return err
+}
+
+// coarse is the note about records whose trace lacks lines that are asked for.
+func coarse(n int) string {
+	return fmt.Sprintf("note: the traces of %d records have fewer lines than these experiments ask for; their numbers are the same (-force makes them again with all lines)", n)
 }
 
 // reportOptions are those of every report: what is known of datasets without

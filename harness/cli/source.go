@@ -47,14 +47,25 @@ func (s *source) Open(ctx context.Context, d spec.Data) (*engine.Dataset, error)
 	if err != nil {
 		return nil, err
 	}
-	kind := orElse(d.Preprocess, "standard")
+	kind := d.Preprocessing()
 	title := orElse(d.Title, titles[name])
 	return &engine.Dataset{
 		Identity: spec.DatasetIdentity{Name: set.Name, Classes: set.Classes, Preprocess: kind, Digest: "sha256:" + set.Digest},
 		Record:   store.Dataset{Title: orElse(title, d.Name), BuiltIn: set.BuiltIn, Files: names(set.Files)},
 		Sizes:    method.Sizes{Train: set.Train.Len(), Test: set.Test.Len(), Classes: len(set.Classes), H: set.H, W: set.W, C: set.Ch, Smallest: smallest(set)},
 		Load: func(ctx context.Context) (*method.Data, method.Images, error) {
-			return load(ctx, set, kind, orElse(title, d.Name))
+			raw, digest := set, set.Digest
+			if raw.Train.Images == nil {
+				var err error
+				if raw, err = data.Load(ctx, name, d.Classes, o); err != nil {
+					return nil, method.Images{}, err
+				}
+				if raw.Digest != digest {
+					return nil, method.Images{}, fmt.Errorf("the files of %s have changed while the program ran\nhint: run the same command again", name)
+				}
+			}
+			defer func() { set.Train.Images, set.Test.Images = nil, nil }() // what follows is made of the normalised ones
+			return load(ctx, raw, kind, orElse(title, d.Name))
 		},
 	}, nil
 }
