@@ -154,7 +154,14 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	s := store.Open(f.out)
 	s.Recover()
 	wanted := request{Specs: specs, Only: filter, Store: s}
+	known, err := s.Datasets()
 	if f.collect {
+		if err != nil {
+			return usageError(err)
+		}
+		if wanted.Plan, err = (engine.Lookup{Known: known}).Make(ctx, specs, filter); err != nil {
+			return err
+		}
 		return f.report(ctx, out, errOut, wanted)
 	}
 	if tensor.Slow() && !f.quiet {
@@ -163,7 +170,13 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	board := progress.New(errOut, f.quiet)
 	defer board.Close()
 	source := newSource(f, board)
-	plan, err := engine.Make(ctx, specs, source, filter)
+	lookup := engine.Lookup{Source: source, Known: known}
+	if !f.plan {
+		lookup.Need = func(r *engine.Run) bool {
+			return f.force || f.eval != "" || s.Has(r.Key) == (f.verify > 0)
+		}
+	}
+	plan, err := lookup.Make(ctx, specs, filter)
 	if err != nil {
 		return source.coded(err)
 	}

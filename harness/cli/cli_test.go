@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -474,13 +475,22 @@ func readonly(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.MkdirAll(ts.MkAbs(args[0]), 0o555))
 }
 
-// tamper DIR OLD NEW changes the first result of a folder of records.
+// tamper DIR OLD NEW [listed] changes the first result of a folder of records, and
+// its sum with it if that is asked for.
 func tamper(ts *testscript.TestScript, _ bool, args []string) {
 	found, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "runs", "*", "*", "result.json"))
 	ts.Check(err)
 	b, err := os.ReadFile(found[0])
 	ts.Check(err)
-	ts.Check(os.WriteFile(found[0], bytes.Replace(b, []byte(args[1]), []byte(args[2]), 1), 0o666))
+	changed := bytes.Replace(b, []byte(args[1]), []byte(args[2]), 1)
+	ts.Check(os.WriteFile(found[0], changed, 0o666))
+	if len(args) > 3 {
+		file := filepath.Join(filepath.Dir(found[0]), "SHA256SUMS")
+		sums, err := os.ReadFile(file)
+		ts.Check(err)
+		sum := func(b []byte) []byte { return fmt.Appendf(nil, "%x", sha256.Sum256(b)) }
+		ts.Check(os.WriteFile(file, bytes.Replace(sums, sum(b), sum(changed), 1), 0o666))
+	}
 }
 
 // copyset DIR FILE copies a distilled set out of the records.

@@ -2,10 +2,12 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -20,16 +22,19 @@ import (
 	"dgkip/harness/store"
 )
 
-// verifyRecords makes recorded runs again, apart from the records, and compares
-// the results byte for byte.
+// verifyRecords makes recorded runs again, apart from the records and with the lines
+// that their traces have, and compares the files byte for byte.
 func (f *flags) verifyRecords(ctx context.Context, out io.Writer, p *engine.Plan, s *store.Store, board *progress.Board) error {
 	var done []*engine.Run
 	differ := 0
 	for _, r := range p.Runs {
-		if s.Has(r.Key) {
-			done = append(done, r)
+		record, err := s.Get(r.Key)
+		if err == nil {
+			again := *r
+			again.Trace = record.Provenance.Trace
+			done = append(done, &again)
 		} else if err := s.Damaged(r.Key); err != nil {
-			fmt.Fprintf(out, "%s: DAMAGED: %s\n", r.Name(), strings.ReplaceAll(err.Error(), "\n", "; "))
+			fmt.Fprintf(out, "%s: DAMAGED: %s\n", r.Name(), oneLine(err))
 			differ++
 		}
 	}
@@ -55,15 +60,8 @@ func (f *flags) verifyRecords(ctx context.Context, out io.Writer, p *engine.Plan
 		return err
 	}
 	for _, r := range again.Runs {
-		verdict := "same bytes"
-		if err := verifyFiles(s, r.Key); err != nil {
-			verdict = "DAMAGED: " + strings.ReplaceAll(err.Error(), "\n", "; ")
-			differ++
-		} else if same, err := sameResult(s, fresh, r.Key); err != nil {
-			verdict = "FAILED: " + err.Error()
-			differ++
-		} else if !same {
-			verdict = "DIFFERS: " + filepath.Join(s.Dir(), "runs", r.Key[:2], r.Key, "result.json")
+		verdict := verifyOne(s, fresh, r.Key)
+		if verdict != sameBytes {
 			differ++
 		}
 		fmt.Fprintf(out, "%s: %s\n", r.Name(), verdict)
@@ -75,33 +73,41 @@ func (f *flags) verifyRecords(ctx context.Context, out io.Writer, p *engine.Plan
 	return nil
 }
 
-// verifyFiles checks the files of a record that its result has digests of.
-func verifyFiles(s *store.Store, key string) error {
-	record, err := s.Get(key)
-	if err != nil {
-		return err
-	}
-	return record.Verify()
-}
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-func sameResult(a, b *store.Store, key string) (bool, error) {
-	one, err := a.Get(key)
+const sameBytes = "same bytes"
+
+// verifyOne compares a record with the one that was made again.
+func verifyOne(s, fresh *store.Store, key string) string {
+	was, err := s.Get(key)
+	if err == nil {
+		err = was.Verify()
+	}
 	if err != nil {
-		return false, err
+		return "DAMAGED: " + oneLine(err)
 	}
-	if failure := b.Failed(key); failure != nil {
-		return false, errors.New(failure.Message)
+	if failure := fresh.Failed(key); failure != nil {
+		return "FAILED: " + failure.Message
 	}
-	two, err := b.Get(key)
+	is, err := fresh.Get(key)
 	if err != nil {
-		return false, err
+		return "FAILED: " + oneLine(err)
 	}
-	x, err := one.Bytes()
-	if err != nil {
-		return false, err
+	// The set, which may be left out, is compared by its digest in the result.
+	for _, name := range []string{"result.json", "trace.csv", "preview.png"} {
+		a, errA := was.File(name)
+		b, errB := is.File(name)
+		if name == "preview.png" && (errors.Is(errA, fs.ErrNotExist) || errors.Is(errB, fs.ErrNotExist)) {
+			continue
+		}
+		if err := cmp.Or(errA, errB); err != nil {
+			return "FAILED: " + oneLine(err)
+		}
+		if !bytes.Equal(a, b) {
+			return "DIFFERS: " + filepath.Join(was.Dir, name)
+		}
 	}
-	y, err := two.Bytes()
-	return bytes.Equal(x, y), err
+	return sameBytes
 }
 
 // evalFile scores a distilled set from a file as the experiment scores its own:

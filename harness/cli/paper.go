@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"dgkip/harness/data"
+	"dgkip/harness/engine"
 	"dgkip/harness/report"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
@@ -81,7 +82,11 @@ func (f *flags) writePaper(ctx context.Context, out io.Writer, s *store.Store, o
 	if err != nil {
 		return nil, usageError(err)
 	}
-	p, err := report.WritePaper(generatedDir, specs, s, uses, report.Options{Key: knownKeys(s)})
+	o, err := f.paperOptions(ctx, s, specs)
+	if err != nil {
+		return nil, err
+	}
+	p, err := report.WritePaper(generatedDir, specs, s, uses, o)
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +116,20 @@ func (f *flags) paperAlone(ctx context.Context, out io.Writer) error {
 		return coded{fmt.Errorf("check failed: %d things that %s asks for do not exist", len(undefined), filepath.ToSlash(paperSource)), exitCheck}
 	}
 	return err
+}
+
+// paperOptions are those of reports about the paper: with the keys of all runs whose
+// data is known.
+func (f *flags) paperOptions(ctx context.Context, s *store.Store, specs []*spec.Spec) (report.Options, error) {
+	known, err := s.Datasets()
+	if err != nil {
+		return report.Options{}, usageError(err)
+	}
+	plan, err := engine.Lookup{Known: known}.Make(ctx, specs, spec.Filter{})
+	if err != nil {
+		return report.Options{}, err
+	}
+	return report.Options{Key: plan.Key}, nil
 }
 
 // latexTime bounds a pass of LaTeX, which takes seconds.

@@ -21,17 +21,12 @@ type request struct {
 	Only  spec.Filter
 	Store *store.Store
 
-	// Plan has the keys of all runs. It is nil with -collect, which must work
-	// without the datasets that keys depend on.
-	Plan *engine.Plan
+	Plan *engine.Plan // has the keys of all runs whose data is known
 }
 
 // report makes all outputs that the flags ask for, and shows the tables.
 func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) error {
-	o := report.Options{Only: r.Only, Key: knownKeys(r.Store)}
-	if r.Plan != nil {
-		o.Key = r.Plan.Key
-	}
+	o := report.Options{Only: r.Only, Key: r.Plan.Key}
 	made, err := report.Write(f.out, r.Specs, r.Store, o)
 	if err != nil {
 		return err
@@ -50,6 +45,9 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 	for _, p := range made.Problems {
 		fmt.Fprintln(errOut, "note: "+p)
 	}
+	if n := r.Plan.Coarse(r.Store); n > 0 {
+		fmt.Fprintln(errOut, coarse(n))
+	}
 	fmt.Fprintf(out, "records: %s   tables: %s   figures: %s   page: %s\n", f.out,
 		filepath.Join(f.out, "tables"), filepath.Join(f.out, "figures"), made.Page)
 	var undefined []string
@@ -62,6 +60,11 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 		return runChecks(out, made, screen, undefined)
 	}
 	return nil
+}
+
+// coarse is the note about records whose trace lacks lines that are asked for.
+func coarse(n int) string {
+	return fmt.Sprintf("note: the traces of %d records have fewer lines than these experiments ask for; their numbers are the same (-force makes them again with all lines)", n)
 }
 
 // runChecks shows which claims hold and which published numbers are reproduced. It

@@ -96,6 +96,9 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 		return err
 	}
 	fmt.Fprintf(out, "%d runs: %d done, %d begun, %d to do, %d failed\n", len(p.Runs), count[engine.Done], count[engine.Begun], count[engine.Missing], count[engine.Failed])
+	if n := p.Coarse(s); n > 0 {
+		fmt.Fprintln(out, coarse(n))
+	}
 	if count[engine.Failed] > 0 {
 		fmt.Fprintln(out, "hint: failed runs are made again with -retry, and counted here with -plan -retry")
 	}

@@ -46,7 +46,7 @@ func (s *source) Open(ctx context.Context, d spec.Data) (*engine.Dataset, error)
 	if !d.Own() && !set.Verified {
 		s.warn("%s: there are no checksums of these classes alone; nobody knows whether they are the published images", set.Name)
 	}
-	kind := orElse(d.Preprocess, "standard")
+	kind := d.Preprocessing()
 	info, _ := data.Describe(d.Use) // nothing for one's own
 	title := orElse(d.Title, info.Title)
 	return &engine.Dataset{
@@ -54,7 +54,18 @@ func (s *source) Open(ctx context.Context, d spec.Data) (*engine.Dataset, error)
 		Record:   store.Dataset{Title: orElse(title, d.Name), BuiltIn: set.BuiltIn, Files: names(set.Files)},
 		Sizes:    method.Sizes{Train: set.Train.Len(), Test: set.Test.Len(), Classes: len(set.Classes), H: set.H, W: set.W, C: set.Ch, Smallest: smallest(set)},
 		Load: func(ctx context.Context) (*method.Data, method.Images, error) {
-			return load(ctx, set, kind, orElse(title, d.Name))
+			raw, digest := set, set.Digest
+			if raw.Train.Images == nil {
+				var err error
+				if raw, err = s.load(ctx, d); err != nil {
+					return nil, method.Images{}, err
+				}
+				if raw.Digest != digest {
+					return nil, method.Images{}, fmt.Errorf("the files of %s have changed while the program ran\nhint: run the same command again", d.Name)
+				}
+			}
+			defer func() { set.Train.Images, set.Test.Images = nil, nil }() // what follows is made of the normalised ones
+			return load(ctx, raw, kind, orElse(title, d.Name))
 		},
 	}, nil
 }

@@ -201,7 +201,7 @@ func kindsOf(id spec.Identity, shape store.Shape) kinds {
 	name := func(parts ...any) string { return string(spec.Canonical(parts)) }
 	classes := len(id.Dataset.Classes)
 	sameUpdates := name(id.Method.Name, id.Method.Version, id.Model, id.IPC, shape.Train, shape.Height, shape.Width, shape.Channels, classes)
-	sameRest := name(sameUpdates, id.Eval, id.Trace, shape.Test)
+	sameRest := name(sameUpdates, id.Eval, shape.Test)
 	id.Seed = 0
 	return kinds{cell: name(id), whole: name(sameRest, id.Method.Settings), updates: sameUpdates, rest: sameRest}
 }

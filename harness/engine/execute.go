@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -44,8 +46,10 @@ type executor struct {
 
 	mu      sync.Mutex
 	broken  error // of the store
+	busy    error // says who is at a run that is waited for
 	outcome Outcome
 	groups  map[string]*group
+	images  map[*Dataset]int // runs that still need them
 }
 
 // group is what runs with the same seed, data and networks share.
@@ -97,14 +101,15 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 	if o.CheckpointEvery == 0 {
 		o.CheckpointEvery = 30 * time.Second
 	}
-	e := &executor{Options: o, store: s, groups: map[string]*group{}}
+	e := &executor{Options: o, store: s, groups: map[string]*group{}, images: map[*Dataset]int{}}
 	s.Recover()
+	remembered := s.Remember(p.Opened)
 	var todo []*Run
 	for _, r := range p.Runs {
 		switch {
 		case s.Has(r.Key) && !o.Force:
 			e.outcome.Before++
-			s.DropForced(r.Key) // it goes on without what was to replace it
+			s.DropLeftover(r.Key) // it goes on without what was to replace it
 		case s.Failed(r.Key) != nil && !o.Retry && !o.Force:
 			e.outcome.Failed++
 		default:
@@ -119,29 +124,35 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 				e.groups[r.group()] = g
 			}
 			g.left++
+			e.images[r.Data]++
 		}
 	}
 	o.Board.Expect(len(p.Runs), len(p.Runs)-len(todo))
 	if len(todo) == 0 {
 		return e.outcome, ctx.Err()
 	}
-	if err := s.Prepare(); err != nil {
+	if err := cmp.Or(s.Prepare(), remembered); err != nil {
 		return e.outcome, err
 	}
 	e.ctx, e.cancel = context.WithCancelCause(ctx)
 	defer e.cancel(nil)
 	waiting := e.round(todo)
-	for told := false; len(waiting) > 0 && e.ctx.Err() == nil; {
+	pause, told := time.Duration(0), false
+	for len(waiting) > 0 && e.ctx.Err() == nil {
 		if !told {
-			o.Board.Printf("waiting for another process, which is computing %d of these runs", len(waiting))
+			o.Board.Printf("waiting for another process, which is at %d of these runs: %v", len(waiting), e.busy)
 			told = true
 		}
+		pause = longer(pause)
 		select {
 		case <-e.ctx.Done():
-		case <-time.After(500 * time.Millisecond):
+		case <-time.After(pause):
 		}
 		if e.ctx.Err() == nil {
-			waiting = e.round(waiting)
+			before := len(waiting)
+			if waiting = e.round(waiting); len(waiting) < before {
+				pause = 0
+			}
 		}
 	}
 	e.outcome.Left += len(waiting)
@@ -149,6 +160,13 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 		return e.outcome, e.broken
 	}
 	return e.outcome, ctx.Err()
+}
+
+// longer returns the time until one looks again, after a time in which nothing
+// changed: from a second to a minute, and never in step with other processes.
+func longer(pause time.Duration) time.Duration {
+	pause = min(max(2*pause, time.Second), 40*time.Second)
+	return pause + time.Duration(rand.Int64N(int64(pause/2)))
 }
 
 // round works on runs, Jobs at a time, and returns those that other processes are
@@ -190,13 +208,17 @@ func (e *executor) round(todo []*Run) (waiting []*Run) {
 	return waiting
 }
 
-// release drops what a group shares when its last run is over.
+// release drops what a group shares when its last run is over, and images that no
+// run needs any more.
 func (e *executor) release(r *Run) {
 	g := e.groups[r.group()]
 	if g.left--; g.left == 0 {
 		g.features.Clear()
 		g.scoring.Clear()
 		debug.FreeOSMemory() // it may have been most of what there is
+	}
+	if e.images[r.Data]--; e.images[r.Data] == 0 {
+		r.Data.letGo()
 	}
 }
 
@@ -219,6 +241,9 @@ func (e *executor) one(r *Run) verdict {
 	if err != nil {
 		var other *store.Busy
 		if errors.As(err, &other) {
+			e.mu.Lock()
+			e.busy = other
+			e.mu.Unlock()
 			return busy
 		}
 		e.stop(err)
@@ -235,6 +260,10 @@ func (e *executor) one(r *Run) verdict {
 		return failed
 	}
 	a := &attempt{executor: e, run: r, line: line}
+	a.s.Tracing = r.Trace
+	if record, err := e.store.Get(r.Key); err == nil { // what replaces it has its lines, too
+		a.s.Tracing = r.Trace.With(record.Provenance.Trace)
+	}
 	e.mu.Lock()
 	g := e.groups[r.group()]
 	e.mu.Unlock()

@@ -60,7 +60,7 @@ func TestForceInterrupted(t *testing.T) {
 	force.Force = true
 	interrupt(t, p, s, options(), 5) // a state that -force must not use
 	interrupt(t, p, s, force, 3)
-	if names := checkpoints(t, s); len(names) != 2 {
+	if names := checkpoints(t, s); len(names) != 1 {
 		t.Fatalf("checkpoints %q", names)
 	}
 	execute(t, p, s, force)

@@ -10,52 +10,17 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"dgkip/harness/method"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
-
-// Source opens datasets.
-type Source interface {
-	Open(ctx context.Context, d spec.Data) (*Dataset, error)
-}
-
-// Dataset is an open dataset.
-type Dataset struct {
-	Identity spec.DatasetIdentity
-	Record   store.Dataset
-	Sizes    method.Sizes // without IPC and Model
-
-	// Load returns the training images and the test images, normalised. It is
-	// called once, when the first run needs them.
-	Load func(ctx context.Context) (*method.Data, method.Images, error)
-
-	mu     sync.Mutex
-	loaded bool
-	data   *method.Data
-	test   method.Images
-}
-
-// Images returns what Load does, which it calls once.
-func (d *Dataset) Images(ctx context.Context) (*method.Data, method.Images, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.loaded {
-		data, test, err := d.Load(ctx)
-		if err != nil {
-			return nil, test, err
-		}
-		d.data, d.test, d.loaded = data, test, true
-	}
-	return d.data, d.test, nil
-}
 
 // Run is a run that a plan asks for.
 type Run struct {
@@ -67,6 +32,7 @@ type Run struct {
 	Identity spec.Identity
 	Key      string
 	Data     *Dataset
+	Trace    spec.Trace // all lines that any of the cells asks for
 }
 
 // Name is how people know the run.
@@ -107,26 +73,46 @@ func (r *Run) sizes() method.Sizes {
 	return s
 }
 
-// group is what runs share features with.
+// group is what runs share features with. Networks are drawn from streams that are
+// named by the dataset.
 func (r *Run) group() string {
-	return fmt.Sprintf("%d %s %s %s", r.Seed, r.Identity.Dataset.Digest, r.Identity.Dataset.Preprocess, spec.Canonical(r.Identity.Model))
+	d := r.Identity.Dataset
+	return string(spec.Canonical([]any{r.Seed, d.Name, d.Digest, d.Preprocess, r.Identity.Model}))
 }
 
 // Plan is the runs of some experiments, in the order they are made.
 type Plan struct {
 	Runs  []*Run
 	Specs []*spec.Spec
+
+	// Opened are the datasets that were opened for it.
+	Opened []store.Known
+
+	keys map[cellSeed]string
+}
+
+type cellSeed struct {
+	cell *spec.Cell
+	seed uint64
 }
 
 // Key returns the key of a cell's run with a seed, false if the plan does not have
-// it.
+// it: the filter left it out, or its data is not known.
 func (p *Plan) Key(c *spec.Cell, seed uint64) (string, bool) {
+	key, ok := p.keys[cellSeed{c, seed}]
+	return key, ok
+}
+
+// Coarse counts the records whose trace lacks lines that the plan asks for. Their
+// numbers are the same.
+func (p *Plan) Coarse(s *store.Store) int {
+	n := 0
 	for _, r := range p.Runs {
-		if r.Seed == seed && slices.Contains(r.Cells, c) {
-			return r.Key, true
+		if record, err := s.Get(r.Key); err == nil && !record.Provenance.Trace.Covers(r.Trace, record.Result.Updates) {
+			n++
 		}
 	}
-	return "", false
+	return n
 }
 
 // Unfit says that a cell asks for what its data does not have.
@@ -137,70 +123,142 @@ func (e *Unfit) Error() string { return e.err.Error() }
 // Unwrap returns what is wrong.
 func (e *Unfit) Unwrap() error { return e.err }
 
-// Make plans the runs of the experiments that the filter selects. All datasets
-// they need are opened, for identities depend on the images themselves; what is
-// wrong with several is reported at once.
+// Make plans the runs of the experiments that the filter selects. All datasets they
+// need are opened.
 func Make(ctx context.Context, specs []*spec.Spec, source Source, filter spec.Filter) (*Plan, error) {
-	p := &Plan{Specs: specs}
+	return Lookup{Source: source}.Make(ctx, specs, filter)
+}
+
+// Lookup says how a plan comes to know of datasets, whose digests are part of its
+// runs' identities.
+type Lookup struct {
+	Source Source         // opens what is not known; nil to leave out the runs of such data
+	Known  store.Datasets // from earlier runs
+
+	// Need reports whether the images of a run are needed, or its data is to be
+	// opened for another reason. If it is nil, what is known is believed; else data
+	// that may have changed, which is all but the official, is opened in any case.
+	Need func(*Run) bool
+}
+
+// Make plans the runs of the experiments that the filter selects. What is wrong with
+// several datasets is reported at once.
+func (l Lookup) Make(ctx context.Context, specs []*spec.Spec, filter spec.Filter) (*Plan, error) {
+	sets := map[string]*Dataset{}
+	for {
+		p, err := l.plan(ctx, specs, filter, sets)
+		if err != nil || l.Need == nil {
+			return p, err
+		}
+		closed := map[string]spec.Data{}
+		for _, r := range p.Runs {
+			if r.Data.Load == nil && l.Need(r) {
+				closed[place(r.Cell.Data)] = r.Cell.Data
+			}
+		}
+		if len(closed) == 0 {
+			return p, nil
+		}
+		var problems []error
+		for at, d := range closed {
+			set, err := l.Source.Open(ctx, d)
+			problems = append(problems, err)
+			sets[at] = set
+		}
+		if err := errors.Join(problems...); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// place names data and how it is shown, for this process.
+func place(d spec.Data) string {
+	if d.Own() {
+		return string(spec.Canonical(d))
+	}
+	return string(spec.Canonical([]any{d.Declared(), d.Title}))
+}
+
+// dataset returns what is open or known of data, nil if that is nothing.
+func (l Lookup) dataset(ctx context.Context, d spec.Data) (*Dataset, error) {
+	known, ok := l.Known.Find(d)
+	fixed := !d.Own() && !known.BuiltIn
+	switch {
+	case ok && (l.Source == nil || l.Need == nil || fixed):
+		return fromKnown(known), nil
+	case l.Source != nil:
+		return l.Source.Open(ctx, d)
+	}
+	return nil, nil
+}
+
+// plan makes a plan with the datasets in sets, to which it adds those that lack.
+func (l Lookup) plan(ctx context.Context, specs []*spec.Spec, filter spec.Filter, sets map[string]*Dataset) (*Plan, error) {
+	p := &Plan{Specs: specs, keys: map[cellSeed]string{}}
 	byKey := map[string]*Run{}
-	open := map[string]*Dataset{}
 	checked := map[*spec.Cell]bool{}
+	opened := map[*Dataset]bool{}
 	var problems []error
 	for _, s := range specs {
 		for _, c := range s.Cells {
 			for round, seed := range s.Seeds {
-				r := &Run{Cell: c, Profile: s.Profile, Seed: seed, Round: round}
+				r := &Run{Cell: c, Profile: s.Profile, Seed: seed, Round: round, Trace: c.Trace}
 				if !filter.Matches(r.At) {
 					continue
 				}
-				at := s.File + "\x00" + string(spec.Canonical(c.Data))
-				d, tried := open[at]
+				at := place(c.Data)
+				d, tried := sets[at]
 				if !tried {
 					var err error
-					if d, err = source.Open(ctx, c.Data); err != nil {
-						if ctx.Err() != nil {
-							return nil, err
-						}
-						problems = append(problems, err)
+					if d, err = l.dataset(ctx, c.Data); err != nil && ctx.Err() != nil {
+						return nil, err
 					}
-					open[at] = d
+					problems = append(problems, err)
+					sets[at] = d
 				}
 				if d == nil {
 					continue
 				}
-				if !checked[c] {
+				if d.Load != nil && !opened[d] {
+					opened[d] = true
+					p.Opened = append(p.Opened, d.known(c.Data))
+				}
+				if !checked[c] && l.Source != nil {
 					checked[c] = true
 					if err := c.CheckSizes(d.Sizes); err != nil {
 						problems = append(problems, &Unfit{fmt.Errorf("%s: %s %s %s ipc %d: %w", s.File, c.Dataset, c.Column, c.Model, c.IPC, err)})
 					}
 				}
 				r.Data = d
-				r.Identity = c.Identity(d.Identity, seed)
-				r.Key = r.Identity.Key()
-				if same := byKey[r.Key]; same != nil {
-					same.Round = min(same.Round, round)
-					if !slices.Contains(same.Cells, c) {
-						same.Cells = append(same.Cells, c)
-					}
-					continue
-				}
-				r.Cells = []*spec.Cell{c}
-				byKey[r.Key] = r
-				p.Runs = append(p.Runs, r)
+				p.add(r, byKey)
 			}
 		}
 	}
-	if len(problems) > 0 {
-		return nil, errors.Join(problems...)
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
 	}
 	slices.SortStableFunc(p.Runs, func(a, b *Run) int {
-		if a.Round != b.Round {
-			return a.Round - b.Round
-		}
-		if c := strings.Compare(a.Cell.Dataset, b.Cell.Dataset); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Cell.Model, b.Cell.Model)
+		return cmp.Or(cmp.Compare(a.Round, b.Round), strings.Compare(a.Cell.Dataset, b.Cell.Dataset), strings.Compare(a.Cell.Model, b.Cell.Model))
 	})
 	return p, nil
+}
+
+// add adds a run, or its cell to the run with the same key.
+func (p *Plan) add(r *Run, byKey map[string]*Run) {
+	c := r.Cell
+	r.Identity = c.Identity(r.Data.Identity, r.Seed)
+	r.Key = r.Identity.Key()
+	p.keys[cellSeed{c, r.Seed}] = r.Key
+	same := byKey[r.Key]
+	if same == nil {
+		r.Cells = []*spec.Cell{c}
+		byKey[r.Key] = r
+		p.Runs = append(p.Runs, r)
+		return
+	}
+	same.Round = min(same.Round, r.Round)
+	same.Trace = same.Trace.With(r.Trace)
+	if !slices.Contains(same.Cells, c) {
+		same.Cells = append(same.Cells, c)
+	}
 }

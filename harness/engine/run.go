@@ -15,6 +15,7 @@ import (
 	"dgkip/harness/env"
 	"dgkip/harness/method"
 	"dgkip/harness/progress"
+	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
@@ -32,7 +33,9 @@ type saved struct {
 	Score   []byte            // the protocol's checkpoint in scoring that
 	Pending *traced           // a line of the trace whose scoring was interrupted
 	Trace   []traced
-	Last    int // update seen last
+	Tracing spec.Trace // the lines that are due
+	End     traced     // what the method said of itself at its end
+	Last    int        // update seen last
 	Timing  []store.TimingRow
 	Skipped int // updates without a time
 	Past    []store.Session
@@ -46,7 +49,7 @@ type saved struct {
 // restart forgets what the method did, but not the time it took.
 func (s *saved) restart() {
 	s.Method, s.Pending, s.Trace, s.Timing = nil, nil, nil, nil
-	s.Last, s.Skipped = -1, 0
+	s.End, s.Last, s.Skipped = traced{}, -1, 0
 }
 
 // traced is a line of the trace.
@@ -242,11 +245,10 @@ func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 // trace adds a line where one is due: at the start, at the end if the method knows
 // it, and in between as the experiment says.
 func (a *attempt) trace(step method.Step) error {
-	t := a.run.Cell.Trace
-	every := func(n int) bool { return n > 0 && step.Update%n == 0 }
+	t := a.s.Tracing
 	end := step.Update == 0 || step.Of > 0 && step.Update == step.Of
-	score := t.Score > 0 && (every(t.Score) || end)
-	if !end && !score && !every(t.Every) {
+	score := t.Scored(step.Update) || end && len(t.Score) > 0
+	if !end && !score && !t.Due(step.Update) {
 		return nil
 	}
 	line := traced{Update: step.Update, Values: map[string]float64{}}
@@ -255,6 +257,9 @@ func (a *attempt) trace(step method.Step) error {
 	}
 	if step.HasLoss {
 		line.Values["loss"] = step.Loss
+	}
+	if end {
+		a.s.End = traced{Update: step.Update, Values: maps.Clone(line.Values)}
 	}
 	if !score || step.Distilled == nil {
 		a.s.Trace = append(a.s.Trace, line)
@@ -375,21 +380,8 @@ func (a *attempt) restore(state []byte) bool {
 	if gob.NewDecoder(bytes.NewReader(state)).Decode(&s) != nil {
 		return false
 	}
-	// The functions in it do not survive.
-	for _, set := range []*method.Distilled{s.Set, pendingSet(s.Pending)} {
-		if set != nil {
-			set.Prep.Restore = nil
-		}
-	}
 	a.s = s
 	return true
-}
-
-func pendingSet(t *traced) *method.Distilled {
-	if t == nil {
-		return nil
-	}
-	return t.Set
 }
 
 // put writes the record. What is wrong with the draft is the run's failure like any
@@ -417,16 +409,15 @@ func (a *attempt) draft(scores *method.Scores) (store.Draft, error) {
 		Set: set, Trace: table(s.Trace), Timing: blocks(s.Timing),
 	}
 	maps.Copy(d.Result.Metrics, scores.Metrics)
-	if n := len(s.Trace); n > 0 && s.Trace[n-1].Update == d.Result.Updates {
-		last := s.Trace[n-1].Values
-		for _, name := range slices.Sorted(maps.Keys(last)) {
+	if s.End.Update == d.Result.Updates {
+		for _, name := range slices.Sorted(maps.Keys(s.End.Values)) {
 			if _, scored := scores.Metrics[name]; scored {
 				continue
 			}
-			if !finite(last[name]) {
-				return d, &notFinite{name, last[name], s.Last}
+			if !finite(s.End.Values[name]) {
+				return d, &notFinite{name, s.End.Values[name], s.Last}
 			}
-			d.Result.Metrics["last."+name] = last[name]
+			d.Result.Metrics["last."+name] = s.End.Values[name]
 		}
 	}
 	cell := a.run.Cell
@@ -435,7 +426,7 @@ func (a *attempt) draft(scores *method.Scores) (store.Draft, error) {
 	d.Provenance = store.Provenance{
 		Started: s.Started.UTC().Truncate(time.Second), Finished: time.Now().UTC().Truncate(time.Second),
 		Wall: s.Wall, CPU: s.CPU, Memory: s.Memory, Scoring: s.Scoring, Sessions: s.Past,
-		Dataset: record, Experiment: cell.Exp, Profile: a.run.Profile, Cell: cell.Point,
+		Dataset: record, Experiment: cell.Exp, Profile: a.run.Profile, Cell: cell.Point, Trace: s.Tracing,
 		Timing: store.Timing{Median: median(s.Timing), Counted: count(s.Timing), Excluded: s.Skipped},
 	}
 	if e, ok := cell.Method().(method.Estimator); ok {

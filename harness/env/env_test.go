@@ -4,9 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -19,27 +17,6 @@ func TestRead(t *testing.T) {
 	if CPU() < 0 || PeakMemory() < 0 {
 		t.Error("negative usage")
 	}
-}
-
-func TestProcess(t *testing.T) {
-	told := slices.Contains([]string{"linux", "darwin", "windows"}, runtime.GOOS)
-	expect := func(what string, p Process, running, known bool) {
-		t.Helper()
-		if r, k := p.Running(); k != (known && told) || r != (running && told) {
-			t.Errorf("%s: running %v, known %v", what, r, k)
-		}
-	}
-	expect("this process", Self(), true, true)
-	p := Self()
-	p.Start += "0"
-	expect("one with this number that began at another time", p, false, true)
-	p.Start = ""
-	expect("one with this number of which no start is known", p, false, false)
-	p = Self()
-	p.PID = 1 << 22 // more than systems give out, or not in use
-	expect("one that is not there", p, false, true)
-	p.Machine = "elsewhere"
-	expect("one on another machine", p, false, false)
 }
 
 // The repository is made by git itself.

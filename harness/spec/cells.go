@@ -207,7 +207,7 @@ func (r *reader) cell(point map[string]string, raw map[string]Value) *Cell {
 	if p == nil {
 		return nil
 	}
-	c.Protocol, c.Trace = p, TraceIdentity{Every: score.Trace, Score: score.Score}
+	c.Protocol, c.Trace = p, NewTrace(score.Trace, score.Score)
 	if _, known := r.out.Titles[c.Column]; !known {
 		r.out.Titles[c.Column] = r.title(c.Column)
 	}

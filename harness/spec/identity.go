@@ -2,14 +2,16 @@ package spec
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"reflect"
 )
 
 // IdentitySchema is raised when identities change their form, which makes all
 // earlier records count as other runs.
-const IdentitySchema = 1
+const IdentitySchema = 2
 
 // Identity is all that a run's result depends on: what was declared, and the
 // integer versions of the code that computes it.
@@ -20,7 +22,6 @@ type Identity struct {
 	Method  PartIdentity    `json:"method"`
 	Model   map[string]any  `json:"model"`
 	Eval    PartIdentity    `json:"eval"`
-	Trace   TraceIdentity   `json:"trace"`
 	Seed    uint64          `json:"seed"`
 }
 
@@ -40,11 +41,24 @@ type PartIdentity struct {
 	Settings map[string]any `json:"settings"`
 }
 
-// TraceIdentity says when lines of the trace are due.
-type TraceIdentity struct {
-	Every int `json:"every"` // updates between lines; 0 for none
-	Score int `json:"score"` // updates between scores on the test images; 0 for none
+// Declared is what names the images of a [data.NAME] section: all that it says but
+// titles and the folder that its paths start from.
+func (d Data) Declared() map[string]any {
+	out := Settings(d)
+	delete(out, "title")
+	delete(out, "use")
+	out["name"] = cmp.Or(d.Use, d.Name)
+	out["preprocess"] = d.Preprocessing()
+	for key, value := range out {
+		if v := reflect.ValueOf(value); !v.IsValid() || v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 {
+			delete(out, key)
+		}
+	}
+	return out
 }
+
+// Preprocessing is the name of the one in use.
+func (d Data) Preprocessing() string { return cmp.Or(d.Preprocess, "standard") }
 
 // Key returns the SHA-256 of the identity's canonical JSON, in hexadecimal.
 func (id Identity) Key() string {

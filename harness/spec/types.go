@@ -65,7 +65,7 @@ type Cell struct {
 
 	Net      method.Model
 	Protocol method.Protocol
-	Trace    TraceIdentity
+	Trace    Trace
 	Limits   Limits
 	Data     Data
 
@@ -97,7 +97,7 @@ func (c *Cell) At(axis string) (string, bool) {
 func (c *Cell) Identity(data DatasetIdentity, seed uint64) Identity {
 	info, scoring := c.prototype.Info(), c.Protocol.Info()
 	id := Identity{
-		Schema: IdentitySchema, Dataset: data, IPC: c.IPC, Seed: seed, Trace: c.Trace,
+		Schema: IdentitySchema, Dataset: data, IPC: c.IPC, Seed: seed,
 		Method: PartIdentity{info.Name, info.Version, Settings(c.prototype)},
 		Model:  Settings(c.Net),
 		Eval:   PartIdentity{scoring.Name, scoring.Version, Settings(c.Protocol)},

@@ -219,10 +219,7 @@ func (c *Cache) trim(limit int64, keep string) {
 		size int64
 		used time.Time
 	}
-	names, err := filepath.Glob(filepath.Join(c.s.work("cache"), "??", "*"))
-	if err != nil {
-		return
-	}
+	names, _ := below(c.s.work("cache"))
 	var all []entry
 	var total int64
 	for _, name := range names {
@@ -245,4 +242,11 @@ func (c *Cache) trim(limit int64, keep string) {
 			total -= e.size
 		}
 	}
+}
+
+// dropCache removes what the cache keeps, and reports whether that was anything. A
+// process that is reading from it computes what it does not find.
+func (s *Store) dropCache() bool {
+	names, _ := below(s.work("cache"))
+	return len(names) > 0 && os.RemoveAll(s.work("cache")) == nil
 }

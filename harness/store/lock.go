@@ -1,14 +1,13 @@
 package store
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -16,25 +15,32 @@ import (
 	"dgkip/harness/env"
 )
 
-// heartbeat is how often a lock shows that its owner is alive, and stale how long
-// it may fail to. That decides only where nothing is known of the owner's process:
-// one that is stopped, or slept with its machine, is still at its run.
-const (
-	heartbeat = 5 * time.Second
-	stale     = 2 * time.Minute
-)
+// heartbeat is how often the owner of a lock writes to its file, and stale for how
+// long the file must stay the same, while one watches, before its owner counts as
+// gone. A shared folder may show what was written up to a minute late.
+const heartbeat = 15 * time.Second
+
+var stale = 2*time.Minute + heartbeat
 
 // Busy is the error of Lock when another process is at the run.
-type Busy struct{ Owner env.Process }
+type Busy struct {
+	Host string // "" if the lock does not say
+	PID  int
+	File string
+}
 
 func (b *Busy) Error() string {
-	return fmt.Sprintf("process %d on %s is computing this run", b.Owner.PID, strings.SplitN(b.Owner.Machine, "/", 2)[0])
+	if b.Host == "" {
+		return "another process is computing this run; its lock is " + b.File
+	}
+	return fmt.Sprintf("process %d on %s is computing this run; its lock is %s", b.PID, b.Host, b.File)
 }
 
 // Lock is the right to compute a run.
 type Lock struct {
 	file string
-	text []byte
+	f    *os.File
+	me   owner
 	lost chan struct{}
 	stop chan struct{}
 	done sync.WaitGroup
@@ -43,113 +49,137 @@ type Lock struct {
 
 // owner is what a lock's file says.
 type owner struct {
-	env.Process
-	Token string `json:"token"`
+	Host   string `json:"host"`
+	PID    int    `json:"pid"`
+	Kernel string `json:"kernel"` // "" where the file cannot be locked in the kernel
+	Token  string `json:"token"`
+	Beat   int    `json:"beat"` // grows as long as the owner lives
+}
+
+// sighting is what a lock's file held, and since when it has.
+type sighting struct {
+	text  string
+	since time.Time
 }
 
 // Lock takes the right to compute a run, or returns a *Busy.
 //
-// A lock is a file <key>.<n>.lock that only one process can create. One whose
-// owner is gone is superseded by the next number and removed. Whoever creates a
-// file then looks at all others: of two that came at the same time at least one
-// sees the other, and steps back.
+// A lock is a file that only one process can create. Its owner also holds it
+// locked in the kernel, which ends with the process: another one under the same
+// kernel sees at once whether the owner is there. Under other kernels, which see
+// the file on a shared folder, the owner is there as long as the file keeps
+// changing. Clocks are not compared. Should two processes on a shared folder take
+// over a lock at the same moment, one of them soon finds it lost; both would compute
+// the same bytes.
 func (s *Store) Lock(key string) (*Lock, error) {
-	dir := s.work("locks")
-	number, busy, err := s.locks(dir, key, "")
-	if err != nil {
-		return nil, s.explain(err)
+	file := filepath.Join(s.work("locks"), key+".lock")
+	l, err := s.create(file)
+	if !errors.Is(err, fs.ErrExist) {
+		return l, s.explain(err)
 	}
-	if busy != nil {
+	l, err = s.takeOver(file)
+	if errors.Is(err, fs.ErrNotExist) { // given back, or removed as stale
+		l, err = s.create(file)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		err = &Busy{File: file}
+	}
+	if busy := new(Busy); errors.As(err, &busy) {
 		return nil, busy
 	}
-	me := owner{env.Self(), token()}
-	text, err := json.Marshal(me)
+	return l, s.explain(err)
+}
+
+// create makes the file of a lock. The error is fs.ErrExist if there is one.
+func (s *Store) create(file string) (*Lock, error) {
+	var f *os.File
+	err := s.roomFor(func() (err error) {
+		f, err = os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	file := filepath.Join(dir, fmt.Sprintf("%s.%d.lock", key, number+1))
-	if err := writeFile(file, text); err != nil {
-		if errors.Is(err, fs.ErrExist) {
-			return nil, &Busy{}
-		}
-		os.Remove(file)
-		return nil, s.explain(err)
+	return s.own(f, file, flock(f, true) == nil)
+}
+
+// own writes this process into the file of a lock and keeps it alive.
+func (s *Store) own(f *os.File, file string, held bool) (*Lock, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
 	}
-	if _, busy, err = s.locks(dir, key, file); err != nil || busy != nil {
-		os.Remove(file)
-		if err != nil {
-			return nil, s.explain(err)
-		}
-		return nil, busy
+	l := &Lock{file: file, f: f, me: owner{Host: host, PID: os.Getpid(), Token: token()}, lost: make(chan struct{}), stop: make(chan struct{})}
+	if held {
+		l.me.Kernel = env.Kernel()
 	}
-	l := &Lock{file: file, text: text, lost: make(chan struct{}), stop: make(chan struct{})}
+	write := func() error { return errors.Join(f.Truncate(0), l.write()) }
+	if err := s.roomFor(write); err != nil {
+		f.Close()
+		os.Remove(file)
+		return nil, err
+	}
 	l.done.Add(1)
 	go l.beat()
 	return l, nil
 }
 
-// locks looks at the locks of a run. It returns the highest number, and who holds
-// one of them; the others are removed once mine, the file of the asker, is there.
-func (s *Store) locks(dir, key, mine string) (highest int, busy *Busy, err error) {
-	files, err := filepath.Glob(filepath.Join(dir, key+".*.lock"))
+// takeOver takes the lock of an owner that is gone. The error is a *Busy if it is
+// not, and fs.ErrNotExist if there is no file any more.
+func (s *Store) takeOver(file string) (*Lock, error) {
+	f, err := os.OpenFile(file, os.O_RDWR, 0)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
-	var dead []string
-	for _, f := range files {
-		n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(filepath.Base(f), key+"."), ".lock"))
-		if err != nil {
-			continue
-		}
-		highest = max(highest, n)
-		if f == mine {
-			continue
-		}
-		who, alive := s.alive(f)
-		if alive {
-			busy = &Busy{who}
-			continue
-		}
-		dead = append(dead, f)
+	held := flock(f, false) == nil
+	text, err := io.ReadAll(io.LimitReader(f, 1<<16))
+	if err != nil {
+		f.Close()
+		return nil, err
 	}
-	if mine != "" && busy == nil {
-		for _, f := range dead {
-			os.Remove(f)
-		}
-	}
-	return highest, busy, nil
-}
-
-// alive judges a lock: by its owner's process if it is on this machine, else by
-// the age of its heartbeat. The clock for that is the file system's own.
-func (s *Store) alive(file string) (env.Process, bool) {
 	var who owner
-	info, err := os.Stat(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return who.Process, false
-	}
-	b, readErr := os.ReadFile(file)
-	if readErr == nil && json.Unmarshal(b, &who) == nil {
-		if running, known := who.Running(); known {
-			return who.Process, running
+	known := json.Unmarshal(text, &who) == nil
+	busy := &Busy{Host: who.Host, PID: who.PID, File: file}
+	if known && who.Kernel != "" && who.Kernel == env.Kernel() {
+		if held && sameFile(f, file) {
+			return s.own(f, file, true)
 		}
+		f.Close()
+		return nil, busy
 	}
-	if err != nil {
-		return who.Process, true
+	f.Close()
+	if !s.unchanged(file, string(text)) {
+		return nil, busy
 	}
-	return who.Process, s.now().Sub(info.ModTime()) < stale
+	if err := os.Remove(file); err != nil {
+		return nil, err
+	}
+	return nil, fs.ErrNotExist
 }
 
-// now returns the time as the file system's clock has it.
-func (s *Store) now() time.Time {
-	probe := filepath.Join(s.work("tmp"), "clock."+token())
-	defer os.Remove(probe)
-	if writeFile(probe, nil) == nil {
-		if info, err := os.Stat(probe); err == nil {
-			return info.ModTime()
-		}
+// sameFile reports whether an open file is still the one with its name.
+func sameFile(f *os.File, name string) bool {
+	a, err := f.Stat()
+	if err != nil {
+		return false
 	}
-	return time.Now()
+	b, err := os.Stat(name)
+	return err == nil && os.SameFile(a, b)
+}
+
+// unchanged reports whether a file has held a text for long, as far as this store
+// has watched.
+func (s *Store) unchanged(file, text string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if seen, ok := s.seen[file]; ok && seen.text == text {
+		return time.Since(seen.since) >= stale
+	}
+	if s.seen == nil {
+		s.seen = map[string]sighting{}
+	}
+	s.seen[file] = sighting{text, time.Now()}
+	return false
 }
 
 // beat shows that the owner is alive until Unlock.
@@ -170,28 +200,35 @@ func (l *Lock) beat() {
 	}
 }
 
-// touch writes the file's text over itself, so that the file system sets its time
-// by its own clock. It reports whether the file is still there and still ours.
+// touch changes the file. It reports whether the lock is still ours.
 func (l *Lock) touch() bool {
 	if !l.mine() {
 		return false
 	}
-	f, err := os.OpenFile(l.file, os.O_WRONLY, 0)
-	if err != nil {
-		return !errors.Is(err, fs.ErrNotExist)
-	}
-	defer f.Close()
-	f.WriteAt(l.text, 0) // a full disk or the like must not stop the run
+	l.me.Beat++
+	l.write() // a full disk or the like must not stop the run
 	return true
 }
 
-// mine tells whether the file is ours, as far as it can be read.
+// write puts the owner into the file, over a text that is never longer.
+func (l *Lock) write() error {
+	text, err := json.Marshal(l.me)
+	if err != nil {
+		return err
+	}
+	if _, err := l.f.WriteAt(text, 0); err != nil {
+		return err
+	}
+	return l.f.Sync() // to other machines, too
+}
+
+// mine reports whether the file is ours, as far as it can be read.
 func (l *Lock) mine() bool {
 	b, err := os.ReadFile(l.file)
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
 	}
-	return bytes.Equal(b, l.text)
+	return strings.Contains(string(b), l.me.Token)
 }
 
 // Lost is closed when another process took the lock, believing this one gone.
@@ -202,7 +239,10 @@ func (l *Lock) Unlock() {
 	l.once.Do(func() {
 		close(l.stop)
 		l.done.Wait()
-		if l.mine() {
+		mine := l.mine()
+		removed := mine && os.Remove(l.file) == nil
+		l.f.Close()
+		if mine && !removed { // some systems do not remove open files
 			os.Remove(l.file)
 		}
 	})

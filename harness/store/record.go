@@ -9,7 +9,7 @@ import (
 )
 
 // RecordSchema is the version of the records' form.
-const RecordSchema = 1
+const RecordSchema = 2
 
 // Result is result.json: what a run found, a function of its identity alone. Its
 // bytes are the same wherever and however often it is computed.
@@ -30,8 +30,7 @@ type Result struct {
 	Images  int      `json:"images"`  // in it; 0 for the whole training set
 	Notes   []string `json:"notes,omitempty"`
 
-	// Digests are of the contents of distilled.npz (its arrays, not its packaging)
-	// and of trace.csv.
+	// Digests are of the contents of distilled.npz: its arrays, not its packaging.
 	Digests map[string]string `json:"digests"`
 }
 
@@ -59,6 +58,9 @@ type Provenance struct {
 	Experiment string            `json:"experiment"`
 	Profile    string            `json:"profile"`
 	Cell       map[string]string `json:"cell"`
+
+	// Trace says which lines the trace has.
+	Trace spec.Trace `json:"trace"`
 }
 
 // Dataset says which data was read.
@@ -139,6 +141,8 @@ type Record struct {
 	Dir        string
 	Result     Result
 	Provenance Provenance
+
+	sums map[string]string // of its files, by name
 }
 
 // Draft is what Put makes a record of.

@@ -3,7 +3,10 @@ package store
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
+
+	"dgkip/harness/env"
 )
 
 func TestRecover(t *testing.T) {
@@ -80,22 +83,111 @@ func TestForcedCheckpoints(t *testing.T) {
 	}
 	save(false, "plain")
 	expect(true, "")
+	expect(false, "plain")
 	save(true, "forced")
 	expect(true, "forced")
-	expect(false, "plain")
-	os.Remove(s.checkpoint(key, false))
 	expect(false, "forced")
 	lock, err := s.Lock(key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.DropForced(key)
+	s.DropLeftover(key)
 	expect(true, "forced") // of a run that is under way
 	lock.Unlock()
-	s.DropForced(key)
+	s.DropLeftover(key)
 	expect(true, "")
-	save(false, "plain")
 	save(true, "forced")
 	s.DropCheckpoint(key)
 	expect(false, "")
+}
+
+// What a killed process leaves is gone at the next start; what a living one is
+// writing is not.
+func TestRecoverLeftovers(t *testing.T) {
+	if env.Kernel() == "" {
+		t.Skip("SKIPPED: this system does not name its kernel")
+	}
+	s := prepared(t)
+	dead, alive := draft(1).Result.Identity.Key(), draft(2).Result.Identity.Key()
+	for _, key := range []string{dead, alive} {
+		if err := os.MkdirAll(filepath.Join(s.work("tmp"), key+"."+token(), "x"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(s.work("tmp"), key+".ckpt."+token()), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plant(t, s, dead, owner{Kernel: env.Kernel(), Token: "t"})
+	lock, err := s.Lock(alive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Recover()
+	if n := len(entries(s.work("tmp"))); n != 2 || len(entries(s.work("locks"))) != 1 {
+		t.Errorf("left: %v, %v", entries(s.work("tmp")), entries(s.work("locks")))
+	}
+	lock.Unlock()
+	s.Recover()
+	if n := len(entries(s.work("tmp"))); n != 0 || len(entries(s.work("locks"))) != 0 {
+		t.Errorf("left: %v, %v", entries(s.work("tmp")), entries(s.work("locks")))
+	}
+}
+
+// A folder's name is a name, whatever it would mean in a pattern.
+func TestNamesLikePatterns(t *testing.T) {
+	if env.Kernel() == "" {
+		t.Skip("SKIPPED: this system does not name its kernel")
+	}
+	dir := t.TempDir()
+	neighbour := Open(filepath.Join(dir, "results"))
+	name := "res*"
+	if runtime.GOOS == "windows" {
+		name = "res[u]lts"
+	}
+	for _, name := range []string{"results [old]", name} {
+		s := Open(filepath.Join(dir, name))
+		for _, s := range []*Store{s, neighbour} {
+			if err := s.Prepare(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := s.Put(draft(1), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if keys, err := s.Keys(); len(keys) != 1 || err != nil {
+			t.Errorf("%s: keys %v, %v", name, keys, err)
+		}
+		key := r.Result.Key
+		plant(t, s, key, owner{Kernel: env.Kernel(), Token: "t"})
+		lock, err := s.Lock(key)
+		if err != nil {
+			t.Errorf("%s: a dead lock stays: %v", name, err)
+			continue
+		}
+		lock.Unlock()
+		if err := os.Rename(r.Dir, filepath.Join(s.work("tmp"), key+"."+token()+oldSuffix)); err != nil {
+			t.Fatal(err)
+		}
+		if s.Recover(); !s.Has(key) {
+			t.Errorf("%s: a record that was out of its place is lost", name)
+		}
+		theirs, _ := cached(t, neighbour, 3)
+		ours, _ := cached(t, s, 1)
+		save(theirs, "a")
+		save(theirs, "b")
+		save(ours, "a")
+		save(ours, "b")
+		for key, c := range map[string]struct {
+			*Cache
+			found bool
+		}{"a": {ours, false}, "b": {ours, true}} {
+			if _, found := load(c.Cache, key); found != c.found {
+				t.Errorf("%s: %s is kept: %v", name, key, found)
+			}
+		}
+		if _, found := load(theirs, "a"); !found {
+			t.Errorf("%s: the cache of %s is gone", name, neighbour.Dir())
+		}
+	}
 }

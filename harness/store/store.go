@@ -1,8 +1,9 @@
 // Package store keeps the records of runs in a folder.
 //
 //	runs/<2 hex>/<key>/    result.json provenance.json trace.csv timing.csv
-//	                       distilled.npz preview.png
+//	                       distilled.npz preview.png SHA256SUMS
 //	failed/<2 hex>/<key>/  failure.json
+//	data.json              what is known of the datasets that runs were made of
 //	work/                  locks, checkpoints, half-written files and the cache;
 //	                       never to keep
 //
@@ -10,7 +11,8 @@
 // is there or it is not. Its key is the SHA-256 of what its result depends on, so
 // a record never becomes stale; a change of settings makes another one.
 //
-// Guarantee: result.json and trace.csv are the same bytes for the same result.
+// Guarantee: result.json is the same bytes for the same key, and so are the lines
+// of trace.csv that two records have in common.
 package store
 
 import (
@@ -22,24 +24,27 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
+	"sync"
 	"syscall"
-	"time"
 
 	"dgkip/harness/spec"
 )
 
 // Store is a folder of records. It may be used by several goroutines, and the
 // folder by several processes.
-type Store struct{ dir string }
+type Store struct {
+	dir string
+
+	mu   sync.Mutex
+	seen map[string]sighting // locks of other processes
+}
 
 // Open returns the store in a folder, which need not exist yet.
-func Open(dir string) *Store { return &Store{dir} }
+func Open(dir string) *Store { return &Store{dir: dir} }
 
 // Dir is the store's folder.
 func (s *Store) Dir() string { return s.dir }
@@ -63,30 +68,10 @@ func (s *Store) Prepare() error {
 		}
 	}
 	s.Recover()
-	s.sweep()
 	probe := filepath.Join(s.work("tmp"), "probe."+token())
-	err := writeFile(probe, []byte("x"))
+	err := s.roomFor(func() error { return writeFile(probe, []byte("x")) })
 	os.Remove(probe)
-	if err != nil {
-		return s.explain(err)
-	}
-	return nil
-}
-
-// sweep removes what killed processes left half-written. What is younger than a day
-// may be another process's work; of the cache's files, which are large, an hour
-// without a change is enough, for their writer can do without them.
-func (s *Store) sweep() {
-	left, _ := os.ReadDir(s.work("tmp"))
-	for _, e := range left {
-		age := 24 * time.Hour
-		if strings.HasPrefix(e.Name(), cacheTmp) {
-			age = time.Hour
-		}
-		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > age {
-			os.RemoveAll(filepath.Join(s.work("tmp"), e.Name()))
-		}
-	}
+	return s.explain(err)
 }
 
 // ErrStorage is wrapped by errors of the folder itself: not a run's fault, and no
@@ -116,38 +101,6 @@ func token() string {
 	return hex.EncodeToString(b[:])
 }
 
-// Has tells whether there is a record.
-//
-// What cannot be read is none; Damaged tells about it.
-func (s *Store) Has(key string) bool {
-	_, err := s.Get(key)
-	return err == nil || errors.Is(err, errSchema)
-}
-
-// errSchema marks the record of another version of this program.
-var errSchema = errors.New("record of another version")
-
-// Get reads a record.
-func (s *Store) Get(key string) (*Record, error) {
-	r := &Record{Dir: s.run(key)}
-	if err := readJSON(filepath.Join(r.Dir, "result.json"), &r.Result); err != nil {
-		return nil, err
-	}
-	if err := readJSON(filepath.Join(r.Dir, "provenance.json"), &r.Provenance); err != nil {
-		return nil, err
-	}
-	if r.Result.Schema != RecordSchema {
-		return nil, fmt.Errorf("%w: %s: schema %d is not read by this program, which knows %d", errSchema, r.Dir, r.Result.Schema, RecordSchema)
-	}
-	if r.Result.Key != key || r.Result.Identity.Key() != key {
-		return nil, fmt.Errorf("%s: the record belongs to another key; was it renamed or edited?\nhint: a run of its experiment without -collect makes it again", r.Dir)
-	}
-	if err := r.Result.consistent(); err != nil {
-		return nil, fmt.Errorf("%s: %w; was it edited?\nhint: a run of its experiment without -collect makes it again", r.Dir, err)
-	}
-	return r, nil
-}
-
 // Keys lists the records in the order of their keys.
 func (s *Store) Keys() ([]string, error) { return s.keys("runs") }
 
@@ -155,107 +108,70 @@ func (s *Store) Keys() ([]string, error) { return s.keys("runs") }
 func (s *Store) FailedKeys() ([]string, error) { return s.keys("failed") }
 
 func (s *Store) keys(part string) ([]string, error) {
-	dirs, err := filepath.Glob(filepath.Join(s.dir, part, "??", "*"))
+	names, err := below(filepath.Join(s.dir, part))
 	if err != nil {
 		return nil, err
 	}
 	var keys []string
-	for _, d := range dirs {
-		if k := filepath.Base(d); len(k) == 64 && isHex(k) {
-			keys = append(keys, k)
+	for _, name := range names {
+		if key := filepath.Base(name); isKey(key) {
+			keys = append(keys, key)
 		}
 	}
 	slices.Sort(keys)
 	return keys, nil
 }
 
-func isHex(s string) bool { _, err := hex.DecodeString(s); return err == nil }
-
-func readJSON(file string, v any) error {
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(b, v); err != nil {
-		return fmt.Errorf("%s: %w\nhint: a run of its experiment without -collect makes it again", file, err)
-	}
-	return nil
+func isKey(s string) bool {
+	_, err := hex.DecodeString(s)
+	return err == nil && len(s) == 2*sha256.Size
 }
 
-// Bytes returns result.json as it stands in the folder.
-func (r *Record) Bytes() ([]byte, error) { return os.ReadFile(filepath.Join(r.Dir, "result.json")) }
-
-// Preview is the path of the picture of the distilled set. It may not exist.
-func (r *Record) Preview() string { return filepath.Join(r.Dir, "preview.png") }
-
-// Distilled is the path of the distilled set. It may not exist.
-func (r *Record) Distilled() string { return filepath.Join(r.Dir, "distilled.npz") }
-
-// Trace reads trace.csv, which must be what the run wrote.
-func (r *Record) Trace() (*Trace, error) {
-	file := filepath.Join(r.Dir, "trace.csv")
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
+// below lists what lies in the folders with two letters in a folder, nothing if
+// there is no such folder.
+func below(dir string) (names []string, err error) {
+	parts, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	const mend = "hint: -verify makes the run again and mends its record"
-	if want := r.Result.Digests["trace"]; want != digest(b) {
-		return nil, fmt.Errorf("%s: not as the run wrote it: its digest is not that in result.json\n%s", file, mend)
-	}
-	t, err := parseTrace(b)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w\n%s", file, err, mend)
-	}
-	return t, nil
-}
-
-func parseTrace(b []byte) (*Trace, error) {
-	lines := strings.Split(strings.TrimSuffix(string(b), "\n"), "\n")
-	t := &Trace{Columns: strings.Split(lines[0], ",")}
-	for i, l := range lines[1:] {
-		cells := strings.Split(l, ",")
-		if len(cells) != len(t.Columns) {
-			return nil, fmt.Errorf("line %d has %d columns, not %d", i+2, len(cells), len(t.Columns))
+	for _, part := range parts {
+		if len(part.Name()) != 2 || !part.IsDir() {
+			continue
 		}
-		row := make([]float64, len(cells))
-		for j, c := range cells {
-			row[j] = math.NaN()
-			if c == "" {
-				continue
-			}
-			v, err := strconv.ParseFloat(c, 64)
-			if err != nil {
-				return nil, fmt.Errorf("line %d: %q is not a number", i+2, c)
-			}
-			row[j] = v
+		entries, readErr := os.ReadDir(filepath.Join(dir, part.Name()))
+		err = errors.Join(err, readErr)
+		for _, e := range entries {
+			names = append(names, filepath.Join(dir, part.Name(), e.Name()))
 		}
-		t.Rows = append(t.Rows, row)
 	}
-	return t, nil
-}
-
-// CSV returns the trace as trace.csv holds it.
-func (t *Trace) CSV() []byte {
-	var b bytes.Buffer
-	b.WriteString(strings.Join(t.Columns, ","))
-	b.WriteByte('\n')
-	for _, row := range t.Rows {
-		for j, v := range row {
-			if j > 0 {
-				b.WriteByte(',')
-			}
-			if !math.IsNaN(v) {
-				b.WriteString(strconv.FormatFloat(v, 'g', -1, 64))
-			}
-		}
-		b.WriteByte('\n')
-	}
-	return b.Bytes()
+	return names, err
 }
 
 // Put writes a record and removes what led to it: checkpoint and failure. With
 // replace it takes the place of a record there is; otherwise that one stays.
 func (s *Store) Put(d Draft, replace bool) (*Record, error) {
+	files, err := d.files()
+	if err != nil {
+		return nil, err
+	}
+	key := d.Result.Identity.Key()
+	if s.Damaged(key) != nil {
+		replace = true
+	}
+	if err := s.place(files, s.run(key), replace); err != nil {
+		return nil, s.explain(err)
+	}
+	s.ClearFailed(key)
+	s.DropCheckpoint(key)
+	record, err := s.Get(key)
+	if unreadable := new(fs.PathError); errors.As(err, &unreadable) {
+		err = s.explain(err) // what was just written
+	}
+	return record, err
+}
+
+// files returns what a record's folder holds, by name.
+func (d Draft) files() (map[string][]byte, error) {
 	r := d.Result
 	r.Schema, r.Key = RecordSchema, r.Identity.Key()
 	r.Digests = map[string]string{}
@@ -271,36 +187,16 @@ func (s *Store) Put(d Draft, replace bool) (*Record, error) {
 			files["preview.png"] = png
 		}
 	}
-	files["trace.csv"] = d.Trace.CSV()
-	r.Digests["trace"] = digest(files["trace.csv"])
-	files["timing.csv"] = timingCSV(d.Timing)
-	for name, v := range r.Metrics {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("metric %s is %v", name, v)
-		}
+	if err := r.check(); err != nil {
+		return nil, err
 	}
-	files["result.json"] = indented(r)
 	d.Provenance.Schema, d.Provenance.Key = RecordSchema, r.Key
+	files["trace.csv"] = d.Trace.CSV()
+	files["timing.csv"] = timingCSV(d.Timing)
+	files["result.json"] = indented(r)
 	files["provenance.json"] = indented(d.Provenance)
-
-	if err := s.setAside(r.Key); err != nil {
-		return nil, s.explain(err)
-	}
-	if err := s.place(files, s.run(r.Key), replace); err != nil {
-		return nil, s.explain(err)
-	}
-	s.ClearFailed(r.Key)
-	s.DropCheckpoint(r.Key)
-	record, err := s.Get(r.Key)
-	if unreadable := new(fs.PathError); errors.As(err, &unreadable) {
-		err = s.explain(err) // what was just written
-	}
-	return record, err
-}
-
-func digest(b []byte) string {
-	sum := sha256.Sum256(b)
-	return "sha256:" + hex.EncodeToString(sum[:])
+	files[sumsFile] = sums(files)
+	return files, nil
 }
 
 // indented returns canonical JSON with line breaks.
@@ -326,16 +222,9 @@ func timingCSV(rows []TimingRow) []byte {
 // replaced is out of its place for a moment; see Recover.
 func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 	tmp := filepath.Join(s.work("tmp"), filepath.Base(dir)+"."+token())
-	if err := os.MkdirAll(tmp, 0o777); err != nil {
-		return err
-	}
 	defer os.RemoveAll(tmp)
-	for name, b := range files {
-		if err := writeFile(filepath.Join(tmp, name), b); err != nil {
-			return err
-		}
-	}
-	if err := syncDir(tmp); err != nil {
+	err := s.roomFor(func() error { return writeAll(tmp, files) })
+	if err != nil {
 		return err
 	}
 	if err := s.makeDir(filepath.Dir(dir)); err != nil {
@@ -350,7 +239,7 @@ func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 		if err := os.Rename(dir, old); err != nil {
 			return err
 		}
-		defer os.RemoveAll(old)
+		defer s.discard(old)
 	}
 	if err := os.Rename(tmp, dir); err != nil {
 		if old != "" {
@@ -362,6 +251,32 @@ func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 		return err
 	}
 	return syncDir(filepath.Dir(dir))
+}
+
+// writeAll writes files to a folder, which it makes.
+func writeAll(dir string, files map[string][]byte) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for name, b := range files {
+		if err := writeFile(filepath.Join(dir, name), b); err != nil {
+			return err
+		}
+	}
+	return syncDir(dir)
+}
+
+// roomFor does what writes to the folder, once more without the cache if the disk
+// is full: it must not cost a record.
+func (s *Store) roomFor(write func() error) error {
+	err := write()
+	if errors.Is(err, syscall.ENOSPC) && s.dropCache() {
+		err = write()
+	}
+	return err
 }
 
 // makeDir makes a folder of the store and those above it, each of them durable, for
@@ -415,7 +330,8 @@ func (s *Store) Fail(f Failure) error {
 // Failed returns the failure of a run, nil if there is none.
 func (s *Store) Failed(key string) *Failure {
 	f := new(Failure)
-	if readJSON(filepath.Join(s.failed(key), "failure.json"), f) != nil {
+	b, err := os.ReadFile(s.FailureFile(key))
+	if err != nil || json.Unmarshal(b, f) != nil {
 		return nil
 	}
 	return f
@@ -423,74 +339,6 @@ func (s *Store) Failed(key string) *Failure {
 
 // ClearFailed forgets a failure.
 func (s *Store) ClearFailed(key string) { os.RemoveAll(s.failed(key)) }
-
-const checkpointMagic = "dgkip/checkpoint/1\n"
-
-func (s *Store) checkpoint(key string, forced bool) string {
-	name := key + ".ckpt"
-	if forced {
-		name = key + ".forced.ckpt"
-	}
-	return filepath.Join(s.work("checkpoints"), name)
-}
-
-// SaveCheckpoint keeps the state of a run in place of an earlier one, which stays
-// whole until the new one is. Those of a forced run, which is made from the
-// beginning though there is a record or an earlier state, are kept apart.
-func (s *Store) SaveCheckpoint(key string, forced bool, state []byte) error {
-	sum := sha256.Sum256(state)
-	b := slices.Concat([]byte(checkpointMagic), []byte(key), sum[:], state)
-	tmp := filepath.Join(s.work("tmp"), key+".ckpt."+token())
-	if err := writeFile(tmp, b); err != nil {
-		os.Remove(tmp)
-		return s.explain(err)
-	}
-	if err := os.Rename(tmp, s.checkpoint(key, forced)); err != nil {
-		os.Remove(tmp)
-		return s.explain(err)
-	}
-	return nil
-}
-
-// Checkpoint returns the state of a run, nil if there is none. A damaged one is an
-// error, after which the run has to start over. A forced run continues from a
-// forced one's state alone, any other from either.
-func (s *Store) Checkpoint(key string, forced bool) ([]byte, error) {
-	file := s.checkpoint(key, forced)
-	b, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		if !forced {
-			return s.Checkpoint(key, true)
-		}
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	rest, ok := bytes.CutPrefix(b, []byte(checkpointMagic+key))
-	if !ok || len(rest) < sha256.Size || sha256.Sum256(rest[sha256.Size:]) != [sha256.Size]byte(rest[:sha256.Size]) {
-		return nil, fmt.Errorf("checkpoint %s is damaged", file)
-	}
-	return rest[sha256.Size:], nil
-}
-
-// DropCheckpoint forgets the states of a run.
-func (s *Store) DropCheckpoint(key string) {
-	os.Remove(s.checkpoint(key, false))
-	os.Remove(s.checkpoint(key, true))
-}
-
-// DropForced forgets the state of a forced run that nobody is at any more.
-func (s *Store) DropForced(key string) {
-	file := s.checkpoint(key, true)
-	if _, err := os.Stat(file); err != nil {
-		return
-	}
-	if lock, err := s.Lock(key); err == nil {
-		os.Remove(file)
-		lock.Unlock()
-	}
-}
 
 // FailureFile is where the failure of a run is recorded.
 func (s *Store) FailureFile(key string) string { return filepath.Join(s.failed(key), "failure.json") }

@@ -40,7 +40,7 @@ func draft(seed uint64) Draft {
 		Result: Result{
 			Identity: spec.Identity{Schema: 1, Seed: seed, Method: spec.PartIdentity{Name: "m", Settings: map[string]any{"rate": 0.1, "steps": 10}}},
 			Metrics:  map[string]float64{"test_acc": 0.9375, "tiny": 1e-300},
-			Counts:   map[string][]int64{"test_errors": {1, 2}},
+			Counts:   map[string][]int64{"test_errors": {5, 7}, "test_images": {96}},
 			Updates:  3,
 		},
 		Trace:  Trace{Columns: []string{"update", "loss"}, Rows: [][]float64{{0, 1}, {1, math.NaN()}, {2, 0.1}}},
@@ -105,31 +105,124 @@ func TestPutGet(t *testing.T) {
 	}
 }
 
-// An accuracy that its own counts of errors contradict is told, and the record is
-// none until it is made again.
-func TestEditedResult(t *testing.T) {
-	for name, c := range map[string]struct {
-		edit string
-		ok   bool
-	}{"as made": {"0.9375", true}, "better": {"0.9475", false}} {
-		s := prepared(t)
-		d := draft(1)
-		d.Result.Counts = map[string][]int64{"test_errors": {5, 7}, "test_images": {96}}
+// edit changes a text in a file.
+func edit(t *testing.T, file, from, to string) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(b, []byte(from)) {
+		t.Fatalf("%s has no %q", file, from)
+	}
+	if err := os.WriteFile(file, bytes.Replace(b, []byte(from), []byte(to), 1), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Whatever digit is changed in what a record says, it is a record no more, and is
+// said to be damaged until it is made again.
+func TestEdited(t *testing.T) {
+	for _, c := range []struct{ file, from, to string }{
+		{"result.json", "0.9375", "0.9475"},
+		{"result.json", "1e-300", "2e-300"},
+		{"result.json", `"steps": 10`, `"steps": 11`},
+		{"result.json", `"updates": 3`, `"updates": 4`},
+		{"result.json", "}", ""},
+		{"provenance.json", `"wall_seconds": 2`, `"wall_seconds": 1`},
+		{sumsFile, "result.json", "result.jsom"},
+		{sumsFile, "  ", " "},
+	} {
+		s, d := prepared(t), draft(1)
+		d.Provenance.Wall = 2
 		r, err := s.Put(d, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		file := filepath.Join(r.Dir, "result.json")
+		key := r.Result.Key
+		edit(t, filepath.Join(r.Dir, c.file), c.from, c.to)
+		_, err = s.Get(key)
+		if !errors.Is(err, ErrDamaged) || s.Damaged(key) == nil || s.Has(key) {
+			t.Errorf("%s with %s in place of %s: %v", c.file, c.to, c.from, err)
+		}
+		if _, err := s.Put(d, false); err != nil || !s.Has(key) {
+			t.Errorf("%s: not made again: %v", c.file, err)
+		}
+		if kept := entries(s.Aside()); len(kept) != 1 {
+			t.Errorf("%s: what was left is not kept: %v", c.file, kept)
+		}
+	}
+}
+
+// Other files may be damaged without harm to the numbers. They are not read, and
+// the record does not pass as whole.
+func TestDamagedFile(t *testing.T) {
+	for _, name := range []string{"trace.csv", "timing.csv", "distilled.npz", "preview.png"} {
+		s := prepared(t)
+		r, err := s.Put(draft(1), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Verify(); err != nil {
+			t.Error(err)
+		}
+		file := filepath.Join(r.Dir, name)
 		b, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, bytes.Replace(b, []byte("0.9375"), []byte(c.edit), 1), 0o666); err != nil {
+		b[len(b)-2] ^= 1
+		if err := os.WriteFile(file, b, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		_, err = s.Get(r.Result.Key)
-		if c.ok && err != nil || !c.ok && (err == nil || !strings.Contains(err.Error(), "test_acc is 0.9475, where test_errors gives 0.9375")) {
+		if _, err := r.File(name); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "-force makes it again") {
+			t.Errorf("%s is read: %v", name, err)
+		}
+		if err := r.Verify(); !errors.Is(err, ErrDamaged) || !s.Has(r.Result.Key) {
 			t.Errorf("%s: %v", name, err)
+		}
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Verify(); (err == nil) != (name != "trace.csv") {
+			t.Errorf("without %s: %v", name, err)
+		}
+	}
+}
+
+// The sums are in a form that other programs check.
+func TestSums(t *testing.T) {
+	program, err := exec.LookPath("sha256sum")
+	if err != nil {
+		t.Skip("SKIPPED: no program sha256sum here")
+	}
+	r, err := prepared(t).Put(draft(1), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "--strict", "-c", sumsFile)
+	cmd.Dir = r.Dir
+	if out, err := cmd.CombinedOutput(); err != nil || strings.Count(string(out), ": OK") != 6 {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// Numbers that cannot be are refused, and so is an accuracy that the errors counted
+// contradict.
+func TestImpossible(t *testing.T) {
+	for want, change := range map[string]func(r *Result){
+		"test_acc is 1e+15, which is no fraction":           func(r *Result) { r.Metrics["test_acc"], r.Counts = 1e15, nil },
+		"last.train_acc is -1, which is no fraction":        func(r *Result) { r.Metrics["last.train_acc"] = -1 },
+		"metric bad is NaN":                                 func(r *Result) { r.Metrics["bad"] = math.NaN() },
+		"there is no test_acc":                              func(r *Result) { delete(r.Metrics, "test_acc") },
+		"test_errors is there without the one number":       func(r *Result) { delete(r.Counts, "test_images") },
+		"test_errors has 97 errors on 96 images":            func(r *Result) { r.Counts["test_errors"][1] = 97 },
+		"test_acc is 0.9375, where test_errors gives 0.927": func(r *Result) { r.Counts["test_errors"][1] = 8 + 1 },
+	} {
+		d := draft(1)
+		change(&d.Result)
+		if _, err := prepared(t).Put(d, false); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }
@@ -163,7 +256,7 @@ func TestReplace(t *testing.T) {
 	d := draft(1)
 	put := func(x float64, replace bool) float64 {
 		t.Helper()
-		d.Result.Metrics = map[string]float64{"test_acc": x}
+		d.Result.Metrics, d.Result.Counts = map[string]float64{"test_acc": x}, nil
 		r, err := s.Put(d, replace)
 		if err != nil {
 			t.Fatal(err)
@@ -172,27 +265,6 @@ func TestReplace(t *testing.T) {
 	}
 	if put(0.1, false) != 0.1 || put(0.2, false) != 0.1 || put(0.3, true) != 0.3 {
 		t.Error("a record must stay until it is to be replaced")
-	}
-}
-
-func TestRefused(t *testing.T) {
-	s := prepared(t)
-	d := draft(1)
-	d.Result.Metrics["bad"] = math.NaN()
-	if _, err := s.Put(d, false); err == nil || !strings.Contains(err.Error(), "metric bad is NaN") {
-		t.Errorf("NaN: %v", err)
-	}
-	r, err := s.Put(draft(2), false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(r.Dir, "result.json")
-	b, _ := r.Bytes()
-	if err := os.WriteFile(file, bytes.Replace(b, []byte(`"steps": 10`), []byte(`"steps": 11`), 1), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Get(r.Result.Key); err == nil || !strings.Contains(err.Error(), "edited") {
-		t.Errorf("an edited record: %v", err)
 	}
 }
 
@@ -218,7 +290,7 @@ func TestCheckpoint(t *testing.T) {
 			t.Errorf("%q: %q, %v", state, got, err)
 		}
 	}
-	if err := os.WriteFile(s.checkpoint(key, false), []byte("rubbish"), 0o666); err != nil {
+	if err := os.WriteFile(s.checkpoint(key), []byte("rubbish"), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Checkpoint(key, false); err == nil {
@@ -238,7 +310,7 @@ func TestLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	var busy *Busy
-	if _, err := s.Lock(key); !errors.As(err, &busy) || busy.Owner != env.Self() {
+	if _, err := s.Lock(key); !errors.As(err, &busy) || busy.PID != os.Getpid() || busy.File != l.file {
 		t.Errorf("a second lock: %v", err)
 	}
 	l.Unlock()
@@ -249,55 +321,80 @@ func TestLock(t *testing.T) {
 	l.Unlock()
 }
 
-// Locks left behind: by a process of this machine that is gone, by one of another
-// machine that is silent, and one without text, from a full disk.
-func TestStaleLocks(t *testing.T) {
+// plant leaves a lock behind.
+func plant(t *testing.T, s *Store, key string, who owner) string {
+	t.Helper()
+	b, err := json.Marshal(who)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(s.work("locks"), key+".lock")
+	if err := os.WriteFile(file, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// A lock of a process that is gone is taken over at once where that can be known,
+// whatever its date.
+func TestLockLeftHere(t *testing.T) {
+	if env.Kernel() == "" {
+		t.Skip("SKIPPED: this system does not name its kernel")
+	}
 	s := prepared(t)
 	key := draft(1).Result.Identity.Key()
-	plant := func(who env.Process, age time.Duration) string {
-		t.Helper()
-		b, err := json.Marshal(owner{who, "t"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		file := filepath.Join(s.work("locks"), key+".1.lock")
-		if err := os.WriteFile(file, b, 0o666); err != nil {
-			t.Fatal(err)
-		}
+	for _, age := range []time.Duration{0, 9 * stale, -9 * stale} {
+		file := plant(t, s, key, owner{Host: "here", PID: 1, Kernel: env.Kernel(), Token: "t"})
 		when := time.Now().Add(-age)
 		if err := os.Chtimes(file, when, when); err != nil {
 			t.Fatal(err)
 		}
-		return file
-	}
-	_, known := env.Self().Running()
-	gone := env.Self()
-	gone.Start += "0"
-	far := env.Process{Machine: "elsewhere", PID: 1}
-	for _, c := range []struct {
-		name string
-		who  env.Process
-		age  time.Duration
-		free bool
-	}{
-		{"gone here", gone, 0, known},
-		{"alive here", env.Self(), 0, false},
-		{"stopped here", env.Self(), 9 * stale, !known},
-		{"alive elsewhere", far, time.Second, false},
-		{"silent elsewhere", far, 2 * stale, true},
-	} {
-		file := plant(c.who, c.age)
 		l, err := s.Lock(key)
-		if free := err == nil; free != c.free {
-			t.Errorf("%s: %v", c.name, err)
+		if err != nil {
+			t.Fatalf("%v old: %v", age, err)
 		}
-		if l != nil {
-			if _, err := os.Stat(file); err == nil {
-				t.Errorf("%s: the old lock is still there", c.name)
+		if !l.touch() {
+			t.Error("our own lock is not ours")
+		}
+		l.Unlock()
+		if _, err := os.Stat(file); err == nil {
+			t.Error("the lock is still there")
+		}
+	}
+}
+
+// A lock of another machine, or one without text, is taken over when it has not
+// changed for long, whatever its date: clocks differ.
+func TestLockLeftElsewhere(t *testing.T) {
+	defer func(d time.Duration) { stale = d }(stale)
+	for _, who := range []owner{{Host: "far", PID: 7, Kernel: "another", Token: "t"}, {}} {
+		for _, age := range []time.Duration{9 * stale, -9 * stale} {
+			s := prepared(t)
+			key := draft(1).Result.Identity.Key()
+			file := plant(t, s, key, who)
+			when := time.Now().Add(-age)
+			if err := os.Chtimes(file, when, when); err != nil {
+				t.Fatal(err)
+			}
+			stale = time.Hour
+			var busy *Busy
+			for range 2 {
+				if _, err := s.Lock(key); !errors.As(err, &busy) || busy.Host != who.Host || !strings.Contains(err.Error(), file) {
+					t.Errorf("%v old: %v", age, err)
+				}
+			}
+			stale = 0
+			who.Beat++
+			plant(t, s, key, who) // it lives
+			if _, err := s.Lock(key); !errors.As(err, &busy) {
+				t.Errorf("%v old: its owner lives: %v", age, err)
+			}
+			l, err := s.Lock(key)
+			if err != nil {
+				t.Fatalf("%v old and unchanged: %v", age, err)
 			}
 			l.Unlock()
 		}
-		os.Remove(file)
 	}
 }
 
@@ -472,56 +569,4 @@ func FuzzTrace(f *testing.F) {
 			t.Errorf("%q changes on the way: %v", b, err)
 		}
 	})
-}
-
-// A record is good without its largest file, not with a wrong one, and not without
-// its trace.
-func TestVerify(t *testing.T) {
-	s := prepared(t)
-	r, err := s.Put(draft(1), false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Verify(); err != nil {
-		t.Error(err)
-	}
-	other := draft(1)
-	other.Set.Images[0]++
-	set, err := npz.Encode(Arrays(other.Set))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(r.Distilled(), set, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Verify(); err == nil {
-		t.Error("a changed set was not noticed")
-	}
-	if err := os.Remove(r.Distilled()); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Verify(); err != nil {
-		t.Errorf("without the set: %v", err)
-	}
-	trace := filepath.Join(r.Dir, "trace.csv")
-	text, err := os.ReadFile(trace)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Trace(); err != nil {
-		t.Error(err)
-	}
-	text[len(text)-2] ^= 1 // another digit
-	if err := os.WriteFile(trace, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Trace(); err == nil || !strings.Contains(err.Error(), "not as the run wrote it") {
-		t.Errorf("an edited trace is read: %v", err)
-	}
-	if err := os.Remove(trace); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Verify(); err == nil {
-		t.Error("a trace that is gone was not noticed")
-	}
 }

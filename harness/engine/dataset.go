@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"context"
+	"sync"
+
+	"dgkip/harness/method"
+	"dgkip/harness/spec"
+	"dgkip/harness/store"
+)
+
+// Source opens datasets.
+type Source interface {
+	Open(ctx context.Context, d spec.Data) (*Dataset, error)
+}
+
+// Dataset is an open dataset, or one of which only that is known which earlier runs
+// wrote down.
+type Dataset struct {
+	Identity spec.DatasetIdentity
+	Record   store.Dataset
+	Sizes    method.Sizes // without IPC and Model
+
+	// Load returns the training images and the test images, normalised. It is called
+	// when a run needs them, and again only after all runs had let them go. It is nil
+	// if the dataset is not open.
+	Load func(ctx context.Context) (*method.Data, method.Images, error)
+
+	mu     sync.Mutex
+	loaded bool
+	data   *method.Data
+	test   method.Images
+}
+
+// Images returns what Load does, which it calls once.
+func (d *Dataset) Images(ctx context.Context) (*method.Data, method.Images, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.loaded {
+		data, test, err := d.Load(ctx)
+		if err != nil {
+			return nil, test, err
+		}
+		d.data, d.test, d.loaded = data, test, true
+	}
+	return d.data, d.test, nil
+}
+
+// letGo drops the images.
+func (d *Dataset) letGo() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.data, d.test, d.loaded = nil, method.Images{}, false
+}
+
+// known returns what is to be remembered of an open dataset.
+func (d *Dataset) known(declared spec.Data) store.Known {
+	s := d.Sizes
+	return store.Known{
+		Declared: declared.Declared(), DatasetIdentity: d.Identity, BuiltIn: d.Record.BuiltIn, Smallest: s.Smallest,
+		Shape: store.Shape{Train: s.Train, Test: s.Test, Height: s.H, Width: s.W, Channels: s.C},
+	}
+}
+
+func fromKnown(k store.Known) *Dataset {
+	s := k.Shape
+	return &Dataset{
+		Identity: k.DatasetIdentity, Record: store.Dataset{BuiltIn: k.BuiltIn},
+		Sizes: method.Sizes{Train: s.Train, Test: s.Test, Classes: len(k.Classes), H: s.Height, W: s.Width, C: s.Channels, Smallest: k.Smallest},
+	}
+}

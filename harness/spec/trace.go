@@ -1,0 +1,64 @@
+package spec
+
+import "slices"
+
+// Trace says when lines of a run's trace are due: at every multiple of the numbers
+// of updates in it, at the start, and at the end. It changes no number of a result
+// and is no part of an identity, so that cells that want other lines share a run.
+type Trace struct {
+	Every []int `json:"every,omitempty"` // lines
+	Score []int `json:"score,omitempty"` // lines with scores on the test images
+}
+
+// NewTrace returns the trace with a line and with a score every so many updates, or
+// none where that is 0.
+func NewTrace(every, score int) Trace {
+	list := func(n int) []int {
+		if n == 0 {
+			return nil
+		}
+		return []int{n}
+	}
+	return Trace{list(every), list(score)}
+}
+
+// Due reports whether a line is due after an update in the middle of a run.
+func (t Trace) Due(update int) bool { return divided(update, t.Every) }
+
+// Scored reports whether a line with scores is due after an update in the middle of
+// a run.
+func (t Trace) Scored(update int) bool { return divided(update, t.Score) }
+
+// divided reports whether n is a multiple of a number in the list.
+func divided(n int, list []int) bool {
+	return slices.ContainsFunc(list, func(d int) bool { return n%d == 0 })
+}
+
+// With returns the trace that has the lines of both.
+func (t Trace) With(o Trace) Trace {
+	return Trace{union(t.Every, o.Every), union(t.Score, o.Score)}
+}
+
+// union returns the numbers of both lists without the multiples of others.
+func union(a, b []int) (all []int) {
+	both := slices.Concat(a, b)
+	slices.Sort(both)
+	for _, n := range both {
+		if !divided(n, all) {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+// Covers reports whether a run with a number of updates has all the lines that
+// another trace asks for.
+func (t Trace) Covers(o Trace, updates int) bool {
+	missing := func(wanted, have []int) bool {
+		return slices.ContainsFunc(wanted, func(n int) bool { return n < updates && !divided(n, have) })
+	}
+	if len(o.Score) > 0 && len(t.Score) == 0 {
+		return false
+	}
+	return !missing(o.Every, slices.Concat(t.Every, t.Score)) && !missing(o.Score, t.Score)
+}

@@ -1,0 +1,86 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// A file of a checkpoint holds magic | plain or forced | key | SHA-256 of the state
+// | state.
+const (
+	checkpointMagic = "dgkip/checkpoint/2\n"
+	plainState      = 'p'
+	forcedState     = 'f'
+)
+
+func (s *Store) checkpoint(key string) string {
+	return filepath.Join(s.work("checkpoints"), key+".ckpt")
+}
+
+// SaveCheckpoint keeps the state of a run in place of an earlier one, which stays
+// whole until the new one is. That of a forced run, which is made from the beginning
+// though there is a record or an earlier state, is marked.
+func (s *Store) SaveCheckpoint(key string, forced bool, state []byte) error {
+	kind := byte(plainState)
+	if forced {
+		kind = forcedState
+	}
+	sum := sha256.Sum256(state)
+	b := slices.Concat([]byte(checkpointMagic), []byte{kind}, []byte(key), sum[:], state)
+	tmp := filepath.Join(s.work("tmp"), key+".ckpt."+token())
+	defer os.Remove(tmp) // in vain once it is renamed
+	err := s.roomFor(func() error {
+		os.Remove(tmp)
+		return writeFile(tmp, b)
+	})
+	if err != nil {
+		return s.explain(err)
+	}
+	return s.explain(os.Rename(tmp, s.checkpoint(key)))
+}
+
+// Checkpoint returns the state of a run, nil if there is none. A damaged one is an
+// error, after which the run has to start over. A forced run continues from a forced
+// one's state alone, any other from either.
+func (s *Store) Checkpoint(key string, forced bool) ([]byte, error) {
+	file := s.checkpoint(key)
+	b, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	rest, ok := bytes.CutPrefix(b, []byte(checkpointMagic))
+	if !ok || len(rest) < 1+len(key)+sha256.Size || string(rest[1:][:len(key)]) != key {
+		return nil, fmt.Errorf("checkpoint %s is damaged", file)
+	}
+	sum, state := rest[1+len(key):][:sha256.Size], rest[1+len(key)+sha256.Size:]
+	if sha256.Sum256(state) != [sha256.Size]byte(sum) {
+		return nil, fmt.Errorf("checkpoint %s is damaged", file)
+	}
+	if forced && rest[0] != forcedState {
+		return nil, nil
+	}
+	return state, nil
+}
+
+// DropCheckpoint forgets the state of a run.
+func (s *Store) DropCheckpoint(key string) { os.Remove(s.checkpoint(key)) }
+
+// DropLeftover forgets the state of a run that has a record and that nobody is at.
+func (s *Store) DropLeftover(key string) {
+	if _, err := os.Stat(s.checkpoint(key)); err != nil {
+		return
+	}
+	if lock, err := s.Lock(key); err == nil {
+		s.DropCheckpoint(key)
+		lock.Unlock()
+	}
+}
