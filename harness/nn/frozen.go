@@ -63,7 +63,7 @@ func (f *Frozen) Together() int { return f.together }
 // again.
 type Kept struct{ layers []kept }
 
-// kept is a layer's share: its output, or bits that tell where that is positive.
+// kept is a layer's share: its output, or bits that mark where that is positive.
 type kept struct {
 	y    []float32
 	bits []byte

@@ -66,7 +66,7 @@ type Data[F tensor.Float] struct {
 	Augment    func(x []F, n int, stream *rng.Rand)
 }
 
-// Step is what a training tells after every step.
+// Step is what a training reports after every step.
 type Step struct {
 	Epoch, Batch int // counted from zero
 	Last         bool
@@ -201,7 +201,7 @@ func (t *Training[F]) gather(which []int) (n int) {
 func position(stream *rng.Rand) []byte {
 	b, err := stream.MarshalBinary()
 	if err != nil {
-		panic("nn: Training: a stream does not tell its position")
+		panic("nn: Training: a stream does not give its position")
 	}
 	return b
 }

@@ -14,7 +14,7 @@ type normScratch[F Float] struct {
 // normScratches holds those of both types.
 var normScratches sync.Pool
 
-// each calls do, in parallel, with the images of which there are so many values
+// each calls do, in parallel, with the images that have the given number of values
 // before pooling.
 func (m *InstanceNorm[F]) each(values int, do func(img int, d *normScratch[F])) {
 	size := m.H * m.W * m.Ch
