@@ -33,6 +33,7 @@ type walk struct {
 	Flops   float64 `toml:"flops"`           // that an update is said to have
 	Common  float64 `toml:"common,omitzero"` // that runs are said to share
 	Keeps   bool    `toml:"keeps"`           // something on disk
+	Shares  bool    `toml:"shares,omitzero"` // what is named by the data
 }
 
 type walkState struct {
@@ -85,6 +86,15 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 		keep(p.Shared.Disk(), fmt.Sprint("walk", p.Seed))
 	}
 	noise := rng.Stream(p.Seed, "walk", "noise")
+	if w.Shares {
+		shift, err := p.Shared.Do("shift", func() (any, error) {
+			return float32(rng.Stream(p.Seed, "walk", p.Data.Name).Normal64()), nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		set.Images[0] += shift.(float32)
+	}
 	s := walkState{Update: -1, Images: set.Images}
 	save := func() ([]byte, error) {
 		if s.Stream, err = noise.MarshalBinary(); err != nil {

@@ -38,11 +38,11 @@ type Forecast struct {
 // measured.
 type Speed float64
 
-// Forecasts tells for every run of a plan whether it is done and, if not, how long
-// it may take: as the same cell took with another seed, or on other data of the
-// same shape; else by the time of an update in records of the same method, networks,
-// number of images and shape of data; else by its operations. With retry, runs that
-// failed count as still to be made.
+// Forecasts says of every run of a plan whether it is done and, if not, how long it
+// may take: as the same cell took with another seed, or on other data of the same
+// shape; else as long as records of the same method and networks let expect, scaled
+// by operations; and where there are none, by its operations alone. With retry, runs
+// that failed count as still to be made.
 func Forecasts(p *Plan, s *store.Store, speed Speed, retry bool) ([]Forecast, error) {
 	past, err := readHistory(s)
 	if err != nil {
@@ -71,15 +71,21 @@ func Forecasts(p *Plan, s *store.Store, speed Speed, retry bool) ([]Forecast, er
 
 // history is what records tell of the time and memory of runs, by kinds of runs.
 type history struct {
-	cells   map[string][]float64 // seconds of the same cell with other seeds
-	whole   map[string][]float64 // of the same settings on data of the same shape
-	updates map[string][]pace    // of an update, whatever the settings
-	rest    map[string][]float64 // seconds for all but the updates
-	memory  map[string][]peak
+	cells  map[string][]float64 // seconds of the same cell with other seeds
+	whole  map[string][]float64 // of the same settings on data of the same shape
+	like   map[string][]past    // runs of the same method with the same networks
+	memory map[string][]peak
 }
 
-// pace is the time of an update, and its operations if they are known.
-type pace struct{ seconds, flops float64 }
+// past is the time that a run took.
+type past struct {
+	size    method.Sizes
+	eval    string
+	updates float64
+	pace    float64 // seconds of an update
+	flops   float64 // of an update, if they are known
+	rest    float64 // seconds for all else
+}
 
 // peak is the most memory a process held, in which there were other runs or not.
 type peak struct {
@@ -92,7 +98,7 @@ func readHistory(s *store.Store) (*history, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &history{map[string][]float64{}, map[string][]float64{}, map[string][]pace{}, map[string][]float64{}, map[string][]peak{}}
+	h := &history{map[string][]float64{}, map[string][]float64{}, map[string][]past{}, map[string][]peak{}}
 	for _, key := range keys {
 		if r, err := s.Get(key); err == nil { // -collect tells of the others; a plan need not
 			h.add(r)
@@ -102,18 +108,20 @@ func readHistory(s *store.Store) (*history, error) {
 }
 
 func (h *history) add(r *store.Record) {
-	p, k := r.Provenance, kindsOf(r.Result.Identity, r.Provenance.Dataset.Shape)
+	p, id, shape := r.Provenance, r.Result.Identity, r.Provenance.Dataset.Shape
+	k := kindsOf(id, shape)
 	h.cells[k.cell] = append(h.cells[k.cell], p.Wall)
-	if p.Dataset.Shape == (store.Shape{}) {
+	if shape == (store.Shape{}) {
 		return
 	}
 	h.whole[k.whole] = append(h.whole[k.whole], p.Wall)
-	if t := p.Timing; t.Counted > 0 {
-		h.updates[k.updates] = append(h.updates[k.updates], pace{t.Median, t.Flops})
-		h.rest[k.rest] = append(h.rest[k.rest], max(0, p.Wall-t.Median*float64(t.Counted+t.Excluded)))
-	}
+	updates := float64(p.Timing.Counted + p.Timing.Excluded)
+	h.like[k.like] = append(h.like[k.like], past{
+		size: method.Sizes{Train: shape.Train, Test: shape.Test, Classes: len(id.Dataset.Classes), H: shape.Height, W: shape.Width, C: shape.Channels, IPC: id.IPC},
+		eval: k.eval, updates: updates, pace: p.Timing.Median, flops: p.Timing.Flops, rest: max(0, p.Wall-float64(p.Timing.Median*updates)),
+	})
 	if p.Memory > 0 {
-		h.memory[k.rest] = append(h.memory[k.rest], peak{p.Memory, p.Shared})
+		h.memory[k.memory] = append(h.memory[k.memory], peak{p.Memory, p.Shared})
 	}
 }
 
@@ -122,59 +130,88 @@ func (h *history) add(r *store.Record) {
 func (h *history) forecast(f *Forecast, r *Run, speed Speed, paid map[string]float64) {
 	size := r.sizes()
 	k := kindsOf(r.Identity, store.Shape{Train: size.Train, Test: size.Test, Height: size.H, Width: size.W, Channels: size.C})
-	m, scoring := estimates(r)
+	m, scoring := estimates(r, size)
 	f.Bytes = max(m.Bytes, scoring.Bytes)
-	if n := lowest(h.memory[k.rest]); n > 0 {
+	if n := lowest(h.memory[k.memory]); n > 0 {
 		f.Bytes, f.Measured = n, true
 	}
-	operations := func(flops float64) float64 {
-		if speed <= 0 {
-			return 0
-		}
-		return flops / float64(speed)
-	}
-	updates := m.Flops * float64(m.Updates)
 	group := r.group()
 	due := max(0, max(m.Shared, scoring.Shared)-paid[group])
 	paid[group] += due
-	setup := m.Setup + scoring.Setup + due
+	operations := m.Setup + scoring.Setup + due + m.Flops*float64(m.Updates)
 	switch {
 	case len(h.cells[k.cell]) > 0:
 		f.Seconds, f.Basis = middle(h.cells[k.cell]), "the same cell"
 	case len(h.whole[k.whole]) > 0:
 		f.Seconds, f.Basis = middle(h.whole[k.whole]), "similar runs"
-	case len(h.updates[k.updates]) > 0 && m.Updates > 0:
-		f.Seconds, f.Basis = float64(m.Updates)*ofAnUpdate(h.updates[k.updates], m.Flops), "similar runs"
-		if rest := h.rest[k.rest]; len(rest) > 0 {
-			f.Seconds += middle(rest)
-		} else {
-			f.Seconds += operations(setup)
-		}
-	case speed > 0 && setup+updates+m.Shared+scoring.Shared > 0:
-		f.Seconds, f.Basis = operations(setup+updates), "operations"
+	case len(h.like[k.like]) > 0:
+		f.Seconds, f.Basis = scaled(r, k.eval, h.like[k.like]), "similar runs"
+	case speed > 0 && operations+m.Shared+scoring.Shared > 0:
+		f.Seconds, f.Basis = operations/float64(speed), "operations"
 	}
 	if !(f.Seconds >= 0 && f.Seconds <= math.MaxFloat64) {
 		f.Seconds, f.Basis = 0, ""
 	}
 }
 
+// nearest is by how many of the records that are most like it a run is judged.
+const nearest = 3
+
+// scaled is the median of the times that records let expect of a run: an update and
+// all else take longer in proportion to their operations. The records nearest in
+// these count, and before others those that were scored alike and made updates if
+// the run will.
+func scaled(r *Run, eval string, like []past) float64 {
+	type guess struct {
+		seconds, distance float64
+		other             bool // kind of run, which counts only if there are no better ones
+	}
+	ours, oursScoring := estimates(r, r.sizes())
+	var all []guess
+	for _, p := range like {
+		p.size.Model = r.Cell.Net
+		theirs, theirsScoring := estimates(r, p.size)
+		pace := ratio(ours.Flops, cmp.Or(p.flops, theirs.Flops))
+		rest := ratio(allBut(ours, oursScoring), allBut(theirs, theirsScoring))
+		updates := float64(ours.Updates)
+		all = append(all, guess{
+			seconds:  updates*p.pace*pace + p.rest*rest,
+			distance: math.Abs(math.Log(pace)) + math.Abs(math.Log(rest)),
+			other:    p.eval != eval || (p.updates > 0) != (updates > 0),
+		})
+	}
+	slices.SortStableFunc(all, func(a, b guess) int {
+		if a.other != b.other {
+			if b.other {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.distance, b.distance)
+	})
+	var times []float64
+	for _, g := range all[:min(nearest, len(all))] {
+		times = append(times, g.seconds)
+	}
+	return middle(times)
+}
+
+// allBut is the number of operations beside the updates.
+func allBut(m, scoring method.Estimate) float64 {
+	return m.Setup + scoring.Setup + max(m.Shared, scoring.Shared)
+}
+
+// ratio is how many times as many operations a has as b, 1 if either is not known.
+func ratio(a, b float64) float64 {
+	if a > 0 && b > 0 {
+		return a / b
+	}
+	return 1
+}
+
 func middle(x []float64) float64 {
 	x = slices.Sorted(slices.Values(x))
 	return x[len(x)/2]
-}
-
-// ofAnUpdate is the median time of an update with so many operations. Other
-// settings than the recorded ones may have more or less of them.
-func ofAnUpdate(past []pace, flops float64) float64 {
-	var all []float64
-	for _, p := range past {
-		scale := 1.0
-		if p.flops > 0 && flops > 0 {
-			scale = flops / p.flops
-		}
-		all = append(all, p.seconds*scale)
-	}
-	return middle(all)
 }
 
 // lowest is the peak nearest to a single run's own: a process also has those of
@@ -195,19 +232,23 @@ func lowest(past []peak) int64 {
 }
 
 // kinds are names for runs that are alike in what a forecast needs.
-type kinds struct{ cell, whole, updates, rest string }
+type kinds struct{ cell, whole, like, eval, memory string }
 
 func kindsOf(id spec.Identity, shape store.Shape) kinds {
 	name := func(parts ...any) string { return string(spec.Canonical(parts)) }
-	classes := len(id.Dataset.Classes)
-	sameUpdates := name(id.Method.Name, id.Method.Version, id.Model, id.IPC, shape.Train, shape.Height, shape.Width, shape.Channels, classes)
-	sameRest := name(sameUpdates, id.Eval, shape.Test)
+	k := kinds{
+		like: name(id.Method.Name, id.Method.Version, id.Model), eval: name(id.Eval),
+		memory: name(id.Method.Name, id.Method.Version, id.Model, id.IPC, id.Eval, shape, len(id.Dataset.Classes)),
+	}
+	k.whole = name(k.memory, id.Method.Settings)
 	id.Seed = 0
-	return kinds{cell: name(id), whole: name(sameRest, id.Method.Settings), updates: sameUpdates, rest: sameRest}
+	k.cell = name(id)
+	return k
 }
 
-func estimates(r *Run) (m, scoring method.Estimate) {
-	size := r.sizes()
+// estimates are what a run's method and its scoring are expected to need on data of
+// some size.
+func estimates(r *Run, size method.Sizes) (m, scoring method.Estimate) {
 	own := r.Cell.Method()
 	if e, ok := own.(method.Estimator); ok {
 		m = e.Estimate(size)

@@ -77,10 +77,10 @@ func TestForecasts(t *testing.T) {
 		"b walk conv ipc 1 seed 0": {Seconds: 100, Basis: "similar runs", Bytes: 50e6, Measured: true},
 		// Twice the operations an update, and the rest as it was: 60*6 + 10.
 		"a long conv ipc 1 seed 0": {Seconds: 370, Basis: "similar runs", Bytes: 50e6, Measured: true},
-		// Neither other numbers of images nor other shapes are similar.
-		"a walk conv ipc 2 seed 0":     {Seconds: 6, Basis: "operations"},
-		"large walk conv ipc 1 seed 0": {Seconds: 6, Basis: "operations"},
-		"large long conv ipc 1 seed 0": {Seconds: 120, Basis: "operations"},
+		// Other numbers of images and other shapes are similar as far as their operations go: 3*6 + 10.
+		"a walk conv ipc 2 seed 0":     {Seconds: 28, Basis: "similar runs"},
+		"large walk conv ipc 1 seed 0": {Seconds: 28, Basis: "similar runs"},
+		"large long conv ipc 1 seed 0": {Seconds: 370, Basis: "similar runs"},
 	} {
 		if f[name] != want {
 			t.Errorf("%s: %+v, want %+v", name, f[name], want)
