@@ -176,27 +176,29 @@ func (r *Results) trace(rec *store.Record) *store.Trace {
 	return t
 }
 
-// progress counts the runs of all cells, those that cells share once.
-func (r *Results) progress() (done, failed, damaged, all int) {
+// distinct lists the runs of all cells, those that cells share once.
+func (r *Results) distinct() []Run {
+	var out []Run
 	seen := map[string]bool{}
 	for _, c := range r.Cells {
 		for _, run := range c.Runs {
-			if seen[run.id] {
-				continue
-			}
-			seen[run.id] = true
-			all++
-			switch run.state() {
-			case sheet.Blank:
-				done++
-			case sheet.Failed:
-				failed++
-			case sheet.Damaged:
-				damaged++
+			if !seen[run.id] {
+				seen[run.id] = true
+				out = append(out, run)
 			}
 		}
 	}
-	return done, failed, damaged, all
+	return out
+}
+
+// progress counts the runs.
+func (r *Results) progress() (done, failed, damaged, all int) {
+	n := map[sheet.State]int{}
+	for _, run := range r.distinct() {
+		n[run.state()]++
+		all++
+	}
+	return n[sheet.Blank], n[sheet.Failed], n[sheet.Damaged], all
 }
 
 // progressText says how much of an experiment is done.

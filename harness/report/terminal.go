@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 
 	"dgkip/harness/report/sheet"
+	"dgkip/harness/store"
 )
 
 // Screen describes the terminal that a table is for. The zero value is for a file.
@@ -49,21 +52,13 @@ func (r *Results) hereNote(host string) []string {
 		return nil
 	}
 	here, all := 0, 0
-	seen := map[string]bool{}
-	for _, c := range r.Cells {
-		for _, run := range c.done() {
-			if seen[run.id] {
-				continue
-			}
-			seen[run.id] = true
-			all++
-			mine := 1
-			for _, s := range run.Record.Provenance.Sessions {
-				if s.Host.Name != host {
-					mine = 0
-				}
-			}
-			here += mine
+	for _, run := range r.distinct() {
+		if run.Record == nil {
+			continue
+		}
+		all++
+		if !slices.ContainsFunc(run.Record.Provenance.Sessions, func(s store.Session) bool { return s.Host.Name != host }) {
+			here++
 		}
 	}
 	switch here {
@@ -105,7 +100,7 @@ func (r *Results) Failures() []string {
 	for _, b := range r.Published {
 		if b.Failed() {
 			out = append(out, fmt.Sprintf("%s: %s: %s is %s, published %s: %s by %s, where the tolerance is %s", r.Spec.Name, r.placeName(b.Cell),
-				metricTitle(b.Metric), significant(b.Ours, 5), shortest(b.Published.Mean), b.Match, significant(b.Difference(), 3), significant(b.Tolerance, 3)))
+				metricTitle(b.Metric), significant(b.Ours, 5), shortest(b.Published.Mean), b.Match, significant(math.Abs(b.Difference()), 3), significant(b.Tolerance, 3)))
 		}
 	}
 	return out
