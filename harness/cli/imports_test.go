@@ -39,7 +39,8 @@ var mayImport = map[string]string{
 	"harness/teacher":           "harness/method harness/data harness/features harness/convex harness/tensor harness/rng harness/fmath",
 	"harness/eval":              "harness/method harness/data harness/nn harness/augment harness/features harness/convex harness/teacher harness/optim harness/tensor harness/rng harness/fmath",
 	"harness/dgkip":             forMethods,
-	"harness/report":            "harness/store harness/stats harness/spec harness/method harness/nearest",
+	"harness/report":            "harness/store harness/stats harness/spec harness/method harness/nearest harness/report/chart",
+	"harness/report/chart":      "",
 	"baselines/all":             "*", // it registers everything
 	"baselines/dsa":             forMethods + " baselines/dc",
 	"baselines/*":               forMethods,

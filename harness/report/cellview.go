@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dgkip/harness/report/chart"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/spec"
 )
@@ -95,10 +96,13 @@ func (r *Results) Repeat(c *spec.Cell) string {
 const pictureImages = 10
 
 func pictureOf(run Run) *pictureView {
-	img, cell := previewOf(run.Record, pictureImages)
-	if img == nil {
+	lines := previewOf(run.Record, pictureImages)
+	if lines == nil {
 		return nil
 	}
+	size := lines[0][0].Bounds().Size()
+	side := max(size.X, size.Y)
+	img := chart.Mosaic(lines, side, 2)
 	var data bytes.Buffer
 	enc := png.Encoder{CompressionLevel: png.BestCompression}
 	if err := enc.Encode(&data, img); err != nil {
@@ -109,7 +113,7 @@ func pictureOf(run Run) *pictureView {
 	if each := res.Images / max(1, len(res.Identity.Dataset.Classes)); each > pictureImages {
 		caption += fmt.Sprintf(", the first %d of %d", pictureImages, each)
 	}
-	return &pictureView{img.Bounds().Dx() * max(1, 60/cell), inline("png", data.Bytes()), caption + "."}
+	return &pictureView{img.Bounds().Dx() * max(1, 60/side), inline("png", data.Bytes()), caption + "."}
 }
 
 // seedTable shows the runs of a cell.

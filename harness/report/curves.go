@@ -1,84 +1,120 @@
 package report
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
+	"dgkip/harness/report/chart"
+	"dgkip/harness/report/sheet"
 	"dgkip/harness/stats"
 	"dgkip/harness/store"
 )
 
 // curves draws traces along updates, or metrics along an axis of the grid.
-func (b *figureBuilder) curves() bool {
-	b.axes()
-	x := b.f.X
-	if x == "" {
-		x = "update"
-	}
-	b.c.x = scale{label: axisLabel(x), log: b.f.LogX, own: b.xAxis == ""}
-	if b.xAxis != "" {
-		b.c.x.label = axisLabel(b.xAxis)
-		if b.xAxis != "ipc" {
-			b.c.x.label = axisTitle(b.xAxis)
-		}
-		if !numeric(b.points(b.xAxis)) {
-			for _, v := range b.points(b.xAxis) {
-				b.c.x.categories = append(b.c.x.categories, b.r.valueTitle(b.xAxis, v))
-			}
-		}
-	}
+func (b *figureBuilder) curves() chart.Picture {
+	x := cmp.Or(b.f.X, "update")
 	if x == "seconds" {
 		b.note("Seconds are updates times the median seconds per update, of the first seed")
 	}
-	names, right := b.metrics()
+	along := b.alongAxis(x)
+	y := &chart.Axis{Label: cmp.Or(b.f.YLabel, joint(b.f.Y)), Log: b.f.LogY}
+	y2 := &chart.Axis{Label: cmp.Or(b.f.Y2Label, joint(b.f.Y2))}
+	var upper, lower []chart.Panel
 	any := false
 	for _, pg := range b.split(b.cells, b.panelAxes) {
-		p := panel{title: pg.title}
-		for _, sg := range b.split(pg.cells, b.seriesAxes) {
-			for i, name := range names {
-				v := curve{color: b.color(sg.values), dash: i, right: right[i]}
-				if len(sg.values) == 0 {
-					v.color = i
-				} else if n := len(names); n == 1 {
-					v.dash = b.second(sg.values)
-				}
-				v.dash += v.color / len(palette)
-				k := key{text: sg.title, color: v.color, dash: v.dash}
-				if len(names) > 1 {
-					k.text = strings.TrimPrefix(sg.title+", "+metricTitle(name), ", ")
-				}
-				if right[i] {
-					k.text += " (right)"
-				}
-				if b.xAxis != "" {
-					v.points = b.along(sg.cells, name)
-					v.glyph = 1 + v.dash
-					k.glyph = v.glyph
-				} else {
-					v.points = b.trace(sg.cells[0], x, name)
-				}
-				level := b.xAxis == "" && len(v.points) > 0 && still(sg.cells[0])
-				switch {
-				case level:
-					p.levels = append(p.levels, levelOf(v))
-					k.dash = 1 + v.dash
-				case len(v.points) > 0:
-					p.curves = append(p.curves, v)
-				default:
-					continue
-				}
-				b.key(k)
-				any = true
-			}
+		if b.xAxis == "" {
+			own := *along // processes end where they end
+			along = &own
 		}
-		b.c.panels = append(b.c.panels, p)
+		p, q := chart.Panel{Title: pg.title, X: along, Y: y}, chart.Panel{X: along, Y: y2}
+		for _, sg := range b.split(pg.cells, b.seriesAxes) {
+			p.Series = append(p.Series, b.quantities(sg, b.f.Y, 0, x)...)
+			q.Series = append(q.Series, b.quantities(sg, b.f.Y2, len(b.f.Y), x)...)
+		}
+		any = any || len(p.Series)+len(q.Series) > 0
+		upper, lower = append(upper, p), append(lower, q)
 	}
-	return any
+	if !any {
+		return nil
+	}
+	c := b.layOut(upper)
+	if len(b.f.Y2) > 0 {
+		// What has another unit stands below.
+		c2 := b.layOut(lower)
+		for i := range c.Rows {
+			c.Rows = slices.Insert(c.Rows, 2*i+1, c2.Rows[i])
+		}
+	}
+	return b.named(c)
 }
 
-func levelOf(v curve) level {
-	return level{y: v.points[len(v.points)-1].y, color: v.color, dash: 1 + v.dash, right: v.right}
+// alongAxis is the horizontal axis of curves.
+func (b *figureBuilder) alongAxis(x string) *chart.Axis {
+	a := &chart.Axis{Label: axisLabel(x), Log: b.f.LogX}
+	if b.xAxis != "" && b.xAxis != "ipc" {
+		a.Label = axisTitle(b.xAxis)
+	}
+	a.Label = cmp.Or(b.f.XLabel, a.Label)
+	if values := b.points(b.xAxis); b.xAxis != "" && !numeric(values) {
+		for _, v := range values {
+			a.Categories = append(a.Categories, sheet.Plain(b.r.valueTitle(b.xAxis, v)))
+		}
+	}
+	return a
+}
+
+// quantities makes a series of each quantity of a group of cells; the two ends of an
+// interval make one. The quantities are those of the figure from a number on.
+func (b *figureBuilder) quantities(g cellGroup, names []string, from int, x string) []chart.Series {
+	var out []chart.Series
+	several := len(b.f.Y)+len(b.f.Y2) > 1
+	for i, name := range names {
+		s := chart.Series{Name: g.title}
+		s.Color, s.Variant = b.look(g.values)
+		title := metricTitle(name)
+		interval, isLow := strings.CutSuffix(name, ".low")
+		switch {
+		case isLow && slices.Contains(names, interval+".high"):
+			s.Kind, title = chart.Range, "proved range"
+		case strings.HasSuffix(name, ".high") && slices.Contains(names, strings.TrimSuffix(name, ".high")+".low"):
+			continue
+		case len(g.values) == 0:
+			s.Color = from + i
+			s.Wide = i == 0 && len(names) > 1
+		case several:
+			s.Variant = from + i
+		}
+		if several {
+			s.Name = strings.TrimPrefix(g.title+", "+title, ", ")
+		}
+		s.Name = sheet.Plain(s.Name)
+		if b.xAxis != "" {
+			s.Kind, s.Points = chart.Trail, b.along(g.cells, name)
+		} else {
+			s.Points = b.trace(g.cells[0], x, name)
+			switch {
+			case s.Kind == chart.Range:
+				s.Points = between(s.Points, b.trace(g.cells[0], x, interval+".high"))
+			case still(g.cells[0]):
+				s.Kind = chart.Level
+			}
+		}
+		if len(s.Points) > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// between joins the means of two ends.
+func between(low, high []chart.Point) []chart.Point {
+	for i := range min(len(low), len(high)) {
+		low[i].Low, low[i].High = low[i].Y, high[i].Y
+	}
+	return low[:min(len(low), len(high))]
 }
 
 // still tells whether a cell's runs make no updates.
@@ -101,8 +137,8 @@ func numeric(values []string) bool {
 }
 
 // along returns a metric of cells along the x axis.
-func (b *figureBuilder) along(cells []*CellRuns, metric string) []point {
-	var out []point
+func (b *figureBuilder) along(cells []*CellRuns, metric string) []chart.Point {
+	var out []chart.Point
 	values := b.points(b.xAxis)
 	number := numeric(values)
 	for i, v := range values {
@@ -116,7 +152,7 @@ func (b *figureBuilder) along(cells []*CellRuns, metric string) []point {
 			}
 			p := spreadPoint(float64(i), s, scaleOf(metric, 0))
 			if number {
-				p.x, _ = strconv.ParseFloat(v, 64)
+				p.X, _ = strconv.ParseFloat(v, 64)
 			}
 			b.over(s.N)
 			out = append(out, p)
@@ -125,17 +161,17 @@ func (b *figureBuilder) along(cells []*CellRuns, metric string) []point {
 	return out
 }
 
-func spreadPoint(x float64, s stats.Summary, scale float64) point {
-	p := point{x: x, y: s.Mean * scale, low: math.NaN(), high: math.NaN()}
+func spreadPoint(x float64, s stats.Summary, scale float64) chart.Point {
+	p := chart.Point{X: x, Y: s.Mean * scale, Low: math.NaN(), High: math.NaN()}
 	if s.HasSpread() {
-		p.low, p.high = (s.Mean-s.SD)*scale, (s.Mean+s.SD)*scale
+		p.Low, p.High = (s.Mean-s.SD)*scale, (s.Mean+s.SD)*scale
 	}
 	return p
 }
 
 // trace returns a quantity along the runs of a cell: its mean over the seeds, at
 // the updates for which all of them have it.
-func (b *figureBuilder) trace(c *CellRuns, x, metric string) []point {
+func (b *figureBuilder) trace(c *CellRuns, x, metric string) []chart.Point {
 	type column struct {
 		at map[float64]float64
 		xs []float64
@@ -148,7 +184,7 @@ func (b *figureBuilder) trace(c *CellRuns, x, metric string) []point {
 			continue
 		}
 		col := column{at: map[float64]float64{}}
-		ys := t.Column(metric)
+		ys := traceColumn(t, metric)
 		xs := b.abscissa(run.Record, t, x)
 		us := t.Column("update")
 		if ys == nil || xs == nil || us == nil {
@@ -174,7 +210,7 @@ func (b *figureBuilder) trace(c *CellRuns, x, metric string) []point {
 		return nil
 	}
 	b.over(len(runs))
-	var out []point
+	var out []chart.Point
 	scale := scaleOf(metric, 0)
 	for i, u := range updates {
 		var ys []float64
@@ -188,22 +224,33 @@ func (b *figureBuilder) trace(c *CellRuns, x, metric string) []point {
 			continue
 		}
 		p := spreadPoint(px, stats.Summarise(ys), scale)
-		if b.f.LogY && p.low <= 0 {
-			p.low = p.y
+		if b.f.LogY && p.Low <= 0 {
+			p.Low = p.Y
 		}
 		out = append(out, p)
 	}
-	return thin(out)
+	return thin(out, mostPoints)
+}
+
+// traceColumn is a column of a trace. The test error is what the accuracy leaves.
+func traceColumn(t *store.Trace, name string) []float64 {
+	ys := t.Column(name)
+	if name == "test_error" && ys == nil {
+		for _, v := range t.Column("test_acc") {
+			ys = append(ys, 1-v)
+		}
+	}
+	return ys
 }
 
 // thin leaves out points of very long lines, evenly, but not the last one.
-func thin(p []point) []point {
-	if len(p) <= mostPoints {
+func thin(p []chart.Point, most int) []chart.Point {
+	if len(p) <= most {
 		return p
 	}
-	out := make([]point, 0, mostPoints)
-	for i := range mostPoints {
-		out = append(out, p[i*(len(p)-1)/(mostPoints-1)])
+	out := make([]chart.Point, 0, most)
+	for i := range most {
+		out = append(out, p[i*(len(p)-1)/(most-1)])
 	}
 	return out
 }

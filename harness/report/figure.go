@@ -7,48 +7,40 @@ import (
 	"strconv"
 	"strings"
 
+	"dgkip/harness/method"
+	"dgkip/harness/report/chart"
 	"dgkip/harness/spec"
 )
 
-// figure makes a chart of a figure's description; nil if there is nothing to show,
-// with a problem noted unless nothing of it was selected.
-func (r *Results) figure(f spec.Figure) picture {
+// figure draws what a description asks for, and its caption; nil if there is nothing
+// to show, with a problem noted unless nothing of it was selected.
+func (r *Results) figure(f spec.Figure) (chart.Picture, string) {
+	if f.Kind == "diagram" {
+		d, known := diagrams[f.Diagram]
+		if !known {
+			r.problem("figure %s: there is no diagram %q; there are: %s", f.Name, f.Diagram, strings.Join(slices.Sorted(maps.Keys(diagrams)), ", "))
+			return nil, ""
+		}
+		return d(), strings.TrimSpace(sentence(f.Title) + " " + sentence(f.Caption))
+	}
 	b := &figureBuilder{r: r, f: f, cells: r.only(f.Only)}
-	b.c = &chart{name: r.stem() + "-" + f.Name, title: f.Title, caption: f.Caption}
-	if !r.options.Only.Empty() && len(b.cells) == 0 && f.Kind != "diagram" {
-		return nil // the selection is of cells that the figure is not about
+	if !r.options.Only.Empty() && len(b.cells) == 0 {
+		return nil, "" // the selection is of cells that the figure is not about
 	}
 	b.arrange()
-	ok := false
-	switch f.Kind {
-	case "curves":
-		ok = b.curves()
-	case "bars":
-		ok = b.bars()
-	case "scatter":
-		ok = b.scatter()
-	case "images":
-		ok = b.images()
-	case "diagram":
-		if d, known := diagrams[f.Diagram]; known {
-			return d
-		}
-		r.problem("figure %s: there is no diagram %q; there are: %s", f.Name, f.Diagram, strings.Join(slices.Sorted(maps.Keys(diagrams)), ", "))
-		return nil
-	}
-	if !ok {
+	draw := map[string]func() chart.Picture{"curves": b.curves, "bars": b.bars, "scatter": b.scatter, "images": b.images}
+	p := draw[f.Kind]()
+	if p == nil {
 		r.problem("figure %s of %s: no record has what it shows", f.Name, r.Spec.Name)
-		return nil
+		return nil, ""
 	}
-	b.finish()
-	return b.c
+	return p, b.caption()
 }
 
-// figureBuilder makes a chart of records.
+// figureBuilder makes a picture of records.
 type figureBuilder struct {
 	r          *Results
 	f          spec.Figure
-	c          *chart
 	cells      []*CellRuns
 	panelAxes  []string
 	seriesAxes []string
@@ -122,46 +114,72 @@ func (b *figureBuilder) split(cells []*CellRuns, axes []string) []cellGroup {
 	return out
 }
 
-// color is the colour of a series: that of its value on the first axis, so that a
-// method has one colour in all panels and figures of an experiment.
-func (b *figureBuilder) color(values []string) int {
+// look gives a series its colour and a number that tells it from others of that colour.
+// A method has the same colour in all figures, whatever else they show. The first of
+// several of its columns is number 0, and so is the first value on every other axis.
+func (b *figureBuilder) look(values []string) (color, variant int) {
 	if len(values) == 0 {
-		return 0
+		return 0, 0
 	}
-	return max(0, slices.Index(b.r.axisValues(b.seriesAxes[0]), values[0]))
-}
-
-// second tells series of one colour apart.
-func (b *figureBuilder) second(values []string) int {
-	at := 0
+	by := max(0, slices.Index(b.seriesAxes, "method"))
+	axis := b.seriesAxes[by]
+	color = b.colorOf(axis, values[by])
+	for _, v := range b.r.axisValues(axis) {
+		if v == values[by] {
+			break
+		}
+		if b.colorOf(axis, v) == color {
+			variant++
+		}
+	}
 	for i, a := range b.seriesAxes {
-		if i > 0 {
+		if i != by {
 			p := b.points(a)
-			at = at*len(p) + max(0, slices.Index(p, values[i]))
+			variant = variant*len(p) + max(0, slices.Index(p, values[i]))
 		}
 	}
-	return at
+	return color, variant
 }
 
-func (b *figureBuilder) key(k key) {
-	if !slices.Contains(b.c.keys, k) {
-		b.c.keys = append(b.c.keys, k)
-	}
-}
-
-// finish completes labels and caption.
-func (b *figureBuilder) finish() {
-	set := func(given string, label *string) {
-		if given != "" {
-			*label = given
+func (b *figureBuilder) colorOf(axis, value string) int {
+	if axis == "method" {
+		for _, c := range b.r.Cells {
+			if v, _ := c.Cell.At(axis); v == value {
+				return slices.Index(method.Names(), c.Cell.Method().Info().Name)
+			}
 		}
 	}
-	set(b.f.XLabel, &b.c.x.label)
-	set(b.f.YLabel, &b.c.y.label)
-	set(b.f.Y2Label, &b.c.y2.label)
-	if len(b.c.keys) == 1 && b.f.Kind != "images" && !b.several() {
-		b.c.keys = nil // the axis says it
+	return slices.Index(b.r.axisValues(axis), value)
+}
+
+// layOut puts panels in lines of three at most.
+func (b *figureBuilder) layOut(panels []chart.Panel) *chart.Chart {
+	c := &chart.Chart{}
+	columns := 3
+	if n := len(panels); n == 4 {
+		columns = 2
 	}
+	for row := range slices.Chunk(panels, columns) {
+		c.Rows = append(c.Rows, row)
+	}
+	return c
+}
+
+// named sees to it that a series is named even if it is the only one with records.
+func (b *figureBuilder) named(c *chart.Chart) *chart.Chart {
+	if !slices.ContainsFunc(b.seriesAxes, func(a string) bool { return len(b.points(a)) > 1 }) {
+		return c
+	}
+	for _, row := range c.Rows {
+		for _, p := range row {
+			c.Keys = append(c.Keys, p.Series...)
+		}
+	}
+	return c
+}
+
+// caption is the text below the figure.
+func (b *figureBuilder) caption() string {
 	var s []string
 	for _, t := range append([]string{b.f.Title, b.f.Caption}, b.notes...) {
 		if t != "" {
@@ -180,12 +198,7 @@ func (b *figureBuilder) finish() {
 	case b.seeds > 1:
 		s = append(s, fmt.Sprintf("Means over %s seeds with ± population standard deviation.", b.seedsText()))
 	}
-	b.c.caption = strings.Join(append(s, b.r.ending(b.r.anyBuiltIn(b.cells))...), " ")
-}
-
-// several tells whether there is more than one series, with records or without.
-func (b *figureBuilder) several() bool {
-	return slices.ContainsFunc(b.seriesAxes, func(a string) bool { return len(b.points(a)) > 1 })
+	return strings.Join(append(s, b.r.ending(b.r.anyBuiltIn(b.cells))...), " ")
 }
 
 // constants names what all cells of the figure have in common.
@@ -220,21 +233,6 @@ func (b *figureBuilder) note(s string) {
 	if !slices.Contains(b.notes, s) {
 		b.notes = append(b.notes, s)
 	}
-}
-
-// metrics lists what is shown, left and right.
-func (b *figureBuilder) metrics() (names []string, right []bool) {
-	for _, y := range b.f.Y {
-		names, right = append(names, y), append(right, false)
-	}
-	for _, y := range b.f.Y2 {
-		names, right = append(names, y), append(right, true)
-	}
-	return names, right
-}
-
-func (b *figureBuilder) axes() {
-	b.c.y, b.c.y2 = scale{label: joint(b.f.Y), log: b.f.LogY}, scale{label: joint(b.f.Y2)}
 }
 
 // joint labels an axis with its quantities, if they are few.

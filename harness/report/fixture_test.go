@@ -280,7 +280,7 @@ func fillAt(t testing.TB, dir string, s *spec.Spec) *store.Store {
 
 // recordOf makes up a record.
 func recordOf(c *spec.Cell, id spec.Identity, seed uint64) store.Draft {
-	skill := map[string]float64{"slow": 0.88, "fast-lr": 0.94, "fast-ls": 0.95, "chance": 0.7, "all-of-it": 0.99}[c.Column]
+	skill := map[string]float64{"slow": 0.88, "fast-lr": 0.94, "fast-ls": 0.95, "chance": 0.7, "all-of-it": 0.99, "mine": 0.8}[c.Column]
 	if c.Column != "all-of-it" {
 		skill += math.Round(1e4*0.03*math.Log10(float64(c.IPC))*(1-skill)*10) / 1e4
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"dgkip/harness/report/chart"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
@@ -229,7 +230,7 @@ func (p *paper) figure(name string) {
 		r.Problems = r.Problems[:n] // the document itself says that it is not run
 	} else {
 		var err error
-		if pdf, err = render(pic, "pdf"); err != nil {
+		if pdf, err = chart.Render(pic, "pdf"); err != nil {
 			r.problem("figure %s: %v", name, err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"dgkip/harness/report/chart"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/spec"
 )
@@ -15,14 +16,12 @@ type shown struct {
 }
 
 // shown makes a figure, nil if there is nothing to show, and its name and caption.
-func (r *Results) shown(f spec.Figure) (shown, picture) {
-	v := shown{name: r.stem() + "-" + f.Name, caption: strings.TrimSpace(sentence(f.Title) + " " + sentence(f.Caption))}
-	p := r.figure(f)
-	if c, ok := p.(*chart); ok {
-		v.caption = c.caption
+func (r *Results) shown(f spec.Figure) (shown, chart.Picture) {
+	p, caption := r.figure(f)
+	if p == nil {
+		caption = strings.TrimSpace(sentence(f.Title) + " " + sentence(f.Caption))
 	}
-	v.caption = r.selected(v.caption)
-	return v, p
+	return shown{name: r.stem() + "-" + f.Name, caption: r.selected(caption)}, p
 }
 
 // figureLatex is a figure's float: as large as it was drawn, or as wide as the text

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"dgkip/harness/report/chart"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
@@ -109,13 +110,13 @@ func (w *writer) figures(r *Results) []shown {
 		v, p := r.shown(f)
 		file := "figures/" + v.name + "."
 		if p == nil {
-			for _, format := range append([]string{"tex"}, figureFormats...) {
+			for _, format := range append([]string{"tex"}, chart.Formats...) {
 				w.remove(file + format)
 			}
 			continue
 		}
-		for _, format := range figureFormats {
-			b, err := render(p, format)
+		for _, format := range chart.Formats {
+			b, err := chart.Render(p, format)
 			if err != nil {
 				r.problem("figure %s: %v", f.Name, err)
 				w.remove(file + format)

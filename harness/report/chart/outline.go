@@ -1,6 +1,9 @@
-package report
+package chart
 
 import (
+	"math"
+	"slices"
+
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/sfnt"
 	fix "golang.org/x/image/math/fixed"
@@ -12,7 +15,7 @@ import (
 // missing. In a PDF this also takes a tenth of the room of the whole font, which
 // could not be embedded in part, and has every sign of the font, not just those of
 // one code page.
-type outlined struct{ vg.CanvasSizer }
+type outlined struct{ rounding }
 
 // FillString implements vg.Canvas.
 func (c outlined) FillString(f plotfont.Face, at vg.Point, s string) {
@@ -65,4 +68,30 @@ func (c outlined) FillString(f plotfont.Face, at vg.Point, s string) {
 			x += length(a)
 		}
 	}
+}
+
+// rounding rounds coordinates, whose last bits depend on the processor.
+type rounding struct{ vg.CanvasSizer }
+
+// Fill implements vg.Canvas.
+func (c rounding) Fill(p vg.Path) { c.CanvasSizer.Fill(rounded(p)) }
+
+// Stroke implements vg.Canvas.
+func (c rounding) Stroke(p vg.Path) { c.CanvasSizer.Stroke(rounded(p)) }
+
+func rounded(p vg.Path) vg.Path {
+	p = slices.Clone(p)
+	for i := range p {
+		p[i].Pos = near(p[i].Pos)
+		p[i].Control = slices.Clone(p[i].Control)
+		for k, q := range p[i].Control {
+			p[i].Control[k] = near(q)
+		}
+	}
+	return p
+}
+
+func near(p vg.Point) vg.Point {
+	const parts = 128 // of a point
+	return vg.Point{X: vg.Length(math.Round(float64(p.X*parts)) / parts), Y: vg.Length(math.Round(float64(p.Y*parts)) / parts)}
 }

@@ -1,0 +1,266 @@
+package chart
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"golang.org/x/image/font/sfnt"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
+)
+
+func line(kind Kind, ys ...float64) Series {
+	s := Series{Name: "s", Kind: kind, Width: 0.5}
+	for i, y := range ys {
+		s.Points = append(s.Points, Point{float64(i), y, math.NaN(), math.NaN()})
+	}
+	return s
+}
+
+// Whatever the values, a chart can be drawn, and comes out the same.
+func TestAnyValues(t *testing.T) {
+	spread := line(Line, 1, 2)
+	spread.Points[0].Low, spread.Points[0].High = -1, 3
+	spread.Points[1].Low, spread.Points[1].High = 1, 4
+	for name, series := range map[string][]Series{
+		"none":        nil,
+		"no points":   {line(Line)},
+		"one point":   {line(Line, 5)},
+		"equal":       {line(Line, 3, 3, 3)},
+		"zeros":       {line(Bars, 0, 0)},
+		"negative":    {line(Bars, -1, -2)},
+		"not finite":  {line(Line, 1, math.Inf(1), math.NaN(), 2)},
+		"all kinds":   {line(Line, 1, 2), line(Dots, 1, 2), line(Trail, 2, 1), line(Level, 1), line(Bars, 1)},
+		"with spread": {spread, {Name: "r", Kind: Range, Points: spread.Points}, {Name: "d", Kind: Dots, Points: spread.Points}},
+		"tiny, large": {line(Line, 1e-12, 1e12)},
+	} {
+		for _, log := range []bool{false, true} {
+			x, y := &Axis{Label: "x", Log: log}, &Axis{Label: "y", Log: log}
+			c := &Chart{Rows: [][]Panel{{{Title: "a", X: x, Y: y, Series: series}, {X: x, Y: y}}, {{X: x, Y: &Axis{Categories: []string{"one", "two"}}}}}}
+			if _, err := Raster(c, 20); err != nil {
+				t.Fatal(name, err)
+			}
+			for _, format := range []string{"pdf", "svg"} {
+				a, err := Render(c, format)
+				if err != nil {
+					t.Fatal(name, err)
+				}
+				if b, err := Render(c, format); err != nil || !bytes.Equal(a, b) {
+					t.Errorf("%s: %s differs when drawn again (%v)", name, format, err)
+				}
+				if format == "svg" && bytes.Contains(a, []byte("NaN")) {
+					t.Errorf("%s, log %v: NaN among the coordinates", name, log)
+				}
+			}
+		}
+	}
+	if _, err := Render(&Chart{}, "svg"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTicks(t *testing.T) {
+	labels := func(ticks []plot.Tick) string {
+		var out []string
+		for i, k := range ticks {
+			if k.Label != "" {
+				out = append(out, k.Label)
+			}
+			if i > 0 && k.Value <= ticks[i-1].Value {
+				t.Errorf("ticks do not rise: %v", ticks)
+			}
+		}
+		return strings.Join(out, " ")
+	}
+	for _, c := range []struct {
+		low, high float64
+		want      string
+	}{
+		{0, 1, "0.0 0.2 0.4 0.6 0.8 1.0"},
+		{88.1, 99.9, "90 92 94 96 98"},
+		{-0.03, 1.03, "0.0 0.2 0.4 0.6 0.8 1.0"},
+		{0, 1500, "0 500 1000 1500"},
+		{0, 3e7, "0 1e+07 2e+07 3e+07"},
+	} {
+		if got := labels(linearTicks(c.low, c.high)); got != c.want {
+			t.Errorf("%v to %v: ticks %s, want %s", c.low, c.high, got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		low, high float64
+		want      string
+	}{
+		{0.001, 100, "0.001 0.01 0.1 1 10 100"},
+		{1, 50, "1 2 5 10 20 50"},
+		{1, 5, "1 2 3 5"},
+		{1e-9, 1.1, "1e-8 1e-6 1e-4 0.01 1"},
+	} {
+		if got := labels(logTicks(math.Log10(c.low), math.Log10(c.high))); got != c.want {
+			t.Errorf("%v to %v: ticks %s, want %s", c.low, c.high, got, c.want)
+		}
+	}
+}
+
+// Panels that share an axis show the same range of it, others their own.
+func TestRanges(t *testing.T) {
+	x1, x2, y := &Axis{}, &Axis{}, &Axis{}
+	c := &Chart{Rows: [][]Panel{{{X: x1, Y: y, Series: []Series{line(Line, 1, 2, 3)}}, {X: x2, Y: y, Series: []Series{line(Line, 7, 8)}}}}}
+	r := c.ranges()
+	if r[x1].max < 2 || r[x2].max > 1.5 || r[y].min > 1 || r[y].max < 8 {
+		t.Errorf("%v, %v, %v", r[x1], r[x2], r[y])
+	}
+	for _, bars := range []struct {
+		ys     []float64
+		broken bool
+	}{{[]float64{98, 99}, true}, {[]float64{40, 99}, false}, {[]float64{-3, 5}, false}} {
+		c := &Chart{Rows: [][]Panel{{{X: x1, Y: y, Series: []Series{line(Bars, bars.ys...)}}}}}
+		if c.Broken(y) != bars.broken {
+			t.Errorf("bars %v: range %v", bars.ys, c.ranges()[y])
+		}
+	}
+}
+
+// A legend has each name once, in lines that fit.
+func TestLegend(t *testing.T) {
+	var series []Series
+	for _, name := range []string{"first", "second", "first", "a rather long name of a series", "another quite long name of one", "third", "fourth"} {
+		series = append(series, Series{Name: name})
+	}
+	l := (&Chart{Keys: series}).legend(300)
+	n := 0
+	for _, row := range l {
+		w := vg.Length(-betweenNames)
+		for _, e := range row {
+			n++
+			w += e.width()
+		}
+		if w > 300 {
+			t.Errorf("a line is %v wide", w)
+		}
+	}
+	if n != 6 || len(l) < 2 {
+		t.Errorf("%d entries in %d lines", n, len(l))
+	}
+	if l := (&Chart{Keys: []Series{}}).legend(300); l != nil {
+		t.Errorf("a legend of nothing: %v", l)
+	}
+}
+
+// Twelve methods have colours of their own.
+func TestPalette(t *testing.T) {
+	for i := range 12 {
+		for j := range i {
+			if hue(i) == hue(j) {
+				t.Errorf("colours %d and %d are the same", i, j)
+			}
+		}
+	}
+}
+
+// The font has what labels and diagrams are made of.
+func TestLettersExist(t *testing.T) {
+	face := font.DefaultCache.Lookup(regular(9), 9)
+	var buf sfnt.Buffer
+	for _, r := range clean("±×–→…≤≥−∂ℓθαλéü²‖") {
+		if g, err := face.Face.GlyphIndex(&buf, r); err != nil || g == 0 {
+			t.Errorf("no glyph for %q", r)
+		}
+	}
+}
+
+// Words are pieces of one line: upright, italic, and smaller ones below and above it.
+func TestWords(t *testing.T) {
+	rec := new(recorder.Canvas)
+	words(draw.NewCanvas(rec, 100, 20), 50, 10, Ink, "*θ*_*O*_ = e^2^")
+	var got []string
+	var x vg.Length
+	for _, a := range rec.Actions {
+		if f, ok := a.(*recorder.FillString); ok && f.String != "" {
+			if f.Point.X < x {
+				t.Errorf("%q stands before what it follows", f.String)
+			}
+			x = f.Point.X
+			place := map[bool]string{true: "-"}[f.Point.Y < 10-0.32*labelSize-0.01]
+			if f.Point.Y > 10-0.32*labelSize+0.01 {
+				place = "+"
+			}
+			got = append(got, place+f.String)
+		}
+	}
+	if s := strings.Join(got, "|"); s != "θ|-O| = e|+2" {
+		t.Error(s)
+	}
+}
+
+// Images of different sizes are shown at the same one, in sharp pixels.
+func TestMosaic(t *testing.T) {
+	dot := func(side int, at image.Point) image.Image {
+		m := image.NewRGBA(image.Rect(0, 0, side, side))
+		m.Set(at.X, at.Y, color.RGBA{R: 200, A: 255})
+		return m
+	}
+	m := Mosaic([][]image.Image{{dot(2, image.Pt(1, 0)), dot(4, image.Pt(3, 3))}}, 8, 2)
+	if m.Bounds().Size() != image.Pt(18, 8) {
+		t.Fatal(m.Bounds())
+	}
+	for at, want := range map[image.Point]uint8{{4, 0}: 200, {7, 3}: 200, {3, 0}: 0, {8, 0}: 255, {16, 6}: 200, {15, 6}: 0} {
+		if got := m.RGBAAt(at.X, at.Y).R; got != want {
+			t.Errorf("%v is %d, not %d", at, got, want)
+		}
+	}
+}
+
+// upsideUp is a picture whose upper half is red and whose lower half is blue.
+type upsideUp struct{}
+
+func (upsideUp) Size() (w, h vg.Length) { return 72, 72 }
+
+func (upsideUp) Paint(dc draw.Canvas) {
+	m := image.NewRGBA(image.Rect(0, 0, 1, 2))
+	m.Set(0, 0, color.RGBA{R: 255, A: 255})
+	m.Set(0, 1, color.RGBA{B: 255, A: 255})
+	dc.DrawImage(dc.Rectangle, m)
+}
+
+// Images stand the right way up in a PDF as they do in a PNG.
+func TestImagesAreUpright(t *testing.T) {
+	pdftoppm, err := exec.LookPath("pdftoppm")
+	if err != nil {
+		t.Skip("SKIPPED: pdftoppm is not installed")
+	}
+	pdf, err := Render(upsideUp{}, "pdf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(pdftoppm, "-png", "-r", "72", "-")
+	cmd.Stdin = bytes.NewReader(pdf)
+	drawn, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	direct, err := Render(upsideUp{}, "png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, b := range map[string][]byte{"pdf": drawn, "png": direct} {
+		m, err := png.Decode(bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := m.Bounds().Dy()
+		upper, _, _, _ := m.At(m.Bounds().Dx()/2, h/8).RGBA()
+		_, _, lower, _ := m.At(m.Bounds().Dx()/2, h-h/8).RGBA()
+		if upper>>8 < 200 || lower>>8 < 200 {
+			t.Errorf("%s: red above is %d, blue below %d", name, upper>>8, lower>>8)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package chart
+
+import (
+	"image"
+	"image/draw"
+
+	xdraw "golang.org/x/image/draw"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	vgdraw "gonum.org/v1/plot/vg/draw"
+)
+
+// Images is a table of small pictures, all of one size.
+type Images struct {
+	Columns []string
+	Rows    []ImageRow
+}
+
+// ImageRow is a line of the table.
+type ImageRow struct {
+	Name  string
+	Tiles []Tile
+}
+
+// Tile is lines of images, or why there are none.
+type Tile struct {
+	Lines   [][]image.Image
+	Missing string
+}
+
+// Mosaic draws lines of images as one: each on a square of so many pixels, with gaps
+// between them.
+func Mosaic(lines [][]image.Image, side, gap int) *image.RGBA {
+	wide := 0
+	for _, l := range lines {
+		wide = max(wide, len(l))
+	}
+	pitch := side + gap
+	out := image.NewRGBA(image.Rect(0, 0, wide*pitch-gap, len(lines)*pitch-gap))
+	draw.Draw(out, out.Bounds(), image.White, image.Point{}, draw.Src)
+	for j, line := range lines {
+		for i, img := range line {
+			at, size := image.Pt(i*pitch, j*pitch), img.Bounds().Size()
+			long := max(size.X, size.Y)
+			// Pixel by pixel, so that viewers leave it sharp.
+			xdraw.NearestNeighbor.Scale(out, image.Rectangle{Min: at, Max: at.Add(size.Mul(side).Div(long))}, img, img.Bounds(), draw.Src, nil)
+		}
+	}
+	return out
+}
+
+// Sizes in points, and of images in the pixels they are made of: 224 is a multiple of
+// 28 and of 32.
+const (
+	pixelSide, pixelGap = 224, 12
+	rowGap              = 6
+	titleRoom           = 14
+)
+
+// room is the room in points for names, for each column and row, and for a pixel.
+type room struct {
+	side, pixel   vg.Length
+	columns, rows []vg.Length
+}
+
+// of is the room for a number of images beside each other.
+func (r room) of(images int) vg.Length {
+	return r.pixel * vg.Length(max(0, images*(pixelSide+pixelGap)-pixelGap))
+}
+
+func (m *Images) measure() room {
+	r := room{columns: make([]vg.Length, len(m.Columns)), rows: make([]vg.Length, len(m.Rows))}
+	across := make([]int, len(m.Columns))
+	for _, row := range m.Rows {
+		r.side = max(r.side, letters(regular(labelSize)).Width(clean(row.Name))+8)
+		for i, t := range row.Tiles {
+			for _, l := range t.Lines {
+				across[i] = max(across[i], len(l))
+			}
+		}
+	}
+	all := 0
+	for _, n := range across {
+		all += max(1, n)
+	}
+	// As wide as the text, but no larger than is useful.
+	r.pixel = min(40, (widths[2]-r.side-2*margin-gutter*vg.Length(len(across)-1))/vg.Length(all)) / (pixelSide + pixelGap)
+	for i, name := range m.Columns {
+		r.columns[i] = max(r.of(across[i]), letters(bold(titleSize)).Width(clean(name)))
+	}
+	for j, row := range m.Rows {
+		r.rows[j] = 20
+		for i, t := range row.Tiles {
+			r.columns[i] = max(r.columns[i], letters(regular(tickSize)).Width(t.Missing))
+			r.rows[j] = max(r.rows[j], r.of(len(t.Lines)))
+		}
+	}
+	return r
+}
+
+// Size implements Picture.
+func (m *Images) Size() (w, h vg.Length) {
+	r := m.measure()
+	w, h = r.side+2*margin-gutter, titleRoom+2*margin-rowGap
+	for _, c := range r.columns {
+		w += c + gutter
+	}
+	for _, high := range r.rows {
+		h += high + rowGap
+	}
+	return w, h
+}
+
+// Paint implements Picture. All images become a single one, for a PDF with several
+// holds them in the order of a map.
+func (m *Images) Paint(dc vgdraw.Canvas) {
+	blank(dc)
+	r := m.measure()
+	left, top := dc.Min.X+margin+r.side, dc.Max.Y-margin-titleRoom
+	pixel := r.pixel
+	whole := image.NewRGBA(image.Rect(0, 0, int((dc.Max.X-margin-left)/pixel), int((top-dc.Min.Y-margin)/pixel)))
+	draw.Draw(whole, whole.Bounds(), image.White, image.Point{}, draw.Src)
+	m.each(r, func(t Tile, x, y, w, h vg.Length) {
+		if len(t.Lines) > 0 {
+			tile := Mosaic(t.Lines, pixelSide, pixelGap)
+			at := image.Pt(int((x+w/2)/pixel)-tile.Bounds().Dx()/2, int(y/pixel))
+			draw.Draw(whole, tile.Bounds().Add(at), tile, image.Point{}, draw.Src)
+		}
+	})
+	size := vg.Point{X: vg.Length(whole.Bounds().Dx()) * pixel, Y: vg.Length(whole.Bounds().Dy()) * pixel}
+	dc.DrawImage(vg.Rectangle{Min: vg.Point{X: left, Y: top - size.Y}, Max: vg.Point{X: left + size.X, Y: top}}, whole)
+
+	missing := letters(regular(tickSize))
+	missing.Color = frame
+	m.each(r, func(t Tile, x, y, w, h vg.Length) {
+		dc.FillText(missing, vg.Point{X: left + x + w/2, Y: top - y - h/2}, t.Missing)
+	})
+	name, title := letters(regular(labelSize)), letters(bold(titleSize))
+	name.XAlign, title.YAlign = text.XAlignment(vgdraw.XRight), vgdraw.YBottom
+	y := top
+	for j, h := range r.rows {
+		dc.FillText(name, vg.Point{X: left - 8, Y: y - h/2}, clean(m.Rows[j].Name))
+		y -= h + rowGap
+	}
+	x := left
+	for i, w := range r.columns {
+		dc.FillText(title, vg.Point{X: x + w/2, Y: top + 4}, clean(m.Columns[i]))
+		x += w + gutter
+	}
+}
+
+// each visits the tiles: their place right of and below the names, and their room.
+func (m *Images) each(r room, visit func(t Tile, x, y, w, h vg.Length)) {
+	var y vg.Length
+	for j, h := range r.rows {
+		var x vg.Length
+		for i, w := range r.columns {
+			if i < len(m.Rows[j].Tiles) {
+				visit(m.Rows[j].Tiles[i], x, y, w, h)
+			}
+			x += w + gutter
+		}
+		y += h + rowGap
+	}
+}

@@ -1,0 +1,103 @@
+package chart
+
+import (
+	"slices"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// legend is entries in lines above the panels. That of gonum/plot is one column
+// inside of a panel.
+type legend [][]entry
+
+type entry struct {
+	name   string
+	thumbs []plot.Thumbnailer
+}
+
+const (
+	legendLine   = 12
+	sample       = 18 // width of an entry's samples
+	betweenNames = 12
+)
+
+func (e entry) width() vg.Length {
+	return sample + 4 + letters(regular(labelSize)).Width(e.name) + betweenNames
+}
+
+func (l legend) height() vg.Length {
+	if len(l) == 0 {
+		return 0
+	}
+	return legendLine*vg.Length(len(l)) + 5
+}
+
+// legend collects the names of series, in as few lines of about the same length as
+// fit the width. A single series needs none.
+func (c *Chart) legend(width vg.Length) legend {
+	series := c.Keys
+	for _, row := range c.Rows {
+		for _, p := range row {
+			if c.Keys == nil {
+				series = append(series, p.Series...)
+			}
+		}
+	}
+	var all []entry
+	for _, s := range series {
+		name := clean(s.Name)
+		if i := slices.IndexFunc(all, func(e entry) bool { return e.name == name }); i < 0 {
+			all = append(all, entry{name, s.thumbs()})
+		}
+	}
+	if len(all) < 2 && c.Keys == nil || len(all) == 0 {
+		return nil
+	}
+	best := flow(all, width-2*margin)
+	for w := width - 2*margin - 10; w > width/4; w -= 10 {
+		narrow := flow(all, w)
+		if len(narrow) > len(best) {
+			break
+		}
+		best = narrow
+	}
+	return best
+}
+
+// flow breaks entries into lines.
+func flow(all []entry, width vg.Length) legend {
+	var lines legend
+	used := width
+	for _, e := range all {
+		if used+e.width() > width+betweenNames || lines == nil {
+			lines, used = append(lines, nil), 0
+		}
+		lines[len(lines)-1] = append(lines[len(lines)-1], e)
+		used += e.width()
+	}
+	return lines
+}
+
+func (l legend) draw(dc draw.Canvas) {
+	y := dc.Max.Y - margin - legendLine/2
+	style := letters(regular(labelSize))
+	style.XAlign, style.YAlign = draw.XLeft, draw.YCenter
+	for _, line := range l {
+		w := vg.Length(-betweenNames)
+		for _, e := range line {
+			w += e.width()
+		}
+		x := dc.Center().X - w/2
+		for _, e := range line {
+			box := draw.Canvas{Canvas: dc.Canvas, Rectangle: vg.Rectangle{Min: vg.Point{X: x, Y: y - 3.5}, Max: vg.Point{X: x + sample, Y: y + 3.5}}}
+			for _, t := range e.thumbs {
+				t.Thumbnail(&box)
+			}
+			dc.FillText(style, vg.Point{X: x + sample + 4, Y: y + 0.8}, e.name)
+			x += e.width()
+		}
+		y -= legendLine
+	}
+}

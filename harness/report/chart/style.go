@@ -1,0 +1,96 @@
+package chart
+
+import (
+	"image/color"
+	"strings"
+
+	xfont "golang.org/x/image/font"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// palette begins with Okabe and Ito's, which people with any kind of colour vision can
+// tell apart, in an order that puts unlike ones first, and without its yellow, which a
+// thin line on white does not carry.
+var palette = []color.NRGBA{
+	{0x00, 0x72, 0xB2, 0xFF}, // blue
+	{0xD5, 0x5E, 0x00, 0xFF}, // vermilion
+	{0x00, 0x9E, 0x73, 0xFF}, // bluish green
+	{0xCC, 0x79, 0xA7, 0xFF}, // reddish purple
+	{0xE6, 0x9F, 0x00, 0xFF}, // orange
+	{0x56, 0xB4, 0xE9, 0xFF}, // sky blue
+	{0x00, 0x00, 0x00, 0xFF},
+	{0x8C, 0x6D, 0x31, 0xFF}, // brown
+	{0x7F, 0x7F, 0x7F, 0xFF},
+	{0x33, 0x22, 0x88, 0xFF}, // indigo, and two more of Tol's
+	{0x88, 0x22, 0x55, 0xFF}, // wine
+	{0x99, 0x99, 0x33, 0xFF}, // olive
+}
+
+// Colours that are not of series.
+const (
+	Grey = -1 // of what stands for any colour
+	Ink  = -2
+)
+
+var (
+	ink   = color.NRGBA{0x26, 0x26, 0x26, 0xFF}
+	frame = color.NRGBA{0x6E, 0x6E, 0x6E, 0xFF}
+	faint = color.NRGBA{0xE4, 0xE4, 0xE4, 0xFF}
+)
+
+func hue(i int) color.NRGBA {
+	switch i {
+	case Grey:
+		return frame
+	case Ink:
+		return ink
+	}
+	return palette[i%len(palette)]
+}
+
+// soft is a colour that lets others through.
+func soft(i int, alpha uint8) color.NRGBA {
+	c := hue(i)
+	c.A = alpha
+	return c
+}
+
+// dash tells lines of one colour apart, on paper without colours too.
+func dash(i int) []vg.Length {
+	dashes := [][]vg.Length{nil, {4, 2}, {1.5, 1.5}, {5, 2, 1.5, 2}, {2.5, 1.5}}
+	return dashes[i%len(dashes)]
+}
+
+func shape(i int) draw.GlyphDrawer {
+	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.PyramidGlyph{}, draw.BoxGlyph{}, draw.CrossGlyph{}, draw.RingGlyph{}, draw.TriangleGlyph{}, draw.SquareGlyph{}, draw.PlusGlyph{}}
+	return shapes[i%len(shapes)]
+}
+
+const (
+	tickSize  = 7.5
+	labelSize = 8.5
+	titleSize = 9
+)
+
+func regular(size vg.Length) font.Font {
+	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
+}
+
+func bold(size vg.Length) font.Font {
+	f := regular(size)
+	f.Weight = xfont.WeightBold
+	return f
+}
+
+// letters is centred text.
+func letters(f font.Font) text.Style {
+	return text.Style{Color: ink, Font: f, XAlign: draw.XCenter, YAlign: draw.YCenter, Handler: text.Plain{Fonts: font.DefaultCache}}
+}
+
+// clean spells signs that the font lacks.
+func clean(s string) string { return signs.Replace(s) }
+
+var signs = strings.NewReplacer("‖", "||", "\u202f", " ", "\u00a0", " ")
