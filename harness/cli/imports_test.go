@@ -28,7 +28,8 @@ var mayImport = map[string]string{
 	"harness/optim":             "harness/tensor",
 	"harness/data":              "harness/rng harness/fmath",
 	"harness/method":            "harness/rng",
-	"harness/spec":              "harness/method harness/nearest harness/data",
+	"harness/toml":              "harness/method harness/nearest",
+	"harness/spec":              "harness/toml harness/method harness/nearest harness/data",
 	"harness/store":             "harness/spec harness/method harness/env",
 	"harness/engine":            "harness/spec harness/method harness/data harness/teacher harness/eval harness/store harness/progress harness/env harness/rng",
 	"harness/nn":                "harness/tensor harness/rng harness/optim harness/fmath",
@@ -50,7 +51,7 @@ const forMethods = "harness/method harness/data harness/nn harness/augment harne
 
 // onlyIn says which packages may import those of others.
 var onlyIn = map[string]string{
-	"github.com/BurntSushi/toml": "harness/spec",
+	"github.com/pelletier/go-toml": "harness/toml",
 	"github.com/olekukonko":      "harness/report",
 	"gonum.org/v1/plot":          "harness/report",
 	"codeberg.org/go-pdf/fpdf":   "harness/report",

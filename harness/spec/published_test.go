@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"dgkip/harness/toml"
 )
 
 const (
@@ -31,8 +33,13 @@ func ours(t *testing.T) map[spot]printed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entries, _, faults := readPublished(publishedFile, string(text))
-	if err := faults.err(); err != nil {
+	root, faults := toml.Parse(publishedFile, string(text))
+	if root == nil {
+		t.Fatal(faults)
+	}
+	var d toml.Decoder
+	entries := readPublished(&d, root)
+	if err := d.Faults.Err(); err != nil {
 		t.Fatal(err)
 	}
 	out := map[spot]printed{}
