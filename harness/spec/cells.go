@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -28,6 +27,7 @@ func (p point) text(axis string) (string, bool) {
 
 // cells makes the product of the axes.
 func (r *reader) cells() {
+	before := r.d.Reported
 	r.checkSections()
 	at := make([]int, len(r.out.Axes))
 	for !r.d.Full() {
@@ -51,7 +51,7 @@ func (r *reader) cells() {
 			break
 		}
 	}
-	if len(r.out.Cells) == 0 && r.d.Reported == 0 {
+	if len(r.out.Cells) == 0 && r.d.Reported == before {
 		r.d.FaultKey(r.doc.Grid, "every cell of the grid is excluded", "")
 	}
 }
@@ -111,26 +111,4 @@ func (r *reader) changes(part string, p point) *toml.Node {
 		}
 	}
 	return all
-}
-
-// matters reports whether the values of an axis make a difference to any run.
-func (r *reader) matters(a Axis) bool {
-	if len(a.Values) == 1 {
-		return strings.Contains(a.Name, ".") || slices.ContainsFunc(r.doc.Set, func(s override) bool { return s.When[a.Name] != nil })
-	}
-	runs := map[string]string{} // of the cells that differ on this axis alone
-	for _, c := range r.out.Cells {
-		var rest strings.Builder
-		for _, o := range r.out.Axes {
-			if o.Name != a.Name {
-				fmt.Fprintf(&rest, "%s\x00", c.Point[o.Name])
-			}
-		}
-		run := string(Canonical(c.Identity(DatasetIdentity{}, 0)))
-		if old, ok := runs[rest.String()]; ok && old != run {
-			return true
-		}
-		runs[rest.String()] = run
-	}
-	return false
 }

@@ -89,7 +89,7 @@ func (r *reader) axes(n *toml.Node) map[string]string {
 // stay out of what is known, so that no hint proposes them.
 func (r *reader) axisValues(axis string, n *toml.Node) []Value {
 	var all Values
-	all.FromNode(&r.d, n)
+	all.FromNode(r.d, n)
 	known := r.known(axis)
 	seen := map[string]bool{}
 	var out []Value
@@ -128,12 +128,12 @@ func (r *reader) axisValues(axis string, n *toml.Node) []Value {
 func (r *reader) known(axis string) []string {
 	switch axis {
 	case "method":
-		return append(method.Names(), sortedKeys(r.doc.Method)...)
+		return once(append(method.Names(), sortedKeys(r.doc.Method)...))
 	case "model":
-		return append([]string{"conv", "fc"}, sortedKeys(r.doc.Model)...)
+		return once(append([]string{"conv", "fc"}, sortedKeys(r.doc.Model)...))
 	case "dataset":
 		if r.options.Datasets != nil {
-			return append(slices.Clone(r.options.Datasets), sortedKeys(r.doc.Data)...)
+			return once(append(slices.Clone(r.options.Datasets), sortedKeys(r.doc.Data)...))
 		}
 	}
 	return nil

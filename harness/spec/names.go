@@ -3,6 +3,7 @@ package spec
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"dgkip/harness/nearest"
 	"dgkip/harness/toml"
@@ -90,50 +91,26 @@ func (r *reader) check(names Names, all []*reader) {
 		return
 	}
 	for _, a := range r.out.Axes {
-		standard := a.Name == "model" || slices.Contains(needed, a.Name)
-		if standard || r.d.Reported > 0 || slices.ContainsFunc(all, func(o *reader) bool { return o.axisMatters(a.Name) }) {
-			continue
-		}
-		if n := grid.Table[a.Name]; n != nil && r.own(n) {
-			r.d.FaultKey(n, fmt.Sprintf("the axis %q changes nothing: all its values are the same runs", a.Name), r.instead(a))
-		}
-	}
-}
-
-func (r *reader) axisMatters(name string) bool {
-	i := slices.IndexFunc(r.out.Axes, func(a Axis) bool { return a.Name == name })
-	return i >= 0 && r.matters(r.out.Axes[i])
-}
-
-// instead returns what somebody may have meant by an axis that changes nothing.
-func (r *reader) instead(a Axis) string {
-	for _, c := range r.out.Cells {
-		for _, part := range []struct {
-			name     string
-			settings any
-		}{{"method", c.method}, {"model", c.Net}, {"eval." + c.Protocol.Info().Name, c.Protocol}} {
-			if _, ok := toml.Settings(part.settings)[a.Name]; !ok {
-				continue
-			}
-			if len(a.Values) == 1 && part.name == "method" {
-				return fmt.Sprintf("%s = %s in [method.%s] sets it", a.Name, a.Values[0].Text, c.Column)
-			}
-			return fmt.Sprintf("%q = [...] sets it, as an axis of its own", part.name+"."+a.Name)
+		n := grid.Table[a.Name]
+		used := a.Name == "model" || slices.Contains(needed, a.Name) || strings.Contains(a.Name, ".") ||
+			slices.ContainsFunc(r.doc.Set, func(s override) bool { return s.When[a.Name] != nil })
+		if !used && n != nil && r.own(n) {
+			r.d.FaultKey(n, fmt.Sprintf("the axis %q changes nothing: all its values are the same runs", a.Name),
+				fmt.Sprintf("\"method.%s\" = [...] is an axis that sets %s; a [[set]] with when = { %s = ... } may change other things", a.Name, a.Name, a.Name))
 		}
 	}
-	return fmt.Sprintf("leave it out, or say in a [[set]] with when = { %s = ... } what it changes", a.Name)
 }
 
 // checkConditions reports what [[set]] and [[exclude]] name and nothing has.
 func (r *reader) checkConditions(names Names) {
 	for i, s := range r.doc.Set {
 		if n := r.root.Get("set").List[i]; r.own(n) {
-			names.Where(&r.d, n.Get("when"), s.When)
+			names.Where(r.d, n.Get("when"), s.When)
 		}
 	}
 	for i, e := range r.doc.Exclude {
 		if n := r.root.Get("exclude").List[i]; r.own(n) {
-			names.Where(&r.d, n.Get("when"), e.Where)
+			names.Where(r.d, n.Get("when"), e.Where)
 		}
 	}
 }

@@ -100,34 +100,41 @@ func read(f files, file string, o Options) (*Spec, error) {
 	if len(own.Table) == 0 {
 		return nil, toml.Faults{{File: file, Message: "the file is empty", Hint: "an experiment starts with schema, name and title, and has a [grid]"}}
 	}
-	var d toml.Decoder
-	root := withBase(&d, f, own, []string{stem(file)})
-	profiles := profilesOf(&d, root)
-	common := root.Without("profile")
+	d := new(toml.Decoder)
+	root := withBase(d, f, own, []string{stem(file)})
+	if len(d.Faults) > 0 {
+		return nil, d.Faults.Err()
+	}
+	profiles := profilesOf(d, root)
 	// Every profile is read, for a mistake in one is a mistake in the file; those
 	// that the file does not mention are as the one without an overlay.
 	var all []*reader
 	for _, name := range Profiles() {
-		r := &reader{files: f, file: file, profile: name, options: o, root: toml.Merge(common, profiles.Get(name))}
+		r := &reader{files: f, file: file, profile: name, options: o, d: d}
+		r.root = toml.Merge(root.Without("profile"), profiles.Get(name))
 		r.read()
 		all = append(all, r)
 	}
 	names := namesOf(all)
-	faults = d.Faults
 	for _, r := range all {
 		r.check(names, all)
-		r.out.show(readSections(r.sheet(names)))
-		faults = append(faults, r.d.Faults...)
 	}
-	if len(faults) == 0 && !isExperiment(root) {
-		faults = toml.Faults{{File: file, Message: "the file has neither [grid] nor [[figure]]", Hint: "[grid] says what is run: dataset, ipc and method"}}
-	}
-	for i, name := range Profiles() {
-		if name == o.Profile && len(faults) == 0 {
-			return all[i].out, nil
+	for _, x := range slices.Clone(d.Faults) {
+		if n := own.Get("base"); n != nil && x.File != file {
+			d.Fault(n, fmt.Sprintf("%s takes over the mistakes of %s", file, x.File), "")
 		}
 	}
-	return nil, faults.Err()
+	var out *Spec
+	for _, r := range all {
+		r.out.show(readSections(r.sheet(names)))
+		if r.profile == o.Profile {
+			out = r.out
+		}
+	}
+	if d.Reported == 0 && !isExperiment(root) {
+		return nil, toml.Faults{{File: file, Message: "the file has neither [grid] nor [[figure]]", Hint: "[grid] says what is run: dataset, ipc and method"}}
+	}
+	return out, d.Faults.Err()
 }
 
 func stem(file string) string { return strings.TrimSuffix(filepath.Base(file), ".toml") }

@@ -17,7 +17,7 @@ type reader struct {
 	profile string
 	options Options
 
-	d    toml.Decoder
+	d    *toml.Decoder // of all profiles
 	root *toml.Node
 	doc  document
 	out  *Spec
@@ -61,7 +61,7 @@ func (r *reader) read() {
 	r.bad = map[string]string{}
 	r.doc = document{Seeds: seeds{Count: 1}}
 	r.d.Into(r.root, &r.doc, "the file", shown...)
-	doc := &r.doc
+	doc := r.doc
 	if n := r.root.Get("schema"); n != nil && n.Value != int64(Schema) {
 		r.d.Fault(n, fmt.Sprintf("schema is %v; this program reads schema %d", n.Value, Schema), "")
 	}

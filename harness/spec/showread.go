@@ -31,7 +31,7 @@ func (x *Sheet) Open(n *toml.Node, what, name string) *toml.Node {
 
 func (r *reader) sheet(names Names) *Sheet {
 	return &Sheet{
-		Decoder: &r.d, Root: r.root, Names: names, Axes: r.axisNames(), Name: r.doc.Name,
+		Decoder: r.d, Root: r.root, Names: names, Axes: r.axisNames(), Name: r.doc.Name,
 		Chosen: r.profile == r.options.Profile, Runs: r.doc.Grid != nil, files: r.files,
 	}
 }

@@ -353,7 +353,7 @@ func TestEmptyFiles(t *testing.T) {
 func TestChoose(t *testing.T) {
 	known := []string{"quickstart", "table-one"}
 	for list, want := range map[string]string{
-		"all": "quickstart table-one", "quickstart,": "quickstart", " table-one ,quickstart,table-one": "table-one quickstart",
+		"all": "quickstart table-one", "table-one,all": "table-one quickstart", "all,quickstart": "quickstart table-one", "quickstart,": "quickstart", " table-one ,quickstart,table-one": "table-one quickstart",
 	} {
 		names, problems := Choose(list, known)
 		if strings.Join(names, " ") != want || problems != nil {
