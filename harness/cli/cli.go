@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"dgkip/harness/engine"
+	"dgkip/harness/exhibit"
 	"dgkip/harness/progress"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
@@ -150,7 +151,7 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	board := progress.New(errOut, f.quiet)
 	defer board.Close()
 	source := newSource(f, board)
-	plan, err := engine.Make(ctx, specs, source, filter)
+	plan, err := engine.Make(ctx, exhibit.Runs(specs), source, filter)
 	if err != nil {
 		return source.coded(err)
 	}
@@ -196,7 +197,7 @@ func (f *flags) options(board *progress.Board) engine.Options {
 }
 
 // cacheBudget is the largest that an experiment asks for.
-func cacheBudget(specs []*spec.Spec) int64 {
+func cacheBudget(specs []*exhibit.Spec) int64 {
 	var most spec.Size
 	for _, s := range specs {
 		most = max(most, s.Cache.Disk)
@@ -204,7 +205,7 @@ func cacheBudget(specs []*spec.Spec) int64 {
 	return int64(most)
 }
 
-func hasCells(specs []*spec.Spec) bool {
+func hasCells(specs []*exhibit.Spec) bool {
 	for _, s := range specs {
 		if len(s.Cells) > 0 {
 			return true

@@ -26,11 +26,13 @@ var mayImport = map[string]string{
 	"harness/stats":             "",
 	"harness/tensor":            "harness/fmath",
 	"harness/optim":             "harness/tensor",
-	"harness/data":              "harness/rng harness/fmath",
+	"harness/npz":               "",
+	"harness/data":              "harness/method harness/npz harness/rng harness/fmath",
 	"harness/method":            "harness/rng",
 	"harness/toml":              "harness/method harness/nearest",
 	"harness/spec":              "harness/toml harness/method harness/nearest harness/data",
-	"harness/store":             "harness/spec harness/method harness/env",
+	"harness/exhibit":           "harness/spec harness/toml harness/method harness/nearest",
+	"harness/store":             "harness/spec harness/method harness/npz harness/env",
 	"harness/engine":            "harness/spec harness/method harness/data harness/teacher harness/eval harness/store harness/progress harness/env harness/rng",
 	"harness/nn":                "harness/tensor harness/rng harness/optim harness/fmath",
 	"harness/augment":           "harness/tensor harness/rng harness/fmath",
@@ -39,7 +41,7 @@ var mayImport = map[string]string{
 	"harness/teacher":           "harness/method harness/data harness/features harness/convex harness/tensor harness/rng harness/fmath",
 	"harness/eval":              "harness/method harness/data harness/nn harness/augment harness/features harness/convex harness/teacher harness/optim harness/tensor harness/rng harness/fmath",
 	"harness/dgkip":             forMethods,
-	"harness/report":            "harness/store harness/stats harness/spec harness/method harness/nearest",
+	"harness/report":            "harness/store harness/stats harness/exhibit harness/spec harness/method harness/nearest",
 	"baselines/all":             "*", // it registers everything
 	"baselines/dsa":             forMethods + " baselines/dc",
 	"baselines/*":               forMethods,
@@ -51,7 +53,6 @@ const forMethods = "harness/method harness/data harness/nn harness/augment harne
 
 // onlyIn says which packages may import those of others.
 var onlyIn = map[string]string{
-	"github.com/pelletier/go-toml": "harness/toml",
 	"github.com/olekukonko":      "harness/report",
 	"gonum.org/v1/plot":          "harness/report",
 	"codeberg.org/go-pdf/fpdf":   "harness/report",
@@ -59,9 +60,10 @@ var onlyIn = map[string]string{
 	"gonum.org/v1/gonum/stat":    "harness/stats",
 	"gonum.org/v1/gonum/mathext": "harness/stats",
 	"gonum.org/v1/gonum/mat":     "harness/convex",
-	"github.com/sbinet/npyio":    "harness/store",
 	"golang.org/x/sys":           "harness/tensor harness/env harness/progress harness/store",
 	"golang.org/x/image":         "harness/report",
+
+	"github.com/pelletier/go-toml": "harness/toml",
 }
 
 // numeric packages know no clock, no log, and no random numbers but those of rng.

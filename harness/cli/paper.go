@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"dgkip/harness/data"
+	"dgkip/harness/exhibit"
 	"dgkip/harness/report"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
@@ -47,7 +48,7 @@ func paperUses() (*report.Uses, error) {
 
 // paperSpecs reads the experiments that the paper is about, and the same in their
 // other profiles. Without a paper it is about those of the command.
-func (f *flags) paperSpecs(uses *report.Uses, of []*spec.Spec) (specs, others []*spec.Spec, err error) {
+func (f *flags) paperSpecs(uses *report.Uses, of []*exhibit.Spec) (specs, others []*exhibit.Spec, err error) {
 	known, err := experiments()
 	if err != nil {
 		return nil, nil, err
@@ -64,7 +65,7 @@ func (f *flags) paperSpecs(uses *report.Uses, of []*spec.Spec) (specs, others []
 	var problems []error
 	for _, name := range names {
 		for _, profile := range spec.Profiles() {
-			s, err := spec.ReadFile(filepath.Join(experimentsDir, name+".toml"), spec.Options{Profile: profile, Datasets: data.Names(), Seeds: f.seeds})
+			s, err := exhibit.ReadFile(filepath.Join(experimentsDir, name+".toml"), spec.Options{Profile: profile, Datasets: data.Names(), Seeds: f.seeds})
 			switch {
 			case err != nil:
 				if profile == f.profile {
@@ -83,7 +84,7 @@ func (f *flags) paperSpecs(uses *report.Uses, of []*spec.Spec) (specs, others []
 // writePaper writes what the paper takes from the records, and the paper itself if
 // LaTeX is there. It is always about whole experiments, whatever -only says. What
 // the paper asks for in vain is returned.
-func (f *flags) writePaper(ctx context.Context, out io.Writer, s *store.Store, of []*spec.Spec) (undefined []string, err error) {
+func (f *flags) writePaper(ctx context.Context, out io.Writer, s *store.Store, of []*exhibit.Spec) (undefined []string, err error) {
 	uses, err := paperUses()
 	if err != nil {
 		return nil, err
@@ -126,7 +127,7 @@ func (f *flags) paperAlone(ctx context.Context, out io.Writer) error {
 
 // checkPaper tells which numbers that the paper takes from these experiments do
 // not exist.
-func (f *flags) checkPaper(s *store.Store, of []*spec.Spec) ([]string, error) {
+func (f *flags) checkPaper(s *store.Store, of []*exhibit.Spec) ([]string, error) {
 	uses, err := paperUses()
 	if err != nil || uses == nil {
 		return nil, err
@@ -135,10 +136,10 @@ func (f *flags) checkPaper(s *store.Store, of []*spec.Spec) ([]string, error) {
 	if err != nil {
 		return nil, usageError(err)
 	}
-	asked := func(s *spec.Spec) bool {
-		return slices.ContainsFunc(of, func(o *spec.Spec) bool { return o.Name == s.Name })
+	asked := func(s *exhibit.Spec) bool {
+		return slices.ContainsFunc(of, func(o *exhibit.Spec) bool { return o.Name == s.Name })
 	}
-	specs := slices.DeleteFunc(all, func(s *spec.Spec) bool { return !asked(s) })
+	specs := slices.DeleteFunc(all, func(s *exhibit.Spec) bool { return !asked(s) })
 	return report.CheckPaper(specs, others, s, *uses, f.reportOptions())
 }
 

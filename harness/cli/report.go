@@ -10,6 +10,7 @@ import (
 	"dgkip/harness/data"
 	"dgkip/harness/engine"
 	"dgkip/harness/env"
+	"dgkip/harness/exhibit"
 	"dgkip/harness/progress"
 	"dgkip/harness/report"
 	"dgkip/harness/spec"
@@ -18,7 +19,7 @@ import (
 
 // request is what a report is to be about.
 type request struct {
-	Specs []*spec.Spec
+	Specs []*exhibit.Spec
 	Only  spec.Filter
 	Store *store.Store
 

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"dgkip/harness/spec"
+	"dgkip/harness/exhibit"
 )
 
 // Judged is a claim with the verdicts on it.
 type Judged struct {
-	Claim spec.Claim
+	Claim exhibit.Claim
 
 	// Ours is judged on our records, Published on published numbers; Open where
 	// they do not suffice. The evidence says what was looked at, in words.
@@ -43,7 +43,7 @@ func (n numbers) of(c *CellRuns, metric string) (float64, bool) {
 
 // timed are the machines that the times were taken on which a claim is about. One
 // that names no rivals is about all.
-func timed(c spec.Claim, cells []*CellRuns) machines {
+func timed(c exhibit.Claim, cells []*CellRuns) machines {
 	if len(c.Against) == 0 {
 		return machinesOf(cells)
 	}
@@ -69,7 +69,7 @@ func (r *Results) Claims() []Judged {
 	return out
 }
 
-func (r *Results) judge(c spec.Claim, n numbers) (Verdict, string) {
+func (r *Results) judge(c exhibit.Claim, n numbers) (Verdict, string) {
 	cells := r.only(c.Only)
 	if n.published && len(r.Spec.Published) == 0 {
 		return Open, "no published numbers stand in the experiment"

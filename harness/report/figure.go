@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"strings"
 
-	"dgkip/harness/spec"
+	"dgkip/harness/exhibit"
 )
 
 // figure makes a chart of a figure's description; nil if there is nothing to show,
 // with a problem noted unless nothing of it was selected.
-func (r *Results) figure(f spec.Figure) picture {
+func (r *Results) figure(f exhibit.Figure) picture {
 	b := &figureBuilder{r: r, f: f, cells: r.only(f.Only)}
 	b.c = &chart{name: r.stem() + "-" + f.Name, title: f.Title, caption: f.Caption}
 	if !r.options.Only.Empty() && len(b.cells) == 0 && f.Kind != "diagram" {
@@ -47,7 +47,7 @@ func (r *Results) figure(f spec.Figure) picture {
 // figureBuilder makes a chart of records.
 type figureBuilder struct {
 	r          *Results
-	f          spec.Figure
+	f          exhibit.Figure
 	c          *chart
 	cells      []*CellRuns
 	panelAxes  []string

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/spec"
 	"dgkip/harness/stats"
 )
@@ -55,7 +56,7 @@ func show(metric string, x float64) string {
 	return significant(x, 4)
 }
 
-func (r *Results) judgeRank(c spec.Claim, metric string, cells []*CellRuns, n numbers, t *tally) {
+func (r *Results) judgeRank(c exhibit.Claim, metric string, cells []*CellRuns, n numbers, t *tally) {
 	lower := lowerIsBetter(metric)
 	for _, m := range r.matchups(cells, "method") {
 		var best *float64
@@ -138,7 +139,7 @@ func (r *Results) everPublished(column, metric string) bool {
 	return false
 }
 
-func (r *Results) judgeLess(c spec.Claim, metric string, cells []*CellRuns, n numbers, t *tally) {
+func (r *Results) judgeLess(c exhibit.Claim, metric string, cells []*CellRuns, n numbers, t *tally) {
 	for _, m := range r.matchups(cells, "method") {
 		missing, any := false, 0
 		if n.published && !n.any(m.cells, metric) {
@@ -180,7 +181,7 @@ func (r *Results) judgeLess(c spec.Claim, metric string, cells []*CellRuns, n nu
 	}
 }
 
-func (r *Results) judgeGrowth(c spec.Claim, metric string, cells []*CellRuns, n numbers, t *tally) {
+func (r *Results) judgeGrowth(c exhibit.Claim, metric string, cells []*CellRuns, n numbers, t *tally) {
 	t.unit, t.all = "series", true
 	points := r.axisValues(c.Axis)
 	for _, m := range r.matchups(cells, c.Axis, "method") {
@@ -188,7 +189,7 @@ func (r *Results) judgeGrowth(c spec.Claim, metric string, cells []*CellRuns, n 
 	}
 }
 
-func (r *Results) judgeSeries(c spec.Claim, metric string, points []string, all matchup, n numbers, t *tally) {
+func (r *Results) judgeSeries(c exhibit.Claim, metric string, points []string, all matchup, n numbers, t *tally) {
 	for _, m := range r.matchups(all.cells, c.Axis) {
 		column := m.cells[0].Cell.Column
 		mine := slices.Contains(c.Columns, column)
@@ -226,7 +227,7 @@ func (r *Results) judgeSeries(c spec.Claim, metric string, points []string, all 
 	}
 }
 
-func (r *Results) judgeClose(c spec.Claim, metric string, cells []*CellRuns, n numbers, t *tally) {
+func (r *Results) judgeClose(c exhibit.Claim, metric string, cells []*CellRuns, n numbers, t *tally) {
 	t.unit = "cells"
 	for _, x := range cells {
 		if len(c.Columns) > 0 && !slices.Contains(c.Columns, x.Cell.Column) {

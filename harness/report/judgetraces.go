@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"dgkip/harness/spec"
+	"dgkip/harness/exhibit"
 	"dgkip/harness/stats"
 )
 
@@ -16,7 +16,7 @@ const (
 	bound   = 0.5  // rank correlation above which two quantities go together
 )
 
-func (r *Results) judgeTraces(c spec.Claim, cells []*CellRuns, t *tally) {
+func (r *Results) judgeTraces(c exhibit.Claim, cells []*CellRuns, t *tally) {
 	t.unit = "runs"
 	for _, x := range cells {
 		if len(c.Columns) > 0 && !slices.Contains(c.Columns, x.Cell.Column) {
@@ -71,7 +71,7 @@ func (r *Results) judgeTraces(c spec.Claim, cells []*CellRuns, t *tally) {
 	}
 }
 
-func (t *tally) above(a, b []float64, c spec.Claim, where string) {
+func (t *tally) above(a, b []float64, c exhibit.Claim, where string) {
 	tight := math.Inf(1)
 	for i := range a {
 		if a[i] < b[i]-slack*math.Max(math.Abs(a[i]), math.Abs(b[i]))-c.Tolerance {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/nearest"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
@@ -97,7 +98,7 @@ type Paper struct {
 // WritePaper writes macros.tex, tables and figures in a folder: what a document
 // uses, or all tables and figures if uses is nil. Of specs those count which the
 // document is about; others, of further profiles, only tell which names make sense.
-func WritePaper(dir string, specs, others []*spec.Spec, st *store.Store, uses *Uses, o Options) (*Paper, error) {
+func WritePaper(dir string, specs, others []*exhibit.Spec, st *store.Store, uses *Uses, o Options) (*Paper, error) {
 	p, err := newPaper(specs, others, st, o)
 	if err != nil {
 		return nil, err
@@ -128,7 +129,7 @@ func WritePaper(dir string, specs, others []*spec.Spec, st *store.Store, uses *U
 
 // CheckPaper returns the undefined ones of the numbers that a document takes from
 // these experiments.
-func CheckPaper(specs, others []*spec.Spec, st *store.Store, uses Uses, o Options) ([]string, error) {
+func CheckPaper(specs, others []*exhibit.Spec, st *store.Store, uses Uses, o Options) ([]string, error) {
 	p, err := newPaper(specs, others, st, o)
 	if err != nil {
 		return nil, err
@@ -149,7 +150,7 @@ type paper struct {
 	others  map[string][]*Results
 }
 
-func newPaper(specs, others []*spec.Spec, st *store.Store, o Options) (*paper, error) {
+func newPaper(specs, others []*exhibit.Spec, st *store.Store, o Options) (*paper, error) {
 	x, err := newIndex(st)
 	if err != nil {
 		return nil, err

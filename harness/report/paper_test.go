@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
@@ -137,7 +138,7 @@ func TestWritePaper(t *testing.T) {
 		Tables:  []string{"demo", "demo-reproduced", "demo-pears", "other"},
 		Figures: []string{"demo-process", "demo-absent"}, Dangling: []string{"fig:gone"},
 	}
-	p, err := WritePaper(dir, []*spec.Spec{s}, []*spec.Spec{other}, shared(t), uses, Options{})
+	p, err := WritePaper(dir, []*exhibit.Spec{s}, []*exhibit.Spec{other}, shared(t), uses, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +165,7 @@ func TestWritePaper(t *testing.T) {
 	// Without records everything is there, and says that it is not run.
 	empty := store.Open(filepath.Join(t.TempDir(), "results"))
 	uses = &Uses{Numbers: uses.Numbers[:1], Tables: []string{"demo", "demo-pairs"}, Figures: uses.Figures[:1]}
-	p, err = WritePaper(dir, []*spec.Spec{s}, nil, empty, uses, Options{})
+	p, err = WritePaper(dir, []*exhibit.Spec{s}, nil, empty, uses, Options{})
 	if err != nil || len(p.Undefined)+len(p.Problems) > 0 || p.NotRun != 1 {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -179,7 +180,7 @@ func TestWritePaper(t *testing.T) {
 // Tables that an experiment has nothing for are undefined, not empty.
 func TestPaperOfPlainExperiment(t *testing.T) {
 	uses := &Uses{Tables: []string{"demo", "demo-pairs", "demo-claims", "demo-reproduced"}}
-	p, err := WritePaper(t.TempDir(), []*spec.Spec{parse(t, small)}, nil, store.Open(t.TempDir()), uses, Options{})
+	p, err := WritePaper(t.TempDir(), []*exhibit.Spec{parse(t, small)}, nil, store.Open(t.TempDir()), uses, Options{})
 	if err != nil || p.Tables != 2 || len(p.Undefined) != 2 || !strings.Contains(p.Undefined[0], "table demo-claims: the experiment declares nothing") {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -189,7 +190,7 @@ func TestPaperOfPlainExperiment(t *testing.T) {
 func TestPaperOfAnotherProfile(t *testing.T) {
 	s, other := parse(t, small), parse(t, strings.Replace(small, "ipc = [1]", "ipc = [1, 50]", 1))
 	uses := Uses{Numbers: []string{"demo/mnist/50/slow/acc", "demo/mnist/10/slow/acc"}}
-	undefined, err := CheckPaper([]*spec.Spec{s}, []*spec.Spec{other}, shared(t), uses, Options{})
+	undefined, err := CheckPaper([]*exhibit.Spec{s}, []*exhibit.Spec{other}, shared(t), uses, Options{})
 	if err != nil || len(undefined) != 1 || !strings.Contains(undefined[0], "mnist/10") {
 		t.Errorf("%q, %v", undefined, err)
 	}
@@ -221,7 +222,7 @@ func TestValuesByColumn(t *testing.T) {
 	if c := r.table().caption; !strings.Contains(c, "Slow: transfer test acc.") {
 		t.Errorf("caption %q", c)
 	}
-	if _, err := spec.Parse("demo.toml", strings.Replace(text, "slow = ", "slwo = ", 1), spec.Options{}); err == nil || !strings.Contains(err.Error(), `"slwo" is not a column`) {
+	if _, err := exhibit.Parse("demo.toml", strings.Replace(text, "slow = ", "slwo = ", 1), spec.Options{}); err == nil || !strings.Contains(err.Error(), `"slwo" is not a column`) {
 		t.Errorf("error %v", err)
 	}
 }

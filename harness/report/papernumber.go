@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/nearest"
 	"dgkip/harness/spec"
 )
@@ -161,7 +162,7 @@ func (r *Results) claimNumber(parts []string) (Number, error) {
 
 // bestPublished is the highest accuracy that was published for a row.
 func (r *Results) bestPublished(row []string) (Number, error) {
-	best := spec.Number{Mean: math.Inf(-1)}
+	best := exhibit.Number{Mean: math.Inf(-1)}
 	for _, c := range r.Cells {
 		if !slices.Equal(pointOf(c.Cell, []string{"dataset", "ipc"}), row) {
 			continue

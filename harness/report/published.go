@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/spec"
 	"dgkip/harness/stats"
 )
@@ -25,7 +26,7 @@ type Beside struct {
 	Cell      *spec.Cell
 	Source    string
 	Metric    string
-	Published spec.Number
+	Published exhibit.Number
 	Ours      float64
 	Spread    float64 // population standard deviation over our seeds
 	Seeds     int     // ours; 0 if there is no number
@@ -56,7 +57,7 @@ func (b Beside) format(x float64) string {
 }
 
 // publishedOf returns what was published of a metric of a cell.
-func (r *Results) publishedOf(c *spec.Cell, metric string) (spec.Number, *spec.Published, bool) {
+func (r *Results) publishedOf(c *spec.Cell, metric string) (exhibit.Number, *exhibit.Published, bool) {
 	for i := range r.Spec.Published {
 		p := &r.Spec.Published[i]
 		if metricOr(p.Metric) != metric || !p.When.Matches(c.At) {
@@ -66,7 +67,7 @@ func (r *Results) publishedOf(c *spec.Cell, metric string) (spec.Number, *spec.P
 			return n, p, true
 		}
 	}
-	return spec.Number{}, nil, false
+	return exhibit.Number{}, nil, false
 }
 
 // metricOr is a metric's name, or the one that is meant where none is given.
@@ -124,7 +125,7 @@ func (r *Results) Compare() []Beside {
 
 // rounding is half a unit of the last decimal in which a source gives a metric. Its
 // other numbers tell, where one of them ends in zeros.
-func (r *Results) rounding(of *spec.Published, metric string) float64 {
+func (r *Results) rounding(of *exhibit.Published, metric string) float64 {
 	d := 0
 	for _, p := range r.Spec.Published {
 		if p.Source == of.Source && metricOr(p.Metric) == metric {

@@ -12,6 +12,7 @@ package report
 import (
 	"strings"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
@@ -81,7 +82,7 @@ func (r *Results) selected(caption string) string {
 // Stem is the name of an experiment's files: its own, with the profile behind it
 // unless that is the default one. Results of a smoke run then never take the place
 // of real ones.
-func Stem(s *spec.Spec) string {
+func Stem(s *exhibit.Spec) string {
 	if s.Profile == "" || s.Profile == spec.DefaultProfile {
 		return s.Name
 	}

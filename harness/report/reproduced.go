@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"dgkip/harness/spec"
+	"dgkip/harness/exhibit"
 )
 
 // reproduced is the published numbers in their own layout, on one screen: by how
@@ -185,7 +185,7 @@ func (r *Results) misprints() []string {
 	return []string{"Marks in the source that its numbers contradict: " + sentence(strings.Join(wrong, "; "))}
 }
 
-func (r *Results) misprint(p *spec.Published, column string, printed, place int) string {
+func (r *Results) misprint(p *exhibit.Published, column string, printed, place int) string {
 	rank := []string{"not marked", "marked best", "marked second"}
 	is := []string{"neither best nor second", "the best", "the second"}
 	var where []string

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/spec"
 	"dgkip/harness/stats"
 	"dgkip/harness/store"
@@ -13,7 +14,7 @@ import (
 
 // Results are the records of an experiment, cell by cell.
 type Results struct {
-	Spec  *spec.Spec
+	Spec  *exhibit.Spec
 	Cells []*CellRuns // the selected ones, in the grid's order
 
 	// Problems are what stood in the way of a complete report, in words.
@@ -40,7 +41,7 @@ type Run struct {
 }
 
 // Load finds the records of an experiment.
-func Load(s *spec.Spec, st *store.Store, o Options) (*Results, error) {
+func Load(s *exhibit.Spec, st *store.Store, o Options) (*Results, error) {
 	x, err := newIndex(st)
 	if err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func Load(s *spec.Spec, st *store.Store, o Options) (*Results, error) {
 	return x.load(s, o), nil
 }
 
-func (x *index) load(s *spec.Spec, o Options) *Results {
+func (x *index) load(s *exhibit.Spec, o Options) *Results {
 	r := &Results{Spec: s, options: o, data: map[string]store.Dataset{}, traces: map[string]*store.Trace{}}
 	r.Problems = slices.Clone(x.problems)
 	for _, c := range s.Cells {
@@ -86,7 +87,7 @@ func coordinates(c *spec.Cell, seed uint64) func(axis string) (string, bool) {
 }
 
 // only returns the cells and runs that a figure or a claim is about.
-func (r *Results) only(f spec.Only) []*CellRuns {
+func (r *Results) only(f exhibit.Only) []*CellRuns {
 	if f.Empty() {
 		return r.Cells
 	}

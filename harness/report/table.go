@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/spec"
 	"dgkip/harness/stats"
 )
@@ -27,7 +28,7 @@ type line struct {
 // tableBuilder makes the main table of an experiment.
 type tableBuilder struct {
 	r        *Results
-	t        spec.Table
+	t        exhibit.Table
 	rowAxes  []string
 	rows     []slot
 	columns  []slot
@@ -44,8 +45,8 @@ type tableBuilder struct {
 }
 
 // defaultTable is the table of an experiment that does not describe one.
-func defaultTable() spec.Table {
-	return spec.Table{Rows: []string{"dataset", "ipc"}, Columns: []string{"method"}, Digits: 2}
+func defaultTable() exhibit.Table {
+	return exhibit.Table{Rows: []string{"dataset", "ipc"}, Columns: []string{"method"}, Digits: 2}
 }
 
 // table returns the experiment's table.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"dgkip/harness/spec"
+	"dgkip/harness/exhibit"
 	"dgkip/harness/store"
 )
 
@@ -274,7 +274,7 @@ func TestLatexCompiles(t *testing.T) {
 	dir := t.TempDir()
 	s := parse(t, demo)
 	s.Figures = s.Figures[:1]
-	if _, err := Write(dir, []*spec.Spec{s}, shared(t), Options{}); err != nil {
+	if _, err := Write(dir, []*exhibit.Spec{s}, shared(t), Options{}); err != nil {
 		t.Fatal(err)
 	}
 	packages := ""

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"dgkip/harness/spec"
+	"dgkip/harness/exhibit"
 	"dgkip/harness/store"
 )
 
@@ -31,7 +31,7 @@ type Outcome struct {
 // their names. What o.Only selects has -selection behind Stem, and the page
 // index-selection.html: the files of the whole stay as they were. Files of a table
 // or figure that there is nothing to show of any more are removed.
-func Write(dir string, specs []*spec.Spec, st *store.Store, o Options) (*Outcome, error) {
+func Write(dir string, specs []*exhibit.Spec, st *store.Store, o Options) (*Outcome, error) {
 	x, err := newIndex(st)
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func (r *Results) furtherSheets() []furtherSheet {
 }
 
 // shown makes a figure, nil if there is nothing to show, and its name and caption.
-func (r *Results) shown(f spec.Figure) (shown, picture) {
+func (r *Results) shown(f exhibit.Figure) (shown, picture) {
 	v := shown{name: r.stem() + "-" + f.Name, caption: strings.TrimSpace(sentence(f.Title) + " " + sentence(f.Caption))}
 	p := r.figure(f)
 	if c, ok := p.(*chart); ok {

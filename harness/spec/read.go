@@ -22,6 +22,9 @@ type Options struct {
 	Profile  string   // DefaultProfile if empty
 	Datasets []string // known ones; nil if not known
 	Seeds    int      // how many; 0 for what the file says
+
+	// Sections, if given, reads the sections on what to show, of every profile.
+	Sections func(*Sheet)
 }
 
 // ReadFile reads an experiment's file. The error is a toml.Faults if the file, or one
@@ -126,7 +129,9 @@ func read(f files, file string, o Options) (*Spec, error) {
 	}
 	var out *Spec
 	for _, r := range all {
-		r.out.show(readSections(r.sheet(names)))
+		if o.Sections != nil {
+			o.Sections(r.sheet(names))
+		}
 		if r.profile == o.Profile {
 			out = r.out
 		}
@@ -139,11 +144,11 @@ func read(f files, file string, o Options) (*Spec, error) {
 
 func stem(file string) string { return strings.TrimSuffix(filepath.Base(file), ".toml") }
 
-// shown are the sections that say what to show.
-var shown = []string{"table", "figure", "published", "claim"}
+// Shown lists the sections that say what to show.
+func Shown() []string { return []string{"table", "figure", "published", "claim"} }
 
 // notTaken are the keys that a file does not take over from its base.
-var notTaken = append([]string{"schema", "name", "title", "about", "base"}, shown...)
+var notTaken = append([]string{"schema", "name", "title", "about", "base"}, Shown()...)
 
 var specName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 

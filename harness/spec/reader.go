@@ -60,7 +60,7 @@ type seeds struct {
 func (r *reader) read() {
 	r.bad = map[string]string{}
 	r.doc = document{Seeds: seeds{Count: 1}}
-	r.d.Into(r.root, &r.doc, "the file", shown...)
+	r.d.Into(r.root, &r.doc, "the file", Shown()...)
 	doc := r.doc
 	if n := r.root.Get("schema"); n != nil && n.Value != int64(Schema) {
 		r.d.Fault(n, fmt.Sprintf("schema is %v; this program reads schema %d", n.Value, Schema), "")

@@ -50,11 +50,6 @@ type Spec struct {
 	Cache    Cache
 	Data     map[string]Data   // the [data.NAME] sections
 	Titles   map[string]string // of methods' columns, by name
-
-	Table     *Table
-	Figures   []Figure
-	Published []Published
-	Claims    []Claim
 }
 
 // Axis is a dimension of the grid.

@@ -210,11 +210,8 @@ func TestGood(t *testing.T) {
 	if s.Titles["slow"] != "Toy, slow" || s.Titles["toy"] != "Toy" {
 		t.Errorf("titles %v", s.Titles)
 	}
-	if n := s.Published[0].Values["toy"]; n != (Number{81.5, 0.25, true}) {
-		t.Errorf("published %v", n)
-	}
-	if len(s.Seeds) != 3 || s.Table.Digits != 2 {
-		t.Errorf("seeds %v, digits %d", s.Seeds, s.Table.Digits)
+	if len(s.Seeds) != 3 {
+		t.Errorf("seeds %v", s.Seeds)
 	}
 	smoke, err := Parse("demo.toml", good, Options{Datasets: known, Profile: "smoke", Seeds: 2})
 	if err != nil {
@@ -250,16 +247,8 @@ func TestMistakes(t *testing.T) {
 		{"protocol setting", "nets = 2", "nets = 0", "nets must be at least 1"},
 		{"profile", "[profile.smoke]", "[profile.smok]", `unknown profile "smok"`},
 		{"in a profile", "steps = 2\n", "stepps = 2\n", `did you mean "steps"?`},
-		{"table", `rows = ["dataset", "ipc"]`, `rows = ["datasets", "ipc"]`, `"datasets" is not an axis`},
-		{"group", `columns = ["toy", "slow"]`, `columns = ["toy", "slo"]`, `"slo" is not a column`},
-		{"control", `toy = "slow" }`, `toy = "slo" }`, `"slo" is not a column`},
-		{"figure kind", `kind = "curves"`, `kind = "curve"`, `did you mean "curves"?`},
-		{"figure filter", `only = "ipc:10 method:(toy slow)"`, `only = "ipc:10 metod:toy"`, `unknown key "metod"; did you mean "method"?`},
 		{"section of no column", "[eval]\n", "[method.tyo]\nsteps = 3\n\n[eval]\n", "unknown method \"tyo\""},
 		{"settings of no column", "[eval]\n", "[method.quick]\nuse = \"toy\"\n\n[eval]\n", "no column is of the method \"quick\""},
-		{"figure filter's value", `only = "ipc:10 method:(toy slow)"`, `only = "ipc:7"`, "no ipc matches 7; known are 1, 10"},
-		{"published", `slow = 70`, `slwo = 70`, `"slwo" is not a method of this experiment`},
-		{"claim", `against = ["slow"]`, ``, "against is missing in a claim of kind less"},
 		{"schema", "schema = 1", "schema = 2", "this program reads schema 1"},
 		{"name", `name = "demo"`, `name = "other"`, `name must be "demo"`},
 		{"data", `train = "mine.npz"`, ``, "format needs train"},
@@ -426,34 +415,6 @@ func TestDottedAxis(t *testing.T) {
 	}
 	if rates["0.1"] != 0.1 || rates["0.2"] != 0.2 {
 		t.Errorf("rates %v", rates)
-	}
-}
-
-func TestPublishedFrom(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return file
-	}
-	write("published.toml", "schema = 1\n[[published]]\nsource = \"A\"\nvalues = { toy = 1, elsewhere = 2 }\n[[published]]\nsource = \"B\"\nvalues = { toy = 3 }\n")
-	file := write("demo.toml", good+"\n[[published]]\nfrom = \"published.toml\"\nof = \"B\"\nwhen = { ipc = 10 }\n")
-	s, err := ReadFile(file, Options{Datasets: known})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(s.Published) != 2 || s.Published[1].Values["toy"].Mean != 3 || s.Published[1].When["ipc"].Texts()[0] != "10" {
-		t.Errorf("got %+v", s.Published)
-	}
-	write("published.toml", "schema = 1\n[[published]]\nsource = \"B\"\nwhen = { icp = 1 }\nvalues = { toy = 3 }\n")
-	if _, err := ReadFile(file, Options{Datasets: known}); err == nil || !strings.Contains(err.Error(), "published.toml:4:10: there is no axis \"icp\" in demo") {
-		t.Errorf("a mistake in the other file: %v", err)
-	}
-	names, err := List(dir)
-	if err != nil || len(names) != 1 || names[0] != "demo" {
-		t.Errorf("List: %v, %v", names, err)
 	}
 }
 

@@ -1,4 +1,4 @@
-package spec
+package exhibit
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"dgkip/harness/spec"
 	"dgkip/harness/toml"
 )
 
@@ -184,7 +185,7 @@ func TestPublishedIsWhatThePaperPrints(t *testing.T) {
 
 // The file of published numbers is no experiment, and is not listed as one.
 func TestPublishedIsNoExperiment(t *testing.T) {
-	names, err := List(filepath.Dir(publishedFile))
+	names, err := spec.List(filepath.Dir(publishedFile))
 	if err != nil {
 		t.Fatal(err)
 	}

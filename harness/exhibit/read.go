@@ -1,43 +1,64 @@
-package spec
+// Package exhibit reads what an experiment's file says about what to show: its table,
+// figures, published numbers and claims. Package spec reads what to run.
+package exhibit
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
 	"regexp"
 	"slices"
 
 	"dgkip/harness/nearest"
+	"dgkip/harness/spec"
 	"dgkip/harness/toml"
 )
 
-// Sheet is a file under one profile, for whoever reads its sections on what to show.
-type Sheet struct {
-	*toml.Decoder
-	Root   *toml.Node
-	Names  Names
-	Axes   []string // of this profile
-	Name   string   // the experiment's
-	Chosen bool     // the profile is the one asked for
-	Runs   bool     // there is a grid
-
-	files files
+// Spec is an experiment under one of its profiles: what to run, and what to show of it.
+type Spec struct {
+	*spec.Spec
+	Table     *Table
+	Figures   []Figure
+	Published []Published
+	Claims    []Claim
 }
 
-// Open parses a file beside the experiment that node n names; nil after reporting why
-// it cannot.
-func (x *Sheet) Open(n *toml.Node, what, name string) *toml.Node {
-	return x.files.parse(x.Decoder, n, what, name)
+// ReadFile reads an experiment's file, as spec.ReadFile does.
+func ReadFile(file string, o spec.Options) (*Spec, error) {
+	return read(o, func(o spec.Options) (*spec.Spec, error) { return spec.ReadFile(file, o) })
 }
 
-func (r *reader) sheet(names Names) *Sheet {
-	return &Sheet{
-		Decoder: r.d, Root: r.root, Names: names, Axes: r.axisNames(), Name: r.doc.Name,
-		Chosen: r.profile == r.options.Profile, Runs: r.doc.Grid != nil, files: r.files,
+// ReadFS reads an experiment's file from a file system, as spec.ReadFS does.
+func ReadFS(fsys fs.FS, file string, o spec.Options) (*Spec, error) {
+	return read(o, func(o spec.Options) (*spec.Spec, error) { return spec.ReadFS(fsys, file, o) })
+}
+
+// Parse reads an experiment from text. There are no files that it could name.
+func Parse(file, text string, o spec.Options) (*Spec, error) {
+	return read(o, func(o spec.Options) (*spec.Spec, error) { return spec.Parse(file, text, o) })
+}
+
+func read(o spec.Options, from func(spec.Options) (*spec.Spec, error)) (*Spec, error) {
+	var out Spec
+	o.Sections = func(x *spec.Sheet) {
+		if s := readSections(x); x.Chosen {
+			out = Spec{Table: s.Table, Figures: s.Figures, Published: s.Published, Claims: s.Claims}
+		}
 	}
+	var err error
+	if out.Spec, err = from(o); err != nil {
+		return nil, err
+	}
+	return &out, nil
 }
 
-func (s *Spec) show(x sections) {
-	s.Table, s.Figures, s.Published, s.Claims = x.Table, x.Figures, x.Published, x.Claims
+// Runs returns what experiments run.
+func Runs(list []*Spec) []*spec.Spec {
+	var out []*spec.Spec
+	for _, s := range list {
+		out = append(out, s.Spec)
+	}
+	return out
 }
 
 // sections are a file's sections on what to show.
@@ -49,10 +70,10 @@ type sections struct {
 }
 
 // readSections reads the sections of a file and reports what is wrong with them.
-func readSections(x *Sheet) sections {
+func readSections(x *spec.Sheet) sections {
 	var s sections
 	root := toml.Empty(x.Root)
-	for _, k := range shown {
+	for _, k := range spec.Shown() {
 		if n := x.Root.Get(k); n != nil {
 			root.Set(k, n)
 		}
@@ -79,7 +100,7 @@ func readSections(x *Sheet) sections {
 
 // checker finds names that the experiment does not have.
 type checker struct {
-	*Sheet
+	*spec.Sheet
 	root *toml.Node
 }
 
@@ -200,7 +221,7 @@ func (c checker) from(p Published, n *toml.Node) []Published {
 		if len(p.When) > 0 {
 			q.When = maps.Clone(q.When)
 			if q.When == nil {
-				q.When = Where{}
+				q.When = spec.Where{}
 			}
 			maps.Copy(q.When, p.When)
 		}

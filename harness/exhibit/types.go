@@ -1,9 +1,11 @@
-package spec
+package exhibit
 
 import (
+	"errors"
 	"fmt"
 
 	"dgkip/harness/method"
+	"dgkip/harness/spec"
 	"dgkip/harness/toml"
 )
 
@@ -80,7 +82,7 @@ func (f Figure) Check() error {
 // Published holds numbers from elsewhere, beside which ours are shown.
 type Published struct {
 	Source string            `toml:"source"`
-	When   Where             `toml:"when"`   // the cells, but for their method
+	When   spec.Where        `toml:"when"`   // the cells, but for their method
 	Metric string            `toml:"metric"` // "test_acc" if empty, or "seconds_per_update"
 	Scale  float64           `toml:"scale"`  // published = scale * ours; 100 for accuracies if 0
 	Values map[string]Number `toml:"values"` // by column
@@ -153,7 +155,7 @@ func (p Published) Check() error {
 	case p.From == "" && p.Of != "":
 		return &method.BadSetting{Key: "of", Why: "goes with from"}
 	}
-	return first(p.marked("best", p.Best), p.marked("second", p.Second))
+	return errors.Join(p.marked("best", p.Best), p.marked("second", p.Second))
 }
 
 // marked checks that marks are on columns with a value.
@@ -207,34 +209,25 @@ func (c Claim) Check() error {
 	}
 	switch c.Kind {
 	case "rank":
-		return first(need(len(c.Columns) > 0, "columns"), need(c.Top > 0, "top"))
+		return errors.Join(need(len(c.Columns) > 0, "columns"), need(c.Top > 0, "top"))
 	case "less":
-		return first(need(len(c.Columns) > 0, "columns"), need(len(c.Against) > 0, "against"))
+		return errors.Join(need(len(c.Columns) > 0, "columns"), need(len(c.Against) > 0, "against"))
 	case "growth":
-		return first(need(len(c.Columns) > 0, "columns"), need(c.Axis != "", "axis"), need(c.Factor > 0, "factor"))
+		return errors.Join(need(len(c.Columns) > 0, "columns"), need(c.Axis != "", "axis"), need(c.Factor > 0, "factor"))
 	case "above", "together", "opposed":
-		return first(need(c.Metric != "", "metric"), need(c.Other != "", "other"))
+		return errors.Join(need(c.Metric != "", "metric"), need(c.Other != "", "other"))
 	case "close":
-		return first(need(c.Other != "", "other"), need(c.Tolerance > 0, "tolerance"))
-	}
-	return nil
-}
-
-func first(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
+		return errors.Join(need(c.Other != "", "other"), need(c.Tolerance > 0, "tolerance"))
 	}
 	return nil
 }
 
 // Only is a filter in a file.
-type Only struct{ Filter }
+type Only struct{ spec.Filter }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (o *Only) UnmarshalText(b []byte) error {
-	f, err := ParseFilter(string(b), nil)
+	f, err := spec.ParseFilter(string(b), nil)
 	o.Filter = f
 	return err
 }
