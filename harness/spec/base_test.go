@@ -117,6 +117,7 @@ func TestGridMistakes(t *testing.T) {
 		"name of data":       {"[data.mine]", "[data.\"\"]\nuse = \"mnist\"\n[data.mine]", `"" cannot be the name of data`, 1},
 		"classes twice":      {"[grid]", "classes = [1, 1]\n[grid]", "names class 1 twice", 1},
 		"class names twice":  {`train = "mine.npz"`, "train = \"mine.npz\"\nnames = [\"a\", \"b\", \"a\"]", `names has "a" twice`, 1},
+		"many values":        {"ipc = [1, 10]", "ipc = [1, 10]\n\"method.steps\" = [" + numbers(10_001) + "]", "there are more than 10000 values on the axis method.steps", 1},
 		"many cells":         {"ipc = [1, 10]", "ipc = [1, 10]\n\"method.steps\" = [" + numbers(1000) + "]", "the grid has more than 10000 cells", 1},
 	} {
 		if !strings.Contains(good, c.old) {
@@ -128,6 +129,14 @@ func TestGridMistakes(t *testing.T) {
 		} else if n := strings.Count(err.Error(), "demo.toml:"); c.faults > 0 && n != c.faults {
 			t.Errorf("%s: %d mistakes, want %d:\n%v", name, n, c.faults, err)
 		}
+	}
+}
+
+func TestManySets(t *testing.T) {
+	text := strings.Replace(good, "ipc = [1, 10]", "ipc = ["+strings.TrimPrefix(numbers(801), "0, ")+"]", 1)
+	text += strings.Repeat("\n[[set]]\nwhen = { ipc = 1 }\nwith = {}\n", 200)
+	if _, err := Parse("demo.toml", text, Options{Datasets: known}); err == nil || !strings.Contains(err.Error(), "202 [[set]] are too many for 9600 cells") {
+		t.Errorf("got %v", err)
 	}
 }
 

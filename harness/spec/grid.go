@@ -19,6 +19,7 @@ var needed = []string{"dataset", "ipc", "method"}
 const (
 	maxCells = 10_000
 	maxRuns  = 100_000
+	maxSets  = 1_000_000 // [[set]] times cells
 )
 
 // plainName is what data, methods and networks may be called: filters, tables and
@@ -90,6 +91,10 @@ func (r *reader) axes(n *toml.Node) map[string]string {
 func (r *reader) axisValues(axis string, n *toml.Node) []Value {
 	var all Values
 	all.FromNode(r.d, n)
+	if len(all) > maxCells {
+		r.d.FaultKey(n, fmt.Sprintf("there are more than %d values on the axis %s", maxCells, axis), "")
+		return nil
+	}
 	known := r.known(axis)
 	seen := map[string]bool{}
 	var out []Value
@@ -149,6 +154,10 @@ func (r *reader) small(n *toml.Node) bool {
 			r.d.FaultKey(n, fmt.Sprintf("the grid has more than %d cells", maxCells), "split it into several experiments")
 			return false
 		}
+	}
+	if cells*len(r.doc.Set) > maxSets {
+		r.d.FaultKey(n, fmt.Sprintf("%d [[set]] are too many for %d cells", len(r.doc.Set), cells), "a condition may name several values of an axis, and patterns")
+		return false
 	}
 	if runs := cells * len(r.out.Seeds); runs > maxRuns {
 		r.d.FaultKey(n, fmt.Sprintf("%d cells with %d seeds are %d runs; at most %d can be asked for", cells, len(r.out.Seeds), runs, maxRuns), "split it into several experiments")

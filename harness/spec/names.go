@@ -54,6 +54,9 @@ func (x Names) List(d *toml.Decoder, n *toml.Node, known []string, what string) 
 		return
 	}
 	for _, one := range n.List {
+		if d.Full() {
+			return
+		}
 		if s, ok := one.Value.(string); ok && !slices.Contains(known, s) {
 			d.Fault(one, fmt.Sprintf("%q is not %s", s, what), nearest.Hint(s, known))
 		}

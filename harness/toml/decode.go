@@ -32,21 +32,20 @@ type FromNode interface{ FromNode(d *Decoder, n *Node) }
 type ValueChecker interface{ CheckValues() error }
 
 // Fault reports a mistake in a value.
-func (d *Decoder) Fault(n *Node, message, hint string) {
-	d.add(n.Fault(false, message, hint))
-}
+func (d *Decoder) Fault(n *Node, message, hint string) { d.add(n, false, message, hint) }
 
 // FaultKey reports a mistake at the key.
-func (d *Decoder) FaultKey(n *Node, message, hint string) {
-	d.add(n.Fault(true, message, hint))
-}
+func (d *Decoder) FaultKey(n *Node, message, hint string) { d.add(n, true, message, hint) }
 
-func (d *Decoder) add(f Fault) {
+func (d *Decoder) add(n *Node, onKey bool, message, hint string) {
 	d.Reported++
+	if d.Full() {
+		return // finding the place takes time, in a long line above all
+	}
 	if d.known == nil {
 		d.known = map[Fault]bool{}
 	}
-	if !d.known[f] && !d.Full() {
+	if f := n.Fault(onKey, message, hint); !d.known[f] {
 		d.known[f] = true
 		d.Faults = append(d.Faults, f)
 	}

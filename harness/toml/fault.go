@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	shownFaults = 30   // printed of one file
-	keptFaults  = 1000 // looked for, so that the first of them can be printed
-	shownLine   = 160  // characters printed of a long line
+	shownFaults = 30  // printed of one file
+	keptFaults  = 500 // looked for, so that the first of them can be printed
+	shownLine   = 160 // characters printed of a long line
 )
 
 // Fault is one mistake in a file.
