@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"dgkip/harness/engine"
+	"dgkip/harness/exhibit"
 	"dgkip/harness/progress"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
@@ -159,7 +160,7 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 		if err != nil {
 			return usageError(err)
 		}
-		if wanted.Plan, err = (engine.Lookup{Known: known}).Make(ctx, specs, filter); err != nil {
+		if wanted.Plan, err = (engine.Lookup{Known: known}).Make(ctx, exhibit.Runs(specs), filter); err != nil {
 			return err
 		}
 		return f.report(ctx, out, errOut, wanted)
@@ -176,7 +177,7 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 			return f.force || f.eval != "" || s.Has(r.Key) == (f.verify > 0)
 		}
 	}
-	plan, err := lookup.Make(ctx, specs, filter)
+	plan, err := lookup.Make(ctx, exhibit.Runs(specs), filter)
 	if err != nil {
 		return source.coded(err)
 	}
@@ -222,7 +223,7 @@ func (f *flags) options(board *progress.Board) engine.Options {
 }
 
 // cacheBudget is the largest that an experiment asks for.
-func cacheBudget(specs []*spec.Spec) int64 {
+func cacheBudget(specs []*exhibit.Spec) int64 {
 	var most spec.Size
 	for _, s := range specs {
 		most = max(most, s.Cache.Disk)
@@ -230,7 +231,7 @@ func cacheBudget(specs []*spec.Spec) int64 {
 	return int64(most)
 }
 
-func hasCells(specs []*spec.Spec) bool {
+func hasCells(specs []*exhibit.Spec) bool {
 	for _, s := range specs {
 		if len(s.Cells) > 0 {
 			return true

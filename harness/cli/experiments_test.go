@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"dgkip/harness/data"
+	"dgkip/harness/exhibit"
 	"dgkip/harness/spec"
 )
 
@@ -18,7 +19,7 @@ func TestExperiments(t *testing.T) {
 	}
 	for _, name := range names {
 		for _, profile := range spec.Profiles() {
-			if _, err := spec.ReadFile(filepath.Join(dir, name+".toml"), spec.Options{Profile: profile, Datasets: data.Names()}); err != nil {
+			if _, err := exhibit.ReadFile(filepath.Join(dir, name+".toml"), spec.Options{Profile: profile, Datasets: data.Names()}); err != nil {
 				t.Errorf("%s, profile %s:\n%v", name, profile, err)
 			}
 		}
@@ -29,7 +30,7 @@ func TestExperiments(t *testing.T) {
 // to be computed for it.
 func TestSharedRuns(t *testing.T) {
 	runs := func(name, profile string, but ...string) map[string]string {
-		s, err := spec.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), spec.Options{Profile: profile, Datasets: data.Names()})
+		s, err := exhibit.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), spec.Options{Profile: profile, Datasets: data.Names()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"dgkip/harness/data"
+	"dgkip/harness/exhibit"
 	"dgkip/harness/nearest"
 	"dgkip/harness/spec"
 )
@@ -203,15 +204,15 @@ func experiments() ([]string, error) {
 
 // load reads the experiments that were asked for. What is wrong with any is
 // reported for all.
-func (f *flags) load() ([]*spec.Spec, error) {
+func (f *flags) load() ([]*exhibit.Spec, error) {
 	known, err := experiments()
 	if err != nil {
 		return nil, err
 	}
 	names, problems := spec.Choose(f.exp, known)
-	var specs []*spec.Spec
+	var specs []*exhibit.Spec
 	for _, name := range names {
-		s, err := spec.ReadFile(filepath.Join(experimentsDir, name+".toml"), spec.Options{Profile: f.profile, Datasets: data.Names(), Seeds: f.seeds})
+		s, err := exhibit.ReadFile(filepath.Join(experimentsDir, name+".toml"), spec.Options{Profile: f.profile, Datasets: data.Names(), Seeds: f.seeds})
 		if err != nil {
 			problems = append(problems, err)
 			continue
@@ -228,7 +229,7 @@ func orElse(s, otherwise string) string {
 	return s
 }
 
-func (f *flags) filter(specs []*spec.Spec) (spec.Filter, error) {
+func (f *flags) filter(specs []*exhibit.Spec) (spec.Filter, error) {
 	known := []string{"exp", "seed", "model"}
 	for _, s := range specs {
 		for _, a := range s.Axes {
@@ -248,7 +249,7 @@ func (f *flags) filter(specs []*spec.Spec) (spec.Filter, error) {
 }
 
 // axisValues returns what the cells of the experiments have on an axis.
-func axisValues(specs []*spec.Spec) func(axis string) []string {
+func axisValues(specs []*exhibit.Spec) func(axis string) []string {
 	return func(axis string) []string {
 		var values []string
 		add := func(v string) {

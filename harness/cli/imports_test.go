@@ -29,7 +29,9 @@ var mayImport = map[string]string{
 	"harness/npz":               "",
 	"harness/data":              "harness/method harness/npz harness/tensor harness/rng harness/fmath",
 	"harness/method":            "harness/nn harness/tensor harness/rng",
-	"harness/spec":              "harness/method harness/nearest harness/data",
+	"harness/toml":              "harness/method harness/nearest",
+	"harness/spec":              "harness/toml harness/method harness/nearest harness/data",
+	"harness/exhibit":           "harness/spec harness/toml harness/method harness/nearest",
 	"harness/store":             "harness/spec harness/method harness/npz harness/env",
 	"harness/engine":            "harness/spec harness/method harness/data harness/teacher harness/eval harness/store harness/progress harness/env harness/rng",
 	"harness/nn":                "harness/tensor harness/rng harness/optim harness/fmath",
@@ -39,7 +41,7 @@ var mayImport = map[string]string{
 	"harness/teacher":           "harness/method harness/data harness/features harness/convex harness/tensor harness/rng harness/fmath",
 	"harness/eval":              "harness/method harness/data harness/nn harness/augment harness/features harness/convex harness/teacher harness/optim harness/tensor harness/rng harness/fmath",
 	"harness/dgkip":             forMethods,
-	"harness/report":            "harness/store harness/stats harness/spec harness/method harness/nearest harness/report/chart",
+	"harness/report":            "harness/store harness/stats harness/exhibit harness/spec harness/method harness/nearest harness/report/chart",
 	"harness/report/chart":      "",
 	"baselines/all":             "*", // it registers everything
 	"baselines/dsa":             forMethods + " baselines/dc",
@@ -52,7 +54,6 @@ const forMethods = "harness/method harness/data harness/nn harness/augment harne
 
 // onlyIn says which packages may import those of others.
 var onlyIn = map[string]string{
-	"github.com/BurntSushi/toml": "harness/spec",
 	"github.com/olekukonko":      "harness/report",
 	"gonum.org/v1/plot":          "harness/report",
 	"codeberg.org/go-pdf/fpdf":   "harness/report",
@@ -62,6 +63,8 @@ var onlyIn = map[string]string{
 	"gonum.org/v1/gonum/mat":     "harness/convex",
 	"golang.org/x/sys":           "harness/tensor harness/env harness/progress harness/store",
 	"golang.org/x/image":         "harness/report",
+
+	"github.com/pelletier/go-toml": "harness/toml",
 }
 
 // numeric packages know no clock, no log, and no random numbers but those of rng.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"dgkip/harness/data"
+	"dgkip/harness/exhibit"
 	"dgkip/harness/spec"
 )
 
@@ -12,7 +13,7 @@ import (
 // added leaves them as they are if it is tagged omitzero; what does change results
 // raises the version of its method or protocol, and the keys here with it.
 func TestKeysAreFixed(t *testing.T) {
-	s, err := spec.ReadFile(filepath.Join("testdata", "keys.toml"), spec.Options{Datasets: data.Names()})
+	s, err := exhibit.ReadFile(filepath.Join("testdata", "keys.toml"), spec.Options{Datasets: data.Names()})
 	if err != nil {
 		t.Fatal(err)
 	}

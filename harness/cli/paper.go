@@ -15,6 +15,7 @@ import (
 
 	"dgkip/harness/data"
 	"dgkip/harness/engine"
+	"dgkip/harness/exhibit"
 	"dgkip/harness/report"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
@@ -47,7 +48,7 @@ func paperUses() (*report.Uses, error) {
 
 // paperSpecs reads the experiments that the paper is about. Without a paper it is
 // about those of the command.
-func (f *flags) paperSpecs(uses *report.Uses, of []*spec.Spec) ([]*spec.Spec, error) {
+func (f *flags) paperSpecs(uses *report.Uses, of []*exhibit.Spec) ([]*exhibit.Spec, error) {
 	names, err := experiments()
 	if err != nil {
 		return nil, err
@@ -57,10 +58,10 @@ func (f *flags) paperSpecs(uses *report.Uses, of []*spec.Spec) ([]*spec.Spec, er
 	} else if of != nil {
 		return of, nil
 	}
-	var specs []*spec.Spec
+	var specs []*exhibit.Spec
 	var problems []error
 	for _, name := range names {
-		s, err := spec.ReadFile(filepath.Join(experimentsDir, name+".toml"), spec.Options{Profile: f.profile, Datasets: data.Names(), Seeds: f.seeds})
+		s, err := exhibit.ReadFile(filepath.Join(experimentsDir, name+".toml"), spec.Options{Profile: f.profile, Datasets: data.Names(), Seeds: f.seeds})
 		if err != nil {
 			problems = append(problems, err)
 			continue
@@ -73,7 +74,7 @@ func (f *flags) paperSpecs(uses *report.Uses, of []*spec.Spec) ([]*spec.Spec, er
 // writePaper writes what the paper takes from the records, and the paper itself if
 // LaTeX is there. It is always about whole experiments, whatever -only says. What
 // the paper asks for in vain is returned.
-func (f *flags) writePaper(ctx context.Context, out io.Writer, s *store.Store, of []*spec.Spec) (undefined []string, err error) {
+func (f *flags) writePaper(ctx context.Context, out io.Writer, s *store.Store, of []*exhibit.Spec) (undefined []string, err error) {
 	uses, err := paperUses()
 	if err != nil {
 		return nil, err
@@ -120,12 +121,12 @@ func (f *flags) paperAlone(ctx context.Context, out io.Writer) error {
 
 // paperOptions are those of reports about the paper: with the keys of all runs whose
 // data is known.
-func (f *flags) paperOptions(ctx context.Context, s *store.Store, specs []*spec.Spec) (report.Options, error) {
+func (f *flags) paperOptions(ctx context.Context, s *store.Store, specs []*exhibit.Spec) (report.Options, error) {
 	known, err := s.Datasets()
 	if err != nil {
 		return report.Options{}, usageError(err)
 	}
-	plan, err := engine.Lookup{Known: known}.Make(ctx, specs, spec.Filter{})
+	plan, err := engine.Lookup{Known: known}.Make(ctx, exhibit.Runs(specs), spec.Filter{})
 	if err != nil {
 		return report.Options{}, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/spec"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestPublishedMarks(t *testing.T) {
 	var wrong []string
 	for _, name := range []string{"table1", "table2", "table3"} {
-		s, err := spec.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), spec.Options{})
+		s, err := exhibit.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), spec.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"dgkip/harness/engine"
 	"dgkip/harness/env"
+	"dgkip/harness/exhibit"
 	"dgkip/harness/progress"
 	"dgkip/harness/report"
 	"dgkip/harness/spec"
@@ -17,7 +18,7 @@ import (
 
 // request is what a report is to be about.
 type request struct {
-	Specs []*spec.Spec
+	Specs []*exhibit.Spec
 	Only  spec.Filter
 	Store *store.Store
 

@@ -12,6 +12,7 @@ import (
 	"dgkip/harness/data"
 	"dgkip/harness/engine"
 	"dgkip/harness/env"
+	"dgkip/harness/exhibit"
 	"dgkip/harness/method"
 	"dgkip/harness/progress"
 	"dgkip/harness/spec"
@@ -28,7 +29,7 @@ func (f *flags) printList(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "experiments")
 	for _, name := range names {
-		s, err := spec.ReadFile(filepath.Join(experimentsDir, name+".toml"), spec.Options{Profile: f.profile, Datasets: data.Names()})
+		s, err := exhibit.ReadFile(filepath.Join(experimentsDir, name+".toml"), spec.Options{Profile: f.profile, Datasets: data.Names()})
 		about := ""
 		if err != nil {
 			about = "(has mistakes: -exp " + name + " shows them)"

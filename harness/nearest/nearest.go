@@ -8,7 +8,13 @@ import "strings"
 // or "" if none is close enough to be worth proposing. Case is ignored.
 func Name(word string, candidates []string) string {
 	best, bestCost := "", 1+max(1, len(word)/3)
+	if len(candidates) > 1000 { // nobody chooses from so long a list, and comparing takes time
+		return ""
+	}
 	for _, c := range candidates {
+		if len(c)-len(word) > 4*bestCost || len(word)-len(c) > 4*bestCost { // characters have up to four bytes
+			continue
+		}
 		if d := distance(strings.ToLower(word), strings.ToLower(c)); d < bestCost {
 			best, bestCost = c, d
 		}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/report/sheet"
-	"dgkip/harness/spec"
 )
 
 // published is the verdict on published numbers, in words.
@@ -29,7 +29,7 @@ func (r *Results) judgeAll() []Judged {
 	return out
 }
 
-func (r *Results) court(c spec.Claim, published bool) court {
+func (r *Results) court(c exhibit.Claim, published bool) court {
 	return court{r, c, metricOr(c.Metric), r.only(c.Only), published}
 }
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"dgkip/harness/spec"
+	"dgkip/harness/exhibit"
 	"dgkip/harness/stats"
 	"dgkip/harness/store"
 )
@@ -55,7 +55,7 @@ func (c court) traces() []part {
 }
 
 // columns returns the lines of a trace in which both columns have a number.
-func columns(t *store.Trace, c spec.Claim) (x, y []float64) {
+func columns(t *store.Trace, c exhibit.Claim) (x, y []float64) {
 	if t == nil {
 		return nil, nil
 	}
@@ -69,7 +69,7 @@ func columns(t *store.Trace, c spec.Claim) (x, y []float64) {
 }
 
 // above: in every line, Metric >= Other.
-func (p *part) above(a, b []float64, c spec.Claim) {
+func (p *part) above(a, b []float64, c exhibit.Claim) {
 	p.margin = math.Inf(1)
 	for i := range a {
 		if a[i] < b[i]-slack*math.Max(math.Abs(a[i]), math.Abs(b[i]))-c.Tolerance {
@@ -88,7 +88,7 @@ func (p *part) above(a, b []float64, c spec.Claim) {
 
 // correlation: Metric and Other rise and fall together, or one falls as the other
 // rises. Falls asks that Metric ends below where it began.
-func (p *part) correlation(a, b []float64, c spec.Claim) {
+func (p *part) correlation(a, b []float64, c exhibit.Claim) {
 	rho := stats.Spearman(a, b)
 	if math.IsNaN(rho) {
 		return

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"dgkip/harness/spec"
+	"dgkip/harness/exhibit"
 )
 
 // part is the verdict on one of the rows, cells or runs that a claim speaks of. The
@@ -18,7 +18,7 @@ type part struct {
 // court judges one claim on our records or on published numbers.
 type court struct {
 	r         *Results
-	claim     spec.Claim
+	claim     exhibit.Claim
 	metric    string
 	cells     []*CellRuns
 	published bool
@@ -41,7 +41,7 @@ func (c court) value(x *CellRuns, metric string) (float64, bool) {
 // missing reports whether a value that is not there ought to be: what was never
 // published of a column takes no part in the published comparison.
 func (c court) missing(column, metric string) bool {
-	return !c.published || slices.ContainsFunc(c.r.Spec.Published, func(p spec.Published) bool {
+	return !c.published || slices.ContainsFunc(c.r.Spec.Published, func(p exhibit.Published) bool {
 		_, ok := p.Values[column]
 		return ok && metricOr(p.Metric) == metric
 	})

@@ -7,14 +7,14 @@ import (
 	"strconv"
 	"strings"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/method"
 	"dgkip/harness/report/chart"
-	"dgkip/harness/spec"
 )
 
 // figure draws what a description asks for, and its caption; nil if there is nothing
 // to show, with a problem noted unless nothing of it was selected.
-func (r *Results) figure(f spec.Figure) (chart.Picture, string) {
+func (r *Results) figure(f exhibit.Figure) (chart.Picture, string) {
 	if f.Kind == "diagram" {
 		d, known := diagrams[f.Diagram]
 		if !known {
@@ -40,7 +40,7 @@ func (r *Results) figure(f spec.Figure) (chart.Picture, string) {
 // figureBuilder makes a picture of records.
 type figureBuilder struct {
 	r          *Results
-	f          spec.Figure
+	f          exhibit.Figure
 	cells      []*CellRuns
 	panelAxes  []string
 	seriesAxes []string

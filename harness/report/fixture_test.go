@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"dgkip/harness/env"
+	"dgkip/harness/exhibit"
 	"dgkip/harness/method"
 	"dgkip/harness/rng"
 	"dgkip/harness/spec"
@@ -219,9 +220,9 @@ tolerance = 0.02
 columns = ["fast-lr"]
 `
 
-func parse(t testing.TB, text string) *spec.Spec {
+func parse(t testing.TB, text string) *exhibit.Spec {
 	t.Helper()
-	s, err := spec.Parse("demo.toml", text, spec.Options{})
+	s, err := exhibit.Parse("demo.toml", text, spec.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,12 +240,12 @@ var keyed = Options{Key: func(c *spec.Cell, seed uint64) (string, bool) {
 
 // fill makes records for a spec: accuracies and times that depend on the cell and
 // the seed alone. Some runs are missing, some have failed.
-func fill(t testing.TB, s *spec.Spec) *store.Store {
+func fill(t testing.TB, s *exhibit.Spec) *store.Store {
 	t.Helper()
 	return fillAt(t, t.TempDir(), s)
 }
 
-func fillAt(t testing.TB, dir string, s *spec.Spec) *store.Store {
+func fillAt(t testing.TB, dir string, s *exhibit.Spec) *store.Store {
 	t.Helper()
 	st := store.Open(filepath.Join(dir, "results"))
 	if err := st.Prepare(); err != nil {

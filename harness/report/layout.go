@@ -5,14 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/report/sheet"
-	"dgkip/harness/spec"
 )
 
 // tableLayout is where cells stand in the table of an experiment.
 type tableLayout struct {
 	r       *Results
-	t       spec.Table
+	t       exhibit.Table
 	rowAxes []string
 	rows    []slot
 	columns []slot
@@ -21,7 +21,7 @@ type tableLayout struct {
 // layout finds rows and columns. An axis that the spec puts nowhere, but on which
 // cells differ, becomes a further heading of rows: nothing is left out silently.
 func (r *Results) layout() tableLayout {
-	g := tableLayout{r: r, t: spec.Table{Rows: []string{"dataset", "ipc"}, Columns: []string{"method"}, Digits: 2}}
+	g := tableLayout{r: r, t: exhibit.Table{Rows: []string{"dataset", "ipc"}, Columns: []string{"method"}, Digits: 2}}
 	if r.Spec.Table != nil {
 		g.t = *r.Spec.Table
 	}

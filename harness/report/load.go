@@ -3,15 +3,15 @@ package report
 import (
 	"slices"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/report/sheet"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
 // Load finds the records of an experiment, judges them and makes the tables.
-func Load(s *spec.Spec, st *store.Store, o Options) *Results { return newReader(st).load(s, o) }
+func Load(s *exhibit.Spec, st *store.Store, o Options) *Results { return newReader(st).load(s, o) }
 
-func (x *reader) load(s *spec.Spec, o Options) *Results {
+func (x *reader) load(s *exhibit.Spec, o Options) *Results {
 	r := x.results(s, o)
 	r.Published, r.Claims = r.compare(), r.judgeAll()
 	if len(r.Cells) > 0 {

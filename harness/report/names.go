@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/method"
 	"dgkip/harness/spec"
 )
@@ -108,7 +109,7 @@ const selectionSuffix = "-selection"
 // Stem is the name of an experiment's files: its own, with the profile behind it
 // unless that is the default one. Results of a smoke run then never take the place
 // of real ones.
-func Stem(s *spec.Spec) string {
+func Stem(s *exhibit.Spec) string {
 	if s.Profile == "" || s.Profile == spec.DefaultProfile {
 		return s.Name
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/report/chart"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/spec"
@@ -105,7 +106,7 @@ func (p *Paper) String() string {
 
 // WritePaper writes macros.tex with all numbers of the experiments in a folder, and
 // the tables and figures that a document uses, or all of them if uses is nil.
-func WritePaper(dir string, specs []*spec.Spec, st *store.Store, uses *Uses, o Options) (*Paper, error) {
+func WritePaper(dir string, specs []*exhibit.Spec, st *store.Store, uses *Uses, o Options) (*Paper, error) {
 	o.Only, o.plain = spec.Filter{}, true
 	p := &paper{out: &Paper{}, w: &writer{dir: dir, out: &Outcome{}}, results: map[string]*Results{}}
 	x := newReader(st)
@@ -214,7 +215,7 @@ func (p *paper) figure(name string) {
 	r := p.results[exp]
 	at := -1
 	if r != nil {
-		at = slices.IndexFunc(r.Spec.Figures, func(f spec.Figure) bool { return f.Name == rest })
+		at = slices.IndexFunc(r.Spec.Figures, func(f exhibit.Figure) bool { return f.Name == rest })
 	}
 	if at < 0 {
 		p.undefined("figure", name)

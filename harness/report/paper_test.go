@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
@@ -128,7 +129,7 @@ func TestWritePaper(t *testing.T) {
 		Tables:  []string{"demo", "demo-reproduced", "demo-pears", "other"},
 		Figures: []string{"demo-process", "demo-absent"}, Dangling: []string{"fig:gone"},
 	}
-	p, err := WritePaper(dir, []*spec.Spec{s}, shared(t), uses, keyed)
+	p, err := WritePaper(dir, []*exhibit.Spec{s}, shared(t), uses, keyed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +156,7 @@ func TestWritePaper(t *testing.T) {
 	// Without records everything is there, and says that it is not run.
 	empty := store.Open(filepath.Join(t.TempDir(), "results"))
 	uses = &Uses{Numbers: uses.Numbers[:1], Tables: []string{"demo", "demo-pairs"}, Figures: uses.Figures[:1]}
-	p, err = WritePaper(dir, []*spec.Spec{s}, empty, uses, keyed)
+	p, err = WritePaper(dir, []*exhibit.Spec{s}, empty, uses, keyed)
 	if err != nil || len(p.Undefined)+len(p.Problems) > 0 || p.NotRun != 1 {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -170,7 +171,7 @@ func TestWritePaper(t *testing.T) {
 // Tables that an experiment has nothing for are undefined, not empty.
 func TestPaperOfPlainExperiment(t *testing.T) {
 	uses := &Uses{Tables: []string{"demo", "demo-pairs", "demo-claims", "demo-reproduced"}}
-	p, err := WritePaper(t.TempDir(), []*spec.Spec{parse(t, small)}, store.Open(t.TempDir()), uses, keyed)
+	p, err := WritePaper(t.TempDir(), []*exhibit.Spec{parse(t, small)}, store.Open(t.TempDir()), uses, keyed)
 	if err != nil || p.Tables != 2 || !slices.Equal(p.Undefined, []string{"table demo-claims", "table demo-reproduced"}) {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -187,7 +188,7 @@ func TestValuesByColumn(t *testing.T) {
 	if c := r.sheets[0].Caption; !strings.Contains(c, "Slow: test accuracy after training with another loss.") {
 		t.Errorf("caption %q", c)
 	}
-	if _, err := spec.Parse("demo.toml", strings.Replace(text, "slow = ", "slwo = ", 1), spec.Options{}); err == nil || !strings.Contains(err.Error(), `"slwo" is not a column`) {
+	if _, err := exhibit.Parse("demo.toml", strings.Replace(text, "slow = ", "slwo = ", 1), spec.Options{}); err == nil || !strings.Contains(err.Error(), `"slwo" is not a column`) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/spec"
 )
@@ -239,7 +240,7 @@ func (l *numberList) published(b Beside) {
 
 // bestPublished is the highest accuracy that was published for a row.
 func (r *Results) bestPublished(out *numberList, row slot) {
-	best := spec.Number{Mean: math.Inf(-1)}
+	best := exhibit.Number{Mean: math.Inf(-1)}
 	for _, c := range r.Cells {
 		if n, _, ok := r.publishedOf(c.Cell, "test_acc"); ok && n.Mean > best.Mean && slices.Equal(pointOf(c.Cell, []string{"dataset", "ipc"}), row.values) {
 			best = n

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/spec"
 	"dgkip/harness/stats"
@@ -35,7 +36,7 @@ func (b Beside) difference() string {
 }
 
 // publishedOf returns what was published of a metric of a cell.
-func (r *Results) publishedOf(c *spec.Cell, metric string) (spec.Number, *spec.Published, bool) {
+func (r *Results) publishedOf(c *spec.Cell, metric string) (exhibit.Number, *exhibit.Published, bool) {
 	for i := range r.Spec.Published {
 		p := &r.Spec.Published[i]
 		if metricOr(p.Metric) != metric || !p.When.Matches(c.At) {
@@ -45,7 +46,7 @@ func (r *Results) publishedOf(c *spec.Cell, metric string) (spec.Number, *spec.P
 			return n, p, true
 		}
 	}
-	return spec.Number{}, nil, false
+	return exhibit.Number{}, nil, false
 }
 
 // compare sets every published number beside ours, metric by metric.
@@ -79,7 +80,7 @@ func (r *Results) compare() []Beside {
 // or twice the combined spread of both numbers: here is where other sources of
 // error would be added. A published number stands for all that round to it, which
 // lie up to half a digit away.
-func (b *Beside) judge(p *spec.Published, digit float64) {
+func (b *Beside) judge(p *exhibit.Published, digit float64) {
 	spread := b.Spread
 	if b.Published.HasSpread { // 0.00 stands for half its last digit at most
 		spread = stats.Combined(max(b.Published.Spread, digit), b.Spread)
@@ -107,7 +108,7 @@ func (b *Beside) judge(p *spec.Published, digit float64) {
 
 // rounding is half a unit of the last decimal in which a source gives a metric. Its
 // other numbers tell, where one of them ends in zeros.
-func (r *Results) rounding(of *spec.Published, metric string) float64 {
+func (r *Results) rounding(of *exhibit.Published, metric string) float64 {
 	d := 0
 	for _, p := range r.Spec.Published {
 		if p.Source == of.Source && metricOr(p.Metric) == metric {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
@@ -50,7 +51,7 @@ func (x *reader) read(key string) Run {
 }
 
 // results finds the records of an experiment.
-func (x *reader) results(s *spec.Spec, o Options) *Results {
+func (x *reader) results(s *exhibit.Spec, o Options) *Results {
 	r := &Results{Spec: s, options: o, data: map[string]store.Dataset{}, traces: map[string]*store.Trace{}}
 	for _, c := range s.Cells {
 		runs := &CellRuns{Cell: c}

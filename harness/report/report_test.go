@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
@@ -43,7 +44,7 @@ func TestWriteIsDeterministic(t *testing.T) {
 		if i > 0 {
 			st = fill(t, s)
 		}
-		o, err := Write(dir, []*spec.Spec{s}, st, keyed)
+		o, err := Write(dir, []*exhibit.Spec{s}, st, keyed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +112,7 @@ func TestWriteLeavesRightFilesAlone(t *testing.T) {
 }
 
 func TestProfilesDoNotMix(t *testing.T) {
-	s := &spec.Spec{Name: "demo", Profile: "smoke"}
+	s := &exhibit.Spec{Spec: &spec.Spec{Name: "demo", Profile: "smoke"}}
 	if Stem(s) != "demo-smoke" {
 		t.Error(Stem(s))
 	}
@@ -143,7 +144,7 @@ func TestOnlyOfFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := r.only(spec.Only{Filter: f})
+	got := r.only(exhibit.Only{Filter: f})
 	if len(got) != 3 || len(got[0].Runs) != 1 || got[0].Runs[0].Seed != 1 {
 		t.Errorf("%+v", got)
 	}
@@ -155,7 +156,7 @@ func TestPageOfSeveral(t *testing.T) {
 	a.Figures, b.Figures = nil, nil
 	b.Profile, b.Title, b.Cells = "smoke", "Another <one>", nil
 	dir := t.TempDir()
-	if _, err := Write(dir, []*spec.Spec{a, b}, shared(t), keyed); err != nil {
+	if _, err := Write(dir, []*exhibit.Spec{a, b}, shared(t), keyed); err != nil {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
@@ -198,7 +199,7 @@ func TestFinding(t *testing.T) {
 func TestEmptyStore(t *testing.T) {
 	s := parse(t, demo)
 	dir := t.TempDir()
-	o, err := Write(dir, []*spec.Spec{s}, store.Open(filepath.Join(dir, "none")), keyed)
+	o, err := Write(dir, []*exhibit.Spec{s}, store.Open(filepath.Join(dir, "none")), keyed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +226,7 @@ func TestDamagedRecord(t *testing.T) {
 		}
 	}
 	st := store.Open(filepath.Dir(filepath.Dir(filepath.Dir(r.Cells[0].Runs[0].Record.Dir))))
-	out, err := Write(t.TempDir(), []*spec.Spec{s, s}, st, keyed)
+	out, err := Write(t.TempDir(), []*exhibit.Spec{s, s}, st, keyed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,8 +249,8 @@ func TestDamagedRecord(t *testing.T) {
 // What was selected does not take the place of the whole.
 func TestSelection(t *testing.T) {
 	s, st, dir := parse(t, demo), shared(t), t.TempDir()
-	s.Figures = slices.DeleteFunc(s.Figures, func(f spec.Figure) bool { return f.Name != "bars" && f.Name != "process" })
-	whole, err := Write(dir, []*spec.Spec{s}, st, keyed)
+	s.Figures = slices.DeleteFunc(s.Figures, func(f exhibit.Figure) bool { return f.Name != "bars" && f.Name != "process" })
+	whole, err := Write(dir, []*exhibit.Spec{s}, st, keyed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +261,7 @@ func TestSelection(t *testing.T) {
 	}
 	other := parse(t, strings.Replace(small, "\"mnist\"", "\"glyphs\"", 1))
 	other.Name = "other"
-	out, err := Write(dir, []*spec.Spec{s, other}, st, Options{Only: f, Key: keyed.Key})
+	out, err := Write(dir, []*exhibit.Spec{s, other}, st, Options{Only: f, Key: keyed.Key})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,14 +325,14 @@ func TestProgressCountsRuns(t *testing.T) {
 func TestStaleFilesAreRemoved(t *testing.T) {
 	s, dir := parse(t, demo), t.TempDir()
 	s.Figures = s.Figures[:1]
-	if _, err := Write(dir, []*spec.Spec{s}, shared(t), keyed); err != nil {
+	if _, err := Write(dir, []*exhibit.Spec{s}, shared(t), keyed); err != nil {
 		t.Fatal(err)
 	}
 	own := filepath.Join(dir, "figures", "demo-process-mine.pdf")
 	if err := os.WriteFile(own, []byte("mine"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	out, err := Write(dir, []*spec.Spec{s}, store.Open(filepath.Join(dir, "none")), keyed)
+	out, err := Write(dir, []*exhibit.Spec{s}, store.Open(filepath.Join(dir, "none")), keyed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/spec"
 	"dgkip/harness/stats"
@@ -14,7 +15,7 @@ import (
 // Results are the records of an experiment, cell by cell, and what follows from
 // them.
 type Results struct {
-	Spec  *spec.Spec
+	Spec  *exhibit.Spec
 	Cells []*CellRuns // the selected ones, in the grid's order
 
 	// Problems are what stood in the way of a complete report, in words.
@@ -52,7 +53,7 @@ type Beside struct {
 	Cell      *spec.Cell
 	Source    string
 	Metric    string
-	Published spec.Number
+	Published exhibit.Number
 	Ours      float64
 	Spread    float64 // population standard deviation over our seeds
 	Seeds     int     // ours; 0 if there is no number
@@ -81,7 +82,7 @@ func (v Verdict) String() string { return [...]string{"not enough runs", "holds"
 // Judged is a claim with the verdicts on it: on our records and on published
 // numbers, Open where they do not suffice. The evidence says what was looked at.
 type Judged struct {
-	Claim                           spec.Claim
+	Claim                           exhibit.Claim
 	Ours, Published                 Verdict
 	OursEvidence, PublishedEvidence string
 }
@@ -126,7 +127,7 @@ func coordinates(c *spec.Cell, seed uint64) func(axis string) (string, bool) {
 }
 
 // only returns the cells and runs that a figure or a claim is about.
-func (r *Results) only(f spec.Only) []*CellRuns {
+func (r *Results) only(f exhibit.Only) []*CellRuns {
 	if f.Empty() {
 		return r.Cells
 	}

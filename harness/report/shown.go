@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/report/chart"
 	"dgkip/harness/report/sheet"
-	"dgkip/harness/spec"
 )
 
 // shown is a figure on the page.
@@ -16,7 +16,7 @@ type shown struct {
 }
 
 // shown makes a figure, nil if there is nothing to show, and its name and caption.
-func (r *Results) shown(f spec.Figure) (shown, chart.Picture) {
+func (r *Results) shown(f exhibit.Figure) (shown, chart.Picture) {
 	p, caption := r.figure(f)
 	if p == nil {
 		caption = strings.TrimSpace(sentence(f.Title) + " " + sentence(f.Caption))

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/report/sheet"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
@@ -232,7 +232,7 @@ func TestLatexCompiles(t *testing.T) {
 	dir := t.TempDir()
 	s := parse(t, demo)
 	s.Figures = s.Figures[:1]
-	if _, err := Write(dir, []*spec.Spec{s}, shared(t), keyed); err != nil {
+	if _, err := Write(dir, []*exhibit.Spec{s}, shared(t), keyed); err != nil {
 		t.Fatal(err)
 	}
 	packages := ""

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/report/chart"
 	"dgkip/harness/report/sheet"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
@@ -32,7 +32,7 @@ type Outcome struct {
 // o.Only selects has -selection behind Stem, and the page index-selection.html: the
 // files of the whole stay as they were. Files of a table or figure that there is
 // nothing to show of any more are removed.
-func Write(dir string, specs []*spec.Spec, st *store.Store, o Options) (*Outcome, error) {
+func Write(dir string, specs []*exhibit.Spec, st *store.Store, o Options) (*Outcome, error) {
 	x, out := newReader(st), &Outcome{}
 	w := &writer{dir: dir, out: out}
 	var sections []section

@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"reflect"
+
+	"dgkip/harness/toml"
 )
 
 // IdentitySchema is raised when identities change their form, which makes all
@@ -44,7 +46,7 @@ type PartIdentity struct {
 // Declared is what names the images of a [data.NAME] section: all that it says but
 // titles and the folder that its paths start from.
 func (d Data) Declared() map[string]any {
-	out := Settings(d)
+	out := toml.Settings(d)
 	delete(out, "title")
 	delete(out, "use")
 	out["name"] = cmp.Or(d.Use, d.Name)

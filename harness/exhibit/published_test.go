@@ -1,4 +1,4 @@
-package spec
+package exhibit
 
 import (
 	"fmt"
@@ -9,6 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"dgkip/harness/spec"
+	"dgkip/harness/toml"
 )
 
 const (
@@ -31,8 +34,13 @@ func ours(t *testing.T) map[spot]printed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	entries, _, faults := readPublished(publishedFile, string(text))
-	if err := faults.err(); err != nil {
+	root, faults := toml.Parse(publishedFile, string(text))
+	if root == nil {
+		t.Fatal(faults)
+	}
+	var d toml.Decoder
+	entries := readPublished(&d, root)
+	if err := d.Faults.Err(); err != nil {
 		t.Fatal(err)
 	}
 	out := map[spot]printed{}
@@ -177,7 +185,7 @@ func TestPublishedIsWhatThePaperPrints(t *testing.T) {
 
 // The file of published numbers is no experiment, and is not listed as one.
 func TestPublishedIsNoExperiment(t *testing.T) {
-	names, err := List(filepath.Dir(publishedFile))
+	names, err := spec.List(filepath.Dir(publishedFile))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,159 +1,13 @@
-// Package spec reads experiments: a TOML file becomes a grid of cells, each with
-// the settings of its method, its networks and its scoring, and, once the data is
-// known, an identity that names its runs.
-//
-// Reading is strict. Every mistake in a file is reported with its line, a caret
-// and the nearest valid name, all of them at once, before anything runs.
-//
-// Settings are layered: a method's own defaults, [method.NAME], the same in the
-// chosen profile, then every [[set]] that matches the cell, later ones winning.
-package spec
+package exhibit
 
 import (
 	"errors"
 	"fmt"
-	"reflect"
 
-	"dgkip/harness/data"
 	"dgkip/harness/method"
+	"dgkip/harness/spec"
+	"dgkip/harness/toml"
 )
-
-// Spec is an experiment under one of its profiles.
-type Spec struct {
-	File    string
-	Name    string
-	Title   string
-	About   string
-	Profile string
-
-	Axes     []Axis
-	Cells    []*Cell
-	Excluded []Excluded
-	Seeds    []uint64
-	Limits   Limits
-	Cache    Cache
-	Data     map[string]Data   // the [data.NAME] sections
-	Titles   map[string]string // of methods' columns, by name
-
-	Table     *Table
-	Figures   []Figure
-	Published []Published
-	Claims    []Claim
-}
-
-// Axis is a dimension of the grid.
-type Axis struct {
-	Name   string
-	Values []Value
-}
-
-// Excluded is a part of the grid that is not run.
-type Excluded struct {
-	Where  Where  `toml:"when" required:"true"`
-	Reason string `toml:"reason" required:"true"`
-}
-
-// Cell is a point of the grid. Its runs differ in their seed alone.
-type Cell struct {
-	Exp     string
-	Index   int // in the grid's order
-	Point   map[string]string
-	Dataset string
-	IPC     int
-	Column  string // the method's name in this experiment
-	Model   string // the networks' name in this experiment
-
-	Net      method.Model
-	Protocol method.Protocol
-	Trace    Trace
-	Limits   Limits
-	Data     Data
-
-	prototype method.Method
-}
-
-// Method returns a fresh copy of the cell's method with its settings.
-func (c *Cell) Method() method.Method { return copyOf(c.prototype) }
-
-// CheckSizes tells why the cell cannot be run on data of these sizes, whose IPC and
-// Model are the cell's own, or returns nil.
-func (c *Cell) CheckSizes(s method.Sizes) error {
-	s.IPC, s.Model = c.IPC, c.Net
-	return method.CheckSizes(c.prototype, c.Protocol, s)
-}
-
-// At returns the cell's coordinate on an axis, as filters and tables name it.
-// Beside the grid's axes there is "exp".
-func (c *Cell) At(axis string) (string, bool) {
-	if axis == "exp" {
-		return c.Exp, true
-	}
-	text, ok := c.Point[axis]
-	return text, ok
-}
-
-// Identity returns the identity of the cell's run with a seed on the data with a
-// digest.
-func (c *Cell) Identity(data DatasetIdentity, seed uint64) Identity {
-	info, scoring := c.prototype.Info(), c.Protocol.Info()
-	id := Identity{
-		Schema: IdentitySchema, Dataset: data, IPC: c.IPC, Seed: seed,
-		Method: PartIdentity{info.Name, info.Version, Settings(c.prototype)},
-		Model:  Settings(c.Net),
-		Eval:   PartIdentity{scoring.Name, scoring.Version, Settings(c.Protocol)},
-	}
-	if info.IgnoresIPC {
-		id.IPC = 0
-	}
-	return id
-}
-
-// Data is a [data.NAME] section: a dataset of one's own, or known data under
-// another name, with other classes or another preprocessing.
-type Data struct {
-	Name       string `toml:"-"`
-	Dir        string `toml:"-"` // that relative paths start from: the file's
-	Title      string `toml:"title"`
-	Use        string `toml:"use"` // a known dataset; the section's own name if that is one
-	Preprocess string `toml:"preprocess" enum:"standard,zca"`
-	data.Config
-}
-
-// Own tells whether the images are not of a dataset this program knows.
-func (d Data) Own() bool { return d.Format != "" }
-
-// Check implements method.Checker.
-func (d Data) Check() error {
-	switch {
-	case d.Use != "" && (d.Format != "" || d.Train != "" || d.Test != ""):
-		return &method.BadSetting{Key: "use", Why: "names known data, so format and files have no place beside it"}
-	case d.Format == "" && (d.Train != "" || d.Test != ""):
-		return &method.BadSetting{Key: "train", Why: "needs format = \"npz\", \"idx\" or \"folder\" beside it"}
-	case d.Format != "" && d.Train == "":
-		return &method.BadSetting{Key: "format", Why: "needs train = \"PATH\" beside it"}
-	case d.Own():
-		return d.Config.Check()
-	}
-	var errs []error
-	for _, s := range settings(reflect.ValueOf(d.Config)) {
-		if s.name != "classes" && !s.value.IsZero() {
-			errs = append(errs, &method.BadSetting{Key: s.name, Why: "is for files of one's own, which format and train name"})
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// Limits bound a run. They are no part of its identity.
-type Limits struct {
-	Timeout Duration `toml:"timeout"` // 0 for none
-}
-
-// Cache says how much of what runs share may be kept on disk from one start of the
-// program to the next: nothing unless the experiment asks for it. It is no part of
-// a run's identity.
-type Cache struct {
-	Disk Size `toml:"disk"`
-}
 
 // Table says how records become a table.
 type Table struct {
@@ -228,7 +82,7 @@ func (f Figure) Check() error {
 // Published holds numbers from elsewhere, beside which ours are shown.
 type Published struct {
 	Source string            `toml:"source"`
-	When   Where             `toml:"when"`   // the cells, but for their method
+	When   spec.Where        `toml:"when"`   // the cells, but for their method
 	Metric string            `toml:"metric"` // "test_acc" if empty, or "seconds_per_update"
 	Scale  float64           `toml:"scale"`  // published = scale * ours; 100 for accuracies if 0
 	Values map[string]Number `toml:"values"` // by column
@@ -257,28 +111,28 @@ type Number struct {
 	HasSpread    bool
 }
 
-func (x *Number) fromNode(d *decoder, n *node) {
-	parts := []*node{n}
-	if n.list != nil {
-		parts = n.list
+func (x *Number) FromNode(d *toml.Decoder, n *toml.Node) {
+	parts := []*toml.Node{n}
+	if n.List != nil {
+		parts = n.List
 	}
-	if len(parts) > 2 || n.table != nil {
-		d.fault(n, "must be a number or [mean, spread]", "")
+	if len(parts) > 2 || n.Table != nil {
+		d.Fault(n, "must be a number or [mean, spread]", "")
 		return
 	}
 	for i, p := range parts {
 		var f float64
-		switch v := p.value.(type) {
+		switch v := p.Value.(type) {
 		case float64:
 			f = v
 		case int64:
 			f = float64(v)
 		default:
-			d.fault(p, "must be a number, not "+p.kind(), "")
+			d.Fault(p, "must be a number, not "+p.Kind(), "")
 			return
 		}
 		if f != f || f-f != 0 || i == 1 && f < 0 {
-			d.fault(p, "must be a finite number, and a spread not negative", "")
+			d.Fault(p, "must be a finite number, and a spread not negative", "")
 			return
 		}
 		if i == 0 {
@@ -301,7 +155,7 @@ func (p Published) Check() error {
 	case p.From == "" && p.Of != "":
 		return &method.BadSetting{Key: "of", Why: "goes with from"}
 	}
-	return first(p.marked("best", p.Best), p.marked("second", p.Second))
+	return errors.Join(p.marked("best", p.Best), p.marked("second", p.Second))
 }
 
 // marked checks that marks are on columns with a value.
@@ -355,34 +209,25 @@ func (c Claim) Check() error {
 	}
 	switch c.Kind {
 	case "rank":
-		return first(need(len(c.Columns) > 0, "columns"), need(c.Top > 0, "top"))
+		return errors.Join(need(len(c.Columns) > 0, "columns"), need(c.Top > 0, "top"))
 	case "less":
-		return first(need(len(c.Columns) > 0, "columns"), need(len(c.Against) > 0, "against"))
+		return errors.Join(need(len(c.Columns) > 0, "columns"), need(len(c.Against) > 0, "against"))
 	case "growth":
-		return first(need(len(c.Columns) > 0, "columns"), need(c.Axis != "", "axis"), need(c.Factor > 0, "factor"))
+		return errors.Join(need(len(c.Columns) > 0, "columns"), need(c.Axis != "", "axis"), need(c.Factor > 0, "factor"))
 	case "above", "together", "opposed":
-		return first(need(c.Metric != "", "metric"), need(c.Other != "", "other"))
+		return errors.Join(need(c.Metric != "", "metric"), need(c.Other != "", "other"))
 	case "close":
-		return first(need(c.Other != "", "other"), need(c.Tolerance > 0, "tolerance"))
-	}
-	return nil
-}
-
-func first(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
+		return errors.Join(need(c.Other != "", "other"), need(c.Tolerance > 0, "tolerance"))
 	}
 	return nil
 }
 
 // Only is a filter in a file.
-type Only struct{ Filter }
+type Only struct{ spec.Filter }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (o *Only) UnmarshalText(b []byte) error {
-	f, err := ParseFilter(string(b), nil)
+	f, err := spec.ParseFilter(string(b), nil)
 	o.Filter = f
 	return err
 }

@@ -1,0 +1,251 @@
+// Package exhibit reads what an experiment's file says about what to show: its table,
+// figures, published numbers and claims. Package spec reads what to run.
+package exhibit
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"regexp"
+	"slices"
+
+	"dgkip/harness/nearest"
+	"dgkip/harness/spec"
+	"dgkip/harness/toml"
+)
+
+// Spec is an experiment under one of its profiles: what to run, and what to show of it.
+type Spec struct {
+	*spec.Spec
+	Table     *Table
+	Figures   []Figure
+	Published []Published
+	Claims    []Claim
+}
+
+// ReadFile reads an experiment's file, as spec.ReadFile does.
+func ReadFile(file string, o spec.Options) (*Spec, error) {
+	return read(o, func(o spec.Options) (*spec.Spec, error) { return spec.ReadFile(file, o) })
+}
+
+// ReadFS reads an experiment's file from a file system, as spec.ReadFS does.
+func ReadFS(fsys fs.FS, file string, o spec.Options) (*Spec, error) {
+	return read(o, func(o spec.Options) (*spec.Spec, error) { return spec.ReadFS(fsys, file, o) })
+}
+
+// Parse reads an experiment from text. There are no files that it could name.
+func Parse(file, text string, o spec.Options) (*Spec, error) {
+	return read(o, func(o spec.Options) (*spec.Spec, error) { return spec.Parse(file, text, o) })
+}
+
+func read(o spec.Options, from func(spec.Options) (*spec.Spec, error)) (*Spec, error) {
+	var out Spec
+	o.Sections = func(x *spec.Sheet) {
+		if s := readSections(x); x.Chosen {
+			out = Spec{Table: s.Table, Figures: s.Figures, Published: s.Published, Claims: s.Claims}
+		}
+	}
+	var err error
+	if out.Spec, err = from(o); err != nil {
+		return nil, err
+	}
+	return &out, nil
+}
+
+// Runs returns what experiments run.
+func Runs(list []*Spec) []*spec.Spec {
+	var out []*spec.Spec
+	for _, s := range list {
+		out = append(out, s.Spec)
+	}
+	return out
+}
+
+// sections are a file's sections on what to show.
+type sections struct {
+	Table     *Table      `toml:"table"`
+	Figures   []Figure    `toml:"figure"`
+	Published []Published `toml:"published"`
+	Claims    []Claim     `toml:"claim"`
+}
+
+// readSections reads the sections of a file and reports what is wrong with them.
+func readSections(x *spec.Sheet) sections {
+	var s sections
+	root := toml.Empty(x.Root)
+	for _, k := range spec.Shown() {
+		if n := x.Root.Get(k); n != nil {
+			root.Set(k, n)
+		}
+	}
+	if root.Get("table") != nil {
+		s.Table = &Table{Digits: 2}
+	}
+	x.Into(root, &s, "the file")
+	c := checker{x, root}
+	if s.Table != nil {
+		c.table(s.Table, root.Table["table"])
+	}
+	for i, f := range s.Figures {
+		c.figure(f, root.Table["figure"].List[i])
+	}
+	for i, claim := range s.Claims {
+		c.claim(claim, root.Table["claim"].List[i])
+	}
+	c.unique("figure", "name")
+	c.unique("claim", "id")
+	s.Published = c.published(s.Published)
+	return s
+}
+
+// checker finds names that the experiment does not have.
+type checker struct {
+	*spec.Sheet
+	root *toml.Node
+}
+
+func (c checker) table(t *Table, n *toml.Node) {
+	if !c.Runs {
+		c.FaultKey(n, "a table shows runs, and there is no [grid]", "")
+		return
+	}
+	c.Names.List(c.Decoder, n.Get("rows"), c.Names.Axes, "an axis")
+	c.Names.List(c.Decoder, n.Get("columns"), c.Names.Axes, "an axis")
+	var heads []string
+	for _, a := range t.Columns {
+		heads = append(heads, c.Names.Values[a]...)
+	}
+	c.Names.List(c.Decoder, n.Get("unmarked"), heads, "a column")
+	c.heads(n.Get("values"), heads, slices.Collect(maps.Keys(t.Values)))
+	for _, column := range slices.Sorted(maps.Keys(t.Against)) {
+		c.heads(n.Get("against"), heads, []string{column})
+		if name := t.Against[column]; !slices.Contains(heads, name) {
+			c.FaultKey(n.Get("against").Table[column], fmt.Sprintf("%q is not a column", name), nearest.Hint(name, heads))
+		}
+	}
+	if g := n.Get("group"); g != nil {
+		for _, one := range g.List {
+			c.Names.List(c.Decoder, one.Get("columns"), heads, "a column")
+		}
+	}
+}
+
+// heads reports keys of a table that are no columns.
+func (c checker) heads(n *toml.Node, heads, keys []string) {
+	slices.Sort(keys)
+	for _, column := range keys {
+		if !slices.Contains(heads, column) {
+			c.FaultKey(n.Table[column], fmt.Sprintf("%q is not a column", column), nearest.Hint(column, heads))
+		}
+	}
+}
+
+// figureName is what a figure may be called: its files are named by it.
+var figureName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+
+func (c checker) figure(f Figure, n *toml.Node) {
+	if at := n.Get("name"); at != nil && f.Name != "" && !figureName.MatchString(f.Name) {
+		c.Fault(at, fmt.Sprintf("%q cannot be the name of a figure", f.Name), "files are named by it: it has letters, digits, _ and - only; a title may have any")
+	}
+	if !c.Runs && f.Kind != "diagram" && f.Kind != "" {
+		c.FaultKey(n, fmt.Sprintf("a figure of kind %s shows runs, and there is no [grid]", f.Kind), "")
+		return
+	}
+	c.Names.List(c.Decoder, n.Get("series"), c.Names.Axes, "an axis")
+	c.Names.List(c.Decoder, n.Get("panels"), c.Names.Axes, "an axis")
+	c.Names.Only(c.Decoder, n.Get("only"))
+}
+
+func (c checker) claim(claim Claim, n *toml.Node) {
+	methods := c.Names.Values["method"]
+	c.Names.List(c.Decoder, n.Get("columns"), methods, "a method of this experiment")
+	c.Names.List(c.Decoder, n.Get("against"), methods, "a method of this experiment")
+	c.Names.Only(c.Decoder, n.Get("only"))
+}
+
+// unique reports names that two elements of a list share.
+func (c checker) unique(list, key string) {
+	n := c.root.Get(list)
+	if n == nil {
+		return
+	}
+	seen := map[string]bool{}
+	for _, one := range n.List {
+		name, ok := one.Text(key)
+		if ok && seen[name] {
+			c.Fault(one.Get(key), fmt.Sprintf("a second [[%s]] has the %s %q", list, key, name), "")
+		}
+		seen[name] = true
+	}
+}
+
+// published returns published numbers with those of other files in place of the
+// entries that name one.
+func (c checker) published(list []Published) []Published {
+	methods := c.Names.Values["method"]
+	var out []Published
+	for i, p := range list {
+		n := c.root.Get("published").List[i]
+		c.Names.Where(c.Decoder, n.Get("when"), p.When)
+		for _, column := range slices.Sorted(maps.Keys(p.Values)) {
+			if !slices.Contains(methods, column) {
+				c.FaultKey(n.Get("values").Table[column], fmt.Sprintf("%q is not a method of this experiment", column), nearest.Hint(column, methods))
+			}
+		}
+		if p.From == "" {
+			out = append(out, p)
+		} else {
+			out = append(out, c.from(p, n.Get("from"))...)
+		}
+	}
+	return out
+}
+
+// from returns the entries of another file that p asks for.
+func (c checker) from(p Published, n *toml.Node) []Published {
+	root := c.Open(n, fmt.Sprintf("from %q", p.From), p.From)
+	if root == nil {
+		return nil
+	}
+	var out []Published
+	for i, q := range readPublished(c.Decoder, root) {
+		if p.Of != "" && q.Source != p.Of {
+			continue
+		}
+		for _, axis := range slices.Sorted(maps.Keys(q.When)) {
+			if !slices.Contains(c.Axes, axis) {
+				at := root.Get("published").List[i].Get("when").Table[axis]
+				c.FaultKey(at, fmt.Sprintf("there is no axis %q in %s", axis, c.Name), nearest.Hint(axis, c.Axes))
+			}
+		}
+		if len(p.When) > 0 {
+			q.When = maps.Clone(q.When)
+			if q.When == nil {
+				q.When = spec.Where{}
+			}
+			maps.Copy(q.When, p.When)
+		}
+		if p.Tolerance > 0 {
+			q.Tolerance = p.Tolerance
+		}
+		q.OnlyClaims = q.OnlyClaims || p.OnlyClaims
+		out = append(out, q)
+	}
+	if len(out) == 0 {
+		c.Fault(n, fmt.Sprintf("%s has no published numbers from %q", p.From, p.Of), "")
+	}
+	return out
+}
+
+// readPublished reads a file of published numbers.
+func readPublished(d *toml.Decoder, root *toml.Node) []Published {
+	var doc struct {
+		Schema    int         `toml:"schema" required:"true"`
+		Name      string      `toml:"name"`
+		Title     string      `toml:"title"`
+		About     string      `toml:"about"`
+		Published []Published `toml:"published"`
+	}
+	d.Into(root, &doc, "the file")
+	return doc.Published
+}

@@ -1,0 +1,181 @@
+package exhibit
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"dgkip/harness/method"
+	"dgkip/harness/spec"
+)
+
+type fake struct{ name string }
+
+func (f *fake) Info() method.Info {
+	return method.Info{Name: f.name, Title: f.name, Version: 1, Protocol: "judge"}
+}
+func (*fake) Distill(context.Context, method.Problem, func(method.Step)) (*method.Distilled, error) {
+	return nil, nil
+}
+
+type judge struct{}
+
+func (*judge) Info() method.ProtocolInfo { return method.ProtocolInfo{Name: "judge", Version: 1} }
+func (*judge) Score(context.Context, method.Trial, func(method.Step)) (*method.Scores, error) {
+	return nil, nil
+}
+
+func init() {
+	for _, name := range []string{"toy", "slow", "other-toy"} {
+		method.Register(func() method.Method { return &fake{name} })
+	}
+	method.RegisterProtocol(func() method.Protocol { return new(judge) })
+}
+
+const good = `schema = 1
+name = "demo"
+title = "A demonstration"
+
+[grid]
+dataset = ["glyphs", "mnist"]
+ipc = [1, 10]
+method = ["toy", "slow", "other-toy"]
+
+[table]
+rows = ["dataset", "ipc"]
+columns = ["method"]
+spread = "sd"
+mark = ["best", "second"]
+values = { toy = "seconds" }
+against = { toy = "slow" }
+[[table.group]]
+title = "Toys"
+columns = ["toy", "slow"]
+
+[[figure]]
+name = "curve"
+kind = "curves"
+x = "update"
+y = ["loss"]
+series = ["method"]
+only = "ipc:10 method:(toy slow)"
+
+[[published]]
+source = "Table 9"
+when = { ipc = 1 }
+values = { toy = [81.5, 0.25], slow = 70 }
+
+[[claim]]
+id = "less"
+text = "slow is slower"
+place = "Section 1"
+kind = "less"
+metric = "seconds_per_update"
+columns = ["toy"]
+against = ["slow"]
+
+[profile.smoke]
+table.caption = "small"
+`
+
+var options = spec.Options{Datasets: []string{"glyphs", "mnist"}}
+
+func TestGood(t *testing.T) {
+	s, err := Parse("demo.toml", good, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Published[0].Values["toy"]; n != (Number{81.5, 0.25, true}) {
+		t.Errorf("published %v", n)
+	}
+	if len(s.Cells) != 12 || s.Table.Digits != 2 || s.Table.Caption != "" || len(s.Figures) != 1 || s.Figures[0].Only.String() != "ipc:10 method:(toy slow)" || len(s.Claims) != 1 {
+		t.Errorf("got %+v", s)
+	}
+	o := options
+	o.Profile = "smoke"
+	if s, err = Parse("demo.toml", good, o); err != nil || s.Table.Caption != "small" {
+		t.Errorf("smoke: %+v, %v", s.Table, err)
+	}
+	if runs := Runs([]*Spec{s}); len(runs) != 1 || runs[0] != s.Spec {
+		t.Errorf("runs %v", runs)
+	}
+}
+
+// What is shown is no experiment's base's, and spec alone leaves it unread.
+func TestOwn(t *testing.T) {
+	fsys := fstest.MapFS{
+		"demo.toml":  {Data: []byte(good)},
+		"child.toml": {Data: []byte("schema = 1\nname = \"child\"\ntitle = \"C\"\nbase = \"demo\"\n")},
+	}
+	s, err := ReadFS(fsys, "child.toml", options)
+	if err != nil || len(s.Cells) != 12 || s.Table != nil || s.Figures != nil || s.Published != nil || s.Claims != nil {
+		t.Errorf("got %+v, %v", s, err)
+	}
+	if _, err := spec.Parse("demo.toml", strings.Replace(good, "spread", "spraed", 1), options); err != nil {
+		t.Error(err)
+	}
+}
+
+// Mistakes in what to run and in what to show are reported together, in the order of
+// the file.
+func TestMistakes(t *testing.T) {
+	for _, c := range []struct{ name, old, new, want string }{
+		{"table", `rows = ["dataset", "ipc"]`, `rows = ["datasets", "ipc"]`, `"datasets" is not an axis`},
+		{"group", `columns = ["toy", "slow"]`, `columns = ["toy", "slo"]`, `"slo" is not a column`},
+		{"control", `toy = "slow" }`, `toy = "slo" }`, `"slo" is not a column`},
+		{"figure kind", `kind = "curves"`, `kind = "curve"`, `did you mean "curves"?`},
+		{"figure filter", `only = "ipc:10 method:(toy slow)"`, `only = "ipc:10 metod:toy"`, `unknown key "metod"; did you mean "method"?`},
+		{"figure filter's value", `only = "ipc:10 method:(toy slow)"`, `only = "ipc:7"`, "no ipc matches 7; known are 1, 10"},
+		{"published", `slow = 70`, `slwo = 70`, `"slwo" is not a method of this experiment`},
+		{"claim", `against = ["slow"]`, ``, "against is missing in a claim of kind less"},
+		{"value of no column", "values = { toy", "values = { tyo", "\"tyo\" is not a column\n\tvalues = { tyo = \"seconds\" }\n\t           ^^^\n\thint: did you mean \"toy\"?"},
+		{"name of a figure", `name = "curve"`, `name = "../../curve"`, "demo.toml:22:8: \"../../curve\" cannot be the name of a figure"},
+		{"figure twice", "[[published]]", "[[figure]]\nname = \"curve\"\nkind = \"bars\"\ny = [\"loss\"]\n[[published]]", `a second [[figure]] has the name "curve"`},
+		{"both", `spread = "sd"`, "spraed = \"sd\"\n[seed]\ncount = 1\n[table.more]", "demo.toml:13:1: unknown key \"spraed\" in [table]\n\tspraed = \"sd\"\n\t^^^^^^\n\thint: did you mean \"spread\"?\ndemo.toml:14:2: unknown key \"seed\" in the file"},
+		{"no grid", "[grid]\n", "[profile.paper.grid]\n", "a figure of kind curves shows runs, and there is no [grid]"},
+		{"table without a grid", "[grid]\n", "[profile.paper.grid]\n", "a table shows runs, and there is no [grid]"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if !strings.Contains(good, c.old) {
+				t.Fatalf("the good file has no %q", c.old)
+			}
+			_, err := Parse("demo.toml", strings.Replace(good, c.old, c.new, 1), options)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got\n%v\nwant it to contain\n%s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestPublishedFrom(t *testing.T) {
+	fsys := fstest.MapFS{}
+	write := func(name, text string) { fsys["exp/"+name] = &fstest.MapFile{Data: []byte(text)} }
+	write("published.toml", "schema = 1\n[[published]]\nsource = \"A\"\nvalues = { toy = 1, elsewhere = 2 }\n[[published]]\nsource = \"B\"\nvalues = { toy = 3 }\n")
+	write("demo.toml", good+"\n[[published]]\nfrom = \"published.toml\"\nof = \"B\"\nwhen = { ipc = 10 }\n")
+	s, err := ReadFS(fsys, "exp/demo.toml", options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Published) != 2 || s.Published[1].Values["toy"].Mean != 3 || s.Published[1].When["ipc"].Texts()[0] != "10" {
+		t.Errorf("got %+v", s.Published)
+	}
+	for text, want := range map[string]string{
+		"schema = 1\n[[published]]\nsource = \"B\"\nwhen = { icp = 1 }\nvalues = { toy = 3 }\n": "exp/published.toml:4:10: there is no axis \"icp\" in demo",
+		"schema = 1\n[[published]]\nsource = \"A\"\nvalues = { toy = 3 }\n":                     "published.toml has no published numbers from \"B\"",
+		"schema = = 1": "from \"published.toml\": exp/published.toml is at fault",
+	} {
+		write("published.toml", text)
+		if _, err := ReadFS(fsys, "exp/demo.toml", options); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	delete(fsys, "exp/published.toml")
+	if _, err := ReadFS(fsys, "exp/demo.toml", options); err == nil || !strings.Contains(err.Error(), "there is no file exp/published.toml") {
+		t.Errorf("without the file: %v", err)
+	}
+	names, err := spec.ListFS(fsys, "exp")
+	if err != nil || len(names) != 1 || names[0] != "demo" {
+		t.Errorf("ListFS: %v, %v", names, err)
+	}
+}

@@ -1,0 +1,165 @@
+package spec
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+const child = `schema = 1
+name = "child"
+title = "Builds on demo"
+base = "demo"
+
+[grid]
+method = ["slow", "toy"]
+
+[method.toy]
+rate = 0.125
+
+[[set]]
+when = { method = "slow", ipc = 10 }
+with = { method = { steps = 60 } }
+
+[profile.smoke]
+seeds.count = 2
+`
+
+func folder(files map[string]string) fstest.MapFS {
+	out := fstest.MapFS{}
+	for name, text := range files {
+		out["exp/"+name+".toml"] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return out
+}
+
+// A file takes over what its base says about what to run, and nothing of what it shows.
+func TestBase(t *testing.T) {
+	fsys := folder(map[string]string{"demo": good, "child": child, "grandchild": "schema = 1\nname = \"grandchild\"\ntitle = \"G\"\nbase = \"child\"\n[grid]\nipc = [10]\n"})
+	read := func(name, profile string) *Spec {
+		s, err := ReadFS(fsys, "exp/"+name+".toml", Options{Datasets: known, Profile: profile})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	settings := func(s *Spec) string {
+		var out []string
+		for _, c := range s.Cells {
+			if c.Dataset == "glyphs" && c.Model == "thin" {
+				m := c.Method().(*toy)
+				out = append(out, fmt.Sprintf("%s %d: %d %v %d", c.Column, c.IPC, m.Steps, m.Rate, c.Protocol.(*judge).Nets))
+			}
+		}
+		return strings.Join(out, ", ")
+	}
+	s := read("child", "desk")
+	if got, want := settings(s), "toy 1: 20 0.125 2, slow 10: 60 0.25 7, toy 10: 40 0.125 2"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if s.Title != "Builds on demo" || len(s.Seeds) != 3 {
+		t.Errorf("title %q, %d seeds", s.Title, len(s.Seeds))
+	}
+	smoke := read("child", "smoke")
+	if got, want := settings(smoke), "toy 1: 2 0.125 2, slow 10: 60 0.25 7, toy 10: 40 0.125 2"; got != want || len(smoke.Seeds) != 2 {
+		t.Errorf("smoke: got %s and %d seeds, want %s", got, len(smoke.Seeds), want)
+	}
+	if got, want := settings(read("grandchild", "desk")), "slow 10: 60 0.25 7, toy 10: 40 0.125 2"; got != want {
+		t.Errorf("grandchild: got %s, want %s", got, want)
+	}
+	var axes []string
+	for _, a := range s.Axes {
+		axes = append(axes, a.Name)
+	}
+	if got := strings.Join(axes, " "); got != "dataset ipc method model" {
+		t.Errorf("axes %s: not in the order of the base", got)
+	}
+	if names, err := ListFS(fsys, "exp"); err != nil || strings.Join(names, " ") != "child demo grandchild" {
+		t.Errorf("ListFS: %v, %v", names, err)
+	}
+}
+
+// What is wrong about a base names both files.
+func TestBaseMistakes(t *testing.T) {
+	for name, c := range map[string]struct{ base, child, want string }{
+		"none":      {good, strings.Replace(child, `base = "demo"`, `base = "dmeo"`, 1), "exp/child.toml:4:8: base of child is \"dmeo\": there is no file exp/dmeo.toml\n\tbase = \"dmeo\"\n\t       ^^^^^^"},
+		"path":      {good, strings.Replace(child, `base = "demo"`, `base = "../demo"`, 1), "which is not a name"},
+		"type":      {good, strings.Replace(child, `base = "demo"`, `base = 1`, 1), "base must be the name of an experiment, not an integer"},
+		"itself":    {good, strings.Replace(child, `base = "demo"`, `base = "child"`, 1), "child -> child"},
+		"cycle":     {"base = \"child\"\n" + good, child, "exp/demo.toml:1:8: base of demo is \"child\", which leads back to it: child -> demo -> child"},
+		"syntax":    {"schema = = 1", child, "exp/child.toml:4:8: base of child is \"demo\": exp/demo.toml is at fault"},
+		"syntax at": {"schema = = 1", child, "exp/demo.toml:1:10: "},
+		"setting":   {strings.Replace(good, "rate = 0.25", "raet = 0.25", 1), child, "exp/demo.toml:22:1: unknown key \"raet\""},
+		"setting's": {strings.Replace(good, "rate = 0.25", "raet = 0.25", 1), child, "exp/child.toml:4:8: exp/child.toml takes over the mistakes of exp/demo.toml"},
+		"own axis":  {good, strings.Replace(child, "ipc = 10 }", "icp = 10 }", 1), "exp/child.toml:13:27: there is no axis \"icp\""},
+	} {
+		_, err := ReadFS(folder(map[string]string{"demo": c.base, "child": c.child}), "exp/child.toml", Options{Datasets: known})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got\n%v\nwant it to contain\n%s", name, err, c.want)
+		}
+	}
+}
+
+// One mistake in the grid is one mistake, and says what to write.
+func TestGridMistakes(t *testing.T) {
+	for name, c := range map[string]struct {
+		old, new, want string
+		faults         int
+	}{
+		"axis in the plural": {`method = ["toy"`, `methods = ["toy"`, "demo.toml:8:1: [grid] has no axis \"methods\"\n\tmethods = [\"toy\", \"slow\", \"other-toy\"]\n\t^^^^^^^\n\thint: did you mean \"method\"?", 1},
+		"entry":              {`["toy", "slow", "other-toy"]`, `["toi", "slow", "other-toy"]`, `did you mean "toy"?`, 1},
+		"entry and use":      {`"mine"]`, `"mien"]`, `did you mean "mine"?`, 1},
+		"no axis has it":     {"[grid]\n", "[grid]\nsteps = [1, 100]\n", "demo.toml:6:1: the axis \"steps\" changes nothing: all its values are the same runs\n\tsteps = [1, 100]\n\t^^^^^\n\thint: \"method.steps\" = [...] is an axis that sets steps", 1},
+		"list for a grid":    {"[grid]\n", "grid = []\n[model.none]\nkind = \"fc\"\n", "", 0},
+		"empty name":         {`["glyphs", "mine"]`, `["", "mine"]`, `"" cannot be on the axis dataset`, 1},
+		"blank in a name":    {`["glyphs", "mine"]`, `["a b", "mine"]`, "a name has letters, digits", 1},
+		"name of data":       {"[data.mine]", "[data.\"\"]\nuse = \"mnist\"\n[data.mine]", `"" cannot be the name of data`, 1},
+		"classes twice":      {"[grid]", "classes = [1, 1]\n[grid]", "names class 1 twice", 1},
+		"class names twice":  {`train = "mine.npz"`, "train = \"mine.npz\"\nnames = [\"a\", \"b\", \"a\"]", `names has "a" twice`, 1},
+		"many values":        {"ipc = [1, 10]", "ipc = [1, 10]\n\"method.steps\" = [" + numbers(10_001) + "]", "there are more than 10000 values on the axis method.steps", 1},
+		"many cells":         {"ipc = [1, 10]", "ipc = [1, 10]\n\"method.steps\" = [" + numbers(1000) + "]", "the grid has more than 10000 cells", 1},
+	} {
+		if !strings.Contains(good, c.old) {
+			t.Fatalf("%s: the good file has no %q", name, c.old)
+		}
+		_, err := Parse("demo.toml", strings.Replace(good, c.old, c.new, 1), Options{Datasets: known})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got\n%v\nwant it to contain\n%s", name, err, c.want)
+		} else if n := strings.Count(err.Error(), "demo.toml:"); c.faults > 0 && n != c.faults {
+			t.Errorf("%s: %d mistakes, want %d:\n%v", name, n, c.faults, err)
+		}
+	}
+}
+
+func TestManySets(t *testing.T) {
+	text := strings.Replace(good, "ipc = [1, 10]", "ipc = ["+strings.TrimPrefix(numbers(801), "0, ")+"]", 1)
+	text += strings.Repeat("\n[[set]]\nwhen = { ipc = 1 }\nwith = {}\n", 200)
+	if _, err := Parse("demo.toml", text, Options{Datasets: known}); err == nil || !strings.Contains(err.Error(), "202 [[set]] are too many for 9600 cells") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func numbers(n int) string {
+	var out []string
+	for i := range n {
+		out = append(out, fmt.Sprint(i))
+	}
+	return strings.Join(out, ", ")
+}
+
+// Nothing to run is no success.
+func TestNoGrid(t *testing.T) {
+	const head = "schema = 1\nname = \"demo\"\ntitle = \"D\"\n"
+	for text, want := range map[string]string{
+		head + "[grid]\n":                                      "[grid] lacks the axis \"dataset\"",
+		head + "grid = []\n":                                   "grid must be a table of axes, not a list",
+		head + "[[grid]]\ndataset = 1\n":                       "grid must be a table of axes, not a list",
+		head + "[grid]\ndataset = []\nipc = []\nmethod = []\n": "must be a value or a list of values",
+		head + "[profile.paper.grid]\ndataset = [\"glyphs\"]\nipc = [1]\nmethod = [\"toy\"]\n": "profile desk has no [grid]",
+	} {
+		if _, err := Parse("demo.toml", text, Options{Datasets: known}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", text, err, want)
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package spec
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"dgkip/harness/method"
+	"dgkip/harness/nearest"
+	"dgkip/harness/toml"
+)
+
+// needed are the axes of every grid.
+var needed = []string{"dataset", "ipc", "method"}
+
+// Limits of a grid. Tables of that size are nothing that anybody reads.
+const (
+	maxCells = 10_000
+	maxRuns  = 100_000
+	maxSets  = 1_000_000 // [[set]] times cells
+)
+
+// plainName is what data, methods and networks may be called: filters, tables and
+// files must be able to name them.
+var plainName = regexp.MustCompile(`^[\pL\pN][\pL\pN._+-]*$`)
+
+const plainHint = "a name has letters, digits and . _ + - only; a title may have any"
+
+// grid reads the axes, and reports whether cells can be made of them.
+func (r *reader) grid() bool {
+	n := r.doc.Grid
+	if n == nil {
+		return false
+	}
+	if n.Table == nil {
+		r.d.Fault(n, "grid must be a table of axes, not "+n.Kind(), "[grid] needs dataset, ipc and method")
+		return false
+	}
+	complete := true
+	names := r.axes(n)
+	for _, name := range needed {
+		if !slices.Contains(slices.Collect(maps.Values(names)), name) {
+			r.d.FaultKey(n, fmt.Sprintf("[grid] lacks the axis %q", name), "")
+			complete = false
+		}
+	}
+	for _, key := range n.Keys() {
+		name := names[key]
+		values := r.axisValues(name, n.Table[key])
+		if head, _, dotted := strings.Cut(name, "."); dotted && !slices.Contains(withKeys, head) {
+			r.d.FaultKey(n.Table[key], fmt.Sprintf("axis %q sets nothing", key), "an axis with a dot sets what is after the dot, as in \"method.steps\"; known are "+strings.Join(withKeys, ", "))
+			continue
+		}
+		if len(values) > 0 {
+			r.out.Axes = append(r.out.Axes, Axis{name, values})
+		} else if slices.Contains(needed, name) {
+			complete = false
+		}
+	}
+	return complete && r.small(n)
+}
+
+// axes returns the name of the axis behind every key of the grid. A key that is a
+// misspelt name of a needed axis is reported, and then stands for it.
+func (r *reader) axes(n *toml.Node) map[string]string {
+	names := map[string]string{}
+	var free []string
+	for _, key := range n.Keys() {
+		names[key] = key
+		if !slices.Contains(needed, key) && key != "model" {
+			free = append(free, key)
+		}
+	}
+	for _, name := range needed {
+		if n.Table[name] != nil {
+			continue
+		}
+		if key := nearest.Name(name, free); key != "" {
+			r.d.FaultKey(n.Table[key], fmt.Sprintf("[grid] has no axis %q", key), fmt.Sprintf("did you mean %q?", name))
+			names[key] = name
+			free = slices.DeleteFunc(free, func(s string) bool { return s == key })
+		}
+	}
+	return names
+}
+
+// axisValues reads what stands on an axis. Names that nobody knows are reported and
+// stay out of what is known, so that no hint proposes them.
+func (r *reader) axisValues(axis string, n *toml.Node) []Value {
+	var all Values
+	all.FromNode(r.d, n)
+	if len(all) > maxCells {
+		r.d.FaultKey(n, fmt.Sprintf("there are more than %d values on the axis %s", maxCells, axis), "")
+		return nil
+	}
+	known := r.known(axis)
+	seen := map[string]bool{}
+	var out []Value
+	for _, v := range all {
+		_, isText := v.Raw.(string)
+		i, isInt := v.Raw.(int64)
+		switch {
+		case axis == "ipc" && (!isInt || i < 1 || i > 1e6):
+			r.d.Fault(v.node, "ipc must be a positive integer", "")
+		case axis == "ipc":
+		case (known != nil || axis == "dataset") && !isText:
+			r.d.Fault(v.node, axis+" must be a name", "")
+			continue
+		case (known != nil || axis == "dataset") && !plainName.MatchString(v.Text):
+			r.d.Fault(v.node, fmt.Sprintf("%q cannot be on the axis %s", v.Text, axis), plainHint)
+			continue
+		case known != nil && !slices.Contains(known, v.Text):
+			hint := nearest.Hint(v.Text, known)
+			if axis == "model" {
+				hint = strings.TrimPrefix(hint+"; [model.NAME] with a kind makes others", "; ")
+			}
+			r.d.Fault(v.node, fmt.Sprintf("unknown %s %q", axis, v.Text), hint)
+			r.bad[axis+"\x00"+v.Text] = nearest.Name(v.Text, known)
+		}
+		if seen[v.Text] {
+			r.d.Fault(v.node, fmt.Sprintf("%s stands twice on the axis %s", v.Text, axis), "")
+			continue
+		}
+		seen[v.Text] = true
+		out = append(out, v)
+	}
+	return out
+}
+
+// known lists the names that may stand on an axis; nil if any may.
+func (r *reader) known(axis string) []string {
+	switch axis {
+	case "method":
+		return once(append(method.Names(), sortedKeys(r.doc.Method)...))
+	case "model":
+		return once(append(method.Models(), sortedKeys(r.doc.Model)...))
+	case "dataset":
+		if r.options.Datasets != nil {
+			return once(append(slices.Clone(r.options.Datasets), sortedKeys(r.doc.Data)...))
+		}
+	}
+	return nil
+}
+
+func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
+
+// small reports whether the grid stays within the limits.
+func (r *reader) small(n *toml.Node) bool {
+	cells := 1
+	for _, a := range r.out.Axes {
+		if cells *= len(a.Values); cells > maxCells {
+			r.d.FaultKey(n, fmt.Sprintf("the grid has more than %d cells", maxCells), "split it into several experiments")
+			return false
+		}
+	}
+	if cells*len(r.doc.Set) > maxSets {
+		r.d.FaultKey(n, fmt.Sprintf("%d [[set]] are too many for %d cells", len(r.doc.Set), cells), "a condition may name several values of an axis, and patterns")
+		return false
+	}
+	if runs := cells * len(r.out.Seeds); runs > maxRuns {
+		r.d.FaultKey(n, fmt.Sprintf("%d cells with %d seeds are %d runs; at most %d can be asked for", cells, len(r.out.Seeds), runs, maxRuns), "split it into several experiments")
+		return false
+	}
+	return true
+}
+
+// axisNames lists the axes of the grid, and those that every cell has.
+func (r *reader) axisNames() []string {
+	names := []string{"model"}
+	for _, a := range r.out.Axes {
+		if a.Name != "model" {
+			names = append(names, a.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// values lists what stands on an axis. In place of a name that nobody knows stands
+// the one that was meant.
+func (r *reader) values(axis string) []string {
+	var out []string
+	for _, a := range r.out.Axes {
+		if a.Name != axis {
+			continue
+		}
+		for _, v := range a.Values {
+			text := v.Text
+			if meant, bad := r.bad[axis+"\x00"+text]; bad {
+				text = meant
+			}
+			if text != "" {
+				out = append(out, text)
+			}
+		}
+		return out
+	}
+	if axis == "model" {
+		return []string{defaultModel}
+	}
+	return nil
+}
+
+// at returns where the grid names a value, or else the grid.
+func (r *reader) at(axis, text string) *toml.Node {
+	for _, a := range r.out.Axes {
+		for _, v := range a.Values {
+			if a.Name == axis && v.Text == text {
+				return v.node
+			}
+		}
+	}
+	return r.doc.Grid
+}

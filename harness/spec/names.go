@@ -1,0 +1,137 @@
+package spec
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"dgkip/harness/nearest"
+	"dgkip/harness/toml"
+)
+
+// Names are the axes of an experiment and what stands on them in any profile, which
+// conditions on cells may name: one may be meant for the grid of another profile.
+type Names struct {
+	Axes   []string
+	Values map[string][]string
+}
+
+func namesOf(all []*reader) Names {
+	x := Names{Values: map[string][]string{}}
+	for _, r := range all {
+		for _, a := range r.axisNames() {
+			if !slices.Contains(x.Axes, a) {
+				x.Axes = append(x.Axes, a)
+			}
+			for _, v := range r.values(a) {
+				if !slices.Contains(x.Values[a], v) {
+					x.Values[a] = append(x.Values[a], v)
+				}
+			}
+		}
+	}
+	return x
+}
+
+// Where reports what a condition, which stands in n, names and nothing has.
+func (x Names) Where(d *toml.Decoder, n *toml.Node, w Where) {
+	for _, axis := range sortedKeys(w) {
+		if !slices.Contains(x.Axes, axis) {
+			d.FaultKey(n.Table[axis], fmt.Sprintf("there is no axis %q", axis), nearest.Hint(axis, x.Axes))
+			continue
+		}
+		for _, v := range w[axis] {
+			if !slices.ContainsFunc(x.Values[axis], func(text string) bool { return glob(v.Text, text) }) {
+				d.Fault(v.node, fmt.Sprintf("%s is not on the axis %s", v.Text, axis), nearest.Hint(v.Text, x.Values[axis]))
+			}
+		}
+	}
+}
+
+// List reports the strings of a list that are not known.
+func (x Names) List(d *toml.Decoder, n *toml.Node, known []string, what string) {
+	if n == nil {
+		return
+	}
+	for _, one := range n.List {
+		if d.Full() {
+			return
+		}
+		if s, ok := one.Value.(string); ok && !slices.Contains(known, s) {
+			d.Fault(one, fmt.Sprintf("%q is not %s", s, what), nearest.Hint(s, known))
+		}
+	}
+}
+
+// Only reports what a filter, written as the string n, names and nothing has.
+func (x Names) Only(d *toml.Decoder, n *toml.Node) {
+	if n == nil {
+		return
+	}
+	if s, ok := n.Value.(string); ok {
+		f, err := ParseFilter(s, append([]string{"seed"}, x.Axes...))
+		if err != nil {
+			d.Fault(n, err.Error(), "")
+		}
+		for _, problem := range f.Unmatched(func(axis string) []string { return x.Values[axis] }) {
+			d.Fault(n, problem, "")
+		}
+	}
+}
+
+// check finds what is wrong between sections, where all profiles must be known. Of what
+// the file has from its base, nothing need be of use here.
+func (r *reader) check(names Names, all []*reader) {
+	r.checkConditions(names)
+	r.checkMethods(names)
+	grid := r.doc.Grid
+	if grid == nil {
+		for _, o := range all {
+			if o.doc.Grid != nil {
+				r.d.FaultKey(o.doc.Grid, fmt.Sprintf("profile %s has no [grid]", r.profile), "what stands outside of profiles holds for all of them")
+			}
+		}
+		return
+	}
+	for _, a := range r.out.Axes {
+		n := grid.Table[a.Name]
+		used := a.Name == "model" || slices.Contains(needed, a.Name) || strings.Contains(a.Name, ".") ||
+			slices.ContainsFunc(r.doc.Set, func(s override) bool { return s.When[a.Name] != nil })
+		if !used && n != nil && r.own(n) {
+			r.d.FaultKey(n, fmt.Sprintf("the axis %q changes nothing: all its values are the same runs", a.Name),
+				fmt.Sprintf("\"method.%s\" = [...] is an axis that sets %s; a [[set]] with when = { %s = ... } may change other things", a.Name, a.Name, a.Name))
+		}
+	}
+}
+
+// checkConditions reports what [[set]] and [[exclude]] name and nothing has.
+func (r *reader) checkConditions(names Names) {
+	for i, s := range r.doc.Set {
+		if n := r.root.Get("set").List[i]; r.own(n) {
+			names.Where(r.d, n.Get("when"), s.When)
+		}
+	}
+	for i, e := range r.doc.Exclude {
+		if n := r.root.Get("exclude").List[i]; r.own(n) {
+			names.Where(r.d, n.Get("when"), e.Where)
+		}
+	}
+}
+
+// checkMethods reports sections of methods that nothing uses.
+func (r *reader) checkMethods(names Names) {
+	columns := names.Values["method"]
+	if len(columns) == 0 {
+		return
+	}
+	for _, name := range sortedKeys(r.doc.Method) {
+		used := slices.Contains(columns, name)
+		for other, n := range r.doc.Method {
+			use, _ := n.Text("use")
+			used = used || other != name && use == name
+		}
+		if n := r.root.Get("method").Table[name]; !used && r.own(n) {
+			r.d.FaultKey(n, fmt.Sprintf("no column is of the method %q, and none uses it", name), nearest.Hint(name, columns))
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package spec
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"dgkip/harness/nearest"
+	"dgkip/harness/toml"
+)
+
+// Options say how to read an experiment.
+type Options struct {
+	Profile  string   // DefaultProfile if empty
+	Datasets []string // known ones; nil if not known
+	Seeds    int      // how many; 0 for what the file says
+
+	// Sections, if given, reads the sections on what to show, of every profile.
+	Sections func(*Sheet)
+}
+
+// ReadFile reads an experiment's file. The error is a toml.Faults if the file, or one
+// that it names, is at fault.
+func ReadFile(file string, o Options) (*Spec, error) {
+	return read(files{folder: filepath.Dir(file), join: filepath.Join, open: func(name string) (io.ReadCloser, error) { return os.Open(name) }}, file, o)
+}
+
+// ReadFS is ReadFile for a file system. Paths of data count from the file's folder
+// there, as if it stood in the folder where the program runs.
+func ReadFS(fsys fs.FS, file string, o Options) (*Spec, error) {
+	return read(files{folder: path.Dir(file), join: path.Join, open: opener(fsys)}, file, o)
+}
+
+func opener(fsys fs.FS) func(name string) (io.ReadCloser, error) {
+	return func(name string) (io.ReadCloser, error) { return fsys.Open(name) }
+}
+
+// Parse reads an experiment from text. There are no files that it could name.
+func Parse(file, text string, o Options) (*Spec, error) {
+	return read(files{folder: filepath.Dir(file), join: filepath.Join, open: func(name string) (io.ReadCloser, error) {
+		if name != file {
+			return nil, fs.ErrNotExist
+		}
+		return io.NopCloser(strings.NewReader(text)), nil
+	}}, file, o)
+}
+
+// files opens an experiment's file and those beside it.
+type files struct {
+	folder string
+	join   func(...string) string
+	open   func(name string) (io.ReadCloser, error)
+}
+
+// text returns the text of a file.
+func (f files) text(file string) (string, error) {
+	r, err := f.open(file)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	b, err := io.ReadAll(io.LimitReader(r, toml.MaxSize+1))
+	return string(b), err
+}
+
+// parse reads a file that another one names in node n, and reports at it what is wrong.
+func (f files) parse(d *toml.Decoder, n *toml.Node, what, name string) *toml.Node {
+	file := f.join(f.folder, filepath.FromSlash(name))
+	text, err := f.text(file)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("there is no file %s", file)
+		}
+		d.Fault(n, fmt.Sprintf("%s: %v", what, err), "")
+		return nil
+	}
+	root, faults := toml.Parse(file, text)
+	d.Faults = append(d.Faults, faults...)
+	if root == nil {
+		d.Fault(n, fmt.Sprintf("%s: %s is at fault", what, file), "")
+	}
+	return root
+}
+
+func read(f files, file string, o Options) (*Spec, error) {
+	o.Profile = cmp.Or(o.Profile, DefaultProfile)
+	text, err := f.text(file)
+	if err != nil {
+		return nil, err
+	}
+	own, faults := toml.Parse(file, text)
+	if own == nil {
+		return nil, faults.Err()
+	}
+	if len(own.Table) == 0 {
+		return nil, toml.Faults{{File: file, Message: "the file is empty", Hint: "an experiment starts with schema, name and title, and has a [grid]"}}
+	}
+	d := new(toml.Decoder)
+	root := withBase(d, f, own, []string{stem(file)})
+	if len(d.Faults) > 0 {
+		return nil, d.Faults.Err()
+	}
+	profiles := profilesOf(d, root)
+	// Every profile is read, for a mistake in one is a mistake in the file; those
+	// that the file does not mention are as the one without an overlay.
+	var all []*reader
+	for _, name := range Profiles() {
+		r := &reader{files: f, file: file, profile: name, options: o, d: d}
+		r.root = toml.Merge(root.Without("profile"), profiles.Get(name))
+		r.read()
+		all = append(all, r)
+	}
+	names := namesOf(all)
+	for _, r := range all {
+		r.check(names, all)
+	}
+	for _, x := range slices.Clone(d.Faults) {
+		if n := own.Get("base"); n != nil && x.File != file {
+			d.Fault(n, fmt.Sprintf("%s takes over the mistakes of %s", file, x.File), "")
+		}
+	}
+	var out *Spec
+	for _, r := range all {
+		if o.Sections != nil {
+			o.Sections(r.sheet(names))
+		}
+		if r.profile == o.Profile {
+			out = r.out
+		}
+	}
+	if d.Reported == 0 && !isExperiment(root) {
+		return nil, toml.Faults{{File: file, Message: "the file has neither [grid] nor [[figure]]", Hint: "[grid] says what is run: dataset, ipc and method"}}
+	}
+	return out, d.Faults.Err()
+}
+
+func stem(file string) string { return strings.TrimSuffix(filepath.Base(file), ".toml") }
+
+// Shown lists the sections that say what to show.
+func Shown() []string { return []string{"table", "figure", "published", "claim"} }
+
+// notTaken are the keys that a file does not take over from its base.
+var notTaken = append([]string{"schema", "name", "title", "about", "base"}, Shown()...)
+
+var specName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+
+// withBase returns a file's tree laid over that of its base, if it has one. The chain
+// has the names of the files that led here, this one last.
+func withBase(d *toml.Decoder, f files, own *toml.Node, chain []string) *toml.Node {
+	n := own.Get("base")
+	if n == nil {
+		return own
+	}
+	name, ok := n.Value.(string)
+	what := fmt.Sprintf("base of %s is %q", chain[len(chain)-1], name)
+	switch {
+	case !ok:
+		d.Fault(n, "base must be the name of an experiment, not "+n.Kind(), "")
+		return own
+	case !specName.MatchString(name):
+		d.Fault(n, what+", which is not a name", "base = \"table1\" takes over what table1.toml in this folder says about what to run")
+		return own
+	case slices.Contains(chain, name):
+		d.Fault(n, what+", which leads back to it: "+strings.Join(append(chain, name), " -> "), "")
+		return own
+	}
+	base := f.parse(d, n, what, name+".toml")
+	if base == nil {
+		return own
+	}
+	return toml.Merge(taken(withBase(d, f, base, append(chain, name))), own)
+}
+
+// taken returns what another file takes over of a base.
+func taken(base *toml.Node) *toml.Node {
+	out := base.Without(notTaken...)
+	all := out.Get("profile")
+	if all == nil || all.Table == nil {
+		return out
+	}
+	profiles := toml.Empty(all)
+	for _, name := range all.Keys() {
+		one := all.Table[name]
+		if one.Table != nil {
+			one = one.Without(notTaken...)
+		}
+		profiles.Set(name, one)
+	}
+	out.Set("profile", profiles)
+	return out
+}
+
+// profilesOf returns the table of profiles, of which each is a table, or nil.
+func profilesOf(d *toml.Decoder, root *toml.Node) *toml.Node {
+	all := root.Get("profile")
+	if all == nil {
+		return nil
+	}
+	if all.Table == nil {
+		d.Fault(all, "profile must be a table of profiles, not "+all.Kind(), "")
+		return nil
+	}
+	var wrong []string
+	for _, name := range all.Keys() {
+		n := all.Table[name]
+		if !slices.Contains(Profiles(), name) {
+			d.FaultKey(n, fmt.Sprintf("unknown profile %q", name), nearest.Hint(name, Profiles()))
+		}
+		if n.Table == nil {
+			d.Fault(n, "a profile must be a table", "")
+			wrong = append(wrong, name)
+		}
+	}
+	return all.Without(wrong...)
+}
+
+// isExperiment reports whether a file has what makes an experiment of it, if only in
+// a profile.
+func isExperiment(root *toml.Node) bool {
+	if root.Get("base") != nil || root.Get("grid") != nil || root.Get("figure") != nil {
+		return true
+	}
+	if all := root.Get("profile"); all != nil {
+		for _, p := range all.Table {
+			if p.Get("grid") != nil || p.Get("figure") != nil {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,120 @@
+package spec
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"dgkip/harness/nearest"
+	"dgkip/harness/toml"
+)
+
+// reader reads a file under one profile.
+type reader struct {
+	files
+	file    string
+	profile string
+	options Options
+
+	d    *toml.Decoder // of all profiles
+	root *toml.Node
+	doc  document
+	out  *Spec
+	bad  map[string]string // values of axes that are not known, and what was meant, or ""
+}
+
+// document is what a file says about what to run.
+type document struct {
+	Schema  int                   `toml:"schema" required:"true"`
+	Name    string                `toml:"name" required:"true"`
+	Title   string                `toml:"title" required:"true"`
+	About   string                `toml:"about"`
+	Base    string                `toml:"base"`
+	Classes []int                 `toml:"classes"` // of known data whose section names none
+	Grid    *toml.Node            `toml:"grid"`
+	Exclude []Excluded            `toml:"exclude"`
+	Set     []override            `toml:"set"`
+	Method  map[string]*toml.Node `toml:"method"`
+	Model   map[string]*toml.Node `toml:"model"`
+	Data    map[string]Data       `toml:"data"`
+	Eval    *toml.Node            `toml:"eval"`
+	Seeds   seeds                 `toml:"seeds"`
+	Limits  Limits                `toml:"limits"`
+	Cache   Cache                 `toml:"cache"`
+}
+
+// CheckValues implements toml.ValueChecker.
+func (d document) CheckValues() error { return badClasses(d.Classes) }
+
+// override is a [[set]].
+type override struct {
+	When Where      `toml:"when" required:"true"`
+	With *toml.Node `toml:"with" required:"true"`
+}
+
+type seeds struct {
+	Count int `toml:"count" min:"1" max:"1000"`
+}
+
+func (r *reader) read() {
+	r.bad = map[string]string{}
+	r.doc = document{Seeds: seeds{Count: 1}}
+	r.d.Into(r.root, &r.doc, "the file", Shown()...)
+	doc := r.doc
+	if n := r.root.Get("schema"); n != nil && n.Value != int64(Schema) {
+		r.d.Fault(n, fmt.Sprintf("schema is %v; this program reads schema %d", n.Value, Schema), "")
+	}
+	if n := r.root.Get("name"); n != nil && doc.Name != "" && (doc.Name != stem(r.file) || !specName.MatchString(doc.Name)) {
+		r.d.Fault(n, fmt.Sprintf("name must be %q, as the file is called, in lower case", stem(r.file)), "")
+	}
+	r.data()
+	r.out = &Spec{
+		File: r.file, Name: doc.Name, Title: doc.Title, About: doc.About, Profile: r.profile,
+		Data: doc.Data, Titles: map[string]string{}, Limits: doc.Limits, Cache: doc.Cache, Excluded: doc.Exclude,
+	}
+	for i := range max(1, cmp.Or(r.options.Seeds, doc.Seeds.Count)) {
+		r.out.Seeds = append(r.out.Seeds, uint64(i))
+	}
+	if r.grid() {
+		r.cells()
+	}
+}
+
+// data completes the [data.NAME] sections.
+func (r *reader) data() {
+	known := r.options.Datasets
+	for name, one := range r.doc.Data {
+		one.Name = name
+		at, use := r.root.Get("data").Table[name], one.Use
+		files := at.Table["format"] != nil // though its value may be wrong
+		if use == "" && !files {
+			use = name
+		}
+		switch {
+		case !plainName.MatchString(name):
+			r.d.FaultKey(at, fmt.Sprintf("%q cannot be the name of data", name), plainHint)
+		case files && slices.Contains(known, name):
+			r.d.FaultKey(at, name+" is a dataset of this program; images of your own need another name", "")
+		case use == "" || known == nil || slices.Contains(known, use):
+		case one.Use == "":
+			r.d.FaultKey(at, fmt.Sprintf("[data.%s] needs use, the name of known data, or format and train for files", name), nearest.Hint(name, known))
+		default:
+			r.d.Fault(at.Table["use"], fmt.Sprintf("unknown dataset %q", use), nearest.Hint(use, known))
+		}
+		one.Use = use
+		r.doc.Data[name] = r.classes(one)
+	}
+}
+
+// classes fills in the file's classes where a dataset's section names none.
+func (r *reader) classes(d Data) Data {
+	d.Dir = filepath.Dir(r.file)
+	if d.Classes == nil && !d.Own() {
+		d.Classes = r.doc.Classes
+	}
+	return d
+}
+
+// own reports whether a node stands in the file itself, and not in its base.
+func (r *reader) own(n *toml.Node) bool { return n.Source != nil && n.Source.File == r.file }

@@ -1,0 +1,167 @@
+package spec
+
+import (
+	"fmt"
+	"slices"
+
+	"dgkip/harness/method"
+	"dgkip/harness/nearest"
+	"dgkip/harness/toml"
+)
+
+// scoring holds the keys of [eval] that are not a protocol's own.
+type scoring struct {
+	Protocol string `toml:"protocol"`
+	Trace    int    `toml:"trace" min:"0"`
+	Score    int    `toml:"score" min:"0"`
+}
+
+// checkSections finds mistakes in sections that no cell may get to use.
+func (r *reader) checkSections() {
+	for _, name := range sortedKeys(r.doc.Method) {
+		r.method(name, nil)
+	}
+	for _, name := range sortedKeys(r.doc.Model) {
+		r.model(name, nil)
+	}
+	for i, protocol := range method.ProtocolNames() {
+		if i == 0 {
+			r.eval(r.doc.Eval, protocol)
+		}
+		if n := r.doc.Eval.Get(protocol); n != nil {
+			r.d.Into(n, method.NewProtocol(protocol), "[eval."+protocol+"]")
+		}
+	}
+	for i, s := range r.doc.Set {
+		if s.With != nil && !r.goodWith(s.With) {
+			r.doc.Set[i].With = nil
+		}
+	}
+}
+
+// goodWith reports whether what a [[set]] changes has the right form.
+func (r *reader) goodWith(n *toml.Node) bool {
+	if n.Table == nil {
+		r.d.Fault(n, "with must be a table, such as { method = { steps = 100 } }", "")
+		return false
+	}
+	good := true
+	for _, k := range n.Keys() {
+		if !slices.Contains(withKeys, k) {
+			r.d.FaultKey(n.Table[k], fmt.Sprintf("a [[set]] cannot change %q", k), nearest.Hint(k, withKeys))
+		} else if n.Table[k].Table == nil {
+			r.d.Fault(n.Table[k], k+" must be a table", fmt.Sprintf("with = { %s = { key = value } }", k))
+			good = false
+		}
+	}
+	return good
+}
+
+// methodName returns the name of the method behind a column.
+func (r *reader) methodName(column string) string {
+	if use, ok := r.doc.Method[column].Text("use"); ok {
+		return use
+	}
+	return column
+}
+
+func (r *reader) title(column string) string {
+	if s, ok := r.doc.Method[column].Text("title"); ok {
+		return s
+	}
+	if r.methodName(column) == column {
+		return method.New(column).Info().Title
+	}
+	return column
+}
+
+// method returns a column's method with the settings of its section and the changes
+// to it, or nil after reporting why it cannot.
+func (r *reader) method(column string, changes *toml.Node) method.Method {
+	n, name := r.doc.Method[column], r.methodName(column)
+	if n == nil {
+		n = toml.Empty(r.at("method", column)) // where what is missing is then said
+	}
+	m := method.New(name)
+	if m == nil {
+		hint := nearest.Hint(name, method.Names())
+		if use := n.Get("use"); use != nil {
+			r.d.Fault(use, fmt.Sprintf("unknown method %q", name), hint)
+		} else {
+			r.d.FaultKey(n, fmt.Sprintf("unknown method %q", name), hint)
+		}
+		return nil
+	}
+	if name != column {
+		n = toml.Merge(r.doc.Method[name], n)
+	}
+	if n.Table != nil {
+		n = toml.Merge(n, changes)
+	}
+	for _, k := range []string{"use", "title"} {
+		if x := n.Get(k); x != nil {
+			if _, ok := x.Value.(string); !ok {
+				r.d.Fault(x, k+" must be a string, not "+x.Kind(), "")
+			}
+		}
+	}
+	before := r.d.Reported
+	r.d.Into(n, m, "the settings of "+name, "use", "title")
+	if r.d.Reported > before {
+		return nil
+	}
+	return m
+}
+
+// model returns the networks with the settings of their section and the changes to
+// them.
+func (r *reader) model(name string, changes *toml.Node) (method.Model, bool) {
+	n, kind := r.doc.Model[name], name
+	if n == nil {
+		n = toml.Empty(r.at("model", name))
+	}
+	if s, ok := n.Text("kind"); ok {
+		kind = s
+	}
+	m, known := method.DefaultModel(kind)
+	if n.Table != nil {
+		n = toml.Merge(n, changes)
+		if known && n.Get("kind") == nil { // the name says it
+			n = toml.Merge(n, toml.Table("kind", &toml.Node{Value: kind}))
+		}
+	}
+	before := r.d.Reported
+	r.d.Into(n, &m, "the settings of model "+name)
+	return m, r.d.Reported == before
+}
+
+// eval returns the protocol that a table such as [eval] names, or else the one given,
+// with its settings; nil after reporting why it cannot.
+func (r *reader) eval(n *toml.Node, otherwise string) (method.Protocol, scoring) {
+	s := scoring{Protocol: otherwise}
+	if n == nil {
+		n = toml.Empty(r.doc.Grid)
+	}
+	before := r.d.Reported
+	r.d.Into(n, &s, "[eval]", method.ProtocolNames()...)
+	if r.d.Reported > before {
+		return nil, s
+	}
+	p := method.NewProtocol(s.Protocol)
+	if p == nil {
+		message, hint := fmt.Sprintf("unknown protocol %q", s.Protocol), nearest.Hint(s.Protocol, method.ProtocolNames())
+		if at := n.Get("protocol"); at != nil {
+			r.d.Fault(at, message, hint)
+		} else {
+			r.d.FaultKey(r.doc.Grid, message+", which the method asks for", hint)
+		}
+		return nil, s
+	}
+	if at := n.Get(s.Protocol); at != nil {
+		r.d.Into(at, p, "[eval."+s.Protocol+"]")
+	}
+	if r.d.Reported > before {
+		return nil, s
+	}
+	return p, s
+}

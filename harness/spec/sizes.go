@@ -1,0 +1,75 @@
+package spec
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+
+	"dgkip/harness/toml"
+)
+
+// Duration is a length of time, written "90s" or "2h30m".
+type Duration time.Duration
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (t *Duration) UnmarshalText(b []byte) error {
+	d, err := time.ParseDuration(string(b))
+	if err != nil || d < 0 {
+		return fmt.Errorf("%q is not a length of time, such as 90s, 45m or 2h30m", b)
+	}
+	*t = Duration(d)
+	return nil
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (t Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(t).String()), nil }
+
+// Size is a number of bytes, written "4GB" or "512MiB".
+type Size int64
+
+// units are those of sizes, the longer of two that end alike first.
+var units = []struct {
+	name  string
+	bytes float64
+}{
+	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
+	{"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
+}
+
+var sizeForm = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]+)$`)
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (z *Size) UnmarshalText(b []byte) error {
+	if m := sizeForm.FindStringSubmatch(string(b)); m != nil {
+		for _, u := range units {
+			x, err := strconv.ParseFloat(m[1], 64)
+			if m[2] != u.name || err != nil {
+				continue
+			}
+			if x *= u.bytes; x > 1<<62 {
+				return fmt.Errorf("%q is more than any disk holds", b)
+			}
+			*z = Size(x)
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is not a size, such as 500MB, 4GB or 4GiB", b)
+}
+
+// fromNode takes a plain 0, too, for which no unit is needed.
+func (z *Size) FromNode(d *toml.Decoder, n *toml.Node) {
+	switch v := n.Value.(type) {
+	case string:
+		if err := z.UnmarshalText([]byte(v)); err != nil {
+			d.Fault(n, err.Error(), "")
+		}
+	case int64:
+		if v != 0 {
+			d.Fault(n, fmt.Sprintf("%d is a size without a unit", v), fmt.Sprintf("write \"%dMB\" or \"%dGB\", with quotes", v, v))
+		}
+		*z = 0
+	default:
+		d.Fault(n, "must be a size such as \"4GB\", not "+n.Kind(), "")
+	}
+}

@@ -1,0 +1,140 @@
+// Package spec reads experiments: a TOML file becomes a grid of cells, each with
+// the settings of its method, its networks and its scoring, and, once the data is
+// known, an identity that names its runs.
+//
+// Reading is strict. Every mistake in a file is reported with its line, a caret
+// and the nearest valid name, all of them at once, before anything runs.
+//
+// Settings are layered: a method's own defaults, [method.NAME], the same in the
+// chosen profile, then every [[set]] that matches the cell, later ones winning.
+//
+// An experiment may build on another one in its folder:
+//
+//	base = "table1"
+//
+// It then takes over all that table1 says about what to run, its profiles included,
+// as if that stood in front of its own text: tables merge key by key, a value takes
+// the place of the base's, and [[set]] come after those of the base. Title, name and
+// what is shown are each file's own.
+package spec
+
+import (
+	"reflect"
+
+	"dgkip/harness/method"
+	"dgkip/harness/toml"
+)
+
+// Schema is the version of the files' form.
+const Schema = 1
+
+// DefaultProfile is in use unless another is asked for.
+const DefaultProfile = "desk"
+
+// Profiles lists the sizes an experiment may be run in.
+func Profiles() []string { return []string{"smoke", "desk", "paper"} }
+
+// Spec is an experiment under one of its profiles.
+type Spec struct {
+	File    string
+	Name    string
+	Title   string
+	About   string
+	Profile string
+
+	Axes     []Axis
+	Cells    []*Cell
+	Excluded []Excluded
+	Seeds    []uint64
+	Limits   Limits
+	Cache    Cache
+	Data     map[string]Data   // the [data.NAME] sections
+	Titles   map[string]string // of methods' columns, by name
+}
+
+// Axis is a dimension of the grid.
+type Axis struct {
+	Name   string
+	Values []Value
+}
+
+// Excluded is a part of the grid that is not run.
+type Excluded struct {
+	Where  Where  `toml:"when" required:"true"`
+	Reason string `toml:"reason" required:"true"`
+}
+
+// Cell is a point of the grid. Its runs differ in their seed alone.
+type Cell struct {
+	Exp     string
+	Index   int // in the grid's order
+	Point   map[string]string
+	Dataset string
+	IPC     int
+	Column  string // the method's name in this experiment
+	Model   string // the networks' name in this experiment
+
+	Net      method.Model
+	Protocol method.Protocol
+	Trace    Trace
+	Limits   Limits
+	Data     Data
+
+	method method.Method
+}
+
+// Method returns a fresh copy of the cell's method with its settings.
+func (c *Cell) Method() method.Method {
+	old := reflect.ValueOf(c.method)
+	if old.Kind() != reflect.Pointer {
+		return c.method
+	}
+	fresh := reflect.New(old.Type().Elem())
+	fresh.Elem().Set(old.Elem())
+	return fresh.Interface().(method.Method)
+}
+
+// CheckSizes returns why the cell cannot be run on data of these sizes, whose IPC and
+// Model are the cell's own, or nil.
+func (c *Cell) CheckSizes(s method.Sizes) error {
+	s.IPC, s.Model = c.IPC, c.Net
+	return method.CheckSizes(c.method, c.Protocol, s)
+}
+
+// At returns the cell's coordinate on an axis, as filters and tables name it.
+// Beside the grid's axes there is "exp".
+func (c *Cell) At(axis string) (string, bool) {
+	if axis == "exp" {
+		return c.Exp, true
+	}
+	text, ok := c.Point[axis]
+	return text, ok
+}
+
+// Identity returns the identity of the cell's run with a seed on the data with a
+// digest.
+func (c *Cell) Identity(data DatasetIdentity, seed uint64) Identity {
+	info, scoring := c.method.Info(), c.Protocol.Info()
+	id := Identity{
+		Schema: IdentitySchema, Dataset: data, IPC: c.IPC, Seed: seed,
+		Method: PartIdentity{info.Name, info.Version, toml.Settings(c.method)},
+		Model:  toml.Settings(c.Net),
+		Eval:   PartIdentity{scoring.Name, scoring.Version, toml.Settings(c.Protocol)},
+	}
+	if info.IgnoresIPC {
+		id.IPC = 0
+	}
+	return id
+}
+
+// Limits bound a run. They are no part of its identity.
+type Limits struct {
+	Timeout Duration `toml:"timeout"` // 0 for none
+}
+
+// Cache says how much of what runs share may be kept on disk from one start of the
+// program to the next: nothing unless the experiment asks for it. It is no part of
+// a run's identity.
+type Cache struct {
+	Disk Size `toml:"disk"`
+}

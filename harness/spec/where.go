@@ -1,0 +1,107 @@
+package spec
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dgkip/harness/toml"
+)
+
+// Value is a point on an axis.
+type Value struct {
+	Text string // as filters and tables name it
+	Raw  any    // string, int64, float64 or bool
+	node *toml.Node
+}
+
+func valueOf(n *toml.Node) (Value, bool) {
+	v := Value{Raw: n.Value, node: n}
+	switch x := n.Value.(type) {
+	case string:
+		v.Text = x
+	case int64:
+		v.Text = strconv.FormatInt(x, 10)
+	case float64:
+		v.Text = strconv.FormatFloat(x, 'g', -1, 64)
+	case bool:
+		v.Text = strconv.FormatBool(x)
+	default:
+		return v, false
+	}
+	return v, true
+}
+
+// Values is one value or a list of them, as a file may write either.
+type Values []Value
+
+func (v *Values) FromNode(d *toml.Decoder, n *toml.Node) {
+	list := n.List
+	if n.Value != nil {
+		list = []*toml.Node{n}
+	}
+	if n.Table != nil || len(list) == 0 {
+		d.Fault(n, "must be a value or a list of values", "")
+		return
+	}
+	*v = nil
+	for _, x := range list {
+		one, ok := valueOf(x)
+		if !ok {
+			d.Fault(x, "must be a string, a number or a boolean, not "+x.Kind(), "")
+			continue
+		}
+		*v = append(*v, one)
+	}
+}
+
+func (v Values) matches(text string) bool {
+	return slices.ContainsFunc(v, func(one Value) bool { return glob(one.Text, text) })
+}
+
+// Texts lists the values as text.
+func (v Values) Texts() []string {
+	var out []string
+	for _, one := range v {
+		out = append(out, one.Text)
+	}
+	return out
+}
+
+func glob(pattern, text string) bool {
+	if !strings.ContainsAny(pattern, "*?[") {
+		return pattern == text
+	}
+	ok, err := path.Match(pattern, text)
+	return ok && err == nil
+}
+
+// Where says which cells something is for: those that have one of the values on
+// every axis it names. A value may be a pattern such as "dgkip-*".
+type Where map[string]Values
+
+func (w *Where) FromNode(d *toml.Decoder, n *toml.Node) {
+	if n.Table == nil {
+		d.Fault(n, "must be a table of axes and their values, such as { method = \"dc\", ipc = [1, 10] }", "")
+		return
+	}
+	*w = Where{}
+	for _, k := range n.Keys() {
+		var v Values
+		v.FromNode(d, n.Table[k])
+		if len(v) > 0 {
+			(*w)[k] = v
+		}
+	}
+}
+
+// Matches tells whether a point with the named coordinates is meant.
+func (w Where) Matches(point func(axis string) (string, bool)) bool {
+	for axis, values := range w {
+		if text, ok := point(axis); !ok || !values.matches(text) {
+			return false
+		}
+	}
+	return true
+}

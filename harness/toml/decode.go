@@ -1,0 +1,279 @@
+package toml
+
+import (
+	"encoding"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dgkip/harness/method"
+	"dgkip/harness/nearest"
+)
+
+// Decoder fills structs from nodes. It goes on after a mistake, so as to find all.
+//
+// Fields are named by toml tags. The tags min, max, enum and required bound what a
+// file may say; a struct that implements method.Checker is asked for the rest.
+type Decoder struct {
+	Faults   Faults // each once
+	Reported int    // also those that were reported before
+	known    map[Fault]bool
+}
+
+// FromNode is implemented by types that read themselves.
+type FromNode interface{ FromNode(d *Decoder, n *Node) }
+
+// ValueChecker is implemented by tables some of whose values can be checked each by
+// itself, so that this makes sense where others are wrong.
+type ValueChecker interface{ CheckValues() error }
+
+// Fault reports a mistake in a value.
+func (d *Decoder) Fault(n *Node, message, hint string) { d.add(n, false, message, hint) }
+
+// FaultKey reports a mistake at the key.
+func (d *Decoder) FaultKey(n *Node, message, hint string) { d.add(n, true, message, hint) }
+
+func (d *Decoder) add(n *Node, onKey bool, message, hint string) {
+	d.Reported++
+	if d.Full() {
+		return // finding the place takes time, in a long line above all
+	}
+	if d.known == nil {
+		d.known = map[Fault]bool{}
+	}
+	if f := n.Fault(onKey, message, hint); !d.known[f] {
+		d.known[f] = true
+		d.Faults = append(d.Faults, f)
+	}
+}
+
+// Full says that there are more mistakes than anybody reads: no more are kept, and
+// there is no use in looking for them.
+func (d *Decoder) Full() bool { return len(d.Faults) >= keptFaults }
+
+// Into fills the struct that v points to. Keys in others are read elsewhere.
+func (d *Decoder) Into(n *Node, v any, what string, others ...string) {
+	d.table(n, reflect.ValueOf(v).Elem(), what, others)
+}
+
+func (d *Decoder) table(n *Node, v reflect.Value, what string, others []string) {
+	if n.Table == nil {
+		d.Fault(n, fmt.Sprintf("%s must be a table, not %s", what, n.Kind()), "")
+		return
+	}
+	fields := settings(v)
+	var names []string
+	for _, f := range fields {
+		names = append(names, f.name)
+	}
+	before := d.Reported
+	for _, k := range n.Keys() {
+		if i := slices.Index(names, k); i >= 0 {
+			d.value(n.Table[k], fields[i].value, k, fields[i].tag)
+		} else if !slices.Contains(others, k) && !d.Full() {
+			d.FaultKey(n.Table[k], fmt.Sprintf("unknown key %q in %s", k, what), nearest.Hint(k, slices.Concat(names, others)))
+		}
+	}
+	for _, f := range fields {
+		if f.tag.Get("required") != "" && n.Table[f.name] == nil {
+			d.FaultKey(n, fmt.Sprintf("the key %q is missing in %s", f.name, what), "")
+		}
+	}
+	if !v.CanAddr() {
+		return
+	}
+	if c, ok := v.Addr().Interface().(ValueChecker); ok {
+		d.report(n, c.CheckValues(), what)
+	}
+	if d.Reported > before {
+		return // a check of half a table would only confuse
+	}
+	if c, ok := v.Addr().Interface().(method.Checker); ok {
+		d.report(n, c.Check(), what)
+	}
+}
+
+// report reports what a table's own check found, at the key that it names.
+func (d *Decoder) report(n *Node, err error, what string) {
+	if err == nil {
+		return
+	}
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range several.Unwrap() {
+			d.report(n, e, what)
+		}
+		return
+	}
+	var bad *method.BadSetting
+	switch {
+	case errors.As(err, &bad) && n.Table[bad.Key] != nil:
+		d.Fault(n.Table[bad.Key], err.Error(), bad.Hint)
+	case bad != nil:
+		d.FaultKey(n, what+": "+err.Error(), bad.Hint)
+	default:
+		d.FaultKey(n, what+": "+err.Error(), "")
+	}
+}
+
+func (d *Decoder) value(n *Node, v reflect.Value, key string, tag reflect.StructTag) {
+	if v.CanAddr() && d.own(n, v.Addr().Interface(), key) {
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		d.str(n, v, key, tag)
+	case reflect.Bool:
+		if b, ok := n.Value.(bool); ok {
+			v.SetBool(b)
+		} else {
+			d.wrong(n, key, "true or false")
+		}
+	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint64:
+		d.integer(n, v, key, tag)
+	case reflect.Float64, reflect.Float32:
+		d.float(n, v, key, tag)
+	case reflect.Slice:
+		d.list(n, v, key, tag)
+	case reflect.Map:
+		d.byName(n, v, key, tag)
+	case reflect.Struct:
+		d.table(n, v, "["+key+"]", nil)
+	case reflect.Pointer:
+		d.pointer(n, v, key, tag)
+	default:
+		panic("toml: a setting has a type that no file can give")
+	}
+}
+
+func (d *Decoder) wrong(n *Node, key, want string) {
+	d.Fault(n, fmt.Sprintf("%s must be %s, not %s", key, want, n.Kind()), "")
+}
+
+// own reads a value whose type knows how, and reports whether it does.
+func (d *Decoder) own(n *Node, v any, key string) bool {
+	switch own := v.(type) {
+	case FromNode:
+		own.FromNode(d, n)
+	case encoding.TextUnmarshaler:
+		if s, ok := n.Value.(string); !ok {
+			d.wrong(n, key, "a string")
+		} else if err := own.UnmarshalText([]byte(s)); err != nil {
+			d.Fault(n, fmt.Sprintf("%s: %v", key, err), "")
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+func (d *Decoder) str(n *Node, v reflect.Value, key string, tag reflect.StructTag) {
+	s, ok := n.Value.(string)
+	if !ok {
+		d.wrong(n, key, "a string")
+		return
+	}
+	if list, ok := tag.Lookup("enum"); ok {
+		if allowed := strings.Split(list, ","); !slices.Contains(allowed, s) {
+			shown := slices.DeleteFunc(allowed, func(s string) bool { return s == "" })
+			d.Fault(n, fmt.Sprintf("%s is %q, which is not one of %s", key, s, strings.Join(shown, ", ")), nearest.Hint(s, shown))
+			return
+		}
+	}
+	v.SetString(s)
+}
+
+func (d *Decoder) integer(n *Node, v reflect.Value, key string, tag reflect.StructTag) {
+	i, ok := n.Value.(int64)
+	switch {
+	case !ok:
+		d.wrong(n, key, "an integer")
+	case v.CanUint() && i < 0:
+		d.Fault(n, key+" must be at least 0", "")
+	case !v.CanUint() && v.OverflowInt(i):
+		d.Fault(n, key+" is too large", "")
+	case !d.bounds(n, float64(i), key, tag):
+	case v.CanUint():
+		v.SetUint(uint64(i))
+	default:
+		v.SetInt(i)
+	}
+}
+
+func (d *Decoder) float(n *Node, v reflect.Value, key string, tag reflect.StructTag) {
+	f, ok := n.Value.(float64)
+	if i, whole := n.Value.(int64); whole {
+		f, ok = float64(i), true
+	}
+	switch {
+	case !ok:
+		d.wrong(n, key, "a number")
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		d.Fault(n, key+" must be a finite number", "")
+	case d.bounds(n, f, key, tag):
+		v.SetFloat(f)
+	}
+}
+
+func (d *Decoder) list(n *Node, v reflect.Value, key string, tag reflect.StructTag) {
+	if n.Table != nil || n.Value != nil {
+		d.wrong(n, key, "a list")
+		return
+	}
+	out := reflect.MakeSlice(v.Type(), len(n.List), len(n.List))
+	for i, x := range n.List {
+		d.value(x, out.Index(i), key, tag)
+	}
+	v.Set(out)
+}
+
+func (d *Decoder) byName(n *Node, v reflect.Value, key string, tag reflect.StructTag) {
+	if n.Table == nil {
+		d.wrong(n, key, "a table")
+		return
+	}
+	out := reflect.MakeMap(v.Type())
+	for _, k := range n.Keys() {
+		x := reflect.New(v.Type().Elem()).Elem()
+		d.value(n.Table[k], x, key+"."+k, tag)
+		out.SetMapIndex(reflect.ValueOf(k), x)
+	}
+	v.Set(out)
+}
+
+func (d *Decoder) pointer(n *Node, v reflect.Value, key string, tag reflect.StructTag) {
+	if v.Type() == reflect.TypeFor[*Node]() {
+		v.Set(reflect.ValueOf(n))
+		return
+	}
+	if v.IsNil() {
+		v.Set(reflect.New(v.Type().Elem()))
+	}
+	d.value(n, v.Elem(), key, tag)
+}
+
+func (d *Decoder) bounds(n *Node, x float64, key string, tag reflect.StructTag) bool {
+	limit := func(name string) (float64, bool) {
+		s, ok := tag.Lookup(name)
+		if !ok {
+			return 0, false
+		}
+		f, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			panic("toml: a bound of a setting is not a number")
+		}
+		return f, true
+	}
+	if least, ok := limit("min"); ok && x < least {
+		d.Fault(n, fmt.Sprintf("%s must be at least %v", key, least), "")
+		return false
+	}
+	if most, ok := limit("max"); ok && x > most {
+		d.Fault(n, fmt.Sprintf("%s must be at most %v", key, most), "")
+		return false
+	}
+	return true
+}

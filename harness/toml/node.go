@@ -1,0 +1,145 @@
+// Package toml reads TOML files strictly: every value knows where it stands, and
+// every mistake is reported with its line, a caret and the nearest valid name, all
+// of them at once.
+//
+// A file becomes a tree of nodes, trees merge, and a Decoder fills structs from them.
+package toml
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// Node is a value that knows where it stands. One of Value, Table and List is set; an
+// empty list may be nil.
+type Node struct {
+	Value any // string, int64, float64, bool or Date
+	Table map[string]*Node
+	List  []*Node
+
+	// Source is the file that the node comes from; nil if it comes from none.
+	Source *Source
+	span
+	order []string // of the table's keys
+}
+
+// span is where a key and its value stand, in bytes. Tables that are only implied by
+// others have the key of the first header that names them.
+type span struct{ key, keyEnd, val, valEnd int }
+
+// Date is a date or a time, as it is written.
+type Date string
+
+// Empty returns a table without keys that stands where n does.
+func Empty(n *Node) *Node {
+	out := &Node{Table: map[string]*Node{}}
+	if n != nil {
+		out.Source, out.span = n.Source, n.span
+	}
+	return out
+}
+
+// Table returns a table with one key, which stands where its value does.
+func Table(key string, value *Node) *Node {
+	out := Empty(value)
+	out.Set(key, value)
+	return out
+}
+
+// Get returns what a table holds under a key, or nil. A nil node has nothing.
+func (n *Node) Get(key string) *Node {
+	if n == nil {
+		return nil
+	}
+	return n.Table[key]
+}
+
+// Text returns the string under a key, if there is one.
+func (n *Node) Text(key string) (string, bool) {
+	x := n.Get(key)
+	if x == nil {
+		return "", false
+	}
+	s, ok := x.Value.(string)
+	return s, ok
+}
+
+// Keys lists the keys of a table in the order of the file; keys that were merged in
+// come last.
+func (n *Node) Keys() []string { return n.order }
+
+// Set puts a value under a key of a table.
+func (n *Node) Set(key string, value *Node) {
+	if n.Table[key] == nil {
+		n.order = append(n.order, key)
+	}
+	n.Table[key] = value
+}
+
+// Without returns a table that lacks some keys of n.
+func (n *Node) Without(keys ...string) *Node {
+	out := *n
+	out.Table, out.order = map[string]*Node{}, nil
+	for _, k := range n.order {
+		if !slices.Contains(keys, k) {
+			out.Set(k, n.Table[k])
+		}
+	}
+	return &out
+}
+
+// Kind names the type of a value as a reader of TOML would.
+func (n *Node) Kind() string {
+	switch n.Value.(type) {
+	case string:
+		return "a string"
+	case int64:
+		return "an integer"
+	case float64:
+		return "a float"
+	case bool:
+		return "a boolean"
+	case Date:
+		return "a date"
+	}
+	if n.Table != nil {
+		return "a table"
+	}
+	return "a list"
+}
+
+// Fault returns a fault at the value, or at the key.
+func (n *Node) Fault(onKey bool, message, hint string) Fault {
+	if n.Source == nil {
+		return Fault{Message: message, Hint: hint}
+	}
+	if onKey {
+		return n.Source.fault(n.key, n.keyEnd, message, hint)
+	}
+	return n.Source.fault(n.val, n.valEnd, message, hint)
+}
+
+// Merge returns base with the values of over in place of its own. Tables merge key by
+// key, and lists of tables come one after the other.
+func Merge(base, over *Node) *Node {
+	if base == nil || over == nil {
+		return cmp.Or(over, base)
+	}
+	if base.ofTables() && over.ofTables() {
+		both := *over
+		both.List = slices.Concat(base.List, over.List)
+		return &both
+	}
+	if base.Table == nil || over.Table == nil {
+		return over
+	}
+	out := *base
+	out.Table, out.order = maps.Clone(base.Table), slices.Clone(base.order)
+	for _, k := range over.order {
+		out.Set(k, Merge(out.Table[k], over.Table[k]))
+	}
+	return &out
+}
+
+func (n *Node) ofTables() bool { return len(n.List) > 0 && n.List[0].Table != nil }
