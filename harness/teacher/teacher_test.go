@@ -92,6 +92,45 @@ func TestDiskIsNotAskedForOtherImages(t *testing.T) {
 	}
 }
 
+// Two datasets of equal images are drawn networks of their own, whichever a program
+// looks at first.
+func TestFeaturesAreThoseOfTheNameWhateverRanBefore(t *testing.T) {
+	named := func(name string, with *method.Shared) Real {
+		r := real("fc")
+		r.Data.Name, r.Shared = name, with
+		return r
+	}
+	values := func(r Real) []any {
+		phi, err := r.Features(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		theta, err := r.Theta(context.Background(), Problem{Loss: convex.LogisticLoss})
+		if err != nil {
+			t.Fatal(err)
+		}
+		gram, err := r.Gram(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		trial := method.Trial{Data: r.Data, Test: r.Data.Train, Model: r.Model, Seed: r.Seed, Shared: r.Shared, Own: r.Shared}
+		test, err := TestFeatures(context.Background(), trial)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []any{phi, theta, gram, test}
+	}
+	alone := values(named("forms", new(method.Shared)))
+	both := new(method.Shared)
+	shapes := values(named("shapes", both))
+	if reflect.DeepEqual(alone, shapes) {
+		t.Fatal("the name draws no networks of its own, so nothing was tested")
+	}
+	if !reflect.DeepEqual(alone, values(named("forms", both))) {
+		t.Error("features of forms are those of shapes, which ran before")
+	}
+}
+
 // Test features must never be where methods can see them.
 func TestTestFeaturesAreKeptApart(t *testing.T) {
 	r := real("fc")

@@ -112,7 +112,7 @@ func (r Real) Theta(ctx context.Context, p Problem) (*Theta, error) {
 		return nil, err
 	}
 	name := fmt.Sprintf("theta %s lambda %v gap %v %s", p.Loss, p.Lambda, p.Gap, r.settings())
-	return shared(r.Shared, "teacher "+name, func() (*Theta, error) {
+	return shared(r.Shared, r.key(name), func() (*Theta, error) {
 		of, err := r.digest()
 		if err != nil {
 			return nil, err
