@@ -163,13 +163,8 @@ func (r Real) Gram(ctx context.Context) (tensor.Mat[float32], error) {
 		if err != nil {
 			return tensor.Mat[float32]{}, err
 		}
-		if err := ctx.Err(); err != nil {
-			return tensor.Mat[float32]{}, err
-		}
-		r.phase("Gram matrix")
 		k := tensor.NewMat[float32](phi.Rows, phi.Rows)
-		tensor.Gram(k, phi)
-		return k, nil
+		return k, tensor.GramContext(ctx, k, phi, r.phase("Gram matrix"))
 	})
 }
 

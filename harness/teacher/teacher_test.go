@@ -131,6 +131,24 @@ func TestFeaturesAreThoseOfTheNameWhateverRanBefore(t *testing.T) {
 	}
 }
 
+// The Gram matrix takes half a minute on data of full size: it looks at the context.
+func TestGramStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	r := real("fc")
+	r.Phase = func(what string, _ float64) {
+		if what == "Gram matrix" {
+			cancel()
+		}
+	}
+	if _, err := r.Gram(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	r.Phase = nil
+	if k, err := r.Gram(context.Background()); err != nil || k.Rows != r.Data.Train.Len() {
+		t.Errorf("asked again: %d rows, %v", k.Rows, err)
+	}
+}
+
 // Test features must never be where methods can see them.
 func TestTestFeaturesAreKeptApart(t *testing.T) {
 	r := real("fc")
