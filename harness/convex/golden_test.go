@@ -53,20 +53,20 @@ func TestSolutionsAreTheSameEverywhere(t *testing.T) {
 	const lambda = 1e-3
 	for _, loss := range []Loss{LogisticLoss, HingeLoss} {
 		f, err := Set{Gram: gram, Loss: loss, Labels: oneColumn(signs), Lambda: lambda}.Solve(ctx, 1e-8)
-		add("set "+string(loss), err, f.C.Data)
+		add("set "+string(loss), err, f.C.Data, f.Outputs.Data, []float64{f.Primal, f.Dual, f.Gap, f.Norm2, float64(f.Sweeps)})
 		d, err := Dual{Gram: gram32, Labels: signs, Loss: map[Loss]Margin{LogisticLoss: Logistic{}, HingeLoss: Hinge{}}[loss], Lambda: lambda}.Solve(ctx, 1e-3, 5000)
-		add("dual "+string(loss), err, d.Alpha, d.Outputs)
+		add("dual "+string(loss), err, d.Coefficients(signs, lambda), d.Outputs, []float64{d.Primal, d.Dual, d.Gap, d.Norm2, float64(d.Sweeps)})
 		w, err := Thin{Features: thin, Labels: signs, Loss: loss, Lambda: lambda}.Solve(ctx, 1e-4)
-		add("thin "+string(loss), err, w.Theta)
+		add("thin "+string(loss), err, w.Theta, w.Outputs, []float64{w.Primal, w.Dual, w.Gap, w.Norm2, float64(w.Sweeps)})
 	}
 	for _, loss := range []Loss{SquaredLoss, SoftmaxLoss} {
 		f, err := Set{Gram: gram, Loss: loss, Labels: rows, Lambda: lambda}.Solve(ctx, 1e-8)
-		add("set "+string(loss), err, f.C.Data)
+		add("set "+string(loss), err, f.C.Data, f.Outputs.Data, []float64{f.Primal, f.Dual, f.Gap, f.Norm2, float64(f.Sweeps)})
 	}
 	r, err := Ridge{Gram: gram32, Targets: rows, Lambda: lambda}.Solve(ctx, 1e-4, 5000)
-	add("ridge", err, r.C.Data)
+	add("ridge", err, r.C.Data, r.Outputs.Data, []float64{r.Primal, r.Dual, r.Gap, r.Norm2, float64(r.Sweeps)})
 	x, err := Softmax{Features: phi, Labels: classes, Classes: 3, Lambda: lambda}.Solve(ctx, 1e-3, 500, nil)
-	add("softmax", err, x.Theta.Data)
+	add("softmax", err, x.Theta.Data, x.Outputs.Data, []float64{x.Primal, x.Dual, x.Gap, x.Norm2, float64(x.Iterations)})
 	theta := tensor.NewMat[float64](1, m)
 	for j := range theta.Data {
 		theta.Data[j] = s.Normal64()
@@ -80,6 +80,27 @@ func TestSolutionsAreTheSameEverywhere(t *testing.T) {
 	add("fit", err, q.C.Data, q.Residual.Data)
 	b, alpha, err := ProjectBox(few, theta, 1e-2, nil)
 	add("box", err, b.C.Data, alpha)
+
+	few32, labels := tensor.NewMat[float32](8, m), tensor.MatOf(signs[:8], 8, 1)
+	for name, g := range map[string]Gap{
+		"logistic": {Loss: Logistic{}}, "hinge": {Loss: Hinge{}}, "hinge 0.1": {Loss: Hinge{Temperature: 0.1}},
+		"logistic targets": {Loss: Logistic{}, Targets: true}, "hinge detached": {Loss: Hinge{}, Detach: true}, "targets detached": {Loss: Logistic{}, Targets: true, Detach: true},
+	} {
+		g.Lambda = 1e-3
+		dl := make([]float64, 8)
+		v := g.Eval(few, theta.Row(0), labels.Data, &few32, dl)
+		add("gap "+name, nil, []float64{v.Gap, v.Norm2}, v.Residual, v.Alpha, v.Outputs, dl, widen(few32.Data))
+	}
+	theta3 := tensor.NewMat[float64](3, m)
+	for j := range theta3.Data {
+		theta3.Data[j] = s.Normal64()
+	}
+	for name, g := range map[string]SoftmaxGap{"softmax": {Lambda: 1e-3}, "softmax detached": {Lambda: 1e-3, Detach: true}} {
+		dl := tensor.NewMat[float64](8, 3)
+		v := g.Eval(few, theta3, tensor.MatOf(rows.Data[:24], 8, 3), &few32, &dl)
+		add("gap "+name, nil, []float64{v.Gap, v.Norm2}, v.Residual.Data, v.Alpha.Data, v.Outputs.Data, dl.Data, widen(few32.Data))
+	}
+	slices.Sort(lines)
 
 	if os.Getenv("UPDATE_GOLDEN") != "" {
 		if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {
