@@ -224,12 +224,12 @@ func TestBestGap(t *testing.T) {
 		return x
 	}
 	signs := Signs([]int{0, 1, 1, 0, 1, 0}, 2)
-	for name, labels := range map[string]Labels{
-		"logistic gain":   {Loss: convex.LogisticLoss, Values: signs},
-		"logistic target": {Loss: convex.LogisticLoss, Targets: true, Values: random(n, 1, 2)},
-		"hinge":           {Loss: convex.HingeLoss, Values: signs},
-		"squared":         {Loss: convex.SquaredLoss, Values: random(n, 3, 1)},
-		"softmax":         {Loss: convex.SoftmaxLoss, Values: random(n, 3, 1)},
+	for name, labels := range map[string]convex.Labels{
+		"logistic gain":   {Form: convex.Gain, Loss: convex.LogisticLoss, Values: signs},
+		"logistic target": {Form: convex.Target, Loss: convex.LogisticLoss, Values: random(n, 1, 2)},
+		"hinge":           {Form: convex.Gain, Loss: convex.HingeLoss, Values: signs},
+		"squared":         {Form: convex.Value, Loss: convex.SquaredLoss, Values: random(n, 3, 1)},
+		"softmax":         {Form: convex.Target, Loss: convex.SoftmaxLoss, Values: random(n, 3, 1)},
 	} {
 		k := labels.Values.Cols
 		theta := random(k, m, 1)
@@ -237,8 +237,8 @@ func TestBestGap(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		distance := Distance(theta, student.Weights)
-		got := student.BestGap(phi, theta)
+		distance := convex.Distance(theta, student.Weights)
+		got := convex.BestGap(phi, theta, student)
 		want := primal(phi, theta, labels, lambda) - primal(phi, student.Weights, labels, lambda)
 		if math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
 			t.Errorf("%s: gap %v, want %v", name, got, want)
@@ -249,16 +249,16 @@ func TestBestGap(t *testing.T) {
 	}
 }
 
-func primal(phi tensor.Mat[float32], theta tensor.Mat[float64], l Labels, lambda float64) float64 {
-	f := Apply(phi, theta)
-	sum := lambda / 2 * Norm(theta) * Norm(theta)
+func primal(phi tensor.Mat[float32], theta tensor.Mat[float64], l convex.Labels, lambda float64) float64 {
+	f := convex.Apply(phi, theta)
+	sum := lambda / 2 * convex.Norm(theta) * convex.Norm(theta)
 	for i := range f.Rows {
 		a, y := f.Row(i), l.Values.Row(i)
 		switch l.Loss {
 		case convex.HingeLoss:
 			sum += math.Max(0, 1-y[0]*a[0])
 		case convex.LogisticLoss:
-			if l.Targets {
+			if l.Form == convex.Target {
 				sum += math.Log1p(math.Exp(a[0])) - y[0]*a[0]
 			} else {
 				sum += math.Log1p(math.Exp(-y[0] * a[0]))
@@ -285,7 +285,7 @@ func TestThetaOnManyImages(t *testing.T) {
 	s := rng.Stream(9, "many")
 	d := methodtest.Data(1)
 	d.Train.X, d.Train.Labels = nil, nil
-	for i := range maxExact + 100 {
+	for i := range 612 { // more than are solved for as a small set is
 		class := i % 2
 		for j := range 64 {
 			d.Train.X = append(d.Train.X, float32(s.Normal64())+0.5*float32(2*class-1)*float32(j%2))
@@ -312,21 +312,6 @@ func TestThetaOnManyImages(t *testing.T) {
 					t.Errorf("%d nets, %s: the number of threads changes the bits", nets, loss)
 				}
 			}
-		}
-	}
-}
-
-func TestTooManyImagesIsToldBeforeARun(t *testing.T) {
-	for _, c := range []struct {
-		loss        convex.Loss
-		images, dim int
-		ok          bool
-	}{
-		{convex.LogisticLoss, 30000, 30720, true}, {convex.LogisticLoss, 30001, 30720, false}, {convex.HingeLoss, 60000, 2000, true},
-		{convex.SquaredLoss, 60000, 2000, false}, {convex.SoftmaxLoss, 60000, 30720, true},
-	} {
-		if err := CheckSize(c.loss, c.images, c.dim); (err == nil) != c.ok {
-			t.Errorf("%+v: %v", c, err)
 		}
 	}
 }
