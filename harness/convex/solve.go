@@ -208,6 +208,9 @@ func newSearch(ctx context.Context, p Problem, tol float64) *search {
 // over says whether the search ends with a solution of these steps, and why, where
 // that is an error.
 func (s *search) over(fit Solution) (bool, error) {
+	if err := s.ctx.Err(); err != nil {
+		return true, err // fit may have been cut short
+	}
 	switch {
 	case fit.Gap <= s.tol:
 		return true, nil
@@ -215,9 +218,6 @@ func (s *search) over(fit Solution) (bool, error) {
 		return true, errNotFinite
 	case fit.Sweeps >= float64(s.limit):
 		return true, s.failed(fit)
-	}
-	if err := s.ctx.Err(); err != nil {
-		return true, err
 	}
 	s.reached(fit.Gap)
 	return false, nil

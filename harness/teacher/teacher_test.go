@@ -296,7 +296,13 @@ func TestThetaOnManyImages(t *testing.T) {
 		for _, loss := range Losses(2) {
 			var first *Theta
 			for _, threads := range []int{1, 3} {
+				shares := 0
 				r := Real{Data: d, Seed: 3, Shared: new(method.Shared), Model: method.Model{Kind: "fc", Width: 64, Depth: 1, Nets: nets}}
+				r.Phase = func(what string, done float64) {
+					if what == "solving the "+string(loss)+" model" && done > 0 && done < 1 {
+						shares++
+					}
+				}
 				old := runtime.GOMAXPROCS(threads)
 				got, err := r.Theta(context.Background(), Problem{Loss: loss})
 				runtime.GOMAXPROCS(old)
@@ -305,6 +311,9 @@ func TestThetaOnManyImages(t *testing.T) {
 				}
 				if got.Gap > DefaultGap(loss) || got.Errors > len(d.Train.Labels)/10 {
 					t.Errorf("%d nets, %s: gap %v, %d errors", nets, loss, got.Gap, got.Errors)
+				}
+				if shares == 0 {
+					t.Errorf("%d nets: the phase of the %s model stands still", nets, loss)
 				}
 				if first == nil {
 					first = got
