@@ -112,7 +112,7 @@ func (r *run) metrics() map[string]float64 {
 	line := map[string]float64{
 		"train_loss": r.model.errors(phi, targets, nil),
 		"train_acc":  1 - float64(teacher.Errors(r.model.outputs(phi), labels))/float64(len(labels)),
-		"norm":       teacher.Norm(r.model.Theta),
+		"norm":       convex.Norm(r.model.Theta),
 	}
 	least, most := math.Inf(1), math.Inf(-1)
 	for _, y := range r.model.Labels.Data {
@@ -124,12 +124,8 @@ func (r *run) metrics() map[string]float64 {
 
 // set returns the set as it stands.
 func (r *run) set() *method.Distilled {
-	d, y := r.begin.Clone(), r.model.Labels
+	d := r.begin.Clone()
 	copy(d.Images, r.images)
-	d.Kind, d.Loss, d.Labels = method.Value, string(convex.SquaredLoss), make([]float32, len(y.Data))
-	narrow(d.Labels, y.Data)
-	d.Extra = map[string]method.Array{
-		teacher.ExactLabels: {Shape: []int{y.Rows, y.Cols}, Data: slices.Clone(y.Data)},
-	}
+	teacher.SetLabels(d, convex.Labels{Form: convex.Value, Loss: convex.SquaredLoss, Values: r.model.Labels})
 	return d
 }

@@ -2,7 +2,6 @@ package kip
 
 import (
 	"dgkip/harness/convex"
-	"dgkip/harness/teacher"
 	"dgkip/harness/tensor"
 )
 
@@ -33,15 +32,15 @@ func (r ridge) fit(a, b tensor.Mat[float32], y, targets tensor.Mat[float64], dA 
 		return model{}, err
 	}
 	m := model{C: l.solve(y), Labels: y}
-	m.Theta = teacher.Combine(a, m.C)
+	m.Theta = convex.Combine(a, m.C)
 	if dA == nil {
 		m.Loss = m.errors(b, targets, nil)
 		return m, nil
 	}
 	q := tensor.NewMat[float64](outputs, a.Cols) // V, and then V - U'A
 	m.Loss = m.errors(b, targets, &q)
-	u := l.solve(teacher.Apply(a, q))
-	subtract(q.Data, teacher.Combine(a, u).Data)
+	u := l.solve(convex.Apply(a, q))
+	subtract(q.Data, convex.Combine(a, u).Data)
 	if dy.Rows > 0 {
 		copy(dy.Data, u.Data)
 	}
@@ -80,7 +79,7 @@ func solve(a, b tensor.Mat[float32], lambda float64, targets, zero tensor.Mat[fl
 			}
 		})
 	}
-	return model{C: s.C, Theta: teacher.Combine(a, s.C), Labels: s.SquaredTargets(lambda), Loss: s.Value / 2}, nil
+	return model{C: s.C, Theta: convex.Combine(a, s.C), Labels: s.Labels(convex.SquaredLoss, lambda).Values, Loss: s.Value / 2}, nil
 }
 
 // rows is how many rows of real features are worked on at a time: few enough to
@@ -113,7 +112,7 @@ func (m model) errors(b tensor.Mat[float32], targets tensor.Mat[float64], v *ten
 func (m model) outputs(b tensor.Mat[float32]) tensor.Mat[float64] {
 	out := tensor.NewMat[float64](b.Rows, m.Theta.Rows)
 	for first := 0; first < b.Rows; first += rows {
-		part := teacher.Apply(block(b, first), m.Theta)
+		part := convex.Apply(block(b, first), m.Theta)
 		copy(out.Data[first*out.Cols:], part.Data)
 	}
 	return out

@@ -233,12 +233,12 @@ func TestRidgeOfTheScore(t *testing.T) {
 // student compares a model with the one that its labels train.
 func student(t *testing.T, a tensor.Mat[float32], m model, lambda float64) {
 	t.Helper()
-	s, err := teacher.Train(context.Background(), a, teacher.Labels{Loss: convex.SquaredLoss, Values: m.Labels}, lambda)
+	s, err := teacher.Train(context.Background(), a, convex.Labels{Form: convex.Value, Loss: convex.SquaredLoss, Values: m.Labels}, lambda)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := teacher.Distance(s.Weights, m.Theta); d > 1e-4*teacher.Norm(m.Theta) {
-		t.Errorf("the model that is trained on the set is %v away from the one it was made for, of norm %v", d, teacher.Norm(m.Theta))
+	if d := convex.Distance(s.Weights, m.Theta); d > 1e-4*convex.Norm(m.Theta) {
+		t.Errorf("the model that is trained on the set is %v away from the one it was made for, of norm %v", d, convex.Norm(m.Theta))
 	}
 }
 

@@ -11,7 +11,9 @@ import (
 //
 //	|f_S(x) - f_O(x)| <= sqrt(k(x, x)) bound.
 //
-// With bound = sqrt(2 G / lambda) that is the bound by the gap. Where the residual
+// With bound = sqrt(2 G / lambda) that is the paper's Lemma 3.3, the bound by the gap.
+// (It prints a minimum over the ball where the maximum is meant, and squares
+// |Theta_S - Theta_O| in the line before.) Where the residual
 // is orthogonal to the features of the set, as after Project, Span.Distance2 may
 // stand for k(x, x) and |r| for the bound:
 //
@@ -54,12 +56,14 @@ func (s Span) Distance2(cross tensor.Mat[float64], norms []float64) []float64 {
 // Solve returns K^-1 d.
 func (s Span) Solve(d []float64) []float64 { return s.l.solve(d) }
 
-// Interval says how many images of a test set a model S is sure to classify right
+// Interval is how many images of a test set a model S is sure to classify right
 // and wrong, known from a model O and a bound of the difference of their outputs.
 type Interval struct{ Right, Wrong, Unknown int }
 
-// NewInterval counts test images with outputs [n', K] of O and classes labels,
-// whose outputs in S differ by rho at most, as told by Rho with the bound of the
+// NewInterval is the paper's Lemma 3.4: the test error of S lies between Low and
+// High. (It prints Theta_O where Theta ranges over the ball, and leaves out ties.) It
+// counts test images with outputs [n', K] of O and classes labels,
+// whose outputs in S differ by rho at most, as Rho has it with the bound of the
 // Frobenius norm |R|, R = Theta_S - Theta_O.
 //
 // With one output, class 1 is f > 0: S is right where f is on the right side and

@@ -2,7 +2,6 @@ package convex
 
 import (
 	"context"
-	"fmt"
 
 	"dgkip/harness/tensor"
 )
@@ -22,29 +21,30 @@ const boxGap = 1e-10
 //	-2 c_i r,   and 2 (r'phi_i)/(lambda f_i^2) theta more where alpha_i = 1;
 //
 // c_i is alpha_i y_i / lambda, and zero where alpha_i is.
-func ProjectBox(a tensor.Mat[float32], theta tensor.Mat[float64], lambda float64, dA *tensor.Mat[float32]) (Solution, []float64, error) {
+//
+// An image whose output is zero is left out: see hingeGains.
+func ProjectBox(a tensor.Mat[float32], theta tensor.Mat[float64], lambda float64, dA *tensor.Mat[float32]) (Nearest, HingeLabels, error) {
 	n := a.Rows
 	if theta.Cols != a.Cols || theta.Rows != 1 || dA != nil && (dA.Rows != n || dA.Cols != a.Cols) {
 		panic("convex: ProjectBox: shapes do not fit")
 	}
 	f := dots(a, theta.Row(0))
-	y := make([]float64, n)
-	for i, x := range f {
-		if x == 0 {
-			return Solution{}, nil, fmt.Errorf("convex: the output on image %d is zero, and no gain 1/f makes its margin one", i)
-		}
-		y[i] = 1 / x
-	}
+	y := hingeGains(f)
 	k := GramOf(a)
-	fit, err := Set{Gram: k, Loss: HingeLoss, Labels: oneColumn(y), Lambda: lambda}.Solve(context.Background(), boxGap)
+	labels := Labels{Form: Gain, Loss: HingeLoss, Values: oneColumn(y)}
+	fit, err := Solve(context.Background(), Problem{Gram: k, Labels: labels, Lambda: lambda}, boxGap)
 	if err != nil {
-		return Solution{}, nil, err
+		return Nearest{}, HingeLabels{}, err
 	}
-	s := Solution{C: fit.C}
+	s := Nearest{C: fit.C}
 	s.finish(a, k, theta)
 	s.Value = s.Norm2
 	alpha, full := make([]float64, n), make([]float64, n)
 	for i, c := range s.C.Data {
+		if y[i] == 0 {
+			alpha[i] = 1
+			continue
+		}
 		alpha[i] = max(0, min(1, lambda*c*f[i]))
 		// c was made from alpha = 1, and comes back to within rounding.
 		if 1-alpha[i] < 1e-12 {
@@ -56,5 +56,5 @@ func ProjectBox(a tensor.Mat[float32], theta tensor.Mat[float64], lambda float64
 		b := oneColumn(full)
 		outer(*dA, times(-2, s.C), s.Residual, &b, &theta)
 	}
-	return s, alpha, nil
+	return s, HingeLabels{Gains: y, Alpha: alpha}, nil
 }

@@ -1,6 +1,7 @@
 package convex
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -28,7 +29,7 @@ func factorise(k tensor.Mat[float64]) (cholesky, error) {
 		mean += k.Data[i*k.Stride+i]
 	}
 	mean /= float64(max(1, n))
-	c, bad := decompose(k, float64(Jitter*mean), 0)
+	c, bad := decompose(context.Background(), k, float64(Jitter*mean), 0)
 	if bad >= 0 {
 		return cholesky{}, fmt.Errorf("%w at row %d of %d: two of the images may be alike, or one may have no features", ErrSingular, bad, n)
 	}
@@ -37,11 +38,14 @@ func factorise(k tensor.Mat[float64]) (cholesky, error) {
 
 // decompose factorises K + shift I. A pivot below floor times its diagonal entry
 // has been lost to rounding and is set to that. It returns the first row whose
-// pivot is not positive and finite all the same, or -1.
-func decompose(k tensor.Mat[float64], shift, floor float64) (cholesky, int) {
+// pivot is not positive and finite all the same, or that ctx was done at, or -1.
+func decompose(ctx context.Context, k tensor.Mat[float64], shift, floor float64) (cholesky, int) {
 	n := k.Rows
 	l := tensor.NewMat[float64](n, n)
 	for i := range n {
+		if ctx.Err() != nil {
+			return cholesky{}, i
+		}
 		ri := l.Row(i)
 		for j := range i {
 			ri[j] = (k.Data[i*k.Stride+j] - dot64(ri[:j], l.Row(j)[:j])) / l.Data[j*l.Stride+j]
@@ -56,10 +60,11 @@ func decompose(k tensor.Mat[float64], shift, floor float64) (cholesky, int) {
 	return cholesky{l}, -1
 }
 
-// solve returns the solution x of L L' x = b.
+// solve returns the solution x of L L' x = b. Of no factor, as a stopped
+// factorisation leaves, it returns b.
 func (c cholesky) solve(b []float64) []float64 {
 	x := c.forward(b)
-	for i := len(x) - 1; i >= 0; i-- {
+	for i := c.l.Rows - 1; i >= 0; i-- {
 		x[i] /= c.l.Data[i*c.l.Stride+i]
 		for j, l := range c.l.Row(i)[:i] {
 			x[j] -= float64(l * x[i])
@@ -71,7 +76,7 @@ func (c cholesky) solve(b []float64) []float64 {
 // forward returns the solution x of L x = b, whose squared norm is b'K^-1 b.
 func (c cholesky) forward(b []float64) []float64 {
 	x := append([]float64(nil), b...)
-	for i := range x {
+	for i := range c.l.Rows {
 		row := c.l.Row(i)
 		x[i] = (x[i] - dot64(row[:i], x[:i])) / row[i]
 	}

@@ -72,12 +72,12 @@ func TestGapVectors(t *testing.T) {
 		}
 		load(t, "gap_"+l.Name()+".json", &v)
 		phi := v.Phi.mat()
-		dphi, dy := tensor.NewMat[float32](phi.Rows, phi.Cols), make([]float64, phi.Rows)
-		g := Gap{Loss: l, Lambda: v.Lambda}.Eval(phi, v.Theta.Data, v.Y.Data, &dphi, dy)
+		dphi, dy := tensor.NewMat[float32](phi.Rows, phi.Cols), tensor.NewMat[float64](phi.Rows, 1)
+		g := Gap{Pair: Gains(l), Lambda: v.Lambda}.Eval(phi, oneRow(v.Theta.Data), oneColumn(v.Y.Data), &dphi, &dy)
 		near(t, l.Name()+" gap", []float64{g.Gap}, []float64{v.Gap}, 1e-6)
-		near(t, l.Name()+" alpha", g.Alpha, v.Alpha.Data, 1e-6)
+		near(t, l.Name()+" alpha", g.Alpha.Data, v.Alpha.Data, 1e-6)
 		near(t, l.Name()+" dphi", widen(dphi.Data), v.DPhi.Data, 1e-6)
-		near(t, l.Name()+" dy", dy, v.DY.Data, 1e-6)
+		near(t, l.Name()+" dy", dy.Data, v.DY.Data, 1e-6)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestLabelVectors(t *testing.T) {
 	near(t, "parameter c", s.C.Data, v.ParameterC.Data, 1e-5)
 	near(t, "parameter value", []float64{s.Value}, []float64{v.ParameterValue}, 1e-5)
 	near(t, "parameter gradient", widen(dA.Data), v.ParameterDPhi.Data, 1e-5)
-	near(t, "parameter targets", s.LogisticTargets(v.Lambda), v.ParameterTargets.Data, 1e-5)
+	near(t, "parameter targets", s.Labels(LogisticLoss, v.Lambda).Values.Data, v.ParameterTargets.Data, 1e-5)
 	s, err = Fit(a, phi, oneRow(v.Theta.Data), oneColumn(dots(phi, v.Theta.Data)), &dA)
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +113,7 @@ func TestLabelVectors(t *testing.T) {
 	near(t, "prediction c", s.C.Data, v.PredictionC.Data, 1e-4)
 	near(t, "prediction value", []float64{s.Value}, []float64{v.PredictionValue}, 1e-4)
 	near(t, "prediction gradient", widen(dA.Data), v.PredictionDPhi.Data, 1e-4)
-	near(t, "prediction targets", s.LogisticTargets(v.Lambda), v.PredictionTargets.Data, 1e-4)
+	near(t, "prediction targets", s.Labels(LogisticLoss, v.Lambda).Values.Data, v.PredictionTargets.Data, 1e-4)
 }
 
 // problem is a random one: features of n images, and labels of both signs.
@@ -136,20 +136,20 @@ func draw(r *rng.Rand) problem {
 	return p
 }
 
-// The split gap is P - D, computed from the definitions.
-func TestGapIsPrimalMinusDual(t *testing.T) {
+// Theorem 3.2: the split gap is P - D, computed from the definitions.
+func TestGapIsTheorem32(t *testing.T) {
 	r := rng.Stream(1, "gap")
 	for range 300 {
 		p := draw(r)
-		for _, l := range []Margin{Logistic{}, Hinge{}, Hinge{Temperature: 0.1}} {
-			v := Gap{Loss: l, Lambda: p.lambda}.Eval(p.phi, p.theta, p.labels, nil, nil)
+		for _, l := range []Margin{Logistic{}, Hinge{}, Hinge{Temperature: 0.1}, squaredHinge{}, squaredHinge{0.5}} {
+			v := Gap{Pair: Gains(l), Lambda: p.lambda}.Eval(p.phi, oneRow(p.theta), oneColumn(p.labels), nil, nil)
 			primal, dual := 0.0, 0.0
 			dir := make([]float64, p.phi.Cols)
-			for i, f := range v.Outputs {
+			for i, f := range v.Outputs.Data {
 				primal += l.Value(p.labels[i] * f)
-				dual -= l.Conj(v.Alpha[i])
+				dual -= l.Conj(v.Alpha.Data[i])
 				for j, x := range p.phi.Row(i) {
-					dir[j] += v.Alpha[i] * p.labels[i] * float64(x)
+					dir[j] += v.Alpha.Data[i] * p.labels[i] * float64(x)
 				}
 			}
 			primal += p.lambda / 2 * square(p.theta)
@@ -169,13 +169,23 @@ func TestResidual(t *testing.T) {
 		if r.IntN(10) == 0 {
 			a = float64(r.IntN(2))
 		}
-		for _, l := range []Margin{Logistic{}, Hinge{}} {
+		for _, l := range []Margin{Logistic{}, Hinge{}, squaredHinge{}} {
 			want := l.Value(m) + l.Conj(a) + a*m
 			if got := l.Residual(m, a); got < 0 || math.Abs(got-want) > 1e-12*(1+math.Abs(m)) {
 				t.Fatalf("%s: residual(%v, %v) = %v, want %v", l.Name(), m, a, got, want)
 			}
-			if got := l.Residual(m, -l.Derivative(m)); got > 1e-12 {
-				t.Fatalf("%s: residual at the slope of %v is %v", l.Name(), m, got)
+			inM, inA := l.ResidualSlopes(m, a)
+			if own := a - inM; l.Residual(m, own) > 1e-12 { // a = -L'(m)
+				t.Fatalf("%s: residual at the slope of %v is %v", l.Name(), m, l.Residual(m, own))
+			}
+			const h = 1e-6
+			if a < 2*h || a > 1-2*h || math.Abs(m-1) < 2*h {
+				continue
+			}
+			dm := (l.Residual(m+h, a) - l.Residual(m-h, a)) / (2 * h)
+			da := (l.Residual(m, a+h) - l.Residual(m, a-h)) / (2 * h)
+			if math.Abs(dm-inM) > 1e-5*(1+math.Abs(m)) || math.Abs(da-inA) > 1e-4*(1+math.Abs(m)+1/(a*(1-a))) {
+				t.Fatalf("%s: slopes of the residual at (%v, %v) are %v and %v, central differences %v and %v", l.Name(), m, a, inM, inA, dm, da)
 			}
 		}
 		p := Logistic{}
@@ -190,50 +200,66 @@ func TestGapGradient(t *testing.T) {
 	r := rng.Stream(1, "gradient")
 	for range 40 {
 		p := draw(r)
-		for _, g := range []Gap{
-			{Loss: Logistic{}}, {Loss: Hinge{}}, {Loss: Hinge{Temperature: 0.3}}, {Loss: Logistic{}, Targets: true},
+		theta, labels := oneRow(p.theta), oneColumn(p.labels)
+		for _, c := range []struct {
+			name string
+			pair Pair
+		}{
+			{"logistic", Gains(Logistic{})}, {"hinge", Gains(Hinge{})}, {"hinge 0.3", Gains(Hinge{Temperature: 0.3})}, {"targets", targets(LogisticLoss)},
+			{"squared hinge", Gains(squaredHinge{})}, {"squared hinge 0.5", Gains(squaredHinge{0.5})},
 		} {
-			g.Lambda = p.lambda
-			dphi, dy := tensor.NewMat[float32](p.phi.Rows, p.phi.Cols), make([]float64, len(p.labels))
-			v := g.Eval(p.phi, p.theta, p.labels, &dphi, dy)
-			scale := 1e-9
-			for _, d := range dphi.Data {
-				scale = max(scale, math.Abs(float64(d)))
-			}
-			for _, d := range dy {
+			name, g := c.name, Gap{Pair: c.pair, Lambda: p.lambda}
+			gap := func() float64 { return g.Eval(p.phi, theta, labels, nil, nil).Gap }
+			dphi, dy := tensor.NewMat[float32](p.phi.Rows, p.phi.Cols), tensor.NewMat[float64](len(p.labels), 1)
+			v := g.Eval(p.phi, theta, labels, &dphi, &dy)
+			scale := max(1e-6, largest(dphi)) // less is lost in the differences
+			for _, d := range dy.Data {
 				scale = max(scale, math.Abs(d))
 			}
 			for i := range p.labels {
-				if m := p.labels[i] * v.Outputs[i]; math.Abs(m-1) < 1e-2 {
+				if m := p.labels[i] * v.Outputs.Data[i]; math.Abs(m-1) < 1e-2 {
 					continue // the hinge has a corner there
 				}
-				const h = 1e-5
-				y := p.labels[i]
-				p.labels[i] = y + h
-				up := g.Eval(p.phi, p.theta, p.labels, nil, nil).Gap
-				p.labels[i] = y - h
-				down := g.Eval(p.phi, p.theta, p.labels, nil, nil).Gap
-				p.labels[i] = y
-				if d := (up - down) / (2 * h); math.Abs(d-dy[i]) > 1e-5*scale {
-					t.Errorf("%s targets %t: dG/dy is %v, central difference %v", g.Loss.Name(), g.Targets, dy[i], d)
+				if d := slope64(&p.labels[i], 1e-5, gap); math.Abs(d-dy.Data[i]) > 1e-5*scale {
+					t.Errorf("%s: dG/dy is %v, central difference %v", name, dy.Data[i], d)
 				}
-				// A step in float32 is coarse: take the one that was made.
+				// A step in float32 is coarse: slope32 takes the one that was made.
 				j := r.IntN(p.phi.Cols)
-				x := &p.phi.Row(i)[j]
-				was := *x
-				*x = was + 1e-3
-				a := *x
-				up = g.Eval(p.phi, p.theta, p.labels, nil, nil).Gap
-				*x = was - 1e-3
-				b := *x
-				down = g.Eval(p.phi, p.theta, p.labels, nil, nil).Gap
-				*x = was
-				if d := (up - down) / (float64(a) - float64(b)); math.Abs(d-float64(dphi.Row(i)[j])) > 2e-4*scale {
-					t.Errorf("%s targets %t: dG/dphi is %v, central difference %v", g.Loss.Name(), g.Targets, dphi.Row(i)[j], d)
+				if d := slope32(&p.phi.Row(i)[j], 1e-3, gap); math.Abs(d-float64(dphi.Row(i)[j])) > 2e-4*scale {
+					t.Errorf("%s: dG/dphi is %v, central difference %v", name, dphi.Row(i)[j], d)
 				}
 			}
 		}
 	}
+}
+
+// squaredHinge is a third loss of the margin, L(m) = max(0, 1-m)^2 / 2 with
+// L*(-a) = a^2/2 - a. Its dual variable is the loss's own slope, max(0, 1-m), or that
+// share of it which is not shy.
+type squaredHinge struct{ shy float64 }
+
+func (squaredHinge) Name() string { return "squared hinge" }
+
+func (squaredHinge) Value(m float64) float64 { return max(0, 1-m) * max(0, 1-m) / 2 }
+
+func (squaredHinge) Conj(a float64) float64 { return a*a/2 - a }
+
+func (l squaredHinge) Residual(m, a float64) float64 {
+	if m < 1 {
+		return (a - (1 - m)) * (a - (1 - m)) / 2
+	}
+	return a*a/2 + a*(m-1)
+}
+
+func (squaredHinge) ResidualSlopes(m, a float64) (inM, inA float64) {
+	return a - max(0, 1-m), a - (1 - m)
+}
+
+func (l squaredHinge) Slope(m float64) (a, da float64) {
+	if m < 1 {
+		return (1 - l.shy) * (1 - m), l.shy - 1
+	}
+	return 0, 0
 }
 
 // minimise finds the minimiser of sum_i loss_i(phi_i'theta) + lambda/2 |theta|^2
@@ -328,14 +354,14 @@ func TestSolvedLabels(t *testing.T) {
 			}
 			thetaS := subtractRows(make([]float64, p.phi.Cols), p.phi, scaled(-1, s.C.Data))
 			scale := 1 + math.Sqrt(square(thetaS))
-			targets := s.LogisticTargets(p.lambda)
+			targets := s.Labels(LogisticLoss, p.lambda).Values.Data
 			got := minimise(t, p.phi, p.lambda,
 				func(i int, f float64) float64 { return fmath.Sigmoid(f) - targets[i] },
 				func(_ int, f float64) float64 { return fmath.Sigmoid(f) * fmath.Sigmoid(-f) })
 			if d := distance(got, thetaS); d > 1e-6*scale {
 				t.Errorf("logistic minimiser is %v from theta_S of norm %v", d, scale-1)
 			}
-			y := s.SquaredTargets(p.lambda).Data
+			y := s.Labels(SquaredLoss, p.lambda).Values.Data
 			got = minimise(t, p.phi, p.lambda,
 				func(i int, f float64) float64 { return f - y[i] }, func(int, float64) float64 { return 1 })
 			if d := distance(got, thetaS); d > 1e-6*scale {
@@ -344,7 +370,7 @@ func TestSolvedLabels(t *testing.T) {
 			if free {
 				continue
 			}
-			v := Gap{Loss: Logistic{}, Targets: true, Lambda: p.lambda}.Eval(p.phi, p.theta, targets, nil, nil)
+			v := Gap{Pair: s.Labels(LogisticLoss, p.lambda).Pair(), Lambda: p.lambda}.Eval(p.phi, oneRow(p.theta), oneColumn(targets), nil, nil)
 			if b, d := v.Bound(p.lambda), math.Sqrt(s.Norm2); math.Abs(b-d) > 1e-4*d {
 				t.Errorf("bound %v, deviation %v", b, d)
 			}
@@ -352,23 +378,23 @@ func TestSolvedLabels(t *testing.T) {
 	}
 }
 
-// The bound holds for any theta and any labels.
-func TestBoundHolds(t *testing.T) {
+// Theorem 3.2: the bound holds for any theta and any labels.
+func TestGapBoundHolds(t *testing.T) {
 	r := rng.Stream(1, "bound")
 	for range 100 {
 		p := draw(r)
-		g := Gap{Loss: Logistic{}, Lambda: p.lambda}
+		g := Gap{Pair: Gains(Logistic{}), Lambda: p.lambda}
 		star := minimise(t, p.phi, p.lambda,
 			func(i int, f float64) float64 { y := p.labels[i]; return -y * fmath.Sigmoid(-y*f) },
 			func(i int, f float64) float64 {
 				y := p.labels[i]
 				return y * y * fmath.Sigmoid(-y*f) * fmath.Sigmoid(y*f)
 			})
-		at := g.Eval(p.phi, star, p.labels, nil, nil)
+		at := g.Eval(p.phi, oneRow(star), oneColumn(p.labels), nil, nil)
 		if at.Gap > 1e-12 {
 			continue // the reference did not converge
 		}
-		v := g.Eval(p.phi, p.theta, p.labels, nil, nil)
+		v := g.Eval(p.phi, oneRow(p.theta), oneColumn(p.labels), nil, nil)
 		if d := distance(p.theta, star); d > v.Bound(p.lambda)*(1+1e-9)+1e-9 {
 			t.Errorf("deviation %v, bound %v", d, v.Bound(p.lambda))
 		}

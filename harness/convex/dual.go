@@ -1,8 +1,6 @@
 package convex
 
 import (
-	"context"
-	"fmt"
 	"math"
 
 	"dgkip/harness/fmath"
@@ -10,132 +8,85 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Dual is a convex problem in its dual variables, on the Gram matrix of the
+// dual is a convex problem in its dual variables, on the Gram matrix of the
 // features: maximise
 //
 //	D(alpha) = -sum_i L*(-alpha_i) - (1/(2 lambda)) sum_ij alpha_i alpha_j y_i y_j K_ij
 //
 // over alpha_i in [0, 1].
-type Dual struct {
+type dual struct {
 	Gram   tensor.Mat[float32]
 	Labels []float64 // gains y_i
-	Loss   Margin    // Logistic or Hinge
+	Loss   Loss      // LogisticLoss or HingeLoss
 	Lambda float64
 }
 
-// Certificate is a solution with the proof of its quality.
-type Certificate struct {
-	Alpha   []float64
-	Outputs []float64 // f_i = (1/lambda) sum_j alpha_j y_j K_ij
-	Norm2   float64   // |theta|^2
-	Primal  float64
-	Dual    float64
-	// Gap is the relative duality gap (P - D) / max(|P|, 1).
-	Gap float64
-	// Sweeps is how often the Gram matrix was read: for steps in all variables, or
-	// a product.
-	Sweeps float64
-}
-
-// Coefficients returns the weights c with theta = sum_i c_i phi_i.
-func (c Certificate) Coefficients(labels []float64, lambda float64) []float64 {
-	w := make([]float64, len(labels))
-	for i, a := range c.Alpha {
-		w[i] = a * labels[i] / lambda
-	}
-	return w
-}
-
-// Solve maximises the dual until the relative gap is at most tol. It fails when
-// maxSweeps are not enough, with what was reached.
-//
-// For the logistic loss it takes exact steps in one variable at a time. At the
+// solve makes exact steps in one variable at a time for the logistic loss. At the
 // usual small lambda the hinge's solution is nearly one without slack, which such
 // steps find slowly: it has an interior-point method, which needs as much memory
 // again as the Gram matrix.
-func (d Dual) Solve(ctx context.Context, tol float64, maxSweeps int) (Certificate, error) {
-	n := d.Gram.Rows
-	if d.Gram.Cols != n || len(d.Labels) != n || n == 0 {
-		panic("convex: Dual.Solve: shapes do not fit")
-	}
-	if !(d.Lambda > 0) {
-		return Certificate{}, fmt.Errorf("convex: lambda is %v, and must be positive", d.Lambda)
-	}
-	if !(tol > 0) {
-		return Certificate{}, fmt.Errorf("convex: the gap to reach is %v, and must be positive", tol)
-	}
-	if _, ok := d.Loss.(Hinge); ok {
-		return d.hinge(ctx, tol, maxSweeps)
+func (d dual) solve(search *search) (Solution, error) {
+	if d.Loss == HingeLoss {
+		return d.hinge(search)
 	}
 	s := newAscent(d)
 	for sweep := 0; ; sweep++ {
-		c := s.certify()
-		c.Sweeps = float64(sweep)
-		if c.Gap <= tol {
+		fit := d.certify(s.alpha, s.f)
+		if fit.Gap <= search.tol {
 			// The outputs have been updated step by step: the proof counts only
 			// with those computed anew.
-			s.refresh()
-			if c = s.certify(); c.Gap <= tol {
-				c.Sweeps = float64(sweep)
-				return c, nil
-			}
+			s.f = d.outputs(s.alpha)
+			fit = d.certify(s.alpha, s.f)
 		}
-		if math.IsNaN(c.Gap) {
-			return c, fmt.Errorf("convex: the features hold NaN or infinity")
-		}
-		if sweep >= maxSweeps {
-			return c, fmt.Errorf("convex: logistic: relative gap %.2g after %d sweeps, wanted %.2g", c.Gap, sweep, tol)
-		}
-		if err := ctx.Err(); err != nil {
-			return c, err
+		fit.Sweeps = float64(sweep)
+		if over, err := search.over(fit); over {
+			return fit, err
 		}
 		s.sweep()
 	}
 }
 
-// ascent is the state of Solve for the logistic loss; its proof is one for both.
+// weights returns the weights c with theta(alpha) = sum_i c_i phi_i.
+func (d dual) weights(alpha []float64) []float64 {
+	w := make([]float64, len(alpha))
+	for i, a := range alpha {
+		w[i] = a * d.Labels[i] / d.Lambda
+	}
+	return w
+}
+
+// outputs returns those of theta(alpha).
+func (d dual) outputs(alpha []float64) []float64 { return dots(d.Gram, d.weights(alpha)) }
+
+// certify is the solution theta(alpha), which has the outputs f.
+func (d dual) certify(alpha, f []float64) Solution {
+	s := Solution{C: oneColumn(d.weights(alpha)), Outputs: oneColumn(f)}
+	for i, a := range alpha {
+		s.Norm2 += float64(a * float64(d.Labels[i]*f[i]))
+	}
+	s.Norm2 /= d.Lambda
+	losses, gap := termsAt(MarginOf(d.Loss), d.Labels, f, alpha)
+	s.prove(losses, gap, d.Lambda)
+	return s
+}
+
+// ascent is the state of solve for the logistic loss.
 type ascent struct {
-	Dual
+	dual
 	alpha, f []float64
 	order    *rng.Rand
 }
 
-func newAscent(d Dual) *ascent {
+func newAscent(d dual) *ascent {
 	n := d.Gram.Rows
-	s := &ascent{Dual: d, alpha: make([]float64, n), f: make([]float64, n), order: rng.Stream(0, "convex", "order")}
+	s := &ascent{dual: d, alpha: make([]float64, n), order: rng.Stream(0, "convex", "order")}
 	// Inside the range, where the entropy is smooth, and near the solution
 	// for the small lambda in use.
 	for i := range s.alpha {
 		s.alpha[i] = min(0.5, 100*d.Lambda/float64(n))
 	}
-	s.refresh()
+	s.f = d.outputs(s.alpha)
 	return s
-}
-
-// refresh computes the outputs from the variables.
-func (s *ascent) refresh() {
-	w := make([]float64, len(s.alpha))
-	for i, a := range s.alpha {
-		w[i] = a * s.Labels[i] / s.Lambda
-	}
-	s.f = dots(s.Gram, w)
-}
-
-func (s *ascent) certify() Certificate {
-	c := Certificate{Alpha: s.alpha, Outputs: s.f}
-	residual := 0.0
-	for i, a := range s.alpha {
-		m := float64(s.Labels[i] * s.f[i])
-		c.Norm2 += float64(a * m)
-		c.Primal += s.Loss.Value(m)
-		residual += s.Loss.Residual(m, a)
-	}
-	c.Norm2 /= s.Lambda
-	c.Primal += float64(s.Lambda / 2 * c.Norm2)
-	// theta is theta(alpha), so only the residuals are left of the gap.
-	c.Dual = c.Primal - residual
-	c.Gap = residual / max(math.Abs(c.Primal), 1)
-	return c
 }
 
 // curvature is that of the quadratic term in alpha_i.

@@ -13,7 +13,7 @@ import (
 )
 
 // Small problems are solved to a gap of 1e-8, and the certificate is true.
-func TestSolve(t *testing.T) {
+func TestDual(t *testing.T) {
 	r := rng.Stream(1, "solve")
 	for range 60 {
 		p := draw(r)
@@ -23,14 +23,14 @@ func TestSolve(t *testing.T) {
 		k := tensor.NewMat[float32](p.phi.Rows, p.phi.Rows)
 		tensor.Gram(k, p.phi)
 		for _, l := range []Margin{Logistic{}, Hinge{}} {
-			c, err := Dual{Gram: k, Labels: p.labels, Loss: l, Lambda: p.lambda}.Solve(context.Background(), 1e-8, 100000)
+			c, err := dual{Gram: k, Labels: p.labels, Loss: Loss(l.Name()), Lambda: p.lambda}.solve(towards(1e-8, 100000))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if c.Gap > 1e-8 || c.Dual > c.Primal {
 				t.Errorf("%s: gap %v, P %v, D %v", l.Name(), c.Gap, c.Primal, c.Dual)
 			}
-			theta := subtractRows(make([]float64, p.phi.Cols), p.phi, scaled(-1, c.Coefficients(p.labels, p.lambda)))
+			theta := Combine(p.phi, c.C).Data
 			primal := p.lambda / 2 * square(theta)
 			for i, f := range dots(p.phi, theta) {
 				primal += l.Value(p.labels[i] * f)
@@ -50,27 +50,24 @@ func TestSolve(t *testing.T) {
 	}
 }
 
-func TestSolveErrors(t *testing.T) {
+func TestDualErrors(t *testing.T) {
 	one := tensor.MatOf([]float32{1}, 1, 1)
-	ctx := context.Background()
 	for name, c := range map[string]struct {
-		d    Dual
+		d    dual
 		tol  float64
 		want string
 	}{
-		"lambda":   {Dual{Gram: one, Labels: []float64{1}, Loss: Hinge{}}, 1e-3, "lambda is 0"},
-		"gap":      {Dual{Gram: one, Labels: []float64{1}, Loss: Hinge{}, Lambda: 1}, 0, "gap to reach is 0"},
-		"features": {Dual{Gram: tensor.MatOf([]float32{float32(math.NaN())}, 1, 1), Labels: []float64{1}, Loss: Logistic{}, Lambda: 1}, 1e-3, "NaN"},
-		"sweeps":   {Dual{Gram: tensor.MatOf([]float32{2, 1, 1, 2}, 2, 2), Labels: []float64{1, -1}, Loss: Logistic{}, Lambda: 1e-3}, 1e-12, "after 0 sweeps"},
+		"features": {dual{Gram: tensor.MatOf([]float32{float32(math.NaN())}, 1, 1), Labels: []float64{1}, Loss: LogisticLoss, Lambda: 1}, 1e-3, "NaN"},
+		"steps":    {dual{Gram: tensor.MatOf([]float32{2, 1, 1, 2}, 2, 2), Labels: []float64{1, -1}, Loss: LogisticLoss, Lambda: 1e-3}, 1e-12, "after 0 steps"},
 	} {
-		if _, err := c.d.Solve(ctx, c.tol, 0); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := c.d.solve(towards(c.tol, 0)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	stopped, cancel := context.WithCancel(ctx)
+	stopped, cancel := context.WithCancel(context.Background())
 	cancel()
-	d := Dual{Gram: one, Labels: []float64{1}, Loss: Logistic{}, Lambda: 1}
-	if _, err := d.Solve(stopped, 1e-300, 10); !errors.Is(err, context.Canceled) {
+	d := dual{Gram: one, Labels: []float64{1}, Loss: LogisticLoss, Lambda: 1}
+	if _, err := d.solve(&search{ctx: stopped, tol: 1e-300, limit: 10}); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %v", err)
 	}
 }
@@ -89,7 +86,8 @@ func TestHingeGains(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		y, alpha, clipped := s.HingeGains(p.lambda)
+		labels := s.HingeLabels(p.lambda)
+		y, alpha, clipped := labels.Gains, labels.Alpha, labels.Clipped
 		outside := 0
 		for i, a := range alpha {
 			free := p.lambda * s.C.Data[i] * s.Outputs.Data[i]
@@ -110,12 +108,12 @@ func TestHingeGains(t *testing.T) {
 		feasible++
 		k := tensor.NewMat[float32](p.phi.Rows, p.phi.Rows)
 		tensor.Gram(k, p.phi)
-		c, err := Dual{Gram: k, Labels: y, Loss: Hinge{}, Lambda: p.lambda}.Solve(context.Background(), 1e-8, 100000)
+		c, err := dual{Gram: k, Labels: y, Loss: HingeLoss, Lambda: p.lambda}.solve(towards(1e-8, 100000))
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := subtractRows(make([]float64, p.phi.Cols), p.phi, scaled(-1, c.Coefficients(y, p.lambda)))
-		want := subtractRows(make([]float64, p.phi.Cols), p.phi, scaled(-1, s.C.Data))
+		got := Combine(p.phi, c.C).Data
+		want := Combine(p.phi, s.C).Data
 		if d := distance(got, want); d > 2e-3*(1+math.Sqrt(square(want))) {
 			t.Errorf("solution is %v from theta_S of norm %v", d, math.Sqrt(square(want)))
 		}

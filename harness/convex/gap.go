@@ -3,129 +3,208 @@ package convex
 import (
 	"math"
 
-	"dgkip/harness/fmath"
 	"dgkip/harness/tensor"
 )
 
-// Gap is the duality gap of a model on a synthetic set at a given theta, as a
-// function of the set's features and labels.
+// The duality gap, here and nowhere else. The paper's Theorem 3.2 says, for every
+// Theta_O and all feasible dual variables alpha of a set S,
+//
+//	|Theta_O - Theta_S*|^2 <= (2/lambda) G,   G = P(Theta_O) - D(alpha)
+//	P(theta) = sum_i l(y_i, f_i) + (lambda/2) |theta|^2
+//	D(alpha) = sum_i l*(y_i, -alpha_i) - (1/(2 lambda)) sum_ij alpha_i alpha_j y_i y_j k_ij
+//
+// where l is a loss of the margin m = y f. Two slips are put right here: the sum of
+// l* enters D with a minus, and where the paper spells the gap out for logistic
+// regression |theta_O| must be squared.
+//
+// P - D is the difference of two large numbers. Inserting
+// alpha_i m_i = theta'(alpha_i y_i phi_i) makes of it a sum of terms that are never
+// negative, in which nothing cancels:
+//
+//	G = sum_i [ l(m_i) + l*(-alpha_i) + alpha_i m_i ] + (lambda/2) |R|^2
+//	R = Theta_O - Theta(alpha),   Theta(alpha) = (1/lambda) sum_i w_i phi_i',   w_i = alpha_i y_i
+//
+// The bracket is a Fenchel-Young term: zero only where -alpha_i is a slope of l at
+// m_i. With K outputs phi_i is the same, Theta is [K, M] and |R| the Frobenius norm.
+// For targets in place of gains alpha_i is -grad l(f_i), without a y: w_i = alpha_i,
+// and alpha_i'f_i stands for alpha_i m_i.
+//
+// Its parts come in these forms, all below:
+//
+//	Gap.Eval       at any Theta, alpha chosen by the loss; with gradients
+//	BestGap        at any Theta, alpha of a solution on the set
+//	termsAt        at Theta(alpha), where R is zero
+//	gradientTerm   where alpha is -grad l at Theta itself, so that the bracket is
+//	               zero and lambda R is the gradient of P
+//	FenchelYoung   the brackets alone
+//
+// TestGapIsTheorem32 holds Eval to P - D from the definitions, TestGapGradient its
+// gradients to differences, TestGapBoundHolds the theorem to minimisers found
+// independently.
+
+// Gap is the duality gap of a model on a set at a given Theta, as a function of the
+// set's features and labels.
 type Gap struct {
-	Loss   Margin
+	Pair   Pair // the loss, and which dual variables it takes
 	Lambda float64
-	// Targets reads the labels as real targets p of the logistic loss
-	// log(1+e^f) - p f in place of gains y; the dual variable is p - sigma(f).
-	Targets bool
-	// Detach leaves alpha's dependence on features and labels out of the
-	// gradients.
+	// Detach leaves the dependence of alpha on features and gains out of the
+	// gradients. That on targets is the identity, and stays.
 	Detach bool
 }
 
 // GapValue is a gap and what it is made of.
 type GapValue struct {
 	Gap      float64
-	Residual []float64 // r = theta - theta(alpha), [M]
-	Norm2    float64   // |r|^2
-	Outputs  []float64 // f_i
-	Alpha    []float64 // in target form p_i - sigma(f_i)
+	Residual tensor.Mat[float64] // R, [K, M]
+	Norm2    float64             // |R|^2
+	Outputs  tensor.Mat[float64] // f, [n, K]
+	Alpha    tensor.Mat[float64] // [n, K]
 }
 
-// Bound returns sqrt(2 G / lambda), which the distance of a theta with a gap from
-// the minimiser does not exceed, by strong convexity. It is the Frobenius distance
-// where there are several outputs.
-func Bound(gap, lambda float64) float64 { return math.Sqrt(2 * gap / lambda) }
-
-// Bound returns that of the gap.
-func (v GapValue) Bound(lambda float64) float64 { return Bound(v.Gap, lambda) }
-
-// Eval returns the gap at theta [M] for features phi [n, M] and labels [n]. Where
-// dphi and dlabels are given, it sets them to the gap's gradients.
-func (g Gap) Eval(phi tensor.Mat[float32], theta, labels []float64, dphi *tensor.Mat[float32], dlabels []float64) GapValue {
-	n := phi.Rows
-	if len(theta) != phi.Cols || len(labels) != n || dphi != nil && (dphi.Rows != n || dphi.Cols != phi.Cols) || dlabels != nil && len(dlabels) != n {
+// Eval returns the gap at theta [K, M] for features phi [n, M] and labels [n, K].
+// Where dphi and dlabels are given, it sets them to the gap's gradients.
+func (g Gap) Eval(phi tensor.Mat[float32], theta, labels tensor.Mat[float64], dphi *tensor.Mat[float32], dlabels *tensor.Mat[float64]) GapValue {
+	n, outputs := phi.Rows, theta.Rows
+	if theta.Cols != phi.Cols || outputs == 0 || labels.Rows != n || labels.Cols != outputs ||
+		dphi != nil && (dphi.Rows != n || dphi.Cols != phi.Cols) || dlabels != nil && (dlabels.Rows != n || dlabels.Cols != outputs) {
 		panic("convex: Gap.Eval: shapes do not fit")
 	}
 	if !(g.Lambda > 0) {
 		panic("convex: Gap.Eval: lambda must be positive")
 	}
-	v := GapValue{Outputs: dots(phi, theta), Alpha: make([]float64, n)}
-	coef := make([]float64, n)  // of phi_i in lambda theta(alpha)
-	dcoef := make([]float64, n) // its derivative in f_i
+	v := GapValue{Outputs: Apply(phi, theta), Alpha: tensor.NewMat[float64](n, outputs)}
+	w := tensor.NewMat[float64](n, outputs)
 	terms := 0.0
-	for i, f := range v.Outputs {
-		y := labels[i]
-		if g.Targets {
-			s := fmath.Sigmoid(f)
-			v.Alpha[i] = y - s
-			coef[i], dcoef[i] = y-s, -s*fmath.Sigmoid(-f)
-			continue
-		}
-		m := float64(y * f)
-		a, da := g.Loss.Slope(m)
-		v.Alpha[i] = a
-		coef[i], dcoef[i] = a*y, y*da*y
-		terms += g.Loss.Residual(m, a)
+	for i := range n {
+		terms += g.Pair.dual(v.Alpha.Row(i), w.Row(i), labels.Row(i), v.Outputs.Row(i))
 	}
-	scaled := make([]float64, n)
-	for i, c := range coef {
-		scaled[i] = c / g.Lambda
+	v.Residual = subtractSpan(theta, phi, overLambda(w, g.Lambda))
+	v.Norm2 = frobenius2(v.Residual)
+	v.Gap = terms + normTerm(v.Norm2, g.Lambda)
+	if dphi != nil || dlabels != nil {
+		g.gradient(phi, theta, labels, v, w, dphi, dlabels)
 	}
-	v.Residual = subtractRows(theta, phi, scaled)
-	v.Norm2 = square(v.Residual)
-	v.Gap = terms + float64(g.Lambda/2*v.Norm2)
-	if dphi == nil && dlabels == nil {
-		return v
-	}
-	g.gradient(phi, theta, labels, v, coef, dcoef, dphi, dlabels)
 	return v
 }
 
-// gradient is
+// gradient sets, with q_i = R phi_i and the brackets h_i,
 //
-//	dG/dphi_i = -coef_i r - (dcoef_i/df_i) (r'phi_i) theta + h'(m_i) y_i theta
-//	dG/dy_i   = -(r'phi_i) dcoef_i/dy_i + h'(m_i) f_i
-//
-// where h is the loss's residual, zero for the logistic loss.
-func (g Gap) gradient(phi tensor.Mat[float32], theta, labels []float64, v GapValue, coef, dcoef []float64, dphi *tensor.Mat[float32], dlabels []float64) {
-	n := phi.Rows
-	along := dots(phi, v.Residual)
-	ofR, ofTheta := make([]float64, n), make([]float64, n)
-	for i, f := range v.Outputs {
-		y, a := labels[i], v.Alpha[i]
-		ofR[i] = -coef[i]
-		if !g.Detach {
-			ofTheta[i] = -dcoef[i] * along[i]
+//	dG/dphi_i = -R'w_i + Theta' [ dh_i/df_i - (dw_i/df_i)'q_i ]
+//	dG/dy_i   = dh_i/dy_i - (dw_i/dy_i)'q_i.
+func (g Gap) gradient(phi tensor.Mat[float32], theta, labels tensor.Mat[float64], v GapValue, w tensor.Mat[float64], dphi *tensor.Mat[float32], dlabels *tensor.Mat[float64]) {
+	q := Apply(phi, v.Residual)
+	df, dy := tensor.NewMat[float64](q.Rows, q.Cols), tensor.NewMat[float64](q.Rows, q.Cols)
+	moves := false
+	for i := range q.Rows {
+		g.Pair.pull(df.Row(i), dy.Row(i), labels.Row(i), v.Outputs.Row(i), v.Alpha.Row(i), q.Row(i), g.Detach)
+		for _, x := range df.Row(i) {
+			moves = moves || x != 0
 		}
-		if g.Targets {
-			if dlabels != nil {
-				dlabels[i] = -along[i]
-			}
-			continue
-		}
-		m := float64(y * f)
-		_, da := g.Loss.Slope(m)
-		// h(m) = L(m) + L*(-a(m)) + a(m) m; its derivative in a is zero where a
-		// is the loss's own slope.
-		h := g.Loss.Derivative(m) + a
-		dcoefY := a
-		if !g.Detach {
-			h += float64(residualInA(g.Loss, m, a) * da)
-			dcoefY += float64(y * f * da)
-		}
-		ofTheta[i] += float64(h * y)
 		if dlabels != nil {
-			dlabels[i] = float64(h*f) - float64(along[i]*dcoefY)
+			copy(dlabels.Row(i), dy.Row(i))
 		}
 	}
-	if dphi != nil {
-		b, t := oneColumn(ofTheta), oneRow(theta)
-		outer(*dphi, oneColumn(ofR), oneRow(v.Residual), &b, &t)
+	switch {
+	case dphi == nil:
+	case moves:
+		outer(*dphi, times(-1, w), v.Residual, &df, &theta)
+	default: // alpha is detached
+		outer(*dphi, times(-1, w), v.Residual, nil, nil)
 	}
 }
 
-// residualInA is the derivative in a of L(m) + L*(-a) + a m.
-func residualInA(l Margin, m, a float64) float64 {
-	if _, ok := l.(Logistic); ok {
-		return 0 // a is sigma(-m), where the residual is least
+// overLambda returns w/lambda. With several outputs it multiplies by 1/lambda: results
+// on disk have these bits.
+func overLambda(w tensor.Mat[float64], lambda float64) tensor.Mat[float64] {
+	if w.Cols > 1 {
+		return times(1/lambda, w)
 	}
-	return m - 1
+	out := tensor.NewMat[float64](w.Rows, 1)
+	for i, x := range w.Data {
+		out.Data[i] = x / lambda
+	}
+	return out
+}
+
+// Bound returns sqrt(2 G / lambda), which the distance of a Theta with the gap G from
+// the minimiser does not exceed (Theorem 3.2).
+func Bound(gap, lambda float64) float64 { return math.Sqrt(2 * gap / lambda) }
+
+// Bound returns that of the gap.
+func (v GapValue) Bound(lambda float64) float64 { return Bound(v.Gap, lambda) }
+
+// BestGap returns the gap of theta [K, M] at the dual variables of a solution, than
+// which none give less. Theta(alpha) is computed from them, so that the bound holds
+// however well the problem was solved. phi [n, M] are the features of the set.
+func BestGap(phi tensor.Mat[float32], theta tensor.Mat[float64], s Solution) float64 {
+	outputs := Apply(phi, theta)
+	c := tensor.NewMat[float64](s.C.Rows, s.C.Cols)
+	terms := 0.0
+	for i := range c.Rows {
+		terms += s.termAt(outputs.Row(i), c.Row(i), i)
+	}
+	for i := range c.Data {
+		c.Data[i] /= s.Lambda
+	}
+	distance := Distance(theta, Combine(phi, c))
+	return terms + float64(s.Lambda/2*distance*distance)
+}
+
+// termAt returns the Fenchel-Young term at outputs f of the solution's dual variables
+// of image i, and sets w to these, times the gain where there is one.
+func (s Solution) termAt(f, w []float64, i int) float64 {
+	y, own := s.Labels.Values.Row(i), s.Outputs.Row(i)
+	if s.Labels.Form != Gain {
+		loss := targets(s.Labels.Loss)
+		loss.dual(w, w, y, own)
+		return loss.apart(f, own)
+	}
+	margin := MarginOf(s.Labels.Loss)
+	alpha, _ := margin.Slope(float64(y[0] * own[0]))
+	if s.Labels.Loss == HingeLoss && y[0] != 0 {
+		// At the kink only the coefficients know it.
+		alpha = max(0, min(1, s.Lambda*s.C.Row(i)[0]/y[0]))
+	}
+	w[0] = float64(alpha * y[0])
+	return margin.Residual(float64(y[0]*f[0]), alpha)
+}
+
+// FenchelYoung returns the sum of the brackets at outputs f, for the dual variables
+// that belong to the outputs own, both [n, K]. It is for targets, which drop out.
+func FenchelYoung(loss Loss, f, own tensor.Mat[float64]) float64 {
+	sum := 0.0
+	for i := range f.Rows {
+		sum += targets(loss).apart(f.Row(i), own.Row(i))
+	}
+	return sum
+}
+
+// SplitGap returns the gap that the brackets and the squared norm of R make.
+func SplitGap(terms, norm2, lambda float64) float64 { return terms + normTerm(norm2, lambda) }
+
+// normTerm is (lambda/2) |R|^2.
+func normTerm(norm2, lambda float64) float64 { return float64(lambda / 2 * norm2) }
+
+// gradientTerm is the same from lambda R, the gradient of P where alpha is -grad l:
+// (lambda/2) |R|^2 = |lambda R|^2 / (2 lambda). For Theta = C'A, known by K = A A'
+// alone, lambda R = V'A with V = lambda C - W, and |lambda R|^2 = tr(V'K V).
+func gradientTerm(norm2, lambda float64) float64 { return norm2 / (2 * lambda) }
+
+// termsAt returns the losses of the margins y f, and the brackets for dual variables
+// alpha: at Theta(alpha) they are the gap.
+func termsAt(l Margin, y, f, alpha []float64) (losses, terms float64) {
+	for i, a := range alpha {
+		m := float64(y[i] * f[i])
+		losses += l.Value(m)
+		terms += l.Residual(m, a)
+	}
+	return losses, terms
+}
+
+// prove completes a solution whose Norm2 is known, from the sum of its losses and
+// its gap: P, D = P - G, and the gap relative to P.
+func (s *Solution) prove(losses, gap, lambda float64) {
+	s.Primal = losses + normTerm(s.Norm2, lambda)
+	s.Dual = s.Primal - gap
+	s.Gap = gap / max(math.Abs(s.Primal), 1)
 }

@@ -1,7 +1,6 @@
 package convex
 
 import (
-	"context"
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
@@ -35,8 +34,7 @@ func TestSolutionsAreTheSameEverywhere(t *testing.T) {
 	gram32, gram := tensor.NewMat[float32](n, n), tensor.NewMat[float64](n, n)
 	tensor.Gram(gram32, phi)
 	tensor.Gram64(gram, phi)
-	thin := tensor.MatOf(phi.Data[:n*10], n, 10)
-	ctx := context.Background()
+	few := tensor.MatOf(phi.Data[:n*10], n, 10)
 	var lines []string
 	add := func(name string, err error, values ...[]float64) {
 		if err != nil {
@@ -52,34 +50,57 @@ func TestSolutionsAreTheSameEverywhere(t *testing.T) {
 	}
 	const lambda = 1e-3
 	for _, loss := range []Loss{LogisticLoss, HingeLoss} {
-		f, err := Set{Gram: gram, Loss: loss, Labels: oneColumn(signs), Lambda: lambda}.Solve(ctx, 1e-8)
-		add("set "+string(loss), err, f.C.Data)
-		d, err := Dual{Gram: gram32, Labels: signs, Loss: map[Loss]Margin{LogisticLoss: Logistic{}, HingeLoss: Hinge{}}[loss], Lambda: lambda}.Solve(ctx, 1e-3, 5000)
-		add("dual "+string(loss), err, d.Alpha, d.Outputs)
-		w, err := Thin{Features: thin, Labels: signs, Loss: loss, Lambda: lambda}.Solve(ctx, 1e-4)
-		add("thin "+string(loss), err, w.Theta)
+		f, err := exactly(gram, gainsOf(loss, signs), lambda, 1e-8)
+		add("set "+string(loss), err, f.C.Data, f.Outputs.Data, []float64{f.Primal, f.Dual, f.Gap, f.Norm2, float64(f.Sweeps)})
+		d, err := dual{Gram: gram32, Labels: signs, Loss: loss, Lambda: lambda}.solve(towards(1e-3, 5000))
+		add("dual "+string(loss), err, d.C.Data, d.Outputs.Data, []float64{d.Primal, d.Dual, d.Gap, d.Norm2, float64(d.Sweeps)})
+		w, err := thin{Features: few, Labels: signs, Loss: loss, Lambda: lambda}.solve(towards(1e-4, 5000))
+		add("thin "+string(loss), err, w.Weights.Data, w.Outputs.Data, []float64{w.Primal, w.Dual, w.Gap, w.Norm2, float64(w.Sweeps)})
 	}
 	for _, loss := range []Loss{SquaredLoss, SoftmaxLoss} {
-		f, err := Set{Gram: gram, Loss: loss, Labels: rows, Lambda: lambda}.Solve(ctx, 1e-8)
-		add("set "+string(loss), err, f.C.Data)
+		f, err := exactly(gram, Labels{Form: forms[loss], Loss: loss, Values: rows}, lambda, 1e-8)
+		add("set "+string(loss), err, f.C.Data, f.Outputs.Data, []float64{f.Primal, f.Dual, f.Gap, f.Norm2, float64(f.Sweeps)})
 	}
-	r, err := Ridge{Gram: gram32, Targets: rows, Lambda: lambda}.Solve(ctx, 1e-4, 5000)
-	add("ridge", err, r.C.Data)
-	x, err := Softmax{Features: phi, Labels: classes, Classes: 3, Lambda: lambda}.Solve(ctx, 1e-3, 500, nil)
-	add("softmax", err, x.Theta.Data)
+	r, err := ridge{Gram: gram32, Targets: rows, Lambda: lambda}.solve(towards(1e-4, 5000))
+	add("ridge", err, r.C.Data, r.Outputs.Data, []float64{r.Primal, r.Dual, r.Gap, r.Norm2, float64(r.Sweeps)})
+	x, err := stored{Features: phi, Labels: classes, Classes: 3, Lambda: lambda}.solve(towards(1e-3, 500))
+	add("softmax", err, x.Weights.Data, x.Outputs.Data, []float64{x.Primal, x.Dual, x.Gap, x.Norm2, float64(x.Sweeps)})
 	theta := tensor.NewMat[float64](1, m)
 	for j := range theta.Data {
 		theta.Data[j] = s.Normal64()
 	}
-	few := tensor.MatOf(phi.Data[:8*m], 8, m)
+	few = tensor.MatOf(phi.Data[:8*m], 8, m)
 	p, err := Project(few, theta, nil)
 	add("project", err, p.C.Data, p.Residual.Data)
 	f := tensor.NewMat[float64](n, 1)
 	tensor.MulVec64(f.Data, phi, theta.Row(0))
 	q, err := Fit(few, phi, theta, f, nil)
 	add("fit", err, q.C.Data, q.Residual.Data)
-	b, alpha, err := ProjectBox(few, theta, 1e-2, nil)
-	add("box", err, b.C.Data, alpha)
+	b, box, err := ProjectBox(few, theta, 1e-2, nil)
+	add("box", err, b.C.Data, box.Alpha)
+
+	few32, labels := tensor.NewMat[float32](8, m), tensor.MatOf(signs[:8], 8, 1)
+	for name, g := range map[string]Gap{
+		"logistic": {Pair: Gains(Logistic{})}, "hinge": {Pair: Gains(Hinge{})}, "hinge 0.1": {Pair: Gains(Hinge{Temperature: 0.1})},
+		"logistic targets": {Pair: targets(LogisticLoss)}, "hinge detached": {Pair: Gains(Hinge{}), Detach: true}, "targets detached": {Pair: targets(LogisticLoss), Detach: true},
+	} {
+		g.Lambda = 1e-3
+		dl := tensor.NewMat[float64](8, 1)
+		v := g.Eval(few, theta, labels, &few32, &dl)
+		add("gap "+name, nil, []float64{v.Gap, v.Norm2}, v.Residual.Data, v.Alpha.Data, v.Outputs.Data, dl.Data, widen(few32.Data))
+	}
+	theta3 := tensor.NewMat[float64](3, m)
+	for j := range theta3.Data {
+		theta3.Data[j] = s.Normal64()
+	}
+	for name, g := range map[string]Gap{
+		"softmax": {Pair: targets(SoftmaxLoss), Lambda: 1e-3}, "softmax detached": {Pair: targets(SoftmaxLoss), Lambda: 1e-3, Detach: true},
+	} {
+		dl := tensor.NewMat[float64](8, 3)
+		v := g.Eval(few, theta3, tensor.MatOf(rows.Data[:24], 8, 3), &few32, &dl)
+		add("gap "+name, nil, []float64{v.Gap, v.Norm2}, v.Residual.Data, v.Alpha.Data, v.Outputs.Data, dl.Data, widen(few32.Data))
+	}
+	slices.Sort(lines)
 
 	if os.Getenv("UPDATE_GOLDEN") != "" {
 		if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o666); err != nil {

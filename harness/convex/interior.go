@@ -27,7 +27,10 @@ type quadratic interface {
 }
 
 // dense is H as it stands.
-type dense struct{ tensor.Mat[float64] }
+type dense struct {
+	tensor.Mat[float64]
+	ctx context.Context
+}
 
 func (h dense) apply(a []float64) []float64 { return multiply(h.Mat, oneColumn(a)).Data }
 
@@ -37,7 +40,7 @@ func (h dense) plus(d []float64) (func([]float64) []float64, bool) {
 	for i, x := range d {
 		m.Data[i*m.Stride+i] += x
 	}
-	l, bad := decompose(m, 0, 1e-15)
+	l, bad := decompose(h.ctx, m, 0, 1e-15)
 	return l.solve, bad < 0
 }
 
@@ -57,55 +60,59 @@ func newBox(h quadratic, n int) *box {
 // interior solves the hinge loss by Mehrotra's predictor-corrector method, which
 // follows a z = s w = mu to mu = 0. Its steps do not mind how many variables rest
 // at an end of their range, or a singular K.
-func (s Set) interior(ctx context.Context, tol float64) (Fitted, error) {
+func (s small) interior(search *search) (Solution, error) {
 	n := s.Gram.Rows
-	h := dense{tensor.NewMat[float64](n, n)}
+	h := dense{tensor.NewMat[float64](n, n), search.ctx}
 	for i := range n {
 		for j, k := range s.Gram.Row(i) {
-			h.Data[i*n+j] = float64(s.Labels.Row(i)[0]*k) * s.Labels.Row(j)[0] / s.Lambda
+			h.Data[i*n+j] = float64(s.label(i)[0]*k) * s.label(j)[0] / s.Lambda
 		}
 	}
 	b := newBox(h, n)
+	fit, err := b.follow(search, s.atAlpha)
+	if err == nil {
+		// At a vertex of the constraints the proof is usually better still.
+		if exact := s.atAlpha(b.rounded(h.Mat)); exact.Gap <= fit.Gap {
+			exact.Sweeps = fit.Sweeps
+			fit = exact
+		}
+	} else if search.ctx.Err() == nil {
+		err = s.unsolved(fit, search)
+	}
+	return fit, err
+}
+
+// follow makes steps until the search is over. at returns the solution that dual
+// variables make.
+func (b *box) follow(search *search, at func(a []float64) Solution) (Solution, error) {
+	search.limit = min(search.limit, interiorLimit)
 	for step := 0; ; step++ {
-		fit := s.fitted(b.a)
+		fit := at(b.a)
 		fit.Sweeps = float64(step)
-		if fit.Gap <= tol {
-			// At a vertex of the constraints the proof is usually better still.
-			if exact := s.fitted(b.rounded(h.Mat)); exact.Gap <= fit.Gap {
-				exact.Sweeps = fit.Sweeps
-				fit = exact
-			}
-			return fit, nil
-		}
-		if step == interiorLimit || math.IsNaN(fit.Gap) {
-			return fit, s.unsolved(fit, tol)
-		}
-		if err := ctx.Err(); err != nil {
+		if over, err := search.over(fit); over {
 			return fit, err
 		}
-		if !b.step() {
-			return fit, s.unsolved(fit, tol)
+		ok := b.step()
+		if err := search.ctx.Err(); err != nil {
+			return fit, err
+		}
+		if !ok {
+			return fit, search.failed(fit)
 		}
 	}
 }
 
-// fitted is the certificate of dual variables a: theta is theta(a), so only the
-// losses' residuals are left of the gap.
-func (s Set) fitted(a []float64) Fitted {
+// atAlpha is the solution that dual variables a make.
+func (s small) atAlpha(a []float64) Solution {
 	c := make([]float64, len(a))
 	for i, x := range a {
-		c[i] = float64(x*s.Labels.Row(i)[0]) / s.Lambda
+		c[i] = float64(x*s.label(i)[0]) / s.Lambda
 	}
-	f := Fitted{C: oneColumn(c)}
+	f := Solution{C: oneColumn(c)}
 	f.Outputs = multiply(s.Gram, f.C)
-	gap := 0.0
-	for i, x := range a {
-		m := float64(s.Labels.Row(i)[0] * f.Outputs.Data[i])
-		f.Primal += Hinge{}.Value(m)
-		gap += Hinge{}.Residual(m, x)
-	}
 	f.Norm2 = max(0, inner(f.C, f.Outputs))
-	f.settle(s.Lambda, gap)
+	losses, gap := termsAt(Hinge{}, s.Labels.Values.Data, f.Outputs.Data, a)
+	f.prove(losses, gap, s.Lambda)
 	return f
 }
 
@@ -222,7 +229,7 @@ func (b *box) rounded(full tensor.Mat[float64]) []float64 {
 			m.Data[p*m.Stride+q] = full.Row(i)[j]
 		}
 	}
-	l, bad := decompose(m, 0, 1e-15)
+	l, bad := decompose(context.Background(), m, 0, 1e-15)
 	if bad >= 0 {
 		return b.a
 	}

@@ -42,38 +42,42 @@ func TestSoftmax(t *testing.T) {
 	for _, n := range []int{1, 40, 600} {
 		a, labels := classes(r, n, 150, 4)
 		lambda := 1e-4 * float64(n)
-		p := Softmax{Features: a, Labels: labels, Classes: 4, Lambda: lambda}
+		p := stored{Features: a, Labels: labels, Classes: 4, Lambda: lambda}
 		last := 0.0
-		v, err := p.Solve(context.Background(), 1e-6, 300, func(done float64) {
+		watched := towards(1e-6, 300)
+		watched.report = func(done float64) {
 			if done < last || done > 1 {
 				t.Errorf("progress went from %v to %v", last, done)
 			}
 			last = done
-		})
+		}
+		v, err := p.solve(watched)
 		if err != nil {
 			t.Fatal(err)
 		}
-		fit, err := Set{Gram: GramOf(a), Loss: SoftmaxLoss, Labels: hot(labels, 4), Lambda: lambda}.Solve(context.Background(), 1e-10)
+		fit, err := exactly(GramOf(a), Labels{Form: Target, Loss: SoftmaxLoss, Values: hot(labels, 4)}, lambda, 1e-10)
 		if err != nil {
 			t.Fatal(err)
 		}
-		star := weights(a, fit.C)
+		star := Combine(a, fit.C)
 		limit := math.Sqrt(2 * (v.Primal - v.Dual) / lambda)
-		if d := distance(v.Theta.Data, star.Data); d > limit+1e-4*math.Sqrt(fit.Norm2) || limit > 0.1*math.Sqrt(fit.Norm2) {
+		if d := distance(v.Weights.Data, star.Data); d > limit+1e-4*math.Sqrt(fit.Norm2) || limit > 0.1*math.Sqrt(fit.Norm2) {
 			t.Errorf("n = %d: %v from the minimiser of norm %v, bound %v", n, d, math.Sqrt(fit.Norm2), limit)
 		}
 		if v.Primal < fit.Dual-1e-9 || v.Dual > fit.Primal+1e-9 || v.Gap > 1e-6 {
 			t.Errorf("n = %d: P %v, D %v; optimum between %v and %v", n, v.Primal, v.Dual, fit.Dual, fit.Primal)
 		}
-		near(t, "outputs", v.Outputs.Data, outputsAt(a, v.Theta).Data, 1e-12)
+		if !slices.Equal(v.Outputs.Data, Apply(a, v.Weights).Data) {
+			t.Error("the outputs are not those of the weights")
+		}
 		was := runtime.GOMAXPROCS(1)
-		w, err := p.Solve(context.Background(), 1e-6, 300, nil)
+		w, err := p.solve(towards(1e-6, 300))
 		runtime.GOMAXPROCS(was)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, x := range v.Theta.Data {
-			if w.Theta.Data[i] != x {
+		for i, x := range v.Weights.Data {
+			if w.Weights.Data[i] != x {
 				t.Fatal("results depend on the number of threads")
 			}
 		}
@@ -83,26 +87,21 @@ func TestSoftmax(t *testing.T) {
 func TestSoftmaxErrors(t *testing.T) {
 	a := tensor.MatOf([]float32{1, 0, 0, 1}, 2, 2)
 	bad := tensor.MatOf([]float32{1, 0, 0, float32(math.NaN())}, 2, 2)
-	ctx := context.Background()
 	for name, c := range map[string]struct {
-		p    Softmax
+		p    stored
 		tol  float64
 		want string
 	}{
-		"classes":  {Softmax{a, []int{0, 0}, 1, 1}, 1e-2, "two classes or more, not 1"},
-		"labels":   {Softmax{a, []int{0, 2}, 2, 1}, 1e-2, "image 1 has class 2"},
-		"lambda":   {Softmax{a, []int{0, 1}, 2, 0}, 1e-2, "lambda is 0"},
-		"gap":      {Softmax{a, []int{0, 1}, 2, 1}, 0, "gap to reach is 0"},
-		"features": {Softmax{bad, []int{0, 1}, 2, 1}, 1e-2, "NaN"},
-		"passes":   {Softmax{a, []int{0, 1}, 2, 1e-3}, 1e-300, "after 3 passes"},
+		"features": {stored{bad, []int{0, 1}, 2, 1}, 1e-2, "NaN"},
+		"passes":   {stored{a, []int{0, 1}, 2, 1e-3}, 1e-300, "after 3 steps"},
 	} {
-		if _, err := c.p.Solve(ctx, c.tol, 3, nil); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := c.p.solve(towards(c.tol, 3)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	stopped, cancel := context.WithCancel(ctx)
+	stopped, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := (Softmax{a, []int{0, 1}, 2, 1}).Solve(stopped, 1e-2, 3, nil); !errors.Is(err, context.Canceled) {
+	if _, err := (stored{a, []int{0, 1}, 2, 1}).solve(&search{ctx: stopped, tol: 1e-2, limit: 3}); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %v", err)
 	}
 }
@@ -120,11 +119,11 @@ func TestRidge(t *testing.T) {
 		wide := tensor.NewMat[float64](a.Rows, a.Rows)
 		copy(wide.Data, widen(k.Data))
 		y := normals(r, a.Rows, 3, 1)
-		v, err := Ridge{Gram: k, Targets: y, Lambda: 1e-2}.Solve(context.Background(), 1e-10, 1000)
+		v, err := ridge{Gram: k, Targets: y, Lambda: 1e-2}.solve(towards(1e-10, 1000))
 		if err != nil {
 			t.Fatal(err)
 		}
-		fit, err := Set{Gram: wide, Loss: SquaredLoss, Labels: y, Lambda: 1e-2}.Solve(context.Background(), 1e-12)
+		fit, err := exactly(wide, Labels{Form: Value, Loss: SquaredLoss, Values: y}, 1e-2, 1e-12)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,18 +134,14 @@ func TestRidge(t *testing.T) {
 	}
 	one := tensor.MatOf([]float32{1}, 1, 1)
 	y := tensor.MatOf([]float64{1}, 1, 1)
-	ctx := context.Background()
 	for name, c := range map[string]struct {
-		p    Ridge
-		tol  float64
+		p    ridge
 		want string
 	}{
-		"lambda":   {Ridge{one, y, 0}, 1e-3, "lambda is 0"},
-		"gap":      {Ridge{one, y, 1}, 0, "gap to reach is 0"},
-		"features": {Ridge{tensor.MatOf([]float32{float32(math.NaN())}, 1, 1), y, 1}, 1e-3, "NaN"},
-		"steps":    {Ridge{one, y, 1}, 1e-3, "after 0 steps"},
+		"features": {ridge{tensor.MatOf([]float32{float32(math.NaN())}, 1, 1), y, 1}, "NaN"},
+		"steps":    {ridge{one, y, 1}, "after 0 steps"},
 	} {
-		if _, err := c.p.Solve(ctx, c.tol, 0); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := c.p.solve(towards(1e-3, 0)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
@@ -166,12 +161,20 @@ func TestLargeHinge(t *testing.T) {
 		k := tensor.NewMat[float32](a.Rows, a.Rows)
 		tensor.Gram(k, a)
 		const lambda = 1e-2
-		fit, err := Set{Gram: GramOf(a), Loss: HingeLoss, Labels: tensor.MatOf(y, len(y), 1), Lambda: lambda}.Solve(context.Background(), 1e-9)
+		fit, err := exactly(GramOf(a), gainsOf(HingeLoss, y), lambda, 1e-9)
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := Dual{Gram: k, Labels: y, Loss: Hinge{}, Lambda: lambda}
-		v, err := d.Solve(context.Background(), 1e-5, 2000)
+		d := dual{Gram: k, Labels: y, Loss: HingeLoss, Lambda: lambda}
+		last, calls := 0.0, 0
+		watched := towards(1e-5, 2000)
+		watched.report = func(done float64) {
+			if calls++; done < last || done > 1 {
+				t.Errorf("progress went from %v to %v", last, done)
+			}
+			last = done
+		}
+		v, err := d.solve(watched)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,17 +182,20 @@ func TestLargeHinge(t *testing.T) {
 			t.Errorf("%d features: P %v, D %v; in float64 %v", m, v.Primal, v.Dual, fit.Primal)
 		}
 		was := runtime.GOMAXPROCS(1)
-		w, err := d.Solve(context.Background(), 1e-5, 2000)
+		w, err := d.solve(towards(1e-5, 2000))
 		runtime.GOMAXPROCS(was)
-		if err != nil || !slices.Equal(v.Alpha, w.Alpha) {
+		if err != nil || !slices.Equal(v.C.Data, w.C.Data) {
 			t.Errorf("results depend on the number of threads (%v)", err)
 		}
-		if _, err := d.Solve(context.Background(), 1e-5, 1); err == nil || !strings.Contains(err.Error(), "wanted 1e-05") {
+		if last < 0.5 || calls < 20 {
+			t.Errorf("%d reports, the last of %v", calls, last)
+		}
+		if _, err := d.solve(towards(1e-5, 1)); err == nil || !strings.Contains(err.Error(), "wanted 1e-05") {
 			t.Errorf("one product: %v", err)
 		}
 		stopped, cancel := context.WithCancel(context.Background())
 		cancel()
-		if _, err := d.Solve(stopped, 1e-5, 2000); !errors.Is(err, context.Canceled) {
+		if _, err := d.solve(&search{ctx: stopped, tol: 1e-5, limit: 2000}); !errors.Is(err, context.Canceled) {
 			t.Errorf("stopped: %v", err)
 		}
 	}
@@ -208,14 +214,68 @@ func TestDecompose32(t *testing.T) {
 		}
 		wide := tensor.MatOf(widen(k.Data), n, n)
 		x := normals(r, n, 1, 1)
-		c, ok := decompose32(context.Background(), k)
+		c, ok := decompose32(context.Background(), k, func() {})
 		if !ok {
 			t.Fatalf("n = %d: no factor", n)
 		}
 		near(t, "solution", c.solve(multiply(wide, x).Data), x.Data, 1e-4)
 	}
 	bad := tensor.MatOf([]float32{1, 2, 2, 1}, 2, 2)
-	if _, ok := decompose32(context.Background(), bad); ok {
+	if _, ok := decompose32(context.Background(), bad, func() {}); ok {
 		t.Error("an indefinite matrix has a factor")
+	}
+}
+
+func TestTooManyImagesAreRefusedBeforeARun(t *testing.T) {
+	for _, c := range []struct {
+		loss        Loss
+		images, dim int
+		ok          bool
+	}{
+		{LogisticLoss, 30000, 30720, true}, {LogisticLoss, 30001, 30720, false}, {HingeLoss, 60000, 2000, true},
+		{SquaredLoss, 60000, 2000, false}, {SoftmaxLoss, 60000, 30720, true},
+	} {
+		if err := CheckSize(c.loss, c.images, c.dim); (err == nil) != c.ok {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// Every solver reports how far it is, and stops where its context ends in the middle.
+func TestSolveReportsAndStops(t *testing.T) {
+	r := rng.Stream(1, "stops")
+	for name, c := range map[string]struct {
+		loss Loss
+		n, m int
+	}{
+		"small": {LogisticLoss, 40, 30}, "small hinge": {HingeLoss, 40, 30}, "stored": {SoftmaxLoss, 40, 30},
+		"thin": {LogisticLoss, 600, 20}, "thin hinge": {HingeLoss, 600, 20},
+		"dual": {LogisticLoss, 600, 700}, "dual hinge": {HingeLoss, 600, 700}, "ridge": {SquaredLoss, 600, 700},
+	} {
+		a, of := classes(r, c.n, c.m, 2)
+		labels := Labels{Form: Target, Values: hot(of, 2)}
+		if c.loss != SoftmaxLoss {
+			y := make([]float64, c.n)
+			for i, class := range of {
+				y[i] = float64(2*class - 1)
+			}
+			labels = gainsOf(c.loss, y)
+		}
+		reports, last := 0, 0.0
+		p := Problem{Features: a, Labels: labels.For(c.loss), Lambda: 1e-3, Report: func(done float64) {
+			if reports++; done < last || done > 1 {
+				t.Errorf("%s: progress went from %v to %v", name, last, done)
+			}
+			last = done
+		}}
+		v, err := Solve(context.Background(), p, 1e-3)
+		if err != nil || last != 1 || reports < 3 || !slices.Equal(v.Outputs.Data, Apply(a, v.Weights).Data) {
+			t.Errorf("%s: %d reports, the last of %v, %v", name, reports, last, err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		p.Report = func(float64) { cancel() }
+		if _, err := Solve(ctx, p, 1e-3); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: stopped in the middle, got %v", name, err)
+		}
 	}
 }

@@ -1,8 +1,6 @@
 package convex
 
 import (
-	"context"
-	"fmt"
 	"math"
 
 	"dgkip/harness/tensor"
@@ -10,38 +8,30 @@ import (
 
 // single is H_ij = y_i y_j K_ij / lambda for a large Gram matrix K in float32.
 type single struct {
-	Dual
-	ctx      context.Context // stops plus and its solver early
-	products int             // with K
-	buffer   []float32       // of the factor
+	dual
+	search   *search   // stops plus and its solver early
+	products int       // with K
+	buffer   []float32 // of the factor
 }
 
 // hinge maximises the dual of the hinge loss by the interior-point method of box.
-func (d Dual) hinge(ctx context.Context, tol float64, maxProducts int) (Certificate, error) {
-	h := &single{Dual: d, ctx: ctx}
+// Steps are counted in products with K.
+func (d dual) hinge(search *search) (Solution, error) {
+	h := &single{dual: d, search: search}
 	b := newBox(h, len(d.Labels))
 	for {
-		// theta is theta(alpha), so that the variables alone make the proof.
-		s := ascent{Dual: d, alpha: b.a}
-		s.refresh()
+		fit := d.certify(b.a, d.outputs(b.a))
 		h.products++
-		c := s.certify()
-		c.Sweeps = float64(h.products)
-		failed := fmt.Errorf("convex: hinge: relative gap %.2g after %d sweeps, wanted %.2g", c.Gap, h.products, tol)
-		switch {
-		case c.Gap <= tol:
-			return c, nil
-		case math.IsNaN(c.Gap):
-			return c, fmt.Errorf("convex: the features hold NaN or infinity")
-		case h.products > maxProducts:
-			return c, failed
+		fit.Sweeps = float64(h.products)
+		if over, err := search.over(fit); over {
+			return fit, err
 		}
 		ok := b.step()
-		if err := ctx.Err(); err != nil {
-			return c, err
+		if err := search.ctx.Err(); err != nil {
+			return fit, err
 		}
 		if !ok {
-			return c, failed
+			return fit, search.failed(fit)
 		}
 	}
 }
@@ -69,7 +59,8 @@ func (h *single) plus(d []float64) (func([]float64) []float64, bool) {
 		p := near(r)
 		size := dot64(r, p)
 		enough := 1e-6 * size
-		for steps := 0; size > enough && steps < 100 && h.ctx.Err() == nil; steps++ {
+		for steps := 0; size > enough && steps < 100 && h.search.ctx.Err() == nil; steps++ {
+			h.search.tick()
 			q := h.apply(p)
 			for i := range q {
 				q[i] += float64(d[i] * p[i])
@@ -121,10 +112,10 @@ func (h *single) factor(d []float64) (func([]float64) []float64, bool) {
 			row[p] = float32(1 + jitter)
 		})
 		ok := false
-		if l, ok = decompose32(h.ctx, m); ok {
+		if l, ok = decompose32(h.search.ctx, m, h.search.tick); ok {
 			break
 		}
-		if jitter > 0.01 || h.ctx.Err() != nil {
+		if jitter > 0.01 || h.search.ctx.Err() != nil {
 			return nil, false
 		}
 	}

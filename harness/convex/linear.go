@@ -1,6 +1,10 @@
 package convex
 
-import "dgkip/harness/tensor"
+import (
+	"math"
+
+	"dgkip/harness/tensor"
+)
 
 // pieceLen is the length of the pieces in which long vectors are worked on, each
 // by a task.
@@ -92,13 +96,51 @@ func columns(m tensor.Mat[float64], n int, do func(v []float64) []float64) tenso
 	return out
 }
 
-// outputsAt returns A Theta' [n, K] for theta [K, M].
-func outputsAt(a tensor.Mat[float32], theta tensor.Mat[float64]) tensor.Mat[float64] {
+// Apply returns the outputs A Theta' [n, K] of a model with weights theta [K, M].
+func Apply(a tensor.Mat[float32], theta tensor.Mat[float64]) tensor.Mat[float64] {
 	out := tensor.NewMat[float64](a.Rows, theta.Rows)
 	for k := range theta.Rows {
 		setColumn(out, k, dots(a, theta.Row(k)))
 	}
 	return out
+}
+
+// Combine returns the weights C'A [K, M] of a model that lies in the span of features.
+func Combine(a tensor.Mat[float32], c tensor.Mat[float64]) tensor.Mat[float64] {
+	theta := tensor.NewMat[float64](c.Cols, a.Cols)
+	for k := range theta.Rows {
+		tensor.AddRows64(theta.Row(k), a, column(c, k))
+	}
+	return theta
+}
+
+// Norm is the Frobenius norm.
+func Norm(theta tensor.Mat[float64]) float64 {
+	sum := 0.0
+	for k := range theta.Rows {
+		for _, v := range theta.Row(k) {
+			sum += float64(v * v)
+		}
+	}
+	return math.Sqrt(sum)
+}
+
+// Distance is the Frobenius norm of a difference.
+func Distance(a, b tensor.Mat[float64]) float64 {
+	sum := 0.0
+	for k := range a.Rows {
+		rb := b.Row(k)
+		for j, v := range a.Row(k) {
+			d := v - rb[j]
+			sum += float64(d * d)
+		}
+	}
+	return math.Sqrt(sum)
+}
+
+// rows32 returns the rows [from, to) of a, without a copy.
+func rows32(a tensor.Mat[float32], from, to int) tensor.Mat[float32] {
+	return tensor.Mat[float32]{Rows: to - from, Cols: a.Cols, Stride: a.Stride, Data: a.Data[from*a.Stride:]}
 }
 
 // subtractSpan returns theta - C'A [K, M] for theta [K, M] and C [n, K].

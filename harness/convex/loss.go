@@ -15,10 +15,11 @@ type Margin interface {
 	// Residual returns L(m) + L*(-a) + a m, which is never negative and zero
 	// only where -a is a slope of L at m.
 	Residual(m, a float64) float64
-	// Slope returns a dual variable for m, and its derivative in m.
+	// ResidualSlopes returns the derivatives of Residual, L'(m) + a in m and
+	// m - L*'(-a) in a.
+	ResidualSlopes(m, a float64) (inM, inA float64)
+	// Slope returns the dual variable that a gap takes at m, and its derivative in m.
 	Slope(m float64) (a, da float64)
-	// Derivative returns a slope of L at m.
-	Derivative(m float64) float64
 }
 
 // Logistic is log(1 + e^-m). Its dual variable is alpha = sigma(-m), for which
@@ -51,7 +52,14 @@ func (Logistic) Slope(m float64) (a, da float64) {
 	return a, -a * fmath.Sigmoid(m)
 }
 
-func (Logistic) Derivative(m float64) float64 { return -fmath.Sigmoid(-m) }
+// ResidualSlopes are zero where a is sigma(-m), where the residual is least.
+func (Logistic) ResidualSlopes(m, a float64) (inM, inA float64) {
+	s := fmath.Sigmoid(-m)
+	if a == s {
+		return 0, 0
+	}
+	return a - s, fmath.Log(a/(1-a)) + m
+}
 
 // Hinge is max(0, 1-m). Its dual variable is the smooth
 // alpha = sigma((1-m)/Temperature); a Temperature of zero stands for 1.
@@ -81,11 +89,12 @@ func (h Hinge) Slope(m float64) (a, da float64) {
 	return a, -a * fmath.Sigmoid(-u) / t
 }
 
-func (Hinge) Derivative(m float64) float64 {
+// ResidualSlopes takes the slope 0 of the loss at its corner.
+func (Hinge) ResidualSlopes(m, a float64) (inM, inA float64) {
 	if m < 1 {
-		return -1
+		return a - 1, m - 1
 	}
-	return 0
+	return a, m - 1
 }
 
 // MarginOf returns the Margin of that name: Logistic{} or Hinge{}.

@@ -24,21 +24,20 @@ func drawMany(r *rng.Rand) many {
 	return p
 }
 
-type evaluate func(phi tensor.Mat[float32], theta, targets tensor.Mat[float64], dphi *tensor.Mat[float32], dtargets *tensor.Mat[float64]) SoftmaxGapValue
+// manyForms are the forms of labels for several outputs.
+var manyForms = map[Loss]Form{SoftmaxLoss: Target, SquaredLoss: Value}
 
-func bothGaps(lambda float64) map[Loss]evaluate {
-	return map[Loss]evaluate{SoftmaxLoss: SoftmaxGap{Lambda: lambda}.Eval, SquaredLoss: SquaredGap{Lambda: lambda}.Eval}
-}
-
-// The gap is P - D from the definitions, and the conjugate is finite.
-func TestOutputsGap(t *testing.T) {
+// Theorem 3.2 with several outputs: the gap is P - D from the definitions, and the
+// conjugate is finite.
+func TestGapIsTheorem32WithManyOutputs(t *testing.T) {
 	r := rng.Stream(1, "many")
 	for range 100 {
 		p := drawMany(r)
-		for loss, eval := range bothGaps(p.lambda) {
-			v := eval(p.phi, p.theta, p.targets, nil, nil)
-			primal := Set{Loss: loss, Labels: p.targets}.value(v.Outputs) + p.lambda/2*frobenius2(p.theta)
-			dual := -frobenius2(weights(p.phi, v.Alpha)) / (2 * p.lambda)
+		for loss, form := range manyForms {
+			labels := Labels{Form: form, Loss: loss, Values: p.targets}
+			v := Gap{Pair: labels.Pair(), Lambda: p.lambda}.Eval(p.phi, p.theta, p.targets, nil, nil)
+			primal := value(labels, v.Outputs) + p.lambda/2*frobenius2(p.theta)
+			dual := -frobenius2(Combine(p.phi, v.Alpha)) / (2 * p.lambda)
 			for i := range v.Alpha.Rows {
 				for k, b := range v.Alpha.Row(i) {
 					y := p.targets.Row(i)[k]
@@ -89,11 +88,12 @@ func largest(m tensor.Mat[float32]) float64 {
 	return most
 }
 
-func TestOutputsGapGradient(t *testing.T) {
+func TestGapGradientWithManyOutputs(t *testing.T) {
 	r := rng.Stream(1, "many gradient")
 	for range 30 {
 		p := drawMany(r)
-		for loss, eval := range bothGaps(p.lambda) {
+		for loss := range manyForms {
+			eval := Gap{Pair: targets(loss), Lambda: p.lambda}.Eval
 			dphi, dtargets := tensor.NewMat[float32](p.phi.Rows, p.phi.Cols), tensor.NewMat[float64](p.targets.Rows, p.targets.Cols)
 			eval(p.phi, p.theta, p.targets, &dphi, &dtargets)
 			gap := func() float64 { return eval(p.phi, p.theta, p.targets, nil, nil).Gap }
@@ -111,7 +111,7 @@ func TestOutputsGapGradient(t *testing.T) {
 		}
 		// Detached, B is a constant in the features.
 		d := tensor.NewMat[float32](p.phi.Rows, p.phi.Cols)
-		v := SoftmaxGap{Lambda: p.lambda, Detach: true}.Eval(p.phi, p.theta, p.targets, &d, nil)
+		v := Gap{Pair: targets(SoftmaxLoss), Lambda: p.lambda, Detach: true}.Eval(p.phi, p.theta, p.targets, &d, nil)
 		fixed := func() float64 {
 			return p.lambda / 2 * frobenius2(subtractSpan(p.theta, p.phi, times(1/p.lambda, v.Alpha)))
 		}
@@ -129,11 +129,11 @@ func TestSolvedGradient(t *testing.T) {
 		p := drawMany(r)
 		phi := tensor.NewMat[float32](30, p.phi.Cols)
 		r.FillNormal(phi.Data, 0, 0.5)
-		f := outputsAt(phi, p.theta)
+		f := Apply(phi, p.theta)
 		d := tensor.NewMat[float32](p.phi.Rows, p.phi.Cols)
-		for name, solve := range map[Metric]func(d *tensor.Mat[float32]) (Solution, error){
-			Parameter:  func(d *tensor.Mat[float32]) (Solution, error) { return Project(p.phi, p.theta, d) },
-			Prediction: func(d *tensor.Mat[float32]) (Solution, error) { return Fit(p.phi, phi, p.theta, f, d) },
+		for name, solve := range map[Metric]func(d *tensor.Mat[float32]) (Nearest, error){
+			Parameter:  func(d *tensor.Mat[float32]) (Nearest, error) { return Project(p.phi, p.theta, d) },
+			Prediction: func(d *tensor.Mat[float32]) (Nearest, error) { return Fit(p.phi, phi, p.theta, f, d) },
 		} {
 			if _, err := solve(&d); err != nil {
 				t.Fatal(err)
@@ -178,27 +178,19 @@ func TestSolvedLabelsTheorem(t *testing.T) {
 					s.C = normals(r, s.C.Rows, s.C.Cols, 0.3)
 					s.finish(p.phi, GramOf(p.phi), theta)
 				}
-				set := Set{Gram: GramOf(p.phi), Loss: loss, Lambda: p.lambda}
-				switch loss {
-				case SquaredLoss:
-					set.Labels = s.SquaredTargets(p.lambda)
-				case SoftmaxLoss:
-					set.Labels = s.SoftmaxTargets(p.lambda)
-				default:
-					set.Targets, set.Labels = true, oneColumn(s.LogisticTargets(p.lambda))
-				}
-				fit, err := set.Solve(context.Background(), 1e-14)
+				labels := s.Labels(loss, p.lambda)
+				fit, err := exactly(GramOf(p.phi), labels, p.lambda, 1e-14)
 				if err != nil {
 					t.Fatal(err)
 				}
-				thetaS := weights(p.phi, s.C)
-				if d := distance(weights(p.phi, fit.C).Data, thetaS.Data); d > 1e-5*(1+math.Sqrt(frobenius2(thetaS))) {
+				thetaS := Combine(p.phi, s.C)
+				if d := distance(Combine(p.phi, fit.C).Data, thetaS.Data); d > 1e-5*(1+math.Sqrt(frobenius2(thetaS))) {
 					t.Errorf("%s, free %t: the minimiser is %v from theta_S", loss, free, d)
 				}
 				if free || loss == LogisticLoss {
 					continue
 				}
-				v := bothGaps(p.lambda)[loss](p.phi, theta, set.Labels, nil, nil)
+				v := Gap{Pair: labels.Pair(), Lambda: p.lambda}.Eval(p.phi, theta, labels.Values, nil, nil)
 				if b, d := v.Bound(p.lambda), math.Sqrt(s.Norm2); math.Abs(b-d) > 1e-4*d {
 					t.Errorf("%s: bound %v, deviation %v", loss, b, d)
 				}
@@ -207,52 +199,49 @@ func TestSolvedLabelsTheorem(t *testing.T) {
 	}
 }
 
-// No model on a set is farther from theta than the bound by the gap, at the dual
-// variables of the gap and at any feasible ones.
-func TestBounds(t *testing.T) {
+// Theorem 3.2: no model on a set is farther from theta than the bound by the gap, at
+// the dual variables of the gap, at those of the solution and at any feasible ones.
+func TestGapBoundsEveryLoss(t *testing.T) {
 	r := rng.Stream(1, "bounds")
 	for range 60 {
 		for _, loss := range losses {
 			s, a := drawSet(r, loss, 1+r.IntN(12), 1+r.IntN(20), 1, r.IntN(4) == 0)
 			s.Lambda = max(s.Lambda, 1e-4)
-			fit, err := s.Solve(context.Background(), 1e-10)
+			fit, err := Solve(context.Background(), s, 1e-10)
 			if err != nil {
 				t.Fatal(err)
 			}
-			star := weights(a, fit.C)
+			star, y := Combine(a, fit.C), s.Labels.Values
 			// What Solve leaves of the gap.
 			slack := math.Sqrt(2 * fit.Gap * max(1, math.Abs(fit.Primal)) / s.Lambda)
-			theta := normals(r, s.Labels.Cols, a.Cols, math.Pow(10, 2*r.Float64()-1))
+			theta := normals(r, y.Cols, a.Cols, math.Pow(10, 2*r.Float64()-1))
 			dist := distance(theta.Data, star.Data)
 			check := func(name string, bound float64) {
 				if !(dist <= bound*(1+1e-9)+slack+1e-9) {
 					t.Errorf("%s, %s: deviation %v, bound %v", loss, name, dist, bound)
 				}
 			}
-			switch loss {
-			case LogisticLoss, HingeLoss:
-				for _, g := range []Gap{{Loss: MarginOf(loss)}, {Loss: Hinge{Temperature: 0.1}}} {
-					if g.Loss.Name() != string(loss) {
-						continue
-					}
-					g.Lambda, g.Targets = s.Lambda, s.Targets
-					check("own alpha", g.Eval(a, theta.Row(0), s.Labels.Data, nil, nil).Bound(s.Lambda))
-				}
-				if s.Targets {
-					continue
-				}
-				// Any alpha: the gap as it is defined.
-				c, gap := make([]float64, a.Rows), 0.0
-				for i, f := range dots(a, theta.Row(0)) {
-					y, alpha := s.Labels.Data[i], r.Float64()
-					c[i] = alpha * y / s.Lambda
-					gap += MarginOf(loss).Residual(y*f, alpha)
-				}
-				gap += s.Lambda / 2 * square(subtractRows(theta.Row(0), a, c))
-				check("any alpha", math.Sqrt(2*gap/s.Lambda))
-			default:
-				check("own dual", bothGaps(s.Lambda)[loss](a, theta, s.Labels, nil, nil).Bound(s.Lambda))
+			own := Gap{Pair: s.Labels.Pair(), Lambda: s.Lambda}.Eval(a, theta, y, nil, nil)
+			best := BestGap(a, theta, fit)
+			check("own alpha", own.Bound(s.Lambda))
+			check("best alpha", Bound(best, s.Lambda))
+			if best > own.Gap*(1+1e-6)+1e-6 {
+				t.Errorf("%s: the best gap is %v, one at other dual variables %v", loss, best, own.Gap)
 			}
+			if loss == HingeLoss {
+				check("sharp alpha", Gap{Pair: Gains(Hinge{Temperature: 0.1}), Lambda: s.Lambda}.Eval(a, theta, y, nil, nil).Bound(s.Lambda))
+			}
+			if s.Labels.Form != Gain {
+				continue
+			}
+			// Any alpha: the gap as it is defined.
+			c, alpha := make([]float64, a.Rows), make([]float64, a.Rows)
+			for i := range alpha {
+				alpha[i] = r.Float64()
+				c[i] = alpha[i] * y.Data[i] / s.Lambda
+			}
+			_, terms := termsAt(MarginOf(loss), y.Data, dots(a, theta.Row(0)), alpha)
+			check("any alpha", Bound(SplitGap(terms, square(subtractRows(theta.Row(0), a, c)), s.Lambda), s.Lambda))
 		}
 	}
 }
@@ -269,10 +258,11 @@ func TestProjectBox(t *testing.T) {
 		}
 		theta := oneRow(p.theta)
 		d := tensor.NewMat[float32](p.phi.Rows, p.phi.Cols)
-		s, alpha, err := ProjectBox(p.phi, theta, p.lambda, &d)
+		s, box, err := ProjectBox(p.phi, theta, p.lambda, &d)
 		if err != nil {
 			t.Fatal(err)
 		}
+		alpha := box.Alpha
 		for i, a := range alpha {
 			f := dots(p.phi, p.theta)[i]
 			if math.Abs(a/f/p.lambda-s.C.Data[i]) > 1e-9*(1+math.Abs(s.C.Data[i])) {
@@ -290,7 +280,7 @@ func TestProjectBox(t *testing.T) {
 		// Where none is at an end, this is the projection.
 		if plain, err := Project(p.phi, theta, nil); err != nil {
 			t.Fatal(err)
-		} else if _, _, clipped := plain.HingeGains(p.lambda); clipped == 0 {
+		} else if plain.HingeLabels(p.lambda).Clipped == 0 {
 			near(t, "coefficients", s.C.Data, plain.C.Data, 1e-5)
 		} else if s.Norm2 < plain.Norm2*(1-1e-9) {
 			t.Errorf("the box brings the model nearer: %v, without %v", s.Norm2, plain.Norm2)
@@ -327,9 +317,44 @@ func TestProjectBox(t *testing.T) {
 	if ends[0] < 20 || ends[1] < 20 || inner < 20 {
 		t.Errorf("only %d variables at 0, %d at 1, %d between", ends[0], ends[1], inner)
 	}
-	zero := tensor.NewMat[float32](1, 2)
-	if _, _, err := ProjectBox(zero, oneRow([]float64{1, 2}), 1, nil); err == nil {
-		t.Error("an output of zero has no gain")
+}
+
+// An output of zero has no gain 1/f: the image is left out, with labels that are
+// finite, by the box and without it.
+func TestGainsOfAnOutputOfZero(t *testing.T) {
+	theta, lambda := oneRow([]float64{3, 0, 0}), 1e-2
+	for name, a := range map[string]tensor.Mat[float32]{
+		"no features":              tensor.MatOf([]float32{1, 0, 0, 0, 0, 0}, 2, 3),
+		"features across theta":    tensor.MatOf([]float32{1, 0, 0, 0, 1, 0}, 2, 3),
+		"and not across the other": tensor.MatOf([]float32{1, 1, 0, 0, 1, 0}, 2, 3),
+	} {
+		s, err := Project(a, theta, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Outputs.Data[1] = 0 // where the sum of the Gram matrix rounds
+		free := s.HingeLabels(lambda)
+		d := tensor.NewMat[float32](2, 3)
+		_, box, err := ProjectBox(a, theta, lambda, &d)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for _, x := range d.Data {
+			if x-x != 0 {
+				t.Errorf("%s: the gradient holds %v", name, x)
+			}
+		}
+		for which, l := range map[string]HingeLabels{"free": free, "box": box} {
+			if l.Gains[1] != 0 || l.Alpha[1] != 1 || !(l.Gains[0] > 0) {
+				t.Errorf("%s, %s: gains %v, alpha %v", name, which, l.Gains, l.Alpha)
+			}
+			if _, err := exactly(GramOf(a), gainsOf(HingeLoss, l.Gains), lambda, 1e-8); err != nil {
+				t.Errorf("%s, %s: %v", name, which, err)
+			}
+		}
+		if left := s.C.Data[1] != 0; left != (free.Clipped > 0) {
+			t.Errorf("%s: coefficient %v, %d clipped", name, s.C.Data[1], free.Clipped)
+		}
 	}
 }
 
@@ -351,7 +376,7 @@ func TestIntervals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		thetaS := weights(p.phi, s.C)
+		thetaS := Combine(p.phi, s.C)
 		x := tensor.NewMat[float32](50, p.phi.Cols)
 		r.FillNormal(x.Data, 0, 0.5)
 		for i := range 25 { // near the span
@@ -374,7 +399,7 @@ func TestIntervals(t *testing.T) {
 			t.Fatal(err)
 		}
 		far := span.Distance2(cross, norms)
-		fO, fS := outputsAt(x, theta), outputsAt(x, thetaS)
+		fO, fS := Apply(x, theta), Apply(x, thetaS)
 		labels := make([]int, x.Rows)
 		for i := range labels {
 			labels[i] = r.IntN(max(2, fO.Cols))

@@ -17,39 +17,39 @@ const newtonLimit, lastLimit = 50, 300
 //
 //	lambda D_i + H_i (K D)_i = -R_i,
 //
-// and has the length that search finds. Labels that ask for outputs of a thousand
+// and has the length that the method length finds. Labels that ask for outputs of a thousand
 // and more turn the loss into one with corners, on which the steps are short:
 // those problems are solved again for a sequence of falling temperatures.
-func (s Set) newton(ctx context.Context, tol float64) (Fitted, error) {
-	c := tensor.NewMat[float64](s.Labels.Rows, s.Labels.Cols)
-	done := func(f Fitted) bool { return f.Gap <= tol }
-	fit := s.descend(ctx, c, newtonLimit, 0, tol, done)
+func (s small) newton(search *search) (Solution, error) {
+	c := tensor.NewMat[float64](s.Labels.Values.Rows, s.Labels.Values.Cols)
+	done := func(f Solution) bool { return f.Gap <= search.tol }
+	fit := s.descend(search, c, newtonLimit, 0, search.tol, done)
 	if done(fit) {
 		return fit, nil
 	}
-	if s.Loss != SquaredLoss && ctx.Err() == nil {
+	if s.Labels.Loss != SquaredLoss && search.ctx.Err() == nil {
 		clear(c.Data)
 		steps := fit.Sweeps
 		for heat := s.hottest(); heat > 1; heat /= 5 {
 			hot := s
 			hot.heat = heat
-			steps = hot.descend(ctx, c, newtonLimit, steps, 1e-3, func(f Fitted) bool { return f.Primal-f.Dual <= heat/10 }).Sweeps
+			steps = hot.descend(search, c, newtonLimit, steps, 1e-3, func(f Solution) bool { return f.Primal-f.Dual <= heat/10 }).Sweeps
 		}
-		if fit = s.descend(ctx, c, lastLimit, steps, tol, done); done(fit) {
+		if fit = s.descend(search, c, lastLimit, steps, search.tol, done); done(fit) {
 			return fit, nil
 		}
 	}
-	if err := ctx.Err(); err != nil {
+	if err := search.ctx.Err(); err != nil {
 		return fit, err
 	}
-	return fit, s.unsolved(fit, tol)
+	return fit, s.unsolved(fit, search)
 }
 
 // hottest is a bound of the outputs that the labels can ask for.
-func (s Set) hottest() float64 {
+func (s small) hottest() float64 {
 	most := 0.0
 	for i := range s.Gram.Rows {
-		for _, y := range s.Labels.Row(i) {
+		for _, y := range s.label(i) {
 			most = max(most, math.Abs(y))
 		}
 	}
@@ -62,42 +62,50 @@ func (s Set) hottest() float64 {
 
 // descend makes steps from C, which it changes, until done says so or limit steps
 // have been made. It counts from the steps given.
-func (s Set) descend(ctx context.Context, c tensor.Mat[float64], limit int, steps, tol float64, done func(Fitted) bool) Fitted {
+func (s small) descend(search *search, c tensor.Mat[float64], limit int, steps, tol float64, done func(Solution) bool) Solution {
 	for iteration := 0; ; iteration++ {
 		f := multiply(s.Gram, c)
 		fit, r := s.certify(c, f)
 		fit.Sweeps = steps
-		if done(fit) || iteration == limit || ctx.Err() != nil {
+		if done(fit) || iteration == limit || search.ctx.Err() != nil {
 			return fit
 		}
+		if s.heat == 0 {
+			search.reached(fit.Gap)
+		} else {
+			search.tick()
+		}
 		var d tensor.Mat[float64]
-		switch s.Loss {
+		switch s.Labels.Loss {
 		case LogisticLoss:
-			d = s.logisticStep(f, r)
+			d = s.logisticStep(search.ctx, f, r)
 			steps++
 		case SquaredLoss:
-			d = s.squaredStep(r)
+			d = s.squaredStep(search.ctx, r)
 			steps++
 		default:
 			var products int
-			d, products = s.softmaxStep(f, r, tol/fit.Gap)
+			d, products = s.softmaxStep(search.ctx, f, r, tol/fit.Gap)
 			steps += float64(products)
 		}
-		t := s.search(c, f, d, multiply(s.Gram, d))
+		if search.ctx.Err() != nil {
+			return fit // the step may be cut short
+		}
+		t := s.length(c, f, d, multiply(s.Gram, d))
 		for i, x := range d.Data {
 			c.Data[i] += float64(t * x)
 		}
 	}
 }
 
-// search returns the length of a step D, with outputs DF = K D, along which the
+// length returns that of a step D, with outputs DF = K D, along which the
 // objective falls: one where its derivative
 //
 //	sum_i (lambda (C + t D)_i + grad l_i(F_i + t DF_i))' DF_i,
 //
 // which grows with t, is small. It is 1 near the minimum. Outputs are linear in
 // t, so trying a length needs no product with K.
-func (s Set) search(c, f, d, df tensor.Mat[float64]) float64 {
+func (s small) length(c, f, d, df tensor.Mat[float64]) float64 {
 	at, g := make([]float64, c.Cols), make([]float64, c.Cols)
 	slope := func(t float64) float64 {
 		sum := 0.0
@@ -149,21 +157,21 @@ func searchLine(slope func(t float64) float64) float64 {
 //	D = -S (lambda I + S K S)^-1 S^-1 R,   S^2 = the losses' curvatures,
 //
 // which neither subtracts what is nearly equal nor needs the inverse of K.
-func (s Set) logisticStep(f, r tensor.Mat[float64]) tensor.Mat[float64] {
+func (s small) logisticStep(ctx context.Context, f, r tensor.Mat[float64]) tensor.Mat[float64] {
 	n, heat := f.Rows, s.temperature()
 	root := make([]float64, n)
 	b := make([]float64, n)
 	for i := range root {
 		y, x := 1.0, f.Data[i]/heat
-		if !s.Targets {
-			y = s.Labels.Row(i)[0]
+		if s.Labels.Form == Gain {
+			y = s.label(i)[0]
 			x *= y
 		}
 		// Where the curvature vanishes any small root will do.
 		root[i] = max(math.Abs(y)*math.Sqrt(fmath.Sigmoid(x)*fmath.Sigmoid(-x)/heat), 1e-100)
 		b[i] = -r.Data[i] / root[i]
 	}
-	d := oneColumn(s.scaledSystem(root).solve(b))
+	d := oneColumn(s.scaledSystem(ctx, root).solve(b))
 	for i, x := range root {
 		d.Data[i] *= x
 	}
@@ -171,26 +179,26 @@ func (s Set) logisticStep(f, r tensor.Mat[float64]) tensor.Mat[float64] {
 }
 
 // squaredStep is the whole way: all curvatures are one.
-func (s Set) squaredStep(r tensor.Mat[float64]) tensor.Mat[float64] {
+func (s small) squaredStep(ctx context.Context, r tensor.Mat[float64]) tensor.Mat[float64] {
 	ones := make([]float64, r.Rows)
 	for i := range ones {
 		ones[i] = 1
 	}
-	return columns(times(-1, r), r.Rows, s.scaledSystem(ones).solve)
+	return columns(times(-1, r), r.Rows, s.scaledSystem(ctx, ones).solve)
 }
 
 // scaledSystem factorises lambda I + S K S for the diagonal S given.
-func (s Set) scaledSystem(root []float64) cholesky {
+func (s small) scaledSystem(ctx context.Context, root []float64) cholesky {
 	m := tensor.NewMat[float64](len(root), len(root))
 	for i, a := range root {
 		for j, b := range root {
 			m.Data[i*m.Stride+j] = a * s.Gram.Data[i*s.Gram.Stride+j] * b
 		}
 	}
-	c, bad := decompose(m, s.Lambda, 1e-15)
-	if bad >= 0 {
+	c, bad := decompose(ctx, m, s.Lambda, 1e-15)
+	if bad >= 0 && ctx.Err() == nil {
 		// The diagonal is finite, at least lambda, and pivots have a floor.
-		panic("convex: Set.Solve: a pivot is not positive")
+		panic("convex: Solve: a pivot is not positive")
 	}
 	return c
 }
@@ -200,7 +208,7 @@ func (s Set) scaledSystem(root []float64) cholesky {
 // in which its matrix is symmetric and the squared norm of the residual is
 // 2 lambda times the gap. It stops when that has fallen by a hundred, or as far as
 // the gap has still to fall.
-func (s Set) softmaxStep(f, r tensor.Mat[float64], aim float64) (tensor.Mat[float64], int) {
+func (s small) softmaxStep(ctx context.Context, f, r tensor.Mat[float64], aim float64) (tensor.Mat[float64], int) {
 	n, outputs := f.Rows, f.Cols
 	prob := tensor.NewMat[float64](n, outputs)
 	for i := range n {
@@ -217,7 +225,7 @@ func (s Set) softmaxStep(f, r tensor.Mat[float64], aim float64) (tensor.Mat[floa
 	size := inner(left, kLeft)
 	enough := size * min(0.01, max(aim/10, 1e-8))
 	steps := 0
-	for size > enough && steps < 4*n {
+	for size > enough && steps < 4*n && ctx.Err() == nil {
 		for i := range n {
 			mean := dot64(prob.Row(i), kp.Row(i))
 			for k, x := range kp.Row(i) {

@@ -2,89 +2,55 @@ package convex
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"dgkip/harness/tensor"
 )
 
-// Ridge is the squared loss on a large set, given by its Gram matrix: minimise
+// ridge is the squared loss on a large set, given by its Gram matrix: minimise
 //
 //	sum_i |f_i - y_i|^2 / 2 + (lambda/2) |Theta|^2,   Theta = C'A.
-type Ridge struct {
+type ridge struct {
 	Gram    tensor.Mat[float32] // [n, n]
 	Targets tensor.Mat[float64] // [n, K]
 	Lambda  float64
 }
 
-// Solve runs conjugate gradients, for all outputs side by side, until the
-// relative duality gap is at most tol. In the inner product <u, v> = u'K v the
-// squared norm of the residual r = y - f - lambda c is 2 lambda times the gap,
-// so that each step comes with its proof. It needs six arrays of [n, K] beside
-// the matrix, which it reads once a step.
-func (p Ridge) Solve(ctx context.Context, tol float64, maxIterations int) (Fitted, error) {
+// solve runs conjugate gradients, for all outputs side by side. In the inner product
+// <u, v> = u'K v the squared norm of the residual r = y - f - lambda c is that of the
+// gradient of P, and so with each step comes its proof: see gradientTerm. It needs
+// six arrays of [n, K] beside the matrix, which it reads once a step.
+func (p ridge) solve(search *search) (Solution, error) {
 	n, outputs := p.Gram.Rows, p.Targets.Cols
-	if n == 0 || p.Gram.Cols != n || p.Targets.Rows != n || outputs == 0 {
-		panic("convex: Ridge.Solve: shapes do not fit")
-	}
-	if !(p.Lambda > 0) {
-		return Fitted{}, fmt.Errorf("convex: lambda is %v, and must be positive", p.Lambda)
-	}
-	if !(tol > 0) {
-		return Fitted{}, fmt.Errorf("convex: the gap to reach is %v, and must be positive", tol)
-	}
 	// Rows are outputs here.
 	c, f := tensor.NewMat[float64](outputs, n), tensor.NewMat[float64](outputs, n)
 	left := transposed(p.Targets)
-	kLeft := manyDots(p.Gram, left)
+	kLeft := manyDots(search.ctx, p.Gram, left)
 	dir, kDir := times(1, left), times(1, kLeft)
 	size := make([]float64, outputs)
 	for k := range size {
 		size[k] = dot64(left.Row(k), kLeft.Row(k))
 	}
-	certify := func(steps int) Fitted {
-		fit := Fitted{C: transposed(c), Outputs: transposed(f), Sweeps: float64(steps), Norm2: max(0, inner(c, f))}
-		gap := 0.0
-		for k, s := range size {
-			gap += max(0, s) / (2 * p.Lambda)
-			for i, x := range f.Row(k) {
-				e := x - p.Targets.Data[i*p.Targets.Stride+k]
-				fit.Primal += float64(e * e / 2)
-			}
-		}
-		if math.IsNaN(size[0]) {
-			gap = math.NaN()
-		}
-		fit.settle(p.Lambda, gap)
-		return fit
-	}
 	for steps := 0; ; steps++ {
-		fit := certify(steps)
-		if fit.Gap <= tol {
+		fit := p.certify(c, f, size)
+		if fit.Gap <= search.tol {
 			// Outputs and residuals have been updated step by step: the proof
 			// counts only with those computed anew.
-			f = manyDots(p.Gram, c)
+			f = manyDots(search.ctx, p.Gram, c)
 			for k := range outputs {
 				for i, x := range f.Row(k) {
 					left.Row(k)[i] = p.Targets.Data[i*p.Targets.Stride+k] - x - float64(p.Lambda*c.Row(k)[i])
 				}
 			}
-			kLeft = manyDots(p.Gram, left)
+			kLeft = manyDots(search.ctx, p.Gram, left)
 			dir, kDir = times(1, left), times(1, kLeft)
 			for k := range size {
 				size[k] = dot64(left.Row(k), kLeft.Row(k))
 			}
-			if fit = certify(steps); fit.Gap <= tol {
-				return fit, nil
-			}
+			fit = p.certify(c, f, size)
 		}
-		if math.IsNaN(fit.Gap) || math.IsInf(fit.Gap, 0) {
-			return fit, fmt.Errorf("convex: the features or the targets hold NaN or infinity")
-		}
-		if steps == maxIterations {
-			return fit, fmt.Errorf("convex: squared loss: relative gap %.2g after %d steps, wanted %.2g", fit.Gap, maxIterations, tol)
-		}
-		if err := ctx.Err(); err != nil {
+		fit.Sweeps = float64(steps)
+		if over, err := search.over(fit); over {
 			return fit, err
 		}
 		for k, s := range size {
@@ -99,7 +65,7 @@ func (p Ridge) Solve(ctx context.Context, tol float64, maxIterations int) (Fitte
 				r[i] -= float64(a * (float64(p.Lambda*x) + kd[i]))
 			}
 		}
-		kLeft = manyDots(p.Gram, left)
+		kLeft = manyDots(search.ctx, p.Gram, left)
 		for k, s := range size {
 			if !(s > 0) {
 				continue
@@ -114,13 +80,33 @@ func (p Ridge) Solve(ctx context.Context, tol float64, maxIterations int) (Fitte
 	}
 }
 
-// manyDots returns V A' [K, n] for V [K, M], reading A from memory once.
-func manyDots(a tensor.Mat[float32], v tensor.Mat[float64]) tensor.Mat[float64] {
+// certify is the solution with weights C' and outputs F', rows being outputs, whose
+// residuals have these sizes r'K r.
+func (p ridge) certify(c, f tensor.Mat[float64], size []float64) Solution {
+	fit := Solution{C: transposed(c), Outputs: transposed(f), Norm2: max(0, inner(c, f))}
+	losses, gap := 0.0, 0.0
+	for k, s := range size {
+		gap += gradientTerm(max(0, s), p.Lambda)
+		for i, x := range f.Row(k) {
+			e := x - p.Targets.Data[i*p.Targets.Stride+k]
+			losses += float64(e * e / 2)
+		}
+	}
+	if math.IsNaN(size[0]) {
+		gap = math.NaN()
+	}
+	fit.prove(losses, gap, p.Lambda)
+	return fit
+}
+
+// manyDots returns V A' [K, n] for V [K, M], reading A from memory once, until ctx is
+// done.
+func manyDots(ctx context.Context, a tensor.Mat[float32], v tensor.Mat[float64]) tensor.Mat[float64] {
 	out := tensor.NewMat[float64](v.Rows, a.Rows)
 	const rows = 64
-	for from := 0; from < a.Rows; from += rows {
+	for from := 0; from < a.Rows && ctx.Err() == nil; from += rows {
 		n := min(rows, a.Rows-from)
-		part := tensor.Mat[float32]{Rows: n, Cols: a.Cols, Stride: a.Stride, Data: a.Data[from*a.Stride:]}
+		part := rows32(a, from, from+n)
 		for k := range v.Rows {
 			tensor.MulVec64(out.Row(k)[from:from+n], part, v.Row(k))
 		}

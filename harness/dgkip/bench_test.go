@@ -49,7 +49,7 @@ func benchmarkUpdate(b *testing.B, kind, name string, ipc int) {
 	for i := range theta.Weights.Data {
 		theta.Weights.Data[i] = s.Normal64()
 	}
-	theta.Norm = teacher.Norm(theta.Weights)
+	theta.Norm = convex.Norm(theta.Weights)
 	r := &run{
 		theta: theta, pass: fm.NewPass(), lambda: float64(n) * 1e-6,
 		phi: tensor.NewMat[float32](n, dim), dphi: tensor.NewMat[float32](n, dim),
@@ -66,13 +66,15 @@ func benchmarkUpdate(b *testing.B, kind, name string, ipc int) {
 			r.of = append(r.of, i%2)
 		}
 		r.learned, r.dlearned = teacher.Signs(r.of, 2), tensor.NewMat[float64](n, 1)
-		r.obj = &marginGap{gap: convex.Gap{Loss: convex.Logistic{}, Lambda: r.lambda}, named: convex.LogisticLoss, theta: theta, log: true}
+		o := gapOf(r, theta)
+		o.log = true
+		r.obj = o
 	case "ls":
 		r.obj = &solved{named: convex.LogisticLoss, theta: theta, lambda: r.lambda}
 	case "pred":
 		real := tensor.NewMat[float32](reals, dim)
 		s.FillUniform(real.Data, 0, 1/float32(math.Sqrt(float64(dim))))
-		theta.Outputs = teacher.Apply(real, theta.Weights)
+		theta.Outputs = convex.Apply(real, theta.Weights)
 		r.obj = &solved{named: convex.LogisticLoss, theta: theta, lambda: r.lambda, real: &real}
 	}
 	outside := time.Duration(0)

@@ -159,12 +159,20 @@ func TestNoUpdates(t *testing.T) {
 	}
 }
 
+func signs(of []int) tensor.Mat[float64] { return teacher.Signs(of, 2) }
+
+// gapOf is the gap of logistic regression, with gains as they are.
+func gapOf(r *run, theta *teacher.Theta) *gap {
+	labels := convex.Labels{Form: convex.Gain, Loss: convex.LogisticLoss}
+	return &gap{gap: convex.Gap{Pair: labels.Pair(), Lambda: r.lambda}, theta: theta, labels: labels, learned: learning("gain").units(r, 1)}
+}
+
 // The gradient in the pixels, through features, gap and labels, against
 // differences of the objective along it.
 func TestGradientInThePixels(t *testing.T) {
 	for name, build := range map[string]func(r *run, p method.Problem) objective{
 		"gap": func(r *run, _ method.Problem) objective {
-			return &marginGap{gap: convex.Gap{Loss: convex.Logistic{}, Lambda: r.lambda}, named: convex.LogisticLoss, theta: r.theta}
+			return gapOf(r, r.theta)
 		},
 		"parameter": func(r *run, _ method.Problem) objective {
 			return &solved{named: convex.LogisticLoss, theta: r.theta, lambda: r.lambda}
@@ -179,8 +187,7 @@ func TestGradientInThePixels(t *testing.T) {
 	} {
 		for _, kind := range []string{"fc", "conv"} {
 			p := problem(kind)
-			l := learning("gain")
-			r, err := l.newRun(context.Background(), p, "test", convex.LogisticLoss, l.first, 0.01)
+			r, err := learning("gain").newRun(context.Background(), p, "test", convex.LogisticLoss, signs, 0.01)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -226,8 +233,7 @@ func TestPlateau(t *testing.T) {
 
 // Where all dual variables vanish the images are not passed off as a result.
 func TestTrivialPlateauIsTold(t *testing.T) {
-	l := learning("gain")
-	r, err := l.newRun(context.Background(), problem("fc"), "test", convex.LogisticLoss, l.first, 0.01)
+	r, err := learning("gain").newRun(context.Background(), problem("fc"), "test", convex.LogisticLoss, signs, 0.01)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,14 +244,14 @@ func TestTrivialPlateauIsTold(t *testing.T) {
 			far.Weights.Data[i] = factor * v
 		}
 		far.Norm = factor * r.theta.Norm
-		o := &marginGap{gap: convex.Gap{Loss: convex.Logistic{}, Lambda: r.lambda}, named: convex.LogisticLoss, theta: &far}
+		o := gapOf(r, &far)
 		r.pass.Forward(r.phi, r.images)
 		if err := o.eval(r.phi, r.learned, nil, r.dlearned); err != nil {
 			t.Fatal(err)
 		}
 		notes := o.finish().notes
 		if told := len(notes) == 1 && strings.Contains(notes[0], "trivial"); told != (factor > 1) {
-			t.Errorf("factor %v: notes %q at bound %v, alpha %v", factor, notes, o.bound(), o.v.Alpha)
+			t.Errorf("factor %v: notes %q at bound %v, alpha %v", factor, notes, o.bound(), o.v.Alpha.Data)
 		}
 	}
 }
@@ -289,7 +295,7 @@ func TestSettingsThatCannotBe(t *testing.T) {
 	for start, want := range map[float64][]float64{0: {0, 0}, 1: {-1, 1}, 0.5: {-0.5, 0.5}} {
 		l := learning("scaled")
 		l.LabelStart = start
-		if got := l.first([]int{0, 1}).Data; !slices.Equal(got, want) {
+		if got := l.first([]int{0, 1}, 1).Data; !slices.Equal(got, want) {
 			t.Errorf("label_start %v: gains begin at %v, want %v", start, got, want)
 		}
 	}

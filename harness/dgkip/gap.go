@@ -118,39 +118,45 @@ func (m *SVM) Estimate(s method.Sizes) method.Estimate { return m.estimate(s, co
 
 // Distill implements method.Method.
 func (m *LR) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
-	return m.margin(ctx, p, "dgkip-lr", convex.LogisticLoss, convex.Logistic{}, observe)
+	return m.lower(ctx, p, "dgkip-lr", convex.LogisticLoss, nil, observe)
 }
 
 // Distill implements method.Method.
 func (m *SVM) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
-	return m.margin(ctx, p, "dgkip-svm", convex.HingeLoss, convex.Hinge{Temperature: m.Temperature}, observe)
+	return m.lower(ctx, p, "dgkip-svm", convex.HingeLoss, convex.Gains(convex.Hinge{Temperature: m.Temperature}), observe)
 }
 
-// margin lowers the gap of a loss of the margin.
-func (l Learning) margin(ctx context.Context, p method.Problem, name string, loss convex.Loss, margin convex.Margin, observe func(method.Step)) (*method.Distilled, error) {
-	r, err := l.newRun(ctx, p, name, loss, l.first, l.rate())
+// lower lowers the gap of a loss, with the dual variables of a pair; nil stands for
+// the loss's own.
+func (l Learning) lower(ctx context.Context, p method.Problem, name string, loss convex.Loss, pair convex.Pair, observe func(method.Step)) (*method.Distilled, error) {
+	outputs := teacher.Outputs(len(p.Data.Classes))
+	r, err := l.newRun(ctx, p, name, loss, func(of []int) tensor.Mat[float64] { return l.first(of, outputs) }, l.rate())
 	if err != nil {
 		return nil, err
 	}
-	o := &marginGap{
-		gap:   convex.Gap{Loss: margin, Lambda: r.lambda, Targets: l.Labels == "target", Detach: l.Alpha == "detached"},
-		named: loss, theta: r.theta, log: l.Objective == "log-gap",
+	o := &gap{
+		theta: r.theta, log: l.Objective == "log-gap",
+		labels: convex.Labels{Form: convex.Gain, Loss: loss}, learned: l.units(r, outputs),
 	}
-	switch l.Labels {
-	case "target":
-		o.moved = newMoved(hard(r.of), r)
-	case "scaled":
-		o.moved = newMoved(tensor.NewMat[float64](len(r.of), 1), r)
+	if l.targets(outputs) {
+		o.labels.Form = convex.Target
 	}
+	if pair == nil {
+		pair = o.labels.Pair()
+	}
+	o.gap = convex.Gap{Pair: pair, Lambda: r.lambda, Detach: l.Alpha == "detached"}
 	r.obj = o
 	return r.distill(ctx, observe)
 }
 
-// first returns what learning starts from: gains -1 and +1, these in units, or no
-// change of targets.
-func (l Learning) first(of []int) tensor.Mat[float64] {
-	if l.Labels == "target" {
-		return tensor.NewMat[float64](len(of), 1)
+// targets says whether labels are targets; gains are for one output.
+func (l Learning) targets(outputs int) bool { return l.Labels == "target" || outputs > 1 }
+
+// first returns the numbers that learning starts from: no change of targets, or the
+// gains -1 and +1, these times LabelStart where they are scaled.
+func (l Learning) first(of []int, outputs int) tensor.Mat[float64] {
+	if l.targets(outputs) {
+		return tensor.NewMat[float64](len(of), outputs)
 	}
 	y := teacher.Signs(of, 2)
 	if l.Labels == "scaled" {
@@ -161,65 +167,76 @@ func (l Learning) first(of []int) tensor.Mat[float64] {
 	return y
 }
 
-// hard returns the targets 0 and 1 of two classes, [n, 1].
-func hard(of []int) tensor.Mat[float64] {
-	p := tensor.NewMat[float64](len(of), 1)
-	for i, class := range of {
-		p.Data[i] = float64(class)
+// units says which labels the learned numbers q stand for: origin + size q. A target
+// matters by its distance alpha from the model's probability, a gain y where it is
+// small by alpha y, Theta(alpha) being alpha'A/lambda_S. So what makes q of the order
+// of one is the size lambda_S |Theta_O|:
+//
+//	target   the hard targets + lambda_S |Theta_O| q
+//	scaled   gains lambda_S |Theta_O| q
+//	gain     gains q, as published, and so for fixed ones
+type units struct {
+	origin tensor.Mat[float64]
+	size   float64
+}
+
+func (l Learning) units(r *run, outputs int) units {
+	u := units{origin: tensor.NewMat[float64](len(r.of), outputs), size: r.lambda * r.theta.Norm}
+	switch {
+	case l.targets(outputs):
+		for i, class := range r.of {
+			if outputs > 1 {
+				u.origin.Row(i)[class] = 1
+			} else {
+				u.origin.Data[i] = float64(class)
+			}
+		}
+	case l.Labels != "scaled":
+		u.size = 1
 	}
-	return p
+	return u
 }
 
-// moved are targets p = hard + unit q, or gains with nothing for hard. What is
-// learned is q. A target matters by its distance b from the model's probability, a
-// gain y where it is small by b = alpha y, Theta(b) being A'b/lambda_S: the unit that
-// makes q of the order of one is lambda_S |Theta_O|.
-type moved struct {
-	hard, p tensor.Mat[float64]
-	unit    float64
-}
-
-func newMoved(hard tensor.Mat[float64], r *run) moved {
-	return moved{hard: hard, p: tensor.NewMat[float64](hard.Rows, hard.Cols), unit: r.lambda * r.theta.Norm}
-}
-
-// at returns the targets for q.
-func (m *moved) at(q tensor.Mat[float64]) tensor.Mat[float64] {
-	for i, h := range m.hard.Data {
-		m.p.Data[i] = h + float64(m.unit*q.Data[i])
+// labels returns those that q stands for.
+func (u units) labels(q tensor.Mat[float64]) tensor.Mat[float64] {
+	y := tensor.NewMat[float64](q.Rows, q.Cols)
+	for i, from := range u.origin.Data {
+		y.Data[i] = from + float64(u.size*q.Data[i])
 	}
-	return m.p
+	return y
 }
 
-// scale makes a gradient in q from one in the targets.
-func (m *moved) scale(d tensor.Mat[float64]) {
+// gradient makes one in q from one in the labels.
+func (u units) gradient(d tensor.Mat[float64]) {
 	for i := range d.Data {
-		d.Data[i] *= m.unit
+		d.Data[i] *= u.size
 	}
 }
 
-// marginGap is the duality gap as an objective.
-type marginGap struct {
-	gap   convex.Gap
-	named convex.Loss
-	theta *teacher.Theta
-	log   bool  // divide gradients by the gap
-	moved moved // for targets and scaled gains; the zero value for others
-	v     convex.GapValue
-	y     tensor.Mat[float64] // gains or targets
+// gap is the duality gap as an objective.
+type gap struct {
+	gap     convex.Gap
+	theta   *teacher.Theta
+	log     bool // divide gradients by the gap
+	learned units
+
+	// What eval took up last.
+	labels convex.Labels
+	v      convex.GapValue
 }
 
-func (g *marginGap) eval(phi tensor.Mat[float32], labels tensor.Mat[float64], dphi *tensor.Mat[float32], dlabels tensor.Mat[float64]) error {
-	g.y = labels
-	if g.moved.unit != 0 {
-		g.y = g.moved.at(labels)
+func (g *gap) eval(phi tensor.Mat[float32], q tensor.Mat[float64], dphi *tensor.Mat[float32], dq tensor.Mat[float64]) error {
+	g.labels.Values = g.learned.labels(q)
+	var dlabels *tensor.Mat[float64]
+	if dphi != nil && dq.Rows > 0 {
+		dlabels = &dq
 	}
-	g.v = g.gap.Eval(phi, g.theta.Weights.Row(0), g.y.Data, dphi, dlabels.Data)
-	if g.moved.unit != 0 {
-		g.moved.scale(dlabels)
+	g.v = g.gap.Eval(phi, g.theta.Weights, g.labels.Values, dphi, dlabels)
+	if dlabels != nil {
+		g.learned.gradient(dq)
 	}
 	if g.log && dphi != nil {
-		divide(*dphi, dlabels, g.v.Gap)
+		divide(*dphi, dq, g.v.Gap)
 	}
 	return nil
 }
@@ -242,22 +259,25 @@ func divide(dphi tensor.Mat[float32], dlabels tensor.Mat[float64], gap float64) 
 	}
 }
 
-func (g *marginGap) loss() float64 { return g.v.Gap }
+func (g *gap) loss() float64 { return g.v.Gap }
 
-func (g *marginGap) bound() float64 { return g.v.Bound(g.gap.Lambda) / g.theta.Norm }
+func (g *gap) bound() float64 { return g.v.Bound(g.gap.Lambda) / g.theta.Norm }
 
-func (g *marginGap) describe(line map[string]float64) {
+func (g *gap) describe(line map[string]float64) {
 	line["gap"] = g.v.Gap
-	alphaRange(line, g.v.Alpha)
+	alphaRange(line, g.v.Alpha.Data)
+	if g.v.Outputs.Cols > 1 {
+		return
+	}
 	least, mean, most := math.Inf(1), 0.0, math.Inf(-1)
-	for i, f := range g.v.Outputs {
-		y := g.y.Data[i]
-		if g.gap.Targets {
+	for i, f := range g.v.Outputs.Data {
+		y := g.labels.Values.Data[i]
+		if g.labels.Form == convex.Target {
 			y = 2*y - 1
 		}
 		m := float64(y * f)
 		least, most = min(least, m), max(most, m)
-		mean += m / float64(len(g.v.Outputs))
+		mean += m / float64(g.v.Outputs.Rows)
 	}
 	line["margin_min"], line["margin_mean"], line["margin_max"] = least, mean, most
 }
@@ -270,7 +290,7 @@ func alphaRange(line map[string]float64, alpha []float64) {
 	line["alpha_min"], line["alpha_max"] = least, most
 }
 
-// trivial tells whether the gap is at the plateau where all alpha vanish: the set
+// trivial says whether the gap is at the plateau where all alpha vanish: the set
 // says nothing of Theta_O, and its bound is that of no set at all.
 func trivial(bound float64, alpha []float64) bool {
 	most := 0.0
@@ -282,15 +302,9 @@ func trivial(bound float64, alpha []float64) bool {
 
 const trivialNote = "trivial plateau: all dual variables have vanished and the bound is that of an empty set, so the images are not the result of a distillation"
 
-func (g *marginGap) finish() labels {
-	l := labels{
-		kind:  method.Gain,
-		model: teacher.Labels{Loss: g.named, Targets: g.gap.Targets, Values: g.y},
-	}
-	if g.gap.Targets {
-		l.kind = method.Target
-	}
-	if trivial(g.bound(), g.v.Alpha) {
+func (g *gap) finish() labels {
+	l := labels{model: g.labels}
+	if trivial(g.bound(), g.v.Alpha.Data) {
 		l.notes = append(l.notes, trivialNote)
 	}
 	return l

@@ -61,10 +61,9 @@ type objective interface {
 	finish() labels
 }
 
-// labels are a set's labels as a file holds them, and as a convex model takes them.
+// labels are a set's labels, and what must be said of them.
 type labels struct {
-	kind  method.LabelKind
-	model teacher.Labels
+	model convex.Labels
 	notes []string
 }
 
@@ -174,7 +173,7 @@ func (r *run) metrics() map[string]float64 {
 	if err != nil {
 		return line
 	}
-	line["deviation"] = teacher.Distance(r.theta.Weights, student.Weights) / r.theta.Norm
+	line["deviation"] = convex.Distance(r.theta.Weights, student.Weights) / r.theta.Norm
 	line["solve_gap"] = student.Gap
 	return line
 }
@@ -182,15 +181,8 @@ func (r *run) metrics() map[string]float64 {
 // set returns the set as it stands.
 func (r *run) set() *method.Distilled {
 	d, final := r.begin.Clone(), r.obj.finish()
-	exact := final.model.Values
 	copy(d.Images, r.images)
-	d.Kind, d.Loss, d.Notes = final.kind, string(final.model.Loss), final.notes
-	d.Labels = make([]float32, len(exact.Data))
-	for i, v := range exact.Data {
-		d.Labels[i] = float32(v)
-	}
-	d.Extra = map[string]method.Array{
-		teacher.ExactLabels: {Shape: []int{exact.Rows, exact.Cols}, Data: slices.Clone(exact.Data)},
-	}
+	d.Notes = final.notes
+	teacher.SetLabels(d, final.model)
 	return d
 }

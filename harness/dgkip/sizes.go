@@ -20,7 +20,7 @@ func (l Loop) sizes(s method.Sizes, loss convex.Loss) error {
 	if err := s.Model.CheckFeatures(s); err != nil {
 		return err
 	}
-	if err := teacher.CheckSize(loss, s.Train, teacher.Dim(s.Model, s.H, s.W)); err != nil {
+	if err := convex.CheckSize(loss, s.Train, teacher.Dim(s.Model, s.H, s.W)); err != nil {
 		return err
 	}
 	if l.Start != "noise" && s.Smallest > 0 && s.Smallest < s.IPC {

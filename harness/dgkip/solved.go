@@ -96,18 +96,17 @@ type solved struct {
 	box    bool
 	real   *tensor.Mat[float32] // features of the real images, for the metric "prediction"
 
-	s       convex.Solution
+	s       convex.Nearest
 	outputs tensor.Mat[float64] // of Theta_O on the set
 	norm2   float64             // |Theta_O - Theta(alpha)|^2
 
-	gains, alpha []float64 // of the hinge
-	clipped      int
+	hinge convex.HingeLabels // for the hinge loss
 }
 
 func (o *solved) eval(phi tensor.Mat[float32], _ tensor.Mat[float64], dphi *tensor.Mat[float32], _ tensor.Mat[float64]) (err error) {
 	switch {
 	case o.box:
-		o.s, o.alpha, err = convex.ProjectBox(phi, o.theta.Weights, o.lambda, dphi)
+		o.s, o.hinge, err = convex.ProjectBox(phi, o.theta.Weights, o.lambda, dphi)
 	case o.real != nil:
 		o.s, err = convex.Fit(phi, *o.real, o.theta.Weights, o.theta.Outputs, dphi)
 	default:
@@ -117,34 +116,28 @@ func (o *solved) eval(phi tensor.Mat[float32], _ tensor.Mat[float64], dphi *tens
 		return err
 	}
 	o.outputs = o.s.Outputs // a projection keeps them
-	if o.box || o.real != nil {
-		o.outputs = teacher.Apply(phi, o.theta.Weights)
+	if o.real != nil {
+		o.outputs = convex.Apply(phi, o.theta.Weights)
 	}
 	o.norm2 = o.s.Norm2
-	if o.named == convex.HingeLoss {
-		o.hinge(phi)
+	if o.named == convex.HingeLoss && !o.box {
+		o.clip(phi)
 	}
 	return nil
 }
 
-// hinge makes the labels, and takes the clipping of dual variables into the bound.
-func (o *solved) hinge(phi tensor.Mat[float32]) {
-	if o.box {
-		o.gains, o.clipped = make([]float64, len(o.alpha)), 0
-		for i, f := range o.outputs.Data {
-			o.gains[i] = 1 / f
-		}
+// clip makes the hinge's labels, and takes the clipping of dual variables into the
+// bound.
+func (o *solved) clip(phi tensor.Mat[float32]) {
+	o.hinge = o.s.HingeLabels(o.lambda)
+	if o.hinge.Clipped == 0 {
 		return
 	}
-	o.gains, o.alpha, o.clipped = o.s.HingeGains(o.lambda)
-	if o.clipped == 0 {
-		return
+	c := tensor.NewMat[float64](len(o.hinge.Gains), 1)
+	for i, y := range o.hinge.Gains {
+		c.Data[i] = o.hinge.Alpha[i] * y / o.lambda
 	}
-	c := tensor.NewMat[float64](len(o.gains), 1)
-	for i, y := range o.gains {
-		c.Data[i] = o.alpha[i] * y / o.lambda
-	}
-	d := teacher.Distance(o.theta.Weights, teacher.Combine(phi, c))
+	d := convex.Distance(o.theta.Weights, convex.Combine(phi, c))
 	o.norm2 = float64(d * d)
 }
 
@@ -157,11 +150,11 @@ func (o *solved) bound() float64 {
 }
 
 func (o *solved) gap() float64 {
-	gap := float64(o.lambda / 2 * o.norm2)
+	terms := 0.0
 	if o.real != nil {
-		gap += teacher.FenchelYoung(o.named, o.outputs, o.s.Outputs)
+		terms = convex.FenchelYoung(o.named, o.outputs, o.s.Outputs)
 	}
-	return gap
+	return convex.SplitGap(terms, o.norm2, o.lambda)
 }
 
 func (o *solved) describe(line map[string]float64) {
@@ -171,35 +164,25 @@ func (o *solved) describe(line map[string]float64) {
 		line["prediction_error"] = o.s.Value
 	}
 	if o.named == convex.HingeLoss {
-		alphaRange(line, o.alpha)
-		line["clipped"] = float64(o.clipped)
+		alphaRange(line, o.hinge.Alpha)
+		line["clipped"] = float64(o.hinge.Clipped)
 		return
 	}
-	b := make([]float64, len(o.s.C.Data))
+	alpha := make([]float64, len(o.s.C.Data))
 	for i, c := range o.s.C.Data {
-		b[i] = o.lambda * c
+		alpha[i] = o.lambda * c
 	}
-	alphaRange(line, b)
+	alphaRange(line, alpha)
 }
 
 func (o *solved) finish() labels {
-	l := labels{model: teacher.Labels{Loss: o.named}}
-	column := func(v []float64) tensor.Mat[float64] { return tensor.MatOf(v, len(v), 1) }
-	switch o.named {
-	case convex.LogisticLoss:
-		l.kind, l.model.Targets = method.Target, true
-		l.model.Values = column(o.s.LogisticTargets(o.lambda))
-	case convex.SoftmaxLoss:
-		l.kind, l.model.Values = method.Soft, o.s.SoftmaxTargets(o.lambda)
-	case convex.SquaredLoss:
-		l.kind, l.model.Values = method.Value, o.s.SquaredTargets(o.lambda)
-	case convex.HingeLoss:
-		l.kind, l.model.Values = method.Gain, column(o.gains)
-		if o.clipped > 0 {
-			l.notes = append(l.notes, fmt.Sprintf("%d of %d dual variables had to be clipped to [0, 1]: the model on the set is not the projection", o.clipped, len(o.gains)))
-		}
-	default:
-		panic("dgkip: a loss without labels")
+	if o.named != convex.HingeLoss {
+		return labels{model: o.s.Labels(o.named, o.lambda)}
+	}
+	gains := o.hinge.Gains
+	l := labels{model: convex.Labels{Form: convex.Gain, Loss: o.named, Values: tensor.MatOf(gains, len(gains), 1)}}
+	if n := o.hinge.Clipped; n > 0 {
+		l.notes = append(l.notes, fmt.Sprintf("%d of %d dual variables had to be clipped to [0, 1]: the model on the set is not the projection", n, len(gains)))
 	}
 	return l
 }

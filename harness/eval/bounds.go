@@ -23,18 +23,18 @@ const orthogonal = 1e-6
 // Where Theta_S is the projection of Theta_O onto the span of the set's features,
 // the residual r is orthogonal to it but for rounding, and
 // |r| sqrt(k(x,x) - k_x'K^-1 k_x) + |(A r)'K^-1 k_x| is a smaller rho.
-func (s *scoring) bounds(ctx context.Context, own *teacher.Student) error {
+func (s *scoring) bounds(ctx context.Context, own convex.Solution) error {
 	theta, err := teacher.OfTrial(s.trial).Theta(ctx, teacher.Problem{Loss: s.loss, Lambda: s.Lambda})
 	if err != nil {
 		return err
 	}
-	deviation := teacher.Distance(theta.Weights, own.Weights)
-	bound := convex.Bound(own.BestGap(s.phi, theta.Weights), own.Lambda)
+	deviation := convex.Distance(theta.Weights, own.Weights)
+	bound := convex.Bound(convex.BestGap(s.phi, theta.Weights, own), own.Lambda)
 	m := s.out.Metrics
 	m["deviation"], m["best_bound"] = deviation/theta.Norm, bound/theta.Norm
 
 	n := s.trial.Test.Len()
-	outputs := teacher.Apply(s.test, theta.Weights)
+	outputs := convex.Apply(s.test, theta.Weights)
 	wrong := teacher.Errors(outputs, s.trial.Test.Labels)
 	m["teacher_acc"], m["teacher_gap"] = float64(n-wrong)/float64(n), theta.Gap
 
@@ -54,7 +54,7 @@ func (s *scoring) bounds(ctx context.Context, own *teacher.Student) error {
 		tensor.Cross64(cross, s.test, s.phi)
 		rho := convex.Rho(span.Distance2(cross, norms), deviation)
 		// What is left of r inside the span: (A r)'K^-1 k_x.
-		apart := teacher.Apply(s.phi, theta.Weights)
+		apart := convex.Apply(s.phi, theta.Weights)
 		for i, f := range own.Outputs.Data {
 			apart.Data[i] -= f
 		}
@@ -83,8 +83,8 @@ func (s *scoring) bounds(ctx context.Context, own *teacher.Student) error {
 }
 
 // projected tells whether the two models agree on the set.
-func (s *scoring) projected(theta *teacher.Theta, own *teacher.Student) bool {
-	real := teacher.Apply(s.phi, theta.Weights)
+func (s *scoring) projected(theta *teacher.Theta, own convex.Solution) bool {
+	real := convex.Apply(s.phi, theta.Weights)
 	apart, size := 0.0, 0.0
 	for i, f := range real.Data {
 		apart = max(apart, math.Abs(f-own.Outputs.Data[i]))

@@ -123,7 +123,7 @@ type scoring struct {
 // accuracy scores a model on the test images.
 func (s *scoring) accuracy(weights tensor.Mat[float64]) (acc float64, errors int64) {
 	n := s.trial.Test.Len()
-	wrong := teacher.Errors(teacher.Apply(s.test, weights), s.trial.Test.Labels)
+	wrong := teacher.Errors(convex.Apply(s.test, weights), s.trial.Test.Labels)
 	return float64(n-wrong) / float64(n), int64(wrong)
 }
 
@@ -159,7 +159,7 @@ func (s *scoring) whole(ctx context.Context) (*method.Scores, error) {
 
 // solvable tells whether the model of the real data can be had for a loss.
 func (s *scoring) solvable(loss convex.Loss) error {
-	return teacher.CheckSize(loss, s.trial.Data.Train.Len(), s.test.Cols)
+	return convex.CheckSize(loss, s.trial.Data.Train.Len(), s.test.Cols)
 }
 
 func firstLine(err error) string {
@@ -222,25 +222,24 @@ func (s *scoring) features() error {
 	d := s.trial.Set
 	s.phi = tensor.NewMat[float32](d.Len(), fm.Dim())
 	fm.NewPass().Forward(s.phi, d.Images)
-	s.gram = tensor.NewMat[float64](d.Len(), d.Len())
-	tensor.Gram64(s.gram, s.phi)
+	s.gram = convex.GramOf(s.phi)
 	s.lambda = float64(d.Len()) * s.Lambda
 	return nil
 }
 
 // train solves the model for a loss and scores it.
-func (s *scoring) train(ctx context.Context, loss convex.Loss, prefix string) (*teacher.Student, error) {
-	labels, note, err := labelsFor(s.trial.Set, loss)
+func (s *scoring) train(ctx context.Context, loss convex.Loss, prefix string) (convex.Solution, error) {
+	labels, note, err := teacher.LabelsFor(s.trial.Set, loss)
 	if err != nil {
-		return nil, err
+		return convex.Solution{}, err
 	}
 	student, err := teacher.TrainOn(ctx, s.phi, s.gram, labels, s.lambda)
 	if err != nil {
-		return nil, fmt.Errorf("the %s model on the set: %w", loss, err)
+		return convex.Solution{}, fmt.Errorf("the %s model on the set: %w", loss, err)
 	}
 	acc, wrong := s.accuracy(student.Weights)
 	s.out.Metrics[prefix+"test_acc"] = acc
-	s.out.Metrics[prefix+"solve_gap"] = student.Fitted.Gap
+	s.out.Metrics[prefix+"solve_gap"] = student.Gap
 	s.out.Counts[prefix+"test_errors"] = []int64{wrong}
 	if note != "" && s.trial.Final {
 		s.out.Notes = append(s.out.Notes, note)

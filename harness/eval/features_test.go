@@ -132,13 +132,7 @@ func project(t *testing.T, trial *method.Trial) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := trial.Set
-	exact := solved.LogisticTargets(s.lambda)
-	d.Kind, d.Loss, d.Labels = method.Target, "logistic", nil
-	for _, p := range exact {
-		d.Labels = append(d.Labels, float32(p))
-	}
-	d.Extra = map[string]method.Array{teacher.ExactLabels: {Shape: []int{len(exact), 1}, Data: exact}}
+	teacher.SetLabels(trial.Set, solved.Labels(convex.LogisticLoss, s.lambda))
 }
 
 func TestFeaturesOfTheWholeSet(t *testing.T) {
@@ -171,66 +165,5 @@ func TestFeaturesRefuses(t *testing.T) {
 	f.Lambda = 0
 	if err := f.Check(); err == nil {
 		t.Error("lambda = 0 was accepted")
-	}
-}
-
-func TestLabelsForEveryLoss(t *testing.T) {
-	set := func(kind method.LabelKind, classes int, labels ...float32) *method.Distilled {
-		return &method.Distilled{Kind: kind, Classes: []string{"a", "b", "c"}[:classes], Of: []int{0, 1}, Labels: labels}
-	}
-	half := float32(math.Log(3)) // softmax 1/4, 3/4
-	for _, c := range []struct {
-		name    string
-		set     *method.Distilled
-		loss    convex.Loss
-		targets bool
-		want    []float64
-	}{
-		{"hard", set(method.Hard, 2, 1, 0, 0, 1), convex.LogisticLoss, false, []float64{-1, 1}},
-		{"hard", set(method.Hard, 2, 1, 0, 0, 1), convex.SquaredLoss, false, []float64{-1, 1}},
-		{"hard", set(method.Hard, 3, 1, 0, 0, 0, 1, 0), convex.SoftmaxLoss, false, []float64{1, 0, 0, 0, 1, 0}},
-		{"hard", set(method.Hard, 3, 1, 0, 0, 0, 1, 0), convex.SquaredLoss, false, []float64{1, -1, -1, -1, 1, -1}},
-		{"gain", set(method.Gain, 2, -3, 0.5), convex.HingeLoss, false, []float64{-3, 0.5}},
-		{"gain", set(method.Gain, 2, -3, 0.5), convex.SquaredLoss, false, []float64{-3, 0.5}},
-		{"target", set(method.Target, 2, 0.25, 1.5), convex.LogisticLoss, true, []float64{0.25, 1.5}},
-		{"target", set(method.Target, 2, 0.25, 1.5), convex.HingeLoss, false, []float64{-0.5, 2}},
-		{"soft", set(method.Soft, 2, 0.75, 0.25, 0, 1), convex.LogisticLoss, true, []float64{0.25, 1}},
-		{"soft", set(method.Soft, 3, 0.5, 0.5, 0, 0, 1, 0), convex.SquaredLoss, false, []float64{0, 0, -1, -1, 1, -1}},
-		{"logits", set(method.Logits, 2, 0, half, 0, 0), convex.LogisticLoss, true, []float64{0.75, 0.5}},
-		{"value", set(method.Value, 2, -0.5, 2), convex.LogisticLoss, false, []float64{-0.5, 2}},
-		{"value", set(method.Value, 2, 1, -1, 0, 3), convex.SquaredLoss, false, []float64{-1, 1.5}},
-		{"value", set(method.Value, 3, 1, -1, -1, -1, 0, 1), convex.SoftmaxLoss, false, []float64{1, 0, 0, 0, 0.5, 1}},
-	} {
-		got, _, err := labelsFor(c.set, c.loss)
-		if err != nil {
-			t.Errorf("%s to %s: %v", c.name, c.loss, err)
-			continue
-		}
-		if got.Targets != c.targets || len(got.Values.Data) != len(c.want) {
-			t.Errorf("%s to %s: %+v, want %v", c.name, c.loss, got, c.want)
-			continue
-		}
-		for i, v := range got.Values.Data {
-			if math.Abs(v-c.want[i]) > 1e-7 {
-				t.Errorf("%s to %s: %v, want %v", c.name, c.loss, got.Values.Data, c.want)
-				break
-			}
-		}
-	}
-	if _, _, err := labelsFor(set(method.Gain, 3, 1, 2), convex.SoftmaxLoss); err == nil {
-		t.Error("single numbers were taken for three classes")
-	}
-}
-
-// Labels that somebody changed count, not their exact form of before.
-func TestExactLabels(t *testing.T) {
-	d := &method.Distilled{Kind: method.Target, Classes: []string{"a", "b"}, Of: []int{0, 1}, Labels: []float32{0.1, 0.9},
-		Extra: map[string]method.Array{teacher.ExactLabels: {Shape: []int{2, 1}, Data: []float64{0.1, 0.9}}}}
-	if y := exact(d); y.Data[0] != 0.1 {
-		t.Errorf("got %v, want the exact 0.1", y.Data[0])
-	}
-	d.Labels[1] = 0.8
-	if y := exact(d); y.Data[0] != float64(float32(0.1)) {
-		t.Errorf("got %v, want what stands in the labels", y.Data[0])
 	}
 }

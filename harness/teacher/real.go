@@ -65,6 +65,12 @@ func (r Real) settings() string {
 	return fmt.Sprintf("v%d %+v seed %d", version, Config(r.Model, t.H, t.W, t.C), r.Seed)
 }
 
+// key names something that runs share. Networks are drawn for the name of the data,
+// so that the key must have it: datasets of other names may hold the same images.
+func (r Real) key(what string) string {
+	return fmt.Sprintf("teacher %s %s %q", what, r.settings(), r.Data.Name)
+}
+
 // digest names the training images and labels.
 func (r Real) digest() (string, error) {
 	return shared(r.Shared, "teacher digest", func() (string, error) { return digest(r.Data.Train), nil })
@@ -101,14 +107,14 @@ func shared[T any](s *method.Shared, key string, compute func() (T, error)) (T, 
 // Map returns the feature map.
 func (r Real) Map() (*features.Map, error) {
 	t := r.Data.Train
-	return shared(r.Shared, "teacher map "+r.settings(), func() (*features.Map, error) {
+	return shared(r.Shared, r.key("map"), func() (*features.Map, error) {
 		return features.New(Config(r.Model, t.H, t.W, t.C), r.Seed, "features", r.Data.Name)
 	})
 }
 
 // Features returns those of the training images, [n, M].
 func (r Real) Features(ctx context.Context) (tensor.Mat[float32], error) {
-	return shared(r.Shared, "teacher features "+r.settings(), func() (tensor.Mat[float32], error) {
+	return shared(r.Shared, r.key("features"), func() (tensor.Mat[float32], error) {
 		of, err := r.digest()
 		if err != nil {
 			return tensor.Mat[float32]{}, err
@@ -121,7 +127,7 @@ func (r Real) Features(ctx context.Context) (tensor.Mat[float32], error) {
 // share them.
 func TestFeatures(ctx context.Context, t method.Trial) (tensor.Mat[float32], error) {
 	r := OfTrial(t)
-	return shared(t.Own, "teacher test features "+r.settings(), func() (tensor.Mat[float32], error) {
+	return shared(t.Own, r.key("test features"), func() (tensor.Mat[float32], error) {
 		return r.mapped(ctx, t.Own, "test", digest(t.Test), t.Test)
 	})
 }
@@ -152,18 +158,13 @@ func (r Real) mapped(ctx context.Context, s *method.Shared, what, of string, ima
 
 // Gram returns the inner products of the training images' features, [n, n].
 func (r Real) Gram(ctx context.Context) (tensor.Mat[float32], error) {
-	return shared(r.Shared, "teacher gram "+r.settings(), func() (tensor.Mat[float32], error) {
+	return shared(r.Shared, r.key("gram"), func() (tensor.Mat[float32], error) {
 		phi, err := r.Features(ctx)
 		if err != nil {
 			return tensor.Mat[float32]{}, err
 		}
-		if err := ctx.Err(); err != nil {
-			return tensor.Mat[float32]{}, err
-		}
-		r.phase("Gram matrix")
 		k := tensor.NewMat[float32](phi.Rows, phi.Rows)
-		tensor.Gram(k, phi)
-		return k, nil
+		return k, tensor.GramContext(ctx, k, phi, r.phase("Gram matrix"))
 	})
 }
 

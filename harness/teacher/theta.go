@@ -32,16 +32,6 @@ func DefaultGap(loss convex.Loss) float64 {
 	return 1e-4
 }
 
-// maxSweeps bounds the solvers' work.
-const (
-	maxSweeps     = 5000
-	maxIterations = 2000
-)
-
-// maxGram bounds the training images of a solver that needs their Gram matrix,
-// which is then of 3.6 GB.
-const maxGram = 30000
-
 // Theta is the model trained on the real data.
 type Theta struct {
 	Weights tensor.Mat[float64] // [K, M]
@@ -64,7 +54,7 @@ func Losses(classes int) []convex.Loss {
 // DefaultLoss is the first of Losses.
 func DefaultLoss(classes int) convex.Loss { return Losses(classes)[0] }
 
-// CheckLoss tells whether a loss goes with a number of classes.
+// CheckLoss says whether a loss goes with a number of classes.
 func CheckLoss(loss convex.Loss, classes int) error {
 	if classes < 2 {
 		return fmt.Errorf("a model needs two classes or more, and the data has %d", classes)
@@ -77,15 +67,6 @@ func CheckLoss(loss convex.Loss, classes int) error {
 		return fmt.Errorf("the %s loss is not for %d classes\nhint: choose a method or a setting with one of %s, or other classes of the data", loss, classes, strings.Join(names, ", "))
 	}
 	return nil
-}
-
-// CheckSize tells whether there is a solver for a loss on so many training images
-// with so many features.
-func CheckSize(loss convex.Loss, images, dim int) error {
-	if loss == convex.SoftmaxLoss || images <= maxGram || dim <= maxThin && loss != convex.SquaredLoss {
-		return nil
-	}
-	return fmt.Errorf("the %s loss on %d training images needs their Gram matrix, for which the limit is %d images\nhint: take fewer classes; with three or more, the softmax loss has no limit", loss, images, maxGram)
 }
 
 func (p Problem) withDefaults() Problem {
@@ -112,7 +93,7 @@ func (r Real) Theta(ctx context.Context, p Problem) (*Theta, error) {
 		return nil, err
 	}
 	name := fmt.Sprintf("theta %s lambda %v gap %v %s", p.Loss, p.Lambda, p.Gap, r.settings())
-	return shared(r.Shared, "teacher "+name, func() (*Theta, error) {
+	return shared(r.Shared, r.key(name), func() (*Theta, error) {
 		of, err := r.digest()
 		if err != nil {
 			return nil, err
@@ -147,111 +128,31 @@ func (r Real) checkClasses() error {
 }
 
 func (r Real) solve(ctx context.Context, p Problem) (*Theta, error) {
-	n := r.Data.Train.Len()
-	t := &Theta{Lambda: float64(n) * p.Lambda}
-	var err error
-	if p.Loss == convex.SoftmaxLoss {
-		err = r.solveStored(ctx, p, t)
-	} else {
-		err = r.solveGram(ctx, p, t)
+	train, classes := r.Data.Train, len(r.Data.Classes)
+	if err := convex.CheckSize(p.Loss, train.Len(), Dim(r.Model, train.H, train.W)); err != nil {
+		return nil, err
 	}
+	phi, err := r.Features(ctx)
 	if err != nil {
 		return nil, err
 	}
-	t.Errors = Errors(t.Outputs, r.Data.Train.Labels)
-	return t, nil
-}
-
-// maxThin bounds the features of the solver for more images than features, whose
-// time grows with their third power.
-const maxThin = 2500
-
-// maxExact bounds the training images of the solver for small sets, which is as
-// exact as can be, but whose time grows with the third power.
-const maxExact = 512
-
-// solveGram solves in the dual variables, on the Gram matrix.
-func (r Real) solveGram(ctx context.Context, p Problem, t *Theta) error {
-	n := r.Data.Train.Len()
-	if n <= maxExact {
-		phi, err := r.Features(ctx)
-		if err != nil {
-			return err
-		}
-		labels := Labels{Loss: p.Loss, Values: Signs(r.Data.Train.Labels, len(r.Data.Classes))}
-		s, err := TrainTo(ctx, phi, labels, t.Lambda, min(p.Gap, 1e-8))
-		if err != nil {
-			return err
-		}
-		t.Weights, t.Gap, t.Sweeps = s.Weights, s.Gap, s.Sweeps
-		t.finish(phi)
-		return nil
+	labels := convex.Labels{Form: convex.Gain, Values: Signs(train.Labels, classes)}
+	if p.Loss == convex.SoftmaxLoss {
+		labels = convex.Labels{Form: convex.Target, Values: oneHot(train.Labels, classes)}
 	}
-	if dim := Dim(r.Model, r.Data.Train.H, r.Data.Train.W); dim < n && dim <= maxThin && p.Loss != convex.SquaredLoss {
-		phi, err := r.Features(ctx)
-		if err != nil {
-			return err
-		}
-		r.phase("solving the " + string(p.Loss) + " model")
-		s, err := convex.Thin{Features: phi, Labels: Signs(r.Data.Train.Labels, 2).Data, Loss: p.Loss, Lambda: t.Lambda}.Solve(ctx, p.Gap)
-		if err != nil {
-			return err
-		}
-		t.Weights, t.Gap, t.Sweeps = tensor.MatOf(s.Theta, 1, len(s.Theta)), s.Gap, s.Sweeps
-		t.finish(phi)
-		return nil
-	}
-	if err := CheckSize(p.Loss, n, Dim(r.Model, r.Data.Train.H, r.Data.Train.W)); err != nil {
-		return err
-	}
-	gram, err := r.Gram(ctx)
+	s, err := convex.Solve(ctx, convex.Problem{
+		Features: phi, Large: r.Gram, Labels: labels.For(p.Loss), Lambda: float64(train.Len()) * p.Lambda,
+		Report: func(done float64) {
+			if r.Phase != nil {
+				r.Phase("solving the "+string(p.Loss)+" model", done)
+			}
+		},
+	}, p.Gap)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	done := r.phase("solving the " + string(p.Loss) + " model")
-	var weights tensor.Mat[float64] // of the training images in Theta, [n, K]
-	if p.Loss == convex.SquaredLoss {
-		c, err := convex.Ridge{Gram: gram, Targets: Signs(r.Data.Train.Labels, len(r.Data.Classes)), Lambda: t.Lambda}.Solve(ctx, p.Gap, maxIterations)
-		if err != nil {
-			return err
-		}
-		weights, t.Gap, t.Sweeps = c.C, c.Gap, c.Sweeps
-	} else {
-		labels := Signs(r.Data.Train.Labels, 2).Data
-		c, err := convex.Dual{Gram: gram, Labels: labels, Loss: marginOf(p.Loss), Lambda: t.Lambda}.Solve(ctx, p.Gap, maxSweeps)
-		if err != nil {
-			return err
-		}
-		weights = tensor.MatOf(c.Coefficients(labels, t.Lambda), len(labels), 1)
-		t.Gap, t.Sweeps = c.Gap, c.Sweeps
-	}
-	done(1)
-	phi, err := r.Features(ctx)
-	if err != nil {
-		return err
-	}
-	t.Weights = Combine(phi, weights)
-	t.finish(phi)
-	return nil
-}
-
-// solveStored solves in the weights, on the stored features.
-func (r Real) solveStored(ctx context.Context, p Problem, t *Theta) error {
-	phi, err := r.Features(ctx)
-	if err != nil {
-		return err
-	}
-	c, err := convex.Softmax{Features: phi, Labels: r.Data.Train.Labels, Classes: len(r.Data.Classes), Lambda: t.Lambda}.Solve(ctx, p.Gap, maxIterations, r.phase("solving the softmax model"))
-	if err != nil {
-		return err
-	}
-	t.Weights, t.Gap, t.Sweeps = c.Theta, c.Gap, float64(c.Iterations)
-	t.finish(phi)
-	return nil
-}
-
-// finish fills what follows from the weights.
-func (t *Theta) finish(phi tensor.Mat[float32]) {
-	t.Outputs = Apply(phi, t.Weights)
-	t.Norm = Norm(t.Weights)
+	return &Theta{
+		Weights: s.Weights, Outputs: s.Outputs, Norm: convex.Norm(s.Weights),
+		Lambda: s.Lambda, Gap: s.Gap, Sweeps: s.Sweeps, Errors: Errors(s.Outputs, train.Labels),
+	}, nil
 }

@@ -2,7 +2,6 @@ package convex
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"dgkip/harness/fmath"
@@ -10,97 +9,61 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Softmax is the softmax loss on a large set, given by its stored features: no
-// Gram matrix is needed. It is solved in the dual variables B_i = e_yi - s_i, which
-// are feasible where s_i is in the simplex, with Theta = B'Phi / lambda: maximise
+// stored is the softmax loss on a large set, given by its stored features: no
+// Gram matrix is needed. It is solved in the dual variables alpha_i = e_yi - s_i,
+// which are feasible where s_i is in the simplex, with Theta = alpha'Phi / lambda:
+// maximise
 //
 //	D(s) = -sum_ik s_ik log s_ik - (lambda/2) |Theta|^2.
 //
 // The gap at Theta(s) is the sum of the relative entropies of s_i and
 // softmax(F_i).
-type Softmax struct {
+type stored struct {
 	Features tensor.Mat[float32] // [n, M]
 	Labels   []int               // classes, from 0
 	Classes  int
 	Lambda   float64
 }
 
-// SoftmaxSolution is a solution with the proof of its quality, as Fitted.
-type SoftmaxSolution struct {
-	Theta        tensor.Mat[float64] // [K, M]
-	Outputs      tensor.Mat[float64] // [n, K]
-	Norm2        float64
-	Primal, Dual float64
-	Gap          float64
-	Iterations   int // over all images
-}
-
 // softmaxBlock is how many images are solved for together.
 const softmaxBlock = 256
 
-// Solve maximises the dual, by blocks of images that are visited in a new random
+// solve maximises the dual, by blocks of images that are visited in a new random
 // order each time: outputs of the block come from the features, coordinate ascent
 // on the Gram matrix of the block alone solves for it, image by image, and Theta
 // follows. A visit reads the block's features twice. The Gram matrices of the
 // blocks are kept; in all it takes 4*256 n + 24 n K + 20 K M bytes beside the
 // features.
 //
-// Products run in float32, the proof at the end in float64. Now and then it calls
-// progress, if there is one, with the share done; it stops early with the
-// context's error when ctx is done.
-func (p Softmax) Solve(ctx context.Context, tol float64, maxIterations int, progress func(done float64)) (SoftmaxSolution, error) {
-	n := p.Features.Rows
-	if n == 0 || len(p.Labels) != n || p.Features.Cols == 0 {
-		panic("convex: Softmax.Solve: shapes do not fit")
-	}
-	if p.Classes < 2 {
-		return SoftmaxSolution{}, fmt.Errorf("convex: the softmax loss needs two classes or more, not %d", p.Classes)
-	}
-	for i, y := range p.Labels {
-		if y < 0 || y >= p.Classes {
-			return SoftmaxSolution{}, fmt.Errorf("convex: image %d has class %d, and there are %d", i, y, p.Classes)
-		}
-	}
-	if !(p.Lambda > 0) {
-		return SoftmaxSolution{}, fmt.Errorf("convex: lambda is %v, and must be positive", p.Lambda)
-	}
-	if !(tol > 0) {
-		return SoftmaxSolution{}, fmt.Errorf("convex: the gap to reach is %v, and must be positive", tol)
-	}
-	a := newBlockAscent(p)
-	first, most := 0.0, 0.0
+// Products run in float32, the proof at the end in float64.
+func (p stored) solve(search *search) (Solution, error) {
+	a := newBlockAscent(search.ctx, p)
 	for pass := 0; ; pass++ {
 		estimate := a.estimate()
 		// The estimate mixes outputs of different moments, and is mostly too
 		// large: the proof counts.
-		if pass > 0 && estimate <= 2*tol || pass == maxIterations {
-			fit := a.certify()
-			fit.Iterations = pass
-			if fit.Gap <= tol {
-				return fit, nil
-			}
-			if pass == maxIterations {
-				return fit, fmt.Errorf("convex: softmax loss: relative gap %.2g after %d passes, wanted %.2g", fit.Gap, maxIterations, tol)
+		if pass > 0 && estimate <= 2*search.tol || pass == search.limit {
+			fit := a.certify(search.ctx)
+			fit.Sweeps = float64(pass)
+			if over, err := search.over(fit); over {
+				return fit, err
 			}
 		}
 		if pass > 0 && (math.IsNaN(estimate) || math.IsInf(estimate, 0)) {
-			return SoftmaxSolution{}, fmt.Errorf("convex: the features hold NaN or infinity")
+			return Solution{}, errNotFinite
 		}
-		if pass == 1 {
-			first = estimate
-		} else if pass > 1 && progress != nil && estimate > 0 && first > tol {
-			most = max(most, min(0.99, fmath.Log(first/estimate)/fmath.Log(first/tol)))
-			progress(most)
+		if pass > 0 {
+			search.reached(estimate)
 		}
-		if err := a.pass(ctx); err != nil {
-			return SoftmaxSolution{}, err
+		if err := a.pass(search.ctx); err != nil {
+			return Solution{}, err
 		}
 	}
 }
 
-// blockAscent is the state of Softmax.Solve.
+// blockAscent is the state of stored.solve.
 type blockAscent struct {
-	Softmax
+	stored
 	s       tensor.Mat[float64] // [n, K], probabilities
 	theta   tensor.Mat[float64] // [K, M]
 	theta32 tensor.Mat[float32]
@@ -111,10 +74,10 @@ type blockAscent struct {
 	losses, gap float64
 }
 
-func newBlockAscent(p Softmax) *blockAscent {
+func newBlockAscent(ctx context.Context, p stored) *blockAscent {
 	n, m, classes := p.Features.Rows, p.Features.Cols, p.Classes
 	a := &blockAscent{
-		Softmax: p,
+		stored:  p,
 		s:       tensor.NewMat[float64](n, classes),
 		theta:   tensor.NewMat[float64](classes, m),
 		theta32: tensor.NewMat[float32](classes, m),
@@ -132,20 +95,20 @@ func newBlockAscent(p Softmax) *blockAscent {
 		}
 		row[y] = 1 - float64(rest*float64(classes-1))
 	}
-	a.refresh()
+	a.refresh(ctx)
 	return a
 }
 
-// refresh computes theta from s in float64.
-func (a *blockAscent) refresh() {
+// refresh computes theta from s in float64, until ctx is done.
+func (a *blockAscent) refresh(ctx context.Context) {
 	clear(a.theta.Data)
 	const rows = 64
 	w := make([]float64, rows)
-	for from := 0; from < a.Features.Rows; from += rows {
+	for from := 0; from < a.Features.Rows && ctx.Err() == nil; from += rows {
 		part := a.rows(from, min(rows, a.Features.Rows-from))
 		for k := range a.Classes {
 			for i := range part.Rows {
-				w[i] = a.dual(from+i, k) / a.Lambda
+				w[i] = a.variable(from+i, k) / a.Lambda
 			}
 			tensor.AddRows64(a.theta.Row(k), part, w[:part.Rows])
 		}
@@ -154,12 +117,11 @@ func (a *blockAscent) refresh() {
 }
 
 func (a *blockAscent) rows(from, n int) tensor.Mat[float32] {
-	f := a.Features
-	return tensor.Mat[float32]{Rows: n, Cols: f.Cols, Stride: f.Stride, Data: f.Data[from*f.Stride:]}
+	return rows32(a.Features, from, from+n)
 }
 
-// dual is B_ik.
-func (a *blockAscent) dual(i, k int) float64 {
+// variable is alpha_ik.
+func (a *blockAscent) variable(i, k int) float64 {
 	if k == a.Labels[i] {
 		return 1 - a.s.Row(i)[k]
 	}
@@ -238,37 +200,20 @@ func (a *blockAscent) visit(b int) {
 	})
 }
 
-// certify computes Theta, outputs and gap anew, in float64.
-func (a *blockAscent) certify() SoftmaxSolution {
-	a.refresh()
-	v := SoftmaxSolution{Theta: times(1, a.theta), Outputs: transposed(manyDots(a.Features, a.theta)), Norm2: frobenius2(a.theta)}
-	gap := 0.0
+// certify computes Theta, outputs and gap anew, in float64, until ctx is done.
+func (a *blockAscent) certify(ctx context.Context) Solution {
+	a.refresh(ctx)
+	v := Solution{Weights: times(1, a.theta), Norm2: frobenius2(a.theta)}
+	v.Outputs = transposed(manyDots(ctx, a.Features, a.theta))
+	losses, gap := 0.0, 0.0
 	p := make([]float64, a.Classes)
 	for i, y := range a.Labels {
 		f := v.Outputs.Row(i)
-		v.Primal += Probabilities(p, f) - f[y]
+		losses += Probabilities(p, f) - f[y]
 		gap += relativeEntropy(a.s.Row(i), f)
 	}
-	v.Primal += float64(a.Lambda / 2 * v.Norm2)
-	v.Dual = v.Primal - gap
-	v.Gap = gap / max(math.Abs(v.Primal), 1)
+	v.prove(losses, gap, a.Lambda)
 	return v
-}
-
-// relativeEntropy is sum_k s_k (log s_k - log softmax(f)_k), a sum of terms
-// s log(s/p) - s + p that are never negative.
-func relativeEntropy(s, f []float64) float64 {
-	p := make([]float64, len(f))
-	lse := Probabilities(p, f)
-	sum := 0.0
-	for k, x := range s {
-		if x == 0 {
-			sum += p[k]
-			continue
-		}
-		sum += max(0, float64(x*(fmath.Log(x)-f[k]+lse))-x+p[k])
-	}
-	return sum
 }
 
 // proximal replaces probabilities s by those that maximise the dual with all else

@@ -15,6 +15,9 @@ import (
 
 var losses = []Loss{LogisticLoss, HingeLoss, SquaredLoss, SoftmaxLoss}
 
+// forms are those of the labels that all losses take.
+var forms = map[Loss]Form{LogisticLoss: Gain, HingeLoss: Gain, SquaredLoss: Value, SoftmaxLoss: Target}
+
 func normals(r *rng.Rand, rows, cols int, sd float64) tensor.Mat[float64] {
 	m := tensor.NewMat[float64](rows, cols)
 	for i := range m.Data {
@@ -25,7 +28,7 @@ func normals(r *rng.Rand, rows, cols int, sd float64) tensor.Mat[float64] {
 
 // drawSet is a random set and its features; rows from the half on repeat where
 // alike is true.
-func drawSet(r *rng.Rand, loss Loss, n, m int, scale float64, alike bool) (Set, tensor.Mat[float32]) {
+func drawSet(r *rng.Rand, loss Loss, n, m int, scale float64, alike bool) (Problem, tensor.Mat[float32]) {
 	a := tensor.NewMat[float32](n, m)
 	r.FillNormal(a.Data, 0, float32(1/math.Sqrt(float64(m))))
 	for i := n / 2; alike && i < n; i++ {
@@ -35,34 +38,34 @@ func drawSet(r *rng.Rand, loss Loss, n, m int, scale float64, alike bool) (Set, 
 	if loss == SquaredLoss || loss == SoftmaxLoss {
 		outputs = 1 + r.IntN(5)
 	}
-	s := Set{Gram: GramOf(a), Loss: loss, Labels: normals(r, n, outputs, scale), Lambda: math.Pow(10, -6*r.Float64())}
-	s.Targets = loss == LogisticLoss && r.IntN(2) == 0
+	s := Problem{Gram: GramOf(a), Labels: Labels{Form: Gain, Loss: loss, Values: normals(r, n, outputs, scale)}, Lambda: math.Pow(10, -6*r.Float64())}
+	switch {
+	case loss == SquaredLoss:
+		s.Labels.Form = Value
+	case loss == SoftmaxLoss, loss == LogisticLoss && r.IntN(2) == 0:
+		s.Labels.Form = Target
+	}
 	return s, a
 }
 
-// weights returns C'A.
-func weights(a tensor.Mat[float32], c tensor.Mat[float64]) tensor.Mat[float64] {
-	return subtractSpan(tensor.NewMat[float64](c.Cols, a.Cols), a, times(-1, c))
-}
-
 // value is the loss of the outputs f, from the definition.
-func (s Set) value(f tensor.Mat[float64]) float64 {
+func value(l Labels, f tensor.Mat[float64]) float64 {
 	sum := 0.0
 	for i := range f.Rows {
-		y, f := s.Labels.Row(i), f.Row(i)
+		y, f := l.Values.Row(i), f.Row(i)
 		switch {
-		case s.Loss == HingeLoss:
+		case l.Loss == HingeLoss:
 			sum += max(0, 1-y[0]*f[0])
-		case s.Loss == SquaredLoss:
+		case l.Loss == SquaredLoss:
 			for k := range f {
 				sum += (f[k] - y[k]) * (f[k] - y[k]) / 2
 			}
-		case s.Loss == SoftmaxLoss:
+		case l.Loss == SoftmaxLoss:
 			sum += Probabilities(make([]float64, len(f)), f)
 			for k := range f {
 				sum -= y[k] * f[k]
 			}
-		case s.Targets:
+		case l.Form == Target:
 			sum += fmath.Softplus(f[0]) - y[0]*f[0]
 		default:
 			sum += fmath.Softplus(-y[0] * f[0])
@@ -73,7 +76,7 @@ func (s Set) value(f tensor.Mat[float64]) float64 {
 
 // Labels from tiny to huge, on features of full rank; and moderate ones on any
 // features, two equal images and more images than features among them.
-func TestSet(t *testing.T) {
+func TestSolveSmall(t *testing.T) {
 	r := rng.Stream(1, "set")
 	for _, loss := range losses {
 		for _, scale := range []float64{1e-4, 1, 100, 1e4} {
@@ -86,15 +89,15 @@ func TestSet(t *testing.T) {
 					m, alike = 1+r.IntN(60), r.IntN(3) == 0
 				}
 				s, a := drawSet(r, loss, n, m, scale, alike)
-				fit, err := s.Solve(context.Background(), 1e-8)
+				fit, err := Solve(context.Background(), s, 1e-8)
 				if err != nil {
 					t.Errorf("scale %g, lambda %.2g, %d of %d features: %v", scale, s.Lambda, n, m, err)
 					continue
 				}
 				// The certificate: its primal value is that of Theta = C'A, and no
 				// other Theta has a smaller one than the dual value.
-				theta := weights(a, fit.C)
-				if p := s.value(outputsAt(a, theta)) + s.Lambda/2*frobenius2(theta); math.Abs(p-fit.Primal) > 1e-9*max(1, math.Abs(p)) || s.Lambda/2*math.Abs(frobenius2(theta)-fit.Norm2) > 1e-9*max(1, math.Abs(p)) {
+				theta := Combine(a, fit.C)
+				if p := value(s.Labels, Apply(a, theta)) + s.Lambda/2*frobenius2(theta); math.Abs(p-fit.Primal) > 1e-9*max(1, math.Abs(p)) || s.Lambda/2*math.Abs(frobenius2(theta)-fit.Norm2) > 1e-9*max(1, math.Abs(p)) {
 					t.Errorf("%s scale %g: P = %v, from the definition %v", loss, scale, fit.Primal, p)
 				}
 				if !(fit.Gap >= 0 && fit.Gap <= 1e-8) || fit.Dual > fit.Primal || fit.Primal-fit.Dual > 1.0001e-8*max(1, math.Abs(fit.Primal)) {
@@ -105,7 +108,7 @@ func TestSet(t *testing.T) {
 					for j := range other.Data {
 						other.Data[j] += math.Pow(10, -3*r.Float64()) * r.Normal64()
 					}
-					if p := s.value(outputsAt(a, other)) + s.Lambda/2*frobenius2(other); p < fit.Dual-1e-9*max(1, math.Abs(p)) {
+					if p := value(s.Labels, Apply(a, other)) + s.Lambda/2*frobenius2(other); p < fit.Dual-1e-9*max(1, math.Abs(p)) {
 						t.Errorf("%s scale %g: P = %v elsewhere, and D = %v", loss, scale, p, fit.Dual)
 					}
 				}
@@ -116,40 +119,40 @@ func TestSet(t *testing.T) {
 
 // The minimiser of the logistic loss is the one that damped Newton steps in full
 // find; that of the squared loss solves a linear system.
-func TestSetOracle(t *testing.T) {
+func TestSolveOracle(t *testing.T) {
 	r := rng.Stream(1, "oracle")
 	compared := 0
 	for range 40 {
 		s, a := drawSet(r, LogisticLoss, 1+r.IntN(9), 12, 1, false)
 		s.Lambda = max(s.Lambda, 1e-3)
-		fit, err := s.Solve(context.Background(), 1e-12)
+		fit, err := Solve(context.Background(), s, 1e-12)
 		if err != nil {
 			t.Fatal(err)
 		}
-		y := s.Labels.Data
+		y := s.Labels.Values.Data
 		want := minimise(t, a, s.Lambda,
 			func(i int, f float64) float64 {
-				if s.Targets {
+				if s.Labels.Form == Target {
 					return fmath.Sigmoid(f) - y[i]
 				}
 				return -y[i] * fmath.Sigmoid(-y[i]*f)
 			},
 			func(i int, f float64) float64 {
-				if s.Targets {
+				if s.Labels.Form == Target {
 					return fmath.Sigmoid(f) * fmath.Sigmoid(-f)
 				}
 				return y[i] * y[i] * fmath.Sigmoid(-y[i]*f) * fmath.Sigmoid(y[i]*f)
 			})
-		if at := oneRow(want); s.value(outputsAt(a, at))+s.Lambda/2*square(want) > fit.Primal*(1+1e-9) {
+		if at := oneRow(want); value(s.Labels, Apply(a, at))+s.Lambda/2*square(want) > fit.Primal*(1+1e-9) {
 			continue // the full steps did not converge
 		}
 		compared++
-		if d := distance(weights(a, fit.C).Data, want); d > 1e-4*(1+math.Sqrt(square(want))) {
+		if d := distance(Combine(a, fit.C).Data, want); d > 1e-4*(1+math.Sqrt(square(want))) {
 			t.Errorf("logistic: %v from the minimiser of norm %v", d, math.Sqrt(square(want)))
 		}
 
 		s, _ = drawSet(r, SquaredLoss, 1+r.IntN(9), 12, 1, r.IntN(2) == 0)
-		if fit, err = s.Solve(context.Background(), 1e-10); err != nil {
+		if fit, err = Solve(context.Background(), s, 1e-10); err != nil {
 			t.Fatal(err)
 		}
 		n := s.Gram.Rows
@@ -158,7 +161,7 @@ func TestSetOracle(t *testing.T) {
 			h.Set(i, i, h.At(i, i)+s.Lambda)
 		}
 		var c mat.Dense
-		if err := c.Solve(h, mat.NewDense(n, s.Labels.Cols, s.Labels.Data)); err != nil {
+		if err := c.Solve(h, mat.NewDense(n, s.Labels.Values.Cols, s.Labels.Values.Data)); err != nil {
 			if _, ok := err.(mat.Condition); !ok {
 				t.Fatal(err)
 			}
@@ -173,20 +176,20 @@ func TestSetOracle(t *testing.T) {
 
 // The hinge's dual is solved by trying every choice of variables at the ends of
 // their range.
-func TestSetHinge(t *testing.T) {
+func TestSolveHinge(t *testing.T) {
 	r := rng.Stream(1, "enumerate")
 	for range 60 {
 		n := 1 + r.IntN(5)
 		s, _ := drawSet(r, HingeLoss, n, 8, 2, false)
 		s.Lambda = max(s.Lambda, 1e-2)
-		fit, err := s.Solve(context.Background(), 1e-10)
+		fit, err := Solve(context.Background(), s, 1e-10)
 		if err != nil {
 			t.Fatal(err)
 		}
 		h := mat.NewDense(n, n, nil)
 		for i := range n {
 			for j := range n {
-				h.Set(i, j, s.Labels.Data[i]*s.Labels.Data[j]*s.Gram.Data[i*n+j]/s.Lambda)
+				h.Set(i, j, s.Labels.Values.Data[i]*s.Labels.Values.Data[j]*s.Gram.Data[i*n+j]/s.Lambda)
 			}
 		}
 		best := math.Inf(-1)
@@ -231,30 +234,37 @@ func TestSetHinge(t *testing.T) {
 	}
 }
 
-func TestSetErrors(t *testing.T) {
+func TestSolveErrors(t *testing.T) {
 	one := func(v float64) tensor.Mat[float64] { return tensor.MatOf([]float64{v}, 1, 1) }
+	two := tensor.MatOf([]float32{1, 0, 0, 1}, 2, 2)
+	labels := func(form Form, loss Loss, v float64) Labels { return Labels{Form: form, Loss: loss, Values: one(v)} }
+	rows := func(v ...float64) Labels {
+		return Labels{Form: Target, Loss: SoftmaxLoss, Values: tensor.MatOf(v, 2, len(v)/2)}
+	}
 	for name, c := range map[string]struct {
-		s    Set
+		p    Problem
 		tol  float64
 		want string
 	}{
-		"loss":    {Set{Gram: one(1), Labels: one(1), Loss: "cubic", Lambda: 1}, 1e-8, `no loss is called "cubic"`},
-		"targets": {Set{Gram: one(1), Labels: one(1), Loss: HingeLoss, Targets: true, Lambda: 1}, 1e-8, "for the logistic loss, not hinge"},
-		"lambda":  {Set{Gram: one(1), Labels: one(1), Loss: HingeLoss}, 1e-8, "lambda is 0"},
-		"minus":   {Set{Gram: one(1), Labels: one(1), Loss: SoftmaxLoss, Lambda: -1}, 1e-8, "lambda is -1"},
-		"gap":     {Set{Gram: one(1), Labels: one(1), Loss: SquaredLoss, Lambda: 1}, 0, "gap to reach is 0"},
-		"gram":    {Set{Gram: one(math.NaN()), Labels: one(1), Loss: LogisticLoss, Lambda: 1}, 1e-8, "NaN for images 0 and 0"},
-		"labels":  {Set{Gram: one(1), Labels: one(math.NaN()), Loss: SquaredLoss, Lambda: 1}, 1e-8, "label of image 0 is NaN"},
-		"below":   {Set{Gram: one(-1), Labels: one(1), Loss: SquaredLoss, Lambda: 1}, 1e-8, "on its diagonal"},
+		"loss":    {Problem{Gram: one(1), Labels: labels(Gain, "cubic", 1), Lambda: 1}, 1e-8, `no loss is called "cubic"`},
+		"form":    {Problem{Gram: one(1), Labels: labels(Target, HingeLoss, 1), Lambda: 1}, 1e-8, `form "target" are not for the hinge loss`},
+		"lambda":  {Problem{Gram: one(1), Labels: labels(Gain, HingeLoss, 1)}, 1e-8, "lambda is 0"},
+		"minus":   {Problem{Gram: one(1), Labels: labels(Target, SoftmaxLoss, 1), Lambda: -1}, 1e-8, "lambda is -1"},
+		"gap":     {Problem{Gram: one(1), Labels: labels(Value, SquaredLoss, 1), Lambda: 1}, 0, "gap to reach is 0"},
+		"gram":    {Problem{Gram: one(math.NaN()), Labels: labels(Gain, LogisticLoss, 1), Lambda: 1}, 1e-8, "NaN for images 0 and 0"},
+		"labels":  {Problem{Gram: one(1), Labels: labels(Value, SquaredLoss, math.NaN()), Lambda: 1}, 1e-8, "label of image 0 is NaN"},
+		"below":   {Problem{Gram: one(-1), Labels: labels(Value, SquaredLoss, 1), Lambda: 1}, 1e-8, "on its diagonal"},
+		"class":   {Problem{Features: two, Labels: rows(1, 0, 0.5, 0.5), Lambda: 1}, 1e-2, "image 1 are of no one class"},
+		"classes": {Problem{Features: two, Labels: rows(1, 1), Lambda: 1}, 1e-2, "two classes or more, not 1"},
 	} {
-		if _, err := c.s.Solve(context.Background(), c.tol); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Solve(context.Background(), c.p, c.tol); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
 	// What float64 cannot give is refused, with what it gave.
 	alike := tensor.MatOf([]float64{1, 1, 1, 1}, 2, 2)
 	for _, loss := range []Loss{LogisticLoss, HingeLoss} {
-		fit, err := Set{Gram: alike, Labels: tensor.MatOf([]float64{1e5, -3e5}, 2, 1), Loss: loss, Lambda: 1e-7}.Solve(context.Background(), 1e-8)
+		fit, err := exactly(alike, gainsOf(loss, []float64{1e5, -3e5}), 1e-7, 1e-8)
 		if err == nil || !strings.Contains(err.Error(), "images that are alike") || !(fit.Gap > 1e-8) {
 			t.Errorf("%s: gap %v, error %v", loss, fit.Gap, err)
 		}
@@ -262,34 +272,34 @@ func TestSetErrors(t *testing.T) {
 	stopped, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, loss := range losses {
-		if _, err := (Set{Gram: one(1), Labels: one(0.3), Loss: loss, Lambda: 1}).Solve(stopped, 1e-300); err != context.Canceled {
+		if _, err := Solve(stopped, Problem{Gram: one(1), Labels: labels(forms[loss], loss, 0.3), Lambda: 1}, 1e-300); err != context.Canceled {
 			t.Errorf("%s stopped: %v", loss, err)
 		}
 	}
 }
 
 // Images of one class, a set of one image, labels of zero.
-func TestSetEdges(t *testing.T) {
+func TestSolveEdges(t *testing.T) {
 	r := rng.Stream(1, "edges")
 	for _, loss := range losses {
 		s, _ := drawSet(r, loss, 6, 9, 1, false)
-		for i := range s.Labels.Data {
-			s.Labels.Data[i] = 1
+		for i := range s.Labels.Values.Data {
+			s.Labels.Values.Data[i] = 1
 		}
-		if _, err := s.Solve(context.Background(), 1e-8); err != nil {
+		if _, err := Solve(context.Background(), s, 1e-8); err != nil {
 			t.Errorf("one class: %v", err)
 		}
-		clear(s.Labels.Data)
-		fit, err := s.Solve(context.Background(), 1e-8)
+		clear(s.Labels.Values.Data)
+		fit, err := Solve(context.Background(), s, 1e-8)
 		if err != nil {
 			t.Errorf("labels of zero: %v", err)
 		}
-		if gains := loss == HingeLoss || loss == LogisticLoss && !s.Targets; (gains || loss == SquaredLoss) && fit.Norm2 != 0 {
+		if gains := loss == HingeLoss || loss == LogisticLoss && s.Labels.Form == Gain; (gains || loss == SquaredLoss) && fit.Norm2 != 0 {
 			t.Errorf("%s: labels of zero give a model of squared norm %v", loss, fit.Norm2)
 		}
 		clear(s.Gram.Data)
-		s.Labels.Data[0] = 1
-		if _, err := s.Solve(context.Background(), 1e-8); err != nil {
+		s.Labels.Values.Data[0] = 1
+		if _, err := Solve(context.Background(), s, 1e-8); err != nil {
 			t.Errorf("features of zero: %v", err)
 		}
 	}

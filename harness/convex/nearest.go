@@ -1,0 +1,171 @@
+package convex
+
+import "dgkip/harness/tensor"
+
+// Metric says in which sense the model on a synthetic set comes near theta.
+type Metric string
+
+const (
+	// Parameter is |theta - theta_S|^2.
+	Parameter Metric = "parameter"
+	// Prediction is the mean squared difference of outputs on the real data.
+	Prediction Metric = "prediction"
+)
+
+// Nearest is the model in the span of a set's features that is nearest to a Theta,
+// Theta_S = C'A, row k of which is the weight vector of output k. Solved labels make
+// it the minimiser on the set.
+type Nearest struct {
+	C       tensor.Mat[float64] // [n, K]
+	Outputs tensor.Mat[float64] // of Theta_S on the set, A A'C, [n, K]
+	Value   float64             // the metric
+	// Residual is Theta - Theta_S, [K, M], and Norm2 its squared Frobenius norm:
+	// the squared deviation of the model.
+	Residual tensor.Mat[float64]
+	Norm2    float64
+}
+
+// Project returns the projection of the rows of theta [K, M] onto the span of
+// the rows of A, which minimises the Parameter metric. Where dA is given, it sets
+// it to the metric's gradient, row i of which is -2 sum_k c_ik r_k.
+func Project(a tensor.Mat[float32], theta tensor.Mat[float64], dA *tensor.Mat[float32]) (Nearest, error) {
+	if theta.Cols != a.Cols || theta.Rows == 0 || dA != nil && (dA.Rows != a.Rows || dA.Cols != a.Cols) {
+		panic("convex: Project: shapes do not fit")
+	}
+	k := GramOf(a)
+	l, err := factorise(k)
+	if err != nil {
+		return Nearest{}, err
+	}
+	s := Nearest{C: columns(Apply(a, theta), a.Rows, l.solve)}
+	s.finish(a, k, theta)
+	s.Value = s.Norm2
+	if dA != nil {
+		outer(*dA, times(-2, s.C), s.Residual, nil, nil)
+	}
+	return s, nil
+}
+
+// Fit returns the model in the span of the rows of A that minimises the
+// Prediction metric (1/N) |F - Phi A'C|^2 (Frobenius) for the outputs F [N, K] of
+// theta [K, M] on the real features Phi [N, M]. Where dA is given, it sets it to
+// the metric's gradient, row i of which is -(2/N) sum_k c_ik (Phi'E)_k with
+// E = F - Phi A'C.
+func Fit(a, phi tensor.Mat[float32], theta, f tensor.Mat[float64], dA *tensor.Mat[float32]) (Nearest, error) {
+	n, outputs := a.Rows, theta.Rows
+	if theta.Cols != a.Cols || outputs == 0 || phi.Cols != a.Cols || f.Rows != phi.Rows || f.Cols != outputs || phi.Rows == 0 || dA != nil && (dA.Rows != n || dA.Cols != a.Cols) {
+		panic("convex: Fit: shapes do not fit")
+	}
+	cross := tensor.NewMat[float32](n, phi.Rows) // A Phi'
+	tensor.Mul(cross, a, phi, tensor.NT, false)
+	l, err := factorise(GramOf(cross))
+	if err != nil {
+		return Nearest{}, err
+	}
+	// The errors E, by rows: E'.
+	e := tensor.NewMat[float64](outputs, phi.Rows)
+	s := Nearest{C: tensor.NewMat[float64](n, outputs)}
+	for k := range outputs {
+		out := column(f, k)
+		c := l.solve(dots(cross, out))
+		setColumn(s.C, k, c)
+		copy(e.Row(k), subtractRows(out, cross, c))
+	}
+	s.finish(a, GramOf(a), theta)
+	s.Value = frobenius2(e) / float64(phi.Rows)
+	if dA != nil {
+		outer(*dA, times(-2/float64(phi.Rows), s.C), spanOf(e, phi), nil, nil)
+	}
+	return s, nil
+}
+
+// spanOf returns E Phi [K, M] for E [K, N]. One row is computed in float64; for
+// more the product runs in float32, whose errors of 1e-6 of the largest terms
+// are those of the gradients of the features too.
+func spanOf(e tensor.Mat[float64], phi tensor.Mat[float32]) tensor.Mat[float64] {
+	out := tensor.NewMat[float64](e.Rows, phi.Cols)
+	if e.Rows == 1 {
+		tensor.AddRows64(out.Data, phi, e.Row(0))
+		return out
+	}
+	product := tensor.NewMat[float32](e.Rows, phi.Cols)
+	tensor.Mul(product, narrow(e), phi, tensor.NN, false)
+	for i, x := range product.Data {
+		out.Data[i] = float64(x)
+	}
+	return out
+}
+
+// finish fills what both metrics have in common.
+func (s *Nearest) finish(a tensor.Mat[float32], k, theta tensor.Mat[float64]) {
+	s.Outputs = multiply(k, s.C)
+	s.Residual = subtractSpan(theta, a, s.C)
+	s.Norm2 = frobenius2(s.Residual)
+}
+
+// Labels returns labels that make Theta_S = C'A the exact minimiser on the set,
+// whatever the coefficients C are; F = A A'C are its outputs there:
+//
+//	logistic   targets p = sigma(f) + lambda c of log(1+e^f) - p f, for one output
+//	softmax    targets P = softmax(F) + lambda C of log sum_k e^f_k - p'f
+//	squared    values Y = F + lambda C of |f-y|^2/2
+//
+// The hinge loss has HingeLabels.
+func (s Nearest) Labels(loss Loss, lambda float64) Labels {
+	form := Target
+	switch loss {
+	case SquaredLoss:
+		form = Value
+	case LogisticLoss:
+		if s.C.Cols != 1 {
+			panic("convex: Nearest.Labels: the logistic loss has one output")
+		}
+	case SoftmaxLoss:
+	default:
+		panic("convex: Nearest.Labels: a loss without such labels")
+	}
+	return Labels{Form: form, Loss: loss, Values: targets(loss).solvedLabels(s.C, s.Outputs, lambda)}
+}
+
+// HingeLabels are gains and dual variables of the hinge loss, and how many of these
+// had to be clipped to [0, 1]. With none clipped Theta_S is the minimiser on the set;
+// with some the minimiser is another, and must be solved for.
+type HingeLabels struct {
+	Gains, Alpha []float64
+	Clipped      int
+}
+
+// HingeLabels returns gains y_i = 1/f_i and dual variables alpha_i = lambda c_i f_i. It
+// is for one output.
+func (s Nearest) HingeLabels(lambda float64) HingeLabels {
+	if s.C.Cols != 1 {
+		panic("convex: Nearest.HingeLabels: the hinge loss has one output")
+	}
+	c, f := s.C.Data, s.Outputs.Data
+	out := HingeLabels{Gains: hingeGains(f), Alpha: make([]float64, len(c))}
+	for i, y := range out.Gains {
+		a := lambda * c[i] * f[i]
+		out.Alpha[i] = max(0, min(1, a))
+		clipped := out.Alpha[i] != a
+		if y == 0 {
+			out.Alpha[i], clipped = 1, c[i] != 0
+		}
+		if clipped {
+			out.Clipped++
+		}
+	}
+	return out
+}
+
+// hingeGains returns the gains that put outputs on the margin, y f = 1. An output of
+// zero has no such gain, and gets 0: alpha y phi then leaves the image out, and with
+// alpha = 1, the slope of the loss there, its Fenchel-Young term is zero.
+func hingeGains(f []float64) []float64 {
+	y := make([]float64, len(f))
+	for i, x := range f {
+		if x != 0 {
+			y[i] = 1 / x
+		}
+	}
+	return y
+}

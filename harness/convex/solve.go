@@ -1,0 +1,249 @@
+package convex
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"dgkip/harness/fmath"
+	"dgkip/harness/tensor"
+)
+
+// Problem is a convex model to be found: minimise
+//
+//	P(Theta) = sum_i l_i(F_i) + (lambda/2) |Theta|^2,   F = A Theta'.
+type Problem struct {
+	Labels Labels
+	Lambda float64
+
+	// Features are A, [n, M]. They may be missing where Gram is there, and so are
+	// then Weights of the solution.
+	Features tensor.Mat[float32]
+
+	// Gram is A A', [n, n], for a set that is to be solved to high precision: with
+	// it the problem is solved in float64, in matrices as large.
+	Gram tensor.Mat[float64]
+
+	// Large returns A A' in float32, for many images. It is asked where it is
+	// needed; without it the matrix is computed.
+	Large func(context.Context) (tensor.Mat[float32], error)
+
+	// Report, if given, is told now and then which share of the way is done.
+	Report func(done float64)
+}
+
+// Solution is a convex model that has been found, with the proof of its quality.
+type Solution struct {
+	Labels Labels // of the problem
+	Lambda float64
+
+	Weights tensor.Mat[float64] // Theta, [K, M]
+	C       tensor.Mat[float64] // with Theta = C'A, [n, K]; none where the solver works on Theta
+	Outputs tensor.Mat[float64] // F, [n, K]
+	Norm2   float64             // |Theta|^2
+
+	Primal, Dual float64
+	// Gap is the relative duality gap (P - D) / max(|P|, 1). P - D is computed as a
+	// sum in which nothing cancels, and Dual from it.
+	Gap float64
+	// Sweeps is how many steps were made, each as long as reading the data takes.
+	Sweeps float64
+}
+
+// Limits of the solvers.
+const (
+	// MaxGram is the most images of a solver that needs their Gram matrix, which is
+	// then of 3.6 GB.
+	MaxGram = 30000
+	// maxThin is the most features of the solver for more images than features,
+	// whose time grows with their third power.
+	maxThin = 2500
+	// maxExact is the most images that are solved for as a small set is, which is as
+	// exact as can be, but whose time grows with the third power; exactGap is the
+	// relative gap that these can always have.
+	maxExact, exactGap = 512, 1e-8
+
+	maxSteps, maxProducts = 2000, 5000
+)
+
+// Solve minimises until the relative gap is at most tol. It picks the method:
+//
+//	small    with Gram, or for few images: any loss, in float64, by Newton's method,
+//	         and the hinge by an interior-point method
+//	stored   many classes: the softmax loss on stored features, block by block
+//	thin     fewer features than images: the logistic and the hinge loss
+//	dual     the logistic and the hinge loss on a large Gram matrix
+//	ridge    the squared loss on the same
+func Solve(ctx context.Context, p Problem, tol float64) (Solution, error) {
+	if err := p.check(tol); err != nil {
+		return Solution{}, err
+	}
+	if p.Report == nil {
+		p.Report = func(float64) {}
+	}
+	s, err := p.solve(ctx, tol)
+	s.Labels, s.Lambda = p.Labels, p.Lambda
+	if err != nil {
+		return s, err
+	}
+	if p.Features.Rows > 0 && s.C.Rows > 0 {
+		s.Weights = Combine(p.Features, s.C)
+	}
+	if p.Gram.Rows == 0 {
+		s.Outputs = Apply(p.Features, s.Weights) // those of a Gram matrix in float32 are less exact
+	}
+	p.Report(1)
+	return s, nil
+}
+
+func (p Problem) solve(ctx context.Context, tol float64) (Solution, error) {
+	n, m, loss := p.Labels.Values.Rows, p.Features.Cols, p.Labels.Loss
+	search := newSearch(ctx, p, tol)
+	switch {
+	case p.Gram.Rows > 0:
+		return small{Gram: p.Gram, Labels: p.Labels, Lambda: p.Lambda}.solve(search)
+	case loss == SoftmaxLoss:
+		classes, err := p.Labels.classes()
+		if err != nil {
+			return Solution{}, err
+		}
+		return stored{Features: p.Features, Labels: classes, Classes: p.Labels.Values.Cols, Lambda: p.Lambda}.solve(search)
+	case n <= maxExact:
+		search.tol = min(tol, exactGap)
+		return small{Gram: GramOf(p.Features), Labels: p.Labels, Lambda: p.Lambda}.solve(search)
+	case p.Labels.Form == Target:
+		return Solution{}, fmt.Errorf("convex: real targets of the logistic loss are for small sets, of at most %d images", maxExact)
+	case m < n && m <= maxThin && loss != SquaredLoss:
+		return thin{Features: p.Features, Labels: p.Labels.Values.Data, Loss: loss, Lambda: p.Lambda}.solve(search)
+	}
+	if err := CheckSize(loss, n, m); err != nil {
+		return Solution{}, err
+	}
+	gram, err := p.large(ctx)
+	if err != nil {
+		return Solution{}, err
+	}
+	if loss == SquaredLoss {
+		return ridge{Gram: gram, Targets: p.Labels.Values, Lambda: p.Lambda}.solve(search)
+	}
+	search.limit = maxProducts
+	return dual{Gram: gram, Labels: p.Labels.Values.Data, Loss: loss, Lambda: p.Lambda}.solve(search)
+}
+
+func (p Problem) large(ctx context.Context) (tensor.Mat[float32], error) {
+	if p.Large != nil {
+		return p.Large(ctx)
+	}
+	k := tensor.NewMat[float32](p.Features.Rows, p.Features.Rows)
+	return k, tensor.GramContext(ctx, k, p.Features, nil)
+}
+
+// CheckSize says whether there is a solver for a loss on a number of images with a
+// number of features.
+func CheckSize(loss Loss, images, dim int) error {
+	if loss == SoftmaxLoss || images <= MaxGram || dim <= maxThin && loss != SquaredLoss {
+		return nil
+	}
+	return fmt.Errorf("the %s loss on %d training images needs their Gram matrix, for which the limit is %d images\nhint: take fewer classes; with three or more, the softmax loss has no limit", loss, images, MaxGram)
+}
+
+func (p Problem) check(tol float64) error {
+	n := p.Labels.Values.Rows
+	if n == 0 || p.Labels.Values.Cols == 0 || p.Gram.Rows != p.Gram.Cols || p.Gram.Rows+p.Features.Rows == 0 ||
+		p.Gram.Rows > 0 && p.Gram.Rows != n || p.Features.Rows > 0 && (p.Features.Rows != n || p.Features.Cols == 0) {
+		panic("convex: Solve: shapes do not fit")
+	}
+	if err := p.Labels.check(); err != nil {
+		return err
+	}
+	if !(p.Lambda > 0) || math.IsInf(p.Lambda, 0) {
+		return fmt.Errorf("convex: lambda is %v, and must be positive and finite", p.Lambda)
+	}
+	if !(tol > 0) {
+		return fmt.Errorf("convex: the gap to reach is %v, and must be positive", tol)
+	}
+	return nil
+}
+
+// classes returns the class of every image whose row of targets has a one there and
+// zeros elsewhere.
+func (l Labels) classes() ([]int, error) {
+	of := make([]int, l.Values.Rows)
+	for i := range of {
+		sum, ones := 0.0, 0
+		for k, p := range l.Values.Row(i) {
+			sum += math.Abs(p)
+			if p == 1 {
+				of[i] = k
+				ones++
+			}
+		}
+		if ones != 1 || sum != 1 {
+			return nil, fmt.Errorf("convex: targets of image %d are of no one class, as they must be for many images", i)
+		}
+	}
+	if l.Values.Cols < 2 {
+		return nil, errors.New("convex: the softmax loss needs two classes or more, not 1")
+	}
+	return of, nil
+}
+
+// search is what all solvers have in common: when to stop, and who watches.
+type search struct {
+	ctx    context.Context
+	tol    float64
+	limit  int // of steps
+	loss   Loss
+	images int
+	report func(done float64)
+
+	first, done float64 // the gap of the first step, and the share of the way
+}
+
+func newSearch(ctx context.Context, p Problem, tol float64) *search {
+	return &search{ctx: ctx, tol: tol, limit: maxSteps, loss: p.Labels.Loss, images: p.Labels.Values.Rows, report: p.Report}
+}
+
+// over says whether the search ends with a solution of these steps, and why, where
+// that is an error.
+func (s *search) over(fit Solution) (bool, error) {
+	if err := s.ctx.Err(); err != nil {
+		return true, err // fit may have been cut short
+	}
+	switch {
+	case fit.Gap <= s.tol:
+		return true, nil
+	case math.IsNaN(fit.Gap) || math.IsInf(fit.Gap, 0):
+		return true, errNotFinite
+	case fit.Sweeps >= float64(s.limit):
+		return true, s.failed(fit)
+	}
+	s.reached(fit.Gap)
+	return false, nil
+}
+
+var errNotFinite = errors.New("convex: the features or the labels hold NaN or infinity")
+
+// failed is the error of a search that has come no farther than fit.
+func (s *search) failed(fit Solution) error {
+	return fmt.Errorf("convex: %s loss on %d images: relative gap %.2g after %g steps, wanted %.2g", s.loss, s.images, fit.Gap, fit.Sweeps, s.tol)
+}
+
+// reached reports the share of the way that a gap stands for, by its logarithm.
+func (s *search) reached(gap float64) {
+	if s.first == 0 {
+		s.first = gap
+	}
+	if gap > 0 && s.first > s.tol {
+		s.done = max(s.done, min(0.99, fmath.Log(s.first/gap)/fmath.Log(s.first/s.tol)))
+	}
+	s.tick()
+}
+
+// tick reports that work goes on.
+func (s *search) tick() {
+	if s.report != nil {
+		s.report(s.done)
+	}
+}

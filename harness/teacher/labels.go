@@ -1,0 +1,114 @@
+package teacher
+
+import (
+	"fmt"
+
+	"dgkip/harness/convex"
+	"dgkip/harness/method"
+	"dgkip/harness/tensor"
+)
+
+// The labels of a set, as its file holds them and as a convex model takes them, go
+// over into each other here and nowhere else.
+
+// ExactLabels names the array beside a set's images that holds its labels in full
+// precision: solved labels differ from a class's probability by lambda_S times a
+// coefficient, which float32 may lose.
+const ExactLabels = "exact_labels"
+
+// SetLabels gives a set the labels of a convex model.
+func SetLabels(d *method.Distilled, l convex.Labels) {
+	y := l.Values
+	switch l.Form {
+	case convex.Gain:
+		d.Kind = method.Gain
+	case convex.Value:
+		d.Kind = method.Value
+	default:
+		if d.Kind = method.Soft; l.Loss == convex.LogisticLoss {
+			d.Kind = method.Target
+		}
+	}
+	d.Loss = string(l.Loss)
+	d.Labels = make([]float32, len(y.Data))
+	for i, v := range y.Data {
+		d.Labels[i] = float32(v)
+	}
+	if d.Extra == nil {
+		d.Extra = map[string]method.Array{}
+	}
+	d.Extra[ExactLabels] = method.Array{Shape: []int{y.Rows, y.Cols}, Data: append([]float64(nil), y.Data...)}
+}
+
+// LabelsFor returns a set's labels in the form that a loss takes. Labels learned for
+// another loss are carried over: as the gain or value y in [-1, 1] that stands for the
+// probability (1+y)/2. The note says so.
+func LabelsFor(d *method.Distilled, loss convex.Loss) (l convex.Labels, note string, err error) {
+	classes := len(d.Classes)
+	y := exact(d)
+	if y.Cols != 1 && y.Cols != classes {
+		return l, "", fmt.Errorf("labels of %d values do not go with %d classes", y.Cols, classes)
+	}
+	if y.Cols == 1 && classes != 2 {
+		return l, "", fmt.Errorf("labels that are a single number are for two classes, and there are %d", classes)
+	}
+	l = convex.Labels{Form: convex.Value, Values: y}
+	switch d.Kind {
+	case method.Gain:
+		l.Form = convex.Gain
+	case method.Target, method.Soft:
+		l.Form = convex.Target
+	case method.Logits:
+		l.Form, l.Values = convex.Target, tensor.NewMat[float64](y.Rows, y.Cols)
+		for i := range y.Rows {
+			convex.Probabilities(l.Values.Row(i), y.Row(i))
+		}
+	case method.Hard:
+		// One and zero are probabilities; here they are as exact as signs.
+		l.Values = Signs(d.Of, classes)
+	}
+	if classes == 2 && l.Values.Cols == 2 {
+		l.Values = oneOutput(l)
+	}
+	probability := l.Form == convex.Target
+	l = l.For(loss)
+	if d.Loss != "" && d.Loss != string(loss) {
+		note = fmt.Sprintf("transfer to the %s loss carries the labels over from the %s loss", loss, d.Loss)
+		if probability && l.Form != convex.Target {
+			note += ", p as y = 2p - 1"
+		}
+	}
+	return l, note, nil
+}
+
+// exact returns the labels in the precision they were made with.
+func exact(d *method.Distilled) tensor.Mat[float64] {
+	n, k := d.Len(), d.LabelWidth()
+	if a, ok := d.Extra[ExactLabels]; ok && len(a.Data) == n*k {
+		same := true
+		for i, v := range a.Data {
+			same = same && float32(v) == d.Labels[i]
+		}
+		if same { // else somebody changed the labels
+			return tensor.MatOf(a.Data, n, k)
+		}
+	}
+	y := tensor.NewMat[float64](n, k)
+	for i, v := range d.Labels {
+		y.Data[i] = float64(v)
+	}
+	return y
+}
+
+// oneOutput makes one output of two: the probability of class 1, or half the
+// difference of values.
+func oneOutput(l convex.Labels) tensor.Mat[float64] {
+	out := tensor.NewMat[float64](l.Values.Rows, 1)
+	for i := range out.Data {
+		row := l.Values.Row(i)
+		if out.Data[i] = row[1]; l.Form != convex.Target {
+			out.Data[i] = (row[1] - row[0]) / 2
+		}
+	}
+	return out
+}

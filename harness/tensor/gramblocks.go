@@ -1,0 +1,65 @@
+package tensor
+
+import (
+	"context"
+	"math"
+
+	"dgkip/harness/tensor/internal/kernel"
+)
+
+// gramWork is how many products of two numbers GramContext makes between two looks
+// at its context: half a second's work for a processor core.
+const gramWork = 1 << 34
+
+// GramContext is Gram for large matrices. It works block by block, and stops with the
+// context's error when ctx is done; C is then incomplete. Now and then it calls
+// progress, if there is one, with the share done. An entry of C is the same sum in
+// the same order whatever block it is in, so that the bits are those of Gram.
+func GramContext(ctx context.Context, c, a Mat[float32], progress func(done float64)) error {
+	if c.Rows != a.Rows || c.Cols != a.Rows {
+		panic("tensor: GramContext: shapes do not fit")
+	}
+	return gramBlocks(ctx, c, a, gramEdge(a.Cols), progress)
+}
+
+// gramEdge is the edge of a block, for rows of a length.
+func gramEdge(length int) int {
+	edge := int(math.Sqrt(gramWork / float64(max(1, length))))
+	return max(64, edge/64*64)
+}
+
+func gramBlocks(ctx context.Context, c, a Mat[float32], edge int, progress func(done float64)) error {
+	part := func(m Mat[float32], row, rows, col, cols int) Mat[float32] {
+		return Mat[float32]{Rows: rows, Cols: cols, Stride: m.Stride, Data: m.Data[row*m.Stride+col:]}
+	}
+	for r := 0; r < a.Rows; r += edge {
+		rows := min(edge, a.Rows-r)
+		below := part(a, r, rows, 0, a.Cols)
+		for j := 0; j <= r; j += edge {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if j == r {
+				Gram(part(c, r, rows, r, rows), below)
+				continue
+			}
+			left := part(c, r, rows, j, edge)
+			Mul(left, below, part(a, j, edge, 0, a.Cols), NT, false)
+			transposeTo(part(c, j, edge, r, rows), left)
+		}
+		if done := float64(r+rows) / float64(a.Rows); progress != nil {
+			progress(done * done)
+		}
+	}
+	return ctx.Err()
+}
+
+// transposeTo sets dst to the transposed src.
+func transposeTo(dst, src Mat[float32]) {
+	const rows = 64
+	p := kernel.Active()
+	Parallel(ceil(src.Rows, rows), func(b int) {
+		r0, r1 := b*rows, min(src.Rows, (b+1)*rows)
+		transpose(p, dst.Data[r0:], dst.Stride, src, r0, r1, 0, src.Cols)
+	})
+}
