@@ -2,8 +2,15 @@
 package main
 
 import (
+	"embed"
+
 	_ "dgkip/baselines/all"
 	"dgkip/harness/cli"
 )
 
-func main() { cli.Main() }
+// experiments are those that come with the program; files on disk come before them.
+//
+//go:embed experiments/*.toml
+var experiments embed.FS
+
+func main() { cli.Main(experiments) }

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -43,8 +44,9 @@ var errInterrupted = errors.New("interrupted")
 // checkpointEvery is how often runs under way are saved. Tests make it shorter.
 var checkpointEvery = 30 * time.Second
 
-// Main runs the program and ends the process.
-func Main() {
+// Main runs the program and ends the process. The experiments built into the program
+// are in a folder named experiments.
+func Main(builtIn fs.FS) {
 	if os.Getenv("GOGC") == "" {
 		// Nearly all memory is a few large arrays of numbers: to look for what can be
 		// freed more often costs nothing, and halves the peak.
@@ -54,7 +56,7 @@ func Main() {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	go stopOn(signals, os.Stderr, func() { cancel(errInterrupted) }, func() { os.Exit(exitInterrupted) })
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(run(ctx, newLibrary(builtIn), os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // stopOn stops the program in good order at the first signal. Only Ctrl-C pressed
@@ -87,8 +89,8 @@ func (c coded) Unwrap() error { return c.error }
 func usageError(err error) error { return coded{err, exitUsage} }
 
 // run is Main without the process: it prints errors and returns the exit code.
-func run(ctx context.Context, args []string, out, errOut io.Writer) int {
-	f, err := parseFlags(args)
+func run(ctx context.Context, l library, args []string, out, errOut io.Writer) int {
+	f, err := parseFlags(l, args)
 	if err == nil {
 		err = f.run(ctx, out, errOut)
 	}

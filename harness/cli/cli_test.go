@@ -18,6 +18,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -151,7 +152,7 @@ func TestMain(m *testing.M) {
 			if ms, err := strconv.Atoi(os.Getenv("CHECKPOINT_MS")); err == nil {
 				checkpointEvery = time.Duration(ms) * time.Millisecond
 			}
-			Main()
+			Main(fstest.MapFS{})
 		},
 	})
 }

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"dgkip/harness/data"
 	"dgkip/harness/exhibit"
 	"dgkip/harness/nearest"
 	"dgkip/harness/spec"
@@ -53,18 +51,16 @@ Exit codes: 0 done, 1 some runs failed, 2 usage, 3 a check failed, 130 interrupt
 
 var errHelp = errors.New("help")
 
-// experimentsDir holds the experiments, seen from where the program is run.
-const experimentsDir = "experiments"
-
 type flags struct {
+	library                                                         library
 	args                                                            []string
 	exp, profile, only, data, out, eval                             string
 	seeds, verify, jobs, threads                                    int
 	list, plan, collect, check, offline, retry, force, paper, quiet bool
 }
 
-func parseFlags(args []string) (*flags, error) {
-	f := &flags{args: args}
+func parseFlags(l library, args []string) (*flags, error) {
+	f := &flags{library: l, args: args}
 	set := flag.NewFlagSet("dgkip", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
 	set.StringVar(&f.exp, "exp", "", "")
@@ -112,7 +108,7 @@ func parseFlags(args []string) (*flags, error) {
 func (f *flags) validate(rest []string, given map[string]bool) error {
 	if len(rest) > 0 {
 		hint := "flags take their value after a blank or =; lists are joined by commas"
-		if _, err := os.Stat(filepath.Join(experimentsDir, rest[0]+".toml")); err == nil {
+		if names, _ := f.library.names(); slices.Contains(names, rest[0]) {
 			hint = "did you mean -exp " + rest[0] + "?"
 		}
 		if given["only"] {
@@ -193,40 +189,23 @@ func useless(given map[string]bool) error {
 	return nil
 }
 
-// experiments lists the names of all experiments.
-func experiments() ([]string, error) {
-	names, err := spec.List(experimentsDir)
-	if err != nil {
-		return nil, fmt.Errorf("%w\nhint: run the program in the folder that holds %s/", err, experimentsDir)
-	}
-	return names, nil
-}
-
 // load reads the experiments that were asked for. What is wrong with any is
 // reported for all.
 func (f *flags) load() ([]*exhibit.Spec, error) {
-	known, err := experiments()
-	if err != nil {
-		return nil, err
-	}
-	names, problems := spec.Choose(f.exp, known)
+	names, problems := f.library.choose(f.exp)
 	var specs []*exhibit.Spec
 	for _, name := range names {
-		s, err := exhibit.ReadFile(filepath.Join(experimentsDir, name+".toml"), spec.Options{Profile: f.profile, Datasets: data.Names(), Seeds: f.seeds})
+		s, err := f.library.read(name, f.profile, f.seeds)
 		if err != nil {
 			problems = append(problems, err)
 			continue
 		}
+		if slices.ContainsFunc(specs, func(o *exhibit.Spec) bool { return o.Name == s.Name }) {
+			problems = append(problems, fmt.Errorf("-exp: two experiments have the name %s, and their tables would overwrite each other", s.Name))
+		}
 		specs = append(specs, s)
 	}
 	return specs, errors.Join(problems...)
-}
-
-func orElse(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }
 
 func (f *flags) filter(specs []*exhibit.Spec) (spec.Filter, error) {

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"dgkip/harness/data"
 	"dgkip/harness/engine"
 	"dgkip/harness/exhibit"
 	"dgkip/harness/report"
@@ -49,7 +48,7 @@ func paperUses() (*report.Uses, error) {
 // paperSpecs reads the experiments that the paper is about. Without a paper it is
 // about those of the command.
 func (f *flags) paperSpecs(uses *report.Uses, of []*exhibit.Spec) ([]*exhibit.Spec, error) {
-	names, err := experiments()
+	names, err := f.library.names()
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +60,7 @@ func (f *flags) paperSpecs(uses *report.Uses, of []*exhibit.Spec) ([]*exhibit.Sp
 	var specs []*exhibit.Spec
 	var problems []error
 	for _, name := range names {
-		s, err := exhibit.ReadFile(filepath.Join(experimentsDir, name+".toml"), spec.Options{Profile: f.profile, Datasets: data.Names(), Seeds: f.seeds})
+		s, err := f.library.read(name, f.profile, f.seeds)
 		if err != nil {
 			problems = append(problems, err)
 			continue

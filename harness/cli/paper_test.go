@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"dgkip/harness/report"
 	"dgkip/harness/spec"
@@ -47,7 +48,7 @@ func TestPaperTypesets(t *testing.T) {
 	var first []byte
 	for range 2 {
 		var out, errOut bytes.Buffer
-		if code := run(context.Background(), []string{"-paper"}, &out, &errOut); code != exitDone {
+		if code := run(context.Background(), newLibrary(fstest.MapFS{}), []string{"-paper"}, &out, &errOut); code != exitDone {
 			t.Fatalf("exit code %d\n%s%s", code, out.String(), errOut.String())
 		}
 		if !strings.Contains(out.String(), "paper: paper/paper.pdf") {
@@ -102,7 +103,7 @@ func TestPaperWithoutLatex(t *testing.T) {
 	inCopy(t)
 	t.Setenv("PATH", t.TempDir())
 	var out, errOut bytes.Buffer
-	if code := run(context.Background(), []string{"-paper"}, &out, &errOut); code != exitDone {
+	if code := run(context.Background(), newLibrary(fstest.MapFS{}), []string{"-paper"}, &out, &errOut); code != exitDone {
 		t.Errorf("exit code %d: %s", code, errOut.String())
 	}
 	if !strings.Contains(out.String(), "paper/paper.pdf is not made: pdflatex is not installed (on Debian: apt-get install texlive-latex-recommended)") {
@@ -127,7 +128,7 @@ func TestPaperWithMistake(t *testing.T) {
 	} {
 		write(t, paperSource, text)
 		var out, errOut bytes.Buffer
-		if code := run(context.Background(), []string{"-paper"}, &out, &errOut); code != exitFailed || !strings.Contains(errOut.String(), want) {
+		if code := run(context.Background(), newLibrary(fstest.MapFS{}), []string{"-paper"}, &out, &errOut); code != exitFailed || !strings.Contains(errOut.String(), want) {
 			t.Errorf("exit code %d, %q; want %q", code, errOut.String(), want)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -12,24 +11,22 @@ import (
 	"dgkip/harness/data"
 	"dgkip/harness/engine"
 	"dgkip/harness/env"
-	"dgkip/harness/exhibit"
 	"dgkip/harness/method"
 	"dgkip/harness/progress"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 	"dgkip/harness/tensor"
 )
 
 // printList prints what there is, one line each.
 func (f *flags) printList(out io.Writer) error {
-	names, err := experiments()
+	names, err := f.library.names()
 	if err != nil {
 		return usageError(err)
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "experiments")
 	for _, name := range names {
-		s, err := exhibit.ReadFile(filepath.Join(experimentsDir, name+".toml"), spec.Options{Profile: f.profile, Datasets: data.Names()})
+		s, err := f.library.read(name, f.profile, f.seeds)
 		about := ""
 		if err != nil {
 			about = "(has mistakes: -exp " + name + " shows them)"

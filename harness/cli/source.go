@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,10 +49,10 @@ func (s *source) Open(ctx context.Context, d spec.Data) (*engine.Dataset, error)
 	}
 	kind := d.Preprocessing()
 	info, _ := data.Describe(d.Use) // nothing for one's own
-	title := orElse(d.Title, info.Title)
+	title := cmp.Or(d.Title, info.Title)
 	return &engine.Dataset{
 		Identity: spec.DatasetIdentity{Name: set.Name, Classes: set.Classes, Preprocess: kind, Digest: "sha256:" + set.Digest},
-		Record:   store.Dataset{Title: orElse(title, d.Name), BuiltIn: set.BuiltIn, Files: names(set.Files)},
+		Record:   store.Dataset{Title: cmp.Or(title, d.Name), BuiltIn: set.BuiltIn, Files: names(set.Files)},
 		Sizes:    method.Sizes{Train: set.Train.Len(), Test: set.Test.Len(), Classes: len(set.Classes), H: set.H, W: set.W, C: set.Ch, Smallest: smallest(set)},
 		Load: func(ctx context.Context) (*method.Data, method.Images, error) {
 			raw, digest := set, set.Digest
@@ -65,7 +66,7 @@ func (s *source) Open(ctx context.Context, d spec.Data) (*engine.Dataset, error)
 				}
 			}
 			defer func() { set.Train.Images, set.Test.Images = nil, nil }() // what follows is made of the normalised ones
-			return load(ctx, raw, kind, orElse(title, d.Name))
+			return load(ctx, raw, kind, cmp.Or(title, d.Name))
 		},
 	}, nil
 }

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"dgkip/harness/data"
+	"dgkip/harness/exhibit"
+	"dgkip/harness/spec"
+)
+
+// experimentsDir holds the experiments, seen from where the program runs.
+const experimentsDir = "experiments"
+
+// library finds experiments by name: first in the folder experiments where the
+// program runs, then among those that the program carries, so that it runs anywhere.
+type library []fs.FS
+
+func newLibrary(builtIn fs.FS) library { return library{os.DirFS("."), builtIn} }
+
+// Open implements fs.FS.
+func (l library) Open(name string) (fs.File, error) {
+	for _, layer := range l {
+		if f, err := layer.Open(name); !errors.Is(err, fs.ErrNotExist) {
+			return f, err
+		}
+	}
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}
+
+// ReadDir implements fs.ReadDirFS: the files of all layers, sorted by name.
+func (l library) ReadDir(name string) ([]fs.DirEntry, error) {
+	var all []fs.DirEntry
+	for _, layer := range l {
+		entries, err := fs.ReadDir(layer, name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for _, e := range entries {
+			if !slices.ContainsFunc(all, func(a fs.DirEntry) bool { return a.Name() == e.Name() }) {
+				all = append(all, e)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return all, nil
+}
+
+// names lists the experiments that are known by name.
+func (l library) names() ([]string, error) { return spec.ListFS(l, experimentsDir) }
+
+// read reads an experiment by its name, or from a file of one's own by its path.
+func (l library) read(name, profile string, seeds int) (*exhibit.Spec, error) {
+	o := spec.Options{Profile: profile, Datasets: data.Names(), Seeds: seeds}
+	if isPath(name) {
+		return exhibit.ReadFile(name, o)
+	}
+	return exhibit.ReadFS(l, path.Join(experimentsDir, name+".toml"), o)
+}
+
+// isPath reports whether what -exp names is a file and not an experiment's name.
+func isPath(name string) bool {
+	return strings.HasSuffix(name, ".toml") || strings.ContainsAny(name, `/\`)
+}
+
+// choose splits the list that -exp gives into names and paths.
+func (l library) choose(list string) (chosen []string, problems []error) {
+	known, err := l.names()
+	if err != nil {
+		return nil, []error{err}
+	}
+	var names []string
+	for one := range strings.SplitSeq(list, ",") {
+		one = strings.TrimSpace(one)
+		if !isPath(one) {
+			names = append(names, one)
+			continue
+		}
+		if _, err := os.Stat(one); err != nil {
+			problems = append(problems, fmt.Errorf("-exp: %w\nhint: experiments have names, which -list shows; one of your own is given by the path of its file", err))
+			continue
+		}
+		chosen = append(chosen, one)
+	}
+	if len(names) == 0 && len(chosen)+len(problems) > 0 {
+		return chosen, problems
+	}
+	more, wrong := spec.Choose(strings.Join(names, ","), known)
+	return append(chosen, more...), append(problems, wrong...)
+}
