@@ -172,7 +172,7 @@ func TestReadmeNumbers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	macro := regexp.MustCompile(`csname dgkip/([^\\]*)\\endcsname\{([0-9.]*)`)
+	macro := regexp.MustCompile(`\\dgkipset\{([^}]*)\}\{([0-9.]*)`)
 	values := map[string]string{}
 	for _, m := range macro.FindAllStringSubmatch(string(macros), -1) {
 		values[m[1]] = m[2]
