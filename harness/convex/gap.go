@@ -157,7 +157,7 @@ func (s Solution) termAt(f, w []float64, i int) float64 {
 	if s.Labels.Form != Gain {
 		loss := targets(s.Labels.Loss)
 		loss.dual(w, w, y, own)
-		return loss.apart(f, own)
+		return loss.apart(0, f, own)
 	}
 	margin := MarginOf(s.Labels.Loss)
 	alpha, _ := margin.Slope(float64(y[0] * own[0]))
@@ -174,7 +174,7 @@ func (s Solution) termAt(f, w []float64, i int) float64 {
 func FenchelYoung(loss Loss, f, own tensor.Mat[float64]) float64 {
 	sum := 0.0
 	for i := range f.Rows {
-		sum += targets(loss).apart(f.Row(i), own.Row(i))
+		sum = targets(loss).apart(sum, f.Row(i), own.Row(i))
 	}
 	return sum
 }

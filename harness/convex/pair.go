@@ -76,19 +76,22 @@ func (l targets) curve(v, f []float64) {
 	}
 }
 
-// apart returns the Fenchel-Young term at outputs f for the dual variables that belong
-// to the outputs own: half the squared distance, or the relative entropy of the
-// probabilities.
-func (l targets) apart(f, own []float64) float64 {
+// apart adds to a sum the Fenchel-Young term at outputs f for the dual variables that
+// belong to the outputs own: half the squared distance, or the relative entropy of the
+// probabilities, p being those of own, sum_k p_k (log p_k - log softmax(f)_k).
+func (l targets) apart(sum float64, f, own []float64) float64 {
 	switch Loss(l) {
 	case LogisticLoss:
-		return Logistic{}.Residual(f[0], fmath.Sigmoid(-own[0]))
+		return sum + Logistic{}.Residual(f[0], fmath.Sigmoid(-own[0]))
 	case SoftmaxLoss:
-		s := make([]float64, len(own))
-		Probabilities(s, own)
-		return relativeEntropy(s, f)
+		// By logarithms, which are known: those of small probabilities are not.
+		p := make([]float64, len(own))
+		lo, lf, term := Probabilities(p, own), Probabilities(p, f), 0.0
+		for k, v := range own {
+			term += float64(fmath.Exp(v-lo) * ((v - lo) - (f[k] - lf)))
+		}
+		return sum + max(0, term)
 	}
-	sum := 0.0
 	for k, x := range f {
 		d := x - own[k]
 		sum += float64(d * d / 2)
@@ -113,22 +116,6 @@ func (l targets) pull(df, dy, _, f, _, q []float64, detached bool) {
 		copy(df, q)
 		l.curve(df, f)
 	}
-}
-
-// relativeEntropy is sum_k s_k (log s_k - log softmax(f)_k) for probabilities s, a sum
-// of terms s log(s/p) - s + p that are never negative.
-func relativeEntropy(s, f []float64) float64 {
-	p := make([]float64, len(f))
-	lse := Probabilities(p, f)
-	sum := 0.0
-	for k, x := range s {
-		if x == 0 {
-			sum += p[k]
-			continue
-		}
-		sum += max(0, float64(x*(fmath.Log(x)-f[k]+lse))-x+p[k])
-	}
-	return sum
 }
 
 // solvedLabels returns the labels mean(F) + lambda C, which make C'A the exact

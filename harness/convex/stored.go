@@ -216,6 +216,23 @@ func (a *blockAscent) certify(ctx context.Context) Solution {
 	return v
 }
 
+// relativeEntropy is sum_k s_k (log s_k - log softmax(f)_k) for probabilities s that
+// belong to no outputs, a sum of terms s log(s/p) - s + p that are never negative. (Of
+// those that do, targets.apart knows the logarithms.)
+func relativeEntropy(s, f []float64) float64 {
+	p := make([]float64, len(f))
+	lse := Probabilities(p, f)
+	sum := 0.0
+	for k, x := range s {
+		if x == 0 {
+			sum += p[k]
+			continue
+		}
+		sum += max(0, float64(x*(fmath.Log(x)-f[k]+lse))-x+p[k])
+	}
+	return sum
+}
+
 // proximal replaces probabilities s by those that maximise the dual with all else
 // fixed: the outputs then are f + q (s - s_new), and s_new their softmax. It solves
 //
