@@ -3,7 +3,7 @@ module dgkip
 go 1.25.0
 
 require (
-	github.com/pelletier/go-toml/v2 v2.4.3
+	github.com/BurntSushi/toml v1.6.0
 	github.com/rogpeppe/go-internal v1.14.1
 	golang.org/x/sys v0.38.0
 	gonum.org/v1/gonum v0.17.0

@@ -64,7 +64,7 @@ var onlyIn = map[string]string{
 	"golang.org/x/sys":           "harness/tensor harness/env harness/progress harness/store",
 	"golang.org/x/image":         "harness/report",
 
-	"github.com/pelletier/go-toml": "harness/toml",
+	"github.com/BurntSushi/toml": "harness/toml",
 }
 
 // numeric packages know no clock, no log, and no random numbers but those of rng.

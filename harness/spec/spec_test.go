@@ -226,7 +226,7 @@ func TestGood(t *testing.T) {
 // what to do about it.
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
-		{"syntax", `ipc = [1, 10]`, `ipc = [1, 10`, "demo.toml:8:1: expected ',' or ']' after array value"},
+		{"syntax", `ipc = [1, 10]`, `ipc = [1, 10`, "demo.toml:8:1: expected a comma (',') or array terminator (']'), but got 'm'"},
 		{"key", `[seeds]`, `[seed]`, "demo.toml:43:2: unknown key \"seed\" in the file\n\t[seed]\n\t ^^^^\n\thint: did you mean \"seeds\"?"},
 		{"axis missing", "ipc = [1, 10]", "icp = [1, 10]", "demo.toml:7:1: [grid] has no axis \"icp\"\n\ticp = [1, 10]\n\t^^^\n\thint: did you mean \"ipc\"?"},
 		{"setting", "rate = 0.25", "raet = 0.25", "demo.toml:22:1: unknown key \"raet\" in the settings of toy\n\traet = 0.25\n\t^^^^\n\thint: did you mean \"rate\"?"},

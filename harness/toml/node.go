@@ -21,7 +21,8 @@ type Node struct {
 	// Source is the file that the node comes from; nil if it comes from none.
 	Source *Source
 	span
-	order []string // of the table's keys
+	order  []string // of the table's keys
+	origin origin
 }
 
 // span is where a key and its value stand, in bytes. Tables that are only implied by

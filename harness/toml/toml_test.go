@@ -50,12 +50,50 @@ func TestParse(t *testing.T) {
 	for at, n := range map[string]*toml.Node{
 		"1:9 \"T\"": root.Get("title"), "2:14 1": list[0], "6:4 u": t0.Get("u"), "7:7 1_000": t0.Get("u").Get("big"),
 		"2:13 " + `[1, {x = '''y''', z = "\""}]`: root.Get("a").Get("b").Get("c d"),
+		"2:17 " + `{x = '''y''', z = "\""}`:      list[1],
 	} {
 		f := n.Fault(false, "", "")
 		line := []rune(f.Source)
 		if got := fmt.Sprintf("%d:%d %s", f.Line, f.Col, string(line[f.Col-1:][:f.Len])); got != at {
 			t.Errorf("place %q, want %q", got, at)
 		}
+	}
+}
+
+// Where a document goes wrong in several places, the first is reported.
+func TestMistakes(t *testing.T) {
+	for text, want := range map[string]string{
+		"a = [1\nb = 2":                  "f.toml:2:1: expected a comma (',') or array terminator (']'), but got 'b'",
+		"a = 1 b = 2":                    "f.toml:1:7: expected a top-level item to end with a newline, comment, or EOF, but got 'b' instead",
+		"a = 01\na = 2":                  "f.toml:1:5: Invalid integer",
+		"a = 1\na = 2\na = 03":           "f.toml:2:1: key a is already defined\n\ta = 2\n\t^",
+		"[a]\n[a]":                       "f.toml:2:2: key a is already defined",
+		"[[a]]\n[a]":                     "f.toml:2:2: key a is already defined",
+		"a = [{ b = 1 }]\n[[a]]":         "f.toml:2:3: key a is already defined",
+		"a = { b = 1 }\n[a.c]":           "f.toml:2:2: key a is already defined",
+		"[a]\nb.c = 1\n[a.b]":            "f.toml:3:4: key b is already defined",
+		"[[a.b]]\n[a]\nb.c = 1":          "f.toml:3:1: key b is already defined",
+		"a = { b.c = 1, b = { d = 2 } }": "f.toml:1:16: key b is already defined",
+		`a = """\\""""""`:                "f.toml:1:15: this is not TOML", // six quotes, which the package accepts
+	} {
+		if _, faults := toml.Parse("f.toml", text); !strings.Contains(faults.Error(), want) {
+			t.Errorf("%q: got %v, want %q", text, faults, want)
+		}
+	}
+}
+
+// Names of keys mean what they mean to TOML, and what some editors write first is
+// no part of the text.
+func TestNames(t *testing.T) {
+	root, faults := toml.Parse("f.toml", "\ufeff\"\\u0041\\x42\\e\\\\x\" = 1\n[ 'b\\u' . \"\" ]\nc = []\n")
+	if faults != nil {
+		t.Fatal(faults)
+	}
+	if root.Get("AB\x1b\\x").Value != int64(1) || root.Get(`b\u`).Get("").Get("c").Kind() != "a list" {
+		t.Errorf("keys %q", root.Keys())
+	}
+	if f := root.Get(`b\u`).Fault(true, "", ""); f.Line != 2 || f.Col != 3 || f.Len != 5 {
+		t.Errorf("place %+v", f)
 	}
 }
 
@@ -97,6 +135,8 @@ func TestLimits(t *testing.T) {
 		"inline":         {"a = " + strings.Repeat("{a=", 9000) + "1" + strings.Repeat("}", 9000), "more than 32 deep"},
 		"growing header": {many(2000, func(i int) string { return "[" + strings.Repeat("a.", i%200) + "b" + fmt.Sprint(i) + "]\n" }), "more than 32 deep"},
 		"keys":           {many(50_000, func(i int) string { return fmt.Sprintf("k%d = 1\n", i) }), "f.toml:10001:1: the file has more than 10000 keys"},
+		"name of a key":  {"a = 1\nb." + strings.Repeat("x", 500_000) + " = 1", "f.toml:2:3: the key is longer than 200 characters"},
+		"dotted keys":    {many(1000, func(i int) string { return fmt.Sprintf("k%d", i) + strings.Repeat(".a", 30) + " = 1\n" }), "f.toml:323:1: the file has more than 10000 keys"},
 		"long line":      {strings.Repeat(" ", 5000) + "a = = 1" + strings.Repeat(" ", 5000), "f.toml:1:5005: "},
 	} {
 		start := time.Now()

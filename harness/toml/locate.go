@@ -1,0 +1,255 @@
+package toml
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// The tokens of a document. What numbers, dates and escapes look like is left to the
+// TOML package.
+var (
+	blanks   = regexp.MustCompile(`^[ \t]*`)
+	lines    = regexp.MustCompile(`^(?:[ \t]|\r?\n|#[^\n]*)*`)
+	lineEnd  = regexp.MustCompile(`^(?:$|\r?\n|#)`)
+	name     = regexp.MustCompile(`^(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')`)
+	scalar   = regexp.MustCompile(`^(?:"""(?s:[^\\]|\\.)*?"{3,5}|'''(?s:.)*?'{3,5}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^,\]}\n\r#]*)`)
+	anything = regexp.MustCompile(`^(?:\r\n|(?s:.))`)
+)
+
+// locator makes a tree without values, whose nodes know where they stand: the TOML
+// package does not say. Its methods report whether they may go on.
+type locator struct {
+	src   *Source
+	pos   int
+	root  *Node
+	table *Node  // that keys go to
+	depth int    // of table
+	names int    // so far
+	last  span   // of the key read last, or of its first name
+	fault *Fault // that is no mistake of syntax
+}
+
+// locate returns the tree, and a fault if there is one. Bytes [0, sound) keep within
+// the limits; they end before the fault or with it.
+func locate(src *Source) (root *Node, sound int, fault *Fault) {
+	root = &Node{Table: map[string]*Node{}, Source: src}
+	l := &locator{src: src, root: root, table: root}
+	for l.take(lines); l.rest() != ""; l.take(lines) {
+		start := l.pos
+		ok := false
+		if l.has("[") {
+			ok = l.header()
+		} else {
+			ok = l.pair(l.table, l.depth)
+		}
+		if l.fault != nil {
+			return nil, start, l.fault
+		}
+		l.take(blanks)
+		if !ok || !lineEnd.MatchString(l.rest()) {
+			f := src.fault(l.pos, l.pos+1, "this is not TOML", "")
+			l.take(anything) // so that the TOML package sees what is wrong
+			return nil, l.pos, &f
+		}
+	}
+	return root, l.pos, nil
+}
+
+func (l *locator) rest() string { return l.src.Text[l.pos:] }
+
+func (l *locator) has(s string) bool { return strings.HasPrefix(l.rest(), s) }
+
+// eat moves past s, if it comes next.
+func (l *locator) eat(s string) bool {
+	ok := l.has(s)
+	if ok {
+		l.pos += len(s)
+	}
+	return ok
+}
+
+// take moves past a token, if one comes next, and returns it.
+func (l *locator) take(token *regexp.Regexp) string {
+	s := token.FindString(l.rest())
+	l.pos += len(s)
+	return s
+}
+
+func (l *locator) refuse(at span, format string, args ...any) bool {
+	f := l.src.fault(at.key, at.keyEnd, fmt.Sprintf(format, args...), "")
+	l.fault = &f
+	return false
+}
+
+func (l *locator) notTooDeep(depth int) bool {
+	return depth <= maxDepth || l.refuse(l.last, "tables and lists lie in each other more than %d deep", maxDepth)
+}
+
+// part is one of the names in a dotted key.
+type part struct {
+	name string
+	span
+}
+
+// escapes turns those of TOML that Go lacks into others.
+var escapes = strings.NewReplacer(`\\`, `\\`, `\e`, `\u001b`, `\x`, `\u00`)
+
+// key reads a key, dotted or not, in a table at some depth.
+func (l *locator) key(depth int) (parts []part, ok bool) {
+	for {
+		l.take(blanks)
+		from := l.pos
+		s := l.take(name)
+		if s == "" {
+			return nil, false
+		}
+		at := span{from, l.pos, from, l.pos}
+		if len(parts) == 0 {
+			l.last = at
+		}
+		l.names++
+		switch {
+		case !l.notTooDeep(depth + len(parts) + 1):
+			return nil, false
+		case l.names > maxKeys:
+			return nil, l.refuse(l.last, "the file has more than %d keys", maxKeys)
+		case len(s) > maxName:
+			return nil, l.refuse(at, "the key is longer than %d characters", maxName)
+		case s[0] == '"':
+			s, _ = strconv.Unquote(escapes.Replace(s)) // the TOML package reports bad ones
+		case s[0] == '\'':
+			s = s[1 : len(s)-1]
+		}
+		parts = append(parts, part{s, at})
+		l.take(blanks)
+		if !l.eat(".") {
+			return parts, true
+		}
+	}
+}
+
+// origin is what made a node, which decides what may add to it.
+type origin int
+
+const (
+	implied origin = iota // a header of a table in it
+	headed                // its own header
+	listed                // headers in [[ ]]
+	dotted                // a dotted key
+	written               // a value
+)
+
+// header opens [table] or [[table]].
+func (l *locator) header() bool {
+	how, end := headed, "]"
+	if l.eat("[[") {
+		how, end = listed, "]]"
+	} else {
+		l.eat("[")
+	}
+	parts, ok := l.key(0)
+	if !ok || !l.eat(end) {
+		return false
+	}
+	at := l.root
+	for i, p := range parts {
+		want := implied
+		if i == len(parts)-1 {
+			want = how
+		}
+		if at = l.child(at, p, want); at == nil {
+			return false
+		}
+	}
+	l.table, l.depth = at, len(parts)
+	return true
+}
+
+// child returns the table under a key, the last one if there is a list of them, and
+// makes it if need be; another element, if it is to be listed.
+func (l *locator) child(at *Node, p part, want origin) *Node {
+	old := at.Table[p.name]
+	table := &Node{Table: map[string]*Node{}, Source: l.src, span: p.span, origin: want}
+	switch {
+	case old == nil && want == listed:
+		at.Set(p.name, &Node{List: []*Node{table}, Source: l.src, span: p.span, origin: want})
+		return table
+	case old == nil:
+		at.Set(p.name, table)
+		return table
+	case want == listed && old.origin == listed:
+		old.List = append(old.List, table)
+		return table
+	case want == implied && old.origin == listed:
+		return old.List[len(old.List)-1]
+	case want == headed && old.origin == implied:
+		old.origin = headed
+		return old
+	case want == implied && old.origin != written, want == dotted && old.origin == dotted:
+		return old
+	}
+	l.twice(p)
+	return nil
+}
+
+func (l *locator) twice(p part) bool {
+	return l.refuse(p.span, "key %s is already defined", p.name)
+}
+
+// pair reads key = value into a table.
+func (l *locator) pair(at *Node, depth int) bool {
+	parts, ok := l.key(depth)
+	if !ok || !l.eat("=") {
+		return false
+	}
+	p := parts[len(parts)-1]
+	for _, q := range parts[:len(parts)-1] {
+		if at = l.child(at, q, dotted); at == nil {
+			return false
+		}
+	}
+	if at.Table[p.name] != nil {
+		return l.twice(p)
+	}
+	n := &Node{Source: l.src, origin: written}
+	at.Set(p.name, n)
+	l.take(blanks)
+	ok = l.value(n, depth+len(parts))
+	n.key, n.keyEnd = p.key, p.keyEnd
+	return ok
+}
+
+// value reads a value into a node.
+func (l *locator) value(n *Node, depth int) bool {
+	from, ok := l.pos, true
+	switch {
+	case l.eat("["):
+		ok = l.items("]", func() bool {
+			x := &Node{Source: l.src}
+			n.List = append(n.List, x)
+			return l.notTooDeep(depth+1) && l.value(x, depth+1)
+		})
+	case l.eat("{"):
+		n.Table = map[string]*Node{}
+		ok = l.items("}", func() bool { return l.pair(n, depth) })
+	default:
+		l.pos += len(strings.TrimRight(scalar.FindString(l.rest()), " \t"))
+	}
+	n.span = span{from, l.pos, from, l.pos}
+	return ok
+}
+
+// items reads what stands between commas.
+func (l *locator) items(end string, one func() bool) bool {
+	for l.take(lines); !l.eat(end); l.take(lines) {
+		if !one() {
+			return false
+		}
+		if l.take(lines); !l.eat(",") && !l.has(end) {
+			return false
+		}
+	}
+	return true
+}
