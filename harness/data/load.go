@@ -28,6 +28,8 @@ type Info struct {
 	H, W, Ch,
 	Train, Test int // size of an image, and how many there are of all classes
 	BuiltIn bool
+
+	Characters bool // a mirror image of one is none
 }
 
 func (i *Info) shape() shape { return shape{i.H, i.W, i.Ch} }

@@ -120,12 +120,10 @@ func (s *Set) classSum(l int) string {
 
 // advise says what to do about an error in a file of s.
 func (s *source) advise(err error) error {
-	for _, kind := range []error{ErrChecksum, ErrCorrupt, ErrTruncated, ErrOversized, ErrMagic, ErrFormat, ErrLabel, ErrCount, ErrShape} {
-		if errors.Is(err, kind) {
-			return s.list(hint(err, "replace the file, or delete it to have it downloaded to the cache"))
-		}
+	if !errors.As(err, new(Fault)) {
+		return err
 	}
-	return err
+	return s.list(hint(err, "replace the file, or delete it to have it downloaded to the cache"))
 }
 
 // list adds what the published files are and where they come from.
