@@ -49,7 +49,7 @@ var drawn sync.Map
 func (b *builtin) contents() *contents {
 	once, _ := drawn.LoadOrStore(b.Name, sync.OnceValue(func() *contents {
 		return &contents{
-			names: b.Classes, shape: b.shape(),
+			names: b.Classes, shape: b.shape(), drawn: true, verified: true,
 			train: b.split(builtinSeed, "train", builtinTrain),
 			test:  b.split(builtinSeed, "test", builtinTest),
 		}

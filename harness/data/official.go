@@ -54,7 +54,7 @@ func first(dir string, names ...string) string {
 func (s *source) find(ctx context.Context, dir string, classes []int) (*Set, error) {
 	label, err := relabel(s.Classes, classes)
 	if err != nil {
-		return nil, at(s.Name, err)
+		return nil, err
 	}
 	wanted := make([]bool, len(label))
 	for k := range wanted {
@@ -66,16 +66,13 @@ func (s *source) find(ctx context.Context, dir string, classes []int) (*Set, err
 			continue
 		}
 		if err != nil {
-			return nil, at(s.Name, s.advise(err))
+			return nil, s.advise(err)
 		}
 		set, err := c.choose(s.Name, classes)
-		if err == nil {
-			err = s.verify(set)
-		}
 		if err != nil {
-			return nil, at(s.Name, err)
+			return nil, err
 		}
-		return set, nil
+		return set, s.verify(set)
 	}
 	return nil, errAbsent
 }
