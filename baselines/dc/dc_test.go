@@ -76,7 +76,7 @@ func (c *countdown) Err() error {
 // network's training too, and ends in the same bits.
 func TestInterruptedInTraining(t *testing.T) {
 	for _, strategy := range []string{"", "dsa"} {
-		s, err := augment.New(strategy, "")
+		s, err := augment.New(strategy, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func TestInterruptedInTraining(t *testing.T) {
 // is lost or taken twice, and the run ends in the same bits.
 func TestTrainingLongerThanSessions(t *testing.T) {
 	for _, strategy := range []string{"", "dsa"} {
-		s, err := augment.New(strategy, "")
+		s, err := augment.New(strategy, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -420,7 +420,7 @@ func TestEstimate(t *testing.T) {
 // The bits of whole runs, as recorded once: a compiler that fuses on another
 // processor shows here.
 func TestGolden(t *testing.T) {
-	strategy, err := augment.New("dsa", "")
+	strategy, err := augment.New("dsa", false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -217,7 +217,7 @@ func TestGradients(t *testing.T) {
 	check("conv without norm", conv(false), augment.Draw{})
 	check("fc", fc, augment.Draw{})
 	for _, name := range []string{"color", "crop", "cutout", "flip", "scale", "rotate"} {
-		s, err := augment.New(name, "")
+		s, err := augment.New(name, false)
 		if err != nil {
 			t.Fatal(err)
 		}

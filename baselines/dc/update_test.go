@@ -17,7 +17,7 @@ import (
 // start returns a run whose networks see all their images in every step.
 func start(t *testing.T, p method.Problem, strategy string, change func(*Settings)) *run {
 	t.Helper()
-	s, err := augment.New(strategy, "")
+	s, err := augment.New(strategy, false)
 	if err != nil {
 		t.Fatal(err)
 	}

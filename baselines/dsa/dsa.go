@@ -27,7 +27,7 @@ type DSA struct {
 	dc.Settings
 
 	// Augment is a strategy as augment.New knows it. "dsa" stands for all
-	// operations, but for flip on datasets of characters (mnist, glyphs).
+	// operations, but for flip on characters (mnist, glyphs, or own data that says so).
 	Augment string `toml:"augment"`
 }
 
@@ -58,7 +58,7 @@ func (m *DSA) Check() error {
 	if m.Augment == "dc" {
 		return errors.Join(err, &method.BadSetting{Key: "augment", Why: "is \"dc\", which is for training alone, and not for matching", Hint: "use \"dsa\", or its operations joined by _"})
 	}
-	if _, wrong := augment.New(m.Augment, ""); wrong != nil {
+	if _, wrong := augment.New(m.Augment, false); wrong != nil {
 		err = errors.Join(err, &method.BadSetting{Key: "augment", Why: wrong.Error()})
 	}
 	return err
@@ -69,7 +69,7 @@ func (m *DSA) CheckSizes(z method.Sizes) error { return m.CheckSizesOf("dsa", z)
 
 // Distill implements method.Method.
 func (m *DSA) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
-	strategy, err := augment.New(m.Augment, p.Data.Name)
+	strategy, err := augment.New(m.Augment, p.Data.Characters)
 	if err != nil {
 		return nil, fmt.Errorf("[method.dsa] augment %w", err)
 	}

@@ -36,7 +36,7 @@ func problem(dataset string) method.Problem {
 		Data: methodtest.Data(1), IPC: 2, Seed: 1,
 		Model: method.Model{Kind: "conv", Width: 4, Depth: 2, Nets: 1},
 	}
-	p.Data.Name = dataset
+	p.Data.Name, p.Data.Characters = dataset, dataset == "mnist"
 	return p
 }
 

@@ -90,23 +90,20 @@ var wide = []operation{
 	{"rotate", func(r *rng.Rand, h, w int) Draw { return rotated(float64(90*r.Float64()) - 45) }},
 }
 
-// characters are the datasets of which a mirror image is no member.
-var characters = []string{"mnist", "glyphs"}
-
-// New returns the strategy that a setting names, for the named dataset:
+// New returns the strategy that a setting names, for images of characters or others:
 //
 //	""      none
-//	dsa     all operations, but for flip on datasets of characters (mnist, glyphs)
+//	dsa     all operations, but for flip on characters, which have a right way round
 //	dc      shifts of -4 to 3 pixels, each side scaled by .8 to 1.2, rotations of
 //	        up to 45 degrees: for digits, in training alone
 //	others  operations joined by _, such as color_crop_cutout_scale_rotate
-func New(name, dataset string) (Strategy, error) {
+func New(name string, characters bool) (Strategy, error) {
 	switch name {
 	case "":
 		return Strategy{}, nil
 	case "dsa":
 		return Strategy{ops: slices.DeleteFunc(slices.Clone(operations), func(o operation) bool {
-			return o.name == "flip" && slices.Contains(characters, dataset)
+			return o.name == "flip" && characters
 		})}, nil
 	case "dc":
 		return Strategy{ops: wide, each: true}, nil

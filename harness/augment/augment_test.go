@@ -245,25 +245,27 @@ func TestRanges(t *testing.T) {
 }
 
 func TestNew(t *testing.T) {
-	for _, c := range []struct{ name, dataset, want string }{
-		{"", "mnist", ""},
-		{"dsa", "mnist", "color_crop_cutout_scale_rotate"},
-		{"dsa", "glyphs", "color_crop_cutout_scale_rotate"},
-		{"dsa", "cifar-10", "color_crop_cutout_flip_scale_rotate"},
-		{"dsa", "fashion-mnist", "color_crop_cutout_flip_scale_rotate"},
-		{"color_crop_cutout_flip_scale_rotate", "mnist", "color_crop_cutout_flip_scale_rotate"},
-		{"rotate_flip", "", "rotate_flip"},
-		{"dc", "cifar-10", "crop_scale_rotate"},
+	for _, c := range []struct {
+		name       string
+		characters bool
+		want       string
+	}{
+		{"", true, ""},
+		{"dsa", true, "color_crop_cutout_scale_rotate"},
+		{"dsa", false, "color_crop_cutout_flip_scale_rotate"},
+		{"color_crop_cutout_flip_scale_rotate", true, "color_crop_cutout_flip_scale_rotate"},
+		{"rotate_flip", false, "rotate_flip"},
+		{"dc", false, "crop_scale_rotate"},
 	} {
-		s, err := New(c.name, c.dataset)
+		s, err := New(c.name, c.characters)
 		if err != nil || s.String() != c.want || s.None() != (c.want == "") {
-			t.Errorf("%q on %s: %q, %v, want %q", c.name, c.dataset, s, err, c.want)
+			t.Errorf("%q (characters: %v): %q, %v, want %q", c.name, c.characters, s, err, c.want)
 		}
 	}
 	for name, want := range map[string]string{
 		"colour": `no operation "colour"`, "crop_": `no operation ""`, "dsa_crop": `no operation "dsa"`, "crop_flip_crop": "crop twice",
 	} {
-		if _, err := New(name, ""); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := New(name, false); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -271,7 +273,7 @@ func TestNew(t *testing.T) {
 
 // A strategy draws each of its operations, and nothing else.
 func TestDraw(t *testing.T) {
-	s, err := New("color_cutout_rotate", "")
+	s, err := New("color_cutout_rotate", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +306,7 @@ func TestBatch(t *testing.T) {
 		return len(seen), x
 	}
 	for name, least := range map[string]int{"rotate": n, "flip": 2, "crop": 6, "dc": 25, "": 1} {
-		s, err := New(name, "")
+		s, err := New(name, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -317,7 +319,7 @@ func TestBatch(t *testing.T) {
 		}
 	}
 	// The same operations as those drawn one by one.
-	s, _ := New("scale", "")
+	s, _ := New("scale", false)
 	_, x := kinds(s)
 	r := rng.Stream(1, "batch")
 	r.IntN(1)

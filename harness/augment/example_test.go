@@ -8,7 +8,7 @@ import (
 )
 
 func Example() {
-	s, err := augment.New("dsa", "mnist")
+	s, err := augment.New("dsa", true)
 	if err != nil {
 		fmt.Println(err)
 		return

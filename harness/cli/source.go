@@ -51,7 +51,7 @@ func (s *source) Open(ctx context.Context, d spec.Data) (*engine.Dataset, error)
 	info, _ := data.Describe(d.Use) // nothing for one's own
 	title := cmp.Or(d.Title, info.Title)
 	return &engine.Dataset{
-		Identity: spec.DatasetIdentity{Name: set.Name, Classes: set.Classes, Preprocess: kind, Digest: "sha256:" + set.Digest},
+		Identity: spec.DatasetIdentity{Name: set.Name, Classes: set.Classes, Preprocess: kind, Digest: "sha256:" + set.Digest, Characters: d.Characters},
 		Record:   store.Dataset{Title: cmp.Or(title, d.Name), BuiltIn: set.BuiltIn, Files: names(set.Files)},
 		Sizes:    method.Sizes{Train: set.Train.Len(), Test: set.Test.Len(), Classes: len(set.Classes), H: set.H, W: set.W, C: set.Ch, Smallest: smallest(set)},
 		Load: func(ctx context.Context) (*method.Data, method.Images, error) {
@@ -66,7 +66,11 @@ func (s *source) Open(ctx context.Context, d spec.Data) (*engine.Dataset, error)
 				}
 			}
 			defer func() { set.Train.Images, set.Test.Images = nil, nil }() // what follows is made of the normalised ones
-			return load(ctx, raw, kind, cmp.Or(title, d.Name))
+			train, test, err := load(ctx, raw, kind, cmp.Or(title, d.Name))
+			if known, _ := data.Describe(set.Name); err == nil {
+				train.Characters = d.Characters || known.Characters
+			}
+			return train, test, err
 		},
 	}, nil
 }
@@ -136,15 +140,8 @@ func load(ctx context.Context, set *data.Set, kind, title string) (*method.Data,
 // is a matter of usage, what is missing or damaged is not the experiment's fault
 // but needs the person just the same.
 func (s *source) coded(err error) error {
-	for _, usage := range []error{
-		data.ErrUnknown, data.ErrMissing, data.ErrChecksum, data.ErrCorrupt, data.ErrTruncated, data.ErrOversized, data.ErrMagic,
-		data.ErrFormat, data.ErrLabel, data.ErrCount, data.ErrShape, data.ErrClass, data.ErrConfig, fs.ErrNotExist,
-	} {
-		if errors.Is(err, usage) {
-			return usageError(err)
-		}
-	}
-	if unfit := new(engine.Unfit); errors.As(err, &unfit) {
+	unfit := new(engine.Unfit)
+	if errors.As(err, new(data.Fault)) || errors.Is(err, fs.ErrNotExist) || errors.As(err, &unfit) {
 		return usageError(err)
 	}
 	return fmt.Errorf("data: %w", err)

@@ -38,7 +38,7 @@ func drawnSet(name, what string, side, ch int, draw func(h hand, class int) *pic
 	return builtin{Info{
 		Name: name, Title: strings.ToUpper(name[:1]) + name[1:] + " (built-in)", BuiltIn: true, Classes: classes,
 		Text: fmt.Sprintf("%s, %dx%d %s, drawn by this program", what, side, side, colour),
-		H:    side, W: side, Ch: ch, Train: builtinTrain, Test: builtinTest,
+		H:    side, W: side, Ch: ch, Train: builtinTrain, Test: builtinTest, Characters: name == "glyphs",
 	}, draw}
 }
 
@@ -49,7 +49,7 @@ var drawn sync.Map
 func (b *builtin) contents() *contents {
 	once, _ := drawn.LoadOrStore(b.Name, sync.OnceValue(func() *contents {
 		return &contents{
-			names: b.Classes, shape: b.shape(),
+			names: b.Classes, shape: b.shape(), drawn: true, verified: true,
 			train: b.split(builtinSeed, "train", builtinTrain),
 			test:  b.split(builtinSeed, "test", builtinTest),
 		}

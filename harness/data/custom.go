@@ -50,6 +50,10 @@ type Config struct {
 	// is converted to this number of channels.
 	Channels int   `toml:"channels"`
 	Size     []int `toml:"size"` // height and width
+
+	// Characters says that mirror images belong to no class: the strategy dsa does
+	// not flip such images.
+	Characters bool `toml:"characters"`
 }
 
 // String is one line for a list of datasets.

@@ -10,23 +10,26 @@ import (
 	"dgkip/harness/npz"
 )
 
+// Fault is the type of the errors below.
+type Fault = npz.Fault
+
 // What can be wrong with data. Errors of this package wrap one of these, name the
 // file, and end with lines that start with "hint: " and say what to do.
-var (
-	ErrUnknown   = errors.New("no such dataset")
-	ErrMissing   = errors.New("files not found")
-	ErrFetch     = errors.New("download failed")
-	ErrChecksum  = errors.New("wrong checksum")
+const (
+	ErrUnknown   = Fault("no such dataset")
+	ErrMissing   = Fault("files not found")
+	ErrFetch     = Fault("download failed")
+	ErrChecksum  = Fault("wrong checksum")
 	ErrCorrupt   = npz.ErrCorrupt
 	ErrTruncated = npz.ErrTruncated
 	ErrOversized = npz.ErrOversized
 	ErrMagic     = npz.ErrMagic
 	ErrFormat    = npz.ErrFormat
-	ErrLabel     = errors.New("label out of range")
-	ErrCount     = errors.New("number of images and labels differ")
-	ErrShape     = errors.New("unexpected size of images")
-	ErrClass     = errors.New("class not available")
-	ErrConfig    = errors.New("bad setting")
+	ErrLabel     = Fault("label out of range")
+	ErrCount     = Fault("number of images and labels differ")
+	ErrShape     = Fault("unexpected size of images")
+	ErrClass     = Fault("class not available")
+	ErrConfig    = Fault("bad setting")
 )
 
 // hint adds a line of advice to err.

@@ -23,14 +23,19 @@ func drawGlyph(h hand, class int) *picture {
 		})
 		p.ink(1, func(x, y, c int) float64 { return light })
 	}
+	p.wear(h, 0.12)
+	return p
+}
+
+// wear blurs a picture of pen strokes, and adds stains and noise up to a level.
+func (p *picture) wear(h hand, level float64) {
 	p.blur(h.between(0, 0.25))
-	noise, stain := h.between(0.01, 0.12), h.field(4)
+	noise, stain := h.between(0.01, level), h.field(4)
 	murk := h.between(0, 0.12)
 	p.each(func(x, y, c int, v float64) float64 {
 		s := mul(murk, stain.at((float64(x)+0.5)/28, (float64(y)+0.5)/28))
 		return v + s + mul(noise, h.Normal64())
 	})
-	return p
 }
 
 // zero is one round stroke that need not close, or overlaps itself.

@@ -28,6 +28,8 @@ type Info struct {
 	H, W, Ch,
 	Train, Test int // size of an image, and how many there are of all classes
 	BuiltIn bool
+
+	Characters bool // a mirror image of one is none
 }
 
 func (i *Info) shape() shape { return shape{i.H, i.W, i.Ch} }
@@ -71,21 +73,26 @@ func Load(ctx context.Context, name string, classes []int, o Options) (*Set, err
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if _, err := Describe(name); err != nil {
+		return nil, err
+	}
+	set, err := load(ctx, name, classes, &o)
+	if err != nil {
+		return nil, at(name, err)
+	}
+	return set, nil
+}
+
+func load(ctx context.Context, name string, classes []int, o *Options) (*Set, error) {
 	for i := range sources {
 		if s := &sources[i]; s.Name == name {
-			return s.open(ctx, classes, &o)
+			return s.open(ctx, classes, o)
 		}
 	}
 	for i := range builtins {
 		if b := &builtins[i]; b.Name == name {
-			set, err := b.contents().choose(name, classes)
-			if err != nil {
-				return nil, at(name, err)
-			}
-			set.BuiltIn, set.Verified = true, true
-			return set, nil
+			return b.contents().choose(name, classes)
 		}
 	}
-	_, err := Describe(name)
-	return nil, err
+	return nil, ErrUnknown
 }

@@ -11,6 +11,7 @@ var mnist = source{
 		Name: "mnist", Title: "MNIST", Text: "MNIST, handwritten digits, 28x28 grey (LeCun, Cortes, Burges)",
 		Classes: []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"},
 		H:       28, W: 28, Ch: 1, Train: 60000, Test: 10000,
+		Characters: true,
 	},
 	standIn: "glyphs",
 	folders: []string{"mnist", "", "MNIST/raw"},

@@ -54,7 +54,7 @@ func first(dir string, names ...string) string {
 func (s *source) find(ctx context.Context, dir string, classes []int) (*Set, error) {
 	label, err := relabel(s.Classes, classes)
 	if err != nil {
-		return nil, at(s.Name, err)
+		return nil, err
 	}
 	wanted := make([]bool, len(label))
 	for k := range wanted {
@@ -66,16 +66,13 @@ func (s *source) find(ctx context.Context, dir string, classes []int) (*Set, err
 			continue
 		}
 		if err != nil {
-			return nil, at(s.Name, s.advise(err))
+			return nil, s.advise(err)
 		}
 		set, err := c.choose(s.Name, classes)
-		if err == nil {
-			err = s.verify(set)
-		}
 		if err != nil {
-			return nil, at(s.Name, err)
+			return nil, err
 		}
-		return set, nil
+		return set, s.verify(set)
 	}
 	return nil, errAbsent
 }
@@ -120,12 +117,10 @@ func (s *Set) classSum(l int) string {
 
 // advise says what to do about an error in a file of s.
 func (s *source) advise(err error) error {
-	for _, kind := range []error{ErrChecksum, ErrCorrupt, ErrTruncated, ErrOversized, ErrMagic, ErrFormat, ErrLabel, ErrCount, ErrShape} {
-		if errors.Is(err, kind) {
-			return s.list(hint(err, "replace the file, or delete it to have it downloaded to the cache"))
-		}
+	if !errors.As(err, new(Fault)) {
+		return err
 	}
-	return err
+	return s.list(hint(err, "replace the file, or delete it to have it downloaded to the cache"))
 }
 
 // list adds what the published files are and where they come from.

@@ -294,7 +294,7 @@ func TestOpen(t *testing.T) {
 
 	_, err := s.open(ctx, nil, o)
 	for _, text := range []string{
-		"fake: files not found, and downloading is switched off",
+		"files not found, and downloading is switched off",
 		"hint: searched " + first + " (-data), " + second + " (DGKIP_DATA), " + cache + " (cache), each also in its folder fake",
 		"hint: train-images-idx3-ubyte.gz: ", s.downloads[3].sha,
 		"hint: published at " + server.URL + "/gone/ and " + server.URL + "/",

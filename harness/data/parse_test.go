@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -148,6 +149,15 @@ func TestGzip(t *testing.T) {
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}
+	}
+}
+
+// A small file that unpacks to far more than any images would is given up early.
+func TestGzipBomb(t *testing.T) {
+	const n = 200 << 20
+	dir := put(t, map[string][]byte{"bomb.gz": packed(idx(make([]byte, n), n))})
+	if _, _, err := readIDX(filepath.Join(dir, "bomb.gz"), 1, 1, map[string]string{}); !errors.Is(err, ErrOversized) {
+		t.Errorf("got %v", err)
 	}
 }
 

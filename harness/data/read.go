@@ -16,7 +16,7 @@ import (
 // open opens a file, unpacking gzip. The content decides, not the name: browsers
 // and archives are known to unpack a .gz and keep its name.
 func open(path string) (io.ReadCloser, error) {
-	f, _, err := npz.OpenRegular(path)
+	f, info, err := npz.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,21 @@ func open(path string) (io.ReadCloser, error) {
 	return struct {
 		io.Reader
 		io.Closer
-	}{r, f}, nil
+	}{&limited{r, npz.UnpackLimit(info.Size())}, f}, nil
+}
+
+// limited reads so many bytes, and fails where there are more.
+type limited struct {
+	io.Reader
+	left int64
+}
+
+func (l *limited) Read(b []byte) (int, error) {
+	n, err := l.Reader.Read(b)
+	if l.left -= int64(n); l.left < 0 {
+		return 0, fmt.Errorf("%w: it unpacks to far more than its size", ErrOversized)
+	}
+	return n, err
 }
 
 // unpack returns the content of r, unpacked if it is gzip. If it should be, it may

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -15,14 +16,7 @@ type place struct{ dir, origin string }
 // places lists where published files may be, the first to be searched first.
 func (o *Options) places() []place {
 	list := []place{{o.Dir, "-data"}, {os.Getenv("DGKIP_DATA"), "DGKIP_DATA"}, {o.cache(), "cache"}}
-	n := 0
-	for _, p := range list {
-		if p.dir != "" {
-			list[n] = p
-			n++
-		}
-	}
-	return list[:n]
+	return slices.DeleteFunc(list, func(p place) bool { return p.dir == "" })
 }
 
 // cache returns the directory downloads go to, or "" where the system has none.
@@ -40,7 +34,7 @@ func (o *Options) cache() string {
 // open finds a published dataset, or downloads it.
 func (s *source) open(ctx context.Context, classes []int, o *Options) (*Set, error) {
 	if _, err := relabel(s.Classes, classes); err != nil {
-		return nil, at(s.Name, err) // before anything is downloaded
+		return nil, err // before anything is downloaded
 	}
 	for _, p := range o.places() {
 		set, err := s.find(ctx, p.dir, classes)
@@ -49,12 +43,11 @@ func (s *source) open(ctx context.Context, classes []int, o *Options) (*Set, err
 		}
 	}
 	if o.Offline {
-		return nil, s.missing(fmt.Errorf("%s: %w, and downloading is switched off", s.Name, ErrMissing), o)
+		return nil, s.missing(fmt.Errorf("%w, and downloading is switched off", ErrMissing), o)
 	}
 	cache := o.cache()
 	if cache == "" {
-		err := fmt.Errorf("%s: %w, and there is no cache directory to download to", s.Name, ErrMissing)
-		return nil, s.missing(err, o)
+		return nil, s.missing(fmt.Errorf("%w, and there is no cache directory to download to", ErrMissing), o)
 	}
 	dir := filepath.Join(cache, s.Name)
 	for _, d := range s.downloads {
@@ -62,14 +55,14 @@ func (s *source) open(ctx context.Context, classes []int, o *Options) (*Set, err
 			continue
 		}
 		if err := o.fetcher().get(ctx, d, dir); errors.Is(err, ErrFetch) {
-			return nil, s.missing(fmt.Errorf("%s: %w, and %w", s.Name, ErrMissing, err), o)
+			return nil, s.missing(fmt.Errorf("%w, and %w", ErrMissing, err), o)
 		} else if err != nil {
-			return nil, at(s.Name, err)
+			return nil, err
 		}
 	}
 	set, err := s.find(ctx, cache, classes)
 	if err == errAbsent {
-		err = fmt.Errorf("%s: %w in %s just after the download", s.Name, ErrMissing, dir)
+		err = fmt.Errorf("%w in %s just after the download", ErrMissing, dir)
 	}
 	return set, err
 }

@@ -52,24 +52,21 @@ type contents struct {
 	train, test Split
 	counts      [][]int // images of each class in train and test, if some were left out
 	convert     bool    // images to ch channels, while reading
+	drawn       bool    // by this program
 	verified    bool
 	files       []string
 }
 
 // choose returns the Set of the given classes, all of them if classes is nil.
 func (c *contents) choose(name string, classes []int) (*Set, error) {
-	s := &Set{Name: name, H: c.h, W: c.w, Ch: c.ch, Verified: c.verified, Files: c.files}
+	s := &Set{Name: name, BuiltIn: c.drawn, H: c.h, W: c.w, Ch: c.ch, Verified: c.verified, Files: c.files}
 	label, err := relabel(c.names, classes)
 	if err != nil {
 		return nil, err
 	}
-	s.Numbers = make([]int, 0, len(c.names))
-	for number, l := range label {
-		if l >= 0 {
-			s.Numbers = append(s.Numbers, number)
-		}
+	if s.Numbers = slices.Clone(classes); classes == nil {
+		s.Numbers = label
 	}
-	slices.SortFunc(s.Numbers, func(a, b int) int { return label[a] - label[b] })
 	for _, number := range s.Numbers {
 		s.Classes = append(s.Classes, c.names[number])
 	}
@@ -118,13 +115,9 @@ func (c *contents) count(split, k int) int {
 func relabel(names []string, classes []int) ([]int, error) {
 	label := make([]int, len(names))
 	for k := range label {
-		label[k] = k
-	}
-	if classes == nil {
-		return label, nil
-	}
-	for k := range label {
-		label[k] = -1
+		if label[k] = -1; classes == nil {
+			label[k] = k
+		}
 	}
 	for l, k := range classes {
 		if k < 0 || k >= len(names) {
@@ -136,7 +129,7 @@ func relabel(names []string, classes []int) ([]int, error) {
 		}
 		label[k] = l
 	}
-	if len(classes) == 0 {
+	if classes != nil && len(classes) == 0 {
 		return nil, hint(fmt.Errorf("%w: none is asked for", ErrClass), "leave the classes out to have all %d", len(names))
 	}
 	return label, nil

@@ -31,13 +31,7 @@ func drawSymbol(h hand, class int) *picture {
 		p.stroke(w.path(line, false), func(float64) float64 { return radius })
 		p.ink(1, func(x, y, c int) float64 { return light })
 	}
-	p.blur(h.between(0, 0.25))
-	noise, stain := h.between(0.01, 0.1), h.field(4)
-	murk := h.between(0, 0.12)
-	p.each(func(x, y, c int, v float64) float64 {
-		s := mul(murk, stain.at((float64(x)+0.5)/28, (float64(y)+0.5)/28))
-		return v + s + mul(noise, h.Normal64())
-	})
+	p.wear(h, 0.1)
 	return p
 }
 

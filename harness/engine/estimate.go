@@ -69,12 +69,11 @@ func Forecasts(p *Plan, s *store.Store, speed Speed, retry bool) ([]Forecast, er
 	return out, nil
 }
 
-// history is what records tell of the time and memory of runs, by kinds of runs.
+// history is what records say of the time and memory of runs, by kinds of runs.
 type history struct {
-	cells  map[string][]float64 // seconds of the same cell with other seeds
-	whole  map[string][]float64 // of the same settings on data of the same shape
-	like   map[string][]past    // runs of the same method with the same networks
-	memory map[string][]peak
+	seconds map[string][]float64 // of the same cell, and of the same settings
+	like    map[string][]past    // runs of the same method with the same networks
+	memory  map[peak]int64       // the least that a process needed
 }
 
 // past is the time that a run took.
@@ -87,9 +86,10 @@ type past struct {
 	rest    float64 // seconds for all else
 }
 
-// peak is the most memory a process held, in which there were other runs or not.
+// peak names the memory of processes for a kind of run, which had others at the same
+// time or not.
 type peak struct {
-	bytes  int64
+	kind   string
 	shared bool
 }
 
@@ -98,9 +98,9 @@ func readHistory(s *store.Store) (*history, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &history{map[string][]float64{}, map[string][]float64{}, map[string][]past{}, map[string][]peak{}}
+	h := &history{map[string][]float64{}, map[string][]past{}, map[peak]int64{}}
 	for _, key := range keys {
-		if r, err := s.Get(key); err == nil { // -collect tells of the others; a plan need not
+		if r, err := s.Get(key); err == nil { // -collect names the others
 			h.add(r)
 		}
 	}
@@ -110,18 +110,21 @@ func readHistory(s *store.Store) (*history, error) {
 func (h *history) add(r *store.Record) {
 	p, id, shape := r.Provenance, r.Result.Identity, r.Provenance.Dataset.Shape
 	k := kindsOf(id, shape)
-	h.cells[k.cell] = append(h.cells[k.cell], p.Wall)
+	h.seconds[k.cell] = append(h.seconds[k.cell], p.Wall)
 	if shape == (store.Shape{}) {
 		return
 	}
-	h.whole[k.whole] = append(h.whole[k.whole], p.Wall)
+	h.seconds[k.whole] = append(h.seconds[k.whole], p.Wall)
 	updates := float64(p.Timing.Counted + p.Timing.Excluded)
 	h.like[k.like] = append(h.like[k.like], past{
 		size: method.Sizes{Train: shape.Train, Test: shape.Test, Classes: len(id.Dataset.Classes), H: shape.Height, W: shape.Width, C: shape.Channels, IPC: id.IPC},
 		eval: k.eval, updates: updates, pace: p.Timing.Median, flops: p.Timing.Flops, rest: max(0, p.Wall-float64(p.Timing.Median*updates)),
 	})
-	if p.Memory > 0 {
-		h.memory[k.memory] = append(h.memory[k.memory], peak{p.Memory, p.Shared})
+	// The lowest peak is nearest to a run's own: a process also has those of its
+	// earlier runs.
+	at := peak{k.memory, p.Shared}
+	if least := h.memory[at]; least == 0 || p.Memory > 0 && p.Memory < least {
+		h.memory[at] = p.Memory
 	}
 }
 
@@ -132,7 +135,7 @@ func (h *history) forecast(f *Forecast, r *Run, speed Speed, paid map[string]flo
 	k := kindsOf(r.Identity, store.Shape{Train: size.Train, Test: size.Test, Height: size.H, Width: size.W, Channels: size.C})
 	m, scoring := estimates(r, size)
 	f.Bytes = max(m.Bytes, scoring.Bytes)
-	if n := lowest(h.memory[k.memory]); n > 0 {
+	if n := cmp.Or(h.memory[peak{k.memory, false}], h.memory[peak{k.memory, true}]); n > 0 {
 		f.Bytes, f.Measured = n, true
 	}
 	group := r.group()
@@ -140,10 +143,10 @@ func (h *history) forecast(f *Forecast, r *Run, speed Speed, paid map[string]flo
 	paid[group] += due
 	operations := m.Setup + scoring.Setup + due + m.Flops*float64(m.Updates)
 	switch {
-	case len(h.cells[k.cell]) > 0:
-		f.Seconds, f.Basis = middle(h.cells[k.cell]), "the same cell"
-	case len(h.whole[k.whole]) > 0:
-		f.Seconds, f.Basis = middle(h.whole[k.whole]), "similar runs"
+	case len(h.seconds[k.cell]) > 0:
+		f.Seconds, f.Basis = middle(h.seconds[k.cell]), "the same cell"
+	case len(h.seconds[k.whole]) > 0:
+		f.Seconds, f.Basis = middle(h.seconds[k.whole]), "similar runs"
 	case len(h.like[k.like]) > 0:
 		f.Seconds, f.Basis = scaled(r, k.eval, h.like[k.like]), "similar runs"
 	case speed > 0 && operations+m.Shared+scoring.Shared > 0:
@@ -162,10 +165,7 @@ const nearest = 3
 // these count, and before others those that were scored alike and made updates if
 // the run will.
 func scaled(r *Run, eval string, like []past) float64 {
-	type guess struct {
-		seconds, distance float64
-		other             bool // kind of run, which counts only if there are no better ones
-	}
+	type guess struct{ seconds, distance float64 }
 	ours, oursScoring := estimates(r, r.sizes())
 	var all []guess
 	for _, p := range like {
@@ -174,21 +174,13 @@ func scaled(r *Run, eval string, like []past) float64 {
 		pace := ratio(ours.Flops, cmp.Or(p.flops, theirs.Flops))
 		rest := ratio(allBut(ours, oursScoring), allBut(theirs, theirsScoring))
 		updates := float64(ours.Updates)
-		all = append(all, guess{
-			seconds:  updates*p.pace*pace + p.rest*rest,
-			distance: math.Abs(math.Log(pace)) + math.Abs(math.Log(rest)),
-			other:    p.eval != eval || (p.updates > 0) != (updates > 0),
-		})
-	}
-	slices.SortStableFunc(all, func(a, b guess) int {
-		if a.other != b.other {
-			if b.other {
-				return -1
-			}
-			return 1
+		g := guess{updates*p.pace*pace + p.rest*rest, math.Abs(math.Log(pace)) + math.Abs(math.Log(rest))}
+		if p.eval != eval || (p.updates > 0) != (updates > 0) {
+			g.distance += 1e6 // it counts only if there are no better ones
 		}
-		return cmp.Compare(a.distance, b.distance)
-	})
+		all = append(all, g)
+	}
+	slices.SortStableFunc(all, func(a, b guess) int { return cmp.Compare(a.distance, b.distance) })
 	var times []float64
 	for _, g := range all[:min(nearest, len(all))] {
 		times = append(times, g.seconds)
@@ -212,23 +204,6 @@ func ratio(a, b float64) float64 {
 func middle(x []float64) float64 {
 	x = slices.Sorted(slices.Values(x))
 	return x[len(x)/2]
-}
-
-// lowest is the peak nearest to a single run's own: a process also has those of
-// its earlier runs, and of those at the same time.
-func lowest(past []peak) int64 {
-	if len(past) == 0 {
-		return 0
-	}
-	return slices.MinFunc(past, func(a, b peak) int {
-		if a.shared != b.shared {
-			if b.shared {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(a.bytes, b.bytes)
-	}).bytes
 }
 
 // kinds are names for runs that are alike in what a forecast needs.

@@ -104,29 +104,7 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 	e := &executor{Options: o, store: s, groups: map[string]*group{}, images: map[*Dataset]int{}}
 	s.Recover()
 	remembered := s.Remember(p.Opened)
-	var todo []*Run
-	for _, r := range p.Runs {
-		switch {
-		case s.Has(r.Key) && !o.Force:
-			e.outcome.Before++
-			s.DropLeftover(r.Key) // it goes on without what was to replace it
-		case s.Failed(r.Key) != nil && !o.Retry && !o.Force:
-			e.outcome.Failed++
-		default:
-			if why := s.Damaged(r.Key); why != nil {
-				message, _, _ := strings.Cut(why.Error(), "\n")
-				o.Board.Printf("note: a damaged record is made again, and what is left of it kept in %s: %s", s.Aside(), message)
-			}
-			todo = append(todo, r)
-			g := e.groups[r.group()]
-			if g == nil {
-				g = newGroup(o.Disk)
-				e.groups[r.group()] = g
-			}
-			g.left++
-			e.images[r.Data]++
-		}
-	}
+	todo := e.todo(p)
 	o.Board.Expect(len(p.Runs), len(p.Runs)-len(todo))
 	if len(todo) == 0 {
 		return e.outcome, ctx.Err()
@@ -136,13 +114,47 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 	}
 	e.ctx, e.cancel = context.WithCancelCause(ctx)
 	defer e.cancel(nil)
-	waiting := e.round(todo)
-	pause, told := time.Duration(0), false
-	for len(waiting) > 0 && e.ctx.Err() == nil {
-		if !told {
-			o.Board.Printf("waiting for another process, which is at %d of these runs: %v", len(waiting), e.busy)
-			told = true
+	waiting := e.rounds(todo)
+	e.outcome.Left += waiting
+	return e.outcome, cmp.Or(e.broken, ctx.Err())
+}
+
+// todo lists the runs to be made, and counts the others and what these share.
+func (e *executor) todo(p *Plan) (todo []*Run) {
+	s := e.store
+	for _, r := range p.Runs {
+		switch {
+		case s.Has(r.Key) && !e.Force:
+			e.outcome.Before++
+			s.DropLeftover(r.Key) // it goes on without what was to replace it
+		case s.Failed(r.Key) != nil && !e.Retry && !e.Force:
+			e.outcome.Failed++
+		default:
+			if why := s.Damaged(r.Key); why != nil {
+				message, _, _ := strings.Cut(why.Error(), "\n")
+				e.Board.Printf("note: a damaged record is made again, and what is left of it kept in %s: %s", s.Aside(), message)
+			}
+			todo = append(todo, r)
+			g := e.groups[r.group()]
+			if g == nil {
+				g = newGroup(e.Disk)
+				e.groups[r.group()] = g
+			}
+			g.left++
+			e.images[r.Data]++
 		}
+	}
+	return todo
+}
+
+// rounds works on runs until all are over or the context ends. It returns how many
+// are left then, because other processes are at them.
+func (e *executor) rounds(todo []*Run) (left int) {
+	waiting := e.round(todo)
+	if len(waiting) > 0 && e.ctx.Err() == nil {
+		e.Board.Printf("waiting for another process, which is at %d of these runs: %v", len(waiting), e.busy)
+	}
+	for pause := time.Duration(0); len(waiting) > 0 && e.ctx.Err() == nil; {
 		pause = longer(pause)
 		select {
 		case <-e.ctx.Done():
@@ -155,11 +167,7 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 			}
 		}
 	}
-	e.outcome.Left += len(waiting)
-	if e.broken != nil {
-		return e.outcome, e.broken
-	}
-	return e.outcome, ctx.Err()
+	return len(waiting)
 }
 
 // longer returns the time until one looks again, after a time in which nothing

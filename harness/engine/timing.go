@@ -59,27 +59,13 @@ func count(rows []store.TimingRow) int {
 
 // median is over updates: a row of several counts as many.
 func median(rows []store.TimingRow) float64 {
-	total := count(rows)
-	if total == 0 {
+	var all []float64
+	for _, r := range rows {
+		all = append(all, slices.Repeat([]float64{r.Seconds}, r.To-r.From)...)
+	}
+	if len(all) == 0 {
 		return 0
 	}
-	sorted := slices.Clone(rows)
-	slices.SortFunc(sorted, func(a, b store.TimingRow) int {
-		switch {
-		case a.Seconds < b.Seconds:
-			return -1
-		case a.Seconds > b.Seconds:
-			return 1
-		}
-		return 0
-	})
-	nth := func(k int) float64 {
-		for _, r := range sorted {
-			if k -= r.To - r.From; k < 0 {
-				return r.Seconds
-			}
-		}
-		return 0
-	}
-	return (nth((total-1)/2) + nth(total/2)) / 2
+	slices.Sort(all)
+	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }

@@ -60,7 +60,7 @@ func (n *Network) Check() error {
 	if !(n.Rate > 0) {
 		errs = append(errs, &method.BadSetting{Key: "rate", Why: "must be above 0", Hint: "0.01 is usual"})
 	}
-	if _, err := augment.New(n.Augment, ""); err != nil {
+	if _, err := augment.New(n.Augment, false); err != nil {
 		errs = append(errs, &method.BadSetting{Key: "augment", Why: err.Error()})
 	}
 	return errors.Join(errs...)
@@ -106,7 +106,7 @@ func (n *Network) Score(ctx context.Context, t method.Trial, observe func(method
 	if err != nil {
 		return nil, err
 	}
-	strategy, err := augment.New(n.Augment, t.Data.Name)
+	strategy, err := augment.New(n.Augment, t.Data.Characters)
 	if err != nil {
 		return nil, fmt.Errorf("[eval.network] augment %w", err)
 	}

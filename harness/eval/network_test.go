@@ -321,8 +321,8 @@ func TestAugment(t *testing.T) {
 	if !slices.Equal(before, tr.Set.Images) {
 		t.Error("images of the set were changed")
 	}
-	// A strategy may depend on the dataset: with flip left out, "dsa" is another.
-	tr.Data.Name = "mnist"
+	// Characters are not flipped: "dsa" is another strategy then.
+	tr.Data.Characters = true
 	var digits []float64
 	n := quick()
 	n.Augment = "dsa"

@@ -60,6 +60,8 @@ type Data struct {
 	Classes []string // names, in the order of labels
 	Prep    Preprocessing
 	Train   Images
+
+	Characters bool // a mirror image of one is none
 }
 
 // Preprocessing says how pixel values in [0, 1] became the values a network sees:

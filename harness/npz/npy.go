@@ -2,7 +2,6 @@ package npz
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -11,13 +10,18 @@ import (
 	"strings"
 )
 
+// Fault is what can be wrong with a file, or with data in general.
+type Fault string
+
+func (f Fault) Error() string { return string(f) }
+
 // What can be wrong with a file.
-var (
-	ErrMagic     = errors.New("not a file of this kind")
-	ErrCorrupt   = errors.New("damaged file")
-	ErrTruncated = errors.New("file ends early")
-	ErrOversized = errors.New("file is longer than it should be")
-	ErrFormat    = errors.New("unsupported kind of content")
+const (
+	ErrMagic     = Fault("not a file of this kind")
+	ErrCorrupt   = Fault("damaged file")
+	ErrTruncated = Fault("file ends early")
+	ErrOversized = Fault("file is longer than it should be")
+	ErrFormat    = Fault("unsupported kind of content")
 )
 
 const (

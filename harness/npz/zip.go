@@ -94,6 +94,9 @@ const (
 	unpackFree   = 64 << 20
 )
 
+// UnpackLimit is how many bytes a packed file of so many may unpack to.
+func UnpackLimit(size int64) int64 { return unpackFactor*size + unpackFree }
+
 // New is Open for what is open already. Errors call it by its path.
 func New(path string, r io.ReaderAt, size int64) (*File, error) {
 	archive, err := zip.NewReader(r, size)
@@ -103,7 +106,7 @@ func New(path string, r io.ReaderAt, size int64) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, Damage(err))
 	}
-	z := &File{path: path, limit: unpackFactor*uint64(size) + unpackFree, files: map[string]*zip.File{}}
+	z := &File{path: path, limit: uint64(UnpackLimit(size)), files: map[string]*zip.File{}}
 	for _, f := range archive.File {
 		name, ok := strings.CutSuffix(f.Name, ".npy")
 		if !ok {

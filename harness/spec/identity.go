@@ -34,6 +34,7 @@ type DatasetIdentity struct {
 	Classes    []string `json:"classes"`
 	Preprocess string   `json:"preprocess"`
 	Digest     string   `json:"digest"`
+	Characters bool     `json:"characters,omitempty"` // as one's own data declares
 }
 
 // PartIdentity is a method's or a protocol's part.

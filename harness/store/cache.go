@@ -2,9 +2,9 @@ package store
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -23,12 +23,9 @@ import (
 // those that were used longest ago make room for others. It implements method.Disk.
 // Several processes may use the same folder.
 //
-// A file there holds
-//
-//	magic | SHA-256 of the rest | length of key | key | length of content | content
-//
-// and appears by a rename, so that it is there as a whole or not at all. What a
-// disk or a person damages is found by the checksum, and removed.
+// A file there holds the content and after it the SHA-256 of key and content. It
+// appears by a rename, so that it is there as a whole or not at all. What a disk or
+// a person damages is found by the checksum, and removed.
 type Cache struct {
 	s      *Store
 	budget int64
@@ -37,8 +34,6 @@ type Cache struct {
 	mu   sync.Mutex // one Save at a time, so that they cannot exceed the budget together
 	told sync.Once
 }
-
-const cacheMagic = "dgkip/cache/1\n"
 
 // Cache returns the store's cache, which keeps at most budget bytes. The first
 // reason for which it could not keep something goes to note.
@@ -54,15 +49,11 @@ func (c *Cache) file(key string) string {
 	return filepath.Join(c.s.work("cache"), name[:2], name)
 }
 
-// header is what stands between the checksum and the content.
-func header(key string, size int64) []byte {
-	b := binary.LittleEndian.AppendUint64(nil, uint64(len(key)))
-	b = append(b, key...)
-	return binary.LittleEndian.AppendUint64(b, uint64(size))
-}
-
-func overhead(key string) int64 {
-	return int64(len(cacheMagic) + sha256.Size + len(header(key, 0)))
+// sumOf returns a checksum that has the key in it.
+func sumOf(key string) hash.Hash {
+	sum := sha256.New()
+	fmt.Fprintf(sum, "dgkip/cache/2 %d %s", len(key), key)
+	return sum
 }
 
 // Load implements method.Disk.
@@ -95,25 +86,21 @@ func verified(f *os.File, key string) (size int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	size = info.Size() - overhead(key)
-	start := make([]byte, len(cacheMagic)+sha256.Size)
-	if _, err := io.ReadFull(f, start); err != nil {
-		return 0, err
-	}
-	want := header(key, size)
-	got := make([]byte, len(want))
-	if _, err := io.ReadFull(f, got); err != nil {
-		return 0, err
-	}
-	sum := sha256.New()
-	sum.Write(got)
-	if _, err := io.Copy(sum, f); err != nil {
-		return 0, err
-	}
-	if string(start[:len(cacheMagic)]) != cacheMagic || string(got) != string(want) || string(sum.Sum(nil)) != string(start[len(cacheMagic):]) {
+	size = info.Size() - sha256.Size
+	if size < 0 {
 		return 0, errDamaged
 	}
-	_, err = f.Seek(overhead(key), io.SeekStart)
+	sum, want := sumOf(key), make([]byte, sha256.Size)
+	if _, err := io.CopyN(sum, f, size); err != nil {
+		return 0, err
+	}
+	if _, err := io.ReadFull(f, want); err != nil {
+		return 0, err
+	}
+	if !bytes.Equal(sum.Sum(nil), want) {
+		return 0, errDamaged
+	}
+	_, err = f.Seek(0, io.SeekStart)
 	return size, err
 }
 
@@ -134,7 +121,7 @@ func (c *Cache) Save(key string, size int64, write func(io.Writer) error) {
 }
 
 func (c *Cache) save(key string, size int64, write func(io.Writer) error) error {
-	name, all := c.file(key), size+overhead(key)
+	name, all := c.file(key), size+sha256.Size
 	if size < 0 || all > c.budget {
 		return fmt.Errorf("the budget of %.3g MB has no room for it", float64(c.budget)/1e6)
 	}
@@ -168,47 +155,35 @@ func writeCached(tmp, key string, size int64, write func(io.Writer) error) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	if _, err := f.Write(append([]byte(cacheMagic), make([]byte, sha256.Size)...)); err != nil {
-		return err
-	}
 	w := bufio.NewWriterSize(f, 1<<20)
-	h := &hashed{w: w, sum: sha256.New()}
-	if _, err := h.Write(header(key, size)); err != nil {
+	c := &checked{w, sumOf(key), size}
+	if err := write(c); err != nil {
 		return err
 	}
-	h.left, h.bounded = size, true
-	if err := write(h); err != nil {
-		return err
+	if c.left != 0 {
+		return fmt.Errorf("%d bytes of it were not written", c.left)
 	}
-	if h.left != 0 {
-		return fmt.Errorf("%d bytes of it were not written", h.left)
-	}
+	w.Write(c.sum.Sum(nil)) // Flush returns its error
 	if err := w.Flush(); err != nil {
-		return err
-	}
-	if _, err := f.WriteAt(h.sum.Sum(nil), int64(len(cacheMagic))); err != nil {
 		return err
 	}
 	return f.Sync()
 }
 
-// hashed sums what is written, and does not take more than was announced.
-type hashed struct {
-	w       io.Writer
-	sum     hash.Hash
-	left    int64
-	bounded bool
+// checked sums what is written, and takes no more than was announced.
+type checked struct {
+	w    io.Writer
+	sum  hash.Hash
+	left int64
 }
 
-func (h *hashed) Write(b []byte) (int, error) {
-	if h.bounded {
-		if int64(len(b)) > h.left {
-			return 0, errors.New("it is larger than was announced")
-		}
-		h.left -= int64(len(b))
+func (c *checked) Write(b []byte) (int, error) {
+	if int64(len(b)) > c.left {
+		return 0, errors.New("it is larger than was announced")
 	}
-	h.sum.Write(b)
-	return h.w.Write(b)
+	c.left -= int64(len(b))
+	c.sum.Write(b)
+	return c.w.Write(b)
 }
 
 // trim removes what was used longest ago until no more than limit bytes are left.

@@ -142,12 +142,12 @@ func TestCacheDamage(t *testing.T) {
 	c, notes := cached(t, s, 9)
 	damage := map[string]func(b []byte) []byte{
 		"cut":         func(b []byte) []byte { return b[:len(b)-1] },
-		"cut header":  func(b []byte) []byte { return b[:20] },
+		"cut short":   func(b []byte) []byte { return b[:20] },
 		"empty":       func(b []byte) []byte { return nil },
 		"longer":      func(b []byte) []byte { return append(b, 0) },
 		"content":     func(b []byte) []byte { b[len(b)-500] ^= 1; return b },
-		"checksum":    func(b []byte) []byte { b[len(cacheMagic)] ^= 1; return b },
-		"magic":       func(b []byte) []byte { b[0] ^= 1; return b },
+		"checksum":    func(b []byte) []byte { b[len(b)-1] ^= 1; return b },
+		"beginning":   func(b []byte) []byte { b[0] ^= 1; return b },
 		"another key": func(b []byte) []byte { other, _ := os.ReadFile(c.file("other")); return other },
 	}
 	for name, change := range damage {

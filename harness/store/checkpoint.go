@@ -19,6 +19,11 @@ const (
 	forcedState     = 'f'
 )
 
+func checkpointFile(kind byte, key string, state []byte) []byte {
+	sum := sha256.Sum256(state)
+	return slices.Concat([]byte(checkpointMagic), []byte{kind}, []byte(key), sum[:], state)
+}
+
 func (s *Store) checkpoint(key string) string {
 	return filepath.Join(s.work("checkpoints"), key+".ckpt")
 }
@@ -31,18 +36,8 @@ func (s *Store) SaveCheckpoint(key string, forced bool, state []byte) error {
 	if forced {
 		kind = forcedState
 	}
-	sum := sha256.Sum256(state)
-	b := slices.Concat([]byte(checkpointMagic), []byte{kind}, []byte(key), sum[:], state)
-	tmp := filepath.Join(s.work("tmp"), key+".ckpt."+token())
-	defer os.Remove(tmp) // in vain once it is renamed
-	err := s.roomFor(func() error {
-		os.Remove(tmp)
-		return writeFile(tmp, b)
-	})
-	if err != nil {
-		return s.explain(err)
-	}
-	return s.explain(os.Rename(tmp, s.checkpoint(key)))
+	b := checkpointFile(kind, key, state)
+	return s.explain(s.replace(s.checkpoint(key), key+".ckpt", b))
 }
 
 // Checkpoint returns the state of a run, nil if there is none. A damaged one is an
@@ -57,15 +52,15 @@ func (s *Store) Checkpoint(key string, forced bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	rest, ok := bytes.CutPrefix(b, []byte(checkpointMagic))
-	if !ok || len(rest) < 1+len(key)+sha256.Size || string(rest[1:][:len(key)]) != key {
+	head := len(checkpointMagic) + 1 + len(key)
+	if len(b) < head+sha256.Size {
 		return nil, fmt.Errorf("checkpoint %s is damaged", file)
 	}
-	sum, state := rest[1+len(key):][:sha256.Size], rest[1+len(key)+sha256.Size:]
-	if sha256.Sum256(state) != [sha256.Size]byte(sum) {
+	kind, state := b[len(checkpointMagic)], b[head+sha256.Size:]
+	if !bytes.Equal(b, checkpointFile(kind, key, state)) {
 		return nil, fmt.Errorf("checkpoint %s is damaged", file)
 	}
-	if forced && rest[0] != forcedState {
+	if forced && kind != forcedState {
 		return nil, nil
 	}
 	return state, nil

@@ -87,14 +87,5 @@ func (s *Store) Remember(sets []Known) error {
 	if err := s.makeDir(s.work("tmp")); err != nil {
 		return s.explain(err)
 	}
-	tmp := filepath.Join(s.work("tmp"), "data."+token())
-	defer os.Remove(tmp) // in vain once it is renamed
-	err := s.roomFor(func() error {
-		os.Remove(tmp)
-		return writeFile(tmp, b)
-	})
-	if err == nil {
-		err = os.Rename(tmp, s.dataFile())
-	}
-	return s.explain(err)
+	return s.explain(s.replace(s.dataFile(), "data", b))
 }

@@ -71,16 +71,6 @@ func encodeSet(d *method.Distilled, id spec.Identity) (file []byte, digest strin
 	return file, digest, err
 }
 
-// setDigest returns the digest of a distilled.npz.
-func setDigest(file string) (string, error) {
-	z, err := npz.Open(file)
-	if err != nil {
-		return "", err
-	}
-	defer z.Close()
-	return z.Digest(recipe)
-}
-
 // ReadRecipe returns the identity of the run that made the set in a file, false if
 // the file does not say.
 func ReadRecipe(file string) (id spec.Identity, ok bool) {

@@ -102,13 +102,8 @@ func token() string {
 }
 
 // Keys lists the records in the order of their keys.
-func (s *Store) Keys() ([]string, error) { return s.keys("runs") }
-
-// FailedKeys lists the failures in the order of their keys.
-func (s *Store) FailedKeys() ([]string, error) { return s.keys("failed") }
-
-func (s *Store) keys(part string) ([]string, error) {
-	names, err := below(filepath.Join(s.dir, part))
+func (s *Store) Keys() ([]string, error) {
+	names, err := below(filepath.Join(s.dir, "runs"))
 	if err != nil {
 		return nil, err
 	}
@@ -306,6 +301,21 @@ func writeFile(name string, b []byte) error {
 	}
 	_, err = f.Write(b)
 	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// replace puts a file in the place of an earlier one, which stays whole until the
+// new one is. The name of what is written meanwhile begins with part.
+func (s *Store) replace(name, part string, b []byte) error {
+	tmp := filepath.Join(s.work("tmp"), part+"."+token())
+	defer os.Remove(tmp) // in vain once it is renamed
+	err := s.roomFor(func() error {
+		os.Remove(tmp)
+		return writeFile(tmp, b)
+	})
+	if err != nil {
+		return err
+	}
+	return os.Rename(tmp, name)
 }
 
 // syncDir makes a folder's entries durable, where the system can do that.

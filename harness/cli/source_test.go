@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"dgkip/harness/data"
+	"dgkip/harness/npz"
+	"dgkip/harness/spec"
+)
+
+// What is declared to be characters reaches methods, and is another run than the
+// same images without it.
+func TestCharacters(t *testing.T) {
+	dir := t.TempDir()
+	images, labels := make([]byte, 40), make([]uint8, 10)
+	for i := range labels {
+		images[4*i], labels[i] = byte(20*i), uint8(i%2)
+	}
+	file, err := npz.Encode([]npz.Array{npz.Of("images", []int{10, 2, 2}, images), npz.Of("labels", []int{10}, labels)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "own.npz"), file, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	digests := map[string]bool{}
+	for _, characters := range []bool{false, true} {
+		d := spec.Data{Name: "own", Dir: dir, Config: data.Config{Format: "npz", Train: "own.npz", Characters: characters}}
+		set, err := (&source{warn: t.Logf}).Open(context.Background(), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		train, _, err := set.Load(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if train.Characters != characters {
+			t.Errorf("declared %v, loaded %v", characters, train.Characters)
+		}
+		digests[string(spec.Canonical(set.Identity))] = true
+	}
+	if len(digests) != 2 {
+		t.Error("both have one identity")
+	}
+	set, err := (&source{warn: t.Logf}).Open(context.Background(), spec.Data{Name: "digits", Use: "glyphs"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if train, _, err := set.Load(context.Background()); err != nil || !train.Characters || set.Identity.Characters {
+		t.Errorf("glyphs: %v %v", train, err)
+	}
+}
