@@ -147,14 +147,22 @@ func (h *history) forecast(f *Forecast, r *Run, speed Speed, paid map[string]flo
 		f.Seconds, f.Basis = middle(h.seconds[k.cell]), "the same cell"
 	case len(h.seconds[k.whole]) > 0:
 		f.Seconds, f.Basis = middle(h.seconds[k.whole]), "similar runs"
-	case len(h.like[k.like]) > 0:
-		f.Seconds, f.Basis = scaled(r, k.eval, h.like[k.like]), "similar runs"
+	case h.tells(k, m.Updates, speed):
+		f.Seconds, f.Basis = scaled(r, k.eval, h.like[k.like], speed), "similar runs"
 	case speed > 0 && operations+m.Shared+scoring.Shared > 0:
 		f.Seconds, f.Basis = operations/float64(speed), "operations"
 	}
 	if !(f.Seconds >= 0 && f.Seconds <= math.MaxFloat64) {
 		f.Seconds, f.Basis = 0, ""
 	}
+}
+
+// tells reports whether there are records that a run's time can be scaled from. What
+// another scoring took says nothing; the time of an update does, if the run makes any.
+func (h *history) tells(k kinds, updates int, speed Speed) bool {
+	return slices.ContainsFunc(h.like[k.like], func(p past) bool {
+		return p.eval == k.eval || updates > 0 && p.pace > 0 && speed > 0
+	})
 }
 
 // nearest is by how many of the records that are most like it a run is judged.
@@ -164,7 +172,7 @@ const nearest = 3
 // all else take longer in proportion to their operations. The records nearest in
 // these count, and before others those that were scored alike and made updates if
 // the run will.
-func scaled(r *Run, eval string, like []past) float64 {
+func scaled(r *Run, eval string, like []past, speed Speed) float64 {
 	type guess struct{ seconds, distance float64 }
 	ours, oursScoring := estimates(r, r.sizes())
 	var all []guess
@@ -175,6 +183,12 @@ func scaled(r *Run, eval string, like []past) float64 {
 		rest := ratio(allBut(ours, oursScoring), allBut(theirs, theirsScoring))
 		updates := float64(ours.Updates)
 		g := guess{updates*p.pace*pace + p.rest*rest, math.Abs(math.Log(pace)) + math.Abs(math.Log(rest))}
+		if p.eval != eval {
+			if !(updates > 0 && p.pace > 0 && speed > 0) {
+				continue
+			}
+			g.seconds = updates*p.pace*pace + allBut(ours, oursScoring)/float64(speed)
+		}
 		if p.eval != eval || (p.updates > 0) != (updates > 0) {
 			g.distance += 1e6 // it counts only if there are no better ones
 		}
