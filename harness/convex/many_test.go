@@ -473,14 +473,14 @@ func TestProximal(t *testing.T) {
 		for j := range f {
 			f[j], s[j] = 10*r.Normal64(), 20*r.Normal64()
 		}
-		Probabilities(s, s)
+		probabilities(s, s)
 		copy(old, s)
 		q := math.Pow(10, 6*r.Float64()-3)
 		proximal(s, f, q)
 		for j := range f {
 			f[j] += q * (old[j] - s[j])
 		}
-		Probabilities(old, f)
+		probabilities(old, f)
 		for j := range s {
 			if math.Abs(s[j]-old[j]) > 1e-9*(1+q) {
 				t.Fatalf("q = %v: probability %v, softmax %v", q, s[j], old[j])

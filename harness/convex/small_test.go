@@ -61,7 +61,7 @@ func value(l Labels, f tensor.Mat[float64]) float64 {
 				sum += (f[k] - y[k]) * (f[k] - y[k]) / 2
 			}
 		case l.Loss == SoftmaxLoss:
-			sum += Probabilities(make([]float64, len(f)), f)
+			sum += probabilities(make([]float64, len(f)), f)
 			for k := range f {
 				sum -= y[k] * f[k]
 			}

@@ -163,7 +163,7 @@ func (a *blockAscent) visit(b int) {
 			f.Row(i)[k] = float64(outputs.Row(k)[i])
 		}
 		copy(before.Row(i), a.s.Row(from+i))
-		a.losses += Probabilities(p, f.Row(i)) - f.Row(i)[a.Labels[from+i]]
+		a.losses += probabilities(p, f.Row(i)) - f.Row(i)[a.Labels[from+i]]
 		a.gap += relativeEntropy(a.s.Row(from+i), f.Row(i))
 	}
 	change := make([]float64, a.Classes)
@@ -209,7 +209,7 @@ func (a *blockAscent) certify(ctx context.Context) Solution {
 	p := make([]float64, a.Classes)
 	for i, y := range a.Labels {
 		f := v.Outputs.Row(i)
-		losses += Probabilities(p, f) - f[y]
+		losses += probabilities(p, f) - f[y]
 		gap += relativeEntropy(a.s.Row(i), f)
 	}
 	v.prove(losses, gap, a.Lambda)
@@ -221,7 +221,7 @@ func (a *blockAscent) certify(ctx context.Context) Solution {
 // those that do, targets.apart knows the logarithms.)
 func relativeEntropy(s, f []float64) float64 {
 	p := make([]float64, len(f))
-	lse := Probabilities(p, f)
+	lse := probabilities(p, f)
 	sum := 0.0
 	for k, x := range s {
 		if x == 0 {
@@ -242,7 +242,7 @@ func relativeEntropy(s, f []float64) float64 {
 // falls with v.
 func proximal(s, f []float64, q float64) {
 	if q == 0 {
-		Probabilities(s, f)
+		probabilities(s, f)
 		return
 	}
 	a := make([]float64, len(s))
