@@ -5,8 +5,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Pair is a loss of the K outputs f of an image with its label y, its conjugate, and
-// the choice of dual variables alpha at f. See Gains and Labels.Pair.
+// Pair is a loss of the K outputs f of an image with its label y, paired with the choice
+// of dual variables alpha at f. It gives the gap its terms h. See Gains and Labels.Pair.
 type Pair interface {
 	// dual sets alpha, and the weight w of the image's features in lambda
 	// Theta(alpha). It returns their Fenchel-Young term h.

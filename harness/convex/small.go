@@ -30,7 +30,7 @@ func (s small) solve(search *search) (Solution, error) {
 		return Solution{}, err
 	}
 	if s.Labels.Loss == HingeLoss {
-		return s.interior(search)
+		return s.hinge(search)
 	}
 	return s.newton(search)
 }

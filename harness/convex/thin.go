@@ -23,11 +23,11 @@ type thin struct {
 // inverted by Woodbury's identity. A step takes 3 n M^2 + M^3/3 operations and 8 n M
 // bytes.
 func (t thin) solve(search *search) (Solution, error) {
+	search.limit = min(search.limit, interiorLimit)
 	if t.Loss == LogisticLoss {
 		return t.newton(search)
 	}
-	h := lowRank{t, search.ctx}
-	return newBox(h, len(t.Labels)).follow(search, h.atAlpha)
+	return newBox(lowRank{t, search.ctx}, len(t.Labels)).follow(search)
 }
 
 // weighted returns sum_i d_i phi_i phi_i' + lambda I, or nothing useful once ctx is
@@ -88,7 +88,6 @@ func (t thin) outputs(theta []float64) []float64 { return dots(t.Features, theta
 // gradientTerm.
 func (t thin) newton(search *search) (Solution, error) {
 	n, m := t.Features.Rows, t.Features.Cols
-	search.limit = min(search.limit, interiorLimit)
 	theta, f := make([]float64, m), make([]float64, n)
 	w, d := make([]float64, n), make([]float64, n)
 	for steps := 0; ; steps++ {
@@ -215,14 +214,13 @@ func (h lowRank) plus(d []float64) (func([]float64) []float64, bool) {
 	}, bad < 0
 }
 
-// atAlpha is the solution that dual variables a make.
-func (h lowRank) atAlpha(a []float64) Solution {
+func (h lowRank) at(a []float64, steps int) Solution {
 	theta := h.combine(h.signed(a))
 	for j := range theta {
 		theta[j] /= h.Lambda
 	}
 	f := h.outputs(theta)
-	s := Solution{Weights: oneRow(theta), Outputs: oneColumn(f), Norm2: dot64(theta, theta)}
+	s := Solution{Weights: oneRow(theta), Outputs: oneColumn(f), Norm2: dot64(theta, theta), Sweeps: float64(steps)}
 	losses, gap := termsAt(Hinge{}, h.Labels, f, a)
 	s.prove(losses, gap, h.Lambda)
 	return s
