@@ -27,7 +27,7 @@ func manyDots(ctx context.Context, a tensor.Mat[float32], v tensor.Mat[float64])
 	const rows = 64
 	for from := 0; from < a.Rows && ctx.Err() == nil; from += rows {
 		n := min(rows, a.Rows-from)
-		part := rows32(a, from, from+n)
+		part := a.Part(from, from+n, 0, a.Cols)
 		for k := range v.Rows {
 			tensor.MulVec64(out.Row(k)[from:from+n], part, v.Row(k))
 		}
@@ -160,11 +160,6 @@ func Distance(a, b tensor.Mat[float64]) float64 {
 		}
 	}
 	return math.Sqrt(sum)
-}
-
-// rows32 returns the rows [from, to) of a, without a copy.
-func rows32(a tensor.Mat[float32], from, to int) tensor.Mat[float32] {
-	return tensor.Mat[float32]{Rows: to - from, Cols: a.Cols, Stride: a.Stride, Data: a.Data[from*a.Stride:]}
 }
 
 // subtractSpan returns theta - C'A [K, M] for theta [K, M] and C [n, K].

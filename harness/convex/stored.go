@@ -105,7 +105,7 @@ func (a *blockAscent) refresh(ctx context.Context) {
 	const rows = 64
 	w := make([]float64, rows)
 	for from := 0; from < a.Features.Rows && ctx.Err() == nil; from += rows {
-		part := a.rows(from, min(rows, a.Features.Rows-from))
+		part := a.Features.Part(from, min(from+rows, a.Features.Rows), 0, a.Features.Cols)
 		for k := range a.Classes {
 			for i := range part.Rows {
 				w[i] = a.variable(from+i, k) / a.Lambda
@@ -114,10 +114,6 @@ func (a *blockAscent) refresh(ctx context.Context) {
 		}
 	}
 	a.theta32 = narrow(a.theta)
-}
-
-func (a *blockAscent) rows(from, n int) tensor.Mat[float32] {
-	return rows32(a.Features, from, from+n)
 }
 
 // variable is alpha_ik.
@@ -149,7 +145,7 @@ func (a *blockAscent) estimate() float64 {
 func (a *blockAscent) visit(b int) {
 	from := b * softmaxBlock
 	n := min(softmaxBlock, a.Features.Rows-from)
-	phi := a.rows(from, n)
+	phi := a.Features.Part(from, from+n, 0, a.Features.Cols)
 	if a.grams[b].Rows == 0 {
 		a.grams[b] = tensor.NewMat[float32](n, n)
 		tensor.Gram(a.grams[b], phi)

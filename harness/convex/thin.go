@@ -54,8 +54,8 @@ func (t thin) weighted(ctx context.Context, d []float64) tensor.Mat[float64] {
 	// In blocks of rows, which take no longer than people wait.
 	for from := 0; from < m && ctx.Err() == nil; from += block {
 		to := min(m, from+block)
-		tensor.Cross64(rowsOf(h, from, to, to), rows32(high, from, to), rows32(high, 0, to))
-		tensor.Cross64(rowsOf(mixed, from, to, m), rows32(high, from, to), low)
+		tensor.Cross64(h.Part(from, to, 0, to), high.Part(from, to, 0, n), high.Part(0, to, 0, n))
+		tensor.Cross64(mixed.Part(from, to, 0, m), high.Part(from, to, 0, n), low)
 		for i := from; i < to; i++ {
 			for j := range i {
 				h.Data[j*h.Stride+i] = h.Data[i*h.Stride+j]
@@ -70,11 +70,6 @@ func (t thin) weighted(ctx context.Context, d []float64) tensor.Mat[float64] {
 		row[j] += t.Lambda
 	}
 	return h
-}
-
-// rowsOf returns some columns of the rows [from, to) of m, without a copy.
-func rowsOf(m tensor.Mat[float64], from, to, cols int) tensor.Mat[float64] {
-	return tensor.Mat[float64]{Rows: to - from, Cols: cols, Stride: m.Stride, Data: m.Data[from*m.Stride:]}
 }
 
 // combine returns sum_i w_i phi_i.
