@@ -102,11 +102,7 @@ func (r *run) addVariables() error {
 	if !r.s.learnsLabels() {
 		return nil
 	}
-	first := make([]float32, len(r.targets))
-	for i, y := range r.begin.Of {
-		first[i*r.classes+y] = float32(r.s.Margin)
-	}
-	logits, err := optim.NewVariable("labels", first, optim.NewSGD[float32], optim.SGDConfig{LR: labelRate, Momentum: r.s.Momentum})
+	logits, err := optim.NewVariable("labels", r.begin.FirstLogits(r.s.Margin), optim.NewSGD[float32], optim.SGDConfig{LR: labelRate, Momentum: r.s.Momentum})
 	if err != nil {
 		return err
 	}
@@ -186,12 +182,4 @@ func (r *run) batch(class int, stream *rng.Rand) batch[float32] {
 	return batch[float32]{n, r.sample, r.sampleLabel}
 }
 
-func (r *run) set() *method.Distilled {
-	d := r.begin.Clone()
-	copy(d.Images, r.images)
-	if r.logits != nil {
-		d.Kind = method.Logits
-		copy(d.Labels, r.logits)
-	}
-	return d
-}
+func (r *run) set() *method.Distilled { return r.begin.With(r.images, r.logits) }

@@ -95,11 +95,7 @@ func (r *run) addVariables(steps int) error {
 	}
 	r.in.Rates, r.in.Targets = make([]float32, steps), slices.Clone(r.begin.Labels)
 	if r.m.learnsLabels() {
-		first := make([]float32, len(r.in.Targets))
-		for i, y := range r.begin.Of {
-			first[i*r.classes+y] = float32(r.m.Margin)
-		}
-		if r.logits, r.grad.Targets, err = add("labels", first, r.m.LabelRate); err != nil {
+		if r.logits, r.grad.Targets, err = add("labels", r.begin.FirstLogits(r.m.Margin), r.m.LabelRate); err != nil {
 			return err
 		}
 	}
@@ -202,12 +198,7 @@ func (r *run) metrics() map[string]float64 {
 // steps again.
 func (r *run) set() *method.Distilled {
 	r.refresh()
-	d := r.begin.Clone()
-	copy(d.Images, r.in.X)
-	if r.logits != nil {
-		d.Kind = method.Logits
-		copy(d.Labels, r.logits)
-	}
+	d := r.begin.With(r.in.X, r.logits)
 	list := func(x []float64) method.Array { return method.Array{Shape: []int{len(x)}, Data: x} }
 	var rates, steps, slots []float64
 	for i, v := range r.in.Rates {

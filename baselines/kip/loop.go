@@ -124,8 +124,7 @@ func (r *run) metrics() map[string]float64 {
 
 // set returns the set as it stands.
 func (r *run) set() *method.Distilled {
-	d := r.begin.Clone()
-	copy(d.Images, r.images)
+	d := r.begin.With(r.images, nil)
 	teacher.SetLabels(d, convex.Labels{Form: convex.Value, Loss: convex.SquaredLoss, Values: r.model.Labels})
 	return d
 }

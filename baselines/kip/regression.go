@@ -120,7 +120,7 @@ func (m model) outputs(b tensor.Mat[float32]) tensor.Mat[float64] {
 
 // block returns some rows, from the first, without a copy.
 func block(b tensor.Mat[float32], first int) tensor.Mat[float32] {
-	return tensor.Mat[float32]{Rows: min(rows, b.Rows-first), Cols: b.Cols, Stride: b.Stride, Data: b.Data[first*b.Stride:]}
+	return b.Part(first, min(first+rows, b.Rows), 0, b.Cols)
 }
 
 func subtract(from, v []float64) {

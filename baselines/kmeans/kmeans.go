@@ -151,7 +151,7 @@ func draw(weight []float64, stream *rng.Rand) int {
 
 // measure computes the distances from some of the centres.
 func (c *clusters) measure(from, to int) {
-	some := tensor.Mat[float32]{Rows: to - from, Cols: c.centres.Cols, Stride: c.centres.Stride, Data: c.centres.Data[from*c.centres.Stride:]}
+	some := c.centres.Part(from, to, 0, c.centres.Cols)
 	inner := tensor.NewMat[float64](c.x.Rows, some.Rows)
 	tensor.Cross64(inner, c.x, some)
 	for j := range some.Rows {

@@ -23,9 +23,6 @@ type cholesky32 struct {
 func decompose32(ctx context.Context, m tensor.Mat[float32], tick func()) (cholesky32, bool) {
 	n := m.Rows
 	c := cholesky32{l: m}
-	part := func(r0, r1, c0, c1 int) tensor.Mat[float32] {
-		return tensor.Mat[float32]{Rows: r1 - r0, Cols: c1 - c0, Stride: m.Stride, Data: m.Data[min(len(m.Data), r0*m.Stride+c0):]}
-	}
 	copied := func(a tensor.Mat[float32], sign float32) tensor.Mat[float32] {
 		out := tensor.NewMat[float32](a.Rows, a.Cols)
 		for i := range a.Rows {
@@ -42,7 +39,7 @@ func decompose32(ctx context.Context, m tensor.Mat[float32], tick func()) (chole
 		tick()
 		to := min(n, from+factorBlock)
 		if from > 0 {
-			tensor.Mul(part(from, n, from, to), part(from, n, 0, from), copied(part(from, to, 0, from), -1), tensor.NT, true)
+			tensor.Mul(m.Part(from, n, from, to), m.Part(from, n, 0, from), copied(m.Part(from, to, 0, from), -1), tensor.NT, true)
 		}
 		size := to - from
 		block := tensor.NewMat[float64](size, size)
@@ -63,7 +60,7 @@ func decompose32(ctx context.Context, m tensor.Mat[float32], tick func()) (chole
 		})
 		c.inverse = append(c.inverse, inverse)
 		if to < n {
-			tensor.Mul(part(to, n, from, to), copied(part(to, n, from, to), 1), narrow(inverse), tensor.NT, false)
+			tensor.Mul(m.Part(to, n, from, to), copied(m.Part(to, n, from, to), 1), narrow(inverse), tensor.NT, false)
 		}
 	}
 	return c, true
@@ -73,14 +70,11 @@ func decompose32(ctx context.Context, m tensor.Mat[float32], tick func()) (chole
 func (c cholesky32) solve(b []float64) []float64 {
 	n := len(b)
 	x := append([]float64(nil), b...)
-	left := func(from, to int) tensor.Mat[float32] {
-		return tensor.Mat[float32]{Rows: to - from, Cols: from, Stride: c.l.Stride, Data: c.l.Data[from*c.l.Stride:]}
-	}
 	for k, inverse := range c.inverse {
 		from := k * factorBlock
 		to := min(n, from+factorBlock)
 		known := make([]float64, to-from)
-		tensor.MulVec64(known, left(from, to), x[:from])
+		tensor.MulVec64(known, c.l.Part(from, to, 0, from), x[:from])
 		for i := range known {
 			known[i] = x[from+i] - known[i]
 		}
@@ -98,7 +92,7 @@ func (c cholesky32) solve(b []float64) []float64 {
 			}
 		}
 		if from > 0 {
-			tensor.AddRows64(x[:from], left(from, to), out)
+			tensor.AddRows64(x[:from], c.l.Part(from, to, 0, from), out)
 		}
 		for i, v := range out {
 			x[from+i] = -v

@@ -6,6 +6,12 @@
 // (Frobenius; Theta is [K, M], and K = 1 for two classes), their duals, the gap
 // between the two, and what the gap bounds.
 //
+// # The gap
+//
+// The paper's Theorem 3.2 stands in gap.go, to be read first: Gap for any Theta, with
+// gradients, BestGap for a solution's dual variables. Rho and NewInterval, in bounds.go,
+// turn it into bounds of outputs and of the test error, Lemmas 3.3 and 3.4.
+//
 // # Losses and labels
 //
 // Labels have a form. With gains y, real numbers, a loss is one of the margin m = y f,
@@ -22,16 +28,11 @@
 //
 // Another loss of the margin is a Margin, and another kind of label a Pair.
 //
-// # The gap
-//
-// The duality gap, the paper's Theorem 3.2, stands in gap.go: Gap for any Theta, with
-// gradients, BestGap for a solution's dual variables. Rho and NewInterval turn it into
-// bounds of outputs and of the test error, Lemmas 3.3 and 3.4.
-//
 // # Solving
 //
 // Solve finds the model of a Problem, by the method that suits its size, and returns it
-// with a proof of its quality, the relative gap (P - D) / max(|P|, 1).
+// with a proof of its quality, the relative gap (P - D) / max(|P|, 1). solve.go says
+// which method that is.
 //
 // # Solved labels
 //

@@ -97,12 +97,12 @@ func (s *ascent) curvature(i int) float64 {
 
 // target returns the best value of alpha_i with the others fixed.
 func (s *ascent) target(i int) float64 {
-	return logisticStep(float64(s.Labels[i]*s.f[i]), s.alpha[i], s.curvature(i))
+	return bestStep(float64(s.Labels[i]*s.f[i]), s.alpha[i], s.curvature(i))
 }
 
-// logisticStep solves log(a/(1-a)) + m + q (a - a0) = 0: with a = sigma(z) a
+// bestStep solves log(a/(1-a)) + m + q (a - a0) = 0: with a = sigma(z) a
 // monotone equation in z, by Newton's method inside a shrinking bracket.
-func logisticStep(m, a0, q float64) float64 {
+func bestStep(m, a0, q float64) float64 {
 	lo, hi := -m-float64(q*(1-a0)), -m+float64(q*a0)
 	z := max(lo, min(hi, -m))
 	for range 100 {

@@ -6,41 +6,36 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// The duality gap, here and nowhere else. The paper's Theorem 3.2 says, for every
-// Theta_O and all feasible dual variables alpha of a set S,
+// The duality gap, here and nowhere else. With a loss l of the margin m_i = y_i f_i,
+// f_i = theta'phi_i, a set S has the primal and the dual problem
 //
-//	|Theta_O - Theta_S*|^2 <= (2/lambda) G,   G = P(Theta_O) - D(alpha)
-//	P(theta) = sum_i l(y_i, f_i) + (lambda/2) |theta|^2
-//	D(alpha) = sum_i l*(y_i, -alpha_i) - (1/(2 lambda)) sum_ij alpha_i alpha_j y_i y_j k_ij
+//	P(theta) = sum_i l(m_i) + (lambda/2) |theta|^2
+//	D(alpha) = -sum_i l*(-alpha_i) - (1/(2 lambda)) sum_ij alpha_i alpha_j y_i y_j k_ij
 //
-// where l is a loss of the margin m = y f. Two slips are put right here: the sum of
-// l* enters D with a minus, and where the paper spells the gap out for logistic
-// regression |theta_O| must be squared.
+// and the paper's Theorem 3.2 says, for every Theta_O and all feasible alpha,
+//
+//	|Theta_O - Theta_S*|^2 <= (2/lambda) G,   G = P(Theta_O) - D(alpha).
+//
+// (The paper prints D without the first minus, and leaves out a square of |theta_O|
+// where it spells the gap out for logistic regression.)
 //
 // P - D is the difference of two large numbers. Inserting
 // alpha_i m_i = theta'(alpha_i y_i phi_i) makes of it a sum of terms that are never
 // negative, in which nothing cancels:
 //
-//	G = sum_i [ l(m_i) + l*(-alpha_i) + alpha_i m_i ] + (lambda/2) |R|^2
+//	G = sum_i h_i + (lambda/2) |R|^2
+//	h_i = l(m_i) + l*(-alpha_i) + alpha_i m_i
 //	R = Theta_O - Theta(alpha),   Theta(alpha) = (1/lambda) sum_i w_i phi_i',   w_i = alpha_i y_i
 //
-// The bracket is a Fenchel-Young term: zero only where -alpha_i is a slope of l at
-// m_i. With K outputs phi_i is the same, Theta is [K, M] and |R| the Frobenius norm.
-// For targets in place of gains alpha_i is -grad l(f_i), without a y: w_i = alpha_i,
-// and alpha_i'f_i stands for alpha_i m_i.
+// h_i is a Fenchel-Young term: zero only where -alpha_i is a slope of l at m_i.
 //
-// Its parts come in these forms, all below:
+// With K outputs Theta is [K, M], |R| the Frobenius norm, and phi_i the same for all
+// of them. Labels that are targets in place of gains have alpha_i = -grad l(f_i),
+// without a y: w_i = alpha_i, and alpha_i'f_i stands for alpha_i m_i.
 //
-//	Gap.Eval       at any Theta, alpha chosen by the loss; with gradients
-//	BestGap        at any Theta, alpha of a solution on the set
-//	termsAt        at Theta(alpha), where R is zero
-//	gradientTerm   where alpha is -grad l at Theta itself, so that the bracket is
-//	               zero and lambda R is the gradient of P
-//	FenchelYoung   the brackets alone
-//
-// TestGapIsTheorem32 holds Eval to P - D from the definitions, TestGapGradient its
-// gradients to differences, TestGapBoundHolds the theorem to minimisers found
-// independently.
+// Gap.Eval is the gap at any Theta, with alpha chosen by the loss, and its gradients;
+// BestGap takes alpha from a solution on the set. What follows them are the parts of G
+// alone, as solvers need them.
 
 // Gap is the duality gap of a model on a set at a given Theta, as a function of the
 // set's features and labels.
@@ -54,10 +49,10 @@ type Gap struct {
 
 // GapValue is a gap and what it is made of.
 type GapValue struct {
-	Gap      float64
+	Gap      float64             // G
 	Residual tensor.Mat[float64] // R, [K, M]
 	Norm2    float64             // |R|^2
-	Outputs  tensor.Mat[float64] // f, [n, K]
+	Outputs  tensor.Mat[float64] // f of Theta_O, [n, K]
 	Alpha    tensor.Mat[float64] // [n, K]
 }
 
@@ -87,18 +82,18 @@ func (g Gap) Eval(phi tensor.Mat[float32], theta, labels tensor.Mat[float64], dp
 	return v
 }
 
-// gradient sets, with q_i = R phi_i and the brackets h_i,
+// gradient sets dphi and dlabels to, with q_i = R phi_i,
 //
 //	dG/dphi_i = -R'w_i + Theta' [ dh_i/df_i - (dw_i/df_i)'q_i ]
 //	dG/dy_i   = dh_i/dy_i - (dw_i/dy_i)'q_i.
 func (g Gap) gradient(phi tensor.Mat[float32], theta, labels tensor.Mat[float64], v GapValue, w tensor.Mat[float64], dphi *tensor.Mat[float32], dlabels *tensor.Mat[float64]) {
 	q := Apply(phi, v.Residual)
 	df, dy := tensor.NewMat[float64](q.Rows, q.Cols), tensor.NewMat[float64](q.Rows, q.Cols)
-	moves := false
+	through := false // alpha: or else it is a constant in the features
 	for i := range q.Rows {
 		g.Pair.pull(df.Row(i), dy.Row(i), labels.Row(i), v.Outputs.Row(i), v.Alpha.Row(i), q.Row(i), g.Detach)
 		for _, x := range df.Row(i) {
-			moves = moves || x != 0
+			through = through || x != 0
 		}
 		if dlabels != nil {
 			copy(dlabels.Row(i), dy.Row(i))
@@ -106,9 +101,9 @@ func (g Gap) gradient(phi tensor.Mat[float32], theta, labels tensor.Mat[float64]
 	}
 	switch {
 	case dphi == nil:
-	case moves:
+	case through:
 		outer(*dphi, times(-1, w), v.Residual, &df, &theta)
-	default: // alpha is detached
+	default:
 		outer(*dphi, times(-1, w), v.Residual, nil, nil)
 	}
 }
@@ -126,15 +121,12 @@ func overLambda(w tensor.Mat[float64], lambda float64) tensor.Mat[float64] {
 	return out
 }
 
-// Bound returns sqrt(2 G / lambda), which the distance of a Theta with the gap G from
-// the minimiser does not exceed (Theorem 3.2).
+// Bound returns sqrt(2 G / lambda), the most that a Theta with the gap G can be away
+// from the minimiser (Theorem 3.2).
 func Bound(gap, lambda float64) float64 { return math.Sqrt(2 * gap / lambda) }
 
-// Bound returns that of the gap.
-func (v GapValue) Bound(lambda float64) float64 { return Bound(v.Gap, lambda) }
-
-// BestGap returns the gap of theta [K, M] at the dual variables of a solution, than
-// which none give less. Theta(alpha) is computed from them, so that the bound holds
+// BestGap returns the gap of theta [K, M] at the dual variables of a solution: no
+// others give a smaller one. Theta(alpha) is computed from them, so that the bound holds
 // however well the problem was solved. phi [n, M] are the features of the set.
 func BestGap(phi tensor.Mat[float32], theta tensor.Mat[float64], s Solution) float64 {
 	outputs := Apply(phi, theta)
@@ -169,8 +161,8 @@ func (s Solution) termAt(f, w []float64, i int) float64 {
 	return margin.Residual(float64(y[0]*f[0]), alpha)
 }
 
-// FenchelYoung returns the sum of the brackets at outputs f, for the dual variables
-// that belong to the outputs own, both [n, K]. It is for targets, which drop out.
+// FenchelYoung returns the sum of all h_i at outputs f, for the dual variables that
+// belong to the outputs own, both [n, K]. It is for targets, which drop out.
 func FenchelYoung(loss Loss, f, own tensor.Mat[float64]) float64 {
 	sum := 0.0
 	for i := range f.Rows {
@@ -179,19 +171,20 @@ func FenchelYoung(loss Loss, f, own tensor.Mat[float64]) float64 {
 	return sum
 }
 
-// SplitGap returns the gap that the brackets and the squared norm of R make.
+// SplitGap returns the gap, given the sum of all h_i and |R|^2.
 func SplitGap(terms, norm2, lambda float64) float64 { return terms + normTerm(norm2, lambda) }
 
 // normTerm is (lambda/2) |R|^2.
 func normTerm(norm2, lambda float64) float64 { return float64(lambda / 2 * norm2) }
 
-// gradientTerm is the same from lambda R, the gradient of P where alpha is -grad l:
-// (lambda/2) |R|^2 = |lambda R|^2 / (2 lambda). For Theta = C'A, known by K = A A'
-// alone, lambda R = V'A with V = lambda C - W, and |lambda R|^2 = tr(V'K V).
+// gradientTerm is the gap where alpha is -grad l at Theta itself. All h_i are zero then,
+// lambda R is the gradient of P, and (lambda/2) |R|^2 = |lambda R|^2 / (2 lambda). For
+// Theta = C'A, known by K = A A' alone, lambda R = V'A with V = lambda C - W, and
+// |lambda R|^2 = tr(V'K V).
 func gradientTerm(norm2, lambda float64) float64 { return norm2 / (2 * lambda) }
 
-// termsAt returns the losses of the margins y f, and the brackets for dual variables
-// alpha: at Theta(alpha) they are the gap.
+// termsAt returns the sum of the losses of the margins y f, and that of all h_i for dual
+// variables alpha. At Theta(alpha), where R is zero, the latter is the gap.
 func termsAt(l Margin, y, f, alpha []float64) (losses, terms float64) {
 	for i, a := range alpha {
 		m := float64(y[i] * f[i])

@@ -14,26 +14,16 @@ type single struct {
 	buffer   []float32 // of the factor
 }
 
-// hinge maximises the dual of the hinge loss by the interior-point method of box.
-// Steps are counted in products with K.
+// hinge solves the hinge loss as a box. Steps are counted in products with K.
 func (d dual) hinge(search *search) (Solution, error) {
-	h := &single{dual: d, search: search}
-	b := newBox(h, len(d.Labels))
-	for {
-		fit := d.certify(b.a, d.outputs(b.a))
-		h.products++
-		fit.Sweeps = float64(h.products)
-		if over, err := search.over(fit); over {
-			return fit, err
-		}
-		ok := b.step()
-		if err := search.ctx.Err(); err != nil {
-			return fit, err
-		}
-		if !ok {
-			return fit, search.failed(fit)
-		}
-	}
+	return newBox(&single{dual: d, search: search}, len(d.Labels)).follow(search)
+}
+
+func (h *single) at(a []float64, _ int) Solution {
+	fit := h.certify(a, h.outputs(a))
+	h.products++
+	fit.Sweeps = float64(h.products)
+	return fit
 }
 
 func (h *single) apply(v []float64) []float64 {

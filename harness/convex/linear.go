@@ -1,6 +1,7 @@
 package convex
 
 import (
+	"context"
 	"math"
 
 	"dgkip/harness/tensor"
@@ -16,6 +17,29 @@ func pieces(m int) int { return (m + pieceLen - 1) / pieceLen }
 func dots(a tensor.Mat[float32], v []float64) []float64 {
 	out := make([]float64, a.Rows)
 	tensor.MulVec64(out, a, v)
+	return out
+}
+
+// manyDots returns V A' [K, n] for V [K, M], reading A from memory once, until ctx is
+// done.
+func manyDots(ctx context.Context, a tensor.Mat[float32], v tensor.Mat[float64]) tensor.Mat[float64] {
+	out := tensor.NewMat[float64](v.Rows, a.Rows)
+	const rows = 64
+	for from := 0; from < a.Rows && ctx.Err() == nil; from += rows {
+		n := min(rows, a.Rows-from)
+		part := a.Part(from, from+n, 0, a.Cols)
+		for k := range v.Rows {
+			tensor.MulVec64(out.Row(k)[from:from+n], part, v.Row(k))
+		}
+	}
+	return out
+}
+
+func transposed(m tensor.Mat[float64]) tensor.Mat[float64] {
+	out := tensor.NewMat[float64](m.Cols, m.Rows)
+	for i := range m.Rows {
+		setColumn(out, i, m.Row(i))
+	}
 	return out
 }
 
@@ -136,11 +160,6 @@ func Distance(a, b tensor.Mat[float64]) float64 {
 		}
 	}
 	return math.Sqrt(sum)
-}
-
-// rows32 returns the rows [from, to) of a, without a copy.
-func rows32(a tensor.Mat[float32], from, to int) tensor.Mat[float32] {
-	return tensor.Mat[float32]{Rows: to - from, Cols: a.Cols, Stride: a.Stride, Data: a.Data[from*a.Stride:]}
 }
 
 // subtractSpan returns theta - C'A [K, M] for theta [K, M] and C [n, K].

@@ -1,9 +1,6 @@
 package convex
 
-import (
-	"dgkip/harness/fmath"
-	"dgkip/harness/nn"
-)
+import "dgkip/harness/fmath"
 
 // Margin is a loss of the margin m = y f.
 type Margin interface {
@@ -116,9 +113,9 @@ func xlogx(x float64) float64 {
 	return x * fmath.Log(x)
 }
 
-// Probabilities sets p to e^f_k / sum_j e^f_j, the softmax of f, and returns
+// probabilities sets p to e^f_k / sum_j e^f_j, the softmax of f, and returns
 // log sum_j e^f_j. p may be f.
-func Probabilities(p, f []float64) float64 {
-	top, logSum := nn.SoftmaxRow(p, f)
+func probabilities(p, f []float64) float64 {
+	top, logSum := fmath.Softmax(p, f)
 	return top + logSum
 }

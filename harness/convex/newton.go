@@ -215,7 +215,7 @@ func (s small) softmaxStep(ctx context.Context, f, r tensor.Mat[float64], aim fl
 		for k, x := range f.Row(i) {
 			prob.Row(i)[k] = x / s.temperature()
 		}
-		Probabilities(prob.Row(i), prob.Row(i))
+		probabilities(prob.Row(i), prob.Row(i))
 	}
 	d := tensor.NewMat[float64](n, outputs)
 	left := times(-1, r)

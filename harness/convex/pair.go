@@ -5,8 +5,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Pair is a loss of the K outputs f of an image with its label y, its conjugate, and
-// the choice of dual variables alpha at f. See Gains and Labels.Pair.
+// Pair is a loss of the K outputs f of an image with its label y, paired with the choice
+// of dual variables alpha at f. It gives the gap its terms h. See Gains and Labels.Pair.
 type Pair interface {
 	// dual sets alpha, and the weight w of the image's features in lambda
 	// Theta(alpha). It returns their Fenchel-Young term h.
@@ -55,7 +55,7 @@ func (l targets) mean(p, f []float64) {
 	case LogisticLoss:
 		p[0] = fmath.Sigmoid(f[0])
 	case SoftmaxLoss:
-		Probabilities(p, f)
+		probabilities(p, f)
 	default:
 		copy(p, f)
 	}
@@ -68,7 +68,7 @@ func (l targets) curve(v, f []float64) {
 		v[0] *= fmath.Sigmoid(f[0]) * fmath.Sigmoid(-f[0])
 	case SoftmaxLoss:
 		p := make([]float64, len(f))
-		Probabilities(p, f)
+		probabilities(p, f)
 		along := dot64(p, v)
 		for k := range v {
 			v[k] = p[k] * (v[k] - along)
@@ -86,7 +86,7 @@ func (l targets) apart(sum float64, f, own []float64) float64 {
 	case SoftmaxLoss:
 		// By logarithms, which are known: those of small probabilities are not.
 		p := make([]float64, len(own))
-		lo, lf, term := Probabilities(p, own), Probabilities(p, f), 0.0
+		lo, lf, term := probabilities(p, own), probabilities(p, f), 0.0
 		for k, v := range own {
 			term += float64(fmath.Exp(v-lo) * ((v - lo) - (f[k] - lf)))
 		}

@@ -1,7 +1,6 @@
 package convex
 
 import (
-	"context"
 	"math"
 
 	"dgkip/harness/tensor"
@@ -97,27 +96,4 @@ func (p ridge) certify(c, f tensor.Mat[float64], size []float64) Solution {
 	}
 	fit.prove(losses, gap, p.Lambda)
 	return fit
-}
-
-// manyDots returns V A' [K, n] for V [K, M], reading A from memory once, until ctx is
-// done.
-func manyDots(ctx context.Context, a tensor.Mat[float32], v tensor.Mat[float64]) tensor.Mat[float64] {
-	out := tensor.NewMat[float64](v.Rows, a.Rows)
-	const rows = 64
-	for from := 0; from < a.Rows && ctx.Err() == nil; from += rows {
-		n := min(rows, a.Rows-from)
-		part := rows32(a, from, from+n)
-		for k := range v.Rows {
-			tensor.MulVec64(out.Row(k)[from:from+n], part, v.Row(k))
-		}
-	}
-	return out
-}
-
-func transposed(m tensor.Mat[float64]) tensor.Mat[float64] {
-	out := tensor.NewMat[float64](m.Cols, m.Rows)
-	for i := range m.Rows {
-		setColumn(out, i, m.Row(i))
-	}
-	return out
 }

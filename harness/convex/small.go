@@ -30,7 +30,7 @@ func (s small) solve(search *search) (Solution, error) {
 		return Solution{}, err
 	}
 	if s.Labels.Loss == HingeLoss {
-		return s.interior(search)
+		return s.hinge(search)
 	}
 	return s.newton(search)
 }
@@ -69,7 +69,7 @@ func (s small) slope(i int, f, g []float64) float64 {
 		for k, x := range f {
 			g[k] = x / t
 		}
-		v := float64(t * Probabilities(g, g))
+		v := float64(t * probabilities(g, g))
 		for k, p := range y {
 			g[k] -= p
 			v -= float64(p * f[k])

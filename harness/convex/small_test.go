@@ -13,67 +13,6 @@ import (
 	"dgkip/harness/tensor"
 )
 
-var losses = []Loss{LogisticLoss, HingeLoss, SquaredLoss, SoftmaxLoss}
-
-// forms are those of the labels that all losses take.
-var forms = map[Loss]Form{LogisticLoss: Gain, HingeLoss: Gain, SquaredLoss: Value, SoftmaxLoss: Target}
-
-func normals(r *rng.Rand, rows, cols int, sd float64) tensor.Mat[float64] {
-	m := tensor.NewMat[float64](rows, cols)
-	for i := range m.Data {
-		m.Data[i] = sd * r.Normal64()
-	}
-	return m
-}
-
-// drawSet is a random set and its features; rows from the half on repeat where
-// alike is true.
-func drawSet(r *rng.Rand, loss Loss, n, m int, scale float64, alike bool) (Problem, tensor.Mat[float32]) {
-	a := tensor.NewMat[float32](n, m)
-	r.FillNormal(a.Data, 0, float32(1/math.Sqrt(float64(m))))
-	for i := n / 2; alike && i < n; i++ {
-		copy(a.Row(i), a.Row(i-n/2))
-	}
-	outputs := 1
-	if loss == SquaredLoss || loss == SoftmaxLoss {
-		outputs = 1 + r.IntN(5)
-	}
-	s := Problem{Gram: GramOf(a), Labels: Labels{Form: Gain, Loss: loss, Values: normals(r, n, outputs, scale)}, Lambda: math.Pow(10, -6*r.Float64())}
-	switch {
-	case loss == SquaredLoss:
-		s.Labels.Form = Value
-	case loss == SoftmaxLoss, loss == LogisticLoss && r.IntN(2) == 0:
-		s.Labels.Form = Target
-	}
-	return s, a
-}
-
-// value is the loss of the outputs f, from the definition.
-func value(l Labels, f tensor.Mat[float64]) float64 {
-	sum := 0.0
-	for i := range f.Rows {
-		y, f := l.Values.Row(i), f.Row(i)
-		switch {
-		case l.Loss == HingeLoss:
-			sum += max(0, 1-y[0]*f[0])
-		case l.Loss == SquaredLoss:
-			for k := range f {
-				sum += (f[k] - y[k]) * (f[k] - y[k]) / 2
-			}
-		case l.Loss == SoftmaxLoss:
-			sum += Probabilities(make([]float64, len(f)), f)
-			for k := range f {
-				sum -= y[k] * f[k]
-			}
-		case l.Form == Target:
-			sum += fmath.Softplus(f[0]) - y[0]*f[0]
-		default:
-			sum += fmath.Softplus(-y[0] * f[0])
-		}
-	}
-	return sum
-}
-
 // Labels from tiny to huge, on features of full rank; and moderate ones on any
 // features, two equal images and more images than features among them.
 func TestSolveSmall(t *testing.T) {

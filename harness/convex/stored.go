@@ -105,7 +105,7 @@ func (a *blockAscent) refresh(ctx context.Context) {
 	const rows = 64
 	w := make([]float64, rows)
 	for from := 0; from < a.Features.Rows && ctx.Err() == nil; from += rows {
-		part := a.rows(from, min(rows, a.Features.Rows-from))
+		part := a.Features.Part(from, min(from+rows, a.Features.Rows), 0, a.Features.Cols)
 		for k := range a.Classes {
 			for i := range part.Rows {
 				w[i] = a.variable(from+i, k) / a.Lambda
@@ -114,10 +114,6 @@ func (a *blockAscent) refresh(ctx context.Context) {
 		}
 	}
 	a.theta32 = narrow(a.theta)
-}
-
-func (a *blockAscent) rows(from, n int) tensor.Mat[float32] {
-	return rows32(a.Features, from, from+n)
 }
 
 // variable is alpha_ik.
@@ -149,7 +145,7 @@ func (a *blockAscent) estimate() float64 {
 func (a *blockAscent) visit(b int) {
 	from := b * softmaxBlock
 	n := min(softmaxBlock, a.Features.Rows-from)
-	phi := a.rows(from, n)
+	phi := a.Features.Part(from, from+n, 0, a.Features.Cols)
 	if a.grams[b].Rows == 0 {
 		a.grams[b] = tensor.NewMat[float32](n, n)
 		tensor.Gram(a.grams[b], phi)
@@ -163,7 +159,7 @@ func (a *blockAscent) visit(b int) {
 			f.Row(i)[k] = float64(outputs.Row(k)[i])
 		}
 		copy(before.Row(i), a.s.Row(from+i))
-		a.losses += Probabilities(p, f.Row(i)) - f.Row(i)[a.Labels[from+i]]
+		a.losses += probabilities(p, f.Row(i)) - f.Row(i)[a.Labels[from+i]]
 		a.gap += relativeEntropy(a.s.Row(from+i), f.Row(i))
 	}
 	change := make([]float64, a.Classes)
@@ -209,7 +205,7 @@ func (a *blockAscent) certify(ctx context.Context) Solution {
 	p := make([]float64, a.Classes)
 	for i, y := range a.Labels {
 		f := v.Outputs.Row(i)
-		losses += Probabilities(p, f) - f[y]
+		losses += probabilities(p, f) - f[y]
 		gap += relativeEntropy(a.s.Row(i), f)
 	}
 	v.prove(losses, gap, a.Lambda)
@@ -221,7 +217,7 @@ func (a *blockAscent) certify(ctx context.Context) Solution {
 // those that do, targets.apart knows the logarithms.)
 func relativeEntropy(s, f []float64) float64 {
 	p := make([]float64, len(f))
-	lse := Probabilities(p, f)
+	lse := probabilities(p, f)
 	sum := 0.0
 	for k, x := range s {
 		if x == 0 {
@@ -242,7 +238,7 @@ func relativeEntropy(s, f []float64) float64 {
 // falls with v.
 func proximal(s, f []float64, q float64) {
 	if q == 0 {
-		Probabilities(s, f)
+		probabilities(s, f)
 		return
 	}
 	a := make([]float64, len(s))

@@ -23,11 +23,11 @@ type thin struct {
 // inverted by Woodbury's identity. A step takes 3 n M^2 + M^3/3 operations and 8 n M
 // bytes.
 func (t thin) solve(search *search) (Solution, error) {
+	search.limit = min(search.limit, interiorLimit)
 	if t.Loss == LogisticLoss {
 		return t.newton(search)
 	}
-	h := lowRank{t, search.ctx}
-	return newBox(h, len(t.Labels)).follow(search, h.atAlpha)
+	return newBox(lowRank{t, search.ctx}, len(t.Labels)).follow(search)
 }
 
 // weighted returns sum_i d_i phi_i phi_i' + lambda I, or nothing useful once ctx is
@@ -54,8 +54,8 @@ func (t thin) weighted(ctx context.Context, d []float64) tensor.Mat[float64] {
 	// In blocks of rows, which take no longer than people wait.
 	for from := 0; from < m && ctx.Err() == nil; from += block {
 		to := min(m, from+block)
-		tensor.Cross64(rowsOf(h, from, to, to), rows32(high, from, to), rows32(high, 0, to))
-		tensor.Cross64(rowsOf(mixed, from, to, m), rows32(high, from, to), low)
+		tensor.Cross64(h.Part(from, to, 0, to), high.Part(from, to, 0, n), high.Part(0, to, 0, n))
+		tensor.Cross64(mixed.Part(from, to, 0, m), high.Part(from, to, 0, n), low)
 		for i := from; i < to; i++ {
 			for j := range i {
 				h.Data[j*h.Stride+i] = h.Data[i*h.Stride+j]
@@ -72,11 +72,6 @@ func (t thin) weighted(ctx context.Context, d []float64) tensor.Mat[float64] {
 	return h
 }
 
-// rowsOf returns some columns of the rows [from, to) of m, without a copy.
-func rowsOf(m tensor.Mat[float64], from, to, cols int) tensor.Mat[float64] {
-	return tensor.Mat[float64]{Rows: to - from, Cols: cols, Stride: m.Stride, Data: m.Data[from*m.Stride:]}
-}
-
 // combine returns sum_i w_i phi_i.
 func (t thin) combine(w []float64) []float64 {
 	return Combine(t.Features, oneColumn(w)).Data
@@ -88,7 +83,6 @@ func (t thin) outputs(theta []float64) []float64 { return dots(t.Features, theta
 // gradientTerm.
 func (t thin) newton(search *search) (Solution, error) {
 	n, m := t.Features.Rows, t.Features.Cols
-	search.limit = min(search.limit, interiorLimit)
 	theta, f := make([]float64, m), make([]float64, n)
 	w, d := make([]float64, n), make([]float64, n)
 	for steps := 0; ; steps++ {
@@ -215,14 +209,13 @@ func (h lowRank) plus(d []float64) (func([]float64) []float64, bool) {
 	}, bad < 0
 }
 
-// atAlpha is the solution that dual variables a make.
-func (h lowRank) atAlpha(a []float64) Solution {
+func (h lowRank) at(a []float64, steps int) Solution {
 	theta := h.combine(h.signed(a))
 	for j := range theta {
 		theta[j] /= h.Lambda
 	}
 	f := h.outputs(theta)
-	s := Solution{Weights: oneRow(theta), Outputs: oneColumn(f), Norm2: dot64(theta, theta)}
+	s := Solution{Weights: oneRow(theta), Outputs: oneColumn(f), Norm2: dot64(theta, theta), Sweeps: float64(steps)}
 	losses, gap := termsAt(Hinge{}, h.Labels, f, a)
 	s.prove(losses, gap, h.Lambda)
 	return s

@@ -261,7 +261,7 @@ func divide(dphi tensor.Mat[float32], dlabels tensor.Mat[float64], gap float64) 
 
 func (g *gap) loss() float64 { return g.v.Gap }
 
-func (g *gap) bound() float64 { return g.v.Bound(g.gap.Lambda) / g.theta.Norm }
+func (g *gap) bound() float64 { return convex.Bound(g.v.Gap, g.gap.Lambda) / g.theta.Norm }
 
 func (g *gap) describe(line map[string]float64) {
 	line["gap"] = g.v.Gap

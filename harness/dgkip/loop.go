@@ -180,8 +180,7 @@ func (r *run) metrics() map[string]float64 {
 
 // set returns the set as it stands.
 func (r *run) set() *method.Distilled {
-	d, final := r.begin.Clone(), r.obj.finish()
-	copy(d.Images, r.images)
+	d, final := r.begin.With(r.images, nil), r.obj.finish()
 	d.Notes = final.notes
 	teacher.SetLabels(d, final.model)
 	return d

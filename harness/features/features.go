@@ -121,7 +121,7 @@ func (m *Map) scale() float32 { return float32(1 / math.Sqrt(float64(m.Dim()))) 
 
 // share returns rows [from, to) of the features of one net.
 func (m *Map) share(phi tensor.Mat[float32], net, from, to int) tensor.Mat[float32] {
-	return tensor.Mat[float32]{Rows: to - from, Cols: m.out, Stride: phi.Stride, Data: phi.Data[from*phi.Stride+net*m.out:]}
+	return phi.Part(from, to, net*m.out, (net+1)*m.out)
 }
 
 // Features sets row i of phi, [n, M], to the features of image i of x,

@@ -43,3 +43,21 @@ func Softplus(x float64) float64 {
 	s, e := twoSum(x, hi)
 	return s + (e + lo)
 }
+
+// Softmax sets p to e^z_j / sum_k e^z_k and returns the largest z, and
+// log sum_k e^(z_k - top). p may be z.
+func Softmax[F float32 | float64](p []float64, z []F) (top, logSum float64) {
+	top = float64(z[0])
+	for _, v := range z {
+		top = max(top, float64(v))
+	}
+	var sum float64
+	for j, v := range z {
+		p[j] = Exp(float64(v) - top)
+		sum += p[j]
+	}
+	for j := range p {
+		p[j] /= sum
+	}
+	return top, Log(sum)
+}

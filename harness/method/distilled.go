@@ -79,6 +79,26 @@ func (d *Distilled) Clone() *Distilled {
 	return &c
 }
 
+// With returns a copy that has other images, and logits for labels unless they are nil.
+func (d *Distilled) With(images, logits []float32) *Distilled {
+	c := d.Clone()
+	copy(c.Images, images)
+	if logits != nil {
+		c.Kind, c.Labels = Logits, slices.Clone(logits)
+	}
+	return c
+}
+
+// FirstLogits returns the logits that learned labels start from: the margin for the
+// class an image stands for, 0 for the others.
+func (d *Distilled) FirstLogits(margin float64) []float32 {
+	logits := OneHot(d.Of, len(d.Classes))
+	for i := range logits {
+		logits[i] *= float32(margin)
+	}
+	return logits
+}
+
 // Check returns what is wrong with the set, if anything.
 func (d *Distilled) Check() error {
 	if len(d.Classes) < 1 {

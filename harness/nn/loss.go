@@ -1,6 +1,9 @@
 package nn
 
-import "dgkip/harness/tensor"
+import (
+	"dgkip/harness/fmath"
+	"dgkip/harness/tensor"
+)
 
 // crossEntropy is the mean over n images of -sum_k p_k log s_k, s = softmax(z),
 // for targets p whose rows need not sum to one. With P = sum_k p_k,
@@ -29,7 +32,7 @@ func (l *crossEntropy[F]) value(logits, targets []F, n int) float64 {
 	var loss float64
 	for i := range n {
 		z := logits[i*l.k:][:l.k]
-		top, logSum := SoftmaxRow(s[i*l.k:][:l.k], z)
+		top, logSum := fmath.Softmax(s[i*l.k:][:l.k], z)
 		for j, v := range z {
 			at := i*l.k + j
 			log[at] = (float64(v) - top) - logSum

@@ -5,29 +5,11 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// SoftmaxRow sets p to e^z_j / sum_k e^z_k, computed in float64, and returns the
-// largest z, and log sum_k e^(z_k - top). p may be z.
-func SoftmaxRow[F tensor.Float](p []float64, z []F) (top, logSum float64) {
-	top = float64(z[0])
-	for _, v := range z {
-		top = max(top, float64(v))
-	}
-	var sum float64
-	for j, v := range z {
-		p[j] = fmath.Exp(float64(v) - top)
-		sum += p[j]
-	}
-	for j := range p {
-		p[j] /= sum
-	}
-	return top, fmath.Log(sum)
-}
-
 // Softmax sets the rows of p to e^z_j / sum_k e^z_k. They may be the same memory.
 func Softmax[F tensor.Float](p, z []F, classes int) {
 	row := make([]float64, classes)
 	for at := 0; at < len(z); at += classes {
-		SoftmaxRow(row, z[at:][:classes])
+		fmath.Softmax(row, z[at:][:classes])
 		for j, v := range row {
 			p[at+j] = F(v)
 		}

@@ -12,7 +12,7 @@ func Dim(m method.Model, h, w int) int { return Config(m, h, w, 1).Dim() }
 // take; the gradient in the image takes as many again.
 func Flops(m method.Model, h, w, c int) float64 { return Config(m, h, w, c).Flops() }
 
-// Estimate tells what Theta_O takes, and the memory for it.
+// Estimate is what Theta_O takes, and the memory for it.
 func Estimate(s method.Sizes, loss convex.Loss) method.Estimate {
 	n, dim := float64(s.Train), float64(Dim(s.Model, s.H, s.W))
 	e := method.Estimate{
@@ -28,4 +28,16 @@ func Estimate(s method.Sizes, loss convex.Loss) method.Estimate {
 	e.Shared += n*n*dim + 100*2*n*n
 	e.Bytes += int64(4 * n * n)
 	return e
+}
+
+// PassEstimate is what a pass through the feature maps takes in an update: forward
+// for every image of the set, and back to its pixels.
+func PassEstimate(s method.Sizes) method.Estimate {
+	n, dim, pixels := float64(s.IPC*s.Classes), float64(Dim(s.Model, s.H, s.W)), float64(s.H*s.W*s.C)
+	flops := Flops(s.Model, s.H, s.W, s.C)
+	return method.Estimate{
+		Flops: 2 * n * flops,
+		// Features and their gradients, and what the backward pass keeps.
+		Bytes: int64(n*(8*dim+16*pixels) + 4*n*flops/1000),
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"dgkip/harness/convex"
+	"dgkip/harness/fmath"
 	"dgkip/harness/method"
 	"dgkip/harness/tensor"
 )
@@ -61,7 +62,7 @@ func LabelsFor(d *method.Distilled, loss convex.Loss) (l convex.Labels, note str
 	case method.Logits:
 		l.Form, l.Values = convex.Target, tensor.NewMat[float64](y.Rows, y.Cols)
 		for i := range y.Rows {
-			convex.Probabilities(l.Values.Row(i), y.Row(i))
+			fmath.Softmax(l.Values.Row(i), y.Row(i))
 		}
 	case method.Hard:
 		// One and zero are probabilities; here they are as exact as signs.

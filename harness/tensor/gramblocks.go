@@ -29,25 +29,22 @@ func gramEdge(length int) int {
 }
 
 func gramBlocks(ctx context.Context, c, a Mat[float32], edge int, progress func(done float64)) error {
-	part := func(m Mat[float32], row, rows, col, cols int) Mat[float32] {
-		return Mat[float32]{Rows: rows, Cols: cols, Stride: m.Stride, Data: m.Data[row*m.Stride+col:]}
-	}
 	for r := 0; r < a.Rows; r += edge {
-		rows := min(edge, a.Rows-r)
-		below := part(a, r, rows, 0, a.Cols)
+		end := min(r+edge, a.Rows)
+		below := a.Part(r, end, 0, a.Cols)
 		for j := 0; j <= r; j += edge {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			if j == r {
-				Gram(part(c, r, rows, r, rows), below)
+				Gram(c.Part(r, end, r, end), below)
 				continue
 			}
-			left := part(c, r, rows, j, edge)
-			Mul(left, below, part(a, j, edge, 0, a.Cols), NT, false)
-			transposeTo(part(c, j, edge, r, rows), left)
+			left := c.Part(r, end, j, j+edge)
+			Mul(left, below, a.Part(j, j+edge, 0, a.Cols), NT, false)
+			transposeTo(c.Part(j, j+edge, r, end), left)
 		}
-		if done := float64(r+rows) / float64(a.Rows); progress != nil {
+		if done := float64(end) / float64(a.Rows); progress != nil {
 			progress(done * done)
 		}
 	}

@@ -31,6 +31,11 @@ func MatOf[F Float](data []F, rows, cols int) Mat[F] {
 // Row returns row i, without a copy.
 func (m Mat[F]) Row(i int) []F { return m.Data[i*m.Stride:][:m.Cols] }
 
+// Part returns rows [top, bottom) and columns [left, right), without a copy.
+func (m Mat[F]) Part(top, bottom, left, right int) Mat[F] {
+	return Mat[F]{Rows: bottom - top, Cols: right - left, Stride: m.Stride, Data: m.Data[min(len(m.Data), top*m.Stride+left):]}
+}
+
 func (m Mat[F]) check(message string) {
 	if m.Rows < 0 || m.Cols < 0 || m.Stride < m.Cols || m.Rows > 0 && m.Cols > 0 && (m.Rows-1)*m.Stride+m.Cols > len(m.Data) {
 		panic(message)

@@ -1,0 +1,229 @@
+package convex
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"dgkip/harness/fmath"
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+// Theorem 3.2: the split gap is P - D, computed from the definitions.
+func TestGapIsTheorem32(t *testing.T) {
+	r := rng.Stream(1, "gap")
+	for range 300 {
+		p := draw(r)
+		for _, l := range []Margin{Logistic{}, Hinge{}, Hinge{Temperature: 0.1}, squaredHinge{}, squaredHinge{0.5}} {
+			v := Gap{Pair: Gains(l), Lambda: p.lambda}.Eval(p.phi, oneRow(p.theta), oneColumn(p.labels), nil, nil)
+			primal, dual := 0.0, 0.0
+			dir := make([]float64, p.phi.Cols)
+			for i, f := range v.Outputs.Data {
+				primal += l.Value(p.labels[i] * f)
+				dual -= l.Conj(v.Alpha.Data[i])
+				for j, x := range p.phi.Row(i) {
+					dir[j] += v.Alpha.Data[i] * p.labels[i] * float64(x)
+				}
+			}
+			primal += p.lambda / 2 * square(p.theta)
+			dual -= square(dir) / (2 * p.lambda)
+			if v.Gap < 0 || math.Abs(v.Gap-(primal-dual)) > 1e-9*(math.Abs(primal)+math.Abs(dual)+1) {
+				t.Fatalf("%s: gap %v, P - D = %v", l.Name(), v.Gap, primal-dual)
+			}
+		}
+	}
+}
+
+// Theorem 3.2 with several outputs: the gap is P - D from the definitions, and the
+// conjugate is finite.
+func TestGapIsTheorem32WithManyOutputs(t *testing.T) {
+	r := rng.Stream(1, "many")
+	for range 100 {
+		p := drawMany(r)
+		for loss, form := range manyForms {
+			labels := Labels{Form: form, Loss: loss, Values: p.targets}
+			v := Gap{Pair: labels.Pair(), Lambda: p.lambda}.Eval(p.phi, p.theta, p.targets, nil, nil)
+			primal := value(labels, v.Outputs) + p.lambda/2*frobenius2(p.theta)
+			dual := -frobenius2(Combine(p.phi, v.Alpha)) / (2 * p.lambda)
+			for i := range v.Alpha.Rows {
+				for k, b := range v.Alpha.Row(i) {
+					y := p.targets.Row(i)[k]
+					if loss == SquaredLoss { // l*(-b) = b^2/2 - b y
+						dual -= b*b/2 - b*y
+						continue
+					}
+					s := y - b // l*(-b) = sum s log s
+					if s < -1e-12 {
+						t.Fatalf("a probability is %v", s)
+					}
+					dual -= xlogx(max(s, 0))
+				}
+			}
+			if v.Gap < 0 || math.Abs(v.Gap-(primal-dual)) > 1e-9*(1+math.Abs(primal)+math.Abs(dual)) {
+				t.Fatalf("%s: gap %v, P - D = %v", loss, v.Gap, primal-dual)
+			}
+		}
+	}
+}
+
+// Theorem 3.2: the bound holds for any theta and any labels.
+func TestGapBoundHolds(t *testing.T) {
+	r := rng.Stream(1, "bound")
+	for range 100 {
+		p := draw(r)
+		g := Gap{Pair: Gains(Logistic{}), Lambda: p.lambda}
+		star := minimise(t, p.phi, p.lambda,
+			func(i int, f float64) float64 { y := p.labels[i]; return -y * fmath.Sigmoid(-y*f) },
+			func(i int, f float64) float64 {
+				y := p.labels[i]
+				return y * y * fmath.Sigmoid(-y*f) * fmath.Sigmoid(y*f)
+			})
+		at := g.Eval(p.phi, oneRow(star), oneColumn(p.labels), nil, nil)
+		if at.Gap > 1e-12 {
+			continue // the reference did not converge
+		}
+		v := g.Eval(p.phi, oneRow(p.theta), oneColumn(p.labels), nil, nil)
+		if d := distance(p.theta, star); d > Bound(v.Gap, p.lambda)*(1+1e-9)+1e-9 {
+			t.Errorf("deviation %v, bound %v", d, Bound(v.Gap, p.lambda))
+		}
+	}
+}
+
+// Theorem 3.2: no model on a set is farther from theta than the bound by the gap, at
+// the dual variables of the gap, at those of the solution and at any feasible ones.
+func TestGapBoundsEveryLoss(t *testing.T) {
+	r := rng.Stream(1, "bounds")
+	for range 60 {
+		for _, loss := range losses {
+			s, a := drawSet(r, loss, 1+r.IntN(12), 1+r.IntN(20), 1, r.IntN(4) == 0)
+			s.Lambda = max(s.Lambda, 1e-4)
+			fit, err := Solve(context.Background(), s, 1e-10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			star, y := Combine(a, fit.C), s.Labels.Values
+			// What Solve leaves of the gap.
+			slack := math.Sqrt(2 * fit.Gap * max(1, math.Abs(fit.Primal)) / s.Lambda)
+			theta := normals(r, y.Cols, a.Cols, math.Pow(10, 2*r.Float64()-1))
+			dist := distance(theta.Data, star.Data)
+			check := func(name string, bound float64) {
+				if !(dist <= bound*(1+1e-9)+slack+1e-9) {
+					t.Errorf("%s, %s: deviation %v, bound %v", loss, name, dist, bound)
+				}
+			}
+			own := Gap{Pair: s.Labels.Pair(), Lambda: s.Lambda}.Eval(a, theta, y, nil, nil)
+			best := BestGap(a, theta, fit)
+			check("own alpha", Bound(own.Gap, s.Lambda))
+			check("best alpha", Bound(best, s.Lambda))
+			if best > own.Gap*(1+1e-6)+1e-6 {
+				t.Errorf("%s: the best gap is %v, one at other dual variables %v", loss, best, own.Gap)
+			}
+			if loss == HingeLoss {
+				check("sharp alpha", Bound(Gap{Pair: Gains(Hinge{Temperature: 0.1}), Lambda: s.Lambda}.Eval(a, theta, y, nil, nil).Gap, s.Lambda))
+			}
+			if s.Labels.Form != Gain {
+				continue
+			}
+			// Any alpha: the gap as it is defined.
+			c, alpha := make([]float64, a.Rows), make([]float64, a.Rows)
+			for i := range alpha {
+				alpha[i] = r.Float64()
+				c[i] = alpha[i] * y.Data[i] / s.Lambda
+			}
+			_, terms := termsAt(MarginOf(loss), y.Data, dots(a, theta.Row(0)), alpha)
+			check("any alpha", Bound(SplitGap(terms, square(subtractRows(theta.Row(0), a, c)), s.Lambda), s.Lambda))
+		}
+	}
+}
+
+// All gradients, against central differences in float64.
+func TestGapGradient(t *testing.T) {
+	r := rng.Stream(1, "gradient")
+	for range 40 {
+		p := draw(r)
+		theta, labels := oneRow(p.theta), oneColumn(p.labels)
+		for _, c := range []struct {
+			name string
+			pair Pair
+		}{
+			{"logistic", Gains(Logistic{})}, {"hinge", Gains(Hinge{})}, {"hinge 0.3", Gains(Hinge{Temperature: 0.3})}, {"targets", targets(LogisticLoss)},
+			{"squared hinge", Gains(squaredHinge{})}, {"squared hinge 0.5", Gains(squaredHinge{0.5})},
+		} {
+			name, g := c.name, Gap{Pair: c.pair, Lambda: p.lambda}
+			gap := func() float64 { return g.Eval(p.phi, theta, labels, nil, nil).Gap }
+			dphi, dy := tensor.NewMat[float32](p.phi.Rows, p.phi.Cols), tensor.NewMat[float64](len(p.labels), 1)
+			v := g.Eval(p.phi, theta, labels, &dphi, &dy)
+			scale := max(1e-6, largest(dphi)) // less is lost in the differences
+			for _, d := range dy.Data {
+				scale = max(scale, math.Abs(d))
+			}
+			for i := range p.labels {
+				if m := p.labels[i] * v.Outputs.Data[i]; math.Abs(m-1) < 1e-2 {
+					continue // the hinge has a corner there
+				}
+				if d := slope64(&p.labels[i], 1e-5, gap); math.Abs(d-dy.Data[i]) > 1e-5*scale {
+					t.Errorf("%s: dG/dy is %v, central difference %v", name, dy.Data[i], d)
+				}
+				// A step in float32 is coarse: slope32 takes the one that was made.
+				j := r.IntN(p.phi.Cols)
+				if d := slope32(&p.phi.Row(i)[j], 1e-3, gap); math.Abs(d-float64(dphi.Row(i)[j])) > 2e-4*scale {
+					t.Errorf("%s: dG/dphi is %v, central difference %v", name, dphi.Row(i)[j], d)
+				}
+			}
+		}
+	}
+}
+
+func TestGapGradientWithManyOutputs(t *testing.T) {
+	r := rng.Stream(1, "many gradient")
+	for range 30 {
+		p := drawMany(r)
+		for loss := range manyForms {
+			eval := Gap{Pair: targets(loss), Lambda: p.lambda}.Eval
+			dphi, dtargets := tensor.NewMat[float32](p.phi.Rows, p.phi.Cols), tensor.NewMat[float64](p.targets.Rows, p.targets.Cols)
+			eval(p.phi, p.theta, p.targets, &dphi, &dtargets)
+			gap := func() float64 { return eval(p.phi, p.theta, p.targets, nil, nil).Gap }
+			scale, scaleT := largest(dphi), largest(narrow(dtargets))
+			for range 5 {
+				j := r.IntN(len(p.phi.Data))
+				if d := slope32(&p.phi.Data[j], 1e-3, gap); math.Abs(d-float64(dphi.Data[j])) > 2e-4*scale {
+					t.Errorf("%s: dG/dphi is %v, central difference %v", loss, dphi.Data[j], d)
+				}
+				j = r.IntN(len(p.targets.Data))
+				if d := slope64(&p.targets.Data[j], 1e-4, gap); math.Abs(d-dtargets.Data[j]) > 1e-6*scaleT {
+					t.Errorf("%s: dG/dp is %v, central difference %v", loss, dtargets.Data[j], d)
+				}
+			}
+		}
+		// Detached, B is a constant in the features.
+		d := tensor.NewMat[float32](p.phi.Rows, p.phi.Cols)
+		v := Gap{Pair: targets(SoftmaxLoss), Lambda: p.lambda, Detach: true}.Eval(p.phi, p.theta, p.targets, &d, nil)
+		fixed := func() float64 {
+			return p.lambda / 2 * frobenius2(subtractSpan(p.theta, p.phi, times(1/p.lambda, v.Alpha)))
+		}
+		j := r.IntN(len(p.phi.Data))
+		if got := slope32(&p.phi.Data[j], 1e-3, fixed); math.Abs(got-float64(d.Data[j])) > 2e-4*largest(d) {
+			t.Errorf("detached: dG/dphi is %v, central difference %v", d.Data[j], got)
+		}
+	}
+}
+
+func TestGapVectors(t *testing.T) {
+	for _, l := range []Margin{Logistic{}, Hinge{}} {
+		var v struct {
+			Phi, Theta, Y, Alpha array
+			DPhi                 array `json:"d_phi"`
+			DY                   array `json:"d_y"`
+			Lambda, Gap          float64
+		}
+		load(t, "gap_"+l.Name()+".json", &v)
+		phi := v.Phi.mat()
+		dphi, dy := tensor.NewMat[float32](phi.Rows, phi.Cols), tensor.NewMat[float64](phi.Rows, 1)
+		g := Gap{Pair: Gains(l), Lambda: v.Lambda}.Eval(phi, oneRow(v.Theta.Data), oneColumn(v.Y.Data), &dphi, &dy)
+		near(t, l.Name()+" gap", []float64{g.Gap}, []float64{v.Gap}, 1e-6)
+		near(t, l.Name()+" alpha", g.Alpha.Data, v.Alpha.Data, 1e-6)
+		near(t, l.Name()+" dphi", widen(dphi.Data), v.DPhi.Data, 1e-6)
+		near(t, l.Name()+" dy", dy.Data, v.DY.Data, 1e-6)
+	}
+}

@@ -1,0 +1,68 @@
+package convex
+
+import (
+	"context"
+	"errors"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+// The interior-point method for many images finds what the one for few does, from
+// a factor in float32, on Gram matrices of full rank and not.
+func TestLargeHinge(t *testing.T) {
+	r := rng.Stream(1, "large hinge")
+	for _, m := range []int{60, 700} {
+		a, of := classes(r, 530, m, 2)
+		copy(a.Row(7), a.Row(3)) // two images are equal
+		y := make([]float64, a.Rows)
+		for i, c := range of {
+			y[i] = float64(2*c-1) * (1 + float64(i%3))
+		}
+		k := tensor.NewMat[float32](a.Rows, a.Rows)
+		tensor.Gram(k, a)
+		const lambda = 1e-2
+		fit, err := exactly(GramOf(a), gainsOf(HingeLoss, y), lambda, 1e-9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := dual{Gram: k, Labels: y, Loss: HingeLoss, Lambda: lambda}
+		last, calls := 0.0, 0
+		watched := towards(1e-5, 2000)
+		watched.report = func(done float64) {
+			if calls++; done < last || done > 1 {
+				t.Errorf("progress went from %v to %v", last, done)
+			}
+			last = done
+		}
+		v, err := d.solve(watched)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Gap > 1e-5 || math.Abs(v.Primal-fit.Primal) > 2e-5*max(1, fit.Primal) || v.Dual > fit.Primal+1e-6*max(1, fit.Primal) {
+			t.Errorf("%d features: P %v, D %v; in float64 %v", m, v.Primal, v.Dual, fit.Primal)
+		}
+		was := runtime.GOMAXPROCS(1)
+		w, err := d.solve(towards(1e-5, 2000))
+		runtime.GOMAXPROCS(was)
+		if err != nil || !slices.Equal(v.C.Data, w.C.Data) {
+			t.Errorf("results depend on the number of threads (%v)", err)
+		}
+		if last < 0.5 || calls < 20 {
+			t.Errorf("%d reports, the last of %v", calls, last)
+		}
+		if _, err := d.solve(towards(1e-5, 1)); err == nil || !strings.Contains(err.Error(), "wanted 1e-05") {
+			t.Errorf("one product: %v", err)
+		}
+		stopped, cancel := context.WithCancel(context.Background())
+		cancel()
+		if _, err := d.solve(&search{ctx: stopped, tol: 1e-5, limit: 2000}); !errors.Is(err, context.Canceled) {
+			t.Errorf("stopped: %v", err)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package convex
+
+import (
+	"math"
+	"testing"
+
+	"dgkip/harness/rng"
+)
+
+// Residuals are never negative, zero at the loss's slope, and L + L* + a m.
+func TestResidual(t *testing.T) {
+	r := rng.Stream(1, "residual")
+	for range 2000 {
+		m, a := 5*r.Normal64(), r.Float64()
+		if r.IntN(10) == 0 {
+			a = float64(r.IntN(2))
+		}
+		for _, l := range []Margin{Logistic{}, Hinge{}, squaredHinge{}} {
+			want := l.Value(m) + l.Conj(a) + a*m
+			if got := l.Residual(m, a); got < 0 || math.Abs(got-want) > 1e-12*(1+math.Abs(m)) {
+				t.Fatalf("%s: residual(%v, %v) = %v, want %v", l.Name(), m, a, got, want)
+			}
+			inM, inA := l.ResidualSlopes(m, a)
+			if own := a - inM; l.Residual(m, own) > 1e-12 { // a = -L'(m)
+				t.Fatalf("%s: residual at the slope of %v is %v", l.Name(), m, l.Residual(m, own))
+			}
+			const h = 1e-6
+			if a < 2*h || a > 1-2*h || math.Abs(m-1) < 2*h {
+				continue
+			}
+			dm := (l.Residual(m+h, a) - l.Residual(m-h, a)) / (2 * h)
+			da := (l.Residual(m, a+h) - l.Residual(m, a-h)) / (2 * h)
+			if math.Abs(dm-inM) > 1e-5*(1+math.Abs(m)) || math.Abs(da-inA) > 1e-4*(1+math.Abs(m)+1/(a*(1-a))) {
+				t.Fatalf("%s: slopes of the residual at (%v, %v) are %v and %v, central differences %v and %v", l.Name(), m, a, inM, inA, dm, da)
+			}
+		}
+		p := Logistic{}
+		if s, _ := p.Slope(m); p.Residual(m, s) != 0 {
+			t.Fatalf("logistic residual at its own slope is %v", p.Residual(m, s))
+		}
+	}
+}
+
+// squaredHinge is a third loss of the margin, L(m) = max(0, 1-m)^2 / 2 with
+// L*(-a) = a^2/2 - a. Its dual variable is the loss's own slope, max(0, 1-m), or that
+// share of it which is not shy.
+type squaredHinge struct{ shy float64 }
+
+func (squaredHinge) Name() string { return "squared hinge" }
+
+func (squaredHinge) Value(m float64) float64 { return max(0, 1-m) * max(0, 1-m) / 2 }
+
+func (squaredHinge) Conj(a float64) float64 { return a*a/2 - a }
+
+func (l squaredHinge) Residual(m, a float64) float64 {
+	if m < 1 {
+		return (a - (1 - m)) * (a - (1 - m)) / 2
+	}
+	return a*a/2 + a*(m-1)
+}
+
+func (squaredHinge) ResidualSlopes(m, a float64) (inM, inA float64) {
+	return a - max(0, 1-m), a - (1 - m)
+}
+
+func (l squaredHinge) Slope(m float64) (a, da float64) {
+	if m < 1 {
+		return (1 - l.shy) * (1 - m), l.shy - 1
+	}
+	return 0, 0
+}

@@ -1,0 +1,197 @@
+package convex
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"dgkip/harness/fmath"
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+func TestLabelVectors(t *testing.T) {
+	var v struct {
+		Phi, Theta        array
+		PhiReal           array `json:"phi_real"`
+		Lambda            float64
+		ParameterC        array   `json:"parameter_c"`
+		ParameterValue    float64 `json:"parameter_value"`
+		ParameterDPhi     array   `json:"parameter_d_phi"`
+		ParameterTargets  array   `json:"parameter_targets"`
+		PredictionC       array   `json:"prediction_c"`
+		PredictionValue   float64 `json:"prediction_value"`
+		PredictionDPhi    array   `json:"prediction_d_phi"`
+		PredictionTargets array   `json:"prediction_targets"`
+	}
+	load(t, "label_solve.json", &v)
+	a, phi := v.Phi.mat(), v.PhiReal.mat()
+	dA := tensor.NewMat[float32](a.Rows, a.Cols)
+	s, err := Project(a, oneRow(v.Theta.Data), &dA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "parameter c", s.C.Data, v.ParameterC.Data, 1e-5)
+	near(t, "parameter value", []float64{s.Value}, []float64{v.ParameterValue}, 1e-5)
+	near(t, "parameter gradient", widen(dA.Data), v.ParameterDPhi.Data, 1e-5)
+	near(t, "parameter targets", s.Labels(LogisticLoss, v.Lambda).Values.Data, v.ParameterTargets.Data, 1e-5)
+	s, err = Fit(a, phi, oneRow(v.Theta.Data), oneColumn(dots(phi, v.Theta.Data)), &dA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "prediction c", s.C.Data, v.PredictionC.Data, 1e-4)
+	near(t, "prediction value", []float64{s.Value}, []float64{v.PredictionValue}, 1e-4)
+	near(t, "prediction gradient", widen(dA.Data), v.PredictionDPhi.Data, 1e-4)
+	near(t, "prediction targets", s.Labels(LogisticLoss, v.Lambda).Values.Data, v.PredictionTargets.Data, 1e-4)
+}
+
+// The theorem: the labels make theta_S the minimiser, found independently, for
+// the projection and for any other coefficients; and for the projection the
+// bound is tight.
+func TestSolvedLabels(t *testing.T) {
+	r := rng.Stream(1, "labels")
+	for range 60 {
+		p := draw(r)
+		if p.phi.Rows >= p.phi.Cols {
+			continue
+		}
+		s, err := Project(p.phi, oneRow(p.theta), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, free := range []bool{false, true} {
+			if free {
+				for i := range s.C.Data {
+					s.C.Data[i] = r.Normal64() / 3
+				}
+				s.finish(p.phi, GramOf(p.phi), oneRow(p.theta))
+			}
+			thetaS := subtractRows(make([]float64, p.phi.Cols), p.phi, scaled(-1, s.C.Data))
+			scale := 1 + math.Sqrt(square(thetaS))
+			targets := s.Labels(LogisticLoss, p.lambda).Values.Data
+			got := minimise(t, p.phi, p.lambda,
+				func(i int, f float64) float64 { return fmath.Sigmoid(f) - targets[i] },
+				func(_ int, f float64) float64 { return fmath.Sigmoid(f) * fmath.Sigmoid(-f) })
+			if d := distance(got, thetaS); d > 1e-6*scale {
+				t.Errorf("logistic minimiser is %v from theta_S of norm %v", d, scale-1)
+			}
+			y := s.Labels(SquaredLoss, p.lambda).Values.Data
+			got = minimise(t, p.phi, p.lambda,
+				func(i int, f float64) float64 { return f - y[i] }, func(int, float64) float64 { return 1 })
+			if d := distance(got, thetaS); d > 1e-6*scale {
+				t.Errorf("squared minimiser is %v from theta_S", d)
+			}
+			if free {
+				continue
+			}
+			v := Gap{Pair: s.Labels(LogisticLoss, p.lambda).Pair(), Lambda: p.lambda}.Eval(p.phi, oneRow(p.theta), oneColumn(targets), nil, nil)
+			if b, d := Bound(v.Gap, p.lambda), math.Sqrt(s.Norm2); math.Abs(b-d) > 1e-4*d {
+				t.Errorf("bound %v, deviation %v", b, d)
+			}
+		}
+	}
+}
+
+// Alike images share the coefficient of one; images without features are an error.
+func TestSingular(t *testing.T) {
+	a := tensor.NewMat[float32](2, 3)
+	copy(a.Data, []float32{1, 2, 3, 1, 2, 3})
+	s, err := Project(a, oneRow([]float64{1, 0, 0}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near(t, "alike rows", s.C.Data, []float64{1.0 / 28, 1.0 / 28}, 1e-4)
+	clear(a.Data)
+	if _, err := Project(a, oneRow([]float64{1, 0, 0}), nil); !errors.Is(err, ErrSingular) {
+		t.Errorf("features of zero: %v", err)
+	}
+}
+
+func ExampleProject() {
+	// Two images with orthogonal features, and a model that uses a third one.
+	a := tensor.MatOf([]float32{1, 0, 0, 0, 2, 0}, 2, 3)
+	s, err := Project(a, tensor.MatOf([]float64{3, 4, 1}, 1, 3), nil)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("c = %.1f, left over %.1f\n", s.C.Data, s.Norm2)
+	// Output: c = [3.0 2.0], left over 1.0
+}
+
+// Metrics with several outputs, against central differences.
+func TestSolvedGradient(t *testing.T) {
+	r := rng.Stream(1, "metric gradient")
+	for range 20 {
+		p := drawMany(r)
+		phi := tensor.NewMat[float32](30, p.phi.Cols)
+		r.FillNormal(phi.Data, 0, 0.5)
+		f := Apply(phi, p.theta)
+		d := tensor.NewMat[float32](p.phi.Rows, p.phi.Cols)
+		for name, solve := range map[Metric]func(d *tensor.Mat[float32]) (Nearest, error){
+			Parameter:  func(d *tensor.Mat[float32]) (Nearest, error) { return Project(p.phi, p.theta, d) },
+			Prediction: func(d *tensor.Mat[float32]) (Nearest, error) { return Fit(p.phi, phi, p.theta, f, d) },
+		} {
+			if _, err := solve(&d); err != nil {
+				t.Fatal(err)
+			}
+			value := func() float64 {
+				s, err := solve(nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return s.Value
+			}
+			for range 5 {
+				j := r.IntN(len(p.phi.Data))
+				if got := slope32(&p.phi.Data[j], 1e-3, value); math.Abs(got-float64(d.Data[j])) > 1e-3*largest(d) {
+					t.Errorf("%s: gradient %v, central difference %v", name, d.Data[j], got)
+				}
+			}
+		}
+	}
+}
+
+// The theorem for every loss: the solved labels make C'A the minimiser, which Set
+// finds knowing the labels alone; for the projection the bound is tight.
+func TestSolvedLabelsTheorem(t *testing.T) {
+	r := rng.Stream(1, "theorem")
+	for range 40 {
+		p := drawMany(r)
+		if p.phi.Rows >= p.phi.Cols {
+			continue
+		}
+		for _, loss := range []Loss{SquaredLoss, SoftmaxLoss, LogisticLoss} {
+			theta := p.theta
+			if loss == LogisticLoss {
+				theta = oneRow(theta.Row(0))
+			}
+			s, err := Project(p.phi, theta, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, free := range []bool{false, true} {
+				if free {
+					s.C = normals(r, s.C.Rows, s.C.Cols, 0.3)
+					s.finish(p.phi, GramOf(p.phi), theta)
+				}
+				labels := s.Labels(loss, p.lambda)
+				fit, err := exactly(GramOf(p.phi), labels, p.lambda, 1e-14)
+				if err != nil {
+					t.Fatal(err)
+				}
+				thetaS := Combine(p.phi, s.C)
+				if d := distance(Combine(p.phi, fit.C).Data, thetaS.Data); d > 1e-5*(1+math.Sqrt(frobenius2(thetaS))) {
+					t.Errorf("%s, free %t: the minimiser is %v from theta_S", loss, free, d)
+				}
+				if free || loss == LogisticLoss {
+					continue
+				}
+				v := Gap{Pair: labels.Pair(), Lambda: p.lambda}.Eval(p.phi, theta, labels.Values, nil, nil)
+				if b, d := Bound(v.Gap, p.lambda), math.Sqrt(s.Norm2); math.Abs(b-d) > 1e-4*d {
+					t.Errorf("%s: bound %v, deviation %v", loss, b, d)
+				}
+			}
+		}
+	}
+}

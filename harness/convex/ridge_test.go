@@ -1,0 +1,51 @@
+package convex
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+// Conjugate gradients find what the factorisation does, on a Gram matrix of full
+// rank or not.
+func TestRidge(t *testing.T) {
+	r := rng.Stream(1, "ridge")
+	// With fewer features than images the Gram matrix in float32 has small
+	// eigenvalues below zero, and coefficients of 1/lambda on them.
+	for m, tol := range map[int]float64{20: 1e-3, 200: 1e-6} {
+		a, _ := classes(r, 70, m, 3)
+		k := tensor.NewMat[float32](a.Rows, a.Rows)
+		tensor.Gram(k, a)
+		wide := tensor.NewMat[float64](a.Rows, a.Rows)
+		copy(wide.Data, widen(k.Data))
+		y := normals(r, a.Rows, 3, 1)
+		v, err := ridge{Gram: k, Targets: y, Lambda: 1e-2}.solve(towards(1e-10, 1000))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fit, err := exactly(wide, Labels{Form: Value, Loss: SquaredLoss, Values: y}, 1e-2, 1e-12)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(t, "outputs", v.Outputs.Data, fit.Outputs.Data, tol)
+		if math.Abs(v.Primal-fit.Primal) > tol*tol*fit.Primal*10 || v.Dual > fit.Primal*(1+tol*tol*10) {
+			t.Errorf("P %v, D %v; by factorisation %v", v.Primal, v.Dual, fit.Primal)
+		}
+	}
+	one := tensor.MatOf([]float32{1}, 1, 1)
+	y := tensor.MatOf([]float64{1}, 1, 1)
+	for name, c := range map[string]struct {
+		p    ridge
+		want string
+	}{
+		"features": {ridge{tensor.MatOf([]float32{float32(math.NaN())}, 1, 1), y, 1}, "NaN"},
+		"steps":    {ridge{one, y, 1}, "after 0 steps"},
+	} {
+		if _, err := c.p.solve(towards(1e-3, 0)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}

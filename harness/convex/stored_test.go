@@ -1,0 +1,121 @@
+package convex
+
+import (
+	"context"
+	"errors"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"dgkip/harness/fmath"
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+// Omega solves its equation.
+func TestOmega(t *testing.T) {
+	for x := -700.0; x < 700; x += 0.37 {
+		w := omega(x)
+		if d := w + fmath.Log(w) - x; math.Abs(d) > 1e-13*(1+math.Abs(x)) {
+			t.Fatalf("omega(%v) = %v, off by %v", x, w, d)
+		}
+	}
+}
+
+// Probabilities of the proximal step are the softmax of the outputs they give.
+func TestProximal(t *testing.T) {
+	r := rng.Stream(1, "proximal")
+	for range 2000 {
+		k := 2 + r.IntN(9)
+		f, s, old := make([]float64, k), make([]float64, k), make([]float64, k)
+		for j := range f {
+			f[j], s[j] = 10*r.Normal64(), 20*r.Normal64()
+		}
+		probabilities(s, s)
+		copy(old, s)
+		q := math.Pow(10, 6*r.Float64()-3)
+		proximal(s, f, q)
+		for j := range f {
+			f[j] += q * (old[j] - s[j])
+		}
+		probabilities(old, f)
+		for j := range s {
+			if math.Abs(s[j]-old[j]) > 1e-9*(1+q) {
+				t.Fatalf("q = %v: probability %v, softmax %v", q, s[j], old[j])
+			}
+		}
+	}
+}
+
+// The solver for stored features finds what Set does, on blocks full and not, and
+// the same bits on any number of threads.
+func TestSoftmax(t *testing.T) {
+	r := rng.Stream(1, "large softmax")
+	for _, n := range []int{1, 40, 600} {
+		a, labels := classes(r, n, 150, 4)
+		lambda := 1e-4 * float64(n)
+		p := stored{Features: a, Labels: labels, Classes: 4, Lambda: lambda}
+		last := 0.0
+		watched := towards(1e-6, 300)
+		watched.report = func(done float64) {
+			if done < last || done > 1 {
+				t.Errorf("progress went from %v to %v", last, done)
+			}
+			last = done
+		}
+		v, err := p.solve(watched)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fit, err := exactly(GramOf(a), Labels{Form: Target, Loss: SoftmaxLoss, Values: hot(labels, 4)}, lambda, 1e-10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		star := Combine(a, fit.C)
+		limit := math.Sqrt(2 * (v.Primal - v.Dual) / lambda)
+		if d := distance(v.Weights.Data, star.Data); d > limit+1e-4*math.Sqrt(fit.Norm2) || limit > 0.1*math.Sqrt(fit.Norm2) {
+			t.Errorf("n = %d: %v from the minimiser of norm %v, bound %v", n, d, math.Sqrt(fit.Norm2), limit)
+		}
+		if v.Primal < fit.Dual-1e-9 || v.Dual > fit.Primal+1e-9 || v.Gap > 1e-6 {
+			t.Errorf("n = %d: P %v, D %v; optimum between %v and %v", n, v.Primal, v.Dual, fit.Dual, fit.Primal)
+		}
+		if !slices.Equal(v.Outputs.Data, Apply(a, v.Weights).Data) {
+			t.Error("the outputs are not those of the weights")
+		}
+		was := runtime.GOMAXPROCS(1)
+		w, err := p.solve(towards(1e-6, 300))
+		runtime.GOMAXPROCS(was)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range v.Weights.Data {
+			if w.Weights.Data[i] != x {
+				t.Fatal("results depend on the number of threads")
+			}
+		}
+	}
+}
+
+func TestSoftmaxErrors(t *testing.T) {
+	a := tensor.MatOf([]float32{1, 0, 0, 1}, 2, 2)
+	bad := tensor.MatOf([]float32{1, 0, 0, float32(math.NaN())}, 2, 2)
+	for name, c := range map[string]struct {
+		p    stored
+		tol  float64
+		want string
+	}{
+		"features": {stored{bad, []int{0, 1}, 2, 1}, 1e-2, "NaN"},
+		"passes":   {stored{a, []int{0, 1}, 2, 1e-3}, 1e-300, "after 3 steps"},
+	} {
+		if _, err := c.p.solve(towards(c.tol, 3)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	stopped, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := (stored{a, []int{0, 1}, 2, 1}).solve(&search{ctx: stopped, tol: 1e-2, limit: 3}); !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped: %v", err)
+	}
+}
