@@ -73,7 +73,10 @@ func loadCIFAR(ctx context.Context, s *source, dir string, wanted []bool) (*cont
 		}
 	} else {
 		for i, p := range paths {
-			if err := b.file(ctx, cifarFiles[i], p); err != nil {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if err := b.file(cifarFiles[i], p); err != nil {
 				return nil, at(p, err)
 			}
 		}
@@ -117,10 +120,7 @@ func (b *batches) read(name string, r io.Reader) error {
 	return nil
 }
 
-func (b *batches) file(ctx context.Context, name, path string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
+func (b *batches) file(name, path string) error {
 	f, err := open(path)
 	if err != nil {
 		return err

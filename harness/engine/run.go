@@ -88,7 +88,7 @@ var (
 	errStorage  = errors.New("results cannot be written")
 )
 
-// notFinite is the cause when a loss or a metric is no number.
+// notFinite is the cause when a loss or a metric is NaN or infinite.
 type notFinite struct {
 	name   string
 	value  float64
@@ -107,14 +107,17 @@ type panicked struct {
 
 func (e *panicked) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
+// catch, when deferred, makes an error of a panic.
+func catch(err *error) {
+	if v := recover(); v != nil {
+		*err = &panicked{v, debug.Stack()}
+	}
+}
+
 // work does the run, from its checkpoint if there is one, and returns what is to
 // be recorded.
 func (a *attempt) work() (draft store.Draft, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &panicked{v, debug.Stack()}
-		}
-	}()
+	defer catch(&err)
 	if a.Jobs == 1 {
 		env.ResetPeak() // those before have their own
 	}
@@ -374,7 +377,7 @@ func (a *attempt) session(seconds float64) store.Session {
 	}
 }
 
-// restore takes up a state, and tells whether there was a usable one.
+// restore takes up a state, and reports whether it could be read.
 func (a *attempt) restore(state []byte) bool {
 	var s saved
 	if gob.NewDecoder(bytes.NewReader(state)).Decode(&s) != nil {
@@ -387,11 +390,7 @@ func (a *attempt) restore(state []byte) bool {
 // put writes the record. What is wrong with the draft is the run's failure like any
 // other, and only the store's own errors are more than that.
 func (a *attempt) put(d store.Draft) (record *store.Record, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &panicked{v, debug.Stack()}
-		}
-	}()
+	defer catch(&err)
 	return a.store.Put(d, a.Force)
 }
 

@@ -1,10 +1,8 @@
-//go:build !linux && !darwin
+//go:build !linux && !darwin && !windows
 
 package env
 
-import "os"
-
-func cpuModel() string { return os.Getenv("PROCESSOR_IDENTIFIER") }
+func cpuModel() string { return "" }
 
 func memory() int64 { return 0 }
 
@@ -12,3 +10,6 @@ func peakMemory() int64 { return 0 }
 
 // ResetPeak makes PeakMemory start anew from what is held now, where the system can.
 func ResetPeak() {}
+
+// Kernel names the running kernel. Here it is not known.
+func Kernel() string { return "" }

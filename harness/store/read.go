@@ -144,14 +144,8 @@ func (r *Record) damaged(err error) error {
 	return fmt.Errorf("%s: %w: %w\nhint: a run of its experiment with -force makes it again", r.Dir, ErrDamaged, err)
 }
 
-// Bytes returns result.json.
-func (r *Record) Bytes() ([]byte, error) { return r.File("result.json") }
-
 // Preview is the path of the picture of the distilled set. It may not exist.
 func (r *Record) Preview() string { return filepath.Join(r.Dir, "preview.png") }
-
-// Distilled is the path of the distilled set. It may not exist.
-func (r *Record) Distilled() string { return filepath.Join(r.Dir, "distilled.npz") }
 
 // Trace reads trace.csv, which must be what the run wrote.
 func (r *Record) Trace() (*Trace, error) {

@@ -91,7 +91,7 @@ func TestPutGet(t *testing.T) {
 	if err != nil || trace.Column("loss")[2] != 0.1 || !math.IsNaN(trace.Column("loss")[1]) || trace.Column("none") != nil {
 		t.Errorf("trace %+v, %v", trace, err)
 	}
-	for _, f := range []string{r.Preview(), r.Distilled(), filepath.Join(r.Dir, "timing.csv")} {
+	for _, f := range []string{r.Preview(), filepath.Join(r.Dir, "distilled.npz"), filepath.Join(r.Dir, "timing.csv")} {
 		if info, err := os.Stat(f); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", f, err)
 		}
@@ -235,7 +235,7 @@ func TestResultBytes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := r.Bytes()
+		b, err := r.File("result.json")
 		if err != nil {
 			t.Fatal(err)
 		}
