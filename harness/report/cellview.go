@@ -54,9 +54,7 @@ func (r *Results) cellView(c *CellRuns) cellView {
 	if done := c.done(); len(done) > 0 {
 		v.Picture = pictureOf(done[0])
 		v.Origin = origin(done).HTML()
-		var b bytes.Buffer
-		r.sparks(&b, done)
-		v.Traces = template.HTML(b.String())
+		v.Traces = r.sparks(c)
 	}
 	return v
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -152,17 +153,34 @@ func (b *figureBuilder) colorOf(axis, value string) int {
 	return slices.Index(b.r.axisValues(axis), value)
 }
 
+// panels makes a panel of every point of the panels' axes, with the series of its cells.
+func (b *figureBuilder) panels(x, y *chart.Axis, series func(g cellGroup) []chart.Series) []chart.Panel {
+	var out []chart.Panel
+	for _, pg := range b.split(b.cells, b.panelAxes) {
+		p := chart.Panel{Title: pg.title, X: x, Y: y}
+		for _, g := range b.split(pg.cells, b.seriesAxes) {
+			p.Series = append(p.Series, series(g)...)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func empty(panels []chart.Panel) bool {
+	return !slices.ContainsFunc(panels, func(p chart.Panel) bool { return p.Series != nil })
+}
+
+func (b *figureBuilder) yAxis() *chart.Axis {
+	return &chart.Axis{Label: cmp.Or(b.f.YLabel, joint(b.f.Y)), Log: b.f.LogY}
+}
+
 // layOut puts panels in lines of three at most.
-func (b *figureBuilder) layOut(panels []chart.Panel) *chart.Chart {
-	c := &chart.Chart{}
+func layOut(panels []chart.Panel) *chart.Chart {
 	columns := 3
-	if n := len(panels); n == 4 {
+	if len(panels) == 4 {
 		columns = 2
 	}
-	for row := range slices.Chunk(panels, columns) {
-		c.Rows = append(c.Rows, row)
-	}
-	return c
+	return &chart.Chart{Rows: slices.Collect(slices.Chunk(panels, columns))}
 }
 
 // named sees to it that a series is named even if it is the only one with records.
@@ -250,6 +268,3 @@ func joint(metrics []string) string {
 	}
 	return "Accuracy (%)"
 }
-
-// mostPoints bounds the points of a line in a figure.
-const mostPoints = 600
