@@ -3,10 +3,10 @@ package report
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"image/png"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,10 +18,10 @@ import (
 
 // cellView is what the page shows of a cell.
 type cellView struct {
-	Name, Class, Value, Repeat      string
-	Picture                         *pictureView
-	Traces, Seeds, Settings, Origin template.HTML
-	Failures                        []failureView
+	Name, Class, Value, Repeat, Settings string
+	Picture                              *pictureView
+	Traces, Seeds, Origin                template.HTML
+	Failures                             []failureView
 }
 
 type pictureView struct {
@@ -36,7 +36,7 @@ type failureView struct {
 }
 
 func (r *Results) cellView(c *CellRuns) cellView {
-	v := cellView{Name: r.placeName(c.Cell), Repeat: r.Repeat(c.Cell), Seeds: seedTable(c).HTML(), Settings: settings(c).HTML()}
+	v := cellView{Name: r.placeName(c.Cell), Repeat: r.Repeat(c.Cell), Seeds: seedTable(c).HTML(), Settings: settings(c)}
 	state := c.state()
 	switch s, ok := c.summary("test_acc"); {
 	case ok:
@@ -156,42 +156,17 @@ func seedTable(c *CellRuns) *sheet.Sheet {
 	return s
 }
 
-// settings shows what the cell's runs were declared to be.
-func settings(c *CellRuns) *sheet.Sheet {
+// settings is what the cell's runs were declared to be.
+func settings(c *CellRuns) string {
 	id := c.Cell.Identity(spec.DatasetIdentity{Name: c.Cell.Dataset}, 0)
 	if done := c.done(); len(done) > 0 {
 		id = done[0].Record.Result.Identity
 	}
-	s := &sheet.Sheet{Heads: []string{"Setting"}, Columns: []string{"Value"}, Prose: true}
-	add := func(name, value string) {
-		s.Rows = append(s.Rows, sheet.Row{Heads: []string{name}, Cells: []sheet.Entry{sheet.Text(value)}})
+	text, err := json.MarshalIndent(id, "", "  ")
+	if err != nil {
+		panic("report: " + err.Error()) // records are written from identities
 	}
-	all := func(what string, values map[string]any) {
-		for _, k := range slices.Sorted(maps.Keys(values)) {
-			add(what+"."+k, string(spec.Canonical(values[k])))
-		}
-	}
-	add("data", dataText(id.Dataset))
-	add("method", fmt.Sprintf("%s, version %d", id.Method.Name, id.Method.Version))
-	all("method", id.Method.Settings)
-	all("model", id.Model)
-	add("eval", fmt.Sprintf("%s, version %d", id.Eval.Name, id.Eval.Version))
-	all("eval", id.Eval.Settings)
-	return s
-}
-
-func dataText(d spec.DatasetIdentity) string {
-	parts := []string{d.Name}
-	if len(d.Classes) > 0 {
-		parts = append(parts, "classes "+list(d.Classes))
-	}
-	if d.Preprocess != "" {
-		parts = append(parts, "preprocessing "+d.Preprocess)
-	}
-	if d.Digest != "" {
-		parts = append(parts, d.Digest)
-	}
-	return strings.Join(parts, ", ")
+	return string(text)
 }
 
 // origin shows where and when the runs were made.

@@ -59,7 +59,7 @@ func (c court) judge() (Verdict, string) {
 		if why := on.incomparable(); why != "" {
 			return Open, why
 		}
-		if on.partly {
+		if on.has(partlyMark) {
 			note = "; some of the times are of runs that had less than half of the processor's time"
 		}
 	}

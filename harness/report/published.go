@@ -229,7 +229,7 @@ func (b Beside) ours(on machines) sheet.Entry {
 	}
 	e := sheet.Text(b.difference())
 	if isTime(b.Metric) {
-		e.Marks = on.marks(b.runs)
+		e.Marks = on.of(b.runs)
 	}
 	switch b.Match {
 	case Within, Better:
