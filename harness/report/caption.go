@@ -97,12 +97,7 @@ func (b *tableBuilder) scoring() string {
 				continue
 			}
 			about := c.Cell.Protocol.Info().About
-			if !slices.Contains(protocols, about) {
-				protocols = append(protocols, about)
-			}
-			if !slices.Contains(columns[about], column.title) {
-				columns[about] = append(columns[about], column.title)
-			}
+			protocols, columns[about] = with(protocols, about), with(columns[about], column.title)
 		}
 	}
 	if len(protocols) < 2 {

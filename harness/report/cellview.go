@@ -76,7 +76,7 @@ func beginning(s string, most int) string {
 
 // Repeat is the command that computes a cell again.
 func (r *Results) Repeat(c *spec.Cell) string {
-	parts := []string{r.options.command(), "-exp", r.Spec.Name}
+	parts := []string{"go run .", "-exp", r.Spec.Name}
 	if p := r.Spec.Profile; p != "" && p != spec.DefaultProfile {
 		parts = append(parts, "-profile", p)
 	}
@@ -138,9 +138,7 @@ func seedTable(c *CellRuns) *sheet.Sheet {
 				cells[3].Marks = timeMarksOf(p)
 			}
 			for _, n := range res.Notes {
-				if !slices.Contains(notes, n) {
-					notes = append(notes, n)
-				}
+				notes = with(notes, n)
 				said[n] = append(said[n], seed)
 			}
 		}

@@ -246,12 +246,8 @@ func (b *figureBuilder) over(n int) {
 	b.seeds = max(b.seeds, n)
 }
 
-// note adds a sentence to the caption, once.
-func (b *figureBuilder) note(s string) {
-	if !slices.Contains(b.notes, s) {
-		b.notes = append(b.notes, s)
-	}
-}
+// note adds sentences to the caption, once.
+func (b *figureBuilder) note(s ...string) { b.notes = with(b.notes, s...) }
 
 // joint labels an axis with its quantities, if they are few.
 func joint(metrics []string) string {

@@ -22,12 +22,7 @@ func machinesOf(cells []*CellRuns) machines {
 		for _, p := range c.timed() {
 			m.marks = unite(m.marks, timeMarksOf(p))
 			for _, s := range p.Sessions {
-				if k := kindOf(s); !slices.Contains(m.kinds, k) {
-					m.kinds = append(m.kinds, k)
-				}
-				if !slices.Contains(m.hosts, s.Host.Name) {
-					m.hosts = append(m.hosts, s.Host.Name)
-				}
+				m.kinds, m.hosts = with(m.kinds, kindOf(s)), with(m.hosts, s.Host.Name)
 			}
 		}
 	}

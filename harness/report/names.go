@@ -65,11 +65,16 @@ func (r *Results) headsOf(axes []string, at slot) []string {
 	return out
 }
 
+// names reports whether an axis takes part in a cell's name.
+func (r *Results) names(axis string) bool {
+	return axis == "dataset" || axis == "ipc" || axis == "method" || len(r.axisValues(axis)) > 1
+}
+
 // placeName names a cell in evidence, by all axes but some.
 func (r *Results) placeName(c *spec.Cell, but ...string) string {
 	var words []string
 	for _, a := range sortedAxes(c.Point) {
-		if !slices.Contains(but, a) && (a == "dataset" || a == "ipc" || a == "method" || len(r.axisValues(a)) > 1) {
+		if !slices.Contains(but, a) && r.names(a) {
 			words = append(words, r.shortTitle(a, c.Point[a]))
 		}
 	}

@@ -39,8 +39,8 @@ func (r *Results) pairs() *sheet.Sheet {
 			s.Rows = append(s.Rows, sheet.Row{Heads: r.headsOf(g.rowAxes, row), Cells: []sheet.Entry{
 				sheet.Text(g.columnTitle(pair[0])), sheet.Text(g.columnTitle(pair[1])), sheet.Text(fixed(float64(p.N), 0)),
 				d(p.Diff.Mean), d(p.Diff.Mean - p.Diff.Half), d(p.Diff.Mean + p.Diff.Half), probability(p.Flip), probability(p.Least)}})
-			if note := sentence(capital(p.Warning)); note != "" && !slices.Contains(s.Notes, note) {
-				s.Notes = append(s.Notes, note)
+			if p.Warning != "" {
+				s.Notes = with(s.Notes, sentence(capital(p.Warning)))
 			}
 		}
 	}

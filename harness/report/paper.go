@@ -40,9 +40,7 @@ func UsesOf(tex string) Uses {
 	tex = commentPattern.ReplaceAllString(tex, "$1$2")
 	for _, m := range usesPattern.FindAllStringSubmatch(tex, -1) {
 		list := map[string]*[]string{"val": &u.Numbers, "gentable": &u.Tables, "genfigure": &u.Figures}[m[1]]
-		if name := strings.TrimSpace(m[2]); !slices.Contains(*list, name) {
-			*list = append(*list, name)
-		}
+		*list = with(*list, strings.TrimSpace(m[2]))
 	}
 	labels := map[string]bool{}
 	for _, m := range labelPattern.FindAllStringSubmatch(tex, -1) {
@@ -55,8 +53,8 @@ func UsesOf(tex string) Uses {
 		labels["fig:"+sheet.LatexLabel(f)] = true
 	}
 	for _, m := range refPattern.FindAllStringSubmatch(tex, -1) {
-		if name := strings.TrimSpace(m[1]); !labels[name] && !slices.Contains(u.Dangling, name) {
-			u.Dangling = append(u.Dangling, name)
+		if name := strings.TrimSpace(m[1]); !labels[name] {
+			u.Dangling = with(u.Dangling, name)
 		}
 	}
 	return u
@@ -128,11 +126,7 @@ func WritePaper(dir string, specs []*exhibit.Spec, st *store.Store, uses *Uses, 
 		p.undefined("reference", name)
 	}
 	for _, name := range p.names {
-		for _, problem := range p.results[name].Problems {
-			if !slices.Contains(p.out.Problems, problem) {
-				p.out.Problems = append(p.out.Problems, problem)
-			}
-		}
+		p.out.Problems = with(p.out.Problems, p.results[name].Problems...)
 	}
 	return p.out, p.w.err
 }

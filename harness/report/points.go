@@ -76,9 +76,7 @@ func (b *figureBuilder) scatter() chart.Picture {
 	name := cmp.Or(b.f.X, secondsPerUpdate)
 	x := &chart.Axis{Label: cmp.Or(b.f.XLabel, axisLabel(name)), Log: b.f.LogX || isTime(name)}
 	if isTime(name) {
-		for _, n := range machinesOf(b.cells).notes() {
-			b.note(n)
-		}
+		b.note(machinesOf(b.cells).notes()...)
 	}
 	panels := b.panels(x, b.yAxis(), func(g cellGroup) []chart.Series {
 		s := chart.Series{Kind: chart.Dots, Name: sheet.Plain(g.title)}

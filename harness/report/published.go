@@ -53,8 +53,8 @@ func (r *Results) publishedOf(c *spec.Cell, metric string) (exhibit.Number, *exh
 func (r *Results) compare() []Beside {
 	var metrics []string
 	for _, p := range r.Spec.Published {
-		if m := metricOr(p.Metric); !p.OnlyClaims && !slices.Contains(metrics, m) {
-			metrics = append(metrics, m)
+		if !p.OnlyClaims {
+			metrics = with(metrics, metricOr(p.Metric))
 		}
 	}
 	var out []Beside
@@ -173,7 +173,7 @@ func (r *Results) reproduced() *sheet.Sheet {
 	s := &sheet.Sheet{Name: r.stem() + "-reproduced", Title: r.Spec.Title + ": published and ours"}
 	var rowAxes []string
 	for _, a := range r.axes() {
-		if a == "dataset" || a == "ipc" || a != "method" && len(r.axisValues(a)) > 1 {
+		if a != "method" && r.names(a) {
 			rowAxes = append(rowAxes, a)
 			s.Heads = append(s.Heads, axisTitle(a))
 		}
@@ -187,9 +187,7 @@ func (r *Results) reproduced() *sheet.Sheet {
 	}
 	// Columns may show different metrics of one kind on one line.
 	for _, b := range r.Published {
-		if k := shortMetric(b.Metric); !slices.Contains(kinds, k) {
-			kinds = append(kinds, k)
-		}
+		kinds = with(kinds, shortMetric(b.Metric))
 	}
 	on := r.publishedMachines()
 	for _, point := range r.slots(rowAxes) {
@@ -247,9 +245,7 @@ func (b Beside) ours(on machines) sheet.Entry {
 func (r *Results) sources() []string {
 	var out []string
 	for _, b := range r.Published {
-		if !slices.Contains(out, b.Source) {
-			out = append(out, b.Source)
-		}
+		out = with(out, b.Source)
 	}
 	return out
 }

@@ -147,10 +147,7 @@ func (r *Results) only(f exhibit.Only) []*CellRuns {
 }
 
 func (r *Results) problem(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if !slices.Contains(r.Problems, text) {
-		r.Problems = append(r.Problems, text)
-	}
+	r.Problems = with(r.Problems, fmt.Sprintf(format, args...))
 }
 
 // dataset describes the data of a name. What was recorded counts; where there is no
