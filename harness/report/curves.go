@@ -25,7 +25,7 @@ func (b *figureBuilder) curves() chart.Picture {
 		return func(g cellGroup) []chart.Series { return b.quantities(g, names, from, x) }
 	}
 	upper := b.panels(along, b.yAxis(), lines(b.f.Y, 0))
-	lower := b.panels(along, &chart.Axis{Label: cmp.Or(b.f.Y2Label, joint(b.f.Y2))}, lines(b.f.Y2, len(b.f.Y)))
+	lower := b.panels(along, &chart.Axis{Label: joint(b.f.Y2)}, lines(b.f.Y2, len(b.f.Y)))
 	if empty(upper) && empty(lower) {
 		return nil
 	}
@@ -51,7 +51,6 @@ func (b *figureBuilder) alongAxis(x string) *chart.Axis {
 	if b.xAxis != "" && b.xAxis != "ipc" {
 		a.Label = axisTitle(b.xAxis)
 	}
-	a.Label = cmp.Or(b.f.XLabel, a.Label)
 	if values := b.points(b.xAxis); b.xAxis != "" && !numeric(values) {
 		for _, v := range values {
 			a.Categories = append(a.Categories, sheet.Plain(b.r.valueTitle(b.xAxis, v)))

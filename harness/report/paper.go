@@ -217,24 +217,20 @@ func (p *paper) figure(name string) {
 		p.w.remove(name + ".pdf")
 		return
 	}
-	n := len(r.Problems)
-	v, pic := r.shown(r.Spec.Figures[at])
 	p.out.Figures++
-	var pdf []byte
+	problems := r.Problems
+	v, pic := r.shown(r.Spec.Figures[at])
 	if pic == nil {
-		r.Problems = r.Problems[:n] // the document itself says that it is not run
-	} else {
-		var err error
-		if pdf, err = chart.Render(pic, "pdf"); err != nil {
-			r.problem("figure %s: %v", name, err)
-		}
-	}
-	if pdf == nil {
+		r.Problems = problems // the document itself says that it is not run
 		p.w.remove(name + ".pdf")
-		p.w.put(name+".tex", fmt.Appendf(nil, "%% Written from the records of %s; changes will be lost.\n\\begin{figure*}[tp]\n\\centering\n\\fbox{\\quad\\rule[-3ex]{0pt}{8ex}\\textit{[%s]}\\quad}\n\\caption{%s}\n\\label{fig:%s}\n\\end{figure*}\n",
-			sheet.LatexComment(r.source()), sheet.LatexText(r.nothing()), sheet.LatexText(v.caption), sheet.LatexLabel(name)))
+		p.w.put(name+".tex", figureLatex(v, r.source(), fmt.Sprintf(`\fbox{\quad\rule[-3ex]{0pt}{8ex}\textit{[%s]}\quad}`, sheet.LatexText(r.nothing()))))
+		return
+	}
+	pdf, err := chart.Render(pic, "pdf")
+	if err != nil {
+		r.problem("figure %s: %v", name, err)
 		return
 	}
 	p.w.put(name+".pdf", pdf)
-	p.w.put(name+".tex", figureLatex(v, r.source()))
+	p.w.put(name+".tex", figureLatex(v, r.source(), v.pdf()))
 }

@@ -18,7 +18,7 @@ import (
 type Number struct {
 	Name string
 	Text string      // "90.45 ± 0.10 %"
-	None sheet.State // why there is no number, Blank if there is one
+	None sheet.State // why there is none, Blank if there is one
 }
 
 // notRunLatex stands for a number that no run has been made of.
@@ -67,8 +67,8 @@ var (
 // metric behind, of that.
 func (r *Results) Numbers() []Number {
 	var out numberList
-	done, _, _, all := r.progress()
-	out.add("runs", strconv.Itoa(done))
+	n, all := r.progress()
+	out.add("runs", strconv.Itoa(n[sheet.Blank]))
 	out.add("planned", strconv.Itoa(all))
 	out.add("seeds", strconv.Itoa(len(r.Spec.Seeds)))
 	out.add("profile", r.Spec.Profile)

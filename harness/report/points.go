@@ -11,7 +11,7 @@ import (
 
 // bars draws metrics in groups of bars.
 func (b *figureBuilder) bars() chart.Picture {
-	x := &chart.Axis{Label: b.f.XLabel, Categories: []string{""}}
+	x := &chart.Axis{Categories: []string{""}}
 	if b.xAxis != "" {
 		x.Categories = nil
 		for _, v := range b.points(b.xAxis) {
@@ -74,7 +74,7 @@ func (b *figureBuilder) heights(cells []*CellRuns, metric string, shift float64)
 // scatter draws one metric against another, a point a cell.
 func (b *figureBuilder) scatter() chart.Picture {
 	name := cmp.Or(b.f.X, secondsPerUpdate)
-	x := &chart.Axis{Label: cmp.Or(b.f.XLabel, axisLabel(name)), Log: b.f.LogX || isTime(name)}
+	x := &chart.Axis{Label: axisLabel(name), Log: b.f.LogX || isTime(name)}
 	if isTime(name) {
 		b.note(machinesOf(b.cells).notes()...)
 	}

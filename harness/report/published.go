@@ -229,15 +229,14 @@ func (b Beside) ours(on machines) sheet.Entry {
 	if isTime(b.Metric) {
 		e.Marks = on.of(b.runs)
 	}
-	switch b.Match {
-	case Within, Better:
+	switch {
+	case b.Match != Unjudged:
 		e.Text, e.Good = e.Text+" "+b.Match.String(), 1
-	case Worse, Apart:
-		e.Text, e.Good = e.Text+" "+b.Match.String(), -1
-	default:
-		if !isTime(b.Metric) {
-			e.Text += " ?"
+		if b.Match > Better {
+			e.Good = -1
 		}
+	case !isTime(b.Metric):
+		e.Text += " ?"
 	}
 	return e
 }
@@ -264,14 +263,15 @@ func (r *Results) publishedMachines() machines {
 // publishedNotes says what is to be kept in mind about a comparison.
 func (r *Results) publishedNotes() []string {
 	var notes []string
-	if slices.ContainsFunc(r.Published, func(b Beside) bool { return isTime(b.Metric) }) {
+	some := func(meant func(Beside) bool) bool { return slices.ContainsFunc(r.Published, meant) }
+	if some(func(b Beside) bool { return isTime(b.Metric) }) {
 		notes = append(notes, "Times depend on the machine: the factor is ours over the published one. It is judged only where a tolerance is declared.")
 		notes = append(notes, r.publishedMachines().notes()...)
 	}
-	if slices.ContainsFunc(r.Published, func(b Beside) bool { return b.Seeds == 1 && !b.Declared }) {
+	if some(func(b Beside) bool { return b.Seeds == 1 && !b.Declared }) {
 		notes = append(notes, "With one seed of ours only the published spread is known.")
 	}
-	if slices.ContainsFunc(r.Published, func(b Beside) bool { return r.dataset(b.Cell.Dataset).BuiltIn }) {
+	if some(func(b Beside) bool { return r.dataset(b.Cell.Dataset).BuiltIn }) {
 		notes = append(notes, "Data marked built-in is drawn by the program: its numbers cannot reproduce published ones.")
 	}
 	return notes

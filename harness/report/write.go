@@ -122,7 +122,7 @@ func (w *writer) figures(r *Results) []shown {
 				v.svg = b
 			}
 		}
-		w.put(file+"tex", figureLatex(v, r.source()))
+		w.put(file+"tex", figureLatex(v, r.source(), v.pdf()))
 		out = append(out, v)
 	}
 	return out
