@@ -55,11 +55,8 @@ type Figure struct {
 	Panels  []string `toml:"panels"` // axes whose values make one panel each
 	LogX    bool     `toml:"log_x"`
 	LogY    bool     `toml:"log_y"`
-	XLabel  string   `toml:"x_label"`
 	YLabel  string   `toml:"y_label"`
-	Y2Label string   `toml:"y2_label"`
 	Images  int      `toml:"images" min:"1"` // images a class in a grid
-	Seed    int      `toml:"seed" min:"0"`   // whose images
 	Diagram string   `toml:"diagram"`        // which of the drawings
 	Caption string   `toml:"caption"`
 }

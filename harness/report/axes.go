@@ -1,6 +1,7 @@
 package report
 
 import (
+	"maps"
 	"slices"
 
 	"dgkip/harness/spec"
@@ -8,20 +9,11 @@ import (
 
 // sortedAxes lists axes with those first that every grid has.
 func sortedAxes(point map[string]string) []string {
-	first := []string{"dataset", "ipc", "method", "model"}
-	var axes, rest []string
-	for _, a := range first {
-		if _, ok := point[a]; ok {
-			axes = append(axes, a)
-		}
-	}
-	for a := range point {
-		if !slices.Contains(first, a) {
-			rest = append(rest, a)
-		}
-	}
-	slices.Sort(rest)
-	return append(axes, rest...)
+	axes := slices.DeleteFunc([]string{"dataset", "ipc", "method", "model"}, func(a string) bool {
+		_, has := point[a]
+		return !has
+	})
+	return with(axes, slices.Sorted(maps.Keys(point))...)
 }
 
 // axes lists the axes of all cells.
@@ -55,13 +47,8 @@ func (r *Results) axisValues(axis string) []string {
 	}
 	have := map[string]bool{}
 	for _, c := range r.Cells {
-		v, ok := c.Cell.At(axis)
-		if !ok {
-			continue
-		}
-		have[v] = true
-		if !slices.Contains(out, v) {
-			out = append(out, v)
+		if v, ok := c.Cell.At(axis); ok {
+			out, have[v] = with(out, v), true
 		}
 	}
 	return slices.DeleteFunc(out, func(v string) bool { return !have[v] })

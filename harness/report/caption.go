@@ -42,12 +42,9 @@ func (b *tableBuilder) ranking(q quantity) string {
 	if !b.out.Has(func(e sheet.Entry) bool { return e.Place > 0 }) {
 		return ""
 	}
-	s := "The best of a row is bold"
-	switch best, second := slices.Contains(b.t.Mark, "best"), slices.Contains(b.t.Mark, "second"); {
-	case best && second:
-		s += ", the second underlined"
-	case second:
-		s = "The second of a row is underlined"
+	s := map[string]string{"best": "The best of a row is bold", "second": "The second of a row is underlined"}[b.t.Mark[0]]
+	if len(b.t.Mark) > 1 {
+		s = "The best of a row is bold, the second underlined"
 	}
 	if q.better == lower {
 		s += "; lower is better"
@@ -73,10 +70,10 @@ func (b *tableBuilder) notes(q quantity) []string {
 	if q.better == unranked && len(b.t.Mark) > 0 && b.most > 0 {
 		note("Nothing is marked best: it is not known whether a high or a low %s is better. With lower_is_better = true in [table] the lowest is.", q.title)
 	}
-	if b.partial {
+	if b.out.Has(func(e sheet.Entry) bool { return e.Marks == lostMark }) {
 		note("%s some runs failed or their records are damaged; the value is over the others.", lostMark)
 	}
-	if b.uneven {
+	if b.uneven() {
 		note("A number in brackets is the number of seeds behind a value, where it is less than %d.", b.most)
 	}
 	for i, x := range b.r.Spec.Excluded {
@@ -86,6 +83,9 @@ func (b *tableBuilder) notes(q quantity) []string {
 	}
 	return notes
 }
+
+// uneven reports whether some values are over fewer seeds than others.
+func (b *tableBuilder) uneven() bool { return b.out.Has(func(e sheet.Entry) bool { return e.N > 0 }) }
 
 // scoring says which columns are scored how, if not all are alike.
 func (b *tableBuilder) scoring() string {
@@ -97,12 +97,7 @@ func (b *tableBuilder) scoring() string {
 				continue
 			}
 			about := c.Cell.Protocol.Info().About
-			if !slices.Contains(protocols, about) {
-				protocols = append(protocols, about)
-			}
-			if !slices.Contains(columns[about], column.title) {
-				columns[about] = append(columns[about], column.title)
-			}
+			protocols, columns[about] = with(protocols, about), with(columns[about], column.title)
 		}
 	}
 	if len(protocols) < 2 {
@@ -128,7 +123,7 @@ func (b *tableBuilder) spreadText(q quantity) string {
 		return " of one seed" + of + ", so that no spread can be given"
 	}
 	seeds := fmt.Sprintf("%d seeds%s", b.most, of)
-	if b.uneven {
+	if b.uneven() {
 		seeds = "up to " + seeds
 	}
 	switch q.spread {

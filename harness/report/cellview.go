@@ -3,10 +3,10 @@ package report
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"image/png"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,10 +18,10 @@ import (
 
 // cellView is what the page shows of a cell.
 type cellView struct {
-	Name, Class, Value, Repeat      string
-	Picture                         *pictureView
-	Traces, Seeds, Settings, Origin template.HTML
-	Failures                        []failureView
+	Name, Class, Value, Repeat, Settings string
+	Picture                              *pictureView
+	Traces, Seeds, Origin                template.HTML
+	Failures                             []failureView
 }
 
 type pictureView struct {
@@ -36,7 +36,7 @@ type failureView struct {
 }
 
 func (r *Results) cellView(c *CellRuns) cellView {
-	v := cellView{Name: r.placeName(c.Cell), Repeat: r.Repeat(c.Cell), Seeds: seedTable(c).HTML(), Settings: settings(c).HTML()}
+	v := cellView{Name: r.placeName(c.Cell), Repeat: r.Repeat(c.Cell), Seeds: seedTable(c).HTML(), Settings: settings(c)}
 	state := c.state()
 	switch s, ok := c.summary("test_acc"); {
 	case ok:
@@ -54,9 +54,7 @@ func (r *Results) cellView(c *CellRuns) cellView {
 	if done := c.done(); len(done) > 0 {
 		v.Picture = pictureOf(done[0])
 		v.Origin = origin(done).HTML()
-		var b bytes.Buffer
-		r.sparks(&b, done)
-		v.Traces = template.HTML(b.String())
+		v.Traces = r.sparks(c)
 	}
 	return v
 }
@@ -78,7 +76,7 @@ func beginning(s string, most int) string {
 
 // Repeat is the command that computes a cell again.
 func (r *Results) Repeat(c *spec.Cell) string {
-	parts := []string{r.options.command(), "-exp", r.Spec.Name}
+	parts := []string{"go run .", "-exp", r.Spec.Name}
 	if p := r.Spec.Profile; p != "" && p != spec.DefaultProfile {
 		parts = append(parts, "-profile", p)
 	}
@@ -140,9 +138,7 @@ func seedTable(c *CellRuns) *sheet.Sheet {
 				cells[3].Marks = timeMarksOf(p)
 			}
 			for _, n := range res.Notes {
-				if !slices.Contains(notes, n) {
-					notes = append(notes, n)
-				}
+				notes = with(notes, n)
 				said[n] = append(said[n], seed)
 			}
 		}
@@ -158,42 +154,17 @@ func seedTable(c *CellRuns) *sheet.Sheet {
 	return s
 }
 
-// settings shows what the cell's runs were declared to be.
-func settings(c *CellRuns) *sheet.Sheet {
+// settings is what the cell's runs were declared to be.
+func settings(c *CellRuns) string {
 	id := c.Cell.Identity(spec.DatasetIdentity{Name: c.Cell.Dataset}, 0)
 	if done := c.done(); len(done) > 0 {
 		id = done[0].Record.Result.Identity
 	}
-	s := &sheet.Sheet{Heads: []string{"Setting"}, Columns: []string{"Value"}, Prose: true}
-	add := func(name, value string) {
-		s.Rows = append(s.Rows, sheet.Row{Heads: []string{name}, Cells: []sheet.Entry{sheet.Text(value)}})
+	text, err := json.MarshalIndent(id, "", "  ")
+	if err != nil {
+		panic("report: " + err.Error()) // records are written from identities
 	}
-	all := func(what string, values map[string]any) {
-		for _, k := range slices.Sorted(maps.Keys(values)) {
-			add(what+"."+k, string(spec.Canonical(values[k])))
-		}
-	}
-	add("data", dataText(id.Dataset))
-	add("method", fmt.Sprintf("%s, version %d", id.Method.Name, id.Method.Version))
-	all("method", id.Method.Settings)
-	all("model", id.Model)
-	add("eval", fmt.Sprintf("%s, version %d", id.Eval.Name, id.Eval.Version))
-	all("eval", id.Eval.Settings)
-	return s
-}
-
-func dataText(d spec.DatasetIdentity) string {
-	parts := []string{d.Name}
-	if len(d.Classes) > 0 {
-		parts = append(parts, "classes "+list(d.Classes))
-	}
-	if d.Preprocess != "" {
-		parts = append(parts, "preprocessing "+d.Preprocess)
-	}
-	if d.Digest != "" {
-		parts = append(parts, d.Digest)
-	}
-	return strings.Join(parts, ", ")
+	return string(text)
 }
 
 // origin shows where and when the runs were made.

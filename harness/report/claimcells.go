@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -37,7 +36,7 @@ func (c court) rank() []part {
 			}
 		}
 		for _, s := range sides {
-			slices.SortStableFunc(s, func(a, b rival) int { return -int(better) * cmp.Compare(a.value, b.value) })
+			slices.SortStableFunc(s, func(a, b rival) int { return better.compare(a.value, b.value) })
 		}
 		mine, theirs := sides[0], sides[1]
 		if c.published && len(mine)+len(theirs) == 0 || len(mine)+missing[0] == 0 || len(theirs)+missing[1] == 0 {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"dgkip/harness/exhibit"
 	"dgkip/harness/report/sheet"
 )
 
@@ -22,30 +21,27 @@ func (r *Results) judgeAll() []Judged {
 	var out []Judged
 	for _, c := range r.Spec.Claims {
 		j := Judged{Claim: c}
-		j.Ours, j.OursEvidence = r.court(c, false).judge()
-		j.Published, j.PublishedEvidence = r.court(c, true).judge()
+		x := court{r: r, claim: c, metric: metricOr(c.Metric), cells: r.only(c.Only)}
+		j.Ours, j.OursEvidence = x.judge()
+		x.published = true
+		j.Published, j.PublishedEvidence = x.judge()
 		out = append(out, j)
 	}
 	return out
 }
 
-func (r *Results) court(c exhibit.Claim, published bool) court {
-	return court{r, c, metricOr(c.Metric), r.only(c.Only), published}
-}
-
 func (c court) judge() (Verdict, string) {
-	kinds := map[string]struct {
-		unit  string
-		parts func() []part
-	}{
-		"rank": {"rows", c.rank}, "less": {"rows", c.rank}, "growth": {"series", c.growth}, "close": {"cells", c.close},
-		"above": {"runs", c.traces}, "together": {"runs", c.traces}, "opposed": {"runs", c.traces},
+	unit, parts := "runs", c.traces
+	switch c.claim.Kind {
+	case "rank", "less":
+		unit, parts = "rows", c.rank
+	case "growth":
+		unit, parts = "series", c.growth
+	case "close":
+		unit, parts = "cells", c.close
 	}
-	kind, known := kinds[c.claim.Kind]
-	onTraces := kind.unit == "runs"
+	onTraces := unit == "runs"
 	switch {
-	case !known:
-		return Open, "this program cannot judge claims of the kind " + c.claim.Kind
 	case c.published && len(c.r.Spec.Published) == 0:
 		return Open, "the experiment has no published numbers"
 	case c.published && onTraces:
@@ -59,11 +55,11 @@ func (c court) judge() (Verdict, string) {
 		if why := on.incomparable(); why != "" {
 			return Open, why
 		}
-		if on.partly {
+		if on.has(partlyMark) {
 			note = "; some of the times are of runs that had less than half of the processor's time"
 		}
 	}
-	verdict, evidence := sum(kind.unit, kind.parts())
+	verdict, evidence := sum(unit, parts())
 	return verdict, evidence + note
 }
 
@@ -71,7 +67,7 @@ func (c court) judge() (Verdict, string) {
 // that names no rivals is about all.
 func (c court) machines() machines {
 	return machinesOf(slices.DeleteFunc(slices.Clone(c.cells), func(x *CellRuns) bool {
-		return len(c.claim.Against) > 0 && !slices.Contains(c.claim.Columns, x.Cell.Column) && !slices.Contains(c.claim.Against, x.Cell.Column)
+		return len(c.claim.Against) > 0 && c.side(x.Cell.Column) < 0
 	}))
 }
 

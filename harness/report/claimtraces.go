@@ -7,7 +7,6 @@ import (
 
 	"dgkip/harness/exhibit"
 	"dgkip/harness/stats"
-	"dgkip/harness/store"
 )
 
 // Limits of claims on traces.
@@ -33,33 +32,35 @@ func (c court) traces() []part {
 			continue
 		}
 		for _, run := range x.Runs {
-			p := part{where: fmt.Sprintf("%s seed %d", c.r.placeName(x.Cell), run.Seed)}
-			var a, b []float64
-			if run.Record != nil {
-				a, b = columns(c.r.trace(run.Record), c.claim)
-				if len(a) == 0 && len(c.claim.Columns) == 0 {
-					continue // a method without these quantities is not what the claim is about
-				}
+			a, b := c.columns(run)
+			if run.Record != nil && len(a) == 0 && len(c.claim.Columns) == 0 {
+				continue // a method without these quantities is not what the claim is about
 			}
+			var p part
 			switch {
 			case len(a) == 0:
 			case c.claim.Kind == "above":
-				p.above(a, b, c.claim)
+				p = above(a, b, c.claim)
 			case len(a) >= fewestLines:
-				p.correlation(a, b, c.claim)
+				p = correlation(a, b, c.claim)
 			}
+			p.where = fmt.Sprintf("%s seed %d", c.r.placeName(x.Cell), run.Seed)
 			out = append(out, p)
 		}
 	}
 	return out
 }
 
-// columns returns the lines of a trace in which both columns have a number.
-func columns(t *store.Trace, c exhibit.Claim) (x, y []float64) {
+// columns returns the lines of a run's trace in which both columns have a number.
+func (c court) columns(run Run) (x, y []float64) {
+	if run.Record == nil {
+		return nil, nil
+	}
+	t := c.r.trace(run.Record)
 	if t == nil {
 		return nil, nil
 	}
-	a, b := t.Column(c.Metric), t.Column(c.Other)
+	a, b := t.Column(c.claim.Metric), t.Column(c.claim.Other)
 	for i := range min(len(a), len(b)) {
 		if !math.IsNaN(a[i]) && !math.IsNaN(b[i]) {
 			x, y = append(x, a[i]), append(y, b[i])
@@ -69,31 +70,28 @@ func columns(t *store.Trace, c exhibit.Claim) (x, y []float64) {
 }
 
 // above: in every line, Metric >= Other.
-func (p *part) above(a, b []float64, c exhibit.Claim) {
-	p.margin = math.Inf(1)
+func above(a, b []float64, c exhibit.Claim) part {
+	p := part{verdict: Holds, margin: math.Inf(1)}
 	for i := range a {
 		if a[i] < b[i]-slack*math.Max(math.Abs(a[i]), math.Abs(b[i]))-c.Tolerance {
-			p.verdict, p.what = Fails, fmt.Sprintf("line %d has %s %s and %s %s", i+1, c.Metric, significant(a[i], 6), c.Other, significant(b[i], 6))
-			return
+			return part{verdict: Fails, what: fmt.Sprintf("line %d has %s %s and %s %s", i+1, c.Metric, significant(a[i], 6), c.Other, significant(b[i], 6))}
 		}
 		if b[i] > 0 {
 			p.margin = math.Min(p.margin, a[i]/b[i])
+			p.what = "smallest ratio " + significant(p.margin, 4)
 		}
 	}
-	p.verdict = Holds
-	if !math.IsInf(p.margin, 1) {
-		p.what = "smallest ratio " + significant(p.margin, 4)
-	}
+	return p
 }
 
 // correlation: Metric and Other rise and fall together, or one falls as the other
 // rises. Falls asks that Metric ends below where it began.
-func (p *part) correlation(a, b []float64, c exhibit.Claim) {
+func correlation(a, b []float64, c exhibit.Claim) part {
 	rho := stats.Spearman(a, b)
 	if math.IsNaN(rho) {
-		return
+		return part{}
 	}
-	p.what, p.margin, p.verdict = "rank correlation "+fixed(rho, 2), math.Abs(rho), Fails
+	p := part{verdict: Fails, margin: math.Abs(rho), what: "rank correlation " + fixed(rho, 2)}
 	from, to := a[0], a[len(a)-1]
 	if c.Falls {
 		p.what += fmt.Sprintf(", %s from %s to %s", metricTitle(c.Metric), significant(from, 3), significant(to, 3))
@@ -104,4 +102,5 @@ func (p *part) correlation(a, b []float64, c exhibit.Claim) {
 	if rho >= correlated && (to < from || !c.Falls) {
 		p.verdict = Holds
 	}
+	return p
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"slices"
-	"strings"
 
 	"dgkip/harness/exhibit"
 )
@@ -59,18 +58,11 @@ func (c court) matchups(but string) []matchup {
 	var out []matchup
 	at := map[string]int{}
 	for _, x := range c.cells {
-		key := strings.Join(pointOf(x.Cell, axes), "\x00")
+		key := slot{values: pointOf(x.Cell, axes)}.key()
 		i, ok := at[key]
 		if !ok {
 			i, at[key] = len(out), len(out)
-			var words []string
-			for _, a := range axes {
-				if a == "dataset" || a == "ipc" || a == "method" || len(c.r.axisValues(a)) > 1 {
-					v, _ := x.Cell.At(a)
-					words = append(words, c.r.shortTitle(a, v))
-				}
-			}
-			out = append(out, matchup{where: strings.Join(words, " ")})
+			out = append(out, matchup{where: c.r.placeName(x.Cell, but)})
 		}
 		out[i].cells = append(out[i].cells, x)
 	}

@@ -17,13 +17,11 @@ func (r *Results) tableMetrics() []string {
 	if t == nil {
 		return metrics
 	}
-	if m := metricOr(t.Value); !slices.Contains(metrics, m) {
-		metrics = append([]string{m}, metrics...)
+	if m := metricOr(t.Value); m != secondsPerUpdate {
+		metrics = with([]string{m}, metrics...)
 	}
 	for _, column := range slices.Sorted(maps.Keys(t.Values)) {
-		if m := t.Values[column]; !slices.Contains(metrics, m) {
-			metrics = append(metrics, m)
-		}
+		metrics = with(metrics, t.Values[column])
 	}
 	return metrics
 }

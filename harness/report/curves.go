@@ -13,39 +13,33 @@ import (
 	"dgkip/harness/store"
 )
 
-// curves draws traces along updates, or metrics along an axis of the grid.
+// curves draws traces along updates, or metrics along an axis of the grid. What has
+// another unit stands below.
 func (b *figureBuilder) curves() chart.Picture {
 	x := cmp.Or(b.f.X, "update")
 	if x == "seconds" {
 		b.note("Seconds are updates times the median seconds per update, of the first seed")
 	}
 	along := b.alongAxis(x)
-	y := &chart.Axis{Label: cmp.Or(b.f.YLabel, joint(b.f.Y)), Log: b.f.LogY}
-	y2 := &chart.Axis{Label: cmp.Or(b.f.Y2Label, joint(b.f.Y2))}
-	var upper, lower []chart.Panel
-	any := false
-	for _, pg := range b.split(b.cells, b.panelAxes) {
-		if b.xAxis == "" {
-			own := *along // processes end where they end
-			along = &own
-		}
-		p, q := chart.Panel{Title: pg.title, X: along, Y: y}, chart.Panel{X: along, Y: y2}
-		for _, sg := range b.split(pg.cells, b.seriesAxes) {
-			p.Series = append(p.Series, b.quantities(sg, b.f.Y, 0, x)...)
-			q.Series = append(q.Series, b.quantities(sg, b.f.Y2, len(b.f.Y), x)...)
-		}
-		any = any || len(p.Series)+len(q.Series) > 0
-		upper, lower = append(upper, p), append(lower, q)
+	lines := func(names []string, from int) func(g cellGroup) []chart.Series {
+		return func(g cellGroup) []chart.Series { return b.quantities(g, names, from, x) }
 	}
-	if !any {
+	upper := b.panels(along, b.yAxis(), lines(b.f.Y, 0))
+	lower := b.panels(along, &chart.Axis{Label: joint(b.f.Y2)}, lines(b.f.Y2, len(b.f.Y)))
+	if empty(upper) && empty(lower) {
 		return nil
 	}
-	c := b.layOut(upper)
+	for i := range upper {
+		if b.xAxis == "" { // processes end where they end
+			own := *along
+			upper[i].X, lower[i].X = &own, &own
+		}
+		lower[i].Title = ""
+	}
+	c := layOut(upper)
 	if len(b.f.Y2) > 0 {
-		// What has another unit stands below.
-		c2 := b.layOut(lower)
-		for i := range c.Rows {
-			c.Rows = slices.Insert(c.Rows, 2*i+1, c2.Rows[i])
+		for i, row := range layOut(lower).Rows {
+			c.Rows = slices.Insert(c.Rows, 2*i+1, row)
 		}
 	}
 	return b.named(c)
@@ -57,7 +51,6 @@ func (b *figureBuilder) alongAxis(x string) *chart.Axis {
 	if b.xAxis != "" && b.xAxis != "ipc" {
 		a.Label = axisTitle(b.xAxis)
 	}
-	a.Label = cmp.Or(b.f.XLabel, a.Label)
 	if values := b.points(b.xAxis); b.xAxis != "" && !numeric(values) {
 		for _, v := range values {
 			a.Categories = append(a.Categories, sheet.Plain(b.r.valueTitle(b.xAxis, v)))
@@ -117,14 +110,9 @@ func between(low, high []chart.Point) []chart.Point {
 	return low[:min(len(low), len(high))]
 }
 
-// still tells whether a cell's runs make no updates.
+// still reports whether a cell's runs make no updates.
 func still(c *CellRuns) bool {
-	for _, r := range c.done() {
-		if r.Record.Result.Updates > 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.done(), func(r Run) bool { return r.Record.Result.Updates > 0 })
 }
 
 func numeric(values []string) bool {
@@ -143,25 +131,23 @@ func (b *figureBuilder) along(cells []*CellRuns, metric string) []chart.Point {
 	number := numeric(values)
 	for i, v := range values {
 		for _, c := range cells {
-			if at, _ := c.Cell.At(b.xAxis); at != v {
-				continue
-			}
 			s, ok := c.summary(metric)
-			if !ok {
+			if at, _ := c.Cell.At(b.xAxis); at != v || !ok {
 				continue
 			}
-			p := spreadPoint(float64(i), s, scaleOf(metric, 0))
+			x := float64(i)
 			if number {
-				p.X, _ = strconv.ParseFloat(v, 64)
+				x, _ = strconv.ParseFloat(v, 64)
 			}
 			b.over(s.N)
-			out = append(out, p)
+			out = append(out, spreadPoint(x, s, metric))
 		}
 	}
 	return out
 }
 
-func spreadPoint(x float64, s stats.Summary, scale float64) chart.Point {
+func spreadPoint(x float64, s stats.Summary, metric string) chart.Point {
+	scale := scaleOf(metric, 0)
 	p := chart.Point{X: x, Y: s.Mean * scale, Low: math.NaN(), High: math.NaN()}
 	if s.HasSpread() {
 		p.Low, p.High = (s.Mean-s.SD)*scale, (s.Mean+s.SD)*scale
@@ -170,60 +156,39 @@ func spreadPoint(x float64, s stats.Summary, scale float64) chart.Point {
 }
 
 // trace returns a quantity along the runs of a cell: its mean over the seeds, at
-// the updates for which all of them have it.
+// the updates for which all of them have it, where the first run has them along x.
 func (b *figureBuilder) trace(c *CellRuns, x, metric string) []chart.Point {
-	type column struct {
-		at map[float64]float64
-		xs []float64
-	}
-	var runs []column
-	var updates []float64
+	var runs []map[float64]float64 // by update
+	var updates, places []float64
 	for _, run := range c.done() {
-		t := b.r.trace(run.Record)
-		if t == nil {
-			continue
-		}
-		col := column{at: map[float64]float64{}}
-		ys := traceColumn(t, metric)
-		xs := b.abscissa(run.Record, t, x)
-		us := t.Column("update")
-		if ys == nil || xs == nil || us == nil {
-			// A control without a trace still has its number.
-			if v, ok := metricOf(run.Record, metric); ok && run.Record.Result.Updates == 0 {
-				ys, xs, us = []float64{v}, []float64{0}, []float64{0}
+		us, xs, ys := b.line(run.Record, x, metric)
+		at := map[float64]float64{}
+		for i, y := range ys {
+			if math.IsNaN(y-y) || math.IsNaN(xs[i]) {
+				continue
+			}
+			at[us[i]] = y
+			if len(runs) == 0 {
+				updates, places = append(updates, us[i]), append(places, xs[i])
 			}
 		}
-		for i := range ys {
-			if !math.IsNaN(ys[i]) && !math.IsNaN(xs[i]) && !math.IsInf(ys[i], 0) {
-				col.at[us[i]] = ys[i]
-				if len(runs) == 0 {
-					updates = append(updates, us[i])
-				}
-				col.xs = append(col.xs, xs[i])
-			}
+		if len(at) > 0 {
+			runs = append(runs, at)
 		}
-		if len(col.at) > 0 {
-			runs = append(runs, col)
-		}
-	}
-	if len(runs) == 0 {
-		return nil
 	}
 	b.over(len(runs))
 	var out []chart.Point
-	scale := scaleOf(metric, 0)
 	for i, u := range updates {
 		var ys []float64
 		for _, run := range runs {
-			if y, ok := run.at[u]; ok {
+			if y, ok := run[u]; ok {
 				ys = append(ys, y)
 			}
 		}
-		px := runs[0].xs[i]
-		if len(ys) < len(runs) || b.f.LogX && px <= 0 && !still(c) || b.f.LogY && stats.Mean(ys) <= 0 {
+		if len(ys) < len(runs) || b.f.LogX && places[i] <= 0 && !still(c) || b.f.LogY && stats.Mean(ys) <= 0 {
 			continue
 		}
-		p := spreadPoint(px, stats.Summarise(ys), scale)
+		p := spreadPoint(places[i], stats.Summarise(ys), metric)
 		if b.f.LogY && p.Low <= 0 {
 			p.Low = p.Y
 		}
@@ -232,16 +197,35 @@ func (b *figureBuilder) trace(c *CellRuns, x, metric string) []chart.Point {
 	return thin(out, mostPoints)
 }
 
-// traceColumn is a column of a trace. The test error is what the accuracy leaves.
-func traceColumn(t *store.Trace, name string) []float64 {
-	ys := t.Column(name)
-	if name == "test_error" && ys == nil {
+// line is a quantity of a run at its updates, and where these lie along x. The test
+// error is what the accuracy leaves. A control without a trace still has its number.
+func (b *figureBuilder) line(rec *store.Record, x, metric string) (us, xs, ys []float64) {
+	t := b.r.trace(rec)
+	if t == nil {
+		return nil, nil, nil
+	}
+	us, xs, ys = t.Column("update"), t.Column(x), t.Column(metric)
+	if x == "seconds" && xs == nil {
+		for _, u := range us {
+			xs = append(xs, u*rec.Provenance.Timing.Median)
+		}
+	}
+	if metric == "test_error" && ys == nil {
 		for _, v := range t.Column("test_acc") {
 			ys = append(ys, 1-v)
 		}
 	}
-	return ys
+	if us != nil && xs != nil && ys != nil {
+		return us, xs, ys
+	}
+	if v, ok := metricOf(rec, metric); ok && rec.Result.Updates == 0 {
+		return []float64{0}, []float64{0}, []float64{v}
+	}
+	return nil, nil, nil
 }
+
+// mostPoints bounds the points of a line in a figure.
+const mostPoints = 600
 
 // thin leaves out points of very long lines, evenly, but not the last one.
 func thin(p []chart.Point, most int) []chart.Point {
@@ -251,19 +235,6 @@ func thin(p []chart.Point, most int) []chart.Point {
 	out := make([]chart.Point, 0, most)
 	for i := range most {
 		out = append(out, p[i*(len(p)-1)/(most-1)])
-	}
-	return out
-}
-
-// abscissa is what a trace is drawn along.
-func (b *figureBuilder) abscissa(rec *store.Record, t *store.Trace, x string) []float64 {
-	if x != "seconds" || t.Column(x) != nil {
-		return t.Column(x)
-	}
-	u := t.Column("update")
-	out := make([]float64, len(u))
-	for i := range u {
-		out[i] = u[i] * rec.Provenance.Timing.Median
 	}
 	return out
 }

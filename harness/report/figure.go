@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -53,22 +54,21 @@ type figureBuilder struct {
 // arrange decides what stands apart. Cells that differ on an axis which the spec
 // does not mention become series of their own; nothing is merged silently.
 func (b *figureBuilder) arrange() {
-	b.panelAxes, b.seriesAxes = slices.Clone(b.f.Panels), slices.Clone(b.f.Series)
-	for _, a := range b.r.axes() {
-		if a == b.f.X {
-			b.xAxis = a
-		}
+	b.panelAxes, b.seriesAxes = b.f.Panels, slices.Clone(b.f.Series)
+	free := func(a string) bool { return !slices.Contains(b.panelAxes, a) && !slices.Contains(b.seriesAxes, a) }
+	axes := b.r.axes()
+	if slices.Contains(axes, b.f.X) {
+		b.xAxis = b.f.X
 	}
-	if b.f.Kind == "bars" && b.xAxis == "" {
-		for _, a := range []string{"ipc", "dataset"} {
-			if b.f.X == "" && !slices.Contains(b.panelAxes, a) && !slices.Contains(b.seriesAxes, a) && len(b.points(a)) > 0 {
+	if b.f.Kind == "bars" && b.f.X == "" {
+		for _, a := range []string{"dataset", "ipc"} {
+			if free(a) && len(b.points(a)) > 0 {
 				b.xAxis = a
-				break
 			}
 		}
 	}
-	for _, a := range b.r.axes() {
-		if a != b.xAxis && !slices.Contains(b.panelAxes, a) && !slices.Contains(b.seriesAxes, a) && len(b.points(a)) > 1 {
+	for _, a := range axes {
+		if a != b.xAxis && free(a) && len(b.points(a)) > 1 {
 			b.seriesAxes = append(b.seriesAxes, a)
 		}
 	}
@@ -152,17 +152,34 @@ func (b *figureBuilder) colorOf(axis, value string) int {
 	return slices.Index(b.r.axisValues(axis), value)
 }
 
+// panels makes a panel of every point of the panels' axes, with the series of its cells.
+func (b *figureBuilder) panels(x, y *chart.Axis, series func(g cellGroup) []chart.Series) []chart.Panel {
+	var out []chart.Panel
+	for _, pg := range b.split(b.cells, b.panelAxes) {
+		p := chart.Panel{Title: pg.title, X: x, Y: y}
+		for _, g := range b.split(pg.cells, b.seriesAxes) {
+			p.Series = append(p.Series, series(g)...)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+func empty(panels []chart.Panel) bool {
+	return !slices.ContainsFunc(panels, func(p chart.Panel) bool { return p.Series != nil })
+}
+
+func (b *figureBuilder) yAxis() *chart.Axis {
+	return &chart.Axis{Label: cmp.Or(b.f.YLabel, joint(b.f.Y)), Log: b.f.LogY}
+}
+
 // layOut puts panels in lines of three at most.
-func (b *figureBuilder) layOut(panels []chart.Panel) *chart.Chart {
-	c := &chart.Chart{}
+func layOut(panels []chart.Panel) *chart.Chart {
 	columns := 3
-	if n := len(panels); n == 4 {
+	if len(panels) == 4 {
 		columns = 2
 	}
-	for row := range slices.Chunk(panels, columns) {
-		c.Rows = append(c.Rows, row)
-	}
-	return c
+	return &chart.Chart{Rows: slices.Collect(slices.Chunk(panels, columns))}
 }
 
 // named sees to it that a series is named even if it is the only one with records.
@@ -189,14 +206,18 @@ func (b *figureBuilder) caption() string {
 	if shown := b.constants(); shown != "" {
 		s = append(s, "Shown: "+shown+".")
 	}
+	seeds := strconv.Itoa(b.seeds)
+	if b.fewest < b.seeds {
+		seeds = fmt.Sprintf("%d to %d", b.fewest, b.seeds)
+	}
 	switch {
 	case b.f.Kind == "images":
 	case b.seeds == 1:
 		s = append(s, "One seed, so that no spread can be shown.")
 	case b.seeds > 1 && b.f.Kind == "curves" && b.xAxis == "":
-		s = append(s, fmt.Sprintf("Lines are means over %s seeds, bands ± population standard deviation.", b.seedsText()))
+		s = append(s, "Lines are means over "+seeds+" seeds, bands ± population standard deviation.")
 	case b.seeds > 1:
-		s = append(s, fmt.Sprintf("Means over %s seeds with ± population standard deviation.", b.seedsText()))
+		s = append(s, "Means over "+seeds+" seeds with ± population standard deviation.")
 	}
 	return strings.Join(append(s, b.r.ending(b.r.anyBuiltIn(b.cells))...), " ")
 }
@@ -212,14 +233,6 @@ func (b *figureBuilder) constants() string {
 	return strings.Join(words, ", ")
 }
 
-// seedsText is how many seeds the means are over.
-func (b *figureBuilder) seedsText() string {
-	if b.fewest < b.seeds {
-		return fmt.Sprintf("%d to %d", b.fewest, b.seeds)
-	}
-	return strconv.Itoa(b.seeds)
-}
-
 // over notes a mean over n seeds.
 func (b *figureBuilder) over(n int) {
 	if n > 0 && (b.fewest == 0 || n < b.fewest) {
@@ -228,28 +241,16 @@ func (b *figureBuilder) over(n int) {
 	b.seeds = max(b.seeds, n)
 }
 
-// note adds a sentence to the caption, once.
-func (b *figureBuilder) note(s string) {
-	if !slices.Contains(b.notes, s) {
-		b.notes = append(b.notes, s)
-	}
-}
+// note adds sentences to the caption, once.
+func (b *figureBuilder) note(s ...string) { b.notes = with(b.notes, s...) }
 
-// joint labels an axis with its quantities, if they are few.
+// joint labels an axis with its quantities: one, or several accuracies.
 func joint(metrics []string) string {
-	switch len(metrics) {
-	case 0:
-		return ""
-	case 1:
+	if len(metrics) == 1 {
 		return axisLabel(metrics[0])
 	}
-	for _, m := range metrics {
-		if !isAccuracy(m) {
-			return ""
-		}
+	if len(metrics) == 0 || slices.ContainsFunc(metrics, func(m string) bool { return !isAccuracy(m) }) {
+		return ""
 	}
 	return "Accuracy (%)"
 }
-
-// mostPoints bounds the points of a line in a figure.
-const mostPoints = 600

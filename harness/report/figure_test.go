@@ -75,7 +75,6 @@ func TestFigureProblems(t *testing.T) {
 		"kind = \"curves\"\ny = [\"absent\"]":         "no record has what it shows",
 		"kind = \"bars\"\ny = [\"absent\"]":           "no record has what it shows",
 		"kind = \"scatter\"\ny = [\"absent\"]":        "no record has what it shows",
-		"kind = \"images\"\nseed = 5":                 "there is no seed number 5",
 		"kind = \"diagram\"\ndiagram = \"moonshine\"": "there is no diagram",
 	} {
 		r := made(t, small+"[[figure]]\nname = \"f\"\n"+text+"\n", map[string][]float64{"slow": {0.9}})

@@ -53,12 +53,8 @@ func cut(img image.Image, classes, images, most int) [][]image.Image {
 }
 
 // images lays distilled images out: a line for every series, a column for every
-// panel, from one seed.
+// panel, from the first seed.
 func (b *figureBuilder) images() chart.Picture {
-	if b.f.Seed >= len(b.r.Spec.Seeds) {
-		b.r.problem("figure %s: there is no seed number %d", b.f.Name, b.f.Seed)
-		return nil
-	}
 	out := &chart.Images{}
 	columns := b.split(b.cells, b.panelAxes)
 	for _, c := range columns {
@@ -95,7 +91,7 @@ func (b *figureBuilder) images() chart.Picture {
 func (b *figureBuilder) tile(c *CellRuns) chart.Tile {
 	for _, run := range c.Runs {
 		switch {
-		case run.Seed != b.r.Spec.Seeds[b.f.Seed]:
+		case run.Seed != b.r.Spec.Seeds[0]:
 		case run.Record == nil && run.Failure != nil:
 			return chart.Tile{Missing: "failed"}
 		case run.Record != nil:

@@ -145,8 +145,6 @@ type tableBuilder struct {
 	out      sheet.Sheet
 
 	most     int          // seeds in the fullest cell
-	uneven   bool         // some value has fewer
-	partial  bool         // some value lacks seeds that were lost
 	excluded map[int]bool // reasons in use
 	ahead    bool         // some mark stands in a row in which others have no run
 }

@@ -11,35 +11,33 @@ import (
 // machines are those that the times of a table were taken on. Times from several,
 // or from one that other runs had a part of, do not compare, and are marked.
 type machines struct {
-	kinds  []string // in the order of the cells
-	hosts  []string
-	shared bool
-	mixed  bool // some run went from one host to another
-	partly bool // some run had less than half of the processor
+	kinds []string // in the order of the cells
+	hosts []string
+	marks string // all of those of single runs
 }
 
 func machinesOf(cells []*CellRuns) machines {
 	var m machines
 	for _, c := range cells {
-		for _, r := range c.done() {
-			p := r.Record.Provenance
-			if p.Timing.Median <= 0 {
-				continue
-			}
-			m.shared = m.shared || p.Timing.Shared
-			m.mixed = m.mixed || p.Timing.Hosts > 1
-			m.partly = m.partly || partOf(p)
+		for _, p := range c.timed() {
+			m.marks = unite(m.marks, timeMarksOf(p))
 			for _, s := range p.Sessions {
-				if k := kindOf(s); !slices.Contains(m.kinds, k) {
-					m.kinds = append(m.kinds, k)
-				}
-				if !slices.Contains(m.hosts, s.Host.Name) {
-					m.hosts = append(m.hosts, s.Host.Name)
-				}
+				m.kinds, m.hosts = with(m.kinds, kindOf(s)), with(m.hosts, s.Host.Name)
 			}
 		}
 	}
 	return m
+}
+
+// timed lists where the runs with a time come from.
+func (c *CellRuns) timed() []store.Provenance {
+	var out []store.Provenance
+	for _, r := range c.done() {
+		if p := r.Record.Provenance; p.Timing.Median > 0 {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // kindOf describes what a session ran on, as far as it matters to its time.
@@ -79,47 +77,46 @@ func timeMarksOf(p store.Provenance) string {
 // With -jobs above 1 the processor time is not the run's own, and the time is marked
 // for that.
 func partOf(p store.Provenance) bool {
-	if p.Shared || p.Timing.Shared {
-		return false
-	}
 	var most float64
 	for _, s := range p.Sessions {
 		most += s.Seconds * float64(s.Threads)
 	}
-	return most > 0 && p.CPU < most/2
+	return !p.Shared && !p.Timing.Shared && p.CPU < most/2
 }
 
-// marks flags the time of a cell.
-func (m machines) marks(c *CellRuns) string {
-	marks := ""
-	add := func(more string) {
-		for _, s := range strings.Split(more, "") {
-			if !strings.Contains(marks, s) {
-				marks += s
-			}
+// unite adds the marks that are not there yet.
+func unite(marks, more string) string {
+	for _, m := range more {
+		if !strings.ContainsRune(marks, m) {
+			marks += string(m)
 		}
-	}
-	for _, r := range c.done() {
-		p := r.Record.Provenance
-		if p.Timing.Median <= 0 {
-			continue
-		}
-		for _, s := range p.Sessions {
-			if len(m.kinds) > 1 {
-				add(letter(slices.Index(m.kinds, kindOf(s))))
-			}
-		}
-		add(timeMarksOf(p))
 	}
 	return marks
 }
 
+// of marks the time of a cell.
+func (m machines) of(c *CellRuns) string {
+	marks := ""
+	for _, p := range c.timed() {
+		for _, s := range p.Sessions {
+			if len(m.kinds) > 1 {
+				marks = unite(marks, letter(slices.Index(m.kinds, kindOf(s))))
+			}
+		}
+		marks = unite(marks, timeMarksOf(p))
+	}
+	return marks
+}
+
+// has reports whether some time has a mark.
+func (m machines) has(mark string) bool { return strings.Contains(m.marks, mark) }
+
 // incomparable says why the times do not compare with each other, "" if they do.
 func (m machines) incomparable() string {
 	switch {
-	case len(m.kinds) > 1 || m.mixed:
+	case len(m.kinds) > 1 || m.has(mixedMark):
 		return "the times come from different machines or settings"
-	case m.shared:
+	case m.has(sharedMark):
 		return "some of the times were taken while other runs had a part of the machine (-jobs above 1)"
 	}
 	return ""
@@ -143,14 +140,14 @@ func (m machines) notes() []string {
 	if len(m.kinds) == 1 && len(m.hosts) > 1 {
 		notes = append(notes, fmt.Sprintf("Times come from %d hosts of this kind.", len(m.hosts)))
 	}
-	if m.shared {
-		notes = append(notes, sharedMark+" timed while other runs had a part of the machine (-jobs above 1).")
-	}
-	if m.mixed {
-		notes = append(notes, mixedMark+" timed on more than one host.")
-	}
-	if m.partly {
-		notes = append(notes, partlyMark+" the run had less than half of the processor's time: others may have had the rest, and its time may not compare.")
+	for _, n := range []struct{ mark, text string }{
+		{sharedMark, " timed while other runs had a part of the machine (-jobs above 1)."},
+		{mixedMark, " timed on more than one host."},
+		{partlyMark, " the run had less than half of the processor's time: others may have had the rest, and its time may not compare."},
+	} {
+		if m.has(n.mark) {
+			notes = append(notes, n.mark+n.text)
+		}
 	}
 	return notes
 }

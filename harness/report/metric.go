@@ -27,6 +27,17 @@ func (d direction) ahead(a, b float64) bool {
 	return d != unranked && !stats.Same(a, b) && (a > b) == (d == higher)
 }
 
+// compare sorts the better one first.
+func (d direction) compare(a, b float64) int {
+	switch {
+	case d.ahead(a, b):
+		return -1
+	case d.ahead(b, a):
+		return 1
+	}
+	return 0
+}
+
 // metric is what there is to know about a quantity. Shown are Scale times the
 // numbers of the records, in the unit.
 type metric struct {

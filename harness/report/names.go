@@ -65,11 +65,16 @@ func (r *Results) headsOf(axes []string, at slot) []string {
 	return out
 }
 
-// placeName names a cell in evidence.
-func (r *Results) placeName(c *spec.Cell) string {
+// names reports whether an axis takes part in a cell's name.
+func (r *Results) names(axis string) bool {
+	return axis == "dataset" || axis == "ipc" || axis == "method" || len(r.axisValues(axis)) > 1
+}
+
+// placeName names a cell in evidence, by all axes but some.
+func (r *Results) placeName(c *spec.Cell, but ...string) string {
 	var words []string
 	for _, a := range sortedAxes(c.Point) {
-		if a == "dataset" || a == "ipc" || a == "method" || len(r.axisValues(a)) > 1 {
+		if !slices.Contains(but, a) && r.names(a) {
 			words = append(words, r.shortTitle(a, c.Point[a]))
 		}
 	}
@@ -155,11 +160,13 @@ type slot struct {
 	title  string
 }
 
+func (s slot) key() string { return strings.Join(s.values, "\x00") }
+
 // slots lists the combinations of axes that cells have, in the grid's order.
 func (r *Results) slots(axes []string) []slot {
 	present := map[string]bool{}
 	for _, c := range r.Cells {
-		present[strings.Join(pointOf(c.Cell, axes), "\x00")] = true
+		present[slot{values: pointOf(c.Cell, axes)}.key()] = true
 	}
 	out := []slot{{}}
 	for _, a := range axes {
@@ -171,5 +178,5 @@ func (r *Results) slots(axes []string) []slot {
 		}
 		out = longer
 	}
-	return slices.DeleteFunc(out, func(s slot) bool { return !present[strings.Join(s.values, "\x00")] })
+	return slices.DeleteFunc(out, func(s slot) bool { return !present[s.key()] })
 }

@@ -39,10 +39,8 @@ func (r *Results) pairs() *sheet.Sheet {
 			s.Rows = append(s.Rows, sheet.Row{Heads: r.headsOf(g.rowAxes, row), Cells: []sheet.Entry{
 				sheet.Text(g.columnTitle(pair[0])), sheet.Text(g.columnTitle(pair[1])), sheet.Text(fixed(float64(p.N), 0)),
 				d(p.Diff.Mean), d(p.Diff.Mean - p.Diff.Half), d(p.Diff.Mean + p.Diff.Half), probability(p.Flip), probability(p.Least)}})
-			for _, w := range p.Warnings {
-				if note := sentence(capital(string(w))); !slices.Contains(s.Notes, note) {
-					s.Notes = append(s.Notes, note)
-				}
+			if p.Warning != "" {
+				s.Notes = with(s.Notes, sentence(capital(p.Warning)))
 			}
 		}
 	}
@@ -84,40 +82,32 @@ func (g tableLayout) opponents(row slot, q quantity) (two [][2]slot, best bool) 
 		}
 		return two, false
 	}
-	type candidate struct {
-		column slot
-		mean   float64
-	}
-	var ranked, controls []candidate
+	var ranked, controls []slot
+	means := map[string]float64{}
 	for _, column := range g.columns {
 		c := g.at(row, column)
 		if c == nil {
 			continue
 		}
-		if s, ok := c.summary(q.name); !ok {
-			continue
-		} else if g.unmarked(column) {
-			controls = append(controls, candidate{column, s.Mean})
-		} else {
-			ranked = append(ranked, candidate{column, s.Mean})
+		s, ok := c.summary(q.name)
+		means[column.key()] = s.Mean
+		switch {
+		case ok && g.unmarked(column):
+			controls = append(controls, column)
+		case ok:
+			ranked = append(ranked, column)
 		}
 	}
 	switch {
 	case len(ranked) == 1:
 		for _, c := range controls {
-			two = append(two, [2]slot{ranked[0].column, c.column})
+			two = append(two, [2]slot{ranked[0], c})
 		}
 	case len(ranked) > 1 && q.better != unranked:
-		slices.SortStableFunc(ranked, func(x, y candidate) int {
-			switch {
-			case q.better.ahead(x.mean, y.mean):
-				return -1
-			case q.better.ahead(y.mean, x.mean):
-				return 1
-			}
-			return 0
+		slices.SortStableFunc(ranked, func(x, y slot) int {
+			return q.better.compare(means[x.key()], means[y.key()])
 		})
-		return [][2]slot{{ranked[0].column, ranked[1].column}}, true
+		return [][2]slot{{ranked[0], ranked[1]}}, true
 	}
 	return two, false
 }

@@ -40,9 +40,7 @@ func UsesOf(tex string) Uses {
 	tex = commentPattern.ReplaceAllString(tex, "$1$2")
 	for _, m := range usesPattern.FindAllStringSubmatch(tex, -1) {
 		list := map[string]*[]string{"val": &u.Numbers, "gentable": &u.Tables, "genfigure": &u.Figures}[m[1]]
-		if name := strings.TrimSpace(m[2]); !slices.Contains(*list, name) {
-			*list = append(*list, name)
-		}
+		*list = with(*list, strings.TrimSpace(m[2]))
 	}
 	labels := map[string]bool{}
 	for _, m := range labelPattern.FindAllStringSubmatch(tex, -1) {
@@ -55,8 +53,8 @@ func UsesOf(tex string) Uses {
 		labels["fig:"+sheet.LatexLabel(f)] = true
 	}
 	for _, m := range refPattern.FindAllStringSubmatch(tex, -1) {
-		if name := strings.TrimSpace(m[1]); !labels[name] && !slices.Contains(u.Dangling, name) {
-			u.Dangling = append(u.Dangling, name)
+		if name := strings.TrimSpace(m[1]); !labels[name] {
+			u.Dangling = with(u.Dangling, name)
 		}
 	}
 	return u
@@ -128,11 +126,7 @@ func WritePaper(dir string, specs []*exhibit.Spec, st *store.Store, uses *Uses, 
 		p.undefined("reference", name)
 	}
 	for _, name := range p.names {
-		for _, problem := range p.results[name].Problems {
-			if !slices.Contains(p.out.Problems, problem) {
-				p.out.Problems = append(p.out.Problems, problem)
-			}
-		}
+		p.out.Problems = with(p.out.Problems, p.results[name].Problems...)
 	}
 	return p.out, p.w.err
 }
@@ -223,24 +217,20 @@ func (p *paper) figure(name string) {
 		p.w.remove(name + ".pdf")
 		return
 	}
-	n := len(r.Problems)
-	v, pic := r.shown(r.Spec.Figures[at])
 	p.out.Figures++
-	var pdf []byte
+	problems := r.Problems
+	v, pic := r.shown(r.Spec.Figures[at])
 	if pic == nil {
-		r.Problems = r.Problems[:n] // the document itself says that it is not run
-	} else {
-		var err error
-		if pdf, err = chart.Render(pic, "pdf"); err != nil {
-			r.problem("figure %s: %v", name, err)
-		}
-	}
-	if pdf == nil {
+		r.Problems = problems // the document itself says that it is not run
 		p.w.remove(name + ".pdf")
-		p.w.put(name+".tex", fmt.Appendf(nil, "%% Written from the records of %s; changes will be lost.\n\\begin{figure*}[tp]\n\\centering\n\\fbox{\\quad\\rule[-3ex]{0pt}{8ex}\\textit{[%s]}\\quad}\n\\caption{%s}\n\\label{fig:%s}\n\\end{figure*}\n",
-			sheet.LatexComment(r.source()), sheet.LatexText(r.nothing()), sheet.LatexText(v.caption), sheet.LatexLabel(name)))
+		p.w.put(name+".tex", figureLatex(v, r.source(), fmt.Sprintf(`\fbox{\quad\rule[-3ex]{0pt}{8ex}\textit{[%s]}\quad}`, sheet.LatexText(r.nothing()))))
+		return
+	}
+	pdf, err := chart.Render(pic, "pdf")
+	if err != nil {
+		r.problem("figure %s: %v", name, err)
 		return
 	}
 	p.w.put(name+".pdf", pdf)
-	p.w.put(name+".tex", figureLatex(v, r.source()))
+	p.w.put(name+".tex", figureLatex(v, r.source(), v.pdf()))
 }

@@ -18,7 +18,7 @@ import (
 type Number struct {
 	Name string
 	Text string      // "90.45 ± 0.10 %"
-	None sheet.State // why there is no number, Blank if there is one
+	None sheet.State // why there is none, Blank if there is one
 }
 
 // notRunLatex stands for a number that no run has been made of.
@@ -67,8 +67,8 @@ var (
 // metric behind, of that.
 func (r *Results) Numbers() []Number {
 	var out numberList
-	done, _, _, all := r.progress()
-	out.add("runs", strconv.Itoa(done))
+	n, all := r.progress()
+	out.add("runs", strconv.Itoa(n[sheet.Blank]))
 	out.add("planned", strconv.Itoa(all))
 	out.add("seeds", strconv.Itoa(len(r.Spec.Seeds)))
 	out.add("profile", r.Spec.Profile)
@@ -173,21 +173,20 @@ func (l *numberList) results(c *CellRuns, recorded []string) {
 // expected are the metrics that runs to come may have: those that any record has,
 // and all that are known while there is none.
 func expected(recorded []string) []string {
+	if len(recorded) == 0 {
+		for _, m := range metrics {
+			recorded = append(recorded, m.name)
+		}
+		for _, loss := range []string{"hinge", "logistic", "squared"} {
+			recorded = append(recorded, "transfer."+loss+".test_acc")
+		}
+	}
 	names := map[string]bool{}
 	for _, m := range recorded {
 		names[m], names[strings.TrimPrefix(m, "last.")] = true, true
 	}
-	if len(recorded) == 0 {
-		for _, m := range metrics {
-			names[m.name] = true
-		}
-		for _, loss := range []string{"hinge", "logistic", "squared"} {
-			names["transfer."+loss+".test_acc"] = true
-		}
-	}
-	for _, own := range []string{"updates", "update"} {
-		delete(names, own)
-	}
+	delete(names, "updates") // which has a line of its own
+	delete(names, "update")
 	return slices.Sorted(maps.Keys(names))
 }
 
@@ -214,26 +213,26 @@ func (l *numberList) published(b Beside) {
 	if b.Metric != "test_acc" {
 		end = "." + b.Metric
 	}
+	text := b.format(b.Published.Mean)
 	switch {
 	case isAccuracy(b.Metric):
-		l.add("published"+end, percent(b.Published.Mean, b.Published.Spread, b.Published.HasSpread))
+		text = percent(b.Published.Mean, b.Published.Spread, b.Published.HasSpread)
 	case isTime(b.Metric):
-		l.add("published"+end, b.format(b.Published.Mean)+" s")
-	default:
-		l.add("published"+end, b.format(b.Published.Mean))
+		text += " s"
 	}
-	texts := map[string]string{"difference": b.difference(), "allowed": "not judged", "within": "not judged"}
+	l.add("published"+end, text)
+	allowed, within := "not judged", "not judged"
 	if b.Match != Unjudged {
-		texts["allowed"], texts["within"] = b.format(b.Tolerance), "no"
-		if b.Match == Within {
-			texts["within"] = "yes"
-		}
+		allowed, within = b.format(b.Tolerance), "no"
 	}
-	for _, name := range []string{"difference", "allowed", "within"} {
+	if b.Match == Within {
+		within = "yes"
+	}
+	for _, n := range [][2]string{{"difference", b.difference()}, {"allowed", allowed}, {"within", within}} {
 		if b.Seeds == 0 {
-			l.none(name+end, b.runs.state())
+			l.none(n[0]+end, b.runs.state())
 		} else {
-			l.add(name+end, texts[name])
+			l.add(n[0]+end, n[1])
 		}
 	}
 }

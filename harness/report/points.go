@@ -11,45 +11,41 @@ import (
 
 // bars draws metrics in groups of bars.
 func (b *figureBuilder) bars() chart.Picture {
-	x := &chart.Axis{Label: b.f.XLabel, Categories: []string{""}}
+	x := &chart.Axis{Categories: []string{""}}
 	if b.xAxis != "" {
 		x.Categories = nil
 		for _, v := range b.points(b.xAxis) {
 			x.Categories = append(x.Categories, sheet.Plain(b.r.shortTitle(b.xAxis, v)))
 		}
 	}
-	y := &chart.Axis{Label: cmp.Or(b.f.YLabel, joint(b.f.Y)), Log: b.f.LogY}
-	groups := b.split(b.cells, b.seriesAxes)
-	n := len(groups) * len(b.f.Y)
-	var panels []chart.Panel
-	any := false
-	for _, pg := range b.split(b.cells, b.panelAxes) {
-		p := chart.Panel{Title: pg.title, X: x, Y: y}
-		for i, g := range groups {
-			for j, name := range b.f.Y {
-				s := chart.Series{Kind: chart.Bars, Name: g.title, Width: 0.7 / float64(n)}
-				s.Color, s.Variant = b.look(g.values)
-				at := i*len(b.f.Y) + j
-				if len(g.values) == 0 || len(b.f.Y) > 1 || s.Variant > 0 {
-					s.Color = at
-				}
-				if len(b.f.Y) > 1 {
-					s.Name = strings.TrimPrefix(g.title+", "+metricTitle(name), ", ")
-				}
-				s.Name = sheet.Plain(s.Name)
-				shift := (float64(at) - float64(n-1)/2) * 0.8 / float64(n)
-				s.Points = b.heights(pg.cells, g.values, name, shift)
-				if len(s.Points) > 0 {
-					p.Series, any = append(p.Series, s), true
-				}
+	all := b.split(b.cells, b.seriesAxes)
+	n := len(all) * len(b.f.Y)
+	y := b.yAxis()
+	panels := b.panels(x, y, func(g cellGroup) []chart.Series {
+		i := slices.IndexFunc(all, func(o cellGroup) bool { return slices.Equal(o.values, g.values) })
+		var out []chart.Series
+		for j, name := range b.f.Y {
+			s := chart.Series{Kind: chart.Bars, Name: g.title, Width: 0.7 / float64(n)}
+			s.Color, s.Variant = b.look(g.values)
+			at := i*len(b.f.Y) + j
+			if len(g.values) == 0 || len(b.f.Y) > 1 || s.Variant > 0 {
+				s.Color = at
+			}
+			if len(b.f.Y) > 1 {
+				s.Name = strings.TrimPrefix(g.title+", "+metricTitle(name), ", ")
+			}
+			s.Name = sheet.Plain(s.Name)
+			s.Points = b.heights(g.cells, name, (float64(at)-float64(n-1)/2)*0.8/float64(n))
+			if len(s.Points) > 0 {
+				out = append(out, s)
 			}
 		}
-		panels = append(panels, p)
-	}
-	if !any {
+		return out
+	})
+	if empty(panels) {
 		return nil
 	}
-	c := b.layOut(panels)
+	c := layOut(panels)
 	if c.Broken(y) {
 		b.note("The axis does not begin at 0")
 	}
@@ -57,12 +53,9 @@ func (b *figureBuilder) bars() chart.Picture {
 }
 
 // heights are the bars of a series: a metric at every value of the axis.
-func (b *figureBuilder) heights(cells []*CellRuns, series []string, metric string, shift float64) []chart.Point {
+func (b *figureBuilder) heights(cells []*CellRuns, metric string, shift float64) []chart.Point {
 	var out []chart.Point
 	for _, c := range cells {
-		if !slices.Equal(pointOf(c.Cell, b.seriesAxes), series) {
-			continue
-		}
 		at := 0
 		if b.xAxis != "" {
 			v, _ := c.Cell.At(b.xAxis)
@@ -70,7 +63,7 @@ func (b *figureBuilder) heights(cells []*CellRuns, series []string, metric strin
 		}
 		if s, ok := c.summary(metric); ok && at >= 0 {
 			b.over(s.N)
-			out = append(out, spreadPoint(float64(at)+shift, s, scaleOf(metric, 0)))
+			out = append(out, spreadPoint(float64(at)+shift, s, metric))
 		} else {
 			b.note("Where a bar is missing, there is no result")
 		}
@@ -81,38 +74,30 @@ func (b *figureBuilder) heights(cells []*CellRuns, series []string, metric strin
 // scatter draws one metric against another, a point a cell.
 func (b *figureBuilder) scatter() chart.Picture {
 	name := cmp.Or(b.f.X, secondsPerUpdate)
-	x := &chart.Axis{Label: cmp.Or(b.f.XLabel, axisLabel(name)), Log: b.f.LogX || isTime(name)}
-	y := &chart.Axis{Label: cmp.Or(b.f.YLabel, joint(b.f.Y)), Log: b.f.LogY}
+	x := &chart.Axis{Label: axisLabel(name), Log: b.f.LogX || isTime(name)}
 	if isTime(name) {
-		for _, n := range machinesOf(b.cells).notes() {
-			b.note(n)
-		}
+		b.note(machinesOf(b.cells).notes()...)
 	}
-	var panels []chart.Panel
-	any := false
-	for _, pg := range b.split(b.cells, b.panelAxes) {
-		p := chart.Panel{Title: pg.title, X: x, Y: y}
-		for _, g := range b.split(pg.cells, b.seriesAxes) {
-			s := chart.Series{Kind: chart.Dots, Name: sheet.Plain(g.title)}
-			s.Color, s.Variant = b.look(g.values)
-			for _, c := range g.cells {
-				sx, ok1 := c.summary(name)
-				sy, ok2 := c.summary(b.f.Y[0])
-				if ok1 && ok2 && (!x.Log || sx.Mean > 0) {
-					b.over(sy.N)
-					s.Points = append(s.Points, spreadPoint(sx.Mean*scaleOf(name, 0), sy, scaleOf(b.f.Y[0], 0)))
-				}
-			}
-			if len(s.Points) > 0 {
-				p.Series, any = append(p.Series, s), true
+	panels := b.panels(x, b.yAxis(), func(g cellGroup) []chart.Series {
+		s := chart.Series{Kind: chart.Dots, Name: sheet.Plain(g.title)}
+		s.Color, s.Variant = b.look(g.values)
+		for _, c := range g.cells {
+			sx, ok1 := c.summary(name)
+			sy, ok2 := c.summary(b.f.Y[0])
+			if ok1 && ok2 && (!x.Log || sx.Mean > 0) {
+				b.over(sy.N)
+				s.Points = append(s.Points, spreadPoint(sx.Mean*scaleOf(name, 0), sy, b.f.Y[0]))
 			}
 		}
-		panels = append(panels, p)
-	}
-	if !any {
+		if s.Points == nil {
+			return nil
+		}
+		return []chart.Series{s}
+	})
+	if empty(panels) {
 		return nil
 	}
-	c := b.layOut(panels)
+	c := layOut(panels)
 	if c.Keys = b.shapeKeys(panels); c.Keys == nil {
 		b.named(c)
 	}

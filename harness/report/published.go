@@ -53,8 +53,8 @@ func (r *Results) publishedOf(c *spec.Cell, metric string) (exhibit.Number, *exh
 func (r *Results) compare() []Beside {
 	var metrics []string
 	for _, p := range r.Spec.Published {
-		if m := metricOr(p.Metric); !p.OnlyClaims && !slices.Contains(metrics, m) {
-			metrics = append(metrics, m)
+		if !p.OnlyClaims {
+			metrics = with(metrics, metricOr(p.Metric))
 		}
 	}
 	var out []Beside
@@ -173,7 +173,7 @@ func (r *Results) reproduced() *sheet.Sheet {
 	s := &sheet.Sheet{Name: r.stem() + "-reproduced", Title: r.Spec.Title + ": published and ours"}
 	var rowAxes []string
 	for _, a := range r.axes() {
-		if a == "dataset" || a == "ipc" || a != "method" && len(r.axisValues(a)) > 1 {
+		if a != "method" && r.names(a) {
 			rowAxes = append(rowAxes, a)
 			s.Heads = append(s.Heads, axisTitle(a))
 		}
@@ -187,9 +187,7 @@ func (r *Results) reproduced() *sheet.Sheet {
 	}
 	// Columns may show different metrics of one kind on one line.
 	for _, b := range r.Published {
-		if k := shortMetric(b.Metric); !slices.Contains(kinds, k) {
-			kinds = append(kinds, k)
-		}
+		kinds = with(kinds, shortMetric(b.Metric))
 	}
 	on := r.publishedMachines()
 	for _, point := range r.slots(rowAxes) {
@@ -229,17 +227,16 @@ func (b Beside) ours(on machines) sheet.Entry {
 	}
 	e := sheet.Text(b.difference())
 	if isTime(b.Metric) {
-		e.Marks = on.marks(b.runs)
+		e.Marks = on.of(b.runs)
 	}
-	switch b.Match {
-	case Within, Better:
+	switch {
+	case b.Match != Unjudged:
 		e.Text, e.Good = e.Text+" "+b.Match.String(), 1
-	case Worse, Apart:
-		e.Text, e.Good = e.Text+" "+b.Match.String(), -1
-	default:
-		if !isTime(b.Metric) {
-			e.Text += " ?"
+		if b.Match > Better {
+			e.Good = -1
 		}
+	case !isTime(b.Metric):
+		e.Text += " ?"
 	}
 	return e
 }
@@ -247,9 +244,7 @@ func (b Beside) ours(on machines) sheet.Entry {
 func (r *Results) sources() []string {
 	var out []string
 	for _, b := range r.Published {
-		if !slices.Contains(out, b.Source) {
-			out = append(out, b.Source)
-		}
+		out = with(out, b.Source)
 	}
 	return out
 }
@@ -268,14 +263,15 @@ func (r *Results) publishedMachines() machines {
 // publishedNotes says what is to be kept in mind about a comparison.
 func (r *Results) publishedNotes() []string {
 	var notes []string
-	if slices.ContainsFunc(r.Published, func(b Beside) bool { return isTime(b.Metric) }) {
+	some := func(meant func(Beside) bool) bool { return slices.ContainsFunc(r.Published, meant) }
+	if some(func(b Beside) bool { return isTime(b.Metric) }) {
 		notes = append(notes, "Times depend on the machine: the factor is ours over the published one. It is judged only where a tolerance is declared.")
 		notes = append(notes, r.publishedMachines().notes()...)
 	}
-	if slices.ContainsFunc(r.Published, func(b Beside) bool { return b.Seeds == 1 && !b.Declared }) {
+	if some(func(b Beside) bool { return b.Seeds == 1 && !b.Declared }) {
 		notes = append(notes, "With one seed of ours only the published spread is known.")
 	}
-	if slices.ContainsFunc(r.Published, func(b Beside) bool { return r.dataset(b.Cell.Dataset).BuiltIn }) {
+	if some(func(b Beside) bool { return r.dataset(b.Cell.Dataset).BuiltIn }) {
 		notes = append(notes, "Data marked built-in is drawn by the program: its numbers cannot reproduce published ones.")
 	}
 	return notes

@@ -11,11 +11,7 @@
 // same records give the same bytes of every file it writes.
 package report
 
-import (
-	"cmp"
-
-	"dgkip/harness/spec"
-)
+import "dgkip/harness/spec"
 
 // Options say what to report on, and how.
 type Options struct {
@@ -28,12 +24,6 @@ type Options struct {
 	// experiment's.
 	Only spec.Filter
 
-	// Command is how the program is started, "go run ." if empty. It stands in
-	// front of the commands that repeat a cell.
-	Command string
-
 	// plain leaves the profile out of names.
 	plain bool
 }
-
-func (o Options) command() string { return cmp.Or(o.Command, "go run .") }

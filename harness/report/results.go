@@ -147,10 +147,7 @@ func (r *Results) only(f exhibit.Only) []*CellRuns {
 }
 
 func (r *Results) problem(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if !slices.Contains(r.Problems, text) {
-		r.Problems = append(r.Problems, text)
-	}
+	r.Problems = with(r.Problems, fmt.Sprintf(format, args...))
 }
 
 // dataset describes the data of a name. What was recorded counts; where there is no
@@ -192,40 +189,39 @@ func (r *Results) distinct() []Run {
 	return out
 }
 
-// progress counts the runs.
-func (r *Results) progress() (done, failed, damaged, all int) {
-	n := map[sheet.State]int{}
+// progress counts the runs, by what a table shows of them where it has no value.
+func (r *Results) progress() (n map[sheet.State]int, all int) {
+	n = map[sheet.State]int{}
 	for _, run := range r.distinct() {
 		n[run.state()]++
 		all++
 	}
-	return n[sheet.Blank], n[sheet.Failed], n[sheet.Damaged], all
+	return n, all
 }
 
 // progressText says how much of an experiment is done.
 func (r *Results) progressText() string {
-	done, failed, damaged, all := r.progress()
+	n, all := r.progress()
 	if all == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("%d of %s done", done, count(all, "run", "runs"))
-	if failed > 0 {
-		s += fmt.Sprintf(", %d failed", failed)
-	}
-	if damaged > 0 {
-		s += fmt.Sprintf(", %d damaged", damaged)
+	s := fmt.Sprintf("%d of %s done", n[sheet.Blank], count(all, "run", "runs"))
+	for _, state := range []sheet.State{sheet.Failed, sheet.Damaged} {
+		if n[state] > 0 {
+			s += fmt.Sprintf(", %d %v", n[state], state)
+		}
 	}
 	return s
 }
 
 // nothing says why there is no value at all.
 func (r *Results) nothing() string {
-	switch done, failed, damaged, _ := r.progress(); {
-	case done > 0:
+	switch n, _ := r.progress(); {
+	case n[sheet.Blank] > 0:
 		return "no run has this number"
-	case damaged > 0:
+	case n[sheet.Damaged] > 0:
 		return "no record can be read"
-	case failed > 0:
+	case n[sheet.Failed] > 0:
 		return "every run that was made has failed"
 	}
 	return "no run has been made"

@@ -24,19 +24,23 @@ func (r *Results) shown(f exhibit.Figure) (shown, chart.Picture) {
 	return shown{name: r.stem() + "-" + f.Name, caption: r.selected(caption)}, p
 }
 
-// figureLatex is a figure's float: as large as it was drawn, or as wide as the text
-// if that is less. The folder of its PDF is \dgkipfigures, which a document may define
-// otherwise.
-func figureLatex(v shown, source string) []byte {
-	return fmt.Appendf(nil, `%% Written from the records of %[1]s; changes will be lost.
+// pdf includes a figure as large as it was drawn, or as wide as the text if that is
+// less. The folder of its PDF is \dgkipfigures, which a document may define otherwise.
+func (v shown) pdf() string {
+	return fmt.Sprintf(`\sbox0{\includegraphics{\dgkipfigures %[1]s.pdf}}%%
+\ifdim\wd0>\linewidth\wd0=\linewidth\fi\ifdim\wd0>\textwidth\wd0=\textwidth\fi
+\includegraphics[width=\wd0,height=0.8\textheight,keepaspectratio]{\dgkipfigures %[1]s.pdf}`, v.name)
+}
+
+// figureLatex is a figure's float, with its picture or what stands for it.
+func figureLatex(v shown, source, picture string) []byte {
+	return fmt.Appendf(nil, `%% Written from the records of %s; changes will be lost.
 \providecommand{\dgkipfigures}{figures/}%%
 \begin{figure*}[tp]
 \centering
-\sbox0{\includegraphics{\dgkipfigures %[2]s.pdf}}%%
-\ifdim\wd0>\linewidth\wd0=\linewidth\fi\ifdim\wd0>\textwidth\wd0=\textwidth\fi
-\includegraphics[width=\wd0,height=0.8\textheight,keepaspectratio]{\dgkipfigures %[2]s.pdf}
-\caption{%[3]s}
-\label{fig:%[4]s}
+%s
+\caption{%s}
+\label{fig:%s}
 \end{figure*}
-`, sheet.LatexComment(source), v.name, sheet.LatexText(v.caption), sheet.LatexLabel(v.name))
+`, sheet.LatexComment(source), picture, sheet.LatexText(v.caption), sheet.LatexLabel(v.name))
 }

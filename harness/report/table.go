@@ -119,14 +119,14 @@ func (b *tableBuilder) entry(row, column slot, q quantity) (sheet.Entry, *float6
 		}
 	}
 	if isTime(q.name) {
-		e.Marks = b.machines.marks(c)
+		e.Marks = b.machines.of(c)
 		return e, &mean
 	}
 	if sum.N < b.most {
-		e.N, b.uneven = sum.N, true
+		e.N = sum.N
 	}
 	if c.lost() > 0 {
-		e.Marks, b.partial = lostMark, true
+		e.Marks = lostMark
 	}
 	return e, &mean
 }

@@ -30,7 +30,7 @@ func (r *Results) Terminal(w io.Writer, screen Screen) error {
 
 // furtherNotes say what else there is to read, beginning with what was published.
 func (r *Results) furtherNotes() []string {
-	if done, _, _, _ := r.progress(); done == 0 {
+	if n, _ := r.progress(); n[sheet.Blank] == 0 {
 		return nil
 	}
 	var out, names []string

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"dgkip/harness/exhibit"
 	"dgkip/harness/report/chart"
@@ -53,11 +52,7 @@ func Write(dir string, specs []*exhibit.Spec, st *store.Store, o Options) (*Outc
 	out.Page = filepath.Join(dir, name)
 	w.put(name, page(sections))
 	for _, r := range out.Results {
-		for _, p := range r.Problems {
-			if !slices.Contains(out.Problems, p) {
-				out.Problems = append(out.Problems, p)
-			}
-		}
+		out.Problems = with(out.Problems, r.Problems...)
 	}
 	return out, w.err
 }
@@ -127,7 +122,7 @@ func (w *writer) figures(r *Results) []shown {
 				v.svg = b
 			}
 		}
-		w.put(file+"tex", figureLatex(v, r.source()))
+		w.put(file+"tex", figureLatex(v, r.source(), v.pdf()))
 		out = append(out, v)
 	}
 	return out

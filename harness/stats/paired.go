@@ -23,7 +23,7 @@ type Paired struct {
 	// Least is the smallest value that Flip can take for that number of pairs, 2/2^n.
 	Least float64
 
-	Warnings []Warning
+	Warning string // what a reader must know about the test, "" for nothing
 }
 
 // Compare compares a and b, of which a[i] and b[i] belong to one seed. It panics
@@ -35,7 +35,7 @@ func Compare(a, b []float64) Paired {
 	n := len(a)
 	p := Paired{N: n, Flip: math.NaN(), Least: math.NaN()}
 	if n == 0 {
-		p.Warnings = []Warning{"no seed in common: nothing can be compared"}
+		p.Warning = "no seed in common: nothing can be compared"
 		return p
 	}
 	d := make([]float64, n)
@@ -45,13 +45,13 @@ func Compare(a, b []float64) Paired {
 	p.Diff, p.Least = Summarise(d), math.Ldexp(2, -n)
 	switch {
 	case n > mostFlips:
-		p.Warnings = []Warning{Warning(fmt.Sprintf("%d pairs are too many for the exact test", n))}
+		p.Warning = fmt.Sprintf("%d pairs are too many for the exact test", n)
 		return p
 	case n == 1:
-		p.Warnings = []Warning{"one seed: the smallest p-value that a test can give is 1, whatever the difference"}
+		p.Warning = "one seed: the smallest p-value that a test can give is 1, whatever the difference"
 	case p.Least > 0.05:
-		p.Warnings = []Warning{Warning(fmt.Sprintf("%d seeds: the smallest p-value that the exact test can give is %s, so it can never fall below 0.05; that takes %d seeds",
-			n, strconv.FormatFloat(p.Least, 'g', -1, 64), Pairs(0.05)))}
+		p.Warning = fmt.Sprintf("%d seeds: the smallest p-value that the exact test can give is %s, so it can never fall below 0.05; that takes %d seeds",
+			n, strconv.FormatFloat(p.Least, 'g', -1, 64), Pairs(0.05))
 	}
 	p.Flip = signFlip(d)
 	return p

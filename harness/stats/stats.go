@@ -1,7 +1,6 @@
 // Package stats summarises repeated runs and compares methods over the same seeds.
 //
-// What is doubtful about a number comes with it as a Warning, a value that callers
-// show beside the number; nothing here prints. Means are exact, and other sums run
+// Nothing here prints. Means are exact, and other sums run
 // in the order of their terms and are never fused, so that the same numbers give
 // the same bits on every machine; what rests on library functions is rounded to ten
 // digits for the same reason.
@@ -16,9 +15,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Warning says what a reader must know about a number.
-type Warning string
-
 // Summary describes the values of one quantity over the seeds of a run.
 type Summary struct {
 	N    int
@@ -28,8 +24,6 @@ type Summary struct {
 	// Half is half the width of the 95 % t-interval of the mean, NaN if there is
 	// none because N is below 2.
 	Half float64
-
-	Warnings []Warning
 }
 
 // HasSpread reports whether there is anything to take a spread of.
@@ -41,15 +35,10 @@ func Summarise(x []float64) Summary {
 		panic("stats: a summary of nothing")
 	}
 	s := Summary{N: len(x), Mean: Mean(x), Half: math.NaN()}
-	if s.N == 1 {
-		s.Warnings = []Warning{"one value: no spread and no interval can be given"}
-		return s
-	}
-	s.SD = SD(x)
-	// The interval rests on the sample deviation, s = sd sqrt(n/(n-1)).
-	s.Half = tQuantile(0.975, s.N-1) * s.SD / math.Sqrt(float64(s.N-1))
-	if s.N == 2 {
-		s.Warnings = []Warning{"two values: the interval rests on a single difference"}
+	if s.HasSpread() {
+		s.SD = SD(x)
+		// The interval rests on the sample deviation, s = sd sqrt(n/(n-1)).
+		s.Half = tQuantile(0.975, s.N-1) * s.SD / math.Sqrt(float64(s.N-1))
 	}
 	return s
 }
