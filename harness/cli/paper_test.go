@@ -76,7 +76,7 @@ func TestPaperTypesets(t *testing.T) {
 // have been run or not.
 func TestPaperIsDefined(t *testing.T) {
 	inCopy(t)
-	f := &flags{profile: spec.DefaultProfile}
+	f := &flags{library: newLibrary(fstest.MapFS{}), profile: spec.DefaultProfile}
 	uses, err := paperUses()
 	if err != nil {
 		t.Fatal(err)
