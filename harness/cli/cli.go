@@ -114,7 +114,7 @@ func run(ctx context.Context, l library, args []string, out, errOut io.Writer) i
 	return exitFailed
 }
 
-// once drops hints that stand above already: several errors may have the same mend.
+// once drops hints that stand above already: several errors may have the same remedy.
 func once(message string) string {
 	seen := map[string]bool{}
 	var lines []string

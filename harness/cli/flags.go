@@ -23,7 +23,7 @@ const usage = `Dataset distillation by the duality gap, and what it is compared 
 
 What to run
   -profile NAME   smoke, desk (default) or paper: the size of everything
-  -seeds N        so many seeds, whatever the experiment says
+  -seeds N        number of seeds, in place of the experiment's
   -only FILTER    such as 'method:random dataset:mnist ipc:(1 10) -model:fc'
   -retry          failed runs, too
   -force          all runs, in place of the records there are
@@ -169,7 +169,7 @@ var noUse = []struct {
 	mode, flags, hint string
 }{
 	{"list", "exp seeds only retry force check paper jobs", "-list shows all there is, and runs nothing"},
-	{"plan", "force check paper", "-plan tells what would run; without it the runs are made"},
+	{"plan", "force check paper", "-plan lists what would run; without it the runs are made"},
 	{"collect", "retry force jobs", "-collect makes no runs; without it they are made"},
 	{"verify", "retry force check paper", "-verify compares records with runs made again; -collect -check judges claims by them"},
 	{"eval", "retry force check paper jobs", "-eval scores one file, and leaves the records alone"},

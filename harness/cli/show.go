@@ -112,7 +112,7 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 	return nil
 }
 
-// printMemory prints how much memory the runs that are left may need, so many of
+// printMemory prints how much memory the runs that are left may need, jobs of
 // them at a time.
 func printMemory(out io.Writer, left []engine.Forecast, jobs int) {
 	// The program and the data, which this process holds as well, are there once.

@@ -31,7 +31,7 @@ func open(path string) (io.ReadCloser, error) {
 	}{&limited{r, npz.UnpackLimit(info.Size())}, f}, nil
 }
 
-// limited reads so many bytes, and fails where there are more.
+// limited reads the bytes that are left, and fails where there are more.
 type limited struct {
 	io.Reader
 	left int64

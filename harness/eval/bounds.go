@@ -82,7 +82,7 @@ func (s *scoring) bounds(ctx context.Context, own convex.Solution) error {
 	return nil
 }
 
-// projected tells whether the two models agree on the set.
+// projected reports whether the two models agree on the set.
 func (s *scoring) projected(theta *teacher.Theta, own convex.Solution) bool {
 	real := convex.Apply(s.phi, theta.Weights)
 	apart, size := 0.0, 0.0

@@ -157,7 +157,7 @@ func (s *scoring) whole(ctx context.Context) (*method.Scores, error) {
 	return s.out, nil
 }
 
-// solvable tells whether the model of the real data can be had for a loss.
+// solvable reports whether the model of the real data can be had for a loss.
 func (s *scoring) solvable(loss convex.Loss) error {
 	return convex.CheckSize(loss, s.trial.Data.Train.Len(), s.test.Cols)
 }

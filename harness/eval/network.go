@@ -25,7 +25,7 @@ import (
 	"dgkip/harness/rng"
 )
 
-// CheckSizes tells whether the networks suit the images.
+// CheckSizes reports why the networks do not suit the images, if so.
 func (n *Network) CheckSizes(s method.Sizes) error {
 	if _, err := n.Net(s.Model, s.H, s.W, s.C, s.Classes); err != nil {
 		return fmt.Errorf("[eval.network]: %w", err)

@@ -31,5 +31,5 @@ func fastTwoSum(a, b float64) (s, e float64) {
 // mad returns x*y + z with the product rounded first.
 func mad(x, y, z float64) float64 { return float64(x*y) + z }
 
-// isFinite tells whether x is neither infinite nor NaN.
+// isFinite reports whether x is neither infinite nor NaN.
 func isFinite(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }

@@ -47,8 +47,8 @@ func encode(a Array) []byte {
 	return append(append(out, head+"\n"...), a.Data...)
 }
 
-// decode reads an NPY file of size bytes, whose array has at most so many values, or
-// so many characters if it holds texts.
+// decode reads an NPY file of size bytes, whose array has no more than most values, or as
+// many characters if it holds texts.
 func decode(r io.Reader, size int64, most int) (Array, error) {
 	h, start, err := readHeader(r)
 	if err != nil {

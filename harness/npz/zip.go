@@ -94,7 +94,7 @@ const (
 	unpackFree   = 64 << 20
 )
 
-// UnpackLimit is how many bytes a packed file of so many may unpack to.
+// UnpackLimit is how many bytes a packed file of the given size may unpack to.
 func UnpackLimit(size int64) int64 { return unpackFactor*size + unpackFree }
 
 // New is Open for what is open already. Errors call it by its path.
@@ -126,7 +126,7 @@ func (z *File) Names() []string { return z.names }
 // Has reports whether there is an array of that name.
 func (z *File) Has(name string) bool { return z.files[name] != nil }
 
-// Read reads an array of at most so many values, or characters if it is a text.
+// Read reads an array of no more than most values, or characters if it is a text.
 func (z *File) Read(name string, most int) (Array, error) {
 	place := fmt.Sprintf("%s: array %q", z.path, name)
 	f := z.files[name]

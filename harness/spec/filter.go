@@ -83,7 +83,7 @@ func ParseFilter(text string, known []string) (Filter, error) {
 	}
 }
 
-// Matches tells whether something with the named coordinates is selected. An axis
+// Matches reports whether something with the named coordinates is selected. An axis
 // it does not have matches no value.
 func (f Filter) Matches(point func(axis string) (string, bool)) bool {
 	for _, t := range f.terms {
@@ -136,7 +136,7 @@ func isNumber(s string) bool {
 	return err == nil
 }
 
-// Empty tells whether the filter selects everything.
+// Empty reports whether the filter selects everything.
 func (f Filter) Empty() bool { return len(f.terms) == 0 }
 
 // String returns the filter as ParseFilter reads it.

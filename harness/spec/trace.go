@@ -10,7 +10,7 @@ type Trace struct {
 	Score []int `json:"score,omitempty"` // lines with scores on the test images
 }
 
-// NewTrace returns the trace with a line and with a score every so many updates, or
+// NewTrace returns the trace with a line and a score every few updates, as given, or
 // none where that is 0.
 func NewTrace(every, score int) Trace {
 	list := func(n int) []int {

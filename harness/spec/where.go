@@ -96,7 +96,7 @@ func (w *Where) FromNode(d *toml.Decoder, n *toml.Node) {
 	}
 }
 
-// Matches tells whether a point with the named coordinates is meant.
+// Matches reports whether a point with the named coordinates is meant.
 func (w Where) Matches(point func(axis string) (string, bool)) bool {
 	for axis, values := range w {
 		if text, ok := point(axis); !ok || !values.matches(text) {

@@ -38,7 +38,7 @@ func (f setFile) text(name string) (string, error) {
 	return strings.Join(lines, "\n"), err
 }
 
-// numbers returns an array of at most so many numbers, nil if it is not there or
+// numbers returns an array of no more than most numbers, nil if it is not there or
 // holds texts.
 func (f setFile) numbers(name string, most int) ([]float64, []int, error) {
 	if !f.Has(name) {

@@ -20,7 +20,7 @@ type Layout struct {
 
 const previewAcross, previewGap = 10, 2
 
-// NewLayout returns the layout for so many images of each class, of the given size
+// NewLayout returns the layout for the given numbers of images of each class, of the given size
 // on the picture.
 func NewLayout(counts []int, size image.Point) Layout {
 	return Layout{counts, size.Add(image.Pt(previewGap, previewGap))}

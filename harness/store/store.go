@@ -78,7 +78,7 @@ func (s *Store) Prepare() error {
 // reason to go on.
 var ErrStorage = errors.New("cannot write results")
 
-// explain says what an error of the file system means and how to mend it.
+// explain says what an error of the file system means and what to do about it.
 func (s *Store) explain(err error) error {
 	if err == nil || errors.Is(err, ErrStorage) {
 		return err

@@ -37,7 +37,7 @@ func OfTrial(t method.Trial) Real {
 	return Real{Data: t.Data, Model: t.Model, Seed: t.Seed, Shared: t.Shared, Phase: t.Phase}
 }
 
-// Outputs is the number of outputs of a model on so many classes.
+// Outputs is the number of outputs of a model for a number of classes.
 func Outputs(classes int) int {
 	if classes == 2 {
 		return 1

@@ -28,7 +28,7 @@ type Tile struct {
 	Missing string
 }
 
-// Mosaic draws lines of images as one: each on a square of so many pixels, with gaps
+// Mosaic draws lines of images as one: each on a square of the given number of pixels, with gaps
 // between them.
 func Mosaic(lines [][]image.Image, side, gap int) *image.RGBA {
 	wide := 0
