@@ -176,7 +176,11 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	lookup := engine.Lookup{Source: source, Known: known}
 	if !f.plan {
 		lookup.Need = func(r *engine.Run) bool {
-			return f.force || f.eval != "" || s.Has(r.Key) == (f.verify > 0)
+			if f.verify > 0 {
+				return s.Has(r.Key)
+			}
+			wanted := f.retry || s.Failed(r.Key) == nil // a run that failed is left alone
+			return f.force || f.eval != "" || wanted && !s.Has(r.Key)
 		}
 	}
 	plan, err := lookup.Make(ctx, exhibit.Runs(specs), filter)

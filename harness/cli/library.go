@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"syscall"
 
 	"dgkip/harness/data"
 	"dgkip/harness/exhibit"
@@ -26,7 +27,7 @@ func newLibrary(builtIn fs.FS) library { return library{os.DirFS("."), builtIn} 
 // Open implements fs.FS.
 func (l library) Open(name string) (fs.File, error) {
 	for _, layer := range l {
-		if f, err := layer.Open(name); !errors.Is(err, fs.ErrNotExist) {
+		if f, err := layer.Open(name); !absent(err) {
 			return f, err
 		}
 	}
@@ -38,7 +39,7 @@ func (l library) ReadDir(name string) ([]fs.DirEntry, error) {
 	var all []fs.DirEntry
 	for _, layer := range l {
 		entries, err := fs.ReadDir(layer, name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil && !absent(err) {
 			return nil, err
 		}
 		for _, e := range entries {
@@ -49,6 +50,12 @@ func (l library) ReadDir(name string) ([]fs.DirEntry, error) {
 	}
 	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return all, nil
+}
+
+// absent reports whether a layer has no such file, or has a file where its folder
+// would be.
+func absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 // names lists the experiments that are known by name.

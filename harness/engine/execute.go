@@ -278,7 +278,7 @@ func (e *executor) one(r *Run) verdict {
 	a.features, a.scoring = &g.features, &g.scoring
 	a.ctx, a.cancel = context.WithCancelCause(e.ctx)
 	defer a.cancel(nil)
-	if limit := time.Duration(r.Cell.Limits.Timeout); limit > 0 {
+	if limit := r.limit(); limit > 0 {
 		timer := time.AfterFunc(limit, func() { a.cancel(errTimeout) })
 		defer timer.Stop()
 	}

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"dgkip/harness/method"
 	"dgkip/harness/spec"
@@ -71,6 +72,19 @@ func (r *Run) sizes() method.Sizes {
 	s := r.Data.Sizes
 	s.IPC, s.Model = r.Cell.IPC, r.Cell.Net
 	return s
+}
+
+// limit is the longest time that one of the run's cells allows, 0 for any.
+func (r *Run) limit() time.Duration {
+	var most time.Duration
+	for _, c := range r.Cells {
+		limit := time.Duration(c.Limits.Timeout)
+		if limit == 0 {
+			return 0
+		}
+		most = max(most, limit)
+	}
+	return most
 }
 
 // group is what runs share features with. Networks are drawn from streams that are

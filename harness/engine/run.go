@@ -284,8 +284,13 @@ func (a *attempt) pending() error {
 	if errors.As(err, &stopped) {
 		line.Score = stopped.Checkpoint
 	}
-	if err != nil {
+	if err != nil && (stopped != nil || a.ctx.Err() != nil) {
 		return err
+	}
+	if err != nil {
+		// The result does not depend on the trace, and so a set along the way that
+		// cannot be scored does not end the run.
+		scores = &method.Scores{}
 	}
 	for name, v := range scores.Metrics {
 		// What the method says of itself, such as a deviation, stays beside its bound.
@@ -456,7 +461,7 @@ func (a *attempt) failure(err error) store.Failure {
 		f.Kind = "not-finite"
 	case errors.Is(err, errTimeout):
 		f.Kind = "time-out"
-		f.Message = fmt.Sprintf("%v of %v", err, time.Duration(a.run.Cell.Limits.Timeout))
+		f.Message = fmt.Sprintf("%v of %v", err, a.run.limit())
 	}
 	return f
 }

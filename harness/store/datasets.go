@@ -33,6 +33,8 @@ func (d Datasets) Find(declared spec.Data) (Known, bool) {
 	return k, ok
 }
 
+var errNoJSON = errors.New("it is no JSON of known data")
+
 // dataSchema is the version of the form of data.json.
 const dataSchema = 1
 
@@ -55,7 +57,7 @@ func (s *Store) Datasets() (Datasets, error) {
 	}
 	var f dataFile
 	if err := json.Unmarshal(b, &f); err != nil {
-		return out, fmt.Errorf("%s: %w\nhint: delete it; a run of the experiment without -collect writes it again", s.dataFile(), err)
+		return out, fmt.Errorf("%s: %w: %w\nhint: delete it; a run of the experiment without -collect writes it again", s.dataFile(), errNoJSON, err)
 	}
 	if f.Schema != dataSchema {
 		return out, fmt.Errorf("%s: schema %d is not read by this program, which knows %d", s.dataFile(), f.Schema, dataSchema)
@@ -69,7 +71,10 @@ func (s *Store) Datasets() (Datasets, error) {
 // Remember adds datasets to those that are known, in place of what was known of
 // them.
 func (s *Store) Remember(sets []Known) error {
-	known, _ := s.Datasets() // what cannot be read is written anew
+	known, err := s.Datasets()
+	if err != nil && !errors.Is(err, errNoJSON) { // what is no JSON is written anew
+		return err
+	}
 	for _, k := range sets {
 		known[string(spec.Canonical(k.Declared))] = k
 	}

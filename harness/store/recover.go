@@ -70,7 +70,10 @@ func (s *Store) putBack(key, old string) {
 func (s *Store) discard(old string) {
 	key, _, _ := strings.Cut(filepath.Base(old), ".")
 	b, err := os.ReadFile(filepath.Join(old, "result.json"))
-	if err == nil && (&Record{Dir: old}).read(key, b) != nil && os.MkdirAll(s.Aside(), 0o777) == nil {
+	if err == nil {
+		err = (&Record{Dir: old}).read(key, b)
+	}
+	if err != nil && os.MkdirAll(s.Aside(), 0o777) == nil {
 		if os.Rename(old, filepath.Join(s.Aside(), key+"."+token())) == nil {
 			return
 		}
