@@ -164,11 +164,15 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 // distilled set has for their class. It takes steps, and can be interrupted.
 type half struct {
 	Wrong bool `toml:"wrong"`
+	Way   bool `toml:"way,omitzero"` // goes wrong along the way, and not at the end
 }
 
 func (*half) Info() method.ProtocolInfo { return method.ProtocolInfo{Name: "half", Version: 1} }
 
 func (h *half) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
+	if h.Way && !t.Final {
+		return nil, errors.New("nothing to score yet")
+	}
 	from := 0
 	var sum float64
 	if t.Resume != nil {

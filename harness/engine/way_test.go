@@ -1,0 +1,28 @@
+package engine_test
+
+import (
+	"testing"
+
+	"dgkip/harness/store"
+)
+
+// How often a run is scored along the way is no part of what it is. A set that cannot
+// be scored on the way must therefore not fail it: without a trace it would succeed.
+func TestScoringOnTheWayFails(t *testing.T) {
+	p := plan(t, text+"[eval.half]\nway = true\n")
+	s := store.Open(t.TempDir())
+	if o := execute(t, p, s, options()); o.Failed > 0 || o.Made != len(p.Runs) {
+		t.Fatalf("%+v", o)
+	}
+	r, err := s.Get(p.Runs[0].Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trace, err := r.Trace()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Result.Metrics["test_acc"] == 0 || len(trace.Column("first")) < 3 {
+		t.Errorf("metrics %v, %d lines", r.Result.Metrics, len(trace.Column("first")))
+	}
+}
