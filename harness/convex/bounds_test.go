@@ -22,7 +22,7 @@ func TestIntervals(t *testing.T) {
 		if r.IntN(2) == 0 {
 			theta = oneRow(theta.Row(0))
 		}
-		s, err := Project(p.phi, theta, nil)
+		s, err := Project(Features{A: p.phi, Theta: theta})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +57,7 @@ func TestIntervals(t *testing.T) {
 			a := tensor.NewMat[float64](1, x.Cols)
 			copy(a.Data, widen(x.Row(i)))
 			row := tensor.Mat[float32]{Rows: 1, Cols: x.Cols, Stride: x.Cols, Data: x.Row(i)}
-			own, err := Project(p.phi, oneRow(widen(row.Data)), nil)
+			own, err := Project(Features{A: p.phi, Theta: oneRow(widen(row.Data))})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,8 +2,6 @@ package convex
 
 import (
 	"context"
-
-	"dgkip/harness/tensor"
 )
 
 // boxGap is the relative gap to which ProjectBox solves.
@@ -15,29 +13,29 @@ const boxGap = 1e-10
 //
 //	-D(alpha) = (lambda/2) |theta - (1/lambda) sum_i alpha_i y_i phi_i|^2 - (lambda/2) |theta|^2,
 //
-// so that the bound, with these alpha, is tight. theta is [1, M]. Where dA is
-// given, it sets it to the gradient of |r|^2, row i of which is
+// so that the bound, with these alpha, is tight. There is one output. If the view wants
+// it, it pulls back the gradient of |r|^2, row i of which is
 //
 //	-2 c_i r,   and 2 (r'phi_i)/(lambda f_i^2) theta more where alpha_i = 1;
 //
 // c_i is alpha_i y_i / lambda, and zero where alpha_i is.
 //
 // An image whose output is zero is left out: see hingeGains.
-func ProjectBox(a tensor.Mat[float32], theta tensor.Mat[float64], lambda float64, dA *tensor.Mat[float32]) (Nearest, HingeLabels, error) {
-	n := a.Rows
-	if theta.Cols != a.Cols || theta.Rows != 1 || dA != nil && (dA.Rows != n || dA.Cols != a.Cols) {
-		panic("convex: ProjectBox: shapes do not fit")
+func ProjectBox(view View, lambda float64) (Nearest, HingeLabels, error) {
+	outputs := view.Outputs()
+	if outputs.Cols != 1 {
+		panic("convex: ProjectBox: the hinge loss has one output")
 	}
-	f := dots(a, theta.Row(0))
+	n, f := outputs.Rows, outputs.Data
 	y := hingeGains(f)
-	k := GramOf(a)
+	k := view.Gram()
 	labels := Labels{Form: Gain, Loss: HingeLoss, Values: oneColumn(y)}
 	fit, err := Solve(context.Background(), Problem{Gram: k, Labels: labels, Lambda: lambda}, boxGap)
 	if err != nil {
 		return Nearest{}, HingeLabels{}, err
 	}
 	s := Nearest{C: fit.C}
-	s.finish(a, k, theta)
+	s.finish(view, k)
 	s.Value = s.Norm2
 	alpha, full := make([]float64, n), make([]float64, n)
 	for i, c := range s.C.Data {
@@ -52,9 +50,9 @@ func ProjectBox(a tensor.Mat[float32], theta tensor.Mat[float64], lambda float64
 			full[i] = 2 * (f[i] - s.Outputs.Data[i]) / (lambda * f[i] * f[i])
 		}
 	}
-	if dA != nil {
+	if view.Differentiates() {
 		b := oneColumn(full)
-		outer(*dA, times(-2, s.C), s.Residual, &b, &theta)
+		view.Pull(times(-2, s.C), s.Residual, &b)
 	}
 	return s, HingeLabels{Gains: y, Alpha: alpha}, nil
 }

@@ -20,7 +20,7 @@ func TestProjectBox(t *testing.T) {
 		}
 		theta := oneRow(p.theta)
 		d := tensor.NewMat[float32](p.phi.Rows, p.phi.Cols)
-		s, box, err := ProjectBox(p.phi, theta, p.lambda, &d)
+		s, box, err := ProjectBox(Features{A: p.phi, Theta: theta, Grad: &d}, p.lambda)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func TestProjectBox(t *testing.T) {
 			}
 		}
 		// Where none is at an end, this is the projection.
-		if plain, err := Project(p.phi, theta, nil); err != nil {
+		if plain, err := Project(Features{A: p.phi, Theta: theta}); err != nil {
 			t.Fatal(err)
 		} else if plain.HingeLabels(p.lambda).Clipped == 0 {
 			near(t, "coefficients", s.C.Data, plain.C.Data, 1e-5)
@@ -58,7 +58,7 @@ func TestProjectBox(t *testing.T) {
 			t.Errorf("bound %v, deviation %v", b, dev)
 		}
 		value := func() float64 {
-			s, _, err := ProjectBox(p.phi, theta, p.lambda, nil)
+			s, _, err := ProjectBox(Features{A: p.phi, Theta: theta}, p.lambda)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,14 +90,14 @@ func TestGainsOfAnOutputOfZero(t *testing.T) {
 		"features across theta":    tensor.MatOf([]float32{1, 0, 0, 0, 1, 0}, 2, 3),
 		"and not across the other": tensor.MatOf([]float32{1, 1, 0, 0, 1, 0}, 2, 3),
 	} {
-		s, err := Project(a, theta, nil)
+		s, err := Project(Features{A: a, Theta: theta})
 		if err != nil {
 			t.Fatal(err)
 		}
 		s.Outputs.Data[1] = 0 // where the sum of the Gram matrix rounds
 		free := s.HingeLabels(lambda)
 		d := tensor.NewMat[float32](2, 3)
-		_, box, err := ProjectBox(a, theta, lambda, &d)
+		_, box, err := ProjectBox(Features{A: a, Theta: theta, Grad: &d}, lambda)
 		if err != nil {
 			t.Fatal(name, err)
 		}

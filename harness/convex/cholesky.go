@@ -63,7 +63,12 @@ func decompose(ctx context.Context, k tensor.Mat[float64], shift, floor float64)
 // solve returns the solution x of L L' x = b. Of no factor, as a stopped
 // factorisation leaves, it returns b.
 func (c cholesky) solve(b []float64) []float64 {
-	x := c.forward(b)
+	return c.backward(c.forward(b))
+}
+
+// backward returns the solution x of L'x = b.
+func (c cholesky) backward(b []float64) []float64 {
+	x := append([]float64(nil), b...)
 	for i := c.l.Rows - 1; i >= 0; i-- {
 		x[i] /= c.l.Data[i*c.l.Stride+i]
 		for j, l := range c.l.Row(i)[:i] {

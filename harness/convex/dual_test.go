@@ -82,7 +82,7 @@ func TestHingeGains(t *testing.T) {
 		if p.phi.Rows >= p.phi.Cols {
 			continue
 		}
-		s, err := Project(p.phi, oneRow(p.theta), nil)
+		s, err := Project(Features{A: p.phi, Theta: oneRow(p.theta)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,44 +50,45 @@ type Gap struct {
 // GapValue is a gap and what it is made of.
 type GapValue struct {
 	Gap      float64             // G
-	Residual tensor.Mat[float64] // R, [K, M]
+	Residual Residual            // R
 	Norm2    float64             // |R|^2
 	Outputs  tensor.Mat[float64] // f of Theta_O, [n, K]
 	Alpha    tensor.Mat[float64] // [n, K]
 }
 
-// Eval returns the gap at theta [K, M] for features phi [n, M] and labels [n, K].
-// Where dphi and dlabels are given, it sets them to the gap's gradients.
-func (g Gap) Eval(phi tensor.Mat[float32], theta, labels tensor.Mat[float64], dphi *tensor.Mat[float32], dlabels *tensor.Mat[float64]) GapValue {
-	n, outputs := phi.Rows, theta.Rows
-	if theta.Cols != phi.Cols || outputs == 0 || labels.Rows != n || labels.Cols != outputs ||
-		dphi != nil && (dphi.Rows != n || dphi.Cols != phi.Cols) || dlabels != nil && (dlabels.Rows != n || dlabels.Cols != outputs) {
+// Eval returns the gap at Theta_O on the set that a view shows, with labels [n, K]. If
+// the view wants gradients, it pulls back that in the features, and sets dlabels, where
+// it is given, to that in the labels.
+func (g Gap) Eval(view View, labels tensor.Mat[float64], dlabels *tensor.Mat[float64]) GapValue {
+	v := GapValue{Outputs: view.Outputs()}
+	n, outputs := v.Outputs.Rows, v.Outputs.Cols
+	if labels.Rows != n || labels.Cols != outputs || dlabels != nil && (dlabels.Rows != n || dlabels.Cols != outputs) {
 		panic("convex: Gap.Eval: shapes do not fit")
 	}
 	if !(g.Lambda > 0) {
 		panic("convex: Gap.Eval: lambda must be positive")
 	}
-	v := GapValue{Outputs: Apply(phi, theta), Alpha: tensor.NewMat[float64](n, outputs)}
+	v.Alpha = tensor.NewMat[float64](n, outputs)
 	w := tensor.NewMat[float64](n, outputs)
 	terms := 0.0
 	for i := range n {
 		terms += g.Pair.dual(v.Alpha.Row(i), w.Row(i), labels.Row(i), v.Outputs.Row(i))
 	}
-	v.Residual = subtractSpan(theta, phi, overLambda(w, g.Lambda))
-	v.Norm2 = frobenius2(v.Residual)
+	v.Residual = view.Residual(overLambda(w, g.Lambda))
+	v.Norm2 = v.Residual.Norm2
 	v.Gap = terms + normTerm(v.Norm2, g.Lambda)
-	if dphi != nil || dlabels != nil {
-		g.gradient(phi, theta, labels, v, w, dphi, dlabels)
+	if view.Differentiates() || dlabels != nil {
+		g.gradient(view, labels, v, w, dlabels)
 	}
 	return v
 }
 
-// gradient sets dphi and dlabels to, with q_i = R phi_i,
+// gradient pulls back dG/dphi and sets dlabels to dG/dy, with q_i = R phi_i:
 //
 //	dG/dphi_i = -R'w_i + Theta' [ dh_i/df_i - (dw_i/df_i)'q_i ]
 //	dG/dy_i   = dh_i/dy_i - (dw_i/dy_i)'q_i.
-func (g Gap) gradient(phi tensor.Mat[float32], theta, labels tensor.Mat[float64], v GapValue, w tensor.Mat[float64], dphi *tensor.Mat[float32], dlabels *tensor.Mat[float64]) {
-	q := Apply(phi, v.Residual)
+func (g Gap) gradient(view View, labels tensor.Mat[float64], v GapValue, w tensor.Mat[float64], dlabels *tensor.Mat[float64]) {
+	q := view.ResidualOn(v.Residual)
 	df, dy := tensor.NewMat[float64](q.Rows, q.Cols), tensor.NewMat[float64](q.Rows, q.Cols)
 	through := false // alpha: or else it is a constant in the features
 	for i := range q.Rows {
@@ -100,11 +101,11 @@ func (g Gap) gradient(phi tensor.Mat[float32], theta, labels tensor.Mat[float64]
 		}
 	}
 	switch {
-	case dphi == nil:
+	case !view.Differentiates():
 	case through:
-		outer(*dphi, times(-1, w), v.Residual, &df, &theta)
+		view.Pull(times(-1, w), v.Residual, &df)
 	default:
-		outer(*dphi, times(-1, w), v.Residual, nil, nil)
+		view.Pull(times(-1, w), v.Residual, nil)
 	}
 }
 
@@ -125,11 +126,11 @@ func overLambda(w tensor.Mat[float64], lambda float64) tensor.Mat[float64] {
 // from the minimiser (Theorem 3.2).
 func Bound(gap, lambda float64) float64 { return math.Sqrt(2 * gap / lambda) }
 
-// BestGap returns the gap of theta [K, M] at the dual variables of a solution: no
+// BestGap returns the gap of Theta_O at the dual variables of a solution on the set: no
 // others give a smaller one. Theta(alpha) is computed from them, so that the bound holds
-// however well the problem was solved. phi [n, M] are the features of the set.
-func BestGap(phi tensor.Mat[float32], theta tensor.Mat[float64], s Solution) float64 {
-	outputs := Apply(phi, theta)
+// however well the problem was solved.
+func BestGap(view View, s Solution) float64 {
+	outputs := view.Outputs()
 	c := tensor.NewMat[float64](s.C.Rows, s.C.Cols)
 	terms := 0.0
 	for i := range c.Rows {
@@ -138,7 +139,7 @@ func BestGap(phi tensor.Mat[float32], theta tensor.Mat[float64], s Solution) flo
 	for i := range c.Data {
 		c.Data[i] /= s.Lambda
 	}
-	distance := Distance(theta, Combine(phi, c))
+	distance := view.Distance(c)
 	return terms + float64(s.Lambda/2*distance*distance)
 }
 

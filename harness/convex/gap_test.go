@@ -16,7 +16,7 @@ func TestGapIsTheorem32(t *testing.T) {
 	for range 300 {
 		p := draw(r)
 		for _, l := range []Margin{Logistic{}, Hinge{}, Hinge{Temperature: 0.1}, squaredHinge{}, squaredHinge{0.5}} {
-			v := Gap{Pair: Gains(l), Lambda: p.lambda}.Eval(p.phi, oneRow(p.theta), oneColumn(p.labels), nil, nil)
+			v := Gap{Pair: Gains(l), Lambda: p.lambda}.Eval(Features{A: p.phi, Theta: oneRow(p.theta)}, oneColumn(p.labels), nil)
 			primal, dual := 0.0, 0.0
 			dir := make([]float64, p.phi.Cols)
 			for i, f := range v.Outputs.Data {
@@ -43,7 +43,7 @@ func TestGapIsTheorem32WithManyOutputs(t *testing.T) {
 		p := drawMany(r)
 		for loss, form := range manyForms {
 			labels := Labels{Form: form, Loss: loss, Values: p.targets}
-			v := Gap{Pair: labels.Pair(), Lambda: p.lambda}.Eval(p.phi, p.theta, p.targets, nil, nil)
+			v := Gap{Pair: labels.Pair(), Lambda: p.lambda}.Eval(Features{A: p.phi, Theta: p.theta}, p.targets, nil)
 			primal := value(labels, v.Outputs) + p.lambda/2*frobenius2(p.theta)
 			dual := -frobenius2(Combine(p.phi, v.Alpha)) / (2 * p.lambda)
 			for i := range v.Alpha.Rows {
@@ -79,11 +79,11 @@ func TestGapBoundHolds(t *testing.T) {
 				y := p.labels[i]
 				return y * y * fmath.Sigmoid(-y*f) * fmath.Sigmoid(y*f)
 			})
-		at := g.Eval(p.phi, oneRow(star), oneColumn(p.labels), nil, nil)
+		at := g.Eval(Features{A: p.phi, Theta: oneRow(star)}, oneColumn(p.labels), nil)
 		if at.Gap > 1e-12 {
 			continue // the reference did not converge
 		}
-		v := g.Eval(p.phi, oneRow(p.theta), oneColumn(p.labels), nil, nil)
+		v := g.Eval(Features{A: p.phi, Theta: oneRow(p.theta)}, oneColumn(p.labels), nil)
 		if d := distance(p.theta, star); d > Bound(v.Gap, p.lambda)*(1+1e-9)+1e-9 {
 			t.Errorf("deviation %v, bound %v", d, Bound(v.Gap, p.lambda))
 		}
@@ -112,15 +112,15 @@ func TestGapBoundsEveryLoss(t *testing.T) {
 					t.Errorf("%s, %s: deviation %v, bound %v", loss, name, dist, bound)
 				}
 			}
-			own := Gap{Pair: s.Labels.Pair(), Lambda: s.Lambda}.Eval(a, theta, y, nil, nil)
-			best := BestGap(a, theta, fit)
+			own := Gap{Pair: s.Labels.Pair(), Lambda: s.Lambda}.Eval(Features{A: a, Theta: theta}, y, nil)
+			best := BestGap(Features{A: a, Theta: theta}, fit)
 			check("own alpha", Bound(own.Gap, s.Lambda))
 			check("best alpha", Bound(best, s.Lambda))
 			if best > own.Gap*(1+1e-6)+1e-6 {
 				t.Errorf("%s: the best gap is %v, one at other dual variables %v", loss, best, own.Gap)
 			}
 			if loss == HingeLoss {
-				check("sharp alpha", Bound(Gap{Pair: Gains(Hinge{Temperature: 0.1}), Lambda: s.Lambda}.Eval(a, theta, y, nil, nil).Gap, s.Lambda))
+				check("sharp alpha", Bound(Gap{Pair: Gains(Hinge{Temperature: 0.1}), Lambda: s.Lambda}.Eval(Features{A: a, Theta: theta}, y, nil).Gap, s.Lambda))
 			}
 			if s.Labels.Form != Gain {
 				continue
@@ -151,9 +151,9 @@ func TestGapGradient(t *testing.T) {
 			{"squared hinge", Gains(squaredHinge{})}, {"squared hinge 0.5", Gains(squaredHinge{0.5})},
 		} {
 			name, g := c.name, Gap{Pair: c.pair, Lambda: p.lambda}
-			gap := func() float64 { return g.Eval(p.phi, theta, labels, nil, nil).Gap }
+			gap := func() float64 { return g.Eval(Features{A: p.phi, Theta: theta}, labels, nil).Gap }
 			dphi, dy := tensor.NewMat[float32](p.phi.Rows, p.phi.Cols), tensor.NewMat[float64](len(p.labels), 1)
-			v := g.Eval(p.phi, theta, labels, &dphi, &dy)
+			v := g.Eval(Features{A: p.phi, Theta: theta, Grad: &dphi}, labels, &dy)
 			scale := max(1e-6, largest(dphi)) // less is lost in the differences
 			for _, d := range dy.Data {
 				scale = max(scale, math.Abs(d))
@@ -182,8 +182,8 @@ func TestGapGradientWithManyOutputs(t *testing.T) {
 		for loss := range manyForms {
 			eval := Gap{Pair: targets(loss), Lambda: p.lambda}.Eval
 			dphi, dtargets := tensor.NewMat[float32](p.phi.Rows, p.phi.Cols), tensor.NewMat[float64](p.targets.Rows, p.targets.Cols)
-			eval(p.phi, p.theta, p.targets, &dphi, &dtargets)
-			gap := func() float64 { return eval(p.phi, p.theta, p.targets, nil, nil).Gap }
+			eval(Features{A: p.phi, Theta: p.theta, Grad: &dphi}, p.targets, &dtargets)
+			gap := func() float64 { return eval(Features{A: p.phi, Theta: p.theta}, p.targets, nil).Gap }
 			scale, scaleT := largest(dphi), largest(narrow(dtargets))
 			for range 5 {
 				j := r.IntN(len(p.phi.Data))
@@ -198,7 +198,7 @@ func TestGapGradientWithManyOutputs(t *testing.T) {
 		}
 		// Detached, B is a constant in the features.
 		d := tensor.NewMat[float32](p.phi.Rows, p.phi.Cols)
-		v := Gap{Pair: targets(SoftmaxLoss), Lambda: p.lambda, Detach: true}.Eval(p.phi, p.theta, p.targets, &d, nil)
+		v := Gap{Pair: targets(SoftmaxLoss), Lambda: p.lambda, Detach: true}.Eval(Features{A: p.phi, Theta: p.theta, Grad: &d}, p.targets, nil)
 		fixed := func() float64 {
 			return p.lambda / 2 * frobenius2(subtractSpan(p.theta, p.phi, times(1/p.lambda, v.Alpha)))
 		}
@@ -220,7 +220,7 @@ func TestGapVectors(t *testing.T) {
 		load(t, "gap_"+l.Name()+".json", &v)
 		phi := v.Phi.mat()
 		dphi, dy := tensor.NewMat[float32](phi.Rows, phi.Cols), tensor.NewMat[float64](phi.Rows, 1)
-		g := Gap{Pair: Gains(l), Lambda: v.Lambda}.Eval(phi, oneRow(v.Theta.Data), oneColumn(v.Y.Data), &dphi, &dy)
+		g := Gap{Pair: Gains(l), Lambda: v.Lambda}.Eval(Features{A: phi, Theta: oneRow(v.Theta.Data), Grad: &dphi}, oneColumn(v.Y.Data), &dy)
 		near(t, l.Name()+" gap", []float64{g.Gap}, []float64{v.Gap}, 1e-6)
 		near(t, l.Name()+" alpha", g.Alpha.Data, v.Alpha.Data, 1e-6)
 		near(t, l.Name()+" dphi", widen(dphi.Data), v.DPhi.Data, 1e-6)

@@ -70,13 +70,13 @@ func TestSolutionsAreTheSameEverywhere(t *testing.T) {
 		theta.Data[j] = s.Normal64()
 	}
 	few = tensor.MatOf(phi.Data[:8*m], 8, m)
-	p, err := Project(few, theta, nil)
-	add("project", err, p.C.Data, p.Residual.Data)
+	p, err := Project(Features{A: few, Theta: theta})
+	add("project", err, p.C.Data, p.Residual.Weights.Data)
 	f := tensor.NewMat[float64](n, 1)
 	tensor.MulVec64(f.Data, phi, theta.Row(0))
-	q, err := Fit(few, phi, theta, f, nil)
-	add("fit", err, q.C.Data, q.Residual.Data)
-	b, box, err := ProjectBox(few, theta, 1e-2, nil)
+	q, err := Fit(Features{A: few, Theta: theta, Real: phi}, f)
+	add("fit", err, q.C.Data, q.Residual.Weights.Data)
+	b, box, err := ProjectBox(Features{A: few, Theta: theta}, 1e-2)
 	add("box", err, b.C.Data, box.Alpha)
 
 	few32, labels := tensor.NewMat[float32](8, m), tensor.MatOf(signs[:8], 8, 1)
@@ -86,8 +86,8 @@ func TestSolutionsAreTheSameEverywhere(t *testing.T) {
 	} {
 		g.Lambda = 1e-3
 		dl := tensor.NewMat[float64](8, 1)
-		v := g.Eval(few, theta, labels, &few32, &dl)
-		add("gap "+name, nil, []float64{v.Gap, v.Norm2}, v.Residual.Data, v.Alpha.Data, v.Outputs.Data, dl.Data, widen(few32.Data))
+		v := g.Eval(Features{A: few, Theta: theta, Grad: &few32}, labels, &dl)
+		add("gap "+name, nil, []float64{v.Gap, v.Norm2}, v.Residual.Weights.Data, v.Alpha.Data, v.Outputs.Data, dl.Data, widen(few32.Data))
 	}
 	theta3 := tensor.NewMat[float64](3, m)
 	for j := range theta3.Data {
@@ -97,8 +97,8 @@ func TestSolutionsAreTheSameEverywhere(t *testing.T) {
 		"softmax": {Pair: targets(SoftmaxLoss), Lambda: 1e-3}, "softmax detached": {Pair: targets(SoftmaxLoss), Lambda: 1e-3, Detach: true},
 	} {
 		dl := tensor.NewMat[float64](8, 3)
-		v := g.Eval(few, theta3, tensor.MatOf(rows.Data[:24], 8, 3), &few32, &dl)
-		add("gap "+name, nil, []float64{v.Gap, v.Norm2}, v.Residual.Data, v.Alpha.Data, v.Outputs.Data, dl.Data, widen(few32.Data))
+		v := g.Eval(Features{A: few, Theta: theta3, Grad: &few32}, tensor.MatOf(rows.Data[:24], 8, 3), &dl)
+		add("gap "+name, nil, []float64{v.Gap, v.Norm2}, v.Residual.Weights.Data, v.Alpha.Data, v.Outputs.Data, dl.Data, widen(few32.Data))
 	}
 	slices.Sort(lines)
 

@@ -2,68 +2,67 @@ package convex
 
 import "dgkip/harness/tensor"
 
-// Metric says in which sense the model on a synthetic set comes near theta.
+// Metric says in which sense the model on a synthetic set comes near Theta_O.
 type Metric string
 
 const (
-	// Parameter is |theta - theta_S|^2.
+	// Parameter is |Theta_O - Theta_S|^2.
 	Parameter Metric = "parameter"
 	// Prediction is the mean squared difference of outputs on the real data.
 	Prediction Metric = "prediction"
+	// RealLoss is the loss of Theta_S on the real data, regularised: see Least.
+	RealLoss Metric = "loss"
 )
 
-// Nearest is the model in the span of a set's features that is nearest to a Theta,
+// Nearest is the model in the span of a set's features that is nearest to Theta_O,
 // Theta_S = C'A, row k of which is the weight vector of output k. Solved labels make
 // it the minimiser on the set.
 type Nearest struct {
-	C       tensor.Mat[float64] // [n, K]
-	Outputs tensor.Mat[float64] // of Theta_S on the set, A A'C, [n, K]
-	Value   float64             // the metric
-	// Residual is Theta - Theta_S, [K, M], and Norm2 its squared Frobenius norm:
-	// the squared deviation of the model.
-	Residual tensor.Mat[float64]
-	Norm2    float64
+	C        tensor.Mat[float64] // [n, K]
+	Outputs  tensor.Mat[float64] // of Theta_S on the set, A A'C, [n, K]
+	Value    float64             // the metric
+	Residual Residual            // Theta_O - Theta_S
+	Norm2    float64             // its squared norm: the squared deviation of the model
 }
 
-// Project returns the projection of the rows of theta [K, M] onto the span of
-// the rows of A, which minimises the Parameter metric. Where dA is given, it sets
-// it to the metric's gradient, row i of which is -2 sum_k c_ik r_k.
-func Project(a tensor.Mat[float32], theta tensor.Mat[float64], dA *tensor.Mat[float32]) (Nearest, error) {
-	if theta.Cols != a.Cols || theta.Rows == 0 || dA != nil && (dA.Rows != a.Rows || dA.Cols != a.Cols) {
-		panic("convex: Project: shapes do not fit")
-	}
-	k := GramOf(a)
+// Project returns the projection of the rows of Theta_O [K, M] onto the span of the
+// features A, which minimises the Parameter metric,
+//
+//	C = K^-1 F,   |R|^2 = |Theta_O|^2 - tr F'K^-1 F,
+//
+// and pulls back the metric's gradient if the view wants it, row i of which is
+// -2 sum_k c_ik r_k.
+func Project(view View) (Nearest, error) {
+	k := view.Gram()
 	l, err := factorise(k)
 	if err != nil {
 		return Nearest{}, err
 	}
-	s := Nearest{C: columns(Apply(a, theta), a.Rows, l.solve)}
-	s.finish(a, k, theta)
+	s := Nearest{C: columns(view.Outputs(), k.Rows, l.solve)}
+	s.finish(view, k)
 	s.Value = s.Norm2
-	if dA != nil {
-		outer(*dA, times(-2, s.C), s.Residual, nil, nil)
+	if view.Differentiates() {
+		view.Pull(times(-2, s.C), s.Residual, nil)
 	}
 	return s, nil
 }
 
-// Fit returns the model in the span of the rows of A that minimises the
-// Prediction metric (1/N) |F - Phi A'C|^2 (Frobenius) for the outputs F [N, K] of
-// theta [K, M] on the real features Phi [N, M]. Where dA is given, it sets it to
-// the metric's gradient, row i of which is -(2/N) sum_k c_ik (Phi'E)_k with
-// E = F - Phi A'C.
-func Fit(a, phi tensor.Mat[float32], theta, f tensor.Mat[float64], dA *tensor.Mat[float32]) (Nearest, error) {
-	n, outputs := a.Rows, theta.Rows
-	if theta.Cols != a.Cols || outputs == 0 || phi.Cols != a.Cols || f.Rows != phi.Rows || f.Cols != outputs || phi.Rows == 0 || dA != nil && (dA.Rows != n || dA.Cols != a.Cols) {
+// Fit returns the model in the span of the features A that minimises the Prediction
+// metric (1/N) |F - Phi A'C|^2 (Frobenius) for the outputs F [N, K] of Theta_O on the
+// real features Phi [N, M]. If the view wants it, it pulls back the metric's gradient,
+// row i of which is -(2/N) sum_k c_ik (Phi'E)_k with E = F - Phi A'C.
+func Fit(view RealView, f tensor.Mat[float64]) (Nearest, error) {
+	cross := view.Cross()
+	n, outputs := cross.Rows, f.Cols
+	if f.Rows != cross.Cols || outputs == 0 || f.Rows == 0 {
 		panic("convex: Fit: shapes do not fit")
 	}
-	cross := tensor.NewMat[float32](n, phi.Rows) // A Phi'
-	tensor.Mul(cross, a, phi, tensor.NT, false)
 	l, err := factorise(GramOf(cross))
 	if err != nil {
 		return Nearest{}, err
 	}
 	// The errors E, by rows: E'.
-	e := tensor.NewMat[float64](outputs, phi.Rows)
+	e := tensor.NewMat[float64](outputs, f.Rows)
 	s := Nearest{C: tensor.NewMat[float64](n, outputs)}
 	for k := range outputs {
 		out := column(f, k)
@@ -71,10 +70,10 @@ func Fit(a, phi tensor.Mat[float32], theta, f tensor.Mat[float64], dA *tensor.Ma
 		setColumn(s.C, k, c)
 		copy(e.Row(k), subtractRows(out, cross, c))
 	}
-	s.finish(a, GramOf(a), theta)
-	s.Value = frobenius2(e) / float64(phi.Rows)
-	if dA != nil {
-		outer(*dA, times(-2/float64(phi.Rows), s.C), spanOf(e, phi), nil, nil)
+	s.finish(view, view.Gram())
+	s.Value = frobenius2(e) / float64(f.Rows)
+	if view.Differentiates() {
+		view.PullReal(times(-2/float64(f.Rows), s.C), e, nil)
 	}
 	return s, nil
 }
@@ -96,11 +95,11 @@ func spanOf(e tensor.Mat[float64], phi tensor.Mat[float32]) tensor.Mat[float64] 
 	return out
 }
 
-// finish fills what both metrics have in common.
-func (s *Nearest) finish(a tensor.Mat[float32], k, theta tensor.Mat[float64]) {
+// finish fills what all metrics have in common.
+func (s *Nearest) finish(view View, k tensor.Mat[float64]) {
 	s.Outputs = multiply(k, s.C)
-	s.Residual = subtractSpan(theta, a, s.C)
-	s.Norm2 = frobenius2(s.Residual)
+	s.Residual = view.Residual(s.C)
+	s.Norm2 = s.Residual.Norm2
 }
 
 // Labels returns labels that make Theta_S = C'A the exact minimiser on the set,

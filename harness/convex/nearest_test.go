@@ -28,7 +28,7 @@ func TestLabelVectors(t *testing.T) {
 	load(t, "label_solve.json", &v)
 	a, phi := v.Phi.mat(), v.PhiReal.mat()
 	dA := tensor.NewMat[float32](a.Rows, a.Cols)
-	s, err := Project(a, oneRow(v.Theta.Data), &dA)
+	s, err := Project(Features{A: a, Theta: oneRow(v.Theta.Data), Grad: &dA})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestLabelVectors(t *testing.T) {
 	near(t, "parameter value", []float64{s.Value}, []float64{v.ParameterValue}, 1e-5)
 	near(t, "parameter gradient", widen(dA.Data), v.ParameterDPhi.Data, 1e-5)
 	near(t, "parameter targets", s.Labels(LogisticLoss, v.Lambda).Values.Data, v.ParameterTargets.Data, 1e-5)
-	s, err = Fit(a, phi, oneRow(v.Theta.Data), oneColumn(dots(phi, v.Theta.Data)), &dA)
+	s, err = Fit(Features{A: a, Theta: oneRow(v.Theta.Data), Real: phi, Grad: &dA}, oneColumn(dots(phi, v.Theta.Data)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestSolvedLabels(t *testing.T) {
 		if p.phi.Rows >= p.phi.Cols {
 			continue
 		}
-		s, err := Project(p.phi, oneRow(p.theta), nil)
+		s, err := Project(Features{A: p.phi, Theta: oneRow(p.theta)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestSolvedLabels(t *testing.T) {
 				for i := range s.C.Data {
 					s.C.Data[i] = r.Normal64() / 3
 				}
-				s.finish(p.phi, GramOf(p.phi), oneRow(p.theta))
+				s.finish(Features{A: p.phi, Theta: oneRow(p.theta)}, GramOf(p.phi))
 			}
 			thetaS := subtractRows(make([]float64, p.phi.Cols), p.phi, scaled(-1, s.C.Data))
 			scale := 1 + math.Sqrt(square(thetaS))
@@ -85,7 +85,7 @@ func TestSolvedLabels(t *testing.T) {
 			if free {
 				continue
 			}
-			v := Gap{Pair: s.Labels(LogisticLoss, p.lambda).Pair(), Lambda: p.lambda}.Eval(p.phi, oneRow(p.theta), oneColumn(targets), nil, nil)
+			v := Gap{Pair: s.Labels(LogisticLoss, p.lambda).Pair(), Lambda: p.lambda}.Eval(Features{A: p.phi, Theta: oneRow(p.theta)}, oneColumn(targets), nil)
 			if b, d := Bound(v.Gap, p.lambda), math.Sqrt(s.Norm2); math.Abs(b-d) > 1e-4*d {
 				t.Errorf("bound %v, deviation %v", b, d)
 			}
@@ -97,13 +97,13 @@ func TestSolvedLabels(t *testing.T) {
 func TestSingular(t *testing.T) {
 	a := tensor.NewMat[float32](2, 3)
 	copy(a.Data, []float32{1, 2, 3, 1, 2, 3})
-	s, err := Project(a, oneRow([]float64{1, 0, 0}), nil)
+	s, err := Project(Features{A: a, Theta: oneRow([]float64{1, 0, 0})})
 	if err != nil {
 		t.Fatal(err)
 	}
 	near(t, "alike rows", s.C.Data, []float64{1.0 / 28, 1.0 / 28}, 1e-4)
 	clear(a.Data)
-	if _, err := Project(a, oneRow([]float64{1, 0, 0}), nil); !errors.Is(err, ErrSingular) {
+	if _, err := Project(Features{A: a, Theta: oneRow([]float64{1, 0, 0})}); !errors.Is(err, ErrSingular) {
 		t.Errorf("features of zero: %v", err)
 	}
 }
@@ -111,7 +111,7 @@ func TestSingular(t *testing.T) {
 func ExampleProject() {
 	// Two images with orthogonal features, and a model that uses a third one.
 	a := tensor.MatOf([]float32{1, 0, 0, 0, 2, 0}, 2, 3)
-	s, err := Project(a, tensor.MatOf([]float64{3, 4, 1}, 1, 3), nil)
+	s, err := Project(Features{A: a, Theta: tensor.MatOf([]float64{3, 4, 1}, 1, 3)})
 	if err != nil {
 		panic(err)
 	}
@@ -129,8 +129,12 @@ func TestSolvedGradient(t *testing.T) {
 		f := Apply(phi, p.theta)
 		d := tensor.NewMat[float32](p.phi.Rows, p.phi.Cols)
 		for name, solve := range map[Metric]func(d *tensor.Mat[float32]) (Nearest, error){
-			Parameter:  func(d *tensor.Mat[float32]) (Nearest, error) { return Project(p.phi, p.theta, d) },
-			Prediction: func(d *tensor.Mat[float32]) (Nearest, error) { return Fit(p.phi, phi, p.theta, f, d) },
+			Parameter: func(d *tensor.Mat[float32]) (Nearest, error) {
+				return Project(Features{A: p.phi, Theta: p.theta, Grad: d})
+			},
+			Prediction: func(d *tensor.Mat[float32]) (Nearest, error) {
+				return Fit(Features{A: p.phi, Theta: p.theta, Real: phi, Grad: d}, f)
+			},
 		} {
 			if _, err := solve(&d); err != nil {
 				t.Fatal(err)
@@ -166,14 +170,14 @@ func TestSolvedLabelsTheorem(t *testing.T) {
 			if loss == LogisticLoss {
 				theta = oneRow(theta.Row(0))
 			}
-			s, err := Project(p.phi, theta, nil)
+			s, err := Project(Features{A: p.phi, Theta: theta})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, free := range []bool{false, true} {
 				if free {
 					s.C = normals(r, s.C.Rows, s.C.Cols, 0.3)
-					s.finish(p.phi, GramOf(p.phi), theta)
+					s.finish(Features{A: p.phi, Theta: theta}, GramOf(p.phi))
 				}
 				labels := s.Labels(loss, p.lambda)
 				fit, err := exactly(GramOf(p.phi), labels, p.lambda, 1e-14)
@@ -187,7 +191,7 @@ func TestSolvedLabelsTheorem(t *testing.T) {
 				if free || loss == LogisticLoss {
 					continue
 				}
-				v := Gap{Pair: labels.Pair(), Lambda: p.lambda}.Eval(p.phi, theta, labels.Values, nil, nil)
+				v := Gap{Pair: labels.Pair(), Lambda: p.lambda}.Eval(Features{A: p.phi, Theta: theta}, labels.Values, nil)
 				if b, d := Bound(v.Gap, p.lambda), math.Sqrt(s.Norm2); math.Abs(b-d) > 1e-4*d {
 					t.Errorf("%s: bound %v, deviation %v", loss, b, d)
 				}

@@ -1,0 +1,94 @@
+package convex
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"dgkip/harness/tensor"
+)
+
+// leastGap is the relative gap to which Least solves: its gradient is that at the
+// minimum.
+const leastGap = 1e-8
+
+// Least returns the model in the span of the features A that is best on the real
+// images, whose N labels are given as Solve takes them: the metric RealLoss is
+//
+//	V = (1/N) P_O(C'A) = (1/N) [ sum_j l_j(C'A phi_j) + (lambda/2) tr C'K C ],
+//
+// with lambda that of the real problem. Theorem 3.2, with the two problems in each
+// other's place, bounds how far the model is from Theta_O:
+//
+//	|C'A - Theta_O|^2 <= (2/lambda) (N V - D_O),   D_O the real problem's dual value.
+//
+// C is at its minimum, and so counts as a constant in the gradient that Least pulls
+// back if the view wants it, row i of which is
+//
+//	sum_k c_ik [ (1/N) sum_j l'_jk phi_j + (lambda/N) (C'A)_k ].
+//
+// With K = L L', z = L'C is the model of the features L^-1 A Phi', which Solve finds.
+func Least(ctx context.Context, view RealView, labels Labels, lambda float64) (Nearest, error) {
+	k, cross := view.Gram(), view.Cross()
+	n, images := cross.Rows, cross.Cols
+	if labels.Loss != LogisticLoss && labels.Loss != SoftmaxLoss {
+		return Nearest{}, fmt.Errorf("convex: the least loss on real images is for the logistic and the softmax loss, not the %s loss", labels.Loss)
+	}
+	l, err := factorise(k)
+	if err != nil {
+		return Nearest{}, err
+	}
+	b := tensor.NewMat[float32](images, n) // (L^-1 A Phi')'
+	tensor.Parallel(images, func(j int) {
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = float64(cross.Row(i)[j])
+		}
+		for i, v := range l.forward(x) {
+			b.Row(j)[i] = float32(v)
+		}
+	})
+	tol := leastGap
+	if labels.Loss == SoftmaxLoss {
+		tol = 1e-4 // its solver is of the first order
+	}
+	fit, err := Solve(ctx, Problem{Features: b, Labels: labels, Lambda: lambda}, tol)
+	if err != nil {
+		return Nearest{}, err
+	}
+	s := Nearest{C: columns(transposed(fit.Weights), n, l.backward)}
+	s.finish(view, k)
+	s.Value = fit.Primal / float64(images)
+	if view.Differentiates() {
+		e := slopes(labels, fit.Outputs)
+		inSpan := times(lambda/float64(images), s.C)
+		view.PullReal(s.C, times(1/float64(images), e), &inSpan)
+	}
+	return s, nil
+}
+
+// slopes returns the derivatives of the losses of images at their outputs [N, K],
+// [K, N].
+func slopes(labels Labels, f tensor.Mat[float64]) tensor.Mat[float64] {
+	out := tensor.NewMat[float64](f.Cols, f.Rows)
+	p := make([]float64, f.Cols)
+	for j := range f.Rows {
+		y := labels.Values.Row(j)
+		if labels.Form == Gain {
+			a, _ := MarginOf(labels.Loss).Slope(float64(y[0] * f.Row(j)[0]))
+			out.Row(0)[j] = -float64(a * y[0])
+			continue
+		}
+		targets(labels.Loss).mean(p, f.Row(j))
+		for k := range p {
+			out.Row(k)[j] = p[k] - y[k]
+		}
+	}
+	return out
+}
+
+// ReverseBound is the bound on |Theta_S - Theta_O| by the gap of the real problem at
+// Theta_S: the value of Least times N, less the dual value of Theta_O.
+func ReverseBound(value, dual, lambda float64) float64 {
+	return math.Sqrt(2 * max(0, value-dual) / lambda)
+}

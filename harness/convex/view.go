@@ -1,0 +1,199 @@
+package convex
+
+import (
+	"math"
+
+	"dgkip/harness/tensor"
+)
+
+// View is a set of images as a model Theta_O sees it: all that a distillation needs to
+// know of it, and the way back. Its features A, [n, M], may be stored, as in Features,
+// or those of a kernel, which are known by their inner products alone, as in Kernel.
+type View interface {
+	Gram() tensor.Mat[float64]                                      // K = A A', [n, n]
+	Outputs() tensor.Mat[float64]                                   // F = A Theta_O', [n, K]
+	Residual(c tensor.Mat[float64]) Residual                        // R = Theta_O - C'A for C [n, K]
+	ResidualOn(r Residual) tensor.Mat[float64]                      // A R', [n, K]
+	Distance(c tensor.Mat[float64]) float64                         // |R|, the Frobenius norm
+	Differentiates() bool                                           // whether gradients are wanted
+	Pull(u tensor.Mat[float64], r Residual, v *tensor.Mat[float64]) // sets the gradient in phi_i to u_i'R + v_i'Theta_O
+}
+
+// RealView is a View beside real images, whose features are Phi, [N, M].
+type RealView interface {
+	View
+	Cross() tensor.Mat[float32] // A Phi', [n, N]
+	// PullReal sets the gradient in phi_i to u_i'(E Phi + S'A), for U [n, K], E [K, N]
+	// and S [n, K], or none, with U S' symmetric.
+	PullReal(u, e tensor.Mat[float64], s *tensor.Mat[float64])
+}
+
+// Residual is R = Theta_O - C'A.
+type Residual struct {
+	Weights tensor.Mat[float64] // [K, M]; none for a kernel
+	C       tensor.Mat[float64] // [n, K]
+	Norm2   float64             // |R|^2
+}
+
+// Features is a view of stored features.
+type Features struct {
+	A     tensor.Mat[float32]  // [n, M]
+	Theta tensor.Mat[float64]  // Theta_O, [K, M]
+	Real  tensor.Mat[float32]  // Phi, [N, M]; for a RealView
+	Grad  *tensor.Mat[float32] // where Pull puts the gradient in A, [n, M]; nil if nobody wants it
+}
+
+func (f Features) check() {
+	if f.Theta.Cols != f.A.Cols || f.Theta.Rows == 0 || f.Real.Rows > 0 && f.Real.Cols != f.A.Cols ||
+		f.Grad != nil && (f.Grad.Rows != f.A.Rows || f.Grad.Cols != f.A.Cols) {
+		panic("convex: Features: shapes do not fit")
+	}
+}
+
+// Gram implements View.
+func (f Features) Gram() tensor.Mat[float64] {
+	f.check()
+	return GramOf(f.A)
+}
+
+// Outputs implements View.
+func (f Features) Outputs() tensor.Mat[float64] {
+	f.check()
+	return Apply(f.A, f.Theta)
+}
+
+// Residual implements View.
+func (f Features) Residual(c tensor.Mat[float64]) Residual {
+	r := Residual{Weights: subtractSpan(f.Theta, f.A, c), C: c}
+	r.Norm2 = frobenius2(r.Weights)
+	return r
+}
+
+// ResidualOn implements View.
+func (f Features) ResidualOn(r Residual) tensor.Mat[float64] { return Apply(f.A, r.Weights) }
+
+// Distance implements View.
+func (f Features) Distance(c tensor.Mat[float64]) float64 {
+	return Distance(f.Theta, Combine(f.A, c))
+}
+
+// Differentiates implements View.
+func (f Features) Differentiates() bool { return f.Grad != nil }
+
+// Pull implements View. The residual is taken whole: in inner products alone, large
+// terms would cancel.
+func (f Features) Pull(u tensor.Mat[float64], r Residual, v *tensor.Mat[float64]) {
+	if v == nil {
+		outer(*f.Grad, u, r.Weights, nil, nil)
+		return
+	}
+	outer(*f.Grad, u, r.Weights, v, &f.Theta)
+}
+
+// Cross implements RealView.
+func (f Features) Cross() tensor.Mat[float32] {
+	cross := tensor.NewMat[float32](f.A.Rows, f.Real.Rows)
+	tensor.Mul(cross, f.A, f.Real, tensor.NT, false)
+	return cross
+}
+
+// PullReal implements RealView.
+func (f Features) PullReal(u, e tensor.Mat[float64], s *tensor.Mat[float64]) {
+	w := spanOf(e, f.Real)
+	if s != nil {
+		for k, v := range Combine(f.A, *s).Data {
+			w.Data[k] += v
+		}
+	}
+	outer(*f.Grad, u, w, nil, nil)
+}
+
+// Kernel is a view of images by their inner products. It gathers the gradients in
+// these: with dphi_i = u_i'(Theta_O - C'A) + v_i'Theta_O,
+//
+//	dF = U + V,   dK = -(U C')/2
+//
+// where U C' is symmetric, as it is for a function of F and K, and dA Phi' = U E for
+// the inner products with real images.
+type Kernel struct {
+	K     tensor.Mat[float64] // [n, n]
+	F     tensor.Mat[float64] // [n, K]
+	Norm2 float64             // |Theta_O|^2
+	Reals tensor.Mat[float32] // A Phi', [n, N]; for a RealView
+	Grad  *KernelGradient     // nil if nobody wants it
+}
+
+// KernelGradient is a gradient in what a Kernel holds.
+type KernelGradient struct {
+	K     tensor.Mat[float64] // [n, n], symmetric
+	F     tensor.Mat[float64] // [n, K]; none after PullReal
+	Reals tensor.Mat[float32] // [n, N]; none after Pull
+}
+
+// Gram implements View.
+func (k Kernel) Gram() tensor.Mat[float64] { return k.K }
+
+// Outputs implements View.
+func (k Kernel) Outputs() tensor.Mat[float64] { return k.F }
+
+// Residual implements View: |Theta_O - C'A|^2 = |Theta_O|^2 - 2 tr C'F + tr C'K C.
+func (k Kernel) Residual(c tensor.Mat[float64]) Residual {
+	r := Residual{C: c}
+	kc := multiply(k.K, c)
+	sum := 0.0
+	for i, x := range c.Data {
+		sum += float64(x * (float64(2*k.F.Data[i]) - kc.Data[i]))
+	}
+	r.Norm2 = max(0, k.Norm2-sum)
+	return r
+}
+
+// ResidualOn implements View.
+func (k Kernel) ResidualOn(r Residual) tensor.Mat[float64] {
+	out := multiply(k.K, r.C)
+	for i, f := range k.F.Data {
+		out.Data[i] = f - out.Data[i]
+	}
+	return out
+}
+
+// Distance implements View.
+func (k Kernel) Distance(c tensor.Mat[float64]) float64 { return math.Sqrt(k.Residual(c).Norm2) }
+
+// Differentiates implements View.
+func (k Kernel) Differentiates() bool { return k.Grad != nil }
+
+// Pull implements View.
+func (k Kernel) Pull(u tensor.Mat[float64], r Residual, v *tensor.Mat[float64]) {
+	f := times(1, u)
+	if v != nil {
+		for i, x := range v.Data {
+			f.Data[i] += x
+		}
+	}
+	*k.Grad = KernelGradient{K: symmetric(-0.5, u, r.C), F: f}
+}
+
+// Cross implements RealView.
+func (k Kernel) Cross() tensor.Mat[float32] { return k.Reals }
+
+// PullReal implements RealView.
+func (k Kernel) PullReal(u, e tensor.Mat[float64], s *tensor.Mat[float64]) {
+	g := KernelGradient{K: tensor.NewMat[float64](u.Rows, u.Rows), Reals: tensor.NewMat[float32](u.Rows, e.Cols)}
+	tensor.Mul(g.Reals, narrow(u), narrow(e), tensor.NN, false)
+	if s != nil {
+		g.K = symmetric(0.5, u, *s)
+	}
+	*k.Grad = g
+}
+
+// symmetric returns (a/2)(U C' + C U').
+func symmetric(a float64, u, c tensor.Mat[float64]) tensor.Mat[float64] {
+	out := tensor.NewMat[float64](u.Rows, u.Rows)
+	for i := range out.Rows {
+		for j := range out.Cols {
+			out.Row(i)[j] = a / 2 * (dot64(u.Row(i), c.Row(j)) + dot64(c.Row(i), u.Row(j)))
+		}
+	}
+	return out
+}
