@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"dgkip/harness/nn"
+	"dgkip/harness/nngp"
 	"dgkip/harness/rng"
 	"dgkip/harness/tensor"
 )
@@ -327,7 +328,7 @@ func reference(cfg Config, x []float64, n int) []float64 {
 func TestNNGP(t *testing.T) {
 	const n, h, w, c = 6, 4, 4, 3
 	x := draw(n*h*w*c, "nngp")
-	want := nngp(x, n, h*w*c, 3)
+	want := nngp.Kernel{Depth: 3}.Gram(nngp.NewImages(x, h*w*c))
 	norm := 0.0
 	for _, v := range want.Data {
 		norm += v * v

@@ -1,0 +1,167 @@
+// Package nngp is the kernel of infinitely many, infinitely wide fully connected
+// networks with random weights: what the inner products of package features' maps of
+// such networks tend to. Nothing in it is drawn.
+//
+// For images x and y of d values, k_0 = x'y/d, and each of the hidden layers, with
+// weights N(0, 2/fan_in) and biases N(0, 0.1^2), makes of the inner products
+//
+//	s_xy = 2 k_xy + 0.01
+//	k_xy = [ h + (pi - t) s_xy ] / (2 pi),   cos t = s_xy/r,   h = r sin t,   r = sqrt(s_xx s_yy),
+//
+// the arc cosine kernel of ReLU. Along the diagonal t = 0, so that k_xx = s_xx/2, and
+// after l layers s_xx = 2 x'x/d + 0.01 l. The slopes are short, as h and t share theirs:
+//
+//	dk_xy/ds_xy = (pi - t)/(2 pi),   dk_xy/ds_xx = h/(4 pi s_xx).
+//
+// # The same bits
+//
+// An inner product depends on its two images alone: not on others, the number of
+// threads or the vector path.
+package nngp
+
+import (
+	"context"
+	"math"
+
+	"dgkip/harness/fmath"
+	"dgkip/harness/tensor"
+)
+
+// Kernel is the kernel of networks with a number of hidden layers, at most MaxDepth.
+type Kernel struct{ Depth int }
+
+// MaxDepth bounds Kernel.Depth.
+const MaxDepth = 16
+
+const bias = 0.01
+
+// Images are images and what the kernel needs of each.
+type Images struct {
+	X    tensor.Mat[float32] // [n, d]
+	self []float64           // x'x/d
+}
+
+// NewImages takes images of d values each. It does not copy them: see Update.
+func NewImages(x []float32, d int) Images {
+	v := Images{X: tensor.MatOf(x, len(x)/d, d)}
+	v.self = make([]float64, v.X.Rows)
+	v.Update()
+	return v
+}
+
+// Len is the number of images.
+func (v Images) Len() int { return v.X.Rows }
+
+// Update is to be called when the pixels have changed.
+func (v Images) Update() {
+	tensor.Parallel(v.X.Rows, func(i int) {
+		sum := 0.0
+		for _, x := range v.X.Row(i) {
+			sum += float64(float64(x) * float64(x))
+		}
+		v.self[i] = sum / float64(v.X.Cols)
+	})
+}
+
+// Norms returns k(x, x).
+func (k Kernel) Norms(v Images) []float64 {
+	out := make([]float64, v.Len())
+	for i, x := range v.self {
+		out[i] = k.norm(x)
+	}
+	return out
+}
+
+func (k Kernel) norm(self float64) float64 {
+	if k.Depth == 0 {
+		return self
+	}
+	return self + float64(bias/2*float64(k.Depth))
+}
+
+// value is the kernel of two images, given x'y/d, x'x/d and y'y/d.
+func (k Kernel) value(xy, xx, yy float64) float64 {
+	for l := range k.Depth {
+		xy, _, _ = layer(xy, xx, yy, l)
+	}
+	return xy
+}
+
+// layer returns what layer l makes of an inner product, and its slopes in s_xy and
+// s_xx.
+func layer(xy, xx, yy float64, l int) (k, inXY, inXX float64) {
+	b := bias * float64(l+1)
+	s, sx, sy := 2*xy+bias, 2*xx+b, 2*yy+b
+	r := math.Sqrt(sx * sy)
+	s = max(-r, min(r, s)) // beyond it by rounding only
+	t := fmath.Acos(s / r)
+	h := math.Sqrt((r - s) * (r + s))
+	return (h + float64((math.Pi-t)*s)) / (2 * math.Pi), (math.Pi - t) / (2 * math.Pi), h / (4 * math.Pi * sx)
+}
+
+// slopes returns the derivatives of value in xy and xx.
+func (k Kernel) slopes(xy, xx, yy float64) (inXY, inXX float64) {
+	var a, b [MaxDepth]float64
+	for l := range k.Depth {
+		xy, a[l], b[l] = layer(xy, xx, yy, l)
+	}
+	inXY = 1
+	for l := k.Depth - 1; l >= 0; l-- {
+		inXX += 2 * float64(inXY*b[l]) // s_xx = 2 x'x/d + ...
+		inXY *= 2 * a[l]
+	}
+	return inXY, inXX
+}
+
+// Gram returns the kernel of all pairs of a small set's images, [n, n], in float64.
+func (k Kernel) Gram(v Images) tensor.Mat[float64] {
+	out := tensor.NewMat[float64](v.Len(), v.Len())
+	tensor.Gram64(out, v.X)
+	tensor.Parallel(v.Len(), func(i int) {
+		row := out.Row(i)
+		for j := range row {
+			if i == j {
+				row[j] = k.norm(v.self[i])
+			} else {
+				row[j] = k.value(row[j]/float64(v.X.Cols), v.self[i], v.self[j])
+			}
+		}
+	})
+	return out
+}
+
+// Cross returns the kernel of the images of v with those of w, [n, N], in float32. It
+// stops early, with the context's error, when ctx is done, and now and then calls
+// progress, if there is one, with the share done.
+func (k Kernel) Cross(ctx context.Context, v, w Images, progress func(done float64)) (tensor.Mat[float32], error) {
+	out := tensor.NewMat[float32](v.Len(), w.Len())
+	const rows = 128
+	for from := 0; from < v.Len(); from += rows {
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
+		to := min(v.Len(), from+rows)
+		part := out.Part(from, to, 0, w.Len())
+		tensor.Mul(part, v.X.Part(from, to, 0, v.X.Cols), w.X, tensor.NT, false)
+		tensor.Parallel(part.Rows, func(i int) {
+			xx := v.self[from+i]
+			for j, x := range part.Row(i) {
+				part.Row(i)[j] = float32(k.value(float64(x)/float64(v.X.Cols), xx, w.self[j]))
+			}
+		})
+		if progress != nil {
+			progress(float64(to) / float64(v.Len()))
+		}
+	}
+	return out, nil
+}
+
+// GramOf returns the kernel of all pairs of many images, [n, n], in float32, as Cross
+// does.
+func (k Kernel) GramOf(ctx context.Context, v Images, progress func(done float64)) (tensor.Mat[float32], error) {
+	out, err := k.Cross(ctx, v, v, progress)
+	for i, x := range v.self {
+		out.Row(i)[i] = float32(k.norm(x))
+	}
+	return out, err
+}

@@ -1,0 +1,151 @@
+package nngp
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+func images(r *rng.Rand, n, d int) []float32 {
+	x := make([]float32, n*d)
+	r.FillNormal(x, 0, 1)
+	return x
+}
+
+// recursion is the kernel by its definition.
+func recursion(x, y []float32, depth int) float64 {
+	dot := func(x, y []float32) float64 {
+		sum := 0.0
+		for i := range x {
+			sum += float64(x[i]) * float64(y[i])
+		}
+		return sum / float64(len(x))
+	}
+	xy, xx, yy := dot(x, y), dot(x, x), dot(y, y)
+	for range depth {
+		sxy, sxx, syy := 2*xy+0.01, 2*xx+0.01, 2*yy+0.01
+		r := math.Sqrt(sxx * syy)
+		t := math.Acos(max(-1, min(1, sxy/r)))
+		xy, xx, yy = r*(math.Sin(t)+(math.Pi-t)*math.Cos(t))/(2*math.Pi), sxx/2, syy/2
+	}
+	return xy
+}
+
+func TestGramIsTheRecursion(t *testing.T) {
+	r := rng.Stream(1, "gram")
+	for depth := range 5 {
+		x := images(r, 7, 20)
+		copy(x[20:40], x[:20]) // alike
+		for j := range 20 {
+			x[40+j] = -x[j] // and opposite
+		}
+		v, k := NewImages(x, 20), Kernel{depth}
+		gram, norms := k.Gram(v), k.Norms(v)
+		cross, err := k.Cross(context.Background(), v, v, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 7 {
+			for j := range 7 {
+				want := recursion(x[i*20:][:20], x[j*20:][:20], depth)
+				if got := gram.Row(i)[j]; math.Abs(got-want) > 1e-7*math.Abs(norms[i]) {
+					t.Errorf("depth %d: k(%d, %d) is %v, not %v", depth, i, j, got, want)
+				}
+				if got := float64(cross.Row(i)[j]); math.Abs(got-want) > 1e-3*math.Abs(norms[i]) {
+					t.Errorf("depth %d: k(%d, %d) in float32 is %v, not %v", depth, i, j, got, want)
+				}
+			}
+			if math.Abs(norms[i]-gram.Row(i)[i]) > 1e-12 {
+				t.Errorf("depth %d: norm %v, diagonal %v", depth, norms[i], gram.Row(i)[i])
+			}
+		}
+	}
+}
+
+// The gradient in the pixels, by central differences of a sum over both matrices.
+func TestBackward(t *testing.T) {
+	r := rng.Stream(1, "backward")
+	for _, depth := range []int{1, 3} {
+		const n, d, reals = 4, 12, 9
+		set, real := images(r, n, d), NewImages(images(r, reals, d), d)
+		dGram, dCross := tensor.NewMat[float64](n, n), tensor.NewMat[float32](n, reals)
+		r.FillNormal(dCross.Data, 0, 1)
+		for i := range n {
+			for j := range i + 1 {
+				dGram.Row(i)[j] = r.Normal64()
+				dGram.Row(j)[i] = dGram.Row(i)[j]
+			}
+		}
+		p := Kernel{depth}.NewPass(set, real)
+		// In float64, from the definition: the pass itself has float32's noise.
+		value := func() float64 {
+			sum := 0.0
+			for i := range n {
+				for j := range n {
+					sum += dGram.Row(i)[j] * recursion(set[i*d:][:d], set[j*d:][:d], depth)
+				}
+				for j := range reals {
+					sum += float64(dCross.Row(i)[j]) * recursion(set[i*d:][:d], real.X.Row(j), depth)
+				}
+			}
+			return sum
+		}
+		p.Forward()
+		dx := make([]float32, n*d)
+		p.Backward(dx, dGram, dCross)
+		for j := range set {
+			x := set[j]
+			const h = 1.0 / 1024
+			set[j] = x + h
+			up := value()
+			set[j] = x - h
+			down := value()
+			set[j] = x
+			if want := (up - down) / (2 * h); math.Abs(float64(dx[j])-want) > 1e-3 {
+				t.Errorf("depth %d: gradient %v, central difference %v", depth, dx[j], want)
+			}
+		}
+	}
+}
+
+// A pass has the numbers of Gram and Cross, also after its pixels have changed.
+func TestForward(t *testing.T) {
+	r := rng.Stream(1, "forward")
+	set, real := images(r, 3, 10), NewImages(images(r, 1100, 10), 10)
+	k := Kernel{3}
+	p := k.NewPass(set, real)
+	p.Forward()
+	r.FillNormal(set, 0, 2)
+	gram, cross := p.Forward()
+	v := NewImages(set, 10)
+	want, err := k.Cross(context.Background(), v, real, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range want.Data {
+		if cross.Data[i] != x {
+			t.Fatalf("entry %d is %v, not %v", i, cross.Data[i], x)
+		}
+	}
+	for i, x := range k.Gram(v).Data {
+		if gram.Data[i] != x {
+			t.Fatalf("entry %d within the set is %v, not %v", i, gram.Data[i], x)
+		}
+	}
+}
+
+// An update of 20 images beside 10,000 real ones, with the size of CIFAR-10's.
+func BenchmarkUpdate(b *testing.B) {
+	r := rng.Stream(1, "bench")
+	set, real := images(r, 20, 3072), NewImages(images(r, 10000, 3072), 3072)
+	p := Kernel{3}.NewPass(set, real)
+	dGram, dCross, dx := tensor.NewMat[float64](20, 20), tensor.NewMat[float32](20, 10000), make([]float32, len(set))
+	r.FillNormal(dCross.Data, 0, 1)
+	for b.Loop() {
+		p.Forward()
+		p.Backward(dx, dGram, dCross)
+	}
+}

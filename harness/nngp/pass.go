@@ -1,0 +1,132 @@
+package nngp
+
+import (
+	"context"
+
+	"dgkip/harness/tensor"
+)
+
+// Pass takes a set, whose images are being learned, to its inner products and
+// gradients in these back to the pixels.
+type Pass struct {
+	kernel Kernel
+	set    Images
+	real   Images
+	dots   tensor.Mat[float32] // x'y of the set and the real images, [n, N]
+	within tensor.Mat[float64] // x'y of the set, [n, n]
+}
+
+// NewPass returns a pass for a set, beside real images.
+func (k Kernel) NewPass(set []float32, real Images) *Pass {
+	n := len(set) / real.X.Cols
+	return &Pass{
+		kernel: k, set: NewImages(set, real.X.Cols), real: real,
+		dots: tensor.NewMat[float32](n, real.Len()), within: tensor.NewMat[float64](n, n),
+	}
+}
+
+// Forward returns the kernel within the set, [n, n], and with the real images, [n, N],
+// for the set as its pixels are now.
+func (p *Pass) Forward() (gram tensor.Mat[float64], cross tensor.Mat[float32]) {
+	p.set.Update()
+	tensor.Gram64(p.within, p.set.X)
+	tensor.Mul(p.dots, p.set.X, p.real.X, tensor.NT, false)
+	gram, cross = tensor.NewMat[float64](p.within.Rows, p.within.Cols), tensor.NewMat[float32](p.dots.Rows, p.dots.Cols)
+	d := float64(p.set.X.Cols)
+	p.pairs(func(i, from, to int) {
+		xx := p.set.self[i]
+		for j := from; j < to; j++ {
+			cross.Row(i)[j] = float32(p.kernel.value(float64(p.dots.Row(i)[j])/d, xx, p.real.self[j]))
+		}
+	})
+	for i := range gram.Rows {
+		for j := range gram.Cols {
+			gram.Row(i)[j] = p.kernel.value(p.within.Row(i)[j]/d, p.set.self[i], p.set.self[j])
+		}
+		gram.Row(i)[i] = p.kernel.norm(p.set.self[i])
+	}
+	return gram, cross
+}
+
+// Backward sets dx to the gradient in the pixels, given those in what Forward returned
+// last; dGram is symmetric. With k = k(x'y/d, x'x/d, y'y/d),
+//
+//	dx_i = (1/d) [ sum_j dk_ij (dk/dxy) y_j + 2 sum_j dk_ij (dk/dxx) x_i ].
+func (p *Pass) Backward(dx []float32, dGram tensor.Mat[float64], dCross tensor.Mat[float32]) {
+	n, d := p.set.Len(), p.set.X.Cols
+	own := tensor.NewMat[float32](n, n) // coefficients of the set's own images
+	diagonal := make([]float64, n)
+	for i := range n {
+		for j := range n {
+			if i == j {
+				diagonal[i] += 2 * dGram.Row(i)[i] // dk_ii/dxx = 1
+				continue
+			}
+			g := 2 * dGram.Row(i)[j] // k_ij and k_ji
+			inXY, inXX := p.kernel.slopes(p.within.Row(i)[j]/float64(d), p.set.self[i], p.set.self[j])
+			own.Row(i)[j] = float32(float64(g*inXY) / float64(d))
+			diagonal[i] += 2 * float64(g*inXX)
+		}
+	}
+	g := tensor.NewMat[float32](n, p.real.Len())
+	sums := tensor.NewMat[float64](n, blocks(p.real.Len()))
+	p.pairs(func(i, from, to int) {
+		sum := 0.0
+		for j := from; j < to; j++ {
+			v := float64(dCross.Row(i)[j])
+			inXY, inXX := p.kernel.slopes(float64(p.dots.Row(i)[j])/float64(d), p.set.self[i], p.real.self[j])
+			g.Row(i)[j] = float32(float64(v*inXY) / float64(d))
+			sum += 2 * float64(v*inXX)
+		}
+		sums.Row(i)[from/block] = sum
+	})
+	for i := range n {
+		for _, s := range sums.Row(i) {
+			diagonal[i] += s
+		}
+		own.Row(i)[i] = float32(diagonal[i] / float64(d))
+	}
+	out := tensor.MatOf(dx, n, d)
+	tensor.Mul(out, g, p.real.X, tensor.NN, false)
+	tensor.Mul(out, own, p.set.X, tensor.NN, true)
+}
+
+// block is how many pairs a task works on.
+const block = 1024
+
+func blocks(n int) int { return (n + block - 1) / block }
+
+// pairs calls do for all pairs of the set's images and real ones, in blocks.
+func (p *Pass) pairs(do func(i, from, to int)) {
+	each := blocks(p.real.Len())
+	tensor.Parallel(p.set.Len()*each, func(t int) {
+		from := t % each * block
+		do(t/each, from, min(p.real.Len(), from+block))
+	})
+}
+
+// Outputs returns those of a model with coefficients c [N, K] on the real images, of
+// the images of v, [n, K].
+func (k Kernel) Outputs(ctx context.Context, v, real Images, c tensor.Mat[float64]) (tensor.Mat[float64], error) {
+	cross, err := k.Cross(ctx, v, real, nil)
+	if err != nil {
+		return tensor.Mat[float64]{}, err
+	}
+	return Combine(cross, c), nil
+}
+
+// Combine returns K C [n, K] for inner products K [n, N] and coefficients C [N, K].
+func Combine(cross tensor.Mat[float32], c tensor.Mat[float64]) tensor.Mat[float64] {
+	out := tensor.NewMat[float64](cross.Rows, c.Cols)
+	column, dots := make([]float64, c.Rows), make([]float64, cross.Rows)
+	for k := range c.Cols {
+		for i := range column {
+			column[i] = c.Row(i)[k]
+		}
+		tensor.MulVec64(dots, cross, column)
+		for i, x := range dots {
+			out.Row(i)[k] = x
+		}
+	}
+	return out
+}
