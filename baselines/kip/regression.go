@@ -67,7 +67,7 @@ func (r ridge) fit(a, b tensor.Mat[float32], y, targets tensor.Mat[float64], dA 
 // solve is fit with the labels that are best for A: of all C the one of least loss,
 // and y = K C + lambda C. zero is a matrix of zeros, [k, M].
 func solve(a, b tensor.Mat[float32], lambda float64, targets, zero tensor.Mat[float64], dA *tensor.Mat[float32]) (model, error) {
-	s, err := convex.Fit(a, b, zero, targets, dA)
+	s, err := convex.Fit(convex.Features{A: a, Theta: zero, Real: b, Grad: dA}, targets)
 	if err != nil {
 		return model{}, err
 	}

@@ -233,7 +233,7 @@ func TestRidgeOfTheScore(t *testing.T) {
 // student compares a model with the one that its labels train.
 func student(t *testing.T, a tensor.Mat[float32], m model, lambda float64) {
 	t.Helper()
-	s, err := teacher.Train(context.Background(), a, convex.Labels{Form: convex.Value, Loss: convex.SquaredLoss, Values: m.Labels}, lambda)
+	s, err := teacher.Train(context.Background(), convex.GramOf(a), convex.Labels{Form: convex.Value, Loss: convex.SquaredLoss, Values: m.Labels}, lambda)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,10 +37,11 @@ var mayImport = map[string]string{
 	"harness/nn":                "harness/tensor harness/rng harness/optim harness/fmath",
 	"harness/augment":           "harness/tensor harness/rng harness/fmath",
 	"harness/features":          "harness/nn harness/tensor harness/rng",
+	"harness/nngp":              "harness/tensor harness/fmath",
 	"harness/convex":            "harness/tensor harness/rng harness/fmath",
-	"harness/teacher":           "harness/method harness/features harness/convex harness/tensor harness/fmath",
+	"harness/teacher":           "harness/method harness/nn harness/features harness/nngp harness/convex harness/tensor harness/fmath",
 	"harness/eval":              "harness/method harness/nn harness/augment harness/convex harness/teacher harness/tensor harness/rng",
-	"harness/dgkip":             "harness/method harness/features harness/convex harness/teacher harness/optim harness/tensor harness/rng harness/fmath",
+	"harness/dgkip":             "harness/method harness/convex harness/teacher harness/optim harness/tensor harness/rng harness/fmath",
 	"harness/report":            "harness/store harness/stats harness/exhibit harness/spec harness/method",
 	"harness/report/chart":      "",
 	"baselines/all":             "*", // it registers everything
@@ -63,7 +64,7 @@ var onlyIn = map[string]string{
 
 // numeric packages know no clock, no log, and no random numbers but those of rng.
 var numeric = []string{
-	"harness/tensor", "harness/fmath", "harness/optim", "harness/nn", "harness/augment", "harness/features", "harness/convex", "harness/teacher",
+	"harness/tensor", "harness/fmath", "harness/optim", "harness/nn", "harness/augment", "harness/features", "harness/nngp", "harness/convex", "harness/teacher",
 	"harness/eval", "harness/dgkip", "harness/method", "baselines/dd", "baselines/dc", "baselines/dsa", "baselines/kip",
 	"baselines/random", "baselines/whole", "baselines/herding", "baselines/kmeans",
 }

@@ -17,8 +17,8 @@ type Problem struct {
 	Labels Labels
 	Lambda float64
 
-	// Features are A, [n, M]. They may be missing where Gram is there, and so are
-	// then Weights of the solution.
+	// Features are A, [n, M]. They may be missing where Gram or Large is there, and so
+	// are then Weights of the solution.
 	Features tensor.Mat[float32]
 
 	// Gram is A A', [n, n], for a set that is to be solved to high precision: with
@@ -90,7 +90,7 @@ func Solve(ctx context.Context, p Problem, tol float64) (Solution, error) {
 	if p.Features.Rows > 0 && s.C.Rows > 0 {
 		s.Weights = Combine(p.Features, s.C)
 	}
-	if p.Gram.Rows == 0 {
+	if p.Gram.Rows == 0 && p.Features.Rows > 0 {
 		s.Outputs = Apply(p.Features, s.Weights) // those of a Gram matrix in float32 are less exact
 	}
 	p.Report(1)
@@ -103,18 +103,20 @@ func (p Problem) solve(ctx context.Context, tol float64) (Solution, error) {
 	switch {
 	case p.Gram.Rows > 0:
 		return small{Gram: p.Gram, Labels: p.Labels, Lambda: p.Lambda}.solve(search)
+	case loss == SoftmaxLoss && m == 0:
+		return Solution{}, errors.New("convex: the softmax loss on many images needs their features, and an exact kernel has none\nhint: use the squared loss")
 	case loss == SoftmaxLoss:
 		classes, err := p.Labels.classes()
 		if err != nil {
 			return Solution{}, err
 		}
 		return stored{Features: p.Features, Labels: classes, Classes: p.Labels.Values.Cols, Lambda: p.Lambda}.solve(search)
-	case n <= maxExact:
+	case n <= maxExact && m > 0:
 		search.tol = min(tol, exactGap)
 		return small{Gram: GramOf(p.Features), Labels: p.Labels, Lambda: p.Lambda}.solve(search)
 	case p.Labels.Form == Target:
 		return Solution{}, fmt.Errorf("convex: real targets of the logistic loss are for small sets, of at most %d images", maxExact)
-	case m < n && m <= maxThin && loss != SquaredLoss:
+	case m > 0 && m < n && m <= maxThin && loss != SquaredLoss:
 		return thin{Features: p.Features, Labels: p.Labels.Values.Data, Loss: loss, Lambda: p.Lambda}.solve(search)
 	}
 	if err := CheckSize(loss, n, m); err != nil {
@@ -150,7 +152,7 @@ func CheckSize(loss Loss, images, dim int) error {
 
 func (p Problem) check(tol float64) error {
 	n := p.Labels.Values.Rows
-	if n == 0 || p.Labels.Values.Cols == 0 || p.Gram.Rows != p.Gram.Cols || p.Gram.Rows+p.Features.Rows == 0 ||
+	if n == 0 || p.Labels.Values.Cols == 0 || p.Gram.Rows != p.Gram.Cols || p.Gram.Rows+p.Features.Rows == 0 && p.Large == nil ||
 		p.Gram.Rows > 0 && p.Gram.Rows != n || p.Features.Rows > 0 && (p.Features.Rows != n || p.Features.Cols == 0) {
 		panic("convex: Solve: shapes do not fit")
 	}

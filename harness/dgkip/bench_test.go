@@ -1,6 +1,7 @@
 package dgkip
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -51,8 +52,7 @@ func benchmarkUpdate(b *testing.B, kind, name string, ipc int) {
 	}
 	theta.Norm = convex.Norm(theta.Weights)
 	r := &run{
-		theta: theta, pass: fm.NewPass(), lambda: float64(n) * 1e-6,
-		phi: tensor.NewMat[float32](n, dim), dphi: tensor.NewMat[float32](n, dim),
+		theta: theta, lambda: float64(n) * 1e-6,
 	}
 	move, err := optim.NewVariable("images", make([]float32, n*size), optim.NewAdaBelief[float32], optim.AdaBeliefConfig{LR: 0.01})
 	if err != nil {
@@ -60,6 +60,7 @@ func benchmarkUpdate(b *testing.B, kind, name string, ipc int) {
 	}
 	r.images, r.dx = move.X, move.Grad
 	s.FillNormal(r.images, 0, 1)
+	var real tensor.Mat[float32]
 	switch name {
 	case "lr":
 		for i := range n {
@@ -70,23 +71,21 @@ func benchmarkUpdate(b *testing.B, kind, name string, ipc int) {
 		o.log = true
 		r.obj = o
 	case "ls":
-		r.obj = &solved{named: convex.LogisticLoss, theta: theta, lambda: r.lambda}
+		r.obj = &solved{named: convex.LogisticLoss, theta: theta, lambda: r.lambda, metric: convex.Parameter}
 	case "pred":
-		real := tensor.NewMat[float32](reals, dim)
+		real = tensor.NewMat[float32](reals, dim)
 		s.FillUniform(real.Data, 0, 1/float32(math.Sqrt(float64(dim))))
 		theta.Outputs = convex.Apply(real, theta.Weights)
-		r.obj = &solved{named: convex.LogisticLoss, theta: theta, lambda: r.lambda, real: &real}
+		r.obj = &solved{named: convex.LogisticLoss, theta: theta, lambda: r.lambda, metric: convex.Prediction}
 	}
+	r.pass = teacher.PassOf(fm, theta, r.images, n, real)
 	outside := time.Duration(0)
 	update := func() {
-		r.pass.Forward(r.phi, r.images)
-		from := time.Now()
-		if err := r.obj.eval(r.phi, r.learned, &r.dphi, r.dlearned); err != nil {
+		if _, err := r.eval(context.Background(), 0, true); err != nil {
 			b.Fatal(err)
 		}
-		outside += time.Since(from)
-		r.pass.Backward(r.dx, r.dphi)
-		from = time.Now()
+		r.pass.Back(r.dx)
+		from := time.Now()
 		move.Step(1)
 		outside += time.Since(from)
 	}

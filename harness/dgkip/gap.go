@@ -130,7 +130,7 @@ func (m *SVM) Distill(ctx context.Context, p method.Problem, observe func(method
 // the loss's own.
 func (l Learning) lower(ctx context.Context, p method.Problem, name string, loss convex.Loss, pair convex.Pair, observe func(method.Step)) (*method.Distilled, error) {
 	outputs := teacher.Outputs(len(p.Data.Classes))
-	r, err := l.newRun(ctx, p, name, loss, func(of []int) tensor.Mat[float64] { return l.first(of, outputs) }, l.rate())
+	r, err := l.newRun(ctx, p, name, loss, func(of []int) tensor.Mat[float64] { return l.first(of, outputs) }, l.rate(), false)
 	if err != nil {
 		return nil, err
 	}
@@ -225,38 +225,21 @@ type gap struct {
 	v      convex.GapValue
 }
 
-func (g *gap) eval(phi tensor.Mat[float32], q tensor.Mat[float64], dphi *tensor.Mat[float32], dq tensor.Mat[float64]) error {
+func (g *gap) eval(_ context.Context, view convex.RealView, q, dq tensor.Mat[float64]) (float64, error) {
 	g.labels.Values = g.learned.labels(q)
 	var dlabels *tensor.Mat[float64]
-	if dphi != nil && dq.Rows > 0 {
+	if view.Differentiates() && dq.Rows > 0 {
 		dlabels = &dq
 	}
-	g.v = g.gap.Eval(phi, g.theta.Weights, g.labels.Values, dphi, dlabels)
+	g.v = g.gap.Eval(view, g.labels.Values, dlabels)
 	if dlabels != nil {
 		g.learned.gradient(dq)
 	}
-	if g.log && dphi != nil {
-		divide(*dphi, dq, g.v.Gap)
+	// The gradient of log G is that of G over G. Where G is zero so is its gradient.
+	if g.log && g.v.Gap > 0 {
+		return 1 / g.v.Gap, nil
 	}
-	return nil
-}
-
-// divide makes the gradient of log G from that of G. Where G is zero so is its
-// gradient.
-func divide(dphi tensor.Mat[float32], dlabels tensor.Mat[float64], gap float64) {
-	if !(gap > 0) {
-		return
-	}
-	s := 1 / gap
-	tensor.Parallel(dphi.Rows, func(i int) {
-		row := dphi.Row(i)
-		for j, v := range row {
-			row[j] = float32(float64(v) * s)
-		}
-	})
-	for i := range dlabels.Data {
-		dlabels.Data[i] *= s
-	}
+	return 1, nil
 }
 
 func (g *gap) loss() float64 { return g.v.Gap }

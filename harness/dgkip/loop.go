@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"dgkip/harness/convex"
-	"dgkip/harness/features"
 	"dgkip/harness/fmath"
 	"dgkip/harness/method"
 	"dgkip/harness/optim"
@@ -47,10 +46,10 @@ func (l Loop) check() error {
 
 // objective is what a method lowers.
 type objective interface {
-	// eval takes up features of the set, [n, M], and its labels, [n, k]. It sets
-	// dphi to a gradient in the features and, where dlabels has any, dlabels to
-	// that in the labels; neither where dphi is nil.
-	eval(phi tensor.Mat[float32], labels tensor.Mat[float64], dphi *tensor.Mat[float32], dlabels tensor.Mat[float64]) error
+	// eval takes up a view of the set and its labels, [n, k]. If the view wants
+	// gradients, it pulls one back and sets dlabels, where it has any, to that in the
+	// labels. It returns what the gradients are to be multiplied by.
+	eval(ctx context.Context, view convex.RealView, labels, dlabels tensor.Mat[float64]) (scale float64, err error)
 	// loss is the objective's value at what eval took up last.
 	loss() float64
 	// bound is the bound on |Theta_O - Theta_S|, over |Theta_O|.
@@ -73,13 +72,13 @@ type run struct {
 	name    string
 	problem method.Problem
 	theta   *teacher.Theta
-	pass    *features.Pass
+	pass    teacher.Pass
+	view    convex.RealView   // as it stands
 	begin   *method.Distilled // the initial images
 	of      []int             // their classes
 	obj     objective
 	lambda  float64 // lambda_S
 
-	phi, dphi  tensor.Mat[float32]
 	images, dx []float32
 	learned    tensor.Mat[float64] // labels, [n, k]; k may be 0
 	dlearned   tensor.Mat[float64] // none if labels stay as they are
@@ -87,13 +86,10 @@ type run struct {
 }
 
 // newRun prepares everything but the objective. learned, if given, makes the first
-// labels, which then change at their own rate; at a rate of 0 they stay.
-func (l Loop) newRun(ctx context.Context, p method.Problem, name string, loss convex.Loss, learned func(of []int) tensor.Mat[float64], labelRate float64) (*run, error) {
+// labels, which then change at their own rate; at a rate of 0 they stay. reals says that
+// the objective looks at the real images.
+func (l Loop) newRun(ctx context.Context, p method.Problem, name string, loss convex.Loss, learned func(of []int) tensor.Mat[float64], labelRate float64, reals bool) (*run, error) {
 	source := teacher.Of(p)
-	fm, err := source.Map()
-	if err != nil {
-		return nil, err
-	}
 	theta, err := source.Theta(ctx, teacher.Problem{Loss: loss, Lambda: l.Lambda, Gap: l.TeacherGap})
 	if err != nil {
 		return nil, method.Stopped(ctx, p, err)
@@ -104,14 +100,16 @@ func (l Loop) newRun(ctx context.Context, p method.Problem, name string, loss co
 	}
 	n := begin.Len()
 	r := &run{
-		Loop: l, name: name, problem: p, theta: theta, pass: fm.NewPass(), begin: begin, of: begin.Of, lambda: float64(n) * l.Lambda,
-		phi: tensor.NewMat[float32](n, fm.Dim()), dphi: tensor.NewMat[float32](n, fm.Dim()),
+		Loop: l, name: name, problem: p, theta: theta, begin: begin, of: begin.Of, lambda: float64(n) * l.Lambda,
 	}
 	move, err := optim.NewVariable("images", slices.Clone(begin.Images), optim.NewAdaBelief[float32], optim.AdaBeliefConfig{LR: l.Rate})
 	if err != nil {
 		return nil, err
 	}
 	r.images, r.dx, r.variables = move.X, move.Grad, append(r.variables, move)
+	if r.pass, err = source.NewPass(ctx, theta, r.images, reals); err != nil {
+		return nil, method.Stopped(ctx, p, err)
+	}
 	if learned == nil {
 		return r, nil
 	}
@@ -136,21 +134,24 @@ func (r *run) distill(ctx context.Context, observe func(method.Step)) (*method.D
 }
 
 // eval takes up the set as it stands.
-func (r *run) eval(_ context.Context, _ int, gradient bool) (float64, error) {
-	r.pass.Forward(r.phi, r.images)
-	dphi := &r.dphi
-	if !gradient {
-		dphi = nil
-	}
-	if err := r.obj.eval(r.phi, r.learned, dphi, r.dlearned); err != nil {
+func (r *run) eval(ctx context.Context, _ int, gradient bool) (float64, error) {
+	r.view = r.pass.View(gradient)
+	scale, err := r.obj.eval(ctx, r.view, r.learned, r.dlearned)
+	if err != nil {
 		return 0, err
+	}
+	if gradient && scale != 1 {
+		r.pass.Scale(scale)
+		for i := range r.dlearned.Data {
+			r.dlearned.Data[i] *= scale
+		}
 	}
 	return r.obj.loss(), nil
 }
 
-// gradient carries that in the features on to the images.
+// gradient carries that in the view on to the images.
 func (r *run) gradient(context.Context, int) (float64, error) {
-	r.pass.Backward(r.dx, r.dphi)
+	r.pass.Back(r.dx)
 	return 0, nil
 }
 
@@ -169,11 +170,11 @@ func (r *run) metrics() map[string]float64 {
 	r.obj.describe(line)
 	// A line is whole, even where the run is about to be stopped; where the model
 	// cannot be solved for, its deviation is not known, and the run goes on.
-	student, err := teacher.Train(context.Background(), r.phi, r.obj.finish().model, r.lambda)
+	student, err := teacher.Train(context.Background(), r.view.Gram(), r.obj.finish().model, r.lambda)
 	if err != nil {
 		return line
 	}
-	line["deviation"] = convex.Distance(r.theta.Weights, student.Weights) / r.theta.Norm
+	line["deviation"] = r.view.Distance(student.C) / r.theta.Norm
 	line["solve_gap"] = student.Gap
 	return line
 }

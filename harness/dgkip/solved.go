@@ -15,7 +15,7 @@ import (
 type Solved struct {
 	Loop
 	Loss   string `toml:"loss" enum:"auto,logistic,hinge,squared,softmax"` // auto: logistic for two classes, softmax for more
-	Metric string `toml:"metric" enum:"parameter,prediction"`
+	Metric string `toml:"metric" enum:"parameter,prediction,loss"`
 
 	// Box keeps the hinge's dual variables in [0, 1] while images move, and not
 	// only when the labels are made.
@@ -39,8 +39,11 @@ func (*Solved) Info() method.Info {
 
 // Check implements method.Checker.
 func (m *Solved) Check() error {
-	if m.Loss == string(convex.HingeLoss) && m.Metric == string(convex.Prediction) {
-		return &method.BadSetting{Key: "metric", Why: "is \"prediction\", for which the hinge loss has no labels", Hint: "use loss = \"logistic\" or metric = \"parameter\""}
+	switch {
+	case m.Loss == string(convex.HingeLoss) && m.Metric != string(convex.Parameter):
+		return &method.BadSetting{Key: "metric", Why: fmt.Sprintf("is %q, for which the hinge loss has no labels", m.Metric), Hint: "use loss = \"logistic\" or metric = \"parameter\""}
+	case m.Loss == string(convex.SquaredLoss) && m.Metric == string(convex.RealLoss):
+		return &method.BadSetting{Key: "metric", Why: "is \"loss\", which is for the logistic and the softmax loss", Hint: "with the squared loss, the method kip with labels = \"solved\" is nearly the same"}
 	}
 	if m.Box && m.Loss != string(convex.HingeLoss) {
 		return &method.BadSetting{Key: "box", Why: "is for loss = \"hinge\", the only one whose dual variables have a range"}
@@ -61,7 +64,7 @@ func (m *Solved) CheckSizes(s method.Sizes) error { return m.sizes(s, m.loss(s.C
 // Estimate implements method.Estimator.
 func (m *Solved) Estimate(s method.Sizes) method.Estimate {
 	e := m.estimate(s, m.loss(s.Classes))
-	if m.Metric == string(convex.Prediction) {
+	if m.Metric != string(convex.Parameter) {
 		k := float64(teacher.Outputs(s.Classes))
 		e.Flops += 2 * float64(s.Train) * float64(teacher.Dim(s.Model, s.H, s.W)) * (float64(s.IPC*s.Classes) + k)
 	}
@@ -71,20 +74,15 @@ func (m *Solved) Estimate(s method.Sizes) method.Estimate {
 // Distill implements method.Method.
 func (m *Solved) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
 	loss := m.loss(len(p.Data.Classes))
-	r, err := m.newRun(ctx, p, "dgkip-ls", loss, nil, 0)
+	metric := convex.Metric(m.Metric)
+	r, err := m.newRun(ctx, p, "dgkip-ls", loss, nil, 0, metric != convex.Parameter)
 	if err != nil {
 		return nil, err
 	}
-	o := &solved{named: loss, theta: r.theta, lambda: r.lambda, box: m.Box}
-	if m.Metric == string(convex.Prediction) {
-		real := teacher.Of(p)
-		phi, err := real.Features(ctx)
-		if err != nil {
-			return nil, method.Stopped(ctx, p, err)
-		}
-		o.real = &phi
+	r.obj = &solved{
+		named: loss, theta: r.theta, lambda: r.lambda, box: m.Box, metric: metric,
+		labels: teacher.RealLabels(p.Data.Train.Labels, len(p.Data.Classes), loss),
 	}
-	r.obj = o
 	return r.distill(ctx, observe)
 }
 
@@ -94,8 +92,10 @@ type solved struct {
 	theta  *teacher.Theta
 	lambda float64
 	box    bool
-	real   *tensor.Mat[float32] // features of the real images, for the metric "prediction"
+	metric convex.Metric
+	labels convex.Labels // of the real images
 
+	view    convex.View
 	s       convex.Nearest
 	outputs tensor.Mat[float64] // of Theta_O on the set
 	norm2   float64             // |Theta_O - Theta(alpha)|^2
@@ -103,32 +103,35 @@ type solved struct {
 	hinge convex.HingeLabels // for the hinge loss
 }
 
-func (o *solved) eval(phi tensor.Mat[float32], _ tensor.Mat[float64], dphi *tensor.Mat[float32], _ tensor.Mat[float64]) (err error) {
+func (o *solved) eval(ctx context.Context, view convex.RealView, _, _ tensor.Mat[float64]) (_ float64, err error) {
 	switch {
 	case o.box:
-		o.s, o.hinge, err = convex.ProjectBox(phi, o.theta.Weights, o.lambda, dphi)
-	case o.real != nil:
-		o.s, err = convex.Fit(phi, *o.real, o.theta.Weights, o.theta.Outputs, dphi)
+		o.s, o.hinge, err = convex.ProjectBox(view, o.lambda)
+	case o.metric == convex.Prediction:
+		o.s, err = convex.Fit(view, o.theta.Outputs)
+	case o.metric == convex.RealLoss:
+		o.s, err = convex.Least(ctx, view, o.labels, o.theta.Lambda)
 	default:
-		o.s, err = convex.Project(phi, o.theta.Weights, dphi)
+		o.s, err = convex.Project(view)
 	}
 	if err != nil {
-		return err
+		return 1, err
 	}
+	o.view = view
 	o.outputs = o.s.Outputs // a projection keeps them
-	if o.real != nil {
-		o.outputs = convex.Apply(phi, o.theta.Weights)
+	if o.metric != convex.Parameter {
+		o.outputs = view.Outputs()
 	}
 	o.norm2 = o.s.Norm2
 	if o.named == convex.HingeLoss && !o.box {
-		o.clip(phi)
+		o.clip()
 	}
-	return nil
+	return 1, nil
 }
 
 // clip makes the hinge's labels, and takes the clipping of dual variables into the
 // bound.
-func (o *solved) clip(phi tensor.Mat[float32]) {
+func (o *solved) clip() {
 	o.hinge = o.s.HingeLabels(o.lambda)
 	if o.hinge.Clipped == 0 {
 		return
@@ -137,7 +140,7 @@ func (o *solved) clip(phi tensor.Mat[float32]) {
 	for i, y := range o.hinge.Gains {
 		c.Data[i] = o.hinge.Alpha[i] * y / o.lambda
 	}
-	d := convex.Distance(o.theta.Weights, convex.Combine(phi, c))
+	d := o.view.Distance(c)
 	o.norm2 = float64(d * d)
 }
 
@@ -151,7 +154,7 @@ func (o *solved) bound() float64 {
 
 func (o *solved) gap() float64 {
 	terms := 0.0
-	if o.real != nil {
+	if o.metric != convex.Parameter {
 		terms = convex.FenchelYoung(o.named, o.outputs, o.s.Outputs)
 	}
 	return convex.SplitGap(terms, o.norm2, o.lambda)
@@ -160,8 +163,11 @@ func (o *solved) gap() float64 {
 func (o *solved) describe(line map[string]float64) {
 	line["gap"] = o.gap()
 	line["residual"] = math.Sqrt(o.s.Norm2) / o.theta.Norm
-	if o.real != nil {
+	switch o.metric {
+	case convex.Prediction:
 		line["prediction_error"] = o.s.Value
+	case convex.RealLoss:
+		line["real_loss"] = o.s.Value
 	}
 	if o.named == convex.HingeLoss {
 		alphaRange(line, o.hinge.Alpha)

@@ -28,33 +28,35 @@ func (s *scoring) bounds(ctx context.Context, own convex.Solution) error {
 	if err != nil {
 		return err
 	}
-	deviation := convex.Distance(theta.Weights, own.Weights)
-	bound := convex.Bound(convex.BestGap(s.phi, theta.Weights, own), own.Lambda)
+	view, err := s.shown.View(ctx, theta)
+	if err != nil {
+		return err
+	}
+	deviation := view.Distance(own.C)
+	bound := convex.Bound(convex.BestGap(view, own), own.Lambda)
 	m := s.out.Metrics
 	m["deviation"], m["best_bound"] = deviation/theta.Norm, bound/theta.Norm
 
 	n := s.trial.Test.Len()
-	outputs := convex.Apply(s.test, theta.Weights)
+	outputs, err := s.test.Outputs(ctx, theta)
+	if err != nil {
+		return err
+	}
 	wrong := teacher.Errors(outputs, s.trial.Test.Labels)
 	m["teacher_acc"], m["teacher_gap"] = float64(n-wrong)/float64(n), theta.Gap
 
-	norms := make([]float64, n)
-	tensor.Parallel(n, func(i int) {
-		for _, v := range s.test.Row(i) {
-			norms[i] += float64(v) * float64(v)
-		}
-	})
+	norms := s.test.Norms()
 	proved := s.interval("interval.", outputs, convex.Rho(norms, bound))
-	if s.projected(theta, own) {
+	onSet := view.Outputs()
+	if projected(onSet, own) {
 		span, err := convex.NewSpan(s.gram)
 		if err != nil {
 			return err
 		}
-		cross := tensor.NewMat[float64](n, s.phi.Rows)
-		tensor.Cross64(cross, s.test, s.phi)
+		cross := s.test.Cross(s.shown)
 		rho := convex.Rho(span.Distance2(cross, norms), deviation)
 		// What is left of r inside the span: (A r)'K^-1 k_x.
-		apart := convex.Apply(s.phi, theta.Weights)
+		apart := onSet
 		for i, f := range own.Outputs.Data {
 			apart.Data[i] -= f
 		}
@@ -82,9 +84,8 @@ func (s *scoring) bounds(ctx context.Context, own convex.Solution) error {
 	return nil
 }
 
-// projected reports whether the two models agree on the set.
-func (s *scoring) projected(theta *teacher.Theta, own convex.Solution) bool {
-	real := convex.Apply(s.phi, theta.Weights)
+// projected reports whether the model on the set has the outputs there that Theta_O has.
+func projected(real tensor.Mat[float64], own convex.Solution) bool {
 	apart, size := 0.0, 0.0
 	for i, f := range real.Data {
 		apart = max(apart, math.Abs(f-own.Outputs.Data[i]))

@@ -90,7 +90,7 @@ func (f *Features) score(ctx context.Context, t method.Trial) (*method.Scores, e
 	if err := teacher.CheckLoss(loss, classes); err != nil {
 		return nil, err
 	}
-	test, err := teacher.TestFeatures(ctx, t)
+	test, err := teacher.ShowTest(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -111,19 +111,19 @@ func (f *Features) score(ctx context.Context, t method.Trial) (*method.Scores, e
 type scoring struct {
 	*Features
 	trial method.Trial
-	test  tensor.Mat[float32] // features of the test images
+	test  teacher.Shown
 	loss  convex.Loss
 	out   *method.Scores
 
-	phi    tensor.Mat[float32] // features of the set
+	shown  teacher.Shown // the set
 	gram   tensor.Mat[float64]
 	lambda float64
 }
 
-// accuracy scores a model on the test images.
-func (s *scoring) accuracy(weights tensor.Mat[float64]) (acc float64, errors int64) {
+// accuracy scores outputs on the test images.
+func (s *scoring) accuracy(outputs tensor.Mat[float64]) (acc float64, errors int64) {
 	n := s.trial.Test.Len()
-	wrong := teacher.Errors(convex.Apply(s.test, weights), s.trial.Test.Labels)
+	wrong := teacher.Errors(outputs, s.trial.Test.Labels)
 	return float64(n-wrong) / float64(n), int64(wrong)
 }
 
@@ -142,7 +142,11 @@ func (s *scoring) whole(ctx context.Context) (*method.Scores, error) {
 		if err != nil {
 			return nil, err
 		}
-		acc, wrong := s.accuracy(theta.Weights)
+		outputs, err := s.test.Outputs(ctx, theta)
+		if err != nil {
+			return nil, err
+		}
+		acc, wrong := s.accuracy(outputs)
 		prefix := ""
 		if i > 0 {
 			prefix = "transfer." + string(loss) + "."
@@ -159,7 +163,8 @@ func (s *scoring) whole(ctx context.Context) (*method.Scores, error) {
 
 // solvable reports whether the model of the real data can be had for a loss.
 func (s *scoring) solvable(loss convex.Loss) error {
-	return convex.CheckSize(loss, s.trial.Data.Train.Len(), s.test.Cols)
+	train := s.trial.Data.Train
+	return convex.CheckSize(loss, train.Len(), teacher.Dim(s.trial.Model, train.H, train.W))
 }
 
 func firstLine(err error) string {
@@ -179,9 +184,12 @@ func others(loss convex.Loss, classes int, to []convex.Loss) []convex.Loss {
 
 // set scores the model trained on a distilled set.
 func (s *scoring) set(ctx context.Context) (*method.Scores, error) {
-	if err := s.features(); err != nil {
+	d := s.trial.Set
+	var err error
+	if s.shown, err = teacher.OfTrial(s.trial).Show(ctx, d.Images); err != nil {
 		return nil, err
 	}
+	s.gram, s.lambda = s.shown.Gram(), float64(d.Len())*s.Lambda
 	own, err := s.train(ctx, s.loss, "")
 	if err != nil {
 		return nil, err
@@ -213,31 +221,17 @@ func (s *scoring) set(ctx context.Context) (*method.Scores, error) {
 	return s.out, nil
 }
 
-// features computes those of the set.
-func (s *scoring) features() error {
-	fm, err := teacher.OfTrial(s.trial).Map()
-	if err != nil {
-		return err
-	}
-	d := s.trial.Set
-	s.phi = tensor.NewMat[float32](d.Len(), fm.Dim())
-	fm.NewPass().Forward(s.phi, d.Images)
-	s.gram = convex.GramOf(s.phi)
-	s.lambda = float64(d.Len()) * s.Lambda
-	return nil
-}
-
 // train solves the model for a loss and scores it.
 func (s *scoring) train(ctx context.Context, loss convex.Loss, prefix string) (convex.Solution, error) {
 	labels, note, err := teacher.LabelsFor(s.trial.Set, loss)
 	if err != nil {
 		return convex.Solution{}, err
 	}
-	student, err := teacher.TrainOn(ctx, s.phi, s.gram, labels, s.lambda)
+	student, err := teacher.Train(ctx, s.gram, labels, s.lambda)
 	if err != nil {
 		return convex.Solution{}, fmt.Errorf("the %s model on the set: %w", loss, err)
 	}
-	acc, wrong := s.accuracy(student.Weights)
+	acc, wrong := s.accuracy(s.test.Student(s.shown, student.C))
 	s.out.Metrics[prefix+"test_acc"] = acc
 	s.out.Metrics[prefix+"solve_gap"] = student.Gap
 	s.out.Counts[prefix+"test_errors"] = []int64{wrong}

@@ -120,19 +120,24 @@ func TestIntervalsHold(t *testing.T) {
 // project gives the set of a trial solved labels.
 func project(t *testing.T, trial *method.Trial) {
 	t.Helper()
-	s := &scoring{Features: features(), trial: *trial, loss: convex.LogisticLoss}
-	if err := s.features(); err != nil {
-		t.Fatal(err)
-	}
-	theta, err := teacher.OfTrial(*trial).Theta(context.Background(), teacher.Problem{Loss: convex.LogisticLoss})
+	r := teacher.OfTrial(*trial)
+	shown, err := r.Show(context.Background(), trial.Set.Images)
 	if err != nil {
 		t.Fatal(err)
 	}
-	solved, err := convex.Project(s.phi, theta.Weights, nil)
+	theta, err := r.Theta(context.Background(), teacher.Problem{Loss: convex.LogisticLoss})
 	if err != nil {
 		t.Fatal(err)
 	}
-	teacher.SetLabels(trial.Set, solved.Labels(convex.LogisticLoss, s.lambda))
+	view, err := shown.View(context.Background(), theta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	solved, err := convex.Project(view)
+	if err != nil {
+		t.Fatal(err)
+	}
+	teacher.SetLabels(trial.Set, solved.Labels(convex.LogisticLoss, float64(trial.Set.Len())*teacher.DefaultLambda))
 }
 
 func TestFeaturesOfTheWholeSet(t *testing.T) {

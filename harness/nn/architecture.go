@@ -23,6 +23,11 @@ type Architecture struct {
 	// padded, and that there is a choice of algorithms.
 	Convolves bool
 
+	// Limit names the architecture whose features, of infinitely many and infinitely
+	// wide networks, this one stands for: its models see images by the inner products
+	// of these, which are known without a draw. "" for the others.
+	Limit string
+
 	// Net returns the network that is trained on images of h x w pixels with c
 	// channels. It may pad them.
 	Net func(s Shape, h, w, c, classes int) (*Net[float32], error)

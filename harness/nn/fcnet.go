@@ -34,6 +34,13 @@ func init() {
 	})
 }
 
+func init() {
+	fc, _ := Lookup("fc")
+	limit := fc
+	limit.Name, limit.Title, limit.Code, limit.Limit = "nngp", "FC, exact kernel", 2, "fc"
+	Register(limit)
+}
+
 func (c FCConfig) withDefaults() FCConfig {
 	c.Width, c.Depth, c.Classes = cmp.Or(c.Width, 1024), cmp.Or(c.Depth, 3), cmp.Or(c.Classes, 2)
 	return c

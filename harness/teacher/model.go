@@ -1,6 +1,9 @@
 package teacher
 
-import "dgkip/harness/tensor"
+import (
+	"dgkip/harness/convex"
+	"dgkip/harness/tensor"
+)
 
 // Signs returns the targets +1 for an image's class and -1 for others, [n, K]: for
 // two classes one column, -1 for class 0.
@@ -19,6 +22,15 @@ func Signs(labels []int, classes int) tensor.Mat[float64] {
 		}
 	}
 	return y
+}
+
+// RealLabels returns the labels of real images as a loss takes them.
+func RealLabels(of []int, classes int, loss convex.Loss) convex.Labels {
+	labels := convex.Labels{Form: convex.Gain, Values: Signs(of, classes)}
+	if loss == convex.SoftmaxLoss {
+		labels = convex.Labels{Form: convex.Target, Values: oneHot(of, classes)}
+	}
+	return labels.For(loss)
 }
 
 // Class returns the class that outputs stand for. An output of zero for two

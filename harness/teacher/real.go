@@ -12,6 +12,7 @@ import (
 
 	"dgkip/harness/features"
 	"dgkip/harness/method"
+	"dgkip/harness/nngp"
 	"dgkip/harness/tensor"
 )
 
@@ -106,6 +107,9 @@ func shared[T any](s *method.Shared, key string, compute func() (T, error)) (T, 
 
 // Map returns the feature map.
 func (r Real) Map() (*features.Map, error) {
+	if _, exact := r.kernel(); exact {
+		return nil, fmt.Errorf("model kind = %q has no features, only their inner products\nhint: use kind = \"fc\"", r.Model.Kind)
+	}
 	t := r.Data.Train
 	return shared(r.Shared, r.key("map"), func() (*features.Map, error) {
 		return features.New(Config(r.Model, t.H, t.W, t.C), r.Seed, "features", r.Data.Name)
@@ -123,12 +127,15 @@ func (r Real) Features(ctx context.Context) (tensor.Mat[float32], error) {
 	})
 }
 
-// TestFeatures returns those of a trial's test images, [n, M]. Only protocols
-// share them.
-func TestFeatures(ctx context.Context, t method.Trial) (tensor.Mat[float32], error) {
+// ShowTest shows a trial's test images. Only protocols share them.
+func ShowTest(ctx context.Context, t method.Trial) (Shown, error) {
 	r := OfTrial(t)
-	return shared(t.Own, r.key("test features"), func() (tensor.Mat[float32], error) {
-		return r.mapped(ctx, t.Own, "test", digest(t.Test), t.Test)
+	return shared(t.Own, r.key("test features"), func() (Shown, error) {
+		if k, ok := r.kernel(); ok {
+			return &inKernel{kernel: k, images: nngp.NewImages(t.Test.X, t.Test.Size()), real: r.exactImages()}, nil
+		}
+		phi, err := r.mapped(ctx, t.Own, "test", digest(t.Test), t.Test)
+		return stored{phi}, err
 	})
 }
 
@@ -159,6 +166,9 @@ func (r Real) mapped(ctx context.Context, s *method.Shared, what, of string, ima
 // Gram returns the inner products of the training images' features, [n, n].
 func (r Real) Gram(ctx context.Context) (tensor.Mat[float32], error) {
 	return shared(r.Shared, r.key("gram"), func() (tensor.Mat[float32], error) {
+		if k, ok := r.kernel(); ok {
+			return k.GramOf(ctx, r.exactImages(), r.phase("Gram matrix"))
+		}
 		phi, err := r.Features(ctx)
 		if err != nil {
 			return tensor.Mat[float32]{}, err

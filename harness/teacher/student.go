@@ -17,13 +17,8 @@ func StudentGap(loss convex.Loss) float64 {
 	return 1e-12
 }
 
-// Train returns the minimiser on a set with features phi, [n, M].
-func Train(ctx context.Context, phi tensor.Mat[float32], labels convex.Labels, lambda float64) (convex.Solution, error) {
-	return TrainOn(ctx, phi, convex.GramOf(phi), labels, lambda)
-}
-
-// TrainOn is Train where the Gram matrix is at hand.
-func TrainOn(ctx context.Context, phi tensor.Mat[float32], gram tensor.Mat[float64], labels convex.Labels, lambda float64) (convex.Solution, error) {
-	p := convex.Problem{Features: phi, Gram: gram, Labels: labels, Lambda: lambda}
+// Train returns the minimiser on a set with this Gram matrix, [n, n].
+func Train(ctx context.Context, gram tensor.Mat[float64], labels convex.Labels, lambda float64) (convex.Solution, error) {
+	p := convex.Problem{Gram: gram, Labels: labels, Lambda: lambda}
 	return convex.Solve(ctx, p, StudentGap(labels.Loss))
 }

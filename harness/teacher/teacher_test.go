@@ -114,7 +114,7 @@ func TestFeaturesAreThoseOfTheNameWhateverRanBefore(t *testing.T) {
 			t.Fatal(err)
 		}
 		trial := method.Trial{Data: r.Data, Test: r.Data.Train, Model: r.Model, Seed: r.Seed, Shared: r.Shared, Own: r.Shared}
-		test, err := TestFeatures(context.Background(), trial)
+		test, err := ShowTest(context.Background(), trial)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,17 +153,18 @@ func TestGramStops(t *testing.T) {
 func TestTestFeaturesAreKeptApart(t *testing.T) {
 	r := real("fc")
 	trial := method.Trial{Data: r.Data, Test: r.Data.Train, Model: r.Model, Seed: r.Seed, Shared: r.Shared, Own: new(method.Shared)}
-	first, err := TestFeatures(context.Background(), trial)
+	first, err := ShowTest(context.Background(), trial)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, _ := TestFeatures(context.Background(), trial)
-	if &first.Data[0] != &second.Data[0] {
+	second, _ := ShowTest(context.Background(), trial)
+	at := func(s Shown) *float32 { return &s.(stored).phi.Data[0] }
+	if at(first) != at(second) {
 		t.Error("computed twice")
 	}
 	trial.Own = new(method.Shared)
-	third, _ := TestFeatures(context.Background(), trial)
-	if &first.Data[0] == &third.Data[0] {
+	third, _ := ShowTest(context.Background(), trial)
+	if at(first) == at(third) {
 		t.Error("test features lie in what methods share")
 	}
 }
@@ -233,13 +234,14 @@ func TestBestGap(t *testing.T) {
 	} {
 		k := labels.Values.Cols
 		theta := random(k, m, 1)
-		student, err := Train(context.Background(), phi, labels, lambda)
+		student, err := Train(context.Background(), convex.GramOf(phi), labels, lambda)
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		distance := convex.Distance(theta, student.Weights)
-		got := convex.BestGap(phi, theta, student)
-		want := primal(phi, theta, labels, lambda) - primal(phi, student.Weights, labels, lambda)
+		view, weights := convex.Features{A: phi, Theta: theta}, convex.Combine(phi, student.C)
+		distance := view.Distance(student.C)
+		got := convex.BestGap(view, student)
+		want := primal(phi, theta, labels, lambda) - primal(phi, weights, labels, lambda)
 		if math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
 			t.Errorf("%s: gap %v, want %v", name, got, want)
 		}

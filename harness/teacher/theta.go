@@ -34,7 +34,7 @@ func DefaultGap(loss convex.Loss) float64 {
 
 // Theta is the model trained on the real data.
 type Theta struct {
-	Weights tensor.Mat[float64] // [K, M]
+	Weights tensor.Mat[float64] // of features, [K, M], or of training images, [K, n]: see Shown
 	Outputs tensor.Mat[float64] // of the training images, [n, K]
 	Norm    float64             // |Theta|, Frobenius
 	Lambda  float64             // lambda_O
@@ -132,16 +132,16 @@ func (r Real) solve(ctx context.Context, p Problem) (*Theta, error) {
 	if err := convex.CheckSize(p.Loss, train.Len(), Dim(r.Model, train.H, train.W)); err != nil {
 		return nil, err
 	}
-	phi, err := r.Features(ctx)
-	if err != nil {
-		return nil, err
-	}
-	labels := convex.Labels{Form: convex.Gain, Values: Signs(train.Labels, classes)}
-	if p.Loss == convex.SoftmaxLoss {
-		labels = convex.Labels{Form: convex.Target, Values: oneHot(train.Labels, classes)}
+	var phi tensor.Mat[float32]
+	_, exact := r.kernel()
+	if !exact {
+		var err error
+		if phi, err = r.Features(ctx); err != nil {
+			return nil, err
+		}
 	}
 	s, err := convex.Solve(ctx, convex.Problem{
-		Features: phi, Large: r.Gram, Labels: labels.For(p.Loss), Lambda: float64(train.Len()) * p.Lambda,
+		Features: phi, Large: r.Gram, Labels: RealLabels(train.Labels, classes, p.Loss), Lambda: float64(train.Len()) * p.Lambda,
 		Report: func(done float64) {
 			if r.Phase != nil {
 				r.Phase("solving the "+string(p.Loss)+" model", done)
@@ -151,8 +151,23 @@ func (r Real) solve(ctx context.Context, p Problem) (*Theta, error) {
 	if err != nil {
 		return nil, err
 	}
+	norm := convex.Norm(s.Weights)
+	if exact {
+		s.Weights = transposed(s.C)
+		norm = normOf(s.Weights, s.Outputs)
+	}
 	return &Theta{
-		Weights: s.Weights, Outputs: s.Outputs, Norm: convex.Norm(s.Weights),
+		Weights: s.Weights, Outputs: s.Outputs, Norm: norm,
 		Lambda: s.Lambda, Gap: s.Gap, Sweeps: s.Sweeps, Errors: Errors(s.Outputs, train.Labels),
 	}, nil
+}
+
+func transposed(c tensor.Mat[float64]) tensor.Mat[float64] {
+	out := tensor.NewMat[float64](c.Cols, c.Rows)
+	for i := range c.Rows {
+		for k, v := range c.Row(i) {
+			out.Row(k)[i] = v
+		}
+	}
+	return out
 }

@@ -1,0 +1,261 @@
+package teacher
+
+import (
+	"context"
+	"math"
+	"sync"
+
+	"dgkip/harness/convex"
+	"dgkip/harness/features"
+	"dgkip/harness/nn"
+	"dgkip/harness/nngp"
+	"dgkip/harness/tensor"
+)
+
+// Shown is images as the run's models see them: by their features, or, where these are
+// those of infinitely wide networks, by inner products. In the latter case a model
+// Theta_O has a weight for every training image, and outputs are sums of inner products
+// with these.
+type Shown interface {
+	Gram() tensor.Mat[float64]                                    // of all pairs, [n, n]
+	Norms() []float64                                             // k(x, x), [n]
+	Cross(set Shown) tensor.Mat[float64]                          // with a set, [n, n_S]
+	Student(set Shown, c tensor.Mat[float64]) tensor.Mat[float64] // outputs of C'A, A that of the set, [n, K]
+	// View shows the images as a set beside Theta_O.
+	View(ctx context.Context, theta *Theta) (convex.View, error)
+	// Outputs returns those of Theta_O, [n, K].
+	Outputs(ctx context.Context, theta *Theta) (tensor.Mat[float64], error)
+}
+
+// kernel returns the kernel of the model's networks, and reports whether that takes
+// the place of features.
+func (r Real) kernel() (nngp.Kernel, bool) {
+	a, _ := nn.Lookup(r.Model.Kind)
+	return nngp.Kernel{Depth: r.Model.Depth}, a.Limit != ""
+}
+
+// exactImages returns the training images for the kernel.
+func (r Real) exactImages() nngp.Images {
+	v, _ := shared(r.Shared, r.key("exact images"), func() (nngp.Images, error) {
+		return nngp.NewImages(r.Data.Train.X, r.Data.Train.Size()), nil
+	})
+	return v
+}
+
+// Show shows images, such as those of a set.
+func (r Real) Show(ctx context.Context, x []float32) (Shown, error) {
+	size := r.Data.Train.Size()
+	if k, ok := r.kernel(); ok {
+		return &inKernel{kernel: k, images: nngp.NewImages(x, size), real: r.exactImages()}, nil
+	}
+	m, err := r.Map()
+	if err != nil {
+		return nil, err
+	}
+	phi := tensor.NewMat[float32](len(x)/size, m.Dim())
+	m.NewPass().Forward(phi, x)
+	return stored{phi}, nil
+}
+
+// stored is images by their features.
+type stored struct{ phi tensor.Mat[float32] } // [n, M]
+
+func (s stored) Gram() tensor.Mat[float64] { return convex.GramOf(s.phi) }
+
+func (s stored) Norms() []float64 {
+	norms := make([]float64, s.phi.Rows)
+	tensor.Parallel(s.phi.Rows, func(i int) {
+		for _, v := range s.phi.Row(i) {
+			norms[i] += float64(v) * float64(v)
+		}
+	})
+	return norms
+}
+
+func (s stored) Cross(set Shown) tensor.Mat[float64] {
+	of := set.(stored).phi
+	cross := tensor.NewMat[float64](s.phi.Rows, of.Rows)
+	tensor.Cross64(cross, s.phi, of)
+	return cross
+}
+
+func (s stored) Student(set Shown, c tensor.Mat[float64]) tensor.Mat[float64] {
+	return convex.Apply(s.phi, convex.Combine(set.(stored).phi, c))
+}
+
+func (s stored) View(_ context.Context, theta *Theta) (convex.View, error) {
+	return convex.Features{A: s.phi, Theta: theta.Weights}, nil
+}
+
+func (s stored) Outputs(_ context.Context, theta *Theta) (tensor.Mat[float64], error) {
+	return convex.Apply(s.phi, theta.Weights), nil
+}
+
+// inKernel is images by their inner products.
+type inKernel struct {
+	kernel       nngp.Kernel
+	images, real nngp.Images
+
+	once  sync.Mutex          // several runs may share test images
+	reals tensor.Mat[float32] // with the training images, [n, N], once they are asked for
+}
+
+func (s *inKernel) Gram() tensor.Mat[float64] { return s.kernel.Gram(s.images) }
+func (s *inKernel) Norms() []float64          { return s.kernel.Norms(s.images) }
+
+func (s *inKernel) Cross(set Shown) tensor.Mat[float64] {
+	cross := s.with(set)
+	out := tensor.NewMat[float64](cross.Rows, cross.Cols)
+	for i, v := range cross.Data {
+		out.Data[i] = float64(v)
+	}
+	return out
+}
+
+func (s *inKernel) with(set Shown) tensor.Mat[float32] {
+	cross, _ := s.kernel.Cross(context.Background(), s.images, set.(*inKernel).images, nil)
+	return cross
+}
+
+func (s *inKernel) Student(set Shown, c tensor.Mat[float64]) tensor.Mat[float64] {
+	return nngp.Combine(s.with(set), c)
+}
+
+func (s *inKernel) View(ctx context.Context, theta *Theta) (convex.View, error) {
+	f, err := s.Outputs(ctx, theta)
+	return convex.Kernel{K: s.Gram(), F: f, Norm2: theta.Norm * theta.Norm}, err
+}
+
+func (s *inKernel) Outputs(ctx context.Context, theta *Theta) (tensor.Mat[float64], error) {
+	s.once.Lock()
+	defer s.once.Unlock()
+	if s.reals.Rows == 0 {
+		reals, err := s.kernel.Cross(ctx, s.images, s.real, nil)
+		if err != nil {
+			return tensor.Mat[float64]{}, err
+		}
+		s.reals = reals
+	}
+	return convex.Apply(s.reals, theta.Weights), nil
+}
+
+// Pass shows a set whose images are being learned, and takes gradients back to them.
+type Pass interface {
+	// View shows the images as they are now, and takes up gradients if they are wanted.
+	View(gradient bool) convex.RealView
+	// Scale multiplies the gradient that was taken up.
+	Scale(s float64)
+	// Back sets dx to the gradient in the pixels.
+	Back(dx []float32)
+}
+
+// NewPass returns a pass for a set beside Theta_O, whose views know the real images if
+// reals says so.
+func (r Real) NewPass(ctx context.Context, theta *Theta, images []float32, reals bool) (Pass, error) {
+	if k, ok := r.kernel(); ok {
+		return &kernelPass{pass: k.NewPass(images, r.exactImages()), theta: theta}, nil
+	}
+	m, err := r.Map()
+	if err != nil {
+		return nil, err
+	}
+	var real tensor.Mat[float32]
+	if reals {
+		if real, err = r.Features(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return PassOf(m, theta, images, len(images)/r.Data.Train.Size(), real), nil
+}
+
+// PassOf returns a pass through a feature map for a set of n images, beside real images
+// with these features, if there are any.
+func PassOf(m *features.Map, theta *Theta, images []float32, n int, real tensor.Mat[float32]) Pass {
+	return &featurePass{
+		pass: m.NewPass(), theta: theta, images: images, real: real,
+		phi: tensor.NewMat[float32](n, m.Dim()), dphi: tensor.NewMat[float32](n, m.Dim()),
+	}
+}
+
+type featurePass struct {
+	pass      *features.Pass
+	theta     *Theta
+	images    []float32
+	phi, dphi tensor.Mat[float32] // [n, M]
+	real      tensor.Mat[float32] // [N, M]
+}
+
+func (p *featurePass) View(gradient bool) convex.RealView {
+	p.pass.Forward(p.phi, p.images)
+	view := convex.Features{A: p.phi, Theta: p.theta.Weights, Real: p.real}
+	if gradient {
+		view.Grad = &p.dphi
+	}
+	return view
+}
+
+func (p *featurePass) Scale(s float64) {
+	tensor.Parallel(p.dphi.Rows, func(i int) {
+		row := p.dphi.Row(i)
+		for j, v := range row {
+			row[j] = float32(float64(v) * s)
+		}
+	})
+}
+
+func (p *featurePass) Back(dx []float32) { p.pass.Backward(dx, p.dphi) }
+
+type kernelPass struct {
+	pass  *nngp.Pass
+	theta *Theta
+	grad  convex.KernelGradient
+}
+
+func (p *kernelPass) View(gradient bool) convex.RealView {
+	gram, cross := p.pass.Forward()
+	view := convex.Kernel{K: gram, F: convex.Apply(cross, p.theta.Weights), Norm2: p.theta.Norm * p.theta.Norm, Reals: cross}
+	if gradient {
+		view.Grad = &p.grad
+	}
+	return view
+}
+
+func (p *kernelPass) Scale(s float64) {
+	for _, m := range []tensor.Mat[float64]{p.grad.K, p.grad.F} {
+		for i := range m.Data {
+			m.Data[i] *= s
+		}
+	}
+	for i, v := range p.grad.Reals.Data {
+		p.grad.Reals.Data[i] = float32(float64(v) * s)
+	}
+}
+
+func (p *kernelPass) Back(dx []float32) {
+	cross := p.grad.Reals
+	if f := p.grad.F; f.Rows > 0 { // F = K_SO a
+		weights := tensor.NewMat[float32](p.theta.Weights.Rows, p.theta.Weights.Cols)
+		for i, v := range p.theta.Weights.Data {
+			weights.Data[i] = float32(v)
+		}
+		narrow := tensor.NewMat[float32](f.Rows, f.Cols)
+		for i, v := range f.Data {
+			narrow.Data[i] = float32(v)
+		}
+		cross = tensor.NewMat[float32](f.Rows, weights.Cols)
+		tensor.Mul(cross, narrow, weights, tensor.NN, false)
+	}
+	p.pass.Backward(dx, p.grad.K, cross)
+}
+
+// normOf is the norm of a model with weights a [K, N] of the training images, whose
+// outputs there are f [N, K]: |Theta|^2 = tr a'K a = tr a'f.
+func normOf(a, f tensor.Mat[float64]) float64 {
+	sum := 0.0
+	for k := range a.Rows {
+		for j, v := range a.Row(k) {
+			sum += float64(v * f.Row(j)[k])
+		}
+	}
+	return math.Sqrt(max(0, sum))
+}
