@@ -22,6 +22,7 @@ type Loop struct {
 	Lambda     float64 `toml:"lambda"`                           // regularisation for each image
 	TeacherGap float64 `toml:"teacher_gap,omitzero" min:"0"`     // relative gap of Theta_O; 0 for the loss's own default
 	Schedule   string  `toml:"schedule,omitzero" enum:",cosine"` // of the rates: constant, or falling to zero like a cosine
+	Travel     bool    `toml:"travel,omitzero"`                  // give the set labels for other networks, too
 	Plateau    int     `toml:"plateau,omitzero" min:"0"`         // updates without progress after which to stop; 0 for never
 	Progress   float64 `toml:"progress,omitzero" max:"0.999"`    // what counts: an objective lower by this share; 0 for 0.01
 }
@@ -184,5 +185,11 @@ func (r *run) set() *method.Distilled {
 	d, final := r.begin.With(r.images, nil), r.obj.finish()
 	d.Notes = final.notes
 	teacher.SetLabels(d, final.model)
+	if r.Travel {
+		// A model that cannot be solved for leaves the set without them.
+		if student, err := teacher.Train(context.Background(), r.view.Gram(), final.model, r.lambda); err == nil {
+			teacher.SetTravelLabels(d, student.Outputs)
+		}
+	}
 	return d
 }

@@ -29,7 +29,7 @@ func featureTrial(t *testing.T) method.Trial {
 	}
 }
 
-func features() *Features {
+func inFeatures() *Features {
 	return method.NewProtocol("features").(*Features)
 }
 
@@ -44,7 +44,7 @@ func scoreIn(t *testing.T, f *Features, trial method.Trial) *method.Scores {
 
 func TestFeaturesScores(t *testing.T) {
 	trial := featureTrial(t)
-	s := scoreIn(t, features(), trial)
+	s := scoreIn(t, inFeatures(), trial)
 	if got := s.Metrics["test_acc"]; got < 0.8 {
 		t.Errorf("accuracy %v on halves that are easy to tell", got)
 	}
@@ -61,7 +61,7 @@ func TestFeaturesScores(t *testing.T) {
 		t.Errorf("accuracy %v with %d of %d wrong", s.Metrics["test_acc"], wrong, n)
 	}
 	trial.Final = false
-	if _, ok := scoreIn(t, features(), trial).Metrics["transfer.test_acc"]; ok {
+	if _, ok := scoreIn(t, inFeatures(), trial).Metrics["transfer.test_acc"]; ok {
 		t.Error("transfer is scored along the way, too")
 	}
 }
@@ -76,7 +76,7 @@ func TestTransferThatFails(t *testing.T) {
 		size, sign := math.Exp(12*gains.Normal64()), gains.Normal64()
 		d.Labels = append(d.Labels, float32(math.Copysign(size, sign)))
 	}
-	s := scoreIn(t, features(), trial)
+	s := scoreIn(t, inFeatures(), trial)
 	if _, ok := s.Metrics["test_acc"]; !ok {
 		t.Error("no score of its own")
 	}
@@ -103,7 +103,7 @@ func TestIntervalsHold(t *testing.T) {
 			name = "interval_perp."
 			project(t, &trial)
 		}
-		s := scoreIn(t, features(), trial)
+		s := scoreIn(t, inFeatures(), trial)
 		low, high := s.Metrics[name+"low"], s.Metrics[name+"high"]
 		if e := 1 - s.Metrics["test_acc"]; !(low <= e && e <= high) {
 			t.Errorf("%q: error %v is outside [%v, %v]", metric, e, low, high)
@@ -143,7 +143,7 @@ func project(t *testing.T, trial *method.Trial) {
 func TestFeaturesOfTheWholeSet(t *testing.T) {
 	trial := featureTrial(t)
 	trial.Set = &method.Distilled{H: 8, W: 8, C: 1, Whole: true, Classes: trial.Data.Classes, Kind: method.Hard}
-	s := scoreIn(t, features(), trial)
+	s := scoreIn(t, inFeatures(), trial)
 	if s.Metrics["test_acc"] != 1 || s.Metrics["train_acc"] != 1 || s.Metrics["teacher_gap"] > 1e-4 {
 		t.Errorf("%v", s.Metrics)
 	}
@@ -151,22 +151,22 @@ func TestFeaturesOfTheWholeSet(t *testing.T) {
 
 func TestFeaturesRefuses(t *testing.T) {
 	trial := featureTrial(t)
-	f := features()
+	f := inFeatures()
 	f.Loss = "softmax"
 	if _, err := f.Score(context.Background(), trial, nil); err == nil || !strings.Contains(err.Error(), "not for 2 classes") {
 		t.Errorf("got %v", err)
 	}
 	trial.Set.H = 7
-	if _, err := features().Score(context.Background(), trial, nil); err == nil || !strings.Contains(err.Error(), "other images") {
+	if _, err := inFeatures().Score(context.Background(), trial, nil); err == nil || !strings.Contains(err.Error(), "other images") {
 		t.Errorf("got %v", err)
 	}
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
 	var interrupted *method.Interrupted
-	if _, err := features().Score(stopped, featureTrial(t), nil); !errors.As(err, &interrupted) {
+	if _, err := inFeatures().Score(stopped, featureTrial(t), nil); !errors.As(err, &interrupted) {
 		t.Errorf("got %v", err)
 	}
-	f = features()
+	f = inFeatures()
 	f.Lambda = 0
 	if err := f.Check(); err == nil {
 		t.Error("lambda = 0 was accepted")

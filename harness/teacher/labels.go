@@ -41,6 +41,30 @@ func SetLabels(d *method.Distilled, l convex.Labels) {
 	d.Extra[ExactLabels] = method.Array{Shape: []int{y.Rows, y.Cols}, Data: append([]float64(nil), y.Data...)}
 }
 
+// travelLabels names the array that holds a set's labels for other networks than those
+// it was made in.
+const travelLabels = "travel_labels"
+
+// SetTravelLabels gives a set labels that travel: the outputs f [n, K] of its own model
+// on its images, for the squared loss. Exact labels differ from what a model says by
+// lambda_S times a coefficient, which is lost in networks of another draw.
+func SetTravelLabels(d *method.Distilled, f tensor.Mat[float64]) {
+	if d.Extra == nil {
+		d.Extra = map[string]method.Array{}
+	}
+	d.Extra[travelLabels] = method.Array{Shape: []int{f.Rows, f.Cols}, Data: append([]float64(nil), f.Data...)}
+}
+
+// TravelLabels returns the labels that SetTravelLabels gave a set, and reports whether
+// there are any.
+func TravelLabels(d *method.Distilled) (convex.Labels, bool) {
+	a, ok := d.Extra[travelLabels]
+	if !ok || len(a.Shape) != 2 || a.Shape[0] != d.Len() || a.Shape[1] != Outputs(len(d.Classes)) || len(a.Data) != a.Shape[0]*a.Shape[1] {
+		return convex.Labels{}, false
+	}
+	return convex.Labels{Form: convex.Value, Loss: convex.SquaredLoss, Values: tensor.MatOf(a.Data, a.Shape[0], a.Shape[1])}, true
+}
+
 // LabelsFor returns a set's labels in the form that a loss takes. Labels learned for
 // another loss are carried over: as the gain or value y in [-1, 1] that stands for the
 // probability (1+y)/2. The note says so.

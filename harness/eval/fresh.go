@@ -1,0 +1,180 @@
+package eval
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+
+	"dgkip/harness/convex"
+	"dgkip/harness/features"
+	"dgkip/harness/method"
+	"dgkip/harness/nn"
+	"dgkip/harness/teacher"
+	"dgkip/harness/tensor"
+)
+
+// Fresh trains the convex model on the set as Features does, but in networks drawn
+// anew: what the set is worth to somebody who does not have the draw that it was made
+// in. test_acc is the mean over the draws; own.test_acc is in the set's own networks.
+//
+// Where a set has labels that travel, these are taken, with the squared loss: targets of
+// a classifier differ from its probabilities by lambda_S times a coefficient, which only
+// the draw they were solved in can read.
+type Fresh struct {
+	Draws  int     `toml:"draws" min:"1" max:"100"`
+	Kind   string  `toml:"kind,omitzero"`                      // of the networks; "" for the cell's
+	Width  int     `toml:"width,omitzero" min:"0" max:"65536"` // 0 for the cell's, or of another kind its default
+	Nets   int     `toml:"nets,omitzero" min:"0" max:"4096"`   // 0 likewise
+	Labels string  `toml:"labels,omitzero" enum:",exact"`      // exact: not those that travel
+	Lambda float64 `toml:"lambda"`                             // regularisation for each image of the set
+}
+
+func init() {
+	method.RegisterProtocol(func() method.Protocol { return &Fresh{Draws: 4, Lambda: teacher.DefaultLambda} })
+}
+
+// Info implements method.Protocol.
+func (f *Fresh) Info() method.ProtocolInfo {
+	return method.ProtocolInfo{Name: "fresh", Version: 1, Lambda: f.Lambda, About: "a convex model trained on the set in random features drawn anew"}
+}
+
+// Check implements method.Checker.
+func (f *Fresh) Check() error {
+	if _, known := nn.Lookup(f.Kind); f.Kind != "" && !known {
+		return (method.Model{Kind: f.Kind}).Check()
+	}
+	return f.own().Check()
+}
+
+// own scores in the set's own networks.
+func (f *Fresh) own() *Features { return &Features{Loss: "own", Lambda: f.Lambda} }
+
+// model describes the networks that are drawn.
+func (f *Fresh) model(of method.Model) method.Model {
+	a, _ := nn.Lookup(of.Kind)
+	kind := cmp.Or(f.Kind, a.Limit, of.Kind)
+	m := of
+	if kind != of.Kind && kind != a.Limit {
+		m, _ = method.DefaultModel(kind)
+	}
+	m.Kind, m.Width, m.Nets = kind, cmp.Or(f.Width, m.Width), cmp.Or(f.Nets, m.Nets)
+	return m
+}
+
+// CheckSizes implements method.SizesChecker.
+func (f *Fresh) CheckSizes(s method.Sizes) error {
+	if a, _ := nn.Lookup(f.Kind); a.Limit != "" {
+		return fmt.Errorf("[eval.fresh] kind = %q: an exact kernel is not drawn\nhint: use %q", f.Kind, a.Limit)
+	}
+	if err := f.own().CheckSizes(s); err != nil {
+		return err
+	}
+	s.Model = f.model(s.Model)
+	return s.Model.CheckFeatures(s)
+}
+
+// Estimate implements method.Estimator.
+func (f *Fresh) Estimate(s method.Sizes) method.Estimate {
+	e := f.own().Estimate(s)
+	s.Model = f.model(s.Model)
+	fresh := f.own().Estimate(s)
+	e.Shared += float64(f.Draws) * fresh.Shared
+	e.Bytes += fresh.Bytes
+	return e
+}
+
+// Score implements method.Protocol.
+func (f *Fresh) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
+	scores, err := f.score(ctx, t)
+	if err != nil && ctx.Err() != nil {
+		return nil, &method.Interrupted{Cause: context.Cause(ctx)} // it starts again
+	}
+	return scores, err
+}
+
+func (f *Fresh) score(ctx context.Context, t method.Trial) (*method.Scores, error) {
+	own, err := f.own().score(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	out := &method.Scores{
+		Metrics: map[string]float64{"own.test_acc": own.Metrics["test_acc"]},
+		Counts:  map[string][]int64{"own.test_errors": own.Counts["test_errors"], "test_images": own.Counts["test_images"]},
+	}
+	if t.Set.Whole {
+		return nil, errors.New("the whole training set is not scored in fresh networks: a model would have to be trained in each\nhint: use the protocol \"features\"")
+	}
+	labels, note, err := f.labels(t.Set)
+	if err != nil {
+		return nil, err
+	}
+	if t.Final {
+		out.Notes = append(out.Notes, note)
+	}
+	tests := float64(t.Test.Len())
+	accs := make([]float64, f.Draws)
+	mean, variance := 0.0, 0.0
+	for i := range accs {
+		wrong, err := f.draw(ctx, t, i, labels)
+		if err != nil {
+			return nil, fmt.Errorf("fresh networks %d: %w", i, err)
+		}
+		out.Counts["test_errors"] = append(out.Counts["test_errors"], int64(wrong))
+		accs[i] = (tests - float64(wrong)) / tests
+		mean += accs[i] / float64(f.Draws)
+	}
+	for _, a := range accs {
+		variance += float64((a-mean)*(a-mean)) / float64(f.Draws)
+	}
+	out.Metrics["test_acc"], out.Metrics["draws_sd"] = mean, math.Sqrt(variance)
+	return out, nil
+}
+
+// labels returns those that the models are trained on, and says which they are.
+func (f *Fresh) labels(d *method.Distilled) (convex.Labels, string, error) {
+	if f.Labels == "" {
+		if l, ok := teacher.TravelLabels(d); ok {
+			return l, "fresh networks are scored with the labels that travel, by the squared loss", nil
+		}
+	}
+	loss := cmp.Or(convex.Loss(d.Loss), teacher.DefaultLoss(len(d.Classes)))
+	l, _, err := teacher.LabelsFor(d, loss)
+	return l, fmt.Sprintf("fresh networks are scored with the set's own labels, by the %s loss", loss), err
+}
+
+// draw returns the test errors in draw i of the networks. Their streams are named
+// "fresh", which no method's are.
+func (f *Fresh) draw(ctx context.Context, t method.Trial, i int, labels convex.Labels) (wrong int, err error) {
+	m := f.model(t.Model)
+	cfg := teacher.Config(m, t.Test.H, t.Test.W, t.Test.C)
+	key := fmt.Sprintf("fresh %+v seed %d %q %d", cfg, t.Seed, t.Data.Name, i)
+	type drawn struct {
+		net  *features.Map
+		test tensor.Mat[float32]
+	}
+	v, err := t.Own.Do(key, func() (any, error) {
+		net, err := features.New(cfg, t.Seed, "fresh", t.Data.Name, strconv.Itoa(i))
+		if err != nil {
+			return nil, err
+		}
+		d := drawn{net, tensor.NewMat[float32](t.Test.Len(), net.Dim())}
+		if t.Phase != nil {
+			t.Phase("fresh networks", float64(i)/float64(f.Draws))
+		}
+		return d, net.Features(ctx, d.test, t.Test.X, nil)
+	})
+	if err != nil {
+		return 0, err
+	}
+	d := v.(drawn)
+	phi := tensor.NewMat[float32](t.Set.Len(), d.net.Dim())
+	d.net.NewPass().Forward(phi, t.Set.Images)
+	student, err := teacher.Train(ctx, convex.GramOf(phi), labels, float64(t.Set.Len())*f.Lambda)
+	if err != nil {
+		return 0, err
+	}
+	return teacher.Errors(convex.Apply(d.test, convex.Combine(phi, student.C)), t.Test.Labels), nil
+}
