@@ -34,9 +34,27 @@ func TestContract(t *testing.T) {
 			m.Schedule = ""
 			return m
 		},
-		"ls hinge":      func() method.Method { return &Solved{Loop: defaults(6), Loss: "hinge", Metric: "parameter"} },
+		"ls hinge": func() method.Method { return &Solved{Loop: defaults(6), Loss: "hinge", Metric: "parameter"} },
+		"ls pool that travels": func() method.Method {
+			m := &Solved{Loop: defaults(6), Loss: "auto", Metric: "parameter"}
+			m.Draws, m.Travel = 2, true
+			return m
+		},
+		"ls loss":       func() method.Method { return &Solved{Loop: defaults(6), Loss: "logistic", Metric: "loss"} },
 		"ls prediction": func() method.Method { return &Solved{Loop: defaults(6), Loss: "logistic", Metric: "prediction"} },
 	} {
 		t.Run(name, func(t *testing.T) { methodtest.Run(t, fresh, methodtest.Options{}) })
+	}
+}
+
+// The exact kernel has the same contract.
+func TestKernelContract(t *testing.T) {
+	exact := methodtest.Options{Problem: func(p *method.Problem) { p.Model.Kind = "nngp" }}
+	for name, fresh := range map[string]func() method.Method{
+		"ls":      func() method.Method { return &Solved{Loop: defaults(6), Loss: "auto", Metric: "parameter"} },
+		"ls loss": func() method.Method { return &Solved{Loop: defaults(6), Loss: "auto", Metric: "loss"} },
+		"lr":      func() method.Method { m := &LR{learning("scaled")}; m.Updates = 6; return m },
+	} {
+		t.Run(name, func(t *testing.T) { methodtest.Run(t, fresh, exact) })
 	}
 }

@@ -135,7 +135,7 @@ func (l Learning) lower(ctx context.Context, p method.Problem, name string, loss
 		return nil, err
 	}
 	o := &gap{
-		theta: r.theta, log: l.Objective == "log-gap",
+		norm: r.norm, log: l.Objective == "log-gap",
 		labels: convex.Labels{Form: convex.Gain, Loss: loss}, learned: l.units(r, outputs),
 	}
 	if l.targets(outputs) {
@@ -181,7 +181,7 @@ type units struct {
 }
 
 func (l Learning) units(r *run, outputs int) units {
-	u := units{origin: tensor.NewMat[float64](len(r.of), outputs), size: r.lambda * r.theta.Norm}
+	u := units{origin: tensor.NewMat[float64](len(r.of), outputs), size: r.lambda * r.norm}
 	switch {
 	case l.targets(outputs):
 		for i, class := range r.of {
@@ -216,8 +216,8 @@ func (u units) gradient(d tensor.Mat[float64]) {
 // gap is the duality gap as an objective.
 type gap struct {
 	gap     convex.Gap
-	theta   *teacher.Theta
-	log     bool // divide gradients by the gap
+	norm    float64 // |Theta_O|
+	log     bool    // divide gradients by the gap
 	learned units
 
 	// What eval took up last.
@@ -244,7 +244,7 @@ func (g *gap) eval(_ context.Context, view convex.RealView, q, dq tensor.Mat[flo
 
 func (g *gap) loss() float64 { return g.v.Gap }
 
-func (g *gap) bound() float64 { return convex.Bound(g.v.Gap, g.gap.Lambda) / g.theta.Norm }
+func (g *gap) bound() float64 { return convex.Bound(g.v.Gap, g.gap.Lambda) / g.norm }
 
 func (g *gap) describe(line map[string]float64) {
 	line["gap"] = g.v.Gap

@@ -22,6 +22,7 @@ type Loop struct {
 	Lambda     float64 `toml:"lambda"`                           // regularisation for each image
 	TeacherGap float64 `toml:"teacher_gap,omitzero" min:"0"`     // relative gap of Theta_O; 0 for the loss's own default
 	Schedule   string  `toml:"schedule,omitzero" enum:",cosine"` // of the rates: constant, or falling to zero like a cosine
+	Draws      int     `toml:"draws,omitzero" min:"0" max:"64"`  // of the networks, in turn; 0 for the run's own
 	Travel     bool    `toml:"travel,omitzero"`                  // give the set labels for other networks, too
 	Plateau    int     `toml:"plateau,omitzero" min:"0"`         // updates without progress after which to stop; 0 for never
 	Progress   float64 `toml:"progress,omitzero" max:"0.999"`    // what counts: an objective lower by this share; 0 for 0.01
@@ -74,11 +75,14 @@ type run struct {
 	problem method.Problem
 	theta   *teacher.Theta
 	pass    teacher.Pass
-	view    convex.RealView   // as it stands
+	view    convex.RealView   // of the set as it stands
+	settled bool              // the objective has taken up the pass's whole view
+	failed  error             // of that
 	begin   *method.Distilled // the initial images
 	of      []int             // their classes
 	obj     objective
 	lambda  float64 // lambda_S
+	norm    float64 // |Theta_O|
 
 	images, dx []float32
 	learned    tensor.Mat[float64] // labels, [n, k]; k may be 0
@@ -108,9 +112,15 @@ func (l Loop) newRun(ctx context.Context, p method.Problem, name string, loss co
 		return nil, err
 	}
 	r.images, r.dx, r.variables = move.X, move.Grad, append(r.variables, move)
-	if r.pass, err = source.NewPass(ctx, theta, r.images, reals); err != nil {
+	if l.Draws > 0 {
+		r.pass, err = source.NewPool(ctx, l.Draws, teacher.Problem{Loss: loss, Lambda: l.Lambda, Gap: l.TeacherGap}, r.images)
+	} else {
+		r.pass, err = source.NewPass(ctx, theta, r.images, reals)
+	}
+	if err != nil {
 		return nil, method.Stopped(ctx, p, err)
 	}
+	r.norm = r.pass.Norm()
 	if learned == nil {
 		return r, nil
 	}
@@ -135,8 +145,11 @@ func (r *run) distill(ctx context.Context, observe func(method.Step)) (*method.D
 }
 
 // eval takes up the set as it stands.
-func (r *run) eval(ctx context.Context, _ int, gradient bool) (float64, error) {
-	r.view = r.pass.View(gradient)
+func (r *run) eval(ctx context.Context, update int, gradient bool) (float64, error) {
+	if r.failed != nil {
+		return 0, r.failed
+	}
+	r.view, r.settled = r.pass.View(update, gradient), false
 	scale, err := r.obj.eval(ctx, r.view, r.learned, r.dlearned)
 	if err != nil {
 		return 0, err
@@ -165,8 +178,19 @@ func (r *run) share(update int) float64 {
 	return (1 + fmath.Cos(float64(math.Pi*float64(update))/float64(r.Updates))) / 2
 }
 
+// settle has the objective take up the pass's whole view, for which labels are made.
+// What it says of itself is then of all draws of a pool.
+func (r *run) settle() {
+	if r.Draws == 0 || r.settled {
+		return
+	}
+	r.view, r.settled = r.pass.Whole(), true
+	_, r.failed = r.obj.eval(context.Background(), r.view, r.learned, tensor.Mat[float64]{})
+}
+
 // metrics makes a line of the trace.
 func (r *run) metrics() map[string]float64 {
+	r.settle()
 	line := map[string]float64{"bound": r.obj.bound()}
 	r.obj.describe(line)
 	// A line is whole, even where the run is about to be stopped; where the model
@@ -175,13 +199,16 @@ func (r *run) metrics() map[string]float64 {
 	if err != nil {
 		return line
 	}
-	line["deviation"] = r.view.Distance(student.C) / r.theta.Norm
+	line["deviation"] = r.view.Distance(student.C) / r.norm
 	line["solve_gap"] = student.Gap
 	return line
 }
 
-// set returns the set as it stands.
+// set returns the set as it stands, nil if it has no labels.
 func (r *run) set() *method.Distilled {
+	if r.settle(); r.failed != nil {
+		return nil
+	}
 	d, final := r.begin.With(r.images, nil), r.obj.finish()
 	d.Notes = final.notes
 	teacher.SetLabels(d, final.model)

@@ -5,6 +5,7 @@ import (
 
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
+	"dgkip/harness/nn"
 	"dgkip/harness/teacher"
 )
 
@@ -16,6 +17,9 @@ func (l Loop) sizes(s method.Sizes, loss convex.Loss) error {
 	}
 	if err := teacher.CheckLoss(loss, s.Classes); err != nil {
 		return err
+	}
+	if a, _ := nn.Lookup(s.Model.Kind); l.Draws > 0 && a.Limit != "" {
+		return fmt.Errorf("draws = %d: the exact kernel of %s networks is not drawn\nhint: leave draws out, or use kind = %q", l.Draws, a.Limit, a.Limit)
 	}
 	if err := s.Model.CheckFeatures(s); err != nil {
 		return err
@@ -35,5 +39,6 @@ func (l Loop) estimate(s method.Sizes, loss convex.Loss) method.Estimate {
 	theta, e := teacher.Estimate(s, loss), teacher.PassEstimate(s)
 	e.Updates, e.Shared = l.Updates, theta.Shared
 	e.Bytes += theta.Bytes
+	e.Shared += float64(l.Draws) * theta.Shared
 	return e
 }

@@ -45,6 +45,9 @@ func (m *Solved) Check() error {
 	case m.Loss == string(convex.SquaredLoss) && m.Metric == string(convex.RealLoss):
 		return &method.BadSetting{Key: "metric", Why: "is \"loss\", which is for the logistic and the softmax loss", Hint: "with the squared loss, the method kip with labels = \"solved\" is nearly the same"}
 	}
+	if m.Draws > 0 && m.Metric != string(convex.Parameter) {
+		return &method.BadSetting{Key: "draws", Why: fmt.Sprintf("is for metric = \"parameter\": %q looks at real images, which would have to be seen in every draw", m.Metric)}
+	}
 	if m.Box && m.Loss != string(convex.HingeLoss) {
 		return &method.BadSetting{Key: "box", Why: "is for loss = \"hinge\", the only one whose dual variables have a range"}
 	}
@@ -80,7 +83,7 @@ func (m *Solved) Distill(ctx context.Context, p method.Problem, observe func(met
 		return nil, err
 	}
 	r.obj = &solved{
-		named: loss, theta: r.theta, lambda: r.lambda, box: m.Box, metric: metric,
+		named: loss, theta: r.theta, norm: r.norm, lambda: r.lambda, box: m.Box, metric: metric,
 		labels: teacher.RealLabels(p.Data.Train.Labels, len(p.Data.Classes), loss),
 	}
 	return r.distill(ctx, observe)
@@ -90,6 +93,7 @@ func (m *Solved) Distill(ctx context.Context, p method.Problem, observe func(met
 type solved struct {
 	named  convex.Loss
 	theta  *teacher.Theta
+	norm   float64 // |Theta_O|
 	lambda float64
 	box    bool
 	metric convex.Metric
@@ -149,7 +153,7 @@ func (o *solved) loss() float64 { return o.s.Value }
 // bound is that of the gap at the solved model's own dual variables. For a
 // projection the Fenchel-Young terms vanish, and it is the deviation itself.
 func (o *solved) bound() float64 {
-	return convex.Bound(o.gap(), o.lambda) / o.theta.Norm
+	return convex.Bound(o.gap(), o.lambda) / o.norm
 }
 
 func (o *solved) gap() float64 {
@@ -162,7 +166,7 @@ func (o *solved) gap() float64 {
 
 func (o *solved) describe(line map[string]float64) {
 	line["gap"] = o.gap()
-	line["residual"] = math.Sqrt(o.s.Norm2) / o.theta.Norm
+	line["residual"] = math.Sqrt(o.s.Norm2) / o.norm
 	switch o.metric {
 	case convex.Prediction:
 		line["prediction_error"] = o.s.Value

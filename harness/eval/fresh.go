@@ -96,6 +96,9 @@ func (f *Fresh) Score(ctx context.Context, t method.Trial, observe func(method.S
 }
 
 func (f *Fresh) score(ctx context.Context, t method.Trial) (*method.Scores, error) {
+	if t.Set.Whole {
+		return nil, errors.New("the whole training set is not scored in fresh networks: a model would have to be trained in each\nhint: use the protocol \"features\"")
+	}
 	own, err := f.own().score(ctx, t)
 	if err != nil {
 		return nil, err
@@ -103,9 +106,6 @@ func (f *Fresh) score(ctx context.Context, t method.Trial) (*method.Scores, erro
 	out := &method.Scores{
 		Metrics: map[string]float64{"own.test_acc": own.Metrics["test_acc"]},
 		Counts:  map[string][]int64{"own.test_errors": own.Counts["test_errors"], "test_images": own.Counts["test_images"]},
-	}
-	if t.Set.Whole {
-		return nil, errors.New("the whole training set is not scored in fresh networks: a model would have to be trained in each\nhint: use the protocol \"features\"")
 	}
 	labels, note, err := f.labels(t.Set)
 	if err != nil {
@@ -145,8 +145,10 @@ func (f *Fresh) labels(d *method.Distilled) (convex.Labels, string, error) {
 	return l, fmt.Sprintf("fresh networks are scored with the set's own labels, by the %s loss", loss), err
 }
 
-// draw returns the test errors in draw i of the networks. Their streams are named
-// "fresh", which no method's are.
+// freshStream names the streams of fresh networks, as no method's are named.
+func freshStream(data string, i int) []string { return []string{"fresh", data, strconv.Itoa(i)} }
+
+// draw returns the test errors in draw i of the networks.
 func (f *Fresh) draw(ctx context.Context, t method.Trial, i int, labels convex.Labels) (wrong int, err error) {
 	m := f.model(t.Model)
 	cfg := teacher.Config(m, t.Test.H, t.Test.W, t.Test.C)
@@ -156,7 +158,7 @@ func (f *Fresh) draw(ctx context.Context, t method.Trial, i int, labels convex.L
 		test tensor.Mat[float32]
 	}
 	v, err := t.Own.Do(key, func() (any, error) {
-		net, err := features.New(cfg, t.Seed, "fresh", t.Data.Name, strconv.Itoa(i))
+		net, err := features.New(cfg, t.Seed, freshStream(t.Data.Name, i)...)
 		if err != nil {
 			return nil, err
 		}

@@ -16,6 +16,9 @@ import (
 	"dgkip/harness/tensor"
 )
 
+// featuresKey begins the keys of features on disk.
+const featuresKey = "features"
+
 // version is part of every key on disk; raise it when values change.
 const version = 1
 
@@ -26,6 +29,9 @@ type Real struct {
 	Seed   uint64
 	Shared *method.Shared
 	Phase  func(what string, done float64) // may be nil
+
+	// Draw names a draw of the networks; "" for the run's own, in which sets are scored.
+	Draw string
 }
 
 // Of returns the real data of a problem.
@@ -63,7 +69,11 @@ func (r Real) phase(what string) func(float64) {
 // settings names all that features depend on, but for the images.
 func (r Real) settings() string {
 	t := r.Data.Train
-	return fmt.Sprintf("v%d %+v seed %d", version, Config(r.Model, t.H, t.W, t.C), r.Seed)
+	s := fmt.Sprintf("v%d %+v seed %d", version, Config(r.Model, t.H, t.W, t.C), r.Seed)
+	if r.Draw != "" {
+		s += " draw " + r.Draw
+	}
+	return s
 }
 
 // key names something that runs share. Networks are drawn for the name of the data,
@@ -112,7 +122,11 @@ func (r Real) Map() (*features.Map, error) {
 	}
 	t := r.Data.Train
 	return shared(r.Shared, r.key("map"), func() (*features.Map, error) {
-		return features.New(Config(r.Model, t.H, t.W, t.C), r.Seed, "features", r.Data.Name)
+		stream := []string{"features", r.Data.Name}
+		if r.Draw != "" {
+			stream = []string{"drawn features", r.Data.Name, r.Draw}
+		}
+		return features.New(Config(r.Model, t.H, t.W, t.C), r.Seed, stream...)
 	})
 }
 
@@ -146,7 +160,7 @@ func (r Real) mapped(ctx context.Context, s *method.Shared, what, of string, ima
 		return tensor.Mat[float32]{}, err
 	}
 	phi := tensor.NewMat[float32](images.Len(), m.Dim())
-	key := strings.Join([]string{"features", r.settings(), r.Data.Name, of}, " ")
+	key := strings.Join([]string{featuresKey, r.settings(), r.Data.Name, of}, " ")
 	if d := s.Disk(); d != nil {
 		r.phase("reading features")
 		if d.Load(key, func(from io.Reader) error { return readFloats(from, phi) }) {

@@ -141,8 +141,12 @@ func (s *inKernel) Outputs(ctx context.Context, theta *Theta) (tensor.Mat[float6
 
 // Pass shows a set whose images are being learned, and takes gradients back to them.
 type Pass interface {
-	// View shows the images as they are now, and takes up gradients if they are wanted.
-	View(gradient bool) convex.RealView
+	// View shows the images as they are now, for an update, and takes up gradients if
+	// they are wanted.
+	View(update int, gradient bool) convex.RealView
+	// Whole shows the images for good, without gradients: labels are made for this view.
+	Whole() convex.RealView
+	Norm() float64 // |Theta_O|
 	// Scale multiplies the gradient that was taken up.
 	Scale(s float64)
 	// Back sets dx to the gradient in the pixels.
@@ -183,16 +187,25 @@ type featurePass struct {
 	images    []float32
 	phi, dphi tensor.Mat[float32] // [n, M]
 	real      tensor.Mat[float32] // [N, M]
+	view      convex.Features
 }
 
-func (p *featurePass) View(gradient bool) convex.RealView {
+func (p *featurePass) View(_ int, gradient bool) convex.RealView {
 	p.pass.Forward(p.phi, p.images)
-	view := convex.Features{A: p.phi, Theta: p.theta.Weights, Real: p.real}
+	p.view = convex.Features{A: p.phi, Theta: p.theta.Weights, Real: p.real}
 	if gradient {
-		view.Grad = &p.dphi
+		p.view.Grad = &p.dphi
 	}
-	return view
+	return p.view
 }
+
+func (p *featurePass) Whole() convex.RealView {
+	v := p.view
+	v.Grad = nil
+	return v
+}
+
+func (p *featurePass) Norm() float64 { return p.theta.Norm }
 
 func (p *featurePass) Scale(s float64) {
 	tensor.Parallel(p.dphi.Rows, func(i int) {
@@ -209,16 +222,25 @@ type kernelPass struct {
 	pass  *nngp.Pass
 	theta *Theta
 	grad  convex.KernelGradient
+	view  convex.Kernel
 }
 
-func (p *kernelPass) View(gradient bool) convex.RealView {
+func (p *kernelPass) View(_ int, gradient bool) convex.RealView {
 	gram, cross := p.pass.Forward()
-	view := convex.Kernel{K: gram, F: convex.Apply(cross, p.theta.Weights), Norm2: p.theta.Norm * p.theta.Norm, Reals: cross}
+	p.view = convex.Kernel{K: gram, F: convex.Apply(cross, p.theta.Weights), Norm2: p.theta.Norm * p.theta.Norm, Reals: cross}
 	if gradient {
-		view.Grad = &p.grad
+		p.view.Grad = &p.grad
 	}
-	return view
+	return p.view
 }
+
+func (p *kernelPass) Whole() convex.RealView {
+	v := p.view
+	v.Grad = nil
+	return v
+}
+
+func (p *kernelPass) Norm() float64 { return p.theta.Norm }
 
 func (p *kernelPass) Scale(s float64) {
 	for _, m := range []tensor.Mat[float64]{p.grad.K, p.grad.F} {

@@ -1,0 +1,158 @@
+package eval
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"dgkip/harness/convex"
+	"dgkip/harness/features"
+	"dgkip/harness/method"
+	"dgkip/harness/rng"
+	"dgkip/harness/teacher"
+	"dgkip/harness/tensor"
+)
+
+func inFresh() *Fresh { return method.NewProtocol("fresh").(*Fresh) }
+
+func scoreFresh(t *testing.T, f *Fresh, trial method.Trial) *method.Scores {
+	t.Helper()
+	s, err := f.Score(context.Background(), trial, func(method.Step) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestFreshScores(t *testing.T) {
+	trial := featureTrial(t)
+	s := scoreFresh(t, inFresh(), trial)
+	if s.Metrics["test_acc"] < 0.8 || s.Metrics["own.test_acc"] != scoreIn(t, inFeatures(), trial).Metrics["test_acc"] {
+		t.Errorf("%v", s.Metrics)
+	}
+	wrong, sum := s.Counts["test_errors"], 0.0
+	if len(wrong) != 4 {
+		t.Fatalf("%d draws", len(wrong))
+	}
+	for _, w := range wrong {
+		sum += 1 - float64(w)/float64(trial.Test.Len())
+	}
+	if mean := sum / 4; mean-s.Metrics["test_acc"] > 1e-12 || s.Metrics["test_acc"]-mean > 1e-12 {
+		t.Errorf("test_acc is %v, the mean of the draws %v", s.Metrics["test_acc"], mean)
+	}
+	// In another architecture, too, and from the exact kernel in networks of its kind.
+	for _, f := range []*Fresh{{Draws: 2, Kind: "conv", Width: 8, Nets: 2, Lambda: 1e-6}, {Draws: 2, Width: 64, Lambda: 1e-6}} {
+		if s := scoreFresh(t, f, trial); s.Metrics["test_acc"] < 0.7 {
+			t.Errorf("%+v: %v", f, s.Metrics)
+		}
+	}
+	trial.Model.Kind = "nngp"
+	trial.Shared, trial.Own = new(method.Shared), new(method.Shared)
+	if s := scoreFresh(t, inFresh(), trial); s.Metrics["test_acc"] < 0.8 || s.Metrics["own.test_acc"] < 0.8 {
+		t.Errorf("exact kernel: %v", s.Metrics)
+	}
+}
+
+// Where the labels of the test images are dealt out anew, no set is worth anything.
+func TestFreshOfPermutedLabels(t *testing.T) {
+	trial := featureTrial(t)
+	trial.Test.Labels = slices.Clone(trial.Test.Labels)
+	deal := rng.Stream(3, "permuted")
+	for i, j := range deal.Perm(len(trial.Test.Labels)) {
+		trial.Test.Labels[i], trial.Test.Labels[j] = trial.Test.Labels[j], trial.Test.Labels[i]
+	}
+	s := scoreFresh(t, inFresh(), trial)
+	for _, name := range []string{"test_acc", "own.test_acc"} {
+		if acc := s.Metrics[name]; acc < 0.3 || acc > 0.7 {
+			t.Errorf("%s is %v", name, acc)
+		}
+	}
+}
+
+// Fresh networks are neither the run's own nor in any pool that a method learns in.
+func TestFreshNetworksAreFresh(t *testing.T) {
+	trial := featureTrial(t)
+	cfg := teacher.Config(trial.Model, trial.Test.H, trial.Test.W, trial.Test.C)
+	seen := map[string]string{}
+	add := func(name string, m *features.Map) {
+		phi := tensor.NewMat[float32](1, m.Dim())
+		m.NewPass().Forward(phi, trial.Test.At(0))
+		key := ""
+		for _, v := range phi.Data {
+			key += strconv.FormatFloat(float64(v), 'x', -1, 32) + " "
+		}
+		if other, same := seen[key]; same {
+			t.Errorf("%s is %s", name, other)
+		}
+		seen[key] = name
+	}
+	for _, draw := range []string{"", "0", "1", "2", "3"} {
+		r := teacher.OfTrial(trial)
+		r.Draw = draw
+		m, err := r.Map()
+		if err != nil {
+			t.Fatal(err)
+		}
+		add("draw "+draw, m)
+	}
+	for i := range 4 {
+		m, err := features.New(cfg, trial.Seed, freshStream(trial.Data.Name, i)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		add("fresh "+strconv.Itoa(i), m)
+	}
+}
+
+// Labels that travel are taken where there are any, and not where exact ones are asked
+// for; they are outputs, so that any networks can be fitted to them.
+func TestTravelLabels(t *testing.T) {
+	trial := featureTrial(t)
+	project(t, &trial)
+	exact := scoreFresh(t, inFresh(), trial)
+	r := teacher.OfTrial(trial)
+	shown, err := r.Show(context.Background(), trial.Set.Images)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels, _, err := teacher.LabelsFor(trial.Set, convex.LogisticLoss)
+	if err != nil {
+		t.Fatal(err)
+	}
+	student, err := teacher.Train(context.Background(), shown.Gram(), labels, float64(trial.Set.Len())*teacher.DefaultLambda)
+	if err != nil {
+		t.Fatal(err)
+	}
+	teacher.SetTravelLabels(trial.Set, student.Outputs)
+	s := scoreFresh(t, inFresh(), trial)
+	if !strings.Contains(strings.Join(s.Notes, "\n"), "labels that travel") || strings.Contains(strings.Join(exact.Notes, "\n"), "labels that travel") {
+		t.Errorf("notes %q and %q", s.Notes, exact.Notes)
+	}
+	if s.Metrics["own.test_acc"] != exact.Metrics["own.test_acc"] {
+		t.Error("the own draw is scored with other labels than its exact ones")
+	}
+	f := inFresh()
+	f.Labels = "exact"
+	if again := scoreFresh(t, f, trial); again.Metrics["test_acc"] != exact.Metrics["test_acc"] {
+		t.Error("exact labels were asked for, and others taken")
+	}
+}
+
+func TestFreshRefuses(t *testing.T) {
+	trial := featureTrial(t)
+	trial.Set = &method.Distilled{H: 8, W: 8, C: 1, Whole: true, Classes: trial.Data.Classes, Kind: method.Hard}
+	if _, err := inFresh().Score(context.Background(), trial, nil); err == nil || !strings.Contains(err.Error(), "hint: ") {
+		t.Errorf("got %v", err)
+	}
+	f := inFresh()
+	f.Kind = "nngp"
+	if err := f.CheckSizes(method.Sizes{Model: trial.Model, Classes: 2, H: 8, W: 8, C: 1}); err == nil || !strings.Contains(err.Error(), "not drawn") {
+		t.Errorf("got %v", err)
+	}
+	f.Kind = "dream"
+	if err := f.Check(); err == nil {
+		t.Error("an unknown kind passes")
+	}
+}

@@ -1,0 +1,97 @@
+package teacher
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"dgkip/harness/convex"
+	"dgkip/harness/method"
+	"dgkip/harness/tensor"
+)
+
+// pool is several draws of the networks, each with its own Theta_O. Every update sees
+// the set in one of them, in turn, so that what it learns is in all. No real image is
+// touched on the way: a Theta_O is all that is kept of them.
+//
+// As a whole the pool is the features of all draws beside each other, over sqrt(R):
+// inner products, outputs and |Theta_O|^2 are means over the draws.
+type pool struct {
+	passes []Pass
+	at     int // the pass of the last view
+}
+
+// NewPool returns a pass through draws of the networks other than the run's own.
+func (r Real) NewPool(ctx context.Context, draws int, p Problem, images []float32) (Pass, error) {
+	out := new(pool)
+	for i := range draws {
+		one := r
+		one.Draw = strconv.Itoa(i)
+		// Features and Gram matrices are let go when Theta_O is known; it and the
+		// networks are shared.
+		theta, err := shared(r.Shared, one.key(fmt.Sprintf("pool theta %+v", p)), func() (*Theta, error) {
+			lent := one
+			lent.Shared = new(method.Shared)
+			if d := r.Shared.Disk(); d != nil {
+				lent.Shared.SetDisk(thetaDisk{d})
+			}
+			return lent.Theta(ctx, p)
+		})
+		if err != nil {
+			return nil, err
+		}
+		pass, err := one.NewPass(ctx, theta, images, false)
+		if err != nil {
+			return nil, err
+		}
+		out.passes = append(out.passes, pass)
+	}
+	return out, nil
+}
+
+// thetaDisk keeps no features: those of a draw are needed only once.
+type thetaDisk struct{ method.Disk }
+
+func (d thetaDisk) Save(key string, size int64, write func(io.Writer) error) {
+	if !strings.HasPrefix(key, featuresKey) {
+		d.Disk.Save(key, size, write)
+	}
+}
+
+func (p *pool) View(update int, gradient bool) convex.RealView {
+	p.at = update % len(p.passes)
+	return p.passes[p.at].View(update, gradient)
+}
+
+func (p *pool) Scale(s float64)   { p.passes[p.at].Scale(s) }
+func (p *pool) Back(dx []float32) { p.passes[p.at].Back(dx) }
+
+func (p *pool) Norm() float64 {
+	sum := 0.0
+	for _, one := range p.passes {
+		sum += float64(one.Norm() * one.Norm())
+	}
+	return math.Sqrt(sum / float64(len(p.passes)))
+}
+
+func (p *pool) Whole() convex.RealView {
+	var mean convex.Kernel
+	for i, one := range p.passes {
+		v := one.View(i, false)
+		k, f := v.Gram(), v.Outputs()
+		if i == 0 {
+			mean.K, mean.F = tensor.NewMat[float64](k.Rows, k.Cols), tensor.NewMat[float64](f.Rows, f.Cols)
+		}
+		for j, x := range k.Data {
+			mean.K.Data[j] += x / float64(len(p.passes))
+		}
+		for j, x := range f.Data {
+			mean.F.Data[j] += x / float64(len(p.passes))
+		}
+	}
+	mean.Norm2 = p.Norm() * p.Norm()
+	return mean
+}
