@@ -103,7 +103,7 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 	}
 	e := &executor{Options: o, store: s, groups: map[string]*group{}, images: map[*Dataset]int{}}
 	s.Recover()
-	remembered := s.Remember(p.Opened)
+	remembered := s.Remember(ctx, p.Opened)
 	todo := e.todo(p)
 	o.Board.Expect(len(p.Runs), len(p.Runs)-len(todo))
 	if len(todo) == 0 {

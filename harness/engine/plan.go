@@ -190,7 +190,7 @@ func place(d spec.Data) string {
 	if d.Own() {
 		return string(spec.Canonical(d))
 	}
-	return string(spec.Canonical([]any{d.Declared(), d.Title}))
+	return string(spec.Canonical([]any{d.Declared(""), d.Title}))
 }
 
 // dataset returns what is open or known of data, nil if that is nothing.
