@@ -107,17 +107,15 @@ type panicked struct {
 
 func (e *panicked) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
-// catch, when deferred, makes an error of a panic.
-func catch(err *error) {
-	if v := recover(); v != nil {
-		*err = &panicked{v, debug.Stack()}
-	}
-}
-
-// work does the run, from its checkpoint if there is one, and returns what is to
-// be recorded.
-func (a *attempt) work() (draft store.Draft, err error) {
-	defer catch(&err)
+// work does the run, from its checkpoint if there is one, and records it. What is
+// wrong with the record is the run's failure like any other, and so is a panic; only
+// the store's own errors are more than that.
+func (a *attempt) work() (record *store.Record, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicked{v, debug.Stack()}
+		}
+	}()
 	if a.Jobs == 1 {
 		env.ResetPeak() // those before have their own
 	}
@@ -132,25 +130,29 @@ func (a *attempt) work() (draft store.Draft, err error) {
 		if cause := context.Cause(a.ctx); cause != nil {
 			err = cause
 		}
-		return draft, err
+		return nil, err
 	}
 	if err := a.pending(); err != nil {
 		if cause := context.Cause(a.ctx); cause != nil {
 			a.keep()
-			return draft, cause
+			return nil, cause
 		}
-		return draft, err
+		return nil, err
 	}
 	if a.s.Set == nil {
 		if err := a.distill(); err != nil {
-			return draft, err
+			return nil, err
 		}
 	}
 	scores, err := a.final()
 	if err != nil {
-		return draft, err
+		return nil, err
 	}
-	return a.draft(scores)
+	draft, err := a.draft(scores)
+	if err != nil {
+		return nil, err
+	}
+	return a.store.Put(draft, a.Force)
 }
 
 // distill has the method make the set.
@@ -390,13 +392,6 @@ func (a *attempt) restore(state []byte) bool {
 	}
 	a.s = s
 	return true
-}
-
-// put writes the record. What is wrong with the draft is the run's failure like any
-// other, and only the store's own errors are more than that.
-func (a *attempt) put(d store.Draft) (record *store.Record, err error) {
-	defer catch(&err)
-	return a.store.Put(d, a.Force)
 }
 
 // draft makes the record.
