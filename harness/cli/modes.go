@@ -137,7 +137,7 @@ func (f *flags) evalFile(ctx context.Context, out io.Writer, p *engine.Plan, boa
 		scores, err := score(ctx, r.Cell.Protocol, method.Trial{
 			Data: data, Test: test, Set: set, Model: r.Cell.Net, Seed: r.Seed,
 			Shared: new(method.Shared), Own: new(method.Shared), Final: true, Phase: line.Task,
-		}, func(s method.Step) { line.Step(s.Update, s.Of, s.Loss) })
+		}, func(s method.Step) { line.Step(s.Update, s.Of, s.Loss, s.HasLoss) })
 		line.Done(false, "")
 		if err != nil {
 			err = fmt.Errorf("-eval %s on %s as for %s: %w", f.eval, r.Cell.Dataset, r.Cell.Column, err)

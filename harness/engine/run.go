@@ -233,7 +233,7 @@ func (a *attempt) observe(step method.Step) {
 	if err := a.trace(step); err != nil {
 		a.cancel(err)
 	}
-	a.line.Step(step.Update, step.Of, step.Loss)
+	a.line.Step(step.Update, step.Of, step.Loss, step.HasLoss)
 	if step.Checkpoint != nil && time.Since(a.kept) >= a.CheckpointEvery && a.ctx.Err() == nil {
 		if state, err := step.Checkpoint(); err != nil {
 			a.cancel(fmt.Errorf("checkpoint at update %d: %w", step.Update, err))
@@ -330,7 +330,7 @@ func (a *attempt) score(set *method.Distilled, resume []byte, final bool, observ
 func (a *attempt) final() (*method.Scores, error) {
 	a.line.Phase("score")
 	scores, err := a.score(a.s.Set, a.s.Score, true, func(step method.Step) {
-		a.line.Step(step.Update, step.Of, step.Loss)
+		a.line.Step(step.Update, step.Of, step.Loss, step.HasLoss)
 		if step.Checkpoint != nil && time.Since(a.kept) >= a.CheckpointEvery {
 			if state, err := step.Checkpoint(); err == nil {
 				a.s.Score = state

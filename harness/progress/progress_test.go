@@ -23,7 +23,7 @@ func TestLog(t *testing.T) {
 	l.Phase("distil")
 	for i := range 100 {
 		*now = now.Add(100 * time.Millisecond)
-		l.Step(i+1, 200, 0.5)
+		l.Step(i+1, 200, 0.5, true)
 	}
 	l.Done(false, "98.50 % in 10 s")
 	const want = "[1/3] glyphs random: distil 50/200, loss 0.5, 10/s, 15 s left\n" +
@@ -34,13 +34,24 @@ func TestLog(t *testing.T) {
 	}
 }
 
+// A loss of zero is one.
+func TestLoss(t *testing.T) {
+	b, _, _ := board(false)
+	l := b.Start("run")
+	for hasLoss, want := range map[bool]string{true: "run 3/10, loss 0", false: "run 3/10"} {
+		if l.Step(3, 10, 0, hasLoss); l.String() != want {
+			t.Errorf("%q, want %q", l, want)
+		}
+	}
+}
+
 func TestTerminal(t *testing.T) {
 	b, out, now := board(true)
 	b.Expect(2, 0)
 	l := b.Start(strings.Repeat("long ", 40))
 	l.Phase("distil")
 	*now = now.Add(time.Second)
-	l.Step(1, 10, 0)
+	l.Step(1, 10, 0, false)
 	l.Done(true, "failed")
 	for line := range strings.Lines(out.String()) {
 		if !strings.Contains(line, "failed") && len(line) > 70 {
@@ -99,7 +110,7 @@ func TestTask(t *testing.T) {
 	if got := l.String(); got != "glyphs: distil, solution 50 %" {
 		t.Errorf("the next task: %q", got)
 	}
-	l.Step(3, 10, 0)
+	l.Step(3, 10, 0, false)
 	if got := l.String(); got != "glyphs: distil 3/10" {
 		t.Errorf("after a step: %q", got)
 	}
