@@ -7,6 +7,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -140,8 +141,8 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	if f.list {
 		return f.printList(out)
 	}
-	if f.paper && f.exp == "" && !f.plan && f.verify == 0 && f.eval == "" {
-		return f.paperAlone(ctx, out)
+	if f.paperAlone() {
+		return f.onlyPaper(ctx, out)
 	}
 	if f.exp == "" {
 		return usageError(errors.New("no experiment was named\nhint: -exp NAME runs one, -list shows them, -h all flags"))
@@ -191,6 +192,9 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 		return usageError(fmt.Errorf("-only %q selects nothing\nhint: -plan without -only lists the runs", f.only))
 	}
 	wanted.Plan = plan
+	if note := outdated(plan, s); note != "" && !f.force {
+		board.Printf("%s", note)
+	}
 	switch {
 	case f.plan:
 		return f.printPlan(out, plan, s)
@@ -226,6 +230,21 @@ func (f *flags) options(board *progress.Board) engine.Options {
 		Jobs: f.jobs, Threads: runtime.GOMAXPROCS(0), Retry: f.retry, Force: f.force, CheckpointEvery: checkpointEvery,
 		Args: withoutFolders(f.args), Kernels: tensor.Path(), Board: board,
 	}
+}
+
+// outdated is a note about records of another version of this program, which count
+// as done.
+func outdated(p *engine.Plan, s *store.Store) string {
+	n, first := 0, error(nil)
+	for _, r := range p.Runs {
+		if err := s.Outdated(r.Key); err != nil {
+			n, first = n+1, cmp.Or(first, err)
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("note: records that count as done but cannot be read: %d, such as %v", n, first)
 }
 
 // cacheBudget is the largest that an experiment asks for.

@@ -107,8 +107,8 @@ func (f *flags) writePaper(ctx context.Context, out io.Writer, s *store.Store, o
 	return p.Undefined, err
 }
 
-// paperAlone is writePaper without an experiment.
-func (f *flags) paperAlone(ctx context.Context, out io.Writer) error {
+// onlyPaper is writePaper without an experiment.
+func (f *flags) onlyPaper(ctx context.Context, out io.Writer) error {
 	s := store.Open(f.out)
 	s.Recover()
 	undefined, err := f.writePaper(ctx, out, s, nil)
