@@ -279,20 +279,30 @@ func failures(p *engine.Plan, s *store.Store, o engine.Outcome) error {
 	return errors.New(b.String())
 }
 
-// withoutFolders shortens absolute paths among arguments to their last part, as
-// they go into records: where folders lie on this machine is nobody else's business.
+// withoutFolders shortens absolute paths among arguments to their last part, as they
+// go into records: where folders lie on this machine is nobody else's business. What
+// -exp gives is a list.
 func withoutFolders(args []string) []string {
 	out := make([]string, len(args))
+	before := ""
 	for i, a := range args {
 		flag, value, both := strings.Cut(a, "=")
-		switch {
-		case both && strings.HasPrefix(flag, "-") && filepath.IsAbs(value):
-			out[i] = flag + "=" + filepath.Base(value)
-		case filepath.IsAbs(a):
-			out[i] = filepath.Base(a)
-		default:
-			out[i] = a
+		if both = both && strings.HasPrefix(flag, "-"); !both {
+			flag, value = before, a
 		}
+		parts := []string{value}
+		if strings.TrimLeft(flag, "-") == "exp" {
+			parts = strings.Split(value, ",")
+		}
+		for j, part := range parts {
+			if part = strings.TrimSpace(part); filepath.IsAbs(part) {
+				parts[j] = filepath.Base(part)
+			}
+		}
+		if out[i] = strings.Join(parts, ","); both {
+			out[i] = flag + "=" + out[i]
+		}
+		before = a
 	}
 	return out
 }

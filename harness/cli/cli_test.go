@@ -510,8 +510,9 @@ func TestRecordsDoNotTellFolders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := withoutFolders([]string{"-exp", "a,b", "-out", abs, "-data=" + abs, "-only", "method:x ipc:1"})
-	if want := []string{"-exp", "a,b", "-out", "results", "-data=results", "-only", "method:x ipc:1"}; !slices.Equal(got, want) {
+	got := withoutFolders([]string{"-exp", "a," + abs + ".toml," + abs, "-exp=" + abs + ",b", "-out", abs, "-data=" + abs + ",c", "-only", "method:x ipc:1"})
+	want := []string{"-exp", "a,results.toml,results", "-exp=results,b", "-out", "results", "-data=results,c", "-only", "method:x ipc:1"}
+	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
 }

@@ -309,10 +309,15 @@ func (a *attempt) pending() error {
 func (a *attempt) score(set *method.Distilled, resume []byte, final bool, observe func(method.Step)) (*method.Scores, error) {
 	from := time.Now()
 	defer func() { a.s.Scoring += time.Since(from).Seconds() }()
-	scores, err := a.run.Cell.Protocol.Score(a.ctx, method.Trial{
+	trial := method.Trial{
 		Data: a.data, Test: a.test, Set: set, Model: a.run.Cell.Net, Seed: a.run.Seed,
 		Shared: a.features, Own: a.scoring, Final: final, Resume: resume, Phase: a.line.Task,
-	}, observe)
+	}
+	scores, err := a.run.Cell.Protocol.Score(a.ctx, trial, observe)
+	if resume != nil && errors.Is(err, method.ErrCheckpoint) { // such as that of an earlier version
+		trial.Resume = nil
+		scores, err = a.run.Cell.Protocol.Score(a.ctx, trial, observe)
+	}
 	if err == nil {
 		if _, ok := scores.Metrics["test_acc"]; !ok {
 			return nil, errors.New("the protocol returned no test_acc")

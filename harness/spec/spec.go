@@ -8,7 +8,7 @@
 // Settings are layered: a method's own defaults, [method.NAME], the same in the
 // chosen profile, then every [[set]] that matches the cell, later ones winning.
 //
-// An experiment may build on another one in its folder:
+// An experiment may build on another one in its folder, or on one of the program's own:
 //
 //	base = "table1"
 //
