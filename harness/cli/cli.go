@@ -156,7 +156,6 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 		return usageError(err)
 	}
 	s := store.Open(f.out)
-	s.Recover()
 	wanted := request{Specs: specs, Only: filter, Store: s}
 	known, err := s.Datasets()
 	if f.collect {

@@ -257,7 +257,7 @@ func plan(t *testing.T, text string) *engine.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := engine.Make(context.Background(), []*spec.Spec{s}, source{}, spec.Filter{})
+	p, err := engine.Lookup{Source: source{}}.Make(context.Background(), []*spec.Spec{s}, spec.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -626,14 +626,14 @@ func TestMissingData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := engine.Make(context.Background(), []*spec.Spec{s}, source{}, spec.Filter{}); err == nil || err.Error() != "c: no such data" {
+	if _, err := (engine.Lookup{Source: source{}}).Make(context.Background(), []*spec.Spec{s}, spec.Filter{}); err == nil || err.Error() != "c: no such data" {
 		t.Errorf("got %v", err)
 	}
 	only, err := spec.ParseFilter("dataset:a seed:1", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := engine.Make(context.Background(), []*spec.Spec{s}, source{}, only)
+	p, err := engine.Lookup{Source: source{}}.Make(context.Background(), []*spec.Spec{s}, only)
 	if err != nil || len(p.Runs) != 2 {
 		t.Errorf("%v, %v", p, err)
 	}

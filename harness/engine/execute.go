@@ -102,7 +102,6 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 		o.CheckpointEvery = 30 * time.Second
 	}
 	e := &executor{Options: o, store: s, groups: map[string]*group{}, images: map[*Dataset]int{}}
-	s.Recover()
 	remembered := s.Remember(ctx, p.Opened)
 	todo := e.todo(p)
 	o.Board.Expect(len(p.Runs), len(p.Runs)-len(todo))

@@ -67,7 +67,6 @@ type Excluded struct {
 // Cell is a point of the grid. Its runs differ in their seed alone.
 type Cell struct {
 	Exp     string
-	Index   int // in the grid's order
 	Point   map[string]string
 	Dataset string
 	IPC     int
