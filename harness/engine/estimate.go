@@ -120,8 +120,8 @@ func (h *history) add(r *store.Record) {
 		size: method.Sizes{Train: shape.Train, Test: shape.Test, Classes: len(id.Dataset.Classes), H: shape.Height, W: shape.Width, C: shape.Channels, IPC: id.IPC},
 		eval: k.eval, updates: updates, pace: p.Timing.Median, flops: p.Timing.Flops, rest: max(0, p.Wall-float64(p.Timing.Median*updates)),
 	})
-	// The lowest peak is nearest to a run's own: a process also has those of its
-	// earlier runs.
+	// The lowest peak is nearest to a run's own: on some systems a process also has
+	// those of its earlier runs.
 	at := peak{k.memory, p.Shared}
 	if least := h.memory[at]; least == 0 || p.Memory > 0 && p.Memory < least {
 		h.memory[at] = p.Memory

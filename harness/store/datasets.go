@@ -81,10 +81,8 @@ func (s *Store) Remember(ctx context.Context, sets []Known) error {
 	if b, err := s.merged(sets); err != nil || b == nil {
 		return err
 	}
-	for _, part := range []string{"locks", "tmp"} {
-		if err := s.makeDir(s.work(part)); err != nil {
-			return s.explain(err)
-		}
+	if err := s.makeDir(s.work("tmp")); err != nil {
+		return s.explain(err)
 	}
 	lock, err := s.lockData(ctx)
 	if err != nil {
@@ -101,7 +99,7 @@ func (s *Store) Remember(ctx context.Context, sets []Known) error {
 // lockData waits for the right to write data.json, which others hold for a moment.
 func (s *Store) lockData(ctx context.Context) (*Lock, error) {
 	for {
-		lock, err := s.Lock("data")
+		lock, err := s.lock(s.work("data.lock"))
 		if !errors.As(err, new(*Busy)) {
 			return lock, err
 		}

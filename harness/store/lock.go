@@ -74,7 +74,10 @@ type sighting struct {
 // over a lock at the same moment, one of them soon finds it lost; both would compute
 // the same bytes.
 func (s *Store) Lock(key string) (*Lock, error) {
-	file := filepath.Join(s.work("locks"), key+".lock")
+	return s.lock(filepath.Join(s.work("locks"), key+".lock"))
+}
+
+func (s *Store) lock(file string) (*Lock, error) {
 	l, err := s.create(file)
 	if !errors.Is(err, fs.ErrExist) {
 		return l, s.explain(err)

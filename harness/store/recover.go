@@ -25,7 +25,7 @@ func (s *Store) tidy() {
 		}
 	}
 	for _, e := range entries(s.work("locks")) {
-		if key, ok := strings.CutSuffix(e.Name(), ".lock"); ok {
+		if key, ok := strings.CutSuffix(e.Name(), ".lock"); ok && isKey(key) {
 			left[key] = append(left[key], "")
 		}
 	}
