@@ -241,7 +241,7 @@ func (b *Board) draw() {
 	if b.failed > 0 {
 		all += fmt.Sprintf(", %d failed", b.failed)
 	}
-	all += ", " + Short(b.now().Sub(b.started)) + " so far"
+	all += ", " + Seconds(b.now().Sub(b.started).Seconds()) + " so far"
 	if b.done > 0 {
 		left := float64(b.total-b.before-b.done) * b.now().Sub(b.started).Seconds() / float64(b.done)
 		all += ", about " + Seconds(left) + " left"
@@ -314,10 +314,7 @@ func (l *Line) writeTask(s *strings.Builder) {
 	}
 }
 
-// Short writes a length of time with two units at most.
-func Short(d time.Duration) string { return Seconds(d.Seconds()) }
-
-// Seconds is Short for lengths of time of any size.
+// Seconds writes a length of time with two units at most.
 func Seconds(s float64) string {
 	const minute, hour, day = 60, 3600, 86400
 	switch {
