@@ -7,6 +7,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,6 +131,7 @@ func once(message string) string {
 	return strings.Join(lines, "\n")
 }
 
+// run does what the flags ask for.
 func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	if err := tensor.EnvError(); err != nil {
 		return usageError(err)
@@ -137,13 +139,12 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	if f.threads > 0 {
 		runtime.GOMAXPROCS(f.threads)
 	}
-	if f.list {
+	switch {
+	case f.list:
 		return f.printList(out)
-	}
-	if f.paper && f.exp == "" && !f.plan && f.verify == 0 && f.eval == "" {
-		return f.paperAlone(ctx, out)
-	}
-	if f.exp == "" {
+	case f.paperAlone():
+		return f.onlyPaper(ctx, out)
+	case f.exp == "":
 		return usageError(errors.New("no experiment was named\nhint: -exp NAME runs one, -list shows them, -h all flags"))
 	}
 	specs, err := f.load()
@@ -154,24 +155,49 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	if err != nil {
 		return usageError(err)
 	}
-	s := store.Open(f.out)
-	s.Recover()
-	wanted := request{Specs: specs, Only: filter, Store: s}
-	known, err := s.Datasets()
+	wanted := request{Specs: specs, Only: filter, Store: store.Open(f.out)}
 	if f.collect {
-		if err != nil {
-			return usageError(err)
-		}
-		if wanted.Plan, err = (engine.Lookup{Known: known}).Make(ctx, exhibit.Runs(specs), filter); err != nil {
-			return err
-		}
-		return f.report(ctx, out, errOut, wanted)
+		return f.collectRecords(ctx, out, errOut, wanted)
 	}
 	if tensor.Slow() && !f.quiet {
 		fmt.Fprintln(errOut, "note: no vector instructions are in use on this machine, so computing is about a hundred times slower")
 	}
 	board := progress.New(errOut, f.quiet)
 	defer board.Close()
+	if wanted.Plan, err = f.makePlan(ctx, wanted, board); err != nil {
+		return err
+	}
+	if note := outdated(wanted.Plan, wanted.Store); note != "" && !f.force {
+		board.Printf("%s", note)
+	}
+	switch {
+	case f.plan:
+		return f.printPlan(out, wanted.Plan, wanted.Store)
+	case f.eval != "":
+		return f.evalFile(ctx, out, wanted.Plan, board)
+	case f.verify > 0:
+		return f.verifyRecords(ctx, out, wanted.Plan, wanted.Store, board)
+	}
+	return f.makeRuns(ctx, out, errOut, wanted, board)
+}
+
+// collectRecords reports on the records there are.
+func (f *flags) collectRecords(ctx context.Context, out, errOut io.Writer, wanted request) error {
+	known, err := wanted.Store.Datasets()
+	if err != nil {
+		return usageError(err)
+	}
+	if wanted.Plan, err = (engine.Lookup{Known: known}).Make(ctx, exhibit.Runs(wanted.Specs), wanted.Only); err != nil {
+		return err
+	}
+	return f.report(ctx, out, errOut, wanted)
+}
+
+// makePlan plans the runs that are wanted, and opens the data of those that what is to
+// be done needs.
+func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Board) (*engine.Plan, error) {
+	s := wanted.Store
+	known, _ := s.Datasets() // what cannot be read is found out again
 	source := newSource(f, board)
 	lookup := engine.Lookup{Source: source, Known: known}
 	if !f.plan {
@@ -183,24 +209,21 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 			return f.force || f.eval != "" || wanted && !s.Has(r.Key)
 		}
 	}
-	plan, err := lookup.Make(ctx, exhibit.Runs(specs), filter)
+	plan, err := lookup.Make(ctx, exhibit.Runs(wanted.Specs), wanted.Only)
 	if err != nil {
-		return source.coded(err)
+		return nil, source.coded(err)
 	}
-	if len(plan.Runs) == 0 && hasCells(specs) {
-		return usageError(fmt.Errorf("-only %q selects nothing\nhint: -plan without -only lists the runs", f.only))
+	if len(plan.Runs) == 0 && hasCells(wanted.Specs) {
+		return nil, usageError(fmt.Errorf("-only %q selects nothing\nhint: -plan without -only lists the runs", f.only))
 	}
-	wanted.Plan = plan
-	switch {
-	case f.plan:
-		return f.printPlan(out, plan, s)
-	case f.eval != "":
-		return f.evalFile(ctx, out, plan, board)
-	case f.verify > 0:
-		return f.verifyRecords(ctx, out, plan, s, board)
-	}
+	return plan, nil
+}
+
+// makeRuns makes the runs that are missing, and reports on all.
+func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted request, board *progress.Board) error {
+	plan, s := wanted.Plan, wanted.Store
 	options := f.options(board)
-	if budget := cacheBudget(specs); budget > 0 {
+	if budget := cacheBudget(wanted.Specs); budget > 0 {
 		options.Disk = s.Cache(budget, func(text string) { board.Printf("note: %s", text) })
 	}
 	outcome, err := engine.Execute(ctx, plan, s, options)
@@ -212,13 +235,10 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 		fmt.Fprintf(errOut, "nothing had to be computed: there are records of all runs (-force makes them anew, -verify N compares)\n")
 	}
 	reported := f.report(ctx, out, errOut, wanted)
-	if reported != nil && outcome.Failed == 0 {
-		return reported
-	}
 	if outcome.Failed > 0 {
 		return coded{errors.Join(reported, failures(plan, s, outcome)), exitFailed}
 	}
-	return nil
+	return reported
 }
 
 func (f *flags) options(board *progress.Board) engine.Options {
@@ -226,6 +246,21 @@ func (f *flags) options(board *progress.Board) engine.Options {
 		Jobs: f.jobs, Threads: runtime.GOMAXPROCS(0), Retry: f.retry, Force: f.force, CheckpointEvery: checkpointEvery,
 		Args: withoutFolders(f.args), Kernels: tensor.Path(), Board: board,
 	}
+}
+
+// outdated is a note about records of another version of this program, which count
+// as done.
+func outdated(p *engine.Plan, s *store.Store) string {
+	n, first := 0, error(nil)
+	for _, r := range p.Runs {
+		if err := s.Outdated(r.Key); err != nil {
+			n, first = n+1, cmp.Or(first, err)
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("note: records that count as done but cannot be read: %d, such as %v", n, first)
 }
 
 // cacheBudget is the largest that an experiment asks for.
@@ -260,20 +295,30 @@ func failures(p *engine.Plan, s *store.Store, o engine.Outcome) error {
 	return errors.New(b.String())
 }
 
-// withoutFolders shortens absolute paths among arguments to their last part, as
-// they go into records: where folders lie on this machine is nobody else's business.
+// withoutFolders shortens absolute paths among arguments to their last part, as they
+// go into records: where folders lie on this machine is nobody else's business. What
+// -exp gives is a list.
 func withoutFolders(args []string) []string {
 	out := make([]string, len(args))
+	before := ""
 	for i, a := range args {
 		flag, value, both := strings.Cut(a, "=")
-		switch {
-		case both && strings.HasPrefix(flag, "-") && filepath.IsAbs(value):
-			out[i] = flag + "=" + filepath.Base(value)
-		case filepath.IsAbs(a):
-			out[i] = filepath.Base(a)
-		default:
-			out[i] = a
+		if both = both && strings.HasPrefix(flag, "-"); !both {
+			flag, value = before, a
 		}
+		parts := []string{value}
+		if strings.TrimLeft(flag, "-") == "exp" {
+			parts = strings.Split(value, ",")
+		}
+		for j, part := range parts {
+			if part = strings.TrimSpace(part); filepath.IsAbs(part) {
+				parts[j] = filepath.Base(part)
+			}
+		}
+		if out[i] = strings.Join(parts, ","); both {
+			out[i] = flag + "=" + out[i]
+		}
+		before = a
 	}
 	return out
 }

@@ -274,17 +274,19 @@ func spoil(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+// breaks makes line breaks of \n in what scripts give.
+var breaks = strings.NewReplacer(`\n`, "\n")
+
 // edit FILE OLD NEW replaces text in a file; \n stands for a line break.
 func edit(ts *testscript.TestScript, _ bool, args []string) {
 	file := ts.MkAbs(args[0])
 	b, err := os.ReadFile(file)
 	ts.Check(err)
-	lines := strings.NewReplacer(`\n`, "\n")
-	old := lines.Replace(args[1])
+	old := breaks.Replace(args[1])
 	if !bytes.Contains(b, []byte(old)) {
 		ts.Fatalf("%s has no %q", args[0], old)
 	}
-	ts.Check(os.WriteFile(file, bytes.Replace(b, []byte(old), []byte(lines.Replace(args[2])), 1), 0o666))
+	ts.Check(os.WriteFile(file, bytes.Replace(b, []byte(old), []byte(breaks.Replace(args[2])), 1), 0o666))
 }
 
 // waitfor PATTERN waits until a file is there.
@@ -483,7 +485,7 @@ func tamper(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	b, err := os.ReadFile(found[0])
 	ts.Check(err)
-	changed := bytes.Replace(b, []byte(args[1]), []byte(args[2]), 1)
+	changed := bytes.Replace(b, []byte(breaks.Replace(args[1])), []byte(breaks.Replace(args[2])), 1)
 	ts.Check(os.WriteFile(found[0], changed, 0o666))
 	if len(args) > 3 {
 		file := filepath.Join(filepath.Dir(found[0]), "SHA256SUMS")
@@ -508,8 +510,9 @@ func TestRecordsDoNotTellFolders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := withoutFolders([]string{"-exp", "a,b", "-out", abs, "-data=" + abs, "-only", "method:x ipc:1"})
-	if want := []string{"-exp", "a,b", "-out", "results", "-data=results", "-only", "method:x ipc:1"}; !slices.Equal(got, want) {
+	got := withoutFolders([]string{"-exp", "a," + abs + ".toml," + abs, "-exp=" + abs + ",b", "-out", abs, "-data=" + abs + ",c", "-only", "method:x ipc:1"})
+	want := []string{"-exp", "a,results.toml,results", "-exp=results,b", "-out", "results", "-data=results,c", "-only", "method:x ipc:1"}
+	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ import (
 // The experiments that come with the program have no mistakes in any profile.
 func TestExperiments(t *testing.T) {
 	dir := filepath.Join("..", "..", experimentsDir)
-	names, err := spec.List(dir)
+	names, err := spec.ListFS(os.DirFS(dir), ".")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -142,6 +142,9 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 	if len(modes) > 1 {
 		return usageError(fmt.Errorf("%s do not go together\nhint: give one of them", strings.Join(modes, " and ")))
 	}
+	if f.paperAlone() {
+		given["paper alone"] = true
+	}
 	if err := useless(given); err != nil {
 		return err
 	}
@@ -173,6 +176,7 @@ var noUse = []struct {
 	{"plan", "force check paper", "-plan lists what would run; without it the runs are made"},
 	{"collect", "retry force jobs", "-collect makes no runs; without it they are made"},
 	{"verify", "retry force check paper", "-verify compares records with runs made again; -collect -check judges claims by them"},
+	{"paper alone", "retry force only jobs", "-paper takes its numbers from the records there are; with -exp NAME runs are made first"},
 	{"eval", "retry force check paper jobs", "-eval scores one file, and leaves the records alone"},
 }
 
@@ -181,13 +185,26 @@ func useless(given map[string]bool) error {
 		if !given[one.mode] {
 			continue
 		}
+		var names []string
 		for name := range strings.FieldsSeq(one.flags) {
 			if given[name] {
-				return usageError(fmt.Errorf("-%s has no use with -%s\nhint: %s", name, one.mode, one.hint))
+				names = append(names, "-"+name)
 			}
+		}
+		if len(names) > 0 {
+			has := "has"
+			if len(names) > 1 {
+				has = "have"
+			}
+			return usageError(fmt.Errorf("%s %s no use with -%s\nhint: %s", strings.Join(names, " and "), has, one.mode, one.hint))
 		}
 	}
 	return nil
+}
+
+// paperAlone reports whether -paper is all there is to do.
+func (f *flags) paperAlone() bool {
+	return f.paper && f.exp == "" && !f.plan && f.verify == 0 && f.eval == ""
 }
 
 // load reads the experiments that were asked for. What is wrong with any is

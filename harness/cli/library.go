@@ -65,6 +65,10 @@ func (l library) names() ([]string, error) { return spec.ListFS(l, experimentsDi
 func (l library) read(name, profile string, seeds int) (*exhibit.Spec, error) {
 	o := spec.Options{Profile: profile, Datasets: data.Names(), Seeds: seeds}
 	if isPath(name) {
+		var err error
+		if o.Library, err = fs.Sub(l, experimentsDir); err != nil {
+			return nil, err
+		}
 		return exhibit.ReadFile(name, o)
 	}
 	return exhibit.ReadFS(l, path.Join(experimentsDir, name+".toml"), o)

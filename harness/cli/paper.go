@@ -107,11 +107,9 @@ func (f *flags) writePaper(ctx context.Context, out io.Writer, s *store.Store, o
 	return p.Undefined, err
 }
 
-// paperAlone is writePaper without an experiment.
-func (f *flags) paperAlone(ctx context.Context, out io.Writer) error {
-	s := store.Open(f.out)
-	s.Recover()
-	undefined, err := f.writePaper(ctx, out, s, nil)
+// onlyPaper is writePaper without an experiment.
+func (f *flags) onlyPaper(ctx context.Context, out io.Writer) error {
+	undefined, err := f.writePaper(ctx, out, store.Open(f.out), nil)
 	if err == nil && f.check && len(undefined) > 0 {
 		return coded{fmt.Errorf("check failed: %d things that %s asks for do not exist", len(undefined), filepath.ToSlash(paperSource)), exitCheck}
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -58,7 +59,7 @@ func (f *flags) printList(out io.Writer) error {
 
 // printPlan prints what would run.
 func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
-	forecasts, err := engine.Forecasts(p, s, speed(), f.retry)
+	forecasts, err := engine.Forecasts(p, s, sync.OnceValue(speed), f.retry)
 	if err != nil {
 		return err
 	}
@@ -158,7 +159,7 @@ func bytesText(n float64) string {
 
 // speed measures what this machine makes of a product of matrices, and takes half
 // of it for granted.
-func speed() engine.Speed {
+func speed() float64 {
 	const n = 512
 	a, b, c := tensor.NewMat[float32](n, n), tensor.NewMat[float32](n, n), tensor.NewMat[float32](n, n)
 	for i := range a.Data {
@@ -170,5 +171,5 @@ func speed() engine.Speed {
 		tensor.Mul(c, a, b, tensor.NN, false)
 		best = min(best, time.Since(start).Seconds())
 	}
-	return engine.Speed(0.5 * 2 * n * n * n / best)
+	return 0.5 * 2 * n * n * n / best
 }

@@ -57,7 +57,7 @@ func (d *Dataset) letGo() {
 func (d *Dataset) known(declared spec.Data) store.Known {
 	s := d.Sizes
 	return store.Known{
-		Declared: declared.Declared(), DatasetIdentity: d.Identity, BuiltIn: d.Record.BuiltIn, Smallest: s.Smallest,
+		Data: declared, DatasetIdentity: d.Identity, BuiltIn: d.Record.BuiltIn, Smallest: s.Smallest,
 		Shape: store.Shape{Train: s.Train, Test: s.Test, Height: s.H, Width: s.W, Channels: s.C},
 	}
 }

@@ -165,6 +165,8 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 type half struct {
 	Wrong bool `toml:"wrong"`
 	Way   bool `toml:"way,omitzero"` // goes wrong along the way, and not at the end
+
+	Refuses bool `toml:"refuses,omitzero"` // to go on from what it kept
 }
 
 func (*half) Info() method.ProtocolInfo { return method.ProtocolInfo{Name: "half", Version: 1} }
@@ -175,6 +177,9 @@ func (h *half) Score(ctx context.Context, t method.Trial, observe func(method.St
 	}
 	from := 0
 	var sum float64
+	if t.Resume != nil && h.Refuses {
+		return nil, fmt.Errorf("%w of half: it is damaged", method.ErrCheckpoint)
+	}
 	if t.Resume != nil {
 		var state [2]float64
 		if err := json.Unmarshal(t.Resume, &state); err != nil {
@@ -252,7 +257,7 @@ func plan(t *testing.T, text string) *engine.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := engine.Make(context.Background(), []*spec.Spec{s}, source{}, spec.Filter{})
+	p, err := engine.Lookup{Source: source{}}.Make(context.Background(), []*spec.Spec{s}, spec.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -431,6 +436,33 @@ func TestInterruptWithoutCheckpoint(t *testing.T) {
 	}
 }
 
+// A protocol that refuses the checkpoint it made scores from the beginning.
+func TestScoringRefusesCheckpoint(t *testing.T) {
+	p, want := reference(t, text+"[eval.half]\nrefuses = true\n")
+	for stop := range 12 { // in scores along the way and at the end
+		ctx, cancel := context.WithCancel(context.Background())
+		looks := 0
+		hook = func(_ context.Context, update int) {
+			if update == -1 {
+				if looks++; looks == 1+stop {
+					cancel()
+				}
+			}
+		}
+		s := store.Open(t.TempDir())
+		if _, err := engine.Execute(ctx, p, s, options()); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		hook = func(context.Context, int) {}
+		if out := execute(t, p, s, options()); out.Failed > 0 {
+			t.Errorf("stopped at look %d: %+v", stop, out)
+		}
+		if got := contents(t, p, s); !maps.Equal(got, want) {
+			t.Errorf("stopped at look %d: the records differ", stop)
+		}
+	}
+}
+
 func TestJobs(t *testing.T) {
 	p, want := reference(t, text)
 	s := store.Open(t.TempDir())
@@ -594,14 +626,14 @@ func TestMissingData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := engine.Make(context.Background(), []*spec.Spec{s}, source{}, spec.Filter{}); err == nil || err.Error() != "c: no such data" {
+	if _, err := (engine.Lookup{Source: source{}}).Make(context.Background(), []*spec.Spec{s}, spec.Filter{}); err == nil || err.Error() != "c: no such data" {
 		t.Errorf("got %v", err)
 	}
 	only, err := spec.ParseFilter("dataset:a seed:1", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := engine.Make(context.Background(), []*spec.Spec{s}, source{}, only)
+	p, err := engine.Lookup{Source: source{}}.Make(context.Background(), []*spec.Spec{s}, only)
 	if err != nil || len(p.Runs) != 2 {
 		t.Errorf("%v, %v", p, err)
 	}

@@ -34,9 +34,9 @@ type Forecast struct {
 	Measured bool
 }
 
-// Speed is what operations are converted to time with, per second; 0 if not
-// measured.
-type Speed float64
+// Speed returns what operations are converted to time with, per second; 0 if that is
+// not known. It is asked where no records of the same kind say how long a run takes.
+type Speed func() float64
 
 // Forecasts says of every run of a plan whether it is done and, if not, how long it
 // may take: as the same cell took with another seed, or on other data of the same
@@ -120,8 +120,8 @@ func (h *history) add(r *store.Record) {
 		size: method.Sizes{Train: shape.Train, Test: shape.Test, Classes: len(id.Dataset.Classes), H: shape.Height, W: shape.Width, C: shape.Channels, IPC: id.IPC},
 		eval: k.eval, updates: updates, pace: p.Timing.Median, flops: p.Timing.Flops, rest: max(0, p.Wall-float64(p.Timing.Median*updates)),
 	})
-	// The lowest peak is nearest to a run's own: a process also has those of its
-	// earlier runs.
+	// The lowest peak is nearest to a run's own: on some systems a process also has
+	// those of its earlier runs.
 	at := peak{k.memory, p.Shared}
 	if least := h.memory[at]; least == 0 || p.Memory > 0 && p.Memory < least {
 		h.memory[at] = p.Memory
@@ -149,8 +149,8 @@ func (h *history) forecast(f *Forecast, r *Run, speed Speed, paid map[string]flo
 		f.Seconds, f.Basis = middle(h.seconds[k.whole]), "similar runs"
 	case h.tells(k, m.Updates, speed):
 		f.Seconds, f.Basis = scaled(r, k.eval, h.like[k.like], speed), "similar runs"
-	case speed > 0 && operations+m.Shared+scoring.Shared > 0:
-		f.Seconds, f.Basis = operations/float64(speed), "operations"
+	case operations+m.Shared+scoring.Shared > 0 && speed() > 0:
+		f.Seconds, f.Basis = operations/speed(), "operations"
 	}
 	if !(f.Seconds >= 0 && f.Seconds <= math.MaxFloat64) {
 		f.Seconds, f.Basis = 0, ""
@@ -160,9 +160,10 @@ func (h *history) forecast(f *Forecast, r *Run, speed Speed, paid map[string]flo
 // tells reports whether there are records that a run's time can be scaled from. What
 // another scoring took says nothing; the time of an update does, if the run makes any.
 func (h *history) tells(k kinds, updates int, speed Speed) bool {
-	return slices.ContainsFunc(h.like[k.like], func(p past) bool {
-		return p.eval == k.eval || updates > 0 && p.pace > 0 && speed > 0
-	})
+	like := h.like[k.like]
+	scored := func(p past) bool { return p.eval == k.eval }
+	paced := func(p past) bool { return updates > 0 && p.pace > 0 }
+	return slices.ContainsFunc(like, scored) || slices.ContainsFunc(like, paced) && speed() > 0
 }
 
 // nearest is by how many of the records that are most like it a run is judged.
@@ -184,10 +185,10 @@ func scaled(r *Run, eval string, like []past, speed Speed) float64 {
 		updates := float64(ours.Updates)
 		g := guess{updates*p.pace*pace + p.rest*rest, math.Abs(math.Log(pace)) + math.Abs(math.Log(rest))}
 		if p.eval != eval {
-			if !(updates > 0 && p.pace > 0 && speed > 0) {
+			if !(updates > 0 && p.pace > 0 && speed() > 0) {
 				continue
 			}
-			g.seconds = updates*p.pace*pace + allBut(ours, oursScoring)/float64(speed)
+			g.seconds = updates*p.pace*pace + allBut(ours, oursScoring)/speed()
 		}
 		if p.eval != eval || (p.updates > 0) != (updates > 0) {
 			g.distance += 1e6 // it counts only if there are no better ones

@@ -102,8 +102,7 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 		o.CheckpointEvery = 30 * time.Second
 	}
 	e := &executor{Options: o, store: s, groups: map[string]*group{}, images: map[*Dataset]int{}}
-	s.Recover()
-	remembered := s.Remember(p.Opened)
+	remembered := s.Remember(ctx, p.Opened)
 	todo := e.todo(p)
 	o.Board.Expect(len(p.Runs), len(p.Runs)-len(todo))
 	if len(todo) == 0 {
@@ -284,39 +283,42 @@ func (e *executor) one(r *Run) verdict {
 	}
 	over := make(chan struct{})
 	defer close(over)
-	go func() {
-		select {
-		case <-lock.Lost():
-			a.cancel(errLockLost)
-		case <-over:
-		}
-	}()
+	go a.watch(lock, over)
 	if state, err := e.store.Checkpoint(r.Key, e.Force); err != nil {
 		e.Board.Printf("%s: %v; starting over", r.Name(), err)
 	} else if state != nil && !a.restore(state) {
 		e.Board.Printf("%s: the checkpoint is of another form; starting over", r.Name())
 	}
-	draft, err := a.work()
-	return e.finish(a, draft, err)
+	record, err := a.work()
+	return e.finish(a, record, err)
 }
 
-func (e *executor) finish(a *attempt, draft store.Draft, err error) verdict {
-	r := a.run
-	if err == nil {
-		var record *store.Record
-		record, err = a.put(draft)
-		switch {
-		case err == nil:
-			a.line.Done(false, Summary(record))
-			return made
-		case errors.Is(err, store.ErrStorage):
-			a.line.Done(true, err.Error())
-			e.stop(err)
-			return left
+// watch follows what becomes of the run's lock until the run is over.
+func (a *attempt) watch(lock *store.Lock, over <-chan struct{}) {
+	for {
+		select {
+		case err := <-lock.Late():
+			a.Board.Printf("note: %s: %v", a.run.Name(), err)
+		case <-lock.Lost():
+			a.cancel(errLockLost)
+			return
+		case <-over:
+			return
 		}
 	}
+}
+
+func (e *executor) finish(a *attempt, record *store.Record, err error) verdict {
+	r := a.run
 	var broken *panicked
 	switch {
+	case err == nil:
+		a.line.Done(false, Summary(record))
+		return made
+	case errors.Is(err, store.ErrStorage):
+		a.line.Done(true, err.Error())
+		e.stop(err)
+		return left
 	case errors.Is(err, errLockLost):
 		a.line.Done(false, "")
 		return busy

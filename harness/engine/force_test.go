@@ -113,6 +113,7 @@ func TestKilledWhileReplacing(t *testing.T) {
 	if err := os.Rename(record.Dir, filepath.Join(s.Dir(), "work", "tmp", key+".0123456789abcdef.old")); err != nil {
 		t.Fatal(err)
 	}
+	s = store.Open(s.Dir())
 	if out := execute(t, p, s, options()); out != (engine.Outcome{Before: 8}) {
 		t.Errorf("outcome %+v", out)
 	}

@@ -107,7 +107,7 @@ func TestGroupsAreNamed(t *testing.T) {
 	p := func(text string) *engine.Plan {
 		data := newCounting()
 		data.digest = "sha256:same"
-		p, err := engine.Make(context.Background(), []*spec.Spec{parsed(t, text)}, data, spec.Filter{})
+		p, err := engine.Lookup{Source: data}.Make(context.Background(), []*spec.Spec{parsed(t, text)}, spec.Filter{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestTraces(t *testing.T) {
 		for _, text := range texts {
 			specs = append(specs, parsed(t, text))
 		}
-		p, err := engine.Make(context.Background(), specs, source{}, spec.Filter{})
+		p, err := engine.Lookup{Source: source{}}.Make(context.Background(), specs, spec.Filter{})
 		if err != nil {
 			t.Fatal(err)
 		}

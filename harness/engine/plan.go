@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -43,21 +44,12 @@ func (r *Run) Name() string {
 	if r.Identity.IPC > 0 {
 		parts = append(parts, fmt.Sprintf("ipc %d", c.IPC))
 	}
-	for _, axis := range sortedAxes(c.Point) {
-		parts = append(parts, axis+" "+c.Point[axis])
-	}
-	return strings.Join(append(parts, fmt.Sprintf("seed %d", r.Seed)), " ")
-}
-
-func sortedAxes(point map[string]string) []string {
-	var out []string
-	for axis := range point {
+	for _, axis := range slices.Sorted(maps.Keys(c.Point)) {
 		if !slices.Contains([]string{"dataset", "method", "model", "ipc"}, axis) {
-			out = append(out, axis)
+			parts = append(parts, axis+" "+c.Point[axis])
 		}
 	}
-	slices.Sort(out)
-	return out
+	return strings.Join(append(parts, fmt.Sprintf("seed %d", r.Seed)), " ")
 }
 
 // At returns the run's coordinate on an axis, for filters.
@@ -137,12 +129,6 @@ func (e *Unfit) Error() string { return e.err.Error() }
 // Unwrap returns what is wrong.
 func (e *Unfit) Unwrap() error { return e.err }
 
-// Make plans the runs of the experiments that the filter selects. All datasets they
-// need are opened.
-func Make(ctx context.Context, specs []*spec.Spec, source Source, filter spec.Filter) (*Plan, error) {
-	return Lookup{Source: source}.Make(ctx, specs, filter)
-}
-
 // Lookup says how a plan comes to know of datasets, whose digests are part of its
 // runs' identities.
 type Lookup struct {
@@ -190,7 +176,7 @@ func place(d spec.Data) string {
 	if d.Own() {
 		return string(spec.Canonical(d))
 	}
-	return string(spec.Canonical([]any{d.Declared(), d.Title}))
+	return string(spec.Canonical([]any{d.Declared(""), d.Title}))
 }
 
 // dataset returns what is open or known of data, nil if that is nothing.

@@ -107,17 +107,15 @@ type panicked struct {
 
 func (e *panicked) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 
-// catch, when deferred, makes an error of a panic.
-func catch(err *error) {
-	if v := recover(); v != nil {
-		*err = &panicked{v, debug.Stack()}
-	}
-}
-
-// work does the run, from its checkpoint if there is one, and returns what is to
-// be recorded.
-func (a *attempt) work() (draft store.Draft, err error) {
-	defer catch(&err)
+// work does the run, from its checkpoint if there is one, and records it. What is
+// wrong with the record is the run's failure like any other, and so is a panic; only
+// the store's own errors are more than that.
+func (a *attempt) work() (record *store.Record, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicked{v, debug.Stack()}
+		}
+	}()
 	if a.Jobs == 1 {
 		env.ResetPeak() // those before have their own
 	}
@@ -132,25 +130,29 @@ func (a *attempt) work() (draft store.Draft, err error) {
 		if cause := context.Cause(a.ctx); cause != nil {
 			err = cause
 		}
-		return draft, err
+		return nil, err
 	}
 	if err := a.pending(); err != nil {
 		if cause := context.Cause(a.ctx); cause != nil {
 			a.keep()
-			return draft, cause
+			return nil, cause
 		}
-		return draft, err
+		return nil, err
 	}
 	if a.s.Set == nil {
 		if err := a.distill(); err != nil {
-			return draft, err
+			return nil, err
 		}
 	}
 	scores, err := a.final()
 	if err != nil {
-		return draft, err
+		return nil, err
 	}
-	return a.draft(scores)
+	draft, err := a.draft(scores)
+	if err != nil {
+		return nil, err
+	}
+	return a.store.Put(draft, a.Force)
 }
 
 // distill has the method make the set.
@@ -231,7 +233,7 @@ func (a *attempt) observe(step method.Step) {
 	if err := a.trace(step); err != nil {
 		a.cancel(err)
 	}
-	a.line.Step(step.Update, step.Of, step.Loss)
+	a.line.Step(step.Update, step.Of, step.Loss, step.HasLoss)
 	if step.Checkpoint != nil && time.Since(a.kept) >= a.CheckpointEvery && a.ctx.Err() == nil {
 		if state, err := step.Checkpoint(); err != nil {
 			a.cancel(fmt.Errorf("checkpoint at update %d: %w", step.Update, err))
@@ -307,10 +309,15 @@ func (a *attempt) pending() error {
 func (a *attempt) score(set *method.Distilled, resume []byte, final bool, observe func(method.Step)) (*method.Scores, error) {
 	from := time.Now()
 	defer func() { a.s.Scoring += time.Since(from).Seconds() }()
-	scores, err := a.run.Cell.Protocol.Score(a.ctx, method.Trial{
+	trial := method.Trial{
 		Data: a.data, Test: a.test, Set: set, Model: a.run.Cell.Net, Seed: a.run.Seed,
 		Shared: a.features, Own: a.scoring, Final: final, Resume: resume, Phase: a.line.Task,
-	}, observe)
+	}
+	scores, err := a.run.Cell.Protocol.Score(a.ctx, trial, observe)
+	if resume != nil && errors.Is(err, method.ErrCheckpoint) { // such as that of an earlier version
+		trial.Resume = nil
+		scores, err = a.run.Cell.Protocol.Score(a.ctx, trial, observe)
+	}
 	if err == nil {
 		if _, ok := scores.Metrics["test_acc"]; !ok {
 			return nil, errors.New("the protocol returned no test_acc")
@@ -328,7 +335,7 @@ func (a *attempt) score(set *method.Distilled, resume []byte, final bool, observ
 func (a *attempt) final() (*method.Scores, error) {
 	a.line.Phase("score")
 	scores, err := a.score(a.s.Set, a.s.Score, true, func(step method.Step) {
-		a.line.Step(step.Update, step.Of, step.Loss)
+		a.line.Step(step.Update, step.Of, step.Loss, step.HasLoss)
 		if step.Checkpoint != nil && time.Since(a.kept) >= a.CheckpointEvery {
 			if state, err := step.Checkpoint(); err == nil {
 				a.s.Score = state
@@ -390,13 +397,6 @@ func (a *attempt) restore(state []byte) bool {
 	}
 	a.s = s
 	return true
-}
-
-// put writes the record. What is wrong with the draft is the run's failure like any
-// other, and only the store's own errors are more than that.
-func (a *attempt) put(d store.Draft) (record *store.Record, err error) {
-	defer catch(&err)
-	return a.store.Put(d, a.Force)
 }
 
 // draft makes the record.

@@ -16,7 +16,7 @@ func TestOtherScoring(t *testing.T) {
 		{kinds{like: "dc", eval: "network"}, 0, false},
 		{kinds{like: "dd", eval: "features"}, 5, false},
 	} {
-		if got := h.tells(c.k, c.updates, 1e9); got != c.want {
+		if got := h.tells(c.k, c.updates, func() float64 { return 1e9 }); got != c.want {
 			t.Errorf("%+v, %d updates: %v", c.k, c.updates, got)
 		}
 	}

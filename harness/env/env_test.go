@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestRead(t *testing.T) {
@@ -82,9 +83,34 @@ func TestTreeGit(t *testing.T) {
 	git("add", ".")
 	git("commit", "-q", "-m", "second")
 	expect("after the second commit", "clean", 0)
+	write("results/table.md", "3\n")
+	program := filepath.Join(t.TempDir(), "program")
+	second := git("rev-parse", "HEAD")
+	built := func(when string, want bool) {
+		t.Helper()
+		if err := os.WriteFile(program, nil, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		later := time.Now().Add(time.Hour)
+		if when == "before the sources were written" {
+			later = time.Now().Add(-time.Hour)
+		}
+		if err := os.Chtimes(program, later, later); err != nil {
+			t.Fatal(err)
+		}
+		if got := unmodified(second, main, program); got != want {
+			t.Errorf("built %s: taken for unmodified: %v", when, got)
+		}
+	}
+	built("with a table written anew", true)
+	built("before the sources were written", false)
+	git("commit", "-q", "-a", "-m", "table")
+	built("before the table was committed", true)
 	write("sub/main.go", "package sub // changed\n")
 	expect("with a changed source", "modified", 1)
-	git("checkout", "-q", "--", ".")
+	built("with a changed source", false)
+	git("commit", "-q", "-a", "-m", "third")
+	built("before other sources were committed", false)
 	git("checkout", "-q", "--detach")
 	expect("without a branch", "clean", 0)
 	if g := treeGit(filepath.Join(t.TempDir(), "main.go")); g.Commit != "unknown" || g.State != "unknown" {

@@ -1,7 +1,6 @@
 package env
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,23 +23,57 @@ type Git struct {
 
 // programGit reads what the toolchain stamped into the program. "go run" and "go
 // test" stamp nothing; their programs were compiled just now from the tree that
-// their file names point to, so git is asked about that tree. Of any other program
-// without a stamp, the tree may have changed since, and nothing is claimed.
+// their file names point to, so git is asked about that tree.
 func programGit() Git {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		if g, ok := stamped(info.Settings); ok {
-			return g
-		}
-	}
-	file, err := os.Executable()
-	if err != nil || !strings.Contains(filepath.ToSlash(file), "/go-build") {
-		return unknown("the program was built without version control stamps")
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return unknown("the program does not say how it was built")
 	}
 	_, source, _, ok := runtime.Caller(0)
-	if !ok || !filepath.IsAbs(source) {
+	located := ok && filepath.IsAbs(source)
+	stamp, ok := stamped(info.Settings)
+	switch {
+	case ok:
+		program, err := os.Executable()
+		if stamp.State == "modified" && located && err == nil && unmodified(stamp.Commit, source, program) {
+			stamp.State = "clean"
+		}
+		return stamp
+	case !located:
 		return unknown("the program does not say where its sources are")
 	}
 	return treeGit(source)
+}
+
+// unmodified reports whether a program was built from the sources of a commit though
+// its stamp says "modified", as it does for a table that was written anew. They must
+// be those of the commit now, and older than the program: whoever puts a source back
+// writes it.
+func unmodified(commit, source, program string) bool {
+	dir := filepath.Dir(source)
+	built, err := os.Stat(program)
+	if err != nil || treeGit(source).State != "clean" {
+		return false
+	}
+	_, differs := git(dir, append([]string{"diff", "--quiet", commit, "--"}, sources...)...)
+	top, unknown := git(dir, "rev-parse", "--show-toplevel")
+	list, unlisted := git(dir, append([]string{"ls-files", "-z", "--full-name", "--"}, sources...)...)
+	if differs != nil || unknown != nil || unlisted != nil {
+		return false
+	}
+	older := func(name string) bool {
+		info, err := os.Stat(name)
+		return err == nil && info.ModTime().Before(built.ModTime())
+	}
+	for name := range strings.SplitSeq(strings.TrimRight(list, "\x00"), "\x00") {
+		file := filepath.Join(top, name)
+		// A folder's time is that of sources that came or went. At the top, it is that
+		// of the program as well.
+		if folder := filepath.Dir(file); !older(file) || folder != filepath.Clean(top) && !older(folder) {
+			return false
+		}
+	}
+	return true
 }
 
 func unknown(why string) Git { return Git{Commit: "unknown", State: "unknown", Why: why} }
@@ -65,27 +98,27 @@ func stamped(settings []debug.BuildSetting) (Git, bool) {
 // them: to write one does not change the code that writes the next.
 var sources = []string{":/*.go", ":/*.s", ":/go.mod", ":/go.sum", ":/experiments"}
 
+// git returns what git prints in a folder.
+func git(dir string, args ...string) (string, error) {
+	cmd := exec.Command("git", append([]string{"-C", dir, "--no-optional-locks"}, args...)...)
+	out, err := cmd.Output()
+	return strings.TrimRight(string(out), "\n"), err
+}
+
 // treeGit asks git about the tree that holds a source file. A tree that does not
 // track the file is another project's.
 func treeGit(file string) Git {
 	dir := filepath.Dir(file)
-	git := func(args ...string) (string, error) {
-		cmd := exec.Command("git", append([]string{"-C", dir, "--no-optional-locks"}, args...)...)
-		var out bytes.Buffer
-		cmd.Stdout = &out
-		err := cmd.Run()
-		return strings.TrimRight(out.String(), "\n"), err
-	}
-	if _, err := git("ls-files", "--error-unmatch", "--", filepath.Base(file)); err != nil {
+	if _, err := git(dir, "ls-files", "--error-unmatch", "--", filepath.Base(file)); err != nil {
 		return unknown("git does not track the program's sources")
 	}
-	commit, err := git("rev-parse", "--verify", "--quiet", "HEAD")
+	commit, err := git(dir, "rev-parse", "--verify", "--quiet", "HEAD")
 	if err != nil {
 		return unknown("git knows no commit of the program's sources")
 	}
 	g := Git{Commit: commit, State: "clean"}
-	g.Branch, _ = git("symbolic-ref", "--quiet", "--short", "HEAD")
-	changes, err := git(append([]string{"status", "--porcelain", "--untracked-files=all", "--"}, sources...)...)
+	g.Branch, _ = git(dir, "symbolic-ref", "--quiet", "--short", "HEAD")
+	changes, err := git(dir, append([]string{"status", "--porcelain", "--untracked-files=all", "--"}, sources...)...)
 	switch {
 	case err != nil:
 		g.State, g.Why = "unknown", "git status failed"

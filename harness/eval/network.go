@@ -122,7 +122,7 @@ func (n *Network) Score(ctx context.Context, t method.Trial, observe func(method
 	var s state
 	if t.Resume != nil {
 		if err := gob.NewDecoder(bytes.NewReader(t.Resume)).Decode(&s); err != nil {
-			return nil, fmt.Errorf("checkpoint of a scoring: %w", err)
+			return nil, fmt.Errorf("%w of a scoring: %w", method.ErrCheckpoint, err)
 		}
 	}
 	batches := (data.N + min(n.Batch, data.N) - 1) / min(n.Batch, data.N)
@@ -158,7 +158,7 @@ func (n *Network) next(ctx context.Context, net *nn.Net[float32], theta []float3
 	}
 	if s.Training != nil {
 		if err := training.UnmarshalBinary(s.Training); err != nil {
-			return 0, err
+			return 0, fmt.Errorf("%w of a scoring: %w", method.ErrCheckpoint, err)
 		}
 	}
 	checkpoint := func() ([]byte, error) {

@@ -254,6 +254,10 @@ func TestInterruptedInCounting(t *testing.T) {
 			t.Errorf("stopped at look %d, after %d steps", k+1, len(steps))
 		}
 		again := tr
+		again.Resume = stopped.Checkpoint[:len(stopped.Checkpoint)/2]
+		if _, err := n.Score(context.Background(), again, see); !errors.Is(err, method.ErrCheckpoint) {
+			t.Errorf("half a checkpoint: %v", err)
+		}
 		again.Resume = stopped.Checkpoint
 		got, err := n.Score(context.Background(), again, see)
 		if err != nil || !reflect.DeepEqual(got, want) {

@@ -46,9 +46,7 @@ func TestAccuracy(t *testing.T) {
 	}{
 		{"Exp", Exp, bigExp, 0.52, []gen{span(-708, 709.7), span(-1, 1), spread(-60, 5)}},
 		{"Exp subnormal", Exp, bigExp, 1.01, []gen{span(-745.1, -708)}},
-		{"Expm1", Expm1, bigExpm1, 0.8, []gen{span(-60, 709.7), span(-1, 1), spread(-1070, 5)}},
 		{"Log", Log, bigLog, 0.52, []gen{positive(spread(-1074, 1023)), span(0.5, 2), span(0.98, 1.02)}},
-		{"Log1p", Log1p, bigLog1p, 0.52, []gen{span(-1, 3), span(-0.02, 0.02), positive(spread(-1074, 1023))}},
 		{"Sigmoid", Sigmoid, bigSigmoid, 0.52, []gen{span(-708, 50), span(-3, 3), spread(-70, 5)}},
 		{"Softplus", Softplus, bigSoftplus, 0.53, []gen{span(-708, 50), span(-5, 5), spread(-70, 5)}},
 		{"Sin", Sin, bigSin, 0.8, []gen{span(-4, 4), span(-1e5, 1e5), spread(-1070, 16), nearQuarterTurn}},

@@ -16,27 +16,6 @@ func Exp(x float64) float64 {
 	return scale(hi, k)
 }
 
-// Expm1 returns e^x - 1 without cancellation near zero.
-func Expm1(x float64) float64 {
-	switch {
-	case x != x:
-		return math.NaN()
-	case x > 710:
-		return math.Inf(1)
-	case x < -40: // e^x is lost against 1
-		return -1
-	case math.Abs(x) < 0x1p-54:
-		return x
-	case math.Abs(x) < 0.125:
-		return x + float64(float64(x*x)*expTailSmall(x))
-	case x > 40: // 1 is lost against e^x
-		return Exp(x)
-	}
-	hi, lo := expScaled(x)
-	s, e := twoSum(hi, -1)
-	return s + (e + lo)
-}
-
 // expParts returns hi, lo, k with e^x = 2^k (hi + lo), hi in [0.98, 2] and the
 // sum good to about 2^-59. It needs |x| <= 746.
 func expParts(x float64) (hi, lo float64, k int) {
@@ -70,20 +49,6 @@ func expScaled(x float64) (hi, lo float64) {
 // expTail returns (e^r - 1 - r)/r^2 by Taylor's series, for |r| < 0.011.
 func expTail(r float64) float64 {
 	s := mad(r, 1.0/5040, 1.0/720)
-	s = mad(r, s, 1.0/120)
-	s = mad(r, s, 1.0/24)
-	s = mad(r, s, 1.0/6)
-	return mad(r, s, 1.0/2)
-}
-
-// expTailSmall is expTail for |r| < 1/8.
-func expTailSmall(r float64) float64 {
-	s := mad(r, 1.0/479001600, 1.0/39916800)
-	s = mad(r, s, 1.0/3628800)
-	s = mad(r, s, 1.0/362880)
-	s = mad(r, s, 1.0/40320)
-	s = mad(r, s, 1.0/5040)
-	s = mad(r, s, 1.0/720)
 	s = mad(r, s, 1.0/120)
 	s = mad(r, s, 1.0/24)
 	s = mad(r, s, 1.0/6)

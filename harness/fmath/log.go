@@ -16,20 +16,6 @@ func Log(x float64) float64 {
 	return hi + lo
 }
 
-// Log1p returns log(1+x) without cancellation near zero: -Inf at -1, NaN below.
-func Log1p(x float64) float64 {
-	switch {
-	case x != x || x < -1:
-		return math.NaN()
-	case x == -1:
-		return math.Inf(-1)
-	case x > math.MaxFloat64 || math.Abs(x) < 0x1p-54:
-		return x
-	}
-	hi, lo := log1pParts(x, 0)
-	return hi + lo
-}
-
 // logParts returns hi and lo with hi + lo = log x good to about 2^-60, for
 // finite x > 0.
 func logParts(x float64) (hi, lo float64) {

@@ -46,13 +46,6 @@ func bigExp(x *big.Float) *big.Float {
 	return ldexp(add(bf(1), bigExpm1Small(r)), int(k))
 }
 
-func bigExpm1(x *big.Float) *big.Float {
-	if x.MantExp(nil) < 0 {
-		return bigExpm1Small(x)
-	}
-	return sub(bigExp(x), bf(1))
-}
-
 // atanhSeries sums sign-alternating or plain x + x^3/3 + x^5/5 + ...
 func atanhSeries(x *big.Float, sign float64) *big.Float {
 	sum, pow, x2 := x, x, mul(mul(x, x), bf(sign))

@@ -107,6 +107,7 @@ type Line struct {
 	step    int
 	of      int
 	loss    float64
+	hasLoss bool
 	started time.Time // of the phase
 	first   int       // step the phase began with
 
@@ -129,7 +130,7 @@ func (b *Board) Start(name string) *Line {
 func (l *Line) Phase(name string) {
 	l.b.mu.Lock()
 	defer l.b.mu.Unlock()
-	l.phase, l.step, l.of, l.loss, l.first, l.started, l.task = name, 0, 0, 0, -1, l.b.now(), ""
+	l.phase, l.step, l.of, l.hasLoss, l.first, l.started, l.task = name, 0, 0, false, -1, l.b.now(), ""
 	l.b.maybe()
 }
 
@@ -145,14 +146,14 @@ func (l *Line) Task(what string, part float64) {
 	l.b.maybe()
 }
 
-// Step says how far the run is.
-func (l *Line) Step(step, of int, loss float64) {
+// Step says how far the run is, and its loss if it has one.
+func (l *Line) Step(step, of int, loss float64, hasLoss bool) {
 	l.b.mu.Lock()
 	defer l.b.mu.Unlock()
 	if l.first < 0 {
 		l.first, l.started = step, l.b.now()
 	}
-	l.step, l.of, l.loss, l.task = step, of, loss, ""
+	l.step, l.of, l.loss, l.hasLoss, l.task = step, of, loss, hasLoss, ""
 	l.b.maybe()
 }
 
@@ -240,7 +241,7 @@ func (b *Board) draw() {
 	if b.failed > 0 {
 		all += fmt.Sprintf(", %d failed", b.failed)
 	}
-	all += ", " + Short(b.now().Sub(b.started)) + " so far"
+	all += ", " + Seconds(b.now().Sub(b.started).Seconds()) + " so far"
 	if b.done > 0 {
 		left := float64(b.total-b.before-b.done) * b.now().Sub(b.started).Seconds() / float64(b.done)
 		all += ", about " + Seconds(left) + " left"
@@ -278,7 +279,7 @@ func (l *Line) state() string {
 	} else if l.step > 0 {
 		fmt.Fprintf(&s, " %d", l.step)
 	}
-	if l.loss != 0 {
+	if l.hasLoss {
 		fmt.Fprintf(&s, ", loss %.4g", l.loss)
 	}
 	seconds := l.b.now().Sub(l.started).Seconds()
@@ -313,10 +314,7 @@ func (l *Line) writeTask(s *strings.Builder) {
 	}
 }
 
-// Short writes a length of time with two units at most.
-func Short(d time.Duration) string { return Seconds(d.Seconds()) }
-
-// Seconds is Short for lengths of time of any size.
+// Seconds writes a length of time with two units at most.
 func Seconds(s float64) string {
 	const minute, hour, day = 60, 3600, 86400
 	switch {

@@ -23,7 +23,7 @@ func TestLog(t *testing.T) {
 	l.Phase("distil")
 	for i := range 100 {
 		*now = now.Add(100 * time.Millisecond)
-		l.Step(i+1, 200, 0.5)
+		l.Step(i+1, 200, 0.5, true)
 	}
 	l.Done(false, "98.50 % in 10 s")
 	const want = "[1/3] glyphs random: distil 50/200, loss 0.5, 10/s, 15 s left\n" +
@@ -34,13 +34,24 @@ func TestLog(t *testing.T) {
 	}
 }
 
+// A loss of zero is one.
+func TestLoss(t *testing.T) {
+	b, _, _ := board(false)
+	l := b.Start("run")
+	for hasLoss, want := range map[bool]string{true: "run 3/10, loss 0", false: "run 3/10"} {
+		if l.Step(3, 10, 0, hasLoss); l.String() != want {
+			t.Errorf("%q, want %q", l, want)
+		}
+	}
+}
+
 func TestTerminal(t *testing.T) {
 	b, out, now := board(true)
 	b.Expect(2, 0)
 	l := b.Start(strings.Repeat("long ", 40))
 	l.Phase("distil")
 	*now = now.Add(time.Second)
-	l.Step(1, 10, 0)
+	l.Step(1, 10, 0, false)
 	l.Done(true, "failed")
 	for line := range strings.Lines(out.String()) {
 		if !strings.Contains(line, "failed") && len(line) > 70 {
@@ -52,21 +63,10 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-func TestShort(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		1500 * time.Millisecond: "1.5 s", 75 * time.Second: "75 s", 20 * time.Minute: "20 min",
-		150 * time.Minute: "2 h 30 min", 100 * time.Hour: "4.2 days",
-	} {
-		if got := Short(d); got != want {
-			t.Errorf("%v: %q, want %q", d, got, want)
-		}
-	}
-}
-
 // Lengths of time that no duration holds, and hardly any.
 func TestSeconds(t *testing.T) {
 	for s, want := range map[float64]string{
-		0: "0.0 s", 1e-6: "under 0.1 s", 0.05: "0.1 s", 1e6: "11.6 days", 86400 * 1500: "4.11 years", 1e12: "3.17e+04 years", 1e300: "3.17e+292 years",
+		0: "0.0 s", 1e-6: "under 0.1 s", 0.05: "0.1 s", 1.5: "1.5 s", 75: "75 s", 1200: "20 min", 9000: "2 h 30 min", 1e6: "11.6 days", 86400 * 1500: "4.11 years", 1e12: "3.17e+04 years", 1e300: "3.17e+292 years",
 	} {
 		if got := Seconds(s); got != want {
 			t.Errorf("%g s: %q, want %q", s, got, want)
@@ -99,7 +99,7 @@ func TestTask(t *testing.T) {
 	if got := l.String(); got != "glyphs: distil, solution 50 %" {
 		t.Errorf("the next task: %q", got)
 	}
-	l.Step(3, 10, 0)
+	l.Step(3, 10, 0, false)
 	if got := l.String(); got != "glyphs: distil 3/10" {
 		t.Errorf("after a step: %q", got)
 	}

@@ -37,7 +37,6 @@ func (r *reader) cells() {
 		}
 		out := slices.ContainsFunc(r.doc.Exclude, func(e Excluded) bool { return e.Where.Matches(p.text) })
 		if c := r.cell(p); c != nil && !out {
-			c.Index = len(r.out.Cells)
 			r.out.Cells = append(r.out.Cells, c)
 		}
 		i := len(at) - 1

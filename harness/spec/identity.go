@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"path/filepath"
 	"reflect"
 
 	"dgkip/harness/toml"
@@ -45,19 +46,35 @@ type PartIdentity struct {
 }
 
 // Declared is what names the images of a [data.NAME] section: all that it says but
-// titles and the folder that its paths start from.
-func (d Data) Declared() map[string]any {
+// titles, and for files of one's own the folder that their paths start from, as it
+// is reached from another one. So it stays the same where both are moved together.
+func (d Data) Declared(from string) map[string]any {
 	out := toml.Settings(d)
 	delete(out, "title")
 	delete(out, "use")
 	out["name"] = cmp.Or(d.Use, d.Name)
 	out["preprocess"] = d.Preprocessing()
+	if d.Own() {
+		out["dir"] = relative(from, d.Dir)
+	}
 	for key, value := range out {
 		if v := reflect.ValueOf(value); !v.IsValid() || v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 {
 			delete(out, key)
 		}
 	}
 	return out
+}
+
+// relative returns the path from one folder to another, with slashes. Between drives
+// there is none, and the folder itself has to do.
+func relative(from, to string) string {
+	a, errA := filepath.Abs(from)
+	b, errB := filepath.Abs(to)
+	path, err := filepath.Rel(a, b)
+	if cmp.Or(errA, errB, err) != nil {
+		path = to
+	}
+	return filepath.ToSlash(path)
 }
 
 // Preprocessing is the name of the one in use.

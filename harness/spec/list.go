@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -13,13 +12,10 @@ import (
 	"dgkip/harness/toml"
 )
 
-// List names the experiments in a folder: its TOML files, but for those that only
-// hold published numbers for others, in the order of the alphabet. Files that are
-// empty or cannot be read are in it, too, so that asking for one says what is wrong
-// with it.
-func List(dir string) ([]string, error) { return ListFS(os.DirFS(dir), ".") }
-
-// ListFS is List for a folder of a file system.
+// ListFS names the experiments in a folder of a file system: its TOML files, but for
+// those that only hold published numbers for others, in the order of the alphabet.
+// Files that are empty or cannot be read are in it, too, so that asking for one says
+// what is wrong with it.
 func ListFS(fsys fs.FS, dir string) ([]string, error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {

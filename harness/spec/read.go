@@ -23,6 +23,10 @@ type Options struct {
 	Datasets []string // known ones; nil if not known
 	Seeds    int      // how many; 0 for what the file says
 
+	// Library has files that others may name and that are not beside them; nil for
+	// none.
+	Library fs.FS
+
 	// Sections, if given, reads the sections on what to show, of every profile.
 	Sections func(*Sheet)
 }
@@ -30,7 +34,9 @@ type Options struct {
 // ReadFile reads an experiment's file. The error is a toml.Faults if the file, or one
 // that it names, is at fault.
 func ReadFile(file string, o Options) (*Spec, error) {
-	return read(files{folder: filepath.Dir(file), join: filepath.Join, open: func(name string) (io.ReadCloser, error) { return os.Open(name) }}, file, o)
+	f := files{folder: filepath.Dir(file), join: filepath.Join, library: o.Library}
+	f.open = func(name string) (io.ReadCloser, error) { return os.Open(name) }
+	return read(f, file, o)
 }
 
 // ReadFS is ReadFile for a file system. Paths of data count from the file's folder
@@ -53,11 +59,12 @@ func Parse(file, text string, o Options) (*Spec, error) {
 	}}, file, o)
 }
 
-// files opens an experiment's file and those beside it.
+// files opens an experiment's file and those beside it, or else in the library.
 type files struct {
-	folder string
-	join   func(...string) string
-	open   func(name string) (io.ReadCloser, error)
+	folder  string
+	join    func(...string) string
+	open    func(name string) (io.ReadCloser, error)
+	library fs.FS
 }
 
 // text returns the text of a file.
@@ -75,10 +82,16 @@ func (f files) text(file string) (string, error) {
 func (f files) parse(d *toml.Decoder, n *toml.Node, what, name string) *toml.Node {
 	file := f.join(f.folder, filepath.FromSlash(name))
 	text, err := f.text(file)
-	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("there is no file %s", file)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("there is no file %s", file)
+		if f.library != nil {
+			file = name
+			if text, err = (files{open: opener(f.library)}).text(file); err != nil {
+				err = fmt.Errorf("there is no file %s, and no %s among the experiments of this program", f.join(f.folder, filepath.FromSlash(name)), name)
+			}
 		}
+	}
+	if err != nil {
 		d.Fault(n, fmt.Sprintf("%s: %v", what, err), "")
 		return nil
 	}

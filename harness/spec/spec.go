@@ -8,7 +8,7 @@
 // Settings are layered: a method's own defaults, [method.NAME], the same in the
 // chosen profile, then every [[set]] that matches the cell, later ones winning.
 //
-// An experiment may build on another one in its folder:
+// An experiment may build on another one in its folder, or on one of the program's own:
 //
 //	base = "table1"
 //
@@ -67,7 +67,6 @@ type Excluded struct {
 // Cell is a point of the grid. Its runs differ in their seed alone.
 type Cell struct {
 	Exp     string
-	Index   int // in the grid's order
 	Point   map[string]string
 	Dataset string
 	IPC     int

@@ -333,7 +333,7 @@ func TestEmptyFiles(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
 	}
-	names, err := List(dir)
+	names, err := ListFS(os.DirFS(dir), ".")
 	if want := "broken empty head remark typo"; err != nil || strings.Join(names, " ") != want {
 		t.Errorf("List: %v, %v, want %s", names, err, want)
 	}

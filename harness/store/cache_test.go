@@ -315,9 +315,7 @@ func TestCacheSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Prepare(); err != nil {
-		t.Fatal(err)
-	}
+	Open(s.Dir())
 	left, _ := os.ReadDir(s.work("tmp"))
 	var names []string
 	for _, e := range left {

@@ -1,14 +1,17 @@
 package store
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+	"time"
 
 	"dgkip/harness/spec"
 )
@@ -16,7 +19,8 @@ import (
 // Known is what is known of a dataset without opening it, so that the keys of its
 // runs are.
 type Known struct {
-	Declared map[string]any `json:"declared"` // by spec.Data.Declared
+	Data     spec.Data      `json:"-"`        // as the experiment has it
+	Declared map[string]any `json:"declared"` // of that; Remember fills it in
 
 	spec.DatasetIdentity
 	BuiltIn  bool  `json:"built_in"`
@@ -25,11 +29,14 @@ type Known struct {
 }
 
 // Datasets are known datasets by what is declared of them.
-type Datasets map[string]Known
+type Datasets struct {
+	dir  string // of the store, which folders of one's own data count from
+	sets map[string]Known
+}
 
 // Find returns what is known of declared data.
 func (d Datasets) Find(declared spec.Data) (Known, bool) {
-	k, ok := d[string(spec.Canonical(declared.Declared()))]
+	k, ok := d.sets[string(spec.Canonical(declared.Declared(d.dir)))]
 	return k, ok
 }
 
@@ -47,7 +54,7 @@ func (s *Store) dataFile() string { return filepath.Join(s.dir, "data.json") }
 
 // Datasets reads what is known of datasets. Where nothing is, it is empty.
 func (s *Store) Datasets() (Datasets, error) {
-	out := Datasets{}
+	out := Datasets{s.dir, map[string]Known{}}
 	b, err := os.ReadFile(s.dataFile())
 	if errors.Is(err, fs.ErrNotExist) {
 		return out, nil
@@ -63,34 +70,65 @@ func (s *Store) Datasets() (Datasets, error) {
 		return out, fmt.Errorf("%s: schema %d is not read by this program, which knows %d", s.dataFile(), f.Schema, dataSchema)
 	}
 	for _, k := range f.Sets {
-		out[string(spec.Canonical(k.Declared))] = k
+		out.sets[string(spec.Canonical(k.Declared))] = k
 	}
 	return out, nil
 }
 
 // Remember adds datasets to those that are known, in place of what was known of
-// them.
-func (s *Store) Remember(sets []Known) error {
-	known, err := s.Datasets()
-	if err != nil && !errors.Is(err, errNoJSON) { // what is no JSON is written anew
+// them. Processes do so one after the other.
+func (s *Store) Remember(ctx context.Context, sets []Known) error {
+	if b, err := s.merged(sets); err != nil || b == nil {
 		return err
-	}
-	for _, k := range sets {
-		known[string(spec.Canonical(k.Declared))] = k
-	}
-	f := dataFile{Schema: dataSchema}
-	for _, k := range known {
-		f.Sets = append(f.Sets, k)
-	}
-	slices.SortFunc(f.Sets, func(a, b Known) int {
-		return strings.Compare(string(spec.Canonical(a.Declared)), string(spec.Canonical(b.Declared)))
-	})
-	b := indented(f)
-	if old, err := os.ReadFile(s.dataFile()); err == nil && string(old) == string(b) || len(sets) == 0 {
-		return nil
 	}
 	if err := s.makeDir(s.work("tmp")); err != nil {
 		return s.explain(err)
 	}
+	lock, err := s.lockData(ctx)
+	if err != nil {
+		return err
+	}
+	defer lock.Unlock()
+	b, err := s.merged(sets) // what is there now
+	if err != nil || b == nil {
+		return err
+	}
 	return s.explain(s.replace(s.dataFile(), "data", b))
+}
+
+// lockData waits for the right to write data.json, which others hold for a moment.
+func (s *Store) lockData(ctx context.Context) (*Lock, error) {
+	for {
+		lock, err := s.lock(s.work("data.lock"))
+		if !errors.As(err, new(*Busy)) {
+			return lock, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// merged returns data.json with datasets added to those in it, nil if that makes no
+// difference.
+func (s *Store) merged(sets []Known) ([]byte, error) {
+	known, err := s.Datasets()
+	if err != nil && !errors.Is(err, errNoJSON) { // what is no JSON is written anew
+		return nil, err
+	}
+	for _, k := range sets {
+		k.Declared = k.Data.Declared(s.dir)
+		known.sets[string(spec.Canonical(k.Declared))] = k
+	}
+	f := dataFile{Schema: dataSchema}
+	for _, name := range slices.Sorted(maps.Keys(known.sets)) {
+		f.Sets = append(f.Sets, known.sets[name])
+	}
+	b := indented(f)
+	if old, err := os.ReadFile(s.dataFile()); err == nil && bytes.Equal(old, b) || len(sets) == 0 {
+		return nil, nil
+	}
+	return b, nil
 }

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"fmt"
 	"os"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	"dgkip/harness/data"
@@ -12,21 +14,21 @@ import (
 
 func TestDatasets(t *testing.T) {
 	s := prepared(t)
-	if known, err := s.Datasets(); len(known) != 0 || err != nil {
+	if known, err := s.Datasets(); len(known.sets) != 0 || err != nil {
 		t.Errorf("before anything is known: %v, %v", known, err)
 	}
 	two := spec.Data{Name: "two", Use: "mnist", Dir: "/here", Config: data.Config{Classes: []int{0, 1}}}
 	mine := spec.Data{Name: "mine", Config: data.Config{Format: "npz", Train: "a.npz"}}
 	entry := func(d spec.Data, digest string) Known {
-		return Known{Declared: d.Declared(), DatasetIdentity: spec.DatasetIdentity{Name: d.Name, Classes: []string{"a", "b"}, Digest: digest}, Shape: Shape{Train: 9}, Smallest: 4}
+		return Known{Data: d, DatasetIdentity: spec.DatasetIdentity{Name: d.Name, Classes: []string{"a", "b"}, Digest: digest}, Shape: Shape{Train: 9}, Smallest: 4}
 	}
 	for _, sets := range [][]Known{{entry(two, "1")}, {entry(mine, "2")}, {entry(mine, "3")}} {
-		if err := s.Remember(sets); err != nil {
+		if err := s.Remember(t.Context(), sets); err != nil {
 			t.Fatal(err)
 		}
 	}
 	known, err := s.Datasets()
-	if err != nil || len(known) != 2 {
+	if err != nil || len(known.sets) != 2 {
 		t.Fatalf("%v, %v", known, err)
 	}
 	two.Dir, two.Title = "/there", "Two digits"
@@ -35,6 +37,11 @@ func TestDatasets(t *testing.T) {
 	}
 	if k, _ := known.Find(mine); k.Digest != "3" {
 		t.Errorf("what was opened last does not stand: %+v", k)
+	}
+	elsewhere := mine
+	elsewhere.Dir = "elsewhere"
+	if k, ok := known.Find(elsewhere); ok {
+		t.Errorf("files in another folder are taken for known ones: %+v", k)
 	}
 	two.Classes = []int{1, 0}
 	if k, ok := known.Find(two); ok {
@@ -46,10 +53,29 @@ func TestDatasets(t *testing.T) {
 	if _, err := s.Datasets(); err == nil || !strings.Contains(err.Error(), "hint: delete it") {
 		t.Errorf("damaged: %v", err)
 	}
-	if err := s.Remember([]Known{entry(two, "1")}); err != nil {
+	if err := s.Remember(t.Context(), []Known{entry(two, "1")}); err != nil {
 		t.Error(err)
 	}
-	if known, err := s.Datasets(); len(known) != 1 || err != nil {
+	if known, err := s.Datasets(); len(known.sets) != 1 || err != nil {
 		t.Errorf("after it was damaged: %v, %v", known, err)
+	}
+}
+
+// What several processes find out at the same time is all remembered.
+func TestRememberTogether(t *testing.T) {
+	dir := t.TempDir()
+	var all sync.WaitGroup
+	for i := range 20 {
+		all.Go(func() {
+			d := spec.Data{Name: fmt.Sprint("d", i), Use: fmt.Sprint("d", i)}
+			if err := Open(dir).Remember(t.Context(), []Known{{Data: d}}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	known, err := Open(dir).Datasets()
+	if err != nil || len(known.sets) != 20 {
+		t.Errorf("%d of 20 sets are known: %v", len(known.sets), err)
 	}
 }

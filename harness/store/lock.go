@@ -42,6 +42,8 @@ type Lock struct {
 	f    *os.File
 	me   owner
 	lost chan struct{}
+	late chan error
+	ill  bool // the file could not be written to last time
 	stop chan struct{}
 	done sync.WaitGroup
 	once sync.Once
@@ -72,7 +74,10 @@ type sighting struct {
 // over a lock at the same moment, one of them soon finds it lost; both would compute
 // the same bytes.
 func (s *Store) Lock(key string) (*Lock, error) {
-	file := filepath.Join(s.work("locks"), key+".lock")
+	return s.lock(filepath.Join(s.work("locks"), key+".lock"))
+}
+
+func (s *Store) lock(file string) (*Lock, error) {
 	l, err := s.create(file)
 	if !errors.Is(err, fs.ErrExist) {
 		return l, s.explain(err)
@@ -109,7 +114,7 @@ func (s *Store) own(f *os.File, file string, held bool) (*Lock, error) {
 	if err != nil {
 		host = "unknown"
 	}
-	l := &Lock{file: file, f: f, me: owner{Host: host, PID: os.Getpid(), Token: token()}, lost: make(chan struct{}), stop: make(chan struct{})}
+	l := &Lock{file: file, f: f, me: owner{Host: host, PID: os.Getpid(), Token: token()}, lost: make(chan struct{}), late: make(chan error, 1), stop: make(chan struct{})}
 	if held {
 		l.me.Kernel = env.Kernel()
 	}
@@ -206,7 +211,14 @@ func (l *Lock) touch() bool {
 		return false
 	}
 	l.me.Beat++
-	l.write() // a full disk or the like must not stop the run
+	err := l.write()
+	if err != nil && !l.ill {
+		select {
+		case l.late <- fmt.Errorf("the lock %s cannot be kept up to date, so another machine may take over the run: %w", l.file, err):
+		default: // nobody has asked about the last one
+		}
+	}
+	l.ill = err != nil
 	return true
 }
 
@@ -233,6 +245,10 @@ func (l *Lock) mine() bool {
 
 // Lost is closed when another process took the lock, believing this one gone.
 func (l *Lock) Lost() <-chan struct{} { return l.lost }
+
+// Late gets an error when the file could not be written to, as on a full disk. That
+// must not stop the run, but other machines see no sign of the owner from then on.
+func (l *Lock) Late() <-chan error { return l.late }
 
 // Unlock gives the lock back.
 func (l *Lock) Unlock() {

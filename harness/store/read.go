@@ -82,7 +82,7 @@ func (r *Record) read(key string, result []byte) error {
 		return fmt.Errorf("result.json: %w", err)
 	}
 	if r.Result.Schema != RecordSchema {
-		return fmt.Errorf("%w: %s: schema %d is not read by this program, which knows %d", errSchema, r.Dir, r.Result.Schema, RecordSchema)
+		return fmt.Errorf("%w: %s: schema %d is not read by this program, which knows %d\nhint: a run of its experiment with -force makes it again", errSchema, r.Dir, r.Result.Schema, RecordSchema)
 	}
 	list, err := os.ReadFile(filepath.Join(r.Dir, sumsFile))
 	if err != nil {
@@ -196,6 +196,15 @@ func (s *Store) Damaged(key string) error {
 		return nil
 	}
 	return err
+}
+
+// Outdated says why a record that counts as one cannot be read, nil if it can be or
+// there is none.
+func (s *Store) Outdated(key string) error {
+	if _, err := s.Get(key); errors.Is(err, errSchema) {
+		return err
+	}
+	return nil
 }
 
 // check holds the numbers of a result against what they can be, and every accuracy

@@ -45,8 +45,8 @@ type Provenance struct {
 	Memory   int64     `json:"peak_memory_bytes"`
 
 	// Shared says that CPU and Memory are not the run's own: they are of the whole
-	// process, in which other runs were under way (-jobs > 1). Memory, a peak, may be
-	// an earlier run's in any case.
+	// process, in which other runs were under way (-jobs > 1). Memory, a peak, may also
+	// be an earlier run's where the system does not let a process forget that.
 	Shared bool `json:"shared"`
 
 	Scoring  float64   `json:"scoring_seconds"` // part of Wall

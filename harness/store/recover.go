@@ -10,10 +10,10 @@ import (
 // oldSuffix ends the name of a record that is being replaced, out of its place.
 const oldSuffix = ".old"
 
-// Recover puts right what killed processes left behind: records that were out of
-// their place to be replaced, half-written files, and locks. Whoever reads records
-// calls it first; where nothing can be written, it does nothing.
-func (s *Store) Recover() {
+// tidy puts right what killed processes left behind: records that were out of their
+// place to be replaced, half-written files, and locks. Where nothing can be written,
+// it does nothing.
+func (s *Store) tidy() {
 	left := map[string][]string{} // by the run they belong to
 	for _, e := range entries(s.work("tmp")) {
 		key, _, _ := strings.Cut(e.Name(), ".")

@@ -9,7 +9,7 @@ import (
 	"dgkip/harness/env"
 )
 
-func TestRecover(t *testing.T) {
+func TestTidy(t *testing.T) {
 	s := prepared(t)
 	take := func(dir, key string) (old string) {
 		t.Helper()
@@ -34,11 +34,11 @@ func TestRecover(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Recover(); s.Has(key) {
+	if s.tidy(); s.Has(key) {
 		t.Error("taken out of the hands of its owner")
 	}
 	lock.Unlock()
-	if s.Recover(); !s.Has(key) {
+	if s.tidy(); !s.Has(key) {
 		t.Error("the record is not back")
 	}
 	// With a record in its place the old one has served.
@@ -46,7 +46,7 @@ func TestRecover(t *testing.T) {
 	if _, err := s.Put(draft(1), false); err != nil {
 		t.Fatal(err)
 	}
-	s.Recover()
+	s.tidy()
 	if !s.Has(key) {
 		t.Error("the record is gone")
 	}
@@ -56,14 +56,14 @@ func TestRecover(t *testing.T) {
 		t.Fatal(err)
 	}
 	take(s.failed(d.Result.Identity.Key()), d.Result.Identity.Key())
-	s.Recover()
+	s.tidy()
 	if _, err := os.Stat(s.run(d.Result.Identity.Key())); err == nil {
 		t.Error("a failure stands in the place of a record")
 	}
 	if left, _ := os.ReadDir(s.work("tmp")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	Open(filepath.Join(t.TempDir(), "none")).Recover() // nothing to do
+	Open(filepath.Join(t.TempDir(), "none")) // nothing to do
 }
 
 func TestForcedCheckpoints(t *testing.T) {
@@ -103,7 +103,7 @@ func TestForcedCheckpoints(t *testing.T) {
 
 // What a killed process leaves is gone at the next start; what a living one is
 // writing is not.
-func TestRecoverLeftovers(t *testing.T) {
+func TestTidyLeftovers(t *testing.T) {
 	if env.Kernel() == "" {
 		t.Skip("SKIPPED: this system does not name its kernel")
 	}
@@ -122,12 +122,12 @@ func TestRecoverLeftovers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Recover()
+	s.tidy()
 	if n := len(entries(s.work("tmp"))); n != 2 || len(entries(s.work("locks"))) != 1 {
 		t.Errorf("left: %v, %v", entries(s.work("tmp")), entries(s.work("locks")))
 	}
 	lock.Unlock()
-	s.Recover()
+	s.tidy()
 	if n := len(entries(s.work("tmp"))); n != 0 || len(entries(s.work("locks"))) != 0 {
 		t.Errorf("left: %v, %v", entries(s.work("tmp")), entries(s.work("locks")))
 	}
@@ -169,7 +169,7 @@ func TestNamesLikePatterns(t *testing.T) {
 		if err := os.Rename(r.Dir, filepath.Join(s.work("tmp"), key+"."+token()+oldSuffix)); err != nil {
 			t.Fatal(err)
 		}
-		if s.Recover(); !s.Has(key) {
+		if s.tidy(); !s.Has(key) {
 			t.Errorf("%s: a record that was out of its place is lost", name)
 		}
 		theirs, _ := cached(t, neighbour, 3)

@@ -43,8 +43,13 @@ type Store struct {
 	seen map[string]sighting // locks of other processes
 }
 
-// Open returns the store in a folder, which need not exist yet.
-func Open(dir string) *Store { return &Store{dir: dir} }
+// Open returns the store in a folder, which need not exist yet, and puts right what
+// killed processes left behind there.
+func Open(dir string) *Store {
+	s := &Store{dir: dir}
+	s.tidy()
+	return s
+}
 
 // Dir is the store's folder.
 func (s *Store) Dir() string { return s.dir }
@@ -67,7 +72,6 @@ func (s *Store) Prepare() error {
 			return s.explain(err)
 		}
 	}
-	s.Recover()
 	probe := filepath.Join(s.work("tmp"), "probe."+token())
 	err := s.roomFor(func() error { return writeFile(probe, []byte("x")) })
 	os.Remove(probe)
@@ -214,7 +218,7 @@ func timingCSV(rows []TimingRow) []byte {
 }
 
 // place writes files to a folder that appears at once with all of them. One that is
-// replaced is out of its place for a moment; see Recover.
+// replaced is out of its place for a moment; see tidy.
 func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 	tmp := filepath.Join(s.work("tmp"), filepath.Base(dir)+"."+token())
 	defer os.RemoveAll(tmp)

@@ -451,6 +451,35 @@ func TestLostLock(t *testing.T) {
 	}
 }
 
+// A full disk does not cost a lock, but its holder hears of it, once.
+func TestLateLock(t *testing.T) {
+	s := prepared(t)
+	l, err := s.Lock(draft(1).Result.Identity.Key())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Unlock()
+	l.f.Close() // writing fails from here on
+	for range 2 {
+		if !l.touch() {
+			t.Error("our own lock is not ours")
+		}
+	}
+	select {
+	case err := <-l.Late():
+		if !errors.Is(err, os.ErrClosed) || !strings.Contains(err.Error(), l.file) {
+			t.Error(err)
+		}
+	default:
+		t.Error("nothing is said of a lock that cannot be written to")
+	}
+	select {
+	case err := <-l.Late():
+		t.Errorf("said twice: %v", err)
+	default:
+	}
+}
+
 func TestNPZ(t *testing.T) {
 	in := set()
 	data := &method.Data{Classes: in.Classes, Prep: in.Prep, Train: method.Images{H: 2, W: 3, C: 1}}
