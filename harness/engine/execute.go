@@ -57,10 +57,14 @@ type group struct {
 	left     int
 	features method.Shared
 	scoring  method.Shared
+
+	mu     sync.Mutex
+	twins  map[string]int   // runs to be made that differ in how they are scored, by distillation
+	states map[string]saved // of distillations that are over, for their twins
 }
 
 func newGroup(disk method.Disk) *group {
-	g := new(group)
+	g := &group{twins: map[string]int{}, states: map[string]saved{}}
 	if disk != nil {
 		g.features.SetDisk(part{disk, "shared/"})
 		g.scoring.SetDisk(part{disk, "scoring/"})
@@ -140,6 +144,7 @@ func (e *executor) todo(p *Plan) (todo []*Run) {
 				e.groups[r.group()] = g
 			}
 			g.left++
+			g.twins[r.distillation()]++
 			e.images[r.Data]++
 		}
 	}
@@ -274,7 +279,7 @@ func (e *executor) one(r *Run) verdict {
 	e.mu.Lock()
 	g := e.groups[r.group()]
 	e.mu.Unlock()
-	a.features, a.scoring = &g.features, &g.scoring
+	a.group, a.features, a.scoring = g, &g.features, &g.scoring
 	a.ctx, a.cancel = context.WithCancelCause(e.ctx)
 	defer a.cancel(nil)
 	if limit := r.limit(); limit > 0 {

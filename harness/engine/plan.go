@@ -86,6 +86,17 @@ func (r *Run) group() string {
 	return string(spec.Canonical([]any{r.Seed, d.Name, d.Digest, d.Preprocess, r.Identity.Model}))
 }
 
+// distillation is what runs that differ in their scoring alone share; "" for one whose
+// trace has scores.
+func (r *Run) distillation() string {
+	if len(r.Trace.Score) > 0 {
+		return ""
+	}
+	id := r.Identity
+	id.Eval = spec.PartIdentity{}
+	return string(spec.Canonical([]any{id, r.Trace}))
+}
+
 // Plan is the runs of some experiments, in the order they are made.
 type Plan struct {
 	Runs  []*Run

@@ -70,6 +70,7 @@ type attempt struct {
 	s        saved
 	data     *method.Data
 	test     method.Images
+	group    *group
 	features *method.Shared
 	scoring  *method.Shared
 
@@ -139,10 +140,11 @@ func (a *attempt) work() (record *store.Record, err error) {
 		}
 		return nil, err
 	}
-	if a.s.Set == nil {
+	if a.s.Set == nil && !a.fromTwin() {
 		if err := a.distill(); err != nil {
 			return nil, err
 		}
+		a.forTwins()
 	}
 	scores, err := a.final()
 	if err != nil {
