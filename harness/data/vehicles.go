@@ -71,7 +71,7 @@ func (s *scene) round(c rgb, at point, rx, ry float64) {
 
 // line draws a thin line given in the object's coordinates.
 func (s *scene) line(c rgb, width float64, pts ...point) {
-	s.stroke(s.warp.path(pts, false), func(float64) float64 { return width })
+	s.stroke(s.warp.path(pts, false), width)
 	s.ink(1, func(x, y, i int) float64 { return c[i] })
 }
 
@@ -107,7 +107,7 @@ func (s *scene) background(class int) {
 	s.lay(ground, 1, []point{{0, horizon - tilt}, {32, horizon + tilt}, {32, 32}, {0, 32}})
 	if s.chance(0.5) {
 		y := lerp(horizon, 32, s.between(0.3, 0.9))
-		s.stroke([]point{{-1, y - tilt}, {33, y + tilt}}, func(float64) float64 { return 0.4 })
+		s.stroke([]point{{-1, y - tilt}, {33, y + tilt}}, 0.4)
 		mark := s.between(0.4, 1)
 		s.ink(0.8, func(x, y, c int) float64 { return mark })
 	}
