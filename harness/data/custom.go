@@ -100,8 +100,7 @@ func (c *Config) load(ctx context.Context, name, base string) (*Set, error) {
 	return set, err
 }
 
-// CheckValues finds settings that are wrong
-// whatever the others are.
+// CheckValues finds settings that are wrong whatever the others are.
 func (c Config) CheckValues() error {
 	var errs []error
 	bad := func(key, why, hint string) { errs = append(errs, &method.BadSetting{Key: key, Why: why, Hint: hint}) }
