@@ -61,26 +61,24 @@ func (r *Results) pairs() *sheet.Sheet {
 
 // opponents are the columns of a row to be compared, two and two; best says that
 // they were chosen as best and second.
-func (g tableLayout) opponents(row slot, q quantity) (two [][2]slot, best bool) {
+func (g tableLayout) opponents(row group, q quantity) (two [][2]group, best bool) {
 	if g.t.Against != nil {
 		for _, x := range g.columns {
 			for _, y := range g.columns {
 				if g.controls(x, y) && g.at(row, x) != nil && g.at(row, y) != nil {
-					two = append(two, [2]slot{x, y})
+					two = append(two, [2]group{x, y})
 				}
 			}
 		}
 		return two, false
 	}
-	var ranked, controls []slot
-	means := map[string]float64{}
+	var ranked, controls []group
 	for _, column := range g.columns {
 		c := g.at(row, column)
 		if c == nil {
 			continue
 		}
-		s, ok := c.summary(q.name)
-		means[column.key()] = s.Mean
+		_, ok := c.summary(q.name)
 		switch {
 		case ok && g.unmarked(column):
 			controls = append(controls, column)
@@ -91,19 +89,21 @@ func (g tableLayout) opponents(row slot, q quantity) (two [][2]slot, best bool) 
 	switch {
 	case len(ranked) == 1:
 		for _, c := range controls {
-			two = append(two, [2]slot{ranked[0], c})
+			two = append(two, [2]group{ranked[0], c})
 		}
 	case len(ranked) > 1 && q.better != unranked:
-		slices.SortStableFunc(ranked, func(x, y slot) int {
-			return q.better.compare(means[x.key()], means[y.key()])
+		slices.SortStableFunc(ranked, func(x, y group) int {
+			a, _ := g.at(row, x).summary(q.name)
+			b, _ := g.at(row, y).summary(q.name)
+			return q.better.compare(a.Mean, b.Mean)
 		})
-		return [][2]slot{{ranked[0], ranked[1]}}, true
+		return [][2]group{{ranked[0], ranked[1]}}, true
 	}
 	return two, false
 }
 
 // controls reports whether y is the control of x: one value differs, as the spec says.
-func (g tableLayout) controls(x, y slot) bool {
+func (g tableLayout) controls(x, y group) bool {
 	different := 0
 	for i, v := range x.values {
 		if w := y.values[i]; w != v {
@@ -116,6 +116,6 @@ func (g tableLayout) controls(x, y slot) bool {
 	return different == 1
 }
 
-func (g tableLayout) columnTitle(c slot) string {
+func (g tableLayout) columnTitle(c group) string {
 	return strings.Join(g.r.headsOf(g.t.Columns, c), ", ")
 }
