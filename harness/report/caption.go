@@ -68,7 +68,7 @@ func (b *tableBuilder) notes(q quantity) []string {
 		note("Best and second are among the methods that have run. Some rows are incomplete.")
 	}
 	if q.better == unranked && len(b.t.Mark) > 0 && b.most > 0 {
-		note("Nothing is marked best: it is not known whether a high or a low %s is better. With lower_is_better = true in [table] the lowest is.", q.title)
+		note("Nothing is marked best: it is not known whether a high or a low %s is better.", q.title)
 	}
 	if b.out.Has(func(e sheet.Entry) bool { return e.Marks == lostMark }) {
 		note("%s some runs failed or their records are damaged; the value is over the others.", lostMark)

@@ -27,11 +27,11 @@ type court struct {
 // seeds are not the mean over all of them.
 func (c court) value(x *CellRuns, metric string) (float64, bool) {
 	if c.published {
-		v, p, ok := c.r.publishedOf(x.Cell, metric)
+		v, _, ok := c.r.publishedOf(x.Cell, metric)
 		if !ok {
 			return 0, false
 		}
-		return v.Mean / scaleOf(metric, p.Scale), true
+		return v.Mean / about(metric).scale, true
 	}
 	s, ok := x.summary(metric)
 	return s.Mean, ok && len(x.done()) == len(x.Runs)

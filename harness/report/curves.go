@@ -146,7 +146,7 @@ func (b *figureBuilder) along(cells []*CellRuns, metric string) []chart.Point {
 }
 
 func spreadPoint(x float64, s stats.Summary, metric string) chart.Point {
-	scale := scaleOf(metric, 0)
+	scale := about(metric).scale
 	p := chart.Point{X: x, Y: s.Mean * scale, Low: math.NaN(), High: math.NaN()}
 	if s.HasSpread() {
 		p.Low, p.High = (s.Mean-s.SD)*scale, (s.Mean+s.SD)*scale

@@ -120,18 +120,6 @@ func (g tableLayout) quantity(name string) quantity {
 	return q
 }
 
-// first is what the table is about.
-func (g tableLayout) first() quantity {
-	q := g.quantity(g.t.Value)
-	if g.t.Lower {
-		q.better = lower
-	}
-	if g.t.Scale != 0 && g.t.Scale != q.scale {
-		q.scale, q.unit = g.t.Scale, ""
-	}
-	return q
-}
-
 // in is what a line shows in a column: another metric than elsewhere, where the
 // spec says so for one of the column's values.
 func (g tableLayout) in(q quantity, column group) quantity {

@@ -16,7 +16,7 @@ import (
 // two have two seeds in common.
 func (r *Results) pairs() *sheet.Sheet {
 	g := r.layout()
-	q := g.first()
+	q := g.quantity(g.t.Value)
 	if len(g.t.Values) > 0 {
 		return nil // columns show different things
 	}

@@ -85,7 +85,7 @@ func (b *figureBuilder) scatter() chart.Picture {
 			sy, ok2 := c.summary(b.f.Y[0])
 			if ok1 && ok2 && (!x.Log || sx.Mean > 0) {
 				b.over(sy.N)
-				s.Points = append(s.Points, spreadPoint(sx.Mean*scaleOf(name, 0), sy, b.f.Y[0]))
+				s.Points = append(s.Points, spreadPoint(sx.Mean*about(name).scale, sy, b.f.Y[0]))
 			}
 		}
 		if s.Points == nil {

@@ -66,7 +66,7 @@ func (r *Results) compare() []Beside {
 			}
 			b := Beside{Cell: c.Cell, Source: p.Source, Metric: m, Published: n, Tolerance: math.NaN(), runs: c}
 			if s, have := c.summary(m); have {
-				scale := scaleOf(m, p.Scale)
+				scale := about(m).scale
 				b.Ours, b.Spread, b.Seeds = s.Mean*scale, s.SD*scale, s.N
 				b.judge(p, r.rounding(p, m))
 			}

@@ -10,7 +10,7 @@ import (
 // table returns the experiment's table.
 func (r *Results) table() *sheet.Sheet {
 	b := &tableBuilder{tableLayout: r.layout(), machines: machinesOf(r.Cells), excluded: map[int]bool{}}
-	b.lines = []quantity{b.first()}
+	b.lines = []quantity{b.quantity(b.t.Value)}
 	if b.t.Time && b.t.Value != secondsPerUpdate {
 		time := b.quantity(secondsPerUpdate)
 		time.spread = "none"
