@@ -33,9 +33,9 @@ func isSlow() bool { return flag.Lookup("slow").Value.String() == "true" }
 // TestGoldenBuiltin freezes every pixel of the built-in sets.
 func TestGoldenBuiltin(t *testing.T) {
 	for name, want := range map[string]string{
-		"glyphs":   "48b6865d8a208040b0f702584865f11e49cde7bb81f9613d4c98c9bd0e99eb97",
+		"glyphs":   "abaae4898e16212e73d288138fde94290d971c80ec99eaae14a3283888c432b4",
 		"garments": "6b5be0d8730bc08f70a84c093645ce8759d30b57ae2714b9cb04f20c310d0dce",
-		"vehicles": "6efa3f772c9f43b5870b193e4adbcee532fb96d85493081d265194412431f7cf",
+		"vehicles": "0ad940a4af0ffb2ea067f5c600c9c04ac4a33d2d6644ef208ed341f4a60819e0",
 		"symbols":  "ff2d9d5a5563d3ebb9c26fe88350a00fdfbd744a523314d907bd8fb4fe3e2114",
 	} {
 		if got := builtinSet(t, name).Digest; got != want {

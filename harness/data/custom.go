@@ -100,8 +100,7 @@ func (c *Config) load(ctx context.Context, name, base string) (*Set, error) {
 	return set, err
 }
 
-// CheckValues finds settings that are wrong
-// whatever the others are.
+// CheckValues finds settings that are wrong whatever the others are.
 func (c Config) CheckValues() error {
 	var errs []error
 	bad := func(key, why, hint string) { errs = append(errs, &method.BadSetting{Key: key, Why: why, Hint: hint}) }
@@ -232,33 +231,17 @@ func (c *Config) read(ctx context.Context, base string) (*contents, error) {
 	case "npz":
 		return c.readNPZ(ctx, train, test)
 	case "idx":
-		return c.readIDX(ctx, train, test, abs(c.TrainLabels), abs(c.TestLabels))
+		return c.readIDX(ctx, [4]string{train, abs(c.TrainLabels), test, abs(c.TestLabels)})
 	}
 	return c.readFolders(ctx, train, test)
 }
 
-func (c *Config) readIDX(ctx context.Context, train, test, trainLabels, testLabels string) (*contents, error) {
-	out := &contents{files: []string{train, trainLabels}}
-	var err error
-	sums := map[string]string{}
-	if out.train, out.shape, err = loadIDX(train, trainLabels, len(c.Names), sums); err != nil {
-		return nil, err
+func (c *Config) readIDX(ctx context.Context, paths [4]string) (*contents, error) {
+	out, _, err := loadPairs(ctx, paths, len(c.Names))
+	if err == nil {
+		out.names = c.number(out)
 	}
-	if test != "" {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		var size shape
-		if out.test, size, err = loadIDX(test, testLabels, len(c.Names), sums); err != nil {
-			return nil, err
-		}
-		if err := out.same(size); err != nil {
-			return nil, at(test, err)
-		}
-		out.files = append(out.files, test, testLabels)
-	}
-	out.names = c.number(out)
-	return out, nil
+	return out, err
 }
 
 // same checks the size of test images against that of the training images.

@@ -176,13 +176,11 @@ func (p *picture) span(row int, x0, x1 float64) {
 	}
 }
 
-// stroke covers a line drawn with a round pen, radius(t) wide at the fraction t
-// of its points.
-func (p *picture) stroke(line []point, radius func(t float64) float64) {
+// stroke covers a line drawn with a round pen.
+func (p *picture) stroke(line []point, r float64) {
 	clear(p.cover)
 	for k := 0; k+1 < len(line); k++ {
 		a, b := line[k], line[k+1]
-		r := radius(float64(k) / float64(len(line)-1))
 		dx, dy := b.x-a.x, b.y-a.y
 		l2 := max(mul(dx, dx)+mul(dy, dy), 1e-12)
 		x0, x1 := p.bounds(a.x, b.x, r, p.w)

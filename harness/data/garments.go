@@ -20,7 +20,7 @@ func drawGarment(h hand, class int) *picture {
 	p.cover = make([]float64, len(body))
 	dark := h.between(0.25, 0.7)
 	for _, line := range seams(h) {
-		p.stroke(w.path(line, false), func(float64) float64 { return 0.3 })
+		p.stroke(w.path(line, false), 0.3)
 		for i := range p.cover {
 			p.cover[i] = min(p.cover[i], body[i])
 		}

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -46,6 +47,33 @@ func idxKind(lo int) string {
 		return "labels have 1; is this the file of images?"
 	}
 	return "images have 3 or 4; is this the file of labels?"
+}
+
+// loadPairs reads images and labels, training then test, which may be missing. It also
+// returns the SHA-256 of the files' contents.
+func loadPairs(ctx context.Context, paths [4]string, classes int) (*contents, map[string]string, error) {
+	c, sums := &contents{}, map[string]string{}
+	for i, split := range []*Split{&c.train, &c.test} {
+		images, labels := paths[2*i], paths[2*i+1]
+		if images == "" {
+			break
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		s, size, err := loadIDX(images, labels, classes, sums)
+		if err != nil {
+			return nil, nil, err
+		}
+		if i == 0 {
+			c.shape = size
+		}
+		if err := c.same(size); err != nil {
+			return nil, nil, at(images, err)
+		}
+		*split, c.files = s, append(c.files, images, labels)
+	}
+	return c, sums, nil
 }
 
 // loadIDX reads a pair of idx files, unpacking them where needed, and notes in sums

@@ -98,21 +98,14 @@ func loadMNIST(ctx context.Context, s *source, dir string, _ []bool) (*contents,
 			return nil, errAbsent
 		}
 	}
-	c := &contents{names: s.Classes, shape: s.shape(), files: paths[:]}
-	sums := map[string]string{}
-	for i, split := range []*Split{&c.train, &c.test} {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		var size shape
-		var err error
-		if *split, size, err = loadIDX(paths[2*i], paths[2*i+1], len(s.Classes), sums); err != nil {
-			return nil, err
-		}
-		if size != c.shape {
-			return nil, at(paths[2*i], fmt.Errorf("%w: %v, expected %v", ErrShape, size, c.shape))
-		}
+	c, sums, err := loadPairs(ctx, paths, len(s.Classes))
+	if err != nil {
+		return nil, err
 	}
+	if c.shape != s.shape() {
+		return nil, at(paths[0], fmt.Errorf("%w: %v, expected %v", ErrShape, c.shape, s.shape()))
+	}
+	c.names = s.Classes
 	c.verified = true
 	for i, name := range mnistFiles {
 		c.verified = c.verified && sums[paths[i]] == s.files[name]

@@ -139,7 +139,7 @@ func TestPublishedErrors(t *testing.T) {
 		{"too long", map[string][]byte{mnistFiles[2]: append(slices.Clone(files[mnistFiles[2]]), 0)}, ErrOversized, mnistFiles[2]},
 		{"label", map[string][]byte{mnistFiles[1]: edit(labels, 10, 3)}, ErrLabel, "image 2 has label 3; there are 3 classes"},
 		{"count", map[string][]byte{mnistFiles[1]: idx([]byte{0, 1}, 2)}, ErrCount, "2 labels for the 8 images of"},
-		{"size", map[string][]byte{mnistFiles[0]: idx(images[16:], 8, 2, 3)}, ErrShape, "2x3x1, expected 3x2x1"},
+		{"size", map[string][]byte{mnistFiles[0]: idx(images[16:], 8, 2, 3)}, ErrShape, "the training images are 2x3x1"},
 		{"swapped", map[string][]byte{mnistFiles[0]: labels, mnistFiles[1]: images}, ErrMagic, "is this the file of labels?"},
 		{"no idx", map[string][]byte{mnistFiles[1]: []byte("<!DOCTYPE html>")}, ErrMagic, "sha-256 abc\nhint: published at http://far/ and http://near/"},
 	} {

@@ -2,8 +2,8 @@ package data
 
 import "math"
 
-// drawVehicle draws an aeroplane (class 0) or a car (class 1) in front of sky,
-// town, field or tarmac. The surroundings say little about the class.
+// drawVehicle draws an aeroplane (class 0) or a car (class 1) from the side, in front of
+// sky, grass or tarmac. The surroundings say little about the class.
 func drawVehicle(h hand, class int) *picture {
 	s := &scene{newPicture(32, 32, 3), h, warp{}}
 	s.background(class)
@@ -17,15 +17,10 @@ func drawVehicle(h hand, class int) *picture {
 	w.at = point{16 + h.about(0, 1.6), 16.5 + h.about(0, 1.6)}
 	w.dx, w.dy, w.bend, w.size = h.field(3), h.field(3), h.between(0, 0.6), 32
 	s.warp = w
-	switch {
-	case class == 0 && h.chance(0.55):
-		s.planeAside()
-	case class == 0:
-		s.planeAbove()
-	case h.chance(0.7):
-		s.carAside()
-	default:
-		s.carAhead()
+	if class == 0 {
+		s.plane()
+	} else {
+		s.car()
 	}
 	s.finish()
 	return s.picture
@@ -69,12 +64,6 @@ func (s *scene) round(c rgb, at point, rx, ry float64) {
 	s.shape(c, arc(at, rx, ry, 0, 2*math.Pi, 14)[1:]...)
 }
 
-// line draws a thin line given in the object's coordinates.
-func (s *scene) line(c rgb, width float64, pts ...point) {
-	s.stroke(s.warp.path(pts, false), func(float64) float64 { return width })
-	s.ink(1, func(x, y, i int) float64 { return c[i] })
-}
-
 // lay fills a polygon given in pixels.
 func (s *scene) lay(c rgb, opacity float64, poly []point) {
 	s.fill(poly)
@@ -83,34 +72,19 @@ func (s *scene) lay(c rgb, opacity float64, poly []point) {
 
 // background draws what lies behind and below.
 func (s *scene) background(class int) {
-	p := [4]float64{0.5, 0.7, 0.85, 1} // sky, tarmac, field, town
-	if class == 1 {
-		p = [4]float64{0.2, 0.5, 0.7, 1}
-	}
-	u := s.Float64()
-	horizon := s.between(9, 24)
 	top, low := s.sky()
 	s.each(func(x, y, c int, v float64) float64 { return lerp(top[c], low[c], float64(y)/31) })
 	s.clouds()
-	if u < p[0] {
+	if s.chance([2]float64{0.5, 0.2}[class]) {
 		return
 	}
-	if u >= p[2] {
-		s.town(horizon)
-	}
-	v := s.between(0.25, 0.65)
-	ground := rgb{v, v, mul(v, s.between(0.95, 1.05))} // tarmac
-	if u >= p[1] && u < p[2] {                         // grass or sand
+	horizon, v := s.between(9, 24), s.between(0.25, 0.65)
+	ground := grey(v)  // tarmac
+	if s.chance(0.5) { // grass or sand
 		ground = rgb{mul(v, s.between(0.6, 1.3)), v, mul(v, s.between(0.3, 0.7))}
 	}
 	tilt := s.about(0, 1)
 	s.lay(ground, 1, []point{{0, horizon - tilt}, {32, horizon + tilt}, {32, 32}, {0, 32}})
-	if s.chance(0.5) {
-		y := lerp(horizon, 32, s.between(0.3, 0.9))
-		s.stroke([]point{{-1, y - tilt}, {33, y + tilt}}, func(float64) float64 { return 0.4 })
-		mark := s.between(0.4, 1)
-		s.ink(0.8, func(x, y, c int) float64 { return mark })
-	}
 }
 
 // sky returns two colours from blue, grey or evening light.
@@ -138,27 +112,8 @@ func (s *scene) clouds() {
 	})
 }
 
-// town draws a row of houses or trees on the horizon.
-func (s *scene) town(horizon float64) {
-	green := s.chance(0.5)
-	for x := -2.0; x < 32; {
-		width, height := s.between(3, 9), s.between(3, 12)
-		c := s.paint().times(0.75)
-		if green {
-			v := s.between(0.15, 0.45)
-			c = rgb{mul(v, 0.7), v, mul(v, 0.5)}
-		}
-		if y := horizon - height; green {
-			s.lay(c, 1, arc(point{x + width/2, horizon}, width, height, 0, 2*math.Pi, 12))
-		} else {
-			s.lay(c, 1, []point{{x, y}, {x + width, y}, {x + width, 32}, {x, 32}})
-		}
-		x += mul(width, s.between(0.8, 1.3))
-	}
-}
-
-// planeAside draws an aeroplane from the side, nose to the left.
-func (s *scene) planeAside() {
+// plane draws an aeroplane, nose to the left.
+func (s *scene) plane() {
 	body := s.paint()
 	dark, thick := body.times(s.between(0.5, 0.8)), s.between(0.13, 0.22)
 	fin := dark
@@ -175,39 +130,13 @@ func (s *scene) planeAside() {
 	if s.chance(0.6) {
 		s.shape(dark.times(0.7), point{-0.2, 0.2}, point{0.1, 0.2}, point{0.1, 0.34}, point{-0.2, 0.34})
 	}
-	if s.chance(0.6) {
-		s.line(body.times(0.35), 0.25, point{-0.7, -0.05}, point{0.6, -0.05})
-	}
 	s.round(body.times(0.3), point{-0.82, -0.05}, 0.08, 0.05)
 }
 
-// planeAbove draws an aeroplane from above or below, on any course.
-func (s *scene) planeAbove() {
-	w := turn(s.between(10, 14.5), s.between(7, 14.5), s.about(0, 0.15), s.between(0, 2*math.Pi))
-	s.warp.a, s.warp.b, s.warp.c, s.warp.d = w.a, w.b, w.c, w.d
+// car draws a car, front to the left.
+func (s *scene) car() {
 	body := s.paint()
-	wing := body.times(s.between(0.7, 1.1))
-	thick, span := s.between(0.09, 0.15), s.between(0.7, 1)
-	root, sweep, chord := s.between(-0.35, -0.1), s.between(0, 0.5), s.between(0.12, 0.22)
-	s.shape(wing, mirror([]point{
-		{0, root}, {span, root + sweep}, {span, root + sweep + chord}, {0, root + mul(chord, 2.2)},
-	})...)
-	tail := s.between(0.25, 0.4)
-	s.shape(wing, mirror([]point{{0, 0.65}, {tail, 0.8}, {tail, 0.92}, {0, 0.9}})...)
-	if s.chance(0.6) {
-		d := mul(span, 0.4)
-		for _, x := range [2]float64{-d, d} {
-			s.round(wing.times(0.6), point{x, root + mul(sweep, 0.4) + 0.02}, 0.06, 0.14)
-		}
-	}
-	s.round(body, point{0, 0}, thick, 0.98)
-	s.round(body.times(0.35), point{0, -0.8}, mul(thick, 0.5), 0.06)
-}
-
-// carAside draws a car from the side.
-func (s *scene) carAside() {
-	body := s.paint()
-	glass, tyre := s.glass(), s.between(0.02, 0.15)
+	glass, tyre := grey(s.between(0.1, 0.6)), s.between(0.02, 0.15)
 	sill, belt := s.between(0.25, 0.36), -s.between(0.02, 0.16)
 	roof := belt - s.between(0.3, 0.45)
 	front, back := -s.between(0.5, 0.7), s.between(0.5, 0.95)
@@ -224,34 +153,6 @@ func (s *scene) carAside() {
 		s.round(grey(s.between(0.4, 0.9)), point{x, sill + 0.03}, mul(r, 0.5), mul(r, 0.5))
 	}
 	s.round(rgb{1, 0.9, 0.6}, point{-0.95, belt + 0.2}, 0.06, 0.05)
-	if s.chance(0.5) {
-		s.line(body.times(0.5), 0.2, point{mid, belt}, point{mid, sill})
-	}
-}
-
-// carAhead draws a car from the front or the back.
-func (s *scene) carAhead() {
-	s.warp.a, s.warp.c = mul(s.warp.a, 0.85), mul(s.warp.c, 0.85)
-	body := s.paint()
-	glass, tyre := s.glass(), s.between(0.02, 0.15)
-	width, roof := s.between(0.45, 0.62), -s.between(0.5, 0.75)
-	for _, x := range [2]float64{-0.62, 0.62} {
-		s.shape(grey(tyre), point{x - 0.15, 0.3}, point{x + 0.15, 0.3}, point{x + 0.15, 0.68}, point{x - 0.15, 0.68})
-	}
-	s.shape(body, mirror([]point{{0, roof}, {width, roof}, {0.74, -0.08}, {0.85, 0.05}, {0.85, 0.5}, {0, 0.52}})...)
-	s.shape(glass, mirror([]point{{0, roof + 0.1}, {width - 0.06, roof + 0.1}, {0.6, -0.1}, {0, -0.1}})...)
-	lamp := rgb{1, s.between(0.2, 1), s.between(0.1, 0.8)}
-	for _, x := range [2]float64{-0.62, 0.62} {
-		s.round(lamp, point{x, 0.14}, 0.14, 0.08)
-	}
-	s.shape(body.times(0.4), mirror([]point{{0, 0.12}, {0.36, 0.12}, {0.34, 0.28}, {0, 0.28}})...)
-	s.line(body.times(0.6), 0.3, point{-0.8, 0.4}, point{0.8, 0.4})
-}
-
-// glass is dark or reflects the sky.
-func (s *scene) glass() rgb {
-	v := s.between(0.1, 0.6)
-	return rgb{mul(v, 0.8), mul(v, 0.95), v}
 }
 
 // finish adds light from one side, blur, and the noise of a camera.

@@ -18,11 +18,9 @@ type Table struct {
 	// Values are the metrics of columns that show another one than Value.
 	Values map[string]string `toml:"values"`
 
-	Scale   float64  `toml:"scale"`                  // 100 if 0
 	Digits  int      `toml:"digits" min:"0" max:"9"` // 2 if not given
 	Spread  string   `toml:"spread" enum:"sd,t95,none"`
 	Mark    []string `toml:"mark" enum:"best,second"`
-	Lower   bool     `toml:"lower_is_better"`
 	Time    bool     `toml:"time"` // a line of median seconds per update under each row
 	Groups  []Group  `toml:"group"`
 	Caption string   `toml:"caption"` // in front of what the program adds
@@ -81,7 +79,6 @@ type Published struct {
 	Source string            `toml:"source"`
 	When   spec.Where        `toml:"when"`   // the cells, but for their method
 	Metric string            `toml:"metric"` // "test_acc" if empty, or "seconds_per_update"
-	Scale  float64           `toml:"scale"`  // published = scale * ours; 100 for accuracies if 0
 	Values map[string]Number `toml:"values"` // by column
 
 	// Best and Second are the columns that the source itself marks so.

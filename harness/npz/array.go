@@ -39,7 +39,7 @@ func Of[T float32 | float64 | int64 | uint8 | bool](name string, shape []int, va
 	case []bool:
 		kind = "b1"
 	}
-	data, err := binary.Append(nil, binary.LittleEndian, values)
+	data, err := binary.Append(nil, le, values)
 	if err != nil {
 		panic("npz: values without a fixed size")
 	}
@@ -51,7 +51,7 @@ func Of[T float32 | float64 | int64 | uint8 | bool](name string, shape []int, va
 func Half(name string, shape []int, values []float32) Array {
 	data := make([]byte, 0, 2*len(values))
 	for _, x := range values {
-		data = binary.LittleEndian.AppendUint16(data, toHalf(x))
+		data = le.AppendUint16(data, toHalf(x))
 	}
 	return Array{name, shape, "f2", data}
 }
@@ -64,7 +64,7 @@ func Text(name, text string) Array {
 	}
 	data := make([]byte, 0, 4*len(runes))
 	for _, r := range runes {
-		data = binary.LittleEndian.AppendUint32(data, uint32(r))
+		data = le.AppendUint32(data, uint32(r))
 	}
 	return Array{name, nil, "U" + strconv.Itoa(len(runes)), data}
 }
@@ -87,35 +87,23 @@ func split(kind string) (byte, int) {
 	return kind[0], n
 }
 
-// numbers returns what reads one value, nil if the array holds texts.
-func numbers(kind string) func(b []byte) float64 {
-	le := binary.LittleEndian
-	switch kind {
-	case "u1", "b1":
-		return func(b []byte) float64 { return float64(b[0]) }
-	case "i1":
-		return func(b []byte) float64 { return float64(int8(b[0])) }
-	case "i2":
-		return func(b []byte) float64 { return float64(int16(le.Uint16(b))) }
-	case "u2":
-		return func(b []byte) float64 { return float64(le.Uint16(b)) }
-	case "i4":
-		return func(b []byte) float64 { return float64(int32(le.Uint32(b))) }
-	case "u4":
-		return func(b []byte) float64 { return float64(le.Uint32(b)) }
-	case "i8":
-		return func(b []byte) float64 { return float64(int64(le.Uint64(b))) }
-	case "u8":
-		return func(b []byte) float64 { return float64(le.Uint64(b)) }
-	case "f2":
-		return func(b []byte) float64 { return fromHalf(le.Uint16(b)) }
-	case "f4":
-		return func(b []byte) float64 { return float64(math.Float32frombits(le.Uint32(b))) }
-	case "f8":
-		return func(b []byte) float64 { return math.Float64frombits(le.Uint64(b)) }
-	}
-	return nil
+// numbers read one value of a type. Texts have none.
+var numbers = map[string]func(b []byte) float64{
+	"b1": func(b []byte) float64 { return float64(b[0]) },
+	"u1": func(b []byte) float64 { return float64(b[0]) },
+	"u2": func(b []byte) float64 { return float64(le.Uint16(b)) },
+	"u4": func(b []byte) float64 { return float64(le.Uint32(b)) },
+	"u8": func(b []byte) float64 { return float64(le.Uint64(b)) },
+	"i1": func(b []byte) float64 { return float64(int8(b[0])) },
+	"i2": func(b []byte) float64 { return float64(int16(le.Uint16(b))) },
+	"i4": func(b []byte) float64 { return float64(int32(le.Uint32(b))) },
+	"i8": func(b []byte) float64 { return float64(int64(le.Uint64(b))) },
+	"f2": func(b []byte) float64 { return fromHalf(le.Uint16(b)) },
+	"f4": func(b []byte) float64 { return float64(math.Float32frombits(le.Uint32(b))) },
+	"f8": func(b []byte) float64 { return math.Float64frombits(le.Uint64(b)) },
 }
+
+var le = binary.LittleEndian
 
 // Float64s returns the values of an array of numbers of any type, false if it holds
 // texts.
@@ -125,11 +113,8 @@ func (a Array) Float64s() ([]float64, bool) { return values[float64](a) }
 func (a Array) Float32s() ([]float32, bool) { return values[float32](a) }
 
 func values[T float32 | float64](a Array) ([]T, bool) {
-	value := (func([]byte) float64)(nil)
-	if a.Type != "" {
-		value = numbers(a.Type)
-	}
-	if value == nil {
+	value, ok := numbers[a.Type]
+	if !ok {
 		return nil, false
 	}
 	_, size := split(a.Type)
@@ -150,7 +135,7 @@ func (a Array) Texts() ([]string, bool) {
 	for i := range out {
 		var s strings.Builder
 		for at := i * size; at < (i+1)*size; at += 4 {
-			if r := binary.LittleEndian.Uint32(a.Data[at:]); r != 0 {
+			if r := le.Uint32(a.Data[at:]); r != 0 {
 				s.WriteRune(rune(r))
 			}
 		}

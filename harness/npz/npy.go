@@ -158,7 +158,7 @@ func parseHeader(text string) (h header, err error) {
 	}
 	h.swap, h.columns = found[0][1] == ">", found[1][1] == "True"
 	h.Type = found[0][2] + found[0][3]
-	if numbers(h.Type) == nil && h.Type[0] != 'U' {
+	if numbers[h.Type] == nil && h.Type[0] != 'U' {
 		return h, fmt.Errorf("%w: values of type %s", ErrFormat, h.Type)
 	}
 	for i, s := range strings.Split(found[2][1], ",") {

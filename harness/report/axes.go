@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -52,4 +53,31 @@ func (r *Results) axisValues(axis string) []string {
 		}
 	}
 	return slices.DeleteFunc(out, func(v string) bool { return !have[v] })
+}
+
+// group is the cells at one place: they share the values of some axes.
+type group struct {
+	values []string
+	cells  []*CellRuns
+}
+
+// groups brings the cells together that share the values of axes, in the order of the
+// axes' points.
+func (r *Results) groups(cells []*CellRuns, axes []string) []group {
+	var out []group
+	for _, c := range cells {
+		point := pointOf(c.Cell, axes)
+		i := slices.IndexFunc(out, func(g group) bool { return slices.Equal(g.values, point) })
+		if i < 0 {
+			i, out = len(out), append(out, group{values: point})
+		}
+		out[i].cells = append(out[i].cells, c)
+	}
+	for i, axis := range slices.Backward(axes) {
+		order := r.axisValues(axis)
+		slices.SortStableFunc(out, func(a, b group) int {
+			return cmp.Compare(slices.Index(order, a.values[i]), slices.Index(order, b.values[i]))
+		})
+	}
+	return out
 }

@@ -19,7 +19,7 @@ func (b *tableBuilder) explain() {
 	sentences := []string{sentence(b.r.Spec.Title), sentence(b.t.Caption), capital(what) + b.spreadText(q) + "."}
 	for _, c := range b.columns {
 		if other := b.in(q, c); other.name != q.name {
-			sentences = append(sentences, sentence(c.title+": "+other.title))
+			sentences = append(sentences, sentence(b.heading(c)+": "+other.title))
 		}
 	}
 	if b.out.Ranking = b.ranking(q); b.out.Ranking != "" {
@@ -52,7 +52,7 @@ func (b *tableBuilder) ranking(q quantity) string {
 	var unmarked []string
 	for _, c := range b.columns {
 		if b.unmarked(c) {
-			unmarked = append(unmarked, c.title)
+			unmarked = append(unmarked, b.heading(c))
 		}
 	}
 	if len(unmarked) > 0 {
@@ -68,7 +68,7 @@ func (b *tableBuilder) notes(q quantity) []string {
 		note("Best and second are among the methods that have run. Some rows are incomplete.")
 	}
 	if q.better == unranked && len(b.t.Mark) > 0 && b.most > 0 {
-		note("Nothing is marked best: it is not known whether a high or a low %s is better. With lower_is_better = true in [table] the lowest is.", q.title)
+		note("Nothing is marked best: it is not known whether a high or a low %s is better.", q.title)
 	}
 	if b.out.Has(func(e sheet.Entry) bool { return e.Marks == lostMark }) {
 		note("%s some runs failed or their records are damaged; the value is over the others.", lostMark)
@@ -92,12 +92,9 @@ func (b *tableBuilder) scoring() string {
 	var protocols []string
 	columns := map[string][]string{}
 	for _, column := range b.columns {
-		for _, c := range b.r.Cells {
-			if !slices.Equal(pointOf(c.Cell, b.t.Columns), column.values) {
-				continue
-			}
+		for _, c := range column.cells {
 			about := c.Cell.Protocol.Info().About
-			protocols, columns[about] = with(protocols, about), with(columns[about], column.title)
+			protocols, columns[about] = with(protocols, about), with(columns[about], b.heading(column))
 		}
 	}
 	if len(protocols) < 2 {

@@ -42,7 +42,7 @@ func (c court) rank() []part {
 		if c.published && len(mine)+len(theirs) == 0 || len(mine)+missing[0] == 0 || len(theirs)+missing[1] == 0 {
 			continue // the row has nothing of one side
 		}
-		p := part{where: m.where, margin: math.Inf(1)}
+		p := part{where: c.r.placeName(m.cells[0].Cell, "method"), margin: math.Inf(1)}
 		complete := missing[0]+missing[1] == 0
 		switch {
 		case better == unranked || len(mine) == 0:
@@ -92,7 +92,7 @@ func (c court) growth() []part {
 		if c.published && len(ends) == 0 {
 			continue
 		}
-		p := part{where: m.where}
+		p := part{where: c.r.placeName(m.cells[0].Cell, c.claim.Axis)}
 		from, begun := ends[points[0]]
 		to, ended := ends[points[len(points)-1]]
 		if begun && ended && len(points) > 1 && from > 0 {

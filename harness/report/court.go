@@ -27,11 +27,11 @@ type court struct {
 // seeds are not the mean over all of them.
 func (c court) value(x *CellRuns, metric string) (float64, bool) {
 	if c.published {
-		v, p, ok := c.r.publishedOf(x.Cell, metric)
+		v, _, ok := c.r.publishedOf(x.Cell, metric)
 		if !ok {
 			return 0, false
 		}
-		return v.Mean / scaleOf(metric, p.Scale), true
+		return v.Mean / about(metric).scale, true
 	}
 	s, ok := x.summary(metric)
 	return s.Mean, ok && len(x.done()) == len(x.Runs)
@@ -46,27 +46,9 @@ func (c court) missing(column, metric string) bool {
 	})
 }
 
-// matchup is the cells that differ on some axes alone.
-type matchup struct {
-	where string
-	cells []*CellRuns
-}
-
-// matchups groups the cells by all axes but one, in the grid's order.
-func (c court) matchups(but string) []matchup {
-	axes := slices.DeleteFunc(c.r.axes(), func(a string) bool { return a == but })
-	var out []matchup
-	at := map[string]int{}
-	for _, x := range c.cells {
-		key := slot{values: pointOf(x.Cell, axes)}.key()
-		i, ok := at[key]
-		if !ok {
-			i, at[key] = len(out), len(out)
-			out = append(out, matchup{where: c.r.placeName(x.Cell, but)})
-		}
-		out[i].cells = append(out[i].cells, x)
-	}
-	return out
+// matchups groups the cells by all axes but one.
+func (c court) matchups(but string) []group {
+	return c.r.groups(c.cells, slices.DeleteFunc(c.r.axes(), func(a string) bool { return a == but }))
 }
 
 // side is 0 for the columns that the claim is about, 1 for the others: those that it

@@ -21,8 +21,8 @@ func (b *figureBuilder) curves() chart.Picture {
 		b.note("Seconds are updates times the median seconds per update, of the first seed")
 	}
 	along := b.alongAxis(x)
-	lines := func(names []string, from int) func(g cellGroup) []chart.Series {
-		return func(g cellGroup) []chart.Series { return b.quantities(g, names, from, x) }
+	lines := func(names []string, from int) func(group, string) []chart.Series {
+		return func(g group, title string) []chart.Series { return b.quantities(g, title, names, from, x) }
 	}
 	upper := b.panels(along, b.yAxis(), lines(b.f.Y, 0))
 	lower := b.panels(along, &chart.Axis{Label: joint(b.f.Y2)}, lines(b.f.Y2, len(b.f.Y)))
@@ -61,11 +61,11 @@ func (b *figureBuilder) alongAxis(x string) *chart.Axis {
 
 // quantities makes a series of each quantity of a group of cells; the two ends of an
 // interval make one. The quantities are those of the figure from a number on.
-func (b *figureBuilder) quantities(g cellGroup, names []string, from int, x string) []chart.Series {
+func (b *figureBuilder) quantities(g group, of string, names []string, from int, x string) []chart.Series {
 	var out []chart.Series
 	several := len(b.f.Y)+len(b.f.Y2) > 1
 	for i, name := range names {
-		s := chart.Series{Name: g.title}
+		s := chart.Series{Name: of}
 		s.Color, s.Variant = b.look(g.values)
 		title := metricTitle(name)
 		interval, isLow := strings.CutSuffix(name, ".low")
@@ -81,9 +81,8 @@ func (b *figureBuilder) quantities(g cellGroup, names []string, from int, x stri
 			s.Variant = from + i
 		}
 		if several {
-			s.Name = strings.TrimPrefix(g.title+", "+title, ", ")
+			s.Name = strings.TrimPrefix(of+", "+title, ", ")
 		}
-		s.Name = sheet.Plain(s.Name)
 		if b.xAxis != "" {
 			s.Kind, s.Points = chart.Trail, b.along(g.cells, name)
 		} else {
@@ -147,7 +146,7 @@ func (b *figureBuilder) along(cells []*CellRuns, metric string) []chart.Point {
 }
 
 func spreadPoint(x float64, s stats.Summary, metric string) chart.Point {
-	scale := scaleOf(metric, 0)
+	scale := about(metric).scale
 	p := chart.Point{X: x, Y: s.Mean * scale, Low: math.NaN(), High: math.NaN()}
 	if s.HasSpread() {
 		p.Low, p.High = (s.Mean-s.SD)*scale, (s.Mean+s.SD)*scale

@@ -11,6 +11,7 @@ import (
 	"dgkip/harness/exhibit"
 	"dgkip/harness/method"
 	"dgkip/harness/report/chart"
+	"dgkip/harness/report/sheet"
 )
 
 // figure draws what a description asks for, and its caption; nil if there is nothing
@@ -85,33 +86,13 @@ func (b *figureBuilder) points(axis string) []string {
 	return slices.DeleteFunc(b.r.axisValues(axis), func(v string) bool { return !have[v] })
 }
 
-// group is the cells of a panel or a series.
-type cellGroup struct {
-	values []string
-	title  string
-	cells  []*CellRuns
-}
-
-// split groups cells by axes, in the order of the axes' points.
-func (b *figureBuilder) split(cells []*CellRuns, axes []string) []cellGroup {
-	var out []cellGroup
-	for _, s := range b.r.slots(axes) {
-		g := cellGroup{values: s.values}
-		var words []string
-		for i, a := range axes {
-			words = append(words, b.r.shortTitle(a, s.values[i]))
-		}
-		g.title = strings.Join(words, ", ")
-		for _, c := range cells {
-			if slices.Equal(pointOf(c.Cell, axes), s.values) {
-				g.cells = append(g.cells, c)
-			}
-		}
-		if len(g.cells) > 0 {
-			out = append(out, g)
-		}
+// titleOf names a panel or a series.
+func (b *figureBuilder) titleOf(g group, axes []string) string {
+	var words []string
+	for i, a := range axes {
+		words = append(words, b.r.shortTitle(a, g.values[i]))
 	}
-	return out
+	return strings.Join(words, ", ")
 }
 
 // look gives a series its colour and a number that tells it from others of that colour.
@@ -153,12 +134,12 @@ func (b *figureBuilder) colorOf(axis, value string) int {
 }
 
 // panels makes a panel of every point of the panels' axes, with the series of its cells.
-func (b *figureBuilder) panels(x, y *chart.Axis, series func(g cellGroup) []chart.Series) []chart.Panel {
+func (b *figureBuilder) panels(x, y *chart.Axis, series func(g group, title string) []chart.Series) []chart.Panel {
 	var out []chart.Panel
-	for _, pg := range b.split(b.cells, b.panelAxes) {
-		p := chart.Panel{Title: pg.title, X: x, Y: y}
-		for _, g := range b.split(pg.cells, b.seriesAxes) {
-			p.Series = append(p.Series, series(g)...)
+	for _, pg := range b.r.groups(b.cells, b.panelAxes) {
+		p := chart.Panel{Title: b.titleOf(pg, b.panelAxes), X: x, Y: y}
+		for _, g := range b.r.groups(pg.cells, b.seriesAxes) {
+			p.Series = append(p.Series, series(g, sheet.Plain(b.titleOf(g, b.seriesAxes)))...)
 		}
 		out = append(out, p)
 	}

@@ -56,13 +56,13 @@ func cut(img image.Image, classes, images, most int) [][]image.Image {
 // panel, from the first seed.
 func (b *figureBuilder) images() chart.Picture {
 	out := &chart.Images{}
-	columns := b.split(b.cells, b.panelAxes)
+	columns := b.r.groups(b.cells, b.panelAxes)
 	for _, c := range columns {
-		out.Columns = append(out.Columns, sheet.Plain(c.title))
+		out.Columns = append(out.Columns, sheet.Plain(b.titleOf(c, b.panelAxes)))
 	}
 	any := false
-	for _, sg := range b.split(b.cells, b.seriesAxes) {
-		row := chart.ImageRow{Name: sheet.Plain(sg.title)}
+	for _, sg := range b.r.groups(b.cells, b.seriesAxes) {
+		row := chart.ImageRow{Name: sheet.Plain(b.titleOf(sg, b.seriesAxes))}
 		keep := false
 		for _, pg := range columns {
 			var t chart.Tile

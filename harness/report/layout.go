@@ -14,8 +14,8 @@ type tableLayout struct {
 	r       *Results
 	t       exhibit.Table
 	rowAxes []string
-	rows    []slot
-	columns []slot
+	rows    []group
+	columns []group
 }
 
 // layout finds rows and columns. An axis that the spec puts nowhere, but on which
@@ -35,14 +35,14 @@ func (r *Results) layout() tableLayout {
 			g.rowAxes = append(g.rowAxes, a.Name)
 		}
 	}
-	g.rows, g.columns = r.slots(g.rowAxes), r.slots(g.t.Columns)
+	g.rows, g.columns = r.groups(r.Cells, g.rowAxes), r.groups(r.Cells, g.t.Columns)
 	return g
 }
 
 // at returns the cell in a row and a column, nil if there is none.
-func (g tableLayout) at(row, column slot) *CellRuns {
-	for _, c := range g.r.Cells {
-		if slices.Equal(pointOf(c.Cell, g.rowAxes), row.values) && slices.Equal(pointOf(c.Cell, g.t.Columns), column.values) {
+func (g tableLayout) at(row, column group) *CellRuns {
+	for _, c := range row.cells {
+		if slices.Contains(column.cells, c) {
 			return c
 		}
 	}
@@ -50,8 +50,17 @@ func (g tableLayout) at(row, column slot) *CellRuns {
 }
 
 // unmarked reports whether a column takes no part in best and second.
-func (g tableLayout) unmarked(column slot) bool {
+func (g tableLayout) unmarked(column group) bool {
 	return slices.ContainsFunc(column.values, func(v string) bool { return slices.Contains(g.t.Unmarked, v) })
+}
+
+// heading is the title of a column below the groups' headings.
+func (g tableLayout) heading(column group) string {
+	at := len(g.t.Columns) - 1
+	if at < 0 {
+		return ""
+	}
+	return g.r.valueTitle(g.t.Columns[at], column.values[at])
 }
 
 // headTitles are the titles of the columns of headings.
@@ -111,21 +120,9 @@ func (g tableLayout) quantity(name string) quantity {
 	return q
 }
 
-// first is what the table is about.
-func (g tableLayout) first() quantity {
-	q := g.quantity(g.t.Value)
-	if g.t.Lower {
-		q.better = lower
-	}
-	if g.t.Scale != 0 && g.t.Scale != q.scale {
-		q.scale, q.unit = g.t.Scale, ""
-	}
-	return q
-}
-
 // in is what a line shows in a column: another metric than elsewhere, where the
 // spec says so for one of the column's values.
-func (g tableLayout) in(q quantity, column slot) quantity {
+func (g tableLayout) in(q quantity, column group) quantity {
 	if q.name != g.t.Value {
 		return q
 	}

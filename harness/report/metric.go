@@ -59,7 +59,6 @@ var metrics = []metric{
 	{"wall_seconds", "wall seconds", "s", 1, lower},
 	{"cpu_seconds", "CPU seconds", "s", 1, lower},
 	{"peak_memory_bytes", "peak memory", "bytes", 1, lower},
-	{"flops_per_update", "operations per update", "", 1, lower},
 	{"update", "update", "", 1, unranked},
 	{"updates", "updates", "", 1, unranked},
 	{"images", "images", "", 1, unranked},
@@ -149,9 +148,6 @@ func isAccuracy(metric string) bool { return about(metric).unit == "%" }
 
 // isTime reports whether a metric is a time, which depends on the machine.
 func isTime(metric string) bool { return about(metric).unit == "s" }
-
-// scaleOf is the factor by which a metric is shown.
-func scaleOf(metric string, given float64) float64 { return cmp.Or(given, about(metric).scale) }
 
 // metricTitle names a metric in running text.
 func metricTitle(metric string) string { return about(metric).title }

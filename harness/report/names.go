@@ -56,8 +56,8 @@ func (r *Results) shortTitle(axis, value string) string {
 	return axisTitle(axis) + " " + value
 }
 
-// headsOf are the titles of a place on some axes.
-func (r *Results) headsOf(axes []string, at slot) []string {
+// headsOf are the titles of a group on the axes that it was made by.
+func (r *Results) headsOf(axes []string, at group) []string {
 	var out []string
 	for i, a := range axes {
 		out = append(out, r.valueTitle(a, at.values[i]))
@@ -152,31 +152,4 @@ func (r *Results) selection() string {
 // selected puts in front of a caption what was selected.
 func (r *Results) selected(caption string) string {
 	return strings.TrimSpace(r.selection() + " " + caption)
-}
-
-// slot is a place in a table: the values of its axes.
-type slot struct {
-	values []string
-	title  string
-}
-
-func (s slot) key() string { return strings.Join(s.values, "\x00") }
-
-// slots lists the combinations of axes that cells have, in the grid's order.
-func (r *Results) slots(axes []string) []slot {
-	present := map[string]bool{}
-	for _, c := range r.Cells {
-		present[slot{values: pointOf(c.Cell, axes)}.key()] = true
-	}
-	out := []slot{{}}
-	for _, a := range axes {
-		var longer []slot
-		for _, s := range out {
-			for _, v := range r.axisValues(a) {
-				longer = append(longer, slot{append(slices.Clone(s.values), v), r.valueTitle(a, v)})
-			}
-		}
-		out = longer
-	}
-	return slices.DeleteFunc(out, func(s slot) bool { return !present[s.key()] })
 }

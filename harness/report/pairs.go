@@ -2,8 +2,8 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"dgkip/harness/report/sheet"
@@ -16,12 +16,12 @@ import (
 // two have two seeds in common.
 func (r *Results) pairs() *sheet.Sheet {
 	g := r.layout()
-	q := g.first()
+	q := g.quantity(g.t.Value)
 	if len(g.t.Values) > 0 {
 		return nil // columns show different things
 	}
 	s := &sheet.Sheet{Name: r.stem() + "-pairs", Title: r.Spec.Title + ": pairs", Heads: g.headTitles(), Merge: len(g.rowAxes),
-		Columns: []string{"Column", "Against", "Seeds", "Difference", "95 % from", "to", "Exact p", "Smallest possible p"}}
+		Columns: []string{"Column", "Against", "Seeds", "Difference", "95 % from", "to"}}
 	ranked := false
 	for _, row := range g.rows {
 		two, best := g.opponents(row, q)
@@ -31,17 +31,14 @@ func (r *Results) pairs() *sheet.Sheet {
 				continue
 			}
 			for i := range x {
-				x[i], y[i] = x[i]*q.scale, y[i]*q.scale
+				x[i] = float64(x[i]*q.scale) - float64(y[i]*q.scale)
 			}
 			ranked = ranked || best
-			p := stats.Compare(x, y)
+			sum := stats.Summarise(x)
 			d := func(x float64) sheet.Entry { return sheet.Text(signed(x, g.t.Digits)) }
 			s.Rows = append(s.Rows, sheet.Row{Heads: r.headsOf(g.rowAxes, row), Cells: []sheet.Entry{
-				sheet.Text(g.columnTitle(pair[0])), sheet.Text(g.columnTitle(pair[1])), sheet.Text(fixed(float64(p.N), 0)),
-				d(p.Diff.Mean), d(p.Diff.Mean - p.Diff.Half), d(p.Diff.Mean + p.Diff.Half), probability(p.Flip), probability(p.Least)}})
-			if p.Warning != "" {
-				s.Notes = with(s.Notes, sentence(capital(p.Warning)))
-			}
+				sheet.Text(g.columnTitle(pair[0])), sheet.Text(g.columnTitle(pair[1])), sheet.Text(strconv.Itoa(sum.N)),
+				d(sum.Mean), d(sum.Mean - sum.Half), d(sum.Mean + sum.Half)}})
 		}
 	}
 	if s.Rows == nil {
@@ -51,46 +48,37 @@ func (r *Results) pairs() *sheet.Sheet {
 	if q.unit == "%" {
 		unit = " in percentage points"
 	}
-	s.Caption = fmt.Sprintf("Differences in %s%s, seed by seed: the mean, its 95 %% t-interval, and the two-sided p-value of the exact sign-flip test with the smallest that it can give for this number of seeds. At an equal seed methods share the data and the networks, but begin with other images: the pairs are paired by data and networks only.", q.title, unit)
+	s.Caption = fmt.Sprintf("Differences in %s%s, seed by seed: the mean and its 95 %% t-interval. At an equal seed methods share the data and the networks, but begin with other images: the pairs are paired by data and networks only.", q.title, unit)
 	if len(s.Rows) > 1 {
-		s.Caption += fmt.Sprintf(" The p-values are not adjusted for the %d comparisons.", len(s.Rows))
+		s.Caption += fmt.Sprintf(" The intervals are not adjusted for the %d comparisons.", len(s.Rows))
 	}
 	if ranked {
-		s.Caption += " Best and second of a row were chosen by the same numbers, which makes p-values too small."
+		s.Caption += " Best and second of a row were chosen by the same numbers, which makes their difference look larger than it is."
 	}
 	s.Caption = r.selected(s.Caption)
 	return s
 }
 
-func probability(p float64) sheet.Entry {
-	if math.IsNaN(p) {
-		return sheet.Entry{}
-	}
-	return sheet.Text(significant(p, 2))
-}
-
 // opponents are the columns of a row to be compared, two and two; best says that
 // they were chosen as best and second.
-func (g tableLayout) opponents(row slot, q quantity) (two [][2]slot, best bool) {
+func (g tableLayout) opponents(row group, q quantity) (two [][2]group, best bool) {
 	if g.t.Against != nil {
 		for _, x := range g.columns {
 			for _, y := range g.columns {
 				if g.controls(x, y) && g.at(row, x) != nil && g.at(row, y) != nil {
-					two = append(two, [2]slot{x, y})
+					two = append(two, [2]group{x, y})
 				}
 			}
 		}
 		return two, false
 	}
-	var ranked, controls []slot
-	means := map[string]float64{}
+	var ranked, controls []group
 	for _, column := range g.columns {
 		c := g.at(row, column)
 		if c == nil {
 			continue
 		}
-		s, ok := c.summary(q.name)
-		means[column.key()] = s.Mean
+		_, ok := c.summary(q.name)
 		switch {
 		case ok && g.unmarked(column):
 			controls = append(controls, column)
@@ -101,19 +89,21 @@ func (g tableLayout) opponents(row slot, q quantity) (two [][2]slot, best bool) 
 	switch {
 	case len(ranked) == 1:
 		for _, c := range controls {
-			two = append(two, [2]slot{ranked[0], c})
+			two = append(two, [2]group{ranked[0], c})
 		}
 	case len(ranked) > 1 && q.better != unranked:
-		slices.SortStableFunc(ranked, func(x, y slot) int {
-			return q.better.compare(means[x.key()], means[y.key()])
+		slices.SortStableFunc(ranked, func(x, y group) int {
+			a, _ := g.at(row, x).summary(q.name)
+			b, _ := g.at(row, y).summary(q.name)
+			return q.better.compare(a.Mean, b.Mean)
 		})
-		return [][2]slot{{ranked[0], ranked[1]}}, true
+		return [][2]group{{ranked[0], ranked[1]}}, true
 	}
 	return two, false
 }
 
 // controls reports whether y is the control of x: one value differs, as the spec says.
-func (g tableLayout) controls(x, y slot) bool {
+func (g tableLayout) controls(x, y group) bool {
 	different := 0
 	for i, v := range x.values {
 		if w := y.values[i]; w != v {
@@ -126,6 +116,6 @@ func (g tableLayout) controls(x, y slot) bool {
 	return different == 1
 }
 
-func (g tableLayout) columnTitle(c slot) string {
+func (g tableLayout) columnTitle(c group) string {
 	return strings.Join(g.r.headsOf(g.t.Columns, c), ", ")
 }

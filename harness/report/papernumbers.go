@@ -93,7 +93,7 @@ func (r *Results) Numbers() []Number {
 			axes = append(axes, a)
 		}
 	}
-	for _, row := range r.slots(axes[:2]) {
+	for _, row := range r.groups(r.Cells, axes[:2]) {
 		r.bestPublished(&out, row)
 	}
 	metrics := r.recorded()
@@ -238,10 +238,10 @@ func (l *numberList) published(b Beside) {
 }
 
 // bestPublished is the highest accuracy that was published for a row.
-func (r *Results) bestPublished(out *numberList, row slot) {
+func (r *Results) bestPublished(out *numberList, row group) {
 	best := exhibit.Number{Mean: math.Inf(-1)}
-	for _, c := range r.Cells {
-		if n, _, ok := r.publishedOf(c.Cell, "test_acc"); ok && n.Mean > best.Mean && slices.Equal(pointOf(c.Cell, []string{"dataset", "ipc"}), row.values) {
+	for _, c := range row.cells {
+		if n, _, ok := r.publishedOf(c.Cell, "test_acc"); ok && n.Mean > best.Mean {
 			best = n
 		}
 	}

@@ -18,8 +18,11 @@ const (
 // paradigms sets three ways of distilling side by side: what an update of the synthetic
 // set computes, and how far its gradient has to go.
 func paradigms() chart.Picture {
+	return &chart.Diagram{Width: 484, Height: 226, Draw: drawParadigms}
+}
+
+func drawParadigms(d chart.Pen) {
 	const boxW, boxH, step, top, panel = 122, 34, 50, 212, 160
-	d := &chart.Diagram{Width: 484, Height: 226}
 	for i, c := range []struct {
 		title, line string
 		color       int
@@ -68,5 +71,4 @@ func paradigms() chart.Picture {
 		d.Arrow(learned, at(boxW/2, 2, 0), at(boxW/2+13, 2, 0), at(boxW/2+13, 0, 0), at(boxW/2, 0, 0))
 		d.Upwards(x+boxW/2+21, at(0, 1, 0).Y, learned, c.gradient)
 	}
-	return d
 }

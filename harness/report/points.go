@@ -18,23 +18,22 @@ func (b *figureBuilder) bars() chart.Picture {
 			x.Categories = append(x.Categories, sheet.Plain(b.r.shortTitle(b.xAxis, v)))
 		}
 	}
-	all := b.split(b.cells, b.seriesAxes)
+	all := b.r.groups(b.cells, b.seriesAxes)
 	n := len(all) * len(b.f.Y)
 	y := b.yAxis()
-	panels := b.panels(x, y, func(g cellGroup) []chart.Series {
-		i := slices.IndexFunc(all, func(o cellGroup) bool { return slices.Equal(o.values, g.values) })
+	panels := b.panels(x, y, func(g group, title string) []chart.Series {
+		i := slices.IndexFunc(all, func(o group) bool { return slices.Equal(o.values, g.values) })
 		var out []chart.Series
 		for j, name := range b.f.Y {
-			s := chart.Series{Kind: chart.Bars, Name: g.title, Width: 0.7 / float64(n)}
+			s := chart.Series{Kind: chart.Bars, Name: title, Width: 0.7 / float64(n)}
 			s.Color, s.Variant = b.look(g.values)
 			at := i*len(b.f.Y) + j
 			if len(g.values) == 0 || len(b.f.Y) > 1 || s.Variant > 0 {
 				s.Color = at
 			}
 			if len(b.f.Y) > 1 {
-				s.Name = strings.TrimPrefix(g.title+", "+metricTitle(name), ", ")
+				s.Name = strings.TrimPrefix(title+", "+metricTitle(name), ", ")
 			}
-			s.Name = sheet.Plain(s.Name)
 			s.Points = b.heights(g.cells, name, (float64(at)-float64(n-1)/2)*0.8/float64(n))
 			if len(s.Points) > 0 {
 				out = append(out, s)
@@ -78,15 +77,15 @@ func (b *figureBuilder) scatter() chart.Picture {
 	if isTime(name) {
 		b.note(machinesOf(b.cells).notes()...)
 	}
-	panels := b.panels(x, b.yAxis(), func(g cellGroup) []chart.Series {
-		s := chart.Series{Kind: chart.Dots, Name: sheet.Plain(g.title)}
+	panels := b.panels(x, b.yAxis(), func(g group, title string) []chart.Series {
+		s := chart.Series{Kind: chart.Dots, Name: title}
 		s.Color, s.Variant = b.look(g.values)
 		for _, c := range g.cells {
 			sx, ok1 := c.summary(name)
 			sy, ok2 := c.summary(b.f.Y[0])
 			if ok1 && ok2 && (!x.Log || sx.Mean > 0) {
 				b.over(sy.N)
-				s.Points = append(s.Points, spreadPoint(sx.Mean*scaleOf(name, 0), sy, b.f.Y[0]))
+				s.Points = append(s.Points, spreadPoint(sx.Mean*about(name).scale, sy, b.f.Y[0]))
 			}
 		}
 		if s.Points == nil {

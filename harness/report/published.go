@@ -66,7 +66,7 @@ func (r *Results) compare() []Beside {
 			}
 			b := Beside{Cell: c.Cell, Source: p.Source, Metric: m, Published: n, Tolerance: math.NaN(), runs: c}
 			if s, have := c.summary(m); have {
-				scale := scaleOf(m, p.Scale)
+				scale := about(m).scale
 				b.Ours, b.Spread, b.Seeds = s.Mean*scale, s.SD*scale, s.N
 				b.judge(p, r.rounding(p, m))
 			}
@@ -190,12 +190,12 @@ func (r *Results) reproduced() *sheet.Sheet {
 		kinds = with(kinds, shortMetric(b.Metric))
 	}
 	on := r.publishedMachines()
-	for _, point := range r.slots(rowAxes) {
+	for _, point := range r.groups(r.Cells, rowAxes) {
 		for _, kind := range kinds {
 			theirs, ours := make([]sheet.Entry, len(columns)), make([]sheet.Entry, len(columns))
 			some := false
 			for _, b := range r.Published {
-				if shortMetric(b.Metric) == kind && slices.Equal(pointOf(b.Cell, rowAxes), point.values) {
+				if shortMetric(b.Metric) == kind && slices.Contains(point.cells, b.runs) {
 					i := slices.Index(columns, b.Cell.Column)
 					theirs[i], ours[i], some = b.theirs(), b.ours(on), true
 				}

@@ -10,7 +10,7 @@ import (
 // table returns the experiment's table.
 func (r *Results) table() *sheet.Sheet {
 	b := &tableBuilder{tableLayout: r.layout(), machines: machinesOf(r.Cells), excluded: map[int]bool{}}
-	b.lines = []quantity{b.first()}
+	b.lines = []quantity{b.quantity(b.t.Value)}
 	if b.t.Time && b.t.Value != secondsPerUpdate {
 		time := b.quantity(secondsPerUpdate)
 		time.spread = "none"
@@ -21,11 +21,11 @@ func (r *Results) table() *sheet.Sheet {
 		b.out.Heads = append(b.out.Heads, "Metric")
 	}
 	for _, c := range b.columns {
-		b.out.Columns = append(b.out.Columns, c.title)
-	}
-	for _, c := range r.Cells {
-		x, _ := c.values(b.in(b.lines[0], slot{values: pointOf(c.Cell, b.t.Columns)}).name)
-		b.most = max(b.most, len(x))
+		b.out.Columns = append(b.out.Columns, b.heading(c))
+		for _, x := range c.cells {
+			values, _ := x.values(b.in(b.lines[0], c).name)
+			b.most = max(b.most, len(values))
+		}
 	}
 	for _, row := range b.rows {
 		for _, q := range b.lines {
@@ -37,7 +37,7 @@ func (r *Results) table() *sheet.Sheet {
 }
 
 // row makes one line of the table.
-func (b *tableBuilder) row(at slot, q quantity) sheet.Row {
+func (b *tableBuilder) row(at group, q quantity) sheet.Row {
 	out := sheet.Row{Heads: b.r.headsOf(b.rowAxes, at)}
 	if len(b.lines) > 1 {
 		out.Heads = append(out.Heads, shortMetric(q.name))
@@ -90,7 +90,7 @@ func places(means []*float64, better direction) []int {
 }
 
 // entry makes one entry, and returns its mean for ranking.
-func (b *tableBuilder) entry(row, column slot, q quantity) (sheet.Entry, *float64) {
+func (b *tableBuilder) entry(row, column group, q quantity) (sheet.Entry, *float64) {
 	c := b.at(row, column)
 	if c == nil {
 		for i, x := range b.r.Spec.Excluded {
@@ -131,7 +131,7 @@ func (b *tableBuilder) entry(row, column slot, q quantity) (sheet.Entry, *float6
 	return e, &mean
 }
 
-func (b *tableBuilder) coordinates(row, column slot) func(string) (string, bool) {
+func (b *tableBuilder) coordinates(row, column group) func(string) (string, bool) {
 	return func(axis string) (string, bool) {
 		if i := slices.Index(b.rowAxes, axis); i >= 0 {
 			return row.values[i], true

@@ -1,9 +1,8 @@
-// Package stats summarises repeated runs and compares methods over the same seeds.
+// Package stats summarises repeated runs.
 //
-// Nothing here prints. Means are exact, and other sums run
-// in the order of their terms and are never fused, so that the same numbers give
-// the same bits on every machine; what rests on library functions is rounded to ten
-// digits for the same reason.
+// Means are exact, and other sums run in the order of their terms and are never fused, so
+// that the same numbers give the same bits on every machine. What rests on library
+// functions is rounded to ten digits for the same reason.
 package stats
 
 import (

@@ -3,7 +3,6 @@ package stats
 import (
 	"fmt"
 	"math"
-	"strings"
 	"testing"
 )
 
@@ -36,53 +35,6 @@ func TestTQuantile(t *testing.T) {
 	for df, want := range map[int]float64{1: 12.7062047362, 2: 4.30265272975, 4: 2.77644510520, 9: 2.26215716280, 29: 2.04522964213} {
 		if got := tQuantile(0.975, df); !near(got, want, 1e-8) {
 			t.Errorf("t(0.975, %d) = %v, want %v", df, got, want)
-		}
-	}
-}
-
-func TestCompare(t *testing.T) {
-	// Darwin's maize data, in eighths of an inch: Fisher found 863 of 32768 sums at
-	// least as large as the observed one, and t = 2.148.
-	d := []float64{49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48}
-	p := Compare(d, make([]float64, len(d)))
-	if !near(p.Flip, 2*863.0/32768, 1e-12) {
-		t.Errorf("sign-flip p = %v, want %v", p.Flip, 2*863.0/32768)
-	}
-	if p.Warning != "" {
-		t.Errorf("%+v", p)
-	}
-}
-
-func TestCompareSmall(t *testing.T) {
-	p := Compare([]float64{1.1, 1.2, 1.4, 1.3, 1.7}, []float64{1, 1, 1, 1, 1})
-	if p.Flip != 2.0/32 || p.Least != 2.0/32 {
-		t.Errorf("all differences of one sign: p %v, least %v", p.Flip, p.Least)
-	}
-	if w := p.Warning; !strings.Contains(w, "0.0625") || !strings.Contains(w, "6 seeds") {
-		t.Errorf("warning %q", w)
-	}
-	if p := Compare([]float64{2}, []float64{1}); p.Flip != 1 || p.Least != 1 || p.Warning == "" {
-		t.Errorf("one pair: %+v", p)
-	}
-	if p := Compare(nil, nil); !math.IsNaN(p.Flip) || p.Warning == "" {
-		t.Errorf("no pair: %+v", p)
-	}
-	if p := Compare([]float64{1, 2, 3}, []float64{1, 2, 3}); p.Flip != 1 {
-		t.Errorf("the same: %+v", p)
-	}
-	many := make([]float64, 25)
-	for i := range many {
-		many[i] = float64(i % 3)
-	}
-	if p := Compare(many, make([]float64, 25)); !math.IsNaN(p.Flip) || p.Warning == "" {
-		t.Errorf("25 pairs: %+v", p)
-	}
-}
-
-func TestPairs(t *testing.T) {
-	for p, want := range map[float64]int{1: 1, 0.5: 2, 0.0625: 5, 0.05: 6, 0.01: 8} {
-		if got := Pairs(p); got != want || math.Ldexp(2, -got) > p {
-			t.Errorf("Pairs(%v) = %d, want %d", p, got, want)
 		}
 	}
 }

@@ -180,7 +180,7 @@ func TestLettersExist(t *testing.T) {
 // Words are pieces of one line: upright, italic, and smaller ones below and above it.
 func TestWords(t *testing.T) {
 	rec := new(recorder.Canvas)
-	words(draw.NewCanvas(rec, 100, 20), 50, 10, Ink, "*θ*_*O*_ = e^2^")
+	Pen{draw.NewCanvas(rec, 100, 20)}.Words(50, 10, Ink, "*θ*_*O*_ = e^2^")
 	var got []string
 	var x vg.Length
 	for _, a := range rec.Actions {
