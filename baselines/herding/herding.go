@@ -43,7 +43,7 @@ func (*Herding) Info() method.Info {
 
 // CheckSizes implements method.SizesChecker.
 func (*Herding) CheckSizes(s method.Sizes) error {
-	return errors.Join(method.CheckImages("herding", s), s.Model.CheckFeatures(s))
+	return errors.Join(method.CheckImages("herding", s), s.Model.CheckStored(s))
 }
 
 // Estimate implements method.Estimator.

@@ -93,7 +93,7 @@ func (m *KIP) CheckSizes(s method.Sizes) error {
 	if n := s.IPC * s.Classes; m.Labels == "solved" && s.Train > 0 && n > s.Train {
 		return fmt.Errorf("ipc %d: kip: labels of %d images cannot be solved from %d real ones\nhint: lower ipc, or use labels = \"learned\"", s.IPC, n, s.Train)
 	}
-	if err := s.Model.CheckFeatures(s); err != nil {
+	if err := s.Model.CheckStored(s); err != nil {
 		return fmt.Errorf("kip: %w", err)
 	}
 	return nil

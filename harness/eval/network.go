@@ -74,7 +74,7 @@ func init() {
 
 // Info implements method.Protocol.
 func (n *Network) Info() method.ProtocolInfo {
-	return method.ProtocolInfo{Name: "network", Version: 1, About: "fresh networks trained on the set by SGD"}
+	return method.ProtocolInfo{Name: "network", Title: "Trained network", Version: 1, About: "fresh networks trained on the set by SGD"}
 }
 
 // Net returns the network that is trained on images of a size.

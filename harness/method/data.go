@@ -144,6 +144,15 @@ func (m Model) Check() error {
 	return nil
 }
 
+// CheckStored is CheckFeatures for what needs the features themselves: the exact kernel
+// of infinitely wide networks has inner products alone.
+func (m Model) CheckStored(s Sizes) error {
+	if a, _ := nn.Lookup(m.Kind); a.Limit != "" {
+		return fmt.Errorf("model kind = %q has no features, only their inner products\nhint: use kind = %q", m.Kind, a.Limit)
+	}
+	return m.CheckFeatures(s)
+}
+
 // Shape describes one network of the model.
 func (m Model) Shape() nn.Shape {
 	s := nn.Shape{Kind: m.Kind, Width: m.Width, Depth: m.Depth}

@@ -5,6 +5,7 @@ import "context"
 // ProtocolInfo describes a protocol.
 type ProtocolInfo struct {
 	Name    string
+	Title   string // as in tables
 	About   string // one line
 	Version int    // part of a run's identity
 

@@ -136,6 +136,7 @@ func (k Kernel) Gram(v Images) tensor.Mat[float64] {
 func (k Kernel) Cross(ctx context.Context, v, w Images, progress func(done float64)) (tensor.Mat[float32], error) {
 	out := tensor.NewMat[float32](v.Len(), w.Len())
 	const rows = 128
+	t := k.table(w)
 	for from := 0; from < v.Len(); from += rows {
 		if err := ctx.Err(); err != nil {
 			return out, err
@@ -144,9 +145,17 @@ func (k Kernel) Cross(ctx context.Context, v, w Images, progress func(done float
 		part := out.Part(from, to, 0, w.Len())
 		tensor.Mul(part, v.X.Part(from, to, 0, v.X.Cols), w.X, tensor.NT, false)
 		tensor.Parallel(part.Rows, func(i int) {
-			xx := v.self[from+i]
-			for j, x := range part.Row(i) {
-				part.Row(i)[j] = float32(k.value(float64(x)/float64(v.X.Cols), xx, w.self[j]))
+			var buffer [block]float64
+			for j := 0; j < w.Len(); j += block {
+				dots := part.Row(i)[j:min(w.Len(), j+block)]
+				xy := buffer[:len(dots)]
+				for l, x := range dots {
+					xy[l] = float64(x) / float64(v.X.Cols)
+				}
+				k.row(xy, nil, nil, v.self[from+i], t, j)
+				for l, x := range xy {
+					dots[l] = float32(x)
+				}
 			}
 		})
 		if progress != nil {

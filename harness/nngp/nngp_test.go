@@ -93,7 +93,7 @@ func TestBackward(t *testing.T) {
 			}
 			return sum
 		}
-		p.Forward()
+		p.Forward(true)
 		dx := make([]float32, n*d)
 		p.Backward(dx, dGram, dCross)
 		for j := range set {
@@ -117,9 +117,9 @@ func TestForward(t *testing.T) {
 	set, real := images(r, 3, 10), NewImages(images(r, 1100, 10), 10)
 	k := Kernel{3}
 	p := k.NewPass(set, real)
-	p.Forward()
+	p.Forward(true)
 	r.FillNormal(set, 0, 2)
-	gram, cross := p.Forward()
+	gram, cross := p.Forward(false)
 	v := NewImages(set, 10)
 	want, err := k.Cross(context.Background(), v, real, nil)
 	if err != nil {
@@ -145,7 +145,7 @@ func BenchmarkUpdate(b *testing.B) {
 	dGram, dCross, dx := tensor.NewMat[float64](20, 20), tensor.NewMat[float32](20, 10000), make([]float32, len(set))
 	r.FillNormal(dCross.Data, 0, 1)
 	for b.Loop() {
-		p.Forward()
+		p.Forward(true)
 		p.Backward(dx, dGram, dCross)
 	}
 }

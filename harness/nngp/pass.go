@@ -12,7 +12,9 @@ type Pass struct {
 	kernel Kernel
 	set    Images
 	real   Images
-	dots   tensor.Mat[float32] // x'y of the set and the real images, [n, N]
+	others table
+	inXY   tensor.Mat[float32] // slopes of the kernel with the real images, [n, N]
+	inXX   tensor.Mat[float32]
 	within tensor.Mat[float64] // x'y of the set, [n, n]
 }
 
@@ -20,23 +22,38 @@ type Pass struct {
 func (k Kernel) NewPass(set []float32, real Images) *Pass {
 	n := len(set) / real.X.Cols
 	return &Pass{
-		kernel: k, set: NewImages(set, real.X.Cols), real: real,
-		dots: tensor.NewMat[float32](n, real.Len()), within: tensor.NewMat[float64](n, n),
+		kernel: k, set: NewImages(set, real.X.Cols), real: real, others: k.table(real),
+		inXY: tensor.NewMat[float32](n, real.Len()), inXX: tensor.NewMat[float32](n, real.Len()), within: tensor.NewMat[float64](n, n),
 	}
 }
 
 // Forward returns the kernel within the set, [n, n], and with the real images, [n, N],
-// for the set as its pixels are now.
-func (p *Pass) Forward() (gram tensor.Mat[float64], cross tensor.Mat[float32]) {
+// for the set as its pixels are now. It prepares for Backward if gradient says so.
+func (p *Pass) Forward(gradient bool) (gram tensor.Mat[float64], cross tensor.Mat[float32]) {
 	p.set.Update()
 	tensor.Gram64(p.within, p.set.X)
-	tensor.Mul(p.dots, p.set.X, p.real.X, tensor.NT, false)
-	gram, cross = tensor.NewMat[float64](p.within.Rows, p.within.Cols), tensor.NewMat[float32](p.dots.Rows, p.dots.Cols)
+	gram, cross = tensor.NewMat[float64](p.within.Rows, p.within.Cols), tensor.NewMat[float32](p.set.Len(), p.real.Len())
+	tensor.Mul(cross, p.set.X, p.real.X, tensor.NT, false)
 	d := float64(p.set.X.Cols)
 	p.pairs(func(i, from, to int) {
-		xx := p.set.self[i]
-		for j := from; j < to; j++ {
-			cross.Row(i)[j] = float32(p.kernel.value(float64(p.dots.Row(i)[j])/d, xx, p.real.self[j]))
+		var buffer, slope, own [block]float64
+		dots := cross.Row(i)[from:to]
+		xy, inXY, inXX := buffer[:len(dots)], slope[:0], own[:0]
+		if gradient {
+			inXY, inXX = slope[:len(dots)], own[:len(dots)]
+		}
+		for j, x := range dots {
+			xy[j] = float64(x) / d
+		}
+		for j := range inXY {
+			inXY[j] = 1
+		}
+		p.kernel.row(xy, inXY, inXX, p.set.self[i], p.others, from)
+		for j, x := range xy {
+			dots[j] = float32(x)
+		}
+		for j := range inXY {
+			p.inXY.Row(i)[from+j], p.inXX.Row(i)[from+j] = float32(inXY[j]), float32(inXX[j])
 		}
 	})
 	for i := range gram.Rows {
@@ -49,7 +66,7 @@ func (p *Pass) Forward() (gram tensor.Mat[float64], cross tensor.Mat[float32]) {
 }
 
 // Backward sets dx to the gradient in the pixels, given those in what Forward returned
-// last; dGram is symmetric. With k = k(x'y/d, x'x/d, y'y/d),
+// last, with a gradient asked for; dGram is symmetric. With k = k(x'y/d, x'x/d, y'y/d),
 //
 //	dx_i = (1/d) [ sum_j dk_ij (dk/dxy) y_j + 2 sum_j dk_ij (dk/dxx) x_i ].
 func (p *Pass) Backward(dx []float32, dGram tensor.Mat[float64], dCross tensor.Mat[float32]) {
@@ -74,9 +91,8 @@ func (p *Pass) Backward(dx []float32, dGram tensor.Mat[float64], dCross tensor.M
 		sum := 0.0
 		for j := from; j < to; j++ {
 			v := float64(dCross.Row(i)[j])
-			inXY, inXX := p.kernel.slopes(float64(p.dots.Row(i)[j])/float64(d), p.set.self[i], p.real.self[j])
-			g.Row(i)[j] = float32(float64(v*inXY) / float64(d))
-			sum += 2 * float64(v*inXX)
+			g.Row(i)[j] = float32(float64(v*float64(p.inXY.Row(i)[j])) / float64(d))
+			sum += 2 * float64(v*float64(p.inXX.Row(i)[j]))
 		}
 		sums.Row(i)[from/block] = sum
 	})

@@ -41,6 +41,10 @@ func (r *Results) valueTitle(axis, value string) string {
 		return t
 	case "model":
 		return cmp.Or(method.ModelTitle(value), value)
+	case "eval.protocol":
+		if p := method.NewProtocol(value); p != nil {
+			return p.Info().Title
+		}
 	}
 	return value
 }
@@ -48,7 +52,7 @@ func (r *Results) valueTitle(axis, value string) string {
 // shortTitle is valueTitle with the axis where the value alone says nothing.
 func (r *Results) shortTitle(axis, value string) string {
 	switch axis {
-	case "method", "dataset", "model":
+	case "method", "dataset", "model", "eval.protocol":
 		return r.valueTitle(axis, value)
 	case "ipc":
 		return "IPC " + value

@@ -226,7 +226,7 @@ type kernelPass struct {
 }
 
 func (p *kernelPass) View(_ int, gradient bool) convex.RealView {
-	gram, cross := p.pass.Forward()
+	gram, cross := p.pass.Forward(gradient)
 	p.view = convex.Kernel{K: gram, F: convex.Apply(cross, p.theta.Weights), Norm2: p.theta.Norm * p.theta.Norm, Reals: cross}
 	if gradient {
 		p.view.Grad = &p.grad
