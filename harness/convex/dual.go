@@ -105,7 +105,7 @@ func (s *ascent) target(i int) float64 {
 func bestStep(m, a0, q float64) float64 {
 	lo, hi := -m-float64(q*(1-a0)), -m+float64(q*a0)
 	z := max(lo, min(hi, -m))
-	for range 100 {
+	for steps := range 150 {
 		a := fmath.Sigmoid(z)
 		g := z + m + float64(q*(a-a0))
 		if g > 0 {
@@ -115,7 +115,9 @@ func bestStep(m, a0, q float64) float64 {
 		}
 		step := g / (1 + float64(q*float64(a*fmath.Sigmoid(-z))))
 		nz := z - step
-		if !(nz >= lo && nz <= hi) {
+		// From where sigma is flat Newton's step leads to the far end of the bracket,
+		// and from there back: halving every other time ends that.
+		if !(nz >= lo && nz <= hi) || steps >= 20 && steps%2 == 0 {
 			nz = (lo + hi) / 2
 		}
 		if math.Abs(nz-z) <= 1e-13*(1+math.Abs(z)) {

@@ -122,3 +122,25 @@ func TestHingeGains(t *testing.T) {
 		t.Errorf("only %d feasible sets and %d with clipped variables", feasible, clippedSets)
 	}
 }
+
+// A step goes to the maximum in one variable, however large its curvature is and however
+// far it starts: Newton's method alone would go back and forth between the ends.
+func TestBestStep(t *testing.T) {
+	r := rng.Stream(1, "best step")
+	for range 20000 {
+		q := math.Pow(10, 6*r.Float64())
+		a0 := fmath.Sigmoid(20 * r.Normal64())
+		m := math.Pow(10, 4*r.Float64()) * r.Normal64()
+		a := bestStep(m, a0, q)
+		if a < 1e-300 || a == 1 {
+			if g := m + q*(a-a0); a < 0.5 && g < 500 || a == 1 && g > -30 {
+				t.Fatalf("m %v, a0 %v, q %v: a is %v, where the slope is %v", m, a0, q, a, g)
+			}
+			continue
+		}
+		z := fmath.Log(a) - fmath.Log(1-a)
+		if g := z + m + q*(a-a0); math.Abs(g) > 1e-6*(1+math.Abs(m)+q*min(1, a*1e6)) && a < 1-1e-9 {
+			t.Fatalf("m %v, a0 %v, q %v: the slope at %v is %v", m, a0, q, a, g)
+		}
+	}
+}
