@@ -51,6 +51,10 @@ type metric struct {
 // own name, as it is, and never ranked.
 var metrics = []metric{
 	{"test_acc", "test accuracy", "%", 100, higher},
+	{"own.test_acc", "test accuracy in the set's own networks", "%", 100, higher},
+	{"own.test_errors", "test errors in the set's own networks", "", 1, lower},
+	{"draws_sd", "spread over fresh networks", "%", 100, lower},
+	{"real_loss", "loss on real images", "", 1, lower},
 	{"train_acc", "training accuracy", "%", 100, higher},
 	{"teacher_acc", "accuracy of the full model", "%", 100, higher},
 	{"test_errors", "test errors", "", 1, lower},
