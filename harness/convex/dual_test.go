@@ -131,7 +131,7 @@ func TestBestStep(t *testing.T) {
 		q := math.Pow(10, 6*r.Float64())
 		a0 := fmath.Sigmoid(20 * r.Normal64())
 		m := math.Pow(10, 4*r.Float64()) * r.Normal64()
-		a := bestStep(m, a0, q)
+		a := bestStep(m, a0, q, true)
 		if a < 1e-300 || a == 1 {
 			if g := m + q*(a-a0); a < 0.5 && g < 500 || a == 1 && g > -30 {
 				t.Fatalf("m %v, a0 %v, q %v: a is %v, where the slope is %v", m, a0, q, a, g)
