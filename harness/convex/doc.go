@@ -12,6 +12,9 @@
 // gradients, BestGap for a solution's dual variables. Rho and NewInterval, in bounds.go,
 // turn it into bounds of outputs and of the test error, Lemmas 3.3 and 3.4.
 //
+// A set is seen through a View: of stored features, or of a kernel, which knows them by
+// their inner products alone.
+//
 // # Losses and labels
 //
 // Labels have a form. With gains y, real numbers, a loss is one of the margin m = y f,
@@ -39,7 +42,7 @@
 // For fixed features A [n, M] and any coefficients C, labels exist that make C'A
 // the exact minimiser on the set; for the projection, C = (A A')^-1 A Theta', the
 // bound is tight. See Project, Fit and Nearest; ProjectBox keeps to the box of the
-// hinge's dual variables.
+// hinge's dual variables. Least is the model in the span that is best on real images.
 //
 // Guarantee: the same bits on every machine and for every number of threads. Sums
 // over features run in float64 in a fixed order, except where a comment says

@@ -110,8 +110,8 @@ func (s *ascent) target(i int) float64 {
 // monotone equation in z, by Newton's method inside a shrinking bracket.
 //
 // From where sigma is flat Newton's step leads to the far end of the bracket, and from
-// there back. A careful step halves the bracket every other time, which ends that. It
-// is rarely needed, and records of solutions found without have other last bits.
+// there back. A careful step halves the bracket every other time, which ends that. It is
+// rarely needed, and it would change the last bits of solutions found without it.
 func bestStep(m, a0, q float64, careful bool) float64 {
 	lo, hi := -m-float64(q*(1-a0)), -m+float64(q*a0)
 	z := max(lo, min(hi, -m))

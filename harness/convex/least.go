@@ -3,7 +3,6 @@ package convex
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"dgkip/harness/tensor"
 )
@@ -85,10 +84,4 @@ func slopes(labels Labels, f tensor.Mat[float64]) tensor.Mat[float64] {
 		}
 	}
 	return out
-}
-
-// ReverseBound is the bound on |Theta_S - Theta_O| by the gap of the real problem at
-// Theta_S: the value of Least times N, less the dual value of Theta_O.
-func ReverseBound(value, dual, lambda float64) float64 {
-	return math.Sqrt(2 * max(0, value-dual) / lambda)
 }

@@ -120,7 +120,7 @@ func TestLeast(t *testing.T) {
 				t.Errorf("dV/dphi is %v, central difference %v", d.Data[j], x)
 			}
 		}
-		if deviation, bound := view.Distance(s.C), ReverseBound(s.Value*float64(images), whole.Dual, lambda); deviation > bound*(1+1e-6) {
+		if deviation, bound := view.Distance(s.C), Bound(s.Value*float64(images)-whole.Dual, lambda); deviation > bound*(1+1e-6) {
 			t.Errorf("deviation %v, bound %v", deviation, bound)
 		}
 		// No other coefficients are better.

@@ -1,6 +1,6 @@
 // Package dgkip distils data by the duality gap. A convex model Theta_O is trained
 // once on the real data, over fixed random features; then the images of a small
-// set S are moved, and its labels with them, until a bound on the distance of
+// set S are learned, and its labels with them, until a bound on the distance of
 // Theta_O from the model that S would train is small:
 //
 //	|Theta_O - Theta_S|^2 <= (2/lambda_S) G_S(Theta_O, alpha)          (Theorem 3.2)
@@ -35,7 +35,17 @@
 //
 // the metric "parameter". The metric "prediction" chooses C to bring the outputs on
 // the real images near instead, (1/n)|f_O - Phi_O A'C|^2, which is the better aim
-// where S is so small that the parameters must stay far apart.
+// where S is so small that the parameters must stay far apart. The metric "loss" lowers
+// the loss of Theta_S on the real images, (1/n) P_O(A'C): see convex.Least.
+//
+// # Beyond one draw
+//
+// Features of one draw of networks leave images room to take on that draw. In the exact
+// kernel of fully connected networks, package nngp, nothing is drawn: all that a method
+// needs of S is K = A A' and F = A Theta_O', which a convex.View gives. With draws = R
+// every update sees the set in another of R draws, in turn, each with a Theta_O of its
+// own; labels are made for their mean. With travel = true the set also has the outputs
+// of its own model for labels, which networks of any draw can be fitted to.
 //
 // Guarantee: the same bits on every machine and for every number of threads,
 // interrupted or not.

@@ -95,9 +95,13 @@ type run struct {
 // the objective looks at the real images.
 func (l Loop) newRun(ctx context.Context, p method.Problem, name string, loss convex.Loss, learned func(of []int) tensor.Mat[float64], labelRate float64, reals bool) (*run, error) {
 	source := teacher.Of(p)
-	theta, err := source.Theta(ctx, teacher.Problem{Loss: loss, Lambda: l.Lambda, Gap: l.TeacherGap})
-	if err != nil {
-		return nil, method.Stopped(ctx, p, err)
+	problem := teacher.Problem{Loss: loss, Lambda: l.Lambda, Gap: l.TeacherGap}
+	var theta *teacher.Theta
+	if l.Draws == 0 { // a pool has models of its own
+		var err error
+		if theta, err = source.Theta(ctx, problem); err != nil {
+			return nil, method.Stopped(ctx, p, err)
+		}
 	}
 	begin, err := l.start(p, name)
 	if err != nil {
@@ -113,7 +117,7 @@ func (l Loop) newRun(ctx context.Context, p method.Problem, name string, loss co
 	}
 	r.images, r.dx, r.variables = move.X, move.Grad, append(r.variables, move)
 	if l.Draws > 0 {
-		r.pass, err = source.NewPool(ctx, l.Draws, teacher.Problem{Loss: loss, Lambda: l.Lambda, Gap: l.TeacherGap}, r.images)
+		r.pass, err = source.NewPool(ctx, l.Draws, problem, r.images)
 	} else {
 		r.pass, err = source.NewPass(ctx, theta, r.images, reals)
 	}
@@ -190,7 +194,9 @@ func (r *run) settle() {
 
 // metrics makes a line of the trace.
 func (r *run) metrics() map[string]float64 {
-	r.settle()
+	if r.settle(); r.failed != nil {
+		return nil
+	}
 	line := map[string]float64{"bound": r.obj.bound()}
 	r.obj.describe(line)
 	// A line is whole, even where the run is about to be stopped; where the model
@@ -213,9 +219,10 @@ func (r *run) set() *method.Distilled {
 	d.Notes = final.notes
 	teacher.SetLabels(d, final.model)
 	if r.Travel {
-		// A model that cannot be solved for leaves the set without them.
 		if student, err := teacher.Train(context.Background(), r.view.Gram(), final.model, r.lambda); err == nil {
 			teacher.SetTravelLabels(d, student.Outputs)
+		} else {
+			d.Notes = append(d.Notes, "the set has no labels that travel: its model could not be solved for")
 		}
 	}
 	return d

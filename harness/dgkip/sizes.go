@@ -5,7 +5,6 @@ import (
 
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
-	"dgkip/harness/nn"
 	"dgkip/harness/teacher"
 )
 
@@ -15,11 +14,11 @@ func (l Loop) sizes(s method.Sizes, loss convex.Loss) error {
 	if err := method.CheckLambda(l.Lambda, s); err != nil {
 		return err
 	}
-	if err := teacher.CheckLoss(loss, s.Classes); err != nil {
+	if err := teacher.CheckModel(loss, s.Classes, s.Model); err != nil {
 		return err
 	}
-	if a, _ := nn.Lookup(s.Model.Kind); l.Draws > 0 && a.Limit != "" {
-		return fmt.Errorf("draws = %d: the exact kernel of %s networks is not drawn\nhint: leave draws out, or use kind = %q", l.Draws, a.Limit, a.Limit)
+	if l.Draws > 0 && s.Model.Exact() {
+		return fmt.Errorf("draws = %d: an exact kernel is not drawn\nhint: leave draws out, or use other networks than %q", l.Draws, s.Model.Kind)
 	}
 	if err := s.Model.CheckFeatures(s); err != nil {
 		return err
@@ -37,8 +36,8 @@ func (l Loop) sizes(s method.Sizes, loss convex.Loss) error {
 // before that Theta_O.
 func (l Loop) estimate(s method.Sizes, loss convex.Loss) method.Estimate {
 	theta, e := teacher.Estimate(s, loss), teacher.PassEstimate(s)
-	e.Updates, e.Shared = l.Updates, theta.Shared
-	e.Bytes += theta.Bytes
-	e.Shared += float64(l.Draws) * theta.Shared
+	draws := max(1, l.Draws)
+	e.Updates, e.Shared = l.Updates, float64(draws)*theta.Shared
+	e.Bytes = int64(draws)*(e.Bytes+teacher.MapBytes(s)) + theta.Bytes
 	return e
 }

@@ -227,6 +227,9 @@ func (e *executor) release(r *Run) {
 	if g.left--; g.left == 0 {
 		g.features.Clear()
 		g.scoring.Clear()
+		g.mu.Lock()
+		clear(g.states)
+		g.mu.Unlock()
 		debug.FreeOSMemory() // it may have been most of what there is
 	}
 	if e.images[r.Data]--; e.images[r.Data] == 0 {

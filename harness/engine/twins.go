@@ -2,8 +2,8 @@ package engine
 
 import "slices"
 
-// A set that is scored by several protocols is made once, where the runs are of one
-// process and of one group: what the method did does not depend on how it is scored.
+// A set that is scored by several protocols is made once, where a process makes one run
+// after the other: what the method did does not depend on how it is scored.
 
 // fromTwin takes up the distillation of a run that differs in its scoring alone, and
 // reports whether there was one.
@@ -15,7 +15,7 @@ func (a *attempt) fromTwin() bool {
 	a.group.mu.Lock()
 	defer a.group.mu.Unlock()
 	state, ok := a.group.states[key]
-	if !ok || len(a.s.Tracing.Score) > 0 || !slices.Equal(a.s.Tracing.Every, state.Tracing.Every) {
+	if !ok || len(a.s.Past) > 0 || len(a.s.Tracing.Score) > 0 || !slices.Equal(a.s.Tracing.Every, state.Tracing.Every) {
 		return false
 	}
 	if a.group.twins[key]--; a.group.twins[key] <= 1 {
@@ -31,7 +31,7 @@ func (a *attempt) forTwins() {
 	key := a.run.distillation()
 	a.group.mu.Lock()
 	defer a.group.mu.Unlock()
-	if key == "" || a.group.twins[key] < 2 || a.s.Set.Whole {
+	if key == "" || a.group.twins[key] < 2 || a.s.Set.Whole || len(a.s.Tracing.Score) > 0 {
 		return
 	}
 	s := a.s.copy()

@@ -66,8 +66,11 @@ func (f *Fresh) model(of method.Model) method.Model {
 
 // CheckSizes implements method.SizesChecker.
 func (f *Fresh) CheckSizes(s method.Sizes) error {
-	if a, _ := nn.Lookup(f.Kind); a.Limit != "" {
-		return fmt.Errorf("[eval.fresh] kind = %q: an exact kernel is not drawn\nhint: use %q", f.Kind, a.Limit)
+	if (method.Model{Kind: f.Kind}).Exact() {
+		return fmt.Errorf("[eval.fresh] kind = %q: an exact kernel is not drawn\nhint: leave kind out, or name other networks", f.Kind)
+	}
+	if s.IPC == 0 {
+		return errWhole
 	}
 	if err := f.own().CheckSizes(s); err != nil {
 		return err
@@ -82,9 +85,11 @@ func (f *Fresh) Estimate(s method.Sizes) method.Estimate {
 	s.Model = f.model(s.Model)
 	fresh := f.own().Estimate(s)
 	e.Shared += float64(f.Draws) * fresh.Shared
-	e.Bytes += fresh.Bytes
+	e.Bytes += int64(f.Draws) * (fresh.Bytes + teacher.MapBytes(s))
 	return e
 }
+
+var errWhole = errors.New("the whole training set is not scored in fresh networks: a model would have to be trained in each\nhint: use the protocol \"features\"")
 
 // Score implements method.Protocol.
 func (f *Fresh) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
@@ -97,7 +102,7 @@ func (f *Fresh) Score(ctx context.Context, t method.Trial, observe func(method.S
 
 func (f *Fresh) score(ctx context.Context, t method.Trial) (*method.Scores, error) {
 	if t.Set.Whole {
-		return nil, errors.New("the whole training set is not scored in fresh networks: a model would have to be trained in each\nhint: use the protocol \"features\"")
+		return nil, errWhole
 	}
 	own, err := f.own().score(ctx, t)
 	if err != nil {

@@ -147,10 +147,17 @@ func (m Model) Check() error {
 // CheckStored is CheckFeatures for what needs the features themselves: the exact kernel
 // of infinitely wide networks has inner products alone.
 func (m Model) CheckStored(s Sizes) error {
-	if a, _ := nn.Lookup(m.Kind); a.Limit != "" {
-		return fmt.Errorf("model kind = %q has no features, only their inner products\nhint: use kind = %q", m.Kind, a.Limit)
+	if m.Exact() {
+		return fmt.Errorf("model kind = %q has no features, only their inner products\nhint: use other networks", m.Kind)
 	}
 	return m.CheckFeatures(s)
+}
+
+// Exact reports whether the model stands for infinitely many, infinitely wide networks,
+// by the inner products of their features.
+func (m Model) Exact() bool {
+	a, _ := nn.Lookup(m.Kind)
+	return a.Limit != ""
 }
 
 // Shape describes one network of the model.

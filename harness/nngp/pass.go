@@ -1,8 +1,6 @@
 package nngp
 
 import (
-	"context"
-
 	"dgkip/harness/tensor"
 )
 
@@ -119,16 +117,6 @@ func (p *Pass) pairs(do func(i, from, to int)) {
 		from := t % each * block
 		do(t/each, from, min(p.real.Len(), from+block))
 	})
-}
-
-// Outputs returns those of a model with coefficients c [N, K] on the real images, of
-// the images of v, [n, K].
-func (k Kernel) Outputs(ctx context.Context, v, real Images, c tensor.Mat[float64]) (tensor.Mat[float64], error) {
-	cross, err := k.Cross(ctx, v, real, nil)
-	if err != nil {
-		return tensor.Mat[float64]{}, err
-	}
-	return Combine(cross, c), nil
 }
 
 // Combine returns K C [n, K] for inner products K [n, N] and coefficients C [N, K].

@@ -4,7 +4,7 @@ import "math"
 
 // A row is the inner products of one image with many. It takes most of the time of a
 // pass, and so goes layer by layer, without calls and branches, with acos by a
-// polynomial that is within 6e-11 of it: the products themselves are float32's.
+// polynomial whose relative error is below 6e-11: the products themselves are float32's.
 
 // table holds what rows need of the other images: sqrt(s_yy) and its inverse for every
 // layer.

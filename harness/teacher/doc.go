@@ -3,7 +3,8 @@
 //
 //	Theta_O = argmin_Theta sum_i l(phi(x_i)'Theta, y_i) + (lambda_O/2) |Theta|^2,   lambda_O = n_O * lambda
 //
-// with the loss of package convex, on the features of package features. What is
+// with the loss of package convex, on the features of package features or in the kernel
+// of package nngp. Shown is images as either of them shows a model. What is
 // costly, the features of the training images, their Gram matrix and Theta_O, is
 // computed when it is first asked for and kept in method.Shared, under a key that
 // holds all it depends on; Theta_O, which is small, on its disk as well, and

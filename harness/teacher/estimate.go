@@ -41,3 +41,20 @@ func PassEstimate(s method.Sizes) method.Estimate {
 		Bytes: int64(n*(8*dim+16*pixels) + 4*n*flops/1000),
 	}
 }
+
+// MapBytes is the memory of a feature map: its weights, and where there are convolutions
+// their forms for Winograd's algorithm, which are four times as large.
+func MapBytes(s method.Sizes) int64 {
+	if s.Model.Exact() {
+		return 0
+	}
+	net, err := s.Model.Shape().Features(max(1, s.H), max(1, s.W), max(1, s.C))
+	if err != nil {
+		return 0
+	}
+	each := int64(4)
+	if s.Model.Shape().Convolves() {
+		each = 20
+	}
+	return each * int64(net.Params()) * int64(s.Model.Nets)
+}

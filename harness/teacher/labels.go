@@ -59,6 +59,9 @@ func SetTravelLabels(d *method.Distilled, f tensor.Mat[float64]) {
 // there are any.
 func TravelLabels(d *method.Distilled) (convex.Labels, bool) {
 	a, ok := d.Extra[travelLabels]
+	if _, same := exactLabels(d); !same { // somebody changed the labels
+		return convex.Labels{}, false
+	}
 	if !ok || len(a.Shape) != 2 || a.Shape[0] != d.Len() || a.Shape[1] != Outputs(len(d.Classes)) || len(a.Data) != a.Shape[0]*a.Shape[1] {
 		return convex.Labels{}, false
 	}
@@ -106,18 +109,28 @@ func LabelsFor(d *method.Distilled, loss convex.Loss) (l convex.Labels, note str
 	return l, note, nil
 }
 
-// exact returns the labels in the precision they were made with.
-func exact(d *method.Distilled) tensor.Mat[float64] {
+// exactLabels returns the labels in the precision they were made with, and reports
+// whether there are any and they are still the set's.
+func exactLabels(d *method.Distilled) (tensor.Mat[float64], bool) {
 	n, k := d.Len(), d.LabelWidth()
-	if a, ok := d.Extra[ExactLabels]; ok && len(a.Data) == n*k {
-		same := true
-		for i, v := range a.Data {
-			same = same && float32(v) == d.Labels[i]
-		}
-		if same { // else somebody changed the labels
-			return tensor.MatOf(a.Data, n, k)
+	a, ok := d.Extra[ExactLabels]
+	if !ok || len(a.Data) != n*k {
+		return tensor.Mat[float64]{}, false
+	}
+	for i, v := range a.Data {
+		if float32(v) != d.Labels[i] { // somebody changed the labels
+			return tensor.Mat[float64]{}, false
 		}
 	}
+	return tensor.MatOf(a.Data, n, k), true
+}
+
+// exact returns the labels in the best precision there is.
+func exact(d *method.Distilled) tensor.Mat[float64] {
+	if y, ok := exactLabels(d); ok {
+		return y
+	}
+	n, k := d.Len(), d.LabelWidth()
 	y := tensor.NewMat[float64](n, k)
 	for i, v := range d.Labels {
 		y.Data[i] = float64(v)

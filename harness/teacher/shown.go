@@ -96,7 +96,7 @@ type inKernel struct {
 	kernel       nngp.Kernel
 	images, real nngp.Images
 
-	once  sync.Mutex          // several runs may share test images
+	mu    sync.Mutex          // several runs may share test images
 	reals tensor.Mat[float32] // with the training images, [n, N], once they are asked for
 }
 
@@ -127,8 +127,8 @@ func (s *inKernel) View(ctx context.Context, theta *Theta) (convex.View, error) 
 }
 
 func (s *inKernel) Outputs(ctx context.Context, theta *Theta) (tensor.Mat[float64], error) {
-	s.once.Lock()
-	defer s.once.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.reals.Rows == 0 {
 		reals, err := s.kernel.Cross(ctx, s.images, s.real, nil)
 		if err != nil {
