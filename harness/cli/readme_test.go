@@ -177,6 +177,25 @@ func TestReadmeNumbers(t *testing.T) {
 	for _, m := range macro.FindAllStringSubmatch(string(macros), -1) {
 		values[m[1]] = m[2]
 	}
+	for label, cell := range map[string]string{
+		"random real images with solved labels": "random-ls/fc",
+		"DGKIP-LS":                              "dgkip-ls/fc",
+		"DGKIP-LS in the exact kernel":          "ls-exact/nngp",
+		"the same by the loss on real images":   "ls-exact-loss/nngp",
+	} {
+		row := regexp.MustCompile(`(?m)^\| ` + label + ` \| (\d+) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9.]+) \|$`).FindStringSubmatch(string(readme))
+		if row == nil {
+			t.Fatalf("no row of %s", label)
+		}
+		at := "beyond/cifar-10/" + row[1] + "/" + cell
+		own := values[at+"/features/acc"]
+		if method, model, _ := strings.Cut(cell, "/"); model == "fc" { // that of the first seed, as above
+			own = values["table2/cifar-10/"+row[1]+"/"+method+"/acc"]
+		}
+		if row[2] != own || row[3] != values[at+"/fresh/acc"] || row[4] != values[at+"/network/acc"] {
+			t.Errorf("%s: the README has %v, the report %s, %s and %s", label, row[2:], own, values[at+"/fresh/acc"], values[at+"/network/acc"])
+		}
+	}
 	rows := headline.FindAllStringSubmatch(string(readme), -1)
 	if len(rows) != 6 {
 		t.Fatalf("found %d rows of numbers, want 6", len(rows))
