@@ -72,12 +72,7 @@ func (k Kernel) Norms(v Images) []float64 {
 	return out
 }
 
-func (k Kernel) norm(self float64) float64 {
-	if k.Depth == 0 {
-		return self
-	}
-	return self + float64(bias/2*float64(k.Depth))
-}
+func (k Kernel) norm(self float64) float64 { return self + float64(bias/2*float64(k.Depth)) }
 
 // value is the kernel of two images, given x'y/d, x'x/d and y'y/d.
 func (k Kernel) value(xy, xx, yy float64) float64 {
@@ -117,8 +112,14 @@ func (k Kernel) slopes(xy, xx, yy float64) (inXY, inXX float64) {
 func (k Kernel) Gram(v Images) tensor.Mat[float64] {
 	out := tensor.NewMat[float64](v.Len(), v.Len())
 	tensor.Gram64(out, v.X)
+	k.ofDots(out, v)
+	return out
+}
+
+// ofDots replaces the products x'y of all pairs of a small set's images by the kernel.
+func (k Kernel) ofDots(gram tensor.Mat[float64], v Images) {
 	tensor.Parallel(v.Len(), func(i int) {
-		row := out.Row(i)
+		row := gram.Row(i)
 		for j := range row {
 			if i == j {
 				row[j] = k.norm(v.self[i])
@@ -127,7 +128,6 @@ func (k Kernel) Gram(v Images) tensor.Mat[float64] {
 			}
 		}
 	})
-	return out
 }
 
 // Cross returns the kernel of the images of v with those of w, [n, N], in float32. It

@@ -1,8 +1,6 @@
 package nngp
 
-import (
-	"dgkip/harness/tensor"
-)
+import "dgkip/harness/tensor"
 
 // Pass takes a set, whose images are being learned, to its inner products and
 // gradients in these back to the pixels.
@@ -54,12 +52,8 @@ func (p *Pass) Forward(gradient bool) (gram tensor.Mat[float64], cross tensor.Ma
 			p.inXY.Row(i)[from+j], p.inXX.Row(i)[from+j] = float32(inXY[j]), float32(inXX[j])
 		}
 	})
-	for i := range gram.Rows {
-		for j := range gram.Cols {
-			gram.Row(i)[j] = p.kernel.value(p.within.Row(i)[j]/d, p.set.self[i], p.set.self[j])
-		}
-		gram.Row(i)[i] = p.kernel.norm(p.set.self[i])
-	}
+	copy(gram.Data, p.within.Data)
+	p.kernel.ofDots(gram, p.set)
 	return gram, cross
 }
 
@@ -117,20 +111,4 @@ func (p *Pass) pairs(do func(i, from, to int)) {
 		from := t % each * block
 		do(t/each, from, min(p.real.Len(), from+block))
 	})
-}
-
-// Combine returns K C [n, K] for inner products K [n, N] and coefficients C [N, K].
-func Combine(cross tensor.Mat[float32], c tensor.Mat[float64]) tensor.Mat[float64] {
-	out := tensor.NewMat[float64](cross.Rows, c.Cols)
-	column, dots := make([]float64, c.Rows), make([]float64, cross.Rows)
-	for k := range c.Cols {
-		for i := range column {
-			column[i] = c.Row(i)[k]
-		}
-		tensor.MulVec64(dots, cross, column)
-		for i, x := range dots {
-			out.Row(i)[k] = x
-		}
-	}
-	return out
 }

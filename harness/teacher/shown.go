@@ -118,7 +118,7 @@ func (s *inKernel) with(set Shown) tensor.Mat[float32] {
 }
 
 func (s *inKernel) Student(set Shown, c tensor.Mat[float64]) tensor.Mat[float64] {
-	return nngp.Combine(s.with(set), c)
+	return convex.Apply(s.with(set), transposed(c))
 }
 
 func (s *inKernel) View(ctx context.Context, theta *Theta) (convex.View, error) {
