@@ -50,6 +50,8 @@ type executor struct {
 	outcome Outcome
 	groups  map[string]*group
 	images  map[*Dataset]int // runs that still need them
+
+	siblings map[string][]string // runs on record, by what they distil
 }
 
 // group is what runs with the same seed, data and networks share.
@@ -105,7 +107,7 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 	if o.CheckpointEvery == 0 {
 		o.CheckpointEvery = 30 * time.Second
 	}
-	e := &executor{Options: o, store: s, groups: map[string]*group{}, images: map[*Dataset]int{}}
+	e := &executor{Options: o, store: s, groups: map[string]*group{}, images: map[*Dataset]int{}, siblings: siblings(p, s)}
 	remembered := s.Remember(ctx, p.Opened)
 	todo := e.todo(p)
 	o.Board.Expect(len(p.Runs), len(p.Runs)-len(todo))

@@ -44,6 +44,8 @@ type saved struct {
 	Scoring float64
 	Memory  int64
 	Started time.Time
+	Of      string // the run whose set this is; "" for its own
+	Made    int    // sessions of that one
 }
 
 // restart forgets what the method did, but not the time it took.
@@ -140,7 +142,7 @@ func (a *attempt) work() (record *store.Record, err error) {
 		}
 		return nil, err
 	}
-	if a.s.Set == nil && !a.fromTwin() {
+	if a.s.Set == nil && !a.twin() {
 		if err := a.distill(); err != nil {
 			return nil, err
 		}
@@ -431,7 +433,7 @@ func (a *attempt) draft(scores *method.Scores) (store.Draft, error) {
 	record.Shape = store.Shape{Train: a.data.Train.Len(), Test: a.test.Len(), Height: a.data.Train.H, Width: a.data.Train.W, Channels: a.data.Train.C}
 	d.Provenance = store.Provenance{
 		Started: s.Started.UTC().Truncate(time.Second), Finished: time.Now().UTC().Truncate(time.Second),
-		Wall: s.Wall, CPU: s.CPU, Memory: s.Memory, Scoring: s.Scoring, Sessions: s.Past,
+		Wall: s.Wall, CPU: s.CPU, Memory: s.Memory, Scoring: s.Scoring, Sessions: s.Past, Of: s.Of,
 		Dataset: record, Experiment: cell.Exp, Profile: a.run.Profile, Cell: cell.Point, Trace: s.Tracing,
 		Timing: store.Timing{Median: median(s.Timing), Counted: count(s.Timing), Excluded: s.Skipped},
 	}
@@ -439,12 +441,15 @@ func (a *attempt) draft(scores *method.Scores) (store.Draft, error) {
 		d.Provenance.Timing.Flops = e.Estimate(a.run.sizes()).Flops
 	}
 	hosts := map[string]bool{}
-	for _, one := range s.Past {
+	for i, one := range s.Past {
+		d.Provenance.Shared = d.Provenance.Shared || one.Jobs > 1
+		if s.Of != "" && i >= s.Made {
+			continue // no update was made there
+		}
 		hosts[one.Host.Name+"/"+one.Host.CPU] = true
 		d.Provenance.Timing.Shared = d.Provenance.Timing.Shared || one.Jobs > 1
 	}
 	d.Provenance.Timing.Hosts = len(hosts)
-	d.Provenance.Shared = d.Provenance.Timing.Shared
 	return d, nil
 }
 

@@ -1,21 +1,34 @@
 package engine
 
-import "slices"
+import (
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
 
-// A set that is scored by several protocols is made once, where a process makes one run
-// after the other: what the method did does not depend on how it is scored.
+	"dgkip/harness/spec"
+	"dgkip/harness/store"
+)
 
-// fromTwin takes up the distillation of a run that differs in its scoring alone, and
-// reports whether there was one.
-func (a *attempt) fromTwin() bool {
-	if a.s.Method != nil { // this one has begun
-		return false
+// A set that is scored by several protocols is made once: what the method did does not
+// depend on how it is scored.
+
+// twin takes up the distillation of a run that differs in its scoring alone, one of this
+// process or one on record, and reports whether there was one.
+func (a *attempt) twin() bool {
+	if a.s.Method != nil || a.run.distillation() == "" || len(a.s.Tracing.Score) > 0 {
+		return false // this one has begun, or sees its set on the way
 	}
+	return a.fromProcess() || !a.Force && a.fromRecord()
+}
+
+func (a *attempt) fromProcess() bool {
 	key := a.run.distillation()
 	a.group.mu.Lock()
 	defer a.group.mu.Unlock()
 	state, ok := a.group.states[key]
-	if !ok || len(a.s.Past) > 0 || len(a.s.Tracing.Score) > 0 || !slices.Equal(a.s.Tracing.Every, state.Tracing.Every) {
+	if !ok || len(a.s.Past) > 0 || !slices.Equal(a.s.Tracing.Every, state.Tracing.Every) {
 		return false
 	}
 	if a.group.twins[key]--; a.group.twins[key] <= 1 {
@@ -36,7 +49,88 @@ func (a *attempt) forTwins() {
 	}
 	s := a.s.copy()
 	a.close(&s)
+	s.Of, s.Made = a.run.Key, len(s.Past)
 	a.group.states[key] = s
+}
+
+// siblings lists the runs on record of a plan by what they distil.
+func siblings(p *Plan, s *store.Store) map[string][]string {
+	all := map[string][]string{}
+	for _, r := range p.Runs {
+		if s.Has(r.Key) {
+			all[r.makes()] = append(all[r.makes()], r.Key)
+		}
+	}
+	return all
+}
+
+// makes is what a run distils, however it is watched.
+func (r *Run) makes() string {
+	id := r.Identity
+	id.Eval = spec.PartIdentity{}
+	return string(spec.Canonical(id))
+}
+
+// fromRecord takes up the set of a run on record. One whose trace has scores tells
+// nobody what in it the method said of itself.
+func (a *attempt) fromRecord() bool {
+	for _, key := range a.siblings[a.run.makes()] {
+		r, err := a.store.Get(key)
+		if err != nil || r.Provenance.Of != "" || len(r.Provenance.Trace.Score) > 0 || !r.Provenance.Trace.Covers(a.s.Tracing, r.Result.Updates) {
+			continue
+		}
+		if s, ok := a.read(r); ok {
+			a.s = s
+			return true
+		}
+	}
+	return false
+}
+
+// read returns the state in which a run on record was when its set was done, false if
+// files that may be left out of a record are missing.
+func (a *attempt) read(r *store.Record) (s saved, ok bool) {
+	if _, err := r.File("distilled.npz"); err != nil {
+		return s, false
+	}
+	set, err := store.ReadDistilled(filepath.Join(r.Dir, "distilled.npz"), a.data)
+	if err != nil {
+		return s, false
+	}
+	trace, err := r.Trace()
+	if err != nil {
+		return s, false
+	}
+	timing, err := r.Timing()
+	if err != nil {
+		return s, false
+	}
+	p := r.Provenance
+	s = saved{
+		Set: set, Tracing: a.s.Tracing, Last: r.Result.Updates, Timing: timing, Skipped: p.Timing.Excluded, Past: p.Sessions,
+		Wall: p.Wall - p.Scoring, CPU: p.CPU * (1 - p.Scoring/p.Wall), Memory: p.Memory, Started: a.s.Started,
+		Of: r.Result.Key, Made: len(p.Sessions),
+	}
+	ended := false // the method knew of its last update that it was
+	for name := range r.Result.Metrics {
+		ended = ended || strings.HasPrefix(name, "last.")
+	}
+	for _, row := range trace.Rows {
+		line := traced{Update: int(row[0]), Values: map[string]float64{}}
+		for j, v := range row[1:] {
+			if !math.IsNaN(v) {
+				line.Values[trace.Columns[j+1]] = v
+			}
+		}
+		end := ended && line.Update == s.Last
+		if end {
+			s.End = traced{Update: line.Update, Values: maps.Clone(line.Values)}
+		}
+		if end || line.Update == 0 || s.Tracing.Due(line.Update) {
+			s.Trace = append(s.Trace, line)
+		}
+	}
+	return s, true
 }
 
 // copy returns a state that shares nothing which a run changes.

@@ -34,6 +34,35 @@ func TestTwinsShareTheSet(t *testing.T) {
 			}
 		}
 	}
+	// Sets on record are not made again, unless that is asked for.
+	order.runs = nil
+	s = store.Open(t.TempDir())
+	execute(t, plan(t, strings.Replace(both, "[false, true]", "[true]", 1)), s, options())
+	order.runs = nil
+	execute(t, p, s, options())
+	if n := len(order.runs); n != 0 {
+		t.Errorf("%d sets were made that are on record", n)
+	}
+	for name, want := range contents(t, p, s) {
+		if got[name] != want {
+			t.Errorf("%s is not what it is alone", name)
+		}
+	}
+	for _, r := range p.Runs {
+		record, err := s.Get(r.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if of := record.Provenance.Of; of != "" && (of == r.Key || !s.Has(of)) {
+			t.Errorf("%s has the set of %s", r.Name(), of)
+		}
+	}
+	o := options()
+	o.Force = true
+	execute(t, p, s, o)
+	if n := len(order.runs); n != 8 {
+		t.Errorf("%d sets were made anew", n)
+	}
 	// Scores along the way are each run's own.
 	order.runs = nil
 	p = plan(t, strings.Replace(both, "score = 0", "score = 3", 1))

@@ -160,6 +160,23 @@ func (r *Record) Trace() (*Trace, error) {
 	return t, nil
 }
 
+// Timing reads timing.csv, which must be what the run wrote.
+func (r *Record) Timing() ([]TimingRow, error) {
+	b, err := r.File("timing.csv")
+	if err != nil {
+		return nil, err
+	}
+	t, err := parseTrace(b)
+	if err != nil || len(t.Columns) != 3 {
+		return nil, r.damaged(errors.New("timing.csv is not what this program writes"))
+	}
+	var rows []TimingRow
+	for _, row := range t.Rows {
+		rows = append(rows, TimingRow{From: int(row[0]), To: int(row[1]), Seconds: row[2]})
+	}
+	return rows, nil
+}
+
 // Verify holds every file of a record against its sum. Those that may be left out
 // need not be there.
 func (r *Record) Verify() error {

@@ -52,7 +52,12 @@ type Provenance struct {
 	Scoring  float64   `json:"scoring_seconds"` // part of Wall
 	Timing   Timing    `json:"timing"`
 	Sessions []Session `json:"sessions"` // one, and one more for every time it was resumed
-	Dataset  Dataset   `json:"dataset"`
+
+	// Of is the run that made the set, where this one only scored it otherwise: its
+	// times and sessions are counted in, those of the method are its own.
+	Of string `json:"of,omitempty"`
+
+	Dataset Dataset `json:"dataset"`
 
 	// Experiment and Cell say for which cell of which experiment the run was made.
 	Experiment string            `json:"experiment"`
