@@ -87,9 +87,9 @@ func Deviations() []string {
 }
 
 // Info implements method.Method.
-func (*DC) Info() method.Info {
+func (m *DC) Info() method.Info {
 	return method.Info{
-		Name: "dc", Title: "DC", Version: 1, Protocol: "network",
+		Name: "dc", Title: "DC", Version: 1, Protocol: "network", SoftLabels: m.Labels == "learned",
 		About:      "images whose gradients in a network's weights point where those of real images do",
 		Citation:   "B. Zhao, K. R. Mopuri, H. Bilen: Dataset Condensation with Gradient Matching. ICLR 2021, arXiv:2006.05929",
 		Deviations: Deviations(),

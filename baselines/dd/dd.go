@@ -74,9 +74,9 @@ func defaults() *DD {
 }
 
 // Info implements method.Method.
-func (*DD) Info() method.Info {
+func (m *DD) Info() method.Info {
 	return method.Info{
-		Name: "dd", Title: "DD", Version: 1, Protocol: "unrolled",
+		Name: "dd", Title: "DD", Version: 1, Protocol: "unrolled", SoftLabels: m.Labels == "learned",
 		About:    "images, labels and rates for a few steps of gradient descent, learned through the steps",
 		Citation: "T. Wang, J.-Y. Zhu, A. Torralba, A. A. Efros: Dataset Distillation. arXiv:1811.10959, 2018",
 		Deviations: []string{

@@ -40,9 +40,9 @@ func defaults() *DSA {
 }
 
 // Info implements method.Method.
-func (*DSA) Info() method.Info {
+func (m *DSA) Info() method.Info {
 	return method.Info{
-		Name: "dsa", Title: "DSA", Version: 1, Protocol: "network",
+		Name: "dsa", Title: "DSA", Version: 1, Protocol: "network", SoftLabels: m.Labels == "learned",
 		About:      "gradient matching on images that are augmented alike, real and synthetic",
 		Citation:   "B. Zhao, H. Bilen: Dataset Condensation with Differentiable Siamese Augmentation. ICML 2021, arXiv:2102.08259",
 		Deviations: append(dc.Deviations(), "augmentations are drawn from streams of the run's seed; the original's are seeded by the clock"),

@@ -134,7 +134,7 @@ func appendLine(file, line string) error {
 type broken struct{}
 
 func (*broken) Info() method.ProtocolInfo {
-	return method.ProtocolInfo{Name: "broken", Version: 1, About: "for tests"}
+	return method.ProtocolInfo{Name: "broken", Version: 1, Family: method.Network, About: "for tests"}
 }
 
 func (*broken) Score(context.Context, method.Trial, func(method.Step)) (*method.Scores, error) {

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"dgkip/harness/exhibit"
+	"dgkip/harness/method"
 	"dgkip/harness/spec"
 )
 
@@ -40,5 +42,48 @@ func TestPublishedMarks(t *testing.T) {
 	slices.Sort(wrong)
 	if len(wrong) != 2 || !strings.HasSuffix(wrong[0], "dgkip-svm") || !strings.HasSuffix(wrong[1], "dsa") {
 		t.Errorf("marks that the numbers contradict: %q", wrong)
+	}
+}
+
+// Ours are scored as the numbers were that stand beside them, and numbers of ten classes
+// are beside no two.
+func TestPublishedFamilies(t *testing.T) {
+	beside := map[string]int{"table1": 45, "table2": 45, "table3": 18, "outside": 2}
+	for name, want := range beside {
+		s, err := exhibit.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), spec.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, p := range s.Published {
+			for _, c := range s.Cells {
+				if _, ok := p.Values[c.Column]; !ok || !method.IsScore(p.Metric) || p.OnlyClaims || !p.When.Matches(c.At) {
+					continue
+				}
+				n++
+				if own := method.FamilyOf(p.Metric, c.Method(), c.Protocol); own != p.FamilyOf(c.Column) {
+					t.Errorf("%s %v %s: ours is of the family %q, the published number of %q", name, p.When, c.Column, own, p.FamilyOf(c.Column))
+				}
+			}
+			if p.Unchecked != (name == "outside") {
+				t.Errorf("%s has numbers of %s", name, p.Source)
+			}
+		}
+		if n != want {
+			t.Errorf("%s: %d accuracies beside ours, want %d", name, n, want)
+		}
+	}
+}
+
+// The table of families in README is that of the program.
+func TestReadmeFamilies(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range method.Families {
+		if !strings.Contains(string(text), "`"+string(f.Name)+"`") {
+			t.Errorf("README.md does not name the protocol family %q", f.Name)
+		}
 	}
 }

@@ -75,17 +75,17 @@ func init() {
 }
 
 // Info implements method.Method.
-func (*LR) Info() method.Info {
+func (m *LR) Info() method.Info {
 	return method.Info{
-		Name: "dgkip-lr", Title: "DGKIP-LR", Version: 1, Protocol: "features", Citation: citation, Deviations: deviations,
+		Name: "dgkip-lr", Title: "DGKIP-LR", Version: 1, Protocol: "features", SoftLabels: m.Travel || m.Labels == "target", Citation: citation, Deviations: deviations,
 		About: "duality gap of logistic regression, the published method",
 	}
 }
 
 // Info implements method.Method.
-func (*SVM) Info() method.Info {
+func (m *SVM) Info() method.Info {
 	return method.Info{
-		Name: "dgkip-svm", Title: "DGKIP-SVM", Version: 1, Protocol: "features", Citation: citation, Deviations: deviations,
+		Name: "dgkip-svm", Title: "DGKIP-SVM", Version: 1, Protocol: "features", SoftLabels: m.Travel, Citation: citation, Deviations: deviations,
 		About: "duality gap of the support vector machine, the published method",
 	}
 }

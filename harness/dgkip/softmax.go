@@ -13,9 +13,9 @@ import (
 type Softmax struct{ Learning }
 
 // Info implements method.Method.
-func (*Softmax) Info() method.Info {
+func (m *Softmax) Info() method.Info {
 	return method.Info{
-		Name: "dgkip-softmax", Title: "DGKIP-softmax", Version: 1, Protocol: "features", Citation: citation,
+		Name: "dgkip-softmax", Title: "DGKIP-softmax", Version: 1, Protocol: "features", SoftLabels: m.Travel || m.Labels != "fixed", Citation: citation,
 		Deviations: append([]string{"the published method is for two classes"}, deviations...),
 		About:      "duality gap of multinomial logistic regression, for three classes or more",
 	}

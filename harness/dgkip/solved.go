@@ -29,11 +29,13 @@ func init() {
 }
 
 // Info implements method.Method.
-func (*Solved) Info() method.Info {
+func (m *Solved) Info() method.Info {
 	return method.Info{
 		Name: "dgkip-ls", Title: "DGKIP-LS", Version: 1, Protocol: "features",
-		Citation: "this program; it builds on " + citation,
-		About:    "labels solved in closed form, so that the bound is tight and only images move",
+		// The labels of the hinge and the squared loss are read by their sign.
+		SoftLabels: m.Travel || m.Loss != string(convex.HingeLoss) && m.Loss != string(convex.SquaredLoss),
+		Citation:   "this program; it builds on " + citation,
+		About:      "labels solved in closed form, so that the bound is tight and only images move",
 	}
 }
 

@@ -169,7 +169,9 @@ type half struct {
 	Refuses bool `toml:"refuses,omitzero"` // to go on from what it kept
 }
 
-func (*half) Info() method.ProtocolInfo { return method.ProtocolInfo{Name: "half", Version: 1} }
+func (*half) Info() method.ProtocolInfo {
+	return method.ProtocolInfo{Name: "half", Version: 1, Family: method.Network}
+}
 
 func (h *half) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
 	if h.Way && !t.Final {

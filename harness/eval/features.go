@@ -33,7 +33,7 @@ func init() {
 
 // Info implements method.Protocol.
 func (f *Features) Info() method.ProtocolInfo {
-	return method.ProtocolInfo{Name: "features", Title: "Own draw", Version: 1, Lambda: f.Lambda, About: "a convex model trained on the set in fixed random features"}
+	return method.ProtocolInfo{Name: "features", Title: "Own draw", Version: 1, Family: method.Kernel, Lambda: f.Lambda, About: "a convex model trained on the set in fixed random features"}
 }
 
 // Check implements method.Checker.

@@ -79,7 +79,11 @@ func init() {
 
 // Info implements method.Protocol.
 func (n *Network) Info() method.ProtocolInfo {
-	return method.ProtocolInfo{Name: "network", Title: "Trained network", Version: 1, About: "fresh networks trained on the set by SGD"}
+	family := method.Network
+	if n.Augment != "" {
+		family = method.NetworkAug
+	}
+	return method.ProtocolInfo{Name: "network", Title: "Trained network", Version: 1, Family: family, About: "fresh networks trained on the set by SGD"}
 }
 
 // Net returns the network that is trained on images of a size.

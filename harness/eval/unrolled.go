@@ -40,7 +40,7 @@ func init() {
 
 // Info implements method.Protocol.
 func (u *Unrolled) Info() method.ProtocolInfo {
-	return method.ProtocolInfo{Name: "unrolled", Title: "Unrolled steps", Version: 1, About: "the few steps of gradient descent that the set was learned with"}
+	return method.ProtocolInfo{Name: "unrolled", Title: "Unrolled steps", Version: 1, Family: method.Unrolled, About: "the few steps of gradient descent that the set was learned with"}
 }
 
 // CheckSizes implements method.SizesChecker: the steps come with the set, from methods

@@ -228,6 +228,7 @@ func (c checker) from(p Published, n *toml.Node) []Published {
 		if p.Tolerance > 0 {
 			q.Tolerance = p.Tolerance
 		}
+		q.Unchecked = q.Unchecked || p.Unchecked
 		q.OnlyClaims = q.OnlyClaims || p.OnlyClaims
 		out = append(out, q)
 	}

@@ -21,7 +21,9 @@ func (*fake) Distill(context.Context, method.Problem, func(method.Step)) (*metho
 
 type judge struct{}
 
-func (*judge) Info() method.ProtocolInfo { return method.ProtocolInfo{Name: "judge", Version: 1} }
+func (*judge) Info() method.ProtocolInfo {
+	return method.ProtocolInfo{Name: "judge", Version: 1, Family: method.Network}
+}
 func (*judge) Score(context.Context, method.Trial, func(method.Step)) (*method.Scores, error) {
 	return nil, nil
 }
@@ -64,6 +66,7 @@ only = "ipc:10 method:(toy slow)"
 [[published]]
 source = "Table 9"
 when = { ipc = 1 }
+family = { toy = "kernel", slow = "network" }
 values = { toy = [81.5, 0.25], slow = 70 }
 
 [[claim]]
@@ -128,6 +131,11 @@ func TestMistakes(t *testing.T) {
 		{"figure filter", `only = "ipc:10 method:(toy slow)"`, `only = "ipc:10 metod:toy"`, `unknown key "metod"; did you mean "method"?`},
 		{"figure filter's value", `only = "ipc:10 method:(toy slow)"`, `only = "ipc:7"`, "no ipc matches 7; known are 1, 10"},
 		{"published", `slow = 70`, `slwo = 70`, `"slwo" is not a method of this experiment`},
+		{"family unknown", `slow = "network" }`, `slow = "netwrok" }`, "demo.toml:32:35: family must be one of kernel, fresh, unrolled, network, network-aug, network-soft, network-soft-aug, wide, or a table of them by column\n\tfamily = { toy = \"kernel\", slow = \"netwrok\" }\n\t                                  ^^^^^^^^^\n\thint: did you mean \"network\"?"},
+		{"family of one missing", `family = { toy = "kernel", slow = "network" }`, `family = { toy = "kernel" }`, `family is missing for slow of "Table 9"`},
+		{"family missing", `family = { toy = "kernel", slow = "network" }`, ``, `[published]: family is missing for slow of "Table 9": by what family of protocol it was scored`},
+		{"family of nothing", `family = { toy = "kernel", slow = "network" }`, `family = { toy = "kernel", slow = "network", dc = "network" }`, `family names "dc", of which there is no value`},
+		{"family beside from", `source = "Table 9"`, `from = "published.toml"`, `source, values and family have no place beside it`},
 		{"claim", `against = ["slow"]`, ``, "against is missing in a claim of kind less"},
 		{"value of no column", "values = { toy", "values = { tyo", "\"tyo\" is not a column\n\tvalues = { tyo = \"seconds\" }\n\t           ^^^\n\thint: did you mean \"toy\"?"},
 		{"name of a figure", `name = "curve"`, `name = "../../curve"`, "demo.toml:22:8: \"../../curve\" cannot be the name of a figure"},
@@ -151,7 +159,7 @@ func TestMistakes(t *testing.T) {
 func TestPublishedFrom(t *testing.T) {
 	fsys := fstest.MapFS{}
 	write := func(name, text string) { fsys["exp/"+name] = &fstest.MapFile{Data: []byte(text)} }
-	write("published.toml", "schema = 1\n[[published]]\nsource = \"A\"\nvalues = { toy = 1, elsewhere = 2 }\n[[published]]\nsource = \"B\"\nvalues = { toy = 3 }\n")
+	write("published.toml", "schema = 1\n[[published]]\nsource = \"A\"\nfamily = \"wide\"\nvalues = { toy = 1, elsewhere = 2 }\n[[published]]\nsource = \"B\"\nfamily = \"wide\"\nvalues = { toy = 3 }\n")
 	write("demo.toml", good+"\n[[published]]\nfrom = \"published.toml\"\nof = \"B\"\nwhen = { ipc = 10 }\n")
 	s, err := ReadFS(fsys, "exp/demo.toml", options)
 	if err != nil {
@@ -161,8 +169,8 @@ func TestPublishedFrom(t *testing.T) {
 		t.Errorf("got %+v", s.Published)
 	}
 	for text, want := range map[string]string{
-		"schema = 1\n[[published]]\nsource = \"B\"\nwhen = { icp = 1 }\nvalues = { toy = 3 }\n": "exp/published.toml:4:10: there is no axis \"icp\" in demo",
-		"schema = 1\n[[published]]\nsource = \"A\"\nvalues = { toy = 3 }\n":                     "published.toml has no published numbers from \"B\"",
+		"schema = 1\n[[published]]\nsource = \"B\"\nwhen = { icp = 1 }\nfamily = \"wide\"\nvalues = { toy = 3 }\n": "exp/published.toml:4:10: there is no axis \"icp\" in demo",
+		"schema = 1\n[[published]]\nsource = \"A\"\nfamily = \"wide\"\nvalues = { toy = 3 }\n":                     "published.toml has no published numbers from \"B\"",
 		"schema = = 1": "from \"published.toml\": exp/published.toml is at fault",
 	} {
 		write("published.toml", text)

@@ -81,6 +81,13 @@ type Published struct {
 	Metric string            `toml:"metric"` // "test_acc" if empty, or "seconds_per_update"
 	Values map[string]Number `toml:"values"` // by column
 
+	// Family says by what family of protocol the numbers were scored: of accuracies
+	// it must be given.
+	Family Families `toml:"family"`
+
+	// Unchecked says that nobody has held the numbers against the source itself.
+	Unchecked bool `toml:"unchecked"`
+
 	// Best and Second are the columns that the source itself marks so.
 	Best   []string `toml:"best"`
 	Second []string `toml:"second"`
@@ -140,8 +147,8 @@ func (x *Number) FromNode(d *toml.Decoder, n *toml.Node) {
 // Check implements method.Checker.
 func (p Published) Check() error {
 	switch {
-	case p.From != "" && (p.Source != "" || len(p.Values) > 0):
-		return &method.BadSetting{Key: "from", Why: "takes entries of another file, so source and values have no place beside it"}
+	case p.From != "" && (p.Source != "" || len(p.Values) > 0 || len(p.Family) > 0):
+		return &method.BadSetting{Key: "from", Why: "takes entries of another file, so source, values and family have no place beside it"}
 	case p.From == "" && p.Source == "":
 		return &method.BadSetting{Key: "source", Why: "is missing: where the numbers were published"}
 	case p.From == "" && len(p.Values) == 0:
@@ -149,7 +156,7 @@ func (p Published) Check() error {
 	case p.From == "" && p.Of != "":
 		return &method.BadSetting{Key: "of", Why: "goes with from"}
 	}
-	return errors.Join(p.marked("best", p.Best), p.marked("second", p.Second))
+	return errors.Join(p.marked("best", p.Best), p.marked("second", p.Second), p.checkFamilies())
 }
 
 // marked checks that marks are on columns with a value.

@@ -34,6 +34,10 @@ type Info struct {
 	// IgnoresIPC says that the number of images a class makes no difference, so
 	// that all cells of a row may share one run.
 	IgnoresIPC bool
+
+	// SoftLabels says that networks trained on its sets see learned labels that are
+	// no class numbers: such scores are of another Family.
+	SoftLabels bool
 }
 
 // Method distils a dataset. Its settings are the exported fields of the struct

@@ -165,7 +165,7 @@ func (sure) CheckSizes(s Sizes) error {
 
 type scorer struct{}
 
-func (scorer) Info() ProtocolInfo { return ProtocolInfo{Name: "scorer"} }
+func (scorer) Info() ProtocolInfo { return ProtocolInfo{Name: "scorer", Family: Network} }
 func (scorer) Score(context.Context, Trial, func(Step)) (*Scores, error) {
 	return nil, nil
 }

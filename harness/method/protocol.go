@@ -8,6 +8,7 @@ type ProtocolInfo struct {
 	Title   string // as in tables
 	About   string // one line
 	Version int    // part of a run's identity
+	Family  Family // what its scores may be compared with, of sets with hard labels
 
 	// Lambda is the regularisation for each image of the convex model that scores a
 	// set; 0 if none does.

@@ -32,8 +32,13 @@ func Register(factory func() Method) {
 	add(registry.methods, factory().Info().Name, factory)
 }
 
-// RegisterProtocol is Register for a protocol.
+// RegisterProtocol is Register for a protocol. It also panics where the protocol has
+// no Family.
 func RegisterProtocol(factory func() Protocol) {
+	family := factory().Info().Family
+	if !slices.ContainsFunc(Families, func(f FamilyInfo) bool { return f.Name == family }) {
+		panic("method.RegisterProtocol: the protocol's family is none of Families")
+	}
 	registry.Lock()
 	defer registry.Unlock()
 	add(registry.protocols, factory().Info().Name, factory)

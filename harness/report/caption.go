@@ -25,7 +25,6 @@ func (b *tableBuilder) explain() {
 	if b.out.Ranking = b.ranking(q); b.out.Ranking != "" {
 		sentences = append(sentences, b.out.Ranking)
 	}
-	sentences = append(sentences, b.scoring())
 	if timed {
 		sentences = append(sentences, "Times are median seconds per update of the distilled set, without scoring.")
 	}
@@ -62,7 +61,7 @@ func (b *tableBuilder) ranking(q quantity) string {
 }
 
 func (b *tableBuilder) notes(q quantity) []string {
-	notes := b.out.StateNotes()
+	notes := append(b.out.StateNotes(), b.families.notes()...)
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	if b.ahead {
 		note("Best and second are among the methods that have run. Some rows are incomplete.")
@@ -70,7 +69,7 @@ func (b *tableBuilder) notes(q quantity) []string {
 	if q.better == unranked && len(b.t.Mark) > 0 && b.most > 0 {
 		note("Nothing is marked best: it is not known whether a high or a low %s is better.", q.title)
 	}
-	if b.out.Has(func(e sheet.Entry) bool { return e.Marks == lostMark }) {
+	if b.out.Has(func(e sheet.Entry) bool { return strings.Contains(e.Marks, lostMark) }) {
 		note("%s some runs failed or their records are damaged; the value is over the others.", lostMark)
 	}
 	if b.uneven() {
@@ -86,26 +85,6 @@ func (b *tableBuilder) notes(q quantity) []string {
 
 // uneven reports whether some values are over fewer seeds than others.
 func (b *tableBuilder) uneven() bool { return b.out.Has(func(e sheet.Entry) bool { return e.N > 0 }) }
-
-// scoring says which columns are scored how, if not all are alike.
-func (b *tableBuilder) scoring() string {
-	var protocols []string
-	columns := map[string][]string{}
-	for _, column := range b.columns {
-		for _, c := range column.cells {
-			about := c.Cell.Protocol.Info().About
-			protocols, columns[about] = with(protocols, about), with(columns[about], b.heading(column))
-		}
-	}
-	if len(protocols) < 2 {
-		return ""
-	}
-	var parts []string
-	for _, p := range protocols {
-		parts = append(parts, list(columns[p])+" by "+p)
-	}
-	return "Scoring: " + strings.Join(parts, "; ") + "."
-}
 
 // spreadText says what a spread is over, and over how many seeds.
 func (b *tableBuilder) spreadText(q quantity) string {

@@ -40,7 +40,7 @@ func (r *Results) cellView(c *CellRuns) cellView {
 	state := c.state()
 	switch s, ok := c.summary("test_acc"); {
 	case ok:
-		v.Value = percent(100*s.Mean, 100*s.SD, s.HasSpread())
+		v.Value = fmt.Sprintf("%s (%s)", percent(100*s.Mean, 100*s.SD, s.HasSpread()), c.family("test_acc"))
 	case state == sheet.NotRun:
 		v.Class, v.Value = "none", "not run"
 	default:

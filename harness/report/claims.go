@@ -131,6 +131,27 @@ func (r *Results) claimSheet() *sheet.Sheet {
 		s.Rows = append(s.Rows, sheet.Row{Heads: []string{j.Claim.Text}, Cells: []sheet.Entry{sheet.Text(j.Claim.Place),
 			verdict(j.Ours, j.Ours.String()), sheet.Text(j.OursEvidence), verdict(j.Published, j.published()), sheet.Text(j.PublishedEvidence)}})
 	}
+	s.Notes = r.claimFamilies().notes()
 	s.Caption = r.selected("Claims of the paper, judged on the means over seeds of our records and on the published numbers." + r.traceCaption() + r.circumstances())
 	return s
+}
+
+// claimFamilies are the protocol families of the scores that claims are about.
+func (r *Results) claimFamilies() columnFamilies {
+	f := columnFamilies{}
+	for _, j := range r.Claims {
+		metric := metricOr(j.Claim.Metric)
+		x := court{r: r, claim: j.Claim}
+		for _, c := range r.only(j.Claim.Only) {
+			if !x.meant(c) && x.side(c.Cell.Column) < 0 {
+				continue
+			}
+			title, own := r.valueTitle("method", c.Cell.Column), c.family(metric)
+			f.add(title, own)
+			if _, p, ok := r.publishedOf(c.Cell, metric); ok && p.FamilyOf(c.Cell.Column) != own {
+				f.add(title+" as published", p.FamilyOf(c.Cell.Column))
+			}
+		}
+	}
+	return f
 }

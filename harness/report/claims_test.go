@@ -70,7 +70,7 @@ func TestGrowth(t *testing.T) {
 }
 
 func TestPublished(t *testing.T) {
-	const head = "[[published]]\nsource = \"They\"\nwhen = { ipc = 1 }\n"
+	const head = "[[published]]\nsource = \"They\"\nwhen = { ipc = 1 }\nfamily = \"network\"\n"
 	for _, c := range []struct {
 		published string
 		ours      []float64

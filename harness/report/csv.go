@@ -30,7 +30,7 @@ func (r *Results) tableMetrics() []string {
 // unit and with all digits.
 func (r *Results) tableCSV() []byte {
 	axes := r.axes()
-	lines := [][]string{append(slices.Clone(axes), "metric", "status", "n_seeds", "seed_list", "mean", "population_sd", "t95_half", "failed", "planned", "built_in", "shared_machine")}
+	lines := [][]string{append(slices.Clone(axes), "metric", "status", "n_seeds", "seed_list", "mean", "population_sd", "t95_half", "failed", "planned", "built_in", "shared_machine", "family")}
 	for _, c := range r.Cells {
 		for _, m := range r.tableMetrics() {
 			x, seeds := c.values(m)
@@ -47,7 +47,7 @@ func (r *Results) tableCSV() []byte {
 			}
 			shared := slices.ContainsFunc(c.done(), func(run Run) bool { return run.Record.Provenance.Timing.Shared })
 			lines = append(lines, append(pointOf(c.Cell, axes), m, c.status(len(x)), strconv.Itoa(len(x)), strings.Join(names, " "), mean, sd, half,
-				strconv.Itoa(c.lost()), strconv.Itoa(len(c.Runs)), strconv.FormatBool(r.dataset(c.Cell.Dataset).BuiltIn), strconv.FormatBool(shared)))
+				strconv.Itoa(c.lost()), strconv.Itoa(len(c.Runs)), strconv.FormatBool(r.dataset(c.Cell.Dataset).BuiltIn), strconv.FormatBool(shared), string(c.family(m))))
 		}
 	}
 	return sheet.CSV(lines)
@@ -72,16 +72,16 @@ func (c *CellRuns) status(n int) string {
 // runsCSV has a line for every run and all its metrics.
 func (r *Results) runsCSV() []byte {
 	axes, names := r.axes(), r.recorded()
-	lines := [][]string{append(append(slices.Clone(axes), "seed", "status", "key", "updates", secondsPerUpdate, "shared_machine", "wall_seconds"), names...)}
+	lines := [][]string{append(append(slices.Clone(axes), "seed", "status", "key", "updates", secondsPerUpdate, "shared_machine", "wall_seconds", "family"), names...)}
 	for _, c := range r.Cells {
 		for _, run := range c.Runs {
 			l := append(pointOf(c.Cell, axes), strconv.FormatUint(run.Seed, 10))
 			if run.Record == nil {
-				lines = append(lines, append(append(l, statusTexts[run.state()]), make([]string, 5+len(names))...))
+				lines = append(lines, append(append(l, statusTexts[run.state()]), make([]string, 6+len(names))...))
 				continue
 			}
 			p := run.Record.Provenance
-			l = append(l, "done", run.Record.Result.Key, strconv.Itoa(run.Record.Result.Updates), shortest(p.Timing.Median), strconv.FormatBool(p.Timing.Shared), shortest(p.Wall))
+			l = append(l, "done", run.Record.Result.Key, strconv.Itoa(run.Record.Result.Updates), shortest(p.Timing.Median), strconv.FormatBool(p.Timing.Shared), shortest(p.Wall), string(c.family("test_acc")))
 			for _, m := range names {
 				text := ""
 				if v, ok := run.Record.Result.Metrics[m]; ok {

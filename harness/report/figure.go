@@ -200,7 +200,23 @@ func (b *figureBuilder) caption() string {
 	case b.seeds > 1:
 		s = append(s, "Means over "+seeds+" seeds with ± population standard deviation.")
 	}
+	s = append(s, b.families()...)
 	return strings.Join(append(s, b.r.ending(b.r.anyBuiltIn(b.cells))...), " ")
+}
+
+// families say by what families of protocols the scores in the figure were made.
+func (b *figureBuilder) families() []string {
+	f := columnFamilies{}
+	for _, m := range slices.Concat(b.f.Y, b.f.Y2) {
+		for _, c := range b.cells {
+			what := b.r.valueTitle("method", c.Cell.Column)
+			if m != "test_acc" {
+				what += " (" + metricTitle(m) + ")"
+			}
+			f.add(what, c.family(m))
+		}
+	}
+	return f.notes()
 }
 
 // constants names what all cells of the figure have in common.

@@ -24,13 +24,14 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 type fake struct {
 	Rate  float64 `toml:"rate"`
 	Steps int     `toml:"steps"`
+	Soft  bool    `toml:"soft,omitzero"`
 
 	name, title string
 	whole       bool
 }
 
 func (f *fake) Info() method.Info {
-	return method.Info{Name: f.name, Title: f.title, Version: 1, Protocol: "fake-score", IgnoresIPC: f.whole}
+	return method.Info{Name: f.name, Title: f.title, Version: 1, Protocol: "fake-score", IgnoresIPC: f.whole, SoftLabels: f.Soft}
 }
 
 func (f *fake) Distill(context.Context, method.Problem, func(method.Step)) (*method.Distilled, error) {
@@ -42,7 +43,7 @@ type fakeScore struct {
 }
 
 func (*fakeScore) Info() method.ProtocolInfo {
-	return method.ProtocolInfo{Name: "fake-score", Version: 1}
+	return method.ProtocolInfo{Name: "fake-score", Version: 1, Family: method.Network}
 }
 func (*fakeScore) Score(context.Context, method.Trial, func(method.Step)) (*method.Scores, error) {
 	return nil, nil
@@ -142,11 +143,13 @@ images = 4
 [[published]]
 source = "Someone (2020)"
 when = { dataset = "mnist", ipc = 1 }
+family = "network"
 values = { slow = [88.5, 0.4], fast-lr = [94.1, 0.3] }
 
 [[published]]
 source = "Someone (2020)"
 when = { dataset = "mnist", ipc = 10 }
+family = "network"
 values = { slow = [70.5, 0.4], fast-lr = [96.0, 1.3] }
 
 [[published]]
@@ -159,6 +162,7 @@ values = { slow = 0.237, fast-lr = 0.009 }
 source = "Someone (2020)"
 when = { dataset = "mnist", ipc = 50 }
 tolerance = 2
+family = "network"
 values = { fast-lr = 97.25 }
 
 [[claim]]

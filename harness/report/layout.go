@@ -139,6 +139,7 @@ type tableBuilder struct {
 	tableLayout
 	lines    []quantity
 	machines machines
+	families columnFamilies
 	out      sheet.Sheet
 
 	most     int          // seeds in the fullest cell

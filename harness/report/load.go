@@ -27,6 +27,7 @@ var furtherTables = []struct {
 	csv  bool                        // its texts are also written as CSV
 }{
 	{"reproduced", (*Results).reproduced, false},
+	{"elsewhere", (*Results).elsewhere, false},
 	{"pairs", (*Results).pairs, true},
 	{"claims", (*Results).claimSheet, true},
 }

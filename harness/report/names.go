@@ -32,6 +32,9 @@ func (r *Results) valueTitle(axis, value string) string {
 		if t := r.Spec.Titles[value]; t != "" {
 			return t
 		}
+		if m := method.New(value); m != nil { // known, and not of this experiment
+			return m.Info().Title
+		}
 	case "dataset":
 		d := r.dataset(value)
 		t := cmp.Or(d.Title, value)

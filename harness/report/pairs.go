@@ -22,7 +22,7 @@ func (r *Results) pairs() *sheet.Sheet {
 	}
 	s := &sheet.Sheet{Name: r.stem() + "-pairs", Title: r.Spec.Title + ": pairs", Heads: g.headTitles(), Merge: len(g.rowAxes),
 		Columns: []string{"Column", "Against", "Seeds", "Difference", "95 % from", "to"}}
-	ranked := false
+	ranked, families := false, columnFamilies{}
 	for _, row := range g.rows {
 		two, best := g.opponents(row, q)
 		for _, pair := range two {
@@ -34,6 +34,9 @@ func (r *Results) pairs() *sheet.Sheet {
 				x[i] = float64(x[i]*q.scale) - float64(y[i]*q.scale)
 			}
 			ranked = ranked || best
+			for _, column := range pair {
+				families.add(g.columnTitle(column), g.at(row, column).family(q.name))
+			}
 			sum := stats.Summarise(x)
 			d := func(x float64) sheet.Entry { return sheet.Text(signed(x, g.t.Digits)) }
 			s.Rows = append(s.Rows, sheet.Row{Heads: r.headsOf(g.rowAxes, row), Cells: []sheet.Entry{
@@ -55,7 +58,7 @@ func (r *Results) pairs() *sheet.Sheet {
 	if ranked {
 		s.Caption += " Best and second of a row were chosen by the same numbers, which makes their difference look larger than it is."
 	}
-	s.Caption = r.selected(s.Caption)
+	s.Caption, s.Notes = r.selected(s.Caption), families.notes()
 	return s
 }
 

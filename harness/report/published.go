@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dgkip/harness/exhibit"
+	"dgkip/harness/method"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/spec"
 	"dgkip/harness/stats"
@@ -15,6 +16,9 @@ import (
 
 // Difference is ours less the published one.
 func (b Beside) Difference() float64 { return b.Ours - b.Published.Mean }
+
+// Mixed reports whether the numbers were scored by protocols of different families.
+func (b Beside) Mixed() bool { return b.Family != b.Own }
 
 // Failed reports whether ours lies outside of the tolerance, to whichever side.
 func (b Beside) Failed() bool { return b.Match > Within }
@@ -35,18 +39,25 @@ func (b Beside) difference() string {
 	return signed(b.Difference(), 2)
 }
 
-// publishedOf returns what was published of a metric of a cell.
-func (r *Results) publishedOf(c *spec.Cell, metric string) (exhibit.Number, *exhibit.Published, bool) {
+// publishedOf returns what was published of a metric of a cell: a number of the cell's
+// own protocol family, if there is one.
+func (r *Results) publishedOf(c *spec.Cell, metric string) (number exhibit.Number, of *exhibit.Published, ok bool) {
+	own := method.FamilyOf(metric, c.Method(), c.Protocol)
 	for i := range r.Spec.Published {
 		p := &r.Spec.Published[i]
 		if metricOr(p.Metric) != metric || !p.When.Matches(c.At) {
 			continue
 		}
-		if n, ok := p.Values[c.Column]; ok {
-			return n, p, true
+		n, has := p.Values[c.Column]
+		same := p.FamilyOf(c.Column) == own
+		if has && (of == nil || same) {
+			number, of = n, p
+		}
+		if has && same {
+			break
 		}
 	}
-	return exhibit.Number{}, nil, false
+	return number, of, of != nil
 }
 
 // compare sets every published number beside ours, metric by metric.
@@ -64,11 +75,14 @@ func (r *Results) compare() []Beside {
 			if !ok || p.OnlyClaims {
 				continue
 			}
-			b := Beside{Cell: c.Cell, Source: p.Source, Metric: m, Published: n, Tolerance: math.NaN(), runs: c}
+			b := Beside{Cell: c.Cell, Source: p.Source, Metric: m, Published: n, Tolerance: math.NaN(), runs: c, Unchecked: p.Unchecked,
+				Family: p.FamilyOf(c.Cell.Column), Own: c.family(m)}
 			if s, have := c.summary(m); have {
 				scale := about(m).scale
 				b.Ours, b.Spread, b.Seeds = s.Mean*scale, s.SD*scale, s.N
-				b.judge(p, r.rounding(p, m))
+				if !b.Mixed() {
+					b.judge(p, r.rounding(p, m))
+				}
 			}
 			out = append(out, b)
 		}
@@ -124,7 +138,10 @@ func (r *Results) rounding(of *exhibit.Published, metric string) float64 {
 type tally map[string]int
 
 // outcomes are what may become of published numbers, in the order of a sentence.
-var outcomes = []string{"within tolerance", "better", "worse", "apart", "not run", "failed", "damaged", "not judged"}
+var outcomes = []string{"within tolerance", "better", "worse", "apart", "not run", "failed", "damaged", otherFamily, "not judged"}
+
+// otherFamily is the outcome where ours and the published number do not compare.
+const otherFamily = "of another family"
 
 func (b Beside) outcome() string {
 	state := b.runs.state()
@@ -135,6 +152,8 @@ func (b Beside) outcome() string {
 		return "not run"
 	case state != sheet.Blank:
 		return state.String()
+	case b.Mixed():
+		return otherFamily
 	}
 	return b.Match.String()
 }
@@ -189,7 +208,7 @@ func (r *Results) reproduced() *sheet.Sheet {
 	for _, b := range r.Published {
 		kinds = with(kinds, shortMetric(b.Metric))
 	}
-	on := r.publishedMachines()
+	on, families := r.publishedMachines(), r.publishedFamilies()
 	for _, point := range r.groups(r.Cells, rowAxes) {
 		for _, kind := range kinds {
 			theirs, ours := make([]sheet.Entry, len(columns)), make([]sheet.Entry, len(columns))
@@ -198,6 +217,8 @@ func (r *Results) reproduced() *sheet.Sheet {
 				if shortMetric(b.Metric) == kind && slices.Contains(point.cells, b.runs) {
 					i := slices.Index(columns, b.Cell.Column)
 					theirs[i], ours[i], some = b.theirs(), b.ours(on), true
+					families.mark(&theirs[i], s.Columns[i], b.Family)
+					families.mark(&ours[i], s.Columns[i], b.Own)
 				}
 			}
 			if some {
@@ -209,7 +230,7 @@ func (r *Results) reproduced() *sheet.Sheet {
 	}
 	s.Caption = r.selected(fmt.Sprintf("Published accuracies (%s), and by how many percentage points ours differ: within tolerance, better, worse, or ? where no spread is known. Of %s. The tolerance is twice the root of the summed squares of both standard deviations, unless the experiment declares one; a published number stands for all that round to it.%s",
 		list(r.sources()), tallyOf(r.Published, isAccuracy), r.circumstances()))
-	s.Notes = append(s.StateNotes(), r.publishedNotes()...)
+	s.Notes = slices.Concat(s.StateNotes(), families.notes(), r.publishedNotes())
 	return s
 }
 
@@ -235,10 +256,25 @@ func (b Beside) ours(on machines) sheet.Entry {
 		if b.Match > Better {
 			e.Good = -1
 		}
+	case b.Mixed():
+		e.Text += " ≠"
 	case !isTime(b.Metric):
 		e.Text += " ?"
 	}
 	return e
+}
+
+// publishedFamilies are those of the published numbers and of ours beside them.
+func (r *Results) publishedFamilies() columnFamilies {
+	f := columnFamilies{}
+	for _, b := range r.Published {
+		column := r.valueTitle("method", b.Cell.Column)
+		f.add(column, b.Family)
+		if b.Seeds > 0 {
+			f.add(column, b.Own)
+		}
+	}
+	return f
 }
 
 func (r *Results) sources() []string {
@@ -268,6 +304,10 @@ func (r *Results) publishedNotes() []string {
 		notes = append(notes, "Times depend on the machine: the factor is ours over the published one. It is judged only where a tolerance is declared.")
 		notes = append(notes, r.publishedMachines().notes()...)
 	}
+	if some(func(b Beside) bool { return b.Seeds > 0 && b.Mixed() }) {
+		notes = append(notes, "≠ protocols of two families: the difference says nothing, and is not judged.")
+	}
+	notes = append(notes, r.uncheckedNote()...)
 	if some(func(b Beside) bool { return b.Seeds == 1 && !b.Declared }) {
 		notes = append(notes, "With one seed of ours only the published spread is known.")
 	}
@@ -277,13 +317,26 @@ func (r *Results) publishedNotes() []string {
 	return notes
 }
 
+// uncheckedNote names the sources whose numbers nobody has held against them.
+func (r *Results) uncheckedNote() []string {
+	var sources []string
+	for _, p := range r.Spec.Published {
+		if p.Unchecked && !p.OnlyClaims {
+			sources = with(sources, p.Source)
+		}
+	}
+	if sources == nil {
+		return nil
+	}
+	return []string{"Not checked against the publication: the numbers of " + strings.Join(sources, "; ") + "."}
+}
+
 // comparisonCSV has a line for every published number, in published units.
 func (r *Results) comparisonCSV() []byte {
 	axes := r.axes()
-	lines := [][]string{append(slices.Clone(axes), "metric", "source", "published", "published_sd", "ours", "ours_population_sd", "n_seeds", "difference", "tolerance", "match")}
+	lines := [][]string{append(slices.Clone(axes), "metric", "source", "published", "published_sd", "ours", "ours_population_sd", "n_seeds", "difference", "tolerance", "match", "published_family", "family", "checked")}
 	for _, b := range r.Published {
-		l := append(pointOf(b.Cell, axes), b.Metric, b.Source, shortest(b.Published.Mean), "", "", "", strconv.Itoa(b.Seeds), "", "", b.Match.String())
-		l = l[:len(axes)+10]
+		l := append(pointOf(b.Cell, axes), b.Metric, b.Source, shortest(b.Published.Mean), "", "", "", strconv.Itoa(b.Seeds), "", "", b.Match.String(), string(b.Family), string(b.Own), strconv.FormatBool(!b.Unchecked))
 		set := func(column int, x float64) { l[len(axes)+column] = shortest(x) }
 		if b.Published.HasSpread {
 			set(3, b.Published.Spread)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"dgkip/harness/exhibit"
+	"dgkip/harness/method"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/spec"
 	"dgkip/harness/stats"
@@ -57,6 +58,13 @@ type Beside struct {
 	Ours      float64
 	Spread    float64 // population standard deviation over our seeds
 	Seeds     int     // ours; 0 if there is no number
+
+	// Family and Own are the protocol families of the published number and of ours.
+	// Where they differ the numbers do not compare, and there is no match.
+	Family, Own method.Family
+
+	// Unchecked says that nobody has held the number against its source.
+	Unchecked bool
 
 	// Tolerance is how far from the published mean ours may lie, NaN if that is not
 	// known. Declared says that it is the spec's own.

@@ -9,7 +9,7 @@ import (
 
 // table returns the experiment's table.
 func (r *Results) table() *sheet.Sheet {
-	b := &tableBuilder{tableLayout: r.layout(), machines: machinesOf(r.Cells), excluded: map[int]bool{}}
+	b := &tableBuilder{tableLayout: r.layout(), machines: machinesOf(r.Cells), families: columnFamilies{}, excluded: map[int]bool{}}
 	b.lines = []quantity{b.quantity(b.t.Value)}
 	if b.t.Time && b.t.Value != secondsPerUpdate {
 		time := b.quantity(secondsPerUpdate)
@@ -25,6 +25,7 @@ func (r *Results) table() *sheet.Sheet {
 		for _, x := range c.cells {
 			values, _ := x.values(b.in(b.lines[0], c).name)
 			b.most = max(b.most, len(values))
+			b.families.add(b.heading(c), x.family(b.in(b.lines[0], c).name))
 		}
 	}
 	for _, row := range b.rows {
@@ -128,6 +129,7 @@ func (b *tableBuilder) entry(row, column group, q quantity) (sheet.Entry, *float
 	if c.lost() > 0 {
 		e.Marks = lostMark
 	}
+	b.families.mark(&e, b.heading(column), c.family(q.name))
 	return e, &mean
 }
 

@@ -147,7 +147,7 @@ func TestForgottenAxis(t *testing.T) {
 // Numbers for claims alone are there for these, and not set beside ours.
 func TestOnlyClaims(t *testing.T) {
 	for only, want := range map[string]int{"false": 1, "true": 0} {
-		text := small + "[[published]]\nsource = \"A\"\nwhen = { dataset = \"mnist\" }\nvalues = { slow = 90 }\nonly_claims = " + only + "\n"
+		text := small + "[[published]]\nsource = \"A\"\nwhen = { dataset = \"mnist\" }\nfamily = \"network\"\nvalues = { slow = 90 }\nonly_claims = " + only + "\n"
 		r := made(t, text, map[string][]float64{"slow": {0.9}})
 		if _, _, ok := r.publishedOf(r.Cells[0].Cell, "test_acc"); !ok || len(r.Published) != want {
 			t.Errorf("only_claims = %s: there %v, %d beside ours", only, ok, len(r.Published))

@@ -26,7 +26,7 @@ type Outcome struct {
 // the store. Every file appears at once with all its content or stays as it was.
 //
 // Names are those of Stem, with what the file holds behind them: the table itself
-// has nothing, further ones -reproduced, -pairs and -claims, the data of all runs
+// has nothing, further ones -reproduced, -elsewhere, -pairs and -claims, the data of all runs
 // -runs, that of the published numbers -comparison, and figures their names. What
 // o.Only selects has -selection behind Stem, and the page index-selection.html: the
 // files of the whole stay as they were. Files of a table or figure that there is

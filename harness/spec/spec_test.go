@@ -68,7 +68,9 @@ type judge struct {
 	Nets int `toml:"nets" min:"1"`
 }
 
-func (j *judge) Info() method.ProtocolInfo { return method.ProtocolInfo{Name: "judge", Version: 1} }
+func (j *judge) Info() method.ProtocolInfo {
+	return method.ProtocolInfo{Name: "judge", Version: 1, Family: method.Network}
+}
 func (j *judge) Score(context.Context, method.Trial, func(method.Step)) (*method.Scores, error) {
 	return nil, nil
 }

@@ -229,6 +229,9 @@ func (c *checker) shapes(t *testing.T) {
 	if steps[len(steps)-1].set != show(set) {
 		t.Error("the set returned is not the one observed last")
 	}
+	if is, says := softLabels(set), m.Info().SoftLabels; is != says {
+		t.Errorf("SoftLabels is %v, and the set's labels, of kind %q, are soft: %v", says, set.Kind, is)
+	}
 	if !set.Whole {
 		count := make([]int, len(p.Data.Classes))
 		for _, y := range set.Of {
@@ -246,6 +249,19 @@ func (c *checker) shapes(t *testing.T) {
 	if fmt.Sprintf("%+v", reflect.ValueOf(m).Elem()) != settings {
 		t.Error("the method's settings were changed")
 	}
+}
+
+// softLabels reports whether networks trained on a set see labels that are no class
+// numbers. Gains and values they read by the sign or the largest.
+func softLabels(d *method.Distilled) bool {
+	_, travel := d.Extra["travel_labels"]
+	switch d.Kind {
+	case method.Logits:
+		return true
+	case method.Soft, method.Target:
+		return travel || slices.ContainsFunc(d.Labels, func(x float32) bool { return x != 0 && x != 1 })
+	}
+	return travel
 }
 
 func (c *checker) seeds(t *testing.T) {

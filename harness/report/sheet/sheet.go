@@ -66,7 +66,7 @@ type Entry struct {
 	Spread string // behind the value; "" for none
 	N      int    // seeds, shown if above 0
 	Place  int    // 1 best, 2 second, 0 neither
-	Marks  string // references to notes, one rune each
+	Marks  string // references to notes
 	Good   int    // 1 a verdict that holds, -1 one that fails
 }
 

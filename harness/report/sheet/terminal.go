@@ -117,8 +117,11 @@ func (l line) texts(style bool) []string {
 	return out
 }
 
+// raised are letters that are marks.
+var raised = strings.NewReplacer("a", "ᵃ", "f", "ᶠ", "k", "ᵏ", "n", "ⁿ", "s", "ˢ", "u", "ᵘ", "w", "ʷ")
+
 func (e Entry) terminal(style bool) string {
-	t := Plain(strings.ReplaceAll(e.Plain(), " ± ", "±")) + Plain(e.Marks)
+	t := Plain(strings.ReplaceAll(e.Plain(), " ± ", "±")) + raised.Replace(Plain(e.Marks))
 	switch {
 	case !style:
 		return t + [...]string{"", "¹", "²"}[e.Place]

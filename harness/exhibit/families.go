@@ -1,0 +1,66 @@
+package exhibit
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"dgkip/harness/method"
+	"dgkip/harness/nearest"
+	"dgkip/harness/toml"
+)
+
+// Families are the protocol families of published numbers, by column: a file may also
+// write one for all, which then stands under "".
+type Families map[string]method.Family
+
+// FamilyOf returns the family of a column's number, "" for one that is no score.
+func (p Published) FamilyOf(column string) method.Family {
+	if !method.IsScore(p.Metric) {
+		return ""
+	}
+	if one, ok := p.Family[column]; ok {
+		return one
+	}
+	return p.Family[""]
+}
+
+func familyNames() []string {
+	var names []string
+	for _, f := range method.Families {
+		names = append(names, string(f.Name))
+	}
+	return names
+}
+
+func (f *Families) FromNode(d *toml.Decoder, n *toml.Node) {
+	*f = Families{}
+	of := map[string]*toml.Node{"": n}
+	if n.Table != nil {
+		of = n.Table
+	}
+	known := familyNames()
+	for _, column := range slices.Sorted(maps.Keys(of)) {
+		name, text := of[column].Value.(string)
+		if !text || !slices.Contains(known, name) {
+			d.Fault(of[column], "family must be one of "+strings.Join(known, ", ")+", or a table of them by column", nearest.Hint(name, known))
+		}
+		(*f)[column] = method.Family(name)
+	}
+}
+
+// checkFamilies asks for the family of every score, and of nothing else.
+func (p Published) checkFamilies() error {
+	for _, column := range slices.Sorted(maps.Keys(p.Values)) {
+		if method.IsScore(p.Metric) && p.FamilyOf(column) == "" {
+			return &method.BadSetting{Key: "family", Why: fmt.Sprintf("is missing for %s of %q: by what family of protocol it was scored", column, p.Source), Hint: "there are " + strings.Join(familyNames(), ", ")}
+		}
+	}
+	for _, column := range slices.Sorted(maps.Keys(p.Family)) {
+		if _, ok := p.Values[column]; !ok && column != "" {
+			return &method.BadSetting{Key: "family", Why: fmt.Sprintf("names %q, of which there is no value", column)}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package method
+
+import "strings"
+
+// Family names how a set was scored, as far as numbers of two sources must agree to
+// be compared. Every published number and every own one has a family.
+type Family string
+
+// Families of protocols.
+const (
+	Kernel         Family = "kernel"
+	FreshDraws     Family = "fresh"
+	Unrolled       Family = "unrolled"
+	Network        Family = "network"
+	NetworkAug     Family = "network-aug"
+	NetworkSoft    Family = "network-soft"
+	NetworkSoftAug Family = "network-soft-aug"
+	WideNetwork    Family = "wide"
+)
+
+// FamilyInfo describes a family.
+type FamilyInfo struct {
+	Name  Family
+	Mark  string // on numbers of a column that has several families
+	About string
+}
+
+// Families are all that there are.
+var Families = []FamilyInfo{
+	{Kernel, "k", "a convex model in the features or the kernel that the set was made in"},
+	{FreshDraws, "f", "a convex model in random networks drawn anew"},
+	{Unrolled, "u", "the few steps of gradient descent that the set was learned with"},
+	{Network, "n", "networks trained on the set, with hard labels"},
+	{NetworkAug, "a", "networks trained on the set with augmentation and hard labels"},
+	{NetworkSoft, "s", "networks trained on the set, with learned labels"},
+	{NetworkSoftAug, "as", "networks trained on the set with augmentation and learned labels"},
+	{WideNetwork, "w", "wide networks trained on the set"}, // of the literature; no protocol here
+}
+
+// softLabels are the families of networks whose set has learned labels.
+var softLabels = map[Family]Family{Network: NetworkSoft, NetworkAug: NetworkSoftAug}
+
+// IsScore reports whether a metric tells how good a set is on test images. Only such
+// numbers have a family.
+func IsScore(metric string) bool {
+	return metric == "" || strings.HasSuffix(metric, "test_acc") || strings.HasSuffix(metric, "test_errors")
+}
+
+// FamilyOf returns the family of a metric of runs, "" for one that is no score.
+func FamilyOf(metric string, m Method, p Protocol) Family {
+	if !IsScore(metric) {
+		return ""
+	}
+	if strings.Contains(metric, "own.") {
+		return Kernel // in the set's own networks, whatever else the protocol does
+	}
+	family := p.Info().Family
+	if soft, ok := softLabels[family]; ok && m.Info().SoftLabels {
+		return soft
+	}
+	return family
+}

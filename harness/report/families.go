@@ -1,0 +1,74 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"dgkip/harness/method"
+	"dgkip/harness/report/sheet"
+)
+
+// family is that of a cell's numbers of a metric, "" where they are no scores.
+func (c *CellRuns) family(metric string) method.Family {
+	return method.FamilyOf(metric, c.Cell.Method(), c.Cell.Protocol)
+}
+
+// columnFamilies are the protocol families of what a table shows in its columns.
+type columnFamilies map[method.Family][]string
+
+// add notes what a column shows; what is no score has no family.
+func (f columnFamilies) add(column string, family method.Family) {
+	if family != "" {
+		f[family] = with(f[family], column)
+	}
+}
+
+// several reports whether a column mixes families.
+func (f columnFamilies) several(column string) bool {
+	n := 0
+	for _, columns := range f {
+		if slices.Contains(columns, column) {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// mark marks an entry that stands in one column with numbers of another family.
+func (f columnFamilies) mark(e *sheet.Entry, column string, family method.Family) {
+	if e.State != sheet.Value || !f.several(column) {
+		return
+	}
+	for _, known := range method.Families {
+		if known.Name == family {
+			e.Marks += known.Mark
+		}
+	}
+}
+
+// notes say what families there are and, where they are several, what is of which.
+func (f columnFamilies) notes() []string {
+	var parts []string
+	for _, known := range method.Families {
+		columns := f[known.Name]
+		if columns == nil {
+			continue
+		}
+		part := string(known.Name)
+		if slices.ContainsFunc(columns, f.several) {
+			part += ", marked " + known.Mark
+		}
+		part += " (" + known.About + ")"
+		if len(f) > 1 && columns[0] != string(known.Name) {
+			part += ": " + list(columns)
+		}
+		parts = append(parts, part)
+	}
+	switch len(parts) {
+	case 0:
+		return nil
+	case 1:
+		return []string{"Protocol family: " + parts[0] + "."}
+	}
+	return []string{"Protocol families: " + strings.Join(parts, "; ") + "."}
+}
