@@ -63,6 +63,9 @@ func (b *tableBuilder) ranking(q quantity) string {
 func (b *tableBuilder) notes(q quantity) []string {
 	notes := append(b.out.StateNotes(), b.families.notes()...)
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	if b.out.Ranking != "" && len(b.ranked) > 1 {
+		note("Best and second are chosen across protocol families.")
+	}
 	if b.ahead {
 		note("Best and second are among the methods that have run. Some rows are incomplete.")
 	}

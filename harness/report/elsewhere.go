@@ -28,7 +28,7 @@ func (r *Results) elsewhere() *sheet.Sheet {
 			axes, s.Heads = append(axes, a), append(s.Heads, axisTitle(a))
 		}
 	}
-	s.Heads, s.Merge = append(s.Heads, "Method", "Source"), len(axes)
+	s.Heads, s.Merge = append(s.Heads, "Method", "Source"), len(axes)+1
 	var all []scored
 	for _, point := range r.groups(r.Cells, axes) {
 		all = append(append(all, r.publishedAt(point)...), oursAt(point)...)

@@ -93,3 +93,19 @@ func TestPublishedElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// A best that is chosen among several families is said to be.
+func TestRankingAcrossFamilies(t *testing.T) {
+	const note = "Best and second are chosen across protocol families."
+	acc := map[string][]float64{"slow": {0.9}, "fast-lr": {0.8}}
+	soft := "[method.fast-lr]\nsoft = true\n"
+	for text, want := range map[string]bool{
+		small:        false,
+		small + soft: true,
+		strings.Replace(small, "[table]", "[table]\nunmarked = [\"fast-lr\"]", 1) + soft: false,
+	} {
+		if got := slices.Contains(made(t, text, acc).sheets[0].Notes, note); got != want {
+			t.Errorf("noted %v, want %v:\n%s", got, want, text)
+		}
+	}
+}

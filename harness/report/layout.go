@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dgkip/harness/exhibit"
+	"dgkip/harness/method"
 	"dgkip/harness/report/sheet"
 )
 
@@ -140,6 +141,7 @@ type tableBuilder struct {
 	lines    []quantity
 	machines machines
 	families columnFamilies
+	ranked   []method.Family // those among which there is a best
 	out      sheet.Sheet
 
 	most     int          // seeds in the fullest cell

@@ -25,7 +25,11 @@ func (r *Results) table() *sheet.Sheet {
 		for _, x := range c.cells {
 			values, _ := x.values(b.in(b.lines[0], c).name)
 			b.most = max(b.most, len(values))
-			b.families.add(b.heading(c), x.family(b.in(b.lines[0], c).name))
+			family := x.family(b.in(b.lines[0], c).name)
+			b.families.add(b.heading(c), family)
+			if !b.unmarked(c) {
+				b.ranked = with(b.ranked, family)
+			}
 		}
 	}
 	for _, row := range b.rows {
