@@ -40,6 +40,17 @@ func TestContract(t *testing.T) {
 			m.Draws, m.Travel = 2, true
 			return m
 		},
+		"ls pool that looks at some real images": func() method.Method {
+			m := &Solved{Loop: defaults(6), Loss: "auto", Metric: "loss", Batch: 7}
+			m.Draws, m.Travel = 2, true
+			return m
+		},
+		"ls labels by the loss": func() method.Method {
+			return &Solved{Loop: defaults(6), Loss: "auto", Metric: "parameter", Relabel: "loss"}
+		},
+		"ls prediction, some": func() method.Method {
+			return &Solved{Loop: defaults(6), Loss: "logistic", Metric: "prediction", Batch: 7}
+		},
 		"ls loss":       func() method.Method { return &Solved{Loop: defaults(6), Loss: "logistic", Metric: "loss"} },
 		"ls prediction": func() method.Method { return &Solved{Loop: defaults(6), Loss: "logistic", Metric: "prediction"} },
 	} {
@@ -53,7 +64,10 @@ func TestKernelContract(t *testing.T) {
 	for name, fresh := range map[string]func() method.Method{
 		"ls":      func() method.Method { return &Solved{Loop: defaults(6), Loss: "auto", Metric: "parameter"} },
 		"ls loss": func() method.Method { return &Solved{Loop: defaults(6), Loss: "auto", Metric: "loss"} },
-		"lr":      func() method.Method { m := &LR{learning("scaled")}; m.Updates = 6; return m },
+		"ls labels by the loss": func() method.Method {
+			return &Solved{Loop: defaults(6), Loss: "auto", Metric: "parameter", Relabel: "loss"}
+		},
+		"lr": func() method.Method { m := &LR{learning("scaled")}; m.Updates = 6; return m },
 	} {
 		t.Run(name, func(t *testing.T) { methodtest.Run(t, fresh, exact) })
 	}

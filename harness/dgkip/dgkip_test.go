@@ -198,7 +198,7 @@ func TestGradientInThePixels(t *testing.T) {
 		},
 		"loss": func(r *run, p method.Problem) objective {
 			labels := teacher.RealLabels(p.Data.Train.Labels, 2, convex.LogisticLoss)
-			return &solved{named: convex.LogisticLoss, theta: r.theta, norm: r.norm, lambda: r.lambda, metric: convex.RealLoss, labels: labels}
+			return &solved{named: convex.LogisticLoss, theta: r.theta, norm: r.norm, lambda: r.lambda, metric: convex.RealLoss, labels: labels, real: r.Lambda}
 		},
 	} {
 		for _, kind := range []string{"fc", "conv", "nngp"} {
@@ -306,6 +306,8 @@ func TestSettingsThatCannotBe(t *testing.T) {
 		"labels":      &SVM{learning("target"), 1},
 		"temperature": &SVM{learning("gain"), 0},
 		"metric":      &Solved{Loop: defaults(1), Loss: "hinge", Metric: "prediction"},
+		"relabel":     &Solved{Loop: func() Loop { l := defaults(1); l.Draws = 2; return l }(), Loss: "auto", Metric: "parameter", Relabel: "prediction"},
+		"batch":       &Solved{Loop: defaults(1), Loss: "auto", Metric: "parameter", Batch: 10},
 	} {
 		err, ok := m.Check().(*method.BadSetting)
 		if !ok || err.Key != want {
@@ -378,5 +380,30 @@ func TestCheckpointOfALongerRun(t *testing.T) {
 	_, err = (&Solved{Loop: defaults(3), Loss: "auto", Metric: "parameter"}).Distill(context.Background(), p, func(method.Step) {})
 	if err == nil || !strings.Contains(err.Error(), "update 8") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Labels that are solved by another metric leave the images as they are, and lower that
+// metric.
+func TestRelabel(t *testing.T) {
+	for _, kind := range []string{"fc", "nngp"} {
+		plain := &Solved{Loop: defaults(6), Loss: "auto", Metric: "parameter"}
+		lines, set := trace(t, plain, problem(kind))
+		again := *plain
+		again.Relabel = "loss"
+		relabelled, other := trace(t, &again, problem(kind))
+		if !slices.Equal(set.Images, other.Images) {
+			t.Errorf("%s: the images are not the same", kind)
+		}
+		if slices.Equal(set.Labels, other.Labels) {
+			t.Errorf("%s: the labels are the same", kind)
+		}
+		last, relabel := lines[len(lines)-1].values, relabelled[len(relabelled)-1].values
+		if relabel["real_loss"] <= 0 || relabel["residual"] <= last["residual"] {
+			t.Errorf("%s: real loss %v; distance from Theta_O %v, and %v where labels lower that", kind, relabel["real_loss"], relabel["residual"], last["residual"])
+		}
+		if relabel["deviation"] > relabel["bound"]*(1+1e-6) {
+			t.Errorf("%s: deviation %v beyond the bound %v", kind, relabel["deviation"], relabel["bound"])
+		}
 	}
 }

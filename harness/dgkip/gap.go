@@ -242,6 +242,11 @@ func (g *gap) eval(_ context.Context, view convex.RealView, q, dq tensor.Mat[flo
 	return 1, nil
 }
 
+func (g *gap) settle(ctx context.Context, view convex.RealView, q tensor.Mat[float64]) error {
+	_, err := g.eval(ctx, view, q, tensor.Mat[float64]{})
+	return err
+}
+
 func (g *gap) loss() float64 { return g.v.Gap }
 
 func (g *gap) bound() float64 { return convex.Bound(g.v.Gap, g.gap.Lambda) / g.norm }

@@ -52,7 +52,9 @@ type objective interface {
 	// gradients, it pulls one back and sets dlabels, where it has any, to that in the
 	// labels. It returns what the gradients are to be multiplied by.
 	eval(ctx context.Context, view convex.RealView, labels, dlabels tensor.Mat[float64]) (scale float64, err error)
-	// loss is the objective's value at what eval took up last.
+	// settle takes up the whole view, for which labels are made.
+	settle(ctx context.Context, view convex.RealView, labels tensor.Mat[float64]) error
+	// loss is the objective's value at what was taken up last.
 	loss() float64
 	// bound is the bound on |Theta_O - Theta_S|, over |Theta_O|.
 	bound() float64
@@ -75,11 +77,13 @@ type run struct {
 	problem method.Problem
 	theta   *teacher.Theta
 	pass    teacher.Pass
-	view    convex.RealView   // of the set as it stands
-	settled bool              // the objective has taken up the pass's whole view
-	failed  error             // of that
-	begin   *method.Distilled // the initial images
-	of      []int             // their classes
+	view    convex.RealView        // of the set as it stands
+	settled bool                   // the objective has settled on labels for the pass's whole view
+	failed  error                  // of that
+	apart   bool                   // labels are made otherwise than the updates are
+	batches func(update int) []int // real images of an update; nil for all
+	begin   *method.Distilled      // the initial images
+	of      []int                  // their classes
 	obj     objective
 	lambda  float64 // lambda_S
 	norm    float64 // |Theta_O|
@@ -109,7 +113,7 @@ func (l Loop) newRun(ctx context.Context, p method.Problem, name string, loss co
 	}
 	n := begin.Len()
 	r := &run{
-		Loop: l, name: name, problem: p, theta: theta, begin: begin, of: begin.Of, lambda: float64(n) * l.Lambda,
+		Loop: l, name: name, problem: p, theta: theta, begin: begin, of: begin.Of, lambda: float64(n) * l.Lambda, apart: l.Draws > 0,
 	}
 	move, err := optim.NewVariable("images", slices.Clone(begin.Images), optim.NewAdaBelief[float32], optim.AdaBeliefConfig{LR: l.Rate})
 	if err != nil {
@@ -117,7 +121,7 @@ func (l Loop) newRun(ctx context.Context, p method.Problem, name string, loss co
 	}
 	r.images, r.dx, r.variables = move.X, move.Grad, append(r.variables, move)
 	if l.Draws > 0 {
-		r.pass, err = source.NewPool(ctx, l.Draws, problem, r.images)
+		r.pass, err = source.NewPool(ctx, l.Draws, problem, r.images, reals)
 	} else {
 		r.pass, err = source.NewPass(ctx, theta, r.images, reals)
 	}
@@ -153,7 +157,11 @@ func (r *run) eval(ctx context.Context, update int, gradient bool) (float64, err
 	if r.failed != nil {
 		return 0, r.failed
 	}
-	r.view, r.settled = r.pass.View(update, gradient), false
+	var batch []int
+	if r.batches != nil {
+		batch = r.batches(update)
+	}
+	r.view, r.settled = r.pass.View(update, gradient, batch), false
 	scale, err := r.obj.eval(ctx, r.view, r.learned, r.dlearned)
 	if err != nil {
 		return 0, err
@@ -182,14 +190,15 @@ func (r *run) share(update int) float64 {
 	return (1 + fmath.Cos(float64(math.Pi*float64(update))/float64(r.Updates))) / 2
 }
 
-// settle has the objective take up the pass's whole view, for which labels are made.
-// What it says of itself is then of all draws of a pool.
+// settle has the objective take up the pass's whole view, for which labels are made:
+// all draws of a pool, all real images, and the metric that labels are solved by. What
+// it says of itself is then of these.
 func (r *run) settle() {
-	if r.Draws == 0 || r.settled {
+	if !r.apart || r.settled || r.failed != nil {
 		return
 	}
 	r.view, r.settled = r.pass.Whole(), true
-	_, r.failed = r.obj.eval(context.Background(), r.view, r.learned, tensor.Mat[float64]{})
+	r.failed = r.obj.settle(context.Background(), r.view, r.learned)
 }
 
 // metrics makes a line of the trace.

@@ -1,12 +1,15 @@
 package dgkip
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"strconv"
 
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
+	"dgkip/harness/rng"
 	"dgkip/harness/teacher"
 	"dgkip/harness/tensor"
 )
@@ -16,6 +19,14 @@ type Solved struct {
 	Loop
 	Loss   string `toml:"loss" enum:"auto,logistic,hinge,squared,softmax"` // auto: logistic for two classes, softmax for more
 	Metric string `toml:"metric" enum:"parameter,prediction,loss"`
+
+	// Relabel is the metric that labels are solved by when the images are done; "" for
+	// that of the updates.
+	Relabel string `toml:"relabel,omitzero" enum:",parameter,prediction,loss"`
+
+	// Batch is how many real images an update of a metric on these looks at, drawn anew
+	// for each; 0 for all.
+	Batch int `toml:"batch,omitzero" min:"0"`
 
 	// Box keeps the hinge's dual variables in [0, 1] while images move, and not
 	// only when the labels are made.
@@ -41,19 +52,29 @@ func (m *Solved) Info() method.Info {
 
 // Check implements method.Checker.
 func (m *Solved) Check() error {
-	switch {
-	case m.Loss == string(convex.HingeLoss) && m.Metric != string(convex.Parameter):
-		return &method.BadSetting{Key: "metric", Why: fmt.Sprintf("is %q, for which the hinge loss has no labels", m.Metric), Hint: "use loss = \"logistic\" or metric = \"parameter\""}
-	case m.Loss == string(convex.SquaredLoss) && m.Metric == string(convex.RealLoss):
-		return &method.BadSetting{Key: "metric", Why: "is \"loss\", which is for the logistic and the softmax loss", Hint: "with the squared loss, the method kip with labels = \"solved\" is nearly the same"}
+	if err := cmp.Or(m.checkMetric("metric", m.Metric), m.checkMetric("relabel", m.Relabel)); err != nil {
+		return err
 	}
-	if m.Draws > 0 && m.Metric != string(convex.Parameter) {
-		return &method.BadSetting{Key: "draws", Why: fmt.Sprintf("is for metric = \"parameter\": %q looks at real images, which would have to be seen in every draw", m.Metric)}
+	if m.Batch > 0 && m.Metric == string(convex.Parameter) {
+		return &method.BadSetting{Key: "batch", Why: "is for metrics that look at real images, and metric = \"parameter\" does not"}
 	}
 	if m.Box && m.Loss != string(convex.HingeLoss) {
 		return &method.BadSetting{Key: "box", Why: "is for loss = \"hinge\", the only one whose dual variables have a range"}
 	}
 	return m.check()
+}
+
+// checkMetric says what a metric does not go with.
+func (m *Solved) checkMetric(key, metric string) error {
+	switch {
+	case m.Loss == string(convex.HingeLoss) && metric != "" && metric != string(convex.Parameter):
+		return &method.BadSetting{Key: key, Why: fmt.Sprintf("is %q, for which the hinge loss has no labels", metric), Hint: fmt.Sprintf("use loss = \"logistic\" or %s = \"parameter\"", key)}
+	case m.Loss == string(convex.SquaredLoss) && metric == string(convex.RealLoss):
+		return &method.BadSetting{Key: key, Why: "is \"loss\", which is for the logistic and the softmax loss", Hint: "with the squared loss, the method kip with labels = \"solved\" is nearly the same"}
+	case m.Draws > 0 && metric == string(convex.Prediction):
+		return &method.BadSetting{Key: key, Why: "is \"prediction\", and several draws have no outputs on the real images in common", Hint: "with draws, use \"parameter\" or \"loss\""}
+	}
+	return nil
 }
 
 func (m *Solved) loss(classes int) convex.Loss {
@@ -64,29 +85,62 @@ func (m *Solved) loss(classes int) convex.Loss {
 }
 
 // CheckSizes implements method.SizesChecker.
-func (m *Solved) CheckSizes(s method.Sizes) error { return m.sizes(s, m.loss(s.Classes)) }
+func (m *Solved) CheckSizes(s method.Sizes) error {
+	if m.Batch > 0 && s.Model.Exact() {
+		return fmt.Errorf("batch = %d: in an exact kernel Theta_O is a sum over all real images\nhint: leave batch out, or use other networks than %q", m.Batch, s.Model.Kind)
+	}
+	return m.sizes(s, m.loss(s.Classes))
+}
 
 // Estimate implements method.Estimator.
 func (m *Solved) Estimate(s method.Sizes) method.Estimate {
 	e := m.estimate(s, m.loss(s.Classes))
+	dim, batch := float64(teacher.Dim(s.Model, s.H, s.W)), float64(m.batch(s.Train))
 	if m.Metric != string(convex.Parameter) {
-		k := float64(teacher.Outputs(s.Classes))
-		e.Flops += 2 * float64(s.Train) * float64(teacher.Dim(s.Model, s.H, s.W)) * (float64(s.IPC*s.Classes) + k)
+		e.Flops += 2 * batch * dim * float64(s.IPC*s.Classes+teacher.Outputs(s.Classes))
+	}
+	if m.reals() && !s.Model.Exact() {
+		e.Bytes += int64(4 * dim * float64(m.Draws*s.Train))
+		if m.Batch > 0 {
+			e.Bytes += int64(4 * dim * batch)
+		}
 	}
 	return e
+}
+
+// reals says whether real images are looked at, in updates or for labels.
+func (m *Solved) reals() bool {
+	return m.Metric != string(convex.Parameter) || m.Relabel != "" && m.Relabel != string(convex.Parameter)
+}
+
+// batch is the number of real images in an update.
+func (m *Solved) batch(train int) int {
+	if m.Batch == 0 {
+		return train
+	}
+	return min(m.Batch, train)
 }
 
 // Distill implements method.Method.
 func (m *Solved) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
 	loss := m.loss(len(p.Data.Classes))
-	metric := convex.Metric(m.Metric)
-	r, err := m.newRun(ctx, p, "dgkip-ls", loss, nil, 0, metric != convex.Parameter)
+	r, err := m.newRun(ctx, p, "dgkip-ls", loss, nil, 0, m.reals())
 	if err != nil {
 		return nil, err
 	}
-	r.obj = &solved{
-		named: loss, theta: r.theta, norm: r.norm, lambda: r.lambda, box: m.Box, metric: metric,
-		labels: teacher.RealLabels(p.Data.Train.Labels, len(p.Data.Classes), loss),
+	train := p.Data.Train
+	o := &solved{
+		named: loss, theta: r.theta, norm: r.norm, lambda: r.lambda, box: m.Box,
+		metric: convex.Metric(m.Metric), final: convex.Metric(cmp.Or(m.Relabel, m.Metric)),
+		labels: teacher.RealLabels(train.Labels, len(p.Data.Classes), loss), real: m.Lambda,
+	}
+	r.obj, r.apart = o, r.apart || o.final != o.metric
+	if n := m.batch(train.Len()); n < train.Len() {
+		r.apart = true
+		r.batches = func(update int) []int {
+			o.batch = rng.Stream(p.Seed, "dgkip-ls", "batch", strconv.Itoa(update)).Perm(train.Len())[:n]
+			return o.batch
+		}
 	}
 	return r.distill(ctx, observe)
 }
@@ -98,10 +152,14 @@ type solved struct {
 	norm   float64 // |Theta_O|
 	lambda float64
 	box    bool
-	metric convex.Metric
+	metric convex.Metric // of updates
+	final  convex.Metric // of labels
 	labels convex.Labels // of the real images
+	real   float64       // lambda_O for each of these
+	batch  []int         // those that the next view shows; nil for all
 
 	view    convex.View
+	by      convex.Metric // of what was taken up last
 	s       convex.Nearest
 	outputs tensor.Mat[float64] // of Theta_O on the set
 	norm2   float64             // |Theta_O - Theta(alpha)|^2
@@ -109,30 +167,53 @@ type solved struct {
 	hinge convex.HingeLabels // for the hinge loss
 }
 
-func (o *solved) eval(ctx context.Context, view convex.RealView, _, _ tensor.Mat[float64]) (_ float64, err error) {
+func (o *solved) eval(ctx context.Context, view convex.RealView, _, _ tensor.Mat[float64]) (float64, error) {
+	return 1, o.solve(ctx, view, o.metric, o.batch)
+}
+
+func (o *solved) settle(ctx context.Context, view convex.RealView, _ tensor.Mat[float64]) error {
+	return o.solve(ctx, view, o.final, nil)
+}
+
+// solve takes up a view, with all real images or a batch of them, by a metric.
+func (o *solved) solve(ctx context.Context, view convex.RealView, by convex.Metric, batch []int) (err error) {
 	switch {
 	case o.box:
 		o.s, o.hinge, err = convex.ProjectBox(view, o.lambda)
-	case o.metric == convex.Prediction:
-		o.s, err = convex.Fit(view, o.theta.Outputs)
-	case o.metric == convex.RealLoss:
-		o.s, err = convex.Least(ctx, view, o.labels, o.theta.Lambda)
+	case by == convex.Prediction:
+		o.s, err = convex.Fit(view, rows(o.theta.Outputs, batch))
+	case by == convex.RealLoss:
+		labels := o.labels
+		labels.Values = rows(labels.Values, batch)
+		o.s, err = convex.Least(ctx, view, labels, float64(labels.Values.Rows)*o.real)
 	default:
 		o.s, err = convex.Project(view)
 	}
 	if err != nil {
-		return 1, err
+		return err
 	}
-	o.view = view
+	o.view, o.by = view, by
 	o.outputs = o.s.Outputs // a projection keeps them
-	if o.metric != convex.Parameter {
+	if by != convex.Parameter {
 		o.outputs = view.Outputs()
 	}
 	o.norm2 = o.s.Norm2
 	if o.named == convex.HingeLoss && !o.box {
 		o.clip()
 	}
-	return 1, nil
+	return nil
+}
+
+// rows returns those of a matrix that are chosen, all if that is nil.
+func rows(m tensor.Mat[float64], chosen []int) tensor.Mat[float64] {
+	if chosen == nil {
+		return m
+	}
+	out := tensor.NewMat[float64](len(chosen), m.Cols)
+	for i, j := range chosen {
+		copy(out.Row(i), m.Row(j))
+	}
+	return out
 }
 
 // clip makes the hinge's labels, and takes the clipping of dual variables into the
@@ -160,7 +241,7 @@ func (o *solved) bound() float64 {
 
 func (o *solved) gap() float64 {
 	terms := 0.0
-	if o.metric != convex.Parameter {
+	if o.by != convex.Parameter {
 		terms = convex.FenchelYoung(o.named, o.outputs, o.s.Outputs)
 	}
 	return convex.SplitGap(terms, o.norm2, o.lambda)
@@ -169,7 +250,7 @@ func (o *solved) gap() float64 {
 func (o *solved) describe(line map[string]float64) {
 	line["gap"] = o.gap()
 	line["residual"] = math.Sqrt(o.s.Norm2) / o.norm
-	switch o.metric {
+	switch o.by {
 	case convex.Prediction:
 		line["prediction_error"] = o.s.Value
 	case convex.RealLoss:

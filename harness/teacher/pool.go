@@ -14,36 +14,48 @@ import (
 )
 
 // pool is several draws of the networks, each with its own Theta_O. Every update sees
-// the set in one of them, in turn, so that what it learns is in all. No real image is
-// touched on the way: a Theta_O is all that is kept of them.
+// the set in one of them, in turn, so that what it learns is in all. Unless the method
+// asks for real images, none is touched on the way: a Theta_O is all that is kept of them.
 //
 // As a whole the pool is the features of all draws beside each other, over sqrt(R):
 // inner products, outputs and |Theta_O|^2 are means over the draws.
 type pool struct {
 	passes []Pass
-	at     int // the pass of the last view
+	at     int  // the pass of the last view
+	reals  bool // views know the real images
 }
 
-// NewPool returns a pass through draws of the networks other than the run's own.
-func (r Real) NewPool(ctx context.Context, draws int, p Problem, images []float32) (Pass, error) {
-	out := new(pool)
+// NewPool returns a pass through draws of the networks other than the run's own, whose
+// views know the real images if reals says so.
+func (r Real) NewPool(ctx context.Context, draws int, p Problem, images []float32, reals bool) (Pass, error) {
+	out := &pool{reals: reals}
 	for i := range draws {
 		one := r
 		one.Draw = strconv.Itoa(i)
-		// Features and Gram matrices are let go when Theta_O is known; it and the
-		// networks are shared.
+		if reals {
+			if _, err := one.Features(ctx); err != nil {
+				return nil, err
+			}
+		}
+		// Gram matrices, and features that nobody asks for, are let go when Theta_O is
+		// known; it and the networks are shared.
 		theta, err := shared(r.Shared, one.key(fmt.Sprintf("pool theta %+v", p)), func() (*Theta, error) {
 			lent := one
 			lent.Shared = new(method.Shared)
 			if d := r.Shared.Disk(); d != nil {
 				lent.Shared.SetDisk(thetaDisk{d})
 			}
+			if reals {
+				if _, err := shared(lent.Shared, one.key("features"), func() (tensor.Mat[float32], error) { return one.Features(ctx) }); err != nil {
+					return nil, err
+				}
+			}
 			return lent.Theta(ctx, p)
 		})
 		if err != nil {
 			return nil, err
 		}
-		pass, err := one.NewPass(ctx, theta, images, false)
+		pass, err := one.NewPass(ctx, theta, images, reals)
 		if err != nil {
 			return nil, err
 		}
@@ -61,9 +73,9 @@ func (d thetaDisk) Save(key string, size int64, write func(io.Writer) error) {
 	}
 }
 
-func (p *pool) View(update int, gradient bool) convex.RealView {
+func (p *pool) View(update int, gradient bool, batch []int) convex.RealView {
 	p.at = update % len(p.passes)
-	return p.passes[p.at].View(update, gradient)
+	return p.passes[p.at].View(update, gradient, batch)
 }
 
 func (p *pool) Scale(s float64)   { p.passes[p.at].Scale(s) }
@@ -80,7 +92,7 @@ func (p *pool) Norm() float64 {
 func (p *pool) Whole() convex.RealView {
 	var mean convex.Kernel
 	for i, one := range p.passes {
-		v := one.View(i, false)
+		v := one.View(i, false, nil)
 		k, f := v.Gram(), v.Outputs()
 		if i == 0 {
 			mean.K, mean.F = tensor.NewMat[float64](k.Rows, k.Cols), tensor.NewMat[float64](f.Rows, f.Cols)
@@ -90,6 +102,16 @@ func (p *pool) Whole() convex.RealView {
 		}
 		for j, x := range f.Data {
 			mean.F.Data[j] += x / float64(len(p.passes))
+		}
+		if !p.reals {
+			continue
+		}
+		cross := v.Cross()
+		if i == 0 {
+			mean.Reals = tensor.NewMat[float32](cross.Rows, cross.Cols)
+		}
+		for j, x := range cross.Data {
+			mean.Reals.Data[j] += x / float32(len(p.passes))
 		}
 	}
 	mean.Norm2 = p.Norm() * p.Norm()

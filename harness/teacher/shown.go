@@ -142,9 +142,10 @@ func (s *inKernel) Outputs(ctx context.Context, theta *Theta) (tensor.Mat[float6
 // Pass shows a set whose images are being learned, and takes gradients back to them.
 type Pass interface {
 	// View shows the images as they are now, for an update, and takes up gradients if
-	// they are wanted.
-	View(update int, gradient bool) convex.RealView
-	// Whole shows the images for good, without gradients: labels are made for this view.
+	// they are wanted. Of the real images it shows those in batch, or all if that is nil.
+	View(update int, gradient bool, batch []int) convex.RealView
+	// Whole shows the images for good, beside all real ones and without gradients:
+	// labels are made for this view.
 	Whole() convex.RealView
 	Norm() float64 // |Theta_O|
 	// Scale multiplies the gradient that was taken up.
@@ -187,12 +188,20 @@ type featurePass struct {
 	images    []float32
 	phi, dphi tensor.Mat[float32] // [n, M]
 	real      tensor.Mat[float32] // [N, M]
+	chosen    tensor.Mat[float32] // [b, M], of a batch
 	view      convex.Features
 }
 
-func (p *featurePass) View(_ int, gradient bool) convex.RealView {
+func (p *featurePass) View(_ int, gradient bool, batch []int) convex.RealView {
 	p.pass.Forward(p.phi, p.images)
 	p.view = convex.Features{A: p.phi, Theta: p.theta.Weights, Real: p.real}
+	if batch != nil {
+		if p.chosen.Rows != len(batch) {
+			p.chosen = tensor.NewMat[float32](len(batch), p.real.Cols)
+		}
+		tensor.Parallel(len(batch), func(i int) { copy(p.chosen.Row(i), p.real.Row(batch[i])) })
+		p.view.Real = p.chosen
+	}
 	if gradient {
 		p.view.Grad = &p.dphi
 	}
@@ -201,7 +210,7 @@ func (p *featurePass) View(_ int, gradient bool) convex.RealView {
 
 func (p *featurePass) Whole() convex.RealView {
 	v := p.view
-	v.Grad = nil
+	v.Grad, v.Real = nil, p.real
 	return v
 }
 
@@ -225,7 +234,8 @@ type kernelPass struct {
 	view  convex.Kernel
 }
 
-func (p *kernelPass) View(_ int, gradient bool) convex.RealView {
+// View takes all real images, whatever the batch: Theta_O is a sum over them.
+func (p *kernelPass) View(_ int, gradient bool, _ []int) convex.RealView {
 	gram, cross := p.pass.Forward(gradient)
 	p.view = convex.Kernel{K: gram, F: convex.Apply(cross, p.theta.Weights), Norm2: p.theta.Norm * p.theta.Norm, Reals: cross}
 	if gradient {
