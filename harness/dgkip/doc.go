@@ -36,7 +36,12 @@
 // the metric "parameter". The metric "prediction" chooses C to bring the outputs on
 // the real images near instead, (1/n)|f_O - Phi_O A'C|^2, which is the better aim
 // where S is so small that the parameters must stay far apart. The metric "loss" lowers
-// the loss of Theta_S on the real images, (1/n) P_O(A'C): see convex.Least.
+// the loss of Theta_S on the real images, (1/n) P_O(A'C): see convex.Least. These two look
+// at all real images in every update, or at a batch of them drawn anew.
+//
+// Images and labels need not have the same metric. With relabel = "loss" the images that
+// span Theta_O best get the labels that do best on the real images: in the exact kernel
+// the projection can be off by an offset, which outputs share and few images hardly span.
 //
 // # Beyond one draw
 //
@@ -44,7 +49,8 @@
 // kernel of fully connected networks, package nngp, nothing is drawn: all that a method
 // needs of S is K = A A' and F = A Theta_O', which a convex.View gives. With draws = R
 // every update sees the set in another of R draws, in turn, each with a Theta_O of its
-// own; labels are made for their mean. With travel = true the set also has the outputs
+// own; labels are made for their mean. Real images are not seen again, unless the metric
+// looks at them: then the features of every draw are kept. With travel = true the set also has the outputs
 // of its own model for labels, which networks of any draw can be fitted to.
 //
 // Guarantee: the same bits on every machine and for every number of threads,

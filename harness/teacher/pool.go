@@ -32,24 +32,19 @@ func (r Real) NewPool(ctx context.Context, draws int, p Problem, images []float3
 	for i := range draws {
 		one := r
 		one.Draw = strconv.Itoa(i)
+		// Gram matrices, and features that nobody asks for, are let go when Theta_O is
+		// known; it and the networks are shared.
+		lent := one
+		lent.Shared = new(method.Shared)
+		if d := r.Shared.Disk(); d != nil {
+			lent.Shared.SetDisk(thetaDisk{d})
+		}
 		if reals {
-			if _, err := one.Features(ctx); err != nil {
+			if _, err := shared(r.Shared, one.key("features"), func() (tensor.Mat[float32], error) { return lent.Features(ctx) }); err != nil {
 				return nil, err
 			}
 		}
-		// Gram matrices, and features that nobody asks for, are let go when Theta_O is
-		// known; it and the networks are shared.
 		theta, err := shared(r.Shared, one.key(fmt.Sprintf("pool theta %+v", p)), func() (*Theta, error) {
-			lent := one
-			lent.Shared = new(method.Shared)
-			if d := r.Shared.Disk(); d != nil {
-				lent.Shared.SetDisk(thetaDisk{d})
-			}
-			if reals {
-				if _, err := shared(lent.Shared, one.key("features"), func() (tensor.Mat[float32], error) { return one.Features(ctx) }); err != nil {
-					return nil, err
-				}
-			}
 			return lent.Theta(ctx, p)
 		})
 		if err != nil {
@@ -64,7 +59,7 @@ func (r Real) NewPool(ctx context.Context, draws int, p Problem, images []float3
 	return out, nil
 }
 
-// thetaDisk keeps no features: those of a draw are needed only once.
+// thetaDisk keeps no features: those of all draws would drive out what others need.
 type thetaDisk struct{ method.Disk }
 
 func (d thetaDisk) Save(key string, size int64, write func(io.Writer) error) {
