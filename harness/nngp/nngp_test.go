@@ -2,6 +2,9 @@ package nngp
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
 	"math"
 	"testing"
 
@@ -147,5 +150,44 @@ func BenchmarkUpdate(b *testing.B) {
 	for b.Loop() {
 		p.Forward(true)
 		p.Backward(dx, dGram, dCross)
+	}
+}
+
+// The bits of everything, as records were made with them: the same on every path.
+func TestSameBits(t *testing.T) {
+	const n, reals, d = 5, 1100, 40
+	r := rng.Stream(1, "bits")
+	set, real := images(r, n, d), NewImages(images(r, reals, d), d)
+	copy(set[d:], real.X.Row(7)) // alike
+	dGram, dCross := tensor.NewMat[float64](n, n), tensor.NewMat[float32](n, reals)
+	r.FillNormal(dCross.Data, 0, 1)
+	for i := range n {
+		for j := range i + 1 {
+			dGram.Row(i)[j] = r.Normal64()
+			dGram.Row(j)[i] = dGram.Row(i)[j]
+		}
+	}
+	before := tensor.Path()
+	defer tensor.Use(before)
+	for _, path := range tensor.Paths() {
+		if err := tensor.Use(path); err != nil {
+			t.Fatal(err)
+		}
+		for depth, want := range map[int]string{0: "8a13643a96706f34", 1: "e03ae1f4fdb4dfef", 3: "df091d6f38007b86", 7: "66577be568bf6219"} {
+			k := Kernel{depth}
+			p, dx, h := k.NewPass(set, real), make([]float32, n*d), sha256.New()
+			gram, cross := p.Forward(true)
+			p.Backward(dx, dGram, dCross)
+			all, err := k.GramOf(context.Background(), NewImages(real.X.Data[:200*d], d), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range []any{gram.Data, cross.Data, dx, all.Data, k.Norms(real)} {
+				binary.Write(h, binary.LittleEndian, v)
+			}
+			if got := fmt.Sprintf("%x", h.Sum(nil)[:8]); got != want {
+				t.Errorf("depth %d on %s: %s, not %s", depth, path, got, want)
+			}
+		}
 	}
 }
