@@ -8,6 +8,7 @@ import (
 	"math"
 	"testing"
 
+	"dgkip/harness/features"
 	"dgkip/harness/rng"
 	"dgkip/harness/tensor"
 )
@@ -140,17 +141,36 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// An update of 20 images beside 10,000 real ones, with the size of CIFAR-10's.
+// An update of 20 images, with the size of CIFAR-10's: in the kernel, beside 10,000 real
+// ones, and through 30 random networks.
 func BenchmarkUpdate(b *testing.B) {
+	const n, reals, d = 20, 10000, 32 * 32 * 3
 	r := rng.Stream(1, "bench")
-	set, real := images(r, 20, 3072), NewImages(images(r, 10000, 3072), 3072)
-	p := Kernel{3}.NewPass(set, real)
-	dGram, dCross, dx := tensor.NewMat[float64](20, 20), tensor.NewMat[float32](20, 10000), make([]float32, len(set))
-	r.FillNormal(dCross.Data, 0, 1)
-	for b.Loop() {
-		p.Forward(true)
-		p.Backward(dx, dGram, dCross)
-	}
+	set := images(r, n, d)
+	b.Run("kernel", func(b *testing.B) {
+		p := Kernel{3}.NewPass(set, NewImages(images(r, reals, d), d))
+		dGram, dCross, dx := tensor.NewMat[float64](n, n), tensor.NewMat[float32](n, reals), make([]float32, len(set))
+		r.FillNormal(dCross.Data, 0, 1)
+		for b.Loop() {
+			p.Forward(true)
+			p.Backward(dx, dGram, dCross)
+		}
+	})
+	b.Run("networks", func(b *testing.B) {
+		m, err := features.New(features.Config{Kind: "fc", H: 32, W: 32, C: 3, Nets: 30, Width: 1024, Depth: 3}, 1)
+		if err != nil {
+			b.Fatal(err)
+		}
+		p, dx := m.NewPass(), make([]float32, len(set))
+		phi, dphi := tensor.NewMat[float32](n, m.Dim()), tensor.NewMat[float32](n, m.Dim())
+		r.FillNormal(dphi.Data, 0, 1)
+		p.Forward(phi, set)
+		p.Backward(dx, dphi) // which packs the weights
+		for b.Loop() {
+			p.Forward(phi, set)
+			p.Backward(dx, dphi)
+		}
+	})
 }
 
 // The bits of everything, as records were made with them: the same on every path.
