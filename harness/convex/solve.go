@@ -142,12 +142,16 @@ func (p Problem) large(ctx context.Context) (tensor.Mat[float32], error) {
 }
 
 // CheckSize says whether there is a solver for a loss on a number of images with a
-// number of features.
+// number of features, 0 for a kernel that has none.
 func CheckSize(loss Loss, images, dim int) error {
-	if loss == SoftmaxLoss || images <= MaxGram || dim <= maxThin && loss != SquaredLoss {
+	if loss == SoftmaxLoss || images <= MaxGram || dim > 0 && dim <= maxThin && loss != SquaredLoss {
 		return nil
 	}
-	return fmt.Errorf("the %s loss on %d training images needs their Gram matrix, for which the limit is %d images\nhint: take fewer classes; with three or more, the softmax loss has no limit", loss, images, MaxGram)
+	hint := "take fewer classes; with three or more, the softmax loss has no limit"
+	if dim == 0 {
+		hint = "take fewer classes, or networks that have features"
+	}
+	return fmt.Errorf("the %s loss on %d training images needs their Gram matrix, for which the limit is %d images\nhint: %s", loss, images, MaxGram, hint)
 }
 
 func (p Problem) check(tol float64) error {

@@ -96,6 +96,9 @@ func (m *Solved) CheckSizes(s method.Sizes) error {
 func (m *Solved) Estimate(s method.Sizes) method.Estimate {
 	e := m.estimate(s, m.loss(s.Classes))
 	dim, batch := float64(teacher.Dim(s.Model, s.H, s.W)), float64(m.batch(s.Train))
+	if s.Model.Exact() {
+		dim = float64(s.IPC * s.Classes) // a real image is its inner products with the set
+	}
 	if m.Metric != string(convex.Parameter) {
 		e.Flops += 2 * batch * dim * float64(s.IPC*s.Classes+teacher.Outputs(s.Classes))
 	}

@@ -60,9 +60,9 @@ func (f *Features) Estimate(s method.Sizes) method.Estimate {
 	if f.Loss == "own" {
 		loss = teacher.DefaultLoss(s.Classes)
 	}
-	e := method.Estimate{Bytes: int64(4 * s.Test * teacher.Dim(s.Model, s.H, s.W))}
-	e.Shared = float64(s.Test) * teacher.Flops(s.Model, s.H, s.W, s.C)
-	if f.Bounds || s.IPC == 0 {
+	whole := f.Bounds || s.IPC == 0
+	e := teacher.TestEstimate(s, whole)
+	if whole {
 		real := teacher.Estimate(s, loss)
 		e.Shared += real.Shared
 		e.Bytes += real.Bytes

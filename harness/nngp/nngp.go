@@ -13,6 +13,14 @@
 //
 //	dk_xy/ds_xy = (pi - t)/(2 pi),   dk_xy/ds_xx = h/(4 pi s_xx).
 //
+// # What an update costs
+//
+// 20 images beside 10,000 real ones of CIFAR-10's size take a fifth of the operations that
+// they take through 30 networks of width 1024 and depth 3, and a third of the time: 86
+// and 248 ms on one thread of a Xeon with AVX-512, 122 and 360 ms with AVX2 alone
+// (BenchmarkUpdate). Four fifths of it go into the two products with the real images,
+// and 4 ms into the recursion.
+//
 // # The same bits
 //
 // An inner product depends on its two images alone: not on others, the number of

@@ -2,9 +2,13 @@ package nngp
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
 	"math"
 	"testing"
 
+	"dgkip/harness/features"
 	"dgkip/harness/rng"
 	"dgkip/harness/tensor"
 )
@@ -137,15 +141,73 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// An update of 20 images beside 10,000 real ones, with the size of CIFAR-10's.
+// An update of 20 images, with the size of CIFAR-10's: in the kernel, beside 10,000 real
+// ones, and through 30 random networks.
 func BenchmarkUpdate(b *testing.B) {
+	const n, reals, d = 20, 10000, 32 * 32 * 3
 	r := rng.Stream(1, "bench")
-	set, real := images(r, 20, 3072), NewImages(images(r, 10000, 3072), 3072)
-	p := Kernel{3}.NewPass(set, real)
-	dGram, dCross, dx := tensor.NewMat[float64](20, 20), tensor.NewMat[float32](20, 10000), make([]float32, len(set))
+	set := images(r, n, d)
+	b.Run("kernel", func(b *testing.B) {
+		p := Kernel{3}.NewPass(set, NewImages(images(r, reals, d), d))
+		dGram, dCross, dx := tensor.NewMat[float64](n, n), tensor.NewMat[float32](n, reals), make([]float32, len(set))
+		r.FillNormal(dCross.Data, 0, 1)
+		for b.Loop() {
+			p.Forward(true)
+			p.Backward(dx, dGram, dCross)
+		}
+	})
+	b.Run("networks", func(b *testing.B) {
+		m, err := features.New(features.Config{Kind: "fc", H: 32, W: 32, C: 3, Nets: 30, Width: 1024, Depth: 3}, 1)
+		if err != nil {
+			b.Fatal(err)
+		}
+		p, dx := m.NewPass(), make([]float32, len(set))
+		phi, dphi := tensor.NewMat[float32](n, m.Dim()), tensor.NewMat[float32](n, m.Dim())
+		r.FillNormal(dphi.Data, 0, 1)
+		p.Forward(phi, set)
+		p.Backward(dx, dphi) // which packs the weights
+		for b.Loop() {
+			p.Forward(phi, set)
+			p.Backward(dx, dphi)
+		}
+	})
+}
+
+// The bits of everything, as records were made with them: the same on every path.
+func TestSameBits(t *testing.T) {
+	const n, reals, d = 5, 1100, 40
+	r := rng.Stream(1, "bits")
+	set, real := images(r, n, d), NewImages(images(r, reals, d), d)
+	copy(set[d:], real.X.Row(7)) // alike
+	dGram, dCross := tensor.NewMat[float64](n, n), tensor.NewMat[float32](n, reals)
 	r.FillNormal(dCross.Data, 0, 1)
-	for b.Loop() {
-		p.Forward(true)
-		p.Backward(dx, dGram, dCross)
+	for i := range n {
+		for j := range i + 1 {
+			dGram.Row(i)[j] = r.Normal64()
+			dGram.Row(j)[i] = dGram.Row(i)[j]
+		}
+	}
+	before := tensor.Path()
+	defer tensor.Use(before)
+	for _, path := range tensor.Paths() {
+		if err := tensor.Use(path); err != nil {
+			t.Fatal(err)
+		}
+		for depth, want := range map[int]string{0: "8a13643a96706f34", 1: "e03ae1f4fdb4dfef", 3: "df091d6f38007b86", 7: "66577be568bf6219"} {
+			k := Kernel{depth}
+			p, dx, h := k.NewPass(set, real), make([]float32, n*d), sha256.New()
+			gram, cross := p.Forward(true)
+			p.Backward(dx, dGram, dCross)
+			all, err := k.GramOf(context.Background(), NewImages(real.X.Data[:200*d], d), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range []any{gram.Data, cross.Data, dx, all.Data, k.Norms(real)} {
+				binary.Write(h, binary.LittleEndian, v)
+			}
+			if got := fmt.Sprintf("%x", h.Sum(nil)[:8]); got != want {
+				t.Errorf("depth %d on %s: %s, not %s", depth, path, got, want)
+			}
+		}
 	}
 }

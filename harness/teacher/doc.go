@@ -8,8 +8,9 @@
 // costly, the features of the training images, their Gram matrix and Theta_O, is
 // computed when it is first asked for and kept in method.Shared, under a key that
 // holds all it depends on; Theta_O, which is small, on its disk as well, and
-// features where there is room for them. Features of test images are kept apart,
-// in what only protocols share.
+// features where there is room for them. In the exact kernel the key has no seed: one
+// Theta_O on disk is for all. Features of test images are kept apart, in what only
+// protocols share.
 //
 // Two classes share one output, negative for class 0; more have an output each.
 //

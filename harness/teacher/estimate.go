@@ -5,12 +5,30 @@ import (
 	"dgkip/harness/method"
 )
 
-// Dim is the number of features that a model's networks make of an image.
-func Dim(m method.Model, h, w int) int { return Config(m, h, w, 1).Dim() }
+// Dim is the number of features that a model's networks make of an image; an exact
+// kernel has none.
+func Dim(m method.Model, h, w int) int {
+	if m.Exact() {
+		return 0
+	}
+	return Config(m, h, w, 1).Dim()
+}
 
 // Flops is the number of multiplications and additions that an image's features
-// take; the gradient in the image takes as many again.
-func Flops(m method.Model, h, w, c int) float64 { return Config(m, h, w, c).Flops() }
+// take; the gradient in the image takes as many again. An exact kernel's are those of
+// pairs of images.
+func Flops(m method.Model, h, w, c int) float64 {
+	if m.Exact() {
+		return 0
+	}
+	return Config(m, h, w, c).Flops()
+}
+
+// pairs is what an exact kernel takes for inner products of images: a product of their
+// pixels, and some fifty operations in each layer.
+func pairs(s method.Sizes, n float64) float64 {
+	return n * (2*float64(s.H*s.W*s.C) + 50*float64(s.Model.Depth))
+}
 
 // Estimate is what Theta_O takes, and the memory for it.
 func Estimate(s method.Sizes, loss convex.Loss) method.Estimate {
@@ -25,15 +43,41 @@ func Estimate(s method.Sizes, loss convex.Loss) method.Estimate {
 		e.Bytes += int64(8 * 20 * dim * k)
 		return e
 	}
-	e.Shared += n*n*dim + 100*2*n*n
+	gram := n * n * dim // one triangle of the matrix
+	if s.Model.Exact() {
+		gram = pairs(s, n*n) // all of it
+	}
+	e.Shared += gram + 100*2*n*n
 	e.Bytes += int64(4 * n * n)
 	return e
 }
 
-// PassEstimate is what a pass through the feature maps takes in an update: forward
-// for every image of the set, and back to its pixels.
+// TestEstimate is what it takes to show the test images: to a set, and also to Theta_O
+// if real says so.
+func TestEstimate(s method.Sizes, real bool) method.Estimate {
+	n := float64(s.Test)
+	if !s.Model.Exact() {
+		return method.Estimate{Shared: n * Flops(s.Model, s.H, s.W, s.C), Bytes: int64(4 * n * float64(Dim(s.Model, s.H, s.W)))}
+	}
+	others := float64(s.IPC * s.Classes)
+	if real {
+		others += float64(s.Train)
+	}
+	return method.Estimate{Shared: pairs(s, n*others), Bytes: int64(4 * n * others)}
+}
+
+// PassEstimate is what a pass takes in an update: forward for every image of the set,
+// and back to its pixels. In an exact kernel these go beside all the real images.
 func PassEstimate(s method.Sizes) method.Estimate {
 	n, dim, pixels := float64(s.IPC*s.Classes), float64(Dim(s.Model, s.H, s.W)), float64(s.H*s.W*s.C)
+	if s.Model.Exact() {
+		all := n * float64(s.Train)
+		return method.Estimate{
+			Flops: pairs(s, all) + 2*all*pixels,
+			// Inner products, their gradient, two slopes, and what comes of them.
+			Bytes: int64(5*4*all + 16*n*pixels),
+		}
+	}
 	flops := Flops(s.Model, s.H, s.W, s.C)
 	return method.Estimate{
 		Flops: 2 * n * flops,

@@ -66,8 +66,13 @@ func (r Real) phase(what string) func(float64) {
 	return func(done float64) { r.Phase(what, done) }
 }
 
-// settings names all that features depend on, but for the images.
+// settings names all that features depend on, or an exact kernel, but for the images.
+// Of the latter nothing is drawn: neither the seed nor the number and width of networks
+// are in it, so that one Theta_O on disk is for all seeds.
 func (r Real) settings() string {
+	if k, exact := r.kernel(); exact {
+		return fmt.Sprintf("v%d %s %+v", version, r.Model.Kind, k)
+	}
 	t := r.Data.Train
 	s := fmt.Sprintf("v%d %+v seed %d", version, Config(r.Model, t.H, t.W, t.C), r.Seed)
 	if r.Draw != "" {

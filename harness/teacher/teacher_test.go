@@ -92,6 +92,73 @@ func TestDiskIsNotAskedForOtherImages(t *testing.T) {
 	}
 }
 
+// In the exact kernel nothing is drawn: one Theta_O is for all seeds and for networks of
+// every number and width, and another for other images, depths and problems.
+func TestExactThetaIsOne(t *testing.T) {
+	disk := memory{}
+	theta := func(p Problem, change func(*Real)) *Theta {
+		t.Helper()
+		r := real("nngp")
+		r.Shared.SetDisk(disk)
+		change(&r)
+		got, err := r.Theta(context.Background(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone := r
+		alone.Shared = nil
+		if want, err := alone.Theta(context.Background(), p); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("not what is solved (%v)", err)
+		}
+		return got
+	}
+	logistic := Problem{Loss: convex.LogisticLoss}
+	theta(logistic, func(*Real) {})
+	for name, change := range map[string]func(*Real){
+		"seed": func(r *Real) { r.Seed++ }, "width": func(r *Real) { r.Model.Width++ }, "nets": func(r *Real) { r.Model.Nets++ },
+	} {
+		if theta(logistic, change); len(disk) != 1 {
+			t.Errorf("another %s: %d values on disk, want 1", name, len(disk))
+		}
+	}
+	theta(Problem{Loss: convex.SquaredLoss}, func(*Real) {})
+	theta(Problem{Loss: convex.LogisticLoss, Lambda: 1e-5}, func(*Real) {})
+	theta(logistic, func(r *Real) { r.Model.Depth++ })
+	theta(logistic, func(r *Real) { r.Data.Train.X[5] += 0.5 })
+	if len(disk) != 5 {
+		t.Errorf("%d values on disk, want 5: the loss, lambda, depth or images are missing in a key", len(disk))
+	}
+}
+
+// Estimates of the exact kernel are of pairs of images, whatever networks it is said to
+// stand for.
+func TestExactEstimates(t *testing.T) {
+	s := method.Sizes{Train: 10000, Test: 2000, Classes: 2, H: 32, W: 32, C: 3, IPC: 10, Model: method.Model{Kind: "nngp", Width: 1024, Depth: 3, Nets: 30}}
+	small := s
+	small.Model.Width, small.Model.Nets = 1, 1
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if math.Abs(got-want) > 0.05*want {
+			t.Errorf("%s: %.4g, want about %.4g", what, got, want)
+		}
+	}
+	const n, d, images = 10000, 3072, 4 * 3072 * 12000
+	theta, pass := Estimate(s, convex.SquaredLoss), PassEstimate(s)
+	near("operations of Theta_O", theta.Shared, 2*n*n*d+200*n*n)
+	near("memory of Theta_O", float64(theta.Bytes), images+4*n*n)
+	near("operations of an update", pass.Flops, 4*20*n*d)
+	near("memory of an update", float64(pass.Bytes), 5*4*20*n+16*20*d)
+	near("operations of scoring", TestEstimate(s, true).Shared, 2*2000*n*d)
+	near("memory of scoring", float64(TestEstimate(s, true).Bytes), 4*2000*n)
+	near("operations of scoring without Theta_O", TestEstimate(s, false).Shared, 2*2000*20*d)
+	if Estimate(small, convex.SquaredLoss) != theta || PassEstimate(small) != pass || TestEstimate(small, true) != TestEstimate(s, true) {
+		t.Error("the estimates are of networks")
+	}
+	if d, f := Dim(s.Model, s.H, s.W), Flops(s.Model, s.H, s.W, s.C); d != 0 || f != 0 {
+		t.Errorf("%d features, which take %v operations", d, f)
+	}
+}
+
 // Two datasets of equal images are drawn networks of their own, whichever a program
 // looks at first.
 func TestFeaturesAreThoseOfTheNameWhateverRanBefore(t *testing.T) {

@@ -148,6 +148,34 @@ func BenchmarkWide(b *testing.B) {
 	bench(b, "copy", 4*n*m, func() { spread(n*m, func(i, j int) { copy(y.Data[i:j], x.Data[i:j]) }) })
 }
 
+// A layer of the arc cosine kernel, for as many pairs as a task takes.
+func BenchmarkArcCosine(b *testing.B) {
+	const n = 1024
+	r := rand.New(rand.NewPCG(1, 2))
+	xy, root, inverse := widen(random(r, n)), make([]float64, n), make([]float64, n)
+	for j := range root {
+		root[j], inverse[j] = 2, 0.5
+	}
+	for _, path := range []string{"avx512", "avx2", "neon", "generic"} {
+		onPath(b, path, func(b *testing.B) {
+			for _, slopes := range []bool{false, true} {
+				b.Run(fmt.Sprintf("slopes=%v", slopes), func(b *testing.B) {
+					var inXY, inXX []float64
+					if slopes {
+						inXY, inXX = make([]float64, n), make([]float64, n)
+					}
+					k := make([]float64, n)
+					for b.Loop() {
+						copy(k, xy)
+						ArcCosine(k, inXY, inXX, root, inverse, 4, 0.01)
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/pair")
+				})
+			}
+		})
+	}
+}
+
 // benchConv times one direction of a convolution with as many channels out as
 // in, counted as the nine taps of its definition for both algorithms.
 func benchConv(b *testing.B, back bool) {

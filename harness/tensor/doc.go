@@ -22,7 +22,8 @@
 // Gram64, Cross64, MulVec64, AddRows64 and Outer64 take float32 matrices and
 // compute in float64, at speed too. Their sums over features have eight partial
 // sums over each piece of 2048 features, the sums of the pieces are added in
-// order, and sums over rows are taken row by row.
+// order, and sums over rows are taken row by row. ArcCosine computes in float64, number
+// by number.
 //
 // What is not the same: Winograd and direct convolution of the same operands,
 // sums over a batch (ConvBackwardWeights, Dot, ColSum) and sums over its parts,

@@ -188,12 +188,14 @@ func (g *gemm) run() {
 	})
 }
 
-// taskCols is how many columns of B a task packs at a time, and stripTiles how
-// many row tiles it takes through all of them before it goes on: a strip's
-// share of A stays in the second-level cache meanwhile.
+// taskCols is how many columns of B a task takes, and stripTiles how many row tiles
+// go through the packed panels of these before the next: a strip's share of A stays in
+// the second-level cache meanwhile. Where there is one strip alone, it goes through
+// stripPanels panels at a time, which are still in that cache from being packed.
 const (
-	taskCols   = 2048
-	stripTiles = 12
+	taskCols    = 2048
+	stripTiles  = 12
+	stripPanels = 2
 )
 
 func ceil(a, b int) int { return (a + b - 1) / b }
@@ -202,49 +204,61 @@ func ceil(a, b int) int { return (a + b - 1) / b }
 func (g *gemm) block(t0, t1, p0, p1, tiles int) {
 	row := func(t int) int { return t * g.m / tiles }
 	w := g.path.Cols
-	if g.lower && row(t1) <= p0*w {
-		return
-	}
 	s := getScratch()
 	defer putScratch(s)
 	t := &s.tile
-	t.Segs = s.one()
+	t.Segs, t.AK = s.one(), 1
+	group := p1 - p0
+	if t1-t0 <= stripTiles {
+		group = stripPanels
+	}
 	for ch, n := 0, chunks(g.k); ch < n; ch++ {
 		k0, k1 := g.chunk(ch)
 		t.K = k1 - k0
-		mode := 0
-		if g.add || ch > 0 {
-			mode = kernel.Add
-		}
-		if ch == n-1 {
-			if g.bias != nil {
-				mode |= kernel.AddBias
-			}
-			if g.relu {
-				mode |= kernel.ReLU
-			}
-		}
-		b := g.panelsOfB(s, p0, p1, ch, t1-t0 == 1)
-		for s0 := t0; s0 < t1; s0 += stripTiles {
-			s1 := min(t1, s0+stripTiles)
-			if g.lower && row(s1) <= p0*w {
-				continue
-			}
-			a, stride := g.rowsOfA(s, row(s0), row(s1), k0, k1)
-			t.ARow, t.AK = stride, 1
-			for p := p0; p < p1; p++ {
-				t.B, t.BK = b.panel(p)
-				for i := s0; i < s1; i++ {
-					if g.lower && row(i+1) <= p*w {
-						continue
+		mode := g.mode(ch, n)
+		var a []float32
+		for q0 := p0; q0 < p1 && !(g.lower && row(t1) <= q0*w); q0 += group {
+			q1 := min(p1, q0+group)
+			b := g.panelsOfB(s, q0, q1, ch, t1-t0 == 1)
+			for s0 := t0; s0 < t1; s0 += stripTiles {
+				s1 := min(t1, s0+stripTiles)
+				if g.lower && row(s1) <= q0*w {
+					continue
+				}
+				if q0 == p0 { // later groups are of one strip
+					a, t.ARow = g.rowsOfA(s, row(s0), row(s1), k0, k1)
+				}
+				for p := q0; p < q1; p++ {
+					t.B, t.BK = b.panel(p)
+					for i := s0; i < s1; i++ {
+						if g.lower && row(i+1) <= p*w {
+							continue
+						}
+						t.Rows = row(i+1) - row(i)
+						t.A = a[(row(i)-row(s0))*t.ARow:]
+						g.store(s, row(i), p*w, mode)
 					}
-					t.Rows = row(i+1) - row(i)
-					t.A = a[(row(i)-row(s0))*stride:]
-					g.store(s, row(i), p*w, mode)
 				}
 			}
 		}
 	}
+}
+
+// mode says what tiles do with the sums of chunk ch of n.
+func (g *gemm) mode(ch, n int) int {
+	mode := 0
+	if g.add || ch > 0 {
+		mode = kernel.Add
+	}
+	if ch == n-1 {
+		if g.bias != nil {
+			mode |= kernel.AddBias
+		}
+		if g.relu {
+			mode |= kernel.ReLU
+		}
+	}
+	return mode
 }
 
 // store runs the tile whose operands are set, for the elements of C from row i

@@ -88,6 +88,20 @@ func results() string {
 		Outer64(outer, w, u, gram.Row(0), v)
 		put(fmt.Sprintf("wide %v", s), halves(gram.Data), halves(cross.Data), halves(w), halves(u), outer.Data)
 	}
+	for _, n := range []int{13, 1000} {
+		k, root, inverse := widen(random(r, n)), make([]float64, n), make([]float64, n)
+		inXY, inXX := widen(random(r, n)), widen(random(r, n))
+		for i, v := range widen(random(r, n)) {
+			root[i] = 1 + float64(v*v)
+			inverse[i] = 1 / root[i]
+		}
+		for layer := range 2 {
+			ArcCosine(k, inXY, inXX, root, inverse, 1.3+float64(layer), 0.01)
+		}
+		alone := append([]float64(nil), k...)
+		ArcCosine(alone, nil, nil, root, inverse, 1.7, 0.01)
+		put(fmt.Sprintf("arc cosine %d", n), halves(k), halves(inXY), halves(inXX), halves(alone))
+	}
 	return b.String()
 }
 

@@ -20,6 +20,7 @@ type scratch struct {
 	cols       kernel.Cols
 	cross      kernel.Cross
 	wide       kernel.Wide
+	arc        kernel.Arc
 	sums       [64]float64
 }
 
@@ -30,7 +31,7 @@ func putScratch(s *scratch) {
 	// Memory of the caller must not be kept alive.
 	s.tile, s.in, s.out, s.pool = kernel.Tile{}, kernel.WinogradIn{}, kernel.WinogradOut{}, kernel.Pool{}
 	s.filter, s.cols = kernel.WinogradFilter{}, kernel.Cols{}
-	s.cross, s.wide = kernel.Cross{}, kernel.Wide{}
+	s.cross, s.wide, s.arc = kernel.Cross{}, kernel.Wide{}, kernel.Arc{}
 	scratches.Put(s)
 }
 

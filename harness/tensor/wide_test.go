@@ -225,6 +225,9 @@ func TestWideShapes(t *testing.T) {
 		{"tensor: AddRows64: shapes do not fit", func() { AddRows64(v3, a, v3) }},
 		{"tensor: Outer64: shapes do not fit", func() { Outer64(a, v3, v4, v3, v3) }},
 		{"tensor: Outer64: data is too short for the shape", func() { Outer64(short, v3, v4, nil, nil) }},
+		{"tensor: ArcCosine: lengths differ", func() { ArcCosine(v3, nil, nil, v4, v4, 1, 0) }},
+		{"tensor: ArcCosine: lengths differ", func() { ArcCosine(v3, v4, v4, v3, v3, 1, 0) }},
+		{"tensor: ArcCosine: lengths differ", func() { ArcCosine(v3, v3, nil, v3, v3, 1, 0) }},
 	} {
 		t.Run(f.message, func(t *testing.T) { panics(t, f.message, f.do) })
 	}

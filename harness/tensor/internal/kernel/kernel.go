@@ -64,6 +64,8 @@ type Path struct {
 	addRow         func(*Wide) // for one row
 	outer          func(*Wide) // without V
 	outer2         func(*Wide)
+	arc            func(*Arc) // without slopes
+	arcSlopes      func(*Arc)
 	peak           func(*Vec)
 	peakFlops      int // floating-point operations in a step of peak
 }
@@ -96,6 +98,8 @@ var generic = &Path{
 	addRow:         addRowOnce,
 	outer:          outerGeneric,
 	outer2:         outer2Generic,
+	arc:            arcGeneric,
+	arcSlopes:      arcSlopesGeneric,
 	peak:           peakGeneric,
 	peakFlops:      2 * 16,
 }

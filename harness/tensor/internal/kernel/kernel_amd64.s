@@ -7292,6 +7292,233 @@ loop:
 	VZEROUPPER
 	RET
 
+// func arc512(a *Arc)
+// Requires: AVX, AVX512F
+TEXT ·arc512(SB), NOSPLIT, $0-8
+	MOVQ         a+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         72(AX), DX
+	MOVQ         96(AX), BX
+	VBROADCASTSD 120(AX), Z0
+	VBROADCASTSD 136(AX), Z1
+	VBROADCASTSD 144(AX), Z2
+	MOVQ         152(AX), AX
+	XORQ         SI, SI
+
+loop:
+	VMOVUPD      (CX)(SI*8), Z3
+	VADDPD       Z3, Z3, Z3
+	VADDPD       Z0, Z3, Z3
+	VMULPD       (BX)(SI*8), Z2, Z4
+	VMULPD       Z4, Z3, Z4
+	VMULPD       (DX)(SI*8), Z1, Z5
+	VBROADCASTSD wide0<>+0(SB), Z6
+	VBROADCASTSD wide1<>+0(SB), Z7
+	VBROADCASTSD wide2<>+0(SB), Z10
+	VPANDQ       Z7, Z4, Z8
+	VMINPD       Z8, Z6, Z8
+	VSUBPD       Z8, Z6, Z9
+	VSQRTPD      Z9, Z9
+	VMULPD       Z8, Z10, Z10
+	VBROADCASTSD wide3<>+0(SB), Z11
+	VADDPD       Z11, Z10, Z10
+	VMULPD       Z8, Z10, Z10
+	VBROADCASTSD wide4<>+0(SB), Z11
+	VADDPD       Z11, Z10, Z10
+	VMULPD       Z8, Z10, Z10
+	VBROADCASTSD wide5<>+0(SB), Z11
+	VADDPD       Z11, Z10, Z10
+	VMULPD       Z8, Z10, Z10
+	VBROADCASTSD wide6<>+0(SB), Z11
+	VADDPD       Z11, Z10, Z10
+	VMULPD       Z8, Z10, Z10
+	VBROADCASTSD wide7<>+0(SB), Z11
+	VADDPD       Z11, Z10, Z10
+	VMULPD       Z8, Z10, Z10
+	VBROADCASTSD wide8<>+0(SB), Z11
+	VADDPD       Z11, Z10, Z10
+	VMULPD       Z8, Z10, Z10
+	VBROADCASTSD wide9<>+0(SB), Z11
+	VADDPD       Z11, Z10, Z10
+	VMULPD       Z8, Z10, Z10
+	VBROADCASTSD wide10<>+0(SB), Z11
+	VADDPD       Z11, Z10, Z10
+	VMULPD       Z8, Z10, Z10
+	VBROADCASTSD wide11<>+0(SB), Z11
+	VADDPD       Z11, Z10, Z10
+	VMULPD       Z8, Z10, Z10
+	VBROADCASTSD wide12<>+0(SB), Z11
+	VADDPD       Z11, Z10, Z10
+	VMULPD       Z9, Z10, Z10
+	VBROADCASTSD wide13<>+0(SB), Z11
+	VSUBPD       Z10, Z11, Z10
+	VPANDQ       Z7, Z10, Z10
+	VBROADCASTSD wide14<>+0(SB), Z7
+	VPANDQ       Z7, Z4, Z7
+	VPORQ        Z7, Z10, Z10
+	VSUBPD       Z10, Z11, Z11
+	VBROADCASTSD wide15<>+0(SB), Z4
+	VSUBPD       Z11, Z4, Z4
+	VADDPD       Z8, Z6, Z6
+	VSQRTPD      Z6, Z6
+	VMULPD       Z6, Z9, Z9
+	VMULPD       Z9, Z5, Z5
+	VMULPD       Z3, Z4, Z3
+	VADDPD       Z3, Z5, Z3
+	VBROADCASTSD wide16<>+0(SB), Z4
+	VMULPD       Z4, Z3, Z3
+	VMOVUPD      Z3, (CX)(SI*8)
+	ADDQ         $0x08, SI
+	CMPQ         SI, AX
+	JLT          loop
+	VZEROUPPER
+	RET
+
+DATA wide0<>+0(SB)/8, $0x3ff0000000000000
+GLOBL wide0<>(SB), RODATA|NOPTR, $8
+
+DATA wide1<>+0(SB)/8, $0x7fffffffffffffff
+GLOBL wide1<>(SB), RODATA|NOPTR, $8
+
+DATA wide2<>+0(SB)/8, $0x3f2e7876cb3d7017
+GLOBL wide2<>(SB), RODATA|NOPTR, $8
+
+DATA wide3<>+0(SB)/8, $0xbf59aa1421a7637c
+GLOBL wide3<>(SB), RODATA|NOPTR, $8
+
+DATA wide4<>+0(SB)/8, $0x3f746dff2cfdce98
+GLOBL wide4<>(SB), RODATA|NOPTR, $8
+
+DATA wide5<>+0(SB)/8, $0xbf8532454a7b6379
+GLOBL wide5<>(SB), RODATA|NOPTR, $8
+
+DATA wide6<>+0(SB)/8, $0x3f910a15dc264ff3
+GLOBL wide6<>(SB), RODATA|NOPTR, $8
+
+DATA wide7<>+0(SB)/8, $0xbf9852936aa14b73
+GLOBL wide7<>(SB), RODATA|NOPTR, $8
+
+DATA wide8<>+0(SB)/8, $0x3fa12e844f45302c
+GLOBL wide8<>(SB), RODATA|NOPTR, $8
+
+DATA wide9<>+0(SB)/8, $0xbfa9ff992c56c48e
+GLOBL wide9<>(SB), RODATA|NOPTR, $8
+
+DATA wide10<>+0(SB)/8, $0x3fb6cbd4c03495f1
+GLOBL wide10<>(SB), RODATA|NOPTR, $8
+
+DATA wide11<>+0(SB)/8, $0xbfcb78127f0fdd68
+GLOBL wide11<>(SB), RODATA|NOPTR, $8
+
+DATA wide12<>+0(SB)/8, $0x3ff921fb543dde2e
+GLOBL wide12<>(SB), RODATA|NOPTR, $8
+
+DATA wide13<>+0(SB)/8, $0x3ff921fb54442d18
+GLOBL wide13<>(SB), RODATA|NOPTR, $8
+
+DATA wide14<>+0(SB)/8, $0x8000000000000000
+GLOBL wide14<>(SB), RODATA|NOPTR, $8
+
+DATA wide15<>+0(SB)/8, $0x400921fb54442d18
+GLOBL wide15<>(SB), RODATA|NOPTR, $8
+
+DATA wide16<>+0(SB)/8, $0x3fc45f306dc9c883
+GLOBL wide16<>(SB), RODATA|NOPTR, $8
+
+// func arcSlopes512(a *Arc)
+// Requires: AVX, AVX512F
+TEXT ·arcSlopes512(SB), NOSPLIT, $0-8
+	MOVQ         a+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         72(AX), DX
+	MOVQ         96(AX), BX
+	VBROADCASTSD 120(AX), Z0
+	VBROADCASTSD 136(AX), Z1
+	VBROADCASTSD 144(AX), Z2
+	MOVQ         24(AX), SI
+	MOVQ         48(AX), DI
+	VBROADCASTSD 128(AX), Z3
+	MOVQ         152(AX), AX
+	XORQ         R8, R8
+
+loop:
+	VMOVUPD      (CX)(R8*8), Z4
+	VADDPD       Z4, Z4, Z4
+	VADDPD       Z0, Z4, Z4
+	VMULPD       (BX)(R8*8), Z2, Z5
+	VMULPD       Z5, Z4, Z5
+	VMULPD       (DX)(R8*8), Z1, Z6
+	VBROADCASTSD wide0<>+0(SB), Z7
+	VBROADCASTSD wide1<>+0(SB), Z8
+	VBROADCASTSD wide2<>+0(SB), Z11
+	VPANDQ       Z8, Z5, Z9
+	VMINPD       Z9, Z7, Z9
+	VSUBPD       Z9, Z7, Z10
+	VSQRTPD      Z10, Z10
+	VMULPD       Z9, Z11, Z11
+	VBROADCASTSD wide3<>+0(SB), Z12
+	VADDPD       Z12, Z11, Z11
+	VMULPD       Z9, Z11, Z11
+	VBROADCASTSD wide4<>+0(SB), Z12
+	VADDPD       Z12, Z11, Z11
+	VMULPD       Z9, Z11, Z11
+	VBROADCASTSD wide5<>+0(SB), Z12
+	VADDPD       Z12, Z11, Z11
+	VMULPD       Z9, Z11, Z11
+	VBROADCASTSD wide6<>+0(SB), Z12
+	VADDPD       Z12, Z11, Z11
+	VMULPD       Z9, Z11, Z11
+	VBROADCASTSD wide7<>+0(SB), Z12
+	VADDPD       Z12, Z11, Z11
+	VMULPD       Z9, Z11, Z11
+	VBROADCASTSD wide8<>+0(SB), Z12
+	VADDPD       Z12, Z11, Z11
+	VMULPD       Z9, Z11, Z11
+	VBROADCASTSD wide9<>+0(SB), Z12
+	VADDPD       Z12, Z11, Z11
+	VMULPD       Z9, Z11, Z11
+	VBROADCASTSD wide10<>+0(SB), Z12
+	VADDPD       Z12, Z11, Z11
+	VMULPD       Z9, Z11, Z11
+	VBROADCASTSD wide11<>+0(SB), Z12
+	VADDPD       Z12, Z11, Z11
+	VMULPD       Z9, Z11, Z11
+	VBROADCASTSD wide12<>+0(SB), Z12
+	VADDPD       Z12, Z11, Z11
+	VMULPD       Z10, Z11, Z11
+	VBROADCASTSD wide13<>+0(SB), Z12
+	VSUBPD       Z11, Z12, Z11
+	VPANDQ       Z8, Z11, Z11
+	VBROADCASTSD wide14<>+0(SB), Z8
+	VPANDQ       Z8, Z5, Z8
+	VPORQ        Z8, Z11, Z11
+	VSUBPD       Z11, Z12, Z12
+	VBROADCASTSD wide15<>+0(SB), Z5
+	VSUBPD       Z12, Z5, Z5
+	VADDPD       Z9, Z7, Z7
+	VSQRTPD      Z7, Z7
+	VMULPD       Z7, Z10, Z10
+	VMULPD       Z10, Z6, Z6
+	VMULPD       Z4, Z5, Z4
+	VADDPD       Z4, Z6, Z4
+	VBROADCASTSD wide16<>+0(SB), Z7
+	VMULPD       Z7, Z4, Z4
+	VMOVUPD      Z4, (CX)(R8*8)
+	VMULPD       Z7, Z5, Z5
+	VADDPD       Z5, Z5, Z5
+	VMULPD       Z7, Z6, Z6
+	VDIVPD       Z3, Z6, Z6
+	VMULPD       (DI)(R8*8), Z5, Z4
+	VADDPD       Z6, Z4, Z4
+	VMOVUPD      Z4, (DI)(R8*8)
+	VMULPD       (SI)(R8*8), Z5, Z5
+	VMOVUPD      Z5, (SI)(R8*8)
+	ADDQ         $0x08, R8
+	CMPQ         R8, AX
+	JLT          loop
+	VZEROUPPER
+	RET
+
 // func peak512(a *Vec)
 // Requires: AVX, AVX512F
 TEXT ·peak512(SB), NOSPLIT, $0-8
@@ -10985,6 +11212,315 @@ loop:
 	ADDQ       $0x08, SI
 	CMPQ       SI, AX
 	JLT        loop
+	VZEROUPPER
+	RET
+
+// func arc256(a *Arc)
+// Requires: AVX
+TEXT ·arc256(SB), NOSPLIT, $0-8
+	MOVQ         a+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         72(AX), DX
+	MOVQ         96(AX), BX
+	VBROADCASTSD 120(AX), Y0
+	VBROADCASTSD 136(AX), Y1
+	VBROADCASTSD 144(AX), Y2
+	MOVQ         152(AX), AX
+	XORQ         SI, SI
+
+loop:
+	VMOVUPD      (CX)(SI*8), Y3
+	VADDPD       Y3, Y3, Y3
+	VADDPD       Y0, Y3, Y3
+	VMULPD       (BX)(SI*8), Y2, Y4
+	VMULPD       Y4, Y3, Y4
+	VMULPD       (DX)(SI*8), Y1, Y5
+	VBROADCASTSD wide0<>+0(SB), Y6
+	VBROADCASTSD wide1<>+0(SB), Y7
+	VBROADCASTSD wide2<>+0(SB), Y10
+	VANDPD       Y7, Y4, Y8
+	VMINPD       Y8, Y6, Y8
+	VSUBPD       Y8, Y6, Y9
+	VSQRTPD      Y9, Y9
+	VMULPD       Y8, Y10, Y10
+	VBROADCASTSD wide3<>+0(SB), Y11
+	VADDPD       Y11, Y10, Y10
+	VMULPD       Y8, Y10, Y10
+	VBROADCASTSD wide4<>+0(SB), Y11
+	VADDPD       Y11, Y10, Y10
+	VMULPD       Y8, Y10, Y10
+	VBROADCASTSD wide5<>+0(SB), Y11
+	VADDPD       Y11, Y10, Y10
+	VMULPD       Y8, Y10, Y10
+	VBROADCASTSD wide6<>+0(SB), Y11
+	VADDPD       Y11, Y10, Y10
+	VMULPD       Y8, Y10, Y10
+	VBROADCASTSD wide7<>+0(SB), Y11
+	VADDPD       Y11, Y10, Y10
+	VMULPD       Y8, Y10, Y10
+	VBROADCASTSD wide8<>+0(SB), Y11
+	VADDPD       Y11, Y10, Y10
+	VMULPD       Y8, Y10, Y10
+	VBROADCASTSD wide9<>+0(SB), Y11
+	VADDPD       Y11, Y10, Y10
+	VMULPD       Y8, Y10, Y10
+	VBROADCASTSD wide10<>+0(SB), Y11
+	VADDPD       Y11, Y10, Y10
+	VMULPD       Y8, Y10, Y10
+	VBROADCASTSD wide11<>+0(SB), Y11
+	VADDPD       Y11, Y10, Y10
+	VMULPD       Y8, Y10, Y10
+	VBROADCASTSD wide12<>+0(SB), Y11
+	VADDPD       Y11, Y10, Y10
+	VMULPD       Y9, Y10, Y10
+	VBROADCASTSD wide13<>+0(SB), Y11
+	VSUBPD       Y10, Y11, Y10
+	VANDPD       Y7, Y10, Y10
+	VBROADCASTSD wide14<>+0(SB), Y7
+	VANDPD       Y7, Y4, Y7
+	VORPD        Y7, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VBROADCASTSD wide15<>+0(SB), Y4
+	VSUBPD       Y11, Y4, Y4
+	VADDPD       Y8, Y6, Y6
+	VSQRTPD      Y6, Y6
+	VMULPD       Y6, Y9, Y9
+	VMULPD       Y9, Y5, Y5
+	VMULPD       Y3, Y4, Y3
+	VADDPD       Y3, Y5, Y3
+	VBROADCASTSD wide16<>+0(SB), Y4
+	VMULPD       Y4, Y3, Y3
+	VMOVUPD      Y3, (CX)(SI*8)
+	VMOVUPD      32(CX)(SI*8), Y3
+	VADDPD       Y3, Y3, Y3
+	VADDPD       Y0, Y3, Y3
+	VMULPD       32(BX)(SI*8), Y2, Y4
+	VMULPD       Y4, Y3, Y4
+	VMULPD       32(DX)(SI*8), Y1, Y5
+	VBROADCASTSD wide0<>+0(SB), Y6
+	VBROADCASTSD wide1<>+0(SB), Y7
+	VBROADCASTSD wide2<>+0(SB), Y10
+	VANDPD       Y7, Y4, Y8
+	VMINPD       Y8, Y6, Y8
+	VSUBPD       Y8, Y6, Y9
+	VSQRTPD      Y9, Y9
+	VMULPD       Y8, Y10, Y10
+	VBROADCASTSD wide3<>+0(SB), Y11
+	VADDPD       Y11, Y10, Y10
+	VMULPD       Y8, Y10, Y10
+	VBROADCASTSD wide4<>+0(SB), Y11
+	VADDPD       Y11, Y10, Y10
+	VMULPD       Y8, Y10, Y10
+	VBROADCASTSD wide5<>+0(SB), Y11
+	VADDPD       Y11, Y10, Y10
+	VMULPD       Y8, Y10, Y10
+	VBROADCASTSD wide6<>+0(SB), Y11
+	VADDPD       Y11, Y10, Y10
+	VMULPD       Y8, Y10, Y10
+	VBROADCASTSD wide7<>+0(SB), Y11
+	VADDPD       Y11, Y10, Y10
+	VMULPD       Y8, Y10, Y10
+	VBROADCASTSD wide8<>+0(SB), Y11
+	VADDPD       Y11, Y10, Y10
+	VMULPD       Y8, Y10, Y10
+	VBROADCASTSD wide9<>+0(SB), Y11
+	VADDPD       Y11, Y10, Y10
+	VMULPD       Y8, Y10, Y10
+	VBROADCASTSD wide10<>+0(SB), Y11
+	VADDPD       Y11, Y10, Y10
+	VMULPD       Y8, Y10, Y10
+	VBROADCASTSD wide11<>+0(SB), Y11
+	VADDPD       Y11, Y10, Y10
+	VMULPD       Y8, Y10, Y10
+	VBROADCASTSD wide12<>+0(SB), Y11
+	VADDPD       Y11, Y10, Y10
+	VMULPD       Y9, Y10, Y10
+	VBROADCASTSD wide13<>+0(SB), Y11
+	VSUBPD       Y10, Y11, Y10
+	VANDPD       Y7, Y10, Y10
+	VBROADCASTSD wide14<>+0(SB), Y7
+	VANDPD       Y7, Y4, Y7
+	VORPD        Y7, Y10, Y10
+	VSUBPD       Y10, Y11, Y11
+	VBROADCASTSD wide15<>+0(SB), Y4
+	VSUBPD       Y11, Y4, Y4
+	VADDPD       Y8, Y6, Y6
+	VSQRTPD      Y6, Y6
+	VMULPD       Y6, Y9, Y9
+	VMULPD       Y9, Y5, Y5
+	VMULPD       Y3, Y4, Y3
+	VADDPD       Y3, Y5, Y3
+	VBROADCASTSD wide16<>+0(SB), Y4
+	VMULPD       Y4, Y3, Y3
+	VMOVUPD      Y3, 32(CX)(SI*8)
+	ADDQ         $0x08, SI
+	CMPQ         SI, AX
+	JLT          loop
+	VZEROUPPER
+	RET
+
+// func arcSlopes256(a *Arc)
+// Requires: AVX
+TEXT ·arcSlopes256(SB), NOSPLIT, $0-8
+	MOVQ         a+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         72(AX), DX
+	MOVQ         96(AX), BX
+	VBROADCASTSD 120(AX), Y0
+	VBROADCASTSD 136(AX), Y1
+	VBROADCASTSD 144(AX), Y2
+	MOVQ         24(AX), SI
+	MOVQ         48(AX), DI
+	VBROADCASTSD 128(AX), Y3
+	MOVQ         152(AX), AX
+	XORQ         R8, R8
+
+loop:
+	VMOVUPD      (CX)(R8*8), Y4
+	VADDPD       Y4, Y4, Y4
+	VADDPD       Y0, Y4, Y4
+	VMULPD       (BX)(R8*8), Y2, Y5
+	VMULPD       Y5, Y4, Y5
+	VMULPD       (DX)(R8*8), Y1, Y6
+	VBROADCASTSD wide0<>+0(SB), Y7
+	VBROADCASTSD wide1<>+0(SB), Y8
+	VBROADCASTSD wide2<>+0(SB), Y11
+	VANDPD       Y8, Y5, Y9
+	VMINPD       Y9, Y7, Y9
+	VSUBPD       Y9, Y7, Y10
+	VSQRTPD      Y10, Y10
+	VMULPD       Y9, Y11, Y11
+	VBROADCASTSD wide3<>+0(SB), Y12
+	VADDPD       Y12, Y11, Y11
+	VMULPD       Y9, Y11, Y11
+	VBROADCASTSD wide4<>+0(SB), Y12
+	VADDPD       Y12, Y11, Y11
+	VMULPD       Y9, Y11, Y11
+	VBROADCASTSD wide5<>+0(SB), Y12
+	VADDPD       Y12, Y11, Y11
+	VMULPD       Y9, Y11, Y11
+	VBROADCASTSD wide6<>+0(SB), Y12
+	VADDPD       Y12, Y11, Y11
+	VMULPD       Y9, Y11, Y11
+	VBROADCASTSD wide7<>+0(SB), Y12
+	VADDPD       Y12, Y11, Y11
+	VMULPD       Y9, Y11, Y11
+	VBROADCASTSD wide8<>+0(SB), Y12
+	VADDPD       Y12, Y11, Y11
+	VMULPD       Y9, Y11, Y11
+	VBROADCASTSD wide9<>+0(SB), Y12
+	VADDPD       Y12, Y11, Y11
+	VMULPD       Y9, Y11, Y11
+	VBROADCASTSD wide10<>+0(SB), Y12
+	VADDPD       Y12, Y11, Y11
+	VMULPD       Y9, Y11, Y11
+	VBROADCASTSD wide11<>+0(SB), Y12
+	VADDPD       Y12, Y11, Y11
+	VMULPD       Y9, Y11, Y11
+	VBROADCASTSD wide12<>+0(SB), Y12
+	VADDPD       Y12, Y11, Y11
+	VMULPD       Y10, Y11, Y11
+	VBROADCASTSD wide13<>+0(SB), Y12
+	VSUBPD       Y11, Y12, Y11
+	VANDPD       Y8, Y11, Y11
+	VBROADCASTSD wide14<>+0(SB), Y8
+	VANDPD       Y8, Y5, Y8
+	VORPD        Y8, Y11, Y11
+	VSUBPD       Y11, Y12, Y12
+	VBROADCASTSD wide15<>+0(SB), Y5
+	VSUBPD       Y12, Y5, Y5
+	VADDPD       Y9, Y7, Y7
+	VSQRTPD      Y7, Y7
+	VMULPD       Y7, Y10, Y10
+	VMULPD       Y10, Y6, Y6
+	VMULPD       Y4, Y5, Y4
+	VADDPD       Y4, Y6, Y4
+	VBROADCASTSD wide16<>+0(SB), Y7
+	VMULPD       Y7, Y4, Y4
+	VMOVUPD      Y4, (CX)(R8*8)
+	VMULPD       Y7, Y5, Y5
+	VADDPD       Y5, Y5, Y5
+	VMULPD       Y7, Y6, Y6
+	VDIVPD       Y3, Y6, Y6
+	VMULPD       (DI)(R8*8), Y5, Y4
+	VADDPD       Y6, Y4, Y4
+	VMOVUPD      Y4, (DI)(R8*8)
+	VMULPD       (SI)(R8*8), Y5, Y5
+	VMOVUPD      Y5, (SI)(R8*8)
+	VMOVUPD      32(CX)(R8*8), Y4
+	VADDPD       Y4, Y4, Y4
+	VADDPD       Y0, Y4, Y4
+	VMULPD       32(BX)(R8*8), Y2, Y5
+	VMULPD       Y5, Y4, Y5
+	VMULPD       32(DX)(R8*8), Y1, Y6
+	VBROADCASTSD wide0<>+0(SB), Y7
+	VBROADCASTSD wide1<>+0(SB), Y8
+	VBROADCASTSD wide2<>+0(SB), Y11
+	VANDPD       Y8, Y5, Y9
+	VMINPD       Y9, Y7, Y9
+	VSUBPD       Y9, Y7, Y10
+	VSQRTPD      Y10, Y10
+	VMULPD       Y9, Y11, Y11
+	VBROADCASTSD wide3<>+0(SB), Y12
+	VADDPD       Y12, Y11, Y11
+	VMULPD       Y9, Y11, Y11
+	VBROADCASTSD wide4<>+0(SB), Y12
+	VADDPD       Y12, Y11, Y11
+	VMULPD       Y9, Y11, Y11
+	VBROADCASTSD wide5<>+0(SB), Y12
+	VADDPD       Y12, Y11, Y11
+	VMULPD       Y9, Y11, Y11
+	VBROADCASTSD wide6<>+0(SB), Y12
+	VADDPD       Y12, Y11, Y11
+	VMULPD       Y9, Y11, Y11
+	VBROADCASTSD wide7<>+0(SB), Y12
+	VADDPD       Y12, Y11, Y11
+	VMULPD       Y9, Y11, Y11
+	VBROADCASTSD wide8<>+0(SB), Y12
+	VADDPD       Y12, Y11, Y11
+	VMULPD       Y9, Y11, Y11
+	VBROADCASTSD wide9<>+0(SB), Y12
+	VADDPD       Y12, Y11, Y11
+	VMULPD       Y9, Y11, Y11
+	VBROADCASTSD wide10<>+0(SB), Y12
+	VADDPD       Y12, Y11, Y11
+	VMULPD       Y9, Y11, Y11
+	VBROADCASTSD wide11<>+0(SB), Y12
+	VADDPD       Y12, Y11, Y11
+	VMULPD       Y9, Y11, Y11
+	VBROADCASTSD wide12<>+0(SB), Y12
+	VADDPD       Y12, Y11, Y11
+	VMULPD       Y10, Y11, Y11
+	VBROADCASTSD wide13<>+0(SB), Y12
+	VSUBPD       Y11, Y12, Y11
+	VANDPD       Y8, Y11, Y11
+	VBROADCASTSD wide14<>+0(SB), Y8
+	VANDPD       Y8, Y5, Y8
+	VORPD        Y8, Y11, Y11
+	VSUBPD       Y11, Y12, Y12
+	VBROADCASTSD wide15<>+0(SB), Y5
+	VSUBPD       Y12, Y5, Y5
+	VADDPD       Y9, Y7, Y7
+	VSQRTPD      Y7, Y7
+	VMULPD       Y7, Y10, Y10
+	VMULPD       Y10, Y6, Y6
+	VMULPD       Y4, Y5, Y4
+	VADDPD       Y4, Y6, Y4
+	VBROADCASTSD wide16<>+0(SB), Y7
+	VMULPD       Y7, Y4, Y4
+	VMOVUPD      Y4, 32(CX)(R8*8)
+	VMULPD       Y7, Y5, Y5
+	VADDPD       Y5, Y5, Y5
+	VMULPD       Y7, Y6, Y6
+	VDIVPD       Y3, Y6, Y6
+	VMULPD       32(DI)(R8*8), Y5, Y4
+	VADDPD       Y6, Y4, Y4
+	VMOVUPD      Y4, 32(DI)(R8*8)
+	VMULPD       32(SI)(R8*8), Y5, Y5
+	VMOVUPD      Y5, 32(SI)(R8*8)
+	ADDQ         $0x08, R8
+	CMPQ         R8, AX
+	JLT          loop
 	VZEROUPPER
 	RET
 

@@ -34,6 +34,7 @@ var avx512 = &Path{
 	packRows: packRows512, packTransposed: packTransposed256,
 	CrossRows: 6, CrossCols: 4, WideRows: 8,
 	cross: cross512, mulVec: mulVec512, addRows: addRows512, addRow: addRow512, outer: outer512, outer2: outer2512,
+	arc: arc512, arcSlopes: arcSlopes512,
 	peak: peak512, peakFlops: 2 * 16 * 24,
 }
 
@@ -54,6 +55,7 @@ var avx2 = &Path{
 	packRows: packRows256, packTransposed: packTransposed256,
 	CrossRows: 3, CrossCols: 2, WideRows: 4,
 	cross: cross256, mulVec: mulVec256, addRows: addRows256, addRow: addRow256, outer: outer256, outer2: outer2256,
+	arc: arc256, arcSlopes: arcSlopes256,
 	peak: peak256, peakFlops: 2 * 8 * 12,
 }
 

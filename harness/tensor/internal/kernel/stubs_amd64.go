@@ -259,6 +259,16 @@ func outer512(a *Wide)
 //go:noescape
 func outer2512(a *Wide)
 
+// arc512 takes inner products through a layer, N a multiple of 8.
+//
+//go:noescape
+func arc512(a *Arc)
+
+// arcSlopes512 is arc, and takes slopes along, N a multiple of 8.
+//
+//go:noescape
+func arcSlopes512(a *Arc)
+
 // peak512 multiplies and adds on registers alone, N times; it reads X[0:16], Z[0:16] and writes Y[0:16].
 //
 //go:noescape
@@ -438,6 +448,16 @@ func outer256(a *Wide)
 //
 //go:noescape
 func outer2256(a *Wide)
+
+// arc256 takes inner products through a layer, N a multiple of 8.
+//
+//go:noescape
+func arc256(a *Arc)
+
+// arcSlopes256 is arc, and takes slopes along, N a multiple of 8.
+//
+//go:noescape
+func arcSlopes256(a *Arc)
 
 // peak256 multiplies and adds on registers alone, N times; it reads X[0:16], Z[0:16] and writes Y[0:16].
 //

@@ -25,6 +25,7 @@ func main() {
 		v.pack()
 		v.cross()
 		v.wide()
+		v.arc()
 		v.peak()
 	}
 	packTransposed()

@@ -1,0 +1,172 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"dgkip/harness/fmath"
+)
+
+// arcAny is the definition of an Arc, written apart from the kernels. Records are made of
+// these very steps.
+func arcAny(k, inXY, inXX, root, inverse []float64, rx, ix, sx, bias float64) {
+	scale := 1 / (2 * math.Pi)
+	for j, v := range k {
+		s := 2*v + bias
+		c := s * float64(ix*inverse[j])
+		u := math.Abs(c)
+		if u > 1 {
+			u = 1
+		}
+		w := math.Sqrt(1 - u)
+		q := 0.00023247194405484679
+		q = float64(q*u) - 0.0015664288135807938
+		q = float64(q*u) + 0.0049877136042259171
+		q = float64(q*u) - 0.010349789939412922
+		q = float64(q*u) + 0.016640035211437931
+		q = float64(q*u) - 0.023752501853162977
+		q = float64(q*u) + 0.033558020283266238
+		q = float64(q*u) - 0.050778185522525651
+		q = float64(q*u) + 0.089047715115689888
+		q = float64(q*u) - 0.21460181431005343
+		q = float64(q*u) + 1.5707963267030993
+		angle := math.Pi/2 - math.Copysign(math.Pi/2-float64(w*q), c)
+		h := float64(float64(rx*root[j]) * float64(w*math.Sqrt(1+u)))
+		rest := math.Pi - angle
+		k[j] = float64((h + float64(rest*s)) * scale)
+		if len(inXY) > 0 {
+			a := float64(2 * float64(rest*scale))
+			inXX[j] = float64(inXX[j]*a) + float64(float64(h*scale)/sx)
+			inXY[j] *= a
+		}
+	}
+}
+
+// arcValues are inner products and what goes with them, angles of all kinds among them.
+func arcValues(r *rand.Rand, n int, odd bool) (k, root []float64) {
+	k, root = make([]float64, n), make([]float64, n)
+	specials := []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), 1e-310, -1e-300, math.MaxFloat64}
+	for j := range k {
+		root[j] = math.Exp(r.NormFloat64())
+		k[j] = root[j] * (2.4*r.Float64() - 1.2) / 2
+		switch r.IntN(8) {
+		case 0: // alike, but for rounding
+			k[j] = root[j] / 2 * (1 + 0x1p-52*float64(r.IntN(9)-4))
+		case 1: // opposite
+			k[j] = -root[j] / 2 * (1 + 0x1p-52*float64(r.IntN(9)-4))
+		case 2: // upright
+			k[j] = math.Ldexp(r.NormFloat64(), -r.IntN(80))
+		}
+		if odd && r.IntN(5) == 0 {
+			k[j] = specials[r.IntN(len(specials))]
+		}
+		if odd && r.IntN(20) == 0 {
+			root[j] = specials[r.IntN(len(specials))]
+		}
+	}
+	return k, root
+}
+
+// guarded64 copies values between guards.
+func guarded64(r *rand.Rand, v []float64) ([]float64, func(t *testing.T)) {
+	to, check := fill64(r, len(v))
+	copy(to, v)
+	return to, check
+}
+
+func TestArc(t *testing.T) {
+	sizes := []int{0, 1, 5, 7, 8, 9, 15, 16, 17, 31, 40, 111, 256, 1024, 1025}
+	eachPath(t, func(t *testing.T, p *Path) {
+		r := rand.New(rand.NewPCG(7, 8))
+		for round := range 40 {
+			for _, n := range sizes {
+				odd, bias := round%2 == 1, 0.01*float64(r.IntN(2))
+				k, root := arcValues(r, n, odd)
+				inverse, inXY, inXX := make([]float64, n), make([]float64, n), make([]float64, n)
+				for j, x := range root {
+					inverse[j], inXY[j], inXX[j] = 1/x, r.NormFloat64(), r.NormFloat64()
+				}
+				rx := 1.0
+				if round > 1 {
+					rx = math.Exp(r.NormFloat64())
+				}
+				a := Arc{Root: root, Inverse: inverse, Bias: bias, Norm: rx * rx, X: rx, InverseX: 1 / rx, N: n}
+
+				value, checkValue := guarded64(r, k)
+				want := append([]float64(nil), k...)
+				arcAny(want, nil, nil, root, inverse, rx, 1/rx, rx*rx, bias)
+				a.K = value
+				p.Arc(&a)
+				checkValue(t)
+				same64(t, fmt.Sprintf("arc of %d", n), value, want)
+
+				value, checkValue = guarded64(r, k)
+				xy, checkXY := guarded64(r, inXY)
+				xx, checkXX := guarded64(r, inXX)
+				want, wantXY, wantXX := append([]float64(nil), k...), append([]float64(nil), inXY...), append([]float64(nil), inXX...)
+				arcAny(want, wantXY, wantXX, root, inverse, rx, 1/rx, rx*rx, bias)
+				a.K, a.InXY, a.InXX, a.Root, a.Inverse, a.N = value, xy, xx, root, inverse, n
+				p.Arc(&a)
+				for _, check := range []func(*testing.T){checkValue, checkXY, checkXX} {
+					check(t)
+				}
+				same64(t, fmt.Sprintf("arc of %d with slopes", n), value, want)
+				same64(t, fmt.Sprintf("slopes in xy of %d", n), xy, wantXY)
+				same64(t, fmt.Sprintf("slopes in xx of %d", n), xx, wantXX)
+			}
+		}
+	})
+}
+
+// The polynomial is the arc cosine, to the error that Arc states.
+func TestArcCosine(t *testing.T) {
+	worst := 0.0
+	for i := -200000; i <= 200000; i++ {
+		c := float64(i) / 200000
+		rest, h := arc(c, 1)
+		got, want := math.Pi-rest, fmath.Acos(c)
+		if want > 1e-3 { // below, the subtraction from pi cancels
+			worst = max(worst, math.Abs(got-want)/want)
+		}
+		if sine := math.Sqrt((1 - c) * (1 + c)); math.Abs(h-sine) > 1e-15 {
+			t.Fatalf("the sine of acos(%v) is %v, not %v", c, h, sine)
+		}
+	}
+	if worst > 6e-11 {
+		t.Errorf("relative error %.3g", worst)
+	}
+}
+
+func TestArcBounds(t *testing.T) {
+	eachPath(t, func(t *testing.T, p *Path) {
+		arc := func(change func(*Arc)) func() {
+			return func() {
+				v := func() []float64 { return make([]float64, 16) }
+				a := &Arc{K: v(), InXY: v(), InXX: v(), Root: v(), Inverse: v(), Norm: 1, X: 1, InverseX: 1, N: 16}
+				change(a)
+				p.Arc(a)
+			}
+		}
+		arc(func(*Arc) {})() // the unchanged one is fine
+		arc(func(a *Arc) { a.InXY, a.InXX = nil, nil })()
+		for name, f := range map[string]func(){
+			"K":        arc(func(a *Arc) { a.K = a.K[1:] }),
+			"InXY":     arc(func(a *Arc) { a.InXY = a.InXY[1:] }),
+			"InXX":     arc(func(a *Arc) { a.InXX = nil }),
+			"Root":     arc(func(a *Arc) { a.Root = a.Root[1:] }),
+			"Inverse":  arc(func(a *Arc) { a.Inverse = a.Inverse[1:] }),
+			"negative": arc(func(a *Arc) { a.N = -1 }),
+		} {
+			t.Run(name, func(t *testing.T) {
+				defer func() {
+					if r := recover(); r != outOfBounds {
+						t.Errorf("recovered %v", r)
+					}
+				}()
+				f()
+			})
+		}
+	})
+}
