@@ -51,7 +51,7 @@ type executor struct {
 	groups  map[string]*group
 	images  map[*Dataset]int // runs that still need them
 
-	siblings map[string][]string // runs on record, by what they distil
+	siblings func() map[string][]string // runs that were on record, by what they distil
 }
 
 // group is what runs with the same seed, data and networks share.
@@ -107,7 +107,8 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 	if o.CheckpointEvery == 0 {
 		o.CheckpointEvery = 30 * time.Second
 	}
-	e := &executor{Options: o, store: s, groups: map[string]*group{}, images: map[*Dataset]int{}, siblings: siblings(p, s)}
+	e := &executor{Options: o, store: s, groups: map[string]*group{}, images: map[*Dataset]int{}}
+	e.siblings = sync.OnceValue(func() map[string][]string { return siblings(s) })
 	remembered := s.Remember(ctx, p.Opened)
 	todo := e.todo(p)
 	o.Board.Expect(len(p.Runs), len(p.Runs)-len(todo))
@@ -149,6 +150,9 @@ func (e *executor) todo(p *Plan) (todo []*Run) {
 			g.twins[r.distillation()]++
 			e.images[r.Data]++
 		}
+	}
+	if e.Jobs > 1 {
+		return apart(todo)
 	}
 	return todo
 }

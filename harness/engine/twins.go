@@ -53,20 +53,23 @@ func (a *attempt) forTwins() {
 	a.group.states[key] = s
 }
 
-// siblings lists the runs on record of a plan by what they distil.
-func siblings(p *Plan, s *store.Store) map[string][]string {
+// siblings lists the runs on record by what they distil.
+func siblings(s *store.Store) map[string][]string {
+	keys, err := s.Keys()
+	if err != nil {
+		return nil // sets are made anew
+	}
 	all := map[string][]string{}
-	for _, r := range p.Runs {
-		if s.Has(r.Key) {
-			all[r.makes()] = append(all[r.makes()], r.Key)
+	for _, key := range keys {
+		if r, err := s.Get(key); err == nil {
+			all[makes(r.Result.Identity)] = append(all[makes(r.Result.Identity)], key)
 		}
 	}
 	return all
 }
 
-// makes is what a run distils, however it is watched.
-func (r *Run) makes() string {
-	id := r.Identity
+// makes is what a run distils, however it is watched and scored.
+func makes(id spec.Identity) string {
 	id.Eval = spec.PartIdentity{}
 	return string(spec.Canonical(id))
 }
@@ -74,7 +77,7 @@ func (r *Run) makes() string {
 // fromRecord takes up the set of a run on record. One whose trace has scores tells
 // nobody what in it the method said of itself.
 func (a *attempt) fromRecord() bool {
-	for _, key := range a.siblings[a.run.makes()] {
+	for _, key := range a.siblings()[makes(a.run.Identity)] {
 		r, err := a.store.Get(key)
 		if err != nil || r.Provenance.Of != "" || len(r.Provenance.Trace.Score) > 0 || !r.Provenance.Trace.Covers(a.s.Tracing, r.Result.Updates) {
 			continue
@@ -131,6 +134,25 @@ func (a *attempt) read(r *store.Record) (s saved, ok bool) {
 		}
 	}
 	return s, true
+}
+
+// apart returns the runs with those of each group that distil what one before them does
+// at the group's end: side by side, both would distil it.
+func apart(todo []*Run) []*Run {
+	var out, again []*Run
+	seen := map[string]bool{}
+	for i, r := range todo {
+		if i > 0 && r.group() != todo[i-1].group() {
+			out, again = append(out, again...), nil
+		}
+		if key := r.distillation(); key == "" || !seen[key] {
+			seen[key] = true
+			out = append(out, r)
+		} else {
+			again = append(again, r)
+		}
+	}
+	return append(out, again...)
 }
 
 // copy returns a state that shares nothing which a run changes.

@@ -34,6 +34,13 @@ func TestTwinsShareTheSet(t *testing.T) {
 			}
 		}
 	}
+	// Two at a time do not make the same set.
+	order.runs = nil
+	o := options()
+	o.Jobs = 2
+	if out := execute(t, p, store.Open(t.TempDir()), o); out.Made != 16 || len(order.runs) > 9 {
+		t.Errorf("outcome %+v, %d sets for 16 runs in pairs", out, len(order.runs))
+	}
 	// Sets on record are not made again, unless that is asked for.
 	order.runs = nil
 	s = store.Open(t.TempDir())
@@ -57,8 +64,7 @@ func TestTwinsShareTheSet(t *testing.T) {
 			t.Errorf("%s has the set of %s", r.Name(), of)
 		}
 	}
-	o := options()
-	o.Force = true
+	o.Jobs, o.Force = 1, true
 	execute(t, p, s, o)
 	if n := len(order.runs); n != 8 {
 		t.Errorf("%d sets were made anew", n)
