@@ -41,8 +41,9 @@ type Speed func() float64
 // Forecasts says of every run of a plan whether it is done and, if not, how long it
 // may take: as the same cell took with another seed, or on other data of the same
 // shape; else as long as records of the same method and networks let expect, scaled
-// by operations; and where there are none, by its operations alone. With retry, runs
-// that failed count as still to be made.
+// by operations; and where there are none, by its operations alone. A set that is on
+// record, or that a run before it makes, is not made again. With retry, runs that failed
+// count as still to be made.
 func Forecasts(p *Plan, s *store.Store, speed Speed, retry bool) ([]Forecast, error) {
 	past, err := readHistory(s)
 	if err != nil {
@@ -52,6 +53,9 @@ func Forecasts(p *Plan, s *store.Store, speed Speed, retry bool) ([]Forecast, er
 	paid := map[string]float64{} // operations that the runs before it have made for a group
 	for i, r := range p.Runs {
 		f := &out[i]
+		set := makes(r.Identity)
+		twin := r.distillation() != "" && past.sets[set]
+		past.sets[set] = past.sets[set] || r.distillation() != ""
 		if s.Has(r.Key) {
 			f.State = Done
 			continue
@@ -64,7 +68,7 @@ func Forecasts(p *Plan, s *store.Store, speed Speed, retry bool) ([]Forecast, er
 		if state, err := s.Checkpoint(r.Key, false); state != nil && err == nil {
 			f.State = Begun
 		}
-		past.forecast(f, r, speed, paid)
+		past.forecast(f, r, twin, speed, paid)
 	}
 	return out, nil
 }
@@ -74,6 +78,7 @@ type history struct {
 	seconds map[string][]float64 // of the same cell, and of the same settings
 	like    map[string][]past    // runs of the same method with the same networks
 	memory  map[peak]int64       // the least that a process needed
+	sets    map[string]bool      // that can be scored otherwise
 }
 
 // past is the time that a run took.
@@ -98,7 +103,7 @@ func readHistory(s *store.Store) (*history, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &history{map[string][]float64{}, map[string][]past{}, map[peak]int64{}}
+	h := &history{map[string][]float64{}, map[string][]past{}, map[peak]int64{}, map[string]bool{}}
 	for _, key := range keys {
 		if r, err := s.Get(key); err == nil { // -collect names the others
 			h.add(r)
@@ -110,6 +115,9 @@ func readHistory(s *store.Store) (*history, error) {
 func (h *history) add(r *store.Record) {
 	p, id, shape := r.Provenance, r.Result.Identity, r.Provenance.Dataset.Shape
 	k := kindsOf(id, shape)
+	if len(p.Trace.Score) == 0 {
+		h.sets[makes(id)] = true
+	}
 	h.seconds[k.cell] = append(h.seconds[k.cell], p.Wall)
 	if shape == (store.Shape{}) {
 		return
@@ -129,8 +137,8 @@ func (h *history) add(r *store.Record) {
 }
 
 // forecast fills in time and memory of a run. The first run of a group pays for what
-// they share.
-func (h *history) forecast(f *Forecast, r *Run, speed Speed, paid map[string]float64) {
+// they share. A twin only scores a set.
+func (h *history) forecast(f *Forecast, r *Run, twin bool, speed Speed, paid map[string]float64) {
 	size := r.sizes()
 	k := kindsOf(r.Identity, store.Shape{Train: size.Train, Test: size.Test, Height: size.H, Width: size.W, Channels: size.C})
 	m, scoring := estimates(r, size)
@@ -142,15 +150,23 @@ func (h *history) forecast(f *Forecast, r *Run, speed Speed, paid map[string]flo
 	due := max(0, max(m.Shared, scoring.Shared)-paid[group])
 	paid[group] += due
 	operations := m.Setup + scoring.Setup + due + m.Flops*float64(m.Updates)
+	if twin {
+		operations = scoring.Setup + due
+	}
 	switch {
 	case len(h.seconds[k.cell]) > 0:
 		f.Seconds, f.Basis = middle(h.seconds[k.cell]), "the same cell"
 	case len(h.seconds[k.whole]) > 0:
 		f.Seconds, f.Basis = middle(h.seconds[k.whole]), "similar runs"
 	case h.tells(k, m.Updates, speed):
-		f.Seconds, f.Basis = scaled(r, k.eval, h.like[k.like], speed), "similar runs"
+		f.Seconds, _ = scaled(r, k.eval, h.like[k.like], speed)
+		f.Basis = "similar runs"
 	case operations+m.Shared+scoring.Shared > 0 && speed() > 0:
 		f.Seconds, f.Basis = operations/speed(), "operations"
+	}
+	if twin && f.Basis != "operations" && h.tells(k, m.Updates, speed) {
+		_, making := scaled(r, k.eval, h.like[k.like], speed)
+		f.Seconds = max(0, f.Seconds-making)
 	}
 	if !(f.Seconds >= 0 && f.Seconds <= math.MaxFloat64) {
 		f.Seconds, f.Basis = 0, ""
@@ -169,12 +185,13 @@ func (h *history) tells(k kinds, updates int, speed Speed) bool {
 // nearest is by how many of the records that are most like it a run is judged.
 const nearest = 3
 
-// scaled is the median of the times that records let expect of a run: an update and
-// all else take longer in proportion to their operations. The records nearest in
+// scaled is the median of the times that records let expect of a run, and what of it the
+// updates make: an update and all else take longer in proportion to their operations. The
+// records nearest in
 // these count, and before others those that were scored alike and made updates if
 // the run will.
-func scaled(r *Run, eval string, like []past, speed Speed) float64 {
-	type guess struct{ seconds, distance float64 }
+func scaled(r *Run, eval string, like []past, speed Speed) (seconds, making float64) {
+	type guess struct{ making, rest, distance float64 }
 	ours, oursScoring := estimates(r, r.sizes())
 	var all []guess
 	for _, p := range like {
@@ -183,12 +200,12 @@ func scaled(r *Run, eval string, like []past, speed Speed) float64 {
 		pace := ratio(ours.Flops, cmp.Or(p.flops, theirs.Flops))
 		rest := ratio(allBut(ours, oursScoring), allBut(theirs, theirsScoring))
 		updates := float64(ours.Updates)
-		g := guess{updates*p.pace*pace + p.rest*rest, math.Abs(math.Log(pace)) + math.Abs(math.Log(rest))}
+		g := guess{updates * p.pace * pace, p.rest * rest, math.Abs(math.Log(pace)) + math.Abs(math.Log(rest))}
 		if p.eval != eval {
 			if !(updates > 0 && p.pace > 0 && speed() > 0) {
 				continue
 			}
-			g.seconds = updates*p.pace*pace + allBut(ours, oursScoring)/speed()
+			g.rest = allBut(ours, oursScoring) / speed()
 		}
 		if p.eval != eval || (p.updates > 0) != (updates > 0) {
 			g.distance += 1e6 // it counts only if there are no better ones
@@ -196,11 +213,10 @@ func scaled(r *Run, eval string, like []past, speed Speed) float64 {
 		all = append(all, g)
 	}
 	slices.SortStableFunc(all, func(a, b guess) int { return cmp.Compare(a.distance, b.distance) })
-	var times []float64
-	for _, g := range all[:min(nearest, len(all))] {
-		times = append(times, g.seconds)
-	}
-	return middle(times)
+	all = all[:min(nearest, len(all))]
+	slices.SortStableFunc(all, func(a, b guess) int { return cmp.Compare(a.making+a.rest, b.making+b.rest) })
+	g := all[len(all)/2]
+	return g.making + g.rest, g.making
 }
 
 // allBut is the number of operations beside the updates.

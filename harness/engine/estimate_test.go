@@ -187,3 +187,24 @@ func TestForecastsShare(t *testing.T) {
 		}
 	}
 }
+
+// Of a set that is on record, only the scoring is expected to take time.
+func TestForecastsOfTwins(t *testing.T) {
+	alone := strings.Replace(text, "score = 3", "score = 0", 1)
+	p := plan(t, strings.Replace(alone, "[eval]", "\"eval.half.way\" = [false, true]\n[eval]", 1))
+	s := store.Open(t.TempDir())
+	r := p.Runs[0]
+	planted(t, s, r, func(p *store.Provenance) { p.Timing.Median, p.Timing.Counted = 3, 4; p.Timing.Excluded = 2 })
+	for _, other := range p.Runs[1:] {
+		if !strings.HasPrefix(other.Name(), strings.Split(r.Name(), " eval")[0]) || other.Seed != r.Seed {
+			continue
+		}
+		twin := forecasts(t, p, s, 1e9, false)[other.Name()]
+		without := forecasts(t, p, store.Open(t.TempDir()), 1e9, false)[other.Name()]
+		if twin.Seconds > 1 || without.Seconds > 1 {
+			t.Errorf("%s: %v seconds where its set is on record, %v where it is made before it", other.Name(), twin.Seconds, without.Seconds)
+		}
+		return
+	}
+	t.Fatal("no twin")
+}
