@@ -62,6 +62,10 @@ func (r Real) NewPool(ctx context.Context, draws int, p Problem, images []float3
 // thetaDisk keeps no features: those of all draws would drive out what others need.
 type thetaDisk struct{ method.Disk }
 
+func (d thetaDisk) Load(key string, read func(io.Reader) error) bool {
+	return !strings.HasPrefix(key, featuresKey) && d.Disk.Load(key, read)
+}
+
 func (d thetaDisk) Save(key string, size int64, write func(io.Writer) error) {
 	if !strings.HasPrefix(key, featuresKey) {
 		d.Disk.Save(key, size, write)
