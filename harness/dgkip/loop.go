@@ -3,6 +3,7 @@ package dgkip
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -42,6 +43,8 @@ func (l Loop) check() error {
 		return &method.BadSetting{Key: "teacher_gap", Why: "must be finite", Hint: "0 stands for the loss's own"}
 	case l.Progress < 0:
 		return &method.BadSetting{Key: "progress", Why: "must not be negative"}
+	case l.Plateau > 0 && l.Draws > 0:
+		return &method.BadSetting{Key: "plateau", Why: "is for updates that see the same networks, and draws gives each others", Hint: "leave plateau out; updates says when to stop"}
 	}
 	return nil
 }
@@ -79,7 +82,7 @@ type run struct {
 	pass    teacher.Pass
 	view    convex.RealView        // of the set as it stands
 	settled bool                   // the objective has settled on labels for the pass's whole view
-	failed  error                  // of that
+	failed  error                  // why the set has no labels
 	apart   bool                   // labels are made otherwise than the updates are
 	batches func(update int) []int // real images of an update; nil for all
 	begin   *method.Distilled      // the initial images
@@ -146,17 +149,18 @@ func (l Loop) newRun(ctx context.Context, p method.Problem, name string, loss co
 // distill lowers the objective until the updates are made or the plateau is
 // reached.
 func (r *run) distill(ctx context.Context, observe func(method.Step)) (*method.Distilled, error) {
-	return method.Descent{
+	set, err := method.Descent{
 		Name: r.name, Updates: r.Updates, Variables: r.variables, Eval: r.eval, Gradient: r.gradient, Set: r.set, Metrics: r.metrics,
 		Schedule: r.share, Plateau: r.Plateau, Progress: r.Progress,
 	}.Run(ctx, r.problem, observe)
+	if err == nil && set == nil {
+		return nil, fmt.Errorf("%s: no labels can be solved for: %w", r.name, r.failed)
+	}
+	return set, err
 }
 
 // eval takes up the set as it stands.
 func (r *run) eval(ctx context.Context, update int, gradient bool) (float64, error) {
-	if r.failed != nil {
-		return 0, r.failed
-	}
 	var batch []int
 	if r.batches != nil {
 		batch = r.batches(update)
@@ -193,18 +197,22 @@ func (r *run) share(update int) float64 {
 // settle has the objective take up the pass's whole view, for which labels are made:
 // all draws of a pool, all real images, and the metric that labels are solved by. What
 // it says of itself is then of these.
-func (r *run) settle() {
-	if !r.apart || r.settled || r.failed != nil {
-		return
+func (r *run) settle() error {
+	if !r.apart || r.settled {
+		return nil
 	}
-	r.view, r.settled = r.pass.Whole(), true
-	r.failed = r.obj.settle(context.Background(), r.view, r.learned)
+	view := r.pass.Whole()
+	if err := r.obj.settle(context.Background(), view, r.learned); err != nil {
+		return err
+	}
+	r.view, r.settled = view, true
+	return nil
 }
 
 // metrics makes a line of the trace.
 func (r *run) metrics() map[string]float64 {
-	if r.settle(); r.failed != nil {
-		return nil
+	if r.settle() != nil {
+		return nil // set says why, if it is the end
 	}
 	line := map[string]float64{"bound": r.obj.bound()}
 	r.obj.describe(line)
@@ -221,7 +229,7 @@ func (r *run) metrics() map[string]float64 {
 
 // set returns the set as it stands, nil if it has no labels.
 func (r *run) set() *method.Distilled {
-	if r.settle(); r.failed != nil {
+	if r.failed = r.settle(); r.failed != nil {
 		return nil
 	}
 	d, final := r.begin.With(r.images, nil), r.obj.finish()

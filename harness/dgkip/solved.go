@@ -55,8 +55,13 @@ func (m *Solved) Check() error {
 	if err := cmp.Or(m.checkMetric("metric", m.Metric), m.checkMetric("relabel", m.Relabel)); err != nil {
 		return err
 	}
-	if m.Batch > 0 && m.Metric == string(convex.Parameter) {
+	switch {
+	case m.Relabel == m.Metric:
+		return &method.BadSetting{Key: "relabel", Why: fmt.Sprintf("is %q, which metric is as well", m.Relabel), Hint: "leave relabel out"}
+	case m.Batch > 0 && m.Metric == string(convex.Parameter):
 		return &method.BadSetting{Key: "batch", Why: "is for metrics that look at real images, and metric = \"parameter\" does not"}
+	case m.Batch > 0 && m.Plateau > 0:
+		return &method.BadSetting{Key: "plateau", Why: "is for updates that see the same images, and batch gives each others", Hint: "leave plateau out; updates says when to stop"}
 	}
 	if m.Box && m.Loss != string(convex.HingeLoss) {
 		return &method.BadSetting{Key: "box", Why: "is for loss = \"hinge\", the only one whose dual variables have a range"}
@@ -70,7 +75,7 @@ func (m *Solved) checkMetric(key, metric string) error {
 	case m.Loss == string(convex.HingeLoss) && metric != "" && metric != string(convex.Parameter):
 		return &method.BadSetting{Key: key, Why: fmt.Sprintf("is %q, for which the hinge loss has no labels", metric), Hint: fmt.Sprintf("use loss = \"logistic\" or %s = \"parameter\"", key)}
 	case m.Loss == string(convex.SquaredLoss) && metric == string(convex.RealLoss):
-		return &method.BadSetting{Key: key, Why: "is \"loss\", which is for the logistic and the softmax loss", Hint: "with the squared loss, the method kip with labels = \"solved\" is nearly the same"}
+		return &method.BadSetting{Key: key, Why: "is \"loss\", which is for the logistic and the softmax loss", Hint: "use loss = \"logistic\", or for features the method kip with labels = \"solved\", which is nearly the same"}
 	case m.Draws > 0 && metric == string(convex.Prediction):
 		return &method.BadSetting{Key: key, Why: "is \"prediction\", and several draws have no outputs on the real images in common", Hint: "with draws, use \"parameter\" or \"loss\""}
 	}
@@ -87,7 +92,7 @@ func (m *Solved) loss(classes int) convex.Loss {
 // CheckSizes implements method.SizesChecker.
 func (m *Solved) CheckSizes(s method.Sizes) error {
 	if m.Batch > 0 && s.Model.Exact() {
-		return fmt.Errorf("batch = %d: in an exact kernel Theta_O is a sum over all real images\nhint: leave batch out, or use other networks than %q", m.Batch, s.Model.Kind)
+		return fmt.Errorf("batch = %d: in an exact kernel every update needs all real images, of which Theta_O is a sum\nhint: leave batch out, or use other networks than %q", m.Batch, s.Model.Kind)
 	}
 	return m.sizes(s, m.loss(s.Classes))
 }

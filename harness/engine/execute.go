@@ -61,8 +61,9 @@ type group struct {
 	scoring  method.Shared
 
 	mu     sync.Mutex
-	twins  map[string]int   // runs to be made that differ in how they are scored, by distillation
-	states map[string]saved // of distillations that are over, for their twins
+	twins  map[string]int           // runs to be made that differ in how they are scored, by distillation
+	states map[string]saved         // of distillations that are over, for their twins
+	making map[string]chan struct{} // closed when a run has ended with one of these
 }
 
 func newGroup(disk method.Disk) *group {
@@ -150,9 +151,6 @@ func (e *executor) todo(p *Plan) (todo []*Run) {
 			g.twins[r.distillation()]++
 			e.images[r.Data]++
 		}
-	}
-	if e.Jobs > 1 {
-		return apart(todo)
 	}
 	return todo
 }

@@ -44,8 +44,8 @@ type saved struct {
 	Scoring float64
 	Memory  int64
 	Started time.Time
-	Of      string // the run whose set this is; "" for its own
-	Made    int    // sessions of that one
+	Of      string        // the run whose set this is; "" for its own
+	Times   *store.Timing // of that one
 }
 
 // restart forgets what the method did, but not the time it took.
@@ -142,11 +142,10 @@ func (a *attempt) work() (record *store.Record, err error) {
 		}
 		return nil, err
 	}
-	if a.s.Set == nil && !a.twin() {
-		if err := a.distill(); err != nil {
+	if a.s.Set == nil {
+		if err := a.make(); err != nil {
 			return nil, err
 		}
-		a.forTwins()
 	}
 	scores, err := a.final()
 	if err != nil {
@@ -435,22 +434,30 @@ func (a *attempt) draft(scores *method.Scores) (store.Draft, error) {
 		Started: s.Started.UTC().Truncate(time.Second), Finished: time.Now().UTC().Truncate(time.Second),
 		Wall: s.Wall, CPU: s.CPU, Memory: s.Memory, Scoring: s.Scoring, Sessions: s.Past, Of: s.Of,
 		Dataset: record, Experiment: cell.Exp, Profile: a.run.Profile, Cell: cell.Point, Trace: s.Tracing,
-		Timing: store.Timing{Median: median(s.Timing), Counted: count(s.Timing), Excluded: s.Skipped},
+		Timing: a.timing(s),
 	}
-	if e, ok := cell.Method().(method.Estimator); ok {
-		d.Provenance.Timing.Flops = e.Estimate(a.run.sizes()).Flops
+	for _, one := range s.Past {
+		d.Provenance.Shared = d.Provenance.Shared || one.Jobs > 1
+	}
+	return d, nil
+}
+
+// timing is how long updates took.
+func (a *attempt) timing(s saved) store.Timing {
+	if s.Times != nil {
+		return *s.Times
+	}
+	t := store.Timing{Median: median(s.Timing), Counted: count(s.Timing), Excluded: s.Skipped}
+	if e, ok := a.run.Cell.Method().(method.Estimator); ok {
+		t.Flops = e.Estimate(a.run.sizes()).Flops
 	}
 	hosts := map[string]bool{}
-	for i, one := range s.Past {
-		d.Provenance.Shared = d.Provenance.Shared || one.Jobs > 1
-		if s.Of != "" && i >= s.Made {
-			continue // no update was made there
-		}
+	for _, one := range s.Past {
 		hosts[one.Host.Name+"/"+one.Host.CPU] = true
-		d.Provenance.Timing.Shared = d.Provenance.Timing.Shared || one.Jobs > 1
+		t.Shared = t.Shared || one.Jobs > 1
 	}
-	d.Provenance.Timing.Hosts = len(hosts)
-	return d, nil
+	t.Hosts = len(hosts)
+	return t
 }
 
 // failure describes why a run has no result.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"maps"
 	"math"
 	"path/filepath"
@@ -14,42 +15,82 @@ import (
 // A set that is scored by several protocols is made once: what the method did does not
 // depend on how it is scored.
 
-// twin takes up the distillation of a run that differs in its scoring alone, one of this
-// process or one on record, and reports whether there was one.
-func (a *attempt) twin() bool {
-	if a.s.Method != nil || a.run.distillation() == "" || len(a.s.Tracing.Score) > 0 {
-		return false // this one has begun, or sees its set on the way
+// make has the run's set made, or takes up that of a run that differs in its scoring
+// alone: one on record, or one of this process, for which it waits.
+func (a *attempt) make() error {
+	key := a.run.distillation()
+	if len(a.s.Past) > 0 || key == "" || len(a.s.Tracing.Score) > 0 {
+		return a.distill() // this one has begun, or sees its set on the way
 	}
-	return a.fromProcess() || !a.Force && a.fromRecord()
+	over, twin := a.begun(key)
+	for ; over != nil; over, twin = a.begun(key) {
+		a.line.Phase("another run makes the set")
+		select {
+		case <-over:
+		case <-a.ctx.Done():
+			return context.Cause(a.ctx)
+		}
+	}
+	defer a.ended(key)
+	if !twin && !a.Force {
+		twin = a.fromRecord()
+	}
+	if !twin {
+		if err := a.distill(); err != nil {
+			return err
+		}
+	}
+	a.from = max(0, a.s.Last)
+	a.forTwins(key)
+	return nil
 }
 
-func (a *attempt) fromProcess() bool {
-	key := a.run.distillation()
-	a.group.mu.Lock()
-	defer a.group.mu.Unlock()
-	state, ok := a.group.states[key]
-	if !ok || len(a.s.Past) > 0 || !slices.Equal(a.s.Tracing.Every, state.Tracing.Every) {
-		return false
+// begun returns what is closed when another run has ended with this distillation, if one
+// is at it. Else it takes up what one has left, and reports whether there was anything.
+func (a *attempt) begun(key string) (over <-chan struct{}, twin bool) {
+	g := a.group
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if over, busy := g.making[key]; busy {
+		return over, false
 	}
-	if a.group.twins[key]--; a.group.twins[key] <= 1 {
-		delete(a.group.states, key)
+	if g.making == nil {
+		g.making = map[string]chan struct{}{}
+	}
+	g.making[key] = make(chan struct{})
+	state, ok := g.states[key]
+	if !ok || !slices.Equal(a.s.Tracing.Every, state.Tracing.Every) {
+		return nil, false
 	}
 	a.s = state.copy()
-	a.from = max(0, a.s.Last)
-	return true
+	return nil, true
+}
+
+// ended lets other runs at this distillation.
+func (a *attempt) ended(key string) {
+	a.group.mu.Lock()
+	defer a.group.mu.Unlock()
+	close(a.group.making[key])
+	delete(a.group.making, key)
 }
 
 // forTwins leaves what the method did to the runs that will score it otherwise.
-func (a *attempt) forTwins() {
-	key := a.run.distillation()
+func (a *attempt) forTwins(key string) {
 	a.group.mu.Lock()
 	defer a.group.mu.Unlock()
-	if key == "" || a.group.twins[key] < 2 || a.s.Set.Whole || len(a.s.Tracing.Score) > 0 {
+	if a.group.twins[key]--; a.group.twins[key] < 1 {
+		delete(a.group.states, key)
+		return
+	}
+	if _, there := a.group.states[key]; there || a.s.Set.Whole {
 		return
 	}
 	s := a.s.copy()
-	a.close(&s)
-	s.Of, s.Made = a.run.Key, len(s.Past)
+	if s.Of == "" {
+		a.close(&s)
+		times := a.timing(s)
+		s.Of, s.Times = a.run.Key, &times
+	}
 	a.group.states[key] = s
 }
 
@@ -112,7 +153,7 @@ func (a *attempt) read(r *store.Record) (s saved, ok bool) {
 	s = saved{
 		Set: set, Tracing: a.s.Tracing, Last: r.Result.Updates, Timing: timing, Skipped: p.Timing.Excluded, Past: p.Sessions,
 		Wall: p.Wall - p.Scoring, CPU: p.CPU * (1 - p.Scoring/p.Wall), Memory: p.Memory, Started: a.s.Started,
-		Of: r.Result.Key, Made: len(p.Sessions),
+		Of: r.Result.Key, Times: &p.Timing,
 	}
 	ended := false // the method knew of its last update that it was
 	for name := range r.Result.Metrics {
@@ -134,25 +175,6 @@ func (a *attempt) read(r *store.Record) (s saved, ok bool) {
 		}
 	}
 	return s, true
-}
-
-// apart returns the runs with those of each group that distil what one before them does
-// at the group's end: side by side, both would distil it.
-func apart(todo []*Run) []*Run {
-	var out, again []*Run
-	seen := map[string]bool{}
-	for i, r := range todo {
-		if i > 0 && r.group() != todo[i-1].group() {
-			out, again = append(out, again...), nil
-		}
-		if key := r.distillation(); key == "" || !seen[key] {
-			seen[key] = true
-			out = append(out, r)
-		} else {
-			again = append(again, r)
-		}
-	}
-	return append(out, again...)
 }
 
 // copy returns a state that shares nothing which a run changes.

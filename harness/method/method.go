@@ -136,6 +136,9 @@ func CheckSizes(m Method, p Protocol, s Sizes) error {
 	} else if !m.Info().IgnoresIPC {
 		errs = append(errs, CheckImages(m.Info().Name, s))
 	}
+	if m.Info().IgnoresIPC {
+		s.IPC = 0
+	}
 	if c, ok := p.(SizesChecker); ok {
 		errs = append(errs, c.CheckSizes(s))
 	} else {

@@ -32,17 +32,12 @@ func (r Real) NewPool(ctx context.Context, draws int, p Problem, images []float3
 	for i := range draws {
 		one := r
 		one.Draw = strconv.Itoa(i)
-		// Gram matrices, and features that nobody asks for, are let go when Theta_O is
-		// known; it and the networks are shared.
+		// Theta_O and the networks are shared. What it takes to solve for it is let go,
+		// and features that the pass asks for are its own.
 		lent := one
 		lent.Shared = new(method.Shared)
 		if d := r.Shared.Disk(); d != nil {
 			lent.Shared.SetDisk(thetaDisk{d})
-		}
-		if reals {
-			if _, err := shared(r.Shared, one.key("features"), func() (tensor.Mat[float32], error) { return lent.Features(ctx) }); err != nil {
-				return nil, err
-			}
 		}
 		theta, err := shared(r.Shared, one.key(fmt.Sprintf("pool theta %+v", p)), func() (*Theta, error) {
 			return lent.Theta(ctx, p)
@@ -50,11 +45,17 @@ func (r Real) NewPool(ctx context.Context, draws int, p Problem, images []float3
 		if err != nil {
 			return nil, err
 		}
-		pass, err := one.NewPass(ctx, theta, images, reals)
+		m, err := one.Map()
 		if err != nil {
 			return nil, err
 		}
-		out.passes = append(out.passes, pass)
+		var real tensor.Mat[float32]
+		if reals {
+			if real, err = lent.Features(ctx); err != nil {
+				return nil, err
+			}
+		}
+		out.passes = append(out.passes, PassOf(m, theta, images, len(images)/r.Data.Train.Size(), real))
 	}
 	return out, nil
 }
