@@ -21,15 +21,16 @@ import (
 // in. test_acc is the mean over the draws; own.test_acc is in the set's own networks.
 //
 // Where a set has labels that travel, these are taken, with the squared loss: targets of
-// a classifier differ from its probabilities by lambda_S times a coefficient, which only
-// the draw they were solved in can read.
+// a classifier differ from its probabilities by lambda_S times a coefficient, which means
+// something only in the draw they were solved in. Labels "outputs" gives every set such
+// labels, the outputs of its own model in its own draw.
 type Fresh struct {
 	Draws  int     `toml:"draws" min:"1" max:"100"`
-	Kind   string  `toml:"kind,omitzero"`                      // of the networks; "" for the cell's
-	Width  int     `toml:"width,omitzero" min:"0" max:"65536"` // 0 for the cell's, or of another kind its default
-	Nets   int     `toml:"nets,omitzero" min:"0" max:"4096"`   // 0 likewise
-	Labels string  `toml:"labels,omitzero" enum:",exact"`      // exact: not those that travel
-	Lambda float64 `toml:"lambda"`                             // regularisation for each image of the set
+	Kind   string  `toml:"kind,omitzero"`                         // of the networks; "" for the cell's
+	Width  int     `toml:"width,omitzero" min:"0" max:"65536"`    // 0 for the cell's, or of another kind its default
+	Nets   int     `toml:"nets,omitzero" min:"0" max:"4096"`      // 0 likewise
+	Labels string  `toml:"labels,omitzero" enum:",exact,outputs"` // "": those that travel, where there are any
+	Lambda float64 `toml:"lambda"`                                // regularisation for each image of the set
 }
 
 func init() {
@@ -112,7 +113,7 @@ func (f *Fresh) score(ctx context.Context, t method.Trial) (*method.Scores, erro
 		Metrics: map[string]float64{"own.test_acc": own.Metrics["test_acc"]},
 		Counts:  map[string][]int64{"own.test_errors": own.Counts["test_errors"], "test_images": own.Counts["test_images"]},
 	}
-	labels, note, err := f.labels(t.Set)
+	labels, note, err := f.labels(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +140,8 @@ func (f *Fresh) score(ctx context.Context, t method.Trial) (*method.Scores, erro
 }
 
 // labels returns those that the models are trained on, and says which they are.
-func (f *Fresh) labels(d *method.Distilled) (convex.Labels, string, error) {
+func (f *Fresh) labels(ctx context.Context, t method.Trial) (convex.Labels, string, error) {
+	d := t.Set
 	if f.Labels == "" {
 		if l, ok := teacher.TravelLabels(d); ok {
 			return l, "fresh networks are scored with the labels that travel, by the squared loss", nil
@@ -147,7 +149,21 @@ func (f *Fresh) labels(d *method.Distilled) (convex.Labels, string, error) {
 	}
 	loss := cmp.Or(convex.Loss(d.Loss), teacher.DefaultLoss(len(d.Classes)))
 	l, _, err := teacher.LabelsFor(d, loss)
+	if err == nil && f.Labels == "outputs" {
+		l, err = f.outputs(ctx, t, l)
+		return l, fmt.Sprintf("fresh networks are scored with the outputs that the %s model on the set has in its own ones, by the squared loss", loss), err
+	}
 	return l, fmt.Sprintf("fresh networks are scored with the set's own labels, by the %s loss", loss), err
+}
+
+// outputs returns those of the model that the set trains in its own networks.
+func (f *Fresh) outputs(ctx context.Context, t method.Trial, l convex.Labels) (convex.Labels, error) {
+	shown, err := teacher.OfTrial(t).Show(ctx, t.Set.Images)
+	if err != nil {
+		return l, err
+	}
+	student, err := teacher.Train(ctx, shown.Gram(), l, float64(t.Set.Len())*f.Lambda)
+	return convex.Labels{Form: convex.Value, Loss: convex.SquaredLoss, Values: student.Outputs}, err
 }
 
 // freshStream names the streams of fresh networks, as no method's are named.

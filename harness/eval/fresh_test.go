@@ -138,6 +138,10 @@ func TestTravelLabels(t *testing.T) {
 	if again := scoreFresh(t, f, trial); again.Metrics["test_acc"] != exact.Metrics["test_acc"] {
 		t.Error("exact labels were asked for, and others taken")
 	}
+	f.Labels = "outputs"
+	if again := scoreFresh(t, f, trial); again.Metrics["test_acc"] != s.Metrics["test_acc"] {
+		t.Error("outputs of the set's own model are not what its labels that travel are")
+	}
 }
 
 // Outputs become probabilities that say which are near: the sign decides, and the
