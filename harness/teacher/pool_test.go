@@ -1,0 +1,85 @@
+package teacher
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"testing"
+
+	"dgkip/harness/convex"
+	"dgkip/harness/tensor"
+)
+
+// A pool as a whole is the features of all its draws beside each other, over sqrt(R).
+func TestPoolIsAllDrawsBesideEachOther(t *testing.T) {
+	const draws = 3
+	r := real("fc")
+	problem := Problem{Loss: convex.LogisticLoss}
+	ctx := context.Background()
+	set := r.Data.Train.X[:4*r.Data.Train.Size()]
+	pass, err := r.NewPool(ctx, draws, problem, set, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all, reals tensor.Mat[float64] // [n, R M]
+	var theta []float64
+	for i := range draws {
+		one := r
+		one.Draw = strconv.Itoa(i)
+		m, err := one.Map()
+		if err != nil {
+			t.Fatal(err)
+		}
+		th, err := one.Theta(ctx, problem)
+		if err != nil {
+			t.Fatal(err)
+		}
+		phi, err := one.Features(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			all, reals = tensor.NewMat[float64](4, draws*m.Dim()), tensor.NewMat[float64](phi.Rows, draws*m.Dim())
+		}
+		for _, to := range []tensor.Mat[float64]{all, reals} { // the set is the first real images
+			for j := range to.Rows {
+				for c, v := range phi.Row(j) {
+					to.Row(j)[i*m.Dim()+c] = float64(v) / math.Sqrt(draws)
+				}
+			}
+		}
+		for _, v := range th.Weights.Data {
+			theta = append(theta, v/math.Sqrt(draws))
+		}
+	}
+	dot := func(a, b []float64) (sum float64) {
+		for i, x := range a {
+			sum += x * b[i]
+		}
+		return sum
+	}
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if math.Abs(got-want) > 1e-5*(1+math.Abs(want)) {
+			t.Errorf("%s is %v, want %v", what, got, want)
+		}
+	}
+	whole := pass.Whole()
+	near("|Theta_O|", pass.Norm(), math.Sqrt(dot(theta, theta)))
+	for i := range 4 {
+		near("an output", whole.Outputs().Row(i)[0], dot(all.Row(i), theta))
+		for j := range 4 {
+			near("an inner product", whole.Gram().Row(i)[j], dot(all.Row(i), all.Row(j)))
+		}
+		for j := range reals.Rows {
+			near("one with a real image", float64(whole.Cross().Row(i)[j]), dot(all.Row(i), reals.Row(j)))
+		}
+	}
+	// Where nobody asks for real images, none is shown.
+	if pass, err = r.NewPool(ctx, draws, problem, set, false); err != nil {
+		t.Fatal(err)
+	}
+	if whole := pass.Whole().(convex.Kernel); whole.Reals.Rows != 0 {
+		t.Errorf("%d real images are shown", whole.Reals.Cols)
+	}
+}
