@@ -177,23 +177,38 @@ func TestReadmeNumbers(t *testing.T) {
 	for _, m := range macro.FindAllStringSubmatch(string(macros), -1) {
 		values[m[1]] = m[2]
 	}
-	for label, cell := range map[string]string{
-		"random real images with solved labels": "random-ls/fc",
-		"DGKIP-LS":                              "dgkip-ls/fc",
-		"DGKIP-LS in the exact kernel":          "ls-exact/nngp",
-		"the same by the loss on real images":   "ls-exact-loss/nngp",
-	} {
-		row := regexp.MustCompile(`(?m)^\| ` + label + ` \| (\d+) \| ([0-9.]+) \| ([0-9.]+) \| ([0-9.]+) \|$`).FindStringSubmatch(string(readme))
-		if row == nil {
-			t.Fatalf("no row of %s", label)
+	row := regexp.MustCompile(`(?m)^\| ([^|\n]+) \| (\d+) \| ([0-9.]+) \| ([0-9.]+|-) \| ([0-9.]+|-) \|$`)
+	cells := map[string]string{
+		"random real images, labels solved": "random-ls/fc",
+		"KIP":                               "kip/fc",
+		"DGKIP-LR":                          "dgkip-lr/fc",
+		"DGKIP-LS":                          "dgkip-ls/fc",
+		"DGKIP-LS, in their exact kernel":   "ls-exact/nngp",
+		"DGKIP-LS, ConvNets":                "dgkip-ls/conv",
+		"DGKIP-LS, a pool of ConvNets":      "ls-pool/conv",
+	}
+	sets := row.FindAllStringSubmatch(string(readme), -1)
+	if len(sets) < len(cells) {
+		t.Fatalf("%d rows of sets in other networks, want %d or more", len(sets), len(cells))
+	}
+	for _, row := range sets {
+		cell, known := cells[row[1]]
+		if !known {
+			t.Errorf("no cell is known for the row %q", row[1])
 		}
-		at := "beyond/cifar-10/" + row[1] + "/" + cell
+		method, model, _ := strings.Cut(cell, "/")
+		at := "beyond/cifar-10/" + row[2] + "/" + cell
 		own := values[at+"/features/acc"]
-		if method, model, _ := strings.Cut(cell, "/"); model == "fc" { // that of the first seed, as above
-			own = values["table2/cifar-10/"+row[1]+"/"+method+"/acc"]
+		if table := map[string]string{"fc": "table2", "conv": "table1"}[model]; method != "ls-pool" && table != "" { // that of the first seed, as above
+			own = values[table+"/cifar-10/"+row[2]+"/"+method+"/acc"]
 		}
-		if row[2] != own || row[3] != values[at+"/fresh/acc"] || row[4] != values[at+"/network/acc"] {
-			t.Errorf("%s: the README has %v, the report %s, %s and %s", label, row[2:], own, values[at+"/fresh/acc"], values[at+"/network/acc"])
+		for i, want := range []string{own, values[at+"/fresh/acc"], values[at+"/network/acc"]} {
+			if want == "" {
+				want = "-"
+			}
+			if got := row[3+i]; got != want {
+				t.Errorf("%s, %s images a class: the README has %s, the report %s", row[1], row[2], got, want)
+			}
 		}
 	}
 	rows := headline.FindAllStringSubmatch(string(readme), -1)
