@@ -66,9 +66,9 @@ func (r *Results) elsewhere() *sheet.Sheet {
 const anyValue = "any"
 
 // publishedAt are the published accuracies at a point, of whatever method, that are not
-// listed yet.
+// listed yet, those first that stand for other points as well.
 func (r *Results) publishedAt(point group, axes []string, listed map[string]bool) []scored {
-	var out []scored
+	var general, own []scored
 	for i, p := range r.Spec.Published {
 		if metricOr(p.Metric) != "test_acc" || p.OnlyClaims || !p.When.Matches(point.cells[0].Cell.At) {
 			continue
@@ -85,10 +85,15 @@ func (r *Results) publishedAt(point group, axes []string, listed map[string]bool
 		}
 		listed[key] = true
 		for _, column := range slices.Sorted(maps.Keys(p.Values)) {
-			out = append(out, scored{slices.Clone(heads), column, p.Source, p.Values[column], p.FamilyOf(column)})
+			x := scored{slices.Clone(heads), column, p.Source, p.Values[column], p.FamilyOf(column)}
+			if slices.Contains(heads, anyValue) {
+				general = append(general, x)
+			} else {
+				own = append(own, x)
+			}
 		}
 	}
-	return out
+	return append(general, own...)
 }
 
 // oursAt are those of our records.
