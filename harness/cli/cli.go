@@ -284,7 +284,7 @@ func hasCells(specs []*exhibit.Spec) bool {
 // failures says which runs failed and where to look.
 func failures(p *engine.Plan, s *store.Store, o engine.Outcome) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %d runs failed:", o.Failed, len(p.Runs))
+	fmt.Fprintf(&b, "%d of %s failed:", o.Failed, count(len(p.Runs), "run", "runs"))
 	for _, r := range p.Runs {
 		if f := s.Failed(r.Key); f != nil {
 			message, _, _ := strings.Cut(f.Message, "\n")

@@ -66,7 +66,7 @@ func (f *flags) verifyRecords(ctx context.Context, out io.Writer, p *engine.Plan
 		}
 		fmt.Fprintf(out, "%s: %s\n", r.Name(), verdict)
 	}
-	fmt.Fprintf(out, "%d of %d records verified\n", all-differ, all)
+	fmt.Fprintf(out, "%d of %s verified\n", all-differ, count(all, "record", "records"))
 	if differ > 0 || outcome.Failed > 0 {
 		return coded{errors.New("records could not be verified"), exitCheck}
 	}

@@ -63,14 +63,14 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 	if err != nil {
 		return err
 	}
-	count := map[engine.State]int{}
+	state := map[engine.State]int{}
 	total, unknown, estimated := 0.0, 0, "estimated"
 	var left []engine.Forecast
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "run\tstate\ttime\tfrom")
 	for i, r := range p.Runs {
 		one := forecasts[i]
-		count[one.State]++
+		state[one.State]++
 		name := map[engine.State]string{engine.Missing: "to do", engine.Done: "done", engine.Failed: "failed", engine.Begun: "begun"}[one.State]
 		if one.State == engine.Done || one.State == engine.Failed {
 			fmt.Fprintf(w, "%s\t%s\t\t\n", r.Name(), name)
@@ -94,11 +94,11 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%d runs: %d done, %d begun, %d to do, %d failed\n", len(p.Runs), count[engine.Done], count[engine.Begun], count[engine.Missing], count[engine.Failed])
+	fmt.Fprintf(out, "%s: %d done, %d begun, %d to do, %d failed\n", count(len(p.Runs), "run", "runs"), state[engine.Done], state[engine.Begun], state[engine.Missing], state[engine.Failed])
 	if n := p.Coarse(s); n > 0 {
 		fmt.Fprintln(out, coarse(n))
 	}
-	if count[engine.Failed] > 0 {
+	if state[engine.Failed] > 0 {
 		fmt.Fprintln(out, "hint: failed runs are made again with -retry, and counted here with -plan -retry")
 	}
 	if len(left) == 0 {
@@ -106,7 +106,7 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 	}
 	fmt.Fprintf(out, "time for the rest, one at a time, %s: %s", estimated, progress.Seconds(total))
 	if unknown > 0 {
-		fmt.Fprintf(out, ", and %d runs of which nothing is known yet", unknown)
+		fmt.Fprintf(out, ", and %s of which nothing is known yet", count(unknown, "run", "runs"))
 	}
 	fmt.Fprintln(out)
 	printMemory(out, left, f.jobs)
@@ -144,6 +144,14 @@ func printMemory(out io.Writer, left []engine.Forecast, jobs int) {
 		fmt.Fprintf(out, "; this machine has %s", bytesText(float64(have)))
 	}
 	fmt.Fprintln(out)
+}
+
+// count writes a number of things.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // bytesText writes a size for people to read.

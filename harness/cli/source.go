@@ -142,7 +142,7 @@ func load(ctx context.Context, set *data.Set, kind, title string) (*method.Data,
 func (s *source) coded(err error) error {
 	unfit := new(engine.Unfit)
 	if errors.As(err, new(data.Fault)) || errors.Is(err, fs.ErrNotExist) || errors.As(err, &unfit) {
-		return usageError(err)
+		return usageError(alike(err))
 	}
 	return fmt.Errorf("data: %w", err)
 }

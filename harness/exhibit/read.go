@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 
+	"dgkip/harness/method"
 	"dgkip/harness/nearest"
 	"dgkip/harness/spec"
 	"dgkip/harness/toml"
@@ -182,14 +183,15 @@ func (c checker) unique(list, key string) {
 // published returns published numbers with those of other files in place of the
 // entries that name one.
 func (c checker) published(list []Published) []Published {
-	methods := c.Names.Values["method"]
+	// Numbers of methods that the experiment does not run have a table of their own.
+	methods := append(slices.Clone(c.Names.Values["method"]), method.Names()...)
 	var out []Published
 	for i, p := range list {
 		n := c.root.Get("published").List[i]
 		c.Names.Where(c.Decoder, n.Get("when"), p.When)
 		for _, column := range slices.Sorted(maps.Keys(p.Values)) {
 			if !slices.Contains(methods, column) {
-				c.FaultKey(n.Get("values").Table[column], fmt.Sprintf("%q is not a method of this experiment", column), nearest.Hint(column, methods))
+				c.FaultKey(n.Get("values").Table[column], fmt.Sprintf("%q is not a method of this experiment, nor of this program", column), nearest.Hint(column, methods))
 			}
 		}
 		if p.From == "" {

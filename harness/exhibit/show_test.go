@@ -105,6 +105,15 @@ func TestGood(t *testing.T) {
 	}
 }
 
+// Numbers of a method that the experiment does not run may stand in its own file.
+func TestPublishedOfAnotherMethod(t *testing.T) {
+	text := strings.Replace(good, `method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow"]`, 1)
+	text = strings.NewReplacer("slow = 70", "other-toy = 70", `slow = "network"`, `other-toy = "network"`).Replace(text)
+	if s, err := Parse("demo.toml", text, options); err != nil || s.Published[0].Values["other-toy"].Mean != 70 {
+		t.Errorf("got %+v, %v", s, err)
+	}
+}
+
 // What is shown is no experiment's base's, and spec alone leaves it unread.
 func TestOwn(t *testing.T) {
 	fsys := fstest.MapFS{

@@ -32,12 +32,12 @@ var Families = []FamilyInfo{
 	{Unrolled, "u", "the few steps of gradient descent that the set was learned with"},
 	{Network, "n", "networks trained on the set, with hard labels"},
 	{NetworkAug, "a", "networks trained on the set with augmentation and hard labels"},
-	{NetworkSoft, "s", "networks trained on the set, with learned labels"},
-	{NetworkSoftAug, "as", "networks trained on the set with augmentation and learned labels"},
+	{NetworkSoft, "s", "networks trained on the set, with soft labels"},
+	{NetworkSoftAug, "as", "networks trained on the set with augmentation and soft labels"},
 	{WideNetwork, "w", "wide networks trained on the set"}, // of the literature; no protocol here
 }
 
-// softLabels are the families of networks whose set has learned labels.
+// softLabels are the families of networks whose set has soft labels.
 var softLabels = map[Family]Family{Network: NetworkSoft, NetworkAug: NetworkSoftAug}
 
 // IsScore reports whether a metric tells how good a set is on test images. Only such

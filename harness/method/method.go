@@ -35,8 +35,8 @@ type Info struct {
 	// that all cells of a row may share one run.
 	IgnoresIPC bool
 
-	// SoftLabels says that networks trained on its sets see learned labels that are
-	// no class numbers: such scores are of another Family.
+	// SoftLabels says that networks trained on its sets see labels that are no class
+	// numbers, but learned or solved: such scores are of another Family.
 	SoftLabels bool
 }
 

@@ -48,6 +48,18 @@ func (b *tableBuilder) ranking(q quantity) string {
 	if q.better == lower {
 		s += "; lower is better"
 	}
+	if len(b.ranked) > 1 {
+		s += "; scores are ranked only within a protocol family"
+	}
+	var apart []string
+	for _, axis := range b.t.Columns {
+		if !ofMethods(axis) && len(b.r.axisValues(axis)) > 1 {
+			apart = append(apart, axisTitle(axis))
+		}
+	}
+	if len(apart) > 0 {
+		s += "; only columns of the same " + list(apart) + " are ranked with each other"
+	}
 	var unmarked []string
 	for _, c := range b.columns {
 		if b.unmarked(c) {
@@ -63,9 +75,6 @@ func (b *tableBuilder) ranking(q quantity) string {
 func (b *tableBuilder) notes(q quantity) []string {
 	notes := append(b.out.StateNotes(), b.families.notes()...)
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
-	if b.out.Ranking != "" && len(b.ranked) > 1 {
-		note("Best and second are chosen across protocol families.")
-	}
 	if b.ahead {
 		note("Best and second are among the methods that have run. Some rows are incomplete.")
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -11,7 +12,7 @@ import (
 
 // scored is an accuracy, published or ours, with the protocol family that it is of.
 type scored struct {
-	at             group // on the axes of rows
+	heads          []string
 	column, source string
 	number         exhibit.Number
 	family         method.Family
@@ -30,8 +31,9 @@ func (r *Results) elsewhere() *sheet.Sheet {
 	}
 	s.Heads, s.Merge = append(s.Heads, "Method", "Source"), len(axes)+1
 	var all []scored
+	listed := map[string]bool{}
 	for _, point := range r.groups(r.Cells, axes) {
-		all = append(append(all, r.publishedAt(point)...), oursAt(point)...)
+		all = append(append(all, r.publishedAt(point, axes, listed)...), r.oursAt(point, axes)...)
 	}
 	methods := r.axisValues("method")
 	if !slices.ContainsFunc(all, func(x scored) bool { return !slices.Contains(methods, x.column) }) {
@@ -50,34 +52,57 @@ func (r *Results) elsewhere() *sheet.Sheet {
 	for _, x := range all {
 		cells := make([]sheet.Entry, len(columns))
 		cells[slices.Index(columns, x.family)] = Beside{Metric: "test_acc", Published: x.number}.theirs()
-		s.Rows = append(s.Rows, sheet.Row{Heads: append(r.headsOf(axes, x.at), r.valueTitle("method", x.column), x.source), Cells: cells})
+		s.Rows = append(s.Rows, sheet.Row{Heads: append(x.heads, r.valueTitle("method", x.column), x.source), Cells: cells})
 	}
-	s.Caption = r.selected("Test accuracies in percent, published and ours. Those of one column were scored by protocols of one family; those of two do not compare." + r.circumstances())
+	s.Caption = r.selected("Test accuracies in percent, published and ours. Those of one column were scored by protocols of one family; numbers in different columns cannot be compared." + r.circumstances())
 	s.Notes = append(families.notes(), r.uncheckedNote()...)
+	if slices.ContainsFunc(all, func(x scored) bool { return slices.Contains(x.heads, anyValue) }) {
+		s.Notes = append(s.Notes, anyValue+": the number stands for all values of this column, and is listed once.")
+	}
 	return s
 }
 
-// publishedAt are the published accuracies at a point, of whatever method.
-func (r *Results) publishedAt(point group) []scored {
-	var out []scored
-	for _, p := range r.Spec.Published {
+// anyValue is the heading of a published number on an axis that its entry does not name.
+const anyValue = "any"
+
+// publishedAt are the published accuracies at a point, of whatever method, that are not
+// listed yet, those first that stand for other points as well.
+func (r *Results) publishedAt(point group, axes []string, listed map[string]bool) []scored {
+	var general, own []scored
+	for i, p := range r.Spec.Published {
 		if metricOr(p.Metric) != "test_acc" || p.OnlyClaims || !p.When.Matches(point.cells[0].Cell.At) {
 			continue
 		}
+		heads := r.headsOf(axes, point)
+		for j, axis := range axes {
+			if p.When[axis] == nil && len(r.axisValues(axis)) > 1 {
+				heads[j] = anyValue
+			}
+		}
+		key := fmt.Sprint(i, heads)
+		if listed[key] {
+			continue
+		}
+		listed[key] = true
 		for _, column := range slices.Sorted(maps.Keys(p.Values)) {
-			out = append(out, scored{point, column, p.Source, p.Values[column], p.FamilyOf(column)})
+			x := scored{slices.Clone(heads), column, p.Source, p.Values[column], p.FamilyOf(column)}
+			if slices.Contains(heads, anyValue) {
+				general = append(general, x)
+			} else {
+				own = append(own, x)
+			}
 		}
 	}
-	return out
+	return append(general, own...)
 }
 
 // oursAt are those of our records.
-func oursAt(point group) []scored {
+func (r *Results) oursAt(point group, axes []string) []scored {
 	var out []scored
 	for _, c := range point.cells {
 		if s, ok := c.summary("test_acc"); ok {
 			mean := exhibit.Number{Mean: 100 * s.Mean, Spread: 100 * s.SD, HasSpread: s.HasSpread()}
-			out = append(out, scored{point, c.Cell.Column, "ours", mean, c.family("test_acc")})
+			out = append(out, scored{r.headsOf(axes, point), c.Cell.Column, "ours", mean, c.family("test_acc")})
 		}
 	}
 	return out

@@ -22,8 +22,8 @@ func TestMixedFamilies(t *testing.T) {
 	}
 	text := string(r.further("reproduced").Markdown())
 	for _, want := range []string{
-		"| published | 80.00 ± 0.10<sup>k</sup> |", "| ours | +10.00 ≠<sup>n</sup> |", "0 within tolerance, 0 better, 0 worse, 1 of another family",
-		"kernel, marked k (", "network, marked n (", "≠ protocols of two families",
+		"| published | 80.00 ± 0.10<sup>k</sup> |", "| ours | ≠<sup>n</sup> |", "0 within tolerance, 0 better, 0 worse, 1 of another family",
+		"kernel, marked k (", "network, marked n (", "≠: different protocol families; not comparable.",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %q in\n%s", want, text)
@@ -73,39 +73,105 @@ func TestColumnOfSeveralFamilies(t *testing.T) {
 // family in a column.
 func TestPublishedElsewhere(t *testing.T) {
 	const own = "[[published]]\nsource = \"They\"\nunchecked = true\nfamily = \"kernel\"\nvalues = { slow = 80 }\n"
-	r := made(t, small, map[string][]float64{"slow": {0.9}})
-	r.Spec.Published = append(r.Spec.Published, parse(t, small+own).Published...)
-	if s := r.elsewhere(); s != nil {
+	acc := map[string][]float64{"slow": {0.9}}
+	if s := made(t, small+own, acc).elsewhere(); s != nil {
 		t.Errorf("a table where nothing is foreign: %+v", s)
 	}
-	p := parse(t, small+own).Published[0]
-	p.Values = maps.Clone(p.Values)
-	p.Values["foreign"] = p.Values["slow"]
-	r.Spec.Published = append(r.Spec.Published[:0], p)
-	s := r.elsewhere()
+	foreign := strings.Replace(own, "slow = 80", "slow = 80, chance = 70", 1)
+	s := made(t, small+foreign, acc).elsewhere()
 	if s == nil || !slices.Equal(s.Columns, []string{"kernel", "network"}) || len(s.Rows) != 3 {
 		t.Fatalf("got %+v", s)
 	}
 	got := string(s.Markdown())
-	for _, want := range []string{"| foreign | They | 80.00 |  |", "| Slow | ours |  | 90.00 |", "Not checked against the publication: the numbers of They."} {
+	for _, want := range []string{"| Random | They | 70.00 |  |", "| Slow | ours |  | 90.00 |", "Not checked against the publication: the numbers of They."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("there is no %q in\n%s", want, got)
 		}
 	}
+
+	// Once each, though the entry stands for several settings and numbers of images.
+	several := strings.Replace(small, "ipc = [1]", "ipc = [1, 10]\n\"eval.fake-score.nets\" = [1, 2]", 1)
+	s = made(t, several+foreign, acc).elsewhere()
+	got = string(s.Markdown())
+	if want := "| MNIST | any | any | Random | They | 70.00 |  |\n"; strings.Count(got, "They |") != 2 || !strings.Contains(got, want) || len(s.Rows) != 6 {
+		t.Errorf("there is no %q in\n%s", want, got)
+	}
+	if !strings.Contains(got, "any: the number stands for all values of this column") {
+		t.Errorf("got\n%s", got)
+	}
 }
 
-// A best that is chosen among several families is said to be.
-func TestRankingAcrossFamilies(t *testing.T) {
-	const note = "Best and second are chosen across protocol families."
-	acc := map[string][]float64{"slow": {0.9}, "fast-lr": {0.8}}
-	soft := "[method.fast-lr]\nsoft = true\n"
-	for text, want := range map[string]bool{
-		small:        false,
-		small + soft: true,
-		strings.Replace(small, "[table]", "[table]\nunmarked = [\"fast-lr\"]", 1) + soft: false,
+// Ranked, and paired as best and second, are only numbers of one protocol family and of
+// columns that differ in their method alone.
+func TestLeagues(t *testing.T) {
+	acc := map[string][]float64{"slow": {0.9, 0.9}, "fast-lr": {0.8, 0.8}, "fast-ls": {0.85, 0.85}}
+	replace := func(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(small) }
+	ofIPC := replace("ipc = [1]", "ipc = [1, 10]", `rows = ["dataset", "ipc"]`, `rows = ["method"]`, `columns = ["method"]`, `columns = ["ipc"]`)
+	for name, c := range map[string]struct {
+		text    string
+		places  []int // in the first row
+		pairs   int
+		ranking string
+	}{
+		"one family":     {small, []int{1, 0, 2}, 1, "underlined."},
+		"two families":   {small + "[method.fast-ls]\nsoft = true\n", []int{1, 2, 0}, 1, "; scores are ranked only within a protocol family."},
+		"three":          {small + "[method.fast-ls]\nsoft = true\n[method.fast-lr]\nsoft = true\n", []int{0, 2, 1}, 1, "within a protocol family."},
+		"a control":      {replace("[table]", "[table]\nunmarked = [\"fast-lr\"]") + "[method.fast-lr]\nsoft = true\n", []int{1, 0, 2}, 1, "underlined; not ranked: Fast-LR."},
+		"ipc":            {ofIPC, []int{0, 0}, 0, ""},
+		"ipc as said":    {ofIPC + "against = { 10 = \"1\" }\n", []int{0, 0}, 3, ""},
+		"ipc and method": {replace("ipc = [1]", "ipc = [1, 10]", `rows = ["dataset", "ipc"]`, `rows = ["dataset"]`, `columns = ["method"]`, `columns = ["ipc", "method"]`), []int{1, 0, 2, 1, 0, 2}, 2, "; only columns of the same Img/Cls are ranked with each other."},
+		"protocols":      {replace("ipc = [1]", "ipc = [1]\n\"eval.protocol\" = [\"fake-score\", \"fake-kernel\"]", `rows = ["dataset", "ipc"]`, `rows = ["method"]`, `columns = ["method"]`, `columns = ["eval.protocol"]`), []int{0, 0}, 0, ""},
+		"settings":       {replace("ipc = [1]", "ipc = [1]\n\"method.steps\" = [1, 2]", `rows = ["dataset", "ipc"]`, `rows = ["method"]`, `columns = ["method"]`, `columns = ["method.steps"]`), []int{1, 1}, 3, "bold"},
 	} {
-		if got := slices.Contains(made(t, text, acc).sheets[0].Notes, note); got != want {
-			t.Errorf("noted %v, want %v:\n%s", got, want, text)
+		r := made(t, c.text, acc)
+		var got []int
+		for _, e := range r.sheets[0].Rows[0].Cells {
+			got = append(got, e.Place)
 		}
+		if ranking := r.sheets[0].Ranking; !slices.Equal(got, c.places) || !strings.HasSuffix(ranking, c.ranking) && c.ranking != "bold" || (ranking == "") != (c.ranking == "") {
+			t.Errorf("%s: places %v, want %v; ranking %q", name, got, c.places, ranking)
+		}
+		pairs := 0
+		if s := r.further("pairs"); s != nil {
+			pairs = len(s.Rows)
+		}
+		if pairs != c.pairs {
+			t.Errorf("%s: %d pairs, want %d", name, pairs, c.pairs)
+		}
+	}
+}
+
+// A published number stands beside ours of its own family where there is one, and is
+// beside no other.
+func TestPublishedBesideItsFamily(t *testing.T) {
+	text := strings.Replace(small, "ipc = [1]", "ipc = [1]\n\"eval.protocol\" = [\"fake-score\", \"fake-kernel\"]", 1) +
+		"[[published]]\nsource = \"They\"\nfamily = \"kernel\"\ntolerance = 1\nvalues = { slow = 89.5 }\n"
+	r := made(t, text, map[string][]float64{"slow": {0.9, 0.9}})
+	if len(r.Published) != 1 || r.Published[0].Mixed() || r.Published[0].Match != Within {
+		t.Errorf("got %+v", r.Published)
+	}
+}
+
+// Numbers of data that the program draws cannot reproduce published ones: whatever the
+// difference, it is not judged.
+func TestPublishedOfBuiltIn(t *testing.T) {
+	text := strings.Replace(small, "mnist", "glyphs", 1) +
+		"[[published]]\nsource = \"They\"\nfamily = \"network\"\ntolerance = 1\nvalues = { slow = 99 }\n"
+	r := made(t, text, map[string][]float64{"slow": {0.9, 0.9}})
+	judged, open := r.Checks()
+	if f := r.Failures(); f != nil || judged != 0 || open != 0 {
+		t.Errorf("failures %q, %d judged, %d open", f, judged, open)
+	}
+	if got := string(r.further("reproduced").Markdown()); !strings.Contains(got, "| ours | not judged |") || !strings.Contains(got, "1 not judged") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// A fraction among published numbers is hardly meant in percent.
+func TestPublishedFractions(t *testing.T) {
+	const entry = "[[published]]\nsource = \"They\"\nfamily = \"network\"\nvalues = { slow = 0.991, fast-lr = 99.1 }\n[[published]]\nsource = \"They\"\nmetric = \"seconds_per_update\"\nvalues = { slow = 0.5 }\n"
+	want := []string{"published by They: slow = 0.991 is taken as 0.991 %: values are in percent"}
+	if got := made(t, small+entry, nil).Problems; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -49,11 +49,19 @@ func (*fakeScore) Score(context.Context, method.Trial, func(method.Step)) (*meth
 	return nil, nil
 }
 
+// fakeKernel is a protocol of another family.
+type fakeKernel struct{ fakeScore }
+
+func (*fakeKernel) Info() method.ProtocolInfo {
+	return method.ProtocolInfo{Name: "fake-kernel", Version: 1, Family: method.Kernel}
+}
+
 func init() {
 	for _, m := range []fake{{name: "slow", title: "Slow"}, {name: "fast-lr", title: "Fast-LR"}, {name: "fast-ls", title: "Fast_LS & co"}, {name: "chance", title: "Random"}, {name: "all-of-it", title: "Whole", whole: true}} {
 		method.Register(func() method.Method { c := m; c.Rate, c.Steps = 0.01, 100; return &c })
 	}
 	method.RegisterProtocol(func() method.Protocol { return &fakeScore{Nets: 1} })
+	method.RegisterProtocol(func() method.Protocol { return &fakeKernel{fakeScore{Nets: 1}} })
 }
 
 const demo = `schema = 1

@@ -55,6 +55,25 @@ func (g tableLayout) unmarked(column group) bool {
 	return slices.ContainsFunc(column.values, func(v string) bool { return slices.Contains(g.t.Unmarked, v) })
 }
 
+// league is what numbers of a row have in common that may be ranked, or paired: the
+// protocol family, and the columns' values on all axes but those of methods.
+func (g tableLayout) league(row, column group, q quantity) string {
+	c := g.at(row, column)
+	if c == nil {
+		return ""
+	}
+	shared := []string{string(c.family(q.name))}
+	for i, axis := range g.t.Columns {
+		if !ofMethods(axis) {
+			shared = append(shared, column.values[i])
+		}
+	}
+	return strings.Join(shared, "\x00")
+}
+
+// ofMethods reports whether the values of an axis are methods, or settings of them.
+func ofMethods(axis string) bool { return axis == "method" || strings.HasPrefix(axis, "method.") }
+
 // heading is the title of a column below the groups' headings.
 func (g tableLayout) heading(column group) string {
 	at := len(g.t.Columns) - 1

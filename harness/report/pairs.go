@@ -11,9 +11,9 @@ import (
 )
 
 // pairs is the table of differences seed by seed: in every row the columns against
-// the controls that the spec names for them, or the best against the second, or,
-// where only one column is ranked, that one against all others. It is nil where no
-// two have two seeds in common.
+// the controls that the spec names for them, or in every league the best against the
+// second, or, where only one column is ranked, that one against all others. It is nil
+// where no two have two seeds in common.
 func (r *Results) pairs() *sheet.Sheet {
 	g := r.layout()
 	q := g.quantity(g.t.Value)
@@ -24,23 +24,22 @@ func (r *Results) pairs() *sheet.Sheet {
 		Columns: []string{"Column", "Against", "Seeds", "Difference", "95 % from", "to"}}
 	ranked, families := false, columnFamilies{}
 	for _, row := range g.rows {
-		two, best := g.opponents(row, q)
-		for _, pair := range two {
-			x, y := g.at(row, pair[0]).common(g.at(row, pair[1]), q.name)
+		for _, p := range g.opponents(row, q) {
+			x, y := g.at(row, p.x).common(g.at(row, p.y), q.name)
 			if len(x) < 2 {
 				continue
 			}
 			for i := range x {
 				x[i] = float64(x[i]*q.scale) - float64(y[i]*q.scale)
 			}
-			ranked = ranked || best
-			for _, column := range pair {
+			ranked = ranked || p.ranked
+			for _, column := range []group{p.x, p.y} {
 				families.add(g.columnTitle(column), g.at(row, column).family(q.name))
 			}
 			sum := stats.Summarise(x)
 			d := func(x float64) sheet.Entry { return sheet.Text(signed(x, g.t.Digits)) }
 			s.Rows = append(s.Rows, sheet.Row{Heads: r.headsOf(g.rowAxes, row), Cells: []sheet.Entry{
-				sheet.Text(g.columnTitle(pair[0])), sheet.Text(g.columnTitle(pair[1])), sheet.Text(strconv.Itoa(sum.N)),
+				sheet.Text(g.columnTitle(p.x)), sheet.Text(g.columnTitle(p.y)), sheet.Text(strconv.Itoa(sum.N)),
 				d(sum.Mean), d(sum.Mean - sum.Half), d(sum.Mean + sum.Half)}})
 		}
 	}
@@ -51,7 +50,7 @@ func (r *Results) pairs() *sheet.Sheet {
 	if q.unit == "%" {
 		unit = " in percentage points"
 	}
-	s.Caption = fmt.Sprintf("Differences in %s%s, seed by seed: the mean and its 95 %% t-interval. At an equal seed methods share the data and the networks, but begin with other images: the pairs are paired by data and networks only.", q.title, unit)
+	s.Caption = fmt.Sprintf("Differences in %s%s, seed by seed: the mean and its 95 %% t-interval. At an equal seed methods begin with other images: pairs share data and networks only.", q.title, unit)
 	if len(s.Rows) > 1 {
 		s.Caption += fmt.Sprintf(" The intervals are not adjusted for the %d comparisons.", len(s.Rows))
 	}
@@ -62,47 +61,66 @@ func (r *Results) pairs() *sheet.Sheet {
 	return s
 }
 
-// opponents are the columns of a row to be compared, two and two; best says that
-// they were chosen as best and second.
-func (g tableLayout) opponents(row group, q quantity) (two [][2]group, best bool) {
+// pair is two columns to be compared.
+type pair struct {
+	x, y   group
+	ranked bool // as best and second
+}
+
+// opponents are the columns of a row to be compared, two and two.
+func (g tableLayout) opponents(row group, q quantity) []pair {
 	if g.t.Against != nil {
-		for _, x := range g.columns {
-			for _, y := range g.columns {
-				if g.controls(x, y) && g.at(row, x) != nil && g.at(row, y) != nil {
-					two = append(two, [2]group{x, y})
-				}
-			}
-		}
-		return two, false
+		return g.declared(row)
 	}
-	var ranked, controls []group
+	var leagues []string
+	ranked, controls := map[string][]group{}, map[string][]group{}
 	for _, column := range g.columns {
 		c := g.at(row, column)
 		if c == nil {
 			continue
 		}
-		_, ok := c.summary(q.name)
+		if _, ok := c.summary(q.name); !ok {
+			continue
+		}
+		league := g.league(row, column, q)
+		leagues = with(leagues, league)
+		if g.unmarked(column) {
+			controls[league] = append(controls[league], column)
+		} else {
+			ranked[league] = append(ranked[league], column)
+		}
+	}
+	var out []pair
+	for _, league := range leagues {
+		first := ranked[league]
 		switch {
-		case ok && g.unmarked(column):
-			controls = append(controls, column)
-		case ok:
-			ranked = append(ranked, column)
+		case len(first) == 1:
+			for _, c := range controls[league] {
+				out = append(out, pair{first[0], c, false})
+			}
+		case len(first) > 1 && q.better != unranked:
+			slices.SortStableFunc(first, func(x, y group) int {
+				a, _ := g.at(row, x).summary(q.name)
+				b, _ := g.at(row, y).summary(q.name)
+				return q.better.compare(a.Mean, b.Mean)
+			})
+			out = append(out, pair{first[0], first[1], true})
 		}
 	}
-	switch {
-	case len(ranked) == 1:
-		for _, c := range controls {
-			two = append(two, [2]group{ranked[0], c})
+	return out
+}
+
+// declared are the pairs that the spec names.
+func (g tableLayout) declared(row group) []pair {
+	var out []pair
+	for _, x := range g.columns {
+		for _, y := range g.columns {
+			if g.controls(x, y) && g.at(row, x) != nil && g.at(row, y) != nil {
+				out = append(out, pair{x, y, false})
+			}
 		}
-	case len(ranked) > 1 && q.better != unranked:
-		slices.SortStableFunc(ranked, func(x, y group) int {
-			a, _ := g.at(row, x).summary(q.name)
-			b, _ := g.at(row, y).summary(q.name)
-			return q.better.compare(a.Mean, b.Mean)
-		})
-		return [][2]group{{ranked[0], ranked[1]}}, true
 	}
-	return two, false
+	return out
 }
 
 // controls reports whether y is the control of x: one value differs, as the spec says.

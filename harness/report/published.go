@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -76,11 +77,14 @@ func (r *Results) compare() []Beside {
 				continue
 			}
 			b := Beside{Cell: c.Cell, Source: p.Source, Metric: m, Published: n, Tolerance: math.NaN(), runs: c, Unchecked: p.Unchecked,
-				Family: p.FamilyOf(c.Cell.Column), Own: c.family(m)}
+				Family: p.FamilyOf(c.Cell.Column), Own: c.family(m), BuiltIn: r.dataset(c.Cell.Dataset).BuiltIn}
+			if b.Mixed() && r.comparable(c, p, m) {
+				continue // ours of the same family is beside it
+			}
 			if s, have := c.summary(m); have {
 				scale := about(m).scale
 				b.Ours, b.Spread, b.Seeds = s.Mean*scale, s.SD*scale, s.N
-				if !b.Mixed() {
+				if !b.Mixed() && !b.BuiltIn {
 					b.judge(p, r.rounding(p, m))
 				}
 			}
@@ -88,6 +92,26 @@ func (r *Results) compare() []Beside {
 		}
 	}
 	return out
+}
+
+// warnOfFractions warns of published accuracies that are hardly meant in percent.
+func (r *Results) warnOfFractions() {
+	for _, p := range r.Spec.Published {
+		for _, column := range slices.Sorted(maps.Keys(p.Values)) {
+			if x := p.Values[column].Mean; method.IsScore(p.Metric) && isAccuracy(metricOr(p.Metric)) && x > 0 && x < 1 {
+				r.problem("published by %s: %s = %v is taken as %v %%: values are in percent", p.Source, column, x, x)
+			}
+		}
+	}
+}
+
+// comparable reports whether a published number that matches a cell stands beside one
+// of ours that was scored alike, with the same method, data and images a class.
+func (r *Results) comparable(to *CellRuns, p *exhibit.Published, metric string) bool {
+	return slices.ContainsFunc(r.Cells, func(c *CellRuns) bool {
+		return c.Cell.Column == to.Cell.Column && c.Cell.Dataset == to.Cell.Dataset && c.Cell.IPC == to.Cell.IPC &&
+			p.When.Matches(c.Cell.At) && c.family(metric) == p.FamilyOf(c.Cell.Column)
+	})
 }
 
 // judge sets the tolerance and the match. The tolerance is what the spec declares,
@@ -228,7 +252,7 @@ func (r *Results) reproduced() *sheet.Sheet {
 			}
 		}
 	}
-	s.Caption = r.selected(fmt.Sprintf("Published accuracies (%s), and by how many percentage points ours differ: within tolerance, better, worse, or ? where no spread is known. Of %s. The tolerance is twice the root of the summed squares of both standard deviations, unless the experiment declares one; a published number stands for all that round to it.%s",
+	s.Caption = r.selected(fmt.Sprintf("Published accuracies (%s), and by how many percentage points ours differ: within tolerance, better, worse, or ? where no spread is known. Of %s. The tolerance is twice the root of the summed squares of both standard deviations, unless the experiment declares one; a published number is taken as any value that rounds to it.%s",
 		list(r.sources()), tallyOf(r.Published, isAccuracy), r.circumstances()))
 	s.Notes = slices.Concat(s.StateNotes(), families.notes(), r.publishedNotes())
 	return s
@@ -257,7 +281,9 @@ func (b Beside) ours(on machines) sheet.Entry {
 			e.Good = -1
 		}
 	case b.Mixed():
-		e.Text += " ≠"
+		e.Text = "≠" // the difference says nothing
+	case b.BuiltIn && !isTime(b.Metric):
+		e.Text = "not judged"
 	case !isTime(b.Metric):
 		e.Text += " ?"
 	}
@@ -305,14 +331,14 @@ func (r *Results) publishedNotes() []string {
 		notes = append(notes, r.publishedMachines().notes()...)
 	}
 	if some(func(b Beside) bool { return b.Seeds > 0 && b.Mixed() }) {
-		notes = append(notes, "≠ protocols of two families: the difference says nothing, and is not judged.")
+		notes = append(notes, "≠: different protocol families; not comparable.")
 	}
 	notes = append(notes, r.uncheckedNote()...)
-	if some(func(b Beside) bool { return b.Seeds == 1 && !b.Declared }) {
+	if some(func(b Beside) bool { return b.Seeds == 1 && !b.Declared && !b.Mixed() && !b.BuiltIn }) {
 		notes = append(notes, "With one seed of ours only the published spread is known.")
 	}
 	if some(func(b Beside) bool { return r.dataset(b.Cell.Dataset).BuiltIn }) {
-		notes = append(notes, "Data marked built-in is drawn by the program: its numbers cannot reproduce published ones.")
+		notes = append(notes, "Data marked built-in is drawn by the program: its numbers cannot reproduce published ones, and are not judged.")
 	}
 	return notes
 }

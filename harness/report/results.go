@@ -19,7 +19,7 @@ type Results struct {
 	Spec  *exhibit.Spec
 	Cells []*CellRuns // the selected ones, in the grid's order
 
-	// Problems are what stood in the way of a complete report, in words.
+	// Problems are what stood in the way of a complete report, or looks wrong, in words.
 	Problems []string
 
 	// Published sets every published number beside ours, in the order of the cells,
@@ -60,8 +60,11 @@ type Beside struct {
 	Seeds     int     // ours; 0 if there is no number
 
 	// Family and Own are the protocol families of the published number and of ours.
-	// Where they differ the numbers do not compare, and there is no match.
+	// Where they differ the numbers cannot be compared, and there is no match.
 	Family, Own method.Family
+
+	// BuiltIn says that ours is of data that the program draws, and so cannot match.
+	BuiltIn bool
 
 	// Unchecked says that nobody has held the number against its source.
 	Unchecked bool

@@ -47,31 +47,35 @@ func (b *tableBuilder) row(at group, q quantity) sheet.Row {
 	if len(b.lines) > 1 {
 		out.Heads = append(out.Heads, shortMetric(q.name))
 	}
-	means, missing := make([]*float64, len(b.columns)), false
+	means, leagues := make([]*float64, len(b.columns)), make([]string, len(b.columns))
+	missing := map[string]bool{}
 	for i, column := range b.columns {
 		e, mean := b.entry(at, column, b.in(q, column))
 		out.Cells = append(out.Cells, e)
 		if b.unmarked(column) {
 			continue
 		}
+		leagues[i] = b.league(at, column, b.in(q, column))
 		if !strings.ContainsAny(e.Marks, timeMarks) {
 			means[i] = mean
 		}
-		missing = missing || e.State == sheet.NotRun || e.State == sheet.Damaged
+		if e.State == sheet.NotRun || e.State == sheet.Damaged {
+			missing[leagues[i]] = true
+		}
 	}
-	for i, place := range places(means, q.better) {
+	for i, place := range places(means, leagues, q.better) {
 		if place == 1 && slices.Contains(b.t.Mark, "best") || place == 2 && slices.Contains(b.t.Mark, "second") {
 			out.Cells[i].Place = place
-			b.ahead = b.ahead || missing
+			b.ahead = b.ahead || missing[leagues[i]]
 		}
 	}
 	return out
 }
 
-// places ranks values: 1 for the best, 2 for the second, with ties by the values
-// themselves and not by their rounded text. Two best leave no second. A value
-// alone is not the best of anything, and nothing is where no direction is known.
-func places(means []*float64, better direction) []int {
+// places ranks values, each in its league: 1 for the best, 2 for the second, with ties
+// by the values themselves and not by their rounded text. Two best leave no second. A
+// value alone is not the best of anything, and nothing is where no direction is known.
+func places(means []*float64, leagues []string, better direction) []int {
 	out := make([]int, len(means))
 	for i, m := range means {
 		if m == nil {
@@ -79,7 +83,7 @@ func places(means []*float64, better direction) []int {
 		}
 		rivals, before := 0, 0
 		for j, o := range means {
-			if o == nil || i == j {
+			if o == nil || i == j || leagues[i] != leagues[j] {
 				continue
 			}
 			rivals++

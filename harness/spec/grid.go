@@ -46,11 +46,17 @@ func (r *reader) grid() bool {
 			complete = false
 		}
 	}
+	var stray []string
 	for _, key := range n.Keys() {
 		name := names[key]
 		values := r.axisValues(name, n.Table[key])
-		if head, _, dotted := strings.Cut(name, "."); dotted && !slices.Contains(withKeys, head) {
-			r.d.FaultKey(n.Table[key], fmt.Sprintf("axis %q sets nothing", key), "an axis with a dot sets what is after the dot, as in \"method.steps\"; known are "+strings.Join(withKeys, ", "))
+		head, rest, dotted := strings.Cut(name, ".")
+		if dotted && !slices.Contains(withKeys, head) {
+			r.d.FaultKey(n.Table[key], fmt.Sprintf("axis %q sets nothing", key), dottedHint+"; known are "+strings.Join(withKeys, ", "))
+			continue
+		}
+		if dotted && head == "eval" && !evalHas(rest) {
+			stray = append(stray, key)
 			continue
 		}
 		if len(values) > 0 {
@@ -58,6 +64,9 @@ func (r *reader) grid() bool {
 		} else if slices.Contains(needed, name) {
 			complete = false
 		}
+	}
+	for _, key := range stray {
+		r.strayEval(key, n.Table[key])
 	}
 	return complete && r.small(n)
 }

@@ -98,8 +98,12 @@ func (r *reader) check(names Names, all []*reader) {
 		used := a.Name == "model" || slices.Contains(needed, a.Name) || strings.Contains(a.Name, ".") ||
 			slices.ContainsFunc(r.doc.Set, func(s override) bool { return s.When[a.Name] != nil })
 		if !used && n != nil && r.own(n) {
+			hint := dottedHint
+			if known := r.axesOf(a.Name); known != nil {
+				hint = fmt.Sprintf("%s = [...] is an axis that sets %s", strings.Join(known, " or "), a.Name)
+			}
 			r.d.FaultKey(n, fmt.Sprintf("the axis %q changes nothing: all its values are the same runs", a.Name),
-				fmt.Sprintf("\"method.%s\" = [...] is an axis that sets %s; a [[set]] with when = { %s = ... } may change other things", a.Name, a.Name, a.Name))
+				fmt.Sprintf("%s; a [[set]] with when = { %s = ... } may change other things", hint, a.Name))
 		}
 	}
 }

@@ -32,6 +32,17 @@ func settings(v reflect.Value) []setting {
 	return out
 }
 
+// Keys lists what a struct of settings, or a pointer to one, lets a file set.
+func Keys(v any) []string {
+	var out []string
+	if p := reflect.Indirect(reflect.ValueOf(v)); p.Kind() == reflect.Struct {
+		for _, f := range settings(p) {
+			out = append(out, f.name)
+		}
+	}
+	return out
+}
+
 // Settings returns what a struct of settings declares, by name, ready for JSON.
 func Settings(v any) map[string]any {
 	p := reflect.ValueOf(v)

@@ -108,7 +108,7 @@ func (s *Sheet) StateNotes() []string {
 		text  string
 	}{
 		{NotRun, NotRun.String() + " not run."},
-		{Failed, "failed: every run that was made ended without a result."},
+		{Failed, "failed: all runs of this cell failed."},
 		{Damaged, "damaged: a record is there but cannot be read."},
 	} {
 		if s.Has(func(e Entry) bool { return e.State == n.state }) {

@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dgkip/harness/engine"
+)
+
+const shownCells = 10 // named of those that share a fault
+
+// alike makes one error of those that say the same of several cells, which differ in
+// images a class, or in what has nothing to do with the fault.
+func alike(err error) error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return err
+	}
+	type fault struct{ file, cause string }
+	var others []error
+	var faults []fault // in the order of the grid
+	cells := map[fault][]string{}
+	for _, e := range joined.Unwrap() {
+		unfit := new(engine.Unfit)
+		if !errors.As(e, &unfit) {
+			others = append(others, e)
+			continue
+		}
+		all := errors.Unwrap(unfit.Unwrap())
+		file, cell, _ := strings.Cut(strings.TrimSuffix(unfit.Error(), ": "+all.Error()), ": ")
+		for _, cause := range each(all) {
+			f := fault{file, cause.Error()}
+			if cells[f] == nil {
+				faults = append(faults, f)
+			}
+			if !slices.Contains(cells[f], cell) {
+				cells[f] = append(cells[f], cell)
+			}
+		}
+	}
+	for _, f := range faults {
+		others = append(others, errors.New(f.file+": "+cellsText(cells[f], f.cause)))
+	}
+	if len(faults) > 0 {
+		others = append(others, errors.New("hint: an [[exclude]] with when = { ... } and a reason leaves cells out of the grid"))
+	}
+	return errors.Join(others...)
+}
+
+// each returns the errors that one is made of.
+func each(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	return []error{err}
+}
+
+// cellsText says what is wrong with cells: their names stand before what is wrong with
+// one, and below what is wrong with several.
+func cellsText(cells []string, cause string) string {
+	if len(cells) == 1 {
+		return cells[0] + ": " + cause
+	}
+	message, hint, hinted := strings.Cut(cause, "\n")
+	lines := []string{fmt.Sprintf("%d cells: %s", len(cells), message)}
+	for i, cell := range cells {
+		if i == shownCells {
+			lines = append(lines, fmt.Sprintf("  and %d more", len(cells)-i))
+			break
+		}
+		lines = append(lines, "  "+cell)
+	}
+	if hinted {
+		lines = append(lines, hint)
+	}
+	return strings.Join(lines, "\n")
+}
