@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"dgkip/harness/exhibit"
 	"dgkip/harness/nearest"
@@ -46,8 +47,12 @@ Machine and data
   -threads M      threads for all of them (default: all processors)
   -data DIR       folder of the datasets, searched before $DGKIP_DATA
   -offline        download nothing
+One of several machines
+  -worker         make what no other process is at, then leave: no waiting, no tables
+  -for 55m        stop after this time, save, and exit with 75: come again
 
-Exit codes: 0 done, 1 some runs failed, 2 usage, 3 a check failed, 130 interrupted.
+Exit codes: 0 done, 1 some runs failed, 2 usage, 3 a check failed,
+75 stopped by -for or the signal USR1 (the same command goes on), 130 interrupted.
 `
 
 var errHelp = errors.New("help")
@@ -58,6 +63,9 @@ type flags struct {
 	exp, profile, only, data, out, eval                             string
 	seeds, verify, jobs, threads                                    int
 	list, plan, collect, check, offline, retry, force, paper, quiet bool
+
+	worker bool
+	limit  time.Duration
 }
 
 func parseFlags(l library, args []string) (*flags, error) {
@@ -83,6 +91,8 @@ func parseFlags(l library, args []string) (*flags, error) {
 	set.BoolVar(&f.force, "force", false, "")
 	set.BoolVar(&f.paper, "paper", false, "")
 	set.BoolVar(&f.quiet, "quiet", false, "")
+	set.BoolVar(&f.worker, "worker", false, "")
+	set.DurationVar(&f.limit, "for", 0, "")
 	if err := set.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil, errHelp
@@ -133,6 +143,9 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 			return usageError(fmt.Errorf("-%s %d: at most 1000", name, n))
 		}
 	}
+	if given["for"] && f.limit <= 0 {
+		return usageError(fmt.Errorf("-for %v: must be more than nothing\nhint: it is written like 55m or 3h30m", f.limit))
+	}
 	var modes []string
 	for _, name := range []string{"list", "plan", "collect", "verify", "eval"} {
 		if given[name] {
@@ -172,12 +185,14 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 var noUse = []struct {
 	mode, flags, hint string
 }{
-	{"list", "exp seeds only retry force check paper jobs", "-list shows all there is, and runs nothing"},
-	{"plan", "force check paper", "-plan lists what would run; without it the runs are made"},
-	{"collect", "retry force jobs", "-collect makes no runs; without it they are made"},
-	{"verify", "retry force check paper", "-verify compares records with runs made again; -collect -check judges claims by them"},
-	{"paper alone", "retry force only jobs", "-paper takes its numbers from the records there are; with -exp NAME runs are made first"},
-	{"eval", "retry force check paper jobs", "-eval scores one file, and leaves the records alone"},
+	{"list", "exp seeds only retry force check paper jobs worker for", "-list shows all there is, and runs nothing"},
+	{"plan", "force check paper worker for", "-plan lists what would run; without it the runs are made"},
+	{"collect", "retry force jobs worker for", "-collect makes no runs; without it they are made"},
+	{"verify", "retry force check paper worker for", "-verify compares records with runs made again; -collect -check judges claims by them"},
+	{"paper alone", "retry force only jobs worker for", "-paper takes its numbers from the records there are; with -exp NAME runs are made first"},
+	{"eval", "retry force check paper jobs worker for", "-eval scores one file, and leaves the records alone"},
+	{"worker", "force", "every worker would make all runs again; -force without -worker makes them once"},
+	{"worker", "check paper", "-worker makes runs; -collect judges and shows them when all workers are done"},
 }
 
 func useless(given map[string]bool) error {

@@ -78,6 +78,16 @@ func (c *Cache) Load(key string, read func(io.Reader) error) bool {
 	return true
 }
 
+// Claim takes the right to compute what is to be kept under a key, or returns a *Busy:
+// another process is at it, and will keep it.
+func (c *Cache) Claim(key string) (*Lock, error) {
+	l, err := c.s.lock(c.s.lockFile(filepath.Base(c.file(key))))
+	if err == nil {
+		open(filepath.Dir(c.file(key))) // as for records
+	}
+	return l, err
+}
+
 var errDamaged = errors.New("a cached file is damaged")
 
 // verified checks a file against its checksum and leaves it at its content.

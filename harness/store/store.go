@@ -39,8 +39,10 @@ import (
 type Store struct {
 	dir string
 
-	mu   sync.Mutex
-	seen map[string]sighting // locks of other processes
+	mu     sync.Mutex
+	seen   map[string]sighting // locks of other processes
+	owners map[string]owner    // of locks, by the names of their files
+	tokens map[string]bool     // of this process's own locks
 }
 
 // Open returns the store in a folder, which need not exist yet, and puts right what

@@ -1,0 +1,122 @@
+package engine_test
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"dgkip/harness/engine"
+	"dgkip/harness/store"
+)
+
+// A worker leaves what others are at to them, takes over what nobody is at any more,
+// and a plain process waits for the rest.
+func TestWorkerLeaves(t *testing.T) {
+	p, want := reference(t, text)
+	dir := t.TempDir()
+	other := store.Open(dir)
+	if err := other.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := other.Lock(p.Runs[2].Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadFile(filepath.Join(dir, "work", "locks", p.Runs[2].Key+".lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Of a process that ended without giving its lock back.
+	if err := os.WriteFile(filepath.Join(dir, "work", "locks", p.Runs[3].Key+".lock"), left, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s := store.Open(dir)
+	o := options()
+	o.Worker = true
+	if out := execute(t, p, s, o); out != (engine.Outcome{Made: 7, Left: 1}) {
+		t.Errorf("outcome %+v", out)
+	}
+	if out := execute(t, p, s, o); out != (engine.Outcome{Before: 7, Left: 1}) {
+		t.Errorf("nothing left to claim: %+v", out)
+	}
+	time.AfterFunc(300*time.Millisecond, lock.Unlock)
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Before: 7, Made: 1}) {
+		t.Errorf("after waiting: %+v", out)
+	}
+	if !maps.Equal(contents(t, p, s), want) {
+		t.Error("the records differ")
+	}
+}
+
+// Of several processes that need the same, one computes it. The others make runs that
+// need something else, and wait for it when there are no more of those.
+func TestComputedOnce(t *testing.T) {
+	keeps := text + "[method.walk]\nkeeps = true\n"
+	p, want := reference(t, keeps)
+	thinking = 300 * time.Millisecond
+	defer func() { thinking = 0 }()
+	found.Store(0)
+	computed.Store(0)
+	dir := t.TempDir()
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	sum := 0
+	for i := range 4 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			s := store.Open(dir)
+			o := options()
+			o.Worker, o.Disk = true, s.Cache(1<<20, func(text string) { t.Error(text) })
+			o.Jobs = 1 + i%2
+			out, err := engine.Execute(context.Background(), plan(t, keeps), s, o)
+			if err != nil || out.Failed > 0 {
+				t.Errorf("%+v, %v", out, err)
+			}
+			mu.Lock()
+			sum += out.Made
+			mu.Unlock()
+		}()
+	}
+	wg.Wait()
+	if sum != 8 || computed.Load() != 2 {
+		t.Errorf("%d runs were made and %d values computed, want 8 and 2", sum, computed.Load())
+	}
+	if !maps.Equal(contents(t, p, store.Open(dir)), want) {
+		t.Error("the records differ")
+	}
+	if locks, _ := filepath.Glob(filepath.Join(dir, "work", "locks", "*")); len(locks) > 0 {
+		t.Errorf("locks are left: %q", locks)
+	}
+}
+
+// Times taken beside other processes that make runs are marked, and others are not.
+func TestBeside(t *testing.T) {
+	p := plan(t, text)
+	dir := t.TempDir()
+	other := store.Open(dir)
+	if err := other.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := other.Lock(p.Runs[7].Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := store.Open(dir)
+	execute(t, &engine.Plan{Runs: p.Runs[:1]}, s, options())
+	lock.Unlock()
+	execute(t, &engine.Plan{Runs: p.Runs[:2]}, s, options())
+	for i, want := range []bool{true, false} {
+		r, err := s.Get(p.Runs[i].Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Provenance; got.Timing.Shared != want || got.Sessions[0].Beside != want || got.Shared {
+			t.Errorf("run %d: timing shared %v, beside %v, process shared %v", i, got.Timing.Shared, got.Sessions[0].Beside, got.Shared)
+		}
+	}
+}
