@@ -160,6 +160,8 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	switch {
 	case f.list:
 		return f.printList(out)
+	case len(f.mergeAll) > 0:
+		return f.mergeRecords(ctx, out)
 	case f.paperAlone():
 		return f.onlyPaper(ctx, out)
 	case f.exp == "":
@@ -234,6 +236,12 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 	}
 	if len(plan.Runs) == 0 && hasCells(wanted.Specs) {
 		return nil, usageError(fmt.Errorf("-only %q selects nothing\nhint: -plan without -only lists the runs", f.only))
+	}
+	if f.shard > 0 {
+		plan = plan.Shard(f.shard, f.shards)
+		if len(plan.Runs) == 0 {
+			board.Printf("note: there are fewer groups of runs than parts, and none for part %s", f.part)
+		}
 	}
 	return plan, nil
 }

@@ -50,6 +50,8 @@ Machine and data
 One of several machines
   -worker         make what no other process is at, then leave: no waiting, no tables
   -for 55m        stop after this time, save, and exit with 75: come again
+  -shard I/N      part I of N of the runs, for machines without a common folder
+  -merge DIR...   bring in the records of other folders; the last flag of a line
 
 Exit codes: 0 done, 1 some runs failed, 2 usage, 3 a check failed,
 75 stopped by -for or the signal USR1 (the same command goes on), 130 interrupted.
@@ -64,8 +66,13 @@ type flags struct {
 	seeds, verify, jobs, threads                                    int
 	list, plan, collect, check, offline, retry, force, paper, quiet bool
 
-	worker bool
-	limit  time.Duration
+	worker   bool
+	limit    time.Duration
+	part     string // of -shard
+	shard    int    // 0 for all
+	shards   int
+	merge    string
+	mergeAll []string
 }
 
 func parseFlags(l library, args []string) (*flags, error) {
@@ -93,6 +100,8 @@ func parseFlags(l library, args []string) (*flags, error) {
 	set.BoolVar(&f.quiet, "quiet", false, "")
 	set.BoolVar(&f.worker, "worker", false, "")
 	set.DurationVar(&f.limit, "for", 0, "")
+	set.StringVar(&f.part, "shard", "", "")
+	set.StringVar(&f.merge, "merge", "", "")
 	if err := set.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil, errHelp
@@ -117,6 +126,17 @@ func parseFlags(l library, args []string) (*flags, error) {
 }
 
 func (f *flags) validate(rest []string, given map[string]bool) error {
+	if given["merge"] {
+		f.mergeAll, rest = append(strings.Split(f.merge, ","), rest...), nil
+		for _, dir := range f.mergeAll {
+			if strings.HasPrefix(dir, "-") {
+				return usageError(fmt.Errorf("-merge takes all that follows for folders, %s as well\nhint: put other flags before it", dir))
+			}
+			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+				return usageError(fmt.Errorf("-merge %q: there is no such folder\nhint: it is what -out named where the records were made", dir))
+			}
+		}
+	}
 	if len(rest) > 0 {
 		hint := "flags take their value after a blank or =; lists are joined by commas"
 		if names, _ := f.library.names(); slices.Contains(names, rest[0]) {
@@ -143,11 +163,20 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 			return usageError(fmt.Errorf("-%s %d: at most 1000", name, n))
 		}
 	}
+	if given["shard"] {
+		i, n, ok := strings.Cut(f.part, "/")
+		var errI, errN error
+		f.shard, errI = strconv.Atoi(i)
+		f.shards, errN = strconv.Atoi(n)
+		if !ok || errI != nil || errN != nil || f.shard < 1 || f.shard > f.shards {
+			return usageError(fmt.Errorf("-shard %q: there is no such part\nhint: -shard 1/3, -shard 2/3 and -shard 3/3 are the parts of three", f.part))
+		}
+	}
 	if given["for"] && f.limit <= 0 {
 		return usageError(fmt.Errorf("-for %v: must be more than nothing\nhint: it is written like 55m or 3h30m", f.limit))
 	}
 	var modes []string
-	for _, name := range []string{"list", "plan", "collect", "verify", "eval"} {
+	for _, name := range []string{"list", "plan", "collect", "verify", "eval", "merge"} {
 		if given[name] {
 			modes = append(modes, "-"+name)
 		}
@@ -191,6 +220,11 @@ var noUse = []struct {
 	{"verify", "retry force check paper worker for", "-verify compares records with runs made again; -collect -check judges claims by them"},
 	{"paper alone", "retry force only jobs worker for", "-paper takes its numbers from the records there are; with -exp NAME runs are made first"},
 	{"eval", "retry force check paper jobs worker for", "-eval scores one file, and leaves the records alone"},
+	{"list", "shard", "-list shows all there is, and runs nothing"},
+	{"collect", "shard", "-collect shows the records there are; -merge brings in those of other parts"},
+	{"paper alone", "shard", "-paper takes its numbers from the records there are; -merge brings in those of other parts"},
+	{"eval", "shard", "-eval scores one file, and -only chooses how"},
+	{"merge", "exp seeds only retry force check paper jobs worker for shard", "-merge brings in all records of other folders; -collect shows them"},
 	{"worker", "force", "every worker would make all runs again; -force without -worker makes them once"},
 	{"worker", "check paper", "-worker makes runs; -collect judges and shows them when all workers are done"},
 }

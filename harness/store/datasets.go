@@ -78,6 +78,14 @@ func (s *Store) Datasets() (Datasets, error) {
 // Remember adds datasets to those that are known, in place of what was known of
 // them. Processes do so one after the other.
 func (s *Store) Remember(ctx context.Context, sets []Known) error {
+	sets = slices.Clone(sets)
+	for i, k := range sets {
+		sets[i].Declared = k.Data.Declared(s.dir)
+	}
+	return s.remember(ctx, sets)
+}
+
+func (s *Store) remember(ctx context.Context, sets []Known) error {
 	if b, err := s.merged(sets); err != nil || b == nil {
 		return err
 	}
@@ -119,7 +127,6 @@ func (s *Store) merged(sets []Known) ([]byte, error) {
 		return nil, err
 	}
 	for _, k := range sets {
-		k.Declared = k.Data.Declared(s.dir)
 		known.sets[string(spec.Canonical(k.Declared))] = k
 	}
 	f := dataFile{Schema: dataSchema}
