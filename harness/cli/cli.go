@@ -103,7 +103,7 @@ func usageError(err error) error { return coded{err, exitUsage} }
 func run(ctx context.Context, l library, args []string, out, errOut io.Writer) int {
 	f, err := parseFlags(l, args)
 	if err == nil {
-		if f.limit > 0 {
+		if f.limit > 0 && f.submit == "" {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeoutCause(ctx, f.limit, errComeAgain)
 			defer cancel()
@@ -160,7 +160,7 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	switch {
 	case f.list:
 		return f.printList(out)
-	case len(f.mergeAll) > 0:
+	case len(f.folders) > 0:
 		return f.mergeRecords(ctx, out)
 	case f.paperAlone():
 		return f.onlyPaper(ctx, out)
@@ -193,6 +193,8 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	switch {
 	case f.plan:
 		return f.printPlan(out, wanted.Plan, wanted.Store)
+	case f.submit != "":
+		return f.printJob(out, wanted.Plan, wanted.Store)
 	case f.eval != "":
 		return f.evalFile(ctx, out, wanted.Plan, board)
 	case f.verify > 0:
@@ -220,7 +222,7 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 	known, _ := s.Datasets() // what cannot be read is found out again
 	source := newSource(f, board)
 	lookup := engine.Lookup{Source: source, Known: known}
-	if !f.plan {
+	if !f.plan && f.submit == "" {
 		there := s.List()
 		lookup.Need = func(r *engine.Run) bool {
 			if f.verify > 0 {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"dgkip/harness/exhibit"
 	"dgkip/harness/nearest"
@@ -50,6 +49,8 @@ Machine and data
 One of several machines
   -worker         make what no other process is at, then leave: no waiting, no tables
   -for 55m        stop after this time, save, and exit with 75: come again
+  -workers N      with -plan: how long N workers take, each like this machine
+  -submit SYSTEM  print a job of -workers N for slurm or k8s; submit nothing
   -shard I/N      part I of N of the runs, for machines without a common folder
   -merge DIR...   bring in the records of other folders; the last flag of a line
 
@@ -66,13 +67,7 @@ type flags struct {
 	seeds, verify, jobs, threads                                    int
 	list, plan, collect, check, offline, retry, force, paper, quiet bool
 
-	worker   bool
-	limit    time.Duration
-	part     string // of -shard
-	shard    int    // 0 for all
-	shards   int
-	merge    string
-	mergeAll []string
+	cluster
 }
 
 func parseFlags(l library, args []string) (*flags, error) {
@@ -98,10 +93,7 @@ func parseFlags(l library, args []string) (*flags, error) {
 	set.BoolVar(&f.force, "force", false, "")
 	set.BoolVar(&f.paper, "paper", false, "")
 	set.BoolVar(&f.quiet, "quiet", false, "")
-	set.BoolVar(&f.worker, "worker", false, "")
-	set.DurationVar(&f.limit, "for", 0, "")
-	set.StringVar(&f.part, "shard", "", "")
-	set.StringVar(&f.merge, "merge", "", "")
+	f.cluster.declare(set)
 	if err := set.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil, errHelp
@@ -126,16 +118,9 @@ func parseFlags(l library, args []string) (*flags, error) {
 }
 
 func (f *flags) validate(rest []string, given map[string]bool) error {
-	if given["merge"] {
-		f.mergeAll, rest = append(strings.Split(f.merge, ","), rest...), nil
-		for _, dir := range f.mergeAll {
-			if strings.HasPrefix(dir, "-") {
-				return usageError(fmt.Errorf("-merge takes all that follows for folders, %s as well\nhint: put other flags before it", dir))
-			}
-			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-				return usageError(fmt.Errorf("-merge %q: there is no such folder\nhint: it is what -out named where the records were made", dir))
-			}
-		}
+	rest, err := f.validateMerge(rest, given)
+	if err != nil {
+		return err
 	}
 	if len(rest) > 0 {
 		hint := "flags take their value after a blank or =; lists are joined by commas"
@@ -153,36 +138,21 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 	if f.paper && f.profile == "smoke" {
 		return usageError(errors.New("-paper: the report is about real data, which profile smoke has none of\nhint: leave -profile smoke away; without records the report is written all the same"))
 	}
-	for name, n := range map[string]int{"seeds": f.seeds, "verify": f.verify, "jobs": f.jobs, "threads": f.threads} {
+	for name, n := range map[string]int{"seeds": f.seeds, "verify": f.verify, "jobs": f.jobs, "threads": f.threads, "workers": f.workers} {
 		if given[name] && n < 1 {
 			return usageError(fmt.Errorf("-%s %d: must be at least 1", name, n))
 		}
 	}
-	for name, n := range map[string]int{"seeds": f.seeds, "jobs": f.jobs, "threads": f.threads} {
+	for name, n := range map[string]int{"seeds": f.seeds, "jobs": f.jobs, "threads": f.threads, "workers": f.workers} {
 		if n > 1000 {
 			return usageError(fmt.Errorf("-%s %d: at most 1000", name, n))
 		}
 	}
-	if given["shard"] {
-		i, n, ok := strings.Cut(f.part, "/")
-		var errI, errN error
-		f.shard, errI = strconv.Atoi(i)
-		f.shards, errN = strconv.Atoi(n)
-		if !ok || errI != nil || errN != nil || f.shard < 1 || f.shard > f.shards {
-			return usageError(fmt.Errorf("-shard %q: there is no such part\nhint: -shard 1/3, -shard 2/3 and -shard 3/3 are the parts of three", f.part))
-		}
+	if err := f.validateWorkers(given); err != nil {
+		return err
 	}
-	if given["for"] && f.limit <= 0 {
-		return usageError(fmt.Errorf("-for %v: must be more than nothing\nhint: it is written like 55m or 3h30m", f.limit))
-	}
-	var modes []string
-	for _, name := range []string{"list", "plan", "collect", "verify", "eval", "merge"} {
-		if given[name] {
-			modes = append(modes, "-"+name)
-		}
-	}
-	if len(modes) > 1 {
-		return usageError(fmt.Errorf("%s do not go together\nhint: give one of them", strings.Join(modes, " and ")))
+	if err := oneMode(given); err != nil {
+		return err
 	}
 	if f.paperAlone() {
 		given["paper alone"] = true
@@ -190,6 +160,11 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 	if err := useless(given); err != nil {
 		return err
 	}
+	return f.validatePaths(given)
+}
+
+// validatePaths holds what names files and folders against what is there.
+func (f *flags) validatePaths(given map[string]bool) error {
 	if f.data != "" {
 		if info, err := os.Stat(f.data); err != nil || !info.IsDir() {
 			return usageError(fmt.Errorf("-data %s: there is no such folder\nhint: it is the folder that holds the datasets' files, or folders of them", f.data))
@@ -208,6 +183,20 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 	return nil
 }
 
+// oneMode refuses two things to do at once.
+func oneMode(given map[string]bool) error {
+	var modes []string
+	for _, name := range []string{"list", "plan", "collect", "verify", "eval", "merge", "submit"} {
+		if given[name] {
+			modes = append(modes, "-"+name)
+		}
+	}
+	if len(modes) > 1 {
+		return usageError(fmt.Errorf("%s do not go together\nhint: give one of them", strings.Join(modes, " and ")))
+	}
+	return nil
+}
+
 // noUse lists the flags that make no difference to what a mode does, so that whoever
 // gives one expects something else. Those about the machine, the data and the folder
 // of records are fit for a script that gives them always.
@@ -220,6 +209,7 @@ var noUse = []struct {
 	{"verify", "retry force check paper worker for", "-verify compares records with runs made again; -collect -check judges claims by them"},
 	{"paper alone", "retry force only jobs worker for", "-paper takes its numbers from the records there are; with -exp NAME runs are made first"},
 	{"eval", "retry force check paper jobs worker for", "-eval scores one file, and leaves the records alone"},
+	{"submit", "force check paper jobs worker", "-submit prints a job of workers, which make the runs; -collect shows the results"},
 	{"list", "shard", "-list shows all there is, and runs nothing"},
 	{"collect", "shard", "-collect shows the records there are; -merge brings in those of other parts"},
 	{"paper alone", "shard", "-paper takes its numbers from the records there are; -merge brings in those of other parts"},

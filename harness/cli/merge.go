@@ -14,7 +14,7 @@ func (f *flags) mergeRecords(ctx context.Context, out io.Writer) error {
 	s := store.Open(f.out)
 	var problems []error
 	code := exitCheck
-	for _, dir := range f.mergeAll {
+	for _, dir := range f.folders {
 		added, same, err := s.Merge(ctx, dir)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("-merge: %w", err))

@@ -98,6 +98,9 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 	e.siblings = sync.OnceValue(func() map[string][]string { return siblings(s) })
 	remembered := s.Remember(ctx, p.Opened)
 	todo := e.todo(p, s.List())
+	if o.Worker {
+		longestFirst(todo, func(r *Run) *Run { return r })
+	}
 	o.Board.Expect(len(p.Runs), len(p.Runs)-len(todo))
 	if len(todo) == 0 {
 		return e.outcome, ctx.Err()
@@ -268,6 +271,11 @@ func (e *executor) one(r *Run) verdict {
 		return e.notNow(err, busy)
 	}
 	defer lock.Unlock()
+	return e.locked(r, g, lock)
+}
+
+// locked makes a run that this process has the lock of.
+func (e *executor) locked(r *Run, g *group, lock *store.Lock) verdict {
 	line := e.Board.Start(r.Name())
 	if e.store.Has(r.Key) && !e.Force {
 		line.Done(false, "made by another process")

@@ -161,6 +161,22 @@ func (r *Run) kind() string {
 	return string(spec.Canonical([]any{r.Identity.Model, r.Identity.Dataset.Name}))
 }
 
+// operations is what a run takes by itself, 0 if unknown.
+func (r *Run) operations() float64 {
+	m, scoring := estimates(r, r.sizes())
+	return m.Setup + scoring.Setup + max(m.Shared, scoring.Shared) + m.Flops*float64(m.Updates)
+}
+
+// longestFirst sorts what belongs to runs by their operations. Several workers then end
+// at about the same time, and none begins the longest run last.
+func longestFirst[T any](all []T, run func(T) *Run) {
+	of := map[*Run]float64{}
+	for _, x := range all {
+		of[run(x)] = run(x).operations()
+	}
+	slices.SortStableFunc(all, func(a, b T) int { return cmp.Compare(of[run(b)], of[run(a)]) })
+}
+
 // Unfit says that a cell asks for what its data does not have.
 type Unfit struct{ err error }
 

@@ -1,0 +1,52 @@
+package engine_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	_ "dgkip/baselines/all"
+	"dgkip/harness/data"
+	"dgkip/harness/engine"
+	"dgkip/harness/spec"
+	"dgkip/harness/store"
+)
+
+// Workers on all of tables 1 and 2 at the published sizes, by the forecasts from the
+// records that come with the program.
+func TestOutlookOfPaper(t *testing.T) {
+	kept := store.Open(filepath.Join("..", "..", "results"))
+	known, err := kept.Datasets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var specs []*spec.Spec
+	for _, name := range []string{"table1", "table2"} {
+		s, err := spec.ReadFile(filepath.Join("..", "..", "experiments", name+".toml"), spec.Options{Profile: "paper", Datasets: data.Names()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		specs = append(specs, s)
+	}
+	p, err := engine.Lookup{Known: known}.Make(context.Background(), specs, spec.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	forecasts, err := engine.Forecasts(p, kept, func() float64 { return 50e9 }, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range p.Runs { // those that are done count as well
+		if record, err := kept.Get(r.Key); err == nil {
+			forecasts[i] = engine.Forecast{Seconds: record.Provenance.Wall, Basis: "the record"}
+		}
+	}
+	for _, workers := range []int{1, 10, 30, 50, 100, 1000} {
+		o := engine.NewOutlook(p, forecasts, workers)
+		t.Logf("%4d workers: %5.1f days, %2.0f %% idle; work %.1f days; longest %.1f days, %s", workers, o.Seconds/86400, 100*o.Idle, o.Work/86400, o.Chain/86400, o.Last.Name())
+		least := max(o.Chain, o.Work/float64(workers))
+		if !(o.Seconds >= 0.999*least && o.Seconds <= o.Chain+o.Work/float64(workers)) {
+			t.Errorf("%d workers take %v s, and the least is %v s", workers, o.Seconds, least)
+		}
+	}
+}
