@@ -48,6 +48,7 @@ type executor struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	turn   int // rounds so far
+	here   *store.Presence
 
 	mu      sync.Mutex
 	broken  error // of the store
@@ -55,6 +56,9 @@ type executor struct {
 	outcome Outcome
 	groups  map[string]*group
 	images  map[*Dataset]int // runs that still need them
+	damaged map[*Run]bool
+	locked  map[string]bool // keys with locks, as seen at some moment
+	seen    time.Time
 
 	siblings func() map[string][]string // runs that were on record, by what they distil
 }
@@ -94,11 +98,12 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 	if o.CheckpointEvery == 0 {
 		o.CheckpointEvery = 30 * time.Second
 	}
-	e := &executor{Options: o, store: s, groups: map[string]*group{}, images: map[*Dataset]int{}}
+	e := &executor{Options: o, store: s, groups: map[string]*group{}, images: map[*Dataset]int{}, damaged: map[*Run]bool{}}
 	e.siblings = sync.OnceValue(func() map[string][]string { return siblings(s) })
 	remembered := s.Remember(ctx, p.Opened)
 	todo := e.todo(p, s.List())
-	if o.Worker {
+	if o.Worker { // those of a length in any order, so that not all workers try the same
+		rand.Shuffle(len(todo), func(i, j int) { todo[i], todo[j] = todo[j], todo[i] })
 		longestFirst(todo, func(r *Run) *Run { return r })
 	}
 	o.Board.Expect(len(p.Runs), len(p.Runs)-len(todo))
@@ -110,6 +115,8 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 	}
 	e.ctx, e.cancel = context.WithCancelCause(ctx)
 	defer e.cancel(nil)
+	e.here = s.Attend()
+	defer e.here.Leave()
 	waiting := e.rounds(todo)
 	e.outcome.Left += waiting
 	return e.outcome, cmp.Or(e.broken, ctx.Err())
@@ -126,6 +133,7 @@ func (e *executor) todo(p *Plan, s store.Listing) (todo []*Run) {
 			e.outcome.Failed++
 		default:
 			if why := s.Damaged(r.Key); why != nil {
+				e.damaged[r] = true
 				message, _, _ := strings.Cut(why.Error(), "\n")
 				e.Board.Printf("note: a damaged record is made again, and what is left of it kept in %s: %s", e.store.Aside(), message)
 			}
@@ -259,8 +267,11 @@ func (e *executor) one(r *Run) verdict {
 	if busy := g.busy(e.Disk, e.turn); busy != nil {
 		return e.notNow(busy, blocked)
 	}
+	if e.Worker && e.turn == 1 && e.taken(r) {
+		return blocked
+	}
 	lock, err := e.store.Retake(r.Key)
-	if err == nil && lock == nil && e.store.Has(r.Key) && !e.Force { // it costs less to ask than to lock
+	if err == nil && lock == nil && e.store.There(r.Key) && !e.Force && !e.damaged[r] { // it costs less to ask than to lock
 		e.Board.Start(r.Name()).Done(false, "made by another process")
 		return already
 	}
@@ -271,11 +282,11 @@ func (e *executor) one(r *Run) verdict {
 		return e.notNow(err, busy)
 	}
 	defer lock.Unlock()
-	return e.locked(r, g, lock)
+	return e.hold(r, g, lock)
 }
 
-// locked makes a run that this process has the lock of.
-func (e *executor) locked(r *Run, g *group, lock *store.Lock) verdict {
+// hold makes a run that this process has the lock of.
+func (e *executor) hold(r *Run, g *group, lock *store.Lock) verdict {
 	line := e.Board.Start(r.Name())
 	if e.store.Has(r.Key) && !e.Force {
 		line.Done(false, "made by another process")
@@ -315,6 +326,18 @@ func (e *executor) locked(r *Run, g *group, lock *store.Lock) verdict {
 	}
 	record, err := a.work()
 	return e.finish(a, record, err)
+}
+
+// taken reports whether the lock of a run was taken a moment ago. One look at the folder
+// is for all locks. Whether their owners live is found out when there is nothing else to
+// do.
+func (e *executor) taken(r *Run) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if time.Since(e.seen) > time.Second {
+		e.locked, e.seen = e.store.Locked(), time.Now()
+	}
+	return e.locked[r.Key]
 }
 
 // notNow says why a run waits, of which another process is the reason, or stops all

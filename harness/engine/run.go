@@ -365,7 +365,7 @@ func (a *attempt) final() (*method.Scores, error) {
 // for some time.
 func (a *attempt) lookAround(after time.Duration) {
 	if !a.beside && time.Since(a.looked) >= after {
-		a.beside, a.looked = a.store.Beside(), time.Now()
+		a.beside, a.looked = a.here.Others(), time.Now()
 	}
 }
 

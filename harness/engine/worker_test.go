@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"dgkip/harness/engine"
+	"dgkip/harness/env"
 	"dgkip/harness/store"
 )
 
@@ -96,19 +97,15 @@ func TestComputedOnce(t *testing.T) {
 
 // Times taken beside other processes that make runs are marked, and others are not.
 func TestBeside(t *testing.T) {
+	if env.Kernel() == "" {
+		t.Skip("SKIPPED: this system does not name its kernel")
+	}
 	p := plan(t, text)
 	dir := t.TempDir()
-	other := store.Open(dir)
-	if err := other.Prepare(); err != nil {
-		t.Fatal(err)
-	}
-	lock, err := other.Lock(p.Runs[7].Key)
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := store.Open(dir)
+	other := store.Open(dir).Attend()
 	execute(t, &engine.Plan{Runs: p.Runs[:1]}, s, options())
-	lock.Unlock()
+	other.Leave()
 	execute(t, &engine.Plan{Runs: p.Runs[:2]}, s, options())
 	for i, want := range []bool{true, false} {
 		r, err := s.Get(p.Runs[i].Key)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -106,7 +107,7 @@ func (s *Store) remember(ctx context.Context, sets []Known) error {
 
 // lockData waits for the right to write data.json, which others hold for a moment.
 func (s *Store) lockData(ctx context.Context) (*Lock, error) {
-	for {
+	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		lock, err := s.lock(s.work("data.lock"))
 		if !errors.As(err, new(*Busy)) {
 			return lock, err
@@ -114,7 +115,7 @@ func (s *Store) lockData(ctx context.Context) (*Lock, error) {
 		select {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
-		case <-time.After(20 * time.Millisecond):
+		case <-time.After(pause/2 + time.Duration(rand.Int64N(int64(pause)))):
 		}
 	}
 }

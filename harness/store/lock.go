@@ -99,6 +99,21 @@ func (s *Store) Retake(key string) (*Lock, error) {
 	return nil, s.explain(err)
 }
 
+// Locked returns the keys whose locks are taken, by whomever, in one look.
+func (s *Store) Locked() map[string]bool {
+	keys := map[string]bool{}
+	for _, e := range entries(s.work("locks")) {
+		keys[strings.TrimSuffix(e.Name(), ".lock")] = true
+	}
+	return keys
+}
+
+// There reports whether something stands in the place of a run's record.
+func (s *Store) There(key string) bool {
+	_, err := os.Lstat(s.run(key))
+	return err == nil
+}
+
 func (s *Store) lockFile(key string) string { return filepath.Join(s.work("locks"), key+".lock") }
 
 // refresh has the system look again at the folders where earlier owners of a lock left
@@ -167,12 +182,6 @@ func (s *Store) own(f *os.File, file string, held bool) (*Lock, error) {
 		os.Remove(file)
 		return nil, err
 	}
-	s.mu.Lock()
-	if s.tokens == nil {
-		s.tokens = map[string]bool{}
-	}
-	s.tokens[l.me.Token] = true
-	s.mu.Unlock()
 	l.done.Add(1)
 	go l.beat()
 	return l, nil
@@ -238,32 +247,6 @@ func (s *Store) watched(file, text string) (gone, changed bool) {
 	}
 	s.seen[file] = sighting{text, time.Now(), ok}
 	return false, ok
-}
-
-// Beside reports whether other processes under this kernel are at work on runs of this
-// folder. Each lock is read once.
-func (s *Store) Beside() bool {
-	here := env.Kernel()
-	if here == "" {
-		return false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	owners := map[string]owner{}
-	beside := false
-	for _, e := range entries(s.work("locks")) {
-		who, known := s.owners[e.Name()]
-		if !known {
-			text, err := os.ReadFile(filepath.Join(s.work("locks"), e.Name()))
-			if err != nil || json.Unmarshal(text, &who) != nil {
-				continue // given back, or not yet written
-			}
-		}
-		owners[e.Name()] = who
-		beside = beside || who.Kernel == here && !s.tokens[who.Token]
-	}
-	s.owners = owners
-	return beside
 }
 
 // beat shows that the owner is alive until Unlock.

@@ -39,10 +39,8 @@ import (
 type Store struct {
 	dir string
 
-	mu     sync.Mutex
-	seen   map[string]sighting // locks of other processes
-	owners map[string]owner    // of locks, by the names of their files
-	tokens map[string]bool     // of this process's own locks
+	mu   sync.Mutex
+	seen map[string]sighting // locks of other processes
 }
 
 // Open returns the store in a folder, which need not exist yet, and puts right what

@@ -47,33 +47,35 @@ func TestAlive(t *testing.T) {
 	l.Unlock()
 }
 
-// Two processes are at work beside each other if they are under one kernel.
-func TestBeside(t *testing.T) {
+// Processes under one kernel see each other at work, and do not see those that ended.
+func TestPresence(t *testing.T) {
 	if env.Kernel() == "" {
 		t.Skip("SKIPPED: this system does not name its kernel")
 	}
 	s := prepared(t)
-	other := Open(s.dir)
-	mine, theirs := draft(1).Result.Identity.Key(), draft(2).Result.Identity.Key()
-	l, err := s.Lock(mine)
-	if err != nil {
+	a := s.Attend()
+	if a.Others() {
+		t.Error("there are others besides one")
+	}
+	b := Open(s.dir).Attend()
+	if !a.Others() || !b.Others() {
+		t.Error("two do not see each other")
+	}
+	b.Leave()
+	b.Leave()
+	killed := filepath.Join(filepath.Dir(a.f.Name()), "of a killed process")
+	if err := os.WriteFile(killed, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	defer l.Unlock()
-	plant(t, s, draft(3).Result.Identity.Key(), owner{Host: "far", Kernel: "another", Token: "t"})
-	if s.Beside() || !other.Beside() {
-		t.Error("who is beside whom is wrong with one at work here")
+	if a.Others() || b.Others() {
+		t.Error("the other has left")
 	}
-	m, err := other.Lock(theirs)
-	if err != nil {
-		t.Fatal(err)
+	if _, err := os.Stat(killed); err == nil {
+		t.Error("what a killed process left is still there")
 	}
-	if !s.Beside() || !other.Beside() {
-		t.Error("who is beside whom is wrong with two at work here")
-	}
-	m.Unlock()
-	if s.Beside() {
-		t.Error("the other has ended")
+	a.Leave()
+	if left, _ := filepath.Glob(filepath.Join(s.work("hosts"), "*")); len(left) > 0 {
+		t.Errorf("left: %q", left)
 	}
 }
 
