@@ -113,20 +113,37 @@ func TestKilledWorkers(t *testing.T) {
 		}
 	}
 	took := time.Since(from)
-	begun := map[string]int{}
+	again := 0
+	begun, resumed := asOfOne(t, dir, 100)
+	for key, n := range begun {
+		if n > 1+killed[key] {
+			t.Errorf("%s was begun %d times and killed %d times", key, n, killed[key])
+		}
+		again += n - 1
+	}
+	t.Logf("%d kills, of which %d in a run: %d runs begun again, %d gone on with; %.1f s, and %.1f s for one process with -jobs %d",
+		kills, len(killed), again, resumed, took.Seconds(), single.Seconds(), workers)
+}
+
+// asOfOne holds the n records that workers made in results against those of one
+// process in single. It returns how often the runs were begun, by their keys, and how
+// often they were gone on with.
+func asOfOne(t *testing.T, dir string, n int) (begun map[string]int, resumed int) {
+	t.Helper()
 	starts, err := os.ReadFile(filepath.Join(dir, "starts"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	byName := map[string]int{}
 	for line := range strings.Lines(string(starts)) {
-		begun[strings.TrimSpace(line)]++
+		byName[strings.TrimSpace(line)]++
 	}
 	a, b := store.Open(filepath.Join(dir, "single")), store.Open(filepath.Join(dir, "results"))
 	keys, err := a.Keys()
-	if err != nil || len(keys) != 100 || len(begun) != 100 {
-		t.Fatalf("%d keys, %d begun, %v", len(keys), len(begun), err)
+	if err != nil || len(keys) != n || len(byName) != n {
+		t.Fatalf("%d records, of %d runs that were begun, %v", len(keys), len(byName), err)
 	}
-	again, resumed := 0, 0
+	begun = map[string]int{}
 	for _, key := range keys {
 		x, errX := a.Get(key)
 		y, errY := b.Get(key)
@@ -141,16 +158,11 @@ func TestKilledWorkers(t *testing.T) {
 			}
 		}
 		id := y.Result.Identity
-		n := begun[fmt.Sprint(id.IPC, " ", id.Seed)]
-		if n > 1+killed[key] {
-			t.Errorf("%s was begun %d times and killed %d times", key, n, killed[key])
-		}
-		again += n - 1
+		begun[key] = byName[fmt.Sprint(id.IPC, " ", id.Seed)]
 		resumed += len(y.Provenance.Sessions) - 1
 	}
 	if locks, _ := filepath.Glob(filepath.Join(dir, "results", "work", "locks", "*")); len(locks) > 0 {
 		t.Errorf("locks are left: %q", locks)
 	}
-	t.Logf("%d kills, of which %d in a run: %d runs begun again, %d gone on with; %.1f s, and %.1f s for one process with -jobs %d",
-		kills, len(killed), again, resumed, took.Seconds(), single.Seconds(), workers)
+	return begun, resumed
 }

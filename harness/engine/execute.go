@@ -267,10 +267,15 @@ func (e *executor) one(r *Run) verdict {
 	if busy := g.busy(e.Disk, e.turn); busy != nil {
 		return e.notNow(busy, blocked)
 	}
-	if e.Worker && e.turn == 1 && e.taken(r) {
+	taken := e.taken(r)
+	if taken && e.Worker && e.turn == 1 {
 		return blocked
 	}
-	lock, err := e.store.Retake(r.Key)
+	var lock *store.Lock
+	var err error
+	if taken {
+		lock, err = e.store.Retake(r.Key)
+	}
 	if err == nil && lock == nil && e.store.There(r.Key) && !e.Force && !e.damaged[r] { // it costs less to ask than to lock
 		e.Board.Start(r.Name()).Done(false, "made by another process")
 		return already
@@ -350,6 +355,7 @@ func (e *executor) notNow(err error, v verdict) verdict {
 	}
 	e.mu.Lock()
 	e.busy = other
+	e.seen = time.Time{} // others are about: look again
 	e.mu.Unlock()
 	if !other.Alive {
 		return blocked

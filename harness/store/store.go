@@ -311,15 +311,17 @@ func writeFile(name string, b []byte) error {
 // new one is. The name of what is written meanwhile begins with part.
 func (s *Store) replace(name, part string, b []byte) error {
 	tmp := filepath.Join(s.work("tmp"), part+"."+token())
-	defer os.Remove(tmp) // in vain once it is renamed
-	err := s.roomFor(func() error {
-		os.Remove(tmp)
-		return writeFile(tmp, b)
-	})
-	if err != nil {
+	write := func() error {
+		err := writeFile(tmp, b)
+		if err == nil {
+			err = os.Rename(tmp, name)
+		}
+		if err != nil {
+			os.Remove(tmp)
+		}
 		return err
 	}
-	return os.Rename(tmp, name)
+	return s.roomFor(write)
 }
 
 // syncDir makes a folder's entries durable, where the system can do that.
