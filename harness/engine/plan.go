@@ -3,7 +3,8 @@
 //
 // Runs are made breadth first, seed 0 of every cell before seed 1 of any, and
 // within a seed ordered by dataset and networks, so that what they share (features,
-// Gram matrices) is computed once and then dropped.
+// Gram matrices) is computed once and then dropped. A worker, one of several processes,
+// begins with the longest.
 //
 // Guarantee: the result of a run is a function of its identity alone. The number
 // of jobs, interruptions and failures of other runs leave no trace in it.

@@ -4,8 +4,8 @@
 //	                       distilled.npz preview.png SHA256SUMS
 //	failed/<2 hex>/<key>/  failure.json
 //	data.json              what is known of the datasets that runs were made of
-//	work/                  locks, checkpoints, half-written files and the cache;
-//	                       never to keep
+//	work/                  locks, checkpoints, half-written files, the cache, and
+//	                       who is at work; never to keep
 //
 // A record is written under work/, synced, and renamed into place as a whole: it
 // is there or it is not. Its key is the SHA-256 of what its result depends on, so
