@@ -60,7 +60,8 @@ type executor struct {
 	locked  map[string]bool // keys with locks, as seen at some moment
 	seen    time.Time
 
-	siblings func() map[string][]string // runs that were on record, by what they distil
+	siblings func() map[string][]string // runs that were on record or may be by now, by what they distil
+	same     map[string][]*Run          // runs to be made, by distillation
 }
 
 // group is what runs with the same seed, data and networks share.
@@ -98,14 +99,10 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 	if o.CheckpointEvery == 0 {
 		o.CheckpointEvery = 30 * time.Second
 	}
-	e := &executor{Options: o, store: s, groups: map[string]*group{}, images: map[*Dataset]int{}, damaged: map[*Run]bool{}}
-	e.siblings = sync.OnceValue(func() map[string][]string { return siblings(s) })
+	e := &executor{Options: o, store: s, groups: map[string]*group{}, images: map[*Dataset]int{}, damaged: map[*Run]bool{}, same: map[string][]*Run{}}
 	remembered := s.Remember(ctx, p.Opened)
 	todo := e.todo(p, s.List())
-	if o.Worker { // those of a length in any order, so that not all workers try the same
-		rand.Shuffle(len(todo), func(i, j int) { todo[i], todo[j] = todo[j], todo[i] })
-		longestFirst(todo, func(r *Run) *Run { return r })
-	}
+	e.siblings = sync.OnceValue(func() map[string][]string { return also(siblings(s), todo) })
 	o.Board.Expect(len(p.Runs), len(p.Runs)-len(todo))
 	if len(todo) == 0 {
 		return e.outcome, ctx.Err()
@@ -145,8 +142,12 @@ func (e *executor) todo(p *Plan, s store.Listing) (todo []*Run) {
 			}
 			g.left++
 			g.twins[r.distillation()]++
+			e.same[r.distillation()] = append(e.same[r.distillation()], r)
 			e.images[r.Data]++
 		}
+	}
+	if e.Worker {
+		e.order(todo)
 	}
 	return todo
 }
@@ -267,9 +268,12 @@ func (e *executor) one(r *Run) verdict {
 	if busy := g.busy(e.Disk, e.turn); busy != nil {
 		return e.notNow(busy, blocked)
 	}
-	taken := e.taken(r)
-	if taken && e.Worker && e.turn == 1 {
+	taken, twin := e.taken(r)
+	if e.Worker && taken && e.turn == 1 {
 		return blocked
+	}
+	if e.Worker && twin && !taken { // whoever makes the set scores it as well
+		return busy
 	}
 	var lock *store.Lock
 	var err error
@@ -331,18 +335,6 @@ func (e *executor) hold(r *Run, g *group, lock *store.Lock) verdict {
 	}
 	record, err := a.work()
 	return e.finish(a, record, err)
-}
-
-// taken reports whether the lock of a run was taken a moment ago. One look at the folder
-// is for all locks. Whether their owners live is found out when there is nothing else to
-// do.
-func (e *executor) taken(r *Run) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if time.Since(e.seen) > time.Second {
-		e.locked, e.seen = e.store.Locked(), time.Now()
-	}
-	return e.locked[r.Key]
 }
 
 // notNow says why a run waits, of which another process is the reason, or stops all

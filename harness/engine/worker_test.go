@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -115,5 +116,35 @@ func TestBeside(t *testing.T) {
 		if got := r.Provenance; got.Timing.Shared != want || got.Sessions[0].Beside != want || got.Shared {
 			t.Errorf("run %d: timing shared %v, beside %v, process shared %v", i, got.Timing.Shared, got.Sessions[0].Beside, got.Shared)
 		}
+	}
+}
+
+// A set that several runs score otherwise is made by one worker, which scores it for all.
+func TestWorkersShareSets(t *testing.T) {
+	both := strings.Replace(strings.Replace(text, "score = 3", "score = 0", 1), "[eval]", "\"eval.half.way\" = [false, true]\n[eval]", 1)
+	p, want := reference(t, both)
+	order.runs = nil
+	hook = func(context.Context, int) { time.Sleep(2 * time.Millisecond) }
+	defer func() { hook = func(context.Context, int) {} }()
+	dir := t.TempDir()
+	var wg sync.WaitGroup
+	for i := range 3 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			time.Sleep(time.Duration(i) * 30 * time.Millisecond)
+			o := options()
+			o.Worker = true
+			if out, err := engine.Execute(context.Background(), plan(t, both), store.Open(dir), o); err != nil || out.Failed > 0 {
+				t.Errorf("%+v, %v", out, err)
+			}
+		}()
+	}
+	wg.Wait()
+	if n := len(order.runs); n < 8 || n > 10 { // two may begin at the same moment
+		t.Errorf("%d sets were made for 16 runs in pairs: %q", n, order.runs)
+	}
+	if !maps.Equal(contents(t, p, store.Open(dir)), want) {
+		t.Error("the records differ")
 	}
 }
