@@ -272,17 +272,21 @@ func (e *executor) one(r *Run) verdict {
 	if e.Worker && taken && e.turn == 1 {
 		return blocked
 	}
-	if e.Worker && twin && !taken { // whoever makes the set scores it as well
-		return busy
-	}
 	var lock *store.Lock
 	var err error
 	if taken {
 		lock, err = e.store.Retake(r.Key)
 	}
 	if err == nil && lock == nil && e.store.There(r.Key) && !e.Force && !e.damaged[r] { // it costs less to ask than to lock
-		e.Board.Start(r.Name()).Done(false, "made by another process")
+		if e.Worker { // there may be thousands
+			e.Board.Skip()
+		} else {
+			e.Board.Start(r.Name()).Done(false, "made by another process")
+		}
 		return already
+	}
+	if e.Worker && twin && !taken { // whoever makes the set scores it as well
+		return busy
 	}
 	if err == nil && lock == nil {
 		lock, err = e.store.Lock(r.Key)

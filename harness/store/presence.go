@@ -64,9 +64,8 @@ func (p *Presence) Leave() {
 	if p.f == nil {
 		return
 	}
-	os.Remove(p.f.Name())
 	p.f.Close()
-	os.Remove(p.f.Name())               // some systems do not remove open files
+	os.Remove(p.f.Name())
 	os.Remove(filepath.Dir(p.f.Name())) // if it was the last
 	p.f = nil
 }
