@@ -14,7 +14,7 @@ type Disk interface {
 	method.Disk
 
 	// Claim takes the right to compute what is to be kept under a key, or returns a
-	// *store.Busy.
+	// *store.Busy. It may return nothing: everybody has the right.
 	Claim(key string) (*store.Lock, error)
 }
 
@@ -45,7 +45,7 @@ func (c *claims) Load(key string, read func(io.Reader) error) bool {
 		c.blocked(key, busy)
 		return false
 	}
-	if err != nil { // a lock saves work, and no result depends on it
+	if err != nil || lock == nil { // a lock saves work, and no result depends on it
 		return false
 	}
 	if c.disk.Load(key, read) { // it was saved a moment ago
@@ -117,7 +117,7 @@ func (g *group) busy(disk Disk, turn int) *store.Busy {
 		g.other = busy
 		return busy
 	}
-	if err == nil {
+	if lock != nil {
 		lock.Unlock()
 	}
 	g.wanted, g.other = "", nil

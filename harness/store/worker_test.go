@@ -134,3 +134,24 @@ func TestClaim(t *testing.T) {
 		t.Errorf("left: %q", left)
 	}
 }
+
+// What the cache has no room for is computed by everybody, as nobody can hand it on.
+func TestClaimWithoutRoom(t *testing.T) {
+	s := prepared(t)
+	small := s.Cache(100, nil)
+	l, err := small.Claim("a")
+	if l == nil || err != nil {
+		t.Fatalf("claim: %v, %v", l, err)
+	}
+	save(small, "a")
+	l.Unlock()
+	if l, err := s.Cache(100, nil).Claim("a"); l != nil || err != nil {
+		t.Errorf("a lock on what cannot be kept: %v, %v", l, err)
+	}
+	large := s.Cache(1<<20, nil)
+	save(large, "a")
+	if l, err = large.Claim("a"); l == nil || err != nil {
+		t.Fatalf("claim with room: %v, %v", l, err)
+	}
+	l.Unlock()
+}
