@@ -159,8 +159,9 @@ func (e *executor) rounds(todo []*Run) (left int) {
 	if len(waiting) > 0 && e.ctx.Err() == nil && !e.Worker {
 		e.Board.Printf("waiting for another process, which is at %d of these runs: %v", len(waiting), e.busy)
 	}
+	fewer := len(waiting) < len(todo)
 	for pause := time.Duration(0); len(waiting) > 0 && e.ctx.Err() == nil; {
-		if e.Worker && hopes == 0 {
+		if e.Worker && hopes == 0 && !fewer { // what was made may have made others free
 			break
 		}
 		pause = longer(pause)
@@ -170,7 +171,8 @@ func (e *executor) rounds(todo []*Run) (left int) {
 		}
 		if e.ctx.Err() == nil {
 			before := len(waiting)
-			if waiting, hopes = e.round(waiting); len(waiting) < before {
+			waiting, hopes = e.round(waiting)
+			if fewer = len(waiting) < before; fewer {
 				pause = 0
 			}
 		}
@@ -268,7 +270,7 @@ func (e *executor) one(r *Run) verdict {
 	if busy := g.busy(e.Disk, e.turn); busy != nil {
 		return e.notNow(busy, blocked)
 	}
-	taken, twin := e.taken(r)
+	taken := e.taken(r)
 	if e.Worker && taken && e.turn == 1 {
 		return blocked
 	}
@@ -285,16 +287,19 @@ func (e *executor) one(r *Run) verdict {
 		}
 		return already
 	}
-	if e.Worker && twin && !taken { // whoever makes the set scores it as well
-		return busy
-	}
 	if err == nil && lock == nil {
+		if e.twinTaken(r) {
+			return busy
+		}
 		lock, err = e.store.Lock(r.Key)
 	}
 	if err != nil {
 		return e.notNow(err, busy)
 	}
 	defer lock.Unlock()
+	if e.twinTaken(r) { // by one who looked at the same moment
+		return blocked
+	}
 	return e.hold(r, g, lock)
 }
 

@@ -13,19 +13,24 @@ func (e *executor) order(todo []*Run) {
 	longestFirst(todo, func(r *Run) *Run { return r })
 }
 
-// taken reports whether the lock of a run was taken a moment ago, and whether that of
-// another was which makes the same set. One look at the folder is for all locks. Whether
-// their owners live is found out when there is nothing else to do.
-func (e *executor) taken(r *Run) (taken, twin bool) {
+// taken reports whether the lock of a run was taken a moment ago. One look at the folder
+// is for all locks. Whether their owners live is found out when there is nothing else to
+// do.
+func (e *executor) taken(r *Run) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if time.Since(e.seen) > time.Second {
 		e.locked, e.seen = e.store.Locked(), time.Now()
 	}
-	if r.distillation() != "" {
-		twin = slices.ContainsFunc(e.same[r.distillation()], func(o *Run) bool { return o != r && e.locked[o.Key] })
-	}
-	return e.locked[r.Key], twin
+	return e.locked[r.Key]
+}
+
+// twinTaken reports whether the lock of another run is taken that makes the same set.
+// Whoever holds it scores the set for both, if it is a worker.
+func (e *executor) twinTaken(r *Run) bool {
+	return e.Worker && r.distillation() != "" && slices.ContainsFunc(e.same[r.distillation()], func(o *Run) bool {
+		return o != r && e.store.Taken(o.Key)
+	})
 }
 
 // also adds runs to those on record: other processes may have made them when one asks.

@@ -108,6 +108,12 @@ func (s *Store) Locked() map[string]bool {
 	return keys
 }
 
+// Taken reports whether the lock of a run is taken, by whomever.
+func (s *Store) Taken(key string) bool {
+	_, err := os.Lstat(s.lockFile(key))
+	return err == nil
+}
+
 // There reports whether something stands in the place of a run's record.
 func (s *Store) There(key string) bool {
 	_, err := os.Lstat(s.run(key))
