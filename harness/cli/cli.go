@@ -3,7 +3,7 @@
 //
 // Exit codes: 0 done; 1 some runs failed, or results could not be written; 2 the
 // command line, an experiment or its data is at fault; 3 a check failed;
-// 130 interrupted.
+// 75 the time given was up, or USR1 came, and the same command goes on; 130 interrupted.
 package cli
 
 import (
@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -36,11 +37,16 @@ const (
 	exitFailed      = 1
 	exitUsage       = 2
 	exitCheck       = 3
+	exitComeAgain   = 75 // EX_TEMPFAIL of sysexits.h
 	exitInterrupted = 130
 )
 
-// errInterrupted is the cause when a person or the system asks the program to end.
-var errInterrupted = errors.New("interrupted")
+// Causes for which the program ends early: a person or the system asks it to, or its
+// time is up.
+var (
+	errInterrupted = errors.New("interrupted")
+	errComeAgain   = errors.New("stopped in time")
+)
 
 // checkpointEvery is how often runs under way are saved. Tests make it shorter.
 var checkpointEvery = 30 * time.Second
@@ -55,20 +61,24 @@ func Main(builtIn fs.FS) {
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go stopOn(signals, os.Stderr, func() { cancel(errInterrupted) }, func() { os.Exit(exitInterrupted) })
+	signal.Notify(signals, append(comeAgain, os.Interrupt, syscall.SIGTERM)...)
+	go stopOn(signals, os.Stderr, cancel, func() { os.Exit(exitInterrupted) })
 	os.Exit(run(ctx, newLibrary(builtIn), os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // stopOn stops the program in good order at the first signal. Only Ctrl-C pressed
 // twice leaves at once, without a checkpoint: batch systems and their scripts may
 // each send a termination signal, and mean the same one stop.
-func stopOn(signals <-chan os.Signal, errOut io.Writer, stop, leave func()) {
+func stopOn(signals <-chan os.Signal, errOut io.Writer, stop func(cause error), leave func()) {
 	first, interrupts := true, 0
 	for s := range signals {
 		if first {
 			fmt.Fprintln(errOut, "stopping; runs under way are being saved (Ctrl-C twice leaves at once)")
-			stop()
+			if slices.Contains(comeAgain, s) {
+				stop(errComeAgain)
+			} else {
+				stop(errInterrupted)
+			}
 			first = false
 		}
 		if s == os.Interrupt {
@@ -93,6 +103,11 @@ func usageError(err error) error { return coded{err, exitUsage} }
 func run(ctx context.Context, l library, args []string, out, errOut io.Writer) int {
 	f, err := parseFlags(l, args)
 	if err == nil {
+		if f.limit > 0 && f.submit == "" {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeoutCause(ctx, f.limit, errComeAgain)
+			defer cancel()
+		}
 		err = f.run(ctx, out, errOut)
 	}
 	var c coded
@@ -102,6 +117,9 @@ func run(ctx context.Context, l library, args []string, out, errOut io.Writer) i
 	case errors.Is(err, errHelp):
 		fmt.Fprint(out, usage)
 		return exitDone
+	case errors.Is(context.Cause(ctx), errComeAgain):
+		fmt.Fprintln(errOut, "stopped in time; the same command goes on from here")
+		return exitComeAgain
 	case ctx.Err() != nil:
 		fmt.Fprintln(errOut, "interrupted; the same command goes on from here")
 		return exitInterrupted
@@ -142,6 +160,8 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	switch {
 	case f.list:
 		return f.printList(out)
+	case len(f.folders) > 0:
+		return f.mergeRecords(ctx, out)
 	case f.paperAlone():
 		return f.onlyPaper(ctx, out)
 	case f.exp == "":
@@ -173,6 +193,8 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	switch {
 	case f.plan:
 		return f.printPlan(out, wanted.Plan, wanted.Store)
+	case f.submit != "":
+		return f.printJob(out, wanted.Plan, wanted.Store)
 	case f.eval != "":
 		return f.evalFile(ctx, out, wanted.Plan, board)
 	case f.verify > 0:
@@ -200,13 +222,14 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 	known, _ := s.Datasets() // what cannot be read is found out again
 	source := newSource(f, board)
 	lookup := engine.Lookup{Source: source, Known: known}
-	if !f.plan {
+	if !f.plan && f.submit == "" {
+		there := s.List()
 		lookup.Need = func(r *engine.Run) bool {
 			if f.verify > 0 {
-				return s.Has(r.Key)
+				return there.Has(r.Key)
 			}
-			wanted := f.retry || s.Failed(r.Key) == nil // a run that failed is left alone
-			return f.force || f.eval != "" || wanted && !s.Has(r.Key)
+			wanted := f.retry || there.Failed(r.Key) == nil // a run that failed is left alone
+			return f.force || f.eval != "" || wanted && !there.Has(r.Key)
 		}
 	}
 	plan, err := lookup.Make(ctx, exhibit.Runs(wanted.Specs), wanted.Only)
@@ -216,6 +239,12 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 	if len(plan.Runs) == 0 && hasCells(wanted.Specs) {
 		return nil, usageError(fmt.Errorf("-only %q selects nothing\nhint: -plan without -only lists the runs", f.only))
 	}
+	if f.shard > 0 {
+		plan = plan.Shard(f.shard, f.shards)
+		if len(plan.Runs) == 0 {
+			board.Printf("note: there are fewer groups of runs than parts, and none for part %s", f.part)
+		}
+	}
 	return plan, nil
 }
 
@@ -223,13 +252,26 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted request, board *progress.Board) error {
 	plan, s := wanted.Plan, wanted.Store
 	options := f.options(board)
-	if budget := cacheBudget(wanted.Specs); budget > 0 {
+	budget := cacheBudget(wanted.Specs)
+	if f.worker {
+		budget = max(budget, workersCache)
+	}
+	if budget > 0 {
 		options.Disk = s.Cache(budget, func(text string) { board.Printf("note: %s", text) })
 	}
 	outcome, err := engine.Execute(ctx, plan, s, options)
 	board.Close()
 	if err != nil {
 		return err
+	}
+	if f.worker {
+		if !f.quiet {
+			fmt.Fprintf(errOut, "nothing is left to claim: %d runs made here, %d left to others, who are at them\n", outcome.Made, outcome.Left)
+		}
+		if outcome.Broke > 0 {
+			return coded{failures(plan, s, outcome), exitFailed}
+		}
+		return nil
 	}
 	if n := len(plan.Runs); n > 0 && outcome.Before == n {
 		fmt.Fprintf(errOut, "nothing had to be computed: there are records of all runs (-force makes them anew, -verify N compares)\n")
@@ -244,16 +286,21 @@ func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted requ
 func (f *flags) options(board *progress.Board) engine.Options {
 	return engine.Options{
 		Jobs: f.jobs, Threads: runtime.GOMAXPROCS(0), Retry: f.retry, Force: f.force, CheckpointEvery: checkpointEvery,
-		Args: withoutFolders(f.args), Kernels: tensor.Path(), Board: board,
+		Args: withoutFolders(f.args), Kernels: tensor.Path(), Board: board, Worker: f.worker,
 	}
 }
+
+// workersCache is what workers may keep at least, so that one of them computes what all
+// need.
+const workersCache = 8e9
 
 // outdated is a note about records of another version of this program, which count
 // as done.
 func outdated(p *engine.Plan, s *store.Store) string {
 	n, first := 0, error(nil)
+	there := s.List()
 	for _, r := range p.Runs {
-		if err := s.Outdated(r.Key); err != nil {
+		if err := there.Outdated(r.Key); err != nil {
 			n, first = n+1, cmp.Or(first, err)
 		}
 	}

@@ -367,14 +367,18 @@ func recorded(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// signal INT|TERM PATTERN dgkip args... starts the program, sends it the signal when
-// the file is there, and expects exit code 130.
+// signal INT|TERM|USR1 PATTERN dgkip args... starts the program, sends it the signal
+// when the file is there, and expects exit code 130, or 75 after USR1.
 func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	if runtime.GOOS == "windows" {
 		ts.Logf("SKIPPED: no interrupts can be sent here")
 		return
 	}
-	send := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM}[args[0]]
+	send := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "USR1": comeAgain[0]}[args[0]]
+	code, said := 130, "interrupted"
+	if args[0] == "USR1" {
+		code, said = 75, "stopped in time"
+	}
 	path := ""
 	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
 		if _, err := os.Stat(filepath.Join(dir, args[2])); err == nil {
@@ -391,11 +395,11 @@ func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	waiting := await(ts.MkAbs(args[1]))
 	ts.Check(cmd.Process.Signal(send))
 	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
-		ts.Fatalf("ended with %v, want exit code 130:\n%s", err, &out)
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != code {
+		ts.Fatalf("ended with %v, want exit code %d:\n%s", err, code, &out)
 	}
 	ts.Check(waiting)
-	if !strings.Contains(out.String(), "interrupted; the same command goes on from here") {
+	if !strings.Contains(out.String(), said+"; the same command goes on from here") {
 		ts.Fatalf("it said\n%s", &out)
 	}
 }

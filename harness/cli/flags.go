@@ -46,8 +46,16 @@ Machine and data
   -threads M      threads for all of them (default: all processors)
   -data DIR       folder of the datasets, searched before $DGKIP_DATA
   -offline        download nothing
+One of several machines
+  -worker         make what no other process is at, then leave: no waiting, no tables
+  -for 55m        stop after this time, save, and exit with 75: come again
+  -workers N      with -plan: how long N workers take, each like this machine
+  -submit SYSTEM  print a job of -workers N for slurm or k8s; submit nothing
+  -shard I/N      part I of N of the runs, for machines without a common folder
+  -merge DIR...   bring in the records of other folders; the last flag of a line
 
-Exit codes: 0 done, 1 some runs failed, 2 usage, 3 a check failed, 130 interrupted.
+Exit codes: 0 done, 1 some runs failed, 2 usage, 3 a check failed,
+75 stopped by -for or the signal USR1 (the same command goes on), 130 interrupted.
 `
 
 var errHelp = errors.New("help")
@@ -58,6 +66,8 @@ type flags struct {
 	exp, profile, only, data, out, eval                             string
 	seeds, verify, jobs, threads                                    int
 	list, plan, collect, check, offline, retry, force, paper, quiet bool
+
+	cluster
 }
 
 func parseFlags(l library, args []string) (*flags, error) {
@@ -83,6 +93,7 @@ func parseFlags(l library, args []string) (*flags, error) {
 	set.BoolVar(&f.force, "force", false, "")
 	set.BoolVar(&f.paper, "paper", false, "")
 	set.BoolVar(&f.quiet, "quiet", false, "")
+	f.cluster.declare(set)
 	if err := set.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil, errHelp
@@ -107,6 +118,10 @@ func parseFlags(l library, args []string) (*flags, error) {
 }
 
 func (f *flags) validate(rest []string, given map[string]bool) error {
+	rest, err := f.validateMerge(rest, given)
+	if err != nil {
+		return err
+	}
 	if len(rest) > 0 {
 		hint := "flags take their value after a blank or =; lists are joined by commas"
 		if names, _ := f.library.names(); slices.Contains(names, rest[0]) {
@@ -123,24 +138,21 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 	if f.paper && f.profile == "smoke" {
 		return usageError(errors.New("-paper: the report is about real data, which profile smoke has none of\nhint: leave -profile smoke away; without records the report is written all the same"))
 	}
-	for name, n := range map[string]int{"seeds": f.seeds, "verify": f.verify, "jobs": f.jobs, "threads": f.threads} {
+	for name, n := range map[string]int{"seeds": f.seeds, "verify": f.verify, "jobs": f.jobs, "threads": f.threads, "workers": f.workers} {
 		if given[name] && n < 1 {
 			return usageError(fmt.Errorf("-%s %d: must be at least 1", name, n))
 		}
 	}
-	for name, n := range map[string]int{"seeds": f.seeds, "jobs": f.jobs, "threads": f.threads} {
+	for name, n := range map[string]int{"seeds": f.seeds, "jobs": f.jobs, "threads": f.threads, "workers": f.workers} {
 		if n > 1000 {
 			return usageError(fmt.Errorf("-%s %d: at most 1000", name, n))
 		}
 	}
-	var modes []string
-	for _, name := range []string{"list", "plan", "collect", "verify", "eval"} {
-		if given[name] {
-			modes = append(modes, "-"+name)
-		}
+	if err := f.validateWorkers(given); err != nil {
+		return err
 	}
-	if len(modes) > 1 {
-		return usageError(fmt.Errorf("%s do not go together\nhint: give one of them", strings.Join(modes, " and ")))
+	if err := oneMode(given); err != nil {
+		return err
 	}
 	if f.paperAlone() {
 		given["paper alone"] = true
@@ -148,6 +160,11 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 	if err := useless(given); err != nil {
 		return err
 	}
+	return f.validatePaths(given)
+}
+
+// validatePaths holds what names files and folders against what is there.
+func (f *flags) validatePaths(given map[string]bool) error {
 	if f.data != "" {
 		if info, err := os.Stat(f.data); err != nil || !info.IsDir() {
 			return usageError(fmt.Errorf("-data %s: there is no such folder\nhint: it is the folder that holds the datasets' files, or folders of them", f.data))
@@ -166,18 +183,40 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 	return nil
 }
 
+// oneMode refuses two things to do at once.
+func oneMode(given map[string]bool) error {
+	var modes []string
+	for _, name := range []string{"list", "plan", "collect", "verify", "eval", "merge", "submit"} {
+		if given[name] {
+			modes = append(modes, "-"+name)
+		}
+	}
+	if len(modes) > 1 {
+		return usageError(fmt.Errorf("%s do not go together\nhint: give one of them", strings.Join(modes, " and ")))
+	}
+	return nil
+}
+
 // noUse lists the flags that make no difference to what a mode does, so that whoever
 // gives one expects something else. Those about the machine, the data and the folder
 // of records are fit for a script that gives them always.
 var noUse = []struct {
 	mode, flags, hint string
 }{
-	{"list", "exp seeds only retry force check paper jobs", "-list shows all there is, and runs nothing"},
-	{"plan", "force check paper", "-plan lists what would run; without it the runs are made"},
-	{"collect", "retry force jobs", "-collect makes no runs; without it they are made"},
-	{"verify", "retry force check paper", "-verify compares records with runs made again; -collect -check judges claims by them"},
-	{"paper alone", "retry force only jobs", "-paper takes its numbers from the records there are; with -exp NAME runs are made first"},
-	{"eval", "retry force check paper jobs", "-eval scores one file, and leaves the records alone"},
+	{"list", "exp seeds only retry force check paper jobs worker for", "-list shows all there is, and runs nothing"},
+	{"plan", "force check paper worker for", "-plan lists what would run; without it the runs are made"},
+	{"collect", "retry force jobs worker for", "-collect makes no runs; without it they are made"},
+	{"verify", "retry force check paper worker for", "-verify compares records with runs made again; -collect -check judges claims by them"},
+	{"paper alone", "retry force only jobs worker for", "-paper takes its numbers from the records there are; with -exp NAME runs are made first"},
+	{"eval", "retry force check paper jobs worker for", "-eval scores one file, and leaves the records alone"},
+	{"submit", "force check paper jobs worker", "-submit prints a job of workers, which make the runs; -collect shows the results"},
+	{"list", "shard", "-list shows all there is, and runs nothing"},
+	{"collect", "shard", "-collect shows the records there are; -merge brings in those of other parts"},
+	{"paper alone", "shard", "-paper takes its numbers from the records there are; -merge brings in those of other parts"},
+	{"eval", "shard", "-eval scores one file, and -only chooses how"},
+	{"merge", "exp seeds only retry force check paper jobs worker for shard", "-merge brings in all records of other folders; -collect shows them"},
+	{"worker", "force", "every worker would make all runs again; -force without -worker makes them once"},
+	{"worker", "check paper", "-worker makes runs; -collect judges and shows them when all workers are done"},
 }
 
 func useless(given map[string]bool) error {

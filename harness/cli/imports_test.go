@@ -34,6 +34,7 @@ var mayImport = map[string]string{
 	"harness/exhibit":           "harness/spec harness/toml harness/method harness/nearest",
 	"harness/store":             "harness/spec harness/method harness/npz harness/env",
 	"harness/engine":            "harness/spec harness/method harness/store harness/progress harness/env",
+	"harness/submit":            "",
 	"harness/nn":                "harness/tensor harness/rng harness/optim harness/fmath",
 	"harness/augment":           "harness/tensor harness/rng harness/fmath",
 	"harness/features":          "harness/nn harness/tensor harness/rng",

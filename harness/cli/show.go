@@ -109,6 +109,9 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 		fmt.Fprintf(out, ", and %s of which nothing is known yet", count(unknown, "run", "runs"))
 	}
 	fmt.Fprintln(out)
+	if f.workers > 0 {
+		printOutlook(out, engine.NewOutlook(p, forecasts, f.workers), f.workers)
+	}
 	printMemory(out, left, f.jobs)
 	return nil
 }
@@ -116,22 +119,7 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 // printMemory prints how much memory the runs that are left may need, jobs of
 // them at a time.
 func printMemory(out io.Writer, left []engine.Forecast, jobs int) {
-	// The program and the data, which this process holds as well, are there once.
-	base := env.PeakMemory()
-	var own []int64
-	bound := "about"
-	for _, one := range left {
-		if one.Measured {
-			own = append(own, max(0, one.Bytes-base))
-		} else {
-			own, bound = append(own, one.Bytes), "at least"
-		}
-	}
-	slices.Sort(own)
-	need := float64(base)
-	for _, n := range own[max(0, len(own)-jobs):] {
-		need += float64(n)
-	}
+	need, bound := memoryOf(left, jobs)
 	if need == 0 {
 		return
 	}
@@ -152,6 +140,27 @@ func count(n int, one, many string) string {
 		return "1 " + one
 	}
 	return fmt.Sprintf("%d %s", n, many)
+}
+
+// memoryOf returns how much that is, and of which kind of estimate.
+func memoryOf(left []engine.Forecast, jobs int) (need float64, bound string) {
+	// The program and the data, which this process holds as well, are there once.
+	base := env.PeakMemory()
+	var own []int64
+	bound = "about"
+	for _, one := range left {
+		if one.Measured {
+			own = append(own, max(0, one.Bytes-base))
+		} else {
+			own, bound = append(own, one.Bytes), "at least"
+		}
+	}
+	slices.Sort(own)
+	need = float64(base)
+	for _, n := range own[max(0, len(own)-jobs):] {
+		need += float64(n)
+	}
+	return need, bound
 }
 
 // bytesText writes a size for people to read.

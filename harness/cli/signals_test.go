@@ -27,7 +27,7 @@ func TestStopOn(t *testing.T) {
 		}
 		close(signals)
 		stops, leaves := 0, 0
-		stopOn(signals, io.Discard, func() { stops++ }, func() { leaves++ })
+		stopOn(signals, io.Discard, func(error) { stops++ }, func() { leaves++ })
 		if stops != 1 || leaves != c.leaves {
 			t.Errorf("%s: %d stops and %d leaves, want 1 and %d", c.name, stops, leaves, c.leaves)
 		}

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"dgkip/harness/engine"
 	"dgkip/harness/method"
@@ -19,8 +21,11 @@ import (
 
 var found, computed atomic.Int64
 
+// thinking is how long it takes to compute what is kept.
+var thinking time.Duration
+
 // keep loads what was kept under a name, or computes and keeps it.
-func keep(disk method.Disk, name string) {
+func keep(ctx context.Context, disk method.Disk, name string) {
 	if disk == nil {
 		computed.Add(1)
 		return
@@ -37,7 +42,11 @@ func keep(disk method.Disk, name string) {
 		found.Add(1)
 		return
 	}
+	if ctx.Err() != nil {
+		return
+	}
 	computed.Add(1)
+	time.Sleep(thinking)
 	disk.Save(name, int64(len(content)), func(w io.Writer) error {
 		_, err := io.WriteString(w, content)
 		return err

@@ -83,7 +83,7 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 		return nil, err
 	}
 	if w.Keeps {
-		keep(p.Shared.Disk(), fmt.Sprint("walk", p.Seed))
+		keep(ctx, p.Shared.Disk(), fmt.Sprint("walk", p.Seed))
 	}
 	noise := rng.Stream(p.Seed, "walk", "noise")
 	if w.Shares {
@@ -541,7 +541,7 @@ with = { eval = { half = { wrong = true } } }
 `
 	p := plan(t, wrong)
 	s := store.Open(t.TempDir())
-	if out := execute(t, p, s, options()); out != (engine.Outcome{Made: 2, Failed: 5}) {
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Made: 2, Failed: 5, Broke: 5}) {
 		t.Errorf("outcome %+v", out)
 	}
 	for _, r := range p.Runs {
@@ -564,7 +564,7 @@ with = { eval = { half = { wrong = true } } }
 	}
 	o := options()
 	o.Retry = true
-	if out := execute(t, p, s, o); out != (engine.Outcome{Before: 2, Failed: 5}) {
+	if out := execute(t, p, s, o); out != (engine.Outcome{Before: 2, Failed: 5, Broke: 5}) {
 		t.Errorf("retried: %+v", out)
 	}
 }

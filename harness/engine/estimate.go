@@ -26,6 +26,7 @@ type Forecast struct {
 	State   State
 	Again   bool    // it failed, and is tried again
 	Seconds float64 // 0 if unknown
+	Shared  float64 // part of Seconds: for what runs of its group need, if it is the first
 	Basis   string  // "the same cell", "similar runs", "operations", or "" if unknown
 
 	// Bytes is how much memory it needs, 0 if unknown: a peak that was Measured in a
@@ -170,6 +171,9 @@ func (h *history) forecast(f *Forecast, r *Run, twin bool, speed Speed, paid map
 	}
 	if !(f.Seconds >= 0 && f.Seconds <= math.MaxFloat64) {
 		f.Seconds, f.Basis = 0, ""
+	}
+	if share := due / operations; share > 0 && share <= 1 {
+		f.Shared = share * f.Seconds
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"runtime/debug"
 	"strings"
@@ -26,8 +25,12 @@ type Options struct {
 	CheckpointEvery time.Duration // 0 means 30 seconds
 	Args            []string      // for provenance
 	Kernels         string        // for provenance
-	Disk            method.Disk   // what runs share is kept there, too; nil for nowhere
+	Disk            Disk          // what runs share is kept there, too; nil for nowhere
 	Board           *progress.Board
+
+	// Worker leaves runs that other processes are at to those, instead of waiting for
+	// them. It stays as long as it takes to find out whether they are there.
+	Worker bool
 }
 
 // Outcome counts what became of the runs of a plan.
@@ -35,7 +38,8 @@ type Outcome struct {
 	Before int // records that were there
 	Made   int
 	Failed int // now, or earlier and not retried
-	Left   int // not made, because of an interruption
+	Broke  int // of these, here and now
+	Left   int // not made, because of an interruption or because other processes are at them
 }
 
 type executor struct {
@@ -43,6 +47,8 @@ type executor struct {
 	store  *store.Store
 	ctx    context.Context
 	cancel context.CancelCauseFunc
+	turn   int // rounds so far
+	here   *store.Presence
 
 	mu      sync.Mutex
 	broken  error // of the store
@@ -50,8 +56,12 @@ type executor struct {
 	outcome Outcome
 	groups  map[string]*group
 	images  map[*Dataset]int // runs that still need them
+	damaged map[*Run]bool
+	locked  map[string]bool // keys with locks, as seen at some moment
+	seen    time.Time
 
-	siblings func() map[string][]string // runs that were on record, by what they distil
+	siblings func() map[string][]string // runs that were on record or may be by now, by what they distil
+	same     map[string][]*Run          // runs to be made, by distillation
 }
 
 // group is what runs with the same seed, data and networks share.
@@ -64,30 +74,9 @@ type group struct {
 	twins  map[string]int           // runs to be made that differ in how they are scored, by distillation
 	states map[string]saved         // of distillations that are over, for their twins
 	making map[string]chan struct{} // closed when a run has ended with one of these
-}
-
-func newGroup(disk method.Disk) *group {
-	g := &group{twins: map[string]int{}, states: map[string]saved{}}
-	if disk != nil {
-		g.features.SetDisk(part{disk, "shared/"})
-		g.scoring.SetDisk(part{disk, "scoring/"})
-	}
-	return g
-}
-
-// part is what one kind of sharing sees of a disk: methods find nothing that was
-// made of test images there, whatever they ask for.
-type part struct {
-	disk method.Disk
-	name string
-}
-
-// Load implements method.Disk.
-func (p part) Load(key string, read func(io.Reader) error) bool { return p.disk.Load(p.name+key, read) }
-
-// Save implements method.Disk.
-func (p part) Save(key string, size int64, write func(io.Writer) error) {
-	p.disk.Save(p.name+key, size, write)
+	wanted string                   // the key of what the group needs and another process was computing
+	asked  int                      // the round in which that was last looked after
+	other  *store.Busy              // what one saw then
 }
 
 type verdict int
@@ -96,7 +85,9 @@ const (
 	made verdict = iota
 	already
 	failed
-	busy
+	broke
+	busy    // another process is at it
+	blocked // it may be made soon: by who is at it, or at what it needs, if that one is gone or done
 	left
 )
 
@@ -108,10 +99,10 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 	if o.CheckpointEvery == 0 {
 		o.CheckpointEvery = 30 * time.Second
 	}
-	e := &executor{Options: o, store: s, groups: map[string]*group{}, images: map[*Dataset]int{}}
-	e.siblings = sync.OnceValue(func() map[string][]string { return siblings(s) })
+	e := &executor{Options: o, store: s, groups: map[string]*group{}, images: map[*Dataset]int{}, damaged: map[*Run]bool{}, same: map[string][]*Run{}}
 	remembered := s.Remember(ctx, p.Opened)
-	todo := e.todo(p)
+	todo := e.todo(p, s.List())
+	e.siblings = sync.OnceValue(func() map[string][]string { return also(siblings(s), todo) })
 	o.Board.Expect(len(p.Runs), len(p.Runs)-len(todo))
 	if len(todo) == 0 {
 		return e.outcome, ctx.Err()
@@ -121,48 +112,58 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 	}
 	e.ctx, e.cancel = context.WithCancelCause(ctx)
 	defer e.cancel(nil)
+	e.here = s.Attend()
+	defer e.here.Leave()
 	waiting := e.rounds(todo)
 	e.outcome.Left += waiting
 	return e.outcome, cmp.Or(e.broken, ctx.Err())
 }
 
 // todo lists the runs to be made, and counts the others and what these share.
-func (e *executor) todo(p *Plan) (todo []*Run) {
-	s := e.store
+func (e *executor) todo(p *Plan, s store.Listing) (todo []*Run) {
 	for _, r := range p.Runs {
 		switch {
 		case s.Has(r.Key) && !e.Force:
 			e.outcome.Before++
-			s.DropLeftover(r.Key) // it goes on without what was to replace it
+			e.store.DropLeftover(r.Key) // it goes on without what was to replace it
 		case s.Failed(r.Key) != nil && !e.Retry && !e.Force:
 			e.outcome.Failed++
 		default:
 			if why := s.Damaged(r.Key); why != nil {
+				e.damaged[r] = true
 				message, _, _ := strings.Cut(why.Error(), "\n")
-				e.Board.Printf("note: a damaged record is made again, and what is left of it kept in %s: %s", s.Aside(), message)
+				e.Board.Printf("note: a damaged record is made again, and what is left of it kept in %s: %s", e.store.Aside(), message)
 			}
 			todo = append(todo, r)
 			g := e.groups[r.group()]
 			if g == nil {
-				g = newGroup(e.Disk)
+				g = &group{twins: map[string]int{}, states: map[string]saved{}}
 				e.groups[r.group()] = g
 			}
 			g.left++
 			g.twins[r.distillation()]++
+			e.same[r.distillation()] = append(e.same[r.distillation()], r)
 			e.images[r.Data]++
 		}
+	}
+	if e.Worker {
+		e.order(todo)
 	}
 	return todo
 }
 
 // rounds works on runs until all are over or the context ends. It returns how many
-// are left then, because other processes are at them.
+// are left then, because other processes are at them. A worker does not wait for those.
 func (e *executor) rounds(todo []*Run) (left int) {
-	waiting := e.round(todo)
-	if len(waiting) > 0 && e.ctx.Err() == nil {
+	waiting, hopes := e.round(todo)
+	if len(waiting) > 0 && e.ctx.Err() == nil && !e.Worker {
 		e.Board.Printf("waiting for another process, which is at %d of these runs: %v", len(waiting), e.busy)
 	}
+	fewer := len(waiting) < len(todo)
 	for pause := time.Duration(0); len(waiting) > 0 && e.ctx.Err() == nil; {
+		if e.Worker && hopes == 0 && !fewer { // what was made may have made others free
+			break
+		}
 		pause = longer(pause)
 		select {
 		case <-e.ctx.Done():
@@ -170,7 +171,8 @@ func (e *executor) rounds(todo []*Run) (left int) {
 		}
 		if e.ctx.Err() == nil {
 			before := len(waiting)
-			if waiting = e.round(waiting); len(waiting) < before {
+			waiting, hopes = e.round(waiting)
+			if fewer = len(waiting) < before; fewer {
 				pause = 0
 			}
 		}
@@ -185,9 +187,10 @@ func longer(pause time.Duration) time.Duration {
 	return pause + time.Duration(rand.Int64N(int64(pause/2)))
 }
 
-// round works on runs, Jobs at a time, and returns those that other processes are
-// at.
-func (e *executor) round(todo []*Run) (waiting []*Run) {
+// round works on runs, Jobs at a time. It returns those that wait for other processes,
+// and how many of them may be made soon.
+func (e *executor) round(todo []*Run) (waiting []*Run, hopes int) {
+	e.turn++
 	next := make(chan *Run)
 	var wg sync.WaitGroup
 	for range min(e.Jobs, len(todo)) {
@@ -204,12 +207,17 @@ func (e *executor) round(todo []*Run) (waiting []*Run) {
 					e.outcome.Before++
 				case failed:
 					e.outcome.Failed++
-				case busy:
-					waiting = append(waiting, r)
+				case broke:
+					e.outcome.Failed++
+					e.outcome.Broke++
+				case blocked:
+					hopes++
 				case left:
 					e.outcome.Left++
 				}
-				if v != busy {
+				if v == busy || v == blocked {
+					waiting = append(waiting, r)
+				} else {
 					e.release(r)
 				}
 				e.mu.Unlock()
@@ -221,7 +229,7 @@ func (e *executor) round(todo []*Run) (waiting []*Run) {
 	}
 	close(next)
 	wg.Wait()
-	return waiting
+	return waiting, hopes
 }
 
 // release drops what a group shares when its last run is over, and images that no
@@ -256,19 +264,47 @@ func (e *executor) one(r *Run) verdict {
 	if e.ctx.Err() != nil {
 		return left
 	}
-	lock, err := e.store.Lock(r.Key)
-	if err != nil {
-		var other *store.Busy
-		if errors.As(err, &other) {
-			e.mu.Lock()
-			e.busy = other
-			e.mu.Unlock()
+	e.mu.Lock()
+	g := e.groups[r.group()]
+	e.mu.Unlock()
+	if busy := g.busy(e.Disk, e.turn); busy != nil {
+		return e.notNow(busy, blocked)
+	}
+	taken := e.taken(r)
+	if e.Worker && taken && e.turn == 1 {
+		return blocked
+	}
+	var lock *store.Lock
+	var err error
+	if taken {
+		lock, err = e.store.Retake(r.Key)
+	}
+	if err == nil && lock == nil && e.store.There(r.Key) && !e.Force && !e.damaged[r] { // it costs less to ask than to lock
+		if e.Worker { // there may be thousands
+			e.Board.Skip()
+		} else {
+			e.Board.Start(r.Name()).Done(false, "made by another process")
+		}
+		return already
+	}
+	if err == nil && lock == nil {
+		if e.twinTaken(r) {
 			return busy
 		}
-		e.stop(err)
-		return left
+		lock, err = e.store.Lock(r.Key)
+	}
+	if err != nil {
+		return e.notNow(err, busy)
 	}
 	defer lock.Unlock()
+	if e.twinTaken(r) { // by one who looked at the same moment
+		return blocked
+	}
+	return e.hold(r, g, lock)
+}
+
+// hold makes a run that this process has the lock of.
+func (e *executor) hold(r *Run, g *group, lock *store.Lock) verdict {
 	line := e.Board.Start(r.Name())
 	if e.store.Has(r.Key) && !e.Force {
 		line.Done(false, "made by another process")
@@ -283,12 +319,17 @@ func (e *executor) one(r *Run) verdict {
 	if record, err := e.store.Get(r.Key); err == nil { // what replaces it has its lines, too
 		a.s.Tracing = r.Trace.With(record.Provenance.Trace)
 	}
-	e.mu.Lock()
-	g := e.groups[r.group()]
-	e.mu.Unlock()
-	a.group, a.features, a.scoring = g, &g.features, &g.scoring
 	a.ctx, a.cancel = context.WithCancelCause(e.ctx)
 	defer a.cancel(nil)
+	a.group, a.features, a.scoring = g, &g.features, &g.scoring
+	if e.Disk != nil {
+		d := &claims{disk: e.Disk, blocked: func(key string, by *store.Busy) {
+			g.block(key, by, e.turn)
+			a.cancel(errBlocked)
+		}}
+		defer d.release()
+		a.features, a.scoring = g.features.With(part{d, "shared/"}), g.scoring.With(part{d, "scoring/"})
+	}
 	if limit := r.limit(); limit > 0 {
 		timer := time.AfterFunc(limit, func() { a.cancel(errTimeout) })
 		defer timer.Stop()
@@ -303,6 +344,24 @@ func (e *executor) one(r *Run) verdict {
 	}
 	record, err := a.work()
 	return e.finish(a, record, err)
+}
+
+// notNow says why a run waits, of which another process is the reason, or stops all
+// runs for any other. The owner of a lock may be gone if nothing shows that it lives.
+func (e *executor) notNow(err error, v verdict) verdict {
+	var other *store.Busy
+	if !errors.As(err, &other) {
+		e.stop(err)
+		return left
+	}
+	e.mu.Lock()
+	e.busy = other
+	e.seen = time.Time{} // others are about: look again
+	e.mu.Unlock()
+	if !other.Alive {
+		return blocked
+	}
+	return v
 }
 
 // watch follows what becomes of the run's lock until the run is over.
@@ -334,6 +393,9 @@ func (e *executor) finish(a *attempt, record *store.Record, err error) verdict {
 	case errors.Is(err, errLockLost):
 		a.line.Done(false, "")
 		return busy
+	case errors.Is(err, errBlocked):
+		a.line.Done(false, "")
+		return blocked
 	case e.ctx.Err() != nil && !errors.As(err, &broken):
 		a.line.Done(false, "")
 		return left
@@ -347,7 +409,7 @@ func (e *executor) finish(a *attempt, record *store.Record, err error) verdict {
 		e.store.DropCheckpoint(r.Key)
 	}
 	a.line.Done(true, fmt.Sprintf("FAILED (%s): %s", f.Kind, f.Message))
-	return failed
+	return broke
 }
 
 // Summary is a record in a line.

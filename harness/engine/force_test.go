@@ -126,7 +126,7 @@ func TestKilledWhileReplacing(t *testing.T) {
 func TestBadDraft(t *testing.T) {
 	bad := strings.Replace(text, `["walk"]`, `["walk", "odd"]`, 1) + "[method.odd]\nuse = \"walk\"\nwrong = \"flops\"\n"
 	p, s := plan(t, bad), store.Open(t.TempDir())
-	if out := execute(t, p, s, options()); out != (engine.Outcome{Made: 8, Failed: 8}) {
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Made: 8, Failed: 8, Broke: 8}) {
 		t.Errorf("outcome %+v", out)
 	}
 	for _, r := range p.Runs {
@@ -150,7 +150,7 @@ func TestTimeoutWhileLoading(t *testing.T) {
 		}
 	}
 	defer func() { loading = func(context.Context) {} }()
-	if out := execute(t, &engine.Plan{Runs: p.Runs[:1]}, s, options()); out != (engine.Outcome{Failed: 1}) {
+	if out := execute(t, &engine.Plan{Runs: p.Runs[:1]}, s, options()); out != (engine.Outcome{Failed: 1, Broke: 1}) {
 		t.Errorf("outcome %+v", out)
 	}
 	if f := s.Failed(p.Runs[0].Key); f == nil || f.Kind != "time-out" || f.Message != "the run exceeded its time limit of 30ms" {

@@ -3,7 +3,8 @@
 //
 // Runs are made breadth first, seed 0 of every cell before seed 1 of any, and
 // within a seed ordered by dataset and networks, so that what they share (features,
-// Gram matrices) is computed once and then dropped.
+// Gram matrices) is computed once and then dropped. A worker, one of several processes,
+// begins with the longest.
 //
 // Guarantee: the result of a run is a function of its identity alone. The number
 // of jobs, interruptions and failures of other runs leave no trace in it.
@@ -130,6 +131,51 @@ func (p *Plan) Coarse(s *store.Store) int {
 		}
 	}
 	return n
+}
+
+// Shard returns part i of n of a plan, from 1. Runs that share data, networks and seed,
+// and so Theta_O, stay together. Groups that are alike in data and networks are dealt out
+// in turn, since they take as long as each other.
+func (p *Plan) Shard(i, n int) *Plan {
+	of := map[string]int{}
+	byKind := slices.Clone(p.Runs)
+	slices.SortFunc(byKind, func(a, b *Run) int {
+		return cmp.Or(strings.Compare(a.kind(), b.kind()), cmp.Compare(a.Seed, b.Seed), strings.Compare(a.group(), b.group()))
+	})
+	for _, r := range byKind {
+		if _, dealt := of[r.group()]; !dealt {
+			of[r.group()] = len(of)%n + 1
+		}
+	}
+	part := *p
+	part.Runs = nil
+	for _, r := range p.Runs {
+		if of[r.group()] == i {
+			part.Runs = append(part.Runs, r)
+		}
+	}
+	return &part
+}
+
+// kind is what groups are alike in that differ in their seeds alone.
+func (r *Run) kind() string {
+	return string(spec.Canonical([]any{r.Identity.Model, r.Identity.Dataset.Name}))
+}
+
+// operations is what a run takes by itself, 0 if unknown.
+func (r *Run) operations() float64 {
+	m, scoring := estimates(r, r.sizes())
+	return m.Setup + scoring.Setup + max(m.Shared, scoring.Shared) + m.Flops*float64(m.Updates)
+}
+
+// longestFirst sorts what belongs to runs by their operations. Several workers then end
+// at about the same time, and none begins the longest run last.
+func longestFirst[T any](all []T, run func(T) *Run) {
+	of := map[*Run]float64{}
+	for _, x := range all {
+		of[run(x)] = run(x).operations()
+	}
+	slices.SortStableFunc(all, func(a, b T) int { return cmp.Compare(of[run(b)], of[run(a)]) })
 }
 
 // Unfit says that a cell asks for what its data does not have.

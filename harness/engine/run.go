@@ -81,6 +81,8 @@ type attempt struct {
 	mark    time.Time // since when an update is being made; zero if not to be timed
 	warm    int
 	kept    time.Time // when a checkpoint was last saved
+	looked  time.Time // when one last looked for other processes on this host
+	beside  bool      // there were some
 	from    int
 }
 
@@ -89,6 +91,7 @@ var (
 	errTimeout  = errors.New("the run exceeded its time limit")
 	errLockLost = errors.New("another process took over the run")
 	errStorage  = errors.New("results cannot be written")
+	errBlocked  = errors.New("another process is computing what the run needs")
 )
 
 // notFinite is the cause when a loss or a metric is NaN or infinite.
@@ -123,6 +126,7 @@ func (a *attempt) work() (record *store.Record, err error) {
 		env.ResetPeak() // those before have their own
 	}
 	a.started, a.cpu, a.kept = time.Now(), env.CPU(), time.Now()
+	a.lookAround(0)
 	if a.s.Started.IsZero() {
 		a.s.Started = a.started
 		a.s.Last = -1
@@ -357,11 +361,20 @@ func (a *attempt) final() (*method.Scores, error) {
 	return scores, err
 }
 
+// lookAround finds out whether other processes are at work on this host, if it has not
+// for some time.
+func (a *attempt) lookAround(after time.Duration) {
+	if !a.beside && time.Since(a.looked) >= after {
+		a.beside, a.looked = a.here.Others(), time.Now()
+	}
+}
+
 // keep saves the state of the run. A disk that cannot be written to ends all runs.
 func (a *attempt) keep() {
+	a.lookAround(10 * time.Minute)
 	s := a.s
 	a.close(&s)
-	if s.Set != nil && s.Set.Whole && s.Score == nil {
+	if s.Set != nil && s.Set.Whole && s.Score == nil || s.Set == nil && s.Method == nil && s.Last < 0 {
 		return // nothing was computed yet
 	}
 	var b bytes.Buffer
@@ -388,7 +401,7 @@ func (a *attempt) close(s *saved) {
 func (a *attempt) session(seconds float64) store.Session {
 	return store.Session{
 		Host: env.Read(), Kernels: a.Kernels, Started: a.started.UTC().Truncate(time.Second), Seconds: seconds,
-		Args: a.Args, Jobs: a.Jobs, Threads: a.Threads, From: a.from,
+		Args: a.Args, Jobs: a.Jobs, Threads: a.Threads, Beside: a.beside, From: a.from,
 	}
 }
 
@@ -404,6 +417,7 @@ func (a *attempt) restore(state []byte) bool {
 
 // draft makes the record.
 func (a *attempt) draft(scores *method.Scores) (store.Draft, error) {
+	a.lookAround(0)
 	s := a.s
 	a.close(&s)
 	set := s.Set
@@ -454,7 +468,7 @@ func (a *attempt) timing(s saved) store.Timing {
 	hosts := map[string]bool{}
 	for _, one := range s.Past {
 		hosts[one.Host.Name+"/"+one.Host.CPU] = true
-		t.Shared = t.Shared || one.Jobs > 1
+		t.Shared = t.Shared || one.Jobs > 1 || one.Beside
 	}
 	t.Hosts = len(hosts)
 	return t

@@ -16,6 +16,7 @@ type Shared struct {
 	mu   sync.Mutex
 	held map[string]*held
 	disk Disk
+	of   *Shared // what With was asked of; it holds the values
 }
 
 // Disk keeps large values from one start of the program to the next. It is a
@@ -27,7 +28,8 @@ type Shared struct {
 type Disk interface {
 	// Load finds what Save kept under the key and lets read take it. The content
 	// has been verified before. Load reports whether it was found and read; after
-	// an error of read it was not, and is dropped.
+	// an error of read it was not, and is dropped. A caller that finds nothing
+	// computes the value and calls Save; another process may wait for that.
 	Load(key string, read func(io.Reader) error) (found bool)
 
 	// Save keeps what write writes, size bytes in all, unless there is no room.
@@ -70,6 +72,7 @@ func (s *Shared) Do(key string, compute func() (any, error)) (any, error) {
 }
 
 func (s *Shared) take(key string) *held {
+	s = s.root()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.held[key]
@@ -84,6 +87,7 @@ func (s *Shared) take(key string) *held {
 }
 
 func (s *Shared) forget(key string, h *held) {
+	s = s.root()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.held[key] == h {
@@ -109,8 +113,19 @@ func (s *Shared) SetDisk(d Disk) {
 	s.disk = d
 }
 
+// With returns the same values with another disk.
+func (s *Shared) With(d Disk) *Shared { return &Shared{of: s.root(), disk: d} }
+
+func (s *Shared) root() *Shared {
+	if s.of != nil {
+		return s.of
+	}
+	return s
+}
+
 // Clear drops everything that is held in memory.
 func (s *Shared) Clear() {
+	s = s.root()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.held = nil

@@ -78,6 +78,23 @@ func (c *Cache) Load(key string, read func(io.Reader) error) bool {
 	return true
 }
 
+// Claim takes the right to compute what is to be kept under a key, or returns a *Busy:
+// another process is at it, and will keep it. Where there turned out to be no room for
+// it, everybody computes it, and there is no lock.
+func (c *Cache) Claim(key string) (*Lock, error) {
+	if _, err := os.Stat(c.file(key) + noRoom); err == nil {
+		return nil, nil
+	}
+	l, err := c.s.lock(c.s.lockFile(filepath.Base(c.file(key))))
+	if err == nil {
+		open(filepath.Dir(c.file(key))) // as for records
+	}
+	return l, err
+}
+
+// noRoom ends the name of an empty file that stands for what is too large.
+const noRoom = ".none"
+
 var errDamaged = errors.New("a cached file is damaged")
 
 // verified checks a file against its checksum and leaves it at its content.
@@ -123,6 +140,9 @@ func (c *Cache) Save(key string, size int64, write func(io.Writer) error) {
 func (c *Cache) save(key string, size int64, write func(io.Writer) error) error {
 	name, all := c.file(key), size+sha256.Size
 	if size < 0 || all > c.budget {
+		if os.MkdirAll(filepath.Dir(name), 0o777) == nil {
+			os.WriteFile(name+noRoom, nil, 0o666) // without it others wait in vain, no more
+		}
 		return fmt.Errorf("the budget of %.3g MB has no room for it", float64(c.budget)/1e6)
 	}
 	c.mu.Lock()
@@ -142,6 +162,7 @@ func (c *Cache) save(key string, size int64, write func(io.Writer) error) error 
 	if err := os.Rename(tmp, name); err != nil {
 		return err
 	}
+	os.Remove(name + noRoom)
 	c.trim(c.budget, name) // for another process may have saved something, too
 	return nil
 }

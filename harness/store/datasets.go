@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -78,6 +79,14 @@ func (s *Store) Datasets() (Datasets, error) {
 // Remember adds datasets to those that are known, in place of what was known of
 // them. Processes do so one after the other.
 func (s *Store) Remember(ctx context.Context, sets []Known) error {
+	sets = slices.Clone(sets)
+	for i, k := range sets {
+		sets[i].Declared = k.Data.Declared(s.dir)
+	}
+	return s.remember(ctx, sets)
+}
+
+func (s *Store) remember(ctx context.Context, sets []Known) error {
 	if b, err := s.merged(sets); err != nil || b == nil {
 		return err
 	}
@@ -98,7 +107,7 @@ func (s *Store) Remember(ctx context.Context, sets []Known) error {
 
 // lockData waits for the right to write data.json, which others hold for a moment.
 func (s *Store) lockData(ctx context.Context) (*Lock, error) {
-	for {
+	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		lock, err := s.lock(s.work("data.lock"))
 		if !errors.As(err, new(*Busy)) {
 			return lock, err
@@ -106,7 +115,7 @@ func (s *Store) lockData(ctx context.Context) (*Lock, error) {
 		select {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
-		case <-time.After(20 * time.Millisecond):
+		case <-time.After(pause/2 + time.Duration(rand.Int64N(int64(pause)))):
 		}
 	}
 }
@@ -119,7 +128,6 @@ func (s *Store) merged(sets []Known) ([]byte, error) {
 		return nil, err
 	}
 	for _, k := range sets {
-		k.Declared = k.Data.Declared(s.dir)
 		known.sets[string(spec.Canonical(k.Declared))] = k
 	}
 	f := dataFile{Schema: dataSchema}

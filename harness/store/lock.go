@@ -24,9 +24,10 @@ var stale = 2*time.Minute + heartbeat
 
 // Busy is the error of Lock when another process is at the run.
 type Busy struct {
-	Host string // "" if the lock does not say
-	PID  int
-	File string
+	Host  string // "" if the lock does not say
+	PID   int
+	File  string
+	Alive bool // it is known to be there; else it may be gone, which takes time to find out
 }
 
 func (b *Busy) Error() string {
@@ -60,8 +61,9 @@ type owner struct {
 
 // sighting is what a lock's file held, and since when it has.
 type sighting struct {
-	text  string
-	since time.Time
+	text    string
+	since   time.Time
+	changed bool // it held something else before
 }
 
 // Lock takes the right to compute a run, or returns a *Busy.
@@ -74,16 +76,78 @@ type sighting struct {
 // over a lock at the same moment, one of them soon finds it lost; both would compute
 // the same bytes.
 func (s *Store) Lock(key string) (*Lock, error) {
-	return s.lock(filepath.Join(s.work("locks"), key+".lock"))
+	l, err := s.lock(s.lockFile(key))
+	if err == nil {
+		s.refresh(key)
+	}
+	return l, err
+}
+
+// Retake takes the lock of an owner that is gone. It returns a *Busy if the owner may be
+// there, and nothing if there is no lock.
+func (s *Store) Retake(key string) (*Lock, error) {
+	l, err := s.takeOver(s.lockFile(key))
+	switch busy := new(Busy); {
+	case err == nil:
+		s.refresh(key)
+		return l, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case errors.As(err, &busy):
+		return nil, busy
+	}
+	return nil, s.explain(err)
+}
+
+// Locked returns the keys whose locks are taken, by whomever, in one look.
+func (s *Store) Locked() map[string]bool {
+	keys := map[string]bool{}
+	for _, e := range entries(s.work("locks")) {
+		keys[strings.TrimSuffix(e.Name(), ".lock")] = true
+	}
+	return keys
+}
+
+// Taken reports whether the lock of a run is taken, by whomever.
+func (s *Store) Taken(key string) bool {
+	_, err := os.Lstat(s.lockFile(key))
+	return err == nil
+}
+
+// There reports whether something stands in the place of a run's record.
+func (s *Store) There(key string) bool {
+	_, err := os.Lstat(s.run(key))
+	return err == nil
+}
+
+func (s *Store) lockFile(key string) string { return filepath.Join(s.work("locks"), key+".lock") }
+
+// refresh has the system look again at the folders where earlier owners of a lock left
+// a run's record, failure and checkpoint: on a shared folder it may believe for a
+// minute that there is nothing yet, unless one opens the folder.
+func (s *Store) refresh(key string) {
+	for _, dir := range []string{s.run(key), s.failed(key)} {
+		for _, above := range []string{filepath.Dir(filepath.Dir(dir)), filepath.Dir(dir)} {
+			if !open(above) {
+				break
+			}
+		}
+	}
+	open(s.work("checkpoints"))
+}
+
+// open opens a folder for a moment, and reports whether that was possible.
+func open(dir string) bool {
+	f, err := os.Open(dir)
+	if err == nil {
+		f.Close()
+	}
+	return err == nil
 }
 
 func (s *Store) lock(file string) (*Lock, error) {
-	l, err := s.create(file)
-	if !errors.Is(err, fs.ErrExist) {
-		return l, s.explain(err)
-	}
-	l, err = s.takeOver(file)
-	if errors.Is(err, fs.ErrNotExist) { // given back, or removed as stale
+	l, err := s.takeOver(file)
+	if errors.Is(err, fs.ErrNotExist) { // free, given back, or removed as stale
 		l, err = s.create(file)
 	}
 	if errors.Is(err, fs.ErrExist) {
@@ -150,10 +214,13 @@ func (s *Store) takeOver(file string) (*Lock, error) {
 			return s.own(f, file, true)
 		}
 		f.Close()
+		busy.Alive = !held
 		return nil, busy
 	}
 	f.Close()
-	if !s.unchanged(file, string(text)) {
+	gone, changed := s.watched(file, string(text))
+	if !gone {
+		busy.Alive = changed
 		return nil, busy
 	}
 	if err := os.Remove(file); err != nil {
@@ -172,19 +239,20 @@ func sameFile(f *os.File, name string) bool {
 	return err == nil && os.SameFile(a, b)
 }
 
-// unchanged reports whether a file has held a text for long, as far as this store
-// has watched.
-func (s *Store) unchanged(file, text string) bool {
+// watched reports whether a file has held a text for so long that its owner counts as
+// gone, and whether it ever held another one, as far as this store has watched.
+func (s *Store) watched(file, text string) (gone, changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if seen, ok := s.seen[file]; ok && seen.text == text {
-		return time.Since(seen.since) >= stale
+	seen, ok := s.seen[file]
+	if ok && seen.text == text {
+		return time.Since(seen.since) >= stale, seen.changed
 	}
 	if s.seen == nil {
 		s.seen = map[string]sighting{}
 	}
-	s.seen[file] = sighting{text, time.Now()}
-	return false
+	s.seen[file] = sighting{text, time.Now(), ok}
+	return false, ok
 }
 
 // beat shows that the owner is alive until Unlock.

@@ -94,6 +94,7 @@ type Session struct {
 	Args    []string  `json:"args"`
 	Jobs    int       `json:"jobs"`
 	Threads int       `json:"threads"`
+	Beside  bool      `json:"beside,omitzero"` // other processes made runs of the folder on this host
 	From    int       `json:"from_update"`
 }
 
@@ -108,7 +109,8 @@ type Timing struct {
 	// tells: it compares across machines.
 	Flops float64 `json:"flops_per_update,omitempty"`
 
-	// Shared says that other runs had a part of the machine (-jobs > 1), Hosts on
+	// Shared says that other runs had a part of the machine (-jobs > 1, or other
+	// processes that make runs for the same folder), Hosts on
 	// how many machines the updates were made. Tables flag such timings.
 	Shared bool `json:"shared_machine"`
 	Hosts  int  `json:"hosts"`

@@ -4,8 +4,8 @@
 //	                       distilled.npz preview.png SHA256SUMS
 //	failed/<2 hex>/<key>/  failure.json
 //	data.json              what is known of the datasets that runs were made of
-//	work/                  locks, checkpoints, half-written files and the cache;
-//	                       never to keep
+//	work/                  locks, checkpoints, half-written files, the cache, and
+//	                       who is at work; never to keep
 //
 // A record is written under work/, synced, and renamed into place as a whole: it
 // is there or it is not. Its key is the SHA-256 of what its result depends on, so
@@ -311,15 +311,17 @@ func writeFile(name string, b []byte) error {
 // new one is. The name of what is written meanwhile begins with part.
 func (s *Store) replace(name, part string, b []byte) error {
 	tmp := filepath.Join(s.work("tmp"), part+"."+token())
-	defer os.Remove(tmp) // in vain once it is renamed
-	err := s.roomFor(func() error {
-		os.Remove(tmp)
-		return writeFile(tmp, b)
-	})
-	if err != nil {
+	write := func() error {
+		err := writeFile(tmp, b)
+		if err == nil {
+			err = os.Rename(tmp, name)
+		}
+		if err != nil {
+			os.Remove(tmp)
+		}
 		return err
 	}
-	return os.Rename(tmp, name)
+	return s.roomFor(write)
 }
 
 // syncDir makes a folder's entries durable, where the system can do that.

@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"dgkip/harness/nearest"
+	"dgkip/harness/submit"
+)
+
+// cluster are the flags for work on several machines.
+type cluster struct {
+	worker  bool
+	limit   time.Duration
+	part    string // of -shard
+	shard   int    // 0 for all
+	shards  int
+	merge   string
+	folders []string // of -merge
+	submit  string
+	workers int
+}
+
+func (c *cluster) declare(set *flag.FlagSet) {
+	set.BoolVar(&c.worker, "worker", false, "")
+	set.DurationVar(&c.limit, "for", 0, "")
+	set.StringVar(&c.part, "shard", "", "")
+	set.StringVar(&c.merge, "merge", "", "")
+	set.StringVar(&c.submit, "submit", "", "")
+	set.IntVar(&c.workers, "workers", 0, "")
+}
+
+// validateWorkers checks the flags about workers and parts.
+func (c *cluster) validateWorkers(given map[string]bool) error {
+	if given["shard"] {
+		i, n, ok := strings.Cut(c.part, "/")
+		var errI, errN error
+		c.shard, errI = strconv.Atoi(i)
+		c.shards, errN = strconv.Atoi(n)
+		if !ok || errI != nil || errN != nil || c.shard < 1 || c.shard > c.shards {
+			return usageError(fmt.Errorf("-shard %q: there is no such part\nhint: -shard 1/3, -shard 2/3 and -shard 3/3 are the parts of three", c.part))
+		}
+	}
+	if given["submit"] && !slices.Contains(submit.Systems(), c.submit) {
+		return usageError(fmt.Errorf("-submit %q: no such batch system is known\nhint: %s", c.submit, nearest.Hint(c.submit, submit.Systems())))
+	}
+	if given["submit"] && !given["workers"] {
+		return usageError(errors.New("-submit needs -workers N\nhint: -plan -workers N says how long N of them take"))
+	}
+	if given["workers"] && !given["plan"] && !given["submit"] {
+		return usageError(errors.New("-workers has no use without -plan or -submit\nhint: -worker makes this process one of several"))
+	}
+	if given["for"] && c.limit <= 0 {
+		return usageError(fmt.Errorf("-for %v: must be more than nothing\nhint: it is written like 55m or 3h30m", c.limit))
+	}
+	return nil
+}
+
+// validateMerge takes the arguments that are left for folders of -merge.
+func (c *cluster) validateMerge(rest []string, given map[string]bool) ([]string, error) {
+	if !given["merge"] {
+		return rest, nil
+	}
+	c.folders = append(strings.Split(c.merge, ","), rest...)
+	for _, dir := range c.folders {
+		if strings.HasPrefix(dir, "-") {
+			return nil, usageError(fmt.Errorf("-merge takes all that follows for folders, %s as well\nhint: put other flags before it", dir))
+		}
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return nil, usageError(fmt.Errorf("-merge %q: there is no such folder\nhint: it is what -out named where the records were made", dir))
+		}
+	}
+	return nil, nil
+}

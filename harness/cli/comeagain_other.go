@@ -1,0 +1,8 @@
+//go:build !unix
+
+package cli
+
+import "os"
+
+// comeAgain are the signals by which batch systems say that a time limit is near.
+var comeAgain []os.Signal

@@ -1,0 +1,168 @@
+//go:build unix
+
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"dgkip/harness/store"
+)
+
+// hundred writes an experiment of 100 runs to a new folder, with this program beside it
+// as dgkip with a slow method.
+func hundred(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	text := strings.NewReplacer(`"random", "slow"`, `"slow"`, "ipc = [1, 2]", "ipc = [1, 2, 3, 4, 5]", "updates = 6", "updates = 20", "count = 2", "count = 20").Replace(tiny)
+	write(t, filepath.Join(dir, "experiments", "tiny.toml"), text)
+	images, err := tinyData()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "tiny.npz"), string(images))
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(dir, "dgkip")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// one is a worker, and how it ended.
+type one struct {
+	*exec.Cmd
+	ended chan error
+	said  bytes.Buffer
+}
+
+func startWorker(t *testing.T, dir string, args ...string) *one {
+	t.Helper()
+	w := &one{Cmd: exec.Command("./dgkip", append([]string{"-exp", "tiny", "-threads", "1"}, args...)...), ended: make(chan error, 1)}
+	w.Dir = dir
+	w.Stderr = &w.said
+	w.Env = append(os.Environ(), "SLOW_MS=15", "CHECKPOINT_MS=100", "STARTS="+filepath.Join(dir, "starts"))
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { w.ended <- w.Wait() }()
+	return w
+}
+
+// heldBy returns the keys of the locks of a process.
+func heldBy(dir string, pid int) (keys []string) {
+	names, _ := filepath.Glob(filepath.Join(dir, "work", "locks", "*.lock"))
+	for _, name := range names {
+		b, _ := os.ReadFile(name)
+		var who struct{ PID int }
+		if json.Unmarshal(b, &who) == nil && who.PID == pid {
+			keys = append(keys, strings.TrimSuffix(filepath.Base(name), ".lock"))
+		}
+	}
+	return keys
+}
+
+// Eight workers make a hundred runs while twenty of them are killed at random moments and
+// replaced. Nothing is lost, and nothing is begun twice but what was killed.
+func TestKilledWorkers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes two hundred runs")
+	}
+	const workers, kills = 8, 20
+	dir := hundred(t)
+	from := time.Now()
+	if err := <-startWorker(t, dir, "-jobs", fmt.Sprint(workers), "-quiet", "-out", "single").ended; err != nil {
+		t.Fatal(err)
+	}
+	single := time.Since(from)
+	if err := os.Remove(filepath.Join(dir, "starts")); err != nil {
+		t.Fatal(err)
+	}
+	from = time.Now()
+	var alive []*one
+	for range workers {
+		alive = append(alive, startWorker(t, dir, "-worker"))
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	killed := map[string]int{} // how often, by key
+	for range kills {
+		time.Sleep(time.Duration(50+random.IntN(200)) * time.Millisecond)
+		i := random.IntN(workers)
+		for _, key := range heldBy(filepath.Join(dir, "results"), alive[i].Process.Pid) {
+			killed[key]++
+		}
+		alive[i].Process.Kill()
+		if <-alive[i].ended == nil {
+			t.Fatal("a worker ended before all kills: the test needs more runs")
+		}
+		alive[i] = startWorker(t, dir, "-worker")
+	}
+	for _, w := range alive {
+		if err := <-w.ended; err != nil {
+			t.Errorf("%v\n%s", err, &w.said)
+		}
+	}
+	took := time.Since(from)
+	again := 0
+	begun, resumed := asOfOne(t, dir, 100)
+	for key, n := range begun {
+		if n > 1+killed[key] {
+			t.Errorf("%s was begun %d times and killed %d times", key, n, killed[key])
+		}
+		again += n - 1
+	}
+	t.Logf("%d kills, of which %d in a run: %d runs begun again, %d gone on with; %.1f s, and %.1f s for one process with -jobs %d",
+		kills, len(killed), again, resumed, took.Seconds(), single.Seconds(), workers)
+}
+
+// asOfOne holds the n records that workers made in results against those of one
+// process in single. It returns how often the runs were begun, by their keys, and how
+// often they were gone on with.
+func asOfOne(t *testing.T, dir string, n int) (begun map[string]int, resumed int) {
+	t.Helper()
+	starts, err := os.ReadFile(filepath.Join(dir, "starts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := map[string]int{}
+	for line := range strings.Lines(string(starts)) {
+		byName[strings.TrimSpace(line)]++
+	}
+	a, b := store.Open(filepath.Join(dir, "single")), store.Open(filepath.Join(dir, "results"))
+	keys, err := a.Keys()
+	if err != nil || len(keys) != n || len(byName) != n {
+		t.Fatalf("%d records, of %d runs that were begun, %v", len(keys), len(byName), err)
+	}
+	begun = map[string]int{}
+	for _, key := range keys {
+		x, errX := a.Get(key)
+		y, errY := b.Get(key)
+		if errX != nil || errY != nil {
+			t.Fatal(errX, errY)
+		}
+		for _, name := range []string{"result.json", "trace.csv", "distilled.npz"} {
+			p, errP := x.File(name)
+			q, errQ := y.File(name)
+			if errP != nil || errQ != nil || !bytes.Equal(p, q) {
+				t.Errorf("%s of %s differs (%v, %v)", name, key, errP, errQ)
+			}
+		}
+		id := y.Result.Identity
+		begun[key] = byName[fmt.Sprint(id.IPC, " ", id.Seed)]
+		resumed += len(y.Provenance.Sessions) - 1
+	}
+	if locks, _ := filepath.Glob(filepath.Join(dir, "results", "work", "locks", "*")); len(locks) > 0 {
+		t.Errorf("locks are left: %q", locks)
+	}
+	return begun, resumed
+}

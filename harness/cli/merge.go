@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"dgkip/harness/store"
+)
+
+// mergeRecords brings the records of other folders into that of -out.
+func (f *flags) mergeRecords(ctx context.Context, out io.Writer) error {
+	s := store.Open(f.out)
+	var problems []error
+	code := exitCheck
+	for _, dir := range f.folders {
+		added, same, err := s.Merge(ctx, dir)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("-merge: %w", err))
+		}
+		switch {
+		case ctx.Err() != nil:
+			return err
+		case errors.Is(err, store.ErrStorage):
+			return errors.Join(problems...)
+		case errors.Is(err, store.ErrNothing):
+			code = exitUsage
+		default:
+			fmt.Fprintf(out, "%s: %d records added, %d were here already\n", dir, added, same)
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		return coded{err, code}
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"dgkip/harness/engine"
+	"dgkip/harness/progress"
+	"dgkip/harness/spec"
+	"dgkip/harness/store"
+	"dgkip/harness/submit"
+)
+
+// workerThreads is how many processors a worker gets if -threads does not say: most of
+// the records that times are estimated from were made with so many.
+const workerThreads = 2
+
+// printJob prints a job of workers for what is left of a plan.
+func (f *flags) printJob(out io.Writer, p *engine.Plan, s *store.Store) error {
+	forecasts, err := engine.Forecasts(p, s, sync.OnceValue(speed), f.retry)
+	if err != nil {
+		return err
+	}
+	var left []engine.Forecast
+	for _, one := range forecasts {
+		if one.State != engine.Done && one.State != engine.Failed {
+			left = append(left, one)
+		}
+	}
+	if len(left) == 0 {
+		return usageError(errors.New("-submit: there are no runs left to make\nhint: -plan lists them, and -collect shows the results"))
+	}
+	outlook := engine.NewOutlook(p, forecasts, f.workers)
+	memory, _ := memoryOf(left, 1)
+	threads := cmp.Or(f.threads, workerThreads)
+	args := f.passedOn()
+	collect := append(args[:len(args):len(args)], "-collect")
+	if f.retry {
+		args = append(args, "-retry")
+	}
+	if f.part != "" {
+		args = append(args, "-shard", f.part)
+	}
+	job := submit.Job{
+		Name:  submit.Name(strings.TrimSuffix(filepath.Base(f.exp), ".toml")),
+		About: fmt.Sprintf("%d workers make what is left of %s, %d runs.", f.workers, f.exp, len(left)),
+		Work:  append(args, "-worker", "-threads", strconv.Itoa(threads)), Collect: collect,
+		Program: program(), Workers: f.workers, CPUs: threads,
+		// An estimate is the least that a run needs.
+		Memory: int64(math.Ceil(1.5*memory/(1<<28))) << 28,
+		Limit:  f.limit,
+	}
+	if job.Limit == 0 {
+		hours := math.Ceil(1.5 * outlook.Seconds / 3600)
+		job.Limit = time.Duration(min(max(hours, 1), 12)) * time.Hour
+	}
+	if f.submit == "slurm" || f.limit > 0 { // pods have no limit
+		job.Work = append(job.Work, "-for", shortTime(job.Limit))
+	}
+	return submit.Print(out, f.submit, job)
+}
+
+// passedOn returns the flags that workers and what collects their records are given, too.
+func (f *flags) passedOn() []string {
+	args := []string{"-exp", f.exp}
+	if f.profile != spec.DefaultProfile {
+		args = append(args, "-profile", f.profile)
+	}
+	if f.seeds > 0 {
+		args = append(args, "-seeds", strconv.Itoa(f.seeds))
+	}
+	if f.only != "" {
+		args = append(args, "-only", f.only)
+	}
+	if f.data != "" {
+		args = append(args, "-data", f.data)
+	}
+	if f.out != "results" {
+		args = append(args, "-out", f.out)
+	}
+	if f.offline {
+		args = append(args, "-offline")
+	}
+	return args
+}
+
+// program is how this program was started. What go run builds is gone afterwards.
+func program() string {
+	if strings.HasPrefix(os.Args[0], os.TempDir()) {
+		return "./dgkip"
+	}
+	return os.Args[0]
+}
+
+// shortTime leaves out the units that a time has none of.
+func shortTime(d time.Duration) string {
+	s := d.String()
+	if rest, ok := strings.CutSuffix(s, "m0s"); ok {
+		s = rest + "m"
+	}
+	if rest, ok := strings.CutSuffix(s, "h0m"); ok {
+		s = rest + "h"
+	}
+	return s
+}
+
+// printOutlook prints how long workers take for what is left.
+func printOutlook(out io.Writer, o engine.Outlook, workers int) {
+	fmt.Fprintf(out, "with %d workers like this machine, estimated: %s, in which they are idle for %.0f %%", workers, progress.Seconds(o.Seconds), 100*o.Idle)
+	if o.Chain > 0 {
+		fmt.Fprintf(out, "\nthe longest run, with what it needs first: %s, %s; more than %d workers are no faster",
+			progress.Seconds(o.Chain), o.Last.Name(), int(math.Ceil(o.Work/o.Chain)))
+	}
+	fmt.Fprintln(out)
+}

@@ -1,0 +1,78 @@
+package engine_test
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+
+	_ "dgkip/baselines/all"
+	"dgkip/harness/data"
+	"dgkip/harness/engine"
+	"dgkip/harness/spec"
+	"dgkip/harness/store"
+)
+
+// Workers on all of tables 1 and 2 at the published sizes, by the forecasts from the
+// records that come with the program.
+func TestOutlookOfPaper(t *testing.T) {
+	kept := store.Open(filepath.Join("..", "..", "results"))
+	known, err := kept.Datasets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var specs []*spec.Spec
+	for _, name := range []string{"table1", "table2"} {
+		s, err := spec.ReadFile(filepath.Join("..", "..", "experiments", name+".toml"), spec.Options{Profile: "paper", Datasets: data.Names()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		specs = append(specs, s)
+	}
+	p, err := engine.Lookup{Known: known}.Make(context.Background(), specs, spec.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	forecasts, err := engine.Forecasts(p, kept, func() float64 { return 50e9 }, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range p.Runs { // those that are done count as well
+		if record, err := kept.Get(r.Key); err == nil {
+			forecasts[i] = engine.Forecast{Seconds: record.Provenance.Wall, Basis: "the record"}
+		}
+	}
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := regexp.MustCompile(`are (\d+) days of work for one worker\nof two cores. 10 workers take (\d+) days, 30 take (\d+), and 50 or more take (\d+): one run \(DSA with\nConvNets and 50 images a class\)`).FindStringSubmatch(string(readme))
+	if said == nil {
+		t.Fatal("the README does not say how long workers take")
+	}
+	for i, workers := range []int{1, 10, 30, 50} {
+		o := engine.NewOutlook(p, forecasts, workers)
+		if want, _ := strconv.ParseFloat(said[i+1], 64); math.Abs(o.Seconds/86400-want) > 0.1*want || o.Last.Cell.Column != "dsa" {
+			t.Errorf("%d workers take %.1f days, with %s, and the README says %s", workers, o.Seconds/86400, o.Last.Name(), said[i+1])
+		}
+	}
+	most := 0.0
+	for _, f := range forecasts {
+		most = max(most, f.Shared)
+	}
+	t.Logf("%d runs; what a group shares takes %.0f s at most", len(p.Runs), most)
+	if len(p.Runs) != 1230 || most > 180 {
+		t.Errorf("%d runs, of which some share what takes %.0f s", len(p.Runs), most)
+	}
+	for _, workers := range []int{1, 10, 30, 50, 100, 1000} {
+		o := engine.NewOutlook(p, forecasts, workers)
+		t.Logf("%4d workers: %5.1f days, %2.0f %% idle; work %.1f days; longest %.1f days, %s", workers, o.Seconds/86400, 100*o.Idle, o.Work/86400, o.Chain/86400, o.Last.Name())
+		least := max(o.Chain, o.Work/float64(workers))
+		if !(o.Seconds >= 0.999*least && o.Seconds <= o.Chain+o.Work/float64(workers)) {
+			t.Errorf("%d workers take %v s, and the least is %v s", workers, o.Seconds, least)
+		}
+	}
+}

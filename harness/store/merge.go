@@ -1,0 +1,165 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"dgkip/harness/spec"
+)
+
+// ErrNothing is wrapped by errors of folders that have nothing to bring in, ErrDiffers
+// by those of records that should be the same and are not.
+var (
+	ErrNothing = errors.New("no records")
+	ErrDiffers = errors.New("they are records of the same run")
+)
+
+// Merge brings in the records of another folder, which stays as it is. Each is verified
+// first, and one that is here already must be the same; the errors name all others.
+// What is known of datasets comes along.
+func (s *Store) Merge(ctx context.Context, dir string) (added, same int, err error) {
+	from := &Store{dir: dir}
+	if a, errA := os.Stat(dir); errA == nil {
+		if b, errB := os.Stat(s.dir); errB == nil && os.SameFile(a, b) {
+			return 0, 0, fmt.Errorf("%s is the folder that records are brought into, and has %w beside them", dir, ErrNothing)
+		}
+	}
+	keys, err := from.Keys()
+	if err != nil {
+		return 0, 0, err
+	}
+	if len(keys) == 0 {
+		return 0, 0, fmt.Errorf("%s has %w\nhint: it is what -out named where they were made", dir, ErrNothing)
+	}
+	if err := s.Prepare(); err != nil {
+		return 0, 0, err
+	}
+	var problems []error
+	for _, key := range keys {
+		if ctx.Err() != nil {
+			return added, same, context.Cause(ctx)
+		}
+		isNew, err := s.mergeOne(from, key)
+		switch {
+		case errors.Is(err, ErrStorage):
+			return added, same, err
+		case err != nil:
+			problems = append(problems, err)
+		case isNew:
+			added++
+		default:
+			same++
+		}
+	}
+	return added, same, errors.Join(errors.Join(problems...), s.mergeDatasets(ctx, from))
+}
+
+// mergeOne brings in a record, and reports whether it was not here.
+func (s *Store) mergeOne(from *Store, key string) (bool, error) {
+	theirs, err := from.Get(key)
+	if err == nil {
+		err = theirs.Verify()
+	}
+	if err != nil {
+		return false, err
+	}
+	if _, err := os.Lstat(s.run(key)); err == nil {
+		ours, err := s.Get(key)
+		if err != nil {
+			return false, err
+		}
+		return false, compare(ours, theirs)
+	}
+	files := map[string][]byte{}
+	for name := range theirs.sums {
+		b, err := theirs.file(name)
+		if errors.Is(err, fs.ErrNotExist) && slices.Contains(optional, name) {
+			continue
+		}
+		if err != nil {
+			return false, theirs.damaged(err)
+		}
+		files[name] = b
+	}
+	if files[sumsFile], err = os.ReadFile(filepath.Join(theirs.Dir, sumsFile)); err != nil {
+		return false, err
+	}
+	if err := s.place(files, s.run(key), false); err != nil {
+		return false, s.explain(err)
+	}
+	s.ClearFailed(key)
+	s.DropLeftover(key)
+	return true, nil
+}
+
+// compare returns an error unless two records of a run have the same result, and the
+// same values in the lines of the trace that both have.
+func compare(a, b *Record) error {
+	differ := func(name string) error {
+		return fmt.Errorf("%s and %s: %w, and differ in %s\nhint: -verify, with -out for each folder, finds out which of them this program does not make again", a.Dir, b.Dir, ErrDiffers, name)
+	}
+	resultA, errA := a.File("result.json")
+	resultB, errB := b.File("result.json")
+	traceA, errTA := a.Trace()
+	traceB, errTB := b.Trace()
+	if err := errors.Join(errA, errB, errTA, errTB); err != nil {
+		return err
+	}
+	if !bytes.Equal(resultA, resultB) {
+		return differ("result.json")
+	}
+	if !traceA.agrees(traceB) {
+		return differ("trace.csv")
+	}
+	return nil
+}
+
+// agrees reports whether two traces have the same values where both have any.
+func (t *Trace) agrees(other *Trace) bool {
+	rows := map[float64][]float64{}
+	for _, row := range other.Rows {
+		rows[row[0]] = row
+	}
+	for _, row := range t.Rows {
+		theirs := rows[row[0]]
+		if theirs == nil {
+			continue
+		}
+		for j, name := range t.Columns {
+			k := slices.Index(other.Columns, name)
+			if k < 0 || math.IsNaN(row[j]) || math.IsNaN(theirs[k]) {
+				continue
+			}
+			if row[j] != theirs[k] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// mergeDatasets takes over what is known there alone.
+func (s *Store) mergeDatasets(ctx context.Context, from *Store) error {
+	theirs, err := from.Datasets()
+	if err != nil {
+		return err
+	}
+	ours, err := s.Datasets()
+	if err != nil {
+		return err
+	}
+	var more []Known
+	for _, k := range theirs.sets {
+		if _, known := ours.sets[string(spec.Canonical(k.Declared))]; !known {
+			more = append(more, k)
+		}
+	}
+	return s.remember(ctx, more)
+}

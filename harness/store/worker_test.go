@@ -1,0 +1,157 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"dgkip/harness/env"
+)
+
+// That the owner of a lock is there is known at once under the same kernel, and under
+// another one as soon as the lock is seen to change.
+func TestAlive(t *testing.T) {
+	s := prepared(t)
+	key := draft(1).Result.Identity.Key()
+	busy := func(want bool) {
+		t.Helper()
+		var b *Busy
+		if _, err := s.Lock(key); !errors.As(err, &b) || b.Alive != want {
+			t.Errorf("%v, %+v, want alive %v", err, b, want)
+		}
+		if l, err := s.Retake(key); l != nil || !errors.As(err, &b) {
+			t.Errorf("retaken: %v", err)
+		}
+	}
+	who := owner{Host: "far", PID: 7, Kernel: "another", Token: "t"}
+	file := plant(t, s, key, who)
+	busy(false)
+	busy(false)
+	who.Beat++
+	plant(t, s, key, who)
+	busy(true)
+	busy(true)
+	os.Remove(file)
+	if l, err := s.Retake(key); l != nil || err != nil {
+		t.Errorf("retaken from nobody: %v, %v", l, err)
+	}
+	if env.Kernel() == "" {
+		t.Skip("SKIPPED: this system does not name its kernel")
+	}
+	l, err := Open(s.dir).Lock(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	busy(true)
+	l.Unlock()
+}
+
+// Processes under one kernel see each other at work, and do not see those that ended.
+func TestPresence(t *testing.T) {
+	if env.Kernel() == "" {
+		t.Skip("SKIPPED: this system does not name its kernel")
+	}
+	s := prepared(t)
+	a := s.Attend()
+	if a.Others() {
+		t.Error("there are others besides one")
+	}
+	b := Open(s.dir).Attend()
+	if !a.Others() || !b.Others() {
+		t.Error("two do not see each other")
+	}
+	b.Leave()
+	b.Leave()
+	killed := filepath.Join(filepath.Dir(a.f.Name()), "of a killed process")
+	if err := os.WriteFile(killed, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if a.Others() || b.Others() {
+		t.Error("the other has left")
+	}
+	if _, err := os.Stat(killed); err == nil {
+		t.Error("what a killed process left is still there")
+	}
+	a.Leave()
+	if left, _ := filepath.Glob(filepath.Join(s.work("hosts"), "*")); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+}
+
+// A listing knows what the store does, and does not look for what was not there.
+func TestList(t *testing.T) {
+	s := prepared(t)
+	a, b, c := draft(1), draft(2), draft(3)
+	key := func(d Draft) string { return d.Result.Identity.Key() }
+	if _, err := s.Put(a, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Fail(Failure{Identity: b.Result.Identity}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(s.run(key(c)), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	l := s.List()
+	for _, d := range []Draft{a, b, c, draft(4)} {
+		k := key(d)
+		if l.Has(k) != s.Has(k) || (l.Failed(k) == nil) != (s.Failed(k) == nil) || (l.Damaged(k) == nil) != (s.Damaged(k) == nil) || l.Outdated(k) != nil {
+			t.Errorf("listed %v %v %v", l.Has(k), l.Failed(k), l.Damaged(k))
+		}
+	}
+	if _, err := s.Put(draft(4), false); err != nil {
+		t.Fatal(err)
+	}
+	if l.Has(key(draft(4))) {
+		t.Error("a listing knows of what came later")
+	}
+}
+
+// One process at a time computes what the cache is to keep.
+func TestClaim(t *testing.T) {
+	s := prepared(t)
+	c := s.Cache(1<<20, nil)
+	l, err := c.Claim("a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var busy *Busy
+	if _, err := Open(s.dir).Cache(1<<20, nil).Claim("a"); !errors.As(err, &busy) {
+		t.Errorf("claimed twice: %v", err)
+	}
+	if other, err := c.Claim("b"); err != nil {
+		t.Error(err)
+	} else {
+		other.Unlock()
+	}
+	l.Unlock()
+	if l, err = c.Claim("a"); err != nil {
+		t.Fatal(err)
+	}
+	l.Unlock()
+	if left, _ := filepath.Glob(filepath.Join(s.dir, "work", "locks", "*")); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+}
+
+// What the cache has no room for is computed by everybody, as nobody can hand it on.
+func TestClaimWithoutRoom(t *testing.T) {
+	s := prepared(t)
+	small := s.Cache(100, nil)
+	l, err := small.Claim("a")
+	if l == nil || err != nil {
+		t.Fatalf("claim: %v, %v", l, err)
+	}
+	save(small, "a")
+	l.Unlock()
+	if l, err := s.Cache(100, nil).Claim("a"); l != nil || err != nil {
+		t.Errorf("a lock on what cannot be kept: %v, %v", l, err)
+	}
+	large := s.Cache(1<<20, nil)
+	save(large, "a")
+	if l, err = large.Claim("a"); l == nil || err != nil {
+		t.Fatalf("claim with room: %v, %v", l, err)
+	}
+	l.Unlock()
+}
