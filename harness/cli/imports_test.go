@@ -27,6 +27,7 @@ var mayImport = map[string]string{
 	"harness/tensor":            "harness/fmath",
 	"harness/optim":             "",
 	"harness/npz":               "",
+	"harness/arrays":            "harness/npz harness/data",
 	"harness/data":              "harness/method harness/npz harness/tensor harness/rng harness/fmath",
 	"harness/method":            "harness/nn harness/tensor harness/rng",
 	"harness/toml":              "harness/method harness/nearest",
