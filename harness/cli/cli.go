@@ -196,7 +196,7 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	case f.submit != "":
 		return f.printJob(out, wanted.Plan, wanted.Store)
 	case f.eval != "":
-		return f.evalFile(ctx, out, wanted.Plan, board)
+		return f.evalFile(ctx, out, wanted, board)
 	case f.verify > 0:
 		return f.verifyRecords(ctx, out, wanted.Plan, wanted.Store, board)
 	}

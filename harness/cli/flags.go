@@ -32,7 +32,7 @@ Instead of running
   -plan           what would run, what is done, how long the rest may take
   -collect        write tables and figures from the records; compute nothing
   -verify N       make N recorded runs again and compare them byte for byte
-  -eval FILE.npz  score a distilled set from elsewhere as the experiment would
+  -eval FILE      score a distilled set from elsewhere as the experiment would
 Checks and outputs
   -check          exit with 3 if a claim or a published number is not met, or
                   there is none that the records could be judged by
@@ -208,7 +208,7 @@ var noUse = []struct {
 	{"collect", "retry force jobs worker for", "-collect makes no runs; without it they are made"},
 	{"verify", "retry force check paper worker for", "-verify compares records with runs made again; -collect -check judges claims by them"},
 	{"paper alone", "retry force only jobs worker for", "-paper takes its numbers from the records there are; with -exp NAME runs are made first"},
-	{"eval", "retry force check paper jobs worker for", "-eval scores one file, and leaves the records alone"},
+	{"eval", "retry check paper jobs worker for", "-eval scores one file, and adds its scores to the records"},
 	{"submit", "force check paper jobs worker", "-submit prints a job of workers, which make the runs; -collect shows the results"},
 	{"list", "shard", "-list shows all there is, and runs nothing"},
 	{"collect", "shard", "-collect shows the records there are; -merge brings in those of other parts"},
