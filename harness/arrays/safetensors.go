@@ -112,6 +112,7 @@ func (s *safetensorsFile) Read(name string, most int) (a npz.Array, err error) {
 		a, err = s.values(d, most)
 	case isText:
 		a, err = texts(most, text)
+		a.Shape = nil
 	default:
 		return a, fmt.Errorf("%s: %w: there is no array %q, only %s", s.path, npz.ErrFormat, name, short(s.names))
 	}

@@ -199,9 +199,9 @@ func (t *torchFile) Read(name string, most int) (a npz.Array, err error) {
 		a, err = t.tensor(v, most)
 	case string:
 		a, err = texts(most, v)
+		a.Shape = nil
 	case []string:
 		a, err = texts(most, v...)
-		a.Shape = []int{len(v)}
 	case float64:
 		a = npz.Of(name, nil, []float64{v})
 	case int64:
@@ -239,7 +239,7 @@ func fits(n, most int) error {
 	return nil
 }
 
-// texts returns an array of texts of one width.
+// texts returns a text, or a list of them.
 func texts(most int, list ...string) (a npz.Array, err error) {
 	width := 1
 	for _, s := range list {
@@ -248,13 +248,7 @@ func texts(most int, list ...string) (a npz.Array, err error) {
 	if width > most/len(list) {
 		return a, tooMany([]int{len(list), width}, most)
 	}
-	for _, s := range list {
-		one := npz.Text("", s)
-		a.Data = append(a.Data, one.Data...)
-		a.Data = append(a.Data, make([]byte, 4*width-len(one.Data))...)
-	}
-	a.Type = "U" + strconv.Itoa(width)
-	return a, nil
+	return npz.Texts("", list), nil
 }
 
 var widths = map[string]int{"f4": 4, "f8": 8, "f2": 2, "bf": 2, "i8": 8, "i4": 4, "i2": 2, "i1": 1, "u1": 1, "b1": 1}

@@ -176,6 +176,9 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 		return usageError(err)
 	}
 	wanted := request{Specs: specs, Only: filter, Store: store.Open(f.out)}
+	if f.export != "" {
+		return f.exportSets(ctx, out, wanted)
+	}
 	if f.collect {
 		return f.collectRecords(ctx, out, errOut, wanted)
 	}

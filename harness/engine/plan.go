@@ -312,7 +312,7 @@ func (l Lookup) plan(ctx context.Context, specs []*spec.Spec, filter spec.Filter
 				}
 				r.Data = d
 				if found, err := l.locate(r); err != nil {
-					problems = append(problems, &Unfit{fmt.Errorf("%s: %s: %w", s.File, r.Name(), err)})
+					problems = append(problems, &Unfit{fmt.Errorf("%s: %s %s %s ipc %d seed %d: %w", s.File, c.Dataset, c.Column, c.Model, c.IPC, seed, err)})
 				} else if found {
 					p.add(r, byKey)
 				}
