@@ -247,7 +247,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code": code, "edit": edit, "waitfor": waitfor, "signal": signalled, "samerecords": sameRecords,
 			"readonly": readonly, "tmpfs": tmpfs, "grow": grow, "files": files,
-			"tamper": tamper, "copyset": copySet, "spoil": spoil, "lines": lines, "sessions": sessions, "recorded": recorded, "shared": shared, "samescore": sameScore,
+			"tamper": tamper, "copyset": copySet, "spoil": spoil, "lines": lines, "sessions": sessions, "recorded": recorded, "shared": shared, "samescore": sameScore, "resave": resave,
 		},
 	})
 }
@@ -373,6 +373,31 @@ func recorded(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+// resave PATTERN loads files into PyTorch and saves them again, where there is one.
+func resave(ts *testscript.TestScript, _ bool, args []string) {
+	program := ""
+	if !testing.Short() {
+		program = pythonWithTorch()
+	}
+	if program == "" {
+		ts.Logf("SKIPPED: no PyTorch here to save sets with")
+		return
+	}
+	names, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	for _, name := range names {
+		before, err := os.ReadFile(name)
+		ts.Check(err)
+		ts.Check(ts.Exec(program, "-c", "import sys, torch; torch.save(torch.load(sys.argv[1], weights_only=True), sys.argv[1])", name))
+		after, err := os.ReadFile(name)
+		ts.Check(err)
+		if bytes.Equal(before, after) {
+			ts.Fatalf("PyTorch did not write %s", name)
+		}
+		ts.Logf("RUN: %s saved by PyTorch", name)
+	}
+}
+
 // samescore A METHOD B METHOD expects that the sets of two methods in two folders score
 // the same, seed by seed.
 func sameScore(ts *testscript.TestScript, _ bool, args []string) {
@@ -380,7 +405,7 @@ func sameScore(ts *testscript.TestScript, _ bool, args []string) {
 		out := map[uint64]string{}
 		for _, r := range records(ts, dir) {
 			if id := r.Result.Identity; id.Method.Name == name {
-				out[id.Seed] = fmt.Sprint(r.Result.Metrics["test_acc"], r.Result.Counts, r.Result.Images)
+				out[id.Seed] = fmt.Sprint(r.Result.Metrics["test_acc"], r.Result.Counts, r.Result.Digests)
 			}
 		}
 		return out

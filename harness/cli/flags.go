@@ -166,6 +166,9 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 	if f.paperAlone() {
 		given["paper alone"] = true
 	}
+	if given["export"] && (!slices.Contains(exportFormats, f.export) || f.exportDir == "") {
+		return usageError(fmt.Errorf("-export takes a format and a folder\nhint: such as -export pt sets; formats are %s", strings.Join(exportFormats, ", ")))
+	}
 	if err := useless(given); err != nil {
 		return err
 	}
@@ -183,9 +186,6 @@ func (f *flags) validatePaths(given map[string]bool) error {
 		if given[name] && value == "" {
 			return usageError(fmt.Errorf("-%s is empty\nhint: was a variable not set? leave the flag out for its default", name))
 		}
-	}
-	if given["export"] && (!slices.Contains(exportFormats, f.export) || f.exportDir == "") {
-		return usageError(fmt.Errorf("-export takes a format and a folder\nhint: such as -export pt sets; formats are %s", strings.Join(exportFormats, ", ")))
 	}
 	if f.eval != "" {
 		if _, err := os.Stat(f.eval); err != nil {
