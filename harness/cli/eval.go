@@ -80,7 +80,7 @@ func (f *flags) evaluations(p *engine.Plan) (all []evaluation, err error) {
 			return nil, usageError(fmt.Errorf("-eval %s: %w", f.eval, err))
 		}
 		if err != nil {
-			return nil, usageError(fmt.Errorf("-eval for %s: %w\nhint: if the file is of another dataset, -only dataset:NAME selects that", r.Cell.Dataset, err))
+			return nil, usageError(fmt.Errorf("-eval for %s: %w\nhint: if the file is of another dataset, -only dataset:NAME selects that\nhint: what the file does not say, an experiment can, in [method.NAME] with use = \"file\"", r.Cell.Dataset, err))
 		}
 		all = append(all, evaluation{r.Instead(filepath.Base(f.eval), m, ipc), r})
 	}

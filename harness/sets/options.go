@@ -2,6 +2,7 @@ package sets
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -46,34 +47,35 @@ var usual = map[string]moments{
 }
 
 // unclear says that images are normalised in a way which the file does not tell, and
-// guesses: by the moments with which the smallest and the largest value of each channel
-// come nearest to 0 and 1, as those of pixels are.
+// guesses: the data set's own units, or the usual moments of such images with which the
+// smallest and the largest value of each channel come nearest to 0 and 1, as those of
+// pixels are.
 func unclear(x []float32, channels int, data *method.Data) error {
 	low, high := extremes(x, channels)
-	best, least, names := "", math.Inf(1), []string{}
-	for _, name := range []string{"dataset", "cifar-10", "cifar-10-dc", "mnist", "fashion-mnist"} {
-		m, ok := usual[name]
-		if name == "dataset" {
-			m, ok = of(data.Prep), len(data.Prep.Mean) == channels
+	off := func(m moments) (sum float64) {
+		for c := range channels {
+			sum += math.Abs(low[c]*m.std[c]+m.mean[c]) + math.Abs(high[c]*m.std[c]+m.mean[c]-1)
 		}
-		if !ok || len(m.mean) != channels {
+		return sum
+	}
+	names := []string{"dataset"}
+	best, why, least := "dataset", "there are no usual means of images of this name", math.Inf(1)
+	if own := of(data.Prep); len(own.mean) == channels {
+		least = off(own)
+	}
+	for _, name := range slices.Sorted(maps.Keys(usual)) {
+		m := usual[name]
+		if len(m.mean) != channels {
 			continue
 		}
 		names = append(names, name)
-		off := 0.0
-		for c := range channels {
-			off += math.Abs(low[c]*m.std[c]+m.mean[c]) + math.Abs(high[c]*m.std[c]+m.mean[c]-1)
-		}
-		if off < least {
-			best, least = name, off
+		if got := off(m); got < least && strings.HasPrefix(name, data.Name) {
+			best, least = name, got
+			why = "its means bring the smallest and largest value of each channel nearest to 0 and 1"
 		}
 	}
-	why := "nothing known brings them near pixels"
-	if best != "" {
-		why = fmt.Sprintf("the guess is normalised = %q, which brings the smallest and largest value of each channel nearest to 0 and 1", best)
-	}
-	return fmt.Errorf("its images go from %.4g to %.4g, so that they are normalised, and it does not say how; %s\nhint: write normalised = %q (or one of %s), or mean and std, beside path; or give the file arrays mean and std",
-		slices.Min(low), slices.Max(high), why, best, strings.Join(names, ", "))
+	return fmt.Errorf("its images go from %.4g to %.4g, so that they are normalised, and it does not say how; the guess is normalised = %q, since %s\nhint: write normalised = %q (known are %s), or mean and std, beside path in the experiment; or give the file arrays mean and std",
+		slices.Min(low), slices.Max(high), best, why, best, strings.Join(names, ", "))
 }
 
 func of(p method.Preprocessing) (m moments) {

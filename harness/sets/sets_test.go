@@ -166,7 +166,7 @@ func TestOptions(t *testing.T) {
 		{"DC, pixels", Place{File: dc, Seed: 1}, Options{Normalised: "no"}, 2, method.Hard, 0, ""},
 		{"DC, no such experiment", Place{File: dc, Seed: 2}, Options{}, 0, "", 0, "none for seed 2"},
 		{"DC, one by name", Place{File: dc, Seed: 2}, Options{Images: "data.0.0", Labels: "data.0.1", Normalised: "dataset"}, 0, method.Hard, 0, ""},
-		{"DC, not told", Place{File: dc, Seed: 1}, Options{}, 0, "", 0, `the guess is normalised = "`},
+		{"DC, not told", Place{File: dc, Seed: 1}, Options{}, 0, "", 0, `the guess is normalised = "dataset", since there are no usual means`},
 		{"DC, moments", Place{File: dc}, Options{Mean: []float64{0.5, 0.5, 0.5}, Std: []float64{0.5, 0.5, 0.5}}, 0, method.Hard, 0, ""},
 		{"DC, moments of grey", Place{File: dc}, Options{Normalised: "mnist"}, 0, "", 0, "of 1 channels; the data set's have 3"},
 		{"DC, known moments", Place{File: dc}, Options{Normalised: "cifar-10"}, (0.4914 - 0.5) / 0.25, method.Hard, 0, ""},
@@ -200,6 +200,11 @@ func TestOptions(t *testing.T) {
 		if step := (d.Images[3] - d.Images[0]) / (d.Images[1] - d.Images[0]); math.Abs(float64(step)-0.25) > 1e-4 && c.name != "DC, known moments" {
 			t.Errorf("%s: the layout is wrong: %v", c.name, d.Images[:4])
 		}
+	}
+	cifar := foreign("standard")
+	cifar.Name = "cifar-10"
+	if _, err := Read(Place{File: dc, Seed: 1}, Options{}, cifar); err == nil || !strings.Contains(err.Error(), `normalised = "cifar-10", since its means bring`) {
+		t.Error(err)
 	}
 	if _, err := Read(Place{File: bare, Labels: labels}, Options{}, foreign("zca")); err == nil || !strings.Contains(err.Error(), "cannot be whitened") {
 		t.Error(err)
