@@ -192,9 +192,11 @@ format = "npz"
 train = "../tiny.npz"
 `
 
-// theirs takes up the sets of slow that -export wrote to the folder sets.
+// theirs, which lies beside the folder of experiments, takes up the sets of slow that
+// -export wrote to the folder sets.
 var theirs = strings.NewReplacer("tiny\"\ntitle", "theirs\"\ntitle", "[1, 2]", "[2]", `"random", "slow"`, `"random", "theirs"`,
-	"[method.slow]\nupdates = 6", "[method.theirs]\nuse = \"file\"\npath = \"../sets/{dataset}-slow-{model}-{ipc}-{seed}.pt\"").Replace(tiny)
+	"../tiny.npz", "tiny.npz",
+	"[method.slow]\nupdates = 6", "[method.theirs]\nuse = \"file\"\npath = \"sets/{dataset}-slow-{model}-{ipc}-{seed}.pt\"").Replace(tiny)
 
 // tinyData is 40 noisy images of 8x8 pixels whose upper or lower half is bright.
 func tinyData() ([]byte, error) {
@@ -228,7 +230,7 @@ func TestScripts(t *testing.T) {
 			return errors.Join(
 				os.MkdirAll(filepath.Join(e.WorkDir, "experiments"), 0o777),
 				os.WriteFile(filepath.Join(e.WorkDir, "experiments", "tiny.toml"), []byte(tiny), 0o666),
-				os.WriteFile(filepath.Join(e.WorkDir, "experiments", "theirs.toml"), []byte(theirs), 0o666),
+				os.WriteFile(filepath.Join(e.WorkDir, "theirs.toml"), []byte(theirs), 0o666),
 				os.WriteFile(filepath.Join(e.WorkDir, "tiny.npz"), data, 0o666),
 			)
 		},
