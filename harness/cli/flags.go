@@ -220,7 +220,7 @@ var noUse = []struct {
 	{"collect", "retry force jobs worker for", "-collect makes no runs; without it they are made"},
 	{"verify", "retry force check paper worker for", "-verify compares records with runs made again; -collect -check judges claims by them"},
 	{"paper alone", "retry force only jobs worker for", "-paper takes its numbers from the records there are; with -exp NAME runs are made first"},
-	{"export", "retry force check paper jobs worker for", "-export writes the sets of records there are; without it runs are made"},
+	{"export", "retry force check paper jobs worker for shard", "-export writes the sets of records there are; without it runs are made"},
 	{"eval", "retry check paper jobs worker for", "-eval scores one file, and adds its scores to the records"},
 	{"submit", "force check paper jobs worker", "-submit prints a job of workers, which make the runs; -collect shows the results"},
 	{"list", "shard", "-list shows all there is, and runs nothing"},
