@@ -6,6 +6,7 @@ import (
 	_ "dgkip/baselines/dc"
 	_ "dgkip/baselines/dd"
 	_ "dgkip/baselines/dsa"
+	_ "dgkip/baselines/file"
 	_ "dgkip/baselines/herding"
 	_ "dgkip/baselines/kip"
 	_ "dgkip/baselines/kmeans"

@@ -176,6 +176,9 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 		return usageError(err)
 	}
 	wanted := request{Specs: specs, Only: filter, Store: store.Open(f.out)}
+	if f.export != "" {
+		return f.exportSets(ctx, out, wanted)
+	}
 	if f.collect {
 		return f.collectRecords(ctx, out, errOut, wanted)
 	}
@@ -196,7 +199,7 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	case f.submit != "":
 		return f.printJob(out, wanted.Plan, wanted.Store)
 	case f.eval != "":
-		return f.evalFile(ctx, out, wanted.Plan, board)
+		return f.evalFile(ctx, out, wanted, board)
 	case f.verify > 0:
 		return f.verifyRecords(ctx, out, wanted.Plan, wanted.Store, board)
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -191,6 +192,12 @@ format = "npz"
 train = "../tiny.npz"
 `
 
+// theirs, which lies beside the folder of experiments, takes up the sets of slow that
+// -export wrote to the folder sets.
+var theirs = strings.NewReplacer("tiny\"\ntitle", "theirs\"\ntitle", "[1, 2]", "[2]", `"random", "slow"`, `"random", "theirs"`,
+	"../tiny.npz", "tiny.npz",
+	"[method.slow]\nupdates = 6", "[method.theirs]\nuse = \"file\"\npath = \"sets/{dataset}-slow-{model}-{ipc}-{seed}.pt\"").Replace(tiny)
+
 // tinyData is 40 noisy images of 8x8 pixels whose upper or lower half is bright.
 func tinyData() ([]byte, error) {
 	const n = 40
@@ -223,6 +230,7 @@ func TestScripts(t *testing.T) {
 			return errors.Join(
 				os.MkdirAll(filepath.Join(e.WorkDir, "experiments"), 0o777),
 				os.WriteFile(filepath.Join(e.WorkDir, "experiments", "tiny.toml"), []byte(tiny), 0o666),
+				os.WriteFile(filepath.Join(e.WorkDir, "theirs.toml"), []byte(theirs), 0o666),
 				os.WriteFile(filepath.Join(e.WorkDir, "tiny.npz"), data, 0o666),
 			)
 		},
@@ -241,7 +249,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code": code, "edit": edit, "waitfor": waitfor, "signal": signalled, "samerecords": sameRecords,
 			"readonly": readonly, "tmpfs": tmpfs, "grow": grow, "files": files,
-			"tamper": tamper, "copyset": copySet, "spoil": spoil, "lines": lines, "sessions": sessions, "recorded": recorded, "shared": shared,
+			"tamper": tamper, "copyset": copySet, "spoil": spoil, "lines": lines, "sessions": sessions, "recorded": recorded, "shared": shared, "samescore": sameScore, "resave": resave,
 		},
 	})
 }
@@ -362,8 +370,51 @@ func recorded(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	r := all[0].Result
 	want := fmt.Sprintf(": %d images, %.2f %%, errors %v of %v\n", r.Images, 100*r.Metrics["test_acc"], r.Counts["test_errors"], r.Counts["test_images"])
-	if got := ts.ReadFile("stdout"); !strings.HasSuffix(got, want) {
+	if got := ts.ReadFile("stdout"); !strings.Contains(got, want) {
 		ts.Fatalf("printed %q, but recorded is %q", got, want)
+	}
+}
+
+// resave PATTERN loads files into PyTorch and saves them again, where there is one.
+func resave(ts *testscript.TestScript, _ bool, args []string) {
+	program := ""
+	if !testing.Short() {
+		program = pythonWithTorch()
+	}
+	if program == "" {
+		ts.Logf("SKIPPED: no PyTorch here to save sets with")
+		return
+	}
+	names, err := filepath.Glob(ts.MkAbs(args[0]))
+	ts.Check(err)
+	for _, name := range names {
+		before, err := os.ReadFile(name)
+		ts.Check(err)
+		ts.Check(ts.Exec(program, "-c", "import sys, torch; torch.save(torch.load(sys.argv[1], weights_only=True), sys.argv[1])", name))
+		after, err := os.ReadFile(name)
+		ts.Check(err)
+		if bytes.Equal(before, after) {
+			ts.Fatalf("PyTorch did not write %s", name)
+		}
+		ts.Logf("RUN: %s saved by PyTorch", name)
+	}
+}
+
+// samescore A METHOD B METHOD expects that the sets of two methods in two folders score
+// the same, seed by seed.
+func sameScore(ts *testscript.TestScript, _ bool, args []string) {
+	scores := func(dir, name string) map[uint64]string {
+		out := map[uint64]string{}
+		for _, r := range records(ts, dir) {
+			if id := r.Result.Identity; id.Method.Name == name {
+				out[id.Seed] = fmt.Sprint(r.Result.Metrics["test_acc"], r.Result.Counts, r.Result.Digests)
+			}
+		}
+		return out
+	}
+	a, b := scores(args[0], args[1]), scores(args[2], args[3])
+	if len(a) == 0 || !maps.Equal(a, b) {
+		ts.Fatalf("%s of %s scores %v, %s of %s %v", args[1], args[0], a, args[3], args[2], b)
 	}
 }
 

@@ -32,7 +32,9 @@ Instead of running
   -plan           what would run, what is done, how long the rest may take
   -collect        write tables and figures from the records; compute nothing
   -verify N       make N recorded runs again and compare them byte for byte
-  -eval FILE.npz  score a distilled set from elsewhere as the experiment would
+  -eval FILE      score a distilled set from elsewhere as the experiment would
+  -export FORMAT DIR  write the sets of records to DIR, a file for each:
+                  FORMAT is pt (PyTorch), safetensors, npz or png
 Checks and outputs
   -check          exit with 3 if a claim or a published number is not met, or
                   there is none that the records could be judged by
@@ -64,6 +66,7 @@ type flags struct {
 	library                                                         library
 	args                                                            []string
 	exp, profile, only, data, out, eval                             string
+	export, exportDir                                               string
 	seeds, verify, jobs, threads                                    int
 	list, plan, collect, check, offline, retry, force, paper, quiet bool
 
@@ -80,6 +83,7 @@ func parseFlags(l library, args []string) (*flags, error) {
 	set.StringVar(&f.data, "data", "", "")
 	set.StringVar(&f.out, "out", "results", "")
 	set.StringVar(&f.eval, "eval", "", "")
+	set.StringVar(&f.export, "export", "", "")
 	set.IntVar(&f.seeds, "seeds", 0, "")
 	set.IntVar(&f.verify, "verify", 0, "")
 	set.IntVar(&f.jobs, "jobs", 1, "")
@@ -94,7 +98,12 @@ func parseFlags(l library, args []string) (*flags, error) {
 	set.BoolVar(&f.paper, "paper", false, "")
 	set.BoolVar(&f.quiet, "quiet", false, "")
 	f.cluster.declare(set)
-	if err := set.Parse(args); err != nil {
+	err := set.Parse(args)
+	if rest := set.Args(); err == nil && f.export != "" && len(rest) > 0 {
+		f.exportDir = rest[0]
+		err = set.Parse(rest[1:])
+	}
+	if err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil, errHelp
 		}
@@ -157,6 +166,9 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 	if f.paperAlone() {
 		given["paper alone"] = true
 	}
+	if given["export"] && (!slices.Contains(exportFormats, f.export) || f.exportDir == "") {
+		return usageError(fmt.Errorf("-export takes a format and a folder\nhint: such as -export pt sets; formats are %s", strings.Join(exportFormats, ", ")))
+	}
 	if err := useless(given); err != nil {
 		return err
 	}
@@ -186,7 +198,7 @@ func (f *flags) validatePaths(given map[string]bool) error {
 // oneMode refuses two things to do at once.
 func oneMode(given map[string]bool) error {
 	var modes []string
-	for _, name := range []string{"list", "plan", "collect", "verify", "eval", "merge", "submit"} {
+	for _, name := range []string{"list", "plan", "collect", "verify", "eval", "export", "merge", "submit"} {
 		if given[name] {
 			modes = append(modes, "-"+name)
 		}
@@ -208,7 +220,8 @@ var noUse = []struct {
 	{"collect", "retry force jobs worker for", "-collect makes no runs; without it they are made"},
 	{"verify", "retry force check paper worker for", "-verify compares records with runs made again; -collect -check judges claims by them"},
 	{"paper alone", "retry force only jobs worker for", "-paper takes its numbers from the records there are; with -exp NAME runs are made first"},
-	{"eval", "retry force check paper jobs worker for", "-eval scores one file, and leaves the records alone"},
+	{"export", "retry force check paper jobs worker for shard", "-export writes the sets of records there are; without it runs are made"},
+	{"eval", "retry check paper jobs worker for", "-eval scores one file, and adds its scores to the records"},
 	{"submit", "force check paper jobs worker", "-submit prints a job of workers, which make the runs; -collect shows the results"},
 	{"list", "shard", "-list shows all there is, and runs nothing"},
 	{"collect", "shard", "-collect shows the records there are; -merge brings in those of other parts"},
@@ -243,7 +256,7 @@ func useless(given map[string]bool) error {
 
 // paperAlone reports whether -paper is all there is to do.
 func (f *flags) paperAlone() bool {
-	return f.paper && f.exp == "" && !f.plan && f.verify == 0 && f.eval == ""
+	return f.paper && f.exp == "" && !f.plan && f.verify == 0 && f.eval == "" && f.export == ""
 }
 
 // load reads the experiments that were asked for. What is wrong with any is

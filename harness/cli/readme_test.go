@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -13,6 +14,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"dgkip/harness/arrays"
+	"dgkip/harness/npz"
+	"dgkip/harness/rng"
 )
 
 // fence is a fenced block of the README: a file, if a path in backticks stands in
@@ -77,6 +82,60 @@ func drawPictures(t *testing.T, dir string) {
 	}
 }
 
+// saveSets saves random sets of glyphs, by the README's own line where there is
+// PyTorch.
+func saveSets(t *testing.T, dir, readme string) {
+	t.Helper()
+	if err := os.Mkdir(filepath.Join(dir, "sets"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if program := pythonWithTorch(); program != "" {
+		t.Log("RUN: saving sets with PyTorch")
+		for _, f := range fences(readme) {
+			if f.lang != "python" || !strings.Contains(f.text, "torch.save") {
+				continue
+			}
+			run := exec.Command(program, "-c", `
+import sys, torch
+for ipc in (1, 5):
+    for seed in (0, 1):
+        images, labels = torch.rand(2 * ipc, 1, 28, 28), torch.arange(2).repeat(ipc)
+        exec(sys.argv[1])
+`, f.text)
+			run.Dir = dir
+			if out, err := run.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+		}
+		return
+	}
+	t.Log("SKIPPED: no PyTorch here to save sets with")
+	for _, ipc := range []int{1, 5} {
+		for seed := range 2 {
+			images, labels := make([]float32, 2*ipc*28*28), make([]int64, 2*ipc)
+			rng.Stream(uint64(seed), "readme").FillUniform(images, 0, 1)
+			for i := range labels {
+				labels[i] = int64(i % 2)
+			}
+			b, err := arrays.Torch([]npz.Array{npz.Of("images", []int{2 * ipc, 1, 28, 28}, images), npz.Of("labels", []int{2 * ipc}, labels)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			write(t, filepath.Join(dir, "sets", fmt.Sprintf("glyphs-%d-%d.pt", ipc, seed)), string(b))
+		}
+	}
+}
+
+// pythonWithTorch returns an interpreter that has PyTorch, "" if there is none.
+func pythonWithTorch() string {
+	for _, name := range []string{"python3", "/usr/bin/python3"} {
+		if path, err := exec.LookPath(name); err == nil && exec.Command(path, "-c", "import torch").Run() == nil {
+			return path
+		}
+	}
+	return ""
+}
+
 // The README's files are written and its commands run, in their order: the
 // examples of data, of a method and of experiments work as they stand.
 func TestReadme(t *testing.T) {
@@ -99,6 +158,7 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	drawPictures(t, dir)
+	saveSets(t, dir, string(readme))
 
 	// Go files of the README join the program as it is built, and no other way.
 	overlay := map[string]string{}
@@ -149,7 +209,7 @@ func TestReadme(t *testing.T) {
 			t.Errorf("go run .%s: %v\n%s", c, err, out)
 		}
 	}
-	for _, name := range []string{"mine", "means"} {
+	for _, name := range []string{"mine", "means", "theirs"} {
 		if files, _ := filepath.Glob(filepath.Join(dir, "results", "tables", name+".*")); len(files) == 0 {
 			t.Errorf("experiment %s wrote no tables", name)
 		}

@@ -174,6 +174,15 @@ func (c *contents) image(s *Split, path string) error {
 	return appendPixels(s, m, c.ch)
 }
 
+// ReadImage reads a PNG or JPEG file as bytes [h, w, c]: one channel if it is grey,
+// else three.
+func ReadImage(path string) (h, w, c int, pixels []byte, err error) {
+	var one contents
+	var s Split
+	err = one.image(&s, path)
+	return one.h, one.w, one.ch, s.Images, err
+}
+
 // decode reads an image after a look at its size.
 func decode(r io.Reader) (image.Image, error) {
 	var head bytes.Buffer

@@ -46,6 +46,16 @@ func (d *Dataset) Images(ctx context.Context) (*method.Data, method.Images, erro
 	return d.data, d.test, nil
 }
 
+// Outline is the data without its images and their moments: what a set must fit.
+func (d *Dataset) Outline() *method.Data {
+	id, s := d.Identity, d.Sizes
+	out := &method.Data{Name: id.Name, Classes: id.Classes, Prep: method.Preprocessing{Name: id.Preprocess}, Train: method.Images{H: s.H, W: s.W, C: s.C}}
+	if id.Preprocess != "standard" {
+		out.Prep.Restore = func(x []float32) []float32 { return x }
+	}
+	return out
+}
+
 // letGo drops the images.
 func (d *Dataset) letGo() {
 	d.mu.Lock()

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,6 +37,29 @@ type Run struct {
 	Key      string
 	Data     *Dataset
 	Trace    spec.Trace // all lines that any of the cells asks for
+
+	located method.Method // in place of the cell's: it knows the run's files
+}
+
+// Method returns what makes the run's set.
+func (r *Run) Method() method.Method {
+	if r.located != nil {
+		return r.located
+	}
+	return r.Cell.Method()
+}
+
+// Instead returns the run that scores what another method makes, a set of ipc images a
+// class, as r scores its own.
+func (r *Run) Instead(column string, m method.Method, ipc int) *Run {
+	c := *r.Cell
+	c.Column, c.IPC, c.Point = column, ipc, maps.Clone(c.Point)
+	c.Point["method"], c.Point["ipc"] = column, strconv.Itoa(ipc)
+	id := c.IdentityOf(m, r.Data.Identity, r.Seed)
+	return &Run{
+		Cell: &c, Cells: []*spec.Cell{&c}, Profile: r.Profile, Seed: r.Seed, Round: r.Round,
+		Identity: id, Key: id.Key(), Data: r.Data, located: m,
+	}
 }
 
 // Name is how people know the run.
@@ -287,7 +311,11 @@ func (l Lookup) plan(ctx context.Context, specs []*spec.Spec, filter spec.Filter
 					}
 				}
 				r.Data = d
-				p.add(r, byKey)
+				if found, err := l.locate(r); err != nil {
+					problems = append(problems, &Unfit{fmt.Errorf("%s: %s %s %s ipc %d seed %d: %w", s.File, c.Dataset, c.Column, c.Model, c.IPC, seed, err)})
+				} else if found {
+					p.add(r, byKey)
+				}
 			}
 		}
 	}
@@ -300,10 +328,31 @@ func (l Lookup) plan(ctx context.Context, specs []*spec.Spec, filter spec.Filter
 	return p, nil
 }
 
+// locate finds the files of a run whose set comes from some, and reports whether the
+// run's method knows all that it needs. Where no data is opened, runs whose files are
+// gone are left out like those whose data is not known.
+func (l Lookup) locate(r *Run) (bool, error) {
+	c := r.Cell
+	m, ok := c.Method().(method.Locator)
+	if !ok {
+		return true, nil
+	}
+	var data *method.Data
+	if l.Source != nil {
+		data = r.Data.Outline()
+	}
+	var err error
+	r.located, err = m.Locate(method.Place{Dir: c.Data.Dir, Dataset: c.Dataset, Model: c.Model, IPC: c.IPC, Seed: r.Seed}, data)
+	if err != nil && l.Source == nil {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // add adds a run, or its cell to the run with the same key.
 func (p *Plan) add(r *Run, byKey map[string]*Run) {
 	c := r.Cell
-	r.Identity = c.Identity(r.Data.Identity, r.Seed)
+	r.Identity = c.IdentityOf(r.Method(), r.Data.Identity, r.Seed)
 	r.Key = r.Identity.Key()
 	p.keys[cellSeed{c, r.Seed}] = r.Key
 	same := byKey[r.Key]

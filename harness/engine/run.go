@@ -171,11 +171,11 @@ func (a *attempt) distill() error {
 		Begin: a.begin,
 	}
 	a.warm = warmUp
-	set, err := r.Cell.Method().Distill(a.ctx, p, a.observe)
+	set, err := r.Method().Distill(a.ctx, p, a.observe)
 	if errors.Is(err, method.ErrCheckpoint) { // such as that of an earlier version
 		a.s.restart()
 		p.Resume = nil
-		set, err = r.Cell.Method().Distill(a.ctx, p, a.observe)
+		set, err = r.Method().Distill(a.ctx, p, a.observe)
 	}
 	if cause := context.Cause(a.ctx); cause != nil {
 		// Whatever the method made of it: it was told to stop. A set that was done

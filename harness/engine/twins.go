@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"dgkip/harness/sets"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
@@ -137,7 +138,7 @@ func (a *attempt) read(r *store.Record) (s saved, ok bool) {
 	if _, err := r.File("distilled.npz"); err != nil {
 		return s, false
 	}
-	set, err := store.ReadDistilled(filepath.Join(r.Dir, "distilled.npz"), a.data)
+	set, err := sets.Read(sets.Place{File: filepath.Join(r.Dir, "distilled.npz")}, sets.Options{}, a.data)
 	if err != nil {
 		return s, false
 	}

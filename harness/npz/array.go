@@ -13,6 +13,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Array is an array of a file, always row by row with the low byte first, whatever
@@ -67,6 +68,20 @@ func Text(name, text string) Array {
 		data = le.AppendUint32(data, uint32(r))
 	}
 	return Array{name, nil, "U" + strconv.Itoa(len(runes)), data}
+}
+
+// Texts returns a list of texts.
+func Texts(name string, list []string) Array {
+	width := 1
+	for _, s := range list {
+		width = max(width, utf8.RuneCountInString(s))
+	}
+	a := Array{name, []int{len(list)}, "U" + strconv.Itoa(width), nil}
+	for _, s := range list {
+		one := Text("", s).Data
+		a.Data = append(append(a.Data, one...), make([]byte, 4*width-len(one))...)
+	}
+	return a
 }
 
 // String describes the array the way Python's users know it: float32[2 28 28].

@@ -126,11 +126,25 @@ func (b *figureBuilder) colorOf(axis, value string) int {
 	if axis == "method" {
 		for _, c := range b.r.Cells {
 			if v, _ := c.Cell.At(axis); v == value {
-				return slices.Index(method.Names(), c.Cell.Method().Info().Name)
+				return slices.Index(coloured(), c.Cell.Method().Info().Name)
 			}
 		}
 	}
 	return slices.Index(b.r.axisValues(axis), value)
+}
+
+// coloured lists methods in the order of their colours. That for sets from files comes
+// last, so that those which make sets keep theirs.
+func coloured() (names []string) {
+	last := []string(nil)
+	for _, name := range method.Names() {
+		if _, ok := method.New(name).(method.Locator); ok {
+			last = append(last, name)
+		} else {
+			names = append(names, name)
+		}
+	}
+	return append(names, last...)
 }
 
 // panels makes a panel of every point of the panels' axes, with the series of its cells.

@@ -113,10 +113,15 @@ func (c *Cell) At(axis string) (string, bool) {
 // Identity returns the identity of the cell's run with a seed on the data with a
 // digest.
 func (c *Cell) Identity(data DatasetIdentity, seed uint64) Identity {
-	info, scoring := c.method.Info(), c.Protocol.Info()
+	return c.IdentityOf(c.method, data, seed)
+}
+
+// IdentityOf is Identity for a method in the place of the cell's.
+func (c *Cell) IdentityOf(m method.Method, data DatasetIdentity, seed uint64) Identity {
+	info, scoring := m.Info(), c.Protocol.Info()
 	id := Identity{
 		Schema: IdentitySchema, Dataset: data, IPC: c.IPC, Seed: seed,
-		Method: PartIdentity{info.Name, info.Version, toml.Settings(c.method)},
+		Method: PartIdentity{info.Name, info.Version, toml.Settings(m)},
 		Model:  toml.Settings(c.Net),
 		Eval:   PartIdentity{scoring.Name, scoring.Version, toml.Settings(c.Protocol)},
 	}

@@ -54,7 +54,6 @@ func TestCommittedPreviews(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := setFile{z, 1 << 16}
 		names, _ := z.Read("classes", 1000)
 		mean, _ := z.Read("mean", 3)
 		std, _ := z.Read("std", 3)
@@ -68,9 +67,10 @@ func TestCommittedPreviews(t *testing.T) {
 				d.Classes = append(d.Classes, "")
 			}
 		}
-		of, _, _ := f.numbers("of", 1<<16)
-		if d.Of, err = classesOf(of, len(d.Classes)); err != nil {
-			t.Fatal(err)
+		of, _ := z.Read("of", 1<<16)
+		classes, _ := of.Float32s()
+		for _, class := range classes {
+			d.Of = append(d.Of, int(class))
 		}
 		z.Close()
 		if got, ok := preview(d); !ok || !bytes.Equal(got, want) {

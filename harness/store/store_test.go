@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -17,7 +16,6 @@ import (
 
 	"dgkip/harness/env"
 	"dgkip/harness/method"
-	"dgkip/harness/npz"
 	"dgkip/harness/spec"
 )
 
@@ -478,112 +476,6 @@ func TestLateLock(t *testing.T) {
 		t.Errorf("said twice: %v", err)
 	default:
 	}
-}
-
-func TestNPZ(t *testing.T) {
-	in := set()
-	data := &method.Data{Classes: in.Classes, Prep: in.Prep, Train: method.Images{H: 2, W: 3, C: 1}}
-	out, err := ReadDistilled(npzFile(t, Arrays(in)), data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if fmt.Sprintf("%+v", out) != fmt.Sprintf("%+v", in) {
-		t.Errorf("read back\n%+v\nwant\n%+v", out, in)
-	}
-}
-
-// npzFile writes arrays to a file.
-func npzFile(t testing.TB, arrays []npz.Array) string {
-	t.Helper()
-	b, err := npz.Encode(arrays)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "set.npz")
-	if err := os.WriteFile(file, b, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
-// Files as other programs make them.
-func TestForeignNPZ(t *testing.T) {
-	data := &method.Data{
-		Classes: []string{"a", "b"}, Train: method.Images{H: 1, W: 2, C: 3},
-		Prep: method.Preprocessing{Name: "standard", Mean: []float32{0.5, 0.5, 0.5}, Std: []float32{0.5, 0.5, 0.5}},
-	}
-	bytesOf := []uint8{0, 255, 0, 255, 0, 255, 255, 0, 255, 0, 255, 0}
-	pixels := npz.Of("pixels", []int{2, 1, 2, 3}, bytesOf)
-	hard := npz.Of("labels", []int{2}, []int64{1, 0})
-	want := func(first float32, arrays ...npz.Array) {
-		t.Helper()
-		d, err := ReadDistilled(npzFile(t, arrays), data)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		if d.Of[0] != 1 || d.Images[0] != -1 || d.Images[1] != first {
-			t.Errorf("got %+v", d)
-		}
-	}
-	want(1, pixels, hard)
-	want(-1, npz.Of("images", []int{2, 3, 1, 2}, bytesOf), hard) // channels first
-	want(1, pixels, npz.Of("labels", []int{2, 2}, []float64{0.25, 0.75, 1, 0}))
-	for message, arrays := range map[string][]npz.Array{
-		"neither an array images":        {hard},
-		"one label for each":             {pixels},
-		"is not a class":                 {pixels, npz.Of("labels", []int{2}, []int64{1, 2})},
-		"the data set's are 1x2":         {npz.Of("pixels", []int{2, 2, 1, 3}, bytesOf), hard},
-		"unknown kind of labels":         {pixels, npz.Of("labels", []int{2, 2}, make([]float64, 4)), npz.Text("label_kind", "odd")},
-		"it has the classes a, b, c":     {pixels, hard, npz.Text("classes", "a\nb\nc")},
-		"its preprocessing is \"zca\"":   {npz.Of("images", []int{2, 1, 2, 3}, make([]float32, 12)), hard, npz.Text("preprocess", "zca")},
-		"pixel that is NaN":              {npz.Of("images", []int{2, 1, 2, 3}, []float32{float32(math.NaN()), 11: 0}), hard},
-		"it needs an array of, int64":    {pixels, npz.Of("labels", []int{2, 1}, []float32{1, -1}), npz.Text("label_kind", "value")},
-		"its array of has 3 values":      {pixels, hard, npz.Of("of", []int{3}, []int64{0, 1, 0})},
-		`array "pixels": file is longer`: {npz.Of("pixels", []int{20000, 1, 2, 3}, make([]uint8, 120000)), hard},
-		`array "labels": file is longer`: {pixels, npz.Of("labels", []int{2, 50000}, make([]uint8, 100000))},
-	} {
-		if _, err := ReadDistilled(npzFile(t, arrays), data); err == nil || !strings.Contains(err.Error(), message) || strings.Count(err.Error(), "set.npz") != 1 {
-			t.Errorf("%s: %v", message, err)
-		}
-	}
-}
-
-func TestNumpyReadsIt(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil || exec.Command(python, "-c", "import numpy").Run() != nil {
-		t.Skip("SKIPPED: no Python with numpy here to read the file with")
-	}
-	t.Log("RUN: reading the file with numpy")
-	file := npzFile(t, Arrays(set()))
-	out, err := exec.Command(python, "-c", `
-import numpy, sys
-z = numpy.load(sys.argv[1])
-p = z["images"] * z["std"] + z["mean"]
-print(z["images"].shape, z["pixels"].dtype, abs(p - z["pixels"]).max() < 1e-3, z["label_kind"], str(z["classes"]).split("\n"), z["of"], z["extra.rates"][1])
-`, file).CombinedOutput()
-	const want = "(2, 2, 3, 1) float16 True hard ['nought', 'öne'] [0 1] 3.141592653589793\n"
-	if err != nil || string(out) != want {
-		t.Errorf("numpy says %s, want %s (%v)", out, want, err)
-	}
-}
-
-func FuzzSet(f *testing.F) {
-	b, err := npz.Encode(Arrays(set()))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(b)
-	data := &method.Data{Classes: []string{"a", "b"}, Train: method.Images{H: 2, W: 3, C: 1}}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		z, err := npz.New("fuzz", bytes.NewReader(b), int64(len(b)))
-		if err != nil {
-			return
-		}
-		if d, err := readSet(setFile{z, 100}, data); err == nil && d.Check() != nil {
-			t.Error("a set that fails its own check")
-		}
-	})
 }
 
 func FuzzTrace(f *testing.F) {

@@ -1,0 +1,156 @@
+// Package file takes sets that another program made, so that they stand in tables
+// beside those made here: a column with seeds, every scoring, marks and records.
+package file
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"dgkip/harness/arrays"
+	"dgkip/harness/method"
+	"dgkip/harness/sets"
+)
+
+// File is the method. In its paths, which start from the experiment's file, {dataset},
+// {model}, {ipc} and {seed} stand for those of the run.
+type File struct {
+	Path       string `toml:"path,omitzero"`        // an NPZ, safetensors or .pt file, or a folder of images
+	LabelsPath string `toml:"labels_path,omitzero"` // a file with the labels, where path has none
+	sets.Options
+
+	// Digest is of the files' content, and takes the place of the paths in a run's
+	// identity. In an experiment it asks for that content.
+	Digest string `toml:"digest,omitzero"`
+
+	at    sets.Place // of a run
+	loose bool       // any number of images will do
+}
+
+// Any returns the method for a single file, whatever is in it, and how many images a
+// class it has.
+func Any(path string, seed uint64, data *method.Data) (f *File, ipc int, err error) {
+	f = &File{at: sets.Place{File: path, Seed: seed}, loose: true}
+	d, err := sets.Read(f.at, f.Options, data)
+	if err != nil {
+		return nil, 0, err
+	}
+	if d.Kind != method.Hard {
+		f.LabelKind = string(d.Kind)
+	}
+	f.Digest, err = f.digest()
+	return f, d.Len() / len(d.Classes), err
+}
+
+func init() { method.Register(func() method.Method { return new(File) }) }
+
+// Info implements method.Method.
+func (f *File) Info() method.Info {
+	return method.Info{
+		Name: "file", Title: "Sets from files", Version: 1, Protocol: "network",
+		About:      "sets that another program made: NPZ, safetensors, PyTorch's .pt, folders of images",
+		SoftLabels: f.LabelKind != "" && f.LabelKind != string(method.Hard),
+	}
+}
+
+// Check implements method.Checker.
+func (f *File) Check() error {
+	if f.Path == "" {
+		return &method.BadSetting{Key: "path", Why: "is missing", Hint: `path = "sets/{dataset}-{ipc}-{seed}.pt" names the files, seen from this one`}
+	}
+	return f.Options.Check()
+}
+
+// Locate implements method.Locator.
+func (f *File) Locate(p method.Place, data *method.Data) (method.Method, error) {
+	names := strings.NewReplacer("{dataset}", p.Dataset, "{model}", p.Model, "{ipc}", strconv.Itoa(p.IPC), "{seed}", strconv.FormatUint(p.Seed, 10))
+	path := func(setting string) string {
+		file := filepath.FromSlash(names.Replace(setting))
+		if file != "" && !filepath.IsAbs(file) {
+			file = filepath.Join(p.Dir, file)
+		}
+		return file
+	}
+	out := *f
+	out.at = sets.Place{File: path(f.Path), Labels: path(f.LabelsPath), Seed: p.Seed}
+	out.Images, out.Labels = names.Replace(f.Images), names.Replace(f.Labels)
+	digest, err := out.digest()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w\nhint: path = %q is seen from the folder of the experiment; {dataset}, {model}, {ipc} and {seed} in it stand for those of the run", err, f.Path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if f.Digest != "" && digest != f.Digest {
+		return nil, fmt.Errorf("%s: its content is another one: digest is %s, not %s", out.at.File, digest, f.Digest)
+	}
+	out.Path, out.LabelsPath, out.Digest = "", "", digest
+	if data != nil {
+		if _, err := out.read(data, p.IPC); err != nil {
+			return nil, err
+		}
+	}
+	return &out, nil
+}
+
+// digest is of the content of the files.
+func (f *File) digest() (string, error) {
+	first, err := arrays.Digest(f.at.File)
+	if err != nil || f.at.Labels == "" {
+		return first, err
+	}
+	second, err := arrays.Digest(f.at.Labels)
+	sum := sha256.Sum256([]byte(first + "\n" + second))
+	return "sha256:" + hex.EncodeToString(sum[:]), err
+}
+
+// read reads the set, and checks that it is what the experiment says.
+func (f *File) read(data *method.Data, ipc int) (*method.Distilled, error) {
+	d, err := sets.Read(f.at, f.Options, data)
+	if err != nil {
+		return nil, err
+	}
+	if n, classes := d.Len(), len(d.Classes); n != ipc*classes && !f.loose {
+		hint := fmt.Sprintf("\nhint: write ipc = [%d] in [grid]", n/classes)
+		if n%classes != 0 {
+			hint = ""
+		}
+		return nil, fmt.Errorf("%s: it has %d images, and ipc %d of %d classes are %d%s", f.at.File, n, ipc, classes, ipc*classes, hint)
+	}
+	if f.LabelKind == "" && d.Kind != method.Hard {
+		return nil, fmt.Errorf("%s: its labels are no class numbers, but of the kind %q\nhint: write label_kind = %q beside path: numbers of sets with learned labels belong to another protocol family", f.at.File, d.Kind, d.Kind)
+	}
+	return d, nil
+}
+
+// Distill implements method.Method.
+func (f *File) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, method.Stopped(ctx, p, err)
+	}
+	if f.at.File == "" { // nobody has looked for it
+		m, err := f.Locate(method.Place{Dataset: p.Data.Name, Model: p.Model.Kind, IPC: p.IPC, Seed: p.Seed}, nil)
+		if err != nil {
+			return nil, err
+		}
+		f = m.(*File)
+	}
+	d, err := f.read(p.Data, p.IPC)
+	if err != nil {
+		return nil, err
+	}
+	if digest, err := f.digest(); err != nil || digest != f.Digest {
+		return nil, errors.Join(err, fmt.Errorf("%s has changed while the program ran\nhint: run the same command again", f.at.File))
+	}
+	observe(method.Step{Distilled: d.Clone})
+	return d, nil
+}
+
+// CheckSizes implements method.SizesChecker: sets from files need no training images.
+func (f *File) CheckSizes(method.Sizes) error { return nil }

@@ -1,0 +1,98 @@
+package file
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dgkip/harness/arrays"
+	"dgkip/harness/method"
+	"dgkip/harness/method/methodtest"
+	"dgkip/harness/npz"
+	"dgkip/harness/sets"
+)
+
+// saved writes a set of two images for each class of methodtest's data as .pt.
+func saved(t *testing.T, dir, name string, channels int, labels npz.Array) string {
+	t.Helper()
+	d := methodtest.Data(channels)
+	b, err := arrays.Torch([]npz.Array{
+		npz.Of("images", []int{4, 8, 8, channels}, d.Train.X[:4*64*channels]), labels,
+		npz.Of("mean", []int{channels}, d.Prep.Mean), npz.Of("std", []int{channels}, d.Prep.Std),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, name)
+	if err := os.WriteFile(file, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func hard() npz.Array { return npz.Of("labels", []int{4}, []int64{0, 1, 0, 1}) }
+
+func TestContract(t *testing.T) {
+	dir := t.TempDir()
+	for _, channels := range []int{1, 3} {
+		saved(t, dir, fmt.Sprintf("halves%d-2.pt", channels), channels, hard())
+	}
+	methodtest.Run(t, func() method.Method { return &File{Path: dir + "/{dataset}-{ipc}.pt"} }, methodtest.Options{
+		SameForAllSeeds: true,
+		Problem:         func(p *method.Problem) { p.Data.Name = fmt.Sprintf("halves%d", p.Data.Train.C) },
+	})
+}
+
+func TestLocate(t *testing.T) {
+	dir := t.TempDir()
+	place := method.Place{Dir: dir, Dataset: "halves", IPC: 2, Seed: 1}
+	locate := func(f File, p method.Place) (*File, error) {
+		m, err := f.Locate(p, methodtest.Data(1))
+		if err != nil {
+			return nil, err
+		}
+		return m.(*File), nil
+	}
+	one := saved(t, dir, "halves-2-1.pt", 1, hard())
+	saved(t, dir, "soft.pt", 1, npz.Of("labels", []int{4, 2}, []float32{0.5, 0.5, 1, 0, 0, 1, 1, 0}))
+	saved(t, dir, "colour.pt", 3, hard())
+	f, err := locate(File{Path: "{dataset}-{ipc}-{seed}.pt"}, place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Path != "" || !strings.HasPrefix(f.Digest, "sha256:") || f.at.File != one {
+		t.Errorf("%+v", f)
+	}
+	if again, err := locate(File{Path: one, Digest: f.Digest}, place); err != nil || again.Digest != f.Digest {
+		t.Error(err)
+	}
+	place.IPC = 3
+	for _, c := range []struct {
+		f    File
+		ipc  int
+		want string
+	}{
+		{File{Path: "{dataset}-{ipc}.pt"}, 2, "halves-2.pt: no such file"},
+		{File{Path: one}, 1, "it has 4 images, and ipc 1 of 2 classes are 2\nhint: write ipc = [2]"},
+		{File{Path: one, Digest: "sha256:00"}, 2, "its content is another one"},
+		{File{Path: "soft.pt"}, 2, "write label_kind = \"soft\""},
+		{File{Path: "colour.pt"}, 2, "the data set's are 8x8 with 1 channels"},
+	} {
+		place.IPC = c.ipc
+		if _, err := locate(c.f, place); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: got %v, want %q", c.f, err, c.want)
+		}
+	}
+	place.IPC = 2
+	soft, err := locate(File{Path: "soft.pt", Options: sets.Options{LabelKind: "soft"}}, place)
+	if err != nil || !soft.Info().SoftLabels {
+		t.Error(soft, err)
+	}
+	// Another content under the same name is another run.
+	saved(t, dir, "halves-2-1.pt", 1, npz.Of("labels", []int{4}, []int64{1, 0, 0, 1}))
+	if other, err := locate(File{Path: one}, place); err != nil || other.Digest == f.Digest {
+		t.Error("the same digest", err)
+	}
+}

@@ -1,0 +1,434 @@
+package arrays
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"image"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"dgkip/harness/npz"
+)
+
+// shown opens a file and returns an array as text.
+func shown(t *testing.T, file, name string) string {
+	t.Helper()
+	s, err := Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	a, err := s.Read(name, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if texts, ok := a.Texts(); ok {
+		return fmt.Sprintf("%v %q", a.Shape, texts)
+	}
+	x, _ := a.Float64s()
+	return fmt.Sprint(a, " ", x)
+}
+
+// The files in testdata are of PyTorch's making.
+func TestTorch(t *testing.T) {
+	for name, want := range map[string]string{
+		"turned":     "float32[2 2 2 3] [0 0.125 0.25 0.03125 0.15625 0.28125 0.0625 0.1875 0.3125 0.09375 0.21875 0.34375 0.375 0.5 0.625 0.40625 0.53125 0.65625 0.4375 0.5625 0.6875 0.46875 0.59375 0.71875]",
+		"part":       "float32[1 2 2] [0.5 0.53125 0.5625 0.59375]",
+		"strided":    "float32[5] [0.09375 0.25 0.40625 0.5625 0.71875]",
+		"spread":     "float32[3] [7 7 7]",
+		"brain":      "float32[2] [0 0.375]",
+		"half":       "float16[2] [0.03125 0.40625]",
+		"bytes":      "uint8[2] [0 255]",
+		"flag":       "bool[2] [1 0]",
+		"parameter":  "float32[2] [0 0.03125]",
+		"nothing":    "float32[0 3] []",
+		"number":     "int64[] [3]",
+		"negative":   "int64[] [-70000]",
+		"mean":       "float64[2] [0.5 0.25]",
+		"classes":    `[2] ["a" "bé"]`,
+		"pair.0":     "int64[] [1]",
+		"pair.1":     `[] ["x"]`,
+		"inner.deep": "int64[2] [1 0]",
+		"inner.5":    "float64[] [2.5]",
+		"yes":        "bool[] [1]",
+	} {
+		if got := shown(t, "testdata/kinds.pt", name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	for name, want := range map[string]string{"data.0.1": "int64[2] [1 0]", "data.1.1": "int64[2] [1 0]"} {
+		if got := shown(t, "testdata/dc.pt", name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	if got := shown(t, "testdata/bare.pt", "."); !strings.HasPrefix(got, "float32[2 3 2 2] [0 0.03125 ") {
+		t.Error(got)
+	}
+	s, err := Open("testdata/dc.pt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if want := []string{"data.0.0", "data.0.1", "data.1.0", "data.1.1"}; !slices.Equal(s.Names(), want) {
+		t.Errorf("%v, want %v", s.Names(), want)
+	}
+	if _, err := s.Read("data.0.0", 23); err == nil || !strings.Contains(err.Error(), "at most 23 values") {
+		t.Error(err)
+	}
+	if _, err := s.Read("images", 23); err == nil || !strings.Contains(err.Error(), "only data.0.0, data.0.1") {
+		t.Error(err)
+	}
+}
+
+func some() []npz.Array {
+	classes := npz.Text("classes", "öne")
+	classes.Shape = []int{1}
+	return []npz.Array{
+		npz.Of("images", []int{1, 3}, []float32{1, -2, 0.5}), npz.Of("labels", []int{1}, []int64{-1}), npz.Of("extra.rates", []int{2}, []float64{0.1, 3}),
+		npz.Half("pixels", []int{1}, []float32{0.5}), npz.Of("empty", []int{0, 7}, []int64{}), npz.Of("one", nil, []uint8{9}),
+		npz.Text("kind", "häkchen ✓"), classes,
+	}
+}
+
+func TestWhatIsWrittenIsRead(t *testing.T) {
+	for name, encode := range map[string]func([]npz.Array) ([]byte, error){"set.pt": Torch, "set.safetensors": Safetensors, "set.npz": npz.Encode} {
+		b, err := encode(some())
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := encode(some())
+		if err != nil || !bytes.Equal(b, again) {
+			t.Errorf("%s: other bytes the second time (%v)", name, err)
+		}
+		s, err := read(name, bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range some() {
+			got, err := s.Read(want.Name, 100)
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			x, _ := got.Float64s()
+			y, _ := want.Float64s()
+			tx, _ := got.Texts()
+			ty, _ := want.Texts()
+			if !slices.Equal(x, y) || !slices.Equal(tx, ty) || x != nil && fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("%s: %s is %v %v %q, want %v %v %q", name, want.Name, got, x, tx, want, y, ty)
+			}
+		}
+	}
+}
+
+// Python returns an interpreter that has a module, if this machine has one.
+func python(t *testing.T, module string) string {
+	for _, name := range []string{"python3", "/usr/bin/python3"} {
+		if path, err := exec.LookPath(name); err == nil && exec.Command(path, "-c", "import "+module).Run() == nil {
+			return path
+		}
+	}
+	t.Skipf("SKIPPED: no Python with %s here", module)
+	return ""
+}
+
+func TestTorchReadsIt(t *testing.T) {
+	program := python(t, "torch")
+	t.Log("RUN: reading and writing with PyTorch")
+	b, err := Torch(some())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "set.pt")
+	if err := os.WriteFile(file, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(program, "-c", `
+import sys, torch
+d = torch.load(sys.argv[1], weights_only=True)
+print(d["images"], d["labels"], d["extra.rates"], d["pixels"].dtype, d["empty"].shape, d["one"], d["kind"], d["classes"])
+torch.save(d, sys.argv[1])
+`, file).CombinedOutput()
+	const want = "tensor([[ 1.0000, -2.0000,  0.5000]]) tensor([-1]) tensor([0.1000, 3.0000], dtype=torch.float64) torch.float16 torch.Size([0, 7]) tensor(9, dtype=torch.uint8) häkchen ✓ ['öne']\n"
+	if err != nil || string(out) != want {
+		t.Fatalf("PyTorch says %s, want %s (%v)", out, want, err)
+	}
+	if got := shown(t, file, "images"); got != "float32[1 3] [1 -2 0.5]" {
+		t.Error(got)
+	}
+	if got := shown(t, file, "classes"); got != `[1] ["öne"]` {
+		t.Error(got)
+	}
+}
+
+func TestFolder(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name string, b []byte) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var b bytes.Buffer
+	img := image.NewGray(image.Rect(0, 0, 3, 2))
+	img.Pix[4] = 200
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	wrong := func(want string) {
+		t.Helper()
+		s, err := Open(dir)
+		if err == nil {
+			_, err = s.Read("images", 100)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	wrong("needs a file labels.csv")
+	write("labels.csv", []byte("../a.png,1\n"))
+	wrong("does not lie in the folder")
+	write("labels.csv", []byte("a.png,dog\n"))
+	wrong("line 1: unsupported kind of content: the label \"dog\" is no number")
+	write("labels.csv", []byte("file,label\na.png,1\nb.png,0\n"))
+	write("a.png", b.Bytes())
+	wrong("it names b.png, which is not there")
+	write("b.png", b.Bytes())
+	if got := shown(t, dir, "labels"); got != "float64[2] [1 0]" {
+		t.Error(got)
+	}
+	if got := shown(t, dir, "images"); got != "uint8[2 2 3 1] [0 0 0 0 200 0 0 0 0 0 200 0]" {
+		t.Error(got)
+	}
+	first, err := Digest(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("labels.csv", []byte("a.png,0\nb.png,0\n"))
+	if second, err := Digest(dir); err != nil || second == first {
+		t.Error("other labels, the same digest", err)
+	}
+}
+
+// archived returns a file like PyTorch's, with a pickle and a storage.
+func archived(pickle string, names ...string) []byte {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for name, body := range map[string]string{"set/data.pkl": pickle, "set/data/0": "12345678", "set/version": "3\n"} {
+		w, _ := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+		w.Write([]byte(body))
+	}
+	for _, name := range names {
+		w, _ := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+		w.Write([]byte("x"))
+	}
+	z.Close()
+	return b.Bytes()
+}
+
+// tensorOf is a pickle of a tensor of the storage of 8 bytes, as float32, of which it
+// says that there are count.
+func tensorOf(count string, shape, stride string) string {
+	return "\x80\x02ctorch._utils\n_rebuild_tensor_v2\n((X\x07\x00\x00\x00storagectorch\nFloatStorage\nX\x01\x00\x00\x000X\x03\x00\x00\x00cpu" +
+		count + "tQK\x00" + shape + stride + "\x89ccollections\nOrderedDict\n)RtR."
+}
+
+const million = 1_000_000
+
+// hostile are files that want to run something, or to have memory.
+var hostile = []struct {
+	name string
+	file func() []byte
+	want string
+}{
+	{"a call of the system", func() []byte { return archived("\x80\x02cposix\nsystem\nX\x02\x00\x00\x00ls\x85R.") }, `the pickle asks for "posix.system"`},
+	{"another call", func() []byte { return archived("\x80\x02cbuiltins\neval\nX\x02\x00\x00\x00ls\x85R.") }, `the pickle asks for "builtins.eval"`},
+	{"an old class", func() []byte { return archived("\x80\x02(iposix\nsystem\n.") }, "the instruction INST"},
+	{"an object", func() []byte { return archived("\x80\x02ctorch\nFloatStorage\n)\x81.") }, "the instruction NEWOBJ"},
+	{"a class that is called", func() []byte { return archived("\x80\x02ctorch\nFloatStorage\n)R.") }, "calls what is no function"},
+	{"a later protocol", func() []byte { return archived("\x80\x04\x95.") }, "protocol 4"},
+	{"10^12 elements, strides 0", func() []byte {
+		return archived(tensorOf("K\x02", "J\x40\x42\x0f\x00J\x40\x42\x0f\x00\x86", "K\x00K\x00\x86"))
+	}, "at most"},
+	{"10^12 elements of storage", func() []byte {
+		return archived(tensorOf("\x8a\x06\x00\x10\xa5\xd4\xe8\x00", "\x8a\x06\x00\x10\xa5\xd4\xe8\x00\x85", "K\x01\x85"))
+	}, "at most"},
+	{"a storage that is shorter", func() []byte { return archived(tensorOf("J\x40\x42\x0f\x00", "J\x40\x42\x0f\x00\x85", "K\x01\x85")) }, "1000000 values are announced"},
+	{"a view past the end", func() []byte { return archived(tensorOf("K\x02", "K\x02\x85", "K\x02\x85")) }, "behind its storage"},
+	{"a view far apart", func() []byte {
+		return archived(tensorOf("K\x02", "K\x02\x85", "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x85"))
+	}, "behind its storage"},
+	{"a negative size", func() []byte { return archived(tensorOf("K\x02", "J\xff\xff\xff\xff\x85", "K\x01\x85")) }, "a tensor that is none"},
+	{"lists in lists", func() []byte {
+		return archived("\x80\x02" + strings.Repeat("]", million) + strings.Repeat("a", million-1) + ".")
+	}, "nested too deep"},
+	{"tuples in tuples", func() []byte { return archived("\x80\x02)" + strings.Repeat("\x85", million) + ".") }, "nested too deep"},
+	{"tuples in tuples, fewer", func() []byte { return archived("\x80\x02)" + strings.Repeat("\x85", 1000) + ".") }, "nested too deep"},
+	{"marks", func() []byte { return archived("\x80\x02" + strings.Repeat("(", million) + ".") }, "nested too deep"},
+	{"a list of itself", func() []byte { return archived("\x80\x02]q\x00h\x00a.") }, "nested too deep"},
+	{"lists that double", func() []byte {
+		return archived("\x80\x02]q\x00K\x01aNa" + strings.Repeat("]q\x01(h\x00h\x00eq\x00", 40) + ".")
+	}, "holds more than 16384 arrays"},
+	{"many values kept", func() []byte {
+		var b strings.Builder
+		for i := range million {
+			b.WriteString("r" + string([]byte{byte(i), byte(i >> 8), byte(i >> 16), 0}))
+		}
+		return archived("\x80\x02N" + b.String() + ".")
+	}, "too many values"},
+	{"a name that leads out", func() []byte { return archived("\x80\x02}.", "../../evil") }, `the name "../../evil" in it leads out`},
+	{"a name from the root", func() []byte { return archived("\x80\x02}.", "/etc/passwd") }, "leads out"},
+	{"a name of Windows", func() []byte { return archived("\x80\x02}.", `..\evil`) }, "leads out"},
+	{"half a pickle", func() []byte { return archived("\x80\x02}(X\xff\xff\xff\x7fab") }, "the pickle ends early"},
+	{"an empty stack", func() []byte { return archived("\x80\x02a.") }, "empty stack"},
+	{"JSON in JSON", func() []byte {
+		text := "{\"a\":" + strings.Repeat("[", million)
+		return []byte(string([]byte{byte(len(text)), byte(len(text) >> 8), byte(len(text) >> 16), 0, 0, 0, 0, 0}) + text)
+	}, "description"},
+	{"a description that is longer", func() []byte { return []byte("\xff\xff\xff\xff\x00\x00\x00\x00{}") }, "description of 4294967295 bytes"},
+	{"safetensors past the end", func() []byte {
+		text := `{"a":{"dtype":"F32","shape":[1000000,1000000],"data_offsets":[0,4000000000000]}}`
+		return []byte(string([]byte{byte(len(text)), 0, 0, 0, 0, 0, 0, 0}) + text)
+	}, "its values lie from"},
+	{"safetensors of 10^12 elements", func() []byte {
+		text := `{"a":{"dtype":"F32","shape":[1000000,1000000],"data_offsets":[0,0]}}`
+		return []byte(string([]byte{byte(len(text)), 0, 0, 0, 0, 0, 0, 0}) + text)
+	}, "at most"},
+	{"an NPZ of 10^12 elements", func() []byte {
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		w, _ := z.Create("images.npy")
+		head := "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000, 1000000)}"
+		w.Write([]byte("\x93NUMPY\x01\x00" + string([]byte{byte(len(head)), 0}) + head))
+		z.Close()
+		return b.Bytes()
+	}, "at most"},
+	{"the old form of PyTorch", func() []byte { return []byte("\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.") }, "before 1.6"},
+}
+
+// What is hostile is refused with a word, before it has cost memory.
+func TestHostile(t *testing.T) {
+	for _, c := range hostile {
+		file := filepath.Join(t.TempDir(), "set")
+		if err := os.WriteFile(file, c.file(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err := readAll(file)
+		runtime.ReadMemStats(&after)
+		if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), file)) {
+			t.Errorf("%s: got %.200v, want %q", c.name, err, c.want)
+		}
+		if used := after.TotalAlloc - before.TotalAlloc; used > 100e6 {
+			t.Errorf("%s: %d MB were allocated", c.name, used/1e6)
+		}
+	}
+}
+
+// readAll reads every array of a file.
+func readAll(file string) error {
+	s, err := Open(file)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for _, name := range s.Names() {
+		if _, err := s.Read(name, 50000*3072); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fuzz(f *testing.F, files ...string) {
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	for _, c := range hostile {
+		if b := c.file(); len(b) < 1000 {
+			f.Add(b)
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, err := read("fuzz", bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			return
+		}
+		for _, name := range s.Names() {
+			a, err := s.Read(name, 10000)
+			if err != nil {
+				continue
+			}
+			if n, ok := product(a.Shape, 10000); !ok {
+				t.Errorf("%s: %v has more values than were asked for", name, a)
+			} else if x, isNumbers := a.Float64s(); isNumbers && len(x) != n {
+				t.Errorf("%s: %v has %d values", name, a, len(x))
+			}
+		}
+	})
+}
+
+func FuzzFile(f *testing.F) {
+	fuzz(f, "testdata/dc.pt", "testdata/bare.pt", "testdata/kinds.pt")
+}
+
+// FuzzPickle spares the fuzzer the archive around a pickle, whose checksum it cannot
+// guess.
+func FuzzPickle(f *testing.F) {
+	for _, name := range []string{"dc", "bare", "kinds"} {
+		z, err := zip.OpenReader("testdata/" + name + ".pt")
+		if err != nil {
+			f.Fatal(err)
+		}
+		defer z.Close()
+		t := &torchFile{path: name, root: name, size: 1 << 20, entries: map[string]*zip.File{}}
+		for _, e := range z.File {
+			t.entries[e.Name] = e
+		}
+		b, err := t.whole(pickleName, maxPickle)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		b = archived(string(b))
+		s, err := read("fuzz", bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			return
+		}
+		for _, name := range s.Names() {
+			s.Read(name, 10000)
+		}
+	})
+}
+
+func FuzzSafetensors(f *testing.F) {
+	b, err := Safetensors(some())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, err := readSafetensors("fuzz", bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			return
+		}
+		for _, name := range s.Names() {
+			s.Read(name, 10000)
+		}
+	})
+}

@@ -1,0 +1,155 @@
+package arrays
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"dgkip/harness/data"
+	"dgkip/harness/npz"
+)
+
+// LabelsFile is the file of a folder of images that says what they are: a line for
+// each image, with its file's name and its class number, or the values of its label.
+const LabelsFile = "labels.csv"
+
+const maxLabels = 64 << 20 // bytes
+
+// folder is what a folder's file of labels lists.
+type folder struct {
+	path   string
+	labels string
+	images []string // paths, in the order of the labels
+	values [][]float64
+}
+
+// listFolder reads the file of labels. The images that it names lie in the folder.
+func listFolder(path string) (*folder, error) {
+	f := &folder{path: path, labels: filepath.Join(path, LabelsFile)}
+	r, info, err := npz.OpenRegular(f.labels)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s: %w: a folder of images needs a file %s\nhint: each of its lines is the name of an image and its class number, such as 000.png,3", path, npz.ErrFormat, LabelsFile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	if info.Size() > maxLabels {
+		return nil, fmt.Errorf("%s: %w: %d bytes", f.labels, npz.ErrOversized, info.Size())
+	}
+	lines := csv.NewReader(r)
+	lines.TrimLeadingSpace = true
+	for {
+		line, err := lines.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w: %w", f.labels, npz.ErrCorrupt, err)
+		}
+		if err := f.line(line); err != nil {
+			at, _ := lines.FieldPos(0)
+			return nil, fmt.Errorf("%s: line %d: %w", f.labels, at, err)
+		}
+	}
+	if len(f.images) == 0 {
+		return nil, fmt.Errorf("%s: %w: it names no images", f.labels, npz.ErrFormat)
+	}
+	return f, nil
+}
+
+func (f *folder) line(line []string) error {
+	if len(line) < 2 {
+		return fmt.Errorf("%w: an image has a name and a label", npz.ErrFormat)
+	}
+	var label []float64
+	for _, text := range line[1:] {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+			if len(f.images) == 0 && strings.EqualFold(line[0], "file") {
+				return nil // the names of the columns
+			}
+			return fmt.Errorf("%w: the label %.40q is no number", npz.ErrFormat, text)
+		}
+		label = append(label, x)
+	}
+	if name := line[0]; !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
+		return fmt.Errorf("%w: the image %.80q does not lie in the folder", npz.ErrFormat, name)
+	}
+	f.images = append(f.images, filepath.Join(f.path, line[0]))
+	f.values = append(f.values, label)
+	return nil
+}
+
+// folderSource is a folder of images as arrays.
+type folderSource struct{ *folder }
+
+func openFolder(path string) (Source, error) {
+	f, err := listFolder(path)
+	if err != nil {
+		return nil, err
+	}
+	return folderSource{f}, nil
+}
+
+// Names implements Source.
+func (f folderSource) Names() []string { return []string{"images", "labels"} }
+
+// Has implements Source.
+func (f folderSource) Has(name string) bool { return name == "images" || name == "labels" }
+
+// Close implements Source.
+func (f folderSource) Close() error { return nil }
+
+// Read implements Source.
+func (f folderSource) Read(name string, most int) (npz.Array, error) {
+	switch name {
+	case "labels":
+		shape, values := []int{len(f.values)}, []float64(nil)
+		for _, v := range f.values {
+			values = append(values, v...)
+		}
+		if k := len(f.values[0]); k > 1 {
+			shape = append(shape, k)
+		}
+		if len(values) > most {
+			return npz.Array{}, fmt.Errorf("%s: %w", f.labels, tooMany(shape, most))
+		}
+		return npz.Of(name, shape, values), nil
+	case "images":
+		return f.pixels(most)
+	}
+	return npz.Array{}, fmt.Errorf("%s: %w: there is no array %q, only images and labels", f.path, npz.ErrFormat, name)
+}
+
+// pixels reads the images.
+func (f folderSource) pixels(most int) (a npz.Array, err error) {
+	a = npz.Array{Name: "images", Type: "u1"}
+	for i, path := range f.images {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return a, fmt.Errorf("%s: %w: it names %s, which is not there", f.labels, npz.ErrFormat, filepath.Base(path))
+		}
+		h, w, c, pixels, err := data.ReadImage(path)
+		if err != nil {
+			return a, fmt.Errorf("%s: %w", path, err)
+		}
+		if i == 0 {
+			a.Shape = []int{len(f.images), h, w, c}
+			if _, ok := product(a.Shape, most); !ok {
+				return a, fmt.Errorf("%s: %w", f.path, tooMany(a.Shape, most))
+			}
+		}
+		if h != a.Shape[1] || w != a.Shape[2] || c != a.Shape[3] {
+			return a, fmt.Errorf("%s: %w: %dx%d pixels in %d channels; those before it have %v", path, npz.ErrFormat, h, w, c, a.Shape[1:])
+		}
+		a.Data = append(a.Data, pixels...)
+	}
+	return a, nil
+}

@@ -1,0 +1,165 @@
+// Package arrays reads named arrays from the files that programs keep sets of images
+// in: numpy's NPZ, safetensors, PyTorch's .pt, and folders of images with a file of
+// labels; and it writes the first three.
+//
+// The content decides what a file is, not its name. It may come from anywhere: nothing
+// in it is run, and nothing is allocated because the file merely says that it is large.
+package arrays
+
+import (
+	"archive/zip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"dgkip/harness/npz"
+)
+
+// Source is an open file, or folder, of arrays.
+type Source interface {
+	// Names lists the arrays in the order of the file. Those inside lists and
+	// dictionaries have names with dots, such as data.0.1.
+	Names() []string
+	Has(name string) bool
+	// Read reads an array of no more than most values, or characters if it is a text.
+	Read(name string, most int) (npz.Array, error)
+	io.Closer
+}
+
+// Open opens a file or a folder.
+func Open(path string) (Source, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return openFolder(path)
+	}
+	f, info, err := npz.OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := read(path, f, info.Size())
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &owner{s, f}, nil
+}
+
+// owner closes the file of a source.
+type owner struct {
+	source
+	file io.Closer
+}
+
+func (o *owner) Close() error { return o.file.Close() }
+
+// source is a Source whose file another one closes.
+type source interface {
+	Names() []string
+	Has(name string) bool
+	Read(name string, most int) (npz.Array, error)
+}
+
+// read reads what says where the arrays of a file are.
+func read(path string, r io.ReaderAt, size int64) (source, error) {
+	head := make([]byte, 9)
+	n, err := r.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	switch start := string(head[:n]); {
+	case strings.HasPrefix(start, "PK"):
+		return readZip(path, r, size)
+	case n == 9 && start[8] == '{':
+		return readSafetensors(path, r, size)
+	case strings.HasPrefix(start, "\x80\x02"):
+		return nil, fmt.Errorf("%s: %w: it is a .pt file of the form that PyTorch wrote before 1.6\nhint: load it in PyTorch, and save it again with torch.save", path, npz.ErrFormat)
+	case strings.HasPrefix(start, "\x93NUMPY"):
+		return nil, fmt.Errorf("%s: %w: it is an NPY file, one array without labels\nhint: np.savez(FILE, images=..., labels=...) writes both", path, npz.ErrFormat)
+	}
+	return nil, fmt.Errorf("%s: %w: it is not an NPZ file, nor one of safetensors or PyTorch", path, npz.ErrMagic)
+}
+
+func readZip(path string, r io.ReaderAt, size int64) (source, error) {
+	archive, err := zip.NewReader(r, size)
+	if errors.Is(err, zip.ErrFormat) {
+		return nil, fmt.Errorf("%s: %w: its end is missing", path, npz.ErrTruncated)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, npz.Damage(err))
+	}
+	root := ""
+	for _, f := range archive.File {
+		if !fs.ValidPath(strings.TrimSuffix(f.Name, "/")) || strings.Contains(f.Name, `\`) {
+			return nil, fmt.Errorf("%s: %w: the name %.80q in it leads out of the archive", path, npz.ErrCorrupt, f.Name)
+		}
+		if top, ok := strings.CutSuffix(f.Name, "/"+pickleName); ok {
+			if root != "" {
+				return nil, fmt.Errorf("%s: %w: %s is there twice", path, npz.ErrCorrupt, pickleName)
+			}
+			root = top
+		}
+	}
+	if root != "" {
+		return readTorch(path, archive, root, size)
+	}
+	return npz.New(path, r, size)
+}
+
+// Digest depends on the content of a file, or of those of a folder that Open reads.
+func Digest(path string) (string, error) {
+	files := []string{path}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		f, err := listFolder(path)
+		if err != nil {
+			return "", err
+		}
+		files = slices.Concat([]string{f.labels}, f.images)
+	}
+	h := sha256.New()
+	for _, name := range files {
+		f, info, err := npz.OpenRegular(name)
+		if err != nil {
+			return "", err
+		}
+		if len(files) > 1 {
+			fmt.Fprintf(h, "%d\n", info.Size())
+		}
+		_, err = io.Copy(h, f)
+		f.Close()
+		if err != nil {
+			return "", err
+		}
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// product returns the number of values of a shape, false if it is more than most or
+// the shape is none.
+func product(shape []int, most int) (int, bool) {
+	n := 1
+	for _, d := range shape {
+		if d < 0 {
+			return 0, false
+		}
+		n = min(n, d) // 0 if any dimension is
+	}
+	if n <= 0 {
+		return 0, true
+	}
+	for _, d := range shape {
+		if n > most/d {
+			return 0, false
+		}
+		n *= d
+	}
+	return n, n <= most
+}
+
+func tooMany(shape []int, most int) error {
+	return fmt.Errorf("%w: the shape %v; at most %d values are expected", npz.ErrOversized, shape, most)
+}

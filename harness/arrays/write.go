@@ -1,0 +1,165 @@
+package arrays
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"strconv"
+	"strings"
+
+	"dgkip/harness/npz"
+)
+
+// Torch returns arrays as a file of torch.save: a dictionary of tensors, texts and lists
+// of texts, which torch.load(FILE, weights_only=True) reads. Equal arrays are equal
+// bytes.
+func Torch(list []npz.Array) ([]byte, error) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	p := &pickler{}
+	p.WriteString("\x80\x02}(")
+	var storages [][]byte
+	for _, a := range list {
+		p.text(a.Name)
+		if s, ok := a.Texts(); ok {
+			p.texts(s, a.Shape)
+			continue
+		}
+		if err := p.tensor(a, len(storages)); err != nil {
+			return nil, err
+		}
+		storages = append(storages, a.Data)
+	}
+	p.WriteString("u.")
+	entry := func(name string, body []byte) error {
+		w, err := z.CreateRaw(&zip.FileHeader{
+			Name: "set/" + name, Method: zip.Store, CRC32: crc32.ChecksumIEEE(body),
+			CompressedSize64: uint64(len(body)), UncompressedSize64: uint64(len(body)),
+		})
+		if err == nil {
+			_, err = w.Write(body)
+		}
+		return err
+	}
+	err := entry(pickleName, p.Bytes())
+	if err == nil {
+		err = entry("byteorder", []byte("little"))
+	}
+	for i, s := range storages {
+		if err == nil {
+			err = entry("data/"+strconv.Itoa(i), s)
+		}
+	}
+	if err == nil {
+		err = entry("version", []byte("3\n"))
+	}
+	if err == nil {
+		err = z.Close()
+	}
+	return b.Bytes(), err
+}
+
+// pickler writes a pickle of protocol 2.
+type pickler struct{ bytes.Buffer }
+
+func (p *pickler) text(s string) {
+	p.WriteByte('X')
+	p.Write(binary.LittleEndian.AppendUint32(nil, uint32(len(s))))
+	p.WriteString(s)
+}
+
+// texts writes a text, or a list of them.
+func (p *pickler) texts(s []string, shape []int) {
+	if len(shape) == 0 {
+		p.text(s[0])
+		return
+	}
+	p.WriteString("](")
+	for _, one := range s {
+		p.text(one)
+	}
+	p.WriteByte('e')
+}
+
+func (p *pickler) number(n int) {
+	p.WriteByte('J')
+	p.Write(binary.LittleEndian.AppendUint32(nil, uint32(n)))
+}
+
+func (p *pickler) numbers(list []int) {
+	p.WriteByte('(')
+	for _, n := range list {
+		p.number(n)
+	}
+	p.WriteByte('t')
+}
+
+// tensor writes a tensor with a storage of its own.
+func (p *pickler) tensor(a npz.Array, key int) error {
+	class := ""
+	for name, kind := range storageKinds {
+		if kind == a.Type {
+			class = strings.TrimPrefix(string(name), "torch ")
+		}
+	}
+	if class == "" || len(a.Data) > math.MaxInt32 {
+		return fmt.Errorf("array %q: PyTorch has no tensors of %v", a.Name, a)
+	}
+	strides, step := make([]int, len(a.Shape)), 1
+	for i := len(a.Shape) - 1; i >= 0; i-- {
+		strides[i] = step
+		step *= max(1, a.Shape[i])
+	}
+	p.WriteString("ctorch._utils\n_rebuild_tensor_v2\n((")
+	p.text("storage")
+	p.WriteString("ctorch\n" + class + "\n")
+	p.text(strconv.Itoa(key))
+	p.text("cpu")
+	p.number(len(a.Data) / widths[a.Type])
+	p.WriteString("tQ")
+	p.number(0)
+	p.numbers(a.Shape)
+	p.numbers(strides)
+	p.WriteString("\x89ccollections\nOrderedDict\n)RtR")
+	return nil
+}
+
+// Safetensors returns arrays as a file of safetensors. Its texts are in the metadata,
+// lists of them one a line.
+func Safetensors(list []npz.Array) ([]byte, error) {
+	head := map[string]any{}
+	texts := map[string]string{}
+	var body []byte
+	for _, a := range list {
+		if s, ok := a.Texts(); ok {
+			texts[a.Name] = strings.Join(s, "\n")
+			continue
+		}
+		kind := ""
+		for name, t := range safetensorsTypes {
+			if t == a.Type {
+				kind = name
+			}
+		}
+		shape := a.Shape
+		if shape == nil {
+			shape = []int{}
+		}
+		head[a.Name] = described{kind, shape, []int64{int64(len(body)), int64(len(body) + len(a.Data))}}
+		body = append(body, a.Data...)
+	}
+	head[metadata] = texts
+	text, err := json.Marshal(head)
+	if err != nil {
+		return nil, err
+	}
+	for len(text)%8 != 0 {
+		text = append(text, ' ')
+	}
+	out := binary.LittleEndian.AppendUint64(nil, uint64(len(text)))
+	return append(append(out, text...), body...), nil
+}

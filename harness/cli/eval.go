@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dgkip/baselines/file"
+	"dgkip/harness/engine"
+	"dgkip/harness/npz"
+	"dgkip/harness/progress"
+	"dgkip/harness/spec"
+	"dgkip/harness/store"
+)
+
+// evaluation is a run that scores the file, and the one whose scoring that is.
+type evaluation struct{ run, as *engine.Run }
+
+// evalFile scores a distilled set from a file as the experiment scores its own: once
+// for every different way of scoring among the selected runs. The results are records
+// of method file.
+func (f *flags) evalFile(ctx context.Context, out io.Writer, wanted request, board *progress.Board) error {
+	all, err := f.evaluations(wanted.Plan)
+	if err != nil {
+		return err
+	}
+	s, plan := wanted.Store, &engine.Plan{Specs: wanted.Plan.Specs, Opened: wanted.Plan.Opened}
+	for _, e := range all {
+		plan.Runs = append(plan.Runs, e.run)
+	}
+	options := f.options(board)
+	options.Retry = true
+	_, err = engine.Execute(ctx, plan, s, options)
+	board.Close()
+	if err != nil {
+		return err
+	}
+	scored, unfit := 0, []error(nil)
+	for _, e := range all {
+		if failure := s.Failed(e.run.Key); failure != nil { // this way of scoring does not suit the set; another may
+			unfit = append(unfit, fmt.Errorf("-eval %s on %s as for %s: %s", f.eval, e.run.Cell.Dataset, e.as.Cell.Column, failure.Message))
+			s.ClearFailed(e.run.Key)
+			continue
+		}
+		record, err := s.Get(e.run.Key)
+		if err != nil {
+			return err
+		}
+		scored++
+		f.printScores(out, e, record)
+	}
+	if scored == 0 {
+		return errors.Join(unfit...)
+	}
+	for _, err := range unfit {
+		message, _, _ := strings.Cut(err.Error(), "\n")
+		fmt.Fprintf(out, "left out: %s\n", message)
+	}
+	return nil
+}
+
+// evaluations reads the file, and lists the runs that score it.
+func (f *flags) evaluations(p *engine.Plan) (all []evaluation, err error) {
+	seen := map[string]bool{}
+	for _, r := range p.Runs {
+		id := r.Identity
+		way := string(spec.Canonical([]any{id.Dataset, id.Model, id.Eval, id.Seed}))
+		if seen[way] {
+			continue
+		}
+		seen[way] = true
+		m, ipc, err := file.Any(f.eval, r.Seed, r.Data.Outline())
+		if errors.Is(err, npz.ErrMagic) {
+			return nil, usageError(fmt.Errorf("-eval %s: %w", f.eval, err))
+		}
+		if err != nil {
+			return nil, usageError(fmt.Errorf("-eval for %s: %w\nhint: if the file is of another dataset, -only dataset:NAME selects that\nhint: what the file does not say, an experiment can, in [method.NAME] with use = \"file\"", r.Cell.Dataset, err))
+		}
+		all = append(all, evaluation{r.Instead(filepath.Base(f.eval), m, ipc), r})
+	}
+	if len(all) == 0 {
+		return nil, usageError(fmt.Errorf("-eval %s: no cell is selected to score it\nhint: -exp and -only choose the cell whose scoring is meant", f.eval))
+	}
+	return all, nil
+}
+
+// printScores prints what a set from a file scores, and what speaks against a
+// comparison with the run.
+func (f *flags) printScores(out io.Writer, e evaluation, record *store.Record) {
+	id, c, result := e.as.Identity, e.as.Cell, record.Result
+	fmt.Fprintf(out, "%s, %s, protocol %s as for %s, seed %d: %d images, %.2f %%, errors %v of %v\n", c.Dataset, c.Model, id.Eval.Name, c.Column, e.as.Seed,
+		result.Images, 100*result.Metrics["test_acc"], result.Counts["test_errors"], result.Counts["test_images"])
+	for _, name := range slices.Sorted(maps.Keys(result.Metrics)) {
+		if name != "test_acc" {
+			fmt.Fprintf(out, "    %-28s %.6g\n", name, result.Metrics[name])
+		}
+	}
+	for _, note := range result.Notes {
+		fmt.Fprintf(out, "    note: %s\n", note)
+	}
+	fmt.Fprintf(out, "    record: %s\n", filepath.ToSlash(record.Dir))
+	made, ok := store.ReadRecipe(f.eval)
+	if ok && (made.Dataset.Name != id.Dataset.Name || !slices.Equal(made.Dataset.Classes, id.Dataset.Classes)) {
+		fmt.Fprintf(out, "    note: it was made of %s, classes %s, and not of these images\n", made.Dataset.Name, strings.Join(made.Dataset.Classes, ", "))
+	}
+	if ok && (made.Seed != id.Seed || !bytes.Equal(spec.Canonical(made.Model), spec.Canonical(id.Model))) {
+		fmt.Fprintf(out, "    note: it was made with seed %d and the networks %s; labels that were solved for belong to those\n", made.Seed, spec.Canonical(made.Model))
+	}
+}

@@ -1,0 +1,241 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"dgkip/harness/arrays"
+	"dgkip/harness/engine"
+	"dgkip/harness/exhibit"
+	"dgkip/harness/method"
+	"dgkip/harness/npz"
+)
+
+// exportFormats are the forms in which sets are written for other programs.
+var exportFormats = []string{"pt", "safetensors", "npz", "png"}
+
+// exportSets writes the sets of the selected records, a file for each.
+func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) error {
+	known, err := wanted.Store.Datasets()
+	if err != nil {
+		return usageError(err)
+	}
+	plan, err := (engine.Lookup{Known: known}).Make(ctx, exhibit.Runs(wanted.Specs), wanted.Only)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(f.exportDir, 0o777); err != nil {
+		return fmt.Errorf("-export: %w", err)
+	}
+	names := exportNames(plan.Runs)
+	written, without := 0, 0
+	for i, r := range plan.Runs {
+		record, err := wanted.Store.Get(r.Key)
+		if err != nil {
+			continue
+		}
+		set, err := record.File("distilled.npz")
+		if errors.Is(err, fs.ErrNotExist) {
+			without++
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		file := filepath.Join(f.exportDir, names[i])
+		if f.export != "png" {
+			file += "." + f.export
+		}
+		if err := exportSet(set, file, f.export); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		written++
+		fmt.Fprintln(out, file)
+	}
+	if written == 0 {
+		return usageError(errors.New("-export: none of the selected runs has a record with a set\nhint: run the experiment first; the whole training set is no distilled one, and the records that come along leave large sets out"))
+	}
+	fmt.Fprintf(out, "%d sets written; %d records keep none, %d runs have no record\n", written, without, len(plan.Runs)-written-without)
+	return nil
+}
+
+// exportNames returns dataset-method-model-ipc-seed for each run, with the values on
+// other axes behind it where that is the name of several.
+func exportNames(runs []*engine.Run) []string {
+	base, count := make([]string, len(runs)), map[string]int{}
+	for i, r := range runs {
+		c := r.Cell
+		base[i] = strings.Join([]string{c.Dataset, c.Column, c.Model, strconv.Itoa(c.IPC), strconv.FormatUint(r.Seed, 10)}, "-")
+		count[base[i]]++
+	}
+	seen := map[string]bool{}
+	for i, r := range runs {
+		if count[base[i]] > 1 {
+			for _, axis := range slices.Sorted(maps.Keys(r.Cell.Point)) {
+				if !slices.Contains([]string{"dataset", "method", "model", "ipc"}, axis) {
+					base[i] += "-" + plain(r.Cell.Point[axis])
+				}
+			}
+		}
+		if seen[base[i]] {
+			base[i] += "-" + r.Key[:8]
+		}
+		seen[base[i]] = true
+	}
+	return base
+}
+
+// plain leaves out what has no place in the name of a file.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._+", r) {
+			return r
+		}
+		return '_'
+	}, s)
+}
+
+// exportSet writes a record's set in another form.
+func exportSet(set []byte, file, format string) error {
+	z, err := npz.New("distilled.npz", bytes.NewReader(set), int64(len(set)))
+	if err != nil {
+		return err
+	}
+	var list []npz.Array
+	for _, name := range z.Names() {
+		a, err := z.Read(name, math.MaxInt)
+		if err != nil {
+			return err
+		}
+		list = append(list, a)
+	}
+	var b []byte
+	switch format {
+	case "npz":
+		b = set
+	case "png":
+		return exportPictures(list, file)
+	case "pt":
+		b, err = arrays.Torch(forTorch(list))
+	case "safetensors":
+		b, err = arrays.Safetensors(forTorch(list))
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, b, 0o666)
+}
+
+// forTorch returns the arrays of a set as PyTorch has them: images as [n, c, h, w] and
+// float32, texts of several lines as lists.
+func forTorch(list []npz.Array) []npz.Array {
+	var out []npz.Array
+	for _, a := range list {
+		switch a.Name {
+		case "images", "pixels":
+			x, _ := a.Float32s()
+			n, h, w, c := a.Shape[0], a.Shape[1], a.Shape[2], a.Shape[3]
+			a = npz.Of(a.Name, []int{n, c, h, w}, channelsFirst(x, n, h*w, c))
+		case "classes", "notes":
+			text, _ := a.Texts()
+			a = npz.Texts(a.Name, strings.Split(text[0], "\n"))
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+func channelsFirst(x []float32, n, plane, c int) []float32 {
+	out := make([]float32, len(x))
+	for i := range n {
+		for p := range plane {
+			for k := range c {
+				out[(i*c+k)*plane+p] = x[(i*plane+p)*c+k]
+			}
+		}
+	}
+	return out
+}
+
+// exportPictures writes a set as a folder of PNG files, whose values are rounded to
+// bytes, and a file of labels.
+func exportPictures(list []npz.Array, dir string) error {
+	find := func(name string) (a npz.Array, x []float32) {
+		for _, one := range list {
+			if one.Name == name {
+				a = one
+			}
+		}
+		x, _ = a.Float32s()
+		return a, x
+	}
+	pixels, x := find("pixels")
+	labels, y := find("labels")
+	kind, _ := find("label_kind")
+	_, of := find("of")
+	n, h, w, c := pixels.Shape[0], pixels.Shape[1], pixels.Shape[2], pixels.Shape[3]
+	if c != 1 && c != 3 {
+		return fmt.Errorf("images of %d channels are no pictures\nhint: -export pt, safetensors or npz keep them", c)
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	var lines bytes.Buffer
+	table := csv.NewWriter(&lines)
+	text, _ := kind.Texts()
+	for i := range n {
+		line := []string{fmt.Sprintf("%04d.png", i)}
+		if k := labels.Shape[1]; text[0] == string(method.Hard) || k == 1 {
+			line = append(line, strconv.Itoa(int(of[i])))
+		} else {
+			for _, v := range y[i*k:][:k] {
+				line = append(line, strconv.FormatFloat(float64(v), 'g', -1, 32))
+			}
+		}
+		if err := table.Write(line); err != nil {
+			return err
+		}
+		var b bytes.Buffer
+		if err := png.Encode(&b, picture(x[i*h*w*c:][:h*w*c], h, w, c)); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, line[0]), b.Bytes(), 0o666); err != nil {
+			return err
+		}
+	}
+	table.Flush()
+	return os.WriteFile(filepath.Join(dir, arrays.LabelsFile), lines.Bytes(), 0o666)
+}
+
+// picture draws an image, grey or in colour.
+func picture(x []float32, h, w, c int) image.Image {
+	grey, colour := image.NewGray(image.Rect(0, 0, w, h)), image.NewNRGBA(image.Rect(0, 0, w, h))
+	shade := func(v float32) uint8 { return uint8(math.Round(255 * min(max(float64(v), 0), 1))) }
+	for i := range h * w {
+		if c == 1 {
+			grey.Pix[i] = shade(x[i])
+			continue
+		}
+		colour.SetNRGBA(i%w, i/w, color.NRGBA{shade(x[3*i]), shade(x[3*i+1]), shade(x[3*i+2]), 255})
+	}
+	if c == 1 {
+		return grey
+	}
+	return colour
+}

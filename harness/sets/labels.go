@@ -1,0 +1,152 @@
+package sets
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"dgkip/harness/method"
+)
+
+// readLabels reads the labels. The file itself may say of what kind they are.
+func readLabels(d *method.Distilled, f setFile, name, told string) error {
+	n, classes := len(d.Images)/d.Size(), len(d.Classes)
+	labels, shape, err := numbers(f.labels, name, f.most*classes)
+	if err != nil {
+		return err
+	}
+	if len(shape) == 0 || shape[0] != n || labels == nil {
+		return fmt.Errorf("it needs an array labels with one label for each of its %d images; %s has the shape %v", n, name, shape)
+	}
+	if f.LabelKind != "" && told != "" && f.LabelKind != told {
+		return fmt.Errorf("label_kind is %q here, and the file says that its labels are %q", f.LabelKind, told)
+	}
+	kind := method.LabelKind(cmp.Or(f.LabelKind, told))
+	if len(shape) == 2 && shape[1] == 1 && classes > 1 && (kind == "" || kind == method.Hard) && !f.Has("of") && allClasses(labels, classes) {
+		shape = shape[:1] // a column of class numbers
+	}
+	if err := readClasses(d, f, labels, shape); err != nil {
+		return err
+	}
+	if len(shape) == 1 && (kind == "" || kind == method.Hard) {
+		d.Kind, d.Labels = method.Hard, method.OneHot(d.Of, classes)
+		return nil
+	}
+	if kind == "" {
+		if kind, err = guessKind(d, labels, classes); err != nil {
+			return err
+		}
+	}
+	d.Kind, d.Labels = kind, make([]float32, len(labels))
+	for i, v := range labels {
+		d.Labels[i] = float32(v)
+	}
+	if kind == method.Hard && !oneHot(labels, classes) {
+		return fmt.Errorf("its labels are no rows of one 1 and zeros, as those of the kind %q are", method.Hard)
+	}
+	return nil
+}
+
+// readClasses finds out which class each image stands for.
+func readClasses(d *method.Distilled, f setFile, labels []float64, shape []int) error {
+	n, classes := shape[0], len(d.Classes)
+	of, _, err := numbers(f, "of", f.most)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(of) == n:
+		d.Of, err = classesOf(of, classes)
+	case of != nil:
+		return fmt.Errorf("its array of has %d values; it needs the class of each of its %d images", len(of), n)
+	case len(shape) == 1:
+		d.Of, err = classesOf(labels, classes)
+	case len(labels) == n*classes:
+		for row := range slices.Chunk(labels, classes) {
+			d.Of = append(d.Of, largest(row))
+		}
+	default:
+		return fmt.Errorf("its labels have the shape %v, not [n] or [n, %d]: then it needs an array of, int64 [n], with the class that each image stands for", shape, classes)
+	}
+	return err
+}
+
+// guessKind returns the kind of labels of which neither the file nor the settings say
+// any: that of which there can be no doubt, or soft for probabilities.
+func guessKind(d *method.Distilled, labels []float64, classes int) (method.LabelKind, error) {
+	if len(labels) == d.Len()*classes {
+		if oneHot(labels, classes) {
+			return method.Hard, nil
+		}
+		if probabilities(labels, classes) {
+			d.Notes = append(d.Notes, "its labels were taken for probabilities, since none is negative and each row sums to 1; label_kind says otherwise")
+			return method.Soft, nil
+		}
+	}
+	guess, why := method.Logits, "some rows do not sum to 1"
+	if slices.Max(labels) <= 1 && slices.Min(labels) >= -1 {
+		guess, why = method.Value, "they do not sum to 1, and lie from -1 to 1, as targets of a squared loss do"
+	}
+	return "", fmt.Errorf("it does not say what its labels mean; the guess is label_kind = %q, since %s\nhint: write label_kind = %q (or soft, logits, value, gain, target) beside path; or give the file a text label_kind", guess, why, guess)
+}
+
+func oneHot(labels []float64, classes int) bool {
+	for row := range slices.Chunk(labels, classes) {
+		sum := 0.0
+		for _, v := range row {
+			if v != 0 && v != 1 {
+				return false
+			}
+			sum += v
+		}
+		if sum != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+func probabilities(labels []float64, classes int) bool {
+	for row := range slices.Chunk(labels, classes) {
+		sum := 0.0
+		for _, v := range row {
+			if !(v >= 0) {
+				return false
+			}
+			sum += v
+		}
+		if math.Abs(sum-1) > 1e-3 {
+			return false
+		}
+	}
+	return true
+}
+
+func allClasses(x []float64, classes int) bool {
+	_, err := classesOf(x, classes)
+	return err == nil
+}
+
+// classesOf checks that numbers are classes.
+func classesOf(x []float64, classes int) ([]int, error) {
+	of := make([]int, len(x))
+	for i, v := range x {
+		if v != math.Trunc(v) || v < 0 || v >= float64(classes) {
+			return nil, fmt.Errorf("label %v is not a class; there are %d", v, classes)
+		}
+		of[i] = int(v)
+	}
+	return of, nil
+}
+
+// largest returns the index of the largest value, the first where some are equal.
+func largest(row []float64) int {
+	best := 0
+	for k, x := range row {
+		if x > row[best] {
+			best = k
+		}
+	}
+	return best
+}

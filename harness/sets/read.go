@@ -1,0 +1,307 @@
+// Package sets reads and writes distilled sets as arrays, those of this program and
+// those of others.
+//
+// A file of this program says all there is to know of it. Others have images and
+// labels, and the rest is told by Options, or guessed where only one guess makes
+// sense; the set then has a note of it. What cannot be guessed is an error that says
+// what to write.
+package sets
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dgkip/harness/arrays"
+	"dgkip/harness/method"
+	"dgkip/harness/npz"
+)
+
+// Limits on what is read from a file, beside the size of its images.
+const (
+	maxText  = 1 << 20 // characters
+	maxExtra = 1 << 20 // values
+	minMost  = 10000   // images that a set may have, where the data set has fewer
+)
+
+// source is what is read of a file of arrays.
+type source interface {
+	Names() []string
+	Has(name string) bool
+	Read(name string, most int) (npz.Array, error)
+}
+
+// setFile is a distilled set as arrays, and how many images it may have.
+type setFile struct {
+	source
+	labels source // that has the labels: usually the same
+	Options
+	most int
+	seed uint64
+}
+
+// text returns a text of the file, or "". A list of texts becomes one of lines.
+func (f setFile) text(name string) (string, error) {
+	if !f.Has(name) {
+		return "", nil
+	}
+	a, err := f.Read(name, maxText)
+	lines, _ := a.Texts()
+	return strings.Join(lines, "\n"), err
+}
+
+// numbers returns an array of no more than most numbers, nil if it is not there or
+// holds texts.
+func numbers(s source, name string, most int) ([]float64, []int, error) {
+	if !s.Has(name) {
+		return nil, nil, nil
+	}
+	a, err := s.Read(name, most)
+	x, _ := a.Float64s()
+	return x, a.Shape, err
+}
+
+// Place is where a set lies.
+type Place struct {
+	File   string // or a folder of images
+	Labels string // a file of their own, or ""
+
+	// Seed chooses among the sets that DC and those after it keep in one file, of
+	// experiments that differ in their seed.
+	Seed uint64
+}
+
+// Read reads a distilled set of this program's making or of another's.
+//
+// A file of another program needs images, or pixels, with the shape [n, h, w, c] or
+// [n, c, h, w], and labels, class numbers [n] or rows [n, classes]. What else it leaves
+// out is taken from data.
+func Read(at Place, o Options, data *method.Data) (*method.Distilled, error) {
+	z, err := arrays.Open(at.File)
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	f := setFile{z, z, o, max(len(data.Train.Labels), minMost), at.Seed}
+	if at.Labels != "" {
+		var labels arrays.Source
+		if labels, err = arrays.Open(at.Labels); err != nil {
+			return nil, err
+		}
+		defer labels.Close()
+		f.labels = labels
+	}
+	d, err := readSet(f, data)
+	if err != nil && !strings.HasPrefix(err.Error(), at.File) && (at.Labels == "" || !strings.HasPrefix(err.Error(), at.Labels)) {
+		return nil, fmt.Errorf("%s: %w", at.File, err)
+	}
+	return d, err
+}
+
+func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
+	text := map[string]string{}
+	for _, name := range []string{"classes", "preprocess", "loss", "label_kind", "notes"} {
+		var err error
+		if text[name], err = f.text(name); err != nil {
+			return nil, err
+		}
+	}
+	d := &method.Distilled{Classes: data.Classes, Prep: data.Prep, H: data.Train.H, W: data.Train.W, C: data.Train.C, Loss: text["loss"]}
+	if names := text["classes"]; names != "" {
+		// The names may differ, as spellings do; their number must not.
+		if got := strings.Split(names, "\n"); len(got) != len(data.Classes) {
+			return nil, fmt.Errorf("it has the classes %s, but the data set has %s", strings.Join(got, ", "), strings.Join(data.Classes, ", "))
+		}
+	}
+	if p := text["preprocess"]; p != "" && p != data.Prep.Name {
+		return nil, fmt.Errorf("its preprocessing is %q, but the data set's here is %q", p, data.Prep.Name)
+	}
+	images, labels, err := f.find()
+	if err != nil {
+		return nil, err
+	}
+	if n := text["notes"]; n != "" {
+		d.Notes = strings.Split(n, "\n")
+	}
+	if err := readImages(d, f, images, data); err != nil {
+		return nil, err
+	}
+	if err := readLabels(d, f, labels, text["label_kind"]); err != nil {
+		return nil, err
+	}
+	if err := readExtra(d, f); err != nil {
+		return nil, err
+	}
+	return d, d.Check()
+}
+
+// names under which images and labels usually are. DC, and those after it, save
+// data = [[images, labels], ...].
+var pairs = [][2]string{
+	{"images", "labels"}, {"pixels", "labels"}, {"x", "y"}, {"X", "y"}, {"x_train", "y_train"}, {"train_images", "train_labels"},
+	{"image_syn", "label_syn"}, {"data", "labels"}, {"data", "targets"}, {"0", "1"},
+}
+
+// find returns the names of the arrays of images and labels.
+func (f setFile) find() (images, labels string, err error) {
+	images, labels = f.Images, f.Labels
+	experiment, err := f.experiment()
+	if err != nil {
+		return "", "", err
+	}
+	usual := pairs
+	if experiment >= 0 {
+		at := "data." + strconv.Itoa(experiment)
+		usual = append([][2]string{{at + ".0", at + ".1"}}, usual...)
+	}
+	pick := func(s source, side int) string {
+		for _, p := range usual {
+			if s.Has(p[side]) && (f.source != f.labels || s.Has(p[1-side])) {
+				return p[side]
+			}
+		}
+		if f.source != f.labels && len(s.Names()) == 1 {
+			return s.Names()[0]
+		}
+		for _, p := range usual { // though the other is missing
+			if s.Has(p[side]) {
+				return p[side]
+			}
+		}
+		return ""
+	}
+	if images == "" {
+		images = pick(f.source, 0)
+	}
+	if labels == "" {
+		labels = pick(f.labels, 1)
+	}
+	if images == "" {
+		return "", "", fmt.Errorf("it has neither an array images nor an array pixels, but %s\nhint: images = \"NAME\" and labels = \"NAME\" beside path name them", listed(f.Names()))
+	}
+	if labels == "" {
+		return "", "", fmt.Errorf("it needs an array labels with one label for each of its images, and has %s\nhint: labels = \"NAME\" beside path names it, labels_path another file", listed(f.labels.Names()))
+	}
+	return images, labels, nil
+}
+
+// listed writes names for an error.
+func listed(names []string) string {
+	switch n := len(names); {
+	case n == 0:
+		return "no arrays"
+	case n > 12:
+		return strings.Join(names[:12], ", ") + fmt.Sprintf(" and %d more", n-12)
+	}
+	return strings.Join(names, ", ")
+}
+
+// experiment returns which of the sets in a file such as DC's is meant, -1 if the file
+// is none or names are given.
+func (f setFile) experiment() (int, error) {
+	n := 0
+	for f.Has("data."+strconv.Itoa(n)+".0") && f.Has("data."+strconv.Itoa(n)+".1") {
+		n++
+	}
+	switch {
+	case n == 0 || f.Images != "" && f.Labels != "":
+		return -1, nil
+	case n == 1:
+		return 0, nil
+	case f.seed >= uint64(n):
+		return 0, fmt.Errorf("it has the sets of %d experiments, for the seeds from 0 on, and none for seed %d\nhint: images = \"data.0.0\" and labels = \"data.0.1\" beside path take the first for all", n, f.seed)
+	}
+	return int(f.seed), nil
+}
+
+func readExtra(d *method.Distilled, f setFile) error {
+	for _, full := range f.Names() {
+		name, ok := strings.CutPrefix(full, "extra.")
+		if !ok {
+			continue
+		}
+		v, shape, err := numbers(f, full, maxExtra)
+		if err != nil {
+			return err
+		}
+		if v != nil {
+			if d.Extra == nil {
+				d.Extra = map[string]method.Array{}
+			}
+			d.Extra[name] = method.Array{Shape: shape, Data: v}
+		}
+	}
+	return nil
+}
+
+// readPixels reads the array of images to use, and returns its name. Bytes are left for
+// an array pixels of numbers.
+func readPixels(f setFile, name string, dim int) (npz.Array, string, error) {
+	a, err := f.Read(name, f.most*dim)
+	if err == nil && f.Images == "" && name == "images" && a.Type == "u1" && f.Has("pixels") {
+		name = "pixels"
+		a, err = f.Read(name, f.most*dim)
+	}
+	return a, name, err
+}
+
+func readImages(d *method.Distilled, f setFile, name string, data *method.Data) error {
+	a, name, err := readPixels(f, name, d.H*d.W*d.C)
+	if err != nil {
+		return err
+	}
+	x, ok := a.Float32s()
+	if !ok || len(x) == 0 {
+		return fmt.Errorf("its array %s holds no images", name)
+	}
+	if x, err = arranged(d, a, x, f.Layout); err != nil {
+		return err
+	}
+	u, err := f.units(a, name, x, data)
+	if err != nil {
+		return err
+	}
+	return u.apply(d, x)
+}
+
+// arranged returns images as [n, h, w, c].
+func arranged(d *method.Distilled, a npz.Array, x []float32, layout string) ([]float32, error) {
+	s := a.Shape
+	if len(s) == 3 && d.C == 1 { // one channel, left out
+		s = append(slices.Clone(s), 1)
+	}
+	if len(s) != 4 || s[0] < 1 {
+		return nil, fmt.Errorf("its images have the shape %v, not [n, h, w, c]", a.Shape)
+	}
+	h, w, c := d.H, d.W, d.C
+	switch {
+	case s[1] == h && s[2] == w && s[3] == c && layout != "channels-first":
+		return x, nil
+	case s[1] == c && s[2] == h && s[3] == w && layout != "channels-last":
+		return channelsLast(x, s[0], c, h*w), nil
+	case len(a.Shape) == 3 && s[1] == h && s[2] == w:
+		return x, nil
+	}
+	also := ""
+	if layout != "" {
+		also = " in layout " + layout
+	}
+	return nil, fmt.Errorf("its images have the shape %v; the data set's are %dx%d with %d channels%s", a.Shape, h, w, c, also)
+}
+
+func channelsLast(x []float32, n, c, plane int) []float32 {
+	out := make([]float32, len(x))
+	for i := range n {
+		for k := range c {
+			for p := range plane {
+				out[(i*plane+p)*c+k] = x[(i*c+k)*plane+p]
+			}
+		}
+	}
+	return out
+}
+
+// errWhitened says that pixels are of no use where the data is whitened.
+var errWhitened = errors.New("it has images in pixel units only, which cannot be whitened; it needs an array images")

@@ -1,0 +1,215 @@
+package sets
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dgkip/harness/method"
+	"dgkip/harness/npz"
+)
+
+func set() *method.Distilled {
+	d := &method.Distilled{
+		H: 2, W: 3, C: 1, Kind: method.Hard, Of: []int{0, 1}, Classes: []string{"nought", "öne"},
+		Prep:   method.Preprocessing{Name: "standard", Mean: []float32{0.25}, Std: []float32{0.5}},
+		Labels: method.OneHot([]int{0, 1}, 2),
+		Extra:  map[string]method.Array{"rates": {Shape: []int{2}, Data: []float64{0.1, math.Pi}}},
+		Notes:  []string{"first", "second"},
+	}
+	for i := range 12 {
+		d.Images = append(d.Images, float32(i)/7-0.5)
+	}
+	return d
+}
+
+func TestNPZ(t *testing.T) {
+	in := set()
+	data := &method.Data{Classes: in.Classes, Prep: in.Prep, Train: method.Images{H: 2, W: 3, C: 1}}
+	out, err := Read(Place{File: npzFile(t, Arrays(in))}, Options{}, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprintf("%+v", out) != fmt.Sprintf("%+v", in) {
+		t.Errorf("read back\n%+v\nwant\n%+v", out, in)
+	}
+}
+
+// npzFile writes arrays to a file.
+func npzFile(t testing.TB, arrays []npz.Array) string {
+	t.Helper()
+	b, err := npz.Encode(arrays)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "set.npz")
+	if err := os.WriteFile(file, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// Files as other programs make them.
+func TestForeignNPZ(t *testing.T) {
+	data := &method.Data{
+		Classes: []string{"a", "b"}, Train: method.Images{H: 1, W: 2, C: 3},
+		Prep: method.Preprocessing{Name: "standard", Mean: []float32{0.5, 0.5, 0.5}, Std: []float32{0.5, 0.5, 0.5}},
+	}
+	bytesOf := []uint8{0, 255, 0, 255, 0, 255, 255, 0, 255, 0, 255, 0}
+	pixels := npz.Of("pixels", []int{2, 1, 2, 3}, bytesOf)
+	hard := npz.Of("labels", []int{2}, []int64{1, 0})
+	want := func(first float32, arrays ...npz.Array) {
+		t.Helper()
+		d, err := Read(Place{File: npzFile(t, arrays)}, Options{}, data)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if d.Of[0] != 1 || d.Images[0] != -1 || d.Images[1] != first {
+			t.Errorf("got %+v", d)
+		}
+	}
+	want(1, pixels, hard)
+	want(-1, npz.Of("images", []int{2, 3, 1, 2}, bytesOf), hard) // channels first
+	want(1, pixels, npz.Of("labels", []int{2, 2}, []float64{0.25, 0.75, 1, 0}))
+	for message, arrays := range map[string][]npz.Array{
+		"neither an array images":        {hard},
+		"one label for each":             {pixels},
+		"is not a class":                 {pixels, npz.Of("labels", []int{2}, []int64{1, 2})},
+		"the data set's are 1x2":         {npz.Of("pixels", []int{2, 2, 1, 3}, bytesOf), hard},
+		"unknown kind of labels":         {pixels, npz.Of("labels", []int{2, 2}, make([]float64, 4)), npz.Text("label_kind", "odd")},
+		"it has the classes a, b, c":     {pixels, hard, npz.Text("classes", "a\nb\nc")},
+		"its preprocessing is \"zca\"":   {npz.Of("images", []int{2, 1, 2, 3}, make([]float32, 12)), hard, npz.Text("preprocess", "zca")},
+		"pixel that is NaN":              {npz.Of("images", []int{2, 1, 2, 3}, []float32{float32(math.NaN()), 11: 0}), hard},
+		"it needs an array of, int64":    {pixels, npz.Of("labels", []int{2, 1}, []float32{1, -1}), npz.Text("label_kind", "value")},
+		"its array of has 3 values":      {pixels, hard, npz.Of("of", []int{3}, []int64{0, 1, 0})},
+		`array "pixels": file is longer`: {npz.Of("pixels", []int{20000, 1, 2, 3}, make([]uint8, 120000)), hard},
+		`array "labels": file is longer`: {pixels, npz.Of("labels", []int{2, 50000}, make([]uint8, 100000))},
+	} {
+		if _, err := Read(Place{File: npzFile(t, arrays)}, Options{}, data); err == nil || !strings.Contains(err.Error(), message) || strings.Count(err.Error(), "set.npz") != 1 {
+			t.Errorf("%s: %v", message, err)
+		}
+	}
+}
+
+func TestNumpyReadsIt(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil || exec.Command(python, "-c", "import numpy").Run() != nil {
+		t.Skip("SKIPPED: no Python with numpy here to read the file with")
+	}
+	t.Log("RUN: reading the file with numpy")
+	file := npzFile(t, Arrays(set()))
+	out, err := exec.Command(python, "-c", `
+import numpy, sys
+z = numpy.load(sys.argv[1])
+p = z["images"] * z["std"] + z["mean"]
+print(z["images"].shape, z["pixels"].dtype, abs(p - z["pixels"]).max() < 1e-3, z["label_kind"], str(z["classes"]).split("\n"), z["of"], z["extra.rates"][1])
+`, file).CombinedOutput()
+	const want = "(2, 2, 3, 1) float16 True hard ['nought', 'öne'] [0 1] 3.141592653589793\n"
+	if err != nil || string(out) != want {
+		t.Errorf("numpy says %s, want %s (%v)", out, want, err)
+	}
+}
+
+func FuzzSet(f *testing.F) {
+	b, err := npz.Encode(Arrays(set()))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	data := &method.Data{Classes: []string{"a", "b"}, Train: method.Images{H: 2, W: 3, C: 1}}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		z, err := npz.New("fuzz", bytes.NewReader(b), int64(len(b)))
+		if err != nil {
+			return
+		}
+		if d, err := readSet(setFile{source: z, labels: z, most: 100}, data); err == nil && d.Check() != nil {
+			t.Error("a set that fails its own check")
+		}
+	})
+}
+
+// foreign is data of two classes of 2x2 images in three channels.
+func foreign(prep string) *method.Data {
+	d := &method.Data{
+		Name: "foreign", Classes: []string{"a", "b"}, Train: method.Images{H: 2, W: 2, C: 3},
+		Prep: method.Preprocessing{Name: prep, Mean: []float32{0.5, 0.5, 0.5}, Std: []float32{0.25, 0.25, 0.25}},
+	}
+	if prep == "zca" {
+		d.Prep.Restore = func(x []float32) []float32 { return x }
+	}
+	return d
+}
+
+// testdata/dc.pt has two experiments of pixels from 0 to 23/32, and the same plus 1.
+func TestOptions(t *testing.T) {
+	const dc, bare = "../arrays/testdata/dc.pt", "../arrays/testdata/bare.pt"
+	labels := npzFile(t, []npz.Array{npz.Of("labels", []int{2}, []int64{1, 0})})
+	soft := func(v ...float32) string {
+		return npzFile(t, []npz.Array{npz.Of("y", []int{2, 2}, v)})
+	}
+	for _, c := range []struct {
+		name  string
+		at    Place
+		o     Options
+		first float32 // of the images
+		kind  method.LabelKind
+		notes int
+		wrong string
+	}{
+		{"DC", Place{File: dc}, Options{}, -2, method.Hard, 1, ""},
+		{"DC, pixels", Place{File: dc, Seed: 1}, Options{Normalised: "no"}, 2, method.Hard, 0, ""},
+		{"DC, no such experiment", Place{File: dc, Seed: 2}, Options{}, 0, "", 0, "none for seed 2"},
+		{"DC, one by name", Place{File: dc, Seed: 2}, Options{Images: "data.0.0", Labels: "data.0.1", Normalised: "dataset"}, 0, method.Hard, 0, ""},
+		{"DC, not told", Place{File: dc, Seed: 1}, Options{}, 0, "", 0, `the guess is normalised = "dataset", since there are no usual means`},
+		{"DC, moments", Place{File: dc}, Options{Mean: []float64{0.5, 0.5, 0.5}, Std: []float64{0.5, 0.5, 0.5}}, 0, method.Hard, 0, ""},
+		{"DC, moments of grey", Place{File: dc}, Options{Normalised: "mnist"}, 0, "", 0, "of 1 channels; the data set's have 3"},
+		{"DC, known moments", Place{File: dc}, Options{Normalised: "cifar-10"}, (0.4914 - 0.5) / 0.25, method.Hard, 0, ""},
+		{"MTT", Place{File: bare, Labels: labels}, Options{}, -2, method.Hard, 1, ""},
+		{"no labels", Place{File: bare}, Options{Images: "."}, 0, "", 0, "labels = \"NAME\""},
+		{"no images", Place{File: labels}, Options{}, 0, "", 0, "neither an array images"},
+		{"wrong name", Place{File: dc}, Options{Images: "x"}, 0, "", 0, `there is no array "x", only data.0.0`},
+		{"probabilities", Place{File: bare, Labels: soft(0.25, 0.75, 1, 0)}, Options{}, -2, method.Soft, 2, ""},
+		{"one-hot", Place{File: bare, Labels: soft(0, 1, 1, 0)}, Options{}, -2, method.Hard, 1, ""},
+		{"logits", Place{File: bare, Labels: soft(-7, 7, 7, -7)}, Options{}, 0, "", 0, `the guess is label_kind = "logits"`},
+		{"logits by name", Place{File: bare, Labels: soft(-7, 7, 7, -7)}, Options{LabelKind: "logits"}, -2, method.Logits, 1, ""},
+		{"values", Place{File: bare, Labels: soft(-0.5, 0.5, 0.5, -0.5)}, Options{}, 0, "", 0, `the guess is label_kind = "value"`},
+		{"layout", Place{File: bare, Labels: labels}, Options{Layout: "channels-last"}, 0, "", 0, "in layout channels-last"},
+		{"zca without", Place{File: bare, Labels: labels}, Options{Normalised: "zca"}, 0, "", 0, "not whitened"},
+	} {
+		d, err := Read(c.at, c.o, foreign("standard"))
+		if c.wrong != "" {
+			if err == nil || !strings.Contains(err.Error(), c.wrong) {
+				t.Errorf("%s: got %v, want %q", c.name, err, c.wrong)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if math.Abs(float64(d.Images[0]-c.first)) > 1e-6 || d.Kind != c.kind || len(d.Notes) != c.notes || d.Of[0] != 1 || d.Of[1] != 0 {
+			t.Errorf("%s: got %v, %s, notes %q", c.name, d.Images[0], d.Kind, d.Notes)
+		}
+		// Of [n, c, h, w], the second value is the next of the same channel.
+		if step := (d.Images[3] - d.Images[0]) / (d.Images[1] - d.Images[0]); math.Abs(float64(step)-0.25) > 1e-4 && c.name != "DC, known moments" {
+			t.Errorf("%s: the layout is wrong: %v", c.name, d.Images[:4])
+		}
+	}
+	cifar := foreign("standard")
+	cifar.Name = "cifar-10"
+	if _, err := Read(Place{File: dc, Seed: 1}, Options{}, cifar); err == nil || !strings.Contains(err.Error(), `normalised = "cifar-10", since its means bring`) {
+		t.Error(err)
+	}
+	if _, err := Read(Place{File: bare, Labels: labels}, Options{}, foreign("zca")); err == nil || !strings.Contains(err.Error(), "cannot be whitened") {
+		t.Error(err)
+	}
+	if d, err := Read(Place{File: bare, Labels: labels}, Options{Normalised: "zca"}, foreign("zca")); err != nil || d.Images[0] != 0 || len(d.Notes) != 1 {
+		t.Error(d, err)
+	}
+}

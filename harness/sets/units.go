@@ -1,0 +1,145 @@
+package sets
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"dgkip/harness/method"
+	"dgkip/harness/npz"
+)
+
+// units say how the values of a file become pixels.
+type units struct {
+	asData  bool     // they are normalised as the data set's are
+	scale   float32  // of pixels that are not: 1, or 255 of bytes
+	moments *moments // by which they are normalised
+	note    string   // of what was guessed
+}
+
+// units finds out what the images, as [n, h, w, c], are given in.
+func (f setFile) units(a npz.Array, name string, x []float32, data *method.Data) (units, error) {
+	own, err := f.moments(data.Train.C)
+	if err != nil {
+		return units{}, err
+	}
+	whole := strings.Contains("uib", a.Type[:1])
+	switch {
+	case len(f.Mean) > 0:
+		return units{moments: &moments{f.Mean, f.Std}}, nil
+	case f.Normalised != "":
+		return f.named(data)
+	case whole:
+		return units{scale: 255}, nil
+	case name == "pixels":
+		return units{scale: 1}, nil
+	case own != nil && data.Prep.Restore == nil:
+		return units{moments: own}, nil
+	case own != nil || f.Has("preprocess"):
+		return units{asData: true}, nil
+	case !slices.ContainsFunc(x, func(v float32) bool { return v < 0 || v > 1 }):
+		return units{scale: 1, note: "its images were taken for pixels, since all values are from 0 to 1; normalised says otherwise"}, nil
+	case data.Prep.Restore != nil:
+		return units{}, errors.New("its images are not pixels, and the data set's here are whitened\nhint: write normalised = \"zca\" beside path if they are whitened alike (regulariser 0.1 trace/d)")
+	}
+	return units{}, unclear(x, data.Train.C, data)
+}
+
+// named are the units that the settings name.
+func (f setFile) named(data *method.Data) (units, error) {
+	switch f.Normalised {
+	case "no":
+		return units{scale: 1}, nil
+	case "bytes":
+		return units{scale: 255}, nil
+	case "dataset":
+		return units{asData: true}, nil
+	case "zca":
+		if data.Prep.Restore == nil {
+			return units{}, errors.New("normalised = \"zca\": the data set's images here are not whitened\nhint: preprocess = \"zca\" in [data.NAME] whitens them")
+		}
+		return units{asData: true, note: "its images were taken as whitened by the same map as the data set's here, with the regulariser 0.1 trace/d"}, nil
+	}
+	m := usual[f.Normalised]
+	if len(m.mean) != data.Train.C {
+		return units{}, fmt.Errorf("normalised = %q is for images of %d channels; the data set's have %d", f.Normalised, len(m.mean), data.Train.C)
+	}
+	return units{moments: &m}, nil
+}
+
+// moments are the mean and std that the file gives, nil if it gives none.
+func (f setFile) moments(channels int) (*moments, error) {
+	var m moments
+	for name, to := range map[string]*[]float64{"mean": &m.mean, "std": &m.std} {
+		v, _, err := numbers(f, name, maxExtra)
+		if err != nil {
+			return nil, err
+		}
+		*to = v
+	}
+	if len(m.mean) != len(m.std) || len(m.mean) != channels && len(m.mean) != 0 {
+		return nil, errors.New("mean and std must both have one value a channel")
+	}
+	if len(m.mean) == 0 {
+		return nil, nil
+	}
+	return &m, nil
+}
+
+// apply makes the images of a set of values in these units.
+func (u units) apply(d *method.Distilled, x []float32) error {
+	if u.note != "" {
+		d.Notes = append(d.Notes, u.note)
+	}
+	switch {
+	case u.asData:
+		d.Images = x
+		return nil
+	case u.moments != nil && len(u.moments.mean) != d.C:
+		return fmt.Errorf("mean and std have %d values; the images have %d channels", len(u.moments.mean), d.C)
+	case u.moments != nil && same(*u.moments, d.Prep):
+		d.Images = x
+		return nil
+	case d.Prep.Restore != nil:
+		return errWhitened
+	case u.moments != nil:
+		x = u.moments.single().Pixels(x)
+	case u.scale != 1:
+		for i := range x {
+			x[i] /= u.scale
+		}
+	}
+	for _, v := range x {
+		if u.moments == nil && v > 16 { // learned images may leave [0, 1], but not so far
+			return fmt.Errorf("its pixels go up to %v; they are bytes, or numbers from 0 to 1 (divide by 255, or write normalised = \"bytes\" beside path)", slices.Max(x))
+		}
+	}
+	d.Images = d.Prep.Normalise(x)
+	return nil
+}
+
+// single returns moments as a preprocessing.
+func (m moments) single() (p method.Preprocessing) {
+	for c := range m.mean {
+		p.Mean, p.Std = append(p.Mean, float32(m.mean[c])), append(p.Std, float32(m.std[c]))
+	}
+	return p
+}
+
+// same reports whether a file's normalisation is the data set's, up to rounding.
+func same(m moments, p method.Preprocessing) bool {
+	if len(m.mean) != len(p.Mean) || p.Restore != nil {
+		return false
+	}
+	near := func(a float64, b float32) bool {
+		return math.Abs(float64(float32(a))-float64(b)) <= 1e-6*(1+math.Abs(float64(b)))
+	}
+	for i := range m.mean {
+		if !near(m.mean[i], p.Mean[i]) || !near(m.std[i], p.Std[i]) {
+			return false
+		}
+	}
+	return true
+}
