@@ -117,6 +117,9 @@ func run(ctx context.Context, l library, args []string, out, errOut io.Writer) i
 	case errors.Is(err, errHelp):
 		fmt.Fprint(out, usage)
 		return exitDone
+	case errors.Is(err, store.ErrStorage): // whatever stopped it, it was not saved
+		fmt.Fprintln(errOut, once(err.Error()))
+		return exitFailed
 	case errors.Is(context.Cause(ctx), errComeAgain):
 		fmt.Fprintln(errOut, "stopped in time; the same command goes on from here")
 		return exitComeAgain

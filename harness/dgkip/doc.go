@@ -50,8 +50,8 @@
 // needs of S is K = A A' and F = A Theta_O', which a convex.View gives. With draws = R
 // every update sees the set in another of R draws, in turn, each with a Theta_O of its
 // own; labels are made for their mean. Real images are not seen again, unless the metric
-// looks at them: then the features of every draw are kept. With travel = true the set also has the outputs
-// of its own model for labels, which networks of any draw can be fitted to.
+// looks at them: then the features of every draw are kept. With travel = true the set also
+// has the outputs of its own model for labels, which networks of any draw can be fitted to.
 //
 // Guarantee: the same bits on every machine and for every number of threads,
 // interrupted or not.

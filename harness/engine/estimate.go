@@ -54,9 +54,6 @@ func Forecasts(p *Plan, s *store.Store, speed Speed, retry bool) ([]Forecast, er
 	paid := map[string]float64{} // operations that the runs before it have made for a group
 	for i, r := range p.Runs {
 		f := &out[i]
-		set := makes(r.Identity)
-		twin := r.distillation() != "" && past.sets[set]
-		past.sets[set] = past.sets[set] || r.distillation() != ""
 		if s.Has(r.Key) {
 			f.State = Done
 			continue
@@ -69,7 +66,9 @@ func Forecasts(p *Plan, s *store.Store, speed Speed, retry bool) ([]Forecast, er
 		if state, err := s.Checkpoint(r.Key, false); state != nil && err == nil {
 			f.State = Begun
 		}
-		past.forecast(f, r, twin, speed, paid)
+		set, alike := makes(r.Identity), r.distillation() != ""
+		past.forecast(f, r, alike && past.sets[set], speed, paid)
+		past.sets[set] = past.sets[set] || alike
 	}
 	return out, nil
 }
@@ -116,7 +115,7 @@ func readHistory(s *store.Store) (*history, error) {
 func (h *history) add(r *store.Record) {
 	p, id, shape := r.Provenance, r.Result.Identity, r.Provenance.Dataset.Shape
 	k := kindsOf(id, shape)
-	if len(p.Trace.Score) == 0 {
+	if reusable(r) && r.HasSet() {
 		h.sets[makes(id)] = true
 	}
 	h.seconds[k.cell] = append(h.seconds[k.cell], p.Wall)

@@ -116,12 +116,17 @@ func makes(id spec.Identity) string {
 	return string(spec.Canonical(id))
 }
 
-// fromRecord takes up the set of a run on record. One whose trace has scores tells
-// nobody what in it the method said of itself.
+// reusable reports whether a record tells what its method did. One whose trace has
+// scores tells nobody what in it the method said of itself.
+func reusable(r *store.Record) bool {
+	return r.Provenance.Of == "" && len(r.Provenance.Trace.Score) == 0
+}
+
+// fromRecord takes up the set of a run on record.
 func (a *attempt) fromRecord() bool {
 	for _, key := range a.siblings()[makes(a.run.Identity)] {
 		r, err := a.store.Get(key)
-		if err != nil || r.Provenance.Of != "" || len(r.Provenance.Trace.Score) > 0 || !r.Provenance.Trace.Covers(a.s.Tracing, r.Result.Updates) {
+		if err != nil || !reusable(r) || !r.Provenance.Trace.Covers(a.s.Tracing, r.Result.Updates) {
 			continue
 		}
 		if s, ok := a.read(r); ok {
@@ -135,10 +140,10 @@ func (a *attempt) fromRecord() bool {
 // read returns the state in which a run on record was when its set was done, false if
 // files that may be left out of a record are missing.
 func (a *attempt) read(r *store.Record) (s saved, ok bool) {
-	if _, err := r.File("distilled.npz"); err != nil {
+	if _, err := r.File(store.SetFile); err != nil { // as the run wrote it
 		return s, false
 	}
-	set, err := sets.Read(sets.Place{File: filepath.Join(r.Dir, "distilled.npz")}, sets.Options{}, a.data)
+	set, err := sets.Read(sets.Place{File: filepath.Join(r.Dir, store.SetFile)}, sets.Options{}, a.data)
 	if err != nil {
 		return s, false
 	}

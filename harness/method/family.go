@@ -27,7 +27,7 @@ type FamilyInfo struct {
 
 // Families are all that there are.
 var Families = []FamilyInfo{
-	{Kernel, "k", "a convex model in the features or the kernel that the set was made in"},
+	{Kernel, "k", "a convex model in the run's own features or kernel"},
 	{FreshDraws, "f", "a convex model in random networks drawn anew"},
 	{Unrolled, "u", "the few steps of gradient descent that the set was learned with"},
 	{Network, "n", "networks trained on the set, with hard labels"},
@@ -52,7 +52,7 @@ func FamilyOf(metric string, m Method, p Protocol) Family {
 		return ""
 	}
 	if strings.Contains(metric, "own.") {
-		return Kernel // in the set's own networks, whatever else the protocol does
+		return Kernel // in the run's own networks, whatever else the protocol does
 	}
 	family := p.Info().Family
 	if soft, ok := softLabels[family]; ok && m.Info().SoftLabels {

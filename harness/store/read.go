@@ -21,9 +21,12 @@ import (
 // and reads them.
 const sumsFile = "SHA256SUMS"
 
+// SetFile holds the distilled set of a record.
+const SetFile = "distilled.npz"
+
 // optional are the files of a record that may be left out where records are passed
 // on. Their sums stay, so that they are known when they are made again.
-var optional = []string{"distilled.npz", "preview.png", "timing.csv"}
+var optional = []string{SetFile, "preview.png", "timing.csv"}
 
 // ErrDamaged is wrapped by errors of records that are not as a run wrote them.
 var ErrDamaged = errors.New("the record is damaged")
@@ -142,6 +145,12 @@ func (r *Record) File(name string) ([]byte, error) {
 // make it again.
 func (r *Record) damaged(err error) error {
 	return fmt.Errorf("%s: %w: %w\nhint: a run of its experiment with -force makes it again", r.Dir, ErrDamaged, err)
+}
+
+// HasSet reports whether the file of the distilled set is there.
+func (r *Record) HasSet() bool {
+	_, err := os.Lstat(filepath.Join(r.Dir, SetFile))
+	return err == nil
 }
 
 // Preview is the path of the picture of the distilled set. It may not exist.

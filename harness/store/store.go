@@ -181,7 +181,7 @@ func (d Draft) files() (map[string][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		files["distilled.npz"], r.Digests["distilled"] = set, digest
+		files[SetFile], r.Digests["distilled"] = set, digest
 		if png, ok := preview(d.Set); ok {
 			files["preview.png"] = png
 		}

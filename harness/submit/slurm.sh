@@ -14,6 +14,7 @@
 # from a folder that all nodes share. Partition and account are yours to add above.
 if [ -z "${SLURM_ARRAY_TASK_ID:-}" ]; then
 	workers=$(sbatch --parsable "$0") || exit
+	workers=${workers%%;*} # the cluster's name may follow
 	sbatch --dependency="afterany:$workers" --job-name={{.Name}}-tables --output={{.Name}}-tables.log \
 		--mem={{.MiB}}M --time=60 <<'END'
 #!/bin/sh

@@ -57,7 +57,7 @@ func TestManifest(t *testing.T) {
 	workers, tables := decode[batch.Job](t, docs[1]), decode[batch.Job](t, docs[2])
 	for _, j := range []batch.Job{workers, tables} {
 		pod := j.Spec.Template.Spec
-		if j.APIVersion != "batch/v1" || j.Kind != "Job" || j.Labels["kueue.x-k8s.io/queue-name"] == "" || pod.RestartPolicy != core.RestartPolicyNever {
+		if j.APIVersion != "batch/v1" || j.Kind != "Job" || pod.RestartPolicy != core.RestartPolicyNever {
 			t.Errorf("the job %s: %+v", j.Name, j)
 		}
 		c := pod.Containers[0]
@@ -68,6 +68,10 @@ func TestManifest(t *testing.T) {
 		if m := c.Resources.Requests.Memory().Value(); m < 1<<28 || c.Resources.Limits.Memory().Value() != m || c.Resources.Requests.Cpu().Value() < 1 {
 			t.Errorf("the resources of %s: %+v", j.Name, c.Resources)
 		}
+	}
+	// A queue would begin the tables when it has room, and not when they are asked for.
+	if q := "kueue.x-k8s.io/queue-name"; workers.Labels[q] == "" || tables.Labels[q] != "" {
+		t.Errorf("queues %q and %q", workers.Labels[q], tables.Labels[q])
 	}
 	s := workers.Spec
 	if *s.Parallelism != 20 || *s.Completions != 20 || *s.Template.Spec.TerminationGracePeriodSeconds < 60 {
