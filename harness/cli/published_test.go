@@ -75,15 +75,15 @@ func TestPublishedFamilies(t *testing.T) {
 	}
 }
 
-// The table of families in README is that of the program.
+// The table of families in the page on scoring is that of the program.
 func TestReadmeFamilies(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	text, err := os.ReadFile(filepath.Join("..", "eval", "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range method.Families {
 		if !strings.Contains(string(text), "`"+string(f.Name)+"`") {
-			t.Errorf("README.md does not name the protocol family %q", f.Name)
+			t.Errorf("harness/eval/README.md does not name the protocol family %q", f.Name)
 		}
 	}
 }

@@ -136,7 +136,7 @@ func pythonWithTorch() string {
 	return ""
 }
 
-// The README's files are written and its commands run, in their order: the
+// The files of the README's pages are written and their commands run, in their order: the
 // examples of data, of a method and of experiments work as they stand.
 func TestReadme(t *testing.T) {
 	if testing.Short() {
@@ -149,22 +149,27 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	readme, err := os.ReadFile(filepath.Join(repo, "README.md"))
-	if err != nil {
-		t.Fatal(err)
+	var pages []string
+	for _, page := range []string{"README.md", "experiments/README.md", "baselines/README.md"} {
+		text, err := os.ReadFile(filepath.Join(repo, page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, string(text))
 	}
+	readme := strings.Join(pages, "\n")
 	dir := t.TempDir()
 	if err := os.CopyFS(filepath.Join(dir, experimentsDir), os.DirFS(filepath.Join(repo, experimentsDir))); err != nil {
 		t.Fatal(err)
 	}
 	drawPictures(t, dir)
-	saveSets(t, dir, string(readme))
+	saveSets(t, dir, readme)
 
 	// Go files of the README join the program as it is built, and no other way.
 	overlay := map[string]string{}
 	var imports strings.Builder
 	var commands []string
-	for _, f := range fences(string(readme)) {
+	for _, f := range fences(readme) {
 		switch {
 		case strings.HasSuffix(f.path, ".go"):
 			write(t, filepath.Join(dir, f.path), f.text)
@@ -212,6 +217,41 @@ func TestReadme(t *testing.T) {
 	for _, name := range []string{"mine", "means", "theirs"} {
 		if files, _ := filepath.Glob(filepath.Join(dir, "results", "tables", name+".*")); len(files) == 0 {
 			t.Errorf("experiment %s wrote no tables", name)
+		}
+	}
+}
+
+var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
+
+// The first page is short, and what the pages link to is there.
+func TestReadmeLinks(t *testing.T) {
+	repo := filepath.Join("..", "..")
+	first, err := os.ReadFile(filepath.Join(repo, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(first), "\n"); n > 200 {
+		t.Errorf("README.md has %d lines, want 200 or fewer", n)
+	}
+	pages := []string{"README.md"}
+	for _, m := range link.FindAllStringSubmatch(string(first), -1) {
+		if strings.HasSuffix(m[1], "/README.md") {
+			pages = append(pages, m[1])
+		}
+	}
+	if len(pages) < 7 {
+		t.Errorf("README.md leads to %d pages: %v", len(pages)-1, pages)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(filepath.Join(repo, page))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if _, err := os.Stat(filepath.Join(repo, filepath.Dir(page), m[1])); err != nil {
+				t.Errorf("%s links to %s: %v", page, m[1], err)
+			}
 		}
 	}
 }
