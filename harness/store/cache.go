@@ -85,7 +85,7 @@ func (c *Cache) Claim(key string) (*Lock, error) {
 	if _, err := os.Stat(c.file(key) + noRoom); err == nil {
 		return nil, nil
 	}
-	l, err := c.s.lock(c.s.lockFile(filepath.Base(c.file(key))))
+	l, err := c.s.lock(c.s.lockFile(filepath.Base(c.file(key))), nil)
 	if err == nil {
 		open(filepath.Dir(c.file(key))) // as for records
 	}

@@ -15,3 +15,9 @@ func flock(f *os.File, wait bool) error {
 	}
 	return windows.LockFileEx(windows.Handle(f.Fd()), how, 0, 1, 0, &windows.Overlapped{OffsetHigh: 1 << 30})
 }
+
+// inKernel reports whether an error of flock says that another one has the file locked.
+func inKernel(err error) bool { return err == windows.ERROR_LOCK_VIOLATION }
+
+// device would tell apart what is mounted twice, which is not done here.
+func device(*os.File) string { return "" }

@@ -10,17 +10,17 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
-
-	"dgkip/harness/env"
 )
 
 // heartbeat is how often the owner of a lock writes to its file, and stale for how
 // long the file must stay the same, while one watches, before its owner counts as
 // gone. A shared folder may show what was written up to a minute late.
-const heartbeat = 15 * time.Second
-
-var stale = 2*time.Minute + heartbeat
+var (
+	heartbeat = 15 * time.Second
+	stale     = 2*time.Minute + heartbeat
+)
 
 // Busy is the error of Lock when another process is at the run.
 type Busy struct {
@@ -52,11 +52,13 @@ type Lock struct {
 
 // owner is what a lock's file says.
 type owner struct {
-	Host   string `json:"host"`
-	PID    int    `json:"pid"`
-	Kernel string `json:"kernel"` // "" where the file cannot be locked in the kernel
-	Token  string `json:"token"`
-	Beat   int    `json:"beat"` // grows as long as the owner lives
+	Host   string   `json:"host"`
+	PID    int      `json:"pid"`
+	Kernel string   `json:"kernel"` // "" where the file cannot be locked in the kernel
+	Device string   `json:"device"` // of the file, as this kernel numbers what is mounted
+	Also   []string `json:"also,omitempty"`
+	Token  string   `json:"token"`
+	Beat   int      `json:"beat"` // grows as long as the owner lives
 }
 
 // sighting is what a lock's file held, and since when it has.
@@ -70,13 +72,15 @@ type sighting struct {
 //
 // A lock is a file that only one process can create. Its owner also holds it
 // locked in the kernel, which ends with the process: another one under the same
-// kernel sees at once whether the owner is there. Under other kernels, which see
-// the file on a shared folder, the owner is there as long as the file keeps
-// changing. Clocks are not compared. Should two processes on a shared folder take
-// over a lock at the same moment, one of them soon finds it lost; both would compute
-// the same bytes.
-func (s *Store) Lock(key string) (*Lock, error) {
-	l, err := s.lock(s.lockFile(key))
+// kernel, which sees the file on the same device, sees at once whether the owner is
+// there. To others, which see it on a shared folder or mount that folder for themselves,
+// the owner is there as long as the file keeps changing. Clocks are not compared. Should
+// two processes on a shared folder take over a lock at the same moment, one of them soon
+// finds it lost; both would compute the same bytes.
+//
+// The lock names runs that its owner will also make; see Taken.
+func (s *Store) Lock(key string, also ...string) (*Lock, error) {
+	l, err := s.lock(s.lockFile(key), also)
 	if err == nil {
 		s.refresh(key)
 	}
@@ -85,8 +89,8 @@ func (s *Store) Lock(key string) (*Lock, error) {
 
 // Retake takes the lock of an owner that is gone. It returns a *Busy if the owner may be
 // there, and nothing if there is no lock.
-func (s *Store) Retake(key string) (*Lock, error) {
-	l, err := s.takeOver(s.lockFile(key))
+func (s *Store) Retake(key string, also ...string) (*Lock, error) {
+	l, err := s.takeOver(s.lockFile(key), also)
 	switch busy := new(Busy); {
 	case err == nil:
 		s.refresh(key)
@@ -108,10 +112,16 @@ func (s *Store) Locked() map[string]bool {
 	return keys
 }
 
-// Taken reports whether the lock of a run is taken, by whomever.
-func (s *Store) Taken(key string) bool {
-	_, err := os.Lstat(s.lockFile(key))
-	return err == nil
+// Taken reports whether the lock of a run is taken, by whomever, and which runs its
+// owner will also make.
+func (s *Store) Taken(key string) (also []string, taken bool) {
+	b, err := os.ReadFile(s.lockFile(key))
+	if gone(err) {
+		return nil, false
+	}
+	var who owner
+	json.Unmarshal(b, &who) // it says nothing yet if it was made a moment ago
+	return who.Also, true
 }
 
 // There reports whether something stands in the place of a run's record.
@@ -145,12 +155,18 @@ func open(dir string) bool {
 	return err == nil
 }
 
-func (s *Store) lock(file string) (*Lock, error) {
-	l, err := s.takeOver(file)
+// gone reports whether an error says that a file is not there, or not any more: servers
+// of shared folders call one stale that was removed elsewhere.
+func gone(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESTALE)
+}
+
+func (s *Store) lock(file string, also []string) (*Lock, error) {
+	l, err := s.takeOver(file, also)
 	if errors.Is(err, fs.ErrNotExist) { // free, given back, or removed as stale
-		l, err = s.create(file)
+		l, err = s.create(file, also)
 	}
-	if errors.Is(err, fs.ErrExist) {
+	if errors.Is(err, fs.ErrExist) || errors.Is(err, syscall.ESTALE) { // another one was faster
 		err = &Busy{File: file}
 	}
 	if busy := new(Busy); errors.As(err, &busy) {
@@ -160,7 +176,7 @@ func (s *Store) lock(file string) (*Lock, error) {
 }
 
 // create makes the file of a lock. The error is fs.ErrExist if there is one.
-func (s *Store) create(file string) (*Lock, error) {
+func (s *Store) create(file string, also []string) (*Lock, error) {
 	var f *os.File
 	err := s.roomFor(func() (err error) {
 		f, err = os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
@@ -169,23 +185,26 @@ func (s *Store) create(file string) (*Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.own(f, file, flock(f, true) == nil)
+	return s.own(f, file, flock(f, true) == nil, also)
 }
 
 // own writes this process into the file of a lock and keeps it alive.
-func (s *Store) own(f *os.File, file string, held bool) (*Lock, error) {
+func (s *Store) own(f *os.File, file string, held bool, also []string) (*Lock, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	l := &Lock{file: file, f: f, me: owner{Host: host, PID: os.Getpid(), Token: token()}, lost: make(chan struct{}), late: make(chan error, 1), stop: make(chan struct{})}
+	me := owner{Host: host, PID: os.Getpid(), Also: also, Token: token()}
 	if held {
-		l.me.Kernel = env.Kernel()
+		me.Kernel, me.Device = s.kernel, device(f)
 	}
+	l := &Lock{file: file, f: f, me: me, lost: make(chan struct{}), late: make(chan error, 1), stop: make(chan struct{})}
 	write := func() error { return errors.Join(f.Truncate(0), l.write()) }
 	if err := s.roomFor(write); err != nil {
 		f.Close()
-		os.Remove(file)
+		if !gone(err) { // else what has its name is another one's
+			os.Remove(file)
+		}
 		return nil, err
 	}
 	l.done.Add(1)
@@ -195,7 +214,16 @@ func (s *Store) own(f *os.File, file string, held bool) (*Lock, error) {
 
 // takeOver takes the lock of an owner that is gone. The error is a *Busy if it is
 // not, and fs.ErrNotExist if there is no file any more.
-func (s *Store) takeOver(file string) (*Lock, error) {
+func (s *Store) takeOver(file string, also []string) (*Lock, error) {
+	l, err := s.judge(file, also)
+	if gone(err) {
+		err = fs.ErrNotExist
+	}
+	return l, err
+}
+
+// judge is takeOver with the system's errors.
+func (s *Store) judge(file string, also []string) (*Lock, error) {
 	f, err := os.OpenFile(file, os.O_RDWR, 0)
 	if err != nil {
 		return nil, err
@@ -209,17 +237,17 @@ func (s *Store) takeOver(file string) (*Lock, error) {
 	var who owner
 	known := json.Unmarshal(text, &who) == nil
 	busy := &Busy{Host: who.Host, PID: who.PID, File: file}
-	if known && who.Kernel != "" && who.Kernel == env.Kernel() {
+	if known && who.Kernel != "" && who.Kernel == s.kernel && who.Device == device(f) {
 		if held && sameFile(f, file) {
-			return s.own(f, file, true)
+			return s.own(f, file, true, also)
 		}
 		f.Close()
 		busy.Alive = !held
 		return nil, busy
 	}
 	f.Close()
-	gone, changed := s.watched(file, string(text))
-	if !gone {
+	over, changed := s.watched(file, string(text))
+	if !over {
 		busy.Alive = changed
 		return nil, busy
 	}
@@ -241,7 +269,7 @@ func sameFile(f *os.File, name string) bool {
 
 // watched reports whether a file has held a text for so long that its owner counts as
 // gone, and whether it ever held another one, as far as this store has watched.
-func (s *Store) watched(file, text string) (gone, changed bool) {
+func (s *Store) watched(file, text string) (over, changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	seen, ok := s.seen[file]
@@ -280,6 +308,9 @@ func (l *Lock) touch() bool {
 	}
 	l.me.Beat++
 	err := l.write()
+	if gone(err) {
+		return false
+	}
 	if err != nil && !l.ill {
 		select {
 		case l.late <- fmt.Errorf("the lock %s cannot be kept up to date, so another machine may take over the run: %w", l.file, err):
@@ -305,8 +336,11 @@ func (l *Lock) write() error {
 // mine reports whether the file is ours, as far as it can be read.
 func (l *Lock) mine() bool {
 	b, err := os.ReadFile(l.file)
+	if errors.Is(err, syscall.ESTALE) { // another file may have the name by now
+		b, err = os.ReadFile(l.file)
+	}
 	if err != nil {
-		return !errors.Is(err, fs.ErrNotExist)
+		return !gone(err)
 	}
 	return strings.Contains(string(b), l.me.Token)
 }

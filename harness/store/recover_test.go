@@ -117,7 +117,7 @@ func TestTidyLeftovers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	plant(t, s, dead, owner{Kernel: env.Kernel(), Token: "t"})
+	plant(t, s, dead, owner{Kernel: env.Kernel(), Device: deviceOf(t, s), Token: "t"})
 	lock, err := s.Lock(alive)
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +159,7 @@ func TestNamesLikePatterns(t *testing.T) {
 			t.Errorf("%s: keys %v, %v", name, keys, err)
 		}
 		key := r.Result.Key
-		plant(t, s, key, owner{Kernel: env.Kernel(), Token: "t"})
+		plant(t, s, key, owner{Kernel: env.Kernel(), Device: deviceOf(t, s), Token: "t"})
 		lock, err := s.Lock(key)
 		if err != nil {
 			t.Errorf("%s: a dead lock stays: %v", name, err)

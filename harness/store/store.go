@@ -31,13 +31,15 @@ import (
 	"sync"
 	"syscall"
 
+	"dgkip/harness/env"
 	"dgkip/harness/spec"
 )
 
 // Store is a folder of records. It may be used by several goroutines, and the
 // folder by several processes.
 type Store struct {
-	dir string
+	dir    string
+	kernel string // the one that this process runs under; "" if it has no name
 
 	mu   sync.Mutex
 	seen map[string]sighting // locks of other processes
@@ -46,7 +48,7 @@ type Store struct {
 // Open returns the store in a folder, which need not exist yet, and puts right what
 // killed processes left behind there.
 func Open(dir string) *Store {
-	s := &Store{dir: dir}
+	s := &Store{dir: dir, kernel: env.Kernel()}
 	s.tidy()
 	return s
 }

@@ -333,6 +333,18 @@ func plant(t *testing.T, s *Store, key string, who owner) string {
 	return file
 }
 
+// deviceOf names the device of locks.
+func deviceOf(t *testing.T, s *Store) string {
+	t.Helper()
+	f, err := os.CreateTemp(s.work("locks"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	return device(f)
+}
+
 // A lock of a process that is gone is taken over at once where that can be known,
 // whatever its date.
 func TestLockLeftHere(t *testing.T) {
@@ -342,7 +354,7 @@ func TestLockLeftHere(t *testing.T) {
 	s := prepared(t)
 	key := draft(1).Result.Identity.Key()
 	for _, age := range []time.Duration{0, 9 * stale, -9 * stale} {
-		file := plant(t, s, key, owner{Host: "here", PID: 1, Kernel: env.Kernel(), Token: "t"})
+		file := plant(t, s, key, owner{Host: "here", PID: 1, Kernel: env.Kernel(), Device: deviceOf(t, s), Token: "t"})
 		when := time.Now().Add(-age)
 		if err := os.Chtimes(file, when, when); err != nil {
 			t.Fatal(err)
