@@ -190,10 +190,11 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	}
 	board := progress.New(errOut, f.quiet)
 	defer board.Close()
+	wanted.There = wanted.Store.List()
 	if wanted.Plan, err = f.makePlan(ctx, wanted, board); err != nil {
 		return err
 	}
-	if note := outdated(wanted.Plan, wanted.Store); note != "" && !f.force {
+	if note := outdated(wanted.Plan, wanted.There); note != "" && !f.force {
 		board.Printf("%s", note)
 	}
 	switch {
@@ -229,7 +230,7 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 	source := newSource(f, board)
 	lookup := engine.Lookup{Source: source, Known: known}
 	if !f.plan && f.submit == "" {
-		there := s.List()
+		there := wanted.There
 		lookup.Need = func(r *engine.Run) bool {
 			if f.verify > 0 {
 				return there.Has(r.Key)
@@ -258,6 +259,7 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted request, board *progress.Board) error {
 	plan, s := wanted.Plan, wanted.Store
 	options := f.options(board)
+	options.There = wanted.There
 	budget := cacheBudget(wanted.Specs)
 	if f.worker {
 		budget = max(budget, workersCache)
@@ -302,9 +304,8 @@ const workersCache = 8e9
 
 // outdated is a note about records of another version of this program, which count
 // as done.
-func outdated(p *engine.Plan, s *store.Store) string {
+func outdated(p *engine.Plan, there *store.Listing) string {
 	n, first := 0, error(nil)
-	there := s.List()
 	for _, r := range p.Runs {
 		if err := there.Outdated(r.Key); err != nil {
 			n, first = n+1, cmp.Or(first, err)

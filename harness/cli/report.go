@@ -21,6 +21,7 @@ type request struct {
 	Specs []*exhibit.Spec
 	Only  spec.Filter
 	Store *store.Store
+	There *store.Listing // what was there at the start, where runs are planned
 
 	Plan *engine.Plan // has the keys of all runs whose data is known
 }

@@ -96,8 +96,11 @@ func (p part) Save(key string, size int64, write func(io.Writer) error) {
 	p.disk.Save(p.name+key, size, write)
 }
 
-// block notes what the runs of a group wait for, since a round.
-func (g *group) block(key string, by *store.Busy, turn int) {
+// block notes what the runs of a group wait for, from now on.
+func (e *executor) block(g *group, key string, by *store.Busy) {
+	e.mu.Lock()
+	turn := e.turn
+	e.mu.Unlock()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.wanted, g.other, g.asked = key, by, turn

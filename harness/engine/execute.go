@@ -22,10 +22,11 @@ type Options struct {
 	Threads         int // for provenance
 	Retry           bool
 	Force           bool
-	CheckpointEvery time.Duration // 0 means 30 seconds
-	Args            []string      // for provenance
-	Kernels         string        // for provenance
-	Disk            Disk          // what runs share is kept there, too; nil for nowhere
+	CheckpointEvery time.Duration  // 0 means 30 seconds
+	Args            []string       // for provenance
+	Kernels         string         // for provenance
+	Disk            Disk           // what runs share is kept there, too; nil for nowhere
+	There           *store.Listing // what was in the folder a moment ago; nil to look
 	Board           *progress.Board
 
 	// Worker leaves runs that other processes are at to those, instead of waiting for
@@ -47,18 +48,20 @@ type executor struct {
 	store  *store.Store
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	turn   int // rounds so far
 	here   *store.Presence
 
-	mu      sync.Mutex
-	broken  error // of the store
-	busy    error // says who is at a run that is waited for
-	outcome Outcome
-	groups  map[string]*group
-	images  map[*Dataset]int // runs that still need them
-	damaged map[*Run]bool
-	locked  map[string]bool // keys with locks, as seen at some moment
-	seen    time.Time
+	mu       sync.Mutex
+	turn     int   // how often the runs were gone through
+	thorough bool  // a worker looks at locks, too: whether their owners live
+	broken   error // of the store
+	busy     error // says who is at a run that is waited for
+	outcome  Outcome
+	groups   map[string]*group
+	images   map[*Dataset]int // runs that still need them
+	damaged  map[*Run]bool
+	locked   map[string]bool // keys with locks, as seen at some moment
+	seen     time.Time
+	last     *group // of the last run that was made
 
 	siblings func() map[string][]string // runs that were on record or may be by now, by what they distil
 	same     map[string][]*Run          // runs to be made, by distillation
@@ -67,6 +70,8 @@ type executor struct {
 // group is what runs with the same seed, data and networks share.
 type group struct {
 	left     int
+	at       int  // runs under way
+	holds    bool // what is not let go yet
 	features method.Shared
 	scoring  method.Shared
 
@@ -101,8 +106,11 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 	}
 	e := &executor{Options: o, store: s, groups: map[string]*group{}, images: map[*Dataset]int{}, damaged: map[*Run]bool{}, same: map[string][]*Run{}}
 	remembered := s.Remember(ctx, p.Opened)
-	todo := e.todo(p, s.List())
-	e.siblings = sync.OnceValue(func() map[string][]string { return also(siblings(s), todo) })
+	if o.There == nil {
+		o.There = s.List()
+	}
+	todo := e.todo(p, o.There)
+	e.siblings = sync.OnceValue(func() map[string][]string { return also(siblings(o.There), todo) })
 	o.Board.Expect(len(p.Runs), len(p.Runs)-len(todo))
 	if len(todo) == 0 {
 		return e.outcome, ctx.Err()
@@ -120,12 +128,12 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 }
 
 // todo lists the runs to be made, and counts the others and what these share.
-func (e *executor) todo(p *Plan, s store.Listing) (todo []*Run) {
+func (e *executor) todo(p *Plan, s *store.Listing) (todo []*Run) {
 	for _, r := range p.Runs {
 		switch {
 		case s.Has(r.Key) && !e.Force:
 			e.outcome.Before++
-			e.store.DropLeftover(r.Key) // it goes on without what was to replace it
+			s.DropLeftover(r.Key) // it goes on without what was to replace it
 		case s.Failed(r.Key) != nil && !e.Retry && !e.Force:
 			e.outcome.Failed++
 		default:
@@ -171,6 +179,7 @@ func (e *executor) rounds(todo []*Run) (left int) {
 		}
 		if e.ctx.Err() == nil {
 			before := len(waiting)
+			e.thorough = !fewer
 			waiting, hopes = e.round(waiting)
 			if fewer = len(waiting) < before; fewer {
 				pause = 0
@@ -190,46 +199,69 @@ func longer(pause time.Duration) time.Duration {
 // round works on runs, Jobs at a time. It returns those that wait for other processes,
 // and how many of them may be made soon.
 func (e *executor) round(todo []*Run) (waiting []*Run, hopes int) {
+	q := &queue{todo: todo}
 	e.turn++
-	next := make(chan *Run)
 	var wg sync.WaitGroup
 	for range min(e.Jobs, len(todo)) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			for r := range next {
+			for r := e.next(q); r != nil; r = e.next(q) {
+				from := time.Now()
 				v := e.one(r)
 				e.mu.Lock()
-				switch v {
-				case made:
-					e.outcome.Made++
-				case already:
-					e.outcome.Before++
-				case failed:
-					e.outcome.Failed++
-				case broke:
-					e.outcome.Failed++
-					e.outcome.Broke++
-				case blocked:
-					hopes++
-				case left:
-					e.outcome.Left++
-				}
-				if v == busy || v == blocked {
-					waiting = append(waiting, r)
-				} else {
-					e.release(r)
+				e.count(q, r, v)
+				if e.Worker && time.Since(from) > longAgo {
+					e.again(q)
 				}
 				e.mu.Unlock()
 			}
 		}()
 	}
-	for _, r := range todo {
-		next <- r
-	}
-	close(next)
 	wg.Wait()
-	return waiting, hopes
+	return q.waiting, q.hopes
+}
+
+// queue is the runs of a round.
+type queue struct {
+	todo    []*Run
+	waiting []*Run // for other processes
+	hopes   int    // of these, those that may be made soon
+}
+
+// next takes a run from the queue, nil if it is empty.
+func (e *executor) next(q *queue) (r *Run) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(q.todo) > 0 {
+		r, q.todo = q.todo[0], q.todo[1:]
+	}
+	return r
+}
+
+// count writes down what became of a run.
+func (e *executor) count(q *queue, r *Run, v verdict) {
+	switch v {
+	case made:
+		e.outcome.Made++
+		e.last = e.groups[r.group()]
+	case already:
+		e.outcome.Before++
+	case failed:
+		e.outcome.Failed++
+	case broke:
+		e.outcome.Failed++
+		e.outcome.Broke++
+	case blocked:
+		q.hopes++
+	case left:
+		e.outcome.Left++
+	}
+	if v == busy || v == blocked {
+		q.waiting = append(q.waiting, r)
+	} else {
+		e.release(r)
+	}
 }
 
 // release drops what a group shares when its last run is over, and images that no
@@ -237,8 +269,7 @@ func (e *executor) round(todo []*Run) (waiting []*Run, hopes int) {
 func (e *executor) release(r *Run) {
 	g := e.groups[r.group()]
 	if g.left--; g.left == 0 {
-		g.features.Clear()
-		g.scoring.Clear()
+		g.clear()
 		g.mu.Lock()
 		clear(g.states)
 		g.mu.Unlock()
@@ -265,19 +296,20 @@ func (e *executor) one(r *Run) verdict {
 		return left
 	}
 	e.mu.Lock()
-	g := e.groups[r.group()]
+	g, turn, thorough := e.groups[r.group()], e.turn, e.thorough
 	e.mu.Unlock()
-	if busy := g.busy(e.Disk, e.turn); busy != nil {
+	if busy := g.busy(e.Disk, turn); busy != nil {
 		return e.notNow(busy, blocked)
 	}
 	taken := e.taken(r)
-	if e.Worker && taken && e.turn == 1 {
+	if e.Worker && taken && !thorough {
 		return blocked
 	}
 	var lock *store.Lock
 	var err error
 	if taken {
-		lock, err = e.store.Retake(r.Key)
+		e.pace()
+		lock, err = e.store.Retake(r.Key, e.also(r)...)
 	}
 	if err == nil && lock == nil && e.store.There(r.Key) && !e.Force && !e.damaged[r] { // it costs less to ask than to lock
 		if e.Worker { // there may be thousands
@@ -288,18 +320,22 @@ func (e *executor) one(r *Run) verdict {
 		return already
 	}
 	if err == nil && lock == nil {
-		if e.twinTaken(r) {
-			return busy
+		if v, taken := e.twinTaken(r); taken {
+			return v
 		}
-		lock, err = e.store.Lock(r.Key)
+		if lock, err = e.store.Lock(r.Key, e.also(r)...); err != nil {
+			e.lookAgain()
+		}
 	}
 	if err != nil {
 		return e.notNow(err, busy)
 	}
 	defer lock.Unlock()
-	if e.twinTaken(r) { // by one who looked at the same moment
+	if _, taken := e.twinTaken(r); taken { // by one who looked at the same moment
 		return blocked
 	}
+	e.enter(g)
+	defer e.leave(g)
 	return e.hold(r, g, lock)
 }
 
@@ -324,7 +360,7 @@ func (e *executor) hold(r *Run, g *group, lock *store.Lock) verdict {
 	a.group, a.features, a.scoring = g, &g.features, &g.scoring
 	if e.Disk != nil {
 		d := &claims{disk: e.Disk, blocked: func(key string, by *store.Busy) {
-			g.block(key, by, e.turn)
+			e.block(g, key, by)
 			a.cancel(errBlocked)
 		}}
 		defer d.release()
@@ -356,7 +392,6 @@ func (e *executor) notNow(err error, v verdict) verdict {
 	}
 	e.mu.Lock()
 	e.busy = other
-	e.seen = time.Time{} // others are about: look again
 	e.mu.Unlock()
 	if !other.Alive {
 		return blocked

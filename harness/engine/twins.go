@@ -96,14 +96,14 @@ func (a *attempt) forTwins(key string) {
 }
 
 // siblings lists the runs on record by what they distil.
-func siblings(s *store.Store) map[string][]string {
-	keys, err := s.Keys()
+func siblings(there *store.Listing) map[string][]string {
+	keys, err := there.Keys()
 	if err != nil {
 		return nil // sets are made anew
 	}
 	all := map[string][]string{}
 	for _, key := range keys {
-		if r, err := s.Get(key); err == nil {
+		if r, err := there.Get(key); err == nil {
 			all[makes(r.Result.Identity)] = append(all[makes(r.Result.Identity)], key)
 		}
 	}

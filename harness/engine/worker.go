@@ -2,15 +2,39 @@ package engine
 
 import (
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"time"
 )
 
+// longAgo is how long a run must have taken for a worker to look at all runs again after
+// it: others have made some by then, and left some.
+var longAgo = time.Minute
+
 // order puts the longest runs first, and those of a length in any order, so that not all
-// workers try the same.
+// workers try the same. What the last run's group shares is here: it comes before others
+// of its length.
 func (e *executor) order(todo []*Run) {
 	rand.Shuffle(len(todo), func(i, j int) { todo[i], todo[j] = todo[j], todo[i] })
+	slices.SortStableFunc(todo, func(a, b *Run) int { return e.elsewhere(a) - e.elsewhere(b) })
 	longestFirst(todo, func(r *Run) *Run { return r })
+}
+
+// elsewhere is 0 for a run of the group in which the last one was made.
+func (e *executor) elsewhere(r *Run) int {
+	if e.groups[r.group()] == e.last {
+		return 0
+	}
+	return 1
+}
+
+// again has a worker go through all runs of a round once more.
+func (e *executor) again(q *queue) {
+	q.todo = append(q.todo, q.waiting...)
+	q.waiting, q.hopes = nil, 0
+	e.order(q.todo)
+	e.turn++
+	e.thorough = false
 }
 
 // taken reports whether the lock of a run was taken a moment ago. One look at the folder
@@ -25,12 +49,91 @@ func (e *executor) taken(r *Run) bool {
 	return e.locked[r.Key]
 }
 
-// twinTaken reports whether the lock of another run is taken that makes the same set.
-// Whoever holds it scores the set for both, if it is a worker.
-func (e *executor) twinTaken(r *Run) bool {
-	return e.Worker && r.distillation() != "" && slices.ContainsFunc(e.same[r.distillation()], func(o *Run) bool {
-		return o != r && e.store.Taken(o.Key)
-	})
+// lookAgain forgets which locks were taken: others are about, and take more.
+func (e *executor) lookAgain() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.seen = time.Time{}
+}
+
+// pace waits for a moment before a lock is looked at. Many workers may have nothing else
+// to do: about as many as there are locks, for all of which 25 looks a second are enough,
+// if none takes more than half a minute for all locks.
+func (e *executor) pace() {
+	e.mu.Lock()
+	n := len(e.locked)
+	e.mu.Unlock()
+	if n == 0 {
+		return
+	}
+	mean := min(time.Duration(n)*time.Second/25, 30*time.Second/time.Duration(n))
+	select {
+	case <-e.ctx.Done():
+	case <-time.After(rand.N(2 * mean)):
+	}
+}
+
+// also lists the other runs to be made here that have the same set.
+func (e *executor) also(r *Run) (keys []string) {
+	if r.distillation() == "" {
+		return nil
+	}
+	for _, o := range e.same[r.distillation()] {
+		if o != r {
+			keys = append(keys, o.Key)
+		}
+	}
+	return keys
+}
+
+// twinTaken reports whether the lock of another run is taken that makes the same set, and
+// what is to become of this one. Whoever makes the set scores it for both, if both are
+// among the runs that it is to make; else one waits for the set.
+func (e *executor) twinTaken(r *Run) (v verdict, taken bool) {
+	if !e.Worker {
+		return 0, false
+	}
+	for _, key := range e.also(r) {
+		switch also, is := e.store.Taken(key); {
+		case is && slices.Contains(also, r.Key):
+			return busy, true
+		case is:
+			v, taken = blocked, true
+		}
+	}
+	return v, taken
+}
+
+// enter begins with a run of a group. What groups share is large, and a worker goes from
+// one to another: it lets go what no run is at.
+func (e *executor) enter(g *group) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	g.at++
+	g.holds = true
+	if !e.Worker {
+		return
+	}
+	for _, other := range e.groups {
+		if other.holds && other.at == 0 {
+			other.clear()
+			debug.FreeOSMemory()
+		}
+	}
+}
+
+// leave ends it.
+func (e *executor) leave(g *group) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	g.at--
+}
+
+// clear lets go what the runs of a group share.
+func (g *group) clear() {
+	g.features.Clear()
+	g.scoring.Clear()
+	g.holds = false
 }
 
 // also adds runs to those on record: other processes may have made them when one asks.

@@ -1,36 +1,90 @@
 package store
 
-import "path/filepath"
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
 
-// Listing is what stood in a folder's place for records and failures at some moment. To
-// ask it for many runs costs a look at the folders, and not one for every run.
+// Listing is what stood in a folder's place for records, failures and checkpoints at
+// some moment. To ask it for many runs costs a look at the folders, and not one for
+// every run; it reads every record once.
 type Listing struct {
 	s      *Store
 	places map[string]bool
+	states map[string]bool // of runs that are not done
+
+	mu   sync.Mutex
+	read map[string]found
+}
+
+// found is what Get returned.
+type found struct {
+	record *Record
+	err    error
 }
 
 // List looks which records and failures there are.
-func (s *Store) List() Listing {
-	l := Listing{s, map[string]bool{}}
+func (s *Store) List() *Listing {
+	l := &Listing{s: s, places: map[string]bool{}, states: map[string]bool{}, read: map[string]found{}}
 	for _, part := range []string{"runs", "failed"} {
 		names, err := below(filepath.Join(s.dir, part))
 		if err != nil {
-			return Listing{s: s} // it knows nothing, and asks the store
+			l.places = nil // it knows nothing, and asks the store
+			break
 		}
 		for _, name := range names {
 			l.places[name] = true
 		}
 	}
+	for _, e := range entries(s.work("checkpoints")) {
+		l.states[strings.TrimSuffix(e.Name(), ".ckpt")] = true
+	}
 	return l
 }
 
-func (l Listing) none(place string) bool { return l.places != nil && !l.places[place] }
+func (l *Listing) none(place string) bool { return l.places != nil && !l.places[place] }
+
+// Get is Store.Get for what was there.
+func (l *Listing) Get(key string) (*Record, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f, ok := l.read[key]
+	if !ok {
+		f.record, f.err = l.s.Get(key)
+		l.read[key] = f
+	}
+	return f.record, f.err
+}
+
+// Keys is Store.Keys.
+func (l *Listing) Keys() ([]string, error) {
+	if l.places == nil {
+		return l.s.Keys()
+	}
+	var keys []string
+	for place := range l.places {
+		if key := filepath.Base(place); isKey(key) && place == l.s.run(key) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys, nil
+}
 
 // Has is Store.Has.
-func (l Listing) Has(key string) bool { return !l.none(l.s.run(key)) && l.s.Has(key) }
+func (l *Listing) Has(key string) bool {
+	if l.none(l.s.run(key)) {
+		return false
+	}
+	_, err := l.Get(key)
+	return err == nil || errors.Is(err, errSchema)
+}
 
 // Failed is Store.Failed.
-func (l Listing) Failed(key string) *Failure {
+func (l *Listing) Failed(key string) *Failure {
 	if l.none(l.s.failed(key)) {
 		return nil
 	}
@@ -38,17 +92,27 @@ func (l Listing) Failed(key string) *Failure {
 }
 
 // Damaged is Store.Damaged.
-func (l Listing) Damaged(key string) error {
-	if l.none(l.s.run(key)) {
+func (l *Listing) Damaged(key string) error {
+	if l.none(l.s.run(key)) || l.Has(key) {
 		return nil
 	}
 	return l.s.Damaged(key)
 }
 
 // Outdated is Store.Outdated.
-func (l Listing) Outdated(key string) error {
+func (l *Listing) Outdated(key string) error {
 	if l.none(l.s.run(key)) {
 		return nil
 	}
-	return l.s.Outdated(key)
+	if _, err := l.Get(key); errors.Is(err, errSchema) {
+		return err
+	}
+	return nil
+}
+
+// DropLeftover is Store.DropLeftover.
+func (l *Listing) DropLeftover(key string) {
+	if l.states[key] {
+		l.s.DropLeftover(key)
+	}
 }
