@@ -1,8 +1,8 @@
 // Package cli is the command line: flags, hints, exit codes, and the wiring of
 // everything else.
 //
-// Exit codes: 0 done; 1 some runs failed, or results could not be written; 2 the
-// command line, an experiment or its data is at fault; 3 a check failed;
+// Exit codes: 0 done; 1 some runs failed, results could not be written, or data could not
+// be downloaded; 2 the command line, an experiment or its data is at fault; 3 a check failed;
 // 75 the time given was up, or USR1 came, and the same command goes on; 130 interrupted.
 package cli
 
@@ -177,6 +177,9 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	filter, err := f.filter(specs)
 	if err != nil {
 		return usageError(err)
+	}
+	if err := f.spread(ctx); err != nil {
+		return err
 	}
 	wanted := request{Specs: specs, Only: filter, Store: store.Open(f.out)}
 	if f.export != "" {

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
@@ -53,13 +55,27 @@ func (c *cluster) validateWorkers(given map[string]bool) error {
 	if given["submit"] && !given["workers"] {
 		return usageError(errors.New("-submit needs -workers N\nhint: -plan -workers N says how long N of them take"))
 	}
-	if given["workers"] && !given["plan"] && !given["submit"] {
-		return usageError(errors.New("-workers has no use without -plan or -submit\nhint: -worker makes this process one of several"))
+	if given["workers"] && !given["plan"] && !given["submit"] && !given["worker"] {
+		return usageError(errors.New("-workers has no use without -plan, -submit or -worker\nhint: -worker makes this process one of several"))
 	}
 	if given["for"] && c.limit <= 0 {
 		return usageError(fmt.Errorf("-for %v: must be more than nothing\nhint: it is written like 55m or 3h30m", c.limit))
 	}
 	return nil
+}
+
+// spread waits for its turn, if this is one of several workers that begin together: they
+// need not all read the folder in the same second.
+func (c *cluster) spread(ctx context.Context) error {
+	if !c.worker || c.workers < 2 {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(rand.N(min(time.Duration(c.workers)*time.Second, 2*time.Minute))):
+		return nil
+	}
 }
 
 // validateMerge takes the arguments that are left for folders of -merge.

@@ -138,8 +138,11 @@ func load(ctx context.Context, set *data.Set, kind, title string) (*method.Data,
 
 // coded gives errors of data their exit code: what an experiment asks for wrongly
 // is a matter of usage, what is missing or damaged is not the experiment's fault
-// but needs the person just the same.
+// but needs the person just the same. What could not be downloaded may come another time.
 func (s *source) coded(err error) error {
+	if errors.Is(err, data.ErrFetch) {
+		return coded{alike(err), exitFailed}
+	}
 	unfit := new(engine.Unfit)
 	if errors.As(err, new(data.Fault)) || errors.Is(err, fs.ErrNotExist) || errors.As(err, &unfit) {
 		return usageError(alike(err))

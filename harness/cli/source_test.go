@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -51,5 +53,17 @@ func TestCharacters(t *testing.T) {
 	}
 	if train, _, err := set.Load(context.Background()); err != nil || !train.Characters || set.Identity.Characters {
 		t.Errorf("glyphs: %v %v", train, err)
+	}
+}
+
+// What could not be downloaded may come another time, and what is missing or damaged needs
+// a person.
+func TestExitCodesOfData(t *testing.T) {
+	for err, want := range map[error]int{data.ErrFetch: exitFailed, data.ErrMissing: exitUsage, data.ErrChecksum: exitUsage} {
+		wrapped := fmt.Errorf("mnist: %w", errors.Join(err, data.ErrMissing))
+		var c coded
+		if got := new(source).coded(wrapped); !errors.As(got, &c) || c.code != want {
+			t.Errorf("%v: exit code of %v is not %d", err, got, want)
+		}
 	}
 }

@@ -53,7 +53,7 @@ func (f *flags) printJob(out io.Writer, p *engine.Plan, s *store.Store) error {
 	job := submit.Job{
 		Name:  submit.Name(strings.TrimSuffix(filepath.Base(f.exp), ".toml")),
 		About: fmt.Sprintf("%d workers make what is left of %s, %d runs.", f.workers, f.exp, len(left)),
-		Work:  append(args, "-worker", "-threads", strconv.Itoa(threads)), Collect: collect,
+		Work:  append(args, "-worker", "-workers", strconv.Itoa(f.workers), "-threads", strconv.Itoa(threads)), Collect: collect,
 		Program: program(), Workers: f.workers, CPUs: threads,
 		// An estimate is the least that a run needs.
 		Memory: int64(math.Ceil(1.5*memory/(1<<28))) << 28,

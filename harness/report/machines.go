@@ -117,7 +117,7 @@ func (m machines) incomparable() string {
 	case len(m.kinds) > 1 || m.has(mixedMark):
 		return "the times come from different machines or settings"
 	case m.has(sharedMark):
-		return "some of the times were taken while other runs had a part of the machine (-jobs above 1)"
+		return "some of the times were taken while other runs had a part of the machine (-jobs above 1, or beside other workers)"
 	}
 	return ""
 }
@@ -141,7 +141,7 @@ func (m machines) notes() []string {
 		notes = append(notes, fmt.Sprintf("Times come from %d hosts of this kind.", len(m.hosts)))
 	}
 	for _, n := range []struct{ mark, text string }{
-		{sharedMark, " timed while other runs had a part of the machine (-jobs above 1)."},
+		{sharedMark, " timed while other runs had a part of the machine (-jobs above 1, or beside other workers)."},
 		{mixedMark, " timed on more than one host."},
 		{partlyMark, " the run had less than half of the processor's time: others may have had the rest, and its time may not compare."},
 	} {

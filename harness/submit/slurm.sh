@@ -4,6 +4,7 @@
 #SBATCH --cpus-per-task={{.CPUs}}
 #SBATCH --mem={{.MiB}}M
 #SBATCH --time={{.Minutes}}
+#SBATCH --signal=B:USR1@90
 #SBATCH --requeue
 #SBATCH --open-mode=append
 #SBATCH --output={{.Name}}-%A_%a.log
@@ -11,26 +12,39 @@
 # {{.About}}
 #   sh FILE        submits {{.Workers}} workers, and a job that writes the tables after them
 #   sbatch FILE    submits the workers alone
-# from a folder that all nodes share. Partition and account are yours to add above.
+# from a folder that all nodes share. Partition and account are yours to add above, for
+# both.
 if [ -z "${SLURM_ARRAY_TASK_ID:-}" ]; then
-	workers=$(sbatch --parsable "$0") || exit
-	workers=${workers%%;*} # the cluster's name may follow
-	sbatch --dependency="afterany:$workers" --job-name={{.Name}}-tables --output={{.Name}}-tables.log \
-		--mem={{.MiB}}M --time=60 <<'END'
-#!/bin/sh
-{{join .Program .Collect}}
-END
+	job=$(sbatch --parsable "$0") || exit
+	workers=${job%%;*}
+	cluster=${job#"$workers"} # where there are several
+	sbatch ${cluster:+"--clusters=${cluster#;}"} --dependency="afterany:$workers" --array=0 \
+		--job-name={{.Name}}-tables --output={{.Name}}-tables.log --cpus-per-task=1 --time=60 "$0"
+	exit
+fi
+if [ "$SLURM_ARRAY_TASK_ID" -eq 0 ]; then
+	{{join .Program .Collect}}
 	exit
 fi
 
-# The program stops in time by itself and then ends with 75. Slurm sends TERM to it as
-# well as to this script, which only has to wait for it.
-trap : TERM
-{{join .Program .Work}}
-code=$?
+# The task has to be named: the last one of an array has the job id of all.
+requeue() { scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"; }
+
+# The program stops in time by itself and then ends with 75. Near the limit of the job it
+# is told to. Should it not end in time, it loses what it did since it last saved.
+trap 'signal=USR1; kill -USR1 "$pid"; { sleep 60; requeue; } &' USR1
+trap 'signal=TERM' TERM # Slurm sends it to the program as well
+{{join .Program .Work}} &
+pid=$! signal=
+while
+	wait "$pid"
+	code=$?
+	[ -n "$signal" ] # which ends the wait, but not the program
+do
+	signal=
+done
 if [ "$code" -eq 75 ]; then
-	# The task has to be named: the last one of an array has the job id of all.
-	scontrol requeue "${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"
+	requeue
 	sleep 60
 fi
 exit "$code"

@@ -61,6 +61,10 @@ func (j Job) Minutes() int64 {
 	return int64((j.Limit + room + time.Minute - 1) / time.Minute)
 }
 
+// Retries is how many failures a job bears: some a worker, as its host or its network may
+// be at fault.
+func (j Job) Retries() int { return 10 * j.Workers }
+
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
 
 // Name makes a name that batch systems accept.

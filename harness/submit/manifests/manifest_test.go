@@ -65,6 +65,9 @@ func TestManifest(t *testing.T) {
 			pod.Volumes[0].PersistentVolumeClaim.ClaimName != claim.Name {
 			t.Errorf("the volume of %s: %+v", j.Name, pod)
 		}
+		if len(c.Env) != 1 || c.Env[0].Name != "XDG_CACHE_HOME" || !strings.HasPrefix(c.Env[0].Value, c.WorkingDir+"/") {
+			t.Errorf("downloads of %s do not go to the volume: %+v", j.Name, c.Env)
+		}
 		if m := c.Resources.Requests.Memory().Value(); m < 1<<28 || c.Resources.Limits.Memory().Value() != m || c.Resources.Requests.Cpu().Value() < 1 {
 			t.Errorf("the resources of %s: %+v", j.Name, c.Resources)
 		}
@@ -74,10 +77,10 @@ func TestManifest(t *testing.T) {
 		t.Errorf("queues %q and %q", workers.Labels[q], tables.Labels[q])
 	}
 	s := workers.Spec
-	if *s.Parallelism != 20 || *s.Completions != 20 || *s.Template.Spec.TerminationGracePeriodSeconds < 60 {
+	if *s.Parallelism != 20 || *s.Completions != 20 || *s.Template.Spec.TerminationGracePeriodSeconds < 60 || *s.BackoffLimit < 200 {
 		t.Errorf("the workers: %+v", s)
 	}
-	if got := strings.Join(s.Template.Spec.Containers[0].Args, "|"); !strings.HasPrefix(got, "-exp|quickstart|-only|method:dgkip-* ipc:(1 10)|") || !strings.Contains(got, "|-worker|") {
+	if got := strings.Join(s.Template.Spec.Containers[0].Args, "|"); !strings.HasPrefix(got, "-exp|quickstart|-only|method:dgkip-* ipc:(1 10)|") || !strings.Contains(got, "|-worker|-workers|20|") {
 		t.Errorf("arguments %s", got)
 	}
 	if !*tables.Spec.Suspend || !strings.HasSuffix(strings.Join(tables.Spec.Template.Spec.Containers[0].Args, " "), "-collect") {
