@@ -211,7 +211,7 @@ func (e *executor) round(todo []*Run) (waiting []*Run, hopes int) {
 				v := e.one(r)
 				e.mu.Lock()
 				e.count(q, r, v)
-				if e.Worker && time.Since(from) > longAgo {
+				if e.Worker && (v == made || v == broke) && time.Since(from) > longAgo {
 					e.again(q)
 				}
 				e.mu.Unlock()
