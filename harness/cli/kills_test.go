@@ -5,6 +5,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -165,4 +166,30 @@ func asOfOne(t *testing.T, dir string, n int) (begun map[string]int, resumed int
 		t.Errorf("locks are left: %q", locks)
 	}
 	return begun, resumed
+}
+
+// A worker whose time is up, and which cannot save what it is at, does not ask to be called
+// again: it says what is wrong, and ends with 1.
+func TestStoppedWithoutRoom(t *testing.T) {
+	dir := hundred(t)
+	w := exec.Command("./dgkip", "-exp", "tiny", "-worker", "-for", "4s")
+	w.Dir = dir
+	w.Env = append(os.Environ(), "SLOW_MS=1000") // 20 s for a run
+	var said bytes.Buffer
+	w.Stderr = &said
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	work := filepath.Join(dir, "results", "work")
+	begun := await(filepath.Join(work, "locks", "*.lock"))
+	// Not even the superuser can write to a folder that is a file.
+	err := errors.Join(begun, os.RemoveAll(filepath.Join(work, "tmp")), os.WriteFile(filepath.Join(work, "tmp"), nil, 0o666))
+	ended := w.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var exit *exec.ExitError
+	if !errors.As(ended, &exit) || exit.ExitCode() != exitFailed || !strings.Contains(said.String(), "cannot write results") {
+		t.Errorf("ended with %v, and said\n%s", ended, &said)
+	}
 }

@@ -207,15 +207,22 @@ func TestSlurm(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	began := time.Now()
-	printed := exec.Command("./dgkip", "-exp", "tiny", "-submit", "slurm", "-workers", "3", "-threads", "1", "-for", "40s")
+	printed := exec.Command("./dgkip", "-exp", "tiny", "-submit", "slurm", "-workers", "3", "-threads", "1", "-for", "1h")
 	printed.Dir = dir
 	script, err := printed.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "job.sh"), string(script))
+	// Slurm's own limit comes first; and a directive of one's own is for the tables, too.
+	text = strings.NewReplacer("--time=66", "--time=2", "#SBATCH --requeue", "#SBATCH --requeue\n#SBATCH --comment=mine").Replace(string(script))
+	write(t, filepath.Join(dir, "job.sh"), text)
 	t.Log(s.command("sh", "job.sh"))
 	id := strings.TrimSuffix(strings.Fields(s.command("squeue", "-h", "-o", "%F", "-n", "tiny"))[0], ",")
+	comments := strings.Fields(s.command("squeue", "-h", "-o", "%j:%k"))
+	slices.Sort(comments)
+	if got := slices.Compact(comments); !slices.Equal(got, []string{"tiny-tables:mine", "tiny:mine"}) {
+		t.Errorf("comments of the jobs: %q", got)
+	}
 	running := func(task string) func() bool { return func() bool { return workerOf(task) > 0 } }
 	for _, task := range []string{"1", "2", "3"} {
 		s.until("worker "+task+" begins", time.Minute, running(task))
