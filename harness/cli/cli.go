@@ -181,7 +181,11 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	if err := f.spread(ctx); err != nil {
 		return err
 	}
-	wanted := request{Specs: specs, Only: filter, Store: store.Open(f.out)}
+	open := store.Open
+	if f.worker {
+		open = store.Join
+	}
+	wanted := request{Specs: specs, Only: filter, Store: open(f.out)}
 	if f.export != "" {
 		return f.exportSets(ctx, out, wanted)
 	}
@@ -268,7 +272,11 @@ func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted requ
 		budget = max(budget, workersCache)
 	}
 	if budget > 0 {
-		options.Disk = s.Cache(budget, func(text string) { board.Printf("note: %s", text) })
+		cache := s.Cache(budget, func(text string) { board.Printf("note: %s", text) })
+		if !f.worker { // of which each would look at all that is there
+			cache.Trim()
+		}
+		options.Disk = cache
 	}
 	outcome, err := engine.Execute(ctx, plan, s, options)
 	board.Close()

@@ -73,7 +73,7 @@ func (c *cluster) spread(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-time.After(rand.N(min(time.Duration(c.workers)*time.Second, 2*time.Minute))):
+	case <-time.After(rand.N(min(time.Duration(c.workers)*2*time.Second, 2*time.Minute))):
 		return nil
 	}
 }

@@ -52,7 +52,7 @@ One of several machines
   -worker         make what no other process is at, then leave: no waiting, no tables
   -for 55m        stop after this time, save, and exit with 75: come again
   -workers N      with -plan: how long N workers take, each like this machine;
-                  with -worker: N of them begin together, so wait up to N seconds
+                  with -worker: N of them begin together, so wait for a moment
   -submit SYSTEM  print a job of -workers N for slurm or k8s; submit nothing
   -shard I/N      part I of N of the runs, for machines without a common folder
   -merge DIR...   bring in the records of other folders; the last flag of a line

@@ -39,11 +39,15 @@ func (e *executor) again(q *queue) {
 
 // taken reports whether the lock of a run was taken a moment ago. One look at the folder
 // is for all locks. Whether their owners live is found out when there is nothing else to
-// do.
+// do, and then lock by lock.
 func (e *executor) taken(r *Run) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if time.Since(e.seen) > time.Second {
+	fresh := time.Second
+	if e.thorough {
+		fresh = 30 * time.Second
+	}
+	if time.Since(e.seen) > fresh {
 		e.locked, e.seen = e.store.Locked(), time.Now()
 	}
 	return e.locked[r.Key]

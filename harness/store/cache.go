@@ -38,10 +38,11 @@ type Cache struct {
 // Cache returns the store's cache, which keeps at most budget bytes. The first
 // reason for which it could not keep something goes to note.
 func (s *Store) Cache(budget int64, note func(string)) *Cache {
-	c := &Cache{s: s, budget: budget, note: note}
-	c.trim(budget, "") // it may have been larger
-	return c
+	return &Cache{s: s, budget: budget, note: note}
 }
+
+// Trim makes what is kept as small as the budget: it may have been larger.
+func (c *Cache) Trim() { c.trim(c.budget, "") }
 
 func (c *Cache) file(key string) string {
 	sum := sha256.Sum256([]byte(key))

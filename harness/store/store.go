@@ -48,10 +48,14 @@ type Store struct {
 // Open returns the store in a folder, which need not exist yet, and puts right what
 // killed processes left behind there.
 func Open(dir string) *Store {
-	s := &Store{dir: dir, kernel: env.Kernel()}
+	s := Join(dir)
 	s.tidy()
 	return s
 }
+
+// Join returns the store in a folder where others are at work, and leaves it to Open to put
+// things right: many that begin together need not all look at what each of them is at.
+func Join(dir string) *Store { return &Store{dir: dir, kernel: env.Kernel()} }
 
 // Dir is the store's folder.
 func (s *Store) Dir() string { return s.dir }
