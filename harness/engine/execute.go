@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -52,7 +53,7 @@ type executor struct {
 
 	mu       sync.Mutex
 	turn     int   // how often the runs were gone through
-	thorough bool  // a worker looks at locks, too: whether their owners live
+	thorough bool  // there is nothing else to do than to look whether owners of locks live
 	broken   error // of the store
 	busy     error // says who is at a run that is waited for
 	outcome  Outcome
@@ -199,7 +200,7 @@ func longer(pause time.Duration) time.Duration {
 // round works on runs, Jobs at a time. It returns those that wait for other processes,
 // and how many of them may be made soon.
 func (e *executor) round(todo []*Run) (waiting []*Run, hopes int) {
-	q := &queue{todo: todo}
+	q := &queue{todo: slices.Clone(todo)}
 	e.turn++
 	var wg sync.WaitGroup
 	for range min(e.Jobs, len(todo)) {
@@ -308,8 +309,10 @@ func (e *executor) one(r *Run) verdict {
 	var lock *store.Lock
 	var err error
 	if taken {
-		e.pace()
-		lock, err = e.store.Retake(r.Key, e.also(r)...)
+		if thorough {
+			e.pace()
+		}
+		lock, err = e.store.Retake(r.Key, e.twins(r)...)
 	}
 	if err == nil && lock == nil && e.store.There(r.Key) && !e.Force && !e.damaged[r] { // it costs less to ask than to lock
 		if e.Worker { // there may be thousands
@@ -323,7 +326,7 @@ func (e *executor) one(r *Run) verdict {
 		if v, taken := e.twinTaken(r); taken {
 			return v
 		}
-		if lock, err = e.store.Lock(r.Key, e.also(r)...); err != nil {
+		if lock, err = e.store.Lock(r.Key, e.twins(r)...); err != nil {
 			e.lookAgain()
 		}
 	}

@@ -77,8 +77,8 @@ func (e *executor) pace() {
 	}
 }
 
-// also lists the other runs to be made here that have the same set.
-func (e *executor) also(r *Run) (keys []string) {
+// twins lists the other runs to be made here that have the same set.
+func (e *executor) twins(r *Run) (keys []string) {
 	if r.distillation() == "" {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (e *executor) twinTaken(r *Run) (v verdict, taken bool) {
 	if !e.Worker {
 		return 0, false
 	}
-	for _, key := range e.also(r) {
+	for _, key := range e.twins(r) {
 		switch also, is := e.store.Taken(key); {
 		case is && slices.Contains(also, r.Key):
 			return busy, true
@@ -118,11 +118,15 @@ func (e *executor) enter(g *group) {
 	if !e.Worker {
 		return
 	}
+	freed := false
 	for _, other := range e.groups {
 		if other.holds && other.at == 0 {
 			other.clear()
-			debug.FreeOSMemory()
+			freed = true
 		}
+	}
+	if freed {
+		debug.FreeOSMemory() // before as much is needed again
 	}
 }
 
