@@ -16,10 +16,11 @@ import (
 // traced is a system call with the time of it, as strace -f -ttt -y writes it.
 var traced = regexp.MustCompile(`(?m)^\d+ +(\d+\.\d+) \w+\(.*results.*$`)
 
-// Fifty workers that begin together do little to a folder, from the first one's start to
-// the last one's end: fewer than 50 operations on names a second, which is what servers of
-// shared folders are slow at. Runs of two minutes are as short as anybody needs workers
-// for; and all have two, so that they begin, change and end at about the same time.
+// Fifty workers do little to a folder, from the first one's start to the last one's end:
+// fewer than 50 operations on names a second, which is what servers of shared folders are
+// slow at. This is as bad as it gets: they begin together, each makes two short runs, and
+// all runs take as long, so that they change and end at about the same time as well. Then
+// it may be three times as many for a minute.
 func TestLoad(t *testing.T) {
 	if !*takesMinutes {
 		t.Skip("SKIPPED: takes minutes; -slow runs it")
@@ -34,7 +35,7 @@ func TestLoad(t *testing.T) {
 		w := exec.Command("strace", "-f", "-qq", "-ttt", "-y", "-e", "trace=%file,getdents64", "-o", fmt.Sprint("calls", i),
 			"./dgkip", "-exp", "tiny", "-worker", "-workers", fmt.Sprint(workers), "-threads", "1")
 		w.Dir = dir
-		w.Env = append(os.Environ(), "SLOW_MS=7000") // 147 s for a run
+		w.Env = append(os.Environ(), "SLOW_MS=8000") // 168 s for a run
 		if err := w.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +71,7 @@ func TestLoad(t *testing.T) {
 	average, minute := busiest(perSecond, len(perSecond)), busiest(perSecond, 60)
 	t.Logf("%d workers, %d runs, %d operations in %d s: %.1f a second; %.1f in the busiest minute, %.1f in the busiest ten seconds, %.0f in the busiest second; by ten seconds %d",
 		workers, len(records), len(seconds), len(perSecond), average, minute, busiest(perSecond, 10), busiest(perSecond, 1), byTen(perSecond))
-	if average >= 50 || minute >= 100 || len(records) != 100 {
+	if average >= 50 || minute >= 150 || len(records) != 100 {
 		t.Error("too many operations, or too few records")
 	}
 }

@@ -68,7 +68,9 @@ func TestDisk(t *testing.T) {
 		o.Force = true
 		o.Board = progress.New(&notes, false)
 		if budget > 0 {
-			o.Disk = s.Cache(budget, func(text string) { o.Board.Printf("note: %s", text) })
+			cache := s.Cache(budget, func(text string) { o.Board.Printf("note: %s", text) })
+			cache.Trim()
+			o.Disk = cache
 		}
 		if out := execute(t, p, s, o); out != (engine.Outcome{Made: 8}) {
 			t.Errorf("outcome %+v", out)
