@@ -13,6 +13,7 @@ import (
 
 	"dgkip/baselines/file"
 	"dgkip/harness/engine"
+	"dgkip/harness/method"
 	"dgkip/harness/npz"
 	"dgkip/harness/progress"
 	"dgkip/harness/spec"
@@ -96,6 +97,7 @@ func (f *flags) printScores(out io.Writer, e evaluation, record *store.Record) {
 	id, c, result := e.as.Identity, e.as.Cell, record.Result
 	fmt.Fprintf(out, "%s, %s, protocol %s as for %s, seed %d: %d images, %.2f %%, errors %v of %v\n", c.Dataset, c.Model, id.Eval.Name, c.Column, e.as.Seed,
 		result.Images, 100*result.Metrics["test_acc"], result.Counts["test_errors"], result.Counts["test_images"])
+	fmt.Fprintf(out, "    %s; the cell's networks are %s\n", scoring(e.run.Cell, record), spec.Canonical(id.Model))
 	for _, name := range slices.Sorted(maps.Keys(result.Metrics)) {
 		if name != "test_acc" {
 			fmt.Fprintf(out, "    %-28s %.6g\n", name, result.Metrics[name])
@@ -112,4 +114,16 @@ func (f *flags) printScores(out io.Writer, e evaluation, record *store.Record) {
 	if ok && (made.Seed != id.Seed || !bytes.Equal(spec.Canonical(made.Model), spec.Canonical(id.Model))) {
 		fmt.Fprintf(out, "    note: it was made with seed %d and the networks %s; labels that were solved for belong to those\n", made.Seed, spec.Canonical(made.Model))
 	}
+}
+
+// scoring says how a set was scored: the family of the number and the protocol's settings.
+func scoring(c *spec.Cell, record *store.Record) string {
+	family := method.FamilyOf("test_acc", c.Method(), c.Protocol)
+	about := ""
+	for _, f := range method.Families {
+		if f.Name == family {
+			about = f.About
+		}
+	}
+	return fmt.Sprintf("protocol family %s (%s), with %s", family, about, spec.Canonical(record.Result.Identity.Eval.Settings))
 }

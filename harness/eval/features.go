@@ -22,7 +22,11 @@ type Features struct {
 	// Transfer scores the set under all other losses as well; under the plain name
 	// transfer.test_acc is the first other one, logistic or hinge for two classes.
 	Transfer bool `toml:"transfer"`
-	Bounds   bool `toml:"bounds"` // deviation from the real model, and what it proves
+	// Carry is how labels are read by those; Centre takes the mean over the set from the
+	// features there. See carried.
+	Carry  string `toml:"carry,omitzero" enum:",sign,unit,solved"`
+	Centre bool   `toml:"centre,omitzero"`
+	Bounds bool   `toml:"bounds"` // deviation from the real model, and what it proves
 }
 
 func init() {
@@ -193,7 +197,11 @@ func (s *scoring) set(ctx context.Context) (*method.Scores, error) {
 		return nil, err
 	}
 	s.gram, s.lambda = s.shown.Gram(), float64(d.Len())*s.Lambda
-	own, err := s.train(ctx, s.loss, "")
+	labels, _, err := teacher.LabelsFor(d, s.loss)
+	if err != nil {
+		return nil, err
+	}
+	own, err := s.train(ctx, labels, s.gram, "")
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +217,7 @@ func (s *scoring) set(ctx context.Context) (*method.Scores, error) {
 	}
 	for i, loss := range others(s.loss, len(s.trial.Data.Classes), nil) {
 		prefix := "transfer." + string(loss) + "."
-		if _, err := s.train(ctx, loss, prefix); err != nil {
+		if err := s.transfer(ctx, own, loss, prefix); err != nil {
 			if ctx.Err() != nil {
 				return nil, err
 			}
@@ -224,22 +232,43 @@ func (s *scoring) set(ctx context.Context) (*method.Scores, error) {
 	return s.out, nil
 }
 
-// train solves the model for a loss and scores it.
-func (s *scoring) train(ctx context.Context, loss convex.Loss, prefix string) (convex.Solution, error) {
+// transfer scores the set under another loss than its own.
+func (s *scoring) transfer(ctx context.Context, own convex.Solution, loss convex.Loss, prefix string) error {
 	labels, note, err := teacher.LabelsFor(s.trial.Set, loss)
 	if err != nil {
-		return convex.Solution{}, err
+		return err
 	}
-	student, err := teacher.Train(ctx, s.gram, labels, s.lambda)
+	if classes := len(s.trial.Data.Classes); classes == 2 {
+		labels = s.carried(labels, own)
+	}
+	gram := s.gram
+	if s.Centre {
+		gram = centred(gram)
+	}
+	_, err = s.train(ctx, labels, gram, prefix)
+	if err == nil && note != "" {
+		s.out.Notes = append(s.out.Notes, note)
+	}
+	return err
+}
+
+// train solves the model with the labels and scores it.
+func (s *scoring) train(ctx context.Context, labels convex.Labels, gram tensor.Mat[float64], prefix string) (convex.Solution, error) {
+	student, err := teacher.Train(ctx, gram, labels, s.lambda)
 	if err != nil {
-		return convex.Solution{}, fmt.Errorf("the %s model on the set: %w", loss, err)
+		return convex.Solution{}, fmt.Errorf("the %s model on the set: %w", labels.Loss, err)
 	}
-	acc, wrong := s.accuracy(s.test.Student(s.shown, student.C))
+	c, offset := student.C, 0.0
+	if s.Centre && prefix != "" {
+		c, offset = uncentred(s.gram, c)
+	}
+	outputs := s.test.Student(s.shown, c)
+	for i := range outputs.Data {
+		outputs.Data[i] -= offset
+	}
+	acc, wrong := s.accuracy(outputs)
 	s.out.Metrics[prefix+"test_acc"] = acc
 	s.out.Metrics[prefix+"solve_gap"] = student.Gap
 	s.out.Counts[prefix+"test_errors"] = []int64{wrong}
-	if note != "" && s.trial.Final {
-		s.out.Notes = append(s.out.Notes, note)
-	}
 	return student, nil
 }

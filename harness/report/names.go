@@ -49,6 +49,9 @@ func (r *Results) valueTitle(axis, value string) string {
 			return p.Info().Title
 		}
 	}
+	if value == "" {
+		return "none"
+	}
 	return value
 }
 

@@ -1,0 +1,124 @@
+package eval
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"dgkip/harness/convex"
+	"dgkip/harness/method"
+	"dgkip/harness/rng"
+	"dgkip/harness/teacher"
+	"dgkip/harness/tensor"
+)
+
+// carriedTrial is a set with gains of a small unit, most of them of their class.
+func carriedTrial(t *testing.T) method.Trial {
+	trial := featureTrial(t)
+	d := trial.Set
+	r := rng.Stream(3, "gains")
+	d.Kind, d.Loss, d.Labels = method.Gain, "logistic", nil
+	for _, class := range d.Of {
+		d.Labels = append(d.Labels, float32((2*float64(class)-1)*(0.001+0.002*r.Float64())))
+	}
+	return trial
+}
+
+// Solved labels give the other loss the model of the own one.
+func TestSolvedLabelsCarry(t *testing.T) {
+	trial := carriedTrial(t)
+	f := inFeatures()
+	f.Carry = "solved"
+	s := scoreIn(t, f, trial)
+	if got, want := s.Counts["transfer.hinge.test_errors"], s.Counts["test_errors"]; !slices.Equal(got, want) {
+		t.Errorf("%d errors with the hinge loss, %d with the own one", got, want)
+	}
+}
+
+// Hard labels are those of the classes, however small the gains are; and gains in the
+// unit of the margin are on it on average.
+func TestCarriedLabels(t *testing.T) {
+	trial := carriedTrial(t)
+	shown, err := teacher.OfTrial(trial).Show(context.Background(), trial.Set.Images)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, _, err := teacher.LabelsFor(trial.Set, convex.LogisticLoss)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model, err := teacher.Train(context.Background(), shown.Gram(), own, 1e-4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := own.For(convex.HingeLoss)
+	hard, unit := (&Features{Carry: "sign"}).carried(labels, model), (&Features{Carry: "unit"}).carried(labels, model)
+	margin := 0.0
+	for i, class := range trial.Set.Of {
+		if want := 2*float64(class) - 1; hard.Values.Data[i] != want {
+			t.Errorf("image %d of class %d has the hard label %v", i, class, hard.Values.Data[i])
+		}
+		margin += math.Abs(unit.Values.Data[i]*model.Outputs.Data[i]) / float64(len(trial.Set.Of))
+	}
+	if math.Abs(margin-1) > 1e-12 {
+		t.Errorf("margins in the unit of labels are %v on average, want 1", margin)
+	}
+	if labels.Values.Data[0] != float64(trial.Set.Labels[0]) {
+		t.Error("the labels themselves have changed")
+	}
+}
+
+// The model on features less their mean says the same, whether these are taken as they
+// are or by inner products.
+func TestCentred(t *testing.T) {
+	const n, dim = 5, 7
+	r := rng.Stream(1, "centred")
+	a, x, c := tensor.NewMat[float64](n, dim), make([]float64, dim), tensor.NewMat[float64](n, 1)
+	for _, v := range [][]float64{a.Data, x, c.Data} {
+		for i := range v {
+			v[i] = r.Normal64() + 1
+		}
+	}
+	k, less := tensor.NewMat[float64](n, n), tensor.NewMat[float64](n, dim)
+	cross := make([]float64, n)
+	for i := range n {
+		for j := range n {
+			k.Row(i)[j] = dot(a.Row(i), a.Row(j))
+		}
+		cross[i] = dot(a.Row(i), x)
+		for d := range dim {
+			mean := 0.0
+			for j := range n {
+				mean += a.Row(j)[d] / n
+			}
+			less.Row(i)[d] = a.Row(i)[d] - mean
+		}
+	}
+	kc := centred(k)
+	for i := range n {
+		for j := range n {
+			if want := dot(less.Row(i), less.Row(j)); math.Abs(kc.Row(i)[j]-want) > 1e-12 {
+				t.Fatalf("K[%d,%d] is %v, want %v", i, j, kc.Row(i)[j], want)
+			}
+		}
+	}
+	// x less the mean, before the model sees it.
+	want := 0.0
+	for i := range n {
+		for d := range dim {
+			want += c.Data[i] * less.Row(i)[d] * (x[d] - (a.Row(0)[d] - less.Row(0)[d]))
+		}
+	}
+	coefficients, offset := uncentred(k, c)
+	if got := dot(coefficients.Data, cross) - offset; math.Abs(got-want) > 1e-12 {
+		t.Errorf("output %v, want %v", got, want)
+	}
+}
+
+func dot(a, b []float64) (sum float64) {
+	for i := range a {
+		sum += a[i] * b[i]
+	}
+	return sum
+}
