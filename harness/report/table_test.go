@@ -27,7 +27,9 @@ func TestTableGoldens(t *testing.T) {
 	golden(t, "demo-runs.csv", r.runsCSV())
 	golden(t, "demo-comparison.csv", r.comparisonCSV())
 	golden(t, "demo-reproduced.md", r.further("reproduced").Markdown())
-	golden(t, "demo-pairs.csv", r.further("pairs").CSV())
+	golden(t, "demo-pairs.csv", r.pairsCSV())
+	golden(t, "demo-claims.csv", r.claimsCSV())
+	golden(t, "demo-claims.md", r.further("claims").Markdown())
 	var b bytes.Buffer
 	if err := r.Terminal(&b, Screen{Width: 80, Style: true, Host: "another"}); err != nil {
 		t.Fatal(err)
