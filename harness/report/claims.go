@@ -103,13 +103,13 @@ func sum(unit string, all []part) (Verdict, parts, string) {
 	case n.all() == 0:
 		return Open, n, "nothing to judge it by"
 	case n.Fails > 0:
-		text += "; it fails for " + strings.Join(failures[:min(len(failures), mostFailures)], "; ")
+		text += "; false for " + strings.Join(failures[:min(len(failures), mostFailures)], "; ")
 		if rest := len(failures) - mostFailures; rest > 0 {
 			text += fmt.Sprintf("; and %d more", rest)
 		}
 		return Fails, n, text
 	case closest.what != "":
-		text += "; closest to failing: " + closest.String()
+		text += "; the closest: " + closest.String()
 	}
 	if n.Open > 0 {
 		return Open, n, text
@@ -119,9 +119,9 @@ func sum(unit string, all []part) (Verdict, parts, string) {
 
 // String counts the parts in words.
 func (p parts) String() string {
-	text := fmt.Sprintf("holds in %d of %d %s", p.Holds, p.all(), p.Unit)
+	text := fmt.Sprintf("true in %d of %d %s", p.Holds, p.all(), p.Unit)
 	if p.Fails > 0 {
-		text += fmt.Sprintf(", fails in %d", p.Fails)
+		text += fmt.Sprintf(", false in %d", p.Fails)
 	}
 	if p.Open > 0 {
 		text += fmt.Sprintf("; %d cannot be judged yet, as runs or numbers are missing", p.Open)
@@ -160,7 +160,7 @@ func (r *Results) claimSheet() *sheet.Sheet {
 			j.Published.entry(j.PublishedParts.short()), ours, sheet.Text(strconv.Itoa(j.OursParts.Open))}})
 	}
 	s.Notes = append(reasons.notes(), r.claimFamilies().notes()...)
-	s.Caption = r.selected("Claims of the paper: in how many of the rows, series, cells or runs that they speak of they hold, by the published numbers and by our records." + r.traceCaption() + r.circumstances())
+	s.Caption = r.selected("Claims of the paper: in how many of the rows, series, cells or runs that they speak of they hold, by the published numbers and by our records; those not decided lack runs." + r.traceCaption() + r.circumstances())
 	return s
 }
 

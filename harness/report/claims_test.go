@@ -23,7 +23,7 @@ func TestClaims(t *testing.T) {
 		want  Verdict
 		says  string
 	}{
-		{"kind = \"rank\"\ntop = 2\ncolumns = [\"fast-lr\"]", full, Holds, "holds in 1 of 1 rows"},
+		{"kind = \"rank\"\ntop = 2\ncolumns = [\"fast-lr\"]", full, Holds, "true in 1 of 1 rows"},
 		{"kind = \"rank\"\ntop = 1\ncolumns = [\"fast-lr\"]", full, Fails, "Fast-LR 95.00 % against Fast_LS & co 97.00 %"},
 		{"kind = \"rank\"\ntop = 1\ncolumns = [\"fast-lr\", \"fast-ls\"]", full, Holds, ""},
 		{"kind = \"rank\"\ntop = 1\ncolumns = [\"fast-lr\"]\nagainst = [\"slow\"]", full, Holds, "Fast-LR 95.00 % against Slow 90.00 %"},
@@ -69,7 +69,7 @@ func TestGrowth(t *testing.T) {
 		}
 	}
 	// The times made up grow by (1 + 50/40)/(1 + 1/40) for both methods.
-	if got.Ours != Fails || !strings.Contains(got.OursEvidence, "fails in 1; it fails for MNIST Slow (× 2.20)") {
+	if got.Ours != Fails || !strings.Contains(got.OursEvidence, "false in 1; false for MNIST Slow (× 2.20)") {
 		t.Errorf("%v: %s", got.Ours, got.OursEvidence)
 	}
 }
@@ -166,9 +166,9 @@ func TestDeviations(t *testing.T) {
 		failed, explained, stale []string
 	}{
 		"none":      {"", []string{"demo: claim it", "Slow: test accuracy is 80.000, published 99: worse by 19.0"}, nil, nil},
-		"of a cell": {deviation(`when = { method = "slow" }`, "{steps} steps of 1,000"), []string{"demo: claim it"}, []string{"demo: MNIST IPC 1 Slow -19.00: 100 steps of 1,000"}, nil},
+		"of a cell": {deviation(`when = { method = "slow" }`, "{steps} steps of 1,000"), []string{"demo: claim it"}, []string{"demo: MNIST IPC 1 Slow (-19.00): 100 steps of 1,000"}, nil},
 		"of both": {deviation(`when = { method = "slow" }`, "cut") + deviation(`claims = ["it"]`, "cut"), nil,
-			[]string{"demo: MNIST IPC 1 Slow -19.00; claim it: cut"}, nil},
+			[]string{"demo: MNIST IPC 1 Slow (-19.00), claim it: cut"}, nil},
 		"stale": {deviation(`when = { method = "fast-*" }`, "cut"), []string{"demo: claim it", "Slow"}, nil, []string{"no longer applies, for nothing it is about is worse than published or fails: cut"}},
 	} {
 		r := made(t, small+published+claim+c.deviations, acc)
@@ -187,7 +187,7 @@ func TestDeviations(t *testing.T) {
 			}
 		}
 		reproduced, claims := string(r.further("reproduced").Markdown()), string(r.further("claims").Markdown())
-		if name == "of both" && !(strings.Contains(reproduced, "-19.00 worse<sup>1</sup>") && strings.Contains(reproduced, "- 1 cut.") && strings.Contains(claims, "0 of 1 rows<sup>1</sup>")) {
+		if name == "of both" && !(strings.Contains(reproduced, "-19.00 worse<sup>1</sup>") && strings.Contains(reproduced, "- 1 Cut.") && strings.Contains(claims, "0 of 1 rows<sup>1</sup>")) {
 			t.Errorf("the reason is not under the tables:\n%s%s", reproduced, claims)
 		}
 	}

@@ -84,14 +84,14 @@ func (r *Results) Explained() []string {
 	}
 	for _, b := range r.Published {
 		if b.Failed() {
-			add(b.Reason, r.placeName(b.Cell)+" "+b.difference())
+			add(b.Reason, r.placeName(b.Cell)+" ("+b.difference()+")")
 		}
 	}
 	for _, j := range r.Claims {
 		add(j.Reason, "claim "+j.Claim.ID)
 	}
 	for i, reason := range reasons {
-		reasons[i] = fmt.Sprintf("%s: %s: %s", r.Spec.Name, strings.Join(places[reason], "; "), reason)
+		reasons[i] = fmt.Sprintf("%s: %s: %s", r.Spec.Name, strings.Join(places[reason], ", "), reason)
 	}
 	return reasons
 }
@@ -110,7 +110,7 @@ func (f *footnotes) mark(e *sheet.Entry, text string) {
 func (f footnotes) notes() []string {
 	var out []string
 	for i, text := range f {
-		out = append(out, strconv.Itoa(i+1)+" "+sentence(text))
+		out = append(out, strconv.Itoa(i+1)+" "+sentence(capital(text)))
 	}
 	return out
 }

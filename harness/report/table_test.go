@@ -224,6 +224,19 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// All but one of 2,115 images are not all of them; a factor has no more digits than
+// people read.
+func TestNumbersInWords(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{show("interval_perp.decided", 2114/2115.), "99.95 %"}, {show("test_acc", 1), "100.00 %"},
+		{times(40.13), "× 40"}, {times(0.8617), "× 0.86"}, {times(1.004), "× 1.00"}, {times(5.7), "× 5.70"}, {times(123.4), "× 123"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
+
 // The fragments compile with the packages there are, and without any.
 func TestLatexCompiles(t *testing.T) {
 	tex, err := exec.LookPath("pdflatex")

@@ -130,7 +130,7 @@ func verdictSheet(name, title string, rows []counted) *sheet.Sheet {
 		}
 		s.Rows = append(s.Rows, row)
 	}
-	s.Caption = "How many published accuracies ours are within the tolerance of, better or worse than."
+	s.Caption = "Our accuracies against the published ones: how many are within the tolerance, better or worse."
 	return s
 }
 
