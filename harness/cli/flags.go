@@ -36,8 +36,8 @@ Instead of running
   -export FORMAT DIR  write the sets of records to DIR, a file for each:
                   FORMAT is pt (PyTorch), safetensors, npz or png
 Checks and outputs
-  -check          exit with 3 if a claim or a published number is not met, or
-                  there is none that the records could be judged by
+  -check          exit with 3 if a claim fails, or a number is worse than published,
+                  without a stated reason, or there is none to be judged
   -paper          write what paper/paper.tex takes from the records to
                   paper/generated, and paper/paper.pdf if LaTeX is installed;
                   needs no -exp

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"dgkip/harness/data"
 	"dgkip/harness/exhibit"
 	"dgkip/harness/method"
 	"dgkip/harness/spec"
@@ -72,6 +73,78 @@ func TestPublishedFamilies(t *testing.T) {
 		if n != want {
 			t.Errorf("%s: %d accuracies beside ours, want %d", name, n, want)
 		}
+	}
+}
+
+// A column of a table has numbers of one protocol family. Only those that ask what sets
+// are worth to a network have two, by the labels of the sets, and mark every number.
+func TestColumnsHaveOneFamily(t *testing.T) {
+	dir := filepath.Join("..", "..", experimentsDir)
+	names, err := spec.ListFS(os.DirFS(dir), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mixed []string
+	for _, name := range names {
+		s, err := exhibit.ReadFile(filepath.Join(dir, name+".toml"), spec.Options{Datasets: data.Names()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Table == nil {
+			continue
+		}
+		families := map[string]map[method.Family]bool{}
+		for _, c := range s.Cells {
+			var column []string
+			for _, axis := range s.Table.Columns {
+				v, _ := c.At(axis)
+				column = append(column, v)
+			}
+			at := name + " " + strings.Join(column, " ")
+			if families[at] == nil {
+				families[at] = map[method.Family]bool{}
+			}
+			families[at][method.FamilyOf(s.Table.Value, c.Method(), c.Protocol)] = true
+		}
+		for at, f := range families {
+			if len(f) > 1 {
+				mixed = append(mixed, at)
+			}
+		}
+	}
+	slices.Sort(mixed)
+	want := []string{"beyond 1 network", "beyond 10 network", "beyond 50 network", "beyond-grey 1 network", "beyond-grey 10 network", "beyond-grey 50 network"}
+	if !slices.Equal(mixed, want) {
+		t.Errorf("columns of several families: %q, want %q", mixed, want)
+	}
+}
+
+// A schedule that is said to be cut short is.
+func TestCutSchedules(t *testing.T) {
+	cut := 0
+	for _, name := range []string{"table1", "table2"} {
+		s, err := exhibit.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), spec.Options{Datasets: data.Names()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range s.Deviations {
+			if len(d.When) == 0 || !strings.Contains(d.Why, "{iterations}") {
+				continue
+			}
+			for _, c := range s.Cells {
+				n, ok := c.Identity(spec.DatasetIdentity{}, 0).Method.Settings["iterations"]
+				if !d.When.Matches(c.At) || !ok {
+					continue
+				}
+				if short := fmt.Sprint(n) != "1000"; short != strings.Contains(d.Why, "cut short at {iterations} of 1,000") {
+					t.Errorf("%s: %v has %v iterations: %q", name, c.Point, n, d.Why)
+				}
+				cut++
+			}
+		}
+	}
+	if cut == 0 {
+		t.Error("no deviation is about a schedule")
 	}
 }
 

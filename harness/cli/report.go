@@ -70,23 +70,29 @@ func coarse(n int) string {
 }
 
 // runChecks shows which claims hold and which published numbers are reproduced. It
-// succeeds only if there is something that does, and nothing that does not.
+// succeeds only if there is something to judge, and nothing is worse than published or
+// fails without a reason that the experiment states.
 func runChecks(out io.Writer, made *report.Outcome, screen report.Screen, undefined []string) error {
 	judged, open := 0, 0
-	var failed []string
+	var failed, explained, stale []string
 	for _, r := range made.Results {
 		if err := r.TerminalChecks(out, screen); err != nil {
 			return err
 		}
 		j, o := r.Checks()
 		judged, open = judged+j, open+o
-		failed = append(failed, r.Failures()...)
+		failed, explained, stale = append(failed, r.Failures()...), append(explained, r.Explained()...), append(stale, r.Stale()...)
 	}
-	for _, f := range failed {
-		fmt.Fprintln(out, "check failed: "+f)
+	if err := report.TerminalVerdicts(out, made.Results, screen); err != nil {
+		return err
 	}
-	for _, u := range undefined {
-		fmt.Fprintln(out, "check failed: undefined in the paper: "+u)
+	for _, list := range []struct {
+		what  string
+		lines []string
+	}{{"differs for a stated reason", explained}, {"note", stale}, {"check failed", failed}, {"check failed: undefined in the paper", undefined}} {
+		for _, line := range list.lines {
+			fmt.Fprintf(out, "%s: %s\n", list.what, line)
+		}
 	}
 	fmt.Fprintf(out, "%s judged, %d failed, %d not judged for want of runs\n", count(judged, "claim or published number", "claims and published numbers"), len(failed), open)
 	// A check that looked at nothing would pass wherever the records are missing.

@@ -104,7 +104,7 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 	if len(left) == 0 {
 		return nil
 	}
-	fmt.Fprintf(out, "time for the rest, one at a time, %s: %s", estimated, progress.Seconds(total))
+	fmt.Fprintf(out, "time left, one run at a time, %s: %s", estimated, progress.Seconds(total))
 	if unknown > 0 {
 		fmt.Fprintf(out, ", and %s of which nothing is known yet", count(unknown, "run", "runs"))
 	}

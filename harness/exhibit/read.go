@@ -18,10 +18,11 @@ import (
 // Spec is an experiment under one of its profiles: what to run, and what to show of it.
 type Spec struct {
 	*spec.Spec
-	Table     *Table
-	Figures   []Figure
-	Published []Published
-	Claims    []Claim
+	Table      *Table
+	Figures    []Figure
+	Published  []Published
+	Claims     []Claim
+	Deviations []Deviation
 }
 
 // ReadFile reads an experiment's file, as spec.ReadFile does.
@@ -43,7 +44,7 @@ func read(o spec.Options, from func(spec.Options) (*spec.Spec, error)) (*Spec, e
 	var out Spec
 	o.Sections = func(x *spec.Sheet) {
 		if s := readSections(x); x.Chosen {
-			out = Spec{Table: s.Table, Figures: s.Figures, Published: s.Published, Claims: s.Claims}
+			out = Spec{Table: s.Table, Figures: s.Figures, Published: s.Published, Claims: s.Claims, Deviations: s.Deviations}
 		}
 	}
 	var err error
@@ -64,10 +65,11 @@ func Runs(list []*Spec) []*spec.Spec {
 
 // sections are a file's sections on what to show.
 type sections struct {
-	Table     *Table      `toml:"table"`
-	Figures   []Figure    `toml:"figure"`
-	Published []Published `toml:"published"`
-	Claims    []Claim     `toml:"claim"`
+	Table      *Table      `toml:"table"`
+	Figures    []Figure    `toml:"figure"`
+	Published  []Published `toml:"published"`
+	Claims     []Claim     `toml:"claim"`
+	Deviations []Deviation `toml:"deviation"`
 }
 
 // readSections reads the sections of a file and reports what is wrong with them.
@@ -92,6 +94,9 @@ func readSections(x *spec.Sheet) sections {
 	}
 	for i, claim := range s.Claims {
 		c.claim(claim, root.Table["claim"].List[i])
+	}
+	for i, d := range s.Deviations {
+		c.deviation(d, root.Table["deviation"].List[i], s.Claims)
 	}
 	c.unique("figure", "name")
 	c.unique("claim", "id")
@@ -164,6 +169,15 @@ func (c checker) claim(claim Claim, n *toml.Node) {
 	c.Names.Only(c.Decoder, n.Get("only"))
 }
 
+func (c checker) deviation(d Deviation, n *toml.Node, claims []Claim) {
+	c.Names.Where(c.Decoder, n.Get("when"), d.When)
+	var ids []string
+	for _, claim := range claims {
+		ids = append(ids, claim.ID)
+	}
+	c.Names.List(c.Decoder, n.Get("claims"), ids, "a claim of this experiment")
+}
+
 // unique reports names that two elements of a list share.
 func (c checker) unique(list, key string) {
 	n := c.root.Get(list)
@@ -194,6 +208,7 @@ func (c checker) published(list []Published) []Published {
 				c.FaultKey(n.Get("values").Table[column], fmt.Sprintf("%q is not a method of this experiment, nor of this program", column), nearest.Hint(column, methods))
 			}
 		}
+		c.Names.List(c.Decoder, n.Get("own"), methods, "a method of this experiment, nor of this program")
 		if p.From == "" {
 			out = append(out, p)
 		} else {
@@ -230,6 +245,7 @@ func (c checker) from(p Published, n *toml.Node) []Published {
 		if p.Tolerance > 0 {
 			q.Tolerance = p.Tolerance
 		}
+		q.Own = append(slices.Clone(q.Own), p.Own...)
 		q.Unchecked = q.Unchecked || p.Unchecked
 		q.OnlyClaims = q.OnlyClaims || p.OnlyClaims
 		out = append(out, q)

@@ -92,8 +92,12 @@ type Published struct {
 	Best   []string `toml:"best"`
 	Second []string `toml:"second"`
 
-	// Tolerance is how far from the published mean our own may lie for a check to
-	// pass, in published units; 0 means twice the combined spread.
+	// Own are the source's own methods, as against those that it compares them with:
+	// how many of their numbers are reproduced is also counted apart.
+	Own []string `toml:"own"`
+
+	// Tolerance is how far from the published mean our own may lie to be within it, in
+	// published units; 0 means what the spreads and the test images leave open.
 	Tolerance float64 `toml:"tolerance" min:"0"`
 
 	// From takes the entries of another file, and Of only those with this source.
@@ -219,6 +223,24 @@ func (c Claim) Check() error {
 		return errors.Join(need(c.Metric != "", "metric"), need(c.Other != "", "other"))
 	case "close":
 		return errors.Join(need(c.Other != "", "other"), need(c.Tolerance > 0, "tolerance"))
+	}
+	return nil
+}
+
+// Deviation is why numbers of ours are worse than published beyond the tolerance, or
+// why claims fail on our records: a check passes over what has a reason.
+type Deviation struct {
+	When   spec.Where `toml:"when"`   // the cells
+	Claims []string   `toml:"claims"` // or the claims, by id
+
+	// Why is the reason. {KEY} in it stands for the method's setting of that name.
+	Why string `toml:"why" required:"true"`
+}
+
+// Check implements method.Checker.
+func (d Deviation) Check() error {
+	if (len(d.When) > 0) == (len(d.Claims) > 0) {
+		return &method.BadSetting{Key: "when", Why: "or claims must say what deviates, and not both"}
 	}
 	return nil
 }

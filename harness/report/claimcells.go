@@ -97,7 +97,7 @@ func (c court) growth() []part {
 		to, ended := ends[points[len(points)-1]]
 		if begun && ended && len(points) > 1 && from > 0 {
 			factor := to / from
-			p.what, p.verdict = "grows × "+significant(factor, 3), Fails
+			p.what, p.verdict = times(factor), Fails
 			p.margin = math.Abs(math.Log(factor / c.claim.Factor))
 			if mine == (factor <= c.claim.Factor) {
 				p.verdict = Holds

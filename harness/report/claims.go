@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"dgkip/harness/report/sheet"
@@ -22,45 +24,48 @@ func (r *Results) judgeAll() []Judged {
 	for _, c := range r.Spec.Claims {
 		j := Judged{Claim: c}
 		x := court{r: r, claim: c, metric: metricOr(c.Metric), cells: r.only(c.Only)}
-		j.Ours, j.OursEvidence = x.judge()
+		j.Ours, j.OursParts, j.OursEvidence = x.judge()
 		x.published = true
-		j.Published, j.PublishedEvidence = x.judge()
+		j.Published, j.PublishedParts, j.PublishedEvidence = x.judge()
+		if j.Ours == Fails {
+			j.Reason = r.reasonOfClaim(c.ID)
+		}
 		out = append(out, j)
 	}
 	return out
 }
 
-func (c court) judge() (Verdict, string) {
-	unit, parts := "runs", c.traces
+func (c court) judge() (Verdict, parts, string) {
+	unit, judged := "runs", c.traces
 	switch c.claim.Kind {
 	case "rank", "less":
-		unit, parts = "rows", c.rank
+		unit, judged = "rows", c.rank
 	case "growth":
-		unit, parts = "series", c.growth
+		unit, judged = "series", c.growth
 	case "close":
-		unit, parts = "cells", c.close
+		unit, judged = "cells", c.close
 	}
 	onTraces := unit == "runs"
 	switch {
 	case c.published && len(c.r.Spec.Published) == 0:
-		return Open, "the experiment has no published numbers"
+		return Open, parts{}, "the experiment has no published numbers"
 	case c.published && onTraces:
-		return Open, "curves have not been published as numbers"
+		return Open, parts{}, "curves have not been published as numbers"
 	case len(c.cells) == 0:
-		return Open, "the claim is about no cell of the report"
+		return Open, parts{}, "the claim is about no cell of the report"
 	}
 	note := ""
 	if isTime(c.metric) && !c.published && !onTraces {
 		on := c.machines()
 		if why := on.incomparable(); why != "" {
-			return Open, why
+			return Open, parts{}, why
 		}
 		if on.has(partlyMark) {
 			note = "; some of the times are of runs that had less than half of the processor's time"
 		}
 	}
-	verdict, evidence := sum(unit, parts())
-	return verdict, evidence + note
+	verdict, n, evidence := sum(unit, judged())
+	return verdict, n, evidence + note
 }
 
 // machines are those that the times were taken on which the claim is about. One
@@ -75,65 +80,117 @@ func (c court) machines() machines {
 const mostFailures = 15
 
 // sum joins the verdicts on the parts of a claim, which holds if all do.
-func sum(unit string, parts []part) (Verdict, string) {
-	var n [3]int
+func sum(unit string, all []part) (Verdict, parts, string) {
+	n := parts{Unit: unit}
 	var failures []string
 	closest := part{margin: math.NaN()}
-	for _, p := range parts {
-		n[p.verdict]++
-		switch {
-		case p.verdict == Fails:
-			failures = append(failures, p.where+": "+p.what)
-		case p.verdict == Holds && p.what != "" && !(p.margin >= closest.margin):
-			closest = p
+	for _, p := range all {
+		switch p.verdict {
+		case Open:
+			n.Open++
+		case Fails:
+			n.Fails++
+			failures = append(failures, p.String())
+		case Holds:
+			n.Holds++
+			if p.what != "" && !(p.margin >= closest.margin) {
+				closest = p
+			}
 		}
 	}
-	if len(parts) == 0 {
-		return Open, "nothing to judge it by"
-	}
-	text := fmt.Sprintf("holds in %d of %d %s", n[Holds], len(parts), unit)
-	if n[Fails] > 0 {
-		text += fmt.Sprintf(", fails in %d", n[Fails])
-	}
-	if n[Open] > 0 {
-		text += fmt.Sprintf(", %d undecided because runs or numbers are missing", n[Open])
-	}
+	text := n.String()
 	switch {
-	case n[Fails] > 0:
-		text += "; failing: " + strings.Join(failures[:min(len(failures), mostFailures)], "; ")
+	case n.all() == 0:
+		return Open, n, "nothing to judge it by"
+	case n.Fails > 0:
+		text += "; false for " + strings.Join(failures[:min(len(failures), mostFailures)], "; ")
 		if rest := len(failures) - mostFailures; rest > 0 {
 			text += fmt.Sprintf("; and %d more", rest)
 		}
-		return Fails, text
+		return Fails, n, text
 	case closest.what != "":
-		text += "; closest to failing: " + closest.where + ": " + closest.what
+		text += "; the closest: " + closest.String()
 	}
-	if n[Open] > 0 {
-		return Open, text
+	if n.Open > 0 {
+		return Open, n, text
 	}
-	return Holds, text
+	return Holds, n, text
 }
 
-// claimSheet is the table of claims, nil if there are none.
+// String counts the parts in words.
+func (p parts) String() string {
+	text := fmt.Sprintf("true in %d of %d %s", p.Holds, p.all(), p.Unit)
+	if p.Fails > 0 {
+		text += fmt.Sprintf(", false in %d", p.Fails)
+	}
+	if p.Open > 0 {
+		text += fmt.Sprintf("; %d cannot be judged yet, as runs or numbers are missing", p.Open)
+	}
+	return text
+}
+
+// short is how many parts a claim holds in.
+func (p parts) short() string {
+	if p.all() == 0 {
+		return "not judged"
+	}
+	return fmt.Sprintf("%d of %d %s", p.Holds, p.all(), p.Unit)
+}
+
+// entry is a text in the colour of the verdict.
+func (v Verdict) entry(text string) sheet.Entry {
+	e := sheet.Text(text)
+	e.Good = map[Verdict]int{Holds: 1, Fails: -1}[v]
+	return e
+}
+
+// claimSheet is the table of claims, one a row, nil if there are none.
 func (r *Results) claimSheet() *sheet.Sheet {
 	if len(r.Claims) == 0 {
 		return nil
 	}
 	s := &sheet.Sheet{Name: r.stem() + "-claims", Title: r.Spec.Title + ": claims", Heads: []string{"Claim"}, Prose: true,
+		Wide:    []float64{0.42, 0.12, 0.13, 0.13, 0.1},
+		Columns: []string{"Place", "Published numbers", "Our records", "Not decided"}}
+	reasons := footnotes{}
+	for _, j := range r.Claims {
+		ours := j.Ours.entry(j.OursParts.short())
+		reasons.mark(&ours, j.Reason)
+		s.Rows = append(s.Rows, sheet.Row{Heads: []string{j.Claim.Text}, Cells: []sheet.Entry{sheet.Text(j.Claim.Place),
+			j.Published.entry(j.PublishedParts.short()), ours, sheet.Text(strconv.Itoa(j.OursParts.Open))}})
+	}
+	s.Notes = append(reasons.notes(), r.claimFamilies().notes()...)
+	s.Caption = r.selected("Claims of the paper: in how many of the rows, series, cells or runs that they speak of they hold, by the published numbers and by our records; those not decided lack runs." + r.traceCaption() + r.circumstances())
+	return s
+}
+
+// evidence is the long form of the table of claims.
+func (r *Results) evidence() *sheet.Sheet {
+	if len(r.Claims) == 0 {
+		return nil
+	}
+	s := &sheet.Sheet{Name: r.stem() + "-evidence", Title: r.Spec.Title + ": evidence on claims", Heads: []string{"Claim"}, Prose: true,
 		Wide:    []float64{0.14, 0.07, 0.08, 0.24, 0.08, 0.23},
 		Columns: []string{"Place", "Our records", "Evidence", "Published numbers", "Evidence"}}
-	verdict := func(v Verdict, text string) sheet.Entry {
-		e := sheet.Text(text)
-		e.Good = map[Verdict]int{Holds: 1, Fails: -1}[v]
-		return e
-	}
 	for _, j := range r.Claims {
 		s.Rows = append(s.Rows, sheet.Row{Heads: []string{j.Claim.Text}, Cells: []sheet.Entry{sheet.Text(j.Claim.Place),
-			verdict(j.Ours, j.Ours.String()), sheet.Text(j.OursEvidence), verdict(j.Published, j.published()), sheet.Text(j.PublishedEvidence)}})
+			j.Ours.entry(j.Ours.String()), sheet.Text(j.OursEvidence), j.Published.entry(j.published()), sheet.Text(j.PublishedEvidence)}})
 	}
-	s.Notes = r.claimFamilies().notes()
-	s.Caption = r.selected("Claims of the paper, judged on the means over seeds of our records and on the published numbers." + r.traceCaption() + r.circumstances())
+	s.Caption = r.selected("What the verdicts on claims rest on: the means over seeds of our records, and the published numbers." + r.traceCaption())
 	return s
+}
+
+// claimsCSV has a line for every claim.
+func (r *Results) claimsCSV() []byte {
+	lines := [][]string{{"claim", "text", "place", "unit", "published_verdict", "published_holds", "published_fails", "published_open", "verdict", "holds", "fails", "open", "reason", "published_evidence", "evidence"}}
+	counts := func(p parts) []string {
+		return []string{strconv.Itoa(p.Holds), strconv.Itoa(p.Fails), strconv.Itoa(p.Open)}
+	}
+	for _, j := range r.Claims {
+		lines = append(lines, slices.Concat([]string{j.Claim.ID, j.Claim.Text, j.Claim.Place, cmp.Or(j.OursParts.Unit, j.PublishedParts.Unit), j.published()}, counts(j.PublishedParts),
+			[]string{j.Ours.String()}, counts(j.OursParts), []string{j.Reason, j.PublishedEvidence, j.OursEvidence}))
+	}
+	return sheet.CSV(lines)
 }
 
 // claimFamilies are the protocol families of the scores that claims are about.

@@ -14,6 +14,8 @@ type part struct {
 	margin      float64
 }
 
+func (p part) String() string { return p.where + " (" + p.what + ")" }
+
 // court judges one claim on our records or on published numbers.
 type court struct {
 	r         *Results

@@ -29,7 +29,7 @@ func TestMixedFamilies(t *testing.T) {
 			t.Errorf("there is no %q in\n%s", want, text)
 		}
 	}
-	if csv := string(r.comparisonCSV()); !strings.Contains(csv, ",not judged,kernel,network,true\n") {
+	if csv := string(r.comparisonCSV()); !strings.Contains(csv, ",not judged,,kernel,network,true\n") {
 		t.Errorf("comparison\n%s", csv)
 	}
 

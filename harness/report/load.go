@@ -25,12 +25,14 @@ func (x *reader) load(s *exhibit.Spec, o Options) *Results {
 var furtherTables = []struct {
 	name string
 	make func(*Results) *sheet.Sheet // nil where there is nothing to show
-	csv  bool                        // its texts are also written as CSV
+	csv  func(*Results) []byte       // its numbers; nil where other files have them
 }{
-	{"reproduced", (*Results).reproduced, false},
-	{"elsewhere", (*Results).elsewhere, false},
-	{"pairs", (*Results).pairs, true},
-	{"claims", (*Results).claimSheet, true},
+	{"reproduced", (*Results).reproduced, nil},
+	{"verdicts", (*Results).verdicts, (*Results).verdictsCSV},
+	{"elsewhere", (*Results).elsewhere, nil},
+	{"pairs", (*Results).pairs, (*Results).pairsCSV},
+	{"claims", (*Results).claimSheet, (*Results).claimsCSV},
+	{"evidence", (*Results).evidence, nil},
 }
 
 // allSheets makes the tables, the main one first.

@@ -81,10 +81,10 @@ var metrics = []metric{
 	// Of the ball around Theta_O, and of its part that the set leaves open.
 	{"interval.low", "error at least", "", 1, lower},
 	{"interval.high", "error at most", "", 1, lower},
-	{"interval.decided", "share decided", "", 1, higher},
+	{"interval.decided", "share decided", "%", 100, higher},
 	{"interval_perp.low", "error at least (sharper bound)", "", 1, lower},
 	{"interval_perp.high", "error at most (sharper bound)", "", 1, lower},
-	{"interval_perp.decided", "share decided (sharper bound)", "", 1, higher},
+	{"interval_perp.decided", "share decided (sharper bound)", "%", 100, higher},
 }
 
 // about returns what is known of a metric, with that of a metric in front of which

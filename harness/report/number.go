@@ -62,6 +62,14 @@ func signed(x float64, decimals int) string {
 	return s
 }
 
+// times formats a factor.
+func times(x float64) string {
+	if math.Abs(x) >= 10 {
+		return "× " + significant(x, 2)
+	}
+	return "× " + fixed(x, 2)
+}
+
 // count writes a number of things.
 func count(n int, one, many string) string {
 	if n == 1 {

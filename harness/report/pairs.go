@@ -23,25 +23,15 @@ func (r *Results) pairs() *sheet.Sheet {
 	s := &sheet.Sheet{Name: r.stem() + "-pairs", Title: r.Spec.Title + ": pairs", Heads: g.headTitles(), Merge: len(g.rowAxes),
 		Columns: []string{"Column", "Against", "Seeds", "Difference", "95 % from", "to"}}
 	ranked, families := false, columnFamilies{}
-	for _, row := range g.rows {
-		for _, p := range g.opponents(row, q) {
-			x, y := g.at(row, p.x).common(g.at(row, p.y), q.name)
-			if len(x) < 2 {
-				continue
-			}
-			for i := range x {
-				x[i] = float64(x[i]*q.scale) - float64(y[i]*q.scale)
-			}
-			ranked = ranked || p.ranked
-			for _, column := range []group{p.x, p.y} {
-				families.add(g.columnTitle(column), g.at(row, column).family(q.name))
-			}
-			sum := stats.Summarise(x)
-			d := func(x float64) sheet.Entry { return sheet.Text(signed(x, g.t.Digits)) }
-			s.Rows = append(s.Rows, sheet.Row{Heads: r.headsOf(g.rowAxes, row), Cells: []sheet.Entry{
-				sheet.Text(g.columnTitle(p.x)), sheet.Text(g.columnTitle(p.y)), sheet.Text(strconv.Itoa(sum.N)),
-				d(sum.Mean), d(sum.Mean - sum.Half), d(sum.Mean + sum.Half)}})
+	for _, d := range g.differences(q) {
+		ranked = ranked || d.ranked
+		for _, column := range []group{d.x, d.y} {
+			families.add(g.columnTitle(column), g.at(d.row, column).family(q.name))
 		}
+		text := func(x float64) sheet.Entry { return sheet.Text(signed(x, g.t.Digits)) }
+		s.Rows = append(s.Rows, sheet.Row{Heads: r.headsOf(g.rowAxes, d.row), Cells: []sheet.Entry{
+			sheet.Text(g.columnTitle(d.x)), sheet.Text(g.columnTitle(d.y)), sheet.Text(strconv.Itoa(d.N)),
+			text(d.Mean), text(d.Mean - d.Half), text(d.Mean + d.Half)}})
 	}
 	if s.Rows == nil {
 		return nil
@@ -59,6 +49,49 @@ func (r *Results) pairs() *sheet.Sheet {
 	}
 	s.Caption, s.Notes = r.selected(s.Caption), families.notes()
 	return s
+}
+
+// pairsCSV has the numbers of that table, in the metric's shown unit and with all digits.
+func (r *Results) pairsCSV() []byte {
+	g := r.layout()
+	lines := [][]string{slices.Clone(g.rowAxes)}
+	for _, end := range []string{"", "_against"} {
+		for _, a := range g.t.Columns {
+			lines[0] = append(lines[0], a+end)
+		}
+	}
+	lines[0] = append(lines[0], "metric", "n_seeds", "mean_difference", "t95_low", "t95_high")
+	q := g.quantity(g.t.Value)
+	for _, d := range g.differences(q) {
+		lines = append(lines, slices.Concat(d.row.values, d.x.values, d.y.values, []string{q.name, strconv.Itoa(d.N),
+			tenDigits(d.Mean), tenDigits(d.Mean - d.Half), tenDigits(d.Mean + d.Half)}))
+	}
+	return sheet.CSV(lines)
+}
+
+// difference is a column less another over the seeds that both have, in the unit shown.
+type difference struct {
+	row group
+	pair
+	stats.Summary
+}
+
+// differences are those of all pairs with two seeds in common, row by row.
+func (g tableLayout) differences(q quantity) []difference {
+	var out []difference
+	for _, row := range g.rows {
+		for _, p := range g.opponents(row, q) {
+			x, y := g.at(row, p.x).common(g.at(row, p.y), q.name)
+			if len(x) < 2 {
+				continue
+			}
+			for i := range x {
+				x[i] = float64(x[i]*q.scale) - float64(y[i]*q.scale)
+			}
+			out = append(out, difference{row, p, stats.Summarise(x)})
+		}
+	}
+	return out
 }
 
 // pair is two columns to be compared.

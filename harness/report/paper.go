@@ -15,9 +15,10 @@ import (
 
 // Uses is what a LaTeX document takes from a report. It asks for it by
 //
-//	\val{NAME}        a number: an experiment's name, a slash, one of Numbers
-//	\gentable{NAME}   a table: an experiment's name, with -reproduced, -pairs or
-//	                  -claims behind it for the further ones
+//	\val{NAME}        a number: an experiment's name, a slash, one of Numbers; or one
+//	                  of published/METHOD, of all experiments together
+//	\gentable{NAME}   a table: an experiment's name, with -reproduced, -verdicts,
+//	                  -pairs, -claims or -evidence behind it for the further ones
 //	\genfigure{NAME}  a figure: an experiment's name, a hyphen, the figure's name
 type Uses struct {
 	Numbers, Tables, Figures []string
@@ -169,6 +170,10 @@ func (p *paper) numbers(used []string) {
 			fmt.Fprintf(&b, "\\dgkipset{%s}{%s}\n", n.Name, n.latex())
 		}
 	}
+	for _, n := range p.together() {
+		texts[n.Name] = n.latex()
+		fmt.Fprintf(&b, "\\dgkipset{%s}{%s}\n", n.Name, n.latex())
+	}
 	for _, name := range used {
 		switch text, ok := texts[name]; {
 		case !ok:
@@ -179,6 +184,20 @@ func (p *paper) numbers(used []string) {
 	}
 	p.out.Numbers = len(texts)
 	p.w.put("macros.tex", []byte(b.String()))
+}
+
+// together counts the published accuracies of all experiments by method, under the
+// names that each of them has behind its own.
+func (p *paper) together() []Number {
+	var all []*Results
+	var out numberList
+	for _, name := range p.names {
+		all = append(all, p.results[name])
+	}
+	for _, c := range verdictsOf(all) {
+		out.tally("published/"+c.name+"/", c.tally)
+	}
+	return out.list
 }
 
 func (p *paper) table(name string) {

@@ -54,17 +54,19 @@ var (
 //
 //	runs, planned, seeds, profile
 //	published/count, /within, /better, /worse, /beyond, /not-run, /not-judged
-//	claim/ID, claim/ID/evidence, claim/ID/published, claim/ID/published-evidence
+//	published/METHOD/count and so on, published/own/count and so on
+//	claim/ID, claim/ID/parts, claim/ID/evidence, and the same of the published numbers:
+//	claim/ID/published, claim/ID/published-parts, claim/ID/published-evidence
 //	DATASET/IPC/best-published
 //	DATASET/IPC/METHOD/QUANTITY
 //
 // with the values of all further axes that have several behind METHOD. Those under
-// published count accuracies, and beyond is better or worse. The QUANTITY is acc
-// (mean and spread in percent), mean, sd, errors, seeds, updates, time, any metric
-// of the records (for which the last one of a trace stands in), or a declared
-// setting: method.KEY, model.KEY, eval.KEY. Against what was published there are
-// published, difference, allowed and within, of the accuracy or, with a dot and a
-// metric behind, of that.
+// published count accuracies: beyond is better or worse, own are the source's own
+// methods. The QUANTITY is acc (mean and spread in percent), mean, sd, errors, seeds,
+// updates, time, any metric of the records (for which the last one of a trace stands
+// in), or a declared setting: method.KEY, model.KEY, eval.KEY. Against what was
+// published there are published, difference, allowed and verdict, of the accuracy or,
+// with a dot and a metric behind, of that.
 func (r *Results) Numbers() []Number {
 	var out numberList
 	n, all := r.progress()
@@ -73,16 +75,15 @@ func (r *Results) Numbers() []Number {
 	out.add("seeds", strconv.Itoa(len(r.Spec.Seeds)))
 	out.add("profile", r.Spec.Profile)
 	if len(r.Published) > 0 {
-		t := tallyOf(r.Published, isAccuracy)
-		out.add("published/count", strconv.Itoa(t["all"]))
-		out.add("published/within", strconv.Itoa(t["within tolerance"]))
-		out.add("published/beyond", strconv.Itoa(t.beyond()))
-		for _, o := range outcomes[1:] {
-			out.add("published/"+strings.ReplaceAll(o, " ", "-"), strconv.Itoa(t[o]))
-		}
+		out.tally("published/", tallyOf(r.Published, Beside.accuracy))
+	}
+	for _, c := range verdictsOf([]*Results{r}) {
+		out.tally("published/"+c.name+"/", c.tally)
 	}
 	for _, j := range r.Claims {
 		out.add("claim/"+j.Claim.ID, j.Ours.String())
+		out.add("claim/"+j.Claim.ID+"/parts", j.OursParts.short())
+		out.add("claim/"+j.Claim.ID+"/published-parts", j.PublishedParts.short())
 		out.add("claim/"+j.Claim.ID+"/evidence", j.OursEvidence)
 		out.add("claim/"+j.Claim.ID+"/published", j.published())
 		out.add("claim/"+j.Claim.ID+"/published-evidence", j.PublishedEvidence)
@@ -118,6 +119,16 @@ type numberList struct {
 
 func (l *numberList) add(name, text string) {
 	l.list = append(l.list, Number{Name: l.prefix + name, Text: text})
+}
+
+// tally adds counts of published numbers.
+func (l *numberList) tally(prefix string, t tally) {
+	l.add(prefix+"count", strconv.Itoa(t["all"]))
+	l.add(prefix+"within", strconv.Itoa(t["within tolerance"]))
+	l.add(prefix+"beyond", strconv.Itoa(t.beyond()))
+	for _, o := range outcomes[1:] {
+		l.add(prefix+strings.ReplaceAll(o, " ", "-"), strconv.Itoa(t[o]))
+	}
 }
 
 // none adds a number that is not there, and why.
@@ -221,14 +232,11 @@ func (l *numberList) published(b Beside) {
 		text += " s"
 	}
 	l.add("published"+end, text)
-	allowed, within := "not judged", "not judged"
+	allowed := "not judged"
 	if b.Match != Unjudged {
-		allowed, within = b.format(b.Tolerance), "no"
+		allowed = b.format(b.Tolerance)
 	}
-	if b.Match == Within {
-		within = "yes"
-	}
-	for _, n := range [][2]string{{"difference", b.difference()}, {"allowed", allowed}, {"within", within}} {
+	for _, n := range [][2]string{{"difference", b.difference()}, {"allowed", allowed}, {"verdict", b.Match.String()}} {
 		if b.Seeds == 0 {
 			l.none(n[0]+end, b.runs.state())
 		} else {

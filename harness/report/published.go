@@ -12,7 +12,6 @@ import (
 	"dgkip/harness/method"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/spec"
-	"dgkip/harness/stats"
 )
 
 // Difference is ours less the published one.
@@ -21,8 +20,9 @@ func (b Beside) Difference() float64 { return b.Ours - b.Published.Mean }
 // Mixed reports whether the numbers were scored by protocols of different families.
 func (b Beside) Mixed() bool { return b.Family != b.Own }
 
-// Failed reports whether ours lies outside of the tolerance, to whichever side.
-func (b Beside) Failed() bool { return b.Match > Within }
+// Failed reports whether ours is worse than the tolerance allows. A metric of which it
+// is not known which way is better fails on both sides.
+func (b Beside) Failed() bool { return b.Match > Better }
 
 // format shows a number in its unit.
 func (b Beside) format(x float64) string {
@@ -77,7 +77,7 @@ func (r *Results) compare() []Beside {
 				continue
 			}
 			b := Beside{Cell: c.Cell, Source: p.Source, Metric: m, Published: n, Tolerance: math.NaN(), runs: c, Unchecked: p.Unchecked,
-				Family: p.FamilyOf(c.Cell.Column), Own: c.family(m), BuiltIn: r.dataset(c.Cell.Dataset).BuiltIn}
+				Family: p.FamilyOf(c.Cell.Column), Own: c.family(m), BuiltIn: r.dataset(c.Cell.Dataset).BuiltIn, OfSource: slices.Contains(p.Own, c.Cell.Column)}
 			if b.Mixed() && r.comparable(c, p, m) {
 				continue // ours of the same family is beside it
 			}
@@ -86,6 +86,9 @@ func (r *Results) compare() []Beside {
 				b.Ours, b.Spread, b.Seeds = s.Mean*scale, s.SD*scale, s.N
 				if !b.Mixed() && !b.BuiltIn {
 					b.judge(p, r.rounding(p, m))
+				}
+				if b.Failed() {
+					b.Reason = r.reasonOf(c.Cell)
 				}
 			}
 			out = append(out, b)
@@ -114,36 +117,6 @@ func (r *Results) comparable(to *CellRuns, p *exhibit.Published, metric string) 
 	})
 }
 
-// judge sets the tolerance and the match. The tolerance is what the spec declares,
-// or twice the combined spread of both numbers: here is where other sources of
-// error would be added. A published number stands for all that round to it, which
-// lie up to half a digit away.
-func (b *Beside) judge(p *exhibit.Published, digit float64) {
-	spread := b.Spread
-	if b.Published.HasSpread { // 0.00 stands for half its last digit at most
-		spread = stats.Combined(max(b.Published.Spread, digit), b.Spread)
-	}
-	switch {
-	case p.Tolerance > 0:
-		b.Tolerance, b.Declared = p.Tolerance, true
-	case !isTime(b.Metric) && spread > 0:
-		b.Tolerance = 2 * spread
-	default:
-		return
-	}
-	better := about(b.Metric).better
-	switch {
-	case math.Abs(b.Difference()) <= (b.Tolerance+digit)*(1+1e-12):
-		b.Match = Within
-	case better == unranked:
-		b.Match = Apart
-	case better.ahead(b.Ours, b.Published.Mean):
-		b.Match = Better
-	default:
-		b.Match = Worse
-	}
-}
-
 // rounding is half a unit of the last decimal in which a source gives a metric. Its
 // other numbers tell, where one of them ends in zeros.
 func (r *Results) rounding(of *exhibit.Published, metric string) float64 {
@@ -156,55 +129,6 @@ func (r *Results) rounding(of *exhibit.Published, metric string) float64 {
 		}
 	}
 	return 0.5 * math.Pow10(-d)
-}
-
-// tally counts published numbers by their outcome.
-type tally map[string]int
-
-// outcomes are what may become of published numbers, in the order of a sentence.
-var outcomes = []string{"within tolerance", "better", "worse", "apart", "not run", "failed", "damaged", otherFamily, "not judged"}
-
-// otherFamily is the outcome where ours and the published number do not compare.
-const otherFamily = "of another family"
-
-func (b Beside) outcome() string {
-	state := b.runs.state()
-	switch {
-	case b.Match == Within:
-		return "within tolerance"
-	case state == sheet.NotRun:
-		return "not run"
-	case state != sheet.Blank:
-		return state.String()
-	case b.Mixed():
-		return otherFamily
-	}
-	return b.Match.String()
-}
-
-// tallyOf counts those of the metrics meant; nil means all.
-func tallyOf(all []Beside, meant func(metric string) bool) tally {
-	t := tally{}
-	for _, b := range all {
-		if meant == nil || meant(b.Metric) {
-			t[b.outcome()]++
-			t["all"]++
-		}
-	}
-	return t
-}
-
-// beyond counts all that are not within tolerance.
-func (t tally) beyond() int { return t["better"] + t["worse"] + t["apart"] }
-
-func (t tally) String() string {
-	var parts []string
-	for i, o := range outcomes {
-		if i < 3 || t[o] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", t[o], o))
-		}
-	}
-	return count(t["all"], "number", "numbers") + ": " + strings.Join(parts, ", ")
 }
 
 // reproduced is the published numbers in their own layout, each with the difference
@@ -232,7 +156,7 @@ func (r *Results) reproduced() *sheet.Sheet {
 	for _, b := range r.Published {
 		kinds = with(kinds, shortMetric(b.Metric))
 	}
-	on, families := r.publishedMachines(), r.publishedFamilies()
+	on, families, reasons := r.publishedMachines(), r.publishedFamilies(), footnotes{}
 	for _, point := range r.groups(r.Cells, rowAxes) {
 		for _, kind := range kinds {
 			theirs, ours := make([]sheet.Entry, len(columns)), make([]sheet.Entry, len(columns))
@@ -243,6 +167,7 @@ func (r *Results) reproduced() *sheet.Sheet {
 					theirs[i], ours[i], some = b.theirs(), b.ours(on), true
 					families.mark(&theirs[i], s.Columns[i], b.Family)
 					families.mark(&ours[i], s.Columns[i], b.Own)
+					reasons.mark(&ours[i], b.Reason)
 				}
 			}
 			if some {
@@ -252,11 +177,14 @@ func (r *Results) reproduced() *sheet.Sheet {
 			}
 		}
 	}
-	s.Caption = r.selected(fmt.Sprintf("Published accuracies (%s), and by how many percentage points ours differ: within tolerance, better, worse, or ? where no spread is known. Of %s. The tolerance is twice the root of the summed squares of both standard deviations, unless the experiment declares one; a published number is taken as any value that rounds to it.%s",
-		list(r.sources()), tallyOf(r.Published, isAccuracy), r.circumstances()))
-	s.Notes = slices.Concat(s.StateNotes(), families.notes(), r.publishedNotes())
+	s.Caption = r.selected(fmt.Sprintf("Published accuracies (%s), and by how many percentage points ours differ: within tolerance, better, worse, or ? where no spread is known. Of %s. %s%s",
+		list(r.sources()), tallyOf(r.Published, Beside.accuracy), toleranceText, r.circumstances()))
+	s.Notes = slices.Concat(s.StateNotes(), reasons.notes(), families.notes(), r.publishedNotes())
 	return s
 }
+
+// toleranceText is the rule of judge in words.
+const toleranceText = "The tolerance is twice the root of the summed squares of both standard deviations and of the sampling error of the test images on either side, and no less than one test image, unless the experiment declares one."
 
 func (b Beside) theirs() sheet.Entry {
 	e := sheet.Text(b.format(b.Published.Mean))
@@ -277,7 +205,7 @@ func (b Beside) ours(on machines) sheet.Entry {
 	switch {
 	case b.Match != Unjudged:
 		e.Text, e.Good = e.Text+" "+b.Match.String(), 1
-		if b.Match > Better {
+		if b.Failed() {
 			e.Good = -1
 		}
 	case b.Mixed():
@@ -360,22 +288,25 @@ func (r *Results) uncheckedNote() []string {
 // comparisonCSV has a line for every published number, in published units.
 func (r *Results) comparisonCSV() []byte {
 	axes := r.axes()
-	lines := [][]string{append(slices.Clone(axes), "metric", "source", "published", "published_sd", "ours", "ours_population_sd", "n_seeds", "difference", "tolerance", "match", "published_family", "family", "checked")}
+	lines := [][]string{append(slices.Clone(axes), "metric", "source", "published", "published_sd", "ours", "ours_population_sd", "n_seeds", "test_images", "difference", "tolerance", "match", "reason", "published_family", "family", "checked")}
 	for _, b := range r.Published {
-		l := append(pointOf(b.Cell, axes), b.Metric, b.Source, shortest(b.Published.Mean), "", "", "", strconv.Itoa(b.Seeds), "", "", b.Match.String(), string(b.Family), string(b.Own), strconv.FormatBool(!b.Unchecked))
+		l := append(pointOf(b.Cell, axes), b.Metric, b.Source, shortest(b.Published.Mean), "", "", "", strconv.Itoa(b.Seeds), "", "", "", b.Match.String(), b.Reason, string(b.Family), string(b.Own), strconv.FormatBool(!b.Unchecked))
 		set := func(column int, x float64) { l[len(axes)+column] = shortest(x) }
 		if b.Published.HasSpread {
 			set(3, b.Published.Spread)
 		}
 		if b.Seeds > 0 {
 			set(4, b.Ours)
-			l[len(axes)+7] = tenDigits(b.Difference())
+			l[len(axes)+8] = tenDigits(b.Difference())
+			if n := b.runs.testImages(); n > 0 {
+				l[len(axes)+7] = strconv.FormatInt(n, 10)
+			}
 		}
 		if b.Seeds > 1 {
 			set(5, b.Spread)
 		}
 		if !math.IsNaN(b.Tolerance) {
-			l[len(axes)+8] = tenDigits(b.Tolerance)
+			l[len(axes)+9] = tenDigits(b.Tolerance)
 		}
 		lines = append(lines, l)
 	}

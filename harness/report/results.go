@@ -69,11 +69,16 @@ type Beside struct {
 	// Unchecked says that nobody has held the number against its source.
 	Unchecked bool
 
+	// OfSource says that the method is the source's own, and not one it compares with.
+	OfSource bool
+
 	// Tolerance is how far from the published mean ours may lie, NaN if that is not
-	// known. Declared says that it is the spec's own.
+	// known. Declared says that it is the spec's own. Reason is why ours is worse, ""
+	// if it is not or nobody said why.
 	Tolerance float64
 	Declared  bool
 	Match     Match
+	Reason    string
 
 	runs *CellRuns
 }
@@ -95,8 +100,20 @@ func (v Verdict) String() string { return [...]string{"not enough runs", "holds"
 type Judged struct {
 	Claim                           exhibit.Claim
 	Ours, Published                 Verdict
+	OursParts, PublishedParts       parts
 	OursEvidence, PublishedEvidence string
+
+	// Reason is why the claim fails on our records, "" if it does not or nobody said why.
+	Reason string
 }
+
+// parts counts the rows, cells or runs that a claim speaks of by their verdict.
+type parts struct {
+	Unit               string // "rows"
+	Open, Holds, Fails int
+}
+
+func (p parts) all() int { return p.Open + p.Holds + p.Fails }
 
 // CellRuns are the runs of a cell.
 type CellRuns struct {

@@ -27,7 +27,9 @@ func TestTableGoldens(t *testing.T) {
 	golden(t, "demo-runs.csv", r.runsCSV())
 	golden(t, "demo-comparison.csv", r.comparisonCSV())
 	golden(t, "demo-reproduced.md", r.further("reproduced").Markdown())
-	golden(t, "demo-pairs.csv", r.further("pairs").CSV())
+	golden(t, "demo-pairs.csv", r.pairsCSV())
+	golden(t, "demo-claims.csv", r.claimsCSV())
+	golden(t, "demo-claims.md", r.further("claims").Markdown())
 	var b bytes.Buffer
 	if err := r.Terminal(&b, Screen{Width: 80, Style: true, Host: "another"}); err != nil {
 		t.Fatal(err)
@@ -215,6 +217,19 @@ func TestNumbers(t *testing.T) {
 		{fixed(-0.001, 2), "0.00"}, {fixed(99.994, 2), "99.99"}, {fixed(-1.5, 1), "-1.5"}, {signed(0.001, 2), "0.00"}, {signed(1, 2), "+1.00"}, {signed(-1, 2), "-1.00"},
 		{seconds(0.2374), "0.237"}, {seconds(0.00741), "0.0074"}, {seconds(0.000012345), "0.000012"}, {seconds(12.345), "12.35"}, {seconds(1234.56), "1234.6"}, {seconds(0), "0"},
 		{significant(1234.5, 3), "1234"}, {significant(0.00012345, 2), "0.00012"}, {significant(9.996, 3), "10.0"}, {significant(1e-9, 2), "1.0e-09"}, {significant(0, 3), "0"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
+
+// All but one of 2,115 images are not all of them; a factor has no more digits than
+// people read.
+func TestNumbersInWords(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{show("interval_perp.decided", 2114/2115.), "99.95 %"}, {show("test_acc", 1), "100.00 %"},
+		{times(40.13), "× 40"}, {times(0.8617), "× 0.86"}, {times(1.004), "× 1.00"}, {times(5.7), "× 5.70"}, {times(123.4), "× 123"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

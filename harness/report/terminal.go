@@ -35,7 +35,11 @@ func (r *Results) furtherNotes() []string {
 	}
 	var out, names []string
 	if len(r.Published) > 0 {
-		out = append(out, fmt.Sprintf("Against the published accuracies (%s): %s.", list(r.sources()), tallyOf(r.Published, isAccuracy)))
+		text := fmt.Sprintf("Against the published accuracies (%s): %s.", list(r.sources()), tallyOf(r.Published, Beside.accuracy))
+		if own := tallyOf(r.Published, Beside.ownAccuracy); own["all"] > 0 && own["all"] < tallyOf(r.Published, Beside.accuracy)["all"] {
+			text += fmt.Sprintf(" Of its own methods %s.", own)
+		}
+		out = append(out, text)
 	}
 	for _, s := range r.sheets[1:] {
 		names = append(names, s.Name+".md")
@@ -73,9 +77,11 @@ func (r *Results) hereNote(host string) []string {
 // TerminalChecks writes, for people to read at once, which published numbers our
 // records reproduce and which claims hold.
 func (r *Results) TerminalChecks(w io.Writer, screen Screen) error {
-	if s := r.further("reproduced"); s != nil {
-		if err := s.Terminal(w, screen.Width, screen.Style); err != nil {
-			return err
+	for _, name := range []string{"reproduced", "claims"} {
+		if s := r.further(name); s != nil {
+			if err := s.Terminal(w, screen.Width, screen.Style); err != nil {
+				return err
+			}
 		}
 	}
 	var b bytes.Buffer
@@ -88,17 +94,17 @@ func (r *Results) TerminalChecks(w io.Writer, screen Screen) error {
 	return err
 }
 
-// Failures lists, in words, the claims that our records contradict and the
-// published numbers that they are too far from.
+// Failures lists, in words, the published numbers that ours are worse than by more than
+// the tolerance, and the claims that fail on our records, where no deviation says why.
 func (r *Results) Failures() []string {
 	var out []string
 	for _, j := range r.Claims {
-		if j.Ours == Fails {
+		if j.Ours == Fails && j.Reason == "" {
 			out = append(out, fmt.Sprintf("%s: claim %s (%s): %s", r.Spec.Name, j.Claim.ID, j.Claim.Place, j.OursEvidence))
 		}
 	}
 	for _, b := range r.Published {
-		if b.Failed() {
+		if b.Failed() && b.Reason == "" {
 			out = append(out, fmt.Sprintf("%s: %s: %s is %s, published %s: %s by %s, where the tolerance is %s", r.Spec.Name, r.placeName(b.Cell),
 				metricTitle(b.Metric), significant(b.Ours, 5), shortest(b.Published.Mean), b.Match, significant(math.Abs(b.Difference()), 3), significant(b.Tolerance, 3)))
 		}

@@ -26,7 +26,8 @@ type Outcome struct {
 // the store. Every file appears at once with all its content or stays as it was.
 //
 // Names are those of Stem, with what the file holds behind them: the table itself
-// has nothing, further ones -reproduced, -elsewhere, -pairs and -claims, the data of all runs
+// has nothing, further ones -reproduced, -verdicts, -elsewhere, -pairs, -claims and
+// -evidence, the data of all runs
 // -runs, that of the published numbers -comparison, and figures their names. What
 // o.Only selects has -selection behind Stem, and the page index-selection.html: the
 // files of the whole stay as they were. Files of a table or figure that there is
@@ -81,8 +82,8 @@ func (w *writer) tables(r *Results) {
 			continue
 		}
 		w.sheet(s, r.source())
-		if f.csv {
-			w.put(stem+"-"+f.name+".csv", s.CSV())
+		if f.csv != nil {
+			w.put(stem+"-"+f.name+".csv", f.csv(r))
 		}
 	}
 	if len(r.Published) > 0 {

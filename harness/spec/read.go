@@ -158,7 +158,7 @@ func read(f files, file string, o Options) (*Spec, error) {
 func stem(file string) string { return strings.TrimSuffix(filepath.Base(file), ".toml") }
 
 // Shown lists the sections that say what to show.
-func Shown() []string { return []string{"table", "figure", "published", "claim"} }
+func Shown() []string { return []string{"table", "figure", "published", "claim", "deviation"} }
 
 // notTaken are the keys that a file does not take over from its base.
 var notTaken = append([]string{"schema", "name", "title", "about", "base"}, Shown()...)

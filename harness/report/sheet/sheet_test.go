@@ -79,10 +79,3 @@ func TestSpans(t *testing.T) {
 		t.Error("rules do not follow the headings")
 	}
 }
-
-func TestCSVIsNumeric(t *testing.T) {
-	s := &Sheet{Heads: []string{"a"}, Columns: []string{"b", "c"}, Rows: []Row{{Heads: []string{"x, y"}, Cells: []Entry{Text("+1.50"), Text("+ words")}}}}
-	if got, want := string(s.CSV()), "a,b,c\n\"x, y\",1.50,+ words\n"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-}

@@ -1,0 +1,116 @@
+package report
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dgkip/harness/report/sheet"
+	"dgkip/harness/spec"
+)
+
+var settingPattern = regexp.MustCompile(`\{([a-z_]+)\}`)
+
+// reasonOf is why a cell's numbers are worse than published, with the cell's own
+// settings in it: the first of the experiment's deviations that is about it. It is ""
+// where none is.
+func (r *Results) reasonOf(c *spec.Cell) string {
+	for _, d := range r.Spec.Deviations {
+		if len(d.When) == 0 || !d.When.Matches(c.At) {
+			continue
+		}
+		settings := c.Identity(spec.DatasetIdentity{}, 0).Method.Settings
+		return settingPattern.ReplaceAllStringFunc(d.Why, func(key string) string {
+			v, ok := settings[strings.Trim(key, "{}")]
+			if !ok {
+				r.problem("deviation %q: %s has no setting %s", d.Why, c.Column, key)
+				return key
+			}
+			return fmt.Sprint(v)
+		})
+	}
+	return ""
+}
+
+// reasonOfClaim is why a claim fails on our records, "" where that is not said.
+func (r *Results) reasonOfClaim(id string) string {
+	for _, d := range r.Spec.Deviations {
+		if slices.Contains(d.Claims, id) {
+			return d.Why
+		}
+	}
+	return ""
+}
+
+// Stale lists, in words, the deviations that nothing needs any more: all that they are
+// about was judged, and none of it is worse or fails.
+func (r *Results) Stale() []string {
+	var out []string
+	for _, d := range r.Spec.Deviations {
+		judged, needed := 0, false
+		for _, b := range r.Published {
+			if len(d.When) > 0 && d.When.Matches(b.Cell.At) {
+				needed = needed || b.Failed() || b.Seeds == 0
+				if b.Match != Unjudged {
+					judged++
+				}
+			}
+		}
+		for _, j := range r.Claims {
+			if slices.Contains(d.Claims, j.Claim.ID) {
+				needed = needed || j.Ours != Holds
+				judged++
+			}
+		}
+		if judged > 0 && !needed {
+			out = append(out, fmt.Sprintf("%s: a [[deviation]] no longer applies, for nothing it is about is worse than published or fails: %s", r.Spec.Name, d.Why))
+		}
+	}
+	return out
+}
+
+// Explained lists what is worse than published, or fails, for a reason that the
+// experiment states: a line for every reason.
+func (r *Results) Explained() []string {
+	var reasons []string
+	places := map[string][]string{}
+	add := func(reason, place string) {
+		if reason != "" {
+			reasons = with(reasons, reason)
+			places[reason] = append(places[reason], place)
+		}
+	}
+	for _, b := range r.Published {
+		if b.Failed() {
+			add(b.Reason, r.placeName(b.Cell)+" ("+b.difference()+")")
+		}
+	}
+	for _, j := range r.Claims {
+		add(j.Reason, "claim "+j.Claim.ID)
+	}
+	for i, reason := range reasons {
+		reasons[i] = fmt.Sprintf("%s: %s: %s", r.Spec.Name, strings.Join(places[reason], ", "), reason)
+	}
+	return reasons
+}
+
+// footnotes are texts under a table, to which marks refer by number.
+type footnotes []string
+
+// mark adds the number of a text to an entry.
+func (f *footnotes) mark(e *sheet.Entry, text string) {
+	if text != "" {
+		*f = with(*f, text)
+		e.Marks += strconv.Itoa(slices.Index(*f, text) + 1)
+	}
+}
+
+func (f footnotes) notes() []string {
+	var out []string
+	for i, text := range f {
+		out = append(out, strconv.Itoa(i+1)+" "+sentence(capital(text)))
+	}
+	return out
+}
