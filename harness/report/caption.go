@@ -16,7 +16,11 @@ func (b *tableBuilder) explain() {
 	if q.unit == "%" {
 		what += " in percent"
 	}
-	sentences := []string{sentence(b.r.Spec.Title), sentence(b.t.Caption), capital(what) + b.spreadText(q) + "."}
+	sentences := []string{sentence(b.r.Spec.Title)}
+	if len(b.families) > 1 {
+		sentences = append(sentences, "Scoring is mixed, each method by the protocol that is named below: only scores of one protocol family compare.")
+	}
+	sentences = append(sentences, sentence(b.t.Caption), capital(what)+b.spreadText(q)+".")
 	for _, c := range b.columns {
 		if other := b.in(q, c); other.name != q.name {
 			sentences = append(sentences, sentence(b.heading(c)+": "+other.title))

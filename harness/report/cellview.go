@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"html/template"
 	"image/png"
+	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +23,9 @@ import (
 type cellView struct {
 	Name, Class, Value, Repeat, Settings string
 	Picture                              *pictureView
-	Traces, Seeds, Origin                template.HTML
+	Traces, Seeds                        template.HTML
+	Origin                               []string
+	Files                                []link // of the first record
 	Failures                             []failureView
 }
 
@@ -30,13 +35,16 @@ type pictureView struct {
 	Caption string
 }
 
+// link is a file beside the page.
+type link struct{ Name, File string }
+
 type failureView struct {
 	Seed       uint64
 	Kind, Text string
 }
 
-func (r *Results) cellView(c *CellRuns) cellView {
-	v := cellView{Name: r.placeName(c.Cell), Repeat: r.Repeat(c.Cell), Seeds: seedTable(c).HTML(), Settings: settings(c)}
+func (r *Results) cellView(c *CellRuns, dir string) cellView {
+	v := cellView{Name: r.placeName(c.Cell), Repeat: r.Repeat(c.Cell), Seeds: seedTable(c).HTML()}
 	state := c.state()
 	switch s, ok := c.summary("test_acc"); {
 	case ok:
@@ -52,17 +60,39 @@ func (r *Results) cellView(c *CellRuns) cellView {
 		}
 	}
 	if done := c.done(); len(done) > 0 {
-		v.Picture = pictureOf(done[0])
-		v.Origin = origin(done).HTML()
+		v.Picture = pictureOf(done[0], dir)
+		v.Files = filesOf(done[0], dir)
+		v.Origin = origin(done)
 		v.Traces = r.sparks(c)
+	}
+	if v.Files == nil { // else result.json has them
+		v.Settings = settings(c)
 	}
 	return v
 }
 
-// inline is the source of a picture that needs no file. Base64 has no sign that
-// could end the attribute.
-func inline(kind string, picture []byte) template.HTMLAttr {
-	return template.HTMLAttr(`src="data:image/` + kind + `;base64,` + base64.StdEncoding.EncodeToString(picture) + `"`)
+// beside is the path of a file as a page in a folder names it, "" for a file that lies
+// elsewhere, which would not be there where the folder is taken.
+func beside(dir, file string) string {
+	path, err := filepath.Rel(dir, file)
+	if err != nil || !filepath.IsLocal(path) {
+		return ""
+	}
+	return (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()
+}
+
+// filesOf are the files of a record that the page leads to.
+func filesOf(run Run, dir string) []link {
+	var out []link
+	for _, name := range []string{"result.json", "provenance.json", "trace.csv"} {
+		file := filepath.Join(run.Record.Dir, name)
+		if path := beside(dir, file); path != "" {
+			if _, err := os.Stat(file); err == nil {
+				out = append(out, link{name, path})
+			}
+		}
+	}
+	return out
 }
 
 // beginning is the first lines of a text.
@@ -90,10 +120,25 @@ func (r *Results) Repeat(c *spec.Cell) string {
 	return strings.Join(parts, " ")
 }
 
-// pictureImages is how many images a class the page shows of a cell.
+// pictureImages is how many images a class the page shows of a cell whose record lies
+// elsewhere.
 const pictureImages = 10
 
-func pictureOf(run Run) *pictureView {
+// pictureOf shows the picture of a record, as a file where it lies beside the page.
+func pictureOf(run Run, dir string) *pictureView {
+	res := run.Record.Result
+	caption := fmt.Sprintf("Distilled images of seed %d", run.Seed)
+	if path := beside(dir, run.Record.Preview()); path != "" {
+		b, err := os.ReadFile(run.Record.Preview())
+		if err != nil {
+			return nil
+		}
+		size, err := png.DecodeConfig(bytes.NewReader(b))
+		if err != nil {
+			return nil
+		}
+		return &pictureView{size.Width * max(1, 240/max(1, size.Width)), template.HTMLAttr(`src="` + path + `"`), caption + "."}
+	}
 	lines := previewOf(run.Record, pictureImages)
 	if lines == nil {
 		return nil
@@ -106,12 +151,13 @@ func pictureOf(run Run) *pictureView {
 	if err := enc.Encode(&data, img); err != nil {
 		return nil
 	}
-	caption := fmt.Sprintf("Distilled images of seed %d, one class to a line", run.Seed)
-	res := run.Record.Result
+	caption += ", one class to a line"
 	if each := res.Images / max(1, len(res.Identity.Dataset.Classes)); each > pictureImages {
 		caption += fmt.Sprintf(", the first %d of %d", pictureImages, each)
 	}
-	return &pictureView{img.Bounds().Dx() * max(1, 60/side), inline("png", data.Bytes()), caption + "."}
+	// Base64 has no sign that could end the attribute.
+	src := template.HTMLAttr(`src="data:image/png;base64,` + base64.StdEncoding.EncodeToString(data.Bytes()) + `"`)
+	return &pictureView{img.Bounds().Dx() * max(1, 60/side), src, caption + "."}
 }
 
 // seedTable shows the runs of a cell.
@@ -160,33 +206,28 @@ func settings(c *CellRuns) string {
 	if done := c.done(); len(done) > 0 {
 		id = done[0].Record.Result.Identity
 	}
-	text, err := json.MarshalIndent(id, "", "  ")
+	text, err := json.Marshal(id)
 	if err != nil {
 		panic("report: " + err.Error()) // records are written from identities
 	}
 	return string(text)
 }
 
-// origin shows where and when the runs were made.
-func origin(runs []Run) *sheet.Sheet {
-	s := &sheet.Sheet{Heads: []string{"Seed"}, Columns: []string{"Machine", "Program", "When", "Took", "Command line"}, Prose: true, Merge: 1}
+// origin says where and when the runs were made, and how long they took.
+func origin(runs []Run) []string {
+	var out []string
 	for _, run := range runs {
 		p := run.Record.Provenance
+		took := fmt.Sprintf("%s s wall, %s s CPU, %s MiB in all", seconds(p.Wall), seconds(p.CPU), fixed(float64(p.Memory)/(1<<20), 0))
 		for i, x := range p.Sessions {
 			h := x.Host
-			machine := []string{h.Name, h.CPU, x.Kernels, h.OS + "/" + h.Arch, count(h.Cores, "core", "cores"), fmt.Sprintf("%s of %s", count(x.Jobs, "job", "jobs"), count(x.Threads, "thread", "threads"))}
-			took := seconds(x.Seconds) + " s"
+			words := []string{"", h.Name, h.CPU, x.Kernels, h.OS + "/" + h.Arch, count(h.Cores, "core", "cores"), fmt.Sprintf("%s of %s", count(x.Jobs, "job", "jobs"), count(x.Threads, "thread", "threads")),
+				h.Go, "commit " + short(h.Git.Commit) + " (" + h.Git.State + ")", x.Started.UTC().Format("2006-01-02 15:04:05 UTC"), seconds(x.Seconds) + " s"}
 			if i == 0 {
-				took = fmt.Sprintf("%s s wall, %s s CPU, %s MiB", seconds(p.Wall), seconds(p.CPU), fixed(float64(p.Memory)/(1<<20), 0))
+				words[0] = "Seed " + strconv.FormatUint(run.Seed, 10) + ": " + took
 			}
-			row := sheet.Row{Heads: []string{strconv.FormatUint(run.Seed, 10)}}
-			for _, t := range []string{strings.Join(slices.DeleteFunc(machine, func(s string) bool { return s == "" }), ", "),
-				h.Go + ", commit " + short(h.Git.Commit) + " (" + h.Git.State + ")",
-				x.Started.UTC().Format("2006-01-02 15:04:05 UTC"), took, strings.Join(x.Args, " ")} {
-				row.Cells = append(row.Cells, sheet.Text(t))
-			}
-			s.Rows = append(s.Rows, row)
+			out = append(out, strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), ", "))
 		}
 	}
-	return s
+	return out
 }

@@ -74,16 +74,19 @@ func (b *figureBuilder) quantities(g group, of string, names []string, from int,
 			s.Kind, title = chart.Range, "proved range"
 		case strings.HasSuffix(name, ".high") && slices.Contains(names, strings.TrimSuffix(name, ".high")+".low"):
 			continue
-		case len(g.values) == 0:
+		case len(g.values) == 0 && b.onlyMethod() < 0:
 			s.Color = from + i
-			s.Wide = i == 0 && len(names) > 1
-		case several:
-			s.Variant = from + i
+		case len(g.values) == 0 && i > 0:
+			s.Color, s.Variant = chart.Ink, 1 // dashes, below which the first one shows
+		case banded(out): // the line of a band looks like it
+		case several && len(g.values) > 0:
+			s.Variant = s.Variant*(len(b.f.Y)+len(b.f.Y2)) + from + i
 		}
-		if several {
+		if several && (of == "" || s.Kind != chart.Range && !banded(out)) {
 			s.Name = strings.TrimPrefix(of+", "+title, ", ")
 		}
 		if b.xAxis != "" {
+			s.Mark = b.mark(s.Color)
 			s.Kind, s.Points = chart.Trail, b.along(g.cells, name)
 		} else {
 			s.Points = b.trace(g.cells[0], x, name)
@@ -98,7 +101,26 @@ func (b *figureBuilder) quantities(g group, of string, names []string, from int,
 			out = append(out, s)
 		}
 	}
-	return out
+	return oneOfEqual(out)
+}
+
+// oneOfEqual joins two lines that lie on each other, and names both in one.
+func oneOfEqual(s []chart.Series) []chart.Series {
+	if len(s) != 2 || s[0].Kind != chart.Line || s[1].Kind != chart.Line {
+		return s
+	}
+	same := slices.EqualFunc(s[0].Points, s[1].Points, func(p, q chart.Point) bool {
+		return p.X == q.X && math.Abs(p.Y-q.Y) <= 2e-3*math.Abs(p.Y)
+	})
+	if !same {
+		return s
+	}
+	s[0].Name += " = " + s[1].Name
+	return s[:1]
+}
+
+func banded(s []chart.Series) bool {
+	return slices.ContainsFunc(s, func(x chart.Series) bool { return x.Kind == chart.Range })
 }
 
 // between joins the means of two ends.

@@ -99,18 +99,24 @@ func (b *figureBuilder) titleOf(g group, axes []string) string {
 // A method has the same colour in all figures, whatever else they show. The first of
 // several of its columns is number 0, and so is the first value on every other axis.
 func (b *figureBuilder) look(values []string) (color, variant int) {
-	if len(values) == 0 {
-		return 0, 0
+	by := slices.Index(b.seriesAxes, "method")
+	color = b.onlyMethod()
+	if by < 0 && color < 0 {
+		by = 0
 	}
-	by := max(0, slices.Index(b.seriesAxes, "method"))
-	axis := b.seriesAxes[by]
-	color = b.colorOf(axis, values[by])
-	for _, v := range b.r.axisValues(axis) {
-		if v == values[by] {
-			break
-		}
-		if b.colorOf(axis, v) == color {
-			variant++
+	if len(values) == 0 {
+		return max(0, color), 0
+	}
+	if by >= 0 {
+		axis := b.seriesAxes[by]
+		color = b.colorOf(axis, values[by])
+		for _, v := range b.r.axisValues(axis) {
+			if v == values[by] {
+				break
+			}
+			if b.colorOf(axis, v) == color {
+				variant++
+			}
 		}
 	}
 	for i, a := range b.seriesAxes {
@@ -122,30 +128,50 @@ func (b *figureBuilder) look(values []string) (color, variant int) {
 	return color, variant
 }
 
+// mark is the mark of a method, the same in all figures in which marks tell methods
+// apart and nothing else: neither another axis nor several columns of one method.
+func (b *figureBuilder) mark(color int) int {
+	if !slices.Equal(b.seriesAxes, []string{"method"}) {
+		return 0
+	}
+	for _, v := range b.points("method") {
+		if _, variant := b.look([]string{v}); variant > 0 {
+			return 0
+		}
+	}
+	return color
+}
+
+// onlyMethod is the colour of the method of all cells, -1 if they are of several.
+func (b *figureBuilder) onlyMethod() int {
+	color := -1
+	for i, c := range b.cells {
+		next := methodColor(c.Cell.Method().Info().Name)
+		if i > 0 && next != color {
+			return -1
+		}
+		color = next
+	}
+	return color
+}
+
 func (b *figureBuilder) colorOf(axis, value string) int {
 	if axis == "method" {
 		for _, c := range b.r.Cells {
 			if v, _ := c.Cell.At(axis); v == value {
-				return slices.Index(coloured(), c.Cell.Method().Info().Name)
+				return methodColor(c.Cell.Method().Info().Name)
 			}
 		}
 	}
 	return slices.Index(b.r.axisValues(axis), value)
 }
 
-// coloured lists methods in the order of their colours. That for sets from files comes
-// last, so that those which make sets keep theirs.
-func coloured() (names []string) {
-	last := []string(nil)
-	for _, name := range method.Names() {
-		if _, ok := method.New(name).(method.Locator); ok {
-			last = append(last, name)
-		} else {
-			names = append(names, name)
-		}
-	}
-	return append(names, last...)
-}
+// coloured are the methods in the order of their colours and marks, which stay what
+// they are when there are more. Others follow by name.
+var coloured = []string{"dc", "dd", "dgkip-lr", "dgkip-ls", "dgkip-softmax", "dgkip-svm", "dsa", "herding", "kip", "kmeans", "random", "whole", "file"}
+
+// methodColor is the number of a method's colour.
+func methodColor(name string) int { return slices.Index(with(coloured, method.Names()...), name) }
 
 // panels makes a panel of every point of the panels' axes, with the series of its cells.
 func (b *figureBuilder) panels(x, y *chart.Axis, series func(g group, title string) []chart.Series) []chart.Panel {

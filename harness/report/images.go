@@ -83,8 +83,26 @@ func (b *figureBuilder) images() chart.Picture {
 	if !any {
 		return nil
 	}
+	b.leaveOutEmpty(out)
 	b.note("Each line of a picture holds images of one class; pixels outside of the range are clipped")
 	return out
+}
+
+// leaveOutEmpty takes out columns without a single image, and says so.
+func (b *figureBuilder) leaveOutEmpty(m *chart.Images) {
+	var without []string
+	for i := len(m.Columns) - 1; i >= 0; i-- {
+		if !slices.ContainsFunc(m.Rows, func(r chart.ImageRow) bool { return r.Tiles[i].Lines != nil }) {
+			without = append([]string{m.Columns[i]}, without...)
+			m.Columns = slices.Delete(m.Columns, i, i+1)
+			for k := range m.Rows {
+				m.Rows[k].Tiles = slices.Delete(m.Rows[k].Tiles, i, i+1)
+			}
+		}
+	}
+	if without != nil {
+		b.note("No images on record: " + list(without))
+	}
 }
 
 // tile is the images of a cell.

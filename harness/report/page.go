@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"html/template"
 	"slices"
@@ -28,6 +29,7 @@ type section struct {
 	Figures                                              []pageFigure
 	Methods                                              []method.Info
 	Cells                                                []cellView
+	NotRun                                               []string // cells that there is nothing else to say of
 }
 
 // titledTable is a table with a heading, "" for the main one.
@@ -36,15 +38,12 @@ type titledTable struct {
 	Table   template.HTML
 }
 
-// pageFigure is a figure whose picture stands in the page.
-type pageFigure struct {
-	Name, Caption string
-	Src           template.HTMLAttr
-}
+// pageFigure is a figure whose file lies beside the page.
+type pageFigure struct{ Name, Caption, File string }
 
 // section gathers what the page shows of an experiment, with the figures that were
-// drawn.
-func (r *Results) section(figures []shown) section {
+// drawn. The page lies in a folder, and so do files that it shows.
+func (r *Results) section(figures []shown, dir string) section {
 	s := section{ID: r.stem(), Title: r.Spec.Title, About: r.Spec.About, Name: r.Spec.Name, Profile: r.Spec.Profile,
 		Progress: r.progressText(), Selection: r.selection(), Problems: r.Problems}
 	for i, t := range r.sheets {
@@ -55,21 +54,26 @@ func (r *Results) section(figures []shown) section {
 		s.Tables = append(s.Tables, titledTable{heading, t.HTML()})
 	}
 	for _, f := range figures {
-		s.Figures = append(s.Figures, pageFigure{f.name, f.caption, inline("svg+xml", f.svg)})
+		s.Figures = append(s.Figures, pageFigure{f.name, f.caption, "figures/" + f.name + ".svg"})
 	}
 	for _, c := range r.Cells {
 		info := c.Cell.Method().Info()
 		if !slices.ContainsFunc(s.Methods, func(m method.Info) bool { return m.Name == info.Name }) {
 			s.Methods = append(s.Methods, info)
 		}
-		s.Cells = append(s.Cells, r.cellView(c))
+		if c.state() == sheet.NotRun {
+			s.NotRun = append(s.NotRun, r.placeName(c.Cell))
+			continue
+		}
+		s.Cells = append(s.Cells, r.cellView(c, dir))
 	}
 	return s
 }
 
-// page is the page of all experiments. It needs nothing but itself: no script, no
-// other file, no network.
+// page is the page of all experiments, those of the paper's own tables and figures
+// first. It needs the files beside it, but no script and no network.
 func page(sections []section) []byte {
+	slices.SortStableFunc(sections, func(a, b section) int { return cmp.Compare(paperRank(a.Name), paperRank(b.Name)) })
 	title := "Results"
 	if len(sections) == 1 {
 		title = sections[0].Title
@@ -79,6 +83,17 @@ func page(sections []section) []byte {
 		CSS      template.CSS
 		Sections []section
 	}{title, template.CSS(css), sections})
+}
+
+// paperRank puts experiments that are named after a table of the paper before those
+// that are named after a figure, and others behind.
+func paperRank(experiment string) int {
+	for i, kind := range []string{"table", "figure"} {
+		if n, ok := strings.CutPrefix(experiment, kind); ok && n != "" && strings.Trim(n, "0123456789") == "" {
+			return i
+		}
+	}
+	return 2
 }
 
 // document is a page of its own with one table.

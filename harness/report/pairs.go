@@ -81,17 +81,24 @@ func (g tableLayout) differences(q quantity) []difference {
 	var out []difference
 	for _, row := range g.rows {
 		for _, p := range g.opponents(row, q) {
-			x, y := g.at(row, p.x).common(g.at(row, p.y), q.name)
-			if len(x) < 2 {
-				continue
+			if d, ok := differ(g.at(row, p.x), g.at(row, p.y), q); ok {
+				out = append(out, difference{row, p, d})
 			}
-			for i := range x {
-				x[i] = float64(x[i]*q.scale) - float64(y[i]*q.scale)
-			}
-			out = append(out, difference{row, p, stats.Summarise(x)})
 		}
 	}
 	return out
+}
+
+// differ is one cell less another over the seeds that both have, false for less than two.
+func differ(a, b *CellRuns, q quantity) (stats.Summary, bool) {
+	x, y := a.common(b, q.name)
+	if len(x) < 2 {
+		return stats.Summary{}, false
+	}
+	for i := range x {
+		x[i] = float64(x[i]*q.scale) - float64(y[i]*q.scale)
+	}
+	return stats.Summarise(x), true
 }
 
 // pair is two columns to be compared.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"dgkip/harness/exhibit"
@@ -16,7 +17,8 @@ import (
 // Uses is what a LaTeX document takes from a report. It asks for it by
 //
 //	\val{NAME}        a number: an experiment's name, a slash, one of Numbers; or one
-//	                  of published/METHOD, of all experiments together
+//	                  of published/METHOD, of all experiments together; or
+//	                  records/count, records/date, records/commit
 //	\gentable{NAME}   a table: an experiment's name, with -reproduced, -verdicts,
 //	                  -pairs, -claims or -evidence behind it for the further ones
 //	\genfigure{NAME}  a figure: an experiment's name, a hyphen, the figure's name
@@ -162,7 +164,12 @@ func (p *paper) undefined(what, name string) {
 func (p *paper) numbers(used []string) {
 	var b strings.Builder
 	b.WriteString("% Written from the records; changes will be lost. Every line is a number's name and the number.\n\\def\\dgkipset#1#2{\\expandafter\\def\\csname dgkip/#1\\endcsname{#2}}\n")
+	b.WriteString("\\def\\dgkipnotrun{\\textit{[not run]}}\n")
 	texts := map[string]string{}
+	for _, n := range p.records() {
+		texts[n.Name] = n.latex()
+		fmt.Fprintf(&b, "\\dgkipset{%s}{%s}\n", n.Name, n.latex())
+	}
 	for _, name := range p.names {
 		for _, n := range p.results[name].Numbers() {
 			n.Name = name + "/" + n.Name
@@ -197,6 +204,38 @@ func (p *paper) together() []Number {
 	for _, c := range verdictsOf(all) {
 		out.tally("published/"+c.name+"/", c.tally)
 	}
+	return out.list
+}
+
+// records says how many records the numbers come from, when the last of them ended and
+// by which commit of the program it was made. Records of other experiments that arrive
+// do not change it.
+func (p *paper) records() []Number {
+	var last *store.Record
+	seen := map[string]bool{}
+	for _, name := range p.names {
+		for _, c := range p.results[name].Cells {
+			for _, run := range c.done() {
+				seen[run.Record.Result.Key] = true
+				if last == nil || run.Record.Provenance.Finished.After(last.Provenance.Finished) {
+					last = run.Record
+				}
+			}
+		}
+	}
+	out := numberList{prefix: "records/"}
+	out.add("count", strconv.Itoa(len(seen)))
+	if last == nil {
+		out.none("date", sheet.NotRun)
+		out.none("commit", sheet.NotRun)
+		return out.list
+	}
+	out.add("date", last.Provenance.Finished.UTC().Format("2 January 2006"))
+	commit := "unknown"
+	if s := last.Provenance.Sessions; len(s) > 0 && s[len(s)-1].Host.Git.Commit != "" {
+		commit = short(s[len(s)-1].Host.Git.Commit)
+	}
+	out.add("commit", commit)
 	return out.list
 }
 

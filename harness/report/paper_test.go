@@ -60,7 +60,7 @@ func TestNumbersOfReport(t *testing.T) {
 		"mnist/1/slow/verdict":                      "within",
 		"mnist/10/slow/verdict":                     "better",
 		"mnist/10/best-published":                   `96.00\,\ensuremath{\pm}\,1.30\,\%`,
-		"glyphs/50/chance/acc":                      `\textit{[not run]}`,
+		"glyphs/50/chance/acc":                      `\dgkipnotrun{}`,
 		"glyphs/50/chance/seeds":                    "0",
 		"glyphs/1/slow/acc":                         `\textit{[failed]}`,
 		"published/count":                           "5",
@@ -147,7 +147,7 @@ func TestWritePaper(t *testing.T) {
 	if len(files) != 5 {
 		t.Errorf("%d files", len(files))
 	}
-	for _, line := range []string{`{demo/mnist/1/slow/acc}{88.10\,\ensuremath{\pm}\,0.08\,\%}`, `{demo/glyphs/50/chance/acc}{\textit{[not run]}}`} {
+	for _, line := range []string{`{demo/mnist/1/slow/acc}{88.10\,\ensuremath{\pm}\,0.08\,\%}`, `{demo/glyphs/50/chance/acc}{\dgkipnotrun{}}`} {
 		if !strings.Contains(files["macros.tex"], "\n\\dgkipset"+line+"\n") {
 			t.Errorf("macros.tex lacks %s", line)
 		}

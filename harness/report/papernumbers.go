@@ -22,7 +22,7 @@ type Number struct {
 }
 
 // notRunLatex stands for a number that no run has been made of.
-const notRunLatex = "\\textit{[not run]}"
+const notRunLatex = "\\dgkipnotrun{}"
 
 func (n Number) latex() string {
 	switch n.None {
@@ -53,16 +53,21 @@ var (
 // Numbers are all numbers of the experiment by name:
 //
 //	runs, planned, seeds, profile
-//	published/count, /within, /better, /worse, /beyond, /not-run, /not-judged
+//	published/count, /made, /within, /better, /worse, /beyond, /not-run, /not-judged
 //	published/METHOD/count and so on, published/own/count and so on
+//	largest/1, /2, ... each with /where, /ours, /published, /difference
+//	pair/ROW/METHOD/METHOD with /from, /to, /seeds
 //	claim/ID, claim/ID/parts, claim/ID/evidence, and the same of the published numbers:
 //	claim/ID/published, claim/ID/published-parts, claim/ID/published-evidence
 //	DATASET/IPC/best-published
 //	DATASET/IPC/METHOD/QUANTITY
 //
 // with the values of all further axes that have several behind METHOD. Those under
-// published count accuracies: beyond is better or worse, own are the source's own
-// methods. The QUANTITY is acc (mean and spread in percent), mean, sd, errors, seeds,
+// published count accuracies: made is those that ours stand beside, beyond is better or
+// worse, own are the source's own methods. The largest are differences from published
+// accuracies, and a pair is of two methods in a row of the table, seed by seed. to-85 and
+// the like have /updates and /seconds: the first line of the trace with that accuracy.
+// The QUANTITY is acc (mean and spread in percent), mean, sd, errors, seeds,
 // updates, time, any metric of the records (for which the last one of a trace stands
 // in), or a declared setting: method.KEY, model.KEY, eval.KEY. Against what was
 // published there are published, difference, allowed and verdict, of the accuracy or,
@@ -80,6 +85,8 @@ func (r *Results) Numbers() []Number {
 	for _, c := range verdictsOf([]*Results{r}) {
 		out.tally("published/"+c.name+"/", c.tally)
 	}
+	r.largest(&out)
+	r.pairNumbers(&out)
 	for _, j := range r.Claims {
 		out.add("claim/"+j.Claim.ID, j.Ours.String())
 		out.add("claim/"+j.Claim.ID+"/parts", j.OursParts.short())
@@ -101,6 +108,7 @@ func (r *Results) Numbers() []Number {
 	for _, c := range r.Cells {
 		out.prefix = strings.Join(pointOf(c.Cell, axes), "/") + "/"
 		out.results(c, metrics)
+		r.reached(&out, c)
 		out.settings(c)
 		for _, b := range r.Published {
 			if b.Cell == c.Cell {
@@ -124,6 +132,7 @@ func (l *numberList) add(name, text string) {
 // tally adds counts of published numbers.
 func (l *numberList) tally(prefix string, t tally) {
 	l.add(prefix+"count", strconv.Itoa(t["all"]))
+	l.add(prefix+"made", strconv.Itoa(t["all"]-t["not run"]-t["failed"]-t["damaged"]))
 	l.add(prefix+"within", strconv.Itoa(t["within tolerance"]))
 	l.add(prefix+"beyond", strconv.Itoa(t.beyond()))
 	for _, o := range outcomes[1:] {
@@ -171,7 +180,7 @@ func (l *numberList) results(c *CellRuns, recorded []string) {
 			continue
 		}
 		text := significant(s.Mean, 3)
-		if isAccuracy(metric) {
+		if isAccuracy(metric) || strings.HasSuffix(metric, ".decided") {
 			text = percent(100*s.Mean, 100*s.SD, s.HasSpread())
 		}
 		l.add(metric, text)

@@ -28,8 +28,8 @@ func (b *figureBuilder) bars() chart.Picture {
 			s := chart.Series{Kind: chart.Bars, Name: title, Width: 0.7 / float64(n)}
 			s.Color, s.Variant = b.look(g.values)
 			at := i*len(b.f.Y) + j
-			if len(g.values) == 0 || len(b.f.Y) > 1 || s.Variant > 0 {
-				s.Color = at
+			if len(b.f.Y) > 1 {
+				s.Color, s.Variant = at, 0
 			}
 			if len(b.f.Y) > 1 {
 				s.Name = strings.TrimPrefix(title+", "+metricTitle(name), ", ")
@@ -80,6 +80,7 @@ func (b *figureBuilder) scatter() chart.Picture {
 	panels := b.panels(x, b.yAxis(), func(g group, title string) []chart.Series {
 		s := chart.Series{Kind: chart.Dots, Name: title}
 		s.Color, s.Variant = b.look(g.values)
+		s.Mark = b.mark(s.Color)
 		for _, c := range g.cells {
 			sx, ok1 := c.summary(name)
 			sy, ok2 := c.summary(b.f.Y[0])

@@ -66,7 +66,7 @@ func TestWriteIsDeterministic(t *testing.T) {
 		}
 	}
 	page := first["index.html"]
-	for _, want := range []string{"go run . -exp demo -seeds 3 -only &#39;dataset:mnist ipc:1 method:slow&#39; -force", "index &lt;out&gt; of range &amp; more", "Some CPU", "prefers-color-scheme: dark", "Glyphs", "data:image/svg+xml;base64,", "data:image/png;base64,"} {
+	for _, want := range []string{"go run . -exp demo -seeds 3 -only &#39;dataset:mnist ipc:1 method:slow&#39; -force", "index &lt;out&gt; of range &amp; more", "Some CPU", "prefers-color-scheme: dark", "Glyphs", `src="figures/demo-process.svg"`, "data:image/png;base64,"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -354,5 +354,35 @@ func TestAllFailed(t *testing.T) {
 	r := Load(s, st, keyed)
 	if got := r.sheets[0].Caption; !strings.Contains(got, "percent: every run that was made has failed.") {
 		t.Error(got)
+	}
+}
+
+// Experiments of the paper's tables and figures come first, in their order.
+func TestPageOrder(t *testing.T) {
+	var sections []section
+	for _, name := range []string{"beyond", "figure1", "table2x", "table1", "figures", "table2"} {
+		sections = append(sections, section{Name: name, ID: name})
+	}
+	text := string(page(sections))
+	last := 0
+	for _, name := range []string{"table1", "table2", "figure1", "beyond", "table2x", "figures"} {
+		at := strings.Index(text, `<section id="`+name+`">`)
+		if at < last {
+			t.Errorf("%s is not where it belongs", name)
+		}
+		last = at
+	}
+}
+
+// What lies in the page's folder is linked, what lies elsewhere is not.
+func TestBeside(t *testing.T) {
+	dir := t.TempDir()
+	for file, want := range map[string]string{
+		filepath.Join(dir, "runs", "a b#c.png"):   "runs/a%20b%23c.png",
+		filepath.Join(dir, "..", "elsewhere.png"): "",
+	} {
+		if got := beside(dir, file); got != want {
+			t.Errorf("%s: %q, want %q", file, got, want)
+		}
 	}
 }

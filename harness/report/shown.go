@@ -12,7 +12,6 @@ import (
 // shown is a figure on the page.
 type shown struct {
 	name, caption string
-	svg           []byte
 }
 
 // shown makes a figure, nil if there is nothing to show, and its name and caption.

@@ -4,50 +4,46 @@ import (
 	"fmt"
 	"html/template"
 	"slices"
+	"strings"
 
 	"dgkip/harness/exhibit"
 	"dgkip/harness/report/chart"
 	"dgkip/harness/report/sheet"
 )
 
-// mostSparks bounds the panels of a cell, mostSparkPoints the points of a line.
-const mostSparks, mostSparkPoints = 6, 120
+// mostSparks bounds the lines of a cell, mostSparkPoints the points of one.
+const mostSparks, mostSparkPoints = 3, 60
 
-// sparks draws the columns of a cell's traces that change, accuracies first: a panel a
-// column.
+// sparkFirst are the quantities that are looked at first; others follow.
+var sparkFirst = []string{"test_acc", "own.test_acc", "bound", "deviation", "loss"}
+
+// sparks draws the columns of a cell's traces that change, each as a line in the
+// colour of the cell's method.
 func (r *Results) sparks(c *CellRuns) template.HTML {
-	var accuracies, others []string
+	names := slices.Clone(sparkFirst)
 	for _, run := range c.done() {
-		t := r.trace(run.Record)
-		if t == nil {
-			continue
-		}
-		for _, name := range t.Columns {
-			switch {
-			case name == "update" || slices.Contains(accuracies, name) || slices.Contains(others, name):
-			case isAccuracy(name):
-				accuracies = append(accuracies, name)
-			default:
-				others = append(others, name)
-			}
+		if t := r.trace(run.Record); t != nil {
+			names = with(names, t.Columns...)
 		}
 	}
 	b := &figureBuilder{r: r, f: exhibit.Figure{Kind: "curves"}}
-	x := &chart.Axis{}
-	var panels []chart.Panel
-	for _, name := range append(accuracies, others...) {
-		points := thin(b.trace(c, "update", name), mostSparkPoints)
-		if slices.ContainsFunc(points, func(p chart.Point) bool { return p.Y != points[0].Y }) {
-			panels = append(panels, chart.Panel{Title: sheet.Plain(axisLabel(name)), X: x, Y: &chart.Axis{}, Series: []chart.Series{{Points: points}}})
+	colour := methodColor(c.Cell.Method().Info().Name)
+	var out strings.Builder
+	for n := 0; len(names) > 0 && n < mostSparks; names = names[1:] {
+		if names[0] == "update" {
+			continue
 		}
+		points := thin(b.trace(c, "update", names[0]), mostSparkPoints)
+		if len(points) < 2 || !slices.ContainsFunc(points, func(p chart.Point) bool { return p.Y != points[0].Y }) {
+			continue
+		}
+		n++
+		first, last := points[0], points[len(points)-1]
+		fmt.Fprintf(&out, "<figure class=\"spark\">%s<figcaption>%s: %s → %s</figcaption></figure>", chart.Spark(points, colour),
+			template.HTMLEscapeString(sheet.Plain(axisLabel(names[0]))), significant(first.Y, 3), significant(last.Y, 3))
 	}
-	if panels == nil {
+	if out.Len() == 0 {
 		return ""
 	}
-	svg, err := chart.Inline(&chart.Chart{Rows: slices.Collect(slices.Chunk(panels[:min(len(panels), mostSparks)], 3))})
-	if err != nil {
-		r.problem("%v", err)
-		return ""
-	}
-	return template.HTML(fmt.Sprintf("<figure class=\"traces\">%s<figcaption>Along updates: means over the seeds, with the spread; trace.csv has all columns.</figcaption></figure>\n", svg))
+	return template.HTML("<div class=\"sparks\">" + out.String() + "</div>\n")
 }

@@ -44,7 +44,7 @@ func Write(dir string, specs []*exhibit.Spec, st *store.Store, o Options) (*Outc
 			w.tables(r)
 			figures = w.figures(r)
 		}
-		sections = append(sections, r.section(figures))
+		sections = append(sections, r.section(figures, dir))
 	}
 	name := "index.html"
 	if !o.Only.Empty() {
@@ -119,9 +119,6 @@ func (w *writer) figures(r *Results) []shown {
 				continue
 			}
 			w.put(file+format, b)
-			if format == "svg" {
-				v.svg = b
-			}
 		}
 		w.put(file+"tex", figureLatex(v, r.source(), v.pdf()))
 		out = append(out, v)

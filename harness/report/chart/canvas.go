@@ -65,25 +65,6 @@ func Render(p Picture, format string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Inline draws as an SVG element of a page: small, with the page's letters.
-func Inline(p Picture) ([]byte, error) {
-	c := vgsvg.New(p.Size())
-	p.Paint(draw.New(rounding{c}))
-	var b bytes.Buffer
-	if _, err := c.WriteTo(&b); err != nil {
-		return nil, err
-	}
-	svg := b.Bytes()
-	svg = svg[bytes.Index(svg, []byte("<svg")):]
-	for _, unneeded := range []string{
-		`xmlns="http://www.w3.org/2000/svg"`, `xmlns:xlink="http://www.w3.org/1999/xlink"`,
-		"font-family:Liberation Sans;font-variant:normal;font-weight:normal;font-style:normal;",
-	} {
-		svg = bytes.ReplaceAll(svg, []byte(unneeded), nil)
-	}
-	return svg, nil
-}
-
 // Raster draws as a PNG.
 func Raster(p Picture, dpi int) ([]byte, error) {
 	w, h := p.Size()
@@ -103,9 +84,26 @@ func blank(dc draw.Canvas) {
 	dc.Fill(dc.Rectangle.Path())
 }
 
-// upright draws images on a PDF the right way up: its page is mirrored, so that up is
+// upright draws on a PDF. Images stand the right way up: its page is mirrored, so that up is
 // up for paths, and vgpdf mirrors images with it.
 type upright struct{ vg.CanvasSizer }
+
+// SetColor implements vg.Canvas. A PDF wants the colour itself beside its opacity, and
+// vgpdf hands it what color.Color has: the colour times the opacity, which is darker.
+func (c upright) SetColor(of color.Color) {
+	if of != nil {
+		of = straight{color.NRGBAModel.Convert(of).(color.NRGBA)}
+	}
+	c.CanvasSizer.SetColor(of)
+}
+
+// straight is a colour that is not multiplied by its opacity.
+type straight struct{ color.NRGBA }
+
+// RGBA implements color.Color.
+func (c straight) RGBA() (r, g, b, a uint32) {
+	return uint32(c.R) * 0x101, uint32(c.G) * 0x101, uint32(c.B) * 0x101, uint32(c.A) * 0x101
+}
 
 // DrawImage implements vg.Canvas.
 func (c upright) DrawImage(r vg.Rectangle, m image.Image) {

@@ -50,8 +50,8 @@ type Series struct {
 	Name    string
 	Kind    Kind
 	Color   int
-	Variant int     // tells series of one colour apart: a dash or a shape
-	Wide    bool    // a soft, wide line, on which another one of the same values shows
+	Variant int     // tells series of one colour apart: a dash, a shape or a tint
+	Mark    int     // its shape where it has dots, to which Variant adds
 	Width   float64 // of bars
 	Points  []Point
 }
@@ -212,7 +212,7 @@ func (s Series) areas(p *plot.Plot) []plot.Plotter {
 		base := math.Max(p.Y.Min, math.Min(0, p.Y.Max))
 		for _, q := range s.Points {
 			l, r := q.X-s.Width/2, q.X+s.Width/2
-			out = append(out, &plotter.Polygon{XYs: []plotter.XYs{{{X: l, Y: base}, {X: r, Y: base}, {X: r, Y: q.Y}, {X: l, Y: q.Y}}}, Color: hue(s.Color)})
+			out = append(out, &plotter.Polygon{XYs: []plotter.XYs{{{X: l, Y: base}, {X: r, Y: base}, {X: r, Y: q.Y}, {X: l, Y: q.Y}}}, Color: tint(s.Color, s.Variant)})
 		}
 		return out
 	case Line, Range:
@@ -229,7 +229,7 @@ func (s Series) areas(p *plot.Plot) []plot.Plotter {
 		for i := len(low) - 1; i >= 0; i-- {
 			high = append(high, low[i])
 		}
-		return []plot.Plotter{&plotter.Polygon{XYs: []plotter.XYs{high}, Color: soft(s.Color, 0x30)}}
+		return []plot.Plotter{&plotter.Polygon{XYs: []plotter.XYs{high}, Color: soft(s.Color, shade(s.Variant))}}
 	}
 	return nil
 }
@@ -279,9 +279,9 @@ func (s Series) thumbs() []plot.Thumbnailer {
 	var out []plot.Thumbnailer
 	switch s.Kind {
 	case Bars:
-		out = append(out, &plotter.Polygon{Color: hue(s.Color)})
+		out = append(out, &plotter.Polygon{Color: tint(s.Color, s.Variant)})
 	case Range:
-		out = append(out, &plotter.Polygon{Color: soft(s.Color, 0x48)})
+		out = append(out, &plotter.Polygon{Color: soft(s.Color, shade(s.Variant)+0x18)})
 	case Line, Trail, Level:
 		out = append(out, &plotter.Line{LineStyle: s.stroke()})
 	}
@@ -292,9 +292,6 @@ func (s Series) thumbs() []plot.Thumbnailer {
 }
 
 func (s Series) stroke() draw.LineStyle {
-	if s.Wide {
-		return draw.LineStyle{Color: soft(s.Color, 0x78), Width: 3.6}
-	}
 	style := draw.LineStyle{Color: hue(s.Color), Width: 1.2, Dashes: dash(s.Variant)}
 	if s.Kind == Level {
 		style.Dashes = dash(s.Variant + 1)
@@ -303,5 +300,5 @@ func (s Series) stroke() draw.LineStyle {
 }
 
 func (s Series) glyph() draw.GlyphStyle {
-	return draw.GlyphStyle{Color: hue(s.Color), Radius: 2.6, Shape: shape(s.Variant)}
+	return draw.GlyphStyle{Color: hue(s.Color), Radius: 2.6, Shape: shape(s.Mark + s.Variant)}
 }

@@ -58,6 +58,16 @@ func soft(i int, alpha uint8) color.NRGBA {
 	return c
 }
 
+// shade is how much an area covers: less than others of its colour with a higher number.
+func shade(variant int) uint8 { return uint8(min(0x30+0x28*variant, 0xA0)) }
+
+// tint is a colour with more white in it the higher the number, for areas that cover.
+func tint(i, variant int) color.NRGBA {
+	c := hue(i)
+	mix := func(v uint8) uint8 { return uint8((int(v)*(4-min(variant, 3)) + 255*min(variant, 3)) / 4) }
+	return color.NRGBA{mix(c.R), mix(c.G), mix(c.B), 0xFF}
+}
+
 // dash tells lines of one colour apart, on paper without colours too.
 func dash(i int) []vg.Length {
 	dashes := [][]vg.Length{nil, {4, 2}, {1.5, 1.5}, {5, 2, 1.5, 2}, {2.5, 1.5}}

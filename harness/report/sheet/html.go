@@ -30,8 +30,9 @@ type HTMLRow struct {
 
 // HTMLHead is a heading of a row that begins there.
 type HTMLHead struct {
-	Text string
-	Span int
+	Text   string
+	Span   int
+	Column int
 }
 
 // HTMLCell is an entry with the class of its element.
@@ -47,7 +48,7 @@ func (s *Sheet) HTMLRows() []HTMLRow {
 		r := HTMLRow{Class: []string{"", "thin", "rule"}[s.rule(i, l)]}
 		for j, h := range l.Heads {
 			if l.Spans[j] > 0 {
-				r.Heads = append(r.Heads, HTMLHead{h, l.Spans[j]})
+				r.Heads = append(r.Heads, HTMLHead{h, l.Spans[j], j})
 			}
 		}
 		for _, e := range l.Cells {

@@ -3,7 +3,9 @@ package sheet
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // latexFallbacks stand in for packages that a document may not load. They use
@@ -13,31 +15,71 @@ const latexFallbacks = `\providecommand{\toprule}{\hline}\providecommand{\midrul
 \ifdefined\resizebox\long\def\dgkipfit#1{\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{#1}}\else\long\def\dgkipfit#1{\scriptsize#1}\fi
 `
 
-// Latex writes the table as a float. It looks as intended with booktabs, graphicx
-// and multirow, and compiles without them. Source names what the table is of.
+// Sizes of a float: characters of footnotesize to a line of an A4 page, beyond which a
+// table would have to shrink, and rows to a page with a caption and notes.
+const (
+	latexLine = 118
+	latexRows = 30
+)
+
+// Latex writes the table as a float, or as several where one would fill more than a
+// page. It looks as intended with booktabs, graphicx and multirow, and compiles without
+// them. Source names what the table is of.
 func (s *Sheet) Latex(source string) []byte {
 	var b bytes.Buffer
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
 	p("%% Written from the records of %s; changes will be lost.\n", LatexComment(source))
 	p("%% \\usepackage{booktabs,graphicx,multirow} for its best looks; without them it compiles, too.\n")
 	b.WriteString(latexFallbacks)
-	p("\\begin{table*}[tp]\n\\centering\n\\caption{%s}\n\\label{tab:%s}\n\\smallskip\n\\footnotesize\\setlength{\\tabcolsep}{4pt}\n", LatexText(s.Caption), LatexLabel(s.Name))
-	// Rules without booktabs have no room around them.
-	p("\\ifdefined\\cmidrulekern\\else\\renewcommand{\\arraystretch}{1.35}\\fi\n")
-	for i, block := range s.Blocks() {
-		if i > 0 {
-			p("\\par\\medskip\n")
+	for i, blocks := range s.latexFloats() {
+		if i == 0 {
+			p("\\begin{table*}[tp]\n\\centering\n\\caption{%s}\n\\label{tab:%s}\n", LatexText(s.Caption), LatexLabel(s.Name))
+		} else {
+			p("\\begin{table*}[tp]\n\\centering\n\\addtocounter{table}{-1}\n\\caption{%s, continued. What marks mean stands below the first part.}\n", LatexText(s.Title))
 		}
-		block.latexTabular(&b)
-	}
-	if len(s.Notes) > 0 {
-		p("\\par\\smallskip\\raggedright\n")
-		for _, n := range s.Notes {
-			p("%s\\par\n", LatexText(n))
+		p("\\smallskip\n\\footnotesize\\setlength{\\tabcolsep}{4pt}\n")
+		// Rules without booktabs have no room around them.
+		p("\\ifdefined\\cmidrulekern\\else\\renewcommand{\\arraystretch}{1.35}\\fi\n")
+		for j, block := range blocks {
+			if j > 0 {
+				p("\\par\\medskip\n")
+			}
+			block.latexTabular(&b)
 		}
+		if i == 0 && len(s.Notes) > 0 {
+			p("\\par\\smallskip\\raggedright\n")
+			for _, n := range s.Notes {
+				p("%s\\par\n", LatexText(n))
+			}
+		}
+		p("\\end{table*}\n")
 	}
-	p("\\end{table*}\n")
 	return b.Bytes()
+}
+
+// latexFloats are the blocks that stand in each float.
+func (s *Sheet) latexFloats() [][]*Sheet {
+	var out [][]*Sheet
+	rows := 0 // of the last float
+	for _, block := range s.Blocks() {
+		cuts := []int{len(block.Columns)}
+		if !s.Prose {
+			cuts = block.cuts(latexLine, block.latexTitles())
+		}
+		from := 0
+		for _, to := range cuts {
+			part := block
+			if len(cuts) > 1 {
+				part = block.slice(from, to).filled()
+			}
+			from = to
+			if rows += len(part.Rows); out == nil || rows > latexRows {
+				out, rows = append(out, nil), len(part.Rows)
+			}
+			out[len(out)-1] = append(out[len(out)-1], part)
+		}
+	}
+	return out
 }
 
 func (s *Sheet) latexTabular(b *bytes.Buffer) {
@@ -88,10 +130,49 @@ func (s *Sheet) latexHeadings(b *bytes.Buffer) {
 		fmt.Fprintf(b, "\\ifdefined\\cmidrulekern %s\\else %s\\fi\n", text, strings.ReplaceAll(text, "(lr)", ""))
 	}
 	var cells []string
-	for _, h := range append(append([]string{}, s.Heads...), s.Columns...) {
+	for _, h := range s.Heads {
 		cells = append(cells, s.latexBox(LatexText(h)))
 	}
+	for _, h := range s.latexTitles() {
+		lines := strings.Split(h, "\n")
+		for i := range lines {
+			lines[i] = LatexText(lines[i])
+		}
+		text := s.latexBox(lines[0])
+		if len(lines) > 1 {
+			text = "\\shortstack{" + strings.Join(lines, "\\\\") + "}"
+		}
+		cells = append(cells, text)
+	}
 	fmt.Fprintf(b, "%s \\\\\n\\midrule\n", strings.Join(cells, " & "))
+}
+
+// latexTitles are the columns' titles. Where the table would be too wide, those that are
+// longer than what stands below them are in two lines.
+func (s *Sheet) latexTitles() []string {
+	if s.Prose || len(s.cuts(latexLine, s.Columns)) == 1 {
+		return s.Columns
+	}
+	out := slices.Clone(s.Columns)
+	for i, title := range out {
+		longest := 0
+		for _, r := range s.Rows {
+			longest = max(longest, utf8.RuneCountInString(r.Cells[i].terminal(false)))
+		}
+		if utf8.RuneCountInString(title) <= longest {
+			continue
+		}
+		cut, middle := -1, len(title)/2
+		for at, c := range title {
+			if c == ' ' && (cut < 0 || max(at-middle, middle-at) < max(cut-middle, middle-cut)) {
+				cut = at
+			}
+		}
+		if cut > 0 {
+			out[i] = title[:cut] + "\n" + title[cut+1:]
+		}
+	}
+	return out
 }
 
 func (e Entry) latex() string {

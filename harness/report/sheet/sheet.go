@@ -4,7 +4,10 @@
 // in its own way.
 package sheet
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // Sheet is a table, ready to be written in any form.
 type Sheet struct {
@@ -136,20 +139,29 @@ func (s *Sheet) slice(from, to int) *Sheet {
 	return &part
 }
 
-// Blocks are the parts that stand one under the other, each with the rows' headings.
+// Blocks are the parts that stand one under the other, each with the rows' headings. A
+// block leaves out rows that it has nothing in.
 func (s *Sheet) Blocks() []*Sheet {
 	var out []*Sheet
 	from, at := 0, 0
 	for _, g := range s.Groups {
 		if g.Below && at > from {
-			out, from = append(out, s.slice(from, at)), at
+			out, from = append(out, s.slice(from, at).filled()), at
 		}
 		at += g.N
 	}
 	if from == 0 {
 		return []*Sheet{s}
 	}
-	return append(out, s.slice(from, len(s.Columns)))
+	return append(out, s.slice(from, len(s.Columns)).filled())
+}
+
+// filled is the table without the rows that are blank.
+func (s *Sheet) filled() *Sheet {
+	s.Rows = slices.DeleteFunc(s.Rows, func(r Row) bool {
+		return !slices.ContainsFunc(r.Cells, func(e Entry) bool { return e.State != Blank })
+	})
+	return s
 }
 
 // line is a row with the rows that its headings span: 0 where one continues from

@@ -79,3 +79,28 @@ func TestSpans(t *testing.T) {
 		t.Error("rules do not follow the headings")
 	}
 }
+
+// A table that is too wide for a line becomes several, cut between groups of columns,
+// and one that is too long for a page several floats under one number.
+func TestLatexFits(t *testing.T) {
+	s := &Sheet{Title: "T", Heads: []string{"Data"}, Merge: 1}
+	for _, g := range []string{"one", "two", "three"} {
+		s.Groups = append(s.Groups, Group{Title: g, N: 4})
+		for range 4 {
+			s.Columns = append(s.Columns, "a long heading")
+		}
+	}
+	for range 16 {
+		r := Row{Heads: []string{"row"}}
+		for range 12 {
+			r.Cells = append(r.Cells, Entry{State: Value, Text: "99.95", Spread: "0.05"})
+		}
+		s.Rows = append(s.Rows, r)
+	}
+	tex := string(s.Latex("x"))
+	for text, n := range map[string]int{"\\begin{table*}": 2, "\\begin{tabular}": 2, "\\addtocounter{table}{-1}": 1, "\\label{tab:": 1, "\\multicolumn{4}{c}{two}": 1} {
+		if got := strings.Count(tex, text); got != n {
+			t.Errorf("%s %d times, want %d:\n%s", text, got, n, tex)
+		}
+	}
+}

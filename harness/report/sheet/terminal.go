@@ -150,8 +150,24 @@ func (s *Sheet) split(width int) []*Sheet {
 // fit cuts the table into ones that fit a width, each with the rows' headings.
 func (s *Sheet) fit(width int) []*Sheet {
 	titles := s.fullTitles()
+	var out []*Sheet
+	from := 0
+	for _, to := range s.cuts(width, titles) {
+		part := s.slice(from, to)
+		part.Columns, part.Groups = titles[from:to], nil
+		out, from = append(out, part), to
+	}
+	return out
+}
+
+// cuts are the columns before which parts of at most a width end: between two groups of
+// columns where that is possible.
+func (s *Sheet) cuts(width int, titles []string) []int {
 	column := func(title string, text func(Row) string) int {
-		w := utf8.RuneCountInString(title)
+		w := 0
+		for line := range strings.Lines(title) {
+			w = max(w, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")))
+		}
 		for _, r := range s.Rows {
 			w = max(w, utf8.RuneCountInString(text(r)))
 		}
@@ -161,23 +177,30 @@ func (s *Sheet) fit(width int) []*Sheet {
 	for j, h := range s.Heads {
 		heads += column(h, func(r Row) string { return r.Heads[j] })
 	}
-	var out []*Sheet
-	for from := 0; from < len(s.Columns); {
-		total, to := heads, from
-		for to < len(s.Columns) {
-			w := column(titles[to], func(r Row) string { return r.Cells[to].terminal(false) })
-			if to > from && total+w > width {
-				break
-			}
-			total, to = total+w, to+1
+	begins := map[int]bool{} // a group
+	at := 0
+	for _, g := range s.Groups {
+		begins[at] = g.Title != ""
+		at += g.N
+	}
+	var out []int
+	total, from, group := heads, 0, 0
+	for to := range s.Columns {
+		if begins[to] {
+			group = to
 		}
-		part := s.slice(from, to)
-		part.Columns, part.Groups = titles[from:to], nil
-		out = append(out, part)
-		from = to
+		w := column(titles[to], func(r Row) string { return r.Cells[to].terminal(false) })
+		if to > from && total+w > width {
+			cut := to
+			if group > from {
+				cut = group
+			}
+			out, from, total = append(out, cut), cut, heads
+			for k := cut; k < to; k++ {
+				total += column(titles[k], func(r Row) string { return r.Cells[k].terminal(false) })
+			}
+		}
+		total += w
 	}
-	if out == nil {
-		return []*Sheet{s}
-	}
-	return out
+	return append(out, len(s.Columns))
 }
