@@ -6,7 +6,7 @@
 //	minimise L = (1/2N) |E|^2,   E = B Theta' - y_T,   Theta = C'A,   C = (K + s I)^-1 y_S
 //
 // by AdaBelief on X_S and y_S: KIP. B Theta' is K_TS (K_SS + s I)^-1 y_S, computed
-// without the n x N kernel. Targets y_T are +1 for an image's class and -1 for
+// without the n x N kernel where there are features. Targets y_T are +1 for an image's class and -1 for
 // others, one column of them for two classes.
 //
 // # Gradients
@@ -54,6 +54,11 @@
 // on 32x32 images these are 650 GFLOP for a batch of 1024, and 157 million normal
 // numbers, which take about as long. Both shrink with nets. The features that score
 // the set are those of the run, as ever.
+//
+// # The exact kernel
+//
+// In the kernel of infinitely wide networks K and K_ST take the place of features: see
+// fitKernel. An update goes beside the real images of its batch.
 //
 // Guarantee: the same bits on every machine and for every number of threads,
 // interrupted or not.

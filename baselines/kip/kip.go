@@ -93,7 +93,10 @@ func (m *KIP) CheckSizes(s method.Sizes) error {
 	if n := s.IPC * s.Classes; m.Labels == "solved" && s.Train > 0 && n > s.Train {
 		return fmt.Errorf("ipc %d: kip: labels of %d images cannot be solved from %d real ones\nhint: lower ipc, or use labels = \"learned\"", s.IPC, n, s.Train)
 	}
-	if err := s.Model.CheckStored(s); err != nil {
+	if m.Resample && s.Model.Exact() {
+		return fmt.Errorf("kip: resample = true: an exact kernel is not drawn\nhint: leave resample out, or use other networks than %q", s.Model.Kind)
+	}
+	if err := s.Model.CheckFeatures(s); err != nil {
 		return fmt.Errorf("kip: %w", err)
 	}
 	return nil
@@ -105,6 +108,9 @@ func (m *KIP) Estimate(s method.Sizes) method.Estimate {
 	one := teacher.Flops(s.Model, s.H, s.W, s.C)
 	dim, n, k := float64(teacher.Dim(s.Model, s.H, s.W)), float64(s.IPC*s.Classes), float64(teacher.Outputs(s.Classes))
 	batch := float64(m.size(s.Train))
+	if s.Model.Exact() {
+		return m.exactEstimate(s)
+	}
 	e := teacher.PassEstimate(s)
 	e.Updates = m.Updates
 	e.Flops += 4*batch*dim*k + n*dim*(n+10*k)
@@ -123,6 +129,17 @@ func (m *KIP) Estimate(s method.Sizes) method.Estimate {
 		kept += batch
 	}
 	e.Bytes += int64(4*kept*dim) + int64(4*s.H*s.W*s.C)*int64(s.Train+s.Test)
+	return e
+}
+
+// exactEstimate is Estimate in an exact kernel: passes beside the real images of an
+// update, and at the end beside all.
+func (m *KIP) exactEstimate(s method.Sizes) method.Estimate {
+	n, k, batch := float64(s.IPC*s.Classes), float64(teacher.Outputs(s.Classes)), float64(m.size(s.Train))
+	e := teacher.PassEstimate(s)
+	s.Train = int(batch)
+	e.Flops, e.Updates = teacher.PassEstimate(s).Flops+4*batch*n*(k+1), m.Updates
+	e.Bytes += int64(4 * s.H * s.W * s.C * (s.Train + s.Test))
 	return e
 }
 

@@ -17,6 +17,7 @@ import (
 type run struct {
 	*KIP
 	src    *source
+	exact  *exact            // in place of src's features, in an exact kernel
 	begin  *method.Distilled // the initial images
 	lambda float64           // lambda_S
 
@@ -60,6 +61,11 @@ func (m *KIP) newRun(ctx context.Context, p method.Problem) (*run, error) {
 		return nil, err
 	}
 	r.images, r.dx, r.variables = move.X, move.Grad, append(r.variables, move)
+	if p.Model.Exact() {
+		if r.exact, err = newExact(ctx, p, m, r.images); err != nil {
+			return nil, err
+		}
+	}
 	if m.Labels == "solved" {
 		r.zero = tensor.NewMat[float64](src.targets.Cols, src.dim())
 	} else {
@@ -79,6 +85,11 @@ func (m *KIP) newRun(ctx context.Context, p method.Problem) (*run, error) {
 // eval takes the model on the images as they are, and gradients if they are wanted:
 // those in the labels, and in the images' features.
 func (r *run) eval(ctx context.Context, update int, gradient bool) (float64, error) {
+	if r.exact != nil {
+		var err error
+		r.model, err = r.exact.eval(r, update, gradient)
+		return r.model.Loss, err
+	}
 	if err := r.src.draw(ctx, update); err != nil {
 		return 0, err
 	}
@@ -91,28 +102,43 @@ func (r *run) eval(ctx context.Context, update int, gradient bool) (float64, err
 	if r.Labels == "solved" {
 		r.model, err = solve(r.phi, r.src.phi, r.lambda, r.src.y, r.zero, dphi)
 	} else {
-		s := ridge{Jitter: r.Jitter}
-		if r.Jitter == 0 {
-			s.Fixed = r.lambda
-		}
-		r.model, err = s.fit(r.phi, r.src.phi, r.labels, r.src.y, dphi, r.dlabels)
+		r.model, err = r.ridge().fit(r.phi, r.src.phi, r.labels, r.src.y, dphi, r.dlabels)
 	}
 	return r.model.Loss, err
 }
 
+func (r *run) ridge() ridge {
+	if r.Jitter == 0 {
+		return ridge{Fixed: r.lambda}
+	}
+	return ridge{Jitter: r.Jitter}
+}
+
 // gradient carries that in the features on to the images.
 func (r *run) gradient(context.Context, int) (float64, error) {
+	if r.exact != nil {
+		r.exact.pass.Back(r.dx)
+		return 0, nil
+	}
 	r.src.pass.Backward(r.dx, r.dphi)
 	return 0, nil
 }
 
 // metrics makes a line of the trace.
 func (r *run) metrics() map[string]float64 {
-	phi, targets, labels := r.src.known()
+	var loss, norm float64
+	var outputs tensor.Mat[float64]
+	labels := r.src.labels
+	if r.exact != nil {
+		loss, outputs, norm = r.exact.known(r.model)
+	} else {
+		phi, targets, of := r.src.known()
+		loss, outputs, norm, labels = r.model.errors(phi, targets, nil), r.model.outputs(phi), convex.Norm(r.model.Theta), of
+	}
 	line := map[string]float64{
-		"train_loss": r.model.errors(phi, targets, nil),
-		"train_acc":  1 - float64(teacher.Errors(r.model.outputs(phi), labels))/float64(len(labels)),
-		"norm":       convex.Norm(r.model.Theta),
+		"train_loss": loss,
+		"train_acc":  1 - float64(teacher.Errors(outputs, labels))/float64(len(labels)),
+		"norm":       norm,
 	}
 	least, most := math.Inf(1), math.Inf(-1)
 	for _, y := range r.model.Labels.Data {

@@ -8,10 +8,19 @@ import (
 // ridge is the ridge s = Jitter tr(K)/n + Fixed.
 type ridge struct{ Jitter, Fixed float64 }
 
+// of returns the ridge for a kernel.
+func (r ridge) of(k tensor.Mat[float64]) float64 {
+	trace := 0.0
+	for i := range k.Rows {
+		trace += k.Row(i)[i]
+	}
+	return float64(r.Jitter*(trace/float64(k.Rows))) + r.Fixed
+}
+
 // model is what a regression on a set has found.
 type model struct {
 	C      tensor.Mat[float64] // [n, k]
-	Theta  tensor.Mat[float64] // C'A, [k, M]
+	Theta  tensor.Mat[float64] // C'A, [k, M]; none in an exact kernel
 	Labels tensor.Mat[float64] // y_S, [n, k]
 	Loss   float64             // (1/2N) |E|^2
 }
@@ -23,11 +32,7 @@ func (r ridge) fit(a, b tensor.Mat[float32], y, targets tensor.Mat[float64], dA 
 	n, outputs := a.Rows, y.Cols
 	k := tensor.NewMat[float64](n, n)
 	tensor.Gram64(k, a)
-	trace := 0.0
-	for i := range n {
-		trace += k.Row(i)[i]
-	}
-	l, err := factorise(k, float64(r.Jitter*(trace/float64(n)))+r.Fixed)
+	l, err := factorise(k, r.of(k))
 	if err != nil {
 		return model{}, err
 	}

@@ -36,6 +36,9 @@ func newSource(ctx context.Context, p method.Problem, m *KIP) (*source, error) {
 		targets: teacher.Signs(train.Labels, len(p.Data.Classes)),
 	}
 	s.y, s.labels = s.targets, train.Labels
+	if p.Model.Exact() {
+		return s, nil
+	}
 	if !s.fresh {
 		all := teacher.Of(p)
 		fm, err := all.Map()
@@ -68,7 +71,7 @@ func (s *source) draw(ctx context.Context, update int) error {
 		chosen[i] = i
 	}
 	if s.batch < train.Len() {
-		chosen = rng.Stream(s.problem.Seed, "kip", "batch", at).Perm(train.Len())[:s.batch]
+		chosen = batch(s.problem.Seed, update, train.Len(), s.batch)
 		s.y, s.labels = tensor.NewMat[float64](s.batch, s.targets.Cols), make([]int, s.batch)
 		for i, j := range chosen {
 			copy(s.y.Row(i), s.targets.Row(j))
@@ -91,6 +94,11 @@ func (s *source) draw(ctx context.Context, update int) error {
 		images = append(images, train.At(j)...)
 	}
 	return fm.Features(ctx, s.phi, images, nil)
+}
+
+// batch returns the real images of an update, size of n.
+func batch(seed uint64, update, n, size int) []int {
+	return rng.Stream(seed, "kip", "batch", strconv.Itoa(update)).Perm(n)[:size]
 }
 
 // known returns the features, targets and labels that a model is described by: of

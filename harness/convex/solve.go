@@ -17,8 +17,8 @@ type Problem struct {
 	Labels Labels
 	Lambda float64
 
-	// Features are A, [n, M]. They may be missing where Gram or Large is there, and so
-	// are then Weights of the solution.
+	// Features are A, [n, M]. They may be missing where Gram, or Large and Lower, are there,
+	// and so are then Weights of the solution.
 	Features tensor.Mat[float32]
 
 	// Gram is A A', [n, n], for a set that is to be solved to high precision: with
@@ -28,6 +28,10 @@ type Problem struct {
 	// Large returns A A' in float32, for many images. It is asked where it is
 	// needed; without it the matrix is computed.
 	Large func(context.Context) (tensor.Mat[float32], error)
+
+	// Lower is the same by its lower half, which the softmax loss takes where there are no
+	// features.
+	Lower func(context.Context) (Triangle, error)
 
 	// Report, if given, is told now and then which share of the way is done.
 	Report func(done float64)
@@ -56,6 +60,8 @@ const (
 	// MaxGram is the most images of a solver that needs their Gram matrix, which is
 	// then of 3.6 GB.
 	MaxGram = 30000
+	// MaxTriangle is the most where half of the matrix is enough, which is then of 13 GB.
+	MaxTriangle = 80000
 	// maxThin is the most features of the solver for more images than features,
 	// whose time grows with their third power.
 	maxThin = 2500
@@ -72,6 +78,7 @@ const (
 //	small    with Gram, or for few images: any loss, in float64, by Newton's method,
 //	         and the hinge by an interior-point method
 //	stored   many classes: the softmax loss on stored features, block by block
+//	triangle the same on a large Gram matrix, where there are no features
 //	thin     fewer features than images: the logistic and the hinge loss
 //	dual     the logistic and the hinge loss on a large Gram matrix
 //	ridge    the squared loss on the same
@@ -103,14 +110,8 @@ func (p Problem) solve(ctx context.Context, tol float64) (Solution, error) {
 	switch {
 	case p.Gram.Rows > 0:
 		return small{Gram: p.Gram, Labels: p.Labels, Lambda: p.Lambda}.solve(search)
-	case loss == SoftmaxLoss && m == 0:
-		return Solution{}, errors.New("convex: the softmax loss on many images needs their features, and an exact kernel has none\nhint: use the squared loss")
 	case loss == SoftmaxLoss:
-		classes, err := p.Labels.classes()
-		if err != nil {
-			return Solution{}, err
-		}
-		return stored{Features: p.Features, Labels: classes, Classes: p.Labels.Values.Cols, Lambda: p.Lambda}.solve(search)
+		return p.softmax(search)
 	case n <= maxExact && m > 0:
 		search.tol = min(tol, exactGap)
 		return small{Gram: GramOf(p.Features), Labels: p.Labels, Lambda: p.Lambda}.solve(search)
@@ -133,6 +134,26 @@ func (p Problem) solve(ctx context.Context, tol float64) (Solution, error) {
 	return dual{Gram: gram, Labels: p.Labels.Values.Data, Loss: loss, Lambda: p.Lambda}.solve(search)
 }
 
+// softmax solves the softmax loss on many images.
+func (p Problem) softmax(search *search) (Solution, error) {
+	of, err := p.Labels.classes()
+	if err != nil {
+		return Solution{}, err
+	}
+	classes := p.Labels.Values.Cols
+	if p.Features.Rows > 0 {
+		return stored{Features: p.Features, Labels: of, Classes: classes, Lambda: p.Lambda}.solve(search)
+	}
+	if err := CheckSize(SoftmaxLoss, len(of), 0); err != nil {
+		return Solution{}, err
+	}
+	gram, err := p.Lower(search.ctx)
+	if err != nil {
+		return Solution{}, err
+	}
+	return triangle{Gram: gram, Labels: of, Classes: classes, Lambda: p.Lambda}.solve(search)
+}
+
 func (p Problem) large(ctx context.Context) (tensor.Mat[float32], error) {
 	if p.Large != nil {
 		return p.Large(ctx)
@@ -144,19 +165,26 @@ func (p Problem) large(ctx context.Context) (tensor.Mat[float32], error) {
 // CheckSize says whether there is a solver for a loss on a number of images with a
 // number of features, 0 for a kernel that has none.
 func CheckSize(loss Loss, images, dim int) error {
-	if loss == SoftmaxLoss || images <= MaxGram || dim > 0 && dim <= maxThin && loss != SquaredLoss {
+	limit := MaxGram
+	switch {
+	case loss == SoftmaxLoss && dim > 0, dim > 0 && dim <= maxThin && loss != SquaredLoss:
+		return nil
+	case loss == SoftmaxLoss:
+		limit = MaxTriangle
+	}
+	if images <= limit {
 		return nil
 	}
 	hint := "take fewer classes; with three or more, the softmax loss has no limit"
 	if dim == 0 {
 		hint = "take fewer classes, or networks that have features"
 	}
-	return fmt.Errorf("the %s loss on %d training images needs their Gram matrix, for which the limit is %d images\nhint: %s", loss, images, MaxGram, hint)
+	return fmt.Errorf("the %s loss on %d training images needs their Gram matrix, for which the limit is %d images\nhint: %s", loss, images, limit, hint)
 }
 
 func (p Problem) check(tol float64) error {
 	n := p.Labels.Values.Rows
-	if n == 0 || p.Labels.Values.Cols == 0 || p.Gram.Rows != p.Gram.Cols || p.Gram.Rows+p.Features.Rows == 0 && p.Large == nil ||
+	if n == 0 || p.Labels.Values.Cols == 0 || p.Gram.Rows != p.Gram.Cols || p.Gram.Rows+p.Features.Rows == 0 && (p.Large == nil || p.Labels.Loss == SoftmaxLoss && p.Lower == nil) ||
 		p.Gram.Rows > 0 && p.Gram.Rows != n || p.Features.Rows > 0 && (p.Features.Rows != n || p.Features.Cols == 0) {
 		panic("convex: Solve: shapes do not fit")
 	}

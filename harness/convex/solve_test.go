@@ -18,6 +18,7 @@ func TestTooManyImagesAreRefusedBeforeARun(t *testing.T) {
 		{LogisticLoss, 30000, 30720, true}, {LogisticLoss, 30001, 30720, false}, {HingeLoss, 60000, 2000, true},
 		{SquaredLoss, 60000, 2000, false}, {SoftmaxLoss, 60000, 30720, true},
 		{LogisticLoss, 30000, 0, true}, {LogisticLoss, 30001, 0, false}, {HingeLoss, 30001, 0, false}, {SquaredLoss, 30001, 0, false},
+		{SoftmaxLoss, 60000, 0, true}, {SoftmaxLoss, 80001, 0, false},
 	} {
 		if err := CheckSize(c.loss, c.images, c.dim); (err == nil) != c.ok {
 			t.Errorf("%+v: %v", c, err)

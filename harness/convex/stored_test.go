@@ -98,6 +98,57 @@ func TestSoftmax(t *testing.T) {
 	}
 }
 
+// strips returns the lower half of A A'.
+func strips(a tensor.Mat[float32]) Triangle {
+	var t Triangle
+	for from := 0; from < a.Rows; from += StripRows {
+		to := min(a.Rows, from+StripRows)
+		s := tensor.NewMat[float32](to-from, to)
+		tensor.Mul(s, a.Part(from, to, 0, a.Cols), a.Part(0, to, 0, a.Cols), tensor.NT, false)
+		t = append(t, s)
+	}
+	return t
+}
+
+// On a Gram matrix the model is the same, also where it takes several strips.
+func TestTriangle(t *testing.T) {
+	r := rng.Stream(1, "triangle")
+	for _, n := range []int{1, 40, 1100, 2*StripRows + 1} {
+		a, labels := classes(r, n, 50, 3)
+		lambda := 1e-3 * float64(n)
+		const tol = 1e-5
+		want, err := stored{Features: a, Labels: labels, Classes: 3, Lambda: lambda}.solve(towards(tol, 300))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := Problem{
+			Labels: Labels{Form: Target, Loss: SoftmaxLoss, Values: hot(labels, 3)}, Lambda: lambda,
+			Large: func(context.Context) (tensor.Mat[float32], error) { panic("not asked for") },
+			Lower: func(context.Context) (Triangle, error) { return strips(a), nil },
+		}
+		got, err := Solve(context.Background(), p, tol)
+		if err != nil {
+			t.Fatal(err)
+		}
+		theta := Combine(a, got.C)
+		if d, limit := distance(theta.Data, want.Weights.Data), 2*math.Sqrt(2*tol*want.Primal/lambda); d > limit {
+			t.Errorf("n = %d: %v from the other model, of norm %v; the gaps allow %v", n, d, math.Sqrt(want.Norm2), limit)
+		}
+		if d := distance(Apply(a, theta).Data, got.Outputs.Data); d > 1e-4*math.Sqrt(float64(n)) {
+			t.Errorf("n = %d: outputs are %v from those of the weights", n, d)
+		}
+		if got.Gap > tol || math.Abs(got.Norm2-frobenius2(theta)) > 1e-4*got.Norm2 {
+			t.Errorf("n = %d: gap %v, |Theta|^2 %v, not %v", n, got.Gap, got.Norm2, frobenius2(theta))
+		}
+		was := runtime.GOMAXPROCS(1)
+		again, err := Solve(context.Background(), p, tol)
+		runtime.GOMAXPROCS(was)
+		if err != nil || !slices.Equal(again.C.Data, got.C.Data) {
+			t.Errorf("n = %d: results depend on the number of threads (%v)", n, err)
+		}
+	}
+}
+
 func TestSoftmaxErrors(t *testing.T) {
 	a := tensor.MatOf([]float32{1, 0, 0, 1}, 2, 2)
 	bad := tensor.MatOf([]float32{1, 0, 0, float32(math.NaN())}, 2, 2)

@@ -117,7 +117,7 @@ func (f Features) PullReal(u, e tensor.Mat[float64], s *tensor.Mat[float64]) {
 // the inner products with real images.
 type Kernel struct {
 	K     tensor.Mat[float64] // [n, n]
-	F     tensor.Mat[float64] // [n, K]
+	F     tensor.Mat[float64] // [n, K]; none beside some of the real images
 	Norm2 float64             // |Theta_O|^2
 	Reals tensor.Mat[float32] // A Phi', [n, N]; for a RealView
 	Grad  *KernelGradient     // nil if nobody wants it
@@ -136,9 +136,13 @@ func (k Kernel) Gram() tensor.Mat[float64] { return k.K }
 // Outputs implements View.
 func (k Kernel) Outputs() tensor.Mat[float64] { return k.F }
 
-// Residual implements View: |Theta_O - C'A|^2 = |Theta_O|^2 - 2 tr C'F + tr C'K C.
+// Residual implements View: |Theta_O - C'A|^2 = |Theta_O|^2 - 2 tr C'F + tr C'K C. Without
+// F it is not a number.
 func (k Kernel) Residual(c tensor.Mat[float64]) Residual {
-	r := Residual{C: c}
+	r := Residual{C: c, Norm2: math.NaN()}
+	if k.F.Rows == 0 {
+		return r
+	}
 	kc := multiply(k.K, c)
 	sum := 0.0
 	for i, x := range c.Data {

@@ -67,7 +67,28 @@ func TestKernelContract(t *testing.T) {
 		"ls labels by the loss": func() method.Method {
 			return &Solved{Loop: defaults(6), Loss: "auto", Metric: "parameter", Relabel: "loss"}
 		},
+		"ls prediction, some": func() method.Method {
+			return &Solved{Loop: defaults(6), Loss: "auto", Metric: "prediction", Batch: 7}
+		},
 		"lr": func() method.Method { m := &LR{learning("scaled")}; m.Updates = 6; return m },
+	} {
+		t.Run(name, func(t *testing.T) { methodtest.Run(t, fresh, exact) })
+	}
+}
+
+// So it has for several classes.
+func TestKernelContractOfThreeClasses(t *testing.T) {
+	exact := methodtest.Options{Problem: func(p *method.Problem) { p.Model.Kind, p.Data = "nngp", three() }}
+	for name, fresh := range map[string]func() method.Method{
+		"ls that travels": func() method.Method {
+			m := &Solved{Loop: defaults(6), Loss: "auto", Metric: "parameter"}
+			m.Travel = true
+			return m
+		},
+		"ls prediction, some": func() method.Method {
+			return &Solved{Loop: defaults(6), Loss: "auto", Metric: "prediction", Batch: 7}
+		},
+		"softmax": func() method.Method { m := &Softmax{learning("target")}; m.Updates = 6; return m },
 	} {
 		t.Run(name, func(t *testing.T) { methodtest.Run(t, fresh, exact) })
 	}

@@ -81,7 +81,7 @@ func TestProgress(t *testing.T) {
 		"ls softmax fit":  &Solved{Loop: defaults(60), Loss: "softmax", Metric: "prediction"},
 	} {
 		for _, kind := range []string{"conv", "fc", "nngp"} {
-			if kind == "nngp" && (strings.Contains(name, "softmax") || strings.Contains(name, "pool")) {
+			if kind == "nngp" && (strings.Contains(name, "softmax loss") || strings.Contains(name, "pool")) {
 				continue
 			}
 			t.Run(name+" "+kind, func(t *testing.T) {
@@ -406,6 +406,51 @@ func TestRelabel(t *testing.T) {
 		}
 		if relabel["deviation"] > relabel["bound"]*(1+1e-6) {
 			t.Errorf("%s: deviation %v beyond the bound %v", kind, relabel["deviation"], relabel["bound"])
+		}
+	}
+}
+
+// In the exact kernel of several classes the slope along the gradient is its length, for
+// all real images and for some.
+func TestKernelGradientOfThreeClasses(t *testing.T) {
+	some := []int{1, 2, 4, 5, 7, 9, 10, 11}
+	for metric, batch := range map[convex.Metric][]int{convex.Parameter: nil, convex.Prediction: nil, convex.RealLoss: some} {
+		p := problem("nngp")
+		p.Data = three()
+		r, err := defaults(1).newRun(context.Background(), p, "test", convex.SoftmaxLoss, nil, 0, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if batch != nil {
+			r.batches = func(int) []int { return batch }
+		}
+		labels := teacher.RealLabels(p.Data.Train.Labels, 3, convex.SoftmaxLoss)
+		r.obj = &solved{named: convex.SoftmaxLoss, theta: r.theta, norm: r.norm, lambda: r.lambda, metric: metric, labels: labels, real: 1e-2, batch: batch}
+		value := func(gradient bool) float64 {
+			v, err := r.eval(context.Background(), 0, gradient)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		value(true)
+		r.pass.Whole() // which leaves the gradient alone
+		r.pass.Back(r.dx)
+		norm := 0.0
+		for _, g := range r.dx {
+			norm += float64(g) * float64(g)
+		}
+		norm = math.Sqrt(norm)
+		start := append([]float32(nil), r.images...)
+		at := func(step float64) float64 {
+			for i, g := range r.dx {
+				r.images[i] = start[i] + float32(step*float64(g)/norm)
+			}
+			return value(false)
+		}
+		const h = 1e-2
+		if got := (at(h) - at(-h)) / (2 * h); math.Abs(got-norm) > 0.03*norm {
+			t.Errorf("%s: slope along the gradient %v, its length %v", metric, got, norm)
 		}
 	}
 }

@@ -14,7 +14,7 @@ func (l Loop) sizes(s method.Sizes, loss convex.Loss) error {
 	if err := method.CheckLambda(l.Lambda, s); err != nil {
 		return err
 	}
-	if err := teacher.CheckModel(loss, s.Classes, s.Model); err != nil {
+	if err := teacher.CheckLoss(loss, s.Classes); err != nil {
 		return err
 	}
 	if l.Draws > 0 && s.Model.Exact() {

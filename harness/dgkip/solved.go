@@ -91,15 +91,17 @@ func (m *Solved) loss(classes int) convex.Loss {
 
 // CheckSizes implements method.SizesChecker.
 func (m *Solved) CheckSizes(s method.Sizes) error {
-	if m.Batch > 0 && s.Model.Exact() {
-		return fmt.Errorf("batch = %d: in an exact kernel every update needs all real images, of which Theta_O is a sum\nhint: leave batch out, or use other networks than %q", m.Batch, s.Model.Kind)
-	}
 	return m.sizes(s, m.loss(s.Classes))
 }
 
 // Estimate implements method.Estimator.
 func (m *Solved) Estimate(s method.Sizes) method.Estimate {
 	e := m.estimate(s, m.loss(s.Classes))
+	if m.Batch > 0 && s.Model.Exact() { // a pass is beside the batch alone
+		some := s
+		some.Train = m.batch(s.Train)
+		e.Flops = teacher.PassEstimate(some).Flops
+	}
 	dim, batch := float64(teacher.Dim(s.Model, s.H, s.W)), float64(m.batch(s.Train))
 	if s.Model.Exact() {
 		dim = float64(s.IPC * s.Classes) // a real image is its inner products with the set

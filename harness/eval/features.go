@@ -51,7 +51,7 @@ func (f *Features) Check() error {
 // CheckSizes implements method.SizesChecker.
 func (f *Features) CheckSizes(s method.Sizes) error {
 	if f.Loss != "own" {
-		if err := teacher.CheckModel(convex.Loss(f.Loss), s.Classes, s.Model); err != nil {
+		if err := teacher.CheckLoss(convex.Loss(f.Loss), s.Classes); err != nil {
 			return err
 		}
 	}
@@ -168,7 +168,7 @@ func (s *scoring) whole(ctx context.Context) (*method.Scores, error) {
 // solvable reports whether the model of the real data can be had for a loss.
 func (s *scoring) solvable(loss convex.Loss) error {
 	train := s.trial.Data.Train
-	if err := teacher.CheckModel(loss, len(s.trial.Data.Classes), s.trial.Model); err != nil {
+	if err := teacher.CheckLoss(loss, len(s.trial.Data.Classes)); err != nil {
 		return err
 	}
 	return convex.CheckSize(loss, train.Len(), teacher.Dim(s.trial.Model, train.H, train.W))

@@ -143,34 +143,39 @@ func (k Kernel) ofDots(gram tensor.Mat[float64], v Images) {
 // progress, if there is one, with the share done.
 func (k Kernel) Cross(ctx context.Context, v, w Images, progress func(done float64)) (tensor.Mat[float32], error) {
 	out := tensor.NewMat[float32](v.Len(), w.Len())
+	return out, k.cross(ctx, out, v, 0, k.table(w), w, progress)
+}
+
+// cross sets out to the kernel of the images of v, from one on, with the first of those
+// of w, whose table is given.
+func (k Kernel) cross(ctx context.Context, out tensor.Mat[float32], v Images, first int, t table, w Images, progress func(done float64)) error {
 	const rows = 128
-	t := k.table(w)
-	for from := 0; from < v.Len(); from += rows {
+	for from := 0; from < out.Rows; from += rows {
 		if err := ctx.Err(); err != nil {
-			return out, err
+			return err
 		}
-		to := min(v.Len(), from+rows)
-		part := out.Part(from, to, 0, w.Len())
-		tensor.Mul(part, v.X.Part(from, to, 0, v.X.Cols), w.X, tensor.NT, false)
+		to := min(out.Rows, from+rows)
+		part := out.Part(from, to, 0, out.Cols)
+		tensor.Mul(part, v.X.Part(first+from, first+to, 0, v.X.Cols), w.X.Part(0, out.Cols, 0, w.X.Cols), tensor.NT, false)
 		tensor.Parallel(part.Rows, func(i int) {
 			var buffer [block]float64
-			for j := 0; j < w.Len(); j += block {
-				dots := part.Row(i)[j:min(w.Len(), j+block)]
+			for j := 0; j < out.Cols; j += block {
+				dots := part.Row(i)[j:min(out.Cols, j+block)]
 				xy := buffer[:len(dots)]
 				for l, x := range dots {
 					xy[l] = float64(x) / float64(v.X.Cols)
 				}
-				k.row(xy, nil, nil, v.self[from+i], t, j)
+				k.row(xy, nil, nil, v.self[first+from+i], t, j)
 				for l, x := range xy {
 					dots[l] = float32(x)
 				}
 			}
 		})
 		if progress != nil {
-			progress(float64(to) / float64(v.Len()))
+			progress(float64(to) / float64(out.Rows))
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // GramOf returns the kernel of all pairs of many images, [n, n], in float32, as Cross
@@ -181,4 +186,29 @@ func (k Kernel) GramOf(ctx context.Context, v Images, progress func(done float64
 		out.Row(i)[i] = float32(k.norm(x))
 	}
 	return out, err
+}
+
+// LowerOf returns the lower half of the same matrix, by strips of rows: each goes from the
+// first column to the last of its own rows' images, and is symmetric where it is square.
+func (k Kernel) LowerOf(ctx context.Context, v Images, rows int, progress func(done float64)) ([]tensor.Mat[float32], error) {
+	var strips []tensor.Mat[float32]
+	t, n := k.table(v), v.Len()
+	for from := 0; from < n; from += rows {
+		to := min(n, from+rows)
+		strip := tensor.NewMat[float32](to-from, to)
+		if err := k.cross(ctx, strip, v, from, t, v, nil); err != nil {
+			return nil, err
+		}
+		for i := range strip.Rows {
+			strip.Row(i)[from+i] = float32(k.norm(v.self[from+i]))
+			for j := range i {
+				strip.Row(j)[from+i] = strip.Row(i)[from+j]
+			}
+		}
+		strips = append(strips, strip)
+		if progress != nil {
+			progress(float64(to) / float64(n) * (float64(to) / float64(n)))
+		}
+	}
+	return strips, nil
 }

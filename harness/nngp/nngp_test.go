@@ -69,6 +69,34 @@ func TestGramIsTheRecursion(t *testing.T) {
 	}
 }
 
+// The lower half is that of the whole.
+func TestLowerOf(t *testing.T) {
+	const n, d = 300, 20
+	v, k := NewImages(images(rng.Stream(1, "lower"), n, d), d), Kernel{3}
+	whole, err := k.GramOf(context.Background(), v, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	strips, err := k.LowerOf(context.Background(), v, 128, nil)
+	if err != nil || len(strips) != 3 {
+		t.Fatal(len(strips), err)
+	}
+	for s, strip := range strips {
+		for i := range strip.Rows {
+			for j, x := range strip.Row(i) {
+				row, col := max(128*s+i, j), min(128*s+i, j)
+				if x != whole.Row(row)[col] {
+					t.Fatalf("entry %d, %d is %v, not %v", 128*s+i, j, x, whole.Row(row)[col])
+				}
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	if _, err := k.LowerOf(ctx, v, 128, func(float64) { cancel() }); err == nil {
+		t.Error("it does not stop")
+	}
+}
+
 // The gradient in the pixels, by central differences of a sum over both matrices.
 func TestBackward(t *testing.T) {
 	r := rng.Stream(1, "backward")

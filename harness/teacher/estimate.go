@@ -39,6 +39,11 @@ func Estimate(s method.Sizes, loss convex.Loss) method.Estimate {
 	}
 	if loss == convex.SoftmaxLoss {
 		k := float64(s.Classes)
+		if s.Model.Exact() { // one triangle of the Gram matrix, which a pass reads twice
+			e.Shared += pairs(s, n*n/2) + 40*4*n*n*k
+			e.Bytes += int64(2*n*n + 36*n*k)
+			return e
+		}
 		e.Shared += 200 * 4 * n * dim * k
 		e.Bytes += int64(8 * 20 * dim * k)
 		return e

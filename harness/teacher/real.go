@@ -10,6 +10,7 @@ import (
 	"math"
 	"strings"
 
+	"dgkip/harness/convex"
 	"dgkip/harness/features"
 	"dgkip/harness/method"
 	"dgkip/harness/nngp"
@@ -195,6 +196,13 @@ func (r Real) Gram(ctx context.Context) (tensor.Mat[float32], error) {
 		k := tensor.NewMat[float32](phi.Rows, phi.Rows)
 		return k, tensor.GramContext(ctx, k, phi, r.phase("Gram matrix"))
 	})
+}
+
+// lower returns the lower half of the same for an exact kernel. It is too large to be
+// kept, and one model needs it.
+func (r Real) lower(ctx context.Context) (convex.Triangle, error) {
+	k, _ := r.kernel()
+	return k.LowerOf(ctx, r.exactImages(), convex.StripRows, r.phase("Gram matrix"))
 }
 
 // writeFloats and readFloats keep a matrix as little-endian values, row by row.

@@ -155,10 +155,10 @@ type Pass interface {
 }
 
 // NewPass returns a pass for a set beside Theta_O, whose views know the real images if
-// reals says so.
+// reals says so. In an exact kernel Theta_O may be nil, and then has no outputs.
 func (r Real) NewPass(ctx context.Context, theta *Theta, images []float32, reals bool) (Pass, error) {
 	if k, ok := r.kernel(); ok {
-		return &kernelPass{pass: k.NewPass(images, r.exactImages()), theta: theta}, nil
+		return &kernelPass{kernel: k, images: images, real: r.exactImages(), theta: theta}, nil
 	}
 	m, err := r.Map()
 	if err != nil {
@@ -228,23 +228,57 @@ func (p *featurePass) Scale(s float64) {
 func (p *featurePass) Back(dx []float32) { p.pass.Backward(dx, p.dphi) }
 
 type kernelPass struct {
-	pass  *nngp.Pass
-	theta *Theta
-	grad  convex.KernelGradient
-	view  convex.Kernel
+	kernel nngp.Kernel
+	images []float32
+	real   nngp.Images
+	theta  *Theta
+	pass   *nngp.Pass // beside the real images that were shown last
+	all    bool       // whether those are all
+	grad   convex.KernelGradient
+	view   convex.Kernel
 }
 
-// View takes all real images, whatever the batch: Theta_O is a sum over them.
-func (p *kernelPass) View(_ int, gradient bool, _ []int) convex.RealView {
-	gram, cross := p.pass.Forward(gradient)
-	p.view = convex.Kernel{K: gram, F: convex.Apply(cross, p.theta.Weights), Norm2: p.theta.Norm * p.theta.Norm, Reals: cross}
+// View knows no outputs of Theta_O beside a batch: they are sums over all real images.
+func (p *kernelPass) View(_ int, gradient bool, batch []int) convex.RealView {
+	p.show(batch)
+	p.view = p.viewOf(p.pass, gradient, p.all)
 	if gradient {
 		p.view.Grad = &p.grad
 	}
 	return p.view
 }
 
+func (p *kernelPass) viewOf(pass *nngp.Pass, gradient, all bool) convex.Kernel {
+	var v convex.Kernel
+	v.K, v.Reals = pass.Forward(gradient)
+	if p.theta == nil {
+		return v
+	}
+	v.Norm2 = p.theta.Norm * p.theta.Norm
+	if all {
+		v.F = convex.Apply(v.Reals, p.theta.Weights)
+	}
+	return v
+}
+
+// show puts the images beside real ones, those of a batch or all.
+func (p *kernelPass) show(batch []int) {
+	if batch == nil {
+		if !p.all {
+			p.pass, p.all = p.kernel.NewPass(p.images, p.real), true
+		}
+		return
+	}
+	d := p.real.X.Cols
+	chosen := tensor.NewMat[float32](len(batch), d)
+	tensor.GatherRows(chosen, p.real.X, batch)
+	p.pass, p.all = p.kernel.NewPass(p.images, nngp.NewImages(chosen.Data, d)), false
+}
+
 func (p *kernelPass) Whole() convex.RealView {
+	if !p.all { // the pass keeps what a gradient of the last view needs
+		return p.viewOf(p.kernel.NewPass(p.images, p.real), false, true)
+	}
 	v := p.view
 	v.Grad = nil
 	return v

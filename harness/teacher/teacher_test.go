@@ -130,6 +130,50 @@ func TestExactThetaIsOne(t *testing.T) {
 	}
 }
 
+// The softmax model of the exact kernel has the gap that it was asked for: its outputs and
+// its norm, computed anew, give primal and dual.
+func TestExactSoftmax(t *testing.T) {
+	r := real("nngp")
+	r.Data.Classes = []string{"a", "b", "c"}
+	for i := range r.Data.Train.Labels {
+		r.Data.Train.Labels[i] = i % 3
+	}
+	theta, err := r.Theta(context.Background(), Problem{Loss: convex.SoftmaxLoss, Lambda: 1e-3, Gap: 1e-4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := r.Gram(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := k.Rows
+	primal, dual := theta.Lambda/2*theta.Norm*theta.Norm, -theta.Lambda/2*theta.Norm*theta.Norm
+	for i, of := range r.Data.Train.Labels {
+		f, sum := make([]float64, 3), 0.0
+		for c := range f {
+			for j := range n {
+				f[c] += theta.Weights.Row(c)[j] * float64(k.Row(i)[j])
+			}
+			sum += math.Exp(f[c])
+			if d := f[c] - theta.Outputs.Row(i)[c]; math.Abs(d) > 1e-4 {
+				t.Fatalf("output %v, not %v", theta.Outputs.Row(i)[c], f[c])
+			}
+			p := -theta.Lambda * theta.Weights.Row(c)[i]
+			if c == of {
+				p++
+			}
+			if p < 0 || p > 1 {
+				t.Fatalf("dual probability %v", p)
+			}
+			dual -= p * math.Log(p)
+		}
+		primal += math.Log(sum) - f[of]
+	}
+	if gap := (primal - dual) / max(primal, 1); gap < -1e-6 || gap > 1e-4 || math.Abs(gap-theta.Gap) > 1e-5 {
+		t.Errorf("gap %v, not %v", gap, theta.Gap)
+	}
+}
+
 // Estimates of the exact kernel are of pairs of images, whatever networks it is said to
 // stand for.
 func TestExactEstimates(t *testing.T) {
@@ -151,6 +195,10 @@ func TestExactEstimates(t *testing.T) {
 	near("operations of scoring", TestEstimate(s, true).Shared, 2*2000*n*d)
 	near("memory of scoring", float64(TestEstimate(s, true).Bytes), 4*2000*n)
 	near("operations of scoring without Theta_O", TestEstimate(s, false).Shared, 2*2000*20*d)
+	soft := s
+	soft.Classes = 10
+	near("operations of the softmax loss", Estimate(soft, convex.SoftmaxLoss).Shared, n*n*d+1600*n*n)
+	near("memory of the softmax loss", float64(Estimate(soft, convex.SoftmaxLoss).Bytes), images+2*n*n)
 	if Estimate(small, convex.SquaredLoss) != theta || PassEstimate(small) != pass || TestEstimate(small, true) != TestEstimate(s, true) {
 		t.Error("the estimates are of networks")
 	}

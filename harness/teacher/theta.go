@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"dgkip/harness/convex"
-	"dgkip/harness/method"
 	"dgkip/harness/tensor"
 )
 
@@ -66,18 +65,6 @@ func CheckLoss(loss convex.Loss, classes int) error {
 			names[i] = string(l)
 		}
 		return fmt.Errorf("the %s loss is not for %d classes\nhint: choose a method or a setting with one of %s, or other classes of the data", loss, classes, strings.Join(names, ", "))
-	}
-	return nil
-}
-
-// CheckModel says whether a loss goes with a model and a number of classes: the solver
-// for many classes needs features.
-func CheckModel(loss convex.Loss, classes int, m method.Model) error {
-	if err := CheckLoss(loss, classes); err != nil {
-		return err
-	}
-	if m.Exact() && loss == convex.SoftmaxLoss {
-		return fmt.Errorf("the softmax loss needs features, and kind = %q has only their inner products\nhint: use the squared loss, or other networks", m.Kind)
 	}
 	return nil
 }
@@ -154,7 +141,7 @@ func (r Real) solve(ctx context.Context, p Problem) (*Theta, error) {
 		}
 	}
 	s, err := convex.Solve(ctx, convex.Problem{
-		Features: phi, Large: r.Gram, Labels: RealLabels(train.Labels, classes, p.Loss), Lambda: float64(train.Len()) * p.Lambda,
+		Features: phi, Large: r.Gram, Lower: r.lower, Labels: RealLabels(train.Labels, classes, p.Loss), Lambda: float64(train.Len()) * p.Lambda,
 		Report: func(done float64) {
 			if r.Phase != nil {
 				r.Phase("solving the "+string(p.Loss)+" model", done)

@@ -1,0 +1,125 @@
+package convex
+
+import (
+	"context"
+
+	"dgkip/harness/tensor"
+)
+
+// Triangle is a symmetric matrix [n, n] by strips of StripRows rows of its lower half,
+// which takes half its memory: a strip goes from the first column to the diagonal's entry
+// of its last row.
+type Triangle []tensor.Mat[float32]
+
+// StripRows is a multiple of triangleBlock: no block lies in two strips.
+const StripRows = 16 * triangleBlock
+
+// triangleBlock is how many images are solved for together. The fewer they are, the less
+// they move ahead of the others: of 10,000 images of CIFAR-10 blocks of 64 take half the
+// passes that blocks of 256 do.
+const triangleBlock = 64
+
+// triangle is the softmax loss on a large set, given by the Gram matrix of the images: see
+// blockAscent. Outputs of all images follow every block, so that a pass reads the matrix
+// twice. In all it takes 4*64 n + 36 n K bytes beside the matrix.
+type triangle struct {
+	Gram    Triangle
+	Labels  []int // classes, from 0
+	Classes int
+	Lambda  float64
+}
+
+func (p triangle) solve(search *search) (Solution, error) {
+	n := len(p.Labels)
+	b := &triangleBlocks{strips: p.Gram, f: tensor.NewMat[float64](p.Classes, n), c: tensor.NewMat[float64](p.Classes, n), move: tensor.NewMat[float32](p.Classes, n)}
+	return newBlockAscent(search.ctx, b, triangleBlock, p.Labels, p.Classes, p.Lambda).solve(search)
+}
+
+// triangleBlocks shows a Gram matrix to a blockAscent.
+type triangleBlocks struct {
+	strips Triangle
+	f      tensor.Mat[float64] // F', [K, n]
+	c      tensor.Mat[float64] // C', [K, n]
+	move   tensor.Mat[float32] // of f, [K, n]
+}
+
+// each calls do for the strips, with the rows that they hold.
+func (t Triangle) each(do func(strip tensor.Mat[float32], from, to int)) {
+	for _, s := range t {
+		do(s, s.Cols-s.Rows, s.Cols)
+	}
+}
+
+func (b *triangleBlocks) gram(from, to int) tensor.Mat[float32] {
+	strip := b.strips[from/StripRows]
+	first := strip.Cols - strip.Rows
+	k := tensor.NewMat[float32](to-from, to-from)
+	for i := range k.Rows {
+		copy(k.Row(i), strip.Row(from + i - first)[from:to])
+	}
+	return k
+}
+
+func (b *triangleBlocks) outputs(from, to int) tensor.Mat[float32] {
+	return narrow(b.f.Part(0, b.f.Rows, from, to))
+}
+
+// moved adds w times the block's rows of the matrix to the outputs: those left of the
+// diagonal, and in the block's strip some right of it, from that strip, the others from
+// the block's columns of the strips below.
+func (b *triangleBlocks) moved(from int, w tensor.Mat[float32]) {
+	to := from + w.Cols
+	b.strips.each(func(strip tensor.Mat[float32], first, end int) {
+		switch {
+		case first >= to:
+			tensor.Mul(b.move.Part(0, w.Rows, first, end), w, strip.Part(0, strip.Rows, from, to), tensor.NT, false)
+		case from < end:
+			tensor.Mul(b.move.Part(0, w.Rows, 0, end), w, strip.Part(from-first, to-first, 0, end), tensor.NN, false)
+		}
+	})
+	tensor.Parallel(pieces(len(b.move.Data)), func(p int) {
+		end := min(len(b.move.Data), (p+1)*pieceLen)
+		for j := p * pieceLen; j < end; j++ {
+			b.f.Data[j] += float64(b.move.Data[j])
+		}
+	})
+	for k := range w.Rows {
+		for i, x := range w.Row(k) {
+			b.c.Row(k)[from+i] += float64(x)
+		}
+	}
+}
+
+func (b *triangleBlocks) anew(ctx context.Context, c func(i, k int) float64) {
+	for k := range b.c.Rows {
+		row := b.c.Row(k)
+		for i := range row {
+			row[i] = c(i, k)
+		}
+	}
+	clear(b.f.Data)
+	b.strips.each(func(strip tensor.Mat[float32], first, end int) {
+		const rows = 16 // which stay in a cache while each output reads them twice
+		sums := make([]float64, rows)
+		for i := first; i < end && ctx.Err() == nil; i += rows {
+			part := strip.Part(i-first, min(end, i+rows)-first, 0, end)
+			left := part.Part(0, part.Rows, 0, first)
+			for k := range b.c.Rows {
+				sums := sums[:part.Rows]
+				tensor.MulVec64(sums, part, b.c.Row(k)[:end])
+				for j, x := range sums {
+					b.f.Row(k)[i+j] += x
+				}
+				if first > 0 {
+					tensor.AddRows64(b.f.Row(k)[:first], left, b.c.Row(k)[i:i+part.Rows])
+				}
+			}
+		}
+	})
+}
+
+func (b *triangleBlocks) norm2() float64 { return max(0, inner(b.c, b.f)) }
+
+func (b *triangleBlocks) solution(context.Context) Solution {
+	return Solution{C: transposed(b.c), Outputs: transposed(b.f)}
+}
