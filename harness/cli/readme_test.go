@@ -321,11 +321,11 @@ func TestReadmeNumbers(t *testing.T) {
 		check := func(column, got string) {
 			t.Helper()
 			name := table + "/cifar-10/" + row[2] + "/" + column
-			want, ok := values[name]
+			want := values[name]
 			if want == "" {
 				want = "-"
 			}
-			if !ok || got != want {
+			if got != want {
 				t.Errorf("%s is %s in the README and %s in the report", name, got, want)
 			}
 		}

@@ -160,26 +160,33 @@ func (p *paper) undefined(what, name string) {
 	p.out.Undefined = append(p.out.Undefined, what+" "+name)
 }
 
-// numbers writes macros.tex, and notes which of the used ones it lacks.
+// numbers writes macros.tex, and notes which of the used ones it lacks. Numbers of runs
+// that were not made are most of all; only those in use are written.
 func (p *paper) numbers(used []string) {
+	all := p.records()
+	for _, name := range p.names {
+		for _, n := range p.results[name].Numbers() {
+			n.Name = name + "/" + n.Name
+			all = append(all, n)
+		}
+	}
+	all = append(all, p.together()...)
+
+	needed := map[string]bool{}
+	for _, name := range used {
+		needed[name] = true
+	}
 	var b strings.Builder
 	b.WriteString("% Written from the records; changes will be lost. Every line is a number's name and the number.\n\\def\\dgkipset#1#2{\\expandafter\\def\\csname dgkip/#1\\endcsname{#2}}\n")
 	b.WriteString("\\def\\dgkipnotrun{\\textit{[not run]}}\n")
 	texts := map[string]string{}
-	for _, n := range p.records() {
-		texts[n.Name] = n.latex()
-		fmt.Fprintf(&b, "\\dgkipset{%s}{%s}\n", n.Name, n.latex())
-	}
-	for _, name := range p.names {
-		for _, n := range p.results[name].Numbers() {
-			n.Name = name + "/" + n.Name
-			texts[n.Name] = n.latex()
-			fmt.Fprintf(&b, "\\dgkipset{%s}{%s}\n", n.Name, n.latex())
+	for _, n := range all {
+		text := n.latex()
+		texts[n.Name] = text
+		if text != notRunLatex || needed[n.Name] {
+			p.out.Numbers++
+			fmt.Fprintf(&b, "\\dgkipset{%s}{%s}\n", n.Name, text)
 		}
-	}
-	for _, n := range p.together() {
-		texts[n.Name] = n.latex()
-		fmt.Fprintf(&b, "\\dgkipset{%s}{%s}\n", n.Name, n.latex())
 	}
 	for _, name := range used {
 		switch text, ok := texts[name]; {
@@ -189,7 +196,6 @@ func (p *paper) numbers(used []string) {
 			p.out.NotRun++
 		}
 	}
-	p.out.Numbers = len(texts)
 	p.w.put("macros.tex", []byte(b.String()))
 }
 
