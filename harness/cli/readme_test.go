@@ -311,6 +311,23 @@ func TestReadmeNumbers(t *testing.T) {
 			}
 		}
 	}
+	counts := regexp.MustCompile(`accuracies in Tables 1 and 2, (\d+) are within tolerance, (\d+) better, (\d+) worse, (\d+) not run`).FindStringSubmatch(string(readme))
+	if counts == nil {
+		t.Fatal("the README does not say how many of DGKIP's accuracies are reproduced")
+	}
+	for i, verdict := range []string{"within", "better", "worse", "not-run"} {
+		sum := 0
+		for _, table := range []string{"table1", "table2"} {
+			n, err := strconv.Atoi(values[table+"/published/own/"+verdict])
+			if err != nil {
+				t.Error(err)
+			}
+			sum += n
+		}
+		if counts[i+1] != strconv.Itoa(sum) {
+			t.Errorf("%s accuracies are %s in the README, and %d by the report", counts[i+1], verdict, sum)
+		}
+	}
 	rows := headline.FindAllStringSubmatch(string(readme), -1)
 	if len(rows) != 6 {
 		t.Fatalf("found %d rows of numbers, want 6", len(rows))
