@@ -32,17 +32,16 @@ requeue() { scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"; }
 
 # The program stops in time by itself and then ends with 75. Near the limit of the job it
 # is told to. Should it not end in time, it loses what it did since it last saved.
-trap 'signal=USR1; kill -USR1 "$pid"; { sleep 60; requeue; } &' USR1
-trap 'signal=TERM' TERM # Slurm sends it to the program as well
+pid=
+trap 'pid=${pid:-$!}; kill -USR1 "$pid"; { sleep 60; requeue; } &' USR1
+trap : TERM # Slurm sends it to the program as well
 {{join .Program .Work}} &
-pid=$! signal=
+pid=${pid:-$!} # as it is if the signal came this early
 while
 	wait "$pid"
 	code=$?
-	[ -n "$signal" ] # which ends the wait, but not the program
-do
-	signal=
-done
+	kill -0 "$pid" 2>/dev/null # a signal ends the wait, but not the program
+do :; done
 if [ "$code" -eq 75 ]; then
 	requeue
 	sleep 60
