@@ -119,11 +119,5 @@ func (f *flags) printScores(out io.Writer, e evaluation, record *store.Record) {
 // scoring says how a set was scored: the family of the number and the protocol's settings.
 func scoring(c *spec.Cell, record *store.Record) string {
 	family := method.FamilyOf("test_acc", c.Method(), c.Protocol)
-	about := ""
-	for _, f := range method.Families {
-		if f.Name == family {
-			about = f.About
-		}
-	}
-	return fmt.Sprintf("protocol family %s (%s), with %s", family, about, spec.Canonical(record.Result.Identity.Eval.Settings))
+	return fmt.Sprintf("protocol family %s (%s), with %s", family, family.Known().About, spec.Canonical(record.Result.Identity.Eval.Settings))
 }

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -25,7 +26,8 @@ func carriedTrial(t *testing.T) method.Trial {
 	return trial
 }
 
-// Solved labels give the other loss the model of the own one.
+// Solved labels give the other loss the model of the own one, where no dual variable is
+// clipped.
 func TestSolvedLabelsCarry(t *testing.T) {
 	trial := carriedTrial(t)
 	f := inFeatures()
@@ -33,6 +35,24 @@ func TestSolvedLabelsCarry(t *testing.T) {
 	s := scoreIn(t, f, trial)
 	if got, want := s.Counts["transfer.hinge.test_errors"], s.Counts["test_errors"]; !slices.Equal(got, want) {
 		t.Errorf("%d errors with the hinge loss, %d with the own one", got, want)
+	}
+}
+
+// What would do nothing, or is for one output, is refused.
+func TestCarryRefuses(t *testing.T) {
+	model := method.Model{Kind: "fc", Width: 16, Depth: 2, Nets: 2}
+	for key, f := range map[string]*Features{"carry": {Lambda: 1, Carry: "sign"}, "centre": {Lambda: 1, Centre: true}} {
+		var bad *method.BadSetting
+		if err := f.Check(); !errors.As(err, &bad) || bad.Key != key {
+			t.Errorf("%s without transfer: got %v", key, err)
+		}
+		f.Transfer, f.Loss = true, "own"
+		for classes, refused := range map[int]bool{2: false, 10: true} {
+			err := f.CheckSizes(method.Sizes{Model: model, Classes: classes, H: 8, W: 8, C: 1})
+			if errors.As(err, &bad) != refused || err != nil && !refused {
+				t.Errorf("%s and %d classes: got %v", key, classes, err)
+			}
+		}
 	}
 }
 

@@ -45,7 +45,22 @@ func (f *Features) Check() error {
 	if !(f.Lambda > 0) || f.Lambda-f.Lambda != 0 {
 		return &method.BadSetting{Key: "lambda", Why: fmt.Sprintf("is %v, and must be positive and finite", f.Lambda), Hint: "1e-6 is usual"}
 	}
+	if key := f.carries(); key != "" && !f.Transfer {
+		return &method.BadSetting{Key: key, Why: "is about other losses, and transfer = false leaves them out", Hint: "set transfer = true"}
+	}
 	return nil
+}
+
+// carries is the key of a setting that says how a set is carried over to other losses, ""
+// if none is given.
+func (f *Features) carries() string {
+	switch {
+	case f.Carry != "":
+		return "carry"
+	case f.Centre:
+		return "centre"
+	}
+	return ""
 }
 
 // CheckSizes implements method.SizesChecker.
@@ -54,6 +69,9 @@ func (f *Features) CheckSizes(s method.Sizes) error {
 		if err := teacher.CheckLoss(convex.Loss(f.Loss), s.Classes); err != nil {
 			return err
 		}
+	}
+	if key := f.carries(); key != "" && s.Classes != 2 {
+		return &method.BadSetting{Key: key, Why: fmt.Sprintf("is for two classes, and there are %d", s.Classes), Hint: "leave it out"}
 	}
 	return s.Model.CheckFeatures(s)
 }
@@ -238,9 +256,7 @@ func (s *scoring) transfer(ctx context.Context, own convex.Solution, loss convex
 	if err != nil {
 		return err
 	}
-	if classes := len(s.trial.Data.Classes); classes == 2 {
-		labels = s.carried(labels, own)
-	}
+	labels = s.carried(labels, own)
 	gram := s.gram
 	if s.Centre {
 		gram = centred(gram)

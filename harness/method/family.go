@@ -37,6 +37,16 @@ var Families = []FamilyInfo{
 	{WideNetwork, "w", "wide networks trained on the set"}, // of the literature; no protocol here
 }
 
+// Known returns what is known of a family; of one that is not known, nothing.
+func (f Family) Known() FamilyInfo {
+	for _, known := range Families {
+		if known.Name == f {
+			return known
+		}
+	}
+	return FamilyInfo{}
+}
+
 // softLabels are the families of networks whose set has soft labels.
 var softLabels = map[Family]Family{Network: NetworkSoft, NetworkAug: NetworkSoftAug}
 

@@ -39,11 +39,7 @@ func (f columnFamilies) mark(e *sheet.Entry, column string, family method.Family
 	if e.State != sheet.Value || !f.several(column) {
 		return
 	}
-	for _, known := range method.Families {
-		if known.Name == family {
-			e.Marks += known.Mark
-		}
-	}
+	e.Marks += family.Known().Mark
 }
 
 // notes say what families there are and, where they are several, what is of which.
