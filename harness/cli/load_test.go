@@ -20,7 +20,8 @@ var traced = regexp.MustCompile(`(?m)^\d+ +(\d+\.\d+) \w+\(.*results.*$`)
 // fewer than 50 operations on names a second, which is what servers of shared folders are
 // slow at. This is as bad as it gets: they begin together, each makes two short runs, and
 // all runs take as long, so that they change and end at about the same time as well. Then
-// it may be three times as many for a minute.
+// it may be three times as many for a minute. It is fewer than 50 as well while all are at
+// their first run, which is what a folder sees most of the time.
 func TestLoad(t *testing.T) {
 	if !*takesMinutes {
 		t.Skip("SKIPPED: takes minutes; -slow runs it")
@@ -68,10 +69,13 @@ func TestLoad(t *testing.T) {
 		perSecond[at-slices.Min(seconds)]++
 	}
 	records, _ := filepath.Glob(filepath.Join(dir, "results", "runs", "*", "*"))
+	// The last one begins 100 seconds after the first, and the first run ends 68 after that.
+	const allBegun, noneEnded = 115, 160
+	quiet := busiest(perSecond[min(allBegun, len(perSecond)):min(noneEnded, len(perSecond))], noneEnded-allBegun)
 	average, minute := busiest(perSecond, len(perSecond)), busiest(perSecond, 60)
-	t.Logf("%d workers, %d runs, %d operations in %d s: %.1f a second; %.1f in the busiest minute, %.1f in the busiest ten seconds, %.0f in the busiest second; by ten seconds %d",
-		workers, len(records), len(seconds), len(perSecond), average, minute, busiest(perSecond, 10), busiest(perSecond, 1), byTen(perSecond))
-	if average >= 50 || minute >= 150 || len(records) != 100 {
+	t.Logf("%d workers, %d runs, %d operations in %d s: %.1f a second; %.1f while all are at their first run, %.1f in the busiest minute, %.1f in the busiest ten seconds, %.0f in the busiest second; by ten seconds %d",
+		workers, len(records), len(seconds), len(perSecond), average, quiet, minute, busiest(perSecond, 10), busiest(perSecond, 1), byTen(perSecond))
+	if average >= 50 || quiet >= 50 || minute >= 150 || len(records) != 100 {
 		t.Error("too many operations, or too few records")
 	}
 }
