@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 	"text/tabwriter"
@@ -59,7 +60,7 @@ func (f *flags) printList(out io.Writer) error {
 
 // printPlan prints what would run.
 func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
-	forecasts, err := engine.Forecasts(p, s, sync.OnceValue(speed), f.retry)
+	forecasts, err := engine.Forecasts(p, s, engine.Machine{Threads: runtime.GOMAXPROCS(0), Speed: sync.OnceValue(speed)}, f.retry)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,8 @@ const workerThreads = 2
 
 // printJob prints a job of workers for what is left of a plan.
 func (f *flags) printJob(out io.Writer, p *engine.Plan, s *store.Store) error {
-	forecasts, err := engine.Forecasts(p, s, sync.OnceValue(speed), f.retry)
+	threads := cmp.Or(f.threads, workerThreads)
+	forecasts, err := engine.Forecasts(p, s, engine.Machine{Threads: threads, Speed: sync.OnceValue(speed)}, f.retry)
 	if err != nil {
 		return err
 	}
@@ -41,7 +42,6 @@ func (f *flags) printJob(out io.Writer, p *engine.Plan, s *store.Store) error {
 	}
 	outlook := engine.NewOutlook(p, forecasts, f.workers)
 	memory, _ := memoryOf(left, 1)
-	threads := cmp.Or(f.threads, workerThreads)
 	args := f.passedOn()
 	collect := append(args[:len(args):len(args)], "-collect")
 	if f.retry {

@@ -35,9 +35,36 @@ type Forecast struct {
 	Measured bool
 }
 
-// Speed returns what operations are converted to time with, per second; 0 if that is
-// not known. It is asked where no records of the same kind say how long a run takes.
-type Speed func() float64
+// Machine is what runs are forecast for.
+type Machine struct {
+	Threads int // that a run has
+
+	// Speed returns what operations are converted to time with, per second; 0 if that is
+	// not known. It is asked where no records of the same kind say how long a run takes.
+	Speed func() float64
+}
+
+// atWork is the part of the time for which threads have work, where there are few of them:
+// the median of the records of two threads.
+const atWork = 0.8
+
+// slower is how many times as long as a record a run of its kind takes on the machine: as
+// long with as many threads, if no other process had a part of them. Otherwise it takes the
+// same processor time, if the record tells its own, and not that of several runs (-jobs).
+func (m Machine) slower(p store.Provenance) float64 {
+	if len(p.Sessions) == 0 {
+		return 1
+	}
+	last := p.Sessions[len(p.Sessions)-1]
+	threads, beside := last.Threads/max(1, last.Jobs), func(x store.Session) bool { return x.Beside }
+	switch {
+	case p.Shared:
+		return ratio(float64(threads), float64(m.Threads))
+	case threads == m.Threads && !slices.ContainsFunc(p.Sessions, beside):
+		return 1
+	}
+	return ratio(p.CPU, p.Wall*atWork*float64(m.Threads))
+}
 
 // Forecasts says of every run of a plan whether it is done and, if not, how long it
 // may take: as the same cell took with another seed, or on other data of the same
@@ -45,8 +72,8 @@ type Speed func() float64
 // by operations; and where there are none, by its operations alone. A set that is on
 // record, or that a run before it makes, is not made again. With retry, runs that failed
 // count as still to be made.
-func Forecasts(p *Plan, s *store.Store, speed Speed, retry bool) ([]Forecast, error) {
-	past, err := readHistory(s)
+func Forecasts(p *Plan, s *store.Store, m Machine, retry bool) ([]Forecast, error) {
+	past, err := readHistory(s, m)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +94,7 @@ func Forecasts(p *Plan, s *store.Store, speed Speed, retry bool) ([]Forecast, er
 			f.State = Begun
 		}
 		set, alike := makes(r.Identity), r.distillation() != ""
-		past.forecast(f, r, alike && past.sets[set], speed, paid)
+		past.forecast(f, r, alike && past.sets[set], paid)
 		past.sets[set] = past.sets[set] || alike
 	}
 	return out, nil
@@ -75,6 +102,7 @@ func Forecasts(p *Plan, s *store.Store, speed Speed, retry bool) ([]Forecast, er
 
 // history is what records say of the time and memory of runs, by kinds of runs.
 type history struct {
+	Machine
 	seconds map[string][]float64 // of the same cell, and of the same settings
 	like    map[string][]past    // runs of the same method with the same networks
 	memory  map[peak]int64       // the least that a process needed
@@ -98,12 +126,12 @@ type peak struct {
 	shared bool
 }
 
-func readHistory(s *store.Store) (*history, error) {
+func readHistory(s *store.Store, m Machine) (*history, error) {
 	keys, err := s.Keys()
 	if err != nil {
 		return nil, err
 	}
-	h := &history{map[string][]float64{}, map[string][]past{}, map[peak]int64{}, map[string]bool{}}
+	h := &history{m, map[string][]float64{}, map[string][]past{}, map[peak]int64{}, map[string]bool{}}
 	for _, key := range keys {
 		if r, err := s.Get(key); err == nil { // -collect names the others
 			h.add(r)
@@ -118,15 +146,17 @@ func (h *history) add(r *store.Record) {
 	if reusable(r) && r.HasSet() {
 		h.sets[makes(id)] = true
 	}
-	h.seconds[k.cell] = append(h.seconds[k.cell], p.Wall)
+	slower := h.slower(p)
+	wall, pace := slower*p.Wall, slower*p.Timing.Median
+	h.seconds[k.cell] = append(h.seconds[k.cell], wall)
 	if shape == (store.Shape{}) {
 		return
 	}
-	h.seconds[k.whole] = append(h.seconds[k.whole], p.Wall)
+	h.seconds[k.whole] = append(h.seconds[k.whole], wall)
 	updates := float64(p.Timing.Counted + p.Timing.Excluded)
 	h.like[k.like] = append(h.like[k.like], past{
 		size: method.Sizes{Train: shape.Train, Test: shape.Test, Classes: len(id.Dataset.Classes), H: shape.Height, W: shape.Width, C: shape.Channels, IPC: id.IPC},
-		eval: k.eval, updates: updates, pace: p.Timing.Median, flops: p.Timing.Flops, rest: max(0, p.Wall-float64(p.Timing.Median*updates)),
+		eval: k.eval, updates: updates, pace: pace, flops: p.Timing.Flops, rest: max(0, wall-float64(pace*updates)),
 	})
 	// The lowest peak is nearest to a run's own: on some systems a process also has
 	// those of its earlier runs.
@@ -138,7 +168,7 @@ func (h *history) add(r *store.Record) {
 
 // forecast fills in time and memory of a run. The first run of a group pays for what
 // they share. A twin only scores a set.
-func (h *history) forecast(f *Forecast, r *Run, twin bool, speed Speed, paid map[string]float64) {
+func (h *history) forecast(f *Forecast, r *Run, twin bool, paid map[string]float64) {
 	size := r.sizes()
 	k := kindsOf(r.Identity, store.Shape{Train: size.Train, Test: size.Test, Height: size.H, Width: size.W, Channels: size.C})
 	m, scoring := estimates(r, size)
@@ -158,14 +188,14 @@ func (h *history) forecast(f *Forecast, r *Run, twin bool, speed Speed, paid map
 		f.Seconds, f.Basis = middle(h.seconds[k.cell]), "the same cell"
 	case len(h.seconds[k.whole]) > 0:
 		f.Seconds, f.Basis = middle(h.seconds[k.whole]), "similar runs"
-	case h.tells(k, m.Updates, speed):
-		f.Seconds, _ = scaled(r, k.eval, h.like[k.like], speed)
+	case h.tells(k, m.Updates):
+		f.Seconds, _ = h.scaled(r, k)
 		f.Basis = "similar runs"
-	case operations+m.Shared+scoring.Shared > 0 && speed() > 0:
-		f.Seconds, f.Basis = operations/speed(), "operations"
+	case operations+m.Shared+scoring.Shared > 0 && h.Speed() > 0:
+		f.Seconds, f.Basis = operations/h.Speed(), "operations"
 	}
-	if twin && f.Basis != "operations" && h.tells(k, m.Updates, speed) {
-		_, making := scaled(r, k.eval, h.like[k.like], speed)
+	if twin && f.Basis != "operations" && h.tells(k, m.Updates) {
+		_, making := h.scaled(r, k)
 		f.Seconds = max(0, f.Seconds-making)
 	}
 	if !(f.Seconds >= 0 && f.Seconds <= math.MaxFloat64) {
@@ -178,11 +208,11 @@ func (h *history) forecast(f *Forecast, r *Run, twin bool, speed Speed, paid map
 
 // tells reports whether there are records that a run's time can be scaled from. What
 // another scoring took says nothing; the time of an update does, if the run makes any.
-func (h *history) tells(k kinds, updates int, speed Speed) bool {
+func (h *history) tells(k kinds, updates int) bool {
 	like := h.like[k.like]
 	scored := func(p past) bool { return p.eval == k.eval }
 	paced := func(p past) bool { return updates > 0 && p.pace > 0 }
-	return slices.ContainsFunc(like, scored) || slices.ContainsFunc(like, paced) && speed() > 0
+	return slices.ContainsFunc(like, scored) || slices.ContainsFunc(like, paced) && h.Speed() > 0
 }
 
 // nearest is by how many of the records that are most like it a run is judged.
@@ -190,36 +220,48 @@ const nearest = 3
 
 // scaled is the median of the times that records let expect of a run, and what of it the
 // updates make: an update and all else take longer in proportion to their operations. The
-// records nearest in
-// these count, and before others those that were scored alike and made updates if
-// the run will.
-func scaled(r *Run, eval string, like []past, speed Speed) (seconds, making float64) {
-	type guess struct{ making, rest, distance float64 }
+// records nearest in these count. Those that were scored otherwise, or made updates where
+// the run makes none, are poor.
+func (h *history) scaled(r *Run, k kinds) (seconds, making float64) {
 	ours, oursScoring := estimates(r, r.sizes())
 	var all []guess
-	for _, p := range like {
+	for _, p := range h.like[k.like] {
 		p.size.Model = r.Cell.Net
 		theirs, theirsScoring := estimates(r, p.size)
 		pace := ratio(ours.Flops, cmp.Or(p.flops, theirs.Flops))
 		rest := ratio(allBut(ours, oursScoring), allBut(theirs, theirsScoring))
 		updates := float64(ours.Updates)
-		g := guess{updates * p.pace * pace, p.rest * rest, math.Abs(math.Log(pace)) + math.Abs(math.Log(rest))}
-		if p.eval != eval {
-			if !(updates > 0 && p.pace > 0 && speed() > 0) {
+		g := guess{
+			making: updates * p.pace * pace, rest: p.rest * rest, distance: math.Abs(math.Log(pace)) + math.Abs(math.Log(rest)),
+			poor: p.eval != k.eval || (p.updates > 0) != (updates > 0),
+		}
+		if p.eval != k.eval {
+			if !(updates > 0 && p.pace > 0 && h.Speed() > 0) {
 				continue
 			}
-			g.rest = allBut(ours, oursScoring) / speed()
-		}
-		if p.eval != eval || (p.updates > 0) != (updates > 0) {
-			g.distance += 1e6 // it counts only if there are no better ones
+			g.rest = allBut(ours, oursScoring) / h.Speed()
 		}
 		all = append(all, g)
+	}
+	g := typical(all)
+	return g.making + g.rest, g.making
+}
+
+// guess is the time that one record lets expect.
+type guess struct {
+	making, rest, distance float64
+	poor                   bool // it counts only if there are no better ones
+}
+
+// typical is the median of the guesses from the nearest records.
+func typical(all []guess) guess {
+	if good := slices.DeleteFunc(slices.Clone(all), func(g guess) bool { return g.poor }); len(good) > 0 {
+		all = good
 	}
 	slices.SortStableFunc(all, func(a, b guess) int { return cmp.Compare(a.distance, b.distance) })
 	all = all[:min(nearest, len(all))]
 	slices.SortStableFunc(all, func(a, b guess) int { return cmp.Compare(a.making+a.rest, b.making+b.rest) })
-	g := all[len(all)/2]
-	return g.making + g.rest, g.making
+	return all[len(all)/2]
 }
 
 // allBut is the number of operations beside the updates.

@@ -40,7 +40,7 @@ func TestForecastOfRecords(t *testing.T) {
 	some := linked(t, kept)
 	forecast := func(name string) engine.Forecast {
 		t.Helper()
-		out, err := engine.Forecasts(&engine.Plan{Runs: []*engine.Run{byName[name]}}, some, func() float64 { return 50e9 }, false)
+		out, err := engine.Forecasts(&engine.Plan{Runs: []*engine.Run{byName[name]}}, some, engine.Machine{Threads: 2, Speed: func() float64 { return 50e9 }}, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,7 +36,7 @@ func TestOutlookOfPaper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forecasts, err := engine.Forecasts(p, kept, func() float64 { return 50e9 }, true)
+	forecasts, err := engine.Forecasts(p, kept, engine.Machine{Threads: 2, Speed: func() float64 { return 50e9 }}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
