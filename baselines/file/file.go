@@ -29,14 +29,13 @@ type File struct {
 	// identity. In an experiment it asks for that content.
 	Digest string `toml:"digest,omitzero"`
 
-	at    sets.Place // of a run
-	loose bool       // any number of images will do
+	at sets.Place // of a run
 }
 
 // Any returns the method for a single file, whatever is in it, and how many images a
 // class it has.
 func Any(path string, seed uint64, data *method.Data) (f *File, ipc int, err error) {
-	f = &File{at: sets.Place{File: path, Seed: seed}, loose: true}
+	f = &File{at: sets.Place{File: path, Seed: seed}}
 	d, err := sets.Read(f.at, f.Options, data)
 	if err != nil {
 		return nil, 0, err
@@ -78,7 +77,7 @@ func (f *File) Locate(p method.Place, data *method.Data) (method.Method, error) 
 		return file
 	}
 	out := *f
-	out.at = sets.Place{File: path(f.Path), Labels: path(f.LabelsPath), Seed: p.Seed}
+	out.at = sets.Place{File: path(f.Path), Labels: path(f.LabelsPath), Seed: p.Seed, IPC: p.IPC}
 	out.Images, out.Labels = names.Replace(f.Images), names.Replace(f.Labels)
 	digest, err := out.digest()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -92,7 +91,7 @@ func (f *File) Locate(p method.Place, data *method.Data) (method.Method, error) 
 	}
 	out.Path, out.LabelsPath, out.Digest = "", "", digest
 	if data != nil {
-		if _, err := out.read(data, p.IPC); err != nil {
+		if _, err := out.read(data); err != nil {
 			return nil, err
 		}
 	}
@@ -111,17 +110,10 @@ func (f *File) digest() (string, error) {
 }
 
 // read reads the set, and checks that it is what the experiment says.
-func (f *File) read(data *method.Data, ipc int) (*method.Distilled, error) {
+func (f *File) read(data *method.Data) (*method.Distilled, error) {
 	d, err := sets.Read(f.at, f.Options, data)
 	if err != nil {
 		return nil, err
-	}
-	if n, classes := d.Len(), len(d.Classes); n != ipc*classes && !f.loose {
-		hint := fmt.Sprintf("\nhint: write ipc = [%d] in [grid]", n/classes)
-		if n%classes != 0 {
-			hint = ""
-		}
-		return nil, fmt.Errorf("%s: it has %d images, and ipc %d of %d classes are %d%s", f.at.File, n, ipc, classes, ipc*classes, hint)
 	}
 	if f.LabelKind == "" && d.Kind != method.Hard {
 		return nil, fmt.Errorf("%s: its labels are no class numbers, but of the kind %q\nhint: write label_kind = %q beside path: numbers of sets with learned labels belong to another protocol family", f.at.File, d.Kind, d.Kind)
@@ -141,7 +133,7 @@ func (f *File) Distill(ctx context.Context, p method.Problem, observe func(metho
 		}
 		f = m.(*File)
 	}
-	d, err := f.read(p.Data, p.IPC)
+	d, err := f.read(p.Data)
 	if err != nil {
 		return nil, err
 	}

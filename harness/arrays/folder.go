@@ -1,10 +1,9 @@
 package arrays
 
 import (
-	"encoding/csv"
+	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -20,7 +19,12 @@ import (
 // each image, with its file's name and its class number, or the values of its label.
 const LabelsFile = "labels.csv"
 
-const maxLabels = 64 << 20 // bytes
+// Limits on the file of labels.
+const (
+	maxLabels = 8 << 20 // bytes
+	maxLine   = 1 << 20
+	maxImages = 1 << 17
+)
 
 // folder is what a folder's file of labels lists.
 type folder struct {
@@ -44,20 +48,15 @@ func listFolder(path string) (*folder, error) {
 	if info.Size() > maxLabels {
 		return nil, fmt.Errorf("%s: %w: %d bytes", f.labels, npz.ErrOversized, info.Size())
 	}
-	lines := csv.NewReader(r)
-	lines.TrimLeadingSpace = true
-	for {
-		line, err := lines.Read()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w: %w", f.labels, npz.ErrCorrupt, err)
-		}
-		if err := f.line(line); err != nil {
-			at, _ := lines.FieldPos(0)
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxLine)
+	for at := 1; lines.Scan(); at++ {
+		if err := f.line(lines.Text()); err != nil {
 			return nil, fmt.Errorf("%s: line %d: %w", f.labels, at, err)
 		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", f.labels, npz.ErrCorrupt, err)
 	}
 	if len(f.images) == 0 {
 		return nil, fmt.Errorf("%s: %w: it names no images", f.labels, npz.ErrFormat)
@@ -65,26 +64,32 @@ func listFolder(path string) (*folder, error) {
 	return f, nil
 }
 
-func (f *folder) line(line []string) error {
-	if len(line) < 2 {
+// line reads what there is of an image.
+func (f *folder) line(text string) error {
+	name, values, ok := strings.Cut(text, ",")
+	name = strings.Trim(name, "\ufeff\" \t")
+	switch {
+	case strings.TrimSpace(text) == "" || len(f.images) == 0 && strings.EqualFold(name, "file"): // the names of the columns
+		return nil
+	case !ok:
 		return fmt.Errorf("%w: an image has a name and a label", npz.ErrFormat)
+	case !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`):
+		return fmt.Errorf("%w: the image %.80q does not lie in the folder", npz.ErrFormat, name)
+	case len(f.images) == maxImages:
+		return fmt.Errorf("%w: more than %d images", npz.ErrOversized, maxImages)
 	}
-	var label []float64
-	for _, text := range line[1:] {
-		x, err := strconv.ParseFloat(text, 64)
+	label := make([]float64, 0, 1+strings.Count(values, ","))
+	for value := range strings.SplitSeq(values, ",") {
+		x, err := strconv.ParseFloat(strings.Trim(value, "\" \t"), 64)
 		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-			if len(f.images) == 0 && strings.EqualFold(line[0], "file") {
-				return nil // the names of the columns
-			}
-			return fmt.Errorf("%w: the label %.40q is no number", npz.ErrFormat, text)
+			return fmt.Errorf("%w: the label %.40q is no number", npz.ErrFormat, value)
 		}
 		label = append(label, x)
 	}
-	if name := line[0]; !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`) {
-		return fmt.Errorf("%w: the image %.80q does not lie in the folder", npz.ErrFormat, name)
+	if len(f.values) > 0 && len(label) != len(f.values[0]) {
+		return fmt.Errorf("%w: %d values; the images before it have %d", npz.ErrFormat, len(label), len(f.values[0]))
 	}
-	f.images = append(f.images, filepath.Join(f.path, line[0]))
-	f.values = append(f.values, label)
+	f.images, f.values = append(f.images, filepath.Join(f.path, name)), append(f.values, label)
 	return nil
 }
 

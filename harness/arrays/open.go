@@ -76,8 +76,8 @@ func read(path string, r io.ReaderAt, size int64) (source, error) {
 		return readZip(path, r, size)
 	case n == 9 && start[8] == '{':
 		return readSafetensors(path, r, size)
-	case strings.HasPrefix(start, "\x80\x02"):
-		return nil, fmt.Errorf("%s: %w: it is a .pt file of the form that PyTorch wrote before 1.6\nhint: load it in PyTorch, and save it again with torch.save", path, npz.ErrFormat)
+	case n > 1 && start[0] == 0x80 && start[1] < 6:
+		return nil, fmt.Errorf("%s: %w: it is a pickle of Python, or a .pt file of the form that PyTorch wrote before 1.6\nhint: load it there, and torch.save({\"images\": images, \"labels\": labels}, FILE), both as tensors", path, npz.ErrFormat)
 	case strings.HasPrefix(start, "\x93NUMPY"):
 		return nil, fmt.Errorf("%s: %w: it is an NPY file, one array without labels\nhint: np.savez(FILE, images=..., labels=...) writes both", path, npz.ErrFormat)
 	}

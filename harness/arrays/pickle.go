@@ -413,7 +413,7 @@ func (u *unpickler) name() error {
 	}
 	g := global(module + " " + name)
 	if known[g] == nil && storageKinds[g] == "" {
-		return fmt.Errorf("%w: the pickle asks for %.80q, and nothing but tensors, lists, dictionaries, numbers and texts is read\nhint: torch.save({\"images\": images, \"labels\": labels}, FILE) writes no more than that", npz.ErrFormat, module+"."+name)
+		return fmt.Errorf("%w: the pickle asks for %.80q, and nothing but tensors, lists, dictionaries, numbers and texts is read\nhint: torch.save({\"images\": images, \"labels\": labels}, FILE) writes no more than that, if both are tensors, as torch.as_tensor makes of arrays", npz.ErrFormat, module+"."+name)
 	}
 	return u.push(g)
 }

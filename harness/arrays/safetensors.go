@@ -13,7 +13,7 @@ import (
 )
 
 // maxHeader bounds the description of a safetensors file.
-const maxHeader = 4 << 20
+const maxHeader = 1 << 20
 
 // metadata is the member of the description that holds texts.
 const metadata = "__metadata__"
@@ -114,7 +114,7 @@ func (s *safetensorsFile) Read(name string, most int) (a npz.Array, err error) {
 		a, err = texts(most, text)
 		a.Shape = nil
 	default:
-		return a, fmt.Errorf("%s: %w: there is no array %q, only %s", s.path, npz.ErrFormat, name, short(s.names))
+		return a, fmt.Errorf("%s: %w: there is no array %q, only %s", s.path, npz.ErrFormat, name, npz.Listed(s.names))
 	}
 	if err != nil {
 		return a, fmt.Errorf("%s: array %q: %w", s.path, name, err)

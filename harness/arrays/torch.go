@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"dgkip/harness/npz"
 )
@@ -20,6 +19,9 @@ const (
 	maxDepth   = 64
 	maxVisited = 1 << 18
 	maxArrays  = 1 << 14
+	maxName    = 200     // characters: with references a short file has long ones
+	maxText    = 1 << 20 // characters of an array of texts
+	maxRepeat  = 1 << 20 // values of an array that repeats those of its storage
 )
 
 // torchFile is a file of torch.save.
@@ -31,7 +33,7 @@ type torchFile struct {
 	swap    bool // high byte first
 
 	names   []string
-	held    map[string]any // *tensor, string, []string, []float64, []int64 or a number
+	held    map[string]any // *tensor, string, []string, []float64, []int64, opaque or a number
 	visited int
 }
 
@@ -100,6 +102,9 @@ func (t *torchFile) flatten(name string, v any, depth int) error {
 	if t.visited++; t.visited > maxVisited || depth > maxDepth {
 		return fmt.Errorf("%w: it is nested too deep, or holds too many values", npz.ErrOversized)
 	}
+	if len(name) > maxName {
+		return fmt.Errorf("%w: the name %.80q... is longer than %d characters", npz.ErrOversized, name, maxName)
+	}
 	switch v := v.(type) {
 	case *list:
 		return t.flattenList(name, v.items, depth)
@@ -116,7 +121,7 @@ func (t *torchFile) flatten(name string, v any, depth int) error {
 				return err
 			}
 		}
-	case *tensor, string, float64, int64, bool:
+	case *tensor, string, float64, int64, bool, opaque:
 		return t.add(name, v)
 	}
 	return nil
@@ -134,9 +139,12 @@ func (t *torchFile) flattenList(name string, items []any, depth int) error {
 	var floats []float64
 	var whole []int64
 	var texts []string
+	unread := 0
 	t.visited += len(items)
 	for _, x := range items {
 		switch x := x.(type) {
+		case opaque:
+			unread++
 		case float64:
 			floats = append(floats, x)
 		case int64:
@@ -154,6 +162,8 @@ func (t *torchFile) flattenList(name string, items []any, depth int) error {
 		return t.add(name, floats)
 	case len(texts) == n:
 		return t.add(name, texts)
+	case unread == n:
+		return t.add(name, opaque{})
 	}
 	for i, x := range items {
 		if err := t.flatten(member(name, strconv.Itoa(i)), x, depth+1); err != nil {
@@ -163,18 +173,12 @@ func (t *torchFile) flattenList(name string, items []any, depth int) error {
 	return nil
 }
 
-// maxName bounds names: with references a short file has long ones.
-const maxName = 200
-
 func (t *torchFile) add(name string, v any) error {
 	if name == "" {
 		name = "." // the file is that value
 	}
 	if len(t.names) >= maxArrays {
 		return fmt.Errorf("%w: it holds more than %d arrays", npz.ErrOversized, maxArrays)
-	}
-	if len(name) > maxName {
-		return fmt.Errorf("%w: the name %.80q... is longer than %d characters", npz.ErrOversized, name, maxName)
 	}
 	if _, twice := t.held[name]; twice {
 		return fmt.Errorf("%w: the array %q is there twice", npz.ErrCorrupt, name)
@@ -194,7 +198,9 @@ func (t *torchFile) Has(name string) bool { return t.held[name] != nil }
 func (t *torchFile) Read(name string, most int) (a npz.Array, err error) {
 	switch v := t.held[name].(type) {
 	case nil:
-		return a, fmt.Errorf("%s: %w: there is no array %q, only %s", t.path, npz.ErrFormat, name, short(t.names))
+		return a, fmt.Errorf("%s: %w: there is no array %q, only %s", t.path, npz.ErrFormat, name, npz.Listed(t.names))
+	case opaque:
+		err = fmt.Errorf("%w: it is of a kind that is not read, such as numbers of numpy\nhint: torch.as_tensor makes a tensor of them before torch.save", npz.ErrFormat)
 	case *tensor:
 		a, err = t.tensor(v, most)
 	case string:
@@ -224,14 +230,6 @@ func (t *torchFile) Read(name string, most int) (a npz.Array, err error) {
 	return a, nil
 }
 
-// short lists names for an error.
-func short(names []string) string {
-	if len(names) > 12 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:12], ", "), len(names)-12)
-	}
-	return strings.Join(names, ", ")
-}
-
 func fits(n, most int) error {
 	if n > most {
 		return tooMany([]int{n}, most)
@@ -245,7 +243,7 @@ func texts(most int, list ...string) (a npz.Array, err error) {
 	for _, s := range list {
 		width = max(width, len(s))
 	}
-	if width > most/len(list) {
+	if most = min(most, maxText); width > most/len(list) {
 		return a, tooMany([]int{len(list), width}, most)
 	}
 	return npz.Texts("", list), nil
@@ -284,8 +282,8 @@ func (t *torchFile) values(v *tensor, n, most int) ([]byte, error) {
 		return nil, fmt.Errorf("%w: it ends behind its storage of %d values", npz.ErrCorrupt, v.n)
 	}
 	span, width := last-v.offset+1, widths[v.kind]
-	if span > most {
-		return nil, fmt.Errorf("%w: it is strewn over %d values of its storage\nhint: save tensor.clone()", npz.ErrOversized, span)
+	if span > most || n > max(span, maxRepeat) {
+		return nil, fmt.Errorf("%w: its %d values are strewn over %d of its storage, or repeat them\nhint: save tensor.clone()", npz.ErrOversized, n, span)
 	}
 	r, size, err := t.open("data/" + v.key)
 	if err != nil {

@@ -91,7 +91,7 @@ func Open(path string) (*File, error) {
 // for a zip bomb.
 const (
 	unpackFactor = 100
-	unpackFree   = 64 << 20
+	unpackFree   = 32 << 20
 )
 
 // UnpackLimit is how many bytes a packed file of the given size may unpack to.
@@ -131,7 +131,7 @@ func (z *File) Read(name string, most int) (Array, error) {
 	place := fmt.Sprintf("%s: array %q", z.path, name)
 	f := z.files[name]
 	if f == nil {
-		return Array{}, fmt.Errorf("%s: %w: there is no array %q, only %s", z.path, ErrFormat, name, strings.Join(z.names, ", "))
+		return Array{}, fmt.Errorf("%s: %w: there is no array %q, only %s", z.path, ErrFormat, name, Listed(z.names))
 	}
 	if f.UncompressedSize64 > z.limit {
 		return Array{}, fmt.Errorf("%s: %w: %d bytes in so small a file", place, ErrOversized, f.UncompressedSize64)
@@ -147,6 +147,25 @@ func (z *File) Read(name string, most int) (Array, error) {
 	}
 	a.Name = name
 	return a, nil
+}
+
+// Listed writes names for an error: the first twelve, and of long ones the start.
+func Listed(names []string) string {
+	if len(names) == 0 {
+		return "no arrays"
+	}
+	var b strings.Builder
+	for i, name := range names {
+		switch {
+		case i == 12:
+			fmt.Fprintf(&b, " and %d more", len(names)-i)
+			return b.String()
+		case i > 0:
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%.80s", name)
+	}
+	return b.String()
 }
 
 // Digest depends on the names and contents of the arrays, but for the one left out,

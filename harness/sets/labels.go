@@ -133,7 +133,7 @@ func classesOf(x []float64, classes int) ([]int, error) {
 	of := make([]int, len(x))
 	for i, v := range x {
 		if v != math.Trunc(v) || v < 0 || v >= float64(classes) {
-			return nil, fmt.Errorf("label %v is not a class; there are %d", v, classes)
+			return nil, fmt.Errorf("label %v is not a class; there are %d, and the first is 0", v, classes)
 		}
 		of[i] = int(v)
 	}

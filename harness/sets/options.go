@@ -58,6 +58,9 @@ func unclear(x []float32, channels int, data *method.Data) error {
 		}
 		return sum
 	}
+	if top := slices.Max(high); slices.Min(low) >= 0 && top > maxPixel && top <= 255 {
+		return fmt.Errorf("its images go from %.4g to %.4g, and it does not say in what unit; the guess is normalised = \"bytes\", since no value is negative or above 255\nhint: write normalised = \"bytes\" beside path, or divide by 255", slices.Min(low), top)
+	}
 	names := []string{"dataset"}
 	best, why, least := "dataset", "there are no usual means of images of this name", math.Inf(1)
 	if own := of(data.Prep); len(own.mean) == channels {

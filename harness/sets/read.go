@@ -22,7 +22,7 @@ import (
 // Limits on what is read from a file, beside the size of its images.
 const (
 	maxText  = 1 << 20 // characters
-	maxExtra = 1 << 20 // values
+	maxExtra = 1 << 20 // values of what the method keeps, in all
 	minMost  = 10000   // images that a set may have, where the data set has fewer
 )
 
@@ -39,7 +39,7 @@ type setFile struct {
 	labels source // that has the labels: usually the same
 	Options
 	most int
-	seed uint64
+	at   Place
 }
 
 // text returns a text of the file, or "". A list of texts becomes one of lines.
@@ -71,6 +71,8 @@ type Place struct {
 	// Seed chooses among the sets that DC and those after it keep in one file, of
 	// experiments that differ in their seed.
 	Seed uint64
+
+	IPC int // images of a class that it must have, 0 for any number of images
 }
 
 // Read reads a distilled set of this program's making or of another's.
@@ -84,7 +86,7 @@ func Read(at Place, o Options, data *method.Data) (*method.Distilled, error) {
 		return nil, err
 	}
 	defer z.Close()
-	f := setFile{z, z, o, max(len(data.Train.Labels), minMost), at.Seed}
+	f := setFile{z, z, o, max(len(data.Train.Labels), minMost), at}
 	if at.Labels != "" {
 		var labels arrays.Source
 		if labels, err = arrays.Open(at.Labels); err != nil {
@@ -141,7 +143,7 @@ func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
 // data = [[images, labels], ...].
 var pairs = [][2]string{
 	{"images", "labels"}, {"pixels", "labels"}, {"x", "y"}, {"X", "y"}, {"x_train", "y_train"}, {"train_images", "train_labels"},
-	{"image_syn", "label_syn"}, {"data", "labels"}, {"data", "targets"}, {"0", "1"},
+	{"image_syn", "label_syn"}, {"data", "labels"}, {"data", "targets"}, {"0", "1"}, {"arr_0", "arr_1"},
 }
 
 // find returns the names of the arrays of images and labels.
@@ -162,7 +164,7 @@ func (f setFile) find() (images, labels string, err error) {
 				return p[side]
 			}
 		}
-		if f.source != f.labels && len(s.Names()) == 1 {
+		if len(s.Names()) == 1 && (f.source != f.labels || side == 0 && s.Has(".")) {
 			return s.Names()[0]
 		}
 		for _, p := range usual { // though the other is missing
@@ -179,23 +181,16 @@ func (f setFile) find() (images, labels string, err error) {
 		labels = pick(f.labels, 1)
 	}
 	if images == "" {
-		return "", "", fmt.Errorf("it has neither an array images nor an array pixels, but %s\nhint: images = \"NAME\" and labels = \"NAME\" beside path name them", listed(f.Names()))
+		return "", "", fmt.Errorf("it has neither an array images nor an array pixels, but %s\nhint: images = \"NAME\" and labels = \"NAME\" beside path name them; torch.stack makes one tensor of a list of images", npz.Listed(f.Names()))
 	}
 	if labels == "" {
-		return "", "", fmt.Errorf("it needs an array labels with one label for each of its images, and has %s\nhint: labels = \"NAME\" beside path names it, labels_path another file", listed(f.labels.Names()))
+		has := npz.Listed(f.labels.Names())
+		if f.labels.Has(".") {
+			has = "one tensor alone"
+		}
+		return "", "", fmt.Errorf("it needs an array labels with one label for each of its images, and has %s\nhint: labels = \"NAME\" beside path names it, labels_path another file, such as MTT's labels_best.pt", has)
 	}
 	return images, labels, nil
-}
-
-// listed writes names for an error.
-func listed(names []string) string {
-	switch n := len(names); {
-	case n == 0:
-		return "no arrays"
-	case n > 12:
-		return strings.Join(names[:12], ", ") + fmt.Sprintf(" and %d more", n-12)
-	}
-	return strings.Join(names, ", ")
 }
 
 // experiment returns which of the sets in a file such as DC's is meant, -1 if the file
@@ -210,22 +205,24 @@ func (f setFile) experiment() (int, error) {
 		return -1, nil
 	case n == 1:
 		return 0, nil
-	case f.seed >= uint64(n):
-		return 0, fmt.Errorf("it has the sets of %d experiments, for the seeds from 0 on, and none for seed %d\nhint: images = \"data.0.0\" and labels = \"data.0.1\" beside path take the first for all", n, f.seed)
+	case f.at.Seed >= uint64(n):
+		return 0, fmt.Errorf("it has the sets of %d experiments, for the seeds from 0 on, and none for seed %d\nhint: images = \"data.0.0\" and labels = \"data.0.1\" beside path take the first for all", n, f.at.Seed)
 	}
-	return int(f.seed), nil
+	return int(f.at.Seed), nil
 }
 
 func readExtra(d *method.Distilled, f setFile) error {
+	left := maxExtra
 	for _, full := range f.Names() {
 		name, ok := strings.CutPrefix(full, "extra.")
 		if !ok {
 			continue
 		}
-		v, shape, err := numbers(f, full, maxExtra)
+		v, shape, err := numbers(f, full, left)
 		if err != nil {
 			return err
 		}
+		left -= len(v)
 		if v != nil {
 			if d.Extra == nil {
 				d.Extra = map[string]method.Array{}
@@ -252,12 +249,16 @@ func readImages(d *method.Distilled, f setFile, name string, data *method.Data) 
 	if err != nil {
 		return err
 	}
+	first, err := f.channelsFirst(d, a, name)
+	if err != nil {
+		return err
+	}
 	x, ok := a.Float32s()
-	if !ok || len(x) == 0 {
+	if !ok {
 		return fmt.Errorf("its array %s holds no images", name)
 	}
-	if x, err = arranged(d, a, x, f.Layout); err != nil {
-		return err
+	if first {
+		x = channelsLast(x, a.Shape[0], d.C, d.H*d.W)
 	}
 	u, err := f.units(a, name, x, data)
 	if err != nil {
@@ -266,29 +267,33 @@ func readImages(d *method.Distilled, f setFile, name string, data *method.Data) 
 	return u.apply(d, x)
 }
 
-// arranged returns images as [n, h, w, c].
-func arranged(d *method.Distilled, a npz.Array, x []float32, layout string) ([]float32, error) {
-	s := a.Shape
+// channelsFirst reports whether images are given as [n, c, h, w], not [n, h, w, c]. What
+// is neither, or another number of images than it must be, costs no more memory.
+func (f setFile) channelsFirst(d *method.Distilled, a npz.Array, name string) (first bool, err error) {
+	s, classes := a.Shape, len(d.Classes)
 	if len(s) == 3 && d.C == 1 { // one channel, left out
 		s = append(slices.Clone(s), 1)
 	}
 	if len(s) != 4 || s[0] < 1 {
-		return nil, fmt.Errorf("its images have the shape %v, not [n, h, w, c]", a.Shape)
+		return false, fmt.Errorf("its images, the array %s, have the shape %v, not [n, h, w, c] or [n, c, h, w]\nhint: torch.stack makes one tensor of a list of images", name, a.Shape)
 	}
-	h, w, c := d.H, d.W, d.C
-	switch {
-	case s[1] == h && s[2] == w && s[3] == c && layout != "channels-first":
-		return x, nil
-	case s[1] == c && s[2] == h && s[3] == w && layout != "channels-last":
-		return channelsLast(x, s[0], c, h*w), nil
-	case len(a.Shape) == 3 && s[1] == h && s[2] == w:
-		return x, nil
+	last := s[1] == d.H && s[2] == d.W && s[3] == d.C && (f.Layout != "channels-first" || len(a.Shape) == 3)
+	first = s[1] == d.C && s[2] == d.H && s[3] == d.W && f.Layout != "channels-last" && !last
+	switch n := s[0]; {
+	case !first && !last:
+		also := ""
+		if f.Layout != "" {
+			also = " in layout " + f.Layout
+		}
+		return false, fmt.Errorf("its images have the shape %v; the data set's are %dx%d with %d channels%s", a.Shape, d.H, d.W, d.C, also)
+	case f.at.IPC > 0 && n != f.at.IPC*classes:
+		hint := ""
+		if n%classes == 0 {
+			hint = fmt.Sprintf("\nhint: write ipc = [%d] in [grid]", n/classes)
+		}
+		return false, fmt.Errorf("it has %d images, and ipc %d of %d classes are %d%s", n, f.at.IPC, classes, f.at.IPC*classes, hint)
 	}
-	also := ""
-	if layout != "" {
-		also = " in layout " + layout
-	}
-	return nil, fmt.Errorf("its images have the shape %v; the data set's are %dx%d with %d channels%s", a.Shape, h, w, c, also)
+	return first, nil
 }
 
 func channelsLast(x []float32, n, c, plane int) []float32 {

@@ -1,12 +1,15 @@
 package sets
 
 import (
+	"archive/zip"
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -153,6 +156,13 @@ func TestOptions(t *testing.T) {
 	soft := func(v ...float32) string {
 		return npzFile(t, []npz.Array{npz.Of("y", []int{2, 2}, v)})
 	}
+	unnamed := func(step float32) string {
+		x := make([]float32, 24)
+		for i := range x {
+			x[i] = float32(i) * step
+		}
+		return npzFile(t, []npz.Array{npz.Of("arr_0", []int{2, 3, 2, 2}, x), npz.Of("arr_1", []int{2}, []int64{1, 0})})
+	}
 	for _, c := range []struct {
 		name  string
 		at    Place
@@ -171,7 +181,11 @@ func TestOptions(t *testing.T) {
 		{"DC, moments of grey", Place{File: dc}, Options{Normalised: "mnist"}, 0, "", 0, "of 1 channels; the data set's have 3"},
 		{"DC, known moments", Place{File: dc}, Options{Normalised: "cifar-10"}, (0.4914 - 0.5) / 0.25, method.Hard, 0, ""},
 		{"MTT", Place{File: bare, Labels: labels}, Options{}, -2, method.Hard, 1, ""},
-		{"no labels", Place{File: bare}, Options{Images: "."}, 0, "", 0, "labels = \"NAME\""},
+		{"MTT, its images alone", Place{File: bare}, Options{}, 0, "", 0, "has one tensor alone\nhint: labels = \"NAME\" beside path names it, labels_path another file"},
+		{"labels of numpy", Place{File: dc}, Options{Images: "data.0.0", Labels: "accs_all_exps.ConvNet"}, 0, "", 0, "torch.as_tensor"},
+		{"arrays without names", Place{File: unnamed(1. / 32)}, Options{}, -2, method.Hard, 1, ""},
+		{"bytes as numbers", Place{File: unnamed(8)}, Options{}, 0, "", 0, `the guess is normalised = "bytes"`},
+		{"another number", Place{File: dc, IPC: 3}, Options{}, 0, "", 0, "it has 2 images, and ipc 3 of 2 classes are 6\nhint: write ipc = [1]"},
 		{"no images", Place{File: labels}, Options{}, 0, "", 0, "neither an array images"},
 		{"wrong name", Place{File: dc}, Options{Images: "x"}, 0, "", 0, `there is no array "x", only data.0.0`},
 		{"probabilities", Place{File: bare, Labels: soft(0.25, 0.75, 1, 0)}, Options{}, -2, method.Soft, 2, ""},
@@ -211,5 +225,56 @@ func TestOptions(t *testing.T) {
 	}
 	if d, err := Read(Place{File: bare, Labels: labels}, Options{Normalised: "zca"}, foreign("zca")); err != nil || d.Images[0] != 0 || len(d.Notes) != 1 {
 		t.Error(d, err)
+	}
+}
+
+// Small files that promise much are refused before they have cost memory.
+func TestHostile(t *testing.T) {
+	data := foreign("standard")
+	data.Train = method.Images{H: 32, W: 32, C: 3, Labels: make([]int, 50000)}
+	var extras strings.Builder // all of the same bytes
+	for i := range 200 {
+		fmt.Fprintf(&extras, `"extra.%d":{"dtype":"U8","shape":[1000000],"data_offsets":[0,1000000]},`, i)
+	}
+	header := `{` + extras.String() + `"pixels":{"dtype":"U8","shape":[2,32,32,3],"data_offsets":[0,6144]},"labels":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}`
+	tensors := append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...)
+	zeros := func(shape string, n int) []byte {
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		head := "{'descr': '|u1', 'fortran_order': False, 'shape': " + shape + "}"
+		for name, body := range map[string][]byte{"images.npy": make([]byte, n), "labels.npy": nil} {
+			w, err := z.Create(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(w, "\x93NUMPY\x01\x00%c\x00%s%s", len(head), head, body)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	for _, c := range []struct {
+		file []byte
+		want string
+	}{
+		{append(tensors, make([]byte, 1000000)...), `array "extra.1": file is longer`},
+		{zeros("(30000000,)", 30_000_000), "have the shape [30000000]"},
+		{zeros("(10000, 32, 32, 3)", 30_720_000), "it has 10000 images, and ipc 1 of 2 classes are 2"},
+	} {
+		file := filepath.Join(t.TempDir(), "set")
+		if err := os.WriteFile(file, c.file, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Read(Place{File: file, IPC: 1}, Options{}, data)
+		runtime.ReadMemStats(&after)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+		if used := after.TotalAlloc - before.TotalAlloc; used > 100e6 {
+			t.Errorf("%s: %d MB were allocated", c.want, used/1e6)
+		}
 	}
 }

@@ -88,6 +88,9 @@ func (f setFile) moments(channels int) (*moments, error) {
 	return &m, nil
 }
 
+// maxPixel is far above 1: learned images may leave [0, 1], but not so far.
+const maxPixel = 16
+
 // apply makes the images of a set of values in these units.
 func (u units) apply(d *method.Distilled, x []float32) error {
 	if u.note != "" {
@@ -112,7 +115,7 @@ func (u units) apply(d *method.Distilled, x []float32) error {
 		}
 	}
 	for _, v := range x {
-		if u.moments == nil && v > 16 { // learned images may leave [0, 1], but not so far
+		if u.moments == nil && v > maxPixel {
 			return fmt.Errorf("its pixels go up to %v; they are bytes, or numbers from 0 to 1 (divide by 255, or write normalised = \"bytes\" beside path)", slices.Max(x))
 		}
 	}
