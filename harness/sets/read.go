@@ -289,7 +289,7 @@ func (f setFile) channelsFirst(d *method.Distilled, a npz.Array, name string) (f
 	case f.at.IPC > 0 && n != f.at.IPC*classes:
 		hint := ""
 		if n%classes == 0 {
-			hint = fmt.Sprintf("\nhint: write ipc = [%d] in [grid]", n/classes)
+			hint = fmt.Sprintf("\nhint: write ipc = [%d] in [grid], if its classes are those of the data set here: %s", n/classes, npz.Listed(d.Classes))
 		}
 		return false, fmt.Errorf("it has %d images, and ipc %d of %d classes are %d%s", n, f.at.IPC, classes, f.at.IPC*classes, hint)
 	}

@@ -92,6 +92,7 @@ func TestBaseMistakes(t *testing.T) {
 		"syntax at": {"schema = = 1", child, "exp/demo.toml:1:10: "},
 		"setting":   {strings.Replace(good, "rate = 0.25", "raet = 0.25", 1), child, "exp/demo.toml:22:1: unknown key \"raet\""},
 		"setting's": {strings.Replace(good, "rate = 0.25", "raet = 0.25", 1), child, "exp/child.toml:4:8: exp/child.toml takes over the mistakes of exp/demo.toml"},
+		"no title":  {good, strings.Replace(child, "title =", "about =", 1), "exp/child.toml:1:1: the key \"title\" is missing"},
 		"own axis":  {good, strings.Replace(child, "ipc = 10 }", "icp = 10 }", 1), "exp/child.toml:13:27: there is no axis \"icp\""},
 	} {
 		_, err := ReadFS(folder(map[string]string{"demo": c.base, "child": c.child}), "exp/child.toml", Options{Datasets: known})

@@ -189,7 +189,8 @@ func withBase(d *toml.Decoder, f files, own *toml.Node, chain []string) *toml.No
 	if base == nil {
 		return own
 	}
-	return toml.Merge(taken(withBase(d, f, base, append(chain, name))), own)
+	lower := toml.Merge(toml.Empty(own), taken(withBase(d, f, base, append(chain, name)))) // at this place: what is missing is missing here
+	return toml.Merge(lower, own)
 }
 
 // taken returns what another file takes over of a base.
