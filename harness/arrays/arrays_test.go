@@ -193,7 +193,7 @@ func TestFolder(t *testing.T) {
 		if err == nil {
 			_, err = s.Read("images", 100)
 		}
-		if err == nil || !strings.Contains(err.Error(), want) {
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Count(err.Error(), dir) != 1 {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
@@ -213,6 +213,18 @@ func TestFolder(t *testing.T) {
 	write("labels.csv", []byte("\ufefffile,label\r\n\"a.png\", 1\r\n\r\nb.png,0\r\n"))
 	write("a.png", b.Bytes())
 	wrong("it names b.png, which is not there")
+	write("b.png", []byte("GIF"))
+	wrong(filepath.Join(dir, "b.png") + ": not a file of this kind: neither PNG nor JPEG")
+	if err := os.Remove(filepath.Join(dir, "b.png")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "b.png"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	wrong("b.png: unsupported kind of content: it is not a file but a folder")
+	if err := os.Remove(filepath.Join(dir, "b.png")); err != nil {
+		t.Fatal(err)
+	}
 	write("b.png", b.Bytes())
 	if got := shown(t, dir, "labels"); got != "float64[2] [1 0]" {
 		t.Error(got)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -138,12 +137,12 @@ func (f folderSource) Read(name string, most int) (npz.Array, error) {
 func (f folderSource) pixels(most int) (a npz.Array, err error) {
 	a = npz.Array{Name: "images", Type: "u1"}
 	for i, path := range f.images {
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return a, fmt.Errorf("%s: %w: it names %s, which is not there", f.labels, npz.ErrFormat, filepath.Base(path))
-		}
 		h, w, c, pixels, err := data.ReadImage(path)
-		if err != nil {
-			return a, fmt.Errorf("%s: %w", path, err)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return a, fmt.Errorf("%s: %w: it names %s, which is not there", f.labels, npz.ErrFormat, filepath.Base(path))
+		case err != nil:
+			return a, err
 		}
 		if i == 0 {
 			a.Shape = []int{len(f.images), h, w, c}

@@ -179,8 +179,10 @@ func (c *contents) image(s *Split, path string) error {
 func ReadImage(path string) (h, w, c int, pixels []byte, err error) {
 	var one contents
 	var s Split
-	err = one.image(&s, path)
-	return one.h, one.w, one.ch, s.Images, err
+	if err := one.image(&s, path); err != nil {
+		return 0, 0, 0, nil, at(path, err)
+	}
+	return one.h, one.w, one.ch, s.Images, nil
 }
 
 // decode reads an image after a look at its size.
