@@ -478,3 +478,22 @@ func FuzzSafetensors(f *testing.F) {
 	f.Add(b)
 	f.Fuzz(fuzzed)
 }
+
+func FuzzLabels(f *testing.F) {
+	f.Add("file,label\na.png,1\n\"b.png\", 0\n\n")
+	f.Add("a,0.5,0.5\nb,1,0\n")
+	f.Add("../a,1\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		list := &folder{path: "in"}
+		for line := range strings.Lines(text) {
+			if list.line(strings.TrimSuffix(line, "\n")) != nil {
+				return
+			}
+		}
+		for i, image := range list.images {
+			if filepath.Dir(image) != "in" || len(list.values[i]) != len(list.values[0]) {
+				t.Errorf("%q has %v", image, list.values[i])
+			}
+		}
+	})
+}

@@ -72,7 +72,7 @@ func (f *folder) line(text string) error {
 		return nil
 	case !ok:
 		return fmt.Errorf("%w: an image has a name and a label", npz.ErrFormat)
-	case !filepath.IsLocal(name) || strings.ContainsAny(name, `/\`):
+	case !filepath.IsLocal(name) || name == "." || strings.ContainsAny(name, `/\`):
 		return fmt.Errorf("%w: the image %.80q does not lie in the folder", npz.ErrFormat, name)
 	case len(f.images) == maxImages:
 		return fmt.Errorf("%w: more than %d images", npz.ErrOversized, maxImages)

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"image"
@@ -62,11 +61,12 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 		if f.export != "png" {
 			file += "." + f.export
 		}
-		if err := exportSet(set, file, f.export); err != nil {
+		note, err := exportSet(set, file, f.export)
+		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		written++
-		fmt.Fprintln(out, file)
+		fmt.Fprintln(out, file+note)
 	}
 	if written == 0 {
 		return usageError(errors.New("-export: none of the selected runs has a record with a set\nhint: run the experiment first; the whole training set is no distilled one, and the records that come along leave large sets out"))
@@ -111,17 +111,17 @@ func plain(s string) string {
 	}, s)
 }
 
-// exportSet writes a record's set in another form.
-func exportSet(set []byte, file, format string) error {
+// exportSet writes a record's set in another form. The note is of what that leaves out.
+func exportSet(set []byte, file, format string) (note string, err error) {
 	z, err := npz.New("distilled.npz", bytes.NewReader(set), int64(len(set)))
 	if err != nil {
-		return err
+		return "", err
 	}
 	var list []npz.Array
 	for _, name := range z.Names() {
 		a, err := z.Read(name, math.MaxInt)
 		if err != nil {
-			return err
+			return "", err
 		}
 		list = append(list, a)
 	}
@@ -137,9 +137,9 @@ func exportSet(set []byte, file, format string) error {
 		b, err = arrays.Safetensors(forTorch(list))
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
-	return os.WriteFile(file, b, 0o666)
+	return "", os.WriteFile(file, b, 0o666)
 }
 
 // forTorch returns the arrays of a set as PyTorch has them: images as [n, c, h, w] and
@@ -174,8 +174,8 @@ func channelsFirst(x []float32, n, plane, c int) []float32 {
 }
 
 // exportPictures writes a set as a folder of PNG files, whose values are rounded to
-// bytes, and a file of labels.
-func exportPictures(list []npz.Array, dir string) error {
+// bytes, and a file of labels: class numbers, or rows of a value for each class.
+func exportPictures(list []npz.Array, dir string) (note string, err error) {
 	find := func(name string) (a npz.Array, x []float32) {
 		for _, one := range list {
 			if one.Name == name {
@@ -191,36 +191,37 @@ func exportPictures(list []npz.Array, dir string) error {
 	_, of := find("of")
 	n, h, w, c := pixels.Shape[0], pixels.Shape[1], pixels.Shape[2], pixels.Shape[3]
 	if c != 1 && c != 3 {
-		return fmt.Errorf("images of %d channels are no pictures\nhint: -export pt, safetensors or npz keep them", c)
+		return "", fmt.Errorf("images of %d channels are no pictures\nhint: -export pt, safetensors or npz keep them", c)
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
+		return "", err
 	}
-	var lines bytes.Buffer
-	table := csv.NewWriter(&lines)
+	var lines strings.Builder
 	text, _ := kind.Texts()
+	k, hard := labels.Shape[1], text[0] == string(method.Hard)
+	if k == 1 && !hard {
+		note = ": class numbers only; -export pt, safetensors or npz keep its labels"
+	}
 	for i := range n {
-		line := []string{fmt.Sprintf("%04d.png", i)}
-		if k := labels.Shape[1]; text[0] == string(method.Hard) || k == 1 {
-			line = append(line, strconv.Itoa(int(of[i])))
+		name := fmt.Sprintf("%04d.png", i)
+		lines.WriteString(name)
+		if k == 1 || hard {
+			fmt.Fprintf(&lines, ",%d", int(of[i]))
 		} else {
 			for _, v := range y[i*k:][:k] {
-				line = append(line, strconv.FormatFloat(float64(v), 'g', -1, 32))
+				lines.WriteString("," + strconv.FormatFloat(float64(v), 'g', -1, 32))
 			}
 		}
-		if err := table.Write(line); err != nil {
-			return err
-		}
+		lines.WriteByte('\n')
 		var b bytes.Buffer
 		if err := png.Encode(&b, picture(x[i*h*w*c:][:h*w*c], h, w, c)); err != nil {
-			return err
+			return "", err
 		}
-		if err := os.WriteFile(filepath.Join(dir, line[0]), b.Bytes(), 0o666); err != nil {
-			return err
+		if err := os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o666); err != nil {
+			return "", err
 		}
 	}
-	table.Flush()
-	return os.WriteFile(filepath.Join(dir, arrays.LabelsFile), lines.Bytes(), 0o666)
+	return note, os.WriteFile(filepath.Join(dir, arrays.LabelsFile), []byte(lines.String()), 0o666)
 }
 
 // picture draws an image, grey or in colour.

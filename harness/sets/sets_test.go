@@ -119,19 +119,30 @@ print(z["images"].shape, z["pixels"].dtype, abs(p - z["pixels"]).max() < 1e-3, z
 	}
 }
 
+// FuzzSet reads what may be a set, under settings that a number chooses.
 func FuzzSet(f *testing.F) {
-	b, err := npz.Encode(Arrays(set()))
-	if err != nil {
-		f.Fatal(err)
+	theirs := []npz.Array{npz.Of("x", []int{2, 1, 2, 3}, make([]uint8, 12)), npz.Of("y", []int{2, 2}, []float32{1, -1, -1, 1})}
+	for _, arrays := range [][]npz.Array{Arrays(set()), theirs} {
+		b, err := npz.Encode(arrays)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, how := range []uint8{0, 1, 22, 255} {
+			f.Add(b, how)
+		}
 	}
-	f.Add(b)
-	data := &method.Data{Classes: []string{"a", "b"}, Train: method.Images{H: 2, W: 3, C: 1}}
-	f.Fuzz(func(t *testing.T, b []byte) {
+	layouts := []string{"", "channels-first", "channels-last"}
+	units := []string{"", "no", "bytes", "dataset", "mnist", "zca"}
+	kinds := []string{"", "hard", "soft", "logits", "gain", "target", "value"}
+	data := &method.Data{Classes: []string{"a", "b"}, Train: method.Images{H: 2, W: 3, C: 1}, Prep: set().Prep}
+	f.Fuzz(func(t *testing.T, b []byte, how uint8) {
 		z, err := npz.New("fuzz", bytes.NewReader(b), int64(len(b)))
 		if err != nil {
 			return
 		}
-		if d, err := readSet(setFile{source: z, labels: z, most: 100}, data); err == nil && d.Check() != nil {
+		n := int(how)
+		o := Options{Layout: layouts[n%3], Normalised: units[n/3%6], LabelKind: kinds[n/18%7]}
+		if d, err := readSet(setFile{source: z, labels: z, Options: o, most: 100}, data); err == nil && d.Check() != nil {
 			t.Error("a set that fails its own check")
 		}
 	})

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dgkip/harness/npz"
+)
+
+// Pictures keep class numbers where a label is one number that is none, and say so.
+func TestExportPictures(t *testing.T) {
+	for _, c := range []struct {
+		kind   string
+		labels []float32
+		lines  string
+		note   bool
+	}{
+		{"gain", []float32{0.3, -2}, "0000.png,1\n0001.png,0\n", true},
+		{"hard", []float32{0, 1, 1, 0}, "0000.png,1\n0001.png,0\n", false},
+		{"soft", []float32{0.25, 0.75, 1, 0}, "0000.png,0.25,0.75\n0001.png,1,0\n", false},
+	} {
+		dir := filepath.Join(t.TempDir(), "set")
+		note, err := exportPictures([]npz.Array{
+			npz.Half("pixels", []int{2, 1, 1, 3}, []float32{0, 1, 0.5, -1, 2, 0}), npz.Of("labels", []int{2, len(c.labels) / 2}, c.labels),
+			npz.Of("of", []int{2}, []int64{1, 0}), npz.Text("label_kind", c.kind),
+		}, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, err := os.ReadFile(filepath.Join(dir, "labels.csv"))
+		if err != nil || string(lines) != c.lines || strings.Contains(note, "class numbers only") != c.note {
+			t.Errorf("%s: %q, note %q, %v", c.kind, lines, note, err)
+		}
+	}
+}
