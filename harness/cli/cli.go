@@ -285,7 +285,11 @@ func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted requ
 	}
 	if f.worker {
 		if !f.quiet {
-			fmt.Fprintf(errOut, "nothing is left to claim: %d runs made here, %d left to others, who are at them\n", outcome.Made, outcome.Left)
+			text := "nothing is left to claim: " + count(outcome.Made, "run", "runs") + " made here"
+			if outcome.Left > 0 {
+				text += fmt.Sprintf(", %d left to others, who are at them", outcome.Left)
+			}
+			fmt.Fprintln(errOut, text)
 		}
 		if outcome.Broke > 0 {
 			return coded{failures(plan, s, outcome), exitFailed}

@@ -97,7 +97,7 @@ func (f *flags) printScores(out io.Writer, e evaluation, record *store.Record) {
 	id, c, result := e.as.Identity, e.as.Cell, record.Result
 	fmt.Fprintf(out, "%s, %s, protocol %s as for %s, seed %d: %d images, %.2f %%, errors %v of %v\n", c.Dataset, c.Model, id.Eval.Name, c.Column, e.as.Seed,
 		result.Images, 100*result.Metrics["test_acc"], result.Counts["test_errors"], result.Counts["test_images"])
-	fmt.Fprintf(out, "    %s; the cell's networks are %s\n", scoring(e.run.Cell, record), spec.Canonical(id.Model))
+	fmt.Fprintf(out, "    %s; the cell's networks are %s\n", scoring(e.run, record), spec.Canonical(id.Model))
 	for _, name := range slices.Sorted(maps.Keys(result.Metrics)) {
 		if name != "test_acc" {
 			fmt.Fprintf(out, "    %-28s %.6g\n", name, result.Metrics[name])
@@ -117,7 +117,7 @@ func (f *flags) printScores(out io.Writer, e evaluation, record *store.Record) {
 }
 
 // scoring says how a set was scored: the family of the number and the protocol's settings.
-func scoring(c *spec.Cell, record *store.Record) string {
-	family := method.FamilyOf("test_acc", c.Method(), c.Protocol)
+func scoring(r *engine.Run, record *store.Record) string {
+	family := method.FamilyOf("test_acc", r.Method(), r.Cell.Protocol)
 	return fmt.Sprintf("protocol family %s (%s), with %s", family, family.Known().About, spec.Canonical(record.Result.Identity.Eval.Settings))
 }

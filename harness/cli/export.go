@@ -52,6 +52,7 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 		set, err := record.File("distilled.npz")
 		if errors.Is(err, fs.ErrNotExist) {
 			without++
+			fmt.Fprintf(out, "%s: its record keeps no set; -force makes it again\n", names[i])
 			continue
 		}
 		if err != nil {
@@ -71,7 +72,7 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 	if written == 0 {
 		return usageError(errors.New("-export: none of the selected runs has a record with a set\nhint: run the experiment first; the whole training set is no distilled one, and the records that come along leave large sets out"))
 	}
-	fmt.Fprintf(out, "%d sets written; %d records keep none, %d runs have no record\n", written, without, len(plan.Runs)-written-without)
+	fmt.Fprintf(out, "%s written; records without a set: %d, runs without a record: %d\n", count(written, "set", "sets"), without, len(plan.Runs)-written-without)
 	return nil
 }
 

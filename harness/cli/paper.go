@@ -94,6 +94,9 @@ func (f *flags) writePaper(ctx context.Context, out io.Writer, s *store.Store, o
 		fmt.Fprintln(out, "note: "+problem)
 	}
 	fmt.Fprintf(out, "paper: %v in %s", p, generatedDir)
+	if p.NotRun > 0 {
+		fmt.Fprintf(out, "; runs that are not made: %s in use", count(p.NotRun, "number", "numbers"))
+	}
 	if uses == nil {
 		fmt.Fprintf(out, "; there is no %s to typeset them in", filepath.ToSlash(paperSource))
 	}

