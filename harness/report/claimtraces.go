@@ -21,7 +21,7 @@ func (r *Results) traceCaption() string {
 	if !slices.ContainsFunc(r.Claims, func(j Judged) bool { return j.Claim.Kind == "together" || j.Claim.Kind == "opposed" }) {
 		return ""
 	}
-	return fmt.Sprintf(" Two quantities rise and fall together when their rank correlation along a trace is %v or more. They are opposed when it is -%v or less. One that is to fall must also end below where it began.", correlated, correlated)
+	return fmt.Sprintf(" Two quantities rise and fall together when their rank correlation along a trace is %v or more. They are opposed when it is -%v or less. A quantity claimed to fall must also end lower than it began.", correlated, correlated)
 }
 
 // traces judges claims on two columns of the traces: above, together and opposed.
