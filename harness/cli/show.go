@@ -59,7 +59,7 @@ func (f *flags) printList(out io.Writer) error {
 
 // printPlan prints what would run.
 func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
-	forecasts, err := engine.Forecasts(p, s, engine.Machine{Threads: runtime.GOMAXPROCS(0), Speed: sync.OnceValue(speed)}, f.retry)
+	forecasts, err := engine.Forecasts(p, s, machine(runtime.GOMAXPROCS(0)), f.retry)
 	if err != nil {
 		return err
 	}
@@ -172,6 +172,11 @@ func bytesText(n float64) string {
 		return fmt.Sprintf("%.0f MB", n/1e6)
 	}
 	return fmt.Sprintf("%.1f GB", n/1e9)
+}
+
+// machine is this one, for runs of so many threads.
+func machine(threads int) engine.Machine {
+	return engine.Machine{Threads: threads, CPU: env.Read().CPU, Kernels: tensor.Path(), Speed: sync.OnceValue(speed)}
 }
 
 // speed measures what this machine makes of a product of matrices, and takes half

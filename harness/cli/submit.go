@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"dgkip/harness/engine"
@@ -27,7 +26,7 @@ const workerThreads = 2
 // printJob prints a job of workers for what is left of a plan.
 func (f *flags) printJob(out io.Writer, p *engine.Plan, s *store.Store) error {
 	threads := cmp.Or(f.threads, workerThreads)
-	forecasts, err := engine.Forecasts(p, s, engine.Machine{Threads: threads, Speed: sync.OnceValue(speed)}, f.retry)
+	forecasts, err := engine.Forecasts(p, s, machine(threads), f.retry)
 	if err != nil {
 		return err
 	}

@@ -39,9 +39,20 @@ type Forecast struct {
 type Machine struct {
 	Threads int // that a run has
 
+	// CPU and Kernels are those of its records, which count before those of other
+	// machines; "" if any machine is as good.
+	CPU, Kernels string
+
 	// Speed returns what operations are converted to time with, per second; 0 if that is
 	// not known. It is asked where no records of the same kind say how long a run takes.
 	Speed func() float64
+}
+
+// another reports whether a record was made on a machine of another kind.
+func (m Machine) another(p store.Provenance) bool {
+	return m.CPU != "" && slices.ContainsFunc(p.Sessions, func(s store.Session) bool {
+		return s.Host.CPU != m.CPU || s.Kernels != m.Kernels
+	})
 }
 
 // atWork is the part of the time for which threads have work, where there are few of them:
@@ -103,16 +114,23 @@ func Forecasts(p *Plan, s *store.Store, m Machine, retry bool) ([]Forecast, erro
 // history is what records say of the time and memory of runs, by kinds of runs.
 type history struct {
 	Machine
-	seconds map[string][]float64 // of the same cell, and of the same settings
-	like    map[string][]past    // runs of the same method with the same networks
-	memory  map[peak]int64       // the least that a process needed
-	sets    map[string]bool      // that can be scored otherwise
+	seconds map[string][]wall // of the same cell, and of the same settings
+	like    map[string][]past // runs of the same method with the same networks
+	memory  map[peak]int64    // the least that a process needed
+	sets    map[string]bool   // that can be scored otherwise
+}
+
+// wall is how long a run takes by a record, maybe one of another machine.
+type wall struct {
+	seconds float64
+	another bool
 }
 
 // past is the time that a run took.
 type past struct {
 	size    method.Sizes
 	eval    string
+	another bool // it was on a machine of another kind
 	updates float64
 	pace    float64 // seconds of an update
 	flops   float64 // of an update, if they are known
@@ -131,7 +149,7 @@ func readHistory(s *store.Store, m Machine) (*history, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &history{m, map[string][]float64{}, map[string][]past{}, map[peak]int64{}, map[string]bool{}}
+	h := &history{m, map[string][]wall{}, map[string][]past{}, map[peak]int64{}, map[string]bool{}}
 	for _, key := range keys {
 		if r, err := s.Get(key); err == nil { // -collect names the others
 			h.add(r)
@@ -147,16 +165,16 @@ func (h *history) add(r *store.Record) {
 		h.sets[makes(id)] = true
 	}
 	slower := h.slower(p)
-	wall, pace := slower*p.Wall, slower*p.Timing.Median
-	h.seconds[k.cell] = append(h.seconds[k.cell], wall)
+	took, pace := wall{slower * p.Wall, h.another(p)}, slower*p.Timing.Median
+	h.seconds[k.cell] = append(h.seconds[k.cell], took)
 	if shape == (store.Shape{}) {
 		return
 	}
-	h.seconds[k.whole] = append(h.seconds[k.whole], wall)
+	h.seconds[k.whole] = append(h.seconds[k.whole], took)
 	updates := float64(p.Timing.Counted + p.Timing.Excluded)
 	h.like[k.like] = append(h.like[k.like], past{
 		size: method.Sizes{Train: shape.Train, Test: shape.Test, Classes: len(id.Dataset.Classes), H: shape.Height, W: shape.Width, C: shape.Channels, IPC: id.IPC},
-		eval: k.eval, updates: updates, pace: pace, flops: p.Timing.Flops, rest: max(0, wall-float64(pace*updates)),
+		eval: k.eval, another: took.another, updates: updates, pace: pace, flops: p.Timing.Flops, rest: max(0, took.seconds-float64(pace*updates)),
 	})
 	// The lowest peak is nearest to a run's own: on some systems a process also has
 	// those of its earlier runs.
@@ -233,7 +251,7 @@ func (h *history) scaled(r *Run, k kinds) (seconds, making float64) {
 		updates := float64(ours.Updates)
 		g := guess{
 			making: updates * p.pace * pace, rest: p.rest * rest, distance: math.Abs(math.Log(pace)) + math.Abs(math.Log(rest)),
-			poor: p.eval != k.eval || (p.updates > 0) != (updates > 0),
+			poor: p.eval != k.eval || (p.updates > 0) != (updates > 0), another: p.another,
 		}
 		if p.eval != k.eval {
 			if !(updates > 0 && p.pace > 0 && h.Speed() > 0) {
@@ -250,14 +268,13 @@ func (h *history) scaled(r *Run, k kinds) (seconds, making float64) {
 // guess is the time that one record lets expect.
 type guess struct {
 	making, rest, distance float64
-	poor                   bool // it counts only if there are no better ones
+	poor, another          bool // it counts only if there are none that are not
 }
 
 // typical is the median of the guesses from the nearest records.
 func typical(all []guess) guess {
-	if good := slices.DeleteFunc(slices.Clone(all), func(g guess) bool { return g.poor }); len(good) > 0 {
-		all = good
-	}
+	all = prefer(all, func(g guess) bool { return !g.poor })
+	all = prefer(all, func(g guess) bool { return !g.another })
 	slices.SortStableFunc(all, func(a, b guess) int { return cmp.Compare(a.distance, b.distance) })
 	all = all[:min(nearest, len(all))]
 	slices.SortStableFunc(all, func(a, b guess) int { return cmp.Compare(a.making+a.rest, b.making+b.rest) })
@@ -277,9 +294,24 @@ func ratio(a, b float64) float64 {
 	return 1
 }
 
-func middle(x []float64) float64 {
-	x = slices.Sorted(slices.Values(x))
-	return x[len(x)/2]
+func middle(x []wall) float64 {
+	x = prefer(x, func(w wall) bool { return !w.another })
+	slices.SortFunc(x, func(a, b wall) int { return cmp.Compare(a.seconds, b.seconds) })
+	return x[len(x)/2].seconds
+}
+
+// prefer returns a copy with those that are good, or with all if none is.
+func prefer[T any](all []T, good func(T) bool) []T {
+	var out []T
+	for _, x := range all {
+		if good(x) {
+			out = append(out, x)
+		}
+	}
+	if out == nil {
+		return slices.Clone(all)
+	}
+	return out
 }
 
 // kinds are names for runs that are alike in what a forecast needs.

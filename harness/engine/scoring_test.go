@@ -53,6 +53,7 @@ func TestSlower(t *testing.T) {
 // One record that is scored alike says more than any number of others.
 func TestTypical(t *testing.T) {
 	far, poor := guess{making: 3, distance: 2}, guess{making: 1000, distance: 0.1, poor: true}
+	other := guess{making: 7, distance: 0, another: true}
 	near := []guess{{making: 10, distance: 0.1}, {making: 20, distance: 0.2}, {making: 30, distance: 0.3}}
 	for _, c := range []struct {
 		all  []guess
@@ -61,6 +62,8 @@ func TestTypical(t *testing.T) {
 		{[]guess{poor, far, poor}, 3},
 		{append(near, far, far, poor), 20},
 		{[]guess{poor}, 1000},
+		{[]guess{other, near[2], other}, 30},
+		{[]guess{other, poor, poor}, 7},
 	} {
 		if got := typical(c.all).making; got != c.want {
 			t.Errorf("%v: %v, want %v", c.all, got, c.want)
