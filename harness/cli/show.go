@@ -176,11 +176,11 @@ func bytesText(n float64) string {
 
 // machine is this one, for runs of so many threads.
 func machine(threads int) engine.Machine {
-	return engine.Machine{Threads: threads, CPU: env.Read().CPU, Kernels: tensor.Path(), Speed: sync.OnceValue(speed)}
+	return engine.Machine{Threads: threads, CPU: env.Read().CPU, Kernels: tensor.Path(), Speed: sync.OnceValue(func() float64 { return float64(threads) * speed() })}
 }
 
-// speed measures what this machine makes of a product of matrices, and takes half
-// of it for granted. Processor time says so beside other programs as well.
+// speed measures what a processor of this machine makes of a product of matrices, and
+// takes half of it for granted. Processor time says so beside other programs as well.
 func speed() float64 {
 	const n = 512
 	a, b, c := tensor.NewMat[float32](n, n), tensor.NewMat[float32](n, n), tensor.NewMat[float32](n, n)
@@ -192,9 +192,9 @@ func speed() float64 {
 		tensor.Mul(c, a, b, tensor.NN, false)
 		made += 2 * n * n * n
 	}
-	used := (env.CPU() - cpu).Seconds() / float64(runtime.GOMAXPROCS(0))
+	used := (env.CPU() - cpu).Seconds()
 	if used <= 0 { // the system does not tell
-		used = time.Since(start).Seconds()
+		used = time.Since(start).Seconds() * float64(runtime.GOMAXPROCS(0))
 	}
 	return 0.5 * made / used
 }

@@ -42,6 +42,11 @@ while
 	code=$?
 	kill -0 "$pid" 2>/dev/null # a signal ends the wait, but not the program
 do :; done
+# Nor is what the wait gave the program's own code if both ended at once. That is still to
+# be had then; otherwise there is nothing more to wait for, which is 127.
+wait "$pid"
+last=$?
+[ "$last" -eq 127 ] || code=$last
 if [ "$code" -eq 75 ]; then
 	requeue
 	sleep 60

@@ -76,6 +76,7 @@ func TestSlurmFlow(t *testing.T) {
 		{"cancelled", "kill -TERM $PPID; $SLEEP 0.3; exit 130", "3", "", work, 130},
 		{"near the limit", "trap 'exit 75' USR1; kill -USR1 $PPID; while :; do $SLEEP 0.05; done", "3", "",
 			work + "sleep [60]\n" + next + next + "sleep [60]\n", 75},
+		{"at its end, near the limit", "trap '' USR1; kill -USR1 $PPID; exit 75", "3", "", work + "sleep [60]\n" + next + next + "sleep [60]\n", 75},
 		{"near the limit, without an end", "trap : USR1; kill -USR1 $PPID; $SLEEP 1; exit 1", "3", "", work + "sleep [60]\n" + next, 1},
 		{"tables", "exit 3", "0", "", "dgkip [-exp] [table1] [-only] [method:* -dataset:'mnist'] [-collect]\n", 3},
 		{"submitted", "", "", "42", "sbatch [--parsable] [JOB]\nsbatch [--dependency=afterany:42] " + rest, 0},
