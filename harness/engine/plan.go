@@ -282,7 +282,7 @@ func (l Lookup) plan(ctx context.Context, specs []*spec.Spec, filter spec.Filter
 	var problems []error
 	for _, s := range specs {
 		for _, c := range s.Cells {
-			for round, seed := range s.Seeds {
+			for round, seed := range c.Seeds {
 				r := &Run{Cell: c, Profile: s.Profile, Seed: seed, Round: round, Trace: c.Trace}
 				if !filter.Matches(r.At) {
 					continue

@@ -88,7 +88,13 @@ func (b *tableBuilder) notes(q quantity) []string {
 	if b.out.Has(func(e sheet.Entry) bool { return strings.Contains(e.Marks, lostMark) }) {
 		note("%s some runs failed or their records are damaged; the value is over the others.", lostMark)
 	}
-	if b.uneven() {
+	if b.idle > 0 {
+		note("%d of %d rows are left out: nothing of them has run.", b.idle, len(b.rows))
+	}
+	if b.single {
+		note("A value without ± is of one seed.")
+	}
+	if b.out.Has(func(e sheet.Entry) bool { return e.N > 0 }) {
 		note("A number in brackets is the number of seeds behind a value, where it is less than %d.", b.most)
 	}
 	for i, x := range b.r.Spec.Excluded {
@@ -100,7 +106,9 @@ func (b *tableBuilder) notes(q quantity) []string {
 }
 
 // uneven reports whether some values are over fewer seeds than others.
-func (b *tableBuilder) uneven() bool { return b.out.Has(func(e sheet.Entry) bool { return e.N > 0 }) }
+func (b *tableBuilder) uneven() bool {
+	return b.single || b.out.Has(func(e sheet.Entry) bool { return e.N > 0 })
+}
 
 // spreadText says what a spread is over, and over how many seeds.
 func (b *tableBuilder) spreadText(q quantity) string {

@@ -164,6 +164,8 @@ type tableBuilder struct {
 	out      sheet.Sheet
 
 	most     int          // seeds in the fullest cell
+	single   bool         // a cell of one seed has no spread beside cells that have one
+	idle     int          // rows of which nothing has run
 	excluded map[int]bool // reasons in use
 	ahead    bool         // some mark stands in a row in which others have no run
 }

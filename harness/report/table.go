@@ -32,13 +32,26 @@ func (r *Results) table() *sheet.Sheet {
 			}
 		}
 	}
+	begun := slices.ContainsFunc(b.rows, b.begun)
 	for _, row := range b.rows {
+		if begun && !b.begun(row) {
+			b.idle++ // a page of dashes hides what there is
+			continue
+		}
 		for _, q := range b.lines {
 			b.out.Rows = append(b.out.Rows, b.row(row, q))
 		}
 	}
 	b.explain()
 	return &b.out
+}
+
+// begun reports whether some run of a row has been made.
+func (b *tableBuilder) begun(row group) bool {
+	return slices.ContainsFunc(b.columns, func(column group) bool {
+		c := b.at(row, column)
+		return c != nil && c.state() != sheet.NotRun
+	})
 }
 
 // row makes one line of the table.
@@ -134,7 +147,10 @@ func (b *tableBuilder) entry(row, column group, q quantity) (sheet.Entry, *float
 		e.Marks = b.machines.of(c)
 		return e, &mean
 	}
-	if sum.N < b.most {
+	switch {
+	case sum.N == 1 && b.most > 1 && q.spread != "none":
+		b.single = true // it has no spread, which says so
+	case sum.N < b.most:
 		e.N = sum.N
 	}
 	if c.lost() > 0 {

@@ -293,3 +293,21 @@ func TestLatexCompiles(t *testing.T) {
 		}
 	}
 }
+
+// Rows of which nothing has run are counted, not shown, and a value of one seed beside
+// those of more says so by having no spread.
+func TestRowsAndSeedsThatLack(t *testing.T) {
+	text := strings.Replace(small, "ipc = [1]", "ipc = [1, 10]", 1)
+	text = strings.Replace(text, `rows = ["dataset", "ipc"]`, `rows = ["dataset", "method"]`, 1)
+	text = strings.Replace(text, `columns = ["method"]`, `columns = ["ipc"]`, 1)
+	r := made(t, text, map[string][]float64{"slow": {0.5, 0.6}, "fast-lr": {0.7}})
+	got := string(r.table().Markdown())
+	for _, want := range []string{"| Slow | 55.00 ± 5.00 |", "| 70.00 |", "1 of 3 rows are left out: nothing of them has run.", "A value without ± is of one seed."} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the table lacks %q:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "(1)") || strings.Contains(got, "Fast\\_LS") {
+		t.Errorf("the table has a number of seeds, or an empty row:\n%s", got)
+	}
+}

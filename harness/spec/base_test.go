@@ -154,6 +154,50 @@ func numbers(n int) string {
 	return strings.Join(out, ", ")
 }
 
+// Some cells have seeds of their own, in their file alone; a number that is asked for
+// goes before both.
+func TestMoreSeeds(t *testing.T) {
+	more := good + "\n[[seeds.more]]\nwhen = { method = \"toy\", ipc = 1 }\ncount = 5\n[[seeds.more]]\nwhen = { method = \"slow\" }\ncount = 1\n"
+	fsys := folder(map[string]string{"demo": more, "child": child})
+	seeds := func(name string, asked int) string {
+		s, err := ReadFS(fsys, "exp/"+name+".toml", Options{Datasets: known, Seeds: asked})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := fmt.Sprint(len(s.Seeds), ":")
+		for _, c := range s.Cells {
+			if c.Dataset == "glyphs" && c.Model == "thin" {
+				out += fmt.Sprintf(" %s %d %v", c.Column, c.IPC, c.Seeds)
+			}
+		}
+		return out
+	}
+	for _, c := range []struct {
+		name  string
+		asked int
+		want  string
+	}{
+		{"demo", 0, "5: toy 1 [0 1 2 3 4] other-toy 1 [0 1 2] toy 10 [0 1 2] slow 10 [0] other-toy 10 [0 1 2]"},
+		{"demo", 2, "2: toy 1 [0 1] other-toy 1 [0 1] toy 10 [0 1] slow 10 [0 1] other-toy 10 [0 1]"},
+		{"child", 0, "3: toy 1 [0 1 2] slow 10 [0 1 2] toy 10 [0 1 2]"},
+	} {
+		if got := seeds(c.name, c.asked); got != c.want {
+			t.Errorf("%s, %d asked for: got %s, want %s", c.name, c.asked, got, c.want)
+		}
+	}
+	for text, want := range map[string]string{
+		"when = { methd = \"toy\" }\ncount = 4":  "methd",
+		"when = { method = \"toi\" }\ncount = 4": "toi",
+		"when = { method = \"toy\" }\ncount = 0": "count must be at least 1",
+		"when = { method = \"toy\" }":            "the key \"count\" is missing",
+	} {
+		_, err := Parse("demo.toml", good+"\n[[seeds.more]]\n"+text+"\n", Options{Datasets: known})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", text, err, want)
+		}
+	}
+}
+
 // Nothing to run is no success.
 func TestNoGrid(t *testing.T) {
 	const head = "schema = 1\nname = \"demo\"\ntitle = \"D\"\n"

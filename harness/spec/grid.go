@@ -168,8 +168,8 @@ func (r *reader) small(n *toml.Node) bool {
 		r.d.FaultKey(n, fmt.Sprintf("%d [[set]] are too many for %d cells", len(r.doc.Set), cells), "a condition may name several values of an axis, and patterns")
 		return false
 	}
-	if runs := cells * len(r.out.Seeds); runs > maxRuns {
-		r.d.FaultKey(n, fmt.Sprintf("%d cells with %d seeds are %d runs; at most %d can be asked for", cells, len(r.out.Seeds), runs, maxRuns), "split it into several experiments")
+	if runs := cells * r.mostSeeds(); runs > maxRuns {
+		r.d.FaultKey(n, fmt.Sprintf("%d cells with %d seeds are %d runs; at most %d can be asked for", cells, r.mostSeeds(), runs, maxRuns), "split it into several experiments")
 		return false
 	}
 	return true

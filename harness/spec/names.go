@@ -108,7 +108,7 @@ func (r *reader) check(names Names, all []*reader) {
 	}
 }
 
-// checkConditions reports what [[set]] and [[exclude]] name and nothing has.
+// checkConditions reports what [[set]], [[exclude]] and [[seeds.more]] name and nothing has.
 func (r *reader) checkConditions(names Names) {
 	for i, s := range r.doc.Set {
 		if n := r.root.Get("set").List[i]; r.own(n) {
@@ -118,6 +118,11 @@ func (r *reader) checkConditions(names Names) {
 	for i, e := range r.doc.Exclude {
 		if n := r.root.Get("exclude").List[i]; r.own(n) {
 			names.Where(r.d, n.Get("when"), e.Where)
+		}
+	}
+	for i, m := range r.doc.Seeds.More {
+		if n := r.root.Get("seeds").Get("more").List[i]; r.own(n) {
+			names.Where(r.d, n.Get("when"), m.When)
 		}
 	}
 }

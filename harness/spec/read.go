@@ -193,9 +193,19 @@ func withBase(d *toml.Decoder, f files, own *toml.Node, chain []string) *toml.No
 	return toml.Merge(lower, own)
 }
 
+// handedOn returns a section without what is its file's own: what it shows, and how many
+// seeds stand behind a part of it.
+func handedOn(n *toml.Node) *toml.Node {
+	out := n.Without(notTaken...)
+	if s := out.Get("seeds"); s != nil && s.Table != nil {
+		out.Set("seeds", s.Without("more"))
+	}
+	return out
+}
+
 // taken returns what another file takes over of a base.
 func taken(base *toml.Node) *toml.Node {
-	out := base.Without(notTaken...)
+	out := handedOn(base)
 	all := out.Get("profile")
 	if all == nil || all.Table == nil {
 		return out
@@ -204,7 +214,7 @@ func taken(base *toml.Node) *toml.Node {
 	for _, name := range all.Keys() {
 		one := all.Table[name]
 		if one.Table != nil {
-			one = one.Without(notTaken...)
+			one = handedOn(one)
 		}
 		profiles.Set(name, one)
 	}

@@ -53,8 +53,17 @@ type override struct {
 	With *toml.Node `toml:"with" required:"true"`
 }
 
+// seeds says how many seeds a cell has: the count, or that of the last of its own that
+// names the cell.
 type seeds struct {
-	Count int `toml:"count" min:"1" max:"1000"`
+	Count int       `toml:"count" min:"1" max:"1000"`
+	More  []counted `toml:"more"`
+}
+
+// counted is a [[seeds.more]].
+type counted struct {
+	When  Where `toml:"when" required:"true"`
+	Count int   `toml:"count" min:"1" max:"1000" required:"true"`
 }
 
 func (r *reader) read() {
@@ -73,12 +82,39 @@ func (r *reader) read() {
 		File: r.file, Name: doc.Name, Title: doc.Title, About: doc.About, Profile: r.profile,
 		Data: doc.Data, Titles: map[string]string{}, Limits: doc.Limits, Cache: doc.Cache, Excluded: doc.Exclude,
 	}
-	for i := range max(1, cmp.Or(r.options.Seeds, doc.Seeds.Count)) {
-		r.out.Seeds = append(r.out.Seeds, uint64(i))
-	}
 	if r.grid() {
 		r.cells()
 	}
+	for _, c := range r.out.Cells {
+		if len(c.Seeds) > len(r.out.Seeds) {
+			r.out.Seeds = c.Seeds
+		}
+	}
+}
+
+// seedsOf returns the seeds of the cell at a point: as many as were asked for, or else
+// as the file says.
+func (r *reader) seedsOf(p point) []uint64 {
+	n := r.doc.Seeds.Count
+	for _, m := range r.doc.Seeds.More {
+		if m.When.Matches(p.text) {
+			n = m.Count
+		}
+	}
+	var out []uint64
+	for i := range max(1, cmp.Or(r.options.Seeds, n)) {
+		out = append(out, uint64(i))
+	}
+	return out
+}
+
+// mostSeeds is the largest number of seeds that a cell may have.
+func (r *reader) mostSeeds() int {
+	n := r.doc.Seeds.Count
+	for _, m := range r.doc.Seeds.More {
+		n = max(n, m.Count)
+	}
+	return cmp.Or(r.options.Seeds, n)
 }
 
 // data completes the [data.NAME] sections.

@@ -45,7 +45,7 @@ type Spec struct {
 	Axes     []Axis
 	Cells    []*Cell
 	Excluded []Excluded
-	Seeds    []uint64
+	Seeds    []uint64 // of the cells that have most
 	Limits   Limits
 	Cache    Cache
 	Data     map[string]Data   // the [data.NAME] sections
@@ -72,6 +72,7 @@ type Cell struct {
 	IPC     int
 	Column  string // the method's name in this experiment
 	Model   string // the networks' name in this experiment
+	Seeds   []uint64
 
 	Net      method.Model
 	Protocol method.Protocol
