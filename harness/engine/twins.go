@@ -116,17 +116,43 @@ func makes(id spec.Identity) string {
 	return string(spec.Canonical(id))
 }
 
-// reusable reports whether a record tells what its method did. One whose trace has
-// scores tells nobody what in it the method said of itself.
+// reusable reports whether a record tells what its method did.
 func reusable(r *store.Record) bool {
-	return r.Provenance.Of == "" && len(r.Provenance.Trace.Score) == 0
+	if r.Provenance.Of != "" || len(r.Provenance.Trace.Score) == 0 {
+		return r.Provenance.Of == ""
+	}
+	trace, err := r.Trace()
+	if err != nil {
+		return false
+	}
+	_, ok := ownColumns(trace.Columns[1:], r)
+	return ok
+}
+
+// ownColumns tells which columns of a record's trace the method wrote, false if that
+// cannot be told. Where sets were scored on the way the others are the protocol's, as
+// metrics of the result of that name are; what a method says of itself at its end is
+// there with "last." before it.
+func ownColumns(columns []string, r *store.Record) (own []bool, ok bool) {
+	own = make([]bool, len(columns))
+	for i, name := range columns {
+		_, said := r.Result.Metrics["last."+name]
+		_, scored := r.Result.Metrics[name]
+		if own[i] = true; len(r.Provenance.Trace.Score) > 0 {
+			if said == scored {
+				return nil, false
+			}
+			own[i] = said
+		}
+	}
+	return own, true
 }
 
 // fromRecord takes up the set of a run on record.
 func (a *attempt) fromRecord() bool {
 	for _, key := range a.siblings()[makes(a.run.Identity)] {
 		r, err := a.store.Get(key)
-		if err != nil || !reusable(r) || !r.Provenance.Trace.Covers(a.s.Tracing, r.Result.Updates) {
+		if err != nil || r.Provenance.Of != "" || !r.Provenance.Trace.Covers(a.s.Tracing, r.Result.Updates) {
 			continue
 		}
 		if s, ok := a.read(r); ok {
@@ -151,6 +177,10 @@ func (a *attempt) read(r *store.Record) (s saved, ok bool) {
 	if err != nil {
 		return s, false
 	}
+	own, ok := ownColumns(trace.Columns[1:], r)
+	if !ok {
+		return s, false
+	}
 	timing, err := r.Timing()
 	if err != nil {
 		return s, false
@@ -168,7 +198,7 @@ func (a *attempt) read(r *store.Record) (s saved, ok bool) {
 	for _, row := range trace.Rows {
 		line := traced{Update: int(row[0]), Values: map[string]float64{}}
 		for j, v := range row[1:] {
-			if !math.IsNaN(v) {
+			if !math.IsNaN(v) && own[j] {
 				line.Values[trace.Columns[j+1]] = v
 			}
 		}

@@ -54,6 +54,7 @@ type Figure struct {
 	LogX    bool     `toml:"log_x"`
 	LogY    bool     `toml:"log_y"`
 	YLabel  string   `toml:"y_label"`
+	Slope   float64  `toml:"slope" min:"0"`  // the caption says what curves gain over their last SLOPE of x
 	Images  int      `toml:"images" min:"1"` // images a class in a grid
 	Diagram string   `toml:"diagram"`        // which of the drawings
 	Caption string   `toml:"caption"`

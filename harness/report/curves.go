@@ -29,6 +29,7 @@ func (b *figureBuilder) curves() chart.Picture {
 	if empty(upper) && empty(lower) {
 		return nil
 	}
+	b.slope(upper)
 	for i := range upper {
 		if b.xAxis == "" { // processes end where they end
 			own := *along

@@ -76,6 +76,20 @@ func SD(x []float64) float64 {
 	return math.Sqrt(sum / float64(len(x)))
 }
 
+// Slope is that of the line of least squares through points, 0 if all have one x.
+func Slope(x, y []float64) float64 {
+	mx, my := Mean(x), Mean(y)
+	var xx, xy float64
+	for i := range x {
+		xx += float64((x[i] - mx) * (x[i] - mx))
+		xy += float64((x[i] - mx) * (y[i] - my))
+	}
+	if xx == 0 {
+		return 0
+	}
+	return xy / xx
+}
+
 // Combined is the spread of a difference of two independent numbers.
 func Combined(a, b float64) float64 { return math.Sqrt(float64(a*a) + float64(b*b)) }
 
