@@ -29,13 +29,15 @@ type locator struct {
 	names int    // so far
 	last  span   // of the key read last, or of its first name
 	fault *Fault // that is no mistake of syntax
+	open  int    // where the innermost list begins that does not go on as one, or -1
 }
 
 // locate returns the tree, and a fault if there is one. Bytes [0, sound) keep within
-// the limits; they end before the fault or with it.
-func locate(src *Source) (root *Node, sound int, fault *Fault) {
+// the limits; they end before the fault or with it. A list that is not closed begins at
+// open, which else is -1.
+func locate(src *Source) (root *Node, sound, open int, fault *Fault) {
 	root = &Node{Table: map[string]*Node{}, Source: src}
-	l := &locator{src: src, root: root, table: root}
+	l := &locator{src: src, root: root, table: root, open: -1}
 	for l.take(lines); l.rest() != ""; l.take(lines) {
 		start := l.pos
 		ok := false
@@ -45,16 +47,16 @@ func locate(src *Source) (root *Node, sound int, fault *Fault) {
 			ok = l.pair(l.table, l.depth)
 		}
 		if l.fault != nil {
-			return nil, start, l.fault
+			return nil, start, -1, l.fault
 		}
 		l.take(blanks)
 		if !ok || !lineEnd.MatchString(l.rest()) {
 			f := src.fault(l.pos, l.pos+1, "this is not TOML", "")
 			l.take(anything) // so that the TOML package sees what is wrong
-			return nil, l.pos, &f
+			return nil, l.pos, l.open, &f
 		}
 	}
-	return root, l.pos, nil
+	return root, l.pos, -1, nil
 }
 
 func (l *locator) rest() string { return l.src.Text[l.pos:] }
@@ -231,6 +233,9 @@ func (l *locator) value(n *Node, depth int) bool {
 			n.List = append(n.List, x)
 			return l.notTooDeep(depth+1) && l.value(x, depth+1)
 		})
+		if !ok && l.open < 0 {
+			l.open = from
+		}
 	case l.eat("{"):
 		n.Table = map[string]*Node{}
 		ok = l.items("}", func() bool { return l.pair(n, depth) })

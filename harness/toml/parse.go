@@ -24,12 +24,12 @@ func Parse(file, text string) (*Node, Faults) {
 		return nil, Faults{TooLarge(file)}
 	}
 	src := &Source{file, strings.TrimPrefix(text, "\ufeff")} // which some editors write
-	root, sound, fault := locate(src)
+	root, sound, open, fault := locate(src)
 	// The TOML package gets what keeps within the limits. It knows of depth only that
 	// of the stack, which it overflows.
 	var doc map[string]any
 	if _, err := toml.Decode(src.Text[:sound], &doc); err != nil {
-		return nil, Faults{src.invalid(err)}
+		return nil, Faults{src.invalid(err, open)}
 	}
 	if fault != nil {
 		return nil, Faults{*fault}
@@ -43,8 +43,9 @@ func TooLarge(file string) Fault {
 	return Fault{File: file, Message: fmt.Sprintf("the file is larger than %d kB", MaxSize/1000), Hint: "results and data belong elsewhere; an experiment is a page of text"}
 }
 
-// invalid returns the fault of a text that is not TOML.
-func (s *Source) invalid(err error) Fault {
+// invalid returns the fault of a text that is not TOML. What is wrong with a list that is
+// not closed shows in what comes after it.
+func (s *Source) invalid(err error, open int) Fault {
 	var bad toml.ParseError
 	if !errors.As(err, &bad) {
 		return Fault{File: s.File, Message: err.Error()}
@@ -52,7 +53,11 @@ func (s *Source) invalid(err error) Fault {
 	from := max(0, bad.Position.Start)
 	to := min(from+max(1, bad.Position.Len), len(s.Text))
 	from = to - len(strings.TrimLeft(s.Text[from:to], " \t"))
-	return s.fault(from, to, bad.Message, "")
+	hint := ""
+	if line := 1 + strings.Count(s.Text[:max(0, open)], "\n"); open >= 0 && line < bad.Position.Line {
+		hint = fmt.Sprintf("the list that begins in line %d is not closed: it lacks a ]", line)
+	}
+	return s.fault(from, to, bad.Message, hint)
 }
 
 // fill puts the values of a document into its tree.
