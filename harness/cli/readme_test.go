@@ -267,6 +267,10 @@ func TestReadmeNumbers(t *testing.T) {
 		"DGKIP-LR":                          "dgkip-lr/fc",
 		"DGKIP-LS":                          "dgkip-ls/fc",
 		"DGKIP-LS, in their exact kernel":   "ls-exact/nngp",
+		"DC, ConvNets":                      "dc/conv",
+		"DSA, ConvNets":                     "dsa/conv",
+		"KIP, ConvNets":                     "kip/conv",
+		"DGKIP-LR, ConvNets":                "dgkip-lr/conv",
 		"DGKIP-LS, ConvNets":                "dgkip-ls/conv",
 		"DGKIP-LS, a pool of ConvNets":      "ls-pool/conv",
 	}
