@@ -294,6 +294,10 @@ func TestReadmeNumbers(t *testing.T) {
 			}
 		}
 	}
+	squares := regexp.MustCompile(`least squares, with which all real images give ([0-9.]+) \(ConvNets\), and not ([0-9.]*[0-9])`).FindStringSubmatch(string(readme))
+	if at := "table1/cifar-10/10/whole/"; squares == nil || squares[1] != values[at+"transfer.squared.test_acc"] || squares[2] != values[at+"acc"] {
+		t.Errorf("of all real images the README has %q, the report %s by least squares", squares, values[at+"transfer.squared.test_acc"])
+	}
 	counts := regexp.MustCompile(`accuracies in Tables 1 and 2, (\d+) are within tolerance, (\d+) better, (\d+) worse, (\d+) not run`).FindStringSubmatch(string(readme))
 	if counts == nil {
 		t.Fatal("the README does not say how many of DGKIP's accuracies are reproduced")
