@@ -166,6 +166,8 @@ type half struct {
 	Wrong bool `toml:"wrong"`
 	Way   bool `toml:"way,omitzero"` // goes wrong along the way, and not at the end
 
+	Says bool `toml:"says,omitzero"` // something of the name that the method's own has
+
 	Refuses bool `toml:"refuses,omitzero"` // to go on from what it kept
 }
 
@@ -205,7 +207,11 @@ func (h *half) Score(ctx context.Context, t method.Trial, observe func(method.St
 	if h.Wrong {
 		acc = math.Inf(1)
 	}
-	return &method.Scores{Metrics: map[string]float64{"test_acc": acc}}, nil
+	scores := map[string]float64{"test_acc": acc}
+	if h.Says {
+		scores["first"] = -1
+	}
+	return &method.Scores{Metrics: scores}, nil
 }
 
 func init() {

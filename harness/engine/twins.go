@@ -130,19 +130,20 @@ func reusable(r *store.Record) bool {
 }
 
 // ownColumns tells which columns of a record's trace the method wrote, false if that
-// cannot be told. Where sets were scored on the way the others are the protocol's, as
-// metrics of the result of that name are; what a method says of itself at its end is
-// there with "last." before it.
+// cannot be told. Where sets were scored on the way, test_acc is the protocol's, and what
+// the result has with "last." before it the method's. Another metric of the result may be
+// of either: a method and a protocol that both have a deviation share its column.
 func ownColumns(columns []string, r *store.Record) (own []bool, ok bool) {
 	own = make([]bool, len(columns))
 	for i, name := range columns {
+		if len(r.Provenance.Trace.Score) == 0 {
+			own[i] = true
+			continue
+		}
 		_, said := r.Result.Metrics["last."+name]
 		_, scored := r.Result.Metrics[name]
-		if own[i] = true; len(r.Provenance.Trace.Score) > 0 {
-			if said == scored {
-				return nil, false
-			}
-			own[i] = said
+		if own[i] = said && !scored; !own[i] && name != "test_acc" {
+			return nil, false
 		}
 	}
 	return own, true

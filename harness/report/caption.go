@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dgkip/harness/report/sheet"
+	"dgkip/harness/spec"
 )
 
 // explain writes the caption and the notes of the main table.
@@ -89,10 +90,10 @@ func (b *tableBuilder) notes(q quantity) []string {
 		note("%s some runs failed or their records are damaged; the value is over the others.", lostMark)
 	}
 	if b.idle > 0 {
-		note("%d of %d rows are left out: nothing of them has run.", b.idle, len(b.rows))
+		note("Rows left out, as none of their runs has been made: %d of %d.", b.idle, len(b.rows))
 	}
 	if b.single {
-		note("A value without ± is of one seed.")
+		note("Where others of its kind have ±, a value without it is of one seed.")
 	}
 	if b.out.Has(func(e sheet.Entry) bool { return e.N > 0 }) {
 		note("A number in brackets is the number of seeds behind a value, where it is less than %d.", b.most)
@@ -114,7 +115,11 @@ func (b *tableBuilder) uneven() bool {
 func (b *tableBuilder) spreadText(q quantity) string {
 	of := ""
 	if planned := len(b.r.Spec.Seeds); planned > b.most {
-		of = fmt.Sprintf(" of %d planned", planned)
+		upTo := ""
+		if slices.ContainsFunc(b.r.Spec.Cells, func(c *spec.Cell) bool { return len(c.Seeds) < planned }) {
+			upTo = "up to "
+		}
+		of = fmt.Sprintf(" of %s%d planned", upTo, planned)
 	}
 	switch b.most {
 	case 0:

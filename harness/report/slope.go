@@ -9,7 +9,7 @@ import (
 	"dgkip/harness/stats"
 )
 
-// slope says in the caption what the lines still gain at their end: the rise of the
+// slope says in the caption what the lines gained at their end: the rise of the
 // straight line of least squares over the last stretch of the x axis, in units of y.
 func (b *figureBuilder) slope(panels []chart.Panel) {
 	var rises []string
@@ -26,12 +26,12 @@ func (b *figureBuilder) slope(panels []chart.Panel) {
 		if along == "update" {
 			along = "updates"
 		}
-		b.note(fmt.Sprintf("What the lines still gain over the last %s %s, by least squares: %s", shortest(b.f.Slope), along, list(rises)))
+		b.note(fmt.Sprintf("Gained over the last %s %s, by least squares: %s", shortest(b.f.Slope), along, list(rises)))
 	}
 }
 
 // rise is that of the line of least squares through the points over the last stretch,
-// false if there are less than three.
+// false if there are fewer than three or the points do not go that far back.
 func rise(points []chart.Point, stretch float64) (float64, bool) {
 	var x, y []float64
 	for _, p := range points {
@@ -39,7 +39,7 @@ func rise(points []chart.Point, stretch float64) (float64, bool) {
 			x, y = append(x, p.X), append(y, p.Y)
 		}
 	}
-	if len(x) < 3 || stretch == 0 {
+	if len(x) < 3 || stretch == 0 || x[len(x)-1]-points[0].X < stretch {
 		return 0, false
 	}
 	return stretch * stats.Slope(x, y), true

@@ -27,6 +27,7 @@ func TestRise(t *testing.T) {
 		{long, 25, 2.5, true},
 		{long, 15, 0, false},
 		{long, 0, 0, false},
+		{long, 200, 0, false},
 		{nil, 30, 0, false},
 	} {
 		if got, ok := rise(c.points, c.stretch); got != c.want || ok != c.ok {

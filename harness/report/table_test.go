@@ -302,7 +302,7 @@ func TestRowsAndSeedsThatLack(t *testing.T) {
 	text = strings.Replace(text, `columns = ["method"]`, `columns = ["ipc"]`, 1)
 	r := made(t, text, map[string][]float64{"slow": {0.5, 0.6}, "fast-lr": {0.7}})
 	got := string(r.table().Markdown())
-	for _, want := range []string{"| Slow | 55.00 ± 5.00 |", "| 70.00 |", "1 of 3 rows are left out: nothing of them has run.", "A value without ± is of one seed."} {
+	for _, want := range []string{"| Slow | 55.00 ± 5.00 |", "| 70.00 |", "Rows left out, as none of their runs has been made: 1 of 3.", "a value without it is of one seed."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the table lacks %q:\n%s", want, got)
 		}

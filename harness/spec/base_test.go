@@ -177,7 +177,7 @@ func TestMoreSeeds(t *testing.T) {
 		asked int
 		want  string
 	}{
-		{"demo", 0, "5: toy 1 [0 1 2 3 4] other-toy 1 [0 1 2] toy 10 [0 1 2] slow 10 [0] other-toy 10 [0 1 2]"},
+		{"demo", 0, "5: toy 1 [0 1 2 3 4] other-toy 1 [0 1 2] toy 10 [0 1 2] slow 10 [0 1 2] other-toy 10 [0 1 2]"},
 		{"demo", 2, "2: toy 1 [0 1] other-toy 1 [0 1] toy 10 [0 1] slow 10 [0 1] other-toy 10 [0 1]"},
 		{"child", 0, "3: toy 1 [0 1 2] slow 10 [0 1 2] toy 10 [0 1 2]"},
 	} {

@@ -53,8 +53,7 @@ type override struct {
 	With *toml.Node `toml:"with" required:"true"`
 }
 
-// seeds says how many seeds a cell has: the count, or that of the last of its own that
-// names the cell.
+// seeds says how many seeds a cell has: the count, or a larger one of its own.
 type seeds struct {
 	Count int       `toml:"count" min:"1" max:"1000"`
 	More  []counted `toml:"more"`
@@ -85,10 +84,8 @@ func (r *reader) read() {
 	if r.grid() {
 		r.cells()
 	}
-	for _, c := range r.out.Cells {
-		if len(c.Seeds) > len(r.out.Seeds) {
-			r.out.Seeds = c.Seeds
-		}
+	if r.out.Seeds = r.seedsOf(point{}); len(r.out.Cells) > 0 {
+		r.out.Seeds = slices.MaxFunc(r.out.Cells, func(a, b *Cell) int { return len(a.Seeds) - len(b.Seeds) }).Seeds
 	}
 }
 
@@ -98,7 +95,7 @@ func (r *reader) seedsOf(p point) []uint64 {
 	n := r.doc.Seeds.Count
 	for _, m := range r.doc.Seeds.More {
 		if m.When.Matches(p.text) {
-			n = m.Count
+			n = max(n, m.Count)
 		}
 	}
 	var out []uint64

@@ -55,7 +55,7 @@ func (s *Source) invalid(err error, open int) Fault {
 	from = to - len(strings.TrimLeft(s.Text[from:to], " \t"))
 	hint := ""
 	if line := 1 + strings.Count(s.Text[:max(0, open)], "\n"); open >= 0 && line < bad.Position.Line {
-		hint = fmt.Sprintf("the list that begins in line %d is not closed: it lacks a ]", line)
+		hint = fmt.Sprintf("the list that begins in line %d is not closed, or lacks a comma", line)
 	}
 	return s.fault(from, to, bad.Message, hint)
 }

@@ -64,8 +64,8 @@ func TestParse(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"a = [1\nb = 2":                  "f.toml:2:1: expected a comma (',') or array terminator (']'), but got 'b'",
-		"a = [\n1,\n[2\n]\nb = 2":        "hint: the list that begins in line 1 is not closed: it lacks a ]",
-		"a = [1,\n[2\nb = 2":             "hint: the list that begins in line 2 is not closed: it lacks a ]",
+		"a = [\n1,\n[2\n]\nb = 2":        "hint: the list that begins in line 1 is not closed, or lacks a comma",
+		"a = [1,\n[2\nb = 2":             "hint: the list that begins in line 2 is not closed, or lacks a comma",
 		"a = 1 b = 2":                    "f.toml:1:7: expected a top-level item to end with a newline, comment, or EOF, but got 'b' instead",
 		"a = 01\na = 2":                  "f.toml:1:5: Invalid integer",
 		"a = 1\na = 2\na = 03":           "f.toml:2:1: key a is already defined\n\ta = 2\n\t^",
