@@ -19,7 +19,8 @@ type machines struct {
 func machinesOf(cells []*CellRuns) machines {
 	var m machines
 	for _, c := range cells {
-		for _, p := range c.timed() {
+		for _, r := range c.timed() {
+			p := r.Record.Provenance
 			m.marks = unite(m.marks, timeMarksOf(p))
 			for _, s := range p.Sessions {
 				m.kinds, m.hosts = with(m.kinds, kindOf(s)), with(m.hosts, s.Host.Name)
@@ -29,15 +30,31 @@ func machinesOf(cells []*CellRuns) machines {
 	return m
 }
 
-// timed lists where the runs with a time come from.
-func (c *CellRuns) timed() []store.Provenance {
-	var out []store.Provenance
-	for _, r := range c.done() {
-		if p := r.Record.Provenance; p.Timing.Median > 0 {
-			out = append(out, p)
+// timed lists the runs whose times count: those without a mark, if there are any, that
+// were made on the machine of the first. A mean over machines is the time of none.
+func (c *CellRuns) timed() []Run {
+	var out []Run
+	for _, marked := range []bool{false, true} {
+		for _, r := range c.done() {
+			p := r.Record.Provenance
+			if p.Timing.Median > 0 && (timeMarksOf(p) != "") == marked && (out == nil || slices.Equal(kindsOf(p), kindsOf(out[0].Record.Provenance))) {
+				out = append(out, r)
+			}
+		}
+		if out != nil {
+			break
 		}
 	}
 	return out
+}
+
+// kindsOf lists what the sessions of a run ran on.
+func kindsOf(p store.Provenance) []string {
+	var kinds []string
+	for _, s := range p.Sessions {
+		kinds = with(kinds, kindOf(s))
+	}
+	return kinds
 }
 
 // kindOf describes what a session ran on, as far as it matters to its time.
@@ -97,7 +114,8 @@ func unite(marks, more string) string {
 // of marks the time of a cell.
 func (m machines) of(c *CellRuns) string {
 	marks := ""
-	for _, p := range c.timed() {
+	for _, r := range c.timed() {
+		p := r.Record.Provenance
 		for _, s := range p.Sessions {
 			if len(m.kinds) > 1 {
 				marks = unite(marks, letter(slices.Index(m.kinds, kindOf(s))))

@@ -286,9 +286,14 @@ func (c *CellRuns) state() sheet.State {
 	return worst
 }
 
-// values returns a metric over the seeds that have it, with their seeds.
+// values returns a metric over the seeds that have it, with their seeds; a time over those
+// whose times count.
 func (c *CellRuns) values(metric string) (x []float64, seeds []uint64) {
-	for _, r := range c.Runs {
+	runs := c.Runs
+	if metric == secondsPerUpdate {
+		runs = c.timed()
+	}
+	for _, r := range runs {
 		if r.Record == nil {
 			continue
 		}

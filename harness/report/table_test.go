@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"dgkip/harness/env"
 	"dgkip/harness/exhibit"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/store"
@@ -309,5 +310,32 @@ func TestRowsAndSeedsThatLack(t *testing.T) {
 	}
 	if strings.Contains(got, "(1)") || strings.Contains(got, "Fast\\_LS") {
 		t.Errorf("the table has a number of seeds, or an empty row:\n%s", got)
+	}
+}
+
+// A mean of times is over seeds of one machine, and over those that had it to themselves
+// where some had.
+func TestTimesAreOfOneMachine(t *testing.T) {
+	run := func(seconds float64, cpu string, shared bool) Run {
+		p := store.Provenance{CPU: 100, Sessions: []store.Session{{Seconds: 10, Threads: 2, Host: env.Host{CPU: cpu}}}}
+		p.Timing = store.Timing{Median: seconds, Hosts: 1, Shared: shared}
+		return Run{Record: &store.Record{Provenance: p}}
+	}
+	for _, c := range []struct {
+		runs []Run
+		want float64
+	}{
+		{[]Run{run(1, "a", false), run(3, "a", false)}, 2},
+		{[]Run{run(1, "a", false), run(3, "b", false)}, 1},
+		{[]Run{run(9, "a", true), run(3, "b", false), run(5, "b", false)}, 4},
+		{[]Run{run(9, "a", true), run(7, "a", true), run(5, "b", true)}, 8},
+	} {
+		got, ok := (&CellRuns{Runs: c.runs}).summary(secondsPerUpdate)
+		if !ok || got.Mean != c.want {
+			t.Errorf("got %v, want %v", got.Mean, c.want)
+		}
+	}
+	if _, ok := (&CellRuns{Runs: []Run{run(0, "a", false)}}).summary(secondsPerUpdate); ok {
+		t.Error("a run without updates has a time")
 	}
 }
