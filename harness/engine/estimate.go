@@ -120,10 +120,11 @@ type history struct {
 	sets    map[string]bool   // that can be scored otherwise
 }
 
-// wall is how long a run takes by a record, maybe one of another machine.
+// wall is how long a run takes by a record, maybe one of another machine, and how long
+// the scoring of its set.
 type wall struct {
-	seconds float64
-	another bool
+	seconds, scoring float64
+	another          bool
 }
 
 // past is the time that a run took.
@@ -135,6 +136,7 @@ type past struct {
 	pace    float64 // seconds of an update
 	flops   float64 // of an update, if they are known
 	rest    float64 // seconds for all else
+	scoring float64 // of them, for scoring the set
 }
 
 // peak names the memory of processes for a kind of run, which had others at the same
@@ -165,7 +167,11 @@ func (h *history) add(r *store.Record) {
 		h.sets[makes(id)] = true
 	}
 	slower := h.slower(p)
-	took, pace := wall{slower * p.Wall, h.another(p)}, slower*p.Timing.Median
+	scores := 1.0
+	for _, every := range p.Trace.Score {
+		scores += 1 + float64(r.Result.Updates/every)
+	}
+	took, pace := wall{slower * p.Wall, slower * p.Scoring / scores, h.another(p)}, slower*p.Timing.Median
 	h.seconds[k.cell] = append(h.seconds[k.cell], took)
 	if shape == (store.Shape{}) {
 		return
@@ -175,6 +181,7 @@ func (h *history) add(r *store.Record) {
 	h.like[k.like] = append(h.like[k.like], past{
 		size: method.Sizes{Train: shape.Train, Test: shape.Test, Classes: len(id.Dataset.Classes), H: shape.Height, W: shape.Width, C: shape.Channels, IPC: id.IPC},
 		eval: k.eval, another: took.another, updates: updates, pace: pace, flops: p.Timing.Flops, rest: max(0, took.seconds-float64(pace*updates)),
+		scoring: took.scoring,
 	})
 	// The lowest peak is nearest to a run's own: on some systems a process also has
 	// those of its earlier runs.
@@ -194,27 +201,22 @@ func (h *history) forecast(f *Forecast, r *Run, twin bool, paid map[string]float
 	if n := cmp.Or(h.memory[peak{k.memory, false}], h.memory[peak{k.memory, true}]); n > 0 {
 		f.Bytes, f.Measured = n, true
 	}
+	if twin {
+		m = method.Estimate{}
+	}
 	group := r.group()
 	due := max(0, max(m.Shared, scoring.Shared)-paid[group])
 	paid[group] += due
 	operations := m.Setup + scoring.Setup + due + m.Flops*float64(m.Updates)
-	if twin {
-		operations = scoring.Setup + due
-	}
 	switch {
 	case len(h.seconds[k.cell]) > 0:
-		f.Seconds, f.Basis = middle(h.seconds[k.cell]), "the same cell"
+		f.Seconds, f.Basis = middle(h.seconds[k.cell], twin), "the same cell"
 	case len(h.seconds[k.whole]) > 0:
-		f.Seconds, f.Basis = middle(h.seconds[k.whole]), "similar runs"
+		f.Seconds, f.Basis = middle(h.seconds[k.whole], twin), "similar runs"
 	case h.tells(k, m.Updates):
-		f.Seconds, _ = h.scaled(r, k)
-		f.Basis = "similar runs"
+		f.Seconds, f.Basis = h.scaled(r, k, twin), "similar runs"
 	case operations+m.Shared+scoring.Shared > 0 && h.Speed() > 0:
 		f.Seconds, f.Basis = operations/h.Speed(), "operations"
-	}
-	if twin && f.Basis != "operations" && h.tells(k, m.Updates) {
-		_, making := h.scaled(r, k)
-		f.Seconds = max(0, f.Seconds-making)
 	}
 	if !(f.Seconds >= 0 && f.Seconds <= math.MaxFloat64) {
 		f.Seconds, f.Basis = 0, ""
@@ -236,22 +238,27 @@ func (h *history) tells(k kinds, updates int) bool {
 // nearest is by how many of the records that are most like it a run is judged.
 const nearest = 3
 
-// scaled is the median of the times that records let expect of a run, and what of it the
-// updates make: an update and all else take longer in proportion to their operations. The
-// records nearest in these count. Those that were scored otherwise, or made updates where
-// the run makes none, are poor.
-func (h *history) scaled(r *Run, k kinds) (seconds, making float64) {
+// scaled is the median of the times that records let expect of a run: an update and all
+// else take longer in proportion to their operations. The records nearest in these count.
+// Those that were scored otherwise, or made updates where the run makes none, are poor.
+func (h *history) scaled(r *Run, k kinds, twin bool) float64 {
 	ours, oursScoring := estimates(r, r.sizes())
+	if twin {
+		ours = method.Estimate{}
+	}
 	var all []guess
 	for _, p := range h.like[k.like] {
 		p.size.Model = r.Cell.Net
 		theirs, theirsScoring := estimates(r, p.size)
+		if twin {
+			theirs, p.rest = method.Estimate{}, p.scoring
+		}
 		pace := ratio(ours.Flops, cmp.Or(p.flops, theirs.Flops))
 		rest := ratio(allBut(ours, oursScoring), allBut(theirs, theirsScoring))
 		updates := float64(ours.Updates)
 		g := guess{
 			making: updates * p.pace * pace, rest: p.rest * rest, distance: math.Abs(math.Log(pace)) + math.Abs(math.Log(rest)),
-			poor: p.eval != k.eval || (p.updates > 0) != (updates > 0), another: p.another,
+			poor: p.eval != k.eval || !twin && (p.updates > 0) != (updates > 0), another: p.another,
 		}
 		if p.eval != k.eval {
 			if !(updates > 0 && p.pace > 0 && h.Speed() > 0) {
@@ -262,7 +269,7 @@ func (h *history) scaled(r *Run, k kinds) (seconds, making float64) {
 		all = append(all, g)
 	}
 	g := typical(all)
-	return g.making + g.rest, g.making
+	return g.making + g.rest
 }
 
 // guess is the time that one record lets expect.
@@ -294,10 +301,17 @@ func ratio(a, b float64) float64 {
 	return 1
 }
 
-func middle(x []wall) float64 {
-	x = prefer(x, func(w wall) bool { return !w.another })
-	slices.SortFunc(x, func(a, b wall) int { return cmp.Compare(a.seconds, b.seconds) })
-	return x[len(x)/2].seconds
+// middle is the median time, or that of scoring alone.
+func middle(x []wall, scoring bool) float64 {
+	var all []float64
+	for _, w := range prefer(x, func(w wall) bool { return !w.another }) {
+		if scoring {
+			w.seconds = w.scoring
+		}
+		all = append(all, w.seconds)
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
 }
 
 // prefer returns a copy with those that are good, or with all if none is.

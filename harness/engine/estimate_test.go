@@ -214,7 +214,17 @@ func TestForecastsOfTwins(t *testing.T) {
 		if gone.Seconds < 17 || twin.Seconds > 1 || without.Seconds > 1 {
 			t.Errorf("%s: %v seconds where its set was left out of the record, %v where it is there, %v where it is made before it", other.Name(), gone.Seconds, twin.Seconds, without.Seconds)
 		}
-		return
+		// Records of the same scoring say how long it takes.
+		for _, seed := range p.Runs {
+			if seed.Seed != r.Seed && strings.Split(seed.Name(), " seed")[0] == strings.Split(other.Name(), " seed")[0] {
+				planted(t, s, seed, func(p *store.Provenance) { p.Scoring = 5 })
+				if got := forecasts(t, p, s, 1e9, false)[other.Name()]; got.Seconds != 5 || got.Basis != "the same cell" {
+					t.Errorf("%s: %+v, another seed's scoring took 5 s", other.Name(), got)
+				}
+				return
+			}
+		}
+		t.Fatal("no other seed")
 	}
 	t.Fatal("no twin")
 }
