@@ -45,7 +45,7 @@ const (
 // time is up.
 var (
 	errInterrupted = errors.New("interrupted")
-	errComeAgain   = errors.New("stopped in time")
+	errComeAgain   = errors.New("stopped early")
 )
 
 // checkpointEvery is how often runs under way are saved. Tests make it shorter.
@@ -121,7 +121,7 @@ func run(ctx context.Context, l library, args []string, out, errOut io.Writer) i
 		fmt.Fprintln(errOut, once(err.Error()))
 		return exitFailed
 	case errors.Is(context.Cause(ctx), errComeAgain):
-		fmt.Fprintln(errOut, "stopped in time; the same command goes on from here")
+		fmt.Fprintln(errOut, "stopped early; the same command goes on from here")
 		return exitComeAgain
 	case ctx.Err() != nil:
 		fmt.Fprintln(errOut, "interrupted; the same command goes on from here")

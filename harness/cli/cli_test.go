@@ -428,7 +428,7 @@ func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	send := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "USR1": comeAgain[0]}[args[0]]
 	code, said := 130, "interrupted"
 	if args[0] == "USR1" {
-		code, said = 75, "stopped in time"
+		code, said = 75, "stopped early"
 	}
 	path := ""
 	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {

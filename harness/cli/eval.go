@@ -45,7 +45,11 @@ func (f *flags) evalFile(ctx context.Context, out io.Writer, wanted request, boa
 	scored, unfit := 0, []error(nil)
 	for _, e := range all {
 		if failure := s.Failed(e.run.Key); failure != nil { // this way of scoring does not suit the set; another may
-			unfit = append(unfit, fmt.Errorf("-eval %s on %s as for %s: %s", f.eval, e.run.Cell.Dataset, e.as.Cell.Column, failure.Message))
+			why := failure.Message
+			if failure.Kind != "error" {
+				why = failure.Kind + ": " + why
+			}
+			unfit = append(unfit, fmt.Errorf("-eval %s on %s as for %s: %s", f.eval, e.run.Cell.Dataset, e.as.Cell.Column, why))
 			s.ClearFailed(e.run.Key)
 			continue
 		}

@@ -279,6 +279,9 @@ func (c *Config) fits(raw *contents) error {
 		kind, why = ErrCount, "no images"
 	case raw.ch != 1 && raw.ch != 3:
 		why, help = fmt.Sprintf("%d channels", raw.ch), "images are [n, h, w], or [n, h, w, channel] with 1 or 3 channels, the last to vary fastest"
+		if raw.h == 1 || raw.h == 3 {
+			help = fmt.Sprintf("%dx%dx%d looks like channels first: np.transpose(x, (0, 2, 3, 1)) puts them last", raw.h, raw.w, raw.ch)
+		}
 	case c.Channels != 0 && raw.ch != c.Channels:
 		why, help = fmt.Sprintf("%d channels", raw.ch), fmt.Sprintf("channels = %d asks for another number", c.Channels)
 	case c.Size != nil && (raw.h != c.Size[0] || raw.w != c.Size[1]):

@@ -125,5 +125,5 @@ func byteLabels(values []byte, classes int) ([]int, error) {
 }
 
 func badLabel(i int, label float64, classes int) error {
-	return fmt.Errorf("%w: image %d has label %.0f; there are %d classes", ErrLabel, i, label, classes)
+	return fmt.Errorf("%w: image %d has label %.0f; labels are 0 to %d", ErrLabel, i, label, classes-1)
 }

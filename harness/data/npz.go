@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"dgkip/harness/npz"
 )
@@ -66,8 +67,12 @@ func readSplit(z *npz.File, path string, names []string, pairs [][]string, class
 		names = pair(z, pairs)
 	}
 	if names == nil {
-		_, err := z.Read(pairs[0][0], 0)
-		return Split{}, shape{}, hint(err, `name the arrays, for example train_arrays = ["images", "labels"]`)
+		var known []string
+		for _, p := range pairs {
+			known = append(known, strings.Join(p, " and "))
+		}
+		err := fmt.Errorf("%s: %w: among %s there are no images and labels of known names", path, npz.ErrFormat, npz.Listed(z.Names()))
+		return Split{}, shape{}, hint(err, `call them %s, or name them: train_arrays = ["images", "labels"]`, strings.Join(known, ", or "))
 	}
 	// How much there may be is left to the size of the file.
 	x, err := z.Read(names[0], math.MaxInt)

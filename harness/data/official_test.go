@@ -137,7 +137,7 @@ func TestPublishedErrors(t *testing.T) {
 		{"other dataset", otherFiles, ErrChecksum, "they are those of other: put the files into a folder other"},
 		{"truncated", map[string][]byte{mnistFiles[0]: images[:40]}, ErrTruncated, "24 bytes where 48 are announced\nhint: replace the file"},
 		{"too long", map[string][]byte{mnistFiles[2]: append(slices.Clone(files[mnistFiles[2]]), 0)}, ErrOversized, mnistFiles[2]},
-		{"label", map[string][]byte{mnistFiles[1]: edit(labels, 10, 3)}, ErrLabel, "image 2 has label 3; there are 3 classes"},
+		{"label", map[string][]byte{mnistFiles[1]: edit(labels, 10, 3)}, ErrLabel, "image 2 has label 3; labels are 0 to 2"},
 		{"count", map[string][]byte{mnistFiles[1]: idx([]byte{0, 1}, 2)}, ErrCount, "2 labels for the 8 images of"},
 		{"size", map[string][]byte{mnistFiles[0]: idx(images[16:], 8, 2, 3)}, ErrShape, "the training images are 2x3x1"},
 		{"swapped", map[string][]byte{mnistFiles[0]: labels, mnistFiles[1]: images}, ErrMagic, "is this the file of labels?"},

@@ -2,6 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"math"
+	"math/bits"
 	"sync"
 
 	"dgkip/harness/method"
@@ -28,6 +31,7 @@ type Dataset struct {
 
 	mu     sync.Mutex
 	loaded bool
+	sum    uint64 // of the training images and labels when they were loaded
 	data   *method.Data
 	test   method.Images
 }
@@ -41,9 +45,46 @@ func (d *Dataset) Images(ctx context.Context) (*method.Data, method.Images, erro
 		if err != nil {
 			return nil, test, err
 		}
-		d.data, d.test, d.loaded = data, test, true
+		d.data, d.test, d.loaded, d.sum = data, test, true, sum(data.Train)
 	}
 	return d.data, d.test, nil
+}
+
+// errChanged is the failure of a run whose training images are not those that it names.
+var errChanged = errors.New("the training images were changed, by this method or one that ran beside it; nothing of it is kept\nhint: runs share the images: let Distill work on copies, and delete results/work/cache")
+
+// intact checks that the training images are as they were loaded. If not, other runs get
+// them anew.
+func (d *Dataset) intact(data *method.Data) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if sum(data.Train) == d.sum {
+		return nil
+	}
+	if d.data == data {
+		d.data, d.test, d.loaded = nil, method.Images{}, false
+	}
+	return errChanged
+}
+
+// sum is a checksum of images and their labels, made in four lanes at the speed of memory.
+func sum(images method.Images) uint64 {
+	const prime = 1099511628211 // of FNV-1a
+	var a, b, c, d uint64
+	x := images.X
+	for ; len(x) >= 4; x = x[4:] {
+		a = (a ^ uint64(math.Float32bits(x[0]))) * prime
+		b = (b ^ uint64(math.Float32bits(x[1]))) * prime
+		c = (c ^ uint64(math.Float32bits(x[2]))) * prime
+		d = (d ^ uint64(math.Float32bits(x[3]))) * prime
+	}
+	for _, v := range x {
+		a = (a ^ uint64(math.Float32bits(v))) * prime
+	}
+	for _, y := range images.Labels {
+		b = (b ^ uint64(y)) * prime
+	}
+	return a ^ bits.RotateLeft64(b, 16) ^ bits.RotateLeft64(c, 32) ^ bits.RotateLeft64(d, 48)
 }
 
 // Outline is the data without its images and their moments: what a set must fit.

@@ -402,10 +402,18 @@ func (e *executor) notNow(err error, v verdict) verdict {
 	return v
 }
 
-// watch follows what becomes of the run's lock until the run is over.
+// deaf is how long a run may go on after it was told to stop, before that is said.
+const deaf = 10 * time.Second
+
+// watch follows what becomes of the run's lock, and of its end once it is told to stop.
 func (a *attempt) watch(lock *store.Lock, over <-chan struct{}) {
+	told, late := a.ctx.Done(), (<-chan time.Time)(nil)
 	for {
 		select {
+		case <-told:
+			told, late = nil, time.After(deaf)
+		case <-late:
+			a.Board.Printf("note: %s has not stopped for %v since it was told to\nhint: a method looks at its context in every update, as method.Descent does", a.run.Name(), deaf)
 		case err := <-lock.Late():
 			a.Board.Printf("note: %s: %v", a.run.Name(), err)
 		case <-lock.Lost():

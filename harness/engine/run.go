@@ -8,8 +8,11 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"dgkip/harness/env"
@@ -108,10 +111,26 @@ func (e *notFinite) Error() string {
 // panicked is the cause when a method or a protocol panics.
 type panicked struct {
 	value any
+	at    string
 	stack []byte
 }
 
-func (e *panicked) Error() string { return fmt.Sprintf("panic: %v", e.value) }
+func (e *panicked) Error() string { return fmt.Sprintf("%v, at %s", e.value, e.at) }
+
+// panicAt is the place in the code that panicked, for the function that recovers.
+func panicAt() string {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
+	for after, more := false, true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		if after && !strings.HasPrefix(f.Function, "runtime.") {
+			return fmt.Sprintf("%s/%s:%d", filepath.Base(filepath.Dir(f.File)), filepath.Base(f.File), f.Line)
+		}
+		after = after || f.Function == "runtime.gopanic"
+	}
+	return "an unknown place"
+}
 
 // work does the run, from its checkpoint if there is one, and records it. What is
 // wrong with the record is the run's failure like any other, and so is a panic; only
@@ -119,7 +138,7 @@ func (e *panicked) Error() string { return fmt.Sprintf("panic: %v", e.value) }
 func (a *attempt) work() (record *store.Record, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = &panicked{v, debug.Stack()}
+			err = &panicked{v, panicAt(), debug.Stack()}
 		}
 	}()
 	if a.Jobs == 1 {
@@ -176,6 +195,10 @@ func (a *attempt) distill() error {
 		a.s.restart()
 		p.Resume = nil
 		set, err = r.Method().Distill(a.ctx, p, a.observe)
+	}
+	if err := r.Data.intact(a.data); err != nil {
+		a.features.Clear()
+		return err
 	}
 	if cause := context.Cause(a.ctx); cause != nil {
 		// Whatever the method made of it: it was told to stop. A set that was done

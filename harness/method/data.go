@@ -188,7 +188,11 @@ func (m Model) CheckFeatures(s Sizes) error {
 		return nil
 	}
 	if _, err := m.Shape().Features(s.H, s.W, max(1, s.C)); err != nil {
-		return fmt.Errorf("depth %d: %w\nhint: networks pad such images, feature maps take them as they are", m.Depth, err)
+		hint := "\nhint: give the model a smaller depth"
+		if _, err := m.Shape().Net(s.H, s.W, max(1, s.C), max(2, s.Classes)); err == nil {
+			hint += "; networks pad such images, feature maps take them as they are"
+		}
+		return fmt.Errorf("depth %d: %w%s", m.Depth, err, hint)
 	}
 	return nil
 }

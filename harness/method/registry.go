@@ -1,6 +1,7 @@
 package method
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -46,10 +47,10 @@ func RegisterProtocol(factory func() Protocol) {
 
 func add[T any](known map[string]func() T, name string, factory func() T) {
 	if !validName.MatchString(name) {
-		panic("method.Register: name must be lower case letters, digits and hyphens")
+		panic(fmt.Sprintf("method.Register: the name %q must be lower case letters, digits and hyphens", name))
 	}
-	if known[name] != nil {
-		panic("method.Register: name is taken")
+	if other := known[name]; other != nil {
+		panic(fmt.Sprintf("method.Register: the name %q is taken by %T; %T cannot have it as well", name, other(), factory()))
 	}
 	known[name] = factory
 }

@@ -50,7 +50,7 @@ func (r *reader) cells() {
 			break
 		}
 	}
-	if len(r.out.Cells) == 0 && r.d.Reported == before {
+	if len(r.out.Cells) == 0 && len(r.bad) == 0 && r.d.Reported == before {
 		r.d.FaultKey(r.doc.Grid, "every cell of the grid is excluded", "")
 	}
 }

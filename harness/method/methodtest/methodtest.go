@@ -4,6 +4,7 @@ package methodtest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 
 	"dgkip/harness/method"
 	"dgkip/harness/rng"
+	"dgkip/harness/toml"
 )
 
 // Options say what to expect of a method.
@@ -151,8 +153,13 @@ func (c *checker) run(ctx context.Context, p method.Problem, each func(method.St
 			each(s)
 		}
 	})
+	if set == nil && err == nil {
+		err = errNothing
+	}
 	return set, steps, err
 }
+
+var errNothing = errors.New("Distill returned neither a set nor an error")
 
 func (c *checker) must(t *testing.T, p method.Problem) (*method.Distilled, []seen) {
 	t.Helper()
@@ -170,6 +177,35 @@ func (c *checker) info(t *testing.T) {
 	}
 	if strings.Contains(info.About, "\n") {
 		t.Error("About is more than a line")
+	}
+	c.settings(t)
+}
+
+// settings checks that a file may set what is the default, each setting by its name.
+func (c *checker) settings(t *testing.T) {
+	m := c.fresh()
+	names := toml.Keys(m)
+	slices.Sort(names)
+	if once := slices.Compact(slices.Clone(names)); len(once) < len(names) {
+		t.Errorf("two settings have the same name among %v", names)
+		return
+	}
+	var text strings.Builder
+	for name, value := range toml.Settings(m) {
+		b, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&text, "%s = %s\n", name, b)
+	}
+	table, faults := toml.Parse("default settings", text.String())
+	if len(faults) == 0 {
+		d := &toml.Decoder{}
+		d.Into(table, m, "method")
+		faults = d.Faults
+	}
+	if len(faults) > 0 {
+		t.Errorf("the default settings, in a file, are refused:\n%v", faults)
 	}
 }
 
@@ -212,6 +248,9 @@ func (c *checker) shapes(t *testing.T) {
 		}
 		steps = append(steps, one)
 	})
+	if err == nil && set == nil {
+		err = errNothing
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,12 +304,8 @@ func softLabels(d *method.Distilled) bool {
 }
 
 func (c *checker) seeds(t *testing.T) {
-	one, steps := c.must(t, c.problem(1))
-	again, repeated := c.must(t, c.problem(1))
+	one, _ := c.must(t, c.problem(1))
 	two, _ := c.must(t, c.problem(2))
-	if show(one) != show(again) || !slices.Equal(steps, repeated) {
-		t.Error("the same seed gave other bits")
-	}
 	if same := show(one) == show(two); same != (c.o.SameForAllSeeds || one.Whole) {
 		t.Errorf("two seeds gave the same set: %v", same)
 	}
@@ -279,6 +314,9 @@ func (c *checker) seeds(t *testing.T) {
 func (c *checker) threads(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	one, alone := c.must(t, c.problem(1))
+	if again, repeated := c.must(t, c.problem(1)); show(one) != show(again) || !slices.Equal(alone, repeated) {
+		t.Fatal("the same seed gave other bits: something is left from an earlier run, or comes from elsewhere than rng.Stream")
+	}
 	runtime.GOMAXPROCS(4)
 	four, together := c.must(t, c.problem(1))
 	if show(one) != show(four) || !slices.Equal(alone, together) {
@@ -353,7 +391,7 @@ func (c *checker) cancelledBefore(t *testing.T) {
 	_, steps, err := c.run(ctx, c.problem(1), nil)
 	var stopped *method.Interrupted
 	if !errors.As(err, &stopped) {
-		t.Errorf("got %v, want an *Interrupted", err)
+		t.Errorf("got %v, want an *Interrupted: begin with  if err := ctx.Err(); err != nil { return nil, method.Stopped(ctx, p, err) }", err)
 	}
 	if len(steps) > 1 {
 		t.Error("updates were made after the context ended")
@@ -377,8 +415,8 @@ func (c *checker) cancelAndResume(t *testing.T) {
 			set, part, err := c.run(ctx, p, func(method.Step) {
 				if calls++; calls == stride && round < c.o.Updates {
 					cancel()
-				} else if calls > stride && round < c.o.Updates {
-					t.Error("observed a step after the context ended")
+				} else if calls == stride+1 && round < c.o.Updates {
+					t.Errorf("after %d steps the context ended, and another was observed: look at the context before every update", stride)
 				}
 			})
 			cancel()
