@@ -23,13 +23,18 @@ import (
 
 // Source is an open file, or folder, of arrays.
 type Source interface {
+	source
+	io.Closer
+}
+
+// source is a Source whose file another one closes.
+type source interface {
 	// Names lists the arrays in the order of the file. Those inside lists and
 	// dictionaries have names with dots, such as data.0.1.
 	Names() []string
 	Has(name string) bool
 	// Read reads an array of no more than most values, or characters if it is a text.
 	Read(name string, most int) (npz.Array, error)
-	io.Closer
 }
 
 // Open opens a file or a folder.
@@ -46,22 +51,10 @@ func Open(path string) (Source, error) {
 		f.Close()
 		return nil, err
 	}
-	return &owner{s, f}, nil
-}
-
-// owner closes the file of a source.
-type owner struct {
-	source
-	file io.Closer
-}
-
-func (o *owner) Close() error { return o.file.Close() }
-
-// source is a Source whose file another one closes.
-type source interface {
-	Names() []string
-	Has(name string) bool
-	Read(name string, most int) (npz.Array, error)
+	return struct {
+		source
+		io.Closer
+	}{s, f}, nil
 }
 
 // read reads what says where the arrays of a file are.

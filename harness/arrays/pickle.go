@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"dgkip/harness/npz"
 )
@@ -30,6 +31,7 @@ type unpickler struct {
 	marks []int
 	memo  map[uint32]any
 	made  int
+	err   error // the first, after which nothing is taken any more
 }
 
 type (
@@ -97,167 +99,168 @@ var (
 // unpickle returns the value that a pickle describes.
 func unpickle(in []byte) (any, error) {
 	u := &unpickler{in: in, memo: map[uint32]any{}}
-	for {
-		op, err := u.take(1)
-		if err != nil {
-			return nil, err
+	for u.err == nil {
+		op := u.byte()
+		if op == '.' {
+			v := u.pop()
+			return v, u.err
 		}
-		if op[0] == '.' {
-			return u.pop()
-		}
-		if err := u.step(op[0]); err != nil {
-			return nil, err
-		}
+		u.step(op)
 		if len(u.stack) > maxStack || len(u.marks) > maxMarks || u.made > maxValues || len(u.memo) > maxValues {
-			return nil, fmt.Errorf("%w: the pickle is nested too deep, or holds too many values", npz.ErrOversized)
+			u.fail(fmt.Errorf("%w: the pickle is nested too deep, or holds too many values", npz.ErrOversized))
 		}
+	}
+	return nil, u.err
+}
+
+// fail notes an error, unless there is one.
+func (u *unpickler) fail(err error) {
+	if u.err == nil {
+		u.err = err
 	}
 }
 
-func (u *unpickler) take(n int) ([]byte, error) {
+// take takes n bytes, which are zero after an error.
+func (u *unpickler) take(n int) []byte {
 	if n < 0 || n > len(u.in) {
-		return nil, errShort
+		u.fail(errShort)
+	}
+	if u.err != nil {
+		return make([]byte, min(max(n, 0), 8))
 	}
 	b := u.in[:n]
 	u.in = u.in[n:]
-	return b, nil
+	return b
 }
 
+func (u *unpickler) byte() byte { return u.take(1)[0] }
+
 // number takes an integer of n bytes, the low one first.
-func (u *unpickler) number(n int) (uint32, error) {
-	b, err := u.take(n)
-	if err != nil {
-		return 0, err
-	}
-	var x uint32
-	for i, v := range b {
+func (u *unpickler) number(n int) (x uint32) {
+	for i, v := range u.take(n) {
 		x |= uint32(v) << (8 * i)
 	}
-	return x, nil
+	return x
 }
 
 // line takes a text that ends with a line break.
-func (u *unpickler) line() (string, error) {
+func (u *unpickler) line() string {
 	i := bytes.IndexByte(u.in, '\n')
 	if i < 0 {
-		return "", errShort
+		i = len(u.in)
 	}
-	b, err := u.take(i + 1)
-	return string(b[:i]), err
+	return strings.TrimSuffix(string(u.take(i+1)), "\n")
 }
 
-func (u *unpickler) push(v any) error {
+func (u *unpickler) push(v any) {
 	u.made++
 	u.stack = append(u.stack, v)
-	return nil
 }
 
-func (u *unpickler) pop() (any, error) {
-	v, err := u.pops(1)
-	if err != nil {
-		return nil, err
-	}
-	return v[0], nil
-}
+func (u *unpickler) pop() any { return u.pops(1)[0] }
 
 // pops takes the last n values, which the next push may overwrite.
-func (u *unpickler) pops(n int) ([]any, error) {
+func (u *unpickler) pops(n int) []any {
 	from := len(u.stack) - n
 	if len(u.marks) > 0 && from < u.marks[len(u.marks)-1] || from < 0 {
-		return nil, errStack
+		u.fail(errStack)
+		return make([]any, n)
 	}
 	v := u.stack[from:]
 	u.stack = u.stack[:from]
-	return v, nil
+	return v
 }
 
 // sinceMark takes the values above the last mark, and the mark.
-func (u *unpickler) sinceMark() ([]any, error) {
+func (u *unpickler) sinceMark() []any {
 	if len(u.marks) == 0 {
-		return nil, errStack
+		u.fail(errStack)
+		return nil
 	}
-	from := u.marks[len(u.marks)-1]
-	v, err := u.pops(len(u.stack) - from)
+	v := u.pops(len(u.stack) - u.marks[len(u.marks)-1])
 	u.marks = u.marks[:len(u.marks)-1]
-	return v, err
+	return v
 }
 
 // step carries out an instruction.
-func (u *unpickler) step(op byte) error {
+func (u *unpickler) step(op byte) {
 	switch op {
 	case 0x80:
-		version, err := u.number(1)
-		if err == nil && version != 2 {
-			err = fmt.Errorf("%w: a pickle of protocol %d\nhint: torch.save writes protocol 2 unless it is told otherwise", npz.ErrFormat, version)
+		if version := u.byte(); version != 2 {
+			u.fail(fmt.Errorf("%w: a pickle of protocol %d\nhint: torch.save writes protocol 2 unless it is told otherwise", npz.ErrFormat, version))
 		}
-		return err
 	case '(':
 		u.marks = append(u.marks, len(u.stack))
-		return nil
 	case '}':
-		return u.push(new(dict))
+		u.push(new(dict))
 	case ']':
-		return u.push(new(list))
+		u.push(new(list))
 	case ')':
-		return u.push(tuple{})
+		u.push(tuple{})
 	case 'N':
-		return u.push(nil)
+		u.push(nil)
 	case 0x88, 0x89:
-		return u.push(op == 0x88)
-	case 'K', 'M', 'J', 'G', 0x8a:
-		return u.numeral(op)
-	case 'X', 'T', 'U':
-		return u.text(op)
-	case 'q', 'r', 'h', 'j':
-		return u.remember(op)
-	case 't', 0x85, 0x86, 0x87:
-		return u.tuple(op)
-	case 'a', 'e':
-		return u.extend(op)
-	case 's', 'u':
-		return u.set(op)
-	case 'c', 'Q', 'R', 'b':
-		return u.call(op)
+		u.push(op == 0x88)
+	case 'K':
+		u.push(int64(u.byte()))
+	case 'M':
+		u.push(int64(u.number(2)))
+	case 'J':
+		u.push(int64(int32(u.number(4))))
+	case 'G':
+		u.push(math.Float64frombits(binary.BigEndian.Uint64(u.take(8))))
+	case 0x8a:
+		u.long(u.take(int(u.byte())))
+	case 'X', 'T':
+		u.push(string(u.take(int(u.number(4)))))
+	case 'U':
+		u.push(string(u.take(int(u.byte()))))
+	case 'q':
+		u.keep(u.number(1))
+	case 'r':
+		u.keep(u.number(4))
+	case 'h':
+		u.recall(u.number(1))
+	case 'j':
+		u.recall(u.number(4))
+	case 't':
+		u.push(tuple(slices.Clone(u.sinceMark())))
+	case 0x85, 0x86, 0x87:
+		u.push(tuple(slices.Clone(u.pops(int(op - 0x84)))))
+	case 'a':
+		u.extend(u.pops(1))
+	case 'e':
+		u.extend(u.sinceMark())
+	case 's':
+		u.set(u.pops(2))
+	case 'u':
+		u.set(u.sinceMark())
+	case 'c':
+		u.name(u.line() + " " + u.line())
+	case 'Q':
+		s, err := storageOf(u.pop())
+		if err != nil {
+			u.fail(err)
+		}
+		u.push(s)
+	case 'R':
+		u.call(u.pops(2))
+	case 'b': // the state of an OrderedDict or of a number of numpy, which no set needs
+		u.pop()
+	default:
+		if name := opcodes[op]; name != "" {
+			u.fail(fmt.Errorf("%w: the pickle has the instruction %s, which no set needs", npz.ErrFormat, name))
+		}
+		u.fail(fmt.Errorf("%w: the pickle has an unknown instruction %q", npz.ErrCorrupt, op))
 	}
-	name := opcodes[op]
-	if name == "" {
-		return fmt.Errorf("%w: the pickle has an unknown instruction %q", npz.ErrCorrupt, op)
-	}
-	return fmt.Errorf("%w: the pickle has the instruction %s, which no set needs", npz.ErrFormat, name)
 }
 
-// numeral pushes a number.
-func (u *unpickler) numeral(op byte) error {
-	switch op {
-	case 'K', 'M':
-		n, err := u.number(map[byte]int{'K': 1, 'M': 2}[op])
-		if err != nil {
-			return err
-		}
-		return u.push(int64(n))
-	case 'J':
-		n, err := u.number(4)
-		if err != nil {
-			return err
-		}
-		return u.push(int64(int32(n)))
-	case 'G':
-		b, err := u.take(8)
-		if err != nil {
-			return err
-		}
-		return u.push(math.Float64frombits(binary.BigEndian.Uint64(b)))
-	}
-	n, err := u.number(1)
-	if err != nil {
-		return err
-	}
-	b, err := u.take(int(n))
-	if err != nil {
-		return err
-	}
+// long pushes an integer of any length.
+func (u *unpickler) long(b []byte) {
+	n := len(b)
 	if n > 8 {
-		return u.push(opaque{}) // a number that no computer counts to
+		u.push(opaque{}) // a number that no computer counts to
+		return
 	}
 	var x int64
 	for i, v := range b {
@@ -266,96 +269,45 @@ func (u *unpickler) numeral(op byte) error {
 	if n > 0 && n < 8 { // the sign is that of the last byte
 		x = x << (64 - 8*n) >> (64 - 8*n)
 	}
-	return u.push(x)
+	u.push(x)
 }
 
-// text pushes a text.
-func (u *unpickler) text(op byte) error {
-	width := 4
-	if op == 'U' {
-		width = 1
+// keep keeps the value on top under a number, and recall pushes the one kept there.
+func (u *unpickler) keep(n uint32) {
+	if len(u.stack) == 0 {
+		u.fail(errStack)
 	}
-	n, err := u.number(width)
-	if err != nil {
-		return err
-	}
-	b, err := u.take(int(n))
-	if err != nil {
-		return err
-	}
-	return u.push(string(b))
+	u.memo[n] = u.top()
 }
 
-// remember keeps the value on top under a number, or pushes the one kept there.
-func (u *unpickler) remember(op byte) error {
-	n, err := u.number(map[byte]int{'q': 1, 'h': 1, 'r': 4, 'j': 4}[op])
-	if err != nil {
-		return err
-	}
-	if op == 'q' || op == 'r' {
-		if len(u.stack) == 0 {
-			return errStack
-		}
-		u.memo[n] = u.stack[len(u.stack)-1]
-		return nil
-	}
+func (u *unpickler) recall(n uint32) {
 	v, ok := u.memo[n]
 	if !ok {
-		return fmt.Errorf("%w: the pickle refers to a value that it did not keep", npz.ErrCorrupt)
+		u.fail(fmt.Errorf("%w: the pickle refers to a value that it did not keep", npz.ErrCorrupt))
 	}
-	return u.push(v)
-}
-
-func (u *unpickler) tuple(op byte) error {
-	var v []any
-	var err error
-	if op == 't' {
-		v, err = u.sinceMark()
-	} else {
-		v, err = u.pops(int(op - 0x84))
-	}
-	if err != nil {
-		return err
-	}
-	return u.push(tuple(slices.Clone(v)))
+	u.push(v)
 }
 
 // extend appends values to the list below them.
-func (u *unpickler) extend(op byte) error {
-	v, err := u.above(op == 'a', 1)
-	if err != nil {
-		return err
-	}
+func (u *unpickler) extend(v []any) {
 	l, ok := u.top().(*list)
 	if !ok {
-		return fmt.Errorf("%w: the pickle appends to what is no list", npz.ErrCorrupt)
+		u.fail(fmt.Errorf("%w: the pickle appends to what is no list", npz.ErrCorrupt))
+		return
 	}
 	l.items = append(l.items, v...)
-	return nil
 }
 
 // set sets entries of the dictionary below them.
-func (u *unpickler) set(op byte) error {
-	v, err := u.above(op == 's', 2)
-	if err != nil {
-		return err
-	}
+func (u *unpickler) set(v []any) {
 	d, ok := u.top().(*dict)
 	if !ok || len(v)%2 != 0 {
-		return fmt.Errorf("%w: the pickle sets entries of what is no dictionary", npz.ErrCorrupt)
+		u.fail(fmt.Errorf("%w: the pickle sets entries of what is no dictionary", npz.ErrCorrupt))
+		return
 	}
 	for i := 0; i < len(v); i += 2 {
 		d.keys, d.values = append(d.keys, v[i]), append(d.values, v[i+1])
 	}
-	return nil
-}
-
-// above takes n values, or those above the mark.
-func (u *unpickler) above(some bool, n int) ([]any, error) {
-	if some {
-		return u.pops(n)
-	}
-	return u.sinceMark()
 }
 
 func (u *unpickler) top() any {
@@ -365,57 +317,29 @@ func (u *unpickler) top() any {
 	return u.stack[len(u.stack)-1]
 }
 
-// call is for what in Python would run code: names, calls, storages and states.
-func (u *unpickler) call(op byte) error {
-	switch op {
-	case 'c':
-		return u.name()
-	case 'Q':
-		v, err := u.pop()
-		if err != nil {
-			return err
-		}
-		s, err := storageOf(v)
-		if err != nil {
-			return err
-		}
-		return u.push(s)
-	case 'b': // the state of an OrderedDict or of a number of numpy, which no set needs
-		_, err := u.pops(1)
-		return err
-	}
-	v, err := u.pops(2)
-	if err != nil {
-		return err
-	}
+// call is for what in Python would run code.
+func (u *unpickler) call(v []any) {
 	name, isName := v[0].(global)
 	args, isTuple := v[1].(tuple)
 	f := known[name]
 	if !isName || !isTuple || f == nil {
-		return fmt.Errorf("%w: the pickle calls what is no function of a set", npz.ErrCorrupt)
+		u.fail(fmt.Errorf("%w: the pickle calls what is no function of a set", npz.ErrCorrupt))
+		return
 	}
 	made, err := f(args)
 	if err != nil {
-		return err
+		u.fail(err)
 	}
-	return u.push(made)
+	u.push(made)
 }
 
-// name pushes the name of a class or a function.
-func (u *unpickler) name() error {
-	module, err := u.line()
-	if err != nil {
-		return err
-	}
-	name, err := u.line()
-	if err != nil {
-		return err
-	}
-	g := global(module + " " + name)
+// name pushes the name of a class or a function: its module, a blank, its own.
+func (u *unpickler) name(name string) {
+	g := global(name)
 	if known[g] == nil && storageKinds[g] == "" {
-		return fmt.Errorf("%w: the pickle asks for %.80q, and nothing but tensors, lists, dictionaries, numbers and texts is read\nhint: torch.save({\"images\": images, \"labels\": labels}, FILE) writes no more than that, if both are tensors, as torch.as_tensor makes of arrays", npz.ErrFormat, module+"."+name)
+		u.fail(fmt.Errorf("%w: the pickle asks for %.80q, and nothing but tensors, lists, dictionaries, numbers and texts is read\nhint: torch.save({\"images\": images, \"labels\": labels}, FILE) writes no more than that, if both are tensors, as torch.as_tensor makes of arrays", npz.ErrFormat, strings.Replace(name, " ", ".", 1)))
 	}
-	return u.push(g)
+	u.push(g)
 }
 
 // storageOf reads ('storage', torch.FloatStorage, '0', 'cpu', 24).

@@ -24,6 +24,7 @@ import (
 	"dgkip/harness/exhibit"
 	"dgkip/harness/method"
 	"dgkip/harness/npz"
+	"dgkip/harness/sets"
 )
 
 // exportFormats are the forms in which sets are written for other programs.
@@ -152,24 +153,12 @@ func forTorch(list []npz.Array) []npz.Array {
 		case "images", "pixels":
 			x, _ := a.Float32s()
 			n, h, w, c := a.Shape[0], a.Shape[1], a.Shape[2], a.Shape[3]
-			a = npz.Of(a.Name, []int{n, c, h, w}, channelsFirst(x, n, h*w, c))
+			a = npz.Of(a.Name, []int{n, c, h, w}, sets.ChannelsLast(x, n, h*w, c))
 		case "classes", "notes":
 			text, _ := a.Texts()
 			a = npz.Texts(a.Name, strings.Split(text[0], "\n"))
 		}
 		out = append(out, a)
-	}
-	return out
-}
-
-func channelsFirst(x []float32, n, plane, c int) []float32 {
-	out := make([]float32, len(x))
-	for i := range n {
-		for p := range plane {
-			for k := range c {
-				out[(i*c+k)*plane+p] = x[(i*plane+p)*c+k]
-			}
-		}
 	}
 	return out
 }

@@ -78,11 +78,16 @@ func page(sections []section) []byte {
 	if len(sections) == 1 {
 		title = sections[0].Title
 	}
-	return execute("page", struct {
+	var b bytes.Buffer
+	err := pages.ExecuteTemplate(&b, "page", struct {
 		Title    string
 		CSS      template.CSS
 		Sections []section
 	}{title, template.CSS(css), sections})
+	if err != nil {
+		panic("report: " + err.Error()) // the template and the fields do not fit each other
+	}
+	return b.Bytes()
 }
 
 // paperRank puts experiments that are named after a table of the paper before those
@@ -96,19 +101,3 @@ func paperRank(experiment string) int {
 	return 2
 }
 
-// document is a page of its own with one table.
-func document(s *sheet.Sheet) []byte {
-	return execute("document", struct {
-		Title string
-		CSS   template.CSS
-		Table template.HTML
-	}{s.Title, template.CSS(css), s.HTML()})
-}
-
-func execute(name string, view any) []byte {
-	var b bytes.Buffer
-	if err := pages.ExecuteTemplate(&b, name, view); err != nil {
-		panic("report: " + err.Error()) // the template and the fields do not fit each other
-	}
-	return b.Bytes()
-}

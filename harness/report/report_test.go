@@ -284,7 +284,7 @@ func TestSelection(t *testing.T) {
 		}
 	}
 	said := "A selection: -only 'dataset:mnist method:(slow fast-ls) ipc:(1 10)'."
-	for _, name := range []string{"tables/demo-selection.md", "tables/demo-selection-pairs.html", "tables/demo-selection-claims.tex", "figures/demo-selection-bars.tex", "index-selection.html"} {
+	for _, name := range []string{"tables/demo-selection.md", "tables/demo-selection-pairs.md", "tables/demo-selection-claims.tex", "figures/demo-selection-bars.tex", "index-selection.html"} {
 		content, ok := after[name]
 		if content = strings.NewReplacer("&#39;", "'", "\\(", "(", "\\)", ")").Replace(content); !ok || !strings.Contains(content, said) {
 			t.Errorf("%s does not say what was selected:\n%.400s", name, content)

@@ -76,7 +76,7 @@ func (w *writer) tables(r *Results) {
 	for _, f := range furtherTables {
 		s := r.further(f.name)
 		if s == nil {
-			for _, format := range []string{"tex", "md", "html", "csv"} {
+			for _, format := range []string{"tex", "md", "csv"} {
 				w.remove(stem + "-" + f.name + "." + format)
 			}
 			continue
@@ -96,7 +96,6 @@ func (w *writer) tables(r *Results) {
 func (w *writer) sheet(s *sheet.Sheet, source string) {
 	w.put("tables/"+s.Name+".tex", s.Latex(source))
 	w.put("tables/"+s.Name+".md", s.Markdown())
-	w.put("tables/"+s.Name+".html", document(s))
 }
 
 // figures writes the figures and returns those that there is something to show of.

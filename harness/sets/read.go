@@ -26,17 +26,10 @@ const (
 	minMost  = 10000   // images that a set may have, where the data set has fewer
 )
 
-// source is what is read of a file of arrays.
-type source interface {
-	Names() []string
-	Has(name string) bool
-	Read(name string, most int) (npz.Array, error)
-}
-
 // setFile is a distilled set as arrays, and how many images it may have.
 type setFile struct {
-	source
-	labels source // that has the labels: usually the same
+	arrays.Source
+	labels arrays.Source // that has the labels: usually the same
 	Options
 	most int
 	at   Place
@@ -54,7 +47,7 @@ func (f setFile) text(name string) (string, error) {
 
 // numbers returns an array of no more than most numbers, nil if it is not there or
 // holds texts.
-func numbers(s source, name string, most int) ([]float64, []int, error) {
+func numbers(s arrays.Source, name string, most int) ([]float64, []int, error) {
 	if !s.Has(name) {
 		return nil, nil, nil
 	}
@@ -158,13 +151,13 @@ func (f setFile) find() (images, labels string, err error) {
 		at := "data." + strconv.Itoa(experiment)
 		usual = append([][2]string{{at + ".0", at + ".1"}}, usual...)
 	}
-	pick := func(s source, side int) string {
+	pick := func(s arrays.Source, side int) string {
 		for _, p := range usual {
-			if s.Has(p[side]) && (f.source != f.labels || s.Has(p[1-side])) {
+			if s.Has(p[side]) && (f.Source != f.labels || s.Has(p[1-side])) {
 				return p[side]
 			}
 		}
-		if len(s.Names()) == 1 && (f.source != f.labels || side == 0 && s.Has(".")) {
+		if len(s.Names()) == 1 && (f.Source != f.labels || side == 0 && s.Has(".")) {
 			return s.Names()[0]
 		}
 		for _, p := range usual { // though the other is missing
@@ -175,7 +168,7 @@ func (f setFile) find() (images, labels string, err error) {
 		return ""
 	}
 	if images == "" {
-		images = pick(f.source, 0)
+		images = pick(f.Source, 0)
 	}
 	if labels == "" {
 		labels = pick(f.labels, 1)
@@ -258,7 +251,7 @@ func readImages(d *method.Distilled, f setFile, name string, data *method.Data) 
 		return fmt.Errorf("its array %s holds no images", name)
 	}
 	if first {
-		x = channelsLast(x, a.Shape[0], d.C, d.H*d.W)
+		x = ChannelsLast(x, a.Shape[0], d.C, d.H*d.W)
 	}
 	u, err := f.units(a, name, x, data)
 	if err != nil {
@@ -296,7 +289,9 @@ func (f setFile) channelsFirst(d *method.Distilled, a npz.Array, name string) (f
 	return first, nil
 }
 
-func channelsLast(x []float32, n, c, plane int) []float32 {
+// ChannelsLast returns images [n, c, plane] as [n, plane, c]; with c and plane exchanged it is
+// its own inverse.
+func ChannelsLast(x []float32, n, c, plane int) []float32 {
 	out := make([]float32, len(x))
 	for i := range n {
 		for k := range c {

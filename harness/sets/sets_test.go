@@ -142,7 +142,7 @@ func FuzzSet(f *testing.F) {
 		}
 		n := int(how)
 		o := Options{Layout: layouts[n%3], Normalised: units[n/3%6], LabelKind: kinds[n/18%7]}
-		if d, err := readSet(setFile{source: z, labels: z, Options: o, most: 100}, data); err == nil && d.Check() != nil {
+		if d, err := readSet(setFile{Source: z, labels: z, Options: o, most: 100}, data); err == nil && d.Check() != nil {
 			t.Error("a set that fails its own check")
 		}
 	})
