@@ -18,7 +18,6 @@ type batch[F tensor.Float] struct {
 // batch and is used again.
 type matcher[F tensor.Float] struct {
 	h, w, c int // of an image
-	net     *nn.Net[F]
 	tensors []nn.Tensor
 	pass    *nn.Pass[F]
 
@@ -29,7 +28,7 @@ type matcher[F tensor.Float] struct {
 func newMatcher[F tensor.Float](net *nn.Net[F], h, w, c int) *matcher[F] {
 	k := net.Params()
 	return &matcher[F]{
-		h: h, w: w, c: c, net: net, tensors: net.Tensors(), pass: net.NewPass(),
+		h: h, w: w, c: c, tensors: net.Tensors(), pass: net.NewPass(),
 		ofReal: make([]F, k), ofSyn: make([]F, k), v: make([]F, k),
 	}
 }

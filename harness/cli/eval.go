@@ -31,7 +31,7 @@ func (f *flags) evalFile(ctx context.Context, out io.Writer, wanted request, boa
 	if err != nil {
 		return err
 	}
-	s, plan := wanted.Store, &engine.Plan{Specs: wanted.Plan.Specs, Opened: wanted.Plan.Opened}
+	s, plan := wanted.Store, &engine.Plan{Opened: wanted.Plan.Opened}
 	for _, e := range all {
 		plan.Runs = append(plan.Runs, e.run)
 	}

@@ -66,7 +66,7 @@ func (s *source) Open(ctx context.Context, d spec.Data) (*engine.Dataset, error)
 				}
 			}
 			defer func() { set.Train.Images, set.Test.Images = nil, nil }() // what follows is made of the normalised ones
-			train, test, err := load(ctx, raw, kind, cmp.Or(title, d.Name))
+			train, test, err := load(ctx, raw, kind)
 			if known, _ := data.Describe(set.Name); err == nil {
 				train.Characters = d.Characters || known.Characters
 			}
@@ -102,7 +102,7 @@ func names(files []string) []string {
 }
 
 // load normalises the images of a set.
-func load(ctx context.Context, set *data.Set, kind, title string) (*method.Data, method.Images, error) {
+func load(ctx context.Context, set *data.Set, kind string) (*method.Data, method.Images, error) {
 	var none method.Images
 	t, err := data.Fit(ctx, kind, set)
 	if err != nil {
@@ -133,7 +133,7 @@ func load(ctx context.Context, set *data.Set, kind, title string) (*method.Data,
 			return out
 		}
 	}
-	return &method.Data{Name: set.Name, Title: title, BuiltIn: set.BuiltIn, Classes: set.Classes, Prep: prep, Train: train}, test, nil
+	return &method.Data{Name: set.Name, Classes: set.Classes, Prep: prep, Train: train}, test, nil
 }
 
 // coded gives errors of data their exit code: what an experiment asks for wrongly

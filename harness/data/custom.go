@@ -56,15 +56,6 @@ type Config struct {
 	Characters bool `toml:"characters"`
 }
 
-// String is one line for a list of datasets.
-func (c Config) String() string {
-	s := c.Format + " " + c.Train
-	if c.Test != "" {
-		s += ", " + c.Test
-	}
-	return s
-}
-
 // Load returns the dataset, under the name it has in the experiment. Relative paths
 // start from the directory base.
 func (c Config) Load(ctx context.Context, name, base string) (*Set, error) {

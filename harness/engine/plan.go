@@ -124,8 +124,7 @@ func (r *Run) distillation() string {
 
 // Plan is the runs of some experiments, in the order they are made.
 type Plan struct {
-	Runs  []*Run
-	Specs []*spec.Spec
+	Runs []*Run
 
 	// Opened are the datasets that were opened for it.
 	Opened []store.Known
@@ -275,7 +274,7 @@ func (l Lookup) dataset(ctx context.Context, d spec.Data) (*Dataset, error) {
 
 // plan makes a plan with the datasets in sets, to which it adds those that lack.
 func (l Lookup) plan(ctx context.Context, specs []*spec.Spec, filter spec.Filter, sets map[string]*Dataset) (*Plan, error) {
-	p := &Plan{Specs: specs, keys: map[cellSeed]string{}}
+	p := &Plan{keys: map[cellSeed]string{}}
 	byKey := map[string]*Run{}
 	checked := map[*spec.Cell]bool{}
 	opened := map[*Dataset]bool{}

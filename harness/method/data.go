@@ -55,8 +55,6 @@ func (s Images) Check(classes int) error {
 // Data is a dataset as methods see it: no test images.
 type Data struct {
 	Name    string   // as in results
-	Title   string   // as in tables
-	BuiltIn bool     // drawn by this program, not real
 	Classes []string // names, in the order of labels
 	Prep    Preprocessing
 	Train   Images

@@ -19,14 +19,13 @@ import (
 type crossEntropy[F tensor.Float] struct {
 	n, k   int
 	p      []F
-	logits []F
 	s, log []float64
 	c      []float64
 }
 
 // value returns the loss.
 func (l *crossEntropy[F]) value(logits, targets []F, n int) float64 {
-	l.n, l.k, l.p, l.logits = n, len(logits)/n, targets, logits
+	l.n, l.k, l.p = n, len(logits)/n, targets
 	s, log := tensor.Grow(&l.s, len(logits)), tensor.Grow(&l.log, len(logits))
 	l.s, l.log = s, log
 	var loss float64

@@ -100,4 +100,3 @@ func paperRank(experiment string) int {
 	}
 	return 2
 }
-

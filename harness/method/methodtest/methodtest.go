@@ -42,7 +42,7 @@ type Options struct {
 func Data(channels int) *method.Data {
 	const n, h, w = 12, 8, 8
 	d := &method.Data{
-		Name: "halves", Title: "Halves", BuiltIn: true, Classes: []string{"upper", "lower"},
+		Name: "halves", Classes: []string{"upper", "lower"},
 		Prep:  method.Preprocessing{Name: "standard"},
 		Train: method.Images{H: h, W: w, C: channels},
 	}
