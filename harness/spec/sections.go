@@ -57,12 +57,26 @@ func (r *reader) goodWith(n *toml.Node) bool {
 	return good
 }
 
+// behind returns a column, the one that it uses, and so on to a method. What uses itself
+// in the end is none.
+func (r *reader) behind(column string) []string {
+	names := []string{column}
+	for {
+		use, ok := r.doc.Method[column].Text("use")
+		if !ok || slices.Contains(names, use) {
+			return names
+		}
+		names, column = append(names, use), use
+		if method.New(use) != nil {
+			return names
+		}
+	}
+}
+
 // methodName returns the name of the method behind a column.
 func (r *reader) methodName(column string) string {
-	if use, ok := r.doc.Method[column].Text("use"); ok {
-		return use
-	}
-	return column
+	names := r.behind(column)
+	return names[len(names)-1]
 }
 
 func (r *reader) title(column string) string {
@@ -78,13 +92,14 @@ func (r *reader) title(column string) string {
 // method returns a column's method with the settings of its section and the changes
 // to it, or nil after reporting why it cannot.
 func (r *reader) method(column string, changes *toml.Node) method.Method {
-	n, name := r.doc.Method[column], r.methodName(column)
+	n, names := r.doc.Method[column], r.behind(column)
+	name := names[len(names)-1]
 	if n == nil {
 		n = toml.Empty(r.at("method", column)) // where what is missing is then said
 	}
 	m := method.New(name)
 	if m == nil {
-		hint := nearest.Hint(name, method.Names())
+		hint := nearest.Hint(name, slices.Concat(method.Names(), sortedKeys(r.doc.Method)))
 		if use := n.Get("use"); use != nil {
 			r.d.Fault(use, fmt.Sprintf("unknown method %q", name), hint)
 		} else {
@@ -92,8 +107,8 @@ func (r *reader) method(column string, changes *toml.Node) method.Method {
 		}
 		return nil
 	}
-	if name != column {
-		n = toml.Merge(r.doc.Method[name], n)
+	for _, used := range names[1:] {
+		n = toml.Merge(r.doc.Method[used], n)
 	}
 	if n.Table != nil {
 		n = toml.Merge(n, changes)

@@ -421,6 +421,30 @@ func TestDottedAxis(t *testing.T) {
 }
 
 // The key is part of the store's format: a change of it orphans all records.
+// A column may use another one, and takes over its settings.
+func TestUseOfColumn(t *testing.T) {
+	text := strings.NewReplacer(`"slow", "other-toy"]`, `"slow", "slower", "slowest"]`, "[model.thin]",
+		"[method.slower]\nuse = \"slow\"\nsteps = 7\n[method.slowest]\nuse = \"slower\"\nrate = 0.125\n[model.thin]").Replace(good)
+	s, err := Parse("demo.toml", text, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range s.Cells {
+		m := c.Method().(*toy)
+		want := map[string]float64{"slow": 0.25, "slower": 0.25, "slowest": 0.125}[c.Column]
+		if want > 0 && m.Rate != want || strings.HasPrefix(c.Column, "slowe") && c.IPC == 1 && m.Steps != 7 {
+			t.Errorf("%s: %+v", c.Column, m)
+		}
+	}
+	if s.Titles["slower"] != "slower" {
+		t.Errorf("the title %q is another column's", s.Titles["slower"])
+	}
+	_, err = Parse("demo.toml", strings.Replace(text, `use = "toy"`, `use = "slowest"`, 1), Options{})
+	if err == nil || !strings.Contains(err.Error(), "unknown method") {
+		t.Errorf("columns that use each other: %v", err)
+	}
+}
+
 func TestKeyIsFixed(t *testing.T) {
 	s, err := Parse("demo.toml", good, Options{Datasets: known})
 	if err != nil {
