@@ -22,7 +22,7 @@ func (c *Config) readNPZ(ctx context.Context, train, test string) (*contents, er
 		return nil, err
 	}
 	defer z.Close()
-	if out.train, out.shape, err = readSplit(z, train, c.TrainArrays, trainArrays, len(c.Names)); err != nil {
+	if out.train, out.shape, err = readSplit(z, train, c.TrainArrays, "train_arrays", trainArrays, len(c.Names)); err != nil {
 		return nil, err
 	}
 	path, pairs := train, testArrays
@@ -39,7 +39,7 @@ func (c *Config) readNPZ(ctx context.Context, train, test string) (*contents, er
 			return nil, err
 		}
 		var s shape
-		if out.test, s, err = readSplit(z, path, c.TestArrays, pairs, len(c.Names)); err != nil {
+		if out.test, s, err = readSplit(z, path, c.TestArrays, "test_arrays", pairs, len(c.Names)); err != nil {
 			return nil, err
 		}
 		if err := out.same(s); err != nil {
@@ -62,7 +62,7 @@ func pair(z *npz.File, pairs [][]string) []string {
 
 // readSplit reads images and labels, under the names asked for or the first pair
 // that is there.
-func readSplit(z *npz.File, path string, names []string, pairs [][]string, classes int) (Split, shape, error) {
+func readSplit(z *npz.File, path string, names []string, key string, pairs [][]string, classes int) (Split, shape, error) {
 	if names == nil {
 		names = pair(z, pairs)
 	}
@@ -72,7 +72,7 @@ func readSplit(z *npz.File, path string, names []string, pairs [][]string, class
 			known = append(known, strings.Join(p, " and "))
 		}
 		err := fmt.Errorf("%s: %w: among %s there are no images and labels of known names", path, npz.ErrFormat, npz.Listed(z.Names()))
-		return Split{}, shape{}, hint(err, `call them %s, or name them: train_arrays = ["images", "labels"]`, strings.Join(known, ", or "))
+		return Split{}, shape{}, hint(err, `call them %s, or name them: %s = ["images", "labels"]`, strings.Join(known, ", or "), key)
 	}
 	// How much there may be is left to the size of the file.
 	x, err := z.Read(names[0], math.MaxInt)

@@ -241,7 +241,7 @@ func FuzzNPZ(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		z, err := npz.New("fuzz", bytes.NewReader(b), int64(len(b)))
 		if err == nil {
-			_, _, err = readSplit(z, "fuzz", nil, trainArrays, 0)
+			_, _, err = readSplit(z, "fuzz", nil, "", trainArrays, 0)
 		}
 		if err != nil && !expected(err) && !errors.Is(err, ErrCount) && !errors.Is(err, ErrShape) {
 			t.Fatalf("unexpected error %v", err)

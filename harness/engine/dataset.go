@@ -50,21 +50,18 @@ func (d *Dataset) Images(ctx context.Context) (*method.Data, method.Images, erro
 	return d.data, d.test, nil
 }
 
-// errChanged is the failure of a run whose training images are not those that it names.
-var errChanged = errors.New("the training images were changed, by this method or one that ran beside it; nothing of it is kept\nhint: runs share the images: let Distill work on copies, and delete results/work/cache")
+// errChanged stops all runs: what others made of the same images is not to be trusted.
+var errChanged = errors.New("the training images were changed, by this method or by one that ran beside it; all runs are stopped\nhint: runs share the images, so let Distill work on copies; then delete results/work/cache, if there is one, and start again")
 
-// intact checks that the training images are as they were loaded. If not, other runs get
-// them anew.
+// intact checks that the training images are as they were loaded.
 func (d *Dataset) intact(data *method.Data) error {
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	if sum(data.Train) == d.sum {
-		return nil
+	loaded := d.sum
+	d.mu.Unlock()
+	if sum(data.Train) != loaded {
+		return errChanged
 	}
-	if d.data == data {
-		d.data, d.test, d.loaded = nil, method.Images{}, false
-	}
-	return errChanged
+	return nil
 }
 
 // sum is a checksum of images and their labels, made in four lanes at the speed of memory.

@@ -522,7 +522,7 @@ title = "T"
 [grid]
 dataset = ["a"]
 ipc = [1]
-method = ["walk", "error", "panic", "data", "nan", "hang", "infinite", "many"]
+method = ["walk", "error", "panic", "nan", "hang", "infinite", "many"]
 [limits]
 timeout = "500ms"
 [method.error]
@@ -531,9 +531,6 @@ wrong = "error"
 [method.panic]
 use = "walk"
 wrong = "panic"
-[method.data]
-use = "walk"
-wrong = "data"
 [method.nan]
 use = "walk"
 wrong = "nan"
@@ -552,13 +549,12 @@ with = { eval = { half = { wrong = true } } }
 `
 	p := plan(t, wrong)
 	s := store.Open(t.TempDir())
-	if out := execute(t, p, s, options()); out != (engine.Outcome{Made: 2, Failed: 6, Broke: 6}) {
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Made: 2, Failed: 5, Broke: 5}) {
 		t.Errorf("outcome %+v", out)
 	}
 	for _, r := range p.Runs {
 		f := s.Failed(r.Key)
 		want := map[string]string{"error": "error: out of luck", "panic": "panic: out of order, at engine/engine_test.go:", "nan": "not-finite: loss is NaN at update 2",
-			"data": "error: the training images were changed, by this method or one that ran beside it",
 			"hang": "time-out: the run exceeded its time limit of 500ms", "infinite": "not-finite: test_acc is +Inf at update 6"}[r.Cell.Column]
 		got := ""
 		if f != nil {
@@ -571,12 +567,12 @@ with = { eval = { half = { wrong = true } } }
 			t.Errorf("the stack does not lead to the method:\n%s", f.Stack)
 		}
 	}
-	if out := execute(t, p, s, options()); out != (engine.Outcome{Before: 2, Failed: 6}) {
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Before: 2, Failed: 5}) {
 		t.Errorf("the second time: %+v", out)
 	}
 	o := options()
 	o.Retry = true
-	if out := execute(t, p, s, o); out != (engine.Outcome{Before: 2, Failed: 6, Broke: 6}) {
+	if out := execute(t, p, s, o); out != (engine.Outcome{Before: 2, Failed: 5, Broke: 5}) {
 		t.Errorf("retried: %+v", out)
 	}
 }

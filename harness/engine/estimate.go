@@ -125,6 +125,7 @@ type history struct {
 type wall struct {
 	seconds, scoring float64
 	another          bool
+	rough            bool // the scoring: sets were scored on the way as well, maybe by less
 }
 
 // past is the time that a run took.
@@ -137,6 +138,7 @@ type past struct {
 	flops   float64 // of an update, if they are known
 	rest    float64 // seconds for all else
 	scoring float64 // of them, for scoring the set
+	rough   bool    // as in wall
 }
 
 // peak names the memory of processes for a kind of run, which had others at the same
@@ -169,9 +171,9 @@ func (h *history) add(r *store.Record) {
 	slower := h.slower(p)
 	scores := 1.0
 	for _, every := range p.Trace.Score {
-		scores += 1 + float64(r.Result.Updates/every)
+		scores += 1 + float64(r.Result.Updates/max(1, every))
 	}
-	took, pace := wall{slower * p.Wall, slower * p.Scoring / scores, h.another(p)}, slower*p.Timing.Median
+	took, pace := wall{slower * p.Wall, slower * p.Scoring / scores, h.another(p), scores > 1}, slower*p.Timing.Median
 	h.seconds[k.cell] = append(h.seconds[k.cell], took)
 	if shape == (store.Shape{}) {
 		return
@@ -181,7 +183,7 @@ func (h *history) add(r *store.Record) {
 	h.like[k.like] = append(h.like[k.like], past{
 		size: method.Sizes{Train: shape.Train, Test: shape.Test, Classes: len(id.Dataset.Classes), H: shape.Height, W: shape.Width, C: shape.Channels, IPC: id.IPC},
 		eval: k.eval, another: took.another, updates: updates, pace: pace, flops: p.Timing.Flops, rest: max(0, took.seconds-float64(pace*updates)),
-		scoring: took.scoring,
+		scoring: took.scoring, rough: took.rough,
 	})
 	// The lowest peak is nearest to a run's own: on some systems a process also has
 	// those of its earlier runs.
@@ -258,7 +260,7 @@ func (h *history) scaled(r *Run, k kinds, twin bool) float64 {
 		updates := float64(ours.Updates)
 		g := guess{
 			making: updates * p.pace * pace, rest: p.rest * rest, distance: math.Abs(math.Log(pace)) + math.Abs(math.Log(rest)),
-			poor: p.eval != k.eval || !twin && (p.updates > 0) != (updates > 0), another: p.another,
+			poor: p.eval != k.eval || twin && p.rough || !twin && (p.updates > 0) != (updates > 0), another: p.another,
 		}
 		if p.eval != k.eval {
 			if !(updates > 0 && p.pace > 0 && h.Speed() > 0) {
@@ -303,8 +305,12 @@ func ratio(a, b float64) float64 {
 
 // middle is the median time, or that of scoring alone.
 func middle(x []wall, scoring bool) float64 {
+	x = prefer(x, func(w wall) bool { return !w.another })
+	if scoring {
+		x = prefer(x, func(w wall) bool { return !w.rough })
+	}
 	var all []float64
-	for _, w := range prefer(x, func(w wall) bool { return !w.another }) {
+	for _, w := range x {
 		if scoring {
 			w.seconds = w.scoring
 		}

@@ -413,7 +413,11 @@ func (a *attempt) watch(lock *store.Lock, over <-chan struct{}) {
 		case <-told:
 			told, late = nil, time.After(deaf)
 		case <-late:
-			a.Board.Printf("note: %s has not stopped for %v since it was told to\nhint: a method looks at its context in every update, as method.Descent does", a.run.Name(), deaf)
+			hint := ""
+			if a.distilling.Load() {
+				hint = "\nhint: a method looks at its context in every update, as method.Descent does"
+			}
+			a.Board.Printf("note: %s has not stopped for %v since it was told to%s", a.run.Name(), deaf, hint)
 		case err := <-lock.Late():
 			a.Board.Printf("note: %s: %v", a.run.Name(), err)
 		case <-lock.Lost():
@@ -435,6 +439,10 @@ func (e *executor) finish(a *attempt, record *store.Record, err error) verdict {
 	case errors.Is(err, store.ErrStorage):
 		a.line.Done(true, err.Error())
 		e.stop(err)
+		return left
+	case errors.Is(err, errChanged):
+		a.line.Done(true, "FAILED")
+		e.stop(fmt.Errorf("%s: %w", r.Name(), err))
 		return left
 	case errors.Is(err, errLockLost):
 		a.line.Done(false, "")

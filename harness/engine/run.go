@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/gob"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"dgkip/harness/env"
@@ -79,6 +81,8 @@ type attempt struct {
 	features *method.Shared
 	scoring  *method.Shared
 
+	distilling atomic.Bool // the method is at work
+
 	started time.Time
 	cpu     time.Duration
 	mark    time.Time // since when an update is being made; zero if not to be timed
@@ -117,6 +121,9 @@ type panicked struct {
 
 func (e *panicked) Error() string { return fmt.Sprintf("%v, at %s", e.value, e.at) }
 
+// tensors is the package that shares work out. Its panics are those of its callers.
+const tensors = "dgkip/harness/tensor."
+
 // panicAt is the place in the code that panicked, for the function that recovers.
 func panicAt() string {
 	pcs := make([]uintptr, 64)
@@ -124,7 +131,7 @@ func panicAt() string {
 	for after, more := false, true; more; {
 		var f runtime.Frame
 		f, more = frames.Next()
-		if after && !strings.HasPrefix(f.Function, "runtime.") {
+		if after && !strings.HasPrefix(f.Function, "runtime.") && !strings.HasPrefix(f.Function, tensors) {
 			return fmt.Sprintf("%s/%s:%d", filepath.Base(filepath.Dir(f.File)), filepath.Base(f.File), f.Line)
 		}
 		after = after || f.Function == "runtime.gopanic"
@@ -139,6 +146,9 @@ func (a *attempt) work() (record *store.Record, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &panicked{v, panicAt(), debug.Stack()}
+		}
+		if err != nil && a.data != nil {
+			err = cmp.Or(a.run.Data.intact(a.data), err)
 		}
 	}()
 	if a.Jobs == 1 {
@@ -178,6 +188,9 @@ func (a *attempt) work() (record *store.Record, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := a.run.Data.intact(a.data); err != nil {
+		return nil, err
+	}
 	return a.store.Put(draft, a.Force)
 }
 
@@ -190,15 +203,13 @@ func (a *attempt) distill() error {
 		Begin: a.begin,
 	}
 	a.warm = warmUp
+	a.distilling.Store(true)
+	defer a.distilling.Store(false)
 	set, err := r.Method().Distill(a.ctx, p, a.observe)
 	if errors.Is(err, method.ErrCheckpoint) { // such as that of an earlier version
 		a.s.restart()
 		p.Resume = nil
 		set, err = r.Method().Distill(a.ctx, p, a.observe)
-	}
-	if err := r.Data.intact(a.data); err != nil {
-		a.features.Clear()
-		return err
 	}
 	if cause := context.Cause(a.ctx); cause != nil {
 		// Whatever the method made of it: it was told to stop. A set that was done
@@ -394,6 +405,9 @@ func (a *attempt) lookAround(after time.Duration) {
 
 // keep saves the state of the run. A disk that cannot be written to ends all runs.
 func (a *attempt) keep() {
+	if a.data != nil && a.run.Data.intact(a.data) != nil {
+		return // the run ends in an error
+	}
 	a.lookAround(10 * time.Minute)
 	s := a.s
 	a.close(&s)

@@ -99,12 +99,7 @@ func (r *reader) method(column string, changes *toml.Node) method.Method {
 	}
 	m := method.New(name)
 	if m == nil {
-		hint := nearest.Hint(name, slices.Concat(method.Names(), sortedKeys(r.doc.Method)))
-		if use := n.Get("use"); use != nil {
-			r.d.Fault(use, fmt.Sprintf("unknown method %q", name), hint)
-		} else {
-			r.d.FaultKey(n, fmt.Sprintf("unknown method %q", name), hint)
-		}
+		r.unknownMethod(n, names)
 		return nil
 	}
 	for _, used := range names[1:] {
@@ -126,6 +121,27 @@ func (r *reader) method(column string, changes *toml.Node) method.Method {
 		return nil
 	}
 	return m
+}
+
+// unknownMethod says of a column's section where what it uses leads to no method.
+func (r *reader) unknownMethod(n *toml.Node, names []string) {
+	name := names[len(names)-1]
+	if _, further := r.doc.Method[name].Text("use"); further {
+		r.d.Fault(n.Get("use"), fmt.Sprintf("%q uses itself in the end, and no method", name), nearest.Hint("", method.Names()))
+		return
+	}
+	known := method.Names()
+	for _, column := range sortedKeys(r.doc.Method) {
+		if !slices.Contains(known, column) && method.New(r.methodName(column)) != nil {
+			known = append(known, column)
+		}
+	}
+	message, hint := fmt.Sprintf("unknown method %q", name), nearest.Hint(name, known)
+	if len(names) == 1 {
+		r.d.FaultKey(n, message, hint)
+		return
+	}
+	r.d.Fault(r.doc.Method[names[len(names)-2]].Get("use"), message, hint)
 }
 
 // model returns the networks with the settings of their section and the changes to

@@ -420,7 +420,6 @@ func TestDottedAxis(t *testing.T) {
 	}
 }
 
-// The key is part of the store's format: a change of it orphans all records.
 // A column may use another one, and takes over its settings.
 func TestUseOfColumn(t *testing.T) {
 	text := strings.NewReplacer(`"slow", "other-toy"]`, `"slow", "slower", "slowest"]`, "[model.thin]",
@@ -440,11 +439,16 @@ func TestUseOfColumn(t *testing.T) {
 		t.Errorf("the title %q is another column's", s.Titles["slower"])
 	}
 	_, err = Parse("demo.toml", strings.Replace(text, `use = "toy"`, `use = "slowest"`, 1), Options{})
-	if err == nil || !strings.Contains(err.Error(), "unknown method") {
+	if err == nil || !strings.Contains(err.Error(), `"slow" uses itself in the end`) {
 		t.Errorf("columns that use each other: %v", err)
+	}
+	_, err = Parse("demo.toml", strings.Replace(text, `use = "toy"`, `use = "slowes"`, 1), Options{})
+	if err == nil || strings.Count(err.Error(), "unknown method") != 1 || strings.Contains(err.Error(), "did you mean") {
+		t.Errorf("a chain that ends in nothing: %v", err)
 	}
 }
 
+// The key is part of the store's format: a change of it orphans all records.
 func TestKeyIsFixed(t *testing.T) {
 	s, err := Parse("demo.toml", good, Options{Datasets: known})
 	if err != nil {

@@ -31,7 +31,7 @@ func (t Trace) Scored(update int) bool { return divided(update, t.Score) }
 
 // divided reports whether n is a multiple of a number in the list.
 func divided(n int, list []int) bool {
-	return slices.ContainsFunc(list, func(d int) bool { return n%d == 0 })
+	return slices.ContainsFunc(list, func(d int) bool { return d > 0 && n%d == 0 })
 }
 
 // With returns the trace that has the lines of both.

@@ -191,13 +191,21 @@ func (c *checker) settings(t *testing.T) {
 		return
 	}
 	var text strings.Builder
-	for name, value := range toml.Settings(m) {
-		b, err := json.Marshal(value)
-		if err != nil {
-			t.Fatal(err)
+	var write func(table string, of map[string]any)
+	write = func(table string, of map[string]any) {
+		for name, value := range of {
+			if below, ok := value.(map[string]any); ok {
+				write(table+name+".", below)
+				continue
+			}
+			b, err := json.Marshal(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&text, "%s%s = %s\n", table, name, b)
 		}
-		fmt.Fprintf(&text, "%s = %s\n", name, b)
 	}
+	write("", toml.Settings(m))
 	table, faults := toml.Parse("default settings", text.String())
 	if len(faults) == 0 {
 		d := &toml.Decoder{}

@@ -1,0 +1,45 @@
+package engine_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"dgkip/harness/engine"
+	"dgkip/harness/store"
+)
+
+// Runs share the training images. Where a method changes them all stops, whether it ends
+// or is interrupted, and what was made of changed images is neither recorded nor kept.
+func TestChangedImages(t *testing.T) {
+	change := strings.Replace(text, "[eval]", "[method.walk]\nwrong = \"data\"\n[eval]", 1)
+	for _, jobs := range []int{1, 3} {
+		p, s := plan(t, change), store.Open(t.TempDir())
+		o := options()
+		o.Jobs = jobs
+		_, err := engine.Execute(context.Background(), p, s, o)
+		if err == nil || !strings.Contains(err.Error(), "the training images were changed") || !strings.Contains(err.Error(), "walk") {
+			t.Errorf("%d jobs: %v", jobs, err)
+		}
+		if keys, err := s.Keys(); len(keys) > 0 || err != nil {
+			t.Errorf("%d jobs: %d records, %v", jobs, len(keys), err)
+		}
+	}
+	for at := range 6 {
+		p, s := plan(t, change), store.Open(t.TempDir())
+		ctx, cancel := context.WithCancel(context.Background())
+		hook = func(_ context.Context, update int) {
+			if update == at {
+				cancel()
+			}
+		}
+		o := options()
+		o.CheckpointEvery = time.Nanosecond
+		engine.Execute(ctx, p, s, o)
+		hook = func(context.Context, int) {}
+		if out, err := engine.Execute(context.Background(), p, s, o); err == nil || out.Made > 0 {
+			t.Errorf("interrupted before update %d, it went on with changed images: %+v, %v", at, out, err)
+		}
+	}
+}
