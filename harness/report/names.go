@@ -42,7 +42,7 @@ func (r *Results) valueTitle(axis, value string) string {
 			t += " (built-in)"
 		}
 		return t
-	case "model":
+	case "model", "eval.fresh.kind":
 		return cmp.Or(method.ModelTitle(value), value)
 	case "eval.protocol":
 		if p := method.NewProtocol(value); p != nil {
@@ -62,6 +62,8 @@ func (r *Results) shortTitle(axis, value string) string {
 		return r.valueTitle(axis, value)
 	case "ipc":
 		return "IPC " + value
+	case "eval.fresh.kind":
+		return "in fresh " + r.valueTitle(axis, value)
 	}
 	return axisTitle(axis) + " " + value
 }
