@@ -159,7 +159,7 @@ func (c *checker) run(ctx context.Context, p method.Problem, each func(method.St
 	return set, steps, err
 }
 
-var errNothing = errors.New("Distill returned neither a set nor an error")
+var errNothing = errors.New("the method returned neither a set nor an error")
 
 func (c *checker) must(t *testing.T, p method.Problem) (*method.Distilled, []seen) {
 	t.Helper()
