@@ -272,6 +272,7 @@ func TestReadmeNumbers(t *testing.T) {
 		"KIP, ConvNets":                     "kip/conv",
 		"DGKIP-LR, ConvNets":                "dgkip-lr/conv",
 		"DGKIP-LS, ConvNets":                "dgkip-ls/conv",
+		"DGKIP-LS by the loss, ConvNets":    "ls-loss/conv",
 		"DGKIP-LS, a pool of ConvNets":      "ls-pool/conv",
 	}
 	sets := row.FindAllStringSubmatch(string(readme), -1)
