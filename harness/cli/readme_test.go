@@ -316,6 +316,20 @@ func TestReadmeNumbers(t *testing.T) {
 			t.Errorf("%s accuracies are %s in the README, and %d by the report", counts[i+1], verdict, sum)
 		}
 	}
+	for text, name := range map[string]string{
+		`have ([0-9.]+) % with ConvNets, where`:                       "beyond/cifar-10/1/ls-loss/conv/features/acc",
+		`where the paper's best has ([0-9.]+)\. Sets`:                "table1/cifar-10/1/best-published",
+		`exact kernel's set of 10 images has ([0-9.]+),`:              "crossings/cifar-10/10/ls-exact/nngp/conv/acc",
+		`in fresh FCNets the ConvNets' pool ([0-9.]+),`:               "crossings/cifar-10/10/ls-pool/conv/fc/acc",
+		`images made in the exact kernel train FCNets to ([0-9.]+) %`: "beyond-grey/fashion-mnist/1/ls-exact/nngp/network/acc",
+		`where two of DC train them to ([0-9.]+) and`:                 "beyond-grey/fashion-mnist/1/dc/fc/network/acc",
+		`and DGKIP-LS's to ([0-9.]+)\.\s`:                             "beyond-grey/fashion-mnist/1/dgkip-ls/fc/network/acc",
+	} {
+		m := regexp.MustCompile(strings.ReplaceAll(text, " ", `\s+`)).FindStringSubmatch(string(readme))
+		if m == nil || m[1] != values[name] {
+			t.Errorf("%q is %q in the README, and %s is %s in the report", text, m, name, values[name])
+		}
+	}
 	rows := headline.FindAllStringSubmatch(string(readme), -1)
 	if len(rows) != 6 {
 		t.Fatalf("found %d rows of numbers, want 6", len(rows))
