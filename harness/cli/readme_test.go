@@ -318,7 +318,7 @@ func TestReadmeNumbers(t *testing.T) {
 	}
 	for text, name := range map[string]string{
 		`have ([0-9.]+) % with ConvNets, where`:                       "beyond/cifar-10/1/ls-loss/conv/features/acc",
-		`where the paper's best has ([0-9.]+)\. Sets`:                "table1/cifar-10/1/best-published",
+		`where the paper's best has ([0-9.]+)\. Sets`:                 "table1/cifar-10/1/best-published",
 		`exact kernel's set of 10 images has ([0-9.]+),`:              "crossings/cifar-10/10/ls-exact/nngp/conv/acc",
 		`in fresh FCNets the ConvNets' pool ([0-9.]+),`:               "crossings/cifar-10/10/ls-pool/conv/fc/acc",
 		`images made in the exact kernel train FCNets to ([0-9.]+) %`: "beyond-grey/fashion-mnist/1/ls-exact/nngp/network/acc",
