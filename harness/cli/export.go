@@ -153,7 +153,7 @@ func forTorch(list []npz.Array) []npz.Array {
 		case "images", "pixels":
 			x, _ := a.Float32s()
 			n, h, w, c := a.Shape[0], a.Shape[1], a.Shape[2], a.Shape[3]
-			a = npz.Of(a.Name, []int{n, c, h, w}, sets.ChannelsLast(x, n, h*w, c))
+			a = npz.Of(a.Name, []int{n, c, h, w}, sets.ChannelsLast(x, n, h*w, c)) // its own inverse
 		case "classes", "notes":
 			text, _ := a.Texts()
 			a = npz.Texts(a.Name, strings.Split(text[0], "\n"))

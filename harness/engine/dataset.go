@@ -64,7 +64,8 @@ func (d *Dataset) intact(data *method.Data) error {
 	return nil
 }
 
-// sum is a checksum of images and their labels, made in four lanes at the speed of memory.
+// sum is a checksum of images and their labels, made in four lanes that do not wait for each
+// other.
 func sum(images method.Images) uint64 {
 	const prime = 1099511628211 // of FNV-1a
 	var a, b, c, d uint64

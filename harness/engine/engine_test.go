@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -512,139 +510,5 @@ func TestTwoAtOnce(t *testing.T) {
 	}
 	if got := contents(t, p, s); !maps.Equal(got, want) {
 		t.Error("two processes make other records")
-	}
-}
-
-func TestFailuresAreIsolated(t *testing.T) {
-	const wrong = `schema = 1
-name = "t"
-title = "T"
-[grid]
-dataset = ["a"]
-ipc = [1]
-method = ["walk", "error", "panic", "nan", "hang", "infinite", "many"]
-[limits]
-timeout = "500ms"
-[method.error]
-use = "walk"
-wrong = "error"
-[method.panic]
-use = "walk"
-wrong = "panic"
-[method.nan]
-use = "walk"
-wrong = "nan"
-[method.hang]
-use = "walk"
-wrong = "hang"
-[method.infinite]
-use = "walk"
-wrong = "score"
-[method.many]
-use = "walk"
-updates = 7
-[[set]]
-when = { method = "infinite" }
-with = { eval = { half = { wrong = true } } }
-`
-	p := plan(t, wrong)
-	s := store.Open(t.TempDir())
-	if out := execute(t, p, s, options()); out != (engine.Outcome{Made: 2, Failed: 5, Broke: 5}) {
-		t.Errorf("outcome %+v", out)
-	}
-	for _, r := range p.Runs {
-		f := s.Failed(r.Key)
-		want := map[string]string{"error": "error: out of luck", "panic": "panic: out of order, at engine/engine_test.go:", "nan": "not-finite: loss is NaN at update 2",
-			"hang": "time-out: the run exceeded its time limit of 500ms", "infinite": "not-finite: test_acc is +Inf at update 6"}[r.Cell.Column]
-		got := ""
-		if f != nil {
-			got = f.Kind + ": " + f.Message
-		}
-		if !strings.HasPrefix(got, want) || want == "" && got != "" {
-			t.Errorf("%s: %q, want %q", r.Cell.Column, got, want)
-		}
-		if f != nil && f.Kind == "panic" && !strings.Contains(f.Stack, "Distill") {
-			t.Errorf("the stack does not lead to the method:\n%s", f.Stack)
-		}
-	}
-	if out := execute(t, p, s, options()); out != (engine.Outcome{Before: 2, Failed: 5}) {
-		t.Errorf("the second time: %+v", out)
-	}
-	o := options()
-	o.Retry = true
-	if out := execute(t, p, s, o); out != (engine.Outcome{Before: 2, Failed: 5, Broke: 5}) {
-		t.Errorf("retried: %+v", out)
-	}
-}
-
-func TestDamagedCheckpoint(t *testing.T) {
-	p, want := reference(t, text)
-	s := store.Open(t.TempDir())
-	if err := s.Prepare(); err != nil {
-		t.Fatal(err)
-	}
-	for i, r := range p.Runs {
-		if i%2 == 0 {
-			err := os.WriteFile(filepath.Join(s.Dir(), "work", "checkpoints", r.Key+".ckpt"), []byte("rubbish"), 0o666)
-			if err != nil {
-				t.Fatal(err)
-			}
-		} else if err := s.SaveCheckpoint(r.Key, false, []byte("rubbish")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var messages bytes.Buffer
-	o := options()
-	o.Board = progress.New(&messages, false)
-	execute(t, p, s, o)
-	if got := contents(t, p, s); !maps.Equal(got, want) {
-		t.Error("records differ")
-	}
-	if !strings.Contains(messages.String(), "is damaged; starting over") || !strings.Contains(messages.String(), "of another form; starting over") {
-		t.Errorf("nothing was said: %s", &messages)
-	}
-}
-
-func TestStorageFails(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	_, err := engine.Execute(context.Background(), plan(t, text), store.Open(file), options())
-	if !errors.Is(err, store.ErrStorage) {
-		t.Errorf("got %v", err)
-	}
-	// While runs are under way.
-	dir := t.TempDir()
-	hook = func(_ context.Context, update int) {
-		if update == 3 {
-			os.RemoveAll(filepath.Join(dir, "work", "tmp"))
-			os.WriteFile(filepath.Join(dir, "work", "tmp"), nil, 0o666)
-		}
-	}
-	defer func() { hook = func(context.Context, int) {} }()
-	o := options()
-	o.CheckpointEvery = time.Nanosecond
-	_, err = engine.Execute(context.Background(), plan(t, text), store.Open(dir), o)
-	if !errors.Is(err, store.ErrStorage) {
-		t.Errorf("under way: %v", err)
-	}
-}
-
-func TestMissingData(t *testing.T) {
-	s, err := spec.Parse("t.toml", strings.Replace(text, `["a", "b"]`, `["a", "c"]`, 1), spec.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := (engine.Lookup{Source: source{}}).Make(context.Background(), []*spec.Spec{s}, spec.Filter{}); err == nil || err.Error() != "c: no such data" {
-		t.Errorf("got %v", err)
-	}
-	only, err := spec.ParseFilter("dataset:a seed:1", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := engine.Lookup{Source: source{}}.Make(context.Background(), []*spec.Spec{s}, only)
-	if err != nil || len(p.Runs) != 2 {
-		t.Errorf("%v, %v", p, err)
 	}
 }
