@@ -8,6 +8,8 @@
 //
 //	z = (x/255 - mean_c) / sd_c              per channel c, over the training images
 //	u = (C + 0.1 tr(C)/d I)^(-1/2) (z - m)   with "zca"; m, C: mean and covariance of z
+//	u = (C + 0.1 tr(C)/d I)^(-1/2) v         with "norm-zca"; v: z less its own mean, over
+//	                                         its norm; C: mean of v v^T
 //
 // and back.
 //

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
+	"strings"
 )
 
 // Transform maps pixels to the numbers that networks and kernels work on, and
 // back. It is fixed by the training images of a Set.
 type Transform struct {
-	Kind     string    // "standard" or "zca"
+	Kind     string    // one of Kinds
 	Mean, SD []float64 // [channel], of pixels / 255
 
 	shape
@@ -18,9 +20,13 @@ type Transform struct {
 	zca   *whitening
 }
 
+// Kinds are the kinds of Transform.
+var Kinds = []string{"standard", "zca", "norm-zca"}
+
 // Fit returns the Transform of a kind, for the training images of s: "standard",
-// which is also meant by "", or "zca", which standardises and then whitens with
-// regulariser 0.1 trace/d.
+// which is also meant by "", "zca", which standardises and then whitens with
+// regulariser 0.1 trace/d, or "norm-zca", which brings each standardised image to mean
+// zero and norm one before it whitens.
 //
 // For d values an image, whitening takes 30 to 40 d^3 multiplications in float32 to fit,
 // most of the time, and d^2 an image to apply. The context can stop it.
@@ -28,8 +34,8 @@ func Fit(ctx context.Context, kind string, s *Set) (*Transform, error) {
 	if kind == "" {
 		kind = "standard"
 	}
-	if kind != "standard" && kind != "zca" {
-		return nil, hint(fmt.Errorf("%w: preprocess = %q", ErrConfig, kind), `write preprocess = "standard" or "zca"`)
+	if !slices.Contains(Kinds, kind) {
+		return nil, hint(fmt.Errorf("%w: preprocess = %q", ErrConfig, kind), "it can be %s", strings.Join(Kinds, ", "))
 	}
 	t := &Transform{Kind: kind, shape: shape{s.H, s.W, s.Ch}, Mean: make([]float64, s.Ch), SD: make([]float64, s.Ch)}
 	t.table = make([][256]float32, s.Ch)
@@ -39,7 +45,7 @@ func Fit(ctx context.Context, kind string, s *Set) (*Transform, error) {
 			t.table[c][v] = float32((float64(v)/255 - t.Mean[c]) / t.SD[c])
 		}
 	}
-	if kind == "zca" {
+	if kind != "standard" {
 		var err error
 		if t.zca, err = whiten(ctx, s.Train.Images, s.Train.Len(), t); err != nil {
 			return nil, at(s.Name, err)
@@ -87,7 +93,8 @@ func (t *Transform) Apply(ctx context.Context, images []byte) ([]float32, error)
 }
 
 // Invert returns images, numbers [n, h, w, channel], in units of pixels: 0 is
-// black, 255 full light. Values beyond stay what they are.
+// black, 255 full light. Values beyond stay what they are. Of "norm-zca", which does not
+// keep an image's mean and norm, they come with those of an average image.
 func (t *Transform) Invert(x []float32) []float32 {
 	if len(x)%t.dim() != 0 {
 		panic("data.Transform: part of an image")
@@ -103,7 +110,8 @@ func (t *Transform) Invert(x []float32) []float32 {
 	return out
 }
 
-// Bytes is Invert rounded to bytes, values beyond cut off. It undoes Apply.
+// Bytes is Invert rounded to bytes, values beyond cut off. It undoes Apply, but of
+// "norm-zca".
 func (t *Transform) Bytes(x []float32) []byte {
 	out := make([]byte, len(x))
 	for i, v := range t.Invert(x) {

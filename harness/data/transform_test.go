@@ -67,10 +67,10 @@ func TestFitErrors(t *testing.T) {
 	}
 }
 
-// TestGoldenTransform freezes the bits of both kinds of preprocessing.
+// TestGoldenTransform freezes the bits of every kind of preprocessing.
 func TestGoldenTransform(t *testing.T) {
 	ctx := context.Background()
-	for kind, want := range map[string]uint64{"standard": 0xe818a18fdd8efae0, "zca": 0x8fd20a243860ff12} {
+	for kind, want := range map[string]uint64{"standard": 0xe818a18fdd8efae0, "zca": 0x8fd20a243860ff12, "norm-zca": 0xa360d2d5444f2d74} {
 		s := randomSet(60, 6, 6, 3)
 		tr, err := Fit(ctx, kind, s)
 		if err != nil {

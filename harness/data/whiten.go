@@ -12,8 +12,15 @@ import (
 // channel, m and C mean and covariance of these over the training images, and
 // r = 0.1 trace(C)/d. It is made of products of package tensor, so that it is the same
 // on every machine.
+//
+// With norms, z is less its own mean, over its norm. Then m is left at zero and C is the
+// mean of z z^T, as Shankar et al. (2020, Neural kernels without tangents) and the kernel
+// methods after them have it. The norm matters: a network without biases multiplies it
+// through, so that a model fits images of large norm first.
 type whitening struct {
 	d                         int
+	norms                     bool
+	norm                      float64             // of an average image
 	mean                      []float64           // [d]
 	root, inverse             tensor.Mat[float32] // [d, d], A^(1/2) and A^(-1/2)
 	packedRoot, packedInverse *tensor.Packed
@@ -24,13 +31,17 @@ const lot = 1024
 
 func whiten(ctx context.Context, images []byte, n int, t *Transform) (*whitening, error) {
 	d := t.dim()
-	w, a := &whitening{d: d, mean: make([]float64, d)}, make([]float64, d*d)
-	sums := make([]uint64, d)
-	for i, v := range images {
-		sums[i%d] += uint64(v)
-	}
-	for i, sum := range sums {
-		w.mean[i] = (float64(sum)/float64(255*n) - t.Mean[i%t.ch]) / t.SD[i%t.ch]
+	w, a := &whitening{d: d, norms: t.Kind == "norm-zca", norm: 1, mean: make([]float64, d)}, make([]float64, d*d)
+	if w.norms {
+		w.norm = averageNorm(images, n, t)
+	} else {
+		sums := make([]uint64, d)
+		for i, v := range images {
+			sums[i%d] += uint64(v)
+		}
+		for i, sum := range sums {
+			w.mean[i] = (float64(sum)/float64(255*n) - t.Mean[i%t.ch]) / t.SD[i%t.ch]
+		}
 	}
 	part := tensor.NewMat[float64](d, d)
 	for from := 0; from < n; from += lot {
@@ -66,14 +77,58 @@ func whiten(ctx context.Context, images []byte, n int, t *Transform) (*whitening
 	return w, nil
 }
 
-// centred returns images standardised by channel, less their mean.
+// centred returns images standardised by channel, less their mean, or each less its own
+// and over its norm.
 func (w *whitening) centred(images []byte, t *Transform) tensor.Mat[float32] {
 	x := tensor.NewMat[float32](len(images)/w.d, w.d)
-	for i, v := range images {
-		c := i % t.ch
-		x.Data[i] = float32((float64(v)/255-t.Mean[c])/t.SD[c] - w.mean[i%w.d])
+	z := make([]float64, w.d)
+	for k := range x.Rows {
+		t.standardise(z, images[k*w.d:])
+		norm := 1.0
+		if w.norms {
+			norm = unbias(z)
+		}
+		row := x.Row(k)
+		for i, v := range z {
+			row[i] = float32((v - w.mean[i]) / norm)
+		}
 	}
 	return x
+}
+
+// standardise gives the first image standardised by channel.
+func (t *Transform) standardise(z []float64, images []byte) {
+	for i := range z {
+		c := i % t.ch
+		z[i] = (float64(images[i])/255 - t.Mean[c]) / t.SD[c]
+	}
+}
+
+// unbias takes the mean off an image and returns the norm of the rest; 1 if all is zero.
+func unbias(z []float64) float64 {
+	sum, squares := 0.0, 0.0
+	for _, v := range z {
+		sum += v
+	}
+	mean := sum / float64(len(z))
+	for i := range z {
+		z[i] -= mean
+		squares += float64(z[i] * z[i])
+	}
+	if squares == 0 {
+		return 1
+	}
+	return math.Sqrt(squares)
+}
+
+// averageNorm is the mean over images of the norm that they are divided by.
+func averageNorm(images []byte, n int, t *Transform) float64 {
+	sum, z := 0.0, make([]float64, t.dim())
+	for k := range n {
+		t.standardise(z, images[k*len(z):])
+		sum += unbias(z)
+	}
+	return sum / float64(n)
 }
 
 // apply whitens images.
@@ -95,7 +150,7 @@ func (w *whitening) invert(x []float32) []float32 {
 	out := tensor.NewMat[float32](n, w.d)
 	tensor.MulPacked(out, tensor.MatOf(x, n, w.d), w.packedRoot, nil, false)
 	for i := range out.Data {
-		out.Data[i] += float32(w.mean[i%w.d])
+		out.Data[i] = float32(mul(w.norm, float64(out.Data[i]))) + float32(w.mean[i%w.d])
 	}
 	return out.Data
 }

@@ -140,6 +140,93 @@ func TestZCA(t *testing.T) {
 	}
 }
 
+// TestNormZCA holds whitened images to the definition, and to what it is for: an image's
+// brightness and contrast do not count.
+func TestNormZCA(t *testing.T) {
+	ctx := context.Background()
+	s := randomSet(300, 5, 4, 1)
+	d, n := s.Dim(), s.Train.Len()
+	for i := range d {
+		s.Test.Images[i] = 40 + s.Test.Images[d+i]/4 // the second image with a quarter of its contrast
+		s.Test.Images[d+i] = s.Test.Images[d+i] / 4 * 4
+	}
+	clear(s.Test.Images[2*d : 3*d])
+	tr, err := Fit(ctx, "norm-zca", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := tr.Apply(ctx, s.Train.Images)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A x is z over its norm, with A = C + 0.1 tr(C)/d and x = A^(-1/2) z; tr C = 1.
+	z, c := make([][]float64, n), make([]float64, d*d)
+	for k := range n {
+		z[k] = make([]float64, d)
+		mean, norm := 0.0, 0.0
+		for i, v := range s.Train.Images[k*d : k*d+d] {
+			z[k][i] = (float64(v)/255 - tr.Mean[0]) / tr.SD[0]
+			mean += z[k][i] / float64(d)
+		}
+		for i := range z[k] {
+			z[k][i] -= mean
+			norm += z[k][i] * z[k][i]
+		}
+		for i := range z[k] {
+			z[k][i] /= math.Sqrt(norm)
+		}
+		for i := range d {
+			for j := range d {
+				c[i*d+j] += z[k][i] * z[k][j] / float64(n)
+			}
+		}
+	}
+	for i := range d {
+		c[i*d+i] += 0.1 / float64(d)
+	}
+	for k := range n { // A^(1/2) twice
+		half := make([]float64, d)
+		for i := range d {
+			for j := range d {
+				half[i] += float64(tr.zca.root.Row(i)[j]) * z[k][j]
+			}
+		}
+		for i := range d {
+			got := 0.0
+			for j := range d {
+				got += c[i*d+j] * float64(x[k*d+j])
+			}
+			if math.Abs(got-half[i]) > 1e-5 {
+				t.Fatalf("image %d, value %d: %v, want %v", k, i, got, half[i])
+			}
+		}
+	}
+	y, err := tr.Apply(ctx, s.Test.Images[:3*d])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range d {
+		if math.Abs(float64(y[i]-y[d+i])) > 1e-4 {
+			t.Errorf("value %d of an image with less contrast: %v, %v", i, y[i], y[d+i])
+		}
+		if y[2*d+i] != 0 {
+			t.Errorf("value %d of a black image is %v", i, y[2*d+i])
+		}
+	}
+	// Restored, an image has its own pattern with an average contrast.
+	back := tr.Invert(x)
+	for k := range n {
+		var own, got, both float64
+		for i := range d {
+			v := (float64(back[k*d+i])/255 - tr.Mean[0]) / tr.SD[0]
+			own, got, both = own+z[k][i]*z[k][i], got+v*v, both+z[k][i]*v
+		}
+		if math.Abs(both-math.Sqrt(own*got)) > 1e-4*both || math.Abs(math.Sqrt(got)-tr.zca.norm) > 1e-3*tr.zca.norm {
+			t.Fatalf("image %d: norm %v, want %v; product %v of %v", k, math.Sqrt(got), tr.zca.norm, both, math.Sqrt(own*got))
+		}
+	}
+}
+
 func TestZCAStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

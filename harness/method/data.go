@@ -63,10 +63,10 @@ type Data struct {
 }
 
 // Preprocessing says how pixel values in [0, 1] became the values a network sees:
-// x = (pixel - Mean)/Std, channel by channel, and, where Restore is given, a linear
-// map of the whole image after that.
+// x = (pixel - Mean)/Std, channel by channel, and, where Restore is given, a map of the
+// whole image after that.
 type Preprocessing struct {
-	Name      string    // standard or zca
+	Name      string    // standard, zca or norm-zca
 	Mean, Std []float32 // [c]
 
 	// Restore returns images in pixel units; nil if Mean and Std suffice.

@@ -19,7 +19,7 @@ type Data struct {
 	Dir        string `toml:"-"` // that relative paths start from: the file's
 	Title      string `toml:"title"`
 	Use        string `toml:"use"` // a known dataset; the section's own name if that is one
-	Preprocess string `toml:"preprocess" enum:"standard,zca"`
+	Preprocess string `toml:"preprocess" enum:"standard,zca,norm-zca"`
 	data.Config
 }
 
