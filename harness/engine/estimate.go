@@ -120,25 +120,22 @@ type history struct {
 	sets    map[string]bool   // that can be scored otherwise
 }
 
-// wall is how long a run takes by a record, maybe one of another machine, and how long
-// the scoring of its set.
+// wall is how long a run takes by a record, and how long the scoring of its set.
 type wall struct {
 	seconds, scoring float64
-	another          bool
+	another          bool // it was on a machine of another kind
 	rough            bool // the scoring: sets were scored on the way as well, maybe by less
 }
 
-// past is the time that a run took.
+// past is what the time that a run took was made of.
 type past struct {
+	wall
 	size    method.Sizes
 	eval    string
-	another bool // it was on a machine of another kind
 	updates float64
 	pace    float64 // seconds of an update
 	flops   float64 // of an update, if they are known
 	rest    float64 // seconds for all else
-	scoring float64 // of them, for scoring the set
-	rough   bool    // as in wall
 }
 
 // peak names the memory of processes for a kind of run, which had others at the same
@@ -181,9 +178,9 @@ func (h *history) add(r *store.Record) {
 	h.seconds[k.whole] = append(h.seconds[k.whole], took)
 	updates := float64(p.Timing.Counted + p.Timing.Excluded)
 	h.like[k.like] = append(h.like[k.like], past{
+		wall: took,
 		size: method.Sizes{Train: shape.Train, Test: shape.Test, Classes: len(id.Dataset.Classes), H: shape.Height, W: shape.Width, C: shape.Channels, IPC: id.IPC},
-		eval: k.eval, another: took.another, updates: updates, pace: pace, flops: p.Timing.Flops, rest: max(0, took.seconds-float64(pace*updates)),
-		scoring: took.scoring, rough: took.rough,
+		eval: k.eval, updates: updates, pace: pace, flops: p.Timing.Flops, rest: max(0, took.seconds-float64(pace*updates)),
 	})
 	// The lowest peak is nearest to a run's own: on some systems a process also has
 	// those of its earlier runs.
@@ -206,9 +203,13 @@ func (h *history) forecast(f *Forecast, r *Run, twin bool, paid map[string]float
 	if twin {
 		m = method.Estimate{}
 	}
-	group := r.group()
-	due := max(0, max(m.Shared, scoring.Shared)-paid[group])
-	paid[group] += due
+	// Networks drawn anew are shared by runs that are scored alike.
+	own := r.group()
+	drawn := own
+	if r.Cell.Protocol.Info().Family == method.FreshDraws {
+		drawn += k.eval
+	}
+	due := pay(paid, own, m.Shared) + pay(paid, drawn, scoring.Shared)
 	operations := m.Setup + scoring.Setup + due + m.Flops*float64(m.Updates)
 	switch {
 	case len(h.seconds[k.cell]) > 0:
@@ -226,6 +227,13 @@ func (h *history) forecast(f *Forecast, r *Run, twin bool, paid map[string]float
 	if share := due / operations; share > 0 && share <= 1 {
 		f.Shared = share * f.Seconds
 	}
+}
+
+// pay returns what a group still lacks of shared operations, which are then made.
+func pay(paid map[string]float64, group string, operations float64) float64 {
+	due := max(0, operations-paid[group])
+	paid[group] += due
+	return due
 }
 
 // tells reports whether there are records that a run's time can be scaled from. What

@@ -77,3 +77,34 @@ func TestOutlookOfPaper(t *testing.T) {
 		}
 	}
 }
+
+// Each width of networks drawn anew is paid for, by the first run that is scored in it.
+func TestForecastsOfDraws(t *testing.T) {
+	known, err := store.Open(filepath.Join("..", "..", "results")).Datasets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := spec.ReadFile(filepath.Join("..", "..", "experiments", "widths.toml"), spec.Options{Datasets: data.Names()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := engine.Lookup{Known: known}.Make(context.Background(), []*spec.Spec{s}, spec.Filter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	forecasts, err := engine.Forecasts(p, store.Open(t.TempDir()), engine.Machine{Threads: 2, Speed: func() float64 { return 50e9 }}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	paid := map[string]bool{}
+	for i, r := range p.Runs {
+		of := r.Cell.Net.Kind + r.Cell.Point["eval.fresh.width"]
+		if seconds := forecasts[i].Seconds; !paid[of] && seconds < 1 {
+			t.Errorf("%s: %v seconds, but nobody has drawn these networks before", r.Name(), seconds)
+		}
+		paid[of] = true
+	}
+	if len(paid) != 8 {
+		t.Errorf("%d kinds and widths, want 8", len(paid))
+	}
+}
