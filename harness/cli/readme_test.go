@@ -243,23 +243,56 @@ func TestReadmeLinks(t *testing.T) {
 // a class, and a cell for each column.
 var headline = regexp.MustCompile(`(?m)^\|([^|\n]*)\| (\d+) \|([^|\n]*)\|([^|\n]*)\|([^|\n]*)\|([^|\n]*)\|([^|\n]*)\|([^|\n]*)\|$`)
 
-// The accuracies at the head of the README are those of the report, which a tool
-// fills in from the records.
-func TestReadmeNumbers(t *testing.T) {
-	repo := filepath.Join("..", "..")
-	readme, err := os.ReadFile(filepath.Join(repo, "README.md"))
+// reported returns the README, and the numbers of the report, which a tool fills in from
+// the records.
+func reported(t *testing.T) (readme string, values map[string]string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	macros, err := os.ReadFile(filepath.Join(repo, "paper", "generated", "macros.tex"))
+	macros, err := os.ReadFile(filepath.Join("..", "..", "paper", "generated", "macros.tex"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	macro := regexp.MustCompile(`\\dgkipset\{([^}]*)\}\{([0-9.]*)`)
-	values := map[string]string{}
-	for _, m := range macro.FindAllStringSubmatch(string(macros), -1) {
+	values = map[string]string{}
+	for _, m := range regexp.MustCompile(`\\dgkipset\{([^}]*)\}\{([0-9.]*)`).FindAllStringSubmatch(string(macros), -1) {
 		values[m[1]] = m[2]
 	}
+	return string(text), values
+}
+
+// The accuracies of ten classes in the README are those of the report.
+func TestReadmeTenClasses(t *testing.T) {
+	readme, values := reported(t)
+	cells := map[string]string{
+		"DGKIP-LS, 8 ConvNets":                            "cifar-10-zca/%s/dgkip-ls/conv",
+		"random real images, labels solved, 8 ConvNets":   "cifar-10-zca/%s/random-ls/conv",
+		"all 50,000 images, 8 ConvNets":                   "cifar-10-zca/10/whole/conv",
+		"DGKIP-LS by predictions, exact kernel of FCNets": "cifar-10/%s/ls-pred/nngp",
+		"all 50,000 images, exact kernel of FCNets":       "cifar-10/10/whole/nngp",
+	}
+	rows := regexp.MustCompile(`(?m)^\| ([^|\n]+) \|\s*(\d*)\s*\|\s*([0-9.]+)\s*\|\s*([0-9.]*)\s*\|$`).FindAllStringSubmatch(readme, -1)
+	if len(rows) < len(cells) {
+		t.Fatalf("%d rows, want %d or more", len(rows), len(cells))
+	}
+	for _, row := range rows {
+		cell, known := cells[row[1]]
+		if !known {
+			t.Errorf("no cell is known for the row %q", row[1])
+		}
+		at := "ten/" + strings.ReplaceAll(cell, "%s", row[2])
+		for i, protocol := range []string{"features", "fresh"} {
+			if got, want := row[3+i], values[at+"/"+protocol+"/acc"]; got != want {
+				t.Errorf("%s, %s images a class: the README has %q, the report %q", row[1], row[2], got, want)
+			}
+		}
+	}
+}
+
+// The accuracies at the head of the README are those of the report.
+func TestReadmeNumbers(t *testing.T) {
+	readme, values := reported(t)
 	row := regexp.MustCompile(`(?m)^\| ([^|\n]+) \| (\d+) \| ([0-9.]+) \| ([0-9.]+|-) \| ([0-9.]+|-) \|$`)
 	cells := map[string]string{
 		"random real images, labels solved": "random-ls/fc",
@@ -275,7 +308,7 @@ func TestReadmeNumbers(t *testing.T) {
 		"DGKIP-LS by the loss, ConvNets":    "ls-loss/conv",
 		"DGKIP-LS, a pool of ConvNets":      "ls-pool/conv",
 	}
-	sets := row.FindAllStringSubmatch(string(readme), -1)
+	sets := row.FindAllStringSubmatch(readme, -1)
 	if len(sets) < len(cells) {
 		t.Fatalf("%d rows of sets in other networks, want %d or more", len(sets), len(cells))
 	}
@@ -295,11 +328,11 @@ func TestReadmeNumbers(t *testing.T) {
 			}
 		}
 	}
-	squares := regexp.MustCompile(`least squares, with which all real images give ([0-9.]+) \(ConvNets\), and not ([0-9.]*[0-9])`).FindStringSubmatch(string(readme))
+	squares := regexp.MustCompile(`least squares, with which all real images give ([0-9.]+) \(ConvNets\), and not ([0-9.]*[0-9])`).FindStringSubmatch(readme)
 	if at := "table1/cifar-10/10/whole/"; squares == nil || squares[1] != values[at+"transfer.squared.test_acc"] || squares[2] != values[at+"acc"] {
 		t.Errorf("of all real images the README has %q, the report %s by least squares", squares, values[at+"transfer.squared.test_acc"])
 	}
-	counts := regexp.MustCompile(`accuracies in Tables 1 and 2, (\d+) are within tolerance, (\d+) better, (\d+) worse, (\d+) not run`).FindStringSubmatch(string(readme))
+	counts := regexp.MustCompile(`accuracies in Tables 1 and 2, (\d+) are within tolerance, (\d+) better, (\d+) worse, (\d+) not run`).FindStringSubmatch(readme)
 	if counts == nil {
 		t.Fatal("the README does not say how many of DGKIP's accuracies are reproduced")
 	}
@@ -318,19 +351,21 @@ func TestReadmeNumbers(t *testing.T) {
 	}
 	for text, name := range map[string]string{
 		`have ([0-9.]+) % with ConvNets, where`:                       "beyond/cifar-10/1/ls-loss/conv/features/acc",
-		`where the paper's best has ([0-9.]+)\. Sets`:                 "table1/cifar-10/1/best-published",
+		`where the paper's best has ([0-9.]+)\. On`:                 "table1/cifar-10/1/best-published",
+		`a hundred images have ([0-9.]+) % after 100 updates`:         "ten/cifar-10-zca/10/dgkip-ls/conv/features/acc",
+		`in features where all 50,000 have ([0-9.]+)\. Sets`:          "ten/cifar-10-zca/10/whole/conv/features/acc",
 		`exact kernel's set of 10 images has ([0-9.]+),`:              "crossings/cifar-10/10/ls-exact/nngp/conv/acc",
 		`in fresh FCNets the ConvNets' pool ([0-9.]+),`:               "crossings/cifar-10/10/ls-pool/conv/fc/acc",
 		`images made in the exact kernel train FCNets to ([0-9.]+) %`: "beyond-grey/fashion-mnist/1/ls-exact/nngp/network/acc",
 		`where two of DC train them to ([0-9.]+) and`:                 "beyond-grey/fashion-mnist/1/dc/fc/network/acc",
 		`and DGKIP-LS's to ([0-9.]+)\.\s`:                             "beyond-grey/fashion-mnist/1/dgkip-ls/fc/network/acc",
 	} {
-		m := regexp.MustCompile(strings.ReplaceAll(text, " ", `\s+`)).FindStringSubmatch(string(readme))
+		m := regexp.MustCompile(strings.ReplaceAll(text, " ", `\s+`)).FindStringSubmatch(readme)
 		if m == nil || m[1] != values[name] {
 			t.Errorf("%q is %q in the README, and %s is %s in the report", text, m, name, values[name])
 		}
 	}
-	rows := headline.FindAllStringSubmatch(string(readme), -1)
+	rows := headline.FindAllStringSubmatch(readme, -1)
 	if len(rows) != 6 {
 		t.Fatalf("found %d rows of numbers, want 6", len(rows))
 	}
