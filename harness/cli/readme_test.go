@@ -266,6 +266,7 @@ func reported(t *testing.T) (readme string, values map[string]string) {
 func TestReadmeTenClasses(t *testing.T) {
 	readme, values := reported(t)
 	cells := map[string]string{
+		"DGKIP-LS by predictions, 8 ConvNets":             "cifar-10-zca/%s/ls-pred/conv",
 		"DGKIP-LS, 8 ConvNets":                            "cifar-10-zca/%s/dgkip-ls/conv",
 		"random real images, labels solved, 8 ConvNets":   "cifar-10-zca/%s/random-ls/conv",
 		"all 50,000 images, 8 ConvNets":                   "cifar-10-zca/10/whole/conv",
