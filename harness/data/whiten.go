@@ -104,7 +104,8 @@ func (t *Transform) standardise(z []float64, images []byte) {
 	}
 }
 
-// unbias takes the mean off an image and returns the norm of the rest; 1 if all is zero.
+// unbias takes the mean off an image and returns the norm of the rest. An image of one
+// colour becomes zero, with norm 1.
 func unbias(z []float64) float64 {
 	sum, squares := 0.0, 0.0
 	for _, v := range z {
@@ -115,7 +116,8 @@ func unbias(z []float64) float64 {
 		z[i] -= mean
 		squares += float64(z[i] * z[i])
 	}
-	if squares == 0 {
+	if squares <= 1e-20*float64(len(z)) { // nothing but rounding of the mean
+		clear(z)
 		return 1
 	}
 	return math.Sqrt(squares)

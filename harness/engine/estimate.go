@@ -203,13 +203,8 @@ func (h *history) forecast(f *Forecast, r *Run, twin bool, paid map[string]float
 	if twin {
 		m = method.Estimate{}
 	}
-	// Networks drawn anew are shared by runs that are scored alike.
-	own := r.group()
-	drawn := own
-	if r.Cell.Protocol.Info().Family == method.FreshDraws {
-		drawn += k.eval
-	}
-	due := pay(paid, own, m.Shared) + pay(paid, drawn, scoring.Shared)
+	group := r.group()
+	due := pay(paid, group, max(m.Shared, scoring.Shared)) + pay(paid, group+scoring.Networks, scoring.Drawn)
 	operations := m.Setup + scoring.Setup + due + m.Flops*float64(m.Updates)
 	switch {
 	case len(h.seconds[k.cell]) > 0:
@@ -218,7 +213,7 @@ func (h *history) forecast(f *Forecast, r *Run, twin bool, paid map[string]float
 		f.Seconds, f.Basis = middle(h.seconds[k.whole], twin), "similar runs"
 	case h.tells(k, m.Updates):
 		f.Seconds, f.Basis = h.scaled(r, k, twin), "similar runs"
-	case operations+m.Shared+scoring.Shared > 0 && h.Speed() > 0:
+	case operations+m.Shared+scoring.Shared+scoring.Drawn > 0 && h.Speed() > 0:
 		f.Seconds, f.Basis = operations/h.Speed(), "operations"
 	}
 	if !(f.Seconds >= 0 && f.Seconds <= math.MaxFloat64) {
@@ -300,7 +295,7 @@ func typical(all []guess) guess {
 
 // allBut is the number of operations beside the updates.
 func allBut(m, scoring method.Estimate) float64 {
-	return m.Setup + scoring.Setup + max(m.Shared, scoring.Shared)
+	return m.Setup + scoring.Setup + max(m.Shared, scoring.Shared) + scoring.Drawn
 }
 
 // ratio is how many times as many operations a has as b, 1 if either is not known.

@@ -98,9 +98,11 @@ func TestForecastsOfDraws(t *testing.T) {
 	}
 	paid := map[string]bool{}
 	for i, r := range p.Runs {
-		of := r.Cell.Net.Kind + r.Cell.Point["eval.fresh.width"]
+		of, twin := r.Cell.Net.Kind+r.Cell.Point["eval.fresh.width"], r.Cell.Point["method"] == "random-ls"
 		if seconds := forecasts[i].Seconds; !paid[of] && seconds < 1 {
 			t.Errorf("%s: %v seconds, but nobody has drawn these networks before", r.Name(), seconds)
+		} else if paid[of] && twin && seconds > 1 {
+			t.Errorf("%s: %v seconds, where other runs have paid for all that it needs", r.Name(), seconds)
 		}
 		paid[of] = true
 	}

@@ -85,7 +85,7 @@ func (f *Fresh) Estimate(s method.Sizes) method.Estimate {
 	e := f.own().Estimate(s)
 	s.Model = f.model(s.Model)
 	fresh := f.own().Estimate(s)
-	e.Shared += float64(f.Draws) * fresh.Shared
+	e.Drawn, e.Networks = float64(f.Draws)*fresh.Shared, fmt.Sprint(s.Model)
 	e.Bytes += int64(f.Draws) * (fresh.Bytes + teacher.MapBytes(s))
 	return e
 }

@@ -166,6 +166,11 @@ type Estimate struct {
 	Setup   float64 // floating-point operations before the first update
 	Shared  float64 // more of them, made once for all runs with the same data, networks and seed
 	Bytes   int64   // of memory at the peak; 0 if unknown
+
+	// Drawn are more operations still, made once for all those runs that also are scored
+	// in the same Networks drawn anew.
+	Drawn    float64
+	Networks string
 }
 
 // Estimator is implemented by methods and protocols that know about what a run

@@ -15,7 +15,7 @@ type Options struct {
 	Images     string    `toml:"images,omitzero"` // names of the arrays; those in lists and dictionaries have dots, as in data.0.1
 	Labels     string    `toml:"labels,omitzero"`
 	Layout     string    `toml:"layout,omitzero" enum:",channels-first,channels-last"`
-	Normalised string    `toml:"normalised,omitzero" enum:",no,bytes,dataset,zca,cifar-10,cifar-10-dc,mnist,fashion-mnist"`
+	Normalised string    `toml:"normalised,omitzero" enum:",no,bytes,dataset,zca,norm-zca,cifar-10,cifar-10-dc,mnist,fashion-mnist"`
 	Mean       []float64 `toml:"mean,omitzero"` // of pixels from 0 to 1, a value for each channel
 	Std        []float64 `toml:"std,omitzero"`
 	LabelKind  string    `toml:"label_kind,omitzero" enum:",hard,soft,logits,gain,target,value"`

@@ -154,7 +154,7 @@ func foreign(prep string) *method.Data {
 		Name: "foreign", Classes: []string{"a", "b"}, Train: method.Images{H: 2, W: 2, C: 3},
 		Prep: method.Preprocessing{Name: prep, Mean: []float32{0.5, 0.5, 0.5}, Std: []float32{0.25, 0.25, 0.25}},
 	}
-	if prep == "zca" {
+	if prep != "standard" {
 		d.Prep.Restore = func(x []float32) []float32 { return x }
 	}
 	return d
@@ -237,8 +237,13 @@ func TestOptions(t *testing.T) {
 	if _, err := Read(Place{File: bare, Labels: labels}, Options{}, foreign("zca")); err == nil || !strings.Contains(err.Error(), "cannot be whitened") {
 		t.Error(err)
 	}
-	if d, err := Read(Place{File: bare, Labels: labels}, Options{Normalised: "zca"}, foreign("zca")); err != nil || d.Images[0] != 0 || len(d.Notes) != 1 {
-		t.Error(d, err)
+	for _, kind := range []string{"zca", "norm-zca"} {
+		for _, ours := range []string{"zca", "norm-zca"} {
+			d, err := Read(Place{File: bare, Labels: labels}, Options{Normalised: kind}, foreign(ours))
+			if kind == ours && (err != nil || d.Images[0] != 0 || len(d.Notes) != 1) || kind != ours && (err == nil || !strings.Contains(err.Error(), "not whitened so")) {
+				t.Errorf("whitened by %s, on data whitened by %s: %v, %v", kind, ours, d, err)
+			}
+		}
 	}
 }
 

@@ -42,7 +42,7 @@ func (f setFile) units(a npz.Array, name string, x []float32, data *method.Data)
 	case !slices.ContainsFunc(x, func(v float32) bool { return v < 0 || v > 1 }):
 		return units{scale: 1, note: "its images were taken for pixels, since all values are from 0 to 1; normalised says otherwise"}, nil
 	case data.Prep.Restore != nil:
-		return units{}, errors.New("its images are not pixels, and the data set's here are whitened\nhint: write normalised = \"zca\" beside path if they are whitened alike (regulariser 0.1 trace/d)")
+		return units{}, fmt.Errorf("its images are not pixels, and the data set's here are whitened\nhint: write normalised = %q beside path if they are whitened alike", data.Prep.Name)
 	}
 	return units{}, unclear(x, data.Train.C, data)
 }
@@ -56,11 +56,11 @@ func (f setFile) named(data *method.Data) (units, error) {
 		return units{scale: 255}, nil
 	case "dataset":
 		return units{asData: true}, nil
-	case "zca":
-		if data.Prep.Restore == nil {
-			return units{}, errors.New("normalised = \"zca\": the data set's images here are not whitened\nhint: preprocess = \"zca\" in [data.NAME] whitens them")
+	case "zca", "norm-zca":
+		if data.Prep.Name != f.Normalised {
+			return units{}, fmt.Errorf("normalised = %q: the data set's images here are not whitened so\nhint: preprocess = %q in [data.NAME] whitens them", f.Normalised, f.Normalised)
 		}
-		return units{asData: true, note: "its images were taken as whitened by the same map as the data set's here, with the regulariser 0.1 trace/d"}, nil
+		return units{asData: true, note: fmt.Sprintf("its images were taken as whitened by the same map as the data set's here (%s, regulariser 0.1 trace/d)", f.Normalised)}, nil
 	}
 	m := usual[f.Normalised]
 	if len(m.mean) != data.Train.C {
