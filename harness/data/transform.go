@@ -12,7 +12,7 @@ import (
 // Transform maps pixels to the numbers that networks and kernels work on, and
 // back. It is fixed by the training images of a Set.
 type Transform struct {
-	Kind     string    // one of Kinds
+	Kind     string    // one of kinds
 	Mean, SD []float64 // [channel], of pixels / 255
 
 	shape
@@ -20,8 +20,8 @@ type Transform struct {
 	zca   *whitening
 }
 
-// Kinds are the kinds of Transform.
-var Kinds = []string{"standard", "zca", "norm-zca"}
+// kinds are the kinds of Transform.
+var kinds = []string{"standard", "zca", "norm-zca"}
 
 // Fit returns the Transform of a kind, for the training images of s: "standard",
 // which is also meant by "", "zca", which standardises and then whitens with
@@ -34,8 +34,8 @@ func Fit(ctx context.Context, kind string, s *Set) (*Transform, error) {
 	if kind == "" {
 		kind = "standard"
 	}
-	if !slices.Contains(Kinds, kind) {
-		return nil, hint(fmt.Errorf("%w: preprocess = %q", ErrConfig, kind), "it can be %s", strings.Join(Kinds, ", "))
+	if !slices.Contains(kinds, kind) {
+		return nil, hint(fmt.Errorf("%w: preprocess = %q", ErrConfig, kind), "it can be %s", strings.Join(kinds, ", "))
 	}
 	t := &Transform{Kind: kind, shape: shape{s.H, s.W, s.Ch}, Mean: make([]float64, s.Ch), SD: make([]float64, s.Ch)}
 	t.table = make([][256]float32, s.Ch)
@@ -93,7 +93,7 @@ func (t *Transform) Apply(ctx context.Context, images []byte) ([]float32, error)
 }
 
 // Invert returns images, numbers [n, h, w, channel], in units of pixels: 0 is
-// black, 255 full light. Values beyond stay what they are. Of "norm-zca", which does not
+// black, 255 full light. Values beyond stay what they are. With "norm-zca", which does not
 // keep an image's mean and norm, they come with those of an average image.
 func (t *Transform) Invert(x []float32) []float32 {
 	if len(x)%t.dim() != 0 {
@@ -110,8 +110,8 @@ func (t *Transform) Invert(x []float32) []float32 {
 	return out
 }
 
-// Bytes is Invert rounded to bytes, values beyond cut off. It undoes Apply, but of
-// "norm-zca".
+// Bytes is Invert rounded to bytes, values beyond cut off. It undoes Apply, except
+// with "norm-zca".
 func (t *Transform) Bytes(x []float32) []byte {
 	out := make([]byte, len(x))
 	for i, v := range t.Invert(x) {

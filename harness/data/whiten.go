@@ -15,8 +15,7 @@ import (
 //
 // With norms, z is less its own mean, over its norm. Then m is left at zero and C is the
 // mean of z z^T, as Shankar et al. (2020, Neural kernels without tangents) and the kernel
-// methods after them have it. The norm matters: a network without biases multiplies it
-// through, so that a model fits images of large norm first.
+// methods after them have it. Brightness and contrast do not count then.
 type whitening struct {
 	d                         int
 	norms                     bool
