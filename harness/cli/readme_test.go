@@ -268,14 +268,15 @@ func TestReadmeTenClasses(t *testing.T) {
 	cells := map[string]string{
 		"DGKIP-LS by predictions, 8 ConvNets":             "cifar-10-zca/%s/ls-pred/conv",
 		"DGKIP-LS, 8 ConvNets":                            "cifar-10-zca/%s/dgkip-ls/conv",
+		"DGKIP-LS, a pool of two draws of 8 ConvNets":     "cifar-10-zca/%s/ls-pool/conv",
 		"random real images, labels solved, 8 ConvNets":   "cifar-10-zca/%s/random-ls/conv",
 		"all 50,000 images, 8 ConvNets":                   "cifar-10-zca/10/whole/conv",
 		"DGKIP-LS by predictions, exact kernel of FCNets": "cifar-10/%s/ls-pred/nngp",
 		"all 50,000 images, exact kernel of FCNets":       "cifar-10/10/whole/nngp",
 	}
 	rows := regexp.MustCompile(`(?m)^\| ([^|\n]+) \|\s*(\d*)\s*\|\s*([0-9.]+)\s*\|\s*([0-9.]*)\s*\|$`).FindAllStringSubmatch(readme, -1)
-	if len(rows) != 11 {
-		t.Fatalf("%d rows, want 11", len(rows))
+	if len(rows) != 12 {
+		t.Fatalf("%d rows, want 12", len(rows))
 	}
 	for _, row := range rows {
 		at, known := cells[row[1]]
