@@ -13,25 +13,27 @@ import (
 // r = 0.1 trace(C)/d. It is made of products of package tensor, so that it is the same
 // on every machine.
 //
-// With norms, z is less its own mean, over its norm. Then m is left at zero and C is the
+// With "norm-zca", z is less its own mean, over its norm. Then m is left at zero and C is the
 // mean of z z^T, as Shankar et al. (2020, Neural kernels without tangents) and the kernel
 // methods after them have it. Brightness and contrast do not count then.
 type whitening struct {
 	d                         int
-	norms                     bool
 	norm                      float64             // of an average image
 	mean                      []float64           // [d]
 	root, inverse             tensor.Mat[float32] // [d, d], A^(1/2) and A^(-1/2)
 	packedRoot, packedInverse *tensor.Packed
 }
 
+// norms reports whether images are brought to norm one before they are whitened.
+func (t *Transform) norms() bool { return t.Kind == "norm-zca" }
+
 // lot is the number of images brought to floating point at a time.
 const lot = 1024
 
 func whiten(ctx context.Context, images []byte, n int, t *Transform) (*whitening, error) {
 	d := t.dim()
-	w, a := &whitening{d: d, norms: t.Kind == "norm-zca", norm: 1, mean: make([]float64, d)}, make([]float64, d*d)
-	if w.norms {
+	w, a := &whitening{d: d, norm: 1, mean: make([]float64, d)}, make([]float64, d*d)
+	if t.norms() {
 		w.norm = averageNorm(images, n, t)
 	} else {
 		sums := make([]uint64, d)
@@ -84,7 +86,7 @@ func (w *whitening) centred(images []byte, t *Transform) tensor.Mat[float32] {
 	for k := range x.Rows {
 		t.standardise(z, images[k*w.d:])
 		norm := 1.0
-		if w.norms {
+		if t.norms() {
 			norm = unbias(z)
 		}
 		row := x.Row(k)
