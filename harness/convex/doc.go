@@ -41,8 +41,8 @@
 //
 // For fixed features A [n, M] and any coefficients C, labels exist that make C'A
 // the exact minimiser on the set; for the projection, C = (A A')^-1 A Theta', the
-// bound is tight. See Project, Fit and Nearest; ProjectBox keeps to the box of the
-// hinge's dual variables. Least is the model in the span that is best on real images.
+// bound is tight. See Project, Fit and Nearest. Least is the model in the span that is
+// best on real images.
 //
 // Guarantee: the same bits on every machine and for every number of threads. Sums
 // over features run in float64 in a fixed order, except where a comment says

@@ -72,11 +72,12 @@ func TestDualErrors(t *testing.T) {
 	}
 }
 
-// Gains of the hinge loss make theta_S the minimiser where no dual variable had to
-// be clipped; the solver, which knows nothing of them, finds it.
+// Gains of the hinge loss make theta_S the minimiser, also where a coefficient opposes the
+// output; the solver, which knows nothing of them, finds it. Only where lambda c f is above
+// one there are none.
 func TestHingeGains(t *testing.T) {
 	r := rng.Stream(1, "gains")
-	feasible, clippedSets := 0, 0
+	agreeing, opposed, clippedSets := 0, 0, 0
 	for range 200 {
 		p := draw(r)
 		if p.phi.Rows >= p.phi.Cols {
@@ -87,28 +88,43 @@ func TestHingeGains(t *testing.T) {
 			t.Fatal(err)
 		}
 		labels := s.HingeLabels(p.lambda)
-		y, alpha, clipped := labels.Gains, labels.Alpha, labels.Clipped
-		outside := 0
-		for i, a := range alpha {
-			free := p.lambda * s.C.Data[i] * s.Outputs.Data[i]
-			if free < 0 || free > 1 {
-				outside++
+		above, below := 0, 0
+		for i, a := range labels.Alpha {
+			c, f, y := s.C.Data[i], s.Outputs.Data[i], labels.Gains[i]
+			switch margin := y * f; {
+			case p.lambda*c*f > 1:
+				above++
+				if a != 1 {
+					t.Errorf("alpha %v for lambda c f = %v", a, p.lambda*c*f)
+				}
+				continue
+			case p.lambda*c*f < 0:
+				below++
+				if a != 1 || !(margin < 1) {
+					t.Errorf("lambda c f = %v: alpha %v, margin %v", p.lambda*c*f, a, margin)
+				}
+			case math.Abs(margin-1) > 1e-12 || a < 0 || a > 1:
+				t.Errorf("lambda c f = %v: alpha %v, margin %v", p.lambda*c*f, a, margin)
 			}
-			if a < 0 || a > 1 || free >= 0 && free <= 1 && a != free || math.Abs(y[i]*s.Outputs.Data[i]-1) > 1e-12 {
-				t.Fatalf("alpha %v for lambda c f = %v, margin %v", a, free, y[i]*s.Outputs.Data[i])
+			if d := math.Abs(a*y - p.lambda*c); d > 1e-12*math.Abs(p.lambda*c) {
+				t.Errorf("alpha y is %v, lambda c %v", a*y, p.lambda*c)
 			}
 		}
-		if clipped != outside {
-			t.Fatalf("%d clipped, %d outside the range", clipped, outside)
+		if labels.Clipped != above {
+			t.Fatalf("%d clipped, %d above the range", labels.Clipped, above)
 		}
-		if clipped > 0 {
+		switch {
+		case above > 0:
 			clippedSets++
 			continue
+		case below > 0:
+			opposed++
+		default:
+			agreeing++
 		}
-		feasible++
 		k := tensor.NewMat[float32](p.phi.Rows, p.phi.Rows)
 		tensor.Gram(k, p.phi)
-		c, err := dual{Gram: k, Labels: y, Loss: HingeLoss, Lambda: p.lambda}.solve(towards(1e-8, 100000))
+		c, err := dual{Gram: k, Labels: labels.Gains, Loss: HingeLoss, Lambda: p.lambda}.solve(towards(1e-8, 100000))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,8 +134,35 @@ func TestHingeGains(t *testing.T) {
 			t.Errorf("solution is %v from theta_S of norm %v", d, math.Sqrt(square(want)))
 		}
 	}
-	if feasible < 5 || clippedSets < 5 {
-		t.Errorf("only %d feasible sets and %d with clipped variables", feasible, clippedSets)
+	if agreeing < 5 || opposed < 5 || clippedSets < 5 {
+		t.Errorf("only %d sets whose coefficients all agree, %d with opposed ones and %d with clipped variables", agreeing, opposed, clippedSets)
+	}
+}
+
+// An output of zero has no gain 1/f, and a label all the same.
+func TestGainsOfAnOutputOfZero(t *testing.T) {
+	theta, lambda := oneRow([]float64{3, 0, 0}), 1e-2
+	for name, a := range map[string]tensor.Mat[float32]{
+		"no features":              tensor.MatOf([]float32{1, 0, 0, 0, 0, 0}, 2, 3),
+		"features across theta":    tensor.MatOf([]float32{1, 0, 0, 0, 1, 0}, 2, 3),
+		"and not across the other": tensor.MatOf([]float32{1, 1, 0, 0, 1, 0}, 2, 3),
+	} {
+		s, err := Project(Features{A: a, Theta: theta})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Outputs.Data[1] = 0 // where the sum of the Gram matrix rounds
+		labels := s.HingeLabels(lambda)
+		if labels.Gains[1] != lambda*s.C.Data[1] || labels.Alpha[1] != 1 || !(labels.Gains[0] > 0) || labels.Clipped != 0 {
+			t.Errorf("%s: coefficients %v, labels %+v", name, s.C.Data, labels)
+		}
+		fit, err := exactly(GramOf(a), gainsOf(HingeLoss, labels.Gains), lambda, 1e-8)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if d := distance(Combine(a, fit.C).Data, Combine(a, s.C).Data); d > 1e-3 {
+			t.Errorf("%s: the solution is %v from theta_S", name, d)
+		}
 	}
 }
 

@@ -134,37 +134,32 @@ type HingeLabels struct {
 	Clipped      int
 }
 
-// HingeLabels returns gains y_i = 1/f_i and dual variables alpha_i = lambda c_i f_i. It
-// is for one output.
+// HingeLabels returns gains y and dual variables alpha with alpha y = lambda c, so that
+// Theta_S = C'A is the minimiser on the set if its margins y f agree with alpha:
+//
+//	0 <= lambda c f <= 1   y = 1/f, alpha = lambda c f:   on the margin, where alpha is free
+//	lambda c f < 0         y = lambda c, alpha = 1:       y f < 1, where the slope is -1
+//	lambda c f > 1         none: y f = 1 wants alpha > 1, and alpha = 1 gives y f > 1
+//
+// An output of zero, which has no gain 1/f, takes the second line. In the last one alpha
+// is clipped. It is for one output.
 func (s Nearest) HingeLabels(lambda float64) HingeLabels {
 	if s.C.Cols != 1 {
 		panic("convex: Nearest.HingeLabels: the hinge loss has one output")
 	}
-	c, f := s.C.Data, s.Outputs.Data
-	out := HingeLabels{Gains: hingeGains(f), Alpha: make([]float64, len(c))}
-	for i, y := range out.Gains {
-		a := lambda * c[i] * f[i]
-		out.Alpha[i] = max(0, min(1, a))
-		clipped := out.Alpha[i] != a
-		if y == 0 {
-			out.Alpha[i], clipped = 1, c[i] != 0
-		}
-		if clipped {
-			out.Clipped++
+	n := s.C.Rows
+	out := HingeLabels{Gains: make([]float64, n), Alpha: make([]float64, n)}
+	for i, c := range s.C.Data {
+		f := s.Outputs.Data[i]
+		switch a := lambda * c * f; {
+		case f == 0 || a < 0:
+			out.Gains[i], out.Alpha[i] = lambda*c, 1
+		default:
+			out.Gains[i], out.Alpha[i] = 1/f, min(a, 1)
+			if a > 1 {
+				out.Clipped++
+			}
 		}
 	}
 	return out
-}
-
-// hingeGains returns the gains that put outputs on the margin, y f = 1. An output of
-// zero has no such gain, and gets 0: alpha y phi then leaves the image out, and with
-// alpha = 1, the slope of the loss there, its Fenchel-Young term is zero.
-func hingeGains(f []float64) []float64 {
-	y := make([]float64, len(f))
-	for i, x := range f {
-		if x != 0 {
-			y[i] = 1 / x
-		}
-	}
-	return y
 }

@@ -70,7 +70,6 @@ func TestProgress(t *testing.T) {
 		"ls":              &Solved{Loop: defaults(60), Loss: "auto", Metric: "parameter"},
 		"ls squared":      &Solved{Loop: defaults(60), Loss: "squared", Metric: "parameter"},
 		"ls hinge":        &Solved{Loop: defaults(60), Loss: "hinge", Metric: "parameter"},
-		"ls hinge box":    &Solved{Loop: defaults(60), Loss: "hinge", Metric: "parameter", Box: true},
 		"ls prediction":   &Solved{Loop: defaults(60), Loss: "logistic", Metric: "prediction"},
 		"ls pool":         &Solved{Loop: pooled(defaults(60)), Loss: "auto", Metric: "parameter"},
 		"lr pool":         &LR{Learning{Loop: pooled(learning("target").Loop), Objective: "log-gap", Labels: "target", LabelRate: 0.01, LabelStart: 1, Alpha: "through"}},
@@ -132,7 +131,7 @@ func with(l Learning, updates int) Learning { l.Updates = updates; return l }
 // Solved labels make the bound an equation, found again by solving for the model
 // on the set independently.
 func TestSolvedLabelsMakeTheBoundTight(t *testing.T) {
-	for _, loss := range []string{"logistic", "squared"} {
+	for _, loss := range []string{"logistic", "squared", "hinge"} {
 		lines, _ := trace(t, &Solved{Loop: defaults(20), Loss: loss, Metric: "parameter"}, problem("conv"))
 		for _, l := range lines {
 			if b, d := l.values["bound"], l.values["deviation"]; math.Abs(b-d) > 1e-4*d {

@@ -27,10 +27,6 @@ type Solved struct {
 	// Batch is how many real images an update of a metric on these looks at, drawn anew
 	// for each; 0 for all.
 	Batch int `toml:"batch,omitzero" min:"0"`
-
-	// Box keeps the hinge's dual variables in [0, 1] while images move, and not
-	// only when the labels are made.
-	Box bool `toml:"box,omitzero"`
 }
 
 func init() {
@@ -41,8 +37,12 @@ func init() {
 
 // Info implements method.Method.
 func (m *Solved) Info() method.Info {
+	version := 1
+	if m.Loss == string(convex.HingeLoss) {
+		version = 2 // labels for images whose coefficient opposes the output
+	}
 	return method.Info{
-		Name: "dgkip-ls", Title: "DGKIP-LS", Version: 1, Protocol: "features",
+		Name: "dgkip-ls", Title: "DGKIP-LS", Version: version, Protocol: "features",
 		// The labels of the hinge and the squared loss are read by their sign.
 		SoftLabels: m.Travel || m.Loss != string(convex.HingeLoss) && m.Loss != string(convex.SquaredLoss),
 		Citation:   "this program; it builds on " + citation,
@@ -62,9 +62,6 @@ func (m *Solved) Check() error {
 		return &method.BadSetting{Key: "batch", Why: "is for metrics that look at real images, and metric = \"parameter\" does not"}
 	case m.Batch > 0 && m.Plateau > 0:
 		return &method.BadSetting{Key: "plateau", Why: "is for updates that see the same images, and batch gives each others", Hint: "leave plateau out; updates says when to stop"}
-	}
-	if m.Box && m.Loss != string(convex.HingeLoss) {
-		return &method.BadSetting{Key: "box", Why: "is for loss = \"hinge\", the only one whose dual variables have a range"}
 	}
 	return m.check()
 }
@@ -140,7 +137,7 @@ func (m *Solved) Distill(ctx context.Context, p method.Problem, observe func(met
 	}
 	train := p.Data.Train
 	o := &solved{
-		named: loss, theta: r.theta, norm: r.norm, lambda: r.lambda, box: m.Box,
+		named: loss, theta: r.theta, norm: r.norm, lambda: r.lambda,
 		metric: convex.Metric(m.Metric), final: convex.Metric(cmp.Or(m.Relabel, m.Metric)),
 		labels: teacher.RealLabels(train.Labels, len(p.Data.Classes), loss), real: m.Lambda,
 	}
@@ -161,7 +158,6 @@ type solved struct {
 	theta  *teacher.Theta
 	norm   float64 // |Theta_O|
 	lambda float64
-	box    bool
 	metric convex.Metric // of updates
 	final  convex.Metric // of labels
 	labels convex.Labels // of the real images
@@ -188,8 +184,6 @@ func (o *solved) settle(ctx context.Context, view convex.RealView, _ tensor.Mat[
 // solve takes up a view, with all real images or a batch of them, by a metric.
 func (o *solved) solve(ctx context.Context, view convex.RealView, by convex.Metric, batch []int) (err error) {
 	switch {
-	case o.box:
-		o.s, o.hinge, err = convex.ProjectBox(view, o.lambda)
 	case by == convex.Prediction:
 		o.s, err = convex.Fit(view, rows(o.theta.Outputs, batch))
 	case by == convex.RealLoss:
@@ -208,7 +202,7 @@ func (o *solved) solve(ctx context.Context, view convex.RealView, by convex.Metr
 		o.outputs = view.Outputs()
 	}
 	o.norm2 = o.s.Norm2
-	if o.named == convex.HingeLoss && !o.box {
+	if o.named == convex.HingeLoss {
 		o.clip()
 	}
 	return nil
@@ -285,7 +279,7 @@ func (o *solved) finish() labels {
 	gains := o.hinge.Gains
 	l := labels{model: convex.Labels{Form: convex.Gain, Loss: o.named, Values: tensor.MatOf(gains, len(gains), 1)}}
 	if n := o.hinge.Clipped; n > 0 {
-		l.notes = append(l.notes, fmt.Sprintf("%d of %d dual variables had to be clipped to [0, 1]: the model on the set is not the projection", n, len(gains)))
+		l.notes = append(l.notes, fmt.Sprintf("%d of %d dual variables had to be clipped to 1: the model on the set is not the projection", n, len(gains)))
 	}
 	return l
 }

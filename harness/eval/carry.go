@@ -17,8 +17,8 @@ import (
 //	"sign"    their sign: hard labels
 //	"unit"    divided by the mean of |y f|, f what their own model says of the set
 //	"solved"  those with which the other loss has the own model as its minimiser, where
-//	          it can: targets sigma(f) + lambda_S c for the logistic loss, gains 1/f for
-//	          the hinge, whose dual variables lambda_S c f may have to be clipped to [0, 1]
+//	          it can: targets sigma(f) + lambda_S c for the logistic loss, HingeLabels for
+//	          the hinge
 func (f *Features) carried(labels convex.Labels, own convex.Solution) convex.Labels {
 	if f.Carry == "solved" {
 		model := convex.Nearest{C: own.C, Outputs: own.Outputs}

@@ -37,7 +37,11 @@ func init() {
 
 // Info implements method.Protocol.
 func (f *Features) Info() method.ProtocolInfo {
-	return method.ProtocolInfo{Name: "features", Title: "Own draw", Version: 1, Family: method.Kernel, Lambda: f.Lambda, About: "a convex model trained on the set in fixed random features"}
+	version := 1
+	if f.Carry == "solved" {
+		version = 2 // the hinge's labels for images whose coefficient opposes the output
+	}
+	return method.ProtocolInfo{Name: "features", Title: "Own draw", Version: version, Family: method.Kernel, Lambda: f.Lambda, About: "a convex model trained on the set in fixed random features"}
 }
 
 // Check implements method.Checker.
