@@ -160,6 +160,11 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	if f.threads > 0 {
 		runtime.GOMAXPROCS(f.threads)
 	}
+	if f.paper {
+		if _, err := paperUses(); err != nil {
+			return err
+		}
+	}
 	switch {
 	case f.list:
 		return f.printList(out)
@@ -219,14 +224,21 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 
 // collectRecords reports on the records there are.
 func (f *flags) collectRecords(ctx context.Context, out, errOut io.Writer, wanted request) error {
-	known, err := wanted.Store.Datasets()
+	plan, err := onRecord(ctx, wanted.Store, wanted.Specs, wanted.Only)
 	if err != nil {
-		return usageError(err)
-	}
-	if wanted.Plan, err = (engine.Lookup{Known: known}).Make(ctx, exhibit.Runs(wanted.Specs), wanted.Only); err != nil {
 		return err
 	}
+	wanted.Plan = plan
 	return f.report(ctx, out, errOut, wanted)
+}
+
+// onRecord plans the selected runs by the data that the store knows, without opening any.
+func onRecord(ctx context.Context, s *store.Store, specs []*exhibit.Spec, only spec.Filter) (*engine.Plan, error) {
+	known, err := s.Datasets()
+	if err != nil {
+		return nil, usageError(err)
+	}
+	return engine.Lookup{Known: known}.Make(ctx, exhibit.Runs(specs), only)
 }
 
 // makePlan plans the runs that are wanted, and opens the data of those that what is to

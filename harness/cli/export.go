@@ -21,7 +21,6 @@ import (
 
 	"dgkip/harness/arrays"
 	"dgkip/harness/engine"
-	"dgkip/harness/exhibit"
 	"dgkip/harness/method"
 	"dgkip/harness/npz"
 	"dgkip/harness/sets"
@@ -32,11 +31,7 @@ var exportFormats = []string{"pt", "safetensors", "npz", "png"}
 
 // exportSets writes the sets of the selected records, a file for each.
 func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) error {
-	known, err := wanted.Store.Datasets()
-	if err != nil {
-		return usageError(err)
-	}
-	plan, err := (engine.Lookup{Known: known}).Make(ctx, exhibit.Runs(wanted.Specs), wanted.Only)
+	plan, err := onRecord(ctx, wanted.Store, wanted.Specs, wanted.Only)
 	if err != nil {
 		return err
 	}

@@ -264,15 +264,25 @@ func (f *flags) paperAlone() bool {
 // reported for all.
 func (f *flags) load() ([]*exhibit.Spec, error) {
 	names, problems := f.library.choose(f.exp)
+	specs, err := f.readAll(names)
+	problems = append(problems, err)
+	for i, s := range specs {
+		if slices.ContainsFunc(specs[:i], func(o *exhibit.Spec) bool { return o.Name == s.Name }) {
+			problems = append(problems, fmt.Errorf("-exp: two experiments have the name %s, and their tables would overwrite each other", s.Name))
+		}
+	}
+	return specs, errors.Join(problems...)
+}
+
+// readAll reads experiments under the profile and seeds of the command.
+func (f *flags) readAll(names []string) ([]*exhibit.Spec, error) {
 	var specs []*exhibit.Spec
+	var problems []error
 	for _, name := range names {
 		s, err := f.library.read(name, f.profile, f.seeds)
 		if err != nil {
 			problems = append(problems, err)
 			continue
-		}
-		if slices.ContainsFunc(specs, func(o *exhibit.Spec) bool { return o.Name == s.Name }) {
-			problems = append(problems, fmt.Errorf("-exp: two experiments have the name %s, and their tables would overwrite each other", s.Name))
 		}
 		specs = append(specs, s)
 	}

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"dgkip/harness/engine"
 	"dgkip/harness/exhibit"
 	"dgkip/harness/report"
 	"dgkip/harness/spec"
@@ -32,61 +31,41 @@ var (
 // latexPackages are what the paper needs on Debian.
 const latexPackages = "texlive-latex-recommended"
 
-// paperUses reads what the paper asks for; nil if there is no paper.
-func paperUses() (*report.Uses, error) {
+// paperUses reads what the paper asks for.
+func paperUses() (report.Uses, error) {
 	text, err := os.ReadFile(paperSource)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return report.Uses{}, usageError(fmt.Errorf("-paper fills in %s, which is not there\nhint: tables and figures for other documents are in the folders tables and figures of the results", filepath.ToSlash(paperSource)))
 	}
-	if err != nil {
-		return nil, err
-	}
-	u := report.UsesOf(string(text))
-	return &u, nil
+	return report.UsesOf(string(text)), err
 }
 
-// paperSpecs reads the experiments that the paper is about. Without a paper it is
-// about those of the command.
-func (f *flags) paperSpecs(uses *report.Uses, of []*exhibit.Spec) ([]*exhibit.Spec, error) {
+// paperSpecs reads the experiments that the paper is about.
+func (f *flags) paperSpecs(uses report.Uses) ([]*exhibit.Spec, error) {
 	names, err := f.library.names()
 	if err != nil {
 		return nil, err
 	}
-	if uses != nil {
-		names = uses.Experiments(names)
-	} else if of != nil {
-		return of, nil
-	}
-	var specs []*exhibit.Spec
-	var problems []error
-	for _, name := range names {
-		s, err := f.library.read(name, f.profile, f.seeds)
-		if err != nil {
-			problems = append(problems, err)
-			continue
-		}
-		specs = append(specs, s)
-	}
-	return specs, errors.Join(problems...)
+	return f.readAll(uses.Experiments(names))
 }
 
 // writePaper writes what the paper takes from the records, and the paper itself if
 // LaTeX is there. It is always about whole experiments, whatever -only says. What
 // the paper asks for in vain is returned.
-func (f *flags) writePaper(ctx context.Context, out io.Writer, s *store.Store, of []*exhibit.Spec) (undefined []string, err error) {
+func (f *flags) writePaper(ctx context.Context, out io.Writer, s *store.Store) (undefined []string, err error) {
 	uses, err := paperUses()
 	if err != nil {
 		return nil, err
 	}
-	specs, err := f.paperSpecs(uses, of)
+	specs, err := f.paperSpecs(uses)
 	if err != nil {
 		return nil, usageError(err)
 	}
-	o, err := f.paperOptions(ctx, s, specs)
+	plan, err := onRecord(ctx, s, specs, spec.Filter{})
 	if err != nil {
 		return nil, err
 	}
-	p, err := report.WritePaper(generatedDir, specs, s, uses, o)
+	p, err := report.WritePaper(generatedDir, specs, s, uses, report.Options{Key: plan.Key})
 	if err != nil {
 		return nil, err
 	}
@@ -95,42 +74,22 @@ func (f *flags) writePaper(ctx context.Context, out io.Writer, s *store.Store, o
 	}
 	fmt.Fprintf(out, "paper: %v in %s", p, generatedDir)
 	if p.NotRun > 0 {
-		fmt.Fprintf(out, "; runs that are not made: %s in use", count(p.NotRun, "number", "numbers"))
-	}
-	if uses == nil {
-		fmt.Fprintf(out, "; there is no %s to typeset them in", filepath.ToSlash(paperSource))
+		fmt.Fprintf(out, "; runs that are not made: %s", count(p.NotRun, "number", "numbers"))
 	}
 	fmt.Fprintln(out)
 	for _, u := range p.Undefined {
 		fmt.Fprintln(out, "undefined in the paper: "+u)
 	}
-	if uses != nil {
-		err = typeset(ctx, out)
-	}
-	return p.Undefined, err
+	return p.Undefined, typeset(ctx, out)
 }
 
 // onlyPaper is writePaper without an experiment.
 func (f *flags) onlyPaper(ctx context.Context, out io.Writer) error {
-	undefined, err := f.writePaper(ctx, out, store.Open(f.out), nil)
+	undefined, err := f.writePaper(ctx, out, store.Open(f.out))
 	if err == nil && f.check && len(undefined) > 0 {
 		return coded{fmt.Errorf("check failed: %d things that %s asks for do not exist", len(undefined), filepath.ToSlash(paperSource)), exitCheck}
 	}
 	return err
-}
-
-// paperOptions are those of reports about the paper: with the keys of all runs whose
-// data is known.
-func (f *flags) paperOptions(ctx context.Context, s *store.Store, specs []*exhibit.Spec) (report.Options, error) {
-	known, err := s.Datasets()
-	if err != nil {
-		return report.Options{}, usageError(err)
-	}
-	plan, err := engine.Lookup{Known: known}.Make(ctx, exhibit.Runs(specs), spec.Filter{})
-	if err != nil {
-		return report.Options{}, err
-	}
-	return report.Options{Key: plan.Key}, nil
 }
 
 // latexTime bounds a pass of LaTeX, which takes seconds.

@@ -81,7 +81,7 @@ func TestPaperIsDefined(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	specs, err := f.paperSpecs(uses, nil)
+	specs, err := f.paperSpecs(uses)
 	if err != nil {
 		t.Fatal(err)
 	}

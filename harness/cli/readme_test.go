@@ -15,8 +15,13 @@ import (
 	"testing"
 
 	"dgkip/harness/arrays"
+	"dgkip/harness/data"
+	"dgkip/harness/exhibit"
 	"dgkip/harness/npz"
+	"dgkip/harness/report"
 	"dgkip/harness/rng"
+	"dgkip/harness/spec"
+	"dgkip/harness/store"
 )
 
 // fence is a fenced block of the README: a file, if a path in backticks stands in
@@ -243,24 +248,34 @@ func TestReadmeLinks(t *testing.T) {
 // a class, and a cell for each column.
 var headline = regexp.MustCompile(`(?m)^\|([^|\n]*)\| (\d+) \|([^|\n]*)\|([^|\n]*)\|([^|\n]*)\|([^|\n]*)\|([^|\n]*)\|([^|\n]*)\|$`)
 
-// reported returns the README, and the numbers of the report, which a tool fills in from
-// the records.
+// reported returns the README, and what the records say under the names that numbers have
+// in the report.
 func reported(t *testing.T) (readme string, values map[string]string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	macros, err := os.ReadFile(filepath.Join("..", "..", "paper", "generated", "macros.tex"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := store.Open(filepath.Join("..", "..", "results"))
 	values = map[string]string{}
-	for _, m := range regexp.MustCompile(`\\dgkipset\{([^}]*)\}\{([0-9.]*)`).FindAllStringSubmatch(string(macros), -1) {
-		values[m[1]] = m[2]
+	for _, name := range []string{"table1", "table2", "beyond", "beyond-grey", "crossings", "ten"} {
+		of, err := exhibit.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), spec.Options{Datasets: data.Names()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := onRecord(t.Context(), s, []*exhibit.Spec{of}, spec.Filter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range report.Load(of, s, report.Options{Key: plan.Key}).Numbers() {
+			values[name+"/"+n.Name] = leading.FindString(n.Text)
+		}
 	}
 	return string(text), values
 }
+
+// leading matches the number that a text begins with.
+var leading = regexp.MustCompile(`^[0-9.]*`)
 
 // The accuracies of ten classes in the README are those of the report.
 func TestReadmeTenClasses(t *testing.T) {

@@ -54,7 +54,7 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 		filepath.Join(f.out, "tables"), filepath.Join(f.out, "figures"), made.Page)
 	var undefined []string
 	if f.paper {
-		if undefined, err = f.writePaper(ctx, out, r.Store, r.Specs); err != nil {
+		if undefined, err = f.writePaper(ctx, out, r.Store); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dgkip/harness/exhibit"
+	"dgkip/harness/nearest"
 	"dgkip/harness/report/chart"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/spec"
@@ -101,18 +102,15 @@ func (p *Paper) String() string {
 	return fmt.Sprintf("%s, %s and %s", count(p.Numbers, "number", "numbers"), count(p.Tables, "table", "tables"), count(p.Figures, "figure", "figures"))
 }
 
-// WritePaper writes macros.tex with all numbers of the experiments in a folder, and
-// the tables and figures that a document uses, or all of them if uses is nil.
-func WritePaper(dir string, specs []*exhibit.Spec, st *store.Store, uses *Uses, o Options) (*Paper, error) {
+// WritePaper writes what a document uses into a folder: macros.tex with its numbers, and
+// its tables and figures.
+func WritePaper(dir string, specs []*exhibit.Spec, st *store.Store, uses Uses, o Options) (*Paper, error) {
 	o.Only, o.plain = spec.Filter{}, true
 	p := &paper{out: &Paper{}, w: &writer{dir: dir, out: &Outcome{}}, results: map[string]*Results{}}
 	x := newReader(st)
 	for _, s := range specs {
 		p.results[s.Name] = x.load(s, o)
 		p.names = append(p.names, s.Name)
-	}
-	if uses == nil {
-		uses = p.everything()
 	}
 	p.numbers(uses.Numbers)
 	for _, name := range uses.Tables {
@@ -138,61 +136,61 @@ type paper struct {
 	results map[string]*Results // by name
 }
 
-func (p *paper) everything() *Uses {
-	u := &Uses{}
-	for _, name := range p.names {
-		r := p.results[name]
-		for _, s := range r.sheets {
-			u.Tables = append(u.Tables, s.Name)
-		}
-		for _, f := range r.Spec.Figures {
-			u.Figures = append(u.Figures, name+"-"+f.Name)
-		}
-	}
-	return u
-}
-
 func (p *paper) undefined(what, name string) {
 	p.out.Undefined = append(p.out.Undefined, what+" "+name)
 }
 
-// numbers writes macros.tex, and notes which of the used ones it lacks. Numbers of runs
-// that were not made are most of all; only those in use are written.
+// numbers writes macros.tex, with the numbers that are used.
 func (p *paper) numbers(used []string) {
-	all := p.records()
+	all := append(p.records(), p.together()...)
 	for _, name := range p.names {
 		for _, n := range p.results[name].Numbers() {
 			n.Name = name + "/" + n.Name
 			all = append(all, n)
 		}
 	}
-	all = append(all, p.together()...)
-
-	needed := map[string]bool{}
-	for _, name := range used {
-		needed[name] = true
+	texts := map[string]string{}
+	for _, n := range all {
+		texts[n.Name] = n.latex()
 	}
 	var b strings.Builder
 	b.WriteString("% Written from the records; changes will be lost. Every line is a number's name and the number.\n\\def\\dgkipset#1#2{\\expandafter\\def\\csname dgkip/#1\\endcsname{#2}}\n")
 	b.WriteString("\\def\\dgkipnotrun{\\textit{[not run]}}\n")
-	texts := map[string]string{}
-	for _, n := range all {
-		text := n.latex()
-		texts[n.Name] = text
-		if text != notRunLatex || needed[n.Name] {
-			p.out.Numbers++
-			fmt.Fprintf(&b, "\\dgkipset{%s}{%s}\n", n.Name, text)
-		}
-	}
 	for _, name := range used {
-		switch text, ok := texts[name]; {
-		case !ok:
+		text, ok := texts[name]
+		if !ok {
+			if near := meant(name, all); near != "" {
+				name += "; did you mean " + near + "?"
+			}
 			p.undefined("number", name)
-		case text == notRunLatex:
+			continue
+		}
+		p.out.Numbers++
+		if text == notRunLatex {
 			p.out.NotRun++
 		}
+		fmt.Fprintf(&b, "\\dgkipset{%s}{%s}\n", name, text)
 	}
 	p.w.put("macros.tex", []byte(b.String()))
+}
+
+// meant returns the number whose name differs in one part, and there in a few letters.
+func meant(name string, all []Number) string {
+	parts := strings.Split(name, "/")
+	for i, part := range parts {
+		var known []string
+		for _, n := range all {
+			other := strings.Split(n.Name, "/")
+			if len(other) == len(parts) && slices.Equal(other[:i], parts[:i]) && slices.Equal(other[i+1:], parts[i+1:]) {
+				known = append(known, other[i])
+			}
+		}
+		if near := nearest.Name(part, known); near != "" {
+			parts[i] = near
+			return strings.Join(parts, "/")
+		}
+	}
+	return ""
 }
 
 // together counts the published accuracies of all experiments by method, under the

@@ -127,7 +127,7 @@ func TestWritePaper(t *testing.T) {
 	s := parse(t, demo)
 	s.Profile = "smoke" // names stay as they are, whatever the profile
 	s.Figures = s.Figures[:1]
-	uses := &Uses{
+	uses := Uses{
 		Numbers: []string{"demo/mnist/1/slow/acc", "demo/glyphs/50/chance/acc", "demo/mnist/1/slwo/acc", "dmeo/x"},
 		Tables:  []string{"demo", "demo-reproduced", "demo-pears", "other"},
 		Figures: []string{"demo-process", "demo-absent"}, Dangling: []string{"fig:gone"},
@@ -139,7 +139,7 @@ func TestWritePaper(t *testing.T) {
 	if p.NotRun != 1 || p.Tables != 2 || p.Figures != 1 {
 		t.Errorf("%+v", p)
 	}
-	want := []string{"number demo/mnist/1/slwo/acc", "number dmeo/x", "table demo-pears", "table other", "figure demo-absent", "reference fig:gone"}
+	want := []string{"number demo/mnist/1/slwo/acc; did you mean demo/mnist/1/slow/acc?", "number dmeo/x", "table demo-pears", "table other", "figure demo-absent", "reference fig:gone"}
 	if !slices.Equal(p.Undefined, want) {
 		t.Errorf("undefined are %q, not %q", p.Undefined, want)
 	}
@@ -158,7 +158,7 @@ func TestWritePaper(t *testing.T) {
 
 	// Without records everything is there, and says that it is not run.
 	empty := store.Open(filepath.Join(t.TempDir(), "results"))
-	uses = &Uses{Numbers: uses.Numbers[:1], Tables: []string{"demo", "demo-pairs"}, Figures: uses.Figures[:1]}
+	uses = Uses{Numbers: uses.Numbers[:1], Tables: []string{"demo", "demo-pairs"}, Figures: uses.Figures[:1]}
 	p, err = WritePaper(dir, []*exhibit.Spec{s}, empty, uses, keyed)
 	if err != nil || len(p.Undefined)+len(p.Problems) > 0 || p.NotRun != 1 {
 		t.Errorf("%+v, %v", p, err)
@@ -173,7 +173,7 @@ func TestWritePaper(t *testing.T) {
 
 // Tables that an experiment has nothing for are undefined, not empty.
 func TestPaperOfPlainExperiment(t *testing.T) {
-	uses := &Uses{Tables: []string{"demo", "demo-pairs", "demo-claims", "demo-reproduced"}}
+	uses := Uses{Tables: []string{"demo", "demo-pairs", "demo-claims", "demo-reproduced"}}
 	p, err := WritePaper(t.TempDir(), []*exhibit.Spec{parse(t, small)}, store.Open(t.TempDir()), uses, keyed)
 	if err != nil || p.Tables != 2 || !slices.Equal(p.Undefined, []string{"table demo-claims", "table demo-reproduced"}) {
 		t.Errorf("%+v, %v", p, err)
