@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -114,7 +115,7 @@ func run(ctx context.Context, l library, args []string, out, errOut io.Writer) i
 	switch {
 	case err == nil:
 		return exitDone
-	case errors.Is(err, errHelp):
+	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(out, usage)
 		return exitDone
 	case errors.Is(err, store.ErrStorage): // whatever stopped it, it was not saved
@@ -262,7 +263,7 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 	if err != nil {
 		return nil, source.coded(err)
 	}
-	if len(plan.Runs) == 0 && hasCells(wanted.Specs) {
+	if len(plan.Runs) == 0 && slices.ContainsFunc(wanted.Specs, func(s *exhibit.Spec) bool { return len(s.Cells) > 0 }) {
 		return nil, usageError(fmt.Errorf("-only %q selects nothing\nhint: -plan without -only lists the runs", f.only))
 	}
 	if f.shard > 0 {
@@ -351,15 +352,6 @@ func cacheBudget(specs []*exhibit.Spec) int64 {
 		most = max(most, s.Cache.Disk)
 	}
 	return int64(most)
-}
-
-func hasCells(specs []*exhibit.Spec) bool {
-	for _, s := range specs {
-		if len(s.Cells) > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // failures says which runs failed and where to look.

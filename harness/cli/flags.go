@@ -61,8 +61,6 @@ Exit codes: 0 done, 1 some runs failed, 2 usage, 3 a check failed,
 75 stopped by -for or the signal USR1 (the same command goes on), 130 interrupted.
 `
 
-var errHelp = errors.New("help")
-
 type flags struct {
 	library                                                         library
 	args                                                            []string
@@ -106,7 +104,7 @@ func parseFlags(l library, args []string) (*flags, error) {
 	}
 	if err != nil {
 		if errors.Is(err, flag.ErrHelp) {
-			return nil, errHelp
+			return nil, flag.ErrHelp
 		}
 		message := err.Error()
 		if name, unknown := strings.CutPrefix(message, "flag provided but not defined: -"); unknown {

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"container/heap"
 	"math"
 	"slices"
 )
@@ -64,10 +63,11 @@ type job struct {
 
 // simulate returns when the last of some jobs is over.
 func simulate(todo []job, shared map[string]float64, workers int) (end float64) {
-	free := make(moments, workers) // when each worker is free
-	ready := map[string]float64{}  // when what a group shares is there, or will be
+	free := make([]float64, workers) // when each worker is free
+	ready := map[string]float64{}    // when what a group shares is there, or will be
 	for len(todo) > 0 {
-		now := free[0]
+		now := slices.Min(free)
+		first := slices.Index(free, now)
 		at, soonest := -1, math.Inf(1)
 		for i, j := range todo {
 			t, begun := ready[j.group]
@@ -78,8 +78,7 @@ func simulate(todo []job, shared map[string]float64, workers int) (end float64) 
 			soonest = min(soonest, t)
 		}
 		if at < 0 {
-			free[0] = soonest
-			heap.Fix(&free, 0)
+			free[first] = soonest
 			continue
 		}
 		j := todo[at]
@@ -87,23 +86,9 @@ func simulate(todo []job, shared map[string]float64, workers int) (end float64) 
 			now += shared[j.group]
 			ready[j.group] = now
 		}
-		free[0] = now + j.seconds
-		end = max(end, free[0])
-		heap.Fix(&free, 0)
+		free[first] = now + j.seconds
+		end = max(end, free[first])
 		todo = slices.Delete(todo, at, at+1)
 	}
 	return end
-}
-
-// moments is a heap of times.
-type moments []float64
-
-func (m moments) Len() int           { return len(m) }
-func (m moments) Less(i, j int) bool { return m[i] < m[j] }
-func (m moments) Swap(i, j int)      { m[i], m[j] = m[j], m[i] }
-func (m *moments) Push(x any)        { *m = append(*m, x.(float64)) }
-func (m *moments) Pop() any {
-	last := (*m)[len(*m)-1]
-	*m = (*m)[:len(*m)-1]
-	return last
 }

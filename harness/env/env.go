@@ -25,7 +25,8 @@ type Host struct {
 	Git      Git               `json:"git"`
 }
 
-var read = sync.OnceValue(func() Host {
+// Read describes this machine and this program at the first call.
+var Read = sync.OnceValue(func() Host {
 	h := Host{
 		Name: "unknown", OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: "unknown",
 		Cores: runtime.NumCPU(), Go: runtime.Version(), Modules: modules(),
@@ -41,9 +42,6 @@ var read = sync.OnceValue(func() Host {
 	h.Git = programGit()
 	return h
 })
-
-// Read describes this machine and this program at the first call.
-func Read() Host { return read() }
 
 func modules() map[string]string {
 	info, ok := debug.ReadBuildInfo()

@@ -18,11 +18,7 @@ import (
 // Spec is an experiment under one of its profiles: what to run, and what to show of it.
 type Spec struct {
 	*spec.Spec
-	Table      *Table
-	Figures    []Figure
-	Published  []Published
-	Claims     []Claim
-	Deviations []Deviation
+	sections
 }
 
 // ReadFile reads an experiment's file, as spec.ReadFile does.
@@ -44,7 +40,7 @@ func read(o spec.Options, from func(spec.Options) (*spec.Spec, error)) (*Spec, e
 	var out Spec
 	o.Sections = func(x *spec.Sheet) {
 		if s := readSections(x); x.Chosen {
-			out = Spec{Table: s.Table, Figures: s.Figures, Published: s.Published, Claims: s.Claims, Deviations: s.Deviations}
+			out.sections = s
 		}
 	}
 	var err error

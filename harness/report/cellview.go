@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -14,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 
-	"dgkip/harness/report/chart"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/spec"
 )
@@ -31,7 +29,7 @@ type cellView struct {
 
 type pictureView struct {
 	Width   int
-	Src     template.HTMLAttr
+	Src     string
 	Caption string
 }
 
@@ -120,44 +118,18 @@ func (r *Results) Repeat(c *spec.Cell) string {
 	return strings.Join(parts, " ")
 }
 
-// pictureImages is how many images a class the page shows of a cell whose record lies
-// elsewhere.
-const pictureImages = 10
-
-// pictureOf shows the picture of a record, as a file where it lies beside the page.
+// pictureOf shows the picture of a record that has one, where it lies beside the page.
 func pictureOf(run Run, dir string) *pictureView {
-	res := run.Record.Result
-	caption := fmt.Sprintf("Distilled images of seed %d", run.Seed)
-	if path := beside(dir, run.Record.Preview()); path != "" {
-		b, err := os.ReadFile(run.Record.Preview())
-		if err != nil {
-			return nil
-		}
-		size, err := png.DecodeConfig(bytes.NewReader(b))
-		if err != nil {
-			return nil
-		}
-		return &pictureView{size.Width * max(1, 240/max(1, size.Width)), template.HTMLAttr(`src="` + path + `"`), caption + "."}
-	}
-	lines := previewOf(run.Record, pictureImages)
-	if lines == nil {
+	path := beside(dir, run.Record.Preview())
+	b, err := os.ReadFile(run.Record.Preview())
+	if err != nil || path == "" {
 		return nil
 	}
-	size := lines[0][0].Bounds().Size()
-	side := max(size.X, size.Y)
-	img := chart.Mosaic(lines, side, 2)
-	var data bytes.Buffer
-	enc := png.Encoder{CompressionLevel: png.BestCompression}
-	if err := enc.Encode(&data, img); err != nil {
+	size, err := png.DecodeConfig(bytes.NewReader(b))
+	if err != nil {
 		return nil
 	}
-	caption += ", one class to a line"
-	if each := res.Images / max(1, len(res.Identity.Dataset.Classes)); each > pictureImages {
-		caption += fmt.Sprintf(", the first %d of %d", pictureImages, each)
-	}
-	// Base64 has no sign that could end the attribute.
-	src := template.HTMLAttr(`src="data:image/png;base64,` + base64.StdEncoding.EncodeToString(data.Bytes()) + `"`)
-	return &pictureView{img.Bounds().Dx() * max(1, 60/side), src, caption + "."}
+	return &pictureView{size.Width * max(1, 240/max(1, size.Width)), path, fmt.Sprintf("Distilled images of seed %d.", run.Seed)}
 }
 
 // seedTable shows the runs of a cell.

@@ -66,7 +66,7 @@ func TestWriteIsDeterministic(t *testing.T) {
 		}
 	}
 	page := first["index.html"]
-	for _, want := range []string{"go run . -exp demo -seeds 3 -only &#39;dataset:mnist ipc:1 method:slow&#39; -force", "index &lt;out&gt; of range &amp; more", "Some CPU", "prefers-color-scheme: dark", "Glyphs", `src="figures/demo-process.svg"`, "data:image/png;base64,"} {
+	for _, want := range []string{"go run . -exp demo -seeds 3 -only &#39;dataset:mnist ipc:1 method:slow&#39; -force", "index &lt;out&gt; of range &amp; more", "Some CPU", "prefers-color-scheme: dark", "Glyphs", `src="figures/demo-process.svg"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}
@@ -385,4 +385,23 @@ func TestBeside(t *testing.T) {
 			t.Errorf("%s: %q, want %q", file, got, want)
 		}
 	}
+}
+
+// The page shows the picture of a record beside it, and none of one that lies elsewhere.
+func TestPictureOf(t *testing.T) {
+	for _, c := range loadDemo(t).Cells {
+		for _, run := range c.done() {
+			if _, err := os.Stat(run.Record.Preview()); err != nil {
+				continue
+			}
+			if v := pictureOf(run, demoDir); v == nil || v.Src == "" || v.Width < 1 || v.Caption == "" {
+				t.Errorf("%+v of %s", v, run.Record.Preview())
+			}
+			if v := pictureOf(run, t.TempDir()); v != nil {
+				t.Errorf("%+v", v)
+			}
+			return
+		}
+	}
+	t.Error("no record has a picture")
 }

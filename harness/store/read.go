@@ -224,15 +224,6 @@ func (s *Store) Damaged(key string) error {
 	return err
 }
 
-// Outdated says why a record that counts as one cannot be read, nil if it can be or
-// there is none.
-func (s *Store) Outdated(key string) error {
-	if _, err := s.Get(key); errors.Is(err, errSchema) {
-		return err
-	}
-	return nil
-}
-
 // check holds the numbers of a result against what they can be, and every accuracy
 // against the errors that were counted.
 func (r *Result) check() error {

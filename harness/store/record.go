@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"time"
 
 	"dgkip/harness/env"
@@ -131,16 +132,15 @@ type Trace struct {
 
 // Column returns a column by its name, nil if there is none.
 func (t *Trace) Column(name string) []float64 {
-	for j, c := range t.Columns {
-		if c == name {
-			out := make([]float64, len(t.Rows))
-			for i, r := range t.Rows {
-				out[i] = r[j]
-			}
-			return out
-		}
+	j := slices.Index(t.Columns, name)
+	if j < 0 {
+		return nil
 	}
-	return nil
+	out := make([]float64, len(t.Rows))
+	for i, r := range t.Rows {
+		out[i] = r[j]
+	}
+	return out
 }
 
 // Record is a finished run.
