@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 
 	"dgkip/harness/data"
 	"dgkip/harness/exhibit"
+	"dgkip/harness/nearest"
 	"dgkip/harness/spec"
 )
 
@@ -79,28 +81,39 @@ func isPath(name string) bool {
 	return strings.HasSuffix(name, ".toml") || strings.ContainsAny(name, `/\`)
 }
 
-// choose splits the list that -exp gives into names and paths.
+// choose splits the list that -exp gives into names and paths, each once. "all" stands
+// for every known name.
 func (l library) choose(list string) (chosen []string, problems []error) {
 	known, err := l.names()
 	if err != nil {
 		return nil, []error{err}
 	}
-	var names []string
 	for one := range strings.SplitSeq(list, ",") {
 		one = strings.TrimSpace(one)
-		if !isPath(one) {
-			names = append(names, one)
-			continue
+		switch {
+		case one == "": // a comma too many
+		case one == "all":
+			chosen = append(chosen, known...)
+		case isPath(one):
+			if _, err := os.Stat(one); err != nil {
+				problems = append(problems, fmt.Errorf("-exp: %w\nhint: experiments have names, which -list shows; one of your own is given by the path of its file", err))
+				continue
+			}
+			chosen = append(chosen, one)
+		case slices.Contains(known, one):
+			chosen = append(chosen, one)
+		default:
+			problems = append(problems, fmt.Errorf("unknown experiment %q\nhint: %s", one, cmp.Or(nearest.Hint(one, known), "-list shows them")))
 		}
-		if _, err := os.Stat(one); err != nil {
-			problems = append(problems, fmt.Errorf("-exp: %w\nhint: experiments have names, which -list shows; one of your own is given by the path of its file", err))
-			continue
+	}
+	if len(chosen)+len(problems) == 0 {
+		problems = append(problems, errors.New("no experiment was named\nhint: -exp NAME runs one, -list shows them"))
+	}
+	var once []string
+	for _, one := range chosen {
+		if !slices.Contains(once, one) {
+			once = append(once, one)
 		}
-		chosen = append(chosen, one)
 	}
-	if len(names) == 0 && len(chosen)+len(problems) > 0 {
-		return chosen, problems
-	}
-	more, wrong := spec.Choose(strings.Join(names, ","), known)
-	return append(chosen, more...), append(problems, wrong...)
+	return once, problems
 }

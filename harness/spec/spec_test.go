@@ -341,27 +341,6 @@ func TestEmptyFiles(t *testing.T) {
 	}
 }
 
-func TestChoose(t *testing.T) {
-	known := []string{"quickstart", "table-one"}
-	for list, want := range map[string]string{
-		"all": "quickstart table-one", "table-one,all": "table-one quickstart", "all,quickstart": "quickstart table-one", "quickstart,": "quickstart", " table-one ,quickstart,table-one": "table-one quickstart",
-	} {
-		names, problems := Choose(list, known)
-		if strings.Join(names, " ") != want || problems != nil {
-			t.Errorf("%q: %q, %v", list, names, problems)
-		}
-	}
-	for list, want := range map[string]string{
-		"experiments/quickstart.toml": "hint: write -exp quickstart", "quickstart.toml": "hint: write -exp quickstart",
-		"quikstart": `did you mean "quickstart"?`, "experiments/quikstart.toml": `did you mean "quickstart"?`, ",": "no experiment was named",
-	} {
-		names, problems := Choose(list, known)
-		if len(names) > 0 || len(problems) != 1 || !strings.Contains(problems[0].Error(), want) {
-			t.Errorf("%q: %q, %v, want %q", list, names, problems, want)
-		}
-	}
-}
-
 func TestUnmatched(t *testing.T) {
 	axes := map[string][]string{"dataset": {"glyphs", "mnist"}, "ipc": {"1", "10"}, "method": {"toy", "dgkip-lr"}}
 	for text, want := range map[string]string{
