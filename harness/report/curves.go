@@ -69,6 +69,12 @@ func (b *figureBuilder) quantities(g group, of string, names []string, from int,
 		s := chart.Series{Name: of}
 		s.Color, s.Variant = b.look(g.values)
 		title := metricTitle(name)
+		switch { // where both are shown, the axis says of what they are
+		case slices.Contains(names, "own."+name):
+			title = "fresh draws"
+		case strings.HasPrefix(name, "own.") && slices.Contains(names, strings.TrimPrefix(name, "own.")):
+			title = "own draw"
+		}
 		interval, isLow := strings.CutSuffix(name, ".low")
 		switch {
 		case isLow && slices.Contains(names, interval+".high"):

@@ -229,7 +229,11 @@ func (s Series) areas(p *plot.Plot) []plot.Plotter {
 		for i := len(low) - 1; i >= 0; i-- {
 			high = append(high, low[i])
 		}
-		return []plot.Plotter{&plotter.Polygon{XYs: []plotter.XYs{high}, Color: soft(s.Color, shade(s.Variant))}}
+		area := &plotter.Polygon{XYs: []plotter.XYs{high}, Color: soft(s.Color, shade(s.Variant))}
+		if s.Kind == Range { // its ends tell it apart from those that it overlaps
+			area.LineStyle = draw.LineStyle{Color: hue(s.Color), Width: 0.4, Dashes: dash(s.Variant)}
+		}
+		return []plot.Plotter{area}
 	}
 	return nil
 }

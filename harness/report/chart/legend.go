@@ -46,10 +46,16 @@ func (c *Chart) legend(width vg.Length) legend {
 		}
 	}
 	var all []entry
+	kinds := map[string]Kind{} // of the first series of a name; a band and its line share an entry
 	for _, s := range series {
 		name := clean(s.Name)
-		if i := slices.IndexFunc(all, func(e entry) bool { return e.name == name }); i < 0 {
+		i := slices.IndexFunc(all, func(e entry) bool { return e.name == name })
+		switch {
+		case i < 0:
 			all = append(all, entry{name, s.thumbs()})
+			kinds[name] = s.Kind
+		case kinds[name] == Range && s.Kind == Line && len(all[i].thumbs) == 1:
+			all[i].thumbs = append(all[i].thumbs, s.thumbs()...)
 		}
 	}
 	if len(all) < 2 && c.Keys == nil || len(all) == 0 {
