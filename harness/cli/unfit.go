@@ -28,15 +28,13 @@ func alike(err error) error {
 			others = append(others, e)
 			continue
 		}
-		all := errors.Unwrap(unfit.Unwrap())
-		file, cell, _ := strings.Cut(strings.TrimSuffix(unfit.Error(), ": "+all.Error()), ": ")
-		for _, cause := range each(all) {
-			f := fault{file, cause.Error()}
+		for _, cause := range each(unfit.Err) {
+			f := fault{unfit.File, cause.Error()}
 			if cells[f] == nil {
 				faults = append(faults, f)
 			}
-			if !slices.Contains(cells[f], cell) {
-				cells[f] = append(cells[f], cell)
+			if !slices.Contains(cells[f], unfit.Cell) {
+				cells[f] = append(cells[f], unfit.Cell)
 			}
 		}
 	}

@@ -202,12 +202,15 @@ func longestFirst[T any](all []T, run func(T) *Run) {
 }
 
 // Unfit says that a cell asks for what its data does not have.
-type Unfit struct{ err error }
+type Unfit struct {
+	File, Cell string
+	Err        error
+}
 
-func (e *Unfit) Error() string { return e.err.Error() }
+func (e *Unfit) Error() string { return fmt.Sprintf("%s: %s: %v", e.File, e.Cell, e.Err) }
 
 // Unwrap returns what is wrong.
-func (e *Unfit) Unwrap() error { return e.err }
+func (e *Unfit) Unwrap() error { return e.Err }
 
 // Lookup says how a plan comes to know of datasets, whose digests are part of its
 // runs' identities.
@@ -303,15 +306,16 @@ func (l Lookup) plan(ctx context.Context, specs []*spec.Spec, filter spec.Filter
 					opened[d] = true
 					p.Opened = append(p.Opened, d.known(c.Data))
 				}
+				cell := fmt.Sprintf("%s %s %s ipc %d", c.Dataset, c.Column, c.Model, c.IPC)
 				if !checked[c] && l.Source != nil {
 					checked[c] = true
 					if err := c.CheckSizes(d.Sizes); err != nil {
-						problems = append(problems, &Unfit{fmt.Errorf("%s: %s %s %s ipc %d: %w", s.File, c.Dataset, c.Column, c.Model, c.IPC, err)})
+						problems = append(problems, &Unfit{s.File, cell, err})
 					}
 				}
 				r.Data = d
 				if found, err := l.locate(r); err != nil {
-					problems = append(problems, &Unfit{fmt.Errorf("%s: %s %s %s ipc %d seed %d: %w", s.File, c.Dataset, c.Column, c.Model, c.IPC, seed, err)})
+					problems = append(problems, &Unfit{s.File, fmt.Sprintf("%s seed %d", cell, seed), err})
 				} else if found {
 					p.add(r, byKey)
 				}
