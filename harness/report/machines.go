@@ -153,7 +153,7 @@ func (m machines) notes() []string {
 		for i, k := range m.kinds {
 			each = append(each, letter(i)+" "+k)
 		}
-		notes = append(notes, "Times come from different machines or settings and do not compare across them: "+sentence(strings.Join(each, "; ")))
+		notes = append(notes, "Times come from different machines or settings and do not compare across them; a row of several has no best: "+sentence(strings.Join(each, "; ")))
 	}
 	if len(m.kinds) == 1 && len(m.hosts) > 1 {
 		notes = append(notes, fmt.Sprintf("Times come from %d hosts of this kind.", len(m.hosts)))

@@ -62,6 +62,7 @@ func (b *tableBuilder) row(at group, q quantity) sheet.Row {
 	}
 	means, leagues := make([]*float64, len(b.columns)), make([]string, len(b.columns))
 	missing := map[string]bool{}
+	var ran []string // what the row's times were taken on
 	for i, column := range b.columns {
 		e, mean := b.entry(at, column, b.in(q, column))
 		out.Cells = append(out.Cells, e)
@@ -69,15 +70,18 @@ func (b *tableBuilder) row(at group, q quantity) sheet.Row {
 			continue
 		}
 		leagues[i] = b.league(at, column, b.in(q, column))
-		if c := b.at(at, column); c != nil && q.name == secondsPerUpdate {
-			leagues[i] += "\x00" + b.machines.of(c)
-		}
 		if !strings.ContainsAny(e.Marks, timeMarks) {
 			means[i] = mean
+		}
+		if c := b.at(at, column); c != nil && means[i] != nil && q.name == secondsPerUpdate {
+			ran = with(ran, b.machines.of(c))
 		}
 		if e.State == sheet.NotRun || e.State == sheet.Damaged {
 			missing[leagues[i]] = true
 		}
+	}
+	if len(ran) > 1 {
+		return out
 	}
 	for i, place := range places(means, leagues, q.better) {
 		if place == 1 && slices.Contains(b.t.Mark, "best") || place == 2 && slices.Contains(b.t.Mark, "second") {
