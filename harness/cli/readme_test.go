@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
 	"image"
 	"image/color"
@@ -258,7 +259,7 @@ func reported(t *testing.T) (readme string, values map[string]string) {
 	}
 	s := store.Open(filepath.Join("..", "..", "results"))
 	values = map[string]string{}
-	for _, name := range []string{"table1", "table2", "beyond", "beyond-grey", "convergence", "crossings", "ten"} {
+	for _, name := range []string{"table1", "table2", "beyond", "beyond-grey", "convergence", "crossings", "seeds", "table3", "ten"} {
 		of, err := exhibit.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), spec.Options{Datasets: data.Names()})
 		if err != nil {
 			t.Fatal(err)
@@ -340,10 +341,11 @@ func TestReadmeNumbers(t *testing.T) {
 		}
 		at := "beyond/cifar-10/" + row[2] + "/" + cell
 		for i, protocol := range []string{"features", "fresh", "network"} {
-			want := values[at+"/"+protocol+"/acc"]
-			if want == "" {
-				want = "-"
+			want, there := values[at+"/"+protocol+"/acc"]
+			if !there {
+				t.Errorf("no number is %s/%s/acc", at, protocol)
 			}
+			want = cmp.Or(want, "-")
 			if got := row[3+i]; got != want {
 				t.Errorf("%s, %s images a class: the README has %s, the report %s", row[1], row[2], got, want)
 			}
@@ -378,15 +380,27 @@ func TestReadmeNumbers(t *testing.T) {
 		`of 8 ConvNets, where all 50,000 have [0-9.]+, and ([0-9.]+) in`: "ten/cifar-10-zca/10/dgkip-ls/conv/fresh/acc",
 		`a hundred images have ([0-9.]+) % in the features`:              "ten/cifar-10-zca/10/dgkip-ls/conv/features/acc",
 		`of 8 ConvNets, where all 50,000 have ([0-9.]+),`:                "ten/cifar-10-zca/10/whole/conv/features/acc",
-		`as they are, it is at ([0-9.]+) % after 600`:                    "convergence/cifar-10/10/dgkip-lr-plain/acc",
+		`as they are \(FCNets\), it is at ([0-9.]+) % after 600`:         "convergence/cifar-10/10/dgkip-lr-plain/acc",
+		`begun from noise, at 90 % after ([0-9,]+)`:                      "convergence/cifar-10/10/dgkip-lr-gain/to-90/updates",
+		`it reaches 90 % after ([0-9]+) updates`:                         "table2/cifar-10/10/dgkip-ls/to-90/updates",
+		`updates with FCNets and ([0-9]+) with`:                          "table1/cifar-10/10/dgkip-ls/to-90/updates",
+		`The published method takes ([0-9]+) and`:                        "table2/cifar-10/10/dgkip-lr/to-90/updates",
+		`published method takes [0-9]+ and ([0-9]+) where`:               "table1/cifar-10/10/dgkip-lr/to-90/updates",
+		`sets scored with the other loss, ([0-9]+) are within`:           "table3/published/within",
+		`the other loss, [0-9]+ are within, ([0-9]+) better`:             "table3/published/better",
+		`are within, [0-9]+ better, ([0-9]+) worse; with`:                "table3/published/worse",
+		`slightly below DGKIP-LR: ([0-9.]+) against`:                     "seeds/cifar-10/10/dgkip-ls/conv/acc",
+		`slightly below DGKIP-LR: [0-9.]+ against ([0-9.]+)`:             "seeds/cifar-10/10/dgkip-lr/conv/acc",
+		`with ConvNets, ([0-9.]+) against [0-9.]+ with FCNets`:           "seeds/cifar-10/10/dgkip-ls/fc/acc",
+		`with ConvNets, [0-9.]+ against ([0-9.]+) with FCNets`:           "seeds/cifar-10/10/dgkip-lr/fc/acc",
 		`exact kernel's set of 10 images has ([0-9.]+),`:                 "crossings/cifar-10/10/ls-exact/nngp/conv/acc",
 		`in fresh FCNets the ConvNets' pool ([0-9.]+),`:                  "crossings/cifar-10/10/ls-pool/conv/fc/acc",
 		`images made in the exact kernel train FCNets to ([0-9.]+) %`:    "beyond-grey/fashion-mnist/1/ls-exact/nngp/network/acc",
 		`where two of DC train them to ([0-9.]+) and`:                    "beyond-grey/fashion-mnist/1/dc/fc/network/acc",
-		`and DGKIP-LS's to ([0-9.]+)\.\s`:                                "beyond-grey/fashion-mnist/1/dgkip-ls/fc/network/acc",
+		`and DGKIP-LS's to ([0-9.]+); on`:                                "beyond-grey/fashion-mnist/1/dgkip-ls/fc/network/acc",
 	} {
 		m := regexp.MustCompile(text).FindStringSubmatch(prose)
-		if m == nil || m[1] != values[name] {
+		if m == nil || values[name] == "" || strings.ReplaceAll(m[1], ",", "") != values[name] {
 			t.Errorf("%q is %q in the README, and %s is %s in the report", text, m, name, values[name])
 		}
 	}
@@ -400,10 +414,11 @@ func TestReadmeNumbers(t *testing.T) {
 		check := func(column, got string) {
 			t.Helper()
 			name := table + "/cifar-10/" + row[2] + "/" + column
-			want := values[name]
-			if want == "" {
-				want = "-"
+			want, there := values[name]
+			if !there {
+				t.Errorf("no number is %s", name)
 			}
+			want = cmp.Or(want, "-")
 			if got != want {
 				t.Errorf("%s is %s in the README and %s in the report", name, got, want)
 			}

@@ -1,6 +1,9 @@
 package convex
 
-import "dgkip/harness/tensor"
+import (
+	"dgkip/harness/tensor"
+	"math"
+)
 
 // Metric says in which sense the model on a synthetic set comes near Theta_O.
 type Metric string
@@ -127,7 +130,7 @@ func (s Nearest) Labels(loss Loss, lambda float64) Labels {
 }
 
 // HingeLabels are gains and dual variables of the hinge loss, and how many of these
-// had to be clipped to [0, 1]. With none clipped Theta_S is the minimiser on the set;
+// had to be clipped to 1. With none clipped Theta_S is the minimiser on the set;
 // with some the minimiser is another, and must be solved for.
 type HingeLabels struct {
 	Gains, Alpha []float64
@@ -141,18 +144,23 @@ type HingeLabels struct {
 //	lambda c f < 0         y = lambda c, alpha = 1:       y f < 1, where the slope is -1
 //	lambda c f > 1         none: y f = 1 wants alpha > 1, and alpha = 1 gives y f > 1
 //
-// An output of zero, which has no gain 1/f, takes the second line. In the last one alpha
-// is clipped. It is for one output.
+// The second line holds in the first case, too; on the margin, outputs stay what they are
+// in other networks as well. An output of zero but for rounding, which has no gain 1/f,
+// takes the second. There the sign of a gain is that of c, and not of the class that f
+// is of. In the last case alpha is clipped. It is for one output.
 func (s Nearest) HingeLabels(lambda float64) HingeLabels {
 	if s.C.Cols != 1 {
 		panic("convex: Nearest.HingeLabels: the hinge loss has one output")
 	}
-	n := s.C.Rows
+	n, largest := s.C.Rows, 0.0
+	for _, f := range s.Outputs.Data {
+		largest = max(largest, math.Abs(f))
+	}
 	out := HingeLabels{Gains: make([]float64, n), Alpha: make([]float64, n)}
 	for i, c := range s.C.Data {
 		f := s.Outputs.Data[i]
 		switch a := lambda * c * f; {
-		case f == 0 || a < 0:
+		case math.Abs(f) <= 1e-12*largest || a < 0:
 			out.Gains[i], out.Alpha[i] = lambda*c, 1
 		default:
 			out.Gains[i], out.Alpha[i] = 1/f, min(a, 1)

@@ -133,10 +133,17 @@ func with(l Learning, updates int) Learning { l.Updates = updates; return l }
 func TestSolvedLabelsMakeTheBoundTight(t *testing.T) {
 	for _, loss := range []string{"logistic", "squared", "hinge"} {
 		lines, _ := trace(t, &Solved{Loop: defaults(20), Loss: loss, Metric: "parameter"}, problem("conv"))
+		opposed := 0 // lines with an image whose coefficient opposes its output
 		for _, l := range lines {
+			if l.values["alpha_max"] == 1 && l.values["clipped"] == 0 {
+				opposed++
+			}
 			if b, d := l.values["bound"], l.values["deviation"]; math.Abs(b-d) > 1e-4*d {
 				t.Errorf("%s, update %d: bound %v, deviation %v", loss, l.update, b, d)
 			}
+		}
+		if loss == "hinge" && opposed == 0 {
+			t.Error("no image of the hinge loss has a coefficient that opposes its output")
 		}
 	}
 	p := problem("fc")

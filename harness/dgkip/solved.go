@@ -70,7 +70,7 @@ func (m *Solved) Check() error {
 func (m *Solved) checkMetric(key, metric string) error {
 	switch {
 	case m.Loss == string(convex.HingeLoss) && metric != "" && metric != string(convex.Parameter):
-		return &method.BadSetting{Key: key, Why: fmt.Sprintf("is %q, for which the hinge loss has no labels", metric), Hint: fmt.Sprintf("use loss = \"logistic\" or %s = \"parameter\"", key)}
+		return &method.BadSetting{Key: key, Why: fmt.Sprintf("is %q, which is not for the hinge loss", metric), Hint: fmt.Sprintf("use loss = \"logistic\" or %s = \"parameter\"", key)}
 	case m.Loss == string(convex.SquaredLoss) && metric == string(convex.RealLoss):
 		return &method.BadSetting{Key: key, Why: "is \"loss\", which is for the logistic and the softmax loss", Hint: "use loss = \"logistic\", or for features the method kip with labels = \"solved\", which is nearly the same"}
 	case m.Draws > 0 && metric == string(convex.Prediction):

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -19,17 +20,22 @@ import (
 //	"solved"  those with which the other loss has the own model as its minimiser, where
 //	          it can: targets sigma(f) + lambda_S c for the logistic loss, HingeLabels for
 //	          the hinge
-func (f *Features) carried(labels convex.Labels, own convex.Solution) convex.Labels {
+//
+// The note says where that is not the own model.
+func (f *Features) carried(labels convex.Labels, own convex.Solution) (carried convex.Labels, note string) {
 	if f.Carry == "solved" {
 		model := convex.Nearest{C: own.C, Outputs: own.Outputs}
 		if labels.Loss != convex.HingeLoss {
-			return model.Labels(labels.Loss, own.Lambda)
+			return model.Labels(labels.Loss, own.Lambda), ""
 		}
-		gains := model.HingeLabels(own.Lambda).Gains
-		return convex.Labels{Form: convex.Gain, Loss: labels.Loss, Values: tensor.MatOf(gains, len(gains), 1)}
+		solved := model.HingeLabels(own.Lambda)
+		if solved.Clipped > 0 {
+			note = fmt.Sprintf("%d of %d dual variables had to be clipped to 1: the %s loss does not get the set's own model", solved.Clipped, len(solved.Gains), labels.Loss)
+		}
+		return convex.Labels{Form: convex.Gain, Loss: labels.Loss, Values: tensor.MatOf(solved.Gains, len(solved.Gains), 1)}, note
 	}
 	if f.Carry == "" || labels.Form != convex.Gain {
-		return labels
+		return labels, ""
 	}
 	y, margin := slices.Clone(labels.Values.Data), 0.0
 	for i, output := range own.Outputs.Data {
@@ -43,7 +49,7 @@ func (f *Features) carried(labels convex.Labels, own convex.Solution) convex.Lab
 		}
 	}
 	labels.Values = tensor.MatOf(y, len(y), 1)
-	return labels
+	return labels, ""
 }
 
 // centred returns the Gram matrix of features less their mean over the set,

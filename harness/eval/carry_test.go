@@ -26,15 +26,44 @@ func carriedTrial(t *testing.T) method.Trial {
 	return trial
 }
 
-// Solved labels give the other loss the model of the own one, where no dual variable is
-// clipped.
+// Solved labels give the other loss the model of the own one, also where a label opposes
+// what the model says of its image.
 func TestSolvedLabelsCarry(t *testing.T) {
 	trial := carriedTrial(t)
+	trial.Set.Labels[0] *= -0.01
 	f := inFeatures()
 	f.Carry = "solved"
 	s := scoreIn(t, f, trial)
 	if got, want := s.Counts["transfer.hinge.test_errors"], s.Counts["test_errors"]; !slices.Equal(got, want) {
 		t.Errorf("%d errors with the hinge loss, %d with the own one", got, want)
+	}
+	shown, err := teacher.OfTrial(trial).Show(context.Background(), trial.Set.Images)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels, _, err := teacher.LabelsFor(trial.Set, convex.LogisticLoss)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := teacher.Train(context.Background(), shown.Gram(), labels, f.Lambda)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, f := own.C.Data[0], own.Outputs.Data[0]; c*f >= 0 {
+		t.Fatalf("coefficient %v does not oppose output %v", c, f)
+	}
+	solved, note := f.carried(labels.For(convex.HingeLoss), own)
+	if note != "" {
+		t.Error(note)
+	}
+	other, err := teacher.Train(context.Background(), shown.Gram(), solved, f.Lambda)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range own.Outputs.Data {
+		if got := other.Outputs.Data[i]; math.Abs(got-want) > 1e-4*math.Abs(want)+1e-9 {
+			t.Errorf("image %d: output %v, of the own model %v", i, got, want)
+		}
 	}
 }
 
@@ -73,7 +102,8 @@ func TestCarriedLabels(t *testing.T) {
 		t.Fatal(err)
 	}
 	labels := own.For(convex.HingeLoss)
-	hard, unit := (&Features{Carry: "sign"}).carried(labels, model), (&Features{Carry: "unit"}).carried(labels, model)
+	hard, _ := (&Features{Carry: "sign"}).carried(labels, model)
+	unit, _ := (&Features{Carry: "unit"}).carried(labels, model)
 	margin := 0.0
 	for i, class := range trial.Set.Of {
 		if want := 2*float64(class) - 1; hard.Values.Data[i] != want {

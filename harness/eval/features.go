@@ -260,14 +260,16 @@ func (s *scoring) transfer(ctx context.Context, own convex.Solution, loss convex
 	if err != nil {
 		return err
 	}
-	labels = s.carried(labels, own)
+	labels, carried := s.carried(labels, own)
 	gram := s.gram
 	if s.Centre {
 		gram = centred(gram)
 	}
 	_, err = s.train(ctx, labels, gram, prefix)
-	if err == nil && note != "" {
-		s.out.Notes = append(s.out.Notes, note)
+	for _, n := range []string{note, carried} {
+		if err == nil && n != "" {
+			s.out.Notes = append(s.out.Notes, n)
+		}
 	}
 	return err
 }

@@ -99,7 +99,8 @@ func (l *Listing) Damaged(key string) error {
 	return l.s.Damaged(key)
 }
 
-// Outdated is Store.Outdated.
+// Outdated says why a record that counts as one cannot be read, nil if it can be or
+// there is none.
 func (l *Listing) Outdated(key string) error {
 	if l.none(l.s.run(key)) {
 		return nil
