@@ -322,6 +322,7 @@ func TestReadmeNumbers(t *testing.T) {
 		"DGKIP-LR":                        "dgkip-lr/fc",
 		"DGKIP-LS":                        "dgkip-ls/fc",
 		"DGKIP-LS, in their exact kernel": "ls-exact/nngp",
+		"DD":                              "dd/fc",
 		"DC, ConvNets":                    "dc/conv",
 		"DSA, ConvNets":                   "dsa/conv",
 		"KIP, ConvNets":                   "kip/conv",
