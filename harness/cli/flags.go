@@ -104,7 +104,7 @@ func parseFlags(l library, args []string) (*flags, error) {
 	}
 	if err != nil {
 		if errors.Is(err, flag.ErrHelp) {
-			return nil, flag.ErrHelp
+			return nil, err
 		}
 		message := err.Error()
 		if name, unknown := strings.CutPrefix(message, "flag provided but not defined: -"); unknown {

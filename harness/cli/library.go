@@ -88,20 +88,27 @@ func (l library) choose(list string) (chosen []string, problems []error) {
 	if err != nil {
 		return nil, []error{err}
 	}
+	add := func(names ...string) {
+		for _, n := range names {
+			if !slices.Contains(chosen, n) {
+				chosen = append(chosen, n)
+			}
+		}
+	}
 	for one := range strings.SplitSeq(list, ",") {
 		one = strings.TrimSpace(one)
 		switch {
 		case one == "": // a comma too many
 		case one == "all":
-			chosen = append(chosen, known...)
+			add(known...)
 		case isPath(one):
 			if _, err := os.Stat(one); err != nil {
 				problems = append(problems, fmt.Errorf("-exp: %w\nhint: experiments have names, which -list shows; one of your own is given by the path of its file", err))
 				continue
 			}
-			chosen = append(chosen, one)
+			add(one)
 		case slices.Contains(known, one):
-			chosen = append(chosen, one)
+			add(one)
 		default:
 			problems = append(problems, fmt.Errorf("unknown experiment %q\nhint: %s", one, cmp.Or(nearest.Hint(one, known), "-list shows them")))
 		}
@@ -109,11 +116,5 @@ func (l library) choose(list string) (chosen []string, problems []error) {
 	if len(chosen)+len(problems) == 0 {
 		problems = append(problems, errors.New("no experiment was named\nhint: -exp NAME runs one, -list shows them"))
 	}
-	var once []string
-	for _, one := range chosen {
-		if !slices.Contains(once, one) {
-			once = append(once, one)
-		}
-	}
-	return once, problems
+	return chosen, problems
 }

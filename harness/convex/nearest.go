@@ -1,8 +1,9 @@
 package convex
 
 import (
-	"dgkip/harness/tensor"
 	"math"
+
+	"dgkip/harness/tensor"
 )
 
 // Metric says in which sense the model on a synthetic set comes near Theta_O.

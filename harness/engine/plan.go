@@ -207,6 +207,10 @@ type Unfit struct {
 	Err        error
 }
 
+func unfit(s *spec.Spec, c *spec.Cell, end string, err error) *Unfit {
+	return &Unfit{s.File, fmt.Sprintf("%s %s %s ipc %d%s", c.Dataset, c.Column, c.Model, c.IPC, end), err}
+}
+
 func (e *Unfit) Error() string { return fmt.Sprintf("%s: %s: %v", e.File, e.Cell, e.Err) }
 
 // Unwrap returns what is wrong.
@@ -306,16 +310,15 @@ func (l Lookup) plan(ctx context.Context, specs []*spec.Spec, filter spec.Filter
 					opened[d] = true
 					p.Opened = append(p.Opened, d.known(c.Data))
 				}
-				cell := fmt.Sprintf("%s %s %s ipc %d", c.Dataset, c.Column, c.Model, c.IPC)
 				if !checked[c] && l.Source != nil {
 					checked[c] = true
 					if err := c.CheckSizes(d.Sizes); err != nil {
-						problems = append(problems, &Unfit{s.File, cell, err})
+						problems = append(problems, unfit(s, c, "", err))
 					}
 				}
 				r.Data = d
 				if found, err := l.locate(r); err != nil {
-					problems = append(problems, &Unfit{s.File, fmt.Sprintf("%s seed %d", cell, seed), err})
+					problems = append(problems, unfit(s, c, fmt.Sprintf(" seed %d", seed), err))
 				} else if found {
 					p.add(r, byKey)
 				}

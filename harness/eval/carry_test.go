@@ -26,6 +26,26 @@ func carriedTrial(t *testing.T) method.Trial {
 	return trial
 }
 
+// ownModel returns the Gram matrix of a trial's set, its labels for its own loss, and the
+// model that these give.
+func ownModel(t *testing.T, trial method.Trial, lambda float64) (tensor.Mat[float64], convex.Labels, convex.Solution) {
+	t.Helper()
+	shown, err := teacher.OfTrial(trial).Show(context.Background(), trial.Set.Images)
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels, _, err := teacher.LabelsFor(trial.Set, convex.LogisticLoss)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gram := shown.Gram()
+	model, err := teacher.Train(context.Background(), gram, labels, lambda)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gram, labels, model
+}
+
 // Solved labels give the other loss the model of the own one, also where a label opposes
 // what the model says of its image.
 func TestSolvedLabelsCarry(t *testing.T) {
@@ -37,18 +57,7 @@ func TestSolvedLabelsCarry(t *testing.T) {
 	if got, want := s.Counts["transfer.hinge.test_errors"], s.Counts["test_errors"]; !slices.Equal(got, want) {
 		t.Errorf("%d errors with the hinge loss, %d with the own one", got, want)
 	}
-	shown, err := teacher.OfTrial(trial).Show(context.Background(), trial.Set.Images)
-	if err != nil {
-		t.Fatal(err)
-	}
-	labels, _, err := teacher.LabelsFor(trial.Set, convex.LogisticLoss)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, err := teacher.Train(context.Background(), shown.Gram(), labels, f.Lambda)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gram, labels, own := ownModel(t, trial, f.Lambda)
 	if c, f := own.C.Data[0], own.Outputs.Data[0]; c*f >= 0 {
 		t.Fatalf("coefficient %v does not oppose output %v", c, f)
 	}
@@ -56,7 +65,7 @@ func TestSolvedLabelsCarry(t *testing.T) {
 	if note != "" {
 		t.Error(note)
 	}
-	other, err := teacher.Train(context.Background(), shown.Gram(), solved, f.Lambda)
+	other, err := teacher.Train(context.Background(), gram, solved, f.Lambda)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,18 +98,7 @@ func TestCarryRefuses(t *testing.T) {
 // unit of the margin are on it on average.
 func TestCarriedLabels(t *testing.T) {
 	trial := carriedTrial(t)
-	shown, err := teacher.OfTrial(trial).Show(context.Background(), trial.Set.Images)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, _, err := teacher.LabelsFor(trial.Set, convex.LogisticLoss)
-	if err != nil {
-		t.Fatal(err)
-	}
-	model, err := teacher.Train(context.Background(), shown.Gram(), own, 1e-4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, own, model := ownModel(t, trial, 1e-4)
 	labels := own.For(convex.HingeLoss)
 	hard, _ := (&Features{Carry: "sign"}).carried(labels, model)
 	unit, _ := (&Features{Carry: "unit"}).carried(labels, model)

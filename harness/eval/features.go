@@ -265,13 +265,15 @@ func (s *scoring) transfer(ctx context.Context, own convex.Solution, loss convex
 	if s.Centre {
 		gram = centred(gram)
 	}
-	_, err = s.train(ctx, labels, gram, prefix)
+	if _, err := s.train(ctx, labels, gram, prefix); err != nil {
+		return err
+	}
 	for _, n := range []string{note, carried} {
-		if err == nil && n != "" {
+		if n != "" {
 			s.out.Notes = append(s.out.Notes, n)
 		}
 	}
-	return err
+	return nil
 }
 
 // train solves the model with the labels and scores it.

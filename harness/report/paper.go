@@ -149,15 +149,15 @@ func (p *paper) numbers(used []string) {
 			all = append(all, n)
 		}
 	}
-	texts := map[string]string{}
+	named := map[string]Number{}
 	for _, n := range all {
-		texts[n.Name] = n.latex()
+		named[n.Name] = n
 	}
 	var b strings.Builder
 	b.WriteString("% Written from the records; changes will be lost. Every line is a number's name and the number.\n\\def\\dgkipset#1#2{\\expandafter\\def\\csname dgkip/#1\\endcsname{#2}}\n")
 	b.WriteString("\\def\\dgkipnotrun{\\textit{[not run]}}\n")
 	for _, name := range used {
-		text, ok := texts[name]
+		n, ok := named[name]
 		if !ok {
 			if near := meant(name, all); near != "" {
 				name += "; did you mean " + near + "?"
@@ -166,6 +166,7 @@ func (p *paper) numbers(used []string) {
 			continue
 		}
 		p.out.Numbers++
+		text := n.latex()
 		if text == notRunLatex {
 			p.out.NotRun++
 		}
