@@ -201,6 +201,11 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	if tensor.Slow() && !f.quiet {
 		fmt.Fprintln(errOut, "note: no vector instructions are in use on this machine, so computing is about a hundred times slower")
 	}
+	return f.runPlan(ctx, out, errOut, wanted)
+}
+
+// runPlan does what takes a plan: it looks at the data.
+func (f *flags) runPlan(ctx context.Context, out, errOut io.Writer, wanted request) (err error) {
 	board := progress.New(errOut, f.quiet)
 	defer board.Close()
 	wanted.There = wanted.Store.List()

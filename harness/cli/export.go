@@ -24,6 +24,7 @@ import (
 	"dgkip/harness/method"
 	"dgkip/harness/npz"
 	"dgkip/harness/sets"
+	"dgkip/harness/store"
 )
 
 // exportFormats are the forms in which sets are written for other programs.
@@ -45,7 +46,7 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 		if err != nil {
 			continue
 		}
-		set, err := record.File("distilled.npz")
+		set, err := record.File(store.SetFile)
 		if errors.Is(err, fs.ErrNotExist) {
 			without++
 			fmt.Fprintf(out, "%s: its record keeps no set; -force makes it again\n", names[i])
@@ -110,7 +111,7 @@ func plain(s string) string {
 
 // exportSet writes a record's set in another form. The note is of what that leaves out.
 func exportSet(set []byte, file, format string) (note string, err error) {
-	z, err := npz.New("distilled.npz", bytes.NewReader(set), int64(len(set)))
+	z, err := npz.New(store.SetFile, bytes.NewReader(set), int64(len(set)))
 	if err != nil {
 		return "", err
 	}

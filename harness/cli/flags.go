@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -146,14 +147,16 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 	if f.paper && f.profile == "smoke" {
 		return usageError(errors.New("-paper: the report is about real data, which profile smoke has none of\nhint: leave -profile smoke away; without records the report is written all the same"))
 	}
-	for name, n := range map[string]int{"seeds": f.seeds, "verify": f.verify, "jobs": f.jobs, "threads": f.threads, "workers": f.workers} {
-		if given[name] && n < 1 {
-			return usageError(fmt.Errorf("-%s %d: must be at least 1", name, n))
+	for _, one := range []struct {
+		name string
+		n    int
+		most int
+	}{{"seeds", f.seeds, 1000}, {"verify", f.verify, math.MaxInt}, {"jobs", f.jobs, 1000}, {"threads", f.threads, 1000}, {"workers", f.workers, 1000}} {
+		if given[one.name] && one.n < 1 {
+			return usageError(fmt.Errorf("-%s %d: must be at least 1", one.name, one.n))
 		}
-	}
-	for name, n := range map[string]int{"seeds": f.seeds, "jobs": f.jobs, "threads": f.threads, "workers": f.workers} {
-		if n > 1000 {
-			return usageError(fmt.Errorf("-%s %d: at most 1000", name, n))
+		if one.n > one.most {
+			return usageError(fmt.Errorf("-%s %d: at most %d", one.name, one.n, one.most))
 		}
 	}
 	if err := f.validateWorkers(given); err != nil {
@@ -181,9 +184,9 @@ func (f *flags) validatePaths(given map[string]bool) error {
 			return usageError(fmt.Errorf("-data %s: there is no such folder\nhint: it is the folder that holds the datasets' files, or folders of them", f.data))
 		}
 	}
-	for name, value := range map[string]string{"eval": f.eval, "out": f.out, "data": f.data, "exp": f.exp} {
-		if given[name] && value == "" {
-			return usageError(fmt.Errorf("-%s is empty\nhint: was a variable not set? leave the flag out for its default", name))
+	for _, one := range [][2]string{{"exp", f.exp}, {"data", f.data}, {"out", f.out}, {"eval", f.eval}} {
+		if given[one[0]] && one[1] == "" {
+			return usageError(fmt.Errorf("-%s is empty\nhint: was a variable not set? leave the flag out for its default", one[0]))
 		}
 	}
 	if f.eval != "" {

@@ -33,8 +33,7 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 	if err != nil {
 		return err
 	}
-	width := progress.Columns(out)
-	screen := report.Screen{Width: width, Style: width > 0, Host: env.Read().Name}
+	screen := report.Screen{Width: progress.Columns(out), Host: env.Read().Name}
 	for _, results := range made.Results {
 		if len(results.Cells) == 0 {
 			continue

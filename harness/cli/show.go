@@ -142,7 +142,8 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// memoryOf returns how much that is, and of which kind of estimate.
+// memoryOf returns how much memory the runs that are left need, and what kind of
+// estimate that is.
 func memoryOf(left []engine.Forecast, jobs int) (need float64, bound string) {
 	// The program and the data, which this process holds as well, are there once.
 	base := env.PeakMemory()

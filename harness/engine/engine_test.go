@@ -27,7 +27,7 @@ import (
 // walk moves random images at random, and goes wrong as it is told.
 type walk struct {
 	Updates int     `toml:"updates"`
-	Wrong   string  `toml:"wrong" enum:",error,panic,data,nan,zero,lossless,hang,score,forgets,blunt,refuses,flops,slow,begins"`
+	Wrong   string  `toml:"wrong" enum:",error,panic,data,nan,zero,lossless,score,forgets,blunt,refuses,flops,slow,begins"`
 	Flops   float64 `toml:"flops"`           // that an update is said to have
 	Common  float64 `toml:"common,omitzero"` // that runs are said to share
 	Keeps   bool    `toml:"keeps"`           // something on disk
@@ -108,9 +108,6 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 	}
 	for s.Update < w.Updates {
 		hook(ctx, s.Update+1)
-		if w.Wrong == "hang" {
-			<-ctx.Done()
-		}
 		if ctx.Err() != nil {
 			switch w.Wrong {
 			case "forgets": // allowed: it starts again

@@ -159,7 +159,7 @@ func TestForecastOfFailures(t *testing.T) {
 	if err := s.Prepare(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Fail(store.Failure{Identity: r.Identity, Kind: "time-out", When: time.Unix(0, 0)}); err != nil {
+	if err := s.Fail(store.Failure{Identity: r.Identity, Kind: "error", When: time.Unix(0, 0)}); err != nil {
 		t.Fatal(err)
 	}
 	if f := forecasts(t, p, s, 1e9, false)[r.Name()]; f != (engine.Forecast{State: engine.Failed, Again: true}) {

@@ -23,7 +23,7 @@ type Options struct {
 	Threads         int // for provenance
 	Retry           bool
 	Force           bool
-	CheckpointEvery time.Duration  // 0 means 30 seconds
+	CheckpointEvery time.Duration
 	Args            []string       // for provenance
 	Kernels         string         // for provenance
 	Disk            Disk           // what runs share is kept there, too; nil for nowhere
@@ -102,9 +102,6 @@ const (
 // leave checkpoints, from which the next Execute continues to the same bits.
 func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, error) {
 	o.Jobs = max(1, o.Jobs)
-	if o.CheckpointEvery == 0 {
-		o.CheckpointEvery = 30 * time.Second
-	}
 	e := &executor{Options: o, store: s, groups: map[string]*group{}, images: map[*Dataset]int{}, damaged: map[*Run]bool{}, same: map[string][]*Run{}}
 	remembered := s.Remember(ctx, p.Opened)
 	if o.There == nil {
@@ -369,10 +366,6 @@ func (e *executor) hold(r *Run, g *group, lock *store.Lock) verdict {
 		defer d.release()
 		a.features, a.scoring = g.features.With(part{d, "shared/"}), g.scoring.With(part{d, "scoring/"})
 	}
-	if limit := r.limit(); limit > 0 {
-		timer := time.AfterFunc(limit, func() { a.cancel(errTimeout) })
-		defer timer.Stop()
-	}
 	over := make(chan struct{})
 	defer close(over)
 	go a.watch(lock, over)
@@ -417,7 +410,7 @@ func (a *attempt) watch(lock *store.Lock, over <-chan struct{}) {
 			if a.distilling.Load() {
 				hint = "\nhint: a method looks at its context in every update, as method.Descent does"
 			}
-			a.Board.Printf("note: %s has not stopped for %v since it was told to%s", a.run.Name(), deaf, hint)
+			a.Board.Printf("note: %s was told to stop %v ago and is still running%s", a.run.Name(), deaf, hint)
 		case err := <-lock.Late():
 			a.Board.Printf("note: %s: %v", a.run.Name(), err)
 		case <-lock.Lost():
@@ -458,10 +451,7 @@ func (e *executor) finish(a *attempt, record *store.Record, err error) verdict {
 	if err := e.store.Fail(f); err != nil {
 		e.stop(err)
 	}
-	if f.Kind != "time-out" {
-		// From there it would only fail again.
-		e.store.DropCheckpoint(r.Key)
-	}
+	e.store.DropCheckpoint(r.Key) // from there it would only fail again
 	a.line.Done(true, fmt.Sprintf("FAILED (%s): %s", f.Kind, f.Message))
 	return broke
 }

@@ -24,9 +24,7 @@ title = "T"
 [grid]
 dataset = ["a"]
 ipc = [1]
-method = ["walk", "error", "panic", "nan", "hang", "infinite", "many"]
-[limits]
-timeout = "500ms"
+method = ["walk", "error", "panic", "nan", "infinite", "many"]
 [method.error]
 use = "walk"
 wrong = "error"
@@ -36,9 +34,6 @@ wrong = "panic"
 [method.nan]
 use = "walk"
 wrong = "nan"
-[method.hang]
-use = "walk"
-wrong = "hang"
 [method.infinite]
 use = "walk"
 wrong = "score"
@@ -51,13 +46,12 @@ with = { eval = { half = { wrong = true } } }
 `
 	p := plan(t, wrong)
 	s := store.Open(t.TempDir())
-	if out := execute(t, p, s, options()); out != (engine.Outcome{Made: 2, Failed: 5, Broke: 5}) {
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Made: 2, Failed: 4, Broke: 4}) {
 		t.Errorf("outcome %+v", out)
 	}
 	for _, r := range p.Runs {
 		f := s.Failed(r.Key)
-		want := map[string]string{"error": "error: out of luck", "panic": "panic: out of order, at engine/engine_test.go:", "nan": "not-finite: loss is NaN at update 2",
-			"hang": "time-out: the run exceeded its time limit of 500ms", "infinite": "not-finite: test_acc is +Inf at update 6"}[r.Cell.Column]
+		want := map[string]string{"error": "error: out of luck", "panic": "panic: out of order, at engine/engine_test.go:", "nan": "not-finite: loss is NaN at update 2", "infinite": "not-finite: test_acc is +Inf at update 6"}[r.Cell.Column]
 		got := ""
 		if f != nil {
 			got = f.Kind + ": " + f.Message
@@ -69,12 +63,12 @@ with = { eval = { half = { wrong = true } } }
 			t.Errorf("the stack does not lead to the method:\n%s", f.Stack)
 		}
 	}
-	if out := execute(t, p, s, options()); out != (engine.Outcome{Before: 2, Failed: 5}) {
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Before: 2, Failed: 4}) {
 		t.Errorf("the second time: %+v", out)
 	}
 	o := options()
 	o.Retry = true
-	if out := execute(t, p, s, o); out != (engine.Outcome{Before: 2, Failed: 5, Broke: 5}) {
+	if out := execute(t, p, s, o); out != (engine.Outcome{Before: 2, Failed: 4, Broke: 4}) {
 		t.Errorf("retried: %+v", out)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"dgkip/harness/engine"
 	"dgkip/harness/store"
@@ -140,28 +139,13 @@ func TestBadDraft(t *testing.T) {
 	}
 }
 
-// A limit that ends while data is read is a time-out like any other.
-func TestTimeoutWhileLoading(t *testing.T) {
-	p, s := plan(t, text+"[limits]\ntimeout = \"30ms\"\n"), store.Open(t.TempDir())
-	loading = func(ctx context.Context) {
-		select {
-		case <-ctx.Done():
-		case <-time.After(10 * time.Second):
-		}
-	}
+// An interruption while data is read leaves the runs for another time.
+func TestInterruptedWhileLoading(t *testing.T) {
+	p, s := plan(t, text), store.Open(t.TempDir())
 	defer func() { loading = func(context.Context) {} }()
-	if out := execute(t, &engine.Plan{Runs: p.Runs[:1]}, s, options()); out != (engine.Outcome{Failed: 1, Broke: 1}) {
-		t.Errorf("outcome %+v", out)
-	}
-	if f := s.Failed(p.Runs[0].Key); f == nil || f.Kind != "time-out" || f.Message != "the run exceeded its time limit of 30ms" {
-		t.Errorf("failure %+v", f)
-	}
-	// An interruption there is one, too.
 	ctx, cancel := context.WithCancel(context.Background())
 	loading = func(context.Context) { cancel() }
-	o := options()
-	o.Retry = true
-	out, err := engine.Execute(ctx, p, s, o)
+	out, err := engine.Execute(ctx, p, s, options())
 	if !errors.Is(err, context.Canceled) || out.Failed != 0 || out.Left != len(p.Runs) {
 		t.Errorf("interrupted: %+v, %v", out, err)
 	}

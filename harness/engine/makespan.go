@@ -15,8 +15,6 @@ type Outlook struct {
 	// shares, and a run that needs it. No number of workers is faster. Last is that run.
 	Chain float64
 	Last  *Run
-
-	Unknown int // runs of unknown duration, which count as none
 }
 
 // NewOutlook goes through what workers do: each takes the longest run that nobody is at
@@ -29,9 +27,6 @@ func NewOutlook(p *Plan, forecasts []Forecast, workers int) Outlook {
 	for i, f := range forecasts {
 		if f.State == Done || f.State == Failed {
 			continue
-		}
-		if f.Basis == "" {
-			out.Unknown++
 		}
 		r := p.Runs[i]
 		todo = append(todo, job{r, r.group(), f.Seconds - f.Shared})

@@ -19,7 +19,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"dgkip/harness/method"
 	"dgkip/harness/spec"
@@ -28,8 +27,7 @@ import (
 
 // Run is a run that a plan asks for.
 type Run struct {
-	Cell     *spec.Cell   // the first that needs it
-	Cells    []*spec.Cell // all that do
+	Cell     *spec.Cell // the first that needs it
 	Profile  string
 	Seed     uint64
 	Round    int // 0 for the first seed of its experiment
@@ -57,7 +55,7 @@ func (r *Run) Instead(column string, m method.Method, ipc int) *Run {
 	c.Point["method"], c.Point["ipc"] = column, strconv.Itoa(ipc)
 	id := c.IdentityOf(m, r.Data.Identity, r.Seed)
 	return &Run{
-		Cell: &c, Cells: []*spec.Cell{&c}, Profile: r.Profile, Seed: r.Seed, Round: r.Round,
+		Cell: &c, Profile: r.Profile, Seed: r.Seed, Round: r.Round,
 		Identity: id, Key: id.Key(), Data: r.Data, located: m,
 	}
 }
@@ -89,19 +87,6 @@ func (r *Run) sizes() method.Sizes {
 	s := r.Data.Sizes
 	s.IPC, s.Model = r.Cell.IPC, r.Cell.Net
 	return s
-}
-
-// limit is the longest time that one of the run's cells allows, 0 for any.
-func (r *Run) limit() time.Duration {
-	var most time.Duration
-	for _, c := range r.Cells {
-		limit := time.Duration(c.Limits.Timeout)
-		if limit == 0 {
-			return 0
-		}
-		most = max(most, limit)
-	}
-	return most
 }
 
 // group is what runs share features with. Networks are drawn from streams that are
@@ -247,8 +232,8 @@ func (l Lookup) Make(ctx context.Context, specs []*spec.Spec, filter spec.Filter
 			return p, nil
 		}
 		var problems []error
-		for at, d := range closed {
-			set, err := l.Source.Open(ctx, d)
+		for _, at := range slices.Sorted(maps.Keys(closed)) {
+			set, err := l.Source.Open(ctx, closed[at])
 			problems = append(problems, err)
 			sets[at] = set
 		}
@@ -363,14 +348,10 @@ func (p *Plan) add(r *Run, byKey map[string]*Run) {
 	p.keys[cellSeed{c, r.Seed}] = r.Key
 	same := byKey[r.Key]
 	if same == nil {
-		r.Cells = []*spec.Cell{c}
 		byKey[r.Key] = r
 		p.Runs = append(p.Runs, r)
 		return
 	}
 	same.Round = min(same.Round, r.Round)
 	same.Trace = same.Trace.With(r.Trace)
-	if !slices.Contains(same.Cells, c) {
-		same.Cells = append(same.Cells, c)
-	}
 }

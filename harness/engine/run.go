@@ -95,7 +95,6 @@ type attempt struct {
 
 // Causes for which a run is stopped.
 var (
-	errTimeout  = errors.New("the run exceeded its time limit")
 	errLockLost = errors.New("another process took over the run")
 	errStorage  = errors.New("results cannot be written")
 	errBlocked  = errors.New("another process is computing what the run needs")
@@ -524,9 +523,6 @@ func (a *attempt) failure(err error) store.Failure {
 		f.Kind, f.Stack = "panic", string(p.stack)
 	case errors.As(err, &n):
 		f.Kind = "not-finite"
-	case errors.Is(err, errTimeout):
-		f.Kind = "time-out"
-		f.Message = fmt.Sprintf("%v of %v", err, a.run.limit())
 	}
 	return f
 }

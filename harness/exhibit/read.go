@@ -155,14 +155,24 @@ func (c checker) figure(f Figure, n *toml.Node) {
 	}
 	c.Names.List(c.Decoder, n.Get("series"), c.Names.Axes, "an axis")
 	c.Names.List(c.Decoder, n.Get("panels"), c.Names.Axes, "an axis")
-	c.Names.Only(c.Decoder, n.Get("only"))
+	c.only(f.Only, n)
+}
+
+// only reports what a filter names and nothing has.
+func (c checker) only(f Only, n *toml.Node) {
+	if !f.Empty() { // also where it could not be read
+		c.Names.Only(c.Decoder, n.Get("only"))
+	}
 }
 
 func (c checker) claim(claim Claim, n *toml.Node) {
 	methods := c.Names.Values["method"]
 	c.Names.List(c.Decoder, n.Get("columns"), methods, "a method of this experiment")
 	c.Names.List(c.Decoder, n.Get("against"), methods, "a method of this experiment")
-	c.Names.Only(c.Decoder, n.Get("only"))
+	if claim.Axis != "" && !slices.Contains(c.Names.Axes, claim.Axis) {
+		c.Fault(n.Get("axis"), fmt.Sprintf("there is no axis %q", claim.Axis), nearest.Hint(claim.Axis, c.Names.Axes))
+	}
+	c.only(claim.Only, n)
 }
 
 func (c checker) deviation(d Deviation, n *toml.Node, claims []Claim) {
@@ -262,5 +272,6 @@ func readPublished(d *toml.Decoder, root *toml.Node) []Published {
 		Published []Published `toml:"published"`
 	}
 	d.Into(root, &doc, "the file")
+	spec.CheckSchema(d, root)
 	return doc.Published
 }

@@ -146,6 +146,8 @@ func TestMistakes(t *testing.T) {
 		{"family of nothing", `family = { toy = "kernel", slow = "network" }`, `family = { toy = "kernel", slow = "network", dc = "network" }`, `family names "dc", of which there is no value`},
 		{"family beside from", `source = "Table 9"`, `from = "published.toml"`, `source, values and family have no place beside it`},
 		{"claim", `against = ["slow"]`, ``, "against is missing in a claim of kind less"},
+		{"claim's axis", `kind = "less"`, "kind = \"less\"\naxis = \"icp\"", "there is no axis \"icp\"\n\taxis = \"icp\"\n\t       ^^^^^\n\thint: did you mean \"ipc\"?"},
+		{"filter that is none", `only = "ipc:10 method:(toy slow)"`, `only = "method"`, "demo.toml:27:8: only: filter: \"method\" is not of the form key:value"},
 		{"value of no column", "values = { toy", "values = { tyo", "\"tyo\" is not a column\n\tvalues = { tyo = \"seconds\" }\n\t           ^^^\n\thint: did you mean \"toy\"?"},
 		{"name of a figure", `name = "curve"`, `name = "../../curve"`, "demo.toml:22:8: \"../../curve\" cannot be the name of a figure"},
 		{"figure twice", "[[published]]", "[[figure]]\nname = \"curve\"\nkind = \"bars\"\ny = [\"loss\"]\n[[published]]", `a second [[figure]] has the name "curve"`},
@@ -180,6 +182,7 @@ func TestPublishedFrom(t *testing.T) {
 	for text, want := range map[string]string{
 		"schema = 1\n[[published]]\nsource = \"B\"\nwhen = { icp = 1 }\nfamily = \"wide\"\nvalues = { toy = 3 }\n": "exp/published.toml:4:10: there is no axis \"icp\" in demo",
 		"schema = 1\n[[published]]\nsource = \"A\"\nfamily = \"wide\"\nvalues = { toy = 3 }\n":                     "published.toml has no published numbers from \"B\"",
+		"schema = 2\n[[published]]\nsource = \"B\"\nfamily = \"wide\"\nvalues = { toy = 3 }\n":                     "published.toml:1:10: schema is 2; this program reads schema 1",
 		"schema = = 1": "from \"published.toml\": exp/published.toml is at fault",
 	} {
 		write("published.toml", text)

@@ -12,7 +12,7 @@ import (
 // explain writes the caption and the notes of the main table.
 func (b *tableBuilder) explain() {
 	q := b.lines[0]
-	timed := len(b.lines) > 1 || isTime(q.name)
+	timed := len(b.lines) > 1 || slices.ContainsFunc(b.columns, func(c group) bool { return isTime(b.in(q, c).name) })
 	what := q.title
 	if q.unit == "%" {
 		what += " in percent"

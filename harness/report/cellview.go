@@ -104,8 +104,12 @@ func beginning(s string, most int) string {
 
 // Repeat is the command that computes a cell again.
 func (r *Results) Repeat(c *spec.Cell) string {
-	parts := []string{"go run .", "-exp", r.Spec.Name}
-	if p := r.Spec.Profile; p != "" && p != spec.DefaultProfile {
+	name := r.Spec.Name
+	if filepath.ToSlash(filepath.Dir(r.Spec.File)) != "experiments" {
+		name = filepath.Base(r.Spec.File) // one of the user's own; where it lies is not for the page
+	}
+	parts := []string{"go run .", "-exp", name}
+	if p := r.Spec.Profile; p != spec.DefaultProfile {
 		parts = append(parts, "-profile", p)
 	}
 	var filter []string

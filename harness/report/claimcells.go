@@ -75,6 +75,9 @@ func (c court) rank() []part {
 // Columns, and by more than that for Against.
 func (c court) growth() []part {
 	points := c.r.axisValues(c.claim.Axis)
+	if len(points) == 0 {
+		return nil // it is an axis of another profile
+	}
 	var out []part
 	for _, m := range c.matchups(c.claim.Axis) {
 		column := m.cells[0].Cell.Column

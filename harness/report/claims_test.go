@@ -169,7 +169,7 @@ func TestDeviations(t *testing.T) {
 		"of a cell": {deviation(`when = { method = "slow" }`, "{steps} steps of 1,000"), []string{"demo: claim it"}, []string{"demo: MNIST IPC 1 Slow (-19.00): 100 steps of 1,000"}, nil},
 		"of both": {deviation(`when = { method = "slow" }`, "cut") + deviation(`claims = ["it"]`, "cut"), nil,
 			[]string{"demo: MNIST IPC 1 Slow (-19.00), claim it: cut"}, nil},
-		"stale": {deviation(`when = { method = "fast-*" }`, "cut"), []string{"demo: claim it", "Slow"}, nil, []string{"no longer applies, for nothing it is about is worse than published or fails: cut"}},
+		"stale": {deviation(`when = { method = "fast-*" }`, "cut"), []string{"demo: claim it", "Slow"}, nil, []string{"no longer applies, because nothing it covers is worse than published or fails: cut"}},
 	} {
 		r := made(t, small+published+claim+c.deviations, acc)
 		for _, list := range []struct {
@@ -244,7 +244,7 @@ own,0,1,1,0,0,0,0,0,0,2
 func TestPublishedWithoutNumber(t *testing.T) {
 	const published = "[[published]]\nsource = \"They\"\nwhen = { ipc = 1 }\nmetric = \"absent\"\ntolerance = 1\nvalues = { slow = 3 }\n"
 	all := made(t, small+published, map[string][]float64{"slow": {0.9, 0.9}}).Published
-	if got, want := tallyOf(all, nil), (tally{"all": 1, "not judged": 1}); !maps.Equal(got, want) {
+	if got, want := tallyOf(all, func(Beside) bool { return true }), (tally{"all": 1, "not judged": 1}); !maps.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

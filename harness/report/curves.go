@@ -189,7 +189,7 @@ func (b *figureBuilder) trace(c *CellRuns, x, metric string) []chart.Point {
 	var runs []map[float64]float64 // by update
 	var updates, places []float64
 	for _, run := range c.done() {
-		us, xs, ys := b.line(run.Record, x, metric)
+		us, xs, ys := b.r.line(run.Record, x, metric)
 		at := map[float64]float64{}
 		for i, y := range ys {
 			if math.IsNaN(y-y) || math.IsNaN(xs[i]) {
@@ -227,8 +227,8 @@ func (b *figureBuilder) trace(c *CellRuns, x, metric string) []chart.Point {
 
 // line is a quantity of a run at its updates, and where these lie along x. The test
 // error is what the accuracy leaves. A control without a trace still has its number.
-func (b *figureBuilder) line(rec *store.Record, x, metric string) (us, xs, ys []float64) {
-	t := b.r.trace(rec)
+func (r *Results) line(rec *store.Record, x, metric string) (us, xs, ys []float64) {
+	t := r.trace(rec)
 	if t == nil {
 		return nil, nil, nil
 	}

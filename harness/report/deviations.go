@@ -65,7 +65,7 @@ func (r *Results) Stale() []string {
 			}
 		}
 		if judged > 0 && !needed {
-			out = append(out, fmt.Sprintf("%s: a [[deviation]] no longer applies, for nothing it is about is worse than published or fails: %s", r.Spec.Name, d.Why))
+			out = append(out, fmt.Sprintf("%s: a [[deviation]] no longer applies, because nothing it covers is worse than published or fails: %s", r.Spec.Name, d.Why))
 		}
 	}
 	return out

@@ -104,10 +104,7 @@ func (r *Results) ending(builtIn bool) []string {
 	if builtIn {
 		s = append(s, "Data marked built-in is drawn by the program and is not the real set.")
 	}
-	if p := r.Spec.Profile; p != "" {
-		s = append(s, "Profile: "+p+".")
-	}
-	return s
+	return append(s, "Profile: "+r.Spec.Profile+".")
 }
 
 // circumstances are what has to be said wherever numbers of the table are judged: how
@@ -127,7 +124,7 @@ const selectionSuffix = "-selection"
 // unless that is the default one. Results of a smoke run then never take the place
 // of real ones.
 func Stem(s *exhibit.Spec) string {
-	if s.Profile == "" || s.Profile == spec.DefaultProfile {
+	if s.Profile == spec.DefaultProfile {
 		return s.Name
 	}
 	return s.Name + "-" + s.Profile

@@ -26,7 +26,7 @@ type section struct {
 	ID, Title, About, Name, Profile, Progress, Selection string
 	Problems                                             []string
 	Tables                                               []titledTable
-	Figures                                              []pageFigure
+	Figures                                              []shown
 	Methods                                              []method.Info
 	Cells                                                []cellView
 	NotRun                                               []string // cells that there is nothing else to say of
@@ -38,23 +38,17 @@ type titledTable struct {
 	Table   template.HTML
 }
 
-// pageFigure is a figure whose file lies beside the page.
-type pageFigure struct{ Name, Caption, File string }
-
 // section gathers what the page shows of an experiment, with the figures that were
 // drawn. The page lies in a folder, and so do files that it shows.
 func (r *Results) section(figures []shown, dir string) section {
 	s := section{ID: r.stem(), Title: r.Spec.Title, About: r.Spec.About, Name: r.Spec.Name, Profile: r.Spec.Profile,
-		Progress: r.progressText(), Selection: r.selection(), Problems: r.Problems}
+		Progress: r.progressText(), Selection: r.selection(), Problems: r.Problems, Figures: figures}
 	for i, t := range r.sheets {
 		heading := ""
 		if i > 0 {
 			heading = capital(strings.TrimPrefix(t.Title, r.Spec.Title+": "))
 		}
 		s.Tables = append(s.Tables, titledTable{heading, t.HTML()})
-	}
-	for _, f := range figures {
-		s.Figures = append(s.Figures, pageFigure{f.name, f.caption, "figures/" + f.name + ".svg"})
 	}
 	for _, c := range r.Cells {
 		info := c.Cell.Method().Info()

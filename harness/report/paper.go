@@ -21,7 +21,7 @@ import (
 //	                  of published/METHOD, of all experiments together; or
 //	                  records/count, records/date, records/commit
 //	\gentable{NAME}   a table: an experiment's name, with -reproduced, -verdicts,
-//	                  -pairs, -claims or -evidence behind it for the further ones
+//	                  -elsewhere, -pairs, -claims or -evidence behind it for the further ones
 //	\genfigure{NAME}  a figure: an experiment's name, a hyphen, the figure's name
 type Uses struct {
 	Numbers, Tables, Figures []string

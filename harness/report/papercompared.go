@@ -101,12 +101,11 @@ func (r *Results) reached(out *numberList, c *CellRuns) {
 		return
 	}
 	rec := c.done()[0].Record
-	b := &figureBuilder{r: r}
-	us, _, ys := b.line(rec, "update", "test_acc")
+	us, _, ys := r.line(rec, "update", "test_acc")
+	if len(ys) < 2 {
+		return
+	}
 	for _, level := range levels {
-		if len(ys) < 2 {
-			return
-		}
 		updates, time := "never", "never"
 		if i := slices.IndexFunc(ys, func(y float64) bool { return y >= level/100-1e-9 }); i >= 0 {
 			updates, time = shortest(us[i]), seconds(us[i]*rec.Provenance.Timing.Median)

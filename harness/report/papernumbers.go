@@ -53,25 +53,21 @@ var (
 // Numbers are all numbers of the experiment by name:
 //
 //	runs, planned, seeds, profile
-//	published/count, /made, /within, /better, /worse, /beyond, /not-run, /not-judged
+//	published/count, /within, /better, /worse, /not-run, /not-judged
 //	published/METHOD/count and so on, published/own/count and so on
 //	largest/1, /2, ... each with /where, /ours, /published, /difference
 //	pair/ROW/METHOD/METHOD with /from, /to, /seeds
-//	claim/ID, claim/ID/parts, claim/ID/evidence, and the same of the published numbers:
-//	claim/ID/published, claim/ID/published-parts, claim/ID/published-evidence
 //	DATASET/IPC/best-published
 //	DATASET/IPC/METHOD/QUANTITY
 //
 // with the values of all further axes that have several behind METHOD. Those under
-// published count accuracies: made is those that ours stand beside, beyond is better or
-// worse, own are the source's own methods. The largest are differences from published
+// published count accuracies, own are the source's own methods. The largest are differences from published
 // accuracies, and a pair is of two methods in a row of the table, seed by seed. to-85 and
 // the like have /updates and /seconds: the first line of the trace with that accuracy.
-// The QUANTITY is acc (mean and spread in percent), mean, sd, errors, seeds,
-// updates, time, any metric of the records (for which the last one of a trace stands
-// in), or a declared setting: method.KEY, model.KEY, eval.KEY. Against what was
-// published there are published, difference, allowed and verdict, of the accuracy or,
-// with a dot and a metric behind, of that.
+// The QUANTITY is acc (mean and spread in percent), mean, seeds, updates, time, any
+// metric of the records (for which the last one of a trace stands in), or a declared
+// setting: method.KEY, model.KEY. Against what was published there are published and
+// difference, of the accuracy or, with a dot and a metric behind, of that.
 func (r *Results) Numbers() []Number {
 	var out numberList
 	n, all := r.progress()
@@ -87,14 +83,6 @@ func (r *Results) Numbers() []Number {
 	}
 	r.largest(&out)
 	r.pairNumbers(&out)
-	for _, j := range r.Claims {
-		out.add("claim/"+j.Claim.ID, j.Ours.String())
-		out.add("claim/"+j.Claim.ID+"/parts", j.OursParts.short())
-		out.add("claim/"+j.Claim.ID+"/published-parts", j.PublishedParts.short())
-		out.add("claim/"+j.Claim.ID+"/evidence", j.OursEvidence)
-		out.add("claim/"+j.Claim.ID+"/published", j.published())
-		out.add("claim/"+j.Claim.ID+"/published-evidence", j.PublishedEvidence)
-	}
 	axes := []string{"dataset", "ipc", "method"}
 	for _, a := range r.axes() {
 		if !slices.Contains(axes, a) && len(r.axisValues(a)) > 1 {
@@ -132,9 +120,7 @@ func (l *numberList) add(name, text string) {
 // tally adds counts of published numbers.
 func (l *numberList) tally(prefix string, t tally) {
 	l.add(prefix+"count", strconv.Itoa(t["all"]))
-	l.add(prefix+"made", strconv.Itoa(t["all"]-t["not run"]-t["failed"]-t["damaged"]))
 	l.add(prefix+"within", strconv.Itoa(t["within tolerance"]))
-	l.add(prefix+"beyond", strconv.Itoa(t.beyond()))
 	for _, o := range outcomes[1:] {
 		l.add(prefix+strings.ReplaceAll(o, " ", "-"), strconv.Itoa(t[o]))
 	}
@@ -150,7 +136,7 @@ func (l *numberList) none(name string, why sheet.State) {
 func (l *numberList) results(c *CellRuns, recorded []string) {
 	l.add("seeds", strconv.Itoa(len(c.done())))
 	if state := c.state(); state != sheet.Blank {
-		for _, name := range append(expected(recorded), "acc", "mean", "sd", "errors", "updates", "time") {
+		for _, name := range append(expected(recorded), "acc", "mean", "updates", "time") {
 			l.none(name, state)
 		}
 		return
@@ -158,16 +144,9 @@ func (l *numberList) results(c *CellRuns, recorded []string) {
 	if s, ok := c.summary("test_acc"); ok {
 		l.add("acc", percent(100*s.Mean, 100*s.SD, s.HasSpread()))
 		l.add("mean", percent(100*s.Mean, 0, false))
-		spread := "none"
-		if s.HasSpread() {
-			spread = percent(100*s.SD, 0, false)
-		}
-		l.add("sd", spread)
 	}
-	for _, n := range []struct{ name, metric string }{{"errors", "test_errors"}, {"updates", "updates"}} {
-		if s, ok := c.summary(n.metric); ok {
-			l.add(n.name, fixed(s.Mean, min(1, decimalsOf(s.Mean))))
-		}
+	if s, ok := c.summary("updates"); ok {
+		l.add("updates", fixed(s.Mean, min(1, decimalsOf(s.Mean))))
 	}
 	time := "none" // no update, no time
 	if s, ok := c.summary(secondsPerUpdate); ok {
@@ -180,7 +159,7 @@ func (l *numberList) results(c *CellRuns, recorded []string) {
 			continue
 		}
 		text := significant(s.Mean, 3)
-		if isAccuracy(metric) || strings.HasSuffix(metric, ".decided") {
+		if isAccuracy(metric) {
 			text = percent(100*s.Mean, 100*s.SD, s.HasSpread())
 		}
 		l.add(metric, text)
@@ -216,7 +195,7 @@ func (l *numberList) settings(c *CellRuns) {
 	for _, part := range []struct {
 		name     string
 		settings map[string]any
-	}{{"method", id.Method.Settings}, {"model", id.Model}, {"eval", id.Eval.Settings}} {
+	}{{"method", id.Method.Settings}, {"model", id.Model}} {
 		for _, key := range slices.Sorted(maps.Keys(part.settings)) {
 			text := fmt.Sprint(part.settings[key])
 			if x, ok := part.settings[key].(float64); ok {
@@ -241,16 +220,10 @@ func (l *numberList) published(b Beside) {
 		text += " s"
 	}
 	l.add("published"+end, text)
-	allowed := "not judged"
-	if b.Match != Unjudged {
-		allowed = b.format(b.Tolerance)
-	}
-	for _, n := range [][2]string{{"difference", b.difference()}, {"allowed", allowed}, {"verdict", b.Match.String()}} {
-		if b.Seeds == 0 {
-			l.none(n[0]+end, b.runs.state())
-		} else {
-			l.add(n[0]+end, n[1])
-		}
+	if b.Seeds == 0 {
+		l.none("difference"+end, b.runs.state())
+	} else {
+		l.add("difference"+end, b.difference())
 	}
 }
 

@@ -30,8 +30,6 @@ func (b *figureBuilder) bars() chart.Picture {
 			at := i*len(b.f.Y) + j
 			if len(b.f.Y) > 1 {
 				s.Color, s.Variant = at, 0
-			}
-			if len(b.f.Y) > 1 {
 				s.Name = strings.TrimPrefix(title+", "+metricTitle(name), ", ")
 			}
 			s.Points = b.heights(g.cells, name, (float64(at)-float64(n-1)/2)*0.8/float64(n))

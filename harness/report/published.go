@@ -265,7 +265,7 @@ func (r *Results) publishedNotes() []string {
 	if some(func(b Beside) bool { return b.Seeds == 1 && !b.Declared && !b.Mixed() && !b.BuiltIn }) {
 		notes = append(notes, "With one seed of ours only the published spread is known.")
 	}
-	if some(func(b Beside) bool { return r.dataset(b.Cell.Dataset).BuiltIn }) {
+	if some(func(b Beside) bool { return b.BuiltIn }) {
 		notes = append(notes, "Data marked built-in is drawn by the program: its numbers cannot reproduce published ones, and are not judged.")
 	}
 	return notes
@@ -289,26 +289,18 @@ func (r *Results) uncheckedNote() []string {
 func (r *Results) comparisonCSV() []byte {
 	axes := r.axes()
 	lines := [][]string{append(slices.Clone(axes), "metric", "source", "published", "published_sd", "ours", "ours_population_sd", "n_seeds", "test_images", "difference", "tolerance", "match", "reason", "published_family", "family", "checked")}
+	given := func(is bool, x float64, text func(float64) string) string {
+		if !is {
+			return ""
+		}
+		return text(x)
+	}
 	for _, b := range r.Published {
-		l := append(pointOf(b.Cell, axes), b.Metric, b.Source, shortest(b.Published.Mean), "", "", "", strconv.Itoa(b.Seeds), "", "", "", b.Match.String(), b.Reason, string(b.Family), string(b.Own), strconv.FormatBool(!b.Unchecked))
-		set := func(column int, x float64) { l[len(axes)+column] = shortest(x) }
-		if b.Published.HasSpread {
-			set(3, b.Published.Spread)
-		}
-		if b.Seeds > 0 {
-			set(4, b.Ours)
-			l[len(axes)+8] = tenDigits(b.Difference())
-			if n := b.runs.testImages(); n > 0 {
-				l[len(axes)+7] = strconv.FormatInt(n, 10)
-			}
-		}
-		if b.Seeds > 1 {
-			set(5, b.Spread)
-		}
-		if !math.IsNaN(b.Tolerance) {
-			l[len(axes)+9] = tenDigits(b.Tolerance)
-		}
-		lines = append(lines, l)
+		made, images := b.Seeds > 0, float64(b.runs.testImages())
+		lines = append(lines, append(pointOf(b.Cell, axes), b.Metric, b.Source, shortest(b.Published.Mean), given(b.Published.HasSpread, b.Published.Spread, shortest),
+			given(made, b.Ours, shortest), given(b.Seeds > 1, b.Spread, shortest), strconv.Itoa(b.Seeds), given(made && images > 0, images, shortest),
+			given(made, b.Difference(), tenDigits), given(!math.IsNaN(b.Tolerance), b.Tolerance, tenDigits),
+			b.Match.String(), b.Reason, string(b.Family), string(b.Own), strconv.FormatBool(!b.Unchecked)))
 	}
 	return sheet.CSV(lines)
 }

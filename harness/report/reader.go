@@ -19,10 +19,7 @@ func newReader(st *store.Store) *reader { return &reader{st, map[string]Run{}} }
 
 // run finds the run of a cell by its key.
 func (x *reader) run(c *spec.Cell, seed uint64, o Options) Run {
-	key, known := "", false
-	if o.Key != nil {
-		key, known = o.Key(c, seed)
-	}
+	key, known := o.Key(c, seed)
 	if !known {
 		// Runs are told apart by all of their identity but the digest of the data.
 		id := c.Identity(spec.DatasetIdentity{Digest: string(spec.Canonical(c.Data))}, seed)

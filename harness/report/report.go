@@ -4,7 +4,7 @@
 // It works in three steps. A spec and its records become Results (results.go), whose
 // metrics have their unit, scale and direction in one list (metric.go). Results
 // become sheets of text (table.go, published.go, pairs.go, claims.go) and charts.
-// Package sheet and the files of figures write these in every form.
+// Packages sheet and chart write these in every form.
 //
 // It computes nothing but summaries, and takes everything from the records of a
 // store and the specs of experiments: no clock, no host, no order of a map. The

@@ -9,10 +9,8 @@ import (
 	"dgkip/harness/report/sheet"
 )
 
-// shown is a figure on the page.
-type shown struct {
-	name, caption string
-}
+// shown is a figure that there is something to show of.
+type shown struct{ Name, Caption string }
 
 // shown makes a figure, nil if there is nothing to show, and its name and caption.
 func (r *Results) shown(f exhibit.Figure) (shown, chart.Picture) {
@@ -20,7 +18,7 @@ func (r *Results) shown(f exhibit.Figure) (shown, chart.Picture) {
 	if p == nil {
 		caption = strings.TrimSpace(sentence(f.Title) + " " + sentence(f.Caption))
 	}
-	return shown{name: r.stem() + "-" + f.Name, caption: r.selected(caption)}, p
+	return shown{r.stem() + "-" + f.Name, r.selected(caption)}, p
 }
 
 // pdf includes a figure as large as it was drawn, or as wide as the text if that is
@@ -28,7 +26,7 @@ func (r *Results) shown(f exhibit.Figure) (shown, chart.Picture) {
 func (v shown) pdf() string {
 	return fmt.Sprintf(`\sbox0{\includegraphics{\dgkipfigures %[1]s.pdf}}%%
 \ifdim\wd0>\linewidth\wd0=\linewidth\fi\ifdim\wd0>\textwidth\wd0=\textwidth\fi
-\includegraphics[width=\wd0,height=0.8\textheight,keepaspectratio]{\dgkipfigures %[1]s.pdf}`, v.name)
+\includegraphics[width=\wd0,height=0.8\textheight,keepaspectratio]{\dgkipfigures %[1]s.pdf}`, v.Name)
 }
 
 // figureLatex is a figure's float, with its picture or what stands for it.
@@ -41,5 +39,5 @@ func figureLatex(v shown, source, picture string) []byte {
 \caption{%s}
 \label{fig:%s}
 \end{figure*}
-`, sheet.LatexComment(source), picture, sheet.LatexText(v.caption), sheet.LatexLabel(v.name))
+`, sheet.LatexComment(source), picture, sheet.LatexText(v.Caption), sheet.LatexLabel(v.Name))
 }

@@ -27,7 +27,7 @@ func (r *Results) table() *sheet.Sheet {
 			b.most = max(b.most, len(values))
 			family := x.family(b.in(b.lines[0], c).name)
 			b.families.add(b.heading(c), family)
-			if !b.unmarked(c) {
+			if family != "" && !b.unmarked(c) { // a time has none
 				b.ranked = with(b.ranked, family)
 			}
 		}

@@ -32,7 +32,7 @@ func TestTableGoldens(t *testing.T) {
 	golden(t, "demo-claims.csv", r.claimsCSV())
 	golden(t, "demo-claims.md", r.further("claims").Markdown())
 	var b bytes.Buffer
-	if err := r.Terminal(&b, Screen{Width: 80, Style: true, Host: "another"}); err != nil {
+	if err := r.Terminal(&b, Screen{Width: 80, Host: "another"}); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "demo-narrow.txt", b.Bytes())

@@ -13,8 +13,7 @@ import (
 
 // Screen describes the terminal that a table is for. The zero value is for a file.
 type Screen struct {
-	Width int    // columns; wider tables are cut into several. 0 for no limit
-	Style bool   // bold and underline by escape sequences
+	Width int    // columns; wider tables are cut into several. 0 for a file: no limit, no escape sequences
 	Host  string // this machine's name; the records made here are counted
 }
 
@@ -25,7 +24,7 @@ func (r *Results) Terminal(w io.Writer, screen Screen) error {
 	}
 	s := *r.sheets[0]
 	s.Notes = append(append(s.Notes[:len(s.Notes):len(s.Notes)], r.hereNote(screen.Host)...), r.furtherNotes()...)
-	return s.Terminal(w, screen.Width, screen.Style)
+	return s.Terminal(w, screen.Width)
 }
 
 // furtherNotes say what else there is to read, beginning with what was published.
@@ -79,7 +78,7 @@ func (r *Results) hereNote(host string) []string {
 func (r *Results) TerminalChecks(w io.Writer, screen Screen) error {
 	for _, name := range []string{"reproduced", "claims"} {
 		if s := r.further(name); s != nil {
-			if err := s.Terminal(w, screen.Width, screen.Style); err != nil {
+			if err := s.Terminal(w, screen.Width); err != nil {
 				return err
 			}
 		}

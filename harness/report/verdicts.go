@@ -34,20 +34,17 @@ func (b Beside) outcome() string {
 	return b.Match.String()
 }
 
-// tallyOf counts those that are meant; nil means all.
+// tallyOf counts those that are meant.
 func tallyOf(all []Beside, meant func(Beside) bool) tally {
 	t := tally{}
 	for _, b := range all {
-		if meant == nil || meant(b) {
+		if meant(b) {
 			t[b.outcome()]++
 			t["all"]++
 		}
 	}
 	return t
 }
-
-// beyond counts all that are not within tolerance.
-func (t tally) beyond() int { return t["better"] + t["worse"] + t["apart"] }
 
 func (t tally) String() string {
 	var parts []string
@@ -170,5 +167,5 @@ func TerminalVerdicts(w io.Writer, all []*Results, screen Screen) error {
 	if rows == nil {
 		return nil
 	}
-	return verdictSheet("", "Published accuracies by method", rows).Terminal(w, screen.Width, screen.Style)
+	return verdictSheet("", "Published accuracies by method", rows).Terminal(w, screen.Width)
 }

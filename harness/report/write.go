@@ -27,11 +27,10 @@ type Outcome struct {
 //
 // Names are those of Stem, with what the file holds behind them: the table itself
 // has nothing, further ones -reproduced, -verdicts, -elsewhere, -pairs, -claims and
-// -evidence, the data of all runs
-// -runs, that of the published numbers -comparison, and figures their names. What
-// o.Only selects has -selection behind Stem, and the page index-selection.html: the
-// files of the whole stay as they were. Files of a table or figure that there is
-// nothing to show of any more are removed.
+// -evidence, the data of all runs -runs, that of the published numbers -comparison, and
+// figures their names. What o.Only selects has -selection behind Stem, and the page
+// index-selection.html: the files of the whole stay as they were. Files of a table or
+// figure that there is nothing to show of any more are removed.
 func Write(dir string, specs []*exhibit.Spec, st *store.Store, o Options) (*Outcome, error) {
 	x, out := newReader(st), &Outcome{}
 	w := &writer{dir: dir, out: out}
@@ -103,7 +102,7 @@ func (w *writer) figures(r *Results) []shown {
 	var out []shown
 	for _, f := range r.Spec.Figures {
 		v, p := r.shown(f)
-		file := "figures/" + v.name + "."
+		file := "figures/" + v.Name + "."
 		if p == nil {
 			for _, format := range append([]string{"tex"}, chart.Formats...) {
 				w.remove(file + format)

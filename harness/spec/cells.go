@@ -57,7 +57,7 @@ func (r *reader) cells() {
 
 // cell returns a point's cell, or nil if there is something wrong with its settings.
 func (r *reader) cell(p point) *Cell {
-	c := &Cell{Exp: r.out.Name, Point: map[string]string{"model": defaultModel}, Seeds: r.seedsOf(p), Limits: r.doc.Limits}
+	c := &Cell{Exp: r.out.Name, Point: map[string]string{"model": defaultModel}, Seeds: r.seedsOf(p)}
 	for axis, v := range p {
 		if _, bad := r.bad[axis+"\x00"+v.Text]; bad {
 			return nil

@@ -56,7 +56,7 @@ func ParseFilter(text string, known []string) (Filter, error) {
 			}
 			t.values, rest = strings.Fields(list), tail
 			if rest != "" && !strings.ContainsAny(rest[:1], " \t\r\n") {
-				return Filter{}, fmt.Errorf("filter: a blank is missing after %s:(%s)", key, list)
+				return Filter{}, fmt.Errorf("filter: a space is missing after %s:(%s)", key, list)
 			}
 		} else {
 			end := strings.IndexAny(after, " \t\r\n")

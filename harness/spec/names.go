@@ -65,17 +65,12 @@ func (x Names) List(d *toml.Decoder, n *toml.Node, known []string, what string) 
 
 // Only reports what a filter, written as the string n, names and nothing has.
 func (x Names) Only(d *toml.Decoder, n *toml.Node) {
-	if n == nil {
-		return
+	f, err := ParseFilter(n.Value.(string), append([]string{"seed"}, x.Axes...))
+	if err != nil {
+		d.Fault(n, err.Error(), "")
 	}
-	if s, ok := n.Value.(string); ok {
-		f, err := ParseFilter(s, append([]string{"seed"}, x.Axes...))
-		if err != nil {
-			d.Fault(n, err.Error(), "")
-		}
-		for _, problem := range f.Unmatched(func(axis string) []string { return x.Values[axis] }) {
-			d.Fault(n, problem, "")
-		}
+	for _, problem := range f.Unmatched(func(axis string) []string { return x.Values[axis] }) {
+		d.Fault(n, problem, "")
 	}
 }
 
@@ -140,7 +135,7 @@ func (r *reader) checkMethods(names Names) {
 			used = used || other != name && use == name
 		}
 		if n := r.root.Get("method").Table[name]; !used && r.own(n) {
-			r.d.FaultKey(n, fmt.Sprintf("no column is of the method %q, and none uses it", name), nearest.Hint(name, columns))
+			r.d.FaultKey(n, fmt.Sprintf("no column uses the method %q", name), nearest.Hint(name, columns))
 		}
 	}
 }

@@ -40,7 +40,6 @@ type document struct {
 	Data    map[string]Data       `toml:"data"`
 	Eval    *toml.Node            `toml:"eval"`
 	Seeds   seeds                 `toml:"seeds"`
-	Limits  Limits                `toml:"limits"`
 	Cache   Cache                 `toml:"cache"`
 }
 
@@ -65,21 +64,26 @@ type counted struct {
 	Count int   `toml:"count" min:"1" max:"1000" required:"true"`
 }
 
+// CheckSchema reports a file of another schema.
+func CheckSchema(d *toml.Decoder, root *toml.Node) {
+	if n := root.Get("schema"); n != nil && n.Value != int64(Schema) {
+		d.Fault(n, fmt.Sprintf("schema is %v; this program reads schema %d", n.Value, Schema), "")
+	}
+}
+
 func (r *reader) read() {
 	r.bad = map[string]string{}
 	r.doc = document{Seeds: seeds{Count: 1}}
 	r.d.Into(r.root, &r.doc, "the file", Shown()...)
 	doc := r.doc
-	if n := r.root.Get("schema"); n != nil && n.Value != int64(Schema) {
-		r.d.Fault(n, fmt.Sprintf("schema is %v; this program reads schema %d", n.Value, Schema), "")
-	}
+	CheckSchema(r.d, r.root)
 	if n := r.root.Get("name"); n != nil && doc.Name != "" && (doc.Name != stem(r.file) || !specName.MatchString(doc.Name)) {
 		r.d.Fault(n, fmt.Sprintf("name must be %q, as the file is called, in lower case", stem(r.file)), "")
 	}
 	r.data()
 	r.out = &Spec{
 		File: r.file, Name: doc.Name, Title: doc.Title, About: doc.About, Profile: r.profile,
-		Data: doc.Data, Titles: map[string]string{}, Limits: doc.Limits, Cache: doc.Cache, Excluded: doc.Exclude,
+		Data: doc.Data, Titles: map[string]string{}, Cache: doc.Cache, Excluded: doc.Exclude,
 	}
 	if r.grid() {
 		r.cells()

@@ -24,10 +24,9 @@ func (r *reader) checkSections() {
 	for _, name := range sortedKeys(r.doc.Model) {
 		r.model(name, nil)
 	}
-	for i, protocol := range method.ProtocolNames() {
-		if i == 0 {
-			r.eval(r.doc.Eval, protocol)
-		}
+	protocols := method.ProtocolNames()
+	r.eval(r.doc.Eval, protocols[0]) // what all protocols have
+	for _, protocol := range protocols {
 		if n := r.doc.Eval.Get(protocol); n != nil {
 			r.d.Into(n, method.NewProtocol(protocol), "[eval."+protocol+"]")
 		}

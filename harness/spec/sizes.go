@@ -4,37 +4,17 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
-	"time"
 
 	"dgkip/harness/toml"
 )
 
-// Duration is a length of time, written "90s" or "2h30m".
-type Duration time.Duration
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (t *Duration) UnmarshalText(b []byte) error {
-	d, err := time.ParseDuration(string(b))
-	if err != nil || d < 0 {
-		return fmt.Errorf("%q is not a length of time, such as 90s, 45m or 2h30m", b)
-	}
-	*t = Duration(d)
-	return nil
-}
-
-// MarshalText implements encoding.TextMarshaler.
-func (t Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(t).String()), nil }
-
 // Size is a number of bytes, written "4GB" or "512MiB".
 type Size int64
 
-// units are those of sizes, the longer of two that end alike first.
-var units = []struct {
-	name  string
-	bytes float64
-}{
-	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
-	{"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
+// units are those of sizes, in bytes.
+var units = map[string]float64{
+	"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
+	"KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "B": 1,
 }
 
 var sizeForm = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]+)$`)
@@ -42,14 +22,11 @@ var sizeForm = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]+)$`)
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (z *Size) UnmarshalText(b []byte) error {
 	if m := sizeForm.FindStringSubmatch(string(b)); m != nil {
-		for _, u := range units {
-			x, err := strconv.ParseFloat(m[1], 64)
-			if m[2] != u.name || err != nil {
-				continue
-			}
-			if x *= u.bytes; x > 1<<62 {
-				return fmt.Errorf("%q is more than any disk holds", b)
-			}
+		x, err := strconv.ParseFloat(m[1], 64)
+		if x *= units[m[2]]; x > 1<<62 {
+			return fmt.Errorf("%q is more than any disk holds", b)
+		}
+		if _, known := units[m[2]]; known && err == nil {
 			*z = Size(x)
 			return nil
 		}
@@ -57,7 +34,7 @@ func (z *Size) UnmarshalText(b []byte) error {
 	return fmt.Errorf("%q is not a size, such as 500MB, 4GB or 4GiB", b)
 }
 
-// fromNode takes a plain 0, too, for which no unit is needed.
+// FromNode takes a plain 0, too, for which no unit is needed.
 func (z *Size) FromNode(d *toml.Decoder, n *toml.Node) {
 	switch v := n.Value.(type) {
 	case string:

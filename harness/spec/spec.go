@@ -46,7 +46,6 @@ type Spec struct {
 	Cells    []*Cell
 	Excluded []Excluded
 	Seeds    []uint64 // of the cells that have most
-	Limits   Limits
 	Cache    Cache
 	Data     map[string]Data   // the [data.NAME] sections
 	Titles   map[string]string // of methods' columns, by name
@@ -77,7 +76,6 @@ type Cell struct {
 	Net      method.Model
 	Protocol method.Protocol
 	Trace    Trace
-	Limits   Limits
 	Data     Data
 
 	method method.Method
@@ -130,11 +128,6 @@ func (c *Cell) IdentityOf(m method.Method, data DatasetIdentity, seed uint64) Id
 		id.IPC = 0
 	}
 	return id
-}
-
-// Limits bound a run. They are no part of its identity.
-type Limits struct {
-	Timeout Duration `toml:"timeout"` // 0 for none
 }
 
 // Cache says how much of what runs share may be kept on disk from one start of the

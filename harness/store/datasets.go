@@ -41,7 +41,7 @@ func (d Datasets) Find(declared spec.Data) (Known, bool) {
 	return k, ok
 }
 
-var errNoJSON = errors.New("it is no JSON of known data")
+var errNoJSON = errors.New("it is not the JSON that this program writes")
 
 // dataSchema is the version of the form of data.json.
 const dataSchema = 1

@@ -14,12 +14,8 @@ import (
 	"dgkip/harness/spec"
 )
 
-// ErrNothing is wrapped by errors of folders that have nothing to bring in, ErrDiffers
-// by those of records that should be the same and are not.
-var (
-	ErrNothing = errors.New("no records")
-	ErrDiffers = errors.New("they are records of the same run")
-)
+// ErrNothing is wrapped by errors of folders that have nothing to bring in.
+var ErrNothing = errors.New("no records")
 
 // Merge brings in the records of another folder, which stays as it is. Each is verified
 // first, and one that is here already must be the same; the errors name all others.
@@ -28,7 +24,7 @@ func (s *Store) Merge(ctx context.Context, dir string) (added, same int, err err
 	from := &Store{dir: dir}
 	if a, errA := os.Stat(dir); errA == nil {
 		if b, errB := os.Stat(s.dir); errB == nil && os.SameFile(a, b) {
-			return 0, 0, fmt.Errorf("%s is the folder that records are brought into, and has %w beside them", dir, ErrNothing)
+			return 0, 0, fmt.Errorf("%s is the folder of -out itself, which has %w to bring in", dir, ErrNothing)
 		}
 	}
 	keys, err := from.Keys()
@@ -103,7 +99,7 @@ func (s *Store) mergeOne(from *Store, key string) (bool, error) {
 // same values in the lines of the trace that both have.
 func compare(a, b *Record) error {
 	differ := func(name string) error {
-		return fmt.Errorf("%s and %s: %w, and differ in %s\nhint: -verify, with -out for each folder, finds out which of them this program does not make again", a.Dir, b.Dir, ErrDiffers, name)
+		return fmt.Errorf("%s and %s: they are records of the same run, and differ in %s\nhint: -verify, with -out for each folder, finds out which of them this program does not make again", a.Dir, b.Dir, name)
 	}
 	resultA, errA := a.File("result.json")
 	resultB, errB := b.File("result.json")

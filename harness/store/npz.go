@@ -21,7 +21,7 @@ func encodeSet(d *method.Distilled, id spec.Identity) (file []byte, digest strin
 	if err != nil {
 		return nil, "", err
 	}
-	z, err := npz.New("distilled.npz", bytes.NewReader(file), int64(len(file)))
+	z, err := npz.New(SetFile, bytes.NewReader(file), int64(len(file)))
 	if err != nil {
 		return nil, "", err
 	}

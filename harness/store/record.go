@@ -111,8 +111,8 @@ type Timing struct {
 	Flops float64 `json:"flops_per_update,omitempty"`
 
 	// Shared says that other runs had a part of the machine (-jobs > 1, or other
-	// processes that make runs for the same folder), Hosts on
-	// how many machines the updates were made. Tables flag such timings.
+	// processes that make runs for the same folder), Hosts on how many machines the
+	// updates were made. Tables flag such timings.
 	Shared bool `json:"shared_machine"`
 	Hosts  int  `json:"hosts"`
 }
@@ -166,7 +166,7 @@ type Failure struct {
 	Schema   int               `json:"schema"`
 	Key      string            `json:"key"`
 	Identity spec.Identity     `json:"identity"`
-	Kind     string            `json:"kind"` // error, panic, not-finite or time-out
+	Kind     string            `json:"kind"` // error, panic or not-finite
 	Message  string            `json:"message"`
 	Stack    string            `json:"stack,omitempty"`
 	Update   int               `json:"update"` // the last one seen

@@ -2,6 +2,7 @@ package sheet
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -45,14 +46,16 @@ func wide() *Sheet {
 	return s
 }
 
+var escape = regexp.MustCompile("\x1b\\[[0-9]+m")
+
 // A table is cut to the width of the terminal, and every part names its rows.
 func TestNarrow(t *testing.T) {
 	var b bytes.Buffer
-	if err := wide().Terminal(&b, 60, false); err != nil {
+	if err := wide().Terminal(&b, 60); err != nil {
 		t.Fatal(err)
 	}
 	for l := range strings.Lines(b.String()) {
-		if n := len([]rune(strings.TrimRight(l, "\n"))); n > 60 {
+		if n := len([]rune(escape.ReplaceAllString(strings.TrimRight(l, "\n"), ""))); n > 60 {
 			t.Errorf("a line of %d: %q", n, l)
 		}
 	}

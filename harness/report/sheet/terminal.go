@@ -12,11 +12,12 @@ import (
 	"github.com/olekukonko/tablewriter/tw"
 )
 
-// Terminal writes the table for people to read at once. Wider ones than width are
-// cut into several; 0 is for no limit. With style the ranking shows by bold and
-// underlined text, without by signs.
-func (s *Sheet) Terminal(w io.Writer, width int, style bool) error {
+// Terminal writes the table for people to read at once. Wider ones than width are cut
+// into several, and the ranking shows by bold and underlined text. Width 0 is for a
+// file: it has no limit, and the ranking shows by signs.
+func (s *Sheet) Terminal(w io.Writer, width int) error {
 	var b bytes.Buffer
+	style := width > 0
 	fmt.Fprintf(&b, "%s\n", Plain(s.Title))
 	for _, part := range s.split(width) {
 		if err := part.draw(&b, style); err != nil {
