@@ -134,7 +134,11 @@ func (p parts) short() string {
 	if p.all() == 0 {
 		return "not judged"
 	}
-	return fmt.Sprintf("%d of %d %s", p.Holds, p.all(), p.Unit)
+	s := fmt.Sprintf("%d of %d %s", p.Holds, p.all(), p.Unit)
+	if p.Open > 0 {
+		s += fmt.Sprintf(", %d open", p.Open)
+	}
+	return s
 }
 
 // entry is a text in the colour of the verdict.
@@ -146,21 +150,43 @@ func (v Verdict) entry(text string) sheet.Entry {
 
 // claimSheet is the table of claims, one a row, nil if there are none.
 func (r *Results) claimSheet() *sheet.Sheet {
-	if len(r.Claims) == 0 {
+	s := claimSheet([]*Results{r})
+	if s != nil {
+		s.Name, s.Title, s.Caption = r.stem()+"-claims", r.Spec.Title+": claims", r.selected(s.Caption)
+	}
+	return s
+}
+
+// claimSheet has the claims of several experiments, each under the beginning of its title.
+func claimSheet(all []*Results) *sheet.Sheet {
+	s := &sheet.Sheet{Name: "claims", Title: "Claims", Heads: []string{"Claim"}, Prose: true, Wide: []float64{0.48, 0.14, 0.14, 0.16},
+		Columns: []string{"In the paper", "Published numbers", "Our records"},
+		Caption: "Claims of the paper: in how many of the rows, series, cells or runs that they are about they hold, by the published numbers and by our records."}
+	if len(all) > 1 {
+		s.Heads, s.Merge, s.Wide = []string{"Experiment", "Claim"}, 1, append([]float64{0.15}, 0.38, 0.1, 0.14, 0.14)
+	}
+	reasons, families, limits := footnotes{}, columnFamilies{}, ""
+	for _, r := range all {
+		limits = cmp.Or(limits, r.traceCaption())
+		r.claimFamilies(families)
+		title, _, _ := strings.Cut(r.Spec.Title, ":")
+		for _, j := range r.Claims {
+			ours := j.Ours.entry(j.OursParts.short())
+			reason := j.Reason
+			if j.OursParts.all() == 0 {
+				reason = j.OursEvidence // why there is nothing to judge
+			}
+			reasons.mark(&ours, reason)
+			heads := []string{title, j.Claim.Text}
+			s.Rows = append(s.Rows, sheet.Row{Heads: heads[2-len(s.Heads):], Cells: []sheet.Entry{sheet.Text(j.Claim.Place),
+				j.Published.entry(j.PublishedParts.short()), ours}})
+		}
+	}
+	if s.Rows == nil {
 		return nil
 	}
-	s := &sheet.Sheet{Name: r.stem() + "-claims", Title: r.Spec.Title + ": claims", Heads: []string{"Claim"}, Prose: true,
-		Wide:    []float64{0.42, 0.12, 0.13, 0.13, 0.1},
-		Columns: []string{"Place", "Published numbers", "Our records", "Not decided"}}
-	reasons := footnotes{}
-	for _, j := range r.Claims {
-		ours := j.Ours.entry(j.OursParts.short())
-		reasons.mark(&ours, j.Reason)
-		s.Rows = append(s.Rows, sheet.Row{Heads: []string{j.Claim.Text}, Cells: []sheet.Entry{sheet.Text(j.Claim.Place),
-			j.Published.entry(j.PublishedParts.short()), ours, sheet.Text(strconv.Itoa(j.OursParts.Open))}})
-	}
-	s.Notes = append(reasons.notes(), r.claimFamilies().notes()...)
-	s.Caption = r.selected("Claims of the paper: in how many of the rows, series, cells or runs that they speak of they hold, by the published numbers and by our records; those not decided lack runs." + r.traceCaption() + r.circumstances())
+	s.Caption += limits
+	s.Notes = append(reasons.notes(), families.notes()...)
 	return s
 }
 
@@ -171,7 +197,7 @@ func (r *Results) evidence() *sheet.Sheet {
 	}
 	s := &sheet.Sheet{Name: r.stem() + "-evidence", Title: r.Spec.Title + ": evidence on claims", Heads: []string{"Claim"}, Prose: true,
 		Wide:    []float64{0.14, 0.07, 0.08, 0.24, 0.08, 0.23},
-		Columns: []string{"Place", "Our records", "Evidence", "Published numbers", "Evidence"}}
+		Columns: []string{"In the paper", "Our records", "Evidence", "Published numbers", "Evidence"}}
 	for _, j := range r.Claims {
 		s.Rows = append(s.Rows, sheet.Row{Heads: []string{j.Claim.Text}, Cells: []sheet.Entry{sheet.Text(j.Claim.Place),
 			j.Ours.entry(j.Ours.String()), sheet.Text(j.OursEvidence), j.Published.entry(j.published()), sheet.Text(j.PublishedEvidence)}})
@@ -193,9 +219,8 @@ func (r *Results) claimsCSV() []byte {
 	return sheet.CSV(lines)
 }
 
-// claimFamilies are the protocol families of the scores that claims are about.
-func (r *Results) claimFamilies() columnFamilies {
-	f := columnFamilies{}
+// claimFamilies notes the protocol families of the scores that claims are about.
+func (r *Results) claimFamilies(f columnFamilies) {
 	for _, j := range r.Claims {
 		metric := metricOr(j.Claim.Metric)
 		x := court{r: r, claim: j.Claim}
@@ -210,5 +235,4 @@ func (r *Results) claimFamilies() columnFamilies {
 			}
 		}
 	}
-	return f
 }

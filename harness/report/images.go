@@ -7,6 +7,7 @@ import (
 	"image/png"
 	"os"
 	"slices"
+	"strings"
 
 	"dgkip/harness/report/chart"
 	"dgkip/harness/report/sheet"
@@ -84,8 +85,29 @@ func (b *figureBuilder) images() chart.Picture {
 		return nil
 	}
 	b.leaveOutEmpty(out)
-	b.note("Each line of a picture holds images of one class; pixels outside of the range are clipped")
+	b.note("Lines of a picture from the top: " + b.classes() + "; pixels outside of the range are clipped")
 	return out
+}
+
+// classes names the classes of the datasets whose images are shown.
+func (b *figureBuilder) classes() string {
+	names := map[string][]string{} // by dataset
+	var order []string
+	for _, c := range b.cells {
+		if done := c.done(); len(done) > 0 {
+			order = with(order, c.Cell.Dataset)
+			names[c.Cell.Dataset] = done[0].Record.Result.Identity.Dataset.Classes
+		}
+	}
+	var parts []string
+	for _, d := range order {
+		part := strings.Join(names[d], ", ")
+		if len(order) > 1 {
+			part += " (" + sheet.Plain(b.r.valueTitle("dataset", d)) + ")"
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, "; ")
 }
 
 // leaveOutEmpty takes out columns without a single image, and says so.

@@ -21,7 +21,8 @@ import (
 //	                  of published/METHOD, of all experiments together; or
 //	                  records/count, records/date, records/commit
 //	\gentable{NAME}   a table: an experiment's name, with -reproduced, -verdicts,
-//	                  -elsewhere, -pairs, -claims or -evidence behind it for the further ones
+//	                  -elsewhere, -pairs, -claims or -evidence behind it for the further ones;
+//	                  or claims, of all experiments together
 //	\genfigure{NAME}  a figure: an experiment's name, a hyphen, the figure's name
 type Uses struct {
 	Numbers, Tables, Figures []string
@@ -244,7 +245,10 @@ func (p *paper) table(name string) {
 	exp, rest := ofExperiment(name, p.names)
 	var s *sheet.Sheet
 	r := p.results[exp]
+	source := ""
 	switch {
+	case name == "claims" && r == nil:
+		s, source = p.claims()
 	case r == nil || len(r.sheets) == 0:
 	case rest == "":
 		s = r.sheets[0]
@@ -259,8 +263,23 @@ func (p *paper) table(name string) {
 		p.w.remove(name + ".tex")
 		return
 	}
+	if r != nil {
+		source = r.source()
+	}
 	p.out.Tables++
-	p.w.put(name+".tex", s.Latex(r.source()))
+	p.w.put(name+".tex", s.Latex(source))
+}
+
+// claims is the table of all experiments' claims, and what it comes from.
+func (p *paper) claims() (*sheet.Sheet, string) {
+	var all []*Results
+	var sources []string
+	for _, name := range p.names {
+		if r := p.results[name]; len(r.Claims) > 0 {
+			all, sources = append(all, r), append(sources, r.source())
+		}
+	}
+	return claimSheet(all), strings.Join(sources, "; ")
 }
 
 func (p *paper) figure(name string) {

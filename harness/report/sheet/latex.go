@@ -101,7 +101,11 @@ func (s *Sheet) latexTabular(b *bytes.Buffer) {
 			case 1:
 				cells = append(cells, s.latexBox(LatexText(h)))
 			default:
-				cells = append(cells, fmt.Sprintf("\\multirow{%d}{*}{%s}", l.Spans[j], LatexText(h)))
+				width := "*"
+				if s.Wide != nil {
+					width = "=" // as wide as the column
+				}
+				cells = append(cells, fmt.Sprintf("\\multirow{%d}{%s}{%s}", l.Spans[j], width, s.latexBox(LatexText(h))))
 			}
 		}
 		for _, e := range l.Cells {
@@ -215,10 +219,11 @@ func (s *Sheet) latexColumns() string {
 	return b.String()
 }
 
-// latexBox sets text in a box of latexColumns.
+// latexBox sets text in a box of latexColumns, its lines as long as words have it.
+// \raggedright would need a \par here, which adds an empty line, or change what ends a row.
 func (s *Sheet) latexBox(text string) string {
 	if s.Wide == nil || text == "" {
 		return text
 	}
-	return "{\\raggedright " + text + "\\par}"
+	return "\\rightskip0pt plus1fil\\relax " + text
 }
