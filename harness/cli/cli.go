@@ -55,11 +55,6 @@ var checkpointEvery = 30 * time.Second
 // Main runs the program and ends the process. The experiments built into the program
 // are in a folder named experiments.
 func Main(builtIn fs.FS) {
-	if os.Getenv("GOGC") == "" {
-		// Nearly all memory is a few large arrays of numbers: to look for what can be
-		// freed more often costs nothing, and halves the peak.
-		debug.SetGCPercent(25)
-	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, append(comeAgain, os.Interrupt, syscall.SIGTERM)...)
@@ -220,6 +215,13 @@ func (f *flags) runPlan(ctx context.Context, out, errOut io.Writer, wanted reque
 		return f.printPlan(out, wanted.Plan, wanted.Store)
 	case f.submit != "":
 		return f.printJob(out, wanted.Plan, wanted.Store)
+	}
+	if os.Getenv("GOGC") == "" {
+		// Nearly all memory of runs is a few large arrays of numbers: to look for what can be
+		// freed more often costs nothing, and halves the peak.
+		debug.SetGCPercent(25)
+	}
+	switch {
 	case f.eval != "":
 		return f.evalFile(ctx, out, wanted, board)
 	case f.verify > 0:
