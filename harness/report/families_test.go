@@ -119,7 +119,7 @@ func TestLeagues(t *testing.T) {
 		"a control":      {replace("[table]", "[table]\nunmarked = [\"fast-lr\"]") + "[method.fast-lr]\nsoft = true\n", []int{1, 0, 2}, 1, "underlined; not ranked: Fast-LR."},
 		"ipc":            {ofIPC, []int{0, 0}, 0, ""},
 		"ipc as said":    {ofIPC + "against = { 10 = \"1\" }\n", []int{0, 0}, 3, ""},
-		"ipc and method": {replace("ipc = [1]", "ipc = [1, 10]", `rows = ["dataset", "ipc"]`, `rows = ["dataset"]`, `columns = ["method"]`, `columns = ["ipc", "method"]`), []int{1, 0, 2, 1, 0, 2}, 2, "; only columns of the same Img/Cls are ranked with each other."},
+		"ipc and method": {replace("ipc = [1]", "ipc = [1, 10]", `rows = ["dataset", "ipc"]`, `rows = ["dataset"]`, `columns = ["method"]`, `columns = ["ipc", "method"]`), []int{1, 0, 2, 1, 0, 2}, 2, "; only columns of the same IPC are ranked with each other."},
 		"protocols":      {replace("ipc = [1]", "ipc = [1]\n\"eval.protocol\" = [\"fake-score\", \"fake-kernel\"]", `rows = ["dataset", "ipc"]`, `rows = ["method"]`, `columns = ["method"]`, `columns = ["eval.protocol"]`), []int{0, 0}, 0, ""},
 		"settings":       {replace("ipc = [1]", "ipc = [1]\n\"method.steps\" = [1, 2]", `rows = ["dataset", "ipc"]`, `rows = ["method"]`, `columns = ["method"]`, `columns = ["method.steps"]`), []int{1, 1}, 3, "bold"},
 	} {

@@ -16,7 +16,7 @@ func axisTitle(axis string) string {
 	case "dataset":
 		return "Dataset"
 	case "ipc":
-		return "Img/Cls"
+		return "IPC"
 	case "method":
 		return "Method"
 	case "model":
