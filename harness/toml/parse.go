@@ -68,7 +68,7 @@ func (n *Node) fill(v any) {
 			x.fill(v[k])
 		}
 	case []map[string]any:
-		for i, x := range n.List {
+		for i, x := range n.List[:min(len(n.List), len(v))] { // of a list under an empty key, the package forgets what is no table
 			x.fill(v[i])
 		}
 	case []any:

@@ -195,6 +195,7 @@ func ExampleDecoder() {
 func FuzzParse(f *testing.F) {
 	f.Add(sample)
 	f.Add("[a]\nb = { c = { d = [ [1], [2] ] } }\n[a.e]\n")
+	f.Add("a.\"\" = [0, {}]\n")
 	f.Add("[[t]]\n\"\" = \"\"\"a\"\"\"\"\"\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 1<<12 {
