@@ -16,7 +16,7 @@ func readLabels(d *method.Distilled, f setFile, name, told string) error {
 	if err != nil {
 		return err
 	}
-	if len(shape) == 0 || shape[0] != n || labels == nil {
+	if len(shape) == 0 || shape[0] != n || len(labels) == 0 {
 		return fmt.Errorf("it needs an array labels with one label for each of its %d images; %s has the shape %v", n, name, shape)
 	}
 	if f.LabelKind != "" && told != "" && f.LabelKind != told {
@@ -32,7 +32,7 @@ func readLabels(d *method.Distilled, f setFile, name, told string) error {
 	if err := readClasses(d, f, labels, shape); err != nil {
 		return err
 	}
-	if len(shape) == 1 && (kind == "" || kind == method.Hard) {
+	if len(shape) == 1 && (kind == "" || kind == method.Hard) && allClasses(labels, classes) {
 		d.Kind, d.Labels = method.Hard, method.OneHot(d.Of, classes)
 		return nil
 	}

@@ -72,9 +72,12 @@ func unclear(x []float32, channels int, data *method.Data) error {
 			continue
 		}
 		names = append(names, name)
-		if got := off(m); got < least && strings.HasPrefix(name, data.Name) {
+		if !strings.HasPrefix(name, data.Name) {
+			continue
+		}
+		why = "its means bring the smallest and largest value of each channel nearest to 0 and 1"
+		if got := off(m); got < least {
 			best, least = name, got
-			why = "its means bring the smallest and largest value of each channel nearest to 0 and 1"
 		}
 	}
 	return fmt.Errorf("its images go from %.4g to %.4g, so that they are normalised, and it does not say how; the guess is normalised = %q, since %s\nhint: write normalised = %q (known are %s), or mean and std, beside path in the experiment; or give the file arrays mean and std",

@@ -79,6 +79,7 @@ func TestForeignNPZ(t *testing.T) {
 	}
 	want(1, pixels, hard)
 	want(-1, npz.Of("images", []int{2, 3, 1, 2}, bytesOf), hard) // channels first
+	want(1, npz.Of("images", []int{2, 1, 2, 3}, []bool{false, true, 11: false}), hard)
 	want(1, pixels, npz.Of("labels", []int{2, 2}, []float64{0.25, 0.75, 1, 0}))
 	for message, arrays := range map[string][]npz.Array{
 		"neither an array images":        {hard},
@@ -90,6 +91,9 @@ func TestForeignNPZ(t *testing.T) {
 		"its preprocessing is \"zca\"":   {npz.Of("images", []int{2, 1, 2, 3}, make([]float32, 12)), hard, npz.Text("preprocess", "zca")},
 		"pixel that is NaN":              {npz.Of("images", []int{2, 1, 2, 3}, []float32{float32(math.NaN()), 11: 0}), hard},
 		"it needs an array of, int64":    {pixels, npz.Of("labels", []int{2, 1}, []float32{1, -1}), npz.Text("label_kind", "value")},
+		"labels has the shape [2 0]":     {pixels, npz.Of("labels", []int{2, 0}, []float32{}), npz.Of("of", []int{2}, []int64{0, 1})},
+		"does not say what its labels":   {pixels, npz.Of("labels", []int{2}, []float32{0.5, -0.5}), npz.Of("of", []int{2}, []int64{0, 1})},
+		"those of std be positive":       {pixels, hard, npz.Of("mean", []int{3}, make([]float32, 3)), npz.Of("std", []int{3}, make([]float32, 3))},
 		"its array of has 3 values":      {pixels, hard, npz.Of("of", []int{3}, []int64{0, 1, 0})},
 		`array "pixels": file is longer`: {npz.Of("pixels", []int{20000, 1, 2, 3}, make([]uint8, 120000)), hard},
 		`array "labels": file is longer`: {pixels, npz.Of("labels", []int{2, 50000}, make([]uint8, 100000))},
@@ -235,6 +239,17 @@ func TestOptions(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := Read(Place{File: bare, Labels: labels}, Options{}, foreign("zca")); err == nil || !strings.Contains(err.Error(), "cannot be whitened") {
+		t.Error(err)
+	}
+	own := npzFile(t, []npz.Array{
+		npz.Of("images", []int{2, 2, 2, 3}, []float32{-1, 23: 1}), npz.Of("labels", []int{2}, []int64{1, 0}),
+		npz.Of("mean", []int{3}, []float32{0.5, 0.5, 0.5}), npz.Of("std", []int{3}, []float32{0.5, 0.5, 0.5}),
+	})
+	if _, err := Read(Place{File: own}, Options{}, foreign("zca")); err == nil || !strings.Contains(err.Error(), "cannot be whitened") {
+		t.Error(err)
+	}
+	near := npzFile(t, []npz.Array{npz.Of("images", []int{2, 2, 2, 3}, []float32{-2, -2, -2, 23: 2, 22: 2, 21: 2}), npz.Of("labels", []int{2}, []int64{1, 0})})
+	if _, err := Read(Place{File: near}, Options{}, cifar); err == nil || !strings.Contains(err.Error(), `normalised = "dataset", since its means bring`) {
 		t.Error(err)
 	}
 	for _, kind := range []string{"zca", "norm-zca"} {

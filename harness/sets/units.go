@@ -25,7 +25,7 @@ func (f setFile) units(a npz.Array, name string, x []float32, data *method.Data)
 	if err != nil {
 		return units{}, err
 	}
-	whole := strings.Contains("uib", a.Type[:1])
+	whole := strings.Contains("ui", a.Type[:1])
 	switch {
 	case len(f.Mean) > 0:
 		return units{moments: &moments{f.Mean, f.Std}}, nil
@@ -35,9 +35,9 @@ func (f setFile) units(a npz.Array, name string, x []float32, data *method.Data)
 		return units{scale: 255}, nil
 	case name == "pixels":
 		return units{scale: 1}, nil
-	case own != nil && data.Prep.Restore == nil:
+	case own != nil && (data.Prep.Restore == nil || !f.Has("preprocess")):
 		return units{moments: own}, nil
-	case own != nil || f.Has("preprocess"):
+	case f.Has("preprocess"):
 		return units{asData: true}, nil
 	case !slices.ContainsFunc(x, func(v float32) bool { return v < 0 || v > 1 }):
 		return units{scale: 1, note: "its images were taken for pixels, since all values are from 0 to 1; normalised says otherwise"}, nil
@@ -79,8 +79,8 @@ func (f setFile) moments(channels int) (*moments, error) {
 		}
 		*to = v
 	}
-	if len(m.mean) != len(m.std) || len(m.mean) != channels && len(m.mean) != 0 {
-		return nil, errors.New("mean and std must both have one value a channel")
+	if len(m.mean) != len(m.std) || len(m.mean) != channels && len(m.mean) != 0 || slices.ContainsFunc(m.std, func(x float64) bool { return !(x > 0) }) {
+		return nil, errors.New("mean and std must both have one value a channel, and those of std be positive")
 	}
 	if len(m.mean) == 0 {
 		return nil, nil
