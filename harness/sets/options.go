@@ -34,16 +34,13 @@ func (o Options) Check() error {
 	return nil
 }
 
-// moments are a mean and a standard deviation for each channel.
-type moments struct{ mean, std []float64 }
-
 // usual are those that programs normalise known images by. Those of cifar-10-dc are
 // in use with DC, DSA, DM and MTT.
-var usual = map[string]moments{
-	"cifar-10":      {[]float64{0.4914, 0.4822, 0.4465}, []float64{0.2470, 0.2435, 0.2616}},
-	"cifar-10-dc":   {[]float64{0.4914, 0.4822, 0.4465}, []float64{0.2023, 0.1994, 0.2010}},
-	"mnist":         {[]float64{0.1307}, []float64{0.3081}},
-	"fashion-mnist": {[]float64{0.2861}, []float64{0.3530}},
+var usual = map[string]method.Preprocessing{
+	"cifar-10":      {Mean: []float32{0.4914, 0.4822, 0.4465}, Std: []float32{0.2470, 0.2435, 0.2616}},
+	"cifar-10-dc":   {Mean: []float32{0.4914, 0.4822, 0.4465}, Std: []float32{0.2023, 0.1994, 0.2010}},
+	"mnist":         {Mean: []float32{0.1307}, Std: []float32{0.3081}},
+	"fashion-mnist": {Mean: []float32{0.2861}, Std: []float32{0.3530}},
 }
 
 // unclear says that images are normalised in a way which the file does not tell, and
@@ -52,9 +49,10 @@ var usual = map[string]moments{
 // pixels are.
 func unclear(x []float32, channels int, data *method.Data) error {
 	low, high := extremes(x, channels)
-	off := func(m moments) (sum float64) {
+	off := func(m method.Preprocessing) (sum float64) {
 		for c := range channels {
-			sum += math.Abs(low[c]*m.std[c]+m.mean[c]) + math.Abs(high[c]*m.std[c]+m.mean[c]-1)
+			mean, std := float64(m.Mean[c]), float64(m.Std[c])
+			sum += math.Abs(low[c]*std+mean) + math.Abs(high[c]*std+mean-1)
 		}
 		return sum
 	}
@@ -63,12 +61,12 @@ func unclear(x []float32, channels int, data *method.Data) error {
 	}
 	names := []string{"dataset"}
 	best, why, least := "dataset", "there are no usual means of images of this name", math.Inf(1)
-	if own := of(data.Prep); len(own.mean) == channels {
-		least = off(own)
+	if len(data.Prep.Mean) == channels {
+		least = off(data.Prep)
 	}
 	for _, name := range slices.Sorted(maps.Keys(usual)) {
 		m := usual[name]
-		if len(m.mean) != channels {
+		if len(m.Mean) != channels {
 			continue
 		}
 		names = append(names, name)
@@ -82,13 +80,6 @@ func unclear(x []float32, channels int, data *method.Data) error {
 	}
 	return fmt.Errorf("its images go from %.4g to %.4g, so that they are normalised, and it does not say how; the guess is normalised = %q, since %s\nhint: write normalised = %q (known are %s), or mean and std, beside path in the experiment; or give the file arrays mean and std",
 		slices.Min(low), slices.Max(high), best, why, best, strings.Join(names, ", "))
-}
-
-func of(p method.Preprocessing) (m moments) {
-	for i := range p.Mean {
-		m.mean, m.std = append(m.mean, float64(p.Mean[i])), append(m.std, float64(p.Std[i]))
-	}
-	return m
 }
 
 // extremes returns the smallest and the largest value of each channel.

@@ -13,10 +13,10 @@ import (
 
 // units say how the values of a file become pixels.
 type units struct {
-	asData  bool     // they are normalised as the data set's are
-	scale   float32  // of pixels that are not: 1, or 255 of bytes
-	moments *moments // by which they are normalised
-	note    string   // of what was guessed
+	asData  bool                  // they are normalised as the data set's are
+	scale   float32               // of pixels that are not: 1, or 255 of bytes
+	moments *method.Preprocessing // by which they are normalised
+	note    string                // of what was guessed
 }
 
 // units finds out what the images, as [n, h, w, c], are given in.
@@ -28,7 +28,7 @@ func (f setFile) units(a npz.Array, name string, x []float32, data *method.Data)
 	whole := strings.Contains("ui", a.Type[:1])
 	switch {
 	case len(f.Mean) > 0:
-		return units{moments: &moments{f.Mean, f.Std}}, nil
+		return units{moments: moments(f.Mean, f.Std)}, nil
 	case f.Normalised != "":
 		return f.named(data)
 	case whole:
@@ -63,29 +63,38 @@ func (f setFile) named(data *method.Data) (units, error) {
 		return units{asData: true, note: fmt.Sprintf("its images were taken as whitened by the same map as the data set's here (%s, regulariser 0.1 trace/d)", f.Normalised)}, nil
 	}
 	m := usual[f.Normalised]
-	if len(m.mean) != data.Train.C {
-		return units{}, fmt.Errorf("normalised = %q is for images of %d channels; the data set's have %d", f.Normalised, len(m.mean), data.Train.C)
+	if len(m.Mean) != data.Train.C {
+		return units{}, fmt.Errorf("normalised = %q is for images of %d channels; the data set's have %d", f.Normalised, len(m.Mean), data.Train.C)
 	}
 	return units{moments: &m}, nil
 }
 
 // moments are the mean and std that the file gives, nil if it gives none.
-func (f setFile) moments(channels int) (*moments, error) {
-	var m moments
-	for name, to := range map[string]*[]float64{"mean": &m.mean, "std": &m.std} {
-		v, _, err := numbers(f, name, maxExtra)
-		if err != nil {
-			return nil, err
-		}
-		*to = v
+func (f setFile) moments(channels int) (*method.Preprocessing, error) {
+	mean, _, err := numbers(f, "mean", maxExtra)
+	if err != nil {
+		return nil, err
 	}
-	if len(m.mean) != len(m.std) || len(m.mean) != channels && len(m.mean) != 0 || slices.ContainsFunc(m.std, func(x float64) bool { return !(x > 0) }) {
+	std, _, err := numbers(f, "std", maxExtra)
+	if err != nil {
+		return nil, err
+	}
+	if len(mean) != len(std) || len(mean) != channels && len(mean) != 0 || slices.ContainsFunc(std, func(x float64) bool { return !(x > 0) }) {
 		return nil, errors.New("mean and std must both have one value a channel, and those of std be positive")
 	}
-	if len(m.mean) == 0 {
+	if len(mean) == 0 {
 		return nil, nil
 	}
-	return &m, nil
+	return moments(mean, std), nil
+}
+
+// moments returns a mean and a standard deviation for each channel as a preprocessing.
+func moments(mean, std []float64) *method.Preprocessing {
+	p := &method.Preprocessing{}
+	for c := range mean {
+		p.Mean, p.Std = append(p.Mean, float32(mean[c])), append(p.Std, float32(std[c]))
+	}
+	return p
 }
 
 // maxPixel is far above 1: learned images may leave [0, 1], but not so far.
@@ -100,15 +109,15 @@ func (u units) apply(d *method.Distilled, x []float32) error {
 	case u.asData:
 		d.Images = x
 		return nil
-	case u.moments != nil && len(u.moments.mean) != d.C:
-		return fmt.Errorf("mean and std have %d values; the images have %d channels", len(u.moments.mean), d.C)
+	case u.moments != nil && len(u.moments.Mean) != d.C:
+		return fmt.Errorf("mean and std have %d values; the images have %d channels", len(u.moments.Mean), d.C)
 	case u.moments != nil && same(*u.moments, d.Prep):
 		d.Images = x
 		return nil
 	case d.Prep.Restore != nil:
 		return errWhitened
 	case u.moments != nil:
-		x = u.moments.single().Pixels(x)
+		x = u.moments.Pixels(x)
 	case u.scale != 1:
 		for i := range x {
 			x[i] /= u.scale
@@ -123,26 +132,10 @@ func (u units) apply(d *method.Distilled, x []float32) error {
 	return nil
 }
 
-// single returns moments as a preprocessing.
-func (m moments) single() (p method.Preprocessing) {
-	for c := range m.mean {
-		p.Mean, p.Std = append(p.Mean, float32(m.mean[c])), append(p.Std, float32(m.std[c]))
+// same reports whether two normalisations are one, up to rounding.
+func same(m, p method.Preprocessing) bool {
+	near := func(a, b float32) bool {
+		return math.Abs(float64(a)-float64(b)) <= 1e-6*(1+math.Abs(float64(b)))
 	}
-	return p
-}
-
-// same reports whether a file's normalisation is the data set's, up to rounding.
-func same(m moments, p method.Preprocessing) bool {
-	if len(m.mean) != len(p.Mean) || p.Restore != nil {
-		return false
-	}
-	near := func(a float64, b float32) bool {
-		return math.Abs(float64(float32(a))-float64(b)) <= 1e-6*(1+math.Abs(float64(b)))
-	}
-	for i := range m.mean {
-		if !near(m.mean[i], p.Mean[i]) || !near(m.std[i], p.Std[i]) {
-			return false
-		}
-	}
-	return true
+	return p.Restore == nil && slices.EqualFunc(m.Mean, p.Mean, near) && slices.EqualFunc(m.Std, p.Std, near)
 }
