@@ -68,19 +68,13 @@ func (b *Board) clock(closed <-chan struct{}) {
 
 func newBoard(w io.Writer, quiet bool) *Board {
 	b := &Board{w: w, quiet: quiet, now: time.Now, width: func() int { return 80 }}
-	if f, ok := w.(*os.File); ok && terminal(f) {
+	if Columns(w) > 0 {
 		b.tty = true
-		b.width = func() int { return columns(f) }
+		b.width = func() int { return Columns(w) }
 	}
 	b.started = b.now()
 	b.last = b.started
 	return b
-}
-
-// terminal reports whether f is one that understands cursor movements.
-func terminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb" && columns(f) > 0
 }
 
 // Expect says how many runs there are to do, and how many were done before.
@@ -341,10 +335,15 @@ func Seconds(s float64) string {
 	return fmt.Sprintf("%.3g years", s/(365.25*day))
 }
 
-// Columns returns the width of the terminal that w writes to, 0 if it is none.
+// Columns returns the width of the terminal that w writes to, 0 if it is none, or one that
+// understands no cursor movements.
 func Columns(w io.Writer) int {
-	if f, ok := w.(*os.File); ok && terminal(f) {
-		return columns(f)
+	f, ok := w.(*os.File)
+	if !ok || os.Getenv("TERM") == "dumb" {
+		return 0
 	}
-	return 0
+	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return 0
+	}
+	return columns(f)
 }
