@@ -267,7 +267,7 @@ func (c *Config) fits(raw *contents) error {
 	kind, why, help := ErrShape, "", ""
 	switch {
 	case raw.train.Len() == 0 || len(raw.names) == 0 || raw.dim() == 0:
-		kind, why = ErrCount, "no images"
+		kind, why = ErrFormat, "no images"
 	case raw.ch != 1 && raw.ch != 3:
 		why, help = fmt.Sprintf("%d channels", raw.ch), "images are [n, h, w], or [n, h, w, channel] with 1 or 3 channels, the last to vary fastest"
 		if raw.h == 1 || raw.h == 3 {

@@ -226,7 +226,7 @@ func TestCustomErrors(t *testing.T) {
 		{npzOf("columns.npz"), ErrClass, "needs two images"}, // it is read
 		{npzOf("flat.npz"), ErrShape, "[n, h, w] or [n, h, w, channel]"},
 		{npzOf("fewer.npz"), ErrCount, "2 labels for 1 images"},
-		{npzOf("none.npz"), ErrCount, "no images"},
+		{npzOf("none.npz"), ErrFormat, "no images"},
 		{npzOf("planes.npz"), ErrShape, "4 channels"},
 		{npzOf("negative.npz"), ErrLabel, "image 1 has label -1"},
 		{npzOf("odd.npz"), ErrFormat, "among a, b there are no"},

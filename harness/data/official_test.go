@@ -150,12 +150,17 @@ func TestPublishedErrors(t *testing.T) {
 			t.Errorf("%s:\ngot  %v\nwant %v with %q", c.name, err, c.want, c.text)
 		}
 	}
-	// Without checksums of its classes a changed set is not refused, but marked.
-	s.byClass = nil
-	set, err := s.find(context.Background(), put(t, map[string][]byte{
+	changed := put(t, map[string][]byte{
 		mnistFiles[0]: edit(images, 20, images[20]+1), mnistFiles[1]: labels,
 		mnistFiles[2]: files[mnistFiles[2]], mnistFiles[3]: files[mnistFiles[3]],
-	}), nil)
+	})
+	delete(s.byClass, 0) // which says nothing of class 2
+	if _, err := s.find(context.Background(), changed, []int{0, 2}); !errors.Is(err, ErrChecksum) {
+		t.Error(err)
+	}
+	// Without checksums of its classes a changed set is not refused, but marked.
+	s.byClass = nil
+	set, err := s.find(context.Background(), changed, nil)
 	if err != nil || set.Verified {
 		t.Errorf("%v %v", set, err)
 	}
