@@ -417,7 +417,7 @@ func fuzzed(t *testing.T, b []byte) {
 			if err != nil {
 				continue
 			}
-			if n, ok := product(a.Shape, 10000); !ok {
+			if n, ok := npz.Count(a.Shape, 10000); !ok {
 				t.Errorf("%s: %v has more values than were asked for", name, a)
 			} else if x, isNumbers := a.Float64s(); isNumbers && len(x) != n {
 				t.Errorf("%s: %v has %d values", name, a, len(x))

@@ -146,7 +146,7 @@ func (f folderSource) pixels(most int) (a npz.Array, err error) {
 		}
 		if i == 0 {
 			a.Shape = []int{len(f.images), h, w, c}
-			if _, ok := product(a.Shape, most); !ok {
+			if _, ok := npz.Count(a.Shape, most); !ok {
 				return a, fmt.Errorf("%s: %w", f.path, tooMany(a.Shape, most))
 			}
 		}

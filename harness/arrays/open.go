@@ -131,28 +131,6 @@ func Digest(path string) (string, error) {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// product returns the number of values of a shape, false if it is more than most or
-// the shape is none.
-func product(shape []int, most int) (int, bool) {
-	n := 1
-	for _, d := range shape {
-		if d < 0 {
-			return 0, false
-		}
-		n = min(n, d) // 0 if any dimension is
-	}
-	if n <= 0 {
-		return 0, true
-	}
-	for _, d := range shape {
-		if n > most/d {
-			return 0, false
-		}
-		n *= d
-	}
-	return n, n <= most
-}
-
 func tooMany(shape []int, most int) error {
 	return fmt.Errorf("%w: the shape %v; at most %d values are expected", npz.ErrOversized, shape, most)
 }

@@ -132,7 +132,7 @@ func (s *safetensorsFile) values(d described, most int) (a npz.Array, err error)
 	if kind != "bf" {
 		width = int(kind[1] - '0')
 	}
-	n, ok := product(d.Shape, most)
+	n, ok := npz.Count(d.Shape, most)
 	if !ok {
 		return a, tooMany(d.Shape, most)
 	}

@@ -253,7 +253,7 @@ var widths = map[string]int{"f4": 4, "f8": 8, "f2": 2, "bf": 2, "i8": 8, "i4": 4
 
 // tensor reads the values of a tensor, row by row.
 func (t *torchFile) tensor(v *tensor, most int) (a npz.Array, err error) {
-	n, ok := product(v.shape, most)
+	n, ok := npz.Count(v.shape, most)
 	if !ok {
 		return a, tooMany(v.shape, most)
 	}

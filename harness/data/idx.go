@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+
+	"dgkip/harness/npz"
 )
 
 // parseIDX reads an idx file of bytes: two zeros, the type (8 for bytes), the
@@ -32,9 +34,9 @@ func parseIDX(r io.Reader, lo, hi int) (dims []int, values []byte, err error) {
 	for ; len(sizes) > 0; sizes = sizes[4:] {
 		dims = append(dims, int(binary.BigEndian.Uint32(sizes)))
 	}
-	n, err := product(dims...)
-	if err != nil {
-		return nil, nil, err
+	n, ok := npz.Count(dims, 1<<40)
+	if !ok {
+		return nil, nil, fmt.Errorf("%w: the header announces %v values", ErrCorrupt, dims)
 	}
 	if values, err = read(r, n); err != nil {
 		return nil, nil, err

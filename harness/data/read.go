@@ -98,15 +98,3 @@ func end(r io.Reader) error {
 	}
 	return npz.Damage(err)
 }
-
-// product multiplies sizes, and fails where they exceed any file.
-func product(sizes ...int) (int, error) {
-	n := 1
-	for _, s := range sizes {
-		if s < 0 || s > 1<<40 || n > (1<<40)/max(s, 1) {
-			return 0, fmt.Errorf("%w: the header announces %v values", ErrCorrupt, sizes)
-		}
-		n *= s
-	}
-	return n, nil
-}

@@ -11,6 +11,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -146,7 +147,8 @@ func (a Array) Texts() ([]string, bool) {
 		return nil, false
 	}
 	_, size := split(a.Type)
-	out := make([]string, count(a.Shape))
+	n, _ := Count(a.Shape, math.MaxInt)
+	out := make([]string, n)
 	for i := range out {
 		var s strings.Builder
 		for at := i * size; at < (i+1)*size; at += 4 {
@@ -159,11 +161,21 @@ func (a Array) Texts() ([]string, bool) {
 	return out, true
 }
 
-// count is the number of values of a shape that was checked.
-func count(shape []int) int {
+// Count returns the number of values of a shape, false if it is more than most or the
+// shape is none.
+func Count(shape []int, most int) (int, bool) {
+	if slices.ContainsFunc(shape, func(d int) bool { return d < 0 }) {
+		return 0, false
+	}
+	if slices.Contains(shape, 0) {
+		return 0, true
+	}
 	n := 1
 	for _, d := range shape {
+		if n > most/d {
+			return 0, false
+		}
 		n *= d
 	}
-	return n
+	return n, n <= most
 }

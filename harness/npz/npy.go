@@ -55,16 +55,12 @@ func decode(r io.Reader, size int64, most int) (Array, error) {
 		return Array{}, err
 	}
 	kind, width := split(h.Type)
-	n, ok := 1, true
-	for _, d := range h.Shape {
-		ok = ok && d <= 1<<40 && (d == 0 || n <= (1<<40)/d)
-		n *= d
-	}
-	units := n
+	unit, chars := width, 1
 	if kind == 'U' {
-		units *= max(1, width/4)
+		unit, chars = 4, max(1, width/4)
 	}
-	if !ok || units > most {
+	n, ok := Count(h.Shape, min(most, 1<<40)/chars)
+	if !ok {
 		return Array{}, fmt.Errorf("%w: the shape %v of type %s; at most %d values are expected", ErrOversized, h.Shape, h.Type, most)
 	}
 	switch there, want := size-start, int64(n)*int64(width); {
@@ -82,11 +78,7 @@ func decode(r io.Reader, size int64, most int) (Array, error) {
 		return Array{}, fmt.Errorf("%w: it does not end where it should: %w", ErrCorrupt, err)
 	}
 	if h.swap {
-		unit := width
-		if kind == 'U' {
-			unit = 4
-		}
-		for b := range slices.Chunk(h.Data, max(1, unit)) {
+		for b := range slices.Chunk(h.Data, unit) {
 			slices.Reverse(b)
 		}
 	}
