@@ -25,7 +25,7 @@ const (
 	maxImages = 1 << 17
 )
 
-// folder is what a folder's file of labels lists.
+// folder is what a folder's file of labels lists, as arrays.
 type folder struct {
 	path   string
 	labels string
@@ -92,28 +92,17 @@ func (f *folder) line(text string) error {
 	return nil
 }
 
-// folderSource is a folder of images as arrays.
-type folderSource struct{ *folder }
-
-func openFolder(path string) (Source, error) {
-	f, err := listFolder(path)
-	if err != nil {
-		return nil, err
-	}
-	return folderSource{f}, nil
-}
-
 // Names implements Source.
-func (f folderSource) Names() []string { return []string{"images", "labels"} }
+func (f *folder) Names() []string { return []string{"images", "labels"} }
 
 // Has implements Source.
-func (f folderSource) Has(name string) bool { return name == "images" || name == "labels" }
+func (f *folder) Has(name string) bool { return name == "images" || name == "labels" }
 
 // Close implements Source.
-func (f folderSource) Close() error { return nil }
+func (f *folder) Close() error { return nil }
 
 // Read implements Source.
-func (f folderSource) Read(name string, most int) (npz.Array, error) {
+func (f *folder) Read(name string, most int) (npz.Array, error) {
 	switch name {
 	case "labels":
 		shape, values := []int{len(f.values)}, []float64(nil)
@@ -134,7 +123,7 @@ func (f folderSource) Read(name string, most int) (npz.Array, error) {
 }
 
 // pixels reads the images.
-func (f folderSource) pixels(most int) (a npz.Array, err error) {
+func (f *folder) pixels(most int) (a npz.Array, err error) {
 	a = npz.Array{Name: "images", Type: "u1"}
 	for i, path := range f.images {
 		h, w, c, pixels, err := data.ReadImage(path)

@@ -40,7 +40,11 @@ type source interface {
 // Open opens a file or a folder.
 func Open(path string) (Source, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return openFolder(path)
+		f, err := listFolder(path)
+		if err != nil {
+			return nil, err
+		}
+		return f, nil
 	}
 	f, info, err := npz.OpenRegular(path)
 	if err != nil {
