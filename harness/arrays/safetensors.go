@@ -128,10 +128,7 @@ func (s *safetensorsFile) values(d described, most int) (a npz.Array, err error)
 	if kind == "" {
 		return a, fmt.Errorf("%w: values of type %.20q", npz.ErrFormat, d.Type)
 	}
-	width := 2
-	if kind != "bf" {
-		width = int(kind[1] - '0')
-	}
+	width := widthOf(kind)
 	n, ok := npz.Count(d.Shape, most)
 	if !ok {
 		return a, tooMany(d.Shape, most)

@@ -249,7 +249,13 @@ func texts(most int, list ...string) (a npz.Array, err error) {
 	return npz.Texts("", list), nil
 }
 
-var widths = map[string]int{"f4": 4, "f8": 8, "f2": 2, "bf": 2, "i8": 8, "i4": 4, "i2": 2, "i1": 1, "u1": 1, "b1": 1}
+// widthOf is the number of bytes of a value.
+func widthOf(kind string) int {
+	if kind == "bf" {
+		return 2
+	}
+	return int(kind[1] - '0')
+}
 
 // tensor reads the values of a tensor, row by row.
 func (t *torchFile) tensor(v *tensor, most int) (a npz.Array, err error) {
@@ -281,7 +287,7 @@ func (t *torchFile) values(v *tensor, n, most int) ([]byte, error) {
 	if last >= v.n {
 		return nil, fmt.Errorf("%w: it ends behind its storage of %d values", npz.ErrCorrupt, v.n)
 	}
-	span, width := last-v.offset+1, widths[v.kind]
+	span, width := last-v.offset+1, widthOf(v.kind)
 	if span > most || n > max(span, maxRepeat) {
 		return nil, fmt.Errorf("%w: its %d values are strewn over %d of its storage, or repeat them\nhint: save tensor.clone()", npz.ErrOversized, n, span)
 	}
