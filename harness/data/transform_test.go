@@ -61,6 +61,9 @@ func TestFitErrors(t *testing.T) {
 	if _, err := Fit(context.Background(), "pca", s); !errors.Is(err, ErrConfig) {
 		t.Errorf("%v", err)
 	}
+	if _, err := Fit(context.Background(), "zca", randomSet(1, 200, 200, 1)); !errors.Is(err, ErrShape) {
+		t.Errorf("%v", err)
+	}
 	clear(s.Train.Images)
 	if _, err := Fit(context.Background(), "zca", s); !errors.Is(err, ErrShape) {
 		t.Errorf("%v", err)

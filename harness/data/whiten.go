@@ -27,11 +27,17 @@ type whitening struct {
 // norms reports whether images are brought to norm one before they are whitened.
 func (t *Transform) norms() bool { return t.Kind == "norm-zca" }
 
+// maxWhitened is the most values an image may have: the matrices of d x d take some 40 GB then.
+const maxWhitened = 1 << 15
+
 // lot is the number of images brought to floating point at a time.
 const lot = 1024
 
 func whiten(ctx context.Context, images []byte, n int, t *Transform) (*whitening, error) {
 	d := t.dim()
+	if d > maxWhitened {
+		return nil, hint(fmt.Errorf("%w: images of %d values are too large to be whitened", ErrShape, d), "at most %d values can be; scale the images down", maxWhitened)
+	}
 	w, a := &whitening{d: d, norm: 1, mean: make([]float64, d)}, make([]float64, d*d)
 	if t.norms() {
 		w.norm = averageNorm(images, n, t)
