@@ -32,20 +32,23 @@ func (r Real) NewPool(ctx context.Context, draws int, p Problem, images []float3
 	for i := range draws {
 		one := r
 		one.Draw = strconv.Itoa(i)
-		// Theta_O and the networks are shared. What it takes to solve for it is let go,
-		// and features that the pass asks for are its own.
+		// Theta_O and the networks are shared, and so is the digest. What else it takes to
+		// solve for it is let go, and features that the pass asks for are its own.
 		lent := one
 		lent.Shared = new(method.Shared)
+		m, err := shared(lent.Shared, one.key("map"), one.Map)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := shared(lent.Shared, digestKey, r.digest); err != nil {
+			return nil, err
+		}
 		if d := r.Shared.Disk(); d != nil {
 			lent.Shared.SetDisk(thetaDisk{d})
 		}
 		theta, err := shared(r.Shared, one.key(fmt.Sprintf("pool theta %+v", p)), func() (*Theta, error) {
 			return lent.Theta(ctx, p)
 		})
-		if err != nil {
-			return nil, err
-		}
-		m, err := one.Map()
 		if err != nil {
 			return nil, err
 		}

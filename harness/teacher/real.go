@@ -88,9 +88,12 @@ func (r Real) key(what string) string {
 	return fmt.Sprintf("teacher %s %s %q", what, r.settings(), r.Data.Name)
 }
 
+// digestKey is that of the digest in method.Shared, which is of one dataset.
+const digestKey = "teacher digest"
+
 // digest names the training images and labels.
 func (r Real) digest() (string, error) {
-	return shared(r.Shared, "teacher digest", func() (string, error) { return digest(r.Data.Train), nil })
+	return shared(r.Shared, digestKey, func() (string, error) { return digest(r.Data.Train), nil })
 }
 
 func digest(s method.Images) string {
