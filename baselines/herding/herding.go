@@ -50,8 +50,9 @@ func (*Herding) CheckSizes(s method.Sizes) error {
 func (*Herding) Estimate(s method.Sizes) method.Estimate {
 	n, dim := float64(s.Train), float64(teacher.Dim(s.Model, s.H, s.W))
 	return method.Estimate{
-		Setup: n*teacher.Flops(s.Model, s.H, s.W, s.C) + 2*n*dim*float64(s.IPC+2),
-		Bytes: int64(4*n*dim) + int64(4*s.H*s.W*s.C*(s.Train+s.Test)),
+		Setup:  2 * n * dim * float64(s.IPC+2),
+		Shared: n * teacher.Flops(s.Model, s.H, s.W, s.C),
+		Bytes:  int64(4*n*dim) + int64(4*s.H*s.W*s.C*(s.Train+s.Test)),
 	}
 }
 

@@ -123,7 +123,7 @@ func (m *KIP) Estimate(s method.Sizes) method.Estimate {
 		e.Flops += batch * one
 		kept = 0
 	} else {
-		e.Setup = float64(s.Train) * one
+		e.Shared = float64(s.Train) * one
 	}
 	if m.Resample || m.Batch > 0 {
 		kept += batch

@@ -296,13 +296,13 @@ func TestEstimate(t *testing.T) {
 	batch := variant("batch", 100).Estimate(sizes)
 	fresh := variant("resample", 100).Estimate(sizes)
 	solved := variant("solved", 100).Estimate(sizes)
-	if all.Updates != 100 || all.Setup <= 0 || all.Bytes < 4*10000*30720 {
+	if all.Updates != 100 || all.Setup != 0 || all.Shared <= 0 || all.Bytes < 4*10000*30720 {
 		t.Errorf("%+v", all)
 	}
 	if !(batch.Flops < all.Flops && all.Flops < solved.Flops && batch.Flops < fresh.Flops) {
 		t.Errorf("operations: batch %g, all %g, solved %g, fresh %g", batch.Flops, all.Flops, solved.Flops, fresh.Flops)
 	}
-	if fresh.Setup != 0 || fresh.Bytes >= all.Bytes {
+	if fresh.Shared != 0 || fresh.Bytes >= all.Bytes {
 		t.Errorf("fresh networks keep features: %+v", fresh)
 	}
 }
