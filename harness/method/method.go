@@ -153,8 +153,8 @@ func CheckLambda(lambda float64, s Sizes) error {
 	if s.Protocol == nil {
 		return nil
 	}
-	if scored := s.Protocol.Info().Lambda; scored != 0 && scored != lambda {
-		return fmt.Errorf("the method's lambda is %v and that of its scoring %v; labels are made for one of them\nhint: set lambda alike in [method] and [eval.features], or leave both out", lambda, scored)
+	if p := s.Protocol.Info(); p.Lambda != 0 && p.Lambda != lambda {
+		return fmt.Errorf("the method's lambda is %v and that of its scoring %v; labels are made for one of them\nhint: set lambda alike in [method] and [eval.%s], or leave both out", lambda, p.Lambda, p.Name)
 	}
 	return nil
 }
