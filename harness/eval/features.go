@@ -46,8 +46,8 @@ func (f *Features) Info() method.ProtocolInfo {
 
 // Check implements method.Checker.
 func (f *Features) Check() error {
-	if !(f.Lambda > 0) || f.Lambda-f.Lambda != 0 {
-		return &method.BadSetting{Key: "lambda", Why: fmt.Sprintf("is %v, and must be positive and finite", f.Lambda), Hint: "1e-6 is usual"}
+	if err := method.Positive("lambda", f.Lambda, "1e-6 is usual"); err != nil {
+		return err
 	}
 	if key := f.carries(); key != "" && !f.Transfer {
 		return &method.BadSetting{Key: key, Why: "is about other losses, and transfer = false leaves them out", Hint: "set transfer = true"}

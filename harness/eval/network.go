@@ -61,14 +61,11 @@ type Network struct {
 
 // Check implements method.Checker.
 func (n *Network) Check() error {
-	var errs []error
-	if !(n.Rate > 0) {
-		errs = append(errs, &method.BadSetting{Key: "rate", Why: "must be above 0", Hint: "0.01 is usual"})
+	err := method.Positive("rate", n.Rate, "0.01 is usual")
+	if _, wrong := augment.New(n.Augment, false); wrong != nil {
+		err = errors.Join(err, &method.BadSetting{Key: "augment", Why: wrong.Error()})
 	}
-	if _, err := augment.New(n.Augment, false); err != nil {
-		errs = append(errs, &method.BadSetting{Key: "augment", Why: err.Error()})
-	}
-	return errors.Join(errs...)
+	return err
 }
 
 func init() {
@@ -134,31 +131,34 @@ func (n *Network) Score(ctx context.Context, t method.Trial, observe func(method
 			return nil, fmt.Errorf("%w of a scoring: %w", method.ErrCheckpoint, err)
 		}
 	}
-	batches := (data.N + min(n.Batch, data.N) - 1) / min(n.Batch, data.N)
-	each := n.Epochs * batches
 	theta := make([]float32, net.Params())
 	for len(s.Errors) < count {
-		wrong, err := n.next(ctx, net, theta, data, &s, t, observe, each, count)
+		wrong, err := n.next(ctx, net, theta, data, &s, t, observe, count)
 		if err != nil {
 			return nil, err
 		}
 		s.Errors, s.Training = append(s.Errors, int64(wrong)), nil
 	}
+	return scores(s.Errors, t), nil
+}
+
+// scores are those of repetitions that made so many errors each.
+func scores(wrong []int64, t method.Trial) *method.Scores {
 	var total int64
-	for _, e := range s.Errors {
+	for _, e := range wrong {
 		total += e
 	}
 	tests := int64(t.Test.Len())
-	tried := tests * int64(count)
+	tried := tests * int64(len(wrong))
 	return &method.Scores{
 		Metrics: map[string]float64{"test_acc": float64(tried-total) / float64(tried)},
-		Counts:  map[string][]int64{"test_errors": s.Errors, "test_images": {tests}},
-	}, nil
+		Counts:  map[string][]int64{"test_errors": wrong, "test_images": {tests}},
+	}
 }
 
 // next trains the next network, or goes on with the one that s holds, and returns its
 // errors. Stopped while these are counted, it keeps the training, which is over.
-func (n *Network) next(ctx context.Context, net *nn.Net[float32], theta []float32, data nn.Data[float32], s *state, t method.Trial, observe func(method.Step), each, count int) (wrong int, err error) {
+func (n *Network) next(ctx context.Context, net *nn.Net[float32], theta []float32, data nn.Data[float32], s *state, t method.Trial, observe func(method.Step), count int) (wrong int, err error) {
 	which := strconv.Itoa(len(s.Errors))
 	net.InitUniform(theta, rng.Stream(t.Seed, "eval", "network", which, "init"))
 	training, err := nn.NewTraining(net, theta, data, n.recipe(), rng.Stream(t.Seed, "eval", "network", which, "order"))
@@ -179,10 +179,8 @@ func (n *Network) next(ctx context.Context, net *nn.Net[float32], theta []float3
 		err = gob.NewEncoder(&out).Encode(state{s.Errors, b})
 		return out.Bytes(), err
 	}
-	batches := 0
-	if n.Epochs > 0 {
-		batches = each / n.Epochs
-	}
+	batches := (data.N + n.Batch - 1) / n.Batch
+	each := n.Epochs * batches
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	var diverged error

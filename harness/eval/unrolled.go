@@ -118,16 +118,7 @@ func (u *Unrolled) Score(ctx context.Context, t method.Trial, observe func(metho
 		}
 		observe(method.Step{Update: len(done), Of: count, Loss: loss, HasLoss: true, Checkpoint: checkpoint})
 	}
-	var total int64
-	for _, e := range done {
-		total += e
-	}
-	tests := int64(t.Test.Len())
-	tried := tests * int64(count)
-	return &method.Scores{
-		Metrics: map[string]float64{"test_acc": float64(tried-total) / float64(tried)},
-		Counts:  map[string][]int64{"test_errors": done, "test_images": {tests}},
-	}, nil
+	return scores(done, t), nil
 }
 
 // descend takes all steps from theta, w_{k+1} = w_k - r_k grad L(w_k), and returns
