@@ -123,11 +123,10 @@ func TestEvaluationRepeatsTraining(t *testing.T) {
 				t.Fatal(err)
 			}
 			for k := range 4 {
-				w, err := r.unroll.run(context.Background(), r.first, r.in)
-				if err != nil {
+				if err := r.unroll.run(context.Background(), r.first, r.in); err != nil {
 					t.Fatal(err)
 				}
-				want = append(want, int64(r.unroll.net.NewPass().Errors(w, p.Data.Train.X, p.Data.Train.Labels)))
+				want = append(want, int64(r.unroll.net.NewPass().Errors(r.unroll.end, p.Data.Train.X, p.Data.Train.Labels)))
 				sets = append(sets, r.set())
 				update(t, r, k)
 			}

@@ -134,7 +134,7 @@ func (r *run) gradient(ctx context.Context, update int) (loss float64, err error
 		if r.m.Init == "random" {
 			r.unroll.net.InitUniform(r.first, rng.Stream(r.p.Seed, "dd", "init", strconv.Itoa(update), strconv.Itoa(i)))
 		}
-		if _, err := r.unroll.run(ctx, r.first, r.in); err != nil {
+		if err := r.unroll.run(ctx, r.first, r.in); err != nil {
 			return 0, err
 		}
 		one, err := r.unroll.outer(ctx, len(batch), image)

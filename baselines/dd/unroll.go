@@ -112,9 +112,8 @@ func (u *unroll[F]) check(step int, what string, value float64) error {
 	return fmt.Errorf("%s: %s is %v: the unrolled descent diverged\nhint: %s", where, what, value, divergenceHint)
 }
 
-// run takes all steps from w_0, keeps what the sweep back needs, and returns w_K in
-// memory of its own.
-func (u *unroll[F]) run(ctx context.Context, first []F, in learned[F]) ([]F, error) {
+// run takes all steps from w_0, to end, and keeps what the sweep back needs.
+func (u *unroll[F]) run(ctx context.Context, first []F, in learned[F]) error {
 	copy(u.at(0), first)
 	size, k := u.net.Inputs(), u.net.Classes()
 	for slot, images := range u.plan.of {
@@ -123,7 +122,7 @@ func (u *unroll[F]) run(ctx context.Context, first []F, in learned[F]) ([]F, err
 			copy(u.p[slot][at*k:][:k], in.Targets[i*k:])
 		}
 	}
-	return u.end, u.advance(ctx, 0, len(u.plan.steps), in.Rates)
+	return u.advance(ctx, 0, len(u.plan.steps), in.Rates)
 }
 
 // advance takes the steps from one up to, and without, another.

@@ -33,7 +33,7 @@ func (p *problem[F]) gradient(t *testing.T) (loss float64, dx, drho, dz []F) {
 	in := learned[F]{X: p.x, Targets: make([]F, len(p.z)), Rates: make([]F, len(p.rho))}
 	softplus(in.Rates, p.rho)
 	nn.Softmax(in.Targets, p.z, classes)
-	if _, err := p.u.run(ctx, p.first, in); err != nil {
+	if err := p.u.run(ctx, p.first, in); err != nil {
 		t.Fatal(err)
 	}
 	loss, err := p.u.outer(ctx, len(p.real), p.realImage)
@@ -227,7 +227,7 @@ func (p *problem[F]) loss(t *testing.T) float64 {
 	in := learned[F]{X: p.x, Targets: make([]F, len(p.z)), Rates: make([]F, len(p.rho))}
 	softplus(in.Rates, p.rho)
 	nn.Softmax(in.Targets, p.z, p.u.net.Classes())
-	if _, err := p.u.run(context.Background(), p.first, in); err != nil {
+	if err := p.u.run(context.Background(), p.first, in); err != nil {
 		t.Fatal(err)
 	}
 	loss, err := p.u.outer(context.Background(), len(p.real), p.realImage)
@@ -346,7 +346,7 @@ func TestDiverged(t *testing.T) {
 		in := learned[float32]{X: p.x, Targets: make([]float32, len(p.z)), Rates: []float32{.1, .1, .1, .1}}
 		nn.Softmax(in.Targets, p.z, 3)
 		in.Rates[c.step] = math.MaxFloat32
-		_, err := p.u.run(context.Background(), p.first, in)
+		err := p.u.run(context.Background(), p.first, in)
 		if err == nil {
 			_, err = p.u.outer(context.Background(), len(p.real), p.realImage)
 		}
