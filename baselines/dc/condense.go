@@ -133,7 +133,7 @@ func (r *run) prepare(ctx context.Context, update int) error {
 	return r.network.train(ctx, r.stream(update, "train"))
 }
 
-// gradient sets that of the mean of the classes' distances, which it returns.
+// gradient sets that of the sum of the classes' distances, and returns their mean.
 func (r *run) gradient(_ context.Context, update int) (loss float64, err error) {
 	r.refresh()
 	for class := range r.classes {
