@@ -7,7 +7,6 @@ import (
 
 	"dgkip/harness/convex"
 	"dgkip/harness/features"
-	"dgkip/harness/nn"
 	"dgkip/harness/nngp"
 	"dgkip/harness/tensor"
 )
@@ -30,8 +29,7 @@ type Shown interface {
 // kernel returns the kernel of the model's networks, and reports whether that takes
 // the place of features.
 func (r Real) kernel() (nngp.Kernel, bool) {
-	a, _ := nn.Lookup(r.Model.Kind)
-	return nngp.Kernel{Depth: r.Model.Depth}, a.Limit != ""
+	return nngp.Kernel{Depth: r.Model.Depth}, r.Model.Exact()
 }
 
 // exactImages returns the training images for the kernel.
