@@ -133,7 +133,8 @@ func (r *run) metrics() map[string]float64 {
 		loss, outputs, norm = r.exact.known(r.model)
 	} else {
 		phi, targets, of := r.src.known()
-		loss, outputs, norm, labels = r.model.errors(phi, targets, nil), r.model.outputs(phi), convex.Norm(r.model.Theta), of
+		outputs = tensor.NewMat[float64](targets.Rows, targets.Cols)
+		loss, norm, labels = r.model.errors(phi, targets, nil, &outputs), convex.Norm(r.model.Theta), of
 	}
 	line := map[string]float64{
 		"train_loss": loss,

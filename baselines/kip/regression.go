@@ -39,11 +39,11 @@ func (r ridge) fit(a, b tensor.Mat[float32], y, targets tensor.Mat[float64], dA 
 	m := model{C: l.solve(y), Labels: y}
 	m.Theta = convex.Combine(a, m.C)
 	if dA == nil {
-		m.Loss = m.errors(b, targets, nil)
+		m.Loss = m.errors(b, targets, nil, nil)
 		return m, nil
 	}
 	q := tensor.NewMat[float64](outputs, a.Cols) // V, and then V - U'A
-	m.Loss = m.errors(b, targets, &q)
+	m.Loss = m.errors(b, targets, &q, nil)
 	u := l.solve(convex.Apply(a, q))
 	subtract(q.Data, convex.Combine(a, u).Data)
 	if dy.Rows > 0 {
@@ -91,16 +91,20 @@ func solve(a, b tensor.Mat[float32], lambda float64, targets, zero tensor.Mat[fl
 // stay in a cache while each output reads them twice.
 const rows = 32
 
-// errors returns (1/2N) |E|^2, and adds E'B/N to v where that is given.
-func (m model) errors(b tensor.Mat[float32], targets tensor.Mat[float64], v *tensor.Mat[float64]) float64 {
+// errors returns (1/2N) |E|^2. Where they are given it adds E'B/N to v, and sets outputs,
+// [N, k], to those of the model.
+func (m model) errors(b tensor.Mat[float32], targets tensor.Mat[float64], v, outputs *tensor.Mat[float64]) float64 {
 	n, sum := float64(b.Rows), 0.0
 	var e [rows]float64
 	for first := 0; first < b.Rows; first += rows {
-		part := block(b, first)
+		part := b.Part(first, min(first+rows, b.Rows), 0, b.Cols)
 		for k := range m.Theta.Rows {
 			e := e[:part.Rows]
 			tensor.MulVec64(e, part, m.Theta.Row(k))
 			for i := range e {
+				if outputs != nil {
+					outputs.Row(first + i)[k] = e[i]
+				}
 				e[i] -= targets.Row(first + i)[k]
 				sum += float64(e[i] * e[i])
 				e[i] /= n
@@ -111,21 +115,6 @@ func (m model) errors(b tensor.Mat[float32], targets tensor.Mat[float64], v *ten
 		}
 	}
 	return sum / (2 * n)
-}
-
-// outputs returns those of the model, [N, k].
-func (m model) outputs(b tensor.Mat[float32]) tensor.Mat[float64] {
-	out := tensor.NewMat[float64](b.Rows, m.Theta.Rows)
-	for first := 0; first < b.Rows; first += rows {
-		part := convex.Apply(block(b, first), m.Theta)
-		copy(out.Data[first*out.Cols:], part.Data)
-	}
-	return out
-}
-
-// block returns some rows, from the first, without a copy.
-func block(b tensor.Mat[float32], first int) tensor.Mat[float32] {
-	return b.Part(first, min(first+rows, b.Rows), 0, b.Cols)
 }
 
 func subtract(from, v []float64) {

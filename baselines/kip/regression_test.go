@@ -163,7 +163,7 @@ func TestLoss(t *testing.T) {
 				}
 			}
 		}
-		loss, out := 0.0, m.outputs(p.b)
+		loss, out := 0.0, convex.Apply(p.b, m.Theta)
 		for i := range 70 {
 			for q := range outputs {
 				f := 0.0
