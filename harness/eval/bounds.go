@@ -23,7 +23,8 @@ const orthogonal = 1e-6
 // Where Theta_S is the projection of Theta_O onto the span of the set's features,
 // the residual r is orthogonal to it but for rounding, and
 // |r| sqrt(k(x,x) - k_x'K^-1 k_x) + |(A r)'K^-1 k_x| is a smaller rho.
-func (s *scoring) bounds(ctx context.Context, own convex.Solution) error {
+func (s *scoring) bounds(ctx context.Context) error {
+	own := s.own
 	theta, err := teacher.OfTrial(s.trial).Theta(ctx, teacher.Problem{Loss: s.loss, Lambda: s.Lambda})
 	if err != nil {
 		return err

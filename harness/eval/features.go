@@ -98,14 +98,17 @@ func (f *Features) Estimate(s method.Sizes) method.Estimate {
 
 // Score implements method.Protocol.
 func (f *Features) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
-	scores, err := f.score(ctx, t)
+	s, err := f.score(ctx, t)
 	if err != nil && ctx.Err() != nil {
 		return nil, &method.Interrupted{Cause: context.Cause(ctx)} // it starts again
 	}
-	return scores, err
+	if err != nil {
+		return nil, err
+	}
+	return s.out, nil
 }
 
-func (f *Features) score(ctx context.Context, t method.Trial) (*method.Scores, error) {
+func (f *Features) score(ctx context.Context, t method.Trial) (*scoring, error) {
 	classes := len(t.Data.Classes)
 	loss := convex.Loss(f.Loss)
 	if f.Loss == "own" {
@@ -125,12 +128,12 @@ func (f *Features) score(ctx context.Context, t method.Trial) (*method.Scores, e
 		out: &method.Scores{Metrics: map[string]float64{}, Counts: map[string][]int64{"test_images": {int64(t.Test.Len())}}},
 	}
 	if t.Set.Whole {
-		return s.whole(ctx)
+		return s, s.whole(ctx)
 	}
 	if t.Set.H != t.Test.H || t.Set.W != t.Test.W || t.Set.C != t.Test.C || len(t.Set.Classes) != classes {
 		return nil, errors.New("the distilled set is of other images than the test set")
 	}
-	return s.set(ctx)
+	return s, s.set(ctx)
 }
 
 // scoring is a scoring under way.
@@ -144,6 +147,7 @@ type scoring struct {
 	shown  teacher.Shown // the set
 	gram   tensor.Mat[float64]
 	lambda float64
+	own    convex.Solution // the model on the set
 }
 
 // accuracy scores outputs on the test images.
@@ -154,7 +158,7 @@ func (s *scoring) accuracy(outputs tensor.Mat[float64]) (acc float64, errors int
 }
 
 // whole scores the model trained on all the real data.
-func (s *scoring) whole(ctx context.Context) (*method.Scores, error) {
+func (s *scoring) whole(ctx context.Context) error {
 	losses := []convex.Loss{s.loss}
 	if s.Transfer && s.trial.Final {
 		losses = others(s.loss, len(s.trial.Data.Classes), losses)
@@ -166,11 +170,11 @@ func (s *scoring) whole(ctx context.Context) (*method.Scores, error) {
 		}
 		theta, err := teacher.OfTrial(s.trial).Theta(ctx, teacher.Problem{Loss: loss, Lambda: s.Lambda})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		outputs, err := s.test.Outputs(ctx, theta)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		acc, wrong := s.accuracy(outputs)
 		prefix := ""
@@ -184,7 +188,7 @@ func (s *scoring) whole(ctx context.Context) (*method.Scores, error) {
 		s.out.Metrics[prefix+"test_acc"] = acc
 		s.out.Counts[prefix+"test_errors"] = []int64{wrong}
 	}
-	return s.out, nil
+	return nil
 }
 
 // solvable reports whether the model of the real data can be had for a loss.
@@ -212,36 +216,35 @@ func others(loss convex.Loss, classes int, to []convex.Loss) []convex.Loss {
 }
 
 // set scores the model trained on a distilled set.
-func (s *scoring) set(ctx context.Context) (*method.Scores, error) {
+func (s *scoring) set(ctx context.Context) error {
 	d := s.trial.Set
 	var err error
 	if s.shown, err = teacher.OfTrial(s.trial).Show(ctx, d.Images); err != nil {
-		return nil, err
+		return err
 	}
 	s.gram, s.lambda = s.shown.Gram(), float64(d.Len())*s.Lambda
 	labels, _, err := teacher.LabelsFor(d, s.loss)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	own, err := s.train(ctx, labels, s.gram, "")
-	if err != nil {
-		return nil, err
+	if s.own, err = s.train(ctx, labels, s.gram, ""); err != nil {
+		return err
 	}
 	if err := s.solvable(s.loss); err != nil && s.Bounds {
 		s.out.Notes = append(s.out.Notes, "no bounds: "+firstLine(err))
 	} else if s.Bounds {
-		if err := s.bounds(ctx, own); err != nil {
-			return nil, err
+		if err := s.bounds(ctx); err != nil {
+			return err
 		}
 	}
 	if !s.Transfer || !s.trial.Final {
-		return s.out, nil
+		return nil
 	}
 	for i, loss := range others(s.loss, len(s.trial.Data.Classes), nil) {
 		prefix := "transfer." + string(loss) + "."
-		if err := s.transfer(ctx, own, loss, prefix); err != nil {
+		if err := s.transfer(ctx, loss, prefix); err != nil {
 			if ctx.Err() != nil {
-				return nil, err
+				return err
 			}
 			// The set was made for another loss: its own score stands.
 			s.out.Notes = append(s.out.Notes, "no transfer to the "+string(loss)+" loss: "+firstLine(err))
@@ -251,16 +254,16 @@ func (s *scoring) set(ctx context.Context) (*method.Scores, error) {
 			s.out.Metrics["transfer.test_acc"] = s.out.Metrics[prefix+"test_acc"]
 		}
 	}
-	return s.out, nil
+	return nil
 }
 
 // transfer scores the set under another loss than its own.
-func (s *scoring) transfer(ctx context.Context, own convex.Solution, loss convex.Loss, prefix string) error {
+func (s *scoring) transfer(ctx context.Context, loss convex.Loss, prefix string) error {
 	labels, note, err := teacher.LabelsFor(s.trial.Set, loss)
 	if err != nil {
 		return err
 	}
-	labels, carried := s.carried(labels, own)
+	labels, carried := s.carried(labels, s.own)
 	gram := s.gram
 	if s.Centre {
 		gram = centred(gram)

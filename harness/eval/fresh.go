@@ -110,10 +110,10 @@ func (f *Fresh) score(ctx context.Context, t method.Trial) (*method.Scores, erro
 		return nil, err
 	}
 	out := &method.Scores{
-		Metrics: map[string]float64{"own.test_acc": own.Metrics["test_acc"]},
-		Counts:  map[string][]int64{"own.test_errors": own.Counts["test_errors"], "test_images": own.Counts["test_images"]},
+		Metrics: map[string]float64{"own.test_acc": own.out.Metrics["test_acc"]},
+		Counts:  map[string][]int64{"own.test_errors": own.out.Counts["test_errors"], "test_images": own.out.Counts["test_images"]},
 	}
-	labels, note, err := f.labels(ctx, t)
+	labels, note, err := f.labels(t.Set, own)
 	if err != nil {
 		return nil, err
 	}
@@ -140,30 +140,18 @@ func (f *Fresh) score(ctx context.Context, t method.Trial) (*method.Scores, erro
 }
 
 // labels returns those that the models are trained on, and says which they are.
-func (f *Fresh) labels(ctx context.Context, t method.Trial) (convex.Labels, string, error) {
-	d := t.Set
+func (f *Fresh) labels(d *method.Distilled, own *scoring) (convex.Labels, string, error) {
 	if f.Labels == "" {
 		if l, ok := teacher.TravelLabels(d); ok {
 			return l, "fresh networks are scored with the labels that travel, by the squared loss", nil
 		}
 	}
-	loss := cmp.Or(convex.Loss(d.Loss), teacher.DefaultLoss(len(d.Classes)))
-	l, _, err := teacher.LabelsFor(d, loss)
-	if err == nil && f.Labels == "outputs" {
-		l, err = f.outputs(ctx, t, l)
-		return l, fmt.Sprintf("fresh networks are scored with the outputs that the %s model on the set has in its own ones, by the squared loss", loss), err
+	if f.Labels == "outputs" {
+		l := convex.Labels{Form: convex.Value, Loss: convex.SquaredLoss, Values: own.own.Outputs}
+		return l, fmt.Sprintf("fresh networks are scored with the outputs that the %s model on the set has in its own ones, by the squared loss", own.loss), nil
 	}
-	return l, fmt.Sprintf("fresh networks are scored with the set's own labels, by the %s loss", loss), err
-}
-
-// outputs returns those of the model that the set trains in its own networks.
-func (f *Fresh) outputs(ctx context.Context, t method.Trial, l convex.Labels) (convex.Labels, error) {
-	shown, err := teacher.OfTrial(t).Show(ctx, t.Set.Images)
-	if err != nil {
-		return l, err
-	}
-	student, err := teacher.Train(ctx, shown.Gram(), l, float64(t.Set.Len())*f.Lambda)
-	return convex.Labels{Form: convex.Value, Loss: convex.SquaredLoss, Values: student.Outputs}, err
+	l, _, err := teacher.LabelsFor(d, own.loss)
+	return l, fmt.Sprintf("fresh networks are scored with the set's own labels, by the %s loss", own.loss), err
 }
 
 // freshStream names the streams of fresh networks, as no method's are named.
