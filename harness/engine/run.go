@@ -306,11 +306,13 @@ func (a *attempt) trace(step method.Step) error {
 	if end {
 		a.s.End = traced{Update: step.Update, Values: maps.Clone(line.Values)}
 	}
-	if !score || step.Distilled == nil {
+	if score && step.Distilled != nil {
+		line.Set = step.Distilled()
+	}
+	if line.Set == nil { // none is wanted, or it has no labels as it stands
 		a.s.Trace = append(a.s.Trace, line)
 		return nil
 	}
-	line.Set = step.Distilled()
 	a.s.Pending = &line
 	return a.pending()
 }

@@ -88,7 +88,8 @@ type Step struct {
 	// called only when a trace line is due, and so may cost something.
 	Metrics func() map[string]float64
 
-	// Distilled returns the set as it stands. The caller keeps it.
+	// Distilled returns the set as it stands, nil where it has no labels yet. The caller
+	// keeps it.
 	Distilled func() *Distilled
 
 	// Checkpoint returns the state from which the run continues with the update
