@@ -95,6 +95,6 @@ func benchmarkUpdate(b *testing.B, kind, name string, ipc int) {
 	for range b.N {
 		update()
 	}
-	b.ReportMetric(2*float64(n)*fm.Flops()*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+	b.ReportMetric(2*float64(n)*teacher.Flops(model, 32, 32, 3)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 	b.ReportMetric(100*outside.Seconds()/b.Elapsed().Seconds(), "%outside")
 }

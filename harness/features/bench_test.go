@@ -40,7 +40,7 @@ func bench(b *testing.B, ways float64, run func(p *Pass, phi, dphi tensor.Mat[fl
 					for range b.N {
 						run(p, phi, dphi, x, dx)
 					}
-					flops := ways * float64(n) * m.Flops() * float64(b.N)
+					flops := ways * float64(n) * c.cfg.Flops() * float64(b.N)
 					b.ReportMetric(flops/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 					b.ReportMetric(1e3*b.Elapsed().Seconds()/float64(b.N), "ms/update")
 				})

@@ -41,12 +41,6 @@ func (c Config) net() (*nn.Net[float32], Config, error) {
 	return n, c, nil
 }
 
-// Check returns why the map cannot be made, if so.
-func (c Config) Check() error {
-	_, _, err := c.net()
-	return err
-}
-
 // Dim returns M, the number of features; 0 for a map that cannot be made.
 func (c Config) Dim() int {
 	n, c, err := c.net()
@@ -112,9 +106,6 @@ func build(cfg Config, src source) (*Map, error) {
 
 // Dim returns M, the number of features.
 func (m *Map) Dim() int { return m.out * len(m.nets) }
-
-// Flops returns the operations of the features of one image, as Config has them.
-func (m *Map) Flops() float64 { return m.cfg.Flops() }
 
 // scale is 1/sqrt(M).
 func (m *Map) scale() float32 { return float32(1 / math.Sqrt(float64(m.Dim()))) }
