@@ -36,8 +36,7 @@ func (r Real) NewPool(ctx context.Context, draws int, p Problem, images []float3
 		// solve for it is let go, and features that the pass asks for are its own.
 		lent := one
 		lent.Shared = new(method.Shared)
-		m, err := shared(lent.Shared, one.key("map"), one.Map)
-		if err != nil {
+		if _, err := shared(lent.Shared, one.key("map"), one.Map); err != nil {
 			return nil, err
 		}
 		if _, err := shared(lent.Shared, digestKey, r.digest); err != nil {
@@ -52,13 +51,11 @@ func (r Real) NewPool(ctx context.Context, draws int, p Problem, images []float3
 		if err != nil {
 			return nil, err
 		}
-		var real tensor.Mat[float32]
-		if reals {
-			if real, err = lent.Features(ctx); err != nil {
-				return nil, err
-			}
+		pass, err := lent.NewPass(ctx, theta, images, reals)
+		if err != nil {
+			return nil, err
 		}
-		out.passes = append(out.passes, PassOf(m, theta, images, len(images)/r.Data.Train.Size(), real))
+		out.passes = append(out.passes, pass)
 	}
 	return out, nil
 }
