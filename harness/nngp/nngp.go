@@ -93,8 +93,7 @@ func (k Kernel) value(xy, xx, yy float64) float64 {
 // layer returns what layer l makes of an inner product, and its slopes in s_xy and
 // s_xx.
 func layer(xy, xx, yy float64, l int) (k, inXY, inXX float64) {
-	b := bias * float64(l+1)
-	s, sx, sy := 2*xy+bias, 2*xx+b, 2*yy+b
+	s, sx, sy := 2*xy+bias, layerNorm(xx, l), layerNorm(yy, l)
 	r := math.Sqrt(sx * sy)
 	s = max(-r, min(r, s)) // beyond it by rounding only
 	t := fmath.Acos(s / r)

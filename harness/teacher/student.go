@@ -7,10 +7,10 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// StudentGap is the relative duality gap to which models on sets are solved. It is
+// studentGap is the relative duality gap to which models on sets are solved. It is
 // small because so is lambda_S: a gap G leaves Theta_S uncertain by sqrt(2G/lambda_S).
 // The hinge, whose Newton steps end at kinks, is held to less.
-func StudentGap(loss convex.Loss) float64 {
+func studentGap(loss convex.Loss) float64 {
 	if loss == convex.HingeLoss {
 		return 1e-11
 	}
@@ -20,5 +20,5 @@ func StudentGap(loss convex.Loss) float64 {
 // Train returns the minimiser on a set with this Gram matrix, [n, n].
 func Train(ctx context.Context, gram tensor.Mat[float64], labels convex.Labels, lambda float64) (convex.Solution, error) {
 	p := convex.Problem{Gram: gram, Labels: labels, Lambda: lambda}
-	return convex.Solve(ctx, p, StudentGap(labels.Loss))
+	return convex.Solve(ctx, p, studentGap(labels.Loss))
 }
