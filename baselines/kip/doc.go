@@ -6,8 +6,8 @@
 //	minimise L = (1/2N) |E|^2,   E = B Theta' - y_T,   Theta = C'A,   C = (K + s I)^-1 y_S
 //
 // by AdaBelief on X_S and y_S: KIP. B Theta' is K_TS (K_SS + s I)^-1 y_S, computed
-// without the n x N kernel where there are features. Targets y_T are +1 for an image's class and -1 for
-// others, one column of them for two classes.
+// without the n x N kernel where there are features. Targets y_T are +1 for an image's
+// class and -1 for others, one column of them for two classes.
 //
 // # Gradients
 //

@@ -137,9 +137,9 @@ func (m *KIP) Estimate(s method.Sizes) method.Estimate {
 func (m *KIP) exactEstimate(s method.Sizes) method.Estimate {
 	n, k, batch := float64(s.IPC*s.Classes), float64(teacher.Outputs(s.Classes)), float64(m.size(s.Train))
 	e := teacher.PassEstimate(s)
+	e.Bytes += int64(4 * s.H * s.W * s.C * (s.Train + s.Test))
 	s.Train = int(batch)
 	e.Flops, e.Updates = teacher.PassEstimate(s).Flops+4*batch*n*(k+1), m.Updates
-	e.Bytes += int64(4 * s.H * s.W * s.C * (s.Train + s.Test))
 	return e
 }
 
