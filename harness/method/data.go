@@ -170,9 +170,6 @@ func (m Model) Shape() nn.Shape {
 // CheckNetwork returns why a network of the model cannot be trained on images of
 // these sizes, if so. A network pads its images, which a feature map does not.
 func (m Model) CheckNetwork(s Sizes) error {
-	if s.H < 1 || s.W < 1 {
-		return nil // not known yet
-	}
 	if _, err := m.Shape().Net(s.H, s.W, max(1, s.C), max(2, s.Classes)); err != nil {
 		return fmt.Errorf("depth %d: %w", m.Depth, err)
 	}
@@ -182,9 +179,6 @@ func (m Model) CheckNetwork(s Sizes) error {
 // CheckFeatures returns why the model's feature map cannot be made for images of
 // these sizes, if so.
 func (m Model) CheckFeatures(s Sizes) error {
-	if s.H < 1 || s.W < 1 {
-		return nil
-	}
 	if _, err := m.Shape().Features(s.H, s.W, max(1, s.C)); err != nil {
 		hint := "\nhint: give the model a smaller depth"
 		if _, err := m.Shape().Net(s.H, s.W, max(1, s.C), max(2, s.Classes)); err == nil {
