@@ -8,6 +8,7 @@
 package sets
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -89,10 +90,15 @@ func Read(at Place, o Options, data *method.Data) (*method.Distilled, error) {
 		f.labels = labels
 	}
 	d, err := readSet(f, data)
-	if err != nil && !strings.HasPrefix(err.Error(), at.File) && (at.Labels == "" || !strings.HasPrefix(err.Error(), at.Labels)) {
-		return nil, fmt.Errorf("%s: %w", at.File, err)
+	return d, placed(at.File, err)
+}
+
+// placed puts a file in front of err, unless it is there already.
+func placed(file string, err error) error {
+	if err == nil || strings.HasPrefix(err.Error(), file) {
+		return err
 	}
-	return d, err
+	return fmt.Errorf("%s: %w", file, err)
 }
 
 func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
@@ -124,7 +130,7 @@ func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
 		return nil, err
 	}
 	if err := readLabels(d, f, labels, text["label_kind"]); err != nil {
-		return nil, err
+		return nil, placed(cmp.Or(f.at.Labels, f.at.File), err)
 	}
 	if err := readExtra(d, f); err != nil {
 		return nil, err

@@ -210,6 +210,7 @@ func TestOptions(t *testing.T) {
 		{"logits as probabilities", Place{File: bare, Labels: soft(-7, 7, 7, -7)}, Options{LabelKind: "soft"}, 0, "", 0, `label_kind = "logits" takes`},
 		{"rounded probabilities", Place{File: bare, Labels: soft(0.25, 0.7539, 1, 0)}, Options{}, -2, method.Soft, 2, ""},
 		{"classes as values", Place{File: bare, Labels: labels}, Options{LabelKind: "value"}, 0, "", 0, "leave label_kind out"},
+		{"no classes, in a file of their own", Place{File: bare, Labels: npzFile(t, []npz.Array{npz.Of("labels", []int{2}, []int64{5, 0})})}, Options{}, 0, "", 0, "set.npz: label 5 is not a class"},
 		{"values", Place{File: bare, Labels: soft(-0.5, 0.5, 0.5, -0.5)}, Options{}, 0, "", 0, `the guess is label_kind = "value"`},
 		{"layout", Place{File: bare, Labels: labels}, Options{Layout: "channels-last"}, 0, "", 0, "in layout channels-last"},
 		{"zca without", Place{File: bare, Labels: labels}, Options{Normalised: "zca"}, 0, "", 0, "not whitened"},
