@@ -280,6 +280,10 @@ func TestCustomErrors(t *testing.T) {
 	if err == nil || strings.Count(err.Error(), "neither PNG nor JPEG") != 5 || !strings.Contains(err.Error(), "the rest was not looked at") {
 		t.Errorf("many broken images: %v", err)
 	}
+	c := Config{Format: "folder", Train: "two", Names: []string{"a", "u", "v", "w", "x", "y", "z", "q"}}
+	if _, err := c.Load(context.Background(), "mine", dir); err == nil || strings.Count(err.Error(), "no folder") != 5 || !strings.Contains(err.Error(), "of which 2 are not listed") {
+		t.Errorf("many missing folders: %v", err)
+	}
 }
 
 // TestCheck lists settings that cannot be, and what is said of them.

@@ -97,7 +97,11 @@ func (c *contents) folder(ctx context.Context, dir string) (s Split, err error) 
 			s.Labels = append(s.Labels, label)
 		}
 	}
-	return s, gather(what, errs[:min(len(errs), faultLimit)])
+	if more := len(errs) - faultLimit; more > 0 {
+		what += fmt.Sprintf(", of which %d are not listed", more)
+		errs = errs[:faultLimit]
+	}
+	return s, gather(what, errs)
 }
 
 // faultLimit is how many faults of a folder are reported.
