@@ -36,6 +36,11 @@ func pointOf(c *spec.Cell, axes []string) []string {
 	return values
 }
 
+// present returns those axes that there is a value on, and not in another profile alone.
+func (r *Results) present(axes []string) []string {
+	return slices.DeleteFunc(slices.Clone(axes), func(a string) bool { return len(r.axisValues(a)) == 0 })
+}
+
 // axisValues lists the points of an axis that the results have, in the grid's order.
 func (r *Results) axisValues(axis string) []string {
 	var out []string

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -303,5 +304,23 @@ func TestDirections(t *testing.T) {
 	}
 	if r.Claims[0].Ours != Open {
 		t.Errorf("the claim is %v: %s", r.Claims[0].Ours, r.Claims[0].OursEvidence)
+	}
+}
+
+// A report's one table of claims has those of all experiments, each under the beginning of
+// its title, and says what is wrong with several of them once.
+func TestClaimsTogether(t *testing.T) {
+	const claim = "[[claim]]\nid = \"rank\"\ntext = \"It is best.\"\nplace = \"Table 1\"\nkind = \"rank\"\ntop = 1\ncolumns = [\"slow\"]\n" +
+		"[[deviation]]\nclaims = [\"rank\"]\nwhy = \"it is cut\"\n"
+	acc := map[string][]float64{"slow": {0.5, 0.6}, "fast-lr": {0.7, 0.8}, "fast-ls": {0.6, 0.6}}
+	a, b := made(t, small+claim, acc), made(t, strings.Replace(small, "Small", "Other: again", 1)+claim, acc)
+	s := claimSheet([]*Results{a, b})
+	var got []string
+	for _, r := range s.Rows {
+		got = append(got, strings.Join(r.Heads, "/")+" "+r.Cells[2].Text+" "+r.Cells[2].Marks)
+	}
+	want := []string{"Small/It is best. 0 of 1 rows 1", "Other/It is best. 0 of 1 rows 1"}
+	if !slices.Equal(got, want) || s.Notes[0] != "1 It is cut." {
+		t.Errorf("got %q with the notes %q, want %q", got, s.Notes, want)
 	}
 }

@@ -55,8 +55,7 @@ type figureBuilder struct {
 // arrange decides what stands apart. Cells that differ on an axis which the spec
 // does not mention become series of their own; nothing is merged silently.
 func (b *figureBuilder) arrange() {
-	lacking := func(a string) bool { return len(b.points(a)) == 0 } // it is another profile's
-	b.panelAxes, b.seriesAxes = slices.DeleteFunc(slices.Clone(b.f.Panels), lacking), slices.DeleteFunc(slices.Clone(b.f.Series), lacking)
+	b.panelAxes, b.seriesAxes = b.r.present(b.f.Panels), b.r.present(b.f.Series)
 	free := func(a string) bool { return !slices.Contains(b.panelAxes, a) && !slices.Contains(b.seriesAxes, a) }
 	axes := b.r.axes()
 	if slices.Contains(axes, b.f.X) {

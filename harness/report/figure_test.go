@@ -214,3 +214,14 @@ func TestDiagrams(t *testing.T) {
 		}
 	}
 }
+
+// Pictures name the classes of their lines.
+func TestClassesOfImages(t *testing.T) {
+	r := Load(parse(t, demo), shared(t), keyed)
+	for _, f := range r.Spec.Figures {
+		v, _ := r.shown(f)
+		if lines := strings.Contains(v.Caption, "Lines of a picture from the top: nought, one;"); lines != (f.Kind == "images") {
+			t.Errorf("%s: %s", f.Name, v.Caption)
+		}
+	}
+}

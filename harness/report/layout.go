@@ -30,8 +30,7 @@ func (r *Results) layout() tableLayout {
 	if g.t.Mark == nil && len(g.t.Values) == 0 {
 		g.t.Mark = []string{"best", "second"}
 	}
-	lacking := func(a string) bool { return len(r.axisValues(a)) == 0 } // it is another profile's
-	g.rowAxes, g.t.Columns = slices.DeleteFunc(slices.Clone(g.t.Rows), lacking), slices.DeleteFunc(slices.Clone(g.t.Columns), lacking)
+	g.rowAxes, g.t.Columns = r.present(g.t.Rows), r.present(g.t.Columns)
 	for _, a := range r.Spec.Axes {
 		if !slices.Contains(g.rowAxes, a.Name) && !slices.Contains(g.t.Columns, a.Name) && len(r.axisValues(a.Name)) > 1 {
 			g.rowAxes = append(g.rowAxes, a.Name)

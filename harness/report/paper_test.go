@@ -161,9 +161,9 @@ func TestWritePaper(t *testing.T) {
 
 // Tables that an experiment has nothing for are undefined, not empty.
 func TestPaperOfPlainExperiment(t *testing.T) {
-	uses := Uses{Tables: []string{"demo", "demo-pairs", "demo-claims", "demo-reproduced"}}
+	uses := Uses{Tables: []string{"demo", "demo-pairs", "demo-claims", "demo-reproduced", "claims"}}
 	p, err := WritePaper(t.TempDir(), []*exhibit.Spec{parse(t, small)}, store.Open(t.TempDir()), uses, keyed)
-	if err != nil || p.Tables != 2 || !slices.Equal(p.Undefined, []string{"table demo-claims", "table demo-reproduced"}) {
+	if err != nil || p.Tables != 2 || !slices.Equal(p.Undefined, []string{"table demo-claims", "table demo-reproduced", "table claims"}) {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
