@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"os"
+	"slices"
 	"testing"
 )
 
@@ -326,4 +327,46 @@ func BenchmarkAdaBelief(b *testing.B) {
 		o.Step(w, g)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/parameter")
+}
+
+// TestSGDPieces checks that many parameters, which are stepped in pieces, end at the bits
+// of one after the other.
+func TestSGDPieces(t *testing.T) {
+	const n = 70_001
+	for _, cfg := range []SGDConfig{{}, {Momentum: 0.9}, {WeightDecay: 5e-4}, {Momentum: 0.5, WeightDecay: 0.1}} {
+		o := must[float32](NewSGD[float32](n, cfg))
+		w, g := make([]float32, n), make([]float32, n)
+		for i := range g {
+			w[i], g[i] = float32(i%13)/7, float32(i%17)/3-2
+		}
+		want, slot := slices.Clone(w), make([]float32, n)
+		for range 2 {
+			o.Step(w, g)
+			for i, v := range g {
+				v += float32(float32(cfg.WeightDecay) * want[i])
+				slot[i] = v + float32(float32(cfg.Momentum)*slot[i])
+				want[i] -= float32(float32(0.01) * slot[i])
+			}
+		}
+		if !slices.Equal(w, want) {
+			t.Errorf("%+v: pieces end elsewhere", cfg)
+		}
+	}
+}
+
+func BenchmarkSGD(b *testing.B) {
+	const n = 1 << 22
+	for name, cfg := range map[string]SGDConfig{"plain": {}, "decay": {Momentum: 0.9, WeightDecay: 5e-4}} {
+		b.Run(name, func(b *testing.B) {
+			o := must[float32](NewSGD[float32](n, cfg))
+			w, g := make([]float32, n), make([]float32, n)
+			for i := range g {
+				g[i] = float32(i%17) - 8
+			}
+			for b.Loop() {
+				o.Step(w, g)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/parameter")
+		})
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"math"
+
+	"dgkip/harness/tensor"
 )
 
 // SGDConfig holds the settings of SGD. Its zero value is plain gradient descent
@@ -15,7 +17,10 @@ type SGDConfig struct {
 }
 
 // SGD is gradient descent with momentum: v = mu v + g + lambda w, w -= lr v.
-type SGD[F Float] struct{ state[F] }
+type SGD[F Float] struct {
+	state[F]
+	sums []F // g + lambda w of the pieces at work
+}
 
 // NewSGD returns an optimiser of n parameters at rest, or an error if a setting
 // is out of range.
@@ -30,7 +35,7 @@ func NewSGD[F Float](n int, cfg SGDConfig) (*SGD[F], error) {
 	case !(cfg.WeightDecay >= 0 && cfg.WeightDecay <= math.MaxFloat64):
 		return nil, errors.New("optim: SGD weight decay must be finite and not negative")
 	}
-	o := &SGD[F]{state[F]{
+	o := &SGD[F]{state: state[F]{
 		rule:     "SGD",
 		n:        n,
 		lr:       cmp.Or(cfg.LR, 1e-2),
@@ -48,15 +53,28 @@ func (o *SGD[F]) Step(params, grad []F) {
 		panic("optim.SGD.Step: wrong number of parameters or gradients")
 	}
 	lr, mu, decay := F(o.lr), F(o.settings[0]), F(o.settings[1])
-	for i, v := range grad {
-		w := params[i]
-		if decay != 0 {
-			v += F(decay * w)
-		}
-		if mu != 0 {
-			v += F(mu * o.slots[0][i])
-			o.slots[0][i] = v
-		}
-		params[i] = w - F(lr*v)
+	if mu == 0 && decay == 0 {
+		tensor.Axpy(params, -lr, grad, params)
+		return
 	}
+	// In pieces that stay in the cache from one sum to the next.
+	const tasks, piece = 16, 1 << 12
+	o.sums = tensor.Grow(&o.sums, tasks*piece)
+	share := (o.n + tasks - 1) / tasks
+	tensor.Parallel(tasks, func(task int) {
+		for at, end := task*share, min(o.n, (task+1)*share); at < end; at += piece {
+			to := min(end, at+piece)
+			w, v := params[at:to], grad[at:to]
+			if decay != 0 {
+				v = o.sums[task*piece:][:to-at]
+				tensor.Axpy(v, decay, w, grad[at:to])
+			}
+			if mu != 0 {
+				slot := o.slots[0][at:to]
+				tensor.Axpy(slot, mu, slot, v)
+				v = slot
+			}
+			tensor.Axpy(w, -lr, v, w)
+		}
+	})
 }
