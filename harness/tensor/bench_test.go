@@ -48,7 +48,7 @@ func BenchmarkPeak(b *testing.B) {
 
 func BenchmarkGemm(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
-	sizes := [][3]int{{1024, 1024, 1024}, {200, 1024, 784}, {200, 1024, 1024}, {2, 1024, 1024}}
+	sizes := [][3]int{{1024, 1024, 1024}, {200, 1024, 784}, {200, 1024, 1024}, {20, 1024, 3072}, {2, 1024, 1024}}
 	for _, path := range []string{"avx512", "avx2", "neon"} {
 		onPath(b, path, func(b *testing.B) {
 			for _, s := range sizes {

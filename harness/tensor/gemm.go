@@ -219,7 +219,7 @@ func (g *gemm) block(t0, t1, p0, p1, tiles int) {
 		var a []float32
 		for q0 := p0; q0 < p1 && !(g.lower && row(t1) <= q0*w); q0 += group {
 			q1 := min(p1, q0+group)
-			b := g.panelsOfB(s, q0, q1, ch, t1-t0 == 1)
+			b := g.panelsOfB(s, q0, q1, ch, t1-t0 <= 2)
 			for s0 := t0; s0 < t1; s0 += stripTiles {
 				s1 := min(t1, s0+stripTiles)
 				if g.lower && row(s1) <= q0*w {
@@ -345,9 +345,9 @@ func (b panels) panel(p int) (data []float32, stride int) {
 	return b.data[(p-b.first)*b.pitch:], b.stride
 }
 
-// panelsOfB returns panels [p0, p1) of chunk ch. Where each is needed once, they
-// are read where they lie.
-func (g *gemm) panelsOfB(s *scratch, p0, p1, ch int, once bool) panels {
+// panelsOfB returns panels [p0, p1) of chunk ch. Where few tiles need each, these read
+// it where it lies: sooner than it would be packed.
+func (g *gemm) panelsOfB(s *scratch, p0, p1, ch int, few bool) panels {
 	w := g.path.Cols
 	k0, k1 := g.chunk(ch)
 	pitch := w * (k1 - k0)
@@ -355,7 +355,7 @@ func (g *gemm) panelsOfB(s *scratch, p0, p1, ch int, once bool) panels {
 	case g.packed != nil:
 		padded := ceil(g.n, w) * w
 		return panels{g.packed.data[padded*k0+p0*pitch:], p0, pitch, w}
-	case once && !g.transB && p1*w <= g.n:
+	case few && !g.transB && p1*w <= g.n:
 		return panels{g.b.Data[k0*g.b.Stride+p0*w:], p0, w, g.b.Stride}
 	}
 	b := panels{Grow(&s.b, (p1-p0)*pitch), p0, pitch, w}
