@@ -401,7 +401,7 @@ func TestEstimate(t *testing.T) {
 	all := first + 2*9*256*256*(256+64) + 2*4096*2
 	want := 512*(3*all-first) + 20*(7*all-2*first)
 	training := 10000 * 0.9 * 50 * 20 * (3*all - first)
-	if e.Updates != 10000 || math.Abs(e.Flops/want-1) > 1e-12 || math.Abs(e.Setup/training-1) > 1e-12 {
+	if e.Updates != 10000 || math.Abs(e.Flops/want-1) > 1e-12 || math.Abs(e.Between*10000/training-1) > 1e-12 {
 		t.Errorf("%+v, want %v operations, and %v in between", e, want, training)
 	}
 	if e.Bytes < 300<<20 || e.Bytes > 1<<30 {

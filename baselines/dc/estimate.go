@@ -29,7 +29,7 @@ func (s Settings) Estimate(z method.Sizes) method.Estimate {
 	return method.Estimate{
 		Updates: s.Iterations * outer,
 		Flops:   matching,
-		Setup:   training * float64(s.Iterations*outer),
+		Between: training,
 		Bytes:   4 * (int64(size*(z.Train+z.Test+3*most+4*set)) + vectors*int64(net.Params()) + int64(most)*values),
 	}
 }

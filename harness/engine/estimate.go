@@ -205,7 +205,7 @@ func (h *history) forecast(f *Forecast, r *Run, twin bool, paid map[string]float
 	}
 	group := r.group()
 	due := pay(paid, group, max(m.Shared, scoring.Shared)) + pay(paid, group+scoring.Networks, scoring.Drawn)
-	operations := m.Setup + scoring.Setup + due + m.Flops*float64(m.Updates)
+	operations := m.Setup + scoring.Setup + due + (m.Flops+m.Between)*float64(m.Updates)
 	switch {
 	case len(h.seconds[k.cell]) > 0:
 		f.Seconds, f.Basis = middle(h.seconds[k.cell], twin), "the same cell"
@@ -251,6 +251,7 @@ func (h *history) scaled(r *Run, k kinds, twin bool) float64 {
 	if twin {
 		ours = method.Estimate{}
 	}
+	updates := float64(ours.Updates)
 	var all []guess
 	for _, p := range h.like[k.like] {
 		p.size.Model = r.Cell.Net
@@ -259,8 +260,7 @@ func (h *history) scaled(r *Run, k kinds, twin bool) float64 {
 			theirs, p.rest = method.Estimate{}, p.scoring
 		}
 		pace := ratio(ours.Flops, cmp.Or(p.flops, theirs.Flops))
-		rest := ratio(allBut(ours, oursScoring), allBut(theirs, theirsScoring))
-		updates := float64(ours.Updates)
+		rest := ratio(allBut(ours, oursScoring, updates), allBut(theirs, theirsScoring, p.updates))
 		g := guess{
 			making: updates * p.pace * pace, rest: p.rest * rest, distance: math.Abs(math.Log(pace)) + math.Abs(math.Log(rest)),
 			poor: p.eval != k.eval || twin && p.rough || !twin && (p.updates > 0) != (updates > 0), another: p.another,
@@ -269,7 +269,7 @@ func (h *history) scaled(r *Run, k kinds, twin bool) float64 {
 			if !(updates > 0 && p.pace > 0 && h.Speed() > 0) {
 				continue
 			}
-			g.rest = allBut(ours, oursScoring) / h.Speed()
+			g.rest = allBut(ours, oursScoring, updates) / h.Speed()
 		}
 		all = append(all, g)
 	}
@@ -293,9 +293,9 @@ func typical(all []guess) guess {
 	return all[len(all)/2]
 }
 
-// allBut is the number of operations beside the updates.
-func allBut(m, scoring method.Estimate) float64 {
-	return m.Setup + scoring.Setup + max(m.Shared, scoring.Shared) + scoring.Drawn
+// allBut is the number of operations beside so many updates.
+func allBut(m, scoring method.Estimate, updates float64) float64 {
+	return m.Between*updates + m.Setup + scoring.Setup + max(m.Shared, scoring.Shared) + scoring.Drawn
 }
 
 // ratio is how many times as many operations a has as b, 1 if either is not known.

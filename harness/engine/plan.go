@@ -173,7 +173,7 @@ func (r *Run) kind() string {
 // operations is what a run takes by itself, 0 if unknown.
 func (r *Run) operations() float64 {
 	m, scoring := estimates(r, r.sizes())
-	return m.Setup + scoring.Setup + max(m.Shared, scoring.Shared) + m.Flops*float64(m.Updates)
+	return m.Setup + scoring.Setup + max(m.Shared, scoring.Shared) + (m.Flops+m.Between)*float64(m.Updates)
 }
 
 // longestFirst sorts what belongs to runs by their operations. Several workers then end

@@ -164,6 +164,7 @@ func CheckLambda(lambda float64, s Sizes) error {
 type Estimate struct {
 	Updates int     // 0 if unknown
 	Flops   float64 // per update; 0 if unknown
+	Between float64 // per update, but no part of its time: what comes between two of them
 	Setup   float64 // floating-point operations before the first update
 	Shared  float64 // more of them, made once for all runs with the same data, networks and seed
 	Bytes   int64   // of memory at the peak; 0 if unknown
