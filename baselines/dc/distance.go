@@ -39,9 +39,16 @@ func distance[F tensor.Float](v, s, r []F, tensors []nn.Tensor) float64 {
 func rowDistance[F tensor.Float](v, s, r []F, outputs int) float64 {
 	column := func() []F { return make([]F, outputs) }
 	rr, ss, rs, ofR, ofS := column(), column(), column(), column(), column()
-	tensor.ColDot(rr, r, r, outputs)
-	tensor.ColDot(ss, s, s, outputs)
-	tensor.ColDot(rs, r, s, outputs)
+	// Strip by strip: of one that is in the cache all three are made.
+	strip := 32 * outputs
+	strips := (len(s) + strip - 1) / strip
+	part := func(i int, x []F) []F { return x[i*strip : min(len(x), (i+1)*strip)] }
+	for i := range strips {
+		r, s := part(i, r), part(i, s)
+		tensor.ColDot(rr, r, r, outputs)
+		tensor.ColDot(ss, s, s, outputs)
+		tensor.ColDot(rs, r, s, outputs)
+	}
 	var sum float64
 	for o := range rs {
 		nr, ns, dot := math.Sqrt(float64(rr[o])), math.Sqrt(float64(ss[o])), float64(rs[o])
@@ -52,6 +59,7 @@ func rowDistance[F tensor.Float](v, s, r []F, outputs int) float64 {
 			ofS[o] = F(dot * nr / (n * n * ns))
 		}
 	}
-	tensor.Affine2(v, ofR, r, ofS, s, column())
+	zero := column()
+	tensor.Parallel(strips, func(i int) { tensor.Affine2(part(i, v), ofR, part(i, r), ofS, part(i, s), zero) })
 	return sum
 }

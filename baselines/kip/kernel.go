@@ -120,7 +120,7 @@ func (r ridge) fitKernel(view convex.Kernel, y, targets, dy tensor.Mat[float64])
 		for j := range n {
 			g.K.Row(i)[j] = -(dot(u.Row(i), m.C.Row(j)) + dot(m.C.Row(i), u.Row(j))) / 2
 		}
-		g.K.Row(i)[i] -= r.Jitter / float64(n) * inner
+		g.K.Row(i)[i] -= float64(r.Jitter / float64(n) * inner)
 	}
 	*view.Grad = g
 	return m, nil
