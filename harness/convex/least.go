@@ -47,11 +47,7 @@ func Least(ctx context.Context, view RealView, labels Labels, lambda float64) (N
 			b.Row(j)[i] = float32(v)
 		}
 	})
-	tol := leastGap
-	if labels.Loss == SoftmaxLoss {
-		tol = 1e-4 // its solver is of the first order
-	}
-	fit, err := Solve(ctx, Problem{Features: b, Labels: labels, Lambda: lambda}, tol)
+	fit, err := Solve(ctx, Problem{Features: b, Labels: labels, Lambda: lambda}, leastGap)
 	if err != nil {
 		return Nearest{}, err
 	}

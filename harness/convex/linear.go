@@ -24,15 +24,20 @@ func dots(a tensor.Mat[float32], v []float64) []float64 {
 // done.
 func manyDots(ctx context.Context, a tensor.Mat[float32], v tensor.Mat[float64]) tensor.Mat[float64] {
 	out := tensor.NewMat[float64](v.Rows, a.Rows)
-	const rows = 64
-	for from := 0; from < a.Rows && ctx.Err() == nil; from += rows {
-		n := min(rows, a.Rows-from)
-		part := a.Part(from, from+n, 0, a.Cols)
-		for k := range v.Rows {
-			tensor.MulVec64(out.Row(k)[from:from+n], part, v.Row(k))
-		}
-	}
+	inStrips(ctx, a, func(from, to int, part tensor.Mat[float32]) {
+		tensor.Parallel(v.Rows, func(k int) { tensor.MulVec64(out.Row(k)[from:to], part, v.Row(k)) })
+	})
 	return out
+}
+
+// inStrips visits rows [from, to) of A, as many as a cache holds, in order, until ctx is
+// done.
+func inStrips(ctx context.Context, a tensor.Mat[float32], do func(from, to int, part tensor.Mat[float32])) {
+	rows := max(64, 1<<18/max(1, a.Cols))
+	for from := 0; from < a.Rows && ctx.Err() == nil; from += rows {
+		to := min(a.Rows, from+rows)
+		do(from, to, a.Part(from, to, 0, a.Cols))
+	}
 }
 
 func transposed(m tensor.Mat[float64]) tensor.Mat[float64] {
@@ -122,19 +127,15 @@ func columns(m tensor.Mat[float64], n int, do func(v []float64) []float64) tenso
 
 // Apply returns the outputs A Theta' [n, K] of a model with weights theta [K, M].
 func Apply(a tensor.Mat[float32], theta tensor.Mat[float64]) tensor.Mat[float64] {
-	out := tensor.NewMat[float64](a.Rows, theta.Rows)
-	for k := range theta.Rows {
-		setColumn(out, k, dots(a, theta.Row(k)))
-	}
-	return out
+	return transposed(manyDots(context.Background(), a, theta))
 }
 
 // Combine returns the weights C'A [K, M] of a model that lies in the span of features.
 func Combine(a tensor.Mat[float32], c tensor.Mat[float64]) tensor.Mat[float64] {
-	theta := tensor.NewMat[float64](c.Cols, a.Cols)
-	for k := range theta.Rows {
-		tensor.AddRows64(theta.Row(k), a, column(c, k))
-	}
+	theta, w := tensor.NewMat[float64](c.Cols, a.Cols), transposed(c)
+	inStrips(context.Background(), a, func(from, to int, part tensor.Mat[float32]) {
+		tensor.Parallel(c.Cols, func(k int) { tensor.AddRows64(theta.Row(k), part, w.Row(k)[from:to]) })
+	})
 	return theta
 }
 

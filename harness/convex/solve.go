@@ -79,7 +79,8 @@ const (
 //	         and the hinge by an interior-point method
 //	stored   many classes: the softmax loss on stored features, block by block
 //	triangle the same on a large Gram matrix, where there are no features
-//	thin     fewer features than images: the logistic and the hinge loss
+//	thin     fewer features than images: the logistic and the hinge loss, and, where they
+//	         are few, the softmax loss
 //	dual     the logistic and the hinge loss on a large Gram matrix
 //	ridge    the squared loss on the same
 func Solve(ctx context.Context, p Problem, tol float64) (Solution, error) {
@@ -97,7 +98,7 @@ func Solve(ctx context.Context, p Problem, tol float64) (Solution, error) {
 	if p.Features.Rows > 0 && s.C.Rows > 0 {
 		s.Weights = Combine(p.Features, s.C)
 	}
-	if p.Gram.Rows == 0 && p.Features.Rows > 0 {
+	if p.Gram.Rows == 0 && p.Features.Rows > 0 && s.C.Rows > 0 {
 		s.Outputs = Apply(p.Features, s.Weights) // those of a Gram matrix in float32 are less exact
 	}
 	p.Report(1)
@@ -141,6 +142,9 @@ func (p Problem) softmax(search *search) (Solution, error) {
 		return Solution{}, err
 	}
 	classes := p.Labels.Values.Cols
+	if m := p.Features.Cols; m > 0 && m < len(of) && m <= maxThinClasses {
+		return thinClasses{Features: p.Features, Labels: of, Classes: classes, Lambda: p.Lambda}.solve(search)
+	}
 	if p.Features.Rows > 0 {
 		return stored{Features: p.Features, Labels: of, Classes: classes, Lambda: p.Lambda}.solve(search)
 	}

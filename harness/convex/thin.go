@@ -131,6 +131,12 @@ func (t thin) length(theta, f, step, df []float64) float64 {
 		}
 		return sum
 	}
+	return leastAlong(slope)
+}
+
+// leastAlong returns where a convex function with this slope is least, to within a little,
+// and at most 1.
+func leastAlong(slope func(length float64) float64) float64 {
 	if slope(1) <= 0 {
 		return 1
 	}

@@ -87,7 +87,7 @@ func TestKernelIsFeatures(t *testing.T) {
 // the model is the best in the span, and near enough to Theta_O for the bound.
 func TestLeast(t *testing.T) {
 	r := rng.Stream(1, "least")
-	for range 12 {
+	for round := range 16 {
 		n, m, images := 2+r.IntN(4), 12, 40
 		a, phi := tensor.NewMat[float32](n, m), tensor.NewMat[float32](images, m)
 		r.FillNormal(a.Data, 0, 0.3)
@@ -95,6 +95,12 @@ func TestLeast(t *testing.T) {
 		real := Labels{Form: Gain, Loss: LogisticLoss, Values: tensor.NewMat[float64](images, 1)}
 		for i := range real.Values.Data {
 			real.Values.Data[i] = float64(1 - 2*r.IntN(2))
+		}
+		if round%2 == 1 {
+			real = Labels{Form: Target, Loss: SoftmaxLoss, Values: tensor.NewMat[float64](images, 3)}
+			for i := range images {
+				real.Values.Row(i)[r.IntN(3)] = 1
+			}
 		}
 		const lambda = 0.5
 		whole, err := Solve(context.Background(), Problem{Features: phi, Labels: real, Lambda: lambda}, 1e-10)

@@ -1,0 +1,176 @@
+package convex
+
+import (
+	"context"
+	"math"
+
+	"dgkip/harness/tensor"
+)
+
+// thinClasses is the softmax loss where thin is the others: more images than features.
+// Newton's method in the weights takes steps V with H V = grad P,
+//
+//	(H V)_k = sum_i u_ik phi_i + lambda V_k,   u_i = (diag(p_i) - p_i p_i') V phi_i,
+//
+// by conjugate gradients. Their preconditioner is the part of H within a class,
+// sum_i p_ik (1 - p_ik) phi_i phi_i' + lambda I, in K matrices [M, M].
+type thinClasses struct {
+	Features tensor.Mat[float32] // [n, M]
+	Labels   []int               // classes, from 0
+	Classes  int
+	Lambda   float64
+}
+
+// maxThinClasses is the most features, for the time and memory of the preconditioner.
+const maxThinClasses = 512
+
+func (t thinClasses) solve(search *search) (Solution, error) {
+	search.limit = min(search.limit, interiorLimit)
+	n, m := t.Features.Rows, t.Features.Cols
+	theta, f := tensor.NewMat[float64](t.Classes, m), tensor.NewMat[float64](n, t.Classes)
+	for steps := 0; ; steps++ {
+		p, losses := t.at(f)
+		g := t.combine(p, t.slopes, theta)
+		s := Solution{Weights: theta, Outputs: f, Norm2: frobenius2(theta), Sweeps: float64(steps)}
+		s.prove(losses, gradientTerm(frobenius2(g), t.Lambda), t.Lambda)
+		if over, err := search.over(s); over {
+			return s, err
+		}
+		step, ok := t.newton(search.ctx, p, g)
+		if err := search.ctx.Err(); err != nil {
+			return s, err
+		}
+		if !ok {
+			return s, search.failed(s)
+		}
+		df := Apply(t.Features, step)
+		length := leastAlong(func(length float64) float64 { return t.slope(length, theta, f, step, df) })
+		addTimes(theta, -length, step)
+		f = Apply(t.Features, theta)
+	}
+}
+
+// at returns the probabilities of the classes at outputs, and the sum of the losses.
+func (t thinClasses) at(f tensor.Mat[float64]) (p tensor.Mat[float64], losses float64) {
+	p = tensor.NewMat[float64](f.Rows, f.Cols)
+	for i, y := range t.Labels {
+		losses += probabilities(p.Row(i), f.Row(i)) - f.Row(i)[y]
+	}
+	return p, losses
+}
+
+// combine returns W'Phi + lambda V, row makes those of W of those of x.
+func (t thinClasses) combine(x tensor.Mat[float64], row func(i int, w []float64), v tensor.Mat[float64]) tensor.Mat[float64] {
+	w := times(1, x)
+	for i := range w.Rows {
+		row(i, w.Row(i))
+	}
+	out := Combine(t.Features, w)
+	addTimes(out, t.Lambda, v)
+	return out
+}
+
+// slopes makes the derivatives of image i's loss at its outputs of its probabilities.
+func (t thinClasses) slopes(i int, p []float64) { p[t.Labels[i]]-- }
+
+// newton returns H^-1 g, roughly, and whether it could.
+func (t thinClasses) newton(ctx context.Context, p, g tensor.Mat[float64]) (tensor.Mat[float64], bool) {
+	const precision, most = 0.1, 500
+	within, ok := t.within(ctx, p)
+	if !ok {
+		return g, false
+	}
+	easier := func(r tensor.Mat[float64]) tensor.Mat[float64] {
+		z := tensor.NewMat[float64](r.Rows, r.Cols)
+		tensor.Parallel(len(within), func(k int) { copy(z.Row(k), within[k].solve(r.Row(k))) })
+		return z
+	}
+	curved := func(v tensor.Mat[float64]) tensor.Mat[float64] {
+		return t.combine(Apply(t.Features, v), func(i int, u []float64) {
+			mean := dot64(p.Row(i), u)
+			for k, x := range p.Row(i) {
+				u[k] = float64(x * (u[k] - mean))
+			}
+		}, v)
+	}
+	x, r := tensor.NewMat[float64](g.Rows, g.Cols), times(1, g)
+	z := easier(r)
+	d, rz := times(1, z), dot64(r.Data, z.Data)
+	for range most {
+		if ctx.Err() != nil || frobenius2(r) <= precision*precision*frobenius2(g) {
+			break
+		}
+		h := curved(d)
+		a := rz / dot64(d.Data, h.Data)
+		if !(a > 0) || math.IsInf(a, 0) {
+			return x, false
+		}
+		addTimes(x, a, d)
+		addTimes(r, -a, h)
+		z = easier(r)
+		before := rz
+		rz = dot64(r.Data, z.Data)
+		addTimes(z, rz/before, d)
+		d = z
+	}
+	return x, true
+}
+
+// within factorises the preconditioner. It is no part of the solution, so that matrices in
+// float32 do: what rounding takes from a pivot is given back.
+func (t thinClasses) within(ctx context.Context, p tensor.Mat[float64]) ([]cholesky, bool) {
+	n, m := t.Features.Rows, t.Features.Cols
+	scaled, gram := tensor.NewMat[float32](m, n), tensor.NewMat[float32](m, m)
+	of, wide := make([]cholesky, t.Classes), make([]tensor.Mat[float64], t.Classes)
+	for k := range of {
+		root := make([]float32, n)
+		for i := range root {
+			x := p.Row(i)[k]
+			root[i] = float32(math.Sqrt(float64(x * (1 - x))))
+		}
+		tensor.Parallel(m, func(j int) {
+			to := scaled.Row(j)
+			for i, x := range root {
+				to[i] = x * t.Features.Row(i)[j]
+			}
+		})
+		tensor.Gram(gram, scaled)
+		wide[k] = tensor.NewMat[float64](m, m)
+		for i, x := range gram.Data {
+			wide[k].Data[i] = float64(x)
+		}
+	}
+	bad := make([]int, len(of))
+	tensor.Parallel(len(of), func(k int) { of[k], bad[k] = decompose(ctx, wide[k], t.Lambda, 1e-6) })
+	for _, row := range bad {
+		if row >= 0 {
+			return nil, false
+		}
+	}
+	return of, true
+}
+
+// slope is that of P along -step, so far from theta with its outputs f.
+func (t thinClasses) slope(length float64, theta, f, step, df tensor.Mat[float64]) float64 {
+	sum := float64(t.Lambda * (float64(length*frobenius2(step)) - dot64(theta.Data, step.Data)))
+	at, _ := t.at(minus(f, length, df))
+	for i := range at.Rows {
+		t.slopes(i, at.Row(i))
+		sum -= dot64(at.Row(i), df.Row(i))
+	}
+	return sum
+}
+
+// addTimes adds a times x to y.
+func addTimes(y tensor.Mat[float64], a float64, x tensor.Mat[float64]) {
+	for i, v := range x.Data {
+		y.Data[i] += float64(a * v)
+	}
+}
+
+// minus returns y - a x.
+func minus(y tensor.Mat[float64], a float64, x tensor.Mat[float64]) tensor.Mat[float64] {
+	out := times(1, y)
+	addTimes(out, -a, x)
+	return out
+}

@@ -1,0 +1,108 @@
+package convex
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+// thinClassesProblem has features and labels that no model fits.
+func thinClassesProblem(n, m, classes int) thinClasses {
+	s := rng.Stream(8, "thin classes")
+	t := thinClasses{Features: tensor.NewMat[float32](n, m), Labels: make([]int, n), Classes: classes, Lambda: float64(n) * 1e-6}
+	s.FillNormal(t.Features.Data, 0.2, 1/float32(math.Sqrt(float64(m))))
+	for i := range t.Labels {
+		f := 3*float64(t.Features.Row(i)[0])*math.Sqrt(float64(m)) + 1.5*s.Normal64()
+		t.Labels[i] = min(classes-1, max(0, int(math.Round(f))+classes/2))
+	}
+	return t
+}
+
+// Blocks in the dual find the same, where lambda is large enough for them.
+func TestThinClassesFindWhatStoredFinds(t *testing.T) {
+	p := thinClassesProblem(300, 20, 4)
+	p.Lambda = 3
+	got, err := p.solve(towards(1e-10, 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := stored{Features: p.Features, Labels: p.Labels, Classes: p.Classes, Lambda: p.Lambda}.solve(towards(1e-7, 2000))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(got.Primal-want.Primal) > 1e-6*want.Primal || got.Dual > want.Primal {
+		t.Errorf("%v (dual %v), want %v", got.Primal, got.Dual, want.Primal)
+	}
+	if d := Distance(got.Weights, want.Weights); d > 1e-3*Norm(want.Weights) {
+		t.Errorf("weights differ by %v of %v", d, Norm(want.Weights))
+	}
+}
+
+// Two classes are the logistic loss: of weights -theta/2 and theta/2, |Theta|^2 is half
+// of |theta|^2.
+func TestThinClassesOfTwoAreLogistic(t *testing.T) {
+	p := thinClassesProblem(400, 30, 2)
+	got, err := p.solve(towards(1e-10, 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := make([]float64, len(p.Labels))
+	for i, c := range p.Labels {
+		y[i] = float64(2*c - 1)
+	}
+	want, err := thin{Features: p.Features, Labels: y, Loss: LogisticLoss, Lambda: p.Lambda / 2}.solve(towards(1e-10, 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(got.Primal-want.Primal) > 1e-9*want.Primal {
+		t.Errorf("%v, want %v", got.Primal, want.Primal)
+	}
+	for j, x := range want.Weights.Data {
+		if math.Abs(got.Weights.Row(1)[j]-x/2) > 1e-4*(1+math.Abs(x)) || math.Abs(got.Weights.Row(0)[j]+x/2) > 1e-4*(1+math.Abs(x)) {
+			t.Fatalf("weight %d: %v and %v, want -+%v", j, got.Weights.Row(0)[j], got.Weights.Row(1)[j], x/2)
+		}
+	}
+}
+
+// With a small lambda blocks in the dual get nowhere; these are a dozen steps. The gap is
+// an exact one: no other weights are better by more.
+func TestThinClassesAreNotSlow(t *testing.T) {
+	p := thinClassesProblem(3000, 64, 10)
+	got, err := p.solve(towards(leastGap, 500))
+	if err != nil || got.Sweeps > 30 {
+		t.Fatalf("%v steps, gap %v, %v", got.Sweeps, got.Gap, err)
+	}
+	value := func(theta tensor.Mat[float64]) float64 {
+		_, losses := p.at(Apply(p.Features, theta))
+		return losses + p.Lambda/2*frobenius2(theta)
+	}
+	if v := value(got.Weights); math.Abs(v-got.Primal) > 1e-12*v {
+		t.Errorf("says %v, is %v", got.Primal, v)
+	}
+	s := rng.Stream(9, "near")
+	for range 20 {
+		near := times(1, got.Weights)
+		for j := range near.Data {
+			near.Data[j] += 0.01 * s.Normal64()
+		}
+		if v := value(near); v < got.Dual {
+			t.Errorf("other weights have %v, below the dual value %v", v, got.Dual)
+		}
+	}
+}
+
+func TestThinClassesRefuse(t *testing.T) {
+	p := thinClassesProblem(20, 3, 3)
+	p.Features.Data[4] = float32(math.NaN())
+	if _, err := p.solve(towards(1e-3, 100)); err == nil {
+		t.Error("NaN was accepted")
+	}
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	if _, err := thinClassesProblem(20, 3, 3).solve(&search{ctx: stopped, tol: 1e-3, limit: 100}); err != context.Canceled {
+		t.Errorf("got %v", err)
+	}
+}
