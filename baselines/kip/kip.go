@@ -41,7 +41,7 @@ func (*KIP) Info() method.Info {
 		Citation: "T. Nguyen, Z. Chen, J. Lee: Dataset Meta-Learning from Kernel Ridge-Regression. ICLR 2021, arXiv:2011.00050; " +
 			"for resample N. Loo, R. Hasani, A. Amini, D. Rus: Efficient Dataset Distillation using Random Feature Approximation. NeurIPS 2022, arXiv:2210.12067",
 		Deviations: []string{
-			"the kernel is that of the experiment's random features, in place of infinitely wide networks'",
+			"the kernel is that of the experiment's random features, unless its model is an exact kernel; the original's is of infinitely wide networks",
 			"the ridge is that of the model which scores the set; the original has 1e-6 times the mean of the kernel's diagonal, jitter = 1e-6",
 			"AdaBelief on images and labels, in place of Adam for KIP",
 			"all images of the set are learned in every update, with all real images unless batch says otherwise; the original draws batches of both",

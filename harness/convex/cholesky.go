@@ -30,7 +30,10 @@ func factorise(k tensor.Mat[float64]) (cholesky, error) {
 	}
 	mean /= float64(max(1, n))
 	c, bad := decompose(context.Background(), k, float64(Jitter*mean), 0)
-	if bad >= 0 {
+	switch {
+	case bad >= 0 && !(mean < math.MaxFloat64):
+		return cholesky{}, errNotFinite
+	case bad >= 0:
 		return cholesky{}, fmt.Errorf("%w at row %d of %d: two of the images may be alike, or one may have no features", ErrSingular, bad, n)
 	}
 	return c, nil

@@ -214,9 +214,7 @@ func rows(m tensor.Mat[float64], chosen []int) tensor.Mat[float64] {
 		return m
 	}
 	out := tensor.NewMat[float64](len(chosen), m.Cols)
-	for i, j := range chosen {
-		copy(out.Row(i), m.Row(j))
-	}
+	tensor.GatherRows(out, m, chosen)
 	return out
 }
 

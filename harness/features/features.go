@@ -129,7 +129,7 @@ func (m *Map) Features(ctx context.Context, phi tensor.Mat[float32], x []float32
 	// its weights stay in the cache.
 	g := m.nets[0].Together()
 	batch := 32 * g
-	for b, k := 0, 0; b < n; b += batch {
+	for b := 0; b < n; b += batch {
 		size := min(batch, n-b)
 		groups := (size + g - 1) / g
 		for i := range m.nets {
@@ -140,7 +140,7 @@ func (m *Map) Features(ctx context.Context, phi tensor.Mat[float32], x []float32
 				from, to := b+t*size/groups, b+(t+1)*size/groups
 				m.nets[i].Forward(m.share(phi, i, from, to), x[from*m.in:to*m.in], m.scale(), nil)
 			})
-			if k++; progress != nil {
+			if progress != nil {
 				progress((float64(b)*float64(len(m.nets)) + float64(size)*float64(i+1)) / (float64(n) * float64(len(m.nets))))
 			}
 		}

@@ -112,6 +112,11 @@ func (s Shape) Net(h, w, c, classes int) (*Net[float32], error) {
 	if err != nil {
 		return nil, err
 	}
+	return bounded(n)
+}
+
+// bounded refuses a network beyond all memory.
+func bounded(n *Net[float32]) (*Net[float32], error) {
 	between, inside := n.Values()
 	if values := between + inside; n.Params() > mostParams || values > mostValues {
 		return nil, fmt.Errorf("nn: a network of %d parameters and %d values an image is too large: at most %d and %d are allowed\nhint: a smaller width or first padding makes it so", n.Params(), values, mostParams, mostValues)
@@ -120,13 +125,17 @@ func (s Shape) Net(h, w, c, classes int) (*Net[float32], error) {
 }
 
 // Features returns one network of the shape's feature map, for images of h x w
-// pixels with c channels.
+// pixels with c channels. It refuses what Net does.
 func (s Shape) Features(h, w, c int) (*Net[float32], error) {
 	a, err := s.architecture()
 	if err != nil {
 		return nil, err
 	}
-	return a.Features(s, h, w, c)
+	n, err := a.Features(s, h, w, c)
+	if err != nil {
+		return nil, err
+	}
+	return bounded(n)
 }
 
 // Numbers is the form in which a distilled set carries a shape, for images of h x w

@@ -28,7 +28,7 @@ func TestArchitectures(t *testing.T) {
 		const n, scale = 3, 0.5
 		r := rng.Stream(1, "architectures", kind)
 		theta, x, dy := make([]float32, net.Params()), make([]float32, n*net.Inputs()), make([]float32, n*net.Classes())
-		net.InitNormal(theta, r)
+		r.FillNormal(theta, 0, 0.3)
 		r.FillNormal(x, 0, 1)
 		r.FillNormal(dy, 0, 1)
 		pass := net.NewPass()

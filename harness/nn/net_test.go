@@ -77,43 +77,35 @@ func TestInit(t *testing.T) {
 		t.Fatal(err)
 	}
 	theta, theta64 := make([]float32, net.Params()), make([]float64, net.Params())
-	for name, init := range map[string]func(){
-		"uniform": func() { net.InitUniform(theta, rng.Stream(1)); wide.InitUniform(theta64, rng.Stream(1)) },
-		"normal":  func() { net.InitNormal(theta, rng.Stream(1)); wide.InitNormal(theta64, rng.Stream(1)) },
-	} {
-		init()
-		for i, v := range theta {
-			if v != float32(theta64[i]) {
-				t.Fatalf("%s: parameter %d depends on the type", name, i)
-			}
+	net.InitUniform(theta, rng.Stream(1))
+	wide.InitUniform(theta64, rng.Stream(1))
+	for i, v := range theta {
+		if v != float32(theta64[i]) {
+			t.Fatalf("parameter %d depends on the type", i)
 		}
-		for _, p := range net.Tensors() {
-			var sum, squares, largest float64
-			for _, v := range theta64[p.Offset:][:p.Len] {
-				sum += v
-				squares += v * v
-				largest = max(largest, math.Abs(v))
+	}
+	for _, p := range net.Tensors() {
+		var sum, squares, largest float64
+		for _, v := range theta64[p.Offset:][:p.Len] {
+			sum += v
+			squares += v * v
+			largest = max(largest, math.Abs(v))
+		}
+		n := float64(p.Len)
+		if p.Kind == Gain || p.Kind == Shift {
+			if want := map[Kind]float64{Gain: n, Shift: 0}[p.Kind]; sum != want || squares != want {
+				t.Errorf("%s is not constant", p.Name)
 			}
-			n := float64(p.Len)
-			if p.Kind == Gain || p.Kind == Shift {
-				if want := map[Kind]float64{Gain: n, Shift: 0}[p.Kind]; sum != want || squares != want {
-					t.Errorf("%s: %s is not constant", name, p.Name)
-				}
-				continue
-			}
-			bound := 1 / math.Sqrt(float64(p.FanIn))
-			sd := bound / math.Sqrt(3)
-			if name == "uniform" {
-				if largest > bound || largest < bound*(1-10/n) {
-					t.Errorf("%s: %s reaches %g, want almost %g", name, p.Name, largest, bound)
-				}
-			} else if sd = math.Sqrt2 * bound; p.Kind == Bias {
-				sd = 0.1
-			}
-			// Five standard errors.
-			if math.Abs(sum/n) > 5*sd/math.Sqrt(n) || math.Abs(squares/n-sd*sd) > 5*sd*sd*math.Sqrt(2/n) {
-				t.Errorf("%s: %s has mean %g and mean square %g, want 0 and %g", name, p.Name, sum/n, squares/n, sd*sd)
-			}
+			continue
+		}
+		bound := 1 / math.Sqrt(float64(p.FanIn))
+		sd := bound / math.Sqrt(3)
+		if largest > bound || largest < bound*(1-10/n) {
+			t.Errorf("%s reaches %g, want almost %g", p.Name, largest, bound)
+		}
+		// Five standard errors.
+		if math.Abs(sum/n) > 5*sd/math.Sqrt(n) || math.Abs(squares/n-sd*sd) > 5*sd*sd*math.Sqrt(2/n) {
+			t.Errorf("%s has mean %g and mean square %g, want 0 and %g", p.Name, sum/n, squares/n, sd*sd)
 		}
 	}
 }
@@ -160,6 +152,9 @@ func TestShapeNet(t *testing.T) {
 		if _, err := s.Net(32, 32, 3, 2); err == nil || !strings.Contains(err.Error(), "is too large") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if _, err := (Shape{Kind: "fc", Width: 65536, Depth: 3}).Features(32, 32, 3); err == nil || !strings.Contains(err.Error(), "is too large") {
+		t.Errorf("features: %v", err)
 	}
 	// The largest networks of experiments are far below the bounds.
 	if _, err := (Shape{Kind: "conv", Width: 1024, Depth: 3}).Net(64, 64, 3, 10); err != nil {

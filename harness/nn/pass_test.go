@@ -367,7 +367,6 @@ func TestMisuse(t *testing.T) {
 		"nn: Pass.Errors: wrong number of parameters or images":  func() { c.net.NewPass().Errors(p.Theta, p.X, []int{0}) },
 		"nn: Pass.Errors: label out of range":                    func() { c.net.NewPass().Errors(p.Theta, p.X, []int{0, 3}) },
 		"nn: Net.InitUniform: wrong number of parameters":        func() { c.net.InitUniform(short, rng.Stream(1)) },
-		"nn: Net.InitNormal: wrong number of parameters":         func() { c.net.InitNormal(short, rng.Stream(1)) },
 		"nn: NewTraining: wrong number of parameters":            func() { NewTraining(c.net, short, Data[float32]{}, Recipe{}, nil) },
 		"nn: NewTraining: wrong number of images or targets":     func() { NewTraining(c.net, p.Theta, Data[float32]{}, Recipe{}, nil) },
 		"nn: Pass.Tangents: there are no targets": func() {

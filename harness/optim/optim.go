@@ -15,10 +15,12 @@ import (
 	"encoding"
 	"errors"
 	"math"
+
+	"dgkip/harness/tensor"
 )
 
 // Float is the type of parameters.
-type Float interface{ float32 | float64 }
+type Float = tensor.Float
 
 // Optimizer is implemented by SGD, Adam and AdaBelief.
 type Optimizer[F Float] interface {

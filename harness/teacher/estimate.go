@@ -15,8 +15,7 @@ func Dim(m method.Model, h, w int) int {
 }
 
 // Flops is the number of multiplications and additions that an image's features
-// take; the gradient in the image takes as many again. An exact kernel's are those of
-// pairs of images.
+// take; the gradient in the image takes as many again. 0 for an exact kernel: see pairs.
 func Flops(m method.Model, h, w, c int) float64 {
 	if m.Exact() {
 		return 0

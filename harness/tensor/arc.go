@@ -13,8 +13,9 @@ import (
 //	k = [ sqrt(s_xx s_yy) sin t + (pi - t) s ] / (2 pi).
 //
 // It takes s_xx, and for each y the root of s_yy and its inverse. Where they are given, it
-// takes slopes along, which are those of k in x'y and in x'x before and after: inXY is
-// multiplied by dk/dk, (pi - t)/pi, and so is inXX, to which 2 dk/ds_xx is added.
+// takes slopes along: inXY and inXX hold those of the k that comes in, in x'y and in x'x,
+// and become those of the k that goes out. inXY is multiplied by (pi - t)/pi, and so is
+// inXX, to which 2 dk/ds_xx is added.
 //
 // It is computed in float64, with an arc cosine whose relative error is below 6e-11.
 func ArcCosine(k, inXY, inXX, root, inverse []float64, sxx, bias float64) {
