@@ -330,7 +330,7 @@ func TestReadmeNumbers(t *testing.T) {
 		"DGKIP-LS":                       "dgkip-ls/fc",
 		"DGKIP-LS, exact kernel":         "ls-exact/nngp",
 		"DD":                             "dd/fc",
-		"DC":                             "dc/fc",
+		"DSA":                            "dsa/fc",
 		"DC, ConvNets":                   "dc/conv",
 		"DSA, ConvNets":                  "dsa/conv",
 		"KIP, ConvNets":                  "kip/conv",
