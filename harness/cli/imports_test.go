@@ -25,7 +25,7 @@ var mayImport = map[string]string{
 	"harness/progress":          "",
 	"harness/stats":             "",
 	"harness/tensor":            "harness/fmath",
-	"harness/optim":             "",
+	"harness/optim":             "harness/tensor",
 	"harness/npz":               "",
 	"harness/arrays":            "harness/npz harness/data",
 	"harness/sets":              "harness/arrays harness/method harness/npz",
