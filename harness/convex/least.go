@@ -47,7 +47,11 @@ func Least(ctx context.Context, view RealView, labels Labels, lambda float64) (N
 			b.Row(j)[i] = float32(v)
 		}
 	})
-	fit, err := Solve(ctx, Problem{Features: b, Labels: labels, Lambda: lambda}, leastGap)
+	tol := leastGap
+	if labels.Loss == SoftmaxLoss && !thinFits(images, n, labels.Values.Cols) {
+		tol = 1e-4 // that solver is of the first order
+	}
+	fit, err := Solve(ctx, Problem{Features: b, Labels: labels, Lambda: lambda}, tol)
 	if err != nil {
 		return Nearest{}, err
 	}

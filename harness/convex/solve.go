@@ -142,7 +142,7 @@ func (p Problem) softmax(search *search) (Solution, error) {
 		return Solution{}, err
 	}
 	classes := p.Labels.Values.Cols
-	if m := p.Features.Cols; m > 0 && m < len(of) && m <= maxThinClasses {
+	if thinFits(len(of), p.Features.Cols, classes) {
 		return thinClasses{Features: p.Features, Labels: of, Classes: classes, Lambda: p.Lambda}.solve(search)
 	}
 	if p.Features.Rows > 0 {

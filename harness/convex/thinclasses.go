@@ -13,7 +13,9 @@ import (
 //	(H V)_k = sum_i u_ik phi_i + lambda V_k,   u_i = (diag(p_i) - p_i p_i') V phi_i,
 //
 // by conjugate gradients. Their preconditioner is the part of H within a class,
-// sum_i p_ik (1 - p_ik) phi_i phi_i' + lambda I, in K matrices [M, M].
+// sum_i p_ik (1 - p_ik) phi_i phi_i' + lambda I, in K matrices [M, M]. What classes have in
+// common, of which H has lambda alone and grad P nothing, is taken out of what it gives:
+// else it would come in, and stay for hundreds of products.
 type thinClasses struct {
 	Features tensor.Mat[float32] // [n, M]
 	Labels   []int               // classes, from 0
@@ -21,8 +23,9 @@ type thinClasses struct {
 	Lambda   float64
 }
 
-// maxThinClasses is the most features, for the time and memory of the preconditioner.
-const maxThinClasses = 512
+// thinFits says whether it is for so many images, features and classes: the preconditioner
+// takes 16 K M^2 bytes, and K M^3 operations.
+func thinFits(n, m, classes int) bool { return m > 0 && m < n && m <= 512 && classes <= 100 }
 
 func (t thinClasses) solve(search *search) (Solution, error) {
 	search.limit = min(search.limit, interiorLimit)
@@ -36,7 +39,7 @@ func (t thinClasses) solve(search *search) (Solution, error) {
 		if over, err := search.over(s); over {
 			return s, err
 		}
-		step, ok := t.newton(search.ctx, p, g)
+		step, ok := t.newton(search, p, g)
 		if err := search.ctx.Err(); err != nil {
 			return s, err
 		}
@@ -74,8 +77,9 @@ func (t thinClasses) combine(x tensor.Mat[float64], row func(i int, w []float64)
 func (t thinClasses) slopes(i int, p []float64) { p[t.Labels[i]]-- }
 
 // newton returns H^-1 g, roughly, and whether it could.
-func (t thinClasses) newton(ctx context.Context, p, g tensor.Mat[float64]) (tensor.Mat[float64], bool) {
+func (t thinClasses) newton(search *search, p, g tensor.Mat[float64]) (tensor.Mat[float64], bool) {
 	const precision, most = 0.1, 500
+	ctx := search.ctx
 	within, ok := t.within(ctx, p)
 	if !ok {
 		return g, false
@@ -83,6 +87,7 @@ func (t thinClasses) newton(ctx context.Context, p, g tensor.Mat[float64]) (tens
 	easier := func(r tensor.Mat[float64]) tensor.Mat[float64] {
 		z := tensor.NewMat[float64](r.Rows, r.Cols)
 		tensor.Parallel(len(within), func(k int) { copy(z.Row(k), within[k].solve(r.Row(k))) })
+		lessMean(z)
 		return z
 	}
 	curved := func(v tensor.Mat[float64]) tensor.Mat[float64] {
@@ -97,6 +102,7 @@ func (t thinClasses) newton(ctx context.Context, p, g tensor.Mat[float64]) (tens
 	z := easier(r)
 	d, rz := times(1, z), dot64(r.Data, z.Data)
 	for range most {
+		search.tick()
 		if ctx.Err() != nil || frobenius2(r) <= precision*precision*frobenius2(g) {
 			break
 		}
@@ -135,6 +141,9 @@ func (t thinClasses) within(ctx context.Context, p tensor.Mat[float64]) ([]chole
 			}
 		})
 		tensor.Gram(gram, scaled)
+		if ctx.Err() != nil {
+			return nil, false
+		}
 		wide[k] = tensor.NewMat[float64](m, m)
 		for i, x := range gram.Data {
 			wide[k].Data[i] = float64(x)
@@ -159,6 +168,19 @@ func (t thinClasses) slope(length float64, theta, f, step, df tensor.Mat[float64
 		sum -= dot64(at.Row(i), df.Row(i))
 	}
 	return sum
+}
+
+// lessMean takes the mean of each column from it.
+func lessMean(z tensor.Mat[float64]) {
+	for j := range z.Cols {
+		mean := 0.0
+		for k := range z.Rows {
+			mean += z.Row(k)[j] / float64(z.Rows)
+		}
+		for k := range z.Rows {
+			z.Row(k)[j] -= mean
+		}
+	}
 }
 
 // addTimes adds a times x to y.

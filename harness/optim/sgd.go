@@ -59,7 +59,9 @@ func (o *SGD[F]) Step(params, grad []F) {
 	}
 	// In pieces that stay in the cache from one sum to the next.
 	const tasks, piece = 16, 1 << 12
-	o.sums = tensor.Grow(&o.sums, tasks*piece)
+	if decay != 0 {
+		o.sums = tensor.Grow(&o.sums, tasks*piece)
+	}
 	share := (o.n + tasks - 1) / tasks
 	tensor.Parallel(tasks, func(task int) {
 		for at, end := task*share, min(o.n, (task+1)*share); at < end; at += piece {
