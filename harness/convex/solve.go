@@ -142,11 +142,12 @@ func (p Problem) softmax(search *search) (Solution, error) {
 		return Solution{}, err
 	}
 	classes := p.Labels.Values.Cols
-	if thinFits(len(of), p.Features.Cols, classes) {
-		return thinClasses{Features: p.Features, Labels: of, Classes: classes, Lambda: p.Lambda}.solve(search)
-	}
 	if p.Features.Rows > 0 {
-		return stored{Features: p.Features, Labels: of, Classes: classes, Lambda: p.Lambda}.solve(search)
+		s := stored{Features: p.Features, Labels: of, Classes: classes, Lambda: p.Lambda}
+		if thinFits(len(of), p.Features.Cols, classes) {
+			return thinClasses(s).solve(search)
+		}
+		return s.solve(search)
 	}
 	if err := CheckSize(SoftmaxLoss, len(of), 0); err != nil {
 		return Solution{}, err

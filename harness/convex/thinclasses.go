@@ -16,12 +16,7 @@ import (
 // sum_i p_ik (1 - p_ik) phi_i phi_i' + lambda I, in K matrices [M, M]. What classes have in
 // common, of which H has lambda alone and grad P nothing, is taken out of what it gives:
 // else it would come in, and stay for hundreds of products.
-type thinClasses struct {
-	Features tensor.Mat[float32] // [n, M]
-	Labels   []int               // classes, from 0
-	Classes  int
-	Lambda   float64
-}
+type thinClasses stored
 
 // thinFits says whether it is for so many images, features and classes: the preconditioner
 // takes 16 K M^2 bytes, and K M^3 operations.
@@ -32,8 +27,8 @@ func (t thinClasses) solve(search *search) (Solution, error) {
 	n, m := t.Features.Rows, t.Features.Cols
 	theta, f := tensor.NewMat[float64](t.Classes, m), tensor.NewMat[float64](n, t.Classes)
 	for steps := 0; ; steps++ {
-		p, losses := t.at(f)
-		g := t.combine(p, t.slopes, theta)
+		p, slopes, losses := t.at(f)
+		g := t.combine(slopes, theta)
 		s := Solution{Weights: theta, Outputs: f, Norm2: frobenius2(theta), Sweeps: float64(steps)}
 		s.prove(losses, gradientTerm(frobenius2(g), t.Lambda), t.Lambda)
 		if over, err := search.over(s); over {
@@ -48,33 +43,29 @@ func (t thinClasses) solve(search *search) (Solution, error) {
 		}
 		df := Apply(t.Features, step)
 		length := leastAlong(func(length float64) float64 { return t.slope(length, theta, f, step, df) })
-		addTimes(theta, -length, step)
+		tensor.Axpy(theta.Data, -length, step.Data, theta.Data)
 		f = Apply(t.Features, theta)
 	}
 }
 
-// at returns the probabilities of the classes at outputs, and the sum of the losses.
-func (t thinClasses) at(f tensor.Mat[float64]) (p tensor.Mat[float64], losses float64) {
-	p = tensor.NewMat[float64](f.Rows, f.Cols)
+// at returns the probabilities of the classes at outputs, the losses' derivatives there, and
+// the sum of the losses.
+func (t thinClasses) at(f tensor.Mat[float64]) (p, slopes tensor.Mat[float64], losses float64) {
+	p, slopes = tensor.NewMat[float64](f.Rows, f.Cols), tensor.NewMat[float64](f.Rows, f.Cols)
 	for i, y := range t.Labels {
 		losses += probabilities(p.Row(i), f.Row(i)) - f.Row(i)[y]
+		copy(slopes.Row(i), p.Row(i))
+		slopes.Row(i)[y]--
 	}
-	return p, losses
+	return p, slopes, losses
 }
 
-// combine returns W'Phi + lambda V, row makes those of W of those of x.
-func (t thinClasses) combine(x tensor.Mat[float64], row func(i int, w []float64), v tensor.Mat[float64]) tensor.Mat[float64] {
-	w := times(1, x)
-	for i := range w.Rows {
-		row(i, w.Row(i))
-	}
+// combine returns W'Phi + lambda V.
+func (t thinClasses) combine(w, v tensor.Mat[float64]) tensor.Mat[float64] {
 	out := Combine(t.Features, w)
-	addTimes(out, t.Lambda, v)
+	tensor.Axpy(out.Data, t.Lambda, v.Data, out.Data)
 	return out
 }
-
-// slopes makes the derivatives of image i's loss at its outputs of its probabilities.
-func (t thinClasses) slopes(i int, p []float64) { p[t.Labels[i]]-- }
 
 // newton returns H^-1 g, roughly, and whether it could.
 func (t thinClasses) newton(search *search, p, g tensor.Mat[float64]) (tensor.Mat[float64], bool) {
@@ -91,19 +82,22 @@ func (t thinClasses) newton(search *search, p, g tensor.Mat[float64]) (tensor.Ma
 		return z
 	}
 	curved := func(v tensor.Mat[float64]) tensor.Mat[float64] {
-		return t.combine(Apply(t.Features, v), func(i int, u []float64) {
-			mean := dot64(p.Row(i), u)
+		u := Apply(t.Features, v)
+		for i := range u.Rows {
+			of, mean := u.Row(i), dot64(p.Row(i), u.Row(i))
 			for k, x := range p.Row(i) {
-				u[k] = float64(x * (u[k] - mean))
+				of[k] = float64(x * (of[k] - mean))
 			}
-		}, v)
+		}
+		return t.combine(u, v)
 	}
 	x, r := tensor.NewMat[float64](g.Rows, g.Cols), times(1, g)
 	z := easier(r)
-	d, rz := times(1, z), dot64(r.Data, z.Data)
+	d, rz := z, dot64(r.Data, z.Data)
+	enough := precision * precision * frobenius2(g)
 	for range most {
 		search.tick()
-		if ctx.Err() != nil || frobenius2(r) <= precision*precision*frobenius2(g) {
+		if ctx.Err() != nil || frobenius2(r) <= enough {
 			break
 		}
 		h := curved(d)
@@ -111,12 +105,12 @@ func (t thinClasses) newton(search *search, p, g tensor.Mat[float64]) (tensor.Ma
 		if !(a > 0) || math.IsInf(a, 0) {
 			return x, false
 		}
-		addTimes(x, a, d)
-		addTimes(r, -a, h)
+		tensor.Axpy(x.Data, a, d.Data, x.Data)
+		tensor.Axpy(r.Data, -a, h.Data, r.Data)
 		z = easier(r)
 		before := rz
 		rz = dot64(r.Data, z.Data)
-		addTimes(z, rz/before, d)
+		tensor.Axpy(z.Data, rz/before, d.Data, z.Data)
 		d = z
 	}
 	return x, true
@@ -162,10 +156,11 @@ func (t thinClasses) within(ctx context.Context, p tensor.Mat[float64]) ([]chole
 // slope is that of P along -step, so far from theta with its outputs f.
 func (t thinClasses) slope(length float64, theta, f, step, df tensor.Mat[float64]) float64 {
 	sum := float64(t.Lambda * (float64(length*frobenius2(step)) - dot64(theta.Data, step.Data)))
-	at, _ := t.at(minus(f, length, df))
-	for i := range at.Rows {
-		t.slopes(i, at.Row(i))
-		sum -= dot64(at.Row(i), df.Row(i))
+	there := tensor.NewMat[float64](f.Rows, f.Cols)
+	tensor.Axpy(there.Data, -length, df.Data, f.Data)
+	_, slopes, _ := t.at(there)
+	for i := range slopes.Rows {
+		sum -= dot64(slopes.Row(i), df.Row(i))
 	}
 	return sum
 }
@@ -181,18 +176,4 @@ func lessMean(z tensor.Mat[float64]) {
 			z.Row(k)[j] -= mean
 		}
 	}
-}
-
-// addTimes adds a times x to y.
-func addTimes(y tensor.Mat[float64], a float64, x tensor.Mat[float64]) {
-	for i, v := range x.Data {
-		y.Data[i] += float64(a * v)
-	}
-}
-
-// minus returns y - a x.
-func minus(y tensor.Mat[float64], a float64, x tensor.Mat[float64]) tensor.Mat[float64] {
-	out := times(1, y)
-	addTimes(out, -a, x)
-	return out
 }

@@ -86,7 +86,7 @@ func TestThinClassesAreNotSlow(t *testing.T) {
 	}
 	t.Logf("%v steps, %d products", got.Sweeps, products)
 	value := func(theta tensor.Mat[float64]) float64 {
-		_, losses := p.at(Apply(p.Features, theta))
+		_, _, losses := p.at(Apply(p.Features, theta))
 		return losses + p.Lambda/2*frobenius2(theta)
 	}
 	if v := value(got.Weights); math.Abs(v-got.Primal) > 1e-12*v {
