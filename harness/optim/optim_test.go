@@ -316,19 +316,6 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-func BenchmarkAdaBelief(b *testing.B) {
-	const n = 100_000
-	o := must[float32](NewAdaBelief[float32](n, AdaBeliefConfig{}))
-	w, g := make([]float32, n), make([]float32, n)
-	for i := range g {
-		g[i] = float32(i%17) - 8
-	}
-	for b.Loop() {
-		o.Step(w, g)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/parameter")
-}
-
 // TestSGDPieces checks that many parameters, which are stepped in pieces, end at the bits
 // of one after the other.
 func TestSGDPieces(t *testing.T) {
@@ -354,11 +341,14 @@ func TestSGDPieces(t *testing.T) {
 	}
 }
 
-func BenchmarkSGD(b *testing.B) {
+func BenchmarkStep(b *testing.B) {
 	const n = 1 << 22
-	for name, cfg := range map[string]SGDConfig{"plain": {}, "decay": {Momentum: 0.9, WeightDecay: 5e-4}} {
+	for name, o := range map[string]Optimizer[float32]{
+		"SGD":          must[float32](NewSGD[float32](n, SGDConfig{})),
+		"SGD momentum": must[float32](NewSGD[float32](n, SGDConfig{Momentum: 0.9, WeightDecay: 5e-4})),
+		"AdaBelief":    must[float32](NewAdaBelief[float32](n, AdaBeliefConfig{})),
+	} {
 		b.Run(name, func(b *testing.B) {
-			o := must[float32](NewSGD[float32](n, cfg))
 			w, g := make([]float32, n), make([]float32, n)
 			for i := range g {
 				g[i] = float32(i%17) - 8

@@ -53,7 +53,7 @@ func (o *SGD[F]) Step(params, grad []F) {
 		panic("optim.SGD.Step: wrong number of parameters or gradients")
 	}
 	lr, mu, decay := F(o.lr), F(o.settings[0]), F(o.settings[1])
-	if mu == 0 && decay == 0 {
+	if mu == 0 && decay == 0 { // one sum needs no cache, and has larger pieces of its own
 		tensor.Axpy(params, -lr, grad, params)
 		return
 	}
