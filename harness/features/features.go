@@ -88,8 +88,7 @@ func New(cfg Config, seed uint64, labels ...string) (*Map, error) {
 	})
 }
 
-// source fills the parameters of a layer, which tensors describe. It gives the same
-// values each time that it is called.
+// source fills the parameters of a layer, which tensors describe.
 type source func(net, layer int, tensors []nn.Tensor, theta []float32)
 
 func build(cfg Config, src source) (*Map, error) {

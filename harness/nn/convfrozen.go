@@ -9,12 +9,10 @@ type convFrozen struct {
 	bias []float32
 }
 
-func (l *convBlock[F]) freeze(draw func(theta []float32)) frozen {
+func (l *convBlock[F]) freeze(theta []float32) frozen {
 	if l.norm || !l.pool {
 		panic("nn: Net.Freeze: a block with norm or without pooling has no frozen form")
 	}
-	theta := make([]float32, l.weights()+l.outCh)
-	draw(theta)
 	w, bias := theta[:l.weights()], theta[l.weights():]
 	return &convFrozen{l.convShape, tensor.NewConv(w, l.inCh, l.outCh, l.algo), bias}
 }

@@ -27,16 +27,14 @@ type frozen interface {
 	together() int
 }
 
-// freezer is a layer that has a frozen form. draw fills its parameters; it may be
-// called again for the same values.
+// freezer is a layer that has a frozen form, which keeps what it is given.
 type freezer interface {
-	freeze(draw func(theta []float32)) frozen
+	freeze(theta []float32) frozen
 }
 
 // Freeze returns the network with the parameters that draw gives layer by layer,
-// counted from zero, where tensors describe theta. Draw may be called again, at any
-// time, and must give the same values. Not every layer has a frozen form: it panics
-// where one is missing.
+// counted from zero, where tensors describe theta. Not every layer has a frozen form:
+// it panics where one is missing.
 func (n *Net[F]) Freeze(draw func(layer int, tensors []Tensor, theta []float32)) *Frozen {
 	f := &Frozen{in: n.Inputs(), out: n.Classes()}
 	list := n.list
@@ -47,7 +45,9 @@ func (n *Net[F]) Freeze(draw func(layer int, tensors []Tensor, theta []float32))
 		}
 		tensors := list[:len(l.tensors())]
 		list = list[len(tensors):]
-		made := z.freeze(func(theta []float32) { draw(i, tensors, theta) })
+		theta := make([]float32, n.offsets[i+1]-n.offsets[i])
+		draw(i, tensors, theta)
+		made := z.freeze(theta)
 		f.layers, f.sizes = append(f.layers, made), append(f.sizes, l.in())
 		if k := made.together(); i == 0 || k < f.together {
 			f.together = k

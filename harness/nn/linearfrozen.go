@@ -8,32 +8,26 @@ import (
 )
 
 // linearFrozen is a linear layer with ReLU. Its weights live only in the order in
-// which the kernels read them; those of the way back are drawn again when they are
+// which the kernels read them; those of the way back are put in order when they are
 // first needed.
 type linearFrozen struct {
 	inputs, outputs int
-	draw            func(theta []float32)
 	weights         *tensor.Packed
 	bias            []float32
 	once            sync.Once
 	back            *tensor.Packed
 }
 
-func (l *linear[F]) freeze(draw func(theta []float32)) frozen {
+func (l *linear[F]) freeze(theta []float32) frozen {
 	if !l.relu {
 		panic("nn: Net.Freeze: a linear layer without ReLU has no frozen form")
 	}
-	f := &linearFrozen{inputs: l.inputs, outputs: l.outputs, draw: draw}
-	f.weights, f.bias = f.pack(tensor.NN)
-	return f
-}
-
-func (l *linearFrozen) pack(order tensor.Order) (*tensor.Packed, []float32) {
 	k := l.inputs * l.outputs
-	theta := make([]float32, k+l.outputs)
-	l.draw(theta)
-	// The bias is copied, so as not to keep the weights.
-	return tensor.Pack(tensor.MatOf(theta[:k], l.inputs, l.outputs), order), slices.Clone(theta[k:])
+	return &linearFrozen{
+		inputs: l.inputs, outputs: l.outputs,
+		weights: tensor.Pack(tensor.MatOf(theta[:k], l.inputs, l.outputs), tensor.NN),
+		bias:    slices.Clone(theta[k:]), // so as not to keep the weights
+	}
 }
 
 // together is twelve full register tiles of rows.
@@ -46,7 +40,7 @@ func (l *linearFrozen) forward(x []float32, n int, k *kept, _ *turns) []float32 
 }
 
 func (l *linearFrozen) backward(dx, dy []float32, n int, k *kept) {
-	l.once.Do(func() { l.back, _ = l.pack(tensor.NT) })
+	l.once.Do(func() { l.back = l.weights.Transposed() })
 	tensor.Mask(dy, dy, k.y[:n*l.outputs])
 	tensor.MulPacked(tensor.MatOf(dx, n, l.inputs), tensor.MatOf(dy, n, l.outputs), l.back, nil, false)
 }

@@ -121,7 +121,7 @@ func Pack(b Mat[float32], order Order) *Packed {
 		panic("tensor: Pack: order must be NN or NT")
 	}
 	w := p.path.Cols
-	padded := (p.n + w - 1) / w * w
+	padded := ceil(p.n, w) * w
 	p.data = make([]float32, padded*p.k)
 	g := gemm{path: p.path, b: b, k: p.k, n: p.n, transB: order == NT}
 	Parallel(padded/w, func(panel int) {
@@ -131,6 +131,23 @@ func Pack(b Mat[float32], order Order) *Packed {
 		}
 	})
 	return p
+}
+
+// Transposed packs B' of a packed B.
+func (p *Packed) Transposed() *Packed {
+	b, w := NewMat[float32](p.k, p.n), p.path.Cols
+	padded := ceil(p.n, w) * w
+	g := gemm{k: p.k}
+	for ch := range chunks(p.k) {
+		k0, k1 := g.chunk(ch)
+		Parallel(padded/w, func(panel int) {
+			from := p.data[padded*k0+panel*w*(k1-k0):]
+			for k := k0; k < k1; k++ {
+				copy(b.Row(k)[panel*w:], from[(k-k0)*w:][:w])
+			}
+		})
+	}
+	return Pack(b, NT)
 }
 
 // MulPacked sets C to A B, then adds bias to every row if there is one, then

@@ -105,6 +105,9 @@ func TestMul(t *testing.T) {
 			if digest(turned) != digest(data) {
 				t.Errorf("packed %v: B and B' transposed differ", s)
 			}
+			if digest(p.Transposed().data) != digest(Pack(b, NT).data) {
+				t.Errorf("packed %v: transposed differs from B' packed", s)
+			}
 		}
 	})
 }
