@@ -90,11 +90,17 @@ func (m *DD) Info() method.Info {
 	}
 }
 
+// mostSteps bounds an update's training. Its gradient goes back through every step.
+const mostSteps = 100_000
+
 // Check implements method.Checker.
 func (m *DD) Check() error {
 	err := cmp.Or(method.Positive("first_rate", m.FirstRate, "0.02 is usual"), method.Positive("rate", m.Rate, "0.01 is usual"))
 	if m.learnsLabels() {
 		err = cmp.Or(err, method.Positive("label_rate", m.LabelRate, "labels = \"fixed\" keeps the labels as they are"))
+	}
+	if m.Steps*m.Epochs > mostSteps {
+		err = cmp.Or(err, error(&method.BadSetting{Key: "epochs", Why: fmt.Sprintf("makes %d training steps of steps = %d, and more than %d are not made in an update", m.Steps*m.Epochs, m.Steps, mostSteps), Hint: "30 steps are usual"}))
 	}
 	if m.Nets > 1 && m.Init != "random" {
 		err = cmp.Or(err, error(&method.BadSetting{Key: "nets", Why: "above 1 is for init = \"random\"", Hint: "fixed weights are those of one network"}))

@@ -260,6 +260,7 @@ func TestSettings(t *testing.T) {
 		"rate":       func(m *DD) { m.Rate = 0 },
 		"label_rate": func(m *DD) { m.LabelRate = 0 },
 		"nets":       func(m *DD) { m.Nets = 2 },
+		"epochs":     func(m *DD) { m.Steps, m.Epochs = 10000, 10000 },
 	} {
 		m := defaults()
 		change(m)

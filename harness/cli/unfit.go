@@ -47,10 +47,11 @@ func alike(err error) error {
 	return errors.Join(others...)
 }
 
-// each returns the errors that one is made of.
+// each returns the errors that one is made of by errors.Join. Others of several, by
+// fmt.Errorf, say something of their own.
 func each(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return joined.Unwrap()
+	if several, ok := err.(interface{ Unwrap() []error }); ok && errors.Join(several.Unwrap()...).Error() == err.Error() {
+		return several.Unwrap()
 	}
 	return []error{err}
 }

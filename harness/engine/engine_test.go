@@ -30,6 +30,7 @@ type walk struct {
 	Wrong   string  `toml:"wrong" enum:",error,panic,data,nan,zero,lossless,score,forgets,blunt,refuses,flops,slow,begins"`
 	Flops   float64 `toml:"flops"`           // that an update is said to have
 	Common  float64 `toml:"common,omitzero"` // that runs are said to share
+	Between float64 `toml:"between,omitzero"`
 	Keeps   bool    `toml:"keeps"`           // something on disk
 	Shares  bool    `toml:"shares,omitzero"` // what is named by the data
 }
@@ -46,7 +47,7 @@ func (*walk) Info() method.Info {
 
 // Estimate implements method.Estimator.
 func (w *walk) Estimate(method.Sizes) method.Estimate {
-	e := method.Estimate{Updates: w.Updates, Flops: w.Flops, Shared: w.Common}
+	e := method.Estimate{Updates: w.Updates, Flops: w.Flops, Between: w.Between, Shared: w.Common}
 	if w.Wrong == "flops" {
 		e.Flops = math.NaN()
 	}

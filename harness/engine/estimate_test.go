@@ -190,6 +190,19 @@ func TestForecastsShare(t *testing.T) {
 	}
 }
 
+// What comes between updates is no part of their times, and takes as often as they do.
+func TestForecastsBetweenUpdates(t *testing.T) {
+	p, s := plan(t, strings.Replace(kindsText, "flops = 1e9\n", "flops = 1e9\nbetween = 1e9\n", 1)), store.Open(t.TempDir())
+	const long = "a long conv ipc 1 seed 0"
+	if got := forecasts(t, p, s, 1e9, false)[long].Seconds; got != (2+1)*60 {
+		t.Errorf("by operations: %v s", got)
+	}
+	planted(t, s, p.Runs[0], nil)
+	if got := forecasts(t, p, s, 1e9, false)[long].Seconds; got != 60*6+2*10 {
+		t.Errorf("by a record of 30 updates that took 3 s each and 10 s in all between them: %v s", got)
+	}
+}
+
 // Of a set that is on record, only the scoring is expected to take time.
 func TestForecastsOfTwins(t *testing.T) {
 	alone := strings.Replace(text, "score = 3", "score = 0", 1)

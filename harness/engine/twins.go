@@ -189,7 +189,7 @@ func (a *attempt) read(r *store.Record) (s saved, ok bool) {
 	p := r.Provenance
 	s = saved{
 		Set: set, Tracing: a.s.Tracing, Last: r.Result.Updates, Timing: timing, Skipped: p.Timing.Excluded, Past: p.Sessions,
-		Wall: p.Wall - p.Scoring, CPU: p.CPU * (1 - p.Scoring/p.Wall), Memory: p.Memory, Started: a.s.Started,
+		Wall: p.Wall - p.Scoring, CPU: p.CPU * (1 - p.Scoring/max(p.Wall, 1e-9)), Memory: p.Memory, Started: a.s.Started,
 		Of: r.Result.Key, Times: &p.Timing,
 	}
 	ended := false // the method knew of its last update that it was

@@ -65,15 +65,16 @@ func (s *Store) putBack(key, old string) {
 	s.discard(old)
 }
 
-// discard removes what was replaced, but keeps a record that is damaged: something
-// in it may still be wanted.
+// discard removes what was replaced, a record or a failure, but keeps a record that is
+// damaged: something in it may still be wanted.
 func (s *Store) discard(old string) {
 	key, _, _ := strings.Cut(filepath.Base(old), ".")
 	b, err := os.ReadFile(filepath.Join(old, "result.json"))
 	if err == nil {
 		err = (&Record{Dir: old}).read(key, b)
 	}
-	if err != nil && os.MkdirAll(s.Aside(), 0o777) == nil {
+	_, failure := os.Stat(filepath.Join(old, "failure.json"))
+	if err != nil && failure != nil && os.MkdirAll(s.Aside(), 0o777) == nil {
 		if os.Rename(old, filepath.Join(s.Aside(), key+"."+token())) == nil {
 			return
 		}

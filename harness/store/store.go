@@ -244,7 +244,6 @@ func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 		if err := os.Rename(dir, old); err != nil {
 			return err
 		}
-		defer s.discard(old)
 	}
 	if err := os.Rename(tmp, dir); err != nil {
 		if old != "" {
@@ -255,7 +254,11 @@ func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 		}
 		return err
 	}
-	return syncDir(filepath.Dir(dir))
+	err = syncDir(filepath.Dir(dir))
+	if old != "" {
+		s.discard(old)
+	}
+	return err
 }
 
 // writeAll writes files to a folder, which it makes.

@@ -205,6 +205,36 @@ func TestSums(t *testing.T) {
 	}
 }
 
+// Records may come from others: their sums name files beside them, and no others.
+func TestSumsOutside(t *testing.T) {
+	sum := strings.Repeat("0", 64) + "  "
+	for _, name := range []string{"../x", "/etc/passwd", "a/b", "..", ""} {
+		if out, err := parseSums([]byte(sum + name + "\n")); err == nil {
+			t.Errorf("%q: %v", name, out)
+		}
+	}
+	if _, err := parseSums([]byte(sum + "trace.csv\n")); err != nil {
+		t.Error(err)
+	}
+}
+
+// A failure that takes the place of another is nothing that was damaged.
+func TestFailAgain(t *testing.T) {
+	s := prepared(t)
+	for _, message := range []string{"first", "second"} {
+		f := Failure{Identity: draft(1).Result.Identity, Kind: "error", Message: message}
+		if err := s.Fail(f); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Failed(f.Identity.Key()); got == nil || got.Message != message {
+			t.Errorf("%s: %+v", message, got)
+		}
+	}
+	if left := append(entries(s.Aside()), entries(s.work("tmp"))...); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
 // Numbers that cannot be are refused, and so is an accuracy that the errors counted
 // contradict.
 func TestImpossible(t *testing.T) {
