@@ -315,27 +315,7 @@ func (t *torchFile) values(v *tensor, n, most int) ([]byte, error) {
 			slices.Reverse(b)
 		}
 	}
-	return gather(block, v, n, width), nil
-}
-
-// gather copies the values of a view in the order of its rows.
-func gather(block []byte, v *tensor, n, width int) []byte {
-	out := make([]byte, 0, n*width)
-	at := make([]int, len(v.shape))
-	from := 0
-	for range n {
-		out = append(out, block[from*width:][:width]...)
-		for k := len(at) - 1; k >= 0; k-- {
-			at[k]++
-			from += v.stride[k]
-			if at[k] < v.shape[k] {
-				break
-			}
-			from -= at[k] * v.stride[k]
-			at[k] = 0
-		}
-	}
-	return out
+	return npz.Gather(block, v.shape, v.stride, width), nil
 }
 
 // widened returns bfloat16 as float32.

@@ -6,8 +6,8 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"hash/crc32"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,11 +18,9 @@ import (
 // of texts, which torch.load(FILE, weights_only=True) reads. Equal arrays are equal
 // bytes.
 func Torch(list []npz.Array) ([]byte, error) {
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
 	p := &pickler{}
 	p.WriteString("\x80\x02}(")
-	var storages [][]byte
+	var storages []npz.Array
 	for _, a := range list {
 		p.text(a.Name)
 		if s, ok := a.Texts(); ok {
@@ -32,34 +30,20 @@ func Torch(list []npz.Array) ([]byte, error) {
 		if err := p.tensor(a, len(storages)); err != nil {
 			return nil, err
 		}
-		storages = append(storages, a.Data)
+		storages = append(storages, npz.Array{Name: "data/" + strconv.Itoa(len(storages)), Data: a.Data})
 	}
 	p.WriteString("u.")
-	entry := func(name string, body []byte) error {
-		w, err := z.CreateRaw(&zip.FileHeader{
-			Name: "set/" + name, Method: zip.Store, CRC32: crc32.ChecksumIEEE(body),
-			CompressedSize64: uint64(len(body)), UncompressedSize64: uint64(len(body)),
-		})
-		if err == nil {
-			_, err = w.Write(body)
-		}
-		return err
-	}
-	err := entry(pickleName, p.Bytes())
-	if err == nil {
-		err = entry("byteorder", []byte("little"))
-	}
-	for i, s := range storages {
-		if err == nil {
-			err = entry("data/"+strconv.Itoa(i), s)
+	files := slices.Concat(
+		[]npz.Array{{Name: pickleName, Data: p.Bytes()}, {Name: "byteorder", Data: []byte("little")}},
+		storages, []npz.Array{{Name: "version", Data: []byte("3\n")}})
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, f := range files {
+		if err := npz.Store(z, "set/"+f.Name, f.Data); err != nil {
+			return nil, err
 		}
 	}
-	if err == nil {
-		err = entry("version", []byte("3\n"))
-	}
-	if err == nil {
-		err = z.Close()
-	}
+	err := z.Close()
 	return b.Bytes(), err
 }
 

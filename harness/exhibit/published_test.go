@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"dgkip/harness/spec"
 	"dgkip/harness/toml"
 )
 
@@ -183,16 +182,5 @@ func TestPublishedIsWhatThePaperPrints(t *testing.T) {
 		if _, ok := want[at]; !ok {
 			t.Errorf("%v is not in the paper", at)
 		}
-	}
-}
-
-// The file of published numbers is no experiment, and is not listed as one.
-func TestPublishedIsNoExperiment(t *testing.T) {
-	names, err := spec.ListFS(os.DirFS(filepath.Dir(publishedFile)), ".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if slices.Contains(names, "published") {
-		t.Errorf("experiments %v", names)
 	}
 }

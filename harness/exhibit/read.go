@@ -242,11 +242,10 @@ func (c checker) from(p Published, n *toml.Node) []Published {
 			}
 		}
 		if len(p.When) > 0 {
-			q.When = maps.Clone(q.When)
-			if q.When == nil {
-				q.When = spec.Where{}
-			}
-			maps.Copy(q.When, p.When)
+			when := spec.Where{}
+			maps.Copy(when, q.When)
+			maps.Copy(when, p.When)
+			q.When = when
 		}
 		if p.Tolerance > 0 {
 			q.Tolerance = p.Tolerance

@@ -56,21 +56,17 @@ type Figure struct {
 	YLabel  string   `toml:"y_label"`
 	Slope   float64  `toml:"slope" min:"0"`  // the caption says what curves gain over their last SLOPE of x
 	Images  int      `toml:"images" min:"1"` // images a class in a grid
-	Diagram string   `toml:"diagram"`        // which of the drawings
 	Caption string   `toml:"caption"`
 }
 
 // Check implements method.Checker.
 func (f Figure) Check() error {
-	switch f.Kind {
-	case "curves", "bars", "scatter":
-		if len(f.Y) == 0 {
-			return &method.BadSetting{Key: "y", Why: "is missing: what the figure shows"}
-		}
-	case "diagram":
-		if f.Diagram == "" {
-			return &method.BadSetting{Key: "diagram", Why: "is missing: which drawing"}
-		}
+	shows := f.Kind == "curves" || f.Kind == "bars" || f.Kind == "scatter"
+	switch {
+	case shows && len(f.Y) == 0:
+		return &method.BadSetting{Key: "y", Why: "is missing: what the figure shows"}
+	case f.Kind == "bars" && len(f.Y) > 1:
+		return &method.BadSetting{Key: "y", Why: "has several metrics, and bars show one"}
 	}
 	return nil
 }

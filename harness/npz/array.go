@@ -60,27 +60,23 @@ func Half(name string, shape []int, values []float32) Array {
 
 // Text returns a single text.
 func Text(name, text string) Array {
-	runes := []rune(text)
-	if len(runes) == 0 {
-		runes = []rune{0} // numpy knows no texts of no characters
-	}
-	data := make([]byte, 0, 4*len(runes))
-	for _, r := range runes {
-		data = le.AppendUint32(data, uint32(r))
-	}
-	return Array{name, nil, "U" + strconv.Itoa(len(runes)), data}
+	a := Texts(name, []string{text})
+	a.Shape = nil
+	return a
 }
 
 // Texts returns a list of texts.
 func Texts(name string, list []string) Array {
-	width := 1
+	width := 1 // numpy knows no texts of no characters
 	for _, s := range list {
 		width = max(width, utf8.RuneCountInString(s))
 	}
-	a := Array{name, []int{len(list)}, "U" + strconv.Itoa(width), nil}
-	for _, s := range list {
-		one := Text("", s).Data
-		a.Data = append(append(a.Data, one...), make([]byte, 4*width-len(one))...)
+	a := Array{name, []int{len(list)}, "U" + strconv.Itoa(width), make([]byte, 0, 4*width*len(list))}
+	for i, s := range list {
+		for _, r := range s {
+			a.Data = le.AppendUint32(a.Data, uint32(r))
+		}
+		a.Data = a.Data[:4*width*(i+1)] // zeros
 	}
 	return a
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -83,7 +84,11 @@ func decode(r io.Reader, size int64, most int) (Array, error) {
 		}
 	}
 	if h.columns && len(h.Shape) > 1 && n > 0 {
-		h.Data = byRows(h.Data, h.Shape, width)
+		strides, step := make([]int, len(h.Shape)), 1
+		for i, d := range h.Shape {
+			strides[i], step = step, step*d
+		}
+		h.Data = Gather(h.Data, h.Shape, strides, width)
 	}
 	return h.Array, nil
 }
@@ -166,21 +171,22 @@ func parseHeader(text string) (h header, err error) {
 	return h, nil
 }
 
-// byRows reorders values in which the first index varies fastest.
-func byRows(data []byte, shape []int, width int) []byte {
-	out := make([]byte, 0, len(data))
+// Gather copies values of some bytes each, the last index first. Strides say how far
+// apart an index's values lie.
+func Gather(data []byte, shape, strides []int, width int) []byte {
+	n, _ := Count(shape, math.MaxInt)
+	out := make([]byte, 0, n*width)
 	at := make([]int, len(shape))
-	for range len(data) / max(1, width) {
-		from, step := 0, width
-		for k, i := range at {
-			from += i * step
-			step *= shape[k]
-		}
-		out = append(out, data[from:from+width]...)
+	from := 0
+	for range n {
+		out = append(out, data[from*width:][:width]...)
 		for k := len(at) - 1; k >= 0; k-- {
-			if at[k]++; at[k] < shape[k] {
+			at[k]++
+			from += strides[k]
+			if at[k] < shape[k] {
 				break
 			}
+			from -= at[k] * strides[k]
 			at[k] = 0
 		}
 	}

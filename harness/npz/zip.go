@@ -21,22 +21,24 @@ func Encode(arrays []Array) ([]byte, error) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for _, a := range slices.SortedFunc(slices.Values(arrays), func(a, b Array) int { return strings.Compare(a.Name, b.Name) }) {
-		body := encode(a)
-		w, err := z.CreateRaw(&zip.FileHeader{
-			Name: a.Name + ".npy", Method: zip.Store, CRC32: crc32.ChecksumIEEE(body),
-			CompressedSize64: uint64(len(body)), UncompressedSize64: uint64(len(body)),
-		})
-		if err != nil {
-			return nil, err
-		}
-		if _, err := w.Write(body); err != nil {
+		if err := Store(z, a.Name+".npy", encode(a)); err != nil {
 			return nil, err
 		}
 	}
-	if err := z.Close(); err != nil {
-		return nil, err
+	err := z.Close()
+	return b.Bytes(), err
+}
+
+// Store adds a file to an archive as it is: neither packed nor with a time.
+func Store(z *zip.Writer, name string, body []byte) error {
+	w, err := z.CreateRaw(&zip.FileHeader{
+		Name: name, Method: zip.Store, CRC32: crc32.ChecksumIEEE(body),
+		CompressedSize64: uint64(len(body)), UncompressedSize64: uint64(len(body)),
+	})
+	if err == nil {
+		_, err = w.Write(body)
 	}
-	return b.Bytes(), nil
+	return err
 }
 
 // File is an NPZ file that is open for reading.

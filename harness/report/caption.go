@@ -106,11 +106,6 @@ func (b *tableBuilder) notes(q quantity) []string {
 	return notes
 }
 
-// uneven reports whether some values are over fewer seeds than others.
-func (b *tableBuilder) uneven() bool {
-	return b.single || b.out.Has(func(e sheet.Entry) bool { return e.N > 0 })
-}
-
 // spreadText says what a spread is over, and over how many seeds.
 func (b *tableBuilder) spreadText(q quantity) string {
 	of := ""
@@ -128,7 +123,7 @@ func (b *tableBuilder) spreadText(q quantity) string {
 		return " of one seed" + of + ", so that no spread can be given"
 	}
 	seeds := fmt.Sprintf("%d seeds%s", b.most, of)
-	if b.uneven() {
+	if b.single || b.out.Has(func(e sheet.Entry) bool { return e.N > 0 }) {
 		seeds = "up to " + seeds
 	}
 	switch q.spread {

@@ -114,8 +114,8 @@ func (r *Results) Repeat(c *spec.Cell) string {
 	}
 	var filter []string
 	for _, a := range r.Spec.Axes {
-		if v, ok := c.At(a.Name); ok {
-			filter = append(filter, a.Name+":"+v)
+		if v, ok := c.At(a.Name); ok && (v != "" || len(r.axisValues(a.Name)) > 1) {
+			filter = append(filter, spec.Term(a.Name, v))
 		}
 	}
 	parts = append(parts, "-seeds", strconv.Itoa(len(c.Seeds)), "-only", "'"+strings.Join(filter, " ")+"'", "-force")

@@ -61,20 +61,6 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-func TestGrowth(t *testing.T) {
-	r := loadDemo(t)
-	var got Judged
-	for _, j := range r.Claims {
-		if j.Claim.ID == "growth" {
-			got = j
-		}
-	}
-	// The times made up grow by (1 + 50/40)/(1 + 1/40) for both methods.
-	if got.Ours != Fails || !strings.Contains(got.OursEvidence, "false in 1; false for MNIST Slow (× 2.20)") {
-		t.Errorf("%v: %s", got.Ours, got.OursEvidence)
-	}
-}
-
 func TestPublished(t *testing.T) {
 	const head = "[[published]]\nsource = \"They\"\nwhen = { ipc = 1 }\nfamily = \"network\"\n"
 	for _, c := range []struct {
@@ -281,17 +267,7 @@ func TestDirections(t *testing.T) {
 	}
 	rank := "[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\nkind = \"rank\"\nmetric = \"rebound\"\ntop = 1\ncolumns = [\"slow\"]\n"
 	s := parse(t, small+"value = \"rebound\"\n"+rank)
-	st := store.Open(t.TempDir())
-	if err := st.Prepare(); err != nil {
-		t.Fatal(err)
-	}
-	for i, c := range s.Cells {
-		d := recordOf(c, c.Identity(dataOf(c.Dataset), 0), 0)
-		d.Result.Metrics["rebound"] = float64(i)
-		if _, err := st.Put(d, false); err != nil {
-			t.Fatal(err)
-		}
-	}
+	st := stored(t, s, func(i int, d *store.Draft) { d.Result.Metrics["rebound"] = float64(i) })
 	s.Seeds = s.Seeds[:1]
 	r := Load(s, st, keyed)
 	for _, e := range r.sheets[0].Rows[0].Cells {

@@ -22,14 +22,9 @@ type scored struct {
 // its protocol family: numbers of one column were scored alike. It is nil where the
 // experiment has all methods that it takes in numbers of: they stand beside its own.
 func (r *Results) elsewhere() *sheet.Sheet {
-	var axes []string
+	axes := r.rowAxes()
 	s := &sheet.Sheet{Name: r.stem() + "-elsewhere", Title: r.Spec.Title + ": published elsewhere, by protocol family"}
-	for _, a := range r.axes() {
-		if a != "method" && r.names(a) {
-			axes, s.Heads = append(axes, a), append(s.Heads, axisTitle(a))
-		}
-	}
-	s.Heads, s.Merge = append(s.Heads, "Method", "Source"), len(axes)+1
+	s.Heads, s.Merge = append(axisTitles(axes), "Method", "Source"), len(axes)+1
 	var all []scored
 	listed := map[string]bool{}
 	for _, point := range r.groups(r.Cells, axes) {

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,12 +17,7 @@ import (
 // to show, with a problem noted unless nothing of it was selected.
 func (r *Results) figure(f exhibit.Figure) (chart.Picture, string) {
 	if f.Kind == "diagram" {
-		d, known := diagrams[f.Diagram]
-		if !known {
-			r.problem("figure %s: there is no diagram %q; there are: %s", f.Name, f.Diagram, strings.Join(slices.Sorted(maps.Keys(diagrams)), ", "))
-			return nil, ""
-		}
-		return d(), strings.TrimSpace(sentence(f.Title) + " " + sentence(f.Caption))
+		return paradigms, strings.TrimSpace(sentence(f.Title) + " " + sentence(f.Caption))
 	}
 	b := &figureBuilder{r: r, f: f, cells: r.only(f.Only)}
 	if !r.options.Only.Empty() && len(b.cells) == 0 {

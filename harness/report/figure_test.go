@@ -20,27 +20,36 @@ import (
 func TestFigureGoldens(t *testing.T) {
 	r := loadDemo(t)
 	for _, f := range r.Spec.Figures {
-		p, _ := r.figure(f)
+		p, caption := r.figure(f)
 		if p == nil {
 			t.Errorf("%s: %q", f.Name, r.Problems)
 			continue
 		}
-		got, err := chart.Raster(p, 72)
-		if err != nil {
-			t.Fatal(err)
+		matches(t, "figure-"+f.Name+".png", p)
+		// Pictures name the classes of their lines.
+		if lines := strings.Contains(caption, "Lines of a picture from the top: nought, one;"); lines != (f.Kind == "images") {
+			t.Errorf("%s: %s", f.Name, caption)
 		}
-		file := filepath.Join("testdata", "figure-"+f.Name+".png")
-		if *update {
-			golden(t, filepath.Base(file), got)
-			continue
-		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := distance(t, want, got); d > 0.002 {
-			t.Errorf("%s is %.4f from %s; go test -update rewrites it", f.Name, d, file)
-		}
+	}
+}
+
+// matches holds a picture against one in testdata.
+func matches(t *testing.T, file string, p chart.Picture) {
+	t.Helper()
+	got, err := chart.Raster(p, 72)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		golden(t, file, got)
+		return
+	}
+	want, err := os.ReadFile(filepath.Join("testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := distance(t, want, got); d > 0.002 {
+		t.Errorf("it is %.4f from %s; go test -update rewrites it", d, file)
 	}
 }
 
@@ -72,10 +81,9 @@ func distance(t *testing.T, a, b []byte) float64 {
 
 func TestFigureProblems(t *testing.T) {
 	for text, want := range map[string]string{
-		"kind = \"curves\"\ny = [\"absent\"]":         "no record has what it shows",
-		"kind = \"bars\"\ny = [\"absent\"]":           "no record has what it shows",
-		"kind = \"scatter\"\ny = [\"absent\"]":        "no record has what it shows",
-		"kind = \"diagram\"\ndiagram = \"moonshine\"": "there is no diagram",
+		"kind = \"curves\"\ny = [\"absent\"]":  "no record has what it shows",
+		"kind = \"bars\"\ny = [\"absent\"]":    "no record has what it shows",
+		"kind = \"scatter\"\ny = [\"absent\"]": "no record has what it shows",
 	} {
 		r := made(t, small+"[[figure]]\nname = \"f\"\n"+text+"\n", map[string][]float64{"slow": {0.9}})
 		if p, _ := r.figure(r.Spec.Figures[0]); p != nil || len(r.Problems) == 0 || !strings.Contains(r.Problems[0], want) {
@@ -183,45 +191,16 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// Every diagram against a picture that people have looked at, and the same bytes
-// twice in every format.
+// The same bytes twice in every format.
 func TestDiagrams(t *testing.T) {
-	for name, draw := range diagrams {
-		d := draw()
-		got, err := chart.Raster(d, 72)
+	matches(t, "diagram-paradigms.png", paradigms)
+	for _, format := range chart.Formats {
+		a, err := chart.Render(paradigms, format)
 		if err != nil {
 			t.Fatal(err)
 		}
-		file := filepath.Join("testdata", "diagram-"+name+".png")
-		if *update {
-			golden(t, filepath.Base(file), got)
-		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := distance(t, want, got); d > 0.002 {
-			t.Errorf("%s is %.4f from %s; go test -update rewrites it", name, d, file)
-		}
-		for _, format := range chart.Formats {
-			a, err := chart.Render(d, format)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if b, err := chart.Render(d, format); err != nil || !bytes.Equal(a, b) {
-				t.Errorf("%s: %s differs when drawn again (%v)", name, format, err)
-			}
-		}
-	}
-}
-
-// Pictures name the classes of their lines.
-func TestClassesOfImages(t *testing.T) {
-	r := Load(parse(t, demo), shared(t), keyed)
-	for _, f := range r.Spec.Figures {
-		v, _ := r.shown(f)
-		if lines := strings.Contains(v.Caption, "Lines of a picture from the top: nought, one;"); lines != (f.Kind == "images") {
-			t.Errorf("%s: %s", f.Name, v.Caption)
+		if b, err := chart.Render(paradigms, format); err != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s differs when drawn again (%v)", format, err)
 		}
 	}
 }

@@ -250,6 +250,23 @@ var keyed = Options{Key: func(c *spec.Cell, seed uint64) (string, bool) {
 	return c.Identity(dataOf(c.Dataset), seed).Key(), true
 }}
 
+// stored makes a store of one record a cell, as change leaves them.
+func stored(t testing.TB, s *exhibit.Spec, change func(i int, d *store.Draft)) *store.Store {
+	t.Helper()
+	st := store.Open(filepath.Join(t.TempDir(), "results"))
+	if err := st.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range s.Cells {
+		d := recordOf(c, c.Identity(dataOf(c.Dataset), 0), 0)
+		change(i, &d)
+		if _, err := st.Put(d, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return st
+}
+
 // fill makes records for a spec: accuracies and times that depend on the cell and
 // the seed alone. Some runs are missing, some have failed.
 func fill(t testing.TB, s *exhibit.Spec) *store.Store {

@@ -129,17 +129,15 @@ func (b *figureBuilder) leaveOutEmpty(m *chart.Images) {
 
 // tile is the images of a cell.
 func (b *figureBuilder) tile(c *CellRuns) chart.Tile {
-	for _, run := range c.Runs {
-		switch {
-		case run.Seed != b.r.Spec.Seeds[0]:
-		case run.Record == nil && run.Failure != nil:
-			return chart.Tile{Missing: "failed"}
-		case run.Record != nil:
-			if lines := previewOf(run.Record, cmp.Or(b.f.Images, 10)); lines != nil {
-				return chart.Tile{Lines: lines}
-			}
-			return chart.Tile{Missing: "no images"}
+	switch run := c.Runs[0]; {
+	case run.Record != nil:
+		if lines := previewOf(run.Record, cmp.Or(b.f.Images, 10)); lines != nil {
+			return chart.Tile{Lines: lines}
 		}
+		return chart.Tile{Missing: "no images"}
+	case run.state() == sheet.NotRun:
+		return chart.Tile{Missing: "not run"}
+	default:
+		return chart.Tile{Missing: run.state().String()}
 	}
-	return chart.Tile{Missing: "not run"}
 }

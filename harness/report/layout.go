@@ -83,15 +83,6 @@ func (g tableLayout) heading(column group) string {
 	return g.r.valueTitle(g.t.Columns[at], column.values[at])
 }
 
-// headTitles are the titles of the columns of headings.
-func (g tableLayout) headTitles() []string {
-	var out []string
-	for _, a := range g.rowAxes {
-		out = append(out, axisTitle(a))
-	}
-	return out
-}
-
 // groups makes the headings over columns: those of the spec, or the outer axes
 // where columns have several.
 func (g tableLayout) groups() []sheet.Group {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"dgkip/harness/exhibit"
 	"dgkip/harness/method"
 	"dgkip/harness/spec"
 )
@@ -23,6 +22,14 @@ func axisTitle(axis string) string {
 		return "Networks"
 	}
 	return capital(strings.ReplaceAll(axis[strings.LastIndexByte(axis, '.')+1:], "-", " "))
+}
+
+func axisTitles(axes []string) []string {
+	var out []string
+	for _, a := range axes {
+		out = append(out, axisTitle(a))
+	}
+	return out
 }
 
 // valueTitle names a point on an axis.
@@ -49,8 +56,13 @@ func (r *Results) valueTitle(axis, value string) string {
 			return p.Info().Title
 		}
 	}
-	if value == "" {
+	switch value {
+	case "":
 		return "none"
+	case "true":
+		return "yes"
+	case "false":
+		return "no"
 	}
 	return value
 }
@@ -80,6 +92,11 @@ func (r *Results) headsOf(axes []string, at group) []string {
 // names reports whether an axis takes part in a cell's name.
 func (r *Results) names(axis string) bool {
 	return axis == "dataset" || axis == "ipc" || axis == "method" || len(r.axisValues(axis)) > 1
+}
+
+// rowAxes are the axes of tables whose columns are methods, or families.
+func (r *Results) rowAxes() []string {
+	return slices.DeleteFunc(r.axes(), func(a string) bool { return a == "method" || !r.names(a) })
 }
 
 // placeName names a cell in evidence, by all axes but some.
@@ -117,28 +134,21 @@ func (r *Results) circumstances() string {
 	return " " + strings.Join(append(s, r.ending(r.anyBuiltIn(r.Cells))...), " ")
 }
 
-// selectionSuffix marks the files of a selection.
-const selectionSuffix = "-selection"
-
-// Stem is the name of an experiment's files: its own, with the profile behind it
-// unless that is the default one. Results of a smoke run then never take the place
-// of real ones.
-func Stem(s *exhibit.Spec) string {
-	if s.Profile == spec.DefaultProfile {
-		return s.Name
-	}
-	return s.Name + "-" + s.Profile
-}
-
-// stem is Stem with a mark for a selection.
+// stem is the name of the experiment's files: its own, with the profile behind it unless
+// that is the default one, and with a mark for a selection. Results of a smoke run then
+// never take the place of real ones.
 func (r *Results) stem() string {
-	switch {
-	case r.options.plain:
-		return r.Spec.Name
-	case r.options.Only.Empty():
-		return Stem(r.Spec)
+	name := r.Spec.Name
+	if r.options.plain {
+		return name
 	}
-	return Stem(r.Spec) + selectionSuffix
+	if p := r.Spec.Profile; p != spec.DefaultProfile {
+		name += "-" + p
+	}
+	if !r.options.Only.Empty() {
+		name += "-selection"
+	}
+	return name
 }
 
 // source names the experiment in the files that are made of it.

@@ -20,7 +20,7 @@ func (r *Results) pairs() *sheet.Sheet {
 	if len(g.t.Values) > 0 {
 		return nil // columns show different things
 	}
-	s := &sheet.Sheet{Name: r.stem() + "-pairs", Title: r.Spec.Title + ": pairs", Heads: g.headTitles(), Merge: len(g.rowAxes),
+	s := &sheet.Sheet{Name: r.stem() + "-pairs", Title: r.Spec.Title + ": pairs", Heads: axisTitles(g.rowAxes), Merge: len(g.rowAxes),
 		Columns: []string{"Column", "Against", "Seeds", "Difference", "95 % from", "to"}}
 	ranked, families := false, columnFamilies{}
 	for _, d := range g.differences(q) {

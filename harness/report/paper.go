@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,8 +18,7 @@ import (
 
 // Uses is what a LaTeX document takes from a report. It asks for it by
 //
-//	\val{NAME}        a number: an experiment's name, a slash, one of Numbers; or one
-//	                  of published/METHOD, of all experiments together; or
+//	\val{NAME}        a number: an experiment's name, a slash, one of Numbers; or
 //	                  records/count, records/date, records/commit
 //	\gentable{NAME}   a table: an experiment's name, with -reproduced, -verdicts,
 //	                  -elsewhere, -pairs, -claims or -evidence behind it for the further ones;
@@ -143,7 +143,7 @@ func (p *paper) undefined(what, name string) {
 
 // numbers writes macros.tex, with the numbers that are used.
 func (p *paper) numbers(used []string) {
-	all := append(p.records(), p.together()...)
+	all := p.records()
 	for _, name := range p.names {
 		for _, n := range p.results[name].Numbers() {
 			n.Name = name + "/" + n.Name
@@ -193,20 +193,6 @@ func meant(name string, all []Number) string {
 		}
 	}
 	return ""
-}
-
-// together counts the published accuracies of all experiments by method, under the
-// names that each of them has behind its own.
-func (p *paper) together() []Number {
-	var all []*Results
-	var out numberList
-	for _, name := range p.names {
-		all = append(all, p.results[name])
-	}
-	for _, c := range verdictsOf(all) {
-		out.tally("published/"+c.name+"/", c.tally)
-	}
-	return out.list
 }
 
 // records says how many records the numbers come from, when the last of them ended and
@@ -260,7 +246,7 @@ func (p *paper) table(name string) {
 	}
 	if s == nil {
 		p.undefined("table", name)
-		p.w.remove(name + ".tex")
+		p.drop(name, ".tex")
 		return
 	}
 	if r != nil {
@@ -282,6 +268,16 @@ func (p *paper) claims() (*sheet.Sheet, string) {
 	return claimSheet(all), strings.Join(sources, "; ")
 }
 
+// drop removes what an earlier report had under a name, which may be any text.
+func (p *paper) drop(name string, kinds ...string) {
+	if name != filepath.Base(name) || name == "macros" {
+		return
+	}
+	for _, kind := range kinds {
+		p.w.remove(name + kind)
+	}
+}
+
 func (p *paper) figure(name string) {
 	exp, rest := ofExperiment(name, p.names)
 	r := p.results[exp]
@@ -291,8 +287,7 @@ func (p *paper) figure(name string) {
 	}
 	if at < 0 {
 		p.undefined("figure", name)
-		p.w.remove(name + ".tex")
-		p.w.remove(name + ".pdf")
+		p.drop(name, ".tex", ".pdf")
 		return
 	}
 	p.out.Figures++

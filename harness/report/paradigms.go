@@ -5,8 +5,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// diagrams are drawings that need no records, by name.
-var diagrams = map[string]func() chart.Picture{"paradigms": paradigms}
+// paradigms is a drawing that needs no records.
+var paradigms = &chart.Diagram{Width: 484, Height: 226, Draw: drawParadigms}
 
 // Colours of the boxes of a diagram.
 const (
@@ -15,12 +15,8 @@ const (
 	minimised                      = chart.Ink
 )
 
-// paradigms sets three ways of distilling side by side: what an update of the synthetic
-// set computes, and how far its gradient has to go.
-func paradigms() chart.Picture {
-	return &chart.Diagram{Width: 484, Height: 226, Draw: drawParadigms}
-}
-
+// drawParadigms sets three ways of distilling side by side: what an update of the
+// synthetic set computes, and how far its gradient has to go.
 func drawParadigms(d chart.Pen) {
 	const boxW, boxH, step, top, panel = 122, 34, 50, 212, 160
 	for i, c := range []struct {

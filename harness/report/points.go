@@ -3,13 +3,12 @@ package report
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"dgkip/harness/report/chart"
 	"dgkip/harness/report/sheet"
 )
 
-// bars draws metrics in groups of bars.
+// bars draws a metric in groups of bars.
 func (b *figureBuilder) bars() chart.Picture {
 	x := &chart.Axis{Categories: []string{""}}
 	if b.xAxis != "" {
@@ -19,25 +18,17 @@ func (b *figureBuilder) bars() chart.Picture {
 		}
 	}
 	all := b.r.groups(b.cells, b.seriesAxes)
-	n := len(all) * len(b.f.Y)
+	n := float64(len(all))
 	y := b.yAxis()
 	panels := b.panels(x, y, func(g group, title string) []chart.Series {
 		i := slices.IndexFunc(all, func(o group) bool { return slices.Equal(o.values, g.values) })
-		var out []chart.Series
-		for j, name := range b.f.Y {
-			s := chart.Series{Kind: chart.Bars, Name: title, Width: 0.7 / float64(n)}
-			s.Color, s.Variant = b.look(g.values)
-			at := i*len(b.f.Y) + j
-			if len(b.f.Y) > 1 {
-				s.Color, s.Variant = at, 0
-				s.Name = strings.TrimPrefix(title+", "+metricTitle(name), ", ")
-			}
-			s.Points = b.heights(g.cells, name, (float64(at)-float64(n-1)/2)*0.8/float64(n))
-			if len(s.Points) > 0 {
-				out = append(out, s)
-			}
+		s := chart.Series{Kind: chart.Bars, Name: title, Width: 0.7 / n}
+		s.Color, s.Variant = b.look(g.values)
+		s.Points = b.heights(g.cells, b.f.Y[0], (float64(i)-(n-1)/2)*0.8/n)
+		if s.Points == nil {
+			return nil
 		}
-		return out
+		return []chart.Series{s}
 	})
 	if empty(panels) {
 		return nil

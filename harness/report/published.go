@@ -138,14 +138,8 @@ func (r *Results) reproduced() *sheet.Sheet {
 		return nil
 	}
 	s := &sheet.Sheet{Name: r.stem() + "-reproduced", Title: r.Spec.Title + ": published and ours"}
-	var rowAxes []string
-	for _, a := range r.axes() {
-		if a != "method" && r.names(a) {
-			rowAxes = append(rowAxes, a)
-			s.Heads = append(s.Heads, axisTitle(a))
-		}
-	}
-	s.Heads, s.Merge = append(s.Heads, "Metric", ""), len(rowAxes)+1
+	rowAxes := r.rowAxes()
+	s.Heads, s.Merge = append(axisTitles(rowAxes), "Metric", ""), len(rowAxes)+1
 	var columns, kinds []string
 	for _, v := range r.axisValues("method") {
 		if slices.ContainsFunc(r.Published, func(b Beside) bool { return b.Cell.Column == v }) {

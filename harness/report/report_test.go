@@ -111,17 +111,6 @@ func TestWriteLeavesRightFilesAlone(t *testing.T) {
 	}
 }
 
-func TestProfilesDoNotMix(t *testing.T) {
-	s := &exhibit.Spec{Spec: &spec.Spec{Name: "demo", Profile: "smoke"}}
-	if Stem(s) != "demo-smoke" {
-		t.Error(Stem(s))
-	}
-	s.Profile = spec.DefaultProfile
-	if Stem(s) != "demo" {
-		t.Error(Stem(s))
-	}
-}
-
 func TestOnly(t *testing.T) {
 	s := parse(t, demo)
 	st := shared(t)

@@ -39,5 +39,5 @@ func figureLatex(v shown, source, picture string) []byte {
 \caption{%s}
 \label{fig:%s}
 \end{figure*}
-`, sheet.LatexComment(source), picture, sheet.LatexText(v.Caption), sheet.LatexLabel(v.Name))
+`, sheet.Plain(source), picture, sheet.LatexText(v.Caption), sheet.LatexLabel(v.Name))
 }

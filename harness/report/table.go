@@ -16,7 +16,7 @@ func (r *Results) table() *sheet.Sheet {
 		time.spread = "none"
 		b.lines = append(b.lines, time)
 	}
-	b.out = sheet.Sheet{Name: r.stem(), Title: r.Spec.Title, Heads: b.headTitles(), Merge: len(b.rowAxes), Groups: b.groups()}
+	b.out = sheet.Sheet{Name: r.stem(), Title: r.Spec.Title, Heads: axisTitles(b.rowAxes), Merge: len(b.rowAxes), Groups: b.groups()}
 	if len(b.lines) > 1 {
 		b.out.Heads = append(b.out.Heads, "Metric")
 	}

@@ -178,12 +178,7 @@ func TestAgainstControls(t *testing.T) {
 func TestTimesAreFlagged(t *testing.T) {
 	text := strings.Replace(small, "[table]", "[table]\ntime = true", 1)
 	s := parse(t, text)
-	st := store.Open(filepath.Join(t.TempDir(), "results"))
-	if err := st.Prepare(); err != nil {
-		t.Fatal(err)
-	}
-	for i, c := range s.Cells {
-		d := recordOf(c, c.Identity(dataOf(c.Dataset), 0), 0)
+	st := stored(t, s, func(i int, d *store.Draft) {
 		d.Provenance.Timing.Shared = i == 1
 		if i == 0 {
 			d.Provenance.CPU = 60
@@ -192,10 +187,7 @@ func TestTimesAreFlagged(t *testing.T) {
 			d.Provenance.Timing.Hosts = 2
 			d.Provenance.Sessions[0].Host.CPU = "Another CPU"
 		}
-		if _, err := st.Put(d, false); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 	r := Load(s, st, keyed)
 	table := r.sheets[0]
 	var got []string
@@ -217,20 +209,12 @@ func TestTimesAreFlagged(t *testing.T) {
 func TestTimesAreRankedOnOneMachine(t *testing.T) {
 	for other, want := range map[string][]int{"": {1, 2, 0}, "Another CPU": {0, 0, 0}} {
 		s := parse(t, strings.Replace(small, "[table]", "[table]\ntime = true", 1))
-		st := store.Open(filepath.Join(t.TempDir(), "results"))
-		if err := st.Prepare(); err != nil {
-			t.Fatal(err)
-		}
-		for i, c := range s.Cells {
-			d := recordOf(c, c.Identity(dataOf(c.Dataset), 0), 0)
+		st := stored(t, s, func(i int, d *store.Draft) {
 			d.Provenance.Timing.Median, d.Provenance.Timing.Shared = []float64{0.01, 0.05, 0.2}[i], false
 			if i == 1 && other != "" {
 				d.Provenance.Sessions[0].Host.CPU = other
 			}
-			if _, err := st.Put(d, false); err != nil {
-				t.Fatal(err)
-			}
-		}
+		})
 		var got []int
 		for _, e := range Load(s, st, keyed).sheets[0].Rows[1].Cells {
 			got = append(got, e.Place)

@@ -25,10 +25,10 @@ type Outcome struct {
 // Write writes tables/, figures/ and index.html in a folder, from the records in
 // the store. Every file appears at once with all its content or stays as it was.
 //
-// Names are those of Stem, with what the file holds behind them: the table itself
-// has nothing, further ones -reproduced, -verdicts, -elsewhere, -pairs, -claims and
+// Names are an experiment's, with the profile behind it unless that is the default one,
+// and with what the file holds behind them: the table itself has nothing, further ones -reproduced, -verdicts, -elsewhere, -pairs, -claims and
 // -evidence, the data of all runs -runs, that of the published numbers -comparison, and
-// figures their names. What o.Only selects has -selection behind Stem, and the page
+// figures their names. What o.Only selects has -selection in front of that, and the page
 // index-selection.html: the files of the whole stay as they were. Files of a table or
 // figure that there is nothing to show of any more are removed.
 func Write(dir string, specs []*exhibit.Spec, st *store.Store, o Options) (*Outcome, error) {
@@ -47,7 +47,7 @@ func Write(dir string, specs []*exhibit.Spec, st *store.Store, o Options) (*Outc
 	}
 	name := "index.html"
 	if !o.Only.Empty() {
-		name = "index" + selectionSuffix + ".html"
+		name = "index-selection.html"
 	}
 	out.Page = filepath.Join(dir, name)
 	w.put(name, page(sections))

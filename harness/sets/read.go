@@ -95,7 +95,7 @@ func Read(at Place, o Options, data *method.Data) (*method.Distilled, error) {
 
 // placed puts a file in front of err, unless it is there already.
 func placed(file string, err error) error {
-	if err == nil || strings.HasPrefix(err.Error(), file) {
+	if err == nil || strings.HasPrefix(err.Error(), file+":") {
 		return err
 	}
 	return fmt.Errorf("%s: %w", file, err)

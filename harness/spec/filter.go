@@ -83,6 +83,20 @@ func ParseFilter(text string, known []string) (Filter, error) {
 	}
 }
 
+// Term is the filter that selects a value of an axis, or values that differ from it in
+// the characters that filters and shells read otherwise.
+func Term(axis, value string) string {
+	if value == "" {
+		return "-" + axis + ":?*"
+	}
+	return axis + ":" + strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" \t\r\n():*?[]\\'", r) {
+			return '?'
+		}
+		return r
+	}, value)
+}
+
 // Matches reports whether something with the named coordinates is selected. An axis
 // it does not have matches no value.
 func (f Filter) Matches(point func(axis string) (string, bool)) bool {

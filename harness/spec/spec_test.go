@@ -441,6 +441,22 @@ func TestKeyIsFixed(t *testing.T) {
 	}
 }
 
+// A value of any text can be asked for.
+func TestTerm(t *testing.T) {
+	for _, value := range []string{"", "none", "1e-6", "a b", "a:b", "(1)", "[ab]", "it's", "*?", `a\b`} {
+		f, err := ParseFilter(Term("key", value), nil)
+		if err != nil {
+			t.Errorf("%q: %v", value, err)
+			continue
+		}
+		for text, want := range map[string]bool{value: true, "another": false} {
+			if got := f.Matches(func(string) (string, bool) { return text, true }); got != want {
+				t.Errorf("%s of %q: %v", f, text, got)
+			}
+		}
+	}
+}
+
 func TestFilter(t *testing.T) {
 	at := map[string]string{"method": "dgkip-lr", "ipc": "10", "dataset": "mnist"}
 	point := func(axis string) (string, bool) { text, ok := at[axis]; return text, ok }

@@ -59,9 +59,6 @@ type Series struct {
 // Point is a value and its spread, whose ends are NaN where there is none.
 type Point struct{ X, Y, Low, High float64 }
 
-// spread reports whether a point has one.
-func (p Point) spread() bool { return p.High > p.Low }
-
 // Sizes in points. The widest chart is as wide as the text of an A4 page.
 const (
 	gutter = 12
@@ -266,7 +263,7 @@ func (s Series) marks(p *plot.Plot) []plot.Plotter {
 	}
 	for _, q := range s.Points {
 		xys = append(xys, plotter.XY{X: q.X, Y: q.Y})
-		if q.spread() {
+		if q.High > q.Low {
 			bars.XYs = append(bars.XYs, plotter.XY{X: q.X, Y: q.Y})
 			bars.YErrors = append(bars.YErrors, struct{ Low, High float64 }{q.Y - q.Low, q.High - q.Y})
 		}

@@ -28,7 +28,7 @@ const (
 func (s *Sheet) Latex(source string) []byte {
 	var b bytes.Buffer
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	p("%% Written from the records of %s; changes will be lost.\n", LatexComment(source))
+	p("%% Written from the records of %s; changes will be lost.\n", Plain(source))
 	p("%% \\usepackage{booktabs,graphicx,multirow} for its best looks; without them it compiles, too.\n")
 	b.WriteString(latexFallbacks)
 	for i, blocks := range s.latexFloats() {

@@ -38,9 +38,6 @@ var latexRunes = map[rune]string{
 	'Γ': `$\Gamma$`, 'Δ': `$\Delta$`, 'Θ': `$\Theta$`, 'Λ': `$\Lambda$`, 'Ξ': `$\Xi$`, 'Π': `$\Pi$`, 'Σ': `$\Sigma$`, 'Φ': `$\Phi$`, 'Ψ': `$\Psi$`, 'Ω': `$\Omega$`,
 }
 
-// LatexComment makes text fit for a comment.
-func LatexComment(s string) string { return Plain(s) }
-
 // LatexNumber is LatexText with a minus in front of a number, not a hyphen.
 func LatexNumber(s string) string {
 	if len(s) > 1 && s[0] == '-' && s[1] >= '0' && s[1] <= '9' {

@@ -208,12 +208,7 @@ func (s *Sheet) rule(i int, l line) int {
 // headings over several columns, where the titles alone would not be unique.
 func (s *Sheet) fullTitles() []string {
 	out := append([]string{}, s.Columns...)
-	seen, twice := map[string]bool{}, false
-	for _, c := range out {
-		twice = twice || seen[c]
-		seen[c] = true
-	}
-	if !twice {
+	if different := slices.Compact(slices.Sorted(slices.Values(out))); len(different) == len(out) {
 		return out
 	}
 	at := 0

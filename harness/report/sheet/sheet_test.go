@@ -17,7 +17,6 @@ func TestEscapes(t *testing.T) {
 		"markdown": {markdownText(nasty), `50 % of &lt;b&gt;a\_b&lt;/b&gt; &amp; \\x{\$y\$} \#1 ^\~ \| ` + "\\`\"'" + `  \[31m\*é – θ ≥ 3`},
 		"terminal": {Plain("a\x1b[31m\nb\tc\x07"), "a [31m b c "},
 		"foreign":  {LatexText("naïve Łódź, π 猫 Ω"), `naïve Łódź, $\pi$ ? $\Omega$`},
-		"comment":  {LatexComment("a\n\\input{b}"), `a \input{b}`},
 		"label":    {LatexLabel("a_b c%"), "a-b-c-"},
 		"minus":    {LatexNumber("-1.5"), "$-$1.5"},
 		"marks":    {latexMarks("a§"), `$^{\mathrm{a\S}}$`},
@@ -61,6 +60,23 @@ func TestNarrow(t *testing.T) {
 	}
 	if n := strings.Count(b.String(), "Data"); n < 2 {
 		t.Errorf("%d parts:\n%s", n, &b)
+	}
+}
+
+// What is carried over to the next part may be too wide for it as well.
+func TestNarrowGroups(t *testing.T) {
+	s := &Sheet{Heads: []string{"D"}, Groups: []Group{{"A", 1, false}, {"B", 3, false}}, Rows: []Row{{Heads: []string{"d"}}}}
+	for _, title := range []string{"1", strings.Repeat("2", 20), strings.Repeat("3", 20), strings.Repeat("4", 20)} {
+		s.Columns, s.Rows[0].Cells = append(s.Columns, title), append(s.Rows[0].Cells, Text(""))
+	}
+	var b bytes.Buffer
+	if err := s.Terminal(&b, 60); err != nil {
+		t.Fatal(err)
+	}
+	for l := range strings.Lines(b.String()) {
+		if n := len([]rune(escape.ReplaceAllString(strings.TrimRight(l, "\n"), ""))); n > 60 {
+			t.Errorf("a line of %d: %q", n, l)
+		}
 	}
 }
 

@@ -191,7 +191,7 @@ func (s *Sheet) cuts(width int, titles []string) []int {
 			group = to
 		}
 		w := column(titles[to], func(r Row) string { return r.Cells[to].terminal(false) })
-		if to > from && total+w > width {
+		for to > from && total+w > width { // again, if what is carried over is too wide as well
 			cut := to
 			if group > from {
 				cut = group
