@@ -69,7 +69,7 @@ func newRun(p method.Problem, s Settings, strategy augment.Strategy) (*run, erro
 		}
 	}
 	r.outer, r.inner = s.loops(p.IPC)
-	net, err := s.shape(p.Model).Net(train.H, train.W, train.C, r.classes)
+	net, err := s.Shape(p.Model).Net(train.H, train.W, train.C, r.classes)
 	if err != nil {
 		return nil, err
 	}

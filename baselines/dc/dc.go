@@ -34,14 +34,12 @@
 package dc
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
 
 	"dgkip/harness/augment"
 	"dgkip/harness/method"
-	"dgkip/harness/nn"
 )
 
 // DC is the method.
@@ -57,20 +55,18 @@ type Settings struct {
 	Rate       float64 `toml:"rate" min:"0"` // of the images; 0 for 0.1, or 0.01 with fc networks
 	Momentum   float64 `toml:"momentum" min:"0" max:"0.9999"`
 	Labels     string  `toml:"labels" enum:"learned,fixed"`
-	LabelRate  float64 `toml:"label_rate" min:"0"`         // of label logits; 0 for the images' rate
-	Margin     float64 `toml:"margin" min:"0"`             // by which the logit of an image's class exceeds the others at first
-	NetRate    float64 `toml:"net_rate" min:"0"`           // of the networks
-	NetBatch   int     `toml:"net_batch" min:"1"`          // synthetic images in a step of training
-	Width      int     `toml:"width" min:"0" max:"65536"`  // 0 for that of the cell's networks
-	Norm       bool    `toml:"norm"`                       // instance norm in a conv network
-	FirstPad   int     `toml:"first_pad" min:"0" max:"64"` // of a conv network; 0 for 3 on 28x28 images, else 1
+	LabelRate  float64 `toml:"label_rate" min:"0"` // of label logits; 0 for the images' rate
+	Margin     float64 `toml:"margin" min:"0"`     // by which the logit of an image's class exceeds the others at first
+	NetRate    float64 `toml:"net_rate" min:"0"`   // of the networks
+	NetBatch   int     `toml:"net_batch" min:"1"`  // synthetic images in a step of training
+	method.Networks
 }
 
 // Defaults returns the usual settings.
 func Defaults() Settings {
 	return Settings{
 		Iterations: 1000, RealBatch: 256, Start: "noise", Momentum: 0.5,
-		Labels: "learned", Margin: 4, NetRate: 0.01, NetBatch: 256, Norm: true,
+		Labels: "learned", Margin: 4, NetRate: 0.01, NetBatch: 256, Networks: method.Networks{Norm: true},
 	}
 }
 
@@ -114,7 +110,7 @@ func (s Settings) CheckSizesOf(name string, z method.Sizes) error {
 	if err := method.CheckStart(name, s.Start, z); err != nil {
 		return err
 	}
-	if _, err := s.shape(z.Model).Net(z.H, z.W, z.C, z.Classes); err != nil {
+	if _, err := s.Shape(z.Model).Net(z.H, z.W, z.C, z.Classes); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
@@ -162,11 +158,4 @@ func (s Settings) loops(ipc int) (outer, inner int) {
 		inner = s.Inner
 	}
 	return outer, inner
-}
-
-// shape returns what the networks are whose gradients are matched.
-func (s Settings) shape(m method.Model) nn.Shape {
-	shape := m.Shape()
-	shape.Width, shape.Norm, shape.FirstPad = cmp.Or(s.Width, m.Width), s.Norm, s.FirstPad
-	return shape
 }

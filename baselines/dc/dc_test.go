@@ -72,62 +72,6 @@ func (c *countdown) Err() error {
 	return nil
 }
 
-// A run is interrupted wherever it looks at its context, in the middle of a
-// network's training too, and ends in the same bits.
-func TestInterruptedInTraining(t *testing.T) {
-	for _, strategy := range []string{"", "dsa"} {
-		s, err := augment.New(strategy, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		run := func(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
-			return Condense(ctx, p, "dc", quick().Settings, s, observe)
-		}
-		var last method.Step
-		want, err := run(context.Background(), problemOf("conv", 2), func(s method.Step) { last = s })
-		if err != nil {
-			t.Fatal(err)
-		}
-		inTraining := 0
-		for k := 1; ; k++ {
-			p := problemOf("conv", 2)
-			updates := 0
-			ctx := &countdown{context.Background(), k}
-			got, err := run(ctx, p, func(s method.Step) { updates = s.Update })
-			var stopped *method.Interrupted
-			if !errors.As(err, &stopped) {
-				if err != nil || bits(got) != bits(want) {
-					t.Fatalf("%v: other bits", err)
-				}
-				break
-			}
-			p.Resume = stopped.Checkpoint
-			first := -1
-			got, err = run(context.Background(), p, func(s method.Step) {
-				if first < 0 {
-					first = s.Update
-				}
-			})
-			if err != nil || bits(got) != bits(want) {
-				t.Errorf("%q, stopped at look %d: %v, or other bits", strategy, k, err)
-			}
-			if first != updates+1 {
-				t.Errorf("%q: after update %d the run went on with %d", strategy, updates, first)
-			}
-			if updates%3 > 0 {
-				inTraining++
-			}
-		}
-		// Six updates follow a training of 4 steps, and look at the context once more.
-		if inTraining < 6*5 {
-			t.Errorf("%q: interrupted %d times in or before a training", strategy, inTraining)
-		}
-		if last.Update != 9 || last.Of != 9 {
-			t.Errorf("update %d of %d, want 9", last.Update, last.Of)
-		}
-	}
-}
-
 // Sessions that are shorter than a network's training add up to it: none of its steps
 // is lost or taken twice, and the run ends in the same bits.
 func TestTrainingLongerThanSessions(t *testing.T) {
@@ -205,19 +149,6 @@ func TestCheckpointOfTraining(t *testing.T) {
 	}
 }
 
-// A run that ends before it began keeps the checkpoint it was given.
-func TestKeepsCheckpoint(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	p := problemOf("fc", 1)
-	p.Resume = []byte("state")
-	_, err := quick().Distill(ctx, p, func(method.Step) {})
-	var stopped *method.Interrupted
-	if !errors.As(err, &stopped) || string(stopped.Checkpoint) != "state" {
-		t.Errorf("got %v", err)
-	}
-}
-
 // Networks trained on the set do better than on noise, and distances fall.
 func TestLearns(t *testing.T) {
 	for _, kind := range []string{"conv", "fc"} {
@@ -239,7 +170,7 @@ func TestLearns(t *testing.T) {
 			t.Errorf("%s: mean distance %.3g at first, %.3g at last", kind, early, late)
 		}
 		train := p.Data.Train
-		net, err := m.shape(p.Model).Net(train.H, train.W, train.C, 2)
+		net, err := m.Shape(p.Model).Net(train.H, train.W, train.C, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -360,15 +291,6 @@ func TestErrors(t *testing.T) {
 	p := problemOf("conv", 1)
 	p.Model.Depth = 5
 	expect(distilled(m, p), "too small")
-	p = problemOf("conv", 1)
-	p.Resume = []byte("damaged")
-	expect(distilled(m, p), "checkpoint")
-	p = problemOf("conv", 2)
-	var state []byte
-	distil(t, m, p, func(s method.Step) { state, _ = s.Checkpoint() })
-	p = problemOf("conv", 1)
-	p.Resume = state
-	expect(distilled(m, p), "another run")
 	p = problemOf("conv", 1)
 	p.Data.Train.Labels = make([]int, p.Data.Train.Len())
 	expect(distilled(m, p), "class lower of halves has no training images")

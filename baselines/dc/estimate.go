@@ -5,7 +5,7 @@ import "dgkip/harness/method"
 // Estimate implements method.Estimator.
 func (s Settings) Estimate(z method.Sizes) method.Estimate {
 	classes := max(2, z.Classes)
-	net, err := s.shape(z.Model).Net(z.H, z.W, z.C, classes)
+	net, err := s.Shape(z.Model).Net(z.H, z.W, z.C, classes)
 	if err != nil || z.IPC < 1 {
 		return method.Estimate{}
 	}

@@ -2,7 +2,6 @@ package dc
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -261,56 +260,5 @@ func TestDistance(t *testing.T) {
 				t.Errorf("%s: derivative %v", name, v)
 			}
 		}
-	}
-}
-
-// BenchmarkMatch times the matching of one class. The rate counts the nominal
-// operations of convolutions and products. Over that of package tensor's
-// BenchmarkPeak, which is one core's, times the cores in use, it is the share of the
-// processor's peak; Winograd's convolutions take fewer operations than the nominal.
-func BenchmarkMatch(b *testing.B) {
-	for _, c := range []struct {
-		kind        string
-		width, n, h int
-		c           int
-	}{
-		{"conv", 256, 1, 32, 3}, {"conv", 256, 10, 32, 3}, {"conv", 256, 50, 32, 3}, {"conv", 128, 1, 32, 3},
-		{"fc", 1024, 1, 32, 3}, {"fc", 1024, 10, 32, 3}, {"fc", 1024, 50, 32, 3}, {"fc", 1024, 1, 28, 1},
-	} {
-		const drawn = 256
-		var net *nn.Net[float32]
-		var err error
-		if c.kind == "conv" {
-			net, err = nn.ConvNet[float32](nn.ConvConfig{In: c.c, H: c.h, W: c.h, Width: c.width, Norm: true})
-		} else {
-			net, err = nn.FCNet[float32](nn.FCConfig{In: c.h * c.h * c.c, Width: c.width})
-		}
-		if err != nil {
-			b.Fatal(err)
-		}
-		size := net.Inputs()
-		random := func(n int) batch[float32] {
-			r := rng.Stream(1, "benchmark")
-			x := batch[float32]{n, make([]float32, n*size), slices.Repeat([]float32{0.75, 0.25}, n)}
-			r.FillNormal(x.x, 0, 1)
-			return x
-		}
-		all, first := net.Flops()
-		flops := drawn*(3*all-first) + float64(c.n)*(3*all-first+4*all-first)
-		b.Run(fmt.Sprintf("%s%d/%dx%dx%d/real=%d/syn=%d", c.kind, c.width, c.h, c.h, c.c, drawn, c.n), func(b *testing.B) {
-			m := newMatcher(net, c.h, c.h, c.c)
-			theta := make([]float32, net.Params())
-			net.InitUniform(theta, rng.Stream(1, "weights"))
-			x, syn := random(drawn), random(c.n)
-			dx, dp := make([]float32, c.n*size), make([]float32, 2*c.n)
-			m.match(theta, augment.Draw{}, x, syn, dx, dp)
-			b.ResetTimer()
-			for range b.N {
-				theta[0] = -theta[0] // weights are new in every update
-				m.match(theta, augment.Draw{}, x, syn, dx, dp)
-			}
-			b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-			b.ReportMetric(1e3*b.Elapsed().Seconds()/float64(b.N), "ms/class")
-		})
 	}
 }

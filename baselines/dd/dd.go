@@ -41,7 +41,6 @@ import (
 	"fmt"
 
 	"dgkip/harness/method"
-	"dgkip/harness/nn"
 )
 
 // DD is the method; its fields are its settings.
@@ -57,11 +56,9 @@ type DD struct {
 	Rate       float64 `toml:"rate" min:"0"`                      // Adam's, for images and rho
 	Halvings   int     `toml:"halvings" min:"0" max:"100"`        // of Adam's rates, at equal distances
 	Labels     string  `toml:"labels" enum:"learned,fixed"`
-	LabelRate  float64 `toml:"label_rate" min:"0"`         // Adam's, for label logits
-	Margin     float64 `toml:"margin" min:"0"`             // by which the logit of an image's class exceeds the others at first
-	Width      int     `toml:"width" min:"0" max:"65536"`  // 0 for that of the cell's networks
-	Norm       bool    `toml:"norm"`                       // instance norm in a conv network
-	FirstPad   int     `toml:"first_pad" min:"0" max:"64"` // of a conv network; 0 for 3 on 28x28 images, else 1
+	LabelRate  float64 `toml:"label_rate" min:"0"` // Adam's, for label logits
+	Margin     float64 `toml:"margin" min:"0"`     // by which the logit of an image's class exceeds the others at first
+	method.Networks
 }
 
 func init() { method.Register(func() method.Method { return defaults() }) }
@@ -69,7 +66,7 @@ func init() { method.Register(func() method.Method { return defaults() }) }
 func defaults() *DD {
 	return &DD{
 		Iterations: 1000, Steps: 10, Epochs: 3, Batch: 1024, Start: "noise", Init: "fixed", Nets: 1,
-		FirstRate: 0.02, Rate: 0.01, Labels: "learned", LabelRate: 0.01, Margin: 4, Norm: true,
+		FirstRate: 0.02, Rate: 0.01, Labels: "learned", LabelRate: 0.01, Margin: 4, Networks: method.Networks{Norm: true},
 	}
 }
 
@@ -113,17 +110,10 @@ func (m *DD) CheckSizes(s method.Sizes) error {
 	if err := method.CheckStart("dd", m.Start, s); err != nil {
 		return err
 	}
-	if _, err := m.shape(s.Model).Net(s.H, s.W, s.C, s.Classes); err != nil {
+	if _, err := m.Shape(s.Model).Net(s.H, s.W, s.C, s.Classes); err != nil {
 		return fmt.Errorf("dd: %w", err)
 	}
 	return nil
 }
 
 func (m *DD) learnsLabels() bool { return m.Labels == "learned" }
-
-// shape is that of the networks.
-func (m *DD) shape(model method.Model) nn.Shape {
-	s := model.Shape()
-	s.Width, s.Norm, s.FirstPad = cmp.Or(m.Width, model.Width), m.Norm, m.FirstPad
-	return s
-}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -140,49 +139,6 @@ func TestEvaluationRepeatsTraining(t *testing.T) {
 	}
 }
 
-// patience is a context that ends when it has been asked a number of times.
-type patience struct {
-	context.Context
-	left int
-}
-
-func (p *patience) Err() error {
-	if p.left--; p.left < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
-// A run stops between two inner steps; what was done of the update is dropped.
-func TestCancelWithinUpdate(t *testing.T) {
-	p := halves("fc", 3)
-	m := quick(nil)
-	want, err := m.Distill(context.Background(), p, func(method.Step) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rounds := 0
-	for asked := 3; ; asked = asked%17 + 12 { // an update asks 4 + 1 + 4 times
-		set, err := m.Distill(&patience{context.Background(), asked}, p, func(method.Step) {})
-		var stopped *method.Interrupted
-		if errors.As(err, &stopped) {
-			p.Resume = stopped.Checkpoint
-			rounds++
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if rounds < 4 {
-			t.Errorf("interrupted %d times only", rounds)
-		}
-		if !reflect.DeepEqual(set, want) {
-			t.Error("interrupted within updates, the run ends in other bits")
-		}
-		return
-	}
-}
-
 // A run that diverges fails with the update and the step, and shows no such set.
 func TestDivergenceIsAnError(t *testing.T) {
 	for _, kind := range []string{"conv", "fc"} {
@@ -301,7 +257,7 @@ func TestSizes(t *testing.T) {
 		want []float64
 	}{{"conv", []float64{1, 4, 3, 1, 3}}, {"fc", []float64{0, 4, 3, 0, 0}}} {
 		s.Model.Kind = c.kind
-		if got := m.shape(s.Model).Numbers(28, 28); !slices.Equal(got, c.want) {
+		if got := m.Shape(s.Model).Numbers(28, 28); !slices.Equal(got, c.want) {
 			t.Errorf("%s: a set carries %v, want %v", c.kind, got, c.want)
 		}
 	}

@@ -50,7 +50,7 @@ func (m *DD) Distill(ctx context.Context, p method.Problem, observe func(method.
 // newRun returns a run before its first update.
 func (m *DD) newRun(p method.Problem) (*run, error) {
 	train := p.Data.Train
-	r := &run{m: m, p: p, classes: len(p.Data.Classes), shape: m.shape(p.Model), epoch: -1, norm: -1}
+	r := &run{m: m, p: p, classes: len(p.Data.Classes), shape: m.Shape(p.Model), epoch: -1, norm: -1}
 	net, err := r.shape.Net(train.H, train.W, train.C, r.classes)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,7 @@ import "dgkip/harness/method"
 // Estimate implements method.Estimator.
 func (m *DD) Estimate(s method.Sizes) method.Estimate {
 	classes := max(2, s.Classes)
-	net, err := m.shape(s.Model).Net(s.H, s.W, s.C, classes)
+	net, err := m.Shape(s.Model).Net(s.H, s.W, s.C, classes)
 	if err != nil || s.IPC < 1 {
 		return method.Estimate{}
 	}

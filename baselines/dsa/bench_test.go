@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"testing"
 
+	"dgkip/baselines/dc"
 	"dgkip/harness/method"
 	"dgkip/harness/rng"
 )
 
-// BenchmarkUpdate times updates at full size on random images, from where the network
-// is ready to where the set has changed. The rate counts nominal operations.
+// BenchmarkUpdate times updates of DC and DSA at full size on random images, from where
+// the network is ready to where the set has changed. The rate counts nominal operations.
 func BenchmarkUpdate(b *testing.B) {
 	const n, h, w, c = 1024, 32, 32, 3
 	train := method.Images{H: h, W: w, C: c, X: make([]float32, n*h*w*c)}
@@ -18,28 +19,34 @@ func BenchmarkUpdate(b *testing.B) {
 	for i := range n {
 		train.Labels = append(train.Labels, i%2)
 	}
-	for _, kind := range []string{"fc", "conv"} {
-		for _, ipc := range []int{1, 10, 50} {
-			b.Run(fmt.Sprintf("%s ipc %d", kind, ipc), func(b *testing.B) {
-				model, _ := method.DefaultModel(kind)
-				m := defaults()
-				m.Iterations, m.Outer = 1+b.N, 1 // a fresh network for each, and no training
-				p := method.Problem{Data: &method.Data{Classes: []string{"a", "b"}, Train: train}, IPC: ipc, Model: model}
-				done := 0
-				p.Begin = func() {
-					if done > 0 { // the first finds no memory yet
-						b.StartTimer()
-					}
+	for i := range 12 {
+		name, kind, ipc := []string{"dc", "dsa"}[i/6], []string{"fc", "conv"}[i/3%2], []int{1, 10, 50}[i%3]
+		b.Run(fmt.Sprintf("%s %s ipc %d", name, kind, ipc), func(b *testing.B) {
+			model, _ := method.DefaultModel(kind)
+			dsa := defaults()
+			dsa.Iterations, dsa.Outer = 1+b.N, 1 // a fresh network for each, and no training
+			var m interface {
+				method.Method
+				method.Estimator
+			} = dsa
+			if name == "dc" {
+				m = &dc.DC{Settings: dsa.Settings}
+			}
+			p := method.Problem{Data: &method.Data{Classes: []string{"a", "b"}, Train: train}, IPC: ipc, Model: model}
+			done := 0
+			p.Begin = func() {
+				if done > 0 { // the first finds no memory yet
+					b.StartTimer()
 				}
-				b.StopTimer()
-				b.ResetTimer()
-				if _, err := m.Distill(context.Background(), p, func(s method.Step) { b.StopTimer(); done = s.Update }); err != nil {
-					b.Fatal(err)
-				}
-				flops := m.Estimate(method.Sizes{Train: n, Classes: 2, H: h, W: w, C: c, IPC: ipc, Model: model}).Flops
-				b.ReportMetric(flops/1e9, "GFLOP/update")
-				b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-			})
-		}
+			}
+			b.StopTimer()
+			b.ResetTimer()
+			if _, err := m.Distill(context.Background(), p, func(s method.Step) { b.StopTimer(); done = s.Update }); err != nil {
+				b.Fatal(err)
+			}
+			flops := m.Estimate(method.Sizes{Train: n, Classes: 2, H: h, W: w, C: c, IPC: ipc, Model: model}).Flops
+			b.ReportMetric(flops/1e9, "GFLOP/update")
+			b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+		})
 	}
 }

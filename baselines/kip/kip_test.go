@@ -2,13 +2,11 @@ package kip
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"dgkip/harness/method"
 	"dgkip/harness/method/methodtest"
@@ -21,7 +19,7 @@ var variants = map[string]func(*KIP){
 	"learned":          func(*KIP) {},
 	"fixed from noise": func(m *KIP) { m.Labels, m.Start = "fixed", "noise" },
 	"solved":           func(m *KIP) { m.Labels = "solved" },
-	"lambda as ridge":  func(m *KIP) { m.Jitter = 0 },
+	"jitter":           func(m *KIP) { m.Jitter = 1e-6 },
 	"batch":            func(m *KIP) { m.Batch = 7 },
 	"large batch":      func(m *KIP) { m.Batch = 1000 },
 	"resample":         func(m *KIP) { m.Resample, m.Batch = true, 7 },
@@ -155,63 +153,6 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// after is a context that ends when it has been asked a number of times.
-type after struct {
-	context.Context
-	asked, limit int
-}
-
-func (a *after) Err() error {
-	if a.asked++; a.asked > a.limit {
-		return context.Canceled
-	}
-	return nil
-}
-
-func (*after) Done() <-chan struct{}       { return nil }
-func (*after) Deadline() (time.Time, bool) { return time.Time{}, false }
-
-// A run may be told to stop at any moment, not only while it is observed. It goes
-// on to the same bits, and the observer misses nothing.
-func TestStopAnywhere(t *testing.T) {
-	for _, name := range []string{"learned", "resample"} {
-		run := func(ctx context.Context, resume []byte) (*method.Distilled, []int, error) {
-			p := problem("fc")
-			p.Resume = resume
-			var updates []int
-			d, err := variant(name, 5).Distill(ctx, p, func(s method.Step) { updates = append(updates, s.Update) })
-			return d, updates, err
-		}
-		want, all, err := run(context.Background(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for limit := 0; ; limit++ {
-			_, updates, err := run(&after{Context: context.Background(), limit: limit}, nil)
-			if err == nil {
-				if limit < 10 {
-					t.Errorf("%s: the context was asked %d times only", name, limit)
-				}
-				break
-			}
-			var stopped *method.Interrupted
-			if !errors.As(err, &stopped) {
-				t.Fatal(err)
-			}
-			got, rest, err := run(context.Background(), stopped.Checkpoint)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if updates = append(updates, rest...); !slices.Equal(updates, all) {
-				t.Errorf("%s: stopped after %d questions, updates %v were observed", name, limit, updates)
-			}
-			if !slices.Equal(got.Images, want.Images) || !slices.Equal(got.Labels, want.Labels) {
-				t.Errorf("%s: stopped after %d questions, the run ends in other bits", name, limit)
-			}
-		}
-	}
-}
-
 func TestCheck(t *testing.T) {
 	for want, spoil := range map[string]func(*KIP){
 		"rate is 0":                         func(m *KIP) { m.Rate = 0 },
@@ -264,28 +205,6 @@ func TestCheckSizes(t *testing.T) {
 	p.IPC = 7
 	if _, err := defaults().Distill(context.Background(), p, func(method.Step) {}); err == nil || !strings.Contains(err.Error(), "class upper of halves has only 6") {
 		t.Errorf("more images than there are: %v", err)
-	}
-}
-
-func TestResume(t *testing.T) {
-	p := problem("fc")
-	p.Resume = []byte("nothing of the kind")
-	if _, err := defaults().Distill(context.Background(), p, func(method.Step) {}); err == nil || !strings.Contains(err.Error(), "checkpoint of kip") {
-		t.Errorf("a checkpoint of something else: %v", err)
-	}
-	var taken []byte
-	m := variant("learned", 1)
-	p.Resume = nil
-	if _, err := m.Distill(context.Background(), p, func(s method.Step) { taken, _ = s.Checkpoint() }); err != nil {
-		t.Fatal(err)
-	}
-	p.Resume = taken
-	if _, err := variant("learned", 0).Distill(context.Background(), p, func(method.Step) {}); err == nil || !strings.Contains(err.Error(), "checkpoint of kip: it is of update 1, and the run has 0") {
-		t.Errorf("a checkpoint of more updates: %v", err)
-	}
-	p.IPC = 3
-	if _, err := m.Distill(context.Background(), p, func(method.Step) {}); err == nil || !strings.Contains(err.Error(), "it is of another run: kip of halves, ipc 2") {
-		t.Errorf("a checkpoint of fewer images: %v", err)
 	}
 }
 

@@ -17,16 +17,12 @@ import (
 
 // fetcher downloads files.
 type fetcher struct {
-	client   *http.Client
 	progress func(file string, done, total int64)
 	stall    time.Duration // give up when nothing arrives for so long
 }
 
 func (o *Options) fetcher() *fetcher {
-	f := &fetcher{client: o.Client, progress: o.Progress, stall: 30 * time.Second}
-	if f.client == nil {
-		f.client = http.DefaultClient
-	}
+	f := &fetcher{progress: o.Progress, stall: 30 * time.Second}
 	if f.progress == nil {
 		f.progress = func(string, int64, int64) {}
 	}
@@ -122,7 +118,7 @@ func (f *fetcher) request(ctx context.Context, d download, url string) (io.ReadC
 		return nil, err
 	}
 	req.Header.Set("Accept-Encoding", "identity") // the checksum is of the file as it is
-	res, err := f.client.Do(req)
+	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return nil, err
 	}

@@ -87,7 +87,7 @@ func TestFetch(t *testing.T) {
 			}
 			d := described(b, urls...)
 			var last int64
-			f := &fetcher{http.DefaultClient, func(_ string, done, total int64) { last = done }, 200 * time.Millisecond}
+			f := &fetcher{func(_ string, done, total int64) { last = done }, 200 * time.Millisecond}
 			err := f.get(context.Background(), d, dir)
 			got, _ := os.ReadFile(filepath.Join(dir, "file"))
 			if c.want == nil {

@@ -3,7 +3,6 @@ package data
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"strings"
 )
 
@@ -16,7 +15,6 @@ type Options struct {
 
 	// Progress is called while a file is downloaded, often.
 	Progress func(file string, done, total int64)
-	Client   *http.Client // nil means http.DefaultClient
 }
 
 // Info describes a dataset without loading it.

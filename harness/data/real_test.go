@@ -86,7 +86,7 @@ func TestRealSets(t *testing.T) {
 		{"cifar-10", []int{0, 1}, []int{5000, 5000}, []int{1000, 1000},
 			[]float64{0.4984, 0.5074, 0.5181}, []float64{0.2607, 0.2591, 0.2796}, "0bc0ada37db325e0ea393a2d689ca1061935536b9e66cb9d8ba99ced8431b14a"},
 	} {
-		if !isSlow() && (c.classes == nil || c.classes[0] == 8) {
+		if !*slow && (c.classes == nil || c.classes[0] == 8) {
 			continue
 		}
 		s := loadReal(t, dir, c.name, c.classes)
@@ -141,7 +141,7 @@ func TestRealCut(t *testing.T) {
 
 // TestRealPackaging brings CIFAR-10 into its other wrappings.
 func TestRealPackaging(t *testing.T) {
-	if !isSlow() {
+	if !*slow {
 		t.Skip("SKIPPED: writes 74 MB; -slow runs it")
 	}
 	dir := realData(t)

@@ -11,7 +11,6 @@ package eval
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/gob"
 	"errors"
@@ -50,9 +49,7 @@ type Network struct {
 	Rate      float64 `toml:"rate" min:"0"`
 	Momentum  float64 `toml:"momentum" min:"0" max:"0.9999"`
 	Decay     float64 `toml:"decay" min:"0"`
-	Width     int     `toml:"width" min:"0" max:"65536"`  // 0 for that of the cell's networks
-	Norm      bool    `toml:"norm"`                       // instance norm in a conv network
-	FirstPad  int     `toml:"first_pad" min:"0" max:"64"` // of a conv network; 0 for 3 on 28x28 images, else 1
+	method.Networks
 
 	// Augment is a strategy as augment.New knows it: "dsa", with 1000 epochs, is how
 	// sets made by DSA are scored, and "dc" how those of digits made by DC are.
@@ -70,7 +67,7 @@ func (n *Network) Check() error {
 
 func init() {
 	method.RegisterProtocol(func() method.Protocol {
-		return &Network{Nets: 5, TraceNets: 1, Epochs: 300, Batch: 256, Rate: 0.01, Momentum: 0.9, Decay: 5e-4, Norm: true}
+		return &Network{Nets: 5, TraceNets: 1, Epochs: 300, Batch: 256, Rate: 0.01, Momentum: 0.9, Decay: 5e-4, Networks: method.Networks{Norm: true}}
 	})
 }
 
@@ -85,9 +82,7 @@ func (n *Network) Info() method.ProtocolInfo {
 
 // Net returns the network that is trained on images of a size.
 func (n *Network) Net(m method.Model, h, w, c, classes int) (*nn.Net[float32], error) {
-	shape := m.Shape()
-	shape.Width, shape.Norm, shape.FirstPad = cmp.Or(n.Width, m.Width), n.Norm, n.FirstPad
-	return shape.Net(h, w, c, classes)
+	return n.Shape(m).Net(h, w, c, classes)
 }
 
 // recipe is that of a network's training.

@@ -5,14 +5,16 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"sync"
 )
 
-var registry = struct {
-	sync.RWMutex
-	methods   map[string]func() Method
-	protocols map[string]func() Protocol
-}{methods: map[string]func() Method{}, protocols: map[string]func() Protocol{}}
+// registry makes methods or protocols by their names. It is filled while the program
+// starts.
+type registry[T any] map[string]func() T
+
+var (
+	methods   = registry[Method]{}
+	protocols = registry[Protocol]{}
+)
 
 var validName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 
@@ -28,9 +30,7 @@ var validName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 // Fields may be booleans, strings, integers, floats, slices of those, or embedded
 // structs of such fields. Register panics when the name is unfit or taken.
 func Register(factory func() Method) {
-	registry.Lock()
-	defer registry.Unlock()
-	add(registry.methods, factory().Info().Name, factory)
+	methods.add(factory().Info().Name, factory)
 }
 
 // RegisterProtocol is Register for a protocol. It also panics where the protocol has
@@ -40,51 +40,34 @@ func RegisterProtocol(factory func() Protocol) {
 	if !slices.ContainsFunc(Families, func(f FamilyInfo) bool { return f.Name == family }) {
 		panic("method.RegisterProtocol: the protocol's family is none of Families")
 	}
-	registry.Lock()
-	defer registry.Unlock()
-	add(registry.protocols, factory().Info().Name, factory)
+	protocols.add(factory().Info().Name, factory)
 }
 
-func add[T any](known map[string]func() T, name string, factory func() T) {
+func (r registry[T]) add(name string, factory func() T) {
 	if !validName.MatchString(name) {
 		panic(fmt.Sprintf("method.Register: the name %q must be lower case letters, digits and hyphens", name))
 	}
-	if other := known[name]; other != nil {
+	if other := r[name]; other != nil {
 		panic(fmt.Sprintf("method.Register: the name %q is taken by %T; %T cannot have it as well", name, other(), factory()))
 	}
-	known[name] = factory
+	r[name] = factory
+}
+
+func (r registry[T]) make(name string) (made T) {
+	if f := r[name]; f != nil {
+		made = f()
+	}
+	return made
 }
 
 // New returns the named method with its default settings, or nil.
-func New(name string) Method {
-	registry.RLock()
-	defer registry.RUnlock()
-	if f := registry.methods[name]; f != nil {
-		return f()
-	}
-	return nil
-}
+func New(name string) Method { return methods.make(name) }
 
 // NewProtocol returns the named protocol with its default settings, or nil.
-func NewProtocol(name string) Protocol {
-	registry.RLock()
-	defer registry.RUnlock()
-	if f := registry.protocols[name]; f != nil {
-		return f()
-	}
-	return nil
-}
+func NewProtocol(name string) Protocol { return protocols.make(name) }
 
 // Names lists the methods in the order of the alphabet.
-func Names() []string {
-	registry.RLock()
-	defer registry.RUnlock()
-	return slices.Sorted(maps.Keys(registry.methods))
-}
+func Names() []string { return slices.Sorted(maps.Keys(methods)) }
 
 // ProtocolNames lists the protocols in the order of the alphabet.
-func ProtocolNames() []string {
-	registry.RLock()
-	defer registry.RUnlock()
-	return slices.Sorted(maps.Keys(registry.protocols))
-}
+func ProtocolNames() []string { return slices.Sorted(maps.Keys(protocols)) }

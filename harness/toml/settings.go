@@ -1,7 +1,6 @@
 package toml
 
 import (
-	"encoding"
 	"reflect"
 	"strings"
 )
@@ -62,13 +61,6 @@ func Settings(v any) map[string]any {
 }
 
 func plain(v reflect.Value) any {
-	if text, ok := v.Interface().(encoding.TextMarshaler); ok {
-		b, err := text.MarshalText()
-		if err != nil {
-			panic("toml: a setting has no text")
-		}
-		return string(b)
-	}
 	switch v.Kind() {
 	case reflect.Slice:
 		list := make([]any, v.Len())

@@ -28,15 +28,15 @@ type Options struct {
 	// SameForAllSeeds is for methods that draw nothing at random.
 	SameForAllSeeds bool
 
-	// Updates bounds the cancellations that are tried; 0 means 4. Settings should
-	// make the run short, but longer than that.
-	Updates int
-
 	// Problem changes the problem, which is of two classes of 8x8 images, grey and
 	// in three channels, two a class to make, and two tiny networks of the kind
 	// "conv", and of "fc".
 	Problem func(*method.Problem)
 }
+
+// tries bounds the cancellations that are tried. Settings should make the run short,
+// but longer than that.
+const tries = 4
 
 // Data returns a small dataset: two classes that differ in which half is bright.
 func Data(channels int) *method.Data {
@@ -70,9 +70,6 @@ func Data(channels int) *method.Data {
 // the run most often are made on one kind of network, and at fewer places.
 func Run(t *testing.T, fresh func() method.Method, o Options) {
 	t.Helper()
-	if o.Updates == 0 {
-		o.Updates = 4
-	}
 	for _, world := range []struct {
 		name, kind string
 		channels   int
@@ -421,9 +418,9 @@ func (c *checker) cancelAndResume(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			calls := 0
 			set, part, err := c.run(ctx, p, func(method.Step) {
-				if calls++; calls == stride && round < c.o.Updates {
+				if calls++; calls == stride && round < tries {
 					cancel()
-				} else if calls == stride+1 && round < c.o.Updates {
+				} else if calls == stride+1 && round < tries {
 					t.Errorf("after %d steps the context ended, and another was observed: look at the context before every update", stride)
 				}
 			})
@@ -456,7 +453,7 @@ func (c *checker) cancelAndResume(t *testing.T) {
 func (c *checker) checkpoints(t *testing.T) {
 	var states [][]byte
 	want, all, err := c.run(context.Background(), c.problem(1), func(s method.Step) {
-		if s.Checkpoint == nil || len(states) > c.o.Updates {
+		if s.Checkpoint == nil || len(states) > tries {
 			return
 		}
 		b, err := s.Checkpoint()
