@@ -286,18 +286,7 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted request, board *progress.Board) error {
 	plan, s := wanted.Plan, wanted.Store
 	options := f.options(board)
-	options.There = wanted.There
-	budget := cacheBudget(wanted.Specs)
-	if f.worker {
-		budget = max(budget, workersCache)
-	}
-	if budget > 0 {
-		cache := s.Cache(budget, func(text string) { board.Printf("note: %s", text) })
-		if !f.worker { // of which each would look at all that is there
-			cache.Trim()
-		}
-		options.Disk = cache
-	}
+	options.There, options.Disk = wanted.There, f.cache(wanted, board)
 	outcome, err := engine.Execute(ctx, plan, s, options)
 	board.Close()
 	if err != nil {
@@ -331,6 +320,22 @@ func (f *flags) options(board *progress.Board) engine.Options {
 		Jobs: f.jobs, Threads: runtime.GOMAXPROCS(0), Retry: f.retry, Force: f.force, CheckpointEvery: checkpointEvery,
 		Args: withoutFolders(f.args), Kernels: tensor.Path(), Board: board, Worker: f.worker,
 	}
+}
+
+// cache is where runs keep on disk what others need as well; nil for nowhere.
+func (f *flags) cache(wanted request, board *progress.Board) engine.Disk {
+	budget := cacheBudget(wanted.Specs)
+	if f.worker {
+		budget = max(budget, workersCache)
+	}
+	if budget == 0 {
+		return nil
+	}
+	cache := wanted.Store.Cache(budget, func(text string) { board.Printf("note: %s", text) })
+	if !f.worker { // of which each would look at all that is there
+		cache.Trim()
+	}
+	return cache
 }
 
 // workersCache is what workers may keep at least, so that one of them computes what all
