@@ -107,6 +107,12 @@ func (c Config) CheckValues() error {
 	if len(c.Classes) == 1 {
 		bad("classes", "must name two classes or more", "")
 	}
+	for i, class := range c.Classes {
+		if slices.Contains(c.Classes[:i], class) {
+			bad("classes", fmt.Sprintf("names class %d twice", class), "")
+			break
+		}
+	}
 	for i, name := range c.Names {
 		if name == "" || strings.Contains(name, "\n") || slices.Contains(c.Names[:i], name) {
 			bad("names", fmt.Sprintf("has %q, which is empty, more than a line, or there twice", name), "each class has a name of its own")
@@ -300,10 +306,7 @@ func (c *Config) divide(s Split, dim, classes int) (train, test Split) {
 	if fraction == 0 {
 		fraction = 0.2
 	}
-	where := make([][]int, classes)
-	for i, l := range s.Labels {
-		where[l] = append(where[l], i)
-	}
+	where := method.Images{Labels: s.Labels}.ByClass(classes)
 	aside := make([]bool, s.Len())
 	for l, list := range where {
 		n := int(math.Round(fraction * float64(len(list))))

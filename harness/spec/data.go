@@ -2,7 +2,6 @@ package spec
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -46,22 +45,4 @@ func (d Data) Check() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// CheckValues implements toml.ValueChecker.
-func (d Data) CheckValues() error {
-	return errors.Join(d.Config.CheckValues(), badClasses(d.Classes))
-}
-
-// badClasses returns what is wrong with a choice of classes, if one is made.
-func badClasses(list []int) error {
-	if len(list) == 1 {
-		return &method.BadSetting{Key: "classes", Why: "must name two classes or more"}
-	}
-	for i, c := range list {
-		if slices.Contains(list[:i], c) {
-			return &method.BadSetting{Key: "classes", Why: fmt.Sprintf("names class %d twice", c)}
-		}
-	}
-	return nil
 }

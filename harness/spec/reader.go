@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"dgkip/harness/data"
 	"dgkip/harness/nearest"
 	"dgkip/harness/toml"
 )
@@ -44,7 +45,7 @@ type document struct {
 }
 
 // CheckValues implements toml.ValueChecker.
-func (d document) CheckValues() error { return badClasses(d.Classes) }
+func (d document) CheckValues() error { return data.Config{Classes: d.Classes}.CheckValues() }
 
 // override is a [[set]].
 type override struct {
