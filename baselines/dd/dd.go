@@ -45,20 +45,20 @@ import (
 
 // DD is the method; its fields are its settings.
 type DD struct {
-	Iterations int     `toml:"iterations" min:"0"`
-	Steps      int     `toml:"steps" min:"1" max:"10000"`
-	Epochs     int     `toml:"epochs" min:"1" max:"10000"`
-	Batch      int     `toml:"batch" min:"1"`                     // real images in an update
-	Start      string  `toml:"start" enum:"noise,real"`           // what the images begin as
-	Init       string  `toml:"init" enum:"fixed,random"`          // weights: the same in all updates, or fresh ones
-	Nets       int     `toml:"nets" min:"1" max:"1000"`           // fresh networks in an update
-	FirstRate  float64 `toml:"first_rate" min:"1e-12" max:"1000"` // r_k before the first update
-	Rate       float64 `toml:"rate" min:"0"`                      // Adam's, for images and rho
-	Halvings   int     `toml:"halvings" min:"0" max:"100"`        // of Adam's rates, at equal distances
-	Labels     string  `toml:"labels" enum:"learned,fixed"`
-	LabelRate  float64 `toml:"label_rate" min:"0"` // Adam's, for label logits
-	Margin     float64 `toml:"margin" min:"0"`     // by which the logit of an image's class exceeds the others at first
-	method.Networks
+	Iterations         int     `toml:"iterations" min:"0"`
+	Steps              int     `toml:"steps" min:"1" max:"10000"`
+	Epochs             int     `toml:"epochs" min:"1" max:"10000"`
+	Batch              int     `toml:"batch" min:"1"`                     // real images in an update
+	Start              string  `toml:"start" enum:"noise,real"`           // what the images begin as
+	Init               string  `toml:"init" enum:"fixed,random"`          // weights: the same in all updates, or fresh ones
+	Nets               int     `toml:"nets" min:"1" max:"1000"`           // fresh networks in an update
+	FirstRate          float64 `toml:"first_rate" min:"1e-12" max:"1000"` // r_k before the first update
+	Rate               float64 `toml:"rate" min:"0"`                      // Adam's, for images and rho
+	Halvings           int     `toml:"halvings" min:"0" max:"100"`        // of Adam's rates, at equal distances
+	Labels             string  `toml:"labels" enum:"learned,fixed"`
+	LabelRate          float64 `toml:"label_rate" min:"0"` // Adam's, for label logits
+	Margin             float64 `toml:"margin" min:"0"`     // by which the logit of an image's class exceeds the others at first
+	method.TrainedNets         // width, norm, first_pad
 }
 
 func init() { method.Register(func() method.Method { return defaults() }) }
@@ -66,7 +66,7 @@ func init() { method.Register(func() method.Method { return defaults() }) }
 func defaults() *DD {
 	return &DD{
 		Iterations: 1000, Steps: 10, Epochs: 3, Batch: 1024, Start: "noise", Init: "fixed", Nets: 1,
-		FirstRate: 0.02, Rate: 0.01, Labels: "learned", LabelRate: 0.01, Margin: 4, Networks: method.Networks{Norm: true},
+		FirstRate: 0.02, Rate: 0.01, Labels: "learned", LabelRate: 0.01, Margin: 4, TrainedNets: method.TrainedNets{Norm: true},
 	}
 }
 
@@ -97,7 +97,7 @@ func (m *DD) Check() error {
 		err = cmp.Or(err, method.Positive("label_rate", m.LabelRate, "labels = \"fixed\" keeps the labels as they are"))
 	}
 	if m.Steps*m.Epochs > mostSteps {
-		err = cmp.Or(err, error(&method.BadSetting{Key: "epochs", Why: fmt.Sprintf("makes %d training steps of steps = %d, and more than %d are not made in an update", m.Steps*m.Epochs, m.Steps, mostSteps), Hint: "30 steps are usual"}))
+		err = cmp.Or(err, error(&method.BadSetting{Key: "epochs", Why: fmt.Sprintf("= %d times steps = %d is %d training steps an update, and at most %d are allowed", m.Epochs, m.Steps, m.Steps*m.Epochs, mostSteps), Hint: "30 steps are usual"}))
 	}
 	if m.Nets > 1 && m.Init != "random" {
 		err = cmp.Or(err, error(&method.BadSetting{Key: "nets", Why: "above 1 is for init = \"random\"", Hint: "fixed weights are those of one network"}))

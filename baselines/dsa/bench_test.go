@@ -30,7 +30,9 @@ func BenchmarkUpdate(b *testing.B) {
 				method.Estimator
 			} = dsa
 			if name == "dc" {
-				m = &dc.DC{Settings: dsa.Settings}
+				settings := dc.Defaults()
+				settings.Iterations, settings.Outer = dsa.Iterations, dsa.Outer
+				m = &dc.DC{Settings: settings}
 			}
 			p := method.Problem{Data: &method.Data{Classes: []string{"a", "b"}, Train: train}, IPC: ipc, Model: model}
 			done := 0

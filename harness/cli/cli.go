@@ -286,7 +286,7 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted request, board *progress.Board) error {
 	plan, s := wanted.Plan, wanted.Store
 	options := f.options(board)
-	options.There, options.Disk = wanted.There, f.cache(wanted, board)
+	options.There, options.Disk = wanted.There, f.openCache(wanted, board)
 	outcome, err := engine.Execute(ctx, plan, s, options)
 	board.Close()
 	if err != nil {
@@ -322,8 +322,9 @@ func (f *flags) options(board *progress.Board) engine.Options {
 	}
 }
 
-// cache is where runs keep on disk what others need as well; nil for nowhere.
-func (f *flags) cache(wanted request, board *progress.Board) engine.Disk {
+// openCache returns where runs keep on disk what others need as well, nil for nowhere. It
+// is cut to its budget first, unless workers share it.
+func (f *flags) openCache(wanted request, board *progress.Board) engine.Disk {
 	budget := cacheBudget(wanted.Specs)
 	if f.worker {
 		budget = max(budget, workersCache)

@@ -36,7 +36,7 @@ func (f *flags) evalFile(ctx context.Context, out io.Writer, wanted request, boa
 		plan.Runs = append(plan.Runs, e.run)
 	}
 	options := f.options(board)
-	options.Retry, options.Disk = true, f.cache(wanted, board)
+	options.Retry, options.Disk = true, f.openCache(wanted, board)
 	_, err = engine.Execute(ctx, plan, s, options)
 	board.Close()
 	if err != nil {

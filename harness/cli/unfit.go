@@ -14,15 +14,11 @@ const shownCells = 10 // named of those that share a fault
 // alike makes one error of those that say the same of several cells, which differ in
 // images a class, or in what has nothing to do with the fault.
 func alike(err error) error {
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return err
-	}
 	type fault struct{ file, cause string }
 	var others []error
 	var faults []fault // in the order of the grid
 	cells := map[fault][]string{}
-	for _, e := range joined.Unwrap() {
+	for _, e := range each(err) {
 		unfit := new(engine.Unfit)
 		if !errors.As(e, &unfit) {
 			others = append(others, e)
@@ -50,8 +46,10 @@ func alike(err error) error {
 // each returns the errors that one is made of by errors.Join. Others of several, by
 // fmt.Errorf, say something of their own.
 func each(err error) []error {
-	if several, ok := err.(interface{ Unwrap() []error }); ok && errors.Join(several.Unwrap()...).Error() == err.Error() {
-		return several.Unwrap()
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		if all := errors.Join(several.Unwrap()...); all != nil && all.Error() == err.Error() {
+			return several.Unwrap()
+		}
 	}
 	return []error{err}
 }

@@ -29,7 +29,7 @@ func trial(kind string) method.Trial {
 }
 
 func quick() *Network {
-	return &Network{Nets: 2, TraceNets: 1, Epochs: 10, Batch: 5, Rate: 0.05, Momentum: 0.9, Decay: 5e-4, Networks: method.Networks{Norm: true}}
+	return &Network{Nets: 2, TraceNets: 1, Epochs: 10, Batch: 5, Rate: 0.05, Momentum: 0.9, Decay: 5e-4, TrainedNets: method.TrainedNets{Norm: true}}
 }
 
 func score(t *testing.T, n *Network, tr method.Trial) *method.Scores {

@@ -272,7 +272,7 @@ func (a *arrays) integers(name string, n int, least, most int64) []int64 {
 // repetitions. The steps are only known to the set; these are the usual ten in three
 // epochs, which see a tenth of the images each, or one of every class.
 func (u *Unrolled) Estimate(s method.Sizes) method.Estimate {
-	net, err := method.Networks{Norm: true}.Shape(s.Model).Net(s.H, s.W, s.C, max(2, s.Classes))
+	net, err := method.TrainedNets{Norm: true}.Shape(s.Model).Net(s.H, s.W, s.C, max(2, s.Classes))
 	if err != nil {
 		return method.Estimate{}
 	}

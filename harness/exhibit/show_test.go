@@ -137,6 +137,7 @@ func TestMistakes(t *testing.T) {
 		{"group", `columns = ["toy", "slow"]`, `columns = ["toy", "slo"]`, `"slo" is not a column`},
 		{"control", `toy = "slow" }`, `toy = "slo" }`, `"slo" is not a column`},
 		{"figure kind", `kind = "curves"`, `kind = "curve"`, `did you mean "curves"?`},
+		{"figure of two metrics", "[[published]]", "[[figure]]\nname = \"two\"\nkind = \"bars\"\ny = [\"gap\", \"bound\"]\n[[published]]", "y has several metrics, and a figure of bars shows one"},
 		{"figure filter", `only = "ipc:10 method:(toy slow)"`, `only = "ipc:10 metod:toy"`, `unknown key "metod"; did you mean "method"?`},
 		{"figure filter's value", `only = "ipc:10 method:(toy slow)"`, `only = "ipc:7"`, "no ipc matches 7; known are 1, 10"},
 		{"published", `slow = 70`, `slwo = 70`, `"slwo" is not a method of this experiment`},

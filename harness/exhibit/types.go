@@ -65,8 +65,8 @@ func (f Figure) Check() error {
 	switch {
 	case shows && len(f.Y) == 0:
 		return &method.BadSetting{Key: "y", Why: "is missing: what the figure shows"}
-	case f.Kind == "bars" && len(f.Y) > 1:
-		return &method.BadSetting{Key: "y", Why: "has several metrics, and bars show one"}
+	case (f.Kind == "bars" || f.Kind == "scatter") && len(f.Y) > 1:
+		return &method.BadSetting{Key: "y", Why: "has several metrics, and a figure of " + f.Kind + " shows one"}
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ type frozen interface {
 	together() int
 }
 
-// freezer is a layer that has a frozen form, which keeps what it is given.
+// freezer is a layer that has a frozen form, which may keep theta.
 type freezer interface {
 	freeze(theta []float32) frozen
 }

@@ -171,8 +171,8 @@ func parseHeader(text string) (h header, err error) {
 	return h, nil
 }
 
-// Gather copies values of some bytes each, the last index first. Strides say how far
-// apart an index's values lie.
+// Gather copies values of width bytes each, the last index varying fastest. Strides are
+// counted in values.
 func Gather(data []byte, shape, strides []int, width int) []byte {
 	n, _ := Count(shape, math.MaxInt)
 	out := make([]byte, 0, n*width)

@@ -114,7 +114,7 @@ func (r *Results) Repeat(c *spec.Cell) string {
 	}
 	var filter []string
 	for _, a := range r.Spec.Axes {
-		if v, ok := c.At(a.Name); ok && (v != "" || len(r.axisValues(a.Name)) > 1) {
+		if v, ok := c.At(a.Name); ok {
 			filter = append(filter, spec.Term(a.Name, v))
 		}
 	}

@@ -77,7 +77,7 @@ func (r *Results) shortTitle(axis, value string) string {
 	case "eval.fresh.kind":
 		return "in fresh " + r.valueTitle(axis, value)
 	}
-	return axisTitle(axis) + " " + value
+	return axisTitle(axis) + " " + r.valueTitle(axis, value)
 }
 
 // headsOf are the titles of a group on the axes that it was made by.

@@ -268,13 +268,13 @@ func (p *paper) claims() (*sheet.Sheet, string) {
 	return claimSheet(all), strings.Join(sources, "; ")
 }
 
-// drop removes what an earlier report had under a name, which may be any text.
+// drop removes what an earlier report had under a name, which may be any text, unless
+// this one has written it.
 func (p *paper) drop(name string, kinds ...string) {
-	if name != filepath.Base(name) || name == "macros" {
-		return
-	}
 	for _, kind := range kinds {
-		p.w.remove(name + kind)
+		if file := name + kind; file == filepath.Base(file) && !slices.Contains(p.w.out.Files, filepath.Join(p.w.dir, file)) {
+			p.w.remove(file)
+		}
 	}
 }
 

@@ -158,7 +158,6 @@ func TestWritePaper(t *testing.T) {
 	}
 }
 
-// Tables that an experiment has nothing for are undefined, not empty.
 // What a document asks for may have any name: no file but the report's own goes.
 func TestPaperOfStrangeNames(t *testing.T) {
 	top := t.TempDir()
@@ -171,13 +170,18 @@ func TestPaperOfStrangeNames(t *testing.T) {
 	if _, err := WritePaper(dir, []*exhibit.Spec{parse(t, small)}, store.Open(t.TempDir()), uses, keyed); err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{source, filepath.Join(dir, "macros.tex")} {
+	uses = Uses{Tables: []string{"demo"}, Figures: []string{"demo"}}
+	if _, err := WritePaper(dir, []*exhibit.Spec{parse(t, small)}, store.Open(t.TempDir()), uses, keyed); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{source, filepath.Join(dir, "macros.tex"), filepath.Join(dir, "demo.tex")} {
 		if _, err := os.Stat(file); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
+// Tables that an experiment has nothing for are undefined, not empty.
 func TestPaperOfPlainExperiment(t *testing.T) {
 	uses := Uses{Tables: []string{"demo", "demo-pairs", "demo-claims", "demo-reproduced", "claims"}}
 	p, err := WritePaper(t.TempDir(), []*exhibit.Spec{parse(t, small)}, store.Open(t.TempDir()), uses, keyed)

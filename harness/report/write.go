@@ -26,11 +26,12 @@ type Outcome struct {
 // the store. Every file appears at once with all its content or stays as it was.
 //
 // Names are an experiment's, with the profile behind it unless that is the default one,
-// and with what the file holds behind them: the table itself has nothing, further ones -reproduced, -verdicts, -elsewhere, -pairs, -claims and
-// -evidence, the data of all runs -runs, that of the published numbers -comparison, and
-// figures their names. What o.Only selects has -selection in front of that, and the page
-// index-selection.html: the files of the whole stay as they were. Files of a table or
-// figure that there is nothing to show of any more are removed.
+// and then with what the file holds: the table itself has nothing, further ones
+// -reproduced, -verdicts, -elsewhere, -pairs, -claims and -evidence, the data of all runs
+// -runs, that of the published numbers -comparison, and figures their names. What o.Only
+// selects has -selection in between, and the page is index-selection.html: the files of
+// the whole stay as they were. Files of a table or figure that there is nothing to show
+// of any more are removed.
 func Write(dir string, specs []*exhibit.Spec, st *store.Store, o Options) (*Outcome, error) {
 	x, out := newReader(st), &Outcome{}
 	w := &writer{dir: dir, out: out}

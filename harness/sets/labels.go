@@ -97,9 +97,9 @@ func guessKind(d *method.Distilled, labels []float64, classes int) (method.Label
 	return "", fmt.Errorf("it does not say what its labels mean; the guess is label_kind = %q, since %s\nhint: write label_kind = %q (or soft, logits, value, gain, target) beside path; or give the file a text label_kind", guess, why, guess)
 }
 
-// sharesOut reports whether every row has only allowed values, which sum to 1 to within
-// off.
-func sharesOut(labels []float64, classes int, off float64, allowed func(float64) bool) bool {
+// rowsSumToOne reports whether every row has only allowed values, whose sum is 1 within
+// a tolerance.
+func rowsSumToOne(labels []float64, classes int, tolerance float64, allowed func(float64) bool) bool {
 	for row := range slices.Chunk(labels, classes) {
 		sum := 0.0
 		for _, v := range row {
@@ -108,7 +108,7 @@ func sharesOut(labels []float64, classes int, off float64, allowed func(float64)
 			}
 			sum += v
 		}
-		if math.Abs(sum-1) > off {
+		if math.Abs(sum-1) > tolerance {
 			return false
 		}
 	}
@@ -116,12 +116,13 @@ func sharesOut(labels []float64, classes int, off float64, allowed func(float64)
 }
 
 func oneHot(labels []float64, classes int) bool {
-	return sharesOut(labels, classes, 0, func(v float64) bool { return v == 0 || v == 1 })
+	return rowsSumToOne(labels, classes, 0, func(v float64) bool { return v == 0 || v == 1 })
 }
 
-// probabilities may be rounded to bfloat16, by 1/512.
+// probabilities reports whether rows are distributions, which may have been rounded to
+// bfloat16, by 1/512.
 func probabilities(labels []float64, classes int) bool {
-	return sharesOut(labels, classes, 5e-3, func(v float64) bool { return v >= 0 })
+	return rowsSumToOne(labels, classes, 5e-3, func(v float64) bool { return v >= 0 })
 }
 
 func allClasses(x []float64, classes int) bool {

@@ -93,9 +93,12 @@ func Read(at Place, o Options, data *method.Data) (*method.Distilled, error) {
 	return d, placed(at.File, err)
 }
 
-// placed puts a file in front of err, unless it is there already.
+// placed puts a file in front of err, unless it, or one in that folder, is there already.
 func placed(file string, err error) error {
-	if err == nil || strings.HasPrefix(err.Error(), file+":") {
+	if err == nil {
+		return nil
+	}
+	if rest, there := strings.CutPrefix(err.Error(), file); there && strings.ContainsAny(rest[:min(1, len(rest))], `:/\`) {
 		return err
 	}
 	return fmt.Errorf("%s: %w", file, err)

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -311,5 +312,20 @@ func TestHostile(t *testing.T) {
 		if used := after.TotalAlloc - before.TotalAlloc; used > 100e6 {
 			t.Errorf("%s: %d MB were allocated", c.want, used/1e6)
 		}
+	}
+}
+
+// An error names its file once, be it the one that was asked for or one in that folder.
+func TestPlaced(t *testing.T) {
+	for text, want := range map[string]string{
+		"no labels": "set: no labels", "settled": "set: settled", "set: no labels": "set: no labels",
+		"set/labels.csv: line 1": "set/labels.csv: line 1", `set\labels.csv: line 1`: `set\labels.csv: line 1`,
+	} {
+		if got := placed("set", errors.New(text)).Error(); got != want {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+	if err := placed("set", nil); err != nil {
+		t.Error(err)
 	}
 }

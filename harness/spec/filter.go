@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -15,7 +16,8 @@ import (
 //	method:dgkip-lr dataset:mnist ipc:(1 10) -model:fc
 //
 // Terms are joined by and, the values in brackets by or; a minus excludes, and
-// values may be patterns such as dgkip-*. The zero value selects everything.
+// values may be patterns such as dgkip-*. Empty brackets stand for the empty text. The
+// zero Filter selects everything.
 type Filter struct{ terms []term }
 
 type term struct {
@@ -54,7 +56,9 @@ func ParseFilter(text string, known []string) (Filter, error) {
 			if !closed {
 				return Filter{}, fmt.Errorf("filter: the bracket after %s: is not closed", key)
 			}
-			t.values, rest = strings.Fields(list), tail
+			if t.values, rest = strings.Fields(list), tail; len(t.values) == 0 {
+				t.values = []string{""}
+			}
 			if rest != "" && !strings.ContainsAny(rest[:1], " \t\r\n") {
 				return Filter{}, fmt.Errorf("filter: a space is missing after %s:(%s)", key, list)
 			}
@@ -83,11 +87,11 @@ func ParseFilter(text string, known []string) (Filter, error) {
 	}
 }
 
-// Term is the filter that selects a value of an axis, or values that differ from it in
-// the characters that filters and shells read otherwise.
+// Term is the filter that selects a value of an axis, and such as differ from it only
+// where it has characters that are special to filters or shells.
 func Term(axis, value string) string {
 	if value == "" {
-		return "-" + axis + ":?*"
+		return axis + ":()"
 	}
 	return axis + ":" + strings.Map(func(r rune) rune {
 		if strings.ContainsRune(" \t\r\n():*?[]\\'", r) {
@@ -127,14 +131,15 @@ func (f Filter) Unmatched(values func(axis string) []string) []string {
 		})
 		for _, v := range t.values {
 			pattern := strings.ContainsAny(v, "*?[")
+			shown := cmp.Or(v, "()")
 			switch {
 			case numbers && !pattern && !isNumber(v):
-				out = append(out, fmt.Sprintf("%s:%s is not a number; known are %s", t.key, v, strings.Join(known, ", ")))
+				out = append(out, fmt.Sprintf("%s:%s is not a number; known are %s", t.key, shown, strings.Join(known, ", ")))
 			case found:
 			case numbers || pattern:
-				out = append(out, fmt.Sprintf("no %s matches %s; known are %s", t.key, v, strings.Join(known, ", ")))
+				out = append(out, fmt.Sprintf("no %s matches %s; known are %s", t.key, shown, strings.Join(known, ", ")))
 			default:
-				message := fmt.Sprintf("no %s matches %s", t.key, v)
+				message := fmt.Sprintf("no %s matches %s", t.key, shown)
 				if h := nearest.Hint(v, known); h != "" {
 					message += "; " + h
 				}
@@ -158,7 +163,7 @@ func (f Filter) String() string {
 	var out []string
 	for _, t := range f.terms {
 		s := t.key + ":" + t.values[0]
-		if len(t.values) > 1 {
+		if len(t.values) > 1 || t.values[0] == "" {
 			s = t.key + ":(" + strings.Join(t.values, " ") + ")"
 		}
 		if t.not {

@@ -443,13 +443,16 @@ func TestKeyIsFixed(t *testing.T) {
 
 // A value of any text can be asked for.
 func TestTerm(t *testing.T) {
-	for _, value := range []string{"", "none", "1e-6", "a b", "a:b", "(1)", "[ab]", "it's", "*?", `a\b`} {
+	for _, value := range []string{"", "none", "1e-6", "a b", "a:b", "(1)", "[ab]", "it's", "*?", `a\b`, "a/b"} {
 		f, err := ParseFilter(Term("key", value), nil)
+		if err == nil {
+			f, err = ParseFilter(f.String(), nil)
+		}
 		if err != nil {
 			t.Errorf("%q: %v", value, err)
 			continue
 		}
-		for text, want := range map[string]bool{value: true, "another": false} {
+		for text, want := range map[string]bool{value: true, "another": false, "an/other": false} {
 			if got := f.Matches(func(string) (string, bool) { return text, true }); got != want {
 				t.Errorf("%s of %q: %v", f, text, got)
 			}
@@ -473,7 +476,7 @@ func TestFilter(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"method": "not of the form", "method:": "has no value", "ipc:()": "has no value", "ipc:(1": "not closed",
+		"method": "not of the form", "method:": "has no value", "ipc:(1": "not closed",
 		"metod:x": `did you mean "method"?`, "ipc:(1)2": "a space is missing", "a:b:c": "cannot be", "ipc:[": "pattern", ":x": "not of the form",
 	} {
 		if _, err := ParseFilter(text, []string{"method", "ipc", "a"}); err == nil || !strings.Contains(err.Error(), want) {

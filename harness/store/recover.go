@@ -73,8 +73,8 @@ func (s *Store) discard(old string) {
 	if err == nil {
 		err = (&Record{Dir: old}).read(key, b)
 	}
-	_, failure := os.Stat(filepath.Join(old, "failure.json"))
-	if err != nil && failure != nil && os.MkdirAll(s.Aside(), 0o777) == nil {
+	_, noFailure := os.Stat(filepath.Join(old, "failure.json"))
+	if err != nil && noFailure != nil && os.MkdirAll(s.Aside(), 0o777) == nil {
 		if os.Rename(old, filepath.Join(s.Aside(), key+"."+token())) == nil {
 			return
 		}

@@ -255,8 +255,8 @@ func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 		return err
 	}
 	err = syncDir(filepath.Dir(dir))
-	if old != "" {
-		s.discard(old)
+	if err == nil && old != "" {
+		s.discard(old) // else tidy does, or puts it back
 	}
 	return err
 }

@@ -34,8 +34,7 @@ type Options struct {
 	Problem func(*method.Problem)
 }
 
-// tries bounds the cancellations that are tried. Settings should make the run short,
-// but longer than that.
+// tries bounds the cancellations and the checkpoints that are tried.
 const tries = 4
 
 // Data returns a small dataset: two classes that differ in which half is bright.
@@ -66,7 +65,8 @@ func Data(channels int) *method.Data {
 	return d
 }
 
-// Run runs all checks on the method that fresh returns. With -short, those that repeat
+// Run runs all checks on the method that fresh returns. Its settings should make the run
+// short, but longer than four updates. With -short, those that repeat
 // the run most often are made on one kind of network, and at fewer places.
 func Run(t *testing.T, fresh func() method.Method, o Options) {
 	t.Helper()
@@ -400,6 +400,24 @@ func (c *checker) cancelledBefore(t *testing.T) {
 	}
 	if len(steps) > 1 {
 		t.Error("updates were made after the context ended")
+	}
+
+	// A run that goes on from a checkpoint must not lose it.
+	p := c.problem(1)
+	want, _, err := c.run(context.Background(), p, func(s method.Step) {
+		if s.Checkpoint != nil && p.Resume == nil {
+			p.Resume, _ = s.Checkpoint()
+		}
+	})
+	if err != nil || p.Resume == nil {
+		return // checkpoints has what is wrong, if anything
+	}
+	if _, _, err = c.run(ctx, p, nil); !errors.As(err, &stopped) || stopped.Checkpoint == nil {
+		t.Fatalf("got %v, or no checkpoint, of a run with one that ended before it went on", err)
+	}
+	p.Resume = stopped.Checkpoint
+	if got, _, err := c.run(context.Background(), p, nil); err != nil || show(got) != show(want) {
+		t.Errorf("%v, or other bits, of a run that ended before it went on", err)
 	}
 }
 
