@@ -326,6 +326,7 @@ func TestReadmeNumbers(t *testing.T) {
 		"random real images, ConvNets":                "random-net/conv",
 		"random real images, labels solved, ConvNets": "random-ls/conv",
 		"KIP":                            "kip/fc",
+		"KIP with fresh features":        "kip-fresh/fc",
 		"DGKIP-LR":                       "dgkip-lr/fc",
 		"DGKIP-LS":                       "dgkip-ls/fc",
 		"DGKIP-LS, exact kernel":         "ls-exact/nngp",
