@@ -130,12 +130,13 @@ type wall struct {
 // past is what the time that a run took was made of.
 type past struct {
 	wall
-	size    method.Sizes
-	eval    string
-	updates float64
-	pace    float64 // seconds of an update
-	flops   float64 // of an update, if they are known
-	rest    float64 // seconds for all else
+	size     method.Sizes
+	eval     string
+	settings string // the method's settings
+	updates  float64
+	pace     float64 // seconds of an update
+	flops    float64 // of an update, if they are known
+	rest     float64 // seconds for all else
 }
 
 // peak names the memory of processes for a kind of run, which had others at the same
@@ -180,7 +181,7 @@ func (h *history) add(r *store.Record) {
 	h.like[k.like] = append(h.like[k.like], past{
 		wall: took,
 		size: method.Sizes{Train: shape.Train, Test: shape.Test, Classes: len(id.Dataset.Classes), H: shape.Height, W: shape.Width, C: shape.Channels, IPC: id.IPC},
-		eval: k.eval, updates: updates, pace: pace, flops: p.Timing.Flops, rest: max(0, took.seconds-float64(pace*updates)),
+		eval: k.eval, settings: k.settings, updates: updates, pace: pace, flops: p.Timing.Flops, rest: max(0, took.seconds-float64(pace*updates)),
 	})
 	// The lowest peak is nearest to a run's own: on some systems a process also has
 	// those of its earlier runs.
@@ -263,7 +264,7 @@ func (h *history) scaled(r *Run, k kinds, twin bool) float64 {
 		rest := ratio(allBut(ours, oursScoring, updates), allBut(theirs, theirsScoring, p.updates))
 		g := guess{
 			making: updates * p.pace * pace, rest: p.rest * rest, distance: math.Abs(math.Log(pace)) + math.Abs(math.Log(rest)),
-			poor: p.eval != k.eval || twin && p.rough || !twin && (p.updates > 0) != (updates > 0), another: p.another,
+			poor: p.eval != k.eval || twin && p.rough || !twin && (p.updates > 0) != (updates > 0), another: p.another, otherwise: p.settings != k.settings,
 		}
 		if p.eval != k.eval {
 			if !(updates > 0 && p.pace > 0 && h.Speed() > 0) {
@@ -281,12 +282,14 @@ func (h *history) scaled(r *Run, k kinds, twin bool) float64 {
 type guess struct {
 	making, rest, distance float64
 	poor, another          bool // it counts only if there are none that are not
+	otherwise              bool // other settings, such as draws, may take much that ours do not: it counts last
 }
 
 // typical is the median of the guesses from the nearest records.
 func typical(all []guess) guess {
 	all = prefer(all, func(g guess) bool { return !g.poor })
 	all = prefer(all, func(g guess) bool { return !g.another })
+	all = prefer(all, func(g guess) bool { return !g.otherwise })
 	slices.SortStableFunc(all, func(a, b guess) int { return cmp.Compare(a.distance, b.distance) })
 	all = all[:min(nearest, len(all))]
 	slices.SortStableFunc(all, func(a, b guess) int { return cmp.Compare(a.making+a.rest, b.making+b.rest) })
@@ -338,12 +341,12 @@ func prefer[T any](all []T, good func(T) bool) []T {
 }
 
 // kinds are names for runs that are alike in what a forecast needs.
-type kinds struct{ cell, whole, like, eval, memory string }
+type kinds struct{ cell, whole, like, eval, settings, memory string }
 
 func kindsOf(id spec.Identity, shape store.Shape) kinds {
 	name := func(parts ...any) string { return string(spec.Canonical(parts)) }
 	k := kinds{
-		like: name(id.Method.Name, id.Method.Version, id.Model), eval: name(id.Eval),
+		like: name(id.Method.Name, id.Method.Version, id.Model), eval: name(id.Eval), settings: name(id.Method.Settings),
 		memory: name(id.Method.Name, id.Method.Version, id.Model, id.IPC, id.Eval, shape, len(id.Dataset.Classes)),
 	}
 	k.whole = name(k.memory, id.Method.Settings)

@@ -203,6 +203,22 @@ func TestForecastsBetweenUpdates(t *testing.T) {
 	}
 }
 
+// Records of the same settings count before others, which may have had more to prepare.
+func TestForecastsPreferSettings(t *testing.T) {
+	p, s := plan(t, kindsText), store.Open(t.TempDir())
+	for _, r := range p.Runs {
+		switch r.Name() {
+		case "b long conv ipc 1 seed 0":
+			planted(t, s, r, func(p *store.Provenance) { p.Wall = 1000 })
+		case "large walk conv ipc 1 seed 0":
+			planted(t, s, r, nil)
+		}
+	}
+	if got := forecasts(t, p, s, 1e9, false)["a walk conv ipc 2 seed 0"].Seconds; got != 3*6+10 {
+		t.Errorf("%v s", got)
+	}
+}
+
 // Of a set that is on record, only the scoring is expected to take time.
 func TestForecastsOfTwins(t *testing.T) {
 	alone := strings.Replace(text, "score = 3", "score = 0", 1)
