@@ -19,36 +19,41 @@ func BenchmarkUpdate(b *testing.B) {
 	for i := range n {
 		train.Labels = append(train.Labels, i%2)
 	}
-	for i := range 12 {
-		name, kind, ipc := []string{"dc", "dsa"}[i/6], []string{"fc", "conv"}[i/3%2], []int{1, 10, 50}[i%3]
-		b.Run(fmt.Sprintf("%s %s ipc %d", name, kind, ipc), func(b *testing.B) {
-			model, _ := method.DefaultModel(kind)
-			dsa := defaults()
-			dsa.Iterations, dsa.Outer = 1+b.N, 1 // a fresh network for each, and no training
-			var m interface {
-				method.Method
-				method.Estimator
-			} = dsa
-			if name == "dc" {
-				settings := dc.Defaults()
-				settings.Iterations, settings.Outer = dsa.Iterations, dsa.Outer
-				m = &dc.DC{Settings: settings}
+	for _, name := range []string{"dc", "dsa"} {
+		for _, kind := range []string{"fc", "conv"} {
+			for _, ipc := range []int{1, 10, 50} {
+				b.Run(fmt.Sprintf("%s %s ipc %d", name, kind, ipc), func(b *testing.B) { update(b, name, kind, ipc, train) })
 			}
-			p := method.Problem{Data: &method.Data{Classes: []string{"a", "b"}, Train: train}, IPC: ipc, Model: model}
-			done := 0
-			p.Begin = func() {
-				if done > 0 { // the first finds no memory yet
-					b.StartTimer()
-				}
-			}
-			b.StopTimer()
-			b.ResetTimer()
-			if _, err := m.Distill(context.Background(), p, func(s method.Step) { b.StopTimer(); done = s.Update }); err != nil {
-				b.Fatal(err)
-			}
-			flops := m.Estimate(method.Sizes{Train: n, Classes: 2, H: h, W: w, C: c, IPC: ipc, Model: model}).Flops
-			b.ReportMetric(flops/1e9, "GFLOP/update")
-			b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-		})
+		}
 	}
+}
+
+func update(b *testing.B, name, kind string, ipc int, train method.Images) {
+	model, _ := method.DefaultModel(kind)
+	dsa := defaults()
+	dsa.Iterations, dsa.Outer = 1+b.N, 1 // a fresh network for each, and no training
+	var m interface {
+		method.Method
+		method.Estimator
+	} = dsa
+	if name == "dc" {
+		settings := dc.Defaults()
+		settings.Iterations, settings.Outer = dsa.Iterations, dsa.Outer
+		m = &dc.DC{Settings: settings}
+	}
+	p := method.Problem{Data: &method.Data{Classes: []string{"a", "b"}, Train: train}, IPC: ipc, Model: model}
+	done := 0
+	p.Begin = func() {
+		if done > 0 { // the first finds no memory yet
+			b.StartTimer()
+		}
+	}
+	b.StopTimer()
+	b.ResetTimer()
+	if _, err := m.Distill(context.Background(), p, func(s method.Step) { b.StopTimer(); done = s.Update }); err != nil {
+		b.Fatal(err)
+	}
+	flops := m.Estimate(method.Sizes{Train: train.Len(), Classes: 2, H: train.H, W: train.W, C: train.C, IPC: ipc, Model: model}).Flops
+	b.ReportMetric(flops/1e9, "GFLOP/update")
+	b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }

@@ -322,8 +322,8 @@ func (f *flags) options(board *progress.Board) engine.Options {
 	}
 }
 
-// openCache returns where runs keep on disk what others need as well, nil for nowhere. It
-// is cut to its budget first, unless workers share it.
+// openCache returns the place on disk where runs keep what others need as well, nil for
+// none. What is there is cut to its budget first, unless workers share it.
 func (f *flags) openCache(wanted request, board *progress.Board) engine.Disk {
 	budget := cacheBudget(wanted.Specs)
 	if f.worker {

@@ -349,7 +349,7 @@ func kindsOf(id spec.Identity, shape store.Shape) kinds {
 		like: name(id.Method.Name, id.Method.Version, id.Model), eval: name(id.Eval), settings: name(id.Method.Settings),
 		memory: name(id.Method.Name, id.Method.Version, id.Model, id.IPC, id.Eval, shape, len(id.Dataset.Classes)),
 	}
-	k.whole = name(k.memory, id.Method.Settings)
+	k.whole = k.memory + k.settings
 	id.Seed = 0
 	k.cell = name(id)
 	return k

@@ -42,14 +42,15 @@ func (n *Network) CheckSizes(s method.Sizes) error {
 // their largest entry. Where a set has labels that travel, these are taken: see
 // softTargets.
 type Network struct {
-	Nets               int     `toml:"nets" min:"1" max:"1000"`
-	TraceNets          int     `toml:"trace_nets" min:"1" max:"1000"` // for scores along the way
-	Epochs             int     `toml:"epochs" min:"0"`
-	Batch              int     `toml:"batch" min:"1"`
-	Rate               float64 `toml:"rate" min:"0"`
-	Momentum           float64 `toml:"momentum" min:"0" max:"0.9999"`
-	Decay              float64 `toml:"decay" min:"0"`
-	method.TrainedNets         // width, norm, first_pad
+	Nets      int     `toml:"nets" min:"1" max:"1000"`
+	TraceNets int     `toml:"trace_nets" min:"1" max:"1000"` // for scores along the way
+	Epochs    int     `toml:"epochs" min:"0"`
+	Batch     int     `toml:"batch" min:"1"`
+	Rate      float64 `toml:"rate" min:"0"`
+	Momentum  float64 `toml:"momentum" min:"0" max:"0.9999"`
+	Decay     float64 `toml:"decay" min:"0"`
+
+	method.TrainedNets // width, norm, first_pad
 
 	// Augment is a strategy as augment.New knows it: "dsa", with 1000 epochs, is how
 	// sets made by DSA are scored, and "dc" how those of digits made by DC are.

@@ -92,6 +92,28 @@ func TestFigureProblems(t *testing.T) {
 	}
 }
 
+// Pictures are of the first seed that is selected, and say what is wrong where there is none.
+func TestTiles(t *testing.T) {
+	s := parse(t, small+"[[figure]]\nname = \"f\"\nkind = \"images\"\n")
+	st := stored(t, s, func(i int, d *store.Draft) { d.Set = fakeSet(s.Cells[i], d.Result.Identity, 0) })
+	b := &figureBuilder{r: Load(s, st, keyed), f: s.Figures[0]}
+	cell := b.r.Cells[0]
+	if len(cell.Runs) != 2 || b.tile(cell).Lines == nil {
+		t.Errorf("no picture of the first seed: %+v", cell.Runs)
+	}
+	second := &CellRuns{Cell: cell.Cell, Runs: []Run{{Seed: 1, Record: cell.Runs[0].Record}}}
+	if b.tile(second).Lines == nil {
+		t.Error("no picture of a selected seed")
+	}
+	for want, run := range map[string]Run{
+		"not run": {}, "failed": {Failure: new(store.Failure)}, "damaged": {Damage: store.ErrDamaged},
+	} {
+		if got := b.tile(&CellRuns{Cell: cell.Cell, Runs: []Run{run}}); got.Missing != want {
+			t.Errorf("%q, want %q", got.Missing, want)
+		}
+	}
+}
+
 // Cells that the description does not tell apart become lines of their own.
 func TestNothingIsMerged(t *testing.T) {
 	r := made(t, small+"[[figure]]\nname = \"f\"\nkind = \"curves\"\ny = [\"bound\"]\n", map[string][]float64{"slow": {0.9}, "fast-lr": {0.9, 0.8}})
