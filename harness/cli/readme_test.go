@@ -275,8 +275,8 @@ func reported(t *testing.T) (readme string, values map[string]string) {
 	return string(text), values
 }
 
-// leading matches the number that a text begins with.
-var leading = regexp.MustCompile(`^[0-9.]*`)
+// leading matches the number that a text begins with, or two with what is between.
+var leading = regexp.MustCompile(`^[0-9.]*( to [0-9.]+)?`)
 
 // The accuracies of ten classes in the README are those of the report.
 func TestReadmeTenClasses(t *testing.T) {
@@ -396,26 +396,26 @@ func TestReadmeNumbers(t *testing.T) {
 		`of 8 ConvNets, where all 50,000 have [0-9.]+, and ([0-9.]+) in`: "ten/cifar-10-zca/10/dgkip-ls/conv/fresh/acc",
 		`a hundred images have ([0-9.]+) % in the features`:              "ten/cifar-10-zca/10/dgkip-ls/conv/features/acc",
 		`of 8 ConvNets, where all 50,000 have ([0-9.]+),`:                "ten/cifar-10-zca/10/whole/conv/features/acc",
-		`as they are \(FCNets\), it is at ([0-9.]+) % after 600`:         "convergence/cifar-10/10/dgkip-lr-plain/acc",
-		`begun from noise, at 90 % after ([0-9,]+)`:                      "convergence/cifar-10/10/dgkip-lr-gain/to-90/updates",
-		`In seconds of updates that is ([0-9.]+) against`:                "table2/cifar-10/10/dgkip-ls/to-90/seconds",
-		`In seconds of updates that is [0-9.]+ against ([0-9.]+)`:        "table2/cifar-10/10/dgkip-lr/to-90/seconds",
-		`FCNets, no gain, and ([0-9.]+)`:                                 "table1/cifar-10/10/dgkip-ls/to-90/seconds",
-		`FCNets, no gain, and [0-9.]+ against ([0-9.]+)`:                 "table1/cifar-10/10/dgkip-lr/to-90/seconds",
+		`begun from noise\) it is at ([0-9.]+) % after 2,000 updates`:    "convergence/cifar-10/10/dgkip-lr-gap/acc",
+		`begun from noise\) it is at [0-9.]+ % after ([0-9,]+) updates`:  "convergence/cifar-10/10/dgkip-lr-gap/method.updates",
 		`which fall from ([0-9.]+) to`:                                   "beyond/cifar-10/10/dgkip-ls/fc/features/acc",
 		`which fall from [0-9.]+ to ([0-9.]*[0-9])`:                      "beyond/cifar-10/10/dgkip-ls/fc/fresh/acc",
 		`that this program does not have: ([0-9.]+),`:                    "ten/cifar-10-zca/1/kip/conv/features/published",
 		`program does not have: [0-9.]+, ([0-9.]+)`:                      "ten/cifar-10-zca/10/kip/conv/features/published",
 		`program does not have: [0-9.]+, [0-9.]+ and ([0-9.]+)`:          "ten/cifar-10-zca/50/kip/conv/features/published",
-		`it reaches 90 % after ([0-9]+) updates`:                         "table2/cifar-10/10/dgkip-ls/to-90/updates",
-		`updates with FCNets and ([0-9]+) with`:                          "table1/cifar-10/10/dgkip-ls/to-90/updates",
-		`The published method takes ([0-9]+) and`:                        "table2/cifar-10/10/dgkip-lr/to-90/updates",
-		`published method takes [0-9]+ and ([0-9]+) where`:               "table1/cifar-10/10/dgkip-lr/to-90/updates",
+		`it reaches 90 % after ([0-9]+ to [0-9]+) updates`:               "seeds/cifar-10/10/dgkip-ls/conv/to-90/updates",
+		`where DGKIP-LR takes ([0-9]+ to [0-9]+):`:                       "seeds/cifar-10/10/dgkip-lr/conv/to-90/updates",
+		`([0-9.]+ to [0-9.]+) seconds of updates against`:                "seeds/cifar-10/10/dgkip-ls/conv/to-90/seconds",
+		`seconds of updates against ([0-9.]+ to [0-9.]+),`:               "seeds/cifar-10/10/dgkip-lr/conv/to-90/seconds",
+		`it is no faster: ([0-9]+ to [0-9]+) updates`:                    "seeds/cifar-10/10/dgkip-ls/fc/to-90/updates",
+		`no faster: [0-9]+ to [0-9]+ updates against ([0-9]+ to [0-9]+)`: "seeds/cifar-10/10/dgkip-lr/fc/to-90/updates",
+		`([0-9.]+ to [0-9.]+) seconds against`:                           "seeds/cifar-10/10/dgkip-ls/fc/to-90/seconds",
+		`[0-9.] seconds against ([0-9.]+ to [0-9.]*[0-9])`:               "seeds/cifar-10/10/dgkip-lr/fc/to-90/seconds",
 		`sets scored with the other loss, ([0-9]+) are within`:           "table3/published/within",
 		`the other loss, [0-9]+ are within, ([0-9]+) better`:             "table3/published/better",
 		`are within, [0-9]+ better, ([0-9]+) worse; four`:                "table3/published/worse",
-		`tell from nothing: ([0-9.]+) against`:                           "seeds/cifar-10/10/dgkip-ls/conv/acc",
-		`tell from nothing: [0-9.]+ against ([0-9.]+)`:                   "seeds/cifar-10/10/dgkip-lr/conv/acc",
+		`tell from zero: ([0-9.]+) against`:                              "seeds/cifar-10/10/dgkip-ls/conv/acc",
+		`tell from zero: [0-9.]+ against ([0-9.]+)`:                      "seeds/cifar-10/10/dgkip-lr/conv/acc",
 		`with ConvNets, ([0-9.]+) against [0-9.]+ with FCNets`:           "seeds/cifar-10/10/dgkip-ls/fc/acc",
 		`with ConvNets, [0-9.]+ against ([0-9.]+) with FCNets`:           "seeds/cifar-10/10/dgkip-lr/fc/acc",
 		`exact kernel's set with 10 images a class has ([0-9.]+),`:       "crossings/cifar-10/10/ls-exact/nngp/conv/acc",

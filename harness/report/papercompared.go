@@ -89,29 +89,57 @@ func (g tableLayout) pairNumber(out *numberList, place string, x, y *CellRuns, q
 // levels are the accuracies, in percent, that methods are timed to.
 var levels = []float64{85, 90}
 
-// reached says after how many updates, and seconds of them, the first seed's trace has
-// an accuracy for the first time.
+// reached says after how many updates, and seconds of them, the traces have an accuracy
+// for the first time: from the first seed that has it to the last, or never.
 func (r *Results) reached(out *numberList, c *CellRuns) {
-	if _, ok := c.summary("test_acc"); !ok {
-		for _, level := range levels {
-			place := "to-" + shortest(level) + "/"
+	_, made := c.summary("test_acc")
+	for _, level := range levels {
+		place := "to-" + shortest(level) + "/"
+		if !made {
 			out.none(place+"updates", c.state())
 			out.none(place+"seconds", c.state())
+			continue
 		}
-		return
-	}
-	rec := c.done()[0].Record
-	us, _, ys := r.line(rec, "update", "test_acc")
-	if len(ys) < 2 {
-		return
-	}
-	for _, level := range levels {
-		updates, time := "never", "never"
-		if i := slices.IndexFunc(ys, func(y float64) bool { return y >= level/100-1e-9 }); i >= 0 {
-			updates, time = shortest(us[i]), seconds(us[i]*rec.Provenance.Timing.Median)
+		updates := r.firstAt(c.done(), level/100, func(Run) float64 { return 1 })
+		// As in tables, seconds of several machines have no part in one number.
+		times := r.firstAt(c.timed(), level/100, func(x Run) float64 { return x.Record.Provenance.Timing.Median })
+		if updates != nil && times != nil {
+			out.add(place+"updates", fromTo(updates, shortest))
+			out.add(place+"seconds", fromTo(times, seconds))
 		}
-		place := "to-" + shortest(level) + "/"
-		out.add(place+"updates", updates)
-		out.add(place+"seconds", time)
 	}
+}
+
+// firstAt lists the update at which the trace of each run has an accuracy for the first
+// time, infinite where it never has, times what an update counts; nil if a trace has no
+// accuracies but at its end.
+func (r *Results) firstAt(runs []Run, accuracy float64, unit func(Run) float64) []float64 {
+	var out []float64
+	for _, run := range runs {
+		us, _, ys := r.line(run.Record, "update", "test_acc")
+		if len(ys) < 2 {
+			return nil
+		}
+		at := math.Inf(1)
+		if i := slices.IndexFunc(ys, func(y float64) bool { return y >= accuracy-1e-9 }); i >= 0 {
+			at = us[i] * unit(run)
+		}
+		out = append(out, at)
+	}
+	return out
+}
+
+// fromTo shows the lowest and the highest of numbers, or the one that they all are.
+func fromTo(all []float64, text func(float64) string) string {
+	show := func(x float64) string {
+		if math.IsInf(x, 1) {
+			return "never"
+		}
+		return text(x)
+	}
+	low, high := show(slices.Min(all)), show(slices.Max(all))
+	if low == high {
+		return low
+	}
+	return low + " to " + high
 }
