@@ -48,8 +48,11 @@ func readSafetensors(path string, r io.ReaderAt, size int64) (source, error) {
 		return nil, fmt.Errorf("%s: %w", path, npz.Damage(err))
 	}
 	n := binary.LittleEndian.Uint64(head)
-	if n > maxHeader || int64(n) > size-8 {
-		return nil, fmt.Errorf("%s: %w: a description of %d bytes; at most %d are read, and the file has %d", path, npz.ErrOversized, n, maxHeader, size)
+	switch {
+	case n > maxHeader:
+		return nil, fmt.Errorf("%s: %w: a description of %d bytes; at most %d are read", path, npz.ErrOversized, n, maxHeader)
+	case int64(n) > size-8:
+		return nil, fmt.Errorf("%s: %w: a description of %d bytes, and %d in all", path, npz.ErrTruncated, n, size)
 	}
 	text := make([]byte, n)
 	if _, err := r.ReadAt(text, 8); err != nil {

@@ -270,6 +270,11 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 	if err != nil {
 		return nil, source.coded(err)
 	}
+	for _, now := range plan.Opened {
+		if then, ok := known.Find(now.Data); ok && then.Digest != now.Digest {
+			board.Printf("note: the data of %s is not what it was: its earlier records stay, and are not counted", now.Data.Name)
+		}
+	}
 	if len(plan.Runs) == 0 && slices.ContainsFunc(wanted.Specs, func(s *exhibit.Spec) bool { return len(s.Cells) > 0 }) {
 		return nil, usageError(fmt.Errorf("-only %q selects nothing\nhint: -plan without -only lists the runs", f.only))
 	}

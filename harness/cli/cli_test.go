@@ -199,9 +199,9 @@ var theirs = strings.NewReplacer("tiny\"\ntitle", "theirs\"\ntitle", "[1, 2]", "
 	"[method.slow]\nupdates = 6", "[method.theirs]\nuse = \"file\"\npath = \"sets/{dataset}-slow-{model}-{ipc}-{seed}.pt\"").Replace(tiny)
 
 // tinyData is 40 noisy images of 8x8 pixels whose upper or lower half is bright.
-func tinyData() ([]byte, error) {
+func tinyData(name string) ([]byte, error) {
 	const n = 40
-	draw := rng.Stream(1, "tiny")
+	draw := rng.Stream(1, name)
 	var images []uint8
 	var labels []int64
 	for i := range n {
@@ -223,7 +223,11 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(e *testscript.Env) error {
-			data, err := tinyData()
+			data, err := tinyData("tiny")
+			if err != nil {
+				return err
+			}
+			other, err := tinyData("other")
 			if err != nil {
 				return err
 			}
@@ -232,6 +236,7 @@ func TestScripts(t *testing.T) {
 				os.WriteFile(filepath.Join(e.WorkDir, "experiments", "tiny.toml"), []byte(tiny), 0o666),
 				os.WriteFile(filepath.Join(e.WorkDir, "theirs.toml"), []byte(theirs), 0o666),
 				os.WriteFile(filepath.Join(e.WorkDir, "tiny.npz"), data, 0o666),
+				os.WriteFile(filepath.Join(e.WorkDir, "other.npz"), other, 0o666),
 			)
 		},
 		Condition: func(cond string) (bool, error) {

@@ -38,6 +38,8 @@ func (c *cluster) declare(set *flag.FlagSet) {
 	set.IntVar(&c.workers, "workers", 0, "")
 }
 
+const limitForm = "it is written like 55m or 3h30m"
+
 // validateWorkers checks the flags about workers and parts.
 func (c *cluster) validateWorkers(given map[string]bool) error {
 	if given["shard"] {
@@ -59,7 +61,7 @@ func (c *cluster) validateWorkers(given map[string]bool) error {
 		return usageError(errors.New("-workers has no use without -plan, -submit or -worker\nhint: -worker makes this process one of several"))
 	}
 	if given["for"] && c.limit <= 0 {
-		return usageError(fmt.Errorf("-for %v: must be more than nothing\nhint: it is written like 55m or 3h30m", c.limit))
+		return usageError(fmt.Errorf("-for %v: must be more than nothing\nhint: %s", c.limit, limitForm))
 	}
 	return nil
 }

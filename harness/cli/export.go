@@ -36,9 +36,6 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(f.exportDir, 0o777); err != nil {
-		return fmt.Errorf("-export: %w", err)
-	}
 	names := exportNames(plan.Runs)
 	written, without := 0, 0
 	for i, r := range plan.Runs {
@@ -49,11 +46,18 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 		set, err := record.File(store.SetFile)
 		if errors.Is(err, fs.ErrNotExist) {
 			without++
-			fmt.Fprintf(out, "%s: its record keeps no set; -force makes it again\n", names[i])
+			why := "its record keeps no set; -force makes it again"
+			if r.Method().Info().IgnoresIPC {
+				why = "the whole training set is no distilled one"
+			}
+			fmt.Fprintf(out, "%s: %s\n", names[i], why)
 			continue
 		}
 		if err != nil {
 			return err
+		}
+		if err := os.MkdirAll(f.exportDir, 0o777); err != nil {
+			return fmt.Errorf("-export: %w", err)
 		}
 		file := filepath.Join(f.exportDir, names[i])
 		if f.export != "png" {
@@ -137,7 +141,16 @@ func exportSet(set []byte, file, format string) (note string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return "", os.WriteFile(file, b, 0o666)
+	return "", writeWhole(file, b)
+}
+
+// writeWhole writes a file, or leaves none.
+func writeWhole(file string, b []byte) error {
+	err := os.WriteFile(file, b, 0o666)
+	if err != nil {
+		os.Remove(file)
+	}
+	return err
 }
 
 // forTorch returns the arrays of a set as PyTorch has them: images as [n, c, h, w] and
@@ -203,11 +216,11 @@ func exportPictures(list []npz.Array, dir string) (note string, err error) {
 		if err := png.Encode(&b, picture(x[i*h*w*c:][:h*w*c], h, w, c)); err != nil {
 			return "", err
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), b.Bytes(), 0o666); err != nil {
+		if err := writeWhole(filepath.Join(dir, name), b.Bytes()); err != nil {
 			return "", err
 		}
 	}
-	return note, os.WriteFile(filepath.Join(dir, arrays.LabelsFile), []byte(lines.String()), 0o666)
+	return note, writeWhole(filepath.Join(dir, arrays.LabelsFile), []byte(lines.String()))
 }
 
 // picture draws an image, grey or in colour.

@@ -116,6 +116,8 @@ func parseFlags(l library, args []string) (*flags, error) {
 				hint = fmt.Sprintf("did you mean -%s?", n)
 			}
 			message = fmt.Sprintf("unknown flag -%s\nhint: %s", name, hint)
+		} else if strings.Contains(message, "for flag -for:") {
+			message += "\nhint: " + limitForm
 		} else {
 			message += "\nhint: -h lists the flags"
 		}
@@ -168,7 +170,13 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 	if f.paperAlone() {
 		given["paper alone"] = true
 	}
-	if given["export"] && (!slices.Contains(exportFormats, f.export) || f.exportDir == "") {
+	if given["only"] && strings.TrimSpace(f.only) == "" {
+		return usageError(errors.New("-only is empty\nhint: it is written like 'method:random dataset:mnist ipc:(1 10)'; without -only all runs are meant"))
+	}
+	if given["export"] && !slices.Contains(exportFormats, f.export) {
+		return usageError(fmt.Errorf("-export: unknown format %q\nhint: %s", f.export, nearest.Hint(f.export, exportFormats)))
+	}
+	if given["export"] && f.exportDir == "" {
 		return usageError(fmt.Errorf("-export takes a format and a folder\nhint: such as -export pt sets; formats are %s", strings.Join(exportFormats, ", ")))
 	}
 	if err := useless(given); err != nil {

@@ -25,7 +25,7 @@ func hundred(t *testing.T) (dir string) {
 	dir = t.TempDir()
 	text := strings.NewReplacer(`"random", "slow"`, `"slow"`, "ipc = [1, 2]", "ipc = [1, 2, 3, 4, 5]", "updates = 6", "updates = 20", "count = 2", "count = 20").Replace(tiny)
 	write(t, filepath.Join(dir, "experiments", "tiny.toml"), text)
-	images, err := tinyData()
+	images, err := tinyData("tiny")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,6 +47,9 @@ func (s *source) Open(ctx context.Context, d spec.Data) (*engine.Dataset, error)
 	if !d.Own() && !set.Verified {
 		s.warn("%s: there are no checksums of these classes alone; nobody knows whether they are the published images", set.Name)
 	}
+	for _, passed := range set.Passed {
+		s.warn("note: %s", passed)
+	}
 	kind := d.Preprocessing()
 	info, _ := data.Describe(d.Use) // nothing for one's own
 	title := cmp.Or(d.Title, info.Title)

@@ -389,6 +389,16 @@ func TestFolderLinks(t *testing.T) {
 	}
 }
 
+// What lies beside the images of a class is told.
+func TestFolderPassed(t *testing.T) {
+	image := oneColour("png", 2, 2, color.Gray{9})
+	dir := put(t, map[string][]byte{"all/a/1.png": image, "all/a/2.png": image, "all/a/3.bmp": image, "all/a/in/4.png": image, "all/a/.hidden": image, "all/b/1.png": image, "all/b/2.png": image})
+	s, err := Config{Format: "folder", Train: "all"}.Load(context.Background(), "mine", dir)
+	if err != nil || len(s.Passed) != 1 || !strings.HasPrefix(s.Passed[0], filepath.Join(dir, "all", "a")+": 2 not read, such as 3.bmp") {
+		t.Errorf("%+v %v", s, err)
+	}
+}
+
 // TestHugeImage reads the head of a picture of 2^31-1 pixels a side.
 func TestHugeImage(t *testing.T) {
 	b := oneColour("png", 2, 2, color.Gray{9})

@@ -79,9 +79,12 @@ func (c *contents) folder(ctx context.Context, dir string) (s Split, err error) 
 	var errs []error
 	what := "several things are wrong with " + dir
 	for label, name := range c.names {
-		paths, err := images(filepath.Join(dir, name))
+		paths, passed, err := images(filepath.Join(dir, name))
 		if err != nil {
 			errs = append(errs, err)
+		}
+		if len(passed) > 0 {
+			c.passed = append(c.passed, fmt.Sprintf("%s: %d not read, such as %s: images are .png, .jpg or .jpeg files in the folder of their class", filepath.Join(dir, name), len(passed), passed[0]))
 		}
 		for _, p := range paths {
 			if err := ctx.Err(); err != nil {
@@ -107,27 +110,31 @@ func (c *contents) folder(ctx context.Context, dir string) (s Split, err error) 
 // faultLimit is how many faults of a folder are reported.
 const faultLimit = 5
 
-// images lists the image files of a directory by name.
-func images(dir string) (paths []string, err error) {
+// images lists the image files of a directory by name, and what else is in it.
+func images(dir string) (paths, passed []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, hint(fmt.Errorf("%w: no folder %s", ErrClass, dir), "each class has its folder, in the training set and in the test set")
+		return nil, nil, hint(fmt.Errorf("%w: no folder %s", ErrClass, dir), "each class has its folder, in the training set and in the test set")
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var inner []string
 	for _, e := range entries {
 		folder, err := isFolder(dir, e)
 		if err != nil {
-			return nil, err
-		}
-		if folder {
-			inner = append(inner, e.Name())
+			return nil, nil, err
 		}
 		ext := strings.ToLower(filepath.Ext(e.Name()))
-		if !folder && !strings.HasPrefix(e.Name(), ".") && slices.Contains([]string{".png", ".jpg", ".jpeg"}, ext) {
+		switch {
+		case strings.HasPrefix(e.Name(), "."):
+		case !folder && slices.Contains([]string{".png", ".jpg", ".jpeg"}, ext):
 			paths = append(paths, filepath.Join(dir, e.Name()))
+		default:
+			passed = append(passed, e.Name())
+			if folder {
+				inner = append(inner, e.Name())
+			}
 		}
 	}
 	if len(paths) == 0 && len(inner) > 0 {
@@ -135,13 +142,13 @@ func images(dir string) (paths []string, err error) {
 		if len(inner) > 3 {
 			shown += ", ..."
 		}
-		return nil, hint(fmt.Errorf("%w: no images in %s, only sub-folders (%s)", ErrClass, dir, shown),
+		return nil, nil, hint(fmt.Errorf("%w: no images in %s, only sub-folders (%s)", ErrClass, dir, shown),
 			"images lie directly in the folder of their class; folders inside it are not read")
 	}
 	if len(paths) == 0 {
-		return nil, hint(fmt.Errorf("%w: no images in %s", ErrClass, dir), "images are .png, .jpg or .jpeg files")
+		return nil, nil, hint(fmt.Errorf("%w: no images in %s", ErrClass, dir), "images are .png, .jpg or .jpeg files")
 	}
-	return paths, nil
+	return paths, passed, nil
 }
 
 // image appends the pixels of a file to s.

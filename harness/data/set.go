@@ -23,6 +23,7 @@ type Set struct {
 	Digest   string   // SHA-256 of shape, images and labels, in hexadecimal
 	Verified bool     // pixels and labels are known to be the published ones
 	Files    []string // that were read
+	Passed   []string // how many files of which folders were not, in words
 }
 
 // Split is the training or the test part of a Set.
@@ -55,11 +56,12 @@ type contents struct {
 	drawn       bool    // by this program
 	verified    bool
 	files       []string
+	passed      []string // what lay in the folders and was not read
 }
 
 // choose returns the Set of the given classes, all of them if classes is nil.
 func (c *contents) choose(name string, classes []int) (*Set, error) {
-	s := &Set{Name: name, BuiltIn: c.drawn, H: c.h, W: c.w, Ch: c.ch, Verified: c.verified, Files: c.files}
+	s := &Set{Name: name, BuiltIn: c.drawn, H: c.h, W: c.w, Ch: c.ch, Verified: c.verified, Files: c.files, Passed: c.passed}
 	label, err := relabel(c.names, classes)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
@@ -134,7 +135,7 @@ func (p *Plan) Key(c *spec.Cell, seed uint64) (string, bool) {
 func (p *Plan) Coarse(s *store.Store) int {
 	n := 0
 	for _, r := range p.Runs {
-		if record, err := s.Get(r.Key); err == nil && !record.Provenance.Trace.Covers(r.Trace, record.Result.Updates) {
+		if record, err := s.Get(r.Key); err == nil && record.Result.Updates > 0 && !record.Provenance.Trace.Covers(r.Trace, record.Result.Updates) {
 			n++
 		}
 	}
@@ -208,8 +209,9 @@ type Lookup struct {
 	Known  store.Datasets // from earlier runs
 
 	// Need reports whether the images of a run are needed, or its data is to be
-	// opened for another reason. If it is nil, what is known is believed; else data
-	// that may have changed, which is all but the official, is opened in any case.
+	// opened for another reason. Data that may have changed, which is all but the
+	// official, is opened in any case. If Need is nil, no images are needed: what is known
+	// is believed, of one's own files only where they are gone.
 	Need func(*Run) bool
 }
 
@@ -256,12 +258,16 @@ func (l Lookup) dataset(ctx context.Context, d spec.Data) (*Dataset, error) {
 	known, ok := l.Known.Find(d)
 	fixed := !d.Own() && !known.BuiltIn
 	switch {
-	case ok && (l.Source == nil || l.Need == nil || fixed):
+	case ok && (l.Source == nil || fixed || l.Need == nil && !d.Own()):
 		return fromKnown(known), nil
-	case l.Source != nil:
-		return l.Source.Open(ctx, d)
+	case l.Source == nil:
+		return nil, nil
 	}
-	return nil, nil
+	set, err := l.Source.Open(ctx, d)
+	if ok && l.Need == nil && errors.Is(err, fs.ErrNotExist) {
+		return fromKnown(known), nil
+	}
+	return set, err
 }
 
 // plan makes a plan with the datasets in sets, to which it adds those that lack.

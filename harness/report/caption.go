@@ -47,7 +47,7 @@ func (b *tableBuilder) ranking(q quantity) string {
 		return ""
 	}
 	s := map[string]string{"best": "The best of a row is bold", "second": "The second of a row is underlined"}[b.t.Mark[0]]
-	if len(b.t.Mark) > 1 {
+	if len(b.t.Mark) > 1 && b.out.Has(func(e sheet.Entry) bool { return e.Place == 2 }) {
 		s = "The best of a row is bold, the second underlined"
 	}
 	if q.better == lower {

@@ -140,6 +140,7 @@ func pictureOf(run Run, dir string) *pictureView {
 func seedTable(c *CellRuns) *sheet.Sheet {
 	s := &sheet.Sheet{Heads: []string{"Seed"}, Columns: []string{"Test accuracy (%)", "Test errors", "Updates", "Seconds per update", "Wall seconds", "Record"}}
 	var notes []string
+	marks := ""
 	said := map[string][]string{} // the seeds with a note
 	for _, run := range c.Runs {
 		seed := strconv.FormatUint(run.Seed, 10)
@@ -158,6 +159,7 @@ func seedTable(c *CellRuns) *sheet.Sheet {
 			if p.Timing.Median > 0 {
 				cells[3] = sheet.Text(seconds(p.Timing.Median))
 				cells[3].Marks = timeMarksOf(p)
+				marks = unite(marks, cells[3].Marks)
 			}
 			for _, n := range res.Notes {
 				notes = with(notes, n)
@@ -166,6 +168,7 @@ func seedTable(c *CellRuns) *sheet.Sheet {
 		}
 		s.Rows = append(s.Rows, sheet.Row{Heads: []string{seed}, Cells: cells})
 	}
+	s.Notes = markNotes(marks)
 	for _, n := range notes {
 		who := "Seed "
 		if len(said[n]) > 1 {

@@ -89,8 +89,11 @@ func (b *figureBuilder) quantities(g group, of string, names []string, from int,
 		case several && len(g.values) > 0:
 			s.Variant = s.Variant*(len(b.f.Y)+len(b.f.Y2)) + from + i
 		}
-		if several && (of == "" || s.Kind != chart.Range && !banded(out)) {
-			s.Name = strings.TrimPrefix(of+", "+title, ", ")
+		switch { // a quantity by itself is named by its axis
+		case of == "" && len(names) > 1:
+			s.Name = title
+		case of != "" && several && s.Kind != chart.Range && !banded(out):
+			s.Name = of + ", " + title
 		}
 		if b.xAxis != "" {
 			s.Mark = b.mark(s.Color)
@@ -108,22 +111,7 @@ func (b *figureBuilder) quantities(g group, of string, names []string, from int,
 			out = append(out, s)
 		}
 	}
-	return oneOfEqual(out)
-}
-
-// oneOfEqual joins two lines that lie on each other, and names both in one.
-func oneOfEqual(s []chart.Series) []chart.Series {
-	if len(s) != 2 || s[0].Kind != chart.Line || s[1].Kind != chart.Line {
-		return s
-	}
-	same := slices.EqualFunc(s[0].Points, s[1].Points, func(p, q chart.Point) bool {
-		return p.X == q.X && math.Abs(p.Y-q.Y) <= 2e-3*math.Abs(p.Y)
-	})
-	if !same {
-		return s
-	}
-	s[0].Name += " = " + s[1].Name
-	return s[:1]
+	return out
 }
 
 func banded(s []chart.Series) bool {

@@ -153,17 +153,24 @@ func (m machines) notes() []string {
 		for i, k := range m.kinds {
 			each = append(each, letter(i)+" "+k)
 		}
-		notes = append(notes, "Times come from different machines or settings and do not compare across them; a row of several has no best: "+sentence(strings.Join(each, "; ")))
+		notes = append(notes, fmt.Sprintf("Times come from different machines or settings and do not compare across them; those marked %s, %s or %s are not ranked, and a row whose others are of several has no best: %s",
+			sharedMark, mixedMark, partlyMark, sentence(strings.Join(each, "; "))))
 	}
 	if len(m.kinds) == 1 && len(m.hosts) > 1 {
 		notes = append(notes, fmt.Sprintf("Times come from %d hosts of this kind.", len(m.hosts)))
 	}
+	return append(notes, markNotes(m.marks)...)
+}
+
+// markNotes explains the marks of times that may not compare.
+func markNotes(marks string) []string {
+	var notes []string
 	for _, n := range []struct{ mark, text string }{
 		{sharedMark, " timed while other runs had a part of the machine (-jobs above 1, or beside other workers)."},
 		{mixedMark, " timed on more than one host."},
 		{partlyMark, " the run had less than half of the processor's time: others may have had the rest, and its time may not compare."},
 	} {
-		if m.has(n.mark) {
+		if strings.Contains(marks, n.mark) {
 			notes = append(notes, n.mark+n.text)
 		}
 	}
