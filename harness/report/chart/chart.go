@@ -47,7 +47,7 @@ const (
 
 // Series is points of one colour. Series of one name share an entry of the legend.
 type Series struct {
-	Name    string
+	Name    string // "" to stand in no legend
 	Kind    Kind
 	Color   int
 	Variant int     // tells series of one colour apart: a dash, a shape or a tint

@@ -51,6 +51,7 @@ func (c *Chart) legend(width vg.Length) legend {
 		name := clean(s.Name)
 		i := slices.IndexFunc(all, func(e entry) bool { return e.name == name })
 		switch {
+		case name == "": // its axis says what it is
 		case i < 0:
 			all = append(all, entry{name, s.thumbs()})
 			kinds[name] = s.Kind
