@@ -183,9 +183,7 @@ func TestLearns(t *testing.T) {
 				theta := make([]float32, net.Params())
 				net.InitUniform(theta, rng.Stream(uint64(i), "test"))
 				data := nn.Data[float32]{N: d.Len(), X: d.Images, Targets: targets}
-				if err := nn.Train(context.Background(), net, theta, data, nn.Recipe{Epochs: 100, Momentum: 0.9}, rng.Stream(1, "order"), nil); err != nil {
-					t.Fatal(err)
-				}
+				trainNet(t, net, theta, data, nn.Recipe{Epochs: 100, Momentum: 0.9}, rng.Stream(1, "order"))
 				wrong += net.NewPass().Errors(theta, train.X, train.Labels)
 			}
 			return wrong

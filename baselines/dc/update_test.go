@@ -127,6 +127,18 @@ func TestTrainingStartsAnew(t *testing.T) {
 	}
 }
 
+// trainNet trains a network from the first step to the last.
+func trainNet(t *testing.T, net *nn.Net[float32], theta []float32, data nn.Data[float32], recipe nn.Recipe, stream *rng.Rand) {
+	t.Helper()
+	training, err := nn.NewTraining(net, theta, data, recipe, stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := training.Run(context.Background(), nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // With a strategy, that training changes every batch by it, from the stream that the
 // order of the images comes from.
 func TestTrainingAugments(t *testing.T) {
@@ -138,9 +150,7 @@ func TestTrainingAugments(t *testing.T) {
 			theta := slices.Clone(r.network.theta)
 			data := nn.Data[float32]{N: r.begin.Len(), X: r.images, Targets: r.targets, Augment: change}
 			recipe := nn.Recipe{Epochs: 2, Batch: 3, Rate: 0.01}
-			if err := nn.Train(context.Background(), r.network.net, theta, data, recipe, r.stream(k, "train"), nil); err != nil {
-				t.Fatal(err)
-			}
+			trainNet(t, r.network.net, theta, data, recipe, r.stream(k, "train"))
 			return theta
 		}
 		for k := range updates(r) {

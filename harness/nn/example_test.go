@@ -23,7 +23,12 @@ func Example() {
 	targets := []float64{1, 0, 0, 1, 0, 1, 1, 0}
 	data := nn.Data[float64]{N: 4, X: x, Targets: targets}
 	recipe := nn.Recipe{Epochs: 100, Rate: 0.3, Momentum: 0.9, Drops: []float64{0.5}}
-	if err := nn.Train(context.Background(), net, theta, data, recipe, rng.Stream(1, "batches"), nil); err != nil {
+	training, err := nn.NewTraining(net, theta, data, recipe, rng.Stream(1, "batches"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := training.Run(context.Background(), nil); err != nil {
 		fmt.Println(err)
 		return
 	}

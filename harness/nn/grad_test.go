@@ -222,55 +222,6 @@ func d2[F tensor.Float](d, like Grad[F]) Grad[F] {
 	return Grad[F]{fill(d.Theta, like.Theta), fill(d.X, like.X), fill(d.Targets, like.Targets)}
 }
 
-// TestOwnLoss checks Backward and Tangents by differences for the squared loss
-// |z - q|^2 / 2 of the outputs z, and for the linear one <q, z>.
-func TestOwnLoss(t *testing.T) {
-	const h = 1e-6
-	for _, c := range cases[float64](t, tensor.Auto) {
-		p, q := point(c, "point"), point(c, "other").Targets
-		dz := make([]float64, len(q))
-		pass := c.net.NewPass()
-		for _, squared := range []bool{true, false} {
-			run := func(pass *Pass[float64], at Grad[float64]) Grad[float64] {
-				for i, z := range pass.Forward(at.Theta, at.X, c.n) {
-					dz[i] = q[i]
-					if squared {
-						dz[i] = z - q[i]
-					}
-				}
-				g := newGrad(c.net, c.n)
-				g.Targets = nil
-				pass.Backward(dz, g)
-				return g
-			}
-			var outer func(dzT, zt []float64)
-			if squared {
-				outer = func(dzT, zt []float64) { copy(dzT, zt) }
-			}
-			for name, d := range directions(c) {
-				what := fmt.Sprintf("%s along %s, squared=%t", c.name, name, squared)
-				d.Targets = nil
-				other := c.net.NewPass()
-				want := shifted(run(other, shifted(p, h, d)), -1, run(other, shifted(p, -h, d)))
-				for _, x := range [][]float64{want.Theta, want.X} {
-					for i := range x {
-						x[i] /= 2 * h
-					}
-				}
-				g := run(pass, p)
-				out := newGrad(c.net, c.n)
-				out.Targets = nil
-				zt := pass.Tangents(d, out, outer)
-				nearGrad(t, what, c.net, out, want, largest(g), 2e-6)
-				left, right := dot(dz, zt), dotGrad(d2(d, g), g)
-				if math.Abs(left-right) > 1e-9*max(1, math.Abs(left)) {
-					t.Errorf("%s: the outputs change by %g along dz, want %g", what, left, right)
-				}
-			}
-		}
-	}
-}
-
 // TestAdjoint checks <J (x', v), y> = <(x', v), J' y> layer by layer: with no
 // ReLU closed in between, forward tangent and backward pass are transposes.
 func TestAdjoint(t *testing.T) {

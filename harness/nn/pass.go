@@ -12,12 +12,8 @@ type Grad[F tensor.Float] struct {
 	Targets []F // [n, Classes]
 }
 
-// Pass evaluates a network and its derivatives. The order of calls is
-//
-//	Loss, Gradient, Tangent       for the cross-entropy
-//	Forward, Backward, Tangents   for any other function of the outputs
-//
-// where later calls may be repeated, and Gradient may be left out. The slices
+// Pass evaluates a network and its derivatives. The order of calls is Loss, Gradient,
+// Tangent, where later calls may be repeated, and Gradient may be left out. The slices
 // given to a call are kept, not copied, and must hold their values until the last
 // call that builds on it; results are written to memory that overlaps none of
 // them.
@@ -32,23 +28,13 @@ type Pass[F tensor.Float] struct {
 	work  workspace[F]
 	loss  crossEntropy[F]
 
-	n       int
-	stage   progress
-	reached int // the lowest layer that the backward pass went through
+	n         int
+	lossKnown bool
+	reached   int // the lowest layer that the backward pass went through
 }
 
 // edge holds the values between two layers.
 type edge[F tensor.Float] struct{ value, grad, tangent, gradTangent []F }
-
-// progress is what a Pass has done.
-type progress int
-
-const (
-	nothing   progress = iota
-	forwarded          // outputs are known
-	lossKnown          // and targets
-	gradKnown          // or the gradient of the outputs, by Backward
-)
 
 // NewPass returns a Pass without memory yet.
 func (n *Net[F]) NewPass() *Pass[F] {
@@ -67,19 +53,12 @@ func (p *Pass[F]) Loss(theta, x, targets []F, n int) float64 {
 		panic("nn: Pass.Loss: wrong number of targets")
 	}
 	p.forward(theta, x, n, true)
-	p.stage = lossKnown
-	return p.loss.value(p.Logits(), targets, n)
+	p.lossKnown = true
+	return p.loss.value(p.logits(), targets, n)
 }
 
-// Forward returns the outputs for n images, in memory of the Pass.
-func (p *Pass[F]) Forward(theta, x []F, n int) []F {
-	p.check(theta, x, n, "nn: Pass.Forward: wrong number of parameters or images")
-	p.forward(theta, x, n, true)
-	return p.Logits()
-}
-
-// Logits returns the outputs of the last Loss or Forward, in memory of the Pass.
-func (p *Pass[F]) Logits() []F { return p.edges[len(p.stages)].value }
+// logits returns the outputs of the last forward pass, in memory of the Pass.
+func (p *Pass[F]) logits() []F { return p.edges[len(p.stages)].value }
 
 func (p *Pass[F]) check(theta, x []F, n int, message string) {
 	if n < 1 || len(theta) != p.net.Params() || len(x) != n*p.net.Inputs() {
@@ -96,11 +75,7 @@ func (p *Pass[F]) checkGrad(g Grad[F], message string) {
 
 // forward runs the forward pass; without keep no derivative may follow.
 func (p *Pass[F]) forward(theta, x []F, n int, keep bool) {
-	p.n = n
-	p.stage, p.reached = nothing, len(p.stages)
-	if keep {
-		p.stage = forwarded
-	}
+	p.n, p.lossKnown, p.reached = n, false, len(p.stages)
 	p.edges[0].value = x
 	for i, s := range p.stages {
 		e := &p.edges[i+1]
@@ -111,31 +86,17 @@ func (p *Pass[F]) forward(theta, x []F, n int, keep bool) {
 
 // Gradient sets the fields of g to the gradients of the last Loss.
 func (p *Pass[F]) Gradient(g Grad[F]) {
-	if p.stage != lossKnown {
+	if !p.lossKnown {
 		panic("nn: Pass.Gradient: there is no Loss to take it of")
 	}
 	p.checkGrad(g, "nn: Pass.Gradient: wrong length")
 	var dz []F
-	if p.lowest(g) < len(p.stages) {
+	low := p.lowest(g)
+	if low < len(p.stages) {
 		dz = p.outputGrad()
 	}
 	p.loss.gradient(dz, g.Targets)
-	p.backward(g)
-}
-
-// Backward sets g.Theta and g.X to the gradients of the inner product of dlogits,
-// [n, Classes], and the outputs of the last Forward.
-func (p *Pass[F]) Backward(dlogits []F, g Grad[F]) {
-	if p.stage == nothing {
-		panic("nn: Pass.Backward: there is no Forward to take it of")
-	}
-	if len(dlogits) != len(p.Logits()) || g.Targets != nil {
-		panic("nn: Pass.Backward: wrong number of output gradients, or targets wanted")
-	}
-	p.checkGrad(g, "nn: Pass.Backward: wrong length")
-	p.stage, p.reached = gradKnown, len(p.stages)
-	copy(p.outputGrad(), dlogits)
-	p.backward(g)
+	p.backward(low, g)
 }
 
 func (p *Pass[F]) outputGrad() []F {
@@ -155,11 +116,8 @@ func (p *Pass[F]) lowest(g Grad[F]) int {
 	return len(p.stages)
 }
 
-// backward carries the gradient of the outputs down to the lowest layer that g
-// wants.
-func (p *Pass[F]) backward(g Grad[F]) { p.carry(p.lowest(g), g) }
-
-func (p *Pass[F]) carry(low int, g Grad[F]) {
+// backward carries the gradient of the outputs down to layer low.
+func (p *Pass[F]) backward(low int, g Grad[F]) {
 	for i := len(p.stages) - 1; i >= low; i-- {
 		dx := g.X
 		if i > 0 {
@@ -184,7 +142,7 @@ func (p *Pass[F]) below(buf *[]F, i, low int) []F {
 // computes, and returns that of the loss. With dir.Theta = v alone they are the
 // gradients of <grad_theta L, v>.
 func (p *Pass[F]) Tangent(dir, out Grad[F]) float64 {
-	if p.stage != lossKnown {
+	if !p.lossKnown {
 		panic("nn: Pass.Tangent: there is no Loss to take it of")
 	}
 	p.checkGrad(dir, "nn: Pass.Tangent: direction has the wrong length")
@@ -200,34 +158,6 @@ func (p *Pass[F]) Tangent(dir, out Grad[F]) float64 {
 	lossT := p.loss.tangent(zt, dir.Targets, dzt, out.Targets)
 	p.backwardTangent(out)
 	return lossT
-}
-
-// Tangents is Tangent after Backward. It returns the derivatives of the outputs
-// along dir, in memory of the Pass, of which outer makes those of dlogits: it must
-// set all of dlogitsT. A nil outer means that dlogits is constant.
-func (p *Pass[F]) Tangents(dir, out Grad[F], outer func(dlogitsT, logitsT []F)) []F {
-	if p.stage != gradKnown {
-		panic("nn: Pass.Tangents: there is no Backward to take it of")
-	}
-	if dir.Targets != nil || out.Targets != nil {
-		panic("nn: Pass.Tangents: there are no targets")
-	}
-	p.checkGrad(dir, "nn: Pass.Tangents: direction has the wrong length")
-	p.checkGrad(out, "nn: Pass.Tangents: result has the wrong length")
-	zt := p.forwardTangent(dir)
-	if zt == nil {
-		e := &p.edges[len(p.stages)]
-		e.tangent = tensor.Grow(&e.tangent, len(e.value))
-		clear(e.tangent)
-		zt = e.tangent
-	}
-	dzt := p.outputGradTangent()
-	clear(dzt)
-	if outer != nil {
-		outer(dzt, zt)
-	}
-	p.backwardTangent(out)
-	return zt
 }
 
 // forwardTangent returns the derivative of the outputs along dir, nil if it is
@@ -263,7 +193,7 @@ func (p *Pass[F]) backwardTangent(out Grad[F]) {
 	// The backward pass may have been left out, because less was wanted of it.
 	// What lies below the first parameters keeps nothing of it.
 	if first := p.net.firstWithParams(); p.reached > first {
-		p.carry(first, Grad[F]{})
+		p.backward(first, Grad[F]{})
 	}
 	for i := len(p.stages) - 1; i >= low; i-- {
 		dxt := out.X

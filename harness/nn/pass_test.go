@@ -34,7 +34,7 @@ func everything[F tensor.Float](pass *Pass[F], p, d Grad[F]) (r results[F]) {
 	n := len(p.X) / pass.net.Inputs()
 	r.grad, r.hvp = newGrad(pass.net, n), newGrad(pass.net, n)
 	r.loss = pass.Loss(p.Theta, p.X, p.Targets, n)
-	r.logits = slices.Clone(pass.Logits())
+	r.logits = slices.Clone(pass.logits())
 	pass.Gradient(r.grad)
 	r.lossT = pass.Tangent(d, r.hvp)
 	return r
@@ -73,6 +73,12 @@ func widen[F tensor.Float](x []F) []float64 {
 		y[i] = float64(v)
 	}
 	return y
+}
+
+// outputs returns those for n images, in memory of the Pass.
+func outputs[F tensor.Float](pass *Pass[F], theta, x []F, n int) []F {
+	pass.Loss(theta, x, make([]F, n*pass.net.Classes()), n)
+	return pass.logits()
 }
 
 // TestReuse checks that a Pass computes the same whatever it did before.
@@ -255,13 +261,13 @@ func TestSymmetry(t *testing.T) {
 	}
 }
 
-func TestPredict(t *testing.T) {
+func TestBatches(t *testing.T) {
 	c := convCase[float32](t, true, 4, 2*predictBatch+3, tensor.Auto)
 	p := point(c, "point")
 	pass := c.net.NewPass()
-	want := slices.Clone(pass.Forward(p.Theta, p.X, c.n))
+	want := slices.Clone(outputs(pass, p.Theta, p.X, c.n))
 	got := make([]float32, len(want))
-	pass.Predict(got, p.Theta, p.X, c.n)
+	pass.batches(p.Theta, p.X, c.n, func(from, to int) { copy(got[3*from:3*to], pass.logits()) })
 	if !equalBits(got, want) {
 		t.Error("outputs depend on the batches")
 	}
@@ -349,40 +355,25 @@ func TestMisuse(t *testing.T) {
 		return pass
 	}
 	short := p.Theta[1:]
-	k := c.n * c.net.Classes()
 	for want, do := range map[string]func(){
-		"nn: Pass.Loss: wrong number of parameters or images":    func() { c.net.NewPass().Loss(short, p.X, p.Targets, c.n) },
-		"nn: Pass.Loss: wrong number of targets":                 func() { c.net.NewPass().Loss(p.Theta, p.X, p.Targets[1:], c.n) },
-		"nn: Pass.Forward: wrong number of parameters or images": func() { c.net.NewPass().Forward(p.Theta, nil, 0) },
-		"nn: Pass.Gradient: there is no Loss to take it of":      func() { c.net.NewPass().Gradient(Grad[float32]{}) },
-		"nn: Pass.Gradient: wrong length":                        func() { ready().Gradient(Grad[float32]{X: p.X[1:]}) },
-		"nn: Pass.Backward: there is no Forward to take it of":   func() { c.net.NewPass().Backward(nil, Grad[float32]{}) },
-		"nn: Pass.Backward: wrong length":                        func() { ready().Backward(make([]float32, k), Grad[float32]{Theta: short}) },
-		"nn: Pass.Tangent: there is no Loss to take it of":       func() { c.net.NewPass().Tangent(Grad[float32]{}, Grad[float32]{}) },
-		"nn: Pass.Tangent: direction has the wrong length":       func() { ready().Tangent(Grad[float32]{Theta: short}, Grad[float32]{}) },
-		"nn: Pass.Tangent: result has the wrong length":          func() { ready().Tangent(Grad[float32]{}, Grad[float32]{Theta: short}) },
-		"nn: Pass.Tangents: there is no Backward to take it of":  func() { ready().Tangents(Grad[float32]{}, Grad[float32]{}, nil) },
-		"nn: Pass.Predict: wrong number of parameters or images": func() { c.net.NewPass().Predict(nil, short, p.X, c.n) },
-		"nn: Pass.Predict: wrong number of outputs":              func() { c.net.NewPass().Predict(nil, p.Theta, p.X, c.n) },
-		"nn: Pass.Errors: wrong number of parameters or images":  func() { c.net.NewPass().Errors(p.Theta, p.X, []int{0}) },
-		"nn: Pass.Errors: label out of range":                    func() { c.net.NewPass().Errors(p.Theta, p.X, []int{0, 3}) },
-		"nn: Net.InitUniform: wrong number of parameters":        func() { c.net.InitUniform(short, rng.Stream(1)) },
-		"nn: NewTraining: wrong number of parameters":            func() { NewTraining(c.net, short, Data[float32]{}, Recipe{}, nil) },
-		"nn: NewTraining: wrong number of images or targets":     func() { NewTraining(c.net, p.Theta, Data[float32]{}, Recipe{}, nil) },
-		"nn: Pass.Tangents: there are no targets": func() {
+		"nn: Pass.Loss: wrong number of parameters or images":   func() { c.net.NewPass().Loss(short, p.X, p.Targets, c.n) },
+		"nn: Pass.Loss: wrong number of targets":                func() { c.net.NewPass().Loss(p.Theta, p.X, p.Targets[1:], c.n) },
+		"nn: Pass.Gradient: there is no Loss to take it of":     func() { c.net.NewPass().Gradient(Grad[float32]{}) },
+		"nn: Pass.Gradient: wrong length":                       func() { ready().Gradient(Grad[float32]{X: p.X[1:]}) },
+		"nn: Pass.Tangent: there is no Loss to take it of":      func() { c.net.NewPass().Tangent(Grad[float32]{}, Grad[float32]{}) },
+		"nn: Pass.Tangent: direction has the wrong length":      func() { ready().Tangent(Grad[float32]{Theta: short}, Grad[float32]{}) },
+		"nn: Pass.Tangent: result has the wrong length":         func() { ready().Tangent(Grad[float32]{}, Grad[float32]{Theta: short}) },
+		"nn: Pass.Errors: wrong number of parameters or images": func() { c.net.NewPass().Errors(p.Theta, p.X, []int{0}) },
+		"nn: Pass.Errors: label out of range":                   func() { c.net.NewPass().Errors(p.Theta, p.X, []int{0, 3}) },
+		"nn: Net.InitUniform: wrong number of parameters":       func() { c.net.InitUniform(short, rng.Stream(1)) },
+		"nn: NewTraining: wrong number of parameters":           func() { NewTraining(c.net, short, Data[float32]{}, Recipe{}, nil) },
+		"nn: NewTraining: wrong number of images or targets":    func() { NewTraining(c.net, p.Theta, Data[float32]{}, Recipe{}, nil) },
+		"nn: Pass.Gradient: after Errors": func() {
 			pass := ready()
-			pass.Backward(make([]float32, k), Grad[float32]{})
-			pass.Tangents(Grad[float32]{Targets: p.Targets}, Grad[float32]{}, nil)
-		},
-		"nn: Pass.Backward: wrong number of output gradients, or targets wanted": func() {
-			ready().Backward(make([]float32, k-1), Grad[float32]{})
-		},
-		"nn: Pass.Gradient: after Predict": func() {
-			pass := ready()
-			pass.Predict(make([]float32, k), p.Theta, p.X, c.n)
+			pass.Errors(p.Theta, p.X, make([]int, c.n))
 			defer func() {
 				if recover() != nil {
-					panic("nn: Pass.Gradient: after Predict")
+					panic("nn: Pass.Gradient: after Errors")
 				}
 			}()
 			pass.Gradient(Grad[float32]{})

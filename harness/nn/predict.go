@@ -3,17 +3,6 @@ package nn
 // predictBatch is how many images are predicted at a time.
 const predictBatch = 128
 
-// Predict sets logits, [n, Classes], to the outputs for n images, which it works
-// through in batches. No derivative may follow.
-func (p *Pass[F]) Predict(logits, theta, x []F, n int) {
-	p.check(theta, x, n, "nn: Pass.Predict: wrong number of parameters or images")
-	k := p.net.Classes()
-	if len(logits) != n*k {
-		panic("nn: Pass.Predict: wrong number of outputs")
-	}
-	p.batches(theta, x, n, func(from, to int) { copy(logits[from*k:to*k], p.Logits()) })
-}
-
 // Errors returns how many of the images are not put into the class of their
 // label: those whose largest output, or the first of several, is another one. An
 // image with an output that is not a number is an error.
@@ -28,7 +17,7 @@ func (p *Pass[F]) Errors(theta, x []F, labels []int) int {
 	wrong := 0
 	p.batches(theta, x, len(labels), func(from, to int) {
 		for i := from; i < to; i++ {
-			z := p.Logits()[(i-from)*k:][:k]
+			z := p.logits()[(i-from)*k:][:k]
 			for j, v := range z {
 				top := z[labels[i]]
 				if j != labels[i] && !(v < top || v == top && j > labels[i]) {

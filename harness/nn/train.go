@@ -74,17 +74,6 @@ type Step struct {
 	Loss         float64 // of the batch, before the step
 }
 
-// Train changes theta by the recipe. It calls hook, if there is one, after every
-// step, and stops with the context's error when that is done. Whoever wants to
-// resume needs a [Training].
-func Train[F tensor.Float](ctx context.Context, net *Net[F], theta []F, data Data[F], recipe Recipe, stream *rng.Rand, hook func(Step)) error {
-	t, err := NewTraining(net, theta, data, recipe, stream)
-	if err != nil {
-		return err
-	}
-	return t.Run(ctx, hook)
-}
-
 // Training is a training under way. It saves everything that later steps depend
 // on, but the data and the recipe.
 type Training[F tensor.Float] struct {

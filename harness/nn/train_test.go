@@ -43,20 +43,29 @@ func smallConv[F tensor.Float](t *testing.T) (*Net[F], []F) {
 	return net, theta
 }
 
+// train trains from the first step to the last.
+func train[F tensor.Float](t *testing.T, net *Net[F], theta []F, data Data[F], recipe Recipe, hook func(Step)) {
+	t.Helper()
+	training, err := NewTraining(net, theta, data, recipe, rng.Stream(1, "batches"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := training.Run(context.Background(), hook); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestTrain(t *testing.T) {
 	net, theta := smallConv[float32](t)
 	data, labels := twoClasses[float32](64, 8, 8)
 	before := net.NewPass().Errors(theta, data.X, labels)
 	var first, last Step
-	err := Train(context.Background(), net, theta, data, Recipe{Epochs: 20, Batch: 10, Rate: 0.05, Momentum: 0.9, Decay: 5e-4}, rng.Stream(1, "batches"), func(s Step) {
+	train(t, net, theta, data, Recipe{Epochs: 20, Batch: 10, Rate: 0.05, Momentum: 0.9, Decay: 5e-4}, func(s Step) {
 		if s.Epoch == 0 && s.Batch == 0 {
 			first = s
 		}
 		last = s
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if last.Epoch != 19 || last.Batch != 6 || !last.Last {
 		t.Errorf("the last step was %+v", last)
 	}
@@ -71,9 +80,7 @@ func TestReset(t *testing.T) {
 	data, _ := twoClasses[float32](13, 8, 8)
 	recipe := Recipe{Epochs: 2, Batch: 5, Rate: 0.1, Momentum: 0.8, Decay: 0.01, Drops: []float64{0.5}}
 	want := slices.Clone(begin)
-	if err := Train(context.Background(), net, want, data, recipe, rng.Stream(1, "batches"), nil); err != nil {
-		t.Fatal(err)
-	}
+	train(t, net, want, data, recipe, nil)
 	for steps := 0; steps <= 6; steps++ {
 		other := slices.Clone(begin)
 		again, err := NewTraining(net, other, data, recipe, rng.Stream(2, "batches"))
@@ -110,13 +117,11 @@ func TestTrainByHand(t *testing.T) {
 	data, _ := twoClasses[float64](13, 8, 8)
 	recipe := Recipe{Epochs: 5, Batch: 5, Rate: 0.1, Momentum: 0.8, Decay: 0.01, Drops: []float64{0.4, 0.8}, Factor: 0.5}
 	var rates []float64
-	if err := Train(context.Background(), net, theta, data, recipe, rng.Stream(1, "batches"), func(s Step) {
+	train(t, net, theta, data, recipe, func(s Step) {
 		if s.Last {
 			rates = append(rates, s.Rate)
 		}
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 	if !slices.Equal(rates, []float64{0.1, 0.1, 0.05, 0.05, 0.025}) {
 		t.Errorf("learning rates are %v", rates)
 	}

@@ -178,7 +178,7 @@ func checkVectors[F tensor.Float](t *testing.T, v vectors, norm bool, algo tenso
 	targets := convert[F](p)
 	loss := pass.Loss(theta, x, targets, n)
 	near(t, "loss", []float64{loss}, []float64{v.Loss}, tol)
-	near(t, "logits", pass.Logits(), v.Logits.Data, tol)
+	near(t, "logits", pass.logits(), v.Logits.Data, tol)
 	g := newGrad(net, n)
 	pass.Gradient(g)
 	near(t, "grad params", g.Theta, flat(v.GradParams, pixels), tol)
