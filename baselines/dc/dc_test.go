@@ -183,7 +183,7 @@ func TestLearns(t *testing.T) {
 				theta := make([]float32, net.Params())
 				net.InitUniform(theta, rng.Stream(uint64(i), "test"))
 				data := nn.Data[float32]{N: d.Len(), X: d.Images, Targets: targets}
-				trainNet(t, net, theta, data, nn.Recipe{Epochs: 100, Momentum: 0.9}, rng.Stream(1, "order"))
+				trainNet(t, net, theta, data, nn.Recipe{Epochs: 100, Batch: 256, Rate: 0.01, Momentum: 0.9}, rng.Stream(1, "order"))
 				wrong += net.NewPass().Errors(theta, train.X, train.Labels)
 			}
 			return wrong

@@ -18,7 +18,7 @@ func (t *Training[F]) header() []byte {
 	for _, n := range []int{len(t.theta), t.data.N, r.Epochs, r.Batch, len(r.Drops)} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(n))
 	}
-	for _, x := range append([]float64{r.Rate, r.Factor}, r.Drops...) {
+	for _, x := range append([]float64{r.Rate, 0}, r.Drops...) { // 0 was a setting once
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
 	}
 	return b

@@ -1,11 +1,9 @@
 package nn
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"dgkip/harness/optim"
 	"dgkip/harness/rng"
@@ -17,26 +15,19 @@ import (
 // every epoch. The last batch of an epoch holds what is left.
 type Recipe struct {
 	Epochs   int
-	Batch    int       // images in a step; 0 means 256
-	Rate     float64   // learning rate; 0 means 0.01
+	Batch    int       // images in a step
+	Rate     float64   // learning rate
 	Momentum float64   // in [0, 1)
 	Decay    float64   // of all parameters
-	Drops    []float64 // parts of the training, in [0, 1], after which the rate falls
-	Factor   float64   // by which it falls; 0 means 0.1
+	Drops    []float64 // parts of the training, in [0, 1], after which the rate falls to a tenth
 }
 
 // RateAt returns the learning rate in an epoch, counted from zero.
 func (r Recipe) RateAt(epoch int) float64 {
-	rate, factor := r.Rate, r.Factor
-	if rate == 0 {
-		rate = 0.01
-	}
-	if factor == 0 {
-		factor = 0.1
-	}
+	rate := r.Rate
 	for _, part := range r.Drops {
 		if float64(epoch) >= float64(part*float64(r.Epochs)) {
-			rate *= factor
+			rate *= 0.1
 		}
 	}
 	return rate
@@ -48,11 +39,8 @@ func (r Recipe) check() error {
 			return errors.New("nn: the learning rate must fall after a part of the training between 0 and 1")
 		}
 	}
-	switch {
-	case r.Epochs < 0 || r.Batch < 0:
-		return errors.New("nn: epochs and batch size must not be negative")
-	case !(r.Factor >= 0 && r.Factor <= math.MaxFloat64):
-		return errors.New("nn: the factor of the learning rate must be finite and not negative")
+	if r.Epochs < 0 || r.Batch < 1 || !(r.Rate > 0) {
+		return errors.New("nn: a training needs a batch size and a learning rate, and its epochs must not be negative")
 	}
 	return nil
 }
@@ -70,7 +58,6 @@ type Data[F tensor.Float] struct {
 type Step struct {
 	Epoch, Batch int // counted from zero
 	Last         bool
-	Rate         float64 // learning rate of the step
 	Loss         float64 // of the batch, before the step
 }
 
@@ -104,7 +91,7 @@ func NewTraining[F tensor.Float](net *Net[F], theta []F, data Data[F], recipe Re
 	if err := recipe.check(); err != nil {
 		return nil, err
 	}
-	recipe.Batch = min(cmp.Or(recipe.Batch, 256), data.N)
+	recipe.Batch = min(recipe.Batch, data.N)
 	t := &Training[F]{net: net, theta: theta, data: data, recipe: recipe, stream: stream, pass: net.NewPass()}
 	var err error
 	t.sgd, err = t.newSGD()
@@ -164,11 +151,11 @@ func (t *Training[F]) step() Step {
 	if t.data.Augment != nil {
 		t.data.Augment(t.x, n, t.stream)
 	}
-	s := Step{Epoch: t.epoch, Batch: t.batch, Last: to == t.data.N, Rate: t.recipe.RateAt(t.epoch)}
+	s := Step{Epoch: t.epoch, Batch: t.batch, Last: to == t.data.N}
 	s.Loss = t.pass.Loss(t.theta, t.x, t.p, n)
 	t.grad = tensor.Grow(&t.grad, len(t.theta))
 	t.pass.Gradient(Grad[F]{Theta: t.grad})
-	t.sgd.SetLR(s.Rate)
+	t.sgd.SetLR(t.recipe.RateAt(t.epoch))
 	t.sgd.Step(t.theta, t.grad)
 	t.batch++
 	if s.Last {
