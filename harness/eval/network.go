@@ -301,6 +301,13 @@ func (n *Network) Estimate(s method.Sizes) method.Estimate {
 	pass := 3*all - first // forward, and the gradient in the parameters
 	return method.Estimate{
 		Setup: float64(n.Nets) * (float64(n.Epochs)*float64(images)*pass + float64(s.Test)*all),
-		Bytes: int64(4*s.H*s.W*s.C*(s.Train+s.Test)) + 16*int64(net.Params()),
+		Bytes: int64(4*s.H*s.W*s.C*(s.Train+s.Test)) + 16*int64(net.Params()) + passBytes(net, max(min(n.Batch, images), min(nn.ErrorsBatch, s.Test))),
 	}
+}
+
+// passBytes is the memory of a pass of so many images: what lies between layers and its
+// gradient, and what is kept inside.
+func passBytes(net *nn.Net[float32], images int) int64 {
+	between, inside := net.Values()
+	return 4 * int64(images) * int64(2*between+inside)
 }

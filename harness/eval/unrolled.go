@@ -277,9 +277,10 @@ func (u *Unrolled) Estimate(s method.Sizes) method.Estimate {
 		return method.Estimate{}
 	}
 	all, first := net.Flops()
+	step := max(1, s.IPC/10) * s.Classes
 	seen := 3 * max(10, s.IPC) * s.Classes
 	return method.Estimate{
 		Setup: float64(u.Nets) * (float64(seen)*(3*all-first) + float64(s.Test)*all),
-		Bytes: int64(4*s.H*s.W*s.C*(s.Train+s.Test)) + 8*int64(net.Params()),
+		Bytes: int64(4*s.H*s.W*s.C*(s.Train+s.Test)) + 8*int64(net.Params()) + passBytes(net, max(step, min(nn.ErrorsBatch, s.Test))),
 	}
 }

@@ -1,7 +1,7 @@
 package nn
 
-// predictBatch is how many images are predicted at a time.
-const predictBatch = 128
+// ErrorsBatch is how many images Errors takes at a time.
+const ErrorsBatch = 128
 
 // Errors returns how many of the images are not put into the class of their
 // label: those whose largest output, or the first of several, is another one. An
@@ -32,8 +32,8 @@ func (p *Pass[F]) Errors(theta, x []F, labels []int) int {
 
 func (p *Pass[F]) batches(theta, x []F, n int, do func(from, to int)) {
 	size := p.net.Inputs()
-	for from := 0; from < n; from += predictBatch {
-		to := min(n, from+predictBatch)
+	for from := 0; from < n; from += ErrorsBatch {
+		to := min(n, from+ErrorsBatch)
 		p.forward(theta, x[from*size:to*size], to-from, false)
 		do(from, to)
 	}

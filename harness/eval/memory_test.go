@@ -1,0 +1,60 @@
+package eval
+
+import (
+	"runtime"
+	"testing"
+
+	"dgkip/harness/method"
+	"dgkip/harness/nn"
+)
+
+// held returns the bytes that a function's result keeps.
+func held[T any](make func() T) float64 {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	v := make()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(v)
+	return float64(after.HeapAlloc) - float64(before.HeapAlloc)
+}
+
+// What the estimates of trained networks have beyond those of smaller batches is what a
+// pass of a step, or of a batch of test images, keeps.
+func TestEstimatesCountPasses(t *testing.T) {
+	s := method.Sizes{Train: 1000, Test: 500, Classes: 2, H: 32, W: 32, C: 3, IPC: 50, Model: method.Model{Kind: "conv", Width: 32, Depth: 3}}
+	n := method.NewProtocol("network").(*Network)
+	net, err := n.Net(s.Model, s.H, s.W, s.C, s.Classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pass := func(images int) float64 {
+		theta, x, targets := make([]float32, net.Params()), make([]float32, images*net.Inputs()), make([]float32, 2*images)
+		g := make([]float32, net.Params())
+		return held(func() *nn.Pass[float32] {
+			p := net.NewPass()
+			p.Loss(theta, x, targets, images)
+			p.Gradient(nn.Grad[float32]{Theta: g})
+			return p
+		})
+	}
+	bytes := func(e method.Estimator, ipc, test int) float64 {
+		s := s
+		s.IPC, s.Test = ipc, test
+		return float64(e.Estimate(s).Bytes) - float64(4*s.H*s.W*s.C*test)
+	}
+	small := *n
+	small.Batch = 10
+	for what, c := range map[string]struct{ more, want float64 }{
+		"images of a step":         {bytes(n, 50, 1) - bytes(&small, 50, 1), pass(100) - pass(10)},
+		"no more than there are":   {bytes(n, 5, 1) - bytes(&small, 50, 1), 0},
+		"test images":              {bytes(&small, 5, 500) - bytes(&small, 5, 1), pass(nn.ErrorsBatch) - pass(10)},
+		"test images, unrolled":    {bytes(&Unrolled{Nets: 1}, 50, 500) - bytes(&Unrolled{Nets: 1}, 50, 1), pass(nn.ErrorsBatch) - pass(10)},
+		"images of unrolled steps": {bytes(&Unrolled{Nets: 1}, 500, 1) - bytes(&Unrolled{Nets: 1}, 50, 1), pass(100) - pass(10)},
+	} {
+		if c.more < 0.8*c.want || c.more > 1.25*c.want {
+			t.Errorf("%s: %.3g bytes more, and they take %.3g", what, c.more, c.want)
+		}
+	}
+}
