@@ -52,7 +52,7 @@ func (*Herding) Estimate(s method.Sizes) method.Estimate {
 	return method.Estimate{
 		Setup:  2 * n * dim * float64(s.IPC+2),
 		Shared: n * teacher.Flops(s.Model, s.H, s.W, s.C),
-		Bytes:  int64(4*n*dim) + int64(4*s.H*s.W*s.C*(s.Train+s.Test)),
+		Bytes:  int64(4*n*dim) + teacher.ImageBytes(s),
 	}
 }
 

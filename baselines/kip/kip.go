@@ -128,7 +128,7 @@ func (m *KIP) Estimate(s method.Sizes) method.Estimate {
 	if m.Resample || m.Batch > 0 {
 		kept += batch
 	}
-	e.Bytes += int64(4*kept*dim) + int64(4*s.H*s.W*s.C)*int64(s.Train+s.Test)
+	e.Bytes += int64(4*kept*dim) + teacher.ImageBytes(s)
 	return e
 }
 
@@ -137,7 +137,7 @@ func (m *KIP) Estimate(s method.Sizes) method.Estimate {
 func (m *KIP) exactEstimate(s method.Sizes) method.Estimate {
 	n, k, batch := float64(s.IPC*s.Classes), float64(teacher.Outputs(s.Classes)), float64(m.size(s.Train))
 	e := teacher.PassEstimate(s)
-	e.Bytes += int64(4 * s.H * s.W * s.C * (s.Train + s.Test))
+	e.Bytes += teacher.ImageBytes(s)
 	s.Train = int(batch)
 	e.Flops, e.Updates = teacher.PassEstimate(s).Flops+4*batch*n*(k+1), m.Updates
 	return e

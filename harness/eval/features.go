@@ -93,6 +93,7 @@ func (f *Features) Estimate(s method.Sizes) method.Estimate {
 		e.Shared += real.Shared
 		e.Bytes += real.Bytes
 	}
+	e.Bytes += teacher.ImageBytes(s)
 	return e
 }
 

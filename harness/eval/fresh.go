@@ -84,7 +84,7 @@ func (f *Fresh) CheckSizes(s method.Sizes) error {
 func (f *Fresh) Estimate(s method.Sizes) method.Estimate {
 	e := f.own().Estimate(s)
 	s.Model = f.model(s.Model)
-	fresh := f.own().Estimate(s)
+	fresh := teacher.TestEstimate(s, false)
 	e.Drawn, e.Networks = float64(f.Draws)*fresh.Shared, fmt.Sprint(s.Model)
 	e.Bytes += int64(f.Draws) * (fresh.Bytes + teacher.MapBytes(s))
 	return e

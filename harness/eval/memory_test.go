@@ -58,3 +58,18 @@ func TestEstimatesCountPasses(t *testing.T) {
 		}
 	}
 }
+
+// Every protocol holds the real images, once, also those that do not look at them.
+func TestEstimatesCountImagesOnce(t *testing.T) {
+	s := method.Sizes{Train: 1000, Test: 500, Classes: 2, H: 16, W: 16, C: 3, IPC: 10, Model: method.Model{Kind: "fc", Width: 8, Depth: 1, Nets: 2}}
+	more := s
+	more.Train += 1000
+	for name, e := range map[string]method.Estimator{
+		"features": &Features{Loss: "own"}, "fresh": &Fresh{Draws: 4}, "network": &Network{Batch: 256}, "unrolled": &Unrolled{},
+	} {
+		images := held(func() []float32 { return make([]float32, 1000*s.H*s.W*s.C) })
+		if got := float64(e.Estimate(more).Bytes - e.Estimate(s).Bytes); got < 0.95*images || got > 1.05*images {
+			t.Errorf("%s: %.0f bytes more for images of %.0f", name, got, images)
+		}
+	}
+}

@@ -301,7 +301,7 @@ func (n *Network) Estimate(s method.Sizes) method.Estimate {
 	pass := 3*all - first // forward, and the gradient in the parameters
 	return method.Estimate{
 		Setup: float64(n.Nets) * (float64(n.Epochs)*float64(images)*pass + float64(s.Test)*all),
-		Bytes: int64(4*s.H*s.W*s.C*(s.Train+s.Test)) + 16*int64(net.Params()) + passBytes(net, max(min(n.Batch, images), min(nn.ErrorsBatch, s.Test))),
+		Bytes: teacher.ImageBytes(s) + 16*int64(net.Params()) + passBytes(net, max(min(n.Batch, images), min(nn.ErrorsBatch, s.Test))),
 	}
 }
 

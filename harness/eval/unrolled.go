@@ -12,6 +12,7 @@ import (
 	"dgkip/harness/method"
 	"dgkip/harness/nn"
 	"dgkip/harness/rng"
+	"dgkip/harness/teacher"
 	"dgkip/harness/tensor"
 )
 
@@ -281,6 +282,6 @@ func (u *Unrolled) Estimate(s method.Sizes) method.Estimate {
 	seen := 3 * max(10, s.IPC) * s.Classes
 	return method.Estimate{
 		Setup: float64(u.Nets) * (float64(seen)*(3*all-first) + float64(s.Test)*all),
-		Bytes: int64(4*s.H*s.W*s.C*(s.Train+s.Test)) + 8*int64(net.Params()) + passBytes(net, max(step, min(nn.ErrorsBatch, s.Test))),
+		Bytes: teacher.ImageBytes(s) + 8*int64(net.Params()) + passBytes(net, max(step, min(nn.ErrorsBatch, s.Test))),
 	}
 }

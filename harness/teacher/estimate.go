@@ -29,12 +29,15 @@ func pairs(s method.Sizes, n float64) float64 {
 	return n * (2*float64(s.H*s.W*s.C) + 50*float64(s.Model.Depth))
 }
 
-// Estimate is what Theta_O takes, and the memory for it.
+// ImageBytes is the memory of the images themselves.
+func ImageBytes(s method.Sizes) int64 { return 4 * int64(s.H*s.W*s.C) * int64(s.Train+s.Test) }
+
+// Estimate is what Theta_O takes, and the memory for it beside the images.
 func Estimate(s method.Sizes, loss convex.Loss) method.Estimate {
 	n, dim := float64(s.Train), float64(Dim(s.Model, s.H, s.W))
 	e := method.Estimate{
 		Shared: n * Flops(s.Model, s.H, s.W, s.C),
-		Bytes:  int64(4*n*dim) + int64(4*s.H*s.W*s.C*(s.Train+s.Test)),
+		Bytes:  int64(4 * n * dim),
 	}
 	if loss == convex.SoftmaxLoss {
 		k := float64(s.Classes)
@@ -56,8 +59,8 @@ func Estimate(s method.Sizes, loss convex.Loss) method.Estimate {
 	return e
 }
 
-// TestEstimate is what it takes to show the test images: to a set, and also to Theta_O
-// if real says so.
+// TestEstimate is what it takes to show the test images, and the memory for it beside the
+// images: to a set, and also to Theta_O if real says so.
 func TestEstimate(s method.Sizes, real bool) method.Estimate {
 	n := float64(s.Test)
 	if !s.Model.Exact() {
