@@ -52,7 +52,7 @@ func (*Herding) Estimate(s method.Sizes) method.Estimate {
 	return method.Estimate{
 		Setup:  2 * n * dim * float64(s.IPC+2),
 		Shared: n * teacher.Flops(s.Model, s.H, s.W, s.C),
-		Bytes:  int64(4*n*dim) + teacher.ImageBytes(s),
+		Bytes:  int64(4*n*dim) + teacher.ImageBytes(s) + teacher.MapBytes(s, false),
 	}
 }
 

@@ -128,7 +128,7 @@ func (m *KIP) Estimate(s method.Sizes) method.Estimate {
 	if m.Resample || m.Batch > 0 {
 		kept += batch
 	}
-	e.Bytes += int64(4*kept*dim) + teacher.ImageBytes(s)
+	e.Bytes += int64(4*kept*dim) + teacher.ImageBytes(s) + teacher.MapBytes(s, true)
 	return e
 }
 

@@ -224,4 +224,12 @@ func TestEstimate(t *testing.T) {
 	if fresh.Shared != 0 || fresh.Bytes >= all.Bytes {
 		t.Errorf("fresh networks keep features: %+v", fresh)
 	}
+	// Another layer is 1024x1024 weights a network, packed for both ways.
+	deep := sizes
+	deep.Model.Depth++
+	for name, was := range map[string]int64{"learned": all.Bytes, "resample": fresh.Bytes} {
+		if more := variant(name, 100).Estimate(deep).Bytes - was; more < 8*30<<20 || more > 9*30<<20 {
+			t.Errorf("%s: %d bytes more for another layer", name, more)
+		}
+	}
 }

@@ -38,6 +38,6 @@ func (l Loop) estimate(s method.Sizes, loss convex.Loss) method.Estimate {
 	theta, e := teacher.Estimate(s, loss), teacher.PassEstimate(s)
 	draws := max(1, l.Draws)
 	e.Updates, e.Shared = l.Updates, float64(draws)*theta.Shared
-	e.Bytes = int64(draws)*(e.Bytes+teacher.MapBytes(s)) + theta.Bytes + teacher.ImageBytes(s)
+	e.Bytes = int64(draws)*(e.Bytes+teacher.MapBytes(s, true)) + theta.Bytes + teacher.ImageBytes(s)
 	return e
 }

@@ -93,7 +93,7 @@ func (f *Features) Estimate(s method.Sizes) method.Estimate {
 		e.Shared += real.Shared
 		e.Bytes += real.Bytes
 	}
-	e.Bytes += teacher.ImageBytes(s)
+	e.Bytes += teacher.ImageBytes(s) + teacher.MapBytes(s, false)
 	return e
 }
 

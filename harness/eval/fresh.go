@@ -86,7 +86,7 @@ func (f *Fresh) Estimate(s method.Sizes) method.Estimate {
 	s.Model = f.model(s.Model)
 	fresh := teacher.TestEstimate(s, false)
 	e.Drawn, e.Networks = float64(f.Draws)*fresh.Shared, fmt.Sprint(s.Model)
-	e.Bytes += int64(f.Draws) * (fresh.Bytes + teacher.MapBytes(s))
+	e.Bytes += int64(f.Draws) * (fresh.Bytes + teacher.MapBytes(s, false))
 	return e
 }
 

@@ -73,3 +73,19 @@ func TestEstimatesCountImagesOnce(t *testing.T) {
 		}
 	}
 }
+
+// Features are made by networks, of every draw its own. Another layer is 512x512 weights.
+func TestEstimatesCountWeights(t *testing.T) {
+	s := method.Sizes{Train: 1000, Test: 500, Classes: 2, H: 16, W: 16, C: 3, IPC: 10, Model: method.Model{Kind: "fc", Width: 512, Depth: 1, Nets: 2}}
+	deep := s
+	deep.Model.Depth++
+	layer := held(func() []float32 { return make([]float32, 2*512*512) })
+	for _, c := range []struct {
+		e    method.Estimator
+		maps float64
+	}{{&Features{Loss: "own"}, 1}, {&Features{Loss: "own", Bounds: true}, 1}, {&Fresh{Draws: 4}, 5}} {
+		if got, want := float64(c.e.Estimate(deep).Bytes-c.e.Estimate(s).Bytes), c.maps*layer; got < 0.95*want || got > 1.05*want {
+			t.Errorf("%+v: %.0f bytes more for layers of %.0f", c.e, got, want)
+		}
+	}
+}

@@ -116,7 +116,8 @@ func (m *Map) share(phi tensor.Mat[float32], net, from, to int) tensor.Mat[float
 
 // Features sets row i of phi, [n, M], to the features of image i of x,
 // [n, h, w, c]. Beyond phi it needs the packed weights, 190 MB for the published
-// ConvNets and 630 MB for the FCNets on CIFAR-10, and little more. Now and then it calls
+// ConvNets and 630 MB for the FCNets on CIFAR-10, and little more; Pass.Backward packs
+// them for its own way too, 340 MB and 1.26 GB in all. Now and then it calls
 // progress, if there is one, with the share done; it stops early with the
 // context's error when ctx is done.
 func (m *Map) Features(ctx context.Context, phi tensor.Mat[float32], x []float32, progress func(done float64)) error {

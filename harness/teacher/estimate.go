@@ -93,9 +93,11 @@ func PassEstimate(s method.Sizes) method.Estimate {
 	}
 }
 
-// MapBytes is the memory of a feature map: its weights, and where there are convolutions
-// their forms for Winograd's algorithm, which are four times as large.
-func MapBytes(s method.Sizes) int64 {
+// MapBytes is the memory of a feature map, and of its way back to the images if back says
+// so. A fully connected map has its weights in the order in which products read them, and
+// for the way back in another. A convolution keeps its weights, and for each way a form for
+// Winograd's algorithm, which has 36 values in place of 9.
+func MapBytes(s method.Sizes, back bool) int64 {
 	if s.Model.Exact() {
 		return 0
 	}
@@ -103,9 +105,12 @@ func MapBytes(s method.Sizes) int64 {
 	if err != nil {
 		return 0
 	}
-	each := int64(4)
+	own, way, ways := int64(0), int64(4), int64(1)
 	if s.Model.Shape().Convolves() {
-		each = 20
+		own, way = 4, 16
 	}
-	return each * int64(net.Params()) * int64(s.Model.Nets)
+	if back {
+		ways = 2
+	}
+	return (own + ways*way) * int64(net.Params()) * int64(s.Model.Nets)
 }
