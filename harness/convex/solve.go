@@ -118,7 +118,7 @@ func (p Problem) solve(ctx context.Context, tol float64) (Solution, error) {
 		return small{Gram: GramOf(p.Features), Labels: p.Labels, Lambda: p.Lambda}.solve(search)
 	case p.Labels.Form == Target:
 		return Solution{}, fmt.Errorf("convex: real targets of the logistic loss are for small sets, of at most %d images", maxExact)
-	case m > 0 && m < n && m <= maxThin && loss != SquaredLoss:
+	case thinSuits(loss, n, m):
 		return thin{Features: p.Features, Labels: p.Labels.Values.Data, Loss: loss, Lambda: p.Lambda}.solve(search)
 	}
 	if err := CheckSize(loss, n, m); err != nil {
@@ -172,7 +172,7 @@ func (p Problem) large(ctx context.Context) (tensor.Mat[float32], error) {
 func CheckSize(loss Loss, images, dim int) error {
 	limit := MaxGram
 	switch {
-	case loss == SoftmaxLoss && dim > 0, dim > 0 && dim <= maxThin && loss != SquaredLoss:
+	case loss == SoftmaxLoss && dim > 0, thinSuits(loss, images, dim):
 		return nil
 	case loss == SoftmaxLoss:
 		limit = MaxTriangle
@@ -185,6 +185,25 @@ func CheckSize(loss Loss, images, dim int) error {
 		hint = "take fewer classes, or networks that have features"
 	}
 	return fmt.Errorf("the %s loss on %d training images needs their Gram matrix, for which the limit is %d images\nhint: %s", loss, images, limit, hint)
+}
+
+// SolverBytes is the memory that Solve takes beside the features, 0 of which stand for a
+// kernel, but for vectors.
+func SolverBytes(loss Loss, images, dim, classes int) int64 {
+	n, m, k := int64(images), int64(dim), int64(classes)
+	switch {
+	case loss == SoftmaxLoss && dim == 0: // one triangle
+		return 2*n*n + 36*n*k
+	case loss == SoftmaxLoss && thinFits(images, dim, classes):
+		return 16*k*m*m + 4*n*m + 48*n*k
+	case loss == SoftmaxLoss: // see stored
+		return 4*storedBlock*n + 24*n*k + 20*k*m
+	case thinSuits(loss, images, dim):
+		return 8*n*m + 24*m*m
+	case loss == HingeLoss: // the Gram matrix, and a factor as large
+		return 8 * n * n
+	}
+	return 4 * n * n
 }
 
 func (p Problem) check(tol float64) error {

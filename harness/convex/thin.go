@@ -18,10 +18,15 @@ type thin struct {
 	Lambda   float64
 }
 
+// thinSuits says whether it is for a loss on so many images and features.
+func thinSuits(loss Loss, n, m int) bool {
+	return m > 0 && m < n && m <= maxThin && (loss == LogisticLoss || loss == HingeLoss)
+}
+
 // solve runs Newton's method in the weights for the logistic loss, and the
 // interior-point method for the hinge, whose systems D + H, H of the rank M, are
-// inverted by Woodbury's identity. A step takes 3 n M^2 + M^3/3 operations and 8 n M
-// bytes.
+// inverted by Woodbury's identity. A step takes 3 n M^2 + M^3/3 operations and
+// 8 n M + 24 M^2 bytes: see weighted, and the factor of what that returns.
 func (t thin) solve(search *search) (Solution, error) {
 	search.limit = min(search.limit, interiorLimit)
 	if t.Loss == LogisticLoss {

@@ -37,17 +37,15 @@ func Estimate(s method.Sizes, loss convex.Loss) method.Estimate {
 	n, dim := float64(s.Train), float64(Dim(s.Model, s.H, s.W))
 	e := method.Estimate{
 		Shared: n * Flops(s.Model, s.H, s.W, s.C),
-		Bytes:  int64(4 * n * dim),
+		Bytes:  int64(4*n*dim) + convex.SolverBytes(loss, s.Train, int(dim), s.Classes),
 	}
 	if loss == convex.SoftmaxLoss {
 		k := float64(s.Classes)
 		if s.Model.Exact() { // one triangle of the Gram matrix, which a pass reads twice
 			e.Shared += pairs(s, n*n/2) + 40*4*n*n*k
-			e.Bytes += int64(2*n*n + 36*n*k)
 			return e
 		}
 		e.Shared += 200 * 4 * n * dim * k
-		e.Bytes += int64(8 * 20 * dim * k)
 		return e
 	}
 	gram := n * n * dim // one triangle of the matrix
@@ -55,7 +53,6 @@ func Estimate(s method.Sizes, loss convex.Loss) method.Estimate {
 		gram = pairs(s, n*n) // all of it
 	}
 	e.Shared += gram + 100*2*n*n
-	e.Bytes += int64(4 * n * n)
 	return e
 }
 
