@@ -283,9 +283,12 @@ func (s *search) over(fit Solution) (bool, error) {
 
 var errNotFinite = errors.New("convex: the features or the labels hold NaN or infinity")
 
+// ErrGap says that a solver came to an end before the gap it was asked for.
+var ErrGap = errors.New("convex: the gap is not reached")
+
 // failed is the error of a search that has come no farther than fit.
 func (s *search) failed(fit Solution) error {
-	return fmt.Errorf("convex: %s loss on %d images: relative gap %.2g after %g steps, wanted %.2g", s.loss, s.images, fit.Gap, fit.Sweeps, s.tol)
+	return fmt.Errorf("%w: %s loss on %d images: relative gap %.2g after %g steps, wanted %.2g", ErrGap, s.loss, s.images, fit.Gap, fit.Sweeps, s.tol)
 }
 
 // reached reports the share of the way that a gap stands for, by its logarithm.

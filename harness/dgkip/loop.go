@@ -3,6 +3,7 @@ package dgkip
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -154,7 +155,7 @@ func (r *run) distill(ctx context.Context, observe func(method.Step)) (*method.D
 		Schedule: r.share, Plateau: r.Plateau, Progress: r.Progress,
 	}.Run(ctx, r.problem, observe)
 	if err == nil && set == nil {
-		return nil, fmt.Errorf("%s: no labels can be solved for: %w", r.name, r.failed)
+		return nil, fmt.Errorf("%s: no labels can be solved for: %w", r.name, withHint(r.failed))
 	}
 	return set, err
 }
@@ -168,7 +169,7 @@ func (r *run) eval(ctx context.Context, update int, gradient bool) (float64, err
 	r.view, r.settled = r.pass.View(update, gradient, batch), false
 	scale, err := r.obj.eval(ctx, r.view, r.learned, r.dlearned)
 	if err != nil {
-		return 0, err
+		return 0, withHint(err)
 	}
 	if gradient && scale != 1 {
 		r.pass.Scale(scale)
@@ -177,6 +178,14 @@ func (r *run) eval(ctx context.Context, update int, gradient bool) (float64, err
 		}
 	}
 	return r.obj.loss(), nil
+}
+
+// withHint says what to do about a set whose Gram matrix is singular.
+func withHint(err error) error {
+	if errors.Is(err, convex.ErrSingular) {
+		return fmt.Errorf("%w\nhint: try another start, another seed or a lower ipc", err)
+	}
+	return err
 }
 
 // gradient carries that in the view on to the images.

@@ -2,6 +2,7 @@ package teacher
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -107,6 +108,9 @@ func (r Real) Theta(ctx context.Context, p Problem) (*Theta, error) {
 			}
 		}
 		t, err := r.solve(ctx, p)
+		if errors.Is(err, convex.ErrGap) && p.Gap < DefaultGap(p.Loss) {
+			err = fmt.Errorf("%w\nhint: a larger teacher_gap is reached sooner; that of the %s loss is %v unless it is given", err, p.Loss, DefaultGap(p.Loss))
+		}
 		if err != nil {
 			return nil, fmt.Errorf("the %s model on %s: %w", p.Loss, r.Data.Name, err)
 		}

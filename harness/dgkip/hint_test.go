@@ -1,0 +1,34 @@
+package dgkip
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"dgkip/harness/convex"
+	"dgkip/harness/tensor"
+)
+
+// singular is an objective of a set whose Gram matrix has no inverse.
+type singular struct{ objective }
+
+func (singular) eval(context.Context, convex.RealView, tensor.Mat[float64], tensor.Mat[float64]) (float64, error) {
+	return 0, fmt.Errorf("%w at row 1 of 2", convex.ErrSingular)
+}
+
+type noPass struct{}
+
+func (noPass) View(int, bool, []int) convex.RealView { return nil }
+func (noPass) Whole() convex.RealView                { return nil }
+func (noPass) Norm() float64                         { return 1 }
+func (noPass) Scale(float64)                         {}
+func (noPass) Back([]float32)                        {}
+
+// A set that labels cannot be solved for is an error that says what to do.
+func TestSingularHint(t *testing.T) {
+	r := &run{pass: noPass{}, obj: singular{}}
+	if _, err := r.eval(context.Background(), 0, true); err == nil || !strings.HasSuffix(err.Error(), "hint: try another start, another seed or a lower ipc") {
+		t.Error(err)
+	}
+}
