@@ -3,7 +3,6 @@ package kip
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
@@ -17,11 +16,11 @@ type KIP struct {
 	Labels    string  `toml:"labels" enum:"learned,fixed,solved"`
 	LabelRate float64 `toml:"label_rate" min:"0"` // of AdaBelief on the labels
 	Start     string  `toml:"start" enum:"real,noise"`
-	Batch     int     `toml:"batch" min:"0"`         // real images in an update; 0, or as many as there are, for all
-	Jitter    float64 `toml:"jitter" min:"0"`        // ridge over the mean of K's diagonal; 0 for lambda_S
-	Lambda    float64 `toml:"lambda"`                // of the model that scores the set, for each image
-	Resample  bool    `toml:"resample,omitzero"`     // fresh networks for every update
-	Nets      int     `toml:"nets,omitzero" min:"0"` // how many those are; 0 for the number that score the set
+	Batch     int     `toml:"batch" min:"0"`                    // real images in an update; 0, or as many as there are, for all
+	Jitter    float64 `toml:"jitter" min:"0"`                   // ridge over the mean of K's diagonal; 0 for lambda_S
+	Lambda    float64 `toml:"lambda"`                           // of the model that scores the set, for each image
+	Resample  bool    `toml:"resample,omitzero"`                // fresh networks for every update
+	Nets      int     `toml:"nets,omitzero" min:"0" max:"4096"` // how many those are; 0 for the number that score the set
 }
 
 func init() { method.Register(func() method.Method { return defaults() }) }
@@ -60,9 +59,6 @@ func (m *KIP) Check() error {
 	}
 	if m.Labels == "learned" {
 		errs = append(errs, method.Positive("label_rate", m.LabelRate, "labels = \"fixed\" keeps the labels as they are"))
-	}
-	if !(m.Jitter >= 0) || math.IsInf(m.Jitter, 0) {
-		bad("jitter", fmt.Sprintf("is %v, and must be zero or more, and finite", m.Jitter), "0 takes the ridge that scores the set; 1e-6 is the published one")
 	}
 	switch {
 	case m.Labels == "solved" && m.Resample:

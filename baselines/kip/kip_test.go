@@ -158,7 +158,6 @@ func TestCheck(t *testing.T) {
 		"rate is 0":                         func(m *KIP) { m.Rate = 0 },
 		"label_rate is 0":                   func(m *KIP) { m.LabelRate = 0 },
 		"lambda is -1":                      func(m *KIP) { m.Lambda = -1 },
-		"jitter is -1":                      func(m *KIP) { m.Jitter = -1 },
 		"labels is \"solved\"":              func(m *KIP) { m.Labels, m.Resample, m.Batch = "solved", true, 9 },
 		"batch is for labels":               func(m *KIP) { m.Labels, m.Batch = "solved", 9 },
 		"batch is 0, with which every":      func(m *KIP) { m.Resample = true },

@@ -29,14 +29,6 @@ func learning(labels string) Learning {
 	return l
 }
 
-// check is what the methods have in common of Check.
-func (l Learning) check() error {
-	if math.IsInf(l.LabelRate, 0) {
-		return &method.BadSetting{Key: "label_rate", Why: "must be finite", Hint: "0.01 is usual"}
-	}
-	return l.Loop.check()
-}
-
 func (l Learning) rate() float64 {
 	if l.Labels == "fixed" {
 		return 0

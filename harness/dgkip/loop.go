@@ -21,13 +21,13 @@ type Loop struct {
 	Updates    int     `toml:"updates" min:"0"`
 	Rate       float64 `toml:"rate" min:"0"` // of AdaBelief on the images
 	Start      string  `toml:"start" enum:"real,noise,means"`
-	Lambda     float64 `toml:"lambda"`                           // regularisation for each image
-	TeacherGap float64 `toml:"teacher_gap,omitzero" min:"0"`     // relative gap of Theta_O; 0 for the loss's own default
-	Schedule   string  `toml:"schedule,omitzero" enum:",cosine"` // of the rates: constant, or falling to zero like a cosine
-	Draws      int     `toml:"draws,omitzero" min:"0" max:"64"`  // of the networks, in turn; 0 for the run's own
-	Travel     bool    `toml:"travel,omitzero"`                  // give the set labels for other networks, too
-	Plateau    int     `toml:"plateau,omitzero" min:"0"`         // updates without progress after which to stop; 0 for never
-	Progress   float64 `toml:"progress,omitzero" max:"0.999"`    // what counts: an objective lower by this share; 0 for 0.01
+	Lambda     float64 `toml:"lambda"`                                // regularisation for each image
+	TeacherGap float64 `toml:"teacher_gap,omitzero" min:"0"`          // relative gap of Theta_O; 0 for the loss's own default
+	Schedule   string  `toml:"schedule,omitzero" enum:",cosine"`      // of the rates: constant, or falling to zero like a cosine
+	Draws      int     `toml:"draws,omitzero" min:"0" max:"64"`       // of the networks, in turn; 0 for the run's own
+	Travel     bool    `toml:"travel,omitzero"`                       // give the set labels for other networks, too
+	Plateau    int     `toml:"plateau,omitzero" min:"0"`              // updates without progress after which to stop; 0 for never
+	Progress   float64 `toml:"progress,omitzero" min:"0" max:"0.999"` // what counts: an objective lower by this share; 0 for 0.01
 }
 
 func defaults(updates int) Loop {
@@ -39,12 +39,7 @@ func (l Loop) check() error {
 	if err := cmp.Or(method.Positive("lambda", l.Lambda, "1e-6 is usual"), method.Positive("rate", l.Rate, "0.01 is usual")); err != nil {
 		return err
 	}
-	switch {
-	case l.TeacherGap-l.TeacherGap != 0:
-		return &method.BadSetting{Key: "teacher_gap", Why: "must be finite", Hint: "0 stands for the loss's own"}
-	case l.Progress < 0:
-		return &method.BadSetting{Key: "progress", Why: "must not be negative"}
-	case l.Plateau > 0 && l.Draws > 0:
+	if l.Plateau > 0 && l.Draws > 0 {
 		return &method.BadSetting{Key: "plateau", Why: "is for updates that see the same networks, and draws gives each others", Hint: "leave plateau out; updates says when to stop"}
 	}
 	return nil
