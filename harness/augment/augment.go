@@ -144,7 +144,8 @@ func (s Strategy) Draw(r *rng.Rand, h, w int) Draw {
 }
 
 // Batch changes n images of h x w pixels with c channels in place, for training:
-// one operation is drawn for all, and its parameters for every image.
+// one operation is drawn for all, and its parameters for every image; strategies with
+// each, such as "dc", draw the operation for every image, too.
 func Batch[F tensor.Float](s Strategy, x []F, n, h, w, c int, r *rng.Rand) {
 	size := h * w * c
 	if len(x) != n*size {

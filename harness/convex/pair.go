@@ -11,8 +11,9 @@ type Pair interface {
 	// dual sets alpha, and the weight w of the image's features in lambda
 	// Theta(alpha). It returns their Fenchel-Young term h.
 	dual(alpha, w, y, f []float64) float64
-	// pull sets df to dh/df - (dw/df)'q and dy to dh/dy - (dw/dy)'q. Where alpha is
-	// detached, it is a constant, but for its dependence on targets.
+	// pull sets df to dh/df - (dw/df)'q and dy to dh/dy - (dw/dy)'q, where q = R phi. The
+	// caller makes dG/dphi = -R'w + Theta'df of it. Where alpha is detached, it is a
+	// constant, but for its dependence on targets.
 	pull(df, dy, y, f, alpha, q []float64, detached bool)
 }
 
@@ -31,9 +32,10 @@ func (l gains) dual(alpha, w, y, f []float64) float64 {
 func (l gains) pull(df, dy, y, f, alpha, q []float64, detached bool) {
 	m := float64(y[0] * f[0])
 	_, da := l.Slope(m)
-	h, inA := l.ResidualSlopes(m, alpha[0]) // dh/dm
+	h, inA := l.ResidualSlopes(m, alpha[0]) // dh/dm and dh/dalpha with the other fixed
 	dw := alpha[0]                          // dw/dy
 	if !detached {
+		// dh/df = y (dh/dm + dh/dalpha dalpha/dm), and dw/df = y dalpha/dm y.
 		df[0] = -(y[0] * da * y[0]) * q[0]
 		h += float64(inA * da)
 		dw += float64(y[0] * f[0] * da)

@@ -8,14 +8,14 @@ import (
 )
 
 // thinClasses is the softmax loss where thin is the others: more images than features.
-// Newton's method in the weights takes steps V with H V = grad P,
+// Newton's method in the weights subtracts steps V with H V = grad P,
 //
 //	(H V)_k = sum_i u_ik phi_i + lambda V_k,   u_i = (diag(p_i) - p_i p_i') V phi_i,
 //
 // by conjugate gradients. Their preconditioner is the part of H within a class,
-// sum_i p_ik (1 - p_ik) phi_i phi_i' + lambda I, in K matrices [M, M]. What classes have in
-// common, of which H has lambda alone and grad P nothing, is taken out of what it gives:
-// else it would come in, and stay for hundreds of products.
+// sum_i p_ik (1 - p_ik) phi_i phi_i' + lambda I, in K matrices [M, M]. H is only lambda on
+// shifts that are equal for all classes, and grad P has none. The preconditioner does not
+// know that; so the mean over classes is removed from its result (lessMean).
 type thinClasses stored
 
 // thinFits says whether it is for so many images, features and classes: the preconditioner
@@ -153,7 +153,9 @@ func (t thinClasses) within(ctx context.Context, p tensor.Mat[float64]) ([]chole
 	return of, true
 }
 
-// slope is that of P along -step, so far from theta with its outputs f.
+// slope is that of P along -V for the step V, at theta - t V with t the length:
+//
+//	lambda (t |V|^2 - <Theta, V>) - sum_i l'(F_i - t V phi_i)'V phi_i.
 func (t thinClasses) slope(length float64, theta, f, step, df tensor.Mat[float64]) float64 {
 	sum := float64(t.Lambda * (float64(length*frobenius2(step)) - dot64(theta.Data, step.Data)))
 	there := tensor.NewMat[float64](f.Rows, f.Cols)

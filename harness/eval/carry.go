@@ -21,7 +21,8 @@ import (
 //	          it can: targets sigma(f) + lambda_S c for the logistic loss, HingeLabels for
 //	          the hinge
 //
-// The note says where that is not the own model.
+// The note says where that is not the own model. That of LabelsFor, which scores record
+// beside it, tells how labels are carried over; with "solved" they are made anew all the same.
 func (f *Features) carried(labels convex.Labels, own convex.Solution) (carried convex.Labels, note string) {
 	if f.Carry == "solved" {
 		model := convex.Nearest{C: own.C, Outputs: own.Outputs}

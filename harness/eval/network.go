@@ -36,10 +36,10 @@ func (n *Network) CheckSizes(s method.Sizes) error {
 	return nil
 }
 
-// Network trains fresh networks of the cell's kind on the distilled set. Labels
-// that are no distribution over the classes are first made into one: logits by the
-// softmax, targets by cutting them to [0, 1], gains and values by their sign or
-// their largest entry. Where a set has labels that travel, these are taken: see
+// Network trains fresh networks of the cell's kind on the distilled set. Soft labels,
+// which may be any numbers, are taken as they are. Others are first made into
+// distributions over the classes: logits by the softmax, targets by cutting them to
+// [0, 1], gains and values by their sign or their largest entry. Where a set has labels that travel, these are taken: see
 // softTargets.
 type Network struct {
 	Nets      int     `toml:"nets" min:"1" max:"1000"`
@@ -213,7 +213,7 @@ func (n *Network) next(ctx context.Context, net *nn.Net[float32], theta []float3
 	return wrong, err
 }
 
-// trainingData returns the set with its labels as distributions over the classes.
+// trainingData returns the set with labels for the cross-entropy: see Network.
 func trainingData(t method.Trial, classes int) (nn.Data[float32], error) {
 	if t.Set.Whole {
 		train := t.Data.Train
