@@ -1,3 +1,7 @@
+//go:build !race
+
+// With the race detector, pools drop what they hold, and memory is not what it is.
+
 package convex
 
 import (
@@ -13,9 +17,6 @@ import (
 // A solver takes as much memory as SolverBytes says: what it keeps from step to step, or,
 // where a step makes its matrices anew, what it allocates between two reports.
 func TestSolverBytes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("SKIPPED: with the race detector, pools drop what they hold")
-	}
 	for name, c := range map[string]struct {
 		loss          Loss
 		n, m, classes int

@@ -64,11 +64,11 @@ var (
 // published count accuracies, own are the source's own methods. The largest are
 // differences from published accuracies, and a pair is of two methods in a row of the
 // table, seed by seed. to-85 and the like have /updates and /seconds: the first line of
-// a trace with that accuracy, from the first seed to the last. The QUANTITY is acc (mean and spread in percent), mean,
-// seeds, updates, time, any metric of the records (for which the last one of a trace
-// stands in), or a declared setting: method.KEY, model.KEY. Against what was published
-// there are published and difference, of the accuracy or, with a dot and a metric
-// behind, of that.
+// a trace with that accuracy, from the first seed to the last. The QUANTITY is acc (mean
+// and spread in percent), mean, seeds, updates, time, any metric of the records (for
+// which the last one of a trace stands in), or a declared setting: method.KEY, model.KEY.
+// Against what was published there are published and difference, of the accuracy or,
+// with a dot and a metric behind, of that.
 func (r *Results) Numbers() []Number {
 	var out numberList
 	n, all := r.progress()

@@ -31,10 +31,10 @@ func (s *Store) Merge(ctx context.Context, dir string) (added, same int, err err
 	if err != nil {
 		return 0, 0, err
 	}
-	if _, err := os.Stat(from.work("")); len(keys) == 0 && err == nil {
-		return 0, 0, nil // a worker had it for which there was nothing to make
-	}
 	if len(keys) == 0 {
+		if _, err := os.Stat(from.work("")); err == nil {
+			return 0, 0, nil // a worker had it for which there was nothing to make
+		}
 		return 0, 0, fmt.Errorf("%s has %w\nhint: it is what -out named where they were made", dir, ErrNothing)
 	}
 	if err := s.Prepare(); err != nil {
