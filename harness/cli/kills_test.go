@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -99,6 +100,8 @@ func TestKilledWorkers(t *testing.T) {
 	for range kills {
 		time.Sleep(time.Duration(50+random.IntN(200)) * time.Millisecond)
 		i := random.IntN(workers)
+		// Stopped first: what it holds when it is killed is what was read.
+		alive[i].Process.Signal(syscall.SIGSTOP)
 		for _, key := range heldBy(filepath.Join(dir, "results"), alive[i].Process.Pid) {
 			killed[key]++
 		}
