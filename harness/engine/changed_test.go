@@ -10,13 +10,15 @@ import (
 	"dgkip/harness/store"
 )
 
+var raceDetector bool // set where the tests are built with it
+
 // Runs share the training images. Where a method changes them all stops, whether it ends
 // or is interrupted, and what was made of changed images is neither recorded nor kept.
 func TestChangedImages(t *testing.T) {
 	change := strings.Replace(text, "[eval]", "[method.walk]\nwrong = \"data\"\n[eval]", 1)
 	for _, jobs := range []int{1, 3} {
-		if jobs > 1 && testing.Short() {
-			continue // with the race detector: to write what others read is a race, and the fault that is looked for
+		if jobs > 1 && raceDetector {
+			continue // to write what others read is a race, and the fault that is looked for
 		}
 		p, s := plan(t, change), store.Open(t.TempDir())
 		o := options()
