@@ -397,8 +397,8 @@ func TestReadmeNumbers(t *testing.T) {
 		`of 8 ConvNets, where all 50,000 have [0-9.]+, and ([0-9.]+) in`: "ten/cifar-10-zca/10/dgkip-ls/conv/fresh/acc",
 		`a hundred images have ([0-9.]+) % in the features`:              "ten/cifar-10-zca/10/dgkip-ls/conv/features/acc",
 		`of 8 ConvNets, where all 50,000 have ([0-9.]+),`:                "ten/cifar-10-zca/10/whole/conv/features/acc",
-		`begun from noise\) it is at ([0-9.]+) % after 2,000 updates`:    "convergence/cifar-10/10/dgkip-lr-gap/acc",
-		`begun from noise\) it is at [0-9.]+ % after ([0-9,]+) updates`:  "convergence/cifar-10/10/dgkip-lr-gap/method.updates",
+		`from noise\) it is at ([0-9.]+) % after 2,000 updates`:          "convergence/cifar-10/10/dgkip-lr-gap/acc",
+		`from noise\) it is at [0-9.]+ % after ([0-9,]+) updates`:        "convergence/cifar-10/10/dgkip-lr-gap/method.updates",
 		`which fall from ([0-9.]+) to`:                                   "beyond/cifar-10/10/dgkip-ls/fc/features/acc",
 		`which fall from [0-9.]+ to ([0-9.]*[0-9])`:                      "beyond/cifar-10/10/dgkip-ls/fc/fresh/acc",
 		`that this program does not have: ([0-9.]+),`:                    "ten/cifar-10-zca/1/kip/conv/features/published",
@@ -422,10 +422,10 @@ func TestReadmeNumbers(t *testing.T) {
 		`exact kernel's set with 10 images a class has ([0-9.]+),`:       "crossings/cifar-10/10/ls-exact/nngp/conv/acc",
 		`in fresh FCNets the ConvNets' pool ([0-9.]+),`:                  "crossings/cifar-10/10/ls-pool/conv/fc/acc",
 		`images made in the exact kernel train FCNets to ([0-9.]+) %`:    "beyond-grey/fashion-mnist/1/ls-exact/nngp/network/acc",
-		`97.02 %, two of DC to ([0-9.]+),`:                               "beyond-grey/fashion-mnist/1/dc/fc/network/acc",
+		`two of KIP to [0-9.]+, two of DC to ([0-9.]+);`:                 "beyond-grey/fashion-mnist/1/dc/fc/network/acc",
 		`two of DGKIP-LR train ConvNets to ([0-9.]+),`:                   "beyond-grey/fashion-mnist/1/dgkip-lr/conv/network/acc",
 		`train ConvNets to [0-9.]+, two of DC to ([0-9.]*[0-9])`:         "beyond-grey/fashion-mnist/1/dc/conv/network/acc",
-		`two of DGKIP-LS to ([0-9.]+);`:                                  "beyond-grey/fashion-mnist/1/dgkip-ls/fc/network/acc",
+		`two of KIP to ([0-9.]+),`:                                       "beyond-grey/fashion-mnist/1/kip/fc/network/acc",
 	} {
 		m := regexp.MustCompile(text).FindStringSubmatch(prose)
 		if m == nil || values[name] == "" || strings.ReplaceAll(m[1], ",", "") != values[name] {
