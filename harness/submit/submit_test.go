@@ -85,7 +85,8 @@ func TestSlurmFlow(t *testing.T) {
 		dir := t.TempDir()
 		job := script(t, filepath.Join(dir, "job.sh"), printed(t, "slurm"))
 		for name, does := range map[string]string{"sbatch": "echo '" + c.id + "'", "scontrol": "", "sleep": "", "dgkip": c.does} {
-			script(t, filepath.Join(dir, name), "#!/bin/sh\n{ printf '%s' "+name+"; printf ' [%s]' \"$@\"; echo; } >>log\n"+does+"\n")
+			// A line is one write: two programs may log at once.
+			script(t, filepath.Join(dir, name), "#!/bin/sh\nline=$(printf '%s' "+name+"; printf ' [%s]' \"$@\")\nprintf '%s\\n' \"$line\" >>log\n"+does+"\n")
 		}
 		real, _ := exec.LookPath("sleep")
 		cmd := exec.Command(shell, job)
