@@ -127,7 +127,7 @@ func (s Nearest) Labels(loss Loss, lambda float64) Labels {
 	default:
 		panic("convex: Nearest.Labels: a loss without such labels")
 	}
-	return Labels{Form: form, Loss: loss, Values: targets(loss).solvedLabels(s.C, s.Outputs, lambda)}
+	return Labels{Form: form, Loss: loss, Values: TargetsWith(loss, s.Outputs, times(lambda, s.C))}
 }
 
 // HingeLabels are gains and dual variables of the hinge loss, and how many of these

@@ -120,15 +120,15 @@ func (l targets) pull(df, dy, _, f, _, q []float64, detached bool) {
 	}
 }
 
-// solvedLabels returns the labels mean(F) + lambda C, which make C'A the exact
-// minimiser on a set where it has the outputs F, [n, K].
-func (l targets) solvedLabels(c, f tensor.Mat[float64], lambda float64) tensor.Mat[float64] {
-	p := tensor.NewMat[float64](c.Rows, c.Cols)
+// TargetsWith returns the labels of a loss, targets or values, whose dual variables at
+// outputs f are alpha: mean(f) + alpha, all [n, K].
+func TargetsWith(loss Loss, f, alpha tensor.Mat[float64]) tensor.Mat[float64] {
+	p := tensor.NewMat[float64](alpha.Rows, alpha.Cols)
 	for i := range p.Rows {
 		row := p.Row(i)
-		l.mean(row, f.Row(i))
-		for k, x := range c.Row(i) {
-			row[k] += float64(lambda * x)
+		targets(loss).mean(row, f.Row(i))
+		for k, x := range alpha.Row(i) {
+			row[k] += x
 		}
 	}
 	return p

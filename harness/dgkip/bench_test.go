@@ -52,7 +52,7 @@ func benchmarkUpdate(b *testing.B, kind, name string, ipc int) {
 	}
 	theta.Norm = convex.Norm(theta.Weights)
 	r := &run{
-		theta: theta, lambda: float64(n) * 1e-6,
+		theta: theta, lambda: float64(n) * 1e-6, norm: theta.Norm,
 	}
 	move, err := optim.NewVariable("images", make([]float32, n*size), optim.NewAdaBelief[float32], optim.AdaBeliefConfig{LR: 0.01})
 	if err != nil {
@@ -67,7 +67,7 @@ func benchmarkUpdate(b *testing.B, kind, name string, ipc int) {
 			r.of = append(r.of, i%2)
 		}
 		r.learned, r.dlearned = teacher.Signs(r.of, 2), tensor.NewMat[float64](n, 1)
-		o := gapOf(r, theta)
+		o := gapOf(r, "gain")
 		o.log = true
 		r.obj = o
 	case "ls":

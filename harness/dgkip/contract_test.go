@@ -12,6 +12,7 @@ func TestContract(t *testing.T) {
 	for name, fresh := range map[string]func() method.Method{
 		"lr":            func() method.Method { m := &LR{learning("gain")}; short(&m.Loop); return m },
 		"lr target gap": func() method.Method { m := &LR{learning("target")}; m.Objective = "gap"; short(&m.Loop); return m },
+		"lr dual":       func() method.Method { m := &LR{learning("dual")}; short(&m.Loop); return m },
 		"lr fixed noise": func() method.Method {
 			m := &LR{learning("fixed")}
 			m.Start, m.Alpha = "noise", "detached"
@@ -88,7 +89,8 @@ func TestKernelContractOfThreeClasses(t *testing.T) {
 		"ls prediction, some": func() method.Method {
 			return &Solved{Loop: defaults(6), Loss: "auto", Metric: "prediction", Batch: 7}
 		},
-		"softmax": func() method.Method { m := &Softmax{learning("target")}; m.Updates = 6; return m },
+		"softmax":        func() method.Method { m := &Softmax{learning("dual")}; m.Updates = 6; return m },
+		"softmax target": func() method.Method { m := &Softmax{learning("target")}; m.Updates = 6; return m },
 	} {
 		t.Run(name, func(t *testing.T) { methodtest.Run(t, fresh, exact) })
 	}

@@ -75,7 +75,9 @@ func TestProgress(t *testing.T) {
 		"lr pool":         &LR{Learning{Loop: pooled(learning("target").Loop), Objective: "log-gap", Labels: "target", LabelRate: 0.01, LabelStart: 1, Alpha: "through"}},
 		"ls loss":         &Solved{Loop: defaults(60), Loss: "logistic", Metric: "loss"},
 		"ls softmax loss": &Solved{Loop: defaults(60), Loss: "softmax", Metric: "loss"},
-		"softmax":         &Softmax{with(learning("target"), 60)},
+		"softmax":         &Softmax{with(learning("dual"), 60)},
+		"softmax target":  &Softmax{with(learning("target"), 60)},
+		"lr dual":         &LR{with(learning("dual"), 60)},
 		"ls softmax":      &Solved{Loop: defaults(60), Loss: "auto", Metric: "parameter"},
 		"ls softmax fit":  &Solved{Loop: defaults(60), Loss: "softmax", Metric: "prediction"},
 	} {
@@ -183,10 +185,11 @@ func TestNoUpdates(t *testing.T) {
 
 func signs(of []int) tensor.Mat[float64] { return teacher.Signs(of, 2) }
 
-// gapOf is the gap of logistic regression, with gains as they are.
-func gapOf(r *run, theta *teacher.Theta) *gap {
-	labels := convex.Labels{Form: convex.Gain, Loss: convex.LogisticLoss}
-	return &gap{gap: convex.Gap{Pair: labels.Pair(), Lambda: r.lambda}, norm: theta.Norm, labels: labels, learned: learning("gain").units(r, 1)}
+// gapOf is the gap of logistic regression, with labels of a form.
+func gapOf(r *run, labels string) *gap {
+	l := learning(labels)
+	l.Objective = "gap"
+	return l.objective(r, convex.LogisticLoss, nil, 1)
 }
 
 // The gradient in the pixels, through features, gap and labels, against
@@ -194,7 +197,10 @@ func gapOf(r *run, theta *teacher.Theta) *gap {
 func TestGradientInThePixels(t *testing.T) {
 	for name, build := range map[string]func(r *run, p method.Problem) objective{
 		"gap": func(r *run, _ method.Problem) objective {
-			return gapOf(r, r.theta)
+			return gapOf(r, "gain")
+		},
+		"gap, dual": func(r *run, _ method.Problem) objective {
+			return gapOf(r, "dual")
 		},
 		"parameter": func(r *run, _ method.Problem) objective {
 			return &solved{named: convex.LogisticLoss, theta: r.theta, norm: r.norm, lambda: r.lambda, metric: convex.Parameter}
@@ -223,12 +229,8 @@ func TestGradientInThePixels(t *testing.T) {
 			}
 			value(true)
 			r.pass.Back(r.dx)
-			norm := 0.0
-			for _, g := range r.dx {
-				norm += float64(g) * float64(g)
-			}
-			norm = math.Sqrt(norm)
-			start := append([]float32(nil), r.images...)
+			norm := length(r.dx)
+			start := slices.Clone(r.images)
 			at := func(step float64) float64 {
 				for i, g := range r.dx {
 					r.images[i] = start[i] + float32(step*float64(g)/norm)
@@ -240,8 +242,32 @@ func TestGradientInThePixels(t *testing.T) {
 			if math.Abs(got-norm) > 0.02*norm {
 				t.Errorf("%s %s: slope along the gradient %v, its length %v", name, kind, got, norm)
 			}
+
+			if _, learns := r.obj.(*gap); !learns {
+				continue
+			}
+			at(0)
+			along, begin := slices.Clone(r.dlearned.Data), slices.Clone(r.learned.Data)
+			norm = length(along)
+			in := func(step float64) float64 {
+				for i, g := range along {
+					r.learned.Data[i] = begin[i] + step*g/norm
+				}
+				return value(false)
+			}
+			if got := (in(h) - in(-h)) / (2 * h); math.Abs(got-norm) > 1e-3*norm {
+				t.Errorf("%s %s: slope along the gradient in the labels %v, its length %v", name, kind, got, norm)
+			}
 		}
 	}
+}
+
+func length[T float32 | float64](v []T) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	return math.Sqrt(sum)
 }
 
 func TestPlateau(t *testing.T) {
@@ -270,7 +296,8 @@ func TestTrivialPlateauIsTold(t *testing.T) {
 		if r.pass, err = teacher.Of(r.problem).NewPass(context.Background(), &far, r.images, false); err != nil {
 			t.Fatal(err)
 		}
-		o := gapOf(r, &far)
+		r.norm = far.Norm
+		o := gapOf(r, "gain")
 		r.obj = o
 		if _, err := r.eval(context.Background(), 0, false); err != nil {
 			t.Fatal(err)
@@ -309,7 +336,7 @@ func TestSettingsThatCannotBe(t *testing.T) {
 	for want, m := range map[string]method.Checker{
 		"lambda":      &Solved{Loop: func() Loop { l := defaults(1); l.Lambda = 0; return l }(), Loss: "auto", Metric: "parameter"},
 		"rate":        &LR{func() Learning { l := learning("gain"); l.Rate = math.Inf(1); return l }()},
-		"labels":      &SVM{learning("target"), 1},
+		"labels":      &SVM{learning("dual"), 1},
 		"temperature": &SVM{learning("gain"), 0},
 		"metric":      &Solved{Loop: defaults(1), Loss: "hinge", Metric: "prediction"},
 		"relabel":     &Solved{Loop: func() Loop { l := defaults(1); l.Draws = 2; return l }(), Loss: "auto", Metric: "parameter", Relabel: "prediction"},
@@ -442,12 +469,8 @@ func TestKernelGradientOfThreeClasses(t *testing.T) {
 		value(true)
 		r.pass.Whole() // which leaves the gradient alone
 		r.pass.Back(r.dx)
-		norm := 0.0
-		for _, g := range r.dx {
-			norm += float64(g) * float64(g)
-		}
-		norm = math.Sqrt(norm)
-		start := append([]float32(nil), r.images...)
+		norm := length(r.dx)
+		start := slices.Clone(r.images)
 		at := func(step float64) float64 {
 			for i, g := range r.dx {
 				r.images[i] = start[i] + float32(step*float64(g)/norm)

@@ -23,6 +23,12 @@
 // the hinge's alpha is that of m = 0, sigma(1/T), and leaves 1/(1+e^(1/T)) of every
 // image in the gap: T has to be well below one.
 //
+// With several classes the labels are targets p, alpha is their distance from the
+// probabilities that Theta_O gives an image, and what is learned is alpha itself. No
+// Fenchel-Young term is left then, and G = (lambda_S/2) |Theta_O - Theta(alpha)|^2.
+// Targets that are learned from the classes on (labels = "target") are hundreds of units
+// from those of a good set; where Theta_O is unsure of an image, only the image can move.
+//
 // # Label-solved
 //
 // dgkip-ls solves for the labels. With A = phi(X_S) the projection of Theta_O onto

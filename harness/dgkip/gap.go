@@ -3,6 +3,7 @@ package dgkip
 import (
 	"context"
 	"math"
+	"strconv"
 
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
@@ -14,11 +15,12 @@ import (
 type Learning struct {
 	Loop
 	Objective string  `toml:"objective" enum:"gap,log-gap"`
-	Labels    string  `toml:"labels" enum:"gain,scaled,target,fixed"` // what is learned of them
+	Labels    string  `toml:"labels" enum:"gain,scaled,target,dual,fixed"` // what is learned of them
 	LabelRate float64 `toml:"label_rate" min:"0"`
 
-	// LabelStart is what scaled gains start from, with the sign of the class. At 0
-	// the first update decides what class an image is of.
+	// LabelStart is what scaled gains start from, with the sign of the class, and dual
+	// variables, with the class less the average over classes. At 0 the first update
+	// decides what class an image is of.
 	LabelStart float64 `toml:"label_start,omitzero" min:"0"`
 	Alpha      string  `toml:"alpha" enum:"through,detached"` // whether gradients pass through alpha
 }
@@ -55,7 +57,7 @@ var deviations = []string{
 	"the gradient is divided by the gap unless objective = \"gap\"",
 	"lambda is 1e-6 for each image, of the real data and of the set alike",
 	"images start at real ones of their class, at averages of them, or as noise",
-	"labels are learned in units of lambda_S |Theta_O|, and begin at label_start of them, unless labels = \"gain\"",
+	"labels, or dual variables, are learned in units of lambda_S |Theta_O|, and begin at label_start of them, unless labels = \"gain\"",
 	"the rates fall like a cosine unless schedule = \"\"",
 	"the hinge's alpha has a temperature of 0.05; 1 is the published one",
 }
@@ -63,13 +65,17 @@ var deviations = []string{
 func init() {
 	method.Register(func() method.Method { return &LR{learning("scaled")} })
 	method.Register(func() method.Method { return &SVM{learning("scaled"), 0.05} })
-	method.Register(func() method.Method { return &Softmax{learning("target")} })
+	method.Register(func() method.Method {
+		l := learning("dual")
+		l.LabelRate = 0.2
+		return &Softmax{l}
+	})
 }
 
 // Info implements method.Method.
 func (m *LR) Info() method.Info {
 	return method.Info{
-		Name: "dgkip-lr", Title: "DGKIP-LR", Version: 1, Protocol: "features", SoftLabels: m.Travel || m.Labels == "target", Citation: citation, Deviations: deviations,
+		Name: "dgkip-lr", Title: "DGKIP-LR", Version: 1, Protocol: "features", SoftLabels: m.Travel || m.targets(1), Citation: citation, Deviations: deviations,
 		About: "duality gap of logistic regression, the published method",
 	}
 }
@@ -88,8 +94,8 @@ func (m *LR) Check() error { return m.check() }
 // Check implements method.Checker.
 func (m *SVM) Check() error {
 	switch {
-	case m.Labels == "target":
-		return &method.BadSetting{Key: "labels", Why: "is \"target\", a form that only the logistic and the softmax loss have", Hint: "use \"gain\", \"scaled\" or \"fixed\""}
+	case m.targets(1):
+		return &method.BadSetting{Key: "labels", Why: "is " + strconv.Quote(m.Labels) + ", a form that only the logistic and the softmax loss have", Hint: "use \"gain\", \"scaled\" or \"fixed\""}
 	case !(m.Temperature > 0) || math.IsInf(m.Temperature, 0):
 		return &method.BadSetting{Key: "temperature", Why: "must be positive and finite", Hint: "1 is the published one"}
 	}
@@ -126,8 +132,13 @@ func (l Learning) lower(ctx context.Context, p method.Problem, name string, loss
 	if err != nil {
 		return nil, err
 	}
+	r.obj = l.objective(r, loss, pair, outputs)
+	return r.distill(ctx, observe)
+}
+
+func (l Learning) objective(r *run, loss convex.Loss, pair convex.Pair, outputs int) *gap {
 	o := &gap{
-		norm: r.norm, log: l.Objective == "log-gap",
+		norm: r.norm, log: l.Objective == "log-gap", dual: l.Labels == "dual",
 		labels: convex.Labels{Form: convex.Gain, Loss: loss}, learned: l.units(r, outputs),
 	}
 	if l.targets(outputs) {
@@ -136,17 +147,27 @@ func (l Learning) lower(ctx context.Context, p method.Problem, name string, loss
 	if pair == nil {
 		pair = o.labels.Pair()
 	}
-	o.gap = convex.Gap{Pair: pair, Lambda: r.lambda, Detach: l.Alpha == "detached"}
-	r.obj = o
-	return r.distill(ctx, observe)
+	// Dual variables that are learned do not depend on the features.
+	o.gap = convex.Gap{Pair: pair, Lambda: r.lambda, Detach: l.Alpha == "detached" || o.dual}
+	return o
 }
 
 // targets says whether labels are targets; gains are for one output.
-func (l Learning) targets(outputs int) bool { return l.Labels == "target" || outputs > 1 }
+func (l Learning) targets(outputs int) bool {
+	return l.Labels == "target" || l.Labels == "dual" || outputs > 1
+}
 
 // first returns the numbers that learning starts from: no change of targets, or the
-// gains -1 and +1, these times LabelStart where they are scaled.
+// gains -1 and +1, these times LabelStart where they are scaled. Dual variables start
+// from LabelStart times the class less the average over classes.
 func (l Learning) first(of []int, outputs int) tensor.Mat[float64] {
+	if l.Labels == "dual" {
+		q, classes := hardTargets(of, outputs), float64(max(2, outputs))
+		for i := range q.Data {
+			q.Data[i] = float64(l.LabelStart * (q.Data[i] - 1/classes))
+		}
+		return q
+	}
 	if l.targets(outputs) {
 		return tensor.NewMat[float64](len(of), outputs)
 	}
@@ -159,6 +180,19 @@ func (l Learning) first(of []int, outputs int) tensor.Mat[float64] {
 	return y
 }
 
+// hardTargets returns the classes as targets: of the second class for one output.
+func hardTargets(of []int, outputs int) tensor.Mat[float64] {
+	p := tensor.NewMat[float64](len(of), outputs)
+	for i, class := range of {
+		if outputs > 1 {
+			p.Row(i)[class] = 1
+		} else {
+			p.Data[i] = float64(class)
+		}
+	}
+	return p
+}
+
 // units says which labels the learned numbers q stand for: origin + size q. A target
 // matters by its distance alpha from the model's probability, a gain y where it is
 // small by alpha y, Theta(alpha) being alpha'A/lambda_S. So what makes q of the order
@@ -167,33 +201,48 @@ func (l Learning) first(of []int, outputs int) tensor.Mat[float64] {
 //	target   the hard targets + lambda_S |Theta_O| q
 //	scaled   gains lambda_S |Theta_O| q
 //	gain     gains q, as published, and so for fixed ones
+//	dual     Theta_O's own probabilities + lambda_S |Theta_O| q / sqrt(n)
+//
+// From hard targets alpha is near one, a hundred units, wherever Theta_O is unsure of an
+// image. Labels do not get that far: the image has to move until Theta_O is sure of it,
+// and where there are many images some never do. Dual variables start near zero, and
+// targets follow the probabilities as images move. The more images there are, the less
+// each has to say: by sqrt(n), |Theta(alpha)| starts near |Theta_O| for any number.
 type units struct {
-	origin tensor.Mat[float64]
+	origin tensor.Mat[float64] // none for dual variables
 	size   float64
 }
 
 func (l Learning) units(r *run, outputs int) units {
-	u := units{origin: tensor.NewMat[float64](len(r.of), outputs), size: r.lambda * r.norm}
+	u := units{size: r.lambda * r.norm}
 	switch {
+	case l.Labels == "dual":
+		u.size /= math.Sqrt(float64(len(r.of)))
 	case l.targets(outputs):
-		for i, class := range r.of {
-			if outputs > 1 {
-				u.origin.Row(i)[class] = 1
-			} else {
-				u.origin.Data[i] = float64(class)
-			}
+		u.origin = hardTargets(r.of, outputs)
+	default:
+		u.origin = tensor.NewMat[float64](len(r.of), outputs)
+		if l.Labels != "scaled" {
+			u.size = 1
 		}
-	case l.Labels != "scaled":
-		u.size = 1
 	}
 	return u
 }
 
 // labels returns those that q stands for.
 func (u units) labels(q tensor.Mat[float64]) tensor.Mat[float64] {
-	y := tensor.NewMat[float64](q.Rows, q.Cols)
+	y := u.times(q)
 	for i, from := range u.origin.Data {
-		y.Data[i] = from + float64(u.size*q.Data[i])
+		y.Data[i] += from
+	}
+	return y
+}
+
+// times returns size q.
+func (u units) times(q tensor.Mat[float64]) tensor.Mat[float64] {
+	y := tensor.NewMat[float64](q.Rows, q.Cols)
+	for i, v := range q.Data {
+		y.Data[i] = float64(u.size * v)
 	}
 	return y
 }
@@ -210,6 +259,7 @@ type gap struct {
 	gap     convex.Gap
 	norm    float64 // |Theta_O|
 	log     bool    // divide gradients by the gap
+	dual    bool    // the dual variables are learned, and labels follow
 	learned units
 
 	// What eval took up last.
@@ -218,7 +268,11 @@ type gap struct {
 }
 
 func (g *gap) eval(_ context.Context, view convex.RealView, q, dq tensor.Mat[float64]) (float64, error) {
-	g.labels.Values = g.learned.labels(q)
+	if g.dual {
+		g.labels.Values = convex.TargetsWith(g.labels.Loss, view.Outputs(), g.learned.times(q))
+	} else {
+		g.labels.Values = g.learned.labels(q)
+	}
 	var dlabels *tensor.Mat[float64]
 	if view.Differentiates() && dq.Rows > 0 {
 		dlabels = &dq

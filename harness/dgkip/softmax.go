@@ -9,14 +9,15 @@ import (
 )
 
 // Softmax lowers the gap of multinomial logistic regression, the form for more
-// than two classes. Its labels are rows of targets.
+// than two classes. Its labels are rows of targets; what is learned of them is their
+// distance from the real model's probabilities, the dual variables.
 type Softmax struct{ Learning }
 
 // Info implements method.Method.
 func (m *Softmax) Info() method.Info {
 	return method.Info{
 		Name: "dgkip-softmax", Title: "DGKIP-softmax", Version: 1, Protocol: "features", SoftLabels: m.Travel || m.Labels != "fixed", Citation: citation,
-		Deviations: append([]string{"the published method is for two classes"}, deviations...),
+		Deviations: append([]string{"the published method is for two classes", "the dual variables are learned, and the labels follow, unless labels = \"target\""}, deviations...),
 		About:      "duality gap of multinomial logistic regression, for three classes or more",
 	}
 }
@@ -24,7 +25,7 @@ func (m *Softmax) Info() method.Info {
 // Check implements method.Checker.
 func (m *Softmax) Check() error {
 	if m.Labels == "gain" || m.Labels == "scaled" {
-		return &method.BadSetting{Key: "labels", Why: "is " + strconv.Quote(m.Labels) + ", a form for two classes", Hint: "use \"target\" or \"fixed\""}
+		return &method.BadSetting{Key: "labels", Why: "is " + strconv.Quote(m.Labels) + ", a form for two classes", Hint: "use \"dual\", \"target\" or \"fixed\""}
 	}
 	return m.check()
 }
