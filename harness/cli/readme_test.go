@@ -290,6 +290,7 @@ func TestReadmeTenClasses(t *testing.T) {
 		"all 50,000 images, 8 ConvNets":                 "cifar-10-zca/10/whole/conv",
 		"LS (pred.), exact kernel of FCNets":            "cifar-10/%s/ls-pred/nngp",
 		"LS (loss), exact kernel of FCNets":             "cifar-10/%s/ls-loss/nngp",
+		"DGKIP-softmax, exact kernel of FCNets":         "cifar-10/%s/dgkip-softmax/nngp",
 		"KIP, exact kernel of FCNets":                   "cifar-10/%s/kip/nngp",
 		"all 50,000 images, exact kernel of FCNets":     "cifar-10/10/whole/nngp",
 	}
