@@ -336,7 +336,7 @@ func TestSettingsThatCannotBe(t *testing.T) {
 	for want, m := range map[string]method.Checker{
 		"lambda":      &Solved{Loop: func() Loop { l := defaults(1); l.Lambda = 0; return l }(), Loss: "auto", Metric: "parameter"},
 		"rate":        &LR{func() Learning { l := learning("gain"); l.Rate = math.Inf(1); return l }()},
-		"labels":      &SVM{learning("dual"), 1},
+		"labels":      &SVM{learning("target"), 1},
 		"temperature": &SVM{learning("gain"), 0},
 		"metric":      &Solved{Loop: defaults(1), Loss: "hinge", Metric: "prediction"},
 		"relabel":     &Solved{Loop: func() Loop { l := defaults(1); l.Draws = 2; return l }(), Loss: "auto", Metric: "parameter", Relabel: "prediction"},
@@ -353,6 +353,9 @@ func TestSettingsThatCannotBe(t *testing.T) {
 		if got := l.first([]int{0, 1}, 1).Data; !slices.Equal(got, want) {
 			t.Errorf("label_start %v: gains begin at %v, want %v", start, got, want)
 		}
+	}
+	if err := (&SVM{learning("dual"), 1}).Check(); err == nil || !strings.Contains(err.Error(), "dual") {
+		t.Errorf("the hinge loss with dual: %v", err)
 	}
 	if err := (&Softmax{learning("scaled")}).Check(); err == nil || !strings.Contains(err.Error(), "scaled") {
 		t.Errorf("scaled gains of ten classes: %v", err)

@@ -57,7 +57,7 @@ var deviations = []string{
 	"the gradient is divided by the gap unless objective = \"gap\"",
 	"lambda is 1e-6 for each image, of the real data and of the set alike",
 	"images start at real ones of their class, at averages of them, or as noise",
-	"labels, or dual variables, are learned in units of lambda_S |Theta_O|, and begin at label_start of them, unless labels = \"gain\"",
+	"labels are learned in units of lambda_S |Theta_O|, over sqrt(n) for dual variables, and begin at label_start of them, unless labels = \"gain\"",
 	"the rates fall like a cosine unless schedule = \"\"",
 	"the hinge's alpha has a temperature of 0.05; 1 is the published one",
 }
@@ -138,7 +138,7 @@ func (l Learning) lower(ctx context.Context, p method.Problem, name string, loss
 
 func (l Learning) objective(r *run, loss convex.Loss, pair convex.Pair, outputs int) *gap {
 	o := &gap{
-		norm: r.norm, log: l.Objective == "log-gap", dual: l.Labels == "dual",
+		norm: r.norm, log: l.Objective == "log-gap",
 		labels: convex.Labels{Form: convex.Gain, Loss: loss}, learned: l.units(r, outputs),
 	}
 	if l.targets(outputs) {
@@ -148,7 +148,7 @@ func (l Learning) objective(r *run, loss convex.Loss, pair convex.Pair, outputs 
 		pair = o.labels.Pair()
 	}
 	// Dual variables that are learned do not depend on the features.
-	o.gap = convex.Gap{Pair: pair, Lambda: r.lambda, Detach: l.Alpha == "detached" || o.dual}
+	o.gap = convex.Gap{Pair: pair, Lambda: r.lambda, Detach: l.Alpha == "detached" || l.Labels == "dual"}
 	return o
 }
 
@@ -229,20 +229,17 @@ func (l Learning) units(r *run, outputs int) units {
 	return u
 }
 
-// labels returns those that q stands for.
-func (u units) labels(q tensor.Mat[float64]) tensor.Mat[float64] {
-	y := u.times(q)
-	for i, from := range u.origin.Data {
-		y.Data[i] += from
-	}
-	return y
-}
-
-// times returns size q.
-func (u units) times(q tensor.Mat[float64]) tensor.Mat[float64] {
+// labels returns those of a loss that q stands for, for the set that a view shows.
+func (u units) labels(loss convex.Loss, view convex.View, q tensor.Mat[float64]) tensor.Mat[float64] {
 	y := tensor.NewMat[float64](q.Rows, q.Cols)
 	for i, v := range q.Data {
 		y.Data[i] = float64(u.size * v)
+	}
+	if u.origin.Rows == 0 {
+		return convex.TargetsWith(loss, view.Outputs(), y)
+	}
+	for i, from := range u.origin.Data {
+		y.Data[i] += from
 	}
 	return y
 }
@@ -259,7 +256,6 @@ type gap struct {
 	gap     convex.Gap
 	norm    float64 // |Theta_O|
 	log     bool    // divide gradients by the gap
-	dual    bool    // the dual variables are learned, and labels follow
 	learned units
 
 	// What eval took up last.
@@ -268,11 +264,7 @@ type gap struct {
 }
 
 func (g *gap) eval(_ context.Context, view convex.RealView, q, dq tensor.Mat[float64]) (float64, error) {
-	if g.dual {
-		g.labels.Values = convex.TargetsWith(g.labels.Loss, view.Outputs(), g.learned.times(q))
-	} else {
-		g.labels.Values = g.learned.labels(q)
-	}
+	g.labels.Values = g.learned.labels(g.labels.Loss, view, q)
 	var dlabels *tensor.Mat[float64]
 	if view.Differentiates() && dq.Rows > 0 {
 		dlabels = &dq
