@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -22,7 +21,6 @@ type cellView struct {
 	Name, Class, Value, Repeat, Settings string
 	Picture                              *pictureView
 	Traces, Seeds                        template.HTML
-	Origin                               []string
 	Files                                []link // of the first record
 	Failures                             []failureView
 }
@@ -59,9 +57,8 @@ func (r *Results) cellView(c *CellRuns, dir string) cellView {
 	}
 	if done := c.done(); len(done) > 0 {
 		v.Picture = pictureOf(done[0], dir)
-		v.Files = filesOf(done[0], dir)
-		v.Origin = origin(done)
 		v.Traces = r.sparks(c)
+		v.Files = filesOf(done[0], dir, v.Traces != "")
 	}
 	if v.Files == nil { // else result.json has them
 		v.Settings = settings(c)
@@ -80,9 +77,13 @@ func beside(dir, file string) string {
 }
 
 // filesOf are the files of a record that the page leads to.
-func filesOf(run Run, dir string) []link {
+func filesOf(run Run, dir string, traced bool) []link {
+	names := []string{"result.json", "provenance.json"}
+	if traced {
+		names = append(names, "trace.csv")
+	}
 	var out []link
-	for _, name := range []string{"result.json", "provenance.json", "trace.csv"} {
+	for _, name := range names {
 		file := filepath.Join(run.Record.Dir, name)
 		if path := beside(dir, file); path != "" {
 			if _, err := os.Stat(file); err == nil {
@@ -190,23 +191,4 @@ func settings(c *CellRuns) string {
 		panic("report: " + err.Error()) // records are written from identities
 	}
 	return string(text)
-}
-
-// origin says where and when the runs were made, and how long they took.
-func origin(runs []Run) []string {
-	var out []string
-	for _, run := range runs {
-		p := run.Record.Provenance
-		took := fmt.Sprintf("%s s wall, %s s CPU, %s MiB in all", seconds(p.Wall), seconds(p.CPU), fixed(float64(p.Memory)/(1<<20), 0))
-		for i, x := range p.Sessions {
-			h := x.Host
-			words := []string{"", h.Name, h.CPU, x.Kernels, h.OS + "/" + h.Arch, count(h.Cores, "core", "cores"), fmt.Sprintf("%s of %s", count(x.Jobs, "job", "jobs"), count(x.Threads, "thread", "threads")),
-				h.Go, "commit " + short(h.Git.Commit) + " (" + h.Git.State + ")", x.Started.UTC().Format("2006-01-02 15:04:05 UTC"), seconds(x.Seconds) + " s"}
-			if i == 0 {
-				words[0] = "Seed " + strconv.FormatUint(run.Seed, 10) + ": " + took
-			}
-			out = append(out, strings.Join(slices.DeleteFunc(words, func(s string) bool { return s == "" }), ", "))
-		}
-	}
-	return out
 }

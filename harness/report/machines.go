@@ -153,13 +153,28 @@ func (m machines) notes() []string {
 		for i, k := range m.kinds {
 			each = append(each, letter(i)+" "+k)
 		}
-		notes = append(notes, fmt.Sprintf("Times come from different machines or settings and do not compare across them; those marked %s, %s or %s are not ranked, and a row whose others are of several has no best: %s",
-			sharedMark, mixedMark, partlyMark, sentence(strings.Join(each, "; "))))
+		marked := ""
+		if odd := m.oddMarks(); odd != nil {
+			marked = fmt.Sprintf("those marked %s are not ranked, and ", list(odd))
+		}
+		notes = append(notes, fmt.Sprintf("Times come from different machines or settings and do not compare across them; %sno best is marked where the rest of a row is from several machines: %s",
+			marked, sentence(strings.Join(each, "; "))))
 	}
 	if len(m.kinds) == 1 && len(m.hosts) > 1 {
 		notes = append(notes, fmt.Sprintf("Times come from %d hosts of this kind.", len(m.hosts)))
 	}
 	return append(notes, markNotes(m.marks)...)
+}
+
+// oddMarks are those of times that are not ranked.
+func (m machines) oddMarks() []string {
+	var odd []string
+	for _, mark := range timeMarks {
+		if m.has(string(mark)) {
+			odd = append(odd, string(mark))
+		}
+	}
+	return odd
 }
 
 // markNotes explains the marks of times that may not compare.

@@ -18,7 +18,7 @@ const mostSparks, mostSparkPoints = 3, 60
 var sparkFirst = []string{"test_acc", "own.test_acc", "bound", "deviation", "loss"}
 
 // sparks draws the columns of a cell's traces that change, each as a line in the
-// colour of the cell's method.
+// colour of the cell's method. Two values are no curve.
 func (r *Results) sparks(c *CellRuns) template.HTML {
 	names := slices.Clone(sparkFirst)
 	for _, run := range c.done() {
@@ -34,7 +34,7 @@ func (r *Results) sparks(c *CellRuns) template.HTML {
 			continue
 		}
 		points := thin(b.trace(c, "update", names[0]), mostSparkPoints)
-		if len(points) < 2 || !slices.ContainsFunc(points, func(p chart.Point) bool { return p.Y != points[0].Y }) {
+		if len(points) < 3 || !slices.ContainsFunc(points, func(p chart.Point) bool { return p.Y != points[0].Y }) {
 			continue
 		}
 		n++
