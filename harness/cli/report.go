@@ -73,14 +73,16 @@ func coarse(n int) string {
 // fails without a reason that the experiment states.
 func runChecks(out io.Writer, made *report.Outcome, screen report.Screen, undefined []string) error {
 	judged, open := 0, 0
-	var failed, explained, stale []string
+	var failed, explained, unexplained, stale []string
 	for _, r := range made.Results {
 		if err := r.TerminalChecks(out, screen); err != nil {
 			return err
 		}
 		j, o := r.Checks()
 		judged, open = judged+j, open+o
-		failed, explained, stale = append(failed, r.Failures()...), append(explained, r.Explained()...), append(stale, r.Stale()...)
+		reasons, none := r.Explained()
+		failed, stale = append(failed, r.Failures()...), append(stale, r.Stale()...)
+		explained, unexplained = append(explained, reasons...), append(unexplained, none...)
 	}
 	if err := report.TerminalVerdicts(out, made.Results, screen); err != nil {
 		return err
@@ -88,7 +90,7 @@ func runChecks(out io.Writer, made *report.Outcome, screen report.Screen, undefi
 	for _, list := range []struct {
 		what  string
 		lines []string
-	}{{"differs for a stated reason", explained}, {"note", stale}, {"check failed", failed}, {"check failed: undefined in the paper", undefined}} {
+	}{{"differs for a stated reason", explained}, {"differs, known and not explained", unexplained}, {"note", stale}, {"check failed", failed}, {"check failed: undefined in the paper", undefined}} {
 		for _, line := range list.lines {
 			fmt.Fprintf(out, "%s: %s\n", list.what, line)
 		}

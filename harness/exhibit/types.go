@@ -232,6 +232,9 @@ type Deviation struct {
 
 	// Why is the reason. {KEY} in it stands for the method's setting of that name.
 	Why string `toml:"why" required:"true"`
+
+	// Unexplained says that Why only tells what is known, and does not explain it.
+	Unexplained bool `toml:"unexplained"`
 }
 
 // Check implements method.Checker.

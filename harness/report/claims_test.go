@@ -154,15 +154,21 @@ func TestDeviations(t *testing.T) {
 	}{
 		"none":      {"", []string{"demo: claim it", "Slow: test accuracy is 80.000, published 99: worse by 19.0"}, nil, nil},
 		"of a cell": {deviation(`when = { method = "slow" }`, "{steps} steps of 1,000"), []string{"demo: claim it"}, []string{"demo: MNIST IPC 1 Slow (-19.00): 100 steps of 1,000"}, nil},
+		"not explained": {deviation(`when = { method = "slow" }`+"\nunexplained = true", "{steps} steps"), []string{"demo: claim it"}, nil, nil},
 		"of both": {deviation(`when = { method = "slow" }`, "cut") + deviation(`claims = ["it"]`, "cut"), nil,
 			[]string{"demo: MNIST IPC 1 Slow (-19.00), claim it: cut"}, nil},
 		"stale": {deviation(`when = { method = "fast-*" }`, "cut"), []string{"demo: claim it", "Slow"}, nil, []string{"no longer applies, because nothing it covers is worse than published or fails: cut"}},
 	} {
 		r := made(t, small+published+claim+c.deviations, acc)
+		explained, unexplained := r.Explained()
+		var open []string
+		if name == "not explained" {
+			open = []string{"demo: MNIST IPC 1 Slow (-19.00): 100 steps"}
+		}
 		for _, list := range []struct {
 			what      string
 			got, want []string
-		}{{"failed", r.Failures(), c.failed}, {"explained", r.Explained(), c.explained}, {"stale", r.Stale(), c.stale}} {
+		}{{"failed", r.Failures(), c.failed}, {"explained", explained, c.explained}, {"not explained", unexplained, open}, {"stale", r.Stale(), c.stale}} {
 			if len(list.got) != len(list.want) {
 				t.Errorf("%s: %s %q, want %q", name, list.what, list.got, list.want)
 				continue

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/spec"
 )
@@ -22,7 +23,7 @@ func (r *Results) reasonOf(c *spec.Cell) string {
 			continue
 		}
 		settings := c.Identity(spec.DatasetIdentity{}, 0).Method.Settings
-		return settingPattern.ReplaceAllStringFunc(d.Why, func(key string) string {
+		return settingPattern.ReplaceAllStringFunc(whyOf(d), func(key string) string {
 			v, ok := settings[strings.Trim(key, "{}")]
 			if !ok {
 				r.problem("deviation %q: %s has no setting %s", d.Why, c.Column, key)
@@ -38,11 +39,25 @@ func (r *Results) reasonOf(c *spec.Cell) string {
 func (r *Results) reasonOfClaim(id string) string {
 	for _, d := range r.Spec.Deviations {
 		if slices.Contains(d.Claims, id) {
-			return d.Why
+			return whyOf(d)
 		}
 	}
 	return ""
 }
+
+// notExplained begins what is said where there is no explanation.
+const notExplained = "not explained: "
+
+func whyOf(d exhibit.Deviation) string {
+	if d.Unexplained {
+		return notExplained + d.Why
+	}
+	return d.Why
+}
+
+// unexplained reports whether ours is worse than published, and the experiment says no
+// more than that nobody knows why.
+func (b Beside) unexplained() bool { return strings.HasPrefix(b.Reason, notExplained) }
 
 // Stale lists, in words, the deviations that nothing needs any more: all that they are
 // about was judged, and none of it is worse or fails.
@@ -72,8 +87,9 @@ func (r *Results) Stale() []string {
 }
 
 // Explained lists what is worse than published, or fails, for a reason that the
-// experiment states: a line for every reason.
-func (r *Results) Explained() []string {
+// experiment states, a line for every reason; and apart from these what it says is known
+// and not explained.
+func (r *Results) Explained() (explained, not []string) {
 	var reasons []string
 	places := map[string][]string{}
 	add := func(reason, place string) {
@@ -90,10 +106,16 @@ func (r *Results) Explained() []string {
 	for _, j := range r.Claims {
 		add(j.Reason, "claim "+j.Claim.ID)
 	}
-	for i, reason := range reasons {
-		reasons[i] = fmt.Sprintf("%s: %s: %s", r.Spec.Name, strings.Join(places[reason], ", "), reason)
+	for _, reason := range reasons {
+		why, is := strings.CutPrefix(reason, notExplained)
+		line := fmt.Sprintf("%s: %s: %s", r.Spec.Name, strings.Join(places[reason], ", "), why)
+		if is {
+			not = append(not, line)
+		} else {
+			explained = append(explained, line)
+		}
 	}
-	return reasons
+	return explained, not
 }
 
 // footnotes are texts under a table, to which marks refer by number.
