@@ -257,7 +257,7 @@ func (r *Results) publishedNotes() []string {
 	}
 	notes = append(notes, r.uncheckedNote()...)
 	if some(func(b Beside) bool { return b.Seeds == 1 && !b.Declared && !b.Mixed() && !b.BuiltIn }) {
-		notes = append(notes, "With one seed of ours only the published spread is known.")
+		notes = append(notes, "Where ours has one seed, only the published spread enters the tolerance.")
 	}
 	if some(func(b Beside) bool { return b.BuiltIn }) {
 		notes = append(notes, "Data marked built-in is drawn by the program: its numbers cannot reproduce published ones, and are not judged.")
