@@ -53,7 +53,7 @@ func TestNumbersOfReport(t *testing.T) {
 		"mnist/1/slow/published.seconds_per_update": "0.237 s",
 		"mnist/1/slow/difference":                   `\ensuremath{-}0.40`,
 		"mnist/1/fast-lr/to-85/updates":             "40 to 55",
-		"mnist/10/fast-ls/to-85/seconds":            "1.125",
+		"mnist/10/fast-ls/to-85/seconds":            "1.1",
 		"mnist/10/slow/to-90/updates":               "85 to never",
 		"mnist/1/slow/to-90/seconds":                "never",
 		"mnist/10/best-published":                   `96.00\,\ensuremath{\pm}\,1.30\,\%`,

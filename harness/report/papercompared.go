@@ -105,7 +105,8 @@ func (r *Results) reached(out *numberList, c *CellRuns) {
 		times := r.firstAt(c.timed(), level/100, func(x Run) float64 { return x.Record.Provenance.Timing.Median })
 		if updates != nil && times != nil {
 			out.add(place+"updates", fromTo(updates, shortest))
-			out.add(place+"seconds", fromTo(times, seconds))
+			// A line of the trace sooner or later is a tenth or more of a time.
+			out.add(place+"seconds", fromTo(times, func(x float64) string { return significant(x, 2) }))
 		}
 	}
 }
