@@ -10,12 +10,14 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"dgkip/harness/arrays"
 	"dgkip/harness/method"
 	"dgkip/harness/sets"
+	"dgkip/harness/teacher"
 )
 
 // File is the method. In its paths, which start from the experiment's file, {dataset},
@@ -24,6 +26,9 @@ type File struct {
 	Path       string `toml:"path,omitzero"`        // an NPZ, safetensors or .pt file, or a folder of images
 	LabelsPath string `toml:"labels_path,omitzero"` // a file with the labels, where path has none
 	sets.Options
+
+	// Travel says that the sets have labels that travel beside their own.
+	Travel bool `toml:"travel,omitzero"`
 
 	// Digest is of the files' content, and takes the place of the paths in a run's
 	// identity. In an experiment it asks for that content.
@@ -43,6 +48,7 @@ func Any(path string, seed uint64, data *method.Data) (f *File, ipc int, err err
 	if d.Kind != method.Hard {
 		f.LabelKind = string(d.Kind)
 	}
+	_, f.Travel = teacher.TravelLabels(d)
 	f.Digest, err = f.digest()
 	return f, d.Len() / len(d.Classes), err
 }
@@ -54,9 +60,13 @@ func (f *File) Info() method.Info {
 	return method.Info{
 		Name: "file", Title: "Sets from files", Version: 1, Protocol: "network",
 		About:      "sets that another program made: NPZ, safetensors, PyTorch's .pt, folders of images",
-		SoftLabels: f.LabelKind != "" && f.LabelKind != string(method.Hard),
+		SoftLabels: f.Travel || slices.Contains(softKinds, method.LabelKind(f.LabelKind)),
 	}
 }
+
+// softKinds are the kinds of labels that networks do not read as class numbers: of gains
+// and values they take the sign or the largest.
+var softKinds = []method.LabelKind{method.Soft, method.Logits, method.Target}
 
 // Check implements method.Checker.
 func (f *File) Check() error {
@@ -80,6 +90,11 @@ func (f *File) Locate(p method.Place, data *method.Data) (method.Method, error) 
 	out.at = sets.Place{File: path(f.Path), Labels: path(f.LabelsPath), Seed: p.Seed, IPC: p.IPC}
 	out.Images, out.Labels = names.Replace(f.Images), names.Replace(f.Labels)
 	digest, err := out.digest()
+	if errors.Is(err, fs.ErrNotExist) && f.Digest != "" {
+		// Records of that content can be shown; only a run needs the file.
+		out.Path, out.LabelsPath = "", ""
+		return &out, nil
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w\nhint: path = %q is seen from the folder of the experiment; {dataset}, {model}, {ipc} and {seed} in it stand for those of the run", err, f.Path)
 	}
@@ -117,6 +132,12 @@ func (f *File) read(data *method.Data) (*method.Distilled, error) {
 	}
 	if f.LabelKind == "" && d.Kind != method.Hard {
 		return nil, fmt.Errorf("%s: its labels are no class numbers, but of the kind %q\nhint: write label_kind = %q beside path: numbers of sets with learned labels belong to another protocol family", f.at.File, d.Kind, d.Kind)
+	}
+	if _, travel := teacher.TravelLabels(d); travel != f.Travel && !slices.Contains(softKinds, d.Kind) {
+		if travel {
+			return nil, fmt.Errorf("%s: it has labels that travel as well, which networks and fresh draws take\nhint: write travel = true beside path: such numbers belong to another protocol family", f.at.File)
+		}
+		return nil, fmt.Errorf("%s: travel = true, and it has no labels that travel", f.at.File)
 	}
 	return d, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,6 +44,49 @@ func TestContract(t *testing.T) {
 		SameForAllSeeds: true,
 		Problem:         func(p *method.Problem) { p.Data.Name = fmt.Sprintf("halves%d", p.Data.Train.C) },
 	})
+}
+
+// Scores of a set are of the family that they would be of if this program had made it:
+// networks take gains and values by the sign or the largest.
+func TestFamily(t *testing.T) {
+	for kind, soft := range map[method.LabelKind]bool{"": false, method.Hard: false, method.Gain: false, method.Value: false, method.Soft: true, method.Logits: true, method.Target: true} {
+		f := File{Options: sets.Options{LabelKind: string(kind)}}
+		if f.Info().SoftLabels != soft {
+			t.Errorf("%q: soft labels are %v", kind, !soft)
+		}
+		if f.Travel = true; !f.Info().SoftLabels {
+			t.Errorf("%q with labels that travel: networks see numbers", kind)
+		}
+	}
+	// What the file has must be said.
+	dir, data := t.TempDir(), methodtest.Data(1)
+	write := func(name string, more ...npz.Array) string {
+		b, err := arrays.Torch(append([]npz.Array{
+			npz.Of("images", []int{4, 8, 8, 1}, data.Train.X[:4*64]), npz.Text("preprocess", data.Prep.Name),
+			npz.Of("labels", []int{4, 1}, []float32{-1, 1, -1, 1}), npz.Of("of", []int{4}, []int64{0, 1, 0, 1}), npz.Text("label_kind", "gain"),
+		}, more...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	travelling := write("travelling.pt", npz.Of("extra.exact_labels", []int{4, 1}, []float64{-1, 1, -1, 1}), npz.Of("extra.travel_labels", []int{4, 1}, []float64{-2, 2, -2, 2}))
+	plain := write("plain.pt")
+	for _, c := range []struct {
+		file   string
+		travel bool
+		want   string
+	}{{travelling, true, ""}, {plain, false, ""}, {travelling, false, "write travel = true"}, {plain, true, "no labels that travel"}} {
+		f := File{Path: c.file, Travel: c.travel, Options: sets.Options{LabelKind: "gain"}}
+		_, err := f.Locate(method.Place{IPC: 2}, data)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s, travel = %v: %v", filepath.Base(c.file), c.travel, err)
+		}
+	}
 }
 
 func TestLocate(t *testing.T) {
@@ -89,6 +133,20 @@ func TestLocate(t *testing.T) {
 	soft, err := locate(File{Path: "soft.pt", Options: sets.Options{LabelKind: "soft"}}, place)
 	if err != nil || !soft.Info().SoftLabels {
 		t.Error(soft, err)
+	}
+	// A digest that is written down is enough to find records by.
+	gone, err := locate(File{Path: "gone.pt", Digest: f.Digest}, place)
+	if err != nil || gone.Digest != f.Digest || gone.Path != "" {
+		t.Errorf("%+v: %v", gone, err)
+	} else if _, err := gone.Distill(t.Context(), method.Problem{Data: methodtest.Data(1), IPC: 2}, func(method.Step) {}); err == nil || !strings.Contains(err.Error(), "gone.pt") {
+		t.Errorf("a set of no file: %v", err)
+	}
+	// All images of one class are noted.
+	uneven := saved(t, dir, "uneven.pt", 1, npz.Of("labels", []int{4}, []int64{0, 0, 0, 1}))
+	if f, err := locate(File{Path: uneven}, place); err != nil {
+		t.Error(err)
+	} else if d, err := f.read(methodtest.Data(1)); err != nil || !slices.Contains(d.Notes, "its labels stand for 3, 1 images of the classes, in their order, and not for 2 of each") {
+		t.Error(d, err)
 	}
 	// Another content under the same name is another run.
 	saved(t, dir, "halves-2-1.pt", 1, npz.Of("labels", []int{4}, []int64{1, 0, 0, 1}))

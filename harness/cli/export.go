@@ -24,6 +24,7 @@ import (
 	"dgkip/harness/method"
 	"dgkip/harness/npz"
 	"dgkip/harness/sets"
+	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
@@ -36,14 +37,25 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 	if err != nil {
 		return err
 	}
-	names := exportNames(plan.Runs)
-	written, without := 0, 0
-	for i, r := range plan.Runs {
+	kept := func(r *engine.Run) ([]byte, error) {
 		record, err := wanted.Store.Get(r.Key)
 		if err != nil {
+			return nil, err
+		}
+		return record.File(store.SetFile)
+	}
+	runs := distinct(plan.Runs, func(r *engine.Run) bool {
+		_, err := kept(r)
+		return err == nil
+	})
+	names := exportNames(runs)
+	written, without, missing := 0, 0, 0
+	for i, r := range runs {
+		if !wanted.Store.Has(r.Key) {
+			missing++
 			continue
 		}
-		set, err := record.File(store.SetFile)
+		set, err := kept(r)
 		if errors.Is(err, fs.ErrNotExist) {
 			without++
 			why := "its record keeps no set; -force makes it again"
@@ -73,8 +85,29 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 	if written == 0 {
 		return usageError(errors.New("-export: none of the selected runs has a record with a set\nhint: run the experiment first; the whole training set is no distilled one, and the records that come along leave large sets out"))
 	}
-	fmt.Fprintf(out, "%s written; records without a set: %d, runs without a record: %d\n", count(written, "set", "sets"), without, len(plan.Runs)-written-without)
+	fmt.Fprintf(out, "%s written; records without a set: %d, runs without a record: %d\n", count(written, "set", "sets"), without, missing)
 	return nil
+}
+
+// distinct returns one run for each distilled set, which those share that differ in their
+// scoring alone: one whose record keeps the set, if there is any.
+func distinct(runs []*engine.Run, keeps func(*engine.Run) bool) []*engine.Run {
+	var out []*engine.Run
+	at := map[string]int{}
+	for _, r := range runs {
+		id := r.Identity
+		id.Eval = spec.PartIdentity{}
+		set := string(spec.Canonical(id))
+		i, there := at[set]
+		switch {
+		case !there:
+			at[set] = len(out)
+			out = append(out, r)
+		case !keeps(out[i]) && keeps(r):
+			out[i] = r
+		}
+	}
+	return out
 }
 
 // exportNames returns dataset-method-model-ipc-seed for each run, with the values on

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"dgkip/harness/engine"
 	"dgkip/harness/npz"
 )
 
@@ -33,5 +34,19 @@ func TestExportPictures(t *testing.T) {
 		if err != nil || string(lines) != c.lines || strings.Contains(note, "class numbers only") != c.note {
 			t.Errorf("%s: %q, note %q, %v", c.kind, lines, note, err)
 		}
+	}
+}
+
+// A set is written once, however often it is scored, from a record that keeps it.
+func TestDistinct(t *testing.T) {
+	run := func(seed uint64, protocol string) *engine.Run {
+		r := &engine.Run{Seed: seed, Key: protocol}
+		r.Identity.Seed, r.Identity.Eval.Name = seed, protocol
+		return r
+	}
+	runs := []*engine.Run{run(0, "features"), run(0, "fresh"), run(1, "features"), run(0, "network")}
+	got := distinct(runs, func(r *engine.Run) bool { return r.Key == "fresh" })
+	if len(got) != 2 || got[0] != runs[1] || got[1] != runs[2] {
+		t.Errorf("got %v", got)
 	}
 }

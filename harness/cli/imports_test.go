@@ -48,7 +48,7 @@ var mayImport = map[string]string{
 	"harness/report":            "harness/store harness/stats harness/exhibit harness/spec harness/method harness/nearest",
 	"harness/report/chart":      "",
 	"baselines/all":             "*", // it registers everything
-	"baselines/file":            "harness/arrays harness/sets harness/method",
+	"baselines/file":            "harness/arrays harness/sets harness/teacher harness/method",
 	"baselines/dsa":             "harness/method harness/augment baselines/dc",
 	"baselines/*":               "harness/method harness/nn harness/augment harness/features harness/convex harness/teacher harness/optim harness/tensor harness/rng harness/fmath",
 	"harness/method/methodtest": "harness/method harness/rng harness/toml",

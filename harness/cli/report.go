@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"dgkip/harness/engine"
 	"dgkip/harness/env"
@@ -45,6 +46,10 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 	}
 	for _, p := range made.Problems {
 		fmt.Fprintln(errOut, "note: "+p)
+	}
+	for _, err := range r.Plan.Gone {
+		first, _, _ := strings.Cut(err.Error(), "\n") // the hint is for who runs it
+		fmt.Fprintf(errOut, "note: a cell is left out: %s\nhint: digest = \"sha256:...\" beside path, as in the record, shows it without the file\n", first)
 	}
 	if n := r.Plan.Coarse(r.Store); n > 0 {
 		fmt.Fprintln(errOut, coarse(n))

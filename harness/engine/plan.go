@@ -115,6 +115,10 @@ type Plan struct {
 	// Opened are the datasets that were opened for it.
 	Opened []store.Known
 
+	// Gone says which runs are left out, and records of theirs cannot be found, since the
+	// files that their sets come from are not there.
+	Gone []error
+
 	keys map[cellSeed]string
 }
 
@@ -308,10 +312,13 @@ func (l Lookup) plan(ctx context.Context, specs []*spec.Spec, filter spec.Filter
 					}
 				}
 				r.Data = d
-				if found, err := l.locate(r); err != nil {
-					problems = append(problems, unfit(s, c, fmt.Sprintf(" seed %d", seed), err))
-				} else if found {
+				switch err := l.locate(r); {
+				case err == nil:
 					p.add(r, byKey)
+				case l.Source == nil:
+					p.Gone = append(p.Gone, err)
+				default:
+					problems = append(problems, unfit(s, c, fmt.Sprintf(" seed %d", seed), err))
 				}
 			}
 		}
@@ -325,14 +332,13 @@ func (l Lookup) plan(ctx context.Context, specs []*spec.Spec, filter spec.Filter
 	return p, nil
 }
 
-// locate finds the files of a run whose set comes from some, and reports whether the
-// run's method knows all that it needs. Where no data is opened, runs whose files are
-// gone are left out like those whose data is not known.
-func (l Lookup) locate(r *Run) (bool, error) {
+// locate finds the files of a run whose set comes from some. Where no data is opened, runs
+// whose files are gone are left out.
+func (l Lookup) locate(r *Run) error {
 	c := r.Cell
 	m, ok := c.Method().(method.Locator)
 	if !ok {
-		return true, nil
+		return nil
 	}
 	var data *method.Data
 	if l.Source != nil {
@@ -340,10 +346,7 @@ func (l Lookup) locate(r *Run) (bool, error) {
 	}
 	var err error
 	r.located, err = m.Locate(method.Place{Dir: c.Data.Dir, Dataset: c.Dataset, Model: c.Model, IPC: c.IPC, Seed: r.Seed}, data)
-	if err != nil && l.Source == nil {
-		return false, nil
-	}
-	return err == nil, err
+	return err
 }
 
 // add adds a run, or its cell to the run with the same key.

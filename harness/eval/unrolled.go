@@ -47,7 +47,8 @@ func (u *Unrolled) Info() method.ProtocolInfo {
 // CheckSizes implements method.SizesChecker: the steps come with the set, from methods
 // that learn them.
 func (u *Unrolled) CheckSizes(s method.Sizes) error {
-	if m := s.Method; m != nil && m.Info().Protocol != "unrolled" {
+	_, fromFile := s.Method.(method.Locator) // which may have such steps
+	if m := s.Method; m != nil && m.Info().Protocol != "unrolled" && !fromFile {
 		return fmt.Errorf("protocol \"unrolled\" takes the steps that a set was learned with, and %s learns none\nhint: protocol = \"network\" trains on any set", m.Info().Name)
 	}
 	return nil // networks are the set's, which its method has checked

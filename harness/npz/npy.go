@@ -21,7 +21,7 @@ const (
 	ErrMagic     = Fault("not a file of this kind")
 	ErrCorrupt   = Fault("damaged file")
 	ErrTruncated = Fault("file ends early")
-	ErrOversized = Fault("file is longer than it should be")
+	ErrOversized = Fault("it holds more than it should")
 	ErrFormat    = Fault("unsupported kind of content")
 )
 

@@ -152,8 +152,8 @@ func TestDeviations(t *testing.T) {
 		deviations               string
 		failed, explained, stale []string
 	}{
-		"none":      {"", []string{"demo: claim it", "Slow: test accuracy is 80.000, published 99: worse by 19.0"}, nil, nil},
-		"of a cell": {deviation(`when = { method = "slow" }`, "{steps} steps of 1,000"), []string{"demo: claim it"}, []string{"demo: MNIST IPC 1 Slow (-19.00): 100 steps of 1,000"}, nil},
+		"none":          {"", []string{"demo: claim it", "Slow: test accuracy is 80.000, published 99: worse by 19.0"}, nil, nil},
+		"of a cell":     {deviation(`when = { method = "slow" }`, "{steps} steps of 1,000"), []string{"demo: claim it"}, []string{"demo: MNIST IPC 1 Slow (-19.00): 100 steps of 1,000"}, nil},
 		"not explained": {deviation(`when = { method = "slow" }`+"\nunexplained = true", "{steps} steps"), []string{"demo: claim it"}, nil, nil},
 		"of both": {deviation(`when = { method = "slow" }`, "cut") + deviation(`claims = ["it"]`, "cut"), nil,
 			[]string{"demo: MNIST IPC 1 Slow (-19.00), claim it: cut"}, nil},

@@ -2,9 +2,11 @@ package sets
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"dgkip/harness/method"
 )
@@ -64,6 +66,9 @@ func readClasses(d *method.Distilled, f setFile, labels []float64, shape []int) 
 	switch {
 	case len(of) == n:
 		d.Of, err = classesOf(of, classes)
+		if err == nil && len(shape) == 1 && f.LabelKind == "" && !f.Has("label_kind") && allClasses(labels, classes) && !slices.Equal(of, labels) {
+			err = errors.New("its arrays labels and of both have class numbers, and they differ")
+		}
 	case of != nil:
 		return fmt.Errorf("its array of has %d values; it needs the class of each of its %d images", len(of), n)
 	case len(shape) == 1:
@@ -75,7 +80,21 @@ func readClasses(d *method.Distilled, f setFile, labels []float64, shape []int) 
 	default:
 		return fmt.Errorf("its labels have the shape %v, not [n] or [n, %d]: then it needs an array of, int64 [n], with the class that each image stands for", shape, classes)
 	}
+	if err == nil && f.at.IPC > 0 {
+		noteBalance(d, f.at.IPC)
+	}
 	return err
+}
+
+// noteBalance notes that classes have other numbers of images than they should.
+func noteBalance(d *method.Distilled, ipc int) {
+	count := make([]int, len(d.Classes))
+	for _, y := range d.Of {
+		count[y]++
+	}
+	if slices.ContainsFunc(count, func(n int) bool { return n != ipc }) {
+		d.Notes = append(d.Notes, fmt.Sprintf("its labels stand for %s images of the classes, in their order, and not for %d of each", strings.Trim(strings.Join(strings.Fields(fmt.Sprint(count)), ", "), "[]"), ipc))
+	}
 }
 
 // guessKind returns the kind of labels of which neither the file nor the settings say

@@ -1,6 +1,7 @@
 package sets
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -43,43 +44,58 @@ var usual = map[string]method.Preprocessing{
 	"fashion-mnist": {Mean: []float32{0.2861}, Std: []float32{0.3530}},
 }
 
-// unclear says that images are normalised in a way which the file does not tell, and
-// guesses: the data set's own units, or the usual moments of such images with which the
-// smallest and the largest value of each channel come nearest to 0 and 1, as those of
-// pixels are.
+// guess is a normalisation that images may have, and what to write beside path if so.
+type guess struct {
+	write string
+	method.Preprocessing
+}
+
+// plain are normalisations of no data set in particular: pixels as they are, and those of
+// programs that bring them to [-1, 1].
+func plain(channels int) []guess {
+	all := func(v float32) []float32 { return slices.Repeat([]float32{v}, channels) }
+	halves := strings.TrimSuffix(strings.Repeat("0.5, ", channels), ", ")
+	return []guess{
+		{`normalised = "no"`, method.Preprocessing{Mean: all(0), Std: all(1)}},
+		{fmt.Sprintf("mean = [%s], std = [%[1]s]", halves), method.Preprocessing{Mean: all(0.5), Std: all(0.5)}},
+	}
+}
+
+// unclear says that images may be normalised in a way which the file does not tell, and
+// guesses: that with which the smallest and the largest value of each channel come nearest
+// to 0 and 1, as those of pixels are. Learned pixels may leave that range a little.
 func unclear(x []float32, channels int, data *method.Data) error {
 	low, high := extremes(x, channels)
-	off := func(m method.Preprocessing) (sum float64) {
+	if top := slices.Max(high); slices.Min(low) >= 0 && top > maxPixel && top <= 255 {
+		return fmt.Errorf("its images go from %.4g to %.4g, and it does not say in what unit; the guess is normalised = \"bytes\", since no value is negative or above 255\nhint: write normalised = \"bytes\" beside path, or divide by 255", slices.Min(low), top)
+	}
+	guesses, names := plain(channels), []string{"no", "dataset"}
+	if len(data.Prep.Mean) == channels {
+		guesses = append(guesses, guess{`normalised = "dataset"`, data.Prep})
+	}
+	for _, name := range slices.Sorted(maps.Keys(usual)) {
+		if m := usual[name]; len(m.Mean) == channels {
+			names = append(names, name)
+			if strings.HasPrefix(name, data.Name) {
+				guesses = append(guesses, guess{fmt.Sprintf("normalised = %q", name), m})
+			}
+		}
+	}
+	// off is how far the ends of channels are from 0 and 1, on average.
+	off := func(m guess) (sum float64) {
 		for c := range channels {
 			mean, std := float64(m.Mean[c]), float64(m.Std[c])
 			sum += math.Abs(low[c]*std+mean) + math.Abs(high[c]*std+mean-1)
 		}
-		return sum
+		return sum / float64(2*channels)
 	}
-	if top := slices.Max(high); slices.Min(low) >= 0 && top > maxPixel && top <= 255 {
-		return fmt.Errorf("its images go from %.4g to %.4g, and it does not say in what unit; the guess is normalised = \"bytes\", since no value is negative or above 255\nhint: write normalised = \"bytes\" beside path, or divide by 255", slices.Min(low), top)
+	best := slices.MinFunc(guesses, func(a, b guess) int { return cmp.Compare(off(a), off(b)) })
+	doubt := ""
+	if off(best) > 0.2 {
+		doubt = fmt.Sprintf("; but they are %.2f from there on average, so that it may well be another", off(best))
 	}
-	names := []string{"dataset"}
-	best, why, least := "dataset", "there are no usual means of images of this name", math.Inf(1)
-	if len(data.Prep.Mean) == channels {
-		least = off(data.Prep)
-	}
-	for _, name := range slices.Sorted(maps.Keys(usual)) {
-		m := usual[name]
-		if len(m.Mean) != channels {
-			continue
-		}
-		names = append(names, name)
-		if !strings.HasPrefix(name, data.Name) {
-			continue
-		}
-		why = "its means bring the smallest and largest value of each channel nearest to 0 and 1"
-		if got := off(m); got < least {
-			best, least = name, got
-		}
-	}
-	return fmt.Errorf("its images go from %.4g to %.4g, so that they are normalised, and it does not say how; the guess is normalised = %q, since %s\nhint: write normalised = %q (known are %s), or mean and std, beside path in the experiment; or give the file arrays mean and std",
-		slices.Min(low), slices.Max(high), best, why, best, strings.Join(names, ", "))
+	return fmt.Errorf("its images go from %.4g to %.4g, and it does not say how they are normalised; the guess is %s, since of what is usual it brings the smallest and largest value of each channel nearest to 0 and 1%s\nhint: write %s (known are %s), or the mean and std that are right, beside path in the experiment; or give the file arrays mean and std",
+		slices.Min(low), slices.Max(high), best.write, doubt, best.write, strings.Join(names, ", "))
 }
 
 // extremes returns the smallest and the largest value of each channel.

@@ -114,8 +114,10 @@ func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
 	}
 	d := &method.Distilled{Classes: data.Classes, Prep: data.Prep, H: data.Train.H, W: data.Train.W, C: data.Train.C, Loss: text["loss"]}
 	if names := text["classes"]; names != "" {
-		// The names may differ, as spellings do; their number must not.
-		if got := strings.Split(names, "\n"); len(got) != len(data.Classes) {
+		// The names may differ, as spellings do; their number and their order must not.
+		got := strings.Split(names, "\n")
+		same := slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(data.Classes)))
+		if len(got) != len(data.Classes) || same && !slices.Equal(got, data.Classes) {
 			return nil, fmt.Errorf("it has the classes %s, but the data set has %s", strings.Join(got, ", "), strings.Join(data.Classes, ", "))
 		}
 	}
@@ -237,17 +239,24 @@ func readExtra(d *method.Distilled, f setFile) error {
 
 // readPixels reads the array of images to use, and returns its name. Bytes are left for
 // an array pixels of numbers.
-func readPixels(f setFile, name string, dim int) (npz.Array, string, error) {
-	a, err := f.Read(name, f.most*dim)
+func readPixels(f setFile, name string, classes, dim int) (npz.Array, string, error) {
+	most := f.most
+	if f.at.IPC > 0 { // somewhat more, to say how many there are
+		most = 4 * f.at.IPC * classes
+	}
+	a, err := f.Read(name, most*dim)
+	if errors.Is(err, npz.ErrOversized) && f.at.IPC > 0 {
+		err = fmt.Errorf("%w\nhint: ipc %d of %d classes are %d images", err, f.at.IPC, classes, f.at.IPC*classes)
+	}
 	if err == nil && f.Images == "" && name == "images" && a.Type == "u1" && f.Has("pixels") {
 		name = "pixels"
-		a, err = f.Read(name, f.most*dim)
+		a, err = f.Read(name, most*dim)
 	}
 	return a, name, err
 }
 
 func readImages(d *method.Distilled, f setFile, name string, data *method.Data) error {
-	a, name, err := readPixels(f, name, d.H*d.W*d.C)
+	a, name, err := readPixels(f, name, len(d.Classes), d.H*d.W*d.C)
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,11 @@ func (f setFile) units(a npz.Array, name string, x []float32, data *method.Data)
 	case f.Normalised != "":
 		return f.named(data)
 	case whole:
+		for _, v := range x {
+			if v < 0 || v > 255 {
+				return units{}, fmt.Errorf("its images are whole numbers, and %v is no byte\nhint: give it bytes, or pixels from 0 to 1 as floating point", v)
+			}
+		}
 		return units{scale: 255}, nil
 	case name == "pixels":
 		return units{scale: 1}, nil
