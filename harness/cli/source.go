@@ -128,6 +128,7 @@ func load(ctx context.Context, set *data.Set, kind string) (*method.Data, method
 		prep.Mean, prep.Std = append(prep.Mean, float32(t.Mean[c])), append(prep.Std, float32(t.SD[c]))
 	}
 	if kind != "standard" {
+		prep.Whiten = t.Pixels
 		prep.Restore = func(x []float32) []float32 {
 			out := t.Invert(x)
 			for i := range out {

@@ -7,6 +7,8 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+
+	"dgkip/harness/tensor"
 )
 
 // Transform maps pixels to the numbers that networks and kernels work on, and
@@ -90,6 +92,34 @@ func (t *Transform) Apply(ctx context.Context, images []byte) ([]float32, error)
 		}
 	}
 	return out, nil
+}
+
+// Pixels returns images that are pixels from 0 to 1, which learned ones may leave, as Apply
+// does bytes.
+func (t *Transform) Pixels(pixels []float32) []float32 {
+	d := t.dim()
+	if len(pixels)%d != 0 {
+		panic("data.Transform: part of an image")
+	}
+	out, z := make([]float32, len(pixels)), make([]float64, d)
+	for from := 0; from < len(pixels); from += d {
+		for i, v := range pixels[from : from+d] {
+			z[i] = (float64(v) - t.Mean[i%t.ch]) / t.SD[i%t.ch]
+		}
+		if t.zca != nil {
+			t.zca.centre(out[from:from+d], z, t)
+			continue
+		}
+		for i, v := range z {
+			out[from+i] = float32(v)
+		}
+	}
+	if t.zca != nil {
+		x := tensor.MatOf(out, len(out)/d, d)
+		out = make([]float32, len(out))
+		t.zca.whitened(out, x)
+	}
+	return out
 }
 
 // Invert returns images, numbers [n, h, w, channel], in units of pixels: 0 is

@@ -91,16 +91,20 @@ func (w *whitening) centred(images []byte, t *Transform) tensor.Mat[float32] {
 	z := make([]float64, w.d)
 	for k := range x.Rows {
 		t.standardise(z, images[k*w.d:])
-		norm := 1.0
-		if t.norms() {
-			norm = unbias(z)
-		}
-		row := x.Row(k)
-		for i, v := range z {
-			row[i] = float32((v - w.mean[i]) / norm)
-		}
+		w.centre(x.Row(k), z, t)
 	}
 	return x
+}
+
+// centre does it for one standardised image z, which it changes.
+func (w *whitening) centre(to []float32, z []float64, t *Transform) {
+	norm := 1.0
+	if t.norms() {
+		norm = unbias(z)
+	}
+	for i, v := range z {
+		to[i] = float32((v - w.mean[i]) / norm)
+	}
 }
 
 // standardise gives the first image standardised by channel.
@@ -147,10 +151,15 @@ func (w *whitening) apply(ctx context.Context, out []float32, images []byte, t *
 			return err
 		}
 		x := w.centred(images[:min(lot*w.d, len(images))], t)
-		tensor.MulPacked(tensor.MatOf(out[:len(x.Data)], x.Rows, w.d), x, w.packedInverse, nil, false)
+		w.whitened(out[:len(x.Data)], x)
 		out = out[len(x.Data):]
 	}
 	return nil
+}
+
+// whitened maps images that have been centred.
+func (w *whitening) whitened(out []float32, x tensor.Mat[float32]) {
+	tensor.MulPacked(tensor.MatOf(out, x.Rows, w.d), x, w.packedInverse, nil, false)
 }
 
 // invert returns the standardised images of whitened ones.

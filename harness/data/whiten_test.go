@@ -255,3 +255,27 @@ func dot(a, b []float64) (sum float64) {
 	}
 	return sum
 }
+
+// Pixels as floating point become what the same bytes do.
+func TestPixels(t *testing.T) {
+	s := randomSet(30, 6, 6, 3)
+	for _, kind := range kinds {
+		tr, err := Fit(context.Background(), kind, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := tr.Apply(context.Background(), s.Test.Images)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pixels := make([]float32, len(s.Test.Images))
+		for i, v := range s.Test.Images {
+			pixels[i] = float32(v) / 255
+		}
+		for i, got := range tr.Pixels(pixels) {
+			if math.Abs(float64(got-want[i])) > 1e-4*(1+math.Abs(float64(want[i]))) {
+				t.Fatalf("%s: value %d is %v, of bytes %v", kind, i, got, want[i])
+			}
+		}
+	}
+}

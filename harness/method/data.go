@@ -69,8 +69,9 @@ type Preprocessing struct {
 	Name      string    // standard, zca or norm-zca
 	Mean, Std []float32 // [c]
 
-	// Restore returns images in pixel units; nil if Mean and Std suffice.
-	Restore func(x []float32) []float32 `json:"-"`
+	// Restore returns images in pixel units, and Whiten those of pixels; nil if Mean and
+	// Std suffice.
+	Restore, Whiten func(x []float32) []float32 `json:"-"`
 }
 
 // Pixels returns images in pixel units. Learned images may leave [0, 1].
@@ -88,9 +89,11 @@ func (p Preprocessing) Pixels(x []float32) []float32 {
 	return out
 }
 
-// Normalise applies mean and standard deviation to pixel values. It cannot
-// whiten: images that a whitening network is to see must come normalised.
+// Normalise returns images of pixel values.
 func (p Preprocessing) Normalise(pixels []float32) []float32 {
+	if p.Whiten != nil {
+		return p.Whiten(pixels)
+	}
 	out := make([]float32, len(pixels))
 	c := len(p.Mean)
 	for i, v := range pixels {

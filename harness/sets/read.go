@@ -320,6 +320,3 @@ func ChannelsLast(x []float32, n, c, plane int) []float32 {
 	}
 	return out
 }
-
-// errWhitened says that pixels are of no use where the data is whitened.
-var errWhitened = errors.New("it has images in pixel units only, which cannot be whitened; it needs an array images")

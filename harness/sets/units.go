@@ -119,8 +119,6 @@ func (u units) apply(d *method.Distilled, x []float32) error {
 	case u.moments != nil && same(*u.moments, d.Prep):
 		d.Images = x
 		return nil
-	case d.Prep.Restore != nil:
-		return errWhitened
 	case u.moments != nil:
 		x = u.moments.Pixels(x)
 	case u.scale != 1:
@@ -132,6 +130,9 @@ func (u units) apply(d *method.Distilled, x []float32) error {
 		if u.moments == nil && v > maxPixel {
 			return fmt.Errorf("its pixels go up to %v; they are bytes, or numbers from 0 to 1 (divide by 255, or write normalised = \"bytes\" beside path)", slices.Max(x))
 		}
+	}
+	if d.Prep.Whiten != nil {
+		d.Notes = append(d.Notes, "its pixels were whitened by the map of the data set's images here")
 	}
 	d.Images = d.Prep.Normalise(x)
 	return nil

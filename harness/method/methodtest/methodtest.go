@@ -121,7 +121,7 @@ type seen struct {
 // show makes the bits of a set comparable.
 func show(d *method.Distilled) string {
 	c := d.Clone()
-	c.Prep.Restore = nil
+	c.Prep.Restore, c.Prep.Whiten = nil, nil
 	return fmt.Sprintf("%+v", *c)
 }
 
