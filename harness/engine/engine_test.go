@@ -27,7 +27,7 @@ import (
 // walk moves random images at random, and goes wrong as it is told.
 type walk struct {
 	Updates int     `toml:"updates"`
-	Wrong   string  `toml:"wrong" enum:",error,panic,data,nan,zero,lossless,score,forgets,blunt,refuses,flops,slow,begins"`
+	Wrong   string  `toml:"wrong" enum:",error,panic,data,nan,zero,lossless,score,forgets,blunt,refuses,flops,slow,begins,prepares"`
 	Flops   float64 `toml:"flops"`           // that an update is said to have
 	Common  float64 `toml:"common,omitzero"` // that runs are said to share
 	Between float64 `toml:"between,omitzero"`
@@ -93,6 +93,13 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 			return nil, err
 		}
 		set.Images[0] += shift.(float32)
+	}
+	if w.Wrong == "prepares" {
+		for _, what := range []string{"straw", "bricks", "straw"} {
+			p.Phase(what, 0)
+			time.Sleep(surroundings)
+			p.Phase(what, 1)
+		}
 	}
 	s := walkState{Update: -1, Images: set.Images}
 	save := func() ([]byte, error) {
