@@ -236,7 +236,7 @@ func TestFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write("labels.csv", []byte("a.png,0\nb.png,0\n"))
+	write("labels.csv", []byte("filename,class\na.png,0\nb.png,0\n"))
 	if second, err := Digest(dir); err != nil || second == first {
 		t.Error("other labels, the same digest", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,7 +69,7 @@ func (f *folder) line(text string) error {
 	name, values, ok := strings.Cut(text, ",")
 	name = strings.Trim(name, "\ufeff\" \t")
 	switch {
-	case strings.TrimSpace(text) == "" || len(f.images) == 0 && strings.EqualFold(name, "file"): // the names of the columns
+	case strings.TrimSpace(text) == "" || len(f.images) == 0 && heading(name): // the names of the columns
 		return nil
 	case !ok:
 		return fmt.Errorf("%w: an image has a name and a label", npz.ErrFormat)
@@ -90,6 +91,11 @@ func (f *folder) line(text string) error {
 	}
 	f.images, f.values = append(f.images, filepath.Join(f.path, name)), append(f.values, label)
 	return nil
+}
+
+// heading reports whether a column of names may be called so.
+func heading(name string) bool {
+	return slices.Contains([]string{"file", "filename", "file_name", "image", "name", "path"}, strings.ToLower(name))
 }
 
 // Names implements Source.

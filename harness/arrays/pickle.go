@@ -251,7 +251,7 @@ func (u *unpickler) step(op byte) {
 		if name := opcodes[op]; name != "" {
 			u.fail(fmt.Errorf("%w: the pickle has the instruction %s, which no set needs", npz.ErrFormat, name))
 		}
-		u.fail(fmt.Errorf("%w: the pickle has an unknown instruction %q", npz.ErrCorrupt, op))
+		u.fail(fmt.Errorf("%w: the pickle has an unknown instruction 0x%02x", npz.ErrCorrupt, op))
 	}
 }
 

@@ -100,6 +100,9 @@ type header struct {
 	columns bool // the first index varies fastest: Fortran's order
 }
 
+// objects matches a header of numpy's arrays of anything.
+var objects = regexp.MustCompile(`['"]descr['"]\s*:\s*['"]\|O`)
+
 // readHeader reads a version, the length of a Python dictionary, and that.
 func readHeader(r io.Reader) (h header, start int64, err error) {
 	b := make([]byte, 12)
@@ -142,6 +145,9 @@ var entries = [3]*regexp.Regexp{
 // parseHeader reads {'descr': '|u1', 'fortran_order': False, 'shape': (3, 28, 28), }.
 func parseHeader(text string) (h header, err error) {
 	bad := fmt.Errorf("%w: the NPY header %.80q is not understood; only plain arrays are read", ErrCorrupt, text)
+	if objects.MatchString(text) {
+		return h, fmt.Errorf("%w: it holds objects of Python, in a pickle, which is not read\nhint: arrays of numbers of one shape are, such as numpy.stack makes of a list", ErrFormat)
+	}
 	rest, found := text, [3][]string{}
 	for i, entry := range entries {
 		m := entry.FindStringSubmatch(rest)

@@ -179,6 +179,7 @@ func TestBadNPY(t *testing.T) {
 		{"another key", npy("{'descr': '|u1', 'fortran_order': False, 'order': 1, 'shape': ()}"), ErrCorrupt},
 		{"negative shape", npy("{'descr': '|u1', 'fortran_order': False, 'shape': (-2,)}"), ErrCorrupt},
 		{"records", npy("{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (2,)}"), ErrCorrupt},
+		{"objects", npy("{'descr': '|O', 'fortran_order': False, 'shape': (2,)}"), ErrFormat},
 		{"strange type", npy("{'descr': '|z1', 'fortran_order': False, 'shape': (2,)}"), ErrFormat},
 		{"complex numbers", npy("{'descr': '<c16', 'fortran_order': False, 'shape': (2,)}"), ErrFormat},
 		{"huge shape", npy("{'descr': '<u8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}"), ErrOversized},

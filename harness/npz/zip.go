@@ -13,7 +13,9 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Encode returns arrays as an NPZ file, by name.
@@ -164,6 +166,9 @@ func Listed(names []string) string {
 			return b.String()
 		case i > 0:
 			b.WriteString(", ")
+		}
+		if strings.ContainsFunc(name, unicode.IsControl) { // a terminal would obey
+			name = strconv.Quote(name)
 		}
 		fmt.Fprintf(&b, "%.80s", name)
 	}

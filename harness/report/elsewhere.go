@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"unicode"
 
 	"dgkip/harness/exhibit"
 	"dgkip/harness/method"
@@ -47,7 +49,7 @@ func (r *Results) elsewhere() *sheet.Sheet {
 	for _, x := range all {
 		cells := make([]sheet.Entry, len(columns))
 		cells[slices.Index(columns, x.family)] = Beside{Metric: "test_acc", Published: x.number}.theirs()
-		s.Rows = append(s.Rows, sheet.Row{Heads: append(x.heads, r.valueTitle("method", x.column), x.source), Cells: cells})
+		s.Rows = append(s.Rows, sheet.Row{Heads: append(x.heads, spelled(x.source, r.valueTitle("method", x.column)), x.source), Cells: cells})
 	}
 	s.Caption = r.selected("Test accuracies in percent, published and ours. Those of one column were scored by protocols of one family; numbers in different columns cannot be compared." + r.circumstances())
 	s.Notes = append(families.notes(), r.uncheckedNote()...)
@@ -55,6 +57,16 @@ func (r *Results) elsewhere() *sheet.Sheet {
 		s.Notes = append(s.Notes, anyValue+": the number stands for all values of this column, and is listed once.")
 	}
 	return s
+}
+
+// spelled is a method's name as its source spells it, if it does.
+func spelled(source, name string) string {
+	for _, word := range strings.FieldsFunc(source, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '-' }) {
+		if strings.EqualFold(word, name) {
+			return word
+		}
+	}
+	return name
 }
 
 // anyValue is the heading of a published number on an axis that its entry does not name.

@@ -40,7 +40,9 @@ func (r *Results) preparations() []prepared {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b prepared) int { return cmp.Or(cmp.Compare(a.dataset, b.dataset), cmp.Compare(a.model, b.model)) })
+	slices.SortStableFunc(out, func(a, b prepared) int {
+		return cmp.Or(cmp.Compare(a.dataset, b.dataset), cmp.Compare(a.model, b.model))
+	})
 	return out
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"dgkip/harness/method"
+	"dgkip/harness/npz"
 )
 
 // readLabels reads the labels. The file itself may say of what kind they are.
@@ -17,6 +18,9 @@ func readLabels(d *method.Distilled, f setFile, name, told string) error {
 	labels, shape, err := numbers(f.labels, name, f.most*classes)
 	if err != nil {
 		return err
+	}
+	if labels == nil && len(shape) > 0 {
+		return fmt.Errorf("%s holds texts\nhint: labels are class numbers from 0 on, in the order of the classes: %s", name, npz.Listed(d.Classes))
 	}
 	if len(shape) == 0 || shape[0] != n || len(labels) == 0 {
 		return fmt.Errorf("it needs an array labels with one label for each of its %d images; %s has the shape %v", n, name, shape)

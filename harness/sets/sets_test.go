@@ -99,6 +99,7 @@ func TestForeignNPZ(t *testing.T) {
 		"both have class numbers":       {pixels, hard, npz.Of("of", []int{2}, []int64{0, 1})},
 		"it has the classes b, a":       {pixels, hard, npz.Text("classes", "b\na")},
 		"-1 is no byte":                 {npz.Of("images", []int{2, 1, 2, 3}, []int64{-1, 11: 0}), hard},
+		"labels holds texts":            {pixels, npz.Texts("labels", []string{"a", "b"})},
 		"its array of has 3 values":     {pixels, hard, npz.Of("of", []int{3}, []int64{0, 1, 0})},
 		`array "pixels": it holds more`: {npz.Of("pixels", []int{20000, 1, 2, 3}, make([]uint8, 120000)), hard},
 		`array "labels": it holds more`: {pixels, npz.Of("labels", []int{2, 50000}, make([]uint8, 100000))},
