@@ -48,7 +48,9 @@ func Any(path string, seed uint64, data *method.Data) (f *File, ipc int, err err
 	if d.Kind != method.Hard {
 		f.LabelKind = string(d.Kind)
 	}
-	_, f.Travel = teacher.TravelLabels(d)
+	if !slices.Contains(softKinds, d.Kind) {
+		_, f.Travel = teacher.TravelLabels(d)
+	}
 	f.Digest, err = f.digest()
 	return f, d.Len() / len(d.Classes), err
 }
@@ -58,7 +60,7 @@ func init() { method.Register(func() method.Method { return new(File) }) }
 // Info implements method.Method.
 func (f *File) Info() method.Info {
 	return method.Info{
-		Name: "file", Title: "Sets from files", Version: 1, Protocol: "network",
+		Name: "file", Title: "Sets from files", Version: 2, Protocol: "network",
 		About:      "sets that another program made: NPZ, safetensors, PyTorch's .pt, folders of images",
 		SoftLabels: f.Travel || slices.Contains(softKinds, method.LabelKind(f.LabelKind)),
 	}
@@ -90,8 +92,8 @@ func (f *File) Locate(p method.Place, data *method.Data) (method.Method, error) 
 	out.at = sets.Place{File: path(f.Path), Labels: path(f.LabelsPath), Seed: p.Seed, IPC: p.IPC}
 	out.Images, out.Labels = names.Replace(f.Images), names.Replace(f.Labels)
 	digest, err := out.digest()
-	if errors.Is(err, fs.ErrNotExist) && f.Digest != "" {
-		// Records of that content can be shown; only a run needs the file.
+	if errors.Is(err, fs.ErrNotExist) && f.Digest != "" && data == nil {
+		// Nothing is run: records of that content can be shown.
 		out.Path, out.LabelsPath = "", ""
 		return &out, nil
 	}
@@ -131,7 +133,7 @@ func (f *File) read(data *method.Data) (*method.Distilled, error) {
 		return nil, err
 	}
 	if f.LabelKind == "" && d.Kind != method.Hard {
-		return nil, fmt.Errorf("%s: its labels are no class numbers, but of the kind %q\nhint: write label_kind = %q beside path: numbers of sets with learned labels belong to another protocol family", f.at.File, d.Kind, d.Kind)
+		return nil, fmt.Errorf("%s: its labels are no class numbers, but of the kind %q\nhint: write label_kind = %q beside path: numbers of networks that see such labels may belong to another protocol family", f.at.File, d.Kind, d.Kind)
 	}
 	if _, travel := teacher.TravelLabels(d); travel != f.Travel && !slices.Contains(softKinds, d.Kind) {
 		if travel {

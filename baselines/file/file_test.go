@@ -135,17 +135,18 @@ func TestLocate(t *testing.T) {
 		t.Error(soft, err)
 	}
 	// A digest that is written down is enough to find records by.
-	gone, err := locate(File{Path: "gone.pt", Digest: f.Digest}, place)
-	if err != nil || gone.Digest != f.Digest || gone.Path != "" {
+	pinned := File{Path: "gone.pt", Digest: f.Digest}
+	if gone, err := pinned.Locate(place, nil); err != nil || gone.(*File).Digest != f.Digest || gone.(*File).Path != "" {
 		t.Errorf("%+v: %v", gone, err)
-	} else if _, err := gone.Distill(t.Context(), method.Problem{Data: methodtest.Data(1), IPC: 2}, func(method.Step) {}); err == nil || !strings.Contains(err.Error(), "gone.pt") {
-		t.Errorf("a set of no file: %v", err)
+	}
+	if _, err := locate(pinned, place); err == nil || !strings.Contains(err.Error(), "gone.pt: no such file") {
+		t.Errorf("a run without its file: %v", err)
 	}
 	// All images of one class are noted.
 	uneven := saved(t, dir, "uneven.pt", 1, npz.Of("labels", []int{4}, []int64{0, 0, 0, 1}))
 	if f, err := locate(File{Path: uneven}, place); err != nil {
 		t.Error(err)
-	} else if d, err := f.read(methodtest.Data(1)); err != nil || !slices.Contains(d.Notes, "its labels stand for 3, 1 images of the classes, in their order, and not for 2 of each") {
+	} else if d, err := f.read(methodtest.Data(1)); err != nil || !slices.Contains(d.Notes, "its labels stand for 1 to 3 images of a class, and not for 2 of each") {
 		t.Error(d, err)
 	}
 	// Another content under the same name is another run.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -101,6 +102,11 @@ func (f *flags) printScores(out io.Writer, e evaluation, record *store.Record) {
 	fmt.Fprintf(out, "%s, %s, protocol %s as for %s, seed %d: %d images, %.2f %%, errors %v of %v\n", c.Dataset, c.Model, id.Eval.Name, c.Column, e.as.Seed,
 		result.Images, 100*result.Metrics["test_acc"], result.Counts["test_errors"], result.Counts["test_images"])
 	fmt.Fprintf(out, "    %s; the cell's networks are %s\n", scoring(e.run, record), spec.Canonical(id.Model))
+	for _, name := range slices.Sorted(maps.Keys(result.Metrics)) { // the record has all
+		if name != "test_acc" && method.IsScore(name) || name == "draws_sd" {
+			fmt.Fprintf(out, "    %-28s %.6g\n", name, result.Metrics[name])
+		}
+	}
 	for _, note := range result.Notes {
 		fmt.Fprintf(out, "    note: %s\n", note)
 	}

@@ -24,7 +24,6 @@ import (
 	"dgkip/harness/method"
 	"dgkip/harness/npz"
 	"dgkip/harness/sets"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
@@ -95,13 +94,10 @@ func distinct(runs []*engine.Run, keeps func(*engine.Run) bool) []*engine.Run {
 	var out []*engine.Run
 	at := map[string]int{}
 	for _, r := range runs {
-		id := r.Identity
-		id.Eval = spec.PartIdentity{}
-		set := string(spec.Canonical(id))
-		i, there := at[set]
+		i, there := at[r.Makes()]
 		switch {
 		case !there:
-			at[set] = len(out)
+			at[r.Makes()] = len(out)
 			out = append(out, r)
 		case !keeps(out[i]) && keeps(r):
 			out[i] = r

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -47,9 +48,14 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 	for _, p := range made.Problems {
 		fmt.Fprintln(errOut, "note: "+p)
 	}
+	missing := false
 	for _, err := range r.Plan.Gone {
 		first, _, _ := strings.Cut(err.Error(), "\n") // the hint is for who runs it
-		fmt.Fprintf(errOut, "note: a cell is left out: %s\nhint: digest = \"sha256:...\" beside path, as in the record, shows it without the file\n", first)
+		fmt.Fprintf(errOut, "note: a run is left out: %s\n", first)
+		missing = missing || errors.Is(err, fs.ErrNotExist)
+	}
+	if missing {
+		fmt.Fprintln(errOut, "hint: with digest = \"sha256:...\" beside path, as its record has it, a set is shown without its file")
 	}
 	if n := r.Plan.Coarse(r.Store); n > 0 {
 		fmt.Fprintln(errOut, coarse(n))

@@ -130,7 +130,7 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 			return nil, &method.Interrupted{Checkpoint: b, Cause: ctx.Err()}
 		}
 		switch w.Wrong {
-		case "slow":
+		case "slow", "prepares":
 			time.Sleep(surroundings)
 		case "begins":
 			time.Sleep(surroundings)

@@ -11,7 +11,7 @@ import (
 )
 
 // parts times what a run prepares before it goes on, such as the features of the real
-// images or their model. What another run has computed, or the disk has, is no part of it.
+// images or their model. What another run has computed is no part of it.
 type parts struct {
 	mu    sync.Mutex // preparations may share work out
 	what  string     // under way; "" for nothing

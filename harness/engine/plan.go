@@ -115,8 +115,8 @@ type Plan struct {
 	// Opened are the datasets that were opened for it.
 	Opened []store.Known
 
-	// Gone says which runs are left out, and records of theirs cannot be found, since the
-	// files that their sets come from are not there.
+	// Gone says why runs are left out, whose records cannot be found: the files that their
+	// sets come from are not there, or are not what they should be.
 	Gone []error
 
 	keys map[cellSeed]string

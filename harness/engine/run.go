@@ -277,6 +277,7 @@ func (a *attempt) observe(step method.Step) {
 	if err := a.trace(step); err != nil {
 		a.cancel(err)
 	}
+	a.parts.over() // of what the step itself had to prepare
 	a.line.Step(step.Update, step.Of, step.Loss, step.HasLoss)
 	if step.Checkpoint != nil && time.Since(a.kept) >= a.CheckpointEvery && a.ctx.Err() == nil {
 		if state, err := step.Checkpoint(); err != nil {

@@ -110,7 +110,9 @@ func siblings(there *store.Listing) map[string][]string {
 	return all
 }
 
-// makes is what a run distils, however it is watched and scored.
+// Makes is what a run distils, however it is watched and scored.
+func (r *Run) Makes() string { return makes(r.Identity) }
+
 func makes(id spec.Identity) string {
 	id.Eval = spec.PartIdentity{}
 	return string(spec.Canonical(id))

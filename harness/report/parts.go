@@ -17,17 +17,21 @@ type prepared struct {
 }
 
 // preparations lists the parts, each from the run in which it took longest: one that finds
-// some of it on disk takes less. Runs beside others have no memory of their own.
+// some of it on disk takes less. Runs beside others have no memory of their own, and those
+// that were interrupted may have had several machines.
 func (r *Results) preparations() []prepared {
 	var out []prepared
 	for _, c := range r.Cells {
 		for _, run := range c.done() {
 			p := run.Record.Provenance
-			if p.Shared || len(p.Sessions) == 0 {
+			if p.Shared || len(p.Sessions) != 1 {
 				continue
 			}
 			for _, part := range p.Parts {
-				one := prepared{c.Cell.Dataset, c.Cell.Model, part, kindOf(p.Sessions[len(p.Sessions)-1])}
+				if part.Seconds < 0.1 {
+					continue // such as a look at an empty disk
+				}
+				one := prepared{c.Cell.Dataset, c.Cell.Model, part, kindOf(p.Sessions[0])}
 				i := slices.IndexFunc(out, func(x prepared) bool {
 					return x.dataset == one.dataset && x.model == one.model && x.What == one.What
 				})
@@ -59,7 +63,7 @@ func (r *Results) parts() *sheet.Sheet {
 	if s.Rows == nil {
 		return nil
 	}
-	s.Caption = r.selected("What is computed once for runs that share it, in the run in which it took longest: seconds, and the most memory that the run had held by its end. Runs that were made before parts were timed, or beside others, have no part in this.")
+	s.Caption = r.selected("What is computed once for runs that share it, in the run in which it took longest: seconds, and the most memory that the run had held by its end. Runs that were made before parts were timed, beside others, or in several sessions are left out.")
 	return s
 }
 

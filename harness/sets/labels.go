@@ -2,11 +2,9 @@ package sets
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"dgkip/harness/method"
 	"dgkip/harness/npz"
@@ -40,7 +38,7 @@ func readLabels(d *method.Distilled, f setFile, name, told string) error {
 	}
 	if len(shape) == 1 && (kind == "" || kind == method.Hard) && allClasses(labels, classes) {
 		d.Kind, d.Labels = method.Hard, method.OneHot(d.Of, classes)
-		return nil
+		return agree(d, name, labels)
 	}
 	if kind == "" {
 		if kind, err = guessKind(d, labels, classes); err != nil {
@@ -57,6 +55,23 @@ func readLabels(d *method.Distilled, f setFile, name, told string) error {
 	if kind == method.Hard && !oneHot(labels, classes) {
 		return fmt.Errorf("its labels are no rows of one 1 and zeros, as those of the kind %q are", method.Hard)
 	}
+	if kind == method.Hard {
+		var numbers []float64
+		for row := range slices.Chunk(labels, classes) {
+			numbers = append(numbers, float64(largest(row)))
+		}
+		return agree(d, name, numbers)
+	}
+	return nil
+}
+
+// agree holds class numbers to the array of, where there is one.
+func agree(d *method.Distilled, name string, numbers []float64) error {
+	for i, y := range d.Of {
+		if float64(y) != numbers[i] {
+			return fmt.Errorf("its arrays %s and of give image %d the classes %v and %d", name, i, numbers[i], y)
+		}
+	}
 	return nil
 }
 
@@ -70,9 +85,6 @@ func readClasses(d *method.Distilled, f setFile, labels []float64, shape []int) 
 	switch {
 	case len(of) == n:
 		d.Of, err = classesOf(of, classes)
-		if err == nil && len(shape) == 1 && f.LabelKind == "" && !f.Has("label_kind") && allClasses(labels, classes) && !slices.Equal(of, labels) {
-			err = errors.New("its arrays labels and of both have class numbers, and they differ")
-		}
 	case of != nil:
 		return fmt.Errorf("its array of has %d values; it needs the class of each of its %d images", len(of), n)
 	case len(shape) == 1:
@@ -96,8 +108,8 @@ func noteBalance(d *method.Distilled, ipc int) {
 	for _, y := range d.Of {
 		count[y]++
 	}
-	if slices.ContainsFunc(count, func(n int) bool { return n != ipc }) {
-		d.Notes = append(d.Notes, fmt.Sprintf("its labels stand for %s images of the classes, in their order, and not for %d of each", strings.Trim(strings.Join(strings.Fields(fmt.Sprint(count)), ", "), "[]"), ipc))
+	if few, many := slices.Min(count), slices.Max(count); few != ipc || many != ipc {
+		d.Notes = append(d.Notes, fmt.Sprintf("its labels stand for %d to %d images of a class, and not for %d of each", few, many, ipc))
 	}
 }
 

@@ -94,7 +94,7 @@ func unclear(x []float32, channels int, data *method.Data) error {
 	if off(best) > 0.2 {
 		doubt = fmt.Sprintf("; but they are %.2f from there on average, so that it may well be another", off(best))
 	}
-	return fmt.Errorf("its images go from %.4g to %.4g, and it does not say how they are normalised; the guess is %s, since of what is usual it brings the smallest and largest value of each channel nearest to 0 and 1%s\nhint: write %s (known are %s), or the mean and std that are right, beside path in the experiment; or give the file arrays mean and std",
+	return fmt.Errorf("its images go from %.4g to %.4g, and it does not say how they are normalised; the guess is %s, since of what is usual it brings the smallest and largest value of each channel nearest to 0 and 1%s\nhint: write %s beside path in the experiment, if that is right (normalised knows bytes, %s), or mean and std; or give the file arrays mean and std",
 		slices.Min(low), slices.Max(high), best.write, doubt, best.write, strings.Join(names, ", "))
 }
 

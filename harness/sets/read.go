@@ -241,8 +241,8 @@ func readExtra(d *method.Distilled, f setFile) error {
 // an array pixels of numbers.
 func readPixels(f setFile, name string, classes, dim int) (npz.Array, string, error) {
 	most := f.most
-	if f.at.IPC > 0 { // somewhat more, to say how many there are
-		most = 4 * f.at.IPC * classes
+	if f.at.IPC > 0 { // more than it should have, to say how many there are
+		most = min(most, max(1000, 4*f.at.IPC*classes))
 	}
 	a, err := f.Read(name, most*dim)
 	if errors.Is(err, npz.ErrOversized) && f.at.IPC > 0 {

@@ -96,7 +96,8 @@ func TestForeignNPZ(t *testing.T) {
 		"labels has the shape [2 0]":    {pixels, npz.Of("labels", []int{2, 0}, []float32{}), npz.Of("of", []int{2}, []int64{0, 1})},
 		"does not say what its labels":  {pixels, npz.Of("labels", []int{2}, []float32{0.5, -0.5}), npz.Of("of", []int{2}, []int64{0, 1})},
 		"those of std be positive":      {pixels, hard, npz.Of("mean", []int{3}, make([]float32, 3)), npz.Of("std", []int{3}, make([]float32, 3))},
-		"both have class numbers":       {pixels, hard, npz.Of("of", []int{2}, []int64{0, 1})},
+		"labels and of give image 0":    {pixels, hard, npz.Of("of", []int{2}, []int64{0, 1})},
+		"of give image 1 the classes 0": {pixels, npz.Of("labels", []int{2, 2}, []float64{0, 1, 1, 0}), npz.Of("of", []int{2}, []int64{1, 1})},
 		"it has the classes b, a":       {pixels, hard, npz.Text("classes", "b\na")},
 		"-1 is no byte":                 {npz.Of("images", []int{2, 1, 2, 3}, []int64{-1, 11: 0}), hard},
 		"labels holds texts":            {pixels, npz.Texts("labels", []string{"a", "b"})},
@@ -315,8 +316,8 @@ func TestHostile(t *testing.T) {
 		want string
 	}{
 		{append(tensors, make([]byte, 1000000)...), `array "extra.1": it holds more`},
-		{zeros("(30000000,)", 30_000_000), "the shape [30000000] of type u1; at most 24576 values are expected\nhint: ipc 1 of 2 classes are 2 images"},
-		{zeros("(10000, 32, 32, 3)", 30_720_000), "the shape [10000 32 32 3] of type u1; at most 24576 values are expected\nhint: ipc 1 of 2 classes are 2 images"},
+		{zeros("(30000000,)", 30_000_000), "the shape [30000000] of type u1; at most 3072000 values are expected\nhint: ipc 1 of 2 classes are 2 images"},
+		{zeros("(10000, 32, 32, 3)", 30_720_000), "the shape [10000 32 32 3] of type u1; at most 3072000 values are expected\nhint: ipc 1 of 2 classes are 2 images"},
 	} {
 		file := filepath.Join(t.TempDir(), "set")
 		if err := os.WriteFile(file, c.file, 0o666); err != nil {

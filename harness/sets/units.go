@@ -34,7 +34,7 @@ func (f setFile) units(a npz.Array, name string, x []float32, data *method.Data)
 	case whole:
 		for _, v := range x {
 			if v < 0 || v > 255 {
-				return units{}, fmt.Errorf("its images are whole numbers, and %v is no byte\nhint: give it bytes, or pixels from 0 to 1 as floating point", v)
+				return units{}, fmt.Errorf("its images are whole numbers, and %v is no byte\nhint: save bytes, or pixels from 0 to 1 as floating point", v)
 			}
 		}
 		return units{scale: 255}, nil
@@ -47,7 +47,7 @@ func (f setFile) units(a npz.Array, name string, x []float32, data *method.Data)
 	case !slices.ContainsFunc(x, func(v float32) bool { return v < 0 || v > 1 }):
 		return units{scale: 1, note: "its images were taken for pixels, since all values are from 0 to 1; normalised says otherwise"}, nil
 	case data.Prep.Restore != nil:
-		return units{}, fmt.Errorf("its images are not pixels, and the data set's here are whitened\nhint: write normalised = %q beside path if they are whitened alike", data.Prep.Name)
+		return units{}, fmt.Errorf("its images are not pixels from 0 to 1, and it does not say what they are\nhint: write normalised = %q beside path if they are whitened as those of the data set here; or how else they are normalised, such as \"bytes\" or mean and std, and they will be whitened", data.Prep.Name)
 	}
 	return units{}, unclear(x, data.Train.C, data)
 }

@@ -63,6 +63,9 @@ func (r Real) phase(what string) func(float64) {
 	if r.Phase == nil {
 		return func(float64) {}
 	}
+	if r.Draw != "" {
+		what += ", draw " + r.Draw
+	}
 	r.Phase(what, 0)
 	return func(done float64) { r.Phase(what, done) }
 }

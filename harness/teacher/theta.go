@@ -146,11 +146,7 @@ func (r Real) solve(ctx context.Context, p Problem) (*Theta, error) {
 	}
 	s, err := convex.Solve(ctx, convex.Problem{
 		Features: phi, Large: r.Gram, Lower: r.lower, Labels: RealLabels(train.Labels, classes, p.Loss), Lambda: float64(train.Len()) * p.Lambda,
-		Report: func(done float64) {
-			if r.Phase != nil {
-				r.Phase("solving the "+string(p.Loss)+" model", done)
-			}
-		},
+		Report: r.phase("solving the " + string(p.Loss) + " model"),
 	}, p.Gap)
 	if err != nil {
 		return nil, err
