@@ -15,14 +15,15 @@ import (
 	"dgkip/harness/sets"
 )
 
-// saved writes a set of two images for each class of methodtest's data as .pt.
-func saved(t *testing.T, dir, name string, channels int, labels npz.Array) string {
+// saved writes a set of two images for each class of methodtest's data as .pt, with further
+// arrays.
+func saved(t *testing.T, dir, name string, channels int, labels npz.Array, more ...npz.Array) string {
 	t.Helper()
 	d := methodtest.Data(channels)
-	b, err := arrays.Torch([]npz.Array{
+	b, err := arrays.Torch(append([]npz.Array{
 		npz.Of("images", []int{4, 8, 8, channels}, d.Train.X[:4*64*channels]), labels,
 		npz.Of("mean", []int{channels}, d.Prep.Mean), npz.Of("std", []int{channels}, d.Prep.Std),
-	})
+	}, more...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,30 +60,18 @@ func TestFamily(t *testing.T) {
 		}
 	}
 	// What the file has must be said.
-	dir, data := t.TempDir(), methodtest.Data(1)
-	write := func(name string, more ...npz.Array) string {
-		b, err := arrays.Torch(append([]npz.Array{
-			npz.Of("images", []int{4, 8, 8, 1}, data.Train.X[:4*64]), npz.Text("preprocess", data.Prep.Name),
-			npz.Of("labels", []int{4, 1}, []float32{-1, 1, -1, 1}), npz.Of("of", []int{4}, []int64{0, 1, 0, 1}), npz.Text("label_kind", "gain"),
-		}, more...))
-		if err != nil {
-			t.Fatal(err)
-		}
-		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, b, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		return file
-	}
-	travelling := write("travelling.pt", npz.Of("extra.exact_labels", []int{4, 1}, []float64{-1, 1, -1, 1}), npz.Of("extra.travel_labels", []int{4, 1}, []float64{-2, 2, -2, 2}))
-	plain := write("plain.pt")
+	dir, gains := t.TempDir(), npz.Of("labels", []int{4, 1}, []float32{-1, 1, -1, 1})
+	more := []npz.Array{npz.Of("of", []int{4}, []int64{0, 1, 0, 1}), npz.Text("label_kind", "gain")}
+	plain := saved(t, dir, "plain.pt", 1, gains, more...)
+	travelling := saved(t, dir, "travelling.pt", 1, gains, append(more,
+		npz.Of("extra.exact_labels", []int{4, 1}, []float64{-1, 1, -1, 1}), npz.Of("extra.travel_labels", []int{4, 1}, []float64{-2, 2, -2, 2}))...)
 	for _, c := range []struct {
 		file   string
 		travel bool
 		want   string
 	}{{travelling, true, ""}, {plain, false, ""}, {travelling, false, "write travel = true"}, {plain, true, "no labels that travel"}} {
 		f := File{Path: c.file, Travel: c.travel, Options: sets.Options{LabelKind: "gain"}}
-		_, err := f.Locate(method.Place{IPC: 2}, data)
+		_, err := f.Locate(method.Place{IPC: 2}, methodtest.Data(1))
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s, travel = %v: %v", filepath.Base(c.file), c.travel, err)
 		}

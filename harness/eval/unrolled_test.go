@@ -240,3 +240,24 @@ func TestUnrolledMisfits(t *testing.T) {
 		})
 	}
 }
+
+// another is a method that learns no steps, and elsewhere one whose sets come from files.
+type another struct{ method.Method }
+
+func (another) Info() method.Info { return method.Info{Name: "another", Protocol: "network"} }
+
+type elsewhere struct{ another }
+
+func (e elsewhere) Locate(method.Place, *method.Data) (method.Method, error) { return e, nil }
+
+// Only methods that learn steps are scored by them, and sets from files, which may have some.
+func TestUnrolledOf(t *testing.T) {
+	s := method.Sizes{Model: trial("fc").Model, Classes: 2, H: 8, W: 8, C: 1, IPC: 1, Method: another{}}
+	if err := new(Unrolled).CheckSizes(s); err == nil || !strings.Contains(err.Error(), "another learns none") {
+		t.Error(err)
+	}
+	s.Method = elsewhere{}
+	if err := new(Unrolled).CheckSizes(s); err != nil {
+		t.Error(err)
+	}
+}
