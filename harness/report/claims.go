@@ -172,7 +172,7 @@ func claimSheet(all []*Results) *sheet.Sheet {
 		title, _, _ := strings.Cut(r.Spec.Title, ":")
 		for _, j := range r.Claims {
 			ours := j.Ours.entry(j.OursParts.short())
-			reason := j.Reason
+			reason := j.Reason.String()
 			if j.OursParts.all() == 0 {
 				reason = j.OursEvidence // why there is nothing to judge
 			}
@@ -214,7 +214,7 @@ func (r *Results) claimsCSV() []byte {
 	}
 	for _, j := range r.Claims {
 		lines = append(lines, slices.Concat([]string{j.Claim.ID, j.Claim.Text, j.Claim.Place, cmp.Or(j.OursParts.Unit, j.PublishedParts.Unit), j.published()}, counts(j.PublishedParts),
-			[]string{j.Ours.String()}, counts(j.OursParts), []string{j.Reason, j.PublishedEvidence, j.OursEvidence}))
+			[]string{j.Ours.String()}, counts(j.OursParts), []string{j.Reason.String(), j.PublishedEvidence, j.OursEvidence}))
 	}
 	return sheet.CSV(lines)
 }

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"dgkip/harness/exhibit"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/spec"
 )
@@ -15,15 +14,14 @@ import (
 var settingPattern = regexp.MustCompile(`\{([a-z_]+)\}`)
 
 // reasonOf is why a cell's numbers are worse than published, with the cell's own
-// settings in it: the first of the experiment's deviations that is about it. It is ""
-// where none is.
-func (r *Results) reasonOf(c *spec.Cell) string {
+// settings in it: the first of the experiment's deviations that is about it.
+func (r *Results) reasonOf(c *spec.Cell) Reason {
 	for _, d := range r.Spec.Deviations {
 		if len(d.When) == 0 || !d.When.Matches(c.At) {
 			continue
 		}
 		settings := c.Identity(spec.DatasetIdentity{}, 0).Method.Settings
-		return settingPattern.ReplaceAllStringFunc(whyOf(d), func(key string) string {
+		why := settingPattern.ReplaceAllStringFunc(d.Why, func(key string) string {
 			v, ok := settings[strings.Trim(key, "{}")]
 			if !ok {
 				r.problem("deviation %q: %s has no setting %s", d.Why, c.Column, key)
@@ -31,33 +29,34 @@ func (r *Results) reasonOf(c *spec.Cell) string {
 			}
 			return fmt.Sprint(v)
 		})
+		return Reason{why, d.Unexplained}
 	}
-	return ""
+	return Reason{}
 }
 
-// reasonOfClaim is why a claim fails on our records, "" where that is not said.
-func (r *Results) reasonOfClaim(id string) string {
+// reasonOfClaim is why a claim fails on our records.
+func (r *Results) reasonOfClaim(id string) Reason {
 	for _, d := range r.Spec.Deviations {
 		if slices.Contains(d.Claims, id) {
-			return whyOf(d)
+			return Reason{d.Why, d.Unexplained}
 		}
 	}
-	return ""
+	return Reason{}
 }
 
-// notExplained begins what is said where there is no explanation.
-const notExplained = "not explained: "
+// A Reason is what an experiment says of a number that is worse than published, or of a
+// claim that fails. The zero Reason says nothing.
+type Reason struct {
+	Why         string
+	Unexplained bool // that it is so is known, and no more
+}
 
-func whyOf(d exhibit.Deviation) string {
-	if d.Unexplained {
-		return notExplained + d.Why
+func (r Reason) String() string {
+	if r.Unexplained {
+		return "not explained: " + r.Why
 	}
-	return d.Why
+	return r.Why
 }
-
-// unexplained reports whether ours is worse than published, and the experiment says no
-// more than that nobody knows why.
-func (b Beside) unexplained() bool { return strings.HasPrefix(b.Reason, notExplained) }
 
 // Stale lists, in words, the deviations that nothing needs any more: all that they are
 // about was judged, and none of it is worse or fails.
@@ -90,10 +89,10 @@ func (r *Results) Stale() []string {
 // experiment states, a line for every reason; and apart from these what it says is known
 // and not explained.
 func (r *Results) Explained() (explained, not []string) {
-	var reasons []string
-	places := map[string][]string{}
-	add := func(reason, place string) {
-		if reason != "" {
+	var reasons []Reason
+	places := map[Reason][]string{}
+	add := func(reason Reason, place string) {
+		if reason != (Reason{}) {
 			reasons = with(reasons, reason)
 			places[reason] = append(places[reason], place)
 		}
@@ -107,9 +106,8 @@ func (r *Results) Explained() (explained, not []string) {
 		add(j.Reason, "claim "+j.Claim.ID)
 	}
 	for _, reason := range reasons {
-		why, is := strings.CutPrefix(reason, notExplained)
-		line := fmt.Sprintf("%s: %s: %s", r.Spec.Name, strings.Join(places[reason], ", "), why)
-		if is {
+		line := fmt.Sprintf("%s: %s: %s", r.Spec.Name, strings.Join(places[reason], ", "), reason.Why)
+		if reason.Unexplained {
 			not = append(not, line)
 		} else {
 			explained = append(explained, line)

@@ -78,7 +78,7 @@ func (r *Results) Numbers() []Number {
 	out.add("profile", r.Spec.Profile)
 	if len(r.Published) > 0 {
 		out.tally("published/", tallyOf(r.Published, Beside.accuracy))
-		out.add("published/unexplained", strconv.Itoa(tallyOf(r.Published, func(b Beside) bool { return b.accuracy() && b.unexplained() })["all"]))
+		out.add("published/unexplained", strconv.Itoa(tallyOf(r.Published, func(b Beside) bool { return b.accuracy() && b.Reason.Unexplained })["all"]))
 	}
 	for _, c := range verdictsOf([]*Results{r}) {
 		out.tally("published/"+c.name+"/", c.tally)

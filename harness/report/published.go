@@ -161,7 +161,7 @@ func (r *Results) reproduced() *sheet.Sheet {
 					theirs[i], ours[i], some = b.theirs(), b.ours(on), true
 					families.mark(&theirs[i], s.Columns[i], b.Family)
 					families.mark(&ours[i], s.Columns[i], b.Own)
-					reasons.mark(&ours[i], b.Reason)
+					reasons.mark(&ours[i], b.Reason.String())
 				}
 			}
 			if some {
@@ -294,7 +294,7 @@ func (r *Results) comparisonCSV() []byte {
 		lines = append(lines, append(pointOf(b.Cell, axes), b.Metric, b.Source, shortest(b.Published.Mean), given(b.Published.HasSpread, b.Published.Spread, shortest),
 			given(made, b.Ours, shortest), given(b.Seeds > 1, b.Spread, shortest), strconv.Itoa(b.Seeds), given(made && images > 0, images, shortest),
 			given(made, b.Difference(), tenDigits), given(!math.IsNaN(b.Tolerance), b.Tolerance, tenDigits),
-			b.Match.String(), b.Reason, string(b.Family), string(b.Own), strconv.FormatBool(!b.Unchecked)))
+			b.Match.String(), b.Reason.String(), string(b.Family), string(b.Own), strconv.FormatBool(!b.Unchecked)))
 	}
 	return sheet.CSV(lines)
 }

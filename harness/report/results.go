@@ -73,12 +73,12 @@ type Beside struct {
 	OfSource bool
 
 	// Tolerance is how far from the published mean ours may lie, NaN if that is not
-	// known. Declared says that it is the spec's own. Reason is why ours is worse, ""
-	// if it is not or nobody said why.
+	// known. Declared says that it is the spec's own. Reason is why ours is worse, if
+	// it is and somebody said why.
 	Tolerance float64
 	Declared  bool
 	Match     Match
-	Reason    string
+	Reason    Reason
 
 	runs *CellRuns
 }
@@ -103,8 +103,8 @@ type Judged struct {
 	OursParts, PublishedParts       parts
 	OursEvidence, PublishedEvidence string
 
-	// Reason is why the claim fails on our records, "" if it does not or nobody said why.
-	Reason string
+	// Reason is why the claim fails on our records, if it does and somebody said why.
+	Reason Reason
 }
 
 // parts counts the rows, cells or runs that a claim speaks of by their verdict.

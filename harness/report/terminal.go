@@ -98,12 +98,12 @@ func (r *Results) TerminalChecks(w io.Writer, screen Screen) error {
 func (r *Results) Failures() []string {
 	var out []string
 	for _, j := range r.Claims {
-		if j.Ours == Fails && j.Reason == "" {
+		if j.Ours == Fails && j.Reason == (Reason{}) {
 			out = append(out, fmt.Sprintf("%s: claim %s (%s): %s", r.Spec.Name, j.Claim.ID, j.Claim.Place, j.OursEvidence))
 		}
 	}
 	for _, b := range r.Published {
-		if b.Failed() && b.Reason == "" {
+		if b.Failed() && b.Reason == (Reason{}) {
 			out = append(out, fmt.Sprintf("%s: %s: %s is %s, published %s: %s by %s, where the tolerance is %s", r.Spec.Name, r.placeName(b.Cell),
 				metricTitle(b.Metric), significant(b.Ours, 5), shortest(b.Published.Mean), b.Match, significant(math.Abs(b.Difference()), 3), significant(b.Tolerance, 3)))
 		}
