@@ -265,6 +265,36 @@ func TestImagesAreUpright(t *testing.T) {
 	}
 }
 
+// A PNG shows every pixel of an image as a square of one colour, and all as large as each other.
+func TestImagesAreSharp(t *testing.T) {
+	img := image.NewRGBA(image.Rect(0, 0, 32, 32))
+	for i := range 32 * 32 {
+		img.Set(i%32, i/32, color.RGBA{R: uint8(i), G: uint8(i >> 2), B: 100, A: 255})
+	}
+	p := &Images{Columns: []string{"one", "two"}, Rows: []ImageRow{{Name: "a", Tiles: []Tile{
+		{Lines: [][]image.Image{{img, img, img}, {img, img, img}}}, {Lines: [][]image.Image{{img}}}}}}}
+	b, err := Render(p, "png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := png.Decode(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dots := map[color.Color]int{}
+	for y := range m.Bounds().Dy() {
+		for x := range m.Bounds().Dx() {
+			dots[color.RGBAModel.Convert(m.At(x, y))]++
+		}
+	}
+	side := int(math.Round(math.Sqrt(float64(dots[img.At(5, 5)]) / 7)))
+	for i := range 32 * 32 {
+		if got := dots[img.At(i%32, i/32)]; side < 2 || got != 7*side*side {
+			t.Fatalf("the pixel %d, %d of 7 images has %d dots, want 7 squares of %d dots", i%32, i/32, got, side)
+		}
+	}
+}
+
 // A line without axes is small, has the colour of its method, and shows decades by
 // their logarithms.
 func TestSpark(t *testing.T) {

@@ -3,6 +3,7 @@ package chart
 import (
 	"image"
 	"image/draw"
+	"math"
 
 	xdraw "golang.org/x/image/draw"
 	"gonum.org/v1/plot/text"
@@ -50,9 +51,10 @@ func Mosaic(lines [][]image.Image, side, gap int) *image.RGBA {
 }
 
 // Sizes in points, and of images in the pixels they are made of: 224 is a multiple of
-// 28 and of 32.
+// 28 and of 32. A block is a pixel of an image of 32.
 const (
-	pixelSide, pixelGap = 224, 12
+	block               = 7
+	pixelSide, pixelGap = 32 * block, 2 * block
 	rowGap              = 6
 	titleRoom           = 14
 )
@@ -85,6 +87,10 @@ func (m *Images) measure() room {
 	}
 	// As wide as the text, but no larger than is useful.
 	r.pixel = min(40, (widths[2]-r.side-2*margin-gutter*vg.Length(len(across)-1))/vg.Length(all)) / (pixelSide + pixelGap)
+	// Blocks are whole dots, so that all look alike.
+	if dots := math.Floor(r.pixel.Dots(dpi) * block); dots > 0 {
+		r.pixel = vg.Length(dots/block) * vg.Inch / dpi
+	}
 	for i, name := range m.Columns {
 		r.columns[i] = max(r.of(across[i]), letters(bold(titleSize)).Width(clean(name)))
 	}
@@ -123,7 +129,7 @@ func (m *Images) Paint(dc vgdraw.Canvas) {
 	m.each(r, func(t Tile, x, y, w, h vg.Length) {
 		if len(t.Lines) > 0 {
 			tile := Mosaic(t.Lines, pixelSide, pixelGap)
-			at := image.Pt(int((x+w/2)/pixel)-tile.Bounds().Dx()/2, int(y/pixel))
+			at := image.Pt(int((x+w/2)/pixel)-tile.Bounds().Dx()/2, int(y/pixel)).Div(block).Mul(block)
 			draw.Draw(whole, tile.Bounds().Add(at), tile, image.Point{}, draw.Src)
 		}
 	})
