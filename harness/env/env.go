@@ -21,15 +21,18 @@ type Host struct {
 	Features []string          `json:"features,omitempty"` // of the processor, those that matter to kernels
 	Memory   int64             `json:"memory,omitempty"`   // bytes, 0 if unknown
 	Go       string            `json:"go"`
-	Modules  map[string]string `json:"modules,omitempty"`
 	Git      Git               `json:"git"`
+
+	// Modules are the versions of what the program is built with, where its commit,
+	// which has them in go.mod, is not all of its sources.
+	Modules map[string]string `json:"modules,omitempty"`
 }
 
 // Read describes this machine and this program at the first call.
 var Read = sync.OnceValue(func() Host {
 	h := Host{
 		Name: "unknown", OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: "unknown",
-		Cores: runtime.NumCPU(), Go: runtime.Version(), Modules: modules(),
+		Cores: runtime.NumCPU(), Go: runtime.Version(),
 	}
 	if name, err := os.Hostname(); err == nil {
 		h.Name = name
@@ -39,7 +42,9 @@ var Read = sync.OnceValue(func() Host {
 	}
 	h.Features = cpuFeatures()
 	h.Memory = memory()
-	h.Git = programGit()
+	if h.Git = programGit(); h.Git.State != "clean" {
+		h.Modules = modules()
+	}
 	return h
 })
 
