@@ -13,15 +13,15 @@ import (
 
 // Host describes a machine and the program on it.
 type Host struct {
-	Name     string            `json:"name"`
-	OS       string            `json:"os"`
-	Arch     string            `json:"arch"`
-	CPU      string            `json:"cpu"`                // model, or "unknown"
-	Cores    int               `json:"cores"`              // logical processors this process may use
-	Features []string          `json:"features,omitempty"` // of the processor, those that matter to kernels
-	Memory   int64             `json:"memory,omitempty"`   // bytes, 0 if unknown
-	Go       string            `json:"go"`
-	Git      Git               `json:"git"`
+	Name     string   `json:"name"`
+	OS       string   `json:"os"`
+	Arch     string   `json:"arch"`
+	CPU      string   `json:"cpu"`                // model, or "unknown"
+	Cores    int      `json:"cores"`              // logical processors this process may use
+	Features []string `json:"features,omitempty"` // of the processor, those that matter to kernels
+	Memory   int64    `json:"memory,omitempty"`   // bytes, 0 if unknown
+	Go       string   `json:"go"`
+	Git      Git      `json:"git"`
 
 	// Modules are the versions of what the program is built with, where its commit,
 	// which has them in go.mod, is not all of its sources.
