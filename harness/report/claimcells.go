@@ -24,11 +24,13 @@ func (c court) rank() []part {
 	for _, m := range c.matchups("method") {
 		var sides [2][]rival // ours and theirs, the best first
 		var missing [2]int
+		var cells []*CellRuns
 		for _, x := range m.cells {
 			side := c.side(x.Cell.Column)
 			if side < 0 {
 				continue
 			}
+			cells = append(cells, x)
 			if v, ok := c.value(x, c.metric); ok {
 				sides[side] = append(sides[side], rival{c.r.valueTitle("method", x.Cell.Column), v})
 			} else if c.missing(x.Cell.Column, c.metric) {
@@ -42,10 +44,10 @@ func (c court) rank() []part {
 		if c.published && len(mine)+len(theirs) == 0 || len(mine)+missing[0] == 0 || len(theirs)+missing[1] == 0 {
 			continue // the row has nothing of one side
 		}
-		p := part{where: c.r.placeName(m.cells[0].Cell, "method"), margin: math.Inf(1)}
+		p := part{where: c.r.placeName(m.cells[0].Cell, "method"), margin: math.Inf(1), why: c.apart(cells)}
 		complete := missing[0]+missing[1] == 0
 		switch {
-		case better == unranked || len(mine) == 0:
+		case better == unranked || len(mine) == 0 || p.why != "":
 		case len(theirs) < top:
 			if complete {
 				p.verdict = Holds
@@ -95,10 +97,10 @@ func (c court) growth() []part {
 		if c.published && len(ends) == 0 {
 			continue
 		}
-		p := part{where: c.r.placeName(m.cells[0].Cell, c.claim.Axis)}
+		p := part{where: c.r.placeName(m.cells[0].Cell, c.claim.Axis), why: c.apart(m.cells)}
 		from, begun := ends[points[0]]
 		to, ended := ends[points[len(points)-1]]
-		if begun && ended && len(points) > 1 && from > 0 {
+		if p.why == "" && begun && ended && len(points) > 1 && from > 0 {
 			factor := to / from
 			p.what, p.verdict = times(factor), Fails
 			p.margin = math.Abs(math.Log(factor / c.claim.Factor))

@@ -56,11 +56,7 @@ func (c court) judge() (Verdict, parts, string) {
 	}
 	note := ""
 	if isTime(c.metric) && !c.published && !onTraces {
-		on := c.machines()
-		if why := on.incomparable(); why != "" {
-			return Open, parts{}, why
-		}
-		if on.has(partlyMark) {
+		if c.machines().has(partlyMark) {
 			note = "; some of the times are of runs that had less than half of the processor's time"
 		}
 	}
@@ -76,6 +72,9 @@ func (c court) machines() machines {
 	}))
 }
 
+// notThere is why most claims that are open are.
+const notThere = "runs or numbers are missing"
+
 // mostFailures bounds the failing parts that evidence spells out.
 const mostFailures = 15
 
@@ -88,6 +87,7 @@ func sum(unit string, all []part) (Verdict, parts, string) {
 		switch p.verdict {
 		case Open:
 			n.Open++
+			n.why = with(n.why, cmp.Or(p.why, notThere))
 		case Fails:
 			n.Fails++
 			failures = append(failures, p.String())
@@ -124,7 +124,7 @@ func (p parts) String() string {
 		text += fmt.Sprintf(", false in %d", p.Fails)
 	}
 	if p.Open > 0 {
-		text += fmt.Sprintf("; %d cannot be judged yet, as runs or numbers are missing", p.Open)
+		text += fmt.Sprintf("; %d cannot be judged yet, as %s", p.Open, list(p.why))
 	}
 	return text
 }
@@ -173,8 +173,11 @@ func claimSheet(all []*Results) *sheet.Sheet {
 		for _, j := range r.Claims {
 			ours := j.Ours.entry(j.OursParts.short())
 			reason := j.Reason.String()
-			if j.OursParts.all() == 0 {
+			switch {
+			case j.OursParts.all() == 0:
 				reason = j.OursEvidence // why there is nothing to judge
+			case reason == "" && slices.ContainsFunc(j.OursParts.why, func(why string) bool { return why != notThere }):
+				reason = "open, as " + list(j.OursParts.why)
 			}
 			reasons.mark(&ours, reason)
 			heads := []string{title, j.Claim.Text}

@@ -260,6 +260,34 @@ func TestPartlyTimedClaim(t *testing.T) {
 	}
 }
 
+// Times of several machines leave those rows and series open, and no others.
+func TestTimesApart(t *testing.T) {
+	text := strings.Replace(small, "ipc = [1]", "ipc = [1, 10]", 1)
+	for i, claim := range []string{`kind = "less"` + "\n" + `columns = ["fast-lr"]` + "\n" + `against = ["slow"]`,
+		`kind = "growth"` + "\n" + `axis = "ipc"` + "\n" + `factor = 1` + "\n" + `columns = ["slow", "fast-lr"]`} {
+		r := made(t, text+"[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\nmetric = \"seconds_per_update\"\n"+claim+"\n",
+			map[string][]float64{"slow": {0.9, 0.9}, "fast-lr": {0.95, 0.95}})
+		if got := r.Claims[0]; got.OursParts.Open > 0 {
+			t.Errorf("%v: %s", got.Ours, got.OursEvidence)
+		}
+		for _, c := range r.Cells {
+			if c.Cell.Column == "fast-lr" && c.Cell.IPC == 10 {
+				for _, run := range c.done() {
+					run.Record.Provenance.Sessions[0].Host.CPU = "another"
+				}
+			}
+		}
+		got := r.judgeAll()[0]
+		if n := got.OursParts; n.Open != 1 || n.Holds+n.Fails != 1 || !strings.Contains(got.OursEvidence, "1 cannot be judged yet, as the times come from different machines") {
+			t.Errorf("%d: %+v: %s", i, n, got.OursEvidence)
+		}
+		r.Claims = r.judgeAll()
+		if s := r.claimSheet(); !strings.Contains(strings.Join(s.Notes, " "), "Open, as the times come from different machines") {
+			t.Errorf("%d: notes %q", i, s.Notes)
+		}
+	}
+}
+
 // Only what is declared of a metric ranks it: a name that sounds like one of the
 // known ones has no direction, and nothing of it is marked best.
 func TestDirections(t *testing.T) {

@@ -12,6 +12,7 @@ type part struct {
 	where, what string
 	verdict     Verdict
 	margin      float64
+	why         string // it is open, where a run or number that is missing is not the reason
 }
 
 func (p part) String() string { return p.where + " (" + p.what + ")" }
@@ -46,6 +47,14 @@ func (c court) missing(column, metric string) bool {
 		_, ok := p.Values[column]
 		return ok && metricOr(p.Metric) == metric
 	})
+}
+
+// apart says why the values of some cells, which are times, do not compare; "" if they do.
+func (c court) apart(cells []*CellRuns) string {
+	if c.published || !isTime(c.metric) {
+		return ""
+	}
+	return machinesOf(cells).incomparable()
 }
 
 // matchups groups the cells by all axes but one.

@@ -111,6 +111,7 @@ type Judged struct {
 type parts struct {
 	Unit               string // "rows"
 	Open, Holds, Fails int
+	why                []string // some are open
 }
 
 func (p parts) all() int { return p.Open + p.Holds + p.Fails }
