@@ -493,3 +493,16 @@ func FuzzLabels(f *testing.F) {
 		}
 	})
 }
+
+// Of a negative view the file has the other sign.
+func TestNegativeView(t *testing.T) {
+	args := func(metadata any) tuple {
+		return tuple{storage{kind: "f4", key: "0", n: 4}, int64(0), tuple{int64(4)}, tuple{int64(1)}, false, new(dict), metadata}
+	}
+	if _, err := rebuildTensor(args(&dict{keys: []any{"neg"}, values: []any{true}})); err == nil || !strings.Contains(err.Error(), "resolve_neg()") {
+		t.Error(err)
+	}
+	if _, err := rebuildTensor(args(&dict{keys: []any{"neg"}, values: []any{false}})); err != nil {
+		t.Error(err)
+	}
+}

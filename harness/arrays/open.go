@@ -69,7 +69,7 @@ func read(path string, r io.ReaderAt, size int64) (source, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	switch start := string(head[:n]); {
-	case strings.HasPrefix(start, "PK"):
+	case strings.HasPrefix(start, "PK\x03\x04") || strings.HasPrefix(start, "PK\x05\x06"): // the second is of none that has files
 		return readZip(path, r, size)
 	case n == 9 && start[8] == '{':
 		return readSafetensors(path, r, size)

@@ -371,6 +371,11 @@ func rebuildTensor(args tuple) (any, error) {
 	if !ok || !isInt || offset < 0 || err != nil || errStride != nil || len(shape) != len(stride) || len(shape) > 8 {
 		return nil, bad
 	}
+	if len(args) > 6 { // what is done to the values when they are looked at
+		if d, ok := args[6].(*dict); ok && slices.Contains(d.values, any(true)) {
+			return nil, fmt.Errorf("%w: a tensor is a negative or conjugate view of its values\nhint: save tensor.resolve_neg().resolve_conj().clone()", npz.ErrFormat)
+		}
+	}
 	return &tensor{s, int(offset), shape, stride}, nil
 }
 

@@ -230,6 +230,15 @@ func exportPictures(list []npz.Array, dir string) (note string, err error) {
 	if k == 1 && !hard {
 		note = ": class numbers only; -export pt, safetensors or npz keep its labels"
 	}
+	beyond := 0
+	for _, v := range x {
+		if v < 0 || v > 1 {
+			beyond++
+		}
+	}
+	if beyond > 0 {
+		note += fmt.Sprintf("; %.1f %% of its values are beyond 0 and 1, and were clipped", 100*float64(beyond)/float64(len(x)))
+	}
 	for i := range n {
 		name := fmt.Sprintf("%04d.png", i)
 		lines.WriteString(name)

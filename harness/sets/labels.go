@@ -96,19 +96,30 @@ func readClasses(d *method.Distilled, f setFile, labels []float64, shape []int) 
 	default:
 		return fmt.Errorf("its labels have the shape %v, not [n] or [n, %d]: then it needs an array of, int64 [n], with the class that each image stands for", shape, classes)
 	}
-	if err == nil && f.at.IPC > 0 {
+	if err == nil {
 		noteBalance(d, f.at.IPC)
 	}
 	return err
 }
 
-// noteBalance notes that classes have other numbers of images than they should.
+// noteBalance notes that classes have other numbers of images than they should: ipc, or
+// any at all where that is 0.
 func noteBalance(d *method.Distilled, ipc int) {
 	count := make([]int, len(d.Classes))
 	for _, y := range d.Of {
 		count[y]++
 	}
-	if few, many := slices.Min(count), slices.Max(count); few != ipc || many != ipc {
+	few, many := slices.Min(count), slices.Max(count)
+	switch {
+	case ipc == 0 && few == 0:
+		var none []string
+		for class, n := range count {
+			if n == 0 {
+				none = append(none, d.Classes[class])
+			}
+		}
+		d.Notes = append(d.Notes, "none of its images stands for "+npz.Listed(none))
+	case ipc > 0 && (few != ipc || many != ipc):
 		d.Notes = append(d.Notes, fmt.Sprintf("its labels stand for %d to %d images of a class, and not for %d of each", few, many, ipc))
 	}
 }

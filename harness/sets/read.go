@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"dgkip/harness/arrays"
 	"dgkip/harness/method"
@@ -34,6 +35,7 @@ type setFile struct {
 	Options
 	most int
 	at   Place
+	own  bool // of this program, which says how it was preprocessed
 }
 
 // text returns a text of the file, or "". A list of texts becomes one of lines.
@@ -69,6 +71,15 @@ type Place struct {
 	IPC int // images of a class that it must have, 0 for any number of images
 }
 
+// enough is how many images are looked at, to say how many there are, where the set must
+// have a number of them; 0 where it need not.
+func (p Place) enough(classes int) int {
+	if p.IPC == 0 {
+		return 0
+	}
+	return max(1000, 4*p.IPC*classes)
+}
+
 // Read reads a distilled set of this program's making or of another's.
 //
 // A file of another program needs images, or pixels, with the shape [n, h, w, c] or
@@ -80,7 +91,7 @@ func Read(at Place, o Options, data *method.Data) (*method.Distilled, error) {
 		return nil, err
 	}
 	defer z.Close()
-	f := setFile{z, z, o, max(len(data.Train.Labels), minMost), at}
+	f := setFile{Source: z, labels: z, Options: o, most: max(len(data.Train.Labels), minMost, at.enough(len(data.Classes))), at: at}
 	if at.Labels != "" {
 		var labels arrays.Source
 		if labels, err = arrays.Open(at.Labels); err != nil {
@@ -106,11 +117,13 @@ func placed(file string, err error) error {
 
 func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
 	text := map[string]string{}
-	for _, name := range []string{"classes", "preprocess", "loss", "label_kind", "notes"} {
+	for _, name := range []string{"preprocess", "classes", "label_kind", "loss", "notes"} {
 		var err error
-		if text[name], err = f.text(name); err != nil {
+		// Other programs may mean something else by the last two.
+		if text[name], err = f.text(name); err != nil && (f.own || name != "loss" && name != "notes") {
 			return nil, err
 		}
+		f.own = text["preprocess"] != ""
 	}
 	d := &method.Distilled{Classes: data.Classes, Prep: data.Prep, H: data.Train.H, W: data.Train.W, C: data.Train.C, Loss: text["loss"]}
 	if names := text["classes"]; names != "" {
@@ -118,7 +131,10 @@ func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
 		got := strings.Split(names, "\n")
 		same := slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(data.Classes)))
 		if len(got) != len(data.Classes) || same && !slices.Equal(got, data.Classes) {
-			return nil, fmt.Errorf("it has the classes %s, but the data set has %s", strings.Join(got, ", "), strings.Join(data.Classes, ", "))
+			return nil, fmt.Errorf("it has the classes %s, but the data set has %s", npz.Listed(got), npz.Listed(data.Classes))
+		}
+		if !slices.EqualFunc(got, data.Classes, strings.EqualFold) {
+			d.Notes = append(d.Notes, fmt.Sprintf("its classes are %s; they were taken for %s", npz.Listed(got), npz.Listed(data.Classes)))
 		}
 	}
 	if p := text["preprocess"]; p != "" && p != data.Prep.Name {
@@ -128,9 +144,7 @@ func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n := text["notes"]; n != "" {
-		d.Notes = strings.Split(n, "\n")
-	}
+	d.Notes = append(d.Notes, notesOf(text["notes"])...)
 	if err := readImages(d, f, images, data); err != nil {
 		return nil, err
 	}
@@ -143,6 +157,31 @@ func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
 	return d, d.Check()
 }
 
+// Limits on what is kept of notes.
+const maxNotes, maxNote = 50, 1000
+
+// notesOf are the lines of a text, without what a terminal would obey.
+func notesOf(text string) []string {
+	var notes []string
+	for line := range strings.Lines(text) {
+		if len(notes) == maxNotes {
+			break
+		}
+		line = strings.ToValidUTF8(strings.TrimRight(line, "\r\n"), "")
+		line = strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) {
+				return -1
+			}
+			return r
+		}, line)
+		if letters := []rune(line); len(letters) > maxNote {
+			line = string(letters[:maxNote]) + "..."
+		}
+		notes = append(notes, line)
+	}
+	return notes
+}
+
 // names under which images and labels usually are. DC, and those after it, save
 // data = [[images, labels], ...].
 var pairs = [][2]string{
@@ -153,6 +192,14 @@ var pairs = [][2]string{
 // find returns the names of the arrays of images and labels.
 func (f setFile) find() (images, labels string, err error) {
 	images, labels = f.Images, f.Labels
+	if f.Source == f.labels { // the images or the labels of an experiment bring the others
+		if pair, is := strings.CutSuffix(images, ".0"); is && labels == "" && f.Has(pair+".1") {
+			labels = pair + ".1"
+		}
+		if pair, is := strings.CutSuffix(labels, ".1"); is && images == "" && f.Has(pair+".0") {
+			images = pair + ".0"
+		}
+	}
 	experiment, err := f.experiment()
 	if err != nil {
 		return "", "", err
@@ -164,7 +211,7 @@ func (f setFile) find() (images, labels string, err error) {
 	}
 	pick := func(s arrays.Source, side int) string {
 		for _, p := range usual {
-			if s.Has(p[side]) && (f.Source != f.labels || s.Has(p[1-side])) {
+			if s.Has(p[side]) && (f.Source != f.labels || s.Has(p[1-side])) && (p[side] != strconv.Itoa(side) || len(s.Names()) <= 2) {
 				return p[side]
 			}
 		}
@@ -172,7 +219,7 @@ func (f setFile) find() (images, labels string, err error) {
 			return s.Names()[0]
 		}
 		for _, p := range usual { // though the other is missing
-			if s.Has(p[side]) {
+			if s.Has(p[side]) && p[side] != strconv.Itoa(side) {
 				return p[side]
 			}
 		}
@@ -185,14 +232,14 @@ func (f setFile) find() (images, labels string, err error) {
 		labels = pick(f.labels, 1)
 	}
 	if images == "" {
-		return "", "", fmt.Errorf("it has neither an array images nor an array pixels, but %s\nhint: images = \"NAME\" and labels = \"NAME\" beside path name them; torch.stack makes one tensor of a list of images", npz.Listed(f.Names()))
+		return "", "", fmt.Errorf("it has neither an array images nor an array pixels, but %s\nhint: images = \"NAME\" and labels = \"NAME\" beside path name them; of a list, torch.stack makes one tensor of images, torch.cat of batches of them", npz.Listed(f.Names()))
 	}
 	if labels == "" {
 		has := npz.Listed(f.labels.Names())
 		if f.labels.Has(".") {
 			has = "one tensor alone"
 		}
-		return "", "", fmt.Errorf("it needs an array labels with one label for each of its images, and has %s\nhint: labels = \"NAME\" beside path names it, labels_path another file, such as MTT's labels_best.pt", has)
+		return "", "", fmt.Errorf("it needs an array labels with one label for each of its images, and has %s\nhint: labels = \"NAME\" beside path names it, labels_path another file, such as MTT's labels_best.pt; torch.stack makes one tensor of a list of labels", has)
 	}
 	return images, labels, nil
 }
@@ -222,16 +269,23 @@ func readExtra(d *method.Distilled, f setFile) error {
 		if !ok {
 			continue
 		}
-		v, shape, err := numbers(f, full, left)
+		a, err := f.Read(full, left)
+		if !f.own && errors.Is(err, npz.ErrFormat) {
+			continue // another program's own
+		}
 		if err != nil {
 			return err
 		}
+		v, numbers := a.Float64s()
 		left -= len(v)
-		if v != nil {
+		if texts, is := a.Texts(); is {
+			left -= len(strings.Join(texts, " "))
+		}
+		if numbers {
 			if d.Extra == nil {
 				d.Extra = map[string]method.Array{}
 			}
-			d.Extra[name] = method.Array{Shape: shape, Data: v}
+			d.Extra[name] = method.Array{Shape: a.Shape, Data: v}
 		}
 	}
 	return nil
@@ -240,10 +294,7 @@ func readExtra(d *method.Distilled, f setFile) error {
 // readPixels reads the array of images to use, and returns its name. Bytes are left for
 // an array pixels of numbers.
 func readPixels(f setFile, name string, classes, dim int) (npz.Array, string, error) {
-	most := f.most
-	if f.at.IPC > 0 { // more than it should have, to say how many there are
-		most = min(most, max(1000, 4*f.at.IPC*classes))
-	}
+	most := cmp.Or(f.at.enough(classes), f.most)
 	a, err := f.Read(name, most*dim)
 	if errors.Is(err, npz.ErrOversized) && f.at.IPC > 0 {
 		err = fmt.Errorf("%w\nhint: ipc %d of %d classes are %d images", err, f.at.IPC, classes, f.at.IPC*classes)
@@ -295,6 +346,9 @@ func (f setFile) channelsFirst(d *method.Distilled, a npz.Array, name string) (f
 		also := ""
 		if f.Layout != "" {
 			also = " in layout " + f.Layout
+		}
+		if d.C == 1 && slices.Contains(s, 3) {
+			also += "\nhint: of grey images saved in colour, images[:, :1] takes one channel"
 		}
 		return false, fmt.Errorf("its images have the shape %v; the data set's are %dx%d with %d channels%s", a.Shape, d.H, d.W, d.C, also)
 	case f.at.IPC > 0 && n != f.at.IPC*classes:

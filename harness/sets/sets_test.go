@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"dgkip/harness/arrays"
 	"dgkip/harness/method"
 	"dgkip/harness/npz"
 )
@@ -293,7 +294,7 @@ func TestHostile(t *testing.T) {
 	for i := range 200 {
 		fmt.Fprintf(&extras, `"extra.%d":{"dtype":"U8","shape":[1000000],"data_offsets":[0,1000000]},`, i)
 	}
-	header := `{` + extras.String() + `"pixels":{"dtype":"U8","shape":[2,32,32,3],"data_offsets":[0,6144]},"labels":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}`
+	header := `{` + extras.String() + `"pixels":{"dtype":"U8","shape":[2,32,32,3],"data_offsets":[2,6146]},"labels":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}`
 	tensors := append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...)
 	zeros := func(shape string, n int) []byte {
 		var b bytes.Buffer
@@ -315,7 +316,7 @@ func TestHostile(t *testing.T) {
 		file []byte
 		want string
 	}{
-		{append(tensors, make([]byte, 1000000)...), `array "extra.1": it holds more`},
+		{append(append(tensors, 0, 1), bytes.Repeat([]byte{9}, 999998)...), `array "extra.1": it holds more`},
 		{zeros("(30000000,)", 30_000_000), "the shape [30000000] of type u1; at most 3072000 values are expected\nhint: ipc 1 of 2 classes are 2 images"},
 		{zeros("(10000, 32, 32, 3)", 30_720_000), "the shape [10000 32 32 3] of type u1; at most 3072000 values are expected\nhint: ipc 1 of 2 classes are 2 images"},
 	} {
@@ -349,4 +350,78 @@ func TestPlaced(t *testing.T) {
 	if err := placed("set", nil); err != nil {
 		t.Error(err)
 	}
+}
+
+// Images in another unit than a file or the settings say are an error or a note, never
+// silently other pixels.
+func TestWrongUnits(t *testing.T) {
+	labels := npz.Of("labels", []int{2}, []int64{1, 0})
+	images := func(name string, low, high float32) npz.Array {
+		x := slices.Concat(slices.Repeat([]float32{low}, 12), slices.Repeat([]float32{high}, 12))
+		return npz.Of(name, []int{2, 2, 2, 3}, x)
+	}
+	whole := func(high int64) npz.Array {
+		return npz.Of("images", []int{2, 2, 2, 3}, slices.Concat(make([]int64, 12), slices.Repeat([]int64{high}, 12)))
+	}
+	three := func(name string, v float32) npz.Array { return npz.Of(name, []int{3}, []float32{v, v, v}) }
+	for _, c := range []struct {
+		name   string
+		arrays []npz.Array
+		o      Options
+		first  float32 // of the images, where it is no error
+		says   string  // the error, or a note
+	}{
+		{"moments of bytes", []npz.Array{images("images", -2, 2), three("mean", 127), three("std", 63)}, Options{}, 0, "divide those of bytes by 255"},
+		{"moments of bytes, as settings", []npz.Array{images("images", -2, 2)}, Options{Mean: []float64{127, 127, 127}, Std: []float64{63, 63, 63}}, 0, "far beyond 0 and 1"},
+		{"normalised bytes", []npz.Array{whole(200)}, Options{Normalised: "cifar-10"}, 0, "bytes and not normalised"},
+		{"bytes as the data set's", []npz.Array{whole(200)}, Options{Normalised: "dataset"}, 0, "bytes and not normalised"},
+		{"bytes as floats, as the data set's", []npz.Array{images("images", 0, 200)}, Options{Normalised: "dataset"}, 0, "far beyond 0 and 1"},
+		{"far below 0", []npz.Array{images("images", -40, 1)}, Options{Normalised: "no"}, 0, "its pixels go from -40 to 1"},
+		{"pixels by name alone", []npz.Array{images("pixels", -1, 1)}, Options{}, 0, "does not say how they are normalised"},
+		{"pixels beside moments", []npz.Array{images("images", 0, 1), three("mean", 0.5), three("std", 0.25)}, Options{}, 0, "as pixels are, and it has arrays mean and std"},
+		{"pixels beside moments, told", []npz.Array{images("images", 0, 1), three("mean", 0.5), three("std", 0.25)}, Options{Normalised: "no"}, -2, ""},
+		{"normalised by its moments", []npz.Array{images("images", -1, 1), three("mean", 0.5), three("std", 0.5)}, Options{}, -2, "by the mean and std in it"},
+		{"a preprocess that is no text", []npz.Array{images("images", -1, 1), npz.Of("preprocess", nil, []bool{true})}, Options{}, 0, "does not say how they are normalised"},
+		{"whole numbers 0 and 1", []npz.Array{whole(1)}, Options{}, 0, "the whole numbers 0 and 1"},
+		{"whole numbers 0 and 1, told", []npz.Array{whole(1)}, Options{Normalised: "no"}, -2, ""},
+		{"other classes", []npz.Array{images("images", 0, 1), npz.Text("classes", "cat\ndog\x1b[31m")}, Options{}, -2, `its classes are cat, "dog\x1b[31m"; they were taken for a, b`},
+		{"spelling", []npz.Array{images("images", 0, 1), npz.Text("classes", "A\nB")}, Options{}, -2, "from 0 to 1"},
+		{"notes for a terminal", []npz.Array{images("images", 0, 1), npz.Text("notes", "\x1b[31mred\nplain")}, Options{}, -2, "[31mred\nplain"},
+		{"notes that are none, and a loss", []npz.Array{images("images", 0, 1), npz.Of("loss", nil, []float64{0.3}), npz.Of("notes", []int{2 << 20}, make([]uint8, 2<<20))}, Options{}, -2, ""},
+	} {
+		d, err := Read(Place{File: npzFile(t, append(c.arrays, labels))}, c.o, foreign("standard"))
+		switch {
+		case err != nil && (c.first != 0 || !strings.Contains(err.Error(), c.says)):
+			t.Errorf("%s: %v", c.name, err)
+		case err == nil && (c.first == 0 || d.Images[0] != c.first || !strings.Contains(strings.Join(d.Notes, "\n"), c.says)):
+			t.Errorf("%s: %v, notes %q", c.name, d.Images[0], d.Notes)
+		}
+	}
+	none := npz.Of("labels", []int{2}, []int64{1, 1})
+	if d, err := Read(Place{File: npzFile(t, []npz.Array{images("images", 0, 1), none})}, Options{}, foreign("standard")); err != nil || !slices.Contains(d.Notes, "none of its images stands for a") {
+		t.Error(d, err)
+	}
+}
+
+// A file of several experiments gives the images and labels of one.
+func TestOneExperiment(t *testing.T) {
+	const dc = "../arrays/testdata/dc.pt"
+	for _, o := range []Options{{Images: "data.0.0"}, {Labels: "data.0.1"}} {
+		for seed := range uint64(2) {
+			images, labels, err := named(t, dc, o, seed)
+			if err != nil || images != "data.0.0" || labels != "data.0.1" {
+				t.Errorf("%+v, seed %d: %s and %s: %v", o, seed, images, labels, err)
+			}
+		}
+	}
+}
+
+// named finds the arrays of a file.
+func named(t *testing.T, file string, o Options, seed uint64) (images, labels string, err error) {
+	z, err := arrays.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	return setFile{Source: z, labels: z, Options: o, at: Place{Seed: seed}}.find()
 }

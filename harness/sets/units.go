@@ -17,6 +17,7 @@ type units struct {
 	scale   float32               // of pixels that are not: 1, or 255 of bytes
 	moments *method.Preprocessing // by which they are normalised
 	note    string                // of what was guessed
+	own     bool                  // as this program wrote them, and right
 }
 
 // units finds out what the images, as [n, h, w, c], are given in.
@@ -26,7 +27,10 @@ func (f setFile) units(a npz.Array, name string, x []float32, data *method.Data)
 		return units{}, err
 	}
 	whole := strings.Contains("ui", a.Type[:1])
+	within := !slices.ContainsFunc(x, func(v float32) bool { return v < 0 || v > 1 })
 	switch {
+	case whole && (len(f.Mean) > 0 || !slices.Contains([]string{"", "no", "bytes"}, f.Normalised)):
+		return units{}, fmt.Errorf("its images are whole numbers, which are bytes and not normalised\nhint: leave normalised, mean and std out; or divide by 255 and normalise before saving")
 	case len(f.Mean) > 0:
 		return units{moments: moments(f.Mean, f.Std)}, nil
 	case f.Normalised != "":
@@ -37,14 +41,21 @@ func (f setFile) units(a npz.Array, name string, x []float32, data *method.Data)
 				return units{}, fmt.Errorf("its images are whole numbers, and %v is no byte\nhint: save bytes, or pixels from 0 to 1 as floating point", v)
 			}
 		}
+		if within {
+			return units{}, errors.New("its images are the whole numbers 0 and 1, and it does not say whether 1 is a byte or full light\nhint: write normalised = \"no\" beside path for full light, or \"bytes\"")
+		}
 		return units{scale: 255}, nil
-	case name == "pixels":
-		return units{scale: 1}, nil
-	case own != nil && (data.Prep.Restore == nil || !f.Has("preprocess")):
-		return units{moments: own}, nil
-	case f.Has("preprocess"):
-		return units{asData: true}, nil
-	case !slices.ContainsFunc(x, func(v float32) bool { return v < 0 || v > 1 }):
+	case f.own && name == "pixels":
+		return units{scale: 1, own: true}, nil
+	case f.own && own != nil && data.Prep.Restore == nil:
+		return units{moments: own, own: true}, nil
+	case f.own:
+		return units{asData: true, own: true}, nil
+	case own != nil && within:
+		return units{}, errors.New("its images are all from 0 to 1, as pixels are, and it has arrays mean and std, as if they were normalised\nhint: write normalised = \"no\" beside path if they are pixels, or mean and std if they are not")
+	case own != nil:
+		return units{moments: own, note: "its images were taken as normalised by the mean and std in it"}, nil
+	case within:
 		return units{scale: 1, note: "its images were taken for pixels, since all values are from 0 to 1; normalised says otherwise"}, nil
 	case data.Prep.Restore != nil:
 		return units{}, fmt.Errorf("its images are not pixels from 0 to 1, and it does not say what they are\nhint: write normalised = %q beside path if they are whitened as those of the data set here; or how else they are normalised, such as \"bytes\" or mean and std, and they will be whitened", data.Prep.Name)
@@ -90,7 +101,18 @@ func (f setFile) moments(channels int) (*method.Preprocessing, error) {
 	if len(mean) == 0 {
 		return nil, nil
 	}
+	if err := ofPixels(mean, std); err != nil {
+		return nil, err
+	}
 	return moments(mean, std), nil
+}
+
+// ofPixels says that moments cannot be of pixels from 0 to 1.
+func ofPixels(mean, std []float64) error {
+	if slices.ContainsFunc(slices.Concat(mean, std), func(v float64) bool { return math.Abs(v) > 1 }) {
+		return errors.New("mean and std must be of pixels from 0 to 1: divide those of bytes by 255")
+	}
+	return nil
 }
 
 // moments returns a mean and a standard deviation for each channel as a preprocessing.
@@ -111,6 +133,9 @@ func (u units) apply(d *method.Distilled, x []float32) error {
 		d.Notes = append(d.Notes, u.note)
 	}
 	switch {
+	case u.asData && d.Prep.Restore == nil:
+		d.Images = x
+		return u.check(d.Prep.Pixels(x))
 	case u.asData:
 		d.Images = x
 		return nil
@@ -118,7 +143,7 @@ func (u units) apply(d *method.Distilled, x []float32) error {
 		return fmt.Errorf("mean and std have %d values; the images have %d channels", len(u.moments.Mean), d.C)
 	case u.moments != nil && same(*u.moments, d.Prep):
 		d.Images = x
-		return nil
+		return u.check(u.moments.Pixels(x))
 	case u.moments != nil:
 		x = u.moments.Pixels(x)
 	case u.scale != 1:
@@ -126,10 +151,8 @@ func (u units) apply(d *method.Distilled, x []float32) error {
 			x[i] /= u.scale
 		}
 	}
-	for _, v := range x {
-		if u.moments == nil && v > maxPixel {
-			return fmt.Errorf("its pixels go up to %v; they are bytes, or numbers from 0 to 1 (divide by 255, or write normalised = \"bytes\" beside path)", slices.Max(x))
-		}
+	if err := u.check(x); err != nil {
+		return err
 	}
 	if d.Prep.Whiten != nil {
 		d.Notes = append(d.Notes, "its pixels were whitened by the map of the data set's images here")
@@ -144,4 +167,16 @@ func same(m, p method.Preprocessing) bool {
 		return math.Abs(float64(a)-float64(b)) <= 1e-6*(1+math.Abs(float64(b)))
 	}
 	return p.Restore == nil && slices.EqualFunc(m.Mean, p.Mean, near) && slices.EqualFunc(m.Std, p.Std, near)
+}
+
+// check refuses pixels far from 0 to 1, which come of a wrong unit.
+func (u units) check(pixels []float32) error {
+	far := func(v float32) bool { return v > maxPixel || v < -maxPixel }
+	switch {
+	case u.own || !slices.ContainsFunc(pixels, far):
+		return nil
+	case u.asData || u.moments != nil:
+		return fmt.Errorf("so normalised, its pixels would go from %.4g to %.4g, far beyond 0 and 1\nhint: normalised, mean and std beside path say how its images were made of pixels from 0 to 1", slices.Min(pixels), slices.Max(pixels))
+	}
+	return fmt.Errorf("its pixels go from %.4g to %.4g; they are bytes, or numbers from 0 to 1 (divide by 255, or write normalised = \"bytes\" beside path)", slices.Min(pixels), slices.Max(pixels))
 }
