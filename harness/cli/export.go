@@ -237,7 +237,12 @@ func exportPictures(list []npz.Array, dir string) (note string, err error) {
 		}
 	}
 	if beyond > 0 {
-		note += fmt.Sprintf("; %.1f %% of its values are beyond 0 and 1, and were clipped", 100*float64(beyond)/float64(len(x)))
+		if note == "" {
+			note = ":"
+		} else {
+			note += ";"
+		}
+		note += fmt.Sprintf(" %d of its %d values are beyond 0 and 1, and were clipped", beyond, len(x))
 	}
 	for i := range n {
 		name := fmt.Sprintf("%04d.png", i)

@@ -88,8 +88,13 @@ func (c court) growth() []part {
 			continue
 		}
 		ends := map[string]float64{}
+		var cells []*CellRuns // of both ends
 		for _, x := range m.cells {
 			p, _ := x.Cell.At(c.claim.Axis)
+			if p != points[0] && p != points[len(points)-1] {
+				continue
+			}
+			cells = append(cells, x)
 			if v, ok := c.value(x, c.metric); ok {
 				ends[p] = v
 			}
@@ -97,7 +102,7 @@ func (c court) growth() []part {
 		if c.published && len(ends) == 0 {
 			continue
 		}
-		p := part{where: c.r.placeName(m.cells[0].Cell, c.claim.Axis), why: c.apart(m.cells)}
+		p := part{where: c.r.placeName(m.cells[0].Cell, c.claim.Axis), why: c.apart(cells)}
 		from, begun := ends[points[0]]
 		to, ended := ends[points[len(points)-1]]
 		if p.why == "" && begun && ended && len(points) > 1 && from > 0 {

@@ -176,8 +176,12 @@ func claimSheet(all []*Results) *sheet.Sheet {
 			switch {
 			case j.OursParts.all() == 0:
 				reason = j.OursEvidence // why there is nothing to judge
-			case reason == "" && slices.ContainsFunc(j.OursParts.why, func(why string) bool { return why != notThere }):
-				reason = "open, as " + list(j.OursParts.why)
+			case slices.ContainsFunc(j.OursParts.why, func(why string) bool { return why != notThere }):
+				open := "open, as " + list(j.OursParts.why)
+				if reason != "" {
+					open = sentence(reason) + " " + capital(open)
+				}
+				reason = open
 			}
 			reasons.mark(&ours, reason)
 			heads := []string{title, j.Claim.Text}

@@ -118,7 +118,9 @@ func noteBalance(d *method.Distilled, ipc int) {
 				none = append(none, d.Classes[class])
 			}
 		}
-		d.Notes = append(d.Notes, "none of its images stands for "+npz.Listed(none))
+		if note := "none of its images stands for " + npz.Listed(none); !slices.Contains(d.Notes, note) {
+			d.Notes = append(d.Notes, note)
+		}
 	case ipc > 0 && (few != ipc || many != ipc):
 		d.Notes = append(d.Notes, fmt.Sprintf("its labels stand for %d to %d images of a class, and not for %d of each", few, many, ipc))
 	}

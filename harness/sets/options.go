@@ -29,7 +29,7 @@ func (o Options) Check() error {
 		return &method.BadSetting{Key: "mean", Why: fmt.Sprintf("has %d values and std %d; both need one for each channel", len(o.Mean), len(o.Std))}
 	case len(o.Mean) > 0 && o.Normalised != "":
 		return &method.BadSetting{Key: "normalised", Why: "has no place beside mean and std"}
-	case ofPixels(o.Mean, o.Std) != nil:
+	case !ofPixels(slices.Concat(o.Mean, o.Std)):
 		return &method.BadSetting{Key: "mean", Why: "and std must be of pixels from 0 to 1; divide those of bytes by 255"}
 	case slices.ContainsFunc(o.Std, func(x float64) bool { return !(x > 0) }):
 		return &method.BadSetting{Key: "std", Why: "must be positive"}

@@ -193,12 +193,13 @@ var pairs = [][2]string{
 func (f setFile) find() (images, labels string, err error) {
 	images, labels = f.Images, f.Labels
 	if f.Source == f.labels { // the images or the labels of an experiment bring the others
-		if pair, is := strings.CutSuffix(images, ".0"); is && labels == "" && f.Has(pair+".1") {
+		if pair, is := strings.CutSuffix(images, ".0"); is && labels == "" && ofExperiment(pair) && f.Has(pair+".1") {
 			labels = pair + ".1"
 		}
-		if pair, is := strings.CutSuffix(labels, ".1"); is && images == "" && f.Has(pair+".0") {
+		if pair, is := strings.CutSuffix(labels, ".1"); is && images == "" && ofExperiment(pair) && f.Has(pair+".0") {
 			images = pair + ".0"
 		}
+		f.Images, f.Labels = images, labels
 	}
 	experiment, err := f.experiment()
 	if err != nil {
@@ -211,7 +212,7 @@ func (f setFile) find() (images, labels string, err error) {
 	}
 	pick := func(s arrays.Source, side int) string {
 		for _, p := range usual {
-			if s.Has(p[side]) && (f.Source != f.labels || s.Has(p[1-side])) && (p[side] != strconv.Itoa(side) || len(s.Names()) <= 2) {
+			if s.Has(p[side]) && (f.Source != f.labels || s.Has(p[1-side])) && (p[side] != strconv.Itoa(side) || !batches(s)) {
 				return p[side]
 			}
 		}
@@ -242,6 +243,23 @@ func (f setFile) find() (images, labels string, err error) {
 		return "", "", fmt.Errorf("it needs an array labels with one label for each of its images, and has %s\nhint: labels = \"NAME\" beside path names it, labels_path another file, such as MTT's labels_best.pt; torch.stack makes one tensor of a list of labels", has)
 	}
 	return images, labels, nil
+}
+
+// ofExperiment reports whether the name of a pair is data.0, data.1 and so on.
+func ofExperiment(pair string) bool {
+	number, is := strings.CutPrefix(pair, "data.")
+	_, err := strconv.ParseUint(number, 10, 32)
+	return is && err == nil
+}
+
+// batches reports whether a list has more than images and labels, such as batches of
+// images: what is third is large.
+func batches(s arrays.Source) bool {
+	if !s.Has("2") {
+		return false
+	}
+	_, err := s.Read("2", 1000)
+	return errors.Is(err, npz.ErrOversized)
 }
 
 // experiment returns which of the sets in a file such as DC's is meant, -1 if the file

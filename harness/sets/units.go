@@ -51,8 +51,12 @@ func (f setFile) units(a npz.Array, name string, x []float32, data *method.Data)
 		return units{moments: own, own: true}, nil
 	case f.own:
 		return units{asData: true, own: true}, nil
+	case name == "pixels" && !slices.ContainsFunc(x, func(v float32) bool { return v < -0.5 || v > 1.5 }): // as learned ones are
+		return units{scale: 1, note: "its array pixels was taken for pixels from 0 to 1; normalised says otherwise"}, nil
 	case own != nil && within:
 		return units{}, errors.New("its images are all from 0 to 1, as pixels are, and it has arrays mean and std, as if they were normalised\nhint: write normalised = \"no\" beside path if they are pixels, or mean and std if they are not")
+	case own != nil && !ofPixels(slices.Concat(own.Mean, own.Std)):
+		return units{}, errors.New("its mean and std must be of pixels from 0 to 1: divide those of bytes by 255, or write normalised beside path")
 	case own != nil:
 		return units{moments: own, note: "its images were taken as normalised by the mean and std in it"}, nil
 	case within:
@@ -101,18 +105,12 @@ func (f setFile) moments(channels int) (*method.Preprocessing, error) {
 	if len(mean) == 0 {
 		return nil, nil
 	}
-	if err := ofPixels(mean, std); err != nil {
-		return nil, err
-	}
 	return moments(mean, std), nil
 }
 
-// ofPixels says that moments cannot be of pixels from 0 to 1.
-func ofPixels(mean, std []float64) error {
-	if slices.ContainsFunc(slices.Concat(mean, std), func(v float64) bool { return math.Abs(v) > 1 }) {
-		return errors.New("mean and std must be of pixels from 0 to 1: divide those of bytes by 255")
-	}
-	return nil
+// ofPixels reports whether moments can be of pixels from 0 to 1.
+func ofPixels[T float32 | float64](moments []T) bool {
+	return !slices.ContainsFunc(moments, func(v T) bool { return math.Abs(float64(v)) > 1 })
 }
 
 // moments returns a mean and a standard deviation for each channel as a preprocessing.

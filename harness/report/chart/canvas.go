@@ -85,8 +85,9 @@ func blank(dc draw.Canvas) {
 	dc.Fill(dc.Rectangle.Path())
 }
 
-// sharp draws on a PNG. Pixels of images stay squares of one colour, from dot to dot; vgimg
-// would blur them, which makes files of three times the size.
+// sharp draws on a PNG. Pixels of images stay rectangles of one colour, from dot to dot;
+// vgimg would blur them, which makes files of three times the size. Where there are more
+// pixels than dots it averages.
 type sharp struct{ *vgimg.Canvas }
 
 // DrawImage implements vg.Canvas.
@@ -94,7 +95,11 @@ func (c sharp) DrawImage(r vg.Rectangle, m image.Image) {
 	dot := func(x vg.Length) int { return int(math.Round(x.Dots(c.DPI()))) }
 	high := c.Image().Bounds().Dy()
 	to := image.Rect(dot(r.Min.X), high-dot(r.Max.Y), dot(r.Max.X), high-dot(r.Min.Y))
-	xdraw.NearestNeighbor.Scale(c.Image(), to, m, m.Bounds(), xdraw.Src, nil)
+	how := xdraw.Interpolator(xdraw.NearestNeighbor)
+	if to.Dx()*block < m.Bounds().Dx() {
+		how = xdraw.BiLinear
+	}
+	how.Scale(c.Image(), to, m, m.Bounds(), xdraw.Src, nil)
 }
 
 // upright draws on a PDF. Images stand the right way up: its page is mirrored, so that up is

@@ -87,7 +87,7 @@ func (m *Images) measure() room {
 	}
 	// As wide as the text, but no larger than is useful.
 	r.pixel = min(40, (widths[2]-r.side-2*margin-gutter*vg.Length(len(across)-1))/vg.Length(all)) / (pixelSide + pixelGap)
-	// Blocks are whole dots, so that all look alike.
+	// Blocks are whole dots, so that all pixels of an image of 32 look alike.
 	if dots := math.Floor(r.pixel.Dots(dpi) * block); dots > 0 {
 		r.pixel = vg.Length(dots/block) * vg.Inch / dpi
 	}
