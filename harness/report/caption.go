@@ -100,7 +100,7 @@ func (b *tableBuilder) notes(q quantity) []string {
 	}
 	for i, x := range b.r.Spec.Excluded {
 		if b.excluded[i] {
-			note("%s: left out: %s", sheet.Excluded, sentence(x.Reason))
+			notes = with(notes, fmt.Sprintf("%s: left out: %s", sheet.Excluded, sentence(x.Reason)))
 		}
 	}
 	return notes
