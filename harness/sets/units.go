@@ -22,7 +22,7 @@ type units struct {
 
 // units finds out what the images, as [n, h, w, c], are given in.
 func (f setFile) units(a npz.Array, name string, x []float32, data *method.Data) (units, error) {
-	own, err := f.moments(data.Train.C)
+	given, err := f.moments(data.Train.C)
 	if err != nil {
 		return units{}, err
 	}
@@ -47,18 +47,18 @@ func (f setFile) units(a npz.Array, name string, x []float32, data *method.Data)
 		return units{scale: 255}, nil
 	case f.own && name == "pixels":
 		return units{scale: 1, own: true}, nil
-	case f.own && own != nil && data.Prep.Restore == nil:
-		return units{moments: own, own: true}, nil
+	case f.own && given != nil && data.Prep.Restore == nil:
+		return units{moments: given, own: true}, nil
 	case f.own:
 		return units{asData: true, own: true}, nil
 	case name == "pixels" && !slices.ContainsFunc(x, func(v float32) bool { return v < -0.5 || v > 1.5 }): // as learned ones are
 		return units{scale: 1, note: "its array pixels was taken for pixels from 0 to 1; normalised says otherwise"}, nil
-	case own != nil && within:
+	case given != nil && within:
 		return units{}, errors.New("its images are all from 0 to 1, as pixels are, and it has arrays mean and std, as if they were normalised\nhint: write normalised = \"no\" beside path if they are pixels, or mean and std if they are not")
-	case own != nil && !ofPixels(slices.Concat(own.Mean, own.Std)):
+	case given != nil && !ofPixels(slices.Concat(given.Mean, given.Std)):
 		return units{}, errors.New("its mean and std must be of pixels from 0 to 1: divide those of bytes by 255, or write normalised beside path")
-	case own != nil:
-		return units{moments: own, note: "its images were taken as normalised by the mean and std in it"}, nil
+	case given != nil:
+		return units{moments: given, note: "its images were taken as normalised by the mean and std in it"}, nil
 	case within:
 		return units{scale: 1, note: "its images were taken for pixels, since all values are from 0 to 1; normalised says otherwise"}, nil
 	case data.Prep.Restore != nil:
@@ -131,16 +131,19 @@ func (u units) apply(d *method.Distilled, x []float32) error {
 		d.Notes = append(d.Notes, u.note)
 	}
 	switch {
-	case u.asData && d.Prep.Restore == nil:
-		d.Images = x
-		return u.check(d.Prep.Pixels(x))
 	case u.asData:
 		d.Images = x
-		return nil
+		if u.own || d.Prep.Restore != nil {
+			return nil
+		}
+		return u.check(d.Prep.Pixels(x))
 	case u.moments != nil && len(u.moments.Mean) != d.C:
 		return fmt.Errorf("mean and std have %d values; the images have %d channels", len(u.moments.Mean), d.C)
 	case u.moments != nil && same(*u.moments, d.Prep):
 		d.Images = x
+		if u.own {
+			return nil
+		}
 		return u.check(u.moments.Pixels(x))
 	case u.moments != nil:
 		x = u.moments.Pixels(x)
