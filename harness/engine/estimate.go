@@ -123,8 +123,9 @@ type history struct {
 // wall is how long a run takes by a record, and how long the scoring of its set.
 type wall struct {
 	seconds, scoring float64
-	another          bool // it was on a machine of another kind
-	rough            bool // the scoring: sets were scored on the way as well, maybe by less
+	parts            float64 // of seconds: for what it shared, where the record tells; else 0
+	another          bool    // it was on a machine of another kind
+	rough            bool    // the scoring: sets were scored on the way as well, maybe by less
 }
 
 // past is what the time that a run took was made of.
@@ -136,7 +137,7 @@ type past struct {
 	updates  float64
 	pace     float64 // seconds of an update
 	flops    float64 // of an update, if they are known
-	rest     float64 // seconds for all else
+	rest     float64 // seconds for all else, without its parts
 }
 
 // peak names the memory of processes for a kind of run, which had others at the same
@@ -171,7 +172,11 @@ func (h *history) add(r *store.Record) {
 	for _, every := range p.Trace.Score {
 		scores += 1 + float64(r.Result.Updates/max(1, every))
 	}
-	took, pace := wall{slower * p.Wall, slower * p.Scoring / scores, h.another(p), scores > 1}, slower*p.Timing.Median
+	took, pace := wall{slower * p.Wall, slower * p.Scoring / scores, 0, h.another(p), scores > 1}, slower*p.Timing.Median
+	for _, part := range p.Parts {
+		took.parts += slower * part.Seconds
+	}
+	took.parts = min(took.parts, took.seconds)
 	h.seconds[k.cell] = append(h.seconds[k.cell], took)
 	if shape == (store.Shape{}) {
 		return
@@ -181,7 +186,7 @@ func (h *history) add(r *store.Record) {
 	h.like[k.like] = append(h.like[k.like], past{
 		wall: took,
 		size: method.Sizes{Train: shape.Train, Test: shape.Test, Classes: len(id.Dataset.Classes), H: shape.Height, W: shape.Width, C: shape.Channels, IPC: id.IPC},
-		eval: k.eval, settings: k.settings, updates: updates, pace: pace, flops: p.Timing.Flops, rest: max(0, took.seconds-float64(pace*updates)),
+		eval: k.eval, settings: k.settings, updates: updates, pace: pace, flops: p.Timing.Flops, rest: max(0, took.seconds-took.parts-float64(pace*updates)),
 	})
 	// The lowest peak is nearest to a run's own: on some systems a process also has
 	// those of its earlier runs.
@@ -207,21 +212,30 @@ func (h *history) forecast(f *Forecast, r *Run, twin bool, paid map[string]float
 	group := r.group()
 	due := pay(paid, group, max(m.Shared, scoring.Shared)) + pay(paid, group+scoring.Networks, scoring.Drawn)
 	operations := m.Setup + scoring.Setup + due + (m.Flops+m.Between)*float64(m.Updates)
+	alone := false // it is judged by what took no part in anything shared, which comes on top
 	switch {
 	case len(h.seconds[k.cell]) > 0:
-		f.Seconds, f.Basis = middle(h.seconds[k.cell], twin), "the same cell"
+		f.Seconds, alone = middle(h.seconds[k.cell], twin)
+		f.Basis = "the same cell"
 	case len(h.seconds[k.whole]) > 0:
-		f.Seconds, f.Basis = middle(h.seconds[k.whole], twin), "similar runs"
+		f.Seconds, alone = middle(h.seconds[k.whole], twin)
+		f.Basis = "similar runs"
 	case h.tells(k, m.Updates):
-		f.Seconds, f.Basis = h.scaled(r, k, twin), "similar runs"
+		f.Seconds, alone = h.scaled(r, k, twin)
+		f.Basis = "similar runs"
 	case operations+m.Shared+scoring.Shared+scoring.Drawn > 0 && h.Speed() > 0:
 		f.Seconds, f.Basis = operations/h.Speed(), "operations"
 	}
-	if !(f.Seconds >= 0 && f.Seconds <= math.MaxFloat64) {
-		f.Seconds, f.Basis = 0, ""
-	}
-	if share := due / operations; share > 0 && share <= 1 {
+	share := due / operations
+	switch {
+	case alone && due > 0 && h.Speed() > 0:
+		f.Shared = due / h.Speed()
+		f.Seconds += f.Shared
+	case share > 0 && share <= 1:
 		f.Shared = share * f.Seconds
+	}
+	if !(f.Seconds >= 0 && f.Seconds <= math.MaxFloat64) {
+		f.Seconds, f.Shared, f.Basis = 0, 0, ""
 	}
 }
 
@@ -247,7 +261,8 @@ const nearest = 3
 // scaled is the median of the times that records let expect of a run: an update and all
 // else take longer in proportion to their operations. The records nearest in these count.
 // Those that were scored otherwise, or made updates where the run makes none, are poor.
-func (h *history) scaled(r *Run, k kinds, twin bool) float64 {
+// It is that of the run alone if the record tells what it shared, or says nothing of it.
+func (h *history) scaled(r *Run, k kinds, twin bool) (seconds float64, alone bool) {
 	ours, oursScoring := estimates(r, r.sizes())
 	if twin {
 		ours = method.Estimate{}
@@ -261,21 +276,25 @@ func (h *history) scaled(r *Run, k kinds, twin bool) float64 {
 			theirs, p.rest = method.Estimate{}, p.scoring
 		}
 		pace := ratio(ours.Flops, cmp.Or(p.flops, theirs.Flops))
-		rest := ratio(allBut(ours, oursScoring, updates), allBut(theirs, theirsScoring, p.updates))
+		apart, count := !twin && p.parts > 0, allBut
+		if apart {
+			count = own
+		}
+		rest := ratio(count(ours, oursScoring, updates), count(theirs, theirsScoring, p.updates))
 		g := guess{
 			making: updates * p.pace * pace, rest: p.rest * rest, distance: math.Abs(math.Log(pace)) + math.Abs(math.Log(rest)),
-			poor: p.eval != k.eval || twin && p.rough || !twin && (p.updates > 0) != (updates > 0), another: p.another, otherwise: p.settings != k.settings,
+			poor: p.eval != k.eval || twin && p.rough || !twin && (p.updates > 0) != (updates > 0), another: p.another, otherwise: p.settings != k.settings, alone: apart,
 		}
 		if p.eval != k.eval {
 			if !(updates > 0 && p.pace > 0 && h.Speed() > 0) {
 				continue
 			}
-			g.rest = allBut(ours, oursScoring, updates) / h.Speed()
+			g.rest, g.alone = own(ours, oursScoring, updates)/h.Speed(), true
 		}
 		all = append(all, g)
 	}
 	g := typical(all)
-	return g.making + g.rest
+	return g.making + g.rest, g.alone
 }
 
 // guess is the time that one record lets expect.
@@ -283,6 +302,7 @@ type guess struct {
 	making, rest, distance float64
 	poor, another          bool // it counts only if there are none that are not
 	otherwise              bool // other settings, such as draws, may take much that ours do not: it counts last
+	alone                  bool // it is without what is shared
 }
 
 // typical is the median of the guesses from the nearest records.
@@ -298,7 +318,12 @@ func typical(all []guess) guess {
 
 // allBut is the number of operations beside so many updates.
 func allBut(m, scoring method.Estimate, updates float64) float64 {
-	return m.Between*updates + m.Setup + scoring.Setup + max(m.Shared, scoring.Shared) + scoring.Drawn
+	return own(m, scoring, updates) + max(m.Shared, scoring.Shared) + scoring.Drawn
+}
+
+// own is allBut without those that are shared.
+func own(m, scoring method.Estimate, updates float64) float64 {
+	return m.Between*updates + m.Setup + scoring.Setup
 }
 
 // ratio is how many times as many operations a has as b, 1 if either is not known.
@@ -309,21 +334,21 @@ func ratio(a, b float64) float64 {
 	return 1
 }
 
-// middle is the median time, or that of scoring alone.
-func middle(x []wall, scoring bool) float64 {
+// middle is the median time, or that of scoring alone, and whether it is without what is
+// shared.
+func middle(x []wall, scoring bool) (seconds float64, alone bool) {
 	x = prefer(x, func(w wall) bool { return !w.another })
 	if scoring {
 		x = prefer(x, func(w wall) bool { return !w.rough })
 	}
-	var all []float64
-	for _, w := range x {
+	for i, w := range x {
 		if scoring {
-			w.seconds = w.scoring
+			x[i] = wall{seconds: w.scoring}
 		}
-		all = append(all, w.seconds)
 	}
-	slices.Sort(all)
-	return all[len(all)/2]
+	slices.SortFunc(x, func(a, b wall) int { return cmp.Compare(a.seconds-a.parts, b.seconds-b.parts) })
+	w := x[len(x)/2]
+	return w.seconds - w.parts, w.parts > 0
 }
 
 // prefer returns a copy with those that are good, or with all if none is.
