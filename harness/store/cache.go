@@ -20,7 +20,8 @@ import (
 )
 
 // Cache keeps large values under work/cache/, of all of them no more than a budget:
-// those that were used longest ago make room for others. It implements method.Disk.
+// those that were used longest ago make room for others, and before small ones large ones.
+// It implements method.Disk.
 // Several processes may use the same folder.
 //
 // A file there holds the content and after it the SHA-256 of key and content. It
@@ -168,6 +169,9 @@ func (c *Cache) save(key string, size int64, write func(io.Writer) error) error 
 	return nil
 }
 
+// small is what part of the budget is small.
+const small = 200
+
 // cacheTmp begins the names of files of the cache that are being written.
 const cacheTmp = "cache."
 
@@ -208,8 +212,9 @@ func (c *checked) Write(b []byte) (int, error) {
 	return c.w.Write(b)
 }
 
-// trim removes what was used longest ago until no more than limit bytes are left.
-// It spares keep.
+// trim removes what was used longest ago until no more than limit bytes are left. What is
+// small goes last: Theta_O can take longer to solve for than the features of all images to
+// compute, has a thousandth of their size, and would make no room. It spares keep.
 func (c *Cache) trim(limit int64, keep string) {
 	type entry struct {
 		name string
@@ -225,8 +230,14 @@ func (c *Cache) trim(limit int64, keep string) {
 			total += info.Size()
 		}
 	}
+	last := func(e entry) int {
+		if e.size <= c.budget/small {
+			return 1
+		}
+		return 0
+	}
 	slices.SortFunc(all, func(a, b entry) int {
-		return cmp.Or(a.used.Compare(b.used), cmp.Compare(a.name, b.name))
+		return cmp.Or(last(a)-last(b), a.used.Compare(b.used), cmp.Compare(a.name, b.name))
 	})
 	for _, e := range all {
 		if total <= limit {
