@@ -356,6 +356,28 @@ var hostile = []struct {
 		z.Close()
 		return b.Bytes()
 	}, "at most"},
+	{"an NPZ of 5,000 images that packs into a thousandth", func() []byte {
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		w, _ := z.Create("images.npy")
+		head := "{'descr': '<f8', 'fortran_order': False, 'shape': (5000, 3072)}"
+		w.Write([]byte("\x93NUMPY\x01\x00" + string([]byte{byte(len(head)), 0}) + head))
+		zeros := make([]byte, 8*3072)
+		for range 5000 {
+			w.Write(zeros)
+		}
+		z.Close()
+		return b.Bytes()
+	}, "in so small a file"},
+	{"an archive of 400,000 files", func() []byte {
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		for i := range 400_000 {
+			z.CreateRaw(&zip.FileHeader{Name: fmt.Sprint(i)})
+		}
+		z.Close()
+		return b.Bytes()
+	}, "its directory has more than"},
 	{"the old form of PyTorch", func() []byte { return []byte("\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.") }, "before 1.6"},
 	{"a pickle of Python", func() []byte { return []byte("\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00}.") }, "it is a pickle of Python"},
 }

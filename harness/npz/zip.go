@@ -103,14 +103,47 @@ func UnpackLimit(size int64) int64 { return unpackFactor*size + unpackFree }
 
 // New is Open for what is open already. Errors call it by its path.
 func New(path string, r io.ReaderAt, size int64) (*File, error) {
-	archive, err := zip.NewReader(r, size)
+	archive, err := Archive(r, size)
 	if errors.Is(err, zip.ErrFormat) {
 		return nil, fmt.Errorf("%s: %w: it is not an NPZ file, or its end is missing", path, ErrMagic)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, Damage(err))
 	}
-	z := &File{path: path, limit: uint64(UnpackLimit(size)), files: map[string]*zip.File{}}
+	return In(path, archive, UnpackLimit(size))
+}
+
+// maxDirectory is how much of an archive its directory may be: that of 40,000 files. It
+// takes ten times as much memory.
+const maxDirectory = 4 << 20
+
+// Archive reads the directory of an archive.
+func Archive(r io.ReaderAt, size int64) (*zip.Reader, error) {
+	d := &directory{ReaderAt: r, left: maxDirectory}
+	archive, err := zip.NewReader(d, size)
+	d.read = true
+	return archive, err
+}
+
+// directory ends early while it is read, and is the archive from then on.
+type directory struct {
+	io.ReaderAt
+	left int
+	read bool
+}
+
+func (d *directory) ReadAt(b []byte, at int64) (int, error) {
+	if !d.read {
+		if d.left -= len(b); d.left < 0 {
+			return 0, fmt.Errorf("%w: its directory has more than %d bytes", ErrOversized, maxDirectory)
+		}
+	}
+	return d.ReaderAt.ReadAt(b, at)
+}
+
+// In is Open for an archive whose arrays may unpack to so many bytes.
+func In(path string, archive *zip.Reader, limit int64) (*File, error) {
+	z := &File{path: path, limit: uint64(limit), files: map[string]*zip.File{}}
 	for _, f := range archive.File {
 		name, ok := strings.CutSuffix(f.Name, ".npy")
 		if !ok {

@@ -165,7 +165,7 @@ func notesOf(text string) []string {
 	var notes []string
 	for line := range strings.Lines(text) {
 		if len(notes) == maxNotes {
-			break
+			return append(notes, fmt.Sprintf("its other notes, beyond %d lines, were left out", maxNotes))
 		}
 		line = strings.ToValidUTF8(strings.TrimRight(line, "\r\n"), "")
 		line = strings.Map(func(r rune) rune {

@@ -405,6 +405,10 @@ func TestWrongUnits(t *testing.T) {
 			t.Errorf("%s: %v, notes %q", c.name, d.Images[0], d.Notes)
 		}
 	}
+	many := npz.Text("notes", strings.Repeat("one\n", 60))
+	if d, err := Read(Place{File: npzFile(t, []npz.Array{images("images", 0, 1), many, labels})}, Options{Normalised: "no"}, foreign("standard")); err != nil || len(d.Notes) != 51 || !strings.Contains(d.Notes[50], "beyond 50 lines") {
+		t.Errorf("of 60 notes: %v, %q", err, d.Notes)
+	}
 	none := npz.Of("labels", []int{2}, []int64{1, 1})
 	const note = "none of its images stands for a"
 	d, err := Read(Place{File: npzFile(t, []npz.Array{images("images", 0, 1), none})}, Options{}, foreign("standard"))
