@@ -268,8 +268,13 @@ func reported(t *testing.T) (readme string, values map[string]string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, n := range report.Load(of, s, report.Options{Key: plan.Key}).Numbers() {
+		results := report.Load(of, s, report.Options{Key: plan.Key})
+		for _, n := range results.Numbers() {
 			values[name+"/"+n.Name] = leading.FindString(n.Text)
+		}
+		for _, c := range results.Claims {
+			at, n := name+"/claim/"+c.Claim.ID, c.OursParts
+			values[at+"/open"], values[at+"/of"] = strconv.Itoa(n.Open), strconv.Itoa(n.Open+n.Holds+n.Fails)
 		}
 	}
 	return string(text), values
@@ -436,6 +441,8 @@ func TestReadmeNumbers(t *testing.T) {
 		`two of DGKIP-LR train ConvNets to ([0-9.]+),`:                   "beyond-grey/fashion-mnist/1/dgkip-lr/conv/network/acc",
 		`train ConvNets to [0-9.]+, two of DC to ([0-9.]*[0-9])`:         "beyond-grey/fashion-mnist/1/dc/conv/network/acc",
 		`two of KIP to ([0-9.]+),`:                                       "beyond-grey/fashion-mnist/1/kip/fc/network/acc",
+		`ConvNets is open in ([0-9]+) of`:                                "table1/claim/time/open",
+		`ConvNets is open in [0-9]+ of ([0-9]+) rows`:                    "table1/claim/time/of",
 	} {
 		m := regexp.MustCompile(text).FindStringSubmatch(prose)
 		if m == nil || values[name] == "" || strings.ReplaceAll(m[1], ",", "") != values[name] {

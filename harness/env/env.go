@@ -42,15 +42,16 @@ var Read = sync.OnceValue(func() Host {
 	}
 	h.Features = cpuFeatures()
 	h.Memory = memory()
-	if h.Git = programGit(); h.Git.State != "clean" {
-		h.Modules = modules()
+	h.Git = programGit()
+	if info, ok := debug.ReadBuildInfo(); ok {
+		h.Modules = modules(h.Git, info)
 	}
 	return h
 })
 
-func modules() map[string]string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
+// modules are what the program is built with, none where a commit says it.
+func modules(g Git, info *debug.BuildInfo) map[string]string {
+	if g.State == "clean" {
 		return nil
 	}
 	out := map[string]string{}

@@ -20,6 +20,21 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// Only where no commit says it are the modules named.
+func TestModules(t *testing.T) {
+	info := &debug.BuildInfo{Deps: []*debug.Module{
+		{Path: "a", Version: "v1"}, {Path: "b", Version: "v1", Replace: &debug.Module{Path: "c", Version: "v2"}},
+	}}
+	for _, state := range []string{"modified", "unknown"} {
+		if got := modules(Git{State: state}, info); len(got) != 2 || got["a"] != "v1" || got["c"] != "v2" {
+			t.Errorf("%s: %v", state, got)
+		}
+	}
+	if got := modules(Git{State: "clean"}, info); got != nil {
+		t.Errorf("clean: %v", got)
+	}
+}
+
 // The repository is made by git itself.
 func TestTreeGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
