@@ -228,8 +228,8 @@ func (h *history) forecast(f *Forecast, r *Run, twin bool, paid map[string]float
 	}
 	share := due / operations
 	switch {
-	case alone && due > 0 && h.Speed() > 0:
-		f.Shared = due / h.Speed()
+	case alone && due > 0:
+		f.Shared = due * h.sharing(r, k)
 		f.Seconds += f.Shared
 	case share > 0 && share <= 1:
 		f.Shared = share * f.Seconds
@@ -237,6 +237,27 @@ func (h *history) forecast(f *Forecast, r *Run, twin bool, paid map[string]float
 	if !(f.Seconds >= 0 && f.Seconds <= math.MaxFloat64) {
 		f.Seconds, f.Shared, f.Basis = 0, 0, ""
 	}
+}
+
+// sharing is how many seconds an operation takes of those that runs share: as in the record
+// that spent most on them, since others found some of it ready; or else as the machine does.
+func (h *history) sharing(r *Run, k kinds) float64 {
+	most := 0.0
+	for _, p := range prefer(h.like[k.like], func(p past) bool { return p.parts > 0 && !p.another }) {
+		p.size.Model = r.Cell.Net
+		if operations := sharedBy(estimates(r, p.size)); operations > 0 {
+			most = max(most, p.parts/operations)
+		}
+	}
+	if most == 0 && h.Speed() > 0 {
+		most = 1 / h.Speed()
+	}
+	return most
+}
+
+// sharedBy is the number of operations that a run shares with others.
+func sharedBy(m, scoring method.Estimate) float64 {
+	return max(m.Shared, scoring.Shared) + scoring.Drawn
 }
 
 // pay returns what a group still lacks of shared operations, which are then made.
@@ -318,7 +339,7 @@ func typical(all []guess) guess {
 
 // allBut is the number of operations beside so many updates.
 func allBut(m, scoring method.Estimate, updates float64) float64 {
-	return own(m, scoring, updates) + max(m.Shared, scoring.Shared) + scoring.Drawn
+	return own(m, scoring, updates) + sharedBy(m, scoring)
 }
 
 // own is allBut without those that are shared.

@@ -190,20 +190,27 @@ func TestForecastsShare(t *testing.T) {
 	}
 }
 
-// What a record's run prepared for others as well is no part of what the next one takes.
+// What a record's run prepared for others as well is no part of what the next one takes,
+// and says how long that is for the first of a group.
 func TestForecastsWithoutParts(t *testing.T) {
 	text := strings.Replace(kindsText, "flops = 1e9\n", "flops = 1e9\ncommon = 200e9\n", 1)
 	p, s := plan(t, text), store.Open(t.TempDir())
 	planted(t, s, p.Runs[0], func(p *store.Provenance) {
 		p.Wall, p.Parts = 600, []store.Part{{What: "features", Seconds: 300}, {What: "solving", Seconds: 200}}
 	})
+	for _, r := range p.Runs {
+		if r.Name() == "a walk conv ipc 2 seed 0" { // it found the features ready
+			planted(t, s, r, func(p *store.Provenance) {
+				p.Wall, p.Parts = 110, []store.Part{{What: "reading features", Seconds: 10}}
+			})
+		}
+	}
 	f := forecasts(t, p, s, 1e9, false)
 	for name, want := range map[string]float64{
-		// Updates of 3 s each and 10 s beside them, and 200 s for the first of a group.
-		"a walk conv ipc 1 seed 1": 200 + 100, "a walk conv ipc 2 seed 1": 3*6 + 10,
-		"b walk conv ipc 1 seed 0": 200 + 100, "b long conv ipc 1 seed 0": 60*6 + 10,
+		// Updates of 3 s each and 10 s beside them, and 500 s for the first of a group.
+		"b walk conv ipc 1 seed 0": 500 + 100, "b walk conv ipc 2 seed 0": 100, "b long conv ipc 1 seed 0": 60*6 + 10,
 	} {
-		if got := f[name]; got.Seconds != want || got.Shared != 200*float64(strings.Count(name, "walk conv ipc 1")) {
+		if got := f[name]; math.Abs(got.Seconds-want) > 1e-9 || math.Abs(got.Shared-500*float64(strings.Count(name, "b walk conv ipc 1"))) > 1e-9 {
 			t.Errorf("%s: %+v, want %v s", name, got, want)
 		}
 	}

@@ -21,8 +21,7 @@ import (
 
 // Cache keeps large values under work/cache/, of all of them no more than a budget:
 // those that were used longest ago make room for others, and before small ones large ones.
-// It implements method.Disk.
-// Several processes may use the same folder.
+// It implements method.Disk. Several processes may use the same folder.
 //
 // A file there holds the content and after it the SHA-256 of key and content. It
 // appears by a rename, so that it is there as a whole or not at all. What a disk or

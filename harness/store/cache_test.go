@@ -138,7 +138,6 @@ func TestCacheBudget(t *testing.T) {
 	}
 }
 
-// Whatever happens to a file, what it held is not found, and the file is gone.
 // What is small and was used longest ago outlasts what is large.
 func TestCacheKeepsSmall(t *testing.T) {
 	s := prepared(t)
@@ -166,6 +165,7 @@ func TestCacheKeepsSmall(t *testing.T) {
 	}
 }
 
+// Whatever happens to a file, what it held is not found, and the file is gone.
 func TestCacheDamage(t *testing.T) {
 	s := prepared(t)
 	c, notes := cached(t, s, 9)
