@@ -81,10 +81,6 @@ func read(path string, r io.ReaderAt, size int64) (source, error) {
 	return nil, fmt.Errorf("%s: %w: it is not an NPZ file, nor one of safetensors or PyTorch", path, npz.ErrMagic)
 }
 
-// An array of a set may be so many times as large as its file, beyond what is free: images
-// that were learned do not pack well.
-const unpackFactor, unpackFree = 40, 32 << 20
-
 func readZip(path string, r io.ReaderAt, size int64) (source, error) {
 	archive, err := npz.Archive(r, size)
 	if errors.Is(err, zip.ErrFormat) {
@@ -108,7 +104,7 @@ func readZip(path string, r io.ReaderAt, size int64) (source, error) {
 	if root != "" {
 		return readTorch(path, archive, root, size)
 	}
-	return npz.In(path, archive, unpackFactor*size+unpackFree)
+	return npz.In(path, archive, npz.UnpackLimit(size, npz.Learned))
 }
 
 // Digest depends on the content of a file, or of those of a folder that Open reads.

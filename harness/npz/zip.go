@@ -91,15 +91,13 @@ func Open(path string) (*File, error) {
 	return z, nil
 }
 
-// Content larger than unpackFactor times its file, beyond unpackFree bytes, is held
-// for a zip bomb.
-const (
-	unpackFactor = 100
-	unpackFree   = 32 << 20
-)
+// Packed is how many times as large as its file an array of data may be, such as one of
+// drawings. Learned packs less well: images of sets.
+const Packed, Learned = 100, 40
 
-// UnpackLimit is how many bytes a packed file of the given size may unpack to.
-func UnpackLimit(size int64) int64 { return unpackFactor*size + unpackFree }
+// UnpackLimit is how many bytes a file of the given size may unpack to by such a factor,
+// beyond 32 MB. What has more is held for a zip bomb.
+func UnpackLimit(size, factor int64) int64 { return factor*size + 32<<20 }
 
 // New is Open for what is open already. Errors call it by its path.
 func New(path string, r io.ReaderAt, size int64) (*File, error) {
@@ -110,7 +108,7 @@ func New(path string, r io.ReaderAt, size int64) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, Damage(err))
 	}
-	return In(path, archive, UnpackLimit(size))
+	return In(path, archive, UnpackLimit(size, Packed))
 }
 
 // maxDirectory is how much of an archive its directory may be: that of 40,000 files. It
