@@ -21,7 +21,6 @@ type cellView struct {
 	Name, Class, Value, Repeat, Settings string
 	Picture                              *pictureView
 	Traces, Seeds                        template.HTML
-	Files                                []link // of the first record
 	Failures                             []failureView
 }
 
@@ -31,16 +30,15 @@ type pictureView struct {
 	Caption string
 }
 
-// link is a file beside the page.
-type link struct{ Name, File string }
-
 type failureView struct {
 	Seed       uint64
 	Kind, Text string
 }
 
 func (r *Results) cellView(c *CellRuns, dir string) cellView {
-	v := cellView{Name: r.placeName(c.Cell), Repeat: r.Repeat(c.Cell), Seeds: seedTable(c).HTML()}
+	v := cellView{Name: r.placeName(c.Cell), Repeat: r.Repeat(c.Cell)}
+	seeds := seedTable(c, dir)
+	v.Seeds = seeds.HTML()
 	state := c.state()
 	switch s, ok := c.summary("test_acc"); {
 	case ok:
@@ -58,9 +56,8 @@ func (r *Results) cellView(c *CellRuns, dir string) cellView {
 	if done := c.done(); len(done) > 0 {
 		v.Picture = pictureOf(done[0], dir)
 		v.Traces = r.sparks(c)
-		v.Files = filesOf(done[0], dir, v.Traces != "")
 	}
-	if v.Files == nil { // else result.json has them
+	if !seeds.Has(func(e sheet.Entry) bool { return e.Link != "" }) { // else records have them
 		v.Settings = settings(c)
 	}
 	return v
@@ -74,24 +71,6 @@ func beside(dir, file string) string {
 		return ""
 	}
 	return (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()
-}
-
-// filesOf are the files of a record that the page leads to.
-func filesOf(run Run, dir string, traced bool) []link {
-	names := []string{"result.json", "provenance.json"}
-	if traced {
-		names = append(names, "trace.csv")
-	}
-	var out []link
-	for _, name := range names {
-		file := filepath.Join(run.Record.Dir, name)
-		if path := beside(dir, file); path != "" {
-			if _, err := os.Stat(file); err == nil {
-				out = append(out, link{name, path})
-			}
-		}
-	}
-	return out
 }
 
 // beginning is the first lines of a text.
@@ -137,8 +116,8 @@ func pictureOf(run Run, dir string) *pictureView {
 	return &pictureView{size.Width * max(1, 240/max(1, size.Width)), path, fmt.Sprintf("Distilled images of seed %d.", run.Seed)}
 }
 
-// seedTable shows the runs of a cell.
-func seedTable(c *CellRuns) *sheet.Sheet {
+// seedTable shows the runs of a cell, and leads to their records.
+func seedTable(c *CellRuns, dir string) *sheet.Sheet {
 	s := &sheet.Sheet{Heads: []string{"Seed"}, Columns: []string{"Test accuracy (%)", "Test errors", "Updates", "Seconds per update", "Wall seconds", "Record"}}
 	var notes []string
 	marks := ""
@@ -157,6 +136,7 @@ func seedTable(c *CellRuns) *sheet.Sheet {
 			for i, t := range []string{fixed(100*acc, 2), strings.Join(errors, " "), strconv.Itoa(res.Updates), "", seconds(p.Wall), short(res.Key)} {
 				cells[i] = sheet.Text(t)
 			}
+			cells[len(cells)-1].Link = beside(dir, filepath.Join(run.Record.Dir, "result.json"))
 			if p.Timing.Median > 0 {
 				cells[3] = sheet.Text(seconds(p.Timing.Median))
 				cells[3].Marks = timeMarksOf(p)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -393,4 +394,34 @@ func TestPictureOf(t *testing.T) {
 		}
 	}
 	t.Error("no record has a picture")
+}
+
+// Every record of a cell has a link that leads to its file, and settings are written out
+// only where there is none.
+func TestLinksToRecords(t *testing.T) {
+	s := parse(t, small)
+	r := made(t, small, map[string][]float64{"slow": {0.9, 0.8}, "fast-lr": {0.7}})
+	dir := filepath.Dir(filepath.Dir(filepath.Dir(r.Cells[0].Runs[0].Record.Dir)))
+	for _, c := range []struct {
+		dir   string
+		links int
+	}{{dir, 3}, {t.TempDir(), 0}} {
+		out, err := Write(c.dir, []*exhibit.Spec{s}, store.Open(dir), keyed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := os.ReadFile(out.Page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		links := regexp.MustCompile(`href="(runs/[^"]*)"`).FindAllSubmatch(page, -1)
+		for _, l := range links {
+			if _, err := os.Stat(filepath.Join(c.dir, string(l[1]))); err != nil {
+				t.Error(err)
+			}
+		}
+		if written := bytes.Contains(page, []byte("<summary>Settings</summary>")); len(links) != c.links || written == (c.links > 0) {
+			t.Errorf("%d links, settings written: %t", len(links), written)
+		}
+	}
 }

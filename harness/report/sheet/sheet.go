@@ -71,6 +71,7 @@ type Entry struct {
 	Place  int    // 1 best, 2 second, 0 neither
 	Marks  string // references to notes
 	Good   int    // 1 a verdict that holds, -1 one that fails
+	Link   string // where it leads on a page; "" for nowhere
 }
 
 // Text is an entry that is a text and nothing else.
