@@ -20,12 +20,17 @@ import (
 //
 //	\val{NAME}        a number: an experiment's name, a slash, one of Numbers; or
 //	                  records/count, records/date, records/commit
+//	\vals{NAMES}      numbers side by side, with lists in their names: a/(b c)/(1 10) is
+//	                  a/b/1, a/b/10, a/c/1 and a/c/10
 //	\gentable{NAME}   a table: an experiment's name, with -reproduced, -verdicts,
 //	                  -elsewhere, -pairs, -claims or -evidence behind it for the further ones;
 //	                  or claims, of all experiments together
 //	\genfigure{NAME}  a figure: an experiment's name, a hyphen, the figure's name
 type Uses struct {
 	Numbers, Tables, Figures []string
+
+	// Rows are the names with lists, as they are written; Numbers has all they stand for.
+	Rows []string
 
 	// Dangling are references to labels that neither the document nor what it takes
 	// from a report has.
@@ -35,7 +40,7 @@ type Uses struct {
 var (
 	refPattern     = regexp.MustCompile(`\\(?:ref|eqref|pageref)\s*\{([^{}#]*)\}`)
 	labelPattern   = regexp.MustCompile(`\\label\s*\{([^{}#]*)\}`)
-	usesPattern    = regexp.MustCompile(`\\(val|gentable|genfigure)\s*\{([^{}#]*)\}`)
+	usesPattern    = regexp.MustCompile(`\\(vals?|gentable|genfigure)\s*\{([^{}#]*)\}`)
 	commentPattern = regexp.MustCompile(`(?m)(^|[^\\])((?:\\\\)*)%.*$`)
 )
 
@@ -44,8 +49,13 @@ func UsesOf(tex string) Uses {
 	var u Uses
 	tex = commentPattern.ReplaceAllString(tex, "$1$2")
 	for _, m := range usesPattern.FindAllStringSubmatch(tex, -1) {
+		name := strings.TrimSpace(m[2])
+		if m[1] == "vals" {
+			u.Rows, u.Numbers = with(u.Rows, name), with(u.Numbers, listed(name)...)
+			continue
+		}
 		list := map[string]*[]string{"val": &u.Numbers, "gentable": &u.Tables, "genfigure": &u.Figures}[m[1]]
-		*list = with(*list, strings.TrimSpace(m[2]))
+		*list = with(*list, name)
 	}
 	labels := map[string]bool{}
 	for _, m := range labelPattern.FindAllStringSubmatch(tex, -1) {
@@ -63,6 +73,22 @@ func UsesOf(tex string) Uses {
 		}
 	}
 	return u
+}
+
+// listed are the names that one with lists stands for. The last list runs fastest.
+func listed(name string) []string {
+	before, rest, _ := strings.Cut(name, "(")
+	list, after, ok := strings.Cut(rest, ")")
+	if !ok {
+		return []string{name}
+	}
+	var out []string
+	for _, v := range strings.Fields(list) {
+		for _, end := range listed(after) {
+			out = append(out, before+v+end)
+		}
+	}
+	return out
 }
 
 // Experiments lists those of the known experiments that are used.
@@ -113,7 +139,7 @@ func WritePaper(dir string, specs []*exhibit.Spec, st *store.Store, uses Uses, o
 		p.results[s.Name] = x.load(s, o)
 		p.names = append(p.names, s.Name)
 	}
-	p.numbers(uses.Numbers)
+	p.numbers(uses)
 	for _, name := range uses.Tables {
 		p.table(name)
 	}
@@ -142,7 +168,7 @@ func (p *paper) undefined(what, name string) {
 }
 
 // numbers writes macros.tex, with the numbers that are used.
-func (p *paper) numbers(used []string) {
+func (p *paper) numbers(uses Uses) {
 	all := p.records()
 	for _, name := range p.names {
 		for _, n := range p.results[name].Numbers() {
@@ -157,7 +183,7 @@ func (p *paper) numbers(used []string) {
 	var b strings.Builder
 	b.WriteString("% Written from the records; changes will be lost. Every line is a number's name and the number.\n\\def\\dgkipset#1#2{\\expandafter\\def\\csname dgkip/#1\\endcsname{#2}}\n")
 	b.WriteString("\\def\\dgkipnotrun{\\textit{[not run]}}\n")
-	for _, name := range used {
+	for _, name := range uses.Numbers {
 		n, ok := named[name]
 		if !ok {
 			if near := meant(name, all); near != "" {
@@ -172,6 +198,9 @@ func (p *paper) numbers(used []string) {
 			p.out.NotRun++
 		}
 		fmt.Fprintf(&b, "\\dgkipset{%s}{%s}\n", name, text)
+	}
+	for _, name := range uses.Rows {
+		fmt.Fprintf(&b, "\\dgkipset{%s}{\\val{%s}}\n", name, strings.Join(listed(name), "}&\\val{"))
 	}
 	p.w.put("macros.tex", []byte(b.String()))
 }
