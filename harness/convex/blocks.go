@@ -125,15 +125,16 @@ func (a *blockAscent) visit(b int) {
 		a.grams[b] = a.blocks.gram(from, from+n)
 	}
 	outputs := a.outputs(from, from+n)
-	f, before := tensor.NewMat[float64](n, a.classes), tensor.NewMat[float64](n, a.classes)
+	f, before := tensor.NewMat[float64](a.classes, n), tensor.NewMat[float64](n, a.classes)
+	for k := range f.Rows {
+		into64(f.Row(k), outputs.Row(k))
+	}
 	p := make([]float64, a.classes)
 	for i := range n {
-		for k := range p {
-			f.Row(i)[k] = float64(outputs.Row(k)[i])
-		}
+		at := column(f, i)
 		copy(before.Row(i), a.s.Row(from+i))
-		a.losses += probabilities(p, f.Row(i)) - f.Row(i)[a.labels[from+i]]
-		a.gap += relativeEntropy(a.s.Row(from+i), f.Row(i))
+		a.losses += probabilities(p, at) - at[a.labels[from+i]]
+		a.gap += relativeEntropy(a.s.Row(from+i), at)
 	}
 	a.sweep(a.grams[b], from, f)
 	w := tensor.NewMat[float32](a.classes, n)
@@ -145,25 +146,27 @@ func (a *blockAscent) visit(b int) {
 	a.moved(from, w)
 }
 
-// sweep moves each image of a block twice, from there, with its outputs.
+// sweep moves each image of a block twice, from there, with its outputs, [K, n]: along
+// a row of these what a move adds to them takes no time beside the move.
 func (a *blockAscent) sweep(gram tensor.Mat[float32], from int, f tensor.Mat[float64]) {
-	change := make([]float64, a.classes)
+	change, row := make([]float64, a.classes), make([]float64, f.Cols)
 	const sweeps = 2
 	for range sweeps {
-		for i := range f.Rows {
+		for i := range f.Cols {
 			s := a.s.Row(from + i)
 			copy(change, s)
-			proximal(s, f.Row(i), float64(gram.Row(i)[i])/a.lambda)
+			into64(row, gram.Row(i))
+			proximal(s, column(f, i), row[i]/a.lambda)
 			for k := range change {
-				change[k] = (change[k] - s[k]) / a.lambda
-			}
-			for j, x := range gram.Row(i) {
-				to := f.Row(j)
-				for k, c := range change {
-					to[k] += float64(float64(x) * c)
-				}
+				tensor.Axpy(f.Row(k), (change[k]-s[k])/a.lambda, row, f.Row(k))
 			}
 		}
+	}
+}
+
+func into64(to []float64, x []float32) {
+	for i, v := range x {
+		to[i] = float64(v)
 	}
 }
 

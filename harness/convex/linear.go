@@ -40,8 +40,8 @@ func inStrips(ctx context.Context, a tensor.Mat[float32], do func(from, to int, 
 	}
 }
 
-func transposed(m tensor.Mat[float64]) tensor.Mat[float64] {
-	out := tensor.NewMat[float64](m.Cols, m.Rows)
+func transposed[F tensor.Float](m tensor.Mat[F]) tensor.Mat[F] {
+	out := tensor.NewMat[F](m.Cols, m.Rows)
 	for i := range m.Rows {
 		setColumn(out, i, m.Row(i))
 	}
@@ -109,7 +109,7 @@ func column(m tensor.Mat[float64], k int) []float64 {
 	return v
 }
 
-func setColumn(m tensor.Mat[float64], k int, v []float64) {
+func setColumn[F tensor.Float](m tensor.Mat[F], k int, v []F) {
 	for i, x := range v {
 		m.Data[i*m.Stride+k] = x
 	}

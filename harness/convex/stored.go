@@ -47,10 +47,11 @@ func (b *storedBlocks) gram(from, to int) tensor.Mat[float32] {
 	return k
 }
 
+// outputs has the features on the left, for the right factor of a product is packed anew.
 func (b *storedBlocks) outputs(from, to int) tensor.Mat[float32] {
-	f := tensor.NewMat[float32](b.theta.Rows, to-from)
-	tensor.Mul(f, b.theta32, b.block(from, to), tensor.NT, false)
-	return f
+	f := tensor.NewMat[float32](to-from, b.theta.Rows)
+	tensor.Mul(f, b.block(from, to), b.theta32, tensor.NT, false)
+	return transposed(f)
 }
 
 func (b *storedBlocks) moved(from int, w tensor.Mat[float32]) {
