@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"dgkip/harness/method"
 	"dgkip/harness/spec"
@@ -118,12 +119,14 @@ type history struct {
 	like    map[string][]past // runs of the same method with the same networks
 	memory  map[peak]int64    // the least that a process needed
 	sets    map[string]bool   // that can be scored otherwise
+	shared  map[string][]wall // runs of any method that found little ready of what they share
 }
 
 // wall is how long a run takes by a record, and how long the scoring of its set.
 type wall struct {
 	seconds, scoring float64
 	parts            float64 // of seconds: for what it shared, where the record tells; else 0
+	whole            bool    // little of these was found ready, and only read
 	another          bool    // it was on a machine of another kind
 	rough            bool    // the scoring: sets were scored on the way as well, maybe by less
 }
@@ -134,6 +137,7 @@ type past struct {
 	size     method.Sizes
 	eval     string
 	settings string // the method's settings
+	shared   string // with whom it shares what, but for seeds
 	updates  float64
 	pace     float64 // seconds of an update
 	flops    float64 // of an update, if they are known
@@ -152,7 +156,7 @@ func readHistory(s *store.Store, m Machine) (*history, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &history{m, map[string][]wall{}, map[string][]past{}, map[peak]int64{}, map[string]bool{}}
+	h := &history{m, map[string][]wall{}, map[string][]past{}, map[peak]int64{}, map[string]bool{}, map[string][]wall{}}
 	for _, key := range keys {
 		if r, err := s.Get(key); err == nil { // -collect names the others
 			h.add(r)
@@ -172,11 +176,21 @@ func (h *history) add(r *store.Record) {
 	for _, every := range p.Trace.Score {
 		scores += 1 + float64(r.Result.Updates/max(1, every))
 	}
-	took, pace := wall{slower * p.Wall, slower * p.Scoring / scores, 0, h.another(p), scores > 1}, slower*p.Timing.Median
+	took, pace := wall{slower * p.Wall, slower * p.Scoring / scores, 0, false, h.another(p), scores > 1}, slower*p.Timing.Median
+	read := 0.0
 	for _, part := range p.Parts {
 		took.parts += slower * part.Seconds
+		if strings.HasPrefix(part.What, "reading ") {
+			read += slower * part.Seconds
+		}
 	}
 	took.parts = min(took.parts, took.seconds)
+	if p.Of != "" { // then the time is that of two runs, and the parts are the second one's
+		took.parts = 0
+	}
+	if took.whole = read < 0.1*took.parts; took.whole {
+		h.shared[k.shared] = append(h.shared[k.shared], took)
+	}
 	h.seconds[k.cell] = append(h.seconds[k.cell], took)
 	if shape == (store.Shape{}) {
 		return
@@ -186,7 +200,7 @@ func (h *history) add(r *store.Record) {
 	h.like[k.like] = append(h.like[k.like], past{
 		wall: took,
 		size: method.Sizes{Train: shape.Train, Test: shape.Test, Classes: len(id.Dataset.Classes), H: shape.Height, W: shape.Width, C: shape.Channels, IPC: id.IPC},
-		eval: k.eval, settings: k.settings, updates: updates, pace: pace, flops: p.Timing.Flops, rest: max(0, took.seconds-took.parts-float64(pace*updates)),
+		eval: k.eval, settings: k.settings, shared: k.shared, updates: updates, pace: pace, flops: p.Timing.Flops, rest: max(0, took.seconds-took.parts-float64(pace*updates)),
 	})
 	// The lowest peak is nearest to a run's own: on some systems a process also has
 	// those of its earlier runs.
@@ -206,13 +220,14 @@ func (h *history) forecast(f *Forecast, r *Run, twin bool, paid map[string]float
 	if n := cmp.Or(h.memory[peak{k.memory, false}], h.memory[peak{k.memory, true}]); n > 0 {
 		f.Bytes, f.Measured = n, true
 	}
+	shared := sharedBy(m, scoring)
 	if twin {
 		m = method.Estimate{}
 	}
 	group := r.group()
 	due := pay(paid, group, max(m.Shared, scoring.Shared)) + pay(paid, group+scoring.Networks, scoring.Drawn)
 	operations := m.Setup + scoring.Setup + due + (m.Flops+m.Between)*float64(m.Updates)
-	alone := false // it is judged by what took no part in anything shared, which comes on top
+	alone := false // f.Seconds lacks what is shared, which comes on top
 	switch {
 	case len(h.seconds[k.cell]) > 0:
 		f.Seconds, alone = middle(h.seconds[k.cell], twin)
@@ -229,7 +244,7 @@ func (h *history) forecast(f *Forecast, r *Run, twin bool, paid map[string]float
 	share := due / operations
 	switch {
 	case alone && due > 0:
-		f.Shared = due * h.sharing(r, k)
+		f.Shared = due * h.sharing(k, shared)
 		f.Seconds += f.Shared
 	case share > 0 && share <= 1:
 		f.Shared = share * f.Seconds
@@ -239,20 +254,32 @@ func (h *history) forecast(f *Forecast, r *Run, twin bool, paid map[string]float
 	}
 }
 
-// sharing is how many seconds an operation takes of those that runs share: as in the record
-// that spent most on them, since others found some of it ready; or else as the machine does.
-func (h *history) sharing(r *Run, k kinds) float64 {
-	most := 0.0
-	for _, p := range prefer(h.like[k.like], func(p past) bool { return p.parts > 0 && !p.another }) {
-		p.size.Model = r.Cell.Net
-		if operations := sharedBy(estimates(r, p.size)); operations > 0 {
-			most = max(most, p.parts/operations)
+// sharing is how many seconds an operation takes of those that runs share: by the record of
+// the method on such data that spent most on them, as others found more ready, by the median
+// of other methods', which share with other ones, or as the machine does.
+func (h *history) sharing(k kinds, operations float64) float64 {
+	var same []wall
+	for _, p := range prefer(h.like[k.like], func(p past) bool { return p.settings == k.settings }) {
+		if p.whole && p.eval == k.eval && p.shared == k.shared {
+			same = append(same, p.wall)
 		}
 	}
-	if most == 0 && h.Speed() > 0 {
-		most = 1 / h.Speed()
+	parts := func(all []wall) []float64 {
+		out := []float64{0}
+		for _, w := range prefer(all, func(w wall) bool { return !w.another }) {
+			out = append(out, w.parts)
+		}
+		slices.Sort(out)
+		return out
 	}
-	return most
+	others := parts(h.shared[k.shared])
+	switch seconds := cmp.Or(slices.Max(parts(same)), others[len(others)/2]); {
+	case seconds > 0:
+		return seconds / operations
+	case h.Speed() > 0:
+		return 1 / h.Speed()
+	}
+	return 0
 }
 
 // sharedBy is the number of operations that a run shares with others.
@@ -282,7 +309,8 @@ const nearest = 3
 // scaled is the median of the times that records let expect of a run: an update and all
 // else take longer in proportion to their operations. The records nearest in these count.
 // Those that were scored otherwise, or made updates where the run makes none, are poor.
-// It is that of the run alone if the record tells what it shared, or says nothing of it.
+// Alone says that what is shared is not in it: the record's parts were taken off, or the rest
+// was reckoned from operations.
 func (h *history) scaled(r *Run, k kinds, twin bool) (seconds float64, alone bool) {
 	ours, oursScoring := estimates(r, r.sizes())
 	if twin {
@@ -361,6 +389,8 @@ func middle(x []wall, scoring bool) (seconds float64, alone bool) {
 	x = prefer(x, func(w wall) bool { return !w.another })
 	if scoring {
 		x = prefer(x, func(w wall) bool { return !w.rough })
+	} else {
+		x = prefer(x, func(w wall) bool { return w.parts > 0 })
 	}
 	for i, w := range x {
 		if scoring {
@@ -387,13 +417,14 @@ func prefer[T any](all []T, good func(T) bool) []T {
 }
 
 // kinds are names for runs that are alike in what a forecast needs.
-type kinds struct{ cell, whole, like, eval, settings, memory string }
+type kinds struct{ cell, whole, like, eval, settings, memory, shared string }
 
 func kindsOf(id spec.Identity, shape store.Shape) kinds {
 	name := func(parts ...any) string { return string(spec.Canonical(parts)) }
 	k := kinds{
 		like: name(id.Method.Name, id.Method.Version, id.Model), eval: name(id.Eval), settings: name(id.Method.Settings),
 		memory: name(id.Method.Name, id.Method.Version, id.Model, id.IPC, id.Eval, shape, len(id.Dataset.Classes)),
+		shared: name(id.Model, shape, len(id.Dataset.Classes)),
 	}
 	k.whole = k.memory + k.settings
 	id.Seed = 0

@@ -208,11 +208,28 @@ func TestForecastsWithoutParts(t *testing.T) {
 	f := forecasts(t, p, s, 1e9, false)
 	for name, want := range map[string]float64{
 		// Updates of 3 s each and 10 s beside them, and 500 s for the first of a group.
+		"a walk conv ipc 1 seed 1": 500 + 100, "a walk conv ipc 2 seed 1": 100,
 		"b walk conv ipc 1 seed 0": 500 + 100, "b walk conv ipc 2 seed 0": 100, "b long conv ipc 1 seed 0": 60*6 + 10,
 	} {
-		if got := f[name]; math.Abs(got.Seconds-want) > 1e-9 || math.Abs(got.Shared-500*float64(strings.Count(name, "b walk conv ipc 1"))) > 1e-9 {
+		if got := f[name]; math.Abs(got.Seconds-want) > 1e-9 || math.Abs(got.Shared-500*float64(strings.Count(name, "walk conv ipc 1"))) > 1e-9 {
 			t.Errorf("%s: %+v, want %v s", name, got, want)
 		}
+	}
+
+	// A record of a set that another run made has the time of both, and its own parts alone.
+	s = store.Open(t.TempDir())
+	for _, r := range p.Runs {
+		switch r.Name() {
+		case "a walk conv ipc 1 seed 0":
+			planted(t, s, r, func(p *store.Provenance) {
+				p.Wall, p.Of, p.Parts = 610, "another", []store.Part{{What: "fresh networks", Seconds: 10}}
+			})
+		case "a walk conv ipc 2 seed 0":
+			planted(t, s, r, func(p *store.Provenance) { p.Wall, p.Parts = 600, []store.Part{{What: "features", Seconds: 500}} })
+		}
+	}
+	if got := forecasts(t, p, s, 1e9, false)["a walk conv ipc 1 seed 1"]; got.Seconds != 610 {
+		t.Errorf("after a run that scored another one's set: %+v", got)
 	}
 }
 
