@@ -50,11 +50,11 @@ func UsesOf(tex string) Uses {
 	tex = commentPattern.ReplaceAllString(tex, "$1$2")
 	for _, m := range usesPattern.FindAllStringSubmatch(tex, -1) {
 		name := strings.TrimSpace(m[2])
-		if m[1] == "vals" {
-			u.Rows, u.Numbers = with(u.Rows, name), with(u.Numbers, listed(name)...)
+		if names := listed(name); m[1] == "vals" && !slices.Equal(names, []string{name}) {
+			u.Rows, u.Numbers = with(u.Rows, name), with(u.Numbers, names...)
 			continue
 		}
-		list := map[string]*[]string{"val": &u.Numbers, "gentable": &u.Tables, "genfigure": &u.Figures}[m[1]]
+		list := map[string]*[]string{"val": &u.Numbers, "vals": &u.Numbers, "gentable": &u.Tables, "genfigure": &u.Figures}[m[1]]
 		*list = with(*list, name)
 	}
 	labels := map[string]bool{}
@@ -75,15 +75,17 @@ func UsesOf(tex string) Uses {
 	return u
 }
 
-// listed are the names that one with lists stands for. The last list runs fastest.
+// listed are the names that one with lists stands for, itself if there is none in it. The
+// last list runs fastest.
 func listed(name string) []string {
 	before, rest, _ := strings.Cut(name, "(")
-	list, after, ok := strings.Cut(rest, ")")
-	if !ok {
+	list, after, _ := strings.Cut(rest, ")")
+	values := strings.Fields(list)
+	if len(values) == 0 {
 		return []string{name}
 	}
 	var out []string
-	for _, v := range strings.Fields(list) {
+	for _, v := range values {
 		for _, end := range listed(after) {
 			out = append(out, before+v+end)
 		}
