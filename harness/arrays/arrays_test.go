@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"dgkip/harness/npz"
+	"dgkip/harness/rng"
 )
 
 // shown opens a file and returns an array as text.
@@ -356,15 +357,21 @@ var hostile = []struct {
 		z.Close()
 		return b.Bytes()
 	}, "at most"},
-	{"an NPZ of 5,000 images that packs into a thousandth", func() []byte {
+	{"an NPZ of 5,000 images that packs into a hundredth", func() []byte {
 		var b bytes.Buffer
 		z := zip.NewWriter(&b)
 		w, _ := z.Create("images.npy")
-		head := "{'descr': '<f8', 'fortran_order': False, 'shape': (5000, 3072)}"
+		head := "{'descr': '<f4', 'fortran_order': False, 'shape': (5000, 3072)}"
 		w.Write([]byte("\x93NUMPY\x01\x00" + string([]byte{byte(len(head)), 0}) + head))
-		zeros := make([]byte, 8*3072)
-		for range 5000 {
-			w.Write(zeros)
+		image, r := make([]byte, 4*3072), rng.Stream(1, "packs")
+		for i := range 5000 {
+			for j := range image {
+				image[j] = 0
+				if i < 35 { // what does not pack
+					image[j] = byte(r.Uint64())
+				}
+			}
+			w.Write(image)
 		}
 		z.Close()
 		return b.Bytes()

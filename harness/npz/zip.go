@@ -92,11 +92,11 @@ func Open(path string) (*File, error) {
 }
 
 // Packed is how many times as large as its file an array of data may be, such as one of
-// drawings. Learned packs less well: images of sets.
+// drawings, and Learned one of a set's images, which pack less well.
 const Packed, Learned = 100, 40
 
 // UnpackLimit is how many bytes a file of the given size may unpack to by such a factor,
-// beyond 32 MB. What has more is held for a zip bomb.
+// beyond 32 MB. What has more is taken for a zip bomb.
 func UnpackLimit(size, factor int64) int64 { return factor*size + 32<<20 }
 
 // New is Open for what is open already. Errors call it by its path.

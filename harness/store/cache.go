@@ -213,7 +213,8 @@ func (c *checked) Write(b []byte) (int, error) {
 
 // trim removes what was used longest ago until no more than limit bytes are left. What is
 // small goes last: Theta_O can take longer to solve for than the features of all images to
-// compute, has a thousandth of their size, and would make no room. It spares keep.
+// compute, has a thousandth of their size, and would make no room. (Hundreds that nobody
+// needs any more could keep large ones out.) It spares keep.
 func (c *Cache) trim(limit int64, keep string) {
 	type entry struct {
 		name string
