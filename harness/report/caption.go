@@ -96,7 +96,7 @@ func (b *tableBuilder) notes(q quantity) []string {
 		note("Where others of its kind have ±, a value without it is of one seed.")
 	}
 	if b.out.Has(func(e sheet.Entry) bool { return e.N > 0 }) {
-		note("A number in brackets is the number of seeds behind a value, where it is less than %d.", b.most)
+		note("A number in brackets is the number of seeds behind a value, where it is not %d.", b.usual)
 	}
 	for i, x := range b.r.Spec.Excluded {
 		if b.excluded[i] {
@@ -122,9 +122,9 @@ func (b *tableBuilder) spreadText(q quantity) string {
 	case 1:
 		return " of one seed" + of + ", so that no spread can be given"
 	}
-	seeds := fmt.Sprintf("%d seeds%s", b.most, of)
+	seeds := fmt.Sprintf("%d seeds%s", b.usual, of)
 	if b.single || b.out.Has(func(e sheet.Entry) bool { return e.N > 0 }) {
-		seeds = "up to " + seeds
+		seeds += ", with exceptions that are noted"
 	}
 	switch q.spread {
 	case "none":

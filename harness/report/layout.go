@@ -155,6 +155,7 @@ type tableBuilder struct {
 	out      sheet.Sheet
 
 	most     int          // seeds in the fullest cell
+	usual    int          // seeds in most of the cells that have a spread
 	single   bool         // a cell of one seed has no spread beside cells that have one
 	idle     int          // rows of which nothing has run
 	excluded map[int]bool // reasons in use

@@ -20,16 +20,23 @@ func (r *Results) table() *sheet.Sheet {
 	if len(b.lines) > 1 {
 		b.out.Heads = append(b.out.Heads, "Metric")
 	}
+	cells := map[int]int{} // with so many seeds
 	for _, c := range b.columns {
 		b.out.Columns = append(b.out.Columns, b.heading(c))
 		for _, x := range c.cells {
 			values, _ := x.values(b.in(b.lines[0], c).name)
 			b.most = max(b.most, len(values))
+			cells[len(values)]++
 			family := x.family(b.in(b.lines[0], c).name)
 			b.families.add(b.heading(c), family)
 			if family != "" && !b.unmarked(c) { // a time has none
 				b.ranked = with(b.ranked, family)
 			}
+		}
+	}
+	for n := range b.most + 1 {
+		if n > 1 && cells[n] >= cells[b.usual] || b.usual < 2 {
+			b.usual = n
 		}
 	}
 	begun := slices.ContainsFunc(b.rows, b.begun)
@@ -154,7 +161,7 @@ func (b *tableBuilder) entry(row, column group, q quantity) (sheet.Entry, *float
 	switch {
 	case sum.N == 1 && b.most > 1 && q.spread != "none":
 		b.single = true // it has no spread, which says so
-	case sum.N < b.most:
+	case sum.N != b.usual:
 		e.N = sum.N
 	}
 	if c.lost() > 0 {

@@ -325,3 +325,25 @@ func TestTimesAreOfOneMachine(t *testing.T) {
 		t.Error("a run without updates has a time")
 	}
 }
+
+// Brackets are for what is not usual: the number of seeds that most values with a spread have.
+func TestUsualSeeds(t *testing.T) {
+	for _, c := range []struct {
+		slow, lr, ls []float64
+		want, note   string
+	}{
+		{[]float64{0.9, 0.8, 0.85}, []float64{0.7, 0.6}, []float64{0.5, 0.4}, "85.00 ± 4.08 (3)|65.00 ± 5.00|45.00 ± 5.00", "not 2"},
+		{[]float64{0.9, 0.8, 0.85}, []float64{0.7, 0.6}, []float64{0.5}, "85.00 ± 4.08|65.00 ± 5.00 (2)|50.00", "not 3"},
+		{[]float64{0.9}, []float64{0.7}, []float64{0.5}, "90.00|70.00|50.00", ""},
+	} {
+		s := made(t, strings.Replace(small, "count = 2", "count = 3", 1), map[string][]float64{"slow": c.slow, "fast-lr": c.lr, "fast-ls": c.ls}).sheets[0]
+		var got []string
+		for _, e := range s.Rows[0].Cells[:3] {
+			got = append(got, e.Plain())
+		}
+		notes := strings.Join(s.Notes, " ")
+		if strings.Join(got, "|") != c.want || !strings.Contains(notes, c.note) || strings.Contains(notes, "brackets") != (c.note != "") {
+			t.Errorf("%q with %q, want %q", got, notes, c.want)
+		}
+	}
+}
