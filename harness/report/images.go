@@ -85,7 +85,7 @@ func (b *figureBuilder) images() chart.Picture {
 		return nil
 	}
 	b.leaveOutEmpty(out)
-	b.note("Lines of a picture from the top: " + b.classes() + "; pixels outside of the range are clipped")
+	b.note("Rows of a picture from the top: " + b.classes() + "; pixels outside of the range are clipped")
 	return out
 }
 
