@@ -259,7 +259,7 @@ func reported(t *testing.T) (readme string, values map[string]string) {
 	}
 	s := store.Open(filepath.Join("..", "..", "results"))
 	values = map[string]string{}
-	for _, name := range []string{"table1", "table2", "beyond", "beyond-grey", "convergence", "crossings", "seeds", "table3", "ten"} {
+	for _, name := range []string{"table1", "table2", "beyond", "beyond-grey", "convergence", "crossings", "seeds", "table3", "ten", "units"} {
 		of, err := exhibit.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), spec.Options{Datasets: data.Names()})
 		if err != nil {
 			t.Fatal(err)
@@ -429,9 +429,13 @@ func TestReadmeNumbers(t *testing.T) {
 		`[0-9.] seconds against ([0-9.]+ to [0-9.]*[0-9])`:               "seeds/cifar-10/10/dgkip-lr/fc/to-90/seconds",
 		`sets scored with the other loss, ([0-9]+) are within`:           "table3/published/within",
 		`the other loss, [0-9]+ are within, ([0-9]+) better`:             "table3/published/better",
-		`are within, [0-9]+ better, ([0-9]+) worse. Labels`:                "table3/published/worse",
-		`pairs of equal seeds: ([0-9.]+) against`:                              "seeds/cifar-10/10/dgkip-ls/conv/acc",
-		`pairs of equal seeds: [0-9.]+ against ([0-9.]+)`:                      "seeds/cifar-10/10/dgkip-lr/conv/acc",
+		`are within, [0-9]+ better, ([0-9]+) worse:`:                     "table3/published/worse",
+		`keeps ([0-9.]+) of [0-9.]+ % if labels`:                         "units/cifar-10/1/lr-plain/transfer.hinge.test_acc",
+		`keeps [0-9.]+ of ([0-9.]+) % if labels`:                         "units/cifar-10/1/lr-plain/acc",
+		`and ([0-9.]+) of [0-9.]+ in our unit`:                           "units/cifar-10/1/lr-unit/transfer.hinge.test_acc",
+		`and [0-9.]+ of ([0-9.]+) in our unit`:                           "units/cifar-10/1/lr-unit/acc",
+		`pairs of equal seeds: ([0-9.]+) against`:                        "seeds/cifar-10/10/dgkip-ls/conv/acc",
+		`pairs of equal seeds: [0-9.]+ against ([0-9.]+)`:                "seeds/cifar-10/10/dgkip-lr/conv/acc",
 		`with ConvNets, ([0-9.]+) against [0-9.]+ with FCNets`:           "seeds/cifar-10/10/dgkip-ls/fc/acc",
 		`with ConvNets, [0-9.]+ against ([0-9.]+) with FCNets`:           "seeds/cifar-10/10/dgkip-lr/fc/acc",
 		`exact kernel's set with 10 images a class has ([0-9.]+),`:       "crossings/cifar-10/10/ls-exact/nngp/conv/acc",
