@@ -34,8 +34,9 @@ func (r *Results) table() *sheet.Sheet {
 			}
 		}
 	}
-	for n := range b.most + 1 {
-		if n > 1 && cells[n] >= cells[b.usual] || b.usual < 2 {
+	b.usual = b.most
+	for n := b.most; n > 1; n-- { // of equals the larger
+		if cells[n] > cells[b.usual] {
 			b.usual = n
 		}
 	}
