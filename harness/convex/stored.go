@@ -48,6 +48,7 @@ func (b *storedBlocks) gram(from, to int) tensor.Mat[float32] {
 }
 
 // outputs has the features on the left, for the right factor of a product is packed anew.
+// The sums are those of the transposed product: in the same order, and of the same products.
 func (b *storedBlocks) outputs(from, to int) tensor.Mat[float32] {
 	f := tensor.NewMat[float32](to-from, b.theta.Rows)
 	tensor.Mul(f, b.block(from, to), b.theta32, tensor.NT, false)

@@ -180,7 +180,7 @@ func (h *history) add(r *store.Record) {
 	read := 0.0
 	for _, part := range p.Parts {
 		took.parts += slower * part.Seconds
-		if strings.HasPrefix(part.What, "reading ") {
+		if strings.HasPrefix(part.What, method.ReadingFeatures) {
 			read += slower * part.Seconds
 		}
 	}

@@ -201,7 +201,7 @@ func TestForecastsWithoutParts(t *testing.T) {
 	for _, r := range p.Runs {
 		if r.Name() == "a walk conv ipc 2 seed 0" { // it found the features ready
 			planted(t, s, r, func(p *store.Provenance) {
-				p.Wall, p.Parts = 110, []store.Part{{What: "reading features", Seconds: 10}}
+				p.Wall, p.Parts = 110, []store.Part{{What: method.ReadingFeatures, Seconds: 10}}
 			})
 		}
 	}

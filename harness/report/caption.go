@@ -22,11 +22,7 @@ func (b *tableBuilder) explain() {
 		sentences = append(sentences, "Scoring is mixed, each method by the protocol that is named below: only scores of one protocol family compare.")
 	}
 	sentences = append(sentences, sentence(b.t.Caption), capital(what)+b.spreadText(q)+".")
-	for _, c := range b.columns {
-		if other := b.in(q, c); other.name != q.name {
-			sentences = append(sentences, sentence(b.heading(c)+": "+other.title))
-		}
-	}
+	sentences = append(sentences, b.otherQuantities(q)...)
 	if b.out.Ranking = b.ranking(q); b.out.Ranking != "" {
 		sentences = append(sentences, b.out.Ranking)
 	}
@@ -39,6 +35,26 @@ func (b *tableBuilder) explain() {
 	if timed {
 		b.out.Notes = append(b.out.Notes, b.machines.notes()...)
 	}
+}
+
+// otherQuantities says which columns show another quantity than q.
+func (b *tableBuilder) otherQuantities(q quantity) (sentences []string) {
+	headings := map[string][]string{}
+	var titles []string // in the order of columns
+	for _, c := range b.columns {
+		other := b.in(q, c)
+		if other.name == q.name {
+			continue
+		}
+		if headings[other.title] == nil {
+			titles = append(titles, other.title)
+		}
+		headings[other.title] = append(headings[other.title], b.heading(c))
+	}
+	for _, title := range titles {
+		sentences = append(sentences, sentence(strings.Join(headings[title], "; ")+": "+title))
+	}
+	return sentences
 }
 
 // ranking says what is bold and underlined.

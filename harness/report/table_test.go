@@ -108,9 +108,10 @@ func TestSpreadInWords(t *testing.T) {
 		"of one seed of 2 planned, so that no spread can be given":     caption(small, one),
 		": mean ± population standard deviation over 2 seeds.":         caption(small, two),
 		": mean ± half the width of the 95 % t-interval over 2 seeds.": caption(small+"spread = \"t95\"\n", two),
-		": mean over 2 seeds.":       caption(small+"spread = \"none\"\n", two),
-		": no run has been made.":    caption(small, nil),
-		"The best of a row is bold.": caption(small+"mark = [\"best\"]\n", two),
+		": mean over 2 seeds.":                        caption(small+"spread = \"none\"\n", two),
+		": no run has been made.":                     caption(small, nil),
+		"The best of a row is bold.":                  caption(small+"mark = [\"best\"]\n", two),
+		" Fast-LR; Fast_LS & co: training accuracy. ": caption(small+"values = { fast-lr = \"train_acc\", fast-ls = \"train_acc\" }\n", two),
 		"Test accuracy in percent: mean ± population standard deviation over 2 seed": caption(small+"mark = []\n", two),
 	} {
 		if !strings.Contains(got, want) {
