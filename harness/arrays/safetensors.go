@@ -18,7 +18,7 @@ const maxHeader = 1 << 20
 // metadata is the member of the description that holds texts.
 const metadata = "__metadata__"
 
-// safetensors names the types of values, and bf for bfloat16.
+// safetensorsTypes names the types of values, and bf for bfloat16.
 var safetensorsTypes = map[string]string{
 	"F64": "f8", "F32": "f4", "F16": "f2", "BF16": "bf", "I64": "i8", "I32": "i4", "I16": "i2", "I8": "i1",
 	"U64": "u8", "U32": "u4", "U16": "u2", "U8": "u1", "BOOL": "b1",

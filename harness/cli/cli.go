@@ -124,7 +124,7 @@ func run(ctx context.Context, l library, args []string, out, errOut io.Writer) i
 		return exitInterrupted
 	case errors.As(err, &c):
 		if c.error != nil && c.Error() != "" {
-			fmt.Fprintln(errOut, once(c.Error()))
+			fmt.Fprintln(errOut, once(strings.TrimLeft(c.Error(), "\n")))
 		}
 		return c.code
 	}
@@ -329,7 +329,7 @@ func (f *flags) options(board *progress.Board) engine.Options {
 
 // openCache returns the place on disk where runs keep what others need as well, nil for
 // none. What is there is cut to its budget first, unless workers share it.
-func (f *flags) openCache(wanted request, board *progress.Board) engine.Disk {
+func (f *flags) openCache(wanted request, board *progress.Board) *store.Cache {
 	budget := cacheBudget(wanted.Specs)
 	if f.worker {
 		budget = max(budget, workersCache)

@@ -23,6 +23,7 @@ import (
 	"dgkip/harness/engine"
 	"dgkip/harness/method"
 	"dgkip/harness/npz"
+	"dgkip/harness/report"
 	"dgkip/harness/sets"
 	"dgkip/harness/store"
 )
@@ -170,16 +171,7 @@ func exportSet(set []byte, file, format string) (note string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return "", writeWhole(file, b)
-}
-
-// writeWhole writes a file, or leaves none.
-func writeWhole(file string, b []byte) error {
-	err := os.WriteFile(file, b, 0o666)
-	if err != nil {
-		os.Remove(file)
-	}
-	return err
+	return "", report.WriteFile(file, b)
 }
 
 // forTorch returns the arrays of a set as PyTorch has them: images as [n, c, h, w] and
@@ -221,29 +213,9 @@ func exportPictures(list []npz.Array, dir string) (note string, err error) {
 	if c != 1 && c != 3 {
 		return "", fmt.Errorf("images of %d channels are no pictures\nhint: -export pt, safetensors or npz keep them", c)
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return "", err
-	}
 	var lines strings.Builder
 	text, _ := kind.Texts()
 	k, hard := labels.Shape[1], text[0] == string(method.Hard)
-	if k == 1 && !hard {
-		note = ": class numbers only; -export pt, safetensors or npz keep its labels"
-	}
-	beyond := 0
-	for _, v := range x {
-		if v < 0 || v > 1 {
-			beyond++
-		}
-	}
-	if beyond > 0 {
-		if note == "" {
-			note = ":"
-		} else {
-			note += ";"
-		}
-		note += fmt.Sprintf(" %d of its %d values are beyond 0 and 1, and were clipped", beyond, len(x))
-	}
 	for i := range n {
 		name := fmt.Sprintf("%04d.png", i)
 		lines.WriteString(name)
@@ -259,26 +231,48 @@ func exportPictures(list []npz.Array, dir string) (note string, err error) {
 		if err := png.Encode(&b, picture(x[i*h*w*c:][:h*w*c], h, w, c)); err != nil {
 			return "", err
 		}
-		if err := writeWhole(filepath.Join(dir, name), b.Bytes()); err != nil {
+		if err := report.WriteFile(filepath.Join(dir, name), b.Bytes()); err != nil {
 			return "", err
 		}
 	}
-	return note, writeWhole(filepath.Join(dir, arrays.LabelsFile), []byte(lines.String()))
+	return lost(x, k == 1 && !hard), report.WriteFile(filepath.Join(dir, arrays.LabelsFile), []byte(lines.String()))
+}
+
+// lost is a note of what pictures of a set leave out.
+func lost(x []float32, labels bool) string {
+	var parts []string
+	if labels {
+		parts = append(parts, "class numbers only; -export pt, safetensors or npz keep its labels")
+	}
+	beyond := 0
+	for _, v := range x {
+		if v < 0 || v > 1 {
+			beyond++
+		}
+	}
+	if beyond > 0 {
+		parts = append(parts, fmt.Sprintf("%d of its %d values are beyond 0 and 1, and were clipped", beyond, len(x)))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(parts, "; ")
 }
 
 // picture draws an image, grey or in colour.
 func picture(x []float32, h, w, c int) image.Image {
-	grey, colour := image.NewGray(image.Rect(0, 0, w, h)), image.NewNRGBA(image.Rect(0, 0, w, h))
-	shade := func(v float32) uint8 { return uint8(math.Round(255 * min(max(float64(v), 0), 1))) }
-	for i := range h * w {
-		if c == 1 {
-			grey.Pix[i] = shade(x[i])
-			continue
-		}
-		colour.SetNRGBA(i%w, i/w, color.NRGBA{shade(x[3*i]), shade(x[3*i+1]), shade(x[3*i+2]), 255})
-	}
+	frame := image.Rect(0, 0, w, h)
+	shade := func(i int) uint8 { return uint8(math.Round(255 * min(max(float64(x[i]), 0), 1))) }
 	if c == 1 {
+		grey := image.NewGray(frame)
+		for i := range grey.Pix {
+			grey.Pix[i] = shade(i)
+		}
 		return grey
+	}
+	colour := image.NewNRGBA(frame)
+	for i := range h * w {
+		colour.SetNRGBA(i%w, i/w, color.NRGBA{shade(3 * i), shade(3*i + 1), shade(3*i + 2), 255})
 	}
 	return colour
 }

@@ -21,13 +21,13 @@ func (f *flags) mergeRecords(ctx context.Context, out io.Writer) error {
 		}
 		switch {
 		case ctx.Err() != nil:
-			return err
+			return context.Cause(ctx)
 		case errors.Is(err, store.ErrStorage):
 			return errors.Join(problems...)
 		case errors.Is(err, store.ErrNothing):
 			code = exitUsage
 		default:
-			fmt.Fprintf(out, "%s: %d records added, %d were here already\n", dir, added, same)
+			fmt.Fprintf(out, "%s: %s added, %d were here already\n", dir, count(added, "record", "records"), same)
 		}
 	}
 	if err := errors.Join(problems...); err != nil {

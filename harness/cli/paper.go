@@ -127,13 +127,8 @@ func typeset(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if old, err := os.ReadFile(pdf); err != nil || !bytes.Equal(old, made) {
-		if err := os.WriteFile(pdf+".tmp", made, 0o666); err != nil {
-			return err
-		}
-		if err := os.Rename(pdf+".tmp", pdf); err != nil {
-			return err
-		}
+	if err := report.WriteFile(pdf, made); err != nil {
+		return err
 	}
 	fmt.Fprintln(out, "paper: "+filepath.ToSlash(pdf))
 	return nil

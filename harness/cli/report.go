@@ -18,7 +18,7 @@ import (
 	"dgkip/harness/store"
 )
 
-// request is what a report is to be about.
+// request is what the flags select: for a report, a plan, an export or a comparison.
 type request struct {
 	Specs []*exhibit.Spec
 	Only  spec.Filter

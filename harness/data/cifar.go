@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 
 	"dgkip/harness/npz"
 )
@@ -105,19 +106,17 @@ type batches struct {
 }
 
 func (b *batches) read(name string, r io.Reader) error {
-	for i := range cifarFiles {
-		if cifarFiles[i] != name {
-			continue
-		}
-		if b.sums[name] != "" {
-			return fmt.Errorf("%w: %s is there twice", ErrCorrupt, name)
-		}
-		sum := sha256.New()
-		err := parseCIFAR(io.TeeReader(r, sum), &b.parts[i], b.wanted, b.counts[i/5])
-		b.sums[name] = hex.EncodeToString(sum.Sum(nil))
-		return err
+	i := slices.Index(cifarFiles[:], name)
+	if i < 0 {
+		return nil
 	}
-	return nil
+	if b.sums[name] != "" {
+		return fmt.Errorf("%w: %s is there twice", ErrCorrupt, name)
+	}
+	sum := sha256.New()
+	err := parseCIFAR(io.TeeReader(r, sum), &b.parts[i], b.wanted, b.counts[i/5])
+	b.sums[name] = hex.EncodeToString(sum.Sum(nil))
+	return err
 }
 
 func (b *batches) file(name, path string) error {

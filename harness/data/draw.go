@@ -34,10 +34,8 @@ func (h hand) between(lo, hi float64) float64 { return lerp(lo, hi, h.Float64())
 
 func (h hand) chance(p float64) bool { return h.Float64() < p }
 
-// about returns a normal number with the given spread, cut at two spreads.
-func (h hand) about(mean, sd float64) float64 {
-	return mean + mul(sd, min(max(h.Normal64(), -2), 2))
-}
+// about returns a normal number of mean 0 with the given spread, cut at two spreads.
+func (h hand) about(sd float64) float64 { return mul(sd, min(max(h.Normal64(), -2), 2)) }
 
 // field is smooth noise: random values on a lattice with n steps a side over the
 // unit square, eased from one to the next.
@@ -49,7 +47,7 @@ type field struct {
 func (h hand) field(n int) field {
 	f := field{n, make([]float64, (n+1)*(n+1))}
 	for i := range f.v {
-		f.v[i] = h.about(0, 1)
+		f.v[i] = h.about(1)
 	}
 	return f
 }

@@ -6,8 +6,8 @@ import "math"
 // on a dark table: a bent silhouette with a pattern, folds and a seam.
 func drawGarment(h hand, class int) *picture {
 	p := newPicture(28, 28, 1)
-	w := turn(h.between(6.5, 10.5), h.between(8, 12.5), h.about(0, 0.1), h.about(0, 0.2))
-	w.at = point{14 + h.about(0, 1.8), 14 + h.about(0, 1.5)}
+	w := turn(h.between(6.5, 10.5), h.between(8, 12.5), h.about(0.1), h.about(0.2))
+	w.at = point{14 + h.about(1.8), 14 + h.about(1.5)}
 	w.dx, w.dy, w.bend, w.size = h.field(3), h.field(3), h.between(0.3, 1), 28
 	outline, seams := shirt, shirtSeams
 	if class == 1 {
@@ -36,7 +36,7 @@ func drawGarment(h hand, class int) *picture {
 // short or long, and hang down or stand out.
 func shirt(h hand) []point {
 	neck, chest, hem := h.between(0.16, 0.3), h.between(0.4, 0.6), h.between(0.4, 0.68)
-	shoulder := point{chest + h.between(0.05, 0.18), -0.78 + h.about(0, 0.04)}
+	shoulder := point{chest + h.between(0.05, 0.18), -0.78 + h.about(0.04)}
 	length, width := h.between(0.35, 1.4), h.between(0.2, 0.34)
 	s, c := sincos(h.between(0.12, 1.1)) // from hanging straight down
 	along := point{mul(length, s), mul(length, c)}
@@ -53,7 +53,7 @@ func shirt(h hand) []point {
 // shirtSeams are sometimes a row of buttons down the front, or the sleeves' seams.
 func shirtSeams(h hand) (lines [][]point) {
 	if h.chance(0.4) {
-		lines = append(lines, []point{{0, -0.7}, {h.about(0, 0.05), 0.9}})
+		lines = append(lines, []point{{0, -0.7}, {h.about(0.05), 0.9}})
 	}
 	if h.chance(0.4) {
 		x := h.between(0.42, 0.6)
@@ -70,7 +70,7 @@ func trousers(h hand) []point {
 	gap, leg := h.between(0.02, 0.2), h.between(0.2, 0.45)
 	end := h.between(0.25, 0.98)
 	return []point{
-		{0, -0.92}, {waist, -0.92}, {hip, -0.45 + h.about(0, 0.05)},
+		{0, -0.92}, {waist, -0.92}, {hip, -0.45 + h.about(0.05)},
 		{gap + leg, end}, {gap, end}, {mul(gap, 0.4), -0.3 + h.between(0, 0.35)},
 		{0, -0.35 + h.between(0, 0.2)},
 	}
@@ -92,7 +92,7 @@ func trouserSeams(h hand) (lines [][]point) {
 func cloth(h hand) func(x, y float64) float64 {
 	ground, depth := h.between(0.35, 1), h.between(0.15, 0.5)
 	kind := h.IntN(5)
-	s, c := sincos(h.about(0, 0.25))
+	s, c := sincos(h.about(0.25))
 	period, phase := h.between(3, 8), h.between(0, 2*math.Pi)
 	fold, size := h.field(4), h.between(0.03, 0.14)
 	wave := func(t float64) float64 {

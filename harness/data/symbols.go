@@ -25,11 +25,11 @@ func drawSign(h hand, sign sign, mirrored bool) *picture {
 		p.speck(h)
 	}
 	size := h.between(7, 10)
-	w := turn(mul(size, h.between(0.85, 1.1)), size, h.about(0, 0.15), h.about(0, 0.35))
+	w := turn(mul(size, h.between(0.85, 1.1)), size, h.about(0.15), h.about(0.35))
 	if mirrored && h.chance(0.5) {
 		w.a, w.c = -w.a, -w.c
 	}
-	w.at = point{14 + h.about(0, 1.2), 14 + h.about(0, 1.2)}
+	w.at = point{14 + h.about(1.2), 14 + h.about(1.2)}
 	w.dx, w.dy, w.bend, w.size = h.field(3), h.field(3), h.between(0.3, 1.2), 28
 	radius, light := h.between(0.8, 1.5), h.between(0.6, 1)
 	lines, solid := sign(h)
@@ -63,7 +63,7 @@ func (p *picture) speck(h hand) {
 
 // one is a stem, bowed a little, most often with a flag.
 func one(h hand) (lines [][]point, solid []point) {
-	bow := h.about(0, 0.25)
+	bow := h.about(0.25)
 	stem := make([]point, 9)
 	for i := range stem {
 		y := float64(i)/4 - 1
@@ -78,7 +78,7 @@ func one(h hand) (lines [][]point, solid []point) {
 
 // cross is two bars that meet near their middles, not quite at a right angle.
 func cross(h hand) (lines [][]point, solid []point) {
-	lean, x, y := h.about(0, 0.12), h.about(0, 0.15), h.about(0, 0.15)
+	lean, x, y := h.about(0.12), h.about(0.15), h.about(0.15)
 	l, r, t, b := h.between(0.75, 1), h.between(0.75, 1), h.between(0.75, 1), h.between(0.75, 1)
 	return [][]point{
 		{{-l, y}, {0, y}, {r, y}},
@@ -99,7 +99,7 @@ func round(h hand, narrowest float64) [][]point {
 func triangle(h hand) (lines [][]point, solid []point) {
 	var corners []point
 	for k := range 3 {
-		s, c := sincos(mul(2*math.Pi/3, float64(k)) - math.Pi/2 + h.about(0, 0.12))
+		s, c := sincos(mul(2*math.Pi/3, float64(k)) - math.Pi/2 + h.about(0.12))
 		r := h.between(0.9, 1.15)
 		corners = append(corners, point{mul(r, c), mul(r, s)})
 	}
@@ -112,7 +112,7 @@ func triangle(h hand) (lines [][]point, solid []point) {
 
 // arrow is a bowed shaft with barbs at one end, which may be filled in.
 func arrow(h hand) (lines [][]point, solid []point) {
-	bow := h.about(0, 0.1)
+	bow := h.about(0.1)
 	shaft := make([]point, 7)
 	for i := range shaft {
 		x := float64(i)/3 - 1

@@ -7,14 +7,14 @@ import "math"
 func drawVehicle(h hand, class int) *picture {
 	s := &scene{newPicture(32, 32, 3), h, warp{}}
 	s.background(class)
-	w := turn(h.between(9.5, 14.5), h.between(9.5, 14.5), h.about(0, 0.1), h.about(0, 0.06))
+	w := turn(h.between(9.5, 14.5), h.between(9.5, 14.5), h.about(0.1), h.about(0.06))
 	if class == 0 {
-		w = turn(h.between(10, 15), h.between(10, 15), h.about(0, 0.1), h.about(0, 0.18))
+		w = turn(h.between(10, 15), h.between(10, 15), h.about(0.1), h.about(0.18))
 	}
 	if h.chance(0.5) {
 		w.a, w.c = -w.a, -w.c // facing the other way
 	}
-	w.at = point{16 + h.about(0, 1.6), 16.5 + h.about(0, 1.6)}
+	w.at = point{16 + h.about(1.6), 16.5 + h.about(1.6)}
 	w.dx, w.dy, w.bend, w.size = h.field(3), h.field(3), h.between(0, 0.6), 32
 	s.warp = w
 	if class == 0 {
@@ -39,7 +39,7 @@ type scene struct {
 func (s *scene) paint() rgb {
 	v := s.between(0.35, 1)
 	if s.chance(0.4) {
-		return rgb{v, v, clamp01(v + s.about(0, 0.03))}
+		return rgb{v, v, clamp01(v + s.about(0.03))}
 	}
 	pale, hue := s.between(0.1, 0.5), s.between(0, 2*math.Pi)
 	var c rgb
@@ -83,7 +83,7 @@ func (s *scene) background(class int) {
 	if s.chance(0.5) { // grass or sand
 		ground = rgb{mul(v, s.between(0.6, 1.3)), v, mul(v, s.between(0.3, 0.7))}
 	}
-	tilt := s.about(0, 1)
+	tilt := s.about(1)
 	s.lay(ground, 1, []point{{0, horizon - tilt}, {32, horizon + tilt}, {32, 32}, {0, 32}})
 }
 

@@ -26,7 +26,7 @@ type Options struct {
 	CheckpointEvery time.Duration
 	Args            []string       // for provenance
 	Kernels         string         // for provenance
-	Disk            Disk           // what runs share is kept there, too; nil for nowhere
+	Disk            *store.Cache   // what runs share is kept there, too; nil for nowhere
 	There           *store.Listing // what was in the folder a moment ago; nil to look
 	Board           *progress.Board
 
@@ -191,7 +191,7 @@ func (e *executor) rounds(todo []*Run) (left int) {
 // changed: from a second to a minute, and never in step with other processes.
 func longer(pause time.Duration) time.Duration {
 	pause = min(max(2*pause, time.Second), 40*time.Second)
-	return pause + time.Duration(rand.Int64N(int64(pause/2)))
+	return pause + rand.N(pause/2)
 }
 
 // round works on runs, Jobs at a time. It returns those that wait for other processes,
@@ -201,9 +201,7 @@ func (e *executor) round(todo []*Run) (waiting []*Run, hopes int) {
 	e.turn++
 	var wg sync.WaitGroup
 	for range min(e.Jobs, len(todo)) {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			for r := e.next(q); r != nil; r = e.next(q) {
 				from := time.Now()
 				v := e.one(r)
@@ -214,7 +212,7 @@ func (e *executor) round(todo []*Run) (waiting []*Run, hopes int) {
 				}
 				e.mu.Unlock()
 			}
-		}()
+		})
 	}
 	wg.Wait()
 	return q.waiting, q.hopes
@@ -427,7 +425,7 @@ func (e *executor) finish(a *attempt, record *store.Record, err error) verdict {
 	var broken *panicked
 	switch {
 	case err == nil:
-		a.line.Done(false, Summary(record))
+		a.line.Done(false, summary(record))
 		return made
 	case errors.Is(err, store.ErrStorage):
 		a.line.Done(true, err.Error())
@@ -456,8 +454,8 @@ func (e *executor) finish(a *attempt, record *store.Record, err error) verdict {
 	return broke
 }
 
-// Summary is a record in a line.
-func Summary(r *store.Record) string {
+// summary is a record in a line.
+func summary(r *store.Record) string {
 	s := fmt.Sprintf("%.2f %%", 100*r.Result.Metrics["test_acc"])
 	if t := r.Provenance.Timing; t.Counted > 0 {
 		s += fmt.Sprintf(", %.3g s an update", t.Median)

@@ -76,14 +76,6 @@ func (r *Run) Name() string {
 	return strings.Join(append(parts, fmt.Sprintf("seed %d", r.Seed)), " ")
 }
 
-// At returns the run's coordinate on an axis, for filters.
-func (r *Run) At(axis string) (string, bool) {
-	if axis == "seed" {
-		return fmt.Sprint(r.Seed), true
-	}
-	return r.Cell.At(axis)
-}
-
 func (r *Run) sizes() method.Sizes {
 	s := r.Data.Sizes
 	s.IPC, s.Model = r.Cell.IPC, r.Cell.Net
@@ -285,7 +277,7 @@ func (l Lookup) plan(ctx context.Context, specs []*spec.Spec, filter spec.Filter
 		for _, c := range s.Cells {
 			for round, seed := range c.Seeds {
 				r := &Run{Cell: c, Profile: s.Profile, Seed: seed, Round: round, Trace: c.Trace}
-				if !filter.Matches(r.At) {
+				if !filter.Matches(r.Cell.Of(r.Seed)) {
 					continue
 				}
 				at := place(c.Data)

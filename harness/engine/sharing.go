@@ -9,20 +9,11 @@ import (
 	"dgkip/harness/store"
 )
 
-// Disk keeps what runs share, for other processes as well.
-type Disk interface {
-	method.Disk
-
-	// Claim takes the right to compute what is to be kept under a key, or returns a
-	// *store.Busy. It may return nothing: everybody has the right.
-	Claim(key string) (*store.Lock, error)
-}
-
 // claims is a disk as one run sees it. What is not there the run computes, and holds the
 // lock of its key until it is saved. If another process is computing it, the run gives
 // up, and this process goes on with runs of other groups.
 type claims struct {
-	disk    Disk
+	disk    *store.Cache
 	blocked func(key string, by *store.Busy)
 
 	mu   sync.Mutex
@@ -108,7 +99,7 @@ func (e *executor) block(g *group, key string, by *store.Busy) {
 
 // busy says who is computing what the group's runs need, nil if nobody is. One looks
 // once in a round.
-func (g *group) busy(disk Disk, turn int) *store.Busy {
+func (g *group) busy(disk *store.Cache, turn int) *store.Busy {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.wanted == "" || g.asked == turn {

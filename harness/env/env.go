@@ -7,7 +7,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"strings"
 	"sync"
 )
 
@@ -62,20 +61,4 @@ func modules(g Git, info *debug.BuildInfo) map[string]string {
 		out[m.Path] = m.Version
 	}
 	return out
-}
-
-// line returns what follows key and a colon in the lines of a file such as
-// /proc/cpuinfo.
-func line(file, key string) string {
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return ""
-	}
-	for l := range strings.Lines(string(b)) {
-		k, v, ok := strings.Cut(l, ":")
-		if ok && strings.TrimSpace(k) == key {
-			return strings.TrimSpace(v)
-		}
-	}
-	return ""
 }

@@ -42,3 +42,19 @@ var Kernel = sync.OnceValue(func() string {
 	}
 	return strings.TrimSpace(string(boot))
 })
+
+// line returns what follows key and a colon in the lines of a file such as
+// /proc/cpuinfo.
+func line(file, key string) string {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	for l := range strings.Lines(string(b)) {
+		k, v, ok := strings.Cut(l, ":")
+		if ok && strings.TrimSpace(k) == key {
+			return strings.TrimSpace(v)
+		}
+	}
+	return ""
+}

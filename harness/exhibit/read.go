@@ -111,13 +111,13 @@ func (c checker) table(t *Table, n *toml.Node) {
 		c.FaultKey(n, "a table shows runs, and there is no [grid]", "")
 		return
 	}
-	c.Names.List(c.Decoder, n.Get("rows"), c.Names.Axes, "an axis")
-	c.Names.List(c.Decoder, n.Get("columns"), c.Names.Axes, "an axis")
+	c.Known(n.Get("rows"), c.Names.Axes, "an axis")
+	c.Known(n.Get("columns"), c.Names.Axes, "an axis")
 	var heads []string
 	for _, a := range t.Columns {
 		heads = append(heads, c.Names.Values[a]...)
 	}
-	c.Names.List(c.Decoder, n.Get("unmarked"), heads, "a column")
+	c.Known(n.Get("unmarked"), heads, "a column")
 	c.heads(n.Get("values"), heads, slices.Collect(maps.Keys(t.Values)))
 	for _, column := range slices.Sorted(maps.Keys(t.Against)) {
 		c.heads(n.Get("against"), heads, []string{column})
@@ -127,7 +127,7 @@ func (c checker) table(t *Table, n *toml.Node) {
 	}
 	if g := n.Get("group"); g != nil {
 		for _, one := range g.List {
-			c.Names.List(c.Decoder, one.Get("columns"), heads, "a column")
+			c.Known(one.Get("columns"), heads, "a column")
 		}
 	}
 }
@@ -153,13 +153,13 @@ func (c checker) figure(f Figure, n *toml.Node) {
 		c.FaultKey(n, fmt.Sprintf("a figure of kind %s shows runs, and there is no [grid]", f.Kind), "")
 		return
 	}
-	c.Names.List(c.Decoder, n.Get("series"), c.Names.Axes, "an axis")
-	c.Names.List(c.Decoder, n.Get("panels"), c.Names.Axes, "an axis")
+	c.Known(n.Get("series"), c.Names.Axes, "an axis")
+	c.Known(n.Get("panels"), c.Names.Axes, "an axis")
 	c.only(f.Only, n)
 }
 
 // only reports what a filter names and nothing has.
-func (c checker) only(f Only, n *toml.Node) {
+func (c checker) only(f spec.Filter, n *toml.Node) {
 	if !f.Empty() { // also where it could not be read
 		c.Names.Only(c.Decoder, n.Get("only"))
 	}
@@ -167,8 +167,8 @@ func (c checker) only(f Only, n *toml.Node) {
 
 func (c checker) claim(claim Claim, n *toml.Node) {
 	methods := c.Names.Values["method"]
-	c.Names.List(c.Decoder, n.Get("columns"), methods, "a method of this experiment")
-	c.Names.List(c.Decoder, n.Get("against"), methods, "a method of this experiment")
+	c.Known(n.Get("columns"), methods, "a method of this experiment")
+	c.Known(n.Get("against"), methods, "a method of this experiment")
 	if claim.Axis != "" && !slices.Contains(c.Names.Axes, claim.Axis) {
 		c.Fault(n.Get("axis"), fmt.Sprintf("there is no axis %q", claim.Axis), nearest.Hint(claim.Axis, c.Names.Axes))
 	}
@@ -181,7 +181,7 @@ func (c checker) deviation(d Deviation, n *toml.Node, claims []Claim) {
 	for _, claim := range claims {
 		ids = append(ids, claim.ID)
 	}
-	c.Names.List(c.Decoder, n.Get("claims"), ids, "a claim of this experiment")
+	c.Known(n.Get("claims"), ids, "a claim of this experiment")
 }
 
 // unique reports names that two elements of a list share.
@@ -214,7 +214,7 @@ func (c checker) published(list []Published) []Published {
 				c.FaultKey(n.Get("values").Table[column], fmt.Sprintf("%q is not a method of this experiment, nor of this program", column), nearest.Hint(column, methods))
 			}
 		}
-		c.Names.List(c.Decoder, n.Get("own"), methods, "a method of this experiment, nor of this program")
+		c.Known(n.Get("own"), methods, "a method of this experiment, nor of this program")
 		if p.From == "" {
 			out = append(out, p)
 		} else {

@@ -177,7 +177,7 @@ func TestPublishedFrom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Published) != 2 || s.Published[1].Values["toy"].Mean != 3 || s.Published[1].When["ipc"].Texts()[0] != "10" {
+	if len(s.Published) != 2 || s.Published[1].Values["toy"].Mean != 3 || s.Published[1].When["ipc"][0].Text != "10" {
 		t.Errorf("got %+v", s.Published)
 	}
 	for text, want := range map[string]string{

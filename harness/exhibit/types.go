@@ -42,21 +42,21 @@ type Group struct {
 
 // Figure says how records become a figure.
 type Figure struct {
-	Name    string   `toml:"name" required:"true"`
-	Title   string   `toml:"title"`
-	Kind    string   `toml:"kind" enum:"curves,bars,scatter,images,diagram" required:"true"`
-	Only    Only     `toml:"only"`
-	X       string   `toml:"x"`      // a column of the trace, an axis or a metric
-	Y       []string `toml:"y"`      // columns of the trace, or metrics
-	Y2      []string `toml:"y2"`     // the same, against the right axis
-	Series  []string `toml:"series"` // axes whose values make one curve or colour each
-	Panels  []string `toml:"panels"` // axes whose values make one panel each
-	LogX    bool     `toml:"log_x"`
-	LogY    bool     `toml:"log_y"`
-	YLabel  string   `toml:"y_label"`
-	Slope   float64  `toml:"slope" min:"0"`  // the caption says what curves gain over their last SLOPE of x
-	Images  int      `toml:"images" min:"1"` // images a class in a grid
-	Caption string   `toml:"caption"`
+	Name    string      `toml:"name" required:"true"`
+	Title   string      `toml:"title"`
+	Kind    string      `toml:"kind" enum:"curves,bars,scatter,images,diagram" required:"true"`
+	Only    spec.Filter `toml:"only"`
+	X       string      `toml:"x"`      // a column of the trace, an axis or a metric
+	Y       []string    `toml:"y"`      // columns of the trace, or metrics
+	Y2      []string    `toml:"y2"`     // the same, in a row of panels below
+	Series  []string    `toml:"series"` // axes whose values make one curve or colour each
+	Panels  []string    `toml:"panels"` // axes whose values make one panel each
+	LogX    bool        `toml:"log_x"`
+	LogY    bool        `toml:"log_y"`
+	YLabel  string      `toml:"y_label"`
+	Slope   float64     `toml:"slope" min:"0"`  // the caption says what curves gain over their last SLOPE of x
+	Images  int         `toml:"images" min:"1"` // images a class in a grid
+	Caption string      `toml:"caption"`
 }
 
 // Check implements method.Checker.
@@ -75,7 +75,7 @@ func (f Figure) Check() error {
 type Published struct {
 	Source string            `toml:"source"`
 	When   spec.Where        `toml:"when"`   // the cells, but for their method
-	Metric string            `toml:"metric"` // "test_acc" if empty, or "seconds_per_update"
+	Metric string            `toml:"metric"` // "test_acc" if empty
 	Values map[string]Number `toml:"values"` // by column
 
 	// Family says by what family of protocol the numbers were scored: of accuracies
@@ -182,20 +182,20 @@ func (p Published) marked(key string, columns []string) error {
 //	          (Falls asks in both that Metric ends below where it began)
 //	close     Metric and Other of a run differ by at most Tolerance
 type Claim struct {
-	ID        string   `toml:"id" required:"true"`
-	Text      string   `toml:"text" required:"true"`
-	Place     string   `toml:"place" required:"true"` // in the paper
-	Kind      string   `toml:"kind" required:"true" enum:"rank,less,growth,above,together,opposed,close"`
-	Metric    string   `toml:"metric"` // "test_acc" if empty
-	Other     string   `toml:"other"`
-	Columns   []string `toml:"columns"`
-	Against   []string `toml:"against"`
-	Axis      string   `toml:"axis"`
-	Top       int      `toml:"top" min:"1"`
-	Factor    float64  `toml:"factor" min:"0"`
-	Tolerance float64  `toml:"tolerance" min:"0"`
-	Falls     bool     `toml:"falls"`
-	Only      Only     `toml:"only"`
+	ID        string      `toml:"id" required:"true"`
+	Text      string      `toml:"text" required:"true"`
+	Place     string      `toml:"place" required:"true"` // in the paper
+	Kind      string      `toml:"kind" required:"true" enum:"rank,less,growth,above,together,opposed,close"`
+	Metric    string      `toml:"metric"` // "test_acc" if empty
+	Other     string      `toml:"other"`
+	Columns   []string    `toml:"columns"`
+	Against   []string    `toml:"against"`
+	Axis      string      `toml:"axis"`
+	Top       int         `toml:"top" min:"1"`
+	Factor    float64     `toml:"factor" min:"0"`
+	Tolerance float64     `toml:"tolerance" min:"0"`
+	Falls     bool        `toml:"falls"`
+	Only      spec.Filter `toml:"only"`
 }
 
 // Check implements method.Checker.
@@ -243,14 +243,4 @@ func (d Deviation) Check() error {
 		return &method.BadSetting{Key: "when", Why: "or claims must say what deviates, and not both"}
 	}
 	return nil
-}
-
-// Only is a filter in a file.
-type Only struct{ spec.Filter }
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (o *Only) UnmarshalText(b []byte) error {
-	f, err := spec.ParseFilter(string(b), nil)
-	o.Filter = f
-	return err
 }

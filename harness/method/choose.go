@@ -28,10 +28,14 @@ func CheckImages(name string, s Sizes) error {
 // CheckStart returns why the named method, which begins with Start, cannot be run on
 // data of such sizes, if so.
 func CheckStart(name, start string, s Sizes) error {
-	if start == "real" && s.Smallest > 0 && s.IPC > s.Smallest {
-		return fmt.Errorf("ipc %d: %s with start = \"real\" needs as many training images of every class, and the smallest class has only %d\nhint: start = \"noise\" needs none", s.IPC, name, s.Smallest)
+	if start != "real" {
+		return nil
 	}
-	return nil
+	err := CheckImages(name+" with start = \"real\"", s)
+	if err != nil {
+		err = fmt.Errorf("%w\nhint: start = \"noise\" needs none", err)
+	}
+	return err
 }
 
 // Choose returns IPC different training images of every class with hard labels,

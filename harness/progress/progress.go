@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -163,12 +164,7 @@ func (l *Line) Done(failed bool, message string) {
 	b := l.b
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for i, x := range b.lines {
-		if x == l {
-			b.lines = append(b.lines[:i], b.lines[i+1:]...)
-			break
-		}
-	}
+	b.lines = slices.DeleteFunc(b.lines, func(x *Line) bool { return x == l })
 	b.erase()
 	if message != "" {
 		b.done++

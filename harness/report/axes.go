@@ -42,7 +42,10 @@ func (r *Results) present(axes []string) []string {
 }
 
 // axisValues lists the points of an axis that the results have, in the grid's order.
-func (r *Results) axisValues(axis string) []string {
+func (r *Results) axisValues(axis string) []string { return r.valuesOf(r.Cells, axis) }
+
+// valuesOf lists those that some cells have.
+func (r *Results) valuesOf(cells []*CellRuns, axis string) []string {
 	var out []string
 	for _, a := range r.Spec.Axes {
 		if a.Name == axis {
@@ -52,7 +55,7 @@ func (r *Results) axisValues(axis string) []string {
 		}
 	}
 	have := map[string]bool{}
-	for _, c := range r.Cells {
+	for _, c := range cells {
 		if v, ok := c.Cell.At(axis); ok {
 			out, have[v] = with(out, v), true
 		}

@@ -29,7 +29,7 @@ func (b *tableBuilder) explain() {
 	if timed {
 		sentences = append(sentences, "Times are median seconds per update of the distilled set, without scoring.")
 	}
-	sentences = append(sentences, b.r.ending(b.r.anyBuiltIn(b.r.Cells))...)
+	sentences = append(sentences, b.r.ending(b.r.Cells)...)
 	b.out.Caption = b.r.selected(strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " "))
 	b.out.Notes = b.notes(q)
 	if timed {

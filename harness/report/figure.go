@@ -17,7 +17,7 @@ import (
 // to show, with a problem noted unless nothing of it was selected.
 func (r *Results) figure(f exhibit.Figure) (chart.Picture, string) {
 	if f.Kind == "diagram" {
-		return paradigms, strings.TrimSpace(sentence(f.Title) + " " + sentence(f.Caption))
+		return paradigms, plainCaption(f)
 	}
 	b := &figureBuilder{r: r, f: f, cells: r.only(f.Only)}
 	if !r.options.Only.Empty() && len(b.cells) == 0 {
@@ -31,6 +31,11 @@ func (r *Results) figure(f exhibit.Figure) (chart.Picture, string) {
 		return nil, ""
 	}
 	return p, b.caption()
+}
+
+// plainCaption says what a figure shows, and not from which records.
+func plainCaption(f exhibit.Figure) string {
+	return strings.TrimSpace(sentence(f.Title) + " " + sentence(f.Caption))
 }
 
 // figureBuilder makes a picture of records.
@@ -70,15 +75,7 @@ func (b *figureBuilder) arrange() {
 }
 
 // points lists the values of an axis among the figure's cells, in the grid's order.
-func (b *figureBuilder) points(axis string) []string {
-	have := map[string]bool{}
-	for _, c := range b.cells {
-		if v, ok := c.Cell.At(axis); ok {
-			have[v] = true
-		}
-	}
-	return slices.DeleteFunc(b.r.axisValues(axis), func(v string) bool { return !have[v] })
-}
+func (b *figureBuilder) points(axis string) []string { return b.r.valuesOf(b.cells, axis) }
 
 // titleOf names a panel or a series.
 func (b *figureBuilder) titleOf(g group, axes []string) string {
@@ -235,7 +232,7 @@ func (b *figureBuilder) caption() string {
 		s = append(s, "Means over "+seeds+" seeds with ± population standard deviation.")
 	}
 	s = append(s, b.families()...)
-	return strings.Join(append(s, b.r.ending(b.r.anyBuiltIn(b.cells))...), " ")
+	return strings.Join(append(s, b.r.ending(b.cells)...), " ")
 }
 
 // families say by what families of protocols the scores in the figure were made.

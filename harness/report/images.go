@@ -61,7 +61,7 @@ func (b *figureBuilder) images() chart.Picture {
 	for _, c := range columns {
 		out.Columns = append(out.Columns, sheet.Plain(b.titleOf(c, b.panelAxes)))
 	}
-	any := false
+	some := false
 	for _, sg := range b.r.groups(b.cells, b.seriesAxes) {
 		row := chart.ImageRow{Name: sheet.Plain(b.titleOf(sg, b.seriesAxes))}
 		keep := false
@@ -72,7 +72,7 @@ func (b *figureBuilder) images() chart.Picture {
 					t = b.tile(c)
 				}
 			}
-			any = any || t.Lines != nil
+			some = some || t.Lines != nil
 			// Methods that make no images take no line.
 			keep = keep || t.Lines != nil || t.Missing != "" && t.Missing != "no images"
 			row.Tiles = append(row.Tiles, t)
@@ -81,7 +81,7 @@ func (b *figureBuilder) images() chart.Picture {
 			out.Rows = append(out.Rows, row)
 		}
 	}
-	if !any {
+	if !some {
 		return nil
 	}
 	b.leaveOutEmpty(out)

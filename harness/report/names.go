@@ -116,9 +116,9 @@ func (r *Results) anyBuiltIn(cells []*CellRuns) bool {
 }
 
 // ending is how captions end: what data and what profile numbers come from.
-func (r *Results) ending(builtIn bool) []string {
+func (r *Results) ending(cells []*CellRuns) []string {
 	var s []string
-	if builtIn {
+	if r.anyBuiltIn(cells) {
 		s = append(s, "Data marked built-in is drawn by the program and is not the real set.")
 	}
 	return append(s, "Profile: "+r.Spec.Profile+".")
@@ -131,7 +131,7 @@ func (r *Results) circumstances() string {
 	if r.Spec.Table != nil && r.Spec.Table.Caption != "" {
 		s = append(s, sentence(r.Spec.Table.Caption))
 	}
-	return " " + strings.Join(append(s, r.ending(r.anyBuiltIn(r.Cells))...), " ")
+	return " " + strings.Join(append(s, r.ending(r.Cells)...), " ")
 }
 
 // stem is the name of the experiment's files: its own, with the profile behind it unless

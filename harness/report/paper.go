@@ -23,7 +23,7 @@ import (
 //	\vals{NAMES}      numbers side by side, with lists in their names: a/(b c)/(1 10) is
 //	                  a/b/1, a/b/10, a/c/1 and a/c/10
 //	\gentable{NAME}   a table: an experiment's name, with -reproduced, -verdicts,
-//	                  -elsewhere, -pairs, -claims or -evidence behind it for the further ones;
+//	                  -elsewhere, -pairs, -claims, -evidence or -parts behind it for the further ones;
 //	                  or claims, of all experiments together
 //	\genfigure{NAME}  a figure: an experiment's name, a hyphen, the figure's name
 type Uses struct {
@@ -135,7 +135,7 @@ func (p *Paper) String() string {
 // its tables and figures.
 func WritePaper(dir string, specs []*exhibit.Spec, st *store.Store, uses Uses, o Options) (*Paper, error) {
 	o.Only, o.plain = spec.Filter{}, true
-	p := &paper{out: &Paper{}, w: &writer{dir: dir, out: &Outcome{}}, results: map[string]*Results{}}
+	p := &paper{out: &Paper{}, w: &writer{dir: dir}, results: map[string]*Results{}}
 	x := newReader(st)
 	for _, s := range specs {
 		p.results[s.Name] = x.load(s, o)
@@ -303,7 +303,7 @@ func (p *paper) claims() (*sheet.Sheet, string) {
 // this one has written it.
 func (p *paper) drop(name string, kinds ...string) {
 	for _, kind := range kinds {
-		if file := name + kind; file == filepath.Base(file) && !slices.Contains(p.w.out.Files, filepath.Join(p.w.dir, file)) {
+		if file := name + kind; file == filepath.Base(file) && !slices.Contains(p.w.files, filepath.Join(p.w.dir, file)) {
 			p.w.remove(file)
 		}
 	}

@@ -76,7 +76,7 @@ func (r *Results) compare() []Beside {
 			if !ok || p.OnlyClaims {
 				continue
 			}
-			b := Beside{Cell: c.Cell, Source: p.Source, Metric: m, Published: n, Tolerance: math.NaN(), runs: c, Unchecked: p.Unchecked,
+			b := Beside{Cell: c.Cell, Source: p.Source, Metric: m, Published: n, Tolerance: math.NaN(), Declared: p.Tolerance > 0, runs: c, Unchecked: p.Unchecked,
 				Family: p.FamilyOf(c.Cell.Column), Own: c.family(m), BuiltIn: r.dataset(c.Cell.Dataset).BuiltIn, OfSource: slices.Contains(p.Own, c.Cell.Column)}
 			if b.Mixed() && r.comparable(c, p, m) {
 				continue // ours of the same family is beside it

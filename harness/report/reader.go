@@ -53,7 +53,7 @@ func (x *reader) results(s *exhibit.Spec, o Options) *Results {
 	for _, c := range s.Cells {
 		runs := &CellRuns{Cell: c}
 		for _, seed := range c.Seeds {
-			if !o.Only.Matches(coordinates(c, seed)) {
+			if !o.Only.Matches(c.Of(seed)) {
 				continue
 			}
 			run := x.run(c, seed, o)

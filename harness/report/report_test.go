@@ -87,7 +87,7 @@ func TestWriteIsDeterministic(t *testing.T) {
 func TestWriteLeavesRightFilesAlone(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a", "b.txt")
-	w := &writer{dir: dir, out: new(Outcome)}
+	w := &writer{dir: dir}
 	w.put("a/b.txt", []byte("one"))
 	before, err := os.Stat(file)
 	if err != nil {
@@ -134,7 +134,7 @@ func TestOnlyOfFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := r.only(exhibit.Only{Filter: f})
+	got := r.only(f)
 	if len(got) != 3 || len(got[0].Runs) != 1 || got[0].Runs[0].Seed != 1 {
 		t.Errorf("%+v", got)
 	}

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"dgkip/harness/exhibit"
 	"dgkip/harness/method"
@@ -145,18 +144,8 @@ func (r Run) state() sheet.State {
 	return sheet.NotRun
 }
 
-// coordinates are those of a cell's run, for filters.
-func coordinates(c *spec.Cell, seed uint64) func(axis string) (string, bool) {
-	return func(axis string) (string, bool) {
-		if axis == "seed" {
-			return strconv.FormatUint(seed, 10), true
-		}
-		return c.At(axis)
-	}
-}
-
 // only returns the cells and runs that a figure or a claim is about.
-func (r *Results) only(f exhibit.Only) []*CellRuns {
+func (r *Results) only(f spec.Filter) []*CellRuns {
 	if f.Empty() {
 		return r.Cells
 	}
@@ -164,7 +153,7 @@ func (r *Results) only(f exhibit.Only) []*CellRuns {
 	for _, c := range r.Cells {
 		some := &CellRuns{Cell: c.Cell}
 		for _, run := range c.Runs {
-			if f.Matches(coordinates(c.Cell, run.Seed)) {
+			if f.Matches(c.Cell.Of(run.Seed)) {
 				some.Runs = append(some.Runs, run)
 			}
 		}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"strings"
 
 	"dgkip/harness/exhibit"
 	"dgkip/harness/report/chart"
@@ -16,7 +15,7 @@ type shown struct{ Name, Caption string }
 func (r *Results) shown(f exhibit.Figure) (shown, chart.Picture) {
 	p, caption := r.figure(f)
 	if p == nil {
-		caption = strings.TrimSpace(sentence(f.Title) + " " + sentence(f.Caption))
+		caption = plainCaption(f)
 	}
 	return shown{r.stem() + "-" + f.Name, r.selected(caption)}, p
 }

@@ -30,7 +30,7 @@ func (b *Beside) judge(p *exhibit.Published, digit float64) {
 	image, sampling := b.testImage()
 	switch {
 	case p.Tolerance > 0:
-		b.Tolerance, b.Declared = p.Tolerance, true
+		b.Tolerance = p.Tolerance
 	case isTime(b.Metric) || spread == 0:
 		return
 	default:

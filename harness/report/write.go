@@ -27,14 +27,14 @@ type Outcome struct {
 //
 // Names are an experiment's, with the profile behind it unless that is the default one,
 // and then with what the file holds: the table itself has nothing, further ones
-// -reproduced, -verdicts, -elsewhere, -pairs, -claims and -evidence, the data of all runs
+// -reproduced, -verdicts, -elsewhere, -pairs, -claims, -evidence and -parts, the data of all runs
 // -runs, that of the published numbers -comparison, and figures their names. What o.Only
 // selects has -selection in between, and the page is index-selection.html: the files of
 // the whole stay as they were. Files of a table or figure that there is nothing to show
 // of any more are removed.
 func Write(dir string, specs []*exhibit.Spec, st *store.Store, o Options) (*Outcome, error) {
 	x, out := newReader(st), &Outcome{}
-	w := &writer{dir: dir, out: out}
+	w := &writer{dir: dir}
 	var sections []section
 	for _, s := range specs {
 		r := x.load(s, o)
@@ -52,6 +52,7 @@ func Write(dir string, specs []*exhibit.Spec, st *store.Store, o Options) (*Outc
 	}
 	out.Page = filepath.Join(dir, name)
 	w.put(name, page(sections))
+	out.Files = w.files
 	for _, r := range out.Results {
 		out.Problems = with(out.Problems, r.Problems...)
 	}
@@ -60,9 +61,9 @@ func Write(dir string, specs []*exhibit.Spec, st *store.Store, o Options) (*Outc
 
 // writer writes files until the first error.
 type writer struct {
-	dir string
-	out *Outcome
-	err error
+	dir   string
+	files []string // written, or right already
+	err   error
 }
 
 func (w *writer) tables(r *Results) {
@@ -130,12 +131,9 @@ func (w *writer) put(name string, content []byte) {
 	if w.err != nil {
 		return
 	}
-	file := filepath.Join(w.dir, filepath.FromSlash(name))
-	w.out.Files = append(w.out.Files, file)
-	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, content) {
-		return
-	}
-	if err := writeAtomic(file, content); err != nil {
+	file := filepath.Join(w.dir, name)
+	w.files = append(w.files, file)
+	if err := WriteFile(file, content); err != nil {
 		w.fail(err)
 	}
 }
@@ -145,7 +143,7 @@ func (w *writer) remove(name string) {
 	if w.err != nil {
 		return
 	}
-	if err := os.Remove(filepath.Join(w.dir, filepath.FromSlash(name))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(filepath.Join(w.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		w.fail(err)
 	}
 }
@@ -154,8 +152,12 @@ func (w *writer) fail(err error) {
 	w.err = fmt.Errorf("cannot write the report: %w\nhint: the records are safe; when the cause is gone, -collect writes the report without computing anything", err)
 }
 
-// writeAtomic writes a file under another name and renames it into place.
-func writeAtomic(file string, content []byte) error {
+// WriteFile writes a file under another name and renames it into place, unless it has the
+// content already.
+func WriteFile(file string, content []byte) error {
+	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, content) {
+		return nil
+	}
 	dir := filepath.Dir(file)
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err

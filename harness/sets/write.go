@@ -16,7 +16,7 @@ import (
 //	label_kind  string                hard, soft, logits, gain, target or value
 //	loss        string                the loss the labels are for, if one
 //	classes     string                names of the classes, one a line
-//	preprocess  string                standard, none, zca or norm-zca
+//	preprocess  string                standard, zca or norm-zca
 //	mean, std   float32 [c]           images = (pixels - mean)/std, where not whitened
 //	extra.NAME  float64               what the method keeps beside its images
 //	notes       string                one a line

@@ -26,6 +26,12 @@ type term struct {
 	not    bool
 }
 
+// UnmarshalText implements encoding.TextUnmarshaler. Any key will do.
+func (f *Filter) UnmarshalText(b []byte) (err error) {
+	*f, err = ParseFilter(string(b), nil)
+	return err
+}
+
 // ParseFilter reads a filter. Its keys must be among the known ones, unless known
 // is nil.
 func ParseFilter(text string, known []string) (Filter, error) {

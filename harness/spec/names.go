@@ -48,21 +48,6 @@ func (x Names) Where(d *toml.Decoder, n *toml.Node, w Where) {
 	}
 }
 
-// List reports the strings of a list that are not known.
-func (x Names) List(d *toml.Decoder, n *toml.Node, known []string, what string) {
-	if n == nil {
-		return
-	}
-	for _, one := range n.List {
-		if d.Full() {
-			return
-		}
-		if s, ok := one.Value.(string); ok && !slices.Contains(known, s) {
-			d.Fault(one, fmt.Sprintf("%q is not %s", s, what), nearest.Hint(s, known))
-		}
-	}
-}
-
 // Only reports what a filter, written as the string n, names and nothing has.
 func (x Names) Only(d *toml.Decoder, n *toml.Node) {
 	f, err := ParseFilter(n.Value.(string), append([]string{"seed"}, x.Axes...))
@@ -105,20 +90,19 @@ func (r *reader) check(names Names, all []*reader) {
 
 // checkConditions reports what [[set]], [[exclude]] and [[seeds.more]] name and nothing has.
 func (r *reader) checkConditions(names Names) {
-	for i, s := range r.doc.Set {
-		if n := r.root.Get("set").List[i]; r.own(n) {
-			names.Where(r.d, n.Get("when"), s.When)
+	check := func(n *toml.Node, when Where) {
+		if r.own(n) {
+			names.Where(r.d, n.Get("when"), when)
 		}
+	}
+	for i, s := range r.doc.Set {
+		check(r.root.Get("set").List[i], s.When)
 	}
 	for i, e := range r.doc.Exclude {
-		if n := r.root.Get("exclude").List[i]; r.own(n) {
-			names.Where(r.d, n.Get("when"), e.Where)
-		}
+		check(r.root.Get("exclude").List[i], e.Where)
 	}
 	for i, m := range r.doc.Seeds.More {
-		if n := r.root.Get("seeds").Get("more").List[i]; r.own(n) {
-			names.Where(r.d, n.Get("when"), m.When)
-		}
+		check(r.root.Get("seeds").Get("more").List[i], m.When)
 	}
 }
 

@@ -80,14 +80,14 @@ func (f files) text(file string) (string, error) {
 
 // parse reads a file that another one names in node n, and reports at it what is wrong.
 func (f files) parse(d *toml.Decoder, n *toml.Node, what, name string) *toml.Node {
-	file := f.join(f.folder, filepath.FromSlash(name))
+	file := f.join(f.folder, name)
 	text, err := f.text(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("there is no file %s", file)
 		if f.library != nil {
 			file = name
 			if text, err = (files{open: opener(f.library)}).text(file); err != nil {
-				err = fmt.Errorf("there is no file %s, and no %s among the experiments of this program", f.join(f.folder, filepath.FromSlash(name)), name)
+				err = fmt.Errorf("there is no file %s, and no %s among the experiments of this program", f.join(f.folder, name), name)
 			}
 		}
 	}

@@ -20,6 +20,7 @@ package spec
 
 import (
 	"reflect"
+	"strconv"
 
 	"dgkip/harness/method"
 	"dgkip/harness/toml"
@@ -107,6 +108,16 @@ func (c *Cell) At(axis string) (string, bool) {
 	}
 	text, ok := c.Point[axis]
 	return text, ok
+}
+
+// Of returns the coordinates of the cell's run with a seed, for filters.
+func (c *Cell) Of(seed uint64) func(axis string) (string, bool) {
+	return func(axis string) (string, bool) {
+		if axis == "seed" {
+			return strconv.FormatUint(seed, 10), true
+		}
+		return c.At(axis)
+	}
 }
 
 // Identity returns the identity of the cell's run with a seed on the data with a

@@ -60,15 +60,6 @@ func (v Values) matches(text string) bool {
 	return slices.ContainsFunc(v, func(one Value) bool { return glob(one.Text, text) })
 }
 
-// Texts lists the values as text.
-func (v Values) Texts() []string {
-	var out []string
-	for _, one := range v {
-		out = append(out, one.Text)
-	}
-	return out
-}
-
 func glob(pattern, text string) bool {
 	if !strings.ContainsAny(pattern, "*?[") {
 		return pattern == text

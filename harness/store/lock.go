@@ -207,8 +207,7 @@ func (s *Store) own(f *os.File, file string, held bool, also []string) (*Lock, e
 		}
 		return nil, err
 	}
-	l.done.Add(1)
-	go l.beat()
+	l.done.Go(l.beat)
 	return l, nil
 }
 
@@ -285,7 +284,6 @@ func (s *Store) watched(file, text string) (over, changed bool) {
 
 // beat shows that the owner is alive until Unlock.
 func (l *Lock) beat() {
-	defer l.done.Done()
 	tick := time.NewTicker(heartbeat)
 	defer tick.Stop()
 	for {

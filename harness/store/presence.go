@@ -40,8 +40,7 @@ func (s *Store) Attend() *Presence {
 	flock(f, false) // where it is refused, the date has to do
 	p.f = f
 	p.date()
-	p.done.Add(1)
-	go p.keep()
+	p.done.Go(p.keep)
 	return p
 }
 
@@ -52,7 +51,6 @@ func (p *Presence) date() {
 }
 
 func (p *Presence) keep() {
-	defer p.done.Done()
 	tick := time.NewTicker(dated)
 	defer tick.Stop()
 	for {

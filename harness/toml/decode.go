@@ -277,3 +277,18 @@ func (d *Decoder) bounds(n *Node, x float64, key string, tag reflect.StructTag) 
 	}
 	return true
 }
+
+// Known reports the strings of a list that are not known.
+func (d *Decoder) Known(n *Node, known []string, what string) {
+	if n == nil {
+		return
+	}
+	for _, one := range n.List {
+		if d.Full() {
+			return
+		}
+		if s, ok := one.Value.(string); ok && !slices.Contains(known, s) {
+			d.Fault(one, fmt.Sprintf("%q is not %s", s, what), nearest.Hint(s, known))
+		}
+	}
+}

@@ -21,7 +21,7 @@ const (
 // Parse reads a document. The node is nil if the text is not TOML.
 func Parse(file, text string) (*Node, Faults) {
 	if len(text) > MaxSize {
-		return nil, Faults{TooLarge(file)}
+		return nil, Faults{tooLarge(file)}
 	}
 	src := &Source{file, strings.TrimPrefix(text, "\ufeff")} // which some editors write
 	root, sound, open, fault := locate(src)
@@ -38,8 +38,8 @@ func Parse(file, text string) (*Node, Faults) {
 	return root, nil
 }
 
-// TooLarge is the fault of a file of more than MaxSize bytes.
-func TooLarge(file string) Fault {
+// tooLarge is the fault of a file of more than MaxSize bytes.
+func tooLarge(file string) Fault {
 	return Fault{File: file, Message: fmt.Sprintf("the file is larger than %d kB", MaxSize/1000), Hint: "results and data belong elsewhere; an experiment is a page of text"}
 }
 

@@ -133,7 +133,7 @@ func (c *Chart) labels() (side, top, between vg.Length) {
 }
 
 func (c *Chart) label(axes draw.Canvas, left vg.Length, p *Panel, first bool) {
-	title := letters(bold(titleSize))
+	title := letters(bold())
 	title.YAlign = draw.YBottom
 	axes.FillText(title, vg.Point{X: axes.Center().X, Y: axes.Max.Y + 4}, clean(p.Title))
 	if first {

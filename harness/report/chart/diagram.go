@@ -57,7 +57,7 @@ func (p Pen) Arrow(colour int, points ...vg.Point) {
 
 // Title writes a heading about a point.
 func (p Pen) Title(x, y vg.Length, s string) {
-	p.dc.FillText(letters(bold(titleSize)), vg.Point{X: x, Y: y}, s)
+	p.dc.FillText(letters(bold()), vg.Point{X: x, Y: y}, s)
 }
 
 // Upwards writes a line that runs upwards, its middle at a point.

@@ -92,7 +92,7 @@ func (m *Images) measure() room {
 		r.pixel = vg.Length(dots/block) * vg.Inch / dpi
 	}
 	for i, name := range m.Columns {
-		r.columns[i] = max(r.of(across[i]), letters(bold(titleSize)).Width(clean(name)))
+		r.columns[i] = max(r.of(across[i]), letters(bold()).Width(clean(name)))
 	}
 	for j, row := range m.Rows {
 		r.rows[j] = 20
@@ -141,7 +141,7 @@ func (m *Images) Paint(dc vgdraw.Canvas) {
 	m.each(r, func(t Tile, x, y, w, h vg.Length) {
 		dc.FillText(missing, vg.Point{X: left + x + w/2, Y: top - y - h/2}, t.Missing)
 	})
-	name, title := letters(regular(labelSize)), letters(bold(titleSize))
+	name, title := letters(regular(labelSize)), letters(bold())
 	name.XAlign, title.YAlign = text.XAlignment(vgdraw.XRight), vgdraw.YBottom
 	y := top
 	for j, h := range r.rows {

@@ -89,8 +89,9 @@ func regular(size vg.Length) font.Font {
 	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
 }
 
-func bold(size vg.Length) font.Font {
-	f := regular(size)
+// bold is the font of titles.
+func bold() font.Font {
+	f := regular(titleSize)
 	f.Weight = xfont.WeightBold
 	return f
 }

@@ -95,10 +95,8 @@ func (e Entry) Plain() string {
 // Has reports whether any entry fulfils a condition.
 func (s *Sheet) Has(f func(Entry) bool) bool {
 	for _, r := range s.Rows {
-		for _, e := range r.Cells {
-			if f(e) {
-				return true
-			}
+		if slices.ContainsFunc(r.Cells, f) {
+			return true
 		}
 	}
 	return false
