@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -98,7 +99,11 @@ func (f *File) Locate(p method.Place, data *method.Data) (method.Method, error) 
 		return &out, nil
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w\nhint: path = %q is seen from the folder of the experiment; {dataset}, {model}, {ipc} and {seed} in it stand for those of the run", err, f.Path)
+		key, setting := "path", f.Path
+		if _, err := os.Stat(out.at.File); err == nil {
+			key, setting = "labels_path", f.LabelsPath
+		}
+		return nil, fmt.Errorf("%w\nhint: %s = %q is seen from the folder of the experiment; {dataset}, {model}, {ipc} and {seed} in it stand for those of the run", err, key, setting)
 	}
 	if err != nil {
 		return nil, err

@@ -205,7 +205,13 @@ func TestFolder(t *testing.T) {
 	wrong("line 1: unsupported kind of content: the label \"dog\" is no number")
 	write("labels.csv", []byte("a.png,1\nb.png,0,1\n"))
 	wrong("line 2: unsupported kind of content: 2 values; the images before it have 1")
-	write("labels.csv", bytes.Repeat([]byte("a,1\n"), 200_000))
+	write("labels.csv", []byte("a.png,1\nb.png,0\na.png,0\n"))
+	wrong("line 3: unsupported kind of content: the image \"a.png\" is there twice")
+	var many bytes.Buffer
+	for i := range 200_000 {
+		fmt.Fprintf(&many, "%d,1\n", i)
+	}
+	write("labels.csv", many.Bytes())
 	wrong("line 131073: it holds more than it should")
 	write("labels.csv", bytes.Repeat([]byte("a,1\n"), 3*million))
 	wrong("it holds more than it should: 12000000 bytes")
@@ -345,6 +351,15 @@ var hostile = []struct {
 	{"safetensors past the end", func() []byte {
 		return tensors(`{"a":{"dtype":"F32","shape":[1000000,1000000],"data_offsets":[0,4000000000000]}}`)
 	}, "its values lie from"},
+	{"safetensors of two arrays of a name", func() []byte {
+		return tensors(`{"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`)
+	}, `the array "a" is there twice`},
+	{"safetensors that overlap", func() []byte {
+		return append(tensors(`{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}}`), 1, 2, 3)
+	}, `array "b": damaged file: its values lie from [1 3] on, where those before it end at 2`},
+	{"safetensors with more behind", func() []byte {
+		return append(tensors(`{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}`), 1, 2, 3)
+	}, "its arrays end at 2, and it has 3 bytes of values"},
 	{"safetensors of 10^12 elements", func() []byte {
 		return tensors(`{"a":{"dtype":"F32","shape":[1000000,1000000],"data_offsets":[0,0]}}`)
 	}, "at most"},
@@ -509,7 +524,7 @@ func FuzzLabels(f *testing.F) {
 	f.Add("a,0.5,0.5\nb,1,0\n")
 	f.Add("../a,1\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		list := &folder{path: "in"}
+		list := &folder{path: "in", seen: map[string]bool{}}
 		for line := range strings.Lines(text) {
 			if list.line(strings.TrimSuffix(line, "\n")) != nil {
 				return

@@ -32,11 +32,12 @@ type folder struct {
 	labels string
 	images []string // paths, in the order of the labels
 	values [][]float64
+	seen   map[string]bool // images
 }
 
 // listFolder reads the file of labels. The images that it names lie in the folder.
 func listFolder(path string) (*folder, error) {
-	f := &folder{path: path, labels: filepath.Join(path, LabelsFile)}
+	f := &folder{path: path, labels: filepath.Join(path, LabelsFile), seen: map[string]bool{}}
 	r, info, err := npz.OpenRegular(f.labels)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w: a folder of images needs a file %s\nhint: each of its lines is the name of an image and its class number, such as 000.png,3", path, npz.ErrFormat, LabelsFile)
@@ -89,7 +90,12 @@ func (f *folder) line(text string) error {
 	if len(f.values) > 0 && len(label) != len(f.values[0]) {
 		return fmt.Errorf("%w: %d values; the images before it have %d", npz.ErrFormat, len(label), len(f.values[0]))
 	}
-	f.images, f.values = append(f.images, filepath.Join(f.path, name)), append(f.values, label)
+	path := filepath.Join(f.path, name)
+	if f.seen[path] {
+		return fmt.Errorf("%w: the image %.80q is there twice", npz.ErrFormat, name)
+	}
+	f.seen[path] = true
+	f.images, f.values = append(f.images, path), append(f.values, label)
 	return nil
 }
 

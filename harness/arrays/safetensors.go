@@ -1,6 +1,7 @@
 package arrays
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -62,6 +63,9 @@ func readSafetensors(path string, r io.ReaderAt, size int64) (source, error) {
 	if err := json.Unmarshal(text, &members); err != nil {
 		return nil, fmt.Errorf("%s: %w: its description: %w", path, npz.ErrCorrupt, err)
 	}
+	if name := twice(text); name != "" {
+		return nil, fmt.Errorf("%s: %w: the array %.80q is there twice", path, npz.ErrCorrupt, name)
+	}
 	s := &safetensorsFile{path: path, r: r, start: 8 + int64(n), size: size, arrays: map[string]described{}}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		var err error
@@ -80,7 +84,46 @@ func readSafetensors(path string, r io.ReaderAt, size int64) (source, error) {
 		}
 	}
 	slices.Sort(s.names)
-	return s, nil
+	return s, s.gapless()
+}
+
+// twice returns a member that an object has twice, if there is one: of two arrays of a name
+// another reader may take the other.
+func twice(object []byte) string {
+	d := json.NewDecoder(bytes.NewReader(object))
+	d.Token() // the bracket
+	seen := map[string]bool{}
+	for d.More() {
+		token, _ := d.Token()
+		name, _ := token.(string)
+		if seen[name] {
+			return name
+		}
+		seen[name] = true
+		if d.Decode(new(json.RawMessage)) != nil {
+			return "" // it was read before
+		}
+	}
+	return ""
+}
+
+// gapless reports values that lie in those of another array, or are of none. The format
+// has neither.
+func (s *safetensorsFile) gapless() error {
+	at := int64(0)
+	for _, name := range slices.SortedFunc(maps.Keys(s.arrays), func(a, b string) int {
+		return slices.Compare(s.arrays[a].Offsets, s.arrays[b].Offsets)
+	}) {
+		o := s.arrays[name].Offsets
+		if o[0] != at {
+			return fmt.Errorf("%s: array %.80q: %w: its values lie from %v on, where those before it end at %d", s.path, name, npz.ErrCorrupt, o, at)
+		}
+		at = o[1]
+	}
+	if at != s.size-s.start {
+		return fmt.Errorf("%s: %w: its arrays end at %d, and it has %d bytes of values", s.path, npz.ErrCorrupt, at, s.size-s.start)
+	}
+	return nil
 }
 
 // describe takes up an array whose values lie where the file has some.

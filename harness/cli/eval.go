@@ -81,7 +81,7 @@ func (f *flags) evaluations(p *engine.Plan) (all []evaluation, err error) {
 		}
 		seen[way] = true
 		m, ipc, err := file.Any(f.eval, r.Seed, r.Data.Outline())
-		if errors.Is(err, npz.ErrMagic) {
+		if errors.Is(err, npz.ErrMagic) || errors.Is(err, npz.ErrCorrupt) || errors.Is(err, npz.ErrTruncated) {
 			return nil, usageError(fmt.Errorf("-eval %s: %w", f.eval, err))
 		}
 		if err != nil {

@@ -51,6 +51,9 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 	names := exportNames(runs)
 	written, without, missing := 0, 0, 0
 	for i, r := range runs {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if !wanted.Store.Has(r.Key) {
 			missing++
 			continue
@@ -235,14 +238,18 @@ func exportPictures(list []npz.Array, dir string) (note string, err error) {
 			return "", err
 		}
 	}
-	return lost(x, k == 1 && !hard), report.WriteFile(filepath.Join(dir, arrays.LabelsFile), []byte(lines.String()))
+	return lost(x, text[0], k), report.WriteFile(filepath.Join(dir, arrays.LabelsFile), []byte(lines.String()))
 }
 
-// lost is a note of what pictures of a set leave out.
-func lost(x []float32, labels bool) string {
+// lost is a note of what pictures of a set, and labels with k values, leave out.
+func lost(x []float32, kind string, k int) string {
 	var parts []string
-	if labels {
+	switch {
+	case kind == string(method.Hard):
+	case k == 1:
 		parts = append(parts, "class numbers only; -export pt, safetensors or npz keep its labels")
+	default:
+		parts = append(parts, fmt.Sprintf("to read it again, say label_kind = %q", kind))
 	}
 	beyond := 0
 	for _, v := range x {

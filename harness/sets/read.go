@@ -337,6 +337,9 @@ func readImages(d *method.Distilled, f setFile, name string, data *method.Data) 
 	if !ok {
 		return fmt.Errorf("its array %s holds no images", name)
 	}
+	if i := slices.IndexFunc(x, func(v float32) bool { return v-v != 0 }); i >= 0 { // NaN, or infinite
+		return fmt.Errorf("its array %s has the value %v in image %d", name, x[i], i/(len(x)/a.Shape[0]))
+	}
 	if first {
 		x = ChannelsLast(x, a.Shape[0], d.C, d.H*d.W)
 	}

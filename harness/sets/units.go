@@ -33,6 +33,8 @@ func (f setFile) units(a npz.Array, name string, x []float32, data *method.Data)
 		return units{}, fmt.Errorf("its images are whole numbers, which are bytes and not normalised\nhint: leave normalised, mean and std out; or divide by 255 and normalise before saving")
 	case len(f.Mean) > 0:
 		return units{moments: moments(f.Mean, f.Std)}, nil
+	case f.Normalised == "bytes" && !whole && within:
+		return units{}, errors.New("its images are all from 0 to 1, as pixels are, and normalised = \"bytes\" would leave them nearly black\nhint: write normalised = \"no\" beside path")
 	case f.Normalised != "":
 		return f.named(data)
 	case whole:
