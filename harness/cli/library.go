@@ -102,13 +102,19 @@ func (l library) choose(list string) (chosen []string, problems []error) {
 		case one == "all":
 			add(known...)
 		case isPath(one):
-			if _, err := os.Stat(one); err != nil {
+			info, err := os.Stat(one)
+			if err == nil && info.IsDir() {
+				err = fmt.Errorf("%s is a folder", one)
+			}
+			if err != nil {
 				problems = append(problems, fmt.Errorf("-exp: %w\nhint: experiments have names, which -list shows; one of your own is given by the path of its file", err))
 				continue
 			}
 			add(one)
 		case slices.Contains(known, one):
 			add(one)
+		case strings.Contains(one, " "):
+			problems = append(problems, fmt.Errorf("unknown experiment %q\nhint: commas, and not spaces, stand between experiments", one))
 		default:
 			problems = append(problems, fmt.Errorf("unknown experiment %q\nhint: %s", one, cmp.Or(nearest.Hint(one, known), "-list shows them")))
 		}

@@ -24,6 +24,7 @@ func TestChoose(t *testing.T) {
 	}
 	for list, want := range map[string]string{
 		"quikstart": `did you mean "quickstart"?`, "figures": "known are quickstart, table-one", ",": "no experiment was named", "yours.toml": "the path of its file",
+		"table-one quickstart": "commas", "./": "./ is a folder",
 	} {
 		names, problems := l.choose(list)
 		if len(names) > 0 || len(problems) != 1 || !strings.Contains(problems[0].Error(), want) {
