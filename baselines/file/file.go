@@ -100,7 +100,7 @@ func (f *File) Locate(p method.Place, data *method.Data) (method.Method, error) 
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		key, setting := "path", f.Path
-		if _, err := os.Stat(out.at.File); err == nil {
+		if _, there := os.Stat(out.at.File); there == nil && f.LabelsPath != "" {
 			key, setting = "labels_path", f.LabelsPath
 		}
 		return nil, fmt.Errorf("%w\nhint: %s = %q is seen from the folder of the experiment; {dataset}, {model}, {ipc} and {seed} in it stand for those of the run", err, key, setting)

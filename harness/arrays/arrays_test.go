@@ -350,13 +350,19 @@ var hostile = []struct {
 	}, "at most 1048576 are read"},
 	{"safetensors past the end", func() []byte {
 		return tensors(`{"a":{"dtype":"F32","shape":[1000000,1000000],"data_offsets":[0,4000000000000]}}`)
-	}, "its values lie from"},
+	}, "its values lie from and to"},
 	{"safetensors of two arrays of a name", func() []byte {
 		return tensors(`{"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`)
 	}, `the array "a" is there twice`},
 	{"safetensors that overlap", func() []byte {
 		return append(tensors(`{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}}`), 1, 2, 3)
-	}, `array "b": damaged file: its values lie from [1 3] on, where those before it end at 2`},
+	}, `array "b": damaged file: its values lie from 1 on, where those before it end at 2`},
+	{"safetensors with a hole", func() []byte {
+		return append(tensors(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"U8","shape":[1],"data_offsets":[2,3]}}`), 1, 2, 3)
+	}, `array "b": damaged file: its values lie from 2 on, where those before it end at 1`},
+	{"safetensors of two shapes", func() []byte {
+		return append(tensors(`{"a":{"dtype":"U8","shape":[1],"shape":[2],"data_offsets":[0,2]}}`), 1, 2)
+	}, `array "a": damaged file: "shape" is there twice`},
 	{"safetensors with more behind", func() []byte {
 		return append(tensors(`{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}`), 1, 2, 3)
 	}, "its arrays end at 2, and it has 3 bytes of values"},

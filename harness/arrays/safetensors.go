@@ -2,6 +2,7 @@ package arrays
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -69,7 +70,9 @@ func readSafetensors(path string, r io.ReaderAt, size int64) (source, error) {
 	s := &safetensorsFile{path: path, r: r, start: 8 + int64(n), size: size, arrays: map[string]described{}}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		var err error
-		if name == metadata {
+		if key := twice(members[name]); key != "" {
+			err = fmt.Errorf("%.80q is there twice", key)
+		} else if name == metadata {
 			err = json.Unmarshal(members[name], &s.texts)
 		} else {
 			err = s.describe(name, members[name])
@@ -79,7 +82,7 @@ func readSafetensors(path string, r io.ReaderAt, size int64) (source, error) {
 		}
 	}
 	for name := range s.texts {
-		if _, twice := s.arrays[name]; !twice {
+		if _, isArray := s.arrays[name]; !isArray {
 			s.names = append(s.names, name)
 		}
 	}
@@ -112,11 +115,11 @@ func twice(object []byte) string {
 func (s *safetensorsFile) gapless() error {
 	at := int64(0)
 	for _, name := range slices.SortedFunc(maps.Keys(s.arrays), func(a, b string) int {
-		return slices.Compare(s.arrays[a].Offsets, s.arrays[b].Offsets)
+		return cmp.Or(slices.Compare(s.arrays[a].Offsets, s.arrays[b].Offsets), strings.Compare(a, b))
 	}) {
 		o := s.arrays[name].Offsets
 		if o[0] != at {
-			return fmt.Errorf("%s: array %.80q: %w: its values lie from %v on, where those before it end at %d", s.path, name, npz.ErrCorrupt, o, at)
+			return fmt.Errorf("%s: array %.80q: %w: its values lie from %d on, where those before it end at %d", s.path, name, npz.ErrCorrupt, o[0], at)
 		}
 		at = o[1]
 	}
@@ -133,7 +136,7 @@ func (s *safetensorsFile) describe(name string, text []byte) error {
 		return err
 	}
 	if len(d.Offsets) != 2 || d.Offsets[0] < 0 || d.Offsets[0] > d.Offsets[1] || d.Offsets[1] > s.size-s.start {
-		return fmt.Errorf("its values lie from %v on, and the file has %d bytes of them", d.Offsets, s.size-s.start)
+		return fmt.Errorf("its values lie from and to %v, and the file has %d bytes of them", d.Offsets, s.size-s.start)
 	}
 	if len(d.Shape) > 8 {
 		return fmt.Errorf("it has %d dimensions", len(d.Shape))

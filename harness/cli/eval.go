@@ -82,7 +82,7 @@ func (f *flags) evaluations(p *engine.Plan) (all []evaluation, err error) {
 		seen[way] = true
 		m, ipc, err := file.Any(f.eval, r.Seed, r.Data.Outline())
 		if errors.Is(err, npz.ErrMagic) || errors.Is(err, npz.ErrCorrupt) || errors.Is(err, npz.ErrTruncated) {
-			return nil, usageError(fmt.Errorf("-eval %s: %w", f.eval, err))
+			return nil, usageError(fmt.Errorf("-eval: %w", err))
 		}
 		if err != nil {
 			return nil, usageError(fmt.Errorf("-eval for %s: %w\nhint: if the file is of another dataset, -only dataset:NAME selects that\nhint: what the file does not say, an experiment can, in [method.NAME] with use = \"file\"", r.Cell.Dataset, err))

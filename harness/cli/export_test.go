@@ -34,6 +34,9 @@ func TestExportPictures(t *testing.T) {
 		if !strings.HasPrefix(note, ": ") || !strings.HasSuffix(note, " 2 of its 6 values are beyond 0 and 1, and were clipped") {
 			t.Errorf("%s: note %q", c.kind, note)
 		}
+		if again := strings.Contains(note, `say label_kind = "soft"`); again != (c.kind == "soft") {
+			t.Errorf("%s: note %q", c.kind, note)
+		}
 		if err != nil || string(lines) != c.lines || strings.Contains(note, "class numbers only") != c.note {
 			t.Errorf("%s: %q, note %q, %v", c.kind, lines, note, err)
 		}

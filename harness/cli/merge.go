@@ -15,19 +15,22 @@ func (f *flags) mergeRecords(ctx context.Context, out io.Writer) error {
 	var problems []error
 	code := exitCheck
 	for _, dir := range f.folders {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		added, same, err := s.Merge(ctx, dir)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("-merge: %w", err))
 		}
 		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
 		case errors.Is(err, store.ErrStorage):
 			return errors.Join(problems...)
+		case err != nil && ctx.Err() != nil:
+			return err
 		case errors.Is(err, store.ErrNothing):
 			code = exitUsage
 		default:
-			fmt.Fprintf(out, "%s: %s added, %d were here already\n", dir, count(added, "record", "records"), same)
+			fmt.Fprintf(out, "%s: %s added, here already: %d\n", dir, count(added, "record", "records"), same)
 		}
 	}
 	if err := errors.Join(problems...); err != nil {

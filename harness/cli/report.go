@@ -18,7 +18,7 @@ import (
 	"dgkip/harness/store"
 )
 
-// request is what the flags select: for a report, a plan, an export or a comparison.
+// request is what the flags select.
 type request struct {
 	Specs []*exhibit.Spec
 	Only  spec.Filter

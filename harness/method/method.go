@@ -76,7 +76,7 @@ type Problem struct {
 	Phase func(what string, done float64)
 }
 
-// ReadingFeatures begins the name of a phase in which they only come from disk.
+// ReadingFeatures begins the name of a phase in which features only come from disk.
 const ReadingFeatures = "reading features"
 
 // Step is what a method lets an observer see after an update. The functions may

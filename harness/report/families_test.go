@@ -20,6 +20,9 @@ func TestMixedFamilies(t *testing.T) {
 	if f := r.Failures(); f != nil || judged != 0 || open != 0 {
 		t.Errorf("failures %q, %d judged, %d open", f, judged, open)
 	}
+	if _, open := made(t, small+other, nil).Checks(); open != 0 {
+		t.Errorf("%d open, and no run can bring a verdict", open)
+	}
 	text := string(r.further("reproduced").Markdown())
 	for _, want := range []string{
 		"| published | 80.00 ± 0.10<sup>k</sup> |", "| ours | ≠<sup>n</sup> |", "0 within tolerance, 0 better, 0 worse, 1 of another family",
@@ -149,6 +152,28 @@ func TestPublishedBesideItsFamily(t *testing.T) {
 	r := made(t, text, map[string][]float64{"slow": {0.9, 0.9}})
 	if len(r.Published) != 1 || r.Published[0].Mixed() || r.Published[0].Match != Within {
 		t.Errorf("got %+v", r.Published)
+	}
+}
+
+// Open is what runs can bring a verdict on.
+func TestOpenChecks(t *testing.T) {
+	const they = "[[published]]\nsource = \"They\"\nfamily = \"network\"\n"
+	const time = "[[published]]\nsource = \"They\"\nmetric = \"seconds_per_update\"\n"
+	for text, want := range map[string]int{
+		they + "values = { slow = 80, fast-lr = [80, 1] }\n":                      2, // of two seeds
+		time + "values = { slow = [1, 0.1] }\n":                                   0,
+		time + "tolerance = 1\nvalues = { slow = 1 }\n":                           1,
+		"[seeds]\ncount = 1\n" + they + "values = { slow = 80 }\n":                0,
+		"[seeds]\ncount = 1\n" + they + "values = { slow = [80, 1] }\n":           1,
+		"[seeds]\ncount = 1\n" + they + "tolerance = 1\nvalues = { slow = 80 }\n": 1,
+	} {
+		head := small
+		if strings.HasPrefix(text, "[seeds]") {
+			head = strings.Replace(small, "[seeds]\ncount = 2\n", "", 1)
+		}
+		if _, open := made(t, head+text, nil).Checks(); open != want {
+			t.Errorf("%d open, want %d:\n%s", open, want, text)
+		}
 	}
 }
 

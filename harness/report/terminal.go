@@ -112,8 +112,7 @@ func (r *Results) Failures() []string {
 }
 
 // Checks counts the claims and published numbers that could be judged, and those
-// that runs are missing for. Times without a tolerance, built-in data and other protocol
-// families are judged in no case.
+// that runs are missing for.
 func (r *Results) Checks() (judged, open int) {
 	for _, j := range r.Claims {
 		if j.Ours == Open {
@@ -126,7 +125,7 @@ func (r *Results) Checks() (judged, open int) {
 		switch {
 		case b.Match != Unjudged:
 			judged++
-		case b.Seeds == 0 && !b.Mixed() && !b.BuiltIn && (b.Declared || !isTime(b.Metric)):
+		case b.Seeds == 0 && b.judgeable():
 			open++
 		}
 	}
