@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -100,7 +99,7 @@ func (f *File) Locate(p method.Place, data *method.Data) (method.Method, error) 
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		key, setting := "path", f.Path
-		if _, there := os.Stat(out.at.File); there == nil && f.LabelsPath != "" {
+		if missing := new(fs.PathError); errors.As(err, &missing) && missing.Path == out.at.Labels {
 			key, setting = "labels_path", f.LabelsPath
 		}
 		return nil, fmt.Errorf("%w\nhint: %s = %q is seen from the folder of the experiment; {dataset}, {model}, {ipc} and {seed} in it stand for those of the run", err, key, setting)

@@ -124,6 +124,7 @@ func run(ctx context.Context, l library, args []string, out, errOut io.Writer) i
 		return exitInterrupted
 	case errors.As(err, &c):
 		if c.error != nil && c.Error() != "" {
+			// A failed check, which may be the first of several errors, has said all.
 			fmt.Fprintln(errOut, once(strings.TrimLeft(c.Error(), "\n")))
 		}
 		return c.code

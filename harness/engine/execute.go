@@ -26,7 +26,7 @@ type Options struct {
 	CheckpointEvery time.Duration
 	Args            []string       // for provenance
 	Kernels         string         // for provenance
-	Disk            *store.Cache   // what runs share is kept there, too; nil for nowhere
+	Disk            *store.Cache   // keeps what runs share, unless it is nil
 	There           *store.Listing // what was in the folder a moment ago; nil to look
 	Board           *progress.Board
 

@@ -153,8 +153,8 @@ func (w *writer) fail(err error) {
 	w.err = fmt.Errorf("cannot write the report: %w\nhint: the records are safe; when the cause is gone, -collect writes the report without computing anything", err)
 }
 
-// WriteFile writes a file, in a folder that need not be there: under another name, which is
-// then its own, unless it has the content already.
+// WriteFile writes a file under another name and renames it into place, unless it has the
+// content already. Its folder need not be there.
 func WriteFile(file string, content []byte) error {
 	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, content) {
 		return nil

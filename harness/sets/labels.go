@@ -23,8 +23,8 @@ func readLabels(d *method.Distilled, f setFile, name, told string) error {
 	if len(shape) == 0 || shape[0] != n || len(labels) == 0 {
 		return fmt.Errorf("it needs an array labels with one label for each of its %d images; %s has the shape %v", n, name, shape)
 	}
-	if i := slices.IndexFunc(labels, func(v float64) bool { return v-v != 0 }); i >= 0 { // NaN, or infinite
-		return fmt.Errorf("its array %s has the value %v for image %d", name, labels[i], i/(len(labels)/n))
+	if err := finite(name, labels, n); err != nil {
+		return err
 	}
 	if f.LabelKind != "" && told != "" && f.LabelKind != told {
 		return fmt.Errorf("label_kind is %q here, and the file says that its labels are %q", f.LabelKind, told)

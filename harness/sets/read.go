@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -337,8 +338,8 @@ func readImages(d *method.Distilled, f setFile, name string, data *method.Data) 
 	if !ok {
 		return fmt.Errorf("its array %s holds no images", name)
 	}
-	if i := slices.IndexFunc(x, func(v float32) bool { return v-v != 0 }); i >= 0 { // NaN, or infinite
-		return fmt.Errorf("its array %s has the value %v in image %d", name, x[i], i/(len(x)/a.Shape[0]))
+	if err := finite(name, x, a.Shape[0]); err != nil {
+		return err
 	}
 	if first {
 		x = ChannelsLast(x, a.Shape[0], d.C, d.H*d.W)
@@ -348,6 +349,16 @@ func readImages(d *method.Distilled, f setFile, name string, data *method.Data) 
 		return err
 	}
 	return u.apply(d, x)
+}
+
+// finite reports a value of n images, or of their labels, that is NaN or infinite.
+func finite[T float32 | float64](name string, x []T, n int) error {
+	for i, v := range x {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			return fmt.Errorf("its array %s has the value %v for image %d", name, v, i/(len(x)/n))
+		}
+	}
+	return nil
 }
 
 // channelsFirst reports whether images are given as [n, c, h, w], not [n, h, w, c]. What
