@@ -216,11 +216,16 @@ func exportPictures(list []npz.Array, dir string) (note string, err error) {
 	if c != 1 && c != 3 {
 		return "", fmt.Errorf("images of %d channels are no pictures\nhint: -export pt, safetensors or npz keep them", c)
 	}
+	// Without its labels a folder is no set: one that is left half written is not taken for a whole one.
+	if err := os.Remove(filepath.Join(dir, arrays.LabelsFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
 	var lines strings.Builder
 	text, _ := kind.Texts()
 	k, hard := labels.Shape[1], text[0] == string(method.Hard)
+	pictureName := func(i int) string { return fmt.Sprintf("%04d.png", i) }
 	for i := range n {
-		name := fmt.Sprintf("%04d.png", i)
+		name := pictureName(i)
 		lines.WriteString(name)
 		if k == 1 || hard {
 			fmt.Fprintf(&lines, ",%d", int(of[i]))
@@ -237,6 +242,8 @@ func exportPictures(list []npz.Array, dir string) (note string, err error) {
 		if err := report.WriteFile(filepath.Join(dir, name), b.Bytes()); err != nil {
 			return "", err
 		}
+	}
+	for i := n; os.Remove(filepath.Join(dir, pictureName(i))) == nil; i++ { // what a larger set has left
 	}
 	return lost(x, text[0], k), report.WriteFile(filepath.Join(dir, arrays.LabelsFile), []byte(lines.String()))
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,12 +24,20 @@ func TestExportPictures(t *testing.T) {
 		{"soft", []float32{0.25, 0.75, 1, 0}, "0000.png,0.25,0.75\n0001.png,1,0\n", false},
 	} {
 		dir := filepath.Join(t.TempDir(), "set")
-		note, err := exportPictures([]npz.Array{
+		larger := filepath.Join(dir, "0002.png") // of an earlier set
+		if err := errors.Join(os.Mkdir(dir, 0o777), os.WriteFile(larger, nil, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		set := []npz.Array{
 			npz.Half("pixels", []int{2, 1, 1, 3}, []float32{0, 1, 0.5, -1, 2, 0}), npz.Of("labels", []int{2, len(c.labels) / 2}, c.labels),
 			npz.Of("of", []int{2}, []int64{1, 0}), npz.Text("label_kind", c.kind),
-		}, dir)
+		}
+		note, err := exportPictures(set, dir)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if _, err := os.Stat(larger); err == nil {
+			t.Errorf("%s: a picture of an earlier set is left", c.kind)
 		}
 		lines, err := os.ReadFile(filepath.Join(dir, "labels.csv"))
 		if !strings.HasPrefix(note, ": ") || !strings.HasSuffix(note, " 2 of its 6 values are beyond 0 and 1, and were clipped") {
@@ -39,6 +48,18 @@ func TestExportPictures(t *testing.T) {
 		}
 		if err != nil || string(lines) != c.lines || strings.Contains(note, "class numbers only") != c.note {
 			t.Errorf("%s: %q, note %q, %v", c.kind, lines, note, err)
+		}
+
+		// A set that is left half written has no labels, so that nobody takes it for a whole one.
+		blocked := filepath.Join(dir, "0001.png")
+		if err := errors.Join(os.Remove(blocked), os.MkdirAll(filepath.Join(blocked, "x"), 0o777)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := exportPictures(set, dir); err == nil {
+			t.Errorf("%s: a picture that could not be written is no error", c.kind)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "labels.csv")); err == nil {
+			t.Errorf("%s: labels of pictures that are not there", c.kind)
 		}
 	}
 }
