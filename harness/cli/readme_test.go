@@ -291,6 +291,7 @@ func TestReadmeTenClasses(t *testing.T) {
 		"DGKIP-LS, 8 ConvNets":                          "cifar-10-zca/%s/dgkip-ls/conv",
 		"DGKIP-LS, a pool of two draws of 8 ConvNets":   "cifar-10-zca/%s/ls-pool/conv",
 		"KIP, 8 ConvNets":                               "cifar-10-zca/%s/kip/conv",
+		"DGKIP-softmax, 8 ConvNets":                     "cifar-10-zca/%s/dgkip-softmax/conv",
 		"random real images, labels solved, 8 ConvNets": "cifar-10-zca/%s/random-ls/conv",
 		"all 50,000 images, 8 ConvNets":                 "cifar-10-zca/10/whole/conv",
 		"LS (pred.), exact kernel of FCNets":            "cifar-10/%s/ls-pred/nngp",

@@ -54,14 +54,7 @@ func (c court) judge() (Verdict, parts, string) {
 	case len(c.cells) == 0:
 		return Open, parts{}, "the claim is about no cell of the report"
 	}
-	note := ""
-	if isTime(c.metric) && !c.published && !onTraces {
-		if c.machines().has(partlyMark) {
-			note = "; some of the times are of runs that had less than half of the processor's time"
-		}
-	}
-	verdict, n, evidence := sum(unit, judged())
-	return verdict, n, evidence + note
+	return sum(unit, judged())
 }
 
 // machines are those that the times were taken on which the claim is about. One

@@ -136,6 +136,8 @@ func (m machines) incomparable() string {
 		return "the times come from different machines or settings"
 	case m.has(sharedMark):
 		return "some of the times were taken while other runs had a part of the machine (-jobs above 1, or beside other workers)"
+	case m.has(partlyMark):
+		return "some of the times are of runs that had less than half of the processor's time"
 	}
 	return ""
 }
