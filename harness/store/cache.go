@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -128,8 +127,8 @@ func (c *Cache) Save(key string, size int64, write func(io.Writer) error) {
 	if err == nil {
 		return
 	}
-	if errors.Is(err, syscall.ENOSPC) {
-		err = errors.New("the disk is full")
+	if full(err) {
+		err = errors.New("the disk is full, or a quota used up")
 	}
 	c.told.Do(func() {
 		if c.note != nil {

@@ -270,6 +270,15 @@ func TestCacheFullDisk(t *testing.T) {
 			t.Errorf("a record finds no room: %v", err)
 		}
 	}
+
+	// Nor is it a reason not to begin.
+	save(c, "again")
+	if err := os.WriteFile(filepath.Join(dir, "others"), make([]byte, 64<<10), 0o666); !full(err) {
+		t.Fatalf("%v", err)
+	}
+	if err := s.Prepare(); err != nil {
+		t.Errorf("the cache does not make room: %v", err)
+	}
 }
 
 const childCache = "DGKIP_TEST_CACHE"

@@ -35,7 +35,7 @@ func (s *Store) Merge(ctx context.Context, dir string) (added, same int, err err
 		if _, err := os.Stat(from.work("")); err == nil {
 			return 0, 0, nil // a worker had it for which there was nothing to make
 		}
-		return 0, 0, fmt.Errorf("%s has %w\nhint: it is what -out named where they were made", dir, ErrNothing)
+		return 0, 0, fmt.Errorf("%s has %w\nhint: name the folder that -out named where the records were made", dir, ErrNothing)
 	}
 	if err := s.Prepare(); err != nil {
 		return 0, 0, err
@@ -90,11 +90,16 @@ func (s *Store) mergeOne(from *Store, key string) (bool, error) {
 	if files[sumsFile], err = os.ReadFile(filepath.Join(theirs.Dir, sumsFile)); err != nil {
 		return false, err
 	}
+	lock, err := s.Lock(key) // else tidy takes what is half written for a dead process's
+	if err != nil {
+		return false, err
+	}
+	defer lock.Unlock()
 	if err := s.place(files, s.run(key), false); err != nil {
 		return false, s.explain(err)
 	}
 	s.ClearFailed(key)
-	s.DropLeftover(key)
+	s.DropCheckpoint(key)
 	return true, nil
 }
 

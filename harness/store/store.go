@@ -26,6 +26,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"sync"
@@ -84,6 +85,15 @@ func (s *Store) Prepare() error {
 	return s.explain(err)
 }
 
+// full reports whether an error says that there is no room left.
+func full(err error) bool {
+	if runtime.GOOS == "windows" {
+		const handleDiskFull, diskFull = syscall.Errno(39), syscall.Errno(112)
+		return errors.Is(err, handleDiskFull) || errors.Is(err, diskFull)
+	}
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
 // ErrStorage is wrapped by errors of the folder itself: not a run's fault, and no
 // reason to go on.
 var ErrStorage = errors.New("cannot write results")
@@ -95,8 +105,8 @@ func (s *Store) explain(err error) error {
 	}
 	hint := ""
 	switch {
-	case errors.Is(err, syscall.ENOSPC):
-		hint = "the disk is full; what was recorded is safe: free some space, or choose another folder with -out, and run the same command again"
+	case full(err):
+		hint = "the disk is full, or a quota used up; what was recorded is safe: free some space, or choose another folder with -out, and run the same command again"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		hint = "the folder cannot be written to; choose another with -out, or change its permissions"
 	default:
@@ -281,7 +291,7 @@ func writeAll(dir string, files map[string][]byte) error {
 // is full: it must not cost a record.
 func (s *Store) roomFor(write func() error) error {
 	err := write()
-	if errors.Is(err, syscall.ENOSPC) && s.dropCache() {
+	if full(err) && s.dropCache() {
 		err = write()
 	}
 	return err
@@ -313,7 +323,10 @@ func writeFile(name string, b []byte) error {
 		return err
 	}
 	_, err = f.Write(b)
-	return errors.Join(err, f.Sync(), f.Close())
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		os.Remove(name) // which may make room, and lets it be tried again
+	}
+	return err
 }
 
 // replace puts a file in the place of an earlier one, which stays whole until the
@@ -321,10 +334,10 @@ func writeFile(name string, b []byte) error {
 func (s *Store) replace(name, part string, b []byte) error {
 	tmp := filepath.Join(s.work("tmp"), part+"."+token())
 	write := func() error {
-		err := writeFile(tmp, b)
-		if err == nil {
-			err = os.Rename(tmp, name)
+		if err := writeFile(tmp, b); err != nil {
+			return err
 		}
+		err := os.Rename(tmp, name)
 		if err != nil {
 			os.Remove(tmp)
 		}
