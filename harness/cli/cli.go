@@ -116,6 +116,12 @@ func run(ctx context.Context, l library, args []string, out, errOut io.Writer) i
 	case errors.Is(err, store.ErrStorage): // whatever stopped it, it was not saved
 		fmt.Fprintln(errOut, once(err.Error()))
 		return exitFailed
+	case ctx.Err() != nil && f.verify > 0:
+		fmt.Fprintln(errOut, "interrupted; the same command begins again")
+		return exitInterrupted
+	case ctx.Err() != nil && f.force:
+		fmt.Fprintln(errOut, "interrupted; the same command goes on with the run under way, and makes all others again")
+		return exitInterrupted
 	case errors.Is(context.Cause(ctx), errComeAgain):
 		fmt.Fprintln(errOut, "stopped early; the same command goes on from here")
 		return exitComeAgain
@@ -263,7 +269,8 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 			if f.verify > 0 {
 				return there.Has(r.Key)
 			}
-			wanted := f.retry || there.Failed(r.Key) == nil // a run that failed is left alone
+			failure := there.Failed(r.Key)
+			wanted := failure == nil || failure.When.Before(f.retry) // another that failed is left alone
 			return f.force || f.eval != "" || wanted && !there.Has(r.Key)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"dgkip/baselines/file"
 	"dgkip/harness/engine"
@@ -36,7 +37,7 @@ func (f *flags) evalFile(ctx context.Context, out io.Writer, wanted request, boa
 		plan.Runs = append(plan.Runs, e.run)
 	}
 	options := f.options(board)
-	options.Retry, options.Disk = true, f.openCache(wanted, board)
+	options.Retry, options.Disk = time.Now(), f.openCache(wanted, board)
 	_, err = engine.Execute(ctx, plan, s, options)
 	board.Close()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"dgkip/harness/exhibit"
 	"dgkip/harness/nearest"
@@ -27,7 +28,7 @@ What to run
   -profile NAME   smoke, desk (default) or paper: the size of everything
   -seeds N        number of seeds, in place of the experiment's
   -only FILTER    such as 'method:random dataset:mnist ipc:(1 10) -model:fc'
-  -retry          failed runs, too
+  -retry          failed runs, too (-retry=TIME: those that failed before)
   -force          all runs, in place of the records there are
 Instead of running
   -plan           what would run, what is done, how long the rest may take
@@ -68,7 +69,8 @@ type flags struct {
 	exp, profile, only, data, out, eval                             string
 	export, exportDir                                               string
 	seeds, verify, jobs, threads                                    int
-	list, plan, collect, check, offline, retry, force, paper, quiet bool
+	retry                                                           time.Time // runs that failed before
+	list, plan, collect, check, offline, force, paper, quiet bool
 
 	cluster
 }
@@ -93,7 +95,7 @@ func parseFlags(l library, args []string) (*flags, error) {
 	set.BoolVar(&f.collect, "collect", false, "")
 	set.BoolVar(&f.check, "check", false, "")
 	set.BoolVar(&f.offline, "offline", false, "")
-	set.BoolVar(&f.retry, "retry", false, "")
+	set.BoolFunc("retry", "", f.setRetry)
 	set.BoolVar(&f.force, "force", false, "")
 	set.BoolVar(&f.paper, "paper", false, "")
 	set.BoolVar(&f.quiet, "quiet", false, "")
@@ -205,6 +207,20 @@ func (f *flags) validatePaths(given map[string]bool) error {
 	return nil
 }
 
+// setRetry takes now for the time before which runs have to have failed, if there is none.
+func (f *flags) setRetry(text string) error {
+	if text == "true" { // the flag alone
+		f.retry = time.Now()
+		return nil
+	}
+	when, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return errors.New("it is -retry alone, or with a time like -retry=2026-01-31T15:00:00Z")
+	}
+	f.retry = when
+	return nil
+}
+
 // oneMode refuses two things to do at once.
 func oneMode(given map[string]bool) error {
 	var modes []string
@@ -228,6 +244,7 @@ var noUse = []struct {
 	{"list", "exp seeds only retry force check paper jobs worker for", "-list shows all there is, and runs nothing"},
 	{"plan", "force check paper worker for", "-plan lists what would run; without it the runs are made"},
 	{"collect", "retry force jobs worker for", "-collect makes no runs; without it they are made"},
+	{"force", "for", "-force makes all runs again each time, so that it would come to no end"},
 	{"verify", "retry force check paper worker for", "-verify compares records with runs made again; -collect -check judges claims by them"},
 	{"paper alone", "retry force only jobs worker for", "-paper takes its numbers from the records there are; with -exp NAME runs are made first"},
 	{"export", "retry force check paper jobs worker for shard", "-export writes the sets of records there are; without it runs are made"},
@@ -312,7 +329,7 @@ func (f *flags) filter(specs []*exhibit.Spec) (spec.Filter, error) {
 		return filter, fmt.Errorf("-only: %w\nhint: it is written like 'method:random dataset:mnist ipc:(1 10)'", err)
 	}
 	if wrong := filter.Unmatched(axisValues(specs)); len(wrong) > 0 {
-		return filter, fmt.Errorf("-only %q selects nothing: %s", f.only, strings.Join(wrong, "; "))
+		return filter, fmt.Errorf("-only %q: %s", f.only, strings.Join(wrong, "; "))
 	}
 	return filter, nil
 }

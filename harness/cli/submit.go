@@ -43,8 +43,8 @@ func (f *flags) printJob(out io.Writer, p *engine.Plan, s *store.Store) error {
 	memory, _ := memoryOf(left, 1)
 	args := f.passedOn()
 	collect := append(args[:len(args):len(args)], "-collect")
-	if f.retry {
-		args = append(args, "-retry")
+	if !f.retry.IsZero() { // no worker tries again what another has tried since
+		args = append(args, "-retry="+f.retry.UTC().Format(time.RFC3339))
 	}
 	if f.part != "" {
 		args = append(args, "-shard", f.part)
@@ -92,9 +92,10 @@ func (f *flags) passedOn() []string {
 	return args
 }
 
-// program is how this program was started. What go run builds is gone afterwards.
+// program is how this program was started. What go run builds lies where it is soon gone,
+// and where other machines do not find it: in a temporary folder or in Go's cache.
 func program() string {
-	if strings.HasPrefix(os.Args[0], os.TempDir()) {
+	if strings.Contains(os.Args[0], "go-build") {
 		return "./dgkip"
 	}
 	return os.Args[0]

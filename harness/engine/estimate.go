@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"dgkip/harness/method"
 	"dgkip/harness/spec"
@@ -82,9 +83,9 @@ func (m Machine) slower(p store.Provenance) float64 {
 // may take: as the same cell took with another seed, or on other data of the same
 // shape; else as long as records of the same method and networks let expect, scaled
 // by operations; and where there are none, by its operations alone. A set that is on
-// record, or that a run before it makes, is not made again. With retry, runs that failed
+// record, or that a run before it makes, is not made again. Runs that failed before the time retry
 // count as still to be made.
-func Forecasts(p *Plan, s *store.Store, m Machine, retry bool) ([]Forecast, error) {
+func Forecasts(p *Plan, s *store.Store, m Machine, retry time.Time) ([]Forecast, error) {
 	past, err := readHistory(s, m)
 	if err != nil {
 		return nil, err
@@ -97,8 +98,9 @@ func Forecasts(p *Plan, s *store.Store, m Machine, retry bool) ([]Forecast, erro
 			f.State = Done
 			continue
 		}
-		f.Again = s.Failed(r.Key) != nil
-		if f.Again && !retry {
+		failure := s.Failed(r.Key)
+		f.Again = failure != nil
+		if f.Again && !failure.When.Before(retry) {
 			f.State = Failed
 			continue
 		}

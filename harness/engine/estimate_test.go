@@ -14,7 +14,7 @@ import (
 )
 
 // forecasts tells what is expected of a plan's runs by their names.
-func forecasts(t *testing.T, p *engine.Plan, s *store.Store, speed float64, retry bool) map[string]engine.Forecast {
+func forecasts(t *testing.T, p *engine.Plan, s *store.Store, speed float64, retry time.Time) map[string]engine.Forecast {
 	t.Helper()
 	list, err := engine.Forecasts(p, s, engine.Machine{Threads: 2, Speed: func() float64 { return speed }}, retry)
 	if err != nil {
@@ -72,7 +72,7 @@ func TestForecasts(t *testing.T) {
 	if p.Runs[0].Name() != "a walk conv ipc 1 seed 0" {
 		t.Fatalf("the first run is %s", p.Runs[0].Name())
 	}
-	f := forecasts(t, p, s, 1e9, false)
+	f := forecasts(t, p, s, 1e9, time.Time{})
 	for name, want := range map[string]engine.Forecast{
 		"a walk conv ipc 1 seed 0": {State: engine.Done},
 		"a walk conv ipc 1 seed 1": {Seconds: 100, Basis: "the same cell", Bytes: 50e6, Measured: true},
@@ -88,7 +88,7 @@ func TestForecasts(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, f[name], want)
 		}
 	}
-	for name, one := range forecasts(t, p, s, 0, false) {
+	for name, one := range forecasts(t, p, s, 0, time.Time{}) {
 		if one.Basis == "operations" {
 			t.Errorf("%s: %+v without a measured speed", name, one)
 		}
@@ -101,12 +101,12 @@ func TestForecastsAskForSpeed(t *testing.T) {
 	p, s := plan(t, kindsText), store.Open(t.TempDir())
 	asked := false
 	speed := func() float64 { asked = true; return 1e9 }
-	if _, err := engine.Forecasts(p, s, engine.Machine{Threads: 2, Speed: speed}, false); err != nil || !asked {
+	if _, err := engine.Forecasts(p, s, engine.Machine{Threads: 2, Speed: speed}, time.Time{}); err != nil || !asked {
 		t.Errorf("without records: asked for the speed: %v, %v", asked, err)
 	}
 	planted(t, s, p.Runs[0], nil)
 	asked = false
-	if _, err := engine.Forecasts(p, s, engine.Machine{Threads: 2, Speed: speed}, false); err != nil || asked {
+	if _, err := engine.Forecasts(p, s, engine.Machine{Threads: 2, Speed: speed}, time.Time{}); err != nil || asked {
 		t.Errorf("with records: asked for the speed: %v, %v", asked, err)
 	}
 }
@@ -115,7 +115,7 @@ func TestForecastsAskForSpeed(t *testing.T) {
 // duration there is.
 func TestForecastOfCenturies(t *testing.T) {
 	p := plan(t, strings.NewReplacer("1e9", "1e300", "updates = 60", "updates = 60\nwrong = \"flops\"").Replace(kindsText))
-	f := forecasts(t, p, store.Open(t.TempDir()), 1e9, false)
+	f := forecasts(t, p, store.Open(t.TempDir()), 1e9, time.Time{})
 	if one := f["a walk conv ipc 1 seed 0"]; one.Seconds < 5.9e291 || one.Seconds > 6.1e291 || math.IsInf(one.Seconds, 0) {
 		t.Errorf("got %+v", one)
 	}
@@ -147,7 +147,7 @@ func TestForecastOfMemory(t *testing.T) {
 		{"large walk conv ipc 1 seed 0", 1e6, false, 70e6},
 	} {
 		planted(t, s, byName[c.run], func(p *store.Provenance) { p.Memory, p.Shared = c.bytes, c.shared })
-		if f := forecasts(t, p, s, 0, false)[want]; f.Bytes != c.peak || !f.Measured {
+		if f := forecasts(t, p, s, 0, time.Time{})[want]; f.Bytes != c.peak || !f.Measured {
 			t.Errorf("after %s: %+v, want %d bytes", c.run, f, c.peak)
 		}
 	}
@@ -162,16 +162,16 @@ func TestForecastOfFailures(t *testing.T) {
 	if err := s.Fail(store.Failure{Identity: r.Identity, Kind: "error", When: time.Unix(0, 0)}); err != nil {
 		t.Fatal(err)
 	}
-	if f := forecasts(t, p, s, 1e9, false)[r.Name()]; f != (engine.Forecast{State: engine.Failed, Again: true}) {
+	if f := forecasts(t, p, s, 1e9, time.Time{})[r.Name()]; f != (engine.Forecast{State: engine.Failed, Again: true}) {
 		t.Errorf("a failed run: %+v", f)
 	}
-	if f := forecasts(t, p, s, 1e9, true)[r.Name()]; f.State != engine.Missing || !f.Again || f.Seconds != 6 {
+	if f := forecasts(t, p, s, 1e9, time.Now())[r.Name()]; f.State != engine.Missing || !f.Again || f.Seconds != 6 {
 		t.Errorf("one to be tried again: %+v", f)
 	}
 	if err := s.SaveCheckpoint(r.Key, false, []byte("state")); err != nil {
 		t.Fatal(err)
 	}
-	if f := forecasts(t, p, s, 1e9, true)[r.Name()]; f.State != engine.Begun || !f.Again {
+	if f := forecasts(t, p, s, 1e9, time.Now())[r.Name()]; f.State != engine.Begun || !f.Again {
 		t.Errorf("one with a checkpoint to be tried again: %+v", f)
 	}
 }
@@ -179,7 +179,7 @@ func TestForecastOfFailures(t *testing.T) {
 // What runs share is paid for once a group.
 func TestForecastsShare(t *testing.T) {
 	text := strings.Replace(kindsText, "flops = 1e9\n", "flops = 1e9\ncommon = 500e9\n", 1)
-	f := forecasts(t, plan(t, text), store.Open(t.TempDir()), 1e9, false)
+	f := forecasts(t, plan(t, text), store.Open(t.TempDir()), 1e9, time.Time{})
 	for name, want := range map[string]float64{
 		"a walk conv ipc 1 seed 0": 500 + 6, "a walk conv ipc 2 seed 0": 6, "a walk conv ipc 1 seed 1": 500 + 6,
 		"b walk conv ipc 1 seed 0": 500 + 6, "b walk conv ipc 2 seed 1": 6,
@@ -205,7 +205,7 @@ func TestForecastsWithoutParts(t *testing.T) {
 			})
 		}
 	}
-	f := forecasts(t, p, s, 1e9, false)
+	f := forecasts(t, p, s, 1e9, time.Time{})
 	for name, want := range map[string]float64{
 		// Updates of 3 s each and 10 s beside them, and 500 s for the first of a group.
 		"a walk conv ipc 1 seed 1": 500 + 100, "a walk conv ipc 2 seed 1": 100,
@@ -228,7 +228,7 @@ func TestForecastsWithoutParts(t *testing.T) {
 			planted(t, s, r, func(p *store.Provenance) { p.Wall, p.Parts = 600, []store.Part{{What: "features", Seconds: 500}} })
 		}
 	}
-	if got := forecasts(t, p, s, 1e9, false)["a walk conv ipc 1 seed 1"]; got.Seconds != 610 {
+	if got := forecasts(t, p, s, 1e9, time.Time{})["a walk conv ipc 1 seed 1"]; got.Seconds != 610 {
 		t.Errorf("after a run that scored another one's set: %+v", got)
 	}
 }
@@ -237,11 +237,11 @@ func TestForecastsWithoutParts(t *testing.T) {
 func TestForecastsBetweenUpdates(t *testing.T) {
 	p, s := plan(t, strings.Replace(kindsText, "flops = 1e9\n", "flops = 1e9\nbetween = 1e9\n", 1)), store.Open(t.TempDir())
 	const long = "a long conv ipc 1 seed 0"
-	if got := forecasts(t, p, s, 1e9, false)[long].Seconds; got != (2+1)*60 {
+	if got := forecasts(t, p, s, 1e9, time.Time{})[long].Seconds; got != (2+1)*60 {
 		t.Errorf("by operations: %v s", got)
 	}
 	planted(t, s, p.Runs[0], nil)
-	if got := forecasts(t, p, s, 1e9, false)[long].Seconds; got != 60*6+2*10 {
+	if got := forecasts(t, p, s, 1e9, time.Time{})[long].Seconds; got != 60*6+2*10 {
 		t.Errorf("by a record of 30 updates that took 3 s each and 10 s in all between them: %v s", got)
 	}
 }
@@ -257,7 +257,7 @@ func TestForecastsPreferSettings(t *testing.T) {
 			planted(t, s, r, nil)
 		}
 	}
-	if got := forecasts(t, p, s, 1e9, false)["a walk conv ipc 2 seed 0"].Seconds; got != 3*6+10 {
+	if got := forecasts(t, p, s, 1e9, time.Time{})["a walk conv ipc 2 seed 0"].Seconds; got != 3*6+10 {
 		t.Errorf("%v s", got)
 	}
 }
@@ -273,7 +273,7 @@ func TestForecastsOfTwins(t *testing.T) {
 		if !strings.HasPrefix(other.Name(), strings.Split(r.Name(), " eval")[0]) || other.Seed != r.Seed {
 			continue
 		}
-		gone := forecasts(t, p, s, 1e9, false)[other.Name()]
+		gone := forecasts(t, p, s, 1e9, time.Time{})[other.Name()]
 		record, err := s.Get(r.Key)
 		if err != nil {
 			t.Fatal(err)
@@ -281,8 +281,8 @@ func TestForecastsOfTwins(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(record.Dir, store.SetFile), nil, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		twin := forecasts(t, p, s, 1e9, false)[other.Name()]
-		without := forecasts(t, p, store.Open(t.TempDir()), 1e9, false)[other.Name()]
+		twin := forecasts(t, p, s, 1e9, time.Time{})[other.Name()]
+		without := forecasts(t, p, store.Open(t.TempDir()), 1e9, time.Time{})[other.Name()]
 		if gone.Seconds < 17 || twin.Seconds > 1 || without.Seconds > 1 {
 			t.Errorf("%s: %v seconds where its set was left out of the record, %v where it is there, %v where it is made before it", other.Name(), gone.Seconds, twin.Seconds, without.Seconds)
 		}
@@ -290,7 +290,7 @@ func TestForecastsOfTwins(t *testing.T) {
 		for _, seed := range p.Runs {
 			if seed.Seed != r.Seed && strings.Split(seed.Name(), " seed")[0] == strings.Split(other.Name(), " seed")[0] {
 				planted(t, s, seed, func(p *store.Provenance) { p.Scoring = 5 })
-				if got := forecasts(t, p, s, 1e9, false)[other.Name()]; got.Seconds != 5 || got.Basis != "the same cell" {
+				if got := forecasts(t, p, s, 1e9, time.Time{})[other.Name()]; got.Seconds != 5 || got.Basis != "the same cell" {
 					t.Errorf("%s: %+v, another seed's scoring took 5 s", other.Name(), got)
 				}
 				return

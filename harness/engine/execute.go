@@ -21,7 +21,7 @@ import (
 type Options struct {
 	Jobs            int // runs at a time; 0 means 1
 	Threads         int // for provenance
-	Retry           bool
+	Retry           time.Time // runs that failed before are tried again
 	Force           bool
 	CheckpointEvery time.Duration
 	Args            []string       // for provenance
@@ -125,6 +125,11 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 	return e.outcome, cmp.Or(e.broken, ctx.Err())
 }
 
+// settled reports whether a run that failed is left alone.
+func (o *Options) settled(f *store.Failure) bool {
+	return f != nil && !f.When.Before(o.Retry) && !o.Force
+}
+
 // todo lists the runs to be made, and counts the others and what these share.
 func (e *executor) todo(p *Plan, s *store.Listing) (todo []*Run) {
 	for _, r := range p.Runs {
@@ -132,7 +137,7 @@ func (e *executor) todo(p *Plan, s *store.Listing) (todo []*Run) {
 		case s.Has(r.Key) && !e.Force:
 			e.outcome.Before++
 			s.DropLeftover(r.Key) // it goes on without what was to replace it
-		case s.Failed(r.Key) != nil && !e.Retry && !e.Force:
+		case e.settled(s.Failed(r.Key)):
 			e.outcome.Failed++
 		default:
 			if why := s.Damaged(r.Key); why != nil {
@@ -344,7 +349,7 @@ func (e *executor) hold(r *Run, g *group, lock *store.Lock) verdict {
 		line.Done(false, "made by another process")
 		return already
 	}
-	if e.store.Failed(r.Key) != nil && !e.Force && !e.Retry {
+	if e.settled(e.store.Failed(r.Key)) {
 		line.Done(true, "failed in another process")
 		return failed
 	}

@@ -67,9 +67,11 @@ with = { eval = { half = { wrong = true } } }
 		t.Errorf("the second time: %+v", out)
 	}
 	o := options()
-	o.Retry = true
-	if out := execute(t, p, s, o); out != (engine.Outcome{Before: 2, Failed: 4, Broke: 4}) {
-		t.Errorf("retried: %+v", out)
+	o.Retry = time.Now()
+	for _, broke := range []int{4, 0} { // the second time they have failed since
+		if out := execute(t, p, s, o); out != (engine.Outcome{Before: 2, Failed: 4, Broke: broke}) {
+			t.Errorf("retried: %+v", out)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	_ "dgkip/baselines/all"
 	"dgkip/harness/data"
@@ -42,7 +43,7 @@ func TestForecastOfRecords(t *testing.T) {
 		t.Helper()
 		made := on.Provenance.Sessions[0]
 		m := engine.Machine{Threads: 2, CPU: made.Host.CPU, Kernels: made.Kernels, Speed: func() float64 { return 50e9 }}
-		out, err := engine.Forecasts(&engine.Plan{Runs: []*engine.Run{byName[name]}}, some, m, false)
+		out, err := engine.Forecasts(&engine.Plan{Runs: []*engine.Run{byName[name]}}, some, m, time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}

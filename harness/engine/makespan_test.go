@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	_ "dgkip/baselines/all"
 	"dgkip/harness/data"
@@ -37,7 +38,7 @@ func TestOutlookOfPaper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forecasts, err := engine.Forecasts(p, kept, engine.Machine{Threads: 2, Speed: func() float64 { return 50e9 }}, true)
+	forecasts, err := engine.Forecasts(p, kept, engine.Machine{Threads: 2, Speed: func() float64 { return 50e9 }}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +93,7 @@ func TestForecastsOfDraws(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forecasts, err := engine.Forecasts(p, store.Open(t.TempDir()), engine.Machine{Threads: 2, Speed: func() float64 { return 50e9 }}, false)
+	forecasts, err := engine.Forecasts(p, store.Open(t.TempDir()), engine.Machine{Threads: 2, Speed: func() float64 { return 50e9 }}, time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}

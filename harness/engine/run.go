@@ -524,7 +524,7 @@ func (a *attempt) timing(s saved) store.Timing {
 func (a *attempt) failure(err error) store.Failure {
 	f := store.Failure{
 		Identity: a.run.Identity, Kind: "error", Message: err.Error(), Update: max(0, a.s.Last),
-		When: time.Now().UTC().Truncate(time.Second), Session: a.session(time.Since(a.started).Seconds()), Cell: a.run.Cell.Point,
+		When: time.Now().UTC(), Session: a.session(time.Since(a.started).Seconds()), Cell: a.run.Cell.Point,
 	}
 	var p *panicked
 	var n *notFinite
