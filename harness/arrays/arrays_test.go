@@ -296,6 +296,7 @@ var hostile = []struct {
 	{"an object", func() []byte { return archived("\x80\x02ctorch\nFloatStorage\n)\x81.") }, "the instruction NEWOBJ"},
 	{"a class that is called", func() []byte { return archived("\x80\x02ctorch\nFloatStorage\n)R.") }, "calls what is no function"},
 	{"a later protocol", func() []byte { return archived("\x80\x04\x95.") }, "protocol 4"},
+	{"a storage twice", func() []byte { return archived("\x80\x02}.", "set/data/0") }, `"set/data/0" is there twice`},
 	{"10^12 elements, strides 0", func() []byte {
 		return archived(tensorOf("K\x02", "J\x40\x42\x0f\x00J\x40\x42\x0f\x00\x86", "K\x00K\x00\x86"))
 	}, "at most"},

@@ -40,6 +40,9 @@ type torchFile struct {
 func readTorch(path string, archive *zip.Reader, root string, size int64) (source, error) {
 	t := &torchFile{path: path, root: root, size: size, entries: map[string]*zip.File{}, held: map[string]any{}}
 	for _, f := range archive.File {
+		if t.entries[f.Name] != nil { // another reader may take the other one
+			return nil, fmt.Errorf("%s: %w: %.80q is there twice", path, npz.ErrCorrupt, f.Name)
+		}
 		t.entries[f.Name] = f
 	}
 	if t.entries[root+"/byteorder"] != nil {

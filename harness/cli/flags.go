@@ -64,12 +64,12 @@ Exit codes: 0 done, 1 some runs failed, 2 usage, 3 a check failed,
 `
 
 type flags struct {
-	library                                                         library
-	args                                                            []string
-	exp, profile, only, data, out, eval                             string
-	export, exportDir                                               string
-	seeds, verify, jobs, threads                                    int
-	retry                                                           time.Time // runs that failed before
+	library                                                  library
+	args                                                     []string
+	exp, profile, only, data, out, eval                      string
+	export, exportDir                                        string
+	seeds, verify, jobs, threads                             int
+	retry                                                    time.Time // runs that failed before
 	list, plan, collect, check, offline, force, paper, quiet bool
 
 	cluster

@@ -19,8 +19,8 @@ import (
 
 // Options say how to carry out a plan.
 type Options struct {
-	Jobs            int // runs at a time; 0 means 1
-	Threads         int // for provenance
+	Jobs            int       // runs at a time; 0 means 1
+	Threads         int       // for provenance
 	Retry           time.Time // runs that failed before are tried again
 	Force           bool
 	CheckpointEvery time.Duration
@@ -168,7 +168,7 @@ func (e *executor) todo(p *Plan, s *store.Listing) (todo []*Run) {
 func (e *executor) rounds(todo []*Run) (left int) {
 	waiting, hopes := e.round(todo)
 	if len(waiting) > 0 && e.ctx.Err() == nil && !e.Worker {
-		e.Board.Printf("waiting for another process, which is at %d of these runs: %v", len(waiting), e.busy)
+		e.Board.Printf("waiting for another process, which is at %d of these runs, or at what they need: %v", len(waiting), e.busy)
 	}
 	fewer := len(waiting) < len(todo)
 	for pause := time.Duration(0); len(waiting) > 0 && e.ctx.Err() == nil; {
@@ -202,7 +202,7 @@ func longer(pause time.Duration) time.Duration {
 // round works on runs, Jobs at a time. It returns those that wait for other processes,
 // and how many of them may be made soon.
 func (e *executor) round(todo []*Run) (waiting []*Run, hopes int) {
-	q := &queue{todo: slices.Clone(todo)}
+	q := &queue{todo: slices.Clone(todo), more: sync.NewCond(&e.mu)}
 	e.turn++
 	var wg sync.WaitGroup
 	for range min(e.Jobs, len(todo)) {
@@ -215,6 +215,8 @@ func (e *executor) round(todo []*Run) (waiting []*Run, hopes int) {
 				if e.Worker && (v == made || v == broke) && time.Since(from) > longAgo {
 					e.again(q)
 				}
+				q.at--
+				q.more.Broadcast()
 				e.mu.Unlock()
 			}
 		})
@@ -228,14 +230,21 @@ type queue struct {
 	todo    []*Run
 	waiting []*Run // for other processes
 	hopes   int    // of these, those that may be made soon
+	at      int    // runs that are being made
+	more    *sync.Cond
 }
 
-// next takes a run from the queue, nil if it is empty.
+// next takes a run from the queue, nil if it is empty and will be: when a run is over, a
+// worker may put back those that wait.
 func (e *executor) next(q *queue) (r *Run) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	for len(q.todo) == 0 && q.at > 0 {
+		q.more.Wait()
+	}
 	if len(q.todo) > 0 {
 		r, q.todo = q.todo[0], q.todo[1:]
+		q.at++
 	}
 	return r
 }

@@ -415,6 +415,9 @@ func (a *attempt) keep() {
 	if a.data != nil && a.run.Data.intact(a.data) != nil {
 		return // the run ends in an error
 	}
+	if errors.Is(context.Cause(a.ctx), errLockLost) {
+		return // its new owner may be further
+	}
 	a.lookAround(10 * time.Minute)
 	s := a.s
 	a.close(&s)
@@ -508,7 +511,7 @@ func (a *attempt) timing(s saved) store.Timing {
 		return *s.Times
 	}
 	t := store.Timing{Median: median(s.Timing), Counted: count(s.Timing), Excluded: s.Skipped}
-	if e, ok := a.run.Cell.Method().(method.Estimator); ok {
+	if e, ok := a.run.Method().(method.Estimator); ok {
 		t.Flops = e.Estimate(a.run.sizes()).Flops
 	}
 	hosts := map[string]bool{}

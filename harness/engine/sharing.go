@@ -91,6 +91,7 @@ func (p part) Save(key string, size int64, write func(io.Writer) error) {
 func (e *executor) block(g *group, key string, by *store.Busy) {
 	e.mu.Lock()
 	turn := e.turn
+	e.busy = by
 	e.mu.Unlock()
 	g.mu.Lock()
 	defer g.mu.Unlock()

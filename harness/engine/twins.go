@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"dgkip/harness/env"
 	"dgkip/harness/sets"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
@@ -20,8 +22,8 @@ import (
 // alone: one on record, or one of this process, for which it waits.
 func (a *attempt) make() error {
 	key := a.run.distillation()
-	if len(a.s.Past) > 0 || key == "" || len(a.s.Tracing.Score) > 0 {
-		return a.distill() // this one has begun, or sees its set on the way
+	if key == "" || len(a.s.Tracing.Score) > 0 {
+		return a.distill() // it sees its set on the way
 	}
 	over, twin := a.begun(key)
 	for ; over != nil; over, twin = a.begun(key) {
@@ -31,17 +33,17 @@ func (a *attempt) make() error {
 		case <-a.ctx.Done():
 			return context.Cause(a.ctx)
 		}
+		a.started, a.cpu = time.Now(), env.CPU() // waiting is no work
 	}
 	defer a.ended(key)
-	if !twin && !a.Force {
+	if !twin && !a.Force && len(a.s.Past) == 0 { // else this one has begun
 		twin = a.fromRecord()
 	}
-	if !twin {
-		if err := a.distill(); err != nil {
-			return err
-		}
+	if twin {
+		a.from = a.s.Last
+	} else if err := a.distill(); err != nil {
+		return err
 	}
-	a.from = max(0, a.s.Last)
 	a.forTwins(key)
 	return nil
 }
@@ -172,7 +174,7 @@ func (a *attempt) read(r *store.Record) (s saved, ok bool) {
 	if _, err := r.File(store.SetFile); err != nil { // as the run wrote it
 		return s, false
 	}
-	set, err := sets.Read(sets.Place{File: filepath.Join(r.Dir, store.SetFile)}, sets.Options{}, a.data)
+	set, err := sets.Read(sets.Place{File: filepath.Join(r.Dir, store.SetFile), Noted: true}, sets.Options{}, a.data)
 	if err != nil {
 		return s, false
 	}

@@ -1,9 +1,13 @@
 package engine_test
 
 import (
+	"context"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"dgkip/harness/engine"
 	"dgkip/harness/store"
 )
 
@@ -96,5 +100,75 @@ func TestTwinsShareTheSet(t *testing.T) {
 	p = plan(t, strings.Replace(both, "score = 0", "score = 3", 1))
 	if out := execute(t, p, store.Open(t.TempDir()), options()); out.Made != 16 || len(order.runs) != 16 {
 		t.Errorf("outcome %+v, %d sets", out, len(order.runs))
+	}
+}
+
+// pair returns a plan of two runs that share a set.
+func pair(t *testing.T) *engine.Plan {
+	t.Helper()
+	one := strings.NewReplacer("score = 3", "score = 0", `["a", "b"]`, `["a"]`, "[1, 2]", "[1]", "count = 2", "count = 1",
+		"[eval]", "\"eval.half.way\" = [false, true]\n[eval]").Replace(text)
+	p := plan(t, one)
+	if len(p.Runs) != 2 {
+		t.Fatalf("%d runs", len(p.Runs))
+	}
+	return p
+}
+
+// A set that two runs share takes its time once, in the session that made it: a run that
+// waited for it did no work meanwhile.
+func TestTimeOfTwins(t *testing.T) {
+	p, s := pair(t), store.Open(t.TempDir())
+	const long = 400 * time.Millisecond
+	var once sync.Once
+	hook = func(context.Context, int) { once.Do(func() { time.Sleep(long) }) }
+	defer func() { hook = func(context.Context, int) {} }()
+	o := options()
+	o.Jobs = 2
+	execute(t, p, s, o)
+	for _, r := range p.Runs {
+		record, err := s.Get(r.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := record.Provenance
+		if v.Of == "" {
+			if len(v.Sessions) != 1 || v.Sessions[0].From != 0 {
+				t.Errorf("the maker's sessions: %+v", v.Sessions)
+			}
+			continue
+		}
+		if own := v.Sessions[len(v.Sessions)-1]; own.From != record.Result.Updates || own.Seconds > long.Seconds()/2 || v.Wall > 1.5*long.Seconds() {
+			t.Errorf("%g s, from update %d, of %g s", own.Seconds, own.From, v.Wall)
+		}
+	}
+}
+
+// What a resumed run makes is there for those that score it otherwise, too.
+func TestTwinsOfResumed(t *testing.T) {
+	p, s := pair(t), store.Open(t.TempDir())
+	ctx, cancel := context.WithCancel(context.Background())
+	hook = func(_ context.Context, update int) {
+		if update == 2 {
+			cancel()
+		}
+	}
+	defer func() { hook = func(context.Context, int) {} }()
+	o := options()
+	o.Force = true // else the second finds the set on record
+	if _, err := engine.Execute(ctx, p, s, o); err == nil {
+		t.Fatal("it was not interrupted")
+	}
+	hook = func(context.Context, int) {}
+	order.runs = nil
+	if out := execute(t, p, s, o); out.Made != 2 || len(order.runs) != 0 { // sets begun anew
+		t.Errorf("outcome %+v, %d sets", out, len(order.runs))
+	}
+	first, err := s.Get(p.Runs[0].Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(first.Provenance.Sessions); n != 2 {
+		t.Errorf("made in %d sessions", n)
 	}
 }

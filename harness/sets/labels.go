@@ -99,7 +99,7 @@ func readClasses(d *method.Distilled, f setFile, labels []float64, shape []int) 
 	default:
 		return fmt.Errorf("its labels have the shape %v, not [n] or [n, %d]: then it needs an array of, int64 [n], with the class that each image stands for", shape, classes)
 	}
-	if err == nil {
+	if err == nil && !f.at.Noted {
 		noteBalance(d, f.at.IPC)
 	}
 	return err

@@ -70,6 +70,8 @@ type Place struct {
 	Seed uint64
 
 	IPC int // images of a class that it must have, 0 for any number of images
+
+	Noted bool // by the run that wrote it: what there is to say of it stands in its notes
 }
 
 // enough is how many images are looked at, to say how many there are, where the set must
@@ -119,9 +121,11 @@ func placed(file string, err error) error {
 func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
 	text := map[string]string{}
 	for _, name := range []string{"preprocess", "classes", "label_kind", "loss", "notes"} {
+		if !f.own && name == "loss" {
+			continue // by which other programs mean what they were trained with
+		}
 		var err error
-		// Other programs may mean something else by the last two.
-		if text[name], err = f.text(name); err != nil && (f.own || name != "loss" && name != "notes") {
+		if text[name], err = f.text(name); err != nil && (f.own || name != "notes") {
 			return nil, err
 		}
 		f.own = text["preprocess"] != ""

@@ -391,12 +391,15 @@ func TestWrongUnits(t *testing.T) {
 		{"learned pixels beside moments", []npz.Array{images("pixels", -0.25, 1.02), three("mean", 0.5), three("std", 0.25)}, Options{}, -3, "array pixels was taken for pixels"},
 		{"bytes beside their moments", []npz.Array{whole(255), three("mean", 127), three("std", 63)}, Options{}, -2, ""},
 		{"pixels beside moments of bytes, told", []npz.Array{images("images", 0, 1), three("mean", 127), three("std", 63)}, Options{Normalised: "no"}, -2, ""},
+		{"the loss of another program", []npz.Array{images("images", 0, 1), npz.Text("loss", "squared")}, Options{}, -2, ""},
 		{"notes that are none, and a loss", []npz.Array{images("images", 0, 1), npz.Of("loss", nil, []float64{0.3}), npz.Of("notes", []int{2 << 20}, make([]uint8, 2<<20))}, Options{}, -2, ""},
 	} {
 		d, err := Read(Place{File: npzFile(t, append(c.arrays, labels))}, c.o, foreign("standard"))
 		switch {
 		case err != nil && (c.first != 0 || !strings.Contains(err.Error(), c.says)):
 			t.Errorf("%s: %v", c.name, err)
+		case err == nil && d.Loss != "":
+			t.Errorf("%s: its labels are for the %s loss", c.name, d.Loss)
 		case err == nil && c.name == "spelling" && len(d.Notes) > 0:
 			t.Errorf("%s: notes %q", c.name, d.Notes)
 		case err == nil && strings.Contains(strings.Join(d.Notes, ""), "\x1b"):
