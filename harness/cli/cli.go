@@ -385,7 +385,7 @@ func failures(p *engine.Plan, s *store.Store, o engine.Outcome) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %s failed:", o.Failed, count(len(p.Runs), "run", "runs"))
 	for _, r := range p.Runs {
-		if f := s.Failed(r.Key); f != nil {
+		if f := s.Failed(r.Key); f != nil && !s.Has(r.Key) {
 			message, _, _ := strings.Cut(f.Message, "\n")
 			fmt.Fprintf(&b, "\n  %s: %s: %s\n    %s", r.Name(), f.Kind, message, s.FailureFile(r.Key))
 		}

@@ -16,7 +16,8 @@ var (
 	protocols = registry[Protocol]{}
 )
 
-var validName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+// ValidName matches the names that methods, protocols and experiments may have.
+var ValidName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 
 // Register makes a method known by the name in its Info. Its factory returns a
 // pointer to a struct that holds the default settings. The struct's fields are
@@ -30,7 +31,7 @@ var validName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 // Fields may be booleans, strings, integers, floats, slices of those, or embedded
 // structs of such fields. Register panics when the name is unfit or taken.
 func Register(factory func() Method) {
-	methods.add(factory().Info().Name, factory)
+	methods.add("method.Register", factory().Info().Name, factory)
 }
 
 // RegisterProtocol is Register for a protocol. It also panics where the protocol has
@@ -40,15 +41,15 @@ func RegisterProtocol(factory func() Protocol) {
 	if !slices.ContainsFunc(Families, func(f FamilyInfo) bool { return f.Name == family }) {
 		panic("method.RegisterProtocol: the protocol's family is none of Families")
 	}
-	protocols.add(factory().Info().Name, factory)
+	protocols.add("method.RegisterProtocol", factory().Info().Name, factory)
 }
 
-func (r registry[T]) add(name string, factory func() T) {
-	if !validName.MatchString(name) {
-		panic(fmt.Sprintf("method.Register: the name %q must be lower case letters, digits and hyphens", name))
+func (r registry[T]) add(what, name string, factory func() T) {
+	if !ValidName.MatchString(name) {
+		panic(fmt.Sprintf("%s: the name %q must be lower case letters, digits and hyphens", what, name))
 	}
 	if other := r[name]; other != nil {
-		panic(fmt.Sprintf("method.Register: the name %q is taken by %T; %T cannot have it as well", name, other(), factory()))
+		panic(fmt.Sprintf("%s: the name %q is taken by %T; %T cannot have it as well", what, name, other(), factory()))
 	}
 	r[name] = factory
 }

@@ -101,19 +101,10 @@ func (s *Shared) Disk() Disk {
 	if s == nil {
 		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	return s.disk
 }
 
-// SetDisk gives values a place that outlasts the program; nil takes it away.
-func (s *Shared) SetDisk(d Disk) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.disk = d
-}
-
-// With returns the same values with another disk.
+// With returns the same values with another disk, or with none.
 func (s *Shared) With(d Disk) *Shared { return &Shared{of: s.root(), disk: d} }
 
 func (s *Shared) root() *Shared {

@@ -15,17 +15,16 @@ func TestSharedDisk(t *testing.T) {
 	if (*Shared)(nil).Disk() != nil {
 		t.Error("nothing shared has a disk")
 	}
-	var s Shared
+	s := new(Shared)
 	if s.Disk() != nil {
 		t.Error("a disk that nobody gave")
 	}
-	s.SetDisk(shelf{})
+	s = s.With(shelf{})
 	s.Clear()
 	if s.Disk() != (shelf{}) {
 		t.Error("Clear took the disk away")
 	}
-	s.SetDisk(nil)
-	if s.Disk() != nil {
+	if s.With(nil).Disk() != nil {
 		t.Error("the disk cannot be taken away")
 	}
 }

@@ -55,7 +55,7 @@ func (d Data) Declared(from string) map[string]any {
 	out["name"] = cmp.Or(d.Use, d.Name)
 	out["preprocess"] = d.Preprocessing()
 	if d.Own() {
-		out["dir"] = relative(from, d.Dir)
+		out["dir"] = Relative(from, d.Dir)
 	}
 	for key, value := range out {
 		if v := reflect.ValueOf(value); !v.IsValid() || v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 {
@@ -65,9 +65,9 @@ func (d Data) Declared(from string) map[string]any {
 	return out
 }
 
-// relative returns the path from one folder to another, with slashes. Between drives
+// Relative returns the path from one folder to another, with slashes. Between drives
 // there is none, and the folder itself has to do.
-func relative(from, to string) string {
+func Relative(from, to string) string {
 	a, errA := filepath.Abs(from)
 	b, errB := filepath.Abs(to)
 	path, err := filepath.Rel(a, b)

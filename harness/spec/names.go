@@ -19,15 +19,9 @@ type Names struct {
 func namesOf(all []*reader) Names {
 	x := Names{Values: map[string][]string{}}
 	for _, r := range all {
+		x.Axes = once(append(x.Axes, r.axisNames()...))
 		for _, a := range r.axisNames() {
-			if !slices.Contains(x.Axes, a) {
-				x.Axes = append(x.Axes, a)
-			}
-			for _, v := range r.values(a) {
-				if !slices.Contains(x.Values[a], v) {
-					x.Values[a] = append(x.Values[a], v)
-				}
-			}
+			x.Values[a] = once(append(x.Values[a], r.values(a)...))
 		}
 	}
 	return x

@@ -9,10 +9,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"dgkip/harness/method"
 	"dgkip/harness/nearest"
 	"dgkip/harness/toml"
 )
@@ -163,8 +163,6 @@ func Shown() []string { return []string{"table", "figure", "published", "claim",
 // notTaken are the keys that a file does not take over from its base.
 var notTaken = append([]string{"schema", "name", "title", "about", "base"}, Shown()...)
 
-var specName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
-
 // withBase returns a file's tree laid over that of its base, if it has one. The chain
 // has the names of the files that led here, this one last.
 func withBase(d *toml.Decoder, f files, own *toml.Node, chain []string) *toml.Node {
@@ -178,7 +176,7 @@ func withBase(d *toml.Decoder, f files, own *toml.Node, chain []string) *toml.No
 	case !ok:
 		d.Fault(n, "base must be the name of an experiment, not "+n.Kind(), "")
 		return own
-	case !specName.MatchString(name):
+	case !method.ValidName.MatchString(name):
 		d.Fault(n, what+", which is not a name", "base = \"table1\" takes over what table1.toml in this folder says about what to run")
 		return own
 	case slices.Contains(chain, name):

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"dgkip/harness/data"
+	"dgkip/harness/method"
 	"dgkip/harness/nearest"
 	"dgkip/harness/toml"
 )
@@ -78,7 +79,7 @@ func (r *reader) read() {
 	r.d.Into(r.root, &r.doc, "the file", Shown()...)
 	doc := r.doc
 	CheckSchema(r.d, r.root)
-	if n := r.root.Get("name"); n != nil && doc.Name != "" && (doc.Name != stem(r.file) || !specName.MatchString(doc.Name)) {
+	if n := r.root.Get("name"); n != nil && doc.Name != "" && (doc.Name != stem(r.file) || !method.ValidName.MatchString(doc.Name)) {
 		r.d.Fault(n, fmt.Sprintf("name must be %q, as the file is called, in lower case", stem(r.file)), "")
 	}
 	r.data()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -161,9 +162,22 @@ func (s *Store) mergeDatasets(ctx context.Context, from *Store) error {
 	}
 	var more []Known
 	for _, k := range theirs.sets {
-		if _, known := ours.sets[string(spec.Canonical(k.Declared))]; !known {
-			more = append(more, k)
+		// Folders of one's own data count from the folder of records: where a path leads
+		// from there, and as it is, for one that was copied with its data.
+		for _, k := range []Known{k, k.from(from.dir, s.dir)} {
+			if _, known := ours.sets[string(spec.Canonical(k.Declared))]; !known {
+				more = append(more, k)
+			}
 		}
 	}
 	return s.remember(ctx, more)
+}
+
+// from returns what is known of data, declared as seen from another folder of records.
+func (k Known) from(old, dir string) Known {
+	if path, own := k.Declared["dir"].(string); own && !filepath.IsAbs(path) {
+		k.Declared = maps.Clone(k.Declared)
+		k.Declared["dir"] = spec.Relative(dir, filepath.Join(old, filepath.FromSlash(path)))
+	}
+	return k
 }

@@ -2,7 +2,11 @@ package store
 
 import (
 	"errors"
+	"path/filepath"
 	"testing"
+
+	"dgkip/harness/data"
+	"dgkip/harness/spec"
 )
 
 // A record is brought in under the lock of its run: whoever opens the folder meanwhile
@@ -30,5 +34,29 @@ func TestMergeLocks(t *testing.T) {
 		t.Errorf("the lock is kept: %v", err)
 	} else {
 		lock.Unlock()
+	}
+}
+
+// Data of one's own is known after a merge from a folder at another depth, too, where
+// the paths to it are others.
+func TestMergeKnowsOwnData(t *testing.T) {
+	top := t.TempDir()
+	from, s := Open(filepath.Join(top, "scratch", "part")), Open(filepath.Join(top, "results"))
+	if err := errors.Join(from.Prepare(), s.Prepare()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := from.Put(draft(0), false); err != nil {
+		t.Fatal(err)
+	}
+	mine := spec.Data{Name: "mine", Dir: filepath.Join(top, "mine"), Config: data.Config{Format: "npz", Train: "a.npz"}}
+	if err := from.Remember(t.Context(), []Known{{Data: mine, Smallest: 7}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := s.Merge(t.Context(), from.Dir()); err != nil {
+		t.Fatal(err)
+	}
+	known, err := s.Datasets()
+	if k, ok := known.Find(mine); err != nil || !ok || k.Smallest != 7 {
+		t.Errorf("%+v, %v", known, err)
 	}
 }

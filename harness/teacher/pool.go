@@ -43,7 +43,7 @@ func (r Real) NewPool(ctx context.Context, draws int, p Problem, images []float3
 			return nil, err
 		}
 		if d := r.Shared.Disk(); d != nil {
-			lent.Shared.SetDisk(thetaDisk{d})
+			lent.Shared = lent.Shared.With(thetaDisk{d})
 		}
 		theta, err := shared(r.Shared, one.key(fmt.Sprintf("pool theta %+v", p)), func() (*Theta, error) {
 			return lent.Theta(ctx, p)

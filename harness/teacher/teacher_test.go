@@ -53,7 +53,7 @@ func TestThetaIsTheSameWhereverItComesFrom(t *testing.T) {
 			disk := memory{}
 			for _, where := range []string{"computed", "from disk"} {
 				r := real(kind)
-				r.Shared.SetDisk(disk)
+				r.Shared = r.Shared.With(disk)
 				old := runtime.GOMAXPROCS(1 + len(disk)%3)
 				got, err := r.Theta(context.Background(), Problem{Loss: loss})
 				runtime.GOMAXPROCS(old)
@@ -76,7 +76,7 @@ func TestDiskIsNotAskedForOtherImages(t *testing.T) {
 	disk := memory{}
 	for i := range 3 {
 		r := real("fc")
-		r.Shared.SetDisk(disk)
+		r.Shared = r.Shared.With(disk)
 		switch i {
 		case 1:
 			r.Data.Train.X[5] += 0.5
@@ -99,7 +99,7 @@ func TestExactThetaIsOne(t *testing.T) {
 	theta := func(p Problem, change func(*Real)) *Theta {
 		t.Helper()
 		r := real("nngp")
-		r.Shared.SetDisk(disk)
+		r.Shared = r.Shared.With(disk)
 		change(&r)
 		got, err := r.Theta(context.Background(), p)
 		if err != nil {

@@ -341,8 +341,7 @@ func (c *checker) sharing(t *testing.T) {
 	}
 	same("with what another run shared", p)
 	disk := &disk{content: map[string][]byte{}}
-	p.Shared = new(method.Shared)
-	p.Shared.SetDisk(disk)
+	p.Shared = new(method.Shared).With(disk)
 	same("with a disk", p)
 	p.Shared.Clear() // as in another process
 	same("with what is on disk", p)
