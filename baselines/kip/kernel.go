@@ -53,7 +53,7 @@ func (x *exact) known(m model) (loss float64, outputs tensor.Mat[float64], norm 
 	outputs = tensor.NewMat[float64](len(x.labels), m.C.Cols)
 	for k := range m.C.Cols {
 		out := make([]float64, outputs.Rows)
-		tensor.AddRows64(out, view.Cross(), column(m.C, k))
+		tensor.AddRows64(out, view.Cross(), m.C.Column(k))
 		for j, f := range out {
 			outputs.Row(j)[k] = f
 			e := f - x.targets.Row(j)[k]
@@ -62,20 +62,12 @@ func (x *exact) known(m model) (loss float64, outputs tensor.Mat[float64], norm 
 	}
 	gram, square := view.Gram(), 0.0
 	for k := range m.C.Cols {
-		c := column(m.C, k)
+		c := m.C.Column(k)
 		for i, v := range c {
 			square += float64(v * dot(gram.Row(i), c))
 		}
 	}
 	return loss, outputs, math.Sqrt(max(0, square))
-}
-
-func column(m tensor.Mat[float64], k int) []float64 {
-	v := make([]float64, m.Rows)
-	for i := range v {
-		v[i] = m.Row(i)[k]
-	}
-	return v
 }
 
 // fitKernel is fit for a kernel: with V = K_ST E/N and U = (K + s I)^-1 V,
@@ -92,7 +84,7 @@ func (r ridge) fitKernel(view convex.Kernel, y, targets, dy tensor.Mat[float64])
 	errors := tensor.NewMat[float32](outputs, targets.Rows) // E'/N
 	for k := range outputs {
 		e, of := make([]float64, targets.Rows), make([]float64, n)
-		tensor.AddRows64(e, view.Reals, column(m.C, k))
+		tensor.AddRows64(e, view.Reals, m.C.Column(k))
 		for j := range e {
 			e[j] -= targets.Row(j)[k]
 			m.Loss += float64(e[j]*e[j]) / (2 * images)
@@ -100,9 +92,7 @@ func (r ridge) fitKernel(view convex.Kernel, y, targets, dy tensor.Mat[float64])
 			errors.Row(k)[j] = float32(e[j])
 		}
 		tensor.MulVec64(of, view.Reals, e)
-		for i, x := range of {
-			v.Row(i)[k] = x
-		}
+		v.SetColumn(k, of)
 	}
 	if view.Grad == nil {
 		return m, nil
@@ -112,9 +102,7 @@ func (r ridge) fitKernel(view convex.Kernel, y, targets, dy tensor.Mat[float64])
 		copy(dy.Data, u.Data)
 	}
 	g := convex.KernelGradient{K: tensor.NewMat[float64](n, n), Reals: tensor.NewMat[float32](n, targets.Rows)}
-	c := tensor.NewMat[float32](n, outputs)
-	narrow(c.Data, m.C.Data)
-	tensor.Mul(g.Reals, c, errors, tensor.NN, false)
+	tensor.Mul(g.Reals, tensor.Narrow(m.C), errors, tensor.NN, false)
 	inner := dot(u.Data, m.C.Data)
 	for i := range n {
 		for j := range n {

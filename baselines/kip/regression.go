@@ -45,7 +45,9 @@ func (r ridge) fit(a, b tensor.Mat[float32], y, targets tensor.Mat[float64], dA 
 	q := tensor.NewMat[float64](outputs, a.Cols) // V, and then V - U'A
 	m.Loss = m.errors(b, targets, &q, nil)
 	u := l.solve(convex.Apply(a, q))
-	subtract(q.Data, convex.Combine(a, u).Data)
+	for i, x := range convex.Combine(a, u).Data {
+		q.Data[i] -= x
+	}
 	if dy.Rows > 0 {
 		copy(dy.Data, u.Data)
 	}
@@ -60,8 +62,8 @@ func (r ridge) fit(a, b tensor.Mat[float32], y, targets tensor.Mat[float64], dA 
 			inner += float64(c * v)
 		}
 	}
-	narrow(right.Data[:len(q.Data)], q.Data)
-	narrow(right.Data[len(q.Data):], m.Theta.Data)
+	copy(right.Data, tensor.Narrow(q).Data)
+	copy(right.Data[len(q.Data):], tensor.Narrow(m.Theta).Data)
 	tensor.Mul(*dA, left, right, tensor.NN, false)
 	if s := float32(-2 * r.Jitter / float64(n) * inner); s != 0 {
 		tensor.Parallel(n, func(i int) { tensor.Axpy(dA.Row(i), s, a.Row(i), dA.Row(i)) })
@@ -115,16 +117,4 @@ func (m model) errors(b tensor.Mat[float32], targets tensor.Mat[float64], v, out
 		}
 	}
 	return sum / (2 * n)
-}
-
-func subtract(from, v []float64) {
-	for i, x := range v {
-		from[i] -= x
-	}
-}
-
-func narrow(to []float32, v []float64) {
-	for i, x := range v {
-		to[i] = float32(x)
-	}
 }

@@ -131,7 +131,7 @@ func (a *blockAscent) visit(b int) {
 	}
 	p := make([]float64, a.classes)
 	for i := range n {
-		at := column(f, i)
+		at := f.Column(i)
 		copy(before.Row(i), a.s.Row(from+i))
 		a.losses += probabilities(p, at) - at[a.labels[from+i]]
 		a.gap += relativeEntropy(a.s.Row(from+i), at)
@@ -156,7 +156,7 @@ func (a *blockAscent) sweep(gram tensor.Mat[float32], from int, f tensor.Mat[flo
 			s := a.s.Row(from + i)
 			copy(change, s)
 			into64(row, gram.Row(i))
-			proximal(s, column(f, i), row[i]/a.lambda)
+			proximal(s, f.Column(i), row[i]/a.lambda)
 			for k := range change {
 				tensor.Axpy(f.Row(k), (change[k]-s[k])/a.lambda, row, f.Row(k))
 			}

@@ -56,11 +56,11 @@ func decompose32(ctx context.Context, m tensor.Mat[float32], tick func()) (chole
 		tensor.Parallel(size, func(j int) {
 			unit := make([]float64, size)
 			unit[j] = 1
-			setColumn(inverse, j, l.forward(unit))
+			inverse.SetColumn(j, l.forward(unit))
 		})
 		c.inverse = append(c.inverse, inverse)
 		if to < n {
-			tensor.Mul(m.Part(to, n, from, to), copied(m.Part(to, n, from, to), 1), narrow(inverse), tensor.NT, false)
+			tensor.Mul(m.Part(to, n, from, to), copied(m.Part(to, n, from, to), 1), tensor.Narrow(inverse), tensor.NT, false)
 		}
 	}
 	return c, true

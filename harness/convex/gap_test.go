@@ -184,7 +184,7 @@ func TestGapGradientWithManyOutputs(t *testing.T) {
 			dphi, dtargets := tensor.NewMat[float32](p.phi.Rows, p.phi.Cols), tensor.NewMat[float64](p.targets.Rows, p.targets.Cols)
 			eval(Features{A: p.phi, Theta: p.theta, Grad: &dphi}, p.targets, &dtargets)
 			gap := func() float64 { return eval(Features{A: p.phi, Theta: p.theta}, p.targets, nil).Gap }
-			scale, scaleT := largest(dphi), largest(narrow(dtargets))
+			scale, scaleT := largest(dphi), largest(tensor.Narrow(dtargets))
 			for range 5 {
 				j := r.IntN(len(p.phi.Data))
 				if d := slope32(&p.phi.Data[j], 1e-3, gap); math.Abs(d-float64(dphi.Data[j])) > 2e-4*scale {

@@ -55,7 +55,7 @@ func Least(ctx context.Context, view RealView, labels Labels, lambda float64) (N
 	if err != nil {
 		return Nearest{}, err
 	}
-	s := Nearest{C: columns(transposed(fit.Weights), n, l.backward)}
+	s := Nearest{C: columns(fit.Weights.Transposed(), n, l.backward)}
 	s.finish(view, k)
 	s.Value = fit.Primal / float64(images)
 	if view.Differentiates() {

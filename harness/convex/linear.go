@@ -40,14 +40,6 @@ func inStrips(ctx context.Context, a tensor.Mat[float32], do func(from, to int, 
 	}
 }
 
-func transposed[F tensor.Float](m tensor.Mat[F]) tensor.Mat[F] {
-	out := tensor.NewMat[F](m.Cols, m.Rows)
-	for i := range m.Rows {
-		setColumn(out, i, m.Row(i))
-	}
-	return out
-}
-
 // subtractRows returns v - A'w.
 func subtractRows(v []float64, a tensor.Mat[float32], w []float64) []float64 {
 	out := append([]float64(nil), v...)
@@ -75,9 +67,9 @@ func square(v []float64) float64 {
 // float32.
 func outer(d tensor.Mat[float32], a, u tensor.Mat[float64], b, v *tensor.Mat[float64]) {
 	if a.Cols > 1 {
-		tensor.Mul(d, narrow(a), narrow(u), tensor.NN, false)
+		tensor.Mul(d, tensor.Narrow(a), tensor.Narrow(u), tensor.NN, false)
 		if b != nil {
-			tensor.Mul(d, narrow(*b), narrow(*v), tensor.NN, true)
+			tensor.Mul(d, tensor.Narrow(*b), tensor.Narrow(*v), tensor.NN, true)
 		}
 		return
 	}
@@ -88,51 +80,24 @@ func outer(d tensor.Mat[float32], a, u tensor.Mat[float64], b, v *tensor.Mat[flo
 	tensor.Outer64(d, a.Data, u.Row(0), b.Data, v.Row(0))
 }
 
-// narrow returns m in float32.
-func narrow(m tensor.Mat[float64]) tensor.Mat[float32] {
-	out := tensor.NewMat[float32](m.Rows, m.Cols)
-	for i := range m.Rows {
-		to := out.Row(i)
-		for j, x := range m.Row(i) {
-			to[j] = float32(x)
-		}
-	}
-	return out
-}
-
-// column returns a copy of column k of m.
-func column(m tensor.Mat[float64], k int) []float64 {
-	v := make([]float64, m.Rows)
-	for i := range v {
-		v[i] = m.Data[i*m.Stride+k]
-	}
-	return v
-}
-
-func setColumn[F tensor.Float](m tensor.Mat[F], k int, v []F) {
-	for i, x := range v {
-		m.Data[i*m.Stride+k] = x
-	}
-}
-
 // columns applies do to each column of m and returns the matrix of the results,
 // which have n entries.
 func columns(m tensor.Mat[float64], n int, do func(v []float64) []float64) tensor.Mat[float64] {
 	out := tensor.NewMat[float64](n, m.Cols)
 	for k := range m.Cols {
-		setColumn(out, k, do(column(m, k)))
+		out.SetColumn(k, do(m.Column(k)))
 	}
 	return out
 }
 
 // Apply returns the outputs A Theta' [n, K] of a model with weights theta [K, M].
 func Apply(a tensor.Mat[float32], theta tensor.Mat[float64]) tensor.Mat[float64] {
-	return transposed(manyDots(context.Background(), a, theta))
+	return manyDots(context.Background(), a, theta).Transposed()
 }
 
 // Combine returns the weights C'A [K, M] of a model that lies in the span of features.
 func Combine(a tensor.Mat[float32], c tensor.Mat[float64]) tensor.Mat[float64] {
-	theta, w := tensor.NewMat[float64](c.Cols, a.Cols), transposed(c)
+	theta, w := tensor.NewMat[float64](c.Cols, a.Cols), c.Transposed()
 	inStrips(context.Background(), a, func(from, to int, part tensor.Mat[float32]) {
 		tensor.Parallel(c.Cols, func(k int) { tensor.AddRows64(theta.Row(k), part, w.Row(k)[from:to]) })
 	})
@@ -167,7 +132,7 @@ func Distance(a, b tensor.Mat[float64]) float64 {
 func subtractSpan(theta tensor.Mat[float64], a tensor.Mat[float32], c tensor.Mat[float64]) tensor.Mat[float64] {
 	out := tensor.NewMat[float64](theta.Rows, theta.Cols)
 	for k := range theta.Rows {
-		copy(out.Row(k), subtractRows(theta.Row(k), a, column(c, k)))
+		copy(out.Row(k), subtractRows(theta.Row(k), a, c.Column(k)))
 	}
 	return out
 }
@@ -233,7 +198,7 @@ func multiply(k, x tensor.Mat[float64]) tensor.Mat[float64] {
 	out := tensor.NewMat[float64](k.Rows, x.Cols)
 	cols := make([][]float64, x.Cols)
 	for j := range cols {
-		cols[j] = column(x, j)
+		cols[j] = x.Column(j)
 	}
 	const rows = 32
 	tensor.Parallel((k.Rows+rows-1)/rows, func(b int) {

@@ -69,9 +69,9 @@ func Fit(view RealView, f tensor.Mat[float64]) (Nearest, error) {
 	e := tensor.NewMat[float64](outputs, f.Rows)
 	s := Nearest{C: tensor.NewMat[float64](n, outputs)}
 	for k := range outputs {
-		out := column(f, k)
+		out := f.Column(k)
 		c := l.solve(dots(cross, out))
-		setColumn(s.C, k, c)
+		s.C.SetColumn(k, c)
 		copy(e.Row(k), subtractRows(out, cross, c))
 	}
 	s.finish(view, view.Gram())
@@ -92,7 +92,7 @@ func spanOf(e tensor.Mat[float64], phi tensor.Mat[float32]) tensor.Mat[float64] 
 		return out
 	}
 	product := tensor.NewMat[float32](e.Rows, phi.Cols)
-	tensor.Mul(product, narrow(e), phi, tensor.NN, false)
+	tensor.Mul(product, tensor.Narrow(e), phi, tensor.NN, false)
 	for i, x := range product.Data {
 		out.Data[i] = float64(x)
 	}

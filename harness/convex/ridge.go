@@ -23,7 +23,7 @@ func (p ridge) solve(search *search) (Solution, error) {
 	n, outputs := p.Gram.Rows, p.Targets.Cols
 	// Rows are outputs here.
 	c, f := tensor.NewMat[float64](outputs, n), tensor.NewMat[float64](outputs, n)
-	left := transposed(p.Targets)
+	left := p.Targets.Transposed()
 	kLeft := manyDots(search.ctx, p.Gram, left)
 	dir, kDir := times(1, left), times(1, kLeft)
 	size := make([]float64, outputs)
@@ -82,7 +82,7 @@ func (p ridge) solve(search *search) (Solution, error) {
 // certify is the solution with weights C' and outputs F', rows being outputs, whose
 // residuals have these sizes r'K r.
 func (p ridge) certify(c, f tensor.Mat[float64], size []float64) Solution {
-	fit := Solution{C: transposed(c), Outputs: transposed(f), Norm2: max(0, inner(c, f))}
+	fit := Solution{C: c.Transposed(), Outputs: f.Transposed(), Norm2: max(0, inner(c, f))}
 	losses, gap := 0.0, 0.0
 	for k, s := range size {
 		gap += gradientTerm(max(0, s), p.Lambda)

@@ -52,7 +52,7 @@ func (b *storedBlocks) gram(from, to int) tensor.Mat[float32] {
 func (b *storedBlocks) outputs(from, to int) tensor.Mat[float32] {
 	f := tensor.NewMat[float32](to-from, b.theta.Rows)
 	tensor.Mul(f, b.block(from, to), b.theta32, tensor.NT, false)
-	return transposed(f)
+	return f.Transposed()
 }
 
 func (b *storedBlocks) moved(from int, w tensor.Mat[float32]) {
@@ -79,11 +79,11 @@ func (b *storedBlocks) anew(ctx context.Context, c func(i, k int) float64) {
 			tensor.AddRows64(b.theta.Row(k), part, w[:part.Rows])
 		}
 	}
-	b.theta32 = narrow(b.theta)
+	b.theta32 = tensor.Narrow(b.theta)
 }
 
 func (b *storedBlocks) norm2() float64 { return frobenius2(b.theta) }
 
 func (b *storedBlocks) solution(ctx context.Context) Solution {
-	return Solution{Weights: times(1, b.theta), Outputs: transposed(manyDots(ctx, b.features, b.theta))}
+	return Solution{Weights: times(1, b.theta), Outputs: manyDots(ctx, b.features, b.theta).Transposed()}
 }

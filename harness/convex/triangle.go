@@ -61,7 +61,7 @@ func (b *triangleBlocks) gram(from, to int) tensor.Mat[float32] {
 }
 
 func (b *triangleBlocks) outputs(from, to int) tensor.Mat[float32] {
-	return narrow(b.f.Part(0, b.f.Rows, from, to))
+	return tensor.Narrow(b.f.Part(0, b.f.Rows, from, to))
 }
 
 // moved adds w times the block's rows of the matrix to the outputs: those left of the
@@ -121,5 +121,5 @@ func (b *triangleBlocks) anew(ctx context.Context, c func(i, k int) float64) {
 func (b *triangleBlocks) norm2() float64 { return max(0, inner(b.c, b.f)) }
 
 func (b *triangleBlocks) solution(context.Context) Solution {
-	return Solution{C: transposed(b.c), Outputs: transposed(b.f)}
+	return Solution{C: b.c.Transposed(), Outputs: b.f.Transposed()}
 }

@@ -184,7 +184,7 @@ func (k Kernel) Cross() tensor.Mat[float32] { return k.Reals }
 // PullReal implements RealView.
 func (k Kernel) PullReal(u, e tensor.Mat[float64], s *tensor.Mat[float64]) {
 	g := KernelGradient{K: tensor.NewMat[float64](u.Rows, u.Rows), Reals: tensor.NewMat[float32](u.Rows, e.Cols)}
-	tensor.Mul(g.Reals, narrow(u), narrow(e), tensor.NN, false)
+	tensor.Mul(g.Reals, tensor.Narrow(u), tensor.Narrow(e), tensor.NN, false)
 	if s != nil {
 		g.K = symmetric(0.5, u, *s)
 	}

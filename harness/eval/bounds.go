@@ -62,11 +62,7 @@ func (s *scoring) bounds(ctx context.Context) error {
 			apart.Data[i] -= f
 		}
 		for k := range apart.Cols {
-			column := make([]float64, apart.Rows)
-			for i := range column {
-				column[i] = apart.Row(i)[k]
-			}
-			z := span.Solve(column)
+			z := span.Solve(apart.Column(k))
 			for i := range rho {
 				within := 0.0
 				for j, x := range cross.Row(i) {

@@ -116,7 +116,7 @@ func (s *inKernel) with(set Shown) tensor.Mat[float32] {
 }
 
 func (s *inKernel) Student(set Shown, c tensor.Mat[float64]) tensor.Mat[float64] {
-	return convex.Apply(s.with(set), transposed(c))
+	return convex.Apply(s.with(set), c.Transposed())
 }
 
 func (s *inKernel) View(ctx context.Context, theta *Theta) (convex.View, error) {
@@ -298,16 +298,8 @@ func (p *kernelPass) Scale(s float64) {
 func (p *kernelPass) Back(dx []float32) {
 	cross := p.grad.Reals
 	if f := p.grad.F; f.Rows > 0 { // F = K_SO a
-		weights := tensor.NewMat[float32](p.theta.Weights.Rows, p.theta.Weights.Cols)
-		for i, v := range p.theta.Weights.Data {
-			weights.Data[i] = float32(v)
-		}
-		narrow := tensor.NewMat[float32](f.Rows, f.Cols)
-		for i, v := range f.Data {
-			narrow.Data[i] = float32(v)
-		}
-		cross = tensor.NewMat[float32](f.Rows, weights.Cols)
-		tensor.Mul(cross, narrow, weights, tensor.NN, false)
+		cross = tensor.NewMat[float32](f.Rows, p.theta.Weights.Cols)
+		tensor.Mul(cross, tensor.Narrow(f), tensor.Narrow(p.theta.Weights), tensor.NN, false)
 	}
 	p.pass.Backward(dx, p.grad.K, cross)
 }

@@ -153,21 +153,11 @@ func (r Real) solve(ctx context.Context, p Problem) (*Theta, error) {
 	}
 	norm := convex.Norm(s.Weights)
 	if exact {
-		s.Weights = transposed(s.C)
+		s.Weights = s.C.Transposed()
 		norm = normOf(s.Weights, s.Outputs)
 	}
 	return &Theta{
 		Weights: s.Weights, Outputs: s.Outputs, Norm: norm,
 		Lambda: s.Lambda, Gap: s.Gap, Sweeps: s.Sweeps, Errors: Errors(s.Outputs, train.Labels),
 	}, nil
-}
-
-func transposed(c tensor.Mat[float64]) tensor.Mat[float64] {
-	out := tensor.NewMat[float64](c.Cols, c.Rows)
-	for i := range c.Rows {
-		for k, v := range c.Row(i) {
-			out.Row(k)[i] = v
-		}
-	}
-	return out
 }

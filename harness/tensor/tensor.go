@@ -36,6 +36,43 @@ func (m Mat[F]) Part(top, bottom, left, right int) Mat[F] {
 	return Mat[F]{Rows: bottom - top, Cols: right - left, Stride: m.Stride, Data: m.Data[min(len(m.Data), top*m.Stride+left):]}
 }
 
+// Column returns a copy of column k.
+func (m Mat[F]) Column(k int) []F {
+	v := make([]F, m.Rows)
+	for i := range v {
+		v[i] = m.Data[i*m.Stride+k]
+	}
+	return v
+}
+
+// SetColumn sets column k.
+func (m Mat[F]) SetColumn(k int, v []F) {
+	for i, x := range v {
+		m.Data[i*m.Stride+k] = x
+	}
+}
+
+// Transposed returns the transpose.
+func (m Mat[F]) Transposed() Mat[F] {
+	out := NewMat[F](m.Cols, m.Rows)
+	for i := range m.Rows {
+		out.SetColumn(i, m.Row(i))
+	}
+	return out
+}
+
+// Narrow returns m rounded to float32.
+func Narrow(m Mat[float64]) Mat[float32] {
+	out := NewMat[float32](m.Rows, m.Cols)
+	for i := range m.Rows {
+		to := out.Row(i)
+		for j, x := range m.Row(i) {
+			to[j] = float32(x)
+		}
+	}
+	return out
+}
+
 func (m Mat[F]) check(message string) {
 	if m.Rows < 0 || m.Cols < 0 || m.Stride < m.Cols || m.Rows > 0 && m.Cols > 0 && (m.Rows-1)*m.Stride+m.Cols > len(m.Data) {
 		panic(message)
