@@ -371,7 +371,7 @@ func (e *executor) hold(r *Run, g *group, lock *store.Lock) verdict {
 	defer a.cancel(nil)
 	a.group, a.features, a.scoring = g, &g.features, &g.scoring
 	if e.Disk != nil {
-		d := &claims{disk: e.Disk, blocked: func(key string, by *store.Busy) {
+		d := &claims{ctx: a.ctx, disk: e.Disk, blocked: func(key string, by *store.Busy) {
 			e.block(g, key, by)
 			a.cancel(errBlocked)
 		}}

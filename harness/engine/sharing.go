@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"io"
 	"sync"
@@ -13,6 +14,7 @@ import (
 // lock of its key until it is saved. If another process is computing it, the run gives
 // up, and this process goes on with runs of other groups.
 type claims struct {
+	ctx     context.Context // the run's
 	disk    *store.Cache
 	blocked func(key string, by *store.Busy)
 
@@ -23,7 +25,7 @@ type claims struct {
 
 // Load implements method.Disk.
 func (c *claims) Load(key string, read func(io.Reader) error) bool {
-	if c.disk.Load(key, read) {
+	if c.disk.Load(c.ctx, key, read) {
 		return true
 	}
 	c.mu.Lock()
@@ -39,7 +41,7 @@ func (c *claims) Load(key string, read func(io.Reader) error) bool {
 	if err != nil || lock == nil { // a lock saves work, and no result depends on it
 		return false
 	}
-	if c.disk.Load(key, read) { // it was saved a moment ago
+	if c.disk.Load(c.ctx, key, read) { // it was saved a moment ago
 		lock.Unlock()
 		return true
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"bufio"
 	"bytes"
 	"cmp"
@@ -56,17 +57,20 @@ func sumOf(key string) hash.Hash {
 	return sum
 }
 
-// Load implements method.Disk.
-func (c *Cache) Load(key string, read func(io.Reader) error) bool {
+// Load is that of method.Disk, until ctx ends: what is kept is not lost for that.
+func (c *Cache) Load(ctx context.Context, key string, read func(io.Reader) error) bool {
 	name := c.file(key)
 	f, err := os.Open(name)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	size, err := verified(f, key)
+	size, err := verified(ctx, f, key)
 	if err == nil {
-		err = read(bufio.NewReaderSize(io.LimitReader(f, size), 1<<20))
+		err = read(bufio.NewReaderSize(io.LimitReader(until{ctx, f}, size), 1<<20))
+	}
+	if err != nil && ctx.Err() != nil {
+		return false // nothing is wrong with the file
 	}
 	if err != nil {
 		f.Close() // some systems do not remove open files
@@ -98,7 +102,7 @@ const noRoom = ".none"
 var errDamaged = errors.New("a cached file is damaged")
 
 // verified checks a file against its checksum and leaves it at its content.
-func verified(f *os.File, key string) (size int64, err error) {
+func verified(ctx context.Context, f *os.File, key string) (size int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return 0, err
@@ -108,7 +112,7 @@ func verified(f *os.File, key string) (size int64, err error) {
 		return 0, errDamaged
 	}
 	sum, want := sumOf(key), make([]byte, sha256.Size)
-	if _, err := io.CopyN(sum, f, size); err != nil {
+	if _, err := io.CopyN(sum, until{ctx, f}, size); err != nil {
 		return 0, err
 	}
 	if _, err := io.ReadFull(f, want); err != nil {
@@ -121,7 +125,20 @@ func verified(f *os.File, key string) (size int64, err error) {
 	return size, err
 }
 
-// Save implements method.Disk.
+// until reads until the context ends: features of gigabytes take most of a minute.
+type until struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (u until) Read(b []byte) (int, error) {
+	if u.ctx.Err() != nil {
+		return 0, context.Cause(u.ctx)
+	}
+	return u.r.Read(b)
+}
+
+// Save keeps a value: see method.Disk.
 func (c *Cache) Save(key string, size int64, write func(io.Writer) error) {
 	err := c.save(key, size, write)
 	if err == nil {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"bytes"
 	"errors"
 	"fmt"
@@ -16,11 +17,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"dgkip/harness/method"
 )
-
-var _ method.Disk = (*Cache)(nil)
 
 // cached has a budget for n values of 1000 bytes with short keys.
 func cached(t *testing.T, s *Store, n int) (*Cache, *[]string) {
@@ -44,7 +41,7 @@ func save(c *Cache, key string) {
 }
 
 func load(c *Cache, key string) (b []byte, found bool) {
-	found = c.Load(key, func(r io.Reader) (err error) {
+	found = c.Load(context.Background(), key, func(r io.Reader) (err error) {
 		b, err = io.ReadAll(r)
 		return err
 	})
@@ -190,7 +187,7 @@ func TestCacheDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 		called := false
-		if c.Load("a", func(io.Reader) error { called = true; return nil }) || called {
+		if c.Load(context.Background(), "a", func(io.Reader) error { called = true; return nil }) || called {
 			t.Errorf("%s: found (and read: %v)", name, called)
 		}
 		if _, err := os.Stat(c.file("a")); err == nil {
@@ -201,8 +198,20 @@ func TestCacheDamage(t *testing.T) {
 			t.Errorf("%s: saved again it is not found", name)
 		}
 	}
+	// Who is told to stop finds nothing, and what is there stays.
+	ctx, cancel := context.WithCancel(context.Background())
+	if c.Load(ctx, "a", func(r io.Reader) error {
+		cancel()
+		_, err := io.ReadAll(r)
+		return err
+	}) || c.Load(ctx, "a", func(io.Reader) error { return nil }) {
+		t.Error("found after the context ended")
+	}
+	if _, found := load(c, "a"); !found {
+		t.Error("gone after the context ended")
+	}
 	// A reader that does not like what it gets.
-	if c.Load("a", func(io.Reader) error { return errors.New("of another form") }) {
+	if c.Load(context.Background(), "a", func(io.Reader) error { return errors.New("of another form") }) {
 		t.Error("found, though it could not be read")
 	}
 	if _, found := load(c, "a"); found {
