@@ -60,7 +60,7 @@ func init() { method.Register(func() method.Method { return new(File) }) }
 // Info implements method.Method.
 func (f *File) Info() method.Info {
 	return method.Info{
-		Name: "file", Title: "Sets from files", Version: 3, Protocol: "network",
+		Name: "file", Title: "Sets from files", Version: 4, Protocol: "network",
 		About:      "sets that another program made: NPZ, safetensors, PyTorch's .pt, folders of images",
 		SoftLabels: f.Travel || slices.Contains(softKinds, method.LabelKind(f.LabelKind)),
 	}

@@ -3,7 +3,8 @@
 //
 // Exit codes: 0 done; 1 some runs failed, results could not be written, or data could not
 // be downloaded; 2 the command line, an experiment or its data is at fault; 3 a check failed;
-// 75 the time given was up, or USR1 came, and the same command goes on; 130 interrupted.
+// 75 the time given was up, or USR1 came, and the same command goes on; 130 interrupted,
+// for whatever reason where -force or -verify was given: these begin again.
 package cli
 
 import (
@@ -116,11 +117,11 @@ func run(ctx context.Context, l library, args []string, out, errOut io.Writer) i
 	case errors.Is(err, store.ErrStorage): // whatever stopped it, it was not saved
 		fmt.Fprintln(errOut, once(err.Error()))
 		return exitFailed
-	case ctx.Err() != nil && f.verify > 0:
-		fmt.Fprintln(errOut, "interrupted; the same command begins again")
+	case ctx.Err() != nil && f != nil && f.verify > 0:
+		fmt.Fprintln(errOut, "interrupted; the same command starts over from the beginning")
 		return exitInterrupted
-	case ctx.Err() != nil && f.force:
-		fmt.Fprintln(errOut, "interrupted; the same command goes on with the run under way, and makes all others again")
+	case ctx.Err() != nil && f != nil && f.force:
+		fmt.Fprintln(errOut, "interrupted; the same command goes on with what was under way, and makes all other runs again")
 		return exitInterrupted
 	case errors.Is(context.Cause(ctx), errComeAgain):
 		fmt.Fprintln(errOut, "stopped early; the same command goes on from here")
@@ -314,7 +315,7 @@ func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted requ
 			fmt.Fprintln(errOut, text)
 		}
 		if outcome.Broke > 0 {
-			return coded{failures(plan, s, outcome), exitFailed}
+			return coded{f.failures(plan, s, outcome), exitFailed}
 		}
 		return nil
 	}
@@ -323,7 +324,7 @@ func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted requ
 	}
 	reported := f.report(ctx, out, errOut, wanted)
 	if outcome.Failed > 0 {
-		return coded{errors.Join(reported, failures(plan, s, outcome)), exitFailed}
+		return coded{errors.Join(reported, f.failures(plan, s, outcome)), exitFailed}
 	}
 	return reported
 }
@@ -380,17 +381,20 @@ func cacheBudget(specs []*exhibit.Spec) int64 {
 	return int64(most)
 }
 
-// failures says which runs failed and where to look.
-func failures(p *engine.Plan, s *store.Store, o engine.Outcome) error {
+// failures says which runs failed and where to look. A failure beside a record is of a run
+// that was forced.
+func (f *flags) failures(p *engine.Plan, s *store.Store, o engine.Outcome) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %s failed:", o.Failed, count(len(p.Runs), "run", "runs"))
 	for _, r := range p.Runs {
-		if f := s.Failed(r.Key); f != nil && !s.Has(r.Key) {
-			message, _, _ := strings.Cut(f.Message, "\n")
-			fmt.Fprintf(&b, "\n  %s: %s: %s\n    %s", r.Name(), f.Kind, message, s.FailureFile(r.Key))
+		if failure := s.Failed(r.Key); failure != nil && (f.force || !s.Has(r.Key)) {
+			message, _, _ := strings.Cut(failure.Message, "\n")
+			fmt.Fprintf(&b, "\n  %s: %s: %s\n    %s", r.Name(), failure.Kind, message, s.FailureFile(r.Key))
 		}
 	}
-	b.WriteString("\nhint: -retry tries them again")
+	if !f.force {
+		b.WriteString("\nhint: -retry tries them again")
+	}
 	return errors.New(b.String())
 }
 

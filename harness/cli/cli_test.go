@@ -457,7 +457,7 @@ func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(waiting)
 	said += "; the same command goes on from here"
 	if slices.Contains(args, "-force") {
-		said = "interrupted; the same command goes on with the run under way, and makes all others again"
+		said = "interrupted; the same command goes on with what was under way, and makes all other runs again"
 	}
 	if !strings.Contains(out.String(), said) {
 		ts.Fatalf("it said\n%s", &out)

@@ -28,7 +28,7 @@ What to run
   -profile NAME   smoke, desk (default) or paper: the size of everything
   -seeds N        number of seeds, in place of the experiment's
   -only FILTER    such as 'method:random dataset:mnist ipc:(1 10) -model:fc'
-  -retry          failed runs, too (-retry=TIME: those that failed before)
+  -retry          failed runs, too (-retry=TIME: those that failed before TIME)
   -force          all runs, in place of the records there are
 Instead of running
   -plan           what would run, what is done, how long the rest may take
@@ -207,10 +207,13 @@ func (f *flags) validatePaths(given map[string]bool) error {
 	return nil
 }
 
-// setRetry takes now for the time before which runs have to have failed, if there is none.
+// setRetry sets the time before which a failure is retried: now, if none is given.
 func (f *flags) setRetry(text string) error {
-	if text == "true" { // the flag alone
-		f.retry = time.Now()
+	if yes, err := strconv.ParseBool(text); err == nil { // true for the flag alone
+		f.retry = time.Time{}
+		if yes {
+			f.retry = time.Now()
+		}
 		return nil
 	}
 	when, err := time.Parse(time.RFC3339, text)
@@ -244,7 +247,6 @@ var noUse = []struct {
 	{"list", "exp seeds only retry force check paper jobs worker for", "-list shows all there is, and runs nothing"},
 	{"plan", "force check paper worker for", "-plan lists what would run; without it the runs are made"},
 	{"collect", "retry force jobs worker for", "-collect makes no runs; without it they are made"},
-	{"force", "for", "-force makes all runs again each time, so that it would come to no end"},
 	{"verify", "retry force check paper worker for", "-verify compares records with runs made again; -collect -check judges claims by them"},
 	{"paper alone", "retry force only jobs worker for", "-paper takes its numbers from the records there are; with -exp NAME runs are made first"},
 	{"export", "retry force check paper jobs worker for shard", "-export writes the sets of records there are; without it runs are made"},
@@ -256,6 +258,7 @@ var noUse = []struct {
 	{"eval", "shard", "-eval scores one file, and -only chooses how"},
 	{"merge", "exp seeds only retry force check paper jobs worker for shard", "-merge brings in all records of other folders; -collect shows them"},
 	{"worker", "force", "every worker would make all runs again; -force without -worker makes them once"},
+	{"force", "for", "-force makes all runs again each time, so that it would come to no end; after Ctrl-C it goes on with the run under way"},
 	{"worker", "check paper", "-worker makes runs; -collect judges and shows them when all workers are done"},
 }
 

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -95,7 +96,11 @@ func (f *flags) passedOn() []string {
 // program is how this program was started. What go run builds lies where it is soon gone,
 // and where other machines do not find it: in a temporary folder or in Go's cache.
 func program() string {
-	if strings.Contains(os.Args[0], "go-build") {
+	places := []string{filepath.Join(os.TempDir(), "go-build"), os.Getenv("GOCACHE")}
+	if cache, err := os.UserCacheDir(); err == nil {
+		places = append(places, filepath.Join(cache, "go-build"))
+	}
+	if slices.ContainsFunc(places, func(p string) bool { return p != "" && strings.HasPrefix(os.Args[0], p) }) {
 		return "./dgkip"
 	}
 	return os.Args[0]

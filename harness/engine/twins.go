@@ -40,7 +40,7 @@ func (a *attempt) make() error {
 		twin = a.fromRecord()
 	}
 	if twin {
-		a.from = a.s.Last
+		a.from = max(0, a.s.Last)
 	} else if err := a.distill(); err != nil {
 		return err
 	}

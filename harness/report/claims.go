@@ -45,24 +45,15 @@ func (c court) judge() (Verdict, parts, string) {
 	case "close":
 		unit, judged = "cells", c.close
 	}
-	onTraces := unit == "runs"
 	switch {
 	case c.published && len(c.r.Spec.Published) == 0:
 		return Open, parts{}, "the experiment has no published numbers"
-	case c.published && onTraces:
+	case c.published && unit == "runs":
 		return Open, parts{}, "curves have not been published as numbers"
 	case len(c.cells) == 0:
 		return Open, parts{}, "the claim is about no cell of the report"
 	}
 	return sum(unit, judged())
-}
-
-// machines are those that the times were taken on which the claim is about. One
-// that names no rivals is about all.
-func (c court) machines() machines {
-	return machinesOf(slices.DeleteFunc(slices.Clone(c.cells), func(x *CellRuns) bool {
-		return len(c.claim.Against) > 0 && c.side(x.Cell.Column) < 0
-	}))
 }
 
 // notThere is why most claims that are open are.

@@ -137,7 +137,7 @@ func (m machines) incomparable() string {
 	case m.has(sharedMark):
 		return "some of the times were taken while other runs had a part of the machine (-jobs above 1, or beside other workers)"
 	case m.has(partlyMark):
-		return "some of the times are of runs that had less than half of the processor's time"
+		return "some of the times are of runs that had less than half of the processor's time (they may need fewer -threads)"
 	}
 	return ""
 }

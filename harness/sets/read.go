@@ -121,11 +121,9 @@ func placed(file string, err error) error {
 func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
 	text := map[string]string{}
 	for _, name := range []string{"preprocess", "classes", "label_kind", "loss", "notes"} {
-		if !f.own && name == "loss" {
-			continue // by which other programs mean what they were trained with
-		}
 		var err error
-		if text[name], err = f.text(name); err != nil && (f.own || name != "notes") {
+		// Other programs may mean something else by the last two.
+		if text[name], err = f.text(name); err != nil && (f.own || name != "loss" && name != "notes") {
 			return nil, err
 		}
 		f.own = text["preprocess"] != ""
@@ -155,6 +153,12 @@ func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
 	}
 	if err := readLabels(d, f, labels, text["label_kind"]); err != nil {
 		return nil, placed(cmp.Or(f.at.Labels, f.at.File), err)
+	}
+	switch d.Kind {
+	case method.Hard, method.Soft, method.Logits:
+		if !f.own {
+			d.Loss = "" // another program's is that of its networks
+		}
 	}
 	if err := readExtra(d, f); err != nil {
 		return nil, err

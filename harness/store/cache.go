@@ -1,10 +1,10 @@
 package store
 
 import (
-	"context"
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"

@@ -91,16 +91,13 @@ func (s *Store) mergeOne(from *Store, key string) (bool, error) {
 	if files[sumsFile], err = os.ReadFile(filepath.Join(theirs.Dir, sumsFile)); err != nil {
 		return false, err
 	}
-	lock, err := s.Lock(key) // else tidy takes what is half written for a dead process's
-	if err != nil {
-		return false, err
-	}
-	defer lock.Unlock()
-	if err := s.place(files, s.run(key), false); err != nil {
+	// Whoever has the lock of the run may go on. The name of what is half written is of no
+	// run, or another process that starts would take it for what a dead owner has left.
+	if err := s.place(files, s.run(key), "merge", false); err != nil {
 		return false, s.explain(err)
 	}
 	s.ClearFailed(key)
-	s.DropCheckpoint(key)
+	s.DropLeftover(key)
 	return true, nil
 }
 
@@ -162,22 +159,25 @@ func (s *Store) mergeDatasets(ctx context.Context, from *Store) error {
 	}
 	var more []Known
 	for _, k := range theirs.sets {
-		// Folders of one's own data count from the folder of records: where a path leads
-		// from there, and as it is, for one that was copied with its data.
-		for _, k := range []Known{k, k.from(from.dir, s.dir)} {
-			if _, known := ours.sets[string(spec.Canonical(k.Declared))]; !known {
-				more = append(more, k)
-			}
+		k = k.from(from.dir, s.dir)
+		if _, known := ours.sets[string(spec.Canonical(k.Declared))]; !known {
+			more = append(more, k)
 		}
 	}
 	return s.remember(ctx, more)
 }
 
-// from returns what is known of data, declared as seen from another folder of records.
+// from returns what is known of data, declared as seen from another folder of records. A
+// path that leads nowhere there is of a folder that was copied, and stays as it is.
 func (k Known) from(old, dir string) Known {
-	if path, own := k.Declared["dir"].(string); own && !filepath.IsAbs(path) {
+	path, own := k.Declared["dir"].(string)
+	if !own || filepath.IsAbs(path) {
+		return k
+	}
+	data := filepath.Join(old, filepath.FromSlash(path))
+	if _, err := os.Stat(data); err == nil {
 		k.Declared = maps.Clone(k.Declared)
-		k.Declared["dir"] = spec.Relative(dir, filepath.Join(old, filepath.FromSlash(path)))
+		k.Declared["dir"] = spec.Relative(dir, data)
 	}
 	return k
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -9,9 +10,9 @@ import (
 	"dgkip/harness/spec"
 )
 
-// A record is brought in under the lock of its run: whoever opens the folder meanwhile
-// takes what is half written and has no owner for that of a dead process, and removes it.
-func TestMergeLocks(t *testing.T) {
+// A record is brought in whoever is at its run, and whoever opens the folder meanwhile
+// leaves what is half written.
+func TestMergeBesideOthers(t *testing.T) {
 	from, s := prepared(t), prepared(t)
 	record, err := from.Put(draft(0), false)
 	if err != nil {
@@ -22,18 +23,17 @@ func TestMergeLocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	busy := new(Busy)
-	if _, _, err := s.Merge(t.Context(), from.Dir()); !errors.As(err, &busy) || s.Has(key) {
-		t.Errorf("while another has the lock: %v", err)
+	defer lock.Unlock()
+	if added, _, err := s.Merge(t.Context(), from.Dir()); added != 1 || err != nil || !s.Has(key) {
+		t.Errorf("while another has the lock: %d added, %v", added, err)
 	}
-	lock.Unlock()
-	if added, _, err := s.Merge(t.Context(), from.Dir()); added != 1 || err != nil {
-		t.Errorf("%d added, %v", added, err)
+	half := filepath.Join(s.work("tmp"), "merge."+token()) // as place writes it
+	if err := writeAll(half, map[string][]byte{"result.json": nil}); err != nil {
+		t.Fatal(err)
 	}
-	if lock, err := s.Lock(key); err != nil {
-		t.Errorf("the lock is kept: %v", err)
-	} else {
-		lock.Unlock()
+	Open(s.Dir())
+	if _, err := os.Stat(half); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -42,7 +42,7 @@ func TestMergeLocks(t *testing.T) {
 func TestMergeKnowsOwnData(t *testing.T) {
 	top := t.TempDir()
 	from, s := Open(filepath.Join(top, "scratch", "part")), Open(filepath.Join(top, "results"))
-	if err := errors.Join(from.Prepare(), s.Prepare()); err != nil {
+	if err := errors.Join(from.Prepare(), s.Prepare(), os.Mkdir(filepath.Join(top, "mine"), 0o777)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := from.Put(draft(0), false); err != nil {

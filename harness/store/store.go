@@ -173,7 +173,7 @@ func (s *Store) Put(d Draft, replace bool) (*Record, error) {
 	if s.Damaged(key) != nil {
 		replace = true
 	}
-	if err := s.place(files, s.run(key), replace); err != nil {
+	if err := s.place(files, s.run(key), key, replace); err != nil {
 		return nil, s.explain(err)
 	}
 	s.ClearFailed(key)
@@ -234,9 +234,10 @@ func timingCSV(rows []TimingRow) []byte {
 }
 
 // place writes files to a folder that appears at once with all of them. One that is
-// replaced is out of its place for a moment; see tidy.
-func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
-	tmp := filepath.Join(s.work("tmp"), filepath.Base(dir)+"."+token())
+// replaced is out of its place for a moment; see tidy. The name of what is written
+// meanwhile begins with part.
+func (s *Store) place(files map[string][]byte, dir, part string, replace bool) error {
+	tmp := filepath.Join(s.work("tmp"), part+"."+token())
 	defer os.RemoveAll(tmp)
 	err := s.roomFor(func() error { return writeAll(tmp, files) })
 	if err != nil {
@@ -362,7 +363,7 @@ func syncDir(dir string) error {
 // Fail records a failure in place of an earlier one.
 func (s *Store) Fail(f Failure) error {
 	f.Schema, f.Key = RecordSchema, f.Identity.Key()
-	return s.explain(s.place(map[string][]byte{"failure.json": indented(f)}, s.failed(f.Key), true))
+	return s.explain(s.place(map[string][]byte{"failure.json": indented(f)}, s.failed(f.Key), f.Key, true))
 }
 
 // Failed returns the failure of a run, nil if there is none.

@@ -35,7 +35,7 @@ func (s *Sheet) Latex(source string) []byte {
 		if i == 0 {
 			p("\\begin{table*}[tp]\n\\centering\n\\caption{%s}\n\\label{tab:%s}\n", LatexText(s.Caption), LatexLabel(s.Name))
 		} else {
-			p("\\begin{table*}[tp]\n\\centering\n\\addtocounter{table}{-1}\n\\caption{%s, continued. A row's best is the best of all parts. What marks mean stands below the first.}\n", LatexText(s.Title))
+			p("\\begin{table*}[tp]\n\\centering\n\\addtocounter{table}{-1}\n\\caption{%s, continued. A row's best is the best of all parts. What marks mean stands below the first part.}\n", LatexText(s.Title))
 		}
 		p("\\smallskip\n\\footnotesize\\setlength{\\tabcolsep}{4pt}\n")
 		// Rules without booktabs have no room around them.
