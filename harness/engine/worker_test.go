@@ -256,3 +256,55 @@ func TestAfterALongRun(t *testing.T) {
 		t.Errorf("made in the order %q", order.runs)
 	}
 }
+
+// With several jobs, one that found nothing left waits for the others: what they put back
+// when a run is over is for all.
+func TestJobsOfAWorkerStay(t *testing.T) {
+	defer engine.SetLongAgo(0)()
+	runs := plan(t, strings.Replace(text, `["a", "b"]`, `["a"]`, 1)).Runs[:3]
+	dir := t.TempDir()
+	other := store.Open(dir)
+	if err := other.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	var locks []*store.Lock
+	for _, r := range runs[:2] {
+		lock, err := other.Lock(r.Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		locks = append(locks, lock)
+	}
+	var mu sync.Mutex
+	begun, together := 0, make(chan struct{})
+	hook = func(_ context.Context, update int) {
+		if update != 1 {
+			return
+		}
+		mu.Lock()
+		begun++
+		nth := begun
+		mu.Unlock()
+		switch nth {
+		case 1:
+			for _, lock := range locks {
+				lock.Unlock()
+			}
+			time.Sleep(1100 * time.Millisecond) // nobody looks for locks more often than once a second
+		case 2:
+			select {
+			case <-together:
+			case <-time.After(10 * time.Second):
+				t.Error("the last two were not made at a time")
+			}
+		case 3:
+			close(together)
+		}
+	}
+	defer func() { hook = func(context.Context, int) {} }()
+	o := options()
+	o.Worker, o.Jobs = true, 2
+	if out := execute(t, &engine.Plan{Runs: runs}, store.Open(dir), o); out.Made != 3 {
+		t.Errorf("outcome %+v", out)
+	}
+}
