@@ -176,12 +176,8 @@ func (a *attempt) work() (record *store.Record, err error) {
 		}
 		return nil, err
 	}
-	if a.s.Set == nil {
-		if err := a.make(); err != nil {
-			return nil, err
-		}
-	} else if key := a.run.distillation(); key != "" && len(a.s.Tracing.Score) == 0 {
-		a.forTwins(key) // this one was stopped while its set was scored
+	if err := a.make(); err != nil {
+		return nil, err
 	}
 	scores, err := a.final()
 	if err != nil {

@@ -22,8 +22,15 @@ import (
 // alone: one on record, or one of this process, for which it waits.
 func (a *attempt) make() error {
 	key := a.run.distillation()
-	if key == "" || len(a.s.Tracing.Score) > 0 {
-		return a.distill() // it sees its set on the way
+	alone := key == "" || len(a.s.Tracing.Score) > 0 // it sees its set on the way
+	switch {
+	case a.s.Set != nil: // it was stopped while its set was scored
+		if !alone {
+			a.forTwins(key)
+		}
+		return nil
+	case alone:
+		return a.distill()
 	}
 	over, twin := a.begun(key)
 	for ; over != nil; over, twin = a.begun(key) {

@@ -145,10 +145,16 @@ func TestTimeOfTwins(t *testing.T) {
 
 // What a resumed run makes is there for those that score it otherwise, too.
 func TestTwinsOfResumed(t *testing.T) {
+	for _, stop := range []int{2, -1} { // while it is made, and while it is scored
+		resumeTwins(t, stop)
+	}
+}
+
+func resumeTwins(t *testing.T, stop int) {
 	p, s := pair(t), store.Open(t.TempDir())
 	ctx, cancel := context.WithCancel(context.Background())
 	hook = func(_ context.Context, update int) {
-		if update == 2 {
+		if update == stop {
 			cancel()
 		}
 	}
@@ -156,18 +162,18 @@ func TestTwinsOfResumed(t *testing.T) {
 	o := options()
 	o.Force = true // else the second finds the set on record
 	if _, err := engine.Execute(ctx, p, s, o); err == nil {
-		t.Fatal("it was not interrupted")
+		t.Fatalf("%d: it was not interrupted", stop)
 	}
 	hook = func(context.Context, int) {}
 	order.runs = nil
 	if out := execute(t, p, s, o); out.Made != 2 || len(order.runs) != 0 { // sets begun anew
-		t.Errorf("outcome %+v, %d sets", out, len(order.runs))
+		t.Errorf("%d: outcome %+v, %d sets", stop, out, len(order.runs))
 	}
 	first, err := s.Get(p.Runs[0].Key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := len(first.Provenance.Sessions); n != 2 {
-		t.Errorf("made in %d sessions", n)
+		t.Errorf("%d: made in %d sessions", stop, n)
 	}
 }

@@ -4,36 +4,60 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"dgkip/harness/data"
 	"dgkip/harness/spec"
 )
 
-// A record is brought in whoever is at its run, and whoever opens the folder meanwhile
+// Records are brought in whoever is at their runs, and whoever opens the folder meanwhile
 // leaves what is half written.
 func TestMergeBesideOthers(t *testing.T) {
 	from, s := prepared(t), prepared(t)
-	record, err := from.Put(draft(0), false)
-	if err != nil {
-		t.Fatal(err)
+	const n = 40
+	for seed := range uint64(n) {
+		if _, err := from.Put(draft(seed), false); err != nil {
+			t.Fatal(err)
+		}
 	}
-	key := record.Result.Key
-	lock, err := s.Lock(key)
+	lock, err := s.Lock(draft(0).Result.Identity.Key())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer lock.Unlock()
-	if added, _, err := s.Merge(t.Context(), from.Dir()); added != 1 || err != nil || !s.Has(key) {
-		t.Errorf("while another has the lock: %d added, %v", added, err)
+	over := make(chan struct{})
+	var others sync.WaitGroup
+	for range 2 {
+		others.Go(func() {
+			for {
+				select {
+				case <-over:
+					return
+				default:
+					Open(s.Dir())
+				}
+			}
+		})
 	}
-	half := filepath.Join(s.work("tmp"), "merge."+token()) // as place writes it
-	if err := writeAll(half, map[string][]byte{"result.json": nil}); err != nil {
-		t.Fatal(err)
+	added, _, err := s.Merge(t.Context(), from.Dir())
+	close(over)
+	others.Wait()
+	if added != n || err != nil {
+		t.Errorf("%d of %d added, %v", added, n, err)
 	}
-	Open(s.Dir())
-	if _, err := os.Stat(half); err != nil {
-		t.Error(err)
+	keys, err := s.Keys()
+	if len(keys) != n || err != nil {
+		t.Errorf("%d records, %v", len(keys), err)
+	}
+	for _, key := range keys {
+		record, err := s.Get(key)
+		if err == nil {
+			err = record.Verify()
+		}
+		if err != nil {
+			t.Error(err)
+		}
 	}
 }
 
