@@ -294,7 +294,7 @@ var hostile = []struct {
 	{"another call", func() []byte { return archived("\x80\x02cbuiltins\neval\nX\x02\x00\x00\x00ls\x85R.") }, `the pickle asks for "builtins.eval"`},
 	{"an old class", func() []byte { return archived("\x80\x02(iposix\nsystem\n.") }, "the instruction INST"},
 	{"an object", func() []byte { return archived("\x80\x02ctorch\nFloatStorage\n)\x81.") }, "the instruction NEWOBJ"},
-	{"a class that is called", func() []byte { return archived("\x80\x02ctorch\nFloatStorage\n)R.") }, "calls what is no function"},
+	{"a class that is called", func() []byte { return archived("\x80\x02ctorch\nFloatStorage\n)R.") }, "calls torch.FloatStorage, which is no function"},
 	{"a later protocol", func() []byte { return archived("\x80\x04\x95.") }, "protocol 4"},
 	{"a storage twice", func() []byte { return archived("\x80\x02}.", "set/data/0") }, `"set/data/0" is there twice`},
 	{"10^12 elements, strides 0", func() []byte {

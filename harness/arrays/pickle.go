@@ -323,7 +323,11 @@ func (u *unpickler) call(v []any) {
 	args, isTuple := v[1].(tuple)
 	f := known[name]
 	if !isName || !isTuple || f == nil {
-		u.fail(fmt.Errorf("%w: the pickle calls what is no function of a set", npz.ErrCorrupt))
+		what := "what"
+		if isName {
+			what = dotted(name) + ", which"
+		}
+		u.fail(fmt.Errorf("%w: the pickle calls %s is no function of a set", npz.ErrCorrupt, what))
 		return
 	}
 	made, err := f(args)
@@ -337,10 +341,13 @@ func (u *unpickler) call(v []any) {
 func (u *unpickler) name(name string) {
 	g := global(name)
 	if known[g] == nil && storageKinds[g] == "" {
-		u.fail(fmt.Errorf("%w: the pickle asks for %.80q, and nothing but tensors, lists, dictionaries, numbers and texts is read\nhint: torch.save({\"images\": images, \"labels\": labels}, FILE) writes no more than that, if both are tensors, as torch.as_tensor makes of arrays", npz.ErrFormat, strings.Replace(name, " ", ".", 1)))
+		u.fail(fmt.Errorf("%w: the pickle asks for %.80q, and nothing but tensors, lists, dictionaries, numbers and texts is read\nhint: torch.save({\"images\": images, \"labels\": labels}, FILE) writes no more than that, if both are tensors, as torch.as_tensor makes of arrays", npz.ErrFormat, dotted(g)))
 	}
 	u.push(g)
 }
+
+// dotted is a name as Python writes it.
+func dotted(g global) string { return strings.Replace(string(g), " ", ".", 1) }
 
 // storageOf reads ('storage', torch.FloatStorage, '0', 'cpu', 24).
 func storageOf(v any) (s storage, err error) {
