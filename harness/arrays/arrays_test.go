@@ -295,6 +295,8 @@ var hostile = []struct {
 	{"an old class", func() []byte { return archived("\x80\x02(iposix\nsystem\n.") }, "the instruction INST"},
 	{"an object", func() []byte { return archived("\x80\x02ctorch\nFloatStorage\n)\x81.") }, "the instruction NEWOBJ"},
 	{"a class that is called", func() []byte { return archived("\x80\x02ctorch\nFloatStorage\n)R.") }, "calls torch.FloatStorage, which is no function"},
+	{"a state of what has none", func() []byte { return archived("\x80\x02]}b.") }, "the instruction BUILD"},
+	{"a state of nothing", func() []byte { return archived("\x80\x02}b.") }, "the instruction BUILD"},
 	{"a later protocol", func() []byte { return archived("\x80\x04\x95.") }, "protocol 4"},
 	{"a storage twice", func() []byte { return archived("\x80\x02}.", "set/data/0") }, `"set/data/0" is there twice`},
 	{"10^12 elements, strides 0", func() []byte {

@@ -245,8 +245,8 @@ func (u *unpickler) step(op byte) {
 		u.push(s)
 	case 'R':
 		u.call(u.pops(2))
-	case 'b': // the state of an OrderedDict or of a number of numpy, which no set needs
-		u.pop()
+	case 'b':
+		u.build()
 	default:
 		if name := opcodes[op]; name != "" {
 			u.fail(fmt.Errorf("%w: the pickle has the instruction %s, which no set needs", npz.ErrFormat, name))
@@ -315,6 +315,17 @@ func (u *unpickler) top() any {
 		return nil
 	}
 	return u.stack[len(u.stack)-1]
+}
+
+// build drops the state of the object below it, which no set needs of those that may
+// have one: an OrderedDict, or a type or number of numpy.
+func (u *unpickler) build() {
+	u.pop()
+	switch u.top().(type) {
+	case *dict, opaque:
+	default:
+		u.fail(fmt.Errorf("%w: the pickle has the instruction BUILD for what has no state", npz.ErrFormat))
+	}
 }
 
 // call is for what in Python would run code.

@@ -33,6 +33,7 @@ var furtherTables = []struct {
 	{"pairs", (*Results).pairs, (*Results).pairsCSV},
 	{"claims", (*Results).claimSheet, (*Results).claimsCSV},
 	{"evidence", (*Results).evidence, nil},
+	{"models", (*Results).models, nil},
 	{"parts", (*Results).parts, (*Results).partsCSV},
 }
 
