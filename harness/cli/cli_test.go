@@ -407,13 +407,13 @@ func resave(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // samescore A METHOD B METHOD expects that the sets of two methods in two folders score
-// the same, protocol by protocol and seed by seed.
+// the same on each dataset, protocol by protocol and seed by seed.
 func sameScore(ts *testscript.TestScript, _ bool, args []string) {
 	scores := func(dir, name string) map[string]string {
 		out := map[string]string{}
 		for _, r := range records(ts, dir) {
 			if id := r.Result.Identity; id.Method.Name == name {
-				out[fmt.Sprint(id.Eval.Name, " seed ", id.Seed)] = fmt.Sprint(r.Result.Metrics["test_acc"], r.Result.Counts, r.Result.Digests)
+				out[fmt.Sprint(id.Dataset.Name, " ", id.Dataset.Preprocess, " ", id.Eval.Name, " seed ", id.Seed)] = fmt.Sprint(r.Result.Metrics["test_acc"], r.Result.Counts, r.Result.Digests)
 			}
 		}
 		return out

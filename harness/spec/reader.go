@@ -142,6 +142,9 @@ func (r *reader) data() {
 			r.d.Fault(at.Table["use"], fmt.Sprintf("unknown dataset %q", use), nearest.Hint(use, known))
 		}
 		one.Use = use
+		if !files && name != use {
+			one.Title = cmp.Or(one.Title, name) // not that of the data it is made of, which may stand beside it
+		}
 		r.doc.Data[name] = r.classes(one)
 	}
 }
