@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"dgkip/harness/engine"
+	"dgkip/harness/env"
 	"dgkip/harness/exhibit"
 	"dgkip/harness/progress"
 	"dgkip/harness/spec"
@@ -228,6 +229,10 @@ func (f *flags) runPlan(ctx context.Context, out, errOut io.Writer, wanted reque
 		// Nearly all memory of runs is a few large arrays of numbers: to look for what can be
 		// freed more often costs nothing, and halves the peak.
 		debug.SetGCPercent(25)
+	}
+	if have := env.Read().Memory; have > 0 && os.Getenv("GOMEMLIMIT") == "" {
+		// A quarter more than what is in use may be more than there is.
+		debug.SetMemoryLimit(have / 8 * 7)
 	}
 	switch {
 	case f.eval != "":
