@@ -204,7 +204,7 @@ func TestOptions(t *testing.T) {
 		{"DC, moments", Place{File: dc}, Options{Mean: []float64{0.5, 0.5, 0.5}, Std: []float64{0.5, 0.5, 0.5}}, 0, method.Hard, 0, ""},
 		{"DC, moments of grey", Place{File: dc}, Options{Normalised: "mnist"}, 0, "", 0, "of 1 channels; the data set's have 3"},
 		{"DC, known moments", Place{File: dc}, Options{Normalised: "cifar-10"}, (0.4914 - 0.5) / 0.25, method.Hard, 0, ""},
-		{"MTT", Place{File: bare, Labels: labels}, Options{}, -2, method.Hard, 1, ""},
+		{"MTT", Place{File: bare, Labels: "../arrays/testdata/labels.pt"}, Options{}, -2, method.Hard, 1, ""},
 		{"MTT, its images alone", Place{File: bare}, Options{}, 0, "", 0, "has one tensor alone\nhint: labels = \"NAME\" beside path names it, labels_path another file"},
 		{"labels of numpy", Place{File: dc}, Options{Images: "data.0.0", Labels: "accs_all_exps.ConvNet"}, 0, "", 0, "torch.as_tensor"},
 		{"arrays without names", Place{File: unnamed(1. / 32)}, Options{}, -2, method.Hard, 1, ""},

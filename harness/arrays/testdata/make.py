@@ -8,8 +8,9 @@ x = torch.arange(24, dtype=torch.float32).reshape(2, 3, 2, 2) / 32
 y = torch.tensor([1, 0])
 # As DC, DSA and DM save their sets, with the accuracies of two networks.
 torch.save({"data": [[x, y], [x + 1, y]], "accs_all_exps": {"ConvNet": [numpy.float64(0.5), numpy.float64(0.25)]}}, "dc.pt")
-# Half of MTT's pair of files.
+# As MTT saves its pair of files.
 torch.save(x, "bare.pt")
+torch.save(y, "labels.pt")
 torch.save(
     collections.OrderedDict(
         turned=x.permute(0, 2, 3, 1),
