@@ -72,16 +72,16 @@ func (c *CellRuns) status(n int) string {
 // runsCSV has a line for every run and all its metrics.
 func (r *Results) runsCSV() []byte {
 	axes, names := r.axes(), r.recorded()
-	lines := [][]string{append(append(slices.Clone(axes), "seed", "status", "key", "updates", secondsPerUpdate, "shared_machine", "wall_seconds", "family"), names...)}
+	lines := [][]string{append(append(slices.Clone(axes), "seed", "status", "key", "updates", secondsPerUpdate, "shared_machine", "wall_seconds", "scoring_seconds", "peak_memory_bytes", "family"), names...)}
 	for _, c := range r.Cells {
 		for _, run := range c.Runs {
 			l := append(pointOf(c.Cell, axes), strconv.FormatUint(run.Seed, 10))
 			if run.Record == nil {
-				lines = append(lines, append(append(l, statusTexts[run.state()]), make([]string, 6+len(names))...))
+				lines = append(lines, append(append(l, statusTexts[run.state()]), make([]string, 8+len(names))...))
 				continue
 			}
 			p := run.Record.Provenance
-			l = append(l, "done", run.Record.Result.Key, strconv.Itoa(run.Record.Result.Updates), shortest(p.Timing.Median), strconv.FormatBool(p.Timing.Shared), shortest(p.Wall), string(c.family("test_acc")))
+			l = append(l, "done", run.Record.Result.Key, strconv.Itoa(run.Record.Result.Updates), shortest(p.Timing.Median), strconv.FormatBool(p.Timing.Shared), shortest(p.Wall), shortest(p.Scoring), strconv.FormatInt(p.Memory, 10), string(c.family("test_acc")))
 			for _, m := range names {
 				text := ""
 				if v, ok := run.Record.Result.Metrics[m]; ok {
