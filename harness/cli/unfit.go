@@ -18,12 +18,14 @@ func alike(err error) error {
 	var others []error
 	var faults []fault // in the order of the grid
 	cells := map[fault][]string{}
+	whole := false // whether a cell cannot be had, and not one of its files alone
 	for _, e := range each(err) {
 		unfit := new(engine.Unfit)
 		if !errors.As(e, &unfit) {
 			others = append(others, e)
 			continue
 		}
+		whole = whole || !unfit.Seed
 		for _, cause := range each(unfit.Err) {
 			f := fault{unfit.File, cause.Error()}
 			if cells[f] == nil {
@@ -37,7 +39,7 @@ func alike(err error) error {
 	for _, f := range faults {
 		others = append(others, errors.New(f.file+": "+cellsText(cells[f], f.cause)))
 	}
-	if len(faults) > 0 {
+	if whole {
 		others = append(others, errors.New("hint: an [[exclude]] with when = { ... } and a reason leaves cells out of the grid"))
 	}
 	return errors.Join(others...)

@@ -186,11 +186,12 @@ func longestFirst[T any](all []T, run func(T) *Run) {
 // Unfit says that a cell asks for what its data does not have.
 type Unfit struct {
 	File, Cell string
+	Seed       bool // one of its runs does, such as one whose file is damaged
 	Err        error
 }
 
 func unfit(s *spec.Spec, c *spec.Cell, end string, err error) *Unfit {
-	return &Unfit{s.File, fmt.Sprintf("%s %s %s ipc %d%s", c.Dataset, c.Column, c.Model, c.IPC, end), err}
+	return &Unfit{s.File, fmt.Sprintf("%s %s %s ipc %d%s", c.Dataset, c.Column, c.Model, c.IPC, end), end != "", err}
 }
 
 func (e *Unfit) Error() string { return fmt.Sprintf("%s: %s: %v", e.File, e.Cell, e.Err) }

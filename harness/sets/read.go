@@ -198,6 +198,8 @@ var pairs = [][2]string{
 	{"image_syn", "label_syn"}, {"data", "labels"}, {"data", "targets"}, {"0", "1"}, {"arr_0", "arr_1"},
 }
 
+const saveBoth = `torch.save({"images": images, "labels": labels}, FILE) makes a set of two tensors`
+
 // find returns the names of the arrays of images and labels.
 func (f setFile) find() (images, labels string, err error) {
 	images, labels = f.Images, f.Labels
@@ -242,14 +244,18 @@ func (f setFile) find() (images, labels string, err error) {
 		labels = pick(f.labels, 1)
 	}
 	if images == "" {
+		if slices.ContainsFunc(f.Names(), func(name string) bool { return strings.HasSuffix(name, ".weight") }) {
+			return "", "", fmt.Errorf("it has %s, the weights of a network, and no images\nhint: %s", npz.Listed(f.Names()), saveBoth)
+		}
 		return "", "", fmt.Errorf("it has neither an array images nor an array pixels, but %s\nhint: images = \"NAME\" and labels = \"NAME\" beside path name them; of a list, torch.stack makes one tensor of images, torch.cat of batches of them", npz.Listed(f.Names()))
 	}
 	if labels == "" {
-		has := npz.Listed(f.labels.Names())
+		const needs = "it needs an array labels with one label for each of its images, and has "
+		const otherFile = "labels_path names another file, such as MTT's labels_best.pt"
 		if f.labels.Has(".") {
-			has = "one tensor alone"
+			return "", "", fmt.Errorf(needs+"one tensor alone\nhint: %s; %s", saveBoth, otherFile)
 		}
-		return "", "", fmt.Errorf("it needs an array labels with one label for each of its images, and has %s\nhint: labels = \"NAME\" beside path names it, labels_path another file, such as MTT's labels_best.pt; torch.stack makes one tensor of a list of labels", has)
+		return "", "", fmt.Errorf(needs+"%s\nhint: labels = \"NAME\" beside path names it, %s; torch.stack makes one tensor of a list of labels", npz.Listed(f.labels.Names()), otherFile)
 	}
 	return images, labels, nil
 }
