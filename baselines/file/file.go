@@ -38,9 +38,13 @@ type File struct {
 }
 
 // Any returns the method for a single file, whatever is in it, and how many images a
-// class it has.
-func Any(path string, seed uint64, data *method.Data) (f *File, ipc int, err error) {
+// class it has. What the file does not say is as in like, a located column of files, if
+// there is one.
+func Any(path string, seed uint64, data *method.Data, like *File) (f *File, ipc int, err error) {
 	f = &File{at: sets.Place{File: path, Seed: seed}}
+	if like != nil {
+		f.Options, f.at.Labels = like.Options, like.at.Labels
+	}
 	d, err := sets.Read(f.at, f.Options, data)
 	if err != nil {
 		return nil, 0, err

@@ -123,6 +123,18 @@ func TestLocate(t *testing.T) {
 	if err != nil || !soft.Info().SoftLabels {
 		t.Error(soft, err)
 	}
+	// A single file is read by the settings of a column, such as labels in another file.
+	logits := saved(t, dir, "logits.pt", 1, npz.Of("labels", []int{4, 2}, []float32{-7, 7, 7, -7, 7, -7, -7, 7}))
+	if _, _, err := Any(logits, 1, methodtest.Data(1), nil); err == nil || !strings.Contains(err.Error(), `the guess is label_kind = "logits"`) {
+		t.Error(err)
+	}
+	like, err := locate(File{Path: one, LabelsPath: "soft.pt", Options: sets.Options{LabelKind: "soft", Images: "images", Labels: "labels"}}, place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, ipc, err := Any(logits, 1, methodtest.Data(1), like); err != nil || ipc != 2 || f.LabelKind != "soft" || f.at.Labels != filepath.Join(dir, "soft.pt") {
+		t.Errorf("%+v, %d: %v", f, ipc, err)
+	}
 	// A digest that is written down is enough to find records by.
 	pinned := File{Path: "gone.pt", Digest: f.Digest}
 	if gone, err := pinned.Locate(place, nil); err != nil || gone.(*File).Digest != f.Digest || gone.(*File).Path != "" {

@@ -81,12 +81,13 @@ func (f *flags) evaluations(p *engine.Plan) (all []evaluation, err error) {
 			continue
 		}
 		seen[way] = true
-		m, ipc, err := file.Any(f.eval, r.Seed, r.Data.Outline())
+		like, _ := r.Method().(*file.File)
+		m, ipc, err := file.Any(f.eval, r.Seed, r.Data.Outline(), like)
 		if errors.Is(err, npz.ErrMagic) || errors.Is(err, npz.ErrCorrupt) || errors.Is(err, npz.ErrTruncated) {
 			return nil, usageError(fmt.Errorf("-eval: %w", err))
 		}
 		if err != nil {
-			return nil, usageError(fmt.Errorf("-eval for %s: %w\nhint: if the file is of another dataset, -only dataset:NAME selects that\nhint: what the file does not say, an experiment can, in [method.NAME] with use = \"file\"", r.Cell.Dataset, err))
+			return nil, usageError(fmt.Errorf("-eval for %s: %w\nhint: if the file is of another dataset, -only dataset:NAME selects that\nhint: what the file does not say, an experiment can, in a [method.NAME] with use = \"file\" and path; -only method:NAME then scores this file by its settings", r.Cell.Dataset, err))
 		}
 		all = append(all, evaluation{r.Instead(filepath.Base(f.eval), m, ipc), r})
 	}

@@ -72,7 +72,8 @@ func unclear(x []float32, channels int, data *method.Data) error {
 		return fmt.Errorf("its images go from %.4g to %.4g, and it does not say in what unit; the guess is normalised = \"bytes\", since no value is negative or above 255\nhint: write normalised = \"bytes\" beside path, or divide by 255", slices.Min(low), top)
 	}
 	guesses, names := plain(channels), []string{"no", "dataset"}
-	if len(data.Prep.Mean) == channels {
+	whitened := data.Prep.Restore != nil
+	if len(data.Prep.Mean) == channels && !whitened {
 		guesses = append(guesses, guess{`normalised = "dataset"`, data.Prep})
 	}
 	for _, name := range slices.Sorted(maps.Keys(usual)) {
@@ -92,13 +93,34 @@ func unclear(x []float32, channels int, data *method.Data) error {
 		return sum / float64(2*channels)
 	}
 	best := slices.MinFunc(guesses, func(a, b guess) int { return cmp.Compare(off(a), off(b)) })
-	doubt := ""
-	if off(best) > 0.2 {
+	why, doubt := "of what is usual it brings the smallest and largest value of each channel nearest to 0 and 1", ""
+	if whitened {
+		names = append(names, data.Prep.Name)
+	}
+	if bottom, top := restored(data.Prep, x); whitened && natural(bottom, top) {
+		best.write = fmt.Sprintf("normalised = %q", data.Prep.Name)
+		why = fmt.Sprintf("if the whitening of the data set here is undone, its pixels go from %.2g to %.2g", bottom, top)
+	} else if off(best) > 0.2 {
 		doubt = fmt.Sprintf("; but they are %.2f from there on average, so that it may well be another", off(best))
 	}
-	return fmt.Errorf("its images go from %.4g to %.4g, and it does not say how they are normalised; the guess is %s, since of what is usual it brings the smallest and largest value of each channel nearest to 0 and 1%s\nhint: write %s beside path in the experiment, if that is right (normalised knows bytes, %s), or mean and std; or give the file arrays mean and std",
-		slices.Min(low), slices.Max(high), best.write, doubt, best.write, strings.Join(names, ", "))
+	return fmt.Errorf("its images go from %.4g to %.4g, and it does not say how they are normalised; the guess is %s, since %s%s\nhint: write %s beside path in the experiment, if that is right (normalised knows bytes, %s), or mean and std; or give the file arrays mean and std",
+		slices.Min(low), slices.Max(high), best.write, why, doubt, best.write, strings.Join(names, ", "))
 }
+
+// restored returns the ends of the pixels of whitened images, zeros if they are not whitened.
+func restored(p method.Preprocessing, x []float32) (bottom, top float32) {
+	if p.Restore == nil {
+		return 0, 0
+	}
+	pixels := p.Restore(x)
+	return slices.Min(pixels), slices.Max(pixels)
+}
+
+// natural reports whether pixels with these ends may be of images that were whitened.
+// Whitening weakens what neighbours have in common. To undo it makes several times too
+// much of that in images that were not whitened: those of CIFAR-10, brought to [-1, 1],
+// come to -5 to 8.
+func natural(bottom, top float32) bool { return bottom > -3 && top < 4 }
 
 // extremes returns the smallest and the largest value of each channel.
 func extremes(x []float32, channels int) (low, high []float64) {

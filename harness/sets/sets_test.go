@@ -290,6 +290,36 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+// Whether images are whitened shows when that is undone.
+func TestWhitenedImages(t *testing.T) {
+	data := foreign("norm-zca")
+	data.Prep.Restore = func(x []float32) []float32 {
+		out := slices.Clone(x)
+		for i := range out {
+			out[i] *= 5
+		}
+		return out
+	}
+	for _, c := range []struct {
+		end        float32
+		normalised string
+		want       string // of the error
+	}{
+		{0.2, "", `the guess is normalised = "norm-zca", since if the whitening of the data set here is undone, its pixels go from -1 to 1` + "\n"},
+		{0.2, "norm-zca", ""},
+		{1, "", "the guess is mean = [0.5, 0.5, 0.5], std = [0.5, 0.5, 0.5], since of what is usual"},
+		{1, "norm-zca", "its pixels go from -5 to 5, far beyond 0 and 1"},
+		{1, "dataset", "its pixels go from -5 to 5, far beyond 0 and 1"},
+	} {
+		images := slices.Concat(slices.Repeat([]float32{-c.end}, 12), slices.Repeat([]float32{c.end}, 12))
+		file := npzFile(t, []npz.Array{npz.Of("images", []int{2, 2, 2, 3}, images), npz.Of("labels", []int{2}, []int64{1, 0})})
+		_, err := Read(Place{File: file}, Options{Normalised: c.normalised}, data)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%v, %q: got %v, want %q", c.end, c.normalised, err, c.want)
+		}
+	}
+}
+
 // Small files that promise much are refused before they have cost memory.
 func TestHostile(t *testing.T) {
 	data := foreign("standard")

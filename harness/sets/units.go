@@ -63,8 +63,6 @@ func (f setFile) units(a npz.Array, name string, x []float32, data *method.Data)
 		return units{moments: given, note: "its images were taken as normalised by the mean and std in it"}, nil
 	case within:
 		return units{scale: 1, note: "its images were taken for pixels, since all values are from 0 to 1; normalised says otherwise"}, nil
-	case data.Prep.Restore != nil:
-		return units{}, fmt.Errorf("its images are not pixels from 0 to 1, and it does not say what they are\nhint: write normalised = %q beside path if they are whitened as those of the data set here; or how else they are normalised, such as \"bytes\" or mean and std, and they will be whitened", data.Prep.Name)
 	}
 	return units{}, unclear(x, data.Train.C, data)
 }
@@ -135,8 +133,11 @@ func (u units) apply(d *method.Distilled, x []float32) error {
 	switch {
 	case u.asData:
 		d.Images = x
-		if u.own || d.Prep.Restore != nil {
+		if u.own {
 			return nil
+		}
+		if d.Prep.Restore != nil {
+			return u.checkWhitened(restored(d.Prep, x))
 		}
 		return u.check(d.Prep.Pixels(x))
 	case u.moments != nil && len(u.moments.Mean) != d.C:
@@ -170,6 +171,14 @@ func same(m, p method.Preprocessing) bool {
 		return math.Abs(float64(a)-float64(b)) <= 1e-6*(1+math.Abs(float64(b)))
 	}
 	return p.Restore == nil && slices.EqualFunc(m.Mean, p.Mean, near) && slices.EqualFunc(m.Std, p.Std, near)
+}
+
+// checkWhitened refuses images that are said to be whitened and are not.
+func (units) checkWhitened(bottom, top float32) error {
+	if natural(bottom, top) {
+		return nil
+	}
+	return fmt.Errorf("they are said to be whitened as the data set's images here are: if that is undone, its pixels go from %.4g to %.4g, far beyond 0 and 1\nhint: normalised, mean and std beside path say how its images were made of pixels from 0 to 1, and they will be whitened", bottom, top)
 }
 
 // check refuses pixels far from 0 to 1, which come of a wrong unit.
