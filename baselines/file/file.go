@@ -38,8 +38,8 @@ type File struct {
 }
 
 // Any returns the method for a single file, whatever is in it, and how many images a
-// class it has. What the file does not say is as in like, a located column of files, if
-// there is one.
+// class it has. It is read by the settings of like, a located column of files, if there is
+// one.
 func Any(path string, seed uint64, data *method.Data, like *File) (f *File, ipc int, err error) {
 	f = &File{at: sets.Place{File: path, Seed: seed}}
 	if like != nil {

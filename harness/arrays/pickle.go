@@ -317,8 +317,7 @@ func (u *unpickler) top() any {
 	return u.stack[len(u.stack)-1]
 }
 
-// build drops the state of the object below it, which no set needs of those that may
-// have one: an OrderedDict, or a type or number of numpy.
+// build drops the state of an OrderedDict, or of a type or number of numpy: no set needs it.
 func (u *unpickler) build() {
 	u.pop()
 	switch u.top().(type) {

@@ -73,7 +73,7 @@ func (f *flags) evalFile(ctx context.Context, out io.Writer, wanted request, boa
 
 // evaluations reads the file, and lists the runs that score it.
 func (f *flags) evaluations(p *engine.Plan) (all []evaluation, err error) {
-	seen := map[string]bool{}
+	seen, like := map[string]bool{}, columnOfFiles(p)
 	for _, r := range p.Runs {
 		id := r.Identity
 		way := string(spec.Canonical([]any{id.Dataset, id.Model, id.Eval, id.Seed}))
@@ -81,13 +81,16 @@ func (f *flags) evaluations(p *engine.Plan) (all []evaluation, err error) {
 			continue
 		}
 		seen[way] = true
-		like, _ := r.Method().(*file.File)
-		m, ipc, err := file.Any(f.eval, r.Seed, r.Data.Outline(), like)
+		var settings *file.File
+		if like {
+			settings = r.Method().(*file.File)
+		}
+		m, ipc, err := file.Any(f.eval, r.Seed, r.Data.Outline(), settings)
 		if errors.Is(err, npz.ErrMagic) || errors.Is(err, npz.ErrCorrupt) || errors.Is(err, npz.ErrTruncated) {
 			return nil, usageError(fmt.Errorf("-eval: %w", err))
 		}
 		if err != nil {
-			return nil, usageError(fmt.Errorf("-eval for %s: %w\nhint: if the file is of another dataset, -only dataset:NAME selects that\nhint: what the file does not say, an experiment can, in a [method.NAME] with use = \"file\" and path; -only method:NAME then scores this file by its settings", r.Cell.Dataset, err))
+			return nil, usageError(fmt.Errorf("-eval for %s: %w\nhint: if the file is of another dataset, -only dataset:NAME selects that\nhint: what the file does not say, an experiment can, in a [method.NAME] with use = \"file\" whose path is there; -only method:NAME then reads this file by its settings", r.Cell.Dataset, err))
 		}
 		all = append(all, evaluation{r.Instead(filepath.Base(f.eval), m, ipc), r})
 	}
@@ -95,6 +98,15 @@ func (f *flags) evaluations(p *engine.Plan) (all []evaluation, err error) {
 		return nil, usageError(fmt.Errorf("-eval %s: no cell is selected to score it\nhint: -exp and -only choose the cell whose scoring is meant", f.eval))
 	}
 	return all, nil
+}
+
+// columnOfFiles reports whether all that is selected is one column of files, whose settings
+// then say how to read another.
+func columnOfFiles(p *engine.Plan) bool {
+	return !slices.ContainsFunc(p.Runs, func(r *engine.Run) bool {
+		_, files := r.Method().(*file.File)
+		return !files || r.Cell.Column != p.Runs[0].Cell.Column
+	})
 }
 
 // printScores prints what a set from a file scores, and what speaks against a

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -18,14 +19,14 @@ func alike(err error) error {
 	var others []error
 	var faults []fault // in the order of the grid
 	cells := map[fault][]string{}
-	whole := false // whether a cell cannot be had, and not one of its files alone
+	whole := false // whether to leave cells out is a way out: not where a file is damaged
 	for _, e := range each(err) {
 		unfit := new(engine.Unfit)
 		if !errors.As(e, &unfit) {
 			others = append(others, e)
 			continue
 		}
-		whole = whole || !unfit.Seed
+		whole = whole || !unfit.Seed || errors.Is(unfit.Err, fs.ErrNotExist)
 		for _, cause := range each(unfit.Err) {
 			f := fault{unfit.File, cause.Error()}
 			if cells[f] == nil {

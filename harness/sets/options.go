@@ -97,30 +97,16 @@ func unclear(x []float32, channels int, data *method.Data) error {
 	if whitened {
 		names = append(names, data.Prep.Name)
 	}
-	if bottom, top := restored(data.Prep, x); whitened && natural(bottom, top) {
+	switch far := off(best) > 0.2; {
+	case far && whitened:
 		best.write = fmt.Sprintf("normalised = %q", data.Prep.Name)
-		why = fmt.Sprintf("if the whitening of the data set here is undone, its pixels go from %.2g to %.2g", bottom, top)
-	} else if off(best) > 0.2 {
+		why = "nothing usual brings the smallest and largest value of each channel near to 0 and 1, and the images here are whitened"
+	case far:
 		doubt = fmt.Sprintf("; but they are %.2f from there on average, so that it may well be another", off(best))
 	}
 	return fmt.Errorf("its images go from %.4g to %.4g, and it does not say how they are normalised; the guess is %s, since %s%s\nhint: write %s beside path in the experiment, if that is right (normalised knows bytes, %s), or mean and std; or give the file arrays mean and std",
 		slices.Min(low), slices.Max(high), best.write, why, doubt, best.write, strings.Join(names, ", "))
 }
-
-// restored returns the ends of the pixels of whitened images, zeros if they are not whitened.
-func restored(p method.Preprocessing, x []float32) (bottom, top float32) {
-	if p.Restore == nil {
-		return 0, 0
-	}
-	pixels := p.Restore(x)
-	return slices.Min(pixels), slices.Max(pixels)
-}
-
-// natural reports whether pixels with these ends may be of images that were whitened.
-// Whitening weakens what neighbours have in common. To undo it makes several times too
-// much of that in images that were not whitened: those of CIFAR-10, brought to [-1, 1],
-// come to -5 to 8.
-func natural(bottom, top float32) bool { return bottom > -3 && top < 4 }
 
 // extremes returns the smallest and the largest value of each channel.
 func extremes(x []float32, channels int) (low, high []float64) {

@@ -290,7 +290,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Whether images are whitened shows when that is undone.
+// Whether images are whitened is guessed from their ends, and shows when that is undone.
 func TestWhitenedImages(t *testing.T) {
 	data := foreign("norm-zca")
 	data.Prep.Restore = func(x []float32) []float32 {
@@ -300,22 +300,32 @@ func TestWhitenedImages(t *testing.T) {
 		}
 		return out
 	}
+	outline := foreign("norm-zca")
+	outline.Prep.Outline = true
 	for _, c := range []struct {
 		end        float32
 		normalised string
-		want       string // of the error
+		data       *method.Data
+		want       string // of the error or of the notes
 	}{
-		{0.2, "", `the guess is normalised = "norm-zca", since if the whitening of the data set here is undone, its pixels go from -1 to 1` + "\n"},
-		{0.2, "norm-zca", ""},
-		{1, "", "the guess is mean = [0.5, 0.5, 0.5], std = [0.5, 0.5, 0.5], since of what is usual"},
-		{1, "norm-zca", "its pixels go from -5 to 5, far beyond 0 and 1"},
-		{1, "dataset", "its pixels go from -5 to 5, far beyond 0 and 1"},
+		{0.2, "", data, `the guess is normalised = "norm-zca", since nothing usual`},
+		{0.2, "norm-zca", data, ""},
+		{1, "", data, "the guess is mean = [0.5, 0.5, 0.5], std = [0.5, 0.5, 0.5], since of what is usual"},
+		{1, "norm-zca", data, "its pixels go from -5 to 5"},
+		{1, "dataset", data, "its pixels go from -5 to 5"},
+		{9, "norm-zca", outline, ""},
 	} {
 		images := slices.Concat(slices.Repeat([]float32{-c.end}, 12), slices.Repeat([]float32{c.end}, 12))
 		file := npzFile(t, []npz.Array{npz.Of("images", []int{2, 2, 2, 3}, images), npz.Of("labels", []int{2}, []int64{1, 0})})
-		_, err := Read(Place{File: file}, Options{Normalised: c.normalised}, data)
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%v, %q: got %v, want %q", c.end, c.normalised, err, c.want)
+		said := ""
+		d, err := Read(Place{File: file}, Options{Normalised: c.normalised}, c.data)
+		if err != nil {
+			said = err.Error()
+		} else if n := strings.Join(d.Notes, "\n"); strings.Contains(n, "may not be whitened") {
+			said = n
+		}
+		if (err != nil) != (c.normalised == "") || (said == "") != (c.want == "") || !strings.Contains(said, c.want) {
+			t.Errorf("%v, %q: got %q, want %q", c.end, c.normalised, said, c.want)
 		}
 	}
 }
