@@ -73,7 +73,7 @@ func (f *flags) evalFile(ctx context.Context, out io.Writer, wanted request, boa
 
 // evaluations reads the file, and lists the runs that score it.
 func (f *flags) evaluations(p *engine.Plan) (all []evaluation, err error) {
-	seen, like := map[string]bool{}, columnOfFiles(p)
+	seen, alone := map[string]bool{}, columnOfFiles(p)
 	for _, r := range p.Runs {
 		id := r.Identity
 		way := string(spec.Canonical([]any{id.Dataset, id.Model, id.Eval, id.Seed}))
@@ -81,11 +81,11 @@ func (f *flags) evaluations(p *engine.Plan) (all []evaluation, err error) {
 			continue
 		}
 		seen[way] = true
-		var settings *file.File
-		if like {
-			settings = r.Method().(*file.File)
+		var like *file.File
+		if alone {
+			like = r.Method().(*file.File)
 		}
-		m, ipc, err := file.Any(f.eval, r.Seed, r.Data.Outline(), settings)
+		m, ipc, err := file.Any(f.eval, r.Seed, r.Data.Outline(), like)
 		if errors.Is(err, npz.ErrMagic) || errors.Is(err, npz.ErrCorrupt) || errors.Is(err, npz.ErrTruncated) {
 			return nil, usageError(fmt.Errorf("-eval: %w", err))
 		}
