@@ -2,8 +2,10 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -145,6 +147,42 @@ func TestCutSchedules(t *testing.T) {
 	}
 	if cut == 0 {
 		t.Error("no deviation is about a schedule")
+	}
+}
+
+// What is timed is what the tables are of, but for how long it runs.
+func TestTimesAreOfTheTables(t *testing.T) {
+	for _, name := range []string{"table1", "table2"} {
+		s, err := exhibit.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), spec.Options{Datasets: data.Names()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		timed := map[string]spec.PartIdentity{}
+		at := func(c *spec.Cell) string {
+			return fmt.Sprint(c.Point["dataset"], c.Point["ipc"], c.Point["model"], c.Column)
+		}
+		of := func(c *spec.Cell) spec.PartIdentity {
+			m := c.Identity(spec.DatasetIdentity{}, 0).Method
+			m.Settings = maps.Clone(m.Settings)
+			delete(m.Settings, "updates")
+			delete(m.Settings, "iterations")
+			return m
+		}
+		for _, c := range s.Times.Cells {
+			timed[at(c)] = of(c)
+		}
+		n := 0
+		for _, c := range s.Cells {
+			if want, ok := timed[at(c)]; ok {
+				n++
+				if got := of(c); !reflect.DeepEqual(got, want) {
+					t.Errorf("%s: %s is timed with %+v and has %+v", name, at(c), want, got)
+				}
+			}
+		}
+		if n != 81 {
+			t.Errorf("%s: %d cells are timed, want 81", name, n)
+		}
 	}
 }
 

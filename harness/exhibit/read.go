@@ -3,9 +3,12 @@
 package exhibit
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
+	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 
@@ -19,24 +22,38 @@ import (
 type Spec struct {
 	*spec.Spec
 	sections
+
+	// Times is the experiment that the table's times are of, nil for its own.
+	Times *Spec
 }
 
 // ReadFile reads an experiment's file, as spec.ReadFile does.
 func ReadFile(file string, o spec.Options) (*Spec, error) {
-	return read(o, func(o spec.Options) (*spec.Spec, error) { return spec.ReadFile(file, o) })
+	return read(o, func(o spec.Options) (*spec.Spec, error) { return spec.ReadFile(file, o) },
+		func(name string, o spec.Options) (*Spec, error) {
+			s, err := ReadFile(filepath.Join(filepath.Dir(file), name), o)
+			if errors.Is(err, fs.ErrNotExist) && o.Library != nil {
+				return ReadFS(o.Library, name, o)
+			}
+			return s, err
+		})
 }
 
 // ReadFS reads an experiment's file from a file system, as spec.ReadFS does.
 func ReadFS(fsys fs.FS, file string, o spec.Options) (*Spec, error) {
-	return read(o, func(o spec.Options) (*spec.Spec, error) { return spec.ReadFS(fsys, file, o) })
+	return read(o, func(o spec.Options) (*spec.Spec, error) { return spec.ReadFS(fsys, file, o) },
+		func(name string, o spec.Options) (*Spec, error) {
+			return ReadFS(fsys, path.Join(path.Dir(file), name), o)
+		})
 }
 
 // Parse reads an experiment from text. There are no files that it could name.
 func Parse(file, text string, o spec.Options) (*Spec, error) {
-	return read(o, func(o spec.Options) (*spec.Spec, error) { return spec.Parse(file, text, o) })
+	return read(o, func(o spec.Options) (*spec.Spec, error) { return spec.Parse(file, text, o) }, nil)
 }
 
-func read(o spec.Options, from func(spec.Options) (*spec.Spec, error)) (*Spec, error) {
+// read reads an experiment from its file, and another one that it names from beside it.
+func read(o spec.Options, from func(spec.Options) (*spec.Spec, error), beside func(string, spec.Options) (*Spec, error)) (*Spec, error) {
 	var out Spec
 	o.Sections = func(x *spec.Sheet) {
 		if s := readSections(x); x.Chosen {
@@ -47,14 +64,23 @@ func read(o spec.Options, from func(spec.Options) (*spec.Spec, error)) (*Spec, e
 	if out.Spec, err = from(o); err != nil {
 		return nil, err
 	}
+	if out.Table != nil && out.Table.Times != "" {
+		o.Seeds = 0
+		if out.Times, err = beside(out.Table.Times+".toml", o); err != nil {
+			return nil, err
+		}
+	}
 	return &out, nil
 }
 
-// Runs returns what experiments run.
+// Runs returns what experiments run, and what the times of their tables are of.
 func Runs(list []*Spec) []*spec.Spec {
 	var out []*spec.Spec
 	for _, s := range list {
 		out = append(out, s.Spec)
+		if s.Times != nil {
+			out = append(out, s.Times.Spec)
+		}
 	}
 	return out
 }
@@ -117,6 +143,9 @@ func (c checker) table(t *Table, n *toml.Node) {
 	for _, a := range t.Columns {
 		heads = append(heads, c.Names.Values[a]...)
 	}
+	if t.Times != "" {
+		c.times(t, n.Get("times"))
+	}
 	c.Known(n.Get("unmarked"), heads, "a column")
 	c.heads(n.Get("values"), heads, slices.Collect(maps.Keys(t.Values)))
 	for _, column := range slices.Sorted(maps.Keys(t.Against)) {
@@ -128,6 +157,22 @@ func (c checker) table(t *Table, n *toml.Node) {
 	if g := n.Get("group"); g != nil {
 		for _, one := range g.List {
 			c.Known(one.Get("columns"), heads, "a column")
+		}
+	}
+}
+
+// times checks the name of the experiment that a table's times are of. One level is
+// enough: that experiment's own times are of its own runs.
+func (c checker) times(t *Table, n *toml.Node) {
+	switch {
+	case !t.Time:
+		c.Fault(n, "times goes with time = true", "")
+	case !method.ValidName.MatchString(t.Times) || t.Times == c.Name:
+		c.Fault(n, fmt.Sprintf("times is %q, which is not the name of another experiment", t.Times), "times = \"times\" is the one of times.toml in this folder")
+	default:
+		root := c.Open(n, fmt.Sprintf("times is %q", t.Times), t.Times+".toml")
+		if other := root.Get("table"); other != nil && other.Get("times") != nil {
+			c.Fault(n, fmt.Sprintf("times is %q, which takes its own times from another experiment", t.Times), "")
 		}
 	}
 }

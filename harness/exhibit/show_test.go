@@ -2,6 +2,8 @@ package exhibit
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -198,5 +200,42 @@ func TestPublishedFrom(t *testing.T) {
 	names, err := spec.ListFS(fsys, "exp")
 	if err != nil || len(names) != 1 || names[0] != "demo" {
 		t.Errorf("ListFS: %v, %v", names, err)
+	}
+}
+
+// A table may take its times from an experiment beside its file, or in the library.
+func TestTimesOfAnotherExperiment(t *testing.T) {
+	timed := strings.Replace(good, "[table]\n", "[table]\ntime = true\ntimes = \"clock\"\n", 1)
+	clock := strings.Replace(good, `name = "demo"`, `name = "clock"`, 1)
+	fsys := fstest.MapFS{"demo.toml": {Data: []byte(timed)}, "clock.toml": {Data: []byte(clock)}}
+	o := options
+	o.Seeds = 7
+	s, err := ReadFS(fsys, "demo.toml", o)
+	if err != nil || s.Times == nil || s.Times.Name != "clock" || len(s.Seeds) != 7 || len(s.Times.Seeds) == 7 {
+		t.Fatalf("got %+v, %v", s, err)
+	}
+	if runs := Runs([]*Spec{s}); len(runs) != 2 || runs[1] != s.Times.Spec {
+		t.Errorf("runs %v", runs)
+	}
+	file := filepath.Join(t.TempDir(), "demo.toml")
+	if err := os.WriteFile(file, []byte(timed), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	o.Library = fsys
+	if s, err = ReadFile(file, o); err != nil || s.Times == nil || s.Times.Name != "clock" {
+		t.Errorf("from the library: %+v, %v", s, err)
+	}
+	for _, c := range []struct{ name, text, clock, want string }{
+		{"no such file", strings.Replace(timed, `"clock"`, `"clokc"`, 1), clock, `times is "clokc": there is no file clokc.toml`},
+		{"no name", strings.Replace(timed, `"clock"`, `"../clock"`, 1), clock, `times is "../clock", which is not the name of another experiment`},
+		{"itself", strings.Replace(timed, `"clock"`, `"demo"`, 1), clock, `times is "demo", which is not the name of another experiment`},
+		{"no line of times", strings.Replace(timed, "time = true\n", "", 1), clock, "times goes with time = true"},
+		{"handed on", timed, strings.Replace(timed, `name = "demo"`, `name = "clock"`, 1), "which takes its own times from another experiment"},
+		{"with a mistake", timed, strings.Replace(clock, "ipc", "icp", 1), "clock.toml"},
+	} {
+		fsys["demo.toml"], fsys["clock.toml"] = &fstest.MapFile{Data: []byte(c.text)}, &fstest.MapFile{Data: []byte(c.clock)}
+		if _, err := ReadFS(fsys, "demo.toml", options); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", c.name, err, c.want)
+		}
 	}
 }

@@ -25,6 +25,11 @@ type Table struct {
 	Groups  []Group  `toml:"group"`
 	Caption string   `toml:"caption"` // in front of what the program adds
 
+	// Times names an experiment whose runs are timed in place of the table's own, cell by
+	// cell: short ones, made on one machine with nothing beside them. The table's own may
+	// then share a machine, or come from several.
+	Times string `toml:"times"`
+
 	// Unmarked columns take no part in best and second: the controls.
 	Unmarked []string `toml:"unmarked"`
 

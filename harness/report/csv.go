@@ -45,9 +45,12 @@ func (r *Results) tableCSV() []byte {
 			for _, s := range seeds {
 				names = append(names, strconv.FormatUint(s, 10))
 			}
-			shared := slices.ContainsFunc(c.done(), func(run Run) bool { return run.Record.Provenance.Timing.Shared })
+			shared := "" // is said of times
+			if m == secondsPerUpdate {
+				shared = strconv.FormatBool(slices.ContainsFunc(c.timed(), func(run Run) bool { return run.Record.Provenance.Timing.Shared }))
+			}
 			lines = append(lines, append(pointOf(c.Cell, axes), m, c.status(len(x)), strconv.Itoa(len(x)), strings.Join(names, " "), mean, sd, half,
-				strconv.Itoa(c.lost()), strconv.Itoa(len(c.Runs)), strconv.FormatBool(r.dataset(c.Cell.Dataset).BuiltIn), strconv.FormatBool(shared), string(c.family(m))))
+				strconv.Itoa(c.lost()), strconv.Itoa(len(c.Runs)), strconv.FormatBool(r.dataset(c.Cell.Dataset).BuiltIn), shared, string(c.family(m))))
 		}
 	}
 	return sheet.CSV(lines)

@@ -13,6 +13,9 @@ func Load(s *exhibit.Spec, st *store.Store, o Options) *Results { return newRead
 
 func (x *reader) load(s *exhibit.Spec, o Options) *Results {
 	r := x.results(s, o)
+	if s.Times != nil {
+		r.timeBy(x.results(s.Times, o))
+	}
 	r.warnOfFractions()
 	r.Published, r.Claims = r.compare(), r.judgeAll()
 	if len(r.Cells) > 0 {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,12 +15,18 @@ type machines struct {
 	kinds []string // in the order of the cells
 	hosts []string
 	marks string // all of those of single runs
+
+	source string // the experiment whose runs were timed, "" if the table's own were
+	own    bool   // some of its own were in any case
 }
 
 func machinesOf(cells []*CellRuns) machines {
 	var m machines
 	for _, c := range cells {
-		for _, r := range c.timed() {
+		runs := c.timed()
+		m.source = cmp.Or(m.source, c.clockOf)
+		m.own = m.own || c.clock == nil && runs != nil
+		for _, r := range runs {
 			p := r.Record.Provenance
 			m.marks = unite(m.marks, timeMarksOf(p))
 			for _, s := range p.Sessions {
@@ -30,9 +37,35 @@ func machinesOf(cells []*CellRuns) machines {
 	return m
 }
 
-// timed lists the runs whose times count: those without a mark, if there are any, that
-// were made on the machine of the first. A mean over machines is the time of none.
+// timeBy takes the times of cells from those of another experiment that are at the same
+// point of its axes, and were run.
+func (r *Results) timeBy(other *Results) {
+	r.Problems = with(r.Problems, other.Problems...)
+	for _, c := range r.Cells {
+		i := slices.IndexFunc(other.Cells, func(x *CellRuns) bool {
+			return !slices.ContainsFunc(other.axes(), func(axis string) bool {
+				here, ok := c.Cell.At(axis)
+				there, _ := x.Cell.At(axis)
+				return !ok || here != there
+			})
+		})
+		if i >= 0 && other.Cells[i].ownTimes() != nil {
+			c.clock, c.clockOf = other.Cells[i], other.Spec.Name
+		}
+	}
+}
+
+// timed lists the runs whose times count.
 func (c *CellRuns) timed() []Run {
+	if c.clock != nil {
+		return c.clock.ownTimes()
+	}
+	return c.ownTimes()
+}
+
+// ownTimes lists those of the cell's own runs: without a mark, if there are any, and
+// made on the machine of the first. A mean over machines is the time of none.
+func (c *CellRuns) ownTimes() []Run {
 	var out []Run
 	for _, marked := range []bool{false, true} {
 		for _, r := range c.done() {
@@ -147,6 +180,12 @@ func letter(i int) string { return string(rune('a' + i%26)) }
 // notes explains the marks.
 func (m machines) notes() []string {
 	var notes []string
+	switch {
+	case m.source != "" && m.own:
+		notes = append(notes, fmt.Sprintf("Times are of short runs apart (experiment %s), and of the table's own runs where there are none.", m.source))
+	case m.source != "":
+		notes = append(notes, fmt.Sprintf("Times are of short runs apart (experiment %s).", m.source))
+	}
 	switch {
 	case len(m.kinds) == 1:
 		notes = append(notes, "Times taken on: "+sentence(m.kinds[0]))

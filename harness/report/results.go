@@ -119,6 +119,9 @@ func (p parts) all() int { return p.Open + p.Holds + p.Fails }
 type CellRuns struct {
 	Cell *spec.Cell
 	Runs []Run // one for every selected seed
+
+	clock   *CellRuns // is timed in its place; nil if there is none
+	clockOf string    // the experiment that it is of
 }
 
 // Run is a run that was made, failed, cannot be read, or is missing.
@@ -151,7 +154,7 @@ func (r *Results) only(f spec.Filter) []*CellRuns {
 	}
 	var out []*CellRuns
 	for _, c := range r.Cells {
-		some := &CellRuns{Cell: c.Cell}
+		some := &CellRuns{Cell: c.Cell, clock: c.clock, clockOf: c.clockOf}
 		for _, run := range c.Runs {
 			if f.Matches(c.Cell.Of(run.Seed)) {
 				some.Runs = append(some.Runs, run)

@@ -13,6 +13,7 @@ import (
 	"dgkip/harness/env"
 	"dgkip/harness/exhibit"
 	"dgkip/harness/report/sheet"
+	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
@@ -324,6 +325,51 @@ func TestTimesAreOfOneMachine(t *testing.T) {
 	}
 	if _, ok := (&CellRuns{Runs: []Run{run(0, "a", false)}}).summary(secondsPerUpdate); ok {
 		t.Error("a run without updates has a time")
+	}
+}
+
+// Times are of the runs of another experiment that are at the same point, and of the
+// table's own where there are none. All else is of its own.
+func TestTimesOfShortRuns(t *testing.T) {
+	text := strings.Replace(small, "[table]", "[table]\ntime = true", 1)
+	s := parse(t, text)
+	clock, err := exhibit.Parse("clock.toml", strings.Replace(text, `"demo"`, `"clock"`, 1)+"[method.slow]\nsteps = 2\n[method.fast-lr]\nsteps = 2\n[method.fast-ls]\nsteps = 2\n", spec.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Times = clock
+	st := stored(t, s, func(_ int, d *store.Draft) {
+		d.Provenance.Timing.Median, d.Provenance.Timing.Shared = 7, true
+	})
+	for _, c := range clock.Cells {
+		d := recordOf(c, c.Identity(dataOf(c.Dataset), 0), 0)
+		d.Provenance.Timing.Median, d.Result.Metrics["test_acc"], d.Result.Counts["test_errors"] = 0.5, 0.5, []int64{5000}
+		if c.Column == "fast-ls" {
+			continue
+		}
+		if _, err := st.Put(d, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := Load(s, st, keyed)
+	table := r.sheets[0]
+	var got []string
+	for _, row := range table.Rows[:2] {
+		for _, e := range row.Cells[:3] {
+			got = append(got, e.Text+e.Marks)
+		}
+	}
+	if want := []string{"88.00", "94.00", "95.00", "0.500", "0.500", "7.000*"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if notes := strings.Join(table.Notes, "\n"); !strings.Contains(notes, "Times are of short runs apart (experiment clock), and of the table's own runs where there are none.") {
+		t.Errorf("notes:\n%s", notes)
+	}
+	csv := string(r.tableCSV())
+	for _, want := range []string{"slow,conv,seconds_per_update,partial,1,0,0.5,,,0,2,false,false,", "fast-ls,conv,seconds_per_update,partial,1,0,7,,,0,2,false,true,", "slow,conv,test_acc,partial,1,0,0.88,,,0,2,false,,"} {
+		if !strings.Contains(csv, want) {
+			t.Errorf("the CSV lacks %q:\n%s", want, csv)
+		}
 	}
 }
 
