@@ -214,7 +214,8 @@ func (b *figureBuilder) trace(c *CellRuns, x, metric string) []chart.Point {
 }
 
 // line is a quantity of a run at its updates, and where these lie along x. The test
-// error is what the accuracy leaves. A control without a trace still has its number.
+// error is what the accuracy leaves, and where the sharper bound says nothing, the other
+// one does. A control without a trace still has its number.
 func (r *Results) line(rec *store.Record, x, metric string) (us, xs, ys []float64) {
 	t := r.trace(rec)
 	if t == nil {
@@ -224,6 +225,14 @@ func (r *Results) line(rec *store.Record, x, metric string) (us, xs, ys []float6
 	if x == "seconds" && xs == nil {
 		for _, u := range us {
 			xs = append(xs, u*rec.Provenance.Timing.Median)
+		}
+	}
+	if of, sharper := strings.CutPrefix(metric, "interval_perp."); sharper && ys != nil {
+		ys = slices.Clone(ys)
+		for i, plain := range t.Column("interval." + of) {
+			if math.IsNaN(ys[i]) {
+				ys[i] = plain
+			}
 		}
 	}
 	if metric == "test_error" && ys == nil {

@@ -163,10 +163,12 @@ func TestColours(t *testing.T) {
 	}
 }
 
-// The two ends of an interval are one area, and the error is what accuracy leaves.
+// The two ends of an interval are one area, in percent and where the sharper bound says
+// nothing of the other one, and the error is what accuracy leaves.
 func TestIntervals(t *testing.T) {
-	r := made(t, small+"[[figure]]\nname = \"f\"\nkind = \"curves\"\nonly = \"method:slow\"\ny = [\"deviation.low\", \"deviation.high\", \"test_error\"]\n", map[string][]float64{"slow": {0.9}})
-	tr := &store.Trace{Columns: []string{"update", "deviation.low", "deviation.high", "test_acc"}, Rows: [][]float64{{0, 0.1, 0.5, 0.75}, {10, 0.2, 0.4, 0.5}}}
+	r := made(t, small+"[[figure]]\nname = \"f\"\nkind = \"curves\"\nonly = \"method:slow\"\ny = [\"interval_perp.low\", \"interval_perp.high\", \"test_error\"]\n", map[string][]float64{"slow": {0.9}})
+	tr := &store.Trace{Columns: []string{"update", "interval.low", "interval.high", "interval_perp.low", "interval_perp.high", "test_acc"},
+		Rows: [][]float64{{0, 0.1, 0.5, math.NaN(), math.NaN(), 0.75}, {10, 0.15, 0.45, 0.2, 0.4, 0.5}}}
 	for _, c := range r.Cells {
 		for _, run := range c.done() {
 			r.traces[run.Record.Result.Key] = tr
@@ -178,10 +180,10 @@ func TestIntervals(t *testing.T) {
 		t.Fatalf("%+v, %q", p, r.Problems)
 	}
 	area, line := c.Rows[0][0].Series[0], c.Rows[0][0].Series[1]
-	if area.Kind != chart.Range || area.Points[1].Low != 0.2 || area.Points[1].High != 0.4 {
+	if area.Kind != chart.Range || len(area.Points) != 2 || area.Points[0].Low != 10 || area.Points[0].High != 50 || area.Points[1].Low != 20 || area.Points[1].High != 40 {
 		t.Errorf("%+v", area)
 	}
-	if line.Kind != chart.Line || line.Points[0].Y != 0.25 {
+	if line.Kind != chart.Line || line.Points[0].Y != 25 {
 		t.Errorf("%+v", line)
 	}
 }

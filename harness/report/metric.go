@@ -55,6 +55,7 @@ var metrics = []metric{
 	{"own.test_errors", "test errors in the set's own networks", "", 1, lower},
 	{"draws_sd", "spread over fresh networks", "%", 100, lower},
 	{"real_loss", "loss on real images", "", 1, lower},
+	{"test_error", "test error", "%", 100, lower},
 	{"train_acc", "training accuracy", "%", 100, higher},
 	{"teacher_acc", "accuracy of the full model", "%", 100, higher},
 	{"test_errors", "test errors", "", 1, lower},
@@ -79,11 +80,11 @@ var metrics = []metric{
 	{"solve_gap", "gap of the model of the set", "", 1, lower},
 
 	// Of the ball around Theta_O, and of its part that the set leaves open.
-	{"interval.low", "error at least", "", 1, lower},
-	{"interval.high", "error at most", "", 1, lower},
+	{"interval.low", "error at least", "%", 100, lower},
+	{"interval.high", "error at most", "%", 100, lower},
 	{"interval.decided", "share decided", "%", 100, higher},
-	{"interval_perp.low", "error at least (sharper bound)", "", 1, lower},
-	{"interval_perp.high", "error at most (sharper bound)", "", 1, lower},
+	{"interval_perp.low", "error at least (sharper bound)", "%", 100, lower},
+	{"interval_perp.high", "error at most (sharper bound)", "%", 100, lower},
 	{"interval_perp.decided", "share decided (sharper bound)", "%", 100, higher},
 }
 

@@ -17,7 +17,7 @@ func (b *figureBuilder) slope(panels []chart.Panel) {
 		for _, s := range p.Series {
 			if y, ok := rise(s.Points, b.f.Slope); ok && s.Kind == chart.Line {
 				name := strings.TrimPrefix(p.Title+" "+s.Name, " ")
-				rises = append(rises, fmt.Sprintf("%s %s", name, signed(y, 1)))
+				rises = append(rises, name+" "+strings.Replace(signed(y, 1), "-", "−", 1))
 			}
 		}
 	}
