@@ -22,7 +22,7 @@ const usage = `Dataset distillation by the duality gap, and what it is compared 
   go run . -exp NAME          make the runs that are missing, then show the results
   go run . -exp NAME,NAME     several experiments; -exp all for every one
   go run . -exp PATH.toml     one of your own, from any folder
-  go run . -list              experiments, methods, protocols, datasets, profiles
+  go run . -list              experiments, methods, protocols, datasets, profiles, the commit
 
 What to run
   -profile NAME   smoke, desk (default) or paper: the size of everything
