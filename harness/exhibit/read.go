@@ -69,8 +69,34 @@ func read(o spec.Options, from func(spec.Options) (*spec.Spec, error), beside fu
 		if out.Times, err = beside(out.Table.Times+".toml", o); err != nil {
 			return nil, err
 		}
+		var needed []*spec.Cell
+		for _, c := range out.Cells {
+			if x := out.TimesAt(c); x != nil && !slices.Contains(needed, x) {
+				needed = append(needed, x)
+			}
+		}
+		out.Times.Cells = needed
 	}
 	return &out, nil
+}
+
+// TimesAt returns the cell that is timed in place of one of the table's: the one at the
+// same point of all axes that it has. It is nil if there is none.
+func (s *Spec) TimesAt(c *spec.Cell) *spec.Cell {
+	if s.Times == nil {
+		return nil
+	}
+	i := slices.IndexFunc(s.Times.Cells, func(x *spec.Cell) bool {
+		return !slices.ContainsFunc(s.Times.Axes, func(a spec.Axis) bool {
+			here, ok := c.At(a.Name)
+			there, _ := x.At(a.Name)
+			return !ok || here != there
+		})
+	})
+	if i < 0 {
+		return nil
+	}
+	return s.Times.Cells[i]
 }
 
 // Runs returns what experiments run, and what the times of their tables are of.

@@ -206,7 +206,7 @@ func TestPublishedFrom(t *testing.T) {
 // A table may take its times from an experiment beside its file, or in the library.
 func TestTimesOfAnotherExperiment(t *testing.T) {
 	timed := strings.Replace(good, "[table]\n", "[table]\ntime = true\ntimes = \"clock\"\n", 1)
-	clock := strings.Replace(good, `name = "demo"`, `name = "clock"`, 1)
+	clock := strings.Replace(strings.Replace(good, `name = "demo"`, `name = "clock"`, 1), "ipc = [1, 10]", "ipc = [50, 10, 1]", 1)
 	fsys := fstest.MapFS{"demo.toml": {Data: []byte(timed)}, "clock.toml": {Data: []byte(clock)}}
 	o := options
 	o.Seeds = 7
@@ -216,6 +216,14 @@ func TestTimesOfAnotherExperiment(t *testing.T) {
 	}
 	if runs := Runs([]*Spec{s}); len(runs) != 2 || runs[1] != s.Times.Spec {
 		t.Errorf("runs %v", runs)
+	}
+	if len(s.Times.Cells) != len(s.Cells) {
+		t.Errorf("%d cells are timed for the %d of the table", len(s.Times.Cells), len(s.Cells))
+	}
+	for _, c := range s.Cells {
+		if x := s.TimesAt(c); x == nil || x.IPC != c.IPC || x.Column != c.Column || x.Dataset != c.Dataset {
+			t.Errorf("%v is timed by %+v", c.Point, x)
+		}
 	}
 	file := filepath.Join(t.TempDir(), "demo.toml")
 	if err := os.WriteFile(file, []byte(timed), 0o666); err != nil {

@@ -37,18 +37,13 @@ func machinesOf(cells []*CellRuns) machines {
 	return m
 }
 
-// timeBy takes the times of cells from those of another experiment that are at the same
-// point of its axes, and were run.
+// timeBy takes the times of cells from those of another experiment that are timed in
+// their place, and were run.
 func (r *Results) timeBy(other *Results) {
 	r.Problems = with(r.Problems, other.Problems...)
 	for _, c := range r.Cells {
-		i := slices.IndexFunc(other.Cells, func(x *CellRuns) bool {
-			return !slices.ContainsFunc(other.axes(), func(axis string) bool {
-				here, ok := c.Cell.At(axis)
-				there, _ := x.Cell.At(axis)
-				return !ok || here != there
-			})
-		})
+		at := r.Spec.TimesAt(c.Cell)
+		i := slices.IndexFunc(other.Cells, func(x *CellRuns) bool { return x.Cell == at })
 		if i >= 0 && other.Cells[i].ownTimes() != nil {
 			c.clock, c.clockOf = other.Cells[i], other.Spec.Name
 		}
