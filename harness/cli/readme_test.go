@@ -446,7 +446,6 @@ func TestReadmeNumbers(t *testing.T) {
 		`the ConvNets' pool ([0-9.]+) in fresh`:                                     "crossings/cifar-10/10/ls-pool/conv/fc/acc",
 		`than those of the others in ([0-9]+) of`:                                   "table1/claim/time/holds",
 		`than those of the others in [0-9]+ of ([0-9]+) rows with ConvNets`:         "table1/claim/time/of",
-		`rows with ConvNets \(([0-9]+) is open`:                                     "table1/claim/time/open",
 		`and in ([0-9]+) of [0-9]+ with FCNets`:                                     "table2/claim/time/holds",
 		`and in [0-9]+ of ([0-9]+) with FCNets`:                                     "table2/claim/time/of",
 	} {
