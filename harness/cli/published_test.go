@@ -150,38 +150,48 @@ func TestCutSchedules(t *testing.T) {
 	}
 }
 
-// What is timed is what the tables are of, but for how long it runs.
+// What is timed is what the tables are of, but for how long it runs, in any profile but smoke.
 func TestTimesAreOfTheTables(t *testing.T) {
 	for _, name := range []string{"table1", "table2"} {
-		s, err := exhibit.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), spec.Options{Datasets: data.Names()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		timed := map[string]spec.PartIdentity{}
-		at := func(c *spec.Cell) string {
-			return fmt.Sprint(c.Point["dataset"], c.Point["ipc"], c.Point["model"], c.Column)
-		}
-		of := func(c *spec.Cell) spec.PartIdentity {
-			m := c.Identity(spec.DatasetIdentity{}, 0).Method
-			m.Settings = maps.Clone(m.Settings)
-			delete(m.Settings, "updates")
-			delete(m.Settings, "iterations")
-			return m
-		}
-		for _, c := range s.Times.Cells {
-			timed[at(c)] = of(c)
-		}
-		n := 0
-		for _, c := range s.Cells {
-			if want, ok := timed[at(c)]; ok {
-				n++
-				if got := of(c); !reflect.DeepEqual(got, want) {
-					t.Errorf("%s: %s is timed with %+v and has %+v", name, at(c), want, got)
+		for _, profile := range []string{"desk", "paper"} {
+			s, err := exhibit.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), spec.Options{Datasets: data.Names(), Profile: profile})
+			if err != nil {
+				t.Fatal(err)
+			}
+			timed := map[string]spec.PartIdentity{}
+			at := func(c *spec.Cell) string {
+				return fmt.Sprint(c.Point["dataset"], c.Point["ipc"], c.Point["model"], c.Column)
+			}
+			of := func(c *spec.Cell) (m spec.PartIdentity, length string) {
+				m = c.Identity(spec.DatasetIdentity{}, 0).Method
+				m.Settings = maps.Clone(m.Settings)
+				for _, setting := range []string{"updates", "iterations"} {
+					if n, ok := m.Settings[setting]; ok {
+						length += fmt.Sprint(n)
+					}
+					delete(m.Settings, setting)
+				}
+				return m, length
+			}
+			for _, c := range s.Times.Cells {
+				m, length := of(c)
+				timed[at(c)] = m
+				if !slices.Contains([]string{"20", "3", "1"}, length) {
+					t.Errorf("%s, profile %s: %s is timed over %s updates or iterations", name, profile, at(c), length)
 				}
 			}
-		}
-		if n != 81 {
-			t.Errorf("%s: %d cells are timed, want 81", name, n)
+			n := 0
+			for _, c := range s.Cells {
+				if want, ok := timed[at(c)]; ok {
+					n++
+					if got, _ := of(c); !reflect.DeepEqual(got, want) {
+						t.Errorf("%s, profile %s: %s is timed with %+v and has %+v", name, profile, at(c), want, got)
+					}
+				}
+			}
+			if n != 81 {
+				t.Errorf("%s, profile %s: %d cells are timed, want 81", name, profile, n)
+			}
 		}
 	}
 }

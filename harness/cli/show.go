@@ -25,8 +25,8 @@ func (f *flags) printList(out io.Writer) error {
 		return usageError(err)
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	git := env.Read().Git
-	fmt.Fprintf(w, "program\n  commit %s, %s; %s\n", git.Commit, git.State, env.Read().Go)
+	e := env.Read()
+	fmt.Fprintf(w, "program\n  commit %s, %s; %s\n", e.Git.Commit, e.Git.State, e.Go)
 	fmt.Fprintln(w, "experiments")
 	for _, name := range names {
 		s, err := f.library.read(name, f.profile, f.seeds)

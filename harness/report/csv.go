@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -45,12 +46,13 @@ func (r *Results) tableCSV() []byte {
 			for _, s := range seeds {
 				names = append(names, strconv.FormatUint(s, 10))
 			}
-			shared := "" // is said of times
+			of, shared := c, "" // which runs the number is of; the other is said of times
 			if m == secondsPerUpdate {
+				of = cmp.Or(c.clock, c)
 				shared = strconv.FormatBool(slices.ContainsFunc(c.timed(), func(run Run) bool { return run.Record.Provenance.Timing.Shared }))
 			}
-			lines = append(lines, append(pointOf(c.Cell, axes), m, c.status(len(x)), strconv.Itoa(len(x)), strings.Join(names, " "), mean, sd, half,
-				strconv.Itoa(c.lost()), strconv.Itoa(len(c.Runs)), strconv.FormatBool(r.dataset(c.Cell.Dataset).BuiltIn), shared, string(c.family(m))))
+			lines = append(lines, append(pointOf(c.Cell, axes), m, of.status(len(x)), strconv.Itoa(len(x)), strings.Join(names, " "), mean, sd, half,
+				strconv.Itoa(of.lost()), strconv.Itoa(len(of.Runs)), strconv.FormatBool(r.dataset(c.Cell.Dataset).BuiltIn), shared, string(c.family(m))))
 		}
 	}
 	return sheet.CSV(lines)

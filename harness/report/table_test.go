@@ -333,7 +333,7 @@ func TestTimesAreOfOneMachine(t *testing.T) {
 func TestTimesOfShortRuns(t *testing.T) {
 	text := strings.Replace(small, "[table]", "[table]\ntime = true", 1)
 	s := parse(t, text)
-	clock, err := exhibit.Parse("clock.toml", strings.Replace(text, `"demo"`, `"clock"`, 1)+"[method.slow]\nsteps = 2\n[method.fast-lr]\nsteps = 2\n[method.fast-ls]\nsteps = 2\n", spec.Options{})
+	clock, err := exhibit.Parse("clock.toml", strings.NewReplacer(`"demo"`, `"clock"`, "count = 2", "count = 1").Replace(text)+"[method.slow]\nsteps = 2\n[method.fast-lr]\nsteps = 2\n[method.fast-ls]\nsteps = 2\n", spec.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -366,7 +366,7 @@ func TestTimesOfShortRuns(t *testing.T) {
 		t.Errorf("notes:\n%s", notes)
 	}
 	csv := string(r.tableCSV())
-	for _, want := range []string{"slow,conv,seconds_per_update,partial,1,0,0.5,,,0,2,false,false,", "fast-ls,conv,seconds_per_update,partial,1,0,7,,,0,2,false,true,", "slow,conv,test_acc,partial,1,0,0.88,,,0,2,false,,"} {
+	for _, want := range []string{"slow,conv,seconds_per_update,done,1,0,0.5,,,0,1,false,false,", "fast-ls,conv,seconds_per_update,partial,1,0,7,,,0,2,false,true,", "slow,conv,test_acc,partial,1,0,0.88,,,0,2,false,,"} {
 		if !strings.Contains(csv, want) {
 			t.Errorf("the CSV lacks %q:\n%s", want, csv)
 		}
