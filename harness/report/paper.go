@@ -234,7 +234,7 @@ func (p *paper) records() []Number {
 	seen := map[string]bool{}
 	for _, name := range p.names {
 		for _, c := range p.results[name].Cells {
-			for _, run := range c.done() {
+			for _, run := range append(c.done(), c.timed()...) {
 				seen[run.Record.Result.Key] = true
 				if last == nil || run.Record.Provenance.Finished.After(last.Provenance.Finished) {
 					last = run.Record
