@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,7 +20,7 @@ import (
 // Uses is what a LaTeX document takes from a report. It asks for it by
 //
 //	\val{NAME}        a number: an experiment's name, a slash, one of Numbers; or
-//	                  records/count, records/date, records/commit
+//	                  records/count, records/hours, records/date, records/commit
 //	\vals{NAMES}      numbers side by side, with lists in their names: a/(b c)/(1 10) is
 //	                  a/b/1, a/b/10, a/c/1 and a/c/10
 //	\gentable{NAME}   a table: an experiment's name, with -reproduced, -verdicts,
@@ -226,16 +227,16 @@ func meant(name string, all []Number) string {
 	return ""
 }
 
-// records says how many records the numbers come from, when the last of them ended and
-// by which commit of the program it was made. Records of other experiments that arrive
-// do not change it.
+// records says how many records the numbers and times come from, how long they took, when
+// the last of them ended and by which commit of the program it was made. Records of other
+// experiments that arrive do not change it.
 func (p *paper) records() []Number {
 	var last *store.Record
-	seen := map[string]bool{}
+	wall := map[string]float64{} // by key
 	for _, name := range p.names {
 		for _, c := range p.results[name].Cells {
 			for _, run := range append(c.done(), c.timed()...) {
-				seen[run.Record.Result.Key] = true
+				wall[run.Record.Result.Key] = run.Record.Provenance.Wall
 				if last == nil || run.Record.Provenance.Finished.After(last.Provenance.Finished) {
 					last = run.Record
 				}
@@ -243,7 +244,12 @@ func (p *paper) records() []Number {
 		}
 	}
 	out := numberList{prefix: "records/"}
-	out.add("count", strconv.Itoa(len(seen)))
+	seconds := 0.
+	for _, key := range slices.Sorted(maps.Keys(wall)) { // a sum depends on its order
+		seconds += wall[key]
+	}
+	out.add("count", strconv.Itoa(len(wall)))
+	out.add("hours", strconv.FormatFloat(seconds/3600, 'f', 0, 64))
 	if last == nil {
 		out.none("date", sheet.NotRun)
 		out.none("commit", sheet.NotRun)
