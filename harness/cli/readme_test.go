@@ -403,7 +403,8 @@ func TestReadmeNumbers(t *testing.T) {
 	}
 	for text, name := range map[string]string{
 		`\(published: ([0-9.]+)\)`:                                                  "table2/cifar-10/10/dgkip-lr/published",
-		`one cell tried has ([0-9.]+) %`:                                            "convergence/cifar-10/10/dgkip-lr-gap/acc",
+		`DGKIP-LR has ([0-9.]+) % in the one cell`:                                  "convergence/cifar-10/10/dgkip-lr-gap/acc",
+		`one cell tried, with the logarithm ([0-9.]+) `:                             "convergence/cifar-10/10/dgkip-lr-gain/acc",
 		`by the SVM they have ([0-9.]+) and`:                                        "table1/cifar-10/10/whole/transfer.hinge.test_acc",
 		`by the SVM they have [0-9.]+ and ([0-9.]+),`:                               "table2/cifar-10/10/whole/transfer.hinge.test_acc",
 		`After all of its ([0-9]+) updates DGKIP-LR`:                                "seeds/cifar-10/10/dgkip-lr/conv/method.updates",
