@@ -60,7 +60,7 @@ func TestSharedRuns(t *testing.T) {
 			{"table3", nil, table1},
 			{"figure2", nil, table1},
 			{"images", nil, table1},
-			{"convergence", []string{"-plain", "-gain", "-gap"}, table2},
+			{"convergence", []string{"-plain", "-gain", "-gap", "-one"}, table2},
 		} {
 			for id, what := range runs(c.name, profile, c.own...) {
 				if _, ok := c.table[id]; !ok {
