@@ -283,7 +283,7 @@ func reported(t *testing.T) (readme string, values map[string]string) {
 		}
 		if name == "table1" || name == "table2" || name == "table3" {
 			for _, b := range results.Published {
-				if b.Cell.At["dataset"] == "cifar-10" && !math.IsNaN(b.Tolerance) {
+				if b.Cell.Dataset == "cifar-10" && !math.IsNaN(b.Tolerance) {
 					low, high = min(low, b.Tolerance), max(high, b.Tolerance)
 				}
 			}

@@ -47,8 +47,8 @@ func (s *source) Open(ctx context.Context, d spec.Data) (*engine.Dataset, error)
 	if !d.Own() && !set.Verified {
 		s.warn("%s: there are no checksums of these classes alone; nobody knows whether they are the published images", set.Name)
 	}
-	for _, passed := range set.Passed {
-		s.warn("note: %s", passed)
+	for _, note := range set.Notes {
+		s.warn("note: %s", note)
 	}
 	kind := d.Preprocessing()
 	info, _ := data.Describe(d.Use) // nothing for one's own

@@ -43,7 +43,7 @@ type Config struct {
 	Names   []string `toml:"names"`
 	Classes []int    `toml:"classes"` // to use where a run names none
 
-	TestFraction float64 `toml:"test_fraction"` // of each class, without a test set; 0 means 0.2
+	TestFraction float64 `toml:"test_fraction" min:"0.001"` // of each class, without a test set; 0 means 0.2
 	SplitSeed    uint64  `toml:"split_seed"`
 
 	// What the images must be, where given. A folder of grey and coloured images
@@ -80,15 +80,15 @@ func (c *Config) load(ctx context.Context, name, base string) (*Set, error) {
 	if err := c.fits(raw); err != nil {
 		return nil, err
 	}
-	split := raw.test.Labels == nil
-	if split {
+	if raw.test.Labels == nil {
 		raw.train, raw.test = c.divide(raw.train, raw.dim(), len(raw.names))
+		raw.divided = true
 	}
 	set, err := raw.choose(name, c.Classes)
-	if errors.Is(err, ErrClass) && split {
-		err = hint(err, "a class needs two images at least where no test set is given")
+	if err != nil {
+		return nil, err
 	}
-	return set, err
+	return set, set.apart(raw.divided)
 }
 
 // CheckValues finds settings that are wrong whatever the others are.
@@ -203,7 +203,7 @@ func (c *Config) find(base string) error {
 			}
 			err = wrong(fs.ErrNotExist, "no such %s (looked for %s)", what, place)
 			if !filepath.IsAbs(p.path) {
-				err = hint(err, "relative paths start from %s, the folder of the experiment's file", base)
+				err = hint(err, "relative paths start from %s, the folder of the experiment's file, and ~ is a name like any other", base)
 			}
 		case err != nil:
 			err = fmt.Errorf("%s: %w", said, err)
@@ -282,7 +282,7 @@ func (c *Config) fits(raw *contents) error {
 	case c.Channels != 0 && raw.ch != c.Channels:
 		why, help = fmt.Sprintf("%d channels", raw.ch), fmt.Sprintf("channels = %d asks for another number", c.Channels)
 	case c.Size != nil && (raw.h != c.Size[0] || raw.w != c.Size[1]):
-		why, help = fmt.Sprintf("%dx%d pixels", raw.h, raw.w), fmt.Sprintf("size = %v asks for others", c.Size)
+		why, help = fmt.Sprintf("%dx%d pixels", raw.h, raw.w), fmt.Sprintf("size = [%d, %d] asks for others: leave it out, or scale the images", c.Size[0], c.Size[1])
 	case len(raw.names) == 1:
 		kind, why = ErrClass, fmt.Sprintf("only one class (%s); two are needed at least", raw.names[0])
 		if c.Format == "folder" {

@@ -147,14 +147,17 @@ func TestCustom(t *testing.T) {
 }
 
 func TestCustomColour(t *testing.T) {
-	red, grey := color.RGBA{200, 10, 30, 255}, color.Gray{77}
+	red, blue, grey, dark := color.RGBA{200, 10, 30, 255}, color.RGBA{20, 10, 200, 255}, color.Gray{77}, color.Gray{7}
 	dir := put(t, map[string][]byte{
 		"colour/a/1.png": oneColour("png", 3, 2, red), "colour/b/1.png": oneColour("png", 3, 2, red),
 		"grey/a/1.jpg": oneColour("jpg", 3, 2, grey), "grey/b/1.jpeg": oneColour("jpg", 3, 2, grey),
 		"mixed/a/1.png": oneColour("png", 3, 2, grey), "mixed/b/1.png": oneColour("png", 3, 2, red),
+		"test/colour/a/1.png": oneColour("png", 3, 2, blue), "test/colour/b/1.png": oneColour("png", 3, 2, blue),
+		"test/grey/a/1.png": oneColour("png", 3, 2, dark), "test/grey/b/1.png": oneColour("png", 3, 2, dark),
+		"test/mixed/a/1.png": oneColour("png", 3, 2, blue), "test/mixed/b/1.png": oneColour("png", 3, 2, dark),
 	})
 	load := func(train string, channels int) (*Set, error) {
-		c := Config{Format: "folder", Train: train, Test: train, Channels: channels}
+		c := Config{Format: "folder", Train: train, Test: filepath.Join("test", train), Channels: channels}
 		return c.Load(context.Background(), "mine", dir)
 	}
 	for _, c := range []struct {
@@ -204,7 +207,7 @@ func TestCustomErrors(t *testing.T) {
 		"i":            idx([]byte{1, 2}, 2, 1, 1), "l": idx([]byte{0, 1}, 2), "l3": idx([]byte{0, 1, 1}, 3),
 		"wide":          idx([]byte{1, 2, 3, 4}, 2, 1, 2),
 		"sizes/a/1.png": grey(3, 3), "sizes/b/1.png": grey(3, 4),
-		"broken/a/1.png": []byte("no image"), "short/a/1.png": grey(3, 3)[:40], "empty/a/x.txt": nil, "bare/x.png": grey(1, 1),
+		"broken/a/1.png": []byte("no image"), "blank/a/1.png": nil, "short/a/1.png": grey(3, 3)[:40], "empty/a/x.txt": nil, "bare/x.png": grey(1, 1),
 		"glass/a/1.png": oneColour("png", 2, 2, color.NRGBA{1, 2, 3, 128}),
 		"giant/a/1.png": grey(2000, 1000),
 		"two/a/1.png":   grey(1, 1), "two/b/1.png": grey(1, 1), "one/a/1.png": grey(1, 1),
@@ -236,7 +239,7 @@ func TestCustomErrors(t *testing.T) {
 		{Config{Format: "npz", Train: "good.npz", TrainArrays: []string{"x", "z"}}, ErrFormat, `no array "z"`},
 		{Config{Format: "npz", Train: "good.npz", Names: []string{"only"}}, ErrLabel, "labels are 0 to 0"},
 		{Config{Format: "npz", Train: "good.npz", Channels: 3}, ErrShape, "channels = 3 asks"},
-		{Config{Format: "npz", Train: "good.npz", Size: []int{2, 2}}, ErrShape, "size = [2 2] asks"},
+		{Config{Format: "npz", Train: "good.npz", Size: []int{2, 2}}, ErrShape, "size = [2, 2] asks"},
 		{npzOf("good.npz"), ErrClass, "needs two images"},
 		{Config{Format: "idx", Train: "i", TrainLabels: "l3"}, ErrCount, "3 labels for the 2 images"},
 		{Config{Format: "idx", Train: "l", TrainLabels: "i"}, ErrMagic, "is this the file of labels?"},
@@ -245,6 +248,7 @@ func TestCustomErrors(t *testing.T) {
 		{folder("sizes"), ErrShape, filepath.Join("sizes", "b", "1.png")},
 		{folder("broken"), ErrMagic, "neither PNG nor JPEG"},
 		{folder("short"), ErrTruncated, filepath.Join("short", "a", "1.png")},
+		{folder("blank"), ErrTruncated, "1.png: file ends early: the file is empty\nhint: replace the picture, or delete it"},
 		{folder("damaged"), ErrCorrupt, filepath.Join("damaged", "a", "1.png")},
 		{folder("giant"), ErrOversized, "too many"},
 		{folder("empty"), ErrClass, ".png, .jpg or .jpeg"},
@@ -389,12 +393,28 @@ func TestFolderLinks(t *testing.T) {
 	}
 }
 
-// What lies beside the images of a class is told.
-func TestFolderPassed(t *testing.T) {
-	image := oneColour("png", 2, 2, color.Gray{9})
-	dir := put(t, map[string][]byte{"all/a/1.png": image, "all/a/2.png": image, "all/a/3.bmp": image, "all/a/in/4.png": image, "all/a/.hidden": image, "all/b/1.png": image, "all/b/2.png": image})
+// What lies beside the images of a class is told, and that images are there twice.
+func TestFolderNotes(t *testing.T) {
+	image, other := oneColour("png", 2, 2, color.Gray{9}), oneColour("png", 2, 2, color.Gray{8})
+	dir := put(t, map[string][]byte{"all/a/1.png": image, "all/a/2.png": image, "all/a/3.bmp": image, "all/a/in/4.png": image, "all/a/.hidden": image, "all/b/1.png": other, "all/b/2.png": other})
 	s, err := Config{Format: "folder", Train: "all"}.Load(context.Background(), "mine", dir)
-	if err != nil || len(s.Passed) != 1 || !strings.HasPrefix(s.Passed[0], filepath.Join(dir, "all", "a")+": 2 not read, such as 3.bmp") {
+	if err != nil || len(s.Notes) != 2 || !strings.HasPrefix(s.Notes[0], filepath.Join(dir, "all", "a")+": 2 not read, such as the folder in:") || s.Notes[1] != "mine: 2 of 2 test images are training images, too" {
+		t.Errorf("%+v %v", s, err)
+	}
+}
+
+// A test set that is the training set is refused, whatever it is called.
+func TestTestedOnTraining(t *testing.T) {
+	image, other := oneColour("png", 2, 2, color.Gray{9}), oneColour("png", 2, 2, color.Gray{8})
+	dir := put(t, map[string][]byte{"all/a/1.png": image, "all/b/1.png": other, "copy/a/9.png": image, "copy/b/9.png": other, "part/a/9.png": image, "part/b/9.png": oneColour("png", 2, 2, color.Gray{7})})
+	for _, test := range []string{"all", "copy"} {
+		_, err := Config{Format: "folder", Train: "all", Test: test}.Load(context.Background(), "mine", dir)
+		if !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "mine: bad setting: every test image is a training image, too\nhint: give") {
+			t.Errorf("%s: %v", test, err)
+		}
+	}
+	s, err := Config{Format: "folder", Train: "all", Test: "part"}.Load(context.Background(), "mine", dir)
+	if err != nil || !slices.Equal(s.Notes, []string{"mine: 1 of 2 test images are training images, too"}) {
 		t.Errorf("%+v %v", s, err)
 	}
 }

@@ -66,7 +66,7 @@ func isFolder(dir string, e fs.DirEntry) (bool, error) {
 	}
 	info, err := os.Stat(filepath.Join(dir, e.Name()))
 	if err != nil {
-		return false, hint(fmt.Errorf("%s: %w: a link that leads nowhere: %w", filepath.Join(dir, e.Name()), ErrFormat, err), "delete the link, or write names = [...] without it")
+		return false, hint(fmt.Errorf("%s: %w: a link that leads nowhere: %w", filepath.Join(dir, e.Name()), ErrFormat, err), "delete the link, or mend it")
 	}
 	return info.IsDir(), nil
 }
@@ -84,7 +84,7 @@ func (c *contents) folder(ctx context.Context, dir string) (s Split, err error) 
 			errs = append(errs, err)
 		}
 		if len(passed) > 0 {
-			c.passed = append(c.passed, fmt.Sprintf("%s: %d not read, such as %s: images are .png, .jpg or .jpeg files in the folder of their class", filepath.Join(dir, name), len(passed), passed[0]))
+			c.notes = append(c.notes, fmt.Sprintf("%s: %d not read, such as %s: images are .png, .jpg or .jpeg files directly in the folder of their class", filepath.Join(dir, name), len(passed), passed[0]))
 		}
 		for _, p := range paths {
 			if err := ctx.Err(); err != nil {
@@ -131,9 +131,11 @@ func images(dir string) (paths, passed []string, err error) {
 		case !folder && slices.Contains([]string{".png", ".jpg", ".jpeg"}, ext):
 			paths = append(paths, filepath.Join(dir, e.Name()))
 		default:
-			passed = append(passed, e.Name())
 			if folder {
 				inner = append(inner, e.Name())
+				passed = slices.Insert(passed, 0, "the folder "+e.Name())
+			} else {
+				passed = append(passed, e.Name())
 			}
 		}
 	}
@@ -146,7 +148,7 @@ func images(dir string) (paths, passed []string, err error) {
 			"images lie directly in the folder of their class; folders inside it are not read")
 	}
 	if len(paths) == 0 {
-		return nil, nil, hint(fmt.Errorf("%w: no images in %s", ErrClass, dir), "images are .png, .jpg or .jpeg files")
+		return nil, nil, hint(fmt.Errorf("%w: no images in %s", ErrClass, dir), "images are .png, .jpg or .jpeg files; if the folder is no class, delete it, or list those that are: names = [...]")
 	}
 	return paths, passed, nil
 }
@@ -196,10 +198,15 @@ func ReadImage(path string) (h, w, c int, pixels []byte, err error) {
 	return one.h, one.w, one.ch, s.Images, nil
 }
 
+const replacePicture = "replace the picture, or delete it"
+
 // decode reads an image after a look at its size.
 func decode(r io.Reader) (image.Image, error) {
 	var head bytes.Buffer
 	config, _, err := image.DecodeConfig(io.TeeReader(r, &head))
+	if head.Len() == 0 {
+		return nil, hint(fmt.Errorf("%w: the file is empty", ErrTruncated), replacePicture)
+	}
 	if err == nil && config.Width*config.Height > pixelLimit {
 		return nil, hint(fmt.Errorf("%w: %dx%d pixels are too many", ErrOversized, config.Height, config.Width), "at most %d pixels are read; scale the images down", pixelLimit)
 	}
@@ -208,14 +215,16 @@ func decode(r io.Reader) (image.Image, error) {
 		m, _, err = image.Decode(io.MultiReader(&head, r))
 	}
 	switch {
+	case err == nil:
+		return m, nil
 	case errors.Is(err, image.ErrFormat):
-		return nil, fmt.Errorf("%w: neither PNG nor JPEG", ErrMagic)
+		err = fmt.Errorf("%w: neither PNG nor JPEG", ErrMagic)
 	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, fmt.Errorf("%w: %w", ErrTruncated, err)
-	case err != nil:
-		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+		err = fmt.Errorf("%w: %w", ErrTruncated, err)
+	default:
+		err = fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
-	return m, nil
+	return nil, hint(err, replacePicture)
 }
 
 // appendPixels appends an image as bytes. Grey from colour is the luma of ITU-R

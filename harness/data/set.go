@@ -23,7 +23,7 @@ type Set struct {
 	Digest   string   // SHA-256 of shape, images and labels, in hexadecimal
 	Verified bool     // pixels and labels are known to be the published ones
 	Files    []string // that were read
-	Passed   []string // how many files of which folders were not, in words
+	Notes    []string // what to know of them, such as how many of a folder were not
 }
 
 // Split is the training or the test part of a Set.
@@ -56,12 +56,13 @@ type contents struct {
 	drawn       bool    // by this program
 	verified    bool
 	files       []string
-	passed      []string // what lay in the folders and was not read
+	divided     bool     // test images were set aside from the training images
+	notes       []string // such as what lay in the folders and was not read
 }
 
 // choose returns the Set of the given classes, all of them if classes is nil.
 func (c *contents) choose(name string, classes []int) (*Set, error) {
-	s := &Set{Name: name, BuiltIn: c.drawn, H: c.h, W: c.w, Ch: c.ch, Verified: c.verified, Files: c.files, Passed: c.passed}
+	s := &Set{Name: name, BuiltIn: c.drawn, H: c.h, W: c.w, Ch: c.ch, Verified: c.verified, Files: c.files, Notes: c.notes}
 	label, err := relabel(c.names, classes)
 	if err != nil {
 		return nil, err
@@ -78,6 +79,9 @@ func (c *contents) choose(name string, classes []int) (*Set, error) {
 				err := fmt.Errorf("%w: no %s images of class %d (%s)", ErrClass, where, number, c.names[number])
 				if list := c.present(); len(list) > 0 {
 					err = hint(err, "choose among the classes with images: %s", strings.Join(list, ", "))
+				}
+				if part == 1 && c.divided {
+					err = hint(err, "a class needs two images at least where no test set is given")
 				}
 				return nil, err
 			}

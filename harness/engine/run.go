@@ -234,7 +234,7 @@ func (a *attempt) distill() error {
 	if set == nil {
 		return errors.New("the method returned neither a set nor an error")
 	}
-	if err := set.Check(); err != nil {
+	if err := a.fits(set); err != nil {
 		return err
 	}
 	a.s.Set, a.s.Method = set, nil
@@ -242,6 +242,18 @@ func (a *attempt) distill() error {
 		a.keep()
 	}
 	return context.Cause(a.ctx)
+}
+
+// fits returns what is wrong with a set that the method made.
+func (a *attempt) fits(set *method.Distilled) error {
+	ipc := a.run.Cell.IPC
+	if a.run.Method().Info().IgnoresIPC {
+		ipc = 0
+	}
+	if err := set.Fits(a.data, ipc); err != nil {
+		return fmt.Errorf("method %s: %w", a.run.Method().Info().Name, err)
+	}
+	return nil
 }
 
 // begin restarts the clock of an update.
@@ -315,6 +327,9 @@ func (a *attempt) trace(step method.Step) error {
 	if line.Set == nil { // none is wanted, or it has no labels as it stands
 		a.s.Trace = append(a.s.Trace, line)
 		return nil
+	}
+	if err := a.fits(line.Set); err != nil {
+		return err
 	}
 	a.s.Pending = &line
 	return a.pending()

@@ -99,7 +99,24 @@ func (d *Distilled) FirstLogits(margin float64) []float32 {
 	return logits
 }
 
-// Check returns what is wrong with the set, if anything.
+// Fits returns what is wrong with the set as one of so many images a class of the data,
+// if anything. No number is asked for where ipc is 0.
+func (d *Distilled) Fits(data *Data, ipc int) error {
+	if err := d.Check(); err != nil || d.Whole {
+		return err
+	}
+	if real := data.Train; d.H != real.H || d.W != real.W || d.C != real.C || len(d.Classes) != len(data.Classes) {
+		return fmt.Errorf("distilled set: %d classes of %dx%dx%d images, where the data has %d of %dx%dx%d", len(d.Classes), d.H, d.W, d.C, len(data.Classes), real.H, real.W, real.C)
+	}
+	for class, list := range (Images{Labels: d.Of}).ByClass(len(d.Classes)) {
+		if ipc > 0 && len(list) != ipc {
+			return fmt.Errorf("distilled set: %d images of class %d (%s), and %d are asked for", len(list), class, d.Classes[class], ipc)
+		}
+	}
+	return nil
+}
+
+// Check returns what is wrong with the set by itself, if anything.
 func (d *Distilled) Check() error {
 	if len(d.Classes) < 1 {
 		return errors.New("distilled set: no classes")

@@ -223,11 +223,13 @@ func (d *Decoder) list(n *Node, v reflect.Value, key string, tag reflect.StructT
 		d.wrong(n, key, "a list")
 		return
 	}
-	out := reflect.MakeSlice(v.Type(), len(n.List), len(n.List))
+	out, before := reflect.MakeSlice(v.Type(), len(n.List), len(n.List)), d.Reported
 	for i, x := range n.List {
 		d.value(x, out.Index(i), key, tag)
 	}
-	v.Set(out)
+	if d.Reported == before { // checks of half a list would only confuse
+		v.Set(out)
+	}
 }
 
 func (d *Decoder) byName(n *Node, v reflect.Value, key string, tag reflect.StructTag) {
