@@ -202,7 +202,11 @@ func (c *Config) find(base string) error {
 				what = "folder"
 			}
 			err = wrong(fs.ErrNotExist, "no such %s (looked for %s)", what, place)
-			if !filepath.IsAbs(p.path) {
+			switch _, missing := os.Stat(base); {
+			case filepath.IsAbs(p.path):
+			case missing != nil:
+				err = hint(err, "%s, the folder of an experiment that the program carries, is not here: name the file by its path, -exp PATH/NAME.toml", base)
+			default:
 				err = hint(err, "relative paths start from %s, the folder of the experiment's file, and ~ is a name like any other", base)
 			}
 		case err != nil:

@@ -27,7 +27,7 @@ import (
 // walk moves random images at random, and goes wrong as it is told.
 type walk struct {
 	Updates int     `toml:"updates"`
-	Wrong   string  `toml:"wrong" enum:",error,panic,data,nan,zero,lossless,score,forgets,blunt,refuses,flops,slow,begins,prepares"`
+	Wrong   string  `toml:"wrong" enum:",error,panic,data,nan,zero,lossless,score,forgets,blunt,refuses,flops,slow,begins,prepares,more,wider"`
 	Flops   float64 `toml:"flops"`           // that an update is said to have
 	Common  float64 `toml:"common,omitzero"` // that runs are said to share
 	Between float64 `toml:"between,omitzero"`
@@ -156,6 +156,13 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 			case "zero":
 				loss = 0
 			}
+		}
+		if s.Update == w.Updates && w.Wrong == "more" {
+			set.Of, set.Labels = append(set.Of, 0), append(set.Labels, 1, 0)
+			set.Images = append(set.Images, set.Images[:set.Size()]...)
+		}
+		if s.Update == 3 && w.Wrong == "wider" {
+			set.W, set.H = 2*set.W, set.H/2
 		}
 		observe(method.Step{
 			Update: s.Update, Of: w.Updates, Loss: loss, HasLoss: w.Wrong != "lossless", Distilled: set.Clone, Checkpoint: save,

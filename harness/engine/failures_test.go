@@ -24,7 +24,7 @@ title = "T"
 [grid]
 dataset = ["a"]
 ipc = [1]
-method = ["walk", "error", "panic", "nan", "infinite", "many"]
+method = ["walk", "error", "panic", "nan", "infinite", "many", "more", "wider"]
 [method.error]
 use = "walk"
 wrong = "error"
@@ -37,6 +37,12 @@ wrong = "nan"
 [method.infinite]
 use = "walk"
 wrong = "score"
+[method.more]
+use = "walk"
+wrong = "more"
+[method.wider]
+use = "walk"
+wrong = "wider"
 [method.many]
 use = "walk"
 updates = 7
@@ -46,12 +52,14 @@ with = { eval = { half = { wrong = true } } }
 `
 	p := plan(t, wrong)
 	s := store.Open(t.TempDir())
-	if out := execute(t, p, s, options()); out != (engine.Outcome{Made: 2, Failed: 4, Broke: 4}) {
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Made: 2, Failed: 6, Broke: 6}) {
 		t.Errorf("outcome %+v", out)
 	}
 	for _, r := range p.Runs {
 		f := s.Failed(r.Key)
-		want := map[string]string{"error": "error: out of luck", "panic": "panic: out of order, at engine/engine_test.go:", "nan": "not-finite: loss is NaN at update 2", "infinite": "not-finite: test_acc is +Inf at update 6"}[r.Cell.Column]
+		want := map[string]string{"error": "error: out of luck", "panic": "panic: out of order, at engine/engine_test.go:", "nan": "not-finite: loss is NaN at update 2", "infinite": "not-finite: test_acc is +Inf at update 6",
+			"more":  "error: method walk: distilled set: it has 3 images, and ipc 1 of 2 classes are 2",
+			"wider": "error: method walk: distilled set: 2 classes of 4x16x1 images, where the data has 2 of 8x8x1"}[r.Cell.Column]
 		got := ""
 		if f != nil {
 			got = f.Kind + ": " + f.Message
@@ -63,13 +71,13 @@ with = { eval = { half = { wrong = true } } }
 			t.Errorf("the stack does not lead to the method:\n%s", f.Stack)
 		}
 	}
-	if out := execute(t, p, s, options()); out != (engine.Outcome{Before: 2, Failed: 4}) {
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Before: 2, Failed: 6}) {
 		t.Errorf("the second time: %+v", out)
 	}
 	o := options()
 	o.Retry = time.Now()
-	for _, broke := range []int{4, 0} { // the second time they have failed since
-		if out := execute(t, p, s, o); out != (engine.Outcome{Before: 2, Failed: 4, Broke: broke}) {
+	for _, broke := range []int{6, 0} { // the second time they have failed since
+		if out := execute(t, p, s, o); out != (engine.Outcome{Before: 2, Failed: 6, Broke: broke}) {
 			t.Errorf("retried: %+v", out)
 		}
 	}

@@ -99,8 +99,8 @@ func (d *Distilled) FirstLogits(margin float64) []float32 {
 	return logits
 }
 
-// Fits returns what is wrong with the set as one of so many images a class of the data,
-// if anything. No number is asked for where ipc is 0.
+// Fits returns what is wrong with the set as one of the data that has ipc images a class
+// on average, or any number if ipc is 0.
 func (d *Distilled) Fits(data *Data, ipc int) error {
 	if err := d.Check(); err != nil || d.Whole {
 		return err
@@ -108,10 +108,8 @@ func (d *Distilled) Fits(data *Data, ipc int) error {
 	if real := data.Train; d.H != real.H || d.W != real.W || d.C != real.C || len(d.Classes) != len(data.Classes) {
 		return fmt.Errorf("distilled set: %d classes of %dx%dx%d images, where the data has %d of %dx%dx%d", len(d.Classes), d.H, d.W, d.C, len(data.Classes), real.H, real.W, real.C)
 	}
-	for class, list := range (Images{Labels: d.Of}).ByClass(len(d.Classes)) {
-		if ipc > 0 && len(list) != ipc {
-			return fmt.Errorf("distilled set: %d images of class %d (%s), and %d are asked for", len(list), class, d.Classes[class], ipc)
-		}
+	if want := ipc * len(d.Classes); want > 0 && d.Len() != want {
+		return fmt.Errorf("distilled set: it has %d images, and ipc %d of %d classes are %d", d.Len(), ipc, len(d.Classes), want)
 	}
 	return nil
 }

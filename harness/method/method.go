@@ -40,8 +40,8 @@ type Info struct {
 	SoftLabels bool
 }
 
-// Method distils a dataset. Its settings are the exported fields of the struct
-// that implements it, named by `toml` tags; see Register.
+// Method distils a dataset. Its settings are the fields of the struct that implements
+// it that have a `toml` tag; see Register.
 type Method interface {
 	Info() Info
 

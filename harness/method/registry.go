@@ -3,6 +3,7 @@ package method
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 )
@@ -29,8 +30,12 @@ var ValidName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 //	            settings added later, so that earlier records stay valid
 //
 // Fields may be booleans, strings, integers, floats, slices of those, or embedded
-// structs of such fields. Register panics when the name is unfit or taken.
+// structs of such fields; package methodtest checks tags. Register panics when the name
+// is unfit or taken.
 func Register(factory func() Method) {
+	if t := reflect.TypeOf(factory()); t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
+		panic(fmt.Sprintf("method.Register: the factory returns a %v; settings are set in a struct, so it must return a pointer to one", t))
+	}
 	methods.add("method.Register", factory().Info().Name, factory)
 }
 

@@ -78,7 +78,7 @@ func (r *reader) cell(p point) *Cell {
 	if c.method == nil || !netOK {
 		return nil
 	}
-	eval, s := r.eval(toml.Merge(r.doc.Eval, r.changes("eval", p)), c.method.Info().Protocol)
+	eval, s := r.eval(toml.Merge(r.doc.Eval, r.changes("eval", p)), c.method.Info())
 	if eval == nil {
 		return nil
 	}

@@ -25,7 +25,7 @@ func (r *reader) checkSections() {
 		r.model(name, nil)
 	}
 	protocols := method.ProtocolNames()
-	r.eval(r.doc.Eval, protocols[0]) // what all protocols have
+	r.eval(r.doc.Eval, method.Info{Protocol: protocols[0]}) // what all protocols have
 	for _, protocol := range protocols {
 		if n := r.doc.Eval.Get(protocol); n != nil {
 			r.d.Into(n, method.NewProtocol(protocol), "[eval."+protocol+"]")
@@ -136,6 +136,9 @@ func (r *reader) unknownMethod(n *toml.Node, names []string) {
 		}
 	}
 	message, hint := fmt.Sprintf("unknown method %q", name), nearest.Hint(name, known)
+	if nearest.Name(name, known) == "" {
+		hint += "; one of your own is imported in baselines/all/all.go"
+	}
 	if len(names) == 1 {
 		r.d.FaultKey(n, message, hint)
 		return
@@ -165,10 +168,10 @@ func (r *reader) model(name string, changes *toml.Node) (method.Model, bool) {
 	return m, r.d.Reported == before
 }
 
-// eval returns the protocol that a table such as [eval] names, or else the one given,
-// with its settings; nil after reporting why it cannot.
-func (r *reader) eval(n *toml.Node, otherwise string) (method.Protocol, scoring) {
-	s := scoring{Protocol: otherwise}
+// eval returns the protocol that a table such as [eval] names, or else that of the
+// method, with its settings; nil after reporting why it cannot.
+func (r *reader) eval(n *toml.Node, of method.Info) (method.Protocol, scoring) {
+	s := scoring{Protocol: of.Protocol}
 	if n == nil {
 		n = toml.Empty(r.doc.Grid)
 	}
@@ -183,7 +186,7 @@ func (r *reader) eval(n *toml.Node, otherwise string) (method.Protocol, scoring)
 		if at := n.Get("protocol"); at != nil {
 			r.d.Fault(at, message, hint)
 		} else {
-			r.d.FaultKey(r.doc.Grid, message+", which the method asks for", hint)
+			r.d.FaultKey(r.doc.Grid, fmt.Sprintf("%s, which Info of the method %s asks for", message, of.Name), hint)
 		}
 		return nil, s
 	}

@@ -179,7 +179,11 @@ func (d *Decoder) str(n *Node, v reflect.Value, key string, tag reflect.StructTa
 	if list, ok := tag.Lookup("enum"); ok {
 		if allowed := strings.Split(list, ","); !slices.Contains(allowed, s) {
 			shown := slices.DeleteFunc(allowed, func(s string) bool { return s == "" })
-			d.Fault(n, fmt.Sprintf("%s is %q, which is not one of %s", key, s, strings.Join(shown, ", ")), nearest.Hint(s, shown))
+			hint := ""
+			if meant := nearest.Name(s, shown); meant != "" {
+				hint = nearest.Hint(s, shown)
+			}
+			d.Fault(n, fmt.Sprintf("%s is %q, which is not one of %s", key, s, strings.Join(shown, ", ")), hint)
 			return
 		}
 	}
@@ -227,7 +231,7 @@ func (d *Decoder) list(n *Node, v reflect.Value, key string, tag reflect.StructT
 	for i, x := range n.List {
 		d.value(x, out.Index(i), key, tag)
 	}
-	if d.Reported == before { // checks of half a list would only confuse
+	if d.Reported == before || v.Type().Elem().Kind() == reflect.Struct { // a check of half a list of values would only confuse
 		v.Set(out)
 	}
 }

@@ -181,6 +181,9 @@ func (c *checker) info(t *testing.T) {
 // settings checks that a file may set what is the default, each setting by its name.
 func (c *checker) settings(t *testing.T) {
 	m := c.fresh()
+	for _, fault := range faults(reflect.TypeOf(m).Elem()) {
+		t.Error(fault)
+	}
 	names := toml.Keys(m)
 	slices.Sort(names)
 	if once := slices.Compact(slices.Clone(names)); len(once) < len(names) {
@@ -260,7 +263,7 @@ func (c *checker) shapes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := set.Fits(p.Data, p.IPC); err != nil {
-		t.Error(err)
+		t.Fatal(err)
 	}
 	if len(steps) == 0 || steps[0].update != 0 {
 		t.Fatal("observe must be called with the initial set, update 0")
@@ -275,6 +278,13 @@ func (c *checker) shapes(t *testing.T) {
 	}
 	if is, says := softLabels(set), m.Info().SoftLabels; is != says {
 		t.Errorf("SoftLabels is %v, and the set's labels, of kind %q, are soft: %v", says, set.Kind, is)
+	}
+	if !set.Whole {
+		for class, list := range (method.Images{Labels: set.Of}).ByClass(len(p.Data.Classes)) {
+			if len(list) != p.IPC {
+				t.Errorf("%d images of class %d, want %d", len(list), class, p.IPC)
+			}
+		}
 	}
 	if fmt.Sprintf("%+v", p.Data) != before {
 		t.Error("the training data was changed")
@@ -301,7 +311,7 @@ func (c *checker) seeds(t *testing.T) {
 	one, _ := c.must(t, c.problem(1))
 	two, _ := c.must(t, c.problem(2))
 	if same := show(one) == show(two); same != (c.o.SameForAllSeeds || one.Whole) {
-		t.Errorf("two seeds gave the same set: %v", same)
+		t.Errorf("two seeds gave the same set: %v; Options.SameForAllSeeds says that it should be: %v", same, c.o.SameForAllSeeds)
 	}
 }
 
