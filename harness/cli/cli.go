@@ -29,6 +29,7 @@ import (
 	"dgkip/harness/env"
 	"dgkip/harness/exhibit"
 	"dgkip/harness/progress"
+	"dgkip/harness/report"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
 	"dgkip/harness/tensor"
@@ -275,14 +276,13 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 			if f.verify > 0 {
 				return there.Has(r.Key)
 			}
-			failure := there.Failed(r.Key)
-			wanted := failure == nil || failure.When.Before(f.retry) // another that failed is left alone
-			return f.force || f.eval != "" || wanted && !there.Has(r.Key)
+			failure := there.Failed(r.Key) // one that -retry does not ask for is left alone
+			return f.force || f.eval != "" || !there.Has(r.Key) && (failure == nil || failure.When.Before(f.retry))
 		}
 	}
 	plan, err := lookup.Make(ctx, exhibit.Runs(wanted.Specs), wanted.Only)
 	if err != nil {
-		return nil, source.coded(err)
+		return nil, dataError(err)
 	}
 	for _, now := range plan.Opened {
 		if then, ok := known.Find(now.Data); ok && then.Digest != now.Digest {
@@ -313,7 +313,7 @@ func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted requ
 	}
 	if f.worker {
 		if !f.quiet {
-			text := "nothing is left to claim: " + count(outcome.Made, "run", "runs") + " made here"
+			text := "nothing is left to claim: " + report.Count(outcome.Made, "run", "runs") + " made here"
 			if outcome.Left > 0 {
 				text += fmt.Sprintf(", %d left to others, who are at them", outcome.Left)
 			}
@@ -390,7 +390,7 @@ func cacheBudget(specs []*exhibit.Spec) int64 {
 // that was forced.
 func (f *flags) failures(p *engine.Plan, s *store.Store, o engine.Outcome) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %s failed:", o.Failed, count(len(p.Runs), "run", "runs"))
+	fmt.Fprintf(&b, "%d of %s failed:", o.Failed, report.Count(len(p.Runs), "run", "runs"))
 	for _, r := range p.Runs {
 		if failure := s.Failed(r.Key); failure != nil && (f.force || !s.Has(r.Key)) {
 			message, _, _ := strings.Cut(failure.Message, "\n")

@@ -44,7 +44,7 @@ func TestSharedRuns(t *testing.T) {
 				}
 			}
 			if c != nil {
-				id := c.Identity(spec.DatasetIdentity{Name: c.Dataset}, s.Seeds[0])
+				id := c.Identity(spec.DatasetIdentity{Name: c.Dataset}, 0)
 				out[string(spec.Canonical(id))] = c.Dataset + " " + c.Column
 			}
 		}

@@ -88,7 +88,7 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 	if written == 0 {
 		return usageError(errors.New("-export: none of the selected runs has a record with a set\nhint: run the experiment first; the whole training set is no distilled one, and the records that come along leave large sets out"))
 	}
-	fmt.Fprintf(out, "%s written; records without a set: %d, runs without a record: %d\n", count(written, "set", "sets"), without, missing)
+	fmt.Fprintf(out, "%s written; records without a set: %d, runs without a record: %d\n", report.Count(written, "set", "sets"), without, missing)
 	return nil
 }
 
@@ -136,7 +136,7 @@ func exportNames(runs []*engine.Run) []string {
 	return base
 }
 
-// plain leaves out what has no place in the name of a file.
+// plain writes _ for what has no place in the name of a file.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._+", r) {

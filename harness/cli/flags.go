@@ -348,8 +348,8 @@ func axisValues(specs []*exhibit.Spec) func(axis string) []string {
 		}
 		for _, s := range specs {
 			if axis == "seed" {
-				for _, seed := range s.Seeds {
-					add(strconv.FormatUint(seed, 10))
+				for seed := range s.Seeds {
+					add(strconv.Itoa(seed))
 				}
 			}
 			for _, c := range s.Cells {

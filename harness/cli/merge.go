@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"dgkip/harness/report"
 	"dgkip/harness/store"
 )
 
@@ -30,7 +31,7 @@ func (f *flags) mergeRecords(ctx context.Context, out io.Writer) error {
 		case errors.Is(err, store.ErrNothing):
 			code = exitUsage
 		default:
-			fmt.Fprintf(out, "%s: %s added, here already: %d\n", dir, count(added, "record", "records"), same)
+			fmt.Fprintf(out, "%s: %s added, here already: %d\n", dir, report.Count(added, "record", "records"), same)
 		}
 	}
 	if err := errors.Join(problems...); err != nil {

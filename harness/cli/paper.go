@@ -74,7 +74,7 @@ func (f *flags) writePaper(ctx context.Context, out io.Writer, s *store.Store) (
 	}
 	fmt.Fprintf(out, "paper: %v in %s", p, generatedDir)
 	if p.NotRun > 0 {
-		fmt.Fprintf(out, "; runs that are not made: %s", count(p.NotRun, "number", "numbers"))
+		fmt.Fprintf(out, "; runs that are not made: %s", report.Count(p.NotRun, "number", "numbers"))
 	}
 	fmt.Fprintln(out)
 	for _, u := range p.Undefined {

@@ -76,7 +76,7 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 
 // coarse is the note about records whose trace lacks lines that are asked for.
 func coarse(n int) string {
-	return fmt.Sprintf("note: %s fewer lines in the trace than these experiments ask for; the numbers are the same (-force makes them again with all lines)", count(n, "record has", "records have"))
+	return fmt.Sprintf("note: %s fewer lines in the trace than these experiments ask for; the numbers are the same (-force makes them again with all lines)", report.Count(n, "record has", "records have"))
 }
 
 // runChecks shows which claims hold and which published numbers are reproduced. It
@@ -106,7 +106,7 @@ func runChecks(out io.Writer, made *report.Outcome, screen report.Screen, undefi
 			fmt.Fprintf(out, "%s: %s\n", list.what, line)
 		}
 	}
-	fmt.Fprintf(out, "%s judged, %d failed, %d not judged for want of runs\n", count(judged, "claim or published number", "claims and published numbers"), len(failed), open)
+	fmt.Fprintf(out, "%s judged, %d failed, %d not judged for want of runs\n", report.Count(judged, "claim or published number", "claims and published numbers"), len(failed), open)
 	// A check that looked at nothing would pass wherever the records are missing.
 	if judged == 0 && open == 0 {
 		fmt.Fprintln(out, "check failed: there is nothing to check, neither a claim nor a published number that could fail")

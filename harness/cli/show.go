@@ -14,6 +14,7 @@ import (
 	"dgkip/harness/env"
 	"dgkip/harness/method"
 	"dgkip/harness/progress"
+	"dgkip/harness/report"
 	"dgkip/harness/store"
 	"dgkip/harness/tensor"
 )
@@ -96,7 +97,7 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s: %d done, %d begun, %d to do, %d failed\n", count(len(p.Runs), "run", "runs"), state[engine.Done], state[engine.Begun], state[engine.Missing], state[engine.Failed])
+	fmt.Fprintf(out, "%s: %d done, %d begun, %d to do, %d failed\n", report.Count(len(p.Runs), "run", "runs"), state[engine.Done], state[engine.Begun], state[engine.Missing], state[engine.Failed])
 	if n := p.Coarse(s); n > 0 {
 		fmt.Fprintln(out, coarse(n))
 	}
@@ -108,7 +109,7 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 	}
 	fmt.Fprintf(out, "time left, one run at a time, %s: %s", estimated, progress.Seconds(total))
 	if unknown > 0 {
-		fmt.Fprintf(out, ", and %s of which nothing is known yet", count(unknown, "run", "runs"))
+		fmt.Fprintf(out, ", and %s of which nothing is known yet", report.Count(unknown, "run", "runs"))
 	}
 	fmt.Fprintln(out)
 	if f.workers > 0 {
@@ -134,14 +135,6 @@ func printMemory(out io.Writer, left []engine.Forecast, jobs int) {
 		fmt.Fprintf(out, "; this machine has %s", bytesText(float64(have)))
 	}
 	fmt.Fprintln(out)
-}
-
-// count writes a number of things.
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // memoryOf returns how much memory the runs that are left need, and what kind of

@@ -69,9 +69,9 @@ func (s *source) Open(ctx context.Context, d spec.Data) (*engine.Dataset, error)
 				}
 			}
 			defer func() { set.Train.Images, set.Test.Images = nil, nil }() // what follows is made of the normalised ones
-			train, test, err := load(ctx, raw, kind)
-			if known, _ := data.Describe(set.Name); err == nil {
-				train.Characters = d.Characters || known.Characters
+			train, test, err := normalise(ctx, raw, kind)
+			if err == nil {
+				train.Characters = d.Characters || info.Characters
 			}
 			return train, test, err
 		},
@@ -104,8 +104,8 @@ func names(files []string) []string {
 	return out
 }
 
-// load normalises the images of a set.
-func load(ctx context.Context, set *data.Set, kind string) (*method.Data, method.Images, error) {
+// normalise returns the images of a set as methods see them.
+func normalise(ctx context.Context, set *data.Set, kind string) (*method.Data, method.Images, error) {
 	var none method.Images
 	t, err := data.Fit(ctx, kind, set)
 	if err != nil {
@@ -140,10 +140,10 @@ func load(ctx context.Context, set *data.Set, kind string) (*method.Data, method
 	return &method.Data{Name: set.Name, Classes: set.Classes, Prep: prep, Train: train}, test, nil
 }
 
-// coded gives errors of data their exit code: what an experiment asks for wrongly
+// dataError gives errors of data their exit code: what an experiment asks for wrongly
 // is a matter of usage, what is missing or damaged is not the experiment's fault
 // but needs the person just the same. What could not be downloaded may come another time.
-func (s *source) coded(err error) error {
+func dataError(err error) error {
 	if errors.Is(err, data.ErrFetch) {
 		return coded{alike(err), exitFailed}
 	}

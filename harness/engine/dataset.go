@@ -29,23 +29,22 @@ type Dataset struct {
 	// if the dataset is not open.
 	Load func(ctx context.Context) (*method.Data, method.Images, error)
 
-	mu     sync.Mutex
-	loaded bool
-	sum    uint64 // of the training images and labels when they were loaded
-	data   *method.Data
-	test   method.Images
+	mu   sync.Mutex
+	sum  uint64       // of the training images and labels when they were loaded
+	data *method.Data // nil while they are not
+	test method.Images
 }
 
 // Images returns what Load does, which it calls once.
 func (d *Dataset) Images(ctx context.Context) (*method.Data, method.Images, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.loaded {
+	if d.data == nil {
 		data, test, err := d.Load(ctx)
 		if err != nil {
 			return nil, test, err
 		}
-		d.data, d.test, d.loaded, d.sum = data, test, true, sum(data.Train)
+		d.data, d.test, d.sum = data, test, sum(data.Train)
 	}
 	return d.data, d.test, nil
 }
@@ -100,7 +99,7 @@ func (d *Dataset) Outline() *method.Data {
 func (d *Dataset) letGo() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.data, d.test, d.loaded = nil, method.Images{}, false
+	d.data, d.test = nil, method.Images{}
 }
 
 // known returns what is to be remembered of an open dataset.

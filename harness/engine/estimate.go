@@ -391,13 +391,11 @@ func middle(x []wall, scoring bool) (seconds float64, alone bool) {
 	x = prefer(x, func(w wall) bool { return !w.another })
 	if scoring {
 		x = prefer(x, func(w wall) bool { return !w.rough })
-	} else {
-		x = prefer(x, func(w wall) bool { return w.parts > 0 })
-	}
-	for i, w := range x {
-		if scoring {
+		for i, w := range x {
 			x[i] = wall{seconds: w.scoring}
 		}
+	} else {
+		x = prefer(x, func(w wall) bool { return w.parts > 0 })
 	}
 	slices.SortFunc(x, func(a, b wall) int { return cmp.Compare(a.seconds-a.parts, b.seconds-b.parts) })
 	w := x[len(x)/2]

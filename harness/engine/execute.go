@@ -168,7 +168,11 @@ func (e *executor) todo(p *Plan, s *store.Listing) (todo []*Run) {
 func (e *executor) rounds(todo []*Run) (left int) {
 	waiting, hopes := e.round(todo)
 	if len(waiting) > 0 && e.ctx.Err() == nil && !e.Worker {
-		e.Board.Printf("waiting for another process, which is at %d of these runs, or at what they need: %v", len(waiting), e.busy)
+		reason := e.busy
+		if reason == nil {
+			reason = errLockLost
+		}
+		e.Board.Printf("waiting for another process, which is at %d of these runs, or at what they need: %v", len(waiting), reason)
 	}
 	fewer := len(waiting) < len(todo)
 	for pause := time.Duration(0); len(waiting) > 0 && e.ctx.Err() == nil; {

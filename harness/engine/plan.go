@@ -31,7 +31,6 @@ type Run struct {
 	Cell     *spec.Cell // the first that needs it
 	Profile  string
 	Seed     uint64
-	Round    int // 0 for the first seed of its experiment
 	Identity spec.Identity
 	Key      string
 	Data     *Dataset
@@ -56,7 +55,7 @@ func (r *Run) Instead(column string, m method.Method, ipc int) *Run {
 	c.Point["method"], c.Point["ipc"] = column, strconv.Itoa(ipc)
 	id := c.IdentityOf(m, r.Data.Identity, r.Seed)
 	return &Run{
-		Cell: &c, Profile: r.Profile, Seed: r.Seed, Round: r.Round,
+		Cell: &c, Profile: r.Profile, Seed: r.Seed,
 		Identity: id, Key: id.Key(), Data: r.Data, located: m,
 	}
 }
@@ -95,9 +94,7 @@ func (r *Run) distillation() string {
 	if len(r.Trace.Score) > 0 {
 		return ""
 	}
-	id := r.Identity
-	id.Eval = spec.PartIdentity{}
-	return string(spec.Canonical([]any{id, r.Trace}))
+	return r.Makes() + string(spec.Canonical(r.Trace))
 }
 
 // Plan is the runs of some experiments, in the order they are made.
@@ -276,8 +273,8 @@ func (l Lookup) plan(ctx context.Context, specs []*spec.Spec, filter spec.Filter
 	var problems []error
 	for _, s := range specs {
 		for _, c := range s.Cells {
-			for round, seed := range c.Seeds {
-				r := &Run{Cell: c, Profile: s.Profile, Seed: seed, Round: round, Trace: c.Trace}
+			for seed := range uint64(c.Seeds) {
+				r := &Run{Cell: c, Profile: s.Profile, Seed: seed, Trace: c.Trace}
 				if !filter.Matches(r.Cell.Of(r.Seed)) {
 					continue
 				}
@@ -320,7 +317,7 @@ func (l Lookup) plan(ctx context.Context, specs []*spec.Spec, filter spec.Filter
 		return nil, err
 	}
 	slices.SortStableFunc(p.Runs, func(a, b *Run) int {
-		return cmp.Or(cmp.Compare(a.Round, b.Round), strings.Compare(a.Cell.Dataset, b.Cell.Dataset), strings.Compare(a.Cell.Model, b.Cell.Model))
+		return cmp.Or(cmp.Compare(a.Seed, b.Seed), strings.Compare(a.Cell.Dataset, b.Cell.Dataset), strings.Compare(a.Cell.Model, b.Cell.Model))
 	})
 	return p, nil
 }
@@ -354,6 +351,5 @@ func (p *Plan) add(r *Run, byKey map[string]*Run) {
 		p.Runs = append(p.Runs, r)
 		return
 	}
-	same.Round = min(same.Round, r.Round)
 	same.Trace = same.Trace.With(r.Trace)
 }

@@ -523,7 +523,8 @@ func (a *attempt) timing(s saved) store.Timing {
 	if s.Times != nil {
 		return *s.Times
 	}
-	t := store.Timing{Median: median(s.Timing), Counted: count(s.Timing), Excluded: s.Skipped}
+	t := store.Timing{Excluded: s.Skipped}
+	t.Median, t.Counted = median(s.Timing)
 	if e, ok := a.run.Method().(method.Estimator); ok {
 		t.Flops = e.Estimate(a.run.sizes()).Flops
 	}

@@ -49,23 +49,15 @@ func blocks(rows []store.TimingRow) []store.TimingRow {
 	return out
 }
 
-func count(rows []store.TimingRow) int {
-	n := 0
-	for _, r := range rows {
-		n += r.To - r.From
-	}
-	return n
-}
-
-// median is over updates: a row of several counts as many.
-func median(rows []store.TimingRow) float64 {
+// median is over updates, of which it returns the number: a row of several counts as many.
+func median(rows []store.TimingRow) (seconds float64, updates int) {
 	var all []float64
 	for _, r := range rows {
 		all = append(all, slices.Repeat([]float64{r.Seconds}, r.To-r.From)...)
 	}
 	if len(all) == 0 {
-		return 0
+		return 0, 0
 	}
 	slices.Sort(all)
-	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
+	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2, len(all)
 }

@@ -147,9 +147,10 @@ func TestMistakes(t *testing.T) {
 		{"family of one missing", `family = { toy = "kernel", slow = "network" }`, `family = { toy = "kernel" }`, `family is missing for slow of "Table 9"`},
 		{"family missing", `family = { toy = "kernel", slow = "network" }`, ``, `[published]: family is missing for slow of "Table 9": by what family of protocol it was scored`},
 		{"family of nothing", `family = { toy = "kernel", slow = "network" }`, `family = { toy = "kernel", slow = "network", dc = "network" }`, `family names "dc", of which there is no value`},
-		{"family beside from", `source = "Table 9"`, `from = "published.toml"`, `source, values and family have no place beside it`},
+		{"family beside from", `source = "Table 9"`, `from = "published.toml"`, `source, metric, values and family have no place beside it`},
 		{"claim", `against = ["slow"]`, ``, "against is missing in a claim of kind less"},
-		{"claim's axis", `kind = "less"`, "kind = \"less\"\naxis = \"icp\"", "there is no axis \"icp\"\n\taxis = \"icp\"\n\t       ^^^^^\n\thint: did you mean \"ipc\"?"},
+		{"another claim's key", `kind = "less"`, "kind = \"less\"\ntop = 2", "top is for claims of kind rank"},
+		{"claim's axis", `kind = "less"`, "kind = \"growth\"\nfactor = 2\naxis = \"icp\"", "there is no axis \"icp\"\n\taxis = \"icp\"\n\t       ^^^^^\n\thint: did you mean \"ipc\"?"},
 		{"filter that is none", `only = "ipc:10 method:(toy slow)"`, `only = "method"`, "demo.toml:27:8: only: filter: \"method\" is not of the form key:value"},
 		{"value of no column", "values = { toy", "values = { tyo", "\"tyo\" is not a column\n\tvalues = { tyo = \"seconds\" }\n\t           ^^^\n\thint: did you mean \"toy\"?"},
 		{"name of a figure", `name = "curve"`, `name = "../../curve"`, "demo.toml:22:8: \"../../curve\" cannot be the name of a figure"},
@@ -211,7 +212,7 @@ func TestTimesOfAnotherExperiment(t *testing.T) {
 	o := options
 	o.Seeds = 7
 	s, err := ReadFS(fsys, "demo.toml", o)
-	if err != nil || s.Times == nil || s.Times.Name != "clock" || len(s.Seeds) != 7 || len(s.Times.Seeds) == 7 {
+	if err != nil || s.Times == nil || s.Times.Name != "clock" || s.Seeds != 7 || s.Times.Seeds == 7 {
 		t.Fatalf("got %+v, %v", s, err)
 	}
 	if runs := Runs([]*Spec{s}); len(runs) != 2 || runs[1] != s.Times.Spec {

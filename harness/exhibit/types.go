@@ -7,6 +7,8 @@ import (
 	"dgkip/harness/method"
 	"dgkip/harness/spec"
 	"dgkip/harness/toml"
+	"slices"
+	"strings"
 )
 
 // Table says how records become a table.
@@ -153,8 +155,8 @@ func (x *Number) FromNode(d *toml.Decoder, n *toml.Node) {
 // Check implements method.Checker.
 func (p Published) Check() error {
 	switch {
-	case p.From != "" && (p.Source != "" || len(p.Values) > 0 || len(p.Family) > 0):
-		return &method.BadSetting{Key: "from", Why: "takes entries of another file, so source, values and family have no place beside it"}
+	case p.From != "" && (p.Source != "" || p.Metric != "" || len(p.Values) > 0 || len(p.Family) > 0):
+		return &method.BadSetting{Key: "from", Why: "takes entries of another file, so source, metric, values and family have no place beside it"}
 	case p.From == "" && p.Source == "":
 		return &method.BadSetting{Key: "source", Why: "is missing: where the numbers were published"}
 	case p.From == "" && len(p.Values) == 0:
@@ -211,8 +213,17 @@ func (c Claim) Check() error {
 		}
 		return &method.BadSetting{Key: key, Why: "is missing in a claim of kind " + c.Kind}
 	}
-	if c.Falls && c.Kind != "together" && c.Kind != "opposed" {
-		return &method.BadSetting{Key: "falls", Why: "is for claims of kind together or opposed"}
+	for _, k := range []struct {
+		given bool
+		key   string
+		kinds []string
+	}{
+		{c.Falls, "falls", []string{"together", "opposed"}}, {c.Top > 0, "top", []string{"rank"}}, {c.Tolerance > 0, "tolerance", []string{"close"}},
+		{c.Axis != "", "axis", []string{"growth"}}, {c.Factor > 0, "factor", []string{"growth"}},
+	} {
+		if k.given && !slices.Contains(k.kinds, c.Kind) {
+			return &method.BadSetting{Key: k.key, Why: "is for claims of kind " + strings.Join(k.kinds, " or ")}
+		}
 	}
 	switch c.Kind {
 	case "rank":

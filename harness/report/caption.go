@@ -125,9 +125,9 @@ func (b *tableBuilder) notes(q quantity) []string {
 // spreadText says what a spread is over, and over how many seeds.
 func (b *tableBuilder) spreadText(q quantity) string {
 	of := ""
-	if planned := len(b.r.Spec.Seeds); planned > b.most {
+	if planned := b.r.Spec.Seeds; planned > b.most {
 		upTo := ""
-		if slices.ContainsFunc(b.r.Spec.Cells, func(c *spec.Cell) bool { return len(c.Seeds) < planned }) {
+		if slices.ContainsFunc(b.r.Spec.Cells, func(c *spec.Cell) bool { return c.Seeds < planned }) {
 			upTo = "up to "
 		}
 		of = fmt.Sprintf(" of %s%d planned", upTo, planned)

@@ -98,7 +98,7 @@ func (r *Results) Repeat(c *spec.Cell) string {
 			filter = append(filter, spec.Term(a.Name, v))
 		}
 	}
-	parts = append(parts, "-seeds", strconv.Itoa(len(c.Seeds)), "-only", "'"+strings.Join(filter, " ")+"'", "-force")
+	parts = append(parts, "-seeds", strconv.Itoa(c.Seeds), "-only", "'"+strings.Join(filter, " ")+"'", "-force")
 	return strings.Join(parts, " ")
 }
 

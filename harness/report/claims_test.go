@@ -302,7 +302,7 @@ func TestDirections(t *testing.T) {
 	rank := "[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\nkind = \"rank\"\nmetric = \"rebound\"\ntop = 1\ncolumns = [\"slow\"]\n"
 	s := parse(t, small+"value = \"rebound\"\n"+rank)
 	st := stored(t, s, func(i int, d *store.Draft) { d.Result.Metrics["rebound"] = float64(i) })
-	s.Seeds = s.Seeds[:1]
+	s.Seeds = 1
 	r := Load(s, st, keyed)
 	for _, e := range r.sheets[0].Rows[0].Cells {
 		if e.Place != 0 {

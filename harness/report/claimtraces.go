@@ -73,7 +73,7 @@ func (c court) columns(run Run) (x, y []float64) {
 func above(a, b []float64, c exhibit.Claim) part {
 	p := part{verdict: Holds, margin: math.Inf(1)}
 	for i := range a {
-		if a[i] < b[i]-slack*math.Max(math.Abs(a[i]), math.Abs(b[i]))-c.Tolerance {
+		if a[i] < b[i]-slack*math.Max(math.Abs(a[i]), math.Abs(b[i])) {
 			return part{verdict: Fails, what: fmt.Sprintf("line %d has %s %s and %s %s", i+1, c.Metric, significant(a[i], 6), c.Other, significant(b[i], 6))}
 		}
 		if b[i] > 0 {

@@ -281,7 +281,7 @@ func fillAt(t testing.TB, dir string, s *exhibit.Spec) *store.Store {
 		t.Fatal(err)
 	}
 	for _, c := range s.Cells {
-		for _, seed := range s.Seeds {
+		for seed := range uint64(s.Seeds) {
 			id := c.Identity(dataOf(c.Dataset), seed)
 			if st.Has(id.Key()) {
 				continue

@@ -92,7 +92,7 @@ func kindOf(s store.Session) string {
 		k += ", " + s.Kernels
 	}
 	if s.Threads > 0 {
-		k += ", " + count(s.Threads, "thread", "threads")
+		k += ", " + Count(s.Threads, "thread", "threads")
 	}
 	return k
 }

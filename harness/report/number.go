@@ -70,8 +70,8 @@ func times(x float64) string {
 	return "× " + fixed(x, 2)
 }
 
-// count writes a number of things.
-func count(n int, one, many string) string {
+// Count writes a number of things.
+func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

@@ -129,7 +129,7 @@ type Paper struct {
 
 // String counts what was written.
 func (p *Paper) String() string {
-	return fmt.Sprintf("%s, %s and %s", count(p.Numbers, "number", "numbers"), count(p.Tables, "table", "tables"), count(p.Figures, "figure", "figures"))
+	return fmt.Sprintf("%s, %s and %s", Count(p.Numbers, "number", "numbers"), Count(p.Tables, "table", "tables"), Count(p.Figures, "figure", "figures"))
 }
 
 // WritePaper writes what a document uses into a folder: macros.tex with its numbers, and

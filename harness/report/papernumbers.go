@@ -74,7 +74,7 @@ func (r *Results) Numbers() []Number {
 	n, all := r.progress()
 	out.add("runs", strconv.Itoa(n[sheet.Blank]))
 	out.add("planned", strconv.Itoa(all))
-	out.add("seeds", strconv.Itoa(len(r.Spec.Seeds)))
+	out.add("seeds", strconv.Itoa(r.Spec.Seeds))
 	out.add("profile", r.Spec.Profile)
 	if len(r.Published) > 0 {
 		out.tally("published/", tallyOf(r.Published, Beside.accuracy))

@@ -52,7 +52,7 @@ func (x *reader) results(s *exhibit.Spec, o Options) *Results {
 	r := &Results{Spec: s, options: o, data: map[string]store.Dataset{}, traces: map[string]*store.Trace{}}
 	for _, c := range s.Cells {
 		runs := &CellRuns{Cell: c}
-		for _, seed := range c.Seeds {
+		for seed := range uint64(c.Seeds) {
 			if !o.Only.Matches(c.Of(seed)) {
 				continue
 			}

@@ -226,7 +226,7 @@ func (r *Results) progressText() string {
 	if all == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("%d of %s done", n[sheet.Blank], count(all, "run", "runs"))
+	s := fmt.Sprintf("%d of %s done", n[sheet.Blank], Count(all, "run", "runs"))
 	for _, state := range []sheet.State{sheet.Failed, sheet.Damaged} {
 		if n[state] > 0 {
 			s += fmt.Sprintf(", %d %v", n[state], state)

@@ -68,7 +68,7 @@ func (r *Results) hereNote(host string) []string {
 	case all:
 		return nil
 	case 0:
-		return []string{fmt.Sprintf("All %s come from other machines.", count(all, "record", "records"))}
+		return []string{fmt.Sprintf("All %s come from other machines.", Count(all, "record", "records"))}
 	}
 	return []string{fmt.Sprintf("%d of %d records were made on this machine.", here, all)}
 }

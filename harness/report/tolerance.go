@@ -53,7 +53,7 @@ func (b *Beside) judge(p *exhibit.Published, digit float64) {
 // judgeable reports whether runs can bring a verdict: not on built-in data or with another
 // protocol family, nor where there is neither a spread nor a declared tolerance.
 func (b *Beside) judgeable() bool {
-	spread := !isTime(b.Metric) && (b.Published.HasSpread || len(b.Cell.Seeds) > 1)
+	spread := !isTime(b.Metric) && (b.Published.HasSpread || b.Cell.Seeds > 1)
 	return !b.Mixed() && !b.BuiltIn && (b.Declared || spread)
 }
 

@@ -53,7 +53,7 @@ func (t tally) String() string {
 			parts = append(parts, fmt.Sprintf("%d %s", t[o], o))
 		}
 	}
-	return count(t["all"], "number", "numbers") + ": " + strings.Join(parts, ", ")
+	return Count(t["all"], "number", "numbers") + ": " + strings.Join(parts, ", ")
 }
 
 // Those of published numbers that are counted.

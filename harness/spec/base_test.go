@@ -58,12 +58,12 @@ func TestBase(t *testing.T) {
 	if got, want := settings(s), "toy 1: 20 0.125 2, slow 10: 60 0.25 7, toy 10: 40 0.125 2"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if s.Title != "Builds on demo" || len(s.Seeds) != 3 {
-		t.Errorf("title %q, %d seeds", s.Title, len(s.Seeds))
+	if s.Title != "Builds on demo" || s.Seeds != 3 {
+		t.Errorf("title %q, %d seeds", s.Title, s.Seeds)
 	}
 	smoke := read("child", "smoke")
-	if got, want := settings(smoke), "toy 1: 2 0.125 2, slow 10: 60 0.25 7, toy 10: 40 0.125 2"; got != want || len(smoke.Seeds) != 2 {
-		t.Errorf("smoke: got %s and %d seeds, want %s", got, len(smoke.Seeds), want)
+	if got, want := settings(smoke), "toy 1: 2 0.125 2, slow 10: 60 0.25 7, toy 10: 40 0.125 2"; got != want || smoke.Seeds != 2 {
+		t.Errorf("smoke: got %s and %d seeds, want %s", got, smoke.Seeds, want)
 	}
 	if got, want := settings(read("grandchild", "desk")), "slow 10: 60 0.25 7, toy 10: 40 0.125 2"; got != want {
 		t.Errorf("grandchild: got %s, want %s", got, want)
@@ -164,7 +164,7 @@ func TestMoreSeeds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out := fmt.Sprint(len(s.Seeds), ":")
+		out := fmt.Sprint(s.Seeds, ":")
 		for _, c := range s.Cells {
 			if c.Dataset == "glyphs" && c.Model == "thin" {
 				out += fmt.Sprintf(" %s %d %v", c.Column, c.IPC, c.Seeds)
@@ -177,9 +177,9 @@ func TestMoreSeeds(t *testing.T) {
 		asked int
 		want  string
 	}{
-		{"demo", 0, "5: toy 1 [0 1 2 3 4] other-toy 1 [0 1 2] toy 10 [0 1 2] slow 10 [0 1 2] other-toy 10 [0 1 2]"},
-		{"demo", 2, "2: toy 1 [0 1] other-toy 1 [0 1] toy 10 [0 1] slow 10 [0 1] other-toy 10 [0 1]"},
-		{"child", 0, "3: toy 1 [0 1 2] slow 10 [0 1 2] toy 10 [0 1 2]"},
+		{"demo", 0, "5: toy 1 5 other-toy 1 3 toy 10 3 slow 10 3 other-toy 10 3"},
+		{"demo", 2, "2: toy 1 2 other-toy 1 2 toy 10 2 slow 10 2 other-toy 10 2"},
+		{"child", 0, "3: toy 1 3 slow 10 3 toy 10 3"},
 	} {
 		if got := seeds(c.name, c.asked); got != c.want {
 			t.Errorf("%s, %d asked for: got %s, want %s", c.name, c.asked, got, c.want)

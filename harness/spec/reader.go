@@ -91,24 +91,20 @@ func (r *reader) read() {
 		r.cells()
 	}
 	if r.out.Seeds = r.seedsOf(point{}); len(r.out.Cells) > 0 {
-		r.out.Seeds = slices.MaxFunc(r.out.Cells, func(a, b *Cell) int { return len(a.Seeds) - len(b.Seeds) }).Seeds
+		r.out.Seeds = slices.MaxFunc(r.out.Cells, func(a, b *Cell) int { return a.Seeds - b.Seeds }).Seeds
 	}
 }
 
-// seedsOf returns the seeds of the cell at a point: as many as were asked for, or else
-// as the file says.
-func (r *reader) seedsOf(p point) []uint64 {
+// seedsOf returns how many seeds the cell at a point has: as many as were asked for, or
+// else as the file says.
+func (r *reader) seedsOf(p point) int {
 	n := r.doc.Seeds.Count
 	for _, m := range r.doc.Seeds.More {
 		if m.When.Matches(p.text) {
 			n = max(n, m.Count)
 		}
 	}
-	var out []uint64
-	for i := range max(1, cmp.Or(r.options.Seeds, n)) {
-		out = append(out, uint64(i))
-	}
-	return out
+	return max(1, cmp.Or(r.options.Seeds, n))
 }
 
 // mostSeeds is the largest number of seeds that a cell may have.

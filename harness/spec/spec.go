@@ -46,7 +46,7 @@ type Spec struct {
 	Axes     []Axis
 	Cells    []*Cell
 	Excluded []Excluded
-	Seeds    []uint64 // of the cells that have most
+	Seeds    int // of the cells that have most: 0, 1 and so on
 	Cache    Cache
 	Data     map[string]Data   // the [data.NAME] sections
 	Titles   map[string]string // of methods' columns, by name
@@ -72,7 +72,7 @@ type Cell struct {
 	IPC     int
 	Column  string // the method's name in this experiment
 	Model   string // the networks' name in this experiment
-	Seeds   []uint64
+	Seeds   int    // how many: 0, 1 and so on
 
 	Net      method.Model
 	Protocol method.Protocol
@@ -84,12 +84,9 @@ type Cell struct {
 
 // Method returns a fresh copy of the cell's method with its settings.
 func (c *Cell) Method() method.Method {
-	old := reflect.ValueOf(c.method)
-	if old.Kind() != reflect.Pointer {
-		return c.method
-	}
-	fresh := reflect.New(old.Type().Elem())
-	fresh.Elem().Set(old.Elem())
+	old := reflect.ValueOf(c.method).Elem()
+	fresh := reflect.New(old.Type())
+	fresh.Elem().Set(old)
 	return fresh.Interface().(method.Method)
 }
 

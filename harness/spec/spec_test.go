@@ -210,15 +210,15 @@ func TestGood(t *testing.T) {
 	if s.Titles["slow"] != "Toy, slow" || s.Titles["toy"] != "Toy" {
 		t.Errorf("titles %v", s.Titles)
 	}
-	if len(s.Seeds) != 3 {
+	if s.Seeds != 3 {
 		t.Errorf("seeds %v", s.Seeds)
 	}
 	smoke, err := Parse("demo.toml", good, Options{Datasets: known, Profile: "smoke", Seeds: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := smoke.Cells[0].Method().(*toy); m.Steps != 2 || len(smoke.Cells) != 2*3*2-2 || len(smoke.Seeds) != 2 {
-		t.Errorf("smoke: %d steps, %d cells, %d seeds", m.Steps, len(smoke.Cells), len(smoke.Seeds))
+	if m := smoke.Cells[0].Method().(*toy); m.Steps != 2 || len(smoke.Cells) != 2*3*2-2 || smoke.Seeds != 2 {
+		t.Errorf("smoke: %d steps, %d cells, %d seeds", m.Steps, len(smoke.Cells), smoke.Seeds)
 	}
 }
 

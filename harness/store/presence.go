@@ -85,8 +85,10 @@ func (p *Presence) there(name string) bool {
 		return false // it left
 	}
 	there := p.locked(f)
+	info, err := f.Stat()
 	f.Close()
-	if !there {
+	// A new one may not be locked yet.
+	if !there && err == nil && time.Since(info.ModTime()) > dated {
 		os.Remove(name)
 	}
 	return there

@@ -115,11 +115,7 @@ func (s *Store) explain(err error) error {
 	return fmt.Errorf("%w to %s: %w\nhint: %s", ErrStorage, s.dir, err, hint)
 }
 
-func token() string {
-	var b [8]byte
-	rand.Read(b[:])
-	return hex.EncodeToString(b[:])
-}
+func token() string { return rand.Text() }
 
 // Keys lists the records in the order of their keys.
 func (s *Store) Keys() ([]string, error) {

@@ -176,6 +176,13 @@ func TestPresence(t *testing.T) {
 	if a.Others() || b.Others() {
 		t.Error("the other has left")
 	}
+	if _, err := os.Stat(left); err != nil {
+		t.Error("what may be new, and not locked yet, is gone")
+	}
+	left = killed(a.device, 2*time.Minute)
+	if a.Others() {
+		t.Error("one that was killed is seen")
+	}
 	if _, err := os.Stat(left); err == nil {
 		t.Error("what a killed process left is still there")
 	}
