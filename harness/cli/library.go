@@ -107,7 +107,11 @@ func (l library) choose(list string) (chosen []string, problems []error) {
 				err = fmt.Errorf("%s is a folder", one)
 			}
 			if err != nil {
-				problems = append(problems, fmt.Errorf("-exp: %w\nhint: experiments have names, which -list shows; one of your own is given by the path of its file", err))
+				hint := "experiments have names, which -list shows; one of your own is given by the path of its file"
+				if meant := nearest.Name(strings.TrimSuffix(path.Base(one), ".toml"), known); meant != "" {
+					hint = fmt.Sprintf("did you mean %q, by its name?", meant)
+				}
+				problems = append(problems, fmt.Errorf("-exp: %w\nhint: %s", err, hint))
 				continue
 			}
 			add(one)
@@ -116,7 +120,11 @@ func (l library) choose(list string) (chosen []string, problems []error) {
 		case strings.Contains(one, " "):
 			problems = append(problems, fmt.Errorf("unknown experiment %q\nhint: commas, and not spaces, stand between experiments", one))
 		default:
-			problems = append(problems, fmt.Errorf("unknown experiment %q\nhint: %s", one, cmp.Or(nearest.Hint(one, known), "-list shows them")))
+			hint := cmp.Or(nearest.Hint(one, known), "-list shows them")
+			if _, err := os.Stat(one + ".toml"); err == nil {
+				hint = fmt.Sprintf("a file is given by its path: -exp %s.toml", one)
+			}
+			problems = append(problems, fmt.Errorf("unknown experiment %q\nhint: %s", one, hint))
 		}
 	}
 	if len(chosen)+len(problems) == 0 {

@@ -62,7 +62,7 @@ func TestExitCodesOfData(t *testing.T) {
 	for err, want := range map[error]int{data.ErrFetch: exitFailed, data.ErrMissing: exitUsage, data.ErrChecksum: exitUsage} {
 		wrapped := fmt.Errorf("mnist: %w", errors.Join(err, data.ErrMissing))
 		var c coded
-		if got := new(source).coded(wrapped); !errors.As(got, &c) || c.code != want {
+		if got := dataError(wrapped); !errors.As(got, &c) || c.code != want {
 			t.Errorf("%v: exit code of %v is not %d", err, got, want)
 		}
 	}
