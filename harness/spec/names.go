@@ -76,6 +76,9 @@ func (r *reader) check(names Names, all []*reader) {
 			if known := r.axesOf(a.Name); known != nil {
 				hint = fmt.Sprintf("%s = [...] is an axis that sets %s", strings.Join(known, " or "), a.Name)
 			}
+			if meant := nearest.Name(a.Name, append([]string{"model"}, needed...)); meant != "" {
+				hint = fmt.Sprintf("did you mean %q? %s", meant, hint)
+			}
 			r.d.FaultKey(n, fmt.Sprintf("the axis %q changes nothing: all its values are the same runs", a.Name),
 				fmt.Sprintf("%s; a [[set]] with when = { %s = ... } may change other things", hint, a.Name))
 		}

@@ -28,7 +28,7 @@ type reader struct {
 
 // document is what a file says about what to run.
 type document struct {
-	Schema  int                   `toml:"schema" required:"true"`
+	Schema  int                   `toml:"schema" required:"schema = 1"`
 	Name    string                `toml:"name" required:"true"`
 	Title   string                `toml:"title" required:"true"`
 	About   string                `toml:"about"`

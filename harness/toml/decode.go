@@ -79,8 +79,12 @@ func (d *Decoder) table(n *Node, v reflect.Value, what string, others []string) 
 		}
 	}
 	for _, f := range fields {
-		if f.tag.Get("required") != "" && n.Table[f.name] == nil {
-			d.FaultKey(n, fmt.Sprintf("the key %q is missing in %s", f.name, what), "")
+		if required := f.tag.Get("required"); required != "" && n.Table[f.name] == nil {
+			hint := ""
+			if required != "true" {
+				hint = "write " + required
+			}
+			d.FaultKey(n, fmt.Sprintf("the key %q is missing in %s", f.name, what), hint)
 		}
 	}
 	if !v.CanAddr() {
