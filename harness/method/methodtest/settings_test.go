@@ -13,7 +13,6 @@ func TestFaults(t *testing.T) {
 	type settings struct {
 		inner
 		Steps  int
-		cached int
 		Meant  int            `toml:"-"`
 		Good   []string       `toml:"good" enum:"a,b"`
 		Bound  float32        `toml:"bound" min:"0.5" max:"1e3"`
