@@ -131,6 +131,7 @@ type wall struct {
 	whole            bool    // little of these was found ready, and only read
 	another          bool    // it was on a machine of another kind
 	rough            bool    // the scoring: sets were scored on the way as well, maybe by less
+	beside           bool    // other runs had a part of the machine
 }
 
 // past is what the time that a run took was made of.
@@ -178,7 +179,7 @@ func (h *history) add(r *store.Record) {
 	for _, every := range p.Trace.Score {
 		scores += 1 + float64(r.Result.Updates/max(1, every))
 	}
-	took, pace := wall{slower * p.Wall, slower * p.Scoring / scores, 0, false, h.another(p), scores > 1}, slower*p.Timing.Median
+	took, pace := wall{slower * p.Wall, slower * p.Scoring / scores, 0, false, h.another(p), scores > 1, p.Shared}, slower*p.Timing.Median
 	read := 0.0
 	for _, part := range p.Parts {
 		took.parts += slower * part.Seconds
@@ -258,7 +259,8 @@ func (h *history) forecast(f *Forecast, r *Run, twin bool, paid map[string]float
 
 // sharing is how many seconds an operation takes of those that runs share: by the record of
 // the method on such data that spent most on them, as others found more ready, by the median
-// of other methods', which share with other ones, or as the machine does.
+// of other methods', which share with other ones, or as the machine does. Records of runs
+// that had the machine to themselves go before others.
 func (h *history) sharing(k kinds, operations float64) float64 {
 	var same []wall
 	for _, p := range prefer(h.like[k.like], func(p past) bool { return p.settings == k.settings }) {
@@ -268,7 +270,8 @@ func (h *history) sharing(k kinds, operations float64) float64 {
 	}
 	parts := func(all []wall) []float64 {
 		out := []float64{0}
-		for _, w := range prefer(all, func(w wall) bool { return !w.another }) {
+		all = prefer(all, func(w wall) bool { return !w.another })
+		for _, w := range prefer(all, func(w wall) bool { return !w.beside }) {
 			out = append(out, w.parts)
 		}
 		slices.Sort(out)

@@ -168,11 +168,7 @@ func (e *executor) todo(p *Plan, s *store.Listing) (todo []*Run) {
 func (e *executor) rounds(todo []*Run) (left int) {
 	waiting, hopes := e.round(todo)
 	if len(waiting) > 0 && e.ctx.Err() == nil && !e.Worker {
-		reason := e.busy
-		if reason == nil {
-			reason = errLockLost
-		}
-		e.Board.Printf("waiting for another process, which is at %d of these runs, or at what they need: %v", len(waiting), reason)
+		e.Board.Printf("waiting for another process, which is at %d of these runs, or at what they need: %v", len(waiting), e.busy)
 	}
 	fewer := len(waiting) < len(todo)
 	for pause := time.Duration(0); len(waiting) > 0 && e.ctx.Err() == nil; {
@@ -455,6 +451,9 @@ func (e *executor) finish(a *attempt, record *store.Record, err error) verdict {
 		return left
 	case errors.Is(err, errLockLost):
 		a.line.Done(false, "")
+		e.mu.Lock()
+		e.busy = err
+		e.mu.Unlock()
 		return busy
 	case errors.Is(err, errBlocked):
 		a.line.Done(false, "")

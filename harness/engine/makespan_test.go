@@ -66,7 +66,7 @@ func TestOutlookOfPaper(t *testing.T) {
 		most = max(most, f.Shared)
 	}
 	t.Logf("%d runs; what a group shares takes %.0f s at most", len(p.Runs), most)
-	if len(p.Runs) != 1230 || most > 330 {
+	if len(p.Runs) != 1230 || most > 180 {
 		t.Errorf("%d runs, of which some share what takes %.0f s", len(p.Runs), most)
 	}
 	for _, workers := range []int{1, 10, 30, 50, 100, 1000} {
