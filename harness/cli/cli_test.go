@@ -49,6 +49,9 @@ func (m *slow) Estimate(method.Sizes) method.Estimate {
 }
 
 func (m *slow) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
+	if os.Getenv("SLOW_FAILS") != "" { // without a part in the run's identity
+		return nil, errors.New("out of luck")
+	}
 	delay, _ := strconv.Atoi(os.Getenv("SLOW_MS"))
 	if file := os.Getenv("STARTS"); file != "" && p.Resume == nil {
 		if err := appendLine(file, fmt.Sprint(p.IPC, " ", p.Seed)); err != nil {

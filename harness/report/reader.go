@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"io/fs"
+	"strings"
 
 	"dgkip/harness/exhibit"
 	"dgkip/harness/spec"
@@ -38,7 +39,7 @@ func (x *reader) read(key string) Run {
 	record, err := x.st.Get(key)
 	switch {
 	case err == nil:
-		r.Record = record
+		r.Record, r.Again = record, x.st.Failed(key)
 	case !errors.Is(err, fs.ErrNotExist) || x.st.Damaged(key) != nil:
 		r.Damage = err
 	default:
@@ -59,6 +60,10 @@ func (x *reader) results(s *exhibit.Spec, o Options) *Results {
 			run := x.run(c, seed, o)
 			if run.Damage != nil {
 				r.problem("a record cannot be read: %v", run.Damage)
+			}
+			if run.Again != nil {
+				message, _, _ := strings.Cut(run.Again.Message, "\n")
+				r.problem("%s: %s seed %d failed when it was made again (%s: %s); the tables show the earlier record", s.Name, r.placeName(c), seed, run.Again.Kind, message)
 			}
 			if run.Record != nil {
 				if _, known := r.data[c.Dataset]; !known {

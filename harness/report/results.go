@@ -129,6 +129,7 @@ type Run struct {
 	Seed    uint64
 	Record  *store.Record  // nil if there is none
 	Failure *store.Failure // of a run without a record; nil if there is none
+	Again   *store.Failure // of a record that was to be made again; nil if there is none
 	Damage  error          // why what stands in the record's place cannot be read
 
 	id string // the same for all cells that share the run

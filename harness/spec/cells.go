@@ -84,7 +84,7 @@ func (r *reader) cell(p point) *Cell {
 	}
 	c.Protocol, c.Trace = eval, NewTrace(s.Trace, s.Score)
 	if _, known := r.out.Titles[c.Column]; !known {
-		r.out.Titles[c.Column] = r.title(c.Column)
+		r.titled(c.Column)
 	}
 	return c
 }

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -88,6 +89,18 @@ func (r *reader) title(column string) string {
 	return column
 }
 
+// titled notes a column's title, which no other column may have.
+func (r *reader) titled(column string) {
+	title := r.title(column)
+	for _, other := range sortedKeys(r.out.Titles) {
+		if r.out.Titles[other] == title {
+			a, b := r.doc.Method[column], r.doc.Method[other]
+			r.d.FaultKey(cmp.Or(a.Get("title"), b.Get("title"), a, b, r.doc.Grid), fmt.Sprintf("the columns %s and %s have the same title, %q", other, column, title), "title = \"...\" gives a column another one")
+		}
+	}
+	r.out.Titles[column] = title
+}
+
 // method returns a column's method with the settings of its section and the changes
 // to it, or nil after reporting why it cannot.
 func (r *reader) method(column string, changes *toml.Node) method.Method {
@@ -99,6 +112,10 @@ func (r *reader) method(column string, changes *toml.Node) method.Method {
 	m := method.New(name)
 	if m == nil {
 		r.unknownMethod(n, names)
+		return nil
+	}
+	if column != name && method.New(column) != nil {
+		r.d.FaultKey(n.Get("use"), fmt.Sprintf("a column cannot have the name of the method %s and use %s", column, names[1]), "give the column a name of its own")
 		return nil
 	}
 	for _, used := range names[1:] {

@@ -235,6 +235,8 @@ func TestMistakes(t *testing.T) {
 		{"enum", "rate = 0.25", `start = "reel"`, `did you mean "real"?`},
 		{"own check", "steps = 20", "steps = 200\nfixed = true", "steps must be at most 100 where fixed = true\n\tsteps = 200\n\t        ^^^"},
 		{"method", `use = "toy"`, `use = "toi"`, `unknown method "toi"`},
+		{"title of two", `title = "Toy, slow"`, `title = "Toy"`, "demo.toml:21:1: the columns toy and slow have the same title, \"Toy\""},
+		{"method's name", "[eval]\n", "[method.other-toy]\nuse = \"toy\"\n\n[eval]\n", "a column cannot have the name of the method other-toy and use toy\n\tuse = \"toy\"\n\t^^^\n\thint: give the column a name of its own"},
 		{"column", `method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow", "other-tyo"]`, "demo.toml:8:26: unknown method \"other-tyo\""},
 		{"dataset", `"mine"]`, `"mnits"]`, "unknown dataset \"mnits\"\n\tdataset = [\"glyphs\", \"mnits\"]\n\t                     ^^^^^^^\n\thint: did you mean \"mnist\"?"},
 		{"model", `"thin"]`, `"thinn"]`, `unknown model "thinn"`},
