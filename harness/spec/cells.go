@@ -83,16 +83,20 @@ func (r *reader) cell(p point) *Cell {
 		return nil
 	}
 	c.Protocol, c.Trace = eval, NewTrace(s.Trace, s.Score)
-	if _, known := r.out.Titles[c.Column]; !known {
-		r.titled(c.Column)
-	}
+	r.titled("method", c.Column, r.title(c.Column), r.out.Titles, func(name string) *toml.Node { return r.doc.Method[name] })
+	r.titled("dataset", c.Dataset, c.Data.Title, r.seen, r.root.Get("data").Get)
 	return c
 }
 
-// changes returns what axes with a dot and [[set]] say for a cell about one of
-// withKeys, later ones winning; nil if they say nothing.
+// changes returns what [[set]] and axes with a dot say for a cell about one of withKeys,
+// later ones winning, and axes over all; nil if they say nothing.
 func (r *reader) changes(part string, p point) *toml.Node {
 	var all *toml.Node
+	for _, s := range r.doc.Set {
+		if s.When.Matches(p.text) {
+			all = toml.Merge(all, s.With.Get(part))
+		}
+	}
 	for _, a := range r.out.Axes {
 		head, key, dotted := strings.Cut(a.Name, ".")
 		if !dotted || head != part {
@@ -103,11 +107,6 @@ func (r *reader) changes(part string, p point) *toml.Node {
 			n = toml.Table(k, n)
 		}
 		all = toml.Merge(all, n)
-	}
-	for _, s := range r.doc.Set {
-		if s.When.Matches(p.text) {
-			all = toml.Merge(all, s.With.Get(part))
-		}
 	}
 	return all
 }

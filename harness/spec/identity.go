@@ -65,16 +65,30 @@ func (d Data) Declared(from string) map[string]any {
 	return out
 }
 
-// Relative returns the path from one folder to another, with slashes. Between drives
-// there is none, and the folder itself has to do.
+// Relative returns the path from one folder to another, with slashes, whatever links lead
+// to them. Between drives there is none, and the folder itself has to do.
 func Relative(from, to string) string {
-	a, errA := filepath.Abs(from)
-	b, errB := filepath.Abs(to)
+	a, errA := resolved(from)
+	b, errB := resolved(to)
 	path, err := filepath.Rel(a, b)
 	if cmp.Or(errA, errB, err) != nil {
 		path = to
 	}
 	return filepath.ToSlash(path)
+}
+
+// resolved is the absolute path of a folder without links, as far as it is there.
+func resolved(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	for there, rest := dir, ""; err == nil; there, rest = filepath.Dir(there), filepath.Join(filepath.Base(there), rest) {
+		if path, err := filepath.EvalSymlinks(there); err == nil {
+			return filepath.Join(path, rest), nil
+		}
+		if there == filepath.Dir(there) {
+			break
+		}
+	}
+	return dir, err
 }
 
 // Preprocessing is the name of the one in use.

@@ -53,6 +53,9 @@ func (x Names) Only(d *toml.Decoder, n *toml.Node) {
 	}
 }
 
+// shownOnly are the axes with a dot that are no part of a run's identity.
+var shownOnly = []string{"eval.trace", "eval.score"}
+
 // check finds what is wrong between sections, where all profiles must be known. Of what
 // the file has from its base, nothing need be of use here.
 func (r *reader) check(names Names, all []*reader) {
@@ -69,7 +72,7 @@ func (r *reader) check(names Names, all []*reader) {
 	}
 	for _, a := range r.out.Axes {
 		n := grid.Table[a.Name]
-		used := a.Name == "model" || slices.Contains(needed, a.Name) || strings.Contains(a.Name, ".") ||
+		used := a.Name == "model" || slices.Contains(needed, a.Name) || strings.Contains(a.Name, ".") && !slices.Contains(shownOnly, a.Name) ||
 			slices.ContainsFunc(r.doc.Set, func(s override) bool { return s.When[a.Name] != nil })
 		if !used && n != nil && r.own(n) {
 			hint := dottedHint

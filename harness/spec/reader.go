@@ -23,6 +23,7 @@ type reader struct {
 	root *toml.Node
 	doc  document
 	out  *Spec
+	seen map[string]string // the titles of datasets, by name
 	bad  map[string]string // values of axes that are not known, and what was meant, or ""
 }
 
@@ -74,7 +75,7 @@ func CheckSchema(d *toml.Decoder, root *toml.Node) {
 }
 
 func (r *reader) read() {
-	r.bad = map[string]string{}
+	r.bad, r.seen = map[string]string{}, map[string]string{}
 	r.doc = document{Seeds: seeds{Count: 1}}
 	r.d.Into(r.root, &r.doc, "the file", Shown()...)
 	doc := r.doc

@@ -89,16 +89,19 @@ func (r *reader) title(column string) string {
 	return column
 }
 
-// titled notes a column's title, which no other column may have.
-func (r *reader) titled(column string) {
-	title := r.title(column)
-	for _, other := range sortedKeys(r.out.Titles) {
-		if r.out.Titles[other] == title {
-			a, b := r.doc.Method[column], r.doc.Method[other]
-			r.d.FaultKey(cmp.Or(a.Get("title"), b.Get("title"), a, b, r.doc.Grid), fmt.Sprintf("the columns %s and %s have the same title, %q", other, column, title), "title = \"...\" gives a column another one")
+// titled notes a title, which nothing else on the axis may have.
+func (r *reader) titled(axis, name, title string, titles map[string]string, section func(name string) *toml.Node) {
+	if _, known := titles[name]; known || title == "" {
+		return
+	}
+	for _, other := range sortedKeys(titles) {
+		if titles[other] == title {
+			a, b := section(name), section(other)
+			r.d.FaultKey(cmp.Or(a.Get("title"), b.Get("title"), a, b, r.doc.Grid),
+				fmt.Sprintf("%s and %s on the axis %s have the same title, %q", other, name, axis, title), "title = \"...\" gives one of them another")
 		}
 	}
-	r.out.Titles[column] = title
+	titles[name] = title
 }
 
 // method returns a column's method with the settings of its section and the changes
@@ -170,15 +173,15 @@ func (r *reader) model(name string, changes *toml.Node) (method.Model, bool) {
 	if n == nil {
 		n = toml.Empty(r.at("model", name))
 	}
+	if n.Table != nil {
+		n = toml.Merge(n, changes)
+	}
 	if s, ok := n.Text("kind"); ok {
 		kind = s
 	}
 	m, known := method.DefaultModel(kind)
-	if n.Table != nil {
-		n = toml.Merge(n, changes)
-		if known && n.Get("kind") == nil { // the name says it
-			n = toml.Merge(n, toml.Table("kind", &toml.Node{Value: kind}))
-		}
+	if n.Table != nil && known && n.Get("kind") == nil { // the name says it
+		n = toml.Merge(n, toml.Table("kind", &toml.Node{Value: kind}))
 	}
 	before := r.d.Reported
 	r.d.Into(n, &m, "the settings of model "+name)

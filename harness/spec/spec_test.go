@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -235,7 +236,11 @@ func TestMistakes(t *testing.T) {
 		{"enum", "rate = 0.25", `start = "reel"`, `did you mean "real"?`},
 		{"own check", "steps = 20", "steps = 200\nfixed = true", "steps must be at most 100 where fixed = true\n\tsteps = 200\n\t        ^^^"},
 		{"method", `use = "toy"`, `use = "toi"`, `unknown method "toi"`},
-		{"title of two", `title = "Toy, slow"`, `title = "Toy"`, "demo.toml:21:1: the columns toy and slow have the same title, \"Toy\""},
+		{"title of two", `title = "Toy, slow"`, `title = "Toy"`, "demo.toml:21:1: toy and slow on the axis method have the same title, \"Toy\""},
+		{"title of two datasets", "[data.mine]\n", "[data.glyphs]\ntitle = \"Mine\"\n\n[data.mine]\ntitle = \"Mine\"\n", "glyphs and mine on the axis dataset have the same title"},
+		{"large number", "steps = 20", "steps = 9007199254740993", "steps is too large\n\tsteps = 9007199254740993\n\t        ^^^"},
+		{"axis that changes nothing", "[grid]\n", "[grid]\n\"eval.trace\" = [1, 2]\n", "the axis \"eval.trace\" changes nothing"},
+		{"axis without quotes", "[grid]\n", "[grid]\neval.protocol = [\"judge\"]\n", "hint: the name of an axis with a dot has quotes"},
 		{"method's name", "[eval]\n", "[method.other-toy]\nuse = \"toy\"\n\n[eval]\n", "a column cannot have the name of the method other-toy and use toy\n\tuse = \"toy\"\n\t^^^\n\thint: give the column a name of its own"},
 		{"column", `method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow", "other-tyo"]`, "demo.toml:8:26: unknown method \"other-tyo\""},
 		{"dataset", `"mine"]`, `"mnits"]`, "unknown dataset \"mnits\"\n\tdataset = [\"glyphs\", \"mnits\"]\n\t                     ^^^^^^^\n\thint: did you mean \"mnist\"?"},
@@ -398,6 +403,47 @@ func TestDottedAxis(t *testing.T) {
 	}
 	if rates["0.1"] != 0.1 || rates["0.2"] != 0.2 {
 		t.Errorf("rates %v", rates)
+	}
+}
+
+// Where a folder lies is the same whatever links lead to it, and whether or not it is there.
+func TestRelativeThroughLinks(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "real", "data"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(dir, "real"), filepath.Join(dir, "link")); err != nil {
+		t.Skip("SKIPPED: no links here: ", err)
+	}
+	for _, from := range []string{"real/out", "link/out", "link/out/deeper/.."} {
+		for _, to := range []string{"real/data", "link/data"} {
+			if got := Relative(filepath.Join(dir, from), filepath.Join(dir, to)); got != "../data" {
+				t.Errorf("from %s to %s: %s", from, to, got)
+			}
+		}
+	}
+}
+
+// An axis has the last word over [[set]], and what kind of networks it names decides what
+// their settings are where nothing else does.
+func TestAxisOverSet(t *testing.T) {
+	s, err := Parse("demo.toml", strings.Replace(good, "[grid]\n", "[grid]\n\"method.steps\" = [11, 12]\n", 1), Options{Datasets: known})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range s.Cells {
+		if m, ok := c.Method().(*toy); ok && strconv.Itoa(m.Steps) != c.Point["method.steps"] {
+			t.Errorf("%v: %d steps", c.Point, m.Steps)
+		}
+	}
+	s, err = Parse("demo.toml", strings.NewReplacer("[grid]\n", "[grid]\n\"model.kind\" = [\"conv\", \"fc\"]\n", `"conv", "thin"]`, `"conv"]`, "[model.thin]\nkind = \"fc\"\nwidth = 64\n", "").Replace(good), Options{Datasets: known})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range s.Cells {
+		if want, _ := method.DefaultModel(c.Point["model.kind"]); c.Net != want {
+			t.Errorf("%v: networks %+v, want %+v", c.Point, c.Net, want)
+		}
 	}
 }
 

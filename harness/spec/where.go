@@ -42,7 +42,11 @@ func (v *Values) FromNode(d *toml.Decoder, n *toml.Node) {
 		list = []*toml.Node{n}
 	}
 	if n.Table != nil || len(list) == 0 {
-		d.Fault(n, "must be a value or a list of values", "")
+		hint := ""
+		if n.Table != nil {
+			hint = "the name of an axis with a dot has quotes, as in \"method.steps\" = [10, 20]"
+		}
+		d.Fault(n, "must be a value or a list of values", hint)
 		return
 	}
 	*v = nil

@@ -194,6 +194,10 @@ func (d *Decoder) str(n *Node, v reflect.Value, key string, tag reflect.StructTa
 	v.SetString(s)
 }
 
+// exact is the largest whole number up to which every one has a float64 of its own, as
+// which settings in records are read back.
+const exact = 1 << 53
+
 func (d *Decoder) integer(n *Node, v reflect.Value, key string, tag reflect.StructTag) {
 	i, ok := n.Value.(int64)
 	switch {
@@ -201,7 +205,7 @@ func (d *Decoder) integer(n *Node, v reflect.Value, key string, tag reflect.Stru
 		d.wrong(n, key, "an integer")
 	case v.CanUint() && i < 0:
 		d.Fault(n, key+" must be at least 0", "")
-	case !v.CanUint() && v.OverflowInt(i):
+	case i > exact || i < -exact || !v.CanUint() && v.OverflowInt(i):
 		d.Fault(n, key+" is too large", "")
 	case !d.bounds(n, float64(i), key, tag):
 	case v.CanUint():
