@@ -277,7 +277,7 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 				return there.Has(r.Key)
 			}
 			failure := there.Failed(r.Key) // one that -retry does not ask for is left alone
-			return f.force || f.eval != "" || !there.Has(r.Key) && (failure == nil || failure.When.Before(f.retry))
+			return f.force || f.eval != "" || !there.Has(r.Key) && (failure == nil || failure.Before(f.retry))
 		}
 	}
 	plan, err := lookup.Make(ctx, exhibit.Runs(wanted.Specs), wanted.Only)
@@ -288,9 +288,6 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 		if then, ok := known.Find(now.Data); ok && then.Digest != now.Digest {
 			board.Printf("note: the data of %s is not what it was: its earlier records stay, and are not counted", now.Data.Name)
 		}
-	}
-	if len(plan.Runs) == 0 && slices.ContainsFunc(wanted.Specs, func(s *exhibit.Spec) bool { return len(s.Cells) > 0 }) {
-		return nil, usageError(fmt.Errorf("-only %q selects nothing\nhint: -plan without -only lists the runs", f.only))
 	}
 	if f.shard > 0 {
 		plan = plan.Shard(f.shard, f.shards)

@@ -50,12 +50,17 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 	})
 	names := exportNames(runs)
 	written, without, missing := 0, 0, 0
+	var damaged []error
 	for i, r := range runs {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if !wanted.Store.Has(r.Key) {
-			missing++
+			if err := wanted.Store.Damaged(r.Key); err != nil {
+				damaged = append(damaged, err)
+			} else {
+				missing++
+			}
 			continue
 		}
 		set, err := kept(r)
@@ -69,7 +74,8 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 			continue
 		}
 		if err != nil {
-			return err
+			damaged = append(damaged, err)
+			continue
 		}
 		if err := os.MkdirAll(f.exportDir, 0o777); err != nil {
 			return fmt.Errorf("-export: %w", err)
@@ -85,11 +91,11 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 		written++
 		fmt.Fprintln(out, file+note)
 	}
-	if written == 0 {
+	if written == 0 && damaged == nil {
 		return usageError(errors.New("-export: none of the selected runs has a record with a set\nhint: run the experiment first; the whole training set is no distilled one, and the records that come along leave large sets out"))
 	}
 	fmt.Fprintf(out, "%s written; records without a set: %d, runs without a record: %d\n", report.Count(written, "set", "sets"), without, missing)
-	return nil
+	return errors.Join(damaged...)
 }
 
 // distinct returns one run for each distilled set, which those share that differ in their

@@ -334,7 +334,26 @@ func (f *flags) filter(specs []*exhibit.Spec) (spec.Filter, error) {
 	if wrong := filter.Unmatched(axisValues(specs)); len(wrong) > 0 {
 		return filter, fmt.Errorf("-only %q: %s", f.only, strings.Join(wrong, "; "))
 	}
+	if !selects(filter, specs) {
+		return filter, fmt.Errorf("-only %q selects nothing\nhint: -plan without -only lists the runs", f.only)
+	}
 	return filter, nil
+}
+
+// selects reports whether a filter leaves something of experiments, if they have runs.
+func selects(filter spec.Filter, specs []*exhibit.Spec) bool {
+	none := true
+	for _, s := range specs {
+		for _, c := range s.Cells {
+			none = false
+			for seed := range uint64(c.Seeds) {
+				if filter.Matches(c.Of(seed)) {
+					return true
+				}
+			}
+		}
+	}
+	return none
 }
 
 // axisValues returns what the cells of the experiments have on an axis.

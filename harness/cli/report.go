@@ -31,10 +31,7 @@ type request struct {
 // report makes all outputs that the flags ask for, and shows the tables.
 func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) error {
 	o := report.Options{Only: r.Only, Key: r.Plan.Key}
-	made, err := report.Write(f.out, r.Specs, r.Store, o)
-	if err != nil {
-		return err
-	}
+	made, unwritten := report.Write(f.out, r.Specs, r.Store, o)
 	screen := report.Screen{Width: progress.Columns(out), Host: env.Read().Name}
 	for _, results := range made.Results {
 		if len(results.Cells) == 0 {
@@ -57,6 +54,9 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 	if missing {
 		fmt.Fprintln(errOut, "hint: with digest = \"sha256:...\" beside path, as its record has it, a set is shown without its file")
 	}
+	if unwritten != nil { // what was read is shown all the same
+		return unwritten
+	}
 	if n := r.Plan.Coarse(r.Store); n > 0 {
 		fmt.Fprintln(errOut, coarse(n))
 	}
@@ -64,6 +64,7 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 		filepath.Join(f.out, "tables"), filepath.Join(f.out, "figures"), made.Page)
 	var undefined []string
 	if f.paper {
+		var err error
 		if undefined, err = f.writePaper(ctx, out, r.Store); err != nil {
 			return err
 		}

@@ -100,7 +100,7 @@ func Forecasts(p *Plan, s *store.Store, m Machine, retry time.Time) ([]Forecast,
 		}
 		failure := s.Failed(r.Key)
 		f.Again = failure != nil
-		if f.Again && !failure.When.Before(retry) {
+		if f.Again && !failure.Before(retry) {
 			f.State = Failed
 			continue
 		}

@@ -168,6 +168,15 @@ func TestForecastOfFailures(t *testing.T) {
 	if f := forecasts(t, p, s, 1e9, time.Now())[r.Name()]; f.State != engine.Missing || !f.Again || f.Seconds != 6 {
 		t.Errorf("one to be tried again: %+v", f)
 	}
+	// Failed by a clock that is ahead of this one.
+	if err := s.Fail(store.Failure{Identity: r.Identity, Kind: "error", When: time.Now().Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	for retry, want := range map[time.Time]engine.State{{}: engine.Failed, time.Now(): engine.Missing} {
+		if f := forecasts(t, p, s, 1e9, retry)[r.Name()]; f.State != want {
+			t.Errorf("failed in the future, retry %v: %+v", retry, f)
+		}
+	}
 	if err := s.SaveCheckpoint(r.Key, false, []byte("state")); err != nil {
 		t.Fatal(err)
 	}

@@ -127,7 +127,7 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 
 // settled reports whether a run that failed is left alone.
 func (o *Options) settled(f *store.Failure) bool {
-	return f != nil && !f.When.Before(o.Retry) && !o.Force
+	return f != nil && !f.Before(o.Retry) && !o.Force
 }
 
 // todo lists the runs to be made, and counts the others and what these share.

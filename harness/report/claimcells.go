@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -79,6 +80,9 @@ func (c court) growth() []part {
 	points := c.r.axisValues(c.claim.Axis)
 	if len(points) == 0 {
 		return nil // it is an axis of another profile
+	}
+	if numeric(points) { // in whatever order the grid has them
+		points = slices.SortedFunc(slices.Values(points), func(a, b string) int { return cmp.Compare(numberOf(a), numberOf(b)) })
 	}
 	var out []part
 	for _, m := range c.matchups(c.claim.Axis) {

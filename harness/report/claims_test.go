@@ -260,6 +260,19 @@ func TestPartlyTimedClaim(t *testing.T) {
 	}
 }
 
+// What grows along an axis does so from its smallest number to the largest, in whatever
+// order the grid has them.
+func TestGrowthInAnyOrder(t *testing.T) {
+	const claim = "[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\nkind = \"growth\"\nmetric = \"rebound\"\naxis = \"ipc\"\nfactor = 3\ncolumns = [\"slow\"]\n"
+	for _, order := range []string{"[2, 10]", "[10, 2]"} {
+		s := parse(t, strings.NewReplacer("ipc = [1]", "ipc = "+order, "count = 2", "count = 1").Replace(small)+claim)
+		r := Load(s, stored(t, s, func(i int, d *store.Draft) { d.Result.Metrics["rebound"] = float64(s.Cells[i].IPC) }), keyed)
+		if got := r.judgeAll()[0]; got.Ours != Fails || !strings.Contains(got.OursEvidence, "5") {
+			t.Errorf("ipc %s: %v: %s", order, got.Ours, got.OursEvidence)
+		}
+	}
+}
+
 // Times of several machines leave those rows and series open, and no others.
 func TestTimesApart(t *testing.T) {
 	text := strings.Replace(small, "ipc = [1]", "ipc = [1, 10]", 1)

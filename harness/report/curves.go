@@ -132,12 +132,16 @@ func still(c *CellRuns) bool {
 }
 
 func numeric(values []string) bool {
-	for _, v := range values {
-		if _, err := strconv.ParseFloat(v, 64); err != nil {
-			return false
-		}
+	return !slices.ContainsFunc(values, func(v string) bool { return math.IsNaN(numberOf(v)) })
+}
+
+// numberOf is the number that a value is, NaN if it is none.
+func numberOf(v string) float64 {
+	x, err := strconv.ParseFloat(v, 64)
+	if err != nil {
+		return math.NaN()
 	}
-	return true
+	return x
 }
 
 // along returns a metric of cells along the x axis.
@@ -153,7 +157,7 @@ func (b *figureBuilder) along(cells []*CellRuns, metric string) []chart.Point {
 			}
 			x := float64(i)
 			if number {
-				x, _ = strconv.ParseFloat(v, 64)
+				x = numberOf(v)
 			}
 			b.over(s.N)
 			out = append(out, spreadPoint(x, s, metric))

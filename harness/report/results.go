@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -172,13 +173,12 @@ func (r *Results) problem(format string, args ...any) {
 	r.Problems = with(r.Problems, fmt.Sprintf(format, args...))
 }
 
-// dataset describes the data of a name. What was recorded counts; where there is no
-// record yet, the experiment's own words do.
+// dataset describes the data of a name. What was recorded counts, but for the title, if the
+// experiment has one.
 func (r *Results) dataset(name string) store.Dataset {
-	if d, ok := r.data[name]; ok {
-		return d
-	}
-	return store.Dataset{Title: r.Spec.Data[name].Title}
+	d := r.data[name]
+	d.Title = cmp.Or(r.Spec.Data[name].Title, d.Title)
+	return d
 }
 
 // trace reads a run's trace once. It is nil if it cannot be read.

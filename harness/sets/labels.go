@@ -30,10 +30,10 @@ func readLabels(d *method.Distilled, f setFile, name, told string) error {
 		return fmt.Errorf("label_kind is %q here, and the file says that its labels are %q", f.LabelKind, told)
 	}
 	kind := method.LabelKind(cmp.Or(f.LabelKind, told))
-	if len(shape) == 2 && shape[1] == 1 && classes > 1 && (kind == "" || kind == method.Hard) && !f.Has("of") && allClasses(labels, classes) {
+	if len(shape) == 2 && shape[1] == 1 && classes > 1 && (kind == "" || kind == method.Hard) && !f.with("of").Has("of") && allClasses(labels, classes) {
 		shape = shape[:1] // a column of class numbers
 	}
-	if len(shape) == 1 && kind != "" && kind != method.Hard && !f.Has("of") {
+	if len(shape) == 1 && kind != "" && kind != method.Hard && !f.with("of").Has("of") {
 		return fmt.Errorf("its labels are one number an image; of the kind %q they need an array of, int64 [n], beside them, with the class that each image stands for\nhint: if they are class numbers, leave label_kind out", kind)
 	}
 	if err := readClasses(d, f, labels, shape); err != nil {
@@ -81,7 +81,7 @@ func agree(d *method.Distilled, name string, numbers []float64) error {
 // readClasses finds out which class each image stands for.
 func readClasses(d *method.Distilled, f setFile, labels []float64, shape []int) error {
 	n, classes := shape[0], len(d.Classes)
-	of, _, err := numbers(f, "of", f.most)
+	of, _, err := numbers(f.with("of"), "of", f.most)
 	if err != nil {
 		return err
 	}

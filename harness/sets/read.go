@@ -39,12 +39,20 @@ type setFile struct {
 	own  bool // of this program, which says how it was preprocessed
 }
 
-// text returns a text of the file, or "". A list of texts becomes one of lines.
-func (f setFile) text(name string) (string, error) {
-	if !f.Has(name) {
+// with returns the file that says something of the labels: their own, if it does.
+func (f setFile) with(name string) arrays.Source {
+	if f.labels.Has(name) {
+		return f.labels
+	}
+	return f.Source
+}
+
+// text returns a text of a file, or "".
+func text(s arrays.Source, name string) (string, error) {
+	if !s.Has(name) {
 		return "", nil
 	}
-	a, err := f.Read(name, maxText)
+	a, err := s.Read(name, maxText)
 	lines, _ := a.Texts()
 	return strings.Join(lines, "\n"), err
 }
@@ -119,17 +127,21 @@ func placed(file string, err error) error {
 }
 
 func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
-	text := map[string]string{}
+	texts := map[string]string{}
 	for _, name := range []string{"preprocess", "classes", "label_kind", "loss", "notes"} {
+		from := f.Source
+		if name == "label_kind" {
+			from = f.with(name)
+		}
 		var err error
 		// Other programs may mean something else by the last two.
-		if text[name], err = f.text(name); err != nil && (f.own || name != "loss" && name != "notes") {
+		if texts[name], err = text(from, name); err != nil && (f.own || name != "loss" && name != "notes") {
 			return nil, err
 		}
-		f.own = text["preprocess"] != ""
+		f.own = texts["preprocess"] != ""
 	}
-	d := &method.Distilled{Classes: data.Classes, Prep: data.Prep, H: data.Train.H, W: data.Train.W, C: data.Train.C, Loss: text["loss"]}
-	if names := text["classes"]; names != "" {
+	d := &method.Distilled{Classes: data.Classes, Prep: data.Prep, H: data.Train.H, W: data.Train.W, C: data.Train.C, Loss: texts["loss"]}
+	if names := texts["classes"]; names != "" {
 		// The names may differ, as spellings do; their number and their order must not.
 		got := strings.Split(names, "\n")
 		same := slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(data.Classes)))
@@ -140,18 +152,18 @@ func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
 			d.Notes = append(d.Notes, fmt.Sprintf("its classes are %s; they were taken for %s", npz.Listed(got), npz.Listed(data.Classes)))
 		}
 	}
-	if p := text["preprocess"]; p != "" && p != data.Prep.Name {
+	if p := texts["preprocess"]; p != "" && p != data.Prep.Name {
 		return nil, fmt.Errorf("its preprocessing is %q, but the data set's here is %q", p, data.Prep.Name)
 	}
 	images, labels, err := f.find()
 	if err != nil {
 		return nil, err
 	}
-	d.Notes = append(d.Notes, notesOf(text["notes"])...)
+	d.Notes = append(d.Notes, notesOf(texts["notes"])...)
 	if err := readImages(d, f, images, data); err != nil {
 		return nil, err
 	}
-	if err := readLabels(d, f, labels, text["label_kind"]); err != nil {
+	if err := readLabels(d, f, labels, texts["label_kind"]); err != nil {
 		return nil, placed(cmp.Or(f.at.Labels, f.at.File), err)
 	}
 	switch d.Kind {

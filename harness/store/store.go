@@ -31,6 +31,7 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
+	"time"
 
 	"dgkip/harness/env"
 	"dgkip/harness/spec"
@@ -360,6 +361,12 @@ func syncDir(dir string) error {
 func (s *Store) Fail(f Failure) error {
 	f.Schema, f.Key = RecordSchema, f.Identity.Key()
 	return s.explain(s.place(map[string][]byte{"failure.json": indented(f)}, s.failed(f.Key), f.Key, true))
+}
+
+// Before reports whether a run failed before a time. One that failed in the future, by the
+// clock of another machine or a clock that was set back, did; before no time none did.
+func (f *Failure) Before(t time.Time) bool {
+	return f.When.Before(t) || !t.IsZero() && f.When.After(time.Now())
 }
 
 // Failed returns the failure of a run, nil if there is none.

@@ -111,7 +111,11 @@ func (s *Sheet) latexTabular(b *bytes.Buffer) {
 		for _, e := range l.Cells {
 			cells = append(cells, s.latexBox(e.latex()))
 		}
-		p("%s \\\\\n", strings.Join(cells, " & "))
+		row := strings.Join(cells, " & ")
+		if strings.HasPrefix(row, "[") || strings.HasPrefix(row, "*") {
+			row = "{}" + row // no argument of the \\ above
+		}
+		p("%s \\\\\n", row)
 	}
 	p("\\bottomrule\n\\end{tabular}}\n")
 }

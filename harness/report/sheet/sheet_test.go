@@ -45,6 +45,18 @@ func wide() *Sheet {
 	return s
 }
 
+// A row of LaTeX that begins with a bracket or an asterisk is no argument of what ends the
+// row above.
+func TestRowsThatLookLikeArguments(t *testing.T) {
+	s := &Sheet{Heads: []string{"D"}, Columns: []string{"c"}}
+	for _, head := range []string{"[b] Robes", "*b", "plain"} {
+		s.Rows = append(s.Rows, Row{Heads: []string{head}, Cells: []Entry{Text("1")}})
+	}
+	if got := string(s.Latex("")); !strings.Contains(got, "{}[b] Robes & 1") || !strings.Contains(got, "{}*b & 1") || strings.Contains(got, "{}plain") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 var escape = regexp.MustCompile("\x1b\\[[0-9]+m")
 
 // A table is cut to the width of the terminal, and every part names its rows.
