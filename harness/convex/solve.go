@@ -67,8 +67,10 @@ const (
 	maxThin = 2500
 	// maxExact is the most images that are solved for as a small set is, which is as
 	// exact as can be, but whose time grows with the third power; exactGap is the
-	// relative gap that these can always have.
+	// relative gap that these are asked for.
 	maxExact, exactGap = 512, 1e-8
+	// maxAgain is the most that are solved for so where another solver does not get there.
+	maxAgain = 2048
 
 	maxSteps, maxProducts = 2000, 5000
 )
@@ -91,6 +93,12 @@ func Solve(ctx context.Context, p Problem, tol float64) (Solution, error) {
 		p.Report = func(float64) {}
 	}
 	s, err := p.solve(ctx, tol)
+	if errors.Is(err, ErrGap) && s.Gap <= tol {
+		err = nil // a small set is asked for more than the caller is
+	}
+	if errors.Is(err, ErrGap) && p.Gram.Rows == 0 && p.Labels.Values.Rows <= maxAgain {
+		s, err = p.again(ctx, tol)
+	}
 	s.Labels, s.Lambda = p.Labels, p.Lambda
 	if err != nil {
 		return s, err
@@ -133,6 +141,25 @@ func (p Problem) solve(ctx context.Context, tol float64) (Solution, error) {
 	}
 	search.limit = maxProducts
 	return dual{Gram: gram, Labels: p.Labels.Values.Data, Loss: loss, Lambda: p.Lambda}.solve(search)
+}
+
+// again solves as for a small set what another solver creeps towards: images that are alike
+// and have different labels.
+func (p Problem) again(ctx context.Context, tol float64) (Solution, error) {
+	var gram tensor.Mat[float64]
+	if p.Features.Rows > 0 {
+		gram = GramOf(p.Features)
+	} else {
+		k, err := p.Large(ctx)
+		if err != nil {
+			return Solution{}, err
+		}
+		gram = tensor.NewMat[float64](k.Rows, k.Cols)
+		for i, v := range k.Data {
+			gram.Data[i] = float64(v)
+		}
+	}
+	return small{Gram: gram, Labels: p.Labels, Lambda: p.Lambda}.solve(newSearch(ctx, p, tol))
 }
 
 // softmax solves the softmax loss on many images.

@@ -65,7 +65,7 @@ func TestFitErrors(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	clear(s.Train.Images)
-	if _, err := Fit(context.Background(), "zca", s); !errors.Is(err, ErrShape) {
+	if _, err := Fit(context.Background(), "zca", s); !errors.Is(err, ErrConfig) {
 		t.Errorf("%v", err)
 	}
 }

@@ -70,7 +70,7 @@ func whiten(ctx context.Context, images []byte, n int, t *Transform) (*whitening
 		trace += a[i*d+i]
 	}
 	if trace == 0 {
-		return nil, fmt.Errorf("%w: all training images are the same, or each of one colour; they cannot be whitened", ErrShape)
+		return nil, hint(fmt.Errorf("%w: all training images are the same, or each of one colour; they cannot be whitened", ErrConfig), "preprocess = \"standard\" takes them")
 	}
 	ridge := float64(0.1*trace) / float64(d)
 	for i := range d {

@@ -370,6 +370,13 @@ func TestSizesThatCannotBe(t *testing.T) {
 	if err := (&LR{learning("gain")}).CheckSizes(fits); err != nil {
 		t.Error(err)
 	}
+	fit := &Solved{Loop: defaults(6), Loss: "logistic", Metric: "prediction", Batch: 4}
+	if err := fit.CheckSizes(fits); err == nil || !strings.Contains(err.Error(), "exactly, whatever it shows") {
+		t.Errorf("as many images as real ones to predict: %v", err)
+	}
+	if fit.Batch = 5; fit.CheckSizes(fits) != nil {
+		t.Error(fit.CheckSizes(fits))
+	}
 	for want, change := range map[string]func(*method.Sizes){
 		"not for 3 classes":         func(s *method.Sizes) { s.Classes = 3 },
 		"two classes or more":       func(s *method.Sizes) { s.Classes = 1 },

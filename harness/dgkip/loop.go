@@ -127,7 +127,9 @@ func (l Loop) newRun(ctx context.Context, p method.Problem, name string, loss co
 	if err != nil {
 		return nil, method.Stopped(ctx, p, err)
 	}
-	r.norm = r.pass.Norm()
+	if r.norm = r.pass.Norm(); r.norm == 0 {
+		return nil, teacher.ErrZero
+	}
 	if learned == nil {
 		return r, nil
 	}

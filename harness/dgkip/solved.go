@@ -88,6 +88,9 @@ func (m *Solved) loss(classes int) convex.Loss {
 
 // CheckSizes implements method.SizesChecker.
 func (m *Solved) CheckSizes(s method.Sizes) error {
+	if n, real := s.IPC*s.Classes, m.batch(s.Train); m.Metric == string(convex.Prediction) && s.Train > 0 && n >= real {
+		return &method.BadSetting{Key: "metric", Why: fmt.Sprintf("has no minimum: with ipc %d the set fits the outputs on %d real images exactly, whatever it shows", s.IPC, real), Hint: "lower ipc, or raise batch"}
+	}
 	return m.sizes(s, m.loss(s.Classes))
 }
 

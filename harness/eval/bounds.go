@@ -29,6 +29,9 @@ func (s *scoring) bounds(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if theta.Norm == 0 {
+		return teacher.ErrZero
+	}
 	view, err := s.shown.View(ctx, theta)
 	if err != nil {
 		return err

@@ -170,6 +170,10 @@ func (s *scoring) whole(ctx context.Context) error {
 			continue
 		}
 		theta, err := teacher.OfTrial(s.trial).Theta(ctx, teacher.Problem{Loss: loss, Lambda: s.Lambda})
+		if i > 0 && errors.Is(err, convex.ErrGap) {
+			s.out.Notes = append(s.out.Notes, "no transfer: "+firstLine(err))
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -234,7 +238,9 @@ func (s *scoring) set(ctx context.Context) error {
 	if err := s.solvable(s.loss); err != nil && s.Bounds {
 		s.out.Notes = append(s.out.Notes, "no bounds: "+firstLine(err))
 	} else if s.Bounds {
-		if err := s.bounds(ctx); err != nil {
+		if err := s.bounds(ctx); errors.Is(err, convex.ErrGap) || errors.Is(err, teacher.ErrZero) {
+			s.out.Notes = append(s.out.Notes, "no bounds: "+firstLine(err))
+		} else if err != nil {
 			return err
 		}
 	}

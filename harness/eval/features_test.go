@@ -66,6 +66,19 @@ func TestFeaturesScores(t *testing.T) {
 	}
 }
 
+// Where the real images say nothing of their classes there is no bound, and a score all the
+// same.
+func TestNothingToBound(t *testing.T) {
+	trial := featureTrial(t)
+	clear(trial.Data.Train.X)
+	clear(trial.Set.Images)
+	s := scoreIn(t, inFeatures(), trial)
+	_, bound := s.Metrics["best_bound"]
+	if _, scored := s.Metrics["test_acc"]; bound || !scored || !strings.Contains(strings.Join(s.Notes, "\n"), "no bounds: the model of the real images is zero") {
+		t.Errorf("metrics %v, notes %q", s.Metrics, s.Notes)
+	}
+}
+
 // A set whose labels another loss cannot be solved with keeps its own score.
 func TestTransferThatFails(t *testing.T) {
 	trial := featureTrial(t)

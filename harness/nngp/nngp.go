@@ -96,6 +96,9 @@ func layer(xy, xx, yy float64, l int) (k, inXY, inXX float64) {
 	s, sx, sy := 2*xy+bias, layerNorm(xx, l), layerNorm(yy, l)
 	r := math.Sqrt(sx * sy)
 	s = max(-r, min(r, s)) // beyond it by rounding only
+	if r-s <= 1e-13*r {
+		s = r // equal images: the angle is rounding alone, of which acos makes 1e-8
+	}
 	t := fmath.Acos(s / r)
 	h := math.Sqrt((r - s) * (r + s))
 	return (h + float64((math.Pi-t)*s)) / (2 * math.Pi), (math.Pi - t) / (2 * math.Pi), h / (4 * math.Pi * sx)

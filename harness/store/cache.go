@@ -149,7 +149,7 @@ func (c *Cache) Save(key string, size int64, write func(io.Writer) error) {
 	}
 	c.told.Do(func() {
 		if c.note != nil {
-			c.note(fmt.Sprintf("what runs share (%.3g MB) is not kept in %s: %v", float64(size)/1e6, c.s.work("cache"), err))
+			c.note(fmt.Sprintf("what runs share (%.0f MB) is not kept in %s: %v", float64(size)/1e6, c.s.work("cache"), err))
 		}
 	})
 }
@@ -160,7 +160,7 @@ func (c *Cache) save(key string, size int64, write func(io.Writer) error) error 
 		if os.MkdirAll(filepath.Dir(name), 0o777) == nil {
 			os.WriteFile(name+noRoom, nil, 0o666) // without it others wait in vain, no more
 		}
-		return fmt.Errorf("the budget of %.3g MB has no room for it", float64(c.budget)/1e6)
+		return fmt.Errorf("the budget of %.0f MB has no room for it", float64(c.budget)/1e6)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

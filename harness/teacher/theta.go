@@ -80,6 +80,9 @@ func (p Problem) withDefaults() Problem {
 	return p
 }
 
+// ErrZero is returned where there is nothing to bound a distance by, or to come near to.
+var ErrZero = errors.New("the model of the real images is zero: their labels do not go by what they show")
+
 // Theta returns Theta_O for a problem.
 func (r Real) Theta(ctx context.Context, p Problem) (*Theta, error) {
 	p = p.withDefaults()

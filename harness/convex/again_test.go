@@ -1,0 +1,41 @@
+package convex
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+// A few hundred images, some of them in several classes, are solved for however slowly the
+// solver of many images creeps towards them.
+func TestImagesInSeveralClasses(t *testing.T) {
+	r := rng.Stream(1, "again")
+	a, labels := classes(r, 45, 60, 3)
+	for i := range 30 { // each picture in all classes
+		copy(a.Row(i), a.Row(i/3*3))
+		labels[i] = i % 3
+	}
+	p := Problem{Labels: Labels{Form: Target, Loss: SoftmaxLoss, Values: hot(labels, 3)}, Lambda: 1e-9 * 45, Features: a}
+	const tol = 1e-4
+	if _, err := p.solve(context.Background(), tol); err == nil {
+		t.Error("the solver of many images gets there: this tests nothing")
+	}
+	p.Report = nil
+	kernel := p
+	kernel.Features = tensor.Mat[float32]{}
+	kernel.Lower = func(context.Context) (Triangle, error) { return strips(a), nil }
+	kernel.Large = func(ctx context.Context) (tensor.Mat[float32], error) { return p.large(ctx) }
+	for name, p := range map[string]Problem{"features": p, "kernel": kernel} {
+		s, err := Solve(context.Background(), p, tol)
+		if err != nil || s.Gap > tol || s.Outputs.Rows != 45 {
+			t.Errorf("%s: gap %v, %v", name, s.Gap, err)
+		}
+	}
+	p.Lambda = 0
+	if _, err := Solve(context.Background(), p, tol); err == nil || errors.Is(err, ErrGap) {
+		t.Errorf("without regularisation: %v", err)
+	}
+}
