@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,10 +51,9 @@ func (s *source) Open(ctx context.Context, d spec.Data) (*engine.Dataset, error)
 	}
 	kind := d.Preprocessing()
 	info, _ := data.Describe(d.Use) // nothing for one's own
-	title := cmp.Or(d.Title, info.Title)
 	return &engine.Dataset{
 		Identity: spec.DatasetIdentity{Name: set.Name, Classes: set.Classes, Preprocess: kind, Digest: "sha256:" + set.Digest, Characters: d.Characters},
-		Record:   store.Dataset{Title: cmp.Or(title, d.Name), BuiltIn: set.BuiltIn, Files: names(set.Files)},
+		Record:   store.Dataset{Title: d.Shown(), BuiltIn: set.BuiltIn, Files: names(set.Files)},
 		Sizes:    method.Sizes{Train: set.Train.Len(), Test: set.Test.Len(), Classes: len(set.Classes), H: set.H, W: set.W, C: set.Ch, Smallest: smallest(set)},
 		Load: func(ctx context.Context) (*method.Data, method.Images, error) {
 			raw, digest := set, set.Digest

@@ -96,7 +96,7 @@ func Solve(ctx context.Context, p Problem, tol float64) (Solution, error) {
 	if errors.Is(err, ErrGap) && s.Gap <= tol {
 		err = nil // a small set is asked for more than the caller is
 	}
-	if errors.Is(err, ErrGap) && p.Gram.Rows == 0 && p.Labels.Values.Rows <= maxAgain {
+	if errors.Is(err, ErrGap) && !p.isSmall() && p.Labels.Values.Rows <= maxAgain {
 		s, err = p.again(ctx, tol)
 	}
 	s.Labels, s.Lambda = p.Labels, p.Lambda
@@ -113,6 +113,12 @@ func Solve(ctx context.Context, p Problem, tol float64) (Solution, error) {
 	return s, nil
 }
 
+// isSmall reports whether a problem is solved as for a small set from the first.
+func (p Problem) isSmall() bool {
+	few := p.Labels.Values.Rows <= maxExact && p.Features.Cols > 0 && p.Labels.Loss != SoftmaxLoss
+	return p.Gram.Rows > 0 || few
+}
+
 func (p Problem) solve(ctx context.Context, tol float64) (Solution, error) {
 	n, m, loss := p.Labels.Values.Rows, p.Features.Cols, p.Labels.Loss
 	search := newSearch(ctx, p, tol)
@@ -121,7 +127,7 @@ func (p Problem) solve(ctx context.Context, tol float64) (Solution, error) {
 		return small{Gram: p.Gram, Labels: p.Labels, Lambda: p.Lambda}.solve(search)
 	case loss == SoftmaxLoss:
 		return p.softmax(search)
-	case n <= maxExact && m > 0:
+	case p.isSmall():
 		search.tol = min(tol, exactGap)
 		return small{Gram: GramOf(p.Features), Labels: p.Labels, Lambda: p.Lambda}.solve(search)
 	case p.Labels.Form == Target:

@@ -2,6 +2,7 @@ package dgkip
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -365,13 +366,24 @@ func TestSettingsThatCannotBe(t *testing.T) {
 	}
 }
 
+// Where the real images say nothing of their classes there is nothing to come near to.
+func TestModelOfZero(t *testing.T) {
+	p := problem("fc")
+	clear(p.Data.Train.X)
+	for name, m := range map[string]method.Method{"lr": &LR{learning("gain")}, "ls": &Solved{Loop: defaults(6), Loss: "logistic", Metric: "parameter"}} {
+		if _, err := m.Distill(context.Background(), p, func(method.Step) {}); !errors.Is(err, teacher.ErrZero) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestSizesThatCannotBe(t *testing.T) {
 	fits := method.Sizes{Train: 100, Test: 10, Classes: 2, H: 8, W: 8, C: 1, Smallest: 50, IPC: 2, Model: method.Model{Kind: "fc", Width: 4, Depth: 1, Nets: 1}}
 	if err := (&LR{learning("gain")}).CheckSizes(fits); err != nil {
 		t.Error(err)
 	}
 	fit := &Solved{Loop: defaults(6), Loss: "logistic", Metric: "prediction", Batch: 4}
-	if err := fit.CheckSizes(fits); err == nil || !strings.Contains(err.Error(), "exactly, whatever it shows") {
+	if err := fit.CheckSizes(fits); err == nil || !strings.Contains(err.Error(), "fits the outputs on 4 real images exactly") {
 		t.Errorf("as many images as real ones to predict: %v", err)
 	}
 	if fit.Batch = 5; fit.CheckSizes(fits) != nil {

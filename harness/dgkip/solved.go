@@ -89,7 +89,7 @@ func (m *Solved) loss(classes int) convex.Loss {
 // CheckSizes implements method.SizesChecker.
 func (m *Solved) CheckSizes(s method.Sizes) error {
 	if n, real := s.IPC*s.Classes, m.batch(s.Train); m.Metric == string(convex.Prediction) && s.Train > 0 && n >= real {
-		return &method.BadSetting{Key: "metric", Why: fmt.Sprintf("has no minimum: with ipc %d the set fits the outputs on %d real images exactly, whatever it shows", s.IPC, real), Hint: "lower ipc, or raise batch"}
+		return &method.BadSetting{Key: "metric", Why: fmt.Sprintf("is \"prediction\", which is zero for any images: with ipc %d a set fits the outputs on %d real images exactly", s.IPC, real), Hint: "have fewer images in the set than real ones in an update"}
 	}
 	return m.sizes(s, m.loss(s.Classes))
 }

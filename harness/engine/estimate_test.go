@@ -169,13 +169,16 @@ func TestForecastOfFailures(t *testing.T) {
 		t.Errorf("one to be tried again: %+v", f)
 	}
 	// Failed by a clock that is ahead of this one.
-	if err := s.Fail(store.Failure{Identity: r.Identity, Kind: "error", When: time.Now().Add(time.Hour)}); err != nil {
+	if err := s.Fail(store.Failure{Identity: r.Identity, Kind: "error", When: time.Now().Add(2 * time.Hour)}); err != nil {
 		t.Fatal(err)
 	}
 	for retry, want := range map[time.Time]engine.State{{}: engine.Failed, time.Now(): engine.Missing} {
 		if f := forecasts(t, p, s, 1e9, retry)[r.Name()]; f.State != want {
 			t.Errorf("failed in the future, retry %v: %+v", retry, f)
 		}
+	}
+	if soon := (&store.Failure{When: time.Now().Add(time.Minute)}); soon.Before(time.Now()) {
+		t.Error("what failed by a clock that is a minute ahead is tried again and again")
 	}
 	if err := s.SaveCheckpoint(r.Key, false, []byte("state")); err != nil {
 		t.Fatal(err)

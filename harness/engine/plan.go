@@ -272,11 +272,10 @@ func (l Lookup) plan(ctx context.Context, specs []*spec.Spec, filter spec.Filter
 	opened := map[*Dataset]bool{}
 	var problems []error
 	for _, s := range specs {
-		only := s.Filter(filter)
 		for _, c := range s.Cells {
 			for seed := range uint64(c.Seeds) {
 				r := &Run{Cell: c, Profile: s.Profile, Seed: seed, Trace: c.Trace}
-				if !only.Matches(r.Cell.Of(r.Seed)) {
+				if !filter.Matches(r.Cell.Of(r.Seed)) {
 					continue
 				}
 				at := place(c.Data)

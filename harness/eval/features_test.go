@@ -162,6 +162,19 @@ func TestFeaturesOfTheWholeSet(t *testing.T) {
 	}
 }
 
+// A model that cannot be found for another loss takes nothing from the score.
+func TestTransferOfTheWholeSetThatFails(t *testing.T) {
+	trial := featureTrial(t)
+	trial.Set = &method.Distilled{H: 8, W: 8, C: 1, Whole: true, Classes: trial.Data.Classes, Kind: method.Hard}
+	trial.Model.Width, trial.Model.Nets = 8, 1 // fewer features than images: their Gram matrix is singular
+	f := inFeatures()
+	f.Lambda = 1e-12
+	s := scoreIn(t, f, trial)
+	if _, ok := s.Metrics["transfer.squared.test_acc"]; ok || s.Metrics["test_acc"] != 1 || !strings.Contains(strings.Join(s.Notes, "\n"), "no transfer: the squared model") {
+		t.Errorf("metrics %v, notes %q", s.Metrics, s.Notes)
+	}
+}
+
 func TestFeaturesRefuses(t *testing.T) {
 	trial := featureTrial(t)
 	f := inFeatures()

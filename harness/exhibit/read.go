@@ -75,7 +75,7 @@ func read(o spec.Options, from func(spec.Options) (*spec.Spec, error), beside fu
 				needed = append(needed, x)
 			}
 		}
-		out.Times.Cells, out.Times.Aside = needed, true
+		out.Times.Cells = needed
 	}
 	return &out, nil
 }

@@ -212,7 +212,7 @@ func TestTimesOfAnotherExperiment(t *testing.T) {
 	o := options
 	o.Seeds = 7
 	s, err := ReadFS(fsys, "demo.toml", o)
-	if err != nil || s.Times == nil || s.Times.Name != "clock" || !s.Times.Aside || s.Aside || s.Seeds != 7 || s.Times.Seeds == 7 {
+	if err != nil || s.Times == nil || s.Times.Name != "clock" || s.Seeds != 7 || s.Times.Seeds == 7 {
 		t.Fatalf("got %+v, %v", s, err)
 	}
 	if runs := Runs([]*Spec{s}); len(runs) != 2 || runs[1] != s.Times.Spec {

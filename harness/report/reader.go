@@ -51,11 +51,10 @@ func (x *reader) read(key string) Run {
 // results finds the records of an experiment.
 func (x *reader) results(s *exhibit.Spec, o Options) *Results {
 	r := &Results{Spec: s, options: o, data: map[string]store.Dataset{}, traces: map[string]*store.Trace{}}
-	only := s.Filter(o.Only)
 	for _, c := range s.Cells {
 		runs := &CellRuns{Cell: c}
 		for seed := range uint64(c.Seeds) {
-			if !only.Matches(c.Of(seed)) {
+			if !o.Only.Matches(c.Of(seed)) {
 				continue
 			}
 			run := x.run(c, seed, o)

@@ -373,15 +373,6 @@ func TestTimesOfShortRuns(t *testing.T) {
 	if notes := strings.Join(table.Notes, "\n"); !strings.Contains(notes, "Times are of short runs apart (experiment clock), and of the table's own runs where there are none.") {
 		t.Errorf("notes:\n%s", notes)
 	}
-	// A selection of the table's runs leaves their times alone.
-	only, err := spec.ParseFilter("exp:demo seed:0", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	clock.Aside = true
-	if got := Load(s, st, Options{Only: only, Key: keyed.Key}).sheets[0].Rows[1].Cells[0]; got.Text != "0.500" {
-		t.Errorf("a selection has the time %+v", got)
-	}
 	csv := string(r.tableCSV())
 	for _, want := range []string{"slow,conv,seconds_per_update,done,1,0,0.5,,,0,1,false,false,", "fast-ls,conv,seconds_per_update,partial,1,0,7,,,0,2,false,true,", "slow,conv,test_acc,partial,1,0,0.88,,,0,2,false,,"} {
 		if !strings.Contains(csv, want) {

@@ -222,6 +222,8 @@ func TestOptions(t *testing.T) {
 		{"logits by name", Place{File: bare, Labels: soft(-7, 7, 7, -7)}, Options{LabelKind: "logits"}, -2, method.Logits, 1, ""},
 		{"logits, as their file says", Place{File: bare, Labels: npzFile(t, []npz.Array{npz.Of("labels", []int{2, 2}, []float32{-7, 7, 7, -7}), npz.Text("label_kind", "logits")})}, Options{}, -2, method.Logits, 1, ""},
 		{"values, with their classes", Place{File: bare, Labels: npzFile(t, []npz.Array{npz.Of("labels", []int{2, 1}, []float32{1, -1}), npz.Of("of", []int{2}, []int64{1, 0}), npz.Text("label_kind", "value")})}, Options{}, -2, method.Value, 1, ""},
+		{"classes in a column, with of", Place{File: bare, Labels: npzFile(t, []npz.Array{npz.Of("labels", []int{2, 1}, []float32{0, 1}), npz.Of("of", []int{2}, []int64{1, 0})})}, Options{}, 0, "", 0, `the guess is label_kind = `},
+		{"values in a row, with of", Place{File: bare, Labels: npzFile(t, []npz.Array{npz.Of("labels", []int{2}, []float32{0.5, -0.5}), npz.Of("of", []int{2}, []int64{1, 0}), npz.Text("label_kind", "value")})}, Options{}, -2, method.Value, 1, ""},
 		{"logits as probabilities", Place{File: bare, Labels: soft(-7, 7, 7, -7)}, Options{LabelKind: "soft"}, 0, "", 0, `label_kind = "logits" takes`},
 		{"rounded probabilities", Place{File: bare, Labels: soft(0.25, 0.7539, 1, 0)}, Options{}, -2, method.Soft, 2, ""},
 		{"classes as values", Place{File: bare, Labels: labels}, Options{LabelKind: "value"}, 0, "", 0, "leave label_kind out"},

@@ -161,11 +161,6 @@ func isNumber(s string) bool {
 	return err == nil
 }
 
-// Without returns the filter without what it says of some keys.
-func (f Filter) Without(keys ...string) Filter {
-	return Filter{slices.DeleteFunc(slices.Clone(f.terms), func(t term) bool { return slices.Contains(keys, t.key) })}
-}
-
 // Empty reports whether the filter selects everything.
 func (f Filter) Empty() bool { return len(f.terms) == 0 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 
+	"dgkip/harness/data"
 	"dgkip/harness/toml"
 )
 
@@ -65,11 +66,11 @@ func (d Data) Declared(from string) map[string]any {
 	return out
 }
 
-// Relative returns the path from one folder to another, with slashes, whatever links lead
-// to them. Between drives there is none, and the folder itself has to do.
+// Relative returns the path from one folder to another, with slashes. Between drives
+// there is none, and the folder itself has to do.
 func Relative(from, to string) string {
-	a, errA := resolved(from)
-	b, errB := resolved(to)
+	a, errA := filepath.Abs(from)
+	b, errB := filepath.Abs(to)
 	path, err := filepath.Rel(a, b)
 	if cmp.Or(errA, errB, err) != nil {
 		path = to
@@ -77,18 +78,10 @@ func Relative(from, to string) string {
 	return filepath.ToSlash(path)
 }
 
-// resolved is the absolute path of a folder without links, as far as it is there.
-func resolved(dir string) (string, error) {
-	dir, err := filepath.Abs(dir)
-	for there, rest := dir, ""; err == nil; there, rest = filepath.Dir(there), filepath.Join(filepath.Base(there), rest) {
-		if path, err := filepath.EvalSymlinks(there); err == nil {
-			return filepath.Join(path, rest), nil
-		}
-		if there == filepath.Dir(there) {
-			break
-		}
-	}
-	return dir, err
+// Shown is the title that tables have: its own, or that of known data, or else the name.
+func (d Data) Shown() string {
+	info, _ := data.Describe(d.Use) // nothing for one's own
+	return cmp.Or(d.Title, info.Title, d.Name)
 }
 
 // Preprocessing is the name of the one in use.

@@ -76,6 +76,9 @@ func (r *reader) check(names Names, all []*reader) {
 			slices.ContainsFunc(r.doc.Set, func(s override) bool { return s.When[a.Name] != nil })
 		if !used && n != nil && r.own(n) {
 			hint := dottedHint
+			if slices.Contains(shownOnly, a.Name) {
+				hint = "it says what is shown of a run, and not what is run"
+			}
 			if known := r.axesOf(a.Name); known != nil {
 				hint = fmt.Sprintf("%s = [...] is an axis that sets %s", strings.Join(known, " or "), a.Name)
 			}
@@ -83,7 +86,7 @@ func (r *reader) check(names Names, all []*reader) {
 				hint = fmt.Sprintf("did you mean %q? %s", meant, hint)
 			}
 			r.d.FaultKey(n, fmt.Sprintf("the axis %q changes nothing: all its values are the same runs", a.Name),
-				fmt.Sprintf("%s; a [[set]] with when = { %s = ... } may change other things", hint, a.Name))
+				fmt.Sprintf("%s; a [[set]] with when = { %q = ... } may change other things", hint, a.Name))
 		}
 	}
 }

@@ -91,7 +91,7 @@ func (r *reader) title(column string) string {
 
 // titled notes a title, which nothing else on the axis may have.
 func (r *reader) titled(axis, name, title string, titles map[string]string, section func(name string) *toml.Node) {
-	if _, known := titles[name]; known || title == "" {
+	if _, known := titles[name]; known {
 		return
 	}
 	for _, other := range sortedKeys(titles) {

@@ -50,18 +50,6 @@ type Spec struct {
 	Cache    Cache
 	Data     map[string]Data   // the [data.NAME] sections
 	Titles   map[string]string // of methods' columns, by name
-
-	// Aside says that the runs are made for the times of another experiment's table, which
-	// are the same whichever of its seeds are selected.
-	Aside bool
-}
-
-// Filter returns the part of a filter that is about this experiment.
-func (s *Spec) Filter(f Filter) Filter {
-	if s.Aside {
-		return f.Without("seed", "exp")
-	}
-	return f
 }
 
 // Axis is a dimension of the grid.

@@ -363,10 +363,11 @@ func (s *Store) Fail(f Failure) error {
 	return s.explain(s.place(map[string][]byte{"failure.json": indented(f)}, s.failed(f.Key), f.Key, true))
 }
 
-// Before reports whether a run failed before a time. One that failed in the future, by the
-// clock of another machine or a clock that was set back, did; before no time none did.
+// Before reports whether a run failed before a time, none before the zero one. A failure
+// dated hours ahead, by a clock that was wrong, counts as earlier; clocks of machines that
+// share a folder are not as far apart.
 func (f *Failure) Before(t time.Time) bool {
-	return f.When.Before(t) || !t.IsZero() && f.When.After(time.Now())
+	return f.When.Before(t) || !t.IsZero() && f.When.After(time.Now().Add(time.Hour))
 }
 
 // Failed returns the failure of a run, nil if there is none.

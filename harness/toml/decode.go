@@ -205,9 +205,11 @@ func (d *Decoder) integer(n *Node, v reflect.Value, key string, tag reflect.Stru
 		d.wrong(n, key, "an integer")
 	case v.CanUint() && i < 0:
 		d.Fault(n, key+" must be at least 0", "")
-	case i > exact || i < -exact || !v.CanUint() && v.OverflowInt(i):
+	case !v.CanUint() && v.OverflowInt(i):
 		d.Fault(n, key+" is too large", "")
 	case !d.bounds(n, float64(i), key, tag):
+	case i > exact || i < -exact:
+		d.Fault(n, fmt.Sprintf("%s must be between -%d and %d", key, exact, exact), "")
 	case v.CanUint():
 		v.SetUint(uint64(i))
 	default:
