@@ -443,7 +443,7 @@ func TestReadmeNumbers(t *testing.T) {
 		`where DGKIP-LR takes ([0-9]+ to [0-9]+):`:                                   "seeds/cifar-10/10/dgkip-lr/conv/to-90/updates",
 		`([0-9.]+ to [0-9.]+) seconds of updates against`:                            "seeds/cifar-10/10/dgkip-ls/conv/to-90/seconds",
 		`seconds of updates against ([0-9.]+ to [0-9.]+),`:                           "seeds/cifar-10/10/dgkip-lr/conv/to-90/seconds",
-		`more in four of five seeds: ([0-9]+ to [0-9]+) updates`:                             "seeds/cifar-10/10/dgkip-ls/fc/to-90/updates",
+		`more in four of five seeds: ([0-9]+ to [0-9]+) updates`:                     "seeds/cifar-10/10/dgkip-ls/fc/to-90/updates",
 		`five seeds: [0-9]+ to [0-9]+ updates against ([0-9]+ to [0-9]+)`:            "seeds/cifar-10/10/dgkip-lr/fc/to-90/updates",
 		`within tolerance \(one of them ([0-9.]+) ±`:                                 "table3/fashion-mnist/50/dgkip-lr/transfer.hinge.test_acc",
 		`under the other loss, ([0-9]+) of the 18 accuracies of Table 3 are within`:  "table3/published/within",
