@@ -20,10 +20,9 @@ func TestImagesInSeveralClasses(t *testing.T) {
 	}
 	p := Problem{Labels: Labels{Form: Target, Loss: SoftmaxLoss, Values: hot(labels, 3)}, Lambda: 1e-9 * 45, Features: a}
 	const tol = 1e-4
-	if _, err := p.solve(context.Background(), tol); err == nil {
-		t.Error("the solver of many images gets there: this tests nothing")
+	if _, err := p.solve(context.Background(), tol); !errors.Is(err, ErrGap) {
+		t.Errorf("the solver of many images does not creep, so nothing is tested: %v", err)
 	}
-	p.Report = nil
 	kernel := p
 	kernel.Features = tensor.Mat[float32]{}
 	kernel.Lower = func(context.Context) (Triangle, error) { return strips(a), nil }
@@ -33,10 +32,6 @@ func TestImagesInSeveralClasses(t *testing.T) {
 		if err != nil || s.Gap > tol || s.Outputs.Rows != 45 {
 			t.Errorf("%s: gap %v, %v", name, s.Gap, err)
 		}
-	}
-	p.Lambda = 0
-	if _, err := Solve(context.Background(), p, tol); err == nil || errors.Is(err, ErrGap) {
-		t.Errorf("without regularisation: %v", err)
 	}
 }
 

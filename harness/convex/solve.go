@@ -93,9 +93,6 @@ func Solve(ctx context.Context, p Problem, tol float64) (Solution, error) {
 		p.Report = func(float64) {}
 	}
 	s, err := p.solve(ctx, tol)
-	if errors.Is(err, ErrGap) && s.Gap <= tol {
-		err = nil // a small set is asked for more than the caller is
-	}
 	if errors.Is(err, ErrGap) && !p.isSmall() && p.Labels.Values.Rows <= maxAgain {
 		s, err = p.again(ctx, tol)
 	}
@@ -129,7 +126,11 @@ func (p Problem) solve(ctx context.Context, tol float64) (Solution, error) {
 		return p.softmax(search)
 	case p.isSmall():
 		search.tol = min(tol, exactGap)
-		return small{Gram: GramOf(p.Features), Labels: p.Labels, Lambda: p.Lambda}.solve(search)
+		s, err := small{Gram: GramOf(p.Features), Labels: p.Labels, Lambda: p.Lambda}.solve(search)
+		if errors.Is(err, ErrGap) && s.Gap <= tol {
+			err = nil // that was for more than the caller asked
+		}
+		return s, err
 	case p.Labels.Form == Target:
 		return Solution{}, fmt.Errorf("convex: real targets of the logistic loss are for small sets, of at most %d images", maxExact)
 	case thinSuits(loss, n, m):
@@ -161,9 +162,7 @@ func (p Problem) again(ctx context.Context, tol float64) (Solution, error) {
 			return Solution{}, err
 		}
 		gram = tensor.NewMat[float64](k.Rows, k.Cols)
-		for i, v := range k.Data {
-			gram.Data[i] = float64(v)
-		}
+		into64(gram.Data, k.Data)
 	}
 	return small{Gram: gram, Labels: p.Labels, Lambda: p.Lambda}.solve(newSearch(ctx, p, tol))
 }

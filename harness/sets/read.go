@@ -47,7 +47,7 @@ func (f setFile) with(name string) arrays.Source {
 	return f.Source
 }
 
-// text returns a text of a file, or "".
+// text returns a text of a file, or "". A list of texts becomes one of lines.
 func text(s arrays.Source, name string) (string, error) {
 	if !s.Has(name) {
 		return "", nil

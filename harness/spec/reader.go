@@ -23,8 +23,9 @@ type reader struct {
 	root *toml.Node
 	doc  document
 	out  *Spec
-	seen map[string]string // the titles of datasets, by name
 	bad  map[string]string // values of axes that are not known, and what was meant, or ""
+
+	titles map[string]string // of datasets, by name
 }
 
 // document is what a file says about what to run.
@@ -75,7 +76,7 @@ func CheckSchema(d *toml.Decoder, root *toml.Node) {
 }
 
 func (r *reader) read() {
-	r.bad, r.seen = map[string]string{}, map[string]string{}
+	r.bad, r.titles = map[string]string{}, map[string]string{}
 	r.doc = document{Seeds: seeds{Count: 1}}
 	r.d.Into(r.root, &r.doc, "the file", Shown()...)
 	doc := r.doc
