@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"encoding/csv"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -119,6 +121,49 @@ func TestColumnsHaveOneFamily(t *testing.T) {
 	want := []string{"beyond 1 network", "beyond 10 network", "beyond 50 network", "beyond-grey 1 network", "beyond-grey 10 network", "beyond-grey 50 network"}
 	if !slices.Equal(mixed, want) {
 		t.Errorf("columns of several families: %q, want %q", mixed, want)
+	}
+}
+
+// The report says how many of the competitors' accuracies hang on one seed.
+func TestCompetitorsOfOneSeed(t *testing.T) {
+	all, single, worse := 0, 0, 0
+	for _, name := range []string{"table1", "table2"} {
+		f, err := os.Open(filepath.Join("..", "..", "results", "tables", name+"-comparison.csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		lines, err := csv.NewReader(f).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		column := func(name string) int { return slices.Index(lines[0], name) }
+		for _, l := range lines[1:] {
+			if strings.HasPrefix(l[column("method")], "dgkip") || l[column("metric")] != "test_acc" {
+				continue
+			}
+			all++
+			if l[column("n_seeds")] == "1" {
+				single++
+				if l[column("match")] == "worse" {
+					worse++
+				}
+			}
+		}
+	}
+	report, err := os.ReadFile(filepath.Join("..", "..", "paper", "paper.tex"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := regexp.MustCompile(`Of the competitors' (\d+) cells (\d+) are of one seed, and so are (\d+) of\s+those that are worse`)
+	got := text.FindSubmatch(report)
+	if got == nil {
+		t.Fatalf("the report does not say %q", text)
+	}
+	for i, want := range []int{all, single, worse} {
+		if string(got[i+1]) != strconv.Itoa(want) {
+			t.Errorf("%q: the tables have %d of %d cells, %d of them worse", got[0], single, all, worse)
+		}
 	}
 }
 
