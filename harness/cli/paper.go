@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -110,8 +111,9 @@ func typeset(ctx context.Context, out io.Writer) error {
 	defer os.RemoveAll(dir)
 	// References settle after two or three passes, when the auxiliary file stays as it is.
 	var before []byte
+	var log string
 	for range 5 {
-		if err := latexPass(ctx, tex, dir); err != nil {
+		if log, err = latexPass(ctx, tex, dir); err != nil {
 			return err
 		}
 		aux, err := os.ReadFile(filepath.Join(dir, "paper.aux"))
@@ -131,25 +133,32 @@ func typeset(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(out, "paper: "+filepath.ToSlash(pdf))
+	if high := tooHigh.FindString(log); high != "" {
+		return fmt.Errorf("%s does not fit on its pages; LaTeX says: %s", filepath.ToSlash(pdf), high)
+	}
 	return nil
 }
 
+// tooHigh matches what LaTeX says of a table, a figure or a page that runs into the
+// page's foot, which it takes for no error.
+var tooHigh = regexp.MustCompile(`Float too large for page.*|Overfull \\vbox.* while \\output is active.*`)
+
 // latexPass runs LaTeX once, with a clock that stands still: the same sources give
 // the same bytes.
-func latexPass(ctx context.Context, tex, dir string) error {
+func latexPass(ctx context.Context, tex, dir string) (log string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, latexTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, tex, "-interaction=nonstopmode", "-halt-on-error", "-file-line-error", "-no-shell-escape", "-output-directory="+dir, "paper.tex")
 	cmd.Dir = paperDir
 	cmd.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=946684800", "FORCE_SOURCE_DATE=1", "max_print_line=1000")
-	log, err := cmd.CombinedOutput()
+	said, err := cmd.CombinedOutput()
 	if err == nil {
-		return nil
+		return string(said), nil
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("LaTeX did not end: %w", context.Cause(ctx))
+		return "", fmt.Errorf("LaTeX did not end: %w", context.Cause(ctx))
 	}
-	return fmt.Errorf("LaTeX could not typeset %s: %w\n%s", filepath.ToSlash(paperSource), err, latexErrors(string(log)))
+	return "", fmt.Errorf("LaTeX could not typeset %s: %w\n%s", filepath.ToSlash(paperSource), err, latexErrors(string(said)))
 }
 
 // latexErrors takes the errors out of what LaTeX prints, with a hint where a package

@@ -70,6 +70,21 @@ func TestPaperTypesets(t *testing.T) {
 	if err != nil || len(left) != 1 {
 		t.Errorf("LaTeX left %v (%v)", left, err)
 	}
+
+	// What runs off a page is an error.
+	source, err := os.ReadFile(paperSource)
+	if err != nil {
+		t.Fatal(err)
+	}
+	high := strings.Replace(string(source), `\end{document}`, `\begin{figure}\rule{1cm}{30cm}\end{figure}\end{document}`, 1)
+	if err := os.WriteFile(paperSource, []byte(high), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var out, errOut bytes.Buffer
+	code := run(context.Background(), newLibrary(fstest.MapFS{}), []string{"-paper"}, &out, &errOut)
+	if code == exitDone || !strings.Contains(errOut.String(), "paper/paper.pdf does not fit on its pages; LaTeX says: Float too large for page by ") {
+		t.Errorf("a figure of 30 cm: exit code %d, %q", code, errOut.String())
+	}
 }
 
 // What the paper takes from experiments that there are makes sense, whether they

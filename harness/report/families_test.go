@@ -25,7 +25,7 @@ func TestMixedFamilies(t *testing.T) {
 	}
 	text := string(r.further("reproduced").Markdown())
 	for _, want := range []string{
-		"| published | 80.00 ± 0.10<sup>k</sup> |", "| ours | ≠<sup>n</sup> |", "0 within tolerance, 0 better, 0 worse, 1 of another family",
+		"| published | 80.00 ± 0.10<sup>k</sup> |", "| ours | 90.00 ± 0.00<sup>n</sup> |", "| difference | ≠ |", "0 within tolerance, 0 better, 0 worse, 1 of another family",
 		"kernel, marked k (", "network, marked n (", "≠: different protocol families; not comparable.",
 	} {
 		if !strings.Contains(text, want) {
@@ -187,7 +187,7 @@ func TestPublishedOfBuiltIn(t *testing.T) {
 	if f := r.Failures(); f != nil || judged != 0 || open != 0 {
 		t.Errorf("failures %q, %d judged, %d open", f, judged, open)
 	}
-	if got := string(r.further("reproduced").Markdown()); !strings.Contains(got, "| ours | not judged |") || !strings.Contains(got, "1 not judged") {
+	if got := string(r.further("reproduced").Markdown()); !strings.Contains(got, "| difference | not judged |") || !strings.Contains(got, "1 not judged") {
 		t.Errorf("got\n%s", got)
 	}
 }

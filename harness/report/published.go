@@ -131,8 +131,8 @@ func (r *Results) rounding(of *exhibit.Published, metric string) float64 {
 	return 0.5 * math.Pow10(-d)
 }
 
-// reproduced is the published numbers in their own layout, each with the difference
-// of ours below. It is nil if there are none.
+// reproduced is the published numbers in their own layout, each with ours below, and how
+// far that is from it. It is nil if there are none.
 func (r *Results) reproduced() *sheet.Sheet {
 	if len(r.Published) == 0 {
 		return nil
@@ -153,25 +153,29 @@ func (r *Results) reproduced() *sheet.Sheet {
 	on, families, reasons := r.publishedMachines(), r.publishedFamilies(), footnotes{}
 	for _, point := range r.groups(r.Cells, rowAxes) {
 		for _, kind := range kinds {
-			theirs, ours := make([]sheet.Entry, len(columns)), make([]sheet.Entry, len(columns))
-			some := false
+			theirs, ours, verdicts := make([]sheet.Entry, len(columns)), make([]sheet.Entry, len(columns)), make([]sheet.Entry, len(columns))
+			some, judged := false, false
 			for _, b := range r.Published {
 				if shortMetric(b.Metric) == kind && slices.Contains(point.cells, b.runs) {
 					i := slices.Index(columns, b.Cell.Column)
-					theirs[i], ours[i], some = b.theirs(), b.ours(on), true
+					theirs[i], ours[i], verdicts[i], some = b.theirs(), b.ours(on), b.verdict(), true
+					judged = judged || !isTime(b.Metric)
 					families.mark(&theirs[i], s.Columns[i], b.Family)
 					families.mark(&ours[i], s.Columns[i], b.Own)
-					reasons.mark(&ours[i], b.Reason.String())
+					reasons.mark(&verdicts[i], b.Reason.String())
 				}
 			}
 			if some {
 				heads := r.headsOf(rowAxes, point)
 				s.Rows = append(s.Rows, sheet.Row{Heads: append(slices.Clone(heads), kind, "published"), Cells: theirs},
-					sheet.Row{Heads: append(heads, kind, "ours"), Cells: ours})
+					sheet.Row{Heads: append(slices.Clone(heads), kind, "ours"), Cells: ours})
+				if judged {
+					s.Rows = append(s.Rows, sheet.Row{Heads: append(heads, kind, "difference"), Cells: verdicts})
+				}
 			}
 		}
 	}
-	s.Caption = r.selected(fmt.Sprintf("Published accuracies (%s), and by how many percentage points ours differ: within tolerance, better, worse, or ? where no spread is known. Of %s. %s%s",
+	s.Caption = r.selected(fmt.Sprintf("Published accuracies (%s), ours with the population standard deviation where there are several seeds, and by how many percentage points they differ: within tolerance, better, worse, or ? where no spread is known. Of %s. %s%s",
 		list(r.sources()), tallyOf(r.Published, Beside.accuracy), toleranceText, r.circumstances()))
 	s.Notes = slices.Concat(s.StateNotes(), reasons.notes(), families.notes(), r.publishedNotes())
 	return s
@@ -188,28 +192,50 @@ func (b Beside) theirs() sheet.Entry {
 	return e
 }
 
+// ours is our mean; a time has its factor with it.
 func (b Beside) ours(on machines) sheet.Entry {
 	if b.Seeds == 0 {
 		return sheet.Entry{State: b.runs.state()}
 	}
-	e := sheet.Text(b.difference())
+	e := sheet.Text(b.format(b.Ours))
 	if isTime(b.Metric) {
-		e.Marks = on.of(b.runs)
+		e.Text, e.Marks = e.Text+", "+b.difference(), on.of(b.runs)
+		b.grade(&e)
+		return e
 	}
-	switch {
-	case b.Match != Unjudged:
-		e.Text, e.Good = e.Text+" "+b.Match.String(), 1
-		if b.Failed() {
-			e.Good = -1
-		}
-	case b.Mixed():
-		e.Text = "≠" // the difference says nothing
-	case b.BuiltIn && !isTime(b.Metric):
-		e.Text = "not judged"
-	case !isTime(b.Metric):
-		e.Text += " ?"
+	if b.Seeds > 1 {
+		e.Spread = b.format(b.Spread)
 	}
 	return e
+}
+
+// verdict is how far ours is from a published score, and what becomes of it. A time has
+// none of its own.
+func (b Beside) verdict() sheet.Entry {
+	switch {
+	case b.Seeds == 0 || isTime(b.Metric):
+		return sheet.Text("")
+	case b.Match == Unjudged && b.Mixed():
+		return sheet.Text("≠") // the difference says nothing
+	case b.Match == Unjudged && b.BuiltIn:
+		return sheet.Text("not judged")
+	case b.Match == Unjudged:
+		return sheet.Text(b.difference() + " ?")
+	}
+	e := sheet.Text(b.difference())
+	b.grade(&e)
+	return e
+}
+
+// grade adds what a number was judged to be, if it was.
+func (b Beside) grade(e *sheet.Entry) {
+	if b.Match == Unjudged {
+		return
+	}
+	e.Text, e.Good = e.Text+" "+b.Match.String(), 1
+	if b.Failed() {
+		e.Good = -1
+	}
 }
 
 // publishedFamilies are those of the published numbers and of ours beside them.
