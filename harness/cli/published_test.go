@@ -167,6 +167,34 @@ func TestCompetitorsOfOneSeed(t *testing.T) {
 	}
 }
 
+// What the captions say of the last 50 iterations of DC and DSA is what their figure does.
+func TestSlopesOfCaptions(t *testing.T) {
+	figure, err := os.ReadFile(filepath.Join("..", "..", "results", "figures", "schedules-updates.tex"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slopes := strings.NewReplacer("$-$", "-").Replace(string(figure))
+	if !strings.Contains(slopes, "Gained over the last 500 updates") || !strings.Contains(slopes, "a tenth of one with ten") {
+		t.Error("the figure's slopes are not those of 50 iterations")
+	}
+	said := regexp.MustCompile(`whose last 50 bring DC (\S+) and DSA (\S+) points with 10 images of CIFAR-10`)
+	for name, model := range map[string]string{"table1": "ConvNet", "table2": "FCNet"} {
+		file, err := os.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := said.FindStringSubmatch(string(file))
+		if m == nil {
+			t.Fatalf("%s does not say %q", name, said)
+		}
+		for i, method := range []string{"DC", "DSA"} {
+			if want := fmt.Sprintf("IPC 10, %s %s %s", model, method, m[i+1]); !strings.Contains(slopes, want+",") && !strings.Contains(slopes, want+" and") {
+				t.Errorf("%s says %q, and the figure does not have %q", name, m[0], want)
+			}
+		}
+	}
+}
+
 // A schedule that is said to be cut short is.
 func TestCutSchedules(t *testing.T) {
 	cut := 0
