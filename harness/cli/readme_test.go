@@ -414,6 +414,19 @@ func TestReadmeNumbers(t *testing.T) {
 			}
 		}
 	}
+	unexplained, worse := 0, 0
+	for _, table := range []string{"table1", "table2", "table3"} {
+		for verdict, sum := range map[string]*int{"unexplained": &unexplained, "worse": &worse} {
+			n, err := strconv.Atoi(values[table+"/published/"+verdict])
+			if err != nil {
+				t.Error(err)
+			}
+			*sum += n
+		}
+	}
+	if want := fmt.Sprintf("We cannot explain %d of the %d worse ones.", unexplained, worse); !strings.Contains(prose, want) {
+		t.Errorf("the README does not say %q", want)
+	}
 	for text, name := range map[string]string{
 		`The tolerance is wide, ([0-9]+ to [0-9]+) points on CIFAR-10`:               "tolerance",
 		`\(published: ([0-9.]+)\)`:                                                   "table2/cifar-10/10/dgkip-lr/published",
