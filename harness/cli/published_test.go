@@ -177,7 +177,7 @@ func TestSlopesOfCaptions(t *testing.T) {
 	if !strings.Contains(slopes, "Gained over the last 500 updates") || !strings.Contains(slopes, "a tenth of one with ten") {
 		t.Error("the figure's slopes are not those of 50 iterations")
 	}
-	said := regexp.MustCompile(`the last 50 made bring DC (\S+) and DSA (\S+) points with 10 images of CIFAR-10`)
+	said := regexp.MustCompile(`over the last 50 made, a line through the accuracies of one network changes by (\S+) \(DC\) and (\S+) \(DSA\) points with 10 images of CIFAR-10`)
 	for name, model := range map[string]string{"table1": "ConvNet", "table2": "FCNet"} {
 		file, err := os.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"))
 		if err != nil {

@@ -347,3 +347,17 @@ func TestClaimsTogether(t *testing.T) {
 		t.Errorf("got %q with the notes %q, want %q", got, s.Notes, want)
 	}
 }
+
+// The reason why a time is worse stands where the time is judged, and a time has no line
+// for a difference.
+func TestReasonOfTime(t *testing.T) {
+	r := made(t, small+"[[published]]\nsource = \"They\"\nmetric = \"seconds_per_update\"\ntolerance = 0.001\nvalues = { slow = 0.01 }\n"+
+		"[[deviation]]\nwhen = { method = \"slow\" }\nwhy = \"another machine\"\n", map[string][]float64{"slow": {0.9}})
+	got := string(r.further("reproduced").Markdown())
+	if !regexp.MustCompile(`\| Time \(s\) \| ours \| .* worse<sup>1</sup> \|`).MatchString(got) || !strings.Contains(got, "- 1 Another machine.") {
+		t.Errorf("got\n%s", got)
+	}
+	if strings.Contains(got, "| difference |") {
+		t.Errorf("a time has a line for its difference:\n%s", got)
+	}
+}

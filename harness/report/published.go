@@ -159,10 +159,14 @@ func (r *Results) reproduced() *sheet.Sheet {
 				if shortMetric(b.Metric) == kind && slices.Contains(point.cells, b.runs) {
 					i := slices.Index(columns, b.Cell.Column)
 					theirs[i], ours[i], verdicts[i], some = b.theirs(), b.ours(on), b.verdict(), true
-					judged = judged || !isTime(b.Metric)
+					judged = judged || b.Seeds > 0 && !isTime(b.Metric)
 					families.mark(&theirs[i], s.Columns[i], b.Family)
 					families.mark(&ours[i], s.Columns[i], b.Own)
-					reasons.mark(&verdicts[i], b.Reason.String())
+					graded := &verdicts[i]
+					if isTime(b.Metric) {
+						graded = &ours[i]
+					}
+					reasons.mark(graded, b.Reason.String())
 				}
 			}
 			if some {
