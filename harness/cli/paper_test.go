@@ -76,14 +76,19 @@ func TestPaperTypesets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	high := strings.Replace(string(source), `\end{document}`, `\begin{figure}\rule{1cm}{30cm}\end{figure}\end{document}`, 1)
-	if err := os.WriteFile(paperSource, []byte(high), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	var out, errOut bytes.Buffer
-	code := run(context.Background(), newLibrary(fstest.MapFS{}), []string{"-paper"}, &out, &errOut)
-	if code == exitDone || !strings.Contains(errOut.String(), "paper/paper.pdf does not fit on its pages; LaTeX says: Float too large for page by ") {
-		t.Errorf("a figure of 30 cm: exit code %d, %q", code, errOut.String())
+	for what, says := range map[string]string{
+		`\begin{figure}\rule{1cm}{30cm}\end{figure}`: "Float too large for page by ",
+		`\clearpage\vbox to 30cm{}`:                  `Overfull \vbox (`,
+	} {
+		high := strings.Replace(string(source), `\end{document}`, what+`\end{document}`, 1)
+		if err := os.WriteFile(paperSource, []byte(high), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		var out, errOut bytes.Buffer
+		code := run(context.Background(), newLibrary(fstest.MapFS{}), []string{"-paper"}, &out, &errOut)
+		if code == exitDone || !strings.Contains(errOut.String(), "paper/paper.pdf does not fit on its pages; LaTeX says: "+says) {
+			t.Errorf("%s: exit code %d, %q", what, code, errOut.String())
+		}
 	}
 }
 

@@ -178,7 +178,31 @@ func TestSlopesOfCaptions(t *testing.T) {
 		t.Error("the figure's slopes are not those of 50 iterations")
 	}
 	said := regexp.MustCompile(`over the last 50 made, a line through the accuracies of one network changes by (\S+) \(DC\) and (\S+) \(DSA\) points with 10 images of CIFAR-10`)
+	specOf := func(name string) *exhibit.Spec {
+		s, err := exhibit.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), spec.Options{Datasets: data.Names()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	// run is what is run with ten images of CIFAR-10.
+	run := func(s *exhibit.Spec, model, column string) string {
+		for _, c := range s.Cells {
+			if c.Dataset == "cifar-10" && c.IPC == 10 && c.Model == model && c.Column == column {
+				return string(spec.Canonical(c.Identity(spec.DatasetIdentity{Name: c.Dataset}, 0)))
+			}
+		}
+		t.Fatalf("%s has no %s with the model %s", s.Name, column, model)
+		return ""
+	}
+	schedules := specOf("schedules")
 	for name, model := range map[string]string{"table1": "ConvNet", "table2": "FCNet"} {
+		kind := map[string]string{"ConvNet": "conv", "FCNet": "fc"}[model]
+		for _, column := range []string{"dc", "dsa"} {
+			if run(schedules, kind, column) != run(specOf(name), kind, column) {
+				t.Errorf("the figure's %s with %s is not the run of %s", column, model, name)
+			}
+		}
 		file, err := os.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"))
 		if err != nil {
 			t.Fatal(err)

@@ -263,7 +263,7 @@ func reported(t *testing.T) (readme string, values map[string]string) {
 	s := store.Open(filepath.Join("..", "..", "results"))
 	values = map[string]string{}
 	low, high := math.Inf(1), 0.0 // tolerances of Tables 1 to 3 on CIFAR-10
-	for _, name := range []string{"table1", "table2", "beyond", "beyond-grey", "convergence", "crossings", "seeds", "table3", "ten", "units"} {
+	for _, name := range []string{"table1", "table2", "beyond", "beyond-grey", "convergence", "crossings", "labels", "seeds", "starts", "table3", "ten", "units"} {
 		of, err := exhibit.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), spec.Options{Datasets: data.Names()})
 		if err != nil {
 			t.Fatal(err)
@@ -450,6 +450,11 @@ func TestReadmeNumbers(t *testing.T) {
 		`and ([0-9.]+) in networks drawn anew \(one seed\)`:                          "ten/cifar-10-zca/10/dgkip-ls/conv/fresh/acc",
 		`by least squares, as KIP is, ([0-9.]+) and`:                                 "table1/cifar-10/10/whole/transfer.squared.test_acc",
 		`by least squares, as KIP is, [0-9.]+ and ([0-9.]*[0-9])`:                    "table2/cifar-10/10/whole/transfer.squared.test_acc",
+		`labels that travel DGKIP-LS has ([0-9.]+),`:                                 "labels/cifar-10/10/dgkip-ls/fc/outputs/acc",
+		`labels that travel DGKIP-LS has [0-9.]+, DGKIP-LR ([0-9.]+),`:               "labels/cifar-10/10/dgkip-lr/fc/outputs/acc",
+		`those images ([0-9.]*[0-9])\)\. With ConvNets`:                              "labels/cifar-10/10/random-ls/fc/outputs/acc",
+		`moves DGKIP-SVM with FCNets from ([0-9.]+) to`:                              "starts/cifar-10/1/svm-real/fc/acc",
+		`moves DGKIP-SVM with FCNets from [0-9.]+ to ([0-9.]*[0-9])`:                 "starts/cifar-10/1/svm-noise/fc/acc",
 		`; DGKIP-SVM's falls to ([0-9.]*[0-9])`:                                      "beyond/cifar-10/10/dgkip-svm/conv/fresh/acc",
 		`FCNets with one image: ([0-9.]+),`:                                          "ten/cifar-10-zca/1/kip/conv/features/published",
 		`with one image: [0-9.]+, ([0-9.]+)`:                                         "ten/cifar-10-zca/10/kip/conv/features/published",

@@ -154,26 +154,25 @@ func (r *Results) reproduced() *sheet.Sheet {
 	for _, point := range r.groups(r.Cells, rowAxes) {
 		for _, kind := range kinds {
 			theirs, ours, verdicts := make([]sheet.Entry, len(columns)), make([]sheet.Entry, len(columns)), make([]sheet.Entry, len(columns))
-			some, judged := false, false
+			some, differ := false, false
 			for _, b := range r.Published {
 				if shortMetric(b.Metric) == kind && slices.Contains(point.cells, b.runs) {
 					i := slices.Index(columns, b.Cell.Column)
-					theirs[i], ours[i], verdicts[i], some = b.theirs(), b.ours(on), b.verdict(), true
-					judged = judged || b.Seeds > 0 && !isTime(b.Metric)
+					theirs[i], ours[i], some = b.theirs(), b.ours(on), true
 					families.mark(&theirs[i], s.Columns[i], b.Family)
 					families.mark(&ours[i], s.Columns[i], b.Own)
-					graded := &verdicts[i]
-					if isTime(b.Metric) {
-						graded = &ours[i]
+					judged := &ours[i] // a time's verdict stands with it
+					if !isTime(b.Metric) && b.Seeds > 0 {
+						verdicts[i], judged, differ = b.verdict(), &verdicts[i], true
 					}
-					reasons.mark(graded, b.Reason.String())
+					reasons.mark(judged, b.Reason.String())
 				}
 			}
 			if some {
 				heads := r.headsOf(rowAxes, point)
 				s.Rows = append(s.Rows, sheet.Row{Heads: append(slices.Clone(heads), kind, "published"), Cells: theirs},
 					sheet.Row{Heads: append(slices.Clone(heads), kind, "ours"), Cells: ours})
-				if judged {
+				if differ {
 					s.Rows = append(s.Rows, sheet.Row{Heads: append(heads, kind, "difference"), Cells: verdicts})
 				}
 			}
@@ -196,50 +195,38 @@ func (b Beside) theirs() sheet.Entry {
 	return e
 }
 
-// ours is our mean; a time has its factor with it.
+// ours is our mean, and of a time its verdict, too.
 func (b Beside) ours(on machines) sheet.Entry {
 	if b.Seeds == 0 {
 		return sheet.Entry{State: b.runs.state()}
 	}
 	e := sheet.Text(b.format(b.Ours))
 	if isTime(b.Metric) {
-		e.Text, e.Marks = e.Text+", "+b.difference(), on.of(b.runs)
-		b.grade(&e)
-		return e
-	}
-	if b.Seeds > 1 {
+		v := b.verdict()
+		e.Text, e.Good, e.Marks = e.Text+", "+v.Text, v.Good, on.of(b.runs)
+	} else if b.Seeds > 1 {
 		e.Spread = b.format(b.Spread)
 	}
 	return e
 }
 
-// verdict is how far ours is from a published score, and what becomes of it. A time has
-// none of its own.
+// verdict is how far ours is from the published number, and what that was judged to be.
 func (b Beside) verdict() sheet.Entry {
-	switch {
-	case b.Seeds == 0 || isTime(b.Metric):
-		return sheet.Text("")
-	case b.Match == Unjudged && b.Mixed():
-		return sheet.Text("≠") // the difference says nothing
-	case b.Match == Unjudged && b.BuiltIn:
-		return sheet.Text("not judged")
-	case b.Match == Unjudged:
-		return sheet.Text(b.difference() + " ?")
-	}
 	e := sheet.Text(b.difference())
-	b.grade(&e)
+	switch {
+	case b.Match != Unjudged:
+		e.Text, e.Good = e.Text+" "+b.Match.String(), 1
+		if b.Failed() {
+			e.Good = -1
+		}
+	case b.Mixed():
+		e.Text = "≠" // the difference says nothing
+	case b.BuiltIn && !isTime(b.Metric):
+		e.Text = "not judged"
+	case !isTime(b.Metric):
+		e.Text += " ?"
+	}
 	return e
-}
-
-// grade adds what a number was judged to be, if it was.
-func (b Beside) grade(e *sheet.Entry) {
-	if b.Match == Unjudged {
-		return
-	}
-	e.Text, e.Good = e.Text+" "+b.Match.String(), 1
-	if b.Failed() {
-		e.Good = -1
-	}
 }
 
 // publishedFamilies are those of the published numbers and of ours beside them.
