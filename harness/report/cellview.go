@@ -118,14 +118,15 @@ func pictureOf(run Run, dir string) *pictureView {
 
 // seedTable shows the runs of a cell, and leads to their records.
 func seedTable(c *CellRuns, dir string) *sheet.Sheet {
-	s := &sheet.Sheet{Heads: []string{"Seed"}, Columns: []string{"Test accuracy (%)", "Test errors", "Updates", "Seconds per update", "Wall seconds", "Record"}}
+	s := &sheet.Sheet{Columns: []string{"Seed", "Test accuracy (%)", "Test errors", "Updates", "Seconds per update", "Wall seconds", "Record"}}
 	var notes []string
 	marks := ""
 	said := map[string][]string{} // the seeds with a note
 	for _, run := range c.Runs {
 		seed := strconv.FormatUint(run.Seed, 10)
 		cells := make([]sheet.Entry, len(s.Columns))
-		cells[0].State = run.state()
+		cells[0] = sheet.Text(seed)
+		cells[1].State = run.state()
 		if run.Record != nil {
 			res, p := run.Record.Result, run.Record.Provenance
 			var errors []string
@@ -133,21 +134,21 @@ func seedTable(c *CellRuns, dir string) *sheet.Sheet {
 				errors = append(errors, strconv.FormatInt(n, 10))
 			}
 			acc, _ := metricOf(run.Record, "test_acc")
-			for i, t := range []string{fixed(100*acc, 2), strings.Join(errors, " "), strconv.Itoa(res.Updates), "", seconds(p.Wall), short(res.Key)} {
+			for i, t := range []string{seed, fixed(100*acc, 2), strings.Join(errors, " "), strconv.Itoa(res.Updates), "", seconds(p.Wall), short(res.Key)} {
 				cells[i] = sheet.Text(t)
 			}
 			cells[len(cells)-1].Link = beside(dir, filepath.Join(run.Record.Dir, "result.json"))
 			if p.Timing.Median > 0 {
-				cells[3] = sheet.Text(seconds(p.Timing.Median))
-				cells[3].Marks = timeMarksOf(p)
-				marks = unite(marks, cells[3].Marks)
+				cells[4] = sheet.Text(seconds(p.Timing.Median))
+				cells[4].Marks = timeMarksOf(p)
+				marks = unite(marks, cells[4].Marks)
 			}
 			for _, n := range res.Notes {
 				notes = with(notes, n)
 				said[n] = append(said[n], seed)
 			}
 		}
-		s.Rows = append(s.Rows, sheet.Row{Heads: []string{seed}, Cells: cells})
+		s.Rows = append(s.Rows, sheet.Row{Cells: cells})
 	}
 	s.Notes = markNotes(marks)
 	for _, n := range notes {
