@@ -167,6 +167,64 @@ func TestCompetitorsOfOneSeed(t *testing.T) {
 	}
 }
 
+// Where DC is worse than published, the reason given is its start: from real images it
+// comes within the tolerance.
+func TestStartOfDC(t *testing.T) {
+	read := func(name string) (rows []map[string]string) {
+		file, err := os.ReadFile(filepath.Join("..", "..", "results", "tables", name+".csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines, err := csv.NewReader(bytes.NewReader(file)).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range lines[1:] {
+			row := map[string]string{}
+			for i, v := range l {
+				row[lines[0][i]] = v
+			}
+			rows = append(rows, row)
+		}
+		return rows
+	}
+	number := func(text string) float64 {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	choices, worse := read("dc-choices"), 0
+	for _, name := range []string{"table1", "table2"} {
+		for _, p := range read(name + "-comparison") {
+			if p["method"] != "dc" || p["match"] != "worse" {
+				continue
+			}
+			worse++
+			if !strings.Contains(p["reason"], "experiment dc-choices") {
+				t.Errorf("%s: %s ipc %s: the reason is %q", name, p["dataset"], p["ipc"], p["reason"])
+			}
+			found := false
+			for _, c := range choices {
+				if c["metric"] != "test_acc" || c["method.start"] != "real" || c["dataset"] != p["dataset"] || c["ipc"] != p["ipc"] || c["model"] != p["model"] {
+					continue
+				}
+				found = true
+				if got, least := 100*number(c["mean"]), number(p["published"])-number(p["tolerance"]); got < least {
+					t.Errorf("%s: %s ipc %s: from real images DC has %.2f, and %.2f would be within the tolerance", name, p["dataset"], p["ipc"], got, least)
+				}
+			}
+			if !found {
+				t.Errorf("%s: %s ipc %s is worse, and was not started from real images", name, p["dataset"], p["ipc"])
+			}
+		}
+	}
+	if worse == 0 {
+		t.Error("no cell of DC is worse than published")
+	}
+}
+
 // What the captions say of the last 50 iterations of DC and DSA is what their figure does.
 func TestSlopesOfCaptions(t *testing.T) {
 	figure, err := os.ReadFile(filepath.Join("..", "..", "results", "figures", "schedules-updates.tex"))

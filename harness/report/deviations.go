@@ -27,7 +27,7 @@ func (r *Results) reasonOf(c *spec.Cell) Reason {
 				r.problem("deviation %q: %s has no setting %s", d.Why, c.Column, key)
 				return key
 			}
-			return fmt.Sprint(v)
+			return setting(v)
 		})
 		return Reason{why, d.Unexplained}
 	}

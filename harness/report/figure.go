@@ -241,6 +241,9 @@ func (b *figureBuilder) families() []string {
 	for _, m := range slices.Concat(b.f.Y, b.f.Y2) {
 		for _, c := range b.cells {
 			what := b.r.valueTitle("method", c.Cell.Column)
+			if len(b.points("method")) == 1 && len(b.seriesAxes) > 0 { // what is told apart is not the method
+				what = b.titleOf(group{values: pointOf(c.Cell, b.seriesAxes)}, b.seriesAxes)
+			}
 			if m != "test_acc" {
 				what += " (" + metricTitle(m) + ")"
 			}

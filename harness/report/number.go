@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -76,6 +77,32 @@ func Count(n int, one, many string) string {
 		return "1 " + one
 	}
 	return strconv.Itoa(n) + " " + many
+}
+
+// amount writes how many there are, or are on average: 1000 as 1,000, and halves and
+// thirds with a decimal.
+func amount(x float64) string {
+	if x != math.Trunc(x) {
+		return fixed(x, 1)
+	}
+	s := fixed(x, 0)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// setting writes a setting's value, for people.
+func setting(v any) string {
+	switch x := v.(type) {
+	case int:
+		return amount(float64(x))
+	case int64:
+		return amount(float64(x))
+	case float64:
+		return shortest(x)
+	}
+	return fmt.Sprint(v)
 }
 
 // decimalsOf is the number of decimals in the shortest form of a number.

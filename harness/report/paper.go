@@ -248,7 +248,7 @@ func (p *paper) records() []Number {
 	for _, key := range slices.Sorted(maps.Keys(wall)) { // a sum depends on its order
 		seconds += wall[key]
 	}
-	out.add("count", strconv.Itoa(len(wall)))
+	out.add("count", amount(float64(len(wall))))
 	out.add("hours", strconv.FormatFloat(seconds/3600, 'f', 0, 64))
 	if last == nil {
 		out.none("date", sheet.NotRun)

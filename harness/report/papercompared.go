@@ -104,7 +104,7 @@ func (r *Results) reached(out *numberList, c *CellRuns) {
 		// As in tables, seconds of several machines have no part in one number.
 		times := r.firstAt(c.ownTimes(), level/100, func(x Run) float64 { return x.Record.Provenance.Timing.Median })
 		if updates != nil && times != nil {
-			out.add(place+"updates", fromTo(updates, shortest))
+			out.add(place+"updates", fromTo(updates, amount))
 			// A line of the trace sooner or later is a tenth or more of a time.
 			out.add(place+"seconds", fromTo(times, func(x float64) string { return significant(x, 2) }))
 		}

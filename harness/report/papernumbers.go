@@ -148,7 +148,7 @@ func (l *numberList) results(c *CellRuns, recorded []string) {
 		l.add("mean", percent(100*s.Mean, 0, false))
 	}
 	if s, ok := c.summary("updates"); ok {
-		l.add("updates", fixed(s.Mean, min(1, decimalsOf(s.Mean))))
+		l.add("updates", amount(s.Mean))
 	}
 	time := "none" // no update, no time
 	if s, ok := c.summary(secondsPerUpdate); ok {
@@ -199,11 +199,7 @@ func (l *numberList) settings(c *CellRuns) {
 		settings map[string]any
 	}{{"method", id.Method.Settings}, {"model", id.Model}} {
 		for _, key := range slices.Sorted(maps.Keys(part.settings)) {
-			text := fmt.Sprint(part.settings[key])
-			if x, ok := part.settings[key].(float64); ok {
-				text = shortest(x)
-			}
-			l.add(part.name+"."+key, text)
+			l.add(part.name+"."+key, setting(part.settings[key]))
 		}
 	}
 }
