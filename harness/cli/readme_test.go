@@ -294,7 +294,7 @@ func reported(t *testing.T) (readme string, values map[string]string) {
 }
 
 // leading matches the number that a text begins with, or two with what is between.
-var leading = regexp.MustCompile(`^[0-9.]*( to [0-9.]+)?`)
+var leading = regexp.MustCompile(`^[0-9.,]*( to [0-9.,]+)?`)
 
 // The accuracies of ten classes in the README are those of the report.
 func TestReadmeTenClasses(t *testing.T) {
@@ -488,7 +488,7 @@ func TestReadmeNumbers(t *testing.T) {
 		`and in [0-9]+ of ([0-9]+) with FCNets`:                                      "table2/claim/time/of",
 	} {
 		m := regexp.MustCompile(text).FindStringSubmatch(prose)
-		if m == nil || values[name] == "" || strings.ReplaceAll(m[1], ",", "") != values[name] {
+		if m == nil || values[name] == "" || m[1] != values[name] {
 			t.Errorf("%q is %q in the README, and %s is %s in the report", text, m, name, values[name])
 		}
 	}
