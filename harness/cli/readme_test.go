@@ -294,7 +294,7 @@ func reported(t *testing.T) (readme string, values map[string]string) {
 }
 
 // leading matches the number that a text begins with, or two with what is between.
-var leading = regexp.MustCompile(`^[0-9.,]*( to [0-9.,]+)?`)
+var leading = regexp.MustCompile(`^[0-9.]*(,[0-9]{3})*( to [0-9.]+(,[0-9]{3})*)?`)
 
 // The accuracies of ten classes in the README are those of the report.
 func TestReadmeTenClasses(t *testing.T) {

@@ -134,8 +134,8 @@ func seedTable(c *CellRuns, dir string) *sheet.Sheet {
 				errors = append(errors, strconv.FormatInt(n, 10))
 			}
 			acc, _ := metricOf(run.Record, "test_acc")
-			for i, t := range []string{seed, fixed(100*acc, 2), strings.Join(errors, " "), strconv.Itoa(res.Updates), "", seconds(p.Wall), short(res.Key)} {
-				cells[i] = sheet.Text(t)
+			for i, t := range []string{fixed(100*acc, 2), strings.Join(errors, " "), strconv.Itoa(res.Updates), "", seconds(p.Wall), short(res.Key)} {
+				cells[i+1] = sheet.Text(t)
 			}
 			cells[len(cells)-1].Link = beside(dir, filepath.Join(run.Record.Dir, "result.json"))
 			if p.Timing.Median > 0 {

@@ -11,6 +11,7 @@ import (
 	"dgkip/harness/method"
 	"dgkip/harness/report/chart"
 	"dgkip/harness/report/sheet"
+	"dgkip/harness/spec"
 )
 
 // figure draws what a description asks for, and its caption; nil if there is nothing
@@ -238,12 +239,13 @@ func (b *figureBuilder) caption() string {
 // families say by what families of protocols the scores in the figure were made.
 func (b *figureBuilder) families() []string {
 	f := columnFamilies{}
+	title := func(c *spec.Cell) string { return b.r.valueTitle("method", c.Column) }
+	if len(b.points("method")) == 1 && len(b.seriesAxes) > 0 { // then other axes tell series apart
+		title = func(c *spec.Cell) string { return b.titleOf(group{values: pointOf(c, b.seriesAxes)}, b.seriesAxes) }
+	}
 	for _, m := range slices.Concat(b.f.Y, b.f.Y2) {
 		for _, c := range b.cells {
-			what := b.r.valueTitle("method", c.Cell.Column)
-			if len(b.points("method")) == 1 && len(b.seriesAxes) > 0 { // what is told apart is not the method
-				what = b.titleOf(group{values: pointOf(c.Cell, b.seriesAxes)}, b.seriesAxes)
-			}
+			what := title(c.Cell)
 			if m != "test_acc" {
 				what += " (" + metricTitle(m) + ")"
 			}

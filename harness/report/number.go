@@ -82,14 +82,17 @@ func Count(n int, one, many string) string {
 // amount writes how many there are, or are on average: 1000 as 1,000, and halves and
 // thirds with a decimal.
 func amount(x float64) string {
+	whole, rest, _ := strings.Cut(fixed(math.Abs(x), 1), ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
 	if x != math.Trunc(x) {
-		return fixed(x, 1)
+		whole += "." + rest
 	}
-	s := fixed(x, 0)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
+	if x < 0 {
+		whole = "-" + whole
 	}
-	return s
+	return whole
 }
 
 // setting writes a setting's value, for people.
