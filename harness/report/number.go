@@ -100,8 +100,6 @@ func setting(v any) string {
 	switch x := v.(type) {
 	case int:
 		return amount(float64(x))
-	case int64:
-		return amount(float64(x))
 	case float64:
 		return shortest(x)
 	}
