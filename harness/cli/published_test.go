@@ -201,6 +201,46 @@ func TestStartOfDC(t *testing.T) {
 	}
 }
 
+// Reason and report say when DC from noise is best with ten images of CIFAR-10: the trace has that.
+func TestBestOfDC(t *testing.T) {
+	row := map[string]string{"method": "dc", "dataset": "cifar-10", "ipc": "10"}
+	best, at := 0., 0.
+	for _, line := range traceOf(t, "table2", row) {
+		if acc := number(t, line["test_acc"]); acc > best {
+			best, at = acc, number(t, line["update"])
+		}
+	}
+	say := fmt.Sprintf("is best after %g", at/10)
+	report, err := os.ReadFile(filepath.Join("..", "..", "paper", "paper.tex"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(strings.Join(strings.Fields(string(report)), " "), "DC "+say+" iterations") {
+		t.Errorf("the report does not say that DC %s iterations", say)
+	}
+	for _, p := range tableRows(t, "table2-comparison") {
+		if p["method"] == row["method"] && p["dataset"] == row["dataset"] && p["ipc"] == row["ipc"] && p["metric"] == "test_acc" {
+			if !strings.Contains(p["reason"], say+";") {
+				t.Errorf("the reason is %q, and does not say that it %s", p["reason"], say)
+			}
+			return
+		}
+	}
+	t.Error("DC is not in the comparison")
+}
+
+// traceOf returns the trace of the run of seed 0 behind a row of a table.
+func traceOf(t *testing.T, table string, row map[string]string) []map[string]string {
+	t.Helper()
+	for _, r := range tableRows(t, table+"-runs") {
+		if r["seed"] == "0" && r["method"] == row["method"] && r["dataset"] == row["dataset"] && r["ipc"] == row["ipc"] {
+			return rowsOf(t, filepath.Join("runs", r["key"][:2], r["key"], "trace.csv"))
+		}
+	}
+	t.Fatalf("%s has no run of %v", table, row)
+	return nil
+}
+
 // The README says how often a competitor of ours is within the tolerance by a hair.
 func TestNarrowlyWithin(t *testing.T) {
 	var narrow []string
@@ -236,9 +276,15 @@ func number(t *testing.T, text string) float64 {
 }
 
 // tableRows are the lines of a table that the repository comes with, by column.
-func tableRows(t *testing.T, name string) (rows []map[string]string) {
+func tableRows(t *testing.T, name string) []map[string]string {
 	t.Helper()
-	file, err := os.ReadFile(filepath.Join("..", "..", "results", "tables", name+".csv"))
+	return rowsOf(t, filepath.Join("tables", name+".csv"))
+}
+
+// rowsOf are the lines of a CSV file in results, by column.
+func rowsOf(t *testing.T, name string) (rows []map[string]string) {
+	t.Helper()
+	file, err := os.ReadFile(filepath.Join("..", "..", "results", name))
 	if err != nil {
 		t.Fatal(err)
 	}
