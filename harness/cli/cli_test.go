@@ -409,13 +409,13 @@ func resave(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// samescore A METHOD B METHOD expects that the sets of two methods in two folders score
+// samescore A COLUMN B COLUMN expects that the sets of two columns in two folders score
 // the same on each dataset, protocol by protocol and seed by seed.
 func sameScore(ts *testscript.TestScript, _ bool, args []string) {
 	scores := func(dir, name string) map[string]string {
 		out := map[string]string{}
 		for _, r := range records(ts, dir) {
-			if id := r.Result.Identity; id.Method.Name == name {
+			if id := r.Result.Identity; r.Provenance.Cell["method"] == name {
 				out[fmt.Sprint(id.Dataset.Name, " ", id.Dataset.Preprocess, " ", id.Eval.Name, " seed ", id.Seed)] = fmt.Sprint(r.Result.Metrics["test_acc"], r.Result.Counts, r.Result.Digests)
 			}
 		}
