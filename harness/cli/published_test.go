@@ -241,6 +241,37 @@ func traceOf(t *testing.T, table string, row map[string]string) []map[string]str
 	return nil
 }
 
+// README and report say how far below what is published the worse cells of CIFAR-10 in Table 3 are.
+func TestTransferOfCIFAR(t *testing.T) {
+	all, worse := 0, 0
+	least, most := math.Inf(1), 0.
+	for _, row := range tableRows(t, "table3-comparison") {
+		if row["dataset"] != "cifar-10" {
+			continue
+		}
+		all++
+		if row["match"] == "worse" {
+			d := -number(t, row["difference"])
+			worse, least, most = worse+1, min(least, d), max(most, d)
+		}
+	}
+	if all != 6 || worse != 5 {
+		t.Fatalf("%d of %d cells are worse, five of six by the README", worse, all)
+	}
+	for file, say := range map[string]string{
+		"README.md":       "on CIFAR-10 five of six are %.0f to %.0f points lower",
+		"paper/paper.tex": "five of these on CIFAR-10, by %.0f to %.0f points",
+	} {
+		text, err := os.ReadFile(filepath.Join("..", "..", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if say = fmt.Sprintf(say, least, most); !strings.Contains(strings.Join(strings.Fields(string(text)), " "), say) {
+			t.Errorf("%s does not say %q", file, say)
+		}
+	}
+}
+
 // The README says how often a competitor of ours is within the tolerance by a hair.
 func TestNarrowlyWithin(t *testing.T) {
 	var narrow []string
@@ -249,7 +280,7 @@ func TestNarrowlyWithin(t *testing.T) {
 			if row["match"] != "within" || row["metric"] != "test_acc" {
 				continue
 			}
-			if d := number(t, row["difference"]); d < 0 && number(t, row["tolerance"])+d < 0.035 {
+			if d := number(t, row["difference"]); d < 0 && number(t, row["tolerance"])+d < 0.04 {
 				narrow = append(narrow, row["method"])
 			}
 		}
@@ -261,7 +292,7 @@ func TestNarrowlyWithin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if say := "DSA is within by 0.03 or less twice."; !bytes.Contains(readme, []byte(say)) {
+	if say := "DSA is narrowly within twice, by under 0.04."; !bytes.Contains(readme, []byte(say)) {
 		t.Errorf("the README does not say %q", say)
 	}
 }

@@ -177,9 +177,9 @@ func (m machines) notes() []string {
 	var notes []string
 	switch {
 	case m.source != "" && m.own:
-		notes = append(notes, fmt.Sprintf("Times are of short runs apart (experiment %s), and of the table's own runs where there are none.", m.source))
+		notes = append(notes, fmt.Sprintf("Times come from separate short runs (experiment %s), and from the table's own runs where there are none.", m.source))
 	case m.source != "":
-		notes = append(notes, fmt.Sprintf("Times are of short runs apart (experiment %s).", m.source))
+		notes = append(notes, fmt.Sprintf("Times come from separate short runs (experiment %s).", m.source))
 	}
 	switch {
 	case len(m.kinds) == 1:

@@ -32,7 +32,7 @@ func (v shown) pdf() string {
 func figureLatex(v shown, source, picture string) []byte {
 	return fmt.Appendf(nil, `%% Written from the records of %s; changes will be lost.
 \providecommand{\dgkipfigures}{figures/}%%
-\begin{figure*}[tp]
+\begin{figure*}[htbp]
 \centering
 %s
 \caption{%s}

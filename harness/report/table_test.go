@@ -372,7 +372,7 @@ func TestTimesOfShortRuns(t *testing.T) {
 	if want := []string{"88.00", "94.00", "95.00", "0.500", "0.500", "7.000*"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if notes := strings.Join(table.Notes, "\n"); !strings.Contains(notes, "Times are of short runs apart (experiment clock), and of the table's own runs where there are none.") {
+	if notes := strings.Join(table.Notes, "\n"); !strings.Contains(notes, "Times come from separate short runs (experiment clock), and from the table's own runs where there are none.") {
 		t.Errorf("notes:\n%s", notes)
 	}
 	csv := string(r.tableCSV())

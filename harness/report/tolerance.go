@@ -11,7 +11,7 @@ import (
 // judge says whether ours is within the tolerance of the published number, better or
 // worse. Of an accuracy the tolerance is
 //
-//	T = max(2 sqrt(s^2 + o^2 + 2 q(1-q)/n), 1/n)
+//	T = max(2 sqrt(s^2 + o^2 + 2 q(1-q)/n), 1/n) + d
 //
 // with s the published standard deviation, o ours over seeds (0 for a single one), n the
 // test images, and q the accuracy if it is the same on both sides: the mean of the two.
@@ -20,8 +20,8 @@ import (
 // term is an upper limit. Less than one test image is no difference.
 //
 // Other metrics have no sampling error, and times no tolerance, unless the experiment
-// declares one. A published number stands for all that round to it: half a digit is
-// added to the tolerance, and a spread of 0.00 is half a digit.
+// declares one. A published number stands for all that round to it: d is half of its last
+// digit, and a spread of 0.00 is as much.
 func (b *Beside) judge(p *exhibit.Published, digit float64) {
 	spread := b.Spread
 	if b.Published.HasSpread {
@@ -36,10 +36,10 @@ func (b *Beside) judge(p *exhibit.Published, digit float64) {
 	default:
 		b.Tolerance = 2 * stats.Combined(spread, sampling)
 	}
-	b.Tolerance = max(b.Tolerance, image)
+	b.Tolerance = max(b.Tolerance, image) + digit
 	better := about(b.Metric).better
 	switch {
-	case math.Abs(b.Difference()) <= (b.Tolerance+digit)*(1+1e-12):
+	case math.Abs(b.Difference()) <= b.Tolerance*(1+1e-12):
 		b.Match = Within
 	case better == unranked:
 		b.Match = Apart

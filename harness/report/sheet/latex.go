@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -33,9 +34,9 @@ func (s *Sheet) Latex(source string) []byte {
 	b.WriteString(latexFallbacks)
 	for i, blocks := range s.latexFloats() {
 		if i == 0 {
-			p("\\begin{table*}[tp]\n\\centering\n\\caption{%s}\n\\label{tab:%s}\n", LatexText(s.Caption), LatexLabel(s.Name))
+			p("\\begin{table*}[htbp]\n\\centering\n\\caption{%s}\n\\label{tab:%s}\n", LatexText(s.Caption), LatexLabel(s.Name))
 		} else {
-			p("\\begin{table*}[tp]\n\\centering\n\\addtocounter{table}{-1}\n\\caption{%s, continued. A row's best is the best of all parts. What marks mean stands below the first part.}\n", LatexText(s.Title))
+			p("\\begin{table*}[htbp]\n\\centering\n\\addtocounter{table}{-1}\n\\caption{%s, continued. A row's best is the best of all parts. What marks mean stands below the first part.}\n", LatexText(s.Title))
 		}
 		p("\\smallskip\n\\footnotesize\\setlength{\\tabcolsep}{4pt}\n")
 		// Rules without booktabs have no room around them.
@@ -49,7 +50,7 @@ func (s *Sheet) Latex(source string) []byte {
 		if i == 0 && len(s.Notes) > 0 {
 			p("\\par\\smallskip\\raggedright\n")
 			for _, n := range s.Notes {
-				p("%s\\par\n", LatexText(n))
+				p("%s\\par\n", latexNote(n))
 			}
 		}
 		p("\\end{table*}\n")
@@ -209,6 +210,15 @@ func latexMarks(marks string) string {
 		return ""
 	}
 	return "$^{\\mathrm{" + strings.ReplaceAll(LatexText(marks), "$", "") + "}}$"
+}
+
+// latexNote raises the number of a footnote, as in the cell that refers to it.
+func latexNote(note string) string {
+	mark, text, _ := strings.Cut(note, " ")
+	if _, err := strconv.Atoi(mark); err != nil {
+		return LatexText(note)
+	}
+	return latexMarks(mark) + LatexText(text)
 }
 
 // latexColumns describes the columns, texts in boxes that break lines.
