@@ -378,8 +378,8 @@ func TestSlopesOfCaptions(t *testing.T) {
 			t.Fatalf("%s does not say %q", name, said)
 		}
 		for i, method := range []string{"DC", "DSA"} {
-			if want := fmt.Sprintf("IPC 10, %s %s %s", model, method, m[i+1]); !strings.Contains(slopes, want+",") && !strings.Contains(slopes, want+" and") {
-				t.Errorf("%s says %q, and the figure does not have %q", name, m[0], want)
+			if want := method + " " + m[i+1]; !regexp.MustCompile(`IPC 10, ` + model + `:[^;]* ` + regexp.QuoteMeta(want) + `\b[^.0-9]`).MatchString(slopes) {
+				t.Errorf("%s says %q, and the figure does not have %q with %s", name, m[0], want, model)
 			}
 		}
 	}

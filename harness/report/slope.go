@@ -14,11 +14,14 @@ import (
 func (b *figureBuilder) slope(panels []chart.Panel) {
 	var rises []string
 	for _, p := range panels {
+		var here []string
 		for _, s := range p.Series {
 			if y, ok := rise(s.Points, b.f.Slope); ok && s.Kind == chart.Line {
-				name := strings.TrimPrefix(p.Title+" "+s.Name, " ")
-				rises = append(rises, name+" "+strings.Replace(signed(y, 1), "-", "−", 1))
+				here = append(here, s.Name+" "+strings.Replace(signed(y, 1), "-", "−", 1))
 			}
+		}
+		if here != nil {
+			rises = append(rises, strings.TrimPrefix(p.Title+": "+list(here), ": "))
 		}
 	}
 	if rises != nil {
@@ -26,7 +29,7 @@ func (b *figureBuilder) slope(panels []chart.Panel) {
 		if along == "update" {
 			along = "updates"
 		}
-		b.note(fmt.Sprintf("Gained over the last %s %s, by least squares: %s", shortest(b.f.Slope), along, list(rises)))
+		b.note(fmt.Sprintf("Gained over the last %s %s, by least squares: %s", shortest(b.f.Slope), along, strings.Join(rises, "; ")))
 	}
 }
 
