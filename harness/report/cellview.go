@@ -134,14 +134,17 @@ func seedTable(c *CellRuns, dir string) *sheet.Sheet {
 				errors = append(errors, strconv.FormatInt(n, 10))
 			}
 			acc, _ := metricOf(run.Record, "test_acc")
-			for i, t := range []string{fixed(100*acc, 2), strings.Join(errors, " "), strconv.Itoa(res.Updates), "", seconds(p.Wall), short(res.Key)} {
-				cells[i+1] = sheet.Text(t)
-			}
-			cells[len(cells)-1].Link = beside(dir, filepath.Join(run.Record.Dir, "result.json"))
+			var update sheet.Entry
 			if p.Timing.Median > 0 {
-				cells[4] = sheet.Text(seconds(p.Timing.Median))
-				cells[4].Marks = timeMarksOf(p)
-				marks = unite(marks, cells[4].Marks)
+				update = sheet.Text(seconds(p.Timing.Median))
+				update.Marks = timeMarksOf(p)
+				marks = unite(marks, update.Marks)
+			}
+			record := sheet.Text(short(res.Key))
+			record.Link = beside(dir, filepath.Join(run.Record.Dir, "result.json"))
+			cells = []sheet.Entry{
+				sheet.Text(seed), sheet.Text(fixed(100*acc, 2)), sheet.Text(strings.Join(errors, " ")),
+				sheet.Text(strconv.Itoa(res.Updates)), update, sheet.Text(seconds(p.Wall)), record,
 			}
 			for _, n := range res.Notes {
 				notes = with(notes, n)
