@@ -500,18 +500,16 @@ func TestReadmeNumbers(t *testing.T) {
 	if len(rows) != 6 {
 		t.Fatalf("found %d rows of numbers, want 6", len(rows))
 	}
-	const seeds = "means over five seeds of DGKIP-LR, -SVM and -LS with 1 and 10 images a class, and over three of the rest; only KIP with 50 and ConvNets has one."
+	const seeds = "means over five seeds of DGKIP-LR, -SVM and -LS with 1 and 10 images a class, and over three of the rest."
 	if !strings.Contains(prose, seeds) {
 		t.Errorf("the README does not say %q", seeds)
 	}
-	seedsOf := func(table, images, column string) string {
+	seedsOf := func(images, column string) string {
 		switch {
 		case column == "whole":
 			return "3"
 		case column != "dgkip-ls-pred" && column != "kip" && images != "50":
 			return "5"
-		case column == "kip" && table == "table1" && images == "50":
-			return "1"
 		}
 		return "3"
 	}
@@ -531,7 +529,7 @@ func TestReadmeNumbers(t *testing.T) {
 				t.Errorf("%s is %s in the README and %q in the report", name, got, want)
 			}
 			if cell, is := strings.CutSuffix(name, "/acc"); is {
-				if want := seedsOf(table, images, filepath.Base(cell)); values[cell+"/seeds"] != want {
+				if want := seedsOf(images, filepath.Base(cell)); values[cell+"/seeds"] != want {
 					t.Errorf("%s has %s seeds, %s by the README", cell, values[cell+"/seeds"], want)
 				}
 			}
