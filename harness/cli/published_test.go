@@ -292,7 +292,7 @@ func TestNarrowlyWithin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if say := "DSA is narrowly within twice, by under 0.04."; !bytes.Contains(readme, []byte(say)) {
+	if say := "two cells of DSA are within it by under 0.04 points."; !bytes.Contains(readme, []byte(say)) {
 		t.Errorf("the README does not say %q", say)
 	}
 }
@@ -378,7 +378,7 @@ func TestSlopesOfCaptions(t *testing.T) {
 			t.Fatalf("%s does not say %q", name, said)
 		}
 		for i, method := range []string{"DC", "DSA"} {
-			if want := method + " " + m[i+1]; !regexp.MustCompile(`IPC 10, ` + model + `:[^;]* ` + regexp.QuoteMeta(want) + `\b[^.0-9]`).MatchString(slopes) {
+			if want := method + " " + m[i+1]; !regexp.MustCompile(`IPC 10, ` + model + `:[^;]* ` + regexp.QuoteMeta(want) + `(,| and|;|\.)`).MatchString(slopes) {
 				t.Errorf("%s says %q, and the figure does not have %q with %s", name, m[0], want, model)
 			}
 		}

@@ -430,9 +430,9 @@ func TestReadmeNumbers(t *testing.T) {
 	}
 	for text, name := range map[string]string{
 		`The tolerance is wide, ([0-9]+ to [0-9]+) points on CIFAR-10`:               "tolerance",
-		`and logarithm \(published: ([0-9.]+)\)`:                                     "table2/cifar-10/10/dgkip-lr/published",
+		`nor logarithm \(published: ([0-9.]+)\)`:                                     "table2/cifar-10/10/dgkip-lr/published",
 		`DGKIP-LR has ([0-9.]+) % with them`:                                         "convergence/cifar-10/10/dgkip-lr/acc",
-		`and ([0-9.]+) from noise without unit and`:                                  "convergence/cifar-10/10/dgkip-lr-gap/acc",
+		`and ([0-9.]+) from noise with neither`:                                      "convergence/cifar-10/10/dgkip-lr-gap/acc",
 		`, ([0-9.]+) without the unit`:                                               "convergence/cifar-10/10/dgkip-lr-plain/acc",
 		`without the unit \(([0-9.]+) from noise`:                                    "convergence/cifar-10/10/dgkip-lr-gain/acc",
 		`from noise, after ([0-9,]+) updates`:                                        "convergence/cifar-10/10/dgkip-lr-gain/method.updates",
@@ -477,8 +477,9 @@ func TestReadmeNumbers(t *testing.T) {
 		`and [0-9.]+ of ([0-9.]+) with labels learned as they are`:                   "units/cifar-10/1/lr-plain/acc",
 		`keeps ([0-9.]+) of [0-9.]+ % under the hinge`:                               "units/cifar-10/1/lr-unit/transfer.hinge.test_acc",
 		`keeps [0-9.]+ of ([0-9.]+) % under the hinge`:                               "units/cifar-10/1/lr-unit/acc",
-		`itself with ten images \(published: ([0-9.]+)\)`:                            "table1/cifar-10/10/dgkip-svm/published",
-		`from noise, it has ([0-9.]+) itself`:                                        "units/cifar-10/10/svm-plain/acc",
+		`\(ten images; published: ([0-9.]+)\)`:                                       "table1/cifar-10/10/dgkip-svm/published",
+		`from noise it has ([0-9.]+) by its own loss`:                                "units/cifar-10/10/svm-plain/acc",
+		`own loss, ([0-9.]+) with the unit`:                                          "units/cifar-10/10/svm-unit/acc",
 		`dual step, a temperature of ([0-9.]+) `:                                     "table2/cifar-10/10/dgkip-svm/method.temperature",
 		`updates DGKIP-LR has [0-9.]+, DGKIP-LS ([0-9.]*[0-9])`:                      "seeds/cifar-10/10/dgkip-ls/conv/acc",
 		`updates DGKIP-LR has ([0-9.]+), DGKIP-LS`:                                   "seeds/cifar-10/10/dgkip-lr/conv/acc",

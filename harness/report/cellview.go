@@ -124,9 +124,7 @@ func seedTable(c *CellRuns, dir string) *sheet.Sheet {
 	said := map[string][]string{} // the seeds with a note
 	for _, run := range c.Runs {
 		seed := strconv.FormatUint(run.Seed, 10)
-		cells := make([]sheet.Entry, len(s.Columns))
-		cells[0] = sheet.Text(seed)
-		cells[1].State = run.state()
+		cells := []sheet.Entry{sheet.Text(seed), {State: run.state()}, {}, {}, {}, {}, {}}
 		if run.Record != nil {
 			res, p := run.Record.Result, run.Record.Provenance
 			var errors []string

@@ -102,7 +102,7 @@ func TestTolerance(t *testing.T) {
 		rec.Result.Counts = map[string][]int64{"test_images": {n}}
 		return &CellRuns{Runs: []Run{{Record: rec}}}
 	}
-	const digit = 0.005 // half of the last one that is published
+	const digit = 0.005 // half a unit of the last published one
 	for _, c := range []struct {
 		metric            string
 		published, spread float64

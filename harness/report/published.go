@@ -185,7 +185,7 @@ func (r *Results) reproduced() *sheet.Sheet {
 }
 
 // toleranceText is the rule of judge in words.
-const toleranceText = "The tolerance is twice the root of the summed squares of both standard deviations and of the sampling error of the test images on either side, and no less than one test image, unless the experiment declares one; half of the last published digit is added."
+const toleranceText = "The tolerance is twice the root of the summed squares of both standard deviations and of the sampling error of the test images on either side, and no less than one test image, unless the experiment declares one; half a unit of the last published digit is added."
 
 func (b Beside) theirs() sheet.Entry {
 	e := sheet.Text(b.format(b.Published.Mean))

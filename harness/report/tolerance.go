@@ -20,8 +20,8 @@ import (
 // term is an upper limit. Less than one test image is no difference.
 //
 // Other metrics have no sampling error, and times no tolerance, unless the experiment
-// declares one. A published number stands for all that round to it: d is half of its last
-// digit, and a spread of 0.00 is as much.
+// declares one. A published number stands for all that round to it: d is half a unit of its
+// last digit, and a spread of 0.00 counts as d.
 func (b *Beside) judge(p *exhibit.Published, digit float64) {
 	spread := b.Spread
 	if b.Published.HasSpread {

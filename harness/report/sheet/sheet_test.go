@@ -45,6 +45,21 @@ func wide() *Sheet {
 	return s
 }
 
+// The number of a footnote is raised, and no other one.
+func TestNotes(t *testing.T) {
+	for note, want := range map[string]string{
+		"1 Not run.":            `$^{\mathrm{1}}$Not run.`,
+		"12 Cut short.":         `$^{\mathrm{12}}$Cut short.`,
+		"2,000 updates of 50.":  "2,000 updates of 50.",
+		"Of 5 seeds.":           "Of 5 seeds.",
+		"* timed beside others": "* timed beside others",
+	} {
+		if got := latexNote(note); got != want {
+			t.Errorf("%q is %q, want %q", note, got, want)
+		}
+	}
+}
+
 // A row of LaTeX that begins with a bracket or an asterisk is no argument of what ends the
 // row above.
 func TestRowsThatLookLikeArguments(t *testing.T) {
