@@ -190,15 +190,8 @@ func TestStartOfDC(t *testing.T) {
 		t.Fatalf("%d cells of DC are worse than published", worse)
 	}
 	count := counts[worse]
-	for file, say := range map[string]string{"README.md": "From noise " + count + " sets are worse than published", "paper/paper.tex": "none of the " + count + " sets of DC that are worse than published"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(string(text), say) {
-			t.Errorf("%s does not say %q", file, say)
-		}
-	}
+	says(t, "README.md", "From noise "+count+" sets are worse than published")
+	says(t, "paper/paper.tex", "none of the "+count+" sets of DC that are worse than published")
 }
 
 // Reason and report say when DC from noise is best with ten images of CIFAR-10: the trace has that.
@@ -211,13 +204,7 @@ func TestBestOfDC(t *testing.T) {
 		}
 	}
 	say := fmt.Sprintf("is best after %g", at/10)
-	report, err := os.ReadFile(filepath.Join("..", "..", "paper", "paper.tex"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(strings.Join(strings.Fields(string(report)), " "), "DC "+say+" iterations") {
-		t.Errorf("the report does not say that DC %s iterations", say)
-	}
+	says(t, "paper/paper.tex", "DC "+say+" iterations")
 	for _, p := range tableRows(t, "table2-comparison") {
 		if p["method"] == row["method"] && p["dataset"] == row["dataset"] && p["ipc"] == row["ipc"] && p["metric"] == "test_acc" {
 			if !strings.Contains(p["reason"], say+";") {
@@ -258,18 +245,8 @@ func TestTransferOfCIFAR(t *testing.T) {
 	if all != 6 || worse != 5 {
 		t.Fatalf("%d of %d cells are worse, five of six by the README", worse, all)
 	}
-	for file, say := range map[string]string{
-		"README.md":       "on CIFAR-10 five of six are %.0f to %.0f points lower",
-		"paper/paper.tex": "five of these on CIFAR-10, by %.0f to %.0f points",
-	} {
-		text, err := os.ReadFile(filepath.Join("..", "..", file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if say = fmt.Sprintf(say, least, most); !strings.Contains(strings.Join(strings.Fields(string(text)), " "), say) {
-			t.Errorf("%s does not say %q", file, say)
-		}
-	}
+	says(t, "README.md", fmt.Sprintf("on CIFAR-10 five of six are %.0f to %.0f points lower", least, most))
+	says(t, "paper/paper.tex", fmt.Sprintf("five of these on CIFAR-10, by %.0f to %.0f points", least, most))
 }
 
 // The README says how often a competitor of ours is within the tolerance by a hair.
@@ -288,12 +265,18 @@ func TestNarrowlyWithin(t *testing.T) {
 	if want := []string{"dsa", "dsa"}; !slices.Equal(narrow, want) {
 		t.Errorf("narrowly within are %q, %q by the README", narrow, want)
 	}
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	says(t, "README.md", "two cells of DSA are within it by under 0.04 points.")
+}
+
+// says expects a text in a file of the repository, wherever its lines break.
+func says(t *testing.T, file, text string) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("..", "..", file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if say := "two cells of DSA are within it by under 0.04 points."; !bytes.Contains(readme, []byte(say)) {
-		t.Errorf("the README does not say %q", say)
+	if !strings.Contains(strings.Join(strings.Fields(string(b)), " "), text) {
+		t.Errorf("%s does not say %q", file, text)
 	}
 }
 
