@@ -124,32 +124,34 @@ func seedTable(c *CellRuns, dir string) *sheet.Sheet {
 	said := map[string][]string{} // the seeds with a note
 	for _, run := range c.Runs {
 		seed := strconv.FormatUint(run.Seed, 10)
-		cells := []sheet.Entry{sheet.Text(seed), {State: run.state()}, {}, {}, {}, {}, {}}
-		if run.Record != nil {
-			res, p := run.Record.Result, run.Record.Provenance
-			var errors []string
-			for _, n := range res.Counts["test_errors"] {
-				errors = append(errors, strconv.FormatInt(n, 10))
-			}
-			acc, _ := metricOf(run.Record, "test_acc")
-			var update sheet.Entry
-			if p.Timing.Median > 0 {
-				update = sheet.Text(seconds(p.Timing.Median))
-				update.Marks = timeMarksOf(p)
-				marks = unite(marks, update.Marks)
-			}
-			record := sheet.Text(short(res.Key))
-			record.Link = beside(dir, filepath.Join(run.Record.Dir, "result.json"))
-			cells = []sheet.Entry{
-				sheet.Text(seed), sheet.Text(fixed(100*acc, 2)), sheet.Text(strings.Join(errors, " ")),
-				sheet.Text(strconv.Itoa(res.Updates)), update, sheet.Text(seconds(p.Wall)), record,
-			}
-			for _, n := range res.Notes {
-				notes = with(notes, n)
-				said[n] = append(said[n], seed)
-			}
+		if run.Record == nil {
+			cells := make([]sheet.Entry, len(s.Columns))
+			cells[0], cells[1].State = sheet.Text(seed), run.state()
+			s.Rows = append(s.Rows, sheet.Row{Cells: cells})
+			continue
 		}
-		s.Rows = append(s.Rows, sheet.Row{Cells: cells})
+		res, p := run.Record.Result, run.Record.Provenance
+		var errors []string
+		for _, n := range res.Counts["test_errors"] {
+			errors = append(errors, strconv.FormatInt(n, 10))
+		}
+		acc, _ := metricOf(run.Record, "test_acc")
+		var update sheet.Entry
+		if p.Timing.Median > 0 {
+			update = sheet.Text(seconds(p.Timing.Median))
+			update.Marks = timeMarksOf(p)
+			marks = unite(marks, update.Marks)
+		}
+		record := sheet.Text(short(res.Key))
+		record.Link = beside(dir, filepath.Join(run.Record.Dir, "result.json"))
+		s.Rows = append(s.Rows, sheet.Row{Cells: []sheet.Entry{
+			sheet.Text(seed), sheet.Text(fixed(100*acc, 2)), sheet.Text(strings.Join(errors, " ")),
+			sheet.Text(strconv.Itoa(res.Updates)), update, sheet.Text(seconds(p.Wall)), record,
+		}})
+		for _, n := range res.Notes {
+			notes = with(notes, n)
+			said[n] = append(said[n], seed)
+		}
 	}
 	s.Notes = markNotes(marks)
 	for _, n := range notes {
