@@ -268,6 +268,36 @@ func TestNarrowlyWithin(t *testing.T) {
 	says(t, "README.md", "two cells of DSA are within it by under 0.04 points.")
 }
 
+// The report says how wide the tolerance of CIFAR-10 and of the widest cells is.
+func TestTolerancesOfReport(t *testing.T) {
+	low, high := math.Inf(1), 0. // of DGKIP with one image a class of CIFAR-10
+	wide := map[string]string{}  // of the widest, DGKIP-LR with FCNets
+	for _, name := range []string{"table1", "table2"} {
+		for _, row := range tableRows(t, name+"-comparison") {
+			if row["ipc"] != "1" || row["metric"] != "test_acc" || !strings.HasPrefix(row["method"], "dgkip") {
+				continue
+			}
+			x := number(t, row["tolerance"])
+			if row["dataset"] == "cifar-10" {
+				low, high = min(low, x), max(high, x)
+			}
+			if name == "table2" && row["method"] == "dgkip-lr" {
+				wide[row["dataset"]] = row["tolerance"]
+			}
+		}
+	}
+	says(t, "paper/paper.tex", fmt.Sprintf("between %.1f and %.1f points for DGKIP with one image a class", low, high))
+	says(t, "paper/paper.tex", fmt.Sprintf("it is %.1f points on MNIST and %.1f on Fashion-MNIST for DGKIP-LR with one image a class",
+		number(t, wide["mnist"]), number(t, wide["fashion-mnist"])))
+	// Twice the sampling error of both sides' 2,000 test images.
+	for acc, want := range map[float64]string{0.90: "1.9 points at 90\\,\\%", 0.83: "2.4 at 83\\,\\%"} {
+		if got := fmt.Sprintf("%.1f", 100*2*math.Sqrt(2*acc*(1-acc)/2000)); !strings.HasPrefix(want, got) {
+			t.Errorf("the test images make the tolerance %s at %v, %q by the report", got, acc, want)
+		}
+		says(t, "paper/paper.tex", want)
+	}
+}
+
 // says expects a text in a file of the repository, wherever its lines break.
 func says(t *testing.T, file, text string) {
 	t.Helper()

@@ -149,7 +149,7 @@ func claimSheet(all []*Results) *sheet.Sheet {
 	if len(all) > 1 {
 		s.Heads, s.Merge, s.Wide = []string{"Experiment", "Claim"}, 1, append([]float64{0.15}, 0.38, 0.1, 0.14, 0.14)
 	}
-	reasons, families, limits := footnotes{}, columnFamilies{}, ""
+	families, limits := columnFamilies{}, ""
 	for _, r := range all {
 		limits = cmp.Or(limits, r.traceCaption())
 		r.claimFamilies(families)
@@ -167,7 +167,7 @@ func claimSheet(all []*Results) *sheet.Sheet {
 				}
 				reason = open
 			}
-			reasons.mark(&ours, reason)
+			footnote(s, &ours, reason)
 			heads := []string{title, j.Claim.Text}
 			s.Rows = append(s.Rows, sheet.Row{Heads: heads[2-len(s.Heads):], Cells: []sheet.Entry{sheet.Text(j.Claim.Place),
 				j.Published.entry(j.PublishedParts.short()), ours}})
@@ -177,7 +177,7 @@ func claimSheet(all []*Results) *sheet.Sheet {
 		return nil
 	}
 	s.Caption += limits
-	s.Notes = append(reasons.notes(), families.notes()...)
+	s.Notes = families.notes()
 	return s
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"dgkip/harness/exhibit"
+	"dgkip/harness/report/sheet"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
@@ -181,7 +182,7 @@ func TestDeviations(t *testing.T) {
 			}
 		}
 		reproduced, claims := string(r.further("reproduced").Markdown()), string(r.further("claims").Markdown())
-		if name == "of both" && !(strings.Contains(reproduced, "-19.00 worse<sup>1</sup>") && strings.Contains(reproduced, "- 1 Cut.") && strings.Contains(claims, "0 of 1 rows<sup>1</sup>")) {
+		if name == "of both" && !(strings.Contains(reproduced, "-19.00 worse<sup>1</sup>") && strings.Contains(reproduced, "- <sup>1</sup> Cut.") && strings.Contains(claims, "0 of 1 rows<sup>1</sup>")) {
 			t.Errorf("the reason is not under the tables:\n%s%s", reproduced, claims)
 		}
 	}
@@ -296,8 +297,8 @@ func TestTimesApart(t *testing.T) {
 			t.Errorf("%d: %+v: %s", i, n, got.OursEvidence)
 		}
 		r.Claims = r.judgeAll()
-		if s := r.claimSheet(); !strings.Contains(strings.Join(s.Notes, " "), "Open, as the times come from different machines") {
-			t.Errorf("%d: notes %q", i, s.Notes)
+		if s := r.claimSheet(); len(s.Footnotes) != 1 || !strings.HasPrefix(s.Footnotes[0].Text, "Open, as the times come from different machines") {
+			t.Errorf("%d: footnotes %q", i, s.Footnotes)
 		}
 	}
 }
@@ -344,8 +345,8 @@ func TestClaimsTogether(t *testing.T) {
 		got = append(got, strings.Join(r.Heads, "/")+" "+r.Cells[2].Text+" "+r.Cells[2].Marks)
 	}
 	want := []string{"Small/It is best. 0 of 1 rows 1", "Other/It is best. 0 of 1 rows 1"}
-	if !slices.Equal(got, want) || s.Notes[0] != "1 It is cut." {
-		t.Errorf("got %q with the notes %q, want %q", got, s.Notes, want)
+	if !slices.Equal(got, want) || !slices.Equal(s.Footnotes, []sheet.Footnote{{Mark: "1", Text: "It is cut."}}) {
+		t.Errorf("got %q with the footnotes %q, want %q", got, s.Footnotes, want)
 	}
 }
 
@@ -355,7 +356,7 @@ func TestReasonOfTime(t *testing.T) {
 	r := made(t, small+"[[published]]\nsource = \"They\"\nmetric = \"seconds_per_update\"\ntolerance = 0.001\nvalues = { slow = 0.01 }\n"+
 		"[[deviation]]\nwhen = { method = \"slow\" }\nwhy = \"another machine\"\n", map[string][]float64{"slow": {0.9}})
 	got := string(r.further("reproduced").Markdown())
-	if !regexp.MustCompile(`\| Time \(s\) \| ours \| .* worse<sup>1</sup> \|`).MatchString(got) || !strings.Contains(got, "- 1 Another machine.") {
+	if !regexp.MustCompile(`\| Time \(s\) \| ours \| .* worse<sup>1</sup> \|`).MatchString(got) || !strings.Contains(got, "- <sup>1</sup> Another machine.") {
 		t.Errorf("got\n%s", got)
 	}
 	if strings.Contains(got, "| difference |") {

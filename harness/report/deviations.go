@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"dgkip/harness/report/sheet"
@@ -116,21 +115,9 @@ func (r *Results) Explained() (explained, not []string) {
 	return explained, not
 }
 
-// footnotes are texts under a table, to which marks refer by number.
-type footnotes []string
-
-// mark adds the number of a text to an entry.
-func (f *footnotes) mark(e *sheet.Entry, text string) {
-	if text != "" {
-		*f = with(*f, text)
-		e.Marks += strconv.Itoa(slices.Index(*f, text) + 1)
+// footnote says the reason of an entry under its table, if there is one.
+func footnote(s *sheet.Sheet, e *sheet.Entry, reason string) {
+	if reason != "" {
+		s.Refer(e, sentence(capital(reason)))
 	}
-}
-
-func (f footnotes) notes() []string {
-	var out []string
-	for i, text := range f {
-		out = append(out, strconv.Itoa(i+1)+" "+sentence(capital(text)))
-	}
-	return out
 }

@@ -150,7 +150,7 @@ func (r *Results) reproduced() *sheet.Sheet {
 	for _, b := range r.Published {
 		kinds = with(kinds, shortMetric(b.Metric))
 	}
-	on, families, reasons := r.publishedMachines(), r.publishedFamilies(), footnotes{}
+	on, families := r.publishedMachines(), r.publishedFamilies()
 	for _, point := range r.groups(r.Cells, rowAxes) {
 		for _, kind := range kinds {
 			theirs, ours, verdicts := make([]sheet.Entry, len(columns)), make([]sheet.Entry, len(columns)), make([]sheet.Entry, len(columns))
@@ -165,7 +165,7 @@ func (r *Results) reproduced() *sheet.Sheet {
 					if !isTime(b.Metric) && b.Seeds > 0 {
 						verdicts[i], judged, differ = b.verdict(), &verdicts[i], true
 					}
-					reasons.mark(judged, b.Reason.String())
+					footnote(s, judged, b.Reason.String())
 				}
 			}
 			if some {
@@ -180,7 +180,7 @@ func (r *Results) reproduced() *sheet.Sheet {
 	}
 	s.Caption = r.selected(fmt.Sprintf("Published accuracies (%s), ours with the population standard deviation where there are several seeds, and by how many percentage points they differ: within tolerance, better, worse, or ? where no spread is known. Of %s. %s%s",
 		list(r.sources()), tallyOf(r.Published, Beside.accuracy), toleranceText, r.circumstances()))
-	s.Notes = slices.Concat(s.StateNotes(), reasons.notes(), families.notes(), r.publishedNotes())
+	s.Notes = slices.Concat(s.StateNotes(), families.notes(), r.publishedNotes())
 	return s
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -47,10 +46,13 @@ func (s *Sheet) Latex(source string) []byte {
 			}
 			block.latexTabular(&b)
 		}
-		if i == 0 && len(s.Notes) > 0 {
+		if i == 0 && len(s.Footnotes)+len(s.Notes) > 0 {
 			p("\\par\\smallskip\\raggedright\n")
+			for _, n := range s.Footnotes {
+				p("%s%s\\par\n", latexMarks(n.Mark), LatexText(n.Text))
+			}
 			for _, n := range s.Notes {
-				p("%s\\par\n", latexNote(n))
+				p("%s\\par\n", LatexText(n))
 			}
 		}
 		p("\\end{table*}\n")
@@ -210,15 +212,6 @@ func latexMarks(marks string) string {
 		return ""
 	}
 	return "$^{\\mathrm{" + strings.ReplaceAll(LatexText(marks), "$", "") + "}}$"
-}
-
-// latexNote raises the number of a footnote, as in the cell that refers to it.
-func latexNote(note string) string {
-	mark, text, _ := strings.Cut(note, " ")
-	if _, err := strconv.Atoi(mark); err != nil {
-		return LatexText(note)
-	}
-	return latexMarks(mark) + LatexText(text)
 }
 
 // latexColumns describes the columns, texts in boxes that break lines.

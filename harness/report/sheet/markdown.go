@@ -22,10 +22,13 @@ func (s *Sheet) Markdown() []byte {
 	if s.Caption != "" {
 		fmt.Fprintf(&b, "\n%s\n", markdownText(s.Caption))
 	}
-	for i, n := range s.Notes {
-		if i == 0 {
-			b.WriteByte('\n')
-		}
+	if len(s.Footnotes)+len(s.Notes) > 0 {
+		b.WriteByte('\n')
+	}
+	for _, n := range s.Footnotes {
+		fmt.Fprintf(&b, "- <sup>%s</sup> %s\n", markdownText(n.Mark), markdownText(n.Text))
+	}
+	for _, n := range s.Notes {
 		fmt.Fprintf(&b, "- %s\n", markdownText(n))
 	}
 	return b.Bytes()

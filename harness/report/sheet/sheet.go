@@ -21,6 +21,9 @@ type Sheet struct {
 	Rows    []Row
 	Notes   []string // under the table
 
+	// Footnotes stand before the notes.
+	Footnotes []Footnote
+
 	// Merge is how many of the leading columns show a text once for all the rows
 	// below that repeat it.
 	Merge int
@@ -90,6 +93,20 @@ func (e Entry) Plain() string {
 		s += " (" + strconv.Itoa(e.N) + ")"
 	}
 	return s
+}
+
+// Footnote is a text under the table to which marks of entries refer.
+type Footnote struct{ Mark, Text string }
+
+// Refer adds the number of a footnote to the marks of an entry. Entries with the same
+// text share one.
+func (s *Sheet) Refer(e *Entry, text string) {
+	i := slices.IndexFunc(s.Footnotes, func(n Footnote) bool { return n.Text == text })
+	if i < 0 {
+		i = len(s.Footnotes)
+		s.Footnotes = append(s.Footnotes, Footnote{strconv.Itoa(i + 1), text})
+	}
+	e.Marks += s.Footnotes[i].Mark
 }
 
 // Has reports whether any entry fulfils a condition.

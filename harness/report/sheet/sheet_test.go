@@ -45,17 +45,32 @@ func wide() *Sheet {
 	return s
 }
 
-// The number of a footnote is raised, and no other one.
-func TestNotes(t *testing.T) {
-	for note, want := range map[string]string{
-		"1 Not run.":            `$^{\mathrm{1}}$Not run.`,
-		"12 Cut short.":         `$^{\mathrm{12}}$Cut short.`,
-		"2,000 updates of 50.":  "2,000 updates of 50.",
-		"Of 5 seeds.":           "Of 5 seeds.",
-		"* timed beside others": "* timed beside others",
+// Entries share a footnote by its text, and its number is raised wherever it stands. A
+// note that begins with a number is none.
+func TestFootnotes(t *testing.T) {
+	s := &Sheet{Heads: []string{"D"}, Columns: []string{"a", "b", "c"}, Notes: []string{"2,000 updates."}}
+	cells := []Entry{Text("4"), Text("5"), Text("6")}
+	for i, text := range []string{"Cut short.", "Not run.", "Cut short."} {
+		s.Refer(&cells[i], text)
+	}
+	s.Rows = []Row{{Heads: []string{"d"}, Cells: cells}}
+	var terminal bytes.Buffer
+	if err := s.Terminal(&terminal, 80); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		got   string
+		wants []string
+	}{
+		{string(s.Latex("")), []string{`4$^{\mathrm{1}}$ & 5$^{\mathrm{2}}$ & 6$^{\mathrm{1}}$`, `$^{\mathrm{1}}$Cut short.`, `$^{\mathrm{2}}$Not run.`, "\n2,000 updates."}},
+		{string(s.Markdown()), []string{"4<sup>1</sup> | 5<sup>2</sup> | 6<sup>1</sup>", "\n- <sup>1</sup> Cut short.\n- <sup>2</sup> Not run.\n- 2,000 updates.\n"}},
+		{string(s.HTML()), []string{"4<sup>1</sup></td>", "<li><sup>1</sup> Cut short.</li><li><sup>2</sup> Not run.</li><li>2,000 updates.</li>"}},
+		{terminal.String(), []string{"4¹", "5²", "6¹", "\n¹ Cut short.\n² Not run.\n2,000 updates.\n"}},
 	} {
-		if got := latexNote(note); got != want {
-			t.Errorf("%q is %q, want %q", note, got, want)
+		for _, want := range c.wants {
+			if !strings.Contains(c.got, want) {
+				t.Errorf("%q is not in\n%s", want, c.got)
+			}
 		}
 	}
 }

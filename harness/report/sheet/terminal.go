@@ -29,8 +29,12 @@ func (s *Sheet) Terminal(w io.Writer, width int) error {
 		ranking := strings.NewReplacer("is bold", "is marked ¹", "second underlined", "second ²", "is underlined", "is marked ²").Replace(s.Ranking)
 		caption = strings.Replace(caption, s.Ranking, ranking, 1)
 	}
-	for _, text := range append([]string{caption}, s.Notes...) {
-		Paragraph(&b, text, width, "")
+	Paragraph(&b, caption, width, "")
+	for _, n := range s.Footnotes {
+		Paragraph(&b, raised.Replace(n.Mark)+" "+n.Text, width, "")
+	}
+	for _, n := range s.Notes {
+		Paragraph(&b, n, width, "")
 	}
 	_, err := w.Write(b.Bytes())
 	return err
