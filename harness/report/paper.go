@@ -20,7 +20,8 @@ import (
 // Uses is what a LaTeX document takes from a report. It asks for it by
 //
 //	\val{NAME}        a number: an experiment's name, a slash, one of Numbers; or
-//	                  records/count, records/hours, records/date, records/commit
+//	                  records/count, records/modified, records/hours,
+//	                  records/date, records/commit
 //	\vals{NAMES}      numbers side by side, with lists in their names: a/(b c)/(1 10) is
 //	                  a/b/1, a/b/10, a/c/1 and a/c/10
 //	\gentable{NAME}   a table: an experiment's name, with -reproduced, -verdicts,
@@ -232,11 +233,14 @@ func meant(name string, all []Number) string {
 // experiments that arrive do not change it.
 func (p *paper) records() []Number {
 	var last *store.Record
-	wall := map[string]float64{} // by key
+	wall, modified := map[string]float64{}, map[string]bool{} // by key
 	for _, name := range p.names {
 		for _, c := range p.results[name].Cells {
 			for _, run := range append(c.done(), c.timed()...) {
 				wall[run.Record.Result.Key] = run.Record.Provenance.Wall
+				if slices.ContainsFunc(run.Record.Provenance.Sessions, func(s store.Session) bool { return s.Host.Git.State != "clean" }) {
+					modified[run.Record.Result.Key] = true
+				}
 				if last == nil || run.Record.Provenance.Finished.After(last.Provenance.Finished) {
 					last = run.Record
 				}
@@ -250,6 +254,7 @@ func (p *paper) records() []Number {
 	}
 	out.add("count", amount(float64(len(wall))))
 	out.add("hours", strconv.FormatFloat(seconds/3600, 'f', 0, 64))
+	out.add("modified", amount(float64(len(modified))))
 	if last == nil {
 		out.none("date", sheet.NotRun)
 		out.none("commit", sheet.NotRun)

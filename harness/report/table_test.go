@@ -346,6 +346,7 @@ func TestTimesOfShortRuns(t *testing.T) {
 	for _, c := range clock.Cells {
 		d := recordOf(c, c.Identity(dataOf(c.Dataset), 0), 0)
 		d.Provenance.Wall = 7200
+		d.Provenance.Sessions[0].Host.Git.State = "modified"
 		d.Provenance.Timing.Median, d.Result.Metrics["test_acc"], d.Result.Counts["test_errors"] = 0.5, 0.5, []int64{5000}
 		if c.Column == "fast-ls" {
 			continue
@@ -359,8 +360,8 @@ func TestTimesOfShortRuns(t *testing.T) {
 	for _, n := range (&paper{names: []string{"demo"}, results: map[string]*Results{"demo": r}}).records() {
 		of[n.Name] = n.Text
 	}
-	if of["records/count"] != "5" || of["records/hours"] != "4" {
-		t.Errorf("the records are %v, want the table's three and two of the clock, of two hours each", of)
+	if of["records/count"] != "5" || of["records/hours"] != "4" || of["records/modified"] != "2" {
+		t.Errorf("the records are %v, want the table's three and two of the clock, of two hours each, which are modified", of)
 	}
 	table := r.sheets[0]
 	var got []string
