@@ -245,11 +245,12 @@ func TestTransferOfCIFAR(t *testing.T) {
 	if all != 6 || worse != 5 {
 		t.Fatalf("%d of %d cells are worse, five of six by the README", worse, all)
 	}
+	says(t, "README.md", fmt.Sprintf("five of them by %.0f to %.0f points", least, most))
 	says(t, "README.md", fmt.Sprintf("on CIFAR-10 five of six are %.0f to %.0f points lower", least, most))
 	says(t, "paper/paper.tex", fmt.Sprintf("five of these on CIFAR-10, by %.0f to %.0f points", least, most))
 }
 
-// The README says how often a competitor is by a hair not worse.
+// The README says how often a competitor is within the tolerance, and by a hair not worse.
 func TestNarrowlyWithin(t *testing.T) {
 	var narrow []string
 	for _, name := range []string{"table1", "table2"} {
@@ -265,10 +266,11 @@ func TestNarrowlyWithin(t *testing.T) {
 	if want := []string{"dsa", "dsa"}; !slices.Equal(narrow, want) {
 		t.Errorf("hardly not worse are %q, %q by the README", narrow, want)
 	}
-	says(t, "README.md", "by under 0.04 points two cells of DSA are not worse.")
+	says(t, "README.md", "two cells of DSA are in it by under 0.04 points.")
 }
 
-// The report says how wide the tolerance of CIFAR-10 and of the widest cells is.
+// The report says how wide the tolerance is with one image a class: of DGKIP on CIFAR-10,
+// and of DGKIP-LR with FCNets on the others.
 func TestTolerancesOfReport(t *testing.T) {
 	low, high := math.Inf(1), 0. // of DGKIP with one image a class of CIFAR-10
 	wide := map[string]string{}  // of the widest, DGKIP-LR with FCNets
@@ -313,8 +315,12 @@ func TestBelowRandom(t *testing.T) {
 			for _, dataset := range []string{"mnist", "cifar-10", "fashion-mnist"} {
 				for _, ipc := range []string{"1", "10", "50"} {
 					at := dataset + " " + ipc + " "
-					cells++
-					if means[at+pair[0]] < means[at+pair[1]] {
+					a, known := means[at+pair[0]]
+					b, too := means[at+pair[1]]
+					if known && too {
+						cells++
+					}
+					if a < b {
 						below = append(below, name+" "+at+pair[0])
 					}
 				}
@@ -329,14 +335,15 @@ func TestBelowRandom(t *testing.T) {
 	says(t, "paper/paper.tex", "Of the 36 cells of DC and DSA six are below random images")
 }
 
-// The same work is timed twice in the tables, for MNIST and for Fashion-MNIST. README and
+// The same work is timed twice in the tables, for MNIST and for Fashion-MNIST: batches of
+// the same size, but in KIP and LS (pred.), which take all images. README and
 // report say by how much the times differ.
 func TestTimesOfSameWork(t *testing.T) {
 	var apart []float64
 	for _, name := range []string{"table1", "table2"} {
 		times := map[string]string{}
 		for _, row := range tableRows(t, name) {
-			if row["metric"] == "seconds_per_update" {
+			if row["metric"] == "seconds_per_update" && slices.Contains([]string{"dd", "dc", "dsa", "dgkip-svm", "dgkip-lr"}, row["method"]) {
 				times[row["dataset"]+" "+row["ipc"]+" "+row["method"]] = row["mean"]
 			}
 		}
@@ -350,7 +357,7 @@ func TestTimesOfSameWork(t *testing.T) {
 	slices.Sort(apart)
 	n := len(apart)
 	median, most := (apart[(n-1)/2]+apart[n/2])/2, apart[n-1]
-	says(t, "README.md", fmt.Sprintf("the same work differs by %.0f %% in the median", median))
+	says(t, "README.md", fmt.Sprintf("the same work, differ by %.0f %% in the median", median))
 	says(t, "paper/paper.tex", fmt.Sprintf(`differ by %.0f\,\%% in the median of the %d pairs and by up to %.0f\,\%%`, median, n, most))
 }
 

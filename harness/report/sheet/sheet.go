@@ -72,7 +72,7 @@ type Entry struct {
 	Spread string // behind the value; "" for none
 	N      int    // seeds, shown if above 0
 	Place  int    // 1 best, 2 second, 0 neither
-	Marks  string // references to notes
+	Marks  string // references to notes and footnotes
 	Good   int    // 1 a verdict that holds, -1 one that fails
 	Link   string // where it leads on a page; "" for nowhere
 }
