@@ -250,7 +250,7 @@ func TestTransferOfCIFAR(t *testing.T) {
 	says(t, "paper/paper.tex", fmt.Sprintf("five of these on CIFAR-10, by %.0f to %.0f points", least, most))
 }
 
-// The README says how often a competitor is within the tolerance, and by a hair not worse.
+// The README says how often a competitor is barely within the tolerance, and so not worse.
 func TestNarrowlyWithin(t *testing.T) {
 	var narrow []string
 	for _, name := range []string{"table1", "table2"} {
@@ -264,7 +264,7 @@ func TestNarrowlyWithin(t *testing.T) {
 		}
 	}
 	if want := []string{"dsa", "dsa"}; !slices.Equal(narrow, want) {
-		t.Errorf("hardly not worse are %q, %q by the README", narrow, want)
+		t.Errorf("barely within are %q, %q by the README", narrow, want)
 	}
 	says(t, "README.md", "two cells of DSA are in it by under 0.04 points.")
 }
@@ -273,7 +273,7 @@ func TestNarrowlyWithin(t *testing.T) {
 // and of DGKIP-LR with FCNets on the others.
 func TestTolerancesOfReport(t *testing.T) {
 	low, high := math.Inf(1), 0. // of DGKIP with one image a class of CIFAR-10
-	wide := map[string]string{}  // of the widest, DGKIP-LR with FCNets
+	wide := map[string]string{}  // of DGKIP-LR with FCNets, by dataset
 	for _, name := range []string{"table1", "table2"} {
 		for _, row := range tableRows(t, name+"-comparison") {
 			if row["ipc"] != "1" || row["metric"] != "test_acc" || !strings.HasPrefix(row["method"], "dgkip") {
@@ -335,9 +335,8 @@ func TestBelowRandom(t *testing.T) {
 	says(t, "paper/paper.tex", "Of the 36 cells of DC and DSA six are below random images")
 }
 
-// The same work is timed twice in the tables, for MNIST and for Fashion-MNIST: batches of
-// the same size, but in KIP and LS (pred.), which take all images. README and
-// report say by how much the times differ.
+// Of the paper's methods the same work is timed twice, on MNIST and on Fashion-MNIST.
+// README and report say by how much the times differ.
 func TestTimesOfSameWork(t *testing.T) {
 	var apart []float64
 	for _, name := range []string{"table1", "table2"} {
@@ -377,7 +376,7 @@ func TestSeedsOfTransfer(t *testing.T) {
 	if want := []string{"8", "12"}; !slices.Equal(apart, want) {
 		t.Errorf("seeds are %q points apart, %q by the report", apart, want)
 	}
-	says(t, "paper/paper.tex", `alone are eight and twelve points apart`)
+	says(t, "paper/paper.tex", "alone are eight and twelve points apart")
 }
 
 // says expects a text in a file of the repository, wherever its lines break.
