@@ -216,6 +216,39 @@ func TestBestOfDC(t *testing.T) {
 	t.Error("DC is not in the comparison")
 }
 
+// With FCNets and 50 images of MNIST and Fashion-MNIST the curves of DC and DSA are flat at their ends.
+func TestFlatEndsOfFCNets(t *testing.T) {
+	const last, within = 30, 0.15 // iterations, points
+	says(t, "paper/paper.tex", fmt.Sprintf("in the last %d of which no accuracy of one network differs from another by more than %.2f points", last, within))
+	for _, dataset := range []string{"mnist", "fashion-mnist"} {
+		for _, method := range []string{"dc", "dsa"} {
+			lines := traceOf(t, "table2", map[string]string{"method": method, "dataset": dataset, "ipc": "50"})
+			end := number(t, lines[len(lines)-1]["update"])
+			var accs []float64
+			for _, line := range lines {
+				if number(t, line["update"]) >= end-50*last {
+					accs = append(accs, 100*number(t, line["test_acc"]))
+				}
+			}
+			if len(accs) < 5 || slices.Max(accs)-slices.Min(accs) > within+1e-9 {
+				t.Errorf("%s on %s ends with %.2f", method, dataset, accs)
+			}
+		}
+	}
+}
+
+// With ConvNets and ten images of CIFAR-10 the curve of DC has levelled off, as the report says.
+func TestLevelOfDC(t *testing.T) {
+	const from, low, high = 190, 85.0, 87.2
+	says(t, "paper/paper.tex", fmt.Sprintf("from iteration %d on stays between %.1f and %.1f", from, low, high))
+	for _, line := range traceOf(t, "table1", map[string]string{"method": "dc", "dataset": "cifar-10", "ipc": "10"}) {
+		acc := 100 * number(t, line["test_acc"])
+		if number(t, line["update"]) >= 10*from && (acc < low || acc > high+1e-9) {
+			t.Errorf("after %s updates it is %.2f", line["update"], acc)
+		}
+	}
+}
+
 // traceOf returns the trace of the run of seed 0 behind a row of a table.
 func traceOf(t *testing.T, table string, row map[string]string) []map[string]string {
 	t.Helper()
@@ -328,11 +361,11 @@ func TestBelowRandom(t *testing.T) {
 		}
 	}
 	want := []string{"table1 mnist 50 dc", "table1 cifar-10 50 dc", "table1 fashion-mnist 50 dc", "table1 fashion-mnist 50 dsa",
-		"table2 mnist 10 dc", "table2 fashion-mnist 50 dc"}
+		"table2 mnist 10 dc"}
 	if cells != 36 || !slices.Equal(below, want) {
 		t.Errorf("of %d cells %q are below random images, %q by the report", cells, below, want)
 	}
-	says(t, "paper/paper.tex", "Of the 36 cells of DC and DSA six are below random images")
+	says(t, "paper/paper.tex", "Of the 36 cells of DC and DSA five are below random images")
 }
 
 // Of the paper's methods the same work is timed twice, on MNIST and on Fashion-MNIST.
