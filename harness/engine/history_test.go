@@ -52,7 +52,7 @@ func TestForecastOfRecords(t *testing.T) {
 	}
 	for _, name := range []string{
 		"mnist dgkip-lr fc ipc 1 seed 0", "cifar-10 dgkip-ls conv ipc 50 seed 0", "fashion-mnist dgkip-svm fc ipc 50 seed 0",
-		"mnist dd conv ipc 10 seed 0", "mnist dsa fc ipc 50 seed 0", "mnist dgkip-lr conv ipc 50 seed 0",
+		"mnist dd conv ipc 10 seed 0", "mnist dsa fc ipc 10 seed 0", "mnist dgkip-lr conv ipc 50 seed 0",
 	} {
 		r := byName[name]
 		record, err := kept.Get(r.Key)
