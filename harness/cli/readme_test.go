@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -365,7 +366,7 @@ func TestReadmeNumbers(t *testing.T) {
 	if len(sets) != len(cells) {
 		t.Fatalf("%d rows of sets in other networks, want %d", len(sets), len(cells))
 	}
-	cut := regexp.MustCompile(`^(.*), (\d+) iterations$`)
+	cut := regexp.MustCompile(`^(.*), (\d+) iterations(?: \((\d+) in Table 1\))?$`)
 	for _, row := range sets {
 		name := row[1]
 		cell, known := cells[cut.ReplaceAllString(name, "$1")]
@@ -375,6 +376,9 @@ func TestReadmeNumbers(t *testing.T) {
 		at := "beyond/cifar-10/10/" + cell
 		if m := cut.FindStringSubmatch(name); m != nil && m[2] != values[at+"/network/method.iterations"] {
 			t.Errorf("%s: the report has %q iterations", name, values[at+"/network/method.iterations"])
+		}
+		if m := cut.FindStringSubmatch(name); m != nil && m[3] != "" && m[3] != values["table1/cifar-10/10/"+path.Dir(cell)+"/method.iterations"] {
+			t.Errorf("%s: Table 1 has %q", name, values["table1/cifar-10/10/"+path.Dir(cell)+"/method.iterations"])
 		}
 		// The own draw is of the seeds of the fresh ones.
 		for i, score := range []string{"fresh/own.test_acc", "fresh/acc", "network/acc"} {
