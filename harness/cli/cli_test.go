@@ -203,24 +203,26 @@ var theirs = strings.NewReplacer("tiny\"\ntitle", "theirs\"\ntitle", "[1, 2]", "
 	"[method.slow]\nupdates = 6", "[method.theirs]\nuse = \"file\"\npath = \"sets/{dataset}-slow-{model}-{ipc}-{seed}.pt\"").Replace(tiny)
 
 // tinyData is 40 noisy images of 8x8 pixels whose upper or lower half is bright.
-func tinyData(name string) ([]byte, error) {
-	const n = 40
+func tinyData(name string) ([]byte, error) { return halves(name, 40, 1, 100) }
+
+// halves is n noisy images of 8x8 pixels, one half of each brighter by light.
+func halves(name string, n, channels, light int) ([]byte, error) {
 	draw := rng.Stream(1, name)
 	var images []uint8
 	var labels []int64
 	for i := range n {
 		for y := range 8 {
-			for range 8 {
+			for range 8 * channels {
 				v := 60 + draw.IntN(60)
 				if (y >= 4) == (i%2 == 1) {
-					v += 100
+					v += light
 				}
 				images = append(images, uint8(v))
 			}
 		}
 		labels = append(labels, int64(i%2))
 	}
-	return npz.Encode([]npz.Array{npz.Of("images", []int{n, 8, 8}, images), npz.Of("labels", []int{n}, labels)})
+	return npz.Encode([]npz.Array{npz.Of("images", []int{n, 8, 8, channels}, images), npz.Of("labels", []int{n}, labels)})
 }
 
 func TestScripts(t *testing.T) {
@@ -235,12 +237,17 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				return err
 			}
+			colours, err := halves("colours", 800, 3, 20)
+			if err != nil {
+				return err
+			}
 			return errors.Join(
 				os.MkdirAll(filepath.Join(e.WorkDir, "experiments"), 0o777),
 				os.WriteFile(filepath.Join(e.WorkDir, "experiments", "tiny.toml"), []byte(tiny), 0o666),
 				os.WriteFile(filepath.Join(e.WorkDir, "theirs.toml"), []byte(theirs), 0o666),
 				os.WriteFile(filepath.Join(e.WorkDir, "tiny.npz"), data, 0o666),
 				os.WriteFile(filepath.Join(e.WorkDir, "other.npz"), other, 0o666),
+				os.WriteFile(filepath.Join(e.WorkDir, "colours.npz"), colours, 0o666),
 			)
 		},
 		Condition: func(cond string) (bool, error) {
@@ -396,17 +403,24 @@ func resave(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	names, err := filepath.Glob(ts.MkAbs(args[0]))
 	ts.Check(err)
-	for _, name := range names {
-		before, err := os.ReadFile(name)
-		ts.Check(err)
-		ts.Check(ts.Exec(program, "-c", "import sys, torch; torch.save(torch.load(sys.argv[1], weights_only=True), sys.argv[1])", name))
-		after, err := os.ReadFile(name)
-		ts.Check(err)
-		if bytes.Equal(before, after) {
-			ts.Fatalf("PyTorch did not write %s", name)
+	before := readAll(ts, names)
+	ts.Check(ts.Exec(program, append([]string{"-c", "import sys, torch\nfor name in sys.argv[1:]: torch.save(torch.load(name, weights_only=True), name)"}, names...)...))
+	for i, after := range readAll(ts, names) {
+		if bytes.Equal(before[i], after) {
+			ts.Fatalf("PyTorch did not write %s", names[i])
 		}
-		ts.Logf("RUN: %s saved by PyTorch", name)
+		ts.Logf("RUN: %s saved by PyTorch", names[i])
 	}
+}
+
+func readAll(ts *testscript.TestScript, names []string) [][]byte {
+	out := make([][]byte, len(names))
+	for i, name := range names {
+		var err error
+		out[i], err = os.ReadFile(name)
+		ts.Check(err)
+	}
+	return out
 }
 
 // samescore A COLUMN B COLUMN expects that the sets of two columns in two folders score
