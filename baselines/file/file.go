@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"dgkip/harness/arrays"
+	"dgkip/harness/convex"
 	"dgkip/harness/method"
 	"dgkip/harness/sets"
 	"dgkip/harness/teacher"
@@ -64,7 +65,7 @@ func init() { method.Register(func() method.Method { return new(File) }) }
 // Info implements method.Method.
 func (f *File) Info() method.Info {
 	return method.Info{
-		Name: "file", Title: "Sets from files", Version: 4, Protocol: "network",
+		Name: "file", Title: "Sets from files", Version: 5, Protocol: "network",
 		About:      "sets that another program made: NPZ, safetensors, PyTorch's .pt, folders of images",
 		SoftLabels: f.Travel || slices.Contains(softKinds, method.LabelKind(f.LabelKind)),
 	}
@@ -139,6 +140,11 @@ func (f *File) read(data *method.Data) (*method.Distilled, error) {
 	d, err := sets.Read(f.at, f.Options, data)
 	if err != nil {
 		return nil, err
+	}
+	if d.Loss != "" {
+		if err := teacher.CheckLoss(convex.Loss(d.Loss), len(d.Classes)); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.at.File, err)
+		}
 	}
 	if f.LabelKind == "" && d.Kind != method.Hard {
 		return nil, fmt.Errorf("%s: its labels are no class numbers, but of the kind %q\nhint: write label_kind = %q beside path: numbers of networks that see such labels may belong to another protocol family", f.at.File, d.Kind, d.Kind)

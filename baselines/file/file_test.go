@@ -70,7 +70,7 @@ func TestFamily(t *testing.T) {
 		travel bool
 		want   string
 	}{{travelling, true, ""}, {plain, false, ""}, {travelling, false, "write travel = true"}, {plain, true, "no labels that travel"}} {
-		f := File{Path: c.file, Travel: c.travel, Options: sets.Options{LabelKind: "gain"}}
+		f := File{Path: c.file, Travel: c.travel, Options: sets.Options{LabelKind: "gain", Loss: "logistic"}}
 		_, err := f.Locate(method.Place{IPC: 2}, methodtest.Data(1))
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s, travel = %v: %v", filepath.Base(c.file), c.travel, err)

@@ -33,7 +33,13 @@ var exportFormats = []string{"pt", "safetensors", "npz", "png"}
 
 // exportSets writes the sets of the selected records, a file for each.
 func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) error {
-	plan, err := onRecord(ctx, wanted.Store, wanted.Specs, wanted.Only)
+	specs := slices.Clone(wanted.Specs)
+	for i, s := range specs { // sets that were made for the time alone are of no use
+		own := *s
+		own.Times = nil
+		specs[i] = &own
+	}
+	plan, err := onRecord(ctx, wanted.Store, specs, wanted.Only)
 	if err != nil {
 		return err
 	}
@@ -78,7 +84,7 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 			continue
 		}
 		if err := os.MkdirAll(f.exportDir, 0o777); err != nil {
-			return fmt.Errorf("-export: %w", err)
+			return fmt.Errorf("-export: %w\nhint: choose another folder", err)
 		}
 		file := filepath.Join(f.exportDir, names[i])
 		if f.export != "png" {
@@ -216,7 +222,14 @@ func exportPictures(list []npz.Array, dir string) (note string, err error) {
 	}
 	pixels, x := find("pixels")
 	labels, y := find("labels")
-	kind, _ := find("label_kind")
+	text := func(name string) string {
+		a, _ := find(name)
+		if lines, _ := a.Texts(); len(lines) > 0 {
+			return lines[0]
+		}
+		return ""
+	}
+	kind := text("label_kind")
 	_, of := find("of")
 	n, h, w, c := pixels.Shape[0], pixels.Shape[1], pixels.Shape[2], pixels.Shape[3]
 	if c != 1 && c != 3 {
@@ -227,8 +240,7 @@ func exportPictures(list []npz.Array, dir string) (note string, err error) {
 		return "", err
 	}
 	var lines strings.Builder
-	text, _ := kind.Texts()
-	k, hard := labels.Shape[1], text[0] == string(method.Hard)
+	k, hard := labels.Shape[1], kind == string(method.Hard)
 	pictureName := func(i int) string { return fmt.Sprintf("%04d.png", i) }
 	for i := range n {
 		name := pictureName(i)
@@ -251,18 +263,22 @@ func exportPictures(list []npz.Array, dir string) (note string, err error) {
 	}
 	for i := n; os.Remove(filepath.Join(dir, pictureName(i))) == nil; i++ { // what a larger set has left
 	}
-	return lost(x, text[0], k), report.WriteFile(filepath.Join(dir, arrays.LabelsFile), []byte(lines.String()))
+	return lost(x, kind, text("loss"), k), report.WriteFile(filepath.Join(dir, arrays.LabelsFile), []byte(lines.String()))
 }
 
 // lost is a note of what pictures of a set, and labels with k values, leave out.
-func lost(x []float32, kind string, k int) string {
+func lost(x []float32, kind, loss string, k int) string {
 	var parts []string
 	switch {
 	case kind == string(method.Hard):
 	case k == 1:
 		parts = append(parts, "class numbers only; -export pt, safetensors or npz keep its labels")
 	default:
-		parts = append(parts, fmt.Sprintf("to read it again, say label_kind = %q", kind))
+		say := fmt.Sprintf("label_kind = %q", kind)
+		if loss != "" {
+			say += fmt.Sprintf(" and loss = %q", loss)
+		}
+		parts = append(parts, "to read it again, say "+say)
 	}
 	beyond := 0
 	for _, v := range x {

@@ -71,12 +71,13 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 	var left []engine.Forecast
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "run\tstate\ttime\tfrom")
-	for i, r := range p.Runs {
+	names := planNames(p.Runs)
+	for i := range p.Runs {
 		one := forecasts[i]
 		state[one.State]++
 		name := map[engine.State]string{engine.Missing: "to do", engine.Done: "done", engine.Failed: "failed", engine.Begun: "begun"}[one.State]
 		if one.State == engine.Done || one.State == engine.Failed {
-			fmt.Fprintf(w, "%s\t%s\t\t\n", r.Name(), name)
+			fmt.Fprintf(w, "%s\t%s\t\t\n", names[i], name)
 			continue
 		}
 		if one.Again {
@@ -85,14 +86,14 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 		left = append(left, one)
 		if one.Basis == "" {
 			unknown++
-			fmt.Fprintf(w, "%s\t%s\tunknown\t\n", r.Name(), name)
+			fmt.Fprintf(w, "%s\t%s\tunknown\t\n", names[i], name)
 			continue
 		}
 		if one.Basis == "operations" {
 			estimated = "at least" // scoring along the way and waiting for memory come on top
 		}
 		total += one.Seconds
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", r.Name(), name, progress.Seconds(one.Seconds), one.Basis)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", names[i], name, progress.Seconds(one.Seconds), one.Basis)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -117,6 +118,20 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 	}
 	printMemory(out, left, f.jobs)
 	return nil
+}
+
+// planNames returns the names of runs, with that of the experiment where several have the same.
+func planNames(runs []*engine.Run) []string {
+	out, count := make([]string, len(runs)), map[string]int{}
+	for _, r := range runs {
+		count[r.Name()]++
+	}
+	for i, r := range runs {
+		if out[i] = r.Name(); count[out[i]] > 1 {
+			out[i] += " (" + r.Cell.Exp + ")"
+		}
+	}
+	return out
 }
 
 // printMemory prints how much memory the runs that are left may need, jobs of

@@ -63,7 +63,7 @@ func (x *reader) results(s *exhibit.Spec, o Options) *Results {
 			}
 			if run.Again != nil {
 				message, _, _ := strings.Cut(run.Again.Message, "\n")
-				r.problem("%s: %s seed %d failed when it was made again (%s: %s); the tables show the earlier record", s.Name, r.placeName(c), seed, run.Again.Kind, message)
+				r.problem("%s: %s seed %d failed when it was made again (%s: %s); the tables show the earlier record, and -force makes it again", s.Name, r.placeName(c), seed, run.Again.Kind, message)
 			}
 			if run.Record != nil {
 				if _, known := r.data[c.Dataset]; !known {

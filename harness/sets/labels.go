@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"dgkip/harness/method"
 	"dgkip/harness/npz"
@@ -64,6 +65,28 @@ func readLabels(d *method.Distilled, f setFile, name, told string) error {
 			numbers = append(numbers, float64(largest(row)))
 		}
 		return agree(d, name, numbers)
+	}
+	return nil
+}
+
+// readLoss finds out for which convex loss the labels are, where the file and the settings
+// leave that open: values for the squared one, targets and rows over the classes for what
+// the number of classes has.
+func readLoss(d *method.Distilled, f setFile) error {
+	rows := d.Kind == method.Hard || d.Kind == method.Soft || d.Kind == method.Logits
+	if rows && !f.own {
+		d.Loss = "" // another program's is that of its networks
+	}
+	if d.Loss != "" && f.Loss != "" && d.Loss != f.Loss {
+		return fmt.Errorf("loss is %q here, and the file says that its labels are for the %s loss", f.Loss, d.Loss)
+	}
+	switch d.Loss = cmp.Or(d.Loss, f.Loss); {
+	case d.Loss == "" && d.Kind == method.Gain:
+		return fmt.Errorf("its labels are of the kind %q, and it does not say for which loss\nhint: write loss = \"logistic\" (or \"hinge\") beside path; or give the file a text loss", d.Kind)
+	case d.Loss == "" && d.Kind == method.Value:
+		d.Loss = "squared"
+	case d.Loss != "squared" && d.Kind == method.Value:
+		return fmt.Errorf("its labels are of the kind %q, which is of the squared loss, and loss is %q", d.Kind, d.Loss)
 	}
 	return nil
 }
@@ -145,7 +168,13 @@ func guessKind(d *method.Distilled, labels []float64, classes int) (method.Label
 	if slices.Max(labels) <= 1 && slices.Min(labels) >= -1 {
 		guess, why = method.Value, "they do not sum to 1, and lie from -1 to 1, as targets of a squared loss do"
 	}
-	return "", fmt.Errorf("it does not say what its labels mean; the guess is label_kind = %q, since %s\nhint: write label_kind = %q (or soft, logits, value, gain, target) beside path; or give the file a text label_kind", guess, why, guess)
+	var others []string
+	for _, kind := range []method.LabelKind{method.Soft, method.Logits, method.Value, method.Gain, method.Target} {
+		if kind != guess {
+			others = append(others, string(kind))
+		}
+	}
+	return "", fmt.Errorf("it does not say what its labels mean; the guess is label_kind = %q, since %s\nhint: write label_kind = %q (or %s) beside path; or give the file a text label_kind", guess, why, guess, strings.Join(others, ", "))
 }
 
 // rowsSumToOne reports whether every row has only allowed values, whose sum is 1 within

@@ -20,6 +20,7 @@ type Options struct {
 	Mean       []float64 `toml:"mean,omitzero"` // of pixels from 0 to 1, a value for each channel
 	Std        []float64 `toml:"std,omitzero"`
 	LabelKind  string    `toml:"label_kind,omitzero" enum:",hard,soft,logits,gain,target,value"`
+	Loss       string    `toml:"loss,omitzero" enum:",logistic,hinge,softmax,squared"` // what the labels are for
 }
 
 // Check implements method.Checker.
@@ -65,8 +66,9 @@ func plain(channels int) []guess {
 
 // unclear says that images may be normalised in a way which the file does not tell, and
 // guesses: that with which the smallest and the largest value of each channel come nearest
-// to 0 and 1, as those of pixels are. Learned pixels may leave that range a little.
-func unclear(x []float32, channels int, data *method.Data) error {
+// to 0 and 1, as those of pixels are. Learned pixels may leave that range a little. What is
+// called pixels is probably that.
+func unclear(name string, x []float32, channels int, data *method.Data) error {
 	low, high := extremes(x, channels)
 	if top := slices.Max(high); slices.Min(low) >= 0 && top > maxPixel && top <= 255 {
 		return fmt.Errorf("its images go from %.4g to %.4g, and it does not say in what unit; the guess is normalised = \"bytes\", since no value is negative or above 255\nhint: write normalised = \"bytes\" beside path, or divide by 255", slices.Min(low), top)
@@ -98,6 +100,8 @@ func unclear(x []float32, channels int, data *method.Data) error {
 		names = append(names, data.Prep.Name)
 	}
 	switch far := off(best) > 0.2; {
+	case name == "pixels":
+		best, why = guesses[0], "the array is called pixels, and learned ones may leave 0 to 1"
 	case far && whitened:
 		best.write = fmt.Sprintf("normalised = %q", data.Prep.Name)
 		why = "nothing usual brings the smallest and largest value of each channel near to 0 and 1, and the images here are whitened"

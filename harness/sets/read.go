@@ -166,11 +166,8 @@ func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
 	if err := readLabels(d, f, labels, texts["label_kind"]); err != nil {
 		return nil, placed(cmp.Or(f.at.Labels, f.at.File), err)
 	}
-	switch d.Kind {
-	case method.Hard, method.Soft, method.Logits:
-		if !f.own {
-			d.Loss = "" // another program's is that of its networks
-		}
+	if err := readLoss(d, f); err != nil {
+		return nil, err
 	}
 	if err := readExtra(d, f); err != nil {
 		return nil, err

@@ -173,6 +173,42 @@ func foreign(prep string) *method.Data {
 	return d
 }
 
+// Labels that are numbers are scored by the loss that they are for, whoever says which.
+func TestLosses(t *testing.T) {
+	for _, c := range []struct {
+		kind, told, loss string
+		want, wrong      string
+	}{
+		{"value", "", "", "squared", ""},
+		{"value", "squared", "squared", "squared", ""},
+		{"value", "", "hinge", "", `the kind "value", which is of the squared loss, and loss is "hinge"`},
+		{"gain", "", "", "", `does not say for which loss`},
+		{"gain", "hinge", "", "hinge", ""},
+		{"gain", "", "logistic", "logistic", ""},
+		{"gain", "hinge", "logistic", "", `loss is "logistic" here, and the file says that its labels are for the hinge loss`},
+		{"target", "", "", "", ""},
+		{"logits", "cross-entropy", "", "", ""},
+		{"soft", "", "squared", "squared", ""},
+	} {
+		labels := npz.Of("labels", []int{2, 1}, []float32{0.5, -0.5})
+		if c.kind == "logits" || c.kind == "soft" {
+			labels = npz.Of("labels", []int{2, 2}, []float32{0.25, 0.75, 1, 0})
+		}
+		list := []npz.Array{npz.Of("images", []int{2, 2, 2, 3}, make([]float32, 24)), labels, npz.Of("of", []int{2}, []int64{1, 0}), npz.Text("label_kind", c.kind)}
+		if c.told != "" {
+			list = append(list, npz.Text("loss", c.told))
+		}
+		d, err := Read(Place{File: npzFile(t, list)}, Options{Normalised: "no", Loss: c.loss}, foreign("standard"))
+		if c.wrong != "" {
+			if err == nil || !strings.Contains(err.Error(), c.wrong) {
+				t.Errorf("%s, %q in the file and %q in the settings: %v", c.kind, c.told, c.loss, err)
+			}
+		} else if err != nil || d.Loss != c.want {
+			t.Errorf("%s, %q in the file and %q in the settings: %v, %v", c.kind, c.told, c.loss, d, err)
+		}
+	}
+}
+
 // testdata/dc.pt has two experiments of pixels from 0 to 23/32, and the same plus 1.
 func TestOptions(t *testing.T) {
 	const dc, bare = "../arrays/testdata/dc.pt", "../arrays/testdata/bare.pt"
@@ -209,6 +245,7 @@ func TestOptions(t *testing.T) {
 		{"a network", Place{File: npzFile(t, []npz.Array{npz.Of("classifier.weight", []int{2, 2}, []float32{1, 2, 3, 4})})}, Options{}, 0, "", 0, "classifier.weight, the weights of a network"},
 		{"labels of numpy", Place{File: dc}, Options{Images: "data.0.0", Labels: "accs_all_exps.ConvNet"}, 0, "", 0, "torch.as_tensor"},
 		{"arrays without names", Place{File: unnamed(1. / 32)}, Options{}, -2, method.Hard, 1, ""},
+		{"pixels far beyond 0 and 1", Place{File: npzFile(t, []npz.Array{npz.Of("pixels", []int{2, 3, 2, 2}, append(make([]float32, 23), 1.75)), npz.Of("labels", []int{2}, []int64{1, 0})})}, Options{}, 0, "", 0, `the guess is normalised = "no", since the array is called pixels`},
 		{"bytes as numbers", Place{File: unnamed(8)}, Options{}, 0, "", 0, `the guess is normalised = "bytes"`},
 		{"pixels as bytes", Place{File: unnamed(1. / 32)}, Options{Normalised: "bytes"}, 0, "", 0, `"bytes" would leave them nearly black`},
 		{"images that are not finite", Place{File: unnamed(float32(math.Inf(1)))}, Options{}, 0, "", 0, "for image 0"},

@@ -64,7 +64,7 @@ func (f setFile) units(a npz.Array, name string, x []float32, data *method.Data)
 	case within:
 		return units{scale: 1, note: "its images were taken for pixels, since all values are from 0 to 1; normalised says otherwise"}, nil
 	}
-	return units{}, unclear(x, data.Train.C, data)
+	return units{}, unclear(name, x, data.Train.C, data)
 }
 
 // named are the units that the settings name.

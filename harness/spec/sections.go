@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"dgkip/harness/method"
 	"dgkip/harness/nearest"
@@ -142,6 +143,9 @@ func (r *reader) method(column string, changes *toml.Node) method.Method {
 	return m
 }
 
+// ownMethod is a hint where no method has a name like the one that stands there.
+const ownMethod = "one of your own is imported in baselines/all/all.go"
+
 // unknownMethod says of a column's section where what it uses leads to no method.
 func (r *reader) unknownMethod(n *toml.Node, names []string) {
 	name := names[len(names)-1]
@@ -157,7 +161,7 @@ func (r *reader) unknownMethod(n *toml.Node, names []string) {
 	}
 	message, hint := fmt.Sprintf("unknown method %q", name), nearest.Hint(name, known)
 	if nearest.Name(name, known) == "" {
-		hint += "; one of your own is imported in baselines/all/all.go"
+		hint = strings.TrimPrefix(hint+"; "+ownMethod, "; ")
 	}
 	if len(names) == 1 {
 		r.d.FaultKey(n, message, hint)
