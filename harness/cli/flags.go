@@ -31,7 +31,8 @@ What to run
   -retry          failed runs, too (-retry=TIME: those that failed before TIME)
   -force          all runs, in place of the records there are
 Instead of running
-  -plan           what would run, what is done, how long the rest may take
+  -plan           what would run, what is done, how long the rest may take;
+                  with -force: all of it
   -collect        write tables and figures from the records; compute nothing
   -verify N       make N recorded runs again and compare them byte for byte
   -eval FILE      score a distilled set from elsewhere as the experiment would
@@ -245,7 +246,7 @@ var noUse = []struct {
 	mode, flags, hint string
 }{
 	{"list", "exp seeds only retry force check paper jobs worker for", "-list shows all there is, and runs nothing"},
-	{"plan", "force check paper worker for", "-plan lists what would run; without it the runs are made"},
+	{"plan", "check paper worker for", "-plan lists what would run; without it the runs are made"},
 	{"collect", "retry force jobs worker for", "-collect makes no runs; without it they are made"},
 	{"verify", "retry force check paper worker for", "-verify compares records with runs made again; -collect -check judges claims by them"},
 	{"paper alone", "retry force only jobs worker for", "-paper takes its numbers from the records there are; with -exp NAME runs are made first"},

@@ -62,7 +62,7 @@ func (f *flags) printList(out io.Writer) error {
 
 // printPlan prints what would run.
 func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
-	forecasts, err := engine.Forecasts(p, s, machine(runtime.GOMAXPROCS(0)), f.retry)
+	forecasts, err := engine.Forecasts(p, s, machine(runtime.GOMAXPROCS(0)), f.retry, f.force)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ const workerThreads = 2
 // printJob prints a job of workers for what is left of a plan.
 func (f *flags) printJob(out io.Writer, p *engine.Plan, s *store.Store) error {
 	threads := cmp.Or(f.threads, workerThreads)
-	forecasts, err := engine.Forecasts(p, s, machine(threads), f.retry)
+	forecasts, err := engine.Forecasts(p, s, machine(threads), f.retry, false)
 	if err != nil {
 		return err
 	}

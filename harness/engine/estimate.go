@@ -84,27 +84,30 @@ func (m Machine) slower(p store.Provenance) float64 {
 // shape; else as long as records of the same method and networks let expect, scaled
 // by operations; and where there are none, by its operations alone. A set that is on
 // record, or that a run before it makes, is not made again. Runs that failed before the time retry
-// count as still to be made.
-func Forecasts(p *Plan, s *store.Store, m Machine, retry time.Time) ([]Forecast, error) {
+// count as still to be made, and with force so do all.
+func Forecasts(p *Plan, s *store.Store, m Machine, retry time.Time, force bool) ([]Forecast, error) {
 	past, err := readHistory(s, m)
 	if err != nil {
 		return nil, err
+	}
+	if force {
+		clear(past.sets)
 	}
 	out := make([]Forecast, len(p.Runs))
 	paid := map[string]float64{} // operations that the runs before it have made for a group
 	for i, r := range p.Runs {
 		f := &out[i]
-		if s.Has(r.Key) {
+		if s.Has(r.Key) && !force {
 			f.State = Done
 			continue
 		}
 		failure := s.Failed(r.Key)
 		f.Again = failure != nil
-		if f.Again && !failure.Before(retry) {
+		if f.Again && !failure.Before(retry) && !force {
 			f.State = Failed
 			continue
 		}
-		if state, err := s.Checkpoint(r.Key, false); state != nil && err == nil {
+		if state, err := s.Checkpoint(r.Key, force); state != nil && err == nil {
 			f.State = Begun
 		}
 		set, alike := makes(r.Identity), r.distillation() != ""

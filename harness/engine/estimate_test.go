@@ -16,7 +16,7 @@ import (
 // forecasts tells what is expected of a plan's runs by their names.
 func forecasts(t *testing.T, p *engine.Plan, s *store.Store, speed float64, retry time.Time) map[string]engine.Forecast {
 	t.Helper()
-	list, err := engine.Forecasts(p, s, engine.Machine{Threads: 2, Speed: func() float64 { return speed }}, retry)
+	list, err := engine.Forecasts(p, s, engine.Machine{Threads: 2, Speed: func() float64 { return speed }}, retry, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,12 +101,12 @@ func TestForecastsAskForSpeed(t *testing.T) {
 	p, s := plan(t, kindsText), store.Open(t.TempDir())
 	asked := false
 	speed := func() float64 { asked = true; return 1e9 }
-	if _, err := engine.Forecasts(p, s, engine.Machine{Threads: 2, Speed: speed}, time.Time{}); err != nil || !asked {
+	if _, err := engine.Forecasts(p, s, engine.Machine{Threads: 2, Speed: speed}, time.Time{}, false); err != nil || !asked {
 		t.Errorf("without records: asked for the speed: %v, %v", asked, err)
 	}
 	planted(t, s, p.Runs[0], nil)
 	asked = false
-	if _, err := engine.Forecasts(p, s, engine.Machine{Threads: 2, Speed: speed}, time.Time{}); err != nil || asked {
+	if _, err := engine.Forecasts(p, s, engine.Machine{Threads: 2, Speed: speed}, time.Time{}, false); err != nil || asked {
 		t.Errorf("with records: asked for the speed: %v, %v", asked, err)
 	}
 }

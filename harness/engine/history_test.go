@@ -43,7 +43,7 @@ func TestForecastOfRecords(t *testing.T) {
 		t.Helper()
 		made := on.Provenance.Sessions[0]
 		m := engine.Machine{Threads: 2, CPU: made.Host.CPU, Kernels: made.Kernels, Speed: func() float64 { return 50e9 }}
-		out, err := engine.Forecasts(&engine.Plan{Runs: []*engine.Run{byName[name]}}, some, m, time.Time{})
+		out, err := engine.Forecasts(&engine.Plan{Runs: []*engine.Run{byName[name]}}, some, m, time.Time{}, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,7 +38,7 @@ func TestOutlookOfPaper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forecasts, err := engine.Forecasts(p, kept, engine.Machine{Threads: 2, Speed: func() float64 { return 50e9 }}, time.Now())
+	forecasts, err := engine.Forecasts(p, kept, engine.Machine{Threads: 2, Speed: func() float64 { return 50e9 }}, time.Now(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestForecastsOfDraws(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forecasts, err := engine.Forecasts(p, store.Open(t.TempDir()), engine.Machine{Threads: 2, Speed: func() float64 { return 50e9 }}, time.Time{})
+	forecasts, err := engine.Forecasts(p, store.Open(t.TempDir()), engine.Machine{Threads: 2, Speed: func() float64 { return 50e9 }}, time.Time{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
