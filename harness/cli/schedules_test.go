@@ -55,8 +55,8 @@ func TestLongerDCIsWorse(t *testing.T) {
 		if d := number(t, longer) - number(t, p["published"]); p["match"] != "within" || d >= -number(t, p["tolerance"]) {
 			t.Errorf("within the tolerance of %s is %s (%s), and %s after more iterations", p["tolerance"], p["ours"], p["match"], longer)
 		}
-		says(t, "paper/paper.tex", "its set would be worse than published, and within is by this cut alone")
-		says(t, "README.md", "(a fourth is if made longer: 50 images of CIFAR-10, FCNets)")
+		says(t, "paper/paper.tex", "its set would be worse than published: it is within the tolerance only because of this cut")
+		says(t, "README.md", "(a fourth would be if made for longer: 50 images of CIFAR-10, FCNets)")
 		return
 	}
 	t.Error("DC is not in the comparison")

@@ -99,7 +99,7 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 		return err
 	}
 	fmt.Fprintf(out, "%s: %d done, %d begun, %d to do, %d failed\n", report.Count(len(p.Runs), "run", "runs"), state[engine.Done], state[engine.Begun], state[engine.Missing], state[engine.Failed])
-	if n := p.Coarse(s); n > 0 {
+	if n := p.Coarse(s); n > 0 && !f.force {
 		fmt.Fprintln(out, coarse(n))
 	}
 	if state[engine.Failed] > 0 {

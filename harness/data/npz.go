@@ -98,7 +98,7 @@ func combine(x, y npz.Array, classes int) (s Split, size shape, err error) {
 	}
 	switch {
 	case x.Type != "u1":
-		err = hint(fmt.Errorf("%w: images are %v", ErrFormat, x), "images are bytes: of pixels from 0 to 1, np.uint8(np.round(255*x))")
+		err = hint(fmt.Errorf("%w: images are %v", ErrFormat, x), "images are bytes from 0 to 255: np.uint8(x), or np.uint8(np.round(255*x)) of pixels from 0 to 1")
 	case len(dims) != 4:
 		err = hint(fmt.Errorf("%w: images are %v", ErrShape, x), "images are [n, h, w] or [n, h, w, channel]")
 	case y.Type[0] != 'u' && y.Type[0] != 'i':

@@ -69,24 +69,37 @@ func readLabels(d *method.Distilled, f setFile, name, told string) error {
 	return nil
 }
 
-// readLoss finds out for which convex loss the labels are, where the file and the settings
-// leave that open: values for the squared one, targets and rows over the classes for what
-// the number of classes has.
-func readLoss(d *method.Distilled, f setFile) error {
-	rows := d.Kind == method.Hard || d.Kind == method.Soft || d.Kind == method.Logits
-	if rows && !f.own {
-		d.Loss = "" // another program's is that of its networks
+// lossesOf are the convex losses that labels of a kind can be for. Of rows over the classes
+// a file of another program means that of its networks, if anything.
+var lossesOf = map[method.LabelKind][]string{
+	method.Gain:   {"logistic", "hinge"},
+	method.Target: {"logistic"},
+	method.Value:  {"squared"},
+	method.Hard:   {"logistic", "hinge", "softmax", "squared"},
+	method.Soft:   {"logistic", "hinge", "softmax", "squared"},
+	method.Logits: {"logistic", "hinge", "softmax", "squared"},
+}
+
+// readLoss finds out for which loss the labels are, by the text told in the file or by the
+// settings. Where neither says it, values and targets are for the only one they can be for, and
+// of rows over the classes their number decides.
+func readLoss(d *method.Distilled, f setFile, told string) error {
+	allowed := lossesOf[d.Kind]
+	if rows := len(allowed) == 4; !f.own && (rows || !slices.Contains(lossesOf[method.Hard], told)) {
+		told = ""
 	}
-	if d.Loss != "" && f.Loss != "" && d.Loss != f.Loss {
-		return fmt.Errorf("loss is %q here, and the file says that its labels are for the %s loss", f.Loss, d.Loss)
+	if told != "" && f.Loss != "" && told != f.Loss {
+		return fmt.Errorf("loss is %q here, and the file says that its labels are for the %s loss\nhint: leave loss out", f.Loss, told)
 	}
-	switch d.Loss = cmp.Or(d.Loss, f.Loss); {
+	d.Loss = cmp.Or(told, f.Loss)
+	if d.Loss == "" && len(allowed) == 1 {
+		d.Loss = allowed[0]
+	}
+	switch {
 	case d.Loss == "" && d.Kind == method.Gain:
 		return fmt.Errorf("its labels are of the kind %q, and it does not say for which loss\nhint: write loss = \"logistic\" (or \"hinge\") beside path; or give the file a text loss", d.Kind)
-	case d.Loss == "" && d.Kind == method.Value:
-		d.Loss = "squared"
-	case d.Loss != "squared" && d.Kind == method.Value:
-		return fmt.Errorf("its labels are of the kind %q, which is of the squared loss, and loss is %q", d.Kind, d.Loss)
+	case d.Loss != "" && !slices.Contains(allowed, d.Loss):
+		return fmt.Errorf("its labels are of the kind %q, which is not for the %s loss\nhint: write loss = \"%s\" beside path, or another label_kind", d.Kind, d.Loss, strings.Join(allowed, `" or "`))
 	}
 	return nil
 }

@@ -130,7 +130,7 @@ func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
 	texts := map[string]string{}
 	for _, name := range []string{"preprocess", "classes", "label_kind", "loss", "notes"} {
 		from := f.Source
-		if name == "label_kind" {
+		if name == "label_kind" || name == "loss" {
 			from = f.with(name)
 		}
 		var err error
@@ -140,7 +140,7 @@ func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
 		}
 		f.own = texts["preprocess"] != ""
 	}
-	d := &method.Distilled{Classes: data.Classes, Prep: data.Prep, H: data.Train.H, W: data.Train.W, C: data.Train.C, Loss: texts["loss"]}
+	d := &method.Distilled{Classes: data.Classes, Prep: data.Prep, H: data.Train.H, W: data.Train.W, C: data.Train.C}
 	if names := texts["classes"]; names != "" {
 		// The names may differ, as spellings do; their number and their order must not.
 		got := strings.Split(names, "\n")
@@ -166,8 +166,8 @@ func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
 	if err := readLabels(d, f, labels, texts["label_kind"]); err != nil {
 		return nil, placed(cmp.Or(f.at.Labels, f.at.File), err)
 	}
-	if err := readLoss(d, f); err != nil {
-		return nil, err
+	if err := readLoss(d, f, texts["loss"]); err != nil {
+		return nil, placed(cmp.Or(f.at.Labels, f.at.File), err)
 	}
 	if err := readExtra(d, f); err != nil {
 		return nil, err

@@ -181,12 +181,16 @@ func TestLosses(t *testing.T) {
 	}{
 		{"value", "", "", "squared", ""},
 		{"value", "squared", "squared", "squared", ""},
-		{"value", "", "hinge", "", `the kind "value", which is of the squared loss, and loss is "hinge"`},
+		{"value", "", "hinge", "", `the kind "value", which is not for the hinge loss`},
+		{"value", "mse", "", "squared", ""},
+		{"gain", "", "squared", "", `hint: write loss = "logistic" or "hinge"`},
+		{"target", "", "hinge", "", `hint: write loss = "logistic" beside path`},
+		{"target", "bce", "logistic", "logistic", ""},
 		{"gain", "", "", "", `does not say for which loss`},
 		{"gain", "hinge", "", "hinge", ""},
 		{"gain", "", "logistic", "logistic", ""},
 		{"gain", "hinge", "logistic", "", `loss is "logistic" here, and the file says that its labels are for the hinge loss`},
-		{"target", "", "", "", ""},
+		{"target", "", "", "logistic", ""},
 		{"logits", "cross-entropy", "", "", ""},
 		{"soft", "", "squared", "squared", ""},
 	} {

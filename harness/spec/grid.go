@@ -122,15 +122,11 @@ func (r *reader) axisValues(axis string, n *toml.Node) []Value {
 			continue
 		case known != nil && !slices.Contains(known, v.Text):
 			hint := nearest.Hint(v.Text, known)
-			more := ""
 			switch {
 			case axis == "model":
-				more = "[model.NAME] with a kind makes others"
+				hint = and(hint, "[model.NAME] with a kind makes others")
 			case axis == "method" && nearest.Name(v.Text, known) == "":
-				more = ownMethod
-			}
-			if more != "" {
-				hint = strings.TrimPrefix(hint+"; "+more, "; ")
+				hint = and(hint, ownMethod)
 			}
 			r.d.Fault(v.node, fmt.Sprintf("unknown %s %q", axis, v.Text), hint)
 			r.bad[axis+"\x00"+v.Text] = nearest.Name(v.Text, known)

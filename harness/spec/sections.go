@@ -146,6 +146,9 @@ func (r *reader) method(column string, changes *toml.Node) method.Method {
 // ownMethod is a hint where no method has a name like the one that stands there.
 const ownMethod = "one of your own is imported in baselines/all/all.go"
 
+// and returns a hint, which may be empty, with another one behind it.
+func and(hint, more string) string { return strings.TrimPrefix(hint+"; "+more, "; ") }
+
 // unknownMethod says of a column's section where what it uses leads to no method.
 func (r *reader) unknownMethod(n *toml.Node, names []string) {
 	name := names[len(names)-1]
@@ -161,7 +164,7 @@ func (r *reader) unknownMethod(n *toml.Node, names []string) {
 	}
 	message, hint := fmt.Sprintf("unknown method %q", name), nearest.Hint(name, known)
 	if nearest.Name(name, known) == "" {
-		hint = strings.TrimPrefix(hint+"; "+ownMethod, "; ")
+		hint = and(hint, ownMethod)
 	}
 	if len(names) == 1 {
 		r.d.FaultKey(n, message, hint)

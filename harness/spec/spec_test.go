@@ -255,6 +255,7 @@ func TestMistakes(t *testing.T) {
 		{"protocol setting", "nets = 2", "nets = 0", "nets must be at least 1"},
 		{"profile", "[profile.smoke]", "[profile.smok]", `unknown profile "smok"`},
 		{"in a profile", "steps = 2\n", "stepps = 2\n", `did you mean "steps"?`},
+		{"column of nobody", `method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow", "averages"]`, "one of your own is imported in baselines/all/all.go"},
 		{"section of no column", "[eval]\n", "[method.tyo]\nsteps = 3\n\n[eval]\n", "unknown method \"tyo\""},
 		{"settings of no column", "[eval]\n", "[method.quick]\nuse = \"toy\"\n\n[eval]\n", "no column uses the method \"quick\""},
 		{"schema", "schema = 1", "schema = 2", "this program reads schema 1"},

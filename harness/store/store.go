@@ -110,7 +110,7 @@ func (s *Store) explain(err error) error {
 		hint = "the disk is full, or a quota used up; what was recorded is safe: free some space, or choose another folder with -out, and run the same command again"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		hint = "the folder cannot be written to; choose another with -out, or change its permissions"
-	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrExist):
+	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EEXIST):
 		hint = "there is a file where the folder should be; choose another folder with -out"
 	default:
 		hint = "what was recorded is safe; run the same command again when the cause is gone, or choose another folder with -out"
