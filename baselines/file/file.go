@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"dgkip/harness/arrays"
-	"dgkip/harness/convex"
 	"dgkip/harness/method"
 	"dgkip/harness/sets"
 	"dgkip/harness/teacher"
@@ -141,10 +140,8 @@ func (f *File) read(data *method.Data) (*method.Distilled, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.Loss != "" {
-		if err := teacher.CheckLoss(convex.Loss(d.Loss), len(d.Classes)); err != nil {
-			return nil, fmt.Errorf("%s: %w", f.at.File, err)
-		}
+	if err := teacher.CheckLossOf(d); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.at.File, err)
 	}
 	if f.LabelKind == "" && d.Kind != method.Hard {
 		return nil, fmt.Errorf("%s: its labels are no class numbers, but of the kind %q\nhint: write label_kind = %q beside path: numbers of networks that see such labels may belong to another protocol family", f.at.File, d.Kind, d.Kind)

@@ -211,7 +211,6 @@ func TestTransferOfCIFAR(t *testing.T) {
 	if all != 6 || worse != 5 {
 		t.Fatalf("%d of %d cells are worse, five of six by the README", worse, all)
 	}
-	says(t, "README.md", fmt.Sprintf("five of them by %.0f to %.0f points", least, most))
 	says(t, "README.md", fmt.Sprintf("on CIFAR-10 five of six are %.0f to %.0f points lower", least, most))
 	says(t, "paper/paper.tex", fmt.Sprintf("five of these on CIFAR-10, by %.0f to %.0f points", least, most))
 }

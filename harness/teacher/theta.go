@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"dgkip/harness/convex"
+	"dgkip/harness/method"
 	"dgkip/harness/tensor"
 )
 
@@ -68,6 +69,14 @@ func CheckLoss(loss convex.Loss, classes int) error {
 		return fmt.Errorf("the %s loss is not for %d classes\nhint: choose a method or a setting with one of %s, or other classes of the data", loss, classes, strings.Join(names, ", "))
 	}
 	return nil
+}
+
+// CheckLossOf does it for the loss, if any, that a set's labels are for.
+func CheckLossOf(d *method.Distilled) error {
+	if d.Loss == "" {
+		return nil
+	}
+	return CheckLoss(convex.Loss(d.Loss), len(d.Classes))
 }
 
 func (p Problem) withDefaults() Problem {
