@@ -69,24 +69,22 @@ func readLabels(d *method.Distilled, f setFile, name, told string) error {
 	return nil
 }
 
-// lossesOf are the convex losses that labels of a kind can be for. Of rows over the classes
-// a file of another program means that of its networks, if anything.
+// losses are all convex losses, and lossesOf those that labels of a kind can be for, if they are
+// no rows over the classes, which can be for any.
+var losses = []string{"logistic", "hinge", "softmax", "squared"}
 var lossesOf = map[method.LabelKind][]string{
 	method.Gain:   {"logistic", "hinge"},
 	method.Target: {"logistic"},
 	method.Value:  {"squared"},
-	method.Hard:   {"logistic", "hinge", "softmax", "squared"},
-	method.Soft:   {"logistic", "hinge", "softmax", "squared"},
-	method.Logits: {"logistic", "hinge", "softmax", "squared"},
 }
 
 // readLoss finds out for which loss the labels are, by the text told in the file or by the
 // settings. Where neither says it, values and targets are for the only one they can be for, and
 // of rows over the classes their number decides.
 func readLoss(d *method.Distilled, f setFile, told string) error {
-	allowed := lossesOf[d.Kind]
-	if rows := len(allowed) == 4; !f.own && (rows || !slices.Contains(lossesOf[method.Hard], told)) {
-		told = ""
+	allowed, some := lossesOf[d.Kind]
+	if !f.own && (!some || !slices.Contains(losses, told)) {
+		told = "" // another program's is that of its networks
 	}
 	if told != "" && f.Loss != "" && told != f.Loss {
 		return fmt.Errorf("loss is %q here, and the file says that its labels are for the %s loss\nhint: leave loss out", f.Loss, told)
@@ -98,7 +96,7 @@ func readLoss(d *method.Distilled, f setFile, told string) error {
 	switch {
 	case d.Loss == "" && d.Kind == method.Gain:
 		return fmt.Errorf("its labels are of the kind %q, and it does not say for which loss\nhint: write loss = \"logistic\" (or \"hinge\") beside path; or give the file a text loss", d.Kind)
-	case d.Loss != "" && !slices.Contains(allowed, d.Loss):
+	case d.Loss != "" && some && !slices.Contains(allowed, d.Loss):
 		return fmt.Errorf("its labels are of the kind %q, which is not for the %s loss\nhint: write loss = \"%s\" beside path, or another label_kind", d.Kind, d.Loss, strings.Join(allowed, `" or "`))
 	}
 	return nil
