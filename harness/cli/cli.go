@@ -246,7 +246,7 @@ func (f *flags) runPlan(ctx context.Context, out, errOut io.Writer, wanted reque
 
 // collectRecords reports on the records there are.
 func (f *flags) collectRecords(ctx context.Context, out, errOut io.Writer, wanted request) error {
-	plan, err := onRecord(ctx, wanted.Store, wanted.Specs, wanted.Only)
+	plan, err := onRecord(ctx, wanted.Store, exhibit.Runs(wanted.Specs), wanted.Only)
 	if err != nil {
 		return err
 	}
@@ -255,12 +255,12 @@ func (f *flags) collectRecords(ctx context.Context, out, errOut io.Writer, wante
 }
 
 // onRecord plans the selected runs by the data that the store knows, without opening any.
-func onRecord(ctx context.Context, s *store.Store, specs []*exhibit.Spec, only spec.Filter) (*engine.Plan, error) {
+func onRecord(ctx context.Context, s *store.Store, specs []*spec.Spec, only spec.Filter) (*engine.Plan, error) {
 	known, err := s.Datasets()
 	if err != nil {
 		return nil, usageError(err)
 	}
-	return engine.Lookup{Known: known}.Make(ctx, exhibit.Runs(specs), only)
+	return engine.Lookup{Known: known}.Make(ctx, specs, only)
 }
 
 // makePlan plans the runs that are wanted, and opens the data of those that what is to

@@ -25,6 +25,7 @@ import (
 	"dgkip/harness/npz"
 	"dgkip/harness/report"
 	"dgkip/harness/sets"
+	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
@@ -33,11 +34,9 @@ var exportFormats = []string{"pt", "safetensors", "npz", "png"}
 
 // exportSets writes the sets of the selected records, a file for each.
 func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) error {
-	specs := slices.Clone(wanted.Specs)
-	for i, s := range specs { // sets that were made for the time alone are of no use
-		own := *s
-		own.Times = nil
-		specs[i] = &own
+	var specs []*spec.Spec // without those of times: sets that were made for these alone are of no use
+	for _, s := range wanted.Specs {
+		specs = append(specs, s.Spec)
 	}
 	plan, err := onRecord(ctx, wanted.Store, specs, wanted.Only)
 	if err != nil {

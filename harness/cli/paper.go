@@ -62,7 +62,7 @@ func (f *flags) writePaper(ctx context.Context, out io.Writer, s *store.Store) (
 	if err != nil {
 		return nil, usageError(err)
 	}
-	plan, err := onRecord(ctx, s, specs, spec.Filter{})
+	plan, err := onRecord(ctx, s, exhibit.Runs(specs), spec.Filter{})
 	if err != nil {
 		return nil, err
 	}

@@ -269,7 +269,7 @@ func reported(t *testing.T) (readme string, values map[string]string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := onRecord(t.Context(), s, []*exhibit.Spec{of}, spec.Filter{})
+		plan, err := onRecord(t.Context(), s, exhibit.Runs([]*exhibit.Spec{of}), spec.Filter{})
 		if err != nil {
 			t.Fatal(err)
 		}
