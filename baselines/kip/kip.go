@@ -53,7 +53,7 @@ func (*KIP) Info() method.Info {
 
 // Check implements method.Checker.
 func (m *KIP) Check() error {
-	errs := []error{method.Positive("rate", m.Rate, "0.01 is usual"), method.Positive("lambda", m.Lambda, "1e-6 is usual")}
+	errs := []error{method.Positive("rate", m.Rate, "0.01 is usual"), method.PositiveLambda(m.Lambda)}
 	bad := func(key, why, hint string) {
 		errs = append(errs, &method.BadSetting{Key: key, Why: why, Hint: hint})
 	}

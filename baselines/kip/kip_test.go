@@ -155,14 +155,14 @@ func TestDraw(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	for want, spoil := range map[string]func(*KIP){
-		"rate is 0":                         func(m *KIP) { m.Rate = 0 },
-		"label_rate is 0":                   func(m *KIP) { m.LabelRate = 0 },
-		"lambda is -1":                      func(m *KIP) { m.Lambda = -1 },
-		"labels is \"solved\"":              func(m *KIP) { m.Labels, m.Resample, m.Batch = "solved", true, 9 },
-		"batch is for labels":               func(m *KIP) { m.Labels, m.Batch = "solved", 9 },
-		"batch is 0, with which every":      func(m *KIP) { m.Resample = true },
-		"nets is for resample":              func(m *KIP) { m.Nets = 2 },
-		"rate is NaN, and must be positive": func(m *KIP) { m.Rate -= m.Rate; m.Rate /= m.Rate },
+		"rate must be positive and at most 1e6, not 0":   func(m *KIP) { m.Rate = 0 },
+		"label_rate must be positive":                    func(m *KIP) { m.LabelRate = 0 },
+		"lambda must be between 1e-14 and 1e6, not -1":   func(m *KIP) { m.Lambda = -1 },
+		"labels is \"solved\"":                           func(m *KIP) { m.Labels, m.Resample, m.Batch = "solved", true, 9 },
+		"batch is for labels":                            func(m *KIP) { m.Labels, m.Batch = "solved", 9 },
+		"batch is 0, with which every":                   func(m *KIP) { m.Resample = true },
+		"nets is for resample":                           func(m *KIP) { m.Nets = 2 },
+		"rate must be positive and at most 1e6, not NaN": func(m *KIP) { m.Rate -= m.Rate; m.Rate /= m.Rate },
 	} {
 		m := defaults()
 		spoil(m)

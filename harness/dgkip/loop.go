@@ -36,7 +36,7 @@ func defaults(updates int) Loop {
 
 // check is what the methods have in common of Check.
 func (l Loop) check() error {
-	if err := cmp.Or(method.Positive("lambda", l.Lambda, "1e-6 is usual"), method.Positive("rate", l.Rate, "0.01 is usual")); err != nil {
+	if err := cmp.Or(method.PositiveLambda(l.Lambda), method.Positive("rate", l.Rate, "0.01 is usual")); err != nil {
 		return err
 	}
 	if l.Plateau > 0 && l.Draws > 0 {

@@ -46,7 +46,7 @@ func (f *Features) Info() method.ProtocolInfo {
 
 // Check implements method.Checker.
 func (f *Features) Check() error {
-	if err := method.Positive("lambda", f.Lambda, "1e-6 is usual"); err != nil {
+	if err := method.PositiveLambda(f.Lambda); err != nil {
 		return err
 	}
 	if key := f.carries(); key != "" && !f.Transfer {

@@ -44,6 +44,17 @@ func TestProblemHoldsNoTestData(t *testing.T) {
 	}
 }
 
+func TestBounds(t *testing.T) {
+	for value, want := range map[float64][2]bool{
+		5e-324: {true, false}, 1e-18: {true, false}, 1e-14: {true, true}, 1e-6: {true, true}, 1e6: {true, true},
+		1e30: {}, 1e308: {}, math.Inf(1): {}, 0: {}, -1: {}, math.NaN(): {},
+	} {
+		if got := [2]bool{Positive("rate", value, "") == nil, PositiveLambda(value) == nil}; got != want {
+			t.Errorf("%v as a rate and a lambda: %v, want %v", value, got, want)
+		}
+	}
+}
+
 // Noise is standard normal, class by class, and takes the stream in its order.
 func TestNoise(t *testing.T) {
 	p := Problem{IPC: 50, Data: &Data{Classes: []string{"a", "b", "c"}, Train: Images{H: 4, W: 5, C: 2}}}
