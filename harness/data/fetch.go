@@ -18,11 +18,13 @@ import (
 // fetcher downloads files.
 type fetcher struct {
 	progress func(file string, done, total int64)
-	stall    time.Duration // give up when nothing arrives for so long
+	stall    time.Duration // give up when nothing arrives for so long,
+	least    int64         // or when fewer bytes a second arrive
+	window   time.Duration // over so long
 }
 
 func (o *Options) fetcher() *fetcher {
-	f := &fetcher{progress: o.Progress, stall: 30 * time.Second}
+	f := &fetcher{progress: o.Progress, stall: 30 * time.Second, least: 1000, window: time.Minute}
 	if f.progress == nil {
 		f.progress = func(string, int64, int64) {}
 	}
@@ -88,10 +90,17 @@ func (f *fetcher) attempt(ctx context.Context, d download, url, dir string) (err
 	defer os.Remove(part.Name()) // nothing, once it has its name
 	defer part.Close()
 	sum, done := sha256.New(), int64(0)
+	began, before := time.Now(), int64(0)
 	arrived := func(b []byte) (int, error) {
 		watch.Reset(f.stall)
 		done += int64(len(b))
 		f.progress(d.name, done, d.size)
+		if took := time.Since(began); took >= f.window {
+			if rate := float64(done-before) / took.Seconds(); rate < float64(f.least) {
+				return 0, fmt.Errorf("slower than %d bytes a second for %v", f.least, f.window)
+			}
+			began, before = time.Now(), done
+		}
 		return len(b), nil
 	}
 	if _, err := io.Copy(io.MultiWriter(part, sum, writer(arrived)), io.LimitReader(body, d.size+1)); err != nil {

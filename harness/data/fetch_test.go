@@ -50,6 +50,20 @@ func endless(b []byte) http.HandlerFunc {
 // silent sends nothing until the client gives up.
 func silent(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
+// trickle sends a byte at a time, for as long as the client listens.
+func trickle(b []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", fmt.Sprint(len(b)))
+		for i := range b {
+			if _, err := w.Write(b[i : i+1]); err != nil || r.Context().Err() != nil {
+				return
+			}
+			w.(http.Flusher).Flush()
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+}
+
 func described(b []byte, urls ...string) download {
 	return download{"file", int64(len(b)), sumOf(b), urls}
 }
@@ -69,6 +83,8 @@ func TestFetch(t *testing.T) {
 		{name: "not found, then a mirror", mirrors: handlers(status(404), whole(b))},
 		{name: "changed, then a mirror", mirrors: handlers(whole(changed), whole(b))},
 		{name: "silent, then a mirror", mirrors: handlers(silent, whole(b))},
+		{name: "slow, then a mirror", mirrors: handlers(trickle(b), whole(b))},
+		{name: "slow", mirrors: handlers(trickle(b)), want: ErrFetch, text: "slower than 1000 bytes a second"},
 		{name: "changed", mirrors: handlers(whole(changed)), want: ErrChecksum, text: "sha-256"},
 		{name: "not found anywhere", mirrors: handlers(status(404), status(403)), want: ErrFetch, text: "404 Not Found"},
 		{name: "another file", mirrors: handlers(whole(b[:500])), want: ErrChecksum, text: "the answer has 500 bytes"},
@@ -87,7 +103,7 @@ func TestFetch(t *testing.T) {
 			}
 			d := described(b, urls...)
 			var last int64
-			f := &fetcher{func(_ string, done, total int64) { last = done }, 200 * time.Millisecond}
+			f := &fetcher{func(_ string, done, total int64) { last = done }, 200 * time.Millisecond, 1000, 300 * time.Millisecond}
 			err := f.get(context.Background(), d, dir)
 			got, _ := os.ReadFile(filepath.Join(dir, "file"))
 			if c.want == nil {
