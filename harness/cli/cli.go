@@ -192,11 +192,7 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	if err := f.spread(ctx); err != nil {
 		return err
 	}
-	open := store.Open
-	if f.worker {
-		open = store.Join
-	}
-	wanted := request{Specs: specs, Only: filter, Store: open(f.out)}
+	wanted := request{Specs: specs, Only: filter, Store: store.Open(f.out)}
 	if f.export != "" {
 		return f.exportSets(ctx, out, wanted)
 	}
@@ -213,6 +209,10 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 func (f *flags) runPlan(ctx context.Context, out, errOut io.Writer, wanted request) (err error) {
 	board := progress.New(errOut, f.quiet)
 	defer board.Close()
+	// Many workers begin together, and need not all look at what each of them is at.
+	if !f.plan && f.submit == "" && f.verify == 0 && !f.worker {
+		wanted.Store.Tidy()
+	}
 	wanted.There = wanted.Store.List()
 	if wanted.Plan, err = f.makePlan(ctx, wanted, board); err != nil {
 		return err

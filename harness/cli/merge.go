@@ -13,6 +13,7 @@ import (
 // mergeRecords brings the records of other folders into that of -out.
 func (f *flags) mergeRecords(ctx context.Context, out io.Writer) error {
 	s := store.Open(f.out)
+	s.Tidy()
 	var problems []error
 	code := exitCheck
 	for _, dir := range f.folders {

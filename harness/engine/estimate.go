@@ -97,7 +97,7 @@ func Forecasts(p *Plan, s *store.Store, m Machine, retry time.Time, force bool) 
 	paid := map[string]float64{} // operations that the runs before it have made for a group
 	for i, r := range p.Runs {
 		f := &out[i]
-		if s.Has(r.Key) && !force {
+		if !force && s.Has(r.Key) {
 			f.State = Done
 			continue
 		}

@@ -354,7 +354,7 @@ func (e *executor) one(r *Run) verdict {
 // hold makes a run that this process has the lock of.
 func (e *executor) hold(r *Run, g *group, lock *store.Lock) verdict {
 	line := e.Board.Start(r.Name())
-	if e.store.Has(r.Key) && !e.Force {
+	if !e.Force && e.store.Has(r.Key) {
 		line.Done(false, "made by another process")
 		return already
 	}

@@ -109,10 +109,10 @@ func TestKilledWhileReplacing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(record.Dir, filepath.Join(s.Dir(), "work", "tmp", key+".0123456789abcdef.old")); err != nil {
+	if err := os.Rename(record.Dir, filepath.Join(s.Dir(), "work", "tmp", key+".ABCDEFGHIJKLMNOPQRSTUVWXYZ.old")); err != nil {
 		t.Fatal(err)
 	}
-	s = store.Open(s.Dir())
+	s.Tidy()
 	if out := execute(t, p, s, options()); out != (engine.Outcome{Before: 8}) {
 		t.Errorf("outcome %+v", out)
 	}
@@ -148,5 +148,33 @@ func TestInterruptedWhileLoading(t *testing.T) {
 	out, err := engine.Execute(ctx, p, s, options())
 	if !errors.Is(err, context.Canceled) || out.Failed != 0 || out.Left != len(p.Runs) {
 		t.Errorf("interrupted: %+v, %v", out, err)
+	}
+}
+
+// A record with a damaged file is made again, and not of what is left of it.
+func TestDamagedFiles(t *testing.T) {
+	p, want := reference(t, text)
+	s := store.Open(t.TempDir())
+	execute(t, p, s, options())
+	names := []string{"trace.csv", "distilled.npz", "preview.png", "timing.csv"}
+	for i, name := range names {
+		record, err := s.Get(p.Runs[i].Key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(record.Dir, name), []byte("x"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Made: 4, Before: 4}) {
+		t.Errorf("outcome %+v", out)
+	}
+	if !maps.Equal(contents(t, p, s), want) {
+		t.Error("the records differ")
+	}
+	for i, name := range names {
+		if r, err := s.Whole(p.Runs[i].Key); err != nil || r.Provenance.Of == r.Result.Key {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

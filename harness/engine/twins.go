@@ -163,6 +163,9 @@ func ownColumns(columns []string, r *store.Record) (own []bool, ok bool) {
 // fromRecord takes up the set of a run on record.
 func (a *attempt) fromRecord() bool {
 	for _, key := range a.siblings()[makes(a.run.Identity)] {
+		if key == a.run.Key {
+			continue // what is left of a damaged record
+		}
 		r, err := a.store.Get(key)
 		if err != nil || r.Provenance.Of != "" || !r.Provenance.Trace.Covers(a.s.Tracing, r.Result.Updates) {
 			continue

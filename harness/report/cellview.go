@@ -7,7 +7,6 @@ import (
 	"html/template"
 	"image/png"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -105,7 +104,7 @@ func (r *Results) Repeat(c *spec.Cell) string {
 // pictureOf shows the picture of a record that has one, where it lies beside the page.
 func pictureOf(run Run, dir string) *pictureView {
 	path := beside(dir, run.Record.Preview())
-	b, err := os.ReadFile(run.Record.Preview())
+	b, err := run.Record.Picture()
 	if err != nil || path == "" {
 		return nil
 	}

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"image"
 	"image/png"
-	"os"
 	"slices"
 	"strings"
 
@@ -18,7 +17,7 @@ import (
 // class; nil if there is no picture. The picture comes with every record, so that
 // figures are the same where distilled.npz is missing.
 func previewOf(rec *store.Record, most int) [][]image.Image {
-	b, err := os.ReadFile(rec.Preview())
+	b, err := rec.Picture()
 	if err != nil {
 		return nil
 	}

@@ -36,7 +36,7 @@ func (x *reader) run(c *spec.Cell, seed uint64, o Options) Run {
 
 func (x *reader) read(key string) Run {
 	r := Run{id: key}
-	record, err := x.st.Get(key)
+	record, err := x.st.Whole(key)
 	switch {
 	case err == nil:
 		r.Record, r.Again = record, x.st.Failed(key)

@@ -210,8 +210,8 @@ func TestEmptyStore(t *testing.T) {
 func TestDamagedRecord(t *testing.T) {
 	s := parse(t, small)
 	r := made(t, small, map[string][]float64{"slow": {0.9, 0.8}, "fast-lr": {0.7}})
-	for _, c := range r.Cells[:2] {
-		if err := os.WriteFile(filepath.Join(c.Runs[0].Record.Dir, "result.json"), []byte("{"), 0o666); err != nil {
+	for i, name := range []string{"result.json", "trace.csv"} {
+		if err := os.WriteFile(filepath.Join(r.Cells[i].Runs[0].Record.Dir, name), []byte("{"), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -59,6 +60,9 @@ func sumOf(key string) hash.Hash {
 
 // Load is that of method.Disk, until ctx ends: what is kept is not lost for that.
 func (c *Cache) Load(ctx context.Context, key string, read func(io.Reader) error) bool {
+	if c.s.linked("cache") {
+		return false
+	}
 	name := c.file(key)
 	f, err := os.Open(name)
 	if err != nil {
@@ -155,6 +159,9 @@ func (c *Cache) Save(key string, size int64, write func(io.Writer) error) {
 }
 
 func (c *Cache) save(key string, size int64, write func(io.Writer) error) error {
+	if c.s.linked("cache") {
+		return errors.New("it is a link, and what it leads to may be anybody's; put a folder in its place")
+	}
 	name, all := c.file(key), size+sha256.Size
 	if size < 0 || all > c.budget {
 		if os.MkdirAll(filepath.Dir(name), 0o777) == nil {
@@ -237,11 +244,10 @@ func (c *Cache) trim(limit int64, keep string) {
 		size int64
 		used time.Time
 	}
-	names, _ := below(c.s.work("cache"))
 	var all []entry
 	var total int64
-	for _, name := range names {
-		if info, err := os.Stat(name); err == nil {
+	for _, name := range c.s.cached() {
+		if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() {
 			all = append(all, entry{name, info.Size(), info.ModTime()})
 			total += info.Size()
 		}
@@ -270,7 +276,20 @@ func (c *Cache) trim(limit int64, keep string) {
 
 // dropCache removes what the cache keeps, and reports whether that was anything. A
 // process that is reading from it computes what it does not find.
-func (s *Store) dropCache() bool {
+func (s *Store) dropCache() (some bool) {
+	for _, name := range s.cached() {
+		some = os.Remove(name) == nil || some
+	}
+	return some
+}
+
+// cached lists the files of the cache, by the names that it gives.
+func (s *Store) cached() []string {
+	if s.linked("cache") {
+		return nil
+	}
 	names, _ := below(s.work("cache"))
-	return len(names) > 0 && os.RemoveAll(s.work("cache")) == nil
+	return slices.DeleteFunc(names, func(name string) bool {
+		return !isKey(strings.TrimSuffix(filepath.Base(name), noRoom))
+	})
 }

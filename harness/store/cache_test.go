@@ -348,27 +348,3 @@ func useCache(t *testing.T, s *Store) {
 		t.Errorf("said %q", *notes)
 	}
 }
-
-// Half-written files of killed processes do not stay for long.
-func TestCacheSweep(t *testing.T) {
-	s := prepared(t)
-	for name, age := range map[string]time.Duration{cacheTmp + "old": 2 * time.Hour, cacheTmp + "new": time.Minute, "probe.old": 2 * time.Hour} {
-		file := filepath.Join(s.work("tmp"), name)
-		if err := os.WriteFile(file, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		when := time.Now().Add(-age)
-		if err := os.Chtimes(file, when, when); err != nil {
-			t.Fatal(err)
-		}
-	}
-	Open(s.Dir())
-	left, _ := os.ReadDir(s.work("tmp"))
-	var names []string
-	for _, e := range left {
-		names = append(names, e.Name())
-	}
-	if !slices.Equal(names, []string{cacheTmp + "new"}) {
-		t.Errorf("left %q", names)
-	}
-}

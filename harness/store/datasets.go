@@ -56,7 +56,7 @@ func (s *Store) dataFile() string { return filepath.Join(s.dir, "data.json") }
 // Datasets reads what is known of datasets. Where nothing is, it is empty.
 func (s *Store) Datasets() (Datasets, error) {
 	out := Datasets{s.dir, map[string]Known{}}
-	b, err := os.ReadFile(s.dataFile())
+	b, err := readFile(s.dataFile())
 	if errors.Is(err, fs.ErrNotExist) {
 		return out, nil
 	}

@@ -63,10 +63,7 @@ func (s *Store) Merge(ctx context.Context, dir string) (added, same int, err err
 
 // mergeOne brings in a record, and reports whether it was not here.
 func (s *Store) mergeOne(from *Store, key string) (bool, error) {
-	theirs, err := from.Get(key)
-	if err == nil {
-		err = theirs.Verify()
-	}
+	theirs, err := from.Whole(key)
 	if err != nil {
 		return false, err
 	}
@@ -79,16 +76,16 @@ func (s *Store) mergeOne(from *Store, key string) (bool, error) {
 	}
 	files := map[string][]byte{}
 	for name := range theirs.sums {
-		b, err := theirs.file(name)
+		b, err := theirs.File(name)
 		if errors.Is(err, fs.ErrNotExist) && slices.Contains(optional, name) {
 			continue
 		}
 		if err != nil {
-			return false, theirs.damaged(err)
+			return false, err
 		}
 		files[name] = b
 	}
-	if files[sumsFile], err = os.ReadFile(filepath.Join(theirs.Dir, sumsFile)); err != nil {
+	if files[sumsFile], err = readFile(filepath.Join(theirs.Dir, sumsFile)); err != nil {
 		return false, err
 	}
 	// Whoever has the lock of the run may go on. The name of what is half written is of no

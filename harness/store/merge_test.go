@@ -35,7 +35,7 @@ func TestMergeBesideOthers(t *testing.T) {
 				case <-over:
 					return
 				default:
-					Open(s.Dir())
+					s.Tidy()
 				}
 			}
 		})

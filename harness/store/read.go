@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"math"
@@ -15,6 +16,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"dgkip/harness/npz"
 )
 
 // sumsFile holds the SHA-256 of every other file of a record, as sha256sum writes
@@ -24,9 +27,12 @@ const sumsFile = "SHA256SUMS"
 // SetFile holds the distilled set of a record.
 const SetFile = "distilled.npz"
 
-// optional are the files of a record that may be left out where records are passed
-// on. Their sums stay, so that they are known when they are made again.
-var optional = []string{SetFile, "preview.png", "timing.csv"}
+// required and optional are the files of a record with sums. The optional ones may be left out
+// where records are passed on. Their sums stay, so that they are known when they are made again.
+var (
+	required = []string{"result.json", "provenance.json", "trace.csv"}
+	optional = []string{SetFile, "preview.png", "timing.csv"}
+)
 
 // ErrDamaged is wrapped by errors of records that are not as a run wrote them.
 var ErrDamaged = errors.New("the record is damaged")
@@ -43,39 +49,89 @@ func sums(files map[string][]byte) []byte {
 	return b.Bytes()
 }
 
-// parseSums reads SHA256SUMS.
+// parseSums reads SHA256SUMS, which must be as sums writes it: records may come from others.
 func parseSums(b []byte) (map[string]string, error) {
 	out := map[string]string{}
+	var again bytes.Buffer
 	for line := range strings.Lines(string(b)) {
-		sum, name, ok := strings.Cut(strings.TrimRight(line, "\r\n"), "  ")
-		inside := filepath.IsLocal(name) && name == filepath.Base(name) // records may come from others
-		if raw, err := hex.DecodeString(sum); !ok || !inside || err != nil || len(raw) != sha256.Size {
+		sum, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
+		if raw, err := hex.DecodeString(sum); err != nil || len(raw) != sha256.Size || !slices.Contains(required, name) && !slices.Contains(optional, name) {
 			return nil, fmt.Errorf("%q is not a line of it", line)
 		}
 		out[name] = sum
 	}
+	for _, name := range slices.Sorted(maps.Keys(out)) {
+		fmt.Fprintf(&again, "%s  %s\n", out[name], name)
+	}
+	if !bytes.Equal(again.Bytes(), b) {
+		return nil, errors.New("its lines are not those of sha256sum, in the order of the names")
+	}
 	return out, nil
 }
 
-// Has reports whether there is a record. One that cannot be read is none; Damaged
-// says why.
-func (s *Store) Has(key string) bool {
-	_, err := s.Get(key)
-	return err == nil || errors.Is(err, errSchema)
-}
+// Limits in bytes on what is read of a record: it may come from others, and a file without an
+// end must not fill the memory.
+const maxText, maxSet = 256 << 20, 1 << 30
 
-// Get reads a record. The error wraps ErrDamaged if it is not as a run wrote it.
-func (s *Store) Get(key string) (*Record, error) {
-	r := &Record{Dir: s.run(key)}
-	result, err := os.ReadFile(filepath.Join(r.Dir, "result.json"))
+// openFile opens a file that a record may have, neither a pipe nor a device.
+func openFile(name string) (*os.File, error) {
+	f, info, err := npz.OpenRegular(name)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.read(key, result); err != nil {
-		if errors.Is(err, errSchema) {
-			return nil, err
-		}
-		return nil, fmt.Errorf("%s: %w: %w\nhint: a run of its experiment without -collect makes it again", r.Dir, ErrDamaged, err)
+	most := int64(maxText)
+	if filepath.Base(name) == SetFile {
+		most = maxSet
+	}
+	if info.Size() > most {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w: %d bytes, and it may have %d", name, npz.ErrOversized, info.Size(), most)
+	}
+	return f, nil
+}
+
+func readFile(name string) ([]byte, error) {
+	f, err := openFile(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxSet))
+}
+
+// Has reports whether there is a record, all of whose files are as a run wrote them. One
+// that is damaged is none; Damaged says why.
+func (s *Store) Has(key string) bool {
+	_, err := s.Whole(key)
+	return err == nil || errors.Is(err, errSchema)
+}
+
+// Whole reads a record and holds all its files against their sums: those that it returns
+// later are not held against them again.
+func (s *Store) Whole(key string) (*Record, error) {
+	r, err := s.Get(key)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.Verify()
+}
+
+// Get reads the numbers of a record. The error wraps ErrDamaged if they are not as a run wrote
+// them.
+func (s *Store) Get(key string) (*Record, error) {
+	r := &Record{Dir: s.run(key)}
+	result, err := readFile(filepath.Join(r.Dir, "result.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err == nil {
+		err = r.read(key, result)
+	}
+	if errors.Is(err, errSchema) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, r.damaged(err)
 	}
 	return r, nil
 }
@@ -88,14 +144,14 @@ func (r *Record) read(key string, result []byte) error {
 	if r.Result.Schema != RecordSchema {
 		return fmt.Errorf("%w: %s: schema %d is not read by this program, which knows %d\nhint: a run of its experiment with -force makes it again", errSchema, r.Dir, r.Result.Schema, RecordSchema)
 	}
-	list, err := os.ReadFile(filepath.Join(r.Dir, sumsFile))
+	list, err := readFile(filepath.Join(r.Dir, sumsFile))
 	if err != nil {
 		return err
 	}
 	if r.sums, err = parseSums(list); err != nil {
 		return fmt.Errorf("%s: %w", sumsFile, err)
 	}
-	if err := r.fits("result.json", result); err != nil {
+	if err := r.fits("result.json", bytes.NewReader(result)); err != nil {
 		return err
 	}
 	provenance, err := r.file("provenance.json")
@@ -112,12 +168,16 @@ func (r *Record) read(key string, result []byte) error {
 }
 
 // fits returns an error unless a file has the bytes that the run wrote.
-func (r *Record) fits(name string, b []byte) error {
+func (r *Record) fits(name string, b io.Reader) error {
 	want, listed := r.sums[name]
 	if !listed {
 		return fmt.Errorf("%s is not listed in %s", name, sumsFile)
 	}
-	if sum := sha256.Sum256(b); hex.EncodeToString(sum[:]) != want {
+	sum := sha256.New()
+	if _, err := io.Copy(sum, b); err != nil {
+		return err
+	}
+	if hex.EncodeToString(sum.Sum(nil)) != want {
 		return fmt.Errorf("%s is not as the run wrote it: its SHA-256 is not the one in %s; was it edited?", name, sumsFile)
 	}
 	return nil
@@ -125,27 +185,48 @@ func (r *Record) fits(name string, b []byte) error {
 
 // file reads a file of the record, which must be what the run wrote.
 func (r *Record) file(name string) ([]byte, error) {
-	b, err := os.ReadFile(filepath.Join(r.Dir, name))
-	if err != nil {
-		return nil, err
+	b, err := readFile(filepath.Join(r.Dir, name))
+	if err != nil || r.whole {
+		return b, err
 	}
-	return b, r.fits(name, b)
+	return b, r.fits(name, bytes.NewReader(b))
 }
 
 // File reads a file of the record. The error wraps fs.ErrNotExist if it is not
-// there, and ErrDamaged if it is not what the run wrote.
+// there, and ErrDamaged if it is not what the run wrote, or a set that is not that of
+// result.json.
 func (r *Record) File(name string) ([]byte, error) {
 	b, err := r.file(name)
+	if err == nil && name == SetFile {
+		err = r.isSet(b)
+	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, r.damaged(err)
 	}
 	return b, err
 }
 
-// damaged says that a file of a record with sound numbers is damaged, and how to
-// make it again.
+// isSet returns an error unless a file holds the set that result.json is about: its sum may
+// have been made anew for another one.
+func (r *Record) isSet(b []byte) error {
+	z, err := npz.New(SetFile, bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		return err
+	}
+	digest, err := z.Digest(recipe)
+	if err == nil && digest != r.Result.Digests["distilled"] {
+		err = fmt.Errorf("%s is not the set that result.json is about, which has another digest\nhint: remove it, or have a run of its experiment with -force make it again", SetFile)
+	}
+	return err
+}
+
+// damaged says what is wrong with a record, and how to make it again.
 func (r *Record) damaged(err error) error {
-	return fmt.Errorf("%s: %w: %w\nhint: a run of its experiment with -force makes it again", r.Dir, ErrDamaged, err)
+	hint := ""
+	if !strings.Contains(err.Error(), "\nhint: ") {
+		hint = "\nhint: a run of its experiment makes it again"
+	}
+	return fmt.Errorf("%s: %w: %w%s", r.Dir, ErrDamaged, err, hint)
 }
 
 // HasSet reports whether the file of the distilled set is there.
@@ -156,6 +237,9 @@ func (r *Record) HasSet() bool {
 
 // Preview is the path of the picture of the distilled set. It may not exist.
 func (r *Record) Preview() string { return filepath.Join(r.Dir, "preview.png") }
+
+// Picture reads the picture of the distilled set, as File does.
+func (r *Record) Picture() ([]byte, error) { return r.File("preview.png") }
 
 // Trace reads trace.csv, which must be what the run wrote.
 func (r *Record) Trace() (*Trace, error) {
@@ -187,28 +271,25 @@ func (r *Record) Timing() ([]TimingRow, error) {
 	return rows, nil
 }
 
-// Verify holds every file of a record against its sum. Those that may be left out
-// need not be there.
+// Verify holds every file of a record against its sum, but for the two that Get has. Those
+// that may be left out need not be there.
 func (r *Record) Verify() error {
 	var problems []error
-	for _, name := range slices.Sorted(maps.Keys(r.sums)) {
-		_, err := r.file(name)
+	for _, name := range slices.Concat(optional, required[2:]) {
+		f, err := openFile(filepath.Join(r.Dir, name))
 		if errors.Is(err, fs.ErrNotExist) && slices.Contains(optional, name) {
 			continue
 		}
+		if err == nil {
+			err = r.fits(name, f)
+			f.Close()
+		}
 		problems = append(problems, err)
-	}
-	for _, name := range append([]string{"trace.csv"}, optional...) {
-		if _, listed := r.sums[name]; listed {
-			continue
-		}
-		if _, err := os.Lstat(filepath.Join(r.Dir, name)); err == nil || name == "trace.csv" {
-			problems = append(problems, fmt.Errorf("%s is not listed in %s", name, sumsFile))
-		}
 	}
 	if err := errors.Join(problems...); err != nil {
 		return r.damaged(err)
 	}
+	r.whole = true
 	return nil
 }
 
@@ -218,7 +299,7 @@ func (s *Store) Damaged(key string) error {
 	if _, err := os.Lstat(s.run(key)); err != nil {
 		return nil
 	}
-	_, err := s.Get(key)
+	_, err := s.Whole(key)
 	if errors.Is(err, errSchema) {
 		return nil
 	}

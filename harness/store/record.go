@@ -161,7 +161,8 @@ type Record struct {
 	Result     Result
 	Provenance Provenance
 
-	sums map[string]string // of its files, by name
+	sums  map[string]string // of its files, by name
+	whole bool              // all files were held against them
 }
 
 // Draft is what Put makes a record of.

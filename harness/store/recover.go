@@ -3,6 +3,7 @@ package store
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -10,25 +11,27 @@ import (
 // oldSuffix ends the name of a record that is being replaced, out of its place.
 const oldSuffix = ".old"
 
-// tidy puts right what killed processes left behind: records that were out of their
-// place to be replaced, half-written files, and locks. Where nothing can be written,
-// it does nothing.
-func (s *Store) tidy() {
-	left := map[string][]string{} // by the run they belong to
-	for _, e := range entries(s.work("tmp")) {
-		key, _, _ := strings.Cut(e.Name(), ".")
-		if isKey(key) {
-			left[key] = append(left[key], filepath.Join(s.work("tmp"), e.Name()))
-		} else if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > time.Hour {
-			// Nobody is harmed who still writes it: these are of the cache, or probes.
-			os.RemoveAll(filepath.Join(s.work("tmp"), e.Name()))
+// tmpName matches the names that this program gives in work/tmp: of probes, data.json, the
+// cache and merged records, or behind the key of a run.
+var tmpName = regexp.MustCompile(`^(?:(?:probe|data|merge|cache\.[0-9a-f]{64})|([0-9a-f]{64})(?:\.ckpt)?)\.[A-Z2-7]{26}(?:\.old)?$`)
+
+// Tidy puts right what killed processes left behind: records that were out of their
+// place to be replaced, half-written files, and locks. It touches nothing but names of
+// this program, and where nothing can be written it does nothing.
+func (s *Store) Tidy() {
+	left := map[string][]string{} // by the run they belong to, "" for none
+	for _, e := range s.ours("tmp") {
+		if name := tmpName.FindStringSubmatch(e.Name()); name != nil {
+			left[name[1]] = append(left[name[1]], filepath.Join(s.work("tmp"), e.Name()))
 		}
 	}
-	for _, e := range entries(s.work("locks")) {
+	for _, e := range s.ours("locks") {
 		if key, ok := strings.CutSuffix(e.Name(), ".lock"); ok && isKey(key) {
 			left[key] = append(left[key], "")
 		}
 	}
+	s.dropOld(left[""])
+	delete(left, "")
 	for key, names := range left {
 		lock, err := s.Lock(key) // whoever writes for a run holds its lock
 		if err != nil {
@@ -43,6 +46,45 @@ func (s *Store) tidy() {
 		}
 		lock.Unlock()
 	}
+}
+
+// dropOld removes what nobody has written to for an hour, by the clock that dates files: a
+// process whose own clock is ahead must not take away what another one is writing.
+func (s *Store) dropOld(names []string) {
+	if len(names) == 0 {
+		return
+	}
+	probe := filepath.Join(s.work("tmp"), "probe."+token())
+	if writeFile(probe, nil) != nil {
+		return
+	}
+	defer os.Remove(probe)
+	now, err := os.Lstat(probe)
+	for _, name := range names {
+		info, errOld := os.Lstat(name)
+		if err == nil && errOld == nil && now.ModTime().Sub(info.ModTime()) > time.Hour {
+			os.RemoveAll(name)
+		}
+	}
+}
+
+// ours lists a folder in work, or nothing where one of the two is a link: what a link leads to
+// may be anybody's.
+func (s *Store) ours(part string) []os.DirEntry {
+	if s.linked(part) {
+		return nil
+	}
+	return entries(s.work(part))
+}
+
+// linked reports whether work, or a folder in it, is a link.
+func (s *Store) linked(part string) bool {
+	for _, dir := range []string{s.work(""), s.work(part)} {
+		if info, err := os.Lstat(dir); err == nil && info.Mode()&os.ModeSymlink != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // entries lists a folder, or nothing if it cannot be read.
@@ -69,9 +111,13 @@ func (s *Store) putBack(key, old string) {
 // damaged: something in it may still be wanted.
 func (s *Store) discard(old string) {
 	key, _, _ := strings.Cut(filepath.Base(old), ".")
-	b, err := os.ReadFile(filepath.Join(old, "result.json"))
+	r := &Record{Dir: old}
+	b, err := readFile(filepath.Join(old, "result.json"))
 	if err == nil {
-		err = (&Record{Dir: old}).read(key, b)
+		err = r.read(key, b)
+	}
+	if err == nil {
+		err = r.Verify()
 	}
 	_, noFailure := os.Stat(filepath.Join(old, "failure.json"))
 	if err != nil && noFailure != nil && os.MkdirAll(s.Aside(), 0o777) == nil {

@@ -1,10 +1,14 @@
 package store
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"dgkip/harness/env"
 )
@@ -34,11 +38,11 @@ func TestTidy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.tidy(); s.Has(key) {
+	if s.Tidy(); s.Has(key) {
 		t.Error("taken out of the hands of its owner")
 	}
 	lock.Unlock()
-	if s.tidy(); !s.Has(key) {
+	if s.Tidy(); !s.Has(key) {
 		t.Error("the record is not back")
 	}
 	// With a record in its place the old one has served.
@@ -46,7 +50,7 @@ func TestTidy(t *testing.T) {
 	if _, err := s.Put(draft(1), false); err != nil {
 		t.Fatal(err)
 	}
-	s.tidy()
+	s.Tidy()
 	if !s.Has(key) {
 		t.Error("the record is gone")
 	}
@@ -56,14 +60,14 @@ func TestTidy(t *testing.T) {
 		t.Fatal(err)
 	}
 	take(s.failed(d.Result.Identity.Key()), d.Result.Identity.Key())
-	s.tidy()
+	s.Tidy()
 	if _, err := os.Stat(s.run(d.Result.Identity.Key())); err == nil {
 		t.Error("a failure stands in the place of a record")
 	}
 	if left, _ := os.ReadDir(s.work("tmp")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	Open(filepath.Join(t.TempDir(), "none")) // nothing to do
+	Open(filepath.Join(t.TempDir(), "none")).Tidy() // nothing to do
 }
 
 func TestForcedCheckpoints(t *testing.T) {
@@ -122,12 +126,12 @@ func TestTidyLeftovers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.tidy()
+	s.Tidy()
 	if n := len(entries(s.work("tmp"))); n != 2 || len(entries(s.work("locks"))) != 1 {
 		t.Errorf("left: %v, %v", entries(s.work("tmp")), entries(s.work("locks")))
 	}
 	lock.Unlock()
-	s.tidy()
+	s.Tidy()
 	if n := len(entries(s.work("tmp"))); n != 0 || len(entries(s.work("locks"))) != 0 {
 		t.Errorf("left: %v, %v", entries(s.work("tmp")), entries(s.work("locks")))
 	}
@@ -169,7 +173,7 @@ func TestNamesLikePatterns(t *testing.T) {
 		if err := os.Rename(r.Dir, filepath.Join(s.work("tmp"), key+"."+token()+oldSuffix)); err != nil {
 			t.Fatal(err)
 		}
-		if s.tidy(); !s.Has(key) {
+		if s.Tidy(); !s.Has(key) {
 			t.Errorf("%s: a record that was out of its place is lost", name)
 		}
 		theirs, _ := cached(t, neighbour, 3)
@@ -190,4 +194,88 @@ func TestNamesLikePatterns(t *testing.T) {
 			t.Errorf("%s: the cache of %s is gone", name, neighbour.Dir())
 		}
 	}
+}
+
+// Of what lies in work only what this program has written is removed, once nobody has
+// written to it for an hour, and nothing behind a link.
+func TestTidyOthers(t *testing.T) {
+	s := prepared(t)
+	tmp, cache := s.work("tmp"), filepath.Join(s.work("cache"), "ab")
+	hex := strings.Repeat("ab", 32)
+	long := 2 * time.Hour
+	put := func(dir, name string, age time.Duration) {
+		t.Helper()
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("x"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		when := time.Now().Add(-age)
+		if err := os.Chtimes(file, when, when); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"probe." + token(), "merge." + token(), "data." + token(), cacheTmp + hex + "." + token()} {
+		put(tmp, name, long)
+	}
+	young := "merge." + token()
+	put(tmp, young, time.Minute)
+	theirs := []string{"data.csv", "cache.old", hex, "thesis.tex", "merge.notes"}
+	for _, name := range theirs {
+		put(tmp, name, long)
+	}
+	put(cache, hex, long)
+	put(cache, "a.tex", long)
+	names := func(dir string) (list []string) {
+		for _, e := range entries(dir) {
+			list = append(list, e.Name())
+		}
+		return list
+	}
+	s.Tidy()
+	if got, want := names(tmp), slices.Sorted(slices.Values(append(theirs, young))); !slices.Equal(got, want) {
+		t.Errorf("left %q, want %q", got, want)
+	}
+	s.Cache(0, nil).Trim()
+	if got := names(cache); !slices.Equal(got, []string{"a.tex"}) {
+		t.Errorf("the cache holds %q", got)
+	}
+	// The same names in somebody else's folder.
+	for _, part := range []string{"tmp", "cache", ""} {
+		s := prepared(t)
+		other := t.TempDir()
+		put(filepath.Join(other, "ab"), hex, long)
+		put(filepath.Join(other, "cache", "ab"), hex, long)
+		put(other, "probe."+token(), long)
+		put(filepath.Join(other, "tmp"), "probe."+token(), long)
+		want := len(files(t, other))
+		if err := os.RemoveAll(s.work(part)); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(other, s.work(part)); err != nil {
+			t.Skip("SKIPPED: no links here")
+		}
+		s.Tidy()
+		s.Cache(0, nil).Trim()
+		if s.dropCache(); len(files(t, other)) != want {
+			t.Errorf("work/%s is a link, and of what it leads to %v is left", part, files(t, other))
+		}
+	}
+}
+
+// files lists the files in a folder and below.
+func files(t *testing.T, dir string) (list []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			list = append(list, name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
 }

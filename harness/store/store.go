@@ -47,17 +47,8 @@ type Store struct {
 	seen map[string]sighting // locks of other processes
 }
 
-// Open returns the store in a folder, which need not exist yet, and puts right what
-// killed processes left behind there.
-func Open(dir string) *Store {
-	s := Join(dir)
-	s.tidy()
-	return s
-}
-
-// Join returns the store in a folder where others are at work, and leaves it to Open to put
-// things right: many that begin together need not all look at what each of them is at.
-func Join(dir string) *Store { return &Store{dir: dir, kernel: env.Kernel()} }
+// Open returns the store in a folder, which need not exist yet. It changes nothing there.
+func Open(dir string) *Store { return &Store{dir: dir, kernel: env.Kernel()} }
 
 // Dir is the store's folder.
 func (s *Store) Dir() string { return s.dir }
@@ -233,7 +224,7 @@ func timingCSV(rows []TimingRow) []byte {
 }
 
 // place writes files to a folder that appears at once with all of them. One that is
-// replaced is out of its place for a moment; see tidy. The name of what is written
+// replaced is out of its place for a moment; see Tidy. The name of what is written
 // meanwhile begins with part.
 func (s *Store) place(files map[string][]byte, dir, part string, replace bool) error {
 	tmp := filepath.Join(s.work("tmp"), part+"."+token())
@@ -266,7 +257,7 @@ func (s *Store) place(files map[string][]byte, dir, part string, replace bool) e
 	}
 	err = syncDir(filepath.Dir(dir))
 	if err == nil && old != "" {
-		s.discard(old) // else tidy does, or puts it back
+		s.discard(old) // else Tidy does, or puts it back
 	}
 	return err
 }
@@ -375,7 +366,7 @@ func (f *Failure) Before(t time.Time) bool {
 // Failed returns the failure of a run, nil if there is none.
 func (s *Store) Failed(key string) *Failure {
 	f := new(Failure)
-	b, err := os.ReadFile(s.FailureFile(key))
+	b, err := readFile(s.FailureFile(key))
 	if err != nil || json.Unmarshal(b, f) != nil {
 		return nil
 	}
