@@ -156,6 +156,7 @@ func WritePaper(dir string, specs []*exhibit.Spec, st *store.Store, uses Uses, o
 	for _, name := range p.names {
 		p.out.Problems = with(p.out.Problems, p.results[name].Problems...)
 	}
+	p.w.write()
 	return p.out, p.w.err
 }
 

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"dgkip/harness/exhibit"
 	"dgkip/harness/report/sheet"
@@ -88,27 +90,98 @@ func TestWriteLeavesRightFilesAlone(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a", "b.txt")
 	w := &writer{dir: dir}
-	w.put("a/b.txt", []byte("one"))
+	put := func(name, content string) {
+		w.put(name, []byte(content))
+		w.write()
+		w.puts = nil
+	}
+	put("a/b.txt", "one")
 	before, err := os.Stat(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.put("a/b.txt", []byte("one"))
+	put("a/b.txt", "one")
 	after, err := os.Stat(file)
 	if err != nil || !os.SameFile(before, after) {
 		t.Errorf("the file was replaced by the same content, %v", err)
 	}
-	w.put("a/b.txt", []byte("two"))
+	killed := filepath.Join(dir, "a", ".new-ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	long := time.Now().Add(-2 * time.Hour)
+	if err := errors.Join(os.WriteFile(killed, nil, 0o666), os.Chtimes(killed, long, long)); err != nil {
+		t.Fatal(err)
+	}
+	put("a/b.txt", "two")
 	if b, _ := os.ReadFile(file); string(b) != "two" || w.err != nil {
 		t.Errorf("%q, %v", b, w.err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "a", ".new-*")); left != nil {
 		t.Errorf("left behind: %v", left)
 	}
+	// Where nothing can be changed, nothing need be: what is to go is not there.
+	w.remove("a/b.txt/c")
+	if w.write(); w.err != nil {
+		t.Error(w.err)
+	}
 	// A file in place of the folder cannot be written into.
-	w.put("a/b.txt/c", []byte("three"))
+	put("a/b.txt/c", "three")
 	if w.err == nil || !strings.Contains(w.err.Error(), "-collect") {
 		t.Errorf("error %v", w.err)
+	}
+}
+
+// What somebody else has written stays, and so does a file of an experiment with a longer name.
+func TestWriteOverNothingElse(t *testing.T) {
+	st := shared(t)
+	named := func(name, figure string) *exhibit.Spec {
+		s := parse(t, demo)
+		s.Name, s.Figures = name, slices.Clone(s.Figures[:1])
+		s.Figures[0].Name = figure
+		return s
+	}
+	write := func(dir string, specs ...*exhibit.Spec) error {
+		_, err := Write(dir, specs, st, keyed)
+		return err
+	}
+	for _, name := range []string{"index.html", "tables/demo.md", "tables/demo-runs.csv", "figures/demo-a.png"} {
+		dir := t.TempDir()
+		file := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte("mine"), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		err := write(dir, named("demo", "a"))
+		if err == nil || !strings.Contains(err.Error(), file) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if left := tree(t, dir); len(left) != 1 || left[name] != "mine" {
+			t.Errorf("%s: %d files, with %q", name, len(left), left[name])
+		}
+	}
+	for _, two := range [][2]*exhibit.Spec{
+		{named("demo-b", "c"), named("demo", "b-c")},
+		{named("demo-pairs", "a"), named("demo", "a")},
+		{named("demo-runs", "a"), named("demo", "a")},
+	} {
+		if err := write(t.TempDir(), two[0], two[1]); err == nil {
+			t.Errorf("%s and %s are written over each other", two[0].Name, two[1].Name)
+		}
+		for _, order := range [][2]int{{0, 1}, {1, 0}} {
+			dir := t.TempDir()
+			if err := write(dir, two[order[0]]); err != nil {
+				t.Fatal(err)
+			}
+			before := tree(t, dir)
+			if err := write(dir, two[order[1]]); err == nil || !maps.Equal(tree(t, dir), before) {
+				t.Errorf("%s is written over %s: %v", two[order[1]].Name, two[order[0]].Name, err)
+			}
+		}
+	}
+	// Nothing clashes where one of the two has no such table.
+	dir := t.TempDir()
+	if err := errors.Join(write(dir, named("demo-models", "a")), write(dir, named("demo", "b"))); err != nil {
+		t.Error(err)
+	}
+	if tree(t, dir)["tables/demo-models.md"] == "" {
+		t.Error("the table of demo-models is gone")
 	}
 }
 

@@ -1,13 +1,9 @@
 package report
 
 import (
-	"bytes"
-	"crypto/rand"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
+	"slices"
 
 	"dgkip/harness/exhibit"
 	"dgkip/harness/report/chart"
@@ -24,7 +20,8 @@ type Outcome struct {
 }
 
 // Write writes tables/, figures/ and index.html in a folder, from the records in
-// the store. Every file appears at once with all its content or stays as it was.
+// the store. Every file appears at once with all its content or stays as it was, and none is
+// written where one of another's making is in the way.
 //
 // Names are an experiment's, with the profile behind it unless that is the default one,
 // and then with what the file holds: the table itself has nothing, further ones
@@ -42,6 +39,7 @@ func Write(dir string, specs []*exhibit.Spec, st *store.Store, o Options) (*Outc
 		out.Results = append(out.Results, r)
 		var figures []shown
 		if len(r.Cells) > 0 || o.Only.Empty() { // else the selection is of other experiments
+			w.of = s.Name
 			w.tables(r)
 			figures = w.figures(r)
 		}
@@ -52,7 +50,9 @@ func Write(dir string, specs []*exhibit.Spec, st *store.Store, o Options) (*Outc
 		name = "index-selection.html"
 	}
 	out.Page = filepath.Join(dir, name)
+	w.of = ""
 	w.put(name, page(sections))
+	w.write()
 	out.Files = w.files
 	for _, r := range out.Results {
 		out.Problems = with(out.Problems, r.Problems...)
@@ -60,11 +60,14 @@ func Write(dir string, specs []*exhibit.Spec, st *store.Store, o Options) (*Outc
 	return out, w.err
 }
 
-// writer writes files until the first error.
+// writer gathers files, and writes them when it knows that it may, until the first error.
 type writer struct {
-	dir   string
-	files []string // written, or right already
-	err   error
+	dir     string
+	of      string   // the experiment that files are gathered of, or "" where none is
+	files   []string // to be written, or right already
+	puts    []output
+	removed []output
+	err     error
 }
 
 func (w *writer) tables(r *Results) {
@@ -78,7 +81,7 @@ func (w *writer) tables(r *Results) {
 	for _, f := range furtherTables {
 		s := r.further(f.name)
 		if s == nil {
-			for _, format := range []string{"tex", "md", "csv"} {
+			for _, format := range []string{"csv", "md", "tex"} {
 				w.remove(stem + "-" + f.name + "." + format)
 			}
 			continue
@@ -107,11 +110,12 @@ func (w *writer) figures(r *Results) []shown {
 		v, p := r.shown(f)
 		file := "figures/" + v.Name + "."
 		if p == nil {
-			for _, format := range append([]string{"tex"}, chart.Formats...) {
+			for _, format := range append(slices.Clone(chart.Formats), "tex") {
 				w.remove(file + format)
 			}
 			continue
 		}
+		w.put(file+"tex", figureLatex(v, r.source(), v.pdf()))
 		for _, format := range chart.Formats {
 			b, err := chart.Render(p, format)
 			if err != nil {
@@ -121,56 +125,20 @@ func (w *writer) figures(r *Results) []shown {
 			}
 			w.put(file+format, b)
 		}
-		w.put(file+"tex", figureLatex(v, r.source(), v.pdf()))
 		out = append(out, v)
 	}
 	return out
 }
 
-// put writes a file unless it has the content already.
+// put has a file written.
 func (w *writer) put(name string, content []byte) {
-	if w.err != nil {
-		return
-	}
-	file := filepath.Join(w.dir, name)
-	w.files = append(w.files, file)
-	if err := WriteFile(file, content); err != nil {
-		w.fail(err)
-	}
+	w.files = append(w.files, filepath.Join(w.dir, name))
+	w.puts = append(w.puts, output{name, w.of, content})
 }
 
-// remove removes a file of an earlier report, which this one has nothing for.
-func (w *writer) remove(name string) {
-	if w.err != nil {
-		return
-	}
-	if err := os.Remove(filepath.Join(w.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		w.fail(err)
-	}
-}
+// remove has a file of an earlier report removed, which this one has nothing for.
+func (w *writer) remove(name string) { w.removed = append(w.removed, output{name: name, of: w.of}) }
 
 func (w *writer) fail(err error) {
 	w.err = fmt.Errorf("cannot write the report: %w\nhint: the records are safe; when the cause is gone, -collect writes the report without computing anything", err)
-}
-
-// WriteFile writes a file under another name and renames it into place, unless it has the
-// content already. Its folder need not be there.
-func WriteFile(file string, content []byte) error {
-	if old, err := os.ReadFile(file); err == nil && bytes.Equal(old, content) {
-		return nil
-	}
-	dir := filepath.Dir(file)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(filepath.Join(dir, ".new-"+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(content)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), file)
 }

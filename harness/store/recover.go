@@ -30,7 +30,7 @@ func (s *Store) Tidy() {
 			left[key] = append(left[key], "")
 		}
 	}
-	s.dropOld(left[""])
+	DropOld(filepath.Join(s.work("tmp"), "probe."+token()), left[""])
 	delete(left, "")
 	for key, names := range left {
 		lock, err := s.Lock(key) // whoever writes for a run holds its lock
@@ -48,14 +48,11 @@ func (s *Store) Tidy() {
 	}
 }
 
-// dropOld removes what nobody has written to for an hour, by the clock that dates files: a
-// process whose own clock is ahead must not take away what another one is writing.
-func (s *Store) dropOld(names []string) {
-	if len(names) == 0 {
-		return
-	}
-	probe := filepath.Join(s.work("tmp"), "probe."+token())
-	if writeFile(probe, nil) != nil {
+// DropOld removes those files and folders that nobody has written to for an hour. A file named
+// probe, which it makes for that, has the time by the clock that dates files: a process whose
+// own clock is ahead must not take away what another one is writing.
+func DropOld(probe string, names []string) {
+	if len(names) == 0 || writeFile(probe, nil) != nil {
 		return
 	}
 	defer os.Remove(probe)
