@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"image/png"
 	"io"
 	"io/fs"
 	"maps"
@@ -20,6 +19,7 @@ import (
 	"unicode"
 
 	"dgkip/harness/arrays"
+	"dgkip/harness/deflate"
 	"dgkip/harness/engine"
 	"dgkip/harness/method"
 	"dgkip/harness/npz"
@@ -252,11 +252,7 @@ func exportPictures(list []npz.Array, dir string) (note string, err error) {
 			}
 		}
 		lines.WriteByte('\n')
-		var b bytes.Buffer
-		if err := png.Encode(&b, picture(x[i*h*w*c:][:h*w*c], h, w, c)); err != nil {
-			return "", err
-		}
-		if err := report.WriteFile(filepath.Join(dir, name), b.Bytes()); err != nil {
+		if err := report.WriteFile(filepath.Join(dir, name), deflate.PNG(picture(x[i*h*w*c:][:h*w*c], h, w, c))); err != nil {
 			return "", err
 		}
 	}

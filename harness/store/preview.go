@@ -1,13 +1,12 @@
 package store
 
 import (
-	"bytes"
 	"image"
 	"image/color"
 	"image/draw"
-	"image/png"
 	"math"
 
+	"dgkip/harness/deflate"
 	"dgkip/harness/method"
 )
 
@@ -89,11 +88,7 @@ func preview(d *method.Distilled) ([]byte, bool) {
 			}
 		}
 	}
-	var b bytes.Buffer
-	if png.Encode(&b, img) != nil {
-		return nil, false
-	}
-	return b.Bytes(), true
+	return deflate.PNG(img), true
 }
 
 // shade clips to what a screen can show.

@@ -1,0 +1,93 @@
+// Package deflate writes zlib streams and PNG files whose bytes depend only on their content.
+// The standard library compresses differently from one release of Go to the next, which would
+// change records and the figures under version control.
+package deflate
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/crc32"
+	"image"
+	"image/draw"
+	"slices"
+
+	"github.com/klauspost/compress/zlib"
+)
+
+// level makes pictures smaller than the best compression of the standard library does.
+const level = 7
+
+// Zlib returns b compressed.
+func Zlib(b []byte) []byte {
+	var out bytes.Buffer
+	w, err := zlib.NewWriterLevel(&out, level)
+	if err != nil {
+		panic("deflate: " + err.Error()) // the level is a constant
+	}
+	w.Write(b) // a buffer takes everything
+	w.Close()
+	return out.Bytes()
+}
+
+// PNG returns the file of an opaque image, in grey if it is an image.Gray.
+func PNG(img image.Image) []byte {
+	pixels, channels := Pixels(img)
+	size := img.Bounds().Size()
+	header := binary.BigEndian.AppendUint32(nil, uint32(size.X))
+	header = binary.BigEndian.AppendUint32(header, uint32(size.Y))
+	header = append(header, 8, byte(channels-1), 0, 0, 0) // bits, kind of colour, no interlacing
+	out := []byte("\x89PNG\r\n\x1a\n")
+	for _, c := range []struct {
+		name string
+		data []byte
+	}{{"IHDR", header}, {"IDAT", pixels}, {"IEND", nil}} {
+		out = binary.BigEndian.AppendUint32(out, uint32(len(c.data)))
+		from := len(out)
+		out = append(append(out, c.name...), c.data...)
+		out = binary.BigEndian.AppendUint32(out, crc32.ChecksumIEEE(out[from:]))
+	}
+	return out
+}
+
+// Pixels returns the pixels of an opaque image with 1 or 3 channels, compressed as in PNG and
+// PDF files. Rows are stored unfiltered or, where that is smaller, as differences from the row
+// above: figures compress better the first way, photographs the second.
+func Pixels(img image.Image) (compressed []byte, channels int) {
+	rows, channels := rows(img)
+	stride := 1 + channels*img.Bounds().Dx()
+	up := slices.Clone(rows)
+	for i := range up {
+		switch {
+		case i%stride == 0:
+			up[i] = 2 // PNG's number of this filter
+		case i > stride:
+			up[i] -= rows[i-stride]
+		}
+	}
+	a, b := Zlib(rows), Zlib(up)
+	if len(b) < len(a) {
+		a = b
+	}
+	return a, channels
+}
+
+// rows returns the pixels of an image, with a zero before each row: PNG's number of no filter.
+func rows(img image.Image) (out []byte, channels int) {
+	size := img.Bounds().Size()
+	if grey, ok := img.(*image.Gray); ok {
+		for y := range size.Y {
+			out = append(append(out, 0), grey.Pix[y*grey.Stride:][:size.X]...)
+		}
+		return out, 1
+	}
+	rgba := image.NewRGBA(image.Rectangle{Max: size})
+	draw.Draw(rgba, rgba.Rect, img, img.Bounds().Min, draw.Src)
+	out = make([]byte, 0, size.Y*(1+3*size.X))
+	for y := range size.Y {
+		out = append(out, 0)
+		for x := range size.X {
+			out = append(out, rgba.Pix[y*rgba.Stride+4*x:][:3]...)
+		}
+	}
+	return out, 3
+}
