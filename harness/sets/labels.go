@@ -2,6 +2,7 @@ package sets
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -21,7 +22,7 @@ func readLabels(d *method.Distilled, f setFile, name, told string) error {
 	if labels == nil && len(shape) > 0 {
 		return fmt.Errorf("%s holds texts\nhint: labels are class numbers from 0 on, in the order of the classes: %s", name, npz.Listed(d.Classes))
 	}
-	if len(shape) == 0 || shape[0] != n || len(labels) == 0 {
+	if len(shape) == 0 || len(shape) > 2 || shape[0] != n || len(labels) == 0 {
 		return fmt.Errorf("it needs an array labels with one label for each of its %d images; %s has the shape %v", n, name, shape)
 	}
 	if err := finite(name, labels, n); err != nil {
@@ -115,7 +116,10 @@ func agree(d *method.Distilled, name string, numbers []float64) error {
 // readClasses finds out which class each image stands for.
 func readClasses(d *method.Distilled, f setFile, labels []float64, shape []int) error {
 	n, classes := shape[0], len(d.Classes)
-	of, _, err := numbers(f.with("of"), "of", f.most)
+	of, ofShape, err := numbers(f.with("of"), "of", f.most)
+	if err == nil && of == nil && ofShape != nil {
+		err = errors.New("its array of holds texts; it needs the class of each image, int64 [n]")
+	}
 	if err != nil {
 		return err
 	}

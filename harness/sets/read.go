@@ -47,13 +47,18 @@ func (f setFile) with(name string) arrays.Source {
 	return f.Source
 }
 
+var errNoText = errors.New("holds numbers and no text")
+
 // text returns a text of a file, or "". A list of texts becomes one of lines.
 func text(s arrays.Source, name string) (string, error) {
 	if !s.Has(name) {
 		return "", nil
 	}
 	a, err := s.Read(name, maxText)
-	lines, _ := a.Texts()
+	lines, ok := a.Texts()
+	if err == nil && !ok {
+		err = fmt.Errorf("its array %s %w", name, errNoText)
+	}
 	return strings.Join(lines, "\n"), err
 }
 
@@ -134,8 +139,9 @@ func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
 			from = f.with(name)
 		}
 		var err error
-		// Other programs may mean something else by the last two.
-		if texts[name], err = text(from, name); err != nil && (f.own || name != "loss" && name != "notes") {
+		// Other programs may mean something else by numbers, and by the last two.
+		texts[name], err = text(from, name)
+		if err != nil && (f.own || !errors.Is(err, errNoText) && name != "loss" && name != "notes") {
 			return nil, err
 		}
 		f.own = texts["preprocess"] != ""

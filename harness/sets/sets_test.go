@@ -531,3 +531,23 @@ func named(t *testing.T, file string, o Options, seed uint64) (images, labels st
 	defer z.Close()
 	return setFile{Source: z, labels: z, Options: o, at: Place{Seed: seed}}.find()
 }
+
+// A set of this program's making may be damaged, or somebody's: what does not have its form is an
+// error.
+func TestOddForms(t *testing.T) {
+	in := set()
+	data := &method.Data{Classes: in.Classes, Prep: in.Prep, Train: method.Images{H: 2, W: 3, C: 1}}
+	n := func(name string, shape ...int) npz.Array {
+		size, _ := npz.Count(shape, 1000)
+		return npz.Of(name, shape, make([]float32, size))
+	}
+	for what, a := range map[string]npz.Array{
+		"classes of numbers": n("classes", 2), "label_kind of numbers": n("label_kind"), "loss of numbers": n("loss"), "notes of numbers": n("notes", 1),
+		"labels [n, 1, classes]": npz.Of("labels", []int{2, 1, 2}, in.Labels), "of text": npz.Texts("of", []string{"a", "b"}),
+	} {
+		list := slices.DeleteFunc(Arrays(in), func(old npz.Array) bool { return old.Name == a.Name })
+		if d, err := Read(Place{File: npzFile(t, append(list, a))}, Options{}, data); err == nil {
+			t.Errorf("%s: read as %+v", what, d)
+		}
+	}
+}
