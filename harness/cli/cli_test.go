@@ -598,3 +598,20 @@ func TestRecordsDoNotTellFolders(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// Where a file of a record differs, both values are told.
+func TestDifferences(t *testing.T) {
+	for _, c := range []struct{ name, was, is, want string }{
+		{
+			"result.json", `{"metrics": {"test_acc": 0.558, "bound": 1e-3}, "counts": {"test_errors": [44,
+				2]}, "notes": ["a"]}`, `{"metrics": {"test_acc": 0.667, "bound": 1e-3}, "counts": {"test_errors": [33, 2]}}`,
+			`counts.test_errors: [44, 2] recorded, [33, 2] now; metrics.test_acc: 0.558 recorded, 0.667 now; notes: ["a"] recorded, nothing now`,
+		},
+		{"trace.csv", "update,bound\n0,2\n10,1\n", "update,bound\n0,2\n10,1.5\n", "line 3: 10,1 recorded, 10,1.5 now"},
+		{"trace.csv", "update,bound\n0,2\n", "update,bound\n0,2\n10,1.5\n", "line 3: nothing recorded, 10,1.5 now"},
+	} {
+		if got := strings.Join(differences(c.name, []byte(c.was), []byte(c.is)), "; "); got != c.want {
+			t.Errorf("%s: %s", c.name, got)
+		}
+	}
+}

@@ -4,12 +4,16 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"dgkip/harness/engine"
@@ -89,19 +93,66 @@ func verifyOne(s, fresh *store.Store, key string) string {
 	if err != nil {
 		return "FAILED: " + oneLine(err)
 	}
-	// The set, which may be left out, is compared by its digest in the result.
-	for _, name := range []string{"result.json", "trace.csv", "preview.png"} {
-		a, errA := was.File(name)
-		b, errB := is.File(name)
-		if name == "preview.png" && (errors.Is(errA, fs.ErrNotExist) || errors.Is(errB, fs.ErrNotExist)) {
-			continue
+	var out []string
+	for _, name := range []string{"result.json", "trace.csv", store.SetFile, "preview.png"} {
+		a, err := was.File(name)
+		if leftOut := name == store.SetFile || name == "preview.png"; leftOut && errors.Is(err, fs.ErrNotExist) {
+			continue // the digest of the set is in the result
 		}
-		if err := cmp.Or(errA, errB); err != nil {
+		if err != nil {
+			return "DAMAGED: " + oneLine(err)
+		}
+		b, err := is.File(name)
+		if err != nil {
 			return "FAILED: " + oneLine(err)
 		}
 		if !bytes.Equal(a, b) {
-			return "DIFFERS: " + filepath.Join(was.Dir, name)
+			out = append(out, "DIFFERS: "+filepath.Join(was.Dir, name))
+			out = append(out, differences(name, a, b)...)
 		}
 	}
-	return sameBytes
+	return cmp.Or(strings.Join(out, "\n  "), sameBytes)
+}
+
+// differences lists what two versions of a record's file say: the values of a result that
+// differ, the first line of a trace that does, and the digests of other files.
+func differences(name string, was, is []byte) (out []string) {
+	note := func(what, a, b string) {
+		if a != b {
+			out = append(out, fmt.Sprintf("%s: %s recorded, %s now", what, cmp.Or(a, "nothing"), cmp.Or(b, "nothing")))
+		}
+	}
+	switch name {
+	case "result.json":
+		a, b := map[string]string{}, map[string]string{}
+		leaves(a, "", was)
+		leaves(b, "", is)
+		all := maps.Clone(a)
+		maps.Copy(all, b)
+		for _, path := range slices.Sorted(maps.Keys(all)) {
+			note(path, a[path], b[path])
+		}
+	case "trace.csv":
+		a, b := strings.Split(string(was), "\n"), strings.Split(string(is), "\n")
+		i := 0
+		for i < min(len(a), len(b))-1 && a[i] == b[i] {
+			i++
+		}
+		note(fmt.Sprintf("line %d", i+1), a[i], b[i])
+	default:
+		note("SHA-256", fmt.Sprintf("%x", sha256.Sum256(was)), fmt.Sprintf("%x", sha256.Sum256(is)))
+	}
+	return out
+}
+
+// leaves adds the values of a JSON text to out, by their path. Lists count as values.
+func leaves(out map[string]string, path string, text []byte) {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(text, &object) != nil {
+		out[path] = strings.Join(strings.Fields(string(text)), " ")
+		return
+	}
+	for key, value := range object {
+		leaves(out, strings.TrimPrefix(path+"."+key, "."), value)
+	}
 }
