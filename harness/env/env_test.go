@@ -128,6 +128,13 @@ func TestTreeGit(t *testing.T) {
 	built("before other sources were committed", false)
 	git("checkout", "-q", "--detach")
 	expect("without a branch", "clean", 0)
+	asked := filepath.Join(dir, ".git", "asked")
+	git("config", "core.fsmonitor", "touch '"+asked+"'; false")
+	expect("with a program of the tree's own", "clean", 0)
+	git("config", "--unset", "core.fsmonitor")
+	if _, err := os.Stat(asked); err == nil {
+		t.Error("a program that the tree's settings name was run")
+	}
 	if g := treeGit(filepath.Join(t.TempDir(), "main.go")); g.Commit != "unknown" || g.State != "unknown" {
 		t.Errorf("without a repository: %+v", g)
 	}

@@ -98,9 +98,10 @@ func stamped(settings []debug.BuildSetting) (Git, bool) {
 // them: to write one does not change the code that writes the next.
 var sources = []string{":/*.go", ":/*.s", ":/go.mod", ":/go.sum", ":/experiments"}
 
-// git returns what git prints in a folder.
+// git returns what git prints in a folder. The tree's own settings name no program for it
+// to run.
 func git(dir string, args ...string) (string, error) {
-	cmd := exec.Command("git", append([]string{"-C", dir, "--no-optional-locks"}, args...)...)
+	cmd := exec.Command("git", append([]string{"-C", dir, "--no-optional-locks", "-c", "core.fsmonitor=false"}, args...)...)
 	out, err := cmd.Output()
 	return strings.TrimRight(string(out), "\n"), err
 }
