@@ -100,6 +100,7 @@ func usageError(err error) error { return coded{err, exitUsage} }
 
 // run is Main without the process: it prints errors and returns the exit code.
 func run(ctx context.Context, l library, args []string, out, errOut io.Writer) int {
+	errOut = progress.Plain(errOut)
 	f, err := parseFlags(l, args)
 	if err == nil {
 		if f.limit > 0 && f.submit == "" {
@@ -107,7 +108,7 @@ func run(ctx context.Context, l library, args []string, out, errOut io.Writer) i
 			ctx, cancel = context.WithTimeoutCause(ctx, f.limit, errComeAgain)
 			defer cancel()
 		}
-		err = f.run(ctx, out, errOut)
+		err = f.run(ctx, progress.Plain(out), errOut)
 	}
 	var c coded
 	switch {
@@ -117,7 +118,7 @@ func run(ctx context.Context, l library, args []string, out, errOut io.Writer) i
 		fmt.Fprint(out, usage)
 		return exitDone
 	case errors.Is(err, store.ErrStorage): // whatever stopped it, it was not saved
-		fmt.Fprintln(errOut, once(err.Error()))
+		fmt.Fprintln(errOut, message(err))
 		return exitFailed
 	case ctx.Err() != nil && f != nil && f.verify > 0:
 		fmt.Fprintln(errOut, "interrupted; the same command starts over from the beginning")
@@ -134,28 +135,12 @@ func run(ctx context.Context, l library, args []string, out, errOut io.Writer) i
 	case errors.As(err, &c):
 		if c.error != nil && c.Error() != "" {
 			// A failed check, which may be the first of several errors, has said all.
-			fmt.Fprintln(errOut, once(strings.TrimLeft(c.Error(), "\n")))
+			fmt.Fprintln(errOut, message(c))
 		}
 		return c.code
 	}
-	fmt.Fprintln(errOut, once(err.Error()))
+	fmt.Fprintln(errOut, message(err))
 	return exitFailed
-}
-
-// once drops hints that stand above already: several errors may have the same remedy.
-func once(message string) string {
-	seen := map[string]bool{}
-	var lines []string
-	for _, line := range strings.Split(message, "\n") {
-		if strings.HasPrefix(line, "hint: ") {
-			if seen[line] {
-				continue
-			}
-			seen[line] = true
-		}
-		lines = append(lines, line)
-	}
-	return strings.Join(lines, "\n")
 }
 
 // run does what the flags ask for.

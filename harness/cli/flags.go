@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"slices"
@@ -101,6 +102,7 @@ func parseFlags(l library, args []string) (*flags, error) {
 	set.BoolVar(&f.paper, "paper", false, "")
 	set.BoolVar(&f.quiet, "quiet", false, "")
 	f.cluster.declare(set)
+	twice := onlyOnce(set)
 	err := set.Parse(args)
 	if rest := set.Args(); err == nil && f.export != "" && len(rest) > 0 {
 		f.exportDir = rest[0]
@@ -111,7 +113,9 @@ func parseFlags(l library, args []string) (*flags, error) {
 			return nil, err
 		}
 		message := err.Error()
-		if name, unknown := strings.CutPrefix(message, "flag provided but not defined: -"); unknown {
+		if *twice != "" {
+			message = fmt.Sprintf("-%s is given twice\nhint: lists are joined by commas, as in -exp table1,table2", *twice)
+		} else if name, unknown := strings.CutPrefix(message, "flag provided but not defined: -"); unknown {
 			var names []string
 			set.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
 			hint := "-h lists the flags"
@@ -131,6 +135,37 @@ func parseFlags(l library, args []string) (*flags, error) {
 	return f, f.validate(set.Args(), given)
 }
 
+// onlyOnce has every flag refuse a second value, of which the first would be lost without
+// a word, and returns where to find the name of the flag that did.
+func onlyOnce(set *flag.FlagSet) *string {
+	twice := new(string)
+	set.VisitAll(func(f *flag.Flag) { f.Value = &onceValue{Value: f.Value, name: f.Name, twice: twice} })
+	return twice
+}
+
+type onceValue struct {
+	flag.Value
+	name  string
+	twice *string
+	given bool
+}
+
+// Set implements flag.Value.
+func (v *onceValue) Set(text string) error {
+	if v.given {
+		*v.twice = v.name
+		return errors.New("given twice")
+	}
+	v.given = true
+	return v.Value.Set(text)
+}
+
+// IsBoolFlag says that the flag may stand without a value.
+func (v *onceValue) IsBoolFlag() bool {
+	b, ok := v.Value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
+}
+
 func (f *flags) validate(rest []string, given map[string]bool) error {
 	rest, err := f.validateMerge(rest, given)
 	if err != nil {
@@ -138,7 +173,7 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 	}
 	if len(rest) > 0 {
 		hint := "flags take their value after a blank or =; lists are joined by commas"
-		if names, _ := f.library.names(); slices.Contains(names, rest[0]) {
+		if _, err := fs.Stat(f.library, experimentsDir+"/"+rest[0]+".toml"); err == nil {
 			hint = "did you mean -exp " + rest[0] + "?"
 		}
 		if given["only"] {

@@ -33,11 +33,12 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 	o := report.Options{Only: r.Only, Key: r.Plan.Key}
 	made, unwritten := report.Write(f.out, r.Specs, r.Store, o)
 	screen := report.Screen{Width: progress.Columns(out), Host: env.Read().Name}
+	tables := progress.Screen(out) // in which bold is best
 	for _, results := range made.Results {
 		if len(results.Cells) == 0 {
 			continue
 		}
-		if err := results.Terminal(out, screen); err != nil {
+		if err := results.Terminal(tables, screen); err != nil {
 			return err
 		}
 		fmt.Fprintln(out)
@@ -87,7 +88,7 @@ func runChecks(out io.Writer, made *report.Outcome, screen report.Screen, undefi
 	judged, open := 0, 0
 	var failed, explained, unexplained, stale []string
 	for _, r := range made.Results {
-		if err := r.TerminalChecks(out, screen); err != nil {
+		if err := r.TerminalChecks(progress.Screen(out), screen); err != nil {
 			return err
 		}
 		j, o := r.Checks()
@@ -96,7 +97,7 @@ func runChecks(out io.Writer, made *report.Outcome, screen report.Screen, undefi
 		failed, stale = append(failed, r.Failures()...), append(stale, r.Stale()...)
 		explained, unexplained = append(explained, reasons...), append(unexplained, none...)
 	}
-	if err := report.TerminalVerdicts(out, made.Results, screen); err != nil {
+	if err := report.TerminalVerdicts(progress.Screen(out), made.Results, screen); err != nil {
 		return err
 	}
 	for _, list := range []struct {

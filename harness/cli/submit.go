@@ -66,7 +66,7 @@ func (f *flags) printJob(out io.Writer, p *engine.Plan, s *store.Store) error {
 	if f.submit == "slurm" || f.limit > 0 { // pods have no limit
 		job.Work = append(job.Work, "-for", shortTime(job.Limit))
 	}
-	return submit.Print(out, f.submit, job)
+	return submit.Print(progress.Screen(out), f.submit, job) // byte for byte what a shell reads
 }
 
 // passedOn returns the flags that workers and what collects their records are given, too.

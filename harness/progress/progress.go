@@ -25,7 +25,8 @@ const (
 // by several goroutines.
 type Board struct {
 	mu      sync.Mutex
-	w       io.Writer
+	w       io.Writer // of messages
+	screen  io.Writer // where the cursor moves
 	tty     bool
 	quiet   bool
 	width   func() int
@@ -68,7 +69,7 @@ func (b *Board) clock(closed <-chan struct{}) {
 }
 
 func newBoard(w io.Writer, quiet bool) *Board {
-	b := &Board{w: w, quiet: quiet, now: time.Now, width: func() int { return 80 }}
+	b := &Board{w: Plain(w), screen: Screen(w), quiet: quiet, now: time.Now, width: func() int { return 80 }}
 	if Columns(w) > 0 {
 		b.tty = true
 		b.width = func() int { return Columns(w) }
@@ -122,7 +123,7 @@ type Line struct {
 func (b *Board) Start(name string) *Line {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	l := &Line{b: b, name: name, started: b.now(), first: -1}
+	l := &Line{b: b, name: quote(name), started: b.now(), first: -1}
 	b.lines = append(b.lines, l)
 	b.maybe()
 	return l
@@ -214,7 +215,7 @@ func (b *Board) maybe() {
 
 func (b *Board) erase() {
 	if b.drawn > 0 {
-		fmt.Fprintf(b.w, "\x1b[%dA\r\x1b[J", b.drawn)
+		fmt.Fprintf(b.screen, "\x1b[%dA\r\x1b[J", b.drawn)
 		b.drawn = 0
 	}
 }
@@ -334,7 +335,7 @@ func Seconds(s float64) string {
 // Columns returns the width of the terminal that w writes to, 0 if it is none, or one that
 // understands no cursor movements.
 func Columns(w io.Writer) int {
-	f, ok := w.(*os.File)
+	f, ok := Screen(w).(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" {
 		return 0
 	}

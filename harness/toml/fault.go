@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -42,7 +43,13 @@ func (f Fault) String() string {
 // excerpt returns the line, or the part of a long one around the mistake, the blanks
 // that lead to the caret, and how many characters to underline.
 func (f Fault) excerpt() (line, lead string, length int) {
-	text := []rune(f.Source)
+	// One character for each, so that the caret stands below what it is about.
+	text := []rune(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\t' {
+			return utf8.RuneError
+		}
+		return r
+	}, f.Source))
 	from := min(f.Col-1, len(text))
 	before, after := "", ""
 	if len(text) > shownLine {
