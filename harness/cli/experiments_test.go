@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,6 +24,29 @@ func TestExperiments(t *testing.T) {
 			if _, err := exhibit.ReadFile(filepath.Join(dir, name+".toml"), spec.Options{Profile: profile, Datasets: data.Names()}); err != nil {
 				t.Errorf("%s, profile %s:\n%v", name, profile, err)
 			}
+		}
+	}
+}
+
+// A set from a file is scored on ten classes as the methods it stands beside.
+func TestFileColumn(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "mine.toml")
+	text := "schema = 1\nname = \"mine\"\ntitle = \"Mine\"\nbase = \"ten\"\ngrid.method = [\"kip\", \"dgkip-ls\", \"set\"]\nmethod.set = { use = \"file\", path = \"set.npz\" }\n"
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s, err := exhibit.ReadFile(file, spec.Options{Datasets: data.Names(), Library: os.DirFS(filepath.Join("..", "..", experimentsDir))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scored := map[string]string{}
+	for _, c := range s.Cells {
+		at := fmt.Sprint(c.Dataset, c.IPC, c.Model, c.Point["eval.protocol"])
+		switch how := string(spec.Canonical(c.Protocol)); {
+		case scored[at] == "":
+			scored[at] = how
+		case scored[at] != how:
+			t.Errorf("%s %s: %s, and not %s", at, c.Column, how, scored[at])
 		}
 	}
 }

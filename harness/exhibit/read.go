@@ -172,7 +172,12 @@ func (c checker) table(t *Table, n *toml.Node) {
 	if t.Times != "" {
 		c.times(t, n.Get("times"))
 	}
-	c.Known(n.Get("unmarked"), heads, "a column")
+	for _, name := range t.Unmarked { // a method may be out of the grid for a while
+		if !slices.Contains(heads, name) && slices.Contains(t.Columns, "method") && method.New(name) != nil {
+			c.Note(n.Get("unmarked"), fmt.Sprintf("unmarked has %s, and the grid has no such method", name))
+		}
+	}
+	c.Known(n.Get("unmarked"), slices.Concat(heads, method.Names()), "a column")
 	c.heads(n.Get("values"), heads, slices.Collect(maps.Keys(t.Values)))
 	for _, column := range slices.Sorted(maps.Keys(t.Against)) {
 		c.heads(n.Get("against"), heads, []string{column})
@@ -193,7 +198,7 @@ func (c checker) times(t *Table, n *toml.Node) {
 	switch {
 	case !t.Time:
 		c.Fault(n, "times goes with time = true", "")
-	case !method.ValidName.MatchString(t.Times) || t.Times == c.Name:
+	case !spec.ValidName.MatchString(t.Times) || t.Times == c.Name:
 		c.Fault(n, fmt.Sprintf("times is %q, which is not the name of another experiment", t.Times), "times = \"times\" is the one of times.toml in this folder")
 	default:
 		root := c.Open(n, fmt.Sprintf("times is %q", t.Times), t.Times+".toml")

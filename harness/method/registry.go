@@ -17,8 +17,8 @@ var (
 	protocols = registry[Protocol]{}
 )
 
-// ValidName matches the names that methods, protocols and experiments may have.
-var ValidName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+// validName matches the names that methods and protocols may have.
+var validName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 
 // Register makes a method known by the name in its Info. Its factory returns a
 // pointer to a struct that holds the default settings. The struct's fields are
@@ -50,7 +50,7 @@ func RegisterProtocol(factory func() Protocol) {
 }
 
 func (r registry[T]) add(what, name string, factory func() T) {
-	if !ValidName.MatchString(name) {
+	if !validName.MatchString(name) {
 		panic(fmt.Sprintf("%s: the name %q must be lower case letters, digits and hyphens", what, name))
 	}
 	if other := r[name]; other != nil {

@@ -26,6 +26,29 @@ with = { method = { steps = 60 } }
 seeds.count = 2
 `
 
+// ownSettings are of keys that the base sets in [[set]], or in the profile.
+const ownSettings = `schema = 1
+name = "own"
+title = "Has its own way"
+base = "child"
+
+[grid]
+dataset = ["glyphs", "mine"]
+
+[method.toy]
+steps = 7
+
+[eval.judge]
+nets = 3
+
+[seeds]
+count = 4
+
+[[set]]
+when = { method = "slow" }
+with = { method = { steps = 8 } }
+`
+
 func folder(files map[string]string) fstest.MapFS {
 	out := fstest.MapFS{}
 	for name, text := range files {
@@ -36,7 +59,7 @@ func folder(files map[string]string) fstest.MapFS {
 
 // A file takes over what its base says about what to run, and nothing of what it shows.
 func TestBase(t *testing.T) {
-	fsys := folder(map[string]string{"demo": good, "child": child, "grandchild": "schema = 1\nname = \"grandchild\"\ntitle = \"G\"\nbase = \"child\"\n[grid]\nipc = [10]\n"})
+	fsys := folder(map[string]string{"demo": good, "child": child, "own": ownSettings, "grandchild": "schema = 1\nname = \"grandchild\"\ntitle = \"G\"\nbase = \"child\"\n[grid]\nipc = [10]\n"})
 	read := func(name, profile string) *Spec {
 		s, err := ReadFS(fsys, "exp/"+name+".toml", Options{Datasets: known, Profile: profile})
 		if err != nil {
@@ -68,6 +91,10 @@ func TestBase(t *testing.T) {
 	if got, want := settings(read("grandchild", "desk")), "slow 10: 60 0.25 7, toy 10: 40 0.125 2"; got != want {
 		t.Errorf("grandchild: got %s, want %s", got, want)
 	}
+	own := read("own", "smoke")
+	if got, want := settings(own), "toy 1: 7 0.125 3, slow 10: 8 0.25 3, toy 10: 7 0.125 3"; got != want || own.Seeds != 4 {
+		t.Errorf("what the file says itself: got %s and %d seeds, want %s", got, own.Seeds, want)
+	}
 	var axes []string
 	for _, a := range s.Axes {
 		axes = append(axes, a.Name)
@@ -75,8 +102,57 @@ func TestBase(t *testing.T) {
 	if got := strings.Join(axes, " "); got != "dataset ipc method model" {
 		t.Errorf("axes %s: not in the order of the base", got)
 	}
-	if names, err := ListFS(fsys, "exp"); err != nil || strings.Join(names, " ") != "child demo grandchild" {
+	if names, err := ListFS(fsys, "exp"); err != nil || strings.Join(names, " ") != "child demo grandchild own" {
 		t.Errorf("ListFS: %v, %v", names, err)
+	}
+}
+
+// Files are named as their experiments, and what cannot be a name has one beside it that can.
+func TestNamesOfExperiments(t *testing.T) {
+	for name, want := range map[string]string{
+		"my_exp": "",
+		"m2":     "",
+		"M2":     `"M2" cannot be the name of an experiment`,
+		"My Exp": `call the file my-exp.toml, and write name = "my-exp"`,
+		"2nd":    `call the file exp-2nd.toml`,
+	} {
+		text := strings.Replace(good, `name = "demo"`, fmt.Sprintf("name = %q", name), 1)
+		_, err := ReadFS(folder(map[string]string{name: text}), "exp/"+name+".toml", Options{Datasets: known})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: got %v, want %q", name, err, want)
+		}
+	}
+}
+
+// An axis of settings leaves columns alone that do not have them, such as controls, unless
+// nothing has them; a method out of the grid keeps its section.
+func TestColumnsWithoutASetting(t *testing.T) {
+	grid := func(axis string) string {
+		return strings.NewReplacer(`method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow", "needy"]`+"\n"+axis,
+			"when = { ipc = 10 }", `when = { ipc = 10, method = "toy" }`, "[eval]\n", "[method.needy]\nmust = 1\n[method.other-toy]\nsteps = 3\n[eval]\n").Replace(good)
+	}
+	s, err := Parse("demo.toml", grid(`"method.steps" = [1, 100]`), Options{Datasets: known})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, cells := map[string]map[string]bool{}, map[string]int{}
+	for _, c := range s.Cells {
+		if c.IPC == 10 && c.Dataset == "glyphs" && c.Model == "thin" {
+			if keys[c.Column] == nil {
+				keys[c.Column] = map[string]bool{}
+			}
+			keys[c.Column][c.Identity(DatasetIdentity{}, 0).Key()] = true
+			cells[c.Column]++
+		}
+	}
+	if len(keys["toy"]) != 2 || len(keys["needy"]) != 1 || cells["needy"] != 2 {
+		t.Errorf("runs %v of %v cells", keys, cells)
+	}
+	if got := strings.Join(s.Notes, "\n"); !strings.HasSuffix(got, "[method.other-toy] is not used: the grid has no such method") {
+		t.Errorf("notes %q", got)
+	}
+	if _, err := Parse("demo.toml", grid(`"method.setps" = [1, 100]`), Options{Datasets: known}); err == nil || !strings.Contains(err.Error(), `unknown key "setps"`) {
+		t.Errorf("a setting that nothing has: got %v", err)
 	}
 }
 

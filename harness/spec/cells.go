@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"dgkip/harness/method"
 	"dgkip/harness/toml"
 )
 
@@ -73,12 +74,12 @@ func (r *reader) cell(p point) *Cell {
 		c.Data = r.classes(Data{Name: c.Dataset, Use: c.Dataset})
 	}
 	var netOK bool
-	c.method = r.method(c.Column, r.changes("method", p))
-	c.Net, netOK = r.model(c.Model, r.changes("model", p))
+	c.method = r.method(c.Column, r.changes("method", c.Column, p))
+	c.Net, netOK = r.model(c.Model, r.changes("model", c.Model, p))
 	if c.method == nil || !netOK {
 		return nil
 	}
-	eval, s := r.eval(toml.Merge(r.doc.Eval, r.changes("eval", p)), c.method.Info())
+	eval, s := r.eval(toml.Merge(r.doc.Eval, r.changes("eval", "", p)), c.method.Info())
 	if eval == nil {
 		return nil
 	}
@@ -88,18 +89,26 @@ func (r *reader) cell(p point) *Cell {
 	return c
 }
 
-// changes returns what [[set]] and axes with a dot say for a cell about one of withKeys,
-// later ones winning, and axes over all; nil if they say nothing.
-func (r *reader) changes(part string, p point) *toml.Node {
+// changes returns what a cell has in place of what all files together say in the section of
+// one of withKeys, or nil: what the [[set]] of each file say, over which goes what a file
+// that builds on it says itself, and axes with a dot over all.
+func (r *reader) changes(part, name string, p point) *toml.Node {
 	var all *toml.Node
-	for _, s := range r.doc.Set {
-		if s.When.Matches(p.text) {
-			all = toml.Merge(all, s.With.Get(part))
+	for _, layer := range r.layers {
+		section := layer.Get(part)
+		if name != "" {
+			section = section.Get(name)
+		}
+		all = toml.Merge(all, section)
+		for i, s := range r.doc.Set {
+			if r.root.Get("set").List[i].Source == layer.Source && s.When.Matches(p.text) {
+				all = toml.Merge(all, s.With.Get(part))
+			}
 		}
 	}
 	for _, a := range r.out.Axes {
 		head, key, dotted := strings.Cut(a.Name, ".")
-		if !dotted || head != part {
+		if !dotted || head != part || part == "method" && r.passesOver(name, key) {
 			continue
 		}
 		n := p[a.Name].node
@@ -109,4 +118,12 @@ func (r *reader) changes(part string, p point) *toml.Node {
 		all = toml.Merge(all, n)
 	}
 	return all
+}
+
+// passesOver reports whether a column's method lacks what an axis sets, and another one in
+// the grid has it. All points on the axis are then the same run of the column.
+func (r *reader) passesOver(column, key string) bool {
+	first, _, _ := strings.Cut(key, ".")
+	has := func(column string) bool { return slices.Contains(toml.Keys(method.New(r.methodName(column))), first) }
+	return !has(column) && slices.ContainsFunc(r.values("method"), has)
 }

@@ -125,7 +125,7 @@ func (r *reader) axisValues(axis string, n *toml.Node) []Value {
 			switch {
 			case axis == "model":
 				hint = and(hint, "[model.NAME] with a kind makes others")
-			case axis == "method" && nearest.Name(v.Text, known) == "":
+			case axis == "method":
 				hint = and(hint, ownMethod)
 			}
 			r.d.Fault(v.node, fmt.Sprintf("unknown %s %q", axis, v.Text), hint)

@@ -2,12 +2,29 @@ package spec
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
+	"dgkip/harness/method"
 	"dgkip/harness/nearest"
 	"dgkip/harness/toml"
 )
+
+// ValidName matches what experiments may be called: files are named by them, some where
+// A and a are the same.
+var ValidName = regexp.MustCompile(`^[a-z][a-z0-9]*([_-][a-z0-9]+)*$`)
+
+var unfitForNames = regexp.MustCompile(`[^a-z0-9]+`)
+
+// fitName returns a valid name like another one.
+func fitName(name string) string {
+	fit := strings.Trim(unfitForNames.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	if !ValidName.MatchString(fit) {
+		fit = strings.Trim("exp-"+fit, "-")
+	}
+	return fit
+}
 
 // Names are the axes of an experiment and what stands on them in any profile, which
 // conditions on cells may name: one may be meant for the grid of another profile.
@@ -109,7 +126,8 @@ func (r *reader) checkConditions(names Names) {
 	}
 }
 
-// checkMethods reports sections of methods that nothing uses.
+// checkMethods looks for sections of methods that nothing uses: those of methods that were
+// taken out of the grid for a while, or misspelt names.
 func (r *reader) checkMethods(names Names) {
 	columns := names.Values["method"]
 	if len(columns) == 0 {
@@ -121,7 +139,11 @@ func (r *reader) checkMethods(names Names) {
 			use, _ := n.Text("use")
 			used = used || other != name && use == name
 		}
-		if n := r.root.Get("method").Table[name]; !used && r.own(n) {
+		switch n := r.root.Get("method").Table[name]; {
+		case used || !r.own(n):
+		case method.New(name) != nil:
+			r.d.Note(n, fmt.Sprintf("[method.%s] is not used: the grid has no such method", name))
+		default:
 			r.d.FaultKey(n, fmt.Sprintf("no column uses the method %q", name), nearest.Hint(name, columns))
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"dgkip/harness/method"
 	"dgkip/harness/nearest"
 	"dgkip/harness/toml"
 )
@@ -117,17 +116,28 @@ func read(f files, file string, o Options) (*Spec, error) {
 		return nil, toml.Faults{{File: file, Message: "the file is empty", Hint: "an experiment starts with schema, name and title, and has a [grid]"}}
 	}
 	d := new(toml.Decoder)
-	root := withBase(d, f, own, []string{stem(file)})
+	chain := chainOf(d, f, own, []string{stem(file)})
 	if len(d.Faults) > 0 {
 		return nil, d.Faults.Err()
 	}
-	profiles := profilesOf(d, root)
+	profiles := make([]*toml.Node, len(chain))
+	for i, one := range chain {
+		profiles[i] = profilesOf(d, one)
+	}
 	// Every profile is read, for a mistake in one is a mistake in the file; those
-	// that the file does not mention are as the one without an overlay.
+	// that no file mentions are as the one without an overlay.
 	var all []*reader
 	for _, name := range Profiles() {
 		r := &reader{files: f, file: file, profile: name, options: o, d: d}
-		r.root = toml.Merge(root.Without("profile"), profiles.Get(name))
+		r.root = toml.Empty(own) // at this place: what is missing is missing here
+		for i, one := range chain {
+			layer := toml.Merge(one.Without("profile"), profiles[i].Get(name))
+			if i < len(chain)-1 {
+				layer = handedOn(layer)
+			}
+			r.layers = append(r.layers, layer)
+			r.root = toml.Merge(r.root, layer)
+		}
 		r.read()
 		all = append(all, r)
 	}
@@ -146,10 +156,10 @@ func read(f files, file string, o Options) (*Spec, error) {
 			o.Sections(r.sheet(names))
 		}
 		if r.profile == o.Profile {
-			out = r.out
+			out, r.out.Notes = r.out, d.Notes
 		}
 	}
-	if d.Reported == 0 && !isExperiment(root) {
+	if d.Reported == 0 && !isExperiment(own) {
 		return nil, toml.Faults{{File: file, Message: "the file has neither [grid] nor [[figure]]", Hint: "[grid] says what is run: dataset, ipc and method"}}
 	}
 	return out, d.Faults.Err()
@@ -163,32 +173,31 @@ func Shown() []string { return []string{"table", "figure", "published", "claim",
 // notTaken are the keys that a file does not take over from its base.
 var notTaken = append([]string{"schema", "name", "title", "about", "base"}, Shown()...)
 
-// withBase returns a file's tree laid over that of its base, if it has one. The chain
-// has the names of the files that led here, this one last.
-func withBase(d *toml.Decoder, f files, own *toml.Node, chain []string) *toml.Node {
-	n := own.Get("base")
+// chainOf returns a file's tree behind those of its base, the base's base and so on, the
+// outermost first. The names are of the files that led here, this one last.
+func chainOf(d *toml.Decoder, f files, own *toml.Node, names []string) []*toml.Node {
+	n, alone := own.Get("base"), []*toml.Node{own}
 	if n == nil {
-		return own
+		return alone
 	}
 	name, ok := n.Value.(string)
-	what := fmt.Sprintf("base of %s is %q", chain[len(chain)-1], name)
+	what := fmt.Sprintf("base of %s is %q", names[len(names)-1], name)
 	switch {
 	case !ok:
 		d.Fault(n, "base must be the name of an experiment, not "+n.Kind(), "")
-		return own
-	case !method.ValidName.MatchString(name):
+		return alone
+	case !ValidName.MatchString(name):
 		d.Fault(n, what+", which is not a name", "base = \"table1\" takes over what table1.toml in this folder says about what to run")
-		return own
-	case slices.Contains(chain, name):
-		d.Fault(n, what+", which leads back to it: "+strings.Join(append(chain, name), " -> "), "")
-		return own
+		return alone
+	case slices.Contains(names, name):
+		d.Fault(n, what+", which leads back to it: "+strings.Join(append(names, name), " -> "), "")
+		return alone
 	}
 	base := f.parse(d, n, what, name+".toml")
 	if base == nil {
-		return own
+		return alone
 	}
-	lower := toml.Merge(toml.Empty(own), taken(withBase(d, f, base, append(chain, name)))) // at this place: what is missing is missing here
-	return toml.Merge(lower, own)
+	return append(chainOf(d, f, base, append(names, name)), own)
 }
 
 // handedOn returns a section without what is its file's own: what it shows, and how many
@@ -198,25 +207,6 @@ func handedOn(n *toml.Node) *toml.Node {
 	if s := out.Get("seeds"); s != nil && s.Table != nil {
 		out.Set("seeds", s.Without("more"))
 	}
-	return out
-}
-
-// taken returns what another file takes over of a base.
-func taken(base *toml.Node) *toml.Node {
-	out := handedOn(base)
-	all := out.Get("profile")
-	if all == nil || all.Table == nil {
-		return out
-	}
-	profiles := toml.Empty(all)
-	for _, name := range all.Keys() {
-		one := all.Table[name]
-		if one.Table != nil {
-			one = handedOn(one)
-		}
-		profiles.Set(name, one)
-	}
-	out.Set("profile", profiles)
 	return out
 }
 

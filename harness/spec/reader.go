@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"dgkip/harness/data"
-	"dgkip/harness/method"
 	"dgkip/harness/nearest"
 	"dgkip/harness/toml"
 )
@@ -19,11 +18,12 @@ type reader struct {
 	profile string
 	options Options
 
-	d    *toml.Decoder // of all profiles
-	root *toml.Node
-	doc  document
-	out  *Spec
-	bad  map[string]string // values of axes that are not known, and what was meant, or ""
+	d      *toml.Decoder // of all profiles
+	layers []*toml.Node  // what each file says: the outermost base, and so on to the file itself
+	root   *toml.Node    // all of them, later ones winning
+	doc    document
+	out    *Spec
+	bad    map[string]string // values of axes that are not known, and what was meant, or ""
 
 	titles map[string]string // of datasets, by name
 }
@@ -71,7 +71,11 @@ type counted struct {
 // CheckSchema reports a file of another schema.
 func CheckSchema(d *toml.Decoder, root *toml.Node) {
 	if n := root.Get("schema"); n != nil && n.Value != int64(Schema) {
-		d.Fault(n, fmt.Sprintf("schema is %v; this program reads schema %d", n.Value, Schema), "")
+		is := n.Kind()
+		if _, whole := n.Value.(int64); whole {
+			is = fmt.Sprint(n.Value)
+		}
+		d.Fault(n, fmt.Sprintf("schema is %s; this program reads schema %d", is, Schema), "")
 	}
 }
 
@@ -81,8 +85,13 @@ func (r *reader) read() {
 	r.d.Into(r.root, &r.doc, "the file", Shown()...)
 	doc := r.doc
 	CheckSchema(r.d, r.root)
-	if n := r.root.Get("name"); n != nil && doc.Name != "" && (doc.Name != stem(r.file) || !method.ValidName.MatchString(doc.Name)) {
-		r.d.Fault(n, fmt.Sprintf("name must be %q, as the file is called, in lower case", stem(r.file)), "")
+	switch n, file := r.root.Get("name"), stem(r.file); {
+	case n == nil || doc.Name == "":
+	case !ValidName.MatchString(file):
+		r.d.Fault(n, fmt.Sprintf("%q cannot be the name of an experiment", file), fmt.Sprintf(
+			"it has lower-case letters, digits, - and _, and begins with a letter: call the file %[1]s.toml, and write name = %[1]q", fitName(file)))
+	case doc.Name != file:
+		r.d.Fault(n, fmt.Sprintf("name must be %q, as the file is called", file), "")
 	}
 	r.data()
 	r.out = &Spec{

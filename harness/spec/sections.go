@@ -49,7 +49,12 @@ func (r *reader) goodWith(n *toml.Node) bool {
 	good := true
 	for _, k := range n.Keys() {
 		if !slices.Contains(withKeys, k) {
-			r.d.FaultKey(n.Table[k], fmt.Sprintf("a [[set]] cannot change %q", k), nearest.Hint(k, withKeys))
+			hint := nearest.Hint(k, withKeys)
+			if axes := r.axesOf(k); axes != nil {
+				part, _, _ := strings.Cut(strings.Trim(axes[0], `"`), ".")
+				hint = fmt.Sprintf("with = { %s = { %s = ... } } does", part, k)
+			}
+			r.d.FaultKey(n.Table[k], fmt.Sprintf("a [[set]] cannot change %q", k), hint)
 		} else if n.Table[k].Table == nil {
 			r.d.Fault(n.Table[k], k+" must be a table", fmt.Sprintf("with = { %s = { key = value } }", k))
 			good = false

@@ -12,10 +12,9 @@
 //
 //	base = "table1"
 //
-// It then takes over all that table1 says about what to run, its profiles included,
-// as if that stood in front of its own text: tables merge key by key, a value takes
-// the place of the base's, and [[set]] come after those of the base. Title, name and
-// what is shown are each file's own.
+// It then takes over all that table1 says about what to run, its profiles included.
+// What the file says itself, in any of these places, wins over whatever its base says
+// of the same key. Title, name and what is shown are each file's own.
 package spec
 
 import (
@@ -50,6 +49,7 @@ type Spec struct {
 	Cache    Cache
 	Data     map[string]Data   // the [data.NAME] sections
 	Titles   map[string]string // of methods' columns, by name
+	Notes    []string          // on what the file has to no end
 }
 
 // Axis is a dimension of the grid.

@@ -19,8 +19,9 @@ import (
 // Fields are named by toml tags. The tags min, max, enum and required bound what a
 // file may say; a struct that implements method.Checker is asked for the rest.
 type Decoder struct {
-	Faults   Faults // each once
-	Reported int    // also those that were reported before
+	Faults   Faults   // each once
+	Reported int      // also those that were reported before
+	Notes    []string // what is no mistake, each once
 	known    map[Fault]bool
 }
 
@@ -36,6 +37,14 @@ func (d *Decoder) Fault(n *Node, message, hint string) { d.add(n, false, message
 
 // FaultKey reports a mistake at the key.
 func (d *Decoder) FaultKey(n *Node, message, hint string) { d.add(n, true, message, hint) }
+
+// Note reports, with its place, what is no mistake.
+func (d *Decoder) Note(n *Node, message string) {
+	f := n.Fault(true, message, "")
+	if note := fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Message); !slices.Contains(d.Notes, note) {
+		d.Notes = append(d.Notes, note)
+	}
+}
 
 func (d *Decoder) add(n *Node, onKey bool, message, hint string) {
 	d.Reported++
@@ -208,8 +217,10 @@ func (d *Decoder) integer(n *Node, v reflect.Value, key string, tag reflect.Stru
 	case !v.CanUint() && v.OverflowInt(i):
 		d.Fault(n, key+" is too large", "")
 	case !d.bounds(n, float64(i), key, tag):
-	case i > exact || i < -exact:
-		d.Fault(n, fmt.Sprintf("%s must be between -%d and %d", key, exact, exact), "")
+	case i > exact:
+		d.Fault(n, fmt.Sprintf("%s must be at most %d", key, exact), "")
+	case i < -exact:
+		d.Fault(n, fmt.Sprintf("%s must be at least -%d", key, exact), "")
 	case v.CanUint():
 		v.SetUint(uint64(i))
 	default:
