@@ -170,6 +170,13 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	if err != nil {
 		return usageError(err)
 	}
+	for _, s := range specs {
+		for _, note := range slices.Concat(s.Notes, report.Mistyped(s)) {
+			if !f.quiet {
+				fmt.Fprintln(errOut, "note: "+note)
+			}
+		}
+	}
 	filter, err := f.filter(specs)
 	if err != nil {
 		return usageError(err)

@@ -1,12 +1,26 @@
 // Package nearest finds the name that somebody meant when they mistyped it.
 package nearest
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
+
+// elsewhere has names of settings and metrics in other programs, and what they are called here.
+var elsewhere = map[string]string{
+	"lr": "rate", "learning_rate": "rate", "learning-rate": "rate", "step_size": "rate",
+	"iterations": "updates", "iters": "updates", "steps": "updates",
+	"test_accuracy": "test_acc", "accuracy": "test_acc", "acc": "test_acc",
+}
 
 // Name returns the candidate closest to word by optimal string alignment
 // (insertions, deletions, replacements and swaps of neighbours cost one each),
-// or "" if none is close enough to be worth proposing. Case is ignored.
+// or "" if none is close enough to be worth proposing. Case is ignored. What other
+// programs call a thing is close to its name here.
 func Name(word string, candidates []string) string {
+	if here := elsewhere[strings.ToLower(word)]; slices.Contains(candidates, here) {
+		return here
+	}
 	best, bestCost := "", 1+max(1, len(word)/3)
 	if len(candidates) > 1000 { // nobody chooses from so long a list, and comparing takes time
 		return ""

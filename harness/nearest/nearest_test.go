@@ -17,6 +17,9 @@ func ExampleHint() {
 
 func TestName(t *testing.T) {
 	known := []string{"dataset", "ipc", "method", "model", "quickstart"}
+	if got := nearest.Name("Learning_Rate", []string{"label_rate", "rate", "updates"}); got != "rate" {
+		t.Errorf("what others call a rate: %q", got)
+	}
 	for word, want := range map[string]string{
 		"datset": "dataset", "dataste": "dataset", "METHOD": "method", "quick": "quickstart",
 		"icp": "ipc", "x": "", "": "", "completely different": "",

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,10 +29,28 @@ func (r *Results) figure(f exhibit.Figure) (chart.Picture, string) {
 	draw := map[string]func() chart.Picture{"curves": b.curves, "bars": b.bars, "scatter": b.scatter, "images": b.images}
 	p := draw[f.Kind]()
 	if p == nil {
-		r.problem("figure %s of %s: no record has what it shows", f.Name, r.Spec.Name)
+		r.problem("figure %s of %s: no record has what it shows%s", f.Name, r.Spec.Name, b.recorded())
 		return nil, ""
 	}
 	return p, b.caption()
+}
+
+// recorded says what the figure could show of its records.
+func (b *figureBuilder) recorded() string {
+	var names []string
+	for _, c := range b.cells {
+		for _, run := range c.done() {
+			if t := b.r.trace(run.Record); t != nil && b.f.Kind == "curves" {
+				names = with(names, t.Columns...)
+			} else if b.f.Kind != "curves" {
+				names = with(names, slices.Sorted(maps.Keys(run.Record.Result.Metrics))...)
+			}
+		}
+	}
+	if len(names) == 0 || b.f.Kind == "images" {
+		return ""
+	}
+	return "; they have " + strings.Join(names, ", ")
 }
 
 // plainCaption says what a figure shows, and not from which records.

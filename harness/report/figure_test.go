@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,14 +79,27 @@ func distance(t *testing.T, a, b []byte) float64 {
 
 func TestFigureProblems(t *testing.T) {
 	for text, want := range map[string]string{
-		"kind = \"curves\"\ny = [\"absent\"]":  "no record has what it shows",
-		"kind = \"bars\"\ny = [\"absent\"]":    "no record has what it shows",
+		"kind = \"curves\"\ny = [\"absent\"]":  "no record has what it shows; they have update, ",
+		"kind = \"bars\"\ny = [\"absent\"]":    "no record has what it shows; they have test_acc",
 		"kind = \"scatter\"\ny = [\"absent\"]": "no record has what it shows",
 	} {
 		r := made(t, small+"[[figure]]\nname = \"f\"\n"+text+"\n", map[string][]float64{"slow": {0.9}})
 		if p, _ := r.figure(r.Spec.Figures[0]); p != nil || len(r.Problems) == 0 || !strings.Contains(r.Problems[0], want) {
 			t.Errorf("%s: %v, problems %q", text, p, r.Problems)
 		}
+	}
+}
+
+// What nearly has the name of a quantity is said before anything runs; others may be of a
+// method of one's own.
+func TestMistyped(t *testing.T) {
+	s := parse(t, small+"[[figure]]\nname = \"f\"\nkind = \"curves\"\ny = [\"test_accuracy\", \"last.bound\", \"absent\"]\ny2 = [\"transfer.hinge.tset_acc\"]\n")
+	want := []string{
+		`figure f of demo shows "test_accuracy"; did you mean "test_acc"?`,
+		`figure f of demo shows "transfer.hinge.tset_acc"; did you mean "transfer.hinge.test_acc"?`,
+	}
+	if got := Mistyped(s); !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -2,8 +2,13 @@ package report
 
 import (
 	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
+	"dgkip/harness/exhibit"
+	"dgkip/harness/nearest"
 	"dgkip/harness/stats"
 	"dgkip/harness/store"
 )
@@ -114,6 +119,34 @@ func about(name string) metric {
 	}
 	return metric{name: name, title: strings.NewReplacer("_", " ", ".", " ", "-", " ").Replace(name), scale: 1}
 }
+
+// Mistyped returns notes on figures and tables of an experiment that show a quantity whose
+// name is nearly that of another one.
+func Mistyped(s *exhibit.Spec) (notes []string) {
+	var known []string
+	for _, m := range metrics {
+		known = append(known, m.name)
+	}
+	look := func(where, name string) {
+		prefix := metricPrefix.FindString(name)
+		rest := strings.TrimPrefix(name, prefix)
+		if meant := nearest.Name(rest, known); meant != "" && meant != rest {
+			notes = append(notes, fmt.Sprintf("%s of %s shows %q; did you mean %q?", where, s.Name, name, prefix+meant))
+		}
+	}
+	for _, f := range s.Figures {
+		for _, name := range slices.Concat(f.Y, f.Y2) {
+			look("figure "+f.Name, name)
+		}
+	}
+	if s.Table != nil {
+		look("the table", s.Table.Value)
+	}
+	return notes
+}
+
+// metricPrefix is what may stand in front of a metric.
+var metricPrefix = regexp.MustCompile(`^(last\.|transfer\.([a-z]+\.)?)`)
 
 // metricOf returns a metric of a run.
 func metricOf(rec *store.Record, name string) (float64, bool) {
