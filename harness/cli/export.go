@@ -42,15 +42,21 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 	if err != nil {
 		return err
 	}
-	kept := func(r *engine.Run) ([]byte, error) {
+	kept := func(r *engine.Run) (set []byte, list []npz.Array, err error) {
 		record, err := wanted.Store.Get(r.Key)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return record.File(store.SetFile)
+		if set, err = record.File(store.SetFile); err != nil {
+			return nil, nil, err
+		}
+		if list, err = arraysOf(set); err != nil {
+			err = fmt.Errorf("%s: %w\nhint: a run of its experiment with -force makes it again", filepath.Join(record.Dir, store.SetFile), err)
+		}
+		return set, list, err
 	}
 	runs := distinct(plan.Runs, func(r *engine.Run) bool {
-		_, err := kept(r)
+		_, _, err := kept(r)
 		return err == nil
 	})
 	names := exportNames(runs)
@@ -68,7 +74,7 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 			}
 			continue
 		}
-		set, err := kept(r)
+		set, list, err := kept(r)
 		if errors.Is(err, fs.ErrNotExist) {
 			without++
 			why := "its record keeps no set; -force makes it again"
@@ -89,7 +95,7 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 		if f.export != "png" {
 			file += "." + f.export
 		}
-		note, err := exportSet(set, file, f.export)
+		note, err := exportSet(set, list, file, f.export)
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
@@ -157,24 +163,45 @@ func plain(s string) string {
 	}, s)
 }
 
-// exportSet writes a record's set in another form. The note is of what that leaves out.
-func exportSet(set []byte, file, format string) (note string, err error) {
+// arraysOf reads a record's set, which needs the form that sets.Arrays describes: records may
+// come from others.
+func arraysOf(set []byte) ([]npz.Array, error) {
 	z, err := npz.New(store.SetFile, bytes.NewReader(set), int64(len(set)))
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	var list []npz.Array
+	n := -1
+	needs := map[string]int{"images": 4, "pixels": 4, "labels": 2, "of": 1} // dimensions
 	for _, name := range z.Names() {
 		a, err := z.Read(name, math.MaxInt)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		list = append(list, a)
+		switch dims := needs[name]; {
+		case dims > 0:
+			delete(needs, name)
+			if _, numbers := a.Float32s(); !numbers || len(a.Shape) != dims || n >= 0 && a.Shape[0] != n {
+				return nil, fmt.Errorf("its array %s is %s, which does not fit a set", name, a)
+			}
+			n = a.Shape[0]
+		case slices.Contains([]string{"classes", "notes", "label_kind", "loss"}, name):
+			if text, _ := a.Texts(); len(text) != 1 {
+				return nil, fmt.Errorf("its array %s is %s, not one text", name, a)
+			}
+		}
 	}
-	var b []byte
+	if len(needs) > 0 {
+		return nil, fmt.Errorf("it has no array %s", slices.Sorted(maps.Keys(needs))[0])
+	}
+	return list, nil
+}
+
+// exportSet writes a record's set in another form. The note is of what that leaves out.
+func exportSet(set []byte, list []npz.Array, file, format string) (note string, err error) {
+	b := set // as npz
 	switch format {
-	case "npz":
-		b = set
 	case "png":
 		return exportPictures(list, file)
 	case "pt":
