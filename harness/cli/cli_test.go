@@ -560,10 +560,14 @@ func readonly(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.MkdirAll(ts.MkAbs(args[0]), 0o555))
 }
 
-// tamper DIR OLD NEW [listed] changes the first result of a folder of records, and
-// its sum with it if that is asked for.
+// tamper DIR OLD NEW [listed [FILE]] changes the first result of a folder of records, or
+// another file of it, and its sum with it if that is asked for.
 func tamper(ts *testscript.TestScript, _ bool, args []string) {
-	found, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "runs", "*", "*", "result.json"))
+	name := "result.json"
+	if len(args) > 4 {
+		name = args[4]
+	}
+	found, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "runs", "*", "*", name))
 	ts.Check(err)
 	b, err := os.ReadFile(found[0])
 	ts.Check(err)

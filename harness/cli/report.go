@@ -61,6 +61,9 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 	if n := r.Plan.Coarse(r.Store); n > 0 {
 		fmt.Fprintln(errOut, coarse(n))
 	}
+	if other := r.Plan.OtherCode(r.Store); len(other) > 0 {
+		fmt.Fprintln(errOut, otherCode(other))
+	}
 	fmt.Fprintf(out, "records: %s   tables: %s   figures: %s   page: %s\n", f.out,
 		filepath.Join(f.out, "tables"), filepath.Join(f.out, "figures"), made.Page)
 	var undefined []string
@@ -79,6 +82,12 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 // coarse is the note about records whose trace lacks lines that are asked for.
 func coarse(n int) string {
 	return fmt.Sprintf("note: %s fewer lines in the trace than these experiments ask for; the numbers are the same (-force makes them again with all lines)", report.Count(n, "record has", "records have"))
+}
+
+// otherCode is the note about records that another version of a method or a protocol made.
+func otherCode(runs []*engine.Run) string {
+	return fmt.Sprintf("note: %s made by other code of the method or its scoring than is in use, such as that of %s (-force makes them again, -verify compares)",
+		report.Count(len(runs), "record was", "records were"), runs[0].Name())
 }
 
 // runChecks shows which claims hold and which published numbers are reproduced. It

@@ -71,11 +71,14 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 	var left []engine.Forecast
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "run\tstate\ttime\tfrom")
-	names := planNames(p.Runs)
+	names, other := planNames(p.Runs), p.OtherCode(s)
 	for i := range p.Runs {
 		one := forecasts[i]
 		state[one.State]++
 		name := map[engine.State]string{engine.Missing: "to do", engine.Done: "done", engine.Failed: "failed", engine.Begun: "begun"}[one.State]
+		if one.State == engine.Done && slices.Contains(other, p.Runs[i]) {
+			name = "done, made by other code"
+		}
 		if one.State == engine.Done || one.State == engine.Failed {
 			fmt.Fprintf(w, "%s\t%s\t\t\n", names[i], name)
 			continue
@@ -101,6 +104,9 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 	fmt.Fprintf(out, "%s: %d done, %d begun, %d to do, %d failed\n", report.Count(len(p.Runs), "run", "runs"), state[engine.Done], state[engine.Begun], state[engine.Missing], state[engine.Failed])
 	if n := p.Coarse(s); n > 0 && !f.force {
 		fmt.Fprintln(out, coarse(n))
+	}
+	if len(other) > 0 && !f.force {
+		fmt.Fprintln(out, otherCode(other))
 	}
 	if state[engine.Failed] > 0 {
 		fmt.Fprintln(out, "hint: failed runs are made again with -retry, and counted here with -plan -retry")

@@ -146,6 +146,7 @@ func (e *executor) todo(p *Plan, s *store.Listing) (todo []*Run) {
 				e.Board.Printf("note: a damaged record is made again, and what is left of it kept in %s: %s", e.store.Aside(), message)
 			}
 			todo = append(todo, r)
+			r.code() // as it is now: sources may change while runs go on
 			g := e.groups[r.group()]
 			if g == nil {
 				g = &group{twins: map[string]int{}, states: map[string]saved{}}

@@ -21,6 +21,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dgkip/harness/env"
 	"dgkip/harness/method"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
@@ -134,6 +135,23 @@ func (p *Plan) Coarse(s *store.Store) int {
 	}
 	return n
 }
+
+// OtherCode returns the runs whose records were made, if only in part, by other code of
+// their method or protocol than is in use, where that is known.
+func (p *Plan) OtherCode(s *store.Store) (out []*Run) {
+	for _, r := range p.Runs {
+		record, err := s.Get(r.Key)
+		if err == nil && slices.ContainsFunc(record.Provenance.Sessions, func(one store.Session) bool {
+			return one.Code != "" && r.code() != "" && one.Code != r.code()
+		}) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// code is the digest of what computes the run.
+func (r *Run) code() string { return env.Code(r.Method(), r.Cell.Protocol) }
 
 // Shard returns part i of n of a plan, from 1. Runs that share data, networks and seed,
 // and so Theta_O, stay together. Groups that are alike in data and networks are dealt out

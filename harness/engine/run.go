@@ -461,7 +461,7 @@ func (a *attempt) close(s *saved) {
 
 func (a *attempt) session(seconds float64) store.Session {
 	return store.Session{
-		Host: env.Read(), Kernels: a.Kernels, Started: a.started.UTC().Truncate(time.Second), Seconds: seconds,
+		Host: env.Read(), Kernels: a.Kernels, Code: a.run.code(), Started: a.started.UTC().Truncate(time.Second), Seconds: seconds,
 		Args: a.Args, Jobs: a.Jobs, Threads: a.Threads, Beside: a.beside, From: a.from,
 	}
 }

@@ -101,7 +101,8 @@ type Shape struct {
 // Session is a stretch of work on a run without interruption.
 type Session struct {
 	Host    env.Host  `json:"host"`
-	Kernels string    `json:"kernels"` // path in use
+	Kernels string    `json:"kernels"`        // path in use
+	Code    string    `json:"code,omitempty"` // digest of the sources of method and protocol, where they are there
 	Started time.Time `json:"started"`
 	Seconds float64   `json:"seconds"`
 	Args    []string  `json:"args"`

@@ -1,0 +1,133 @@
+package env
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Code returns a digest of the packages that define the types of these pointers, and of
+// all that they import of this program: of its code, without comments and tests. It is ""
+// where the sources are not there, or newer than the program.
+func Code(of ...any) string {
+	var packages []string
+	for _, v := range of {
+		packages = append(packages, reflect.TypeOf(v).Elem().PkgPath())
+	}
+	t := programTree()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.digest(packages)
+}
+
+// tree is the source of a program. A package is read once, so that it does not matter what
+// changes while the program runs.
+type tree struct {
+	mu     sync.Mutex
+	root   string
+	module string
+	built  time.Time // when the program was; zero: just now
+	read   map[string]source
+}
+
+// source is what a package's files say; its digest is "" if they cannot be read.
+type source struct {
+	digest  string
+	imports []string
+}
+
+// programTree locates the sources as programGit does.
+var programTree = sync.OnceValue(func() *tree {
+	const here = "/harness/env"
+	t := &tree{read: map[string]source{}, module: strings.TrimSuffix(reflect.TypeFor[tree]().PkgPath(), here)}
+	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) {
+		t.root = strings.TrimSuffix(filepath.ToSlash(filepath.Dir(file)), here)
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if _, stamp := stamped(info.Settings); stamp { // "go run" stamps nothing
+			program, _ := os.Executable()
+			if file, err := os.Stat(program); err == nil {
+				t.built = file.ModTime()
+			}
+		}
+	}
+	return t
+})
+
+// digest returns that of packages and of all that they import, "" if one cannot be read.
+func (t *tree) digest(packages []string) string {
+	all := slices.Clone(packages)
+	for i := 0; i < len(all); i++ { // which grows
+		path := all[i]
+		if _, known := t.read[path]; !known && t.root != "" {
+			t.read[path] = t.load(filepath.Join(t.root, strings.TrimPrefix(path, t.module)))
+		}
+		if t.read[path].digest == "" {
+			return ""
+		}
+		for _, p := range t.read[path].imports {
+			if strings.HasPrefix(p, t.module+"/") && !slices.Contains(all, p) {
+				all = append(all, p)
+			}
+		}
+	}
+	slices.Sort(all)
+	sum := sha256.New()
+	for _, path := range slices.Compact(all) {
+		fmt.Fprintln(sum, path, t.read[path].digest)
+	}
+	return fmt.Sprintf("sha256:%x", sum.Sum(nil))
+}
+
+// load reads a package. Files for other systems count as well.
+func (t *tree) load(dir string) (s source) {
+	entries, _ := os.ReadDir(dir)
+	sum, found := sha256.New(), false
+	for _, e := range entries {
+		kind := filepath.Ext(e.Name())
+		if kind != ".go" && kind != ".s" || strings.HasSuffix(e.Name(), "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		info, gone := e.Info()
+		if err != nil || gone != nil || !t.built.IsZero() && info.ModTime().After(t.built) {
+			return source{}
+		}
+		fmt.Fprintln(sum, e.Name())
+		found = true
+		if kind == ".s" {
+			sum.Write(text)
+			continue
+		}
+		files := token.NewFileSet()
+		parsed, err := parser.ParseFile(files, e.Name(), text, parser.ImportsOnly)
+		if err != nil {
+			return source{}
+		}
+		for _, one := range parsed.Imports {
+			s.imports = append(s.imports, strings.Trim(one.Path.Value, "\"`"))
+		}
+		var words scanner.Scanner
+		words.Init(files.AddFile(e.Name(), -1, len(text)), text, nil, 0)
+		var code []byte
+		for _, what, word := words.Scan(); what != token.EOF; _, what, word = words.Scan() {
+			code = append(append(append(append(code, what.String()...), ' '), word...), 0)
+		}
+		sum.Write(code)
+	}
+	if found {
+		s.digest = fmt.Sprintf("%x", sum.Sum(nil))
+	}
+	return s
+}
