@@ -96,9 +96,9 @@ func newAscent(d dual) *ascent {
 }
 
 // curvature is that of the quadratic term in alpha_i.
-func (s *ascent) curvature(i int) float64 {
-	y := s.Labels[i]
-	return y * y * float64(s.Gram.Data[i*s.Gram.Stride+i]) / s.Lambda
+func (d dual) curvature(i int) float64 {
+	y := d.Labels[i]
+	return y * y * float64(d.Gram.Data[i*d.Gram.Stride+i]) / d.Lambda
 }
 
 // target returns the best value of alpha_i with the others fixed.

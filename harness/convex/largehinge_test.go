@@ -13,8 +13,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// The interior-point method for many images finds what the one for few does, from
-// a factor in float32, on Gram matrices of full rank and not.
+// The hinge loss on many images has the solution that it has on few, from factors in
+// float32, on Gram matrices of full rank and not.
 func TestLargeHinge(t *testing.T) {
 	r := rng.Stream(1, "large hinge")
 	for _, m := range []int{60, 700} {
@@ -63,6 +63,37 @@ func TestLargeHinge(t *testing.T) {
 		cancel()
 		if _, err := d.solve(&search{ctx: stopped, tol: 1e-5, limit: 2000}); !errors.Is(err, context.Canceled) {
 			t.Errorf("stopped: %v", err)
+		}
+	}
+}
+
+// The method of multipliers ends on all kinds of small problems, singular ones with classes
+// that overlap among them, as exactly as the method for few images.
+func TestMultipliers(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rng.Stream(seed, "multipliers")
+		n, m := 4+r.IntN(40), 1+r.IntN(30)
+		a, of := classes(r, n, m, 2)
+		copy(a.Row(n-1), a.Row(0))
+		for i, x := range a.Data {
+			a.Data[i] = float32(math.Round(float64(16*x)) / 16) // the matrix is exact
+		}
+		y := make([]float64, n)
+		for i, c := range of {
+			if y[i] = float64(2*c-1) * (1 + float64(i%3)); r.IntN(5) == 0 {
+				y[i] = -y[i]
+			}
+		}
+		k := tensor.NewMat[float32](n, n)
+		tensor.Gram(k, a)
+		lambda := math.Pow(10, -4*r.Float64())
+		want, err := exactly(GramOf(a), gainsOf(HingeLoss, y), lambda, 1e-9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := byMultipliers(&single{dual: dual{Gram: k, Labels: y, Loss: HingeLoss, Lambda: lambda}, search: towards(1e-6, 2000)})
+		if err != nil || math.Abs(got.Primal-want.Primal) > 1e-5*max(1, want.Primal) {
+			t.Errorf("seed %d, %d images, %d features, lambda %.2g: P = %v, not %v (%v)", seed, n, m, lambda, got.Primal, want.Primal, err)
 		}
 	}
 }

@@ -1,0 +1,132 @@
+package convex
+
+import "slices"
+
+// multipliers solves the dual of the hinge loss, see box, by the method of multipliers with
+// semismooth Newton steps (Li, Sun and Toh 2018). A model Theta = sum_i b_i y_i phi_i /
+// lambda has the margins m = H b. Around dual variables a that rest meanwhile, the hinge is
+// smoothed to a loss whose slope is -u,
+//
+//	u_i = min(1, max(0, a_i + (1 - m_i)/tau)),
+//
+// and Newton's method minimises the smooth objective, which it does where b = u. Its systems
+// hold those variables alone that are inside of their range. Then a becomes u, and tau
+// smaller: from where H is small beside it, on a path along which few variables change
+// sides at a time. What stays where it is solves the problem whatever tau is.
+type multipliers struct {
+	*single
+	a, b   []float64
+	margin []float64 // H b
+	tau    float64
+}
+
+const (
+	// Shares of the mean of H_ii: as exact as the factor in float32 needs it, and far from
+	// where many variables change sides in each step.
+	firstTau, leastTau = 1, 1e-5
+	// held is a diagonal so large that it keeps a variable where it is.
+	held = 1e200
+)
+
+// byMultipliers solves the hinge loss. Steps are counted in products with K.
+func byMultipliers(h *single) (Solution, error) {
+	n := len(h.Labels)
+	s := multipliers{single: h, a: make([]float64, n), b: make([]float64, n), margin: make([]float64, n)}
+	mean := 0.0
+	for i := range n {
+		mean += h.curvature(i) / float64(n)
+	}
+	s.tau = firstTau * mean
+	for down := true; ; {
+		u, free := s.duals(s.margin)
+		fit := h.at(u, 0)
+		if over, err := h.search.over(fit); over {
+			return fit, err
+		}
+		if !down || s.near(u, fit.Outputs.Data) {
+			s.a, s.tau = u, max(s.tau/3, leastTau*mean)
+			u, free = s.duals(s.margin)
+		}
+		ok := false
+		down, ok = s.newton(u, free)
+		if err := h.search.ctx.Err(); err != nil {
+			return fit, err
+		}
+		if !ok {
+			return fit, h.search.failed(fit)
+		}
+	}
+}
+
+// duals returns u for margins, and which variables are inside of their range.
+func (s *multipliers) duals(margin []float64) (u []float64, free []bool) {
+	u, free = make([]float64, len(margin)), make([]bool, len(margin))
+	for i, m := range margin {
+		v := s.a[i] + (1-m)/s.tau
+		u[i] = max(0, min(1, v))
+		free[i] = v > 0 && v < 1
+	}
+	return u, free
+}
+
+// near reports whether the smooth problem is solved well enough for the next, with u, which
+// has the outputs f. Its duality gap is |b - u|^2/2 in the norm of H; it has to be small
+// against tau |u - a|^2/2 (Rockafellar 1976).
+func (s *multipliers) near(u, f []float64) bool {
+	gap, way := 0.0, 0.0
+	for i, x := range u {
+		gap += float64((s.b[i] - x) * (s.margin[i] - float64(s.Labels[i]*f[i])))
+		way += float64((x - s.a[i]) * (x - s.a[i]))
+	}
+	return gap <= float64(0.1*s.tau*way)
+}
+
+// newton makes a step if it leads down, as it does until only rounding errors are left.
+func (s *multipliers) newton(u []float64, free []bool) (down, ok bool) {
+	n := len(u)
+	diagonal := make([]float64, n)
+	to := slices.Clone(u) // those at an end of their range are there at once
+	for i := range to {
+		if diagonal[i] = held; free[i] {
+			diagonal[i], to[i] = s.tau, s.b[i]
+		}
+	}
+	system, ok := s.plus(diagonal)
+	if !ok {
+		return false, false
+	}
+	left := make([]float64, n)
+	for i, m := range s.apply(to) {
+		if free[i] {
+			left[i] = 1 - m - float64(s.tau*(to[i]-s.a[i]))
+		}
+	}
+	for i, x := range system(left) {
+		if free[i] {
+			to[i] += x
+		}
+	}
+	m := s.apply(to)
+	// The slope of the objective along the step d is sum_i (H d)_i (b_i + t d_i - u_i(t)).
+	at := make([]float64, n)
+	slope := func(t float64) float64 {
+		for i := range at {
+			at[i] = s.margin[i] + float64(t*(m[i]-s.margin[i]))
+		}
+		u, _ := s.duals(at)
+		sum := 0.0
+		for i := range u {
+			sum += float64((m[i] - s.margin[i]) * (s.b[i] + float64(t*(to[i]-s.b[i])) - u[i]))
+		}
+		return sum
+	}
+	if !(slope(0) < 0) {
+		return false, true
+	}
+	t := searchLine(slope)
+	for i := range at {
+		s.b[i] += float64(t * (to[i] - s.b[i]))
+		s.margin[i] += float64(t * (m[i] - s.margin[i]))
+	}
+	return true, true
+}
