@@ -15,19 +15,19 @@ type single struct {
 	buffer   []float32 // of the factor
 }
 
-// closeGap is the relative gap from which on the interior-point method comes first, and
-// interiorProducts what it is given: records were made by it. It gets to the end of them
-// within a third of that, but creeps where classes overlap.
+// closeGap is the relative gap from which on the interior-point method comes first, which
+// records were made by, and interiorProducts what it is given. The records took up to 300,
+// but where classes overlap thousands are not enough.
 const closeGap, interiorProducts = 1e-3, 500
 
 // hinge solves the hinge loss by the method of multipliers. Steps are counted in products
 // with K.
 func (d dual) hinge(search *search) (Solution, error) {
 	h := &single{dual: d, search: search}
-	if search.tol >= closeGap && search.limit > interiorProducts {
-		first := *search
-		first.limit = interiorProducts
-		if fit, err := newBox(h, len(d.Labels)).follow(&first); !errors.Is(err, ErrGap) {
+	if limit := search.limit; search.tol >= closeGap && limit > interiorProducts {
+		search.limit = interiorProducts
+		fit, err := newBox(h, len(d.Labels)).follow(search)
+		if search.limit = limit; !errors.Is(err, ErrGap) {
 			return fit, err
 		}
 	}

@@ -12,6 +12,9 @@ import (
 // one, and before it is given up.
 const newtonLimit, lastLimit = 50, 300
 
+// hopeless is a temperature beyond which no problem is solved in float64.
+const hopeless = 1e20
+
 // newton minimises a smooth loss over C. Its step D solves, for the residual
 // R = lambda C + grad l(F) and the Hessians H_i of the losses,
 //
@@ -30,7 +33,7 @@ func (s small) newton(search *search) (Solution, error) {
 	if s.Labels.Loss != SquaredLoss && search.ctx.Err() == nil {
 		clear(c.Data)
 		steps := fit.Sweeps
-		for heat := s.hottest(); heat > 1; heat /= 5 {
+		for heat := min(s.hottest(), hopeless); heat > 1; heat /= 5 {
 			hot := s
 			hot.heat = heat
 			steps = hot.descend(search, c, newtonLimit, steps, 1e-3, func(f Solution) bool { return f.Primal-f.Dual <= heat/10 }).Sweeps
@@ -76,20 +79,21 @@ func (s small) descend(search *search, c tensor.Mat[float64], limit int, steps, 
 			search.tick()
 		}
 		var d tensor.Mat[float64]
+		ok := true
 		switch s.Labels.Loss {
 		case LogisticLoss:
-			d = s.logisticStep(search.ctx, f, r)
+			d, ok = s.logisticStep(search.ctx, f, r)
 			steps++
 		case SquaredLoss:
-			d = s.squaredStep(search.ctx, r)
+			d, ok = s.squaredStep(search.ctx, r)
 			steps++
 		default:
 			var products int
 			d, products = s.softmaxStep(search.ctx, f, r, tol/fit.Gap)
 			steps += float64(products)
 		}
-		if search.ctx.Err() != nil {
-			return fit // the step may be cut short
+		if !ok || search.ctx.Err() != nil {
+			return fit // there is no step, or it may be cut short
 		}
 		t := s.length(c, f, d, multiply(s.Gram, d))
 		for i, x := range d.Data {
@@ -157,7 +161,7 @@ func searchLine(slope func(t float64) float64) float64 {
 //	D = -S (lambda I + S K S)^-1 S^-1 R,   S^2 = the losses' curvatures,
 //
 // which neither subtracts what is nearly equal nor needs the inverse of K.
-func (s small) logisticStep(ctx context.Context, f, r tensor.Mat[float64]) tensor.Mat[float64] {
+func (s small) logisticStep(ctx context.Context, f, r tensor.Mat[float64]) (tensor.Mat[float64], bool) {
 	n, heat := f.Rows, s.temperature()
 	root := make([]float64, n)
 	b := make([]float64, n)
@@ -171,24 +175,33 @@ func (s small) logisticStep(ctx context.Context, f, r tensor.Mat[float64]) tenso
 		root[i] = max(math.Abs(y)*math.Sqrt(fmath.Sigmoid(x)*fmath.Sigmoid(-x)/heat), 1e-100)
 		b[i] = -r.Data[i] / root[i]
 	}
-	d := oneColumn(s.scaledSystem(ctx, root).solve(b))
+	system, ok := s.scaledSystem(ctx, root)
+	if !ok {
+		return tensor.Mat[float64]{}, false
+	}
+	d := oneColumn(system.solve(b))
 	for i, x := range root {
 		d.Data[i] *= x
 	}
-	return d
+	return d, true
 }
 
 // squaredStep is the whole way: all curvatures are one.
-func (s small) squaredStep(ctx context.Context, r tensor.Mat[float64]) tensor.Mat[float64] {
+func (s small) squaredStep(ctx context.Context, r tensor.Mat[float64]) (tensor.Mat[float64], bool) {
 	ones := make([]float64, r.Rows)
 	for i := range ones {
 		ones[i] = 1
 	}
-	return columns(times(-1, r), r.Rows, s.scaledSystem(ctx, ones).solve)
+	system, ok := s.scaledSystem(ctx, ones)
+	if !ok {
+		return tensor.Mat[float64]{}, false
+	}
+	return columns(times(-1, r), r.Rows, system.solve), true
 }
 
-// scaledSystem factorises lambda I + S K S for the diagonal S given.
-func (s small) scaledSystem(ctx context.Context, root []float64) cholesky {
+// scaledSystem factorises lambda I + S K S for the diagonal S given. It cannot where lambda
+// is lost in the rounding of K.
+func (s small) scaledSystem(ctx context.Context, root []float64) (cholesky, bool) {
 	m := tensor.NewMat[float64](len(root), len(root))
 	for i, a := range root {
 		for j, b := range root {
@@ -196,11 +209,7 @@ func (s small) scaledSystem(ctx context.Context, root []float64) cholesky {
 		}
 	}
 	c, bad := decompose(ctx, m, s.Lambda, 1e-15)
-	if bad >= 0 && ctx.Err() == nil {
-		// The diagonal is finite, at least lambda, and pivots have a floor.
-		panic("convex: Solve: a pivot is not positive")
-	}
-	return c
+	return c, bad < 0
 }
 
 // softmaxStep solves the Newton system, H_i = diag(s_i) - s_i s_i' for the

@@ -64,3 +64,29 @@ func TestSolveReportsAndStops(t *testing.T) {
 		}
 	}
 }
+
+// A lambda that is nothing beside the rounding errors of the images' products is an error
+// or a solution, and no panic or search without end.
+func TestTinyLambda(t *testing.T) {
+	r := rng.Stream(1, "tiny lambda")
+	a, of := classes(r, 30, 10, 2)
+	copy(a.Row(7), a.Row(3))
+	y := make([]float64, a.Rows)
+	for i, class := range of {
+		y[i] = float64(2*class - 1)
+	}
+	for _, lambda := range []float64{1e-18, 5e-324} {
+		for _, loss := range []Loss{LogisticLoss, HingeLoss, SquaredLoss, SoftmaxLoss} {
+			labels := gainsOf(loss, y)
+			if loss == SoftmaxLoss {
+				labels = Labels{Loss: loss, Form: Target, Values: hot(of, 2)}
+			} else if loss == SquaredLoss {
+				labels.Form = Target
+			}
+			fit, err := Solve(context.Background(), Problem{Gram: GramOf(a), Labels: labels, Lambda: lambda}, 1e-8)
+			if err == nil && !(fit.Gap <= 1e-8) {
+				t.Errorf("%s, lambda %v: gap %v", loss, lambda, fit.Gap)
+			}
+		}
+	}
+}
