@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -35,13 +36,14 @@ type failureView struct {
 }
 
 func (r *Results) cellView(c *CellRuns, dir string) cellView {
-	v := cellView{Name: r.placeName(c.Cell), Repeat: r.Repeat(c.Cell)}
+	v := cellView{Name: r.placeName(c.Cell), Repeat: r.Repeat(c)}
 	seeds := seedTable(c, dir)
 	v.Seeds = seeds.HTML()
 	state := c.state()
-	switch s, ok := c.summary("test_acc"); {
+	metric := r.accuracyOf(c.Cell)
+	switch s, ok := c.summary(metric); {
 	case ok:
-		v.Value = fmt.Sprintf("%s (%s)", percent(100*s.Mean, 100*s.SD, s.HasSpread()), c.family("test_acc"))
+		v.Value = fmt.Sprintf("%s (%s)", percent(100*s.Mean, 100*s.SD, s.HasSpread()), c.family(metric))
 	case state == sheet.NotRun:
 		v.Class, v.Value = "none", "not run"
 	default:
@@ -81,8 +83,27 @@ func beginning(s string, most int) string {
 	return strings.Join(lines, "\n")
 }
 
-// Repeat is the command that computes a cell again.
-func (r *Results) Repeat(c *spec.Cell) string {
+// accuracyOf names the accuracy that the table shows of a cell, that under the set's own loss
+// where it shows none.
+func (r *Results) accuracyOf(c *spec.Cell) string {
+	if r.Spec.Table == nil {
+		return "test_acc"
+	}
+	name := metricOr(r.Spec.Table.Value)
+	for _, axis := range r.Spec.Table.Columns {
+		v, _ := c.At(axis)
+		name = cmp.Or(r.Spec.Table.Values[v], name)
+	}
+	if !isAccuracy(name) {
+		return "test_acc"
+	}
+	return name
+}
+
+// Repeat is the command that computes a cell, and again one of its records, beside it, where
+// there are any.
+func (r *Results) Repeat(cell *CellRuns) string {
+	c := cell.Cell
 	name := r.Spec.Name
 	if filepath.ToSlash(filepath.Dir(r.Spec.File)) != "experiments" {
 		name = filepath.Base(r.Spec.File) // one of the user's own; where it lies is not for the page
@@ -97,7 +118,10 @@ func (r *Results) Repeat(c *spec.Cell) string {
 			filter = append(filter, spec.Term(a.Name, v))
 		}
 	}
-	parts = append(parts, "-seeds", strconv.Itoa(c.Seeds), "-only", "'"+strings.Join(filter, " ")+"'", "-force")
+	parts = append(parts, "-seeds", strconv.Itoa(c.Seeds), "-only", "'"+strings.Join(filter, " ")+"'")
+	if len(cell.done()) > 0 {
+		parts = append(parts, "-verify 1")
+	}
 	return strings.Join(parts, " ")
 }
 

@@ -405,3 +405,14 @@ func TestUsualSeeds(t *testing.T) {
 		}
 	}
 }
+
+// The page heads a cell with the accuracy that the table has of it.
+func TestHeadOfACellIsThatOfTheTable(t *testing.T) {
+	r := loadDemo(t)
+	c := r.Cells[0]
+	own := r.cellView(c, "").Value
+	r.Spec.Table.Values = map[string]string{c.Cell.Column: "transfer.test_acc"}
+	if other := r.cellView(c, "").Value; own == other || own[0] == '(' || other[0] == '(' {
+		t.Errorf("the head is %q, that of the other loss %q", own, other)
+	}
+}
