@@ -174,6 +174,21 @@ func TestExactSoftmax(t *testing.T) {
 	}
 }
 
+// Solving for the softmax loss took 2.9, 3.5 and 11 seconds of a processor that makes 5e10
+// operations a second in products.
+func TestSoftmaxEstimate(t *testing.T) {
+	for _, c := range []struct {
+		train, classes int
+		seconds        float64
+	}{{300, 3, 2.9}, {675, 3, 3.5}, {2000, 5, 11}} {
+		s := method.Sizes{Train: c.train, Classes: c.classes, H: 28, W: 28, C: 1, Model: method.Model{Kind: "conv", Width: 32, Depth: 3, Nets: 4}}
+		e := Estimate(s, convex.SoftmaxLoss).Shared - float64(c.train)*Flops(s.Model, s.H, s.W, s.C)
+		if got := e / 5e10; got < c.seconds/3 || got > 3*c.seconds {
+			t.Errorf("%d images of %d classes: %.2g s, not %v", c.train, c.classes, got, c.seconds)
+		}
+	}
+}
+
 // Estimates of the exact kernel are of pairs of images, whatever networks it is said to
 // stand for.
 func TestExactEstimates(t *testing.T) {
