@@ -343,6 +343,9 @@ var hostile = []struct {
 	{"JSON in JSON", func() []byte {
 		return tensors("{\"a\":" + strings.Repeat("[", million))
 	}, "description"},
+	{"no JSON", func() []byte { return tensors(`{}x`) }, "damaged file: its description is not JSON"},
+	{"a description of another kind", func() []byte { return tensors(`{"a":[1]}`) }, `array "a": damaged file: its description is not one of an array`},
+	{"texts of another kind", func() []byte { return tensors(`{"__metadata__":{"a":1}}`) }, "damaged file: it has to be texts"},
 	{"a description that is longer", func() []byte { return []byte("\xff\xff\xff\xff\x00\x00\x00\x00{}") }, "description of 4294967295 bytes"},
 	{"safetensors of many texts", func() []byte {
 		var b strings.Builder

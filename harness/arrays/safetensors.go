@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -62,7 +63,7 @@ func readSafetensors(path string, r io.ReaderAt, size int64) (source, error) {
 	}
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(text, &members); err != nil {
-		return nil, fmt.Errorf("%s: %w: its description: %w", path, npz.ErrCorrupt, err)
+		return nil, fmt.Errorf("%s: %w: its description is not JSON", path, npz.ErrCorrupt)
 	}
 	if name := twice(text); name != "" {
 		return nil, fmt.Errorf("%s: %w: the array %.80q is there twice", path, npz.ErrCorrupt, name)
@@ -73,7 +74,9 @@ func readSafetensors(path string, r io.ReaderAt, size int64) (source, error) {
 		if key := twice(members[name]); key != "" {
 			err = fmt.Errorf("%.80q is there twice", key)
 		} else if name == metadata {
-			err = json.Unmarshal(members[name], &s.texts)
+			if json.Unmarshal(members[name], &s.texts) != nil {
+				err = errors.New("it has to be texts")
+			}
 		} else {
 			err = s.describe(name, members[name])
 		}
@@ -132,8 +135,8 @@ func (s *safetensorsFile) gapless() error {
 // describe takes up an array whose values lie where the file has some.
 func (s *safetensorsFile) describe(name string, text []byte) error {
 	var d described
-	if err := json.Unmarshal(text, &d); err != nil {
-		return err
+	if json.Unmarshal(text, &d) != nil {
+		return errors.New("its description is not one of an array")
 	}
 	if len(d.Offsets) != 2 || d.Offsets[0] < 0 || d.Offsets[0] > d.Offsets[1] || d.Offsets[1] > s.size-s.start {
 		return fmt.Errorf("its values lie from and to %v, and the file has %d bytes of them", d.Offsets, s.size-s.start)
