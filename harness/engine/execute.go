@@ -443,7 +443,7 @@ func (e *executor) finish(a *attempt, record *store.Record, err error) verdict {
 		a.line.Done(false, summary(record))
 		return made
 	case errors.Is(err, store.ErrStorage):
-		a.line.Done(true, err.Error())
+		a.line.Done(true, "FAILED")
 		e.stop(err)
 		return left
 	case errors.Is(err, errChanged):
