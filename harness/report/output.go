@@ -78,7 +78,7 @@ func (w *writer) foreign(o output) error {
 	if _, err := os.Lstat(file); err != nil {
 		return nil
 	}
-	theirs := fmt.Errorf("%s is in the way, which no report has written\nhint: move it, or choose another folder with -out", file)
+	theirs := fmt.Errorf("%s was not written by this program, and the report would overwrite it\nhint: move it, or choose another folder with -out", file)
 	if head, _, isPage := bytes.Cut(o.content, []byte("<title>")); isPage && strings.HasSuffix(o.name, ".html") {
 		if !bytes.HasPrefix(start(file), head) {
 			return theirs
@@ -99,7 +99,7 @@ func (w *writer) foreign(o output) error {
 	case !ours:
 		return theirs
 	case who != sheet.Plain(o.of):
-		return fmt.Errorf("%s is of the experiment %s, and %s has a file of the same name\nhint: rename one of them or its figure, or choose another folder with -out", file, who, o.of)
+		return fmt.Errorf("%s belongs to the experiment %s, and %s would overwrite it\nhint: rename one of them or its figure, or choose another folder with -out", file, who, o.of)
 	}
 	return nil
 }
