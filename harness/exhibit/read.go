@@ -172,12 +172,16 @@ func (c checker) table(t *Table, n *toml.Node) {
 	if t.Times != "" {
 		c.times(t, n.Get("times"))
 	}
-	for _, name := range t.Unmarked { // a method may be out of the grid for a while
-		if !slices.Contains(heads, name) && slices.Contains(t.Columns, "method") && method.New(name) != nil {
+	unmarked := heads
+	if slices.Contains(t.Columns, "method") { // one may be out of the grid for a while
+		unmarked = slices.Concat(heads, method.Names())
+	}
+	for _, name := range t.Unmarked {
+		if !slices.Contains(heads, name) && slices.Contains(unmarked, name) {
 			c.Note(n.Get("unmarked"), fmt.Sprintf("unmarked has %s, and the grid has no such method", name))
 		}
 	}
-	c.Known(n.Get("unmarked"), slices.Concat(heads, method.Names()), "a column")
+	c.Known(n.Get("unmarked"), unmarked, "a column")
 	c.heads(n.Get("values"), heads, slices.Collect(maps.Keys(t.Values)))
 	for _, column := range slices.Sorted(maps.Keys(t.Against)) {
 		c.heads(n.Get("against"), heads, []string{column})

@@ -116,6 +116,15 @@ func TestPublishedOfAnotherMethod(t *testing.T) {
 	}
 }
 
+// A control that is taken out of the grid may stay among the unmarked columns.
+func TestUnmarkedOutOfTheGrid(t *testing.T) {
+	text := strings.NewReplacer(`method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow"]`, `spread = "sd"`, `unmarked = ["other-toy"]`).Replace(good)
+	s, err := Parse("demo.toml", text, options)
+	if err != nil || len(s.Notes) != 1 || s.Notes[0] != "demo.toml:13: unmarked has other-toy, and the grid has no such method" {
+		t.Errorf("got %v, %v", s, err)
+	}
+}
+
 // What is shown is no experiment's base's, and spec alone leaves it unread.
 func TestOwn(t *testing.T) {
 	fsys := fstest.MapFS{
@@ -137,6 +146,7 @@ func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
 		{"table", `rows = ["dataset", "ipc"]`, `rows = ["datasets", "ipc"]`, `"datasets" is not an axis`},
 		{"group", `columns = ["toy", "slow"]`, `columns = ["toy", "slo"]`, `"slo" is not a column`},
+		{"unmarked method that is no column", `columns = ["method"]`, "columns = [\"ipc\"]\nunmarked = [\"toy\"]", "\"toy\" is not a column\n\tunmarked"},
 		{"control", `toy = "slow" }`, `toy = "slo" }`, `"slo" is not a column`},
 		{"figure kind", `kind = "curves"`, `kind = "curve"`, `did you mean "curves"?`},
 		{"figure of two metrics", "[[published]]", "[[figure]]\nname = \"two\"\nkind = \"bars\"\ny = [\"gap\", \"bound\"]\n[[published]]", "y has several metrics, and a figure of bars shows one"},
