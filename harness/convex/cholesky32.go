@@ -54,9 +54,11 @@ func decompose32(ctx context.Context, m tensor.Mat[float32], tick func()) (chole
 		}
 		inverse := tensor.NewMat[float64](size, size)
 		tensor.Parallel(size, func(j int) {
-			unit := make([]float64, size)
-			unit[j] = 1
-			inverse.SetColumn(j, l.forward(unit))
+			zeros := j &^ 3 // that need not be computed; dot64 adds in groups of four
+			column := make([]float64, size)
+			column[j] = 1
+			copy(column[zeros:], cholesky{l.l.Part(zeros, size, zeros, size)}.forward(column[zeros:]))
+			inverse.SetColumn(j, column)
 		})
 		c.inverse = append(c.inverse, inverse)
 		if to < n {

@@ -16,8 +16,8 @@ type single struct {
 }
 
 // closeGap is the relative gap from which on the interior-point method comes first, which
-// records were made by, and interiorProducts what it is given. The records took up to 300,
-// but where classes overlap thousands are not enough.
+// records were made by, and interiorProducts what it is given. Records took up to 300,
+// and where that is not enough it creeps.
 const closeGap, interiorProducts = 1e-3, 500
 
 // hinge solves the hinge loss by the method of multipliers. Steps are counted in products
@@ -27,7 +27,7 @@ func (d dual) hinge(search *search) (Solution, error) {
 	if limit := search.limit; search.tol >= closeGap && limit > interiorProducts {
 		search.limit = interiorProducts
 		fit, err := newBox(h, len(d.Labels)).follow(search)
-		if search.limit = limit; !errors.Is(err, ErrGap) {
+		if search.limit = limit + h.products; !errors.Is(err, ErrGap) {
 			return fit, err
 		}
 	}

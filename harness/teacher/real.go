@@ -21,7 +21,7 @@ import (
 const featuresKey = "features"
 
 // version is part of every key on disk; raise it when values change.
-const version = 2
+const version = 3
 
 // Real is the real data of a run as the run's features show it.
 type Real struct {
