@@ -175,6 +175,8 @@ func (c checker) table(t *Table, n *toml.Node) {
 	unmarked := heads
 	if slices.Contains(t.Columns, "method") { // one may be out of the grid for a while
 		unmarked = slices.Concat(heads, method.Names())
+		slices.Sort(unmarked)
+		unmarked = slices.Compact(unmarked)
 	}
 	for _, name := range t.Unmarked {
 		if !slices.Contains(heads, name) && slices.Contains(unmarked, name) {
