@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"dgkip/harness/method"
 	"dgkip/harness/nearest"
@@ -17,8 +18,12 @@ var ValidName = regexp.MustCompile(`^[a-z][a-z0-9]*([_-][a-z0-9]+)*$`)
 
 var unfitForNames = regexp.MustCompile(`[^a-z0-9]+`)
 
-// fitName returns a valid name like another one.
+// fitName returns a valid name like another one, or an example where that one is not in
+// ASCII.
 func fitName(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return "my-experiment"
+	}
 	fit := strings.Trim(unfitForNames.ReplaceAllString(strings.ToLower(name), "-"), "-")
 	if !ValidName.MatchString(fit) {
 		fit = strings.Trim("exp-"+fit, "-")

@@ -24,6 +24,7 @@ type reader struct {
 	doc    document
 	out    *Spec
 	bad    map[string]string // values of axes that are not known, and what was meant, or ""
+	strays []string          // axes with a dot that set nothing
 
 	titles map[string]string // of datasets, by name
 }
@@ -89,7 +90,7 @@ func (r *reader) read() {
 	case n == nil || doc.Name == "":
 	case !ValidName.MatchString(file):
 		r.d.Fault(n, fmt.Sprintf("%q cannot be the name of an experiment", file), fmt.Sprintf(
-			"it has lower-case letters, digits, - and _, and begins with a letter: call the file %[1]s.toml, and write name = %[1]q", fitName(file)))
+			"it has lower-case letters and digits, with single - or _ between them, and begins with a letter: call the file %[1]s.toml, and write name = %[1]q", fitName(file)))
 	case doc.Name != file:
 		r.d.Fault(n, fmt.Sprintf("name must be %q, as the file is called", file), "")
 	}
