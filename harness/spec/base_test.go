@@ -114,6 +114,8 @@ func TestNamesOfExperiments(t *testing.T) {
 		"m2":     "",
 		"M2":     `"M2" cannot be the name of an experiment`,
 		"My Exp": `call the file my-exp.toml, and write name = "my-exp"`,
+		"a__b":   `with single - or _ between them, and begins with a letter: call the file a-b.toml`,
+		"ünï":    `call the file my-experiment.toml`,
 		"2nd":    `call the file exp-2nd.toml`,
 	} {
 		text := strings.Replace(good, `name = "demo"`, fmt.Sprintf("name = %q", name), 1)
@@ -193,6 +195,9 @@ func TestGridMistakes(t *testing.T) {
 		"key of nothing":     {"[grid]\n", "[grid]\nvigour = [1]\n", "hint: an axis with a dot sets what is after the dot, as in \"method.steps\"; a [[set]]", 1},
 		"protocol left out":  {"[grid]\n", "[grid]\n\"eval.nets\" = [1, 100]\n", "demo.toml:6:1: unknown key \"nets\" in [eval]\n\t\"eval.nets\" = [1, 100]\n\t^^^^^^^^^^^\n\thint: did you mean \"eval.judge.nets\"?", 1},
 		"nothing in [eval]":  {"[grid]\n", "[grid]\n\"eval.vigour\" = [1]\n", "unknown key \"vigour\" in [eval]", 1},
+		"setting of none":    {"[grid]\n", "[grid]\n\"method.raet\" = [0.1, 0.5]\n", "demo.toml:6:1: unknown key \"raet\" in the settings of the grid's methods\n\t\"method.raet\" = [0.1, 0.5]\n\t^^^^^^^^^^^^^\n\thint: did you mean \"rate\"?", 1},
+		"of networks":        {"[grid]\n", "[grid]\n\"method.width\" = [1, 2]\n", "hint: did you mean \"model.width\"?", 1},
+		"of no networks":     {"[grid]\n", "[grid]\n\"model.wdith\" = [1, 2]\n", "unknown key \"wdith\" in [model]", 1},
 		"list for a grid":    {"[grid]\n", "grid = []\n[model.none]\nkind = \"fc\"\n", "", 0},
 		"empty name":         {`["glyphs", "mine"]`, `["", "mine"]`, `"" cannot be on the axis dataset`, 1},
 		"blank in a name":    {`["glyphs", "mine"]`, `["a b", "mine"]`, "a name has letters, digits", 1},

@@ -108,7 +108,7 @@ func (r *reader) changes(part, name string, p point) *toml.Node {
 	}
 	for _, a := range r.out.Axes {
 		head, key, dotted := strings.Cut(a.Name, ".")
-		if !dotted || head != part || part == "method" && r.passesOver(name, key) {
+		if !dotted || head != part || slices.Contains(r.strays, a.Name) || part == "method" && r.passesOver(name, key) {
 			continue
 		}
 		n := p[a.Name].node

@@ -15,22 +15,39 @@ const dottedHint = "an axis with a dot sets what is after the dot, as in \"metho
 // evalKeys are what stands in [eval].
 func evalKeys() []string { return append(toml.Keys(&scoring{}), method.ProtocolNames()...) }
 
-// evalHas reports whether a path begins with a key of [eval].
-func evalHas(path string) bool {
-	first, _, _ := strings.Cut(path, ".")
-	return slices.Contains(evalKeys(), first)
+// keysOf lists what axes that begin with one of withKeys may set: of methods, what any of the
+// grid's has.
+func (r *reader) keysOf(part string) []string {
+	switch part {
+	case "eval":
+		return evalKeys()
+	case "model":
+		return toml.Keys(method.Model{})
+	}
+	var out []string
+	for _, column := range r.values("method") {
+		out = append(out, toml.Keys(method.New(r.methodName(column)))...)
+	}
+	return once(out)
 }
 
-// strayEval reports an axis of a key that [eval] does not have. One of the experiment's
-// protocols may.
-func (r *reader) strayEval(axis string, n *toml.Node) {
-	rest := strings.TrimPrefix(axis, "eval.")
-	hint := nearest.Hint(rest, evalKeys())
-	known := slices.DeleteFunc(r.axesOf(rest), func(s string) bool { return !strings.HasPrefix(s, `"eval.`) })
+// stray reports an axis of a key that its part does not have, which is then left out of
+// cells. Another part, or one of the experiment's protocols, may have it.
+func (r *reader) stray(axis, part, key string) {
+	keys := r.keysOf(part)
+	if first, _, _ := strings.Cut(key, "."); slices.Contains(keys, first) || part == "method" && r.values(part) == nil {
+		return
+	}
+	r.strays = append(r.strays, axis)
+	what, hint := "["+part+"]", nearest.Hint(key, keys)
+	if part == "method" {
+		what = "the settings of the grid's methods"
+	}
+	known := slices.DeleteFunc(r.axesOf(key), func(s string) bool { return part == "eval" && !strings.HasPrefix(s, `"eval.`) })
 	if len(known) > 0 {
 		hint = "did you mean " + strings.Join(known, " or ") + "?"
 	}
-	r.d.FaultKey(n, fmt.Sprintf("unknown key %q in [eval]", rest), hint)
+	r.d.FaultKey(r.doc.Grid.Table[axis], fmt.Sprintf("unknown key %q in %s", key, what), hint)
 }
 
 // axesOf lists the axes, in quotes, that set a key of the experiment's methods, of

@@ -46,17 +46,12 @@ func (r *reader) grid() bool {
 			complete = false
 		}
 	}
-	var stray []string
 	for _, key := range n.Keys() {
 		name := names[key]
 		values := r.axisValues(name, n.Table[key])
-		head, rest, dotted := strings.Cut(name, ".")
+		head, _, dotted := strings.Cut(name, ".")
 		if dotted && !slices.Contains(withKeys, head) {
 			r.d.FaultKey(n.Table[key], fmt.Sprintf("axis %q sets nothing", key), dottedHint+"; known are "+strings.Join(withKeys, ", "))
-			continue
-		}
-		if dotted && head == "eval" && !evalHas(rest) {
-			stray = append(stray, key)
 			continue
 		}
 		if len(values) > 0 {
@@ -65,8 +60,10 @@ func (r *reader) grid() bool {
 			complete = false
 		}
 	}
-	for _, key := range stray {
-		r.strayEval(key, n.Table[key])
+	for _, a := range r.out.Axes {
+		if head, key, dotted := strings.Cut(a.Name, "."); dotted {
+			r.stray(a.Name, head, key)
+		}
 	}
 	return complete && r.small(n)
 }
