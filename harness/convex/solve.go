@@ -238,6 +238,19 @@ func SolverBytes(loss Loss, images, dim, classes int) int64 {
 	return 4 * n * n
 }
 
+// SolverFlops is about how many operations Solve takes for two classes, beside those for the
+// Gram matrix.
+func SolverFlops(loss Loss, images, dim int) float64 {
+	n, m := float64(images), float64(dim)
+	switch {
+	case loss == HingeLoss && thinSuits(loss, images, dim):
+		return 25 * (3*n*m*m + m*m*m/3)
+	case loss == HingeLoss: // factors, and products: see largehinge.go
+		return 30*n*n*n/3 + 300*2*n*n
+	}
+	return 100 * 2 * n * n
+}
+
 func (p Problem) check(tol float64) error {
 	n := p.Labels.Values.Rows
 	if n == 0 || p.Labels.Values.Cols == 0 || p.Gram.Rows != p.Gram.Cols || p.Gram.Rows+p.Features.Rows == 0 && (p.Large == nil || p.Labels.Loss == SoftmaxLoss && p.Lower == nil) ||

@@ -57,7 +57,7 @@ func Estimate(s method.Sizes, loss convex.Loss) method.Estimate {
 	if s.Model.Exact() {
 		gram = pairs(s, n*n) // all of it
 	}
-	e.Shared += gram + 100*2*n*n
+	e.Shared += gram + convex.SolverFlops(loss, s.Train, int(dim))
 	return e
 }
 

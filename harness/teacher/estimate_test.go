@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"testing"
 
+	"dgkip/harness/convex"
 	"dgkip/harness/features"
 	"dgkip/harness/method"
 	"dgkip/harness/tensor"
@@ -43,5 +44,18 @@ func TestMapBytes(t *testing.T) {
 		p.Backward(x, phi)
 		check(true)
 		runtime.KeepAlive(p)
+	}
+}
+
+// Factors of the Gram matrix take most of the time of the hinge, unless there are fewer features
+// than images.
+func TestEstimateOfTheHinge(t *testing.T) {
+	s := method.Sizes{Train: 10_000, Classes: 2, H: 28, W: 28, C: 1, Model: method.Model{Kind: "nngp", Depth: 3}}
+	hinge, squared := Estimate(s, convex.HingeLoss).Shared, Estimate(s, convex.SquaredLoss).Shared
+	if more := hinge - squared; more < 9e12 || more > 11e12 {
+		t.Errorf("the hinge takes %.2g operations more than the squared loss", more)
+	}
+	if thin := convex.SolverFlops(convex.HingeLoss, 60_000, 1000); thin > 1e13 {
+		t.Errorf("with 1000 features the hinge takes %.2g operations", thin)
 	}
 }
