@@ -171,7 +171,7 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 		return usageError(err)
 	}
 	for _, s := range specs {
-		for _, note := range slices.Concat(s.Notes, report.Mistyped(s)) {
+		for _, note := range slices.Concat(s.Notes, report.Mistyped(s, store.Open(f.out))) {
 			if !f.quiet {
 				fmt.Fprintln(errOut, "note: "+note)
 			}

@@ -90,15 +90,19 @@ func TestFigureProblems(t *testing.T) {
 	}
 }
 
-// What nearly has the name of a quantity is said before anything runs; others may be of a
-// method of one's own.
+// What no method of the program's own records is said before anything runs, unless a record
+// has it.
 func TestMistyped(t *testing.T) {
-	s := parse(t, small+"[[figure]]\nname = \"f\"\nkind = \"curves\"\ny = [\"test_accuracy\", \"last.bound\", \"absent\"]\ny2 = [\"transfer.hinge.tset_acc\"]\n")
+	text := strings.Replace(small, "[table]\n", "[table]\nvalues = { slow = \"secnods\", fast-lr = \"mine\" }\n", 1)
+	s := parse(t, text+"[[figure]]\nname = \"f\"\nkind = \"curves\"\ny = [\"test_accuracy\", \"last.bound\", \"absent\", \"margin_min\", \"mine_too\"]\ny2 = [\"transfer.hinge.tset_acc\"]\n")
+	st := stored(t, s, func(i int, d *store.Draft) { d.Result.Metrics["mine"], d.Result.Metrics["last.mine_too"] = 1, 1 })
 	want := []string{
-		`figure f of demo shows "test_accuracy"; did you mean "test_acc"?`,
-		`figure f of demo shows "transfer.hinge.tset_acc"; did you mean "transfer.hinge.test_acc"?`,
+		`figure f of demo shows "test_accuracy", which no record has yet; did you mean "test_acc"?`,
+		`figure f of demo shows "absent", which no record has yet`,
+		`figure f of demo shows "transfer.hinge.tset_acc", which no record has yet; did you mean "transfer.hinge.test_acc"?`,
+		`the table of demo shows "secnods", which no record has yet; did you mean "seconds"?`,
 	}
-	if got := Mistyped(s); !slices.Equal(got, want) {
+	if got := Mistyped(s, st); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
 }

@@ -3,9 +3,11 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"dgkip/harness/exhibit"
 	"dgkip/harness/nearest"
@@ -120,19 +122,30 @@ func about(name string) metric {
 	return metric{name: name, title: strings.NewReplacer("_", " ", ".", " ", "-", " ").Replace(name), scale: 1}
 }
 
-// Mistyped returns notes on figures and tables of an experiment that show a quantity whose
-// name is nearly that of another one.
-func Mistyped(s *exhibit.Spec) (notes []string) {
-	var known []string
+// unrankedNames are those of further numbers that the program's own methods and protocols record.
+var unrankedNames = strings.Fields("alpha_min alpha_max margin_min margin_mean margin_max label_min label_max norm teacher_norm " +
+	"rate_mean rate_max image_gradient clipped test_images interval.right interval.wrong interval_perp.right interval_perp.wrong")
+
+// Mistyped returns notes on figures and the table of an experiment that show a quantity which
+// is none of the program's own, and which no record has. A method of one's own may still
+// record it.
+func Mistyped(s *exhibit.Spec, st *store.Store) (notes []string) {
+	known := slices.Clone(unrankedNames)
 	for _, m := range metrics {
 		known = append(known, m.name)
 	}
+	recorded := sync.OnceValue(func() []string { return recordedNames(st) })
 	look := func(where, name string) {
 		prefix := metricPrefix.FindString(name)
 		rest := strings.TrimPrefix(name, prefix)
-		if meant := nearest.Name(rest, known); meant != "" && meant != rest {
-			notes = append(notes, fmt.Sprintf("%s of %s shows %q; did you mean %q?", where, s.Name, name, prefix+meant))
+		if name == "" || slices.Contains(known, rest) || slices.Contains(recorded(), name) || slices.Contains(recorded(), "last."+name) {
+			return
 		}
+		note := fmt.Sprintf("%s of %s shows %q, which no record has yet", where, s.Name, name)
+		if meant := nearest.Name(rest, known); meant != "" {
+			note += fmt.Sprintf("; did you mean %q?", prefix+meant)
+		}
+		notes = append(notes, note)
 	}
 	for _, f := range s.Figures {
 		for _, name := range slices.Concat(f.Y, f.Y2) {
@@ -140,9 +153,22 @@ func Mistyped(s *exhibit.Spec) (notes []string) {
 		}
 	}
 	if s.Table != nil {
-		look("the table", s.Table.Value)
+		for _, name := range append(slices.Sorted(maps.Values(s.Table.Values)), s.Table.Value) {
+			look("the table", name)
+		}
 	}
 	return notes
+}
+
+// recordedNames lists the numbers of a store's records.
+func recordedNames(st *store.Store) (names []string) {
+	keys, _ := st.Keys() // whoever plans runs is told of a folder that cannot be read
+	for _, key := range keys {
+		if r, err := st.Get(key); err == nil {
+			names = with(with(names, slices.Collect(maps.Keys(r.Result.Metrics))...), slices.Collect(maps.Keys(r.Result.Counts))...)
+		}
+	}
+	return names
 }
 
 // metricPrefix is what may stand in front of a metric.
