@@ -228,7 +228,7 @@ func TestFolder(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "b.png"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	wrong("b.png: unsupported kind of content: it is not a file but a folder")
+	wrong("b.png: it is not a file but a folder")
 	if err := os.Remove(filepath.Join(dir, "b.png")); err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -50,9 +49,7 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 		if set, err = record.File(store.SetFile); err != nil {
 			return nil, nil, err
 		}
-		if list, err = arraysOf(set); err != nil {
-			err = fmt.Errorf("%s: %w\nhint: a run of its experiment with -force makes it again", filepath.Join(record.Dir, store.SetFile), err)
-		}
+		list, err = sets.Unpack(store.SetFile, set)
 		return set, list, err
 	}
 	runs := distinct(plan.Runs, func(r *engine.Run) bool {
@@ -161,41 +158,6 @@ func plain(s string) string {
 		}
 		return '_'
 	}, s)
-}
-
-// arraysOf reads a record's set, which needs the form that sets.Arrays describes: records may
-// come from others.
-func arraysOf(set []byte) ([]npz.Array, error) {
-	z, err := npz.New(store.SetFile, bytes.NewReader(set), int64(len(set)))
-	if err != nil {
-		return nil, err
-	}
-	var list []npz.Array
-	n := -1
-	needs := map[string]int{"images": 4, "pixels": 4, "labels": 2, "of": 1} // dimensions
-	for _, name := range z.Names() {
-		a, err := z.Read(name, math.MaxInt)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, a)
-		switch dims := needs[name]; {
-		case dims > 0:
-			delete(needs, name)
-			if _, numbers := a.Float32s(); !numbers || len(a.Shape) != dims || n >= 0 && a.Shape[0] != n {
-				return nil, fmt.Errorf("its array %s is %s, which does not fit a set", name, a)
-			}
-			n = a.Shape[0]
-		case slices.Contains([]string{"classes", "notes", "label_kind", "loss"}, name):
-			if text, _ := a.Texts(); len(text) != 1 {
-				return nil, fmt.Errorf("its array %s is %s, not one text", name, a)
-			}
-		}
-	}
-	if len(needs) > 0 {
-		return nil, fmt.Errorf("it has no array %s", slices.Sorted(maps.Keys(needs))[0])
-	}
-	return list, nil
 }
 
 // exportSet writes a record's set in another form. The note is of what that leaves out.

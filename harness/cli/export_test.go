@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -76,46 +75,5 @@ func TestDistinct(t *testing.T) {
 	got := distinct(runs, func(r *engine.Run) bool { return r.Key == "fresh" })
 	if len(got) != 2 || got[0] != runs[1] || got[1] != runs[2] {
 		t.Errorf("got %v", got)
-	}
-}
-
-// A set that somebody else made may have any form; an export that cannot take it is an error.
-func TestExportOfOddForms(t *testing.T) {
-	of := func(name string, shape ...int) npz.Array {
-		size, _ := npz.Count(shape, 1000)
-		return npz.Of(name, shape, make([]float32, size))
-	}
-	sound := []npz.Array{
-		of("images", 2, 3, 3, 1), of("pixels", 2, 3, 3, 1), of("labels", 2, 1), of("of", 2),
-		npz.Text("label_kind", "hard"), npz.Text("classes", "a\nb"),
-	}
-	read := func(list []npz.Array) error {
-		set, err := npz.Encode(list)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = arraysOf(set)
-		return err
-	}
-	if err := read(sound); err != nil {
-		t.Error(err)
-	}
-	for want, a := range map[string]npz.Array{
-		"its array images is float32[18], which":    of("images", 18),
-		"its array pixels is float32[2 3 3], which": of("pixels", 2, 3, 3),
-		"its array labels is float32[2], which":     of("labels", 2),
-		"its array labels is float32[1 1], which":   of("labels", 1, 1),
-		"its array of is float32[0], which":         of("of", 0),
-		"its array classes is float32[2], not":      of("classes", 2),
-		"its array notes is str":                    npz.Texts("notes", nil),
-		"its array of is str32[2], which":           npz.Texts("of", []string{"a", "b"}),
-	} {
-		others := slices.DeleteFunc(slices.Clone(sound), func(b npz.Array) bool { return b.Name == a.Name })
-		if err := read(append(others, a)); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%s: %v", want, err)
-		}
-	}
-	if err := read(sound[:2]); err == nil || err.Error() != "it has no array labels" {
-		t.Error(err)
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
+	"image/draw"
+	"image/png"
 	"io"
 	"io/fs"
 	"maps"
@@ -23,17 +26,18 @@ import (
 )
 
 // verifyRecords makes recorded runs again, apart from the records and with the lines
-// that their traces have, and compares them: sets by their digests, other files byte for byte.
+// that their traces have, and compares them: sets by their digests, pictures by their pixels,
+// other files byte for byte. The files of all records are held against their sums.
 func (f *flags) verifyRecords(ctx context.Context, out io.Writer, p *engine.Plan, s *store.Store, board *progress.Board) error {
 	var done []*engine.Run
 	differ := 0
 	for _, r := range p.Runs {
-		record, err := s.Get(r.Key)
+		record, err := s.Whole(r.Key)
 		if err == nil {
 			again := *r
 			again.Trace = record.Provenance.Trace
 			done = append(done, &again)
-		} else if err := s.Damaged(r.Key); err != nil {
+		} else if errors.Is(err, store.ErrDamaged) || s.Damaged(r.Key) != nil {
 			fmt.Fprintf(out, "%s: DAMAGED: %s\n", r.Name(), oneLine(err))
 			differ++
 		}
@@ -80,9 +84,6 @@ const sameBytes = "same bytes"
 // verifyOne compares a record with the one that was made again.
 func verifyOne(s, fresh *store.Store, key string) string {
 	was, err := s.Get(key)
-	if err == nil {
-		err = was.Verify()
-	}
 	if err != nil {
 		return "DAMAGED: " + oneLine(err)
 	}
@@ -109,12 +110,32 @@ func verifyOne(s, fresh *store.Store, key string) string {
 		if err != nil {
 			return "FAILED: " + oneLine(err)
 		}
-		if !bytes.Equal(a, b) {
+		if !bytes.Equal(a, b) && (name != "preview.png" || !samePixels(a, b)) {
 			out = append(out, "DIFFERS: "+filepath.Join(was.Dir, name))
 			out = append(out, differences(name, a, b)...)
 		}
 	}
 	return cmp.Or(strings.Join(out, "\n  "), sameBytes)
+}
+
+// samePixels reports whether two pictures look alike: another compressor may have written one.
+func samePixels(a, b []byte) bool {
+	sizeA, errA := png.DecodeConfig(bytes.NewReader(a))
+	sizeB, errB := png.DecodeConfig(bytes.NewReader(b))
+	if errA != nil || errB != nil || sizeA.Width != sizeB.Width || sizeA.Height != sizeB.Height {
+		return false
+	}
+	pixels := func(file []byte) []byte {
+		img, err := png.Decode(bytes.NewReader(file))
+		if err != nil {
+			return nil
+		}
+		out := image.NewNRGBA(img.Bounds())
+		draw.Draw(out, out.Rect, img, img.Bounds().Min, draw.Src)
+		return out.Pix
+	}
+	x := pixels(a)
+	return x != nil && bytes.Equal(x, pixels(b))
 }
 
 // differences lists what two versions of a record's file say: the values of a result that

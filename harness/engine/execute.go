@@ -143,7 +143,7 @@ func (e *executor) todo(p *Plan, s *store.Listing) (todo []*Run) {
 			if why := s.Damaged(r.Key); why != nil {
 				e.damaged[r] = true
 				message, _, _ := strings.Cut(why.Error(), "\n")
-				e.Board.Printf("note: a damaged record is made again, and what is left of it kept in %s: %s", e.store.Aside(), message)
+				e.Board.Printf("note: a record is made again, and what is left of it kept in %s: %s", e.store.Aside(), message)
 			}
 			todo = append(todo, r)
 			r.code() // as it is now: sources may change while runs go on

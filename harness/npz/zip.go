@@ -57,7 +57,7 @@ type File struct {
 func OpenRegular(path string) (*os.File, os.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: %w: it is not a file but %s", path, ErrFormat, kindOf(info.Mode()))
+		err = &noFile{path, kindOf(info.Mode())}
 	}
 	if err != nil {
 		return nil, nil, err
@@ -65,6 +65,12 @@ func OpenRegular(path string) (*os.File, os.FileInfo, error) {
 	f, err := os.Open(path)
 	return f, info, err
 }
+
+// noFile is the error for what stands in a file's place. It wraps ErrFormat.
+type noFile struct{ path, kind string }
+
+func (e *noFile) Error() string { return e.path + ": it is not a file but " + e.kind }
+func (e *noFile) Unwrap() error { return ErrFormat }
 
 func kindOf(m os.FileMode) string {
 	switch {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"strings"
@@ -36,10 +37,10 @@ func (x *reader) run(c *spec.Cell, seed uint64, o Options) Run {
 
 func (x *reader) read(key string) Run {
 	r := Run{id: key}
-	record, err := x.st.Whole(key)
+	record, err := x.st.Get(key)
 	switch {
 	case err == nil:
-		r.Record, r.Again = record, x.st.Failed(key)
+		r.Record, r.Again, r.Spoilt = record, x.st.Failed(key), record.Verify()
 	case !errors.Is(err, fs.ErrNotExist) || x.st.Damaged(key) != nil:
 		r.Damage = err
 	default:
@@ -58,8 +59,8 @@ func (x *reader) results(s *exhibit.Spec, o Options) *Results {
 				continue
 			}
 			run := x.run(c, seed, o)
-			if run.Damage != nil {
-				r.problem("a record cannot be read: %v", run.Damage)
+			if err := cmp.Or(run.Damage, run.Spoilt); err != nil {
+				r.problem("%v", err)
 			}
 			if run.Again != nil {
 				message, _, _ := strings.Cut(run.Again.Message, "\n")

@@ -132,6 +132,7 @@ type Run struct {
 	Failure *store.Failure // of a run without a record; nil if there is none
 	Again   *store.Failure // of a record that was to be made again; nil if there is none
 	Damage  error          // why what stands in the record's place cannot be read
+	Spoilt  error          // why other files of the record than those with its numbers cannot be read
 
 	id string // the same for all cells that share the run
 }

@@ -60,9 +60,6 @@ func sumOf(key string) hash.Hash {
 
 // Load is that of method.Disk, until ctx ends: what is kept is not lost for that.
 func (c *Cache) Load(ctx context.Context, key string, read func(io.Reader) error) bool {
-	if c.s.linked("cache") {
-		return false
-	}
 	name := c.file(key)
 	f, err := os.Open(name)
 	if err != nil {
@@ -159,9 +156,6 @@ func (c *Cache) Save(key string, size int64, write func(io.Writer) error) {
 }
 
 func (c *Cache) save(key string, size int64, write func(io.Writer) error) error {
-	if c.s.linked("cache") {
-		return errors.New("it is a link, and what it leads to may be anybody's; put a folder in its place")
-	}
 	name, all := c.file(key), size+sha256.Size
 	if size < 0 || all > c.budget {
 		if os.MkdirAll(filepath.Dir(name), 0o777) == nil {
@@ -283,13 +277,15 @@ func (s *Store) dropCache() (some bool) {
 	return some
 }
 
-// cached lists the files of the cache, by the names that it gives.
+// cached lists the files of the cache that may go, by the names that it gives: none behind a
+// link, for what that leads to may be anybody's.
 func (s *Store) cached() []string {
 	if s.linked("cache") {
 		return nil
 	}
 	names, _ := below(s.work("cache"))
 	return slices.DeleteFunc(names, func(name string) bool {
-		return !isKey(strings.TrimSuffix(filepath.Base(name), noRoom))
+		key := strings.TrimSuffix(filepath.Base(name), noRoom)
+		return !isKey(key) || filepath.Base(filepath.Dir(name)) != key[:2]
 	})
 }

@@ -17,20 +17,18 @@ type Listing struct {
 	states map[string]bool // of runs that are not done
 
 	mu   sync.Mutex
-	read map[string]*found
+	read map[string]found
 }
 
-// found is what Get returned, and what Verify did, once that was asked for.
+// found is what Get returned.
 type found struct {
-	record  *Record
-	err     error
-	checked bool
-	damage  error
+	record *Record
+	err    error
 }
 
 // List looks which records and failures there are.
 func (s *Store) List() *Listing {
-	l := &Listing{s: s, places: map[string]bool{}, states: map[string]bool{}, read: map[string]*found{}}
+	l := &Listing{s: s, places: map[string]bool{}, states: map[string]bool{}, read: map[string]found{}}
 	for _, part := range []string{"runs", "failed"} {
 		names, err := below(filepath.Join(s.dir, part))
 		if err != nil {
@@ -53,18 +51,12 @@ func (l *Listing) none(place string) bool { return l.places != nil && !l.places[
 func (l *Listing) Get(key string) (*Record, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	f := l.get(key)
-	return f.record, f.err
-}
-
-func (l *Listing) get(key string) *found {
-	f := l.read[key]
-	if f == nil {
-		f = &found{}
+	f, read := l.read[key]
+	if !read {
 		f.record, f.err = l.s.Get(key)
 		l.read[key] = f
 	}
-	return f
+	return f.record, f.err
 }
 
 // Keys is Store.Keys.
@@ -87,13 +79,8 @@ func (l *Listing) Has(key string) bool {
 	if l.none(l.s.run(key)) {
 		return false
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	f := l.get(key)
-	if f.err == nil && !f.checked {
-		f.damage, f.checked = f.record.Verify(), true
-	}
-	return f.err == nil && f.damage == nil || errors.Is(f.err, errSchema)
+	_, err := l.Get(key)
+	return err == nil || errors.Is(err, errSchema)
 }
 
 // Failed is Store.Failed.

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"dgkip/harness/npz"
+	"dgkip/harness/sets"
 )
 
 // sumsFile holds the SHA-256 of every other file of a record, as sha256sum writes
@@ -35,7 +36,7 @@ var (
 )
 
 // ErrDamaged is wrapped by errors of records that are not as a run wrote them.
-var ErrDamaged = errors.New("the record is damaged")
+var ErrDamaged = errors.New("damaged record")
 
 // errSchema marks the record of another version of this program.
 var errSchema = errors.New("record of another version")
@@ -49,14 +50,16 @@ func sums(files map[string][]byte) []byte {
 	return b.Bytes()
 }
 
-// parseSums reads SHA256SUMS, which must be as sums writes it: records may come from others.
+// parseSums reads SHA256SUMS, which must be as sums writes it, but for the ends of lines that
+// Windows and Git give it: records may come from others.
 func parseSums(b []byte) (map[string]string, error) {
 	out := map[string]string{}
 	var again bytes.Buffer
+	b = bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))
 	for line := range strings.Lines(string(b)) {
 		sum, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
 		if raw, err := hex.DecodeString(sum); err != nil || len(raw) != sha256.Size || !slices.Contains(required, name) && !slices.Contains(optional, name) {
-			return nil, fmt.Errorf("%q is not a line of it", line)
+			return nil, fmt.Errorf("%q is no line of a sum", line)
 		}
 		out[name] = sum
 	}
@@ -64,20 +67,20 @@ func parseSums(b []byte) (map[string]string, error) {
 		fmt.Fprintf(&again, "%s  %s\n", out[name], name)
 	}
 	if !bytes.Equal(again.Bytes(), b) {
-		return nil, errors.New("its lines are not those of sha256sum, in the order of the names")
+		return nil, errors.New("the lines are not those of sha256sum, in the order of the names")
 	}
 	return out, nil
 }
 
 // Limits in bytes on what is read of a record: it may come from others, and a file without an
-// end must not fill the memory.
-const maxText, maxSet = 256 << 20, 1 << 30
+// end must not fill the memory. No set that a run can hold is larger.
+const maxText, maxSet = 256 << 20, 1 << 36
 
 // openFile opens a file that a record may have, neither a pipe nor a device.
-func openFile(name string) (*os.File, error) {
+func openFile(name string) (f *os.File, size int64, err error) {
 	f, info, err := npz.OpenRegular(name)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	most := int64(maxText)
 	if filepath.Base(name) == SetFile {
@@ -85,24 +88,24 @@ func openFile(name string) (*os.File, error) {
 	}
 	if info.Size() > most {
 		f.Close()
-		return nil, fmt.Errorf("%s: %w: %d bytes, and it may have %d", name, npz.ErrOversized, info.Size(), most)
+		return nil, 0, fmt.Errorf("%s: %w: %d bytes, and it may have %d", name, npz.ErrOversized, info.Size(), most)
 	}
-	return f, nil
+	return f, info.Size(), nil
 }
 
 func readFile(name string) ([]byte, error) {
-	f, err := openFile(name)
+	f, size, err := openFile(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxSet))
+	return io.ReadAll(io.LimitReader(f, size))
 }
 
-// Has reports whether there is a record, all of whose files are as a run wrote them. One
-// that is damaged is none; Damaged says why.
+// Has reports whether there is a record. One whose numbers are damaged is none; Damaged says
+// why.
 func (s *Store) Has(key string) bool {
-	_, err := s.Whole(key)
+	_, err := s.Get(key)
 	return err == nil || errors.Is(err, errSchema)
 }
 
@@ -131,7 +134,7 @@ func (s *Store) Get(key string) (*Record, error) {
 		return nil, err
 	}
 	if err != nil {
-		return nil, r.damaged(err)
+		return nil, r.damaged(err, "a run of its experiment makes it again")
 	}
 	return r, nil
 }
@@ -142,14 +145,14 @@ func (r *Record) read(key string, result []byte) error {
 		return fmt.Errorf("result.json: %w", err)
 	}
 	if r.Result.Schema != RecordSchema {
-		return fmt.Errorf("%w: %s: schema %d is not read by this program, which knows %d\nhint: a run of its experiment with -force makes it again", errSchema, r.Dir, r.Result.Schema, RecordSchema)
+		return fmt.Errorf("%s is a %w: schema %d is not read by this program, which knows %d\nhint: a run of its experiment with -force makes it again", r.Dir, errSchema, r.Result.Schema, RecordSchema)
 	}
 	list, err := readFile(filepath.Join(r.Dir, sumsFile))
 	if err != nil {
 		return err
 	}
 	if r.sums, err = parseSums(list); err != nil {
-		return fmt.Errorf("%s: %w", sumsFile, err)
+		return fmt.Errorf("in %s %w", sumsFile, err)
 	}
 	if err := r.fits("result.json", bytes.NewReader(result)); err != nil {
 		return err
@@ -178,7 +181,7 @@ func (r *Record) fits(name string, b io.Reader) error {
 		return err
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != want {
-		return fmt.Errorf("%s is not as the run wrote it: its SHA-256 is not the one in %s; was it edited?", name, sumsFile)
+		return fmt.Errorf("the SHA-256 of %s is not the one in %s; was it edited?", name, sumsFile)
 	}
 	return nil
 }
@@ -201,13 +204,13 @@ func (r *Record) File(name string) ([]byte, error) {
 		err = r.isSet(b)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, r.damaged(err)
+		return nil, r.spoilt(err)
 	}
 	return b, err
 }
 
-// isSet returns an error unless a file holds the set that result.json is about: its sum may
-// have been made anew for another one.
+// isSet returns an error unless a file holds the set that result.json is about, in the form of
+// one: its sum may have been made anew for another one.
 func (r *Record) isSet(b []byte) error {
 	z, err := npz.New(SetFile, bytes.NewReader(b), int64(len(b)))
 	if err != nil {
@@ -215,18 +218,33 @@ func (r *Record) isSet(b []byte) error {
 	}
 	digest, err := z.Digest(recipe)
 	if err == nil && digest != r.Result.Digests["distilled"] {
-		err = fmt.Errorf("%s is not the set that result.json is about, which has another digest\nhint: remove it, or have a run of its experiment with -force make it again", SetFile)
+		err = fmt.Errorf("%s is not the set that result.json is about, which has another digest", SetFile)
+	}
+	if err == nil {
+		_, err = sets.Unpack(SetFile, b)
 	}
 	return err
 }
 
-// damaged says what is wrong with a record, and how to make it again.
-func (r *Record) damaged(err error) error {
-	hint := ""
-	if !strings.Contains(err.Error(), "\nhint: ") {
-		hint = "\nhint: a run of its experiment makes it again"
-	}
-	return fmt.Errorf("%s: %w: %w%s", r.Dir, ErrDamaged, err, hint)
+// damage is an error of a record.
+type damage struct {
+	text  string
+	cause error
+}
+
+func (d *damage) Error() string   { return d.text }
+func (d *damage) Unwrap() []error { return []error{ErrDamaged, d.cause} }
+
+// damaged says what is wrong with a record, and what mends it. Its files go by their names, for
+// the folder is said.
+func (r *Record) damaged(err error, mend string) error {
+	what := strings.ReplaceAll(err.Error(), r.Dir+string(filepath.Separator), "")
+	return &damage{fmt.Sprintf("the record %s is damaged: %s\nhint: %s", r.Dir, what, mend), err}
+}
+
+// spoilt is damaged for files without numbers.
+func (r *Record) spoilt(err error) error {
+	return r.damaged(err, "its numbers are sound and count all the same; a run of its experiment with -force makes it again")
 }
 
 // HasSet reports whether the file of the distilled set is there.
@@ -249,7 +267,7 @@ func (r *Record) Trace() (*Trace, error) {
 	}
 	t, err := parseTrace(b)
 	if err != nil {
-		return nil, r.damaged(fmt.Errorf("trace.csv: %w", err))
+		return nil, r.spoilt(fmt.Errorf("trace.csv: %w", err))
 	}
 	return t, nil
 }
@@ -262,7 +280,7 @@ func (r *Record) Timing() ([]TimingRow, error) {
 	}
 	t, err := parseTrace(b)
 	if err != nil || len(t.Columns) != 3 {
-		return nil, r.damaged(errors.New("timing.csv is not what this program writes"))
+		return nil, r.spoilt(errors.New("timing.csv is not what this program writes"))
 	}
 	var rows []TimingRow
 	for _, row := range t.Rows {
@@ -276,7 +294,7 @@ func (r *Record) Timing() ([]TimingRow, error) {
 func (r *Record) Verify() error {
 	var problems []error
 	for _, name := range slices.Concat(optional, required[2:]) {
-		f, err := openFile(filepath.Join(r.Dir, name))
+		f, _, err := openFile(filepath.Join(r.Dir, name))
 		if errors.Is(err, fs.ErrNotExist) && slices.Contains(optional, name) {
 			continue
 		}
@@ -287,19 +305,19 @@ func (r *Record) Verify() error {
 		problems = append(problems, err)
 	}
 	if err := errors.Join(problems...); err != nil {
-		return r.damaged(err)
+		return r.spoilt(err)
 	}
 	r.whole = true
 	return nil
 }
 
 // Damaged says why what stands in a run's place is no record, nil if it is one or
-// nothing stands there.
+// nothing stands there. One whose other files are damaged is a record; see Record.Verify.
 func (s *Store) Damaged(key string) error {
 	if _, err := os.Lstat(s.run(key)); err != nil {
 		return nil
 	}
-	_, err := s.Whole(key)
+	_, err := s.Get(key)
 	if errors.Is(err, errSchema) {
 		return nil
 	}

@@ -17,16 +17,18 @@ var tmpName = regexp.MustCompile(`^(?:(?:probe|data|merge|cache\.[0-9a-f]{64})|(
 
 // Tidy puts right what killed processes left behind: records that were out of their
 // place to be replaced, half-written files, and locks. It touches nothing but names of
-// this program, and where nothing can be written it does nothing.
+// this program, and where nothing can be written it does nothing. Behind links, which may lead
+// to anybody's folder, it does no more than put records right.
 func (s *Store) Tidy() {
 	left := map[string][]string{} // by the run they belong to, "" for none
-	for _, e := range s.ours("tmp") {
-		if name := tmpName.FindStringSubmatch(e.Name()); name != nil {
+	linked := s.linked("tmp")
+	for _, e := range entries(s.work("tmp")) {
+		if name := tmpName.FindStringSubmatch(e.Name()); name != nil && (!linked || name[1] != "" && strings.HasSuffix(e.Name(), oldSuffix)) {
 			left[name[1]] = append(left[name[1]], filepath.Join(s.work("tmp"), e.Name()))
 		}
 	}
-	for _, e := range s.ours("locks") {
-		if key, ok := strings.CutSuffix(e.Name(), ".lock"); ok && isKey(key) {
+	for _, e := range entries(s.work("locks")) {
+		if key, ok := strings.CutSuffix(e.Name(), ".lock"); ok && isKey(key) && !s.linked("locks") {
 			left[key] = append(left[key], "")
 		}
 	}
@@ -63,15 +65,6 @@ func DropOld(probe string, names []string) {
 			os.RemoveAll(name)
 		}
 	}
-}
-
-// ours lists a folder in work, or nothing where one of the two is a link: what a link leads to
-// may be anybody's.
-func (s *Store) ours(part string) []os.DirEntry {
-	if s.linked(part) {
-		return nil
-	}
-	return entries(s.work(part))
 }
 
 // linked reports whether work, or a folder in it, is a link.

@@ -262,6 +262,25 @@ func TestTidyOthers(t *testing.T) {
 		if s.dropCache(); len(files(t, other)) != want {
 			t.Errorf("work/%s is a link, and of what it leads to %v is left", part, files(t, other))
 		}
+		// The store itself works there.
+		if err := s.Prepare(); err != nil {
+			t.Fatal(err)
+		}
+		c, _ := cached(t, s, 3)
+		save(c, "a")
+		if _, found := load(c, "a"); !found {
+			t.Errorf("work/%s is a link, and the cache keeps nothing", part)
+		}
+		r, err := s.Put(draft(1), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(r.Dir, filepath.Join(s.work("tmp"), r.Result.Key+"."+token()+oldSuffix)); err != nil {
+			t.Fatal(err)
+		}
+		if s.Tidy(); !s.Has(r.Result.Key) {
+			t.Errorf("work/%s is a link, and a record that was out of its place is lost", part)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"dgkip/harness/env"
 	"dgkip/harness/method"
+	"dgkip/harness/npz"
 	"dgkip/harness/spec"
 )
 
@@ -153,7 +154,7 @@ func TestEdited(t *testing.T) {
 }
 
 // Other files may be damaged without harm to the numbers. They are not read, and
-// the record is none until it is made again.
+// the record counts.
 func TestDamagedFile(t *testing.T) {
 	for _, name := range []string{"trace.csv", "timing.csv", "distilled.npz", "preview.png"} {
 		s := prepared(t)
@@ -173,7 +174,7 @@ func TestDamagedFile(t *testing.T) {
 		if _, err := r.File(name); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s is read: %v", name, err)
 		}
-		if err := r.Verify(); !errors.Is(err, ErrDamaged) || s.Has(r.Result.Key) || s.List().Has(r.Result.Key) || !errors.Is(s.Damaged(r.Result.Key), ErrDamaged) {
+		if err := r.Verify(); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "-force") || !s.Has(r.Result.Key) || !s.List().Has(r.Result.Key) || s.Damaged(r.Result.Key) != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := os.Remove(file); err != nil {
@@ -223,6 +224,44 @@ func TestOtherSet(t *testing.T) {
 	}
 }
 
+// Nor is it a set if it has not the form of one, whatever its digest.
+func TestNoSet(t *testing.T) {
+	s, into := prepared(t), prepared(t)
+	r, err := s.Put(draft(1), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	odd, err := npz.Encode([]npz.Array{npz.Of("images", []int{4}, make([]float32, 4))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := npz.New(SetFile, bytes.NewReader(odd), int64(len(odd)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := z.Digest(recipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit(t, filepath.Join(r.Dir, "result.json"), r.Result.Digests["distilled"], digest)
+	files := map[string][]byte{SetFile: odd}
+	for _, name := range []string{"result.json", "provenance.json", "trace.csv"} {
+		if files[name], err = os.ReadFile(filepath.Join(r.Dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files[sumsFile] = sums(files)
+	if err := errors.Join(os.RemoveAll(r.Dir), writeAll(r.Dir, files)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Whole(r.Result.Key); err != nil {
+		t.Fatal(err)
+	}
+	if added, _, err := into.Merge(t.Context(), s.Dir()); added != 0 || !errors.Is(err, ErrDamaged) {
+		t.Errorf("%d merged, %v", added, err)
+	}
+}
+
 // What stands in the place of a file may be a folder, or have no end.
 func TestNoFile(t *testing.T) {
 	endless := func(name string) error { return errors.Join(os.WriteFile(name, nil, 0o666), os.Truncate(name, 1<<40)) }
@@ -238,7 +277,8 @@ func TestNoFile(t *testing.T) {
 			if err := errors.Join(os.Remove(file), replace(file)); err != nil {
 				t.Skip("SKIPPED: ", err)
 			}
-			if err := s.Damaged(r.Result.Key); !errors.Is(err, ErrDamaged) {
+			_, err = s.Whole(r.Result.Key)
+			if !errors.Is(err, ErrDamaged) || strings.Count(err.Error(), r.Dir) > 1 {
 				t.Errorf("%s is a %s: %v", name, what, err)
 			}
 		}
@@ -270,8 +310,10 @@ func TestSumsOutside(t *testing.T) {
 			t.Errorf("%q: %v", name, out)
 		}
 	}
-	if _, err := parseSums([]byte(sum + "trace.csv\n")); err != nil {
-		t.Error(err)
+	for _, end := range []string{"\n", "\r\n"} {
+		if _, err := parseSums([]byte(sum + "result.json" + end + sum + "trace.csv" + end)); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
