@@ -293,6 +293,11 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 // makeRuns makes the runs that are missing, and reports on all.
 func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted request, board *progress.Board) error {
 	plan, s := wanted.Plan, wanted.Store
+	if !f.worker { // which writes no report
+		if err := report.InTheWay(f.out, wanted.Specs, report.Options{Only: wanted.Only}); err != nil {
+			return err
+		}
+	}
 	options := f.options(board)
 	options.There, options.Disk = wanted.There, f.openCache(wanted, board)
 	outcome, err := engine.Execute(ctx, plan, s, options)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,10 +74,11 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 			return err
 		}
 	}
+	var failed error
 	if f.check {
-		return runChecks(out, made, screen, undefined)
+		failed = runChecks(out, made, screen, undefined)
 	}
-	return nil
+	return cmp.Or(errors.Join(made.LeftOut...), failed)
 }
 
 // coarse is the note about records whose trace lacks lines that are asked for.

@@ -8,8 +8,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"dgkip/harness/exhibit"
 	"dgkip/harness/npz"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/store"
@@ -22,22 +24,23 @@ type output struct {
 	content []byte
 }
 
-// write writes and removes files, if none is in the way that is not this report's to replace.
+// write writes and removes files, but for those whose place has what is not this report's to
+// replace.
 func (w *writer) write() {
 	wanted := map[string]string{}
 	var todo []output
 	for _, o := range w.puts {
 		if other, there := wanted[o.name]; there && other != o.of {
-			w.fail(fmt.Errorf("the experiments %s and %s both have a file %s\nhint: rename one of them, or its figure", other, o.of, o.name))
-			return
+			w.leftOut = append(w.leftOut, fmt.Errorf("the experiments %s and %s both have a file %s, and that of %s is left out\nhint: rename one of them, or its figure", other, o.of, o.name, o.of))
+			continue
 		}
 		wanted[o.name] = o.of
 		if holds(filepath.Join(w.dir, o.name), o.content) {
 			continue
 		}
 		if err := w.foreign(o); err != nil {
-			w.fail(err)
-			return
+			w.leaveOut(o, err)
+			continue
 		}
 		todo = append(todo, o)
 	}
@@ -45,7 +48,7 @@ func (w *writer) write() {
 	for _, o := range w.removed {
 		file := filepath.Join(w.dir, o.name)
 		// That of an experiment with a longer name may have this name.
-		if _, err := os.Lstat(file); err == nil && w.foreign(o) == nil {
+		if _, err := os.Lstat(file); err == nil && (o.of == "" || w.whose(o) == o.of) {
 			if _, is := wanted[o.name]; !is {
 				obsolete = append(obsolete, file)
 			}
@@ -71,37 +74,90 @@ func (w *writer) write() {
 	}
 }
 
-// foreign returns an error if there is a file that no report of this experiment has written.
-// Those in LaTeX say whose they are, for all that are called alike; a page begins as this one.
+func (w *writer) leaveOut(o output, why error) {
+	w.leftOut = append(w.leftOut, why)
+	file := filepath.Join(w.dir, o.name)
+	w.files = slices.DeleteFunc(w.files, func(name string) bool { return name == file })
+}
+
+// foreign returns an error if what stands in a file's place was not written by a report of this
+// experiment. A page and tables are known by their beginning; figures are taken for this
+// program's. Those in LaTeX say of which experiment all are that are called alike.
 func (w *writer) foreign(o output) error {
 	file := filepath.Join(w.dir, o.name)
-	if _, err := os.Lstat(file); err != nil {
+	info, err := os.Lstat(file)
+	if err != nil || o.of == "" && filepath.Ext(file) != ".html" {
 		return nil
 	}
-	theirs := fmt.Errorf("%s was not written by this program, and the report would overwrite it\nhint: move it, or choose another folder with -out", file)
-	if head, _, isPage := bytes.Cut(o.content, []byte("<title>")); isPage && strings.HasSuffix(o.name, ".html") {
-		if !bytes.HasPrefix(start(file), head) {
-			return theirs
-		}
-		return nil
+	who := ""
+	if o.of != "" {
+		who = w.whose(o)
 	}
-	if o.of == "" {
-		return nil
-	}
-	stem := strings.TrimSuffix(file, filepath.Ext(file))
-	line := start(stem + ".tex")
-	if line == nil && strings.HasSuffix(file, ".csv") { // of a table without a form in LaTeX
-		line = start(strings.TrimSuffix(strings.TrimSuffix(stem, "-runs"), "-comparison") + ".tex")
-	}
-	who, ours := strings.CutPrefix(string(line), "% Written from the records of the experiment ")
-	who, _, _ = strings.Cut(who, " (profile ")
 	switch {
-	case !ours:
-		return theirs
-	case who != sheet.Plain(o.of):
-		return fmt.Errorf("%s belongs to the experiment %s, and %s would overwrite it\nhint: rename one of them or its figure, or choose another folder with -out", file, who, o.of)
+	case info.IsDir() || !looksLike(o, start(file)):
+		return fmt.Errorf("%s was not written by this program, which leaves it as it is\nhint: move it, or choose another folder with -out", file)
+	case who != "" && who != o.of:
+		return fmt.Errorf("%s belongs to the experiment %s, and that of %s is left out\nhint: rename one of them or its figure, or choose another folder with -out", file, who, o.of)
 	}
 	return nil
+}
+
+// latexHead begins what is written in LaTeX of an experiment.
+const latexHead = "% Written from the records of the experiment "
+
+// whose is the experiment that has a file as the LaTeX beside it says, "" if none does.
+func (w *writer) whose(o output) string {
+	stem := strings.TrimSuffix(filepath.Join(w.dir, o.name), filepath.Ext(o.name))
+	line := start(stem + ".tex")
+	if line == nil && strings.HasSuffix(o.name, ".csv") { // of a table without a form in LaTeX
+		line = start(strings.TrimSuffix(strings.TrimSuffix(stem, "-runs"), "-comparison") + ".tex")
+	}
+	who, ours := strings.CutPrefix(string(line), latexHead)
+	if who, _, _ = strings.Cut(who, " (profile "); !ours {
+		return ""
+	}
+	if who == sheet.Plain(o.of) {
+		return o.of
+	}
+	return who
+}
+
+// looksLike reports whether a file begins as one of this program that is called so.
+func looksLike(o output, old []byte) bool {
+	line, _, _ := bytes.Cut(old, []byte("\n"))
+	switch ext := filepath.Ext(o.name); {
+	case strings.HasPrefix(o.name, "figures/"):
+		return true
+	case ext == ".html":
+		head, _, _ := bytes.Cut(page(nil), []byte("<title>"))
+		return bytes.HasPrefix(old, head)
+	case ext == ".md":
+		return (bytes.HasPrefix(line, []byte("### ")) || bytes.HasPrefix(line, []byte("| "))) && bytes.Contains(old, []byte("\n|"))
+	case ext == ".csv": // columns come and go, but not most of them
+		own, _, _ := bytes.Cut(o.content, []byte("\n"))
+		columns, same := strings.Split(string(own), ","), 0
+		for _, c := range strings.Split(string(line), ",") {
+			if slices.Contains(columns, c) {
+				same++
+			}
+		}
+		return same > 1
+	}
+	return bytes.HasPrefix(old, []byte(latexHead))
+}
+
+// InTheWay returns an error if a page or table of the experiments would be left out of a report:
+// to know that, no run need be made.
+func InTheWay(dir string, specs []*exhibit.Spec, o Options) error {
+	w := &writer{dir: dir}
+	problems := []error{w.foreign(output{name: pageName(o)})}
+	for _, s := range specs {
+		stem := "tables/" + (&Results{Spec: s, options: o}).stem()
+		for _, ext := range []string{".tex", ".md"} {
+			problems = append(problems, w.foreign(output{name: stem + ext, of: s.Name}))
+		}
+	}
+	return errors.Join(problems...)
 }
 
 // start is the first part of a file, nil if there is none.

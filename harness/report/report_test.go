@@ -139,10 +139,10 @@ func TestWriteOverNothingElse(t *testing.T) {
 		return s
 	}
 	write := func(dir string, specs ...*exhibit.Spec) error {
-		_, err := Write(dir, specs, st, keyed)
-		return err
+		out, err := Write(dir, specs, st, keyed)
+		return errors.Join(err, errors.Join(out.LeftOut...))
 	}
-	for _, name := range []string{"index.html", "tables/demo.md", "tables/demo-runs.csv", "figures/demo-a.png"} {
+	for _, name := range []string{"index.html", "tables/demo.md", "tables/demo.tex", "tables/demo-runs.csv"} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte("mine"), 0o666)); err != nil {
@@ -152,8 +152,11 @@ func TestWriteOverNothingElse(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), file) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if left := tree(t, dir); len(left) != 1 || left[name] != "mine" {
+		if left := tree(t, dir); len(left) < 10 || left[name] != "mine" {
 			t.Errorf("%s: %d files, with %q", name, len(left), left[name])
+		}
+		if err := InTheWay(dir, []*exhibit.Spec{named("demo", "a")}, keyed); (err == nil) != (name == "tables/demo-runs.csv") {
+			t.Errorf("%s: before the runs %v", name, err)
 		}
 	}
 	for _, two := range [][2]*exhibit.Spec{
@@ -170,8 +173,14 @@ func TestWriteOverNothingElse(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := tree(t, dir)
-			if err := write(dir, two[order[1]]); err == nil || !maps.Equal(tree(t, dir), before) {
-				t.Errorf("%s is written over %s: %v", two[order[1]].Name, two[order[0]].Name, err)
+			if err := write(dir, two[order[1]]); err == nil {
+				t.Errorf("%s is written over %s", two[order[1]].Name, two[order[0]].Name)
+			}
+			after := tree(t, dir)
+			for name, was := range before {
+				if name != "index.html" && after[name] != was {
+					t.Errorf("%s is written over %s: %s", two[order[1]].Name, two[order[0]].Name, name)
+				}
 			}
 		}
 	}
@@ -182,6 +191,31 @@ func TestWriteOverNothingElse(t *testing.T) {
 	}
 	if tree(t, dir)["tables/demo-models.md"] == "" {
 		t.Error("the table of demo-models is gone")
+	}
+}
+
+// A report that was left half written, or of which somebody removed a part, is written again.
+func TestWriteOverHalf(t *testing.T) {
+	s, st, dir := parse(t, demo), shared(t), t.TempDir()
+	if _, err := Write(dir, []*exhibit.Spec{s}, st, keyed); err != nil {
+		t.Fatal(err)
+	}
+	want := tree(t, dir)
+	for name := range want {
+		file := filepath.Join(dir, name)
+		err := os.WriteFile(file, []byte(want[name]+"\n"), 0o666)
+		if filepath.Ext(name) == ".tex" {
+			err = os.Remove(file)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := Write(dir, []*exhibit.Spec{s}, st, keyed); err != nil || len(out.LeftOut) > 0 {
+		t.Errorf("%v, left out %v", err, out.LeftOut)
+	}
+	if !maps.Equal(tree(t, dir), want) {
+		t.Error("the files differ")
 	}
 }
 
@@ -279,12 +313,15 @@ func TestEmptyStore(t *testing.T) {
 }
 
 // A record that cannot be read is shown as damaged, is said once, and is not the
-// same as a run that was never made.
+// same as a run that was never made. One whose other files are damaged counts.
 func TestDamagedRecord(t *testing.T) {
 	s := parse(t, small)
 	r := made(t, small, map[string][]float64{"slow": {0.9, 0.8}, "fast-lr": {0.7}})
-	for i, name := range []string{"result.json", "trace.csv"} {
-		if err := os.WriteFile(filepath.Join(r.Cells[i].Runs[0].Record.Dir, name), []byte("{"), 0o666); err != nil {
+	for _, of := range []struct {
+		cell, run int
+		name      string
+	}{{0, 0, "trace.csv"}, {0, 1, "result.json"}, {1, 0, "result.json"}} {
+		if err := os.WriteFile(filepath.Join(r.Cells[of.cell].Runs[of.run].Record.Dir, of.name), []byte("{"), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -293,12 +330,12 @@ func TestDamagedRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(out.Problems) != 2 || !strings.Contains(out.Problems[0], "cannot be read") {
+	if len(out.Problems) != 3 || !strings.Contains(out.Problems[0], "is damaged: the SHA-256 of trace.csv") || !strings.Contains(out.Problems[1], "is damaged: result.json") {
 		t.Errorf("problems %q", out.Problems)
 	}
 	again := out.Results[0]
 	cells := again.sheets[0].Rows[0].Cells
-	if cells[0].Plain() != "80.00" || cells[0].Marks != lostMark || cells[1].State != sheet.Damaged || cells[2].State != sheet.NotRun {
+	if cells[0].Plain() != "90.00" || cells[0].Marks != lostMark || cells[1].State != sheet.Damaged || cells[2].State != sheet.NotRun {
 		t.Errorf("%+v", cells)
 	}
 	if got := again.progressText(); got != "1 of 6 runs done, 2 damaged" {

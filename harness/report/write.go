@@ -17,11 +17,12 @@ type Outcome struct {
 	Files    []string   // written, or found to be right already
 	Page     string     // the page among the files
 	Problems []string   // what stood in the way of a complete report
+	LeftOut  []error    // files that are not written, for what stands in their place is another's
 }
 
 // Write writes tables/, figures/ and index.html in a folder, from the records in
-// the store. Every file appears at once with all its content or stays as it was, and none is
-// written where one of another's making is in the way.
+// the store. Every file appears at once with all its content or stays as it was; one is left out
+// where what another has made is in its place.
 //
 // Names are an experiment's, with the profile behind it unless that is the default one,
 // and then with what the file holds: the table itself has nothing, further ones
@@ -45,28 +46,33 @@ func Write(dir string, specs []*exhibit.Spec, st *store.Store, o Options) (*Outc
 		}
 		sections = append(sections, r.section(figures, dir))
 	}
-	name := "index.html"
-	if !o.Only.Empty() {
-		name = "index-selection.html"
-	}
+	name := pageName(o)
 	out.Page = filepath.Join(dir, name)
 	w.of = ""
 	w.put(name, page(sections))
 	w.write()
-	out.Files = w.files
+	out.Files, out.LeftOut = w.files, w.leftOut
 	for _, r := range out.Results {
 		out.Problems = with(out.Problems, r.Problems...)
 	}
 	return out, w.err
 }
 
-// writer gathers files, and writes them when it knows that it may, until the first error.
+func pageName(o Options) string {
+	if !o.Only.Empty() {
+		return "index-selection.html"
+	}
+	return "index.html"
+}
+
+// writer gathers files, and writes those that it may, until the first error.
 type writer struct {
 	dir     string
 	of      string   // the experiment that files are gathered of, or "" where none is
 	files   []string // to be written, or right already
 	puts    []output
 	removed []output
+	leftOut []error
 	err     error
 }
 
