@@ -157,7 +157,10 @@ func InTheWay(dir string, specs []*exhibit.Spec, o Options) error {
 			problems = append(problems, w.foreign(output{name: stem + ext, of: s.Name}))
 		}
 	}
-	return errors.Join(problems...)
+	if err := errors.Join(problems...); err != nil {
+		return fmt.Errorf("the report would be incomplete: %w", err)
+	}
+	return nil
 }
 
 // start is the first part of a file, nil if there is none.

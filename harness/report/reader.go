@@ -62,6 +62,11 @@ func (x *reader) results(s *exhibit.Spec, o Options) *Results {
 			if err := cmp.Or(run.Damage, run.Spoilt); err != nil {
 				r.problem("%v", err)
 			}
+			if run.Spoilt != nil {
+				if _, err := run.Record.Trace(); err != nil {
+					r.traces[run.id] = nil // which is said
+				}
+			}
 			if run.Again != nil {
 				message, _, _ := strings.Cut(run.Again.Message, "\n")
 				r.problem("%s: %s seed %d failed when it was made again (%s: %s); the tables show the earlier record, and -force makes it again", s.Name, r.placeName(c), seed, run.Again.Kind, message)

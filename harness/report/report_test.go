@@ -320,7 +320,7 @@ func TestDamagedRecord(t *testing.T) {
 	for _, of := range []struct {
 		cell, run int
 		name      string
-	}{{0, 0, "trace.csv"}, {0, 1, "result.json"}, {1, 0, "result.json"}} {
+	}{{0, 0, "timing.csv"}, {0, 0, "trace.csv"}, {0, 1, "result.json"}, {1, 0, "result.json"}} {
 		if err := os.WriteFile(filepath.Join(r.Cells[of.cell].Runs[of.run].Record.Dir, of.name), []byte("{"), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -330,10 +330,13 @@ func TestDamagedRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(out.Problems) != 3 || !strings.Contains(out.Problems[0], "is damaged: the SHA-256 of trace.csv") || !strings.Contains(out.Problems[1], "is damaged: result.json") {
+	if len(out.Problems) != 3 || !strings.Contains(out.Problems[0], "; the SHA-256 of trace.csv is not the one in SHA256SUMS\nhint: its numbers are sound") || !strings.Contains(out.Problems[1], "is damaged: result.json") {
 		t.Errorf("problems %q", out.Problems)
 	}
 	again := out.Results[0]
+	if again.trace(again.Cells[0].Runs[0].Record) != nil || len(again.Problems) != 3 {
+		t.Errorf("problems %q", again.Problems)
+	}
 	cells := again.sheets[0].Rows[0].Cells
 	if cells[0].Plain() != "90.00" || cells[0].Marks != lostMark || cells[1].State != sheet.Damaged || cells[2].State != sheet.NotRun {
 		t.Errorf("%+v", cells)

@@ -181,7 +181,7 @@ func (r *Record) fits(name string, b io.Reader) error {
 		return err
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != want {
-		return fmt.Errorf("the SHA-256 of %s is not the one in %s; was it edited?", name, sumsFile)
+		return fmt.Errorf("the SHA-256 of %s is not the one in %s", name, sumsFile)
 	}
 	return nil
 }
@@ -238,7 +238,7 @@ func (d *damage) Unwrap() []error { return []error{ErrDamaged, d.cause} }
 // damaged says what is wrong with a record, and what mends it. Its files go by their names, for
 // the folder is said.
 func (r *Record) damaged(err error, mend string) error {
-	what := strings.ReplaceAll(err.Error(), r.Dir+string(filepath.Separator), "")
+	what := strings.NewReplacer(r.Dir+string(filepath.Separator), "", "\n", "; ").Replace(err.Error())
 	return &damage{fmt.Sprintf("the record %s is damaged: %s\nhint: %s", r.Dir, what, mend), err}
 }
 
