@@ -48,7 +48,7 @@ func (w *writer) write() {
 	for _, o := range w.removed {
 		file := filepath.Join(w.dir, o.name)
 		// That of an experiment with a longer name may have this name.
-		if _, err := os.Lstat(file); err == nil && (o.of == "" || w.whose(o) == o.of) {
+		if _, err := os.Lstat(file); err == nil && (o.of == "" || w.whose(o) == o.of && (filepath.Ext(file) != ".md" || looksLike(o, start(file)))) {
 			if _, is := wanted[o.name]; !is {
 				obsolete = append(obsolete, file)
 			}

@@ -431,16 +431,17 @@ func TestStaleFilesAreRemoved(t *testing.T) {
 	if _, err := Write(dir, []*exhibit.Spec{s}, shared(t), keyed); err != nil {
 		t.Fatal(err)
 	}
-	own := filepath.Join(dir, "figures", "demo-process-mine.pdf")
-	if err := os.WriteFile(own, []byte("mine"), 0o666); err != nil {
-		t.Fatal(err)
+	for _, own := range []string{"figures/demo-process-mine.pdf", "tables/demo-pairs.md"} {
+		if err := os.WriteFile(filepath.Join(dir, own), []byte("mine"), 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
 	out, err := Write(dir, []*exhibit.Spec{s}, store.Open(filepath.Join(dir, "none")), keyed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := tree(t, dir)
-	if len(got) != len(out.Files)+1 || got["figures/demo-process-mine.pdf"] == "" || got["figures/demo-process.pdf"] != "" || got["tables/demo-pairs.md"] != "" {
+	if len(got) != len(out.Files)+2 || got["figures/demo-process-mine.pdf"] == "" || got["tables/demo-pairs.md"] == "" || got["figures/demo-process.pdf"] != "" || got["tables/demo-pairs.tex"] != "" {
 		t.Errorf("%d files, written %d: %q", len(got), len(out.Files), slices.Sorted(maps.Keys(got)))
 	}
 }
