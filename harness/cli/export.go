@@ -74,7 +74,7 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 		set, list, err := kept(r)
 		if errors.Is(err, fs.ErrNotExist) {
 			without++
-			why := "its record keeps no set; -force makes it again"
+			why := "its record keeps no set; -force, with -only for this run, makes it again"
 			if r.Method().Info().IgnoresIPC {
 				why = "the whole training set is no distilled one"
 			}

@@ -66,7 +66,7 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 		fmt.Fprintln(errOut, otherCode(other))
 	}
 	fmt.Fprintf(out, "records: %s   tables: %s   figures: %s   page: %s\n", f.out,
-		filepath.Join(f.out, "tables"), filepath.Join(f.out, "figures"), made.Page)
+		filepath.Join(f.out, "tables"), filepath.Join(f.out, "figures"), cmp.Or(made.Page, "none"))
 	var undefined []string
 	if f.paper {
 		var err error

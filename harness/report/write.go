@@ -52,6 +52,9 @@ func Write(dir string, specs []*exhibit.Spec, st *store.Store, o Options) (*Outc
 	w.put(name, page(sections))
 	w.write()
 	out.Files, out.LeftOut = w.files, w.leftOut
+	if !slices.Contains(w.files, out.Page) {
+		out.Page = "" // it is another's
+	}
 	for _, r := range out.Results {
 		out.Problems = with(out.Problems, r.Problems...)
 	}

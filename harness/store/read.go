@@ -244,7 +244,13 @@ func (r *Record) damaged(err error, mend string) error {
 
 // spoilt is damaged for files without numbers.
 func (r *Record) spoilt(err error) error {
-	return r.damaged(err, "its numbers are sound and count all the same; a run of its experiment with -force makes it again")
+	p := r.Provenance
+	var only []string
+	for _, axis := range slices.Sorted(maps.Keys(p.Cell)) {
+		only = append(only, axis+":"+p.Cell[axis])
+	}
+	return r.damaged(err, fmt.Sprintf("its numbers are sound and count all the same; -exp %s -profile %s -only '%s seed:%d' -force makes it again",
+		p.Experiment, p.Profile, strings.Join(only, " "), r.Result.Identity.Seed))
 }
 
 // HasSet reports whether the file of the distilled set is there.
