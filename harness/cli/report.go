@@ -88,7 +88,7 @@ func coarse(n int) string {
 
 // otherCode is the note about records that another version of a method or a protocol made.
 func otherCode(runs []*engine.Run) string {
-	return fmt.Sprintf("note: %s made by other code of the method or its scoring than is in use, such as that of %s (-force makes them again, -verify compares)",
+	return fmt.Sprintf("note: %s made by other code of the method or its scoring than is in use, for example %s (-force makes them again, -verify compares)",
 		report.Count(len(runs), "record was", "records were"), runs[0].Name())
 }
 

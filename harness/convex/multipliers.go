@@ -21,9 +21,9 @@ type multipliers struct {
 }
 
 const (
-	// Shares of the mean of H_ii: as exact as the factor in float32 needs it, and far from
-	// where many variables change sides in each step.
-	firstTau, leastTau = 1, 1e-5
+	// leastTau is the smallest tau, as a share of the mean of H_ii. With a smaller one the
+	// factor in float32 would be too rough.
+	leastTau = 1e-5
 	// held is a diagonal so large that it keeps a variable where it is.
 	held = 1e200
 )
@@ -36,7 +36,7 @@ func byMultipliers(h *single) (Solution, error) {
 	for i := range n {
 		mean += h.curvature(i) / float64(n)
 	}
-	s.tau = firstTau * mean
+	s.tau = mean
 	for down := true; ; {
 		u, free := s.duals(s.margin)
 		fit := h.at(u, 0)

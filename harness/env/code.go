@@ -65,7 +65,8 @@ var programTree = sync.OnceValue(func() *tree {
 	return t
 })
 
-// digest returns that of packages and of all that they import, "" if one cannot be read.
+// digest returns the digest of packages and of everything they import, or "" if one of
+// them cannot be read.
 func (t *tree) digest(packages []string) string {
 	all := slices.Clone(packages)
 	for i := 0; i < len(all); i++ { // which grows

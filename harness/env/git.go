@@ -98,9 +98,9 @@ func stamped(settings []debug.BuildSetting) (Git, bool) {
 // them: to write one does not change the code that writes the next.
 var sources = []string{":/*.go", ":/*.s", ":/go.mod", ":/go.sum", ":/experiments"}
 
-// git returns what git prints in a folder. It starts no file system monitor that the tree's
-// settings name. Filters of the tree's it runs: without them, files that have one would
-// count as changed.
+// git returns what git prints in a folder. It starts no file system monitor that the
+// tree's settings name, but runs its filters: without them, files that have one would count
+// as changed.
 func git(dir string, args ...string) (string, error) {
 	cmd := exec.Command("git", append([]string{"-C", dir, "--no-optional-locks", "-c", "core.fsmonitor=false"}, args...)...)
 	out, err := cmd.Output()

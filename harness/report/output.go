@@ -31,7 +31,7 @@ func (w *writer) write() {
 	var todo []output
 	for _, o := range w.puts {
 		if other, there := wanted[o.name]; there && other != o.of {
-			w.leftOut = append(w.leftOut, fmt.Errorf("the experiments %s and %s both have a file %s, and that of %s is left out\nhint: rename one of them, or its figure", other, o.of, o.name, o.of))
+			w.leftOut = append(w.leftOut, fmt.Errorf("the experiments %s and %s both write %s; the file of %s is left out\nhint: rename one of them, or its figure", other, o.of, o.name, o.of))
 			continue
 		}
 		wanted[o.name] = o.of
@@ -97,7 +97,7 @@ func (w *writer) foreign(o output) error {
 	case info.IsDir() || !looksLike(o, start(file)):
 		return fmt.Errorf("%s was not written by this program, which leaves it as it is\nhint: move it, or choose another folder with -out", file)
 	case who != "" && who != o.of:
-		return fmt.Errorf("%s belongs to the experiment %s, and that of %s is left out\nhint: rename one of them or its figure, or choose another folder with -out", file, who, o.of)
+		return fmt.Errorf("%s belongs to the experiment %s; the file of %s is left out\nhint: rename one of them or its figure, or choose another folder with -out", file, who, o.of)
 	}
 	return nil
 }
