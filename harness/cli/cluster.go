@@ -7,13 +7,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"dgkip/harness/nearest"
-	"dgkip/harness/submit"
 )
 
 // cluster are the flags for work on several machines.
@@ -51,8 +47,8 @@ func (c *cluster) validateWorkers(given map[string]bool) error {
 			return usageError(fmt.Errorf("-shard %q: there is no such part\nhint: -shard 1/3, -shard 2/3 and -shard 3/3 are the parts of three", c.part))
 		}
 	}
-	if given["submit"] && !slices.Contains(submit.Systems(), c.submit) {
-		return usageError(fmt.Errorf("-submit %q: no such batch system is known\nhint: %s", c.submit, nearest.Hint(c.submit, submit.Systems())))
+	if given["submit"] && c.submit != "slurm" {
+		return usageError(fmt.Errorf("-submit %q: the one batch system it knows is slurm", c.submit))
 	}
 	if given["submit"] && !given["workers"] {
 		return usageError(errors.New("-submit needs -workers N\nhint: -plan -workers N says how long N of them take"))

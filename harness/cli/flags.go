@@ -57,7 +57,7 @@ One of several machines
   -for 55m        stop after this time, save, and exit with 75: come again
   -workers N      with -plan: how long N workers take, each like this machine;
                   with -worker: N of them begin together, so wait for a moment
-  -submit SYSTEM  print a job of -workers N for slurm or k8s; submit nothing
+  -submit slurm   print a job of -workers N for Slurm; submit nothing
   -shard I/N      part I of N of the runs, for machines without a common folder
   -merge DIR...   bring in the records of other folders; the last flag of a line
 

@@ -63,10 +63,8 @@ func (f *flags) printJob(out io.Writer, p *engine.Plan, s *store.Store) error {
 		hours := math.Ceil(1.5 * outlook.Seconds / 3600)
 		job.Limit = time.Duration(min(max(hours, 1), 12)) * time.Hour
 	}
-	if f.submit == "slurm" || f.limit > 0 { // pods have no limit
-		job.Work = append(job.Work, "-for", shortTime(job.Limit))
-	}
-	return submit.Print(progress.Screen(out), f.submit, job) // byte for byte what a shell reads
+	job.Work = append(job.Work, "-for", shortTime(job.Limit))
+	return submit.Print(progress.Screen(out), job) // byte for byte what a shell reads
 }
 
 // passedOn returns the flags that workers and what collects their records are given, too.

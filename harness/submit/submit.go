@@ -1,15 +1,11 @@
-// Package submit prints what batch systems take: a job script for Slurm, a manifest for
-// Kubernetes. Both start workers, all alike, that claim runs until there are none left.
+// Package submit prints a job script for Slurm. It starts workers, all alike, that claim
+// runs until there are none left.
 package submit
 
 import (
 	_ "embed"
-	"encoding/json"
-	"fmt"
 	"io"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -19,7 +15,7 @@ import (
 type Job struct {
 	Name    string
 	About   string // for people, one line
-	Program string // how to start it; a container has its own
+	Program string // how to start it
 	Work    []string
 	Collect []string // arguments of a worker, and of what writes tables when all are done
 	Workers int
@@ -31,28 +27,12 @@ type Job struct {
 //go:embed slurm.sh
 var slurm string
 
-//go:embed k8s.yaml
-var k8s string
+var script = template.Must(template.New("").Funcs(template.FuncMap{"join": command}).Parse(slurm))
 
-var templates = map[string]*template.Template{"slurm": parse(slurm), "k8s": parse(k8s)}
+// Print writes the job script.
+func Print(out io.Writer, j Job) error { return script.Execute(out, j) }
 
-func parse(text string) *template.Template {
-	return template.Must(template.New("").Funcs(template.FuncMap{"join": command, "json": list}).Parse(text))
-}
-
-// Systems lists the batch systems that jobs can be printed for.
-func Systems() []string { return slices.Sorted(maps.Keys(templates)) }
-
-// Print writes what a batch system takes.
-func Print(out io.Writer, system string, j Job) error {
-	t := templates[system]
-	if t == nil {
-		return fmt.Errorf("no batch system %q", system)
-	}
-	return t.Execute(out, j)
-}
-
-// MiB is the memory in the units of batch systems.
+// MiB is the memory in Slurm's units.
 func (j Job) MiB() int64 { return (j.Memory + 1<<20 - 1) >> 20 }
 
 // Minutes is the time that a job asks for: room to save what it is at comes on top.
@@ -61,13 +41,9 @@ func (j Job) Minutes() int64 {
 	return int64((j.Limit + room + time.Minute - 1) / time.Minute)
 }
 
-// Retries is how many failures a job bears: some a worker, as its host or its network may
-// be at fault.
-func (j Job) Retries() int { return 10 * j.Workers }
-
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
 
-// Name makes a name that batch systems accept.
+// Name makes a name that Slurm accepts.
 func Name(s string) string {
 	s = strings.Trim(notInNames.ReplaceAllString(strings.ToLower(s), "-"), "-")
 	if s == "" {
@@ -93,13 +69,4 @@ func command(program string, args []string) string {
 		parts = append(parts, quoted(a))
 	}
 	return strings.Join(parts, " ")
-}
-
-// list writes arguments as JSON, which is YAML as well.
-func list(args []string) (string, error) {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(args)
-	return strings.TrimSpace(b.String()), err
 }

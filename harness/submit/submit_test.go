@@ -19,17 +19,17 @@ var example = Job{
 	Workers: 3, CPUs: 2, Memory: 3 << 30, Limit: time.Hour,
 }
 
-func printed(t *testing.T, system string) string {
+func printed(t *testing.T) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Print(&b, system, example); err != nil {
+	if err := Print(&b, example); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
 }
 
-// script writes a program of some lines.
-func script(t *testing.T, file, text string) string {
+// program writes a program of some lines.
+func program(t *testing.T, file, text string) string {
 	t.Helper()
 	if err := os.WriteFile(file, []byte(text), 0o777); err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func script(t *testing.T, file, text string) string {
 
 // The job script is sound for shells, and for what looks for their pitfalls.
 func TestSlurmSyntax(t *testing.T) {
-	file := script(t, filepath.Join(t.TempDir(), "job.sh"), printed(t, "slurm"))
+	file := program(t, filepath.Join(t.TempDir(), "job.sh"), printed(t))
 	for _, check := range [][]string{{"sh", "-n"}, {"bash", "-n"}, {"shellcheck"}} {
 		if _, err := exec.LookPath(check[0]); err != nil {
 			t.Logf("SKIPPED: %s is not installed", check[0])
@@ -83,10 +83,10 @@ func TestSlurmFlow(t *testing.T) {
 		{"one of several clusters", "", "", "42;two", "sbatch [--parsable] [JOB]\nsbatch [--clusters=two] [--dependency=afterany:42] " + rest, 0},
 	} {
 		dir := t.TempDir()
-		job := script(t, filepath.Join(dir, "job.sh"), printed(t, "slurm"))
+		job := program(t, filepath.Join(dir, "job.sh"), printed(t))
 		for name, does := range map[string]string{"sbatch": "echo '" + c.id + "'", "scontrol": "", "sleep": "", "dgkip": c.does} {
 			// A line is one write: two programs may log at once.
-			script(t, filepath.Join(dir, name), "#!/bin/sh\nline=$(printf '%s' "+name+"; printf ' [%s]' \"$@\")\nprintf '%s\\n' \"$line\" >>log\n"+does+"\n")
+			program(t, filepath.Join(dir, name), "#!/bin/sh\nline=$(printf '%s' "+name+"; printf ' [%s]' \"$@\")\nprintf '%s\\n' \"$line\" >>log\n"+does+"\n")
 		}
 		real, _ := exec.LookPath("sleep")
 		cmd := exec.Command(shell, job)
