@@ -281,12 +281,6 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 			board.Printf("note: the data of %s is not what it was: its earlier records stay, and are not counted", now.Data.Name)
 		}
 	}
-	if f.shard > 0 {
-		plan = plan.Shard(f.shard, f.shards)
-		if len(plan.Runs) == 0 {
-			board.Printf("note: there are fewer groups of runs than parts, and none for part %s", f.part)
-		}
-	}
 	return plan, nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -16,9 +15,6 @@ import (
 type cluster struct {
 	worker  bool
 	limit   time.Duration
-	part    string // of -shard
-	shard   int    // 0 for all
-	shards  int
 	merge   string
 	folders []string // of -merge
 	submit  string
@@ -28,7 +24,6 @@ type cluster struct {
 func (c *cluster) declare(set *flag.FlagSet) {
 	set.BoolVar(&c.worker, "worker", false, "")
 	set.DurationVar(&c.limit, "for", 0, "")
-	set.StringVar(&c.part, "shard", "", "")
 	set.StringVar(&c.merge, "merge", "", "")
 	set.StringVar(&c.submit, "submit", "", "")
 	set.IntVar(&c.workers, "workers", 0, "")
@@ -36,25 +31,16 @@ func (c *cluster) declare(set *flag.FlagSet) {
 
 const limitForm = "it is written like 55m or 3h30m"
 
-// validateWorkers checks the flags about workers and parts.
+// validateWorkers checks the flags about workers.
 func (c *cluster) validateWorkers(given map[string]bool) error {
-	if given["shard"] {
-		i, n, ok := strings.Cut(c.part, "/")
-		var errI, errN error
-		c.shard, errI = strconv.Atoi(i)
-		c.shards, errN = strconv.Atoi(n)
-		if !ok || errI != nil || errN != nil || c.shard < 1 || c.shard > c.shards {
-			return usageError(fmt.Errorf("-shard %q: there is no such part\nhint: -shard 1/3, -shard 2/3 and -shard 3/3 are the parts of three", c.part))
-		}
-	}
 	if given["submit"] && c.submit != "slurm" {
 		return usageError(fmt.Errorf("-submit %q: the one batch system it knows is slurm", c.submit))
 	}
 	if given["submit"] && !given["workers"] {
-		return usageError(errors.New("-submit needs -workers N\nhint: -plan -workers N says how long N of them take"))
+		return usageError(errors.New("-submit needs -workers N\nhint: such as -workers 10"))
 	}
-	if given["workers"] && !given["plan"] && !given["submit"] && !given["worker"] {
-		return usageError(errors.New("-workers has no use without -plan, -submit or -worker\nhint: -worker makes this process one of several"))
+	if given["workers"] && !given["submit"] && !given["worker"] {
+		return usageError(errors.New("-workers has no use without -submit or -worker\nhint: -worker makes this process one of several"))
 	}
 	if given["for"] && c.limit <= 0 {
 		return usageError(fmt.Errorf("-for %v: must be more than nothing\nhint: %s", c.limit, limitForm))

@@ -55,11 +55,11 @@ Machine and data
 One of several machines
   -worker         make what no other process is at, then leave: no waiting, no tables
   -for 55m        stop after this time, save, and exit with 75: come again
-  -workers N      with -plan: how long N workers take, each like this machine;
-                  with -worker: N of them begin together, so wait for a moment
+  -workers N      how many workers -submit prints a job of; with -worker: N of them
+                  begin together, so wait for a moment
   -submit slurm   print a job of -workers N for Slurm; submit nothing
-  -shard I/N      part I of N of the runs, for machines without a common folder
-  -merge DIR...   bring in the records of other folders; the last flag of a line
+  -merge DIR...   bring in the records of other folders, such as those of machines
+                  that each made a part by -only; the last flag of a line
 
 Exit codes: 0 done, 1 some runs failed, 2 usage, 3 a check failed,
 75 stopped by -for or the signal USR1 (the same command goes on), 130 interrupted.
@@ -285,14 +285,10 @@ var noUse = []struct {
 	{"collect", "retry force jobs worker for", "-collect makes no runs; without it they are made"},
 	{"verify", "retry force check paper worker for", "-verify compares records with runs made again; -collect -check judges claims by them"},
 	{"paper alone", "retry force only jobs worker for", "-paper takes its numbers from the records there are; with -exp NAME runs are made first"},
-	{"export", "retry force check paper jobs worker for shard", "-export writes the sets of records there are; without it runs are made"},
+	{"export", "retry force check paper jobs worker for", "-export writes the sets of records there are; without it runs are made"},
 	{"eval", "retry check paper jobs worker for", "-eval scores one file, and adds its scores to the records"},
 	{"submit", "force check paper jobs worker", "-submit prints a job of workers, which make the runs; -collect shows the results"},
-	{"list", "shard", "-list shows all there is, and runs nothing"},
-	{"collect", "shard", "-collect shows the records there are; -merge brings in those of other parts"},
-	{"paper alone", "shard", "-paper takes its numbers from the records there are; -merge brings in those of other parts"},
-	{"eval", "shard", "-eval scores one file, and -only chooses how"},
-	{"merge", "exp seeds only retry force check paper jobs worker for shard", "-merge brings in all records of other folders; -collect shows them"},
+	{"merge", "exp seeds only retry force check paper jobs worker for", "-merge brings in all records of other folders; -collect shows them"},
 	{"worker", "force", "every worker would make all runs again; -force without -worker makes them once"},
 	{"force", "for", "-force makes all runs again each time, so that it would come to no end; after Ctrl-C it goes on with the run under way"},
 	{"worker", "check paper", "-worker makes runs; -collect judges and shows them when all workers are done"},

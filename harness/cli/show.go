@@ -119,9 +119,6 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 		fmt.Fprintf(out, ", and %s of which nothing is known yet", report.Count(unknown, "run", "runs"))
 	}
 	fmt.Fprintln(out)
-	if f.workers > 0 {
-		printOutlook(out, engine.NewOutlook(p, forecasts, f.workers), f.workers)
-	}
 	printMemory(out, left, f.jobs)
 	return nil
 }

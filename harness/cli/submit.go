@@ -32,23 +32,21 @@ func (f *flags) printJob(out io.Writer, p *engine.Plan, s *store.Store) error {
 		return err
 	}
 	var left []engine.Forecast
+	longest, total := 0.0, 0.0
 	for _, one := range forecasts {
 		if one.State != engine.Done && one.State != engine.Failed {
 			left = append(left, one)
+			longest, total = max(longest, one.Seconds), total+one.Seconds
 		}
 	}
 	if len(left) == 0 {
 		return usageError(errors.New("-submit: there are no runs left to make\nhint: -plan lists them, and -collect shows the results"))
 	}
-	outlook := engine.NewOutlook(p, forecasts, f.workers)
 	memory, _ := memoryOf(left, 1)
 	args := f.passedOn()
 	collect := append(args[:len(args):len(args)], "-collect")
 	if !f.retry.IsZero() { // no worker tries again what another has tried since
 		args = append(args, "-retry="+f.retry.UTC().Format(time.RFC3339))
-	}
-	if f.part != "" {
-		args = append(args, "-shard", f.part)
 	}
 	job := submit.Job{
 		Name:  submit.Name(strings.TrimSuffix(filepath.Base(f.exp), ".toml")),
@@ -60,7 +58,7 @@ func (f *flags) printJob(out io.Writer, p *engine.Plan, s *store.Store) error {
 		Limit:  f.limit,
 	}
 	if job.Limit == 0 {
-		hours := math.Ceil(1.5 * outlook.Seconds / 3600)
+		hours := math.Ceil(1.5 * max(longest, total/float64(f.workers)) / 3600)
 		job.Limit = time.Duration(min(max(hours, 1), 12)) * time.Hour
 	}
 	job.Work = append(job.Work, "-for", shortTime(job.Limit))
@@ -114,14 +112,4 @@ func shortTime(d time.Duration) string {
 		s = rest + "h"
 	}
 	return s
-}
-
-// printOutlook prints how long workers take for what is left.
-func printOutlook(out io.Writer, o engine.Outlook, workers int) {
-	fmt.Fprintf(out, "with %d workers like this machine, estimated: %s, in which they are idle for %.0f %%", workers, progress.Seconds(o.Seconds), 100*o.Idle)
-	if o.Chain > 0 {
-		fmt.Fprintf(out, "\nthe longest run, with what it needs first: %s, %s; more than %d workers are no faster",
-			progress.Seconds(o.Chain), o.Last.Name(), int(math.Ceil(o.Work/o.Chain)))
-	}
-	fmt.Fprintln(out)
 }

@@ -153,35 +153,6 @@ func (p *Plan) OtherCode(s *store.Store) (out []*Run) {
 // code is the digest of what computes the run.
 func (r *Run) code() string { return env.Code(r.Method(), r.Cell.Protocol) }
 
-// Shard returns part i of n of a plan, from 1. Runs that share data, networks and seed,
-// and so Theta_O, stay together. Groups that are alike in data and networks are dealt out
-// in turn, since they take as long as each other.
-func (p *Plan) Shard(i, n int) *Plan {
-	of := map[string]int{}
-	byKind := slices.Clone(p.Runs)
-	slices.SortFunc(byKind, func(a, b *Run) int {
-		return cmp.Or(strings.Compare(a.kind(), b.kind()), cmp.Compare(a.Seed, b.Seed), strings.Compare(a.group(), b.group()))
-	})
-	for _, r := range byKind {
-		if _, dealt := of[r.group()]; !dealt {
-			of[r.group()] = len(of)%n + 1
-		}
-	}
-	part := *p
-	part.Runs = nil
-	for _, r := range p.Runs {
-		if of[r.group()] == i {
-			part.Runs = append(part.Runs, r)
-		}
-	}
-	return &part
-}
-
-// kind is what groups are alike in that differ in their seeds alone.
-func (r *Run) kind() string {
-	return string(spec.Canonical([]any{r.Identity.Model, r.Identity.Dataset.Name}))
-}
-
 // operations is what a run takes by itself, 0 if unknown.
 func (r *Run) operations() float64 {
 	m, scoring := estimates(r, r.sizes())
