@@ -23,7 +23,7 @@ import (
 // File is the method. In its paths, which start from the experiment's file, {dataset},
 // {model}, {ipc} and {seed} stand for those of the run.
 type File struct {
-	Path       string `toml:"path,omitzero"`        // an NPZ, safetensors or .pt file, or a folder of images
+	Path       string `toml:"path,omitzero"`        // an NPZ or .pt file, or a folder of images
 	LabelsPath string `toml:"labels_path,omitzero"` // a file with the labels, where path has none
 	sets.Options
 
@@ -65,7 +65,7 @@ func init() { method.Register(func() method.Method { return new(File) }) }
 func (f *File) Info() method.Info {
 	return method.Info{
 		Name: "file", Title: "Sets from files", Version: 5, Protocol: "network",
-		About:      "sets that another program made: NPZ, safetensors, PyTorch's .pt, folders of images",
+		About:      "sets that another program made: NPZ, PyTorch's .pt, folders of images",
 		SoftLabels: f.Travel || slices.Contains(softKinds, method.LabelKind(f.LabelKind)),
 	}
 }

@@ -103,7 +103,7 @@ func some() []npz.Array {
 }
 
 func TestWhatIsWrittenIsRead(t *testing.T) {
-	for name, encode := range map[string]func([]npz.Array) ([]byte, error){"set.pt": Torch, "set.safetensors": Safetensors, "set.npz": npz.Encode} {
+	for name, encode := range map[string]func([]npz.Array) ([]byte, error){"set.pt": Torch, "set.npz": npz.Encode} {
 		b, err := encode(some())
 		if err != nil {
 			t.Fatal(err)
@@ -277,11 +277,6 @@ func text(s string) string {
 	return string(binary.LittleEndian.AppendUint32([]byte("X"), uint32(len(s)))) + s
 }
 
-// tensors is a file of safetensors with that description.
-func tensors(description string) []byte {
-	return append(binary.LittleEndian.AppendUint64(nil, uint64(len(description))), description...)
-}
-
 const million = 1_000_000
 
 // hostile are files that want to run something, or to have memory.
@@ -340,41 +335,6 @@ var hostile = []struct {
 	{"a name of Windows", func() []byte { return archived("\x80\x02}.", `..\evil`) }, "leads out"},
 	{"half a pickle", func() []byte { return archived("\x80\x02}(X\xff\xff\xff\x7fab") }, "the pickle ends early"},
 	{"an empty stack", func() []byte { return archived("\x80\x02a.") }, "empty stack"},
-	{"JSON in JSON", func() []byte {
-		return tensors("{\"a\":" + strings.Repeat("[", million))
-	}, "description"},
-	{"no JSON", func() []byte { return tensors(`{}x`) }, "damaged file: its description is not JSON"},
-	{"a description of another kind", func() []byte { return tensors(`{"a":[1]}`) }, `array "a": damaged file: its description is not one of an array`},
-	{"texts of another kind", func() []byte { return tensors(`{"__metadata__":{"a":1}}`) }, "damaged file: it has to be texts"},
-	{"a description that is longer", func() []byte { return []byte("\xff\xff\xff\xff\x00\x00\x00\x00{}") }, "description of 4294967295 bytes"},
-	{"safetensors of many texts", func() []byte {
-		var b strings.Builder
-		for i := range million / 2 {
-			fmt.Fprintf(&b, `"%x":"",`, i)
-		}
-		return tensors(`{"__metadata__":{` + b.String() + `"":""}}`)
-	}, "at most 1048576 are read"},
-	{"safetensors past the end", func() []byte {
-		return tensors(`{"a":{"dtype":"F32","shape":[1000000,1000000],"data_offsets":[0,4000000000000]}}`)
-	}, "its values lie from and to"},
-	{"safetensors of two arrays of a name", func() []byte {
-		return tensors(`{"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`)
-	}, `the array "a" is there twice`},
-	{"safetensors that overlap", func() []byte {
-		return append(tensors(`{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},"b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}}`), 1, 2, 3)
-	}, `array "b": damaged file: its values lie from 1 on, where those before it end at 2`},
-	{"safetensors with a hole", func() []byte {
-		return append(tensors(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},"b":{"dtype":"U8","shape":[1],"data_offsets":[2,3]}}`), 1, 2, 3)
-	}, `array "b": damaged file: its values lie from 2 on, where those before it end at 1`},
-	{"safetensors of two shapes", func() []byte {
-		return append(tensors(`{"a":{"dtype":"U8","shape":[1],"shape":[2],"data_offsets":[0,2]}}`), 1, 2)
-	}, `array "a": damaged file: "shape" is there twice`},
-	{"safetensors with more behind", func() []byte {
-		return append(tensors(`{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}`), 1, 2, 3)
-	}, "its arrays end at 2, and it has 3 bytes of values"},
-	{"safetensors of 10^12 elements", func() []byte {
-		return tensors(`{"a":{"dtype":"F32","shape":[1000000,1000000],"data_offsets":[0,0]}}`)
-	}, "at most"},
 	{"an NPZ of 10^12 elements", func() []byte {
 		var b bytes.Buffer
 		z := zip.NewWriter(&b)
@@ -520,15 +480,6 @@ func FuzzPickle(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		fuzzed(t, archived(string(b)))
 	})
-}
-
-func FuzzSafetensors(f *testing.F) {
-	b, err := Safetensors(some())
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(b)
-	f.Fuzz(fuzzed)
 }
 
 func FuzzLabels(f *testing.F) {

@@ -1,6 +1,6 @@
 // Package arrays reads named arrays from the files that programs keep sets of images
-// in: numpy's NPZ, safetensors, PyTorch's .pt, and folders of images with a file of
-// labels; and it writes the first three.
+// in: numpy's NPZ, PyTorch's .pt, and folders of images with a file of
+// labels; and it writes .pt.
 //
 // The content decides what a file is, not its name. It may come from anywhere: nothing
 // in it is run, and nothing is allocated because the file merely says that it is large.
@@ -63,7 +63,7 @@ func Open(path string) (Source, error) {
 
 // read reads what says where the arrays of a file are.
 func read(path string, r io.ReaderAt, size int64) (source, error) {
-	head := make([]byte, 9)
+	head := make([]byte, 6)
 	n, err := r.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -71,14 +71,12 @@ func read(path string, r io.ReaderAt, size int64) (source, error) {
 	switch start := string(head[:n]); {
 	case strings.HasPrefix(start, "PK\x03\x04") || strings.HasPrefix(start, "PK\x05\x06"): // the second is of none that has files
 		return readZip(path, r, size)
-	case n == 9 && start[8] == '{':
-		return readSafetensors(path, r, size)
 	case n > 1 && start[0] == 0x80 && start[1] < 6:
 		return nil, fmt.Errorf("%s: %w: it is a pickle of Python, or a .pt file of the form that PyTorch wrote before 1.6\nhint: load it there, and torch.save({\"images\": images, \"labels\": labels}, FILE), both as tensors", path, npz.ErrFormat)
 	case strings.HasPrefix(start, "\x93NUMPY"):
 		return nil, fmt.Errorf("%s: %w: it is an NPY file, one array without labels\nhint: np.savez(FILE, images=..., labels=...) writes both", path, npz.ErrFormat)
 	}
-	return nil, fmt.Errorf("%s: %w: it is not an NPZ file, nor one of safetensors or PyTorch", path, npz.ErrMagic)
+	return nil, fmt.Errorf("%s: %w: it is neither an NPZ nor a PyTorch file", path, npz.ErrMagic)
 }
 
 func readZip(path string, r io.ReaderAt, size int64) (source, error) {

@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -110,40 +109,4 @@ func (p *pickler) tensor(a npz.Array, key int) error {
 	p.numbers(strides)
 	p.WriteString("\x89ccollections\nOrderedDict\n)RtR")
 	return nil
-}
-
-// Safetensors returns arrays as a file of safetensors. Its texts are in the metadata,
-// lists of them one a line.
-func Safetensors(list []npz.Array) ([]byte, error) {
-	head := map[string]any{}
-	texts := map[string]string{}
-	var body []byte
-	for _, a := range list {
-		if s, ok := a.Texts(); ok {
-			texts[a.Name] = strings.Join(s, "\n")
-			continue
-		}
-		kind := ""
-		for name, t := range safetensorsTypes {
-			if t == a.Type {
-				kind = name
-			}
-		}
-		shape := a.Shape
-		if shape == nil {
-			shape = []int{}
-		}
-		head[a.Name] = described{kind, shape, []int64{int64(len(body)), int64(len(body) + len(a.Data))}}
-		body = append(body, a.Data...)
-	}
-	head[metadata] = texts
-	text, err := json.Marshal(head)
-	if err != nil {
-		return nil, err
-	}
-	for len(text)%8 != 0 {
-		text = append(text, ' ')
-	}
-	out := binary.LittleEndian.AppendUint64(nil, uint64(len(text)))
-	return append(append(out, text...), body...), nil
 }

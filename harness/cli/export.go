@@ -29,7 +29,7 @@ import (
 )
 
 // exportFormats are the forms in which sets are written for other programs.
-var exportFormats = []string{"pt", "safetensors", "npz", "png"}
+var exportFormats = []string{"pt", "npz", "png"}
 
 // exportSets writes the sets of the selected records, a file for each.
 func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) error {
@@ -168,8 +168,6 @@ func exportSet(set []byte, list []npz.Array, file, format string) (note string, 
 		return exportPictures(list, file)
 	case "pt":
 		b, err = arrays.Torch(forTorch(list))
-	case "safetensors":
-		b, err = arrays.Safetensors(forTorch(list))
 	}
 	if err != nil {
 		return "", err
@@ -221,7 +219,7 @@ func exportPictures(list []npz.Array, dir string) (note string, err error) {
 	_, of := find("of")
 	n, h, w, c := pixels.Shape[0], pixels.Shape[1], pixels.Shape[2], pixels.Shape[3]
 	if c != 1 && c != 3 {
-		return "", fmt.Errorf("images of %d channels are no pictures\nhint: -export pt, safetensors or npz keep them", c)
+		return "", fmt.Errorf("images of %d channels are no pictures\nhint: -export pt or npz keeps them", c)
 	}
 	// Without its labels a folder is no set: one that is left half written is not taken for a whole one.
 	if err := os.Remove(filepath.Join(dir, arrays.LabelsFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -256,7 +254,7 @@ func lost(x []float32, kind, loss string, k int) string {
 	switch {
 	case kind == string(method.Hard):
 	case k == 1:
-		parts = append(parts, "class numbers only; -export pt, safetensors or npz keep its labels")
+		parts = append(parts, "class numbers only; -export pt or npz keeps its labels")
 	default:
 		say := fmt.Sprintf("label_kind = %q", kind)
 		if loss != "" {
