@@ -8,14 +8,15 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"dgkip/harness/arrays"
 	"dgkip/harness/method"
+	"dgkip/harness/npz"
 	"dgkip/harness/sets"
 	"dgkip/harness/teacher"
 )
@@ -23,7 +24,7 @@ import (
 // File is the method. In its paths, which start from the experiment's file, {dataset},
 // {model}, {ipc} and {seed} stand for those of the run.
 type File struct {
-	Path       string `toml:"path,omitzero"`        // an NPZ or .pt file, or a folder of images
+	Path       string `toml:"path,omitzero"`        // an NPZ or .pt file
 	LabelsPath string `toml:"labels_path,omitzero"` // a file with the labels, where path has none
 	sets.Options
 
@@ -65,7 +66,7 @@ func init() { method.Register(func() method.Method { return new(File) }) }
 func (f *File) Info() method.Info {
 	return method.Info{
 		Name: "file", Title: "Sets from files", Version: 5, Protocol: "network",
-		About:      "sets that another program made: NPZ, PyTorch's .pt, folders of images",
+		About:      "sets that another program made: NPZ, PyTorch's .pt",
 		SoftLabels: f.Travel || slices.Contains(softKinds, method.LabelKind(f.LabelKind)),
 	}
 }
@@ -125,13 +126,24 @@ func (f *File) Locate(p method.Place, data *method.Data) (method.Method, error) 
 
 // digest is of the content of the files.
 func (f *File) digest() (string, error) {
-	first, err := arrays.Digest(f.at.File)
+	first, err := digestOf(f.at.File)
 	if err != nil || f.at.Labels == "" {
 		return first, err
 	}
-	second, err := arrays.Digest(f.at.Labels)
+	second, err := digestOf(f.at.Labels)
 	sum := sha256.Sum256([]byte(first + "\n" + second))
 	return "sha256:" + hex.EncodeToString(sum[:]), err
+}
+
+func digestOf(file string) (string, error) {
+	f, _, err := npz.OpenRegular(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return "sha256:" + hex.EncodeToString(h.Sum(nil)), err
 }
 
 // read reads the set, and checks that it is what the experiment says.

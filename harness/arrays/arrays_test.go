@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"image"
-	"image/png"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -171,81 +169,6 @@ torch.save(d, sys.argv[1])
 	}
 	if got := shown(t, file, "classes"); got != `[1] ["öne"]` {
 		t.Error(got)
-	}
-}
-
-func TestFolder(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name string, b []byte) {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var b bytes.Buffer
-	img := image.NewGray(image.Rect(0, 0, 3, 2))
-	img.Pix[4] = 200
-	if err := png.Encode(&b, img); err != nil {
-		t.Fatal(err)
-	}
-	wrong := func(want string) {
-		t.Helper()
-		s, err := Open(dir)
-		if err == nil {
-			_, err = s.Read("images", 100)
-		}
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Count(err.Error(), dir) != 1 {
-			t.Errorf("got %v, want %q", err, want)
-		}
-	}
-	wrong("needs a file labels.csv")
-	write("labels.csv", []byte("../a.png,1\n"))
-	wrong("does not lie in the folder")
-	write("labels.csv", []byte("a.png,dog\n"))
-	wrong("line 1: unsupported kind of content: the label \"dog\" is no number")
-	write("labels.csv", []byte("a.png,1\nb.png,0,1\n"))
-	wrong("line 2: unsupported kind of content: 2 values; the images before it have 1")
-	write("labels.csv", []byte("a.png,1\nb.png,0\na.png,0\n"))
-	wrong("line 3: unsupported kind of content: the image \"a.png\" is there twice")
-	var many bytes.Buffer
-	for i := range 200_000 {
-		fmt.Fprintf(&many, "%d,1\n", i)
-	}
-	write("labels.csv", many.Bytes())
-	wrong("line 131073: it holds more than it should")
-	write("labels.csv", bytes.Repeat([]byte("a,1\n"), 3*million))
-	wrong("it holds more than it should: 12000000 bytes")
-	write("labels.csv", []byte("a"+strings.Repeat(",1", million)))
-	wrong("token too long")
-	write("labels.csv", []byte("\ufefffile,label\r\n\"a.png\", 1\r\n\r\nb.png,0\r\n"))
-	write("a.png", b.Bytes())
-	wrong("it names b.png, which is not there")
-	write("b.png", []byte("GIF"))
-	wrong(filepath.Join(dir, "b.png") + ": not a file of this kind: neither PNG nor JPEG")
-	if err := os.Remove(filepath.Join(dir, "b.png")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "b.png"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	wrong("b.png: it is not a file but a folder")
-	if err := os.Remove(filepath.Join(dir, "b.png")); err != nil {
-		t.Fatal(err)
-	}
-	write("b.png", b.Bytes())
-	if got := shown(t, dir, "labels"); got != "float64[2] [1 0]" {
-		t.Error(got)
-	}
-	if got := shown(t, dir, "images"); got != "uint8[2 2 3 1] [0 0 0 0 200 0 0 0 0 0 200 0]" {
-		t.Error(got)
-	}
-	first, err := Digest(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write("labels.csv", []byte("filename,class\na.png,0\nb.png,0\n"))
-	if second, err := Digest(dir); err != nil || second == first {
-		t.Error("other labels, the same digest", err)
 	}
 }
 
@@ -479,25 +402,6 @@ func FuzzPickle(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		fuzzed(t, archived(string(b)))
-	})
-}
-
-func FuzzLabels(f *testing.F) {
-	f.Add("file,label\na.png,1\n\"b.png\", 0\n\n")
-	f.Add("a,0.5,0.5\nb,1,0\n")
-	f.Add("../a,1\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		list := &folder{path: "in", seen: map[string]bool{}}
-		for line := range strings.Lines(text) {
-			if list.line(strings.TrimSuffix(line, "\n")) != nil {
-				return
-			}
-		}
-		for i, image := range list.images {
-			if filepath.Dir(image) != "in" || len(list.values[i]) != len(list.values[0]) {
-				t.Errorf("%q has %v", image, list.values[i])
-			}
-		}
 	})
 }
 

@@ -1,6 +1,5 @@
-// Package arrays reads named arrays from the files that programs keep sets of images
-// in: numpy's NPZ, PyTorch's .pt, and folders of images with a file of
-// labels; and it writes .pt.
+// Package arrays reads named arrays from numpy's NPZ and PyTorch's .pt files, and writes
+// the latter.
 //
 // The content decides what a file is, not its name. It may come from anywhere: nothing
 // in it is run, and nothing is allocated because the file merely says that it is large.
@@ -8,20 +7,16 @@ package arrays
 
 import (
 	"archive/zip"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"slices"
 	"strings"
 
 	"dgkip/harness/npz"
 )
 
-// Source is an open file, or folder, of arrays.
+// Source is an open file of arrays.
 type Source interface {
 	source
 	io.Closer
@@ -37,15 +32,8 @@ type source interface {
 	Read(name string, most int) (npz.Array, error)
 }
 
-// Open opens a file or a folder.
+// Open opens a file.
 func Open(path string) (Source, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		f, err := listFolder(path)
-		if err != nil {
-			return nil, err
-		}
-		return f, nil
-	}
 	f, info, err := npz.OpenRegular(path)
 	if err != nil {
 		return nil, err
@@ -103,34 +91,6 @@ func readZip(path string, r io.ReaderAt, size int64) (source, error) {
 		return readTorch(path, archive, root, size)
 	}
 	return npz.In(path, archive, npz.UnpackLimit(size, npz.Learned))
-}
-
-// Digest depends on the content of a file, or of those of a folder that Open reads.
-func Digest(path string) (string, error) {
-	files := []string{path}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		f, err := listFolder(path)
-		if err != nil {
-			return "", err
-		}
-		files = slices.Concat([]string{f.labels}, f.images)
-	}
-	h := sha256.New()
-	for _, name := range files {
-		f, info, err := npz.OpenRegular(name)
-		if err != nil {
-			return "", err
-		}
-		if len(files) > 1 {
-			fmt.Fprintf(h, "%d\n", info.Size())
-		}
-		_, err = io.Copy(h, f)
-		f.Close()
-		if err != nil {
-			return "", err
-		}
-	}
-	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
 }
 
 func tooMany(shape []int, most int) error {

@@ -20,7 +20,6 @@ import (
 	"dgkip/harness/arrays"
 	"dgkip/harness/deflate"
 	"dgkip/harness/engine"
-	"dgkip/harness/method"
 	"dgkip/harness/npz"
 	"dgkip/harness/report"
 	"dgkip/harness/sets"
@@ -92,12 +91,11 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 		if f.export != "png" {
 			file += "." + f.export
 		}
-		note, err := exportSet(set, list, file, f.export)
-		if err != nil {
+		if err := exportSet(set, list, file, f.export); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		written++
-		fmt.Fprintln(out, file+note)
+		fmt.Fprintln(out, file)
 	}
 	if written == 0 && damaged == nil {
 		return usageError(errors.New("-export: none of the selected runs has a record with a set\nhint: run the experiment first; the whole training set is no distilled one, and the records that come along leave large sets out"))
@@ -160,19 +158,18 @@ func plain(s string) string {
 	}, s)
 }
 
-// exportSet writes a record's set in another form. The note is of what that leaves out.
-func exportSet(set []byte, list []npz.Array, file, format string) (note string, err error) {
-	b := set // as npz
+// exportSet writes a record's set in another form.
+func exportSet(set []byte, list []npz.Array, file, format string) error {
 	switch format {
 	case "png":
 		return exportPictures(list, file)
 	case "pt":
-		b, err = arrays.Torch(forTorch(list))
+		var err error
+		if set, err = arrays.Torch(forTorch(list)); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return "", err
-	}
-	return "", report.WriteFile(file, b)
+	return report.WriteFile(file, set)
 }
 
 // forTorch returns the arrays of a set as PyTorch has them: images as [n, c, h, w] and
@@ -194,9 +191,9 @@ func forTorch(list []npz.Array) []npz.Array {
 	return out
 }
 
-// exportPictures writes a set as a folder of PNG files, whose values are rounded to
-// bytes, and a file of labels: class numbers, or rows of a value for each class.
-func exportPictures(list []npz.Array, dir string) (note string, err error) {
+// exportPictures writes a set as a folder of PNG files to look at, whose names say the class,
+// and whose values are rounded to bytes.
+func exportPictures(list []npz.Array, dir string) error {
 	find := func(name string) (a npz.Array, x []float32) {
 		for _, one := range list {
 			if one.Name == name {
@@ -207,74 +204,18 @@ func exportPictures(list []npz.Array, dir string) (note string, err error) {
 		return a, x
 	}
 	pixels, x := find("pixels")
-	labels, y := find("labels")
-	text := func(name string) string {
-		a, _ := find(name)
-		if lines, _ := a.Texts(); len(lines) > 0 {
-			return lines[0]
-		}
-		return ""
-	}
-	kind := text("label_kind")
 	_, of := find("of")
 	n, h, w, c := pixels.Shape[0], pixels.Shape[1], pixels.Shape[2], pixels.Shape[3]
 	if c != 1 && c != 3 {
-		return "", fmt.Errorf("images of %d channels are no pictures\nhint: -export pt or npz keeps them", c)
+		return fmt.Errorf("images of %d channels are no pictures\nhint: -export pt or npz keeps them", c)
 	}
-	// Without its labels a folder is no set: one that is left half written is not taken for a whole one.
-	if err := os.Remove(filepath.Join(dir, arrays.LabelsFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
-	var lines strings.Builder
-	k, hard := labels.Shape[1], kind == string(method.Hard)
-	pictureName := func(i int) string { return fmt.Sprintf("%04d.png", i) }
 	for i := range n {
-		name := pictureName(i)
-		lines.WriteString(name)
-		if k == 1 || hard {
-			fmt.Fprintf(&lines, ",%d", int(of[i]))
-		} else {
-			for _, v := range y[i*k:][:k] {
-				lines.WriteString("," + strconv.FormatFloat(float64(v), 'g', -1, 32))
-			}
-		}
-		lines.WriteByte('\n')
-		if err := report.WriteFile(filepath.Join(dir, name), deflate.PNG(picture(x[i*h*w*c:][:h*w*c], h, w, c))); err != nil {
-			return "", err
+		name := filepath.Join(dir, fmt.Sprintf("%04d-class-%d.png", i, int(of[i])))
+		if err := report.WriteFile(name, deflate.PNG(picture(x[i*h*w*c:][:h*w*c], h, w, c))); err != nil {
+			return err
 		}
 	}
-	for i := n; os.Remove(filepath.Join(dir, pictureName(i))) == nil; i++ { // what a larger set has left
-	}
-	return lost(x, kind, text("loss"), k), report.WriteFile(filepath.Join(dir, arrays.LabelsFile), []byte(lines.String()))
-}
-
-// lost is a note of what pictures of a set, and labels with k values, leave out.
-func lost(x []float32, kind, loss string, k int) string {
-	var parts []string
-	switch {
-	case kind == string(method.Hard):
-	case k == 1:
-		parts = append(parts, "class numbers only; -export pt or npz keeps its labels")
-	default:
-		say := fmt.Sprintf("label_kind = %q", kind)
-		if loss != "" {
-			say += fmt.Sprintf(" and loss = %q", loss)
-		}
-		parts = append(parts, "to read it again, say "+say)
-	}
-	beyond := 0
-	for _, v := range x {
-		if v < 0 || v > 1 {
-			beyond++
-		}
-	}
-	if beyond > 0 {
-		parts = append(parts, fmt.Sprintf("%d of its %d values are beyond 0 and 1, and were clipped", beyond, len(x)))
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return ": " + strings.Join(parts, "; ")
+	return nil
 }
 
 // picture draws an image, grey or in colour.

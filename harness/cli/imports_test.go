@@ -28,7 +28,7 @@ var mayImport = map[string]string{
 	"harness/optim":             "harness/tensor",
 	"harness/npz":               "",
 	"harness/deflate":           "",
-	"harness/arrays":            "harness/npz harness/data",
+	"harness/arrays":            "harness/npz",
 	"harness/sets":              "harness/arrays harness/method harness/npz",
 	"harness/data":              "harness/method harness/npz harness/tensor harness/rng harness/fmath",
 	"harness/method":            "harness/nn harness/tensor harness/rng",
@@ -49,7 +49,7 @@ var mayImport = map[string]string{
 	"harness/report":            "harness/store harness/stats harness/exhibit harness/spec harness/method harness/nearest harness/npz",
 	"harness/report/chart":      "harness/deflate",
 	"baselines/all":             "*", // it registers everything
-	"baselines/file":            "harness/arrays harness/sets harness/teacher harness/method",
+	"baselines/file":            "harness/npz harness/sets harness/teacher harness/method",
 	"baselines/dsa":             "harness/method harness/augment baselines/dc",
 	"baselines/*":               "harness/method harness/nn harness/augment harness/features harness/convex harness/teacher harness/optim harness/tensor harness/rng harness/fmath",
 	"harness/method/methodtest": "harness/method harness/rng harness/toml",

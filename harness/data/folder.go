@@ -187,17 +187,6 @@ func (c *contents) image(s *Split, path string) error {
 	return appendPixels(s, m, c.ch)
 }
 
-// ReadImage reads a PNG or JPEG file as bytes [h, w, c]: one channel if it is grey,
-// else three.
-func ReadImage(path string) (h, w, c int, pixels []byte, err error) {
-	var one contents
-	var s Split
-	if err := one.image(&s, path); err != nil {
-		return 0, 0, 0, nil, at(path, err)
-	}
-	return one.h, one.w, one.ch, s.Images, nil
-}
-
 const replacePicture = "replace the picture, or delete it"
 
 // decode reads an image after a look at its size.
