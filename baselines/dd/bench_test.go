@@ -25,7 +25,7 @@ func BenchmarkUpdate(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				flops := m.Estimate(method.Sizes{Train: n, Classes: 2, H: h, W: w, C: c, IPC: ipc, Model: model}).Flops
+				flops := m.Flops(method.Sizes{Train: n, Classes: 2, H: h, W: w, C: c, IPC: ipc, Model: model})
 				for done := 0; b.Loop(); done++ {
 					update(b, r, done)
 				}

@@ -34,7 +34,7 @@ func update(b *testing.B, name, kind string, ipc int, train method.Images) {
 	dsa.Iterations, dsa.Outer = 1+b.N, 1 // a fresh network for each, and no training
 	var m interface {
 		method.Method
-		method.Estimator
+		method.Counter
 	} = dsa
 	if name == "dc" {
 		settings := dc.Defaults()
@@ -53,7 +53,7 @@ func update(b *testing.B, name, kind string, ipc int, train method.Images) {
 	if _, err := m.Distill(context.Background(), p, func(s method.Step) { b.StopTimer(); done = s.Update }); err != nil {
 		b.Fatal(err)
 	}
-	flops := m.Estimate(method.Sizes{Train: train.Len(), Classes: 2, H: train.H, W: train.W, C: train.C, IPC: ipc, Model: model}).Flops
+	flops := m.Flops(method.Sizes{Train: train.Len(), Classes: 2, H: train.H, W: train.W, C: train.C, IPC: ipc, Model: model})
 	b.ReportMetric(flops/1e9, "GFLOP/update")
 	b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }

@@ -46,16 +46,6 @@ func (*Herding) CheckSizes(s method.Sizes) error {
 	return errors.Join(method.CheckImages("herding", s), s.Model.CheckStored(s))
 }
 
-// Estimate implements method.Estimator.
-func (*Herding) Estimate(s method.Sizes) method.Estimate {
-	n, dim := float64(s.Train), float64(teacher.Dim(s.Model, s.H, s.W))
-	return method.Estimate{
-		Setup:  2 * n * dim * float64(s.IPC+2),
-		Shared: n * teacher.Flops(s.Model, s.H, s.W, s.C),
-		Bytes:  int64(4*n*dim) + teacher.ImageBytes(s) + teacher.MapBytes(s, false),
-	}
-}
-
 // Distill implements method.Method. Its loss is the distance of the mean of what
 // was chosen from the class's mean, averaged over classes.
 func (*Herding) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {

@@ -106,12 +106,3 @@ func TestTies(t *testing.T) {
 		t.Errorf("chosen %v, at %v (%v)", chosen, d, err)
 	}
 }
-
-// The estimate has the features, the images, and the weights that make the features.
-func TestEstimate(t *testing.T) {
-	s := method.Sizes{Train: 1000, Test: 200, Classes: 2, H: 32, W: 32, C: 3, IPC: 10, Model: method.Model{Kind: "fc", Width: 1024, Depth: 3, Nets: 30}}
-	const features, images, weights = 4 * 1000 * 30 * 1024, 4 * 1200 * 32 * 32 * 3, 4 * 30 * (32*32*3 + 1024 + 1024) * 1024
-	if got, want := float64(new(Herding).Estimate(s).Bytes), float64(features+images+weights); math.Abs(got-want) > 0.01*want {
-		t.Errorf("%.4g bytes, want about %.4g", got, want)
-	}
-}

@@ -44,7 +44,7 @@ func BenchmarkUpdate(b *testing.B) {
 				for b.Loop() {
 					update()
 				}
-				flops := m.Estimate(method.Sizes{Train: n, Classes: 2, H: h, W: w, C: c, IPC: ipc, Model: model}).Flops
+				flops := m.Flops(method.Sizes{Train: n, Classes: 2, H: h, W: w, C: c, IPC: ipc, Model: model})
 				b.ReportMetric(flops/1e9, "GFLOP/update")
 				b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 			})

@@ -98,45 +98,24 @@ func (m *KIP) CheckSizes(s method.Sizes) error {
 	return nil
 }
 
-// Estimate implements method.Estimator.
-func (m *KIP) Estimate(s method.Sizes) method.Estimate {
+// Flops implements method.Counter.
+func (m *KIP) Flops(s method.Sizes) float64 {
 	s.Model = m.model(s.Model)
-	one := teacher.Flops(s.Model, s.H, s.W, s.C)
 	dim, n, k := float64(teacher.Dim(s.Model, s.H, s.W)), float64(s.IPC*s.Classes), float64(teacher.Outputs(s.Classes))
 	batch := float64(m.size(s.Train))
-	if s.Model.Exact() {
-		return m.exactEstimate(s)
+	if s.Model.Exact() { // a pass is beside the batch alone
+		s.Train = int(batch)
+		return teacher.PassFlops(s) + 4*batch*n*(k+1)
 	}
-	e := teacher.PassEstimate(s)
-	e.Updates = m.Updates
-	e.Flops += 4*batch*dim*k + n*dim*(n+10*k)
+	flops := teacher.PassFlops(s)
+	flops += 4*batch*dim*k + n*dim*(n+10*k)
 	if m.Labels == "solved" {
-		e.Flops += 2 * batch * dim * n
-		e.Bytes += int64(4 * batch * n)
+		flops += 2 * batch * dim * n
 	}
-	kept := float64(s.Train) // rows of features
 	if m.Resample {
-		e.Flops += batch * one
-		kept = 0
-	} else {
-		e.Shared = float64(s.Train) * one
+		flops += batch * teacher.Flops(s.Model, s.H, s.W, s.C)
 	}
-	if m.Resample || m.Batch > 0 {
-		kept += batch
-	}
-	e.Bytes += int64(4*kept*dim) + teacher.ImageBytes(s) + teacher.MapBytes(s, true)
-	return e
-}
-
-// exactEstimate is Estimate in an exact kernel: passes beside the real images of an
-// update, and at the end beside all.
-func (m *KIP) exactEstimate(s method.Sizes) method.Estimate {
-	n, k, batch := float64(s.IPC*s.Classes), float64(teacher.Outputs(s.Classes)), float64(m.size(s.Train))
-	e := teacher.PassEstimate(s)
-	e.Bytes += teacher.ImageBytes(s)
-	s.Train = int(batch)
-	e.Flops, e.Updates = teacher.PassEstimate(s).Flops+4*batch*n*(k+1), m.Updates
-	return e
+	return flops
 }
 
 // model describes the networks that make the features of an update.

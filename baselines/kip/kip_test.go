@@ -207,28 +207,14 @@ func TestCheckSizes(t *testing.T) {
 	}
 }
 
-// Estimates grow with what they are of.
-func TestEstimate(t *testing.T) {
+// Operations grow with what is done.
+func TestFlops(t *testing.T) {
 	sizes := method.Sizes{Train: 10000, Test: 2000, Classes: 2, H: 32, W: 32, C: 3, IPC: 10, Model: method.Model{Kind: "fc", Width: 1024, Depth: 3, Nets: 30}}
-	all := variant("learned", 100).Estimate(sizes)
-	batch := variant("batch", 100).Estimate(sizes)
-	fresh := variant("resample", 100).Estimate(sizes)
-	solved := variant("solved", 100).Estimate(sizes)
-	if all.Updates != 100 || all.Setup != 0 || all.Shared <= 0 || all.Bytes < 4*10000*30720 {
-		t.Errorf("%+v", all)
+	of := map[string]float64{}
+	for _, name := range []string{"learned", "batch", "resample", "solved"} {
+		of[name] = variant(name, 100).Flops(sizes)
 	}
-	if !(batch.Flops < all.Flops && all.Flops < solved.Flops && batch.Flops < fresh.Flops) {
-		t.Errorf("operations: batch %g, all %g, solved %g, fresh %g", batch.Flops, all.Flops, solved.Flops, fresh.Flops)
-	}
-	if fresh.Shared != 0 || fresh.Bytes >= all.Bytes {
-		t.Errorf("fresh networks keep features: %+v", fresh)
-	}
-	// Another layer is 1024x1024 weights a network, packed for both ways.
-	deep := sizes
-	deep.Model.Depth++
-	for name, was := range map[string]int64{"learned": all.Bytes, "resample": fresh.Bytes} {
-		if more := variant(name, 100).Estimate(deep).Bytes - was; more < 8*30<<20 || more > 9*30<<20 {
-			t.Errorf("%s: %d bytes more for another layer", name, more)
-		}
+	if !(0 < of["batch"] && of["batch"] < of["learned"] && of["learned"] < of["solved"] && of["batch"] < of["resample"]) {
+		t.Errorf("operations %v", of)
 	}
 }

@@ -35,19 +35,6 @@ func (*KMeans) Info() method.Info {
 	}
 }
 
-// Estimate implements method.Estimator.
-func (m *KMeans) Estimate(s method.Sizes) method.Estimate {
-	n, d, k := float64(s.Train), float64(s.H*s.W*s.C), float64(s.IPC)
-	largest := n
-	if s.Classes > 0 {
-		largest = n / float64(s.Classes)
-	}
-	return method.Estimate{
-		Setup: 2 * n * d * k * float64(m.Iterations+1),
-		Bytes: int64(4*d)*int64(s.Train+s.Test) + int64(4*largest*d+8*largest*k),
-	}
-}
-
 // Distill implements method.Method. Its loss is the objective, averaged over
 // classes.
 func (m *KMeans) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {

@@ -43,11 +43,6 @@ func (*slow) Info() method.Info {
 	return method.Info{Name: "slow", Title: "Slow", About: "for tests", Version: 1, Protocol: "network"}
 }
 
-// Estimate implements method.Estimator.
-func (m *slow) Estimate(method.Sizes) method.Estimate {
-	return method.Estimate{Updates: m.Updates, Flops: 1}
-}
-
 func (m *slow) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
 	if os.Getenv("SLOW_FAILS") != "" { // without a part in the run's identity
 		return nil, errors.New("out of luck")

@@ -3,11 +3,8 @@ package cli
 import (
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
-	"sync"
 	"text/tabwriter"
-	"time"
 
 	"dgkip/harness/data"
 	"dgkip/harness/engine"
@@ -16,7 +13,6 @@ import (
 	"dgkip/harness/progress"
 	"dgkip/harness/report"
 	"dgkip/harness/store"
-	"dgkip/harness/tensor"
 )
 
 // printList prints what there is, one line each.
@@ -62,12 +58,12 @@ func (f *flags) printList(out io.Writer) error {
 
 // printPlan prints what would run.
 func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
-	forecasts, err := engine.Forecasts(p, s, machine(runtime.GOMAXPROCS(0)), f.retry, f.force)
+	forecasts, err := engine.Forecasts(p, s, f.retry, f.force)
 	if err != nil {
 		return err
 	}
 	state := map[engine.State]int{}
-	total, unknown, estimated := 0.0, 0, "estimated"
+	total, unknown := 0.0, 0
 	var left []engine.Forecast
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "run\tstate\ttime\tfrom")
@@ -92,9 +88,6 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 			fmt.Fprintf(w, "%s\t%s\tunknown\t\n", names[i], name)
 			continue
 		}
-		if one.Basis == "operations" {
-			estimated = "at least" // scoring along the way and waiting for memory come on top
-		}
 		total += one.Seconds
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", names[i], name, progress.Seconds(one.Seconds), one.Basis)
 	}
@@ -114,11 +107,15 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 	if len(left) == 0 {
 		return nil
 	}
-	fmt.Fprintf(out, "time left, one run at a time, %s: %s", estimated, progress.Seconds(total))
-	if unknown > 0 {
-		fmt.Fprintf(out, ", and %s of which nothing is known yet", report.Count(unknown, "run", "runs"))
+	if unknown == len(left) {
+		fmt.Fprintln(out, "time left: unknown, for there are no records of similar runs")
+		return nil
 	}
-	fmt.Fprintln(out)
+	fmt.Fprintf(out, "time left, one run at a time: %s", progress.Seconds(total))
+	if unknown > 0 {
+		fmt.Fprintf(out, " and %d unknown", unknown)
+	}
+	fmt.Fprintln(out, "; forecasts are medians of records, whatever machine made them")
 	printMemory(out, left, f.jobs)
 	return nil
 }
@@ -140,41 +137,29 @@ func planNames(runs []*engine.Run) []string {
 // printMemory prints how much memory the runs that are left may need, jobs of
 // them at a time.
 func printMemory(out io.Writer, left []engine.Forecast, jobs int) {
-	need, bound := memoryOf(left, jobs)
-	if need == 0 {
-		return
-	}
 	at := ""
 	if jobs > 1 {
 		at = fmt.Sprintf(" with %d runs at a time", jobs)
 	}
-	fmt.Fprintf(out, "memory%s: %s %s at the peak", at, bound, bytesText(need))
+	fmt.Fprintf(out, "memory%s: about %s at the peak", at, bytesText(memoryOf(left, jobs)))
 	if have := env.Read().Memory; have > 0 {
 		fmt.Fprintf(out, "; this machine has %s", bytesText(float64(have)))
 	}
 	fmt.Fprintln(out)
 }
 
-// memoryOf returns how much memory the runs that are left need, and what kind of
-// estimate that is.
-func memoryOf(left []engine.Forecast, jobs int) (need float64, bound string) {
-	// The program and the data, which this process holds as well, are there once.
-	base := env.PeakMemory()
-	var own []int64
-	bound = "about"
+// memoryOf returns how much memory the runs that are left need by records, jobs of them at
+// a time; 0 if there are no records.
+func memoryOf(left []engine.Forecast, jobs int) (need float64) {
+	var peaks []float64
 	for _, one := range left {
-		if one.Measured {
-			own = append(own, max(0, one.Bytes-base))
-		} else {
-			own, bound = append(own, one.Bytes), "at least"
-		}
+		peaks = append(peaks, float64(one.Bytes))
 	}
-	slices.Sort(own)
-	need = float64(base)
-	for _, n := range own[max(0, len(own)-jobs):] {
-		need += float64(n)
+	slices.Sort(peaks)
+	for _, n := range peaks[max(0, len(peaks)-jobs):] {
+		need += n
 	}
-	return need, bound
+	return need
 }
 
 // bytesText writes a size for people to read.
@@ -186,29 +171,4 @@ func bytesText(n float64) string {
 		return fmt.Sprintf("%.0f MB", n/1e6)
 	}
 	return fmt.Sprintf("%.1f GB", n/1e9)
-}
-
-// machine is this one, for runs of so many threads.
-func machine(threads int) engine.Machine {
-	return engine.Machine{Threads: threads, CPU: env.Read().CPU, Kernels: tensor.Path(), Speed: sync.OnceValue(func() float64 { return float64(threads) * speed() })}
-}
-
-// speed measures what a processor of this machine makes of a product of matrices, and
-// takes half of it for granted. Processor time says so beside other programs as well.
-func speed() float64 {
-	const n = 512
-	a, b, c := tensor.NewMat[float32](n, n), tensor.NewMat[float32](n, n), tensor.NewMat[float32](n, n)
-	for i := range a.Data {
-		a.Data[i], b.Data[i] = float32(i%7)-3, float32(i%5)-2
-	}
-	made, start, cpu := 0.0, time.Now(), env.CPU()
-	for time.Since(start) < 100*time.Millisecond {
-		tensor.Mul(c, a, b, tensor.NN, false)
-		made += 2 * n * n * n
-	}
-	used := (env.CPU() - cpu).Seconds()
-	if used <= 0 { // the system does not tell
-		used = time.Since(start).Seconds() * float64(runtime.GOMAXPROCS(0))
-	}
-	return 0.5 * made / used
 }

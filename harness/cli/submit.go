@@ -21,28 +21,28 @@ import (
 )
 
 // workerThreads is how many processors a worker gets if -threads does not say: most of
-// the records that times are estimated from were made with so many.
+// the records were made with so many.
 const workerThreads = 2
+
+// workerLimit is the time of a job if -for does not say.
+const workerLimit = 12 * time.Hour
 
 // printJob prints a job of workers for what is left of a plan.
 func (f *flags) printJob(out io.Writer, p *engine.Plan, s *store.Store) error {
 	threads := cmp.Or(f.threads, workerThreads)
-	forecasts, err := engine.Forecasts(p, s, machine(threads), f.retry, false)
+	forecasts, err := engine.Forecasts(p, s, f.retry, false)
 	if err != nil {
 		return err
 	}
 	var left []engine.Forecast
-	longest, total := 0.0, 0.0
 	for _, one := range forecasts {
 		if one.State != engine.Done && one.State != engine.Failed {
 			left = append(left, one)
-			longest, total = max(longest, one.Seconds), total+one.Seconds
 		}
 	}
 	if len(left) == 0 {
 		return usageError(errors.New("-submit: there are no runs left to make\nhint: -plan lists them, and -collect shows the results"))
 	}
-	memory, _ := memoryOf(left, 1)
 	args := f.passedOn()
 	collect := append(args[:len(args):len(args)], "-collect")
 	if !f.retry.IsZero() { // no worker tries again what another has tried since
@@ -53,13 +53,8 @@ func (f *flags) printJob(out io.Writer, p *engine.Plan, s *store.Store) error {
 		About: fmt.Sprintf("%d workers make what is left of %s, %d runs.", f.workers, f.exp, len(left)),
 		Work:  append(args, "-worker", "-workers", strconv.Itoa(f.workers), "-threads", strconv.Itoa(threads)), Collect: collect,
 		Program: program(), Workers: f.workers, CPUs: threads,
-		// An estimate is the least that a run needs.
-		Memory: int64(math.Ceil(1.5*memory/(1<<28))) << 28,
-		Limit:  f.limit,
-	}
-	if job.Limit == 0 {
-		hours := math.Ceil(1.5 * max(longest, total/float64(f.workers)) / 3600)
-		job.Limit = time.Duration(min(max(hours, 1), 12)) * time.Hour
+		Memory: int64(math.Ceil(1.5*memoryOf(left, 1)/(1<<28))) << 28,
+		Limit:  cmp.Or(f.limit, workerLimit),
 	}
 	job.Work = append(job.Work, "-for", shortTime(job.Limit))
 	return submit.Print(progress.Screen(out), job) // byte for byte what a shell reads

@@ -219,38 +219,6 @@ func CheckSize(loss Loss, images, dim int) error {
 	return fmt.Errorf("the %s loss on %d training images needs their Gram matrix, for which the limit is %d images\nhint: %s", loss, images, limit, hint)
 }
 
-// SolverBytes is the memory that Solve takes beside the features, 0 of which stand for a
-// kernel, but for vectors.
-func SolverBytes(loss Loss, images, dim, classes int) int64 {
-	n, m, k := int64(images), int64(dim), int64(classes)
-	switch {
-	case loss == SoftmaxLoss && dim == 0: // one triangle
-		return 2*n*n + 36*n*k
-	case loss == SoftmaxLoss && thinFits(images, dim, classes):
-		return 16*k*m*m + 4*n*m + 48*n*k
-	case loss == SoftmaxLoss: // see stored
-		return 4*storedBlock*n + 24*n*k + 20*k*m
-	case thinSuits(loss, images, dim):
-		return 8*n*m + 24*m*m
-	case loss == HingeLoss: // the Gram matrix, and a factor as large
-		return 8 * n * n
-	}
-	return 4 * n * n
-}
-
-// SolverFlops is about how many operations Solve takes for two classes, beside those for the
-// Gram matrix.
-func SolverFlops(loss Loss, images, dim int) float64 {
-	n, m := float64(images), float64(dim)
-	switch {
-	case loss == HingeLoss && thinSuits(loss, images, dim):
-		return 25 * (3*n*m*m + m*m*m/3)
-	case loss == HingeLoss: // factors, and products: see largehinge.go
-		return 30*n*n*n/3 + 300*2*n*n
-	}
-	return 100 * 2 * n * n
-}
-
 func (p Problem) check(tol float64) error {
 	n := p.Labels.Values.Rows
 	if n == 0 || p.Labels.Values.Cols == 0 || p.Gram.Rows != p.Gram.Cols || p.Gram.Rows+p.Features.Rows == 0 && (p.Large == nil || p.Labels.Loss == SoftmaxLoss && p.Lower == nil) ||

@@ -108,12 +108,6 @@ func (m *LR) CheckSizes(s method.Sizes) error { return m.sizes(s, convex.Logisti
 // CheckSizes implements method.SizesChecker.
 func (m *SVM) CheckSizes(s method.Sizes) error { return m.sizes(s, convex.HingeLoss) }
 
-// Estimate implements method.Estimator.
-func (m *LR) Estimate(s method.Sizes) method.Estimate { return m.estimate(s, convex.LogisticLoss) }
-
-// Estimate implements method.Estimator.
-func (m *SVM) Estimate(s method.Sizes) method.Estimate { return m.estimate(s, convex.HingeLoss) }
-
 // Distill implements method.Method.
 func (m *LR) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
 	return m.lower(ctx, p, "dgkip-lr", convex.LogisticLoss, nil, observe)

@@ -32,12 +32,5 @@ func (l Loop) sizes(s method.Sizes, loss convex.Loss) error {
 	return nil
 }
 
-// estimate is what a run needs: a pass for each image of the set at every update, and
-// before that Theta_O.
-func (l Loop) estimate(s method.Sizes, loss convex.Loss) method.Estimate {
-	theta, e := teacher.Estimate(s, loss), teacher.PassEstimate(s)
-	draws := max(1, l.Draws)
-	e.Updates, e.Shared = l.Updates, float64(draws)*theta.Shared
-	e.Bytes = int64(draws)*(e.Bytes+teacher.MapBytes(s, true)) + theta.Bytes + teacher.ImageBytes(s)
-	return e
-}
+// Flops implements method.Counter: a pass for each image of the set.
+func (Loop) Flops(s method.Sizes) float64 { return teacher.PassFlops(s) }

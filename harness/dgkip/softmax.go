@@ -33,9 +33,6 @@ func (m *Softmax) Check() error {
 // CheckSizes implements method.SizesChecker.
 func (m *Softmax) CheckSizes(s method.Sizes) error { return m.sizes(s, convex.SoftmaxLoss) }
 
-// Estimate implements method.Estimator.
-func (m *Softmax) Estimate(s method.Sizes) method.Estimate { return m.estimate(s, convex.SoftmaxLoss) }
-
 // Distill implements method.Method.
 func (m *Softmax) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
 	return m.lower(ctx, p, "dgkip-softmax", convex.SoftmaxLoss, nil, observe)

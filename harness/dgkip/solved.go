@@ -94,28 +94,21 @@ func (m *Solved) CheckSizes(s method.Sizes) error {
 	return m.sizes(s, m.loss(s.Classes))
 }
 
-// Estimate implements method.Estimator.
-func (m *Solved) Estimate(s method.Sizes) method.Estimate {
-	e := m.estimate(s, m.loss(s.Classes))
-	if m.Batch > 0 && s.Model.Exact() { // a pass is beside the batch alone
-		some := s
-		some.Train = m.batch(s.Train)
-		e.Flops = teacher.PassEstimate(some).Flops
-	}
+// Flops implements method.Counter.
+func (m *Solved) Flops(s method.Sizes) float64 {
+	pass := s
 	dim, batch := float64(teacher.Dim(s.Model, s.H, s.W)), float64(m.batch(s.Train))
 	if s.Model.Exact() {
 		dim = float64(s.IPC * s.Classes) // a real image is its inner products with the set
-	}
-	if m.Metric != string(convex.Parameter) {
-		e.Flops += 2 * batch * dim * float64(s.IPC*s.Classes+teacher.Outputs(s.Classes))
-	}
-	if m.reals() && !s.Model.Exact() {
-		e.Bytes += int64(4 * dim * float64(m.Draws*s.Train))
-		if m.Batch > 0 {
-			e.Bytes += int64(4 * dim * batch)
+		if m.Batch > 0 {                 // a pass is beside the batch alone
+			pass.Train = m.batch(s.Train)
 		}
 	}
-	return e
+	flops := teacher.PassFlops(pass)
+	if m.Metric != string(convex.Parameter) {
+		flops += 2 * batch * dim * float64(s.IPC*s.Classes+teacher.Outputs(s.Classes))
+	}
+	return flops
 }
 
 // reals says whether real images are looked at, in updates or for labels.

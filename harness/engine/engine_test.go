@@ -28,9 +28,7 @@ import (
 type walk struct {
 	Updates int     `toml:"updates"`
 	Wrong   string  `toml:"wrong" enum:",error,panic,data,nan,zero,lossless,score,forgets,blunt,refuses,flops,slow,begins,prepares,more,wider"`
-	Flops   float64 `toml:"flops"`           // that an update is said to have
-	Common  float64 `toml:"common,omitzero"` // that runs are said to share
-	Between float64 `toml:"between,omitzero"`
+	Flop    float64 `toml:"flops"`           // that an update is said to have
 	Keeps   bool    `toml:"keeps"`           // something on disk
 	Shares  bool    `toml:"shares,omitzero"` // what is named by the data
 }
@@ -45,13 +43,12 @@ func (*walk) Info() method.Info {
 	return method.Info{Name: "walk", Title: "Walk", About: "for tests", Version: 1, Protocol: "half"}
 }
 
-// Estimate implements method.Estimator.
-func (w *walk) Estimate(method.Sizes) method.Estimate {
-	e := method.Estimate{Updates: w.Updates, Flops: w.Flops, Between: w.Between, Shared: w.Common}
+// Flops implements method.Counter.
+func (w *walk) Flops(method.Sizes) float64 {
 	if w.Wrong == "flops" {
-		e.Flops = math.NaN()
+		return math.NaN()
 	}
-	return e
+	return w.Flop
 }
 
 // surroundings is how long a walk that is told to be slow waits before an update.

@@ -153,18 +153,20 @@ func (p *Plan) OtherCode(s *store.Store) (out []*Run) {
 // code is the digest of what computes the run.
 func (r *Run) code() string { return env.Code(r.Method(), r.Cell.Protocol) }
 
-// operations is what a run takes by itself, 0 if unknown.
-func (r *Run) operations() float64 {
-	m, scoring := estimates(r, r.sizes())
-	return m.Setup + scoring.Setup + max(m.Shared, scoring.Shared) + (m.Flops+m.Between)*float64(m.Updates)
+// flops is the number of operations of an update, 0 if unknown.
+func (r *Run) flops() float64 {
+	if c, ok := r.Method().(method.Counter); ok {
+		return c.Flops(r.sizes())
+	}
+	return 0
 }
 
-// longestFirst sorts what belongs to runs by their operations. Several workers then end
+// longestFirst sorts what belongs to runs by the operations of their updates. Several workers then end
 // at about the same time, and none begins the longest run last.
 func longestFirst[T any](all []T, run func(T) *Run) {
 	of := map[*Run]float64{}
 	for _, x := range all {
-		of[run(x)] = run(x).operations()
+		of[run(x)] = updates(run(x).Identity) * run(x).flops()
 	}
 	slices.SortStableFunc(all, func(a, b T) int { return cmp.Compare(of[run(b)], of[run(a)]) })
 }

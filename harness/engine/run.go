@@ -525,9 +525,7 @@ func (a *attempt) timing(s saved) store.Timing {
 	}
 	t := store.Timing{Excluded: s.Skipped}
 	t.Median, t.Counted = median(s.Timing)
-	if e, ok := a.run.Method().(method.Estimator); ok {
-		t.Flops = e.Estimate(a.run.sizes()).Flops
-	}
+	t.Flops = a.run.flops()
 	hosts := map[string]bool{}
 	for _, one := range s.Past {
 		hosts[one.Host.Name+"/"+one.Host.CPU] = true

@@ -80,23 +80,6 @@ func (f *Features) CheckSizes(s method.Sizes) error {
 	return s.Model.CheckFeatures(s)
 }
 
-// Estimate implements method.Estimator.
-func (f *Features) Estimate(s method.Sizes) method.Estimate {
-	loss := convex.Loss(f.Loss)
-	if f.Loss == "own" {
-		loss = teacher.DefaultLoss(s.Classes)
-	}
-	whole := f.Bounds || s.IPC == 0
-	e := teacher.TestEstimate(s, whole)
-	if whole {
-		real := teacher.Estimate(s, loss)
-		e.Shared += real.Shared
-		e.Bytes += real.Bytes
-	}
-	e.Bytes += teacher.ImageBytes(s) + teacher.MapBytes(s, false)
-	return e
-}
-
 // Score implements method.Protocol.
 func (f *Features) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
 	s, err := f.score(ctx, t)

@@ -80,16 +80,6 @@ func (f *Fresh) CheckSizes(s method.Sizes) error {
 	return s.Model.CheckFeatures(s)
 }
 
-// Estimate implements method.Estimator.
-func (f *Fresh) Estimate(s method.Sizes) method.Estimate {
-	e := f.own().Estimate(s)
-	s.Model = f.model(s.Model)
-	fresh := teacher.TestEstimate(s, false)
-	e.Drawn, e.Networks = float64(f.Draws)*fresh.Shared, fmt.Sprint(s.Model)
-	e.Bytes += int64(f.Draws) * (fresh.Bytes + teacher.MapBytes(s, false))
-	return e
-}
-
 var errWhole = errors.New("the whole training set is not scored in fresh networks: a model would have to be trained in each\nhint: use the protocol \"features\"")
 
 // Score implements method.Protocol.

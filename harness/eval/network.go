@@ -285,29 +285,3 @@ func softTargets(f tensor.Mat[float64], classes int) []float32 {
 	}
 	return out
 }
-
-// Estimate implements method.Estimator: what scoring takes, as Setup. Sizes.IPC is
-// 0 for the whole training set.
-func (n *Network) Estimate(s method.Sizes) method.Estimate {
-	net, err := n.Net(s.Model, s.H, s.W, s.C, max(2, s.Classes))
-	if err != nil {
-		return method.Estimate{}
-	}
-	images := s.IPC * s.Classes
-	if s.IPC == 0 {
-		images = s.Train
-	}
-	all, first := net.Flops()
-	pass := 3*all - first // forward, and the gradient in the parameters
-	return method.Estimate{
-		Setup: float64(n.Nets) * (float64(n.Epochs)*float64(images)*pass + float64(s.Test)*all),
-		Bytes: teacher.ImageBytes(s) + 16*int64(net.Params()) + passBytes(net, max(min(n.Batch, images), min(nn.ErrorsBatch, s.Test))),
-	}
-}
-
-// passBytes is the memory of a pass of so many images: what lies between layers and its
-// gradient, and what is kept inside.
-func passBytes(net *nn.Net[float32], images int) int64 {
-	between, inside := net.Values()
-	return 4 * int64(images) * int64(2*between+inside)
-}

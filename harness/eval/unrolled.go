@@ -12,7 +12,6 @@ import (
 	"dgkip/harness/method"
 	"dgkip/harness/nn"
 	"dgkip/harness/rng"
-	"dgkip/harness/teacher"
 	"dgkip/harness/tensor"
 )
 
@@ -267,22 +266,4 @@ func (a *arrays) integers(name string, n int, least, most int64) []int64 {
 		out = append(out, int64(v))
 	}
 	return out
-}
-
-// Estimate implements method.Estimator: what scoring takes at most, as Setup, for
-// networks as wide as the model says and weights that are random, of which there are
-// repetitions. The steps are only known to the set; these are the usual ten in three
-// epochs, which see a tenth of the images each, or one of every class.
-func (u *Unrolled) Estimate(s method.Sizes) method.Estimate {
-	net, err := method.TrainedNets{Norm: true}.Shape(s.Model).Net(s.H, s.W, s.C, max(2, s.Classes))
-	if err != nil {
-		return method.Estimate{}
-	}
-	all, first := net.Flops()
-	step := max(1, s.IPC/10) * s.Classes
-	seen := 3 * max(10, s.IPC) * s.Classes
-	return method.Estimate{
-		Setup: float64(u.Nets) * (float64(seen)*(3*all-first) + float64(s.Test)*all),
-		Bytes: teacher.ImageBytes(s) + 8*int64(net.Params()) + passBytes(net, max(step, min(nn.ErrorsBatch, s.Test))),
-	}
 }

@@ -132,19 +132,6 @@ func TestUnrolledAlgorithm(t *testing.T) {
 	}
 }
 
-// Steps and repetitions are part of what scoring is said to take.
-func TestUnrolledEstimate(t *testing.T) {
-	s := method.Sizes{Train: 100, Test: 50, Classes: 2, H: 8, W: 8, C: 1, IPC: 1, Model: method.Model{Kind: "fc", Width: 8, Depth: 1}}
-	const all, first = 2 * (64*8 + 8*2), 2 * 64 * 8
-	for _, c := range []struct{ nets, ipc, seen int }{{1, 1, 60}, {5, 1, 60}, {5, 50, 300}} {
-		s.IPC = c.ipc
-		want := float64(c.nets * (c.seen*(3*all-first) + 50*all))
-		if got := (&Unrolled{Nets: c.nets}).Estimate(s).Setup; got != want {
-			t.Errorf("%+v: %v operations, want %v", c, got, want)
-		}
-	}
-}
-
 // Fixed weights come from the set, whatever the trial; random ones from the trial.
 func TestUnrolledRepetitions(t *testing.T) {
 	fixed := unrolled(t, learnedSteps("fc", false))

@@ -76,9 +76,6 @@ type Problem struct {
 	Phase func(what string, done float64)
 }
 
-// ReadingFeatures begins the name of a phase in which features only come from disk.
-const ReadingFeatures = "reading features"
-
 // Step is what a method lets an observer see after an update. The functions may
 // be called only until the observer returns.
 type Step struct {
@@ -163,21 +160,6 @@ func CheckLambda(lambda float64, s Sizes) error {
 	return nil
 }
 
-// Estimate is what a run is expected to need.
-type Estimate struct {
-	Updates int     // 0 if unknown
-	Flops   float64 // per update; 0 if unknown
-	Between float64 // per update, but no part of its time: what comes between two of them
-	Setup   float64 // floating-point operations before the first update
-	Shared  float64 // more of them, made once for all runs with the same data, networks and seed
-	Bytes   int64   // of memory at the peak; 0 if unknown
-
-	// Drawn are more operations still, made once for all those runs that also are scored
-	// in the same Networks drawn anew.
-	Drawn    float64
-	Networks string
-}
-
-// Estimator is implemented by methods and protocols that know about what a run
-// will need.
-type Estimator interface{ Estimate(Sizes) Estimate }
+// Counter is implemented by methods that know about how many floating-point operations an
+// update takes.
+type Counter interface{ Flops(Sizes) float64 }

@@ -174,7 +174,7 @@ func (r Real) mapped(ctx context.Context, s *method.Shared, what, of string, ima
 	phi := tensor.NewMat[float32](images.Len(), m.Dim())
 	key := strings.Join([]string{featuresKey, r.settings(), r.Data.Name, of}, " ")
 	if d := s.Disk(); d != nil {
-		r.phase(method.ReadingFeatures)
+		r.phase("reading features")
 		if d.Load(key, func(from io.Reader) error { return readFloats(from, phi) }) {
 			return phi, nil
 		}

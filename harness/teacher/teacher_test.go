@@ -174,54 +174,6 @@ func TestExactSoftmax(t *testing.T) {
 	}
 }
 
-// Solving for the softmax loss took 2.9, 3.5 and 11 seconds of a processor that makes 5e10
-// operations a second in products.
-func TestSoftmaxEstimate(t *testing.T) {
-	for _, c := range []struct {
-		train, classes int
-		seconds        float64
-	}{{300, 3, 2.9}, {675, 3, 3.5}, {2000, 5, 11}} {
-		s := method.Sizes{Train: c.train, Classes: c.classes, H: 28, W: 28, C: 1, Model: method.Model{Kind: "conv", Width: 32, Depth: 3, Nets: 4}}
-		e := Estimate(s, convex.SoftmaxLoss).Shared - float64(c.train)*Flops(s.Model, s.H, s.W, s.C)
-		if got := e / 5e10; got < c.seconds/3 || got > 3*c.seconds {
-			t.Errorf("%d images of %d classes: %.2g s, not %v", c.train, c.classes, got, c.seconds)
-		}
-	}
-}
-
-// Estimates of the exact kernel are of pairs of images, whatever networks it is said to
-// stand for.
-func TestExactEstimates(t *testing.T) {
-	s := method.Sizes{Train: 10000, Test: 2000, Classes: 2, H: 32, W: 32, C: 3, IPC: 10, Model: method.Model{Kind: "nngp", Width: 1024, Depth: 3, Nets: 30}}
-	small := s
-	small.Model.Width, small.Model.Nets = 1, 1
-	near := func(what string, got, want float64) {
-		t.Helper()
-		if math.Abs(got-want) > 0.05*want {
-			t.Errorf("%s: %.4g, want about %.4g", what, got, want)
-		}
-	}
-	const n, d = 10000, 3072
-	theta, pass := Estimate(s, convex.SquaredLoss), PassEstimate(s)
-	near("operations of Theta_O", theta.Shared, 2*n*n*d+200*n*n)
-	near("memory of Theta_O", float64(theta.Bytes), 4*n*n)
-	near("operations of an update", pass.Flops, 4*20*n*d)
-	near("memory of an update", float64(pass.Bytes), 5*4*20*n+16*20*d)
-	near("operations of scoring", TestEstimate(s, true).Shared, 2*2000*n*d)
-	near("memory of scoring", float64(TestEstimate(s, true).Bytes), 4*2000*n)
-	near("operations of scoring without Theta_O", TestEstimate(s, false).Shared, 2*2000*20*d)
-	soft := s
-	soft.Classes = 10
-	near("operations of the softmax loss", Estimate(soft, convex.SoftmaxLoss).Shared, n*n*d+1600*n*n)
-	near("memory of the softmax loss", float64(Estimate(soft, convex.SoftmaxLoss).Bytes), 2*n*n)
-	if Estimate(small, convex.SquaredLoss) != theta || PassEstimate(small) != pass || TestEstimate(small, true) != TestEstimate(s, true) {
-		t.Error("the estimates are of networks")
-	}
-	if d, f := Dim(s.Model, s.H, s.W), Flops(s.Model, s.H, s.W, s.C); d != 0 || f != 0 {
-		t.Errorf("%d features, which take %v operations", d, f)
-	}
-}
-
 // Two datasets of equal images are drawn networks of their own, whichever a program
 // looks at first.
 func TestFeaturesAreThoseOfTheNameWhateverRanBefore(t *testing.T) {

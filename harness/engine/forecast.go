@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"dgkip/harness/spec"
+	"dgkip/harness/store"
+)
+
+// State is what a plan knows of a run.
+type State int
+
+// States of a run.
+const (
+	Missing State = iota
+	Done
+	Failed
+	Begun // with a checkpoint
+)
+
+// Forecast is what records let expect of a run that is still to be made.
+type Forecast struct {
+	State   State
+	Again   bool    // it failed, and is tried again
+	Seconds float64 // the median of like records; 0 without any
+	Bytes   int64   // the largest peak memory of like records; 0 without any
+	Basis   string  // "the same cell", "similar runs", or "" without any
+}
+
+// Forecasts returns the state of every run of a plan and, for those still to be made, a
+// forecast by records: of the same cell with other seeds, else of the same method, networks,
+// images per class and protocol. Where a set is on record, or an earlier run of the plan makes
+// it, the forecast is of its scoring alone. Runs that failed before the time retry count as
+// still to be made, and with force all runs do.
+func Forecasts(p *Plan, s *store.Store, retry time.Time, force bool) ([]Forecast, error) {
+	keys, err := s.Keys()
+	if err != nil {
+		return nil, err
+	}
+	like, sets := map[string][]*store.Record{}, map[string]bool{}
+	for _, key := range keys {
+		r, err := s.Get(key)
+		if err != nil { // -collect names it
+			continue
+		}
+		for _, kind := range kinds(r.Result.Identity) {
+			like[kind] = append(like[kind], r)
+		}
+		if !force && reusable(r) && r.HasSet() {
+			sets[makes(r.Result.Identity)] = true
+		}
+	}
+	out := make([]Forecast, len(p.Runs))
+	for i, r := range p.Runs {
+		f := &out[i]
+		if !force && s.Has(r.Key) {
+			f.State = Done
+			continue
+		}
+		failure := s.Failed(r.Key)
+		f.Again = failure != nil
+		if f.Again && !failure.Before(retry) && !force {
+			f.State = Failed
+			continue
+		}
+		if state, err := s.Checkpoint(r.Key, force); state != nil && err == nil {
+			f.State = Begun
+		}
+		alone := r.distillation() != ""
+		made := alone && sets[makes(r.Identity)]
+		sets[makes(r.Identity)] = sets[makes(r.Identity)] || alone
+		for j, kind := range kinds(r.Identity) {
+			if records := like[kind]; len(records) > 0 {
+				f.Basis = [...]string{"the same cell", "similar runs"}[j]
+				f.Seconds, f.Bytes = typical(records, r, made)
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+// kinds names runs that are forecast by each other: those of a cell, and similar ones.
+func kinds(id spec.Identity) [2]string {
+	id.Seed = 0
+	similar := []any{id.Method.Name, id.Method.Version, id.Model, id.IPC, id.Eval.Name}
+	return [...]string{string(spec.Canonical(id)), string(spec.Canonical(similar))}
+}
+
+// typical returns the median time of records, or of their scoring alone, and their largest
+// peak of memory. Times are scaled by the number of updates and the operations of each, as
+// far as these are known.
+func typical(records []*store.Record, run *Run, made bool) (seconds float64, bytes int64) {
+	var times []float64
+	for _, r := range records {
+		took := r.Provenance.Wall
+		ours, theirs := updates(run.Identity), updates(r.Result.Identity)
+		if one, other := run.flops(), r.Provenance.Timing.Flops; one > 0 && other > 0 {
+			ours, theirs = ours*one, theirs*other
+		}
+		if ours > 0 && theirs > 0 {
+			took *= ours / theirs
+		}
+		if made {
+			took = r.Provenance.Scoring
+		}
+		times = append(times, took)
+		bytes = max(bytes, r.Provenance.Memory)
+	}
+	slices.Sort(times)
+	return times[len(times)/2], bytes
+}
+
+// updates is how many updates a method's settings ask for, 0 if they do not say.
+func updates(id spec.Identity) float64 {
+	for _, key := range []string{"updates", "iterations"} {
+		if v, ok := id.Method.Settings[key]; ok {
+			n, _ := strconv.ParseFloat(fmt.Sprint(v), 64) // of any type, from a file or not
+			return n
+		}
+	}
+	return 0
+}
