@@ -41,8 +41,8 @@ type File struct {
 // Any returns the method for a single file, whatever is in it, and how many images a
 // class it has. It is read by the settings of like, a located column of files, if there is
 // one.
-func Any(path string, seed uint64, data *method.Data, like *File) (f *File, ipc int, err error) {
-	f = &File{at: sets.Place{File: path, Seed: seed}}
+func Any(path string, data *method.Data, like *File) (f *File, ipc int, err error) {
+	f = &File{at: sets.Place{File: path}}
 	if like != nil {
 		f.Options, f.at.Labels = like.Options, like.at.Labels
 	}
@@ -94,7 +94,7 @@ func (f *File) Locate(p method.Place, data *method.Data) (method.Method, error) 
 		return file
 	}
 	out := *f
-	out.at = sets.Place{File: path(f.Path), Labels: path(f.LabelsPath), Seed: p.Seed, IPC: p.IPC}
+	out.at = sets.Place{File: path(f.Path), Labels: path(f.LabelsPath), IPC: p.IPC}
 	out.Images, out.Labels = names.Replace(f.Images), names.Replace(f.Labels)
 	digest, err := out.digest()
 	if errors.Is(err, fs.ErrNotExist) && f.Digest != "" && data == nil {
@@ -164,7 +164,21 @@ func (f *File) read(data *method.Data) (*method.Distilled, error) {
 		}
 		return nil, fmt.Errorf("%s: travel = true, and it has no labels that travel", f.at.File)
 	}
+	noteBalance(d)
 	return d, nil
+}
+
+// noteBalance notes that classes have different numbers of images.
+func noteBalance(d *method.Distilled) {
+	count := make([]int, len(d.Classes))
+	for _, y := range d.Of {
+		count[y]++
+	}
+	few, many := slices.Min(count), slices.Max(count)
+	note := fmt.Sprintf("its labels stand for %d to %d images of a class", few, many)
+	if few != many && !slices.Contains(d.Notes, note) {
+		d.Notes = append(d.Notes, note)
+	}
 }
 
 // Distill implements method.Method.

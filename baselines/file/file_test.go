@@ -62,6 +62,7 @@ func TestFamily(t *testing.T) {
 	// What the file has must be said.
 	dir, gains := t.TempDir(), npz.Of("labels", []int{4, 1}, []float32{-1, 1, -1, 1})
 	more := []npz.Array{npz.Of("of", []int{4}, []int64{0, 1, 0, 1}), npz.Text("label_kind", "gain")}
+	more = append(more, npz.Text("preprocess", "standard"))
 	plain := saved(t, dir, "plain.pt", 1, gains, more...)
 	travelling := saved(t, dir, "travelling.pt", 1, gains, append(more,
 		npz.Of("extra.exact_labels", []int{4, 1}, []float64{-1, 1, -1, 1}), npz.Of("extra.travel_labels", []int{4, 1}, []float64{-2, 2, -2, 2}))...)
@@ -89,7 +90,7 @@ func TestLocate(t *testing.T) {
 		return m.(*File), nil
 	}
 	one := saved(t, dir, "halves-2-1.pt", 1, hard())
-	saved(t, dir, "soft.pt", 1, npz.Of("labels", []int{4, 2}, []float32{0.5, 0.5, 1, 0, 0, 1, 1, 0}))
+	saved(t, dir, "soft.pt", 1, npz.Of("labels", []int{4, 2}, []float32{0.5, 0.5, 1, 0, 0, 1, 1, 0}), npz.Text("label_kind", "soft"))
 	saved(t, dir, "colour.pt", 3, hard())
 	f, err := locate(File{Path: "{dataset}-{ipc}-{seed}.pt"}, place)
 	if err != nil {
@@ -125,14 +126,14 @@ func TestLocate(t *testing.T) {
 	}
 	// A single file is read by the settings of a column, such as labels in another file.
 	logits := saved(t, dir, "logits.pt", 1, npz.Of("labels", []int{4, 2}, []float32{-7, 7, 7, -7, 7, -7, -7, 7}))
-	if _, _, err := Any(logits, 1, methodtest.Data(1), nil); err == nil || !strings.Contains(err.Error(), `the guess is label_kind = "logits"`) {
+	if _, _, err := Any(logits, methodtest.Data(1), nil); err == nil || !strings.Contains(err.Error(), `write label_kind = "hard"`) {
 		t.Error(err)
 	}
 	like, err := locate(File{Path: one, LabelsPath: "soft.pt", Options: sets.Options{LabelKind: "soft", Images: "images", Labels: "labels"}}, place)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f, ipc, err := Any(logits, 1, methodtest.Data(1), like); err != nil || ipc != 2 || f.LabelKind != "soft" || f.at.Labels != filepath.Join(dir, "soft.pt") {
+	if f, ipc, err := Any(logits, methodtest.Data(1), like); err != nil || ipc != 2 || f.LabelKind != "soft" || f.at.Labels != filepath.Join(dir, "soft.pt") {
 		t.Errorf("%+v, %d: %v", f, ipc, err)
 	}
 	// A digest that is written down is enough to find records by.
@@ -147,7 +148,7 @@ func TestLocate(t *testing.T) {
 	uneven := saved(t, dir, "uneven.pt", 1, npz.Of("labels", []int{4}, []int64{0, 0, 0, 1}))
 	if f, err := locate(File{Path: uneven}, place); err != nil {
 		t.Error(err)
-	} else if d, err := f.read(methodtest.Data(1)); err != nil || !slices.Contains(d.Notes, "its labels stand for 1 to 3 images of a class, and not for 2 of each") {
+	} else if d, err := f.read(methodtest.Data(1)); err != nil || !slices.Contains(d.Notes, "its labels stand for 1 to 3 images of a class") {
 		t.Error(d, err)
 	}
 	// Another content under the same name is another run.

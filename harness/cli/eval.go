@@ -85,7 +85,7 @@ func (f *flags) evaluations(p *engine.Plan) (all []evaluation, err error) {
 		if alone {
 			like = r.Method().(*file.File)
 		}
-		m, ipc, err := file.Any(f.eval, r.Seed, r.Data.Outline(), like)
+		m, ipc, err := file.Any(f.eval, r.Data.Outline(), like)
 		if errors.Is(err, npz.ErrMagic) || errors.Is(err, npz.ErrCorrupt) || errors.Is(err, npz.ErrTruncated) {
 			return nil, usageError(fmt.Errorf("-eval: %w", err))
 		}

@@ -90,7 +90,7 @@ func (d *Dataset) Outline() *method.Data {
 	out := &method.Data{Name: id.Name, Classes: id.Classes, Prep: method.Preprocessing{Name: id.Preprocess}, Train: method.Images{H: s.H, W: s.W, C: s.C}}
 	if id.Preprocess != "standard" {
 		out.Prep.Restore = func(x []float32) []float32 { return x }
-		out.Prep.Whiten, out.Prep.Outline = out.Prep.Restore, true
+		out.Prep.Whiten = out.Prep.Restore
 	}
 	return out
 }

@@ -184,7 +184,7 @@ func (a *attempt) read(r *store.Record) (s saved, ok bool) {
 	if _, err := r.File(store.SetFile); err != nil { // as the run wrote it
 		return s, false
 	}
-	set, err := sets.Read(sets.Place{File: filepath.Join(r.Dir, store.SetFile), Noted: true}, sets.Options{}, a.data)
+	set, err := sets.Read(sets.Place{File: filepath.Join(r.Dir, store.SetFile)}, sets.Options{}, a.data)
 	if err != nil {
 		return s, false
 	}

@@ -72,9 +72,6 @@ type Preprocessing struct {
 	// Restore returns images in pixel units, and Whiten those of pixels; nil if Mean and
 	// Std suffice.
 	Restore, Whiten func(x []float32) []float32 `json:"-"`
-
-	// Outline says that these are not known yet, and leave images as they are.
-	Outline bool `json:"-"`
 }
 
 // Pixels returns images in pixel units. Learned images may leave [0, 1].
