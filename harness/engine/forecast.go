@@ -94,15 +94,15 @@ func kinds(id spec.Identity) [2]string {
 // peak of memory. Times are scaled by the number of updates and the operations of each, as
 // far as these are known.
 func typical(records []*store.Record, run *Run, made bool) (seconds float64, bytes int64) {
+	ours, flops := updates(run.Identity), run.flops()
 	var times []float64
 	for _, r := range records {
 		took := r.Provenance.Wall
-		ours, theirs := updates(run.Identity), updates(r.Result.Identity)
-		if one, other := run.flops(), r.Provenance.Timing.Flops; one > 0 && other > 0 {
-			ours, theirs = ours*one, theirs*other
-		}
-		if ours > 0 && theirs > 0 {
+		if theirs := updates(r.Result.Identity); ours > 0 && theirs > 0 {
 			took *= ours / theirs
+			if recorded := r.Provenance.Timing.Flops; flops > 0 && recorded > 0 {
+				took *= flops / recorded
+			}
 		}
 		if made {
 			took = r.Provenance.Scoring

@@ -161,16 +161,6 @@ func (r *Run) flops() float64 {
 	return 0
 }
 
-// longestFirst sorts what belongs to runs by the operations of their updates. Several workers then end
-// at about the same time, and none begins the longest run last.
-func longestFirst[T any](all []T, run func(T) *Run) {
-	of := map[*Run]float64{}
-	for _, x := range all {
-		of[run(x)] = updates(run(x).Identity) * run(x).flops()
-	}
-	slices.SortStableFunc(all, func(a, b T) int { return cmp.Compare(of[run(b)], of[run(a)]) })
-}
-
 // Unfit says that a cell asks for what its data does not have.
 type Unfit struct {
 	File, Cell string

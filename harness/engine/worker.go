@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
@@ -11,13 +12,17 @@ import (
 // it: others have made some by then, and left some.
 var longAgo = time.Minute
 
-// order puts the longest runs first, and those of a length in any order, so that not all
-// workers try the same. What the last run's group shares is here: it comes before others
-// of its length.
+// order puts the longest runs first, by the operations of their updates, so that no worker
+// begins one last. Runs of a length come in any order, so that not all workers try the same,
+// but after those of the last run's group: what that shares is here.
 func (e *executor) order(todo []*Run) {
 	rand.Shuffle(len(todo), func(i, j int) { todo[i], todo[j] = todo[j], todo[i] })
 	slices.SortStableFunc(todo, func(a, b *Run) int { return e.elsewhere(a) - e.elsewhere(b) })
-	longestFirst(todo, func(r *Run) *Run { return r })
+	operations := map[*Run]float64{}
+	for _, r := range todo {
+		operations[r] = updates(r.Identity) * r.flops()
+	}
+	slices.SortStableFunc(todo, func(a, b *Run) int { return cmp.Compare(operations[b], operations[a]) })
 }
 
 // elsewhere is 0 for a run of the group in which the last one was made.
