@@ -21,17 +21,14 @@ import (
 //	format  train and test are
 //	npz     archives of numpy arrays: images uint8 [n, h, w] or [n, h, w, channel], labels of
 //	        an integer type. Without test, the file of train is searched for test arrays.
-//	idx     files of images, with train_labels and test_labels, each possibly gzipped
 //	folder  directories with one sub-folder of PNG or JPEG images a class, taken by name
 //
 // Where there is no test set, a part of each class is set aside for it. Prefer PNG:
 // what a JPEG decodes to may change with the release of Go, and the digest with it.
 type Config struct {
-	Format      string `toml:"format" enum:"npz,idx,folder"`
-	Train       string `toml:"train"`
-	Test        string `toml:"test"`
-	TrainLabels string `toml:"train_labels"`
-	TestLabels  string `toml:"test_labels"`
+	Format string `toml:"format" enum:"npz,folder"`
+	Train  string `toml:"train"`
+	Test   string `toml:"test"`
 
 	// Names of images and labels in an npz file; without them the usual ones are
 	// tried.
@@ -130,24 +127,12 @@ func (c Config) CheckValues() error {
 func (c Config) Check() error {
 	errs := []error{c.CheckValues()}
 	bad := func(key, why, hint string) { errs = append(errs, &method.BadSetting{Key: key, Why: why, Hint: hint}) }
-	if !slices.Contains([]string{"npz", "idx", "folder"}, c.Format) {
-		bad("format", fmt.Sprintf("is %q", c.Format), `write format = "npz", "idx" or "folder"`)
+	if !slices.Contains([]string{"npz", "folder"}, c.Format) {
+		bad("format", fmt.Sprintf("is %q", c.Format), `write format = "npz" or "folder"`)
 		return errors.Join(errs...)
 	}
 	if c.Train == "" {
 		bad("train", "is missing", `write train = "PATH"`)
-	}
-	for _, l := range []struct{ key, labels, of, images string }{
-		{"train_labels", c.TrainLabels, "train", c.Train}, {"test_labels", c.TestLabels, "test", c.Test},
-	} {
-		switch {
-		case c.Format != "idx" && l.labels != "":
-			bad(l.key, "is for idx, which has labels in files of their own", "leave it out")
-		case c.Format == "idx" && l.labels == "" && l.images != "":
-			bad(l.key, "is missing: idx has labels in files of their own", fmt.Sprintf(`write %s = "PATH"`, l.key))
-		case c.Format == "idx" && l.labels != "" && l.images == "" && l.of == "test":
-			bad(l.key, "has no images", `write test = "PATH"`)
-		}
 	}
 	for _, a := range c.arrays() {
 		if a.names != nil && c.Format != "npz" {
@@ -180,9 +165,7 @@ func resolve(base, path string) string {
 // find checks that there is something of the right kind at each path.
 func (c *Config) find(base string) error {
 	var errs []error
-	for _, p := range []struct{ key, path string }{
-		{"train", c.Train}, {"test", c.Test}, {"train_labels", c.TrainLabels}, {"test_labels", c.TestLabels},
-	} {
+	for _, p := range []struct{ key, path string }{{"train", c.Train}, {"test", c.Test}} {
 		if p.path == "" {
 			continue
 		}
@@ -216,7 +199,7 @@ func (c *Config) find(base string) error {
 				`write format = "folder" for a folder with a sub-folder of images for each class`)
 		case !info.IsDir() && folder:
 			err = hint(wrong(ErrFormat, "%s is a file, and format = \"folder\" reads folders", place),
-				`write format = "npz" or "idx" for files`)
+				`write format = "npz" for a file of arrays`)
 		}
 		if err != nil {
 			errs = append(errs, err)
@@ -226,23 +209,11 @@ func (c *Config) find(base string) error {
 }
 
 func (c *Config) read(ctx context.Context, base string) (*contents, error) {
-	abs := func(path string) string { return resolve(base, path) }
-	train, test := abs(c.Train), abs(c.Test)
-	switch c.Format {
-	case "npz":
+	train, test := resolve(base, c.Train), resolve(base, c.Test)
+	if c.Format == "npz" {
 		return c.readNPZ(ctx, train, test)
-	case "idx":
-		return c.readIDX(ctx, [4]string{train, abs(c.TrainLabels), test, abs(c.TestLabels)})
 	}
 	return c.readFolders(ctx, train, test)
-}
-
-func (c *Config) readIDX(ctx context.Context, paths [4]string) (*contents, error) {
-	out, _, err := loadPairs(ctx, paths, len(c.Names))
-	if err == nil {
-		out.names = c.number(out)
-	}
-	return out, err
 }
 
 // same checks the size of test images against that of the training images.

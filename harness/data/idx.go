@@ -13,19 +13,18 @@ import (
 
 // parseIDX reads an idx file of bytes: two zeros, the type (8 for bytes), the
 // number of dimensions, each dimension as four bytes, high byte first, the values.
-// It accepts from lo to hi dimensions.
-func parseIDX(r io.Reader, lo, hi int) (dims []int, values []byte, err error) {
+func parseIDX(r io.Reader, dimensions int) (dims []int, values []byte, err error) {
 	head, err := read(r, 4)
 	if err != nil {
 		return nil, nil, err
 	}
 	switch {
-	case head[0] != 0 || head[1] != 0 || head[2] < 8 || head[2] > 14 || head[3] == 0:
+	case head[0] != 0 || head[1] != 0 || head[2] < 8 || head[2] > 14:
 		return nil, nil, fmt.Errorf("%w: an idx file starts with 00 00 08, this one with % x", ErrMagic, head)
 	case head[2] != 8:
 		return nil, nil, fmt.Errorf("%w: idx values of type %#02x; only bytes (0x08) are read", ErrFormat, head[2])
-	case int(head[3]) < lo || int(head[3]) > hi:
-		return nil, nil, fmt.Errorf("%w: %d dimensions: %s", ErrMagic, head[3], idxKind(lo))
+	case int(head[3]) != dimensions:
+		return nil, nil, fmt.Errorf("%w: %d dimensions: images have 3, and labels 1", ErrMagic, head[3])
 	}
 	sizes, err := read(r, 4*int(head[3]))
 	if err != nil {
@@ -44,25 +43,15 @@ func parseIDX(r io.Reader, lo, hi int) (dims []int, values []byte, err error) {
 	return dims, values, end(r)
 }
 
-func idxKind(lo int) string {
-	if lo == 1 {
-		return "labels have 1; is this the file of images?"
-	}
-	return "images have 3 or 4; is this the file of labels?"
-}
-
-// loadPairs reads images and labels, training then test, which may be missing. It also
-// returns the SHA-256 of the files' contents.
+// loadPairs reads images and labels, training then test. It also returns the SHA-256 of the
+// files' contents.
 func loadPairs(ctx context.Context, paths [4]string, classes int) (*contents, map[string]string, error) {
 	c, sums := &contents{}, map[string]string{}
 	for i, split := range []*Split{&c.train, &c.test} {
-		images, labels := paths[2*i], paths[2*i+1]
-		if images == "" {
-			break
-		}
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
+		images, labels := paths[2*i], paths[2*i+1]
 		s, size, err := loadIDX(images, labels, classes, sums)
 		if err != nil {
 			return nil, nil, err
@@ -79,51 +68,38 @@ func loadPairs(ctx context.Context, paths [4]string, classes int) (*contents, ma
 }
 
 // loadIDX reads a pair of idx files, unpacking them where needed, and notes in sums
-// the SHA-256 of their contents. Images without a dimension for channels have one
-// channel. Labels must be below classes, unless that is 0.
+// the SHA-256 of their contents.
 func loadIDX(images, labels string, classes int, sums map[string]string) (s Split, size shape, err error) {
-	dims, pixels, err := readIDX(images, 3, 4, sums)
+	dims, pixels, err := readIDX(images, 3, sums)
 	if err != nil {
 		return s, size, at(images, err)
 	}
-	if len(dims) == 3 {
-		dims = append(dims, 1)
-	}
-	n, values, err := readIDX(labels, 1, 1, sums)
+	n, values, err := readIDX(labels, 1, sums)
 	if err == nil && n[0] != dims[0] {
 		err = fmt.Errorf("%w: %d labels for the %d images of %s", ErrCount, n[0], dims[0], images)
-	}
-	if err == nil {
-		s.Images = pixels
-		s.Labels, err = byteLabels(values, classes)
 	}
 	if err != nil {
 		return s, size, at(labels, err)
 	}
-	return s, shape{dims[1], dims[2], dims[3]}, nil
+	s = Split{pixels, make([]int, len(values))}
+	for i, v := range values {
+		if s.Labels[i] = int(v); int(v) >= classes {
+			return s, size, at(labels, badLabel(i, float64(v), classes))
+		}
+	}
+	return s, shape{dims[1], dims[2], 1}, nil
 }
 
-func readIDX(path string, lo, hi int, sums map[string]string) (dims []int, values []byte, err error) {
+func readIDX(path string, dimensions int, sums map[string]string) (dims []int, values []byte, err error) {
 	f, err := open(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
 	sum := sha256.New()
-	dims, values, err = parseIDX(io.TeeReader(f, sum), lo, hi)
+	dims, values, err = parseIDX(io.TeeReader(f, sum), dimensions)
 	sums[path] = hex.EncodeToString(sum.Sum(nil))
 	return dims, values, err
-}
-
-// byteLabels checks labels against the number of classes, unless that is 0.
-func byteLabels(values []byte, classes int) ([]int, error) {
-	labels := make([]int, len(values))
-	for i, v := range values {
-		if labels[i] = int(v); classes > 0 && int(v) >= classes {
-			return nil, badLabel(i, float64(v), classes)
-		}
-	}
-	return labels, nil
 }
 
 func badLabel(i int, label float64, classes int) error {

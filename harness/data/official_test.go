@@ -140,7 +140,7 @@ func TestPublishedErrors(t *testing.T) {
 		{"label", map[string][]byte{mnistFiles[1]: edit(labels, 10, 3)}, ErrLabel, "image 2 has label 3; labels are 0 to 2"},
 		{"count", map[string][]byte{mnistFiles[1]: idx([]byte{0, 1}, 2)}, ErrCount, "2 labels for the 8 images of"},
 		{"size", map[string][]byte{mnistFiles[0]: idx(images[16:], 8, 2, 3)}, ErrShape, "the training images are 2x3x1"},
-		{"swapped", map[string][]byte{mnistFiles[0]: labels, mnistFiles[1]: images}, ErrMagic, "is this the file of labels?"},
+		{"swapped", map[string][]byte{mnistFiles[0]: labels, mnistFiles[1]: images}, ErrMagic, "images have 3, and labels 1"},
 		{"no idx", map[string][]byte{mnistFiles[1]: []byte("<!DOCTYPE html>")}, ErrMagic, "sha-256 abc\nhint: published at http://far/ and http://near/"},
 	} {
 		f := maps.Clone(files)

@@ -43,7 +43,7 @@ func edit(b []byte, at int, v byte) []byte {
 
 func TestIDX(t *testing.T) {
 	images := idx([]byte{1, 2, 3, 4, 5, 6}, 3, 1, 2)
-	dims, values, err := parseIDX(bytes.NewReader(images), 3, 4)
+	dims, values, err := parseIDX(bytes.NewReader(images), 3)
 	if err != nil || !slices.Equal(dims, []int{3, 1, 2}) || !slices.Equal(values, []byte{1, 2, 3, 4, 5, 6}) {
 		t.Fatalf("%v %v %v", dims, values, err)
 	}
@@ -59,18 +59,18 @@ func TestIDX(t *testing.T) {
 		{"a byte too many", append(slices.Clone(images), 0), ErrOversized},
 		{"another magic number", edit(images, 0, 1), ErrMagic},
 		{"labels for images", idx([]byte{1, 2}, 2), ErrMagic},
-		{"five dimensions", idx([]byte{1}, 1, 1, 1, 1, 1), ErrMagic},
+		{"four dimensions", idx([]byte{1}, 1, 1, 1, 1), ErrMagic},
 		{"no dimensions", []byte{0, 0, 8, 0, 1}, ErrMagic},
 		{"floats", edit(images, 2, 0x0d), ErrFormat},
 		{"more than a file can hold", idx(nil, 1<<31, 1<<31, 4), ErrCorrupt},
 		{"more than this file holds", idx(nil, 1<<20, 1<<9, 1), ErrTruncated},
 	} {
-		if _, _, err := parseIDX(bytes.NewReader(c.file), 3, 4); !errors.Is(err, c.want) {
+		if _, _, err := parseIDX(bytes.NewReader(c.file), 3); !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}
 	}
 	broken := errors.New("disk on fire")
-	if _, _, err := parseIDX(iotest.ErrReader(broken), 3, 4); !errors.Is(err, broken) {
+	if _, _, err := parseIDX(iotest.ErrReader(broken), 3); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -144,7 +144,7 @@ func TestGzip(t *testing.T) {
 	} {
 		r, err := unpack(bytes.NewReader(c.file), true)
 		if err == nil {
-			_, _, err = parseIDX(r, 1, 1)
+			_, _, err = parseIDX(r, 1)
 		}
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
@@ -156,7 +156,7 @@ func TestGzip(t *testing.T) {
 func TestGzipBomb(t *testing.T) {
 	const n = 200 << 20
 	dir := put(t, map[string][]byte{"bomb.gz": packed(idx(make([]byte, n), n))})
-	if _, _, err := readIDX(filepath.Join(dir, "bomb.gz"), 1, 1, map[string]string{}); !errors.Is(err, ErrOversized) {
+	if _, _, err := readIDX(filepath.Join(dir, "bomb.gz"), 1, map[string]string{}); !errors.Is(err, ErrOversized) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -165,7 +165,7 @@ func TestGzipBomb(t *testing.T) {
 func TestMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, _, err := parseIDX(bytes.NewReader(idx(make([]byte, 3<<20), 1<<15, 1<<7, 1<<8)), 3, 3)
+	_, _, err := parseIDX(bytes.NewReader(idx(make([]byte, 3<<20), 1<<15, 1<<7, 1<<8)), 3)
 	if !errors.Is(err, ErrTruncated) {
 		t.Error(err)
 	}
@@ -197,7 +197,7 @@ func FuzzIDX(f *testing.F) {
 		if err == nil {
 			var dims []int
 			var values []byte
-			if dims, values, err = parseIDX(r, 1, 4); err == nil {
+			if dims, values, err = parseIDX(r, 3); err == nil {
 				if n, _ := npz.Count(dims, 1<<40); n != len(values) {
 					t.Fatalf("%d values for %v", len(values), dims)
 				}

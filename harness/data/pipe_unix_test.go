@@ -21,7 +21,6 @@ func TestPipe(t *testing.T) {
 	}
 	for _, c := range []Config{
 		{Format: "npz", Train: "pipe"},
-		{Format: "idx", Train: "pipe", TrainLabels: "pipe"},
 		{Format: "folder", Train: "all"},
 	} {
 		if _, err := c.Load(context.Background(), "mine", dir); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "it is not a file but a named pipe") {

@@ -31,7 +31,7 @@ func (d Data) Check() error {
 	case d.Use != "" && (d.Format != "" || d.Train != "" || d.Test != ""):
 		return &method.BadSetting{Key: "use", Why: "names known data, so format and files have no place beside it"}
 	case d.Format == "" && (d.Train != "" || d.Test != ""):
-		return &method.BadSetting{Key: "train", Why: "needs format = \"npz\", \"idx\" or \"folder\" beside it"}
+		return &method.BadSetting{Key: "train", Why: "needs format = \"npz\" or \"folder\" beside it"}
 	case d.Format != "" && d.Train == "":
 		return &method.BadSetting{Key: "format", Why: "needs train = \"PATH\" beside it"}
 	case d.Own():
