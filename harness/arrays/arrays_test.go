@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"dgkip/harness/npz"
-	"dgkip/harness/rng"
 )
 
 // shown opens a file and returns an array as text.
@@ -49,15 +48,10 @@ func TestTorch(t *testing.T) {
 		"flag":       "bool[2] [1 0]",
 		"parameter":  "float32[2] [0 0.03125]",
 		"nothing":    "float32[0 3] []",
-		"number":     "int64[] [3]",
-		"negative":   "int64[] [-70000]",
 		"mean":       "float64[2] [0.5 0.25]",
 		"classes":    `[2] ["a" "bé"]`,
-		"pair.0":     "int64[] [1]",
 		"pair.1":     `[] ["x"]`,
 		"inner.deep": "int64[2] [1 0]",
-		"inner.5":    "float64[] [2.5]",
-		"yes":        "bool[] [1]",
 	} {
 		if got := shown(t, "testdata/kinds.pt", name); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
@@ -76,13 +70,10 @@ func TestTorch(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if want := []string{"data.0.0", "data.0.1", "data.1.0", "data.1.1", "accs_all_exps.ConvNet"}; !slices.Equal(s.Names(), want) {
+	if want := []string{"data.0.0", "data.0.1", "data.1.0", "data.1.1"}; !slices.Equal(s.Names(), want) {
 		t.Errorf("%v, want %v", s.Names(), want)
 	}
 	if _, err := s.Read("data.0.0", 23); err == nil || !strings.Contains(err.Error(), "at most 23 values") {
-		t.Error(err)
-	}
-	if _, err := s.Read("accs_all_exps.ConvNet", 23); err == nil || !strings.Contains(err.Error(), "hint: torch.as_tensor makes a tensor of them") {
 		t.Error(err)
 	}
 	if _, err := s.Read("images", 23); err == nil || !strings.Contains(err.Error(), "only data.0.0, data.0.1") {
@@ -210,11 +201,9 @@ var hostile = []struct {
 }{
 	{"a call of the system", func() []byte { return archived("\x80\x02cposix\nsystem\nX\x02\x00\x00\x00ls\x85R.") }, `the pickle asks for "posix.system"`},
 	{"another call", func() []byte { return archived("\x80\x02cbuiltins\neval\nX\x02\x00\x00\x00ls\x85R.") }, `the pickle asks for "builtins.eval"`},
-	{"an old class", func() []byte { return archived("\x80\x02(iposix\nsystem\n.") }, "the instruction INST"},
-	{"an object", func() []byte { return archived("\x80\x02ctorch\nFloatStorage\n)\x81.") }, "the instruction NEWOBJ"},
+	{"an old class", func() []byte { return archived("\x80\x02(iposix\nsystem\n.") }, "the instruction 0x69"},
+	{"an object", func() []byte { return archived("\x80\x02ctorch\nFloatStorage\n)\x81.") }, "the instruction 0x81"},
 	{"a class that is called", func() []byte { return archived("\x80\x02ctorch\nFloatStorage\n)R.") }, "calls torch.FloatStorage, which is no function"},
-	{"a state of what has none", func() []byte { return archived("\x80\x02]}b.") }, "the instruction BUILD"},
-	{"a state of nothing", func() []byte { return archived("\x80\x02}b.") }, "the instruction BUILD"},
 	{"a later protocol", func() []byte { return archived("\x80\x04\x95.") }, "protocol 4"},
 	{"a storage twice", func() []byte { return archived("\x80\x02}.", "set/data/0") }, `"set/data/0" is there twice`},
 	{"10^12 elements, strides 0", func() []byte {
@@ -223,41 +212,31 @@ var hostile = []struct {
 	{"10^12 elements of storage", func() []byte {
 		return archived(tensorOf("\x8a\x06\x00\x10\xa5\xd4\xe8\x00", "\x8a\x06\x00\x10\xa5\xd4\xe8\x00\x85", "K\x01\x85"))
 	}, "at most"},
-	{"a storage that is shorter", func() []byte { return archived(tensorOf("J\x40\x42\x0f\x00", "J\x40\x42\x0f\x00\x85", "K\x01\x85")) }, "1000000 values are announced"},
+	{"a storage that is shorter", func() []byte { return archived(tensorOf("J\x40\x42\x0f\x00", "J\x40\x42\x0f\x00\x85", "K\x01\x85")) }, "behind its storage"},
 	{"a view past the end", func() []byte { return archived(tensorOf("K\x02", "K\x02\x85", "K\x02\x85")) }, "behind its storage"},
 	{"a view far apart", func() []byte {
 		return archived(tensorOf("K\x02", "K\x02\x85", "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x85"))
 	}, "behind its storage"},
 	{"a negative size", func() []byte { return archived(tensorOf("K\x02", "J\xff\xff\xff\xff\x85", "K\x01\x85")) }, "a tensor that is none"},
 	{"lists in lists", func() []byte {
-		return archived("\x80\x02" + strings.Repeat("]", million) + strings.Repeat("a", million-1) + ".")
+		return archived("\x80\x02" + strings.Repeat("]", million/2) + strings.Repeat("a", million/2-1) + ".")
 	}, "nested too deep"},
 	{"tuples in tuples", func() []byte { return archived("\x80\x02)" + strings.Repeat("\x85", million) + ".") }, "nested too deep"},
-	{"tuples in tuples, fewer", func() []byte { return archived("\x80\x02)" + strings.Repeat("\x85", 1000) + ".") }, "nested too deep"},
-	{"marks", func() []byte { return archived("\x80\x02" + strings.Repeat("(", million) + ".") }, "nested too deep"},
+	{"a pickle of 2 MB", func() []byte { return archived("\x80\x02" + strings.Repeat("(", 2*million) + ".") }, "at most 1048576 are read"},
+	{"a dictionary in itself", func() []byte { return archived("\x80\x02}q\x00" + text("") + "h\x00s.") }, "nested too deep"},
+	{"no tensor", func() []byte { return archived(tensorOf("K\x02", "K\x02\x85", "K\x02")) }, "makes no sense"},
 	{"a list of itself", func() []byte { return archived("\x80\x02]q\x00h\x00a.") }, "nested too deep"},
 	{"lists that double", func() []byte {
 		return archived("\x80\x02]q\x00K\x01aNa" + strings.Repeat("]q\x01(h\x00h\x00eq\x00", 40) + ".")
-	}, "holds more than 16384 arrays"},
+	}, "nested too deep"},
 	{"a long name in each other", func() []byte {
 		return archived("\x80\x02}" + text(strings.Repeat("k", million)) + "q\x00" + strings.Repeat("}h\x00", 60) + "N" + strings.Repeat("s", 61) + ".")
-	}, "is longer than 200 characters"},
+	}, "too long names"},
 	{"a long text among others", func() []byte {
-		return archived("\x80\x02](" + text(strings.Repeat("k", 2*million)) + strings.Repeat(text(""), 70) + "e.")
+		return archived("\x80\x02](" + text(strings.Repeat("k", million/2)) + strings.Repeat(text(""), 700) + "e.")
 	}, "at most 1048576 values"},
-	{"two values repeated", func() []byte { return archived(tensorOf("K\x02", "J\x00\xc0\x27\x09\x85", "K\x00\x85")) }, "tensor.clone()"},
-	{"many values kept", func() []byte {
-		var b strings.Builder
-		for i := range million {
-			b.WriteString("r" + string([]byte{byte(i), byte(i >> 8), byte(i >> 16), 0}))
-		}
-		return archived("\x80\x02N" + b.String() + ".")
-	}, "too many values"},
-	{"a name that leads out", func() []byte { return archived("\x80\x02}.", "../../evil") }, `the name "../../evil" in it leads out`},
-	{"a name from the root", func() []byte { return archived("\x80\x02}.", "/etc/passwd") }, "leads out"},
-	{"a name of Windows", func() []byte { return archived("\x80\x02}.", `..\evil`) }, "leads out"},
-	{"half a pickle", func() []byte { return archived("\x80\x02}(X\xff\xff\xff\x7fab") }, "the pickle ends early"},
-	{"an empty stack", func() []byte { return archived("\x80\x02a.") }, "empty stack"},
+	{"half a pickle", func() []byte { return archived("\x80\x02}(X\xff\xff\xff\x7fab") }, "ends early"},
+	{"an empty stack", func() []byte { return archived("\x80\x02a.") }, "makes no sense"},
 	{"an NPZ of 10^12 elements", func() []byte {
 		var b bytes.Buffer
 		z := zip.NewWriter(&b)
@@ -267,34 +246,6 @@ var hostile = []struct {
 		z.Close()
 		return b.Bytes()
 	}, "at most"},
-	{"an NPZ of 5,000 images that packs into a hundredth", func() []byte {
-		var b bytes.Buffer
-		z := zip.NewWriter(&b)
-		w, _ := z.Create("images.npy")
-		head := "{'descr': '<f4', 'fortran_order': False, 'shape': (5000, 3072)}"
-		w.Write([]byte("\x93NUMPY\x01\x00" + string([]byte{byte(len(head)), 0}) + head))
-		image, r := make([]byte, 4*3072), rng.Stream(1, "packs")
-		for i := range 5000 {
-			for j := range image {
-				image[j] = 0
-				if i < 35 { // what does not pack
-					image[j] = byte(r.Uint64())
-				}
-			}
-			w.Write(image)
-		}
-		z.Close()
-		return b.Bytes()
-	}, "in so small a file"},
-	{"an archive of 400,000 files", func() []byte {
-		var b bytes.Buffer
-		z := zip.NewWriter(&b)
-		for i := range 400_000 {
-			z.CreateRaw(&zip.FileHeader{Name: fmt.Sprint(i)})
-		}
-		z.Close()
-		return b.Bytes()
-	}, "its directory has more than"},
 	{"the old form of PyTorch", func() []byte { return []byte("\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.") }, "before 1.6"},
 	{"a pickle of Python", func() []byte { return []byte("\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00}.") }, "it is a pickle of Python"},
 }
@@ -394,7 +345,7 @@ func FuzzPickle(f *testing.F) {
 		for _, e := range z.File {
 			t.entries[e.Name] = e
 		}
-		b, err := t.whole(pickleName, maxPickle)
+		b, err := t.entry(pickleName)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -403,17 +354,4 @@ func FuzzPickle(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		fuzzed(t, archived(string(b)))
 	})
-}
-
-// Of a negative view the file has the other sign.
-func TestNegativeView(t *testing.T) {
-	args := func(metadata any) tuple {
-		return tuple{storage{kind: "f4", key: "0", n: 4}, int64(0), tuple{int64(4)}, tuple{int64(1)}, false, new(dict), metadata}
-	}
-	if _, err := rebuildTensor(args(&dict{keys: []any{"neg"}, values: []any{true}})); err == nil || !strings.Contains(err.Error(), "resolve_neg()") {
-		t.Error(err)
-	}
-	if _, err := rebuildTensor(args(&dict{keys: []any{"neg"}, values: []any{false}})); err != nil {
-		t.Error(err)
-	}
 }

@@ -14,14 +14,12 @@ import (
 // pickleName is the entry of PyTorch's archives that says what is in the others.
 const pickleName = "data.pkl"
 
-// Limits on what a pickle's value is made of.
+// Limits on what a pickle's value is made of: a short one may have long names and many values,
+// by references.
 const (
-	maxDepth   = 64
 	maxVisited = 1 << 18
-	maxArrays  = 1 << 14
-	maxName    = 200     // characters: with references a short file has long ones
+	maxName    = 200     // characters
 	maxText    = 1 << 20 // characters of an array of texts
-	maxRepeat  = 1 << 20 // values of an array that repeats those of its storage
 )
 
 // torchFile is a file of torch.save.
@@ -33,7 +31,7 @@ type torchFile struct {
 	swap    bool // high byte first
 
 	names   []string
-	held    map[string]any // *tensor, string, []string, []float64, []int64, opaque or a number
+	held    map[string]any // *tensor, string, []string or []float64
 	visited int
 }
 
@@ -46,19 +44,22 @@ func readTorch(path string, archive *zip.Reader, root string, size int64) (sourc
 		t.entries[f.Name] = f
 	}
 	if t.entries[root+"/byteorder"] != nil {
-		b, err := t.whole("byteorder", 16)
+		b, err := t.entry("byteorder")
 		if err != nil {
 			return nil, err
 		}
 		t.swap = string(b) == "big"
 	}
-	b, err := t.whole(pickleName, maxPickle)
+	b, err := t.entry(pickleName)
 	if err != nil {
 		return nil, err
 	}
+	if len(b) > maxPickle {
+		return nil, fmt.Errorf("%s: %w: a pickle of %d bytes; at most %d are read", path, npz.ErrOversized, len(b), maxPickle)
+	}
 	value, err := unpickle(b)
 	if err == nil {
-		err = t.flatten("", value, 0)
+		err = t.flatten("", value)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -66,65 +67,50 @@ func readTorch(path string, archive *zip.Reader, root string, size int64) (sourc
 	return t, nil
 }
 
-// open opens an entry. PyTorch does not compress, and so nothing is larger than the
-// file.
-func (t *torchFile) open(name string) (io.ReadCloser, int64, error) {
+// entry reads an entry. PyTorch does not compress, and so none is larger than the file.
+func (t *torchFile) entry(name string) ([]byte, error) {
 	f := t.entries[t.root+"/"+name]
 	if f == nil {
-		return nil, 0, fmt.Errorf("%s: %w: there is no entry %.80q in the archive", t.path, npz.ErrCorrupt, name)
+		return nil, fmt.Errorf("%s: %w: there is no entry %.80q in the archive", t.path, npz.ErrCorrupt, name)
 	}
-	if f.Method != zip.Store || f.UncompressedSize64 != f.CompressedSize64 || f.UncompressedSize64 > uint64(t.size) {
-		return nil, 0, fmt.Errorf("%s: entry %.80q: %w: it is compressed, or larger than its file", t.path, name, npz.ErrFormat)
+	place := fmt.Sprintf("%s: entry %.80q", t.path, name)
+	if f.Method != zip.Store || f.UncompressedSize64 > uint64(t.size) {
+		return nil, fmt.Errorf("%s: %w: it is compressed, or larger than its file", place, npz.ErrFormat)
 	}
 	r, err := f.Open()
 	if err != nil {
-		return nil, 0, fmt.Errorf("%s: entry %.80q: %w: %w", t.path, name, npz.ErrCorrupt, err)
-	}
-	return r, int64(f.UncompressedSize64), nil
-}
-
-// whole reads an entry.
-func (t *torchFile) whole(name string, most int64) ([]byte, error) {
-	r, size, err := t.open(name)
-	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w: %w", place, npz.ErrCorrupt, err)
 	}
 	defer r.Close()
-	if size > most {
-		return nil, fmt.Errorf("%s: entry %.80q: %w: %d bytes; at most %d are expected", t.path, name, npz.ErrOversized, size, most)
-	}
 	b, err := io.ReadAll(r)
 	if err != nil {
-		return nil, fmt.Errorf("%s: entry %.80q: %w", t.path, name, npz.Damage(err))
+		return nil, fmt.Errorf("%s: %w", place, npz.Damage(err))
 	}
 	return b, nil
 }
 
-// flatten gives every array in a value a name.
-func (t *torchFile) flatten(name string, v any, depth int) error {
-	if t.visited++; t.visited > maxVisited || depth > maxDepth {
-		return fmt.Errorf("%w: it is nested too deep, or holds too many values", npz.ErrOversized)
-	}
-	if len(name) > maxName {
-		return fmt.Errorf("%w: the name %.80q... is longer than %d characters", npz.ErrOversized, name, maxName)
+// flatten gives every array in a value a name. A list of numbers or of texts is one; single
+// numbers are none.
+func (t *torchFile) flatten(name string, v any) error {
+	if t.visited++; t.visited > maxVisited || len(name) > maxName {
+		return fmt.Errorf("%w: it is nested too deep, or holds too many values or too long names", npz.ErrOversized)
 	}
 	switch v := v.(type) {
 	case *list:
-		return t.flattenList(name, v.items, depth)
+		return t.flattenList(name, v.items)
 	case tuple:
-		return t.flattenList(name, v, depth)
+		return t.flattenList(name, v)
 	case *dict:
+		t.visited += len(v.keys)
 		for i, key := range v.keys {
 			switch key.(type) {
 			case string, int64:
-			default:
-				continue
-			}
-			if err := t.flatten(member(name, fmt.Sprint(key)), v.values[i], depth+1); err != nil {
-				return err
+				if err := t.flatten(member(name, fmt.Sprint(key)), v.values[i]); err != nil {
+					return err
+				}
 			}
 		}
-	case *tensor, string, float64, int64, bool, opaque:
+	case *tensor, string:
 		return t.add(name, v)
 	}
 	return nil
@@ -137,39 +123,28 @@ func member(name, key string) string {
 	return name + "." + key
 }
 
-// flattenList keeps a list of numbers or of texts together.
-func (t *torchFile) flattenList(name string, items []any, depth int) error {
+func (t *torchFile) flattenList(name string, items []any) error {
 	var floats []float64
-	var whole []int64
 	var texts []string
-	unread := 0
 	t.visited += len(items)
 	for _, x := range items {
 		switch x := x.(type) {
-		case opaque:
-			unread++
 		case float64:
 			floats = append(floats, x)
 		case int64:
-			whole, floats = append(whole, x), append(floats, float64(x))
+			floats = append(floats, float64(x))
 		case string:
 			texts = append(texts, x)
 		}
 	}
 	switch n := len(items); {
-	case n == 0:
-		return nil
-	case len(whole) == n:
-		return t.add(name, whole)
-	case len(floats) == n:
+	case n > 0 && len(floats) == n:
 		return t.add(name, floats)
-	case len(texts) == n:
+	case n > 0 && len(texts) == n:
 		return t.add(name, texts)
-	case unread == n:
-		return t.add(name, opaque{})
 	}
 	for i, x := range items {
-		if err := t.flatten(member(name, strconv.Itoa(i)), x, depth+1); err != nil {
+		if err := t.flatten(member(name, strconv.Itoa(i)), x); err != nil {
 			return err
 		}
 	}
@@ -180,10 +155,7 @@ func (t *torchFile) add(name string, v any) error {
 	if name == "" {
 		name = "." // the file is that value
 	}
-	if len(t.names) >= maxArrays {
-		return fmt.Errorf("%w: it holds more than %d arrays", npz.ErrOversized, maxArrays)
-	}
-	if _, twice := t.held[name]; twice {
+	if t.Has(name) {
 		return fmt.Errorf("%w: the array %q is there twice", npz.ErrCorrupt, name)
 	}
 	t.names = append(t.names, name)
@@ -202,27 +174,15 @@ func (t *torchFile) Read(name string, most int) (a npz.Array, err error) {
 	switch v := t.held[name].(type) {
 	case nil:
 		return a, fmt.Errorf("%s: %w: there is no array %q, only %s", t.path, npz.ErrFormat, name, npz.Listed(t.names))
-	case opaque:
-		err = fmt.Errorf("%w: it is of a kind that is not read, such as numbers of numpy\nhint: torch.as_tensor makes a tensor of them before torch.save", npz.ErrFormat)
 	case *tensor:
 		a, err = t.tensor(v, most)
 	case string:
-		a, err = texts(most, v)
+		a, err = texts([]string{v}, most)
 		a.Shape = nil
 	case []string:
-		a, err = texts(most, v...)
-	case float64:
-		a = npz.Of(name, nil, []float64{v})
-	case int64:
-		a = npz.Of(name, nil, []int64{v})
-	case bool:
-		a = npz.Of(name, nil, []bool{v})
+		a, err = texts(v, most)
 	case []float64:
-		if err = fits(len(v), most); err == nil {
-			a = npz.Of(name, []int{len(v)}, v)
-		}
-	case []int64:
-		if err = fits(len(v), most); err == nil {
+		if err = fits([]int{len(v)}, most); err == nil {
 			a = npz.Of(name, []int{len(v)}, v)
 		}
 	}
@@ -233,92 +193,61 @@ func (t *torchFile) Read(name string, most int) (a npz.Array, err error) {
 	return a, nil
 }
 
-func fits(n, most int) error {
-	if n > most {
-		return tooMany([]int{n}, most)
+func fits(shape []int, most int) error {
+	if _, ok := npz.Count(shape, most); !ok {
+		return fmt.Errorf("%w: the shape %v; at most %d values are expected", npz.ErrOversized, shape, most)
 	}
 	return nil
 }
 
-// texts returns a text, or a list of them.
-func texts(most int, list ...string) (a npz.Array, err error) {
+func texts(list []string, most int) (a npz.Array, err error) {
 	width := 1
 	for _, s := range list {
 		width = max(width, len(s))
 	}
-	if most = min(most, maxText); width > most/len(list) {
-		return a, tooMany([]int{len(list), width}, most)
+	if err = fits([]int{len(list), width}, min(most, maxText)); err == nil {
+		a = npz.Texts("", list)
 	}
-	return npz.Texts("", list), nil
-}
-
-// widthOf is the number of bytes of a value.
-func widthOf(kind string) int {
-	if kind == "bf" {
-		return 2
-	}
-	return int(kind[1] - '0')
+	return a, err
 }
 
 // tensor reads the values of a tensor, row by row.
 func (t *torchFile) tensor(v *tensor, most int) (a npz.Array, err error) {
-	n, ok := npz.Count(v.shape, most)
-	if !ok {
-		return a, tooMany(v.shape, most)
+	if err := fits(v.shape, most); err != nil {
+		return a, err
 	}
 	a.Shape, a.Type = v.shape, v.kind
-	if n > 0 {
-		if a.Data, err = t.values(v, n, most); err != nil {
+	width := 2 // of bfloat16
+	if v.kind != "bf" {
+		width = int(v.kind[1] - '0')
+	}
+	if !slices.Contains(v.shape, 0) {
+		block, err := t.entry("data/" + v.key)
+		if err != nil {
 			return a, err
 		}
+		last, there := v.offset, len(block)/width
+		for i, d := range v.shape {
+			if d > 1 && v.stride[i] > there {
+				last = there
+				break
+			}
+			last += (d - 1) * v.stride[i]
+		}
+		if v.offset >= there || last >= there || last < 0 {
+			return a, fmt.Errorf("%w: it ends behind its storage of %d values", npz.ErrCorrupt, there)
+		}
+		if t.swap {
+			for b := range slices.Chunk(block[:there*width], width) {
+				slices.Reverse(b)
+			}
+		}
+		a.Data = npz.Gather(block[v.offset*width:], v.shape, v.stride, width)
 	}
 	if v.kind == "bf" {
 		a.Type, a.Data = "f4", widened(a.Data)
 	}
 	return a, nil
-}
-
-// values returns the bytes of the n values of a tensor.
-func (t *torchFile) values(v *tensor, n, most int) ([]byte, error) {
-	last := v.offset
-	for i, d := range v.shape {
-		if d > 1 && v.stride[i] > (v.n-1-last)/(d-1) || last >= v.n {
-			return nil, fmt.Errorf("%w: it ends behind its storage of %d values", npz.ErrCorrupt, v.n)
-		}
-		last += (d - 1) * v.stride[i]
-	}
-	if last >= v.n {
-		return nil, fmt.Errorf("%w: it ends behind its storage of %d values", npz.ErrCorrupt, v.n)
-	}
-	span, width := last-v.offset+1, widthOf(v.kind)
-	if span > most || n > max(span, maxRepeat) {
-		return nil, fmt.Errorf("%w: its %d values are strewn over %d of its storage, or repeat them\nhint: save tensor.clone()", npz.ErrOversized, n, span)
-	}
-	r, size, err := t.open("data/" + v.key)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	if int64(v.n) > size/int64(width) {
-		return nil, fmt.Errorf("%w: a storage of %d bytes where %d values are announced", npz.ErrTruncated, size, v.n)
-	}
-	block := make([]byte, span*width) // no more than the file has
-	_, err = io.CopyN(io.Discard, r, int64(v.offset)*int64(width))
-	if err == nil {
-		_, err = io.ReadFull(r, block)
-	}
-	if err == nil {
-		_, err = io.Copy(io.Discard, r) // to the end, where the checksum is compared
-	}
-	if err != nil {
-		return nil, npz.Damage(err)
-	}
-	if t.swap {
-		for b := range slices.Chunk(block, width) {
-			slices.Reverse(b)
-		}
-	}
-	return npz.Gather(block, v.shape, v.stride, width), nil
 }
 
 // widened returns bfloat16 as float32.

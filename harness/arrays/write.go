@@ -102,7 +102,7 @@ func (p *pickler) tensor(a npz.Array, key int) error {
 	p.WriteString("ctorch\n" + class + "\n")
 	p.text(strconv.Itoa(key))
 	p.text("cpu")
-	p.number(len(a.Data) / widthOf(a.Type))
+	p.number(len(a.Data) / int(a.Type[1]-'0'))
 	p.WriteString("tQ")
 	p.number(0)
 	p.numbers(a.Shape)

@@ -28,7 +28,7 @@ func open(path string) (io.ReadCloser, error) {
 	return struct {
 		io.Reader
 		io.Closer
-	}{&limited{r, npz.UnpackLimit(info.Size(), npz.Packed)}, f}, nil
+	}{&limited{r, npz.UnpackLimit(info.Size())}, f}, nil
 }
 
 // limited reads the bytes that are left, and fails where there are more.

@@ -46,7 +46,7 @@ func Store(z *zip.Writer, name string, body []byte) error {
 // File is an NPZ file that is open for reading.
 type File struct {
 	path  string
-	limit uint64 // bytes that it may unpack to
+	limit uint64 // bytes that an array may unpack to
 	names []string
 	files map[string]*zip.File
 	io.Closer
@@ -97,57 +97,25 @@ func Open(path string) (*File, error) {
 	return z, nil
 }
 
-// Packed is how many times as large as its file an array of data may be, such as one of
-// drawings, and Learned one of a set's images, which pack less well.
-const Packed, Learned = 100, 40
-
-// UnpackLimit is how many bytes a file of the given size may unpack to by such a factor,
-// beyond 32 MB. What has more is taken for a zip bomb.
-func UnpackLimit(size, factor int64) int64 { return factor*size + 32<<20 }
+// UnpackLimit is how many bytes a file of the given size may unpack to: drawings pack well,
+// but what has more is a bomb.
+func UnpackLimit(size int64) int64 { return 100*size + 32<<20 }
 
 // New is Open for what is open already. Errors call it by its path.
 func New(path string, r io.ReaderAt, size int64) (*File, error) {
-	archive, err := Archive(r, size)
+	archive, err := zip.NewReader(r, size)
 	if errors.Is(err, zip.ErrFormat) {
 		return nil, fmt.Errorf("%s: %w: it is not an NPZ file, or its end is missing", path, ErrMagic)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, Damage(err))
 	}
-	return In(path, archive, UnpackLimit(size, Packed))
+	return In(path, archive, size)
 }
 
-// maxDirectory is how much of an archive its directory may be: that of 40,000 files. It
-// takes ten times as much memory.
-const maxDirectory = 4 << 20
-
-// Archive reads the directory of an archive.
-func Archive(r io.ReaderAt, size int64) (*zip.Reader, error) {
-	d := &directory{ReaderAt: r, left: maxDirectory}
-	archive, err := zip.NewReader(d, size)
-	d.read = true
-	return archive, err
-}
-
-// directory ends early while it is read, and is the archive from then on.
-type directory struct {
-	io.ReaderAt
-	left int
-	read bool
-}
-
-func (d *directory) ReadAt(b []byte, at int64) (int, error) {
-	if !d.read {
-		if d.left -= len(b); d.left < 0 {
-			return 0, fmt.Errorf("%w: its directory has more than %d bytes", ErrOversized, maxDirectory)
-		}
-	}
-	return d.ReaderAt.ReadAt(b, at)
-}
-
-// In is Open for an archive whose arrays may unpack to so many bytes.
-func In(path string, archive *zip.Reader, limit int64) (*File, error) {
-	z := &File{path: path, limit: uint64(limit), files: map[string]*zip.File{}}
+// In is Open for an archive of a size.
+func In(path string, archive *zip.Reader, size int64) (*File, error) {
+	z := &File{path: path, limit: uint64(UnpackLimit(size)), files: map[string]*zip.File{}}
 	for _, f := range archive.File {
 		name, ok := strings.CutSuffix(f.Name, ".npy")
 		if !ok {
@@ -216,21 +184,16 @@ func Listed(names []string) string {
 // and not on how they are packed.
 func (z *File) Digest(leftOut string) (string, error) {
 	h := sha256.New()
-	total := uint64(0)
 	for _, name := range slices.Sorted(slices.Values(z.names)) {
 		f := z.files[name]
 		if name == leftOut {
 			continue
 		}
-		size := f.UncompressedSize64
-		if total += min(size, z.limit+1); total > z.limit {
-			return "", fmt.Errorf("%s: array %q: %w: %d bytes in so small a file", z.path, name, ErrOversized, size)
-		}
 		r, err := f.Open()
 		if err != nil {
 			return "", fmt.Errorf("%s: array %q: %w: %w", z.path, name, ErrCorrupt, err)
 		}
-		fmt.Fprintf(h, "%d %s %d\n", len(name), name, size)
+		fmt.Fprintf(h, "%d %s %d\n", len(name), name, f.UncompressedSize64)
 		_, err = io.Copy(h, r)
 		r.Close()
 		if err != nil {
