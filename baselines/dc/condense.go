@@ -27,7 +27,7 @@ func Condense(ctx context.Context, p method.Problem, name string, s Settings, st
 
 func (r *run) descent(name string) method.Descent {
 	return method.Descent{
-		Name: name, Updates: r.s.Iterations * r.outer, Variables: r.variables, Keep: []method.Part{&r.network},
+		Name: name, Updates: r.s.Iterations * r.outer, Iteration: r.outer, Variables: r.variables, Keep: []method.Part{&r.network},
 		Prepare: r.prepare, Gradient: r.gradient, Set: r.set, Hint: divergenceHint,
 	}
 }

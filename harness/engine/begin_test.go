@@ -7,7 +7,8 @@ import (
 	"dgkip/harness/store"
 )
 
-// The time of an update counts from Begin where a method calls it.
+// The time of an update counts from Begin where a method calls it, that of an iteration
+// from the end of the one before.
 func TestBegin(t *testing.T) {
 	const one = `schema = 1
 name = "t"
@@ -38,6 +39,9 @@ wrong = "begins"
 		tm := record.Provenance.Timing
 		if slow := tm.Median >= surroundings.Seconds(); tm.Counted < 5 || slow != (r.Cell.Column == "slow") || tm.Median <= 0 {
 			t.Errorf("%s: %+v, with %v before every update", r.Cell.Column, tm, surroundings)
+		}
+		if tm.Iteration < surroundings.Seconds() || tm.PerIteration != 1 {
+			t.Errorf("%s: %+v", r.Cell.Column, tm)
 		}
 		if record.Provenance.Wall < 8*surroundings.Seconds() {
 			t.Errorf("%s: the run took %v s in all", r.Cell.Column, record.Provenance.Wall)

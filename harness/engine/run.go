@@ -43,15 +43,17 @@ type saved struct {
 	Last    int        // update seen last
 	Timing  []store.TimingRow
 	Skipped int // updates without a time
-	Past    []store.Session
-	Wall    float64
-	CPU     float64
-	Scoring float64
-	Memory  int64
-	Started time.Time
-	Of      string        // the run whose set this is; "" for its own
-	Times   *store.Timing // of that one
-	Parts   []store.Part
+
+	Iteration int // updates in one
+	Past      []store.Session
+	Wall      float64
+	CPU       float64
+	Scoring   float64
+	Memory    int64
+	Started   time.Time
+	Of        string        // the run whose set this is; "" for its own
+	Times     *store.Timing // of that one
+	Parts     []store.Part
 }
 
 // restart forgets what the method did, but not the time it took.
@@ -87,7 +89,8 @@ type attempt struct {
 
 	started time.Time
 	cpu     time.Duration
-	mark    time.Time // since when an update is being made; zero if not to be timed
+	mark    time.Time // since when an update, or what comes before it, is being made; zero if not to be timed
+	ready   time.Time // when what comes before the update was over; zero if nothing does
 	warm    int
 	kept    time.Time // when a checkpoint was last saved
 	looked  time.Time // when one last looked for other processes on this host
@@ -256,12 +259,8 @@ func (a *attempt) fits(set *method.Distilled) error {
 	return nil
 }
 
-// begin restarts the clock of an update.
-func (a *attempt) begin() {
-	if !a.mark.IsZero() {
-		a.mark = time.Now()
-	}
-}
+// begin says that what comes before an update is over.
+func (a *attempt) begin() { a.ready = time.Now() }
 
 // observe is what the method calls between updates. The time it takes counts for
 // none of them.
@@ -276,10 +275,17 @@ func (a *attempt) observe(step method.Step) {
 			a.warm -= n
 			a.s.Skipped += n
 		} else {
-			a.s.Timing = append(a.s.Timing, store.TimingRow{From: a.s.Last, To: step.Update, Seconds: now.Sub(a.mark).Seconds() / float64(n)})
+			if a.ready.IsZero() {
+				a.ready = a.mark
+			}
+			a.s.Timing = append(a.s.Timing, store.TimingRow{
+				From: a.s.Last, To: step.Update,
+				Seconds: now.Sub(a.ready).Seconds() / float64(n), Before: a.ready.Sub(a.mark).Seconds() / float64(n),
+			})
 		}
 	}
-	a.s.Last = step.Update
+	a.ready = time.Time{}
+	a.s.Last, a.s.Iteration = step.Update, max(1, step.Iteration)
 	if !finite(step.Loss) {
 		a.cancel(&notFinite{"loss", step.Loss, step.Update})
 		return
@@ -525,6 +531,9 @@ func (a *attempt) timing(s saved) store.Timing {
 	}
 	t := store.Timing{Excluded: s.Skipped}
 	t.Median, t.Counted = median(s.Timing)
+	if t.Counted > 0 {
+		t.Iteration, t.PerIteration = iteration(s.Timing, s.Iteration), s.Iteration
+	}
 	t.Flops = a.run.flops()
 	hosts := map[string]bool{}
 	for _, one := range s.Past {

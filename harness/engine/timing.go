@@ -55,9 +55,40 @@ func median(rows []store.TimingRow) (seconds float64, updates int) {
 	for _, r := range rows {
 		all = append(all, slices.Repeat([]float64{r.Seconds}, r.To-r.From)...)
 	}
-	if len(all) == 0 {
-		return 0, 0
+	return medianOf(all), len(all)
+}
+
+// medianOf is the median, 0 of nothing.
+func medianOf(x []float64) float64 {
+	if len(x) == 0 {
+		return 0
 	}
-	slices.Sort(all)
-	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2, len(all)
+	slices.Sort(x)
+	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
+}
+
+// iteration is the median time of an iteration of so many updates, over those of which
+// all updates were timed. Where there is none, the one of which most were stands for it.
+func iteration(rows []store.TimingRow, updates int) float64 {
+	type timed struct {
+		seconds float64
+		updates int
+	}
+	by := map[int]timed{}
+	for _, r := range rows {
+		n := r.To - r.From
+		one := by[r.From/updates]
+		by[r.From/updates] = timed{one.seconds + float64(n)*(r.Seconds+r.Before), one.updates + n}
+	}
+	most := 0
+	for _, one := range by {
+		most = max(most, one.updates)
+	}
+	var all []float64
+	for _, one := range by {
+		if one.updates == most {
+			all = append(all, one.seconds*float64(updates)/float64(most))
+		}
+	}
+	return medianOf(all)
 }

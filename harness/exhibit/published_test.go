@@ -57,7 +57,7 @@ func ours(t *testing.T) map[spot]printed {
 				t.Errorf("%v stands there twice", at)
 			}
 			decimals, spread := 2, ""
-			if p.Metric == "seconds_per_update" {
+			if p.Metric == "seconds_per_iteration" {
 				decimals = 3
 			} else {
 				spread = strconv.FormatFloat(n.Spread, 'f', decimals, 64)
@@ -87,7 +87,7 @@ func TestPublishedCount(t *testing.T) {
 		}
 		count[at.table+" "+kind]++
 	}
-	want := map[string]int{"1 ": 45, "1 seconds_per_update": 45, "2 ": 45, "2 seconds_per_update": 45, "3 transfer": 18}
+	want := map[string]int{"1 ": 45, "1 seconds_per_iteration": 45, "2 ": 45, "2 seconds_per_iteration": 45, "3 transfer": 18}
 	if fmt.Sprint(count) != fmt.Sprint(want) {
 		t.Errorf("numbers by table and kind: %v, want %v", count, want)
 	}
@@ -131,7 +131,7 @@ func theirs(t *testing.T, tex string) map[spot]printed {
 	}
 	for i, table := range tables {
 		methods := []string{"dd", "dc", "dsa", "dgkip-svm", "dgkip-lr"}
-		metrics := map[string]string{"Acc.": "", "Time": "seconds_per_update"}
+		metrics := map[string]string{"Acc.": "", "Time": "seconds_per_iteration"}
 		at := spot{table: strconv.Itoa(i + 1)}
 		heads := 3
 		if i == 2 {

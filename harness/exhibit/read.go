@@ -202,7 +202,7 @@ func (c checker) table(t *Table, n *toml.Node) {
 // enough: that experiment's own times are of its own runs.
 func (c checker) times(t *Table, n *toml.Node) {
 	switch {
-	case !t.Time:
+	case !t.Time && !t.Making:
 		c.Fault(n, "times goes with time = true", "")
 	case !spec.ValidName.MatchString(t.Times) || t.Times == c.Name:
 		c.Fault(n, fmt.Sprintf("times is %q, which is not the name of another experiment", t.Times), "times = \"times\" is the one of times.toml in this folder")

@@ -76,7 +76,7 @@ id = "less"
 text = "slow is slower"
 place = "Section 1"
 kind = "less"
-metric = "seconds_per_update"
+metric = "seconds_per_iteration"
 columns = ["toy"]
 against = ["slow"]
 

@@ -23,7 +23,8 @@ type Table struct {
 	Digits  int      `toml:"digits" min:"0" max:"9"` // 2 if not given
 	Spread  string   `toml:"spread" enum:"sd,t95,none"`
 	Mark    []string `toml:"mark" enum:"best,second"`
-	Time    bool     `toml:"time"` // a line of median seconds per update under each row
+	Time    bool     `toml:"time"`   // a line of median seconds per iteration under each row
+	Making  bool     `toml:"making"` // one of the seconds that all iterations of a set took
 	Groups  []Group  `toml:"group"`
 	Caption string   `toml:"caption"` // in front of what the program adds
 

@@ -17,6 +17,7 @@ import (
 type Descent struct {
 	Name      string // of the method, in messages
 	Updates   int
+	Iteration int        // updates in an iteration, as the method's authors count them; 0 stands for 1
 	Variables []Variable // change in every update; see optim.Variable
 
 	// Eval, if given, takes up the set as it stands and returns its loss, which is
@@ -24,8 +25,8 @@ type Descent struct {
 	// which it is not once the updates are made.
 	Eval func(ctx context.Context, update int, gradient bool) (loss float64, err error)
 
-	// Prepare, if given, does what must be done before an update and is no part of
-	// its time, such as the training of a network. When it is stopped it must have
+	// Prepare, if given, does what must be done before an update, such as the training
+	// of a network: the time of an iteration includes it, that of an update does not. When it is stopped it must have
 	// changed nothing but what is in Keep, and goes on from there.
 	Prepare func(ctx context.Context, update int) error
 
@@ -211,7 +212,7 @@ func (r *descending) show(loss *float64) {
 		return
 	}
 	r.at.Seen = r.at.Update
-	step := Step{Update: r.at.Update, Of: r.Updates, Metrics: r.Metrics, Distilled: r.Set, Checkpoint: r.checkpoint}
+	step := Step{Update: r.at.Update, Of: r.Updates, Iteration: r.Iteration, Metrics: r.Metrics, Distilled: r.Set, Checkpoint: r.checkpoint}
 	if loss != nil {
 		step.Loss, step.HasLoss = *loss, true
 		progress := r.Progress

@@ -84,6 +84,10 @@ type Step struct {
 	Loss    float64 // the method's own objective, if HasLoss says that it has one
 	HasLoss bool
 
+	// Iteration is how many updates make an iteration as the method's authors count
+	// them; 0 stands for 1.
+	Iteration int
+
 	// Metrics returns further scalars by name, for the trace. It may be nil, is
 	// called only when a trace line is due, and so may cost something.
 	Metrics func() map[string]float64

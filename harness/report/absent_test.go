@@ -13,7 +13,7 @@ name = "spread"
 title = "Spread"
 kind = "scatter"
 x = "test_acc"
-y = ["seconds_per_update"]
+y = ["seconds_per_iteration"]
 series = ["method", "method.rate"]
 panels = ["method.rate"]
 [[claim]]

@@ -27,7 +27,7 @@ func (b *tableBuilder) explain() {
 		sentences = append(sentences, b.out.Ranking)
 	}
 	if timed {
-		sentences = append(sentences, "Times are median seconds per update of the distilled set, without scoring.")
+		sentences = append(sentences, b.timesText())
 	}
 	sentences = append(sentences, b.r.ending(b.r.Cells)...)
 	b.out.Caption = b.r.selected(strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " "))
@@ -35,6 +35,15 @@ func (b *tableBuilder) explain() {
 	if timed {
 		b.out.Notes = append(b.out.Notes, b.machines.notes()...)
 	}
+}
+
+// timesText says what times are.
+func (b *tableBuilder) timesText() string {
+	s := fmt.Sprintf("An iteration is what its authors call one, with the training of networks in it and without scoring: one update, or in DC and DSA as many as there are images a class; times within %g %% are not told apart.", 100*timeNoise)
+	if b.t.Making {
+		s += " To make a set takes all of its iterations; the features and the model of the real images, which are made once, are not in it."
+	}
+	return s
 }
 
 // otherQuantities says which columns show another quantity than q.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -35,9 +36,9 @@ func TestClaims(t *testing.T) {
 		{"kind = \"rank\"\ntop = 1\ncolumns = [\"fast-lr\"]", nil, Open, ""},
 		{"kind = \"less\"\ncolumns = [\"slow\"]\nagainst = [\"fast-lr\", \"fast-ls\"]", full, Holds, ""},
 		{"kind = \"less\"\ncolumns = [\"slow\", \"fast-ls\"]\nagainst = [\"fast-lr\"]", full, Fails, "Fast_LS & co 97.00 % against Fast-LR 95.00 %"},
-		{"kind = \"less\"\nmetric = \"seconds_per_update\"\ncolumns = [\"fast-lr\"]\nagainst = [\"slow\"]", full, Holds, "s against Slow"},
-		{"kind = \"less\"\nmetric = \"seconds_per_update\"\ncolumns = [\"fast-ls\"]\nagainst = [\"slow\"]", full, Open, "-jobs above 1"},
-		{"kind = \"growth\"\nmetric = \"seconds_per_update\"\naxis = \"ipc\"\nfactor = 2\ncolumns = [\"slow\"]", full, Open, ""},
+		{"kind = \"less\"\nmetric = \"seconds_per_iteration\"\ncolumns = [\"fast-lr\"]\nagainst = [\"slow\"]", full, Holds, "s against Slow"},
+		{"kind = \"less\"\nmetric = \"seconds_per_iteration\"\ncolumns = [\"fast-ls\"]\nagainst = [\"slow\"]", full, Open, "-jobs above 1"},
+		{"kind = \"growth\"\nmetric = \"seconds_per_iteration\"\naxis = \"ipc\"\nfactor = 2\ncolumns = [\"slow\"]", full, Open, ""},
 		{above, full, Holds, "smallest ratio"},
 		{strings.Replace(above, "deviation", "loss", 1), full, Fails, "line 1"},
 		{strings.Replace(above, "deviation", "absent", 1), full, Open, ""},
@@ -70,26 +71,26 @@ func TestPublished(t *testing.T) {
 		want      Match
 	}{
 		{"values = { slow = [90.5, 0.3] }", []float64{0.90, 0.90}, Within},
-		{"values = { slow = [90.7, 0.3] }", []float64{0.90, 0.90}, Worse},
-		{"values = { slow = [90.7, 0.3] }", []float64{0.895, 0.905}, Within}, // our spread counts, too
-		{"values = { slow = [90.64, 0.3] }", []float64{0.90, 0.90}, Worse},
+		{"values = { slow = [90.7, 0.3] }", []float64{0.90, 0.90}, Lower},
+		{"values = { slow = [90.7, 0.3] }", []float64{0.895, 0.905}, Unstable}, // our spread counts, too
+		{"values = { slow = [90.64, 0.3] }", []float64{0.90, 0.90}, Lower},
 		{"values = { slow = [90.6, 0.3] }", []float64{0.89999, 0.89999}, Within}, // 90.6 stands for 90.55
 		{"values = { slow = [90.01, 0.00] }", []float64{0.90, 0.90}, Within},     // 0.00 is known
-		{"values = { slow = [90.02, 0.00] }", []float64{0.90, 0.90}, Worse},
-		{"values = { slow = [89.2, 0.39], fast-lr = [1.11, 0.1] }", []float64{0.90, 0.90}, Better}, // 89.2 is 89.20
+		{"values = { slow = [90.02, 0.00] }", []float64{0.90, 0.90}, Lower},
+		{"values = { slow = [89.2, 0.39], fast-lr = [1.11, 0.1] }", []float64{0.90, 0.90}, Higher}, // 89.2 is 89.20
 		{"values = { slow = 90.5 }", []float64{0.90}, Unjudged},
 		{"tolerance = 1\nvalues = { slow = 90.5 }", []float64{0.90}, Within},
-		{"tolerance = 0.1\nvalues = { slow = 90.5 }", []float64{0.90}, Worse},
+		{"tolerance = 0.1\nvalues = { slow = 90.5 }", []float64{0.90}, Lower},
 		{"values = { slow = [90.5, 0.3] }", nil, Unjudged},
-		{"metric = \"seconds_per_update\"\nvalues = { slow = 9 }", []float64{0.90}, Unjudged},
-		{"metric = \"seconds_per_update\"\ntolerance = 0.5\nvalues = { slow = 0.3 }", []float64{0.90}, Within},
+		{"metric = \"seconds_per_iteration\"\nvalues = { slow = 9 }", []float64{0.90}, Unjudged},
+		{"metric = \"seconds_per_iteration\"\ntolerance = 0.5\nvalues = { slow = 0.3 }", []float64{0.90}, Within},
 	} {
 		r := made(t, small+head+c.published+"\n", map[string][]float64{"slow": c.ours})
 		b := r.Published
 		if len(b) == 0 || b[0].Match != c.want {
 			t.Errorf("%s, ours %v: %+v, want %v", c.published, c.ours, b, c.want)
 		}
-		if f := r.Failures(); (len(f) == 1) != (c.want > Better) {
+		if f := r.Failures(); (len(f) == 1) != (c.want == Lower) {
 			t.Errorf("%s: failures %q", c.published, f)
 		}
 	}
@@ -116,21 +117,22 @@ func TestTolerance(t *testing.T) {
 		// 2 sqrt(0.5^2 + 2 100^2 0.9 0.1/1800) = 2 sqrt(0.25 + 1).
 		{"test_acc", 90, 0.5, 90, 0, 1800, 0, 2 * math.Sqrt(1.25), Within},
 		{"test_acc", 91, 0.5, 89, 0, 1800, 0, 2 * math.Sqrt(1.25), Within},
-		{"test_acc", 91.2, 0.5, 88.8, 0, 1800, 0, 2 * math.Sqrt(1.25), Worse},
-		{"test_acc", 88.8, 0.5, 91.2, 0, 1800, 0, 2 * math.Sqrt(1.25), Better},
+		{"test_acc", 91.2, 0.5, 88.8, 0, 1800, 0, 2 * math.Sqrt(1.25), Lower},
+		{"test_acc", 88.8, 0.5, 91.2, 0, 1800, 0, 2 * math.Sqrt(1.25), Higher},
 		{"test_acc", 91.2, 0.5, 88.8, 0.8, 1800, 0, 2 * math.Sqrt(1.25+0.64), Within}, // our spread
-		{"test_acc", 90, 0.5, 90, 0, 7200, 0, 2 * math.Sqrt(0.5), Within},             // four times the images, half the error
-		{"test_acc", 90, 0.5, 90, 0, 0, 0, 1, Within},                                 // how many is not recorded
+		{"test_acc", 91.2, 0.5, 88.8, 1.2, 1800, 0, 2 * math.Sqrt(1.25+1.44), Unstable},
+		{"test_acc", 90, 0.5, 90, 0, 7200, 0, 2 * math.Sqrt(0.5), Within}, // four times the images, half the error
+		{"test_acc", 90, 0.5, 90, 0, 0, 0, 1, Within},                     // how many is not recorded
 		{"transfer.hinge.test_acc", 90, 0.5, 90, 0, 1800, 0, 2 * math.Sqrt(1.25), Within},
 		{"bound", 90, 0.5, 90, 0, 1800, 0, 1, Within}, // is no share of images
 		// 3 errors of 2,115 against a published 99.97 +- 0.02; and none, where our own
 		// accuracy alone would have no sampling error.
 		{"test_acc", 99.97, 0.02, 100 - 300/2115., 0, 2115, 0, 0.1846, Within},
-		{"test_acc", 99.76, 0, 100, 0, 2115, 0, 0.2131, Better},
+		{"test_acc", 99.76, 0, 100, 0, 2115, 0, 0.2131, Higher},
 		{"test_acc", 99.95, 0, 100, 0, 2115, 0, 0.0977, Within},
 		// One test image is within whatever is declared, two are not.
 		{"test_acc", 100, 0, 99.95, 0, 2000, 0.01, 0.05, Within},
-		{"test_acc", 100, 0, 99.9, 0, 2000, 0.01, 0.05, Worse},
+		{"test_acc", 100, 0, 99.9, 0, 2000, 0.01, 0.05, Lower},
 		{secondsPerUpdate, 1, 0.1, 1, 0, 2000, 0, math.NaN(), Unjudged},
 		{secondsPerUpdate, 1, 0, 1.4, 0, 2000, 0.5, 0.5, Within},
 	} {
@@ -154,7 +156,7 @@ func TestDeviations(t *testing.T) {
 		deviations               string
 		failed, explained, stale []string
 	}{
-		"none":          {"", []string{"demo: claim it", "Slow: test accuracy is 80.000, published 99: worse by 19.0"}, nil, nil},
+		"none":          {"", []string{"demo: claim it", "Slow: test accuracy is 80.000, published 99: lower by 19.0"}, nil, nil},
 		"of a cell":     {deviation(`when = { method = "slow" }`, "{steps} steps of 1,000"), []string{"demo: claim it"}, []string{"demo: MNIST IPC 1 Slow (-19.00): 100 steps of 1,000"}, nil},
 		"not explained": {deviation(`when = { method = "slow" }`+"\nunexplained = true", "{steps} steps"), []string{"demo: claim it"}, nil, nil},
 		"of both": {deviation(`when = { method = "slow" }`, "cut") + deviation(`claims = ["it"]`, "cut"), nil,
@@ -182,7 +184,7 @@ func TestDeviations(t *testing.T) {
 			}
 		}
 		reproduced, claims := string(r.further("reproduced").Markdown()), string(r.further("claims").Markdown())
-		if name == "of both" && !(strings.Contains(reproduced, "-19.00 worse<sup>1</sup>") && strings.Contains(reproduced, "- <sup>1</sup> Cut.") && strings.Contains(claims, "0 of 1 rows<sup>1</sup>")) {
+		if name == "of both" && !(strings.Contains(reproduced, "-19.00 lower<sup>1</sup>") && strings.Contains(reproduced, "- <sup>1</sup> Cut.") && strings.Contains(claims, "0 of 1 rows<sup>1</sup>")) {
 			t.Errorf("the reason is not under the tables:\n%s%s", reproduced, claims)
 		}
 	}
@@ -206,9 +208,9 @@ func TestDeviations(t *testing.T) {
 // experiment and for several together.
 func TestVerdicts(t *testing.T) {
 	const published = "[[published]]\nsource = \"They\"\nfamily = \"network\"\nown = [\"slow\", \"fast-lr\"]\nvalues = { slow = [99, 0.1], fast-lr = [80, 0.1], fast-ls = [90, 0.1] }\n" +
-		"[[published]]\nsource = \"They\"\nmetric = \"seconds_per_update\"\nvalues = { slow = 1 }\n"
+		"[[published]]\nsource = \"They\"\nmetric = \"seconds_per_iteration\"\nvalues = { slow = 1 }\n"
 	r := made(t, small+published, map[string][]float64{"slow": {0.8, 0.8}, "fast-lr": {0.9, 0.9}})
-	want := `method,within_tolerance,better,worse,apart,not_run,failed,damaged,of_another_family,not_judged,all
+	want := `method,within_tolerance,higher,lower,unstable,not_run,failed,damaged,of_another_family,not_judged,all
 slow,0,0,1,0,0,0,0,0,0,1
 fast-lr,0,1,0,0,0,0,0,0,0,1
 fast-ls,0,0,0,0,1,0,0,0,0,1
@@ -226,7 +228,7 @@ own,0,1,1,0,0,0,0,0,0,2
 		t.Errorf("got\n%s", &b)
 	}
 	b.Reset()
-	if err := r.Terminal(&b, Screen{Width: 300}); err != nil || !strings.Contains(b.String(), "Of its own methods 2 numbers: 0 within tolerance, 1 better, 1 worse.") {
+	if err := r.Terminal(&b, Screen{Width: 300}); err != nil || !strings.Contains(b.String(), "Of its own methods 2 numbers: 0 within tolerance, 1 higher, 1 lower.") {
 		t.Errorf("%v, got\n%s", err, &b)
 	}
 	b.Reset()
@@ -246,7 +248,7 @@ func TestPublishedWithoutNumber(t *testing.T) {
 
 // Times of runs that had little of the processor judge nothing.
 func TestPartlyTimedClaim(t *testing.T) {
-	const claim = "[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\nkind = \"less\"\nmetric = \"seconds_per_update\"\ncolumns = [\"fast-lr\"]\nagainst = [\"slow\"]\n"
+	const claim = "[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\nkind = \"less\"\nmetric = \"seconds_per_iteration\"\ncolumns = [\"fast-lr\"]\nagainst = [\"slow\"]\n"
 	r := made(t, small+claim, map[string][]float64{"slow": {0.9, 0.9}, "fast-lr": {0.95, 0.95}})
 	const says = "less than half of the processor's time"
 	if got := r.Claims[0]; got.Ours != Holds || strings.Contains(got.OursEvidence, says) {
@@ -280,7 +282,7 @@ func TestTimesApart(t *testing.T) {
 	text := strings.Replace(small, "ipc = [1]", "ipc = [1, 10]", 1)
 	for i, claim := range []string{`kind = "less"` + "\n" + `columns = ["fast-lr"]` + "\n" + `against = ["slow"]`,
 		`kind = "growth"` + "\n" + `axis = "ipc"` + "\n" + `factor = 1` + "\n" + `columns = ["slow", "fast-lr"]`} {
-		r := made(t, text+"[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\nmetric = \"seconds_per_update\"\n"+claim+"\n",
+		r := made(t, text+"[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\nmetric = \"seconds_per_iteration\"\n"+claim+"\n",
 			map[string][]float64{"slow": {0.9, 0.9}, "fast-lr": {0.95, 0.95}})
 		if got := r.Claims[0]; got.OursParts.Open > 0 {
 			t.Errorf("%v: %s", got.Ours, got.OursEvidence)
@@ -350,16 +352,47 @@ func TestClaimsTogether(t *testing.T) {
 	}
 }
 
-// The reason why a time is worse stands where the time is judged, and a time has no line
+// The reason why a time is higher stands where the time is judged, and a time has no line
 // for a difference.
 func TestReasonOfTime(t *testing.T) {
-	r := made(t, small+"[[published]]\nsource = \"They\"\nmetric = \"seconds_per_update\"\ntolerance = 0.001\nvalues = { slow = 0.01 }\n"+
+	r := made(t, small+"[[published]]\nsource = \"They\"\nmetric = \"seconds_per_iteration\"\ntolerance = 0.001\nvalues = { slow = 0.01 }\n"+
 		"[[deviation]]\nwhen = { method = \"slow\" }\nwhy = \"another machine\"\n", map[string][]float64{"slow": {0.9}})
 	got := string(r.further("reproduced").Markdown())
-	if !regexp.MustCompile(`\| Time \(s\) \| ours \| .* worse<sup>1</sup> \|`).MatchString(got) || !strings.Contains(got, "- <sup>1</sup> Another machine.") {
+	if !regexp.MustCompile(`\| Iteration \(s\) \| ours \| .* higher<sup>1</sup> \|`).MatchString(got) || !strings.Contains(got, "- <sup>1</sup> Another machine.") {
 		t.Errorf("got\n%s", got)
 	}
 	if strings.Contains(got, "| difference |") {
 		t.Errorf("a time has a line for its difference:\n%s", got)
+	}
+}
+
+// An iteration takes all of its updates and the training of networks; a set takes all
+// iterations, by the runs that are timed.
+func TestTimesOfIterations(t *testing.T) {
+	record := func(updates int, timing store.Timing, settings map[string]any) *store.Record {
+		rec := &store.Record{}
+		rec.Result.Updates, rec.Result.Identity.Method.Settings = updates, settings
+		rec.Provenance.Timing, rec.Provenance.Wall, rec.Provenance.Scoring = timing, 70, 10
+		return rec
+	}
+	thirty := map[string]any{"iterations": json.Number("30")}
+	for name, c := range map[string]struct {
+		rec                   *store.Record
+		iterations, each, per float64
+	}{
+		"timed":                    {record(300, store.Timing{Median: 0.1, Iteration: 2, PerIteration: 10}, nil), 30, 2, 0.2},
+		"one update each":          {record(300, store.Timing{Median: 0.1}, nil), 300, 0.1, 0.1},
+		"before they were timed":   {record(300, store.Timing{Median: 0.1}, thirty), 30, 2, 0.2},
+		"before, with one each":    {record(30, store.Timing{Median: 0.1}, thirty), 30, 0.1, 0.1},
+		"stopped before it was up": {record(20, store.Timing{Median: 0.1}, thirty), 20, 0.1, 0.1},
+		"no updates":               {record(0, store.Timing{}, nil), 0, 0, 0},
+	} {
+		if n, each, per := iterations(c.rec), perIteration(c.rec), perUpdate(c.rec); n != c.iterations || each != c.each || math.Abs(per-c.per) > 1e-12 {
+			t.Errorf("%s: %v iterations of %v s, %v s an update", name, n, each, per)
+		}
+		cell := &CellRuns{Runs: []Run{{Record: c.rec}}, clock: &CellRuns{Runs: []Run{{Record: record(5, store.Timing{Median: 3}, nil)}}}}
+		if s, ok := cell.summary(makingSeconds); !ok || s.Mean != 3*c.iterations {
+			t.Errorf("%s: %v s to make", name, s.Mean)
+		}
 	}
 }

@@ -13,12 +13,18 @@ import (
 // tableMetrics are the metrics of the table's CSV: what the table shows, and
 // accuracy and time in any case.
 func (r *Results) tableMetrics() []string {
-	metrics := []string{"test_acc", secondsPerUpdate}
+	metrics := []string{"test_acc", secondsPerIteration}
 	t := r.Spec.Table
 	if t == nil {
 		return metrics
 	}
-	if m := metricOr(t.Value); m != secondsPerUpdate {
+	if t.Time || clocked(t.Value) {
+		metrics = append(metrics, secondsPerUpdate)
+	}
+	if t.Making {
+		metrics = append(metrics, makingSeconds)
+	}
+	if m := metricOr(t.Value); !clocked(m) {
 		metrics = with([]string{m}, metrics...)
 	}
 	for _, column := range slices.Sorted(maps.Keys(t.Values)) {
@@ -47,7 +53,7 @@ func (r *Results) tableCSV() []byte {
 				names = append(names, strconv.FormatUint(s, 10))
 			}
 			of, shared := c, "" // which runs the number is of; the other is said of times
-			if m == secondsPerUpdate {
+			if clocked(m) {
 				of = cmp.Or(c.clock, c)
 				shared = strconv.FormatBool(slices.ContainsFunc(c.timed(), func(run Run) bool { return run.Record.Provenance.Timing.Shared }))
 			}
@@ -77,7 +83,7 @@ func (c *CellRuns) status(n int) string {
 // runsCSV has a line for every run and all its metrics.
 func (r *Results) runsCSV() []byte {
 	axes, names := r.axes(), r.recorded()
-	lines := [][]string{append(append(slices.Clone(axes), "seed", "status", "key", "updates", secondsPerUpdate, "shared_machine", "wall_seconds", "scoring_seconds", "peak_memory_bytes", "family"), names...)}
+	lines := [][]string{append(append(slices.Clone(axes), "seed", "status", "key", "updates", secondsPerIteration, "shared_machine", "wall_seconds", "scoring_seconds", "peak_memory_bytes", "family"), names...)}
 	for _, c := range r.Cells {
 		for _, run := range c.Runs {
 			l := append(pointOf(c.Cell, axes), strconv.FormatUint(run.Seed, 10))
@@ -86,7 +92,7 @@ func (r *Results) runsCSV() []byte {
 				continue
 			}
 			p := run.Record.Provenance
-			l = append(l, "done", run.Record.Result.Key, strconv.Itoa(run.Record.Result.Updates), shortest(p.Timing.Median), strconv.FormatBool(p.Timing.Shared), shortest(p.Wall), shortest(p.Scoring), strconv.FormatInt(p.Memory, 10), string(c.family("test_acc")))
+			l = append(l, "done", run.Record.Result.Key, strconv.Itoa(run.Record.Result.Updates), tenDigits(perIteration(run.Record)), strconv.FormatBool(p.Timing.Shared), shortest(p.Wall), shortest(p.Scoring), strconv.FormatInt(p.Memory, 10), string(c.family("test_acc")))
 			for _, m := range names {
 				text := ""
 				if v, ok := run.Record.Result.Metrics[m]; ok {

@@ -228,7 +228,7 @@ func (r *Results) line(rec *store.Record, x, metric string) (us, xs, ys []float6
 	us, xs, ys = t.Column("update"), t.Column(x), t.Column(metric)
 	if x == "seconds" && xs == nil {
 		for _, u := range us {
-			xs = append(xs, u*rec.Provenance.Timing.Median)
+			xs = append(xs, u*perUpdate(rec))
 		}
 	}
 	if of, sharper := strings.CutPrefix(metric, "interval_perp."); sharper && ys != nil {

@@ -25,7 +25,7 @@ func TestMixedFamilies(t *testing.T) {
 	}
 	text := string(r.further("reproduced").Markdown())
 	for _, want := range []string{
-		"| published | 80.00 ± 0.10<sup>k</sup> |", "| ours | 90.00 ± 0.00<sup>n</sup> |", "| difference | ≠ |", "0 within tolerance, 0 better, 0 worse, 1 of another family",
+		"| published | 80.00 ± 0.10<sup>k</sup> |", "| ours | 90.00 ± 0.00<sup>n</sup> |", "| difference | ≠ |", "0 within tolerance, 0 higher, 0 lower, 1 of another family",
 		"kernel, marked k (", "network, marked n (", "≠: different protocol families; not comparable.",
 	} {
 		if !strings.Contains(text, want) {
@@ -158,7 +158,7 @@ func TestPublishedBesideItsFamily(t *testing.T) {
 // Open is what runs can bring a verdict on.
 func TestOpenChecks(t *testing.T) {
 	const they = "[[published]]\nsource = \"They\"\nfamily = \"network\"\n"
-	const time = "[[published]]\nsource = \"They\"\nmetric = \"seconds_per_update\"\n"
+	const time = "[[published]]\nsource = \"They\"\nmetric = \"seconds_per_iteration\"\n"
 	for text, want := range map[string]int{
 		they + "values = { slow = 80, fast-lr = [80, 1] }\n":                      2, // of two seeds
 		time + "values = { slow = [1, 0.1] }\n":                                   0,
@@ -194,7 +194,7 @@ func TestPublishedOfBuiltIn(t *testing.T) {
 
 // A fraction among published numbers is hardly meant in percent.
 func TestPublishedFractions(t *testing.T) {
-	const entry = "[[published]]\nsource = \"They\"\nfamily = \"network\"\nvalues = { slow = 0.991, fast-lr = 99.1 }\n[[published]]\nsource = \"They\"\nmetric = \"seconds_per_update\"\nvalues = { slow = 0.5 }\n"
+	const entry = "[[published]]\nsource = \"They\"\nfamily = \"network\"\nvalues = { slow = 0.991, fast-lr = 99.1 }\n[[published]]\nsource = \"They\"\nmetric = \"seconds_per_iteration\"\nvalues = { slow = 0.5 }\n"
 	want := []string{"published by They: slow = 0.991 is taken as 0.991 %: values are in percent"}
 	if got := made(t, small+entry, nil).Problems; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

@@ -102,7 +102,7 @@ func (r *Results) reached(out *numberList, c *CellRuns) {
 		}
 		updates := r.firstAt(c.done(), level/100, func(Run) float64 { return 1 })
 		// As in tables, seconds of several machines have no part in one number.
-		times := r.firstAt(c.ownTimes(), level/100, func(x Run) float64 { return x.Record.Provenance.Timing.Median })
+		times := r.firstAt(c.ownTimes(), level/100, func(x Run) float64 { return perUpdate(x.Record) })
 		if updates != nil && times != nil {
 			out.add(place+"updates", fromTo(updates, amount))
 			// A line of the trace sooner or later is a tenth or more of a time.

@@ -53,7 +53,7 @@ var (
 // Numbers are all numbers of the experiment by name:
 //
 //	runs, planned, seeds, profile
-//	published/count, /within, /better, /worse, /not-run, /not-judged
+//	published/count, /within, /higher, /lower, /unstable, /not-run, /not-judged
 //	published/METHOD/count and so on, published/own/count and so on
 //	largest/1, /2, ... each with /where, /ours, /published, /difference
 //	pair/ROW/METHOD/METHOD with /from, /to, /seeds
@@ -151,7 +151,7 @@ func (l *numberList) results(c *CellRuns, recorded []string) {
 		l.add("updates", amount(s.Mean))
 	}
 	time := "none" // no update, no time
-	if s, ok := c.summary(secondsPerUpdate); ok {
+	if s, ok := c.summary(secondsPerIteration); ok {
 		time = seconds(s.Mean) + " s"
 	}
 	l.add("time", time)

@@ -61,7 +61,7 @@ func (b *figureBuilder) heights(cells []*CellRuns, metric string, shift float64)
 
 // scatter draws one metric against another, a point a cell.
 func (b *figureBuilder) scatter() chart.Picture {
-	name := cmp.Or(b.f.X, secondsPerUpdate)
+	name := cmp.Or(b.f.X, secondsPerIteration)
 	x := &chart.Axis{Label: axisLabel(name), Log: b.f.LogX || isTime(name)}
 	if isTime(name) {
 		b.note(machinesOf(b.cells).notes()...)

@@ -22,7 +22,10 @@ func (b Beside) Mixed() bool { return b.Family != b.Own }
 
 // Failed reports whether ours is worse than the tolerance allows. A metric of which it
 // is not known which way is better fails on both sides.
-func (b Beside) Failed() bool { return b.Match > Better }
+func (b Beside) Failed() bool {
+	better := about(b.Metric).better
+	return b.Match == Higher && better != higher || b.Match == Lower && better != lower
+}
 
 // format shows a number in its unit.
 func (b Beside) format(x float64) string {
@@ -178,7 +181,7 @@ func (r *Results) reproduced() *sheet.Sheet {
 			}
 		}
 	}
-	s.Caption = r.selected(fmt.Sprintf("Published accuracies (%s), ours with the population standard deviation where there are several seeds, and by how many percentage points they differ: within tolerance, better, worse, or ? where no spread is known. Of %s. %s%s",
+	s.Caption = r.selected(fmt.Sprintf("Published accuracies (%s), ours with the population standard deviation where there are several seeds, and by how many percentage points they differ: within tolerance, higher, lower, unstable where our spread alone brings it within, or ? where no spread is known. Of %s. %s%s",
 		list(r.sources()), tallyOf(r.Published, Beside.accuracy), toleranceText, r.circumstances()))
 	s.Notes = slices.Concat(s.StateNotes(), families.notes(), r.publishedNotes())
 	return s

@@ -40,13 +40,13 @@ type Match int
 const (
 	Unjudged Match = iota // no number of ours, or no tolerance is known
 	Within                // the tolerance
-	Better
-	Worse
-	Apart // beyond the tolerance, of a metric of which neither direction is better
+	Unstable              // within it only because our seeds scatter so much
+	Higher
+	Lower
 )
 
 func (m Match) String() string {
-	return [...]string{"not judged", "within", "better", "worse", "apart"}[m]
+	return [...]string{"not judged", "within", "unstable", "higher", "lower"}[m]
 }
 
 // Beside is a published number with ours beside it. Both are in published units.
@@ -285,8 +285,18 @@ func (c *CellRuns) state() sheet.State {
 // whose times count.
 func (c *CellRuns) values(metric string) (x []float64, seeds []uint64) {
 	runs := c.Runs
-	if metric == secondsPerUpdate {
+	switch metric {
+	case secondsPerIteration, secondsPerUpdate:
 		runs = c.timed()
+	case makingSeconds:
+		each, ok := c.summary(secondsPerIteration)
+		if !ok {
+			return nil, nil
+		}
+		for _, r := range c.done() {
+			x, seeds = append(x, iterations(r.Record)*each.Mean), append(seeds, r.Seed)
+		}
+		return x, seeds
 	}
 	for _, r := range runs {
 		if r.Record == nil {

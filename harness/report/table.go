@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -11,8 +12,8 @@ import (
 func (r *Results) table() *sheet.Sheet {
 	b := &tableBuilder{tableLayout: r.layout(), machines: machinesOf(r.Cells), families: columnFamilies{}, excluded: map[int]bool{}}
 	b.lines = []quantity{b.quantity(b.t.Value)}
-	if b.t.Time && b.t.Value != secondsPerUpdate {
-		time := b.quantity(secondsPerUpdate)
+	for _, name := range b.times() {
+		time := b.quantity(name)
 		time.spread = "none"
 		b.lines = append(b.lines, time)
 	}
@@ -54,6 +55,17 @@ func (r *Results) table() *sheet.Sheet {
 	return &b.out
 }
 
+// times are those that have a line of their own under each row.
+func (b *tableBuilder) times() (names []string) {
+	if b.t.Time && b.t.Value != secondsPerIteration {
+		names = append(names, secondsPerIteration)
+	}
+	if b.t.Making {
+		names = append(names, makingSeconds)
+	}
+	return names
+}
+
 // begun reports whether some run of a row has been made.
 func (b *tableBuilder) begun(row group) bool {
 	return slices.ContainsFunc(b.columns, func(column group) bool {
@@ -81,7 +93,7 @@ func (b *tableBuilder) row(at group, q quantity) sheet.Row {
 		if !strings.ContainsAny(e.Marks, timeMarks) {
 			means[i] = mean
 		}
-		if c := b.at(at, column); c != nil && means[i] != nil && q.name == secondsPerUpdate {
+		if c := b.at(at, column); c != nil && means[i] != nil && clocked(q.name) {
 			ran = with(ran, b.machines.of(c))
 		}
 		if e.State == sheet.NotRun || e.State == sheet.Damaged {
@@ -91,7 +103,7 @@ func (b *tableBuilder) row(at group, q quantity) sheet.Row {
 	if len(ran) > 1 {
 		return out
 	}
-	for i, place := range places(means, leagues, q.better) {
+	for i, place := range places(means, leagues, q.metric) {
 		if place == 1 && slices.Contains(b.t.Mark, "best") || place == 2 && slices.Contains(b.t.Mark, "second") {
 			out.Cells[i].Place = place
 			b.ahead = b.ahead || missing[leagues[i]]
@@ -100,10 +112,19 @@ func (b *tableBuilder) row(at group, q quantity) sheet.Row {
 	return out
 }
 
+// timeNoise is how far apart two times must be to be told apart: so much do those of MNIST and
+// of Fashion-MNIST differ, whose work is the same.
+const timeNoise = 0.07
+
 // places ranks values, each in its league: 1 for the best, 2 for the second, with ties
-// by the values themselves and not by their rounded text. Two best leave no second. A
-// value alone is not the best of anything, and nothing is where no direction is known.
-func places(means []*float64, leagues []string, better direction) []int {
+// by the values themselves and not by their rounded text, and by the noise of times. Two
+// best leave no second. A value alone is not the best of anything, and nothing is where no
+// direction is known.
+func places(means []*float64, leagues []string, of metric) []int {
+	noise := 0.0
+	if isTime(of.name) {
+		noise = timeNoise
+	}
 	out := make([]int, len(means))
 	for i, m := range means {
 		if m == nil {
@@ -115,11 +136,11 @@ func places(means []*float64, leagues []string, better direction) []int {
 				continue
 			}
 			rivals++
-			if better.ahead(*o, *m) {
+			if of.better.ahead(*o, *m) && math.Abs(*o-*m) > noise*min(*o, *m) {
 				before++
 			}
 		}
-		if rivals > 0 && before < 2 && better != unranked {
+		if rivals > 0 && before < 2 && of.better != unranked {
 			out[i] = before + 1
 		}
 	}
@@ -140,7 +161,7 @@ func (b *tableBuilder) entry(row, column group, q quantity) (sheet.Entry, *float
 	}
 	sum, ok := c.summary(q.name)
 	if !ok {
-		if q.name == secondsPerUpdate && len(b.lines) > 1 {
+		if clocked(q.name) && len(b.lines) > 1 {
 			return sheet.Entry{}, nil // the line above says what happened
 		}
 		return sheet.Entry{State: c.state()}, nil

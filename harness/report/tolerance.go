@@ -8,8 +8,8 @@ import (
 	"dgkip/harness/stats"
 )
 
-// judge says whether ours is within the tolerance of the published number, better or
-// worse. Of an accuracy the tolerance is
+// judge says whether ours is within the tolerance of the published number, higher or
+// lower. Of an accuracy the tolerance is
 //
 //	T = max(2 sqrt(s^2 + o^2 + 2 q(1-q)/n), 1/n) + d
 //
@@ -22,6 +22,9 @@ import (
 // Other metrics have no sampling error, and times no tolerance, unless the experiment
 // declares one. A published number stands for all that round to it: d is half a unit of its
 // last digit, and a spread of 0.00 counts as d.
+//
+// Where ours is within the tolerance only because our seeds scatter, by more than all else
+// in it, the comparison says nothing, and is called unstable.
 func (b *Beside) judge(p *exhibit.Published, digit float64) {
 	spread := b.Spread
 	if b.Published.HasSpread {
@@ -37,16 +40,17 @@ func (b *Beside) judge(p *exhibit.Published, digit float64) {
 		b.Tolerance = 2 * stats.Combined(spread, sampling)
 	}
 	b.Tolerance = max(b.Tolerance, image) + digit
-	better := about(b.Metric).better
-	switch {
-	case math.Abs(b.Difference()) <= b.Tolerance*(1+1e-12):
+	without := max(2*stats.Combined(max(b.Published.Spread, digit), sampling), image) + digit // our spread
+	switch d := math.Abs(b.Difference()); {
+	case d <= b.Tolerance*(1+1e-12):
 		b.Match = Within
-	case better == unranked:
-		b.Match = Apart
-	case better.ahead(b.Ours, b.Published.Mean):
-		b.Match = Better
+		if p.Tolerance == 0 && d > without && 2*b.Spread > without {
+			b.Match = Unstable
+		}
+	case b.Ours > b.Published.Mean:
+		b.Match = Higher
 	default:
-		b.Match = Worse
+		b.Match = Lower
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 type tally map[string]int
 
 // outcomes are what may become of published numbers, in the order of a sentence.
-var outcomes = []string{"within tolerance", "better", "worse", "apart", "not run", "failed", "damaged", otherFamily, "not judged"}
+var outcomes = []string{"within tolerance", "higher", "lower", "unstable", "not run", "failed", "damaged", otherFamily, "not judged"}
 
 // otherFamily is the outcome where ours and the published number do not compare.
 const otherFamily = "of another family"
@@ -127,7 +127,7 @@ func verdictSheet(name, title string, rows []counted) *sheet.Sheet {
 		}
 		s.Rows = append(s.Rows, row)
 	}
-	s.Caption = "Our accuracies against the published ones: how many are within the tolerance, better or worse."
+	s.Caption = "Our accuracies against the published ones: how many are within the tolerance, higher or lower."
 	return s
 }
 

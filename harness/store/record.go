@@ -112,12 +112,17 @@ type Session struct {
 	From    int       `json:"from_update"`
 }
 
-// Timing is the time an update of the distilled set takes, without scoring,
-// tracing and checkpoints.
+// Timing is the time that an update of the distilled set and an iteration take, without
+// scoring, tracing and checkpoints.
 type Timing struct {
-	Median   float64 `json:"seconds_per_update"` // 0 without updates
+	Median   float64 `json:"seconds_per_update"` // 0 without updates; the training of networks between updates is left out
 	Counted  int     `json:"updates_counted"`
 	Excluded int     `json:"updates_excluded"` // the first of every session
+
+	// Iteration is the median time of an iteration, with the training of networks. It is 0
+	// in records made before iterations were timed.
+	Iteration    float64 `json:"seconds_per_iteration,omitempty"`
+	PerIteration int     `json:"updates_per_iteration,omitempty"`
 
 	// Flops is the number of floating-point operations of an update, if the method
 	// tells: it compares across machines.
@@ -134,6 +139,7 @@ type Timing struct {
 type TimingRow struct {
 	From, To int
 	Seconds  float64 // of one update, on average
+	Before   float64 // what was spent before it, such as on training a network; not in the file
 }
 
 // Trace is trace.csv: what was observed along a run. The first column is update,

@@ -43,7 +43,7 @@ func draft(seed uint64) Draft {
 			Updates:  3,
 		},
 		Trace:  Trace{Columns: []string{"update", "loss"}, Rows: [][]float64{{0, 1}, {1, math.NaN()}, {2, 0.1}}},
-		Timing: []TimingRow{{0, 1, 0.25}},
+		Timing: []TimingRow{{From: 0, To: 1, Seconds: 0.25}},
 		Set:    set(),
 	}
 }

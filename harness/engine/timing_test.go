@@ -1,0 +1,31 @@
+package engine
+
+import (
+	"testing"
+
+	"dgkip/harness/store"
+)
+
+// Iterations of three updates, of which the first update trains no network. A session's
+// first updates are not timed.
+func TestIteration(t *testing.T) {
+	row := func(from int, before float64) store.TimingRow {
+		return store.TimingRow{From: from, To: from + 1, Seconds: 1, Before: before}
+	}
+	whole := []store.TimingRow{row(2, 4), row(3, 0), row(4, 4), row(5, 4), row(6, 0), row(7, 4), row(8, 6)}
+	for _, c := range []struct {
+		rows    []store.TimingRow
+		updates int
+		want    float64
+	}{
+		{nil, 3, 0},
+		{whole, 3, 12},     // of 11 and 13; the first is not whole
+		{whole, 1, 5},      // each update is one
+		{whole[:1], 3, 15}, // nothing whole: a third of one
+		{[]store.TimingRow{{From: 0, To: 3, Seconds: 2, Before: 1}}, 3, 9},
+	} {
+		if got := iteration(c.rows, c.updates); got != c.want {
+			t.Errorf("%d rows, iterations of %d: %v, want %v", len(c.rows), c.updates, got, c.want)
+		}
+	}
+}
