@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"image"
-	"image/color"
 	"io"
 	"io/fs"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +15,6 @@ import (
 	"unicode"
 
 	"dgkip/harness/arrays"
-	"dgkip/harness/deflate"
 	"dgkip/harness/engine"
 	"dgkip/harness/npz"
 	"dgkip/harness/report"
@@ -40,19 +36,26 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 	if err != nil {
 		return err
 	}
-	kept := func(r *engine.Run) (set []byte, list []npz.Array, err error) {
+	content := func(r *engine.Run) ([]byte, error) {
 		record, err := wanted.Store.Get(r.Key)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		if set, err = record.File(store.SetFile); err != nil {
-			return nil, nil, err
+		if f.export == "png" {
+			return record.File("preview.png")
 		}
-		list, err = sets.Unpack(store.SetFile, set)
-		return set, list, err
+		set, err := record.File(store.SetFile)
+		if err != nil || f.export == "npz" {
+			return set, err
+		}
+		list, err := sets.Unpack(store.SetFile, set)
+		if err != nil {
+			return nil, err
+		}
+		return arrays.Torch(forTorch(list))
 	}
 	runs := distinct(plan.Runs, func(r *engine.Run) bool {
-		_, _, err := kept(r)
+		_, err := content(r)
 		return err == nil
 	})
 	names := exportNames(runs)
@@ -70,7 +73,7 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 			}
 			continue
 		}
-		set, list, err := kept(r)
+		set, err := content(r)
 		if errors.Is(err, fs.ErrNotExist) {
 			without++
 			why := "its record keeps no set; -force, with -only for this run, makes it again"
@@ -87,11 +90,8 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 		if err := os.MkdirAll(f.exportDir, 0o777); err != nil {
 			return fmt.Errorf("-export: %w\nhint: choose another folder", err)
 		}
-		file := filepath.Join(f.exportDir, names[i])
-		if f.export != "png" {
-			file += "." + f.export
-		}
-		if err := exportSet(set, list, file, f.export); err != nil {
+		file := filepath.Join(f.exportDir, names[i]+"."+f.export)
+		if err := report.WriteFile(file, set); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		written++
@@ -158,20 +158,6 @@ func plain(s string) string {
 	}, s)
 }
 
-// exportSet writes a record's set in another form.
-func exportSet(set []byte, list []npz.Array, file, format string) error {
-	switch format {
-	case "png":
-		return exportPictures(list, file)
-	case "pt":
-		var err error
-		if set, err = arrays.Torch(forTorch(list)); err != nil {
-			return err
-		}
-	}
-	return report.WriteFile(file, set)
-}
-
 // forTorch returns the arrays of a set as PyTorch has them: images as [n, c, h, w] and
 // float32, texts of several lines as lists.
 func forTorch(list []npz.Array) []npz.Array {
@@ -189,49 +175,4 @@ func forTorch(list []npz.Array) []npz.Array {
 		out = append(out, a)
 	}
 	return out
-}
-
-// exportPictures writes a set as a folder of PNG files to look at, whose names say the class,
-// and whose values are rounded to bytes.
-func exportPictures(list []npz.Array, dir string) error {
-	find := func(name string) (a npz.Array, x []float32) {
-		for _, one := range list {
-			if one.Name == name {
-				a = one
-			}
-		}
-		x, _ = a.Float32s()
-		return a, x
-	}
-	pixels, x := find("pixels")
-	_, of := find("of")
-	n, h, w, c := pixels.Shape[0], pixels.Shape[1], pixels.Shape[2], pixels.Shape[3]
-	if c != 1 && c != 3 {
-		return fmt.Errorf("images of %d channels are no pictures\nhint: -export pt or npz keeps them", c)
-	}
-	for i := range n {
-		name := filepath.Join(dir, fmt.Sprintf("%04d-class-%d.png", i, int(of[i])))
-		if err := report.WriteFile(name, deflate.PNG(picture(x[i*h*w*c:][:h*w*c], h, w, c))); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// picture draws an image, grey or in colour.
-func picture(x []float32, h, w, c int) image.Image {
-	frame := image.Rect(0, 0, w, h)
-	shade := func(i int) uint8 { return uint8(math.Round(255 * min(max(float64(x[i]), 0), 1))) }
-	if c == 1 {
-		grey := image.NewGray(frame)
-		for i := range grey.Pix {
-			grey.Pix[i] = shade(i)
-		}
-		return grey
-	}
-	colour := image.NewNRGBA(frame)
-	for i := range h * w {
-		colour.SetNRGBA(i%w, i/w, color.NRGBA{shade(3 * i), shade(3*i + 1), shade(3*i + 2), 255})
-	}
-	return colour
 }

@@ -38,7 +38,7 @@ Instead of running
   -verify N       make N recorded runs again and compare them byte for byte
   -eval FILE      score a distilled set from elsewhere as the experiment would
   -export FORMAT DIR  write the sets of records to DIR, a file for each:
-                  FORMAT is pt (PyTorch), npz or png
+                  FORMAT is pt (PyTorch), npz or png (a picture)
 Checks and outputs
   -check          exit with 3 if a claim fails, or a number is worse than published,
                   without a stated reason, or there is none to be judged
