@@ -44,7 +44,7 @@ JobRequeue=1
 KillWait=30
 MinJobAge=300
 SchedulerParameters=batch_sched_delay=1,sched_interval=2
-NodeName=HOST NodeAddr=127.0.0.1 CPUs=4 RealMemory=1500 State=UNKNOWN
+NodeName=HOST NodeAddr=127.0.0.1 CPUs=4 RealMemory=30000 State=UNKNOWN
 PartitionName=all Nodes=HOST Default=YES MaxTime=INFINITE State=UP
 `
 

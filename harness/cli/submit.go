@@ -24,8 +24,12 @@ import (
 // the records were made with so many.
 const workerThreads = 2
 
-// workerLimit is the time of a job if -for does not say.
-const workerLimit = 12 * time.Hour
+// workerLimit is the time of a job if -for does not say, and workerMemory its memory
+// without records.
+const (
+	workerLimit  = 12 * time.Hour
+	workerMemory = 8 << 30
+)
 
 // printJob prints a job of workers for what is left of a plan.
 func (f *flags) printJob(out io.Writer, p *engine.Plan, s *store.Store) error {
@@ -53,7 +57,7 @@ func (f *flags) printJob(out io.Writer, p *engine.Plan, s *store.Store) error {
 		About: fmt.Sprintf("%d workers make what is left of %s, %d runs.", f.workers, f.exp, len(left)),
 		Work:  append(args, "-worker", "-workers", strconv.Itoa(f.workers), "-threads", strconv.Itoa(threads)), Collect: collect,
 		Program: program(), Workers: f.workers, CPUs: threads,
-		Memory: int64(math.Ceil(1.5*memoryOf(left, 1)/(1<<28))) << 28,
+		Memory: cmp.Or(int64(math.Ceil(1.5*memoryOf(left, 1)/(1<<28)))<<28, workerMemory),
 		Limit:  cmp.Or(f.limit, workerLimit),
 	}
 	job.Work = append(job.Work, "-for", shortTime(job.Limit))

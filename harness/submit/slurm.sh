@@ -2,8 +2,8 @@
 #SBATCH --job-name={{.Name}}
 #SBATCH --array=1-{{.Workers}}
 #SBATCH --cpus-per-task={{.CPUs}}
-{{if .Memory}}#SBATCH --mem={{.MiB}}M
-{{end}}#SBATCH --time={{.Minutes}}
+#SBATCH --mem={{.MiB}}M
+#SBATCH --time={{.Minutes}}
 #SBATCH --signal=B:USR1@90
 #SBATCH --requeue
 #SBATCH --open-mode=append

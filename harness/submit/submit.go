@@ -20,7 +20,7 @@ type Job struct {
 	Collect []string // arguments of a worker, and of what writes tables when all are done
 	Workers int
 	CPUs    int
-	Memory  int64         // bytes; 0 to leave it to Slurm
+	Memory  int64         // bytes
 	Limit   time.Duration // a worker stops by itself after this time
 }
 
