@@ -136,6 +136,11 @@ func TestLocate(t *testing.T) {
 	if f, ipc, err := Any(logits, methodtest.Data(1), like); err != nil || ipc != 2 || f.LabelKind != "soft" || f.at.Labels != filepath.Join(dir, "soft.pt") {
 		t.Errorf("%+v, %d: %v", f, ipc, err)
 	}
+	// Of a file that has the sets of several seeds, each run names its own.
+	many := File{Path: one, Options: sets.Options{Images: "data.{seed}.0", Labels: "data.{seed}.1"}}
+	if m, err := many.Locate(place, nil); err != nil || m.(*File).Images != "data.1.0" || m.(*File).Labels != "data.1.1" {
+		t.Errorf("%+v: %v", m, err)
+	}
 	// A digest that is written down is enough to find records by.
 	pinned := File{Path: "gone.pt", Digest: f.Digest}
 	if gone, err := pinned.Locate(place, nil); err != nil || gone.(*File).Digest != f.Digest || gone.(*File).Path != "" {
