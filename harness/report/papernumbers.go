@@ -65,7 +65,7 @@ var (
 // differences from published accuracies, and a pair is of two methods in a row of the
 // table, seed by seed. to-85 and the like have /updates and /seconds: the first line of
 // a trace with that accuracy, from the first seed to the last. The QUANTITY is acc (mean
-// and spread in percent), mean, seeds, updates, time, any metric of the records (for
+// and spread in percent), mean, seeds, updates, time (of an iteration), making (of all), any metric of the records (for
 // which the last one of a trace stands in), or a declared setting: method.KEY, model.KEY.
 // Against what was published there are published and difference, of the accuracy or,
 // with a dot and a metric behind, of that.
@@ -138,7 +138,7 @@ func (l *numberList) none(name string, why sheet.State) {
 func (l *numberList) results(c *CellRuns, recorded []string) {
 	l.add("seeds", strconv.Itoa(len(c.done())))
 	if state := c.state(); state != sheet.Blank {
-		for _, name := range append(expected(recorded), "acc", "mean", "updates", "time") {
+		for _, name := range append(expected(recorded), "acc", "mean", "updates", "time", "making") {
 			l.none(name, state)
 		}
 		return
@@ -155,6 +155,11 @@ func (l *numberList) results(c *CellRuns, recorded []string) {
 		time = seconds(s.Mean) + " s"
 	}
 	l.add("time", time)
+	if s, ok := c.summary(makingSeconds); ok {
+		l.add("making", significant(s.Mean, 2)+" s")
+	} else {
+		l.add("making", "none")
+	}
 	for _, metric := range recorded {
 		s, ok := c.summary(metric)
 		if !ok {
