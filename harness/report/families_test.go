@@ -72,38 +72,6 @@ func TestColumnOfSeveralFamilies(t *testing.T) {
 	}
 }
 
-// Numbers of methods that the experiment does not run stand in a table of their own, each
-// family in a column.
-func TestPublishedElsewhere(t *testing.T) {
-	const own = "[[published]]\nsource = \"They\"\nunchecked = true\nfamily = \"kernel\"\nvalues = { slow = 80 }\n"
-	acc := map[string][]float64{"slow": {0.9}}
-	if s := made(t, small+own, acc).elsewhere(); s != nil {
-		t.Errorf("a table where nothing is foreign: %+v", s)
-	}
-	foreign := strings.Replace(own, "slow = 80", "slow = 80, chance = 70", 1)
-	s := made(t, small+foreign, acc).elsewhere()
-	if s == nil || !slices.Equal(s.Columns, []string{"kernel", "network"}) || len(s.Rows) != 3 {
-		t.Fatalf("got %+v", s)
-	}
-	got := string(s.Markdown())
-	for _, want := range []string{"| Random | They | 70.00 |  |", "| Slow | ours |  | 90.00 |", "Not checked against the publication: the numbers of They."} {
-		if !strings.Contains(got, want) {
-			t.Errorf("there is no %q in\n%s", want, got)
-		}
-	}
-
-	// Once each, though the entry stands for several settings and numbers of images.
-	several := strings.Replace(small, "ipc = [1]", "ipc = [1, 10]\n\"eval.fake-score.nets\" = [1, 2]", 1)
-	s = made(t, several+foreign, acc).elsewhere()
-	got = string(s.Markdown())
-	if want := "| MNIST | any | any | Random | They | 70.00 |  |\n"; strings.Count(got, "They |") != 2 || !strings.Contains(got, want) || len(s.Rows) != 6 {
-		t.Errorf("there is no %q in\n%s", want, got)
-	}
-	if !strings.Contains(got, "any: the number stands for all values of this column") {
-		t.Errorf("got\n%s", got)
-	}
-}
-
 // Ranked, and paired as best and second, are only numbers of one protocol family and of
 // columns that differ in their method alone.
 func TestLeagues(t *testing.T) {

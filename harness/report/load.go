@@ -32,7 +32,6 @@ var furtherTables = []struct {
 }{
 	{"reproduced", (*Results).reproduced, nil},
 	{"verdicts", (*Results).verdicts, (*Results).verdictsCSV},
-	{"elsewhere", (*Results).elsewhere, nil},
 	{"pairs", (*Results).pairs, (*Results).pairsCSV},
 	{"claims", (*Results).claimSheet, (*Results).claimsCSV},
 	{"evidence", (*Results).evidence, nil},
