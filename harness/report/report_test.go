@@ -185,12 +185,13 @@ func TestWriteOverNothingElse(t *testing.T) {
 		}
 	}
 	// Nothing clashes where one of the two has no such table.
-	dir := t.TempDir()
-	if err := errors.Join(write(dir, named("demo-models", "a")), write(dir, named("demo", "b"))); err != nil {
+	dir, none := t.TempDir(), named("demo", "b")
+	none.Claims = nil
+	if err := errors.Join(write(dir, named("demo-claims", "a")), write(dir, none)); err != nil {
 		t.Error(err)
 	}
-	if tree(t, dir)["tables/demo-models.md"] == "" {
-		t.Error("the table of demo-models is gone")
+	if tree(t, dir)["tables/demo-claims.md"] == "" {
+		t.Error("the table of demo-claims is gone")
 	}
 }
 
