@@ -27,7 +27,7 @@ import (
 // walk moves random images at random, and goes wrong as it is told.
 type walk struct {
 	Updates int     `toml:"updates"`
-	Wrong   string  `toml:"wrong" enum:",error,panic,data,nan,zero,lossless,score,forgets,blunt,refuses,flops,slow,begins,prepares,more,wider"`
+	Wrong   string  `toml:"wrong" enum:",error,panic,data,nan,zero,lossless,score,forgets,blunt,refuses,flops,slow,begins,more,wider"`
 	Flop    float64 `toml:"flops"`           // that an update is said to have
 	Keeps   bool    `toml:"keeps"`           // something on disk
 	Shares  bool    `toml:"shares,omitzero"` // what is named by the data
@@ -91,13 +91,6 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 		}
 		set.Images[0] += shift.(float32)
 	}
-	if w.Wrong == "prepares" {
-		for _, what := range []string{"straw", "bricks", "straw"} {
-			p.Phase(what, 0)
-			time.Sleep(surroundings)
-			p.Phase(what, 1)
-		}
-	}
 	s := walkState{Update: -1, Images: set.Images}
 	save := func() ([]byte, error) {
 		if s.Stream, err = noise.MarshalBinary(); err != nil {
@@ -127,7 +120,7 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 			return nil, &method.Interrupted{Checkpoint: b, Cause: ctx.Err()}
 		}
 		switch w.Wrong {
-		case "slow", "prepares":
+		case "slow":
 			time.Sleep(surroundings)
 		case "begins":
 			time.Sleep(surroundings)

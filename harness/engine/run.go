@@ -53,7 +53,6 @@ type saved struct {
 	Started   time.Time
 	Of        string        // the run whose set this is; "" for its own
 	Times     *store.Timing // of that one
-	Parts     []store.Part
 }
 
 // restart forgets what the method did, but not the time it took.
@@ -85,7 +84,6 @@ type attempt struct {
 	scoring  *method.Shared
 
 	distilling atomic.Bool // the method is at work
-	parts      parts       // of this session, and those before
 
 	started time.Time
 	cpu     time.Duration
@@ -201,13 +199,12 @@ func (a *attempt) distill() error {
 	r := a.run
 	a.line.Phase("distil")
 	p := method.Problem{
-		Data: a.data, IPC: r.Cell.IPC, Model: r.Cell.Net, Seed: r.Seed, Shared: a.features, Resume: a.s.Method, Phase: a.parts.task(a.line),
+		Data: a.data, IPC: r.Cell.IPC, Model: r.Cell.Net, Seed: r.Seed, Shared: a.features, Resume: a.s.Method, Phase: a.line.Task,
 		Begin: a.begin,
 	}
 	a.warm = warmUp
 	a.distilling.Store(true)
 	defer a.distilling.Store(false)
-	defer a.parts.over()
 	set, err := r.Method().Distill(a.ctx, p, a.observe)
 	if errors.Is(err, method.ErrCheckpoint) { // such as that of an earlier version
 		a.s.restart()
@@ -266,7 +263,6 @@ func (a *attempt) begin() { a.ready = time.Now() }
 // none of them.
 func (a *attempt) observe(step method.Step) {
 	now := time.Now()
-	a.parts.over()
 	if context.Cause(a.ctx) != nil && a.s.Pending != nil {
 		return // stopped while scoring: what comes after is for the next session
 	}
@@ -293,7 +289,6 @@ func (a *attempt) observe(step method.Step) {
 	if err := a.trace(step); err != nil {
 		a.cancel(err)
 	}
-	a.parts.over() // of what the step itself had to prepare
 	a.line.Step(step.Update, step.Of, step.Loss, step.HasLoss)
 	if step.Checkpoint != nil && time.Since(a.kept) >= a.CheckpointEvery && a.ctx.Err() == nil {
 		if state, err := step.Checkpoint(); err != nil {
@@ -375,10 +370,9 @@ func (a *attempt) pending() error {
 func (a *attempt) score(set *method.Distilled, resume []byte, final bool, observe func(method.Step)) (*method.Scores, error) {
 	from := time.Now()
 	defer func() { a.s.Scoring += time.Since(from).Seconds() }()
-	defer a.parts.over()
 	trial := method.Trial{
 		Data: a.data, Test: a.test, Set: set, Model: a.run.Cell.Net, Seed: a.run.Seed,
-		Shared: a.features, Own: a.scoring, Final: final, Resume: resume, Phase: a.parts.task(a.line),
+		Shared: a.features, Own: a.scoring, Final: final, Resume: resume, Phase: a.line.Task,
 	}
 	scores, err := a.run.Cell.Protocol.Score(a.ctx, trial, observe)
 	if resume != nil && errors.Is(err, method.ErrCheckpoint) { // such as that of an earlier version
@@ -461,7 +455,6 @@ func (a *attempt) close(s *saved) {
 	s.Wall += seconds
 	s.CPU += cpu
 	s.Memory = max(s.Memory, env.PeakMemory())
-	s.Parts = a.parts.until()
 	s.Past = append(slices.Clone(s.Past), a.session(seconds))
 }
 
@@ -479,7 +472,6 @@ func (a *attempt) restore(state []byte) bool {
 		return false
 	}
 	a.s = s
-	a.parts.all = s.Parts
 	return true
 }
 
@@ -514,7 +506,7 @@ func (a *attempt) draft(scores *method.Scores) (store.Draft, error) {
 	record.Shape = store.Shape{Train: a.data.Train.Len(), Test: a.test.Len(), Height: a.data.Train.H, Width: a.data.Train.W, Channels: a.data.Train.C}
 	d.Provenance = store.Provenance{
 		Started: s.Started.UTC().Truncate(time.Second), Finished: time.Now().UTC().Truncate(time.Second),
-		Wall: s.Wall, CPU: s.CPU, Memory: s.Memory, Parts: s.Parts, Scoring: s.Scoring, Sessions: s.Past, Of: s.Of,
+		Wall: s.Wall, CPU: s.CPU, Memory: s.Memory, Scoring: s.Scoring, Sessions: s.Past, Of: s.Of,
 		Dataset: record, Experiment: cell.Exp, Profile: a.run.Profile, Cell: cell.Point, Trace: s.Tracing,
 		Timing: a.timing(s),
 	}

@@ -35,7 +35,6 @@ var furtherTables = []struct {
 	{"pairs", (*Results).pairs, (*Results).pairsCSV},
 	{"claims", (*Results).claimSheet, (*Results).claimsCSV},
 	{"evidence", (*Results).evidence, nil},
-	{"parts", (*Results).parts, (*Results).partsCSV},
 }
 
 // allSheets makes the tables, the main one first.

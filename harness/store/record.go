@@ -51,9 +51,6 @@ type Provenance struct {
 	// be an earlier run's where the system does not let a process forget that.
 	Shared bool `json:"shared"`
 
-	// Parts are what the run had to prepare, part of Wall.
-	Parts []Part `json:"parts,omitempty"`
-
 	Scoring  float64   `json:"scoring_seconds"` // part of Wall
 	Timing   Timing    `json:"timing"`
 	Sessions []Session `json:"sessions"` // one, and one more for every time it was resumed
@@ -71,14 +68,6 @@ type Provenance struct {
 
 	// Trace says which lines the trace has.
 	Trace spec.Trace `json:"trace"`
-}
-
-// Part is something that a run had to prepare, and that others may have found ready: the
-// features of the real images, their model, fresh networks.
-type Part struct {
-	What    string  `json:"what"`
-	Seconds float64 `json:"seconds"`
-	Memory  int64   `json:"peak_memory_bytes"` // of the run, up to the end of the part
 }
 
 // Dataset says which data was read.
