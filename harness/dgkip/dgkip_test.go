@@ -184,13 +184,31 @@ func TestNoUpdates(t *testing.T) {
 	}
 }
 
+// begun returns a run of which Steps 1 and 2 are done, with gains that are learned where
+// there are two classes.
+func begun(t *testing.T, p method.Problem, loss convex.Loss, reals bool) *run {
+	t.Helper()
+	r := defaults(1).newRun(p, "test")
+	err := r.train(t.Context(), loss)
+	if err == nil {
+		err = r.initialise(t.Context(), reals)
+	}
+	if err == nil && len(p.Data.Classes) == 2 {
+		err = r.learn(signs(r.of), 0.01)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 func signs(of []int) tensor.Mat[float64] { return teacher.Signs(of, 2) }
 
 // gapOf is the gap of logistic regression, with labels of a form.
 func gapOf(r *run, labels string) *gap {
 	l := learning(labels)
 	l.Objective = "gap"
-	return l.objective(r, convex.LogisticLoss, nil, 1)
+	return l.gap(r, convex.LogisticLoss, nil, 1)
 }
 
 // The gradient in the pixels, through features, gap and labels, against
@@ -216,10 +234,7 @@ func TestGradientInThePixels(t *testing.T) {
 	} {
 		for _, kind := range []string{"fc", "conv", "nngp"} {
 			p := problem(kind)
-			r, err := learning("gain").newRun(context.Background(), p, "test", convex.LogisticLoss, signs, 0.01, true)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := begun(t, p, convex.LogisticLoss, true)
 			r.obj = build(r, p)
 			value := func(gradient bool) float64 {
 				v, err := r.eval(context.Background(), 0, gradient)
@@ -282,10 +297,7 @@ func TestPlateau(t *testing.T) {
 
 // Where all dual variables vanish the images are not passed off as a result.
 func TestTrivialPlateauIsTold(t *testing.T) {
-	r, err := learning("gain").newRun(context.Background(), problem("fc"), "test", convex.LogisticLoss, signs, 0.01, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := begun(t, problem("fc"), convex.LogisticLoss, false)
 	far := *r.theta
 	far.Weights = tensor.NewMat[float64](1, r.theta.Weights.Cols)
 	for _, factor := range []float64{1, 1000} {
@@ -472,10 +484,7 @@ func TestKernelGradientOfThreeClasses(t *testing.T) {
 	for metric, batch := range map[convex.Metric][]int{convex.Parameter: nil, convex.Prediction: nil, convex.RealLoss: some} {
 		p := problem("nngp")
 		p.Data = three()
-		r, err := defaults(1).newRun(context.Background(), p, "test", convex.SoftmaxLoss, nil, 0, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := begun(t, p, convex.SoftmaxLoss, true)
 		if batch != nil {
 			r.batches = func(int) []int { return batch }
 		}

@@ -5,7 +5,8 @@
 //
 //	|Theta_O - Theta_S|^2 <= (2/lambda_S) G_S(Theta_O, alpha)          (Theorem 3.2)
 //
-// The gap itself, as the paper prints it and as it is computed, is convex/gap.go.
+// The gap itself, as the paper prints it and as it is computed, is convex/gap.go; the
+// paper's Algorithm 1, step by step, is algorithm1.go.
 //
 // One level: no model is trained on S along the way.
 //

@@ -108,44 +108,6 @@ func (m *LR) CheckSizes(s method.Sizes) error { return m.sizes(s, convex.Logisti
 // CheckSizes implements method.SizesChecker.
 func (m *SVM) CheckSizes(s method.Sizes) error { return m.sizes(s, convex.HingeLoss) }
 
-// Distill implements method.Method.
-func (m *LR) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
-	return m.lower(ctx, p, "dgkip-lr", convex.LogisticLoss, nil, observe)
-}
-
-// Distill implements method.Method.
-func (m *SVM) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
-	return m.lower(ctx, p, "dgkip-svm", convex.HingeLoss, convex.Gains(convex.Hinge{Temperature: m.Temperature}), observe)
-}
-
-// lower lowers the gap of a loss, with the dual variables of a pair; nil stands for
-// the loss's own.
-func (l Learning) lower(ctx context.Context, p method.Problem, name string, loss convex.Loss, pair convex.Pair, observe func(method.Step)) (*method.Distilled, error) {
-	outputs := teacher.Outputs(len(p.Data.Classes))
-	r, err := l.newRun(ctx, p, name, loss, func(of []int) tensor.Mat[float64] { return l.first(of, outputs) }, l.rate(), false)
-	if err != nil {
-		return nil, err
-	}
-	r.obj = l.objective(r, loss, pair, outputs)
-	return r.distill(ctx, observe)
-}
-
-func (l Learning) objective(r *run, loss convex.Loss, pair convex.Pair, outputs int) *gap {
-	o := &gap{
-		norm: r.norm, log: l.Objective == "log-gap",
-		labels: convex.Labels{Form: convex.Gain, Loss: loss}, learned: l.units(r, outputs),
-	}
-	if l.targets(outputs) {
-		o.labels.Form = convex.Target
-	}
-	if pair == nil {
-		pair = o.labels.Pair()
-	}
-	// Dual variables that are learned do not depend on the features.
-	o.gap = convex.Gap{Pair: pair, Lambda: r.lambda, Detach: l.Alpha == "detached" || l.Labels == "dual"}
-	return o
-}
-
 // targets says whether labels are targets; gains are for one output.
 func (l Learning) targets(outputs int) bool {
 	return l.Labels == "target" || l.Labels == "dual" || outputs > 1
@@ -255,23 +217,6 @@ type gap struct {
 	// What eval took up last.
 	labels convex.Labels
 	v      convex.GapValue
-}
-
-func (g *gap) eval(_ context.Context, view convex.RealView, q, dq tensor.Mat[float64]) (float64, error) {
-	g.labels.Values = g.learned.labels(g.labels.Loss, view, q)
-	var dlabels *tensor.Mat[float64]
-	if view.Differentiates() && dq.Rows > 0 {
-		dlabels = &dq
-	}
-	g.v = g.gap.Eval(view, g.labels.Values, dlabels)
-	if dlabels != nil {
-		g.learned.gradient(dq)
-	}
-	// The gradient of log G is that of G over G. Where G is zero so is its gradient.
-	if g.log && g.v.Gap > 0 {
-		return 1 / g.v.Gap, nil
-	}
-	return 1, nil
 }
 
 func (g *gap) settle(ctx context.Context, view convex.RealView, q tensor.Mat[float64]) error {

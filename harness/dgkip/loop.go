@@ -74,6 +74,7 @@ type run struct {
 	Loop
 	name    string
 	problem method.Problem
+	teacher teacher.Problem
 	theta   *teacher.Theta
 	pass    teacher.Pass
 	view    convex.RealView        // of the set as it stands
@@ -93,55 +94,63 @@ type run struct {
 	variables  []method.Variable
 }
 
-// newRun prepares everything but the objective. learned, if given, makes the first
-// labels, which then change at their own rate; at a rate of 0 they stay. reals says that
-// the objective looks at the real images.
-func (l Loop) newRun(ctx context.Context, p method.Problem, name string, loss convex.Loss, learned func(of []int) tensor.Mat[float64], labelRate float64, reals bool) (*run, error) {
-	source := teacher.Of(p)
-	problem := teacher.Problem{Loss: loss, Lambda: l.Lambda, Gap: l.TeacherGap}
-	var theta *teacher.Theta
-	if l.Draws == 0 { // a pool has models of its own
-		var err error
-		if theta, err = source.Theta(ctx, problem); err != nil {
-			return nil, method.Stopped(ctx, p, err)
-		}
+// newRun returns a run of a method that has not begun.
+func (l Loop) newRun(p method.Problem, name string) *run {
+	return &run{Loop: l, name: name, problem: p, apart: l.Draws > 0}
+}
+
+// train trains Theta_O on the real images, or finds it trained: Step 1.
+func (r *run) train(ctx context.Context, loss convex.Loss) (err error) {
+	r.teacher = teacher.Problem{Loss: loss, Lambda: r.Lambda, Gap: r.TeacherGap}
+	if r.Draws > 0 { // a pool has models of its own
+		return nil
 	}
-	begin, err := l.start(p, name)
+	if r.theta, err = teacher.Of(r.problem).Theta(ctx, r.teacher); err != nil {
+		return method.Stopped(ctx, r.problem, err)
+	}
+	return nil
+}
+
+// initialise makes the images that S starts from, and takes them through the networks:
+// Step 2. reals says that the objective looks at the real images.
+func (r *run) initialise(ctx context.Context, reals bool) (err error) {
+	if r.begin, err = r.start(r.problem, r.name); err != nil {
+		return err
+	}
+	r.of, r.lambda = r.begin.Of, float64(r.begin.Len())*r.Lambda
+	move, err := optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewAdaBelief[float32], optim.AdaBeliefConfig{LR: r.Rate})
 	if err != nil {
-		return nil, err
-	}
-	n := begin.Len()
-	r := &run{
-		Loop: l, name: name, problem: p, theta: theta, begin: begin, of: begin.Of, lambda: float64(n) * l.Lambda, apart: l.Draws > 0,
-	}
-	move, err := optim.NewVariable("images", slices.Clone(begin.Images), optim.NewAdaBelief[float32], optim.AdaBeliefConfig{LR: l.Rate})
-	if err != nil {
-		return nil, err
+		return err
 	}
 	r.images, r.dx, r.variables = move.X, move.Grad, append(r.variables, move)
-	if l.Draws > 0 {
-		r.pass, err = source.NewPool(ctx, l.Draws, problem, r.images, reals)
+	source := teacher.Of(r.problem)
+	if r.Draws > 0 {
+		r.pass, err = source.NewPool(ctx, r.Draws, r.teacher, r.images, reals)
 	} else {
-		r.pass, err = source.NewPass(ctx, theta, r.images, reals)
+		r.pass, err = source.NewPass(ctx, r.theta, r.images, reals)
 	}
 	if err != nil {
-		return nil, method.Stopped(ctx, p, err)
+		return method.Stopped(ctx, r.problem, err)
 	}
 	if r.norm = r.pass.Norm(); r.norm == 0 {
-		return nil, teacher.ErrZero
+		return teacher.ErrZero
 	}
-	if learned == nil {
-		return r, nil
+	return nil
+}
+
+// learn has labels change at a rate of their own, from the first ones on; at a rate of 0
+// they stay.
+func (r *run) learn(first tensor.Mat[float64], rate float64) error {
+	if r.learned = first; rate == 0 {
+		return nil
 	}
-	if r.learned = learned(r.of); labelRate > 0 {
-		relabel, err := optim.NewVariable("labels", r.learned.Data, optim.NewAdaBelief[float64], optim.AdaBeliefConfig{LR: labelRate})
-		if err != nil {
-			return nil, err
-		}
-		r.dlearned = tensor.MatOf(relabel.Grad, r.learned.Rows, r.learned.Cols)
-		r.variables = append(r.variables, relabel)
+	relabel, err := optim.NewVariable("labels", first.Data, optim.NewAdaBelief[float64], optim.AdaBeliefConfig{LR: rate})
+	if err != nil {
+		return err
 	}
-	return r, nil
+	r.dlearned = tensor.MatOf(relabel.Grad, first.Rows, first.Cols)
+	r.variables = append(r.variables, relabel)
+	return nil
 }
 
 // distill lowers the objective until the updates are made or the plateau is

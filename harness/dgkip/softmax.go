@@ -1,7 +1,6 @@
 package dgkip
 
 import (
-	"context"
 	"strconv"
 
 	"dgkip/harness/convex"
@@ -32,8 +31,3 @@ func (m *Softmax) Check() error {
 
 // CheckSizes implements method.SizesChecker.
 func (m *Softmax) CheckSizes(s method.Sizes) error { return m.sizes(s, convex.SoftmaxLoss) }
-
-// Distill implements method.Method.
-func (m *Softmax) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
-	return m.lower(ctx, p, "dgkip-softmax", convex.SoftmaxLoss, nil, observe)
-}

@@ -127,8 +127,11 @@ func (m *Solved) batch(train int) int {
 // Distill implements method.Method.
 func (m *Solved) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
 	loss := m.loss(len(p.Data.Classes))
-	r, err := m.newRun(ctx, p, "dgkip-ls", loss, nil, 0, m.reals())
-	if err != nil {
+	r := m.newRun(p, "dgkip-ls")
+	if err := r.train(ctx, loss); err != nil {
+		return nil, err
+	}
+	if err := r.initialise(ctx, m.reals()); err != nil {
 		return nil, err
 	}
 	train := p.Data.Train
