@@ -45,7 +45,7 @@ func (c court) rank() []part {
 		if c.published && len(mine)+len(theirs) == 0 || len(mine)+missing[0] == 0 || len(theirs)+missing[1] == 0 {
 			continue // the row has nothing of one side
 		}
-		p := part{where: c.r.placeName(m.cells[0].Cell, "method"), margin: math.Inf(1), why: c.apart(cells)}
+		p := part{where: c.r.placeName(m.cells[0].Cell, "method"), why: c.apart(cells)}
 		complete := missing[0]+missing[1] == 0
 		switch {
 		case better == unranked || len(mine) == 0 || p.why != "":
@@ -61,7 +61,6 @@ func (c court) rank() []part {
 				holds = better.ahead(own.value, other.value)
 			}
 			p.what = fmt.Sprintf("%s %s against %s %s", own.name, show(c.metric, own.value), other.name, show(c.metric, other.value))
-			p.margin = math.Abs(math.Log(own.value / other.value))
 			switch {
 			case !holds && (less || missing[0] == 0):
 				p.verdict = Fails
@@ -112,7 +111,6 @@ func (c court) growth() []part {
 		if p.why == "" && begun && ended && len(points) > 1 && from > 0 {
 			factor := to / from
 			p.what, p.verdict = times(factor), Fails
-			p.margin = math.Abs(math.Log(factor / c.claim.Factor))
 			if mine == (factor <= c.claim.Factor) {
 				p.verdict = Holds
 			}
@@ -134,9 +132,9 @@ func (c court) close() []part {
 		p := part{where: c.r.placeName(x.Cell)}
 		if ok1 && ok2 {
 			p.what = show(c.metric, a) + " against " + show(c.claim.Other, b)
-			p.margin, p.verdict = c.claim.Tolerance-math.Abs(a-b), Fails
+			p.verdict = Fails
 			// Decimal tolerances are not exact in their last bits.
-			if p.margin >= -1e-12*math.Max(math.Abs(a), math.Abs(b)) {
+			if c.claim.Tolerance-math.Abs(a-b) >= -1e-12*math.Max(math.Abs(a), math.Abs(b)) {
 				p.verdict = Holds
 			}
 		}

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,9 +23,9 @@ func (r *Results) judgeAll() []Judged {
 	for _, c := range r.Spec.Claims {
 		j := Judged{Claim: c}
 		x := court{r: r, claim: c, metric: metricOr(c.Metric), cells: r.only(c.Only)}
-		j.Ours, j.OursParts, j.OursEvidence = x.judge()
+		j.Ours, j.OursParts, j.Evidence = x.judge()
 		x.published = true
-		j.Published, j.PublishedParts, j.PublishedEvidence = x.judge()
+		j.Published, j.PublishedParts, _ = x.judge()
 		if j.Ours == Fails {
 			j.Reason = r.reasonOfClaim(c.ID)
 		}
@@ -46,8 +45,6 @@ func (c court) judge() (Verdict, parts, string) {
 		unit, judged = "cells", c.close
 	}
 	switch {
-	case c.published && len(c.r.Spec.Published) == 0:
-		return Open, parts{}, "the experiment has no published numbers"
 	case c.published && unit == "runs":
 		return Open, parts{}, "curves have not been published as numbers"
 	case len(c.cells) == 0:
@@ -59,14 +56,13 @@ func (c court) judge() (Verdict, parts, string) {
 // notThere is why most claims that are open are.
 const notThere = "runs or numbers are missing"
 
-// mostFailures bounds the failing parts that evidence spells out.
+// mostFailures bounds the failing parts that the evidence spells out.
 const mostFailures = 15
 
 // sum joins the verdicts on the parts of a claim, which holds if all do.
 func sum(unit string, all []part) (Verdict, parts, string) {
 	n := parts{Unit: unit}
 	var failures []string
-	closest := part{margin: math.NaN()}
 	for _, p := range all {
 		switch p.verdict {
 		case Open:
@@ -77,9 +73,6 @@ func sum(unit string, all []part) (Verdict, parts, string) {
 			failures = append(failures, p.String())
 		case Holds:
 			n.Holds++
-			if p.what != "" && !(p.margin >= closest.margin) {
-				closest = p
-			}
 		}
 	}
 	text := n.String()
@@ -92,10 +85,7 @@ func sum(unit string, all []part) (Verdict, parts, string) {
 			text += fmt.Sprintf("; and %d more", rest)
 		}
 		return Fails, n, text
-	case closest.what != "":
-		text += "; the closest: " + closest.String()
-	}
-	if n.Open > 0 {
+	case n.Open > 0:
 		return Open, n, text
 	}
 	return Holds, n, text
@@ -159,7 +149,7 @@ func claimSheet(all []*Results) *sheet.Sheet {
 			reason := j.Reason.String()
 			switch {
 			case j.OursParts.all() == 0:
-				reason = j.OursEvidence // why there is nothing to judge
+				reason = j.Evidence // why there is nothing to judge
 			case slices.ContainsFunc(j.OursParts.why, func(why string) bool { return why != notThere }):
 				open := "open, as " + list(j.OursParts.why)
 				if reason != "" {
@@ -181,31 +171,15 @@ func claimSheet(all []*Results) *sheet.Sheet {
 	return s
 }
 
-// evidence is the long form of the table of claims.
-func (r *Results) evidence() *sheet.Sheet {
-	if len(r.Claims) == 0 {
-		return nil
-	}
-	s := &sheet.Sheet{Name: r.stem() + "-evidence", Title: r.Spec.Title + ": evidence on claims", Heads: []string{"Claim"}, Prose: true,
-		Wide:    []float64{0.14, 0.07, 0.08, 0.24, 0.08, 0.23},
-		Columns: []string{"In the paper", "Our records", "Evidence", "Published numbers", "Evidence"}}
-	for _, j := range r.Claims {
-		s.Rows = append(s.Rows, sheet.Row{Heads: []string{j.Claim.Text}, Cells: []sheet.Entry{sheet.Text(j.Claim.Place),
-			j.Ours.entry(j.Ours.String()), sheet.Text(j.OursEvidence), j.Published.entry(j.published()), sheet.Text(j.PublishedEvidence)}})
-	}
-	s.Caption = r.selected("What the verdicts on claims rest on: the means over seeds of our records, and the published numbers." + r.traceCaption())
-	return s
-}
-
 // claimsCSV has a line for every claim.
 func (r *Results) claimsCSV() []byte {
-	lines := [][]string{{"claim", "text", "place", "unit", "published_verdict", "published_holds", "published_fails", "published_open", "verdict", "holds", "fails", "open", "reason", "published_evidence", "evidence"}}
+	lines := [][]string{{"claim", "text", "place", "unit", "published_verdict", "published_holds", "published_fails", "published_open", "verdict", "holds", "fails", "open", "reason", "evidence"}}
 	counts := func(p parts) []string {
 		return []string{strconv.Itoa(p.Holds), strconv.Itoa(p.Fails), strconv.Itoa(p.Open)}
 	}
 	for _, j := range r.Claims {
 		lines = append(lines, slices.Concat([]string{j.Claim.ID, j.Claim.Text, j.Claim.Place, cmp.Or(j.OursParts.Unit, j.PublishedParts.Unit), j.published()}, counts(j.PublishedParts),
-			[]string{j.Ours.String()}, counts(j.OursParts), []string{j.Reason.String(), j.PublishedEvidence, j.OursEvidence}))
+			[]string{j.Ours.String()}, counts(j.OursParts), []string{j.Reason.String(), j.Evidence}))
 	}
 	return sheet.CSV(lines)
 }

@@ -71,17 +71,12 @@ func (c court) columns(run Run) (x, y []float64) {
 
 // above: in every line, Metric >= Other.
 func above(a, b []float64, c exhibit.Claim) part {
-	p := part{verdict: Holds, margin: math.Inf(1)}
 	for i := range a {
 		if a[i] < b[i]-slack*math.Max(math.Abs(a[i]), math.Abs(b[i])) {
 			return part{verdict: Fails, what: fmt.Sprintf("line %d has %s %s and %s %s", i+1, c.Metric, significant(a[i], 6), c.Other, significant(b[i], 6))}
 		}
-		if b[i] > 0 {
-			p.margin = math.Min(p.margin, a[i]/b[i])
-			p.what = "smallest ratio " + significant(p.margin, 4)
-		}
 	}
-	return p
+	return part{verdict: Holds}
 }
 
 // correlation: Metric and Other rise and fall together, or one falls as the other
@@ -91,7 +86,7 @@ func correlation(a, b []float64, c exhibit.Claim) part {
 	if math.IsNaN(rho) {
 		return part{}
 	}
-	p := part{verdict: Fails, margin: math.Abs(rho), what: "rank correlation " + fixed(rho, 2)}
+	p := part{verdict: Fails, what: "rank correlation " + fixed(rho, 2)}
 	from, to := a[0], a[len(a)-1]
 	if c.Falls {
 		p.what += fmt.Sprintf(", %s from %s to %s", metricTitle(c.Metric), significant(from, 3), significant(to, 3))

@@ -6,12 +6,10 @@ import (
 	"dgkip/harness/exhibit"
 )
 
-// part is the verdict on one of the rows, cells or runs that a claim speaks of. The
-// smaller the margin, the closer it comes to failing.
+// part is the verdict on one of the rows, cells or runs that a claim speaks of.
 type part struct {
 	where, what string
 	verdict     Verdict
-	margin      float64
 	why         string // it is open, where a run or number that is missing is not the reason
 }
 

@@ -34,7 +34,6 @@ var furtherTables = []struct {
 	{"verdicts", (*Results).verdicts, (*Results).verdictsCSV},
 	{"pairs", (*Results).pairs, (*Results).pairsCSV},
 	{"claims", (*Results).claimSheet, (*Results).claimsCSV},
-	{"evidence", (*Results).evidence, nil},
 }
 
 // allSheets makes the tables, the main one first.

@@ -25,7 +25,7 @@ import (
 //	\vals{NAMES}      numbers side by side, with lists in their names: a/(b c)/(1 10) is
 //	                  a/b/1, a/b/10, a/c/1 and a/c/10
 //	\gentable{NAME}   a table: an experiment's name, with -reproduced, -verdicts,
-//	                  -pairs, -claims or -evidence behind it for the further ones;
+//	                  -pairs or -claims behind it for the further ones;
 //	                  or claims, of all experiments together
 //	\genfigure{NAME}  a figure: an experiment's name, a hyphen, the figure's name
 type Uses struct {

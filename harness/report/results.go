@@ -96,12 +96,12 @@ const (
 func (v Verdict) String() string { return [...]string{"not enough runs", "holds", "fails"}[v] }
 
 // Judged is a claim with the verdicts on it: on our records and on published
-// numbers, Open where they do not suffice. The evidence says what was looked at.
+// numbers, Open where they do not suffice.
 type Judged struct {
-	Claim                           exhibit.Claim
-	Ours, Published                 Verdict
-	OursParts, PublishedParts       parts
-	OursEvidence, PublishedEvidence string
+	Claim                     exhibit.Claim
+	Ours, Published           Verdict
+	OursParts, PublishedParts parts
+	Evidence                  string // counts in how many parts it holds by our records, and says where it fails
 
 	// Reason is why the claim fails on our records, if it does and somebody said why.
 	Reason Reason

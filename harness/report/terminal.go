@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -83,14 +82,7 @@ func (r *Results) TerminalChecks(w io.Writer, screen Screen) error {
 			}
 		}
 	}
-	var b bytes.Buffer
-	for _, j := range r.Claims {
-		fmt.Fprintf(&b, "%s\n", sheet.Plain(fmt.Sprintf("claim %s (%s): %s", j.Claim.ID, j.Claim.Place, j.Claim.Text)))
-		sheet.Paragraph(&b, "our records: "+j.Ours.String()+": "+j.OursEvidence, screen.Width, "  ")
-		sheet.Paragraph(&b, "published numbers: "+j.published()+": "+j.PublishedEvidence, screen.Width, "  ")
-	}
-	_, err := w.Write(b.Bytes())
-	return err
+	return nil
 }
 
 // Failures lists, in words, the published numbers that ours are worse than by more than
@@ -99,7 +91,7 @@ func (r *Results) Failures() []string {
 	var out []string
 	for _, j := range r.Claims {
 		if j.Ours == Fails && j.Reason == (Reason{}) {
-			out = append(out, fmt.Sprintf("%s: claim %s (%s): %s", r.Spec.Name, j.Claim.ID, j.Claim.Place, j.OursEvidence))
+			out = append(out, fmt.Sprintf("%s: claim %s (%s): %s", r.Spec.Name, j.Claim.ID, j.Claim.Place, j.Evidence))
 		}
 	}
 	for _, b := range r.Published {

@@ -26,7 +26,7 @@ type Outcome struct {
 //
 // Names are an experiment's, with the profile behind it unless that is the default one,
 // and then with what the file holds: the table itself has nothing, further ones
-// -reproduced, -verdicts, -pairs, -claims and -evidence, the data of all runs
+// -reproduced, -verdicts, -pairs and -claims, the data of all runs
 // -runs, that of the published numbers -comparison, and figures their names. What o.Only
 // selects has -selection in between, and the page is index-selection.html: the files of
 // the whole stay as they were. Files of a table or figure that there is nothing to show

@@ -29,20 +29,19 @@ func (s *Sheet) Terminal(w io.Writer, width int) error {
 		ranking := strings.NewReplacer("is bold", "is marked ¹", "second underlined", "second ²", "is underlined", "is marked ²").Replace(s.Ranking)
 		caption = strings.Replace(caption, s.Ranking, ranking, 1)
 	}
-	Paragraph(&b, caption, width, "")
+	paragraph(&b, caption, width)
 	for _, n := range s.Footnotes {
-		Paragraph(&b, raised.Replace(n.Mark)+" "+n.Text, width, "")
+		paragraph(&b, raised.Replace(n.Mark)+" "+n.Text, width)
 	}
 	for _, n := range s.Notes {
-		Paragraph(&b, n, width, "")
+		paragraph(&b, n, width)
 	}
 	_, err := w.Write(b.Bytes())
 	return err
 }
 
-// Paragraph writes a text in lines of at most width characters. The first is
-// indented as said, the others twice as far.
-func Paragraph(b *bytes.Buffer, s string, width int, indent string) {
+// paragraph writes a text in lines of at most width characters.
+func paragraph(b *bytes.Buffer, s string, width int) {
 	if width <= 0 {
 		width = 100
 	}
@@ -53,14 +52,12 @@ func Paragraph(b *bytes.Buffer, s string, width int, indent string) {
 		}
 		line = ""
 	}
-	in := indent
 	for _, word := range strings.Fields(Plain(s)) {
 		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
 			flush()
-			in = indent + indent
 		}
 		if line == "" {
-			line = in + word
+			line = word
 		} else {
 			line += " " + word
 		}
