@@ -20,7 +20,7 @@ import (
 type cellView struct {
 	Name, Class, Value, Repeat, Settings string
 	Picture                              *pictureView
-	Traces, Seeds                        template.HTML
+	Seeds                                template.HTML
 	Failures                             []failureView
 }
 
@@ -56,7 +56,6 @@ func (r *Results) cellView(c *CellRuns, dir string) cellView {
 	}
 	if done := c.done(); len(done) > 0 {
 		v.Picture = pictureOf(done[0], dir)
-		v.Traces = r.sparks(c)
 	}
 	if !seeds.Has(func(e sheet.Entry) bool { return e.Link != "" }) { // else records have them
 		v.Settings = settings(c)

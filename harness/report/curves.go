@@ -214,7 +214,7 @@ func (b *figureBuilder) trace(c *CellRuns, x, metric string) []chart.Point {
 		}
 		out = append(out, p)
 	}
-	return thin(out, mostPoints)
+	return thin(out)
 }
 
 // line is a quantity of a run at its updates, and where these lie along x. The test
@@ -257,13 +257,13 @@ func (r *Results) line(rec *store.Record, x, metric string) (us, xs, ys []float6
 const mostPoints = 600
 
 // thin leaves out points of very long lines, evenly, but not the last one.
-func thin(p []chart.Point, most int) []chart.Point {
-	if len(p) <= most {
+func thin(p []chart.Point) []chart.Point {
+	if len(p) <= mostPoints {
 		return p
 	}
-	out := make([]chart.Point, 0, most)
-	for i := range most {
-		out = append(out, p[i*(len(p)-1)/(most-1)])
+	out := make([]chart.Point, 0, mostPoints)
+	for i := range mostPoints {
+		out = append(out, p[i*(len(p)-1)/(mostPoints-1)])
 	}
 	return out
 }

@@ -330,23 +330,3 @@ func TestImagesAreSharp(t *testing.T) {
 		}
 	}
 }
-
-// A line without axes is small, has the colour of its method, and shows decades by
-// their logarithms.
-func TestSpark(t *testing.T) {
-	var points []Point
-	for i := range 5 {
-		points = append(points, Point{X: float64(i), Y: math.Pow(10, float64(i))})
-	}
-	const want = `<svg viewBox="0 0 244 60"><polyline points="2,58 62,44 122,30 182,16 242,2" fill="none" stroke="#d55e00" stroke-width="2"/></svg>`
-	if got := Spark(points, 1); got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-	if got := Spark(points[:1], 1); got != "" {
-		t.Errorf("one point is no line: %s", got)
-	}
-	flat := []Point{{X: 0, Y: 1}, {X: 1, Y: 1}}
-	if got := Spark(flat, 0); !strings.Contains(got, `"2,30 242,30"`) {
-		t.Errorf("equal values: %s", got)
-	}
-}
