@@ -288,7 +288,7 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted request, board *progress.Board) error {
 	plan, s := wanted.Plan, wanted.Store
 	if !f.worker { // which writes no report
-		if err := report.InTheWay(f.out, wanted.Specs, report.Options{Only: wanted.Only}); err != nil {
+		if err := report.InTheWay(f.out, wanted.Specs, report.Options{Only: wanted.Only, Set: f.set}); err != nil {
 			return err
 		}
 	}

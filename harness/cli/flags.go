@@ -29,6 +29,8 @@ What to run
   -profile NAME   smoke, desk (default) or paper: the size of everything
   -seeds N        number of seeds, in place of the experiment's
   -only FILTER    such as 'method:random dataset:mnist ipc:(1 10) -model:fc'
+  -set KEY=VALUE  change a setting, such as method.dgkip-ls.rate=0.02; any number of
+                  times. Tables and figures then have names that end in -set
   -retry          failed runs, too (-retry=TIME: those that failed before TIME)
   -force          all runs, in place of the records there are
 Instead of running
@@ -70,6 +72,7 @@ type flags struct {
 	args                                                     []string
 	exp, profile, only, data, out, eval                      string
 	export, exportDir                                        string
+	set                                                      []string // KEY=VALUE
 	seeds, verify, jobs, threads                             int
 	retry                                                    time.Time // runs that failed before
 	list, plan, collect, check, offline, force, paper, quiet bool
@@ -103,6 +106,7 @@ func parseFlags(l library, args []string) (*flags, error) {
 	set.BoolVar(&f.quiet, "quiet", false, "")
 	f.cluster.declare(set)
 	twice := onlyOnce(set)
+	set.Func("set", "", func(one string) error { f.set = append(f.set, one); return nil }) // any number of times
 	err := set.Parse(args)
 	if rest := set.Args(); err == nil && f.export != "" && len(rest) > 0 {
 		f.exportDir = rest[0]
@@ -280,15 +284,15 @@ func oneMode(given map[string]bool) error {
 var noUse = []struct {
 	mode, flags, hint string
 }{
-	{"list", "exp seeds only retry force check paper jobs worker for", "-list shows all there is, and runs nothing"},
+	{"list", "set exp seeds only retry force check paper jobs worker for", "-list shows all there is, and runs nothing"},
 	{"plan", "check paper worker for", "-plan lists what would run; without it the runs are made"},
 	{"collect", "retry force jobs worker for", "-collect makes no runs; without it they are made"},
 	{"verify", "retry force check paper worker for", "-verify compares records with runs made again; -collect -check judges claims by them"},
-	{"paper alone", "retry force only jobs worker for", "-paper takes its numbers from the records there are; with -exp NAME runs are made first"},
+	{"paper alone", "set retry force only jobs worker for", "-paper takes its numbers from the records there are; with -exp NAME runs are made first"},
 	{"export", "retry force check paper jobs worker for", "-export writes the sets of records there are; without it runs are made"},
 	{"eval", "retry check paper jobs worker for", "-eval scores one file, and adds its scores to the records"},
 	{"submit", "force check paper jobs worker", "-submit prints a job of workers, which make the runs; -collect shows the results"},
-	{"merge", "exp seeds only retry force check paper jobs worker for", "-merge brings in all records of other folders; -collect shows them"},
+	{"merge", "set exp seeds only retry force check paper jobs worker for", "-merge brings in all records of other folders; -collect shows them"},
 	{"worker", "force", "every worker would make all runs again; -force without -worker makes them once"},
 	{"force", "for", "-force makes all runs again each time, so that it would come to no end; after Ctrl-C it goes on with the run under way"},
 	{"worker", "check paper", "-worker makes runs; -collect judges and shows them when all workers are done"},
@@ -340,7 +344,7 @@ func (f *flags) readAll(names []string) ([]*exhibit.Spec, error) {
 	var specs []*exhibit.Spec
 	var problems []error
 	for _, name := range names {
-		s, err := f.library.read(name, f.profile, f.seeds)
+		s, err := f.library.read(name, f.profile, f.seeds, f.set)
 		if err != nil {
 			problems = append(problems, err)
 			continue

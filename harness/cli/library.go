@@ -64,8 +64,8 @@ func absent(err error) bool {
 func (l library) names() ([]string, error) { return spec.ListFS(l, experimentsDir) }
 
 // read reads an experiment by its name, or from a file of one's own by its path.
-func (l library) read(name, profile string, seeds int) (*exhibit.Spec, error) {
-	o := spec.Options{Profile: profile, Datasets: data.Names(), Seeds: seeds}
+func (l library) read(name, profile string, seeds int, set []string) (*exhibit.Spec, error) {
+	o := spec.Options{Profile: profile, Datasets: data.Names(), Seeds: seeds, Set: set}
 	if isPath(name) {
 		var err error
 		if o.Library, err = fs.Sub(l, experimentsDir); err != nil {

@@ -31,7 +31,7 @@ type request struct {
 
 // report makes all outputs that the flags ask for, and shows the tables.
 func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) error {
-	o := report.Options{Only: r.Only, Key: r.Plan.Key}
+	o := report.Options{Only: r.Only, Set: f.set, Key: r.Plan.Key}
 	made, unwritten := report.Write(f.out, r.Specs, r.Store, o)
 	screen := report.Screen{Width: progress.Columns(out), Host: env.Read().Name}
 	tables := progress.Screen(out) // in which bold is best

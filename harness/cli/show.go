@@ -26,7 +26,7 @@ func (f *flags) printList(out io.Writer) error {
 	fmt.Fprintf(w, "program\n  commit %s, %s; %s\n", e.Git.Commit, e.Git.State, e.Go)
 	fmt.Fprintln(w, "experiments")
 	for _, name := range names {
-		s, err := f.library.read(name, f.profile, f.seeds)
+		s, err := f.library.read(name, f.profile, f.seeds, nil)
 		about := ""
 		if err != nil {
 			about = "(has mistakes: -exp " + name + " shows them)"

@@ -73,6 +73,9 @@ func (f *flags) passedOn() []string {
 	if f.seeds > 0 {
 		args = append(args, "-seeds", strconv.Itoa(f.seeds))
 	}
+	for _, one := range f.set {
+		args = append(args, "-set", one)
+	}
 	if f.only != "" {
 		args = append(args, "-only", f.only)
 	}

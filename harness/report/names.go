@@ -145,6 +145,9 @@ func (r *Results) stem() string {
 	if p := r.Spec.Profile; p != spec.DefaultProfile {
 		name += "-" + p
 	}
+	if len(r.options.Set) > 0 {
+		name += "-set"
+	}
 	if !r.options.Only.Empty() {
 		name += "-selection"
 	}
@@ -157,15 +160,31 @@ func (r *Results) source() string {
 	if !r.options.Only.Empty() {
 		s += ", selected by -only '" + r.options.Only.String() + "'"
 	}
+	if len(r.options.Set) > 0 {
+		s += ", changed by" + r.options.changes()
+	}
 	return s
 }
 
-// selection says what was selected, "" for everything.
+// selection says what was selected and changed, "" for everything as it is.
 func (r *Results) selection() string {
-	if r.options.Only.Empty() {
-		return ""
+	var s []string
+	if !r.options.Only.Empty() {
+		s = append(s, "A selection: -only '"+r.options.Only.String()+"'.")
 	}
-	return "A selection: -only '" + r.options.Only.String() + "'."
+	if len(r.options.Set) > 0 {
+		s = append(s, "Changed by"+r.options.changes()+".")
+	}
+	return strings.Join(s, " ")
+}
+
+// changes are the flags that changed settings, each with a blank in front.
+func (o Options) changes() string {
+	s := ""
+	for _, one := range o.Set {
+		s += " -set '" + one + "'"
+	}
+	return s
 }
 
 // selected puts in front of a caption what was selected.

@@ -24,6 +24,10 @@ type Options struct {
 	// experiment's.
 	Only spec.Filter
 
+	// Set are the settings that a command changed, KEY=VALUE. Their files, too, have names
+	// of their own.
+	Set []string
+
 	// plain leaves the profile out of names.
 	plain bool
 }

@@ -28,7 +28,7 @@ type Outcome struct {
 // and then with what the file holds: the table itself has nothing, further ones
 // -reproduced, -verdicts, -pairs and -claims, the data of all runs
 // -runs, that of the published numbers -comparison, and figures their names. What o.Only
-// selects has -selection in between, and the page is index-selection.html: the files of
+// selects has -selection in between, what o.Set changes has -set, and the page is index-selection.html: the files of
 // the whole stay as they were. Files of a table or figure that there is nothing to show
 // of any more are removed.
 func Write(dir string, specs []*exhibit.Spec, st *store.Store, o Options) (*Outcome, error) {
@@ -62,7 +62,7 @@ func Write(dir string, specs []*exhibit.Spec, st *store.Store, o Options) (*Outc
 }
 
 func pageName(o Options) string {
-	if !o.Only.Empty() {
+	if !o.Only.Empty() || len(o.Set) > 0 {
 		return "index-selection.html"
 	}
 	return "index.html"

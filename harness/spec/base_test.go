@@ -294,3 +294,38 @@ func TestNoGrid(t *testing.T) {
 		}
 	}
 }
+
+// What a command changes goes over all that files and profiles say, and is as strict.
+func TestSet(t *testing.T) {
+	fsys := folder(map[string]string{"demo": good, "child": child})
+	read := func(set ...string) (*Spec, error) {
+		return ReadFS(fsys, "exp/child.toml", Options{Datasets: known, Profile: "smoke", Set: set})
+	}
+	s, err := read("method.slow.steps=8", "method.toy.start=noise", "eval.judge.nets = 5", "seeds.count=7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range s.Cells {
+		m := c.Method().(*toy)
+		if nets := c.Protocol.(*judge).Nets; nets != 5 || s.Seeds != 7 || c.Column == "slow" && m.Steps != 8 || c.Column == "toy" && m.Start != "noise" {
+			t.Errorf("%v: %+v, %d nets, %d seeds", c.Point, m, nets, s.Seeds)
+		}
+	}
+	for set, want := range map[string]string{
+		"method.toy.rat=1":       `-set:1:12: unknown key "rat"`,
+		"method.toyy.rate=1":     `the grid has no method "toyy"`,
+		"method.toy.start=nois":  `did you mean "noise"?`,
+		"method.toy.rate=0.0.2":  "rate must be a number, not a string",
+		"method.toy.rate=":       "expected value",
+		"method.toy.rate":        `"method.toy.rate" is not KEY=VALUE`,
+		"model.thick.width=8":    `the grid has no model "thick"`,
+		"title=x":                `-set cannot change "title"`,
+		"seeds.count=0":          "count",
+		"method.toy.rate=1\n":    "is not KEY=VALUE",
+		"method.toy.rate=[0, 1]": "rate must be a number",
+	} {
+		if _, err := read(set); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", set, err, want)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"dgkip/harness/nearest"
@@ -21,6 +22,7 @@ type Options struct {
 	Profile  string   // DefaultProfile if empty
 	Datasets []string // known ones; nil if not known
 	Seeds    int      // how many; 0 for what the file says
+	Set      []string // KEY=VALUE, over what the file says; see toml for the form of both
 
 	// Library has files that others may name and that are not beside them; nil for
 	// none.
@@ -117,6 +119,7 @@ func read(f files, file string, o Options) (*Spec, error) {
 	}
 	d := new(toml.Decoder)
 	chain := chainOf(d, f, own, []string{stem(file)})
+	changes := changesOf(d, o.Set)
 	if len(d.Faults) > 0 {
 		return nil, d.Faults.Err()
 	}
@@ -137,6 +140,10 @@ func read(f files, file string, o Options) (*Spec, error) {
 			}
 			r.layers = append(r.layers, layer)
 			r.root = toml.Merge(r.root, layer)
+		}
+		if r.command = changes; changes != nil {
+			r.layers = append(r.layers, changes)
+			r.root = toml.Merge(r.root, changes)
 		}
 		r.read()
 		all = append(all, r)
@@ -163,6 +170,43 @@ func read(f files, file string, o Options) (*Spec, error) {
 		return nil, toml.Faults{{File: file, Message: "the file has neither [grid] nor [[figure]]", Hint: "[grid] says what is run: dataset, ipc and method"}}
 	}
 	return out, d.Faults.Err()
+}
+
+// changed are the sections that a command may change.
+var changed = []string{"method", "model", "eval", "grid", "data", "seeds", "classes"}
+
+// changesOf returns the tree of what a command changes, nil if that is nothing. A value that
+// is not TOML is a string, whose quotes a shell takes away.
+func changesOf(d *toml.Decoder, list []string) *toml.Node {
+	var text strings.Builder
+	for _, one := range list {
+		key, value, ok := strings.Cut(one, "=")
+		line := key + " = " + value
+		if root, _ := toml.Parse("-set", line); ok && root == nil && value != "" {
+			if !strings.ContainsAny(value, "\"'[]{}") {
+				line = key + " = " + strconv.Quote(value)
+			}
+		}
+		if !ok || strings.Contains(one, "\n") {
+			d.Faults = append(d.Faults, toml.Fault{File: "-set", Message: fmt.Sprintf("%q is not KEY=VALUE", one), Hint: "such as -set method.dgkip-ls.rate=0.02"})
+			return nil
+		}
+		text.WriteString(line + "\n")
+	}
+	if text.Len() == 0 {
+		return nil
+	}
+	root, faults := toml.Parse("-set", text.String())
+	d.Faults = append(d.Faults, faults...)
+	if root == nil {
+		return nil
+	}
+	for _, k := range root.Keys() {
+		if !slices.Contains(changed, k) {
+			d.FaultKey(root.Get(k), fmt.Sprintf("-set cannot change %q", k), cmp.Or(nearest.Hint(k, changed), "it changes "+strings.Join(changed, ", ")))
+		}
+	}
+	return root
 }
 
 func stem(file string) string { return strings.TrimSuffix(filepath.Base(file), ".toml") }

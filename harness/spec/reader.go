@@ -18,13 +18,14 @@ type reader struct {
 	profile string
 	options Options
 
-	d      *toml.Decoder // of all profiles
-	layers []*toml.Node  // what each file says: the outermost base, and so on to the file itself
-	root   *toml.Node    // all of them, later ones winning
-	doc    document
-	out    *Spec
-	bad    map[string]string // values of axes that are not known, and what was meant, or ""
-	strays []string          // axes with a dot that set nothing
+	d       *toml.Decoder // of all profiles
+	layers  []*toml.Node  // what each file says: the outermost base, and so on to the file itself
+	root    *toml.Node    // all of them, later ones winning
+	command *toml.Node    // the last layer, if a command changes something; or nil
+	doc     document
+	out     *Spec
+	bad     map[string]string // values of axes that are not known, and what was meant, or ""
+	strays  []string          // axes with a dot that set nothing
 
 	titles map[string]string // of datasets, by name
 }
@@ -99,12 +100,42 @@ func (r *reader) read() {
 		File: r.file, Name: doc.Name, Title: doc.Title, About: doc.About, Profile: r.profile,
 		Data: doc.Data, Titles: map[string]string{}, Cache: doc.Cache, Excluded: doc.Exclude,
 	}
-	if r.grid() {
+	if r.grid() && r.inGrid() {
 		r.cells()
 	}
 	if r.out.Seeds = r.seedsOf(point{}); len(r.out.Cells) > 0 {
 		r.out.Seeds = slices.MaxFunc(r.out.Cells, func(a, b *Cell) int { return a.Seeds - b.Seeds }).Seeds
 	}
+}
+
+// inGrid reports columns and networks that a command changes and the grid does not have.
+func (r *reader) inGrid() bool {
+	if r.profile != r.options.Profile { // whose grid may be another
+		return true
+	}
+	before := r.d.Reported
+	for _, axis := range []string{"method", "model"} {
+		var used []string
+		for _, v := range r.values(axis) {
+			used = append(used, v)
+			if axis == "method" {
+				used = append(used, r.behind(v)...)
+			}
+		}
+		if axis == "model" && len(used) == 0 {
+			used = []string{defaultModel}
+		}
+		section := r.command.Get(axis)
+		if section == nil || section.Table == nil {
+			continue // which is reported where it is read
+		}
+		for _, name := range section.Keys() {
+			if !slices.Contains(used, name) {
+				r.d.FaultKey(section.Get(name), fmt.Sprintf("the grid has no %s %q", axis, name), nearest.Hint(name, used))
+			}
+		}
+	}
+	return r.d.Reported == before
 }
 
 // seedsOf returns how many seeds the cell at a point has: as many as were asked for, or
