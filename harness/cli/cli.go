@@ -184,6 +184,9 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	if err := f.spread(ctx); err != nil {
 		return err
 	}
+	if f.show {
+		return printSettings(out, specs, filter)
+	}
 	wanted := request{Specs: specs, Only: filter, Store: store.Open(f.out)}
 	if f.export != "" {
 		return f.exportSets(ctx, out, wanted)

@@ -34,6 +34,7 @@ What to run
   -retry          failed runs, too (-retry=TIME: those that failed before TIME)
   -force          all runs, in place of the records there are
 Instead of running
+  -show           all settings of the selected cells, and where each is from
   -plan           what would run, what is done, how long the rest may take;
                   with -force: all of it
   -collect        write tables and figures from the records; compute nothing
@@ -68,14 +69,15 @@ Exit codes: 0 done, 1 some runs failed, 2 usage, 3 a check failed,
 `
 
 type flags struct {
-	library                                                  library
-	args                                                     []string
-	exp, profile, only, data, out, eval                      string
-	export, exportDir                                        string
-	set                                                      []string // KEY=VALUE
-	seeds, verify, jobs, threads                             int
-	retry                                                    time.Time // runs that failed before
-	list, plan, collect, check, offline, force, paper, quiet bool
+	library                                          library
+	args                                             []string
+	exp, profile, only, data, out, eval              string
+	export, exportDir                                string
+	set                                              []string // KEY=VALUE
+	seeds, verify, jobs, threads                     int
+	retry                                            time.Time // runs that failed before
+	list, show, plan, collect, check, offline, force bool
+	paper, quiet                                     bool
 
 	cluster
 }
@@ -97,6 +99,7 @@ func parseFlags(l library, args []string) (*flags, error) {
 	set.IntVar(&f.threads, "threads", 0, "")
 	set.BoolVar(&f.list, "list", false, "")
 	set.BoolVar(&f.plan, "plan", false, "")
+	set.BoolVar(&f.show, "show", false, "")
 	set.BoolVar(&f.collect, "collect", false, "")
 	set.BoolVar(&f.check, "check", false, "")
 	set.BoolVar(&f.offline, "offline", false, "")
@@ -267,7 +270,7 @@ func (f *flags) setRetry(text string) error {
 // oneMode refuses two things to do at once.
 func oneMode(given map[string]bool) error {
 	var modes []string
-	for _, name := range []string{"list", "plan", "collect", "verify", "eval", "export", "merge", "submit"} {
+	for _, name := range []string{"list", "show", "plan", "collect", "verify", "eval", "export", "merge", "submit"} {
 		if given[name] {
 			modes = append(modes, "-"+name)
 		}
@@ -285,6 +288,7 @@ var noUse = []struct {
 	mode, flags, hint string
 }{
 	{"list", "set exp seeds only retry force check paper jobs worker for", "-list shows all there is, and runs nothing"},
+	{"show", "retry force check paper jobs worker for", "-show prints settings, and runs nothing"},
 	{"plan", "check paper worker for", "-plan lists what would run; without it the runs are made"},
 	{"collect", "retry force jobs worker for", "-collect makes no runs; without it they are made"},
 	{"verify", "retry force check paper worker for", "-verify compares records with runs made again; -collect -check judges claims by them"},

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -9,9 +10,11 @@ import (
 	"dgkip/harness/data"
 	"dgkip/harness/engine"
 	"dgkip/harness/env"
+	"dgkip/harness/exhibit"
 	"dgkip/harness/method"
 	"dgkip/harness/progress"
 	"dgkip/harness/report"
+	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
@@ -53,6 +56,36 @@ func (f *flags) printList(out io.Writer) error {
 	fmt.Fprintln(w, "  smoke\tbuilt-in data, minutes: does everything work?")
 	fmt.Fprintln(w, "  desk\treal data, shortened where a desktop needs it (default)")
 	fmt.Fprintln(w, "  paper\tthe published sizes and schedules")
+	return w.Flush()
+}
+
+// printSettings prints all settings of the cells that are selected, and where each is from.
+func printSettings(out io.Writer, specs []*exhibit.Spec, only spec.Filter) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, s := range specs {
+		for _, c := range s.Cells {
+			seeds := 0
+			for seed := range c.Seeds {
+				if only.Matches(c.Of(uint64(seed))) {
+					seeds++
+				}
+			}
+			if seeds == 0 {
+				continue
+			}
+			fmt.Fprintf(w, "%s", s.Name)
+			for _, axis := range s.Axes {
+				fmt.Fprintf(w, " %s:%s", axis.Name, c.Point[axis.Name])
+			}
+			fmt.Fprintf(w, " (%s)\n", report.Count(seeds, "seed", "seeds"))
+			for _, part := range c.Parts() {
+				fmt.Fprintf(w, "  %s %s\n", part.Kind, part.Name)
+				for _, one := range part.Settings {
+					fmt.Fprintf(w, "    %s\t%s\t%s\n", one.Name, spec.Canonical(one.Value), cmp.Or(one.From, "default"))
+				}
+			}
+		}
+	}
 	return w.Flush()
 }
 

@@ -74,12 +74,13 @@ func (r *reader) cell(p point) *Cell {
 		c.Data = r.classes(Data{Name: c.Dataset, Use: c.Dataset})
 	}
 	var netOK bool
-	c.method = r.method(c.Column, r.changes("method", c.Column, p))
-	c.Net, netOK = r.model(c.Model, r.changes("model", c.Model, p))
+	c.method, c.written[0] = r.method(c.Column, r.changes("method", c.Column, p))
+	c.Net, c.written[1], netOK = r.model(c.Model, r.changes("model", c.Model, p))
 	if c.method == nil || !netOK {
 		return nil
 	}
-	eval, s := r.eval(toml.Merge(r.doc.Eval, r.changes("eval", "", p)), c.method.Info())
+	c.written[2] = toml.Merge(r.doc.Eval, r.changes("eval", "", p))
+	eval, s := r.eval(c.written[2], c.method.Info())
 	if eval == nil {
 		return nil
 	}

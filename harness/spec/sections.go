@@ -111,8 +111,8 @@ func (r *reader) titled(axis, name, title string, titles map[string]string, sect
 }
 
 // method returns a column's method with the settings of its section and the changes
-// to it, or nil after reporting why it cannot.
-func (r *reader) method(column string, changes *toml.Node) method.Method {
+// to it, and these, or nil after reporting why it cannot.
+func (r *reader) method(column string, changes *toml.Node) (method.Method, *toml.Node) {
 	n, names := r.doc.Method[column], r.behind(column)
 	name := names[len(names)-1]
 	if n == nil {
@@ -121,11 +121,11 @@ func (r *reader) method(column string, changes *toml.Node) method.Method {
 	m := method.New(name)
 	if m == nil {
 		r.unknownMethod(n, names)
-		return nil
+		return nil, nil
 	}
 	if column != name && method.New(column) != nil {
 		r.d.FaultKey(n.Get("use"), fmt.Sprintf("a column cannot have the name of the method %s and use %s", column, names[1]), "give the column a name of its own")
-		return nil
+		return nil, nil
 	}
 	for _, used := range names[1:] {
 		n = toml.Merge(r.doc.Method[used], n)
@@ -143,9 +143,9 @@ func (r *reader) method(column string, changes *toml.Node) method.Method {
 	before := r.d.Reported
 	r.d.Into(n, m, "the settings of "+name, "use", "title")
 	if r.d.Reported > before {
-		return nil
+		return nil, nil
 	}
-	return m
+	return m, n
 }
 
 // ownMethod is a hint where no method has a name like the one that stands there.
@@ -180,7 +180,7 @@ func (r *reader) unknownMethod(n *toml.Node, names []string) {
 
 // model returns the networks with the settings of their section and the changes to
 // them.
-func (r *reader) model(name string, changes *toml.Node) (method.Model, bool) {
+func (r *reader) model(name string, changes *toml.Node) (method.Model, *toml.Node, bool) {
 	n, kind := r.doc.Model[name], name
 	if n == nil {
 		n = toml.Empty(r.at("model", name))
@@ -197,7 +197,7 @@ func (r *reader) model(name string, changes *toml.Node) (method.Model, bool) {
 	}
 	before := r.d.Reported
 	r.d.Into(n, &m, "the settings of model "+name)
-	return m, r.d.Reported == before
+	return m, n, r.d.Reported == before
 }
 
 // eval returns the protocol that a table such as [eval] names, or else that of the

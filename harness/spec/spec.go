@@ -79,7 +79,8 @@ type Cell struct {
 	Trace    Trace
 	Data     Data
 
-	method method.Method
+	method  method.Method
+	written [3]*toml.Node // what files say of the method, the networks and the scoring
 }
 
 // Method returns a fresh copy of the cell's method with its settings.

@@ -7,6 +7,7 @@ package toml
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 )
@@ -119,6 +120,15 @@ func (n *Node) Fault(onKey bool, message, hint string) Fault {
 		return n.Source.fault(n.key, n.keyEnd, message, hint)
 	}
 	return n.Source.fault(n.val, n.valEnd, message, hint)
+}
+
+// Place returns the file and line of the value, "" for a nil node or one from no file.
+func (n *Node) Place() string {
+	if n == nil || n.Source == nil {
+		return ""
+	}
+	f := n.Fault(false, "", "")
+	return fmt.Sprintf("%s:%d", f.File, f.Line)
 }
 
 // Merge returns base with the values of over in place of its own. Tables merge key by

@@ -42,6 +42,22 @@ func Keys(v any) []string {
 	return out
 }
 
+// Named is a setting and its value, ready for JSON.
+type Named struct {
+	Name  string
+	Value any
+}
+
+// All lists what a struct of settings declares, in its order.
+func All(v any) (out []Named) {
+	if p := reflect.Indirect(reflect.ValueOf(v)); p.Kind() == reflect.Struct {
+		for _, f := range settings(p) {
+			out = append(out, Named{f.name, plain(f.value)})
+		}
+	}
+	return out
+}
+
 // Settings returns what a struct of settings declares, by name, ready for JSON.
 func Settings(v any) map[string]any {
 	p := reflect.ValueOf(v)
