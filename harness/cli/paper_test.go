@@ -27,11 +27,13 @@ func inCopy(t *testing.T) {
 	if err := os.CopyFS(filepath.Join(dir, experimentsDir), os.DirFS(filepath.Join(repo, experimentsDir))); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(repo, paperSource))
-	if err != nil {
-		t.Fatal(err)
+	for _, name := range []string{paperSource, filepath.Join(paperDir, "figure1.pdf")} {
+		b, err := os.ReadFile(filepath.Join(repo, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, name), string(b))
 	}
-	write(t, filepath.Join(dir, paperSource), string(text))
 	t.Chdir(dir)
 }
 
@@ -129,7 +131,7 @@ func TestPaperWithoutLatex(t *testing.T) {
 	if !strings.Contains(out.String(), "paper/paper.pdf is not made: pdflatex is not installed (on Debian: apt-get install texlive-latex-recommended)") {
 		t.Errorf("printed %q", out.String())
 	}
-	for _, name := range []string{"macros.tex", "figure1-paradigms.pdf", "figure1-paradigms.tex"} {
+	for _, name := range []string{"macros.tex", "figure2-lr.tex"} {
 		if _, err := os.Stat(filepath.Join(generatedDir, name)); err != nil {
 			t.Error(err)
 		}

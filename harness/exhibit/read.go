@@ -159,10 +159,6 @@ type checker struct {
 }
 
 func (c checker) table(t *Table, n *toml.Node) {
-	if !c.Runs {
-		c.FaultKey(n, "a table shows runs, and there is no [grid]", "")
-		return
-	}
 	c.Known(n.Get("rows"), c.Names.Axes, "an axis")
 	c.Known(n.Get("columns"), c.Names.Axes, "an axis")
 	var heads []string
@@ -230,10 +226,6 @@ var figureName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 func (c checker) figure(f Figure, n *toml.Node) {
 	if at := n.Get("name"); at != nil && f.Name != "" && !figureName.MatchString(f.Name) {
 		c.Fault(at, fmt.Sprintf("%q cannot be the name of a figure", f.Name), "files are named by it: it has letters, digits, _ and - only; a title may have any")
-	}
-	if !c.Runs && f.Kind != "diagram" && f.Kind != "" {
-		c.FaultKey(n, fmt.Sprintf("a figure of kind %s shows runs, and there is no [grid]", f.Kind), "")
-		return
 	}
 	c.Known(n.Get("series"), c.Names.Axes, "an axis")
 	c.Known(n.Get("panels"), c.Names.Axes, "an axis")

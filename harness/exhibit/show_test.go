@@ -167,8 +167,6 @@ func TestMistakes(t *testing.T) {
 		{"name of a figure", `name = "curve"`, `name = "../../curve"`, "demo.toml:22:8: \"../../curve\" cannot be the name of a figure"},
 		{"figure twice", "[[published]]", "[[figure]]\nname = \"curve\"\nkind = \"bars\"\ny = [\"loss\"]\n[[published]]", `a second [[figure]] has the name "curve"`},
 		{"both", `spread = "sd"`, "spraed = \"sd\"\n[seed]\ncount = 1\n[table.more]", "demo.toml:13:1: unknown key \"spraed\" in [table]\n\tspraed = \"sd\"\n\t^^^^^^\n\thint: did you mean \"spread\"?\ndemo.toml:14:2: unknown key \"seed\" in the file"},
-		{"no grid", "[grid]\n", "[profile.paper.grid]\n", "a figure of kind curves shows runs, and there is no [grid]"},
-		{"table without a grid", "[grid]\n", "[profile.paper.grid]\n", "a table shows runs, and there is no [grid]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if !strings.Contains(good, c.old) {

@@ -52,7 +52,7 @@ type Group struct {
 type Figure struct {
 	Name    string      `toml:"name" required:"true"`
 	Title   string      `toml:"title"`
-	Kind    string      `toml:"kind" enum:"curves,bars,scatter,images,diagram" required:"true"`
+	Kind    string      `toml:"kind" enum:"curves,bars,scatter,images" required:"true"`
 	Only    spec.Filter `toml:"only"`
 	X       string      `toml:"x"`      // a column of the trace, an axis or a metric
 	Y       []string    `toml:"y"`      // columns of the trace, or metrics

@@ -8,7 +8,7 @@ import (
 )
 
 func ExampleHint() {
-	fmt.Println(nearest.Hint("tabel1", []string{"table1", "table2", "figure1"}))
+	fmt.Println(nearest.Hint("tabel1", []string{"table1", "table2", "figure2"}))
 	fmt.Println(nearest.Hint("zebra", []string{"smoke", "desk", "paper"}))
 	// Output:
 	// did you mean "table1"?

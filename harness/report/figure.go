@@ -18,9 +18,6 @@ import (
 // figure draws what a description asks for, and its caption; nil if there is nothing
 // to show, with a problem noted unless nothing of it was selected.
 func (r *Results) figure(f exhibit.Figure) (chart.Picture, string) {
-	if f.Kind == "diagram" {
-		return paradigms, plainCaption(f)
-	}
 	b := &figureBuilder{r: r, f: f, cells: r.only(f.Only)}
 	if !r.options.Only.Empty() && len(b.cells) == 0 {
 		return nil, "" // the selection is of cells that the figure is not about

@@ -229,17 +229,3 @@ func TestCut(t *testing.T) {
 		}
 	}
 }
-
-// The same bytes twice in every format.
-func TestDiagrams(t *testing.T) {
-	matches(t, "diagram-paradigms.png", paradigms)
-	for _, format := range chart.Formats {
-		a, err := chart.Render(paradigms, format)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if b, err := chart.Render(paradigms, format); err != nil || !bytes.Equal(a, b) {
-			t.Errorf("%s differs when drawn again (%v)", format, err)
-		}
-	}
-}

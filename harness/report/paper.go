@@ -278,7 +278,7 @@ func (p *paper) table(name string) {
 	switch {
 	case name == "claims" && r == nil:
 		s, source = p.claims()
-	case r == nil || len(r.sheets) == 0:
+	case r == nil:
 	case rest == "":
 		s = r.sheets[0]
 	default:

@@ -39,7 +39,7 @@ func Write(dir string, specs []*exhibit.Spec, st *store.Store, o Options) (*Outc
 		r := x.load(s, o)
 		out.Results = append(out.Results, r)
 		var figures []shown
-		if len(r.Cells) > 0 || o.Only.Empty() { // else the selection is of other experiments
+		if len(r.Cells) > 0 { // else the selection is of other experiments
 			w.of = s.Name
 			w.tables(r)
 			figures = w.figures(r)
@@ -80,9 +80,6 @@ type writer struct {
 }
 
 func (w *writer) tables(r *Results) {
-	if len(r.Cells) == 0 {
-		return
-	}
 	stem := "tables/" + r.stem()
 	w.sheet(r.sheets[0], r.source())
 	w.put(stem+".csv", r.tableCSV())

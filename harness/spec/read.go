@@ -159,15 +159,15 @@ func read(f files, file string, o Options) (*Spec, error) {
 	}
 	var out *Spec
 	for _, r := range all {
-		if o.Sections != nil {
+		if o.Sections != nil && r.doc.Grid != nil {
 			o.Sections(r.sheet(names))
 		}
 		if r.profile == o.Profile {
 			out, r.out.Notes = r.out, d.Notes
 		}
 	}
-	if d.Reported == 0 && !isExperiment(own) {
-		return nil, toml.Faults{{File: file, Message: "the file has neither [grid] nor [[figure]]", Hint: "[grid] says what is run: dataset, ipc and method"}}
+	if d.Reported == 0 && all[0].doc.Grid == nil {
+		return nil, toml.Faults{{File: file, Message: "the file has no [grid]", Hint: "[grid] says what is run: dataset, ipc and method"}}
 	}
 	return out, d.Faults.Err()
 }
@@ -278,18 +278,5 @@ func profilesOf(d *toml.Decoder, root *toml.Node) *toml.Node {
 	return all.Without(wrong...)
 }
 
-// isExperiment reports whether a file has what makes an experiment of it, if only in
-// a profile.
-func isExperiment(root *toml.Node) bool {
-	if root.Get("base") != nil || root.Get("grid") != nil || root.Get("figure") != nil {
-		return true
-	}
-	if all := root.Get("profile"); all != nil {
-		for _, p := range all.Table {
-			if p.Get("grid") != nil || p.Get("figure") != nil {
-				return true
-			}
-		}
-	}
-	return false
-}
+// isExperiment reports whether a file has what makes an experiment of it.
+func isExperiment(root *toml.Node) bool { return root.Get("base") != nil || root.Get("grid") != nil }

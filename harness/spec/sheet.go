@@ -11,7 +11,6 @@ type Sheet struct {
 	Axes   []string // of this profile
 	Name   string   // the experiment's
 	Chosen bool     // the profile is the one asked for
-	Runs   bool     // there is a grid
 
 	files files
 }
@@ -25,6 +24,6 @@ func (x *Sheet) Open(n *toml.Node, what, name string) *toml.Node {
 func (r *reader) sheet(names Names) *Sheet {
 	return &Sheet{
 		Decoder: r.d, Root: r.root, Names: names, Axes: r.axisNames(), Name: r.doc.Name,
-		Chosen: r.profile == r.options.Profile, Runs: r.doc.Grid != nil, files: r.files,
+		Chosen: r.profile == r.options.Profile, files: r.files,
 	}
 }

@@ -335,7 +335,7 @@ func TestEmptyFiles(t *testing.T) {
 		"empty":  {"", "empty.toml: the file is empty\n\thint: "},
 		"remark": {"# nothing yet\n", "the file is empty"},
 		"broken": {"schema = \n", "broken.toml:1:"},
-		"head":   {"schema = 1\nname = \"head\"\ntitle = \"H\"\n", "the file has neither [grid] nor [[figure]]"},
+		"head":   {"schema = 1\nname = \"head\"\ntitle = \"H\"\n", "the file has no [grid]"},
 		"typo":   {"schema = 1\nname = \"typo\"\ntitle = \"H\"\n[gird]\n", "did you mean \"grid\"?"},
 	} {
 		file := filepath.Join(dir, name+".toml")

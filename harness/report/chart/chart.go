@@ -1,5 +1,5 @@
 // Package chart draws values as PDF, SVG or PNG files: charts of curves, bars and
-// points, grids of images, and diagrams. The same values give the same bytes.
+// points, and grids of images. The same values give the same bytes.
 package chart
 
 import (

@@ -15,7 +15,6 @@ import (
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/recorder"
 )
 
 func line(kind Kind, ys ...float64) Series {
@@ -164,7 +163,7 @@ func TestPalette(t *testing.T) {
 	}
 }
 
-// The font has what labels and diagrams are made of.
+// The font has what labels are made of.
 func TestLettersExist(t *testing.T) {
 	face := font.DefaultCache.Lookup(regular(9), 9)
 	var buf sfnt.Buffer
@@ -172,30 +171,6 @@ func TestLettersExist(t *testing.T) {
 		if g, err := face.Face.GlyphIndex(&buf, r); err != nil || g == 0 {
 			t.Errorf("no glyph for %q", r)
 		}
-	}
-}
-
-// Words are pieces of one line: upright, italic, and smaller ones below and above it.
-func TestWords(t *testing.T) {
-	rec := new(recorder.Canvas)
-	Pen{draw.NewCanvas(rec, 100, 20)}.Words(50, 10, Ink, "*θ*_*O*_ = e^2^")
-	var got []string
-	var x vg.Length
-	for _, a := range rec.Actions {
-		if f, ok := a.(*recorder.FillString); ok && f.String != "" {
-			if f.Point.X < x {
-				t.Errorf("%q stands before what it follows", f.String)
-			}
-			x = f.Point.X
-			place := map[bool]string{true: "-"}[f.Point.Y < 10-0.32*labelSize-0.01]
-			if f.Point.Y > 10-0.32*labelSize+0.01 {
-				place = "+"
-			}
-			got = append(got, place+f.String)
-		}
-	}
-	if s := strings.Join(got, "|"); s != "θ|-O| = e|+2" {
-		t.Error(s)
 	}
 }
 
