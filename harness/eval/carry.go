@@ -1,96 +1,85 @@
 package eval
 
 import (
+	"context"
 	"fmt"
-	"math"
-	"slices"
 
 	"dgkip/harness/convex"
+	"dgkip/harness/rng"
+	"dgkip/harness/teacher"
 	"dgkip/harness/tensor"
 )
 
-// carried returns labels, made for one loss and in the form of another, as Carry wants
-// them. Labels are learned in the unit lambda_S |Theta_O|, in which the margins y f of
-// their own model are far below one. The hinge loss max(0, 1 - y f) then has all
-// alpha_i = 1 and Theta_S = sum_i y_i phi_i / lambda_S, whose offset nothing holds.
-//
-//	""        as they are; a probability p is 2p - 1
-//	"sign"    their sign: hard labels
-//	"unit"    divided by the mean of |y f|, f what their own model says of the set
-//	"solved"  those with which the other loss has the own model as its minimiser, where
-//	          it can: targets sigma(f) + lambda_S c for the logistic loss, HingeLabels for
-//	          the hinge
-//
-// The note says where that is not the own model. That of LabelsFor, which scores record
-// beside it, tells how labels are carried over; with "solved" they are made anew all the same.
-func (f *Features) carried(labels convex.Labels, own convex.Solution) (carried convex.Labels, note string) {
-	if f.Carry == "solved" {
-		model := convex.Nearest{C: own.C, Outputs: own.Outputs}
-		if labels.Loss != convex.HingeLoss {
-			return model.Labels(labels.Loss, own.Lambda), ""
+// solved returns the labels with which a loss has the own model as its minimiser, where it
+// can: targets sigma(f) + lambda_S c for the logistic loss, HingeLabels for the hinge. The
+// note says where that is not the own model.
+func solved(loss convex.Loss, own convex.Solution) (labels convex.Labels, note string) {
+	model := convex.Nearest{C: own.C, Outputs: own.Outputs}
+	if loss != convex.HingeLoss {
+		return model.Labels(loss, own.Lambda), ""
+	}
+	hinge := model.HingeLabels(own.Lambda)
+	if hinge.Clipped > 0 {
+		note = fmt.Sprintf("%d of %d dual variables had to be clipped to 1: the %s loss does not get the set's own model", hinge.Clipped, len(hinge.Gains), loss)
+	}
+	return convex.Labels{Form: convex.Gain, Loss: loss, Values: tensor.MatOf(hinge.Gains, len(hinge.Gains), 1)}, note
+}
+
+// offsetImages is how many real images an offset is fitted on.
+const offsetImages = 600
+
+// fitOffset takes from outputs f of the model C'A on the test images a multiple of k(x, m)
+// and a constant, m being the mean feature of some training images: what is left is
+// proportional to f - s k(x, m) - t. Both are fitted by least squares to the classes of
+// these images. Where a set's model is the small difference of large vectors, which all have
+// much of m in them, another loss shifts it along m, and that is all that is taken back.
+func (s *scoring) fitOffset(ctx context.Context, outputs, c tensor.Mat[float64]) error {
+	train := s.trial.Data.Train
+	n := min(offsetImages, train.Len())
+	chosen := rng.Stream(s.trial.Seed, "features", "offset").Perm(train.Len())[:n]
+	x, y := make([]float32, 0, n*train.Size()), make([]float64, n)
+	for i, at := range chosen {
+		x, y[i] = append(x, train.At(at)...), float64(2*train.Labels[at]-1)
+	}
+	real, err := teacher.OfTrial(s.trial).Show(ctx, x)
+	if err != nil {
+		return err
+	}
+	along := func(k tensor.Mat[float64]) []float64 { // k(x, m)
+		out := make([]float64, k.Rows)
+		for i := range out {
+			out[i] = mean(k.Row(i))
 		}
-		solved := model.HingeLabels(own.Lambda)
-		if solved.Clipped > 0 {
-			note = fmt.Sprintf("%d of %d dual variables had to be clipped to 1: the %s loss does not get the set's own model", solved.Clipped, len(solved.Gains), labels.Loss)
-		}
-		return convex.Labels{Form: convex.Gain, Loss: labels.Loss, Values: tensor.MatOf(solved.Gains, len(solved.Gains), 1)}, note
+		return out
 	}
-	if f.Carry == "" || labels.Form != convex.Gain {
-		return labels, ""
+	fit := leastSquares(real.Student(s.shown, c).Data, along(real.Gram()), y)
+	for i, k := range along(s.test.Cross(real)) {
+		outputs.Data[i] = fit(outputs.Data[i], k)
 	}
-	y, margin := slices.Clone(labels.Values.Data), 0.0
-	for i, output := range own.Outputs.Data {
-		margin += math.Abs(y[i]*output) / float64(len(y))
+	return nil
+}
+
+func mean(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += v
 	}
+	return sum / float64(len(x))
+}
+
+// leastSquares fits y by a f + b k + c.
+func leastSquares(f, k, y []float64) func(f, k float64) float64 {
+	mf, mk, my := mean(f), mean(k), mean(y)
+	var ff, fk, kk, fy, ky float64
 	for i := range y {
-		if f.Carry == "sign" {
-			y[i] = math.Copysign(1, y[i])
-		} else if margin > 0 {
-			y[i] /= margin
-		}
+		df, dk, dy := f[i]-mf, k[i]-mk, y[i]-my
+		ff += float64(df * df)
+		fk += float64(df * dk)
+		kk += float64(dk * dk)
+		fy += float64(df * dy)
+		ky += float64(dk * dy)
 	}
-	labels.Values = tensor.MatOf(y, len(y), 1)
-	return labels, ""
-}
-
-// centred returns the Gram matrix of features less their mean over the set,
-//
-//	K_c = H K H,   H = I - 1 1'/n.
-func centred(k tensor.Mat[float64]) tensor.Mat[float64] {
-	n := k.Rows
-	mean, all := make([]float64, n), 0.0 // of rows, and of the whole
-	for i := range n {
-		for _, v := range k.Row(i) {
-			mean[i] += v / float64(n)
-		}
-		all += mean[i] / float64(n)
-	}
-	out := tensor.NewMat[float64](n, n)
-	for i := range n {
-		for j, v := range k.Row(i) {
-			out.Row(i)[j] = v - mean[i] - mean[j] + all
-		}
-	}
-	return out
-}
-
-// uncentred returns coefficients c' = H c of a model on features less their mean m over
-// the set, and the part of its outputs that comes from m:
-//
-//	sum_i c_i (phi_i - m)'(phi - m) = sum_i c'_i phi_i'phi - (1/n) sum_ij K_ij c'_i.
-func uncentred(k, c tensor.Mat[float64]) (coefficients tensor.Mat[float64], offset float64) {
-	mean := 0.0
-	for _, v := range c.Data {
-		mean += v / float64(c.Rows)
-	}
-	coefficients = tensor.NewMat[float64](c.Rows, 1)
-	for i, v := range c.Data {
-		coefficients.Data[i] = v - mean
-	}
-	for i := range k.Rows {
-		for _, v := range k.Row(i) {
-			offset += float64(v*coefficients.Data[i]) / float64(k.Rows)
-		}
-	}
-	return coefficients, offset
+	d := float64(ff*kk) - float64(fk*fk)
+	a, b := (float64(fy*kk)-float64(ky*fk))/d, (float64(ky*ff)-float64(fy*fk))/d
+	return func(f, k float64) float64 { return float64(a*(f-mf)) + float64(b*(k-mk)) + my }
 }

@@ -22,10 +22,9 @@ type Features struct {
 	// Transfer scores the set under all other losses as well; under the plain name
 	// transfer.test_acc is the first other one, logistic or hinge for two classes.
 	Transfer bool `toml:"transfer"`
-	// Carry is how labels are read by those; Centre takes the mean over the set from the
-	// features there. See carried.
-	Carry  string `toml:"carry,omitzero" enum:",sign,unit,solved"`
-	Centre bool   `toml:"centre,omitzero"`
+	// Carry is how a set is carried over to those: with its labels as they are, or solved
+	// anew, or as they are and with an offset that is fitted. See solved and fitOffset.
+	Carry  string `toml:"carry,omitzero" enum:",solved,offset"`
 	Bounds bool   `toml:"bounds"` // deviation from the real model, and what it proves
 }
 
@@ -49,22 +48,10 @@ func (f *Features) Check() error {
 	if err := method.PositiveLambda(f.Lambda); err != nil {
 		return err
 	}
-	if key := f.carries(); key != "" && !f.Transfer {
-		return &method.BadSetting{Key: key, Why: "is about other losses, and transfer = false leaves them out", Hint: "set transfer = true"}
+	if f.Carry != "" && !f.Transfer {
+		return &method.BadSetting{Key: "carry", Why: "is about other losses, and transfer = false leaves them out", Hint: "set transfer = true"}
 	}
 	return nil
-}
-
-// carries is the key of a setting that says how a set is carried over to other losses, ""
-// if none is given.
-func (f *Features) carries() string {
-	switch {
-	case f.Carry != "":
-		return "carry"
-	case f.Centre:
-		return "centre"
-	}
-	return ""
 }
 
 // CheckSizes implements method.SizesChecker.
@@ -74,8 +61,8 @@ func (f *Features) CheckSizes(s method.Sizes) error {
 			return err
 		}
 	}
-	if key := f.carries(); key != "" && s.Classes != 2 {
-		return &method.BadSetting{Key: key, Why: fmt.Sprintf("is for two classes, and there are %d", s.Classes), Hint: "leave it out"}
+	if f.Carry != "" && s.Classes != 2 {
+		return &method.BadSetting{Key: "carry", Why: fmt.Sprintf("is for two classes, and there are %d", s.Classes), Hint: "leave it out"}
 	}
 	return s.Model.CheckFeatures(s)
 }
@@ -215,7 +202,7 @@ func (s *scoring) set(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.own, err = s.train(ctx, labels, s.gram, ""); err != nil {
+	if s.own, err = s.train(ctx, labels, ""); err != nil {
 		return err
 	}
 	if err := s.solvable(s.loss); err != nil && s.Bounds {
@@ -253,15 +240,14 @@ func (s *scoring) transfer(ctx context.Context, loss convex.Loss, prefix string)
 	if err != nil {
 		return err
 	}
-	labels, carried := s.carried(labels, s.own)
-	gram := s.gram
-	if s.Centre {
-		gram = centred(gram)
+	anew := ""
+	if s.Carry == "solved" {
+		labels, anew = solved(loss, s.own)
 	}
-	if _, err := s.train(ctx, labels, gram, prefix); err != nil {
+	if _, err := s.train(ctx, labels, prefix); err != nil {
 		return err
 	}
-	for _, n := range []string{note, carried} {
+	for _, n := range []string{note, anew} {
 		if n != "" {
 			s.out.Notes = append(s.out.Notes, n)
 		}
@@ -270,18 +256,16 @@ func (s *scoring) transfer(ctx context.Context, loss convex.Loss, prefix string)
 }
 
 // train solves the model with the labels and scores it.
-func (s *scoring) train(ctx context.Context, labels convex.Labels, gram tensor.Mat[float64], prefix string) (convex.Solution, error) {
-	student, err := teacher.Train(ctx, gram, labels, s.lambda)
+func (s *scoring) train(ctx context.Context, labels convex.Labels, prefix string) (convex.Solution, error) {
+	student, err := teacher.Train(ctx, s.gram, labels, s.lambda)
 	if err != nil {
 		return convex.Solution{}, fmt.Errorf("the %s model on the set: %w", labels.Loss, err)
 	}
-	c, offset := student.C, 0.0
-	if s.Centre && prefix != "" {
-		c, offset = uncentred(s.gram, c)
-	}
-	outputs := s.test.Student(s.shown, c)
-	for i := range outputs.Data {
-		outputs.Data[i] -= offset
+	outputs := s.test.Student(s.shown, student.C)
+	if s.Carry == "offset" && prefix != "" {
+		if err := s.fitOffset(ctx, outputs, student.C); err != nil {
+			return convex.Solution{}, err
+		}
 	}
 	acc, wrong := s.accuracy(outputs)
 	s.out.Metrics[prefix+"test_acc"] = acc
