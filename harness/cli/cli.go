@@ -349,8 +349,8 @@ func (f *flags) openCache(wanted request, board *progress.Board) *store.Cache {
 	return cache
 }
 
-// workersCache is what workers may keep at least, so that one of them computes what all
-// need.
+// workersCache is what workers may keep at least, so that they find what one of them has
+// computed.
 const workersCache = 8e9
 
 // outdated is a note about records of another version of this program, which count

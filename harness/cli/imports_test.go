@@ -61,7 +61,7 @@ var onlyIn = map[string]string{
 	"gonum.org/v1/plot":       "harness/report",
 	"github.com/klauspost":    "harness/deflate",
 	"gonum.org/v1/gonum/stat": "harness/stats",
-	"golang.org/x/sys":        "harness/tensor harness/env harness/progress harness/store",
+	"golang.org/x/sys":        "harness/tensor harness/env harness/progress",
 	"golang.org/x/image":      "harness/report",
 
 	"github.com/BurntSushi/toml": "harness/toml",

@@ -53,7 +53,7 @@ func startWorker(t *testing.T, dir string, args ...string) *one {
 	w := &one{Cmd: exec.Command("./dgkip", append([]string{"-exp", "tiny", "-threads", "1"}, args...)...), ended: make(chan error, 1)}
 	w.Dir = dir
 	w.Stderr = &w.said
-	w.Env = append(os.Environ(), "SLOW_MS=15", "CHECKPOINT_MS=100", "STARTS="+filepath.Join(dir, "starts"))
+	w.Env = append(os.Environ(), "SLOW_MS=50", "CHECKPOINT_MS=100", "STALE_MS=4000", "STARTS="+filepath.Join(dir, "starts"))
 	if err := w.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -74,13 +74,13 @@ func heldBy(dir string, pid int) (keys []string) {
 	return keys
 }
 
-// Eight workers make a hundred runs while twenty of them are killed at random moments and
-// replaced. Nothing is lost, and nothing is begun twice but what was killed.
+// Eight workers make a hundred runs while ten of them are killed in one and replaced.
+// Nothing is lost, and nothing is begun twice but what was killed.
 func TestKilledWorkers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes two hundred runs")
 	}
-	const workers, kills = 8, 20
+	const workers, kills = 8, 10
 	dir := hundred(t)
 	from := time.Now()
 	if err := <-startWorker(t, dir, "-jobs", fmt.Sprint(workers), "-quiet", "-out", "single").ended; err != nil {
@@ -98,11 +98,15 @@ func TestKilledWorkers(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	killed := map[string]int{} // how often, by key
 	for range kills {
-		time.Sleep(time.Duration(50+random.IntN(200)) * time.Millisecond)
 		i := random.IntN(workers)
+		held := func() []string { return heldBy(filepath.Join(dir, "results"), alive[i].Process.Pid) }
+		for from := time.Now(); len(held()) == 0 && time.Since(from) < 10*time.Second; i = random.IntN(workers) {
+			time.Sleep(10 * time.Millisecond)
+		}
+		time.Sleep(time.Duration(random.IntN(200)) * time.Millisecond)
 		// Stopped first: what it holds when it is killed is what was read.
 		alive[i].Process.Signal(syscall.SIGSTOP)
-		for _, key := range heldBy(filepath.Join(dir, "results"), alive[i].Process.Pid) {
+		for _, key := range held() {
 			killed[key]++
 		}
 		alive[i].Process.Kill()

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"dgkip/harness/engine"
 	"dgkip/harness/method"
@@ -20,9 +19,6 @@ import (
 )
 
 var found, computed atomic.Int64
-
-// thinking is how long it takes to compute what is kept.
-var thinking time.Duration
 
 // keep loads what was kept under a name, or computes and keeps it.
 func keep(ctx context.Context, disk method.Disk, name string) {
@@ -46,7 +42,6 @@ func keep(ctx context.Context, disk method.Disk, name string) {
 		return
 	}
 	computed.Add(1)
-	time.Sleep(thinking)
 	disk.Save(name, int64(len(content)), func(w io.Writer) error {
 		_, err := io.WriteString(w, content)
 		return err

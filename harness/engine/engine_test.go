@@ -219,6 +219,7 @@ func (h *half) Score(ctx context.Context, t method.Trial, observe func(method.St
 func init() {
 	method.Register(func() method.Method { return &walk{Updates: 6} })
 	method.RegisterProtocol(func() method.Protocol { return new(half) })
+	store.Touch, store.Stale = 100*time.Millisecond, 2*time.Second
 }
 
 // source has datasets a and b.

@@ -31,7 +31,7 @@ type Options struct {
 	Board           *progress.Board
 
 	// Worker leaves runs that other processes are at to those, instead of waiting for
-	// them. It stays as long as it takes to find out whether they are there.
+	// them. It stays for as long as it takes to find out whether they are there.
 	Worker bool
 }
 
@@ -49,20 +49,17 @@ type executor struct {
 	store  *store.Store
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	here   *store.Presence
 
-	mu       sync.Mutex
-	turn     int   // how often the runs were gone through
-	thorough bool  // there is nothing else to do than to look whether owners of locks live
-	broken   error // of the store
-	busy     error // says who is at a run that is waited for
-	outcome  Outcome
-	groups   map[string]*group
-	images   map[*Dataset]int // runs that still need them
-	damaged  map[*Run]bool
-	locked   map[string]bool // keys with locks, as seen at some moment
-	seen     time.Time
-	last     *group // of the last run that was made
+	mu      sync.Mutex
+	broken  error // of the store
+	busy    error // says who is at a run that is waited for
+	outcome Outcome
+	groups  map[string]*group
+	images  map[*Dataset]int // runs that still need them
+	damaged map[*Run]bool
+	locked  map[string]bool // keys with locks, as seen at some moment
+	seen    time.Time
+	last    *group // of the last run that was made
 
 	siblings func() map[string][]string // runs that were on record or may be by now, by what they distil
 	same     map[string][]*Run          // runs to be made, by distillation
@@ -80,9 +77,6 @@ type group struct {
 	twins  map[string]int           // runs to be made that differ in how they are scored, by distillation
 	states map[string]saved         // of distillations that are over, for their twins
 	making map[string]chan struct{} // closed when a run has ended with one of these
-	wanted string                   // the key of what the group needs and another process was computing
-	asked  int                      // the round in which that was last looked after
-	other  *store.Busy              // what one saw then
 }
 
 type verdict int
@@ -93,7 +87,7 @@ const (
 	failed
 	broke
 	busy    // another process is at it
-	blocked // it may be made soon: by who is at it, or at what it needs, if that one is gone or done
+	awaited // another process makes its set, to score it otherwise
 	left
 )
 
@@ -118,10 +112,7 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 	}
 	e.ctx, e.cancel = context.WithCancelCause(ctx)
 	defer e.cancel(nil)
-	e.here = s.Attend()
-	defer e.here.Leave()
-	waiting := e.rounds(todo)
-	e.outcome.Left += waiting
+	e.outcome.Left += e.rounds(todo)
 	return e.outcome, cmp.Or(e.broken, ctx.Err())
 }
 
@@ -165,32 +156,29 @@ func (e *executor) todo(p *Plan, s *store.Listing) (todo []*Run) {
 }
 
 // rounds works on runs until all are over or the context ends. It returns how many
-// are left then, because other processes are at them. A worker does not wait for those.
+// are left then, because other processes are at them. A worker does not wait for those: it
+// ends once it has had nothing to do for so long that whoever still has a lock is there.
 func (e *executor) rounds(todo []*Run) (left int) {
-	waiting, hopes := e.round(todo)
-	if len(waiting) > 0 && e.ctx.Err() == nil && !e.Worker {
-		e.Board.Printf("waiting for another process, which is at %d of these runs, or at what they need: %v", len(waiting), e.busy)
-	}
-	fewer := len(waiting) < len(todo)
-	for pause := time.Duration(0); len(waiting) > 0 && e.ctx.Err() == nil; {
-		if e.Worker && hopes == 0 && !fewer { // what was made may have made others free
-			break
+	pause, idle, said := time.Duration(0), time.Now(), false
+	for {
+		waiting, sets := e.round(todo)
+		if len(waiting) < len(todo) {
+			pause, idle = 0, time.Now()
+		}
+		todo = waiting
+		if len(todo) == 0 || e.ctx.Err() != nil || e.Worker && sets == 0 && time.Since(idle) > store.Stale {
+			return len(todo)
+		}
+		if !e.Worker && !said {
+			said = true
+			e.Board.Printf("waiting for another process, which is at %d of these runs: %v", len(todo), e.busy)
 		}
 		pause = longer(pause)
 		select {
 		case <-e.ctx.Done():
 		case <-time.After(pause):
 		}
-		if e.ctx.Err() == nil {
-			before := len(waiting)
-			e.thorough = !fewer
-			waiting, hopes = e.round(waiting)
-			if fewer = len(waiting) < before; fewer {
-				pause = 0
-			}
-		}
 	}
-	return len(waiting)
 }
 
 // longer returns the time until one looks again, after a time in which nothing
@@ -201,10 +189,9 @@ func longer(pause time.Duration) time.Duration {
 }
 
 // round works on runs, Jobs at a time. It returns those that wait for other processes,
-// and how many of them may be made soon.
-func (e *executor) round(todo []*Run) (waiting []*Run, hopes int) {
+// and how many of them wait for their sets alone.
+func (e *executor) round(todo []*Run) (waiting []*Run, sets int) {
 	q := &queue{todo: slices.Clone(todo), more: sync.NewCond(&e.mu)}
-	e.turn++
 	var wg sync.WaitGroup
 	for range min(e.Jobs, len(todo)) {
 		wg.Go(func() {
@@ -223,14 +210,14 @@ func (e *executor) round(todo []*Run) (waiting []*Run, hopes int) {
 		})
 	}
 	wg.Wait()
-	return q.waiting, q.hopes
+	return q.waiting, q.sets
 }
 
 // queue is the runs of a round.
 type queue struct {
 	todo    []*Run
 	waiting []*Run // for other processes
-	hopes   int    // of these, those that may be made soon
+	sets    int    // of these, those that wait for their sets
 	at      int    // runs that are being made
 	more    *sync.Cond
 }
@@ -263,12 +250,12 @@ func (e *executor) count(q *queue, r *Run, v verdict) {
 	case broke:
 		e.outcome.Failed++
 		e.outcome.Broke++
-	case blocked:
-		q.hopes++
+	case awaited:
+		q.sets++
 	case left:
 		e.outcome.Left++
 	}
-	if v == busy || v == blocked {
+	if v == busy || v == awaited {
 		q.waiting = append(q.waiting, r)
 	} else {
 		e.release(r)
@@ -306,25 +293,10 @@ func (e *executor) one(r *Run) verdict {
 	if e.ctx.Err() != nil {
 		return left
 	}
-	e.mu.Lock()
-	g, turn, thorough := e.groups[r.group()], e.turn, e.thorough
-	e.mu.Unlock()
-	if busy := g.busy(e.Disk, turn); busy != nil {
-		return e.notNow(busy, blocked)
+	if e.Worker && e.taken(r) {
+		return busy
 	}
-	taken := e.taken(r)
-	if e.Worker && taken && !thorough {
-		return blocked
-	}
-	var lock *store.Lock
-	var err error
-	if taken {
-		if thorough {
-			e.pace()
-		}
-		lock, err = e.store.Retake(r.Key, e.twins(r)...)
-	}
-	if err == nil && lock == nil && e.store.There(r.Key) && !e.Force && !e.damaged[r] { // it costs less to ask than to lock
+	if e.store.There(r.Key) && !e.Force && !e.damaged[r] { // it costs less to ask than to lock
 		if e.Worker { // there may be thousands
 			e.Board.Skip()
 		} else {
@@ -332,28 +304,38 @@ func (e *executor) one(r *Run) verdict {
 		}
 		return already
 	}
-	if err == nil && lock == nil {
-		if v, taken := e.twinTaken(r); taken {
-			return v
-		}
-		if lock, err = e.store.Lock(r.Key, e.twins(r)...); err != nil {
-			e.lookAgain()
-		}
+	if v, taken := e.twinTaken(r); taken {
+		return v
 	}
+	lock, err := e.store.Lock(r.Key, e.twins(r)...)
 	if err != nil {
-		return e.notNow(err, busy)
+		return e.refused(err)
 	}
 	defer lock.Unlock()
 	if _, taken := e.twinTaken(r); taken { // by one who looked at the same moment
-		return blocked
+		return awaited
 	}
+	g := e.groups[r.group()]
 	e.enter(g)
 	defer e.leave(g)
-	return e.hold(r, g, lock)
+	return e.hold(r, g)
+}
+
+// refused returns what becomes of a run whose lock was not to be had.
+func (e *executor) refused(err error) verdict {
+	if !errors.As(err, new(*store.Busy)) {
+		e.stop(err)
+		return left
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.busy = err
+	e.seen = time.Time{} // others are about, and take more
+	return busy
 }
 
 // hold makes a run that this process has the lock of.
-func (e *executor) hold(r *Run, g *group, lock *store.Lock) verdict {
+func (e *executor) hold(r *Run, g *group) verdict {
 	line := e.Board.Start(r.Name())
 	if !e.Force && e.store.Has(r.Key) {
 		line.Done(false, "made by another process")
@@ -372,16 +354,11 @@ func (e *executor) hold(r *Run, g *group, lock *store.Lock) verdict {
 	defer a.cancel(nil)
 	a.group, a.features, a.scoring = g, &g.features, &g.scoring
 	if e.Disk != nil {
-		d := &claims{ctx: a.ctx, disk: e.Disk, blocked: func(key string, by *store.Busy) {
-			e.block(g, key, by)
-			a.cancel(errBlocked)
-		}}
-		defer d.release()
-		a.features, a.scoring = g.features.With(part{d, "shared/"}), g.scoring.With(part{d, "scoring/"})
+		a.features, a.scoring = g.features.With(part{a.ctx, e.Disk, "shared/"}), g.scoring.With(part{a.ctx, e.Disk, "scoring/"})
 	}
 	over := make(chan struct{})
 	defer close(over)
-	go a.watch(lock, over)
+	go a.watch(over)
 	if state, err := e.store.Checkpoint(r.Key, e.Force); err != nil {
 		e.Board.Printf("%s: %v; starting over", r.Name(), err)
 	} else if state != nil && !a.restore(state) {
@@ -391,47 +368,24 @@ func (e *executor) hold(r *Run, g *group, lock *store.Lock) verdict {
 	return e.finish(a, record, err)
 }
 
-// notNow says why a run waits, of which another process is the reason, or stops all
-// runs for any other. The owner of a lock may be gone if nothing shows that it lives.
-func (e *executor) notNow(err error, v verdict) verdict {
-	var other *store.Busy
-	if !errors.As(err, &other) {
-		e.stop(err)
-		return left
-	}
-	e.mu.Lock()
-	e.busy = other
-	e.mu.Unlock()
-	if !other.Alive {
-		return blocked
-	}
-	return v
-}
-
 // deaf is how long a run may go on after it was told to stop, before that is said.
 const deaf = 10 * time.Second
 
-// watch follows what becomes of the run's lock, and of its end once it is told to stop.
-func (a *attempt) watch(lock *store.Lock, over <-chan struct{}) {
-	told, late := a.ctx.Done(), (<-chan time.Time)(nil)
-	for {
-		select {
-		case <-told:
-			told, late = nil, time.After(deaf)
-		case <-late:
-			hint := ""
-			if a.distilling.Load() {
-				hint = "\nhint: a method looks at its context in every update, as method.Descent does"
-			}
-			a.Board.Printf("note: %s was told to stop %v ago and is still running%s", a.run.Name(), deaf, hint)
-		case err := <-lock.Late():
-			a.Board.Printf("note: %s: %v", a.run.Name(), err)
-		case <-lock.Lost():
-			a.cancel(errLockLost)
-			return
-		case <-over:
-			return
+// watch says so if the run goes on after it was told to stop.
+func (a *attempt) watch(over <-chan struct{}) {
+	select {
+	case <-over:
+		return
+	case <-a.ctx.Done():
+	}
+	select {
+	case <-over:
+	case <-time.After(deaf):
+		hint := ""
+		if a.distilling.Load() {
+			hint = "\nhint: a method looks at its context in every update, as method.Descent does"
 		}
+		a.Board.Printf("note: %s was told to stop %v ago and is still running%s", a.run.Name(), deaf, hint)
 	}
 }
 
@@ -450,15 +404,6 @@ func (e *executor) finish(a *attempt, record *store.Record, err error) verdict {
 		a.line.Done(true, "FAILED")
 		e.stop(fmt.Errorf("%s: %w", r.Name(), err))
 		return left
-	case errors.Is(err, errLockLost):
-		a.line.Done(false, "")
-		e.mu.Lock()
-		e.busy = err
-		e.mu.Unlock()
-		return busy
-	case errors.Is(err, errBlocked):
-		a.line.Done(false, "")
-		return blocked
 	case e.ctx.Err() != nil && !errors.As(err, &broken):
 		a.line.Done(false, "")
 		return left

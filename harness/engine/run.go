@@ -96,12 +96,8 @@ type attempt struct {
 	from    int
 }
 
-// Causes for which a run is stopped.
-var (
-	errLockLost = errors.New("another process took over the run")
-	errStorage  = errors.New("results cannot be written")
-	errBlocked  = errors.New("another process is computing what the run needs")
-)
+// errStorage is the cause when runs are stopped because of the store.
+var errStorage = errors.New("results cannot be written")
 
 // notFinite is the cause when a loss or a metric is NaN or infinite.
 type notFinite struct {
@@ -419,7 +415,7 @@ func (a *attempt) final() (*method.Scores, error) {
 // for some time.
 func (a *attempt) lookAround(after time.Duration) {
 	if !a.beside && time.Since(a.looked) >= after {
-		a.beside, a.looked = a.here.Others(), time.Now()
+		a.beside, a.looked = a.store.Others(), time.Now()
 	}
 }
 
@@ -427,9 +423,6 @@ func (a *attempt) lookAround(after time.Duration) {
 func (a *attempt) keep() {
 	if a.data != nil && a.run.Data.intact(a.data) != nil {
 		return // the run ends in an error
-	}
-	if errors.Is(context.Cause(a.ctx), errLockLost) {
-		return // its new owner may be further
 	}
 	a.lookAround(10 * time.Minute)
 	s := a.s

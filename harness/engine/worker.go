@@ -36,50 +36,19 @@ func (e *executor) elsewhere(r *Run) int {
 // again has a worker go through all runs of a round once more.
 func (e *executor) again(q *queue) {
 	q.todo = append(q.todo, q.waiting...)
-	q.waiting, q.hopes = nil, 0
+	q.waiting, q.sets = nil, 0
 	e.order(q.todo)
-	e.turn++
-	e.thorough = false
 }
 
-// taken reports whether the lock of a run was taken a moment ago. One look at the folder
-// is for all locks. Whether their owners live is found out when there is nothing else to
-// do, and then lock by lock.
+// taken reports whether another process was at a run a moment ago. One look at the folder
+// is for all runs.
 func (e *executor) taken(r *Run) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	fresh := time.Second
-	if e.thorough {
-		fresh = 30 * time.Second
-	}
-	if time.Since(e.seen) > fresh {
+	if time.Since(e.seen) > time.Second {
 		e.locked, e.seen = e.store.Locked(), time.Now()
 	}
 	return e.locked[r.Key]
-}
-
-// lookAgain forgets which locks were taken: others are about, and take more.
-func (e *executor) lookAgain() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.seen = time.Time{}
-}
-
-// pace waits for a moment before a lock is looked at. Many workers may have nothing else
-// to do: about as many as there are locks, for all of which 25 looks a second are enough,
-// if none takes more than half a minute for all locks.
-func (e *executor) pace() {
-	e.mu.Lock()
-	n := len(e.locked)
-	e.mu.Unlock()
-	if n == 0 {
-		return
-	}
-	mean := min(time.Duration(n)*time.Second/25, 30*time.Second/time.Duration(n))
-	select {
-	case <-e.ctx.Done():
-	case <-time.After(rand.N(2 * mean)):
-	}
 }
 
 // twins lists the other runs to be made here that have the same set.
@@ -107,7 +76,7 @@ func (e *executor) twinTaken(r *Run) (v verdict, taken bool) {
 		case is && slices.Contains(also, r.Key):
 			return busy, true
 		case is:
-			v, taken = blocked, true
+			v, taken = awaited, true
 		}
 	}
 	return v, taken

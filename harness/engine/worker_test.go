@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"dgkip/harness/engine"
-	"dgkip/harness/env"
 	"dgkip/harness/store"
 )
 
@@ -55,59 +54,20 @@ func TestWorkerLeaves(t *testing.T) {
 	}
 }
 
-// Of several processes that need the same, one computes it. The others make runs that
-// need something else, and wait for it when there are no more of those.
-func TestComputedOnce(t *testing.T) {
-	keeps := text + "[method.walk]\nkeeps = true\n"
-	p, want := reference(t, keeps)
-	thinking = 300 * time.Millisecond
-	defer func() { thinking = 0 }()
-	found.Store(0)
-	computed.Store(0)
-	dir := t.TempDir()
-	var wg sync.WaitGroup
-	var mu sync.Mutex
-	sum := 0
-	for i := range 4 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			s := store.Open(dir)
-			o := options()
-			o.Worker, o.Disk = true, s.Cache(1<<20, func(text string) { t.Error(text) })
-			o.Jobs = 1 + i%2
-			out, err := engine.Execute(context.Background(), plan(t, keeps), s, o)
-			if err != nil || out.Failed > 0 {
-				t.Errorf("%+v, %v", out, err)
-			}
-			mu.Lock()
-			sum += out.Made
-			mu.Unlock()
-		}()
-	}
-	wg.Wait()
-	if sum != 8 || computed.Load() != 2 {
-		t.Errorf("%d runs were made and %d values computed, want 8 and 2", sum, computed.Load())
-	}
-	if !maps.Equal(contents(t, p, store.Open(dir)), want) {
-		t.Error("the records differ")
-	}
-	if locks, _ := filepath.Glob(filepath.Join(dir, "work", "locks", "*")); len(locks) > 0 {
-		t.Errorf("locks are left: %q", locks)
-	}
-}
-
 // Times taken beside other processes that make runs are marked, and others are not.
 func TestBeside(t *testing.T) {
-	if env.Kernel() == "" {
-		t.Skip("SKIPPED: this system does not name its kernel")
-	}
 	p := plan(t, text)
 	dir := t.TempDir()
 	s := store.Open(dir)
-	other := store.Open(dir).Attend()
+	if err := s.Prepare(); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := store.Open(dir).Lock(p.Runs[1].Key)
+	if err != nil {
+		t.Fatal(err)
+	}
 	execute(t, &engine.Plan{Runs: p.Runs[:1]}, s, options())
-	other.Leave()
+	lock.Unlock()
 	execute(t, &engine.Plan{Runs: p.Runs[:2]}, s, options())
 	for i, want := range []bool{true, false} {
 		r, err := s.Get(p.Runs[i].Key)

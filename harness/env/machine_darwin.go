@@ -1,10 +1,6 @@
 package env
 
-import (
-	"sync"
-
-	"golang.org/x/sys/unix"
-)
+import "golang.org/x/sys/unix"
 
 func cpuModel() string {
 	s, err := unix.Sysctl("machdep.cpu.brand_string")
@@ -26,13 +22,3 @@ func peakMemory() int64 { return 0 }
 
 // ResetPeak makes PeakMemory start anew from what is held now, where the system can.
 func ResetPeak() {}
-
-// Kernel names the running kernel, "" if the system does not say: the same for all
-// its processes, and another after a restart.
-var Kernel = sync.OnceValue(func() string {
-	id, err := unix.Sysctl("kern.bootsessionuuid")
-	if err != nil {
-		return ""
-	}
-	return id
-})

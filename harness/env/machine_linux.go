@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 func cpuModel() string {
@@ -70,16 +69,6 @@ func peakMemory() int64 { return kilobytes(line("/proc/self/status", "VmHWM")) }
 
 // ResetPeak makes PeakMemory start anew from what is held now, where the system can.
 func ResetPeak() { os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
-
-// Kernel names the running kernel, "" if the system does not say: the same for all
-// its processes, in containers, too, and another after a restart.
-var Kernel = sync.OnceValue(func() string {
-	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(boot))
-})
 
 // line returns what follows key and a colon in the lines of a file such as
 // /proc/cpuinfo.

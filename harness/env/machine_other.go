@@ -10,6 +10,3 @@ func peakMemory() int64 { return 0 }
 
 // ResetPeak makes PeakMemory start anew from what is held now, where the system can.
 func ResetPeak() {}
-
-// Kernel names the running kernel. Here it is not known.
-func Kernel() string { return "" }

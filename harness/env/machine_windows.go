@@ -2,12 +2,10 @@ package env
 
 import (
 	"os"
-	"sync"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
-	"golang.org/x/sys/windows/registry"
 )
 
 func cpuModel() string { return os.Getenv("PROCESSOR_IDENTIFIER") }
@@ -49,17 +47,3 @@ func PeakMemory() int64 {
 	}
 	return int64(c.peakWorkingSet)
 }
-
-// Kernel names the machine, "" if the system does not say.
-var Kernel = sync.OnceValue(func() string {
-	k, err := registry.OpenKey(registry.LOCAL_MACHINE, `SOFTWARE\Microsoft\Cryptography`, registry.QUERY_VALUE|registry.WOW64_64KEY)
-	if err != nil {
-		return ""
-	}
-	defer k.Close()
-	id, _, err := k.GetStringValue("MachineGuid")
-	if err != nil {
-		return ""
-	}
-	return id
-})

@@ -29,7 +29,7 @@ type Disk interface {
 	// Load finds what Save kept under the key and lets read take it. The content
 	// has been verified before. Load reports whether it was found and read; after
 	// an error of read it was not, and is dropped. A caller that finds nothing
-	// computes the value and calls Save; another process may wait for that.
+	// computes the value and calls Save.
 	Load(key string, read func(io.Reader) error) (found bool)
 
 	// Save keeps what write writes, size bytes in all, unless there is no room.

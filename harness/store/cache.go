@@ -15,14 +15,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
 
 // Cache keeps large values under work/cache/, of all of them no more than a budget:
-// those that were used longest ago make room for others, and before small ones large ones.
-// It implements method.Disk. Several processes may use the same folder.
+// those that were used longest ago make room for others. Several processes may use the
+// same folder; what two compute at the same time is the same.
 //
 // A file there holds the content and after it the SHA-256 of key and content. It
 // appears by a rename, so that it is there as a whole or not at all. What a disk or
@@ -83,23 +82,6 @@ func (c *Cache) Load(ctx context.Context, key string, read func(io.Reader) error
 	return true
 }
 
-// Claim takes the right to compute what is to be kept under a key, or returns a *Busy:
-// another process is at it, and will keep it. Where there turned out to be no room for
-// it, everybody computes it, and there is no lock.
-func (c *Cache) Claim(key string) (*Lock, error) {
-	if _, err := os.Stat(c.file(key) + noRoom); err == nil {
-		return nil, nil
-	}
-	l, err := c.s.lock(c.s.lockFile(filepath.Base(c.file(key))), nil)
-	if err == nil {
-		open(filepath.Dir(c.file(key))) // as for records
-	}
-	return l, err
-}
-
-// noRoom ends the name of an empty file that stands for what is too large.
-const noRoom = ".none"
-
 var errDamaged = errors.New("a cached file is damaged")
 
 // verified checks a file against its checksum and leaves it at its content.
@@ -158,9 +140,6 @@ func (c *Cache) Save(key string, size int64, write func(io.Writer) error) {
 func (c *Cache) save(key string, size int64, write func(io.Writer) error) error {
 	name, all := c.file(key), size+sha256.Size
 	if size < 0 || all > c.budget {
-		if os.MkdirAll(filepath.Dir(name), 0o777) == nil {
-			os.WriteFile(name+noRoom, nil, 0o666) // without it others wait in vain, no more
-		}
 		return fmt.Errorf("the budget of %.0f MB has no room for it", float64(c.budget)/1e6)
 	}
 	c.mu.Lock()
@@ -180,13 +159,9 @@ func (c *Cache) save(key string, size int64, write func(io.Writer) error) error 
 	if err := os.Rename(tmp, name); err != nil {
 		return err
 	}
-	os.Remove(name + noRoom)
 	c.trim(c.budget, name) // for another process may have saved something, too
 	return nil
 }
-
-// small is what part of the budget is small.
-const small = 200
 
 // cacheTmp begins the names of files of the cache that are being written.
 const cacheTmp = "cache."
@@ -228,10 +203,8 @@ func (c *checked) Write(b []byte) (int, error) {
 	return c.w.Write(b)
 }
 
-// trim removes what was used longest ago until no more than limit bytes are left. What is
-// small goes last: Theta_O can take longer to solve for than the features of all images to
-// compute, has a thousandth of their size, and would make no room. (Hundreds that nobody
-// needs any more could keep large ones out.) It spares keep.
+// trim removes what was used longest ago until no more than limit bytes are left. It spares
+// keep.
 func (c *Cache) trim(limit int64, keep string) {
 	type entry struct {
 		name string
@@ -246,14 +219,8 @@ func (c *Cache) trim(limit int64, keep string) {
 			total += info.Size()
 		}
 	}
-	last := func(e entry) int {
-		if e.size <= c.budget/small {
-			return 1
-		}
-		return 0
-	}
 	slices.SortFunc(all, func(a, b entry) int {
-		return cmp.Or(last(a)-last(b), a.used.Compare(b.used), cmp.Compare(a.name, b.name))
+		return cmp.Or(a.used.Compare(b.used), cmp.Compare(a.name, b.name))
 	})
 	for _, e := range all {
 		if total <= limit {
@@ -285,7 +252,7 @@ func (s *Store) cached() []string {
 	}
 	names, _ := below(s.work("cache"))
 	return slices.DeleteFunc(names, func(name string) bool {
-		key := strings.TrimSuffix(filepath.Base(name), noRoom)
+		key := filepath.Base(name)
 		return !isKey(key) || filepath.Base(filepath.Dir(name)) != key[:2]
 	})
 }

@@ -54,7 +54,6 @@ func cacheFiles(t *testing.T, s *Store) (names []string, total int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names = slices.DeleteFunc(names, func(n string) bool { return strings.HasSuffix(n, noRoom) })
 	for _, n := range names {
 		info, err := os.Stat(n)
 		if err != nil {
@@ -132,33 +131,6 @@ func TestCacheBudget(t *testing.T) {
 	smaller.Trim()
 	if names, total := cacheFiles(t, s); len(names) != 1 || total > 1100 {
 		t.Errorf("%d files with %d bytes are left", len(names), total)
-	}
-}
-
-// What is small and was used longest ago outlasts what is large.
-func TestCacheKeepsSmall(t *testing.T) {
-	s := prepared(t)
-	c := s.Cache(20_000, nil)
-	put := func(key string, size int) {
-		c.Save(key, int64(size), func(w io.Writer) error { _, err := w.Write(make([]byte, size)); return err })
-	}
-	put("theta", 60)
-	for i := range 4 {
-		put(fmt.Sprint("features ", i), 9000)
-	}
-	if _, found := load(c, "theta"); !found {
-		t.Error("60 bytes made room for 9,000")
-	}
-	if _, found := load(c, "features 0"); found {
-		t.Error("36,000 bytes are in 20,000")
-	}
-	// Where all is small, what was used longest ago goes.
-	for i := range 400 {
-		put(fmt.Sprint("small ", i), 60)
-	}
-	_, total := cacheFiles(t, s)
-	if _, found := load(c, "theta"); found || total > 20_000 {
-		t.Errorf("the oldest is there: %v; %d bytes", found, total)
 	}
 }
 

@@ -108,7 +108,7 @@ func (s *Store) remember(ctx context.Context, sets []Known) error {
 // lockData waits for the right to write data.json, which others hold for a moment.
 func (s *Store) lockData(ctx context.Context) (*Lock, error) {
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		lock, err := s.lock(s.work("data.lock"), nil)
+		lock, err := s.lock(s.work("data.lock"), holder{})
 		if !errors.As(err, new(*Busy)) {
 			return lock, err
 		}

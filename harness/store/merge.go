@@ -89,7 +89,7 @@ func (s *Store) mergeOne(from *Store, key string) (bool, error) {
 		return false, err
 	}
 	// Whoever has the lock of the run may go on. The name of what is half written is of no
-	// run, or another process that starts would take it for what a dead owner has left.
+	// run, or another process that starts would take it for what a dead holder has left.
 	if err := s.place(files, s.run(key), "merge", false); err != nil {
 		return false, s.explain(err)
 	}

@@ -32,7 +32,7 @@ func (s *Store) Tidy() {
 			left[key] = append(left[key], "")
 		}
 	}
-	DropOld(filepath.Join(s.work("tmp"), "probe."+token()), left[""])
+	DropOld(s.probe(), left[""])
 	delete(left, "")
 	for key, names := range left {
 		lock, err := s.Lock(key) // whoever writes for a run holds its lock
@@ -50,18 +50,16 @@ func (s *Store) Tidy() {
 	}
 }
 
-// DropOld removes those files and folders that nobody has written to for an hour. A file named
-// probe, which it makes for that, has the time by the clock that dates files: a process whose
-// own clock is ahead must not take away what another one is writing.
+// DropOld removes those files and folders that nobody has written to for an hour, by the clock
+// that dates a file named probe, which it makes for that.
 func DropOld(probe string, names []string) {
-	if len(names) == 0 || writeFile(probe, nil) != nil {
+	if len(names) == 0 {
 		return
 	}
-	defer os.Remove(probe)
-	now, err := os.Lstat(probe)
+	now, err := now(probe)
 	for _, name := range names {
 		info, errOld := os.Lstat(name)
-		if err == nil && errOld == nil && now.ModTime().Sub(info.ModTime()) > time.Hour {
+		if err == nil && errOld == nil && now.Sub(info.ModTime()) > time.Hour {
 			os.RemoveAll(name)
 		}
 	}

@@ -4,8 +4,8 @@
 //	                       distilled.npz preview.png SHA256SUMS
 //	failed/<2 hex>/<key>/  failure.json
 //	data.json              what is known of the datasets that runs were made of
-//	work/                  locks, checkpoints, half-written files, the cache, and
-//	                       who is at work; never to keep
+//	work/                  locks, checkpoints, half-written files and the cache; never
+//	                       to keep
 //
 // A record is written under work/, synced, and renamed into place as a whole: it
 // is there or it is not. Its key is the SHA-256 of what its result depends on, so
@@ -29,26 +29,21 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"sync"
 	"syscall"
 	"time"
 
-	"dgkip/harness/env"
 	"dgkip/harness/spec"
 )
 
 // Store is a folder of records. It may be used by several goroutines, and the
 // folder by several processes.
 type Store struct {
-	dir    string
-	kernel string // the one that this process runs under; "" if it has no name
-
-	mu   sync.Mutex
-	seen map[string]sighting // locks of other processes
+	dir   string
+	token string // in its locks
 }
 
 // Open returns the store in a folder, which need not exist yet. It changes nothing there.
-func Open(dir string) *Store { return &Store{dir: dir, kernel: env.Kernel()} }
+func Open(dir string) *Store { return &Store{dir: dir, token: token()} }
 
 // Dir is the store's folder.
 func (s *Store) Dir() string { return s.dir }
@@ -71,7 +66,7 @@ func (s *Store) Prepare() error {
 			return s.explain(err)
 		}
 	}
-	probe := filepath.Join(s.work("tmp"), "probe."+token())
+	probe := s.probe()
 	err := s.roomFor(func() error { return writeFile(probe, []byte("x")) })
 	os.Remove(probe)
 	return s.explain(err)
@@ -110,6 +105,9 @@ func (s *Store) explain(err error) error {
 }
 
 func token() string { return rand.Text() }
+
+// probe names a file that is there for a moment, to find something out.
+func (s *Store) probe() string { return filepath.Join(s.work("tmp"), "probe."+token()) }
 
 // Keys lists the records in the order of their keys.
 func (s *Store) Keys() ([]string, error) {

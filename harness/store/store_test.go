@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"math"
 	"os"
@@ -12,9 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"dgkip/harness/env"
 	"dgkip/harness/method"
 	"dgkip/harness/npz"
 	"dgkip/harness/spec"
@@ -448,95 +445,6 @@ func TestLock(t *testing.T) {
 	l.Unlock()
 }
 
-// plant leaves a lock behind.
-func plant(t *testing.T, s *Store, key string, who owner) string {
-	t.Helper()
-	b, err := json.Marshal(who)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(s.work("locks"), key+".lock")
-	if err := os.WriteFile(file, b, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
-// deviceOf names the device of locks.
-func deviceOf(t *testing.T, s *Store) string {
-	t.Helper()
-	f, err := os.CreateTemp(s.work("locks"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	return device(f)
-}
-
-// A lock of a process that is gone is taken over at once where that can be known,
-// whatever its date.
-func TestLockLeftHere(t *testing.T) {
-	if env.Kernel() == "" {
-		t.Skip("SKIPPED: this system does not name its kernel")
-	}
-	s := prepared(t)
-	key := draft(1).Result.Identity.Key()
-	for _, age := range []time.Duration{0, 9 * stale, -9 * stale} {
-		file := plant(t, s, key, owner{Host: "here", PID: 1, Kernel: env.Kernel(), Device: deviceOf(t, s), Token: "t"})
-		when := time.Now().Add(-age)
-		if err := os.Chtimes(file, when, when); err != nil {
-			t.Fatal(err)
-		}
-		l, err := s.Lock(key)
-		if err != nil {
-			t.Fatalf("%v old: %v", age, err)
-		}
-		if !l.touch() {
-			t.Error("our own lock is not ours")
-		}
-		l.Unlock()
-		if _, err := os.Stat(file); err == nil {
-			t.Error("the lock is still there")
-		}
-	}
-}
-
-// A lock of another machine, or one without text, is taken over when it has not
-// changed for long, whatever its date: clocks differ.
-func TestLockLeftElsewhere(t *testing.T) {
-	defer func(d time.Duration) { stale = d }(stale)
-	for _, who := range []owner{{Host: "far", PID: 7, Kernel: "another", Token: "t"}, {}} {
-		for _, age := range []time.Duration{9 * stale, -9 * stale} {
-			s := prepared(t)
-			key := draft(1).Result.Identity.Key()
-			file := plant(t, s, key, who)
-			when := time.Now().Add(-age)
-			if err := os.Chtimes(file, when, when); err != nil {
-				t.Fatal(err)
-			}
-			stale = time.Hour
-			var busy *Busy
-			for range 2 {
-				if _, err := s.Lock(key); !errors.As(err, &busy) || busy.Host != who.Host || !strings.Contains(err.Error(), file) {
-					t.Errorf("%v old: %v", age, err)
-				}
-			}
-			stale = 0
-			who.Beat++
-			plant(t, s, key, who) // it lives
-			if _, err := s.Lock(key); !errors.As(err, &busy) {
-				t.Errorf("%v old: its owner lives: %v", age, err)
-			}
-			l, err := s.Lock(key)
-			if err != nil {
-				t.Fatalf("%v old and unchanged: %v", age, err)
-			}
-			l.Unlock()
-		}
-	}
-}
-
 func TestLockIsExclusive(t *testing.T) {
 	s := prepared(t)
 	key := draft(1).Result.Identity.Key()
@@ -569,53 +477,6 @@ func TestLockIsExclusive(t *testing.T) {
 	wg.Wait()
 	if total == 0 {
 		t.Error("nobody got the lock")
-	}
-}
-
-func TestLostLock(t *testing.T) {
-	s := prepared(t)
-	l, err := s.Lock(draft(1).Result.Identity.Key())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Unlock()
-	if !l.touch() {
-		t.Error("our own lock is not ours")
-	}
-	if err := os.WriteFile(l.file, []byte("another's"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if l.touch() {
-		t.Error("another's lock is taken for ours")
-	}
-}
-
-// A full disk does not cost a lock, but its holder hears of it, once.
-func TestLateLock(t *testing.T) {
-	s := prepared(t)
-	l, err := s.Lock(draft(1).Result.Identity.Key())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Unlock()
-	l.f.Close() // writing fails from here on
-	for range 2 {
-		if !l.touch() {
-			t.Error("our own lock is not ours")
-		}
-	}
-	select {
-	case err := <-l.Late():
-		if !errors.Is(err, os.ErrClosed) || !strings.Contains(err.Error(), l.file) {
-			t.Error(err)
-		}
-	default:
-		t.Error("nothing is said of a lock that cannot be written to")
-	}
-	select {
-	case err := <-l.Late():
-		t.Errorf("said twice: %v", err)
-	default:
 	}
 }
 

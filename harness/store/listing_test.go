@@ -1,0 +1,35 @@
+package store
+
+import (
+	"os"
+	"testing"
+)
+
+// A listing knows what the store does, and does not look for what was not there.
+func TestList(t *testing.T) {
+	s := prepared(t)
+	a, b, c := draft(1), draft(2), draft(3)
+	key := func(d Draft) string { return d.Result.Identity.Key() }
+	if _, err := s.Put(a, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Fail(Failure{Identity: b.Result.Identity}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(s.run(key(c)), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	l := s.List()
+	for _, d := range []Draft{a, b, c, draft(4)} {
+		k := key(d)
+		if l.Has(k) != s.Has(k) || (l.Failed(k) == nil) != (s.Failed(k) == nil) || (l.Damaged(k) == nil) != (s.Damaged(k) == nil) || l.Outdated(k) != nil {
+			t.Errorf("listed %v %v %v", l.Has(k), l.Failed(k), l.Damaged(k))
+		}
+	}
+	if _, err := s.Put(draft(4), false); err != nil {
+		t.Fatal(err)
+	}
+	if l.Has(key(draft(4))) {
+		t.Error("a listing knows of what came later")
+	}
+}
