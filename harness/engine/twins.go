@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"maps"
 	"math"
 	"path/filepath"
@@ -197,7 +199,7 @@ func (a *attempt) read(r *store.Record) (s saved, ok bool) {
 		return s, false
 	}
 	timing, err := r.Timing()
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // without it, its summary is what there is
 		return s, false
 	}
 	p := r.Provenance
