@@ -517,7 +517,7 @@ func (a *attempt) timing(s saved) store.Timing {
 	t := store.Timing{Excluded: s.Skipped}
 	t.Median, t.Counted = median(s.Timing)
 	if t.Counted > 0 {
-		t.Iteration, t.PerIteration = iteration(s.Timing, s.Iteration), s.Iteration
+		t.Iteration, t.PerIteration = iteration(s.Timing, max(1, s.Iteration)), max(1, s.Iteration)
 	}
 	t.Flops = a.run.flops()
 	hosts := map[string]bool{}

@@ -32,8 +32,10 @@ const offsetImages = 600
 // and a constant, m being the mean feature of some training images: what is left is
 // proportional to f - s k(x, m) - t. Both are fitted by least squares to the classes of
 // these images. Where a set's model is the small difference of large vectors, which all have
-// much of m in them, another loss shifts it along m, and that is all that is taken back.
-func (s *scoring) fitOffset(ctx context.Context, outputs, c tensor.Mat[float64]) error {
+// much of m in them, another loss shifts it along m, and that is all that is taken back. It
+// returns k(x, m) less its mean there, in the direction of the classes: what these images
+// say without the set. Where the fit would turn the model round, outputs stay as they are.
+func (s *scoring) fitOffset(ctx context.Context, outputs, c tensor.Mat[float64]) (alone tensor.Mat[float64], err error) {
 	train := s.trial.Data.Train
 	n := min(offsetImages, train.Len())
 	chosen := rng.Stream(s.trial.Seed, "features", "offset").Perm(train.Len())[:n]
@@ -41,9 +43,9 @@ func (s *scoring) fitOffset(ctx context.Context, outputs, c tensor.Mat[float64])
 	for i, at := range chosen {
 		x, y[i] = append(x, train.At(at)...), float64(2*train.Labels[at]-1)
 	}
-	real, err := teacher.OfTrial(s.trial).Show(ctx, x)
+	some, err := teacher.OfTrial(s.trial).Show(ctx, x)
 	if err != nil {
-		return err
+		return alone, err
 	}
 	along := func(k tensor.Mat[float64]) []float64 { // k(x, m)
 		out := make([]float64, k.Rows)
@@ -52,11 +54,14 @@ func (s *scoring) fitOffset(ctx context.Context, outputs, c tensor.Mat[float64])
 		}
 		return out
 	}
-	fit := leastSquares(real.Student(s.shown, c).Data, along(real.Gram()), y)
-	for i, k := range along(s.test.Cross(real)) {
+	there := along(some.Gram())
+	fit, towards := leastSquares(some.Student(s.shown, c).Data, there, y)
+	alone = tensor.NewMat[float64](outputs.Rows, 1)
+	for i, k := range along(s.test.Cross(some)) {
 		outputs.Data[i] = fit(outputs.Data[i], k)
+		alone.Data[i] = float64(towards * (k - mean(there)))
 	}
-	return nil
+	return alone, nil
 }
 
 func mean(x []float64) float64 {
@@ -67,8 +72,9 @@ func mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// leastSquares fits y by a f + b k + c.
-func leastSquares(f, k, y []float64) func(f, k float64) float64 {
+// leastSquares fits y by a f + b k + c, or leaves f as it is where a is not positive. The
+// sign of towards is that of the covariance of k with y.
+func leastSquares(f, k, y []float64) (fit func(f, k float64) float64, towards float64) {
 	mf, mk, my := mean(f), mean(k), mean(y)
 	var ff, fk, kk, fy, ky float64
 	for i := range y {
@@ -81,5 +87,8 @@ func leastSquares(f, k, y []float64) func(f, k float64) float64 {
 	}
 	d := float64(ff*kk) - float64(fk*fk)
 	a, b := (float64(fy*kk)-float64(ky*fk))/d, (float64(ky*ff)-float64(fy*fk))/d
-	return func(f, k float64) float64 { return float64(a*(f-mf)) + float64(b*(k-mk)) + my }
+	if !(a > 0) { // or d is zero
+		return func(f, _ float64) float64 { return f }, ky
+	}
+	return func(f, k float64) float64 { return float64(a*(f-mf)) + float64(b*(k-mk)) + my }, ky
 }

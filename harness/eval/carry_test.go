@@ -104,11 +104,21 @@ func TestOffset(t *testing.T) {
 		k[i] = 5 + r.Normal64()
 		f[i] = float64(0.01*y[i]) + float64(3*k[i]) - 7
 	}
-	fit := leastSquares(f, k, y)
+	fit, _ := leastSquares(f, k, y)
 	for i := range n {
 		if got := fit(f[i], k[i]); math.Abs(got-y[i]) > 1e-6 {
 			t.Fatalf("image %d: %v, want %v", i, got, y[i])
 		}
+	}
+
+	for i := range f { // turned round, and nothing but k
+		f[i] = -f[i]
+	}
+	if fit, _ := leastSquares(f, k, y); fit(3, 7) != 3 {
+		t.Error("the model was turned round")
+	}
+	if fit, _ := leastSquares(k, k, y); fit(3, 7) != 3 {
+		t.Error("what says the same twice was fitted")
 	}
 
 	trial := carriedTrial(t)

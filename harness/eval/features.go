@@ -263,9 +263,11 @@ func (s *scoring) train(ctx context.Context, labels convex.Labels, prefix string
 	}
 	outputs := s.test.Student(s.shown, student.C)
 	if s.Carry == "offset" && prefix != "" {
-		if err := s.fitOffset(ctx, outputs, student.C); err != nil {
+		alone, err := s.fitOffset(ctx, outputs, student.C)
+		if err != nil {
 			return convex.Solution{}, err
 		}
+		s.out.Metrics[prefix+"offset_alone"], _ = s.accuracy(alone)
 	}
 	acc, wrong := s.accuracy(outputs)
 	s.out.Metrics[prefix+"test_acc"] = acc

@@ -134,7 +134,7 @@ func about(name string) metric {
 }
 
 // unrankedNames are those of further numbers that the program's own methods and protocols record.
-var unrankedNames = strings.Fields("alpha_min alpha_max margin_min margin_mean margin_max label_min label_max norm teacher_norm " +
+var unrankedNames = strings.Fields("offset_alone alpha_min alpha_max margin_min margin_mean margin_max label_min label_max norm teacher_norm " +
 	"rate_mean rate_max image_gradient clipped test_images interval.right interval.wrong interval_perp.right interval_perp.wrong")
 
 // Mistyped returns notes on figures and the table of an experiment that show a quantity which
