@@ -43,8 +43,8 @@ Instead of running
   -export FORMAT DIR  write the sets of records to DIR, a file for each:
                   FORMAT is pt (PyTorch), npz or png (a picture)
 Checks and outputs
-  -check          exit with 3 if a claim fails, or a number is worse than published,
-                  without a stated reason, or there is none to be judged
+  -check          exit with 3 if a claim fails, or an accuracy is lower than published,
+                  without a stated reason, or if there is nothing to judge
   -paper          write what paper/paper.tex takes from the records to
                   paper/generated, and paper/paper.pdf if LaTeX is installed;
                   needs no -exp

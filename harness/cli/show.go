@@ -170,6 +170,9 @@ func planNames(runs []*engine.Run) []string {
 // printMemory prints how much memory the runs that are left may need, jobs of
 // them at a time.
 func printMemory(out io.Writer, left []engine.Forecast, jobs int) {
+	if memoryOf(left, jobs) == 0 {
+		return // no record says
+	}
 	at := ""
 	if jobs > 1 {
 		at = fmt.Sprintf(" with %d runs at a time", jobs)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -86,7 +87,7 @@ func Forecasts(p *Plan, s *store.Store, retry time.Time, force bool) ([]Forecast
 // kinds names runs that are forecast by each other: those of a cell, and similar ones.
 func kinds(id spec.Identity) [2]string {
 	id.Seed = 0
-	similar := []any{id.Method.Name, id.Method.Version, id.Model, id.IPC, id.Eval.Name}
+	similar := []any{id.Method.Name, id.Method.Version, id.Model, id.IPC, id.Eval.Name, updates(id) > 0}
 	return [...]string{string(spec.Canonical(id)), string(spec.Canonical(similar))}
 }
 
@@ -114,13 +115,20 @@ func typical(records []*store.Record, run *Run, made bool) (seconds float64, byt
 	return times[len(times)/2], bytes
 }
 
-// updates is how many updates a method's settings ask for, 0 if they do not say.
+// updates is how many updates a method's settings ask for, 0 if they do not say. An
+// iteration has outer of them, where that is a setting: at 0 as many as images a class.
 func updates(id spec.Identity) float64 {
-	for _, key := range []string{"updates", "iterations"} {
-		if v, ok := id.Method.Settings[key]; ok {
-			n, _ := strconv.ParseFloat(fmt.Sprint(v), 64) // of any type, from a file or not
-			return n
-		}
+	number := func(key string) (float64, bool) {
+		v, ok := id.Method.Settings[key]
+		n, _ := strconv.ParseFloat(fmt.Sprint(v), 64) // of any type, from a file or not
+		return n, ok
 	}
-	return 0
+	if n, ok := number("updates"); ok {
+		return n
+	}
+	n, _ := number("iterations")
+	if outer, ok := number("outer"); ok {
+		n *= cmp.Or(outer, float64(id.IPC))
+	}
+	return n
 }

@@ -26,7 +26,7 @@ func (b *tableBuilder) explain() {
 	if b.out.Ranking = b.ranking(q); b.out.Ranking != "" {
 		sentences = append(sentences, b.out.Ranking)
 	}
-	if timed {
+	if len(b.times()) > 0 || q.name == secondsPerIteration {
 		sentences = append(sentences, b.timesText())
 	}
 	sentences = append(sentences, b.r.ending(b.r.Cells)...)
@@ -39,7 +39,7 @@ func (b *tableBuilder) explain() {
 
 // timesText says what times are.
 func (b *tableBuilder) timesText() string {
-	s := fmt.Sprintf("An iteration is what its authors call one, with the training of networks in it and without scoring: one update, or in DC and DSA as many as there are images a class; times within %g %% are not told apart.", 100*timeNoise)
+	s := fmt.Sprintf("An iteration is what a method's authors call one, with the training of networks in it and without scoring: one update, or in DC and DSA as many as their setting outer says, which is the number of images a class; times within %g %% are not told apart.", 100*timeNoise)
 	if b.t.Making {
 		s += " To make a set takes all of its iterations; the features and the model of the real images, which are made once, are not in it."
 	}

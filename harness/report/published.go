@@ -221,6 +221,8 @@ func (b Beside) verdict() sheet.Entry {
 		e.Text, e.Good = e.Text+" "+b.Match.String(), 1
 		if b.Failed() {
 			e.Good = -1
+		} else if b.Match == Unstable {
+			e.Good = 0
 		}
 	case b.Mixed():
 		e.Text = "≠" // the difference says nothing

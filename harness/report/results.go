@@ -296,6 +296,9 @@ func (c *CellRuns) values(metric string) (x []float64, seeds []uint64) {
 		for _, r := range c.done() {
 			x, seeds = append(x, iterations(r.Record)*each.Mean), append(seeds, r.Seed)
 		}
+		if len(x) > 0 && slices.Min(x) == slices.Max(x) { // one timing, and not one of each seed
+			return x[:1], seeds[:1]
+		}
 		return x, seeds
 	}
 	for _, r := range runs {

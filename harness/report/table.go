@@ -113,7 +113,7 @@ func (b *tableBuilder) row(at group, q quantity) sheet.Row {
 }
 
 // timeNoise is how far apart two times must be to be told apart: so much do those of MNIST and
-// of Fashion-MNIST differ, whose work is the same.
+// of Fashion-MNIST, whose work is the same, differ in the median.
 const timeNoise = 0.07
 
 // places ranks values, each in its league: 1 for the best, 2 for the second, with ties
@@ -121,11 +121,15 @@ const timeNoise = 0.07
 // best leave no second. A value alone is not the best of anything, and nothing is where no
 // direction is known.
 func places(means []*float64, leagues []string, of metric) []int {
+	out := make([]int, len(means))
+	if of.better == unranked {
+		return out
+	}
 	noise := 0.0
 	if isTime(of.name) {
 		noise = timeNoise
 	}
-	out := make([]int, len(means))
+	best := map[string]int{} // how many, by league
 	for i, m := range means {
 		if m == nil {
 			continue
@@ -140,8 +144,16 @@ func places(means []*float64, leagues []string, of metric) []int {
 				before++
 			}
 		}
-		if rivals > 0 && before < 2 && of.better != unranked {
+		if rivals > 0 && before < 2 {
 			out[i] = before + 1
+		}
+		if out[i] == 1 {
+			best[leagues[i]]++
+		}
+	}
+	for i, place := range out {
+		if place == 2 && best[leagues[i]] > 1 {
+			out[i] = 0
 		}
 	}
 	return out

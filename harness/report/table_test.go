@@ -416,3 +416,18 @@ func TestHeadOfACellIsThatOfTheTable(t *testing.T) {
 		t.Errorf("the head is %q, that of the other loss %q", own, other)
 	}
 }
+
+// Times are told apart by more than their noise, and several best leave no second.
+func TestPlacesOfTimes(t *testing.T) {
+	x := []float64{1, 1.05, 1.09, 1.3}
+	var means []*float64
+	for i := range x {
+		means = append(means, &x[i])
+	}
+	leagues := make([]string, len(x))
+	for name, want := range map[string][]int{secondsPerIteration: {1, 1, 0, 0}, "bound": {1, 2, 0, 0}} {
+		if got := places(means, leagues, about(name)); !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+	}
+}

@@ -127,7 +127,7 @@ func verdictSheet(name, title string, rows []counted) *sheet.Sheet {
 		}
 		s.Rows = append(s.Rows, row)
 	}
-	s.Caption = "Our accuracies against the published ones: how many are within the tolerance, higher or lower."
+	s.Caption = "Our accuracies against the published ones: how many are within the tolerance, higher, lower, or unstable: within it only because our seeds scatter."
 	return s
 }
 

@@ -329,3 +329,12 @@ func TestSet(t *testing.T) {
 		}
 	}
 }
+
+// An axis would go over what is set, without a word.
+func TestSetOnAnAxis(t *testing.T) {
+	text := strings.Replace(good, "[grid]\n", "[grid]\n\"method.rate\" = [0.1, 0.2]\n", 1)
+	_, err := ReadFS(folder(map[string]string{"demo": text}), "exp/demo.toml", Options{Datasets: known, Set: []string{"method.toy.rate=0.5"}})
+	if err == nil || !strings.Contains(err.Error(), "method.rate is an axis of the grid") {
+		t.Errorf("got %v", err)
+	}
+}

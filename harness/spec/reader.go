@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"dgkip/harness/data"
 	"dgkip/harness/nearest"
@@ -132,6 +133,28 @@ func (r *reader) inGrid() bool {
 		for _, name := range section.Keys() {
 			if !slices.Contains(used, name) {
 				r.d.FaultKey(section.Get(name), fmt.Sprintf("the grid has no %s %q", axis, name), nearest.Hint(name, used))
+			}
+		}
+	}
+	for _, a := range r.out.Axes { // which would have the last word
+		head, key, dotted := strings.Cut(a.Name, ".")
+		section := r.command.Get(head)
+		if !dotted || section == nil || section.Table == nil {
+			continue
+		}
+		under := []*toml.Node{section}
+		if head != "eval" {
+			under = nil
+			for _, name := range section.Keys() {
+				under = append(under, section.Get(name))
+			}
+		}
+		for _, n := range under {
+			for _, k := range strings.Split(key, ".") {
+				n = n.Get(k)
+			}
+			if n != nil {
+				r.d.FaultKey(n, a.Name+" is an axis of the grid, and goes over what is set", fmt.Sprintf("-set 'grid.\"%s\"=[...]' changes its values", a.Name))
 			}
 		}
 	}
