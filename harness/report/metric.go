@@ -73,6 +73,7 @@ var metrics = []metric{
 	{"real_loss", "loss on real images", "", 1, lower},
 	{"test_error", "test error", "%", 100, lower},
 	{"train_acc", "training accuracy", "%", 100, higher},
+	{"offset_alone", "test accuracy of the mean feature alone", "%", 100, higher},
 	{"teacher_acc", "accuracy of the full model", "%", 100, higher},
 	{"test_errors", "test errors", "", 1, lower},
 	{secondsPerIteration, "seconds per iteration", "s", 1, lower},
@@ -134,7 +135,7 @@ func about(name string) metric {
 }
 
 // unrankedNames are those of further numbers that the program's own methods and protocols record.
-var unrankedNames = strings.Fields("offset_alone alpha_min alpha_max margin_min margin_mean margin_max label_min label_max norm teacher_norm " +
+var unrankedNames = strings.Fields("alpha_min alpha_max margin_min margin_mean margin_max label_min label_max norm teacher_norm " +
 	"rate_mean rate_max image_gradient clipped test_images interval.right interval.wrong interval_perp.right interval_perp.wrong")
 
 // Mistyped returns notes on figures and the table of an experiment that show a quantity which
