@@ -161,8 +161,9 @@ func (e *executor) todo(p *Plan, s *store.Listing) (todo []*Run) {
 func (e *executor) rounds(todo []*Run) (left int) {
 	pause, idle, said := time.Duration(0), time.Now(), false
 	for {
+		before := e.outcome.Made + e.outcome.Broke
 		waiting, sets := e.round(todo)
-		if len(waiting) < len(todo) {
+		if e.outcome.Made+e.outcome.Broke > before {
 			pause, idle = 0, time.Now()
 		}
 		todo = waiting
@@ -181,10 +182,10 @@ func (e *executor) rounds(todo []*Run) (left int) {
 	}
 }
 
-// longer returns the time until one looks again, after a time in which nothing
-// changed: from a second to a minute, and never in step with other processes.
+// longer returns the time until one looks again, after a time in which there was nothing
+// to do: from a second to a minute, and never in step with other processes.
 func longer(pause time.Duration) time.Duration {
-	pause = min(max(2*pause, time.Second), 40*time.Second)
+	pause = min(max(3*pause, time.Second), 40*time.Second)
 	return pause + rand.N(pause/2)
 }
 
