@@ -217,7 +217,7 @@ var hostile = []struct {
 	{"a view far apart", func() []byte {
 		return archived(tensorOf("K\x02", "K\x02\x85", "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x85"))
 	}, "behind its storage"},
-	{"a negative size", func() []byte { return archived(tensorOf("K\x02", "J\xff\xff\xff\xff\x85", "K\x01\x85")) }, "a tensor that is none"},
+	{"a negative size", func() []byte { return archived(tensorOf("K\x02", "J\xff\xff\xff\xff\x85", "K\x01\x85")) }, "an invalid tensor"},
 	{"lists in lists", func() []byte {
 		return archived("\x80\x02" + strings.Repeat("]", million/2) + strings.Repeat("a", million/2-1) + ".")
 	}, "nested too deep"},

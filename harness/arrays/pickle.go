@@ -267,7 +267,7 @@ func dotted(g global) string { return strings.Replace(string(g), " ", ".", 1) }
 func rebuildTensor(args tuple) any {
 	t := &tensor{args[0].(storage), int(args[1].(int64)), ints(args[2]), ints(args[3])}
 	if t.kind == "" || t.offset < 0 || len(t.shape) != len(t.stride) || slices.ContainsFunc(slices.Concat(t.shape, t.stride), func(n int) bool { return n < 0 }) {
-		fail(npz.ErrCorrupt, "describes a tensor that is none")
+		fail(npz.ErrCorrupt, "describes an invalid tensor")
 	}
 	return t
 }

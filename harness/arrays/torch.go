@@ -89,8 +89,8 @@ func (t *torchFile) entry(name string) ([]byte, error) {
 	return b, nil
 }
 
-// flatten gives every array in a value a name. A list of numbers or of texts is one; single
-// numbers are none.
+// flatten gives every array in a value a name. A list of numbers or of texts is an
+// array; a single number is not.
 func (t *torchFile) flatten(name string, v any) error {
 	if t.visited++; t.visited > maxVisited || len(name) > maxName {
 		return fmt.Errorf("%w: it is nested too deep, or holds too many values or too long names", npz.ErrOversized)

@@ -20,8 +20,8 @@ import (
 	"dgkip/harness/submit"
 )
 
-// workerThreads is how many processors a worker gets if -threads does not say: most of
-// the records were made with so many.
+// workerThreads is how many processors a worker gets if -threads does not say: most
+// records were made with two.
 const workerThreads = 2
 
 // workerLimit is the time of a job if -for does not say, and workerMemory its memory

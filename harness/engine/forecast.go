@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -111,8 +110,7 @@ func typical(records []*store.Record, run *Run, made bool) (seconds float64, byt
 		times = append(times, took)
 		bytes = max(bytes, r.Provenance.Memory)
 	}
-	slices.Sort(times)
-	return times[len(times)/2], bytes
+	return medianOf(times), bytes
 }
 
 // updates is how many updates a method's settings ask for, 0 if they do not say. An
