@@ -79,11 +79,14 @@ func (s *Store) lock(file string, who holder) (*Lock, error) {
 	}
 	create := func() error { return s.roomFor(func() error { return writeFile(file, text) }) }
 	if err = create(); errors.Is(err, fs.ErrExist) {
-		if s.fresh(file) {
+		there, fresh := s.look(file)
+		if fresh {
 			other := read(file)
 			return nil, &Busy{other.Host, other.PID, file}
 		}
-		os.Remove(file)
+		if there { // or else whoever gave it back may have a successor, whose file must stay
+			os.Remove(file)
+		}
 		err = create()
 	}
 	if errors.Is(err, fs.ErrExist) { // another one was faster
@@ -127,15 +130,21 @@ func now(probe string) (time.Time, error) {
 	return info.ModTime(), nil
 }
 
-// fresh reports whether a lock is there and its holder wrote to it a short time ago, or may
-// have done so.
-func (s *Store) fresh(file string) bool {
-	now, err := now(s.probe())
-	if err != nil {
-		return true
-	}
+// look reports whether a lock is there, and whether its holder wrote to it a short time ago,
+// or may have done so.
+func (s *Store) look(file string) (there, fresh bool) {
+	now, errNow := now(s.probe())
 	info, err := os.Lstat(file)
-	return err == nil && now.Sub(info.ModTime()) < Stale
+	if err != nil {
+		return false, !errors.Is(err, fs.ErrNotExist)
+	}
+	return true, errNow != nil || now.Sub(info.ModTime()) < Stale
+}
+
+// fresh reports the second of these.
+func (s *Store) fresh(file string) bool {
+	_, fresh := s.look(file)
+	return fresh
 }
 
 // Locked returns the keys of the runs that processes are at, in one look.
