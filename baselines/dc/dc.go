@@ -47,7 +47,7 @@ type DC struct{ Settings }
 
 // Settings are those of gradient matching, with and without augmentation.
 type Settings struct {
-	Iterations int     `toml:"iterations" min:"0"` // fresh networks
+	Iterations int     `toml:"iterations" min:"0"` // new networks
 	Outer      int     `toml:"outer" min:"0"`      // updates with each; 0 for the number of images
 	Inner      int     `toml:"inner" min:"0"`      // epochs of training in between; 0 to go by the number of images
 	RealBatch  int     `toml:"real_batch" min:"1"` // real images of a class in an update

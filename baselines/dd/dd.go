@@ -51,7 +51,7 @@ type DD struct {
 	Batch      int     `toml:"batch" min:"1"`                     // real images in an update
 	Start      string  `toml:"start" enum:"noise,real"`           // what the images begin as
 	Init       string  `toml:"init" enum:"fixed,random"`          // weights: the same in all updates, or fresh ones
-	Nets       int     `toml:"nets" min:"1" max:"1000"`           // fresh networks in an update
+	Nets       int     `toml:"nets" min:"1" max:"1000"`           // new networks in an update
 	FirstRate  float64 `toml:"first_rate" min:"1e-12" max:"1000"` // r_k before the first update
 	Rate       float64 `toml:"rate" min:"0"`                      // Adam's, for images and rho
 	Halvings   int     `toml:"halvings" min:"0" max:"100"`        // of Adam's rates, at equal distances

@@ -28,7 +28,7 @@ type File struct {
 	LabelsPath string `toml:"labels_path,omitzero"` // a file with the labels, where path has none
 	sets.Options
 
-	// Travel says that the sets have labels that travel beside their own.
+	// Travel says that the sets have portable labels beside their own.
 	Travel bool `toml:"travel,omitzero"`
 
 	// Digest is of the files' content, and takes the place of the paths in a run's
@@ -160,9 +160,9 @@ func (f *File) read(data *method.Data) (*method.Distilled, error) {
 	}
 	if _, travel := teacher.TravelLabels(d); travel != f.Travel && !slices.Contains(softKinds, d.Kind) {
 		if travel {
-			return nil, fmt.Errorf("%s: it has labels that travel as well, which networks and fresh draws take\nhint: write travel = true beside path: such numbers belong to another protocol family", f.at.File)
+			return nil, fmt.Errorf("%s: it also has portable labels, which trained networks and new networks use\nhint: write travel = true beside path: such numbers belong to another protocol family", f.at.File)
 		}
-		return nil, fmt.Errorf("%s: travel = true, and it has no labels that travel", f.at.File)
+		return nil, fmt.Errorf("%s: travel = true, and it has no portable labels", f.at.File)
 	}
 	noteBalance(d)
 	return d, nil

@@ -56,7 +56,7 @@ func TestFamily(t *testing.T) {
 			t.Errorf("%q: soft labels are %v", kind, !soft)
 		}
 		if f.Travel = true; !f.Info().SoftLabels {
-			t.Errorf("%q with labels that travel: networks see numbers", kind)
+			t.Errorf("%q with portable labels: networks see numbers", kind)
 		}
 	}
 	// What the file has must be said.
@@ -70,7 +70,7 @@ func TestFamily(t *testing.T) {
 		file   string
 		travel bool
 		want   string
-	}{{travelling, true, ""}, {plain, false, ""}, {travelling, false, "write travel = true"}, {plain, true, "no labels that travel"}} {
+	}{{travelling, true, ""}, {plain, false, ""}, {travelling, false, "write travel = true"}, {plain, true, "no portable labels"}} {
 		f := File{Path: c.file, Travel: c.travel, Options: sets.Options{LabelKind: "gain", Loss: "logistic"}}
 		_, err := f.Locate(method.Place{IPC: 2}, methodtest.Data(1))
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

@@ -19,7 +19,7 @@ type KIP struct {
 	Batch     int     `toml:"batch" min:"0"`                    // real images in an update; 0, or as many as there are, for all
 	Jitter    float64 `toml:"jitter" min:"0"`                   // ridge over the mean of K's diagonal; 0 for lambda_S
 	Lambda    float64 `toml:"lambda"`                           // of the model that scores the set, for each image
-	Resample  bool    `toml:"resample,omitzero"`                // fresh networks for every update
+	Resample  bool    `toml:"resample,omitzero"`                // new networks for every update
 	Nets      int     `toml:"nets,omitzero" min:"0" max:"4096"` // how many those are; 0 for the number that score the set
 }
 

@@ -40,7 +40,7 @@ func (f *Features) Info() method.ProtocolInfo {
 	if f.Carry == "solved" {
 		version = 2 // the hinge's labels for images whose coefficient opposes the output
 	}
-	return method.ProtocolInfo{Name: "features", Title: "Own draw", Version: version, Family: method.Kernel, Lambda: f.Lambda, About: "a convex model trained on the set in fixed random features"}
+	return method.ProtocolInfo{Name: "features", Title: "Same networks", Version: version, Family: method.Kernel, Lambda: f.Lambda, About: "a convex model trained on the set in fixed random features"}
 }
 
 // Check implements method.Checker.

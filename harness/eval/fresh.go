@@ -39,7 +39,7 @@ func init() {
 
 // Info implements method.Protocol.
 func (f *Fresh) Info() method.ProtocolInfo {
-	return method.ProtocolInfo{Name: "fresh", Title: "Fresh draws", Version: 1, Family: method.FreshDraws, Lambda: f.Lambda, About: "a convex model trained on the set in random features drawn anew"}
+	return method.ProtocolInfo{Name: "fresh", Title: "New networks", Version: 1, Family: method.FreshDraws, Lambda: f.Lambda, About: "a convex model trained on the set in random features drawn anew"}
 }
 
 // Check implements method.Checker.

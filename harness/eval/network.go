@@ -1,6 +1,6 @@
 // Package eval holds the protocols that score distilled sets on test images.
 //
-// The protocol "network" trains fresh networks on the set by stochastic gradient
+// The protocol "network" trains new networks on the set by stochastic gradient
 // descent with momentum and weight decay, the rate falling to a tenth halfway, and
 // takes the mean accuracy after the last epoch. Where it augments, batches are
 // changed by a strategy of package augment; tests are on images as they are.
@@ -36,10 +36,10 @@ func (n *Network) CheckSizes(s method.Sizes) error {
 	return nil
 }
 
-// Network trains fresh networks of the cell's kind on the distilled set. Soft labels,
+// Network trains new networks of the cell's kind on the distilled set. Soft labels,
 // which may be any numbers, are taken as they are. Others are first made into
 // distributions over the classes: logits by the softmax, targets by cutting them to
-// [0, 1], gains and values by their sign or their largest entry. Where a set has labels that travel, these are taken: see
+// [0, 1], gains and values by their sign or their largest entry. Where a set has portable labels, these are taken: see
 // softTargets.
 type Network struct {
 	Nets      int     `toml:"nets" min:"1" max:"1000"`
@@ -78,7 +78,7 @@ func (n *Network) Info() method.ProtocolInfo {
 	if n.Augment != "" {
 		family = method.NetworkAug
 	}
-	return method.ProtocolInfo{Name: "network", Title: "Trained network", Version: 1, Family: family, About: "fresh networks trained on the set by SGD"}
+	return method.ProtocolInfo{Name: "network", Title: "Trained network", Version: 1, Family: family, About: "new networks trained on the set by SGD"}
 }
 
 // Net returns the network that is trained on images of a size.

@@ -37,7 +37,7 @@ func init() {
 func init() {
 	fc, _ := Lookup("fc")
 	limit := fc
-	limit.Name, limit.Title, limit.Code, limit.Limit = "nngp", "FC, exact kernel", 2, "fc"
+	limit.Name, limit.Title, limit.Code, limit.Limit = "nngp", "NNGP (FC)", 2, "fc"
 	Register(limit)
 }
 

@@ -71,9 +71,9 @@ func (b *figureBuilder) quantities(g group, of string, names []string, from int,
 		title := metricTitle(name)
 		switch { // where both are shown, the axis says of what they are
 		case slices.Contains(names, "own."+name):
-			title = "fresh draws"
+			title = "new networks"
 		case strings.HasPrefix(name, "own.") && slices.Contains(names, strings.TrimPrefix(name, "own.")):
-			title = "own draw"
+			title = "same networks"
 		}
 		interval, isLow := strings.CutSuffix(name, ".low")
 		switch {

@@ -69,7 +69,7 @@ var metrics = []metric{
 	{"test_acc", "test accuracy", "%", 100, higher},
 	{"own.test_acc", "test accuracy in the set's own networks", "%", 100, higher},
 	{"own.test_errors", "test errors in the set's own networks", "", 1, lower},
-	{"draws_sd", "spread over fresh networks", "%", 100, lower},
+	{"draws_sd", "spread over new networks", "%", 100, lower},
 	{"real_loss", "loss on real images", "", 1, lower},
 	{"test_error", "test error", "%", 100, lower},
 	{"train_acc", "training accuracy", "%", 100, higher},

@@ -75,7 +75,7 @@ func (r *Results) shortTitle(axis, value string) string {
 	case "ipc":
 		return "IPC " + value
 	case "eval.fresh.kind":
-		return "in fresh " + r.valueTitle(axis, value)
+		return "in new " + r.valueTitle(axis, value)
 	}
 	return axisTitle(axis) + " " + r.valueTitle(axis, value)
 }

@@ -22,7 +22,7 @@ type Result struct {
 	// Metrics are single numbers by name: test_acc, a fraction in [0, 1], always;
 	// others as the protocol and the method's last trace line have them, the
 	// method's with "last." in front, where the protocol has none of that name. Of a pool the
-	// protocol's are in the run's own draw, the method's in those of the pool.
+	// protocol's are in the run's own networks, the method's in those of the pool.
 	Metrics map[string]float64 `json:"metrics"`
 	// Counts are integers by name, one for every repetition of the scoring:
 	// test_errors always, and test_images, a single one.

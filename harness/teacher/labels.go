@@ -45,7 +45,7 @@ func SetLabels(d *method.Distilled, l convex.Labels) {
 // it was made in.
 const travelLabels = "travel_labels"
 
-// SetTravelLabels gives a set labels that travel: the outputs f [n, K] of its own model
+// SetTravelLabels gives a set portable labels: the outputs f [n, K] of its own model
 // on its images, for the squared loss. Exact labels differ from what a model says by
 // lambda_S times a coefficient, which is lost in networks of another draw.
 func SetTravelLabels(d *method.Distilled, f tensor.Mat[float64]) {
