@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"dgkip/harness/exhibit"
-	"dgkip/harness/nearest"
 	"dgkip/harness/spec"
+	"dgkip/harness/suggest"
 )
 
 const usage = `Dataset distillation by the duality gap, and what it is compared with.
@@ -126,7 +126,7 @@ func parseFlags(l library, args []string) (*flags, error) {
 			var names []string
 			set.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
 			hint := "-h lists the flags"
-			if n := nearest.Name(name, names); n != "" {
+			if n := suggest.Name(name, names); n != "" {
 				hint = fmt.Sprintf("did you mean -%s?", n)
 			}
 			message = fmt.Sprintf("unknown flag -%s\nhint: %s", name, hint)
@@ -189,7 +189,7 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 		return usageError(fmt.Errorf("unexpected argument %q\nhint: %s", rest[0], hint))
 	}
 	if !slices.Contains(spec.Profiles(), f.profile) {
-		return usageError(fmt.Errorf("unknown profile %q\nhint: %s", f.profile, nearest.Hint(f.profile, spec.Profiles())))
+		return usageError(fmt.Errorf("unknown profile %q\nhint: %s", f.profile, suggest.Hint(f.profile, spec.Profiles())))
 	}
 	if f.paper && f.profile == "smoke" {
 		return usageError(errors.New("-paper: the report is about real data, which profile smoke has none of\nhint: leave -profile smoke away; without records the report is written all the same"))
@@ -219,7 +219,7 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 		return usageError(errors.New("-only is empty\nhint: it is written like 'method:random dataset:mnist ipc:(1 10)'; without -only all runs are meant"))
 	}
 	if given["export"] && !slices.Contains(exportFormats, f.export) {
-		return usageError(fmt.Errorf("-export: unknown format %q\nhint: %s", f.export, nearest.Hint(f.export, exportFormats)))
+		return usageError(fmt.Errorf("-export: unknown format %q\nhint: %s", f.export, suggest.Hint(f.export, exportFormats)))
 	}
 	if given["export"] && f.exportDir == "" {
 		return usageError(fmt.Errorf("-export takes a format and a folder\nhint: such as -export pt sets; formats are %s", strings.Join(exportFormats, ", ")))

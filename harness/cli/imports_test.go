@@ -18,7 +18,7 @@ import (
 var mayImport = map[string]string{
 	".":                         "harness/cli baselines/all",
 	"harness/cli":               "*", // it wires everything
-	"harness/nearest":           "",
+	"harness/suggest":           "",
 	"harness/rng":               "harness/fmath",
 	"harness/fmath":             "",
 	"harness/env":               "",
@@ -32,9 +32,9 @@ var mayImport = map[string]string{
 	"harness/sets":              "harness/arrays harness/method harness/npz",
 	"harness/data":              "harness/method harness/npz harness/tensor harness/rng harness/fmath",
 	"harness/method":            "harness/nn harness/tensor harness/rng",
-	"harness/toml":              "harness/method harness/nearest",
-	"harness/spec":              "harness/toml harness/method harness/nearest harness/data",
-	"harness/exhibit":           "harness/spec harness/toml harness/method harness/nearest",
+	"harness/toml":              "harness/method harness/suggest",
+	"harness/spec":              "harness/toml harness/method harness/suggest harness/data",
+	"harness/exhibit":           "harness/spec harness/toml harness/method harness/suggest",
 	"harness/store":             "harness/spec harness/sets harness/arrays harness/deflate harness/method harness/npz harness/env",
 	"harness/engine":            "harness/spec harness/sets harness/method harness/store harness/progress harness/env",
 	"harness/submit":            "",
@@ -46,7 +46,7 @@ var mayImport = map[string]string{
 	"harness/teacher":           "harness/method harness/features harness/nngp harness/convex harness/tensor harness/fmath",
 	"harness/eval":              "harness/method harness/nn harness/augment harness/features harness/convex harness/teacher harness/tensor harness/rng harness/fmath",
 	"harness/dgkip":             "harness/method harness/convex harness/teacher harness/optim harness/tensor harness/rng harness/fmath",
-	"harness/report":            "harness/store harness/stats harness/exhibit harness/spec harness/method harness/nearest harness/npz",
+	"harness/report":            "harness/store harness/stats harness/exhibit harness/spec harness/method harness/suggest harness/npz",
 	"harness/report/chart":      "harness/deflate",
 	"baselines/all":             "*", // it registers everything
 	"baselines/file":            "harness/npz harness/sets harness/teacher harness/method",

@@ -13,8 +13,8 @@ import (
 
 	"dgkip/harness/data"
 	"dgkip/harness/exhibit"
-	"dgkip/harness/nearest"
 	"dgkip/harness/spec"
+	"dgkip/harness/suggest"
 )
 
 // experimentsDir holds the experiments, seen from where the program runs.
@@ -108,7 +108,7 @@ func (l library) choose(list string) (chosen []string, problems []error) {
 			}
 			if err != nil {
 				hint := "experiments have names, which -list shows; one of your own is given by the path of its file"
-				if meant := nearest.Name(strings.TrimSuffix(path.Base(one), ".toml"), known); meant != "" {
+				if meant := suggest.Name(strings.TrimSuffix(path.Base(one), ".toml"), known); meant != "" {
 					hint = fmt.Sprintf("did you mean %q, by its name?", meant)
 				}
 				problems = append(problems, fmt.Errorf("-exp: %w\nhint: %s", err, hint))
@@ -120,7 +120,7 @@ func (l library) choose(list string) (chosen []string, problems []error) {
 		case strings.Contains(one, " "):
 			problems = append(problems, fmt.Errorf("unknown experiment %q\nhint: commas, and not spaces, stand between experiments", one))
 		default:
-			hint := cmp.Or(nearest.Hint(one, known), "-list shows them")
+			hint := cmp.Or(suggest.Hint(one, known), "-list shows them")
 			if _, err := os.Stat(one + ".toml"); err == nil {
 				hint = fmt.Sprintf("a file is given by its path: -exp %s.toml", one)
 			}

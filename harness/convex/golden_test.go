@@ -54,7 +54,7 @@ func TestSolutionsAreTheSameEverywhere(t *testing.T) {
 		add("set "+string(loss), err, f.C.Data, f.Outputs.Data, []float64{f.Primal, f.Dual, f.Gap, f.Norm2, float64(f.Sweeps)})
 		d, err := dual{Gram: gram32, Labels: signs, Loss: loss, Lambda: lambda}.solve(towards(1e-3, 5000))
 		add("dual "+string(loss), err, d.C.Data, d.Outputs.Data, []float64{d.Primal, d.Dual, d.Gap, d.Norm2, float64(d.Sweeps)})
-		w, err := thin{Features: few, Labels: signs, Loss: loss, Lambda: lambda}.solve(towards(1e-4, 5000))
+		w, err := primalNewton{Features: few, Labels: signs, Loss: loss, Lambda: lambda}.solve(towards(1e-4, 5000))
 		add("thin "+string(loss), err, w.Weights.Data, w.Outputs.Data, []float64{w.Primal, w.Dual, w.Gap, w.Norm2, float64(w.Sweeps)})
 	}
 	v, err := byMultipliers(&single{dual: dual{Gram: gram32, Labels: signs, Loss: HingeLoss, Lambda: lambda}, search: towards(1e-6, 5000)})
@@ -65,7 +65,7 @@ func TestSolutionsAreTheSameEverywhere(t *testing.T) {
 	}
 	r, err := ridge{Gram: gram32, Targets: rows, Lambda: lambda}.solve(towards(1e-4, 5000))
 	add("ridge", err, r.C.Data, r.Outputs.Data, []float64{r.Primal, r.Dual, r.Gap, r.Norm2, float64(r.Sweeps)})
-	x, err := stored{Features: phi, Labels: classes, Classes: 3, Lambda: lambda}.solve(towards(1e-3, 500))
+	x, err := storedSoftmax{Features: phi, Labels: classes, Classes: 3, Lambda: lambda}.solve(towards(1e-3, 500))
 	add("softmax", err, x.Weights.Data, x.Outputs.Data, []float64{x.Primal, x.Dual, x.Gap, x.Norm2, float64(x.Sweeps)})
 	theta := tensor.NewMat[float64](1, m)
 	for j := range theta.Data {

@@ -62,9 +62,9 @@ const (
 	MaxGram = 30000
 	// MaxTriangle is the most where half of the matrix is enough, which is then of 13 GB.
 	MaxTriangle = 80000
-	// maxThin is the most features of the solver for more images than features,
+	// maxPrimal is the most features of the solver for more images than features,
 	// whose time grows with their third power.
-	maxThin = 2500
+	maxPrimal = 2500
 	// maxExact is the most images that are solved for as a small set is, which is as
 	// exact as can be, but whose time grows with the third power; exactGap is the
 	// relative gap that these are asked for.
@@ -77,14 +77,15 @@ const (
 
 // Solve minimises until the relative gap is at most tol. It picks the method:
 //
-//	small    with Gram, or for few images: any loss, in float64, by Newton's method,
-//	         and the hinge by an interior-point method
-//	stored   many classes: the softmax loss on stored features, block by block
-//	triangle the same on a large Gram matrix, where there are no features
-//	thin     fewer features than images: the logistic and the hinge loss, and, where they
-//	         are few, the softmax loss
-//	dual     the logistic and the hinge loss on a large Gram matrix
-//	ridge    the squared loss on the same
+//	kernelProblem    with Gram, or for few images: any loss, in float64, by Newton's
+//	                 method, and the hinge by an interior-point method
+//	storedSoftmax    several classes: dual coordinate ascent on stored features, by blocks
+//	triangleSoftmax  the same on a large Gram matrix, where there are no features
+//	primalNewton     fewer features than images: the logistic and the hinge loss
+//	softmaxNewton    the same for the softmax loss, where features are few
+//	dual             a large Gram matrix: the logistic loss by dual coordinate ascent, the
+//	                 hinge by the method of multipliers
+//	ridge            the squared loss on the same, by conjugate gradients
 func Solve(ctx context.Context, p Problem, tol float64) (Solution, error) {
 	if err := p.check(tol); err != nil {
 		return Solution{}, err
@@ -121,20 +122,20 @@ func (p Problem) solve(ctx context.Context, tol float64) (Solution, error) {
 	search := newSearch(ctx, p, tol)
 	switch {
 	case p.Gram.Rows > 0:
-		return small{Gram: p.Gram, Labels: p.Labels, Lambda: p.Lambda}.solve(search)
+		return kernelProblem{Gram: p.Gram, Labels: p.Labels, Lambda: p.Lambda}.solve(search)
 	case loss == SoftmaxLoss:
 		return p.softmax(search)
 	case p.isSmall():
 		search.tol = min(tol, exactGap)
-		s, err := small{Gram: GramOf(p.Features), Labels: p.Labels, Lambda: p.Lambda}.solve(search)
+		s, err := kernelProblem{Gram: GramOf(p.Features), Labels: p.Labels, Lambda: p.Lambda}.solve(search)
 		if errors.Is(err, ErrGap) && s.Gap <= tol {
 			err = nil // that was for more than the caller asked
 		}
 		return s, err
 	case p.Labels.Form == Target:
 		return Solution{}, fmt.Errorf("convex: real targets of the logistic loss are for small sets, of at most %d images", maxExact)
-	case thinSuits(loss, n, m):
-		return thin{Features: p.Features, Labels: p.Labels.Values.Data, Loss: loss, Lambda: p.Lambda}.solve(search)
+	case primalSuits(loss, n, m):
+		return primalNewton{Features: p.Features, Labels: p.Labels.Values.Data, Loss: loss, Lambda: p.Lambda}.solve(search)
 	}
 	if err := CheckSize(loss, n, m); err != nil {
 		return Solution{}, err
@@ -164,7 +165,7 @@ func (p Problem) again(ctx context.Context, tol float64) (Solution, error) {
 		gram = tensor.NewMat[float64](k.Rows, k.Cols)
 		into64(gram.Data, k.Data)
 	}
-	return small{Gram: gram, Labels: p.Labels, Lambda: p.Lambda}.solve(newSearch(ctx, p, tol))
+	return kernelProblem{Gram: gram, Labels: p.Labels, Lambda: p.Lambda}.solve(newSearch(ctx, p, tol))
 }
 
 // softmax solves the softmax loss on many images.
@@ -175,9 +176,9 @@ func (p Problem) softmax(search *search) (Solution, error) {
 	}
 	classes := p.Labels.Values.Cols
 	if p.Features.Rows > 0 {
-		s := stored{Features: p.Features, Labels: of, Classes: classes, Lambda: p.Lambda}
-		if thinFits(len(of), p.Features.Cols, classes) {
-			return thinClasses(s).solve(search)
+		s := storedSoftmax{Features: p.Features, Labels: of, Classes: classes, Lambda: p.Lambda}
+		if softmaxNewtonSuits(len(of), p.Features.Cols, classes) {
+			return softmaxNewton(s).solve(search)
 		}
 		return s.solve(search)
 	}
@@ -188,7 +189,7 @@ func (p Problem) softmax(search *search) (Solution, error) {
 	if err != nil {
 		return Solution{}, err
 	}
-	return triangle{Gram: gram, Labels: of, Classes: classes, Lambda: p.Lambda}.solve(search)
+	return triangleSoftmax{Gram: gram, Labels: of, Classes: classes, Lambda: p.Lambda}.solve(search)
 }
 
 func (p Problem) large(ctx context.Context) (tensor.Mat[float32], error) {
@@ -204,7 +205,7 @@ func (p Problem) large(ctx context.Context) (tensor.Mat[float32], error) {
 func CheckSize(loss Loss, images, dim int) error {
 	limit := MaxGram
 	switch {
-	case loss == SoftmaxLoss && dim > 0, thinSuits(loss, images, dim):
+	case loss == SoftmaxLoss && dim > 0, primalSuits(loss, images, dim):
 		return nil
 	case loss == SoftmaxLoss:
 		limit = MaxTriangle

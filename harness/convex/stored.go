@@ -6,18 +6,18 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// stored is the softmax loss on a large set, given by its stored features: no
+// storedSoftmax is the softmax loss on a large set, given by its stored features: no
 // Gram matrix is needed, see blockAscent. Outputs of a block come from the features, and
 // Theta follows. A visit reads the block's features twice. In all it takes
 // 4*256 n + 24 n K + 20 K M bytes beside the features.
-type stored struct {
+type storedSoftmax struct {
 	Features tensor.Mat[float32] // [n, M]
 	Labels   []int               // classes, from 0
 	Classes  int
 	Lambda   float64
 }
 
-func (p stored) solve(search *search) (Solution, error) {
+func (p storedSoftmax) solve(search *search) (Solution, error) {
 	m := p.Features.Cols
 	return newBlockAscent(search.ctx, &storedBlocks{
 		features: p.Features, theta: tensor.NewMat[float64](p.Classes, m),

@@ -56,7 +56,7 @@ func TestSoftmax(t *testing.T) {
 	for _, n := range []int{1, 40, 600} {
 		a, labels := classes(r, n, 150, 4)
 		lambda := 1e-4 * float64(n)
-		p := stored{Features: a, Labels: labels, Classes: 4, Lambda: lambda}
+		p := storedSoftmax{Features: a, Labels: labels, Classes: 4, Lambda: lambda}
 		last := 0.0
 		watched := towards(1e-6, 300)
 		watched.report = func(done float64) {
@@ -117,7 +117,7 @@ func TestTriangle(t *testing.T) {
 		a, labels := classes(r, n, 50, 3)
 		lambda := 1e-3 * float64(n)
 		const tol = 1e-5
-		want, err := stored{Features: a, Labels: labels, Classes: 3, Lambda: lambda}.solve(towards(tol, 300))
+		want, err := storedSoftmax{Features: a, Labels: labels, Classes: 3, Lambda: lambda}.solve(towards(tol, 300))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,12 +153,12 @@ func TestSoftmaxErrors(t *testing.T) {
 	a := tensor.MatOf([]float32{1, 0, 0, 1}, 2, 2)
 	bad := tensor.MatOf([]float32{1, 0, 0, float32(math.NaN())}, 2, 2)
 	for name, c := range map[string]struct {
-		p    stored
+		p    storedSoftmax
 		tol  float64
 		want string
 	}{
-		"features": {stored{bad, []int{0, 1}, 2, 1}, 1e-2, "NaN"},
-		"passes":   {stored{a, []int{0, 1}, 2, 1e-3}, 1e-300, "after 3 steps"},
+		"features": {storedSoftmax{bad, []int{0, 1}, 2, 1}, 1e-2, "NaN"},
+		"passes":   {storedSoftmax{a, []int{0, 1}, 2, 1e-3}, 1e-300, "after 3 steps"},
 	} {
 		if _, err := c.p.solve(towards(c.tol, 3)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v", name, err)
@@ -166,7 +166,7 @@ func TestSoftmaxErrors(t *testing.T) {
 	}
 	stopped, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := (stored{a, []int{0, 1}, 2, 1}).solve(&search{ctx: stopped, tol: 1e-2, limit: 3}); !errors.Is(err, context.Canceled) {
+	if _, err := (storedSoftmax{a, []int{0, 1}, 2, 1}).solve(&search{ctx: stopped, tol: 1e-2, limit: 3}); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %v", err)
 	}
 }

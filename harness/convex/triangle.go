@@ -22,14 +22,14 @@ const triangleBlock = 64
 // triangle is the softmax loss on a large set, given by the Gram matrix of the images: see
 // blockAscent. Outputs of all images follow every block, so that a pass reads the matrix
 // twice. In all it takes 4*64 n + 36 n K bytes beside the matrix.
-type triangle struct {
+type triangleSoftmax struct {
 	Gram    Triangle
 	Labels  []int // classes, from 0
 	Classes int
 	Lambda  float64
 }
 
-func (p triangle) solve(search *search) (Solution, error) {
+func (p triangleSoftmax) solve(search *search) (Solution, error) {
 	n := len(p.Labels)
 	b := &triangleBlocks{strips: p.Gram, f: tensor.NewMat[float64](p.Classes, n), c: tensor.NewMat[float64](p.Classes, n), move: tensor.NewMat[float32](p.Classes, n)}
 	return newBlockAscent(search.ctx, b, triangleBlock, p.Labels, p.Classes, p.Lambda).solve(search)

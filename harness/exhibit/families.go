@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"dgkip/harness/method"
-	"dgkip/harness/nearest"
+	"dgkip/harness/suggest"
 	"dgkip/harness/toml"
 )
 
@@ -44,7 +44,7 @@ func (f *Families) FromNode(d *toml.Decoder, n *toml.Node) {
 	for _, column := range slices.Sorted(maps.Keys(of)) {
 		name, text := of[column].Value.(string)
 		if !text || !slices.Contains(known, name) {
-			d.Fault(of[column], "family must be one of "+strings.Join(known, ", ")+", or a table of them by column", nearest.Hint(name, known))
+			d.Fault(of[column], "family must be one of "+strings.Join(known, ", ")+", or a table of them by column", suggest.Hint(name, known))
 		}
 		(*f)[column] = method.Family(name)
 	}

@@ -13,8 +13,8 @@ import (
 	"slices"
 
 	"dgkip/harness/method"
-	"dgkip/harness/nearest"
 	"dgkip/harness/spec"
+	"dgkip/harness/suggest"
 	"dgkip/harness/toml"
 )
 
@@ -184,7 +184,7 @@ func (c checker) table(t *Table, n *toml.Node) {
 	for _, column := range slices.Sorted(maps.Keys(t.Against)) {
 		c.heads(n.Get("against"), heads, []string{column})
 		if name := t.Against[column]; !slices.Contains(heads, name) {
-			c.FaultKey(n.Get("against").Table[column], fmt.Sprintf("%q is not a column", name), nearest.Hint(name, heads))
+			c.FaultKey(n.Get("against").Table[column], fmt.Sprintf("%q is not a column", name), suggest.Hint(name, heads))
 		}
 	}
 	if g := n.Get("group"); g != nil {
@@ -215,7 +215,7 @@ func (c checker) heads(n *toml.Node, heads, keys []string) {
 	slices.Sort(keys)
 	for _, column := range keys {
 		if !slices.Contains(heads, column) {
-			c.FaultKey(n.Table[column], fmt.Sprintf("%q is not a column", column), nearest.Hint(column, heads))
+			c.FaultKey(n.Table[column], fmt.Sprintf("%q is not a column", column), suggest.Hint(column, heads))
 		}
 	}
 }
@@ -244,7 +244,7 @@ func (c checker) claim(claim Claim, n *toml.Node) {
 	c.Known(n.Get("columns"), methods, "a method of this experiment")
 	c.Known(n.Get("against"), methods, "a method of this experiment")
 	if claim.Axis != "" && !slices.Contains(c.Names.Axes, claim.Axis) {
-		c.Fault(n.Get("axis"), fmt.Sprintf("there is no axis %q", claim.Axis), nearest.Hint(claim.Axis, c.Names.Axes))
+		c.Fault(n.Get("axis"), fmt.Sprintf("there is no axis %q", claim.Axis), suggest.Hint(claim.Axis, c.Names.Axes))
 	}
 	c.only(claim.Only, n)
 }
@@ -285,7 +285,7 @@ func (c checker) published(list []Published) []Published {
 		c.Names.Where(c.Decoder, n.Get("when"), p.When)
 		for _, column := range slices.Sorted(maps.Keys(p.Values)) {
 			if !slices.Contains(methods, column) {
-				c.FaultKey(n.Get("values").Table[column], fmt.Sprintf("%q is not a method of this experiment, nor of this program", column), nearest.Hint(column, methods))
+				c.FaultKey(n.Get("values").Table[column], fmt.Sprintf("%q is not a method of this experiment, nor of this program", column), suggest.Hint(column, methods))
 			}
 		}
 		c.Known(n.Get("own"), methods, "a method of this experiment, nor of this program")
@@ -312,7 +312,7 @@ func (c checker) from(p Published, n *toml.Node) []Published {
 		for _, axis := range slices.Sorted(maps.Keys(q.When)) {
 			if !slices.Contains(c.Axes, axis) {
 				at := root.Get("published").List[i].Get("when").Table[axis]
-				c.FaultKey(at, fmt.Sprintf("there is no axis %q in %s", axis, c.Name), nearest.Hint(axis, c.Axes))
+				c.FaultKey(at, fmt.Sprintf("there is no axis %q in %s", axis, c.Name), suggest.Hint(axis, c.Axes))
 			}
 		}
 		if len(p.When) > 0 {

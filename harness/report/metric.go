@@ -11,9 +11,9 @@ import (
 	"sync"
 
 	"dgkip/harness/exhibit"
-	"dgkip/harness/nearest"
 	"dgkip/harness/stats"
 	"dgkip/harness/store"
+	"dgkip/harness/suggest"
 )
 
 // Times, which tables, figures and claims ask for by these names.
@@ -154,7 +154,7 @@ func Mistyped(s *exhibit.Spec, st *store.Store) (notes []string) {
 			return
 		}
 		note := fmt.Sprintf("%s of %s shows %q, which no record has yet", where, s.Name, name)
-		if meant := nearest.Name(rest, known); meant != "" {
+		if meant := suggest.Name(rest, known); meant != "" {
 			note += fmt.Sprintf("; did you mean %q?", prefix+meant)
 		}
 		notes = append(notes, note)

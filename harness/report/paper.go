@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"dgkip/harness/exhibit"
-	"dgkip/harness/nearest"
 	"dgkip/harness/report/chart"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
+	"dgkip/harness/suggest"
 )
 
 // Uses is what a LaTeX document takes from a report. It asks for it by
@@ -221,7 +221,7 @@ func meant(name string, all []Number) string {
 				known = append(known, other[i])
 			}
 		}
-		if near := nearest.Name(part, known); near != "" {
+		if near := suggest.Name(part, known); near != "" {
 			parts[i] = near
 			return strings.Join(parts, "/")
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"dgkip/harness/method"
-	"dgkip/harness/nearest"
+	"dgkip/harness/suggest"
 	"dgkip/harness/toml"
 )
 
@@ -39,7 +39,7 @@ func (r *reader) stray(axis, part, key string) {
 		return
 	}
 	r.strays = append(r.strays, axis)
-	what, hint := "["+part+"]", nearest.Hint(key, keys)
+	what, hint := "["+part+"]", suggest.Hint(key, keys)
 	if part == "method" {
 		what = "the settings of the grid's methods"
 	}

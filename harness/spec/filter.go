@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dgkip/harness/nearest"
+	"dgkip/harness/suggest"
 )
 
 // Filter selects cells by a line such as
@@ -51,7 +51,7 @@ func ParseFilter(text string, known []string) (Filter, error) {
 		}
 		if known != nil && !slices.Contains(known, key) {
 			err := fmt.Errorf("filter: unknown key %q", key)
-			if h := nearest.Hint(key, known); h != "" {
+			if h := suggest.Hint(key, known); h != "" {
 				err = fmt.Errorf("%w; %s", err, h)
 			}
 			return Filter{}, err
@@ -146,7 +146,7 @@ func (f Filter) Unmatched(values func(axis string) []string) []string {
 				out = append(out, fmt.Sprintf("no %s matches %s; known are %s", t.key, shown, strings.Join(known, ", ")))
 			default:
 				message := fmt.Sprintf("no %s matches %s", t.key, shown)
-				if h := nearest.Hint(v, known); h != "" {
+				if h := suggest.Hint(v, known); h != "" {
 					message += "; " + h
 				}
 				out = append(out, message)

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"dgkip/harness/method"
-	"dgkip/harness/nearest"
+	"dgkip/harness/suggest"
 	"dgkip/harness/toml"
 )
 
@@ -83,7 +83,7 @@ func (r *reader) axes(n *toml.Node) map[string]string {
 		if n.Table[name] != nil {
 			continue
 		}
-		if key := nearest.Name(name, free); key != "" {
+		if key := suggest.Name(name, free); key != "" {
 			r.d.FaultKey(n.Table[key], fmt.Sprintf("[grid] has no axis %q", key), fmt.Sprintf("did you mean %q?", name))
 			names[key] = name
 			free = slices.DeleteFunc(free, func(s string) bool { return s == key })
@@ -118,7 +118,7 @@ func (r *reader) axisValues(axis string, n *toml.Node) []Value {
 			r.d.Fault(v.node, fmt.Sprintf("%q cannot be on the axis %s", v.Text, axis), plainHint)
 			continue
 		case known != nil && !slices.Contains(known, v.Text):
-			hint := nearest.Hint(v.Text, known)
+			hint := suggest.Hint(v.Text, known)
 			switch {
 			case axis == "model":
 				hint = and(hint, "[model.NAME] with a kind makes others")
@@ -126,7 +126,7 @@ func (r *reader) axisValues(axis string, n *toml.Node) []Value {
 				hint = and(hint, ownMethod)
 			}
 			r.d.Fault(v.node, fmt.Sprintf("unknown %s %q", axis, v.Text), hint)
-			r.bad[axis+"\x00"+v.Text] = nearest.Name(v.Text, known)
+			r.bad[axis+"\x00"+v.Text] = suggest.Name(v.Text, known)
 		}
 		if seen[v.Text] {
 			r.d.Fault(v.node, fmt.Sprintf("%s stands twice on the axis %s", v.Text, axis), "")

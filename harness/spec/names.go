@@ -8,7 +8,7 @@ import (
 	"unicode"
 
 	"dgkip/harness/method"
-	"dgkip/harness/nearest"
+	"dgkip/harness/suggest"
 	"dgkip/harness/toml"
 )
 
@@ -53,12 +53,12 @@ func namesOf(all []*reader) Names {
 func (x Names) Where(d *toml.Decoder, n *toml.Node, w Where) {
 	for _, axis := range sortedKeys(w) {
 		if !slices.Contains(x.Axes, axis) {
-			d.FaultKey(n.Table[axis], fmt.Sprintf("there is no axis %q", axis), nearest.Hint(axis, x.Axes))
+			d.FaultKey(n.Table[axis], fmt.Sprintf("there is no axis %q", axis), suggest.Hint(axis, x.Axes))
 			continue
 		}
 		for _, v := range w[axis] {
 			if !slices.ContainsFunc(x.Values[axis], func(text string) bool { return glob(v.Text, text) }) {
-				d.Fault(v.node, fmt.Sprintf("%s is not on the axis %s", v.Text, axis), nearest.Hint(v.Text, x.Values[axis]))
+				d.Fault(v.node, fmt.Sprintf("%s is not on the axis %s", v.Text, axis), suggest.Hint(v.Text, x.Values[axis]))
 			}
 		}
 	}
@@ -104,7 +104,7 @@ func (r *reader) check(names Names, all []*reader) {
 			if known := r.axesOf(a.Name); known != nil {
 				hint = fmt.Sprintf("%s = [...] is an axis that sets %s", strings.Join(known, " or "), a.Name)
 			}
-			if meant := nearest.Name(a.Name, append([]string{"model"}, needed...)); meant != "" {
+			if meant := suggest.Name(a.Name, append([]string{"model"}, needed...)); meant != "" {
 				hint = fmt.Sprintf("did you mean %q? %s", meant, hint)
 			}
 			r.d.FaultKey(n, fmt.Sprintf("the axis %q changes nothing: all its values are the same runs", a.Name),
@@ -149,7 +149,7 @@ func (r *reader) checkMethods(names Names) {
 		case method.New(name) != nil:
 			r.d.Note(n, fmt.Sprintf("[method.%s] is not used: the grid has no such method", name))
 		default:
-			r.d.FaultKey(n, fmt.Sprintf("no column uses the method %q", name), nearest.Hint(name, columns))
+			r.d.FaultKey(n, fmt.Sprintf("no column uses the method %q", name), suggest.Hint(name, columns))
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dgkip/harness/nearest"
+	"dgkip/harness/suggest"
 	"dgkip/harness/toml"
 )
 
@@ -203,7 +203,7 @@ func changesOf(d *toml.Decoder, list []string) *toml.Node {
 	}
 	for _, k := range root.Keys() {
 		if !slices.Contains(changed, k) {
-			d.FaultKey(root.Get(k), fmt.Sprintf("-set cannot change %q", k), cmp.Or(nearest.Hint(k, changed), "it changes "+strings.Join(changed, ", ")))
+			d.FaultKey(root.Get(k), fmt.Sprintf("-set cannot change %q", k), cmp.Or(suggest.Hint(k, changed), "it changes "+strings.Join(changed, ", ")))
 		}
 	}
 	return root
@@ -268,7 +268,7 @@ func profilesOf(d *toml.Decoder, root *toml.Node) *toml.Node {
 	for _, name := range all.Keys() {
 		n := all.Table[name]
 		if !slices.Contains(Profiles(), name) {
-			d.FaultKey(n, fmt.Sprintf("unknown profile %q", name), nearest.Hint(name, Profiles()))
+			d.FaultKey(n, fmt.Sprintf("unknown profile %q", name), suggest.Hint(name, Profiles()))
 		}
 		if n.Table == nil {
 			d.Fault(n, "a profile must be a table", "")

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"dgkip/harness/data"
-	"dgkip/harness/nearest"
+	"dgkip/harness/suggest"
 	"dgkip/harness/toml"
 )
 
@@ -132,7 +132,7 @@ func (r *reader) inGrid() bool {
 		}
 		for _, name := range section.Keys() {
 			if !slices.Contains(used, name) {
-				r.d.FaultKey(section.Get(name), fmt.Sprintf("the grid has no %s %q", axis, name), nearest.Hint(name, used))
+				r.d.FaultKey(section.Get(name), fmt.Sprintf("the grid has no %s %q", axis, name), suggest.Hint(name, used))
 			}
 		}
 	}
@@ -199,9 +199,9 @@ func (r *reader) data() {
 			r.d.FaultKey(at, name+" is a dataset of this program; images of your own need another name", "")
 		case use == "" || known == nil || slices.Contains(known, use):
 		case one.Use == "":
-			r.d.FaultKey(at, fmt.Sprintf("[data.%s] needs use, the name of known data, or format and train for files", name), nearest.Hint(name, known))
+			r.d.FaultKey(at, fmt.Sprintf("[data.%s] needs use, the name of known data, or format and train for files", name), suggest.Hint(name, known))
 		default:
-			r.d.Fault(at.Table["use"], fmt.Sprintf("unknown dataset %q", use), nearest.Hint(use, known))
+			r.d.Fault(at.Table["use"], fmt.Sprintf("unknown dataset %q", use), suggest.Hint(use, known))
 		}
 		one.Use = use
 		if !files && name != use {

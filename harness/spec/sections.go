@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"dgkip/harness/method"
-	"dgkip/harness/nearest"
+	"dgkip/harness/suggest"
 	"dgkip/harness/toml"
 )
 
@@ -49,7 +49,7 @@ func (r *reader) goodWith(n *toml.Node) bool {
 	good := true
 	for _, k := range n.Keys() {
 		if !slices.Contains(withKeys, k) {
-			hint := nearest.Hint(k, withKeys)
+			hint := suggest.Hint(k, withKeys)
 			if axes := r.axesOf(k); axes != nil {
 				part, _, _ := strings.Cut(strings.Trim(axes[0], `"`), ".")
 				hint = fmt.Sprintf("with = { %s = { %s = ... } } does", part, k)
@@ -158,7 +158,7 @@ func and(hint, more string) string { return strings.TrimPrefix(hint+"; "+more, "
 func (r *reader) unknownMethod(n *toml.Node, names []string) {
 	name := names[len(names)-1]
 	if _, further := r.doc.Method[name].Text("use"); further {
-		r.d.Fault(n.Get("use"), fmt.Sprintf("%q uses itself in the end, and no method", name), nearest.Hint("", method.Names()))
+		r.d.Fault(n.Get("use"), fmt.Sprintf("%q uses itself in the end, and no method", name), suggest.Hint("", method.Names()))
 		return
 	}
 	known := method.Names()
@@ -167,8 +167,8 @@ func (r *reader) unknownMethod(n *toml.Node, names []string) {
 			known = append(known, column)
 		}
 	}
-	message, hint := fmt.Sprintf("unknown method %q", name), nearest.Hint(name, known)
-	if nearest.Name(name, known) == "" {
+	message, hint := fmt.Sprintf("unknown method %q", name), suggest.Hint(name, known)
+	if suggest.Name(name, known) == "" {
 		hint = and(hint, ownMethod)
 	}
 	if len(names) == 1 {
@@ -214,7 +214,7 @@ func (r *reader) eval(n *toml.Node, of method.Info) (method.Protocol, scoring) {
 	}
 	p := method.NewProtocol(s.Protocol)
 	if p == nil {
-		message, hint := fmt.Sprintf("unknown protocol %q", s.Protocol), nearest.Hint(s.Protocol, method.ProtocolNames())
+		message, hint := fmt.Sprintf("unknown protocol %q", s.Protocol), suggest.Hint(s.Protocol, method.ProtocolNames())
 		if at := n.Get("protocol"); at != nil {
 			r.d.Fault(at, message, hint)
 		} else {

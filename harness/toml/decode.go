@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"dgkip/harness/method"
-	"dgkip/harness/nearest"
+	"dgkip/harness/suggest"
 )
 
 // Decoder fills structs from nodes. It goes on after a mistake, so as to find all.
@@ -84,7 +84,7 @@ func (d *Decoder) table(n *Node, v reflect.Value, what string, others []string) 
 		if i := slices.Index(names, k); i >= 0 {
 			d.value(n.Table[k], fields[i].value, k, fields[i].tag)
 		} else if !slices.Contains(others, k) && !d.Full() {
-			d.FaultKey(n.Table[k], fmt.Sprintf("unknown key %q in %s", k, what), nearest.Hint(k, slices.Concat(names, others)))
+			d.FaultKey(n.Table[k], fmt.Sprintf("unknown key %q in %s", k, what), suggest.Hint(k, slices.Concat(names, others)))
 		}
 	}
 	for _, f := range fields {
@@ -193,8 +193,8 @@ func (d *Decoder) str(n *Node, v reflect.Value, key string, tag reflect.StructTa
 		if allowed := strings.Split(list, ","); !slices.Contains(allowed, s) {
 			shown := slices.DeleteFunc(allowed, func(s string) bool { return s == "" })
 			hint := ""
-			if meant := nearest.Name(s, shown); meant != "" {
-				hint = nearest.Hint(s, shown)
+			if meant := suggest.Name(s, shown); meant != "" {
+				hint = suggest.Hint(s, shown)
 			}
 			d.Fault(n, fmt.Sprintf("%s is %q, which is not one of %s", key, s, strings.Join(shown, ", ")), hint)
 			return
@@ -315,7 +315,7 @@ func (d *Decoder) Known(n *Node, known []string, what string) {
 			return
 		}
 		if s, ok := one.Value.(string); ok && !slices.Contains(known, s) {
-			d.Fault(one, fmt.Sprintf("%q is not %s", s, what), nearest.Hint(s, known))
+			d.Fault(one, fmt.Sprintf("%q is not %s", s, what), suggest.Hint(s, known))
 		}
 	}
 }

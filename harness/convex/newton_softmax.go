@@ -7,7 +7,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// thinClasses is the softmax loss where thin is the others: more images than features.
+// softmaxNewton is to the softmax loss what primalNewton is to the other losses: more images
+// than features.
 // Newton's method in the weights subtracts steps V with H V = grad P,
 //
 //	(H V)_k = sum_i u_ik phi_i + lambda V_k,   u_i = (diag(p_i) - p_i p_i') V phi_i,
@@ -16,13 +17,13 @@ import (
 // sum_i p_ik (1 - p_ik) phi_i phi_i' + lambda I, in K matrices [M, M]. H is only lambda on
 // shifts that are equal for all classes, and grad P has none. The preconditioner does not
 // know that; so the mean over classes is removed from its result (lessMean).
-type thinClasses stored
+type softmaxNewton storedSoftmax
 
-// thinFits says whether it is for so many images, features and classes: the preconditioner
+// softmaxNewtonSuits says whether it is for so many images, features and classes: the preconditioner
 // takes 16 K M^2 bytes, and K M^3 operations.
-func thinFits(n, m, classes int) bool { return m > 0 && m < n && m <= 512 && classes <= 100 }
+func softmaxNewtonSuits(n, m, classes int) bool { return m > 0 && m < n && m <= 512 && classes <= 100 }
 
-func (t thinClasses) solve(search *search) (Solution, error) {
+func (t softmaxNewton) solve(search *search) (Solution, error) {
 	search.limit = min(search.limit, interiorLimit)
 	n, m := t.Features.Rows, t.Features.Cols
 	theta, f := tensor.NewMat[float64](t.Classes, m), tensor.NewMat[float64](n, t.Classes)
@@ -50,7 +51,7 @@ func (t thinClasses) solve(search *search) (Solution, error) {
 
 // at returns the probabilities of the classes at outputs, the losses' derivatives there, and
 // the sum of the losses.
-func (t thinClasses) at(f tensor.Mat[float64]) (p, slopes tensor.Mat[float64], losses float64) {
+func (t softmaxNewton) at(f tensor.Mat[float64]) (p, slopes tensor.Mat[float64], losses float64) {
 	p, slopes = tensor.NewMat[float64](f.Rows, f.Cols), tensor.NewMat[float64](f.Rows, f.Cols)
 	for i, y := range t.Labels {
 		losses += probabilities(p.Row(i), f.Row(i)) - f.Row(i)[y]
@@ -61,14 +62,14 @@ func (t thinClasses) at(f tensor.Mat[float64]) (p, slopes tensor.Mat[float64], l
 }
 
 // combine returns W'Phi + lambda V.
-func (t thinClasses) combine(w, v tensor.Mat[float64]) tensor.Mat[float64] {
+func (t softmaxNewton) combine(w, v tensor.Mat[float64]) tensor.Mat[float64] {
 	out := Combine(t.Features, w)
 	tensor.Axpy(out.Data, t.Lambda, v.Data, out.Data)
 	return out
 }
 
 // newton returns H^-1 g, roughly, and whether it could.
-func (t thinClasses) newton(search *search, p, g tensor.Mat[float64]) (tensor.Mat[float64], bool) {
+func (t softmaxNewton) newton(search *search, p, g tensor.Mat[float64]) (tensor.Mat[float64], bool) {
 	const precision, most = 0.1, 500
 	ctx := search.ctx
 	within, ok := t.within(ctx, p)
@@ -118,7 +119,7 @@ func (t thinClasses) newton(search *search, p, g tensor.Mat[float64]) (tensor.Ma
 
 // within factorises the preconditioner. It is no part of the solution, so that matrices in
 // float32 do: what rounding takes from a pivot is given back.
-func (t thinClasses) within(ctx context.Context, p tensor.Mat[float64]) ([]cholesky, bool) {
+func (t softmaxNewton) within(ctx context.Context, p tensor.Mat[float64]) ([]cholesky, bool) {
 	n, m := t.Features.Rows, t.Features.Cols
 	scaled, gram := tensor.NewMat[float32](m, n), tensor.NewMat[float32](m, m)
 	of, wide := make([]cholesky, t.Classes), make([]tensor.Mat[float64], t.Classes)
@@ -156,7 +157,7 @@ func (t thinClasses) within(ctx context.Context, p tensor.Mat[float64]) ([]chole
 // slope is that of P along -V for the step V, at theta - t V with t the length:
 //
 //	lambda (t |V|^2 - <Theta, V>) - sum_i l'(F_i - t V phi_i)'V phi_i.
-func (t thinClasses) slope(length float64, theta, f, step, df tensor.Mat[float64]) float64 {
+func (t softmaxNewton) slope(length float64, theta, f, step, df tensor.Mat[float64]) float64 {
 	sum := float64(t.Lambda * (float64(length*frobenius2(step)) - dot64(theta.Data, step.Data)))
 	there := tensor.NewMat[float64](f.Rows, f.Cols)
 	tensor.Axpy(there.Data, -length, df.Data, f.Data)

@@ -8,7 +8,7 @@ import (
 
 // dense is H of a small set, as it stands.
 type dense struct {
-	small
+	kernelProblem
 	h   tensor.Mat[float64]
 	ctx context.Context
 }
@@ -38,7 +38,7 @@ func (h dense) at(a []float64, steps int) Solution {
 }
 
 // hinge solves the hinge loss as a box.
-func (s small) hinge(search *search) (Solution, error) {
+func (s kernelProblem) hinge(search *search) (Solution, error) {
 	n := s.Gram.Rows
 	search.limit = min(search.limit, interiorLimit)
 	h := dense{s, tensor.NewMat[float64](n, n), search.ctx}

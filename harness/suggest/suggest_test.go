@@ -1,15 +1,15 @@
-package nearest_test
+package suggest_test
 
 import (
 	"fmt"
 	"testing"
 
-	"dgkip/harness/nearest"
+	"dgkip/harness/suggest"
 )
 
 func ExampleHint() {
-	fmt.Println(nearest.Hint("tabel1", []string{"table1", "table2", "figure2"}))
-	fmt.Println(nearest.Hint("zebra", []string{"smoke", "desk", "paper"}))
+	fmt.Println(suggest.Hint("tabel1", []string{"table1", "table2", "figure2"}))
+	fmt.Println(suggest.Hint("zebra", []string{"smoke", "desk", "paper"}))
 	// Output:
 	// did you mean "table1"?
 	// known are smoke, desk, paper
@@ -17,14 +17,14 @@ func ExampleHint() {
 
 func TestName(t *testing.T) {
 	known := []string{"dataset", "ipc", "method", "model", "quickstart"}
-	if got := nearest.Name("Learning_Rate", []string{"label_rate", "rate", "updates"}); got != "rate" {
+	if got := suggest.Name("Learning_Rate", []string{"label_rate", "rate", "updates"}); got != "rate" {
 		t.Errorf("what others call a rate: %q", got)
 	}
 	for word, want := range map[string]string{
 		"datset": "dataset", "dataste": "dataset", "METHOD": "method", "quick": "quickstart",
 		"icp": "ipc", "x": "", "": "", "completely different": "",
 	} {
-		if got := nearest.Name(word, known); got != want {
+		if got := suggest.Name(word, known); got != want {
 			t.Errorf("Name(%q) = %q, want %q", word, got, want)
 		}
 	}

@@ -10,9 +10,9 @@ import (
 )
 
 // thinProblem has features and labels that no model fits.
-func thinProblem(n, m int, loss Loss) thin {
+func thinProblem(n, m int, loss Loss) primalNewton {
 	s := rng.Stream(7, "thin")
-	t := thin{Features: tensor.NewMat[float32](n, m), Labels: make([]float64, n), Loss: loss, Lambda: float64(n) * 1e-6}
+	t := primalNewton{Features: tensor.NewMat[float32](n, m), Labels: make([]float64, n), Loss: loss, Lambda: float64(n) * 1e-6}
 	s.FillNormal(t.Features.Data, 0.2, 1/float32(math.Sqrt(float64(m))))
 	for i := range t.Labels {
 		f := 1.5*s.Normal64() + 3*float64(t.Features.Row(i)[0])*math.Sqrt(float64(m))

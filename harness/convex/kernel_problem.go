@@ -8,12 +8,12 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// small is a problem on a small set, to be solved to high precision, given by
+// kernelProblem is a problem on a small set, to be solved to high precision, given by
 // K = A A' alone. Its solution is Theta = C'A. All losses are convex for any real
 // labels, so with lambda > 0 there is exactly one minimiser Theta, whatever K and the
 // labels are; with a singular K, as of two equal images, C is one of several that give
 // it.
-type small struct {
+type kernelProblem struct {
 	Gram   tensor.Mat[float64] // [n, n]
 	Labels Labels
 	Lambda float64
@@ -25,7 +25,7 @@ type small struct {
 
 // solve makes Newton steps for the logistic and the softmax loss, the one that the
 // squared loss needs, and those of an interior-point method for the hinge.
-func (s small) solve(search *search) (Solution, error) {
+func (s kernelProblem) solve(search *search) (Solution, error) {
 	if err := s.check(); err != nil {
 		return Solution{}, err
 	}
@@ -35,7 +35,7 @@ func (s small) solve(search *search) (Solution, error) {
 	return s.newton(search)
 }
 
-func (s small) check() error {
+func (s kernelProblem) check() error {
 	for i := range s.Gram.Rows {
 		for j, v := range s.Gram.Row(i) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -50,11 +50,11 @@ func (s small) check() error {
 }
 
 // label returns that of image i.
-func (s small) label(i int) []float64 { return s.Labels.Values.Row(i) }
+func (s kernelProblem) label(i int) []float64 { return s.Labels.Values.Row(i) }
 
 // slope returns loss i at outputs f and sets g to its gradient there. It is for
 // the losses that have one.
-func (s small) slope(i int, f, g []float64) float64 {
+func (s kernelProblem) slope(i int, f, g []float64) float64 {
 	y := s.label(i)
 	t := s.temperature()
 	switch {
@@ -85,7 +85,7 @@ func (s small) slope(i int, f, g []float64) float64 {
 	}
 }
 
-func (s small) temperature() float64 {
+func (s kernelProblem) temperature() float64 {
 	if s.heat == 0 {
 		return 1
 	}
@@ -94,7 +94,7 @@ func (s small) temperature() float64 {
 
 // certify returns the solution C, whose outputs are F, and V = lambda C + grad l(F). As
 // alpha is -grad l(F), V is all that is left of the gap: see gradientTerm.
-func (s small) certify(c, f tensor.Mat[float64]) (Solution, tensor.Mat[float64]) {
+func (s kernelProblem) certify(c, f tensor.Mat[float64]) (Solution, tensor.Mat[float64]) {
 	v := tensor.NewMat[float64](c.Rows, c.Cols)
 	fit := Solution{C: c, Outputs: f, Norm2: max(0, inner(c, f))}
 	losses := 0.0
@@ -112,7 +112,7 @@ func (s small) certify(c, f tensor.Mat[float64]) (Solution, tensor.Mat[float64])
 // unsolved is the error of a solver that stopped at f. Outputs K C are sums of
 // terms B_i k / lambda with B up to the size y of the gains; where K is singular
 // they may cancel, and of the margins y f only 1 in 10^16 of y^2 k / lambda is known.
-func (s small) unsolved(f Solution, search *search) error {
+func (s kernelProblem) unsolved(f Solution, search *search) error {
 	most := 0.0
 	for i := range s.Gram.Rows {
 		for _, y := range s.label(i) {

@@ -8,26 +8,26 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// thin is a large set with fewer features than images, on which the dual variables
+// primalNewton is a large set with fewer features than images, on which the dual variables
 // are too many and steps in one of them at a time creep: lambda is all that keeps
 // their problem from being singular. It is solved with matrices [M, M].
-type thin struct {
+type primalNewton struct {
 	Features tensor.Mat[float32] // [n, M]
 	Labels   []float64           // gains y
 	Loss     Loss                // LogisticLoss or HingeLoss
 	Lambda   float64
 }
 
-// thinSuits says whether it is for a loss on so many images and features.
-func thinSuits(loss Loss, n, m int) bool {
-	return m > 0 && m < n && m <= maxThin && (loss == LogisticLoss || loss == HingeLoss)
+// primalSuits says whether it is for a loss on so many images and features.
+func primalSuits(loss Loss, n, m int) bool {
+	return m > 0 && m < n && m <= maxPrimal && (loss == LogisticLoss || loss == HingeLoss)
 }
 
 // solve runs Newton's method in the weights for the logistic loss, and the
 // interior-point method for the hinge, whose systems D + H, H of the rank M, are
 // inverted by Woodbury's identity. A step takes 3 n M^2 + M^3/3 operations and
 // 8 n M + 24 M^2 bytes: see weighted, and the factor of what that returns.
-func (t thin) solve(search *search) (Solution, error) {
+func (t primalNewton) solve(search *search) (Solution, error) {
 	search.limit = min(search.limit, interiorLimit)
 	if t.Loss == LogisticLoss {
 		return t.newton(search)
@@ -40,7 +40,7 @@ func (t thin) solve(search *search) (Solution, error) {
 // products are exact; only those of two low parts are left out. Woodbury's identity
 // takes the difference of numbers that nearly agree, for which float32 alone is not
 // enough.
-func (t thin) weighted(ctx context.Context, d []float64) tensor.Mat[float64] {
+func (t primalNewton) weighted(ctx context.Context, d []float64) tensor.Mat[float64] {
 	n, m := t.Features.Rows, t.Features.Cols
 	high, low := tensor.NewMat[float32](m, n), tensor.NewMat[float32](m, n)
 	const block = 48
@@ -78,15 +78,15 @@ func (t thin) weighted(ctx context.Context, d []float64) tensor.Mat[float64] {
 }
 
 // combine returns sum_i w_i phi_i.
-func (t thin) combine(w []float64) []float64 {
+func (t primalNewton) combine(w []float64) []float64 {
 	return Combine(t.Features, oneColumn(w)).Data
 }
 
-func (t thin) outputs(theta []float64) []float64 { return dots(t.Features, theta) }
+func (t primalNewton) outputs(theta []float64) []float64 { return dots(t.Features, theta) }
 
 // newton minimises P in the weights, with the gradient of P as the proof: see
 // gradientTerm.
-func (t thin) newton(search *search) (Solution, error) {
+func (t primalNewton) newton(search *search) (Solution, error) {
 	n, m := t.Features.Rows, t.Features.Cols
 	theta, f := make([]float64, m), make([]float64, n)
 	w, d := make([]float64, n), make([]float64, n)
@@ -126,7 +126,7 @@ func (t thin) newton(search *search) (Solution, error) {
 
 // length returns that along -step, at most 1, where P is least, to within a
 // little: P is convex, its slope along the line known, and outputs are linear.
-func (t thin) length(theta, f, step, df []float64) float64 {
+func (t primalNewton) length(theta, f, step, df []float64) float64 {
 	along, square := dot64(theta, step), dot64(step, step)
 	slope := func(length float64) float64 {
 		sum := float64(t.Lambda * (float64(length*square) - along))
@@ -165,7 +165,7 @@ func leastAlong(slope func(length float64) float64) float64 {
 
 // lowRank is H = Z'Z/lambda, the columns of Z being y_i phi_i.
 type lowRank struct {
-	thin
+	primalNewton
 	ctx context.Context
 }
 

@@ -48,7 +48,7 @@ func Least(ctx context.Context, view RealView, labels Labels, lambda float64) (N
 		}
 	})
 	tol := leastGap
-	if labels.Loss == SoftmaxLoss && !thinFits(images, n, labels.Values.Cols) {
+	if labels.Loss == SoftmaxLoss && !softmaxNewtonSuits(images, n, labels.Values.Cols) {
 		tol = 1e-4 // that solver is of the first order
 	}
 	fit, err := Solve(ctx, Problem{Features: b, Labels: labels, Lambda: lambda}, tol)

@@ -10,9 +10,9 @@ import (
 )
 
 // thinClassesProblem has features and labels that no model fits.
-func thinClassesProblem(n, m, classes int) thinClasses {
+func thinClassesProblem(n, m, classes int) softmaxNewton {
 	s := rng.Stream(8, "thin classes")
-	t := thinClasses{Features: tensor.NewMat[float32](n, m), Labels: make([]int, n), Classes: classes, Lambda: float64(n) * 1e-6}
+	t := softmaxNewton{Features: tensor.NewMat[float32](n, m), Labels: make([]int, n), Classes: classes, Lambda: float64(n) * 1e-6}
 	s.FillNormal(t.Features.Data, 0.2, 1/float32(math.Sqrt(float64(m))))
 	for i := range t.Labels {
 		f := 3*float64(t.Features.Row(i)[0])*math.Sqrt(float64(m)) + 1.5*s.Normal64()
@@ -29,7 +29,7 @@ func TestThinClassesFindWhatStoredFinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := stored(p).solve(towards(1e-7, 2000))
+	want, err := storedSoftmax(p).solve(towards(1e-7, 2000))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestThinClassesOfTwoAreLogistic(t *testing.T) {
 	for i, c := range p.Labels {
 		y[i] = float64(2*c - 1)
 	}
-	want, err := thin{Features: p.Features, Labels: y, Loss: LogisticLoss, Lambda: p.Lambda / 2}.solve(towards(1e-10, 100))
+	want, err := primalNewton{Features: p.Features, Labels: y, Loss: LogisticLoss, Lambda: p.Lambda / 2}.solve(towards(1e-10, 100))
 	if err != nil {
 		t.Fatal(err)
 	}

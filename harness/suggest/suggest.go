@@ -1,5 +1,5 @@
-// Package nearest finds the name that somebody meant when they mistyped it.
-package nearest
+// Package suggest finds the name that somebody meant when they mistyped it.
+package suggest
 
 import (
 	"slices"

@@ -23,7 +23,7 @@ const hopeless = 1e20
 // and has the length that the method length finds. Labels that ask for outputs of a thousand
 // and more turn the loss into one with corners, on which the steps are short:
 // those problems are solved again for a sequence of falling temperatures.
-func (s small) newton(search *search) (Solution, error) {
+func (s kernelProblem) newton(search *search) (Solution, error) {
 	c := tensor.NewMat[float64](s.Labels.Values.Rows, s.Labels.Values.Cols)
 	done := func(f Solution) bool { return f.Gap <= search.tol }
 	fit := s.descend(search, c, newtonLimit, 0, search.tol, done)
@@ -49,7 +49,7 @@ func (s small) newton(search *search) (Solution, error) {
 }
 
 // hottest is a bound of the outputs that the labels can ask for.
-func (s small) hottest() float64 {
+func (s kernelProblem) hottest() float64 {
 	most := 0.0
 	for i := range s.Gram.Rows {
 		for _, y := range s.label(i) {
@@ -65,7 +65,7 @@ func (s small) hottest() float64 {
 
 // descend makes steps from C, which it changes, until done says so or limit steps
 // have been made. It counts from the steps given.
-func (s small) descend(search *search, c tensor.Mat[float64], limit int, steps, tol float64, done func(Solution) bool) Solution {
+func (s kernelProblem) descend(search *search, c tensor.Mat[float64], limit int, steps, tol float64, done func(Solution) bool) Solution {
 	for iteration := 0; ; iteration++ {
 		f := multiply(s.Gram, c)
 		fit, r := s.certify(c, f)
@@ -109,7 +109,7 @@ func (s small) descend(search *search, c tensor.Mat[float64], limit int, steps, 
 //
 // which grows with t, is small. It is 1 near the minimum. Outputs are linear in
 // t, so trying a length needs no product with K.
-func (s small) length(c, f, d, df tensor.Mat[float64]) float64 {
+func (s kernelProblem) length(c, f, d, df tensor.Mat[float64]) float64 {
 	at, g := make([]float64, c.Cols), make([]float64, c.Cols)
 	slope := func(t float64) float64 {
 		sum := 0.0
@@ -161,7 +161,7 @@ func searchLine(slope func(t float64) float64) float64 {
 //	D = -S (lambda I + S K S)^-1 S^-1 R,   S^2 = the losses' curvatures,
 //
 // which neither subtracts what is nearly equal nor needs the inverse of K.
-func (s small) logisticStep(ctx context.Context, f, r tensor.Mat[float64]) (tensor.Mat[float64], bool) {
+func (s kernelProblem) logisticStep(ctx context.Context, f, r tensor.Mat[float64]) (tensor.Mat[float64], bool) {
 	n, heat := f.Rows, s.temperature()
 	root := make([]float64, n)
 	b := make([]float64, n)
@@ -187,7 +187,7 @@ func (s small) logisticStep(ctx context.Context, f, r tensor.Mat[float64]) (tens
 }
 
 // squaredStep is the whole way: all curvatures are one.
-func (s small) squaredStep(ctx context.Context, r tensor.Mat[float64]) (tensor.Mat[float64], bool) {
+func (s kernelProblem) squaredStep(ctx context.Context, r tensor.Mat[float64]) (tensor.Mat[float64], bool) {
 	ones := make([]float64, r.Rows)
 	for i := range ones {
 		ones[i] = 1
@@ -201,7 +201,7 @@ func (s small) squaredStep(ctx context.Context, r tensor.Mat[float64]) (tensor.M
 
 // scaledSystem factorises lambda I + S K S for the diagonal S given. It cannot where lambda
 // is lost in the rounding of K.
-func (s small) scaledSystem(ctx context.Context, root []float64) (cholesky, bool) {
+func (s kernelProblem) scaledSystem(ctx context.Context, root []float64) (cholesky, bool) {
 	m := tensor.NewMat[float64](len(root), len(root))
 	for i, a := range root {
 		for j, b := range root {
@@ -217,7 +217,7 @@ func (s small) scaledSystem(ctx context.Context, root []float64) (cholesky, bool
 // in which its matrix is symmetric and the squared norm of the residual is
 // 2 lambda times the gap. It stops when that has fallen by a hundred, or as far as
 // the gap has still to fall.
-func (s small) softmaxStep(ctx context.Context, f, r tensor.Mat[float64], aim float64) (tensor.Mat[float64], int) {
+func (s kernelProblem) softmaxStep(ctx context.Context, f, r tensor.Mat[float64], aim float64) (tensor.Mat[float64], int) {
 	n, outputs := f.Rows, f.Cols
 	prob := tensor.NewMat[float64](n, outputs)
 	for i := range n {
