@@ -25,6 +25,10 @@
 //
 // An inner product depends on its two images alone: not on others, the number of
 // threads or the vector path.
+//
+// # Convolutions and tangents
+//
+// Conv is the kernel of convolutional networks; it and FC have neural tangent kernels, too.
 package nngp
 
 import (

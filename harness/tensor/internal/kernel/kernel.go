@@ -66,6 +66,13 @@ type Path struct {
 	outer2         func(*Wide)
 	arc            func(*Arc) // without slopes
 	arcSlopes      func(*Arc)
+	products       func(*Products) // X has a value for each lane
+	productsSame   func(*Products)
+	sums           func(*Sums)
+	rectify        func(*Rectify) // without DstT
+	rectifySame    func(*Rectify)
+	tangent        func(*Rectify)
+	tangentSame    func(*Rectify)
 	peak           func(*Vec)
 	peakFlops      int // floating-point operations in a step of peak
 }
@@ -100,6 +107,13 @@ var generic = &Path{
 	outer2:         outer2Generic,
 	arc:            arcGeneric,
 	arcSlopes:      arcSlopesGeneric,
+	products:       productsGeneric,
+	productsSame:   productsGeneric,
+	sums:           sumsGeneric,
+	rectify:        rectifyGeneric,
+	rectifySame:    rectifyGeneric,
+	tangent:        rectifyGeneric,
+	tangentSame:    rectifyGeneric,
 	peak:           peakGeneric,
 	peakFlops:      2 * 16,
 }

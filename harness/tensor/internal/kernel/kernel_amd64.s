@@ -7519,6 +7519,1048 @@ loop:
 	VZEROUPPER
 	RET
 
+// func productsSame512(a *Products)
+// Requires: AVX, AVX512F
+TEXT ·productsSame512(SB), NOSPLIT, $0-8
+	MOVQ a+0(FP), AX
+	MOVQ (AX), CX
+	MOVQ 24(AX), DX
+	MOVQ 48(AX), BX
+	MOVQ 72(AX), SI
+	MOVQ 96(AX), DI
+	MOVQ 120(AX), R8
+	MOVQ 152(AX), R9
+	MOVQ 144(AX), AX
+
+loop:
+	VPXORD Z0, Z0, Z0
+	MOVQ   R9, R10
+
+colour:
+	VBROADCASTSD (DI), Z1
+	ADDQ         $0x08, DI
+	VFMADD231PD  (R8), Z1, Z0
+	ADDQ         $0x40, R8
+	DECQ         R10
+	JNZ          colour
+	VMOVUPD      Z0, (CX)
+	VMOVUPD      (BX), Z1
+	VADDPD       (SI), Z1, Z1
+	VADDPD       Z0, Z1, Z1
+	VMOVUPD      Z1, (DX)
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, DX
+	ADDQ         $0x40, BX
+	ADDQ         $0x40, SI
+	DECQ         AX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+// func rectifySame512(a *Rectify)
+// Requires: AVX, AVX512F
+TEXT ·rectifySame512(SB), NOSPLIT, $0-8
+	MOVQ         a+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         48(AX), DX
+	MOVQ         96(AX), BX
+	MOVQ         120(AX), SI
+	MOVQ         144(AX), DI
+	MOVQ         168(AX), R8
+	VBROADCASTSD 192(AX), Z0
+	VBROADCASTSD 200(AX), Z1
+	MOVQ         208(AX), AX
+
+loop:
+	VMOVUPD      (DX), Z2
+	VADDPD       64(DX), Z2, Z2
+	VADDPD       128(DX), Z2, Z2
+	VFMADD213PD  Z1, Z0, Z2
+	VBROADCASTSD (SI), Z3
+	VMULPD       (R8), Z3, Z3
+	VMULPD       Z2, Z3, Z3
+	VPANDQ       places0<>+0(SB), Z3, Z3
+	VMULPD       Z3, Z3, Z2
+	VMOVUPD      places1<>+0(SB), Z4
+	VMOVUPD      places2<>+0(SB), Z5
+	VMOVUPD      places3<>+0(SB), Z6
+	VMOVUPD      places4<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places5<>+0(SB), Z6
+	VMOVUPD      places6<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places7<>+0(SB), Z6
+	VMOVUPD      places8<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places9<>+0(SB), Z6
+	VMOVUPD      places10<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places11<>+0(SB), Z6
+	VMOVUPD      places12<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places13<>+0(SB), Z6
+	VMOVUPD      places14<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places15<>+0(SB), Z6
+	VMOVUPD      places16<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places17<>+0(SB), Z6
+	VMOVUPD      places18<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VFMADD231PD  Z4, Z3, Z5
+	VPXORD       Z8, Z8, Z8
+	VMOVUPD      places19<>+0(SB), Z2
+	VSUBPD       Z3, Z2, Z2
+	VMAXPD       Z8, Z2, Z2
+	VSQRTPD      Z2, Z3
+	VMULPD       Z3, Z2, Z2
+	VMULPD       Z5, Z2, Z2
+	VBROADCASTSD (BX), Z3
+	VMULPD       (DI), Z3, Z3
+	VMULPD       Z3, Z2, Z2
+	VMOVUPD      (DX), Z3
+	VADDPD       64(DX), Z3, Z3
+	VADDPD       128(DX), Z3, Z3
+	VFMADD213PD  Z1, Z0, Z3
+	VPXORD       Z9, Z9, Z9
+	VMAXPD       Z9, Z3, Z3
+	VADDPD       Z3, Z2, Z2
+	VADDPD       (CX), Z2, Z2
+	VMOVUPD      Z2, (CX)
+	ADDQ         $0x40, CX
+	ADDQ         $0x80, DX
+	ADDQ         $0x80, DI
+	ADDQ         $0x80, R8
+	ADDQ         $0x10, BX
+	ADDQ         $0x10, SI
+	DECQ         AX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+DATA places0<>+0(SB)/8, $0x7fffffffffffffff
+DATA places0<>+8(SB)/8, $0x7fffffffffffffff
+DATA places0<>+16(SB)/8, $0x7fffffffffffffff
+DATA places0<>+24(SB)/8, $0x7fffffffffffffff
+DATA places0<>+32(SB)/8, $0x7fffffffffffffff
+DATA places0<>+40(SB)/8, $0x7fffffffffffffff
+DATA places0<>+48(SB)/8, $0x7fffffffffffffff
+DATA places0<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places0<>(SB), RODATA|NOPTR, $64
+
+DATA places1<>+0(SB)/8, $0xbe7a325fbe7cf334
+DATA places1<>+8(SB)/8, $0xbe7a325fbe7cf334
+DATA places1<>+16(SB)/8, $0xbe7a325fbe7cf334
+DATA places1<>+24(SB)/8, $0xbe7a325fbe7cf334
+DATA places1<>+32(SB)/8, $0xbe7a325fbe7cf334
+DATA places1<>+40(SB)/8, $0xbe7a325fbe7cf334
+DATA places1<>+48(SB)/8, $0xbe7a325fbe7cf334
+DATA places1<>+56(SB)/8, $0xbe7a325fbe7cf334
+GLOBL places1<>(SB), RODATA|NOPTR, $64
+
+DATA places2<>+0(SB)/8, $0x3eb0becab853e15a
+DATA places2<>+8(SB)/8, $0x3eb0becab853e15a
+DATA places2<>+16(SB)/8, $0x3eb0becab853e15a
+DATA places2<>+24(SB)/8, $0x3eb0becab853e15a
+DATA places2<>+32(SB)/8, $0x3eb0becab853e15a
+DATA places2<>+40(SB)/8, $0x3eb0becab853e15a
+DATA places2<>+48(SB)/8, $0x3eb0becab853e15a
+DATA places2<>+56(SB)/8, $0x3eb0becab853e15a
+GLOBL places2<>(SB), RODATA|NOPTR, $64
+
+DATA places3<>+0(SB)/8, $0xbed4584ceb0e56ae
+DATA places3<>+8(SB)/8, $0xbed4584ceb0e56ae
+DATA places3<>+16(SB)/8, $0xbed4584ceb0e56ae
+DATA places3<>+24(SB)/8, $0xbed4584ceb0e56ae
+DATA places3<>+32(SB)/8, $0xbed4584ceb0e56ae
+DATA places3<>+40(SB)/8, $0xbed4584ceb0e56ae
+DATA places3<>+48(SB)/8, $0xbed4584ceb0e56ae
+DATA places3<>+56(SB)/8, $0xbed4584ceb0e56ae
+GLOBL places3<>(SB), RODATA|NOPTR, $64
+
+DATA places4<>+0(SB)/8, $0x3eef94b17e5323c7
+DATA places4<>+8(SB)/8, $0x3eef94b17e5323c7
+DATA places4<>+16(SB)/8, $0x3eef94b17e5323c7
+DATA places4<>+24(SB)/8, $0x3eef94b17e5323c7
+DATA places4<>+32(SB)/8, $0x3eef94b17e5323c7
+DATA places4<>+40(SB)/8, $0x3eef94b17e5323c7
+DATA places4<>+48(SB)/8, $0x3eef94b17e5323c7
+DATA places4<>+56(SB)/8, $0x3eef94b17e5323c7
+GLOBL places4<>(SB), RODATA|NOPTR, $64
+
+DATA places5<>+0(SB)/8, $0xbf01dd5ef81dd100
+DATA places5<>+8(SB)/8, $0xbf01dd5ef81dd100
+DATA places5<>+16(SB)/8, $0xbf01dd5ef81dd100
+DATA places5<>+24(SB)/8, $0xbf01dd5ef81dd100
+DATA places5<>+32(SB)/8, $0xbf01dd5ef81dd100
+DATA places5<>+40(SB)/8, $0xbf01dd5ef81dd100
+DATA places5<>+48(SB)/8, $0xbf01dd5ef81dd100
+DATA places5<>+56(SB)/8, $0xbf01dd5ef81dd100
+GLOBL places5<>(SB), RODATA|NOPTR, $64
+
+DATA places6<>+0(SB)/8, $0x3f100feb5bdff94a
+DATA places6<>+8(SB)/8, $0x3f100feb5bdff94a
+DATA places6<>+16(SB)/8, $0x3f100feb5bdff94a
+DATA places6<>+24(SB)/8, $0x3f100feb5bdff94a
+DATA places6<>+32(SB)/8, $0x3f100feb5bdff94a
+DATA places6<>+40(SB)/8, $0x3f100feb5bdff94a
+DATA places6<>+48(SB)/8, $0x3f100feb5bdff94a
+DATA places6<>+56(SB)/8, $0x3f100feb5bdff94a
+GLOBL places6<>(SB), RODATA|NOPTR, $64
+
+DATA places7<>+0(SB)/8, $0xbf18a7d2c2cfff16
+DATA places7<>+8(SB)/8, $0xbf18a7d2c2cfff16
+DATA places7<>+16(SB)/8, $0xbf18a7d2c2cfff16
+DATA places7<>+24(SB)/8, $0xbf18a7d2c2cfff16
+DATA places7<>+32(SB)/8, $0xbf18a7d2c2cfff16
+DATA places7<>+40(SB)/8, $0xbf18a7d2c2cfff16
+DATA places7<>+48(SB)/8, $0xbf18a7d2c2cfff16
+DATA places7<>+56(SB)/8, $0xbf18a7d2c2cfff16
+GLOBL places7<>(SB), RODATA|NOPTR, $64
+
+DATA places8<>+0(SB)/8, $0x3f213c2edcf7d96e
+DATA places8<>+8(SB)/8, $0x3f213c2edcf7d96e
+DATA places8<>+16(SB)/8, $0x3f213c2edcf7d96e
+DATA places8<>+24(SB)/8, $0x3f213c2edcf7d96e
+DATA places8<>+32(SB)/8, $0x3f213c2edcf7d96e
+DATA places8<>+40(SB)/8, $0x3f213c2edcf7d96e
+DATA places8<>+48(SB)/8, $0x3f213c2edcf7d96e
+DATA places8<>+56(SB)/8, $0x3f213c2edcf7d96e
+GLOBL places8<>(SB), RODATA|NOPTR, $64
+
+DATA places9<>+0(SB)/8, $0xbf273339d21c599c
+DATA places9<>+8(SB)/8, $0xbf273339d21c599c
+DATA places9<>+16(SB)/8, $0xbf273339d21c599c
+DATA places9<>+24(SB)/8, $0xbf273339d21c599c
+DATA places9<>+32(SB)/8, $0xbf273339d21c599c
+DATA places9<>+40(SB)/8, $0xbf273339d21c599c
+DATA places9<>+48(SB)/8, $0xbf273339d21c599c
+DATA places9<>+56(SB)/8, $0xbf273339d21c599c
+GLOBL places9<>(SB), RODATA|NOPTR, $64
+
+DATA places10<>+0(SB)/8, $0x3f2f515513465819
+DATA places10<>+8(SB)/8, $0x3f2f515513465819
+DATA places10<>+16(SB)/8, $0x3f2f515513465819
+DATA places10<>+24(SB)/8, $0x3f2f515513465819
+DATA places10<>+32(SB)/8, $0x3f2f515513465819
+DATA places10<>+40(SB)/8, $0x3f2f515513465819
+DATA places10<>+48(SB)/8, $0x3f2f515513465819
+DATA places10<>+56(SB)/8, $0x3f2f515513465819
+GLOBL places10<>(SB), RODATA|NOPTR, $64
+
+DATA places11<>+0(SB)/8, $0xbf35bfa318ad07e3
+DATA places11<>+8(SB)/8, $0xbf35bfa318ad07e3
+DATA places11<>+16(SB)/8, $0xbf35bfa318ad07e3
+DATA places11<>+24(SB)/8, $0xbf35bfa318ad07e3
+DATA places11<>+32(SB)/8, $0xbf35bfa318ad07e3
+DATA places11<>+40(SB)/8, $0xbf35bfa318ad07e3
+DATA places11<>+48(SB)/8, $0xbf35bfa318ad07e3
+DATA places11<>+56(SB)/8, $0xbf35bfa318ad07e3
+GLOBL places11<>(SB), RODATA|NOPTR, $64
+
+DATA places12<>+0(SB)/8, $0x3f3fa0a6682a950a
+DATA places12<>+8(SB)/8, $0x3f3fa0a6682a950a
+DATA places12<>+16(SB)/8, $0x3f3fa0a6682a950a
+DATA places12<>+24(SB)/8, $0x3f3fa0a6682a950a
+DATA places12<>+32(SB)/8, $0x3f3fa0a6682a950a
+DATA places12<>+40(SB)/8, $0x3f3fa0a6682a950a
+DATA places12<>+48(SB)/8, $0x3f3fa0a6682a950a
+DATA places12<>+56(SB)/8, $0x3f3fa0a6682a950a
+GLOBL places12<>(SB), RODATA|NOPTR, $64
+
+DATA places13<>+0(SB)/8, $0xbf4883cacc225c40
+DATA places13<>+8(SB)/8, $0xbf4883cacc225c40
+DATA places13<>+16(SB)/8, $0xbf4883cacc225c40
+DATA places13<>+24(SB)/8, $0xbf4883cacc225c40
+DATA places13<>+32(SB)/8, $0xbf4883cacc225c40
+DATA places13<>+40(SB)/8, $0xbf4883cacc225c40
+DATA places13<>+48(SB)/8, $0xbf4883cacc225c40
+DATA places13<>+56(SB)/8, $0xbf4883cacc225c40
+GLOBL places13<>(SB), RODATA|NOPTR, $64
+
+DATA places14<>+0(SB)/8, $0x3f54cb442c9da0be
+DATA places14<>+8(SB)/8, $0x3f54cb442c9da0be
+DATA places14<>+16(SB)/8, $0x3f54cb442c9da0be
+DATA places14<>+24(SB)/8, $0x3f54cb442c9da0be
+DATA places14<>+32(SB)/8, $0x3f54cb442c9da0be
+DATA places14<>+40(SB)/8, $0x3f54cb442c9da0be
+DATA places14<>+48(SB)/8, $0x3f54cb442c9da0be
+DATA places14<>+56(SB)/8, $0x3f54cb442c9da0be
+GLOBL places14<>(SB), RODATA|NOPTR, $64
+
+DATA places15<>+0(SB)/8, $0xbf6430debea6b1cc
+DATA places15<>+8(SB)/8, $0xbf6430debea6b1cc
+DATA places15<>+16(SB)/8, $0xbf6430debea6b1cc
+DATA places15<>+24(SB)/8, $0xbf6430debea6b1cc
+DATA places15<>+32(SB)/8, $0xbf6430debea6b1cc
+DATA places15<>+40(SB)/8, $0xbf6430debea6b1cc
+DATA places15<>+48(SB)/8, $0xbf6430debea6b1cc
+DATA places15<>+56(SB)/8, $0xbf6430debea6b1cc
+GLOBL places15<>(SB), RODATA|NOPTR, $64
+
+DATA places16<>+0(SB)/8, $0x3f7884c12fcc2600
+DATA places16<>+8(SB)/8, $0x3f7884c12fcc2600
+DATA places16<>+16(SB)/8, $0x3f7884c12fcc2600
+DATA places16<>+24(SB)/8, $0x3f7884c12fcc2600
+DATA places16<>+32(SB)/8, $0x3f7884c12fcc2600
+DATA places16<>+40(SB)/8, $0x3f7884c12fcc2600
+DATA places16<>+48(SB)/8, $0x3f7884c12fcc2600
+DATA places16<>+56(SB)/8, $0x3f7884c12fcc2600
+GLOBL places16<>(SB), RODATA|NOPTR, $64
+
+DATA places17<>+0(SB)/8, $0xbf971375b5153209
+DATA places17<>+8(SB)/8, $0xbf971375b5153209
+DATA places17<>+16(SB)/8, $0xbf971375b5153209
+DATA places17<>+24(SB)/8, $0xbf971375b5153209
+DATA places17<>+32(SB)/8, $0xbf971375b5153209
+DATA places17<>+40(SB)/8, $0xbf971375b5153209
+DATA places17<>+48(SB)/8, $0xbf971375b5153209
+DATA places17<>+56(SB)/8, $0xbf971375b5153209
+GLOBL places17<>(SB), RODATA|NOPTR, $64
+
+DATA places18<>+0(SB)/8, $0x3fd45f306dc9c883
+DATA places18<>+8(SB)/8, $0x3fd45f306dc9c883
+DATA places18<>+16(SB)/8, $0x3fd45f306dc9c883
+DATA places18<>+24(SB)/8, $0x3fd45f306dc9c883
+DATA places18<>+32(SB)/8, $0x3fd45f306dc9c883
+DATA places18<>+40(SB)/8, $0x3fd45f306dc9c883
+DATA places18<>+48(SB)/8, $0x3fd45f306dc9c883
+DATA places18<>+56(SB)/8, $0x3fd45f306dc9c883
+GLOBL places18<>(SB), RODATA|NOPTR, $64
+
+DATA places19<>+0(SB)/8, $0x3ff0000000000000
+DATA places19<>+8(SB)/8, $0x3ff0000000000000
+DATA places19<>+16(SB)/8, $0x3ff0000000000000
+DATA places19<>+24(SB)/8, $0x3ff0000000000000
+DATA places19<>+32(SB)/8, $0x3ff0000000000000
+DATA places19<>+40(SB)/8, $0x3ff0000000000000
+DATA places19<>+48(SB)/8, $0x3ff0000000000000
+DATA places19<>+56(SB)/8, $0x3ff0000000000000
+GLOBL places19<>(SB), RODATA|NOPTR, $64
+
+// func tangentSame512(a *Rectify)
+// Requires: AVX, AVX512F
+TEXT ·tangentSame512(SB), NOSPLIT, $0-8
+	MOVQ         a+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         48(AX), DX
+	MOVQ         96(AX), BX
+	MOVQ         120(AX), SI
+	MOVQ         144(AX), DI
+	MOVQ         168(AX), R8
+	VBROADCASTSD 192(AX), Z0
+	VBROADCASTSD 200(AX), Z1
+	MOVQ         24(AX), R9
+	MOVQ         72(AX), R10
+	MOVQ         208(AX), AX
+
+loop:
+	VMOVUPD      (DX), Z2
+	VADDPD       64(DX), Z2, Z2
+	VADDPD       128(DX), Z2, Z2
+	VFMADD213PD  Z1, Z0, Z2
+	VBROADCASTSD (SI), Z3
+	VMULPD       (R8), Z3, Z3
+	VMULPD       Z2, Z3, Z3
+	VPANDQ       places20<>+0(SB), Z3, Z3
+	VMULPD       Z3, Z3, Z2
+	VMOVUPD      places1<>+0(SB), Z4
+	VMOVUPD      places2<>+0(SB), Z5
+	VMOVUPD      places3<>+0(SB), Z6
+	VMOVUPD      places4<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places5<>+0(SB), Z6
+	VMOVUPD      places6<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places7<>+0(SB), Z6
+	VMOVUPD      places8<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places9<>+0(SB), Z6
+	VMOVUPD      places10<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places11<>+0(SB), Z6
+	VMOVUPD      places12<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places13<>+0(SB), Z6
+	VMOVUPD      places14<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places15<>+0(SB), Z6
+	VMOVUPD      places16<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places17<>+0(SB), Z6
+	VMOVUPD      places18<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VFMADD231PD  Z4, Z3, Z5
+	VPXORD       Z8, Z8, Z8
+	VMOVUPD      places19<>+0(SB), Z4
+	VSUBPD       Z3, Z4, Z4
+	VMAXPD       Z8, Z4, Z4
+	VSQRTPD      Z4, Z6
+	VMULPD       Z6, Z4, Z4
+	VMULPD       Z5, Z4, Z4
+	VBROADCASTSD (BX), Z5
+	VMULPD       (DI), Z5, Z5
+	VMULPD       Z5, Z4, Z4
+	VMOVUPD      (DX), Z5
+	VADDPD       64(DX), Z5, Z5
+	VADDPD       128(DX), Z5, Z5
+	VFMADD213PD  Z1, Z0, Z5
+	VPXORD       Z9, Z9, Z9
+	VMAXPD       Z9, Z5, Z5
+	VADDPD       Z5, Z4, Z4
+	VADDPD       (CX), Z4, Z4
+	VMOVUPD      Z4, (CX)
+	VMOVUPD      places21<>+0(SB), Z4
+	VMOVUPD      places22<>+0(SB), Z5
+	VMOVUPD      places23<>+0(SB), Z6
+	VMOVUPD      places24<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places25<>+0(SB), Z6
+	VMOVUPD      places26<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places27<>+0(SB), Z6
+	VMOVUPD      places28<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places29<>+0(SB), Z6
+	VMOVUPD      places30<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places31<>+0(SB), Z6
+	VMOVUPD      places32<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places33<>+0(SB), Z6
+	VMOVUPD      places34<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places35<>+0(SB), Z6
+	VMOVUPD      places36<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places37<>+0(SB), Z6
+	VMOVUPD      places38<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VFMADD231PD  Z4, Z3, Z5
+	VPXORD       Z10, Z10, Z10
+	VMOVUPD      places39<>+0(SB), Z2
+	VSUBPD       Z3, Z2, Z2
+	VMAXPD       Z10, Z2, Z2
+	VSQRTPD      Z2, Z2
+	VFNMADD213PD places40<>+0(SB), Z2, Z5
+	VMOVUPD      (DX), Z2
+	VADDPD       64(DX), Z2, Z2
+	VADDPD       128(DX), Z2, Z2
+	VFMADD213PD  Z1, Z0, Z2
+	VBROADCASTSD (SI), Z3
+	VMULPD       (R8), Z3, Z3
+	VMULPD       Z2, Z3, Z3
+	VPANDQ       places41<>+0(SB), Z3, Z3
+	VPANDQ       places42<>+0(SB), Z5, Z4
+	VPORQ        Z3, Z4, Z4
+	VADDPD       places40<>+0(SB), Z4, Z4
+	VMOVUPD      (R10), Z3
+	VADDPD       64(R10), Z3, Z3
+	VADDPD       128(R10), Z3, Z3
+	VFMADD213PD  Z2, Z0, Z3
+	VMOVUPD      (R9), Z2
+	VFMADD231PD  Z3, Z4, Z2
+	VMOVUPD      Z2, (R9)
+	ADDQ         $0x40, R9
+	ADDQ         $0x80, R10
+	ADDQ         $0x40, CX
+	ADDQ         $0x80, DX
+	ADDQ         $0x80, DI
+	ADDQ         $0x80, R8
+	ADDQ         $0x10, BX
+	ADDQ         $0x10, SI
+	DECQ         AX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+DATA places20<>+0(SB)/8, $0x7fffffffffffffff
+DATA places20<>+8(SB)/8, $0x7fffffffffffffff
+DATA places20<>+16(SB)/8, $0x7fffffffffffffff
+DATA places20<>+24(SB)/8, $0x7fffffffffffffff
+DATA places20<>+32(SB)/8, $0x7fffffffffffffff
+DATA places20<>+40(SB)/8, $0x7fffffffffffffff
+DATA places20<>+48(SB)/8, $0x7fffffffffffffff
+DATA places20<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places20<>(SB), RODATA|NOPTR, $64
+
+DATA places21<>+0(SB)/8, $0xbec451ab0630cf41
+DATA places21<>+8(SB)/8, $0xbec451ab0630cf41
+DATA places21<>+16(SB)/8, $0xbec451ab0630cf41
+DATA places21<>+24(SB)/8, $0xbec451ab0630cf41
+DATA places21<>+32(SB)/8, $0xbec451ab0630cf41
+DATA places21<>+40(SB)/8, $0xbec451ab0630cf41
+DATA places21<>+48(SB)/8, $0xbec451ab0630cf41
+DATA places21<>+56(SB)/8, $0xbec451ab0630cf41
+GLOBL places21<>(SB), RODATA|NOPTR, $64
+
+DATA places22<>+0(SB)/8, $0x3ef9bcf8e7a0b989
+DATA places22<>+8(SB)/8, $0x3ef9bcf8e7a0b989
+DATA places22<>+16(SB)/8, $0x3ef9bcf8e7a0b989
+DATA places22<>+24(SB)/8, $0x3ef9bcf8e7a0b989
+DATA places22<>+32(SB)/8, $0x3ef9bcf8e7a0b989
+DATA places22<>+40(SB)/8, $0x3ef9bcf8e7a0b989
+DATA places22<>+48(SB)/8, $0x3ef9bcf8e7a0b989
+DATA places22<>+56(SB)/8, $0x3ef9bcf8e7a0b989
+GLOBL places22<>(SB), RODATA|NOPTR, $64
+
+DATA places23<>+0(SB)/8, $0xbf1ee06197f9b69f
+DATA places23<>+8(SB)/8, $0xbf1ee06197f9b69f
+DATA places23<>+16(SB)/8, $0xbf1ee06197f9b69f
+DATA places23<>+24(SB)/8, $0xbf1ee06197f9b69f
+DATA places23<>+32(SB)/8, $0xbf1ee06197f9b69f
+DATA places23<>+40(SB)/8, $0xbf1ee06197f9b69f
+DATA places23<>+48(SB)/8, $0xbf1ee06197f9b69f
+DATA places23<>+56(SB)/8, $0xbf1ee06197f9b69f
+GLOBL places23<>(SB), RODATA|NOPTR, $64
+
+DATA places24<>+0(SB)/8, $0x3f378a077ffdb2bb
+DATA places24<>+8(SB)/8, $0x3f378a077ffdb2bb
+DATA places24<>+16(SB)/8, $0x3f378a077ffdb2bb
+DATA places24<>+24(SB)/8, $0x3f378a077ffdb2bb
+DATA places24<>+32(SB)/8, $0x3f378a077ffdb2bb
+DATA places24<>+40(SB)/8, $0x3f378a077ffdb2bb
+DATA places24<>+48(SB)/8, $0x3f378a077ffdb2bb
+DATA places24<>+56(SB)/8, $0x3f378a077ffdb2bb
+GLOBL places24<>(SB), RODATA|NOPTR, $64
+
+DATA places25<>+0(SB)/8, $0xbf49f4eb3ced71d3
+DATA places25<>+8(SB)/8, $0xbf49f4eb3ced71d3
+DATA places25<>+16(SB)/8, $0xbf49f4eb3ced71d3
+DATA places25<>+24(SB)/8, $0xbf49f4eb3ced71d3
+DATA places25<>+32(SB)/8, $0xbf49f4eb3ced71d3
+DATA places25<>+40(SB)/8, $0xbf49f4eb3ced71d3
+DATA places25<>+48(SB)/8, $0xbf49f4eb3ced71d3
+DATA places25<>+56(SB)/8, $0xbf49f4eb3ced71d3
+GLOBL places25<>(SB), RODATA|NOPTR, $64
+
+DATA places26<>+0(SB)/8, $0x3f567ddfd965937c
+DATA places26<>+8(SB)/8, $0x3f567ddfd965937c
+DATA places26<>+16(SB)/8, $0x3f567ddfd965937c
+DATA places26<>+24(SB)/8, $0x3f567ddfd965937c
+DATA places26<>+32(SB)/8, $0x3f567ddfd965937c
+DATA places26<>+40(SB)/8, $0x3f567ddfd965937c
+DATA places26<>+48(SB)/8, $0x3f567ddfd965937c
+DATA places26<>+56(SB)/8, $0x3f567ddfd965937c
+GLOBL places26<>(SB), RODATA|NOPTR, $64
+
+DATA places27<>+0(SB)/8, $0xbf606238fcf81d1c
+DATA places27<>+8(SB)/8, $0xbf606238fcf81d1c
+DATA places27<>+16(SB)/8, $0xbf606238fcf81d1c
+DATA places27<>+24(SB)/8, $0xbf606238fcf81d1c
+DATA places27<>+32(SB)/8, $0xbf606238fcf81d1c
+DATA places27<>+40(SB)/8, $0xbf606238fcf81d1c
+DATA places27<>+48(SB)/8, $0xbf606238fcf81d1c
+DATA places27<>+56(SB)/8, $0xbf606238fcf81d1c
+GLOBL places27<>(SB), RODATA|NOPTR, $64
+
+DATA places28<>+0(SB)/8, $0x3f65563c85a35f85
+DATA places28<>+8(SB)/8, $0x3f65563c85a35f85
+DATA places28<>+16(SB)/8, $0x3f65563c85a35f85
+DATA places28<>+24(SB)/8, $0x3f65563c85a35f85
+DATA places28<>+32(SB)/8, $0x3f65563c85a35f85
+DATA places28<>+40(SB)/8, $0x3f65563c85a35f85
+DATA places28<>+48(SB)/8, $0x3f65563c85a35f85
+DATA places28<>+56(SB)/8, $0x3f65563c85a35f85
+GLOBL places28<>(SB), RODATA|NOPTR, $64
+
+DATA places29<>+0(SB)/8, $0xbf6a3a9d34dbc740
+DATA places29<>+8(SB)/8, $0xbf6a3a9d34dbc740
+DATA places29<>+16(SB)/8, $0xbf6a3a9d34dbc740
+DATA places29<>+24(SB)/8, $0xbf6a3a9d34dbc740
+DATA places29<>+32(SB)/8, $0xbf6a3a9d34dbc740
+DATA places29<>+40(SB)/8, $0xbf6a3a9d34dbc740
+DATA places29<>+48(SB)/8, $0xbf6a3a9d34dbc740
+DATA places29<>+56(SB)/8, $0xbf6a3a9d34dbc740
+GLOBL places29<>(SB), RODATA|NOPTR, $64
+
+DATA places30<>+0(SB)/8, $0x3f6fbaf8e4813031
+DATA places30<>+8(SB)/8, $0x3f6fbaf8e4813031
+DATA places30<>+16(SB)/8, $0x3f6fbaf8e4813031
+DATA places30<>+24(SB)/8, $0x3f6fbaf8e4813031
+DATA places30<>+32(SB)/8, $0x3f6fbaf8e4813031
+DATA places30<>+40(SB)/8, $0x3f6fbaf8e4813031
+DATA places30<>+48(SB)/8, $0x3f6fbaf8e4813031
+DATA places30<>+56(SB)/8, $0x3f6fbaf8e4813031
+GLOBL places30<>(SB), RODATA|NOPTR, $64
+
+DATA places31<>+0(SB)/8, $0xbf736523b52b6498
+DATA places31<>+8(SB)/8, $0xbf736523b52b6498
+DATA places31<>+16(SB)/8, $0xbf736523b52b6498
+DATA places31<>+24(SB)/8, $0xbf736523b52b6498
+DATA places31<>+32(SB)/8, $0xbf736523b52b6498
+DATA places31<>+40(SB)/8, $0xbf736523b52b6498
+DATA places31<>+48(SB)/8, $0xbf736523b52b6498
+DATA places31<>+56(SB)/8, $0xbf736523b52b6498
+GLOBL places31<>(SB), RODATA|NOPTR, $64
+
+DATA places32<>+0(SB)/8, $0x3f7857bf78e4a1fa
+DATA places32<>+8(SB)/8, $0x3f7857bf78e4a1fa
+DATA places32<>+16(SB)/8, $0x3f7857bf78e4a1fa
+DATA places32<>+24(SB)/8, $0x3f7857bf78e4a1fa
+DATA places32<>+32(SB)/8, $0x3f7857bf78e4a1fa
+DATA places32<>+40(SB)/8, $0x3f7857bf78e4a1fa
+DATA places32<>+48(SB)/8, $0x3f7857bf78e4a1fa
+DATA places32<>+56(SB)/8, $0x3f7857bf78e4a1fa
+GLOBL places32<>(SB), RODATA|NOPTR, $64
+
+DATA places33<>+0(SB)/8, $0xbf7fc7692d5bc593
+DATA places33<>+8(SB)/8, $0xbf7fc7692d5bc593
+DATA places33<>+16(SB)/8, $0xbf7fc7692d5bc593
+DATA places33<>+24(SB)/8, $0xbf7fc7692d5bc593
+DATA places33<>+32(SB)/8, $0xbf7fc7692d5bc593
+DATA places33<>+40(SB)/8, $0xbf7fc7692d5bc593
+DATA places33<>+48(SB)/8, $0xbf7fc7692d5bc593
+DATA places33<>+56(SB)/8, $0xbf7fc7692d5bc593
+GLOBL places33<>(SB), RODATA|NOPTR, $64
+
+DATA places34<>+0(SB)/8, $0x3f85f4ef505a9d61
+DATA places34<>+8(SB)/8, $0x3f85f4ef505a9d61
+DATA places34<>+16(SB)/8, $0x3f85f4ef505a9d61
+DATA places34<>+24(SB)/8, $0x3f85f4ef505a9d61
+DATA places34<>+32(SB)/8, $0x3f85f4ef505a9d61
+DATA places34<>+40(SB)/8, $0x3f85f4ef505a9d61
+DATA places34<>+48(SB)/8, $0x3f85f4ef505a9d61
+DATA places34<>+56(SB)/8, $0x3f85f4ef505a9d61
+GLOBL places34<>(SB), RODATA|NOPTR, $64
+
+DATA places35<>+0(SB)/8, $0xbf908e4e5ee2f776
+DATA places35<>+8(SB)/8, $0xbf908e4e5ee2f776
+DATA places35<>+16(SB)/8, $0xbf908e4e5ee2f776
+DATA places35<>+24(SB)/8, $0xbf908e4e5ee2f776
+DATA places35<>+32(SB)/8, $0xbf908e4e5ee2f776
+DATA places35<>+40(SB)/8, $0xbf908e4e5ee2f776
+DATA places35<>+48(SB)/8, $0xbf908e4e5ee2f776
+DATA places35<>+56(SB)/8, $0xbf908e4e5ee2f776
+GLOBL places35<>(SB), RODATA|NOPTR, $64
+
+DATA places36<>+0(SB)/8, $0x3f9d067c919e506b
+DATA places36<>+8(SB)/8, $0x3f9d067c919e506b
+DATA places36<>+16(SB)/8, $0x3f9d067c919e506b
+DATA places36<>+24(SB)/8, $0x3f9d067c919e506b
+DATA places36<>+32(SB)/8, $0x3f9d067c919e506b
+DATA places36<>+40(SB)/8, $0x3f9d067c919e506b
+DATA places36<>+48(SB)/8, $0x3f9d067c919e506b
+DATA places36<>+56(SB)/8, $0x3f9d067c919e506b
+GLOBL places36<>(SB), RODATA|NOPTR, $64
+
+DATA places37<>+0(SB)/8, $0xbfb17cc1b7271694
+DATA places37<>+8(SB)/8, $0xbfb17cc1b7271694
+DATA places37<>+16(SB)/8, $0xbfb17cc1b7271694
+DATA places37<>+24(SB)/8, $0xbfb17cc1b7271694
+DATA places37<>+32(SB)/8, $0xbfb17cc1b7271694
+DATA places37<>+40(SB)/8, $0xbfb17cc1b7271694
+DATA places37<>+48(SB)/8, $0xbfb17cc1b7271694
+DATA places37<>+56(SB)/8, $0xbfb17cc1b7271694
+GLOBL places37<>(SB), RODATA|NOPTR, $64
+
+DATA places38<>+0(SB)/8, $0x3fdfffffffffffff
+DATA places38<>+8(SB)/8, $0x3fdfffffffffffff
+DATA places38<>+16(SB)/8, $0x3fdfffffffffffff
+DATA places38<>+24(SB)/8, $0x3fdfffffffffffff
+DATA places38<>+32(SB)/8, $0x3fdfffffffffffff
+DATA places38<>+40(SB)/8, $0x3fdfffffffffffff
+DATA places38<>+48(SB)/8, $0x3fdfffffffffffff
+DATA places38<>+56(SB)/8, $0x3fdfffffffffffff
+GLOBL places38<>(SB), RODATA|NOPTR, $64
+
+DATA places39<>+0(SB)/8, $0x3feffffffffffff8
+DATA places39<>+8(SB)/8, $0x3feffffffffffff8
+DATA places39<>+16(SB)/8, $0x3feffffffffffff8
+DATA places39<>+24(SB)/8, $0x3feffffffffffff8
+DATA places39<>+32(SB)/8, $0x3feffffffffffff8
+DATA places39<>+40(SB)/8, $0x3feffffffffffff8
+DATA places39<>+48(SB)/8, $0x3feffffffffffff8
+DATA places39<>+56(SB)/8, $0x3feffffffffffff8
+GLOBL places39<>(SB), RODATA|NOPTR, $64
+
+DATA places40<>+0(SB)/8, $0x3fe0000000000000
+DATA places40<>+8(SB)/8, $0x3fe0000000000000
+DATA places40<>+16(SB)/8, $0x3fe0000000000000
+DATA places40<>+24(SB)/8, $0x3fe0000000000000
+DATA places40<>+32(SB)/8, $0x3fe0000000000000
+DATA places40<>+40(SB)/8, $0x3fe0000000000000
+DATA places40<>+48(SB)/8, $0x3fe0000000000000
+DATA places40<>+56(SB)/8, $0x3fe0000000000000
+GLOBL places40<>(SB), RODATA|NOPTR, $64
+
+DATA places41<>+0(SB)/8, $0x8000000000000000
+DATA places41<>+8(SB)/8, $0x8000000000000000
+DATA places41<>+16(SB)/8, $0x8000000000000000
+DATA places41<>+24(SB)/8, $0x8000000000000000
+DATA places41<>+32(SB)/8, $0x8000000000000000
+DATA places41<>+40(SB)/8, $0x8000000000000000
+DATA places41<>+48(SB)/8, $0x8000000000000000
+DATA places41<>+56(SB)/8, $0x8000000000000000
+GLOBL places41<>(SB), RODATA|NOPTR, $64
+
+DATA places42<>+0(SB)/8, $0x7fffffffffffffff
+DATA places42<>+8(SB)/8, $0x7fffffffffffffff
+DATA places42<>+16(SB)/8, $0x7fffffffffffffff
+DATA places42<>+24(SB)/8, $0x7fffffffffffffff
+DATA places42<>+32(SB)/8, $0x7fffffffffffffff
+DATA places42<>+40(SB)/8, $0x7fffffffffffffff
+DATA places42<>+48(SB)/8, $0x7fffffffffffffff
+DATA places42<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places42<>(SB), RODATA|NOPTR, $64
+
+// func products512(a *Products)
+// Requires: AVX, AVX512F
+TEXT ·products512(SB), NOSPLIT, $0-8
+	MOVQ a+0(FP), AX
+	MOVQ (AX), CX
+	MOVQ 24(AX), DX
+	MOVQ 48(AX), BX
+	MOVQ 72(AX), SI
+	MOVQ 96(AX), DI
+	MOVQ 120(AX), R8
+	MOVQ 152(AX), R9
+	MOVQ 144(AX), AX
+
+loop:
+	VPXORD Z0, Z0, Z0
+	MOVQ   R9, R10
+
+colour:
+	VMOVUPD     (DI), Z1
+	VFMADD231PD (R8), Z1, Z0
+	ADDQ        $0x40, DI
+	ADDQ        $0x40, R8
+	DECQ        R10
+	JNZ         colour
+	VMOVUPD     Z0, (CX)
+	VMOVUPD     (BX), Z1
+	VADDPD      (SI), Z1, Z1
+	VADDPD      Z0, Z1, Z1
+	VMOVUPD     Z1, (DX)
+	ADDQ        $0x40, CX
+	ADDQ        $0x40, DX
+	ADDQ        $0x40, BX
+	ADDQ        $0x40, SI
+	DECQ        AX
+	JNZ         loop
+	VZEROUPPER
+	RET
+
+// func rectify512(a *Rectify)
+// Requires: AVX, AVX512F
+TEXT ·rectify512(SB), NOSPLIT, $0-8
+	MOVQ         a+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         48(AX), DX
+	MOVQ         96(AX), BX
+	MOVQ         120(AX), SI
+	MOVQ         144(AX), DI
+	MOVQ         168(AX), R8
+	VBROADCASTSD 192(AX), Z0
+	VBROADCASTSD 200(AX), Z1
+	MOVQ         208(AX), AX
+
+loop:
+	VMOVUPD     (DX), Z2
+	VADDPD      64(DX), Z2, Z2
+	VADDPD      128(DX), Z2, Z2
+	VFMADD213PD Z1, Z0, Z2
+	VMOVUPD     (SI), Z3
+	VMULPD      (R8), Z3, Z3
+	VMULPD      Z2, Z3, Z3
+	VPANDQ      places43<>+0(SB), Z3, Z3
+	VMULPD      Z3, Z3, Z2
+	VMOVUPD     places1<>+0(SB), Z4
+	VMOVUPD     places2<>+0(SB), Z5
+	VMOVUPD     places3<>+0(SB), Z6
+	VMOVUPD     places4<>+0(SB), Z7
+	VFMADD213PD Z6, Z2, Z4
+	VFMADD213PD Z7, Z2, Z5
+	VMOVUPD     places5<>+0(SB), Z6
+	VMOVUPD     places6<>+0(SB), Z7
+	VFMADD213PD Z6, Z2, Z4
+	VFMADD213PD Z7, Z2, Z5
+	VMOVUPD     places7<>+0(SB), Z6
+	VMOVUPD     places8<>+0(SB), Z7
+	VFMADD213PD Z6, Z2, Z4
+	VFMADD213PD Z7, Z2, Z5
+	VMOVUPD     places9<>+0(SB), Z6
+	VMOVUPD     places10<>+0(SB), Z7
+	VFMADD213PD Z6, Z2, Z4
+	VFMADD213PD Z7, Z2, Z5
+	VMOVUPD     places11<>+0(SB), Z6
+	VMOVUPD     places12<>+0(SB), Z7
+	VFMADD213PD Z6, Z2, Z4
+	VFMADD213PD Z7, Z2, Z5
+	VMOVUPD     places13<>+0(SB), Z6
+	VMOVUPD     places14<>+0(SB), Z7
+	VFMADD213PD Z6, Z2, Z4
+	VFMADD213PD Z7, Z2, Z5
+	VMOVUPD     places15<>+0(SB), Z6
+	VMOVUPD     places16<>+0(SB), Z7
+	VFMADD213PD Z6, Z2, Z4
+	VFMADD213PD Z7, Z2, Z5
+	VMOVUPD     places17<>+0(SB), Z6
+	VMOVUPD     places18<>+0(SB), Z7
+	VFMADD213PD Z6, Z2, Z4
+	VFMADD213PD Z7, Z2, Z5
+	VFMADD231PD Z4, Z3, Z5
+	VPXORD      Z8, Z8, Z8
+	VMOVUPD     places19<>+0(SB), Z2
+	VSUBPD      Z3, Z2, Z2
+	VMAXPD      Z8, Z2, Z2
+	VSQRTPD     Z2, Z3
+	VMULPD      Z3, Z2, Z2
+	VMULPD      Z5, Z2, Z2
+	VMOVUPD     (BX), Z3
+	VMULPD      (DI), Z3, Z3
+	VMULPD      Z3, Z2, Z2
+	VMOVUPD     (DX), Z3
+	VADDPD      64(DX), Z3, Z3
+	VADDPD      128(DX), Z3, Z3
+	VFMADD213PD Z1, Z0, Z3
+	VPXORD      Z9, Z9, Z9
+	VMAXPD      Z9, Z3, Z3
+	VADDPD      Z3, Z2, Z2
+	VADDPD      (CX), Z2, Z2
+	VMOVUPD     Z2, (CX)
+	ADDQ        $0x40, CX
+	ADDQ        $0x80, DX
+	ADDQ        $0x80, DI
+	ADDQ        $0x80, R8
+	ADDQ        $0x80, BX
+	ADDQ        $0x80, SI
+	DECQ        AX
+	JNZ         loop
+	VZEROUPPER
+	RET
+
+DATA places43<>+0(SB)/8, $0x7fffffffffffffff
+DATA places43<>+8(SB)/8, $0x7fffffffffffffff
+DATA places43<>+16(SB)/8, $0x7fffffffffffffff
+DATA places43<>+24(SB)/8, $0x7fffffffffffffff
+DATA places43<>+32(SB)/8, $0x7fffffffffffffff
+DATA places43<>+40(SB)/8, $0x7fffffffffffffff
+DATA places43<>+48(SB)/8, $0x7fffffffffffffff
+DATA places43<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places43<>(SB), RODATA|NOPTR, $64
+
+// func tangent512(a *Rectify)
+// Requires: AVX, AVX512F
+TEXT ·tangent512(SB), NOSPLIT, $0-8
+	MOVQ         a+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         48(AX), DX
+	MOVQ         96(AX), BX
+	MOVQ         120(AX), SI
+	MOVQ         144(AX), DI
+	MOVQ         168(AX), R8
+	VBROADCASTSD 192(AX), Z0
+	VBROADCASTSD 200(AX), Z1
+	MOVQ         24(AX), R9
+	MOVQ         72(AX), R10
+	MOVQ         208(AX), AX
+
+loop:
+	VMOVUPD      (DX), Z2
+	VADDPD       64(DX), Z2, Z2
+	VADDPD       128(DX), Z2, Z2
+	VFMADD213PD  Z1, Z0, Z2
+	VMOVUPD      (SI), Z3
+	VMULPD       (R8), Z3, Z3
+	VMULPD       Z2, Z3, Z3
+	VPANDQ       places44<>+0(SB), Z3, Z3
+	VMULPD       Z3, Z3, Z2
+	VMOVUPD      places1<>+0(SB), Z4
+	VMOVUPD      places2<>+0(SB), Z5
+	VMOVUPD      places3<>+0(SB), Z6
+	VMOVUPD      places4<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places5<>+0(SB), Z6
+	VMOVUPD      places6<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places7<>+0(SB), Z6
+	VMOVUPD      places8<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places9<>+0(SB), Z6
+	VMOVUPD      places10<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places11<>+0(SB), Z6
+	VMOVUPD      places12<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places13<>+0(SB), Z6
+	VMOVUPD      places14<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places15<>+0(SB), Z6
+	VMOVUPD      places16<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places17<>+0(SB), Z6
+	VMOVUPD      places18<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VFMADD231PD  Z4, Z3, Z5
+	VPXORD       Z8, Z8, Z8
+	VMOVUPD      places19<>+0(SB), Z4
+	VSUBPD       Z3, Z4, Z4
+	VMAXPD       Z8, Z4, Z4
+	VSQRTPD      Z4, Z6
+	VMULPD       Z6, Z4, Z4
+	VMULPD       Z5, Z4, Z4
+	VMOVUPD      (BX), Z5
+	VMULPD       (DI), Z5, Z5
+	VMULPD       Z5, Z4, Z4
+	VMOVUPD      (DX), Z5
+	VADDPD       64(DX), Z5, Z5
+	VADDPD       128(DX), Z5, Z5
+	VFMADD213PD  Z1, Z0, Z5
+	VPXORD       Z9, Z9, Z9
+	VMAXPD       Z9, Z5, Z5
+	VADDPD       Z5, Z4, Z4
+	VADDPD       (CX), Z4, Z4
+	VMOVUPD      Z4, (CX)
+	VMOVUPD      places21<>+0(SB), Z4
+	VMOVUPD      places22<>+0(SB), Z5
+	VMOVUPD      places23<>+0(SB), Z6
+	VMOVUPD      places24<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places25<>+0(SB), Z6
+	VMOVUPD      places26<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places27<>+0(SB), Z6
+	VMOVUPD      places28<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places29<>+0(SB), Z6
+	VMOVUPD      places30<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places31<>+0(SB), Z6
+	VMOVUPD      places32<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places33<>+0(SB), Z6
+	VMOVUPD      places34<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places35<>+0(SB), Z6
+	VMOVUPD      places36<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places37<>+0(SB), Z6
+	VMOVUPD      places38<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VFMADD231PD  Z4, Z3, Z5
+	VPXORD       Z10, Z10, Z10
+	VMOVUPD      places39<>+0(SB), Z2
+	VSUBPD       Z3, Z2, Z2
+	VMAXPD       Z10, Z2, Z2
+	VSQRTPD      Z2, Z2
+	VFNMADD213PD places40<>+0(SB), Z2, Z5
+	VMOVUPD      (DX), Z2
+	VADDPD       64(DX), Z2, Z2
+	VADDPD       128(DX), Z2, Z2
+	VFMADD213PD  Z1, Z0, Z2
+	VMOVUPD      (SI), Z3
+	VMULPD       (R8), Z3, Z3
+	VMULPD       Z2, Z3, Z3
+	VPANDQ       places41<>+0(SB), Z3, Z3
+	VPANDQ       places45<>+0(SB), Z5, Z4
+	VPORQ        Z3, Z4, Z4
+	VADDPD       places40<>+0(SB), Z4, Z4
+	VMOVUPD      (R10), Z3
+	VADDPD       64(R10), Z3, Z3
+	VADDPD       128(R10), Z3, Z3
+	VFMADD213PD  Z2, Z0, Z3
+	VMOVUPD      (R9), Z2
+	VFMADD231PD  Z3, Z4, Z2
+	VMOVUPD      Z2, (R9)
+	ADDQ         $0x40, R9
+	ADDQ         $0x80, R10
+	ADDQ         $0x40, CX
+	ADDQ         $0x80, DX
+	ADDQ         $0x80, DI
+	ADDQ         $0x80, R8
+	ADDQ         $0x80, BX
+	ADDQ         $0x80, SI
+	DECQ         AX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+DATA places44<>+0(SB)/8, $0x7fffffffffffffff
+DATA places44<>+8(SB)/8, $0x7fffffffffffffff
+DATA places44<>+16(SB)/8, $0x7fffffffffffffff
+DATA places44<>+24(SB)/8, $0x7fffffffffffffff
+DATA places44<>+32(SB)/8, $0x7fffffffffffffff
+DATA places44<>+40(SB)/8, $0x7fffffffffffffff
+DATA places44<>+48(SB)/8, $0x7fffffffffffffff
+DATA places44<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places44<>(SB), RODATA|NOPTR, $64
+
+DATA places45<>+0(SB)/8, $0x7fffffffffffffff
+DATA places45<>+8(SB)/8, $0x7fffffffffffffff
+DATA places45<>+16(SB)/8, $0x7fffffffffffffff
+DATA places45<>+24(SB)/8, $0x7fffffffffffffff
+DATA places45<>+32(SB)/8, $0x7fffffffffffffff
+DATA places45<>+40(SB)/8, $0x7fffffffffffffff
+DATA places45<>+48(SB)/8, $0x7fffffffffffffff
+DATA places45<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places45<>(SB), RODATA|NOPTR, $64
+
+// func sums512(a *Sums)
+// Requires: AVX, AVX512F
+TEXT ·sums512(SB), NOSPLIT, $0-8
+	MOVQ a+0(FP), AX
+	MOVQ (AX), CX
+	MOVQ 24(AX), DX
+	MOVQ 48(AX), BX
+	MOVQ 72(AX), SI
+	MOVQ 96(AX), AX
+
+loop:
+	VMOVUPD (DX), Z0
+	VADDPD  (BX), Z0, Z0
+	VADDPD  (SI), Z0, Z0
+	VMOVUPD Z0, (CX)
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, BX
+	ADDQ    $0x40, SI
+	DECQ    AX
+	JNZ     loop
+	VZEROUPPER
+	RET
+
 // func peak512(a *Vec)
 // Requires: AVX, AVX512F
 TEXT ·peak512(SB), NOSPLIT, $0-8
@@ -11521,6 +12563,1001 @@ loop:
 	ADDQ         $0x08, R8
 	CMPQ         R8, AX
 	JLT          loop
+	VZEROUPPER
+	RET
+
+// func productsSame256(a *Products)
+// Requires: AVX, FMA3
+TEXT ·productsSame256(SB), NOSPLIT, $0-8
+	MOVQ a+0(FP), AX
+	MOVQ (AX), CX
+	MOVQ 24(AX), DX
+	MOVQ 48(AX), BX
+	MOVQ 72(AX), SI
+	MOVQ 96(AX), DI
+	MOVQ 120(AX), R8
+	MOVQ 152(AX), R9
+	MOVQ 144(AX), AX
+
+loop:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   R9, R10
+
+colour:
+	VBROADCASTSD (DI), Y2
+	ADDQ         $0x08, DI
+	VFMADD231PD  (R8), Y2, Y0
+	VFMADD231PD  32(R8), Y2, Y1
+	ADDQ         $0x40, R8
+	DECQ         R10
+	JNZ          colour
+	VMOVUPD      Y0, (CX)
+	VMOVUPD      (BX), Y2
+	VADDPD       (SI), Y2, Y2
+	VADDPD       Y0, Y2, Y2
+	VMOVUPD      Y2, (DX)
+	VMOVUPD      Y1, 32(CX)
+	VMOVUPD      32(BX), Y0
+	VADDPD       32(SI), Y0, Y0
+	VADDPD       Y1, Y0, Y0
+	VMOVUPD      Y0, 32(DX)
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, DX
+	ADDQ         $0x40, BX
+	ADDQ         $0x40, SI
+	DECQ         AX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+// func rectifySame256(a *Rectify)
+// Requires: AVX, FMA3
+TEXT ·rectifySame256(SB), NOSPLIT, $0-8
+	MOVQ         a+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         48(AX), DX
+	MOVQ         96(AX), BX
+	MOVQ         120(AX), SI
+	MOVQ         144(AX), DI
+	MOVQ         168(AX), R8
+	VBROADCASTSD 192(AX), Y0
+	VBROADCASTSD 200(AX), Y1
+	MOVQ         208(AX), AX
+
+loop:
+	VMOVUPD      (DX), Y2
+	VADDPD       64(DX), Y2, Y2
+	VADDPD       128(DX), Y2, Y2
+	VFMADD213PD  Y1, Y0, Y2
+	VBROADCASTSD (SI), Y4
+	VMULPD       (R8), Y4, Y4
+	VMULPD       Y2, Y4, Y4
+	VANDPD       places46<>+0(SB), Y4, Y4
+	VMULPD       Y4, Y4, Y2
+	VMOVUPD      32(DX), Y3
+	VADDPD       96(DX), Y3, Y3
+	VADDPD       160(DX), Y3, Y3
+	VFMADD213PD  Y1, Y0, Y3
+	VBROADCASTSD (SI), Y5
+	VMULPD       32(R8), Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VANDPD       places47<>+0(SB), Y5, Y5
+	VMULPD       Y5, Y5, Y3
+	VMOVUPD      places1<>+0(SB), Y6
+	VMOVUPD      places2<>+0(SB), Y8
+	VMOVUPD      places1<>+0(SB), Y7
+	VMOVUPD      places2<>+0(SB), Y9
+	VMOVUPD      places3<>+0(SB), Y10
+	VMOVUPD      places4<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places5<>+0(SB), Y10
+	VMOVUPD      places6<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places7<>+0(SB), Y10
+	VMOVUPD      places8<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places9<>+0(SB), Y10
+	VMOVUPD      places10<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places11<>+0(SB), Y10
+	VMOVUPD      places12<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places13<>+0(SB), Y10
+	VMOVUPD      places14<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places15<>+0(SB), Y10
+	VMOVUPD      places16<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places17<>+0(SB), Y10
+	VMOVUPD      places18<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VFMADD231PD  Y6, Y4, Y8
+	VFMADD231PD  Y7, Y5, Y9
+	VXORPS       Y3, Y3, Y3
+	VMOVUPD      places19<>+0(SB), Y2
+	VSUBPD       Y4, Y2, Y2
+	VMAXPD       Y3, Y2, Y2
+	VSQRTPD      Y2, Y3
+	VMULPD       Y3, Y2, Y2
+	VMULPD       Y8, Y2, Y2
+	VBROADCASTSD (BX), Y3
+	VMULPD       (DI), Y3, Y3
+	VMULPD       Y3, Y2, Y2
+	VMOVUPD      (DX), Y3
+	VADDPD       64(DX), Y3, Y3
+	VADDPD       128(DX), Y3, Y3
+	VFMADD213PD  Y1, Y0, Y3
+	VXORPS       Y4, Y4, Y4
+	VMAXPD       Y4, Y3, Y3
+	VADDPD       Y3, Y2, Y2
+	VADDPD       (CX), Y2, Y2
+	VMOVUPD      Y2, (CX)
+	VXORPS       Y3, Y3, Y3
+	VMOVUPD      places19<>+0(SB), Y2
+	VSUBPD       Y5, Y2, Y2
+	VMAXPD       Y3, Y2, Y2
+	VSQRTPD      Y2, Y3
+	VMULPD       Y3, Y2, Y2
+	VMULPD       Y9, Y2, Y2
+	VBROADCASTSD (BX), Y3
+	VMULPD       32(DI), Y3, Y3
+	VMULPD       Y3, Y2, Y2
+	VMOVUPD      32(DX), Y3
+	VADDPD       96(DX), Y3, Y3
+	VADDPD       160(DX), Y3, Y3
+	VFMADD213PD  Y1, Y0, Y3
+	VXORPS       Y4, Y4, Y4
+	VMAXPD       Y4, Y3, Y3
+	VADDPD       Y3, Y2, Y2
+	VADDPD       32(CX), Y2, Y2
+	VMOVUPD      Y2, 32(CX)
+	ADDQ         $0x40, CX
+	ADDQ         $0x80, DX
+	ADDQ         $0x80, DI
+	ADDQ         $0x80, R8
+	ADDQ         $0x10, BX
+	ADDQ         $0x10, SI
+	DECQ         AX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+DATA places46<>+0(SB)/8, $0x7fffffffffffffff
+DATA places46<>+8(SB)/8, $0x7fffffffffffffff
+DATA places46<>+16(SB)/8, $0x7fffffffffffffff
+DATA places46<>+24(SB)/8, $0x7fffffffffffffff
+DATA places46<>+32(SB)/8, $0x7fffffffffffffff
+DATA places46<>+40(SB)/8, $0x7fffffffffffffff
+DATA places46<>+48(SB)/8, $0x7fffffffffffffff
+DATA places46<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places46<>(SB), RODATA|NOPTR, $64
+
+DATA places47<>+0(SB)/8, $0x7fffffffffffffff
+DATA places47<>+8(SB)/8, $0x7fffffffffffffff
+DATA places47<>+16(SB)/8, $0x7fffffffffffffff
+DATA places47<>+24(SB)/8, $0x7fffffffffffffff
+DATA places47<>+32(SB)/8, $0x7fffffffffffffff
+DATA places47<>+40(SB)/8, $0x7fffffffffffffff
+DATA places47<>+48(SB)/8, $0x7fffffffffffffff
+DATA places47<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places47<>(SB), RODATA|NOPTR, $64
+
+// func tangentSame256(a *Rectify)
+// Requires: AVX, FMA3
+TEXT ·tangentSame256(SB), NOSPLIT, $0-8
+	MOVQ         a+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         48(AX), DX
+	MOVQ         96(AX), BX
+	MOVQ         120(AX), SI
+	MOVQ         144(AX), DI
+	MOVQ         168(AX), R8
+	VBROADCASTSD 192(AX), Y0
+	VBROADCASTSD 200(AX), Y1
+	MOVQ         24(AX), R9
+	MOVQ         72(AX), R10
+	MOVQ         208(AX), AX
+
+loop:
+	VMOVUPD      (DX), Y2
+	VADDPD       64(DX), Y2, Y2
+	VADDPD       128(DX), Y2, Y2
+	VFMADD213PD  Y1, Y0, Y2
+	VBROADCASTSD (SI), Y4
+	VMULPD       (R8), Y4, Y4
+	VMULPD       Y2, Y4, Y4
+	VANDPD       places48<>+0(SB), Y4, Y4
+	VMULPD       Y4, Y4, Y2
+	VMOVUPD      32(DX), Y3
+	VADDPD       96(DX), Y3, Y3
+	VADDPD       160(DX), Y3, Y3
+	VFMADD213PD  Y1, Y0, Y3
+	VBROADCASTSD (SI), Y5
+	VMULPD       32(R8), Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VANDPD       places49<>+0(SB), Y5, Y5
+	VMULPD       Y5, Y5, Y3
+	VMOVUPD      places1<>+0(SB), Y6
+	VMOVUPD      places2<>+0(SB), Y8
+	VMOVUPD      places1<>+0(SB), Y7
+	VMOVUPD      places2<>+0(SB), Y9
+	VMOVUPD      places3<>+0(SB), Y10
+	VMOVUPD      places4<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places5<>+0(SB), Y10
+	VMOVUPD      places6<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places7<>+0(SB), Y10
+	VMOVUPD      places8<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places9<>+0(SB), Y10
+	VMOVUPD      places10<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places11<>+0(SB), Y10
+	VMOVUPD      places12<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places13<>+0(SB), Y10
+	VMOVUPD      places14<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places15<>+0(SB), Y10
+	VMOVUPD      places16<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places17<>+0(SB), Y10
+	VMOVUPD      places18<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VFMADD231PD  Y6, Y4, Y8
+	VFMADD231PD  Y7, Y5, Y9
+	VXORPS       Y7, Y7, Y7
+	VMOVUPD      places19<>+0(SB), Y6
+	VSUBPD       Y4, Y6, Y6
+	VMAXPD       Y7, Y6, Y6
+	VSQRTPD      Y6, Y7
+	VMULPD       Y7, Y6, Y6
+	VMULPD       Y8, Y6, Y6
+	VBROADCASTSD (BX), Y7
+	VMULPD       (DI), Y7, Y7
+	VMULPD       Y7, Y6, Y6
+	VMOVUPD      (DX), Y7
+	VADDPD       64(DX), Y7, Y7
+	VADDPD       128(DX), Y7, Y7
+	VFMADD213PD  Y1, Y0, Y7
+	VXORPS       Y8, Y8, Y8
+	VMAXPD       Y8, Y7, Y7
+	VADDPD       Y7, Y6, Y6
+	VADDPD       (CX), Y6, Y6
+	VMOVUPD      Y6, (CX)
+	VXORPS       Y7, Y7, Y7
+	VMOVUPD      places19<>+0(SB), Y6
+	VSUBPD       Y5, Y6, Y6
+	VMAXPD       Y7, Y6, Y6
+	VSQRTPD      Y6, Y7
+	VMULPD       Y7, Y6, Y6
+	VMULPD       Y9, Y6, Y6
+	VBROADCASTSD (BX), Y7
+	VMULPD       32(DI), Y7, Y7
+	VMULPD       Y7, Y6, Y6
+	VMOVUPD      32(DX), Y7
+	VADDPD       96(DX), Y7, Y7
+	VADDPD       160(DX), Y7, Y7
+	VFMADD213PD  Y1, Y0, Y7
+	VXORPS       Y8, Y8, Y8
+	VMAXPD       Y8, Y7, Y7
+	VADDPD       Y7, Y6, Y6
+	VADDPD       32(CX), Y6, Y6
+	VMOVUPD      Y6, 32(CX)
+	VMOVUPD      places21<>+0(SB), Y6
+	VMOVUPD      places22<>+0(SB), Y8
+	VMOVUPD      places21<>+0(SB), Y7
+	VMOVUPD      places22<>+0(SB), Y9
+	VMOVUPD      places23<>+0(SB), Y10
+	VMOVUPD      places24<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places25<>+0(SB), Y10
+	VMOVUPD      places26<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places27<>+0(SB), Y10
+	VMOVUPD      places28<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places29<>+0(SB), Y10
+	VMOVUPD      places30<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places31<>+0(SB), Y10
+	VMOVUPD      places32<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places33<>+0(SB), Y10
+	VMOVUPD      places34<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places35<>+0(SB), Y10
+	VMOVUPD      places36<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places37<>+0(SB), Y10
+	VMOVUPD      places38<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VFMADD231PD  Y6, Y4, Y8
+	VFMADD231PD  Y7, Y5, Y9
+	VXORPS       Y3, Y3, Y3
+	VMOVUPD      places39<>+0(SB), Y2
+	VSUBPD       Y4, Y2, Y2
+	VMAXPD       Y3, Y2, Y2
+	VSQRTPD      Y2, Y2
+	VFNMADD213PD places40<>+0(SB), Y2, Y8
+	VMOVUPD      (DX), Y2
+	VADDPD       64(DX), Y2, Y2
+	VADDPD       128(DX), Y2, Y2
+	VFMADD213PD  Y1, Y0, Y2
+	VBROADCASTSD (SI), Y3
+	VMULPD       (R8), Y3, Y3
+	VMULPD       Y2, Y3, Y3
+	VANDPD       places41<>+0(SB), Y3, Y3
+	VANDPD       places50<>+0(SB), Y8, Y4
+	VORPD        Y3, Y4, Y4
+	VADDPD       places40<>+0(SB), Y4, Y4
+	VMOVUPD      (R10), Y3
+	VADDPD       64(R10), Y3, Y3
+	VADDPD       128(R10), Y3, Y3
+	VFMADD213PD  Y2, Y0, Y3
+	VMOVUPD      (R9), Y2
+	VFMADD231PD  Y3, Y4, Y2
+	VMOVUPD      Y2, (R9)
+	VXORPS       Y3, Y3, Y3
+	VMOVUPD      places39<>+0(SB), Y2
+	VSUBPD       Y5, Y2, Y2
+	VMAXPD       Y3, Y2, Y2
+	VSQRTPD      Y2, Y2
+	VFNMADD213PD places40<>+0(SB), Y2, Y9
+	VMOVUPD      32(DX), Y2
+	VADDPD       96(DX), Y2, Y2
+	VADDPD       160(DX), Y2, Y2
+	VFMADD213PD  Y1, Y0, Y2
+	VBROADCASTSD (SI), Y3
+	VMULPD       32(R8), Y3, Y3
+	VMULPD       Y2, Y3, Y3
+	VANDPD       places41<>+0(SB), Y3, Y3
+	VANDPD       places51<>+0(SB), Y9, Y4
+	VORPD        Y3, Y4, Y4
+	VADDPD       places40<>+0(SB), Y4, Y4
+	VMOVUPD      32(R10), Y3
+	VADDPD       96(R10), Y3, Y3
+	VADDPD       160(R10), Y3, Y3
+	VFMADD213PD  Y2, Y0, Y3
+	VMOVUPD      32(R9), Y2
+	VFMADD231PD  Y3, Y4, Y2
+	VMOVUPD      Y2, 32(R9)
+	ADDQ         $0x40, R9
+	ADDQ         $0x80, R10
+	ADDQ         $0x40, CX
+	ADDQ         $0x80, DX
+	ADDQ         $0x80, DI
+	ADDQ         $0x80, R8
+	ADDQ         $0x10, BX
+	ADDQ         $0x10, SI
+	DECQ         AX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+DATA places48<>+0(SB)/8, $0x7fffffffffffffff
+DATA places48<>+8(SB)/8, $0x7fffffffffffffff
+DATA places48<>+16(SB)/8, $0x7fffffffffffffff
+DATA places48<>+24(SB)/8, $0x7fffffffffffffff
+DATA places48<>+32(SB)/8, $0x7fffffffffffffff
+DATA places48<>+40(SB)/8, $0x7fffffffffffffff
+DATA places48<>+48(SB)/8, $0x7fffffffffffffff
+DATA places48<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places48<>(SB), RODATA|NOPTR, $64
+
+DATA places49<>+0(SB)/8, $0x7fffffffffffffff
+DATA places49<>+8(SB)/8, $0x7fffffffffffffff
+DATA places49<>+16(SB)/8, $0x7fffffffffffffff
+DATA places49<>+24(SB)/8, $0x7fffffffffffffff
+DATA places49<>+32(SB)/8, $0x7fffffffffffffff
+DATA places49<>+40(SB)/8, $0x7fffffffffffffff
+DATA places49<>+48(SB)/8, $0x7fffffffffffffff
+DATA places49<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places49<>(SB), RODATA|NOPTR, $64
+
+DATA places50<>+0(SB)/8, $0x7fffffffffffffff
+DATA places50<>+8(SB)/8, $0x7fffffffffffffff
+DATA places50<>+16(SB)/8, $0x7fffffffffffffff
+DATA places50<>+24(SB)/8, $0x7fffffffffffffff
+DATA places50<>+32(SB)/8, $0x7fffffffffffffff
+DATA places50<>+40(SB)/8, $0x7fffffffffffffff
+DATA places50<>+48(SB)/8, $0x7fffffffffffffff
+DATA places50<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places50<>(SB), RODATA|NOPTR, $64
+
+DATA places51<>+0(SB)/8, $0x7fffffffffffffff
+DATA places51<>+8(SB)/8, $0x7fffffffffffffff
+DATA places51<>+16(SB)/8, $0x7fffffffffffffff
+DATA places51<>+24(SB)/8, $0x7fffffffffffffff
+DATA places51<>+32(SB)/8, $0x7fffffffffffffff
+DATA places51<>+40(SB)/8, $0x7fffffffffffffff
+DATA places51<>+48(SB)/8, $0x7fffffffffffffff
+DATA places51<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places51<>(SB), RODATA|NOPTR, $64
+
+// func products256(a *Products)
+// Requires: AVX, FMA3
+TEXT ·products256(SB), NOSPLIT, $0-8
+	MOVQ a+0(FP), AX
+	MOVQ (AX), CX
+	MOVQ 24(AX), DX
+	MOVQ 48(AX), BX
+	MOVQ 72(AX), SI
+	MOVQ 96(AX), DI
+	MOVQ 120(AX), R8
+	MOVQ 152(AX), R9
+	MOVQ 144(AX), AX
+
+loop:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   R9, R10
+
+colour:
+	VMOVUPD     (DI), Y2
+	VFMADD231PD (R8), Y2, Y0
+	VMOVUPD     32(DI), Y2
+	VFMADD231PD 32(R8), Y2, Y1
+	ADDQ        $0x40, DI
+	ADDQ        $0x40, R8
+	DECQ        R10
+	JNZ         colour
+	VMOVUPD     Y0, (CX)
+	VMOVUPD     (BX), Y2
+	VADDPD      (SI), Y2, Y2
+	VADDPD      Y0, Y2, Y2
+	VMOVUPD     Y2, (DX)
+	VMOVUPD     Y1, 32(CX)
+	VMOVUPD     32(BX), Y0
+	VADDPD      32(SI), Y0, Y0
+	VADDPD      Y1, Y0, Y0
+	VMOVUPD     Y0, 32(DX)
+	ADDQ        $0x40, CX
+	ADDQ        $0x40, DX
+	ADDQ        $0x40, BX
+	ADDQ        $0x40, SI
+	DECQ        AX
+	JNZ         loop
+	VZEROUPPER
+	RET
+
+// func rectify256(a *Rectify)
+// Requires: AVX, FMA3
+TEXT ·rectify256(SB), NOSPLIT, $0-8
+	MOVQ         a+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         48(AX), DX
+	MOVQ         96(AX), BX
+	MOVQ         120(AX), SI
+	MOVQ         144(AX), DI
+	MOVQ         168(AX), R8
+	VBROADCASTSD 192(AX), Y0
+	VBROADCASTSD 200(AX), Y1
+	MOVQ         208(AX), AX
+
+loop:
+	VMOVUPD     (DX), Y2
+	VADDPD      64(DX), Y2, Y2
+	VADDPD      128(DX), Y2, Y2
+	VFMADD213PD Y1, Y0, Y2
+	VMOVUPD     (SI), Y4
+	VMULPD      (R8), Y4, Y4
+	VMULPD      Y2, Y4, Y4
+	VANDPD      places52<>+0(SB), Y4, Y4
+	VMULPD      Y4, Y4, Y2
+	VMOVUPD     32(DX), Y3
+	VADDPD      96(DX), Y3, Y3
+	VADDPD      160(DX), Y3, Y3
+	VFMADD213PD Y1, Y0, Y3
+	VMOVUPD     32(SI), Y5
+	VMULPD      32(R8), Y5, Y5
+	VMULPD      Y3, Y5, Y5
+	VANDPD      places53<>+0(SB), Y5, Y5
+	VMULPD      Y5, Y5, Y3
+	VMOVUPD     places1<>+0(SB), Y6
+	VMOVUPD     places2<>+0(SB), Y8
+	VMOVUPD     places1<>+0(SB), Y7
+	VMOVUPD     places2<>+0(SB), Y9
+	VMOVUPD     places3<>+0(SB), Y10
+	VMOVUPD     places4<>+0(SB), Y11
+	VFMADD213PD Y10, Y2, Y6
+	VFMADD213PD Y11, Y2, Y8
+	VFMADD213PD Y10, Y3, Y7
+	VFMADD213PD Y11, Y3, Y9
+	VMOVUPD     places5<>+0(SB), Y10
+	VMOVUPD     places6<>+0(SB), Y11
+	VFMADD213PD Y10, Y2, Y6
+	VFMADD213PD Y11, Y2, Y8
+	VFMADD213PD Y10, Y3, Y7
+	VFMADD213PD Y11, Y3, Y9
+	VMOVUPD     places7<>+0(SB), Y10
+	VMOVUPD     places8<>+0(SB), Y11
+	VFMADD213PD Y10, Y2, Y6
+	VFMADD213PD Y11, Y2, Y8
+	VFMADD213PD Y10, Y3, Y7
+	VFMADD213PD Y11, Y3, Y9
+	VMOVUPD     places9<>+0(SB), Y10
+	VMOVUPD     places10<>+0(SB), Y11
+	VFMADD213PD Y10, Y2, Y6
+	VFMADD213PD Y11, Y2, Y8
+	VFMADD213PD Y10, Y3, Y7
+	VFMADD213PD Y11, Y3, Y9
+	VMOVUPD     places11<>+0(SB), Y10
+	VMOVUPD     places12<>+0(SB), Y11
+	VFMADD213PD Y10, Y2, Y6
+	VFMADD213PD Y11, Y2, Y8
+	VFMADD213PD Y10, Y3, Y7
+	VFMADD213PD Y11, Y3, Y9
+	VMOVUPD     places13<>+0(SB), Y10
+	VMOVUPD     places14<>+0(SB), Y11
+	VFMADD213PD Y10, Y2, Y6
+	VFMADD213PD Y11, Y2, Y8
+	VFMADD213PD Y10, Y3, Y7
+	VFMADD213PD Y11, Y3, Y9
+	VMOVUPD     places15<>+0(SB), Y10
+	VMOVUPD     places16<>+0(SB), Y11
+	VFMADD213PD Y10, Y2, Y6
+	VFMADD213PD Y11, Y2, Y8
+	VFMADD213PD Y10, Y3, Y7
+	VFMADD213PD Y11, Y3, Y9
+	VMOVUPD     places17<>+0(SB), Y10
+	VMOVUPD     places18<>+0(SB), Y11
+	VFMADD213PD Y10, Y2, Y6
+	VFMADD213PD Y11, Y2, Y8
+	VFMADD213PD Y10, Y3, Y7
+	VFMADD213PD Y11, Y3, Y9
+	VFMADD231PD Y6, Y4, Y8
+	VFMADD231PD Y7, Y5, Y9
+	VXORPS      Y3, Y3, Y3
+	VMOVUPD     places19<>+0(SB), Y2
+	VSUBPD      Y4, Y2, Y2
+	VMAXPD      Y3, Y2, Y2
+	VSQRTPD     Y2, Y3
+	VMULPD      Y3, Y2, Y2
+	VMULPD      Y8, Y2, Y2
+	VMOVUPD     (BX), Y3
+	VMULPD      (DI), Y3, Y3
+	VMULPD      Y3, Y2, Y2
+	VMOVUPD     (DX), Y3
+	VADDPD      64(DX), Y3, Y3
+	VADDPD      128(DX), Y3, Y3
+	VFMADD213PD Y1, Y0, Y3
+	VXORPS      Y4, Y4, Y4
+	VMAXPD      Y4, Y3, Y3
+	VADDPD      Y3, Y2, Y2
+	VADDPD      (CX), Y2, Y2
+	VMOVUPD     Y2, (CX)
+	VXORPS      Y3, Y3, Y3
+	VMOVUPD     places19<>+0(SB), Y2
+	VSUBPD      Y5, Y2, Y2
+	VMAXPD      Y3, Y2, Y2
+	VSQRTPD     Y2, Y3
+	VMULPD      Y3, Y2, Y2
+	VMULPD      Y9, Y2, Y2
+	VMOVUPD     32(BX), Y3
+	VMULPD      32(DI), Y3, Y3
+	VMULPD      Y3, Y2, Y2
+	VMOVUPD     32(DX), Y3
+	VADDPD      96(DX), Y3, Y3
+	VADDPD      160(DX), Y3, Y3
+	VFMADD213PD Y1, Y0, Y3
+	VXORPS      Y4, Y4, Y4
+	VMAXPD      Y4, Y3, Y3
+	VADDPD      Y3, Y2, Y2
+	VADDPD      32(CX), Y2, Y2
+	VMOVUPD     Y2, 32(CX)
+	ADDQ        $0x40, CX
+	ADDQ        $0x80, DX
+	ADDQ        $0x80, DI
+	ADDQ        $0x80, R8
+	ADDQ        $0x80, BX
+	ADDQ        $0x80, SI
+	DECQ        AX
+	JNZ         loop
+	VZEROUPPER
+	RET
+
+DATA places52<>+0(SB)/8, $0x7fffffffffffffff
+DATA places52<>+8(SB)/8, $0x7fffffffffffffff
+DATA places52<>+16(SB)/8, $0x7fffffffffffffff
+DATA places52<>+24(SB)/8, $0x7fffffffffffffff
+DATA places52<>+32(SB)/8, $0x7fffffffffffffff
+DATA places52<>+40(SB)/8, $0x7fffffffffffffff
+DATA places52<>+48(SB)/8, $0x7fffffffffffffff
+DATA places52<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places52<>(SB), RODATA|NOPTR, $64
+
+DATA places53<>+0(SB)/8, $0x7fffffffffffffff
+DATA places53<>+8(SB)/8, $0x7fffffffffffffff
+DATA places53<>+16(SB)/8, $0x7fffffffffffffff
+DATA places53<>+24(SB)/8, $0x7fffffffffffffff
+DATA places53<>+32(SB)/8, $0x7fffffffffffffff
+DATA places53<>+40(SB)/8, $0x7fffffffffffffff
+DATA places53<>+48(SB)/8, $0x7fffffffffffffff
+DATA places53<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places53<>(SB), RODATA|NOPTR, $64
+
+// func tangent256(a *Rectify)
+// Requires: AVX, FMA3
+TEXT ·tangent256(SB), NOSPLIT, $0-8
+	MOVQ         a+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         48(AX), DX
+	MOVQ         96(AX), BX
+	MOVQ         120(AX), SI
+	MOVQ         144(AX), DI
+	MOVQ         168(AX), R8
+	VBROADCASTSD 192(AX), Y0
+	VBROADCASTSD 200(AX), Y1
+	MOVQ         24(AX), R9
+	MOVQ         72(AX), R10
+	MOVQ         208(AX), AX
+
+loop:
+	VMOVUPD      (DX), Y2
+	VADDPD       64(DX), Y2, Y2
+	VADDPD       128(DX), Y2, Y2
+	VFMADD213PD  Y1, Y0, Y2
+	VMOVUPD      (SI), Y4
+	VMULPD       (R8), Y4, Y4
+	VMULPD       Y2, Y4, Y4
+	VANDPD       places54<>+0(SB), Y4, Y4
+	VMULPD       Y4, Y4, Y2
+	VMOVUPD      32(DX), Y3
+	VADDPD       96(DX), Y3, Y3
+	VADDPD       160(DX), Y3, Y3
+	VFMADD213PD  Y1, Y0, Y3
+	VMOVUPD      32(SI), Y5
+	VMULPD       32(R8), Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VANDPD       places55<>+0(SB), Y5, Y5
+	VMULPD       Y5, Y5, Y3
+	VMOVUPD      places1<>+0(SB), Y6
+	VMOVUPD      places2<>+0(SB), Y8
+	VMOVUPD      places1<>+0(SB), Y7
+	VMOVUPD      places2<>+0(SB), Y9
+	VMOVUPD      places3<>+0(SB), Y10
+	VMOVUPD      places4<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places5<>+0(SB), Y10
+	VMOVUPD      places6<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places7<>+0(SB), Y10
+	VMOVUPD      places8<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places9<>+0(SB), Y10
+	VMOVUPD      places10<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places11<>+0(SB), Y10
+	VMOVUPD      places12<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places13<>+0(SB), Y10
+	VMOVUPD      places14<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places15<>+0(SB), Y10
+	VMOVUPD      places16<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places17<>+0(SB), Y10
+	VMOVUPD      places18<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VFMADD231PD  Y6, Y4, Y8
+	VFMADD231PD  Y7, Y5, Y9
+	VXORPS       Y7, Y7, Y7
+	VMOVUPD      places19<>+0(SB), Y6
+	VSUBPD       Y4, Y6, Y6
+	VMAXPD       Y7, Y6, Y6
+	VSQRTPD      Y6, Y7
+	VMULPD       Y7, Y6, Y6
+	VMULPD       Y8, Y6, Y6
+	VMOVUPD      (BX), Y7
+	VMULPD       (DI), Y7, Y7
+	VMULPD       Y7, Y6, Y6
+	VMOVUPD      (DX), Y7
+	VADDPD       64(DX), Y7, Y7
+	VADDPD       128(DX), Y7, Y7
+	VFMADD213PD  Y1, Y0, Y7
+	VXORPS       Y8, Y8, Y8
+	VMAXPD       Y8, Y7, Y7
+	VADDPD       Y7, Y6, Y6
+	VADDPD       (CX), Y6, Y6
+	VMOVUPD      Y6, (CX)
+	VXORPS       Y7, Y7, Y7
+	VMOVUPD      places19<>+0(SB), Y6
+	VSUBPD       Y5, Y6, Y6
+	VMAXPD       Y7, Y6, Y6
+	VSQRTPD      Y6, Y7
+	VMULPD       Y7, Y6, Y6
+	VMULPD       Y9, Y6, Y6
+	VMOVUPD      32(BX), Y7
+	VMULPD       32(DI), Y7, Y7
+	VMULPD       Y7, Y6, Y6
+	VMOVUPD      32(DX), Y7
+	VADDPD       96(DX), Y7, Y7
+	VADDPD       160(DX), Y7, Y7
+	VFMADD213PD  Y1, Y0, Y7
+	VXORPS       Y8, Y8, Y8
+	VMAXPD       Y8, Y7, Y7
+	VADDPD       Y7, Y6, Y6
+	VADDPD       32(CX), Y6, Y6
+	VMOVUPD      Y6, 32(CX)
+	VMOVUPD      places21<>+0(SB), Y6
+	VMOVUPD      places22<>+0(SB), Y8
+	VMOVUPD      places21<>+0(SB), Y7
+	VMOVUPD      places22<>+0(SB), Y9
+	VMOVUPD      places23<>+0(SB), Y10
+	VMOVUPD      places24<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places25<>+0(SB), Y10
+	VMOVUPD      places26<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places27<>+0(SB), Y10
+	VMOVUPD      places28<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places29<>+0(SB), Y10
+	VMOVUPD      places30<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places31<>+0(SB), Y10
+	VMOVUPD      places32<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places33<>+0(SB), Y10
+	VMOVUPD      places34<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places35<>+0(SB), Y10
+	VMOVUPD      places36<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places37<>+0(SB), Y10
+	VMOVUPD      places38<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VFMADD231PD  Y6, Y4, Y8
+	VFMADD231PD  Y7, Y5, Y9
+	VXORPS       Y3, Y3, Y3
+	VMOVUPD      places39<>+0(SB), Y2
+	VSUBPD       Y4, Y2, Y2
+	VMAXPD       Y3, Y2, Y2
+	VSQRTPD      Y2, Y2
+	VFNMADD213PD places40<>+0(SB), Y2, Y8
+	VMOVUPD      (DX), Y2
+	VADDPD       64(DX), Y2, Y2
+	VADDPD       128(DX), Y2, Y2
+	VFMADD213PD  Y1, Y0, Y2
+	VMOVUPD      (SI), Y3
+	VMULPD       (R8), Y3, Y3
+	VMULPD       Y2, Y3, Y3
+	VANDPD       places41<>+0(SB), Y3, Y3
+	VANDPD       places56<>+0(SB), Y8, Y4
+	VORPD        Y3, Y4, Y4
+	VADDPD       places40<>+0(SB), Y4, Y4
+	VMOVUPD      (R10), Y3
+	VADDPD       64(R10), Y3, Y3
+	VADDPD       128(R10), Y3, Y3
+	VFMADD213PD  Y2, Y0, Y3
+	VMOVUPD      (R9), Y2
+	VFMADD231PD  Y3, Y4, Y2
+	VMOVUPD      Y2, (R9)
+	VXORPS       Y3, Y3, Y3
+	VMOVUPD      places39<>+0(SB), Y2
+	VSUBPD       Y5, Y2, Y2
+	VMAXPD       Y3, Y2, Y2
+	VSQRTPD      Y2, Y2
+	VFNMADD213PD places40<>+0(SB), Y2, Y9
+	VMOVUPD      32(DX), Y2
+	VADDPD       96(DX), Y2, Y2
+	VADDPD       160(DX), Y2, Y2
+	VFMADD213PD  Y1, Y0, Y2
+	VMOVUPD      32(SI), Y3
+	VMULPD       32(R8), Y3, Y3
+	VMULPD       Y2, Y3, Y3
+	VANDPD       places41<>+0(SB), Y3, Y3
+	VANDPD       places57<>+0(SB), Y9, Y4
+	VORPD        Y3, Y4, Y4
+	VADDPD       places40<>+0(SB), Y4, Y4
+	VMOVUPD      32(R10), Y3
+	VADDPD       96(R10), Y3, Y3
+	VADDPD       160(R10), Y3, Y3
+	VFMADD213PD  Y2, Y0, Y3
+	VMOVUPD      32(R9), Y2
+	VFMADD231PD  Y3, Y4, Y2
+	VMOVUPD      Y2, 32(R9)
+	ADDQ         $0x40, R9
+	ADDQ         $0x80, R10
+	ADDQ         $0x40, CX
+	ADDQ         $0x80, DX
+	ADDQ         $0x80, DI
+	ADDQ         $0x80, R8
+	ADDQ         $0x80, BX
+	ADDQ         $0x80, SI
+	DECQ         AX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+DATA places54<>+0(SB)/8, $0x7fffffffffffffff
+DATA places54<>+8(SB)/8, $0x7fffffffffffffff
+DATA places54<>+16(SB)/8, $0x7fffffffffffffff
+DATA places54<>+24(SB)/8, $0x7fffffffffffffff
+DATA places54<>+32(SB)/8, $0x7fffffffffffffff
+DATA places54<>+40(SB)/8, $0x7fffffffffffffff
+DATA places54<>+48(SB)/8, $0x7fffffffffffffff
+DATA places54<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places54<>(SB), RODATA|NOPTR, $64
+
+DATA places55<>+0(SB)/8, $0x7fffffffffffffff
+DATA places55<>+8(SB)/8, $0x7fffffffffffffff
+DATA places55<>+16(SB)/8, $0x7fffffffffffffff
+DATA places55<>+24(SB)/8, $0x7fffffffffffffff
+DATA places55<>+32(SB)/8, $0x7fffffffffffffff
+DATA places55<>+40(SB)/8, $0x7fffffffffffffff
+DATA places55<>+48(SB)/8, $0x7fffffffffffffff
+DATA places55<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places55<>(SB), RODATA|NOPTR, $64
+
+DATA places56<>+0(SB)/8, $0x7fffffffffffffff
+DATA places56<>+8(SB)/8, $0x7fffffffffffffff
+DATA places56<>+16(SB)/8, $0x7fffffffffffffff
+DATA places56<>+24(SB)/8, $0x7fffffffffffffff
+DATA places56<>+32(SB)/8, $0x7fffffffffffffff
+DATA places56<>+40(SB)/8, $0x7fffffffffffffff
+DATA places56<>+48(SB)/8, $0x7fffffffffffffff
+DATA places56<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places56<>(SB), RODATA|NOPTR, $64
+
+DATA places57<>+0(SB)/8, $0x7fffffffffffffff
+DATA places57<>+8(SB)/8, $0x7fffffffffffffff
+DATA places57<>+16(SB)/8, $0x7fffffffffffffff
+DATA places57<>+24(SB)/8, $0x7fffffffffffffff
+DATA places57<>+32(SB)/8, $0x7fffffffffffffff
+DATA places57<>+40(SB)/8, $0x7fffffffffffffff
+DATA places57<>+48(SB)/8, $0x7fffffffffffffff
+DATA places57<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places57<>(SB), RODATA|NOPTR, $64
+
+// func sums256(a *Sums)
+// Requires: AVX
+TEXT ·sums256(SB), NOSPLIT, $0-8
+	MOVQ a+0(FP), AX
+	MOVQ (AX), CX
+	MOVQ 24(AX), DX
+	MOVQ 48(AX), BX
+	MOVQ 72(AX), SI
+	MOVQ 96(AX), AX
+
+loop:
+	VMOVUPD (DX), Y0
+	VADDPD  (BX), Y0, Y0
+	VADDPD  (SI), Y0, Y0
+	VMOVUPD Y0, (CX)
+	VMOVUPD 32(DX), Y0
+	VADDPD  32(BX), Y0, Y0
+	VADDPD  32(SI), Y0, Y0
+	VMOVUPD Y0, 32(CX)
+	ADDQ    $0x40, CX
+	ADDQ    $0x40, DX
+	ADDQ    $0x40, BX
+	ADDQ    $0x40, SI
+	DECQ    AX
+	JNZ     loop
 	VZEROUPPER
 	RET
 

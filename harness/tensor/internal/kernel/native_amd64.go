@@ -35,6 +35,8 @@ var avx512 = &Path{
 	CrossRows: 6, CrossCols: 4, WideRows: 8,
 	cross: cross512, mulVec: mulVec512, addRows: addRows512, addRow: addRow512, outer: outer512, outer2: outer2512,
 	arc: arc512, arcSlopes: arcSlopes512,
+	products: products512, productsSame: productsSame512, sums: sums512,
+	rectify: rectify512, rectifySame: rectifySame512, tangent: tangent512, tangentSame: tangentSame512,
 	peak: peak512, peakFlops: 2 * 16 * 24,
 }
 
@@ -56,6 +58,8 @@ var avx2 = &Path{
 	CrossRows: 3, CrossCols: 2, WideRows: 4,
 	cross: cross256, mulVec: mulVec256, addRows: addRows256, addRow: addRow256, outer: outer256, outer2: outer2256,
 	arc: arc256, arcSlopes: arcSlopes256,
+	products: products256, productsSame: productsSame256, sums: sums256,
+	rectify: rectify256, rectifySame: rectifySame256, tangent: tangent256, tangentSame: tangentSame256,
 	peak: peak256, peakFlops: 2 * 8 * 12,
 }
 

@@ -269,6 +269,41 @@ func arc512(a *Arc)
 //go:noescape
 func arcSlopes512(a *Arc)
 
+// productsSame is products, X being the same in all lanes.
+//
+//go:noescape
+func productsSame512(a *Products)
+
+// rectifySame is rectify, X being the same in all lanes.
+//
+//go:noescape
+func rectifySame512(a *Rectify)
+
+// tangentSame is tangent, X being the same in all lanes.
+//
+//go:noescape
+func tangentSame512(a *Rectify)
+
+// products multiplies pixels, and adds two rows.
+//
+//go:noescape
+func products512(a *Products)
+
+// rectify takes covariances through a layer.
+//
+//go:noescape
+func rectify512(a *Rectify)
+
+// tangent is rectify, and takes derivatives along.
+//
+//go:noescape
+func tangent512(a *Rectify)
+
+// sums512 adds three rows.
+//
+//go:noescape
+func sums512(a *Sums)
+
 // peak512 multiplies and adds on registers alone, N times; it reads X[0:16], Z[0:16] and writes Y[0:16].
 //
 //go:noescape
@@ -458,6 +493,41 @@ func arc256(a *Arc)
 //
 //go:noescape
 func arcSlopes256(a *Arc)
+
+// productsSame is products, X being the same in all lanes.
+//
+//go:noescape
+func productsSame256(a *Products)
+
+// rectifySame is rectify, X being the same in all lanes.
+//
+//go:noescape
+func rectifySame256(a *Rectify)
+
+// tangentSame is tangent, X being the same in all lanes.
+//
+//go:noescape
+func tangentSame256(a *Rectify)
+
+// products multiplies pixels, and adds two rows.
+//
+//go:noescape
+func products256(a *Products)
+
+// rectify takes covariances through a layer.
+//
+//go:noescape
+func rectify256(a *Rectify)
+
+// tangent is rectify, and takes derivatives along.
+//
+//go:noescape
+func tangent256(a *Rectify)
+
+// sums256 adds three rows.
+//
+//go:noescape
+func sums256(a *Sums)
 
 // peak256 multiplies and adds on registers alone, N times; it reads X[0:16], Z[0:16] and writes Y[0:16].
 //

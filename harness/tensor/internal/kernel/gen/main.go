@@ -26,6 +26,7 @@ func main() {
 		v.cross()
 		v.wide()
 		v.arc()
+		v.covariances()
 		v.peak()
 	}
 	packTransposed()

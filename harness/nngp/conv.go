@@ -1,0 +1,526 @@
+package nngp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"dgkip/harness/tensor"
+)
+
+// Conv is the kernel of infinitely many, infinitely wide convolutional networks: Depth
+// times a convolution of 3x3 places, ReLU and the average over 2x2, then all places as
+// they are. K(p, q) is the covariance of place p of image x and place q of image y.
+//
+//	convolution   K(p, q) <- Weight^2/9 sum_d K(p+d, q+d) + Bias^2, zero outside the images
+//	ReLU          K <- [ r sin t + (pi - t) K ]/(2 pi),   cos t = K/r,   r^2 = K_xx(p, p) K_yy(q, q)
+//	average       K(P, Q) <- mean of the 16 K(p, q) with p in P and q in Q
+//	k(x, y)       mean of K(p, p)
+//
+// from K = x_p'y_q/C. With Tangent it is the neural tangent kernel of such networks with a
+// linear read-out: beside K goes T, zero at first; a convolution gives T <- Weight^2/9
+// sum_d T + K, ReLU T <- (pi - t)/(2 pi) T, the average is the same, and
+//
+//	k(x, y) = Weight^2 mean of T(p, p) + Weight^2 mean of K(p, p) + Bias^2.
+//
+// # What has to be known
+//
+// Only p = q counts in the end. A convolution keeps p - q, and an average takes from
+// |p - q| <= 2 k + 1 what it needs for |p - q| <= k, in rows and in columns. So for 32x32
+// places and Depth 3 there are 168,000 covariances to take through ReLU, of 1,118,208.
+//
+// Eight pairs go together, one in each lane, with the rows of one displacement after each
+// other: what is read again lies in the second cache. Everything is in float64. It is fast
+// enough, for the root of one number and a polynomial are all that an evaluation takes; in
+// float32 equal places would have angles of 3e-4.
+//
+// The bits of a value depend on its two images alone, and on which of them is first.
+type Conv struct {
+	H, W, C      int
+	Depth        int
+	Weight, Bias float64 // standard deviations of sqrt(fan_in) times a weight, and of a bias
+	Tangent      bool
+}
+
+// Check returns why there is no such kernel, if so.
+func (k Conv) Check() error {
+	if min(k.H, k.W, k.C, k.Depth) < 1 || k.Depth > MaxDepth {
+		return errors.New("nngp: sizes of a convolutional kernel must be positive")
+	}
+	if err := checkDeviations(k.Weight, k.Bias); err != nil {
+		return err
+	}
+	h, w := k.H, k.W
+	for l := range k.Depth {
+		if min(h, w) < 2 {
+			return fmt.Errorf("nngp: images of %dx%d pixels are too small for %d blocks, each of which halves them; %d fit", k.H, k.W, k.Depth, l)
+		}
+		h, w = h/2, w/2
+	}
+	return nil
+}
+
+// Evaluations is how many covariances of a pair go through ReLU.
+func (k Conv) Evaluations() int {
+	sum := 0
+	for _, g := range k.grids(k.Depth) {
+		h, w := 0, 0
+		for d := -g.out; d <= g.out; d++ {
+			h, w = h+max(0, g.h/2-abs(d)), w+max(0, g.w/2-abs(d))
+		}
+		sum += 16 * h * w
+	}
+	return sum
+}
+
+func abs(d int) int { return max(d, -d) }
+
+// grid is a layer: h x w places before the average, with displacements of up to band, of
+// which the average makes those of up to out.
+type grid struct {
+	h, w, band, out int
+	scale, bias     float64 // of the convolution, for what the layer before left
+}
+
+const lanes = tensor.PairLanes
+
+// pooled is what the sums that the kernels leave are, over the covariances: twice 16.
+const pooled = 32
+
+// grids returns the layers of a network of some depth.
+func (k Conv) grids(depth int) []grid {
+	all := make([]grid, depth)
+	h, w := k.H, k.W
+	for l := range all {
+		all[l] = grid{h: h, w: w, scale: k.Weight * k.Weight / (9 * pooled), bias: k.Bias * k.Bias}
+		h, w = h/2, w/2
+	}
+	band := 0
+	for l := depth - 1; l >= 0; l-- {
+		all[l].out = band
+		band = 2*band + 1
+		all[l].band = band
+	}
+	if depth > 0 {
+		all[0].scale = k.Weight * k.Weight / float64(9*k.C)
+	}
+	return all
+}
+
+// ConvImages are images and what the kernel needs of each.
+type ConvImages struct {
+	x     []float32
+	n     int
+	roots []float64 // for each image and layer, the root of K_xx(p, p) after the convolution
+	each  int       // of an image
+}
+
+// Len is the number of images.
+func (v ConvImages) Len() int { return v.n }
+
+// Images takes images, [n, H, W, C].
+func (k Conv) Images(ctx context.Context, x []float32, progress func(done float64)) (ConvImages, error) {
+	if err := k.Check(); err != nil {
+		return ConvImages{}, err
+	}
+	size := k.H * k.W * k.C
+	v := ConvImages{x: x, n: len(x) / size}
+	grids := k.grids(k.Depth - 1)
+	last := k.grids(k.Depth)[k.Depth-1]
+	for _, g := range append(grids, last) {
+		v.each += g.h * g.w
+	}
+	v.roots = make([]float64, v.n*v.each)
+	value := k
+	value.Tangent = false
+	return v, eachGroup(ctx, v.n, progress, func(group int) {
+		w := value.worker(grids)
+		y := k.pixels(v, group)
+		at := 0
+		for l, g := range append(grids, last) {
+			root := make([]float64, g.h*g.w*lanes)
+			if l == 0 {
+				w.variance(g, w.squares(y.pixels, k.C), root)
+			} else {
+				w.variance(g, w.centre(l-1), root)
+			}
+			inverse := make([]float64, len(root))
+			for i, s := range root {
+				root[i] = math.Sqrt(s)
+				inverse[i] = invert(root[i])
+			}
+			y.root, y.inverse = append(y.root, root), append(y.inverse, inverse)
+			for i := range min(lanes, v.n-group*lanes) {
+				to := v.roots[(group*lanes+i)*v.each+at:]
+				for p := range g.h * g.w {
+					to[p] = root[p*lanes+i]
+				}
+			}
+			at += g.h * g.w
+			if l < len(grids) {
+				w.layer(l, y, y, false)
+			}
+		}
+	})
+}
+
+func invert(x float64) float64 {
+	if x == 0 {
+		return 0 // a place without variance has no covariance either
+	}
+	return 1 / x
+}
+
+// side is one side of the pairs: an image, or eight of them with their values for a place
+// after each other.
+type side struct {
+	pixels        []float64
+	root, inverse [][]float64 // of each layer
+}
+
+// pixels are those of a group of images. In lanes that are left over the last image is
+// taken again.
+func (k Conv) pixels(v ConvImages, group int) side {
+	size := k.H * k.W * k.C
+	s := side{pixels: make([]float64, size*lanes)}
+	for l := range lanes {
+		image := v.x[min(v.n-1, group*lanes+l)*size:][:size]
+		for i, x := range image {
+			s.pixels[i*lanes+l] = float64(x)
+		}
+	}
+	return s
+}
+
+// group returns a group of images.
+func (k Conv) group(v ConvImages, group int) side {
+	s := k.pixels(v, group)
+	at := 0
+	for _, g := range k.grids(k.Depth) {
+		root, inverse := make([]float64, g.h*g.w*lanes), make([]float64, g.h*g.w*lanes)
+		for l := range lanes {
+			of := v.roots[min(v.n-1, group*lanes+l)*v.each+at:]
+			for p := range g.h * g.w {
+				root[p*lanes+l] = of[p]
+				inverse[p*lanes+l] = invert(of[p])
+			}
+		}
+		s.root, s.inverse = append(s.root, root), append(s.inverse, inverse)
+		at += g.h * g.w
+	}
+	return s
+}
+
+// image returns one image.
+func (k Conv) image(v ConvImages, i int) side {
+	size := k.H * k.W * k.C
+	s := side{pixels: make([]float64, size)}
+	for j, x := range v.x[i*size:][:size] {
+		s.pixels[j] = float64(x)
+	}
+	roots := v.roots[i*v.each:]
+	for _, g := range k.grids(k.Depth) {
+		root := roots[:g.h*g.w]
+		inverse := make([]float64, len(root))
+		for p, x := range root {
+			inverse[p] = invert(x)
+		}
+		s.root, s.inverse = append(s.root, root), append(s.inverse, inverse)
+		roots = roots[len(root):]
+	}
+	return s
+}
+
+// eachGroup calls do for all groups of n images.
+func eachGroup(ctx context.Context, n int, progress func(done float64), do func(group int)) error {
+	groups := (n + lanes - 1) / lanes
+	const some = 32 // groups between two looks at ctx
+	for from := 0; from < groups; from += some {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		to := min(groups, from+some)
+		tensor.Parallel(to-from, func(i int) { do(from + i) })
+		if progress != nil {
+			progress(float64(to) / float64(groups))
+		}
+	}
+	return ctx.Err()
+}
+
+// Gram returns the kernel of all pairs of a set's images, [n, n].
+func (k Conv) Gram(ctx context.Context, v ConvImages) (tensor.Mat[float64], error) {
+	out := tensor.NewMat[float64](v.n, v.n)
+	err := k.values(ctx, out, v, v, true, nil)
+	for i := range v.n {
+		for j := range i {
+			out.Row(i)[j] = out.Row(j)[i]
+		}
+	}
+	return out, err
+}
+
+// Cross returns the kernel of the images of v with those of w, [n, N]. It stops early,
+// with the context's error, when ctx is done, and now and then calls progress, if there is
+// one, with the share done.
+func (k Conv) Cross(ctx context.Context, v, w ConvImages, progress func(done float64)) (tensor.Mat[float64], error) {
+	out := tensor.NewMat[float64](v.n, w.n)
+	return out, k.values(ctx, out, v, w, false, progress)
+}
+
+// values sets out to the kernel; with upper only to that of pairs that have i <= j.
+func (k Conv) values(ctx context.Context, out tensor.Mat[float64], v, w ConvImages, upper bool, progress func(done float64)) error {
+	if err := k.Check(); err != nil {
+		return err
+	}
+	images := make([]side, v.n)
+	for i := range images {
+		images[i] = k.image(v, i)
+	}
+	grids := k.grids(k.Depth)
+	return eachGroup(ctx, w.n, progress, func(group int) {
+		y, work := k.group(w, group), k.worker(grids)
+		first := group * lanes
+		for i, x := range images {
+			if upper && i >= first+lanes {
+				break
+			}
+			for l := range grids {
+				work.layer(l, x, y, true)
+			}
+			values := work.readOut(k)
+			copy(out.Row(i)[first:], values[:min(lanes, w.n-first)])
+		}
+	})
+}
+
+// worker takes eight pairs through the layers.
+type worker struct {
+	grids    []grid
+	colours  int
+	k, t     [][]float64 // of each layer, sums of covariances by displacement and place: [2 out + 1, 2 out + 1, h/2, w/2, 8]
+	ring     []float64   // three rows of products for each displacement along a row
+	zero     []float64
+	sum      []float64 // of three rows, with a place more on either side
+	sumT     []float64
+	products tensor.Products
+	sums     tensor.Sums
+	rectify  tensor.Rectify
+}
+
+func (k Conv) worker(grids []grid) *worker {
+	w := &worker{grids: grids, colours: k.C}
+	row := k.W * lanes
+	w.zero, w.sum, w.sumT = make([]float64, row+2*lanes), make([]float64, row+2*lanes), make([]float64, row+2*lanes)
+	for l, g := range grids {
+		side := 2*g.out + 1
+		n := side * side * (g.h / 2) * (g.w / 2) * lanes
+		w.k = append(w.k, make([]float64, n))
+		if k.Tangent {
+			w.t = append(w.t, make([]float64, n))
+		}
+		if l == 0 {
+			w.ring = make([]float64, (2*g.band+1)*3*row)
+		}
+	}
+	return w
+}
+
+// span is the places of n that have one d further on, too.
+func span(n, d int) (from, to int) { return max(0, -d), min(n, n-d) }
+
+// layer takes the pairs through layer l. The first image of all is the same if same says so.
+func (w *worker) layer(l int, x, y side, same bool) {
+	g := w.grids[l]
+	clear(w.k[l])
+	if w.t != nil {
+		clear(w.t[l])
+	}
+	w.rectify.Scale, w.rectify.Bias, w.rectify.Same = g.scale, g.bias, same
+	for dy := -g.band; dy <= g.band; dy++ {
+		from, to := span(g.h, dy)
+		if l > 0 {
+			for py := from; py < to; py++ {
+				for dx := -g.band; dx <= g.band; dx++ {
+					w.fromLayer(l, x, y, dy, dx, py)
+				}
+			}
+			continue
+		}
+		for py := from; py <= to && from < to; py++ {
+			for dx := -g.band; dx <= g.band; dx++ {
+				w.fromPixels(x, y, dy, dx, py)
+			}
+		}
+	}
+}
+
+// fromPixels multiplies the pixels of row py, and takes the row before it on.
+func (w *worker) fromPixels(x, y side, dy, dx, py int) {
+	g := w.grids[0]
+	from, to := span(g.h, dy)
+	first, end := span(g.w, dx)
+	if first >= end {
+		return
+	}
+	n := end - first
+	row := func(py int) []float64 {
+		if py < from {
+			return w.zero
+		}
+		return w.ring[((dx+g.band)*3+py%3)*g.w*lanes:][:n*lanes]
+	}
+	sum := w.sum[(first+1)*lanes:]
+	if py < to {
+		a, b := (py*g.w+first)*w.colours, ((py+dy)*g.w+first+dx)*w.colours
+		if !w.rectify.Same {
+			a *= lanes
+		}
+		p := &w.products
+		p.Row, p.Sum, p.Before, p.At = row(py), sum, row(py-2), row(py-1)
+		p.X, p.Y, p.N, p.C, p.Same = x.pixels[a:], y.pixels[b*lanes:], n, w.colours, w.rectify.Same
+		tensor.PairProducts(p)
+	} else {
+		w.add(sum, row(py-2), row(py-1), w.zero, n)
+	}
+	if py > from {
+		clear(w.sum[first*lanes:][:lanes])
+		clear(w.sum[(end+1)*lanes:][:lanes])
+		w.row(0, x, y, dy, dx, py-1, w.zero)
+	}
+}
+
+func (w *worker) add(sum, before, at, after []float64, n int) {
+	a := &w.sums
+	a.Sum, a.Before, a.At, a.After, a.N = sum, before, at, after, n
+	tensor.PairSums(a)
+}
+
+// fromLayer takes row py on from what the layer before left.
+func (w *worker) fromLayer(l int, x, y side, dy, dx, py int) {
+	g := w.grids[l]
+	from, to := span(g.h, dy)
+	first, end := span(g.w, dx)
+	if first >= end || !g.counts(dy, py) {
+		return
+	}
+	three := func(sum, of []float64) {
+		row := func(py int) []float64 {
+			if py < from || py >= to {
+				return w.zero
+			}
+			return of[(((dy+g.band)*(2*g.band+1)+dx+g.band)*g.h+py)*g.w*lanes:][first*lanes : end*lanes]
+		}
+		w.add(sum[(first+1)*lanes:], row(py-1), row(py), row(py+1), end-first)
+		clear(sum[first*lanes:][:lanes])
+		clear(sum[(end+1)*lanes:][:lanes])
+	}
+	three(w.sum, w.k[l-1])
+	if w.t != nil {
+		three(w.sumT, w.t[l-1])
+	}
+	w.row(l, x, y, dy, dx, py, w.sumT)
+}
+
+// counts reports whether anything is made of row py and the one that is dy further on.
+func (g grid) counts(dy, py int) bool {
+	p, q := py>>1, (py+dy)>>1
+	return abs(q-p) <= g.out && max(p, q) < g.h/2
+}
+
+// row takes a row through ReLU and the average, its sums over three rows being in w.sum.
+func (w *worker) row(l int, x, y side, dy, dx, py int, sumT []float64) {
+	g := w.grids[l]
+	if !g.counts(dy, py) {
+		return
+	}
+	first, end := span(g.w, dx)
+	end = min(end, g.w/2*2, g.w/2*2-dx)
+	a, by := &w.rectify, py+dy
+	for start := first; start < min(first+2, end); start++ {
+		to := (start+dx)>>1 - start>>1
+		if abs(to) > g.out {
+			continue
+		}
+		a.N = (end - start + 1) / 2
+		a.S = w.sum[start*lanes:]
+		i, j := py*g.w+start, (by*g.w+start+dx)*lanes
+		if !a.Same {
+			i *= lanes
+		}
+		a.RootX, a.InverseX, a.RootY, a.InverseY = x.root[l][i:], x.inverse[l][i:], y.root[l][j:], y.inverse[l][j:]
+		side := 2*g.out + 1
+		at := ((((by>>1-py>>1+g.out)*side+to+g.out)*(g.h/2)+py>>1)*(g.w/2) + start>>1) * lanes
+		a.Dst = w.k[l][at:]
+		if w.t != nil {
+			a.DstT, a.T = w.t[l][at:], sumT
+			if l > 0 {
+				a.T = sumT[start*lanes:]
+			}
+		}
+		tensor.PairRectify(a)
+	}
+}
+
+// squares are the squares of pixels.
+func (w *worker) squares(pixels []float64, colours int) []float64 {
+	out := make([]float64, len(pixels)/colours)
+	for i := range out {
+		p, l := i/lanes, i%lanes
+		for c := range colours {
+			x := pixels[(p*colours+c)*lanes+l]
+			out[i] = math.FMA(x, x, out[i])
+		}
+	}
+	return out
+}
+
+// centre is what layer l left of equal places.
+func (w *worker) centre(l int) []float64 {
+	g := w.grids[l]
+	side, size := 2*g.out+1, (g.h/2)*(g.w/2)*lanes
+	return w.k[l][(g.out*side+g.out)*size:][:size]
+}
+
+// variance sets to to what a convolution makes of the covariances k of equal places.
+func (w *worker) variance(g grid, k, to []float64) {
+	at := func(py, px, l int) float64 {
+		if py < 0 || py >= g.h || px < 0 || px >= g.w {
+			return 0
+		}
+		return k[(py*g.w+px)*lanes+l]
+	}
+	for i := range to {
+		p, l := i/lanes, i%lanes
+		var sum [3]float64
+		for d := range sum {
+			py, px := p/g.w, p%g.w+d-1
+			sum[d] = (at(py-1, px, l) + at(py, px, l)) + at(py+1, px, l)
+		}
+		to[i] = math.FMA((sum[0]+sum[1])+sum[2], g.scale, g.bias)
+	}
+}
+
+// readOut returns the kernel of the pairs.
+func (w *worker) readOut(k Conv) [lanes]float64 {
+	mean := func(v []float64) (out [lanes]float64) {
+		for i, x := range v {
+			out[i%lanes] += x
+		}
+		for l := range out {
+			out[l] /= float64(pooled * len(v) / lanes)
+		}
+		return out
+	}
+	last := len(w.grids) - 1
+	out := mean(w.k[last])
+	if !k.Tangent {
+		return out
+	}
+	t := mean(w.t[last])
+	for l := range out {
+		out[l] = math.FMA(out[l]+t[l], k.Weight*k.Weight, k.Bias*k.Bias)
+	}
+	return out
+}

@@ -1,0 +1,305 @@
+package nngp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"runtime"
+	"testing"
+
+	"dgkip/harness/fmath"
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+// full is the kernel by its definition, with the covariances of all places.
+func full(k Conv, x, y []float32) float64 {
+	type all [][]float64 // of place p and place q
+	make2 := func(n int) all {
+		v := make(all, n)
+		for i := range v {
+			v[i] = make([]float64, n)
+		}
+		return v
+	}
+	h, w := k.H, k.W
+	pixels := func(x, y []float32) all {
+		v := make2(h * w)
+		for p := range v {
+			for q := range v[p] {
+				for c := range k.C {
+					v[p][q] += float64(x[p*k.C+c]) * float64(y[q*k.C+c]) / float64(k.C)
+				}
+			}
+		}
+		return v
+	}
+	convolve := func(v all, bias float64) all {
+		out := make2(h * w)
+		for p := range v {
+			for q := range v[p] {
+				sum := 0.0
+				for dy := -1; dy <= 1; dy++ {
+					for dx := -1; dx <= 1; dx++ {
+						py, px, qy, qx := p/w+dy, p%w+dx, q/w+dy, q%w+dx
+						if min(py, px, qy, qx) >= 0 && max(py, qy) < h && max(px, qx) < w {
+							sum += v[py*w+px][qy*w+qx]
+						}
+					}
+				}
+				out[p][q] = k.Weight*k.Weight*sum/9 + bias
+			}
+		}
+		return out
+	}
+	average := func(v all) all {
+		out := make2((h / 2) * (w / 2))
+		for p := range out {
+			for q := range out[p] {
+				for i := range 16 {
+					a := (2*(p/(w/2))+i&1)*w + 2*(p%(w/2)) + i>>1&1
+					b := (2*(q/(w/2))+i>>2&1)*w + 2*(q%(w/2)) + i>>3&1
+					out[p][q] += v[a][b] / 16
+				}
+			}
+		}
+		return out
+	}
+	relu := func(v, xx, yy, t all) (all, all) {
+		out, slopes := make2(h*w), make2(h*w)
+		for p := range v {
+			for q := range v[p] {
+				r := math.Sqrt(xx[p][p] * yy[q][q])
+				if r == 0 {
+					continue
+				}
+				c := max(-1, min(1, v[p][q]/r))
+				if 1-c < 1e-15 {
+					c = 1
+				}
+				angle := fmath.Acos(c)
+				out[p][q] = r / (2 * math.Pi) * (math.Sqrt((1-c)*(1+c)) + (math.Pi-angle)*c)
+				slopes[p][q] = (math.Pi - angle) / (2 * math.Pi) * t[p][q]
+			}
+		}
+		return out, slopes
+	}
+	xy, xx, yy, t := pixels(x, y), pixels(x, x), pixels(y, y), make2(h*w)
+	for range k.Depth {
+		b := k.Bias * k.Bias
+		xy, xx, yy, t = convolve(xy, b), convolve(xx, b), convolve(yy, b), convolve(t, 0)
+		for p := range t {
+			for q := range t[p] {
+				t[p][q] += xy[p][q]
+			}
+		}
+		sx, sy := xx, yy
+		xy, t = relu(xy, sx, sy, t)
+		xx, _ = relu(xx, sx, sx, make2(h*w))
+		yy, _ = relu(yy, sy, sy, make2(h*w))
+		xy, xx, yy, t = average(xy), average(xx), average(yy), average(t)
+		h, w = h/2, w/2
+	}
+	sum, tangents := 0.0, 0.0
+	for p := range xy {
+		sum, tangents = sum+xy[p][p]/float64(h*w), tangents+t[p][p]/float64(h*w)
+	}
+	if k.Tangent {
+		return k.Weight*k.Weight*(tangents+sum) + k.Bias*k.Bias
+	}
+	return sum
+}
+
+func conv(h, w, c, depth int) Conv {
+	return Conv{H: h, W: w, C: c, Depth: depth, Weight: math.Sqrt2, Bias: 0.1}
+}
+
+func of(t *testing.T, k Conv, x []float32) ConvImages {
+	t.Helper()
+	v, err := k.Images(context.Background(), x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func gramOf(t *testing.T, k Conv, v ConvImages) tensor.Mat[float64] {
+	t.Helper()
+	gram, err := k.Gram(context.Background(), v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gram
+}
+
+func crossOf(t *testing.T, k Conv, v, w ConvImages) tensor.Mat[float64] {
+	t.Helper()
+	cross, err := k.Cross(context.Background(), v, w, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cross
+}
+
+func TestConvIsTheFullRecursion(t *testing.T) {
+	r := rng.Stream(1, "conv")
+	for _, k := range []Conv{
+		conv(8, 8, 1, 3), conv(8, 8, 3, 2), conv(16, 16, 3, 3), conv(9, 7, 2, 2), conv(2, 3, 1, 1), conv(11, 14, 1, 3),
+		{H: 8, W: 8, C: 1, Depth: 3, Weight: 1.2}, // a black place has no variance
+		{H: 8, W: 8, C: 1, Depth: 2, Weight: 1, Bias: 0.5},
+	} {
+		n, size := 3, k.H*k.W*k.C
+		x := images(r, n, size)
+		copy(x[size:], x[:size]) // alike, but for
+		x[size] += 0.5           // one pixel
+		clear(x[size/2 : size])  // and half of the first is black
+		clear(x[size+size/2:][:size-size/2])
+		for _, k.Tangent = range []bool{false, true} {
+			v := of(t, k, x)
+			gram, cross := gramOf(t, k, v), crossOf(t, k, v, v)
+			bound := 1e-15
+			if k.Tangent {
+				bound = 1e-9 // angles of nearly equal places are roots of rounding
+			}
+			for i := range n {
+				for j := range n {
+					want := full(k, x[i*size:][:size], x[j*size:][:size])
+					if got := gram.Row(i)[j]; !(math.Abs(got-want) <= bound*math.Abs(gram.Row(i)[i])) {
+						t.Errorf("%+v: k(%d, %d) is %v, not %v, by %.2g", k, i, j, got, want, (got-want)/gram.Row(i)[i])
+					}
+					if i <= j && gram.Row(i)[j] != cross.Row(i)[j] {
+						t.Errorf("%+v: k(%d, %d) is %v within a set and %v across", k, i, j, gram.Row(i)[j], cross.Row(i)[j])
+					}
+					if back := cross.Row(j)[i]; math.Abs(back-cross.Row(i)[j]) > bound*back {
+						t.Errorf("%+v: k(%d, %d) is %v, and %v the other way round", k, i, j, cross.Row(i)[j], back)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestEvaluations(t *testing.T) {
+	if n := conv(32, 32, 3, 3).Evaluations(); n != 168000 {
+		t.Errorf("%d evaluations for a pair of 32x32 pixels", n)
+	}
+}
+
+// A value depends on its two images alone, and the Gram matrix of different images is
+// positive definite.
+func TestConvGram(t *testing.T) {
+	const n = 19
+	for _, tangent := range []bool{false, true} {
+		k := conv(12, 12, 3, 3)
+		k.H, k.Depth, k.Tangent = 8, 2, tangent
+		x := images(rng.Stream(1, "gram"), n, k.H*k.W*k.C)
+		v := of(t, k, x)
+		gram := gramOf(t, k, v)
+		few := of(t, k, x[5*k.H*k.W*k.C:][:7*k.H*k.W*k.C])
+		for i, row := 0, gramOf(t, k, few); i < 7; i++ {
+			for j := range 7 {
+				if row.Row(i)[j] != gram.Row(i + 5)[j+5] {
+					t.Errorf("k(%d, %d) depends on the other images", i, j)
+				}
+			}
+		}
+		for i := range n {
+			for j := range n {
+				if gram.Row(i)[j] != gram.Row(j)[i] {
+					t.Errorf("not symmetric at %d, %d", i, j)
+				}
+			}
+			gram.Row(i)[i] *= 1 + 1e-12
+		}
+		if !positive(gram) {
+			t.Error("not positive definite")
+		}
+		if g := conv(32, 32, 3, 6); g.Check() == nil {
+			t.Error("six averages fit 32 pixels")
+		}
+	}
+}
+
+// positive reports whether a symmetric matrix has a Cholesky factor. It overwrites it.
+func positive(a tensor.Mat[float64]) bool {
+	for i := range a.Rows {
+		for j := range i + 1 {
+			s := a.Row(i)[j]
+			for k := range j {
+				s -= a.Row(i)[k] * a.Row(j)[k]
+			}
+			if i == j {
+				if s <= 0 {
+					return false
+				}
+				a.Row(i)[i] = math.Sqrt(s)
+			} else {
+				a.Row(i)[j] = s / a.Row(j)[j]
+			}
+		}
+	}
+	return true
+}
+
+// The bits are the same on every path and for every number of threads.
+func TestConvSameBits(t *testing.T) {
+	defer tensor.Use(tensor.Path())
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	want := map[bool]string{false: "241cd7f24067864d", true: "506a304f3e4b373a"}
+	for _, path := range tensor.Paths() {
+		if err := tensor.Use(path); err != nil {
+			t.Fatal(err)
+		}
+		for threads := 1; threads <= 2; threads++ {
+			runtime.GOMAXPROCS(threads)
+			for _, tangent := range []bool{false, true} {
+				k := conv(14, 14, 3, 2)
+				k.Tangent = tangent
+				r, h := rng.Stream(1, "bits"), sha256.New()
+				v, w := of(t, k, images(r, 3, 14*14*3)), of(t, k, images(r, 17, 14*14*3))
+				for _, m := range []tensor.Mat[float64]{gramOf(t, k, v), crossOf(t, k, v, w)} {
+					binary.Write(h, binary.LittleEndian, m.Data)
+				}
+				got := fmt.Sprintf("%x", h.Sum(nil)[:8])
+				if got != want[tangent] {
+					t.Errorf("tangent %v on %s with %d threads: %s, not %s", tangent, path, threads, got, want[tangent])
+				}
+			}
+		}
+	}
+}
+
+// Time of an evaluation: two set images against sixteen others, on one thread.
+func BenchmarkConv(b *testing.B) {
+	for _, tangent := range []bool{false, true} {
+		for _, c := range []Conv{conv(32, 32, 3, 3), conv(28, 28, 1, 3)} {
+			for _, path := range tensor.Paths() {
+				b.Run(fmt.Sprintf("%dx%dx%d/tangent=%v/%s", c.H, c.W, c.C, tangent, path), func(b *testing.B) {
+					defer tensor.Use(tensor.Path())
+					if err := tensor.Use(path); err != nil {
+						b.Fatal(err)
+					}
+					defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+					k, r, ctx := c, rng.Stream(1, "bench"), context.Background()
+					k.Tangent = tangent
+					v, err := k.Images(ctx, images(r, 2, k.H*k.W*k.C), nil)
+					if err != nil {
+						b.Fatal(err)
+					}
+					w, err := k.Images(ctx, images(r, 16, k.H*k.W*k.C), nil)
+					if err != nil {
+						b.Fatal(err)
+					}
+					for b.Loop() {
+						if _, err := k.Cross(ctx, v, w, nil); err != nil {
+							b.Fatal(err)
+						}
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*32*k.Evaluations()), "ns/evaluation")
+				})
+			}
+		}
+	}
+}

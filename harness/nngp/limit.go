@@ -1,0 +1,124 @@
+package nngp
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"dgkip/harness/fmath"
+	"dgkip/harness/tensor"
+)
+
+// Others are images that sets are seen beside, in one kernel.
+type Others interface {
+	// Beside returns the kernel within a set, [n, n], and with the images, [n, N]. It
+	// stops early, with the context's error, when ctx is done.
+	Beside(ctx context.Context, set []float32) (gram, cross tensor.Mat[float64], err error)
+}
+
+// FC is the kernel of infinitely many, infinitely wide fully connected networks: that of
+// Kernel, with any weights and biases and to float64's precision, or with Tangent the
+// neural tangent kernel of such networks with a linear read-out. Beside k goes T, zero at
+// first; the weights of a layer give T <- Weight^2 T + s_xy, ReLU T <- (pi - t)/(2 pi) T,
+// and
+//
+//	k(x, y) = Weight^2 (T + k) + Bias^2.
+type FC struct {
+	Size, Depth  int     // values of an image, hidden layers
+	Weight, Bias float64 // as those of Conv
+	Tangent      bool
+}
+
+// Check returns why there is no such kernel, if so.
+func (k FC) Check() error {
+	if min(k.Size, k.Depth) < 1 || k.Depth > MaxDepth {
+		return errors.New("nngp: sizes of a fully connected kernel must be positive")
+	}
+	return checkDeviations(k.Weight, k.Bias)
+}
+
+func checkDeviations(weight, bias float64) error {
+	if !(weight > 0) || !(bias >= 0) || math.IsInf(weight+bias, 0) {
+		return errors.New("nngp: deviations of weights must be positive, and those of biases not negative")
+	}
+	return nil
+}
+
+// value is the kernel of two images, given x'y/d, x'x/d and y'y/d.
+func (k FC) value(xy, xx, yy float64) float64 {
+	a, b, t := k.Weight*k.Weight, k.Bias*k.Bias, 0.0
+	for range k.Depth {
+		s, sx, sy := float64(a*xy)+b, float64(a*xx)+b, float64(a*yy)+b
+		t = float64(a*t) + s
+		r := math.Sqrt(sx * sy)
+		if s = max(-r, min(r, s)); r-s <= 1e-13*r {
+			s = r // equal images, as in layer
+		}
+		rest := math.Pi
+		if r > 0 {
+			rest -= fmath.Acos(s / r)
+		}
+		xy = (math.Sqrt((r-s)*(r+s)) + float64(rest*s)) / (2 * math.Pi)
+		t *= rest / (2 * math.Pi)
+		xx, yy = sx/2, sy/2
+	}
+	if k.Tangent {
+		return float64(a*(t+xy)) + b
+	}
+	return xy
+}
+
+// Others takes images, [n, Size].
+func (k FC) Others(_ context.Context, x []float32, _ func(done float64)) (Others, error) {
+	return besideFC{k, NewImages(x, k.Size)}, k.Check()
+}
+
+type besideFC struct {
+	kernel FC
+	images Images
+}
+
+func (b besideFC) Beside(ctx context.Context, set []float32) (gram, cross tensor.Mat[float64], err error) {
+	v := NewImages(set, b.kernel.Size)
+	gram, cross = tensor.NewMat[float64](v.Len(), v.Len()), tensor.NewMat[float64](v.Len(), b.images.Len())
+	tensor.Gram64(gram, v.X)
+	tensor.Cross64(cross, v.X, b.images.X)
+	d := float64(b.kernel.Size)
+	tensor.Parallel(v.Len(), func(i int) {
+		row := gram.Row(i)
+		for j := range row {
+			if row[j] /= d; i == j {
+				row[j] = v.self[i]
+			}
+			row[j] = b.kernel.value(row[j], v.self[i], v.self[j])
+		}
+		row = cross.Row(i)
+		for j := range row {
+			row[j] = b.kernel.value(row[j]/d, v.self[i], b.images.self[j])
+		}
+	})
+	return gram, cross, ctx.Err()
+}
+
+// Others takes images, [n, H, W, C].
+func (k Conv) Others(ctx context.Context, x []float32, progress func(done float64)) (Others, error) {
+	v, err := k.Images(ctx, x, progress)
+	return besideConv{k, v}, err
+}
+
+type besideConv struct {
+	kernel Conv
+	images ConvImages
+}
+
+func (b besideConv) Beside(ctx context.Context, set []float32) (gram, cross tensor.Mat[float64], err error) {
+	v, err := b.kernel.Images(ctx, set, nil)
+	if err != nil {
+		return gram, cross, err
+	}
+	if gram, err = b.kernel.Gram(ctx, v); err != nil {
+		return gram, cross, err
+	}
+	cross, err = b.kernel.Cross(ctx, v, b.images, nil)
+	return gram, cross, err
+}

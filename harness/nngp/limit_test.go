@@ -1,0 +1,160 @@
+package nngp
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"dgkip/harness/features"
+	"dgkip/harness/nn"
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+// With the weights and biases of Kernel, FC is Kernel.
+func TestFCIsKernel(t *testing.T) {
+	const n, d = 6, 20
+	x := images(rng.Stream(1, "fc"), n, d)
+	copy(x[d:], x[:d])
+	for depth := 1; depth < 5; depth++ {
+		o, err := FC{Size: d, Depth: depth, Weight: math.Sqrt2, Bias: 0.1}.Others(t.Context(), x, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		gram, cross, err := o.Beside(t.Context(), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range (Kernel{depth}).Gram(NewImages(x, d)).Data {
+			if math.Abs(gram.Data[i]-want) > 1e-12 || math.Abs(cross.Data[i]-want) > 1e-12 {
+				t.Errorf("depth %d: entry %d is %v and %v, not %v", depth, i, gram.Data[i], cross.Data[i], want)
+			}
+		}
+	}
+}
+
+// others is what networks of a kind tend to, on images of 8x8 pixels.
+func others(t *testing.T, kind string, tangent bool, x []float32) Others {
+	t.Helper()
+	k := conv(8, 8, 3, 2)
+	k.Tangent = tangent
+	o, err := k.Others(t.Context(), x, nil)
+	if kind == "fc" {
+		o, err = FC{Size: 8 * 8 * 3, Depth: 2, Weight: math.Sqrt2, Bias: 0.1, Tangent: tangent}.Others(t.Context(), x, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// off is the relative distance of two matrices.
+func off(got, want []float64) float64 {
+	sum, norm := 0.0, 0.0
+	for i, w := range want {
+		sum, norm = sum+(got[i]-w)*(got[i]-w), norm+w*w
+	}
+	return math.Sqrt(sum / norm)
+}
+
+// falls checks that networks of four times the width, or more, are nearer, and the widest near.
+func falls(t *testing.T, name string, distances []float64, last float64) {
+	t.Helper()
+	for i := 1; i < len(distances); i++ {
+		if distances[i] > 0.7*distances[i-1] {
+			t.Errorf("%s: wider networks are off by %.4f", name, distances)
+			return
+		}
+	}
+	if distances[len(distances)-1] > last {
+		t.Errorf("%s: the widest networks are off by %.4f", name, distances)
+	}
+}
+
+// The inner products of features tend to the kernel, as networks become wide and many.
+func TestFeaturesTendToTheKernel(t *testing.T) {
+	const n = 4
+	x := images(rng.Stream(2, "wide"), n, 8*8*3)
+	gram, _, err := others(t, "conv", false, x).Beside(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var distances []float64
+	for _, width := range []int{16, 64, 256} {
+		m, err := features.New(features.Config{Kind: "conv", H: 8, W: 8, C: 3, Nets: 8, Width: width, Depth: 2}, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		phi, got := tensor.NewMat[float32](n, m.Dim()), tensor.NewMat[float64](n, n)
+		if err := m.Features(context.Background(), phi, x, nil); err != nil {
+			t.Fatal(err)
+		}
+		tensor.Gram64(got, phi)
+		distances = append(distances, off(got.Data, gram.Data))
+	}
+	falls(t, "conv", distances, 0.02)
+}
+
+// The inner products of gradients tend to the tangent kernel. An output less the other has
+// the gradient of the loss for the targets 1 and -1, and twice the kernel of an output.
+func TestGradientsTendToTheTangentKernel(t *testing.T) {
+	const n, nets = 3, 8
+	x := images(rng.Stream(3, "wide"), n, 8*8*3)
+	for _, kind := range []string{"conv", "fc"} {
+		gram, _, err := others(t, kind, true, x).Beside(t.Context(), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var distances []float64
+		for _, width := range []int{8, 128} {
+			net, err := nn.ConvNet[float64](nn.ConvConfig{In: 3, H: 8, W: 8, Width: width, Depth: 2})
+			if kind == "fc" {
+				net, err = nn.FCNet[float64](nn.FCConfig{In: 8 * 8 * 3, Width: 4 * width, Depth: 2})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := make([]float64, n*n)
+			for i := range nets {
+				for j, v := range tangents(net, rng.Stream(uint64(i), "tangent", kind), x, n) {
+					got[j] += v / nets
+				}
+			}
+			distances = append(distances, off(got, gram.Data))
+		}
+		falls(t, kind, distances, 0.06)
+	}
+}
+
+// tangents is the tangent kernel of a random network.
+func tangents(net *nn.Net[float64], r *rng.Rand, x []float32, n int) []float64 {
+	theta, squares := make([]float64, net.Params()), make([]float64, net.Params())
+	for _, p := range net.Tensors() {
+		variance := 0.01
+		if p.Weight() {
+			variance = 2 / float64(p.FanIn)
+		}
+		for i := p.Offset; i < p.Offset+p.Len; i++ {
+			theta[i], squares[i] = math.Sqrt(variance)*r.Normal64(), variance
+		}
+	}
+	pixels := make([]float64, len(x))
+	for i, v := range x {
+		pixels[i] = float64(v)
+	}
+	pass, size, targets := net.NewPass(), len(x)/n, []float64{1, -1}
+	out := make([]float64, n*n)
+	for i := range n {
+		along := make([]float64, len(theta))
+		pass.Loss(theta, pixels[i*size:][:size], targets, 1)
+		pass.Gradient(nn.Grad[float64]{Theta: along})
+		for j := range along {
+			along[j] *= squares[j]
+		}
+		for j := range n {
+			pass.Loss(theta, pixels[j*size:][:size], targets, 1)
+			out[i*n+j] = pass.Tangent(nn.Grad[float64]{Theta: along}, nn.Grad[float64]{}) / 2
+		}
+	}
+	return out
+}

@@ -1,0 +1,209 @@
+package kernel
+
+import "math"
+
+// The covariances of networks of infinite width are taken through their layers for eight
+// pairs of images at a time, one pair in each lane: WideLanes values are a place. One image
+// of a pair may be the same in all lanes, and then has one value for a place.
+
+// Products describes a row of covariances of pixels and the sum of three such rows: for
+// each place i < N,
+//
+//	Row[i] = sum_c X[i C + c] Y[i C + c],   Sum[i] = (Before[i] + At[i]) + Row[i].
+type Products struct {
+	Row, Sum, Before, At []float64 // [N, 8]
+	X, Y                 []float64 // [N, C, 8]; X [N, C] where it is the same in all lanes
+	N, C                 int
+	Same                 bool // X is the same in all lanes
+}
+
+// Sums describes the sum of three rows of covariances, Sum = (Before + At) + After, [N, 8].
+type Sums struct {
+	Sum, Before, At, After []float64
+	N                      int
+}
+
+// Rectify describes what a convolution, ReLU and average pooling make of covariances.
+// Place i < N of the output receives from place 2i, which has neighbours in a row on either
+// side: with sums over three rows S, a place before the first included,
+//
+//	s = Scale ((S[2i] + S[2i+1]) + S[2i+2]) + Bias,   r = RootX[2i] RootY[2i],   cos t = s/r,
+//	Dst[i] += [ r sin t + (pi - t) s ]/pi,
+//
+// twice the covariance after ReLU. Where there is a DstT, the derivatives in the weights
+// go along, with their own sums T:
+//
+//	DstT[i] += (pi - t)/pi [ Scale ((T[2i] + T[2i+1]) + T[2i+2]) + s ].
+//
+// With u = |cos t|, sin t - u acos u = pi (1-u)^(3/2) RectifyPoly(u) and acos u =
+// pi (1-u)^(1/2) AnglePoly(u), to float64's precision. The angle of
+// the derivatives is zero between images that are equal about a place: of 1-u some units in
+// the last place are taken off there, whose root would be 1e-8.
+type Rectify struct {
+	Dst, DstT       []float64 // [N, 8]
+	S, T            []float64 // [2 N + 1, 8]
+	RootX, InverseX []float64 // [2 N - 1, 8], or [2 N - 1]; Inverse is 1/Root
+	RootY, InverseY []float64 // [2 N - 1, 8]
+	Scale, Bias     float64
+	N               int
+	Same            bool // X is the same in all lanes
+}
+
+// One is 1, less what rounding makes of the cosine between equal images.
+const One = 1 - 0x1p-50
+
+// RectifyPoly and AnglePoly have the highest power first.
+var (
+	RectifyPoly = [18]float64{
+		-9.759058594307168e-08,
+		9.9809651149363298e-07,
+		-4.8506077953335609e-06,
+		1.5058914821246522e-05,
+		-3.4074269037372498e-05,
+		6.1272373358155528e-05,
+		-9.4053496198395363e-05,
+		0.00013149330196400181,
+		-0.00017700272388117006,
+		0.00023893512264966456,
+		-0.00033185703130211695,
+		0.00048259794872714033,
+		-0.00074813272682917181,
+		0.0012691655888037857,
+		-0.0024647093279865692,
+		0.005985979686337739,
+		-0.022535170724312468,
+		0.31830988618379069,
+	}
+	AnglePoly = [18]float64{
+		-2.4222154464628605e-06,
+		2.4545834527761545e-05,
+		-0.00011778445877449549,
+		0.00035917933563815355,
+		-0.0007921360610044177,
+		0.0013727842357067191,
+		-0.0019999611902253977,
+		0.0026045972891601287,
+		-0.003201777500060482,
+		0.0038733349975128774,
+		-0.0047351260024807371,
+		0.0059430579552004429,
+		-0.0077585323794989889,
+		0.010721082343777057,
+		-0.016167854825418236,
+		0.028345056903689086,
+		-0.068309886183749946,
+		0.49999999999999994,
+	}
+)
+
+// Products multiplies pixels.
+func (p *Path) Products(a *Products) {
+	n := a.N * WideLanes
+	x := n * a.C
+	if a.Same {
+		x = a.N * a.C
+	}
+	check(a.N > 0 && a.C > 0 && n <= len(a.Row) && n <= len(a.Sum) && n <= len(a.Before) && n <= len(a.At) &&
+		x <= len(a.X) && n*a.C <= len(a.Y))
+	if a.Same {
+		p.productsSame(a)
+	} else {
+		p.products(a)
+	}
+}
+
+// Sums adds rows.
+func (p *Path) Sums(a *Sums) {
+	n := a.N * WideLanes
+	check(n > 0 && n <= len(a.Sum) && n <= len(a.Before) && n <= len(a.At) && n <= len(a.After))
+	p.sums(a)
+}
+
+// Rectify takes covariances through a layer.
+func (p *Path) Rectify(a *Rectify) {
+	n, places := a.N*WideLanes, (2*a.N-1)*WideLanes
+	x := places
+	if a.Same {
+		x = 2*a.N - 1
+	}
+	tangent := a.DstT != nil
+	check(a.N > 0 && n <= len(a.Dst) && places+2*WideLanes <= len(a.S) && x <= len(a.RootX) && x <= len(a.InverseX) &&
+		places <= len(a.RootY) && places <= len(a.InverseY) && (!tangent || n <= len(a.DstT) && places+2*WideLanes <= len(a.T)))
+	switch {
+	case tangent && a.Same:
+		p.tangentSame(a)
+	case tangent:
+		p.tangent(a)
+	case a.Same:
+		p.rectifySame(a)
+	default:
+		p.rectify(a)
+	}
+}
+
+func productsGeneric(a *Products) {
+	for i := range a.N {
+		for l := range WideLanes {
+			sum := 0.0
+			for c := range a.C {
+				x := i*a.C + c
+				y := x*WideLanes + l
+				if !a.Same {
+					x = y
+				}
+				sum = math.FMA(a.X[x], a.Y[y], sum)
+			}
+			j := i*WideLanes + l
+			a.Row[j] = sum
+			a.Sum[j] = (a.Before[j] + a.At[j]) + sum
+		}
+	}
+}
+
+func sumsGeneric(a *Sums) {
+	for j := range a.N * WideLanes {
+		a.Sum[j] = (a.Before[j] + a.At[j]) + a.After[j]
+	}
+}
+
+func rectifyGeneric(a *Rectify) {
+	const next = WideLanes
+	for i := range a.N {
+		for l := range WideLanes {
+			y := 2*i*WideLanes + l
+			x, to := y, i*WideLanes+l
+			if a.Same {
+				x = 2 * i
+			}
+			s := math.FMA((a.S[y]+a.S[y+next])+a.S[y+2*next], a.Scale, a.Bias)
+			c := float64(a.InverseX[x]*a.InverseY[y]) * s
+			u := math.Abs(c)
+			w2 := positive(1 - u)
+			q := float64(float64(w2*math.Sqrt(w2))*polynomial(&RectifyPoly, u)) * float64(a.RootX[x]*a.RootY[y])
+			a.Dst[to] += q + positive(s)
+			if a.DstT == nil {
+				continue
+			}
+			slope := 0.5 + math.Copysign(math.FMA(-math.Sqrt(positive(One-u)), polynomial(&AnglePoly, u), 0.5), c)
+			a.DstT[to] = math.FMA(math.FMA((a.T[y]+a.T[y+next])+a.T[y+2*next], a.Scale, s), slope, a.DstT[to])
+		}
+	}
+}
+
+// positive is x, and zero where x is negative or no number.
+func positive(x float64) float64 {
+	if x > 0 {
+		return x
+	}
+	return 0
+}
+
+// polynomial sums the even powers and the odd ones apart.
+func polynomial(p *[18]float64, u float64) float64 {
+	v := u * u
+	odd, even := p[0], p[1]
+	for i := 2; i < len(p); i += 2 {
+		odd, even = math.FMA(odd, v, p[i]), math.FMA(even, v, p[i+1])
+	}
+	return math.FMA(odd, u, even)
+}

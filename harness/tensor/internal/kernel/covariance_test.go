@@ -1,0 +1,219 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"dgkip/harness/fmath"
+)
+
+// rectifyCase is a Rectify of random places, among them angles of zero and pi.
+func rectifyCase(r *rand.Rand, n int, same, tangent bool) *Rectify {
+	const L = WideLanes
+	a := &Rectify{N: n, Same: same, Scale: 0.5 + r.Float64(), Bias: 0.01 * float64(r.IntN(2))}
+	fill := func(n int, positive bool) []float64 {
+		v := make([]float64, n)
+		for i := range v {
+			if v[i] = r.NormFloat64(); positive {
+				v[i] = math.Exp(v[i])
+			}
+		}
+		return v
+	}
+	places, x := 2*n-1, L
+	if same {
+		x = 1
+	}
+	a.Dst, a.S = fill(n*L, false), fill((2*n+1)*L, false)
+	a.RootX, a.RootY = fill(places*x, true), fill(places*L, true)
+	if tangent {
+		a.DstT, a.T = fill(n*L, false), fill((2*n+1)*L, false)
+	}
+	inverse := func(v []float64) []float64 {
+		to := make([]float64, len(v))
+		for i, x := range v {
+			to[i] = 1 / x
+		}
+		return to
+	}
+	a.InverseX, a.InverseY = inverse(a.RootX), inverse(a.RootY)
+	for i := range n {
+		for l := range L {
+			y := 2*i*L + l
+			of := y
+			if same {
+				of = 2 * i
+			}
+			want := a.RootX[of] * a.RootY[y] * (2*r.Float64() - 1)
+			switch r.IntN(6) {
+			case 0:
+				want = a.RootX[of] * a.RootY[y]
+			case 1:
+				want = -a.RootX[of] * a.RootY[y]
+			case 2:
+				want = 0
+			}
+			a.S[y+2*L] = (want-a.Bias)/a.Scale - (a.S[y] + a.S[y+L])
+		}
+	}
+	return a
+}
+
+// rectifyAny is the definition of a Rectify.
+func rectifyAny(a *Rectify) (dst, dstT []float64) {
+	const L = WideLanes
+	dst, dstT = append(dst, a.Dst...), append(dstT, a.DstT...)
+	for i := range a.N {
+		for l := range L {
+			y, to := 2*i*L+l, i*L+l
+			x := y
+			if a.Same {
+				x = 2 * i
+			}
+			s, r := a.Scale*(a.S[y]+a.S[y+L]+a.S[y+2*L])+a.Bias, a.RootX[x]*a.RootY[y]
+			t := fmath.Acos(max(-1, min(1, s/r)))
+			dst[to] += (r*math.Sin(t) + (math.Pi-t)*s) / math.Pi
+			if a.DstT != nil {
+				dstT[to] += (math.Pi - t) / math.Pi * (a.Scale*(a.T[y]+a.T[y+L]+a.T[y+2*L]) + s)
+			}
+		}
+	}
+	return dst, dstT
+}
+
+func TestRectify(t *testing.T) {
+	eachPath(t, func(t *testing.T, p *Path) {
+		r := rand.New(rand.NewPCG(9, 1))
+		for n := 1; n < 12; n++ {
+			for kind := range 4 {
+				a := rectifyCase(r, n, kind&1 > 0, kind&2 > 0)
+				b := *a
+				b.Dst, b.DstT = append([]float64(nil), a.Dst...), append([]float64(nil), a.DstT...)
+				dst, dstT := rectifyAny(a)
+				p.Rectify(a)
+				rectifyGeneric(&b)
+				name := fmt.Sprintf("%d places, kind %d", n, kind)
+				same64(t, name, a.Dst, b.Dst)
+				same64(t, name+", derivatives", a.DstT, b.DstT)
+				for i, want := range dst {
+					if math.Abs(a.Dst[i]-want) > 1e-14*(10+math.Abs(want)) {
+						t.Fatalf("%s: %v, not %v", name, a.Dst[i], want)
+					}
+				}
+				for i, want := range dstT { // an angle near zero is the root of rounding
+					if math.Abs(a.DstT[i]-want) > 1e-7*(10+math.Abs(want)) {
+						t.Fatalf("%s: derivative %v, not %v", name, a.DstT[i], want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// The polynomials are their functions to float64's precision.
+func TestPolynomials(t *testing.T) {
+	for i := range 100000 {
+		u := float64(i) / 100000
+		angle := fmath.Acos(u)
+		if got := math.Pi * math.Sqrt(1-u) * polynomial(&AnglePoly, u); math.Abs(got-angle) > 1e-15 {
+			t.Fatalf("acos(%v) is %v, not %v", u, got, angle)
+		}
+		got, want := math.Pi*(1-u)*math.Sqrt(1-u)*polynomial(&RectifyPoly, u), math.Sqrt((1-u)*(1+u))-u*angle
+		if math.Abs(got-want) > 1e-15 {
+			t.Fatalf("sin t - t cos t is %v at %v, not %v", got, u, want)
+		}
+	}
+}
+
+func TestProductsAndSums(t *testing.T) {
+	const L = WideLanes
+	eachPath(t, func(t *testing.T, p *Path) {
+		r := rand.New(rand.NewPCG(9, 2))
+		for n := 1; n < 12; n++ {
+			for _, colours := range []int{1, 3} {
+				for _, same := range []bool{true, false} {
+					a := &Products{N: n, C: colours, Same: same}
+					x := L
+					if same {
+						x = 1
+					}
+					a.X, _ = fill64(r, n*colours*x)
+					a.Y, _ = fill64(r, n*colours*L)
+					a.Before, _ = fill64(r, n*L)
+					a.At, _ = fill64(r, n*L)
+					row, checkRow := fill64(r, n*L)
+					sum, checkSum := fill64(r, n*L)
+					a.Row, a.Sum = row, sum
+					p.Products(a)
+					checkRow(t)
+					checkSum(t)
+					b := *a
+					b.Row, b.Sum = make([]float64, n*L), make([]float64, n*L)
+					productsGeneric(&b)
+					same64(t, "row", a.Row, b.Row)
+					same64(t, "sum", a.Sum, b.Sum)
+					want := 0.0
+					for c := range colours {
+						if same {
+							want += a.X[(n-1)*colours+c] * a.Y[((n-1)*colours+c)*L+3]
+						} else {
+							want += a.X[((n-1)*colours+c)*L+3] * a.Y[((n-1)*colours+c)*L+3]
+						}
+					}
+					if got := a.Row[(n-1)*L+3]; math.Abs(got-want) > 1e-14*(1+math.Abs(want)) {
+						t.Fatalf("product %v, not %v", got, want)
+					}
+					three, checkThree := fill64(r, n*L)
+					p.Sums(&Sums{Sum: three, Before: a.Before, At: a.At, After: a.Row, N: n})
+					checkThree(t)
+					same64(t, "three", three, a.Sum)
+				}
+			}
+		}
+	})
+}
+
+func TestCovarianceBounds(t *testing.T) {
+	eachPath(t, func(t *testing.T, p *Path) {
+		r := rand.New(rand.NewPCG(9, 3))
+		for name, change := range map[string]func(*Rectify){
+			"Dst":      func(a *Rectify) { a.Dst = a.Dst[1:] },
+			"DstT":     func(a *Rectify) { a.DstT = a.DstT[1:] },
+			"S":        func(a *Rectify) { a.S = a.S[1:] },
+			"T":        func(a *Rectify) { a.T = a.T[1:] },
+			"RootX":    func(a *Rectify) { a.RootX = a.RootX[1:] },
+			"InverseX": func(a *Rectify) { a.InverseX = a.InverseX[1:] },
+			"RootY":    func(a *Rectify) { a.RootY = a.RootY[1:] },
+			"InverseY": func(a *Rectify) { a.InverseY = a.InverseY[1:] },
+			"none":     func(a *Rectify) { a.N = 0 },
+		} {
+			t.Run(name, func(t *testing.T) {
+				defer func() {
+					if r := recover(); r != outOfBounds {
+						t.Errorf("recovered %v", r)
+					}
+				}()
+				a := rectifyCase(r, 3, true, true)
+				change(a)
+				p.Rectify(a)
+			})
+		}
+	})
+}
+
+// Nanoseconds an evaluation, for a row of sixteen places.
+func BenchmarkRectify(b *testing.B) {
+	for _, tangent := range []bool{false, true} {
+		for _, p := range paths {
+			b.Run(fmt.Sprintf("%s/%v", p.Name, tangent), func(b *testing.B) {
+				a := rectifyCase(rand.New(rand.NewPCG(9, 4)), 16, true, tangent)
+				for b.Loop() {
+					p.Rectify(a)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(16*WideLanes), "ns/evaluation")
+			})
+		}
+	}
+}

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"dgkip/harness/tensor/internal/kernel"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// eachPlace runs body n times.
+func eachPlace(n reg.GPVirtual, body func()) {
+	Label("loop")
+	body()
+	DECQ(n)
+	JNZ(LabelRef("loop"))
+}
+
+// place is the size of the lanes of a place, in bytes.
+const place = 8 * kernel.WideLanes
+
+// half addresses the part of a place, i places on, that a register holds.
+func (v isa) half(p reg.GPVirtual, i, half int) Mem {
+	return Mem{Base: p, Disp: place*i + 8*half*v.doubles()}
+}
+
+// table returns a number in all lanes of memory, for use as an operand.
+func (v isa) table(x float64) Mem {
+	m, ok := tables[x]
+	if !ok {
+		m = GLOBL(fmt.Sprintf("places%d", len(tables)), RODATA|NOPTR)
+		for i := range kernel.WideLanes {
+			DATA(8*i, U64(math.Float64bits(x)))
+		}
+		tables[x] = m
+	}
+	return m
+}
+
+var tables = map[float64]Mem{}
+
+// covariances writes the operations on Products, Sums and Rectify, which take the steps of
+// plain Go in its order.
+func (v isa) covariances() {
+	for _, same := range []bool{true, false} {
+		v.products(same)
+		v.rectify(same, false)
+		v.rectify(same, true)
+	}
+	a := v.text("sums", "Sums", fmt.Sprintf("sums%s adds three rows.", v.name))
+	to, before, at, after := a.ptr("Sum"), a.ptr("Before"), a.ptr("At"), a.ptr("After")
+	eachPlace(a.int("N"), func() {
+		for h := range v.halves() {
+			s := v.vec()
+			VMOVUPD(v.half(before, 0, h), s)
+			VADDPD(v.half(at, 0, h), s, s)
+			VADDPD(v.half(after, 0, h), s, s)
+			VMOVUPD(s, v.half(to, 0, h))
+		}
+		for _, p := range []reg.GPVirtual{to, before, at, after} {
+			ADDQ(Imm(place), p)
+		}
+	})
+	v.done()
+}
+
+// named is the name and comment of a text whose X is the same in all lanes or not.
+func named(name, doc string, same bool) (string, string) {
+	if same {
+		return name + "Same", name + "Same is " + name + ", X being the same in all lanes."
+	}
+	return name, name + doc
+}
+
+func (v isa) products(same bool) {
+	name, doc := named("products", " multiplies pixels, and adds two rows.", same)
+	a := v.text(name, "Products", doc)
+	row, sum, before, at, x, y := a.ptr("Row"), a.ptr("Sum"), a.ptr("Before"), a.ptr("At"), a.ptr("X"), a.ptr("Y")
+	colours := a.int("C")
+	eachPlace(a.int("N"), func() {
+		s := v.vecs(v.halves())
+		for _, r := range s {
+			v.clear(r)
+		}
+		c := GP64()
+		MOVQ(colours, c)
+		Label("colour")
+		f := v.vec()
+		if same {
+			VBROADCASTSD(Mem{Base: x}, f)
+			ADDQ(Imm(8), x)
+		}
+		for h, r := range s {
+			if !same {
+				VMOVUPD(v.half(x, 0, h), f)
+			}
+			VFMADD231PD(v.half(y, 0, h), f, r)
+		}
+		if !same {
+			ADDQ(Imm(place), x)
+		}
+		ADDQ(Imm(place), y)
+		DECQ(c)
+		JNZ(LabelRef("colour"))
+		for h, r := range s {
+			VMOVUPD(r, v.half(row, 0, h))
+			b := v.vec()
+			VMOVUPD(v.half(before, 0, h), b)
+			VADDPD(v.half(at, 0, h), b, b)
+			VADDPD(r, b, b)
+			VMOVUPD(b, v.half(sum, 0, h))
+		}
+		for _, p := range []reg.GPVirtual{row, sum, before, at} {
+			ADDQ(Imm(place), p)
+		}
+	})
+	v.done()
+}
+
+// polynomial returns even(v) + u odd(v) of each u, given its square.
+func (v isa) polynomial(p *[18]float64, u, square []reg.VecVirtual) []reg.VecVirtual {
+	odd, even := v.vecs(len(u)), v.vecs(len(u))
+	for h := range u {
+		VMOVUPD(v.table(p[0]), odd[h])
+		VMOVUPD(v.table(p[1]), even[h])
+	}
+	for i := 2; i < len(p); i += 2 {
+		c, d := v.vec(), v.vec()
+		VMOVUPD(v.table(p[i]), c)
+		VMOVUPD(v.table(p[i+1]), d)
+		for h := range u {
+			VFMADD213PD(c, square[h], odd[h])
+			VFMADD213PD(d, square[h], even[h])
+		}
+	}
+	for h := range u {
+		VFMADD231PD(odd[h], u[h], even[h])
+	}
+	return even
+}
+
+// threeSum returns the sum over three places of a row.
+func (v isa) threeSum(p reg.GPVirtual, h int) reg.VecVirtual {
+	s := v.vec()
+	VMOVUPD(v.half(p, 0, h), s)
+	VADDPD(v.half(p, 1, h), s, s)
+	VADDPD(v.half(p, 2, h), s, s)
+	return s
+}
+
+// side returns the value of X at a place.
+func (v isa) side(p reg.GPVirtual, same bool, h int) reg.VecVirtual {
+	r := v.vec()
+	if same {
+		VBROADCASTSD(Mem{Base: p}, r)
+	} else {
+		VMOVUPD(v.half(p, 0, h), r)
+	}
+	return r
+}
+
+func (v isa) rectify(same, tangent bool) {
+	name, doc := "rectify", " takes covariances through a layer."
+	if tangent {
+		name, doc = "tangent", " is rectify, and takes derivatives along."
+	}
+	name, doc = named(name, doc, same)
+	a := v.text(name, "Rectify", doc)
+	dst, s3, rootX, inverseX, rootY, inverseY := a.ptr("Dst"), a.ptr("S"), a.ptr("RootX"), a.ptr("InverseX"), a.ptr("RootY"), a.ptr("InverseY")
+	scale, bias := a.splat64(v, "Scale"), a.splat64(v, "Bias")
+	var dstT, t3 reg.GPVirtual
+	if tangent {
+		dstT, t3 = a.ptr("DstT"), a.ptr("T")
+	}
+	eachPlace(a.int("N"), func() {
+		n := v.halves()
+		u, square := make([]reg.VecVirtual, n), v.vecs(n)
+		covariance := func(h int) reg.VecVirtual {
+			s := v.threeSum(s3, h)
+			VFMADD213PD(bias, scale, s)
+			return s
+		}
+		for h := range n {
+			s, c := covariance(h), v.side(inverseX, same, h)
+			VMULPD(v.half(inverseY, 0, h), c, c)
+			VMULPD(s, c, c)
+			v.and(v.table(math.Float64frombits(1<<63-1)), c, c)
+			u[h] = c
+			VMULPD(c, c, square[h])
+		}
+		root := func(h int, one float64) (w2, w reg.VecVirtual) {
+			w2, w = v.vec(), v.vec()
+			zero := v.vec()
+			v.clear(zero)
+			VMOVUPD(v.table(one), w2)
+			VSUBPD(u[h], w2, w2)
+			VMAXPD(zero, w2, w2)
+			VSQRTPD(w2, w)
+			return w2, w
+		}
+		q := v.polynomial(&kernel.RectifyPoly, u, square)
+		for h := range n {
+			w2, w := root(h, 1)
+			VMULPD(w, w2, w2)
+			VMULPD(q[h], w2, w2)
+			r := v.side(rootX, same, h)
+			VMULPD(v.half(rootY, 0, h), r, r)
+			VMULPD(r, w2, w2)
+			s, zero := covariance(h), v.vec()
+			v.clear(zero)
+			VMAXPD(zero, s, s)
+			VADDPD(s, w2, w2)
+			VADDPD(v.half(dst, 0, h), w2, w2)
+			VMOVUPD(w2, v.half(dst, 0, h))
+		}
+		if tangent {
+			q := v.polynomial(&kernel.AnglePoly, u, square)
+			for h := range n {
+				_, w := root(h, kernel.One)
+				VFNMADD213PD(v.table(0.5), w, q[h])
+				s, c := covariance(h), v.side(inverseX, same, h)
+				VMULPD(v.half(inverseY, 0, h), c, c)
+				VMULPD(s, c, c)
+				v.and(v.table(math.Copysign(0, -1)), c, c)
+				magnitude := v.vec()
+				v.and(v.table(math.Float64frombits(1<<63-1)), q[h], magnitude)
+				v.or(c, magnitude, magnitude)
+				VADDPD(v.table(0.5), magnitude, magnitude)
+				t := v.threeSum(t3, h)
+				VFMADD213PD(s, scale, t)
+				to := v.vec()
+				VMOVUPD(v.half(dstT, 0, h), to)
+				VFMADD231PD(t, magnitude, to)
+				VMOVUPD(to, v.half(dstT, 0, h))
+			}
+			ADDQ(Imm(place), dstT)
+			ADDQ(Imm(2*place), t3)
+		}
+		ADDQ(Imm(place), dst)
+		step := 2 * place
+		if same {
+			step = 16
+		}
+		for _, p := range []reg.GPVirtual{s3, rootY, inverseY} {
+			ADDQ(Imm(2*place), p)
+		}
+		for _, p := range []reg.GPVirtual{rootX, inverseX} {
+			ADDQ(Imm(uint64(step)), p)
+		}
+	})
+	v.done()
+}
