@@ -9,6 +9,7 @@ import (
 	"image/png"
 	"net/url"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -18,7 +19,10 @@ import (
 
 // cellView is what the page shows of a cell.
 type cellView struct {
+	ID                                   string
+	Dataset, IPC, Method, Protocol       string // titles, by which cells are filtered
 	Name, Class, Value, Repeat, Settings string
+	Curve                                string // its accuracy along the updates, "update:percent" each
 	Picture                              *pictureView
 	Seeds                                template.HTML
 	Failures                             []failureView
@@ -36,7 +40,9 @@ type failureView struct {
 }
 
 func (r *Results) cellView(c *CellRuns, dir string) cellView {
-	v := cellView{Name: r.placeName(c.Cell), Repeat: r.Repeat(c)}
+	v := cellView{ID: r.anchor(c), Name: r.placeName(c.Cell), Repeat: r.Repeat(c),
+		Dataset: r.valueTitle("dataset", c.Cell.Dataset), IPC: strconv.Itoa(c.Cell.IPC),
+		Method: sheet.Plain(r.valueTitle("method", c.Cell.Column)), Protocol: c.Cell.Protocol.Info().Title}
 	seeds := seedTable(c, dir)
 	v.Seeds = seeds.HTML()
 	state := c.state()
@@ -44,6 +50,7 @@ func (r *Results) cellView(c *CellRuns, dir string) cellView {
 	switch s, ok := c.summary(metric); {
 	case ok:
 		v.Value = fmt.Sprintf("%s (%s)", percent(100*s.Mean, 100*s.SD, s.HasSpread()), c.family(metric))
+		v.Curve = r.curve(c, metric)
 	case state == sheet.NotRun:
 		v.Class, v.Value = "none", "not run"
 	default:
@@ -62,6 +69,36 @@ func (r *Results) cellView(c *CellRuns, dir string) cellView {
 	}
 	return v
 }
+
+// pagePoints bounds the points of a curve on the page.
+const pagePoints = 30
+
+// curve writes the mean of an accuracy along the updates of a cell, "" where its traces have
+// less than two points of it.
+func (r *Results) curve(c *CellRuns, metric string) string {
+	points := (&figureBuilder{r: r}).trace(c, "update", metric)
+	if len(points) < 2 {
+		return ""
+	}
+	var words []string
+	for _, p := range thin(points, pagePoints) {
+		words = append(words, shortest(p.X)+":"+fixed(p.Y, 2))
+	}
+	return strings.Join(words, " ")
+}
+
+// anchor is the name by which a link on the page leads to a cell.
+func (r *Results) anchor(c *CellRuns) string {
+	words := []string{r.stem()}
+	for _, a := range sortedAxes(c.Cell.Point) {
+		if r.names(a) {
+			words = append(words, unlinkable.ReplaceAllString(c.Cell.Point[a], "-"))
+		}
+	}
+	return strings.Join(words, "_")
+}
+
+var unlinkable = regexp.MustCompile(`[^\pL\pN.-]+`)
 
 // beside is the path of a file as a page in a folder names it, "" for a file that lies
 // elsewhere, which would not be there where the folder is taken.

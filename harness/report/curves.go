@@ -214,7 +214,7 @@ func (b *figureBuilder) trace(c *CellRuns, x, metric string) []chart.Point {
 		}
 		out = append(out, p)
 	}
-	return thin(out)
+	return thin(out, mostPoints)
 }
 
 // line is a quantity of a run at its updates, and where these lie along x. The test
@@ -256,14 +256,14 @@ func (r *Results) line(rec *store.Record, x, metric string) (us, xs, ys []float6
 // mostPoints bounds the points of a line in a figure.
 const mostPoints = 600
 
-// thin leaves out points of very long lines, evenly, but not the last one.
-func thin(p []chart.Point) []chart.Point {
-	if len(p) <= mostPoints {
+// thin leaves out points of lines longer than most, evenly, but not the last one.
+func thin(p []chart.Point, most int) []chart.Point {
+	if len(p) <= most {
 		return p
 	}
-	out := make([]chart.Point, 0, mostPoints)
-	for i := range mostPoints {
-		out = append(out, p[i*(len(p)-1)/(mostPoints-1)])
+	out := make([]chart.Point, 0, most)
+	for i := range most {
+		out = append(out, p[i*(len(p)-1)/(most-1)])
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"slices"
 	"strings"
+	"time"
 
 	"dgkip/harness/method"
 	"dgkip/harness/report/sheet"
@@ -17,6 +18,8 @@ var (
 	css string
 	//go:embed page.tmpl
 	pageText string
+	//go:embed page.js
+	script string
 
 	pages = template.Must(template.New("pages").Funcs(template.FuncMap{"capital": capital}).Parse(pageText))
 )
@@ -30,12 +33,17 @@ type section struct {
 	Methods                                              []method.Info
 	Cells                                                []cellView
 	NotRun                                               []string // cells that there is nothing else to say of
+
+	records int
+	newest  time.Time
+	commit  string // of the program that made the newest record
 }
 
-// titledTable is a table with a heading, "" for the main one.
+// titledTable is a table with a heading, "" for the main one, and the files of its numbers.
 type titledTable struct {
 	Heading string
 	Table   template.HTML
+	Files   []string // in the folder of tables
 }
 
 // section gathers what the page shows of an experiment, with the figures that were
@@ -48,7 +56,7 @@ func (r *Results) section(figures []shown, dir string) section {
 		if i > 0 {
 			heading = capital(strings.TrimPrefix(t.Title, r.Spec.Title+": "))
 		}
-		s.Tables = append(s.Tables, titledTable{heading, t.HTML()})
+		s.Tables = append(s.Tables, titledTable{heading, t.HTML(), r.numbers(t)})
 	}
 	for _, c := range r.Cells {
 		info := c.Cell.Method().Info()
@@ -61,24 +69,55 @@ func (r *Results) section(figures []shown, dir string) section {
 		}
 		s.Cells = append(s.Cells, r.cellView(c, dir))
 	}
+	for _, run := range r.distinct() {
+		if run.Record == nil {
+			continue
+		}
+		s.records++
+		if p := run.Record.Provenance; p.Finished.After(s.newest) && len(p.Sessions) > 0 {
+			s.newest, s.commit = p.Finished, p.Sessions[len(p.Sessions)-1].Host.Git.Commit
+		}
+	}
 	return s
 }
 
+// numbers names the files that have the numbers of a table.
+func (r *Results) numbers(t *sheet.Sheet) []string {
+	if t.Name == r.stem() {
+		return []string{t.Name + ".csv", t.Name + "-runs.csv"}
+	}
+	for _, f := range furtherTables {
+		if t.Name == r.stem()+"-"+f.name && f.csv != nil {
+			return []string{t.Name + ".csv"}
+		}
+	}
+	return []string{r.stem() + "-comparison.csv"} // of the reproduced numbers
+}
+
 // page is the page of all experiments, those of the paper's own tables and figures
-// first. It needs the files beside it, but no script and no network.
+// first. It needs the files beside it, but no network. Its script sorts, filters and overlays;
+// without it everything is there to read. The date and the commit are those of the newest
+// record, so that the same records give the same page.
 func page(sections []section) []byte {
 	slices.SortStableFunc(sections, func(a, b section) int { return cmp.Compare(paperRank(a.Name), paperRank(b.Name)) })
-	title := "Results"
+	view := struct {
+		Title, Date, Commit string
+		CSS                 template.CSS
+		Script              template.JS
+		Sections            []section
+	}{Title: "Results", CSS: template.CSS(css), Script: template.JS(script), Sections: sections}
 	if len(sections) == 1 {
-		title = sections[0].Title
+		view.Title = sections[0].Title
+	}
+	newest := time.Time{}
+	for _, s := range sections {
+		if s.newest.After(newest) {
+			newest = s.newest
+			view.Date, view.Commit = newest.UTC().Format(time.DateOnly), short(s.commit)
+		}
 	}
 	var b bytes.Buffer
-	err := pages.ExecuteTemplate(&b, "page", struct {
-		Title    string
-		CSS      template.CSS
-		Sections []section
-	}{title, template.CSS(css), sections})
-	if err != nil {
+	if err := pages.ExecuteTemplate(&b, "page", view); err != nil {
 		panic("report: " + err.Error()) // the template and the fields do not fit each other
 	}
 	return b.Bytes()

@@ -180,6 +180,7 @@ func (b *tableBuilder) entry(row, column group, q quantity) (sheet.Entry, *float
 	}
 	mean := sum.Mean * q.scale
 	e := sheet.Text(q.format(mean))
+	e.Link = "#" + b.r.anchor(c)
 	if sum.HasSpread() {
 		switch q.spread {
 		case "sd":
