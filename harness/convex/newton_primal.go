@@ -18,9 +18,17 @@ type primalNewton struct {
 	Lambda   float64
 }
 
-// primalSuits says whether it is for a loss on so many images and features.
+// primalSuits reports whether it suits a loss on n images with m features. For the hinge the
+// method of multipliers is faster from about n/7 features on: with n = 3,000 it takes twice
+// the time at m = 256, and a third of it at m = 1,024.
 func primalSuits(loss Loss, n, m int) bool {
-	return m > 0 && m < n && m <= maxPrimal && (loss == LogisticLoss || loss == HingeLoss)
+	switch {
+	case m <= 0 || m >= n || m > maxPrimal:
+		return false
+	case loss == HingeLoss:
+		return 8*m <= n || n > MaxGram
+	}
+	return loss == LogisticLoss
 }
 
 // solve runs Newton's method in the weights for the logistic loss, and the
