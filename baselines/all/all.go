@@ -5,6 +5,7 @@ package all
 import (
 	_ "dgkip/baselines/dc"
 	_ "dgkip/baselines/dd"
+	_ "dgkip/baselines/dm"
 	_ "dgkip/baselines/dsa"
 	_ "dgkip/baselines/file"
 	_ "dgkip/baselines/herding"

@@ -67,6 +67,10 @@ func build[F tensor.Float](layers ...layer[F]) *Net[F] {
 	return n
 }
 
+// Body returns the network without its last layer: its outputs are what that layer
+// sees, and its parameters are the first of the network's.
+func (n *Net[F]) Body() *Net[F] { return build(n.layers[:len(n.layers)-1]...) }
+
 // Inputs is the number of values of an input image.
 func (n *Net[F]) Inputs() int { return n.layers[0].in() }
 

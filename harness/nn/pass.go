@@ -13,7 +13,8 @@ type Grad[F tensor.Float] struct {
 }
 
 // Pass evaluates a network and its derivatives. The order of calls is Loss, Gradient,
-// Tangent, where later calls may be repeated, and Gradient may be left out. The slices
+// Tangent, where later calls may be repeated, and Gradient may be left out; Outputs
+// and Linear may take the place of Loss. The slices
 // given to a call are kept, not copied, and must hold their values until the last
 // call that builds on it; results are written to memory that overlaps none of
 // them.
@@ -27,6 +28,9 @@ type Pass[F tensor.Float] struct {
 	edges []edge[F]
 	work  workspace[F]
 	loss  crossEntropy[F]
+	// linear are the weights of the outputs where the loss is their sum; nil where it
+	// is the cross-entropy.
+	linear []F
 
 	n         int
 	lossKnown bool
@@ -57,6 +61,44 @@ func (p *Pass[F]) Loss(theta, x, targets []F, n int) float64 {
 	return p.loss.value(p.logits(), targets, n)
 }
 
+// Outputs returns the outputs for n images, in memory of the Pass. Linear may follow.
+func (p *Pass[F]) Outputs(theta, x []F, n int) []F {
+	p.check(theta, x, n, "nn: Pass.Outputs: wrong number of parameters or images")
+	p.forward(theta, x, n, true)
+	return p.logits()
+}
+
+// Linear takes <b, z> as the loss of Gradient and Tangent, for the outputs z of the last
+// Outputs and fixed weights b. It depends on no targets: their gradients must be nil.
+func (p *Pass[F]) Linear(b []F) {
+	if len(b) == 0 || len(b) != len(p.logits()) {
+		panic("nn: Pass.Linear: wrong number of weights")
+	}
+	p.linear, p.lossKnown = b, true
+}
+
+// lossGradient sets dz and dp, either of which may be nil.
+func (p *Pass[F]) lossGradient(dz, dp []F) {
+	if p.linear == nil {
+		p.loss.gradient(dz, dp)
+	} else if dz != nil {
+		copy(dz, p.linear)
+	}
+}
+
+// lossTangent returns the derivative of the loss along (zt, pt) and sets dzt and dpt
+// to those of its gradients.
+func (p *Pass[F]) lossTangent(zt, pt, dzt, dpt []F) (lossT float64) {
+	if p.linear == nil {
+		return p.loss.tangent(zt, pt, dzt, dpt)
+	}
+	for i, v := range zt {
+		lossT += float64(float64(p.linear[i]) * float64(v))
+	}
+	clear(dzt)
+	return lossT
+}
+
 // logits returns the outputs of the last forward pass, in memory of the Pass.
 func (p *Pass[F]) logits() []F { return p.edges[len(p.stages)].value }
 
@@ -68,14 +110,14 @@ func (p *Pass[F]) check(theta, x []F, n int, message string) {
 
 func (p *Pass[F]) checkGrad(g Grad[F], message string) {
 	wrong := func(x []F, n int) bool { return x != nil && len(x) != n }
-	if wrong(g.Theta, p.net.Params()) || wrong(g.X, p.n*p.net.Inputs()) || wrong(g.Targets, p.n*p.net.Classes()) {
+	if wrong(g.Theta, p.net.Params()) || wrong(g.X, p.n*p.net.Inputs()) || wrong(g.Targets, p.n*p.net.Classes()) || p.linear != nil && g.Targets != nil {
 		panic(message)
 	}
 }
 
 // forward runs the forward pass; without keep no derivative may follow.
 func (p *Pass[F]) forward(theta, x []F, n int, keep bool) {
-	p.n, p.lossKnown, p.reached = n, false, len(p.stages)
+	p.n, p.lossKnown, p.linear, p.reached = n, false, nil, len(p.stages)
 	p.edges[0].value = x
 	for i, s := range p.stages {
 		e := &p.edges[i+1]
@@ -95,7 +137,7 @@ func (p *Pass[F]) Gradient(g Grad[F]) {
 	if low < len(p.stages) {
 		dz = p.outputGrad()
 	}
-	p.loss.gradient(dz, g.Targets)
+	p.lossGradient(dz, g.Targets)
 	p.backward(low, g)
 }
 
@@ -150,12 +192,12 @@ func (p *Pass[F]) Tangent(dir, out Grad[F]) float64 {
 	var dzt []F
 	if p.lowest(out) < len(p.stages) {
 		if p.reached == len(p.stages) {
-			p.loss.gradient(p.outputGrad(), nil)
+			p.lossGradient(p.outputGrad(), nil)
 		}
 		dzt = p.outputGradTangent()
 	}
 	zt := p.forwardTangent(dir)
-	lossT := p.loss.tangent(zt, dir.Targets, dzt, out.Targets)
+	lossT := p.lossTangent(zt, dir.Targets, dzt, out.Targets)
 	p.backwardTangent(out)
 	return lossT
 }

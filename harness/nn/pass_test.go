@@ -363,6 +363,7 @@ func TestMisuse(t *testing.T) {
 		"nn: Pass.Tangent: there is no Loss to take it of":      func() { c.net.NewPass().Tangent(Grad[float32]{}, Grad[float32]{}) },
 		"nn: Pass.Tangent: direction has the wrong length":      func() { ready().Tangent(Grad[float32]{Theta: short}, Grad[float32]{}) },
 		"nn: Pass.Tangent: result has the wrong length":         func() { ready().Tangent(Grad[float32]{}, Grad[float32]{Theta: short}) },
+		"nn: Pass.Linear: wrong number of weights":              func() { c.net.NewPass().Linear(p.Targets) },
 		"nn: Pass.Errors: wrong number of parameters or images": func() { c.net.NewPass().Errors(p.Theta, p.X, []int{0}) },
 		"nn: Pass.Errors: label out of range":                   func() { c.net.NewPass().Errors(p.Theta, p.X, []int{0, 3}) },
 		"nn: Net.InitUniform: wrong number of parameters":       func() { c.net.InitUniform(short, rng.Stream(1)) },

@@ -1,0 +1,114 @@
+// Package dm is distribution matching: images whose mean embedding in a network that was
+// just drawn is the mean embedding of the real images of their class.
+//
+// Every iteration draws a network psi without its last layer. For every class c, with a
+// real batch R_c, all its synthetic images S_c, and an augmentation A drawn with its
+// parameters (package augment), the same for both,
+//
+//	D_c = | 1/|R_c| sum over R_c of psi(A x) - 1/|S_c| sum over S_c of psi(A s) |^2
+//
+// The images follow minus the gradient of the sum of D_c by gradient descent with
+// momentum. With e the second mean less the first, an output of psi for s has the gradient
+// 2 e / |S_c|, which goes back through psi and the adjoint of A. No network is
+// trained, no gradient in weights is taken, and labels stay those of the classes.
+package dm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"dgkip/harness/augment"
+	"dgkip/harness/method"
+)
+
+// DM is the method.
+type DM struct {
+	Iterations int     `toml:"iterations" min:"0"` // new networks, and updates
+	RealBatch  int     `toml:"real_batch" min:"1"` // real images of a class in an update
+	Start      string  `toml:"start" enum:"noise,real"`
+	Rate       float64 `toml:"rate" min:"0"` // of the images; 0 for 1, or 10 from 100 images a class on
+	Momentum   float64 `toml:"momentum" min:"0" max:"0.9999"`
+
+	// Augment is a strategy as augment.New knows it, "" for none. "dsa" stands for all
+	// operations, but for flip on characters.
+	Augment string `toml:"augment"`
+
+	method.TrainedNets // width, norm, first_pad
+}
+
+func init() { method.Register(func() method.Method { return defaults() }) }
+
+func defaults() *DM {
+	return &DM{
+		Iterations: 20000, RealBatch: 256, Start: "real", Momentum: 0.5, Augment: "dsa",
+		TrainedNets: method.TrainedNets{Norm: true},
+	}
+}
+
+// Info implements method.Method.
+func (m *DM) Info() method.Info {
+	return method.Info{
+		Name: "dm", Title: "DM", Version: 1, Protocol: "network",
+		About:    "images whose mean embedding in new networks is that of the real images of their class",
+		Citation: "B. Zhao, H. Bilen: Dataset Condensation with Distribution Matching. WACV 2023, arXiv:2110.04181",
+		Deviations: []string{
+			"networks of the experiment, with as many channels as it says; the original's have 128",
+			"augmentations are drawn from streams of the run's seed; the original's are seeded by the clock",
+			"the evaluation keeps its momentum where its rate falls, exactly halfway; the original starts a new optimiser there",
+		},
+	}
+}
+
+// Check implements method.Checker.
+func (m *DM) Check() error {
+	if m.Augment == "dc" {
+		return &method.BadSetting{Key: "augment", Why: "is \"dc\", which is for training alone, and not for matching", Hint: "use \"dsa\", or its operations joined by _"}
+	}
+	if _, err := augment.New(m.Augment, false); err != nil {
+		return &method.BadSetting{Key: "augment", Why: err.Error()}
+	}
+	return nil
+}
+
+// CheckSizes implements method.SizesChecker.
+func (m *DM) CheckSizes(z method.Sizes) error {
+	_, err := m.Shape(z.Model).Net(z.H, z.W, z.C, z.Classes)
+	if err != nil {
+		err = fmt.Errorf("dm: %w", err)
+	}
+	return errors.Join(method.CheckStart("dm", m.Start, z), err)
+}
+
+// Flops implements method.Counter.
+func (m *DM) Flops(z method.Sizes) float64 {
+	classes := max(2, z.Classes)
+	net, err := m.Shape(z.Model).Net(z.H, z.W, z.C, classes)
+	if err != nil || z.IPC < 1 {
+		return 0
+	}
+	all, _ := net.Body().Flops()
+	drawn := min(m.RealBatch, max(1, z.Train/classes))
+	return float64(classes) * all * float64(drawn+2*z.IPC) // forward; and back to the synthetic images
+}
+
+// Distill implements method.Method.
+func (m *DM) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
+	r, err := newRun(p, m)
+	if err != nil {
+		return nil, method.Stopped(ctx, p, fmt.Errorf("dm: %w", err))
+	}
+	return method.Descent{
+		Name: "dm", Updates: m.Iterations, Variables: []method.Variable{r.images}, Gradient: r.gradient, Set: r.set,
+	}.Run(ctx, p, observe)
+}
+
+func (m *DM) rate(ipc int) float64 {
+	switch {
+	case m.Rate > 0:
+		return m.Rate
+	case ipc >= 100:
+		return 10
+	}
+	return 1
+}

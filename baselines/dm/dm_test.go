@@ -1,0 +1,156 @@
+package dm
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"dgkip/harness/augment"
+	"dgkip/harness/method"
+	"dgkip/harness/method/methodtest"
+	"dgkip/harness/nn"
+	"dgkip/harness/rng"
+)
+
+// quick has as few updates as tests need.
+func quick() *DM {
+	m := defaults()
+	m.Iterations, m.RealBatch = 6, 4
+	return m
+}
+
+func TestContract(t *testing.T) {
+	for name, change := range map[string]func(*DM){
+		"augmented": func(*DM) {},
+		"plain":     func(m *DM) { m.Start, m.Augment, m.Norm = "noise", "", false },
+	} {
+		t.Run(name, func(t *testing.T) {
+			methodtest.Run(t, func() method.Method { m := quick(); change(m); return m }, methodtest.Options{})
+		})
+	}
+}
+
+func problem() method.Problem {
+	return method.Problem{Data: methodtest.Data(1), IPC: 2, Seed: 1, Model: method.Model{Kind: "conv", Width: 8, Depth: 2, Nets: 1}}
+}
+
+func distil(t *testing.T, m *DM, p method.Problem, observe func(method.Step)) *method.Distilled {
+	t.Helper()
+	d, err := m.Distill(context.Background(), p, observe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// The gradient is a central difference, under every operation.
+func TestGradient(t *testing.T) {
+	const h, w, c, n, step = 8, 8, 2, 3, 1e-6
+	net, err := nn.ConvNet[float64](nn.ConvConfig{In: c, H: h, W: w, Width: 3, Depth: 2, Norm: true, Classes: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := net.Body()
+	for _, name := range []string{"", "color", "crop", "cutout", "scale", "rotate"} {
+		strategy, err := augment.New(name, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := rng.Stream(1, name)
+		draw := strategy.Draw(r, h, w)
+		theta := make([]float64, body.Params())
+		body.InitUniform(theta, r)
+		normal := func(n int) []float64 {
+			x := make([]float64, n*h*w*c)
+			for i := range x {
+				x[i] = r.Normal64()
+			}
+			return x
+		}
+		drawn, syn := normal(5), normal(n)
+		m := newMatcher(body, h, w, c)
+		dx, other := make([]float64, len(syn)), make([]float64, len(syn))
+		m.match(theta, draw, drawn, syn, dx)
+		var scale float64
+		for _, v := range dx {
+			scale = max(scale, math.Abs(v))
+		}
+		for i, v := range syn {
+			syn[i] = v + step
+			up := m.match(theta, draw, drawn, syn, other)
+			syn[i] = v - step
+			want := (up - m.match(theta, draw, drawn, syn, other)) / (2 * step)
+			syn[i] = v
+			if !(math.Abs(dx[i]-want) <= 1e-6*scale) {
+				t.Fatalf("%q: gradient of value %d is %g, want %g", name, i, dx[i], want)
+			}
+		}
+		if d := m.match(theta, draw, syn, syn, dx); d != 0 || slices.ContainsFunc(dx, func(v float64) bool { return v != 0 }) {
+			t.Errorf("%q: images at a distance of %v from themselves", name, d)
+		}
+	}
+}
+
+// Distances fall, and classes keep their labels.
+func TestLearns(t *testing.T) {
+	m := quick()
+	m.Iterations, m.RealBatch, m.Start = 60, 256, "noise"
+	m.Rate = 10 // the embedding of so small a network is short
+	var losses []float64
+	d := distil(t, m, problem(), func(s method.Step) { losses = append(losses, s.Loss) })
+	mean := func(x []float64) (sum float64) {
+		for _, v := range x {
+			sum += v / float64(len(x))
+		}
+		return sum
+	}
+	if early, late := mean(losses[1:11]), mean(losses[len(losses)-10:]); late > 0.7*early {
+		t.Errorf("mean distance %.3g at first, %.3g at last", early, late)
+	}
+	if d.Kind != method.Hard || !slices.Equal(d.Labels, []float32{1, 0, 1, 0, 0, 1, 0, 1}) {
+		t.Errorf("labels %v, %s", d.Labels, d.Kind)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	for name, want := range map[string]string{"": "", "dsa": "", "flip": "", "dc": "for training alone", "spin": `"spin"`, "crop_crop": "twice"} {
+		m := quick()
+		m.Augment = name
+		err := m.Check()
+		var bad *method.BadSetting
+		if want == "" && err != nil || want != "" && (!errors.As(err, &bad) || bad.Key != "augment" || !strings.Contains(bad.Why, want)) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	m := quick()
+	for ipc, want := range map[int]float64{1: 1, 50: 1, 100: 10} {
+		if got := m.rate(ipc); got != want {
+			t.Errorf("ipc %d: rate %v, want %v", ipc, got, want)
+		}
+	}
+	sizes := method.Sizes{Train: 12, Test: 12, Classes: 2, H: 8, W: 8, C: 1, Smallest: 6, IPC: 7, Model: problem().Model}
+	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "ipc 7: dm with start") {
+		t.Errorf("got %v", err)
+	}
+	sizes.IPC, sizes.Model.Depth = 1, 4
+	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "too small for 4 blocks") {
+		t.Errorf("got %v", err)
+	}
+	sizes.Model.Depth, m.RealBatch = 2, 4
+	all, _ := mustBody(t, m, sizes).Flops()
+	if got, want := m.Flops(sizes), 2*(4+2)*all; got != want {
+		t.Errorf("%v operations, want %v", got, want)
+	}
+}
+
+func mustBody(t *testing.T, m *DM, z method.Sizes) *nn.Net[float32] {
+	t.Helper()
+	net, err := m.Shape(z.Model).Net(z.H, z.W, z.C, z.Classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return net.Body()
+}
