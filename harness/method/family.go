@@ -10,6 +10,7 @@ type Family string
 const (
 	Kernel         Family = "kernel"
 	FreshDraws     Family = "fresh"
+	InfiniteWidth  Family = "infinite"
 	Unrolled       Family = "unrolled"
 	Network        Family = "network"
 	NetworkAug     Family = "network-aug"
@@ -29,6 +30,7 @@ type FamilyInfo struct {
 var Families = []FamilyInfo{
 	{Kernel, "k", "a convex model in the run's own features or kernel"},
 	{FreshDraws, "f", "a convex model in random networks drawn anew"},
+	{InfiniteWidth, "i", "a convex model in the exact kernel of infinitely wide networks"},
 	{Unrolled, "u", "the few steps of gradient descent that the set was learned with"},
 	{Network, "n", "networks trained on the set, with hard labels"},
 	{NetworkAug, "a", "networks trained on the set with augmentation and hard labels"},

@@ -12,8 +12,9 @@ import (
 // Others are images that sets are seen beside, in one kernel.
 type Others interface {
 	// Beside returns the kernel within a set, [n, n], and with the images, [n, N]. It
-	// stops early, with the context's error, when ctx is done.
-	Beside(ctx context.Context, set []float32) (gram, cross tensor.Mat[float64], err error)
+	// stops early, with the context's error, when ctx is done, and now and then calls
+	// progress, if there is one, with the share done.
+	Beside(ctx context.Context, set []float32, progress func(done float64)) (gram, cross tensor.Mat[float64], err error)
 }
 
 // FC is the kernel of infinitely many, infinitely wide fully connected networks: that of
@@ -78,7 +79,7 @@ type besideFC struct {
 	images Images
 }
 
-func (b besideFC) Beside(ctx context.Context, set []float32) (gram, cross tensor.Mat[float64], err error) {
+func (b besideFC) Beside(ctx context.Context, set []float32, _ func(done float64)) (gram, cross tensor.Mat[float64], err error) {
 	v := NewImages(set, b.kernel.Size)
 	gram, cross = tensor.NewMat[float64](v.Len(), v.Len()), tensor.NewMat[float64](v.Len(), b.images.Len())
 	tensor.Gram64(gram, v.X)
@@ -111,7 +112,7 @@ type besideConv struct {
 	images ConvImages
 }
 
-func (b besideConv) Beside(ctx context.Context, set []float32) (gram, cross tensor.Mat[float64], err error) {
+func (b besideConv) Beside(ctx context.Context, set []float32, progress func(done float64)) (gram, cross tensor.Mat[float64], err error) {
 	v, err := b.kernel.Images(ctx, set, nil)
 	if err != nil {
 		return gram, cross, err
@@ -119,6 +120,6 @@ func (b besideConv) Beside(ctx context.Context, set []float32) (gram, cross tens
 	if gram, err = b.kernel.Gram(ctx, v); err != nil {
 		return gram, cross, err
 	}
-	cross, err = b.kernel.Cross(ctx, v, b.images, nil)
+	cross, err = b.kernel.Cross(ctx, v, b.images, progress)
 	return gram, cross, err
 }

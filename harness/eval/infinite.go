@@ -1,0 +1,170 @@
+package eval
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"dgkip/harness/convex"
+	"dgkip/harness/method"
+	"dgkip/harness/nn"
+	"dgkip/harness/nngp"
+	"dgkip/harness/teacher"
+	"dgkip/harness/tensor"
+)
+
+// Infinite trains the convex model on the set in the exact kernel of the networks that the
+// set is scored for, infinitely many and infinitely wide: what Fresh tends to with wider
+// and more networks. Nothing is drawn, so that there is one number without a spread.
+//
+// The kernel "nngp" is that of random features, and "ntk" that of networks which are
+// trained in all their weights. Portable labels are taken where a set has them, as Fresh
+// does; else the set's own, with its own loss.
+type Infinite struct {
+	Kernel string  `toml:"kernel" enum:"nngp,ntk"`
+	Kind   string  `toml:"kind,omitzero" enum:",conv,fc"`   // of the networks; "" for the cell's
+	Depth  int     `toml:"depth,omitzero" min:"0" max:"16"` // 0 for the cell's, or of another kind its default
+	Weight float64 `toml:"weight"`                          // standard deviation of a weight, times sqrt(fan_in)
+	Bias   float64 `toml:"bias" min:"0"`                    // standard deviation of a bias
+	Labels string  `toml:"labels,omitzero" enum:",exact"`   // "": portable ones, where there are any
+	Lambda float64 `toml:"lambda"`                          // regularisation for each image of the set
+}
+
+func init() {
+	method.RegisterProtocol(func() method.Protocol {
+		return &Infinite{Kernel: "nngp", Weight: math.Sqrt2, Bias: 0.1, Lambda: teacher.DefaultLambda}
+	})
+}
+
+// Info implements method.Protocol.
+func (f *Infinite) Info() method.ProtocolInfo {
+	return method.ProtocolInfo{Name: "infinite", Title: "Infinite networks", Version: 1, Family: method.InfiniteWidth, Lambda: f.Lambda, About: "a convex model trained on the set in the exact kernel of infinitely wide networks"}
+}
+
+// Check implements method.Checker.
+func (f *Infinite) Check() error {
+	return errors.Join(method.PositiveLambda(f.Lambda), method.Positive("weight", f.Weight, "1.4142135623730951 is usual"))
+}
+
+// CheckSizes implements method.SizesChecker.
+func (f *Infinite) CheckSizes(s method.Sizes) error {
+	if s.IPC == 0 {
+		return errors.New("the whole training set is not scored by protocol \"infinite\": its kernel would take hours\nhint: use the protocol \"features\"")
+	}
+	if _, err := f.kernel(s.Model, s.H, s.W, max(1, s.C)); err != nil {
+		return fmt.Errorf("[eval.infinite] %w", err)
+	}
+	return nil
+}
+
+// exact is a kernel of package nngp.
+type exact interface {
+	Check() error
+	Others(ctx context.Context, x []float32, progress func(done float64)) (nngp.Others, error)
+}
+
+// kernel is that of the networks that a model describes, on images of h x w pixels.
+func (f *Infinite) kernel(of method.Model, h, w, c int) (exact, error) {
+	a, _ := nn.Lookup(of.Kind)
+	own := cmp.Or(a.Limit, of.Kind)
+	kind := cmp.Or(f.Kind, own)
+	depth := cmp.Or(f.Depth, of.Depth)
+	if kind != own && f.Depth == 0 {
+		m, _ := method.DefaultModel(kind)
+		depth = m.Depth
+	}
+	var k exact
+	switch kind {
+	case "conv":
+		k = nngp.Conv{H: h, W: w, C: c, Depth: depth, Weight: f.Weight, Bias: f.Bias, Tangent: f.Kernel == "ntk"}
+	case "fc":
+		k = nngp.FC{Size: h * w * c, Depth: depth, Weight: f.Weight, Bias: f.Bias, Tangent: f.Kernel == "ntk"}
+	default:
+		return nil, fmt.Errorf("networks of kind %q have no exact kernel here\nhint: set kind = \"conv\" or \"fc\"", kind)
+	}
+	return k, k.Check()
+}
+
+// Score implements method.Protocol.
+func (f *Infinite) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
+	scores, err := f.score(ctx, t)
+	if err != nil && ctx.Err() != nil {
+		return nil, &method.Interrupted{Cause: context.Cause(ctx)} // it starts again
+	}
+	return scores, err
+}
+
+func (f *Infinite) score(ctx context.Context, t method.Trial) (*method.Scores, error) {
+	if t.Set.Whole {
+		return nil, errors.New("the whole training set is not scored in infinite networks")
+	}
+	if t.Set.H != t.Test.H || t.Set.W != t.Test.W || t.Set.C != t.Test.C || len(t.Set.Classes) != len(t.Data.Classes) {
+		return nil, errors.New("the distilled set is of other images than the test set")
+	}
+	kernel, err := f.kernel(t.Model, t.Test.H, t.Test.W, t.Test.C)
+	if err != nil {
+		return nil, err
+	}
+	progress := func(float64) {}
+	if t.Phase != nil {
+		progress = func(done float64) { t.Phase("exact kernel", done) }
+	}
+	v, err := t.Own.Do(fmt.Sprintf("infinite %T %+v %q", kernel, kernel, t.Data.Name), func() (any, error) {
+		return kernel.Others(ctx, t.Test.X, progress)
+	})
+	if err != nil {
+		return nil, err
+	}
+	gram, cross, err := v.(nngp.Others).Beside(ctx, t.Set.Images, progress)
+	if err != nil {
+		return nil, err
+	}
+	labels, note, err := f.labels(t)
+	if err != nil {
+		return nil, err
+	}
+	model, err := teacher.Train(ctx, gram, labels, float64(t.Set.Len())*f.Lambda)
+	if err != nil {
+		return nil, fmt.Errorf("the %s model on the set: %w", labels.Loss, err)
+	}
+	wrong := teacher.Errors(outputs(cross, model.C), t.Test.Labels)
+	out := &method.Scores{
+		Metrics: map[string]float64{"test_acc": float64(t.Test.Len()-wrong) / float64(t.Test.Len()), "solve_gap": model.Gap},
+		Counts:  map[string][]int64{"test_errors": {int64(wrong)}, "test_images": {int64(t.Test.Len())}},
+	}
+	if t.Final && note != "" {
+		out.Notes = []string{note}
+	}
+	return out, nil
+}
+
+// labels returns those that the model is trained on, and says which they are.
+func (f *Infinite) labels(t method.Trial) (convex.Labels, string, error) {
+	if f.Labels == "" {
+		if l, ok := teacher.TravelLabels(t.Set); ok {
+			return l, "infinite networks are scored with the portable labels, by the squared loss", nil
+		}
+	}
+	loss := convex.Loss(t.Set.Loss)
+	if loss == "" {
+		loss = teacher.DefaultLoss(len(t.Data.Classes))
+	}
+	l, _, err := teacher.LabelsFor(t.Set, loss)
+	return l, fmt.Sprintf("infinite networks are scored with the set's own labels, by the %s loss", loss), err
+}
+
+// outputs are those on the test images of the model with coefficients c [n, K], [N, K],
+// given the kernel of the set with them, [n, N].
+func outputs(cross, c tensor.Mat[float64]) tensor.Mat[float64] {
+	out := tensor.NewMat[float64](cross.Cols, c.Cols)
+	for i := range cross.Rows {
+		for j, v := range cross.Row(i) {
+			for k, w := range c.Row(i) {
+				out.Row(j)[k] += float64(v * w)
+			}
+		}
+	}
+	return out
+}

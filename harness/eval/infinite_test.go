@@ -1,0 +1,70 @@
+package eval
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"dgkip/harness/method"
+)
+
+func inInfinite() *Infinite { return method.NewProtocol("infinite").(*Infinite) }
+
+func scoreInfinite(t *testing.T, f *Infinite, trial method.Trial) *method.Scores {
+	t.Helper()
+	s, err := f.Score(context.Background(), trial, func(method.Step) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestInfiniteScores(t *testing.T) {
+	trial := featureTrial(t)
+	for _, kind := range []string{"fc", "conv", "nngp"} {
+		for _, kernel := range []string{"nngp", "ntk"} {
+			trial.Model.Kind = kind
+			f := inInfinite()
+			f.Kernel = kernel
+			s := scoreInfinite(t, f, trial)
+			if s.Metrics["test_acc"] < 0.8 || s.Metrics["solve_gap"] > 1e-10 || len(s.Counts["test_errors"]) != 1 || len(s.Notes) != 1 {
+				t.Errorf("%s of %s: %+v", kernel, kind, s)
+			}
+		}
+	}
+}
+
+// In the exact kernel that a run is in already, the score is that of its own features.
+func TestInfiniteIsTheExactKernel(t *testing.T) {
+	trial := featureTrial(t)
+	trial.Model.Kind = "nngp"
+	infinite, own := scoreInfinite(t, inInfinite(), trial), scoreIn(t, inFeatures(), trial)
+	if infinite.Counts["test_errors"][0] != own.Counts["test_errors"][0] {
+		t.Errorf("%d errors, and %d in the features protocol", infinite.Counts["test_errors"], own.Counts["test_errors"])
+	}
+}
+
+// New networks score as infinite ones do, the more so the wider they are.
+func TestFreshTendsToInfinite(t *testing.T) {
+	trial := featureTrial(t)
+	want := scoreInfinite(t, inInfinite(), trial).Metrics["test_acc"]
+	f := inFresh()
+	f.Width, f.Nets = 1024, 8
+	if got := scoreFresh(t, f, trial).Metrics["test_acc"]; math.Abs(got-want) > 0.05 {
+		t.Errorf("new networks score %v, infinite ones %v", got, want)
+	}
+}
+
+func TestInfiniteNeedsANetwork(t *testing.T) {
+	sizes := method.Sizes{IPC: 1, H: 4, W: 4, C: 1, Classes: 2, Model: method.Model{Kind: "conv", Width: 8, Depth: 3, Nets: 1}}
+	if inInfinite().CheckSizes(sizes) == nil {
+		t.Error("three averages fit four pixels")
+	}
+	sizes.Model.Depth = 2
+	if err := inInfinite().CheckSizes(sizes); err != nil {
+		t.Error(err)
+	}
+	if sizes.IPC = 0; inInfinite().CheckSizes(sizes) == nil {
+		t.Error("all real images are a set")
+	}
+}
