@@ -12,6 +12,7 @@ import (
 	_ "dgkip/baselines/kip"
 	_ "dgkip/baselines/kmeans"
 	_ "dgkip/baselines/random"
+	_ "dgkip/baselines/tangent"
 	_ "dgkip/baselines/whole"
 	_ "dgkip/harness/dgkip"
 	_ "dgkip/harness/eval"

@@ -96,10 +96,11 @@ const digestKey = "teacher digest"
 
 // digest names the training images and labels.
 func (r Real) digest() (string, error) {
-	return shared(r.Shared, digestKey, func() (string, error) { return digest(r.Data.Train), nil })
+	return shared(r.Shared, digestKey, func() (string, error) { return Digest(r.Data.Train), nil })
 }
 
-func digest(s method.Images) string {
+// Digest names images and their labels.
+func Digest(s method.Images) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d %d %d %d\n", s.Len(), s.H, s.W, s.C)
 	buffer := make([]byte, 0, 1<<16)
@@ -160,7 +161,7 @@ func ShowTest(ctx context.Context, t method.Trial) (Shown, error) {
 		if k, ok := r.kernel(); ok {
 			return &inKernel{kernel: k, images: nngp.NewImages(t.Test.X, t.Test.Size()), real: r.exactImages()}, nil
 		}
-		phi, err := r.mapped(ctx, t.Own, "test", digest(t.Test), t.Test)
+		phi, err := r.mapped(ctx, t.Own, "test", Digest(t.Test), t.Test)
 		return stored{phi}, err
 	})
 }

@@ -1,0 +1,153 @@
+package tangent
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"dgkip/harness/augment"
+	"dgkip/harness/method"
+	"dgkip/harness/nn"
+	"dgkip/harness/optim"
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+// run is a distillation under way.
+type run struct {
+	m            *Tangent
+	p            method.Problem
+	strategy     augment.Strategy
+	trajectories []trajectory
+	begin        *method.Distilled // the initial images
+	images       *optim.Variable[float32]
+	matcher      *matcher[float32]
+	d            []float32
+}
+
+func newRun(ctx context.Context, p method.Problem, m *Tangent) (*run, error) {
+	train := p.Data.Train
+	r := &run{m: m, p: p}
+	var err error
+	if r.strategy, err = m.strategy(p.Data.Characters); err != nil {
+		return nil, err
+	}
+	if r.begin, err = method.Start(p, m.Start, rng.Stream(p.Seed, "tangent", "start")); err != nil {
+		return nil, err
+	}
+	net, err := m.Shape(p.Model).Net(train.H, train.W, train.C, len(p.Data.Classes))
+	if err != nil {
+		return nil, err
+	}
+	r.matcher = newMatcher(net, train.H, train.W, train.C)
+	r.d = make([]float32, net.Params())
+	r.images, err = optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewAdaBelief[float32], optim.AdaBeliefConfig{LR: m.Rate})
+	if err != nil {
+		return nil, err
+	}
+	r.trajectories, err = trajectories(ctx, p, m, net, r.strategy)
+	return r, err
+}
+
+// gradient sets the gradient of the gap along one part of one trajectory, and returns
+// the gap.
+func (r *run) gradient(_ context.Context, update int) (float64, error) {
+	of := r.trajectories[update%len(r.trajectories)]
+	part := update / len(r.trajectories) % (len(of) - 1)
+	for i, v := range of[part+1] {
+		r.d[i] = v - of[part][i]
+	}
+	draw := r.strategy.Draw(rng.Stream(r.p.Seed, "tangent", "augment", strconv.Itoa(update)), r.begin.H, r.begin.W)
+	return r.matcher.match(of[part], r.d, draw, r.images.X, r.begin.Labels, r.m.Detached, r.images.Grad), nil
+}
+
+func (r *run) set() *method.Distilled { return r.begin.With(r.images.X, nil) }
+
+// matcher compares the gradient on S with where training went. Its memory grows to the
+// largest set and is used again.
+type matcher[F tensor.Float] struct {
+	h, w, c int // of an image
+	tensors []nn.Tensor
+	classes int
+	pass    *nn.Pass[F]
+
+	s, v  []F // the loss's gradient in the weights, and dG/ds
+	x, dx []F // augmented images, and the gradient in them
+	b     []F // weights of the outputs, where they are held
+}
+
+func newMatcher[F tensor.Float](net *nn.Net[F], h, w, c int) *matcher[F] {
+	return &matcher[F]{
+		h: h, w: w, c: c, tensors: net.Tensors(), classes: net.Classes(), pass: net.NewPass(),
+		s: make([]F, net.Params()), v: make([]F, net.Params()),
+	}
+}
+
+// match returns the gap of the images changed by the draw, at the weights theta that
+// training carried by d, and sets dx to its gradient in the images.
+func (m *matcher[F]) match(theta, d []F, draw augment.Draw, images, targets []F, detached bool, dx []F) float64 {
+	n := len(images) / (m.h * m.w * m.c)
+	x := tensor.Grow(&m.x, len(images))
+	augment.Apply(draw, x, images, n, m.h, m.w, m.c)
+	if detached {
+		b := tensor.Grow(&m.b, n*m.classes)
+		nn.Softmax(b, m.pass.Outputs(theta, x, n), m.classes)
+		for i, y := range targets {
+			b[i] = (b[i] - y) / F(n)
+		}
+		m.pass.Linear(b)
+	} else {
+		m.pass.Loss(theta, x, targets, n)
+	}
+	m.pass.Gradient(nn.Grad[F]{Theta: m.s})
+	g := gap(m.v, m.s, d, m.tensors)
+	m.pass.Tangent(nn.Grad[F]{Theta: m.v}, nn.Grad[F]{X: tensor.Grow(&m.dx, len(images))})
+	augment.Adjoint(draw, dx, m.dx[:len(images)], n, m.h, m.w, m.c)
+	return g
+}
+
+// gap sets v to the derivative in s of
+//
+//	G = 1 - cos^2(-s, d)
+//
+// in the scalar product of the weights in which every tensor of d has the length 1, and
+// returns G: 1, with no derivative, where the cosine is not positive. Tensors that do not
+// move count for nothing.
+func gap[F tensor.Float](v, s, d []F, tensors []nn.Tensor) float64 {
+	clear(v)
+	squares := make([]float64, len(tensors)) // of d's tensors; 0 for those that do not count
+	var count, ss, sd float64
+	for i, t := range tensors {
+		if !t.Weight() {
+			continue
+		}
+		s, d := s[t.Offset:][:t.Len], d[t.Offset:][:t.Len]
+		if squares[i] = dot(d, d); squares[i] == 0 {
+			continue
+		}
+		count++
+		ss += dot(s, s) / squares[i]
+		sd += dot(s, d) / squares[i]
+	}
+	if !(sd < 0 && ss > 0) {
+		return 1
+	}
+	for i, t := range tensors {
+		if squares[i] == 0 {
+			continue
+		}
+		v, s, d := v[t.Offset:][:t.Len], s[t.Offset:][:t.Len], d[t.Offset:][:t.Len]
+		of := -2 * sd / (ss * count * squares[i])
+		for j := range v {
+			v[j] = F(of * (float64(d[j]) - float64(sd/ss*float64(s[j]))))
+		}
+	}
+	return 1 - float64(sd*sd)/(ss*count)
+}
+
+func dot[F tensor.Float](a, b []F) (sum float64) {
+	for i, v := range a {
+		sum += float64(float64(v) * float64(b[i]))
+	}
+	return sum
+}

@@ -1,0 +1,184 @@
+// Package tangent distils by the duality gap in tangent features: the gradients of a
+// network's outputs in its weights. Theta_O is how far training on real data carried them.
+//
+// # The gap
+//
+// Let w_a and w_b be the weights of a network after a and b steps on real data, and
+// D = w_b - w_a, which stands for Theta_O. About w_a an image s_i of S has the outputs z_i
+// and their gradients g_i in the weights, and the model with weights w_a + theta has
+// z_i + <g_i, theta>. With the targets y_i and the cross-entropy L, the problem on S,
+//
+//	P(theta) = sum_i L(z_i + <g_i, theta>, y_i) + (lambda/2) |theta|^2,
+//
+// is convex. The published choice of dual variables, here at theta = 0, is
+// b_i = y_i - softmax(z_i). Its model is V/lambda, where
+//
+//	V = sum_i <b_i, g_i> = minus the gradient at w_a of the cross-entropy summed over S,
+//
+// one backward pass. Theorem 3.2 bounds the distance of D from the minimiser theta_S:
+//
+//	|D - theta_S|^2 <= |D - V/lambda|^2 + (2/lambda) sum_i KL(softmax(z_i) | softmax(z_i + <g_i, D>))
+//
+// The terms of KL (those of Fenchel and Young) are zero where b is taken at theta = D
+// instead; they are left out of what is lowered. That is the first term, relative to
+// |D|^2 and at the lambda that is best for it. With a = 1/lambda = <V,D>/|V|^2,
+//
+//	G = |D - a V|^2 / |D|^2 = 1 - cos^2(V, D)
+//
+// A lambda must be positive: where <V,D> is not, G is 1 and has no gradient. Biases, gains
+// and shifts do not count.
+//
+// The bound is proved for the plain scalar product of the weights. The gap that is
+// lowered uses another one, in which every tensor l of weights counts alike:
+//
+//	<u,v> = sum_l <u_l,v_l>/|D_l|^2
+//
+// With one tensor both are the same. With several, the tensors that move most would make
+// up the plain G alone; the weighted one is zero where the plain one is, but is not the
+// term of the bound.
+//
+// # The gradient
+//
+// With dG/dV_l = -(2 <V,D>/(|V|^2 |D|^2)) (D_l - a V_l)/|D_l|^2, the gradient in the images is
+// one tangent of the loss's gradient along it (nn's Pass.Tangent), through b as the
+// paper differentiates through alpha. With detached = true b is held, and the tangent is
+// that of the outputs alone.
+//
+// # Gradient matching is the case of one step
+//
+// Let b = a + 1, without momentum. Then D = -h r for the rate h and the gradient r of the
+// mean loss of one real batch, and V = -n s for the gradient s of the mean loss of S.
+// G depends neither on the scale of D nor on that of V, and their signs cancel:
+//
+//	G = 1 - cos^2(s, r),
+//
+// in the scalar product weighted by 1/|r_l|^2. So S is asked to have its gradient at w_a point
+// where that of a real batch does: gradient matching (package dc), which adds up
+// 1 - cos over the rows of the weights and matches class by class at networks trained on S.
+// More steps replace one batch's gradient by where training goes.
+//
+// # Trajectories
+//
+// A few networks are trained on the real images once, and their weights kept at the ages
+// of the setting. They depend on the data and the network, and not on the seed, the number
+// of images or the start, which share them. Update t takes trajectory t mod trajectories
+// and from one age to the next, in turn. No real image is seen in an update and no network
+// is trained.
+package tangent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"dgkip/harness/augment"
+	"dgkip/harness/fmath"
+	"dgkip/harness/method"
+)
+
+// Tangent is the method.
+type Tangent struct {
+	Updates      int     `toml:"updates" min:"0"`
+	Trajectories int     `toml:"trajectories" min:"1" max:"1000"` // networks trained on the real images
+	Ages         []int   `toml:"ages"`                            // steps after which their weights are kept, from 0 on
+	NetRate      float64 `toml:"net_rate" min:"0"`
+	NetMomentum  float64 `toml:"net_momentum" min:"0" max:"0.9999"`
+	NetBatch     int     `toml:"net_batch" min:"1"` // real images in a step
+	Start        string  `toml:"start" enum:"noise,real"`
+	Rate         float64 `toml:"rate" min:"0"` // of the images
+	Schedule     string  `toml:"schedule" enum:",cosine"`
+	Detached     bool    `toml:"detached"` // b is held in the gradient
+
+	// Augment is a strategy as augment.New knows it, "" for none. It changes the real
+	// images in the networks' training, and S as a whole in every update. "dsa" and "flip"
+	// do not flip characters.
+	Augment string `toml:"augment"`
+
+	method.TrainedNets // width, norm, first_pad
+}
+
+func init() { method.Register(func() method.Method { return defaults() }) }
+
+func defaults() *Tangent {
+	return &Tangent{
+		Updates: 1000, Trajectories: 4, Ages: []int{0, 20, 40, 80}, NetRate: 0.01, NetMomentum: 0.9, NetBatch: 64,
+		Start: "real", Rate: 0.03, Schedule: "cosine", Augment: "flip", TrainedNets: method.TrainedNets{Norm: true},
+	}
+}
+
+// Info implements method.Method.
+func (*Tangent) Info() method.Info {
+	return method.Info{
+		Name: "dgkip-tangent", Title: "DGKIP (tangent)", Version: 1, Protocol: "network",
+		About: "the gap in the gradients of networks on their way through training on real images",
+	}
+}
+
+// Check implements method.Checker.
+func (m *Tangent) Check() error {
+	errs := []error{
+		method.Positive("net_rate", m.NetRate, "0.01 is usual"),
+		method.Positive("rate", m.Rate, "0.03 is usual"),
+	}
+	bad := len(m.Ages) < 2
+	for i, age := range m.Ages {
+		bad = bad || age < 0 || age > 1e6 || i > 0 && age <= m.Ages[i-1]
+	}
+	if bad {
+		errs = append(errs, &method.BadSetting{Key: "ages", Why: fmt.Sprintf("must be two or more rising numbers of steps, not %v", m.Ages), Hint: "[0, 20, 40, 80] is usual"})
+	}
+	if m.Augment == "dc" {
+		errs = append(errs, &method.BadSetting{Key: "augment", Why: "is \"dc\", which is for training alone, and not for matching", Hint: "use \"dsa\", or its operations joined by _"})
+	} else if _, err := m.strategy(false); err != nil {
+		errs = append(errs, &method.BadSetting{Key: "augment", Why: err.Error()})
+	}
+	return errors.Join(errs...)
+}
+
+func (m *Tangent) strategy(characters bool) (augment.Strategy, error) {
+	if m.Augment == "flip" && characters {
+		return augment.Strategy{}, nil
+	}
+	return augment.New(m.Augment, characters)
+}
+
+// CheckSizes implements method.SizesChecker.
+func (m *Tangent) CheckSizes(z method.Sizes) error {
+	_, err := m.Shape(z.Model).Net(z.H, z.W, z.C, z.Classes)
+	if err != nil {
+		err = fmt.Errorf("dgkip-tangent: %w", err)
+	}
+	return errors.Join(method.CheckStart("dgkip-tangent", m.Start, z), err)
+}
+
+// Flops implements method.Counter. Trajectories are no part of an update.
+func (m *Tangent) Flops(z method.Sizes) float64 {
+	classes := max(2, z.Classes)
+	net, err := m.Shape(z.Model).Net(z.H, z.W, z.C, classes)
+	if err != nil || z.IPC < 1 {
+		return 0
+	}
+	all, first := net.Flops()
+	return float64(z.IPC*classes) * (7*all - 2*first) // the loss, its gradient, and the tangent to the images
+}
+
+// Distill implements method.Method.
+func (m *Tangent) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
+	r, err := newRun(ctx, p, m)
+	if err != nil {
+		return nil, method.Stopped(ctx, p, fmt.Errorf("dgkip-tangent: %w", err))
+	}
+	return method.Descent{
+		Name: "dgkip-tangent", Updates: m.Updates, Variables: []method.Variable{r.images},
+		Gradient: r.gradient, Set: r.set, Schedule: m.share,
+	}.Run(ctx, p, observe)
+}
+
+// share is the share of the rate in the update that follows some.
+func (m *Tangent) share(update int) float64 {
+	if m.Schedule == "" {
+		return 1
+	}
+	return (1 + fmath.Cos(float64(math.Pi*float64(update))/float64(m.Updates))) / 2
+}
