@@ -116,7 +116,7 @@ func TestColumnsHaveOneFamily(t *testing.T) {
 		}
 	}
 	slices.Sort(mixed)
-	want := []string{"beyond 1 network", "beyond 10 network", "beyond 50 network", "beyond-grey 1 network", "beyond-grey 10 network", "beyond-grey 50 network"}
+	want := []string{"beyond 1 network", "beyond 10 network", "beyond 50 network", "beyond-grey 1 network", "beyond-grey 10 network", "beyond-grey 50 network", "infinite network nngp"}
 	if !slices.Equal(mixed, want) {
 		t.Errorf("columns of several families: %q, want %q", mixed, want)
 	}
