@@ -34,6 +34,7 @@ package nngp
 import (
 	"context"
 	"math"
+	"sync"
 
 	"dgkip/harness/fmath"
 	"dgkip/harness/tensor"
@@ -51,11 +52,33 @@ const bias = 0.01
 type Images struct {
 	X    tensor.Mat[float32] // [n, d]
 	self []float64           // x'x/d
+
+	packed *packed
+}
+
+// packed is real images as their products with sets read them, packed by the first pass that
+// asks. They never change, and packing them for each update would take half of it; both
+// orders take twice the memory of the images.
+type packed struct {
+	forward, back sync.Once
+	nt, nn        *tensor.Packed
+}
+
+// times sets c to a X'.
+func (v Images) times(c, a tensor.Mat[float32]) {
+	v.packed.forward.Do(func() { v.packed.nt = tensor.Pack(v.X, tensor.NT) })
+	tensor.MulPacked(c, a, v.packed.nt, nil, false)
+}
+
+// weighted sets c to a X.
+func (v Images) weighted(c, a tensor.Mat[float32]) {
+	v.packed.back.Do(func() { v.packed.nn = tensor.Pack(v.X, tensor.NN) })
+	tensor.MulPacked(c, a, v.packed.nn, nil, false)
 }
 
 // NewImages takes images of d values each. It does not copy them: see Update.
 func NewImages(x []float32, d int) Images {
-	v := Images{X: tensor.MatOf(x, len(x)/d, d)}
+	v := Images{X: tensor.MatOf(x, len(x)/d, d), packed: new(packed)}
 	v.self = make([]float64, v.X.Rows)
 	v.Update()
 	return v
@@ -64,7 +87,7 @@ func NewImages(x []float32, d int) Images {
 // Len is the number of images.
 func (v Images) Len() int { return v.X.Rows }
 
-// Update is to be called when the pixels have changed.
+// Update is to be called when the pixels of a set have changed.
 func (v Images) Update() {
 	tensor.Parallel(v.X.Rows, func(i int) {
 		sum := 0.0

@@ -235,6 +235,7 @@ func TestSameBits(t *testing.T) {
 		if err := tensor.Use(path); err != nil {
 			t.Fatal(err)
 		}
+		real := NewImages(real.X.Data, d) // packed for this path
 		for depth, want := range map[int]string{0: "8a13643a96706f34", 1: "e03ae1f4fdb4dfef", 3: "df091d6f38007b86", 7: "66577be568bf6219"} {
 			k := Kernel{depth}
 			p, dx, h := k.NewPass(set, real), make([]float32, n*d), sha256.New()

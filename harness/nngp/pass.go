@@ -29,7 +29,7 @@ func (p *Pass) Forward(gradient bool) (gram tensor.Mat[float64], cross tensor.Ma
 	p.set.Update()
 	tensor.Gram64(p.within, p.set.X)
 	gram, cross = tensor.NewMat[float64](p.within.Rows, p.within.Cols), tensor.NewMat[float32](p.set.Len(), p.real.Len())
-	tensor.Mul(cross, p.set.X, p.real.X, tensor.NT, false)
+	p.real.times(cross, p.set.X)
 	d := float64(p.set.X.Cols)
 	p.pairs(func(i, from, to int) {
 		var buffer, slope, own [block]float64
@@ -95,7 +95,7 @@ func (p *Pass) Backward(dx []float32, dGram tensor.Mat[float64], dCross tensor.M
 		own.Row(i)[i] = float32(diagonal[i] / float64(d))
 	}
 	out := tensor.MatOf(dx, n, d)
-	tensor.Mul(out, g, p.real.X, tensor.NN, false)
+	p.real.weighted(out, g)
 	tensor.Mul(out, own, p.set.X, tensor.NN, true)
 }
 
