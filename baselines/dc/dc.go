@@ -47,18 +47,18 @@ type DC struct{ Settings }
 
 // Settings are those of gradient matching, with and without augmentation.
 type Settings struct {
-	Iterations int     `toml:"iterations" min:"0"` // new networks
-	Outer      int     `toml:"outer" min:"0"`      // updates with each; 0 for the number of images
-	Inner      int     `toml:"inner" min:"0"`      // epochs of training in between; 0 to go by the number of images
-	RealBatch  int     `toml:"real_batch" min:"1"` // real images of a class in an update
-	Start      string  `toml:"start" enum:"noise,real"`
-	Rate       float64 `toml:"rate" min:"0"` // of the images; 0 for 0.1, or 0.01 with fc networks
-	Momentum   float64 `toml:"momentum" min:"0" max:"0.9999"`
-	Labels     string  `toml:"labels" enum:"learned,fixed"`
-	LabelRate  float64 `toml:"label_rate" min:"0"` // of label logits; 0 for the images' rate
-	Margin     float64 `toml:"margin" min:"0"`     // by which the logit of an image's class exceeds the others at first
-	NetRate    float64 `toml:"net_rate" min:"0"`   // of the networks
-	NetBatch   int     `toml:"net_batch" min:"1"`  // synthetic images in a step of training
+	Iterations int     `toml:"iterations" min:"0"`            // new networks
+	Outer      int     `toml:"outer" min:"0"`                 // updates with each; 0 for the number of images
+	Inner      int     `toml:"inner" min:"0"`                 // epochs of training in between; 0 to go by the number of images
+	RealBatch  int     `toml:"real_batch" min:"1"`            // real images of a class in an update
+	Start      string  `toml:"start" enum:"noise,real"`       // noise, or training images
+	Rate       float64 `toml:"rate" min:"0"`                  // of the images; 0 for 0.1, or 0.01 with fc networks
+	Momentum   float64 `toml:"momentum" min:"0" max:"0.9999"` // of the images' descent
+	Labels     string  `toml:"labels" enum:"learned,fixed"`   // logits are learned, or the classes stay
+	LabelRate  float64 `toml:"label_rate" min:"0"`            // of label logits; 0 for the images' rate
+	Margin     float64 `toml:"margin" min:"0"`                // by which the logit of an image's class exceeds the others at first
+	NetRate    float64 `toml:"net_rate" min:"0"`              // of the networks
+	NetBatch   int     `toml:"net_batch" min:"1"`             // synthetic images in a step of training
 
 	method.TrainedNets // width, norm, first_pad
 }

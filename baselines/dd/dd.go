@@ -45,9 +45,9 @@ import (
 
 // DD is the method; its fields are its settings.
 type DD struct {
-	Iterations int     `toml:"iterations" min:"0"`
-	Steps      int     `toml:"steps" min:"1" max:"10000"`
-	Epochs     int     `toml:"epochs" min:"1" max:"10000"`
+	Iterations int     `toml:"iterations" min:"0"`                // updates of the set
+	Steps      int     `toml:"steps" min:"1" max:"10000"`         // inner steps of descent in an epoch
+	Epochs     int     `toml:"epochs" min:"1" max:"10000"`        // how often the steps are gone through
 	Batch      int     `toml:"batch" min:"1"`                     // real images in an update
 	Start      string  `toml:"start" enum:"noise,real"`           // what the images begin as
 	Init       string  `toml:"init" enum:"fixed,random"`          // weights: the same in all updates, or fresh ones
@@ -55,9 +55,9 @@ type DD struct {
 	FirstRate  float64 `toml:"first_rate" min:"1e-12" max:"1000"` // r_k before the first update
 	Rate       float64 `toml:"rate" min:"0"`                      // Adam's, for images and rho
 	Halvings   int     `toml:"halvings" min:"0" max:"100"`        // of Adam's rates, at equal distances
-	Labels     string  `toml:"labels" enum:"learned,fixed"`
-	LabelRate  float64 `toml:"label_rate" min:"0"` // Adam's, for label logits
-	Margin     float64 `toml:"margin" min:"0"`     // by which the logit of an image's class exceeds the others at first
+	Labels     string  `toml:"labels" enum:"learned,fixed"`       // logits are learned, or the classes stay
+	LabelRate  float64 `toml:"label_rate" min:"0"`                // Adam's, for label logits
+	Margin     float64 `toml:"margin" min:"0"`                    // by which the logit of an image's class exceeds the others at first
 
 	method.TrainedNets // width, norm, first_pad
 }

@@ -11,16 +11,16 @@ import (
 
 // KIP is the method; its fields are its settings.
 type KIP struct {
-	Updates   int     `toml:"updates" min:"0"`
-	Rate      float64 `toml:"rate" min:"0"` // of AdaBelief on the images
-	Labels    string  `toml:"labels" enum:"learned,fixed,solved"`
-	LabelRate float64 `toml:"label_rate" min:"0"` // of AdaBelief on the labels
-	Start     string  `toml:"start" enum:"real,noise"`
-	Batch     int     `toml:"batch" min:"0"`                    // real images in an update; 0, or as many as there are, for all
-	Jitter    float64 `toml:"jitter" min:"0"`                   // ridge over the mean of K's diagonal; 0 for lambda_S
-	Lambda    float64 `toml:"lambda"`                           // of the model that scores the set, for each image
-	Resample  bool    `toml:"resample,omitzero"`                // new networks for every update
-	Nets      int     `toml:"nets,omitzero" min:"0" max:"4096"` // how many those are; 0 for the number that score the set
+	Updates   int     `toml:"updates" min:"0"`                    // of the set
+	Rate      float64 `toml:"rate" min:"0"`                       // of AdaBelief on the images
+	Labels    string  `toml:"labels" enum:"learned,fixed,solved"` // AdaBelief learns them, they stay as the classes, or every update solves for them
+	LabelRate float64 `toml:"label_rate" min:"0"`                 // of AdaBelief on the labels
+	Start     string  `toml:"start" enum:"real,noise"`            // training images, or noise
+	Batch     int     `toml:"batch" min:"0"`                      // real images in an update; 0, or as many as there are, for all
+	Jitter    float64 `toml:"jitter" min:"0"`                     // ridge over the mean of K's diagonal; 0 for lambda_S
+	Lambda    float64 `toml:"lambda"`                             // of the model that scores the set, for each image
+	Resample  bool    `toml:"resample,omitzero"`                  // new networks for every update
+	Nets      int     `toml:"nets,omitzero" min:"0" max:"4096"`   // how many those are; 0 for the number that score the set
 }
 
 func init() { method.Register(func() method.Method { return defaults() }) }

@@ -157,6 +157,8 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 		}
 	}
 	switch {
+	case f.list && f.about != "":
+		return printAbout(out, f.about)
 	case f.list:
 		return f.printList(out)
 	case len(f.folders) > 0:
@@ -171,7 +173,11 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 		return usageError(err)
 	}
 	for _, s := range specs {
-		for _, note := range slices.Concat(s.Notes, report.Mistyped(s, store.Open(f.out))) {
+		notes, err := report.Mistyped(s, store.Open(f.out))
+		if err != nil {
+			return usageError(err)
+		}
+		for _, note := range slices.Concat(s.Notes, notes) {
 			if !f.quiet {
 				fmt.Fprintln(errOut, "note: "+note)
 			}

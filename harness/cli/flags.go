@@ -24,6 +24,8 @@ const usage = `Dataset distillation by the duality gap, and what it is compared 
   go run . -exp NAME,NAME     several experiments; -exp all for every one
   go run . -exp PATH.toml     one of your own, from any folder
   go run . -list              experiments, methods, protocols, datasets, profiles, the commit
+  go run . -list NAME         settings of a method or protocol, of "model", or keys of
+                              "table", "figure" and the like: defaults and choices
 
 What to run
   -profile NAME   smoke, desk (default) or paper: the size of everything
@@ -73,6 +75,7 @@ type flags struct {
 	args                                             []string
 	exp, profile, only, data, out, eval              string
 	export, exportDir                                string
+	about                                            string   // what -list tells of; "" for everything
 	set                                              []string // KEY=VALUE
 	seeds, verify, jobs, threads                     int
 	retry                                            time.Time // runs that failed before
@@ -111,8 +114,8 @@ func parseFlags(l library, args []string) (*flags, error) {
 	twice := onlyOnce(set)
 	set.Func("set", "", func(one string) error { f.set = append(f.set, one); return nil }) // any number of times
 	err := set.Parse(args)
-	if rest := set.Args(); err == nil && f.export != "" && len(rest) > 0 {
-		f.exportDir = rest[0]
+	if rest := set.Args(); err == nil && len(rest) > 0 && (f.export != "" || f.list) { // of what, and where to
+		f.exportDir, f.about = rest[0], rest[0]
 		err = set.Parse(rest[1:])
 	}
 	if err != nil {

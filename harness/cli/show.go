@@ -16,6 +16,8 @@ import (
 	"dgkip/harness/report"
 	"dgkip/harness/spec"
 	"dgkip/harness/store"
+	"dgkip/harness/suggest"
+	"dgkip/harness/toml"
 )
 
 // printList prints what there is, one line each.
@@ -57,6 +59,38 @@ func (f *flags) printList(out io.Writer) error {
 	fmt.Fprintln(w, "  desk\treal data, shortened where a desktop needs it (default)")
 	fmt.Fprintln(w, "  paper\tthe published sizes and schedules")
 	return w.Flush()
+}
+
+// printAbout prints the settings of a method or a protocol, those of networks, or the keys of
+// a section, with their defaults, what they may be and what the source says of them.
+func printAbout(out io.Writer, name string) error {
+	var of any
+	heading := "keys of [[" + name + "]]"
+	switch m, p := method.New(name), method.NewProtocol(name); {
+	case m != nil:
+		of, heading = m, name+": "+m.Info().About+"\nsettings of [method."+name+"]"
+	case p != nil:
+		of, heading = p, name+": "+p.Info().About+"\nsettings of [eval."+name+"]"
+	case name == "model":
+		conv, _ := method.DefaultModel("conv")
+		of, heading = &conv, "settings of [model.NAME], here of conv"
+	case name == "table":
+		of, heading = exhibit.Section(name), "keys of [table]"
+	default:
+		of = exhibit.Section(name)
+	}
+	if of == nil {
+		known := slices.Concat(method.Names(), method.ProtocolNames(), []string{"model"}, exhibit.SectionNames())
+		return usageError(fmt.Errorf("-list: %q is not a method, a protocol or a section\nhint: %s", name, suggest.Hint(name, known)))
+	}
+	fmt.Fprintln(out, heading)
+	for _, s := range toml.Declarations(of) {
+		fmt.Fprintf(out, "  %s = %s   (%s)\n", s.Name, spec.Canonical(s.Default), s.Allowed)
+		if about := env.FieldComments(s.Of)[s.Field]; about != "" {
+			fmt.Fprintf(out, "      %s\n", about)
+		}
+	}
+	return nil
 }
 
 // printSettings prints all settings of the cells that are selected, and where each is from.

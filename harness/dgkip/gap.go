@@ -14,9 +14,9 @@ import (
 // Learning holds the settings of the methods that lower the gap itself.
 type Learning struct {
 	Loop
-	Objective string  `toml:"objective" enum:"gap,log-gap"`
+	Objective string  `toml:"objective" enum:"gap,log-gap"`                // what is lowered: the gap as published, or its logarithm, which has the same minima
 	Labels    string  `toml:"labels" enum:"gain,scaled,target,dual,fixed"` // what is learned of them
-	LabelRate float64 `toml:"label_rate" min:"0"`
+	LabelRate float64 `toml:"label_rate" min:"0"`                          // of AdaBelief on the labels
 
 	// LabelStart is what scaled gains start from, with the sign of the class, and dual
 	// variables, with the class less the average over classes. At 0 the first update

@@ -18,9 +18,9 @@ import (
 
 // Loop holds the settings that all methods here share.
 type Loop struct {
-	Updates    int     `toml:"updates" min:"0"`
-	Rate       float64 `toml:"rate" min:"0"` // of AdaBelief on the images
-	Start      string  `toml:"start" enum:"real,noise,means"`
+	Updates    int     `toml:"updates" min:"0"`                       // of the set
+	Rate       float64 `toml:"rate" min:"0"`                          // of AdaBelief on the images
+	Start      string  `toml:"start" enum:"real,noise,means"`         // training images, noise, or averages of the classes
 	Lambda     float64 `toml:"lambda"`                                // regularisation for each image
 	TeacherGap float64 `toml:"teacher_gap,omitzero" min:"0"`          // relative gap of Theta_O; 0 for the loss's own default
 	Schedule   string  `toml:"schedule,omitzero" enum:",cosine"`      // of the rates: constant, or falling to zero like a cosine

@@ -18,7 +18,7 @@ import (
 type Solved struct {
 	Loop
 	Loss   string `toml:"loss" enum:"auto,logistic,hinge,squared,softmax"` // auto: logistic for two classes, softmax for more
-	Metric string `toml:"metric" enum:"parameter,prediction,loss"`
+	Metric string `toml:"metric" enum:"parameter,prediction,loss"`         // the distance from Theta_O in weights or in outputs, or the loss of Theta_S on the real images
 
 	// Relabel is the metric that labels are solved by when the images are done; "" for
 	// that of the updates.

@@ -25,7 +25,7 @@ import (
 // something only in the draw they were solved in. Labels "outputs" gives every set such
 // labels, the outputs of its own model in its own draw.
 type Fresh struct {
-	Draws  int     `toml:"draws" min:"1" max:"100"`
+	Draws  int     `toml:"draws" min:"1" max:"100"`               // of new networks
 	Kind   string  `toml:"kind,omitzero"`                         // of the networks; "" for the cell's
 	Width  int     `toml:"width,omitzero" min:"0" max:"65536"`    // 0 for the cell's, or of another kind its default
 	Nets   int     `toml:"nets,omitzero" min:"0" max:"4096"`      // 0 likewise

@@ -42,13 +42,13 @@ func (n *Network) CheckSizes(s method.Sizes) error {
 // [0, 1], gains and values by their sign or their largest entry. Where a set has portable labels, these are taken: see
 // softTargets.
 type Network struct {
-	Nets      int     `toml:"nets" min:"1" max:"1000"`
+	Nets      int     `toml:"nets" min:"1" max:"1000"`       // networks to train, whose accuracies are averaged
 	TraceNets int     `toml:"trace_nets" min:"1" max:"1000"` // for scores along the way
-	Epochs    int     `toml:"epochs" min:"0"`
-	Batch     int     `toml:"batch" min:"1"`
-	Rate      float64 `toml:"rate" min:"0"`
-	Momentum  float64 `toml:"momentum" min:"0" max:"0.9999"`
-	Decay     float64 `toml:"decay" min:"0"`
+	Epochs    int     `toml:"epochs" min:"0"`                // of training each
+	Batch     int     `toml:"batch" min:"1"`                 // images in a step
+	Rate      float64 `toml:"rate" min:"0"`                  // of descent
+	Momentum  float64 `toml:"momentum" min:"0" max:"0.9999"` // of descent
+	Decay     float64 `toml:"decay" min:"0"`                 // of the weights
 
 	method.TrainedNets // width, norm, first_pad
 

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"path"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 
@@ -120,6 +121,26 @@ type sections struct {
 	Deviations []Deviation `toml:"deviation"`
 }
 
+func newTable() *Table { return &Table{Digits: 2} }
+
+// Section returns a pointer to the settings of a section on what to show, as they are where a
+// file says nothing; nil if there is no such section.
+func Section(name string) any {
+	if name == "table" {
+		return newTable()
+	}
+	t := reflect.TypeFor[sections]()
+	for i := range t.NumField() {
+		if f := t.Field(i); f.Tag.Get("toml") == name {
+			return reflect.New(f.Type.Elem()).Interface()
+		}
+	}
+	return nil
+}
+
+// SectionNames lists the sections on what to show.
+func SectionNames() []string { return toml.Keys(&sections{}) }
+
 // readSections reads the sections of a file and reports what is wrong with them.
 func readSections(x *spec.Sheet) sections {
 	var s sections
@@ -130,7 +151,7 @@ func readSections(x *spec.Sheet) sections {
 		}
 	}
 	if root.Get("table") != nil {
-		s.Table = &Table{Digits: 2}
+		s.Table = newTable()
 	}
 	x.Into(root, &s, "the file")
 	c := checker{x, root}

@@ -20,11 +20,11 @@ type Table struct {
 	// Values are the metrics of columns that show another one than Value.
 	Values map[string]string `toml:"values"`
 
-	Digits  int      `toml:"digits" min:"0" max:"9"` // 2 if not given
-	Spread  string   `toml:"spread" enum:"sd,t95,none"`
-	Mark    []string `toml:"mark" enum:"best,second"`
-	Time    bool     `toml:"time"`   // a line of median seconds per iteration under each row
-	Making  bool     `toml:"making"` // one of the seconds that all iterations of a set took
+	Digits  int      `toml:"digits" min:"0" max:"9"`    // 2 if not given
+	Spread  string   `toml:"spread" enum:"sd,t95,none"` // what stands behind ±: population standard deviation, 95 % interval of the mean, or nothing
+	Mark    []string `toml:"mark" enum:"best,second"`   // which of a row stand out, both if not given
+	Time    bool     `toml:"time"`                      // a line of median seconds per iteration under each row
+	Making  bool     `toml:"making"`                    // one of the seconds that all iterations of a set took
 	Groups  []Group  `toml:"group"`
 	Caption string   `toml:"caption"` // in front of what the program adds
 
@@ -43,28 +43,28 @@ type Table struct {
 
 // Group is a heading over some columns.
 type Group struct {
-	Title   string   `toml:"title" required:"true"`
-	Columns []string `toml:"columns" required:"true"`
-	Below   bool     `toml:"below"` // from here on in a further block, under the others
+	Title   string   `toml:"title" required:"true"`   // the heading
+	Columns []string `toml:"columns" required:"true"` // that it stands over
+	Below   bool     `toml:"below"`                   // from here on in a further block, under the others
 }
 
 // Figure says how records become a figure.
 type Figure struct {
-	Name    string      `toml:"name" required:"true"`
-	Title   string      `toml:"title"`
-	Kind    string      `toml:"kind" enum:"curves,bars,scatter,images" required:"true"`
-	Only    spec.Filter `toml:"only"`
-	X       string      `toml:"x"`      // a column of the trace, an axis or a metric
-	Y       []string    `toml:"y"`      // columns of the trace, or metrics
-	Y2      []string    `toml:"y2"`     // the same, in a row of panels below
-	Series  []string    `toml:"series"` // axes whose values make one curve or colour each
-	Panels  []string    `toml:"panels"` // axes whose values make one panel each
-	LogX    bool        `toml:"log_x"`
-	LogY    bool        `toml:"log_y"`
-	YLabel  string      `toml:"y_label"`
-	Slope   float64     `toml:"slope" min:"0"`  // the caption says what curves gain over their last SLOPE of x
-	Images  int         `toml:"images" min:"1"` // images a class in a grid
-	Caption string      `toml:"caption"`
+	Name    string      `toml:"name" required:"true"`                                   // of its files, behind the name of the experiment
+	Title   string      `toml:"title"`                                                  // the beginning of the caption
+	Kind    string      `toml:"kind" enum:"curves,bars,scatter,images" required:"true"` // lines along x, bars, a point a cell, or distilled images
+	Only    spec.Filter `toml:"only"`                                                   // the cells, as -only selects them
+	X       string      `toml:"x"`                                                      // a column of the trace, an axis or a metric
+	Y       []string    `toml:"y"`                                                      // columns of the trace, or metrics
+	Y2      []string    `toml:"y2"`                                                     // the same, in a row of panels below
+	Series  []string    `toml:"series"`                                                 // axes whose values make one curve or colour each
+	Panels  []string    `toml:"panels"`                                                 // axes whose values make one panel each
+	LogX    bool        `toml:"log_x"`                                                  // a logarithmic axis
+	LogY    bool        `toml:"log_y"`                                                  // likewise
+	YLabel  string      `toml:"y_label"`                                                // in place of the metric's own title
+	Slope   float64     `toml:"slope" min:"0"`                                          // the caption says what curves gain over their last SLOPE of x
+	Images  int         `toml:"images" min:"1"`                                         // images a class in a grid
+	Caption string      `toml:"caption"`                                                // behind the title
 }
 
 // Check implements method.Checker.
@@ -81,7 +81,7 @@ func (f Figure) Check() error {
 
 // Published holds numbers from elsewhere, beside which ours are shown.
 type Published struct {
-	Source string            `toml:"source"`
+	Source string            `toml:"source"` // where the numbers stand
 	When   spec.Where        `toml:"when"`   // the cells, but for their method
 	Metric string            `toml:"metric"` // "test_acc" if empty
 	Values map[string]Number `toml:"values"` // by column
@@ -95,7 +95,7 @@ type Published struct {
 
 	// Best and Second are the columns that the source itself marks so.
 	Best   []string `toml:"best"`
-	Second []string `toml:"second"`
+	Second []string `toml:"second"` // likewise
 
 	// Own are the source's own methods, as against those that it compares them with:
 	// how many of their numbers are reproduced is also counted apart.
@@ -107,7 +107,7 @@ type Published struct {
 
 	// From takes the entries of another file, and Of only those with this source.
 	From string `toml:"from"`
-	Of   string `toml:"of"`
+	Of   string `toml:"of"` // a source in that file
 
 	// OnlyClaims keeps numbers of another table for the claims that need them: they
 	// are not set beside ours.
@@ -190,20 +190,20 @@ func (p Published) marked(key string, columns []string) error {
 //	          (Falls asks in both that Metric ends below where it began)
 //	close     Metric and Other of a run differ by at most Tolerance
 type Claim struct {
-	ID        string      `toml:"id" required:"true"`
-	Text      string      `toml:"text" required:"true"`
-	Place     string      `toml:"place" required:"true"` // in the paper
-	Kind      string      `toml:"kind" required:"true" enum:"rank,less,growth,above,together,opposed,close"`
-	Metric    string      `toml:"metric"` // "test_acc" if empty
-	Other     string      `toml:"other"`
-	Columns   []string    `toml:"columns"`
-	Against   []string    `toml:"against"`
-	Axis      string      `toml:"axis"`
-	Top       int         `toml:"top" min:"1"`
-	Factor    float64     `toml:"factor" min:"0"`
-	Tolerance float64     `toml:"tolerance" min:"0"`
-	Falls     bool        `toml:"falls"`
-	Only      spec.Filter `toml:"only"`
+	ID        string      `toml:"id" required:"true"`                                                        // by which deviations and the report name it
+	Text      string      `toml:"text" required:"true"`                                                      // as the paper has it
+	Place     string      `toml:"place" required:"true"`                                                     // in the paper
+	Kind      string      `toml:"kind" required:"true" enum:"rank,less,growth,above,together,opposed,close"` // as above
+	Metric    string      `toml:"metric"`                                                                    // "test_acc" if empty
+	Other     string      `toml:"other"`                                                                     // the metric that Metric is compared with
+	Columns   []string    `toml:"columns"`                                                                   // methods that the claim is of
+	Against   []string    `toml:"against"`                                                                   // methods that they are compared with
+	Axis      string      `toml:"axis"`                                                                      // along which growth is judged
+	Top       int         `toml:"top" min:"1"`                                                               // how many count as best
+	Factor    float64     `toml:"factor" min:"0"`                                                            // of growth
+	Tolerance float64     `toml:"tolerance" min:"0"`                                                         // of a difference
+	Falls     bool        `toml:"falls"`                                                                     // Metric ends below where it began
+	Only      spec.Filter `toml:"only"`                                                                      // the cells, as -only selects them
 }
 
 // Check implements method.Checker.

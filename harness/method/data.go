@@ -107,11 +107,11 @@ func (p Preprocessing) Normalise(pixels []float32) []float32 {
 
 // Model describes the networks of an experiment's cell.
 type Model struct {
-	Kind  string `toml:"kind" required:"true"`      // an architecture of package nn
-	Width int    `toml:"width" min:"1" max:"65536"` // channels of a block, or hidden units
-	Depth int    `toml:"depth" min:"1" max:"16"`    // blocks, or hidden layers
-	Nets  int    `toml:"nets" min:"1" max:"4096"`   // networks that make the features
-	Algo  string `toml:"algorithm,omitzero" enum:",direct"`
+	Kind  string `toml:"kind" required:"true"`              // an architecture of package nn
+	Width int    `toml:"width" min:"1" max:"65536"`         // channels of a block, or hidden units
+	Depth int    `toml:"depth" min:"1" max:"16"`            // blocks, or hidden layers
+	Nets  int    `toml:"nets" min:"1" max:"4096"`           // networks that make the features
+	Algo  string `toml:"algorithm,omitzero" enum:",direct"` // "direct": convolutions are never of the Winograd kind
 }
 
 // Models names the models that there are without any settings: one of each

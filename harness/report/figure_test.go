@@ -90,20 +90,28 @@ func TestFigureProblems(t *testing.T) {
 	}
 }
 
-// What no method of the program's own records is said before anything runs, unless a record
-// has it.
+// What no method of the program's own records is an error before anything runs, unless a record
+// has it, and a note where another method may record it.
 func TestMistyped(t *testing.T) {
 	text := strings.Replace(small, "[table]\n", "[table]\nvalues = { slow = \"secnods\", fast-lr = \"mine\" }\n", 1)
 	s := parse(t, text+"[[figure]]\nname = \"f\"\nkind = \"curves\"\ny = [\"test_accuracy\", \"last.bound\", \"absent\", \"margin_min\", \"mine_too\"]\ny2 = [\"transfer.hinge.tset_acc\"]\n")
 	st := stored(t, s, func(i int, d *store.Draft) { d.Result.Metrics["mine"], d.Result.Metrics["last.mine_too"] = 1, 1 })
+	const no = ", which is not a metric of the program, nor of any record"
 	want := []string{
-		`figure f of demo shows "test_accuracy", which no record has yet; did you mean "test_acc"?`,
-		`figure f of demo shows "absent", which no record has yet`,
-		`figure f of demo shows "transfer.hinge.tset_acc", which no record has yet; did you mean "transfer.hinge.test_acc"?`,
-		`the table of demo shows "secnods", which no record has yet; did you mean "seconds"?`,
+		`figure f of demo shows "test_accuracy"` + no + `; did you mean "test_acc"?`,
+		`figure f of demo shows "absent"` + no,
+		`figure f of demo shows "transfer.hinge.tset_acc"` + no + `; did you mean "transfer.hinge.test_acc"?`,
+		`the table of demo shows "secnods"` + no + `; did you mean "seconds"?`,
 	}
-	if got := Mistyped(s, st); !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
+	if got, err := Mistyped(s, st); !slices.Equal(got, want) || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+	old := coloured
+	defer func() { coloured = old }()
+	coloured = []string{"slow", "fast-lr", "fast-ls"}
+	got, err := Mistyped(s, st)
+	if message := strings.ReplaceAll(strings.Join(want, "\n"), "; did", "\nhint: did"); got != nil || err == nil || err.Error() != message {
+		t.Errorf("got %q, %v", got, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"sync"
 
 	"dgkip/harness/exhibit"
+	"dgkip/harness/spec"
 	"dgkip/harness/stats"
 	"dgkip/harness/store"
 	"dgkip/harness/suggest"
@@ -138,10 +140,12 @@ func about(name string) metric {
 var unrankedNames = strings.Fields("alpha_min alpha_max margin_min margin_mean margin_max label_min label_max norm teacher_norm " +
 	"rate_mean rate_max image_gradient clipped test_images interval.right interval.wrong interval_perp.right interval_perp.wrong")
 
-// Mistyped returns notes on figures and the table of an experiment that show a quantity which
-// is none of the program's own, and which no record has. A method of one's own may still
-// record it.
-func Mistyped(s *exhibit.Spec, st *store.Store) (notes []string) {
+// Mistyped looks for figures and tables of an experiment that show a quantity which is none of
+// the program's own, and which no record has. That is an error where all methods are the
+// program's own. Another method may still record it, so that there it is worth a note.
+func Mistyped(s *exhibit.Spec, st *store.Store) (notes []string, err error) {
+	own := !slices.ContainsFunc(s.Cells, func(c *spec.Cell) bool { return !slices.Contains(coloured, c.Method().Info().Name) })
+	var wrong []error
 	known := slices.Clone(unrankedNames)
 	for _, m := range metrics {
 		known = append(known, m.name)
@@ -153,9 +157,13 @@ func Mistyped(s *exhibit.Spec, st *store.Store) (notes []string) {
 		if name == "" || slices.Contains(known, rest) || slices.Contains(recorded(), name) || slices.Contains(recorded(), "last."+name) {
 			return
 		}
-		note := fmt.Sprintf("%s of %s shows %q, which no record has yet", where, s.Name, name)
+		note := fmt.Sprintf("%s of %s shows %q, which is not a metric of the program, nor of any record", where, s.Name, name)
 		if meant := suggest.Name(rest, known); meant != "" {
 			note += fmt.Sprintf("; did you mean %q?", prefix+meant)
+		}
+		if own {
+			wrong = append(wrong, errors.New(strings.Replace(note, "; did you mean", "\nhint: did you mean", 1)))
+			return
 		}
 		notes = append(notes, note)
 	}
@@ -169,7 +177,7 @@ func Mistyped(s *exhibit.Spec, st *store.Store) (notes []string) {
 			look("the table", name)
 		}
 	}
-	return notes
+	return notes, errors.Join(wrong...)
 }
 
 // recordedNames lists the numbers of a store's records.

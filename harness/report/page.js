@@ -132,7 +132,7 @@ function draw(p) {
   const on = p.curves.filter(u => u.tick.checked && !u.c.e.hidden);
   p.legend.replaceChildren();
   if (!on.length) return p.canvas.replaceChildren();
-  const W = Math.max(280, p.canvas.clientWidth), H = Math.min(360, W * 0.7), [L, R, T, B] = [44, 14, 10, 34];
+  const W = Math.max(280, p.canvas.clientWidth), H = Math.min(360, W * 0.7), [L, R, T, B] = [44, 26, 10, 34];
   const xs = on.flatMap(u => u.points.map(q => q[0])), ys = on.flatMap(u => u.points.map(q => q[1]));
   const f = x => p.log.checked ? Math.log10(1 + x) : x, x1 = Math.max(...xs), y0 = Math.min(...ys), y1 = Math.max(y0 + 1, ...ys);
   const X = x => L + (W - L - R) * f(x) / (f(x1) || 1), Y = y => H - B - (H - T - B) * (y - y0) / (y1 - y0);

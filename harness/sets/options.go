@@ -11,13 +11,13 @@ import (
 
 // Options say what a file of another program does not.
 type Options struct {
-	Images     string    `toml:"images,omitzero"` // names of the arrays; those in lists and dictionaries have dots, as in data.0.1
-	Labels     string    `toml:"labels,omitzero"`
-	Normalised string    `toml:"normalised,omitzero" enum:",no,bytes,dataset,zca,norm-zca,cifar-10,cifar-10-dc,mnist,fashion-mnist"`
-	Mean       []float64 `toml:"mean,omitzero"` // of pixels from 0 to 1, a value for each channel
-	Std        []float64 `toml:"std,omitzero"`
-	LabelKind  string    `toml:"label_kind,omitzero" enum:",hard,soft,logits,gain,target,value"`
-	Loss       string    `toml:"loss,omitzero" enum:",logistic,hinge,softmax,squared"` // what the labels are for
+	Images     string    `toml:"images,omitzero"`                                                                                    // names of the arrays; those in lists and dictionaries have dots, as in data.0.1
+	Labels     string    `toml:"labels,omitzero"`                                                                                    // the name of their array
+	Normalised string    `toml:"normalised,omitzero" enum:",no,bytes,dataset,zca,norm-zca,cifar-10,cifar-10-dc,mnist,fashion-mnist"` // what the values of the images are
+	Mean       []float64 `toml:"mean,omitzero"`                                                                                      // of pixels from 0 to 1, a value for each channel
+	Std        []float64 `toml:"std,omitzero"`                                                                                       // and the deviations, likewise
+	LabelKind  string    `toml:"label_kind,omitzero" enum:",hard,soft,logits,gain,target,value"`                                     // what labels mean that are no class numbers
+	Loss       string    `toml:"loss,omitzero" enum:",logistic,hinge,softmax,squared"`                                               // what the labels are for
 }
 
 // Check implements method.Checker.

@@ -1,8 +1,12 @@
 package toml
 
 import (
+	"errors"
+	"fmt"
 	"reflect"
 	"strings"
+
+	"dgkip/harness/method"
 )
 
 // setting is a field of a struct that a file may set.
@@ -56,6 +60,113 @@ func All(v any) (out []Named) {
 		}
 	}
 	return out
+}
+
+// Declared is a setting as a struct of settings declares it.
+type Declared struct {
+	Name    string
+	Default any          // ready for JSON
+	Allowed string       // what the decoder and the struct's own check let a file say
+	Of      reflect.Type // the struct, and the name of its field
+	Field   string
+}
+
+// Declarations lists what a pointer to a struct of settings lets a file set, tables in it by
+// names with dots.
+func Declarations(v any) []Declared {
+	return declarations(reflect.ValueOf(v).Elem(), "", v)
+}
+
+func declarations(v reflect.Value, prefix string, whole any) (out []Declared) {
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("toml"), ",")
+		switch {
+		case f.Anonymous && f.Type.Kind() == reflect.Struct && name == "":
+			out = append(out, declarations(v.Field(i), prefix, whole)...)
+		case name == "" || name == "-" || !f.IsExported():
+		case f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct:
+			one := reflect.New(f.Type.Elem())
+			out = append(out, declarations(one.Elem(), prefix+name+".", one.Interface())...)
+		default:
+			out = append(out, Declared{prefix + name, plain(v.Field(i)), allowed(f, name, whole), v.Type(), f.Name})
+		}
+	}
+	return out
+}
+
+// allowed says what a setting may be.
+func allowed(f reflect.StructField, name string, whole any) string {
+	form := map[reflect.Kind]string{reflect.String: "text", reflect.Bool: "true or false", reflect.Slice: "a list",
+		reflect.Map: "a table", reflect.Float32: "a number", reflect.Float64: "a number"}[f.Type.Kind()]
+	number := strings.HasSuffix(form, "number")
+	if form == "" && f.Type.ConvertibleTo(reflect.TypeFor[float64]()) {
+		form, number = "an integer", true
+	} else if form == "" {
+		form = "text"
+	}
+	if f.Tag.Get("enum") != "" {
+		var names []string
+		for one := range strings.SplitSeq(f.Tag.Get("enum"), ",") {
+			names = append(names, fmt.Sprintf("%q", one))
+		}
+		form = strings.Join(names, ", ")
+		if f.Type.Kind() == reflect.Slice {
+			form = "a list of " + form
+		}
+	}
+	low, high := f.Tag.Get("min"), f.Tag.Get("max")
+	switch {
+	case low != "" && high != "":
+		form += ", " + low + " to " + high
+	case low != "":
+		form += ", at least " + low
+	case high != "":
+		form += ", at most " + high
+	}
+	if why := refusal(name, f, whole); number && low == "" && why != "" {
+		form += ", " + why
+	}
+	if f.Tag.Get("required") != "" {
+		form += "; required"
+	}
+	return form
+}
+
+// refusal is what the check of a struct says of a number that is below every range.
+func refusal(name string, f reflect.StructField, whole any) string {
+	v := reflect.New(reflect.TypeOf(whole).Elem())
+	v.Elem().Set(reflect.ValueOf(whole).Elem())
+	checker, is := v.Interface().(method.Checker)
+	at := v.Elem().FieldByName(f.Name)
+	if !is || !at.CanSet() {
+		return ""
+	}
+	switch {
+	case at.CanFloat():
+		at.SetFloat(-1)
+	case at.CanInt():
+		at.SetInt(-1)
+	default:
+		return ""
+	}
+	return said(checker.Check(), name)
+}
+
+// said finds what an error says of a setting, without the value that it was given.
+func said(err error, name string) string {
+	if several, is := err.(interface{ Unwrap() []error }); is {
+		for _, one := range several.Unwrap() {
+			if why := said(one, name); why != "" {
+				return why
+			}
+		}
+	}
+	var bad *method.BadSetting
+	if errors.As(err, &bad) && bad.Key == name {
+		return strings.TrimSuffix(bad.Why, ", not -1")
+	}
+	return ""
 }
 
 // Settings returns what a struct of settings declares, by name, ready for JSON.

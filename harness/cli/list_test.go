@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"dgkip/harness/exhibit"
+	"dgkip/harness/method"
+)
+
+// Every setting that a file may give is told of with its default, what it may be and what it
+// does, all from the code that reads it.
+func TestListTellsOfEverySetting(t *testing.T) {
+	for _, name := range slices.Concat(method.Names(), method.ProtocolNames(), exhibit.SectionNames(), []string{"model"}) {
+		if name == "slow" {
+			continue // a method of the tests, whose source is not read
+		}
+		var out bytes.Buffer
+		if err := printAbout(&out, name); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		for i, line := range lines {
+			setting := strings.HasPrefix(line, "  ") && !strings.HasPrefix(line, "   ")
+			if setting && (i+1 == len(lines) || !strings.HasPrefix(lines[i+1], "      ")) {
+				t.Errorf("%s: no comment says what this does: %s", name, line)
+			}
+		}
+	}
+	for name, want := range map[string]string{
+		"dgkip-ls": `  rate = 0.01   (a number, at least 0)`,
+		"table":    `  digits = 2   (an integer, 0 to 9)`,
+		"features": `  lambda = 0.000001   (a number, must be between 1e-14 and 1e6)`,
+		"figure":   `  kind = ""   ("curves", "bars", "scatter", "images"; required)`,
+	} {
+		var out bytes.Buffer
+		if err := printAbout(&out, name); err != nil || !strings.Contains(out.String(), want+"\n") {
+			t.Errorf("%v: %s", err, out.String())
+		}
+	}
+	if err := printAbout(new(bytes.Buffer), "figur"); err == nil || !strings.Contains(err.Error(), `did you mean "figure"?`) {
+		t.Error(err)
+	}
+}
