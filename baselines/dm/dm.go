@@ -24,11 +24,11 @@ import (
 
 // DM is the method.
 type DM struct {
-	Iterations int     `toml:"iterations" min:"0"` // new networks, and updates
-	RealBatch  int     `toml:"real_batch" min:"1"` // real images of a class in an update
-	Start      string  `toml:"start" enum:"noise,real"`
-	Rate       float64 `toml:"rate" min:"0"` // of the images; 0 for 1, or 10 from 100 images a class on
-	Momentum   float64 `toml:"momentum" min:"0" max:"0.9999"`
+	Iterations int     `toml:"iterations" min:"0"`            // new networks, and updates
+	RealBatch  int     `toml:"real_batch" min:"1"`            // real images of a class in an update
+	Start      string  `toml:"start" enum:"noise,real"`       // training images, or noise
+	Rate       float64 `toml:"rate" min:"0"`                  // of the images; 0 for 1, or 10 from 100 images a class on
+	Momentum   float64 `toml:"momentum" min:"0" max:"0.9999"` // of the images' descent
 
 	// Augment is a strategy as augment.New knows it, "" for none. "dsa" stands for all
 	// operations, but for flip on characters.

@@ -23,7 +23,7 @@ import (
 // trained in all their weights. Portable labels are taken where a set has them, as Fresh
 // does; else the set's own, with its own loss.
 type Infinite struct {
-	Kernel string  `toml:"kernel" enum:"nngp,ntk"`
+	Kernel string  `toml:"kernel" enum:"nngp,ntk"`          // of infinitely wide networks: untrained (NNGP) or trained by gradient descent (NTK)
 	Kind   string  `toml:"kind,omitzero" enum:",conv,fc"`   // of the networks; "" for the cell's
 	Depth  int     `toml:"depth,omitzero" min:"0" max:"16"` // 0 for the cell's, or of another kind its default
 	Weight float64 `toml:"weight"`                          // standard deviation of a weight, times sqrt(fan_in)
