@@ -80,15 +80,15 @@ import (
 // Tangent is the method.
 type Tangent struct {
 	Updates      int     `toml:"updates" min:"0"`
-	Trajectories int     `toml:"trajectories" min:"1" max:"1000"` // networks trained on the real images
-	Ages         []int   `toml:"ages"`                            // steps after which their weights are kept, from 0 on
-	NetRate      float64 `toml:"net_rate" min:"0"`
-	NetMomentum  float64 `toml:"net_momentum" min:"0" max:"0.9999"`
-	NetBatch     int     `toml:"net_batch" min:"1"`       // real images in a step
-	Start        string  `toml:"start" enum:"noise,real"` // noise, or training images
-	Rate         float64 `toml:"rate" min:"0"`            // of the images
-	Schedule     string  `toml:"schedule" enum:",cosine"` // of the rates: constant, or falling to zero like a cosine
-	Detached     bool    `toml:"detached"`                // b is held in the gradient
+	Trajectories int     `toml:"trajectories" min:"1" max:"1000"`   // networks trained on the real images
+	Ages         []int   `toml:"ages"`                              // steps after which their weights are kept, from 0 on
+	NetRate      float64 `toml:"net_rate" min:"0"`                  // of the networks
+	NetMomentum  float64 `toml:"net_momentum" min:"0" max:"0.9999"` // likewise
+	NetBatch     int     `toml:"net_batch" min:"1"`                 // real images in a step
+	Start        string  `toml:"start" enum:"noise,real"`           // noise, or training images
+	Rate         float64 `toml:"rate" min:"0"`                      // of the images
+	Schedule     string  `toml:"schedule" enum:",cosine"`           // of the rates: constant, or falling to zero like a cosine
+	Detached     bool    `toml:"detached"`                          // b is held in the gradient
 
 	// Augment is a strategy as augment.New knows it, "" for none. It changes the real
 	// images in the networks' training, and S as a whole in every update. "dsa" and "flip"
