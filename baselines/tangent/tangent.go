@@ -79,7 +79,7 @@ import (
 
 // Tangent is the method.
 type Tangent struct {
-	Updates      int     `toml:"updates" min:"0"`
+	Updates      int     `toml:"updates" min:"0"`                   // of the set
 	Trajectories int     `toml:"trajectories" min:"1" max:"1000"`   // networks trained on the real images
 	Ages         []int   `toml:"ages"`                              // steps after which their weights are kept, from 0 on
 	NetRate      float64 `toml:"net_rate" min:"0"`                  // of the networks
