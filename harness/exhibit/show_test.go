@@ -154,7 +154,7 @@ func TestMistakes(t *testing.T) {
 		{"figure filter", `only = "ipc:10 method:(toy slow)"`, `only = "ipc:10 metod:toy"`, `unknown key "metod"; did you mean "method"?`},
 		{"figure filter's value", `only = "ipc:10 method:(toy slow)"`, `only = "ipc:7"`, "no ipc matches 7; known are 1, 10"},
 		{"published", `slow = 70`, `slwo = 70`, `"slwo" is not a method of this experiment`},
-		{"family unknown", `slow = "network" }`, `slow = "netwrok" }`, "demo.toml:32:35: family must be one of kernel, fresh, unrolled, network, network-aug, network-soft, network-soft-aug, wide, or a table of them by column\n\tfamily = { toy = \"kernel\", slow = \"netwrok\" }\n\t                                  ^^^^^^^^^\n\thint: did you mean \"network\"?"},
+		{"family unknown", `slow = "network" }`, `slow = "netwrok" }`, "demo.toml:32:35: family must be one of kernel, fresh, infinite, unrolled, network, network-aug, network-soft, network-soft-aug, wide, or a table of them by column\n\tfamily = { toy = \"kernel\", slow = \"netwrok\" }\n\t                                  ^^^^^^^^^\n\thint: did you mean \"network\"?"},
 		{"family of one missing", `family = { toy = "kernel", slow = "network" }`, `family = { toy = "kernel" }`, `family is missing for slow of "Table 9"`},
 		{"family missing", `family = { toy = "kernel", slow = "network" }`, ``, `[published]: family is missing for slow of "Table 9": by what family of protocol it was scored`},
 		{"family of nothing", `family = { toy = "kernel", slow = "network" }`, `family = { toy = "kernel", slow = "network", dc = "network" }`, `family names "dc", of which there is no value`},
