@@ -62,10 +62,7 @@ func (m *DM) Info() method.Info {
 
 // Check implements method.Checker.
 func (m *DM) Check() error {
-	if m.Augment == "dc" {
-		return &method.BadSetting{Key: "augment", Why: "is \"dc\", which is for training alone, and not for matching", Hint: "use \"dsa\", or its operations joined by _"}
-	}
-	if _, err := augment.New(m.Augment, false); err != nil {
+	if _, err := augment.Matching(m.Augment, false); err != nil {
 		return &method.BadSetting{Key: "augment", Why: err.Error()}
 	}
 	return nil

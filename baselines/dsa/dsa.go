@@ -55,10 +55,7 @@ func (m *DSA) Check() error {
 	if m.Augment == "" {
 		return errors.Join(err, &method.BadSetting{Key: "augment", Why: "must name a strategy", Hint: "the method dc is without"})
 	}
-	if m.Augment == "dc" {
-		return errors.Join(err, &method.BadSetting{Key: "augment", Why: "is \"dc\", which is for training alone, and not for matching", Hint: "use \"dsa\", or its operations joined by _"})
-	}
-	if _, wrong := augment.New(m.Augment, false); wrong != nil {
+	if _, wrong := augment.Matching(m.Augment, false); wrong != nil {
 		err = errors.Join(err, &method.BadSetting{Key: "augment", Why: wrong.Error()})
 	}
 	return err

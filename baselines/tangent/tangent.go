@@ -70,7 +70,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"dgkip/harness/augment"
 	"dgkip/harness/fmath"
@@ -128,9 +127,7 @@ func (m *Tangent) Check() error {
 	if bad {
 		errs = append(errs, &method.BadSetting{Key: "ages", Why: fmt.Sprintf("must be two or more rising numbers of steps, not %v", m.Ages), Hint: "[0, 20, 40, 80] is usual"})
 	}
-	if m.Augment == "dc" {
-		errs = append(errs, &method.BadSetting{Key: "augment", Why: "is \"dc\", which is for training alone, and not for matching", Hint: "use \"dsa\", or its operations joined by _"})
-	} else if _, err := m.strategy(false); err != nil {
+	if _, err := m.strategy(false); err != nil {
 		errs = append(errs, &method.BadSetting{Key: "augment", Why: err.Error()})
 	}
 	return errors.Join(errs...)
@@ -140,7 +137,7 @@ func (m *Tangent) strategy(characters bool) (augment.Strategy, error) {
 	if m.Augment == "flip" && characters {
 		return augment.Strategy{}, nil
 	}
-	return augment.New(m.Augment, characters)
+	return augment.Matching(m.Augment, characters)
 }
 
 // CheckSizes implements method.SizesChecker.
@@ -180,5 +177,5 @@ func (m *Tangent) share(update int) float64 {
 	if m.Schedule == "" {
 		return 1
 	}
-	return (1 + fmath.Cos(float64(math.Pi*float64(update))/float64(m.Updates))) / 2
+	return fmath.CosineShare(update, m.Updates)
 }

@@ -21,6 +21,7 @@
 package augment
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -237,4 +238,12 @@ func run[F tensor.Float](d Draw, dst, src []F, h, w, c int, adjoint bool) {
 	case warp:
 		resample(dst, src, d.m, h, w, c, adjoint)
 	}
+}
+
+// Matching is New for what changes real and synthetic images alike, which "dc" is not for.
+func Matching(name string, characters bool) (Strategy, error) {
+	if name == "dc" {
+		return Strategy{}, errors.New(`is "dc", which is for training alone, and not for matching: use "dsa", or its operations joined by _`)
+	}
+	return New(name, characters)
 }

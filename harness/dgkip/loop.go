@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"dgkip/harness/convex"
@@ -206,7 +205,7 @@ func (r *run) share(update int) float64 {
 	if r.Schedule == "" {
 		return 1
 	}
-	return (1 + fmath.Cos(float64(math.Pi*float64(update))/float64(r.Updates))) / 2
+	return fmath.CosineShare(update, r.Updates)
 }
 
 // settle has the objective take up the pass's whole view, for which labels are made:

@@ -87,3 +87,9 @@ func cosKernel(r, lo float64) float64 {
 	w, e := fastTwoSum(1, -h)
 	return w + (e + mad(float64(z*z), s, -float64(r*lo)))
 }
+
+// CosineShare is the share of a rate that falls to zero like a cosine, in the update that
+// follows i of n.
+func CosineShare(i, n int) float64 {
+	return (1 + Cos(float64(math.Pi*float64(i))/float64(n))) / 2
+}
