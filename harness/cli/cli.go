@@ -173,7 +173,7 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 		return usageError(err)
 	}
 	for _, s := range specs {
-		notes, err := report.Mistyped(s, store.Open(f.out))
+		notes, err := report.Mistyped(s, f.store())
 		if err != nil {
 			return usageError(err)
 		}
@@ -193,7 +193,7 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	if f.show {
 		return printSettings(out, specs, filter)
 	}
-	wanted := request{Specs: specs, Only: filter, Store: store.Open(f.out)}
+	wanted := request{Specs: specs, Only: filter, Store: f.store()}
 	if f.export != "" {
 		return f.exportSets(ctx, out, wanted)
 	}
@@ -402,7 +402,7 @@ func (f *flags) failures(p *engine.Plan, s *store.Store, o engine.Outcome) error
 
 // withoutFolders shortens absolute paths among arguments to their last part, as they
 // go into records: where folders lie on this machine is nobody else's business. What
-// -exp gives is a list.
+// -exp and -also give is a list.
 func withoutFolders(args []string) []string {
 	out := make([]string, len(args))
 	before := ""
@@ -412,7 +412,7 @@ func withoutFolders(args []string) []string {
 			flag, value = before, a
 		}
 		parts := []string{value}
-		if strings.TrimLeft(flag, "-") == "exp" {
+		if name := strings.TrimLeft(flag, "-"); name == "exp" || name == "also" {
 			parts = strings.Split(value, ",")
 		}
 		for j, part := range parts {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"dgkip/harness/exhibit"
 	"dgkip/harness/spec"
+	"dgkip/harness/store"
 	"dgkip/harness/suggest"
 )
 
@@ -51,6 +53,7 @@ Checks and outputs
                   paper/generated, and paper/paper.pdf if LaTeX is installed;
                   needs no -exp
   -out DIR        folder of records, tables and figures (default results)
+  -also DIR,DIR   records of other folders count, too; nothing is written there
   -quiet          show failures and results only
 Machine and data
   -jobs N         runs at a time (default 1); timings are then flagged
@@ -74,7 +77,7 @@ type flags struct {
 	library                                          library
 	args                                             []string
 	exp, profile, only, data, out, eval              string
-	export, exportDir                                string
+	export, exportDir, also                          string
 	about                                            string   // what -list tells of; "" for everything
 	set                                              []string // KEY=VALUE
 	seeds, verify, jobs, threads                     int
@@ -94,6 +97,7 @@ func parseFlags(l library, args []string) (*flags, error) {
 	set.StringVar(&f.only, "only", "", "")
 	set.StringVar(&f.data, "data", "", "")
 	set.StringVar(&f.out, "out", "results", "")
+	set.StringVar(&f.also, "also", "", "")
 	set.StringVar(&f.eval, "eval", "", "")
 	set.StringVar(&f.export, "export", "", "")
 	set.IntVar(&f.seeds, "seeds", 0, "")
@@ -240,9 +244,14 @@ func (f *flags) validatePaths(given map[string]bool) error {
 			return usageError(fmt.Errorf("-data %s: there is no such folder\nhint: it is the folder that holds the datasets' files, or folders of them", f.data))
 		}
 	}
-	for _, one := range [][2]string{{"exp", f.exp}, {"data", f.data}, {"out", f.out}, {"eval", f.eval}} {
+	for _, one := range [][2]string{{"exp", f.exp}, {"data", f.data}, {"out", f.out}, {"also", f.also}, {"eval", f.eval}} {
 		if given[one[0]] && one[1] == "" {
 			return usageError(fmt.Errorf("-%s is empty\nhint: was a variable not set? leave the flag out for its default", one[0]))
+		}
+	}
+	for _, dir := range f.others() {
+		if _, err := os.ReadDir(filepath.Join(dir, "runs")); err != nil {
+			return usageError(fmt.Errorf("-also: %w\nhint: it takes folders of records, as -out makes them", err))
 		}
 	}
 	if f.eval != "" {
@@ -252,6 +261,17 @@ func (f *flags) validatePaths(given map[string]bool) error {
 	}
 	return nil
 }
+
+// others lists the folders of -also.
+func (f *flags) others() []string {
+	if f.also == "" {
+		return nil
+	}
+	return strings.Split(f.also, ",")
+}
+
+// store is the folder of records.
+func (f *flags) store() *store.Store { return store.Open(f.out, f.others()...) }
 
 // setRetry sets the time before which a failure is retried: now, if none is given.
 func (f *flags) setRetry(text string) error {
@@ -290,7 +310,7 @@ func oneMode(given map[string]bool) error {
 var noUse = []struct {
 	mode, flags, hint string
 }{
-	{"list", "set exp seeds only retry force check paper jobs worker for", "-list shows all there is, and runs nothing"},
+	{"list", "also set exp seeds only retry force check paper jobs worker for", "-list shows all there is, and runs nothing"},
 	{"show", "retry force check paper jobs worker for", "-show prints settings, and runs nothing"},
 	{"plan", "check paper worker for", "-plan lists what would run; without it the runs are made"},
 	{"collect", "retry force jobs worker for", "-collect makes no runs; without it they are made"},
@@ -299,7 +319,7 @@ var noUse = []struct {
 	{"export", "retry force check paper jobs worker for", "-export writes the sets of records there are; without it runs are made"},
 	{"eval", "retry check paper jobs worker for", "-eval scores one file, and adds its scores to the records"},
 	{"submit", "force check paper jobs worker", "-submit prints a job of workers, which make the runs; -collect shows the results"},
-	{"merge", "set exp seeds only retry force check paper jobs worker for", "-merge brings in all records of other folders; -collect shows them"},
+	{"merge", "also set exp seeds only retry force check paper jobs worker for", "-merge brings in all records of other folders; -collect shows them"},
 	{"worker", "force", "every worker would make all runs again; -force without -worker makes them once"},
 	{"force", "for", "-force makes all runs again each time, so that it would come to no end; after Ctrl-C it goes on with the run under way"},
 	{"worker", "check paper", "-worker makes runs; -collect judges and shows them when all workers are done"},

@@ -86,7 +86,7 @@ func (f *flags) writePaper(ctx context.Context, out io.Writer, s *store.Store) (
 
 // onlyPaper is writePaper without an experiment.
 func (f *flags) onlyPaper(ctx context.Context, out io.Writer) error {
-	undefined, err := f.writePaper(ctx, out, store.Open(f.out))
+	undefined, err := f.writePaper(ctx, out, f.store())
 	if err == nil && f.check && len(undefined) > 0 {
 		return coded{fmt.Errorf("check failed: %d things that %s asks for do not exist", len(undefined), filepath.ToSlash(paperSource)), exitCheck}
 	}

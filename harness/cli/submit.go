@@ -85,6 +85,9 @@ func (f *flags) passedOn() []string {
 	if f.out != "results" {
 		args = append(args, "-out", f.out)
 	}
+	if f.also != "" {
+		args = append(args, "-also", f.also)
+	}
 	if f.offline {
 		args = append(args, "-offline")
 	}

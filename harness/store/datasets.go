@@ -33,11 +33,15 @@ type Known struct {
 type Datasets struct {
 	dir  string // of the store, which folders of one's own data count from
 	sets map[string]Known
+	also []Datasets // of other folders
 }
 
 // Find returns what is known of declared data.
 func (d Datasets) Find(declared spec.Data) (Known, bool) {
 	k, ok := d.sets[string(spec.Canonical(declared.Declared(d.dir)))]
+	for i := 0; i < len(d.also) && !ok; i++ {
+		k, ok = d.also[i].Find(declared)
+	}
 	return k, ok
 }
 
@@ -55,7 +59,14 @@ func (s *Store) dataFile() string { return filepath.Join(s.dir, "data.json") }
 
 // Datasets reads what is known of datasets. Where nothing is, it is empty.
 func (s *Store) Datasets() (Datasets, error) {
-	out := Datasets{s.dir, map[string]Known{}}
+	out := Datasets{dir: s.dir, sets: map[string]Known{}}
+	for _, other := range s.also {
+		known, err := other.Datasets()
+		if err != nil {
+			return out, err
+		}
+		out.also = append(out.also, known)
+	}
 	b, err := readFile(s.dataFile())
 	if errors.Is(err, fs.ErrNotExist) {
 		return out, nil

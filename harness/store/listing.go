@@ -29,8 +29,12 @@ type found struct {
 // List looks which records and failures there are.
 func (s *Store) List() *Listing {
 	l := &Listing{s: s, places: map[string]bool{}, states: map[string]bool{}, read: map[string]found{}}
-	for _, part := range []string{"runs", "failed"} {
-		names, err := below(filepath.Join(s.dir, part))
+	folders := []string{filepath.Join(s.dir, "runs"), filepath.Join(s.dir, "failed")}
+	for _, other := range s.also {
+		folders = append(folders, filepath.Join(other.dir, "runs"))
+	}
+	for _, folder := range folders {
+		names, err := below(folder)
 		if err != nil {
 			l.places = nil // it knows nothing, and asks the store
 			break
@@ -45,7 +49,18 @@ func (s *Store) List() *Listing {
 	return l
 }
 
+// none reports whether nothing stood in a place.
 func (l *Listing) none(place string) bool { return l.places != nil && !l.places[place] }
+
+// noRun reports whether nothing stood in the places of a record.
+func (l *Listing) noRun(key string) bool {
+	for _, other := range l.s.also {
+		if !l.none(other.run(key)) {
+			return false
+		}
+	}
+	return l.none(l.s.run(key))
+}
 
 // Get is Store.Get for what was there.
 func (l *Listing) Get(key string) (*Record, error) {
@@ -66,17 +81,17 @@ func (l *Listing) Keys() ([]string, error) {
 	}
 	var keys []string
 	for place := range l.places {
-		if key := filepath.Base(place); isKey(key) && place == l.s.run(key) {
+		if key := filepath.Base(place); isKey(key) && place != l.s.failed(key) {
 			keys = append(keys, key)
 		}
 	}
 	slices.Sort(keys)
-	return keys, nil
+	return slices.Compact(keys), nil
 }
 
 // Has is Store.Has.
 func (l *Listing) Has(key string) bool {
-	if l.none(l.s.run(key)) {
+	if l.noRun(key) {
 		return false
 	}
 	_, err := l.Get(key)
@@ -93,7 +108,7 @@ func (l *Listing) Failed(key string) *Failure {
 
 // Damaged is Store.Damaged.
 func (l *Listing) Damaged(key string) error {
-	if l.none(l.s.run(key)) || l.Has(key) {
+	if l.noRun(key) || l.Has(key) {
 		return nil
 	}
 	return l.s.Damaged(key)
@@ -102,7 +117,7 @@ func (l *Listing) Damaged(key string) error {
 // Outdated says why a record that counts as one cannot be read, nil if it can be or
 // there is none.
 func (l *Listing) Outdated(key string) error {
-	if l.none(l.s.run(key)) {
+	if l.noRun(key) {
 		return nil
 	}
 	if _, err := l.Get(key); errors.Is(err, errSchema) {

@@ -120,8 +120,22 @@ func (s *Store) Whole(key string) (*Record, error) {
 }
 
 // Get reads the numbers of a record. The error wraps ErrDamaged if they are not as a run wrote
-// them.
+// them. What is damaged in other folders is not there.
 func (s *Store) Get(key string) (*Record, error) {
+	r, err := s.own(key)
+	for _, other := range s.also {
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		if found, there := other.own(key); there == nil {
+			return found, nil
+		}
+	}
+	return r, err
+}
+
+// own is Get without the other folders.
+func (s *Store) own(key string) (*Record, error) {
 	r := &Record{Dir: s.run(key)}
 	result, err := readFile(filepath.Join(r.Dir, "result.json"))
 	if errors.Is(err, fs.ErrNotExist) {

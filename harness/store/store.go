@@ -39,11 +39,20 @@ import (
 // folder by several processes.
 type Store struct {
 	dir   string
-	token string // in its locks
+	also  []*Store // which are only read
+	token string   // in its locks
 }
 
 // Open returns the store in a folder, which need not exist yet. It changes nothing there.
-func Open(dir string) *Store { return &Store{dir: dir, token: token()} }
+// Records and datasets of others count as its own where it has none; nothing is ever written
+// to these.
+func Open(dir string, others ...string) *Store {
+	s := &Store{dir: dir, token: token()}
+	for _, other := range others {
+		s.also = append(s.also, Open(other))
+	}
+	return s
+}
 
 // Dir is the store's folder.
 func (s *Store) Dir() string { return s.dir }
@@ -111,18 +120,20 @@ func (s *Store) probe() string { return filepath.Join(s.work("tmp"), "probe."+to
 
 // Keys lists the records in the order of their keys.
 func (s *Store) Keys() ([]string, error) {
-	names, err := below(filepath.Join(s.dir, "runs"))
-	if err != nil {
-		return nil, err
-	}
 	var keys []string
-	for _, name := range names {
-		if key := filepath.Base(name); isKey(key) {
-			keys = append(keys, key)
+	for _, one := range append([]*Store{s}, s.also...) {
+		names, err := below(filepath.Join(one.dir, "runs"))
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			if key := filepath.Base(name); isKey(key) {
+				keys = append(keys, key)
+			}
 		}
 	}
 	slices.Sort(keys)
-	return keys, nil
+	return slices.Compact(keys), nil
 }
 
 func isKey(s string) bool {
