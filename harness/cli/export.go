@@ -59,49 +59,84 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 		return err == nil
 	})
 	names := exportNames(runs)
-	written, without, missing := 0, 0, 0
+	var columns []*exported // in the order of the grid
+	of := map[string]*exported{}
 	var damaged []error
+	written := 0
 	for i, r := range runs {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if !wanted.Store.Has(r.Key) {
-			if err := wanted.Store.Damaged(r.Key); err != nil {
-				damaged = append(damaged, err)
-			} else {
-				missing++
-			}
-			continue
+		column := of[r.Cell.Column]
+		if column == nil {
+			column = &exported{name: r.Cell.Column, whole: r.Method().Info().IgnoresIPC}
+			columns, of[column.name] = append(columns, column), column
 		}
 		set, err := content(r)
-		if errors.Is(err, fs.ErrNotExist) {
-			without++
-			why := "its record keeps no set; -force, with -only for this run, makes it again"
-			if r.Method().Info().IgnoresIPC {
-				why = "the whole training set is no distilled one"
-			}
-			fmt.Fprintf(out, "%s: %s\n", names[i], why)
+		switch {
+		case errors.Is(err, store.ErrDamaged): // for want of a file, too
+			damaged = append(damaged, err)
 			continue
-		}
-		if err != nil {
+		case errors.Is(err, fs.ErrNotExist) && !wanted.Store.Has(r.Key):
+			column.missing++
+			continue
+		case errors.Is(err, fs.ErrNotExist):
+			column.without++
+			continue
+		case err != nil:
 			damaged = append(damaged, err)
 			continue
 		}
 		if err := os.MkdirAll(f.exportDir, 0o777); err != nil {
 			return fmt.Errorf("-export: %w\nhint: choose another folder", err)
 		}
-		file := filepath.Join(f.exportDir, names[i]+"."+f.export)
-		if err := report.WriteFile(file, set); err != nil {
-			return fmt.Errorf("%s: %w", file, err)
+		column.file = filepath.Join(f.exportDir, names[i]+"."+f.export)
+		if err := report.WriteFile(column.file, set); err != nil {
+			return fmt.Errorf("%s: %w", column.file, err)
 		}
+		column.written++
 		written++
-		fmt.Fprintln(out, file)
 	}
 	if written == 0 && damaged == nil {
 		return usageError(errors.New("-export: none of the selected runs has a record with a set\nhint: run the experiment first; the whole training set is no distilled one, and the records that come along leave large sets out"))
 	}
-	fmt.Fprintf(out, "%s written; records without a set: %d, runs without a record: %d\n", report.Count(written, "set", "sets"), without, missing)
+	for _, c := range columns {
+		fmt.Fprintln(out, c)
+	}
+	fmt.Fprintf(out, "%s written to %s\n", report.Count(written, "set", "sets"), f.exportDir)
+	if slices.ContainsFunc(columns, func(c *exported) bool { return c.without > 0 && !c.whole }) {
+		fmt.Fprintln(out, "hint: -exp with -only and -force makes runs again whose records keep no set")
+	}
 	return errors.Join(damaged...)
+}
+
+// exported counts what became of the runs of a column.
+type exported struct {
+	name                      string
+	whole                     bool // it is the training set
+	file                      string
+	written, without, missing int
+}
+
+// String says it in a line.
+func (c *exported) String() string {
+	var parts []string
+	switch c.written {
+	case 0:
+	case 1:
+		parts = append(parts, c.file)
+	default:
+		parts = append(parts, fmt.Sprintf("%d sets", c.written))
+	}
+	if c.whole {
+		parts = append(parts, "the whole training set is no distilled one")
+	} else if c.without > 0 {
+		parts = append(parts, fmt.Sprintf("%d that their records do not keep", c.without))
+	}
+	if c.missing > 0 {
+		parts = append(parts, fmt.Sprintf("%d not run", c.missing))
+	}
+	return c.name + ": " + strings.Join(parts, ", ")
 }
 
 // distinct returns one run for each distilled set, which those share that differ in their
