@@ -364,31 +364,46 @@ func (w *worker) fromPixels(x, y side, dy, dx, py int) {
 	if first >= end {
 		return
 	}
-	n := end - first
-	row := func(py int) []float64 {
-		if py < from {
-			return w.zero
-		}
-		return w.ring[((dx+g.band)*3+py%3)*g.w*lanes:][:n*lanes]
-	}
-	sum := w.sum[(first+1)*lanes:]
 	if py < to {
-		a, b := (py*g.w+first)*w.colours, ((py+dy)*g.w+first+dx)*w.colours
-		if !w.rectify.Same {
-			a *= lanes
-		}
-		p := &w.products
-		p.Row, p.Sum, p.Before, p.At = row(py), sum, row(py-2), row(py-1)
-		p.X, p.Y, p.N, p.C, p.Same = x.pixels[a:], y.pixels[b*lanes:], n, w.colours, w.rectify.Same
-		tensor.PairProducts(p)
+		w.product(x, y, dy, dx, py)
 	} else {
-		w.add(sum, row(py-2), row(py-1), w.zero, n)
+		w.add(w.sum[(first+1)*lanes:], w.products3(dy, dx, py-2), w.products3(dy, dx, py-1), w.zero, end-first)
 	}
 	if py > from {
-		clear(w.sum[first*lanes:][:lanes])
-		clear(w.sum[(end+1)*lanes:][:lanes])
+		w.margins(w.sum, first, end)
 		w.row(0, x, y, dy, dx, py-1, w.zero)
 	}
+}
+
+// product multiplies the pixels of row py, and adds the two rows before it.
+func (w *worker) product(x, y side, dy, dx, py int) {
+	g := w.grids[0]
+	first, end := span(g.w, dx)
+	a, b := (py*g.w+first)*w.colours, ((py+dy)*g.w+first+dx)*w.colours
+	if !w.rectify.Same {
+		a *= lanes
+	}
+	p := &w.products
+	p.Row, p.Sum = w.products3(dy, dx, py), w.sum[(first+1)*lanes:]
+	p.Before, p.At = w.products3(dy, dx, py-2), w.products3(dy, dx, py-1)
+	p.X, p.Y, p.N, p.C, p.Same = x.pixels[a:], y.pixels[b*lanes:], end-first, w.colours, w.rectify.Same
+	tensor.PairProducts(p)
+}
+
+// products3 is the products of row py, one of the last three.
+func (w *worker) products3(dy, dx, py int) []float64 {
+	g := w.grids[0]
+	if from, _ := span(g.h, dy); py < from {
+		return w.zero
+	}
+	first, end := span(g.w, dx)
+	return w.ring[((dx+g.band)*3+py%3)*g.w*lanes:][:(end-first)*lanes]
+}
+
+// margins clears the places on either side of a row.
+func (w *worker) margins(row []float64, first, end int) {
+	clear(row[first*lanes:][:lanes])
+	clear(row[(end+1)*lanes:][:lanes])
 }
 
 func (w *worker) add(sum, before, at, after []float64, n int) {
@@ -400,27 +415,34 @@ func (w *worker) add(sum, before, at, after []float64, n int) {
 // fromLayer takes row py on from what the layer before left.
 func (w *worker) fromLayer(l int, x, y side, dy, dx, py int) {
 	g := w.grids[l]
-	from, to := span(g.h, dy)
-	first, end := span(g.w, dx)
-	if first >= end || !g.counts(dy, py) {
+	if first, end := span(g.w, dx); first >= end || !g.counts(dy, py) {
 		return
 	}
-	three := func(sum, of []float64) {
-		row := func(py int) []float64 {
-			if py < from || py >= to {
-				return w.zero
-			}
-			return of[(((dy+g.band)*(2*g.band+1)+dx+g.band)*g.h+py)*g.w*lanes:][first*lanes : end*lanes]
-		}
-		w.add(sum[(first+1)*lanes:], row(py-1), row(py), row(py+1), end-first)
-		clear(sum[first*lanes:][:lanes])
-		clear(sum[(end+1)*lanes:][:lanes])
-	}
-	three(w.sum, w.k[l-1])
+	w.three(l, dy, dx, py, w.sum, w.k[l-1])
 	if w.t != nil {
-		three(w.sumT, w.t[l-1])
+		w.three(l, dy, dx, py, w.sumT, w.t[l-1])
 	}
 	w.row(l, x, y, dy, dx, py, w.sumT)
+}
+
+// three adds row py of what the layer before left and its neighbours.
+func (w *worker) three(l, dy, dx, py int, sum, of []float64) {
+	g := w.grids[l]
+	from, to := span(g.h, dy)
+	first, end := span(g.w, dx)
+	row := func(py int) []float64 {
+		if py < from || py >= to {
+			return w.zero
+		}
+		return of[g.before(dy, dx, py)*lanes:][first*lanes : end*lanes]
+	}
+	w.add(sum[(first+1)*lanes:], row(py-1), row(py), row(py+1), end-first)
+	w.margins(sum, first, end)
+}
+
+// before is where row py begins in what the layer before left.
+func (g grid) before(dy, dx, py int) int {
+	return (((dy+g.band)*(2*g.band+1)+dx+g.band)*g.h + py) * g.w
 }
 
 // counts reports whether anything is made of row py and the one that is dy further on.
@@ -429,29 +451,34 @@ func (g grid) counts(dy, py int) bool {
 	return abs(q-p) <= g.out && max(p, q) < g.h/2
 }
 
-// row takes a row through ReLU and the average, its sums over three rows being in w.sum.
-func (w *worker) row(l int, x, y side, dy, dx, py int, sumT []float64) {
-	g := w.grids[l]
+// averaged calls do for the places of a row that the average takes, once for every other:
+// the first of n, and where in what the layer leaves their averages begin.
+func (g grid) averaged(dy, dx, py int, do func(start, n, at int)) {
 	if !g.counts(dy, py) {
 		return
 	}
 	first, end := span(g.w, dx)
 	end = min(end, g.w/2*2, g.w/2*2-dx)
-	a, by := &w.rectify, py+dy
 	for start := first; start < min(first+2, end); start++ {
 		to := (start+dx)>>1 - start>>1
 		if abs(to) > g.out {
 			continue
 		}
-		a.N = (end - start + 1) / 2
-		a.S = w.sum[start*lanes:]
-		i, j := py*g.w+start, (by*g.w+start+dx)*lanes
+		side := 2*g.out + 1
+		do(start, (end-start+1)/2, (((((py+dy)>>1-py>>1+g.out)*side+to+g.out)*(g.h/2)+py>>1)*(g.w/2)+start>>1)*lanes)
+	}
+}
+
+// row takes a row through ReLU and the average, its sums over three rows being in w.sum.
+func (w *worker) row(l int, x, y side, dy, dx, py int, sumT []float64) {
+	g, a := w.grids[l], &w.rectify
+	g.averaged(dy, dx, py, func(start, n, at int) {
+		a.N, a.S = n, w.sum[start*lanes:]
+		i, j := py*g.w+start, ((py+dy)*g.w+start+dx)*lanes
 		if !a.Same {
 			i *= lanes
 		}
 		a.RootX, a.InverseX, a.RootY, a.InverseY = x.root[l][i:], x.inverse[l][i:], y.root[l][j:], y.inverse[l][j:]
-		side := 2*g.out + 1
-		at := ((((by>>1-py>>1+g.out)*side+to+g.out)*(g.h/2)+py>>1)*(g.w/2) + start>>1) * lanes
 		a.Dst = w.k[l][at:]
 		if w.t != nil {
 			a.DstT, a.T = w.t[l][at:], sumT
@@ -460,7 +487,7 @@ func (w *worker) row(l int, x, y side, dy, dx, py int, sumT []float64) {
 			}
 		}
 		tensor.PairRectify(a)
-	}
+	})
 }
 
 // squares are the squares of pixels.
@@ -477,10 +504,13 @@ func (w *worker) squares(pixels []float64, colours int) []float64 {
 }
 
 // centre is what layer l left of equal places.
-func (w *worker) centre(l int) []float64 {
+func (w *worker) centre(l int) []float64 { return w.centreOf(l, w.k[l]) }
+
+// centreOf is the part for equal places of what layer l left, or of its like.
+func (w *worker) centreOf(l int, of []float64) []float64 {
 	g := w.grids[l]
 	side, size := 2*g.out+1, (g.h/2)*(g.w/2)*lanes
-	return w.k[l][(g.out*side+g.out)*size:][:size]
+	return of[(g.out*side+g.out)*size:][:size]
 }
 
 // variance sets to to what a convolution makes of the covariances k of equal places.

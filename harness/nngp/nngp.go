@@ -28,7 +28,8 @@
 //
 // # Convolutions and tangents
 //
-// Conv is the kernel of convolutional networks; it and FC have neural tangent kernels, too.
+// Conv is the kernel of convolutional networks, and ConvPass takes its gradients back to
+// pixels. Conv and FC have neural tangent kernels, too.
 package nngp
 
 import (

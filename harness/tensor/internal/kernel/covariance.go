@@ -49,6 +49,35 @@ type Rectify struct {
 	Same            bool // X is the same in all lanes
 }
 
+// RectifyBack describes the way back through Rectify. D is the gradient in its Dst; that in
+// s goes to every other place of Slope, and Angle gathers there what the gradient in the
+// variance RootX^2 is 2 pi RootX^2 times:
+//
+//	Slope[2i] = D[i] (pi - t)/pi,   Angle[2i] += D[i] r sin t.
+//
+// Without variance there is no angle. It is taken for a right one.
+type RectifyBack struct {
+	Slope, Angle    []float64 // [2 N - 1, 8]
+	D               []float64 // [N, 8]
+	S               []float64 // as in Rectify, like all that follows
+	RootX, InverseX []float64
+	RootY, InverseY []float64
+	Scale, Bias     float64
+	N               int
+	Same            bool
+}
+
+// ProductsBack describes the way back through Products to the pixels of one side, the
+// gradients in rows of covariances having sums S over three rows, a place before the first
+// included:
+//
+//	X[i C + c] += ((S[i] + S[i+1]) + S[i+2]) Y[i C + c].
+type ProductsBack struct {
+	X, Y []float64 // [N, C, 8]
+	S    []float64 // [N + 2, 8]
+	N, C int
+}
+
 // One is 1, less what rounding makes of the cosine between equal images.
 const One = 1 - 0x1p-50
 
@@ -141,6 +170,29 @@ func (p *Path) Rectify(a *Rectify) {
 	}
 }
 
+// RectifyBack takes gradients back through a layer.
+func (p *Path) RectifyBack(a *RectifyBack) {
+	n, places := a.N*WideLanes, (2*a.N-1)*WideLanes
+	x := places
+	if a.Same {
+		x = 2*a.N - 1
+	}
+	check(a.N > 0 && n <= len(a.D) && places <= len(a.Slope) && places <= len(a.Angle) && places+2*WideLanes <= len(a.S) &&
+		x <= len(a.RootX) && x <= len(a.InverseX) && places <= len(a.RootY) && places <= len(a.InverseY))
+	if a.Same {
+		p.rectifyBackSame(a)
+	} else {
+		p.rectifyBack(a)
+	}
+}
+
+// ProductsBack takes gradients back to pixels.
+func (p *Path) ProductsBack(a *ProductsBack) {
+	n := a.N * WideLanes
+	check(a.N > 0 && a.C > 0 && n*a.C <= len(a.X) && n*a.C <= len(a.Y) && n+2*WideLanes <= len(a.S))
+	p.productsBack(a)
+}
+
 func productsGeneric(a *Products) {
 	for i := range a.N {
 		for l := range WideLanes {
@@ -186,6 +238,39 @@ func rectifyGeneric(a *Rectify) {
 			}
 			slope := 0.5 + math.Copysign(math.FMA(-math.Sqrt(positive(One-u)), polynomial(&AnglePoly, u), 0.5), c)
 			a.DstT[to] = math.FMA(math.FMA((a.T[y]+a.T[y+next])+a.T[y+2*next], a.Scale, s), slope, a.DstT[to])
+		}
+	}
+}
+
+func rectifyBackGeneric(a *RectifyBack) {
+	const next = WideLanes
+	for i := range a.N {
+		for l := range WideLanes {
+			y := 2*i*WideLanes + l
+			x := y
+			if a.Same {
+				x = 2 * i
+			}
+			s := math.FMA((a.S[y]+a.S[y+next])+a.S[y+2*next], a.Scale, a.Bias)
+			c := float64(a.InverseX[x]*a.InverseY[y]) * s
+			u := math.Abs(c)
+			w, d := math.Sqrt(positive(One-u)), a.D[i*WideLanes+l]
+			slope := 0.5 + math.Copysign(math.FMA(-w, polynomial(&AnglePoly, u), 0.5), c)
+			a.Slope[y] = d * slope
+			a.Angle[y] = math.FMA(float64(float64(a.RootX[x]*a.RootY[y])*float64(w*math.Sqrt(1+u))), d, a.Angle[y])
+		}
+	}
+}
+
+func productsBackGeneric(a *ProductsBack) {
+	const next = WideLanes
+	for i := range a.N {
+		for l := range WideLanes {
+			s := (a.S[i*next+l] + a.S[(i+1)*next+l]) + a.S[(i+2)*next+l]
+			for c := range a.C {
+				j := (i*a.C+c)*WideLanes + l
+				a.X[j] = math.FMA(s, a.Y[j], a.X[j])
+			}
 		}
 	}
 }

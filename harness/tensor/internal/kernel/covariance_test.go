@@ -112,6 +112,81 @@ func TestRectify(t *testing.T) {
 	})
 }
 
+// backCase is the way back through a Rectify.
+func backCase(r *rand.Rand, n int, same bool) *RectifyBack {
+	a := rectifyCase(r, n, same, false)
+	slope, _ := fill64(r, (2*n-1)*WideLanes)
+	angle, _ := fill64(r, (2*n-1)*WideLanes)
+	return &RectifyBack{
+		Slope: slope, Angle: angle, D: a.Dst, S: a.S, RootX: a.RootX, InverseX: a.InverseX, RootY: a.RootY, InverseY: a.InverseY,
+		Scale: a.Scale, Bias: a.Bias, N: n, Same: same,
+	}
+}
+
+func TestRectifyBack(t *testing.T) {
+	const L = WideLanes
+	eachPath(t, func(t *testing.T, p *Path) {
+		r := rand.New(rand.NewPCG(9, 5))
+		for n := 1; n < 12; n++ {
+			for _, same := range []bool{true, false} {
+				a := backCase(r, n, same)
+				b := *a
+				b.Slope, b.Angle = append([]float64(nil), a.Slope...), append([]float64(nil), a.Angle...)
+				before := append([]float64(nil), a.Angle...)
+				p.RectifyBack(a)
+				rectifyBackGeneric(&b)
+				name := fmt.Sprintf("%d places, same %v", n, same)
+				same64(t, name+", slopes", a.Slope, b.Slope)
+				same64(t, name+", angles", a.Angle, b.Angle)
+				for i := range n {
+					for l := range L {
+						y := 2*i*L + l
+						x := y
+						if same {
+							x = 2 * i
+						}
+						s, root := a.Scale*(a.S[y]+a.S[y+L]+a.S[y+2*L])+a.Bias, a.RootX[x]*a.RootY[y]
+						angle, d := fmath.Acos(max(-1, min(1, s/root))), a.D[i*L+l]
+						// An angle near zero is the root of rounding.
+						if got, want := a.Slope[y], d*(math.Pi-angle)/math.Pi; math.Abs(got-want) > 1e-7*(1+math.Abs(want)) {
+							t.Fatalf("%s: slope %v, not %v", name, got, want)
+						}
+						if got, want := a.Angle[y]-before[y], d*root*math.Sin(angle); math.Abs(got-want) > 1e-7*(10+math.Abs(want)) {
+							t.Fatalf("%s: angle %v, not %v", name, got, want)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestProductsBack(t *testing.T) {
+	const L = WideLanes
+	eachPath(t, func(t *testing.T, p *Path) {
+		r := rand.New(rand.NewPCG(9, 6))
+		for n := 1; n < 12; n++ {
+			for _, colours := range []int{1, 3} {
+				a := &ProductsBack{N: n, C: colours}
+				x, check := fill64(r, n*colours*L)
+				a.X = x
+				a.Y, _ = fill64(r, n*colours*L)
+				a.S, _ = fill64(r, (n+2)*L)
+				b := *a
+				b.X = append([]float64(nil), x...)
+				want := x[len(x)-1] + (a.S[n*L-1]+a.S[(n+1)*L-1]+a.S[(n+2)*L-1])*a.Y[len(a.Y)-1]
+				p.ProductsBack(a)
+				productsBackGeneric(&b)
+				check(t)
+				same64(t, fmt.Sprintf("%d places of %d colours", n, colours), a.X, b.X)
+				if got := x[len(x)-1]; math.Abs(got-want) > 1e-14*(1+math.Abs(want)) {
+					t.Fatalf("%v, not %v", got, want)
+				}
+			}
+		}
+	})
+}
+
 // The polynomials are their functions to float64's precision.
 func TestPolynomials(t *testing.T) {
 	for i := range 100000 {
@@ -203,6 +278,38 @@ func TestCovarianceBounds(t *testing.T) {
 	})
 }
 
+func TestBackBounds(t *testing.T) {
+	eachPath(t, func(t *testing.T, p *Path) {
+		r := rand.New(rand.NewPCG(9, 7))
+		for name, change := range map[string]func(*RectifyBack, *ProductsBack){
+			"Slope":         func(a *RectifyBack, _ *ProductsBack) { a.Slope = a.Slope[1:] },
+			"Angle":         func(a *RectifyBack, _ *ProductsBack) { a.Angle = a.Angle[1:] },
+			"D":             func(a *RectifyBack, _ *ProductsBack) { a.D = a.D[1:] },
+			"S":             func(a *RectifyBack, _ *ProductsBack) { a.S = a.S[1:] },
+			"RootX":         func(a *RectifyBack, _ *ProductsBack) { a.RootX = a.RootX[1:] },
+			"InverseX":      func(a *RectifyBack, _ *ProductsBack) { a.InverseX = a.InverseX[1:] },
+			"RootY":         func(a *RectifyBack, _ *ProductsBack) { a.RootY = a.RootY[1:] },
+			"InverseY":      func(a *RectifyBack, _ *ProductsBack) { a.InverseY = a.InverseY[1:] },
+			"X of products": func(_ *RectifyBack, a *ProductsBack) { a.X = a.X[1:] },
+			"Y of products": func(_ *RectifyBack, a *ProductsBack) { a.Y = a.Y[1:] },
+			"S of products": func(_ *RectifyBack, a *ProductsBack) { a.S = a.S[1:] },
+		} {
+			t.Run(name, func(t *testing.T) {
+				defer func() {
+					if r := recover(); r != outOfBounds {
+						t.Errorf("recovered %v", r)
+					}
+				}()
+				b := &ProductsBack{N: 3, C: 2, X: make([]float64, 6*WideLanes), Y: make([]float64, 6*WideLanes), S: make([]float64, 5*WideLanes)}
+				a := backCase(r, 3, true)
+				change(a, b)
+				p.RectifyBack(a)
+				p.ProductsBack(b)
+			})
+		}
+	})
+}
+
 // Nanoseconds an evaluation, for a row of sixteen places.
 func BenchmarkRectify(b *testing.B) {
 	for _, tangent := range []bool{false, true} {
@@ -215,5 +322,18 @@ func BenchmarkRectify(b *testing.B) {
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(16*WideLanes), "ns/evaluation")
 			})
 		}
+	}
+}
+
+func BenchmarkRectifyBack(b *testing.B) {
+	for _, p := range paths {
+		b.Run(p.Name, func(b *testing.B) {
+			a := backCase(rand.New(rand.NewPCG(9, 8)), 16, true)
+			for b.Loop() {
+				clear(a.Angle)
+				p.RectifyBack(a)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(16*WideLanes), "ns/evaluation")
+		})
 	}
 }

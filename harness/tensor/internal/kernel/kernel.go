@@ -73,8 +73,12 @@ type Path struct {
 	rectifySame    func(*Rectify)
 	tangent        func(*Rectify)
 	tangentSame    func(*Rectify)
-	peak           func(*Vec)
-	peakFlops      int // floating-point operations in a step of peak
+
+	rectifyBack, rectifyBackSame func(*RectifyBack)
+	productsBack                 func(*ProductsBack)
+
+	peak      func(*Vec)
+	peakFlops int // floating-point operations in a step of peak
 }
 
 var generic = &Path{
@@ -114,8 +118,12 @@ var generic = &Path{
 	rectifySame:    rectifyGeneric,
 	tangent:        rectifyGeneric,
 	tangentSame:    rectifyGeneric,
-	peak:           peakGeneric,
-	peakFlops:      2 * 16,
+
+	rectifyBack: rectifyBackGeneric, rectifyBackSame: rectifyBackGeneric,
+	productsBack: productsBackGeneric,
+
+	peak:      peakGeneric,
+	peakFlops: 2 * 16,
 }
 
 // paths lists what this processor can run, the fastest first.

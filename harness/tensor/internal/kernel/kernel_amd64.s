@@ -8228,6 +8228,128 @@ DATA places42<>+48(SB)/8, $0x7fffffffffffffff
 DATA places42<>+56(SB)/8, $0x7fffffffffffffff
 GLOBL places42<>(SB), RODATA|NOPTR, $64
 
+// func rectifyBackSame512(a *RectifyBack)
+// Requires: AVX, AVX512F
+TEXT ·rectifyBackSame512(SB), NOSPLIT, $0-8
+	MOVQ         a+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         48(AX), BX
+	MOVQ         72(AX), SI
+	MOVQ         96(AX), DI
+	MOVQ         120(AX), R8
+	MOVQ         144(AX), R9
+	MOVQ         168(AX), R10
+	VBROADCASTSD 192(AX), Z0
+	VBROADCASTSD 200(AX), Z1
+	MOVQ         208(AX), AX
+
+loop:
+	VMOVUPD      (SI), Z2
+	VADDPD       64(SI), Z2, Z2
+	VADDPD       128(SI), Z2, Z2
+	VBROADCASTSD (R8), Z3
+	VFMADD213PD  Z1, Z0, Z2
+	VMULPD       (R10), Z3, Z3
+	VMULPD       Z2, Z3, Z3
+	VPANDQ       places43<>+0(SB), Z3, Z3
+	VMULPD       Z3, Z3, Z2
+	VMOVUPD      places21<>+0(SB), Z4
+	VMOVUPD      places22<>+0(SB), Z5
+	VMOVUPD      places23<>+0(SB), Z6
+	VMOVUPD      places24<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places25<>+0(SB), Z6
+	VMOVUPD      places26<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places27<>+0(SB), Z6
+	VMOVUPD      places28<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places29<>+0(SB), Z6
+	VMOVUPD      places30<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places31<>+0(SB), Z6
+	VMOVUPD      places32<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places33<>+0(SB), Z6
+	VMOVUPD      places34<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places35<>+0(SB), Z6
+	VMOVUPD      places36<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places37<>+0(SB), Z6
+	VMOVUPD      places38<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VFMADD231PD  Z4, Z3, Z5
+	VPXORD       Z8, Z8, Z8
+	VMOVUPD      places39<>+0(SB), Z2
+	VSUBPD       Z3, Z2, Z2
+	VMAXPD       Z8, Z2, Z2
+	VSQRTPD      Z2, Z2
+	VADDPD       places19<>+0(SB), Z3, Z3
+	VSQRTPD      Z3, Z3
+	VMULPD       Z2, Z3, Z3
+	VFNMADD213PD places40<>+0(SB), Z2, Z5
+	VMOVUPD      (SI), Z2
+	VADDPD       64(SI), Z2, Z2
+	VADDPD       128(SI), Z2, Z2
+	VBROADCASTSD (R8), Z4
+	VFMADD213PD  Z1, Z0, Z2
+	VMULPD       (R10), Z4, Z4
+	VMULPD       Z2, Z4, Z4
+	VPANDQ       places41<>+0(SB), Z4, Z4
+	VPANDQ       places44<>+0(SB), Z5, Z2
+	VPORQ        Z4, Z2, Z2
+	VADDPD       places40<>+0(SB), Z2, Z2
+	VMULPD       (BX), Z2, Z2
+	VMOVUPD      Z2, (CX)
+	VBROADCASTSD (DI), Z2
+	VMULPD       (R9), Z2, Z2
+	VMULPD       Z2, Z3, Z2
+	VMOVUPD      (DX), Z3
+	VFMADD231PD  (BX), Z2, Z3
+	VMOVUPD      Z3, (DX)
+	ADDQ         $0x40, BX
+	ADDQ         $0x80, CX
+	ADDQ         $0x80, DX
+	ADDQ         $0x80, SI
+	ADDQ         $0x80, R9
+	ADDQ         $0x80, R10
+	ADDQ         $0x10, DI
+	ADDQ         $0x10, R8
+	DECQ         AX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+DATA places43<>+0(SB)/8, $0x7fffffffffffffff
+DATA places43<>+8(SB)/8, $0x7fffffffffffffff
+DATA places43<>+16(SB)/8, $0x7fffffffffffffff
+DATA places43<>+24(SB)/8, $0x7fffffffffffffff
+DATA places43<>+32(SB)/8, $0x7fffffffffffffff
+DATA places43<>+40(SB)/8, $0x7fffffffffffffff
+DATA places43<>+48(SB)/8, $0x7fffffffffffffff
+DATA places43<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places43<>(SB), RODATA|NOPTR, $64
+
+DATA places44<>+0(SB)/8, $0x7fffffffffffffff
+DATA places44<>+8(SB)/8, $0x7fffffffffffffff
+DATA places44<>+16(SB)/8, $0x7fffffffffffffff
+DATA places44<>+24(SB)/8, $0x7fffffffffffffff
+DATA places44<>+32(SB)/8, $0x7fffffffffffffff
+DATA places44<>+40(SB)/8, $0x7fffffffffffffff
+DATA places44<>+48(SB)/8, $0x7fffffffffffffff
+DATA places44<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places44<>(SB), RODATA|NOPTR, $64
+
 // func products512(a *Products)
 // Requires: AVX, AVX512F
 TEXT ·products512(SB), NOSPLIT, $0-8
@@ -8288,7 +8410,7 @@ loop:
 	VMOVUPD     (SI), Z3
 	VMULPD      (R8), Z3, Z3
 	VMULPD      Z2, Z3, Z3
-	VPANDQ      places43<>+0(SB), Z3, Z3
+	VPANDQ      places45<>+0(SB), Z3, Z3
 	VMULPD      Z3, Z3, Z2
 	VMOVUPD     places1<>+0(SB), Z4
 	VMOVUPD     places2<>+0(SB), Z5
@@ -8355,15 +8477,15 @@ loop:
 	VZEROUPPER
 	RET
 
-DATA places43<>+0(SB)/8, $0x7fffffffffffffff
-DATA places43<>+8(SB)/8, $0x7fffffffffffffff
-DATA places43<>+16(SB)/8, $0x7fffffffffffffff
-DATA places43<>+24(SB)/8, $0x7fffffffffffffff
-DATA places43<>+32(SB)/8, $0x7fffffffffffffff
-DATA places43<>+40(SB)/8, $0x7fffffffffffffff
-DATA places43<>+48(SB)/8, $0x7fffffffffffffff
-DATA places43<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places43<>(SB), RODATA|NOPTR, $64
+DATA places45<>+0(SB)/8, $0x7fffffffffffffff
+DATA places45<>+8(SB)/8, $0x7fffffffffffffff
+DATA places45<>+16(SB)/8, $0x7fffffffffffffff
+DATA places45<>+24(SB)/8, $0x7fffffffffffffff
+DATA places45<>+32(SB)/8, $0x7fffffffffffffff
+DATA places45<>+40(SB)/8, $0x7fffffffffffffff
+DATA places45<>+48(SB)/8, $0x7fffffffffffffff
+DATA places45<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places45<>(SB), RODATA|NOPTR, $64
 
 // func tangent512(a *Rectify)
 // Requires: AVX, AVX512F
@@ -8389,7 +8511,7 @@ loop:
 	VMOVUPD      (SI), Z3
 	VMULPD       (R8), Z3, Z3
 	VMULPD       Z2, Z3, Z3
-	VPANDQ       places44<>+0(SB), Z3, Z3
+	VPANDQ       places46<>+0(SB), Z3, Z3
 	VMULPD       Z3, Z3, Z2
 	VMOVUPD      places1<>+0(SB), Z4
 	VMOVUPD      places2<>+0(SB), Z5
@@ -8494,7 +8616,7 @@ loop:
 	VMULPD       (R8), Z3, Z3
 	VMULPD       Z2, Z3, Z3
 	VPANDQ       places41<>+0(SB), Z3, Z3
-	VPANDQ       places45<>+0(SB), Z5, Z4
+	VPANDQ       places47<>+0(SB), Z5, Z4
 	VPORQ        Z3, Z4, Z4
 	VADDPD       places40<>+0(SB), Z4, Z4
 	VMOVUPD      (R10), Z3
@@ -8517,25 +8639,177 @@ loop:
 	VZEROUPPER
 	RET
 
-DATA places44<>+0(SB)/8, $0x7fffffffffffffff
-DATA places44<>+8(SB)/8, $0x7fffffffffffffff
-DATA places44<>+16(SB)/8, $0x7fffffffffffffff
-DATA places44<>+24(SB)/8, $0x7fffffffffffffff
-DATA places44<>+32(SB)/8, $0x7fffffffffffffff
-DATA places44<>+40(SB)/8, $0x7fffffffffffffff
-DATA places44<>+48(SB)/8, $0x7fffffffffffffff
-DATA places44<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places44<>(SB), RODATA|NOPTR, $64
+DATA places46<>+0(SB)/8, $0x7fffffffffffffff
+DATA places46<>+8(SB)/8, $0x7fffffffffffffff
+DATA places46<>+16(SB)/8, $0x7fffffffffffffff
+DATA places46<>+24(SB)/8, $0x7fffffffffffffff
+DATA places46<>+32(SB)/8, $0x7fffffffffffffff
+DATA places46<>+40(SB)/8, $0x7fffffffffffffff
+DATA places46<>+48(SB)/8, $0x7fffffffffffffff
+DATA places46<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places46<>(SB), RODATA|NOPTR, $64
 
-DATA places45<>+0(SB)/8, $0x7fffffffffffffff
-DATA places45<>+8(SB)/8, $0x7fffffffffffffff
-DATA places45<>+16(SB)/8, $0x7fffffffffffffff
-DATA places45<>+24(SB)/8, $0x7fffffffffffffff
-DATA places45<>+32(SB)/8, $0x7fffffffffffffff
-DATA places45<>+40(SB)/8, $0x7fffffffffffffff
-DATA places45<>+48(SB)/8, $0x7fffffffffffffff
-DATA places45<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places45<>(SB), RODATA|NOPTR, $64
+DATA places47<>+0(SB)/8, $0x7fffffffffffffff
+DATA places47<>+8(SB)/8, $0x7fffffffffffffff
+DATA places47<>+16(SB)/8, $0x7fffffffffffffff
+DATA places47<>+24(SB)/8, $0x7fffffffffffffff
+DATA places47<>+32(SB)/8, $0x7fffffffffffffff
+DATA places47<>+40(SB)/8, $0x7fffffffffffffff
+DATA places47<>+48(SB)/8, $0x7fffffffffffffff
+DATA places47<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places47<>(SB), RODATA|NOPTR, $64
+
+// func rectifyBack512(a *RectifyBack)
+// Requires: AVX, AVX512F
+TEXT ·rectifyBack512(SB), NOSPLIT, $0-8
+	MOVQ         a+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         48(AX), BX
+	MOVQ         72(AX), SI
+	MOVQ         96(AX), DI
+	MOVQ         120(AX), R8
+	MOVQ         144(AX), R9
+	MOVQ         168(AX), R10
+	VBROADCASTSD 192(AX), Z0
+	VBROADCASTSD 200(AX), Z1
+	MOVQ         208(AX), AX
+
+loop:
+	VMOVUPD      (SI), Z2
+	VADDPD       64(SI), Z2, Z2
+	VADDPD       128(SI), Z2, Z2
+	VMOVUPD      (R8), Z3
+	VFMADD213PD  Z1, Z0, Z2
+	VMULPD       (R10), Z3, Z3
+	VMULPD       Z2, Z3, Z3
+	VPANDQ       places48<>+0(SB), Z3, Z3
+	VMULPD       Z3, Z3, Z2
+	VMOVUPD      places21<>+0(SB), Z4
+	VMOVUPD      places22<>+0(SB), Z5
+	VMOVUPD      places23<>+0(SB), Z6
+	VMOVUPD      places24<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places25<>+0(SB), Z6
+	VMOVUPD      places26<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places27<>+0(SB), Z6
+	VMOVUPD      places28<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places29<>+0(SB), Z6
+	VMOVUPD      places30<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places31<>+0(SB), Z6
+	VMOVUPD      places32<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places33<>+0(SB), Z6
+	VMOVUPD      places34<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places35<>+0(SB), Z6
+	VMOVUPD      places36<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places37<>+0(SB), Z6
+	VMOVUPD      places38<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VFMADD231PD  Z4, Z3, Z5
+	VPXORD       Z8, Z8, Z8
+	VMOVUPD      places39<>+0(SB), Z2
+	VSUBPD       Z3, Z2, Z2
+	VMAXPD       Z8, Z2, Z2
+	VSQRTPD      Z2, Z2
+	VADDPD       places19<>+0(SB), Z3, Z3
+	VSQRTPD      Z3, Z3
+	VMULPD       Z2, Z3, Z3
+	VFNMADD213PD places40<>+0(SB), Z2, Z5
+	VMOVUPD      (SI), Z2
+	VADDPD       64(SI), Z2, Z2
+	VADDPD       128(SI), Z2, Z2
+	VMOVUPD      (R8), Z4
+	VFMADD213PD  Z1, Z0, Z2
+	VMULPD       (R10), Z4, Z4
+	VMULPD       Z2, Z4, Z4
+	VPANDQ       places41<>+0(SB), Z4, Z4
+	VPANDQ       places49<>+0(SB), Z5, Z2
+	VPORQ        Z4, Z2, Z2
+	VADDPD       places40<>+0(SB), Z2, Z2
+	VMULPD       (BX), Z2, Z2
+	VMOVUPD      Z2, (CX)
+	VMOVUPD      (DI), Z2
+	VMULPD       (R9), Z2, Z2
+	VMULPD       Z2, Z3, Z2
+	VMOVUPD      (DX), Z3
+	VFMADD231PD  (BX), Z2, Z3
+	VMOVUPD      Z3, (DX)
+	ADDQ         $0x40, BX
+	ADDQ         $0x80, CX
+	ADDQ         $0x80, DX
+	ADDQ         $0x80, SI
+	ADDQ         $0x80, R9
+	ADDQ         $0x80, R10
+	ADDQ         $0x80, DI
+	ADDQ         $0x80, R8
+	DECQ         AX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+DATA places48<>+0(SB)/8, $0x7fffffffffffffff
+DATA places48<>+8(SB)/8, $0x7fffffffffffffff
+DATA places48<>+16(SB)/8, $0x7fffffffffffffff
+DATA places48<>+24(SB)/8, $0x7fffffffffffffff
+DATA places48<>+32(SB)/8, $0x7fffffffffffffff
+DATA places48<>+40(SB)/8, $0x7fffffffffffffff
+DATA places48<>+48(SB)/8, $0x7fffffffffffffff
+DATA places48<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places48<>(SB), RODATA|NOPTR, $64
+
+DATA places49<>+0(SB)/8, $0x7fffffffffffffff
+DATA places49<>+8(SB)/8, $0x7fffffffffffffff
+DATA places49<>+16(SB)/8, $0x7fffffffffffffff
+DATA places49<>+24(SB)/8, $0x7fffffffffffffff
+DATA places49<>+32(SB)/8, $0x7fffffffffffffff
+DATA places49<>+40(SB)/8, $0x7fffffffffffffff
+DATA places49<>+48(SB)/8, $0x7fffffffffffffff
+DATA places49<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places49<>(SB), RODATA|NOPTR, $64
+
+// func productsBack512(a *ProductsBack)
+// Requires: AVX, AVX512F
+TEXT ·productsBack512(SB), NOSPLIT, $0-8
+	MOVQ a+0(FP), AX
+	MOVQ (AX), CX
+	MOVQ 24(AX), DX
+	MOVQ 48(AX), BX
+	MOVQ 80(AX), SI
+	MOVQ 72(AX), AX
+
+loop:
+	VMOVUPD (BX), Z0
+	VADDPD  64(BX), Z0, Z0
+	VADDPD  128(BX), Z0, Z0
+	MOVQ    SI, DI
+
+colour:
+	VMOVUPD     (CX), Z1
+	VFMADD231PD (DX), Z0, Z1
+	VMOVUPD     Z1, (CX)
+	ADDQ        $0x40, CX
+	ADDQ        $0x40, DX
+	DECQ        DI
+	JNZ         colour
+	ADDQ        $0x40, BX
+	DECQ        AX
+	JNZ         loop
+	VZEROUPPER
+	RET
 
 // func sums512(a *Sums)
 // Requires: AVX, AVX512F
@@ -12633,7 +12907,7 @@ loop:
 	VBROADCASTSD (SI), Y4
 	VMULPD       (R8), Y4, Y4
 	VMULPD       Y2, Y4, Y4
-	VANDPD       places46<>+0(SB), Y4, Y4
+	VANDPD       places50<>+0(SB), Y4, Y4
 	VMULPD       Y4, Y4, Y2
 	VMOVUPD      32(DX), Y3
 	VADDPD       96(DX), Y3, Y3
@@ -12642,7 +12916,7 @@ loop:
 	VBROADCASTSD (SI), Y5
 	VMULPD       32(R8), Y5, Y5
 	VMULPD       Y3, Y5, Y5
-	VANDPD       places47<>+0(SB), Y5, Y5
+	VANDPD       places51<>+0(SB), Y5, Y5
 	VMULPD       Y5, Y5, Y3
 	VMOVUPD      places1<>+0(SB), Y6
 	VMOVUPD      places2<>+0(SB), Y8
@@ -12747,25 +13021,25 @@ loop:
 	VZEROUPPER
 	RET
 
-DATA places46<>+0(SB)/8, $0x7fffffffffffffff
-DATA places46<>+8(SB)/8, $0x7fffffffffffffff
-DATA places46<>+16(SB)/8, $0x7fffffffffffffff
-DATA places46<>+24(SB)/8, $0x7fffffffffffffff
-DATA places46<>+32(SB)/8, $0x7fffffffffffffff
-DATA places46<>+40(SB)/8, $0x7fffffffffffffff
-DATA places46<>+48(SB)/8, $0x7fffffffffffffff
-DATA places46<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places46<>(SB), RODATA|NOPTR, $64
+DATA places50<>+0(SB)/8, $0x7fffffffffffffff
+DATA places50<>+8(SB)/8, $0x7fffffffffffffff
+DATA places50<>+16(SB)/8, $0x7fffffffffffffff
+DATA places50<>+24(SB)/8, $0x7fffffffffffffff
+DATA places50<>+32(SB)/8, $0x7fffffffffffffff
+DATA places50<>+40(SB)/8, $0x7fffffffffffffff
+DATA places50<>+48(SB)/8, $0x7fffffffffffffff
+DATA places50<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places50<>(SB), RODATA|NOPTR, $64
 
-DATA places47<>+0(SB)/8, $0x7fffffffffffffff
-DATA places47<>+8(SB)/8, $0x7fffffffffffffff
-DATA places47<>+16(SB)/8, $0x7fffffffffffffff
-DATA places47<>+24(SB)/8, $0x7fffffffffffffff
-DATA places47<>+32(SB)/8, $0x7fffffffffffffff
-DATA places47<>+40(SB)/8, $0x7fffffffffffffff
-DATA places47<>+48(SB)/8, $0x7fffffffffffffff
-DATA places47<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places47<>(SB), RODATA|NOPTR, $64
+DATA places51<>+0(SB)/8, $0x7fffffffffffffff
+DATA places51<>+8(SB)/8, $0x7fffffffffffffff
+DATA places51<>+16(SB)/8, $0x7fffffffffffffff
+DATA places51<>+24(SB)/8, $0x7fffffffffffffff
+DATA places51<>+32(SB)/8, $0x7fffffffffffffff
+DATA places51<>+40(SB)/8, $0x7fffffffffffffff
+DATA places51<>+48(SB)/8, $0x7fffffffffffffff
+DATA places51<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places51<>(SB), RODATA|NOPTR, $64
 
 // func tangentSame256(a *Rectify)
 // Requires: AVX, FMA3
@@ -12791,7 +13065,7 @@ loop:
 	VBROADCASTSD (SI), Y4
 	VMULPD       (R8), Y4, Y4
 	VMULPD       Y2, Y4, Y4
-	VANDPD       places48<>+0(SB), Y4, Y4
+	VANDPD       places52<>+0(SB), Y4, Y4
 	VMULPD       Y4, Y4, Y2
 	VMOVUPD      32(DX), Y3
 	VADDPD       96(DX), Y3, Y3
@@ -12800,7 +13074,7 @@ loop:
 	VBROADCASTSD (SI), Y5
 	VMULPD       32(R8), Y5, Y5
 	VMULPD       Y3, Y5, Y5
-	VANDPD       places49<>+0(SB), Y5, Y5
+	VANDPD       places53<>+0(SB), Y5, Y5
 	VMULPD       Y5, Y5, Y3
 	VMOVUPD      places1<>+0(SB), Y6
 	VMOVUPD      places2<>+0(SB), Y8
@@ -12962,7 +13236,7 @@ loop:
 	VMULPD       (R8), Y3, Y3
 	VMULPD       Y2, Y3, Y3
 	VANDPD       places41<>+0(SB), Y3, Y3
-	VANDPD       places50<>+0(SB), Y8, Y4
+	VANDPD       places54<>+0(SB), Y8, Y4
 	VORPD        Y3, Y4, Y4
 	VADDPD       places40<>+0(SB), Y4, Y4
 	VMOVUPD      (R10), Y3
@@ -12986,7 +13260,7 @@ loop:
 	VMULPD       32(R8), Y3, Y3
 	VMULPD       Y2, Y3, Y3
 	VANDPD       places41<>+0(SB), Y3, Y3
-	VANDPD       places51<>+0(SB), Y9, Y4
+	VANDPD       places55<>+0(SB), Y9, Y4
 	VORPD        Y3, Y4, Y4
 	VADDPD       places40<>+0(SB), Y4, Y4
 	VMOVUPD      32(R10), Y3
@@ -13009,45 +13283,243 @@ loop:
 	VZEROUPPER
 	RET
 
-DATA places48<>+0(SB)/8, $0x7fffffffffffffff
-DATA places48<>+8(SB)/8, $0x7fffffffffffffff
-DATA places48<>+16(SB)/8, $0x7fffffffffffffff
-DATA places48<>+24(SB)/8, $0x7fffffffffffffff
-DATA places48<>+32(SB)/8, $0x7fffffffffffffff
-DATA places48<>+40(SB)/8, $0x7fffffffffffffff
-DATA places48<>+48(SB)/8, $0x7fffffffffffffff
-DATA places48<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places48<>(SB), RODATA|NOPTR, $64
+DATA places52<>+0(SB)/8, $0x7fffffffffffffff
+DATA places52<>+8(SB)/8, $0x7fffffffffffffff
+DATA places52<>+16(SB)/8, $0x7fffffffffffffff
+DATA places52<>+24(SB)/8, $0x7fffffffffffffff
+DATA places52<>+32(SB)/8, $0x7fffffffffffffff
+DATA places52<>+40(SB)/8, $0x7fffffffffffffff
+DATA places52<>+48(SB)/8, $0x7fffffffffffffff
+DATA places52<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places52<>(SB), RODATA|NOPTR, $64
 
-DATA places49<>+0(SB)/8, $0x7fffffffffffffff
-DATA places49<>+8(SB)/8, $0x7fffffffffffffff
-DATA places49<>+16(SB)/8, $0x7fffffffffffffff
-DATA places49<>+24(SB)/8, $0x7fffffffffffffff
-DATA places49<>+32(SB)/8, $0x7fffffffffffffff
-DATA places49<>+40(SB)/8, $0x7fffffffffffffff
-DATA places49<>+48(SB)/8, $0x7fffffffffffffff
-DATA places49<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places49<>(SB), RODATA|NOPTR, $64
+DATA places53<>+0(SB)/8, $0x7fffffffffffffff
+DATA places53<>+8(SB)/8, $0x7fffffffffffffff
+DATA places53<>+16(SB)/8, $0x7fffffffffffffff
+DATA places53<>+24(SB)/8, $0x7fffffffffffffff
+DATA places53<>+32(SB)/8, $0x7fffffffffffffff
+DATA places53<>+40(SB)/8, $0x7fffffffffffffff
+DATA places53<>+48(SB)/8, $0x7fffffffffffffff
+DATA places53<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places53<>(SB), RODATA|NOPTR, $64
 
-DATA places50<>+0(SB)/8, $0x7fffffffffffffff
-DATA places50<>+8(SB)/8, $0x7fffffffffffffff
-DATA places50<>+16(SB)/8, $0x7fffffffffffffff
-DATA places50<>+24(SB)/8, $0x7fffffffffffffff
-DATA places50<>+32(SB)/8, $0x7fffffffffffffff
-DATA places50<>+40(SB)/8, $0x7fffffffffffffff
-DATA places50<>+48(SB)/8, $0x7fffffffffffffff
-DATA places50<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places50<>(SB), RODATA|NOPTR, $64
+DATA places54<>+0(SB)/8, $0x7fffffffffffffff
+DATA places54<>+8(SB)/8, $0x7fffffffffffffff
+DATA places54<>+16(SB)/8, $0x7fffffffffffffff
+DATA places54<>+24(SB)/8, $0x7fffffffffffffff
+DATA places54<>+32(SB)/8, $0x7fffffffffffffff
+DATA places54<>+40(SB)/8, $0x7fffffffffffffff
+DATA places54<>+48(SB)/8, $0x7fffffffffffffff
+DATA places54<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places54<>(SB), RODATA|NOPTR, $64
 
-DATA places51<>+0(SB)/8, $0x7fffffffffffffff
-DATA places51<>+8(SB)/8, $0x7fffffffffffffff
-DATA places51<>+16(SB)/8, $0x7fffffffffffffff
-DATA places51<>+24(SB)/8, $0x7fffffffffffffff
-DATA places51<>+32(SB)/8, $0x7fffffffffffffff
-DATA places51<>+40(SB)/8, $0x7fffffffffffffff
-DATA places51<>+48(SB)/8, $0x7fffffffffffffff
-DATA places51<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places51<>(SB), RODATA|NOPTR, $64
+DATA places55<>+0(SB)/8, $0x7fffffffffffffff
+DATA places55<>+8(SB)/8, $0x7fffffffffffffff
+DATA places55<>+16(SB)/8, $0x7fffffffffffffff
+DATA places55<>+24(SB)/8, $0x7fffffffffffffff
+DATA places55<>+32(SB)/8, $0x7fffffffffffffff
+DATA places55<>+40(SB)/8, $0x7fffffffffffffff
+DATA places55<>+48(SB)/8, $0x7fffffffffffffff
+DATA places55<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places55<>(SB), RODATA|NOPTR, $64
+
+// func rectifyBackSame256(a *RectifyBack)
+// Requires: AVX, FMA3
+TEXT ·rectifyBackSame256(SB), NOSPLIT, $0-8
+	MOVQ         a+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         48(AX), BX
+	MOVQ         72(AX), SI
+	MOVQ         96(AX), DI
+	MOVQ         120(AX), R8
+	MOVQ         144(AX), R9
+	MOVQ         168(AX), R10
+	VBROADCASTSD 192(AX), Y0
+	VBROADCASTSD 200(AX), Y1
+	MOVQ         208(AX), AX
+
+loop:
+	VMOVUPD      (SI), Y2
+	VADDPD       64(SI), Y2, Y2
+	VADDPD       128(SI), Y2, Y2
+	VBROADCASTSD (R8), Y4
+	VFMADD213PD  Y1, Y0, Y2
+	VMULPD       (R10), Y4, Y4
+	VMULPD       Y2, Y4, Y4
+	VANDPD       places56<>+0(SB), Y4, Y4
+	VMULPD       Y4, Y4, Y2
+	VMOVUPD      32(SI), Y3
+	VADDPD       96(SI), Y3, Y3
+	VADDPD       160(SI), Y3, Y3
+	VBROADCASTSD (R8), Y5
+	VFMADD213PD  Y1, Y0, Y3
+	VMULPD       32(R10), Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VANDPD       places57<>+0(SB), Y5, Y5
+	VMULPD       Y5, Y5, Y3
+	VMOVUPD      places21<>+0(SB), Y6
+	VMOVUPD      places22<>+0(SB), Y8
+	VMOVUPD      places21<>+0(SB), Y7
+	VMOVUPD      places22<>+0(SB), Y9
+	VMOVUPD      places23<>+0(SB), Y10
+	VMOVUPD      places24<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places25<>+0(SB), Y10
+	VMOVUPD      places26<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places27<>+0(SB), Y10
+	VMOVUPD      places28<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places29<>+0(SB), Y10
+	VMOVUPD      places30<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places31<>+0(SB), Y10
+	VMOVUPD      places32<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places33<>+0(SB), Y10
+	VMOVUPD      places34<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places35<>+0(SB), Y10
+	VMOVUPD      places36<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places37<>+0(SB), Y10
+	VMOVUPD      places38<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VFMADD231PD  Y6, Y4, Y8
+	VFMADD231PD  Y7, Y5, Y9
+	VXORPS       Y2, Y2, Y2
+	VMOVUPD      places39<>+0(SB), Y3
+	VSUBPD       Y4, Y3, Y3
+	VMAXPD       Y2, Y3, Y3
+	VSQRTPD      Y3, Y3
+	VADDPD       places19<>+0(SB), Y4, Y4
+	VSQRTPD      Y4, Y4
+	VMULPD       Y3, Y4, Y4
+	VFNMADD213PD places40<>+0(SB), Y3, Y8
+	VMOVUPD      (SI), Y2
+	VADDPD       64(SI), Y2, Y2
+	VADDPD       128(SI), Y2, Y2
+	VBROADCASTSD (R8), Y3
+	VFMADD213PD  Y1, Y0, Y2
+	VMULPD       (R10), Y3, Y3
+	VMULPD       Y2, Y3, Y3
+	VANDPD       places41<>+0(SB), Y3, Y3
+	VANDPD       places58<>+0(SB), Y8, Y2
+	VORPD        Y3, Y2, Y2
+	VADDPD       places40<>+0(SB), Y2, Y2
+	VMULPD       (BX), Y2, Y2
+	VMOVUPD      Y2, (CX)
+	VBROADCASTSD (DI), Y2
+	VMULPD       (R9), Y2, Y2
+	VMULPD       Y2, Y4, Y2
+	VMOVUPD      (DX), Y3
+	VFMADD231PD  (BX), Y2, Y3
+	VMOVUPD      Y3, (DX)
+	VXORPS       Y2, Y2, Y2
+	VMOVUPD      places39<>+0(SB), Y3
+	VSUBPD       Y5, Y3, Y3
+	VMAXPD       Y2, Y3, Y3
+	VSQRTPD      Y3, Y3
+	VADDPD       places19<>+0(SB), Y5, Y5
+	VSQRTPD      Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VFNMADD213PD places40<>+0(SB), Y3, Y9
+	VMOVUPD      32(SI), Y2
+	VADDPD       96(SI), Y2, Y2
+	VADDPD       160(SI), Y2, Y2
+	VBROADCASTSD (R8), Y3
+	VFMADD213PD  Y1, Y0, Y2
+	VMULPD       32(R10), Y3, Y3
+	VMULPD       Y2, Y3, Y3
+	VANDPD       places41<>+0(SB), Y3, Y3
+	VANDPD       places59<>+0(SB), Y9, Y2
+	VORPD        Y3, Y2, Y2
+	VADDPD       places40<>+0(SB), Y2, Y2
+	VMULPD       32(BX), Y2, Y2
+	VMOVUPD      Y2, 32(CX)
+	VBROADCASTSD (DI), Y2
+	VMULPD       32(R9), Y2, Y2
+	VMULPD       Y2, Y5, Y2
+	VMOVUPD      32(DX), Y3
+	VFMADD231PD  32(BX), Y2, Y3
+	VMOVUPD      Y3, 32(DX)
+	ADDQ         $0x40, BX
+	ADDQ         $0x80, CX
+	ADDQ         $0x80, DX
+	ADDQ         $0x80, SI
+	ADDQ         $0x80, R9
+	ADDQ         $0x80, R10
+	ADDQ         $0x10, DI
+	ADDQ         $0x10, R8
+	DECQ         AX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+DATA places56<>+0(SB)/8, $0x7fffffffffffffff
+DATA places56<>+8(SB)/8, $0x7fffffffffffffff
+DATA places56<>+16(SB)/8, $0x7fffffffffffffff
+DATA places56<>+24(SB)/8, $0x7fffffffffffffff
+DATA places56<>+32(SB)/8, $0x7fffffffffffffff
+DATA places56<>+40(SB)/8, $0x7fffffffffffffff
+DATA places56<>+48(SB)/8, $0x7fffffffffffffff
+DATA places56<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places56<>(SB), RODATA|NOPTR, $64
+
+DATA places57<>+0(SB)/8, $0x7fffffffffffffff
+DATA places57<>+8(SB)/8, $0x7fffffffffffffff
+DATA places57<>+16(SB)/8, $0x7fffffffffffffff
+DATA places57<>+24(SB)/8, $0x7fffffffffffffff
+DATA places57<>+32(SB)/8, $0x7fffffffffffffff
+DATA places57<>+40(SB)/8, $0x7fffffffffffffff
+DATA places57<>+48(SB)/8, $0x7fffffffffffffff
+DATA places57<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places57<>(SB), RODATA|NOPTR, $64
+
+DATA places58<>+0(SB)/8, $0x7fffffffffffffff
+DATA places58<>+8(SB)/8, $0x7fffffffffffffff
+DATA places58<>+16(SB)/8, $0x7fffffffffffffff
+DATA places58<>+24(SB)/8, $0x7fffffffffffffff
+DATA places58<>+32(SB)/8, $0x7fffffffffffffff
+DATA places58<>+40(SB)/8, $0x7fffffffffffffff
+DATA places58<>+48(SB)/8, $0x7fffffffffffffff
+DATA places58<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places58<>(SB), RODATA|NOPTR, $64
+
+DATA places59<>+0(SB)/8, $0x7fffffffffffffff
+DATA places59<>+8(SB)/8, $0x7fffffffffffffff
+DATA places59<>+16(SB)/8, $0x7fffffffffffffff
+DATA places59<>+24(SB)/8, $0x7fffffffffffffff
+DATA places59<>+32(SB)/8, $0x7fffffffffffffff
+DATA places59<>+40(SB)/8, $0x7fffffffffffffff
+DATA places59<>+48(SB)/8, $0x7fffffffffffffff
+DATA places59<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places59<>(SB), RODATA|NOPTR, $64
 
 // func products256(a *Products)
 // Requires: AVX, FMA3
@@ -13117,7 +13589,7 @@ loop:
 	VMOVUPD     (SI), Y4
 	VMULPD      (R8), Y4, Y4
 	VMULPD      Y2, Y4, Y4
-	VANDPD      places52<>+0(SB), Y4, Y4
+	VANDPD      places60<>+0(SB), Y4, Y4
 	VMULPD      Y4, Y4, Y2
 	VMOVUPD     32(DX), Y3
 	VADDPD      96(DX), Y3, Y3
@@ -13126,7 +13598,7 @@ loop:
 	VMOVUPD     32(SI), Y5
 	VMULPD      32(R8), Y5, Y5
 	VMULPD      Y3, Y5, Y5
-	VANDPD      places53<>+0(SB), Y5, Y5
+	VANDPD      places61<>+0(SB), Y5, Y5
 	VMULPD      Y5, Y5, Y3
 	VMOVUPD     places1<>+0(SB), Y6
 	VMOVUPD     places2<>+0(SB), Y8
@@ -13231,25 +13703,25 @@ loop:
 	VZEROUPPER
 	RET
 
-DATA places52<>+0(SB)/8, $0x7fffffffffffffff
-DATA places52<>+8(SB)/8, $0x7fffffffffffffff
-DATA places52<>+16(SB)/8, $0x7fffffffffffffff
-DATA places52<>+24(SB)/8, $0x7fffffffffffffff
-DATA places52<>+32(SB)/8, $0x7fffffffffffffff
-DATA places52<>+40(SB)/8, $0x7fffffffffffffff
-DATA places52<>+48(SB)/8, $0x7fffffffffffffff
-DATA places52<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places52<>(SB), RODATA|NOPTR, $64
+DATA places60<>+0(SB)/8, $0x7fffffffffffffff
+DATA places60<>+8(SB)/8, $0x7fffffffffffffff
+DATA places60<>+16(SB)/8, $0x7fffffffffffffff
+DATA places60<>+24(SB)/8, $0x7fffffffffffffff
+DATA places60<>+32(SB)/8, $0x7fffffffffffffff
+DATA places60<>+40(SB)/8, $0x7fffffffffffffff
+DATA places60<>+48(SB)/8, $0x7fffffffffffffff
+DATA places60<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places60<>(SB), RODATA|NOPTR, $64
 
-DATA places53<>+0(SB)/8, $0x7fffffffffffffff
-DATA places53<>+8(SB)/8, $0x7fffffffffffffff
-DATA places53<>+16(SB)/8, $0x7fffffffffffffff
-DATA places53<>+24(SB)/8, $0x7fffffffffffffff
-DATA places53<>+32(SB)/8, $0x7fffffffffffffff
-DATA places53<>+40(SB)/8, $0x7fffffffffffffff
-DATA places53<>+48(SB)/8, $0x7fffffffffffffff
-DATA places53<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places53<>(SB), RODATA|NOPTR, $64
+DATA places61<>+0(SB)/8, $0x7fffffffffffffff
+DATA places61<>+8(SB)/8, $0x7fffffffffffffff
+DATA places61<>+16(SB)/8, $0x7fffffffffffffff
+DATA places61<>+24(SB)/8, $0x7fffffffffffffff
+DATA places61<>+32(SB)/8, $0x7fffffffffffffff
+DATA places61<>+40(SB)/8, $0x7fffffffffffffff
+DATA places61<>+48(SB)/8, $0x7fffffffffffffff
+DATA places61<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places61<>(SB), RODATA|NOPTR, $64
 
 // func tangent256(a *Rectify)
 // Requires: AVX, FMA3
@@ -13275,7 +13747,7 @@ loop:
 	VMOVUPD      (SI), Y4
 	VMULPD       (R8), Y4, Y4
 	VMULPD       Y2, Y4, Y4
-	VANDPD       places54<>+0(SB), Y4, Y4
+	VANDPD       places62<>+0(SB), Y4, Y4
 	VMULPD       Y4, Y4, Y2
 	VMOVUPD      32(DX), Y3
 	VADDPD       96(DX), Y3, Y3
@@ -13284,7 +13756,7 @@ loop:
 	VMOVUPD      32(SI), Y5
 	VMULPD       32(R8), Y5, Y5
 	VMULPD       Y3, Y5, Y5
-	VANDPD       places55<>+0(SB), Y5, Y5
+	VANDPD       places63<>+0(SB), Y5, Y5
 	VMULPD       Y5, Y5, Y3
 	VMOVUPD      places1<>+0(SB), Y6
 	VMOVUPD      places2<>+0(SB), Y8
@@ -13446,7 +13918,7 @@ loop:
 	VMULPD       (R8), Y3, Y3
 	VMULPD       Y2, Y3, Y3
 	VANDPD       places41<>+0(SB), Y3, Y3
-	VANDPD       places56<>+0(SB), Y8, Y4
+	VANDPD       places64<>+0(SB), Y8, Y4
 	VORPD        Y3, Y4, Y4
 	VADDPD       places40<>+0(SB), Y4, Y4
 	VMOVUPD      (R10), Y3
@@ -13470,7 +13942,7 @@ loop:
 	VMULPD       32(R8), Y3, Y3
 	VMULPD       Y2, Y3, Y3
 	VANDPD       places41<>+0(SB), Y3, Y3
-	VANDPD       places57<>+0(SB), Y9, Y4
+	VANDPD       places65<>+0(SB), Y9, Y4
 	VORPD        Y3, Y4, Y4
 	VADDPD       places40<>+0(SB), Y4, Y4
 	VMOVUPD      32(R10), Y3
@@ -13493,45 +13965,279 @@ loop:
 	VZEROUPPER
 	RET
 
-DATA places54<>+0(SB)/8, $0x7fffffffffffffff
-DATA places54<>+8(SB)/8, $0x7fffffffffffffff
-DATA places54<>+16(SB)/8, $0x7fffffffffffffff
-DATA places54<>+24(SB)/8, $0x7fffffffffffffff
-DATA places54<>+32(SB)/8, $0x7fffffffffffffff
-DATA places54<>+40(SB)/8, $0x7fffffffffffffff
-DATA places54<>+48(SB)/8, $0x7fffffffffffffff
-DATA places54<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places54<>(SB), RODATA|NOPTR, $64
+DATA places62<>+0(SB)/8, $0x7fffffffffffffff
+DATA places62<>+8(SB)/8, $0x7fffffffffffffff
+DATA places62<>+16(SB)/8, $0x7fffffffffffffff
+DATA places62<>+24(SB)/8, $0x7fffffffffffffff
+DATA places62<>+32(SB)/8, $0x7fffffffffffffff
+DATA places62<>+40(SB)/8, $0x7fffffffffffffff
+DATA places62<>+48(SB)/8, $0x7fffffffffffffff
+DATA places62<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places62<>(SB), RODATA|NOPTR, $64
 
-DATA places55<>+0(SB)/8, $0x7fffffffffffffff
-DATA places55<>+8(SB)/8, $0x7fffffffffffffff
-DATA places55<>+16(SB)/8, $0x7fffffffffffffff
-DATA places55<>+24(SB)/8, $0x7fffffffffffffff
-DATA places55<>+32(SB)/8, $0x7fffffffffffffff
-DATA places55<>+40(SB)/8, $0x7fffffffffffffff
-DATA places55<>+48(SB)/8, $0x7fffffffffffffff
-DATA places55<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places55<>(SB), RODATA|NOPTR, $64
+DATA places63<>+0(SB)/8, $0x7fffffffffffffff
+DATA places63<>+8(SB)/8, $0x7fffffffffffffff
+DATA places63<>+16(SB)/8, $0x7fffffffffffffff
+DATA places63<>+24(SB)/8, $0x7fffffffffffffff
+DATA places63<>+32(SB)/8, $0x7fffffffffffffff
+DATA places63<>+40(SB)/8, $0x7fffffffffffffff
+DATA places63<>+48(SB)/8, $0x7fffffffffffffff
+DATA places63<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places63<>(SB), RODATA|NOPTR, $64
 
-DATA places56<>+0(SB)/8, $0x7fffffffffffffff
-DATA places56<>+8(SB)/8, $0x7fffffffffffffff
-DATA places56<>+16(SB)/8, $0x7fffffffffffffff
-DATA places56<>+24(SB)/8, $0x7fffffffffffffff
-DATA places56<>+32(SB)/8, $0x7fffffffffffffff
-DATA places56<>+40(SB)/8, $0x7fffffffffffffff
-DATA places56<>+48(SB)/8, $0x7fffffffffffffff
-DATA places56<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places56<>(SB), RODATA|NOPTR, $64
+DATA places64<>+0(SB)/8, $0x7fffffffffffffff
+DATA places64<>+8(SB)/8, $0x7fffffffffffffff
+DATA places64<>+16(SB)/8, $0x7fffffffffffffff
+DATA places64<>+24(SB)/8, $0x7fffffffffffffff
+DATA places64<>+32(SB)/8, $0x7fffffffffffffff
+DATA places64<>+40(SB)/8, $0x7fffffffffffffff
+DATA places64<>+48(SB)/8, $0x7fffffffffffffff
+DATA places64<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places64<>(SB), RODATA|NOPTR, $64
 
-DATA places57<>+0(SB)/8, $0x7fffffffffffffff
-DATA places57<>+8(SB)/8, $0x7fffffffffffffff
-DATA places57<>+16(SB)/8, $0x7fffffffffffffff
-DATA places57<>+24(SB)/8, $0x7fffffffffffffff
-DATA places57<>+32(SB)/8, $0x7fffffffffffffff
-DATA places57<>+40(SB)/8, $0x7fffffffffffffff
-DATA places57<>+48(SB)/8, $0x7fffffffffffffff
-DATA places57<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places57<>(SB), RODATA|NOPTR, $64
+DATA places65<>+0(SB)/8, $0x7fffffffffffffff
+DATA places65<>+8(SB)/8, $0x7fffffffffffffff
+DATA places65<>+16(SB)/8, $0x7fffffffffffffff
+DATA places65<>+24(SB)/8, $0x7fffffffffffffff
+DATA places65<>+32(SB)/8, $0x7fffffffffffffff
+DATA places65<>+40(SB)/8, $0x7fffffffffffffff
+DATA places65<>+48(SB)/8, $0x7fffffffffffffff
+DATA places65<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places65<>(SB), RODATA|NOPTR, $64
+
+// func rectifyBack256(a *RectifyBack)
+// Requires: AVX, FMA3
+TEXT ·rectifyBack256(SB), NOSPLIT, $0-8
+	MOVQ         a+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         48(AX), BX
+	MOVQ         72(AX), SI
+	MOVQ         96(AX), DI
+	MOVQ         120(AX), R8
+	MOVQ         144(AX), R9
+	MOVQ         168(AX), R10
+	VBROADCASTSD 192(AX), Y0
+	VBROADCASTSD 200(AX), Y1
+	MOVQ         208(AX), AX
+
+loop:
+	VMOVUPD      (SI), Y2
+	VADDPD       64(SI), Y2, Y2
+	VADDPD       128(SI), Y2, Y2
+	VMOVUPD      (R8), Y4
+	VFMADD213PD  Y1, Y0, Y2
+	VMULPD       (R10), Y4, Y4
+	VMULPD       Y2, Y4, Y4
+	VANDPD       places66<>+0(SB), Y4, Y4
+	VMULPD       Y4, Y4, Y2
+	VMOVUPD      32(SI), Y3
+	VADDPD       96(SI), Y3, Y3
+	VADDPD       160(SI), Y3, Y3
+	VMOVUPD      32(R8), Y5
+	VFMADD213PD  Y1, Y0, Y3
+	VMULPD       32(R10), Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VANDPD       places67<>+0(SB), Y5, Y5
+	VMULPD       Y5, Y5, Y3
+	VMOVUPD      places21<>+0(SB), Y6
+	VMOVUPD      places22<>+0(SB), Y8
+	VMOVUPD      places21<>+0(SB), Y7
+	VMOVUPD      places22<>+0(SB), Y9
+	VMOVUPD      places23<>+0(SB), Y10
+	VMOVUPD      places24<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places25<>+0(SB), Y10
+	VMOVUPD      places26<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places27<>+0(SB), Y10
+	VMOVUPD      places28<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places29<>+0(SB), Y10
+	VMOVUPD      places30<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places31<>+0(SB), Y10
+	VMOVUPD      places32<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places33<>+0(SB), Y10
+	VMOVUPD      places34<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places35<>+0(SB), Y10
+	VMOVUPD      places36<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places37<>+0(SB), Y10
+	VMOVUPD      places38<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VFMADD231PD  Y6, Y4, Y8
+	VFMADD231PD  Y7, Y5, Y9
+	VXORPS       Y2, Y2, Y2
+	VMOVUPD      places39<>+0(SB), Y3
+	VSUBPD       Y4, Y3, Y3
+	VMAXPD       Y2, Y3, Y3
+	VSQRTPD      Y3, Y3
+	VADDPD       places19<>+0(SB), Y4, Y4
+	VSQRTPD      Y4, Y4
+	VMULPD       Y3, Y4, Y4
+	VFNMADD213PD places40<>+0(SB), Y3, Y8
+	VMOVUPD      (SI), Y2
+	VADDPD       64(SI), Y2, Y2
+	VADDPD       128(SI), Y2, Y2
+	VMOVUPD      (R8), Y3
+	VFMADD213PD  Y1, Y0, Y2
+	VMULPD       (R10), Y3, Y3
+	VMULPD       Y2, Y3, Y3
+	VANDPD       places41<>+0(SB), Y3, Y3
+	VANDPD       places68<>+0(SB), Y8, Y2
+	VORPD        Y3, Y2, Y2
+	VADDPD       places40<>+0(SB), Y2, Y2
+	VMULPD       (BX), Y2, Y2
+	VMOVUPD      Y2, (CX)
+	VMOVUPD      (DI), Y2
+	VMULPD       (R9), Y2, Y2
+	VMULPD       Y2, Y4, Y2
+	VMOVUPD      (DX), Y3
+	VFMADD231PD  (BX), Y2, Y3
+	VMOVUPD      Y3, (DX)
+	VXORPS       Y2, Y2, Y2
+	VMOVUPD      places39<>+0(SB), Y3
+	VSUBPD       Y5, Y3, Y3
+	VMAXPD       Y2, Y3, Y3
+	VSQRTPD      Y3, Y3
+	VADDPD       places19<>+0(SB), Y5, Y5
+	VSQRTPD      Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VFNMADD213PD places40<>+0(SB), Y3, Y9
+	VMOVUPD      32(SI), Y2
+	VADDPD       96(SI), Y2, Y2
+	VADDPD       160(SI), Y2, Y2
+	VMOVUPD      32(R8), Y3
+	VFMADD213PD  Y1, Y0, Y2
+	VMULPD       32(R10), Y3, Y3
+	VMULPD       Y2, Y3, Y3
+	VANDPD       places41<>+0(SB), Y3, Y3
+	VANDPD       places69<>+0(SB), Y9, Y2
+	VORPD        Y3, Y2, Y2
+	VADDPD       places40<>+0(SB), Y2, Y2
+	VMULPD       32(BX), Y2, Y2
+	VMOVUPD      Y2, 32(CX)
+	VMOVUPD      32(DI), Y2
+	VMULPD       32(R9), Y2, Y2
+	VMULPD       Y2, Y5, Y2
+	VMOVUPD      32(DX), Y3
+	VFMADD231PD  32(BX), Y2, Y3
+	VMOVUPD      Y3, 32(DX)
+	ADDQ         $0x40, BX
+	ADDQ         $0x80, CX
+	ADDQ         $0x80, DX
+	ADDQ         $0x80, SI
+	ADDQ         $0x80, R9
+	ADDQ         $0x80, R10
+	ADDQ         $0x80, DI
+	ADDQ         $0x80, R8
+	DECQ         AX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+DATA places66<>+0(SB)/8, $0x7fffffffffffffff
+DATA places66<>+8(SB)/8, $0x7fffffffffffffff
+DATA places66<>+16(SB)/8, $0x7fffffffffffffff
+DATA places66<>+24(SB)/8, $0x7fffffffffffffff
+DATA places66<>+32(SB)/8, $0x7fffffffffffffff
+DATA places66<>+40(SB)/8, $0x7fffffffffffffff
+DATA places66<>+48(SB)/8, $0x7fffffffffffffff
+DATA places66<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places66<>(SB), RODATA|NOPTR, $64
+
+DATA places67<>+0(SB)/8, $0x7fffffffffffffff
+DATA places67<>+8(SB)/8, $0x7fffffffffffffff
+DATA places67<>+16(SB)/8, $0x7fffffffffffffff
+DATA places67<>+24(SB)/8, $0x7fffffffffffffff
+DATA places67<>+32(SB)/8, $0x7fffffffffffffff
+DATA places67<>+40(SB)/8, $0x7fffffffffffffff
+DATA places67<>+48(SB)/8, $0x7fffffffffffffff
+DATA places67<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places67<>(SB), RODATA|NOPTR, $64
+
+DATA places68<>+0(SB)/8, $0x7fffffffffffffff
+DATA places68<>+8(SB)/8, $0x7fffffffffffffff
+DATA places68<>+16(SB)/8, $0x7fffffffffffffff
+DATA places68<>+24(SB)/8, $0x7fffffffffffffff
+DATA places68<>+32(SB)/8, $0x7fffffffffffffff
+DATA places68<>+40(SB)/8, $0x7fffffffffffffff
+DATA places68<>+48(SB)/8, $0x7fffffffffffffff
+DATA places68<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places68<>(SB), RODATA|NOPTR, $64
+
+DATA places69<>+0(SB)/8, $0x7fffffffffffffff
+DATA places69<>+8(SB)/8, $0x7fffffffffffffff
+DATA places69<>+16(SB)/8, $0x7fffffffffffffff
+DATA places69<>+24(SB)/8, $0x7fffffffffffffff
+DATA places69<>+32(SB)/8, $0x7fffffffffffffff
+DATA places69<>+40(SB)/8, $0x7fffffffffffffff
+DATA places69<>+48(SB)/8, $0x7fffffffffffffff
+DATA places69<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places69<>(SB), RODATA|NOPTR, $64
+
+// func productsBack256(a *ProductsBack)
+// Requires: AVX, FMA3
+TEXT ·productsBack256(SB), NOSPLIT, $0-8
+	MOVQ a+0(FP), AX
+	MOVQ (AX), CX
+	MOVQ 24(AX), DX
+	MOVQ 48(AX), BX
+	MOVQ 80(AX), SI
+	MOVQ 72(AX), AX
+
+loop:
+	VMOVUPD (BX), Y0
+	VADDPD  64(BX), Y0, Y0
+	VADDPD  128(BX), Y0, Y0
+	VMOVUPD 32(BX), Y1
+	VADDPD  96(BX), Y1, Y1
+	VADDPD  160(BX), Y1, Y1
+	MOVQ    SI, DI
+
+colour:
+	VMOVUPD     (CX), Y2
+	VFMADD231PD (DX), Y0, Y2
+	VMOVUPD     Y2, (CX)
+	VMOVUPD     32(CX), Y2
+	VFMADD231PD 32(DX), Y1, Y2
+	VMOVUPD     Y2, 32(CX)
+	ADDQ        $0x40, CX
+	ADDQ        $0x40, DX
+	DECQ        DI
+	JNZ         colour
+	ADDQ        $0x40, BX
+	DECQ        AX
+	JNZ         loop
+	VZEROUPPER
+	RET
 
 // func sums256(a *Sums)
 // Requires: AVX

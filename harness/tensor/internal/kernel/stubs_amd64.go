@@ -284,6 +284,11 @@ func rectifySame512(a *Rectify)
 //go:noescape
 func tangentSame512(a *Rectify)
 
+// rectifyBackSame is rectifyBack, X being the same in all lanes.
+//
+//go:noescape
+func rectifyBackSame512(a *RectifyBack)
+
 // products multiplies pixels, and adds two rows.
 //
 //go:noescape
@@ -298,6 +303,16 @@ func rectify512(a *Rectify)
 //
 //go:noescape
 func tangent512(a *Rectify)
+
+// rectifyBack takes gradients back through a layer.
+//
+//go:noescape
+func rectifyBack512(a *RectifyBack)
+
+// productsBack512 takes gradients back to pixels.
+//
+//go:noescape
+func productsBack512(a *ProductsBack)
 
 // sums512 adds three rows.
 //
@@ -509,6 +524,11 @@ func rectifySame256(a *Rectify)
 //go:noescape
 func tangentSame256(a *Rectify)
 
+// rectifyBackSame is rectifyBack, X being the same in all lanes.
+//
+//go:noescape
+func rectifyBackSame256(a *RectifyBack)
+
 // products multiplies pixels, and adds two rows.
 //
 //go:noescape
@@ -523,6 +543,16 @@ func rectify256(a *Rectify)
 //
 //go:noescape
 func tangent256(a *Rectify)
+
+// rectifyBack takes gradients back through a layer.
+//
+//go:noescape
+func rectifyBack256(a *RectifyBack)
+
+// productsBack256 takes gradients back to pixels.
+//
+//go:noescape
+func productsBack256(a *ProductsBack)
 
 // sums256 adds three rows.
 //

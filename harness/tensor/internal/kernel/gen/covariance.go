@@ -49,7 +49,9 @@ func (v isa) covariances() {
 		v.products(same)
 		v.rectify(same, false)
 		v.rectify(same, true)
+		v.rectifyBack(same)
 	}
+	v.productsBack()
 	a := v.text("sums", "Sums", fmt.Sprintf("sums%s adds three rows.", v.name))
 	to, before, at, after := a.ptr("Sum"), a.ptr("Before"), a.ptr("At"), a.ptr("After")
 	eachPlace(a.int("N"), func() {
@@ -250,6 +252,97 @@ func (v isa) rectify(same, tangent bool) {
 		for _, p := range []reg.GPVirtual{rootX, inverseX} {
 			ADDQ(Imm(uint64(step)), p)
 		}
+	})
+	v.done()
+}
+
+func (v isa) rectifyBack(same bool) {
+	name, doc := named("rectifyBack", " takes gradients back through a layer.", same)
+	a := v.text(name, "RectifyBack", doc)
+	slope, angle, d, s3 := a.ptr("Slope"), a.ptr("Angle"), a.ptr("D"), a.ptr("S")
+	rootX, inverseX, rootY, inverseY := a.ptr("RootX"), a.ptr("InverseX"), a.ptr("RootY"), a.ptr("InverseY")
+	scale, bias := a.splat64(v, "Scale"), a.splat64(v, "Bias")
+	eachPlace(a.int("N"), func() {
+		n := v.halves()
+		u, square := make([]reg.VecVirtual, n), v.vecs(n)
+		cosine := func(h int) reg.VecVirtual {
+			s, c := v.threeSum(s3, h), v.side(inverseX, same, h)
+			VFMADD213PD(bias, scale, s)
+			VMULPD(v.half(inverseY, 0, h), c, c)
+			VMULPD(s, c, c)
+			return c
+		}
+		for h := range n {
+			c := cosine(h)
+			v.and(v.table(math.Float64frombits(1<<63-1)), c, c)
+			u[h] = c
+			VMULPD(c, c, square[h])
+		}
+		q := v.polynomial(&kernel.AnglePoly, u, square)
+		for h := range n {
+			zero, w := v.vec(), v.vec()
+			v.clear(zero)
+			VMOVUPD(v.table(kernel.One), w)
+			VSUBPD(u[h], w, w)
+			VMAXPD(zero, w, w)
+			VSQRTPD(w, w)
+			VADDPD(v.table(1), u[h], u[h])
+			VSQRTPD(u[h], u[h])
+			VMULPD(w, u[h], u[h])
+			VFNMADD213PD(v.table(0.5), w, q[h])
+			c, magnitude := cosine(h), v.vec()
+			v.and(v.table(math.Copysign(0, -1)), c, c)
+			v.and(v.table(math.Float64frombits(1<<63-1)), q[h], magnitude)
+			v.or(c, magnitude, magnitude)
+			VADDPD(v.table(0.5), magnitude, magnitude)
+			VMULPD(v.half(d, 0, h), magnitude, magnitude)
+			VMOVUPD(magnitude, v.half(slope, 0, h))
+			r := v.side(rootX, same, h)
+			VMULPD(v.half(rootY, 0, h), r, r)
+			VMULPD(r, u[h], r)
+			to := v.vec()
+			VMOVUPD(v.half(angle, 0, h), to)
+			VFMADD231PD(v.half(d, 0, h), r, to)
+			VMOVUPD(to, v.half(angle, 0, h))
+		}
+		ADDQ(Imm(place), d)
+		step := 2 * place
+		if same {
+			step = 16
+		}
+		for _, p := range []reg.GPVirtual{slope, angle, s3, rootY, inverseY} {
+			ADDQ(Imm(2*place), p)
+		}
+		for _, p := range []reg.GPVirtual{rootX, inverseX} {
+			ADDQ(Imm(uint64(step)), p)
+		}
+	})
+	v.done()
+}
+
+func (v isa) productsBack() {
+	a := v.text("productsBack", "ProductsBack", fmt.Sprintf("productsBack%s takes gradients back to pixels.", v.name))
+	x, y, s3 := a.ptr("X"), a.ptr("Y"), a.ptr("S")
+	colours := a.int("C")
+	eachPlace(a.int("N"), func() {
+		s := make([]reg.VecVirtual, v.halves())
+		for h := range s {
+			s[h] = v.threeSum(s3, h)
+		}
+		c := GP64()
+		MOVQ(colours, c)
+		Label("colour")
+		for h := range s {
+			to := v.vec()
+			VMOVUPD(v.half(x, 0, h), to)
+			VFMADD231PD(v.half(y, 0, h), s[h], to)
+			VMOVUPD(to, v.half(x, 0, h))
+		}
+		ADDQ(Imm(place), x)
+		ADDQ(Imm(place), y)
+		DECQ(c)
+		JNZ(LabelRef("colour"))
+		ADDQ(Imm(place), s3)
 	})
 	v.done()
 }

@@ -1,0 +1,309 @@
+package nngp
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"dgkip/harness/tensor"
+)
+
+// ConvPass is Pass for the kernel of convolutional networks. With v and v' the variances
+// of two places after a convolution and s their covariance, ReLU has the slopes
+//
+//	dK/ds = (pi - t)/(2 pi),   dK/dv = r sin t/(4 pi v),
+//
+// convolution and average are linear, and v is a covariance of x with itself, through the
+// layers before.
+//
+// Of the way forward nothing is kept: Backward goes it again for eight pairs at a time,
+// with what each layer leaves, and the pixels' layer a row at a time. Gradients in the
+// variances are gathered over all pairs of an image and go back once. With 32x32 places and
+// Depth 3 a thread needs 2 MB.
+type ConvPass struct {
+	kernel Conv
+	pixels []float32
+	set    ConvImages // as the pixels were when Forward was called
+	real   ConvImages
+}
+
+// NewPass returns a pass for a set, beside real images. The tangent kernel has none.
+func (k Conv) NewPass(set []float32, real ConvImages) (*ConvPass, error) {
+	if k.Tangent {
+		return nil, errors.New("nngp: gradients are of the kernel of random features, not of the tangent kernel")
+	}
+	return &ConvPass{kernel: k, pixels: set, real: real}, k.Check()
+}
+
+// Forward returns the kernel within the set, [n, n], and with the real images, [n, N],
+// for the set as its pixels are now, and prepares for Backward. It stops early, with the
+// context's error, when ctx is done.
+func (p *ConvPass) Forward(ctx context.Context) (gram, cross tensor.Mat[float64], err error) {
+	if p.set, err = p.kernel.Images(ctx, p.pixels, nil); err != nil {
+		return gram, cross, err
+	}
+	if gram, err = p.kernel.Gram(ctx, p.set); err != nil {
+		return gram, cross, err
+	}
+	cross, err = p.kernel.Cross(ctx, p.set, p.real, nil)
+	return gram, cross, err
+}
+
+const (
+	mostShares = 16 // of an image's pairs, each of which is summed by itself
+	atATime    = 32 // images whose pairs are shared out
+)
+
+// Backward sets dx to the gradient in the pixels, given those in what Forward returned
+// last; dGram is symmetric.
+func (p *ConvPass) Backward(dx []float32, dGram tensor.Mat[float64], dCross tensor.Mat[float32]) {
+	k, n := p.kernel, p.set.n
+	within := (n + lanes - 1) / lanes
+	all := within + (p.real.n+lanes-1)/lanes
+	shares := min(mostShares, all)
+	own := make([]convGradient, n)
+	for from := 0; from < n; from += atATime {
+		parts := make([]convGradient, min(atATime, n-from)*shares)
+		tensor.Parallel(len(parts), func(t int) {
+			i, share := from+t/shares, t%shares
+			b, x := k.back(k.grids(k.Depth)), k.image(p.set, i)
+			for g := share * all / shares; g < (share+1)*all/shares; g++ {
+				var weights [lanes]float64
+				if g < within {
+					for l, v := range dGram.Row(i)[g*lanes : min(n, (g+1)*lanes)] {
+						weights[l] = 2 * v // k_ij and k_ji
+					}
+					b.pairs(x, k.group(p.set, g), weights)
+					continue
+				}
+				g := g - within
+				for l, v := range dCross.Row(i)[g*lanes : min(p.real.n, (g+1)*lanes)] {
+					weights[l] = float64(v)
+				}
+				b.pairs(x, k.group(p.real, g), weights)
+			}
+			parts[t] = b.total()
+		})
+		tensor.Parallel(len(parts)/shares, func(i int) {
+			own[from+i] = parts[i*shares]
+			for _, part := range parts[i*shares+1 : (i+1)*shares] {
+				own[from+i].add(part)
+			}
+		})
+	}
+	tensor.Parallel(within, func(group int) { k.finish(dx, own, p.set, group) })
+}
+
+// convGradient is a gradient in an image as pairs see it: in its pixels, over the first
+// layer's scale, and for each layer the sums of D r sin t of RectifyBack.
+type convGradient struct {
+	pixels []float64
+	angles [][]float64
+}
+
+func (g convGradient) add(h convGradient) {
+	for i, v := range h.pixels {
+		g.pixels[i] += v
+	}
+	for l, angles := range h.angles {
+		for i, v := range angles {
+			g.angles[l][i] += v
+		}
+	}
+}
+
+// back takes gradients of eight pairs through the layers, to the pixels and variances of
+// the first side. They are added up in all that it goes back for.
+type back struct {
+	*worker
+	d        [][]float64 // the gradient in worker.k
+	slopes   []float64   // three rows of RectifyBack's for each displacement along a row
+	gradient convGradient
+	rectify  tensor.RectifyBack
+	products tensor.ProductsBack
+}
+
+func (k Conv) back(grids []grid) *back {
+	b := &back{worker: k.worker(grids)}
+	b.gradient.pixels = make([]float64, k.H*k.W*k.C*lanes)
+	for l, g := range grids {
+		b.d = append(b.d, make([]float64, len(b.k[l])))
+		b.gradient.angles = append(b.gradient.angles, make([]float64, g.h*g.w*lanes))
+	}
+	b.slopes = make([]float64, len(b.ring))
+	return b
+}
+
+// total returns what was added up, over the lanes.
+func (b *back) total() convGradient {
+	over := func(v []float64) []float64 {
+		out := make([]float64, len(v)/lanes)
+		for i := range out {
+			for _, x := range v[i*lanes:][:lanes] {
+				out[i] += x
+			}
+		}
+		return out
+	}
+	g := convGradient{pixels: over(b.gradient.pixels)}
+	for _, v := range b.gradient.angles {
+		g.angles = append(g.angles, over(v))
+	}
+	return g
+}
+
+// pairs goes forward and back for the pairs of an image with eight others, whose kernel
+// has these gradients.
+func (b *back) pairs(x, y side, gradients [lanes]float64) {
+	last := len(b.grids) - 1
+	for l := range last {
+		b.worker.layer(l, x, y, true)
+	}
+	d := b.d[last]
+	for i := range d {
+		d[i] = gradients[i%lanes] / float64(pooled*len(d)/lanes)
+	}
+	for l := last; l >= 0; l-- {
+		b.layer(l, x, y, true)
+	}
+}
+
+// layer takes the gradient in what layer l left back to what the layer before left, or to
+// the pixels.
+func (b *back) layer(l int, x, y side, same bool) {
+	g := b.grids[l]
+	b.rectify.Scale, b.rectify.Bias, b.rectify.Same, b.worker.rectify.Same = g.scale, g.bias, same, same
+	for dy := -g.band; dy <= g.band; dy++ {
+		from, to := span(g.h, dy)
+		for py := from; py <= to && from < to; py++ {
+			for dx := -g.band; dx <= g.band; dx++ {
+				if first, end := span(g.w, dx); first >= end {
+					continue
+				}
+				if py < to {
+					b.row(l, x, y, dy, dx, py)
+				}
+				if py > from {
+					b.convolve(l, y, dy, dx, py-1)
+				}
+			}
+		}
+	}
+}
+
+// row takes a row back through average and ReLU.
+func (b *back) row(l int, x, y side, dy, dx, py int) {
+	g, a := b.grids[l], &b.rectify
+	slopes := b.slopes3(l, dy, dx, py)
+	clear(slopes)
+	if l == 0 {
+		b.sumProducts(x, y, dy, dx, py)
+	} else if g.counts(dy, py) {
+		b.three(l, dy, dx, py, b.worker.sum, b.k[l-1])
+	}
+	first, _ := span(g.w, dx)
+	g.averaged(dy, dx, py, func(start, n, at int) {
+		a.N, a.S, a.D = n, b.worker.sum[start*lanes:], b.d[l][at:]
+		i, j := py*g.w+start, ((py+dy)*g.w+start+dx)*lanes
+		a.Slope, a.Angle = slopes[(start-first)*lanes:], b.gradient.angles[l][i*lanes:]
+		if !a.Same {
+			i *= lanes
+		}
+		a.RootX, a.InverseX, a.RootY, a.InverseY = x.root[l][i:], x.inverse[l][i:], y.root[l][j:], y.inverse[l][j:]
+		tensor.PairRectifyBack(a)
+	})
+}
+
+// sumProducts adds the products of row py and its neighbours.
+func (b *back) sumProducts(x, y side, dy, dx, py int) {
+	g := b.grids[0]
+	from, to := span(g.h, dy)
+	first, end := span(g.w, dx)
+	if py == from {
+		b.product(x, y, dy, dx, py)
+	}
+	if py+1 < to {
+		b.product(x, y, dy, dx, py+1)
+	} else {
+		b.add(b.worker.sum[(first+1)*lanes:], b.products3(dy, dx, py-1), b.products3(dy, dx, py), b.zero, end-first)
+	}
+	b.margins(b.worker.sum, first, end)
+}
+
+// slopes3 is the slopes of row py, one of the last three.
+func (b *back) slopes3(l, dy, dx, py int) []float64 {
+	g := b.grids[l]
+	if from, to := span(g.h, dy); py < from || py >= to {
+		return b.zero
+	}
+	first, end := span(g.w, dx)
+	return b.slopes[((dx+g.band)*3+py%3)*g.w*lanes:][:(end-first)*lanes]
+}
+
+// convolve takes row py back through the convolution, whose adjoint adds the same places,
+// and where there is no layer before to the pixels.
+func (b *back) convolve(l int, y side, dy, dx, py int) {
+	g := b.grids[l]
+	first, end := span(g.w, dx)
+	b.add(b.worker.sum[(first+1)*lanes:], b.slopes3(l, dy, dx, py-1), b.slopes3(l, dy, dx, py), b.slopes3(l, dy, dx, py+1), end-first)
+	b.margins(b.worker.sum, first, end)
+	s := b.worker.sum[first*lanes : (end+2)*lanes]
+	if l == 0 {
+		a := &b.products
+		a.X, a.Y = b.gradient.pixels[(py*g.w+first)*b.colours*lanes:], y.pixels[((py+dy)*g.w+first+dx)*b.colours*lanes:]
+		a.S, a.N, a.C = s, end-first, b.colours
+		tensor.PairProductsBack(a)
+		return
+	}
+	to := b.d[l-1][g.before(dy, dx, py)*lanes:][first*lanes : end*lanes]
+	for i := range to {
+		to[i] = g.scale * ((s[i] + s[i+lanes]) + s[i+2*lanes])
+	}
+}
+
+// finish takes the gradients of a group's images in their variances back, and sets theirs
+// in dx.
+func (k Conv) finish(dx []float32, of []convGradient, v ConvImages, group int) {
+	all := k.grids(k.Depth)
+	y, b := k.group(v, group), k.back(k.grids(k.Depth-1))
+	for l := range len(b.grids) - 1 {
+		b.worker.layer(l, y, y, false)
+	}
+	// A variance is that of one image, and a covariance that of two equal ones: twice the
+	// gradient in the first.
+	var next []float64 // in the variances of layer l
+	for l := k.Depth - 1; l >= 0; l-- {
+		d := make([]float64, len(y.inverse[l]))
+		for i, inverse := range y.inverse[l] {
+			sum := 0.0
+			if image := group*lanes + i%lanes; image < v.n {
+				sum = of[image].angles[l][i/lanes]
+			}
+			if l < len(b.grids) {
+				sum += 2 * b.gradient.angles[l][i]
+			}
+			d[i] = sum * float64(inverse*inverse) / (2 * math.Pi)
+		}
+		g := all[l]
+		g.bias = 0
+		next = make([]float64, len(d))
+		b.variance(g, d, next) // the adjoint is the sum itself
+		if l == 0 {
+			break
+		}
+		centre := b.centreOf(l-1, b.d[l-1])
+		for i, x := range next {
+			centre[i] += x
+		}
+		b.layer(l-1, y, y, false)
+	}
+	size := k.H * k.W * k.C
+	for i := range min(lanes, v.n-group*lanes) {
+		image := group*lanes + i
+		for j, x := range of[image].pixels {
+			at := j*lanes + i
+			covariances := float64(all[0].scale * (x + 2*b.gradient.pixels[at]))
+			dx[image*size+j] = float32(covariances + float64(2*y.pixels[at]*next[j/k.C*lanes+i]))
+		}
+	}
+}

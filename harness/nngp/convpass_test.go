@@ -1,0 +1,215 @@
+package nngp
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+// convCase is a set beside real images and a function of their kernel, linear with random
+// coefficients. Pixels are multiples of 1/64, so that steps from them are exact.
+type convCase struct {
+	k         Conv
+	set, real []float32
+	dGram     tensor.Mat[float64]
+	dCross    tensor.Mat[float32]
+}
+
+func newConvCase(k Conv, r *rng.Rand, n, reals int) convCase {
+	size := k.H * k.W * k.C
+	c := convCase{k, images(r, n, size), images(r, reals, size), tensor.NewMat[float64](n, n), tensor.NewMat[float32](n, reals)}
+	for _, x := range [][]float32{c.set, c.real} {
+		for i, v := range x {
+			x[i] = float32(math.Round(float64(v)*64) / 64)
+		}
+	}
+	for i := range n {
+		for j := range i + 1 {
+			c.dGram.Row(i)[j] = r.Normal64()
+			c.dGram.Row(j)[i] = c.dGram.Row(i)[j]
+		}
+	}
+	r.FillNormal(c.dCross.Data, 0, 1)
+	return c
+}
+
+func (c convCase) pass(t testing.TB) *ConvPass {
+	t.Helper()
+	v, err := c.k.Images(context.Background(), c.real, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := c.k.NewPass(c.set, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (c convCase) gradient(t testing.TB) []float32 {
+	t.Helper()
+	p, dx := c.pass(t), make([]float32, len(c.set))
+	if _, _, err := p.Forward(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	p.Backward(dx, c.dGram, c.dCross)
+	return dx
+}
+
+// value is the function by the pass, and full by the recursion of all covariances, where
+// only the kernel of one image of the set counts.
+func (c convCase) value(t *testing.T, _ int) float64 {
+	t.Helper()
+	gram, cross, err := c.pass(t).Forward(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	for i, v := range gram.Data {
+		sum += v * c.dGram.Data[i]
+	}
+	for i, v := range cross.Data {
+		sum += v * float64(c.dCross.Data[i])
+	}
+	return sum
+}
+
+func (c convCase) full(_ *testing.T, image int) float64 {
+	size := c.k.H * c.k.W * c.k.C
+	at := func(x []float32, i int) []float32 { return x[i*size:][:size] }
+	sum := 0.0
+	for j := range c.dGram.Cols {
+		both := 2.0
+		if j == image {
+			both = 1
+		}
+		sum += both * c.dGram.Row(image)[j] * full(c.k, at(c.set, image), at(c.set, j))
+	}
+	for j, v := range c.dCross.Row(image) {
+		sum += float64(v) * full(c.k, at(c.set, image), at(c.real, j))
+	}
+	return sum
+}
+
+// check compares the gradient in some pixels with differences of a function.
+func (c convCase) check(t *testing.T, r *rng.Rand, value func(t *testing.T, image int) float64, pixels int, bound float64) {
+	t.Helper()
+	dx := c.gradient(t)
+	largest := 0.0
+	for _, v := range dx {
+		largest = max(largest, math.Abs(float64(v)))
+	}
+	for range pixels {
+		i := r.IntN(len(dx))
+		difference := func(step float32) float64 {
+			x := c.set[i]
+			defer func() { c.set[i] = x }()
+			c.set[i] = x + step
+			up := value(t, i/(len(dx)/c.dGram.Rows))
+			c.set[i] = x - step
+			return (up - value(t, i/(len(dx)/c.dGram.Rows))) / (2 * float64(step))
+		}
+		want := (4*difference(1./512) - difference(1./256)) / 3
+		if got := float64(dx[i]); !(math.Abs(got-want) <= bound*largest) {
+			t.Errorf("%+v: the gradient in value %d is %v, not %v, by %.2g of the largest", c.k, i, got, want, (got-want)/largest)
+		}
+	}
+}
+
+func TestConvGradientIsTheFullRecursions(t *testing.T) {
+	r := rng.Stream(1, "conv gradient")
+	for _, k := range []Conv{
+		conv(8, 8, 1, 3), conv(8, 8, 3, 2), conv(9, 7, 2, 2), conv(2, 3, 1, 1), conv(11, 14, 1, 3),
+		{H: 8, W: 8, C: 1, Depth: 2, Weight: 1, Bias: 0.5}, {H: 8, W: 8, C: 1, Depth: 3, Weight: 1.2},
+	} {
+		c := newConvCase(k, r, 3, 2)
+		c.check(t, r, c.full, 6, 2e-7)
+	}
+}
+
+// With groups of both sides that are not full, and pixels of every place of 32x32.
+func TestConvGradient(t *testing.T) {
+	r := rng.Stream(1, "conv differences")
+	c := newConvCase(conv(32, 32, 3, 3), r, 2, 9)
+	c.check(t, r, c.value, 4, 2e-7)
+	c = newConvCase(conv(12, 12, 3, 2), r, 9, 13)
+	c.check(t, r, c.value, 16, 2e-7)
+}
+
+// Images that are equal, or equal in part, have no angle between them.
+func TestConvGradientOfEqualImages(t *testing.T) {
+	r := rng.Stream(1, "equal")
+	c := newConvCase(conv(8, 8, 1, 3), r, 3, 3)
+	copy(c.set[64:128], c.set[:64])
+	copy(c.real, c.set[:64])
+	copy(c.real[64:96], c.set[:32])
+	c.check(t, r, c.full, 12, 1e-4) // differences see the third power of the angle
+	c.k.Bias = 0
+	clear(c.set)
+	for i, v := range c.gradient(t) {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			t.Fatalf("the gradient in value %d is %v where an image is black", i, v)
+		}
+	}
+}
+
+func TestConvPassRefusesTangents(t *testing.T) {
+	k := conv(8, 8, 1, 2)
+	k.Tangent = true
+	if _, err := k.NewPass(nil, ConvImages{}); err == nil || !strings.Contains(err.Error(), "tangent") {
+		t.Error(err)
+	}
+}
+
+// The bits are the same on every path and for every number of threads.
+func TestConvGradientSameBits(t *testing.T) {
+	defer tensor.Use(tensor.Path())
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	const want = "5ed14c017ecaad21"
+	for _, path := range tensor.Paths() {
+		if err := tensor.Use(path); err != nil {
+			t.Fatal(err)
+		}
+		for threads := 1; threads <= 3; threads++ {
+			runtime.GOMAXPROCS(threads)
+			h := sha256.New()
+			binary.Write(h, binary.LittleEndian, newConvCase(conv(14, 14, 3, 2), rng.Stream(1, "bits"), 3, 17).gradient(t))
+			if got := fmt.Sprintf("%x", h.Sum(nil)[:8]); got != want {
+				t.Errorf("on %s with %d threads: %s, not %s", path, threads, got, want)
+			}
+		}
+	}
+}
+
+// Time of an evaluation with its gradient: two set images against each other and 24 others,
+// on one thread.
+func BenchmarkConvPass(b *testing.B) {
+	for _, k := range []Conv{conv(32, 32, 3, 3), conv(28, 28, 1, 3)} {
+		for _, path := range tensor.Paths() {
+			b.Run(fmt.Sprintf("%dx%dx%d/%s", k.H, k.W, k.C, path), func(b *testing.B) {
+				defer tensor.Use(tensor.Path())
+				if err := tensor.Use(path); err != nil {
+					b.Fatal(err)
+				}
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+				c := newConvCase(k, rng.Stream(1, "bench"), 2, 24)
+				p, dx := c.pass(b), make([]float32, len(c.set))
+				for b.Loop() {
+					if _, _, err := p.Forward(context.Background()); err != nil {
+						b.Fatal(err)
+					}
+					p.Backward(dx, c.dGram, c.dCross)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*2*(8+24)*k.Evaluations()), "ns/evaluation")
+			})
+		}
+	}
+}
