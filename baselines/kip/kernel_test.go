@@ -21,6 +21,10 @@ func TestKernelContract(t *testing.T) {
 	}
 }
 
+func TestConvKernelContract(t *testing.T) {
+	methodtest.Run(t, func() method.Method { return variant("batch", 3) }, methodtest.Options{Problem: func(p *method.Problem) { p.Model.Kind = "nngp-conv" }})
+}
+
 // With the inner products of features a regression is that of the features, and its
 // gradients in these are those in the features.
 func TestKernelIsThatOfFeatures(t *testing.T) {

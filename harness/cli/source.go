@@ -77,10 +77,15 @@ func (s *source) Open(ctx context.Context, d spec.Data) (*engine.Dataset, error)
 }
 
 func (s *source) load(ctx context.Context, d spec.Data) (*data.Set, error) {
+	load := func() (*data.Set, error) { return data.Load(ctx, d.Use, d.Classes, s.options) }
 	if d.Own() {
-		return d.Config.Load(ctx, d.Name, d.Dir)
+		load = func() (*data.Set, error) { return d.Config.Load(ctx, d.Name, d.Dir) }
 	}
-	return data.Load(ctx, d.Use, d.Classes, s.options)
+	set, err := load()
+	if err != nil || d.Images == 0 {
+		return set, err
+	}
+	return set.First(d.Images)
 }
 
 // smallest returns how many training images the class with fewest has.

@@ -92,6 +92,27 @@ func (c *contents) choose(name string, classes []int) (*Set, error) {
 	return s, nil
 }
 
+// First returns the set with the first n training images of each class alone, and all its
+// test images.
+func (s *Set) First(n int) (*Set, error) {
+	out, seen := *s, make([]int, len(s.Classes))
+	out.Train = Split{}
+	for i, l := range s.Train.Labels {
+		if seen[l]++; seen[l] <= n {
+			out.Train.Images = append(out.Train.Images, s.Train.Images[i*s.Dim():(i+1)*s.Dim()]...)
+			out.Train.Labels = append(out.Train.Labels, l)
+		}
+	}
+	for l, have := range seen {
+		if have < n {
+			err := fmt.Errorf("%w: images = %d, and class %s has only %d training images", ErrConfig, n, s.Classes[l], have)
+			return nil, at(s.Name, hint(err, "lower images, or leave it out to have all"))
+		}
+	}
+	out.Digest = out.digest()
+	return &out, nil
+}
+
 // present lists the classes that have images in both splits.
 func (c *contents) present() []string {
 	var list []string

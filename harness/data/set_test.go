@@ -38,6 +38,26 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+func TestFirst(t *testing.T) {
+	all, err := tiny().choose("tiny", []int{2, 0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := all.First(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(s.Train.Labels, []int{0, 1}) || !slices.Equal(s.Train.Images, []byte{2, 0, 0, 1}) {
+		t.Errorf("labels %v, images %v", s.Train.Labels, s.Train.Images)
+	}
+	if s.Digest == all.Digest || s.Test.Len() != all.Test.Len() || all.Train.Len() != 5 {
+		t.Error("the digest stays, or other images go")
+	}
+	if _, err := all.First(3); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "class c has only 2") {
+		t.Error(err)
+	}
+}
+
 func TestChooseErrors(t *testing.T) {
 	for _, c := range []struct {
 		classes []int

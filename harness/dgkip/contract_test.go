@@ -77,6 +77,13 @@ func TestKernelContract(t *testing.T) {
 	}
 }
 
+// So has that of ConvNets.
+func TestConvKernelContract(t *testing.T) {
+	methodtest.Run(t, func() method.Method {
+		return &Solved{Loop: defaults(3), Loss: "auto", Metric: "parameter", Relabel: "loss"}
+	}, methodtest.Options{Problem: func(p *method.Problem) { p.Model.Kind = "nngp-conv" }})
+}
+
 // So it has for several classes.
 func TestKernelContractOfThreeClasses(t *testing.T) {
 	exact := methodtest.Options{Problem: func(p *method.Problem) { p.Model.Kind, p.Data = "nngp", three() }}

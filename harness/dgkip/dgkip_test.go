@@ -232,7 +232,7 @@ func TestGradientInThePixels(t *testing.T) {
 			return &solved{named: convex.LogisticLoss, theta: r.theta, norm: r.norm, lambda: r.lambda, metric: convex.RealLoss, labels: labels, real: r.Lambda}
 		},
 	} {
-		for _, kind := range []string{"fc", "conv", "nngp"} {
+		for _, kind := range []string{"fc", "conv", "nngp", "nngp-conv"} {
 			p := problem(kind)
 			r := begun(t, p, convex.LogisticLoss, true)
 			r.obj = build(r, p)
@@ -455,7 +455,7 @@ func TestCheckpointOfALongerRun(t *testing.T) {
 // Labels that are solved by another metric leave the images as they are, and lower that
 // metric.
 func TestRelabel(t *testing.T) {
-	for _, kind := range []string{"fc", "nngp"} {
+	for _, kind := range []string{"fc", "nngp", "nngp-conv"} {
 		plain := &Solved{Loop: defaults(6), Loss: "auto", Metric: "parameter"}
 		lines, set := trace(t, plain, problem(kind))
 		again := *plain

@@ -21,7 +21,7 @@ func scoreInfinite(t *testing.T, f *Infinite, trial method.Trial) *method.Scores
 
 func TestInfiniteScores(t *testing.T) {
 	trial := featureTrial(t)
-	for _, kind := range []string{"fc", "conv", "nngp"} {
+	for _, kind := range []string{"fc", "conv", "nngp", "nngp-conv"} {
 		for _, kernel := range []string{"nngp", "ntk"} {
 			trial.Model.Kind = kind
 			f := inInfinite()
@@ -37,10 +37,11 @@ func TestInfiniteScores(t *testing.T) {
 // In the exact kernel that a run is in already, the score is that of its own features.
 func TestInfiniteIsTheExactKernel(t *testing.T) {
 	trial := featureTrial(t)
-	trial.Model.Kind = "nngp"
-	infinite, own := scoreInfinite(t, inInfinite(), trial), scoreIn(t, inFeatures(), trial)
-	if infinite.Counts["test_errors"][0] != own.Counts["test_errors"][0] {
-		t.Errorf("%d errors, and %d in the features protocol", infinite.Counts["test_errors"], own.Counts["test_errors"])
+	for _, trial.Model.Kind = range []string{"nngp", "nngp-conv"} {
+		infinite, own := scoreInfinite(t, inInfinite(), trial), scoreIn(t, inFeatures(), trial)
+		if infinite.Counts["test_errors"][0] != own.Counts["test_errors"][0] {
+			t.Errorf("%s: %d errors, and %d in the features protocol", trial.Model.Kind, infinite.Counts["test_errors"], own.Counts["test_errors"])
+		}
 	}
 }
 

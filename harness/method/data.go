@@ -156,9 +156,12 @@ func (m Model) CheckStored(s Sizes) error {
 
 // Exact reports whether the model stands for infinitely many, infinitely wide networks,
 // by the inner products of their features.
-func (m Model) Exact() bool {
+func (m Model) Exact() bool { return m.Limit() != "" }
+
+// Limit names the architecture of those networks, "" for a model that has features.
+func (m Model) Limit() string {
 	a, _ := nn.Lookup(m.Kind)
-	return a.Limit != ""
+	return a.Limit
 }
 
 // Shape describes one network of the model.

@@ -41,6 +41,13 @@ func init() {
 	})
 }
 
+func init() {
+	conv, _ := Lookup("conv")
+	limit := conv
+	limit.Name, limit.Title, limit.Code, limit.Limit = "nngp-conv", "NNGP (ConvNet)", 3, "conv"
+	Register(limit)
+}
+
 // conv is what networks and feature maps of a shape have in common.
 func (s Shape) conv(h, w, c int) ConvConfig {
 	return ConvConfig{In: c, H: h, W: w, Width: s.Width, Depth: s.Depth, Algo: s.Algo}

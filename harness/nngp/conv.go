@@ -119,6 +119,36 @@ type ConvImages struct {
 // Len is the number of images.
 func (v ConvImages) Len() int { return v.n }
 
+// Part returns images [from, to), without a copy.
+func (v ConvImages) Part(from, to int) ConvImages {
+	size := len(v.x) / v.n
+	return ConvImages{v.x[from*size : to*size], to - from, v.roots[from*v.each : to*v.each], v.each}
+}
+
+// Chosen returns some of the images.
+func (v ConvImages) Chosen(which []int) ConvImages {
+	out := ConvImages{n: len(which), each: v.each}
+	for _, i := range which {
+		one := v.Part(i, i+1)
+		out.x, out.roots = append(out.x, one.x...), append(out.roots, one.roots...)
+	}
+	return out
+}
+
+// Norms returns k(x, x).
+func (k Conv) Norms(ctx context.Context, v ConvImages) ([]float64, error) {
+	out := make([]float64, v.n)
+	grids := k.grids(k.Depth)
+	return out, eachGroup(ctx, v.n, nil, func(group int) {
+		x, work := k.group(v, group), k.worker(grids)
+		for l := range grids {
+			work.layer(l, x, x, false)
+		}
+		values := work.readOut(k)
+		copy(out[group*lanes:], values[:min(lanes, v.n-group*lanes)])
+	})
+}
+
 // Images takes images, [n, H, W, C].
 func (k Conv) Images(ctx context.Context, x []float32, progress func(done float64)) (ConvImages, error) {
 	if err := k.Check(); err != nil {

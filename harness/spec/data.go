@@ -12,13 +12,14 @@ import (
 )
 
 // Data is a [data.NAME] section: a dataset of one's own, or known data under
-// another name, with other classes or another preprocessing.
+// another name, with other classes, another preprocessing or fewer images.
 type Data struct {
 	Name       string `toml:"-"`
 	Dir        string `toml:"-"` // that relative paths start from: the file's
 	Title      string `toml:"title"`
 	Use        string `toml:"use"` // a known dataset; the section's own name if that is one
 	Preprocess string `toml:"preprocess" enum:"standard,zca,norm-zca"`
+	Images     int    `toml:"images" min:"0"` // of each class to train on, the first; 0 for all
 	data.Config
 }
 

@@ -10,10 +10,8 @@ import (
 	"math"
 	"strings"
 
-	"dgkip/harness/convex"
 	"dgkip/harness/features"
 	"dgkip/harness/method"
-	"dgkip/harness/nngp"
 	"dgkip/harness/tensor"
 )
 
@@ -131,7 +129,7 @@ func shared[T any](s *method.Shared, key string, compute func() (T, error)) (T, 
 // Map returns the feature map.
 func (r Real) Map() (*features.Map, error) {
 	if _, exact := r.kernel(); exact {
-		return nil, fmt.Errorf("model kind = %q has no features, only their inner products\nhint: use kind = \"fc\"", r.Model.Kind)
+		return nil, fmt.Errorf("model kind = %q has no features, only their inner products\nhint: use kind = %q", r.Model.Kind, r.Model.Limit())
 	}
 	t := r.Data.Train
 	return shared(r.Shared, r.key("map"), func() (*features.Map, error) {
@@ -159,7 +157,7 @@ func ShowTest(ctx context.Context, t method.Trial) (Shown, error) {
 	r := OfTrial(t)
 	return shared(t.Own, r.key("test features"), func() (Shown, error) {
 		if k, ok := r.kernel(); ok {
-			return &inKernel{kernel: k, images: nngp.NewImages(t.Test.X, t.Test.Size()), real: r.exactImages()}, nil
+			return r.showExact(ctx, k, t.Test.X)
 		}
 		phi, err := r.mapped(ctx, t.Own, "test", Digest(t.Test), t.Test)
 		return stored{phi}, err
@@ -193,8 +191,8 @@ func (r Real) mapped(ctx context.Context, s *method.Shared, what, of string, ima
 // Gram returns the inner products of the training images' features, [n, n].
 func (r Real) Gram(ctx context.Context) (tensor.Mat[float32], error) {
 	return shared(r.Shared, r.key("gram"), func() (tensor.Mat[float32], error) {
-		if k, ok := r.kernel(); ok {
-			return k.GramOf(ctx, r.exactImages(), r.phase("Gram matrix"))
+		if _, ok := r.kernel(); ok {
+			return r.exactGram(ctx)
 		}
 		phi, err := r.Features(ctx)
 		if err != nil {
@@ -203,13 +201,6 @@ func (r Real) Gram(ctx context.Context) (tensor.Mat[float32], error) {
 		k := tensor.NewMat[float32](phi.Rows, phi.Rows)
 		return k, tensor.GramContext(ctx, k, phi, r.phase("Gram matrix"))
 	})
-}
-
-// lower returns the lower half of the same for an exact kernel. It is too large to be
-// kept, and one model needs it.
-func (r Real) lower(ctx context.Context) (convex.Triangle, error) {
-	k, _ := r.kernel()
-	return k.LowerOf(ctx, r.exactImages(), convex.StripRows, r.phase("Gram matrix"))
 }
 
 // writeFloats and readFloats keep a matrix as little-endian values, row by row.

@@ -7,7 +7,6 @@ import (
 
 	"dgkip/harness/convex"
 	"dgkip/harness/features"
-	"dgkip/harness/nngp"
 	"dgkip/harness/tensor"
 )
 
@@ -26,31 +25,16 @@ type Shown interface {
 	Outputs(ctx context.Context, theta *Theta) (tensor.Mat[float64], error)
 }
 
-// kernel returns the kernel of the model's networks, and reports whether that takes
-// the place of features.
-func (r Real) kernel() (nngp.Kernel, bool) {
-	return nngp.Kernel{Depth: r.Model.Depth}, r.Model.Exact()
-}
-
-// exactImages returns the training images for the kernel.
-func (r Real) exactImages() nngp.Images {
-	v, _ := shared(r.Shared, r.key("exact images"), func() (nngp.Images, error) {
-		return nngp.NewImages(r.Data.Train.X, r.Data.Train.Size()), nil
-	})
-	return v
-}
-
 // Show shows images, such as those of a set.
 func (r Real) Show(ctx context.Context, x []float32) (Shown, error) {
-	size := r.Data.Train.Size()
 	if k, ok := r.kernel(); ok {
-		return &inKernel{kernel: k, images: nngp.NewImages(x, size), real: r.exactImages()}, nil
+		return r.showExact(ctx, k, x)
 	}
 	m, err := r.Map()
 	if err != nil {
 		return nil, err
 	}
-	phi := tensor.NewMat[float32](len(x)/size, m.Dim())
+	phi := tensor.NewMat[float32](len(x)/r.Data.Train.Size(), m.Dim())
 	m.NewPass().Forward(phi, x)
 	return stored{phi}, nil
 }
@@ -91,18 +75,19 @@ func (s stored) Outputs(_ context.Context, theta *Theta) (tensor.Mat[float64], e
 
 // inKernel is images by their inner products.
 type inKernel struct {
-	kernel       nngp.Kernel
-	images, real nngp.Images
+	exactImages
+	real exactImages
 
 	mu    sync.Mutex          // several runs may share test images
 	reals tensor.Mat[float32] // with the training images, [n, N], once they are asked for
+
+	// Of a set, the images that it was last seen with, and their inner products.
+	seen *inKernel
+	with tensor.Mat[float32]
 }
 
-func (s *inKernel) Gram() tensor.Mat[float64] { return s.kernel.Gram(s.images) }
-func (s *inKernel) Norms() []float64          { return s.kernel.Norms(s.images) }
-
 func (s *inKernel) Cross(set Shown) tensor.Mat[float64] {
-	cross := s.with(set)
+	cross := s.beside(set)
 	out := tensor.NewMat[float64](cross.Rows, cross.Cols)
 	for i, v := range cross.Data {
 		out.Data[i] = float64(v)
@@ -110,13 +95,17 @@ func (s *inKernel) Cross(set Shown) tensor.Mat[float64] {
 	return out
 }
 
-func (s *inKernel) with(set Shown) tensor.Mat[float32] {
-	cross, _ := s.kernel.Cross(context.Background(), s.images, set.(*inKernel).images, nil)
-	return cross
+func (s *inKernel) beside(set Shown) tensor.Mat[float32] {
+	of := set.(*inKernel)
+	if of.seen != s { // a set is scored under several losses
+		of.seen = s
+		of.with, _ = s.cross(context.Background(), of.exactImages)
+	}
+	return of.with
 }
 
 func (s *inKernel) Student(set Shown, c tensor.Mat[float64]) tensor.Mat[float64] {
-	return convex.Apply(s.with(set), c.Transposed())
+	return convex.Apply(s.beside(set), c.Transposed())
 }
 
 func (s *inKernel) View(ctx context.Context, theta *Theta) (convex.View, error) {
@@ -128,7 +117,7 @@ func (s *inKernel) Outputs(ctx context.Context, theta *Theta) (tensor.Mat[float6
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.reals.Rows == 0 {
-		reals, err := s.kernel.Cross(ctx, s.images, s.real, nil)
+		reals, err := s.cross(ctx, s.real)
 		if err != nil {
 			return tensor.Mat[float64]{}, err
 		}
@@ -155,8 +144,9 @@ type Pass interface {
 // NewPass returns a pass for a set beside Theta_O, whose views know the real images if
 // reals says so. In an exact kernel Theta_O may be nil, and then has no outputs.
 func (r Real) NewPass(ctx context.Context, theta *Theta, images []float32, reals bool) (Pass, error) {
-	if k, ok := r.kernel(); ok {
-		return &kernelPass{kernel: k, images: images, real: r.exactImages(), theta: theta}, nil
+	if _, ok := r.kernel(); ok {
+		real, err := r.exactReal(ctx)
+		return &kernelPass{images: images, real: real, theta: theta}, err
 	}
 	m, err := r.Map()
 	if err != nil {
@@ -226,12 +216,11 @@ func (p *featurePass) Scale(s float64) {
 func (p *featurePass) Back(dx []float32) { p.pass.Backward(dx, p.dphi) }
 
 type kernelPass struct {
-	kernel nngp.Kernel
 	images []float32
-	real   nngp.Images
+	real   exactImages
 	theta  *Theta
-	pass   *nngp.Pass // beside the real images that were shown last
-	all    bool       // whether those are all
+	pass   exactPass // beside the real images that were shown last
+	all    bool      // whether those are all
 	grad   convex.KernelGradient
 	view   convex.Kernel
 }
@@ -246,7 +235,7 @@ func (p *kernelPass) View(_ int, gradient bool, batch []int) convex.RealView {
 	return p.view
 }
 
-func (p *kernelPass) viewOf(pass *nngp.Pass, gradient, all bool) convex.Kernel {
+func (p *kernelPass) viewOf(pass exactPass, gradient, all bool) convex.Kernel {
 	var v convex.Kernel
 	v.K, v.Reals = pass.Forward(gradient)
 	if p.theta == nil {
@@ -263,19 +252,16 @@ func (p *kernelPass) viewOf(pass *nngp.Pass, gradient, all bool) convex.Kernel {
 func (p *kernelPass) show(batch []int) {
 	if batch == nil {
 		if !p.all {
-			p.pass, p.all = p.kernel.NewPass(p.images, p.real), true
+			p.pass, p.all = p.real.pass(p.images), true
 		}
 		return
 	}
-	d := p.real.X.Cols
-	chosen := tensor.NewMat[float32](len(batch), d)
-	tensor.GatherRows(chosen, p.real.X, batch)
-	p.pass, p.all = p.kernel.NewPass(p.images, nngp.NewImages(chosen.Data, d)), false
+	p.pass, p.all = p.real.chosen(batch).pass(p.images), false
 }
 
 func (p *kernelPass) Whole() convex.RealView {
 	if !p.all { // the pass keeps what a gradient of the last view needs
-		return p.viewOf(p.kernel.NewPass(p.images, p.real), false, true)
+		return p.viewOf(p.real.pass(p.images), false, true)
 	}
 	v := p.view
 	v.Grad = nil

@@ -157,7 +157,7 @@ func (r Real) solve(ctx context.Context, p Problem) (*Theta, error) {
 		}
 	}
 	s, err := convex.Solve(ctx, convex.Problem{
-		Features: phi, Large: r.Gram, Lower: r.lower, Labels: RealLabels(train.Labels, classes, p.Loss), Lambda: float64(train.Len()) * p.Lambda,
+		Features: phi, Large: r.Gram, Lower: r.exactLower, Labels: RealLabels(train.Labels, classes, p.Loss), Lambda: float64(train.Len()) * p.Lambda,
 		Report: r.phase("solving the " + string(p.Loss) + " model"),
 	}, p.Gap)
 	if err != nil {

@@ -1,0 +1,113 @@
+package teacher
+
+import (
+	"context"
+	"errors"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+
+	"dgkip/harness/convex"
+	"dgkip/harness/method"
+	"dgkip/harness/rng"
+)
+
+// many are more images than a part of a Gram matrix on disk has.
+func many() Real {
+	r, s := real("nngp-conv"), rng.Stream(1, "many")
+	t := &r.Data.Train
+	for len(t.Labels) < 2*gramRows+7 {
+		t.Labels = append(t.Labels, len(t.Labels)%2)
+		for range t.Size() {
+			t.X = append(t.X, float32(s.Normal64()))
+		}
+	}
+	return r
+}
+
+// The Gram matrix of ConvNets' kernel is symmetric, and that of its images; its lower half
+// in strips is the same.
+func TestConvGram(t *testing.T) {
+	ctx, r := context.Background(), many()
+	k, err := r.Gram(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	few, err := r.Show(ctx, r.Data.Train.X[60*r.Data.Train.Size():][:10*r.Data.Train.Size()])
+	if err != nil {
+		t.Fatal(err)
+	}
+	gram, norms := few.Gram(), few.Norms()
+	for i := range 10 {
+		for j := range 10 {
+			if want := k.Row(60 + i)[60+j]; float32(gram.Row(i)[j]) != want || k.Row(60 + j)[60+i] != want {
+				t.Errorf("k(%d, %d) is %v, not %v or %v", 60+i, 60+j, want, gram.Row(i)[j], k.Row(60 + j)[60+i])
+			}
+		}
+		if norms[i] != gram.Row(i)[i] {
+			t.Errorf("k(%d, %d) is %v, not %v", i, i, norms[i], gram.Row(i)[i])
+		}
+	}
+	v, err := r.exactReal(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rows = 2 * gramRows
+	strips, err := r.convGram(ctx, v.(convImages), rows)
+	if err != nil || len(strips) != 2 {
+		t.Fatal(len(strips), err)
+	}
+	for s, strip := range strips {
+		for i := range strip.Rows {
+			if got, want := strip.Row(i), k.Row(s*rows + i)[:strip.Cols]; !reflect.DeepEqual(got, want) {
+				t.Fatalf("row %d of strip %d is not that of the matrix", i, s)
+			}
+		}
+	}
+}
+
+// stopping is a disk that stops what runs when it has kept something so many times.
+type stopping struct {
+	memory
+	left int
+	stop context.CancelFunc
+}
+
+func (d *stopping) Save(key string, size int64, write func(io.Writer) error) {
+	d.memory.Save(key, size, write)
+	if d.left--; d.left == 0 {
+		d.stop()
+	}
+}
+
+// A Gram matrix that was stopped goes on with what is on disk, and is the same.
+func TestConvGramGoesOn(t *testing.T) {
+	want, err := many().Theta(context.Background(), Problem{Loss: convex.SquaredLoss})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	disk := &stopping{memory{}, 2, stop}
+	r := many()
+	r.Shared = r.Shared.With(disk)
+	if _, err := r.Theta(ctx, Problem{Loss: convex.SquaredLoss}); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if len(disk.memory) != 2 {
+		t.Fatalf("%d values on disk, want 2 parts", len(disk.memory))
+	}
+	r.Shared = new(method.Shared).With(disk)
+	got, err := r.Theta(context.Background(), Problem{Loss: convex.SquaredLoss})
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("not the same (%v)", err)
+	}
+	if len(disk.memory) != 4 {
+		t.Errorf("%d values on disk, want 3 parts and Theta_O", len(disk.memory))
+	}
+	for key := range disk.memory {
+		if strings.Contains(key, "seed") {
+			t.Errorf("a seed is in %q, and nothing is drawn", key)
+		}
+	}
+}
