@@ -8,6 +8,7 @@ import (
 	_ "dgkip/baselines/dm"
 	_ "dgkip/baselines/dsa"
 	_ "dgkip/baselines/file"
+	_ "dgkip/baselines/frepo"
 	_ "dgkip/baselines/herding"
 	_ "dgkip/baselines/kip"
 	_ "dgkip/baselines/kmeans"

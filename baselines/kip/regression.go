@@ -71,6 +71,14 @@ func (r ridge) fit(a, b tensor.Mat[float32], y, targets tensor.Mat[float64], dA 
 	return m, nil
 }
 
+// Fit returns the loss of the regression whose ridge is jitter tr(K)/n, as fit does for its
+// model: on features a with labels y, over real features b with targets, with the gradients
+// da and, where it has any rows, dy.
+func Fit(jitter float64, a, b tensor.Mat[float32], y, targets tensor.Mat[float64], da *tensor.Mat[float32], dy tensor.Mat[float64]) (loss float64, err error) {
+	m, err := ridge{Jitter: jitter}.fit(a, b, y, targets, da, dy)
+	return m.Loss, err
+}
+
 // solve is fit with the labels that are best for A: of all C the one of least loss,
 // and y = K C + lambda C. zero is a matrix of zeros, [k, M].
 func solve(a, b tensor.Mat[float32], lambda float64, targets, zero tensor.Mat[float64], dA *tensor.Mat[float32]) (model, error) {

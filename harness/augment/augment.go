@@ -191,6 +191,9 @@ const (
 // scaled reads the pixel at (x, y) from (sx x, sy y).
 func scaled(sx, sy float64) Draw { return Draw{op: warp, m: [4]float64{sx, 0, 0, sy}} }
 
+// Flip returns the draw by which left becomes right. It is its own adjoint.
+func Flip() Draw { return Draw{op: flip} }
+
 func rotated(degrees float64) Draw {
 	const radians = 3.14159265358979323846264338327950288 / 180
 	t := degrees * radians

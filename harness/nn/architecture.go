@@ -66,6 +66,7 @@ type Shape struct {
 
 	// Of networks that convolve and are trained.
 	Norm     bool // with instance norm
+	Doubling bool // every block has twice the channels of the one before
 	FirstPad int  // padding of the first convolution; 0 for 3 on 28x28 images, else 1
 }
 

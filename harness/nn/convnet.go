@@ -15,6 +15,7 @@ type ConvConfig struct {
 	Width    int  // channels of a block; 0 means 128
 	Depth    int  // blocks; 0 means 3
 	Norm     bool // with instance norm
+	Doubling bool // every block has twice the channels of the one before
 	Classes  int  // outputs; 0 means 2
 	FirstPad int  // zero padding of the first convolution; 0 means 1
 	Algo     tensor.Algorithm
@@ -26,7 +27,7 @@ func init() {
 		Width: 256, Depth: 3, Nets: 8,
 		Net: func(s Shape, h, w, c, classes int) (*Net[float32], error) {
 			config := s.conv(h, w, c)
-			config.Norm, config.Classes, config.FirstPad = s.Norm, classes, s.Padding(h, w)
+			config.Norm, config.Doubling, config.Classes, config.FirstPad = s.Norm, s.Doubling, classes, s.Padding(h, w)
 			return ConvNet[float32](config)
 		},
 		// The features are the last block's activations: a network without its
@@ -79,15 +80,19 @@ func convBlocks[F tensor.Float](c ConvConfig) (layers []layer[F], outputs int, e
 		layers = append(layers, &pad[F]{h: h, w: w, ch: in, by: by})
 		h, w = h+2*by, w+2*by
 	}
+	width := c.Width
 	for i := range c.Depth {
 		if min(h, w) < 2 {
 			return nil, 0, fmt.Errorf("nn: images of %dx%d pixels are too small for %d blocks, each of which halves them; %d fit", c.H, c.W, c.Depth, i)
 		}
 		layers = append(layers, &convBlock[F]{
-			convShape: convShape{h: h, w: w, inCh: in, outCh: c.Width, pool: true},
+			convShape: convShape{h: h, w: w, inCh: in, outCh: width, pool: true},
 			name:      fmt.Sprintf("block%d", i+1), norm: c.Norm, algo: c.Algo,
 		})
-		h, w, in = h/2, w/2, c.Width
+		h, w, in = h/2, w/2, width
+		if c.Doubling {
+			width *= 2
+		}
 	}
 	return layers, h * w * in, nil
 }

@@ -27,3 +27,30 @@ func (n *Net[F]) InitUniform(theta []F, stream *rng.Rand) {
 		}
 	}
 }
+
+// InitLecun draws weights from normal distributions cut off at two of their standard
+// deviations, which have the variance 1/inputs of an output after that. Biases and shifts
+// are zero, gains one.
+func (n *Net[F]) InitLecun(theta []F, stream *rng.Rand) {
+	if len(theta) != n.Params() {
+		panic("nn: Net.InitLecun: wrong number of parameters")
+	}
+	const cut = 0.8796256610342398 // the standard deviation of a standard normal cut off at 2
+	for _, t := range n.list {
+		part, sd := theta[t.Offset:][:t.Len], 1/math.Sqrt(float64(t.FanIn))/cut
+		for i := range part {
+			switch {
+			case t.Weight():
+				z := stream.Normal64()
+				for !(z >= -2 && z <= 2) {
+					z = stream.Normal64()
+				}
+				part[i] = F(float64(z * sd))
+			case t.Kind == Gain:
+				part[i] = 1
+			default:
+				part[i] = 0
+			}
+		}
+	}
+}

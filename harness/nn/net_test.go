@@ -111,6 +111,53 @@ func TestInit(t *testing.T) {
 	}
 }
 
+// Cut-off normal weights have the variance 1/fan-in after they are cut, and everything else
+// is zero, or one for gains.
+func TestInitLecun(t *testing.T) {
+	net, err := ConvNet[float64](ConvConfig{In: 3, H: 32, W: 32, Width: 32, Doubling: true, Norm: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	theta := make([]float64, net.Params())
+	net.InitLecun(theta, rng.Stream(1))
+	for _, p := range net.Tensors() {
+		var sum, squares, largest float64
+		for _, v := range theta[p.Offset:][:p.Len] {
+			sum += v
+			squares += v * v
+			largest = max(largest, math.Abs(v))
+		}
+		n, sd := float64(p.Len), 1/math.Sqrt(float64(p.FanIn))
+		if !p.Weight() {
+			if want := map[Kind]float64{Gain: n}[p.Kind]; sum != want || squares != want {
+				t.Errorf("%s sums to %g, its squares to %g", p.Name, sum, squares)
+			}
+			continue
+		}
+		// Five standard errors; a normal without its tails has a lower one of its squares.
+		if largest > 2.2738*sd || math.Abs(sum/n) > 5*sd/math.Sqrt(n) || math.Abs(squares/n-sd*sd) > 5*sd*sd*math.Sqrt(2/n) {
+			t.Errorf("%s reaches %g and has mean %g and mean square %g, want 0 and %g", p.Name, largest, sum/n, squares/n, sd*sd)
+		}
+	}
+}
+
+// The networks of FRePo: 128, 256 and 512 channels make 8,192 features.
+func TestDoubling(t *testing.T) {
+	for _, c := range []struct{ h, ch, params int }{{32, 3, 1560842}, {28, 1, 1558538}} {
+		net, err := Shape{Kind: "conv", Width: 128, Depth: 3, Doubling: true}.Net(c.h, c.h, c.ch, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if net.Params() != c.params || net.Body().Classes() != 4*4*512 {
+			t.Errorf("%d parameters, want %d, and %d features", net.Params(), c.params, net.Body().Classes())
+		}
+		// 154.6 million products on 32x32 pixels in colour.
+		if all, _ := net.Flops(); c.ch == 3 && all != 2*(1024*27*128+256*9*128*256+64*9*256*512+8192*10) {
+			t.Errorf("%v operations", all)
+		}
+	}
+}
+
 func TestConfig(t *testing.T) {
 	for want, err := range map[string]error{
 		"nn: sizes of a convolutional network must be positive":                                 second(ConvNet[float32](ConvConfig{In: 3, H: 32})),

@@ -15,6 +15,7 @@ func TestGolden(t *testing.T) {
 			"SGD momentum": 0x248ec618f90ab135,
 			"Adam":         0xf83564e32cc353e7,
 			"AdaBelief":    0xb189287849fd9d3d,
+			"LAMB":         0x5a8d668a1543f12f,
 		})
 	})
 	t.Run("float32", func(t *testing.T) {
@@ -23,6 +24,7 @@ func TestGolden(t *testing.T) {
 			"SGD momentum": 0xa24d0aa1306592e2,
 			"Adam":         0xa39cec71bdea7573,
 			"AdaBelief":    0x1d623de7d5375ad,
+			"LAMB":         0x7a7716365a1a74b0,
 		})
 	})
 }

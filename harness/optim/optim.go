@@ -3,7 +3,9 @@
 // With gradient g, learning rate h and step count t, SGD sets v = mu v + g and
 // w -= h v. Adam and AdaBelief keep m = b1 m + (1-b1) g and a second average,
 // Adam of g^2 and AdaBelief of (g-m)^2 with eps added at every step, and set
-// w -= h m' / (sqrt(s') + eps), where m' = m/(1-b1^t) and s' = s/(1-b2^t).
+// w -= h m' / (sqrt(s') + eps), where m' = m/(1-b1^t) and s' = s/(1-b2^t). LAMB takes
+// Adam's step u = m' / (sqrt(s') + eps) at the length of the parameters:
+// w -= h (|w|/|u|) u, or h u where either is zero.
 //
 // Guarantee: a step gives the same bits on every machine, since every product
 // that feeds a sum is rounded by an explicit conversion and scalars come from
@@ -22,7 +24,7 @@ import (
 // Float is the type of parameters.
 type Float = tensor.Float
 
-// Optimizer is implemented by SGD, Adam and AdaBelief.
+// Optimizer is implemented by SGD, Adam, AdaBelief and LAMB.
 type Optimizer[F Float] interface {
 	// Step moves params one step for the gradient grad, which it leaves alone.
 	// It panics unless both have the length given at construction.

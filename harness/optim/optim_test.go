@@ -25,6 +25,7 @@ func rules[F Float](n int) map[string]Optimizer[F] {
 		"SGD momentum": must[F](NewSGD[F](n, SGDConfig{LR: 0.05, Momentum: 0.9, WeightDecay: 1e-3})),
 		"Adam":         must[F](NewAdam[F](n, AdamConfig{LR: 0.05})),
 		"AdaBelief":    must[F](NewAdaBelief[F](n, AdaBeliefConfig{})),
+		"LAMB":         must[F](NewLAMB[F](n, LAMBConfig{LR: 0.01})),
 	}
 }
 
@@ -106,14 +107,28 @@ func TestHandComputed(t *testing.T) {
 	belief := must[float64](NewAdaBelief[float64](1, AdaBeliefConfig{LR: 0.3, Beta1: 0.5, Beta2: 0.5, Eps: 1}))
 	belief.Step(w, []float64{2})
 	check("AdaBelief, step 1", w[0], 1-0.3*2/(math.Sqrt(3)+1))
+
+	// m' = 2, 0; s' = 4, 0: u = 2/3, 0, at the length 5 of the parameters. In the next step
+	// m' = 0, 0, and there is no direction.
+	w = []float64{3, -4}
+	lamb := must[float64](NewLAMB[float64](2, LAMBConfig{LR: 0.3, Beta1: 0.5, Beta2: 0.5, Eps: 1}))
+	lamb.Step(w, []float64{2, 0})
+	check("LAMB, step 1", w[0], 3-0.3*5)
+	lamb.Step(w, []float64{-1, 0})
+	check("LAMB, step 2", w[0], 1.5)
+	check("LAMB, no gradient", w[1], -4)
+	w = []float64{0}
+	must[float64](NewLAMB[float64](1, LAMBConfig{LR: 0.3, Eps: 1})).Step(w, []float64{-1})
+	check("LAMB, from zero", w[0], 0.3*0.5)
 }
 
 func TestDefaults(t *testing.T) {
-	for name, want := range map[string]float64{"SGD": 1e-2, "Adam": 1e-3, "AdaBelief": 1e-2} {
+	for name, want := range map[string]float64{"SGD": 1e-2, "Adam": 1e-3, "AdaBelief": 1e-2, "LAMB": 1e-3} {
 		o := map[string]Optimizer[float32]{
 			"SGD":       must[float32](NewSGD[float32](1, SGDConfig{})),
 			"Adam":      must[float32](NewAdam[float32](1, AdamConfig{})),
 			"AdaBelief": must[float32](NewAdaBelief[float32](1, AdaBeliefConfig{})),
+			"LAMB":      must[float32](NewLAMB[float32](1, LAMBConfig{})),
 		}[name]
 		if o.LR() != want {
 			t.Errorf("%s: default rate %v, want %v", name, o.LR(), want)
@@ -124,6 +139,34 @@ func TestDefaults(t *testing.T) {
 	must[float64](NewAdam[float64](1, AdamConfig{})).Step(w, []float64{-7})
 	if math.Abs(w[0]-1e-3) > 1e-10 {
 		t.Errorf("Adam stepped to %v", w[0])
+	}
+}
+
+// A step of LAMB moves all parameters together by the rate times their length, whatever the
+// gradient.
+func TestLAMBLength(t *testing.T) {
+	norm := func(x []float32) (sum float64) {
+		for _, v := range x {
+			sum += float64(v) * float64(v)
+		}
+		return math.Sqrt(sum)
+	}
+	for _, scale := range []float32{1e-6, 1, 1e6} {
+		w, g := make([]float32, 3000), make([]float32, 3000)
+		for i := range w {
+			w[i], g[i] = float32(i%13)/7-1, scale*(float32(i%17)/3-2)
+		}
+		o := must[float32](NewLAMB[float32](len(w), LAMBConfig{LR: 3e-4}))
+		for range 3 {
+			before, length := slices.Clone(w), norm(w)
+			o.Step(w, g)
+			for i, v := range w {
+				before[i] -= v
+			}
+			if got := norm(before) / length; math.Abs(got/3e-4-1) > 1e-3 {
+				t.Errorf("gradients of scale %v move by %v of the length", scale, got)
+			}
+		}
 	}
 }
 
@@ -164,8 +207,8 @@ func TestZeroGradient(t *testing.T) {
 
 func zeroGradient[F Float](t *testing.T) {
 	for name, o := range rules[F](2) {
-		if name == "SGD momentum" {
-			continue // weight decay moves it
+		if name == "SGD momentum" || name == "LAMB" {
+			continue // weight decay moves it; the length of a step of LAMB is not the gradient's
 		}
 		w := []F{3, 3}
 		for range 5000 {
@@ -296,6 +339,7 @@ func TestPanics(t *testing.T) {
 		"SGD momentum": "optim.SGD.Step: wrong number of parameters or gradients",
 		"Adam":         "optim.Adam.Step: wrong number of parameters or gradients",
 		"AdaBelief":    "optim.AdaBelief.Step: wrong number of parameters or gradients",
+		"LAMB":         "optim.LAMB.Step: wrong number of parameters or gradients",
 	}
 	expect := func(want string, f func()) {
 		t.Helper()

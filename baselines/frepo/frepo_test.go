@@ -1,0 +1,512 @@
+package frepo
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"dgkip/harness/augment"
+	"dgkip/harness/method"
+	"dgkip/harness/method/methodtest"
+	"dgkip/harness/nn"
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+// quick has as few updates as tests need.
+func quick() *FRePo {
+	m := defaults()
+	m.Updates, m.Batch, m.Pool, m.Life, m.Rate = 6, 7, 2, 3, 0.01
+	return m
+}
+
+func TestContract(t *testing.T) {
+	for name, change := range map[string]func(*FRePo){
+		"learned": func(*FRePo) {},
+		"fixed": func(m *FRePo) {
+			m.Start, m.Labels, m.Mirror, m.NetBatch, m.Doubling, m.Norm = "noise", "fixed", false, 3, false, true
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			methodtest.Run(t, func() method.Method { m := quick(); change(m); return m }, methodtest.Options{})
+		})
+	}
+}
+
+func problem(channels int) method.Problem {
+	return method.Problem{Data: methodtest.Data(channels), IPC: 2, Seed: 1, Model: method.Model{Kind: "conv", Width: 4, Depth: 2, Nets: 1}}
+}
+
+func distil(t *testing.T, m *FRePo, p method.Problem, observe func(method.Step)) *method.Distilled {
+	t.Helper()
+	d, err := m.Distill(context.Background(), p, observe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// wide is a vector in float64.
+func wide(x []float32) []float64 {
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = float64(v)
+	}
+	return y
+}
+
+// oracle is L as the equations have it, in float64.
+type oracle struct {
+	body            *nn.Net[float64]
+	theta, reals    []float64
+	targets         tensor.Mat[float64]
+	h, w, c         int
+	jitter          float64
+	mirror, margins bool
+}
+
+func newOracle(t *testing.T, r *run, update int) *oracle {
+	t.Helper()
+	d, m := r.begin, r.m
+	net, err := nn.ConvNet[float64](nn.ConvConfig{In: d.C, H: d.H, W: d.W, Width: r.p.Model.Width, Depth: r.p.Model.Depth, Doubling: m.Doubling, Classes: len(d.Classes)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.draw(update)
+	body := net.Body()
+	return &oracle{
+		body: body, theta: wide(r.pool.theta(update)[:body.Params()]), reals: wide(r.reals), targets: r.wanted, h: d.H, w: d.W, c: d.C,
+		jitter: m.Jitter, mirror: r.mirror, margins: m.Margin && m.Labels == "learned",
+	}
+}
+
+func (o *oracle) features(x []float64) tensor.Mat[float64] {
+	n := len(x) / o.body.Inputs()
+	return tensor.MatOf(slices.Clone(o.body.NewPass().Outputs(o.theta, x, n)), n, o.body.Classes())
+}
+
+func (o *oracle) loss(x, y []float64) (loss float64) {
+	k := o.targets.Cols
+	n0 := len(y) / k
+	if o.margins {
+		for i := range n0 {
+			row := slices.Sorted(slices.Values(y[i*k:][:k]))
+			loss -= min(row[k-1]-row[k-2], 1/float64(k)) / float64(n0)
+		}
+	}
+	if o.mirror {
+		turned := make([]float64, len(x))
+		augment.Apply(augment.Flip(), turned, x, n0, o.h, o.w, o.c)
+		x, y = slices.Concat(x, turned), slices.Concat(y, y)
+	}
+	n := len(y) / k
+	a, b := o.features(x), o.features(o.reals)
+	gram := tensor.NewMat[float64](n, n)
+	tensor.Mul(gram, a, a, tensor.NT, false)
+	trace := 0.0
+	for i := range n {
+		trace += gram.Row(i)[i]
+	}
+	for i := range n {
+		gram.Row(i)[i] += o.jitter * trace / float64(n)
+	}
+	coefficients := eliminate(gram, tensor.MatOf(slices.Clone(y), n, k))
+	cross, p := tensor.NewMat[float64](b.Rows, n), tensor.NewMat[float64](b.Rows, k)
+	tensor.Mul(cross, b, a, tensor.NT, false)
+	tensor.Mul(p, cross, coefficients, tensor.NN, false)
+	for i, v := range p.Data {
+		e := v - o.targets.Data[i]
+		loss += e * e / float64(2*b.Rows)
+	}
+	return loss
+}
+
+// eliminate solves a x = b by Gauss and Jordan.
+func eliminate(a, b tensor.Mat[float64]) tensor.Mat[float64] {
+	for p := range a.Rows {
+		for i := range a.Rows {
+			if i == p {
+				continue
+			}
+			f := a.Row(i)[p] / a.Row(p)[p]
+			for j, v := range a.Row(p) {
+				a.Row(i)[j] -= f * v
+			}
+			for j, v := range b.Row(p) {
+				b.Row(i)[j] -= f * v
+			}
+		}
+	}
+	for i := range b.Rows {
+		for j := range b.Row(i) {
+			b.Row(i)[j] /= a.Row(i)[i]
+		}
+	}
+	return b
+}
+
+// differences are the central ones of f at x.
+func differences(x []float64, f func(x []float64) float64) []float64 {
+	const h = 1e-5
+	out := make([]float64, len(x))
+	for i := range x {
+		y := slices.Clone(x)
+		y[i] = x[i] + h
+		up := f(y)
+		y[i] = x[i] - h
+		out[i] = (up - f(y)) / (2 * h)
+	}
+	return out
+}
+
+func near(t *testing.T, what string, got, want []float64, tol float64) {
+	t.Helper()
+	var worst, scale float64
+	for i, v := range want {
+		worst, scale = max(worst, math.Abs(got[i]-v)), max(scale, math.Abs(v))
+	}
+	if !(worst <= tol*scale) || scale == 0 {
+		t.Errorf("%s: error %.3g, largest entry %.3g", what, worst, scale)
+	}
+}
+
+// The loss is that of the equations, and its gradients are central differences: with and
+// without mirror images, with a ridge whose trace counts, labels within the margin and beyond.
+func TestGradient(t *testing.T) {
+	for name, change := range map[string]func(*FRePo){
+		"plain":    func(m *FRePo) { m.Mirror, m.Margin = false, false },
+		"ridge":    func(m *FRePo) { m.Mirror, m.Margin, m.Jitter = false, false, 0.3 },
+		"margin":   func(m *FRePo) { m.Mirror, m.Jitter = false, 1e-2 },
+		"mirrored": func(m *FRePo) { m.Jitter = 1e-2 },
+	} {
+		m := quick()
+		m.Jitter = 1e-3
+		change(m)
+		r, err := newRun(problem(3), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copy(r.labels.X, []float64{0.3, 0.1, 0.9, -0.2, -0.4, -0.1, 0.2, 0.5}) // two of the four within 1/2
+		const update = 3
+		got, err := r.gradient(context.Background(), update)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := newOracle(t, r, update)
+		x := wide(r.images.X)
+		if want := o.loss(x, r.labels.X); math.Abs(got-want) > 1e-5*math.Abs(want) {
+			t.Errorf("%s: loss %v, want %v", name, got, want)
+		}
+		near(t, name+": images", wide(r.images.Grad), differences(x, func(x []float64) float64 { return o.loss(x, r.labels.X) }), 2e-3)
+		near(t, name+": labels", r.labels.Grad, differences(r.labels.X, func(y []float64) float64 { return o.loss(x, y) }), 1e-4)
+	}
+}
+
+// Parts of a set or of real images that do not fit through a network together make no
+// difference.
+func TestParts(t *testing.T) {
+	p := problem(1)
+	train := &p.Data.Train
+	train.X, train.Labels = slices.Repeat(train.X, 30), slices.Repeat(train.Labels, 30)
+	noise := make([]float32, len(train.X))
+	rng.Stream(5).FillNormal(noise, 0, 0.3)
+	for i, v := range noise {
+		train.X[i] += v
+	}
+	p.IPC = 70
+	m := quick()
+	m.Batch, m.Jitter = 300, 1e-2
+	r, err := newRun(p, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loss, err := r.gradient(context.Background(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := newOracle(t, r, 0)
+	if want := o.loss(wide(r.images.X), r.labels.X); math.Abs(loss-want) > 1e-4*math.Abs(want) {
+		t.Errorf("loss %v, want %v", loss, want)
+	}
+	// One value of every part.
+	x, dx := wide(r.images.X), wide(r.images.Grad)
+	at := []int{64*3 + 20, 64*130 + 11}
+	want := differences([]float64{x[at[0]], x[at[1]]}, func(v []float64) float64 {
+		y := slices.Clone(x)
+		y[at[0]], y[at[1]] = v[0], v[1]
+		return o.loss(y, r.labels.X)
+	})
+	near(t, "gradient", []float64{dx[at[0]], dx[at[1]]}, want, 2e-2)
+}
+
+// The gradient of a network's training is a central difference, over parts as over one.
+func TestNetworkGradient(t *testing.T) {
+	net, err := quick().net(problem(1).Model, 8, 8, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wideNet, err := nn.ConvNet[float64](nn.ConvConfig{In: 1, H: 8, W: 8, Width: 4, Depth: 2, Doubling: true, Classes: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := newPool(net, 1, 9, 1e-3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{5, together + 3} {
+		x, y := make([]float32, n*64), make([]float32, n*2)
+		s := rng.Stream(1, strconv.Itoa(n))
+		s.FillNormal(x, 0, 1)
+		s.FillNormal(y, 0, 1)
+		theta := p.theta(0)
+		p.gradient(theta, x, y, n)
+		x64, y64 := wide(x), wide(y)
+		pass := wideNet.NewPass()
+		want := differences(wide(theta), func(theta []float64) (loss float64) {
+			for i, f := range pass.Outputs(theta, x64, n) {
+				loss += (f - y64[i]) * (f - y64[i]) / float64(2*n)
+			}
+			return loss
+		})
+		near(t, "network", wide(p.grad), want, 1e-3)
+	}
+}
+
+// The rate falls to a tenth like a cosine, and a step moves the images by it.
+func TestRate(t *testing.T) {
+	m := defaults()
+	for update, want := range map[int]float64{0: 3e-4, m.Updates / 2: 1.65e-4, m.Updates: 3e-5} {
+		if got := m.Rate * m.share(update); math.Abs(got-want) > 1e-12 {
+			t.Errorf("update %d: rate %v, want %v", update, got, want)
+		}
+	}
+	m = quick()
+	var before []float32
+	distil(t, m, problem(1), func(s method.Step) {
+		x := s.Distilled().Images
+		if before != nil {
+			var moved, length float64
+			for i, v := range before {
+				length += float64(v) * float64(v)
+				moved += float64(x[i]-v) * float64(x[i]-v)
+			}
+			if got, want := math.Sqrt(moved/length), m.Rate*m.share(s.Update-1); math.Abs(got/want-1) > 1e-3 {
+				t.Errorf("update %d moves the images by %v, want %v", s.Update, got, want)
+			}
+		}
+		before = x
+	})
+}
+
+// Ages begin spread over a life, and a network is new after 102 updates.
+func TestPool(t *testing.T) {
+	m := defaults()
+	net, err := m.net(problem(1).Model, 8, 8, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ages := func(p *pool) (of []int) {
+		for _, one := range p.nets {
+			of = append(of, one.age)
+		}
+		return of
+	}
+	p, err := newPool(net, m.Pool, m.Life, m.NetRate, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := ages(p); !slices.Equal(got, []int{0, 10, 20, 30, 40, 50, 60, 70, 80, 90}) {
+		t.Errorf("ages %v", got)
+	}
+	if p, err = newPool(net, 1, m.Life, m.NetRate, 1); err != nil {
+		t.Fatal(err)
+	}
+	x, y := make([]float32, 64), []float32{1, -1}
+	first := slices.Clone(p.theta(0))
+	for update := range 102 {
+		if got := p.nets[0].age; got != update {
+			t.Fatalf("age %d in update %d", got, update)
+		}
+		if err := p.served(update, x, y, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p.nets[0].age != 0 || slices.Equal(p.theta(0), first) {
+		t.Errorf("after 102 updates it is %d old, or as at first", p.nets[0].age)
+	}
+	again, err := p.fresh("101")
+	if err != nil || !slices.Equal(p.theta(0), again.weights.X) {
+		t.Errorf("what follows is not a new network: %v", err)
+	}
+	state, err := p.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, size := range map[string][2]int{"pool of another size": {2, 102}, "another life": {1, 102}} {
+		q, err := newPool(net, size[0], size[1], m.NetRate, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if what == "another life" {
+			p.nets[0].age = 102
+			if state, err = p.MarshalBinary(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := q.UnmarshalBinary(state); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// A pool of one network that serves once, with fixed labels, is RFAD: every update has the
+// loss of a regression in a network just drawn.
+func TestRFAD(t *testing.T) {
+	m := quick()
+	m.Pool, m.Life, m.Labels = 1, 1, "fixed"
+	p := problem(1)
+	r, err := newRun(p, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var x []float64
+	distil(t, m, p, func(s method.Step) {
+		if s.Update > 0 {
+			update := s.Update - 1
+			name := []string{"start", "0"}
+			if update > 0 {
+				name = []string{strconv.Itoa(update - 1)}
+			}
+			one, err := r.pool.fresh(name...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.pool.nets[0] = one
+			if want := newOracle(t, r, update).loss(x, r.labels.X); math.Abs(s.Loss-want) > 1e-3*want {
+				t.Errorf("update %d: loss %v, want %v", s.Update, s.Loss, want)
+			}
+		}
+		x = wide(s.Distilled().Images)
+	})
+}
+
+// A set predicts the labels of images that it was not made from, in networks that it was not
+// made in. Made from labels that have nothing to do with the images it is no better than chance.
+func TestLearns(t *testing.T) {
+	halves := func(seed uint64) (of method.Images) {
+		of = method.Images{H: 8, W: 8, C: 1}
+		s := rng.Stream(seed, "halves")
+		for i := range 200 {
+			for j := range 64 {
+				v := float32(s.Normal64())
+				if (j >= 32) == (i%2 == 1) {
+					v += 0.6
+				}
+				of.X = append(of.X, v)
+			}
+			of.Labels = append(of.Labels, i%2)
+		}
+		return of
+	}
+	accuracy := func(unrelated bool) float64 {
+		p := problem(1)
+		data := *p.Data
+		data.Train = halves(1)
+		if unrelated {
+			for i := range data.Train.Labels { // as many of either class
+				data.Train.Labels[i] = i / 2 % 2
+			}
+		}
+		p.Data, p.IPC = &data, 1
+		m := quick()
+		m.Updates, m.Batch, m.Pool, m.Life, m.Rate, m.NetRate = 150, 64, 4, 20, 0.02, 3e-3
+		var losses []float64
+		d := distil(t, m, p, func(s method.Step) { losses = append(losses, s.Loss) })
+		mean := func(x []float64) (sum float64) {
+			for _, v := range x {
+				sum += v / float64(len(x))
+			}
+			return sum
+		}
+		if early, late := mean(losses[1:21]), mean(losses[len(losses)-20:]); !unrelated && late > early {
+			t.Errorf("mean loss %.3g at first, %.3g at last", early, late)
+		}
+		r, err := newRun(p, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		test := halves(2)
+		correct := 0.0
+		for k := range 4 {
+			one, err := r.pool.fresh("test", strconv.Itoa(k))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.pool.nets = []network{one}
+			o := newOracle(t, r, 0)
+			a, b := o.features(wide(d.Images)), o.features(wide(test.X))
+			gram, cross := tensor.NewMat[float64](2, 2), tensor.NewMat[float64](200, 2)
+			tensor.Mul(gram, a, a, tensor.NT, false)
+			tensor.Mul(cross, b, a, tensor.NT, false)
+			f := tensor.NewMat[float64](200, 2)
+			tensor.Mul(f, cross, eliminate(gram, tensor.MatOf(wide(d.Labels), 2, 2)), tensor.NN, false)
+			for i, y := range test.Labels {
+				if f.Row(i)[y] > f.Row(i)[1-y] {
+					correct++
+				}
+			}
+		}
+		return correct / 800
+	}
+	if got := accuracy(false); got < 0.85 {
+		t.Errorf("accuracy %v", got)
+	}
+	if got := accuracy(true); math.Abs(got-0.5) > 0.1 {
+		t.Errorf("accuracy %v with unrelated labels", got)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	m := quick()
+	m.Rate, m.Jitter, m.NetRate = 0, 0, 1e9
+	err := m.Check()
+	for _, key := range []string{"rate", "jitter", "net_rate"} {
+		if err == nil || !strings.Contains(err.Error(), key+" must be positive") {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	var bad *method.BadSetting
+	if !errors.As(err, &bad) {
+		t.Errorf("got %v", err)
+	}
+	m = quick()
+	sizes := method.Sizes{Train: 12, Test: 12, Classes: 2, H: 8, W: 8, C: 3, Smallest: 6, IPC: 7, Model: problem(1).Model}
+	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "ipc 7: frepo with start") {
+		t.Errorf("got %v", err)
+	}
+	sizes.IPC, sizes.Model.Depth = 1, 4
+	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "too small for 4 blocks") {
+		t.Errorf("got %v", err)
+	}
+	sizes.Model.Depth = 2
+	net, err := m.net(sizes.Model, 8, 8, 3, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, _ := net.Body().Flops()
+	// 7 real images forward, 2 and their mirror images forward and back, and 2*2*8 features.
+	if got, want := m.Flops(sizes), (7+2*4)*all+32*(4*7*2+4*(4+20)); got != want {
+		t.Errorf("%v operations, want %v", got, want)
+	}
+	one := problem(1)
+	data := *one.Data
+	data.Classes, data.Train = []string{"all"}, method.Images{H: 8, W: 8, C: 1, X: make([]float32, 128), Labels: []int{0, 0}}
+	one.Data = &data
+	if _, err := m.Distill(context.Background(), one, func(method.Step) {}); err == nil || !strings.Contains(err.Error(), "there must be two or more") {
+		t.Errorf("got %v", err)
+	}
+}

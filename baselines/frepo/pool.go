@@ -1,0 +1,151 @@
+package frepo
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"dgkip/harness/nn"
+	"dgkip/harness/optim"
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+// pool is the networks in training on the set.
+type pool struct {
+	net  *nn.Net[float32]
+	pass *nn.Pass[float32]
+	seed uint64
+	life int     // updates that a network serves in
+	rate float64 // of Adam
+	nets []network
+	grad []float32 // of the network in training
+	part []float32 // of a part of its batch
+	b    []float32 // gradients in its outputs
+}
+
+// network is one of them. Its age is the number of updates that it has served in, but for
+// those that it is said to have served in at the beginning.
+type network struct {
+	weights *optim.Variable[float32]
+	age     int
+}
+
+// newPool returns networks with random weights, whose ages are spread over a life.
+func newPool(net *nn.Net[float32], size, life int, rate float64, seed uint64) (*pool, error) {
+	p := &pool{
+		net: net, pass: net.NewPass(), seed: seed, life: life, rate: rate,
+		grad: make([]float32, net.Params()), part: make([]float32, net.Params()),
+	}
+	for k := range size {
+		one, err := p.fresh("start", strconv.Itoa(k))
+		if err != nil {
+			return nil, err
+		}
+		one.age = k * (life / size)
+		p.nets = append(p.nets, one)
+	}
+	return p, nil
+}
+
+// fresh returns a new network, with weights of a name of their own.
+func (p *pool) fresh(name ...string) (network, error) {
+	theta := make([]float32, p.net.Params())
+	p.net.InitLecun(theta, rng.Stream(p.seed, append([]string{"frepo", "weights"}, name...)...))
+	v, err := optim.NewVariable("weights of a network", theta, optim.NewAdam[float32], optim.AdamConfig{LR: p.rate})
+	if err != nil {
+		return network{}, err
+	}
+	v.Grad = p.grad
+	return network{weights: v}, nil
+}
+
+// chosen is the number of the network that serves in the update that follows some.
+func (p *pool) chosen(update int) int {
+	return rng.Stream(p.seed, "frepo", "network", strconv.Itoa(update)).IntN(len(p.nets))
+}
+
+// theta is the weights of that network.
+func (p *pool) theta(update int) []float32 { return p.nets[p.chosen(update)].weights.X }
+
+// served has the network that served in an update take a step on the set, n images x with
+// labels y, or replaces it at the end of its life.
+func (p *pool) served(update int, x, y []float32, n int) (err error) {
+	one := &p.nets[p.chosen(update)]
+	if one.age++; one.age >= p.life {
+		*one, err = p.fresh(strconv.Itoa(update))
+		return err
+	}
+	p.gradient(one.weights.X, x, y, n)
+	if err := one.weights.Check(); err != nil {
+		return fmt.Errorf("%w: its training on the set diverged\nhint: a lower net_rate keeps it stable", err)
+	}
+	one.weights.Step(1)
+	return nil
+}
+
+// together is how many images go through a network at a time, to bound memory.
+const together = 128
+
+// gradient sets that of (1/2n) sum_i |f(x_i) - y_i|^2 in the weights theta.
+func (p *pool) gradient(theta, x, y []float32, n int) {
+	size, k := p.net.Inputs(), p.net.Classes()
+	for from := 0; from < n; from += together {
+		to := min(n, from+together)
+		b := tensor.Grow(&p.b, (to-from)*k)
+		for i, f := range p.pass.Outputs(theta, x[from*size:to*size], to-from) {
+			b[i] = (f - y[from*k+i]) / float32(n)
+		}
+		p.pass.Linear(b)
+		if from == 0 {
+			p.pass.Gradient(nn.Grad[float32]{Theta: p.grad})
+			continue
+		}
+		p.pass.Gradient(nn.Grad[float32]{Theta: p.part})
+		tensor.Axpy(p.grad, 1, p.part, p.grad)
+	}
+}
+
+// savedNetwork is a network in a checkpoint.
+type savedNetwork struct {
+	Age     int
+	Weights []byte // with the averages of Adam
+}
+
+// MarshalBinary saves all networks.
+func (p *pool) MarshalBinary() ([]byte, error) {
+	var all []savedNetwork
+	for _, one := range p.nets {
+		weights, err := one.weights.MarshalBinary()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, savedNetwork{one.age, weights})
+	}
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(all)
+	return b.Bytes(), err
+}
+
+// UnmarshalBinary restores what MarshalBinary saved.
+func (p *pool) UnmarshalBinary(data []byte) error {
+	var all []savedNetwork
+	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&all); err != nil {
+		return err
+	}
+	if len(all) != len(p.nets) {
+		return errors.New("it is of a pool of another size")
+	}
+	for i, saved := range all {
+		if saved.Age < 0 || saved.Age >= p.life {
+			return errors.New("it is of a pool of another life")
+		}
+		if err := p.nets[i].weights.UnmarshalBinary(saved.Weights); err != nil {
+			return err
+		}
+		p.nets[i].age = saved.Age
+	}
+	return nil
+}
