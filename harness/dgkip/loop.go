@@ -26,6 +26,7 @@ type Loop struct {
 	Draws      int     `toml:"draws,omitzero" min:"0" max:"64"`       // of the networks, in turn; 0 for the run's own
 	Travel     bool    `toml:"travel,omitzero"`                       // give the set labels for other networks, too
 	Plateau    int     `toml:"plateau,omitzero" min:"0"`              // updates without progress after which to stop; 0 for never
+	Beta2      float64 `toml:"beta2,omitzero" min:"0" max:"0.9999"`   // of AdaBelief: how long it remembers the size of gradients; 0 for the usual 0.999
 	Progress   float64 `toml:"progress,omitzero" min:"0" max:"0.999"` // what counts: an objective lower by this share; 0 for 0.01
 }
 
@@ -117,7 +118,7 @@ func (r *run) initialise(ctx context.Context, reals bool) (err error) {
 		return err
 	}
 	r.of, r.lambda = r.begin.Of, float64(r.begin.Len())*r.Lambda
-	move, err := optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewAdaBelief[float32], optim.AdaBeliefConfig{LR: r.Rate})
+	move, err := optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewAdaBelief[float32], optim.AdaBeliefConfig{LR: r.Rate, Beta2: r.Beta2})
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func (r *run) learn(first tensor.Mat[float64], rate float64) error {
 	if r.learned = first; rate == 0 {
 		return nil
 	}
-	relabel, err := optim.NewVariable("labels", first.Data, optim.NewAdaBelief[float64], optim.AdaBeliefConfig{LR: rate})
+	relabel, err := optim.NewVariable("labels", first.Data, optim.NewAdaBelief[float64], optim.AdaBeliefConfig{LR: rate, Beta2: r.Beta2})
 	if err != nil {
 		return err
 	}
