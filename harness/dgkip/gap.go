@@ -31,6 +31,17 @@ func learning(labels string) Learning {
 	return l
 }
 
+// published are the defaults of the published method: the gap itself and labels as they are.
+// What the publication does not say: AdaBelief soon forgets the size of the first gradients,
+// a million times the later ones, which would otherwise keep its steps small for some twenty
+// thousand updates; and labels change at a tenth of the images' rate, so that those of all
+// images stay alike, and with them the margins, which is what another loss asks of a set.
+func published() Learning {
+	l := learning("gain")
+	l.Objective, l.Schedule, l.LabelRate, l.Beta2 = "gap", "", 0.001, 0.9
+	return l
+}
+
 func (l Learning) rate() float64 {
 	if l.Labels == "fixed" {
 		return 0
@@ -45,9 +56,11 @@ type LR struct{ Learning }
 type SVM struct {
 	Learning
 	// Temperature T of alpha = sigma((1-m)/T), smooth where the hinge is not. An
-	// image with m = 0 adds 1/(1+e^(1/T)) to the gap. At the published T = 1 that is
-	// more than its share, lambda_S/(2 n) |Theta_O|^2, of the gap that a set has
-	// whose alpha are all 0, and the descent rests there.
+	// image with margin m adds alpha (m-1) to the gap, which the hinge leaves: where all
+	// m are the same, no alpha makes (2/lambda_S) G less than (1 - 1/m^2) |Theta_O|^2, and
+	// the model of dual variables with the least is Theta_O/m. At the published T = 1 the
+	// bound so ends just below |Theta_O|, though the direction is right; a lower T, with
+	// smaller margins, brings it down, and makes alpha steeper.
 	Temperature float64 `toml:"temperature"`
 }
 
@@ -58,13 +71,14 @@ var deviations = []string{
 	"lambda is 1e-6 for each image, of the real data and of the set alike",
 	"images start at real ones of their class, at averages of them, or as noise",
 	"labels are learned in units of lambda_S |Theta_O|, over sqrt(n) for dual variables, and begin at label_start of them, unless labels = \"gain\"",
-	"the rates fall like a cosine unless schedule = \"\"",
-	"the hinge's alpha has a temperature of 0.05; 1 is the published one",
+	"the rates fall like a cosine where schedule = \"cosine\"",
+	"the hinge's alpha has the published temperature of 1, or another one",
+	"AdaBelief has a beta2 of 0.9 in place of 0.999, where beta2 says so",
 }
 
 func init() {
-	method.Register(func() method.Method { return &LR{learning("scaled")} })
-	method.Register(func() method.Method { return &SVM{learning("scaled"), 0.05} })
+	method.Register(func() method.Method { return &LR{published()} })
+	method.Register(func() method.Method { return &SVM{published(), 1} })
 	method.Register(func() method.Method {
 		l := learning("dual")
 		l.LabelRate = 0.2
