@@ -38,6 +38,26 @@ func three() *method.Data {
 	return d
 }
 
+// AdaBelief that soon forgets the first gradients of the gap is ahead of one with its usual
+// memory, and labels that change slowly keep the margins of all images together.
+func TestPublished(t *testing.T) {
+	run := func(change func(*Learning)) map[string]float64 {
+		l := published()
+		l.Updates = 200
+		change(&l)
+		lines, _ := trace(t, &LR{l}, problem("conv"))
+		return lines[len(lines)-1].values
+	}
+	spread := func(last map[string]float64) float64 { return last["margin_max"] / last["margin_min"] }
+	own := run(func(*Learning) {})
+	if usual := run(func(l *Learning) { l.Beta2 = 0 }); !(own["bound"] < usual["bound"]) {
+		t.Errorf("the bound ends at %v with a short memory, at %v with the usual one", own["bound"], usual["bound"])
+	}
+	if fast := run(func(l *Learning) { l.LabelRate = 0.01 }); !(spread(own) < spread(fast)) {
+		t.Errorf("margins end at %v with slow labels, at %v with fast ones", own, fast)
+	}
+}
+
 type line struct {
 	update int
 	loss   float64
