@@ -149,11 +149,11 @@ func eliminate(a, b tensor.Mat[float64]) tensor.Mat[float64] {
 	return b
 }
 
-// differences are the central ones of f at x.
-func differences(x []float64, f func(x []float64) float64) []float64 {
+// differences are the central ones of f at x, in every so many-th value; NaN in the others.
+func differences(x []float64, every int, f func(x []float64) float64) []float64 {
 	const h = 1e-5
-	out := make([]float64, len(x))
-	for i := range x {
+	out := slices.Repeat([]float64{math.NaN()}, len(x))
+	for i := 0; i < len(x); i += every {
 		y := slices.Clone(x)
 		y[i] = x[i] + h
 		up := f(y)
@@ -167,6 +167,9 @@ func near(t *testing.T, what string, got, want []float64, tol float64) {
 	t.Helper()
 	var worst, scale float64
 	for i, v := range want {
+		if math.IsNaN(v) {
+			continue
+		}
 		worst, scale = max(worst, math.Abs(got[i]-v)), max(scale, math.Abs(v))
 	}
 	if !(worst <= tol*scale) || scale == 0 {
@@ -201,8 +204,8 @@ func TestGradient(t *testing.T) {
 		if want := o.loss(x, r.labels.X); math.Abs(got-want) > 1e-5*math.Abs(want) {
 			t.Errorf("%s: loss %v, want %v", name, got, want)
 		}
-		near(t, name+": images", wide(r.images.Grad), differences(x, func(x []float64) float64 { return o.loss(x, r.labels.X) }), 2e-3)
-		near(t, name+": labels", r.labels.Grad, differences(r.labels.X, func(y []float64) float64 { return o.loss(x, y) }), 1e-4)
+		near(t, name+": images", wide(r.images.Grad), differences(x, 11, func(x []float64) float64 { return o.loss(x, r.labels.X) }), 2e-3)
+		near(t, name+": labels", r.labels.Grad, differences(r.labels.X, 1, func(y []float64) float64 { return o.loss(x, y) }), 1e-4)
 	}
 }
 
@@ -235,7 +238,7 @@ func TestParts(t *testing.T) {
 	// One value of every part.
 	x, dx := wide(r.images.X), wide(r.images.Grad)
 	at := []int{64*3 + 20, 64*130 + 11}
-	want := differences([]float64{x[at[0]], x[at[1]]}, func(v []float64) float64 {
+	want := differences([]float64{x[at[0]], x[at[1]]}, 1, func(v []float64) float64 {
 		y := slices.Clone(x)
 		y[at[0]], y[at[1]] = v[0], v[1]
 		return o.loss(y, r.labels.X)
@@ -266,7 +269,7 @@ func TestNetworkGradient(t *testing.T) {
 		p.gradient(theta, x, y, n)
 		x64, y64 := wide(x), wide(y)
 		pass := wideNet.NewPass()
-		want := differences(wide(theta), func(theta []float64) (loss float64) {
+		want := differences(wide(theta), 7, func(theta []float64) (loss float64) {
 			for i, f := range pass.Outputs(theta, x64, n) {
 				loss += (f - y64[i]) * (f - y64[i]) / float64(2*n)
 			}
