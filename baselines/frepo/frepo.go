@@ -75,7 +75,7 @@ func defaults() *FRePo {
 // Info implements method.Method.
 func (*FRePo) Info() method.Info {
 	return method.Info{
-		Name: "frepo", Title: "FRePo", Version: 1, Protocol: "network",
+		Name: "frepo", Title: "FRePo", Version: 1, Protocol: "squared",
 		About:    "ridge regression on the set predicts real labels, in the features of networks in training on it",
 		Citation: "Y. Zhou, E. Nezhadarya, J. Ba: Dataset Distillation using Neural Feature Regression. NeurIPS 2022, arXiv:2206.00719",
 		Deviations: []string{
@@ -83,6 +83,7 @@ func (*FRePo) Info() method.Info {
 			"all draws come from streams of the run's seed; the original does not seed the choice of a network",
 			"the kernel and its solution are computed in double precision; the original's in single",
 			"real batches are different images drawn anew; the original's come from a stream shuffled in a window of 16,384",
+			"scored by its authors' evaluation, protocol squared; published numbers are the highest of many looks at the test images, these are not",
 			"images are mirrored in colour alone; the original mirrors all but MNIST and Fashion-MNIST, and, of CIFAR-100, one image a class alone",
 			"networks have no batch norm, which the original has for CIFAR-100",
 			"images are whitened only where the experiment asks for it, preprocess = \"zca\"; the original whitens those in colour",

@@ -23,6 +23,7 @@ package augment
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -61,12 +62,7 @@ var operations = []operation{
 		}
 		return Draw{op: cutout, rows: span(h), cols: span(w)}
 	}},
-	{"flip", func(r *rng.Rand, h, w int) Draw {
-		if r.Float64() < 0.5 {
-			return Draw{op: flip}
-		}
-		return Draw{}
-	}},
+	flips,
 	{"scale", func(r *rng.Rand, h, w int) Draw {
 		const lo, hi = 1 / 1.2, 1.2
 		factor := func() float64 { return lo + float64((hi-lo)*r.Float64()) }
@@ -74,6 +70,13 @@ var operations = []operation{
 	}},
 	{"rotate", func(r *rng.Rand, h, w int) Draw { return rotated(float64(30*r.Float64()) - 15) }},
 }
+
+var flips = operation{"flip", func(r *rng.Rand, h, w int) Draw {
+	if r.Float64() < 0.5 {
+		return Draw{op: flip}
+	}
+	return Draw{}
+}}
 
 // wide are the operations with which "Dataset Condensation with Gradient Matching"
 // trains networks on digits. There, what enters an image is the mean of the batch,
@@ -91,19 +94,55 @@ var wide = []operation{
 	{"rotate", func(r *rng.Rand, h, w int) Draw { return rotated(float64(90*r.Float64()) - 45) }},
 }
 
+// regression are the operations of "Dataset Distillation using Neural Feature Regression",
+// with which networks are trained on its sets. What enters an image is what its edge has. The
+// colour operation is DSA's with other factors, all of them log-uniform.
+var regression = []operation{
+	flips,
+	{"color", func(r *rng.Rand, h, w int) Draw {
+		factor := func() float64 { return fmath.Exp(float64(0.5*r.Float64()) - 0.25) }
+		return Draw{op: color, u: [3]float64{float64(0.5*r.Float64()) + 0.25, factor() / 2, factor() - 0.5}}
+	}},
+	{"crop", func(r *rng.Rand, h, w int) Draw { // a zoom, and a part of it or a place in the image
+		const most = 0.22314355131420976 // ln 1.25
+		z := fmath.Exp(float64(2*most*r.Float64()) - most)
+		by := func() float64 { return float64(float64(2*r.Float64()-1)*math.Abs(z-1)) / z }
+		return Draw{op: warp, m: [4]float64{1 / z, 0, 0, 1 / z}, by: [2]float64{by(), by()}, edge: true}
+	}},
+	{"rotate", func(r *rng.Rand, h, w int) Draw {
+		d := rotated(float64(30*r.Float64()) - 15)
+		d.edge = true
+		return d
+	}},
+	{"translate", func(r *rng.Rand, h, w int) Draw {
+		by := func() float64 { return float64(0.5*r.Float64()) - 0.25 } // an eighth of a side, of two
+		return Draw{op: warp, m: [4]float64{1, 0, 0, 1}, by: [2]float64{by(), by()}, edge: true}
+	}},
+	{"cutout", func(r *rng.Rand, h, w int) Draw {
+		span := func(side int) [2]int {
+			from := r.IntN(side - side/4 + 1)
+			return [2]int{from, from + side/4}
+		}
+		return Draw{op: cutout, rows: span(h), cols: span(w)}
+	}},
+}
+
 // New returns the strategy that a setting names, for images of characters or others:
 //
 //	""      none
 //	dsa     all operations, but for flip on characters, which have a right way round
 //	dc      shifts of -4 to 3 pixels, each side scaled by .8 to 1.2, rotations of
 //	        up to 45 degrees: for digits, in training alone
+//	frepo   flip, but for characters, color, zoom, rotation, shift and a cutout of a
+//	        quarter of a side, with the edge of an image around it
 //	others  operations joined by _, such as color_crop_cutout_scale_rotate
 func New(name string, characters bool) (Strategy, error) {
 	switch name {
 	case "":
 		return Strategy{}, nil
-	case "dsa":
-		return Strategy{ops: slices.DeleteFunc(slices.Clone(operations), func(o operation) bool {
+	case "dsa", "frepo":
+		of := map[string][]operation{"dsa": operations, "frepo": regression}[name]
+		return Strategy{ops: slices.DeleteFunc(slices.Clone(of), func(o operation) bool {
 			return o.name == "flip" && characters
 		})}, nil
 	case "dc":
@@ -114,7 +153,7 @@ func New(name string, characters bool) (Strategy, error) {
 		same := func(o operation) bool { return o.name == part }
 		i := slices.IndexFunc(operations, same)
 		if i < 0 {
-			return s, fmt.Errorf("has no operation %q: there are dsa and dc, and color, crop, cutout, flip, scale and rotate, joined by _", part)
+			return s, fmt.Errorf("has no operation %q: there are dsa, dc and frepo, and color, crop, cutout, flip, scale and rotate, joined by _", part)
 		}
 		if slices.ContainsFunc(s.ops, same) {
 			return s, fmt.Errorf("names the operation %s twice", part)
@@ -174,7 +213,9 @@ type Draw struct {
 	op         op
 	u          [3]float64 // of color
 	rows, cols [2]int     // of crop, the shift; of cutout, the bounds
-	m          [4]float64 // of warp
+	m          [4]float64 // of warp, with by
+	by         [2]float64 // right and down
+	edge       bool       // what lies outside an image is its edge, and not zero
 }
 
 type op int
@@ -185,7 +226,7 @@ const (
 	crop
 	cutout
 	flip
-	warp // scale and rotate
+	warp // scale, rotate and translate
 )
 
 // scaled reads the pixel at (x, y) from (sx x, sy y).
@@ -239,7 +280,7 @@ func run[F tensor.Float](d Draw, dst, src []F, h, w, c int, adjoint bool) {
 	case flip:
 		mirror(dst, src, w, c)
 	case warp:
-		resample(dst, src, d.m, h, w, c, adjoint)
+		resample(dst, src, d, h, w, c, adjoint)
 	}
 }
 

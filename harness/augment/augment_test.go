@@ -3,6 +3,7 @@ package augment
 import (
 	"encoding/binary"
 	"encoding/json"
+	"hash"
 	"hash/fnv"
 	"maps"
 	"math"
@@ -134,7 +135,7 @@ func near[F tensor.Float](t *testing.T, what string, got []F, want []float64, to
 var families = []struct {
 	prefix string
 	list   []operation
-}{{"", operations}, {"wide ", wide}}
+}{{"", operations}, {"wide ", wide}, {"regression ", regression}}
 
 // drawn returns many draws of every operation.
 func drawn(h, w int) map[string][]Draw {
@@ -193,12 +194,24 @@ func TestRanges(t *testing.T) {
 		}
 		lo[name], hi[name] = min(lo[name], v), max(hi[name], v)
 	}
-	flips := 0
+	flipped := 0
 	for range 2000 {
 		for _, f := range families {
 			for _, o := range f.list {
 				d := o.draw(r, h, w)
-				switch name := f.prefix + o.name; o.name {
+				name := f.prefix + o.name
+				if d.edge && o.name != "rotate" {
+					z := 1 / d.m[0]
+					note(name+" zoom", z)
+					for _, by := range d.by {
+						if o.name == "crop" {
+							by *= z / math.Abs(z-1)
+						}
+						note(name+" by", by)
+					}
+					continue
+				}
+				switch o.name {
 				case "color":
 					for _, u := range d.u {
 						note(name, u)
@@ -213,7 +226,7 @@ func TestRanges(t *testing.T) {
 					note(name+" width", float64(d.cols[1]-d.cols[0]))
 				case "flip":
 					if d.op == flip {
-						flips++
+						flipped++
 					}
 				case "scale":
 					note(name, d.m[0])
@@ -229,6 +242,9 @@ func TestRanges(t *testing.T) {
 		"cutout top": {0, 21}, "cutout bottom": {7, 28}, "cutout height": {7, 14}, "cutout width": {8, 16},
 		"scale": {1 / 1.2, 1.2}, "rotate": {-15, 15},
 		"wide crop rows": {-4, 3}, "wide crop columns": {-4, 3}, "wide scale": {1 / 1.2, 1 / 0.8}, "wide rotate": {-45, 45},
+		"regression color": {0.25, math.Exp(0.25) - 0.5}, "regression rotate": {-15, 15},
+		"regression crop zoom": {0.8, 1.25}, "regression crop by": {-1, 1}, "regression translate zoom": {1, 1}, "regression translate by": {-0.25, 0.25},
+		"regression cutout top": {0, 21}, "regression cutout bottom": {7, 28}, "regression cutout height": {7, 7}, "regression cutout width": {8, 8},
 	}
 	for name, v := range want {
 		slack := 0.01 * (v[1] - v[0])
@@ -239,8 +255,8 @@ func TestRanges(t *testing.T) {
 	if len(lo) != len(want) {
 		t.Errorf("ranges of %v", slices.Sorted(maps.Keys(lo)))
 	}
-	if flips < 900 || flips > 1100 {
-		t.Errorf("%d of 2000 images were flipped", flips)
+	if flipped < 1850 || flipped > 2150 {
+		t.Errorf("%d of 4000 images were flipped", flipped)
 	}
 }
 
@@ -256,6 +272,8 @@ func TestNew(t *testing.T) {
 		{"color_crop_cutout_flip_scale_rotate", true, "color_crop_cutout_flip_scale_rotate"},
 		{"rotate_flip", false, "rotate_flip"},
 		{"dc", false, "crop_scale_rotate"},
+		{"frepo", false, "flip_color_crop_rotate_translate_cutout"},
+		{"frepo", true, "color_crop_rotate_translate_cutout"},
 	} {
 		s, err := New(c.name, c.characters)
 		if err != nil || s.String() != c.want || s.None() != (c.want == "") {
@@ -332,14 +350,35 @@ func TestBatch(t *testing.T) {
 	}
 }
 
+// What a shift or a zoom brings in is the image's edge, a shift by whole pixels moves them, and
+// a zoom reads a smaller part.
+func TestEdge(t *testing.T) {
+	x, y := []float64{1, 2, 4, 8}, make([]float64, 4)
+	for _, c := range []struct {
+		d    Draw
+		want []float64
+	}{
+		{Draw{op: warp, m: [4]float64{1, 0, 0, 1}, by: [2]float64{0.5, 9}, edge: true}, []float64{2, 4, 8, 8}},
+		{Draw{op: warp, m: [4]float64{1, 0, 0, 1}, by: [2]float64{-0.25, 0}, edge: true}, []float64{1, 1.5, 3, 6}},
+		{Draw{op: warp, m: [4]float64{0.5, 0, 0, 0.5}, edge: true}, []float64{1.75, 2.5, 3.5, 5}},
+		{Draw{op: warp, m: [4]float64{1, 0, 0, 1}, by: [2]float64{0.5, 0}}, []float64{2, 4, 8, 0}},
+	} {
+		Apply(c.d, y, x, 1, 1, 4, 1)
+		if !slices.Equal(y, c.want) {
+			t.Errorf("%+v: %v, want %v", c.d, y, c.want)
+		}
+	}
+}
+
 // The bits of all operations, as recorded once: a compiler that fuses on another
 // processor shows here.
 func TestGolden(t *testing.T) {
 	const n, h, w, c = 2, 9, 12, 3
 	draws := drawn(h, w)
 	x, y := normal[float32](n*h*w*c, "x"), make([]float32, n*h*w*c)
-	sum := fnv.New64a()
+	of := map[bool]hash.Hash64{false: fnv.New64a(), true: fnv.New64a()}
 	for _, name := range slices.Sorted(maps.Keys(draws)) {
+		sum := of[strings.HasPrefix(name, "regression ")]
 		for _, d := range draws[name] {
 			for _, change := range []func(Draw, []float32, []float32, int, int, int, int){Apply[float32], Adjoint[float32]} {
 				change(d, y, x, n, h, w, c)
@@ -349,8 +388,10 @@ func TestGolden(t *testing.T) {
 			}
 		}
 	}
-	if got, want := sum.Sum64(), uint64(0x60e9e1fa8229ddb6); got != want {
-		t.Errorf("digest %#x, recorded %#x", got, want)
+	for later, want := range map[bool]uint64{false: 0x60e9e1fa8229ddb6, true: 0xe9d9c8cc16e492d0} {
+		if got := of[later].Sum64(); got != want {
+			t.Errorf("digest %#x, recorded %#x", got, want)
+		}
 	}
 }
 

@@ -66,19 +66,23 @@ func mirror[F tensor.Float](dst, src []F, w, c int) {
 	}
 }
 
-// resample reads the pixel at (x, y) from m (x, y), where x and y run from -1 to 1
+// resample reads the pixel at (x, y) from m (x, y) + by, where x and y run from -1 to 1
 // between the image's edges. It interpolates between the centres of the four
-// pixels around, of which those outside are zero.
-func resample[F tensor.Float](dst, src []F, m [4]float64, h, w, c int, adjoint bool) {
+// pixels around, of which those outside are zero, or the nearest of the edge.
+func resample[F tensor.Float](dst, src []F, d Draw, h, w, c int, adjoint bool) {
 	clear(dst)
+	m := d.m
 	for r := range h {
 		y := float64(2*r+1)/float64(h) - 1
 		for q := range w {
 			x := float64(2*q+1)/float64(w) - 1
-			rows, down := around(float64(m[2]*x)+float64(m[3]*y), h)
-			cols, right := around(float64(m[0]*x)+float64(m[1]*y), w)
+			rows, down := around(float64(m[2]*x)+float64(m[3]*y)+d.by[1], h)
+			cols, right := around(float64(m[0]*x)+float64(m[1]*y)+d.by[0], w)
 			for i, row := range rows {
 				for j, col := range cols {
+					if d.edge {
+						row, col = min(max(row, 0), h-1), min(max(col, 0), w-1)
+					}
 					if row < 0 || row >= h || col < 0 || col >= w {
 						continue
 					}

@@ -44,7 +44,7 @@ var mayImport = map[string]string{
 	"harness/nngp":              "harness/tensor harness/fmath",
 	"harness/convex":            "harness/tensor harness/rng harness/fmath",
 	"harness/teacher":           "harness/method harness/features harness/nngp harness/convex harness/tensor harness/fmath",
-	"harness/eval":              "harness/method harness/nn harness/augment harness/features harness/convex harness/nngp harness/teacher harness/tensor harness/rng harness/fmath",
+	"harness/eval":              "harness/method harness/nn harness/optim harness/augment harness/features harness/convex harness/nngp harness/teacher harness/tensor harness/rng harness/fmath",
 	"harness/dgkip":             "harness/method harness/convex harness/teacher harness/optim harness/tensor harness/rng harness/fmath",
 	"harness/report":            "harness/store harness/stats harness/exhibit harness/spec harness/method harness/suggest harness/npz",
 	"harness/report/chart":      "harness/deflate",
