@@ -202,6 +202,7 @@ func (c checker) table(t *Table, n *toml.Node) {
 	}
 	c.Known(n.Get("unmarked"), unmarked, "a column")
 	c.heads(n.Get("values"), heads, slices.Collect(maps.Keys(t.Values)))
+	c.heads(n.Get("usual"), heads, slices.Collect(maps.Keys(t.Usual)))
 	for _, column := range slices.Sorted(maps.Keys(t.Against)) {
 		c.heads(n.Get("against"), heads, []string{column})
 		if name := t.Against[column]; !slices.Contains(heads, name) {

@@ -33,6 +33,10 @@ type Table struct {
 	// then share a machine, or come from several.
 	Times string `toml:"times"`
 
+	// Usual is how many iterations the authors of a column's method make: cells with fewer are
+	// marked as cut short.
+	Usual map[string]int `toml:"usual"`
+
 	// Unmarked columns take no part in best and second: the controls.
 	Unmarked []string `toml:"unmarked"`
 

@@ -114,6 +114,9 @@ func (b *tableBuilder) notes(q quantity) []string {
 	if b.out.Has(func(e sheet.Entry) bool { return strings.Contains(e.Marks, lostMark) }) {
 		note("%s some runs failed or their records are damaged; the value is over the others.", lostMark)
 	}
+	if b.out.Has(func(e sheet.Entry) bool { return strings.Contains(e.Marks, cutMark) }) {
+		note("%s fewer iterations than the authors of the method make: the schedule is cut short.", cutMark)
+	}
 	if b.idle > 0 {
 		note("Rows left out, as none of their runs has been made: %d of %d.", b.idle, len(b.rows))
 	}

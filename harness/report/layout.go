@@ -164,3 +164,6 @@ type tableBuilder struct {
 
 // lostMark is on values that lack runs which were made.
 const lostMark = "†"
+
+// cutMark is on values of fewer iterations than the authors of the method make.
+const cutMark = "¶"

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dgkip/harness/report/sheet"
+	"dgkip/harness/spec"
 )
 
 // table returns the experiment's table.
@@ -202,8 +203,17 @@ func (b *tableBuilder) entry(row, column group, q quantity) (sheet.Entry, *float
 	if c.lost() > 0 {
 		e.Marks = lostMark
 	}
+	if b.cut(c) {
+		e.Marks += cutMark
+	}
 	b.families.mark(&e, b.heading(column), c.family(q.name))
 	return e, &mean
+}
+
+// cut reports whether a cell has fewer iterations than the authors of its method make.
+func (b *tableBuilder) cut(c *CellRuns) bool {
+	made, _ := c.Cell.Identity(spec.DatasetIdentity{}, 0).Method.Settings["iterations"].(int64)
+	return made > 0 && made < int64(b.t.Usual[c.Cell.Column])
 }
 
 func (b *tableBuilder) coordinates(row, column group) func(string) (string, bool) {
