@@ -27,7 +27,7 @@
 // networks do not all end at once; weights are random at first at every age.
 //
 // A pool of one with a life of one update is a new network in every update: with fixed
-// labels and no margin that is RFAD, with one network of one batch.
+// labels and no margin that is the loss of RFAD with a single network.
 //
 // A checkpoint holds all networks with the averages of their Adam, 12 bytes a weight: 190 MB
 // for ten of 128, 256 and 512 channels.
@@ -51,7 +51,7 @@ type FRePo struct {
 	Floor    float64 `toml:"rate_floor" min:"0" max:"1"`  // the share of the rate that it falls to, like a cosine
 	Labels   string  `toml:"labels" enum:"learned,fixed"` // LAMB learns them, or they stay as the classes
 	Margin   bool    `toml:"margin"`                      // learned labels are asked for a margin of 1/C
-	Mirror   bool    `toml:"mirror"`                      // the regression sees mirror images, too, in colour, but of characters
+	Mirror   bool    `toml:"mirror"`                      // the regression sees mirror images, too, where images are in colour and no characters
 	Jitter   float64 `toml:"jitter" min:"0"`              // ridge over the mean of K's diagonal
 	Start    string  `toml:"start" enum:"real,noise"`     // training images, or noise
 	Pool     int     `toml:"pool" min:"1" max:"1000"`     // networks at a time
@@ -79,11 +79,10 @@ func (*FRePo) Info() method.Info {
 		About:    "ridge regression on the set predicts real labels, in the features of networks in training on it",
 		Citation: "Y. Zhou, E. Nezhadarya, J. Ba: Dataset Distillation using Neural Feature Regression. NeurIPS 2022, arXiv:2206.00719",
 		Deviations: []string{
-			"the set is that of the last update; the original keeps the one of the highest accuracy on test images along the way",
+			"the set is that of the last update; the original keeps the one of the highest accuracy on test images along the way, so that its published numbers are the best of some fifty looks at them",
 			"all draws come from streams of the run's seed; the original does not seed the choice of a network",
 			"the kernel and its solution are computed in double precision; the original's in single",
 			"real batches are different images drawn anew; the original's come from a stream shuffled in a window of 16,384",
-			"scored by its authors' evaluation, protocol squared; published numbers are the highest of many looks at the test images, these are not",
 			"images are mirrored in colour alone; the original mirrors all but MNIST and Fashion-MNIST, and, of CIFAR-100, one image a class alone",
 			"networks have no batch norm, which the original has for CIFAR-100",
 			"images are whitened only where the experiment asks for it, preprocess = \"zca\"; the original whitens those in colour",

@@ -13,6 +13,8 @@
 //	scale   each axis by a factor within [1/1.2, 1.2], bilinear, zeros around
 //	rotate  by up to 15 degrees, bilinear, zeros around
 //
+// Strategies "dc" and "frepo" have operations of their own, for training: see [New].
+//
 // A [Strategy] lists operations, of which one is drawn at a time. In matching, the
 // same [Draw] changes real and synthetic images (the augmentation is Siamese); in
 // training every image of a batch has parameters of its own.
