@@ -311,6 +311,16 @@ func (c checker) published(list []Published) []Published {
 			}
 		}
 		c.Known(n.Get("own"), methods, "a method of this experiment, nor of this program")
+		c.heads(n.Get("also"), methods, slices.Collect(maps.Keys(p.Also)))
+		for _, column := range slices.Sorted(maps.Keys(p.Also)) {
+			at := n.Get("also").Table[column]
+			if other := p.Also[column]; !slices.Contains(methods, other) {
+				c.FaultKey(at, fmt.Sprintf("%q is not a column", other), suggest.Hint(other, methods))
+			}
+			if p.From == "" {
+				c.FaultKey(at, "also goes with from", "")
+			}
+		}
 		if p.From == "" {
 			out = append(out, p)
 		} else {
@@ -318,6 +328,18 @@ func (c checker) published(list []Published) []Published {
 		}
 	}
 	return out
+}
+
+// also gives columns the numbers of others, where there are any.
+func (p *Published) also(of map[string]string) {
+	for column, other := range of {
+		if n, ok := p.Values[other]; ok {
+			p.Values[column] = n
+		}
+		if f, ok := p.Family[other]; ok {
+			p.Family[column] = f
+		}
+	}
 }
 
 // from returns the entries of another file that p asks for.
@@ -346,6 +368,7 @@ func (c checker) from(p Published, n *toml.Node) []Published {
 		if p.Tolerance > 0 {
 			q.Tolerance = p.Tolerance
 		}
+		q.also(p.Also)
 		q.Own = append(slices.Clone(q.Own), p.Own...)
 		q.Unchecked = q.Unchecked || p.Unchecked
 		q.OnlyClaims = q.OnlyClaims || p.OnlyClaims

@@ -113,6 +113,10 @@ type Published struct {
 	From string `toml:"from"`
 	Of   string `toml:"of"` // a source in that file
 
+	// Also holds further columns against these numbers, each against those of another column:
+	// variants of its method.
+	Also map[string]string `toml:"also"`
+
 	// OnlyClaims keeps numbers of another table for the claims that need them: they
 	// are not set beside ours.
 	OnlyClaims bool `toml:"only_claims"`

@@ -64,7 +64,7 @@ func (b *figureBuilder) alongAxis(x string) *chart.Axis {
 // interval make one. The quantities are those of the figure from a number on.
 func (b *figureBuilder) quantities(g group, of string, names []string, from int, x string) []chart.Series {
 	var out []chart.Series
-	several := len(b.f.Y)+len(b.f.Y2) > 1
+	several := max(len(b.f.Y), len(b.f.Y2)) > 1 // else the axis says what it is
 	for i, name := range names {
 		s := chart.Series{Name: of}
 		s.Color, s.Variant = b.look(g.values)
