@@ -64,7 +64,7 @@ func (c court) rank() []part {
 			switch {
 			case !holds && (less || missing[0] == 0):
 				p.verdict = Fails
-			case holds && complete:
+			case holds && missing[1] == 0 && (!less || complete): // another of ours takes nothing from it
 				p.verdict = Holds
 			}
 		}
