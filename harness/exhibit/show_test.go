@@ -154,6 +154,9 @@ func TestMistakes(t *testing.T) {
 		{"figure filter", `only = "ipc:10 method:(toy slow)"`, `only = "ipc:10 metod:toy"`, `unknown key "metod"; did you mean "method"?`},
 		{"figure filter's value", `only = "ipc:10 method:(toy slow)"`, `only = "ipc:7"`, "no ipc matches 7; known are 1, 10"},
 		{"published", `slow = 70`, `slwo = 70`, `"slwo" is not a method of this experiment`},
+		{"usual of no column", `spread = "sd"`, `usual = { tyo = 10 }`, "\"tyo\" is not a column\n\tusual = { tyo = 10 }"},
+		{"also of no column", `source = "Table 9"`, "source = \"Table 9\"\nalso = { toy = \"slwo\" }", `"slwo" is not a column`},
+		{"also without from", `source = "Table 9"`, "source = \"Table 9\"\nalso = { toy = \"slow\" }", "also goes with from"},
 		{"family unknown", `slow = "network" }`, `slow = "netwrok" }`, "demo.toml:32:35: family must be one of kernel, fresh, infinite, unrolled, network, network-aug, network-soft, network-soft-aug, wide, or a table of them by column\n\tfamily = { toy = \"kernel\", slow = \"netwrok\" }\n\t                                  ^^^^^^^^^\n\thint: did you mean \"network\"?"},
 		{"family of one missing", `family = { toy = "kernel", slow = "network" }`, `family = { toy = "kernel" }`, `family is missing for slow of "Table 9"`},
 		{"family missing", `family = { toy = "kernel", slow = "network" }`, ``, `[published]: family is missing for slow of "Table 9": by what family of protocol it was scored`},
@@ -184,12 +187,12 @@ func TestPublishedFrom(t *testing.T) {
 	fsys := fstest.MapFS{}
 	write := func(name, text string) { fsys["exp/"+name] = &fstest.MapFile{Data: []byte(text)} }
 	write("published.toml", "schema = 1\n[[published]]\nsource = \"A\"\nfamily = \"wide\"\nvalues = { toy = 1, elsewhere = 2 }\n[[published]]\nsource = \"B\"\nfamily = \"wide\"\nvalues = { toy = 3 }\n")
-	write("demo.toml", good+"\n[[published]]\nfrom = \"published.toml\"\nof = \"B\"\nwhen = { ipc = 10 }\n")
+	write("demo.toml", good+"\n[[published]]\nfrom = \"published.toml\"\nof = \"B\"\nwhen = { ipc = 10 }\nalso = { slow = \"toy\" }\n")
 	s, err := ReadFS(fsys, "exp/demo.toml", options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Published) != 2 || s.Published[1].Values["toy"].Mean != 3 || s.Published[1].When["ipc"][0].Text != "10" {
+	if len(s.Published) != 2 || s.Published[1].Values["toy"].Mean != 3 || s.Published[1].Values["slow"].Mean != 3 || s.Published[1].When["ipc"][0].Text != "10" {
 		t.Errorf("got %+v", s.Published)
 	}
 	for text, want := range map[string]string{
