@@ -101,7 +101,9 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 		return usageError(errors.New("-export: none of the selected runs has a record with a set\nhint: run the experiment first; the whole training set is no distilled one, and the records that come along leave large sets out"))
 	}
 	for _, c := range columns {
-		fmt.Fprintln(out, c)
+		if c.written+c.without+c.missing > 0 { // else damaged
+			fmt.Fprintln(out, c)
+		}
 	}
 	fmt.Fprintf(out, "%s written to %s\n", report.Count(written, "set", "sets"), f.exportDir)
 	if slices.ContainsFunc(columns, func(c *exported) bool { return c.without > 0 && !c.whole }) {

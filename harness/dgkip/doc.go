@@ -13,18 +13,18 @@
 // # The published method
 //
 // dgkip-lr, dgkip-svm and dgkip-softmax lower the gap G of the logistic, hinge and
-// softmax loss by AdaBelief on images and labels. G starts some ten thousand times its
-// final value, and its gradients a million times: AdaBelief, whose steps are over the
-// size of past gradients, takes small ones for as long as it remembers the first, which
-// is 27,000 updates for a beta2 of 0.999 and 260 for one of 0.9. Under "log-gap" the
+// softmax loss by AdaBelief on images and labels. G starts up to a million times its
+// final value, with gradients to match: AdaBelief, whose steps are over the size of past
+// gradients, takes small ones for as long as it remembers the first, which
+// is 27,000 updates for a beta2 of 0.999 and 270 for one of 0.9. Under "log-gap" the
 // gradient is divided by G, which leaves the minima where they are and shortens that, too.
 //
-// Another loss finds the model again where the margins of all images are alike: then the
-// same alpha for all, times a number, solve its problem as well. Labels that change as
-// fast as the images do drive margins apart.
+// Another loss finds the model again where the margins of all images are the same: then
+// the same dual variables, times a number, solve its problem as well. Labels that change
+// as fast as the images do can drive margins apart.
 //
 // With labels = "scaled" they are learned in the unit lambda_S |Theta_O|. A gain y acts
-// through alpha y/lambda_S, so that hundredths of one are enough for a set under its own
+// through alpha y/lambda_S, so that hundreds to thousands of times less than one is enough for a set under its own
 // loss, and all alpha are nearly one half; but margins are then so small that differences
 // of a few percent between alpha, which another loss does not have, decide the offset of
 // the model. With small gains the hinge's alpha is that of m = 0, sigma(1/T), and leaves

@@ -34,8 +34,8 @@ func learning(labels string) Learning {
 // published are the defaults of the published method: the gap itself and labels as they are.
 // What the publication does not say: AdaBelief soon forgets the size of the first gradients,
 // a million times the later ones, which would otherwise keep its steps small for some twenty
-// thousand updates; and labels change at a tenth of the images' rate, so that those of all
-// images stay alike, and with them the margins, which is what another loss asks of a set.
+// thousand updates; and labels change at a tenth of the images' rate, so that the margins of
+// all images stay together, which is what another loss asks of a set.
 func published() Learning {
 	l := learning("gain")
 	l.Objective, l.Schedule, l.LabelRate, l.Beta2 = "gap", "", 0.001, 0.9
@@ -56,7 +56,7 @@ type LR struct{ Learning }
 type SVM struct {
 	Learning
 	// Temperature T of alpha = sigma((1-m)/T), smooth where the hinge is not. An
-	// image with margin m adds alpha (m-1) to the gap, which the hinge leaves: where all
+	// image with margin m > 1 adds alpha (m-1) to the gap, which the hinge leaves: where all
 	// m are the same, no alpha makes (2/lambda_S) G less than (1 - 1/m^2) |Theta_O|^2, and
 	// the model of dual variables with the least is Theta_O/m. At the published T = 1 the
 	// bound so ends just below |Theta_O|, though the direction is right; a lower T, with
@@ -73,7 +73,8 @@ var deviations = []string{
 	"labels are learned in units of lambda_S |Theta_O|, over sqrt(n) for dual variables, and begin at label_start of them, unless labels = \"gain\"",
 	"the rates fall like a cosine where schedule = \"cosine\"",
 	"the hinge's alpha has the published temperature of 1, or another one",
-	"AdaBelief has a beta2 of 0.9 in place of 0.999, where beta2 says so",
+	"AdaBelief has a beta2 of 0.9 where beta2 says so; the publication gives none",
+	"labels change at label_rate, where the publication gives one rate for all, 0.01",
 }
 
 func init() {
