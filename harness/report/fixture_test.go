@@ -22,9 +22,11 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // fake is a method of which only the records exist.
 type fake struct {
-	Rate  float64 `toml:"rate"`
-	Steps int     `toml:"steps"`
-	Soft  bool    `toml:"soft,omitzero"`
+	Rate       float64 `toml:"rate"`
+	Steps      int     `toml:"steps"`
+	Soft       bool    `toml:"soft,omitzero"`
+	Updates    int     `toml:"updates,omitzero"`
+	Iterations int     `toml:"iterations,omitzero"`
 
 	name, title string
 	whole       bool

@@ -212,10 +212,15 @@ func (b *tableBuilder) entry(row, column group, q quantity) (sheet.Entry, *float
 	return e, &mean
 }
 
-// cut reports whether a cell has fewer iterations than the authors of its method make.
+// cut reports whether a cell has fewer iterations, or updates, than the authors of its method make.
 func (b *tableBuilder) cut(c *CellRuns) bool {
-	made, err := strconv.Atoi(fmt.Sprint(c.Cell.Identity(spec.DatasetIdentity{}, 0).Method.Settings["iterations"]))
-	return err == nil && made < b.t.Usual[c.Cell.Column]
+	settings := c.Cell.Identity(spec.DatasetIdentity{}, 0).Method.Settings
+	made, ok := settings["iterations"]
+	if !ok {
+		made = settings["updates"]
+	}
+	n, err := strconv.Atoi(fmt.Sprint(made))
+	return err == nil && n < b.t.Usual[c.Cell.Column]
 }
 
 func (b *tableBuilder) coordinates(row, column group) func(string) (string, bool) {

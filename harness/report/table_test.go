@@ -406,6 +406,20 @@ func TestUsualSeeds(t *testing.T) {
 	}
 }
 
+// A cell with fewer iterations, or updates, than the method's authors make has a mark.
+func TestCutSchedules(t *testing.T) {
+	text := small + "usual = { slow = 1000, fast-lr = 1000, fast-ls = 1000 }\n[method.slow]\niterations = 999\n[method.fast-lr]\nupdates = 3\n[method.fast-ls]\nupdates = 1000\n"
+	s := made(t, text, map[string][]float64{"slow": {0.9}, "fast-lr": {0.8}, "fast-ls": {0.7}}).sheets[0]
+	for i, want := range []string{cutMark, cutMark, ""} {
+		if got := s.Rows[0].Cells[i].Marks; got != want {
+			t.Errorf("cell %d has the marks %q, want %q", i, got, want)
+		}
+	}
+	if notes := strings.Join(s.Notes, " "); !strings.Contains(notes, "cut short") {
+		t.Errorf("the notes lack the mark: %s", notes)
+	}
+}
+
 // The page heads a cell with the accuracy that the table has of it.
 func TestHeadOfACellIsThatOfTheTable(t *testing.T) {
 	r := loadDemo(t)
