@@ -143,6 +143,11 @@ func TestTimesAreOfTheTables(t *testing.T) {
 					}
 					delete(m.Settings, setting)
 				}
+				if c.Column == "dgkip-lr" || c.Column == "dgkip-svm" { // an update is the same work
+					for _, setting := range []string{"objective", "labels", "label_rate", "beta2", "schedule", "temperature"} {
+						delete(m.Settings, setting)
+					}
+				}
 				if c.Column == "dc" || c.Column == "dsa" { // an iteration has as many as there are images a class
 					images, _ := strconv.Atoi(fmt.Sprint(c.Point["ipc"]))
 					updates *= images
@@ -165,8 +170,8 @@ func TestTimesAreOfTheTables(t *testing.T) {
 					}
 				}
 			}
-			if n != 81 {
-				t.Errorf("%s, profile %s: %d cells are timed, want 81", name, profile, n)
+			if n != 99 {
+				t.Errorf("%s, profile %s: %d cells are timed, want 99", name, profile, n)
 			}
 		}
 	}
