@@ -188,7 +188,7 @@ func (r *Results) reproduced() *sheet.Sheet {
 }
 
 // toleranceText is the rule of judge in words.
-const toleranceText = "The tolerance is twice the root of the summed squares of both standard deviations and of the sampling error of the test images on either side, and no less than one test image, unless the experiment declares one; half a unit of the last published digit is added."
+const toleranceText = "The tolerance is twice the root of the summed squares of both standard deviations (of one seed there is none) and of the sampling error of the test images on either side, and no less than one test image, unless the experiment declares one; half a unit of the last published digit is added."
 
 func (b Beside) theirs() sheet.Entry {
 	e := sheet.Text(b.format(b.Published.Mean))
@@ -278,9 +278,6 @@ func (r *Results) publishedNotes() []string {
 		notes = append(notes, "≠: different protocol families; not comparable.")
 	}
 	notes = append(notes, r.uncheckedNote()...)
-	if some(func(b Beside) bool { return b.Seeds == 1 && !b.Declared && !b.Mixed() && !b.BuiltIn }) {
-		notes = append(notes, "Where ours has one seed, only the published spread enters the tolerance.")
-	}
 	if some(func(b Beside) bool { return b.BuiltIn }) {
 		notes = append(notes, "Data marked built-in is drawn by the program: its numbers cannot reproduce published ones, and are not judged.")
 	}
