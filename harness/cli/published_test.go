@@ -30,6 +30,8 @@ func TestPublishedMarks(t *testing.T) {
 			if len(p.Best) == 0 || p.OnlyClaims {
 				continue
 			}
+			// Rescaled columns stand beside the same numbers once more.
+			maps.DeleteFunc(p.Values, func(column string, _ exhibit.Number) bool { return strings.HasSuffix(column, "-rescaled") })
 			for column, v := range p.Values {
 				ahead := 0
 				for _, o := range p.Values {
@@ -52,7 +54,7 @@ func TestPublishedMarks(t *testing.T) {
 // Ours are scored as the numbers were that stand beside them, and numbers of ten classes
 // are beside no two.
 func TestPublishedFamilies(t *testing.T) {
-	beside := map[string]int{"table1": 45, "table2": 45, "table3": 18, "outside": 2}
+	beside := map[string]int{"table1": 63, "table2": 63, "table3": 36, "outside": 2}
 	for name, want := range beside {
 		s, err := exhibit.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), spec.Options{})
 		if err != nil {
@@ -116,7 +118,7 @@ func TestColumnsHaveOneFamily(t *testing.T) {
 		}
 	}
 	slices.Sort(mixed)
-	want := []string{"beyond 1 network", "beyond 10 network", "beyond 50 network", "beyond-grey 1 network", "beyond-grey 10 network", "beyond-grey 50 network", "infinite network nngp"}
+	want := []string{"beyond 1 network", "beyond 10 network", "beyond 50 network", "beyond-grey 1 network", "beyond-grey 10 network", "beyond-grey 50 network", "exact-conv network", "infinite network nngp"}
 	if !slices.Equal(mixed, want) {
 		t.Errorf("columns of several families: %q, want %q", mixed, want)
 	}
