@@ -77,7 +77,7 @@ func TestKernelContract(t *testing.T) {
 	}
 }
 
-// So has that of ConvNets.
+// The exact kernel of ConvNets keeps the contract, too.
 func TestConvKernelContract(t *testing.T) {
 	methodtest.Run(t, func() method.Method {
 		return &Solved{Loop: defaults(3), Loss: "auto", Metric: "parameter", Relabel: "loss"}

@@ -108,24 +108,16 @@ func (n *Network) Score(ctx context.Context, t method.Trial, observe func(method
 	if err != nil {
 		return nil, err
 	}
-	strategy, err := augment.New(n.Augment, t.Data.Characters)
-	if err != nil {
+	if err := augmented(&data, n.Augment, t); err != nil {
 		return nil, fmt.Errorf("[eval.network] augment %w", err)
-	}
-	if !strategy.None() {
-		data.Augment = func(x []float32, images int, r *rng.Rand) {
-			augment.Batch(strategy, x, images, t.Test.H, t.Test.W, t.Test.C, r)
-		}
 	}
 	count := n.Nets
 	if !t.Final {
 		count = n.TraceNets
 	}
 	var s state
-	if t.Resume != nil {
-		if err := gob.NewDecoder(bytes.NewReader(t.Resume)).Decode(&s); err != nil {
-			return nil, fmt.Errorf("%w of a scoring: %w", method.ErrCheckpoint, err)
-		}
+	if err := resume(t, &s); err != nil {
+		return nil, err
 	}
 	theta := make([]float32, net.Params())
 	for len(s.Errors) < count {
@@ -136,6 +128,28 @@ func (n *Network) Score(ctx context.Context, t method.Trial, observe func(method
 		s.Errors, s.Training = append(s.Errors, int64(wrong)), nil
 	}
 	return scores(s.Errors, t), nil
+}
+
+// augmented has batches of data changed by the strategy of a name, if there is one.
+func augmented(data *nn.Data[float32], name string, t method.Trial) error {
+	strategy, err := augment.New(name, t.Data.Characters)
+	if err == nil && !strategy.None() {
+		data.Augment = func(x []float32, images int, r *rng.Rand) {
+			augment.Batch(strategy, x, images, t.Test.H, t.Test.W, t.Test.C, r)
+		}
+	}
+	return err
+}
+
+// resume reads the state of a scoring that was stopped, if there is one.
+func resume(t method.Trial, state any) error {
+	if t.Resume == nil {
+		return nil
+	}
+	if err := gob.NewDecoder(bytes.NewReader(t.Resume)).Decode(state); err != nil {
+		return fmt.Errorf("%w of a scoring: %w", method.ErrCheckpoint, err)
+	}
+	return nil
 }
 
 // scores are those of repetitions that made so many errors each.

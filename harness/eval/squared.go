@@ -141,23 +141,15 @@ func (q *Squared) Score(ctx context.Context, t method.Trial, observe func(method
 	if err != nil {
 		return nil, err
 	}
-	strategy, err := augment.New(q.Augment, t.Data.Characters)
-	if err != nil {
+	if err := augmented(&data, q.Augment, t); err != nil {
 		return nil, fmt.Errorf("[eval.squared] augment %w", err)
-	}
-	if !strategy.None() {
-		data.Augment = func(x []float32, n int, r *rng.Rand) {
-			augment.Batch(strategy, x, n, t.Test.H, t.Test.W, t.Test.C, r)
-		}
 	}
 	r := &regressing{q: q, t: t, net: net, pass: net.NewPass(), data: data, count: q.Nets, steps: q.steps(data.N), observe: observe}
 	if !t.Final {
 		r.count = q.TraceNets
 	}
-	if t.Resume != nil {
-		if err := gob.NewDecoder(bytes.NewReader(t.Resume)).Decode(&r.state); err != nil {
-			return nil, fmt.Errorf("%w of a scoring: %w", method.ErrCheckpoint, err)
-		}
+	if err := resume(t, &r.state); err != nil {
+		return nil, err
 	}
 	for len(r.state.Errors) < r.count {
 		wrong, err := r.next(ctx)

@@ -83,10 +83,8 @@ func (u *Unrolled) Score(ctx context.Context, t method.Trial, observe func(metho
 		}
 	}
 	var done []int64 // errors of every repetition
-	if t.Resume != nil {
-		if err := gob.NewDecoder(bytes.NewReader(t.Resume)).Decode(&done); err != nil {
-			return nil, fmt.Errorf("%w of a scoring: %w", method.ErrCheckpoint, err)
-		}
+	if err := resume(t, &done); err != nil {
+		return nil, err
 	}
 	checkpoint := func() ([]byte, error) {
 		var b bytes.Buffer

@@ -29,6 +29,7 @@ func TestClaims(t *testing.T) {
 		{"kind = \"rank\"\ntop = 2\ncolumns = [\"fast-lr\"]", full, Holds, "true in 1 of 1 rows"},
 		{"kind = \"rank\"\ntop = 1\ncolumns = [\"fast-lr\"]", full, Fails, "Fast-LR 95.00 % against Fast_LS & co 97.00 %"},
 		{"kind = \"rank\"\ntop = 1\ncolumns = [\"fast-lr\", \"fast-ls\"]", full, Holds, ""},
+		{"kind = \"rank\"\ntop = 1\ncolumns = [\"fast-lr\", \"fast-ls\"]", map[string][]float64{"slow": {0.9, 0.9}, "fast-lr": {0.95, 0.95}}, Holds, ""}, // without one of ours
 		{"kind = \"rank\"\ntop = 1\ncolumns = [\"fast-lr\"]\nagainst = [\"slow\"]", full, Holds, ""},
 		{"kind = \"rank\"\ntop = 1\ncolumns = [\"fast-lr\"]", map[string][]float64{"slow": {0.9}, "fast-lr": {0.95}}, Open, "1 cannot be judged yet"},
 		{"kind = \"rank\"\ntop = 1\ncolumns = [\"fast-lr\"]", map[string][]float64{"slow": {0.9}, "fast-lr": {0.8}}, Open, "1 cannot be judged yet"}, // of two seeds
