@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"dgkip/harness/experiment"
 	"dgkip/harness/method"
-	"dgkip/harness/spec"
 )
 
 // What a method and its scoring disagree on is refused with the plan: labels made for
@@ -25,7 +25,7 @@ func TestMethodsAndTheirScoring(t *testing.T) {
 		{"dd", "[eval]\nprotocol = \"unrolled\"\n", ""},
 	} {
 		text := "schema = 1\nname = \"t\"\ntitle = \"T\"\n[grid]\ndataset = [\"glyphs\"]\nipc = [1]\nmodel = [\"fc\"]\nmethod = [\"" + c.name + "\"]\n" + c.text
-		s, err := spec.Parse("t.toml", text, spec.Options{})
+		s, err := experiment.Parse("t.toml", text, experiment.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,10 +27,9 @@ import (
 
 	"dgkip/harness/engine"
 	"dgkip/harness/env"
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 	"dgkip/harness/progress"
 	"dgkip/harness/report"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 	"dgkip/harness/tensor"
 )
@@ -247,7 +246,7 @@ func (f *flags) runPlan(ctx context.Context, out, errOut io.Writer, wanted reque
 
 // collectRecords reports on the records there are.
 func (f *flags) collectRecords(ctx context.Context, out, errOut io.Writer, wanted request) error {
-	plan, err := onRecord(ctx, wanted.Store, exhibit.Runs(wanted.Specs), wanted.Only)
+	plan, err := onRecord(ctx, wanted.Store, experiment.Runs(wanted.Specs), wanted.Only)
 	if err != nil {
 		return err
 	}
@@ -256,7 +255,7 @@ func (f *flags) collectRecords(ctx context.Context, out, errOut io.Writer, wante
 }
 
 // onRecord plans the selected runs by the data that the store knows, without opening any.
-func onRecord(ctx context.Context, s *store.Store, specs []*spec.Spec, only spec.Filter) (*engine.Plan, error) {
+func onRecord(ctx context.Context, s *store.Store, specs []*experiment.Spec, only experiment.Filter) (*engine.Plan, error) {
 	known, err := s.Datasets()
 	if err != nil {
 		return nil, usageError(err)
@@ -281,7 +280,7 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 			return f.force || f.eval != "" || !there.Has(r.Key) && (failure == nil || failure.Before(f.retry))
 		}
 	}
-	plan, err := lookup.Make(ctx, exhibit.Runs(wanted.Specs), wanted.Only)
+	plan, err := lookup.Make(ctx, experiment.Runs(wanted.Specs), wanted.Only)
 	if err != nil {
 		return nil, dataError(err)
 	}
@@ -375,8 +374,8 @@ func outdated(p *engine.Plan, there *store.Listing) string {
 }
 
 // cacheBudget is the largest that an experiment asks for.
-func cacheBudget(specs []*exhibit.Spec) int64 {
-	var most spec.Size
+func cacheBudget(specs []*experiment.Spec) int64 {
+	var most experiment.Size
 	for _, s := range specs {
 		most = max(most, s.Cache.Disk)
 	}

@@ -14,10 +14,10 @@ import (
 
 	"dgkip/baselines/file"
 	"dgkip/harness/engine"
+	"dgkip/harness/experiment"
 	"dgkip/harness/method"
 	"dgkip/harness/npz"
 	"dgkip/harness/progress"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
@@ -76,7 +76,7 @@ func (f *flags) evaluations(p *engine.Plan) (all []evaluation, err error) {
 	seen, alone := map[string]bool{}, columnOfFiles(p)
 	for _, r := range p.Runs {
 		id := r.Identity
-		way := string(spec.Canonical([]any{id.Dataset, id.Model, id.Eval, id.Seed}))
+		way := string(experiment.Canonical([]any{id.Dataset, id.Model, id.Eval, id.Seed}))
 		if seen[way] {
 			continue
 		}
@@ -115,7 +115,7 @@ func (f *flags) printScores(out io.Writer, e evaluation, record *store.Record) {
 	id, c, result := e.as.Identity, e.as.Cell, record.Result
 	fmt.Fprintf(out, "%s, %s, protocol %s as for %s, seed %d: %d images, %.2f %%, errors %v of %v\n", c.Dataset, c.Model, id.Eval.Name, c.Column, e.as.Seed,
 		result.Images, 100*result.Metrics["test_acc"], result.Counts["test_errors"], result.Counts["test_images"])
-	fmt.Fprintf(out, "    %s; the cell's networks are %s\n", scoring(e.run, record), spec.Canonical(id.Model))
+	fmt.Fprintf(out, "    %s; the cell's networks are %s\n", scoring(e.run, record), experiment.Canonical(id.Model))
 	for _, name := range slices.Sorted(maps.Keys(result.Metrics)) { // the record has all
 		if name != "test_acc" && method.IsScore(name) || name == "draws_sd" {
 			fmt.Fprintf(out, "    %-28s %.6g\n", name, result.Metrics[name])
@@ -129,13 +129,13 @@ func (f *flags) printScores(out io.Writer, e evaluation, record *store.Record) {
 	if ok && (made.Dataset.Name != id.Dataset.Name || !slices.Equal(made.Dataset.Classes, id.Dataset.Classes)) {
 		fmt.Fprintf(out, "    note: it was made of %s, classes %s, and not of these images\n", made.Dataset.Name, strings.Join(made.Dataset.Classes, ", "))
 	}
-	if ok && (made.Seed != id.Seed || !bytes.Equal(spec.Canonical(made.Model), spec.Canonical(id.Model))) {
-		fmt.Fprintf(out, "    note: it was made with seed %d and the networks %s; labels that were solved for belong to those\n", made.Seed, spec.Canonical(made.Model))
+	if ok && (made.Seed != id.Seed || !bytes.Equal(experiment.Canonical(made.Model), experiment.Canonical(id.Model))) {
+		fmt.Fprintf(out, "    note: it was made with seed %d and the networks %s; labels that were solved for belong to those\n", made.Seed, experiment.Canonical(made.Model))
 	}
 }
 
 // scoring says how a set was scored: the family of the number and the protocol's settings.
 func scoring(r *engine.Run, record *store.Record) string {
 	family := method.FamilyOf("test_acc", r.Method(), r.Cell.Protocol)
-	return fmt.Sprintf("protocol family %s (%s), with %s", family, family.Known().About, spec.Canonical(record.Result.Identity.Eval.Settings))
+	return fmt.Sprintf("protocol family %s (%s), with %s", family, family.Known().About, experiment.Canonical(record.Result.Identity.Eval.Settings))
 }

@@ -8,20 +8,19 @@ import (
 	"testing"
 
 	"dgkip/harness/data"
-	"dgkip/harness/exhibit"
-	"dgkip/harness/spec"
+	"dgkip/harness/experiment"
 )
 
 // The experiments that come with the program have no mistakes in any profile.
 func TestExperiments(t *testing.T) {
 	dir := filepath.Join("..", "..", experimentsDir)
-	names, err := spec.ListFS(os.DirFS(dir), ".")
+	names, err := experiment.ListFS(os.DirFS(dir), ".")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range names {
-		for _, profile := range spec.Profiles() {
-			if _, err := exhibit.ReadFile(filepath.Join(dir, name+".toml"), spec.Options{Profile: profile, Datasets: data.Names()}); err != nil {
+		for _, profile := range experiment.Profiles() {
+			if _, err := experiment.ReadFile(filepath.Join(dir, name+".toml"), experiment.Options{Profile: profile, Datasets: data.Names()}); err != nil {
 				t.Errorf("%s, profile %s:\n%v", name, profile, err)
 			}
 		}
@@ -35,14 +34,14 @@ func TestFileColumn(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	s, err := exhibit.ReadFile(file, spec.Options{Datasets: data.Names(), Library: os.DirFS(filepath.Join("..", "..", experimentsDir))})
+	s, err := experiment.ReadFile(file, experiment.Options{Datasets: data.Names(), Library: os.DirFS(filepath.Join("..", "..", experimentsDir))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	scored := map[string]string{}
 	for _, c := range s.Cells {
 		at := fmt.Sprint(c.Dataset, c.IPC, c.Model, c.Point["eval.protocol"])
-		switch how := string(spec.Canonical(c.Protocol)); {
+		switch how := string(experiment.Canonical(c.Protocol)); {
 		case scored[at] == "":
 			scored[at] = how
 		case scored[at] != how:
@@ -55,7 +54,7 @@ func TestFileColumn(t *testing.T) {
 // to be computed for it.
 func TestSharedRuns(t *testing.T) {
 	runs := func(name, profile string, but ...string) map[string]string {
-		s, err := exhibit.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), spec.Options{Profile: profile, Datasets: data.Names()})
+		s, err := experiment.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), experiment.Options{Profile: profile, Datasets: data.Names()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,8 +67,8 @@ func TestSharedRuns(t *testing.T) {
 				}
 			}
 			if c != nil {
-				id := c.Identity(spec.DatasetIdentity{Name: c.Dataset}, 0)
-				out[string(spec.Canonical(id))] = c.Dataset + " " + c.Column
+				id := c.Identity(experiment.DatasetIdentity{Name: c.Dataset}, 0)
+				out[string(experiment.Canonical(id))] = c.Dataset + " " + c.Column
 			}
 		}
 		return out

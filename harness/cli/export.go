@@ -19,7 +19,6 @@ import (
 	"dgkip/harness/npz"
 	"dgkip/harness/report"
 	"dgkip/harness/sets"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
@@ -28,11 +27,7 @@ var exportFormats = []string{"pt", "npz", "png"}
 
 // exportSets writes the sets of the selected records, a file for each.
 func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) error {
-	var specs []*spec.Spec // without those of times: sets that were made for these alone are of no use
-	for _, s := range wanted.Specs {
-		specs = append(specs, s.Spec)
-	}
-	plan, err := onRecord(ctx, wanted.Store, specs, wanted.Only)
+	plan, err := onRecord(ctx, wanted.Store, wanted.Specs, wanted.Only) // sets that were only timed are of no use
 	if err != nil {
 		return err
 	}

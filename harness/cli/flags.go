@@ -14,8 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"dgkip/harness/exhibit"
-	"dgkip/harness/spec"
+	"dgkip/harness/experiment"
 	"dgkip/harness/store"
 	"dgkip/harness/suggest"
 )
@@ -93,7 +92,7 @@ func parseFlags(l library, args []string) (*flags, error) {
 	set := flag.NewFlagSet("dgkip", flag.ContinueOnError)
 	set.SetOutput(io.Discard)
 	set.StringVar(&f.exp, "exp", "", "")
-	set.StringVar(&f.profile, "profile", spec.DefaultProfile, "")
+	set.StringVar(&f.profile, "profile", experiment.DefaultProfile, "")
 	set.StringVar(&f.only, "only", "", "")
 	set.StringVar(&f.data, "data", "", "")
 	set.StringVar(&f.out, "out", "results", "")
@@ -195,8 +194,8 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 		}
 		return usageError(fmt.Errorf("unexpected argument %q\nhint: %s", rest[0], hint))
 	}
-	if !slices.Contains(spec.Profiles(), f.profile) {
-		return usageError(fmt.Errorf("unknown profile %q\nhint: %s", f.profile, suggest.Hint(f.profile, spec.Profiles())))
+	if !slices.Contains(experiment.Profiles(), f.profile) {
+		return usageError(fmt.Errorf("unknown profile %q\nhint: %s", f.profile, suggest.Hint(f.profile, experiment.Profiles())))
 	}
 	if f.paper && f.profile == "smoke" {
 		return usageError(errors.New("-paper: the report is about real data, which profile smoke has none of\nhint: leave -profile smoke away; without records the report is written all the same"))
@@ -354,12 +353,12 @@ func (f *flags) paperAlone() bool {
 
 // load reads the experiments that were asked for. What is wrong with any is
 // reported for all.
-func (f *flags) load() ([]*exhibit.Spec, error) {
+func (f *flags) load() ([]*experiment.Spec, error) {
 	names, problems := f.library.choose(f.exp)
 	specs, err := f.readAll(names)
 	problems = append(problems, err)
 	for i, s := range specs {
-		if slices.ContainsFunc(specs[:i], func(o *exhibit.Spec) bool { return o.Name == s.Name }) {
+		if slices.ContainsFunc(specs[:i], func(o *experiment.Spec) bool { return o.Name == s.Name }) {
 			problems = append(problems, fmt.Errorf("-exp: two experiments have the name %s, and their tables would overwrite each other", s.Name))
 		}
 	}
@@ -367,8 +366,8 @@ func (f *flags) load() ([]*exhibit.Spec, error) {
 }
 
 // readAll reads experiments under the profile and seeds of the command.
-func (f *flags) readAll(names []string) ([]*exhibit.Spec, error) {
-	var specs []*exhibit.Spec
+func (f *flags) readAll(names []string) ([]*experiment.Spec, error) {
+	var specs []*experiment.Spec
 	var problems []error
 	for _, name := range names {
 		s, err := f.library.read(name, f.profile, f.seeds, f.set)
@@ -381,7 +380,7 @@ func (f *flags) readAll(names []string) ([]*exhibit.Spec, error) {
 	return specs, errors.Join(problems...)
 }
 
-func (f *flags) filter(specs []*exhibit.Spec) (spec.Filter, error) {
+func (f *flags) filter(specs []*experiment.Spec) (experiment.Filter, error) {
 	known := []string{"exp", "seed", "model"}
 	for _, s := range specs {
 		for _, a := range s.Axes {
@@ -390,7 +389,7 @@ func (f *flags) filter(specs []*exhibit.Spec) (spec.Filter, error) {
 			}
 		}
 	}
-	filter, err := spec.ParseFilter(f.only, known)
+	filter, err := experiment.ParseFilter(f.only, known)
 	if err != nil {
 		return filter, fmt.Errorf("-only: %w\nhint: it is written like 'method:random dataset:mnist ipc:(1 10)'", err)
 	}
@@ -404,7 +403,7 @@ func (f *flags) filter(specs []*exhibit.Spec) (spec.Filter, error) {
 }
 
 // selects reports whether a filter leaves something of experiments, if they have runs.
-func selects(filter spec.Filter, specs []*exhibit.Spec) bool {
+func selects(filter experiment.Filter, specs []*experiment.Spec) bool {
 	none := true
 	for _, s := range specs {
 		for _, c := range s.Cells {
@@ -420,7 +419,7 @@ func selects(filter spec.Filter, specs []*exhibit.Spec) bool {
 }
 
 // axisValues returns what the cells of the experiments have on an axis.
-func axisValues(specs []*exhibit.Spec) func(axis string) []string {
+func axisValues(specs []*experiment.Spec) func(axis string) []string {
 	return func(axis string) []string {
 		var values []string
 		add := func(v string) {

@@ -5,19 +5,18 @@ import (
 	"testing"
 
 	"dgkip/harness/data"
-	"dgkip/harness/exhibit"
-	"dgkip/harness/spec"
+	"dgkip/harness/experiment"
 )
 
 // The keys of an experiment are part of the records' form: where one changes, everybody's records of it are orphans. A setting that is
 // added leaves them as they are if it is tagged omitzero; what does change results
 // raises the version of its method or protocol, and the keys here with it.
 func TestKeysAreFixed(t *testing.T) {
-	s, err := exhibit.ReadFile(filepath.Join("testdata", "keys.toml"), spec.Options{Datasets: data.Names()})
+	s, err := experiment.ReadFile(filepath.Join("testdata", "keys.toml"), experiment.Options{Datasets: data.Names()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := spec.DatasetIdentity{Name: "glyphs", Classes: []string{"0", "1"}, Preprocess: "standard", Digest: "sha256:00"}
+	id := experiment.DatasetIdentity{Name: "glyphs", Classes: []string{"0", "1"}, Preprocess: "standard", Digest: "sha256:00"}
 	want := map[string]string{
 		"random 1":  "96f60f5e2371e79d52289c9bb9733e6db24f06913d003b9ed2cac271b8f543a8",
 		"random 10": "d4a34e58df29abdc20da5d4b3637f7da547eff47b38750a9ba79a2023b5252c2",
@@ -31,7 +30,7 @@ func TestKeysAreFixed(t *testing.T) {
 		}
 		seen++
 		if got := c.Identity(id, 7).Key(); got != key {
-			t.Errorf("%s, ipc %d: key %s, want %s; its identity is\n%s", c.Column, c.IPC, got, key, spec.Canonical(c.Identity(id, 7)))
+			t.Errorf("%s, ipc %d: key %s, want %s; its identity is\n%s", c.Column, c.IPC, got, key, experiment.Canonical(c.Identity(id, 7)))
 		}
 	}
 	if seen != len(want) {

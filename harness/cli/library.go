@@ -12,8 +12,7 @@ import (
 	"syscall"
 
 	"dgkip/harness/data"
-	"dgkip/harness/exhibit"
-	"dgkip/harness/spec"
+	"dgkip/harness/experiment"
 	"dgkip/harness/suggest"
 )
 
@@ -61,19 +60,19 @@ func absent(err error) bool {
 }
 
 // names lists the experiments that are known by name.
-func (l library) names() ([]string, error) { return spec.ListFS(l, experimentsDir) }
+func (l library) names() ([]string, error) { return experiment.ListFS(l, experimentsDir) }
 
 // read reads an experiment by its name, or from a file of one's own by its path.
-func (l library) read(name, profile string, seeds int, set []string) (*exhibit.Spec, error) {
-	o := spec.Options{Profile: profile, Datasets: data.Names(), Seeds: seeds, Set: set}
+func (l library) read(name, profile string, seeds int, set []string) (*experiment.Spec, error) {
+	o := experiment.Options{Profile: profile, Datasets: data.Names(), Seeds: seeds, Set: set}
 	if isPath(name) {
 		var err error
 		if o.Library, err = fs.Sub(l, experimentsDir); err != nil {
 			return nil, err
 		}
-		return exhibit.ReadFile(name, o)
+		return experiment.ReadFile(name, o)
 	}
-	return exhibit.ReadFS(l, path.Join(experimentsDir, name+".toml"), o)
+	return experiment.ReadFS(l, path.Join(experimentsDir, name+".toml"), o)
 }
 
 // isPath reports whether what -exp names is a file and not an experiment's name.

@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 	"dgkip/harness/method"
 )
 
 // Every setting that a file may give is told of with its default, what it may be and what it
 // does, all from the code that reads it.
 func TestListTellsOfEverySetting(t *testing.T) {
-	for _, name := range slices.Concat(method.Names(), method.ProtocolNames(), exhibit.SectionNames(), []string{"model"}) {
+	for _, name := range slices.Concat(method.Names(), method.ProtocolNames(), experiment.SectionNames(), []string{"model"}) {
 		if name == "slow" {
 			continue // a method of the tests, whose source is not read
 		}

@@ -9,9 +9,8 @@ import (
 	"testing"
 
 	"dgkip/harness/data"
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 	"dgkip/harness/report"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
@@ -85,11 +84,11 @@ func numbersOf(t *testing.T, text string) map[string]string {
 			continue
 		}
 		read[name] = true
-		of, err := exhibit.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), spec.Options{Datasets: data.Names()})
+		of, err := experiment.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), experiment.Options{Datasets: data.Names()})
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan, err := onRecord(t.Context(), s, exhibit.Runs([]*exhibit.Spec{of}), spec.Filter{})
+		plan, err := onRecord(t.Context(), s, experiment.Runs([]*experiment.Spec{of}), experiment.Filter{})
 		if err != nil {
 			t.Fatal(err)
 		}

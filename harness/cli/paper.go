@@ -14,9 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 	"dgkip/harness/report"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
@@ -42,7 +41,7 @@ func paperUses() (report.Uses, error) {
 }
 
 // paperSpecs reads the experiments that the paper is about.
-func (f *flags) paperSpecs(uses report.Uses) ([]*exhibit.Spec, error) {
+func (f *flags) paperSpecs(uses report.Uses) ([]*experiment.Spec, error) {
 	names, err := f.library.names()
 	if err != nil {
 		return nil, err
@@ -62,7 +61,7 @@ func (f *flags) writePaper(ctx context.Context, out io.Writer, s *store.Store) (
 	if err != nil {
 		return nil, usageError(err)
 	}
-	plan, err := onRecord(ctx, s, exhibit.Runs(specs), spec.Filter{})
+	plan, err := onRecord(ctx, s, experiment.Runs(specs), experiment.Filter{})
 	if err != nil {
 		return nil, err
 	}

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"dgkip/harness/experiment"
 	"dgkip/harness/report"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
@@ -98,7 +98,7 @@ func TestPaperTypesets(t *testing.T) {
 // have been run or not.
 func TestPaperIsDefined(t *testing.T) {
 	inCopy(t)
-	f := &flags{library: newLibrary(fstest.MapFS{}), profile: spec.DefaultProfile}
+	f := &flags{library: newLibrary(fstest.MapFS{}), profile: experiment.DefaultProfile}
 	uses, err := paperUses()
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestPaperIsDefined(t *testing.T) {
 		t.Error("the paper is about no experiment")
 	}
 	none := store.Open(t.TempDir())
-	p, err := report.WritePaper(t.TempDir(), specs, none, uses, report.Options{Key: func(*spec.Cell, uint64) (string, bool) { return "", false }})
+	p, err := report.WritePaper(t.TempDir(), specs, none, uses, report.Options{Key: func(*experiment.Cell, uint64) (string, bool) { return "", false }})
 	if err != nil {
 		t.Fatal(err)
 	}

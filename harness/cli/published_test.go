@@ -12,9 +12,8 @@ import (
 	"testing"
 
 	"dgkip/harness/data"
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 	"dgkip/harness/method"
-	"dgkip/harness/spec"
 )
 
 // What the paper prints bold and underlined is held against its own numbers: one
@@ -22,7 +21,7 @@ import (
 func TestPublishedMarks(t *testing.T) {
 	var wrong []string
 	for _, name := range []string{"table1", "table2", "table3"} {
-		s, err := exhibit.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), spec.Options{})
+		s, err := experiment.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), experiment.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +30,7 @@ func TestPublishedMarks(t *testing.T) {
 				continue
 			}
 			// Rescaled columns stand beside the same numbers once more.
-			maps.DeleteFunc(p.Values, func(column string, _ exhibit.Number) bool { return strings.HasSuffix(column, "-rescaled") })
+			maps.DeleteFunc(p.Values, func(column string, _ experiment.Number) bool { return strings.HasSuffix(column, "-rescaled") })
 			for column, v := range p.Values {
 				ahead := 0
 				for _, o := range p.Values {
@@ -56,7 +55,7 @@ func TestPublishedMarks(t *testing.T) {
 func TestPublishedFamilies(t *testing.T) {
 	beside := map[string]int{"table1": 63, "table2": 63, "table3": 36, "outside": 2}
 	for name, want := range beside {
-		s, err := exhibit.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), spec.Options{})
+		s, err := experiment.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), experiment.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,13 +84,13 @@ func TestPublishedFamilies(t *testing.T) {
 // are worth to a network have two, by the labels of the sets, and mark every number.
 func TestColumnsHaveOneFamily(t *testing.T) {
 	dir := filepath.Join("..", "..", experimentsDir)
-	names, err := spec.ListFS(os.DirFS(dir), ".")
+	names, err := experiment.ListFS(os.DirFS(dir), ".")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var mixed []string
 	for _, name := range names {
-		s, err := exhibit.ReadFile(filepath.Join(dir, name+".toml"), spec.Options{Datasets: data.Names()})
+		s, err := experiment.ReadFile(filepath.Join(dir, name+".toml"), experiment.Options{Datasets: data.Names()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,16 +127,16 @@ func TestColumnsHaveOneFamily(t *testing.T) {
 func TestTimesAreOfTheTables(t *testing.T) {
 	for _, name := range []string{"table1", "table2"} {
 		for _, profile := range []string{"desk", "paper"} {
-			s, err := exhibit.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), spec.Options{Datasets: data.Names(), Profile: profile})
+			s, err := experiment.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), experiment.Options{Datasets: data.Names(), Profile: profile})
 			if err != nil {
 				t.Fatal(err)
 			}
-			timed := map[string]spec.PartIdentity{}
-			at := func(c *spec.Cell) string {
+			timed := map[string]experiment.PartIdentity{}
+			at := func(c *experiment.Cell) string {
 				return fmt.Sprint(c.Point["dataset"], c.Point["ipc"], c.Point["model"], c.Column)
 			}
-			of := func(c *spec.Cell) (m spec.PartIdentity, updates int) {
-				m = c.Identity(spec.DatasetIdentity{}, 0).Method
+			of := func(c *experiment.Cell) (m experiment.PartIdentity, updates int) {
+				m = c.Identity(experiment.DatasetIdentity{}, 0).Method
 				m.Settings = maps.Clone(m.Settings)
 				for _, setting := range []string{"updates", "iterations"} {
 					if n, ok := m.Settings[setting]; ok {

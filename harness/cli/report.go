@@ -12,17 +12,16 @@ import (
 
 	"dgkip/harness/engine"
 	"dgkip/harness/env"
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 	"dgkip/harness/progress"
 	"dgkip/harness/report"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
 // request is what the flags select.
 type request struct {
-	Specs []*exhibit.Spec
-	Only  spec.Filter
+	Specs []*experiment.Spec
+	Only  experiment.Filter
 	Store *store.Store
 	There *store.Listing // what was there at the start, where runs are planned
 

@@ -10,11 +10,10 @@ import (
 	"dgkip/harness/data"
 	"dgkip/harness/engine"
 	"dgkip/harness/env"
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 	"dgkip/harness/method"
 	"dgkip/harness/progress"
 	"dgkip/harness/report"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 	"dgkip/harness/suggest"
 	"dgkip/harness/toml"
@@ -75,17 +74,17 @@ func printAbout(out io.Writer, name string) error {
 		conv, _ := method.DefaultModel("conv")
 		of, heading = &conv, "settings of [model.NAME], here of conv"
 	case name == "table":
-		of, heading = exhibit.Section(name), "keys of [table]"
+		of, heading = experiment.Section(name), "keys of [table]"
 	default:
-		of = exhibit.Section(name)
+		of = experiment.Section(name)
 	}
 	if of == nil {
-		known := slices.Concat(method.Names(), method.ProtocolNames(), []string{"model"}, exhibit.SectionNames())
+		known := slices.Concat(method.Names(), method.ProtocolNames(), []string{"model"}, experiment.SectionNames())
 		return usageError(fmt.Errorf("-list: %q is not a method, a protocol or a section\nhint: %s", name, suggest.Hint(name, known)))
 	}
 	fmt.Fprintln(out, heading)
 	for _, s := range toml.Declarations(of) {
-		fmt.Fprintf(out, "  %s = %s   (%s)\n", s.Name, spec.Canonical(s.Default), s.Allowed)
+		fmt.Fprintf(out, "  %s = %s   (%s)\n", s.Name, experiment.Canonical(s.Default), s.Allowed)
 		if about := env.FieldComments(s.Of)[s.Field]; about != "" {
 			fmt.Fprintf(out, "      %s\n", about)
 		}
@@ -94,7 +93,7 @@ func printAbout(out io.Writer, name string) error {
 }
 
 // printSettings prints all settings of the cells that are selected, and where each is from.
-func printSettings(out io.Writer, specs []*exhibit.Spec, only spec.Filter) error {
+func printSettings(out io.Writer, specs []*experiment.Spec, only experiment.Filter) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, s := range specs {
 		for _, c := range s.Cells {
@@ -115,7 +114,7 @@ func printSettings(out io.Writer, specs []*exhibit.Spec, only spec.Filter) error
 			for _, part := range c.Parts() {
 				fmt.Fprintf(w, "  %s %s\n", part.Kind, part.Name)
 				for _, one := range part.Settings {
-					fmt.Fprintf(w, "    %s\t%s\t%s\n", one.Name, spec.Canonical(one.Value), cmp.Or(one.From, "default"))
+					fmt.Fprintf(w, "    %s\t%s\t%s\n", one.Name, experiment.Canonical(one.Value), cmp.Or(one.From, "default"))
 				}
 			}
 		}

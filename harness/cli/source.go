@@ -12,9 +12,9 @@ import (
 
 	"dgkip/harness/data"
 	"dgkip/harness/engine"
+	"dgkip/harness/experiment"
 	"dgkip/harness/method"
 	"dgkip/harness/progress"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
@@ -38,7 +38,7 @@ func newSource(f *flags, board *progress.Board) *source {
 }
 
 // Open implements engine.Source.
-func (s *source) Open(ctx context.Context, d spec.Data) (*engine.Dataset, error) {
+func (s *source) Open(ctx context.Context, d experiment.Data) (*engine.Dataset, error) {
 	set, err := s.load(ctx, d)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (s *source) Open(ctx context.Context, d spec.Data) (*engine.Dataset, error)
 	kind := d.Preprocessing()
 	info, _ := data.Describe(d.Use) // nothing for one's own
 	return &engine.Dataset{
-		Identity: spec.DatasetIdentity{Name: set.Name, Classes: set.Classes, Preprocess: kind, Digest: "sha256:" + set.Digest, Characters: d.Characters},
+		Identity: experiment.DatasetIdentity{Name: set.Name, Classes: set.Classes, Preprocess: kind, Digest: "sha256:" + set.Digest, Characters: d.Characters},
 		Record:   store.Dataset{Title: d.Shown(), BuiltIn: set.BuiltIn, Files: names(set.Files)},
 		Sizes:    method.Sizes{Train: set.Train.Len(), Test: set.Test.Len(), Classes: len(set.Classes), H: set.H, W: set.W, C: set.Ch, Smallest: smallest(set)},
 		Load: func(ctx context.Context) (*method.Data, method.Images, error) {
@@ -76,7 +76,7 @@ func (s *source) Open(ctx context.Context, d spec.Data) (*engine.Dataset, error)
 	}, nil
 }
 
-func (s *source) load(ctx context.Context, d spec.Data) (*data.Set, error) {
+func (s *source) load(ctx context.Context, d experiment.Data) (*data.Set, error) {
 	load := func() (*data.Set, error) { return data.Load(ctx, d.Use, d.Classes, s.options) }
 	if d.Own() {
 		load = func() (*data.Set, error) { return d.Config.Load(ctx, d.Name, d.Dir) }

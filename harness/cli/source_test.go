@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"dgkip/harness/data"
+	"dgkip/harness/experiment"
 	"dgkip/harness/npz"
-	"dgkip/harness/spec"
 )
 
 // What is declared to be characters reaches methods, and is another run than the
@@ -30,7 +30,7 @@ func TestCharacters(t *testing.T) {
 	}
 	digests := map[string]bool{}
 	for _, characters := range []bool{false, true} {
-		d := spec.Data{Name: "own", Dir: dir, Config: data.Config{Format: "npz", Train: "own.npz", Characters: characters}}
+		d := experiment.Data{Name: "own", Dir: dir, Config: data.Config{Format: "npz", Train: "own.npz", Characters: characters}}
 		set, err := (&source{warn: t.Logf}).Open(context.Background(), d)
 		if err != nil {
 			t.Fatal(err)
@@ -42,12 +42,12 @@ func TestCharacters(t *testing.T) {
 		if train.Characters != characters {
 			t.Errorf("declared %v, loaded %v", characters, train.Characters)
 		}
-		digests[string(spec.Canonical(set.Identity))] = true
+		digests[string(experiment.Canonical(set.Identity))] = true
 	}
 	if len(digests) != 2 {
 		t.Error("both have one identity")
 	}
-	set, err := (&source{warn: t.Logf}).Open(context.Background(), spec.Data{Name: "digits", Use: "glyphs"})
+	set, err := (&source{warn: t.Logf}).Open(context.Background(), experiment.Data{Name: "digits", Use: "glyphs"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"dgkip/harness/engine"
+	"dgkip/harness/experiment"
 	"dgkip/harness/progress"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 	"dgkip/harness/submit"
 )
@@ -67,7 +67,7 @@ func (f *flags) printJob(out io.Writer, p *engine.Plan, s *store.Store) error {
 // passedOn returns the flags that workers and what collects their records are given, too.
 func (f *flags) passedOn() []string {
 	args := []string{"-exp", f.exp}
-	if f.profile != spec.DefaultProfile {
+	if f.profile != experiment.DefaultProfile {
 		args = append(args, "-profile", f.profile)
 	}
 	if f.seeds > 0 {

@@ -7,20 +7,20 @@ import (
 	"math/bits"
 	"sync"
 
+	"dgkip/harness/experiment"
 	"dgkip/harness/method"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
 // Source opens datasets.
 type Source interface {
-	Open(ctx context.Context, d spec.Data) (*Dataset, error)
+	Open(ctx context.Context, d experiment.Data) (*Dataset, error)
 }
 
 // Dataset is an open dataset, or one of which only that is known which earlier runs
 // wrote down.
 type Dataset struct {
-	Identity spec.DatasetIdentity
+	Identity experiment.DatasetIdentity
 	Record   store.Dataset
 	Sizes    method.Sizes // without IPC and Model
 
@@ -103,7 +103,7 @@ func (d *Dataset) letGo() {
 }
 
 // known returns what is to be remembered of an open dataset.
-func (d *Dataset) known(declared spec.Data) store.Known {
+func (d *Dataset) known(declared experiment.Data) store.Known {
 	s := d.Sizes
 	return store.Known{
 		Data: declared, DatasetIdentity: d.Identity, BuiltIn: d.Record.BuiltIn, Smallest: s.Smallest,

@@ -16,11 +16,11 @@ import (
 	"time"
 
 	"dgkip/harness/engine"
+	"dgkip/harness/experiment"
 	"dgkip/harness/method"
 	"dgkip/harness/method/methodtest"
 	"dgkip/harness/progress"
 	"dgkip/harness/rng"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
@@ -225,7 +225,7 @@ func init() {
 // source has datasets a and b.
 type source struct{}
 
-func (source) Open(_ context.Context, d spec.Data) (*engine.Dataset, error) {
+func (source) Open(_ context.Context, d experiment.Data) (*engine.Dataset, error) {
 	if d.Name == "c" {
 		return nil, errors.New("c: no such data")
 	}
@@ -235,7 +235,7 @@ func (source) Open(_ context.Context, d spec.Data) (*engine.Dataset, error) {
 	}
 	return &engine.Dataset{
 		Sizes:    method.Sizes{Train: 12, Test: 12, Classes: 2, H: side, W: side, C: 1},
-		Identity: spec.DatasetIdentity{Name: d.Name, Classes: []string{"upper", "lower"}, Preprocess: "standard", Digest: "sha256:" + d.Name},
+		Identity: experiment.DatasetIdentity{Name: d.Name, Classes: []string{"upper", "lower"}, Preprocess: "standard", Digest: "sha256:" + d.Name},
 		Load: func(ctx context.Context) (*method.Data, method.Images, error) {
 			loading(ctx)
 			if ctx.Err() != nil {
@@ -264,11 +264,11 @@ count = 2
 
 func plan(t *testing.T, text string) *engine.Plan {
 	t.Helper()
-	s, err := spec.Parse("t.toml", text, spec.Options{})
+	s, err := experiment.Parse("t.toml", text, experiment.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := engine.Lookup{Source: source{}}.Make(context.Background(), []*spec.Spec{s}, spec.Filter{})
+	p, err := engine.Lookup{Source: source{}}.Make(context.Background(), []*experiment.Spec{s}, experiment.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"dgkip/harness/engine"
+	"dgkip/harness/experiment"
 	"dgkip/harness/progress"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
@@ -138,18 +138,18 @@ func TestStorageFails(t *testing.T) {
 }
 
 func TestMissingData(t *testing.T) {
-	s, err := spec.Parse("t.toml", strings.Replace(text, `["a", "b"]`, `["a", "c"]`, 1), spec.Options{})
+	s, err := experiment.Parse("t.toml", strings.Replace(text, `["a", "b"]`, `["a", "c"]`, 1), experiment.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (engine.Lookup{Source: source{}}).Make(context.Background(), []*spec.Spec{s}, spec.Filter{}); err == nil || err.Error() != "c: no such data" {
+	if _, err := (engine.Lookup{Source: source{}}).Make(context.Background(), []*experiment.Spec{s}, experiment.Filter{}); err == nil || err.Error() != "c: no such data" {
 		t.Errorf("got %v", err)
 	}
-	only, err := spec.ParseFilter("dataset:a seed:1", nil)
+	only, err := experiment.ParseFilter("dataset:a seed:1", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := engine.Lookup{Source: source{}}.Make(context.Background(), []*spec.Spec{s}, only)
+	p, err := engine.Lookup{Source: source{}}.Make(context.Background(), []*experiment.Spec{s}, only)
 	if err != nil || len(p.Runs) != 2 {
 		t.Errorf("%v, %v", p, err)
 	}

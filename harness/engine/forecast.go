@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"dgkip/harness/spec"
+	"dgkip/harness/experiment"
 	"dgkip/harness/store"
 )
 
@@ -84,10 +84,10 @@ func Forecasts(p *Plan, s *store.Store, retry time.Time, force bool) ([]Forecast
 }
 
 // kinds names runs that are forecast by each other: those of a cell, and similar ones.
-func kinds(id spec.Identity) [2]string {
+func kinds(id experiment.Identity) [2]string {
 	id.Seed = 0
 	similar := []any{id.Method.Name, id.Method.Version, id.Model, id.IPC, id.Eval.Name, updates(id) > 0}
-	return [...]string{string(spec.Canonical(id)), string(spec.Canonical(similar))}
+	return [...]string{string(experiment.Canonical(id)), string(experiment.Canonical(similar))}
 }
 
 // typical returns the median time of records, or of their scoring alone, and their largest
@@ -115,7 +115,7 @@ func typical(records []*store.Record, run *Run, made bool) (seconds float64, byt
 
 // updates is how many updates a method's settings ask for, 0 if they do not say. An
 // iteration has outer of them, where that is a setting: at 0 as many as images a class.
-func updates(id spec.Identity) float64 {
+func updates(id experiment.Identity) float64 {
 	number := func(key string) (float64, bool) {
 		v, ok := id.Method.Settings[key]
 		n, _ := strconv.ParseFloat(fmt.Sprint(v), 64) // of any type, from a file or not

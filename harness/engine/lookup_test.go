@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"dgkip/harness/engine"
+	"dgkip/harness/experiment"
 	"dgkip/harness/method"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
@@ -22,7 +22,7 @@ type counting struct {
 	digest         string // of all data, where given
 }
 
-func (c *counting) Open(ctx context.Context, d spec.Data) (*engine.Dataset, error) {
+func (c *counting) Open(ctx context.Context, d experiment.Data) (*engine.Dataset, error) {
 	c.opened[d.Name]++
 	set, err := c.source.Open(ctx, d)
 	if err != nil {
@@ -43,9 +43,9 @@ func newCounting() *counting {
 	return &counting{opened: map[string]int{}, loaded: map[string]int{}}
 }
 
-func parsed(t *testing.T, text string) *spec.Spec {
+func parsed(t *testing.T, text string) *experiment.Spec {
 	t.Helper()
-	s, err := spec.Parse("t.toml", text, spec.Options{})
+	s, err := experiment.Parse("t.toml", text, experiment.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func parsed(t *testing.T, text string) *spec.Spec {
 func TestLookup(t *testing.T) {
 	ctx, s := context.Background(), store.Open(t.TempDir())
 	one := parsed(t, text)
-	specs := []*spec.Spec{one, parsed(t, text)}
+	specs := []*experiment.Spec{one, parsed(t, text)}
 	data := newCounting()
 	lookup := func(l engine.Lookup) *engine.Plan {
 		t.Helper()
@@ -65,7 +65,7 @@ func TestLookup(t *testing.T) {
 		if l.Known, err = s.Datasets(); err != nil {
 			t.Fatal(err)
 		}
-		p, err := l.Make(ctx, specs, spec.Filter{})
+		p, err := l.Make(ctx, specs, experiment.Filter{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestGroupsAreNamed(t *testing.T) {
 	p := func(text string) *engine.Plan {
 		data := newCounting()
 		data.digest = "sha256:same"
-		p, err := engine.Lookup{Source: data}.Make(context.Background(), []*spec.Spec{parsed(t, text)}, spec.Filter{})
+		p, err := engine.Lookup{Source: data}.Make(context.Background(), []*experiment.Spec{parsed(t, text)}, experiment.Filter{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,11 +131,11 @@ func TestTraces(t *testing.T) {
 	s := store.Open(t.TempDir())
 	make1 := func(texts ...string) *engine.Plan {
 		t.Helper()
-		var specs []*spec.Spec
+		var specs []*experiment.Spec
 		for _, text := range texts {
 			specs = append(specs, parsed(t, text))
 		}
-		p, err := engine.Lookup{Source: source{}}.Make(context.Background(), specs, spec.Filter{})
+		p, err := engine.Lookup{Source: source{}}.Make(context.Background(), specs, experiment.Filter{})
 		if err != nil {
 			t.Fatal(err)
 		}

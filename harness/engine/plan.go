@@ -22,20 +22,20 @@ import (
 	"strings"
 
 	"dgkip/harness/env"
+	"dgkip/harness/experiment"
 	"dgkip/harness/method"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
 // Run is a run that a plan asks for.
 type Run struct {
-	Cell     *spec.Cell // the first that needs it
+	Cell     *experiment.Cell // the first that needs it
 	Profile  string
 	Seed     uint64
-	Identity spec.Identity
+	Identity experiment.Identity
 	Key      string
 	Data     *Dataset
-	Trace    spec.Trace // all lines that any of the cells asks for
+	Trace    experiment.Trace // all lines that any of the cells asks for
 
 	located method.Method // in place of the cell's: it knows the run's files
 }
@@ -86,7 +86,7 @@ func (r *Run) sizes() method.Sizes {
 // named by the dataset.
 func (r *Run) group() string {
 	d := r.Identity.Dataset
-	return string(spec.Canonical([]any{r.Seed, d.Name, d.Digest, d.Preprocess, r.Identity.Model}))
+	return string(experiment.Canonical([]any{r.Seed, d.Name, d.Digest, d.Preprocess, r.Identity.Model}))
 }
 
 // distillation is what runs that differ in their scoring alone share; "" for one whose
@@ -95,7 +95,7 @@ func (r *Run) distillation() string {
 	if len(r.Trace.Score) > 0 {
 		return ""
 	}
-	return r.Makes() + string(spec.Canonical(r.Trace))
+	return r.Makes() + string(experiment.Canonical(r.Trace))
 }
 
 // Plan is the runs of some experiments, in the order they are made.
@@ -113,13 +113,13 @@ type Plan struct {
 }
 
 type cellSeed struct {
-	cell *spec.Cell
+	cell *experiment.Cell
 	seed uint64
 }
 
 // Key returns the key of a cell's run with a seed, false if the plan does not have
 // it: the filter left it out, or its data is not known.
-func (p *Plan) Key(c *spec.Cell, seed uint64) (string, bool) {
+func (p *Plan) Key(c *experiment.Cell, seed uint64) (string, bool) {
 	key, ok := p.keys[cellSeed{c, seed}]
 	return key, ok
 }
@@ -168,7 +168,7 @@ type Unfit struct {
 	Err        error
 }
 
-func unfit(s *spec.Spec, c *spec.Cell, end string, err error) *Unfit {
+func unfit(s *experiment.Spec, c *experiment.Cell, end string, err error) *Unfit {
 	return &Unfit{s.File, fmt.Sprintf("%s %s %s ipc %d%s", c.Dataset, c.Column, c.Model, c.IPC, end), end != "", err}
 }
 
@@ -192,14 +192,14 @@ type Lookup struct {
 
 // Make plans the runs of the experiments that the filter selects. What is wrong with
 // several datasets is reported at once.
-func (l Lookup) Make(ctx context.Context, specs []*spec.Spec, filter spec.Filter) (*Plan, error) {
+func (l Lookup) Make(ctx context.Context, specs []*experiment.Spec, filter experiment.Filter) (*Plan, error) {
 	sets := map[string]*Dataset{}
 	for {
 		p, err := l.plan(ctx, specs, filter, sets)
 		if err != nil || l.Need == nil {
 			return p, err
 		}
-		closed := map[string]spec.Data{}
+		closed := map[string]experiment.Data{}
 		for _, r := range p.Runs {
 			if r.Data.Load == nil && l.Need(r) {
 				closed[place(r.Cell.Data)] = r.Cell.Data
@@ -221,15 +221,15 @@ func (l Lookup) Make(ctx context.Context, specs []*spec.Spec, filter spec.Filter
 }
 
 // place names data and how it is shown, for this process.
-func place(d spec.Data) string {
+func place(d experiment.Data) string {
 	if d.Own() {
-		return string(spec.Canonical(d))
+		return string(experiment.Canonical(d))
 	}
-	return string(spec.Canonical([]any{d.Declared(""), d.Title}))
+	return string(experiment.Canonical([]any{d.Declared(""), d.Title}))
 }
 
 // dataset returns what is open or known of data, nil if that is nothing.
-func (l Lookup) dataset(ctx context.Context, d spec.Data) (*Dataset, error) {
+func (l Lookup) dataset(ctx context.Context, d experiment.Data) (*Dataset, error) {
 	known, ok := l.Known.Find(d)
 	fixed := !d.Own() && !known.BuiltIn
 	switch {
@@ -246,10 +246,10 @@ func (l Lookup) dataset(ctx context.Context, d spec.Data) (*Dataset, error) {
 }
 
 // plan makes a plan with the datasets in sets, to which it adds those that lack.
-func (l Lookup) plan(ctx context.Context, specs []*spec.Spec, filter spec.Filter, sets map[string]*Dataset) (*Plan, error) {
+func (l Lookup) plan(ctx context.Context, specs []*experiment.Spec, filter experiment.Filter, sets map[string]*Dataset) (*Plan, error) {
 	p := &Plan{keys: map[cellSeed]string{}}
 	byKey := map[string]*Run{}
-	checked := map[*spec.Cell]bool{}
+	checked := map[*experiment.Cell]bool{}
 	opened := map[*Dataset]bool{}
 	var problems []error
 	for _, s := range specs {

@@ -18,9 +18,9 @@ import (
 	"time"
 
 	"dgkip/harness/env"
+	"dgkip/harness/experiment"
 	"dgkip/harness/method"
 	"dgkip/harness/progress"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
@@ -38,9 +38,9 @@ type saved struct {
 	Score   []byte            // the protocol's checkpoint in scoring that
 	Pending *traced           // a line of the trace whose scoring was interrupted
 	Trace   []traced
-	Tracing spec.Trace // the lines that are due
-	End     traced     // what the method said of itself at its end
-	Last    int        // update seen last
+	Tracing experiment.Trace // the lines that are due
+	End     traced           // what the method said of itself at its end
+	Last    int              // update seen last
 	Timing  []store.TimingRow
 	Skipped int // updates without a time
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"dgkip/harness/env"
+	"dgkip/harness/experiment"
 	"dgkip/harness/sets"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
@@ -124,9 +124,9 @@ func siblings(there *store.Listing) map[string][]string {
 // Makes is what a run distils, however it is watched and scored.
 func (r *Run) Makes() string { return makes(r.Identity) }
 
-func makes(id spec.Identity) string {
-	id.Eval = spec.PartIdentity{}
-	return string(spec.Canonical(id))
+func makes(id experiment.Identity) string {
+	id.Eval = experiment.PartIdentity{}
+	return string(experiment.Canonical(id))
 }
 
 // reusable reports whether a record tells what its method did.

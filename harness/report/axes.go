@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"dgkip/harness/spec"
+	"dgkip/harness/experiment"
 )
 
 // sortedAxes lists axes with those first that every grid has.
@@ -28,7 +28,7 @@ func (r *Results) axes() []string {
 	return sortedAxes(point)
 }
 
-func pointOf(c *spec.Cell, axes []string) []string {
+func pointOf(c *experiment.Cell, axes []string) []string {
 	values := make([]string, len(axes))
 	for i, a := range axes {
 		values[i], _ = c.At(a)

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 )
 
 // The page sorts, filters, overlays curves and enlarges pictures in a real browser, where there
@@ -35,7 +35,7 @@ func TestPageInABrowser(t *testing.T) {
 		t.Skip("no Chromium is installed")
 	}
 	dir := t.TempDir()
-	out, err := Write(dir, []*exhibit.Spec{parse(t, demo)}, shared(t), keyed)
+	out, err := Write(dir, []*experiment.Spec{parse(t, demo)}, shared(t), keyed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"dgkip/harness/experiment"
 	"dgkip/harness/report/sheet"
-	"dgkip/harness/spec"
 )
 
 // explain writes the caption and the notes of the main table.
@@ -139,7 +139,7 @@ func (b *tableBuilder) spreadText(q quantity) string {
 	of := ""
 	if planned := b.r.Spec.Seeds; planned > b.most {
 		upTo := ""
-		if slices.ContainsFunc(b.r.Spec.Cells, func(c *spec.Cell) bool { return c.Seeds < planned }) {
+		if slices.ContainsFunc(b.r.Spec.Cells, func(c *experiment.Cell) bool { return c.Seeds < planned }) {
 			upTo = "up to "
 		}
 		of = fmt.Sprintf(" of %s%d planned", upTo, planned)

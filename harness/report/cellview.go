@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"strings"
 
+	"dgkip/harness/experiment"
 	"dgkip/harness/report/sheet"
-	"dgkip/harness/spec"
 )
 
 // cellView is what the page shows of a cell.
@@ -121,7 +121,7 @@ func beginning(s string, most int) string {
 
 // accuracyOf names the accuracy that the table shows of a cell, that under the set's own loss
 // where it shows none.
-func (r *Results) accuracyOf(c *spec.Cell) string {
+func (r *Results) accuracyOf(c *experiment.Cell) string {
 	if r.Spec.Table == nil {
 		return "test_acc"
 	}
@@ -145,13 +145,13 @@ func (r *Results) Repeat(cell *CellRuns) string {
 		name = filepath.Base(r.Spec.File) // one of the user's own; where it lies is not for the page
 	}
 	parts := []string{"go run .", "-exp", name}
-	if p := r.Spec.Profile; p != spec.DefaultProfile {
+	if p := r.Spec.Profile; p != experiment.DefaultProfile {
 		parts = append(parts, "-profile", p)
 	}
 	var filter []string
 	for _, a := range r.Spec.Axes {
 		if v, ok := c.At(a.Name); ok {
-			filter = append(filter, spec.Term(a.Name, v))
+			filter = append(filter, experiment.Term(a.Name, v))
 		}
 	}
 	parts = append(parts, "-seeds", strconv.Itoa(c.Seeds), "-only", "'"+strings.Join(filter, " ")+"'")
@@ -225,7 +225,7 @@ func seedTable(c *CellRuns, dir string) *sheet.Sheet {
 
 // settings is what the cell's runs were declared to be.
 func settings(c *CellRuns) string {
-	id := c.Cell.Identity(spec.DatasetIdentity{Name: c.Cell.Dataset}, 0)
+	id := c.Cell.Identity(experiment.DatasetIdentity{Name: c.Cell.Dataset}, 0)
 	if done := c.done(); len(done) > 0 {
 		id = done[0].Record.Result.Identity
 	}

@@ -11,9 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 	"dgkip/harness/report/sheet"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
@@ -137,9 +136,9 @@ func TestTolerance(t *testing.T) {
 		{secondsPerUpdate, 1, 0.1, 1, 0, 2000, 0, math.NaN(), Unjudged},
 		{secondsPerUpdate, 1, 0, 1.4, 0, 2000, 0.5, 0.5, Within},
 	} {
-		b := Beside{Metric: c.metric, Published: exhibit.Number{Mean: c.published, Spread: c.spread, HasSpread: true},
+		b := Beside{Metric: c.metric, Published: experiment.Number{Mean: c.published, Spread: c.spread, HasSpread: true},
 			Ours: c.ours, Spread: c.ownSpread, Tolerance: math.NaN(), runs: ofImages(c.images)}
-		b.judge(&exhibit.Published{Tolerance: c.declared}, digit)
+		b.judge(&experiment.Published{Tolerance: c.declared}, digit)
 		if b.Match != c.want || !(math.Abs(b.Tolerance-digit-c.tolerance) < 5e-4) && !math.IsNaN(c.tolerance) {
 			t.Errorf("%+v: %v, tolerance %v", c, b.Match, b.Tolerance)
 		}
@@ -196,7 +195,7 @@ func TestDeviations(t *testing.T) {
 		"":                           "when or claims must say what deviates",
 		"when = { method = \"slow\" }\nclaims = [\"it\"]": "and not both",
 	} {
-		if _, err := exhibit.Parse("demo.toml", small+published+claim+deviation(what, "cut"), spec.Options{}); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := experiment.Parse("demo.toml", small+published+claim+deviation(what, "cut"), experiment.Options{}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v", what, err)
 		}
 	}

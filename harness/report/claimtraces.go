@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 	"dgkip/harness/stats"
 )
 
@@ -70,7 +70,7 @@ func (c court) columns(run Run) (x, y []float64) {
 }
 
 // above: in every line, Metric >= Other.
-func above(a, b []float64, c exhibit.Claim) part {
+func above(a, b []float64, c experiment.Claim) part {
 	for i := range a {
 		if a[i] < b[i]-slack*math.Max(math.Abs(a[i]), math.Abs(b[i])) {
 			return part{verdict: Fails, what: fmt.Sprintf("line %d has %s %s and %s %s", i+1, c.Metric, significant(a[i], 6), c.Other, significant(b[i], 6))}
@@ -81,7 +81,7 @@ func above(a, b []float64, c exhibit.Claim) part {
 
 // correlation: Metric and Other rise and fall together, or one falls as the other
 // rises. Falls asks that Metric ends below where it began.
-func correlation(a, b []float64, c exhibit.Claim) part {
+func correlation(a, b []float64, c experiment.Claim) part {
 	rho := stats.Spearman(a, b)
 	if math.IsNaN(rho) {
 		return part{}

@@ -3,7 +3,7 @@ package report
 import (
 	"slices"
 
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 )
 
 // part is the verdict on one of the rows, cells or runs that a claim speaks of.
@@ -18,7 +18,7 @@ func (p part) String() string { return p.where + " (" + p.what + ")" }
 // court judges one claim on our records or on published numbers.
 type court struct {
 	r         *Results
-	claim     exhibit.Claim
+	claim     experiment.Claim
 	metric    string
 	cells     []*CellRuns
 	published bool
@@ -41,7 +41,7 @@ func (c court) value(x *CellRuns, metric string) (float64, bool) {
 // missing reports whether a value that is not there ought to be: what was never
 // published of a column takes no part in the published comparison.
 func (c court) missing(column, metric string) bool {
-	return !c.published || slices.ContainsFunc(c.r.Spec.Published, func(p exhibit.Published) bool {
+	return !c.published || slices.ContainsFunc(c.r.Spec.Published, func(p experiment.Published) bool {
 		_, ok := p.Values[column]
 		return ok && metricOr(p.Metric) == metric
 	})

@@ -6,20 +6,20 @@ import (
 	"slices"
 	"strings"
 
+	"dgkip/harness/experiment"
 	"dgkip/harness/report/sheet"
-	"dgkip/harness/spec"
 )
 
 var settingPattern = regexp.MustCompile(`\{([a-z_]+)\}`)
 
 // reasonOf is why a cell's numbers are worse than published, with the cell's own
 // settings in it: the first of the experiment's deviations that is about it.
-func (r *Results) reasonOf(c *spec.Cell) Reason {
+func (r *Results) reasonOf(c *experiment.Cell) Reason {
 	for _, d := range r.Spec.Deviations {
 		if len(d.When) == 0 || !d.When.Matches(c.At) {
 			continue
 		}
-		settings := c.Identity(spec.DatasetIdentity{}, 0).Method.Settings
+		settings := c.Identity(experiment.DatasetIdentity{}, 0).Method.Settings
 		why := settingPattern.ReplaceAllStringFunc(d.Why, func(key string) string {
 			v, ok := settings[strings.Trim(key, "{}")]
 			if !ok {

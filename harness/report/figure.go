@@ -8,16 +8,15 @@ import (
 	"strconv"
 	"strings"
 
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 	"dgkip/harness/method"
 	"dgkip/harness/report/chart"
 	"dgkip/harness/report/sheet"
-	"dgkip/harness/spec"
 )
 
 // figure draws what a description asks for, and its caption; nil if there is nothing
 // to show, with a problem noted unless nothing of it was selected.
-func (r *Results) figure(f exhibit.Figure) (chart.Picture, string) {
+func (r *Results) figure(f experiment.Figure) (chart.Picture, string) {
 	b := &figureBuilder{r: r, f: f, cells: r.only(f.Only)}
 	if !r.options.Only.Empty() && len(b.cells) == 0 {
 		return nil, "" // the selection is of cells that the figure is not about
@@ -51,14 +50,14 @@ func (b *figureBuilder) recorded() string {
 }
 
 // plainCaption says what a figure shows, and not from which records.
-func plainCaption(f exhibit.Figure) string {
+func plainCaption(f experiment.Figure) string {
 	return strings.TrimSpace(sentence(f.Title) + " " + sentence(f.Caption))
 }
 
 // figureBuilder makes a picture of records.
 type figureBuilder struct {
 	r          *Results
-	f          exhibit.Figure
+	f          experiment.Figure
 	cells      []*CellRuns
 	panelAxes  []string
 	seriesAxes []string
@@ -255,9 +254,11 @@ func (b *figureBuilder) caption() string {
 // families say by what families of protocols the scores in the figure were made.
 func (b *figureBuilder) families() []string {
 	f := columnFamilies{}
-	title := func(c *spec.Cell) string { return b.r.valueTitle("method", c.Column) }
+	title := func(c *experiment.Cell) string { return b.r.valueTitle("method", c.Column) }
 	if len(b.points("method")) == 1 && len(b.seriesAxes) > 0 { // then other axes tell series apart
-		title = func(c *spec.Cell) string { return b.titleOf(group{values: pointOf(c, b.seriesAxes)}, b.seriesAxes) }
+		title = func(c *experiment.Cell) string {
+			return b.titleOf(group{values: pointOf(c, b.seriesAxes)}, b.seriesAxes)
+		}
 	}
 	for _, m := range slices.Concat(b.f.Y, b.f.Y2) {
 		for _, c := range b.cells {

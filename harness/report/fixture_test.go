@@ -11,10 +11,9 @@ import (
 	"time"
 
 	"dgkip/harness/env"
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 	"dgkip/harness/method"
 	"dgkip/harness/rng"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
@@ -234,26 +233,26 @@ tolerance = 0.02
 columns = ["fast-lr"]
 `
 
-func parse(t testing.TB, text string) *exhibit.Spec {
+func parse(t testing.TB, text string) *experiment.Spec {
 	t.Helper()
-	s, err := exhibit.Parse("demo.toml", text, spec.Options{})
+	s, err := experiment.Parse("demo.toml", text, experiment.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func dataOf(name string) spec.DatasetIdentity {
-	return spec.DatasetIdentity{Name: name, Classes: []string{"nought", "one"}, Preprocess: "standard", Digest: "sha256:" + name}
+func dataOf(name string) experiment.DatasetIdentity {
+	return experiment.DatasetIdentity{Name: name, Classes: []string{"nought", "one"}, Preprocess: "standard", Digest: "sha256:" + name}
 }
 
 // keyed finds the records that fill makes.
-var keyed = Options{Key: func(c *spec.Cell, seed uint64) (string, bool) {
+var keyed = Options{Key: func(c *experiment.Cell, seed uint64) (string, bool) {
 	return c.Identity(dataOf(c.Dataset), seed).Key(), true
 }}
 
 // stored makes a store of one record a cell, as change leaves them.
-func stored(t testing.TB, s *exhibit.Spec, change func(i int, d *store.Draft)) *store.Store {
+func stored(t testing.TB, s *experiment.Spec, change func(i int, d *store.Draft)) *store.Store {
 	t.Helper()
 	st := store.Open(filepath.Join(t.TempDir(), "results"))
 	if err := st.Prepare(); err != nil {
@@ -271,12 +270,12 @@ func stored(t testing.TB, s *exhibit.Spec, change func(i int, d *store.Draft)) *
 
 // fill makes records for a spec: accuracies and times that depend on the cell and
 // the seed alone. Some runs are missing, some have failed.
-func fill(t testing.TB, s *exhibit.Spec) *store.Store {
+func fill(t testing.TB, s *experiment.Spec) *store.Store {
 	t.Helper()
 	return fillAt(t, t.TempDir(), s)
 }
 
-func fillAt(t testing.TB, dir string, s *exhibit.Spec) *store.Store {
+func fillAt(t testing.TB, dir string, s *experiment.Spec) *store.Store {
 	t.Helper()
 	st := store.Open(filepath.Join(dir, "results"))
 	if err := st.Prepare(); err != nil {
@@ -311,7 +310,7 @@ func fillAt(t testing.TB, dir string, s *exhibit.Spec) *store.Store {
 }
 
 // recordOf makes up a record.
-func recordOf(c *spec.Cell, id spec.Identity, seed uint64) store.Draft {
+func recordOf(c *experiment.Cell, id experiment.Identity, seed uint64) store.Draft {
 	skill := map[string]float64{"slow": 0.88, "fast-lr": 0.94, "fast-ls": 0.95, "chance": 0.7, "all-of-it": 0.99, "mine": 0.8}[c.Column]
 	if c.Column != "all-of-it" {
 		skill += math.Round(1e4*0.03*math.Log10(float64(c.IPC))*(1-skill)*10) / 1e4
@@ -358,7 +357,7 @@ func recordOf(c *spec.Cell, id spec.Identity, seed uint64) store.Draft {
 }
 
 // fakeSet draws noughts and ones.
-func fakeSet(c *spec.Cell, id spec.Identity, seed uint64) *method.Distilled {
+func fakeSet(c *experiment.Cell, id experiment.Identity, seed uint64) *method.Distilled {
 	const side = 16
 	set := &method.Distilled{H: side, W: side, C: 1, Kind: method.Hard, Classes: id.Dataset.Classes, Prep: method.Preprocessing{Name: "none"}}
 	r := rng.Stream(seed, "pictures", c.Column)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 	"dgkip/harness/method"
 	"dgkip/harness/report/sheet"
 )
@@ -13,7 +13,7 @@ import (
 // tableLayout is where cells stand in the table of an experiment.
 type tableLayout struct {
 	r       *Results
-	t       exhibit.Table
+	t       experiment.Table
 	rowAxes []string
 	rows    []group
 	columns []group
@@ -22,7 +22,7 @@ type tableLayout struct {
 // layout finds rows and columns. An axis that the spec puts nowhere, but on which
 // cells differ, becomes a further heading of rows: nothing is left out silently.
 func (r *Results) layout() tableLayout {
-	g := tableLayout{r: r, t: exhibit.Table{Rows: []string{"dataset", "ipc"}, Columns: []string{"method"}, Digits: 2}}
+	g := tableLayout{r: r, t: experiment.Table{Rows: []string{"dataset", "ipc"}, Columns: []string{"method"}, Digits: 2}}
 	if r.Spec.Table != nil {
 		g.t = *r.Spec.Table
 	}

@@ -3,15 +3,15 @@ package report
 import (
 	"slices"
 
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/store"
 )
 
 // Load finds the records of an experiment, judges them and makes the tables.
-func Load(s *exhibit.Spec, st *store.Store, o Options) *Results { return newReader(st).load(s, o) }
+func Load(s *experiment.Spec, st *store.Store, o Options) *Results { return newReader(st).load(s, o) }
 
-func (x *reader) load(s *exhibit.Spec, o Options) *Results {
+func (x *reader) load(s *experiment.Spec, o Options) *Results {
 	r := x.results(s, o)
 	if s.Times != nil {
 		r.timeBy(x.results(s.Times, o))

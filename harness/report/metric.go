@@ -11,8 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"dgkip/harness/exhibit"
-	"dgkip/harness/spec"
+	"dgkip/harness/experiment"
 	"dgkip/harness/stats"
 	"dgkip/harness/store"
 	"dgkip/harness/suggest"
@@ -143,8 +142,8 @@ var unrankedNames = strings.Fields("alpha_min alpha_max margin_min margin_mean m
 // Mistyped looks for figures and tables of an experiment that show a quantity which is none of
 // the program's own, and which no record has. That is an error where all methods are the
 // program's own. Another method may still record it, so that there it is worth a note.
-func Mistyped(s *exhibit.Spec, st *store.Store) (notes []string, err error) {
-	own := !slices.ContainsFunc(s.Cells, func(c *spec.Cell) bool { return !slices.Contains(coloured, c.Method().Info().Name) })
+func Mistyped(s *experiment.Spec, st *store.Store) (notes []string, err error) {
+	own := !slices.ContainsFunc(s.Cells, func(c *experiment.Cell) bool { return !slices.Contains(coloured, c.Method().Info().Name) })
 	var wrong []error
 	known := slices.Clone(unrankedNames)
 	for _, m := range metrics {

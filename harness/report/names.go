@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"dgkip/harness/experiment"
 	"dgkip/harness/method"
-	"dgkip/harness/spec"
 )
 
 // axisTitle names an axis in a heading.
@@ -100,7 +100,7 @@ func (r *Results) rowAxes() []string {
 }
 
 // placeName names a cell in evidence, by all axes but some.
-func (r *Results) placeName(c *spec.Cell, but ...string) string {
+func (r *Results) placeName(c *experiment.Cell, but ...string) string {
 	var words []string
 	for _, a := range sortedAxes(c.Point) {
 		if !slices.Contains(but, a) && r.names(a) {
@@ -142,7 +142,7 @@ func (r *Results) stem() string {
 	if r.options.plain {
 		return name
 	}
-	if p := r.Spec.Profile; p != spec.DefaultProfile {
+	if p := r.Spec.Profile; p != experiment.DefaultProfile {
 		name += "-" + p
 	}
 	if len(r.options.Set) > 0 {

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 	"dgkip/harness/npz"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/store"
@@ -148,7 +148,7 @@ func looksLike(o output, old []byte) bool {
 
 // InTheWay returns an error if a page or table of the experiments would be left out of a report:
 // to know that, no run need be made.
-func InTheWay(dir string, specs []*exhibit.Spec, o Options) error {
+func InTheWay(dir string, specs []*experiment.Spec, o Options) error {
 	w := &writer{dir: dir}
 	problems := []error{w.foreign(output{name: pageName(o)})}
 	for _, s := range specs {

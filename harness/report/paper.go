@@ -9,10 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 	"dgkip/harness/report/chart"
 	"dgkip/harness/report/sheet"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 	"dgkip/harness/suggest"
 )
@@ -135,8 +134,8 @@ func (p *Paper) String() string {
 
 // WritePaper writes what a document uses into a folder: macros.tex with its numbers, and
 // its tables and figures.
-func WritePaper(dir string, specs []*exhibit.Spec, st *store.Store, uses Uses, o Options) (*Paper, error) {
-	o.Only, o.plain = spec.Filter{}, true
+func WritePaper(dir string, specs []*experiment.Spec, st *store.Store, uses Uses, o Options) (*Paper, error) {
+	o.Only, o.plain = experiment.Filter{}, true
 	p := &paper{out: &Paper{}, w: &writer{dir: dir}, results: map[string]*Results{}}
 	x := newReader(st)
 	for _, s := range specs {
@@ -326,7 +325,7 @@ func (p *paper) figure(name string) {
 	r := p.results[exp]
 	at := -1
 	if r != nil {
-		at = slices.IndexFunc(r.Spec.Figures, func(f exhibit.Figure) bool { return f.Name == rest })
+		at = slices.IndexFunc(r.Spec.Figures, func(f experiment.Figure) bool { return f.Name == rest })
 	}
 	if at < 0 {
 		p.undefined("figure", name)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/store"
 )
@@ -123,7 +123,7 @@ func TestWritePaper(t *testing.T) {
 		Tables:  []string{"demo", "demo-reproduced", "demo-pears", "other"},
 		Figures: []string{"demo-process", "demo-absent"}, Dangling: []string{"fig:gone"},
 	}
-	p, err := WritePaper(dir, []*exhibit.Spec{s}, shared(t), uses, keyed)
+	p, err := WritePaper(dir, []*experiment.Spec{s}, shared(t), uses, keyed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestWritePaper(t *testing.T) {
 	// Without records everything is there, and says that it is not run.
 	empty := store.Open(filepath.Join(t.TempDir(), "results"))
 	uses = Uses{Numbers: uses.Numbers[:1], Tables: []string{"demo", "demo-pairs"}, Figures: uses.Figures[:1]}
-	p, err = WritePaper(dir, []*exhibit.Spec{s}, empty, uses, keyed)
+	p, err = WritePaper(dir, []*experiment.Spec{s}, empty, uses, keyed)
 	if err != nil || len(p.Undefined)+len(p.Problems) > 0 || p.NotRun != 1 {
 		t.Errorf("%+v, %v", p, err)
 	}
@@ -171,11 +171,11 @@ func TestPaperOfStrangeNames(t *testing.T) {
 	}
 	dir := filepath.Join(top, "generated")
 	uses := Uses{Tables: []string{"../paper", "macros", "gone"}, Figures: []string{"../paper"}}
-	if _, err := WritePaper(dir, []*exhibit.Spec{parse(t, small)}, store.Open(t.TempDir()), uses, keyed); err != nil {
+	if _, err := WritePaper(dir, []*experiment.Spec{parse(t, small)}, store.Open(t.TempDir()), uses, keyed); err != nil {
 		t.Fatal(err)
 	}
 	uses = Uses{Tables: []string{"demo"}, Figures: []string{"demo"}}
-	if _, err := WritePaper(dir, []*exhibit.Spec{parse(t, small)}, store.Open(t.TempDir()), uses, keyed); err != nil {
+	if _, err := WritePaper(dir, []*experiment.Spec{parse(t, small)}, store.Open(t.TempDir()), uses, keyed); err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range []string{source, filepath.Join(dir, "macros.tex"), filepath.Join(dir, "demo.tex")} {
@@ -188,7 +188,7 @@ func TestPaperOfStrangeNames(t *testing.T) {
 // Tables that an experiment has nothing for are undefined, not empty.
 func TestPaperOfPlainExperiment(t *testing.T) {
 	uses := Uses{Tables: []string{"demo", "demo-pairs", "demo-claims", "demo-reproduced", "claims"}}
-	p, err := WritePaper(t.TempDir(), []*exhibit.Spec{parse(t, small)}, store.Open(t.TempDir()), uses, keyed)
+	p, err := WritePaper(t.TempDir(), []*experiment.Spec{parse(t, small)}, store.Open(t.TempDir()), uses, keyed)
 	if err != nil || p.Tables != 2 || !slices.Equal(p.Undefined, []string{"table demo-claims", "table demo-reproduced", "table claims"}) {
 		t.Errorf("%+v, %v", p, err)
 	}

@@ -9,9 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 	"dgkip/harness/report/sheet"
-	"dgkip/harness/spec"
 )
 
 // Number is a number of a report, ready for print.
@@ -198,7 +197,7 @@ func expected(recorded []string) []string {
 
 // settings are what a cell's runs are told.
 func (l *numberList) settings(c *CellRuns) {
-	id := c.Cell.Identity(spec.DatasetIdentity{}, 0)
+	id := c.Cell.Identity(experiment.DatasetIdentity{}, 0)
 	for _, part := range []struct {
 		name     string
 		settings map[string]any
@@ -232,7 +231,7 @@ func (l *numberList) published(b Beside) {
 
 // bestPublished is the highest accuracy that was published for a row.
 func (r *Results) bestPublished(out *numberList, row group) {
-	best := exhibit.Number{Mean: math.Inf(-1)}
+	best := experiment.Number{Mean: math.Inf(-1)}
 	for _, c := range row.cells {
 		if n, _, ok := r.publishedOf(c.Cell, "test_acc"); ok && n.Mean > best.Mean {
 			best = n

@@ -8,10 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 	"dgkip/harness/method"
 	"dgkip/harness/report/sheet"
-	"dgkip/harness/spec"
 )
 
 // Difference is ours less the published one.
@@ -45,7 +44,7 @@ func (b Beside) difference() string {
 
 // publishedOf returns what was published of a metric of a cell: a number of the cell's
 // own protocol family, if there is one.
-func (r *Results) publishedOf(c *spec.Cell, metric string) (number exhibit.Number, of *exhibit.Published, ok bool) {
+func (r *Results) publishedOf(c *experiment.Cell, metric string) (number experiment.Number, of *experiment.Published, ok bool) {
 	own := method.FamilyOf(metric, c.Method(), c.Protocol)
 	for i := range r.Spec.Published {
 		p := &r.Spec.Published[i]
@@ -113,7 +112,7 @@ func (r *Results) warnOfFractions() {
 
 // comparable reports whether a published number that matches a cell stands beside one
 // of ours that was scored alike, with the same method, data and images a class.
-func (r *Results) comparable(to *CellRuns, p *exhibit.Published, metric string) bool {
+func (r *Results) comparable(to *CellRuns, p *experiment.Published, metric string) bool {
 	return slices.ContainsFunc(r.Cells, func(c *CellRuns) bool {
 		return c.Cell.Column == to.Cell.Column && c.Cell.Dataset == to.Cell.Dataset && c.Cell.IPC == to.Cell.IPC &&
 			p.When.Matches(c.Cell.At) && c.family(metric) == p.FamilyOf(c.Cell.Column)
@@ -122,7 +121,7 @@ func (r *Results) comparable(to *CellRuns, p *exhibit.Published, metric string) 
 
 // rounding is half a unit of the last decimal in which a source gives a metric. Its
 // other numbers tell, where one of them ends in zeros.
-func (r *Results) rounding(of *exhibit.Published, metric string) float64 {
+func (r *Results) rounding(of *experiment.Published, metric string) float64 {
 	d := 0
 	for _, p := range r.Spec.Published {
 		if p.Source == of.Source && metricOr(p.Metric) == metric {

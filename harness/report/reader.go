@@ -6,8 +6,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"dgkip/harness/exhibit"
-	"dgkip/harness/spec"
+	"dgkip/harness/experiment"
 	"dgkip/harness/store"
 )
 
@@ -20,12 +19,12 @@ type reader struct {
 func newReader(st *store.Store) *reader { return &reader{st, map[string]Run{}} }
 
 // run finds the run of a cell by its key.
-func (x *reader) run(c *spec.Cell, seed uint64, o Options) Run {
+func (x *reader) run(c *experiment.Cell, seed uint64, o Options) Run {
 	key, known := o.Key(c, seed)
 	if !known {
 		// Runs are told apart by all of their identity but the digest of the data.
-		id := c.Identity(spec.DatasetIdentity{Digest: string(spec.Canonical(c.Data))}, seed)
-		return Run{Seed: seed, id: string(spec.Canonical(id))}
+		id := c.Identity(experiment.DatasetIdentity{Digest: string(experiment.Canonical(c.Data))}, seed)
+		return Run{Seed: seed, id: string(experiment.Canonical(id))}
 	}
 	if _, read := x.runs[key]; !read {
 		x.runs[key] = x.read(key)
@@ -50,7 +49,7 @@ func (x *reader) read(key string) Run {
 }
 
 // results finds the records of an experiment.
-func (x *reader) results(s *exhibit.Spec, o Options) *Results {
+func (x *reader) results(s *experiment.Spec, o Options) *Results {
 	r := &Results{Spec: s, options: o, data: map[string]store.Dataset{}, traces: map[string]*store.Trace{}}
 	for _, c := range s.Cells {
 		runs := &CellRuns{Cell: c}

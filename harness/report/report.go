@@ -11,18 +11,18 @@
 // same records give the same bytes of every file it writes.
 package report
 
-import "dgkip/harness/spec"
+import "dgkip/harness/experiment"
 
 // Options say what to report on, and how.
 type Options struct {
 	// Key returns the key of a cell's run, false where it is not known because
 	// nobody has seen the data. Such runs count as not made.
-	Key func(c *spec.Cell, seed uint64) (key string, ok bool)
+	Key func(c *experiment.Cell, seed uint64) (key string, ok bool)
 
 	// Only leaves out cells, and seeds, that it does not match. Files of such a
 	// selection have names of their own, and never take the place of a whole
 	// experiment's.
-	Only spec.Filter
+	Only experiment.Filter
 
 	// Set are the settings that a command changed, KEY=VALUE. Their files, too, have names
 	// of their own.

@@ -14,9 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 	"dgkip/harness/report/sheet"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
@@ -47,7 +46,7 @@ func TestWriteIsDeterministic(t *testing.T) {
 		if i > 0 {
 			st = fill(t, s)
 		}
-		o, err := Write(dir, []*exhibit.Spec{s}, st, keyed)
+		o, err := Write(dir, []*experiment.Spec{s}, st, keyed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,13 +131,13 @@ func TestWriteLeavesRightFilesAlone(t *testing.T) {
 // What somebody else has written stays, and so does a file of an experiment with a longer name.
 func TestWriteOverNothingElse(t *testing.T) {
 	st := shared(t)
-	named := func(name, figure string) *exhibit.Spec {
+	named := func(name, figure string) *experiment.Spec {
 		s := parse(t, demo)
 		s.Name, s.Figures = name, slices.Clone(s.Figures[:1])
 		s.Figures[0].Name = figure
 		return s
 	}
-	write := func(dir string, specs ...*exhibit.Spec) error {
+	write := func(dir string, specs ...*experiment.Spec) error {
 		out, err := Write(dir, specs, st, keyed)
 		return errors.Join(err, errors.Join(out.LeftOut...))
 	}
@@ -155,11 +154,11 @@ func TestWriteOverNothingElse(t *testing.T) {
 		if left := tree(t, dir); len(left) < 10 || left[name] != "mine" {
 			t.Errorf("%s: %d files, with %q", name, len(left), left[name])
 		}
-		if err := InTheWay(dir, []*exhibit.Spec{named("demo", "a")}, keyed); (err == nil) != (name == "tables/demo-runs.csv") {
+		if err := InTheWay(dir, []*experiment.Spec{named("demo", "a")}, keyed); (err == nil) != (name == "tables/demo-runs.csv") {
 			t.Errorf("%s: before the runs %v", name, err)
 		}
 	}
-	for _, two := range [][2]*exhibit.Spec{
+	for _, two := range [][2]*experiment.Spec{
 		{named("demo-b", "c"), named("demo", "b-c")},
 		{named("demo-pairs", "a"), named("demo", "a")},
 		{named("demo-runs", "a"), named("demo", "a")},
@@ -198,7 +197,7 @@ func TestWriteOverNothingElse(t *testing.T) {
 // A report that was left half written, or of which somebody removed a part, is written again.
 func TestWriteOverHalf(t *testing.T) {
 	s, st, dir := parse(t, demo), shared(t), t.TempDir()
-	if _, err := Write(dir, []*exhibit.Spec{s}, st, keyed); err != nil {
+	if _, err := Write(dir, []*experiment.Spec{s}, st, keyed); err != nil {
 		t.Fatal(err)
 	}
 	want := tree(t, dir)
@@ -212,7 +211,7 @@ func TestWriteOverHalf(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out, err := Write(dir, []*exhibit.Spec{s}, st, keyed); err != nil || len(out.LeftOut) > 0 {
+	if out, err := Write(dir, []*experiment.Spec{s}, st, keyed); err != nil || len(out.LeftOut) > 0 {
 		t.Errorf("%v, left out %v", err, out.LeftOut)
 	}
 	if !maps.Equal(tree(t, dir), want) {
@@ -223,7 +222,7 @@ func TestWriteOverHalf(t *testing.T) {
 func TestOnly(t *testing.T) {
 	s := parse(t, demo)
 	st := shared(t)
-	f, err := spec.ParseFilter("dataset:mnist ipc:(1 10) seed:(0 1) -method:slow", nil)
+	f, err := experiment.ParseFilter("dataset:mnist ipc:(1 10) seed:(0 1) -method:slow", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +237,7 @@ func TestOnly(t *testing.T) {
 
 func TestOnlyOfFigures(t *testing.T) {
 	r := loadDemo(t)
-	f, err := spec.ParseFilter("seed:1 method:slow dataset:mnist", nil)
+	f, err := experiment.ParseFilter("seed:1 method:slow dataset:mnist", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +253,7 @@ func TestPageOfSeveral(t *testing.T) {
 	a.Figures, b.Figures = nil, nil
 	b.Profile, b.Title, b.Cells = "smoke", "Another <one>", nil
 	dir := t.TempDir()
-	if _, err := Write(dir, []*exhibit.Spec{a, b}, shared(t), keyed); err != nil {
+	if _, err := Write(dir, []*experiment.Spec{a, b}, shared(t), keyed); err != nil {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
@@ -283,12 +282,12 @@ func TestFinding(t *testing.T) {
 		if _, err := st.Put(recordOf(c, id, 0), false); err != nil {
 			t.Fatal(err)
 		}
-		r := Load(s, st, Options{Key: func(*spec.Cell, uint64) (string, bool) { return id.Key(), true }})
+		r := Load(s, st, Options{Key: func(*experiment.Cell, uint64) (string, bool) { return id.Key(), true }})
 		if got := r.Cells[0].Runs[0].Record; got == nil || got.Result.Key != id.Key() || len(r.Problems) > 0 {
 			t.Errorf("%v, problems %q", got, r.Problems)
 		}
 	}
-	r := Load(s, st, Options{Key: func(*spec.Cell, uint64) (string, bool) { return "", false }})
+	r := Load(s, st, Options{Key: func(*experiment.Cell, uint64) (string, bool) { return "", false }})
 	if got := r.Cells[0].Runs[0]; got.state() != sheet.NotRun || len(r.Problems) > 0 {
 		t.Errorf("%+v, problems %q", got, r.Problems)
 	}
@@ -297,7 +296,7 @@ func TestFinding(t *testing.T) {
 func TestEmptyStore(t *testing.T) {
 	s := parse(t, demo)
 	dir := t.TempDir()
-	o, err := Write(dir, []*exhibit.Spec{s}, store.Open(filepath.Join(dir, "none")), keyed)
+	o, err := Write(dir, []*experiment.Spec{s}, store.Open(filepath.Join(dir, "none")), keyed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +326,7 @@ func TestDamagedRecord(t *testing.T) {
 		}
 	}
 	st := store.Open(filepath.Dir(filepath.Dir(filepath.Dir(r.Cells[0].Runs[0].Record.Dir))))
-	out, err := Write(t.TempDir(), []*exhibit.Spec{s, s}, st, keyed)
+	out, err := Write(t.TempDir(), []*experiment.Spec{s, s}, st, keyed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,19 +352,19 @@ func TestDamagedRecord(t *testing.T) {
 // What was selected does not take the place of the whole.
 func TestSelection(t *testing.T) {
 	s, st, dir := parse(t, demo), shared(t), t.TempDir()
-	s.Figures = slices.DeleteFunc(s.Figures, func(f exhibit.Figure) bool { return f.Name != "bars" && f.Name != "process" })
-	whole, err := Write(dir, []*exhibit.Spec{s}, st, keyed)
+	s.Figures = slices.DeleteFunc(s.Figures, func(f experiment.Figure) bool { return f.Name != "bars" && f.Name != "process" })
+	whole, err := Write(dir, []*experiment.Spec{s}, st, keyed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := tree(t, dir)
-	f, err := spec.ParseFilter("dataset:mnist method:(slow fast-ls) ipc:(1 10)", nil)
+	f, err := experiment.ParseFilter("dataset:mnist method:(slow fast-ls) ipc:(1 10)", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	other := parse(t, strings.Replace(small, "\"mnist\"", "\"glyphs\"", 1))
 	other.Name = "other"
-	out, err := Write(dir, []*exhibit.Spec{s, other}, st, Options{Only: f, Key: keyed.Key})
+	out, err := Write(dir, []*experiment.Spec{s, other}, st, Options{Only: f, Key: keyed.Key})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -429,7 +428,7 @@ func TestProgressCountsRuns(t *testing.T) {
 func TestStaleFilesAreRemoved(t *testing.T) {
 	s, dir := parse(t, demo), t.TempDir()
 	s.Figures = s.Figures[:1]
-	if _, err := Write(dir, []*exhibit.Spec{s}, shared(t), keyed); err != nil {
+	if _, err := Write(dir, []*experiment.Spec{s}, shared(t), keyed); err != nil {
 		t.Fatal(err)
 	}
 	for _, own := range []string{"figures/demo-process-mine.pdf", "tables/demo-pairs.md"} {
@@ -437,7 +436,7 @@ func TestStaleFilesAreRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out, err := Write(dir, []*exhibit.Spec{s}, store.Open(filepath.Join(dir, "none")), keyed)
+	out, err := Write(dir, []*experiment.Spec{s}, store.Open(filepath.Join(dir, "none")), keyed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -521,7 +520,7 @@ func TestLinksToRecords(t *testing.T) {
 		dir   string
 		links int
 	}{{dir, 3}, {t.TempDir(), 0}} {
-		out, err := Write(c.dir, []*exhibit.Spec{s}, store.Open(dir), keyed)
+		out, err := Write(c.dir, []*experiment.Spec{s}, store.Open(dir), keyed)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 	"dgkip/harness/method"
 	"dgkip/harness/report/sheet"
-	"dgkip/harness/spec"
 	"dgkip/harness/stats"
 	"dgkip/harness/store"
 )
@@ -16,7 +15,7 @@ import (
 // Results are the records of an experiment, cell by cell, and what follows from
 // them.
 type Results struct {
-	Spec  *exhibit.Spec
+	Spec  *experiment.Spec
 	Cells []*CellRuns // the selected ones, in the grid's order
 
 	// Problems are what stood in the way of a complete report, or looks wrong, in words.
@@ -51,10 +50,10 @@ func (m Match) String() string {
 
 // Beside is a published number with ours beside it. Both are in published units.
 type Beside struct {
-	Cell      *spec.Cell
+	Cell      *experiment.Cell
 	Source    string
 	Metric    string
-	Published exhibit.Number
+	Published experiment.Number
 	Ours      float64
 	Spread    float64 // population standard deviation over our seeds
 	Seeds     int     // ours; 0 if there is no number
@@ -98,7 +97,7 @@ func (v Verdict) String() string { return [...]string{"not enough runs", "holds"
 // Judged is a claim with the verdicts on it: on our records and on published
 // numbers, Open where they do not suffice.
 type Judged struct {
-	Claim                     exhibit.Claim
+	Claim                     experiment.Claim
 	Ours, Published           Verdict
 	OursParts, PublishedParts parts
 	Evidence                  string // counts in how many parts it holds by our records, and says where it fails
@@ -118,7 +117,7 @@ func (p parts) all() int { return p.Open + p.Holds + p.Fails }
 
 // CellRuns are the runs of a cell.
 type CellRuns struct {
-	Cell *spec.Cell
+	Cell *experiment.Cell
 	Runs []Run // one for every selected seed
 
 	clock   *CellRuns // is timed in its place; nil if there is none
@@ -151,7 +150,7 @@ func (r Run) state() sheet.State {
 }
 
 // only returns the cells and runs that a figure or a claim is about.
-func (r *Results) only(f spec.Filter) []*CellRuns {
+func (r *Results) only(f experiment.Filter) []*CellRuns {
 	if f.Empty() {
 		return r.Cells
 	}

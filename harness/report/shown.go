@@ -3,7 +3,7 @@ package report
 import (
 	"fmt"
 
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 	"dgkip/harness/report/chart"
 	"dgkip/harness/report/sheet"
 )
@@ -12,7 +12,7 @@ import (
 type shown struct{ Name, Caption string }
 
 // shown makes a figure, nil if there is nothing to show, and its name and caption.
-func (r *Results) shown(f exhibit.Figure) (shown, chart.Picture) {
+func (r *Results) shown(f experiment.Figure) (shown, chart.Picture) {
 	p, caption := r.figure(f)
 	if p == nil {
 		caption = plainCaption(f)

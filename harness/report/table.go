@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"dgkip/harness/experiment"
 	"dgkip/harness/report/sheet"
-	"dgkip/harness/spec"
 )
 
 // table returns the experiment's table.
@@ -214,7 +214,7 @@ func (b *tableBuilder) entry(row, column group, q quantity) (sheet.Entry, *float
 
 // cut reports whether a cell has fewer iterations, or updates, than the authors of its method make.
 func (b *tableBuilder) cut(c *CellRuns) bool {
-	settings := c.Cell.Identity(spec.DatasetIdentity{}, 0).Method.Settings
+	settings := c.Cell.Identity(experiment.DatasetIdentity{}, 0).Method.Settings
 	made, ok := settings["iterations"]
 	if !ok {
 		made = settings["updates"]

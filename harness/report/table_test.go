@@ -11,9 +11,8 @@ import (
 	"time"
 
 	"dgkip/harness/env"
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 	"dgkip/harness/report/sheet"
-	"dgkip/harness/spec"
 	"dgkip/harness/store"
 )
 
@@ -263,7 +262,7 @@ func TestLatexCompiles(t *testing.T) {
 	dir := t.TempDir()
 	s := parse(t, demo)
 	s.Figures = s.Figures[:1]
-	if _, err := Write(dir, []*exhibit.Spec{s}, shared(t), keyed); err != nil {
+	if _, err := Write(dir, []*experiment.Spec{s}, shared(t), keyed); err != nil {
 		t.Fatal(err)
 	}
 	packages := ""
@@ -335,7 +334,7 @@ func TestTimesAreOfOneMachine(t *testing.T) {
 func TestTimesOfShortRuns(t *testing.T) {
 	text := strings.Replace(small, "[table]", "[table]\ntime = true", 1)
 	s := parse(t, text)
-	clock, err := exhibit.Parse("clock.toml", strings.NewReplacer(`"demo"`, `"clock"`, "count = 2", "count = 1").Replace(text)+"[method.slow]\nsteps = 2\n[method.fast-lr]\nsteps = 2\n[method.fast-ls]\nsteps = 2\n", spec.Options{})
+	clock, err := experiment.Parse("clock.toml", strings.NewReplacer(`"demo"`, `"clock"`, "count = 2", "count = 1").Replace(text)+"[method.slow]\nsteps = 2\n[method.fast-lr]\nsteps = 2\n[method.fast-ls]\nsteps = 2\n", experiment.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

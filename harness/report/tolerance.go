@@ -3,7 +3,7 @@ package report
 import (
 	"math"
 
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 	"dgkip/harness/method"
 	"dgkip/harness/stats"
 )
@@ -25,7 +25,7 @@ import (
 //
 // Where ours is within the tolerance only because our seeds scatter, by more than all else
 // in it, the comparison says nothing, and is called unstable.
-func (b *Beside) judge(p *exhibit.Published, digit float64) {
+func (b *Beside) judge(p *experiment.Published, digit float64) {
 	spread := b.Spread
 	if b.Published.HasSpread {
 		spread = stats.Combined(max(b.Published.Spread, digit), b.Spread)

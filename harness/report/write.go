@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"dgkip/harness/exhibit"
+	"dgkip/harness/experiment"
 	"dgkip/harness/report/chart"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/store"
@@ -31,7 +31,7 @@ type Outcome struct {
 // selects has -selection in between, what o.Set changes has -set, and the page is index-selection.html: the files of
 // the whole stay as they were. Files of a table or figure that there is nothing to show
 // of any more are removed.
-func Write(dir string, specs []*exhibit.Spec, st *store.Store, o Options) (*Outcome, error) {
+func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*Outcome, error) {
 	x, out := newReader(st), &Outcome{}
 	w := &writer{dir: dir}
 	var sections []section

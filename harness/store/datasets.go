@@ -14,16 +14,16 @@ import (
 	"slices"
 	"time"
 
-	"dgkip/harness/spec"
+	"dgkip/harness/experiment"
 )
 
 // Known is what is known of a dataset without opening it, so that the keys of its
 // runs are.
 type Known struct {
-	Data     spec.Data      `json:"-"`        // as the experiment has it
-	Declared map[string]any `json:"declared"` // of that; Remember fills it in
+	Data     experiment.Data `json:"-"`        // as the experiment has it
+	Declared map[string]any  `json:"declared"` // of that; Remember fills it in
 
-	spec.DatasetIdentity
+	experiment.DatasetIdentity
 	BuiltIn  bool  `json:"built_in"`
 	Shape    Shape `json:"shape"`
 	Smallest int   `json:"smallest"` // training images of the class that has fewest
@@ -37,8 +37,8 @@ type Datasets struct {
 }
 
 // Find returns what is known of declared data.
-func (d Datasets) Find(declared spec.Data) (Known, bool) {
-	k, ok := d.sets[string(spec.Canonical(declared.Declared(d.dir)))]
+func (d Datasets) Find(declared experiment.Data) (Known, bool) {
+	k, ok := d.sets[string(experiment.Canonical(declared.Declared(d.dir)))]
 	for i := 0; i < len(d.also) && !ok; i++ {
 		k, ok = d.also[i].Find(declared)
 	}
@@ -82,7 +82,7 @@ func (s *Store) Datasets() (Datasets, error) {
 		return out, fmt.Errorf("%s: schema %d is not read by this program, which knows %d", s.dataFile(), f.Schema, dataSchema)
 	}
 	for _, k := range f.Sets {
-		out.sets[string(spec.Canonical(k.Declared))] = k
+		out.sets[string(experiment.Canonical(k.Declared))] = k
 	}
 	return out, nil
 }
@@ -139,7 +139,7 @@ func (s *Store) merged(sets []Known) ([]byte, error) {
 		return nil, err
 	}
 	for _, k := range sets {
-		known.sets[string(spec.Canonical(k.Declared))] = k
+		known.sets[string(experiment.Canonical(k.Declared))] = k
 	}
 	f := dataFile{Schema: dataSchema}
 	for _, name := range slices.Sorted(maps.Keys(known.sets)) {

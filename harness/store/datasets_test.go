@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"dgkip/harness/data"
-	"dgkip/harness/spec"
+	"dgkip/harness/experiment"
 )
 
 func TestDatasets(t *testing.T) {
@@ -17,10 +17,10 @@ func TestDatasets(t *testing.T) {
 	if known, err := s.Datasets(); len(known.sets) != 0 || err != nil {
 		t.Errorf("before anything is known: %v, %v", known, err)
 	}
-	two := spec.Data{Name: "two", Use: "mnist", Dir: "/here", Config: data.Config{Classes: []int{0, 1}}}
-	mine := spec.Data{Name: "mine", Config: data.Config{Format: "npz", Train: "a.npz"}}
-	entry := func(d spec.Data, digest string) Known {
-		return Known{Data: d, DatasetIdentity: spec.DatasetIdentity{Name: d.Name, Classes: []string{"a", "b"}, Digest: digest}, Shape: Shape{Train: 9}, Smallest: 4}
+	two := experiment.Data{Name: "two", Use: "mnist", Dir: "/here", Config: data.Config{Classes: []int{0, 1}}}
+	mine := experiment.Data{Name: "mine", Config: data.Config{Format: "npz", Train: "a.npz"}}
+	entry := func(d experiment.Data, digest string) Known {
+		return Known{Data: d, DatasetIdentity: experiment.DatasetIdentity{Name: d.Name, Classes: []string{"a", "b"}, Digest: digest}, Shape: Shape{Train: 9}, Smallest: 4}
 	}
 	for _, sets := range [][]Known{{entry(two, "1")}, {entry(mine, "2")}, {entry(mine, "3")}} {
 		if err := s.Remember(t.Context(), sets); err != nil {
@@ -67,7 +67,7 @@ func TestRememberTogether(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 20 {
 		all.Go(func() {
-			d := spec.Data{Name: fmt.Sprint("d", i), Use: fmt.Sprint("d", i)}
+			d := experiment.Data{Name: fmt.Sprint("d", i), Use: fmt.Sprint("d", i)}
 			if err := Open(dir).Remember(t.Context(), []Known{{Data: d}}); err != nil {
 				t.Error(err)
 			}

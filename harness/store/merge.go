@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"dgkip/harness/spec"
+	"dgkip/harness/experiment"
 )
 
 // ErrNothing is wrapped by errors of folders that have nothing to bring in.
@@ -157,7 +157,7 @@ func (s *Store) mergeDatasets(ctx context.Context, from *Store) error {
 	var more []Known
 	for _, k := range theirs.sets {
 		k = k.from(from.dir, s.dir)
-		if _, known := ours.sets[string(spec.Canonical(k.Declared))]; !known {
+		if _, known := ours.sets[string(experiment.Canonical(k.Declared))]; !known {
 			more = append(more, k)
 		}
 	}
@@ -174,7 +174,7 @@ func (k Known) from(old, dir string) Known {
 	data := filepath.Join(old, filepath.FromSlash(path))
 	if _, err := os.Stat(data); err == nil {
 		k.Declared = maps.Clone(k.Declared)
-		k.Declared["dir"] = spec.Relative(dir, data)
+		k.Declared["dir"] = experiment.Relative(dir, data)
 	}
 	return k
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"dgkip/harness/data"
-	"dgkip/harness/spec"
+	"dgkip/harness/experiment"
 )
 
 // Records are brought in whoever is at their runs, and whoever opens the folder meanwhile
@@ -72,7 +72,7 @@ func TestMergeKnowsOwnData(t *testing.T) {
 	if _, err := from.Put(draft(0), false); err != nil {
 		t.Fatal(err)
 	}
-	mine := spec.Data{Name: "mine", Dir: filepath.Join(top, "mine"), Config: data.Config{Format: "npz", Train: "a.npz"}}
+	mine := experiment.Data{Name: "mine", Dir: filepath.Join(top, "mine"), Config: data.Config{Format: "npz", Train: "a.npz"}}
 	if err := from.Remember(t.Context(), []Known{{Data: mine, Smallest: 7}}); err != nil {
 		t.Fatal(err)
 	}

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 
 	"dgkip/harness/arrays"
+	"dgkip/harness/experiment"
 	"dgkip/harness/method"
 	"dgkip/harness/npz"
 	"dgkip/harness/sets"
-	"dgkip/harness/spec"
 )
 
 // recipe names the array that holds where a set comes from.
@@ -16,8 +16,8 @@ const recipe = "recipe"
 
 // encodeSet returns distilled.npz and its digest. The recipe is left out of that: it
 // says what the record's key says.
-func encodeSet(d *method.Distilled, id spec.Identity) (file []byte, digest string, err error) {
-	file, err = npz.Encode(append(sets.Arrays(d), npz.Text(recipe, string(spec.Canonical(id)))))
+func encodeSet(d *method.Distilled, id experiment.Identity) (file []byte, digest string, err error) {
+	file, err = npz.Encode(append(sets.Arrays(d), npz.Text(recipe, string(experiment.Canonical(id)))))
 	if err != nil {
 		return nil, "", err
 	}
@@ -31,7 +31,7 @@ func encodeSet(d *method.Distilled, id spec.Identity) (file []byte, digest strin
 
 // ReadRecipe returns the identity of the run that made the set in a file, false if
 // the file does not say.
-func ReadRecipe(file string) (id spec.Identity, ok bool) {
+func ReadRecipe(file string) (id experiment.Identity, ok bool) {
 	z, err := arrays.Open(file)
 	if err != nil {
 		return id, false

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"dgkip/harness/env"
+	"dgkip/harness/experiment"
 	"dgkip/harness/method"
-	"dgkip/harness/spec"
 )
 
 // RecordSchema is the version of the records' form.
@@ -15,9 +15,9 @@ const RecordSchema = 2
 // Result is result.json: what a run found, a function of its identity alone. Its
 // bytes are the same wherever and however often it is computed.
 type Result struct {
-	Schema   int           `json:"schema"`
-	Key      string        `json:"key"` // SHA-256 of the identity's canonical JSON
-	Identity spec.Identity `json:"identity"`
+	Schema   int                 `json:"schema"`
+	Key      string              `json:"key"` // SHA-256 of the identity's canonical JSON
+	Identity experiment.Identity `json:"identity"`
 
 	// Metrics are single numbers by name: test_acc, a fraction in [0, 1], always;
 	// others as the protocol and the method's last trace line have them, the
@@ -67,7 +67,7 @@ type Provenance struct {
 	Cell       map[string]string `json:"cell"`
 
 	// Trace says which lines the trace has.
-	Trace spec.Trace `json:"trace"`
+	Trace experiment.Trace `json:"trace"`
 }
 
 // Dataset says which data was read.
@@ -172,14 +172,14 @@ type Draft struct {
 
 // Failure is failed/.../failure.json: a run that ended without a result.
 type Failure struct {
-	Schema   int               `json:"schema"`
-	Key      string            `json:"key"`
-	Identity spec.Identity     `json:"identity"`
-	Kind     string            `json:"kind"` // error, panic or not-finite
-	Message  string            `json:"message"`
-	Stack    string            `json:"stack,omitempty"`
-	Update   int               `json:"update"` // the last one seen
-	When     time.Time         `json:"when"`
-	Session  Session           `json:"session"`
-	Cell     map[string]string `json:"cell"`
+	Schema   int                 `json:"schema"`
+	Key      string              `json:"key"`
+	Identity experiment.Identity `json:"identity"`
+	Kind     string              `json:"kind"` // error, panic or not-finite
+	Message  string              `json:"message"`
+	Stack    string              `json:"stack,omitempty"`
+	Update   int                 `json:"update"` // the last one seen
+	When     time.Time           `json:"when"`
+	Session  Session             `json:"session"`
+	Cell     map[string]string   `json:"cell"`
 }

@@ -32,7 +32,7 @@ import (
 	"syscall"
 	"time"
 
-	"dgkip/harness/spec"
+	"dgkip/harness/experiment"
 )
 
 // Store is a folder of records. It may be used by several goroutines, and the
@@ -216,7 +216,7 @@ func (d Draft) files() (map[string][]byte, error) {
 // indented returns canonical JSON with line breaks.
 func indented(v any) []byte {
 	var b bytes.Buffer
-	if err := json.Indent(&b, spec.Canonical(v), "", "  "); err != nil {
+	if err := json.Indent(&b, experiment.Canonical(v), "", "  "); err != nil {
 		panic("store: canonical JSON cannot be indented")
 	}
 	b.WriteByte('\n')

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"testing"
 
+	"dgkip/harness/experiment"
 	"dgkip/harness/method"
 	"dgkip/harness/npz"
-	"dgkip/harness/spec"
 )
 
 func set() *method.Distilled {
@@ -34,7 +34,7 @@ func set() *method.Distilled {
 func draft(seed uint64) Draft {
 	return Draft{
 		Result: Result{
-			Identity: spec.Identity{Schema: 1, Seed: seed, Method: spec.PartIdentity{Name: "m", Settings: map[string]any{"rate": 0.1, "steps": 10}}},
+			Identity: experiment.Identity{Schema: 1, Seed: seed, Method: experiment.PartIdentity{Name: "m", Settings: map[string]any{"rate": 0.1, "steps": 10}}},
 			Metrics:  map[string]float64{"test_acc": 0.9375, "tiny": 1e-300},
 			Counts:   map[string][]int64{"test_errors": {5, 7}, "test_images": {96}},
 			Updates:  3,

@@ -1,4 +1,4 @@
-package spec
+package experiment
 
 import (
 	"context"
@@ -138,38 +138,6 @@ grid.dataset = ["glyphs"]
 seeds.count = 1
 [profile.smoke.method.toy]
 steps = 2
-
-[table]
-rows = ["dataset", "ipc"]
-columns = ["method", "model"]
-spread = "sd"
-mark = ["best", "second"]
-against = { toy = "slow" }
-[[table.group]]
-title = "Toys"
-columns = ["toy", "slow"]
-
-[[figure]]
-name = "curve"
-kind = "curves"
-x = "update"
-y = ["loss"]
-series = ["method"]
-only = "ipc:10 method:(toy slow)"
-
-[[published]]
-source = "Table 9"
-when = { ipc = 1 }
-values = { toy = [81.5, 0.25], slow = 70 }
-
-[[claim]]
-id = "less"
-text = "slow is slower"
-place = "Section 1"
-kind = "less"
-metric = "seconds_per_iteration"
-columns = ["toy"]
-against = ["slow"]
 `
 
 var known = []string{"glyphs", "mnist"}

@@ -1,94 +1,25 @@
-// Package exhibit reads what an experiment's file says about what to show: its table,
-// figures, published numbers and claims. Package spec reads what to run.
-package exhibit
+package experiment
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"path"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
 
 	"dgkip/harness/method"
-	"dgkip/harness/spec"
 	"dgkip/harness/suggest"
 	"dgkip/harness/toml"
 )
 
-// Spec is an experiment under one of its profiles: what to run, and what to show of it.
-type Spec struct {
-	*spec.Spec
-	sections
-
-	// Times is the experiment that the table's times are of, nil for its own.
-	Times *Spec
-}
-
-// ReadFile reads an experiment's file, as spec.ReadFile does.
-func ReadFile(file string, o spec.Options) (*Spec, error) {
-	return read(o, func(o spec.Options) (*spec.Spec, error) { return spec.ReadFile(file, o) },
-		func(name string, o spec.Options) (*Spec, error) {
-			s, err := ReadFile(filepath.Join(filepath.Dir(file), name), o)
-			if errors.Is(err, fs.ErrNotExist) && o.Library != nil {
-				return ReadFS(o.Library, name, o)
-			}
-			return s, err
-		})
-}
-
-// ReadFS reads an experiment's file from a file system, as spec.ReadFS does.
-func ReadFS(fsys fs.FS, file string, o spec.Options) (*Spec, error) {
-	return read(o, func(o spec.Options) (*spec.Spec, error) { return spec.ReadFS(fsys, file, o) },
-		func(name string, o spec.Options) (*Spec, error) {
-			return ReadFS(fsys, path.Join(path.Dir(file), name), o)
-		})
-}
-
-// Parse reads an experiment from text. There are no files that it could name.
-func Parse(file, text string, o spec.Options) (*Spec, error) {
-	return read(o, func(o spec.Options) (*spec.Spec, error) { return spec.Parse(file, text, o) }, nil)
-}
-
-// read reads an experiment from its file, and another one that it names from beside it.
-func read(o spec.Options, from func(spec.Options) (*spec.Spec, error), beside func(string, spec.Options) (*Spec, error)) (*Spec, error) {
-	var out Spec
-	o.Sections = func(x *spec.Sheet) {
-		if s := readSections(x); x.Chosen {
-			out.sections = s
-		}
-	}
-	var err error
-	if out.Spec, err = from(o); err != nil {
-		return nil, err
-	}
-	if out.Table != nil && out.Table.Times != "" {
-		o.Seeds = 0
-		if out.Times, err = beside(out.Table.Times+".toml", o); err != nil {
-			return nil, err
-		}
-		var needed []*spec.Cell
-		for _, c := range out.Cells {
-			if x := out.TimesAt(c); x != nil && !slices.Contains(needed, x) {
-				needed = append(needed, x)
-			}
-		}
-		out.Times.Cells = needed
-	}
-	return &out, nil
-}
-
 // TimesAt returns the cell that is timed in place of one of the table's: the one at the
 // same point of all axes that it has. It is nil if there is none.
-func (s *Spec) TimesAt(c *spec.Cell) *spec.Cell {
+func (s *Spec) TimesAt(c *Cell) *Cell {
 	if s.Times == nil {
 		return nil
 	}
-	i := slices.IndexFunc(s.Times.Cells, func(x *spec.Cell) bool {
-		return !slices.ContainsFunc(s.Times.Axes, func(a spec.Axis) bool {
+	i := slices.IndexFunc(s.Times.Cells, func(x *Cell) bool {
+		return !slices.ContainsFunc(s.Times.Axes, func(a Axis) bool {
 			here, ok := c.At(a.Name)
 			there, _ := x.At(a.Name)
 			return !ok || here != there
@@ -100,13 +31,13 @@ func (s *Spec) TimesAt(c *spec.Cell) *spec.Cell {
 	return s.Times.Cells[i]
 }
 
-// Runs returns what experiments run, and what the times of their tables are of.
-func Runs(list []*Spec) []*spec.Spec {
-	var out []*spec.Spec
+// Runs returns experiments, and those that the times of their tables are of.
+func Runs(list []*Spec) []*Spec {
+	var out []*Spec
 	for _, s := range list {
-		out = append(out, s.Spec)
+		out = append(out, s)
 		if s.Times != nil {
-			out = append(out, s.Times.Spec)
+			out = append(out, s.Times)
 		}
 	}
 	return out
@@ -141,20 +72,20 @@ func Section(name string) any {
 // SectionNames lists the sections on what to show.
 func SectionNames() []string { return toml.Keys(&sections{}) }
 
-// readSections reads the sections of a file and reports what is wrong with them.
-func readSections(x *spec.Sheet) sections {
+// sections reads what a file shows and reports what is wrong with it.
+func (r *reader) sections(names Names) sections {
 	var s sections
-	root := toml.Empty(x.Root)
-	for _, k := range spec.Shown() {
-		if n := x.Root.Get(k); n != nil {
+	root := toml.Empty(r.root)
+	for _, k := range shown {
+		if n := r.root.Get(k); n != nil {
 			root.Set(k, n)
 		}
 	}
 	if root.Get("table") != nil {
 		s.Table = newTable()
 	}
-	x.Into(root, &s, "the file")
-	c := checker{x, root}
+	r.d.Into(root, &s, "the file")
+	c := checker{r.d, r, names, root}
 	if s.Table != nil {
 		c.table(s.Table, root.Table["table"])
 	}
@@ -175,16 +106,18 @@ func readSections(x *spec.Sheet) sections {
 
 // checker finds names that the experiment does not have.
 type checker struct {
-	*spec.Sheet
-	root *toml.Node
+	*toml.Decoder
+	reader *reader
+	names  Names // of all profiles
+	root   *toml.Node
 }
 
 func (c checker) table(t *Table, n *toml.Node) {
-	c.Known(n.Get("rows"), c.Names.Axes, "an axis")
-	c.Known(n.Get("columns"), c.Names.Axes, "an axis")
+	c.Known(n.Get("rows"), c.names.Axes, "an axis")
+	c.Known(n.Get("columns"), c.names.Axes, "an axis")
 	var heads []string
 	for _, a := range t.Columns {
-		heads = append(heads, c.Names.Values[a]...)
+		heads = append(heads, c.names.Values[a]...)
 	}
 	if t.Times != "" {
 		c.times(t, n.Get("times"))
@@ -222,10 +155,10 @@ func (c checker) times(t *Table, n *toml.Node) {
 	switch {
 	case !t.Time && !t.Making:
 		c.Fault(n, "times goes with time = true", "")
-	case !spec.ValidName.MatchString(t.Times) || t.Times == c.Name:
+	case !ValidName.MatchString(t.Times) || t.Times == c.reader.doc.Name:
 		c.Fault(n, fmt.Sprintf("times is %q, which is not the name of another experiment", t.Times), "times = \"times\" is the one of times.toml in this folder")
 	default:
-		root := c.Open(n, fmt.Sprintf("times is %q", t.Times), t.Times+".toml")
+		root := c.reader.parse(c.Decoder, n, fmt.Sprintf("times is %q", t.Times), t.Times+".toml")
 		if other := root.Get("table"); other != nil && other.Get("times") != nil {
 			c.Fault(n, fmt.Sprintf("times is %q, which takes its own times from another experiment", t.Times), "")
 		}
@@ -249,30 +182,30 @@ func (c checker) figure(f Figure, n *toml.Node) {
 	if at := n.Get("name"); at != nil && f.Name != "" && !figureName.MatchString(f.Name) {
 		c.Fault(at, fmt.Sprintf("%q cannot be the name of a figure", f.Name), "files are named by it: it has letters, digits, _ and - only; a title may have any")
 	}
-	c.Known(n.Get("series"), c.Names.Axes, "an axis")
-	c.Known(n.Get("panels"), c.Names.Axes, "an axis")
+	c.Known(n.Get("series"), c.names.Axes, "an axis")
+	c.Known(n.Get("panels"), c.names.Axes, "an axis")
 	c.only(f.Only, n)
 }
 
 // only reports what a filter names and nothing has.
-func (c checker) only(f spec.Filter, n *toml.Node) {
+func (c checker) only(f Filter, n *toml.Node) {
 	if !f.Empty() { // also where it could not be read
-		c.Names.Only(c.Decoder, n.Get("only"))
+		c.names.Only(c.Decoder, n.Get("only"))
 	}
 }
 
 func (c checker) claim(claim Claim, n *toml.Node) {
-	methods := c.Names.Values["method"]
+	methods := c.names.Values["method"]
 	c.Known(n.Get("columns"), methods, "a method of this experiment")
 	c.Known(n.Get("against"), methods, "a method of this experiment")
-	if claim.Axis != "" && !slices.Contains(c.Names.Axes, claim.Axis) {
-		c.Fault(n.Get("axis"), fmt.Sprintf("there is no axis %q", claim.Axis), suggest.Hint(claim.Axis, c.Names.Axes))
+	if claim.Axis != "" && !slices.Contains(c.names.Axes, claim.Axis) {
+		c.Fault(n.Get("axis"), fmt.Sprintf("there is no axis %q", claim.Axis), suggest.Hint(claim.Axis, c.names.Axes))
 	}
 	c.only(claim.Only, n)
 }
 
 func (c checker) deviation(d Deviation, n *toml.Node, claims []Claim) {
-	c.Names.Where(c.Decoder, n.Get("when"), d.When)
+	c.names.Where(c.Decoder, n.Get("when"), d.When)
 	var ids []string
 	for _, claim := range claims {
 		ids = append(ids, claim.ID)
@@ -300,11 +233,11 @@ func (c checker) unique(list, key string) {
 // entries that name one.
 func (c checker) published(list []Published) []Published {
 	// Numbers of methods that the experiment does not run have a table of their own.
-	methods := append(slices.Clone(c.Names.Values["method"]), method.Names()...)
+	methods := append(slices.Clone(c.names.Values["method"]), method.Names()...)
 	var out []Published
 	for i, p := range list {
 		n := c.root.Get("published").List[i]
-		c.Names.Where(c.Decoder, n.Get("when"), p.When)
+		c.names.Where(c.Decoder, n.Get("when"), p.When)
 		for _, column := range slices.Sorted(maps.Keys(p.Values)) {
 			if !slices.Contains(methods, column) {
 				c.FaultKey(n.Get("values").Table[column], fmt.Sprintf("%q is not a method of this experiment, nor of this program", column), suggest.Hint(column, methods))
@@ -344,23 +277,24 @@ func (p *Published) also(of map[string]string) {
 
 // from returns the entries of another file that p asks for.
 func (c checker) from(p Published, n *toml.Node) []Published {
-	root := c.Open(n, fmt.Sprintf("from %q", p.From), p.From)
+	root := c.reader.parse(c.Decoder, n, fmt.Sprintf("from %q", p.From), p.From)
 	if root == nil {
 		return nil
 	}
+	axes := c.reader.axisNames()
 	var out []Published
 	for i, q := range readPublished(c.Decoder, root) {
 		if p.Of != "" && q.Source != p.Of {
 			continue
 		}
 		for _, axis := range slices.Sorted(maps.Keys(q.When)) {
-			if !slices.Contains(c.Axes, axis) {
+			if !slices.Contains(axes, axis) {
 				at := root.Get("published").List[i].Get("when").Table[axis]
-				c.FaultKey(at, fmt.Sprintf("there is no axis %q in %s", axis, c.Name), suggest.Hint(axis, c.Axes))
+				c.FaultKey(at, fmt.Sprintf("there is no axis %q in %s", axis, c.reader.doc.Name), suggest.Hint(axis, axes))
 			}
 		}
 		if len(p.When) > 0 {
-			when := spec.Where{}
+			when := Where{}
 			maps.Copy(when, q.When)
 			maps.Copy(when, p.When)
 			q.When = when
@@ -390,6 +324,6 @@ func readPublished(d *toml.Decoder, root *toml.Node) []Published {
 		Published []Published `toml:"published"`
 	}
 	d.Into(root, &doc, "the file")
-	spec.CheckSchema(d, root)
+	CheckSchema(d, root)
 	return doc.Published
 }

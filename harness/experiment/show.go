@@ -1,11 +1,10 @@
-package exhibit
+package experiment
 
 import (
 	"errors"
 	"fmt"
 
 	"dgkip/harness/method"
-	"dgkip/harness/spec"
 	"dgkip/harness/toml"
 	"slices"
 	"strings"
@@ -54,21 +53,21 @@ type Group struct {
 
 // Figure says how records become a figure.
 type Figure struct {
-	Name    string      `toml:"name" required:"true"`                                   // of its files, behind the name of the experiment
-	Title   string      `toml:"title"`                                                  // the beginning of the caption
-	Kind    string      `toml:"kind" enum:"curves,bars,scatter,images" required:"true"` // lines along x, bars, a point a cell, or distilled images
-	Only    spec.Filter `toml:"only"`                                                   // the cells, as -only selects them
-	X       string      `toml:"x"`                                                      // a column of the trace, an axis or a metric
-	Y       []string    `toml:"y"`                                                      // columns of the trace, or metrics
-	Y2      []string    `toml:"y2"`                                                     // the same, in a row of panels below
-	Series  []string    `toml:"series"`                                                 // axes whose values make one curve or colour each
-	Panels  []string    `toml:"panels"`                                                 // axes whose values make one panel each
-	LogX    bool        `toml:"log_x"`                                                  // a logarithmic axis
-	LogY    bool        `toml:"log_y"`                                                  // likewise
-	YLabel  string      `toml:"y_label"`                                                // in place of the metric's own title
-	Slope   float64     `toml:"slope" min:"0"`                                          // the caption says what curves gain over their last SLOPE of x
-	Images  int         `toml:"images" min:"1"`                                         // images a class in a grid
-	Caption string      `toml:"caption"`                                                // behind the title
+	Name    string   `toml:"name" required:"true"`                                   // of its files, behind the name of the experiment
+	Title   string   `toml:"title"`                                                  // the beginning of the caption
+	Kind    string   `toml:"kind" enum:"curves,bars,scatter,images" required:"true"` // lines along x, bars, a point a cell, or distilled images
+	Only    Filter   `toml:"only"`                                                   // the cells, as -only selects them
+	X       string   `toml:"x"`                                                      // a column of the trace, an axis or a metric
+	Y       []string `toml:"y"`                                                      // columns of the trace, or metrics
+	Y2      []string `toml:"y2"`                                                     // the same, in a row of panels below
+	Series  []string `toml:"series"`                                                 // axes whose values make one curve or colour each
+	Panels  []string `toml:"panels"`                                                 // axes whose values make one panel each
+	LogX    bool     `toml:"log_x"`                                                  // a logarithmic axis
+	LogY    bool     `toml:"log_y"`                                                  // likewise
+	YLabel  string   `toml:"y_label"`                                                // in place of the metric's own title
+	Slope   float64  `toml:"slope" min:"0"`                                          // the caption says what curves gain over their last SLOPE of x
+	Images  int      `toml:"images" min:"1"`                                         // images a class in a grid
+	Caption string   `toml:"caption"`                                                // behind the title
 }
 
 // Check implements method.Checker.
@@ -86,7 +85,7 @@ func (f Figure) Check() error {
 // Published holds numbers from elsewhere, beside which ours are shown.
 type Published struct {
 	Source string            `toml:"source"` // where the numbers stand
-	When   spec.Where        `toml:"when"`   // the cells, but for their method
+	When   Where             `toml:"when"`   // the cells, but for their method
 	Metric string            `toml:"metric"` // "test_acc" if empty
 	Values map[string]Number `toml:"values"` // by column
 
@@ -198,20 +197,20 @@ func (p Published) marked(key string, columns []string) error {
 //	          (Falls asks in both that Metric ends below where it began)
 //	close     Metric and Other of a run differ by at most Tolerance
 type Claim struct {
-	ID        string      `toml:"id" required:"true"`                                                        // by which deviations and the report name it
-	Text      string      `toml:"text" required:"true"`                                                      // as the paper has it
-	Place     string      `toml:"place" required:"true"`                                                     // in the paper
-	Kind      string      `toml:"kind" required:"true" enum:"rank,less,growth,above,together,opposed,close"` // as above
-	Metric    string      `toml:"metric"`                                                                    // "test_acc" if empty
-	Other     string      `toml:"other"`                                                                     // the metric that Metric is compared with
-	Columns   []string    `toml:"columns"`                                                                   // methods that the claim is of
-	Against   []string    `toml:"against"`                                                                   // methods that they are compared with
-	Axis      string      `toml:"axis"`                                                                      // along which growth is judged
-	Top       int         `toml:"top" min:"1"`                                                               // how many count as best
-	Factor    float64     `toml:"factor" min:"0"`                                                            // of growth
-	Tolerance float64     `toml:"tolerance" min:"0"`                                                         // of a difference
-	Falls     bool        `toml:"falls"`                                                                     // Metric ends below where it began
-	Only      spec.Filter `toml:"only"`                                                                      // the cells, as -only selects them
+	ID        string   `toml:"id" required:"true"`                                                        // by which deviations and the report name it
+	Text      string   `toml:"text" required:"true"`                                                      // as the paper has it
+	Place     string   `toml:"place" required:"true"`                                                     // in the paper
+	Kind      string   `toml:"kind" required:"true" enum:"rank,less,growth,above,together,opposed,close"` // as above
+	Metric    string   `toml:"metric"`                                                                    // "test_acc" if empty
+	Other     string   `toml:"other"`                                                                     // the metric that Metric is compared with
+	Columns   []string `toml:"columns"`                                                                   // methods that the claim is of
+	Against   []string `toml:"against"`                                                                   // methods that they are compared with
+	Axis      string   `toml:"axis"`                                                                      // along which growth is judged
+	Top       int      `toml:"top" min:"1"`                                                               // how many count as best
+	Factor    float64  `toml:"factor" min:"0"`                                                            // of growth
+	Tolerance float64  `toml:"tolerance" min:"0"`                                                         // of a difference
+	Falls     bool     `toml:"falls"`                                                                     // Metric ends below where it began
+	Only      Filter   `toml:"only"`                                                                      // the cells, as -only selects them
 }
 
 // Check implements method.Checker.
@@ -252,8 +251,8 @@ func (c Claim) Check() error {
 // Deviation is why numbers of ours are worse than published beyond the tolerance, or
 // why claims fail on our records: a check passes over what has a reason.
 type Deviation struct {
-	When   spec.Where `toml:"when"`   // the cells
-	Claims []string   `toml:"claims"` // or the claims, by id
+	When   Where    `toml:"when"`   // the cells
+	Claims []string `toml:"claims"` // or the claims, by id
 
 	// Why is the reason. {KEY} in it stands for the method's setting of that name.
 	Why string `toml:"why" required:"true"`

@@ -1,4 +1,4 @@
-package spec
+package experiment
 
 import (
 	"bytes"
@@ -99,20 +99,20 @@ func (id Identity) Key() string {
 func Canonical(v any) []byte {
 	first, err := json.Marshal(v)
 	if err != nil {
-		panic("spec.Canonical: value has no JSON form")
+		panic("Canonical: value has no JSON form")
 	}
 	// Through maps, for their keys are sorted and a struct's are not.
 	var tree any
 	dec := json.NewDecoder(bytes.NewReader(first))
 	dec.UseNumber()
 	if err := dec.Decode(&tree); err != nil {
-		panic("spec.Canonical: value has no JSON form")
+		panic("Canonical: value has no JSON form")
 	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(tree); err != nil {
-		panic("spec.Canonical: value has no JSON form")
+		panic("Canonical: value has no JSON form")
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }

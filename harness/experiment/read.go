@@ -1,4 +1,4 @@
-package spec
+package experiment
 
 import (
 	"cmp"
@@ -27,9 +27,6 @@ type Options struct {
 	// Library has files that others may name and that are not beside them; nil for
 	// none.
 	Library fs.FS
-
-	// Sections, if given, reads the sections on what to show, of every profile.
-	Sections func(*Sheet)
 }
 
 // ReadFile reads an experiment's file. The error is a toml.Faults if the file, or one
@@ -159,8 +156,8 @@ func read(f files, file string, o Options) (*Spec, error) {
 	}
 	var out *Spec
 	for _, r := range all {
-		if o.Sections != nil && r.doc.Grid != nil {
-			o.Sections(r.sheet(names))
+		if r.doc.Grid != nil {
+			r.out.sections = r.sections(names)
 		}
 		if r.profile == o.Profile {
 			out, r.out.Notes = r.out, d.Notes
@@ -169,7 +166,32 @@ func read(f files, file string, o Options) (*Spec, error) {
 	if d.Reported == 0 && all[0].doc.Grid == nil {
 		return nil, toml.Faults{{File: file, Message: "the file has no [grid]", Hint: "[grid] says what is run: dataset, ipc and method"}}
 	}
-	return out, d.Faults.Err()
+	if err := d.Faults.Err(); err != nil || out.Table == nil || out.Table.Times == "" {
+		return out, err
+	}
+	return out, out.readTimes(f, o)
+}
+
+// readTimes reads the experiment that the table's times are of. Of its cells those are kept
+// that are timed for one here.
+func (s *Spec) readTimes(f files, o Options) (err error) {
+	o.Seeds = 0
+	name := s.Table.Times + ".toml"
+	s.Times, err = read(f, f.join(f.folder, name), o)
+	if errors.Is(err, fs.ErrNotExist) && o.Library != nil {
+		s.Times, err = ReadFS(o.Library, name, o)
+	}
+	if err != nil {
+		return err
+	}
+	var needed []*Cell
+	for _, c := range s.Cells {
+		if x := s.TimesAt(c); x != nil && !slices.Contains(needed, x) {
+			needed = append(needed, x)
+		}
+	}
+	s.Times.Cells = needed
+	return nil
 }
 
 // changed are the sections that a command may change.
@@ -211,11 +233,11 @@ func changesOf(d *toml.Decoder, list []string) *toml.Node {
 
 func stem(file string) string { return strings.TrimSuffix(filepath.Base(file), ".toml") }
 
-// Shown lists the sections that say what to show.
-func Shown() []string { return []string{"table", "figure", "published", "claim", "deviation"} }
+// shown are the sections on what to show.
+var shown = []string{"table", "figure", "published", "claim", "deviation"}
 
 // notTaken are the keys that a file does not take over from its base.
-var notTaken = append([]string{"schema", "name", "title", "about", "base"}, Shown()...)
+var notTaken = append([]string{"schema", "name", "title", "about", "base"}, shown...)
 
 // chainOf returns a file's tree behind those of its base, the base's base and so on, the
 // outermost first. The names are of the files that led here, this one last.

@@ -1,6 +1,7 @@
-// Package spec reads experiments: a TOML file becomes a grid of cells, each with
-// the settings of its method, its networks and its scoring, and, once the data is
-// known, an identity that names its runs.
+// Package experiment reads experiments. What to run: a TOML file becomes a grid of cells,
+// each with the settings of its method, its networks and its scoring, and, once the data
+// is known, an identity that names its runs. What to show of them: a table, figures,
+// published numbers, claims and deviations.
 //
 // Reading is strict. Every mistake in a file is reported with its line, a caret
 // and the nearest valid name, all of them at once, before anything runs.
@@ -15,7 +16,7 @@
 // It then takes over all that table1 says about what to run, its profiles included.
 // What the file says itself, in any of these places, wins over whatever its base says
 // of the same key. Title, name and what is shown are each file's own.
-package spec
+package experiment
 
 import (
 	"reflect"
@@ -50,6 +51,11 @@ type Spec struct {
 	Data     map[string]Data   // the [data.NAME] sections
 	Titles   map[string]string // of methods' columns, by name
 	Notes    []string          // on what the file has to no end
+
+	sections
+
+	// Times is the experiment that the table's times are of, nil for its own.
+	Times *Spec
 }
 
 // Axis is a dimension of the grid.

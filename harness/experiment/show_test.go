@@ -1,43 +1,14 @@
-package exhibit
+package experiment
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
-
-	"dgkip/harness/method"
-	"dgkip/harness/spec"
 )
 
-type fake struct{ name string }
-
-func (f *fake) Info() method.Info {
-	return method.Info{Name: f.name, Title: f.name, Version: 1, Protocol: "judge"}
-}
-func (*fake) Distill(context.Context, method.Problem, func(method.Step)) (*method.Distilled, error) {
-	return nil, nil
-}
-
-type judge struct{}
-
-func (*judge) Info() method.ProtocolInfo {
-	return method.ProtocolInfo{Name: "judge", Version: 1, Family: method.Network}
-}
-func (*judge) Score(context.Context, method.Trial, func(method.Step)) (*method.Scores, error) {
-	return nil, nil
-}
-
-func init() {
-	for _, name := range []string{"toy", "slow", "other-toy"} {
-		method.Register(func() method.Method { return &fake{name} })
-	}
-	method.RegisterProtocol(func() method.Protocol { return new(judge) })
-}
-
-const good = `schema = 1
+const goodShown = `schema = 1
 name = "demo"
 title = "A demonstration"
 
@@ -82,12 +53,15 @@ against = ["slow"]
 
 [profile.smoke]
 table.caption = "small"
+
+[method.slow]
+use = "toy"
 `
 
-var options = spec.Options{Datasets: []string{"glyphs", "mnist"}}
+var options = Options{Datasets: []string{"glyphs", "mnist"}}
 
-func TestGood(t *testing.T) {
-	s, err := Parse("demo.toml", good, options)
+func TestShown(t *testing.T) {
+	s, err := Parse("demo.toml", goodShown, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,17 +73,17 @@ func TestGood(t *testing.T) {
 	}
 	o := options
 	o.Profile = "smoke"
-	if s, err = Parse("demo.toml", good, o); err != nil || s.Table.Caption != "small" {
+	if s, err = Parse("demo.toml", goodShown, o); err != nil || s.Table.Caption != "small" {
 		t.Errorf("smoke: %+v, %v", s.Table, err)
 	}
-	if runs := Runs([]*Spec{s}); len(runs) != 1 || runs[0] != s.Spec {
+	if runs := Runs([]*Spec{s}); len(runs) != 1 || runs[0] != s {
 		t.Errorf("runs %v", runs)
 	}
 }
 
 // Numbers of a method that the experiment does not run may stand in its own file.
 func TestPublishedOfAnotherMethod(t *testing.T) {
-	text := strings.Replace(good, `method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow"]`, 1)
+	text := strings.Replace(goodShown, `method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow"]`, 1)
 	text = strings.NewReplacer("slow = 70", "other-toy = 70", `slow = "network"`, `other-toy = "network"`).Replace(text)
 	if s, err := Parse("demo.toml", text, options); err != nil || s.Published[0].Values["other-toy"].Mean != 70 {
 		t.Errorf("got %+v, %v", s, err)
@@ -118,36 +92,33 @@ func TestPublishedOfAnotherMethod(t *testing.T) {
 
 // A control that is taken out of the grid may stay among the unmarked columns.
 func TestUnmarkedOutOfTheGrid(t *testing.T) {
-	text := strings.NewReplacer(`method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow"]`, `spread = "sd"`, `unmarked = ["other-toy"]`).Replace(good)
+	text := strings.NewReplacer(`method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow"]`, `spread = "sd"`, `unmarked = ["other-toy"]`).Replace(goodShown)
 	s, err := Parse("demo.toml", text, options)
 	if err != nil || len(s.Notes) != 1 || s.Notes[0] != "demo.toml:13: unmarked has other-toy, and the grid has no such method" {
 		t.Errorf("got %v, %v", s, err)
 	}
 }
 
-// What is shown is no experiment's base's, and spec alone leaves it unread.
+// What is shown is not taken over from a base.
 func TestOwn(t *testing.T) {
 	fsys := fstest.MapFS{
-		"demo.toml":  {Data: []byte(good)},
+		"demo.toml":  {Data: []byte(goodShown)},
 		"child.toml": {Data: []byte("schema = 1\nname = \"child\"\ntitle = \"C\"\nbase = \"demo\"\n")},
 	}
 	s, err := ReadFS(fsys, "child.toml", options)
 	if err != nil || len(s.Cells) != 12 || s.Table != nil || s.Figures != nil || s.Published != nil || s.Claims != nil {
 		t.Errorf("got %+v, %v", s, err)
 	}
-	if _, err := spec.Parse("demo.toml", strings.Replace(good, "spread", "spraed", 1), options); err != nil {
-		t.Error(err)
-	}
 }
 
 // Mistakes in what to run and in what to show are reported together, in the order of
 // the file.
-func TestMistakes(t *testing.T) {
+func TestMistakesInWhatIsShown(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
 		{"table", `rows = ["dataset", "ipc"]`, `rows = ["datasets", "ipc"]`, `"datasets" is not an axis`},
 		{"group", `columns = ["toy", "slow"]`, `columns = ["toy", "slo"]`, `"slo" is not a column`},
 		{"unmarked method that is no column", `columns = ["method"]`, "columns = [\"ipc\"]\nunmarked = [\"toy\"]", "\"toy\" is not a column\n\tunmarked"},
-		{"unmarked method of nobody", `spread = "sd"`, `unmarked = ["averages"]`, "hint: known are other-toy, slow, toy"},
+		{"unmarked method of nobody", `spread = "sd"`, `unmarked = ["averages"]`, "hint: known are needy, other-toy, slow, toy"},
 		{"control", `toy = "slow" }`, `toy = "slo" }`, `"slo" is not a column`},
 		{"figure kind", `kind = "curves"`, `kind = "curve"`, `did you mean "curves"?`},
 		{"figure of two metrics", "[[published]]", "[[figure]]\nname = \"two\"\nkind = \"bars\"\ny = [\"gap\", \"bound\"]\n[[published]]", "y has several metrics, and a figure of bars shows one"},
@@ -172,10 +143,10 @@ func TestMistakes(t *testing.T) {
 		{"both", `spread = "sd"`, "spraed = \"sd\"\n[seed]\ncount = 1\n[table.more]", "demo.toml:13:1: unknown key \"spraed\" in [table]\n\tspraed = \"sd\"\n\t^^^^^^\n\thint: did you mean \"spread\"?\ndemo.toml:14:2: unknown key \"seed\" in the file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if !strings.Contains(good, c.old) {
+			if !strings.Contains(goodShown, c.old) {
 				t.Fatalf("the good file has no %q", c.old)
 			}
-			_, err := Parse("demo.toml", strings.Replace(good, c.old, c.new, 1), options)
+			_, err := Parse("demo.toml", strings.Replace(goodShown, c.old, c.new, 1), options)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got\n%v\nwant it to contain\n%s", err, c.want)
 			}
@@ -187,7 +158,7 @@ func TestPublishedFrom(t *testing.T) {
 	fsys := fstest.MapFS{}
 	write := func(name, text string) { fsys["exp/"+name] = &fstest.MapFile{Data: []byte(text)} }
 	write("published.toml", "schema = 1\n[[published]]\nsource = \"A\"\nfamily = \"wide\"\nvalues = { toy = 1, elsewhere = 2 }\n[[published]]\nsource = \"B\"\nfamily = \"wide\"\nvalues = { toy = 3 }\n")
-	write("demo.toml", good+"\n[[published]]\nfrom = \"published.toml\"\nof = \"B\"\nwhen = { ipc = 10 }\nalso = { slow = \"toy\" }\n")
+	write("demo.toml", goodShown+"\n[[published]]\nfrom = \"published.toml\"\nof = \"B\"\nwhen = { ipc = 10 }\nalso = { slow = \"toy\" }\n")
 	s, err := ReadFS(fsys, "exp/demo.toml", options)
 	if err != nil {
 		t.Fatal(err)
@@ -210,7 +181,7 @@ func TestPublishedFrom(t *testing.T) {
 	if _, err := ReadFS(fsys, "exp/demo.toml", options); err == nil || !strings.Contains(err.Error(), "there is no file exp/published.toml") {
 		t.Errorf("without the file: %v", err)
 	}
-	names, err := spec.ListFS(fsys, "exp")
+	names, err := ListFS(fsys, "exp")
 	if err != nil || len(names) != 1 || names[0] != "demo" {
 		t.Errorf("ListFS: %v, %v", names, err)
 	}
@@ -218,8 +189,8 @@ func TestPublishedFrom(t *testing.T) {
 
 // A table may take its times from an experiment beside its file, or in the library.
 func TestTimesOfAnotherExperiment(t *testing.T) {
-	timed := strings.Replace(good, "[table]\n", "[table]\ntime = true\ntimes = \"clock\"\n", 1)
-	clock := strings.Replace(strings.Replace(good, `name = "demo"`, `name = "clock"`, 1), "ipc = [1, 10]", "ipc = [50, 10, 1]", 1)
+	timed := strings.Replace(goodShown, "[table]\n", "[table]\ntime = true\ntimes = \"clock\"\n", 1)
+	clock := strings.Replace(strings.Replace(goodShown, `name = "demo"`, `name = "clock"`, 1), "ipc = [1, 10]", "ipc = [50, 10, 1]", 1)
 	fsys := fstest.MapFS{"demo.toml": {Data: []byte(timed)}, "clock.toml": {Data: []byte(clock)}}
 	o := options
 	o.Seeds = 7
@@ -227,7 +198,7 @@ func TestTimesOfAnotherExperiment(t *testing.T) {
 	if err != nil || s.Times == nil || s.Times.Name != "clock" || s.Seeds != 7 || s.Times.Seeds == 7 {
 		t.Fatalf("got %+v, %v", s, err)
 	}
-	if runs := Runs([]*Spec{s}); len(runs) != 2 || runs[1] != s.Times.Spec {
+	if runs := Runs([]*Spec{s}); len(runs) != 2 || runs[1] != s.Times {
 		t.Errorf("runs %v", runs)
 	}
 	if len(s.Times.Cells) != len(s.Cells) {

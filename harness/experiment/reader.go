@@ -1,4 +1,4 @@
-package spec
+package experiment
 
 import (
 	"cmp"
@@ -85,7 +85,7 @@ func CheckSchema(d *toml.Decoder, root *toml.Node) {
 func (r *reader) read() {
 	r.bad, r.titles = map[string]string{}, map[string]string{}
 	r.doc = document{Seeds: seeds{Count: 1}}
-	r.d.Into(r.root, &r.doc, "the file", Shown()...)
+	r.d.Into(r.root, &r.doc, "the file", shown...)
 	doc := r.doc
 	CheckSchema(r.d, r.root)
 	switch n, file := r.root.Get("name"), stem(r.file); {
