@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// Loops count to b.N, not b.Loop: that one runs before -cpu takes effect.
+// Benchmarks loop to b.N, because b.Loop runs before -cpu takes effect.
 
 // rate reports the work done since the benchmark began.
 func rate(b *testing.B, flopsPerRun float64) {
@@ -31,7 +31,8 @@ func onPath(b *testing.B, path string, f func(b *testing.B)) {
 	})
 }
 
-// BenchmarkPeak is the yardstick: multiply-adds on registers alone.
+// BenchmarkPeak measures the peak that the other benchmarks are compared with:
+// multiply-adds on registers alone.
 func BenchmarkPeak(b *testing.B) {
 	for _, path := range []string{"avx512", "avx2", "neon"} {
 		onPath(b, path, func(b *testing.B) {
@@ -79,7 +80,7 @@ func BenchmarkGemm(b *testing.B) {
 	})
 }
 
-// benchGonum times the pure-Go library that this package stands in for.
+// benchGonum times gonum, the pure-Go library that this package replaces.
 func benchGonum(b *testing.B, r *rand.Rand, m, n, k int) {
 	general := func(rows, cols int) blas32.General {
 		return blas32.General{Rows: rows, Cols: cols, Stride: cols, Data: random(r, rows*cols)}
@@ -109,9 +110,8 @@ func BenchmarkGram(b *testing.B) {
 	}
 }
 
-// BenchmarkWide times the operations in float64. Gram64 is to be compared with
-// half of BenchmarkPeak, the others with the speed of reading and copying as many
-// float32 values.
+// BenchmarkWide times the float64 operations. Compare Gram64 with half of
+// BenchmarkPeak, and the rest with the speed of copying as many float32 values.
 func BenchmarkWide(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const n, m = 100, 30720
@@ -148,7 +148,8 @@ func BenchmarkWide(b *testing.B) {
 	bench(b, "copy", 4*n*m, func() { spread(n*m, func(i, j int) { copy(y.Data[i:j], x.Data[i:j]) }) })
 }
 
-// A layer of the arc cosine kernel, for as many pairs as a task takes.
+// BenchmarkArcCosine times one layer of the arc cosine kernel, on as many pairs as
+// one task takes.
 func BenchmarkArcCosine(b *testing.B) {
 	const n = 1024
 	r := rand.New(rand.NewPCG(1, 2))
@@ -176,8 +177,8 @@ func BenchmarkArcCosine(b *testing.B) {
 	}
 }
 
-// benchConv times one direction of a convolution with as many channels out as
-// in, counted as the nine taps of its definition for both algorithms.
+// benchConv times one direction of a convolution with equally many input and output
+// channels. For both algorithms it counts the nine taps of the definition.
 func benchConv(b *testing.B, back bool) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, algo := range []struct {

@@ -2,9 +2,8 @@ package tensor
 
 import "dgkip/harness/tensor/internal/kernel"
 
-// The operations of this file treat x as a matrix of rows of c contiguous
-// columns; an image [h, w, c] is h*w rows. But for ColSums they run on the calling
-// goroutine.
+// These operations treat x as a matrix with rows of c contiguous values. An image
+// [h, w, c] has h*w such rows. All but ColSums run on the calling goroutine.
 
 // ColSum adds to y[j] the sum of column j of x.
 func ColSum[F Float](y, x []F, c int) {
@@ -24,7 +23,7 @@ func ColSum[F Float](y, x []F, c int) {
 	}
 }
 
-// ColDot adds to y[j] the sum of column j of the elementwise product of x and z.
+// ColDot adds to y[j] the inner product of columns j of x and z.
 func ColDot[F Float](y, x, z []F, c int) {
 	rows := columnRows(x, c, "tensor: ColDot: columns do not divide the length")
 	if len(y) != c || len(z) != len(x) {
@@ -95,7 +94,7 @@ func columnRows[F Float](x []F, c int, message string) int {
 	return len(x) / c
 }
 
-// runCols runs a kernel on arguments that do not escape.
+// runCols runs a kernel on pooled arguments, so that no call allocates.
 func runCols(do func(*kernel.Path, *kernel.Cols), a kernel.Cols) {
 	s := getScratch()
 	defer putScratch(s)

@@ -4,14 +4,13 @@ import (
 	"dgkip/harness/tensor/internal/kernel"
 )
 
-// Algorithm is a way of computing a convolution.
+// Algorithm selects how a convolution is computed.
 type Algorithm int
 
 const (
-	// Auto takes Winograd where the shape suits it: at least 64 channels in and
-	// out, both multiples of 16, and images of at least 4x4 pixels. The number of
-	// images does not matter, so that a result never depends on the batch an
-	// image was in.
+	// Auto uses Winograd where the shape suits it: at least 64 input and output
+	// channels, both multiples of 16, and images of at least 4x4 pixels. It ignores
+	// the number of images, so that a result never depends on the batch.
 	Auto Algorithm = iota
 	// Direct sums the nine taps. Its relative rms error is about 1e-6 for 256
 	// channels.
@@ -26,9 +25,8 @@ const (
 //	y[r, c, o] = sum over i, j in 0..2 and channel k of x[r+i-1, c+j-1, k] * w[i, j, k, o]
 //
 // Images are [n, h, w, channel] and weights [3, 3, in, out], both contiguous.
-// The forms of the weights that the kernels read are made when they are first
-// needed, and again after Set. A Conv may be used by several goroutines, but
-// not while Set runs.
+// The kernels read the weights in packed layouts, which are built on first use and
+// rebuilt after Set. Several goroutines may use a Conv, but not while Set runs.
 type Conv[F Float] struct {
 	in, out int
 	algo    Algorithm
@@ -36,8 +34,7 @@ type Conv[F Float] struct {
 	packed  convForms
 }
 
-// NewConv returns a convolution with weights w, which it keeps and does not
-// copy.
+// NewConv returns a convolution with weights w. It keeps w without a copy.
 func NewConv[F Float](w []F, in, out int, algo Algorithm) *Conv[F] {
 	if in < 1 || out < 1 || len(w) != 9*in*out {
 		panic("tensor: NewConv: weights do not fit the channels")
@@ -50,7 +47,7 @@ func NewConv[F Float](w []F, in, out int, algo Algorithm) *Conv[F] {
 	return c
 }
 
-// Set makes w the weights. It must be called again when w's values change.
+// Set replaces the weights by w. Call it again whenever the values in w change.
 func (c *Conv[F]) Set(w []F) {
 	if len(w) != 9*c.in*c.out {
 		panic("tensor: Conv.Set: weights do not fit the channels")
@@ -59,7 +56,7 @@ func (c *Conv[F]) Set(w []F) {
 	c.packed.reset()
 }
 
-// Epilogue is what happens to a convolution's sums before they are stored, in
+// Epilogue lists what is done to a convolution's sums before they are stored, in
 // the order of the fields.
 type Epilogue[F Float] struct {
 	Add  bool // add to what the output holds
@@ -84,8 +81,8 @@ func (c *Conv[F]) Forward(y, x []F, n, h, w int, e Epilogue[F]) {
 	convNaive(y, x, c.w, n, h, w, c.in, c.out, e)
 }
 
-// BackwardInput sets dx to the adjoint of Forward applied to dy, or adds it. dx
-// and dy must not overlap.
+// BackwardInput applies the adjoint of Forward to dy and stores the result in dx, or
+// adds it. dx and dy must not overlap.
 func (c *Conv[F]) BackwardInput(dx, dy []F, n, h, w int, add bool) {
 	if n < 0 || h < 1 || w < 1 || len(dx) != n*h*w*c.in || len(dy) != n*h*w*c.out {
 		panic("tensor: Conv.BackwardInput: shapes do not fit")
@@ -93,9 +90,9 @@ func (c *Conv[F]) BackwardInput(dx, dy []F, n, h, w int, add bool) {
 	if dx32, ok := as32(dx); ok {
 		dy32, _ := as32(dy)
 		w32, _ := as32(c.w)
-		if c.in < thin {
-			taps := c.packed.thin.make(func(*Packed) *Packed { return packTaps(w32, c.in, c.out) })
-			convBackwardThin(dx32, dy32, taps, n, h, w, c.in, c.out, add)
+		if c.in < fewChannels {
+			taps := c.packed.taps.make(func(*Packed) *Packed { return packTaps(w32, c.in, c.out) })
+			convBackwardFewInputs(dx32, dy32, taps, n, h, w, c.in, c.out, add)
 			return
 		}
 		j := convJob{y: dx32, x: dy32, n: n, h: h, w: w, e: Epilogue[float32]{Add: add}}
@@ -103,12 +100,12 @@ func (c *Conv[F]) BackwardInput(dx, dy []F, n, h, w int, add bool) {
 		j.run()
 		return
 	}
-	convNaive(dx, dy, turn(nil, c.w, c.in, c.out), n, h, w, c.out, c.in, Epilogue[F]{Add: add})
+	convNaive(dx, dy, adjointWeights(nil, c.w, c.in, c.out), n, h, w, c.out, c.in, Epilogue[F]{Add: add})
 }
 
-// turn returns the weights of the adjoint, taps rotated by half a turn and input
-// and output channels exchanged, in buf's memory where it is enough.
-func turn[F Float](buf, w []F, in, out int) []F {
+// adjointWeights returns the weights of the adjoint: taps rotated by half a turn, input
+// and output channels exchanged. It reuses buf's memory where that is large enough.
+func adjointWeights[F Float](buf, w []F, in, out int) []F {
 	t := Grow(&buf, len(w))
 	Parallel(9, func(tap int) {
 		src, dst := w[tap*in*out:][:in*out], t[(8-tap)*in*out:][:in*out]
@@ -121,7 +118,7 @@ func turn[F Float](buf, w []F, in, out int) []F {
 	return t
 }
 
-// convNaive is a convolution by its definition.
+// convNaive computes a convolution by its definition.
 func convNaive[F Float](y, x, weights []F, n, h, w, in, out int, e Epilogue[F]) {
 	Parallel(n*h, func(task int) {
 		img, r := task/h, task%h
@@ -152,15 +149,15 @@ func convNaive[F Float](y, x, weights []F, n, h, w, in, out int, e Epilogue[F]) 
 	})
 }
 
-// convJob is one call of Forward, or of BackwardInput as the convolution that
-// it is.
+// convJob is one call of Forward or BackwardInput. The latter is a convolution with
+// adjointWeights.
 type convJob struct {
 	path    *kernel.Path
 	y, x    []float32
 	n, h, w int
 	in, out int
 	e       Epilogue[float32]
-	// The weights, in the one form or the other.
+	// The weights in the layout of the algorithm: one of the two is set.
 	direct, u []float32
 }
 
@@ -190,13 +187,13 @@ func (j *convJob) mode() int {
 	return m
 }
 
-// runDirect sums the taps: a matrix product whose left operand is read in
-// place. The three taps of a kernel row meet 3*in consecutive values of a
-// padded image, so a row of the kernel is one segment of the sum.
+// runDirect sums the taps as a matrix product that reads its left operand in place.
+// The three taps of a kernel row read 3*in consecutive values of a padded image, so a
+// kernel row is one segment of the sum.
 func (j *convJob) runDirect() {
 	width := j.path.Cols
 	panels := ceil(j.out, width)
-	// Few images are shared out by output channel.
+	// Few images: tasks also split the output channels.
 	split := 1
 	for j.n*split < 2*threads() && split < panels {
 		split++
@@ -233,8 +230,8 @@ func (j *convJob) padded(s *scratch, img int) []float32 {
 	return pad(s, j.x[img*j.h*j.w*j.in:][:j.h*j.w*j.in], j.h, j.w, j.in, j.h+2, j.w+2)
 }
 
-// pad copies an image of h x w pixels into one of ph x pw pixels, below and to
-// the right of one row and one column of zeros.
+// pad copies an image of h x w pixels into one of ph x pw pixels, after one row and
+// one column of zeros.
 func pad(s *scratch, x []float32, h, w, ch, ph, pw int) []float32 {
 	p := Grow(&s.a, ph*pw*ch)
 	clear(p[:pw*ch])
@@ -248,8 +245,8 @@ func pad(s *scratch, x []float32, h, w, ch, ph, pw int) []float32 {
 	return p
 }
 
-// packDirect returns weights [3, 3, in, out] as panels of consecutive output
-// channels, in buf's memory where it is enough.
+// packDirect packs weights [3, 3, in, out] into panels of consecutive output channels.
+// It reuses buf's memory where that is large enough.
 func packDirect(buf []float32, p *kernel.Path, w []float32, in, out int) []float32 {
 	width := p.Cols
 	panels := ceil(out, width)

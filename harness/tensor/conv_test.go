@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// convOracle is a convolution by its definition in float64, written apart from
+// convOracle computes a convolution by its definition in float64, independently of
 // the package: y[r, c, o] = sum x[r+i-1, c+j-1, k] w[i, j, k, o].
 func convOracle(x, w []float32, n, h, wd, in, out int) []float64 {
 	y := make([]float64, n*h*wd*out)
@@ -84,8 +84,8 @@ func TestConvForward(t *testing.T) {
 	})
 }
 
-// <conv(x), y> = <x, adjoint(y)>, and the gradient of the weights w is the
-// adjoint of the convolution as a linear map of w.
+// <conv(x), y> = <x, adjoint(y)>, and the gradient of the weights is the adjoint of
+// the map from weights to outputs.
 func TestConvAdjoint(t *testing.T) {
 	eachConv(t, func(t *testing.T, r *rand.Rand, s convShape, algo Algorithm) {
 		x, w := random(r, s.n*s.h*s.w*s.in), random(r, 9*s.in*s.out)
@@ -116,8 +116,7 @@ func TestConvAdjoint(t *testing.T) {
 	})
 }
 
-// Each entry of the gradients, against the float64 loops, which are themselves
-// checked against the oracle.
+// Each entry of the gradients agrees with the float64 loops, and these with the oracle.
 func TestConvBackward(t *testing.T) {
 	eachConv(t, func(t *testing.T, r *rand.Rand, s convShape, algo Algorithm) {
 		x, w, dy := random(r, s.n*s.h*s.w*s.in), random(r, 9*s.in*s.out), random(r, s.n*s.h*s.w*s.out)
@@ -126,7 +125,7 @@ func TestConvBackward(t *testing.T) {
 		c64.Forward(y64, widen(x), s.n, s.h, s.w, Epilogue[float64]{})
 		for i, want := range convOracle(x, w, s.n, s.h, s.w, s.in, s.out) {
 			if math.Abs(y64[i]-want) > 1e-10*math.Sqrt(float64(9*s.in)) {
-				t.Fatalf("%+v: float64 loops are off at %d: %v, want %v", s, i, y64[i], want)
+				t.Fatalf("%+v: float64 loops at %d give %v, want %v", s, i, y64[i], want)
 			}
 		}
 		dx64, dw64 := make([]float64, len(x)), make([]float64, len(w))
@@ -156,12 +155,12 @@ func TestConvSet(t *testing.T) {
 		c.Set(w2)
 		second := run(c)
 		if first == second || second != run(NewConv(w2, ch, ch, algo)) {
-			t.Errorf("algorithm %d: Set does not make the new weights count", algo)
+			t.Errorf("algorithm %d: results do not change after Set", algo)
 		}
 	}
 }
 
-// A result does not depend on the images beside it, whatever Auto chooses.
+// A result does not depend on the other images of the batch, for any algorithm.
 func TestConvBatch(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	for _, s := range []convShape{{20, 8, 8, 64, 64}, {20, 7, 7, 16, 40}, {5, 12, 12, 3, 64}} {
@@ -182,7 +181,7 @@ func TestConvBatch(t *testing.T) {
 	}
 }
 
-// The errors of both algorithms, as the comments of Algorithm state them.
+// Both algorithms reach the accuracy that Algorithm documents.
 func TestConvAccuracy(t *testing.T) {
 	if Slow() {
 		t.Skip("takes minutes without vector instructions")
@@ -221,8 +220,7 @@ func TestConvSpecial(t *testing.T) {
 				if touches && !nan {
 					t.Errorf("algorithm %d: NaN does not reach pixel %d", algo, p)
 				}
-				// Winograd may spread it over the tiles that read the pixel, no
-				// further.
+				// Winograd may spread a NaN over the tiles that read the pixel, but no further.
 				if nan && !touches && (algo == Direct || p >= h*w || p/w > 7 || p%w > 7) {
 					t.Errorf("algorithm %d: NaN reaches pixel %d", algo, p)
 				}
@@ -252,11 +250,11 @@ func TestAuto(t *testing.T) {
 		return digest(y)
 	}
 	if run(Auto) != run(Winograd) || run(Auto) == run(Direct) {
-		t.Error("Auto does not take Winograd for 64 channels")
+		t.Error("Auto does not choose Winograd for 64 channels")
 	}
 }
 
-// A Conv that was first used on one path keeps working when the path changes.
+// A Conv that was first used on one path still works on another.
 func TestConvPathChange(t *testing.T) {
 	before := Path()
 	defer Use(before)
@@ -271,7 +269,7 @@ func TestConvPathChange(t *testing.T) {
 		return digest(y, z)
 	}
 	x := append([]float32(nil), big...)
-	c.Forward(y, x, 1, 8, 8, Epilogue[float32]{}) // only one form exists
+	c.Forward(y, x, 1, 8, 8, Epilogue[float32]{}) // builds only the layout for Forward
 	for _, path := range Paths() {
 		Use(path)
 		copy(big, x)

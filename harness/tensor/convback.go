@@ -2,11 +2,11 @@ package tensor
 
 import "dgkip/harness/tensor/internal/kernel"
 
-// convBackwardThin is BackwardInput for few input channels, where a panel of
-// output channels would be mostly empty: every output pixel spreads
-// z = dy w' over the nine taps, one product with 9*in columns, and an input
-// pixel gathers its nine shares in the order of the taps.
-func convBackwardThin(dx, dy []float32, taps *Packed, n, h, w, in, out int, add bool) {
+// convBackwardFewInputs is BackwardInput for few input channels, where a panel of
+// output channels would be mostly empty. One product with 9*in columns gives
+// z = dy w', the share of every output pixel in its nine neighbours. Then every input
+// pixel adds up its nine shares in the order of the taps.
+func convBackwardFewInputs(dx, dy []float32, taps *Packed, n, h, w, in, out int, add bool) {
 	Parallel(n, func(img int) {
 		s := getScratch()
 		defer putScratch(s)
@@ -39,9 +39,9 @@ func convBackwardThin(dx, dy []float32, taps *Packed, n, h, w, in, out int, add 
 // packTaps returns weights [3, 3, in, out] as the right operand [out, 9*in].
 func packTaps(w []float32, in, out int) *Packed { return Pack(MatOf(w, 9*in, out), NT) }
 
-// ConvBackwardWeights sets dw, [3, 3, in, out], to the gradient of the weights
-// of a 3x3 convolution of n images x of h x w pixels, where dy is the gradient
-// of its output, or adds it.
+// ConvBackwardWeights sets dw, [3, 3, in, out], to the gradient of the weights of a
+// 3x3 convolution, or adds it. x holds n images of h x w pixels, and dy the gradient
+// of the output.
 func ConvBackwardWeights[F Float](dw, x, dy []F, n, h, w, in, out int, add bool) {
 	if n < 0 || h < 1 || w < 1 || in < 1 || out < 1 || len(dw) != 9*in*out || len(x) != n*h*w*in || len(dy) != n*h*w*out {
 		panic("tensor: ConvBackwardWeights: shapes do not fit")
@@ -78,15 +78,14 @@ func ConvBackwardWeights[F Float](dw, x, dy []F, n, h, w, in, out int, add bool)
 	})
 }
 
-// convWeights is ConvBackwardWeights on the kernels. A tap's gradient is the
-// product x' dy of the input shifted by the tap and the output's gradient,
-// summed over pixels image by image; pixels that the shift moves out of the
-// image are left out.
+// convWeights is ConvBackwardWeights on the kernels. The gradient of a tap is the
+// product x' dy of the shifted input and the output's gradient, summed over pixels and
+// then over images. Pixels shifted out of the image are left out.
 func convWeights(dw, x, dy []float32, n, h, w, in, out int, add bool) {
 	p := kernel.Active()
 	panels := ceil(out, p.Cols)
-	// A task owns the gradient of some taps for one panel of output channels,
-	// which stays in the cache from image to image.
+	// A task computes some taps for one panel of output channels, which stays in the
+	// cache from image to image.
 	split := 1
 	for panels*split < 3*threads() && split < 9 {
 		split *= 3

@@ -2,20 +2,19 @@ package tensor
 
 import "sync"
 
-// A convolution, ReLU and the average of 2x2 pixels as one step, of which only bits
-// are kept for the way back: what the layers of fixed networks do.
+// Convolution, ReLU and 2x2 average pooling in one step, as the layers of fixed networks
+// use them. For the backward pass only one bit per value is kept.
 
-// maps holds memory for the maps between a convolution and its pooling.
+// maps holds memory for feature maps between convolution and pooling.
 var maps = sync.Pool{New: func() any { return new([]float32) }}
 
-// thin is the number of channels below which an image's map is much larger than
-// what it is made of, and its sums cheap: such maps are made an image at a time, so
-// that they stay near the core.
-const thin = 8
+// fewChannels is the number of channels below which a feature map is much larger than
+// its input and cheap to compute. Such maps are computed one image at a time, to stay in
+// the cache.
+const fewChannels = 8
 
-// ForwardPool sets y to the averages of 2x2 pixels of the ReLU of c's convolution
-// of n images x of h x w pixels, and bits, BitsLen an image, to what BackwardPool
-// needs.
+// ForwardPool sets y to the 2x2 averages of the ReLU of c's convolution of n images x of
+// h x w pixels. It stores what BackwardPool needs in bits, BitsLen for each image.
 func ForwardPool(c *Conv[float32], y []float32, bits []byte, x []float32, n, h, w int, bias []float32) {
 	e := Epilogue[float32]{Bias: bias, ReLU: true}
 	c.eachPool(n, h, w, func(img, n int, big []float32) {
@@ -24,8 +23,8 @@ func ForwardPool(c *Conv[float32], y []float32, bits []byte, x []float32, n, h, 
 	})
 }
 
-// BackwardPool sets dx to the adjoint of ForwardPool, at the images that bits were
-// recorded for, applied to dy.
+// BackwardPool applies the adjoint of ForwardPool to dy and stores the result in dx. bits
+// come from ForwardPool.
 func BackwardPool(c *Conv[float32], dx, dy []float32, bits []byte, n, h, w int) {
 	c.eachPool(n, h, w, func(img, n int, big []float32) {
 		UnpoolBits(big, part(dy, img, n, (h/2)*(w/2)*c.out), part(bits, img, n, BitsLen(h, w, c.out)), n, h, w, c.out, 0.25)
@@ -33,11 +32,11 @@ func BackwardPool(c *Conv[float32], dx, dy []float32, bits []byte, n, h, w int) 
 	})
 }
 
-// eachPool calls do with as many images at a time as go through together, and with
-// memory for their maps.
+// eachPool calls do with groups of images that are computed together, and with memory
+// for their feature maps.
 func (c *Conv[F]) eachPool(n, h, w int, do func(img, n int, big []float32)) {
 	step := n
-	if c.in < thin {
+	if c.in < fewChannels {
 		step = 1
 	}
 	m := maps.Get().(*[]float32)
@@ -48,5 +47,5 @@ func (c *Conv[F]) eachPool(n, h, w int, do func(img, n int, big []float32)) {
 	}
 }
 
-// part returns the values of n images from one on, size each.
+// part returns the values of images img ... img+n-1, each of the given size.
 func part[T any](x []T, img, n, size int) []T { return x[img*size:][:n*size] }

@@ -2,7 +2,7 @@ package tensor
 
 import "dgkip/harness/tensor/internal/kernel"
 
-// Order says which operands of a product are read transposed.
+// Order selects which operands of a product are read transposed.
 type Order int
 
 const (
@@ -11,16 +11,16 @@ const (
 	TN              // A' B
 )
 
-// kc is the length of the chains that a product's inner sum is cut into: long
-// enough to keep the kernel busy, short enough for a panel of B to stay in the
-// first-level cache and for rounding errors to stay small.
+// kc is the length of the chains that the inner sum of a product is cut into. It is long
+// enough to keep the kernel busy. It is short enough for small rounding errors and for a
+// panel of B to stay in the first-level cache.
 const kc = 1024
 
-// chunks returns how many chains a sum of k terms is cut into.
+// chunks returns the number of chains in a sum of k terms.
 func chunks(k int) int { return (k + kc - 1) / kc }
 
-// Mul sets C to the product of A and B in the given order, or adds the product
-// to C, which must not overlap with A or B.
+// Mul sets C to the product of A and B in the given order, or adds the product to C.
+// C must not overlap A or B.
 func Mul[F Float](c, a, b Mat[F], order Order, add bool) {
 	m, k, k2, n := a.Rows, a.Cols, b.Rows, b.Cols
 	switch order {
@@ -60,8 +60,8 @@ func Mul[F Float](c, a, b Mat[F], order Order, add bool) {
 	g.run()
 }
 
-// Gram sets C to A A', computing one triangle and copying it to the other. They
-// must not overlap.
+// Gram sets C to A A'. It computes one triangle and copies it to the other. C and A must
+// not overlap.
 func Gram(c, a Mat[float32]) {
 	if c.Rows != a.Rows || c.Cols != a.Rows {
 		panic("tensor: Gram: shapes do not fit")
@@ -98,8 +98,8 @@ func mirror(c Mat[float32]) {
 	})
 }
 
-// Packed is the right operand of a product in the order in which the kernel
-// reads it, for weights that serve many products.
+// Packed is the right operand of a product in the order in which the kernel reads it. It
+// is meant for weights that are used in many products.
 type Packed struct {
 	path *kernel.Path
 	k, n int
@@ -133,7 +133,7 @@ func Pack(b Mat[float32], order Order) *Packed {
 	return p
 }
 
-// Transposed packs B' of a packed B.
+// Transposed packs B', where p is a packed B.
 func (p *Packed) Transposed() *Packed {
 	b, w := NewMat[float32](p.k, p.n), p.path.Cols
 	padded := ceil(p.n, w) * w
@@ -150,8 +150,8 @@ func (p *Packed) Transposed() *Packed {
 	return Pack(b, NT)
 }
 
-// MulPacked sets C to A B, then adds bias to every row if there is one, then
-// sets negative values to zero if relu is true. C and A must not overlap.
+// MulPacked sets C to A B. Then it adds bias to every row unless bias is nil, and sets
+// negative values to zero if relu is true. C and A must not overlap.
 func MulPacked(c, a Mat[float32], b *Packed, bias []float32, relu bool) {
 	if a.Cols != b.k || c.Rows != a.Rows || c.Cols != b.n || bias != nil && len(bias) != b.n {
 		panic("tensor: MulPacked: shapes do not fit")
@@ -165,8 +165,8 @@ func MulPacked(c, a Mat[float32], b *Packed, bias []float32, relu bool) {
 	g.run()
 }
 
-// gemm is one product. Its output is cut into blocks, a task each; a block goes
-// through the chunks of the inner sum in order, adding each to C.
+// gemm is one product. Its output is cut into blocks, and each block is a task. A block
+// goes through the chunks of the inner sum in order and adds each to C.
 type gemm struct {
 	path           *kernel.Path
 	c, a, b        Mat[float32]
@@ -179,15 +179,15 @@ type gemm struct {
 	relu           bool
 }
 
-// chunk returns the range of k that chunk i covers. The chunks are as even as
-// can be and depend on the length of the sum alone.
+// chunk returns the range of k that chunk i covers. Chunks are as even as possible and
+// depend only on the length of the sum.
 func (g *gemm) chunk(i int) (from, to int) {
 	n := chunks(g.k)
 	return i * g.k / n, (i + 1) * g.k / n
 }
 
 func (g *gemm) run() {
-	// Row tiles are as even as can be; a task is some of them by some panels.
+	// Row tiles are as even as possible. A task takes some of them and some panels.
 	tiles := ceil(g.m, g.path.Rows)
 	panels := ceil(g.n, g.path.Cols)
 	bt, bp := tiles, min(panels, max(1, taskCols/g.path.Cols))
@@ -205,10 +205,10 @@ func (g *gemm) run() {
 	})
 }
 
-// taskCols is how many columns of B a task takes, and stripTiles how many row tiles
-// go through the packed panels of these before the next: a strip's share of A stays in
-// the second-level cache meanwhile. Where there is one strip alone, it goes through
-// stripPanels panels at a time, which are still in that cache from being packed.
+// taskCols is the number of columns of B that a task takes. stripTiles is the number of
+// row tiles that go through the packed panels before the next ones, so that a strip of A
+// stays in the second-level cache. A single strip goes through stripPanels panels at a
+// time, while they are still in that cache from packing.
 const (
 	taskCols    = 2048
 	stripTiles  = 12
@@ -217,7 +217,7 @@ const (
 
 func ceil(a, b int) int { return (a + b - 1) / b }
 
-// block computes row tiles [t0, t1) of the given number by panels [p0, p1).
+// block computes row tiles [t0, t1), out of the given number, by panels [p0, p1).
 func (g *gemm) block(t0, t1, p0, p1, tiles int) {
 	row := func(t int) int { return t * g.m / tiles }
 	w := g.path.Cols
@@ -242,7 +242,7 @@ func (g *gemm) block(t0, t1, p0, p1, tiles int) {
 				if g.lower && row(s1) <= q0*w {
 					continue
 				}
-				if q0 == p0 { // later groups are of one strip
+				if q0 == p0 { // only a single strip has later groups
 					a, t.ARow = g.rowsOfA(s, row(s0), row(s1), k0, k1)
 				}
 				for p := q0; p < q1; p++ {
@@ -261,7 +261,7 @@ func (g *gemm) block(t0, t1, p0, p1, tiles int) {
 	}
 }
 
-// mode says what tiles do with the sums of chunk ch of n.
+// mode returns the steps that tiles apply to the sums of chunk ch of n.
 func (g *gemm) mode(ch, n int) int {
 	mode := 0
 	if g.add || ch > 0 {
@@ -278,9 +278,9 @@ func (g *gemm) mode(ch, n int) int {
 	return mode
 }
 
-// store runs the tile whose operands are set, for the elements of C from row i
-// and column j on. At the right edge of C the tile goes to scratch memory and
-// its valid columns are copied from there.
+// store runs the tile whose operands are set, for the elements of C from row i and
+// column j on. At the right edge of C the tile goes to scratch memory, and its valid
+// columns are copied from there.
 func (g *gemm) store(s *scratch, i, j, mode int) {
 	t := &s.tile
 	valid := min(g.path.Cols, g.n-j)
@@ -315,10 +315,9 @@ func (g *gemm) store(s *scratch, i, j, mode int) {
 	}
 }
 
-// rowsOfA returns rows [r0, r1) and columns [k0, k1) of the left operand and
-// the distance of its rows. They are copied where A is transposed, and where
-// rows lie a multiple of 2 KiB apart and would displace each other from the
-// cache.
+// rowsOfA returns rows [r0, r1) and columns [k0, k1) of the left operand and their
+// stride. It copies them if A is transposed. It also copies rows that lie a multiple of
+// 2 KiB apart, because they would evict each other from the cache.
 func (g *gemm) rowsOfA(s *scratch, r0, r1, k0, k1 int) (a []float32, stride int) {
 	if g.transA {
 		stride = (k1-k0+15)&^15 + 16
@@ -337,8 +336,8 @@ func (g *gemm) rowsOfA(s *scratch, r0, r1, k0, k1 int) (a []float32, stride int)
 	return a, stride
 }
 
-// transpose writes rows [r0, r1) and columns [c0, c1) of m, transposed, to dst,
-// whose rows lie stride apart.
+// transpose writes rows [r0, r1) and columns [c0, c1) of m, transposed, to dst with the
+// given stride.
 func transpose(p *kernel.Path, dst []float32, stride int, m Mat[float32], r0, r1, c0, c1 int) {
 	r := r0
 	for ; r+8 <= r1; r += 8 {
@@ -351,7 +350,7 @@ func transpose(p *kernel.Path, dst []float32, stride int, m Mat[float32], r0, r1
 	}
 }
 
-// panels is one chunk of the right operand, panel by panel.
+// panels holds one chunk of the right operand, panel by panel.
 type panels struct {
 	data          []float32
 	first         int // panel that data begins with
@@ -362,8 +361,8 @@ func (b panels) panel(p int) (data []float32, stride int) {
 	return b.data[(p-b.first)*b.pitch:], b.stride
 }
 
-// panelsOfB returns panels [p0, p1) of chunk ch. Where few tiles need each, these read
-// it where it lies: sooner than it would be packed.
+// panelsOfB returns panels [p0, p1) of chunk ch. If few tiles need each panel, they read
+// B in place, because packing would take longer.
 func (g *gemm) panelsOfB(s *scratch, p0, p1, ch int, few bool) panels {
 	w := g.path.Cols
 	k0, k1 := g.chunk(ch)
@@ -382,8 +381,8 @@ func (g *gemm) panelsOfB(s *scratch, p0, p1, ch int, few bool) panels {
 	return b
 }
 
-// packPanel writes columns [j, j+Cols) of rows [k0, k1) of the right operand to
-// dst, with zeros for the columns it does not have.
+// packPanel writes columns [j, j+Cols) of rows [k0, k1) of the right operand to dst, and
+// zeros for columns beyond the last.
 func (g *gemm) packPanel(dst []float32, j, k0, k1 int) {
 	w := g.path.Cols
 	valid := min(w, g.n-j)
@@ -405,7 +404,7 @@ func (g *gemm) packPanel(dst []float32, j, k0, k1 int) {
 	}
 }
 
-// mulNaive is Mul by its definition.
+// mulNaive computes Mul by its definition.
 func mulNaive[F Float](c, a, b Mat[F], order Order, add bool) {
 	k, ak, bk, ai, bj := a.Cols, 1, b.Stride, a.Stride, 1
 	switch order {

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// oracle returns op(A) op(B) by gonum in float64.
+// oracle returns op(A) op(B), computed by gonum in float64.
 func oracle(a, b Mat[float32], order Order) []float64 {
 	general := func(m Mat[float32]) blas64.General {
 		return blas64.General{Rows: m.Rows, Cols: m.Cols, Stride: m.Stride, Data: widen(m.Data)}
@@ -28,8 +28,8 @@ func oracle(a, b Mat[float32], order Order) []float64 {
 	return c.Data
 }
 
-// operands returns random matrices of the shapes that a product of m x k by
-// k x n takes, with rows a little apart.
+// operands returns random matrices for a product of m x k by k x n, with gaps between
+// their rows.
 func operands(r *rand.Rand, m, n, k int, order Order) (a, b Mat[float32]) {
 	mat := func(rows, cols int) Mat[float32] {
 		stride := cols + r.IntN(5)
@@ -46,7 +46,7 @@ func operands(r *rand.Rand, m, n, k int, order Order) (a, b Mat[float32]) {
 
 var edges = []int{1, 3, 7, 13, 15, 17, 31, 33, 255}
 
-// shapes returns products with each edge in each place, and some larger ones.
+// shapes returns products with every edge case in every dimension, and some larger ones.
 func shapes() [][3]int {
 	s := [][3]int{{100, 65, 1024}, {29, 512, 1500}, {200, 100, 2100}, {2, 300, 40}, {64, 64, 512}}
 	for i, m := range edges {
@@ -112,7 +112,7 @@ func TestMul(t *testing.T) {
 	})
 }
 
-// The float64 product, which serves as an oracle elsewhere, against gonum.
+// The float64 product serves as an oracle elsewhere. It agrees with gonum.
 func TestMulFloat64(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 8))
 	for _, s := range [][3]int{{1, 1, 1}, {7, 5, 9}, {13, 31, 17}} {
@@ -138,7 +138,7 @@ func TestMulFloat64(t *testing.T) {
 	}
 }
 
-// Rows of C that lie apart keep what is between them.
+// Mul leaves the gaps between the rows of C unchanged.
 func TestMulStride(t *testing.T) {
 	eachPath(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 9))
@@ -177,7 +177,7 @@ func TestMulEmpty(t *testing.T) {
 	Gram(NewMat[float32](0, 0), NewMat[float32](0, 3))
 }
 
-// A row or column with NaN or Inf spoils its own products and no others.
+// A NaN or Inf in a row or column affects only the products with that row or column.
 func TestMulSpecial(t *testing.T) {
 	eachPath(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 5))

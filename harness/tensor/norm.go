@@ -5,8 +5,8 @@ import "math"
 // normEps is added to the variance.
 const normEps = 1e-5
 
-// InstanceNorm is an instance norm of images of H x W pixels with Ch channels, with the ReLU
-// after it and, with Pool, the average of 2x2 pixels.
+// InstanceNorm is an instance norm of images of H x W pixels with Ch channels, followed by
+// ReLU and, with Pool, by the average of 2x2 pixels.
 //
 // For one image and channel, with means over the N pixels, c = z - mean z,
 // r = (mean c^2 + eps)^-1/2 and G = gain r,
@@ -15,6 +15,7 @@ const normEps = 1e-5
 //	dz = G (du - a - k c)       a = mean du,  b = mean(du c),  k = r^2 b
 //	dgain = N r b               dshift = N a
 //
+// Along a direction z' (c' = z' - mean z', r' = -r^3 mean(c c'), G' = gain' r + gain r'),
 // Along z' (c' = z' - mean z', r' = -r^3 mean(c c'), G' = gain' r + gain r'),
 //
 //	u'       = G c' + G' c + shift'
@@ -22,21 +23,22 @@ const normEps = 1e-5
 //	           a' = mean du',  b' = mean(du' c + du c'),  k' = 2 r r' b + r^2 b'
 //	R{dgain} = N (r' b + r b')  R{dshift} = N a'
 //
-// The centred c replaces z in memory. The rest is small, or quickly made again
-// from c, which takes less time than to store and load it.
+// The centred c replaces z in memory. All else is small, or faster to recompute from c
+// than to store and load.
 //
-// Methods take a few images of a batch at a time, of which from is the first one's
+// Methods take a few images of a batch at a time; from is the number of the first one.
+// Each image is a task.
 // number. Each image is a task.
 type InstanceNorm[F Float] struct {
 	H, W, Ch  int
 	Pool      bool
-	StripRows int // even; 0 for as many as suit the cache
+	StripRows int // even; 0 chooses a number that suits the cache
 
 	gain, shift []F
 	ones, zeros []F
 
-	// A value per image and channel: r, r', a, b, and the shares of the image in
-	// dgain and dshift, or in their tangents.
+	// One value per image and channel: r, r', a, b, and the image's shares of dgain and
+	// dshift, or of their tangents.
 	inv, invT, a, b []F
 	dgain, dshift   []F
 }
@@ -75,25 +77,25 @@ func (m *InstanceNorm[F]) Forward(y, z []F, from int) {
 	})
 }
 
-// Backward sets dz for the output's gradient dy and the c of Forward.
+// Backward sets dz to the gradient of z, given the output's gradient dy and Forward's c.
 func (m *InstanceNorm[F]) Backward(dz, dy, c []F, from int) {
 	m.each(len(c), func(i int, d *normScratch[F]) {
 		m.backward(m.large(dz, i), m.small(dy, i), m.large(c, i), m.row(m.a, from+i), m.row(m.b, from+i), from+i, d)
 	})
 }
 
-// BackwardAgain is Backward for another gradient dy, and leaves what the tangents
-// need of the first. It serves as the tangent where dy alone has one, in which
-// Backward is linear.
+// BackwardAgain is Backward for another gradient dy. It keeps what the tangents need of
+// the first one. Backward is linear in dy, so BackwardAgain is also its tangent if only
+// dy varies.
 func (m *InstanceNorm[F]) BackwardAgain(dz, dy, c []F, from int) {
 	m.each(len(c), func(i int, d *normScratch[F]) {
 		m.backward(m.large(dz, i), m.small(dy, i), m.large(c, i), d.small[3], d.small[4], from+i, d)
 	})
 }
 
-// Shares sets dgain and dshift to the gradients of gain and shift, or their
-// tangents, over all n images that Backward, or its tangent, last went through. It
-// adds the images' shares in their order.
+// Shares sets dgain and dshift to the gradients of gain and shift over all n images of
+// the last Backward, or to their tangents after BackwardTangent. It adds the images'
+// shares in order.
 func (m *InstanceNorm[F]) Shares(dgain, dshift []F, n int) {
 	clear(dgain)
 	clear(dshift)
@@ -101,7 +103,7 @@ func (m *InstanceNorm[F]) Shares(dgain, dshift []F, n int) {
 	ColSum(dshift, m.dshift[:n*m.Ch], m.Ch)
 }
 
-// backward sets dz, the means a and b, and the image's shares.
+// backward computes dz, the means a and b, and the image's shares.
 func (m *InstanceNorm[F]) backward(dz, dy, c, a, b []F, img int, d *normScratch[F]) {
 	g := d.small[0]
 	du := d.big[1]
@@ -122,7 +124,7 @@ func (m *InstanceNorm[F]) backward(dz, dy, c, a, b []F, img int, d *normScratch[
 	m.gradient(dz, du, c, g, a, b, r, d.small[1], d.small[2])
 }
 
-// row returns an image's values of one of the fields of m.
+// row returns the values of one image in x, a field of m.
 func (m *InstanceNorm[F]) row(x []F, img int) []F { return x[img*m.Ch:][:m.Ch] }
 
 // divide turns a sum over pixels into a mean.
@@ -133,8 +135,8 @@ func (m *InstanceNorm[F]) divide(sum []F) {
 	}
 }
 
-// center subtracts the mean from z. Then it sets dot to the means of c z, where c
-// may be z itself.
+// center subtracts the mean from z. Then it sets dot to the means of c z; c may be z
+// itself.
 func (m *InstanceNorm[F]) center(z, c, dot []F, d *normScratch[F]) {
 	mean := d.small[7]
 	clear(mean)
@@ -152,7 +154,7 @@ func (m *InstanceNorm[F]) center(z, c, dot []F, d *normScratch[F]) {
 	m.divide(dot)
 }
 
-// scale sets g to G.
+// scale sets g to G = gain r.
 func (m *InstanceNorm[F]) scale(g []F, img int) {
 	r := m.row(m.inv, img)
 	for i := range g {
@@ -160,7 +162,7 @@ func (m *InstanceNorm[F]) scale(g []F, img int) {
 	}
 }
 
-// shares notes the image's shares in the parameters' gradients, given as means.
+// shares stores the image's shares of the parameters' gradients, given as means.
 func (m *InstanceNorm[F]) shares(img int, mean func(i int) (dgain, dshift F)) {
 	dg, ds := m.row(m.dgain, img), m.row(m.dshift, img)
 	pixels := F(m.H * m.W)
@@ -170,7 +172,7 @@ func (m *InstanceNorm[F]) shares(img int, mean func(i int) (dgain, dshift F)) {
 	}
 }
 
-// gradient sets dz to G (du - a - k c); t1 and t2 are scratch.
+// gradient sets dz to G (du - a - k c). t1 and t2 are scratch memory.
 func (m *InstanceNorm[F]) gradient(dz, du, c, g, a, b, r, t1, t2 []F) {
 	for i := range g {
 		k := r[i] * r[i] * b[i]

@@ -11,10 +11,10 @@ type normScratch[F Float] struct {
 	small [8][]F // a value per channel
 }
 
-// normScratches holds those of both types.
+// normScratches holds a normScratch for each of the two types.
 var normScratches sync.Pool
 
-// each calls do, in parallel, with the images that have the given number of values
+// each calls do for the images in parallel. Every image has the given number of values
 // before pooling.
 func (m *InstanceNorm[F]) each(values int, do func(img int, d *normScratch[F])) {
 	size := m.H * m.W * m.Ch
@@ -34,7 +34,7 @@ func (m *InstanceNorm[F]) each(values int, do func(img int, d *normScratch[F])) 
 	})
 }
 
-// large returns image i's values before pooling, small those after it.
+// large returns image i's values before pooling; small returns those after it.
 func (m *InstanceNorm[F]) large(x []F, i int) []F { return part(x, i, 1, m.H*m.W*m.Ch) }
 
 func (m *InstanceNorm[F]) small(x []F, i int) []F {
@@ -44,26 +44,27 @@ func (m *InstanceNorm[F]) small(x []F, i int) []F {
 	return m.large(x, i)
 }
 
-// strip is a few rows of an image: their number, and their places in the image's
-// activations and in its output.
+// strip is a few rows of an image: their number, and their positions in the activations
+// and in the output.
 type strip[F Float] struct {
 	h, w, ch             int
 	pool                 bool
 	from, to, yFrom, yTo int
 }
 
-// stripValues is about how many values a strip has: few enough for three or four
-// arrays to stay in the core's own cache, many enough for calls not to count.
+// stripValues is the approximate number of values in a strip. It is small enough for
+// three or four arrays to stay in a core's own cache, and large enough to hide the cost
+// of calls.
 const stripValues = 1 << 15
 
-// strips calls do with the strips of an image from the top. They hold whole rows
+// strips calls do with the strips of an image from the top. Each strip holds whole rows
 // of pooled pixels.
 func (m *InstanceNorm[F]) strips(do func(s strip[F])) {
 	values := m.W * m.Ch
 	step := cmp.Or(m.StripRows, max(2, stripValues/values&^1))
 	for top := 0; top < m.H; {
 		bottom := top + step
-		if bottom+1 >= m.H { // a single row left over is no strip
+		if bottom+1 >= m.H { // includes a last single row
 			bottom = m.H
 		}
 		s := strip[F]{h: bottom - top, w: m.W, ch: m.Ch, pool: m.Pool, from: top * values, to: bottom * values}
@@ -77,7 +78,7 @@ func (m *InstanceNorm[F]) strips(do func(s strip[F])) {
 	}
 }
 
-// reduce sets the output y to the activations u, pooled.
+// reduce sets the output y to the activations u, pooled if the norm pools.
 func (s strip[F]) reduce(y, u []F) {
 	if s.pool {
 		Pool(y, u, 1, s.h, s.w, s.ch)
@@ -86,7 +87,7 @@ func (s strip[F]) reduce(y, u []F) {
 	}
 }
 
-// expand sets du to the gradient before the ReLU, where the output has gradient dy
+// expand sets du to the gradient before the ReLU, where dy is the gradient of the output
 // and u has the sign of the activations.
 func (s strip[F]) expand(du, dy, u []F) {
 	if s.pool {

@@ -1,7 +1,7 @@
 package tensor
 
-// Tangent replaces zt by c' and sets yt to the derivative of the outputs, where c is
-// that of Forward. gainT and shiftT may be nil.
+// Tangent replaces zt by c' and sets yt to the derivative of the outputs. c comes from
+// Forward. gainT and shiftT may be nil.
 func (m *InstanceNorm[F]) Tangent(yt, zt, c, gainT, shiftT []F, from int) {
 	if shiftT == nil {
 		shiftT = m.zeros
@@ -27,8 +27,8 @@ func (m *InstanceNorm[F]) Tangent(yt, zt, c, gainT, shiftT []F, from int) {
 	})
 }
 
-// BackwardTangent sets dzt to the derivative of Backward's result along Tangent's
-// direction and dyt, and dz, unless it is nil, to that result again.
+// BackwardTangent sets dzt to the derivative of Backward's dz along dyt and the direction
+// of Tangent. Unless dz is nil, it also computes dz again.
 func (m *InstanceNorm[F]) BackwardTangent(dzt, dz, dyt, dy, c, ct, gainT []F, from int) {
 	m.each(len(c), func(i int, d *normScratch[F]) {
 		img, dyt, dy := from+i, m.small(dyt, i), m.small(dy, i)

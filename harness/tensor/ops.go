@@ -2,7 +2,7 @@ package tensor
 
 import "dgkip/harness/tensor/internal/kernel"
 
-// ReLU sets y to max(0, x) and passes NaN on. y may be x.
+// ReLU sets y to max(0, x). NaN stays NaN. y may be x.
 func ReLU[F Float](y, x []F) {
 	if len(y) != len(x) {
 		panic("tensor: ReLU: lengths differ")
@@ -57,15 +57,14 @@ func Axpy[F Float](y []F, a F, x, z []F) {
 	}
 }
 
-// spread cuts n elements into pieces worth a task. Elementwise operations give
-// the same result whatever the pieces.
+// spread cuts n elements into pieces, one for each task. Elementwise operations give the
+// same result for any pieces.
 func spread(n int, do func(from, to int)) {
 	const piece = 1 << 16
 	Parallel(ceil(n, piece), func(i int) { do(i*piece, min(n, (i+1)*piece)) })
 }
 
-// dotPiece is the length of the pieces that a dot product is cut into; their
-// sums are added in order.
+// dotPiece is the length of the pieces of a dot product. Their sums are added in order.
 const dotPiece = 1 << 14
 
 // Dot returns the dot product of x and z.
@@ -93,8 +92,8 @@ func Dot[F Float](x, z []F) F {
 	return sum
 }
 
-// Pool sets y to the averages of 2x2 pixels of n images x of h x w pixels with
-// ch channels; an odd last row or column is dropped.
+// Pool sets y to the averages of 2x2 pixels of n images x of h x w pixels with ch
+// channels. It drops an odd last row or column.
 func Pool[F Float](y, x []F, n, h, w, ch int) {
 	if n < 0 || h < 2 || w < 2 || ch < 1 || len(x) != n*h*w*ch || len(y) != n*(h/2)*(w/2)*ch {
 		panic("tensor: Pool: shapes do not fit")
@@ -110,9 +109,9 @@ func Pool[F Float](y, x []F, n, h, w, ch int) {
 	})
 }
 
-// Unpool sets dx to the adjoint of Pool applied to dy. Where act is given, the
-// values at which it is not positive are then set to zero: the adjoint of ReLU
-// followed by Pool. dx must not overlap with act.
+// Unpool applies the adjoint of Pool to dy and stores the result in dx. If act is given,
+// values where act is not positive are set to zero; this is the adjoint of ReLU followed
+// by Pool. dx must not overlap act.
 func Unpool[F Float](dx, dy, act []F, n, h, w, ch int) {
 	if n < 0 || h < 2 || w < 2 || ch < 1 || len(dx) != n*h*w*ch || len(dy) != n*(h/2)*(w/2)*ch || act != nil && len(act) != len(dx) {
 		panic("tensor: Unpool: shapes do not fit")
@@ -137,11 +136,11 @@ func Unpool[F Float](dx, dy, act []F, n, h, w, ch int) {
 	})
 }
 
-// BitsLen is the length of the bits that PoolBits records for one image.
+// BitsLen returns the length of the bits that PoolBits records for one image.
 func BitsLen(h, w, ch int) int { return (h / 2) * (w / 2) * 4 * ((ch + 7) / 8) }
 
-// PoolBits is Pool for images x >= 0 with scale in place of 1/4, and records in
-// bits, BitsLen an image, which values were positive.
+// PoolBits is Pool for images x >= 0, with scale in place of 1/4. It records in bits which
+// values were positive, BitsLen for each image.
 func PoolBits(y []float32, bits []byte, x []float32, n, h, w, ch int, scale float32) {
 	if !poolFits(y, bits, x, n, h, w, ch) {
 		panic("tensor: PoolBits: shapes do not fit")
@@ -149,8 +148,8 @@ func PoolBits(y []float32, bits []byte, x []float32, n, h, w, ch int, scale floa
 	pools(kernel.Pool{Small: y, Big: x, Bits: bits, Scale: scale, Row: w * ch, W: w / 2, C: ch}, n, h, (*kernel.Path).Pool)
 }
 
-// UnpoolBits sets dx to the adjoint, at the images that bits were recorded for, of
-// ReLU followed by PoolBits.
+// UnpoolBits applies the adjoint of ReLU followed by PoolBits to dy and stores the result
+// in dx. bits come from PoolBits.
 func UnpoolBits(dx, dy []float32, bits []byte, n, h, w, ch int, scale float32) {
 	if !poolFits(dy, bits, dx, n, h, w, ch) {
 		panic("tensor: UnpoolBits: shapes do not fit")
@@ -165,8 +164,8 @@ func poolFits(small []float32, bits []byte, big []float32, n, h, w, ch int) bool
 	return n >= 0 && h >= 2 && w >= 2 && ch >= 1 && len(big) == n*h*w*ch && len(small) == n*(h/2)*(w/2)*ch && len(bits) == n*BitsLen(h, w, ch)
 }
 
-// pools runs a kernel on each row of pooled pixels of n images of h pixels' height,
-// whose values all holds.
+// pools runs a kernel on each row of pooled pixels of n images with h rows. all describes
+// the values of all images.
 func pools(all kernel.Pool, n, h int, do func(*kernel.Path, *kernel.Pool)) {
 	p, bits := kernel.Active(), all.W*4*((all.C+7)/8)
 	Parallel(n, func(img int) {
@@ -188,8 +187,8 @@ func pools(all kernel.Pool, n, h int, do func(*kernel.Path, *kernel.Pool)) {
 	})
 }
 
-// eachPooled calls do with the index of every pooled value and of the four
-// values that it averages: big, and the one to its right and below.
+// eachPooled calls do with the index of every pooled value and of the four values that it
+// averages: big and the one below it, and their neighbours to the right.
 func eachPooled(n, h, w, ch int, do func(small, big, right, down int)) {
 	small := 0
 	for img := range n {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The float32 operations against the same code in float64.
+// The float32 operations agree with the same code in float64.
 func TestOps(t *testing.T) {
 	eachPath(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 3))
@@ -54,7 +54,7 @@ func TestOps(t *testing.T) {
 	})
 }
 
-// Pool is an average, Unpool its adjoint, and bits stand for the values.
+// Pool is an average, Unpool is its adjoint, and bits can replace the activations.
 func TestPool(t *testing.T) {
 	eachPath(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 4))
@@ -125,7 +125,7 @@ func TestOpsPanic(t *testing.T) {
 	panics(t, "tensor: Affine2: shapes do not fit", func() { Affine2(s(8), s(4), s(8), s(4), s(7), s(4)) })
 }
 
-// Rows and images of any distance and border come through as their definition says.
+// Row and padding operations follow their definitions for any strides and borders.
 func TestRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 4))
 	src := Mat[float32]{Rows: 3, Cols: 5, Stride: 7, Data: random(r, 19)}
@@ -156,7 +156,7 @@ func TestRows(t *testing.T) {
 	panics(t, "tensor: Crop: shapes do not fit", func() { Crop(x, padded, 1, 3, 4, 2, 2) })
 }
 
-// Sums of columns are those of each image.
+// ColSums sums the columns of each image by itself.
 func TestColSums(t *testing.T) {
 	x, y := []float32{1, 2, 3, 4, 5, 6, 7, 8}, make([]float32, 4)
 	ColSums(y, x, 2, 2)
@@ -166,7 +166,7 @@ func TestColSums(t *testing.T) {
 	panics(t, "tensor: ColSums: shapes do not fit", func() { ColSums(y, x, 3, 2) })
 }
 
-// The joined step and its adjoint are those of their parts.
+// The fused step and its adjoint match their unfused parts.
 func TestConvPool(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 5))
 	for _, s := range [][5]int{{2, 7, 6, 3, 16}, {3, 8, 8, 64, 64}} {
@@ -184,7 +184,7 @@ func TestConvPool(t *testing.T) {
 		ForwardPool(c, y2, bits, x, n, h, w, bias)
 		BackwardPool(c, dx2, dy, bits, n, h, w)
 		if digest(y2) != digest(y) || digest(dx2) != digest(dx) {
-			t.Errorf("%v: the joined step differs from its parts", s)
+			t.Errorf("%v: the fused step differs from its parts", s)
 		}
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"sync/atomic"
 )
 
-// busy counts the goroutines that Parallel has started and that still run.
+// busy counts the running goroutines that Parallel started.
 var busy atomic.Int64
 
-// hire reserves up to n goroutines, as many as leave GOMAXPROCS of them at work
-// together with the caller.
-func hire(n int) int {
+// reserve reserves up to n goroutines. Together with the caller, at most GOMAXPROCS are
+// at work.
+func reserve(n int) int {
 	for {
 		b := busy.Load()
 		n := min(int64(n), int64(runtime.GOMAXPROCS(0))-1-b)
@@ -24,21 +24,21 @@ func hire(n int) int {
 	}
 }
 
-// threads is how many tasks a call of Parallel would run at a time now.
+// threads returns how many tasks a call of Parallel would now run at a time.
 func threads() int { return max(1, runtime.GOMAXPROCS(0)-int(busy.Load())) }
 
-// Parallel calls do(0) ... do(n-1), several at a time, and returns when all are
-// done. Beside the goroutines that call it, at most GOMAXPROCS-1 are at work for
-// all calls together, so that a task may call Parallel itself: it then runs on
-// what is idle, or on its own goroutine alone. A panic in a task is raised again in the caller when the
-// others have stopped.
+// Parallel calls do(0) ... do(n-1), several at a time, and returns when all are done. It
+// raises a panic of a task again in the caller, after the other tasks have stopped.
 //
-// Which goroutine does which task is not fixed, so a task must own what it
-// writes.
+// All calls together start at most GOMAXPROCS-1 goroutines. A task may therefore call
+// Parallel: the inner call uses idle processors, or only its own goroutine.
+//
+// The assignment of tasks to goroutines is not fixed. A task must be the only one that
+// writes its output.
 func Parallel(n int, do func(task int)) {
 	hired := 0
 	if n > 1 {
-		hired = hire(n - 1)
+		hired = reserve(n - 1)
 	}
 	if hired == 0 {
 		for i := range n {

@@ -11,8 +11,7 @@ func FillRows[F Float](m Mat[F], row []F) {
 	}
 }
 
-// ScaleRows sets dst to a times src. The rows of the two may lie at different
-// distances.
+// ScaleRows sets dst to a times src. Their strides may differ.
 func ScaleRows[F Float](dst Mat[F], a F, src Mat[F]) {
 	if dst.Rows != src.Rows || dst.Cols != src.Cols {
 		panic("tensor: ScaleRows: shapes do not fit")
@@ -27,8 +26,8 @@ func ScaleRows[F Float](dst Mat[F], a F, src Mat[F]) {
 	}
 }
 
-// Pad sets y to n images x of h x w pixels with by rows and columns of zeros around
-// each.
+// Pad sets y to n images x of h x w pixels, each surrounded by a border of zeros that is
+// by pixels wide.
 func Pad[F Float](y, x []F, n, h, w, ch, by int) {
 	if !padFits(y, x, n, h, w, ch, by) {
 		panic("tensor: Pad: shapes do not fit")
@@ -37,7 +36,7 @@ func Pad[F Float](y, x []F, n, h, w, ch, by int) {
 	eachPadded(n, h, w, ch, by, func(small, big int) { copy(y[big:][:w*ch], x[small:]) })
 }
 
-// Crop is Pad's adjoint: it sets x to what y holds inside of the border.
+// Crop is the adjoint of Pad: it sets x to y without its border.
 func Crop[F Float](x, y []F, n, h, w, ch, by int) {
 	if !padFits(y, x, n, h, w, ch, by) {
 		panic("tensor: Crop: shapes do not fit")
@@ -49,8 +48,8 @@ func padFits[F Float](padded, x []F, n, h, w, ch, by int) bool {
 	return n >= 0 && min(h, w, ch) >= 1 && by >= 0 && len(x) == n*h*w*ch && len(padded) == n*(h+2*by)*(w+2*by)*ch
 }
 
-// eachPadded calls do with the places of every row of pixels in the images and in
-// the padded ones.
+// eachPadded calls do with the offsets of every row of pixels, in the images and in the
+// padded images.
 func eachPadded(n, h, w, ch, by int, do func(small, big int)) {
 	for r := range n * h {
 		img, row := r/h, r%h

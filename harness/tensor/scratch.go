@@ -6,9 +6,8 @@ import (
 	"dgkip/harness/tensor/internal/kernel"
 )
 
-// scratch is the working memory of one task, the arguments of its kernels
-// included: those escape to the heap, since kernels are called through
-// variables.
+// scratch is the working memory of one task. It includes the arguments of the kernels,
+// which would otherwise escape to the heap because kernels are called through variables.
 type scratch struct {
 	a, b, c, d []float32
 	tile       kernel.Tile
@@ -28,21 +27,21 @@ var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 func getScratch() *scratch { return scratches.Get().(*scratch) }
 func putScratch(s *scratch) {
-	// Memory of the caller must not be kept alive.
+	// Do not keep the caller's memory alive.
 	s.tile, s.in, s.out, s.pool = kernel.Tile{}, kernel.WinogradIn{}, kernel.WinogradOut{}, kernel.Pool{}
 	s.filter, s.cols = kernel.WinogradFilter{}, kernel.Cols{}
 	s.cross, s.wide, s.arc = kernel.Cross{}, kernel.Wide{}, kernel.Arc{}
 	scratches.Put(s)
 }
 
-// one returns the single segment of a plain product.
+// one returns a single segment, as a plain product needs.
 func (s *scratch) one() []kernel.Seg {
 	s.segs[0] = kernel.Seg{}
 	return s.segs[:1]
 }
 
-// Grow returns a slice of n values in buf's memory, which it replaces where that
-// is too small. What the slice holds is not defined.
+// Grow returns a slice of n values in buf's memory, which it replaces if it is too small.
+// The slice's contents are undefined.
 func Grow[T any](buf *[]T, n int) []T {
 	if cap(*buf) < n {
 		*buf = make([]T, n)

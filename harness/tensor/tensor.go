@@ -2,9 +2,8 @@ package tensor
 
 import "dgkip/harness/tensor/internal/kernel"
 
-// Float is the element type of a matrix or an image: float32 runs on the
-// kernels, float64 on plain loops that serve as their oracle and let gradients
-// be checked by finite differences.
+// Float is the element type of a matrix or an image. float32 runs on the kernels. float64
+// runs on plain loops, which serve as an oracle and for finite differences.
 type Float interface{ float32 | float64 }
 
 // Mat is a row-major matrix: element (i, j) is Data[i*Stride+j].
@@ -21,17 +20,17 @@ func NewMat[F Float](rows, cols int) Mat[F] {
 	return MatOf(make([]F, rows*cols), rows, cols)
 }
 
-// MatOf returns data as a matrix, without a copy.
+// MatOf returns data as a matrix. It does not copy.
 func MatOf[F Float](data []F, rows, cols int) Mat[F] {
 	m := Mat[F]{Rows: rows, Cols: cols, Stride: cols, Data: data}
 	m.check("tensor: MatOf: data is too short for the shape")
 	return m
 }
 
-// Row returns row i, without a copy.
+// Row returns row i. It does not copy.
 func (m Mat[F]) Row(i int) []F { return m.Data[i*m.Stride:][:m.Cols] }
 
-// Part returns rows [top, bottom) and columns [left, right), without a copy.
+// Part returns rows [top, bottom) and columns [left, right). It does not copy.
 func (m Mat[F]) Part(top, bottom, left, right int) Mat[F] {
 	return Mat[F]{Rows: bottom - top, Cols: right - left, Stride: m.Stride, Data: m.Data[min(len(m.Data), top*m.Stride+left):]}
 }
@@ -79,7 +78,7 @@ func (m Mat[F]) check(message string) {
 	}
 }
 
-// as32 returns s itself where F is float32.
+// as32 returns s itself if F is float32.
 func as32[F Float](s []F) ([]float32, bool) {
 	v, ok := any(s).([]float32)
 	return v, ok
@@ -91,10 +90,10 @@ func mat32[F Float](m Mat[F]) (Mat[float32], bool) {
 	return v, ok
 }
 
-// Path names the kernels in use: avx512, avx2, neon or generic.
+// Path returns the name of the kernels in use: avx512, avx2, neon or generic.
 func Path() string { return kernel.Active().Name }
 
-// Paths names the kernels that this processor can run, the fastest first.
+// Paths returns the names of the kernels that this processor can run, the fastest first.
 func Paths() []string {
 	var names []string
 	for _, p := range kernel.Paths() {
@@ -103,14 +102,14 @@ func Paths() []string {
 	return names
 }
 
-// Use selects the kernels by name. It is meant for tests and benchmarks, at a
-// moment when no computation runs.
+// Use selects the kernels by name. It is meant for tests and benchmarks, while no
+// computation runs.
 func Use(path string) error { return kernel.Use(path) }
 
-// EnvError reports a value of the environment variable DGKIP_KERNEL that names
-// no kernels of this processor. The fastest ones are in use then.
+// EnvError returns an error if the environment variable DGKIP_KERNEL names kernels that
+// this processor lacks. The fastest kernels are then in use.
 func EnvError() error { return kernel.EnvError }
 
-// Slow reports that no vector instructions are in use, so that everything takes
+// Slow reports whether no vector instructions are in use, so that everything takes about
 // a hundred times as long.
 func Slow() bool { return Path() == "generic" }

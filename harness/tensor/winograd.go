@@ -2,21 +2,21 @@ package tensor
 
 import "dgkip/harness/tensor/internal/kernel"
 
-// Winograd's F(4x4, 3x3): with the 4x4 outputs of a tile depending on a 6x6
-// patch d of the input,
+// Winograd's F(4x4, 3x3). The 4x4 outputs of a tile depend on a 6x6
+// patch d of the input:
 //
 //	Y = A' [ (G g G') * (B' d B) ] A      (* elementwise, summed over channels)
 //
-// which leaves one product of matrices [tiles, in] x [in, out] for each of 36
-// positions: 36 multiplications where the definition has 144.
+// This leaves one product of matrices [tiles, in] x [in, out] for each of 36 positions:
+// 36 multiplications where the definition needs 144.
 
-// winogradTiles is how many tiles a task transforms and multiplies at a time:
-// few enough for its two blocks of 36 matrices to stay near the core, enough to
-// read the weights seldom.
+// winogradTiles is the number of tiles that a task transforms and multiplies at a time.
+// It is small enough for the two blocks of 36 matrices to stay in the cache, and large
+// enough to read the weights seldom.
 const winogradTiles = 56
 
-// winogradWeights returns U = G g G' for weights [3, 3, in, out], packed as
-// right operands, position after position, in buf's memory where it is enough.
+// winogradWeights returns U = G g G' for weights [3, 3, in, out], packed as right
+// operands, one position after another. It reuses buf's memory where that is large enough.
 func winogradWeights(buf []float32, p *kernel.Path, w []float32, in, out int) []float32 {
 	width := p.Cols
 	panels := ceil(out, width)
@@ -32,7 +32,7 @@ func winogradWeights(buf []float32, p *kernel.Path, w []float32, in, out int) []
 		a.Plane, a.Tap = in*pitch, in*out
 		valid := min(width, out-panel*width)
 		for k := k0; k < k1; k++ {
-			// The place of row k in its panel of a packed operand.
+			// The offset of row k in its panel of a packed operand.
 			a.Dst = u[pitch*k0+panel*width*(k1-k0)+(k-k0)*width:]
 			a.Src = w[k*out+panel*width:]
 			a.C = valid
@@ -45,13 +45,13 @@ func winogradWeights(buf []float32, p *kernel.Path, w []float32, in, out int) []
 	return u
 }
 
-// winograd runs the job: blocks of tiles, a task each.
+// winograd runs the job in blocks of tiles. Each block is a task.
 func (j *convJob) winograd() {
 	th, tw := ceil(j.h, 4), ceil(j.w, 4)
 	tiles := j.n * th * tw
 	blocks := ceil(tiles, winogradTiles)
-	// With few tiles a task takes a share of the output channels, and does the
-	// input transform of all of its tiles.
+	// With few tiles, a task takes some of the output channels and computes the input
+	// transform of all its tiles.
 	panels := ceil(j.out, j.path.Cols)
 	for blocks < threads() && blocks*4 <= tiles {
 		blocks++
@@ -73,8 +73,7 @@ func (j *convJob) winogradBlock(t0, t1, p0, p1, th, tw int) {
 	defer putScratch(s)
 	n, width := t1-t0, j.path.Cols
 	o0, o1 := p0*width, min(j.out, p1*width)
-	// Rows lie an odd number of cache lines apart, so that they do not displace
-	// each other.
+	// An odd number of cache lines between rows keeps them from evicting each other.
 	vRow, mRow := (j.in+15)&^15|16, ((p1-p0)*width+15)&^15|16
 	v := Grow(&s.b, 36*n*vRow)
 	m := Grow(&s.c, 36*n*mRow)
@@ -123,9 +122,8 @@ func (j *convJob) winogradBlock(t0, t1, p0, p1, th, tw int) {
 	j.winogradStore(s, m, mRow, t0, n, o0, o1, th, tw)
 }
 
-// winogradStore transforms the products of a block back and stores channels
-// [o0, o1). Where a tile reaches over the image's edge, or adds to the output,
-// it goes through scratch memory.
+// winogradStore transforms the products of a block back and stores channels [o0, o1). A
+// tile that crosses the image's edge, or adds to the output, goes through scratch memory.
 func (j *convJob) winogradStore(s *scratch, m []float32, mRow, t0, n, o0, o1, th, tw int) {
 	out := &s.out
 	out.Plane = n * mRow

@@ -2,18 +2,17 @@ package kernel
 
 import "math"
 
-// Arc describes what a layer of ReLU units of a network of infinite width makes of the
-// inner products K of one input x with N others y, and what becomes of slopes in them.
-// For each,
+// Arc describes one layer of ReLU units in a network of infinite width. It maps the inner
+// products K of one input x with N inputs y, and the derivatives InXX and InXY of K:
 //
 //	s = 2 K + Bias,   t = acos(s/(X Root)),   h = X Root sin t,   a = (pi - t)/pi,
 //	InXX = InXX a + h/(2 pi Norm),   InXY = InXY a,
 //	K = (h + (pi - t) s)/(2 pi).
 //
-// Norm is s_xx, X its square root; Root is sqrt(s_yy), for each. The slopes are left
-// alone where InXY is empty.
+// Norm is s_xx and X its square root; Root is sqrt(s_yy) for each y. If InXY is empty, the
+// derivatives are not computed.
 //
-// Cosines beyond 1, which rounding makes, count as 1. The arc cosine is the root of
+// Rounding can push a cosine above 1; it then counts as 1. The arc cosine is the root of
 // 1-|cos t| times ArcPoly, with a relative error below 6e-11. Every product, sum,
 // quotient and root is rounded by itself.
 type Arc struct {
@@ -24,7 +23,7 @@ type Arc struct {
 	N             int
 }
 
-// ArcPoly is the polynomial acos(u)/sqrt(1-u) for u in [0, 1], the highest power first.
+// ArcPoly is the polynomial acos(u)/sqrt(1-u) for u in [0, 1], highest power first.
 var ArcPoly = [...]float64{
 	0.00023247194405484679,
 	-0.0015664288135807938,
@@ -42,7 +41,7 @@ var ArcPoly = [...]float64{
 // ArcScale is 1/(2 pi).
 const ArcScale = 1 / (2 * math.Pi)
 
-// Arc takes inner products through a layer.
+// Arc maps inner products through a layer.
 func (p *Path) Arc(a *Arc) {
 	slopes := len(a.InXY) > 0
 	check(a.N >= 0 && a.N <= len(a.K) && a.N <= len(a.Root) && a.N <= len(a.Inverse) &&

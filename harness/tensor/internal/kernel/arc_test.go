@@ -9,8 +9,8 @@ import (
 	"dgkip/harness/fmath"
 )
 
-// arcAny is the definition of an Arc, written apart from the kernels. Records are made of
-// these very steps.
+// arcAny defines an Arc independently of the kernels. Existing records depend on exactly
+// these steps.
 func arcAny(k, inXY, inXX, root, inverse []float64, rx, ix, sx, bias float64) {
 	scale := 1 / (2 * math.Pi)
 	for j, v := range k {
@@ -44,7 +44,7 @@ func arcAny(k, inXY, inXX, root, inverse []float64, rx, ix, sx, bias float64) {
 	}
 }
 
-// arcValues are inner products and what goes with them, angles of all kinds among them.
+// arcValues returns inner products and norms, with every kind of angle among them.
 func arcValues(r *rand.Rand, n int, odd bool) (k, root []float64) {
 	k, root = make([]float64, n), make([]float64, n)
 	specials := []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), 1e-310, -1e-300, math.MaxFloat64}
@@ -52,11 +52,11 @@ func arcValues(r *rand.Rand, n int, odd bool) (k, root []float64) {
 		root[j] = math.Exp(r.NormFloat64())
 		k[j] = root[j] * (2.4*r.Float64() - 1.2) / 2
 		switch r.IntN(8) {
-		case 0: // alike, but for rounding
+		case 0: // equal, up to rounding
 			k[j] = root[j] / 2 * (1 + 0x1p-52*float64(r.IntN(9)-4))
-		case 1: // opposite
+		case 1: // opposite directions
 			k[j] = -root[j] / 2 * (1 + 0x1p-52*float64(r.IntN(9)-4))
-		case 2: // upright
+		case 2: // orthogonal
 			k[j] = math.Ldexp(r.NormFloat64(), -r.IntN(80))
 		}
 		if odd && r.IntN(5) == 0 {
@@ -69,7 +69,7 @@ func arcValues(r *rand.Rand, n int, odd bool) (k, root []float64) {
 	return k, root
 }
 
-// guarded64 copies values between guards.
+// guarded64 copies values and puts guards around the copy.
 func guarded64(r *rand.Rand, v []float64) ([]float64, func(t *testing.T)) {
 	to, check := fill64(r, len(v))
 	copy(to, v)
@@ -120,7 +120,7 @@ func TestArc(t *testing.T) {
 	})
 }
 
-// The polynomial is the arc cosine, to the error that Arc states.
+// ArcPoly approximates the arc cosine to the accuracy that Arc documents.
 func TestArcCosine(t *testing.T) {
 	worst := 0.0
 	for i := -200000; i <= 200000; i++ {
@@ -149,7 +149,7 @@ func TestArcBounds(t *testing.T) {
 				p.Arc(a)
 			}
 		}
-		arc(func(*Arc) {})() // the unchanged one is fine
+		arc(func(*Arc) {})() // valid as it is
 		arc(func(a *Arc) { a.InXY, a.InXX = nil, nil })()
 		for name, f := range map[string]func(){
 			"K":        arc(func(a *Arc) { a.K = a.K[1:] }),

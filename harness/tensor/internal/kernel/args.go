@@ -5,8 +5,8 @@ package kernel
 //
 //	for s in Segs { for k < K { f(i, j) = fma(A[s.A+i*ARow+k*AK], B[s.B+k*BK+j], f(i, j)) } }
 //
-// and stores f in C[i*CRow+j] after the steps that Mode asks for. All offsets
-// and strides count values.
+// and stores f in C[i*CRow+j] after the steps of Mode. All offsets and strides count
+// values.
 type Tile struct {
 	A, B, C, Bias []float32
 	Segs          []Seg
@@ -21,16 +21,16 @@ type Tile struct {
 // Seg is where one segment of the sum begins in A and in B.
 type Seg struct{ A, B int }
 
-// What a Tile does with its sums before it stores them, in this order.
+// The steps that a Tile applies to its sums before it stores them, in this order.
 const (
 	Add     = 1 << iota // f = C + f
 	AddBias             // f = f + Bias[j]
 	ReLU                // f = max(0, f); NaN is passed on
 )
 
-// WinogradIn describes the input transform of one tile of Winograd's
-// F(4x4, 3x3): V = B' d B for the 6x6 patch d at Src, for channels [0, C).
-// Element (i, j) of V goes to Dst[(6*i+j)*Plane+c].
+// WinogradIn describes the input transform V = B' d B of one tile of Winograd's
+// F(4x4, 3x3), for channels [0, C). d is the 6x6 patch at Src. Element (i, j) of V goes to
+// Dst[(6*i+j)*Plane+c].
 type WinogradIn struct {
 	Dst, Src []float32
 	Plane    int // distance of two elements of V
@@ -38,9 +38,9 @@ type WinogradIn struct {
 	C        int
 }
 
-// WinogradOut describes the output transform of one tile: Y = A' M A for the
-// 6x6 block M with element (i, j) at Src[(6*i+j)*Plane+c], followed by bias and
-// ReLU as in a Tile. Y is 4x4 pixels and goes to Dst.
+// WinogradOut describes the output transform Y = A' M A of one tile, followed by bias and
+// ReLU as in a Tile. Element (i, j) of the 6x6 block M is at Src[(6*i+j)*Plane+c]. Y has
+// 4x4 pixels and goes to Dst.
 type WinogradOut struct {
 	Dst, Src, Bias []float32
 	Plane          int
@@ -49,16 +49,16 @@ type WinogradOut struct {
 	Mode           int // AddBias, ReLU
 }
 
-// WinogradFilter describes the transform of 3x3 filters for C output channels:
-// U = G g G' for the filter g with tap (i, j) at Src[(3*i+j)*Tap+c]. Element
-// (i, j) of U goes to Dst[(6*i+j)*Plane+c].
+// WinogradFilter describes the transform U = G g G' of 3x3 filters for C output channels.
+// Tap (i, j) of the filter g is at Src[(3*i+j)*Tap+c]. Element (i, j) of U goes to
+// Dst[(6*i+j)*Plane+c].
 type WinogradFilter struct {
 	Dst, Src   []float32
 	Plane, Tap int
 	C          int
 }
 
-// Sixth is 1/6 as the filter transform has it.
+// Sixth is 1/6 rounded to float32, as the filter transform uses it.
 const Sixth float32 = 1.0 / 6
 
 // Vec describes an elementwise operation on the first N values.
@@ -68,10 +68,10 @@ type Vec struct {
 	N       int
 }
 
-// Pool describes a scaled sum over 2x2 pixels for one row of W pooled pixels;
-// the two rows of Big, and of Act, lie Row apart. Bits holds a bit for every
-// value of Big, set where it was positive: for each pooled pixel, the C bits of
-// its upper left, upper right, lower left and lower right pixel.
+// Pool describes a scaled sum over 2x2 pixels for one row of W pooled pixels. Row is the
+// distance between the two rows of Big, and of Act. Bits holds one bit for every value of
+// Big, set if the value was positive: for each pooled pixel, the C bits of its upper left,
+// upper right, lower left and lower right pixel.
 type Pool struct {
 	Small, Big, Act []float32
 	Bits            []byte
@@ -79,15 +79,15 @@ type Pool struct {
 	Row, W, C       int
 }
 
-// Cols describes an operation on Rows rows of C columns that lie Stride apart
-// in X, Z and Y; A, B and D hold one value a column. Sums have Y[c] alone.
+// Cols describes an operation on Rows rows of C columns. Stride is the distance between
+// rows in X, Z and Y. A, B and D hold one value for each column. Sums only use Y[c].
 type Cols struct {
 	Y, X, Z, A, B, D []float32
 	Rows, Stride, C  int
 }
 
-// Panel describes the packing of K rows of Cols values (or, transposed, of 8
-// rows of K values) that lie Row apart into the rows of a panel, Width apart.
+// Panel describes the packing of a panel of B. It copies K rows of Cols values, Row apart,
+// into rows that are Width apart. Transposed, it reads 8 rows of K values instead.
 type Panel struct {
 	Dst, Src []float32
 	K        int
@@ -95,6 +95,6 @@ type Panel struct {
 	Width    int
 }
 
-// DotLanes is the number of partial sums of a dot product, the same on every
-// path so that the result is too.
+// DotLanes is the number of partial sums of a dot product. It is the same on every path,
+// and so is the result.
 const DotLanes = 64

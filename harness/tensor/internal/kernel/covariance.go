@@ -2,17 +2,17 @@ package kernel
 
 import "math"
 
-// The covariances of networks of infinite width are taken through their layers for eight
-// pairs of images at a time, one pair in each lane: WideLanes values are a place. One image
-// of a pair may be the same in all lanes, and then has one value for a place.
+// The covariances of infinitely wide networks are mapped through the layers for eight pairs
+// of images at a time, one pair in each lane. A place is a group of WideLanes values. If one
+// image of the pair is the same in all lanes, it has one value for each place.
 
-// Products describes a row of covariances of pixels and the sum of three such rows: for
+// Products describes a row of covariances of pixels and the sum of three such rows. For
 // each place i < N,
 //
 //	Row[i] = sum_c X[i C + c] Y[i C + c],   Sum[i] = (Before[i] + At[i]) + Row[i].
 type Products struct {
 	Row, Sum, Before, At []float64 // [N, 8]
-	X, Y                 []float64 // [N, C, 8]; X [N, C] where it is the same in all lanes
+	X, Y                 []float64 // [N, C, 8]; X [N, C] if Same
 	N, C                 int
 	Same                 bool // X is the same in all lanes
 }
@@ -23,22 +23,22 @@ type Sums struct {
 	N                      int
 }
 
-// Rectify describes what a convolution, ReLU and average pooling make of covariances.
-// Place i < N of the output receives from place 2i, which has neighbours in a row on either
-// side: with sums over three rows S, a place before the first included,
+// Rectify describes how convolution, ReLU and average pooling change covariances. Place
+// i < N of the output gets its value from place 2i of the input and the neighbours in its
+// row. S holds sums over three rows and starts one place before the first:
 //
 //	s = Scale ((S[2i] + S[2i+1]) + S[2i+2]) + Bias,   r = RootX[2i] RootY[2i],   cos t = s/r,
 //	Dst[i] += [ r sin t + (pi - t) s ]/pi,
 //
-// twice the covariance after ReLU. Where there is a DstT, the derivatives in the weights
-// go along, with their own sums T:
+// which is twice the covariance after ReLU. If DstT is given, the derivatives with respect
+// to the weights are computed too, from their own sums T:
 //
 //	DstT[i] += (pi - t)/pi [ Scale ((T[2i] + T[2i+1]) + T[2i+2]) + s ].
 //
 // With u = |cos t|, sin t - u acos u = pi (1-u)^(3/2) RectifyPoly(u) and acos u =
-// pi (1-u)^(1/2) AnglePoly(u), to float64's precision. The angle of
-// the derivatives is zero between images that are equal about a place: of 1-u some units in
-// the last place are taken off there, whose root would be 1e-8.
+// pi (1-u)^(1/2) AnglePoly(u), to float64's precision. For images that are equal around a
+// place, the angle in the derivatives must be zero. Rounding would give 1e-8, the root of
+// an error in 1-u, so some units in the last place of 1-u are subtracted there.
 type Rectify struct {
 	Dst, DstT       []float64 // [N, 8]
 	S, T            []float64 // [2 N + 1, 8]
@@ -49,13 +49,13 @@ type Rectify struct {
 	Same            bool // X is the same in all lanes
 }
 
-// RectifyBack describes the way back through Rectify. D is the gradient in its Dst; that in
-// s goes to every other place of Slope, and Angle gathers there what the gradient in the
-// variance RootX^2 is 2 pi RootX^2 times:
+// RectifyBack describes the backward pass of Rectify. D is the gradient with respect to
+// Dst. The gradient with respect to s goes to every second place of Slope. Angle collects
+// the gradient with respect to the variance RootX^2, multiplied by 2 pi RootX^2:
 //
 //	Slope[2i] = D[i] (pi - t)/pi,   Angle[2i] += D[i] r sin t.
 //
-// Without variance there is no angle. It is taken for a right one.
+// If a variance is zero, the angle is undefined and counts as a right angle.
 type RectifyBack struct {
 	Slope, Angle    []float64 // [2 N - 1, 8]
 	D               []float64 // [N, 8]
@@ -67,9 +67,8 @@ type RectifyBack struct {
 	Same            bool
 }
 
-// ProductsBack describes the way back through Products to the pixels of one side, the
-// gradients in rows of covariances having sums S over three rows, a place before the first
-// included:
+// ProductsBack describes the backward pass of Products to the pixels of one image. S holds
+// the sums of gradients over three rows, starting one place before the first:
 //
 //	X[i C + c] += ((S[i] + S[i+1]) + S[i+2]) Y[i C + c].
 type ProductsBack struct {
@@ -78,10 +77,10 @@ type ProductsBack struct {
 	N, C int
 }
 
-// One is 1, less what rounding makes of the cosine between equal images.
+// One is 1 minus the rounding error of the cosine between equal images.
 const One = 1 - 0x1p-50
 
-// RectifyPoly and AnglePoly have the highest power first.
+// RectifyPoly and AnglePoly have their highest power first.
 var (
 	RectifyPoly = [18]float64{
 		-9.759058594307168e-08,
@@ -125,7 +124,7 @@ var (
 	}
 )
 
-// Products multiplies pixels.
+// Products multiplies pixels. See the type Products.
 func (p *Path) Products(a *Products) {
 	n := a.N * WideLanes
 	x := n * a.C
@@ -141,14 +140,14 @@ func (p *Path) Products(a *Products) {
 	}
 }
 
-// Sums adds rows.
+// Sums adds three rows.
 func (p *Path) Sums(a *Sums) {
 	n := a.N * WideLanes
 	check(n > 0 && n <= len(a.Sum) && n <= len(a.Before) && n <= len(a.At) && n <= len(a.After))
 	p.sums(a)
 }
 
-// Rectify takes covariances through a layer.
+// Rectify maps covariances through a layer.
 func (p *Path) Rectify(a *Rectify) {
 	n, places := a.N*WideLanes, (2*a.N-1)*WideLanes
 	x := places
@@ -170,7 +169,7 @@ func (p *Path) Rectify(a *Rectify) {
 	}
 }
 
-// RectifyBack takes gradients back through a layer.
+// RectifyBack maps gradients back through a layer.
 func (p *Path) RectifyBack(a *RectifyBack) {
 	n, places := a.N*WideLanes, (2*a.N-1)*WideLanes
 	x := places
@@ -186,7 +185,7 @@ func (p *Path) RectifyBack(a *RectifyBack) {
 	}
 }
 
-// ProductsBack takes gradients back to pixels.
+// ProductsBack maps gradients back to pixels.
 func (p *Path) ProductsBack(a *ProductsBack) {
 	n := a.N * WideLanes
 	check(a.N > 0 && a.C > 0 && n*a.C <= len(a.X) && n*a.C <= len(a.Y) && n+2*WideLanes <= len(a.S))
@@ -275,7 +274,7 @@ func productsBackGeneric(a *ProductsBack) {
 	}
 }
 
-// positive is x, and zero where x is negative or no number.
+// positive returns x, or zero if x is negative or NaN.
 func positive(x float64) float64 {
 	if x > 0 {
 		return x
@@ -283,7 +282,7 @@ func positive(x float64) float64 {
 	return 0
 }
 
-// polynomial sums the even powers and the odd ones apart.
+// polynomial sums the even powers and the odd powers separately.
 func polynomial(p *[18]float64, u float64) float64 {
 	v := u * u
 	odd, even := p[0], p[1]

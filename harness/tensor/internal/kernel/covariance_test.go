@@ -9,7 +9,7 @@ import (
 	"dgkip/harness/fmath"
 )
 
-// rectifyCase is a Rectify of random places, among them angles of zero and pi.
+// rectifyCase returns a Rectify of random places, including angles of zero and pi.
 func rectifyCase(r *rand.Rand, n int, same, tangent bool) *Rectify {
 	const L = WideLanes
 	a := &Rectify{N: n, Same: same, Scale: 0.5 + r.Float64(), Bias: 0.01 * float64(r.IntN(2))}
@@ -61,7 +61,7 @@ func rectifyCase(r *rand.Rand, n int, same, tangent bool) *Rectify {
 	return a
 }
 
-// rectifyAny is the definition of a Rectify.
+// rectifyAny computes a Rectify by its definition.
 func rectifyAny(a *Rectify) (dst, dstT []float64) {
 	const L = WideLanes
 	dst, dstT = append(dst, a.Dst...), append(dstT, a.DstT...)
@@ -102,7 +102,7 @@ func TestRectify(t *testing.T) {
 						t.Fatalf("%s: %v, not %v", name, a.Dst[i], want)
 					}
 				}
-				for i, want := range dstT { // an angle near zero is the root of rounding
+				for i, want := range dstT { // an angle near zero is the root of a rounding error
 					if math.Abs(a.DstT[i]-want) > 1e-7*(10+math.Abs(want)) {
 						t.Fatalf("%s: derivative %v, not %v", name, a.DstT[i], want)
 					}
@@ -112,7 +112,7 @@ func TestRectify(t *testing.T) {
 	})
 }
 
-// backCase is the way back through a Rectify.
+// backCase returns the backward pass of a Rectify.
 func backCase(r *rand.Rand, n int, same bool) *RectifyBack {
 	a := rectifyCase(r, n, same, false)
 	slope, _ := fill64(r, (2*n-1)*WideLanes)
@@ -147,7 +147,7 @@ func TestRectifyBack(t *testing.T) {
 						}
 						s, root := a.Scale*(a.S[y]+a.S[y+L]+a.S[y+2*L])+a.Bias, a.RootX[x]*a.RootY[y]
 						angle, d := fmath.Acos(max(-1, min(1, s/root))), a.D[i*L+l]
-						// An angle near zero is the root of rounding.
+						// An angle near zero is the root of a rounding error.
 						if got, want := a.Slope[y], d*(math.Pi-angle)/math.Pi; math.Abs(got-want) > 1e-7*(1+math.Abs(want)) {
 							t.Fatalf("%s: slope %v, not %v", name, got, want)
 						}
@@ -187,7 +187,7 @@ func TestProductsBack(t *testing.T) {
 	})
 }
 
-// The polynomials are their functions to float64's precision.
+// RectifyPoly and AnglePoly approximate their functions to float64's precision.
 func TestPolynomials(t *testing.T) {
 	for i := range 100000 {
 		u := float64(i) / 100000
@@ -310,7 +310,7 @@ func TestBackBounds(t *testing.T) {
 	})
 }
 
-// Nanoseconds an evaluation, for a row of sixteen places.
+// BenchmarkRectify reports nanoseconds for each value, in a row of sixteen places.
 func BenchmarkRectify(b *testing.B) {
 	for _, tangent := range []bool{false, true} {
 		for _, p := range paths {

@@ -2,9 +2,9 @@ package kernel
 
 import "dgkip/harness/fmath"
 
-// The kernels in plain Go: what the assembly does, and what runs where there is
-// none. Products that feed a sum are rounded on purpose, float32(x*y), because
-// the compiler fuses them on some processors.
+// The kernels in plain Go. They define what the assembly does and run where there is no
+// assembly. Products in sums are rounded explicitly, float32(x*y), because the compiler
+// fuses them on some processors.
 
 func tileGeneric(t *Tile) {
 	for i := 0; i < t.Rows; i++ {
@@ -42,7 +42,7 @@ func tileGeneric(t *Tile) {
 	}
 }
 
-// relu is max(0, x); it leaves NaN and minus zero as they are.
+// relu returns max(0, x). It keeps NaN and minus zero.
 func relu(x float32) float32 {
 	if x < 0 {
 		return 0
@@ -50,7 +50,7 @@ func relu(x float32) float32 {
 	return x
 }
 
-// winogradInRow is B' applied to six values.
+// winogradInRow applies B' to six values.
 func winogradInRow(d [6]float32) [6]float32 {
 	x, y := d[4]-d[2], d[5]-d[3]
 	z := d[3] - d[1]
@@ -81,7 +81,7 @@ func winogradInGeneric(a *WinogradIn) {
 	}
 }
 
-// winogradOutRow is A' applied to six values.
+// winogradOutRow applies A' to six values.
 func winogradOutRow(m [6]float32) [4]float32 {
 	s, d := m[1]+m[2], m[1]-m[2]
 	s2, d2 := m[3]+m[4], m[3]-m[4]
@@ -116,7 +116,7 @@ func winogradOutGeneric(a *WinogradOut) {
 	}
 }
 
-// winogradFilterRow is G applied to three values.
+// winogradFilterRow applies G to three values.
 func winogradFilterRow(g [3]float32) [6]float32 {
 	q, r := 0-float32(Sixth*(g[0]+g[2])), float32(Sixth*g[1])
 	t, e := float32(Sixth/4*g[0])+float32(Sixth*g[2]), float32(Sixth/2*g[1])
@@ -180,8 +180,8 @@ func poolGeneric(a *Pool) {
 	}
 }
 
-// eachBig calls do with the index in Big of every value that is pooled and with
-// its place in Bits.
+// eachBig calls do with the index in Big of every value that is pooled, and with the place
+// of its bit in Bits.
 func (a *Pool) eachBig(do func(big, byteAt int, bit byte)) {
 	size := (a.C + 7) / 8
 	for w := 0; w < a.W; w++ {

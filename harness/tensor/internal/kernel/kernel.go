@@ -1,20 +1,20 @@
-// Package kernel holds the inner loops of the tensor package, once for each
-// kind of processor: AVX-512, AVX2 with FMA, NEON and plain Go.
+// Package kernel holds the inner loops of the tensor package, one version for each kind of
+// processor: AVX-512, AVX2 with FMA, NEON and plain Go.
 //
 // # What is the same on every path
 //
-// Every path computes every value by the same sequence of rounded operations,
-// so results agree to the last bit (only the payload of a NaN may differ):
+// Every path computes every value by the same sequence of rounded operations, so results
+// agree to the last bit. Only the payload of a NaN may differ.
 //
-//   - A Tile is a chain of fused multiply-adds in the order of the segments and
-//     of k, rounded once a step, for each element on its own. How elements are
-//     grouped into registers therefore does not show.
+//   - A Tile computes each element as a chain of fused multiply-adds, in the order of the
+//     segments and of k, rounded once a step. The grouping of elements into registers
+//     therefore does not matter.
 //   - The other kernels multiply and add in two rounded steps.
-//   - A dot product keeps DotLanes partial sums whatever the register width,
-//     one in float64 WideLanes of them.
+//   - A dot product keeps DotLanes partial sums for any register width, and in float64
+//     WideLanes partial sums.
 //
-// The assembly for amd64 and for arm64 is written by the generators in gen, a
-// module of its own so that the program does not depend on it.
+// The generators in gen write the assembly for amd64 and arm64. They are a module of their
+// own, so that the program does not depend on avo.
 package kernel
 
 //go:generate go run -C gen -tags noasm . -out ../kernel_amd64.new -stubs ../stubs_amd64.new -pkg kernel
@@ -34,7 +34,7 @@ type Path struct {
 	Name string
 	Rows int // rows of the largest register tile
 	Cols int // columns of the full register tile, and of a packed panel
-	Half int // columns of the narrow register tile; Cols where there is none
+	Half int // columns of the narrow register tile; Cols if there is none
 
 	CrossRows, CrossCols int // register tile of Cross
 	WideRows             int // rows that MulVec takes at a time
@@ -60,8 +60,8 @@ type Path struct {
 	packTransposed func(*Panel)
 	cross          func(*Cross)
 	mulVec         func(*Wide)
-	addRows        func(*Wide) // for AddRowsAtOnce rows
-	addRow         func(*Wide) // for one row
+	addRows        func(*Wide) // adds AddRowsAtOnce rows
+	addRow         func(*Wide) // adds one row
 	outer          func(*Wide) // without V
 	outer2         func(*Wide)
 	arc            func(*Arc) // without slopes
@@ -134,7 +134,7 @@ var active atomic.Pointer[Path]
 // Env is the environment variable that names the path to use.
 const Env = "DGKIP_KERNEL"
 
-// EnvError is what is wrong with the value of Env, or nil.
+// EnvError is the error in the value of Env, or nil.
 var EnvError error
 
 func init() {
@@ -152,7 +152,7 @@ func Active() *Path { return active.Load() }
 // Paths lists the paths that this processor can run, the fastest first.
 func Paths() []*Path { return paths }
 
-// Use makes the named path the one in use.
+// Use selects the named path.
 func Use(name string) error {
 	var have []string
 	for _, p := range paths {
@@ -162,5 +162,5 @@ func Use(name string) error {
 		}
 		have = append(have, p.Name)
 	}
-	return fmt.Errorf("kernel path %q is not available on this processor; it has %s", name, strings.Join(have, ", "))
+	return fmt.Errorf("kernel path %q is not available on this processor; available: %s", name, strings.Join(have, ", "))
 }

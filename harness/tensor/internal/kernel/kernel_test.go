@@ -12,8 +12,8 @@ import (
 	"dgkip/harness/fmath"
 )
 
-// guard surrounds every output of a test; a kernel that writes outside its
-// slice changes it.
+// guard surrounds every output of a test. A kernel that writes outside its slice
+// overwrites it.
 const guard = 12345.678
 
 // fill returns n random values with guards on both sides of the slice.
@@ -39,7 +39,7 @@ func guarded(t *testing.T, v []float32) {
 	}
 }
 
-// special sprinkles values that arithmetic treats specially.
+// special replaces some values by NaN, Inf, zero and other special cases.
 func special(r *rand.Rand, v []float32) {
 	odd := []float32{0, float32(math.Copysign(0, -1)), float32(math.Inf(1)), float32(math.Inf(-1)),
 		float32(math.NaN()), 1e-42, -1e-38, math.MaxFloat32}
@@ -58,8 +58,8 @@ func same(t *testing.T, name string, got, want []float32) {
 	}
 }
 
-// eachPath runs a test on every path of this processor but plain Go, which is
-// what they are compared with.
+// eachPath runs a test on every path of this processor except plain Go, which is the
+// reference.
 func eachPath(t *testing.T, f func(t *testing.T, p *Path)) {
 	for _, p := range Paths() {
 		t.Run(p.Name, func(t *testing.T) { f(t, p) })
@@ -98,7 +98,7 @@ func TestTile(t *testing.T) {
 	})
 }
 
-// tileAny is the definition of a Tile, written apart from the kernels.
+// tileAny computes a Tile by its definition, independently of the kernels.
 func tileAny(t *Tile) {
 	for i := range t.Rows {
 		for j := range t.Cols {
@@ -123,8 +123,8 @@ func tileAny(t *Tile) {
 	}
 }
 
-// The kernels beside the matrix one, each against plain Go on the same input.
-func TestOthers(t *testing.T) {
+// All kernels except Tile agree with plain Go on the same input.
+func TestOtherKernels(t *testing.T) {
 	eachPath(t, func(t *testing.T, p *Path) {
 		r := rand.New(rand.NewPCG(3, 4))
 		for _, c := range []int{1, 3, 7, 8, 13, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 100, 255, 256} {
@@ -256,7 +256,7 @@ func TestBounds(t *testing.T) {
 				p.Tile(a)
 			}
 		}
-		tile(func(*Tile) {})() // the unchanged one is fine
+		tile(func(*Tile) {})() // valid as it is
 		for name, f := range map[string]func(){
 			"tile A":        tile(func(a *Tile) { a.A = a.A[:39] }),
 			"tile B":        tile(func(a *Tile) { a.B = a.B[1:] }),
@@ -321,12 +321,12 @@ func TestBounds(t *testing.T) {
 	})
 }
 
-// A chain of two steps that a product rounded twice, first to float64, gets
-// wrong: 1 + 2^-23 and a b with a b just below half a unit in its last place.
+// A Tile rounds each step once. Rounding the product to float64 first gives a wrong result
+// here: a b is just below half a unit in the last place of 1 + 2^-23.
 func TestTileRoundsOnce(t *testing.T) {
 	a, b, c := float32(0x1p-12*(1+0x1p-23)), float32(0x1p-12*(1-0x1p-23)), float32(1+0x1p-23)
 	if math.FMA(float64(a), float64(b), float64(c)) == float64(c) || float32(math.FMA(float64(a), float64(b), float64(c))) == c {
-		t.Fatal("the numbers do not tell the mistake")
+		t.Fatal("the numbers do not expose double rounding")
 	}
 	eachPath(t, func(t *testing.T, p *Path) {
 		r := rand.New(rand.NewPCG(1, 2))

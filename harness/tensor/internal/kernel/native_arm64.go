@@ -2,9 +2,8 @@
 
 package kernel
 
-// native lists the assembly paths of this processor: every arm64 has NEON. Its
-// path has the matrix micro-kernel and that of Cross, where nearly all time goes,
-// and plain Go for the rest.
+// native lists the assembly paths of this processor. Every arm64 has NEON. The NEON path
+// has kernels for Tile and Cross, where nearly all time goes, and plain Go for the rest.
 func native() []*Path {
 	neon := *generic
 	neon.Name, neon.Rows, neon.Cols, neon.Half = "neon", 8, 8, 8

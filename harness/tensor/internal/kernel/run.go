@@ -2,9 +2,9 @@ package kernel
 
 import "sync"
 
-// The methods of Path check the bounds of what they are given, since assembly
-// does not. Channels that do not fill a register go to plain Go; pooling, where
-// pixels follow each other, then leaves all of them to it.
+// The methods of Path check bounds, because the assembly does not. Channels that do not
+// fill a register are computed in plain Go. Pooling then uses plain Go for the whole row,
+// because the channels of different pixels are adjacent.
 
 const outOfBounds = "tensor: kernel: arguments reach outside their slices"
 
@@ -46,7 +46,7 @@ func (p *Path) WinogradIn(a *WinogradIn) {
 	}
 }
 
-// WinogradOut transforms one block of products back.
+// WinogradOut transforms one block of products back to pixels.
 func (p *Path) WinogradOut(a *WinogradOut) {
 	check(a.C >= 0 && a.Plane|a.Row|a.Pix >= 0 && 35*a.Plane+a.C <= len(a.Src) &&
 		3*(a.Row+a.Pix)+a.C <= len(a.Dst) && (a.Mode&AddBias == 0 || len(a.Bias) >= a.C))
@@ -80,7 +80,7 @@ func (p *Path) WinogradFilter(a *WinogradFilter) {
 	}
 }
 
-// vecs keeps argument structs: they would escape to the heap in each call.
+// vecs keeps argument structs, which would otherwise escape to the heap in each call.
 var vecs = sync.Pool{New: func() any { return new(Vec) }}
 
 func (p *Path) vec(fast, plain func(*Vec), step int, y, x, z []float32, s float32) {
@@ -105,7 +105,7 @@ func (p *Path) vec(fast, plain func(*Vec), step int, y, x, z []float32, s float3
 	}
 }
 
-// ReLU sets y to max(0, x), with NaN passed on.
+// ReLU sets y to max(0, x). NaN stays NaN.
 func (p *Path) ReLU(y, x []float32) {
 	check(len(y) == len(x))
 	p.vec(p.relu, reluGeneric, lanes, y, x, nil, 0)
@@ -140,8 +140,8 @@ func (p *Path) poolRow(fast, plain func(*Pool), a *Pool) {
 	end := a.Row + 2*a.W*a.C
 	check(a.W >= 0 && a.C > 0 && a.Row >= 2*a.W*a.C && a.W*a.C <= len(a.Small) && end <= len(a.Big) &&
 		(a.Act == nil || end <= len(a.Act)) && (a.Bits == nil || 4*a.W*((a.C+7)/8) <= len(a.Bits)))
-	// The channels of a pixel follow those of the one before, so a row whose
-	// channels do not fill registers is left to plain Go as a whole.
+	// The channels of different pixels are adjacent. If they do not fill registers, plain
+	// Go computes the whole row.
 	if a.C%lanes == 0 {
 		fast(a)
 	} else {
@@ -149,8 +149,8 @@ func (p *Path) poolRow(fast, plain func(*Pool), a *Pool) {
 	}
 }
 
-// Pool sums 2x2 pixels, times Scale, and records in Bits, where given, which of
-// them were positive.
+// Pool sets Small to the sums over 2x2 pixels times Scale. If Bits is given, it records
+// which of the pixels were positive.
 func (p *Path) Pool(a *Pool) {
 	if a.Bits == nil {
 		p.poolRow(p.pool, poolGeneric, a)
@@ -159,8 +159,8 @@ func (p *Path) Pool(a *Pool) {
 	}
 }
 
-// Unpool is the adjoint of Pool. Values whose Act is not positive, or whose bit
-// in Bits is not set, are set to zero where one of these is given.
+// Unpool is the adjoint of Pool. If Act or Bits is given, it sets values to zero where Act
+// is not positive or the bit is not set.
 func (p *Path) Unpool(a *Pool) {
 	switch {
 	case a.Bits != nil:
@@ -224,14 +224,14 @@ func (p *Path) PackTransposed(a *Panel) {
 	last := *a
 	a.K &^= 7
 	p.packTransposed(a)
-	if from := last.K - 8; a.K < last.K { // a last block that overlaps
+	if from := last.K - 8; a.K < last.K { // the last block overlaps the one before
 		last.Src, last.Dst, last.K = last.Src[from:], last.Dst[from*last.Width:], 8
 		p.packTransposed(&last)
 	}
 }
 
-// Peak runs n steps of multiply-adds on registers alone and returns the number
-// of floating-point operations: the yardstick of the benchmarks.
+// Peak runs n steps of multiply-adds on registers alone and returns the number of
+// floating-point operations. Benchmarks compare with its speed.
 func (p *Path) Peak(n int) int {
 	a := Vec{Y: make([]float32, lanes), X: make([]float32, lanes), Z: make([]float32, lanes), N: n}
 	for i := range lanes {

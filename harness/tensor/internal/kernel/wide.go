@@ -1,24 +1,23 @@
 package kernel
 
-// The kernels that read or write float32 values and compute in float64.
+// Kernels that read or write float32 values and compute in float64.
 
-// WideLanes is the number of partial sums of a sum over features, the same on
-// every path so that the result is too.
+// WideLanes is the number of partial sums of a sum over features. It is the same on every
+// path, and so is the result.
 const WideLanes = 8
 
-// Cross describes the inner products of Rows rows of A, ARow apart, and Cols
-// rows of B, BRow apart, over N features. With x and y such rows,
+// Cross describes the inner products of Rows rows of A, ARow apart, and Cols rows of B, BRow
+// apart, over N features. With x a row of A and y a row of B,
 //
 //	var s [8]float64
 //	for k < N { s[k%8] = fma(x[k], y[k], s[k%8]) }
 //	C[i*CRow+j] = ((s[0]+s[4]) + (s[2]+s[6])) + ((s[1]+s[5]) + (s[3]+s[7]))
 //
-// The product of two float32 values is exact in float64, so that it does not
-// matter whether it is fused with the sum.
+// The product of two float32 values is exact in float64. Fusing it with the sum therefore
+// does not change the result.
 //
-// The kernels fill the register tile of CrossRows x CrossCols inner products
-// also where it is larger, taking the last row again; C has to have room for
-// that.
+// The kernels always compute a full register tile of CrossRows x CrossCols inner products
+// and repeat the last row if there are fewer. C must have room for the full tile.
 type Cross struct {
 	C          []float64
 	A, B       []float32
@@ -28,9 +27,9 @@ type Cross struct {
 	N          int
 }
 
-// Wide describes an operation with Rows rows of X, Row apart, of N features and
-// float64 vectors over features, U and V, and over rows, S. Products and sums
-// are rounded one by one.
+// Wide describes an operation on Rows rows of X, Row apart, with N features. U and V are
+// float64 vectors over features, and S is one over rows. Every product and every sum is
+// rounded by itself.
 type Wide struct {
 	X         []float32
 	U, V, S   []float64
@@ -41,8 +40,8 @@ type Wide struct {
 // AddRowsAtOnce is the number of rows that AddRows adds in one pass over U.
 const AddRowsAtOnce = 4
 
-// Cross computes the inner products. Features beyond the last whole eight have
-// a sum of their own, which is added.
+// Cross computes the inner products. Features after the last whole group of eight have a
+// sum of their own, which is added at the end.
 func (p *Path) Cross(a *Cross) {
 	check(a.Rows > 0 && a.Rows <= p.CrossRows && a.Cols > 0 && a.Cols <= p.CrossCols && a.N > 0 &&
 		a.ARow|a.BRow >= 0 && a.CRow >= p.CrossCols && (p.CrossRows-1)*a.CRow+p.CrossCols <= len(a.C) &&
@@ -67,8 +66,8 @@ func (p *Path) Cross(a *Cross) {
 	}
 }
 
-// MulVec sets S[i] to the inner product of row i and V, for at most WideRows
-// rows, by the sums of Cross with products that are rounded.
+// MulVec sets S[i] to the inner product of row i and V, for at most WideRows rows. It uses
+// the partial sums of Cross, but rounds the products.
 func (p *Path) MulVec(a *Wide) {
 	check(a.Rows > 0 && a.Rows <= p.WideRows && a.N > 0 && a.Row >= 0 && p.WideRows <= len(a.S) &&
 		(a.Rows-1)*a.Row+a.N <= len(a.X) && a.N <= len(a.V))
@@ -89,7 +88,7 @@ func (p *Path) MulVec(a *Wide) {
 	}
 }
 
-// AddRows adds S[i] times row i to U, for one row after the other.
+// AddRows adds S[i] times row i to U, one row after another.
 func (p *Path) AddRows(a *Wide) {
 	check(a.Rows > 0 && a.N > 0 && a.Row >= 0 && a.Rows <= len(a.S) &&
 		(a.Rows-1)*a.Row+a.N <= len(a.X) && a.N <= len(a.U))
@@ -110,7 +109,7 @@ func (p *Path) AddRows(a *Wide) {
 	}
 }
 
-// Outer sets the one row X to S[0]*U + S[1]*V, or to S[0]*U where V is nil.
+// Outer sets the single row of X to S[0]*U + S[1]*V, or to S[0]*U if V is nil.
 func (p *Path) Outer(a *Wide) {
 	two := a.V != nil
 	check(a.N > 0 && a.N <= len(a.X) && a.N <= len(a.U) && (!two && len(a.S) > 0 || two && len(a.S) > 1 && a.N <= len(a.V)))

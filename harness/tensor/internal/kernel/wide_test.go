@@ -35,7 +35,7 @@ func same64(t *testing.T, name string, got, want []float64) {
 	}
 }
 
-// sumAny is the definition of a sum over features, written apart.
+// sumAny computes a sum over features by its definition, independently of the kernels.
 func sumAny(x []float32, y []float64) float64 {
 	sum := func(x []float32, y []float64) float64 {
 		var s [8]float64
@@ -151,7 +151,7 @@ func TestWideBounds(t *testing.T) {
 				op(a)
 			}
 		}
-		// The unchanged ones are fine.
+		// Valid as they are.
 		cross(func(*Cross) {})()
 		for _, op := range []func(*Wide){p.MulVec, p.AddRows, p.Outer} {
 			wide(op, func(*Wide) {})()

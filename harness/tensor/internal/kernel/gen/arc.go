@@ -11,7 +11,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// bits64 returns a register with x in every lane.
+// bits64 returns a register with the bits x in every lane.
 func (v isa) bits64(x uint64) reg.VecVirtual {
 	m, ok := constants64[x]
 	if !ok {
@@ -23,7 +23,7 @@ func (v isa) bits64(x uint64) reg.VecVirtual {
 	return r
 }
 
-// constant64 is bits64 for a number.
+// constant64 returns a register with the number x in every lane.
 func (v isa) constant64(x float64) reg.VecVirtual { return v.bits64(math.Float64bits(x)) }
 
 var constants64 = map[uint64]Mem{}
@@ -37,7 +37,7 @@ func (a args) splat64(v isa, field string) reg.VecVirtual {
 	return r
 }
 
-// and and or combine bits. The 512-bit forms are those of AVX512F.
+// and and or combine bits. In 512-bit registers they use only AVX512F.
 func (v isa) and(x, y Op, to reg.VecVirtual) {
 	if v.lanes == 16 {
 		VPANDQ(x, y, to)
@@ -54,8 +54,8 @@ func (v isa) or(x, y Op, to reg.VecVirtual) {
 	}
 }
 
-// arc writes the operations on Arc, which take the steps of plain Go in its order.
-// Roots and quotients take most of the time: constants are read again for each register.
+// arc writes the operations on Arc, step by step as in plain Go. Roots and quotients take
+// most of the time, so constants are read again for each register.
 func (v isa) arc() {
 	for _, slopes := range []bool{false, true} {
 		name, doc := "arc", "takes inner products through a layer"
@@ -105,12 +105,12 @@ func (v isa) arc() {
 	}
 }
 
-// arcCosine returns pi - t and r sin t for cos t = c. It uses r up.
+// arcCosine returns pi - t and r sin t for cos t = c. It overwrites r.
 func (v isa) arcCosine(c, r reg.VecVirtual) (rest, h reg.VecVirtual) {
 	one, magnitude := v.constant64(1), v.bits64(1<<63-1)
 	u, w, q := v.vec(), v.vec(), v.constant64(kernel.ArcPoly[0])
 	v.and(magnitude, c, u)
-	VMINPD(u, one, u) // u where it is NaN
+	VMINPD(u, one, u) // keeps u if it is NaN
 	VSUBPD(u, one, w)
 	VSQRTPD(w, w)
 	for _, p := range kernel.ArcPoly[1:] {

@@ -19,15 +19,15 @@ func eachPlace(n reg.GPVirtual, body func()) {
 	JNZ(LabelRef("loop"))
 }
 
-// place is the size of the lanes of a place, in bytes.
+// place is the number of bytes of a place.
 const place = 8 * kernel.WideLanes
 
-// half addresses the part of a place, i places on, that a register holds.
+// half addresses the part of place i that a register holds.
 func (v isa) half(p reg.GPVirtual, i, half int) Mem {
 	return Mem{Base: p, Disp: place*i + 8*half*v.doubles()}
 }
 
-// table returns a number in all lanes of memory, for use as an operand.
+// table returns memory with a number in all lanes, for use as an operand.
 func (v isa) table(x float64) Mem {
 	m, ok := tables[x]
 	if !ok {
@@ -42,8 +42,8 @@ func (v isa) table(x float64) Mem {
 
 var tables = map[float64]Mem{}
 
-// covariances writes the operations on Products, Sums and Rectify, which take the steps of
-// plain Go in its order.
+// covariances writes the operations on Products, Sums and Rectify, step by step as in plain
+// Go.
 func (v isa) covariances() {
 	for _, same := range []bool{true, false} {
 		v.products(same)
@@ -69,7 +69,7 @@ func (v isa) covariances() {
 	v.done()
 }
 
-// named is the name and comment of a text whose X is the same in all lanes or not.
+// named returns the name and comment of a kernel. same: X is the same in all lanes.
 func named(name, doc string, same bool) (string, string) {
 	if same {
 		return name + "Same", name + "Same is " + name + ", X being the same in all lanes."
@@ -122,7 +122,7 @@ func (v isa) products(same bool) {
 	v.done()
 }
 
-// polynomial returns even(v) + u odd(v) of each u, given its square.
+// polynomial returns even(square) + u odd(square) for each u.
 func (v isa) polynomial(p *[18]float64, u, square []reg.VecVirtual) []reg.VecVirtual {
 	odd, even := v.vecs(len(u)), v.vecs(len(u))
 	for h := range u {
@@ -144,7 +144,7 @@ func (v isa) polynomial(p *[18]float64, u, square []reg.VecVirtual) []reg.VecVir
 	return even
 }
 
-// threeSum returns the sum over three places of a row.
+// threeSum returns the sum over three neighbouring places of a row.
 func (v isa) threeSum(p reg.GPVirtual, h int) reg.VecVirtual {
 	s := v.vec()
 	VMOVUPD(v.half(p, 0, h), s)

@@ -11,7 +11,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// isa is one width of vector register and the register tile that fits it.
+// isa is a width of vector registers and the register tile for that width.
 type isa struct {
 	name  string
 	lanes int // float32 values in a register
@@ -26,7 +26,7 @@ var (
 	avx2   = isa{"256", 8, 6, 3, 2, 4, YMM}
 )
 
-// bytes is the size of a register.
+// bytes returns the size of a register.
 func (v isa) bytes() int { return 4 * v.lanes }
 
 // args gives access to the fields of a kernel's argument struct.
@@ -35,8 +35,8 @@ type args struct{ c gotypes.Component }
 // text begins a kernel whose only argument is a pointer to the named struct.
 func (v isa) text(name, typ, doc string) args { return v.textAttr(attr.NOSPLIT, name, typ, doc) }
 
-// textStack is text for a kernel with scratch memory on the stack, which has to
-// check that the stack is large enough.
+// textStack is text for a kernel with scratch memory on the stack. Such a kernel must check
+// the size of the stack.
 func (v isa) textStack(name, typ, doc string) args { return v.textAttr(0, name, typ, doc) }
 
 func (v isa) textAttr(flags attr.Attribute, name, typ, doc string) args {
@@ -51,7 +51,7 @@ func (a args) int(field string) reg.GPVirtual {
 	return Load(a.c.Field(field), GP64()).(reg.GPVirtual)
 }
 
-// bytes loads an integer field that counts float32 values, as bytes.
+// bytes loads an integer field that counts float32 values, and converts it to bytes.
 func (a args) bytes(field string) reg.GPVirtual {
 	r := a.int(field)
 	SHLQ(Imm(2), r)
@@ -63,10 +63,10 @@ func (a args) ptr(field string) reg.GPVirtual {
 	return Load(a.c.Field(field).Base(), GP64()).(reg.GPVirtual)
 }
 
-// reload loads an integer field again into a register that it had before.
+// reload loads an integer field again into the register r.
 func (a args) reload(field string, r reg.GPVirtual) { Load(a.c.Field(field), r) }
 
-// reptr is reload for the address of a slice.
+// reptr loads the address of a slice field again into the register r.
 func (a args) reptr(field string, r reg.GPVirtual) { Load(a.c.Field(field).Base(), r) }
 
 // splat returns a register with the float32 field in every lane.
@@ -87,7 +87,7 @@ func (v isa) clear(r reg.VecVirtual) {
 	}
 }
 
-// vecs returns n registers, not set.
+// vecs returns n registers with undefined contents.
 func (v isa) vecs(n int) []reg.VecVirtual {
 	rs := make([]reg.VecVirtual, n)
 	for i := range rs {
@@ -100,8 +100,8 @@ func (v isa) vecs(n int) []reg.VecVirtual {
 func (v isa) constant(x float32) reg.VecVirtual {
 	m, ok := constants[x]
 	if !ok {
-		// As bits: a whole number would be printed without a point and read as
-		// an integer.
+		// Written as bits, because avo prints a whole number without a point and the
+		// assembler would read an integer.
 		m = ConstData(fmt.Sprintf("const%d", len(constants)), U32(math.Float32bits(x)))
 		constants[x] = m
 	}
@@ -112,7 +112,7 @@ func (v isa) constant(x float32) reg.VecVirtual {
 
 var constants = map[float32]Mem{}
 
-// repeat runs body while n > 0, taking step from n after each run.
+// repeat runs body while n > 0 and subtracts step from n after each run.
 func repeat(label string, n reg.GPVirtual, step int, body func()) {
 	JMP(LabelRef(label + "_test"))
 	Label(label)

@@ -1,5 +1,5 @@
-// Gen writes the amd64 assembly of the kernel package: every kernel twice,
-// once in 512-bit registers (AVX-512) and once in 256-bit ones (AVX2 and FMA).
+// Gen writes the amd64 assembly of the kernel package. It writes every kernel twice: with
+// 512-bit registers (AVX-512) and with 256-bit registers (AVX2 and FMA).
 //
 // Run it with go generate in the kernel package.
 package main

@@ -5,12 +5,12 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// peakChains is the number of independent chains of fused multiply-adds in the
-// peak loop: enough to hide their latency on every processor.
+// peakChains is the number of independent chains of fused multiply-adds in the peak loop.
+// It is enough to hide their latency on every processor.
 const peakChains = 24
 
-// peak writes a loop of nothing but fused multiply-adds on registers, the
-// yardstick of the benchmarks: N steps of 24 chains, 8 of them on AVX2.
+// peak writes a loop of only fused multiply-adds on registers: N steps of 24 chains, or of
+// 8 chains on AVX2. Benchmarks compare with its speed.
 func (v isa) peak() {
 	a := v.text("peak", "Vec", "peak"+v.name+" multiplies and adds on registers alone, N times; it reads X[0:16], Z[0:16] and writes Y[0:16].")
 	n := a.int("N")

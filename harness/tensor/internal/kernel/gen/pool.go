@@ -7,7 +7,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// quad addresses the 2x2 pixels that one pooled pixel stands for.
+// quad addresses the 2x2 pixels that are averaged into one pooled pixel.
 type quad struct{ top, low, pix reg.GPVirtual }
 
 func (q quad) at(pos int) Mem {
@@ -21,7 +21,7 @@ func (q quad) at(pos int) Mem {
 	return m
 }
 
-// bitPlanes addresses the bits of the four pixels, size bytes each.
+// bitPlanes addresses the bits of the four pixels, with size bytes for each pixel.
 type bitPlanes struct{ base, size, size3 reg.GPVirtual }
 
 func (b bitPlanes) at(pos int) Mem {
@@ -34,8 +34,8 @@ func (b bitPlanes) at(pos int) Mem {
 	return Mem{Base: b.base}
 }
 
-// pooling writes the sum over 2x2 pixels and its adjoint, each with and without
-// the record of the ReLU before it.
+// pooling writes the sum over 2x2 pixels and its adjoint, each with and without the record
+// of the preceding ReLU.
 func (v isa) pooling() {
 	v.poolKernel("pool", "sums 2x2 pixels, times Scale, into one row of Small.", false, false,
 		func(scale reg.VecVirtual, small Mem, q, _ quad, _ bitPlanes) {
@@ -106,7 +106,7 @@ func (v isa) poolKernel(name, doc string, act, bits bool, body func(scale reg.Ve
 	if bits {
 		planes = bitPlanes{a.ptr("Bits"), GP64(), GP64()}
 		MOVQ(c, planes.size)
-		SHRQ(Imm(5), planes.size) // 32 bits of values for each bit
+		SHRQ(Imm(5), planes.size) // 4 bytes of a value become 1 bit
 		LEAQ(Mem{Base: planes.size, Index: planes.size, Scale: 2}, planes.size3)
 	}
 	repeat("pixels", w, 1, func() {
@@ -146,7 +146,7 @@ func (v isa) poolKernel(name, doc string, act, bits bool, body func(scale reg.Ve
 // less is the comparison 0 < x, false for NaN.
 const less = 17
 
-// storeBits stores which lanes of x are positive.
+// storeBits stores one bit for each lane: whether x is positive.
 func (v isa) storeBits(x, zero reg.VecVirtual, to Mem) {
 	if v.lanes == 16 {
 		m := K()
@@ -160,7 +160,7 @@ func (v isa) storeBits(x, zero reg.VecVirtual, to Mem) {
 	MOVB(r.As8(), to)
 }
 
-// loadBits sets y to g in the lanes whose bit is set and to zero in the others.
+// loadBits sets y to g in the lanes whose bit is set and to zero elsewhere.
 func (v isa) loadBits(from Mem, g, y reg.VecVirtual) {
 	if v.lanes == 16 {
 		m := K()

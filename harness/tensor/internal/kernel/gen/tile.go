@@ -12,9 +12,9 @@ import (
 
 // tile writes the micro-kernel for a register tile of rows x (cols registers).
 //
-// The sums stay in registers; a step over k loads cols registers of B and
-// broadcasts one value of A a row. Three rows share an address register: row
-// 3q+r is at p[q] + r*ARow, an address the processor forms for nothing.
+// The sums stay in registers. A step over k loads cols registers of B and broadcasts one
+// value of A for each row. Three rows share one address register: row 3q+r is at
+// p[q] + r*ARow, which the addressing mode computes at no cost.
 func (v isa) tile(rows, cols int) {
 	a := v.text(fmt.Sprintf("tile%dx%d_", rows, cols), "Tile", fmt.Sprintf(
 		"tile%dx%d_%s computes a Tile of %d rows and %d columns.", rows, cols, v.name, rows, cols*v.lanes))
@@ -34,7 +34,7 @@ func (v isa) tile(rows, cols int) {
 	b, k := GP64(), GP64()
 	bv := v.vecs(cols)
 
-	// The sums go to C at the end; fetch it meanwhile.
+	// Prefetch C, which receives the sums at the end.
 	at, crow := a.ptr("C"), a.bytes("CRow")
 	for i := 0; i < rows; i++ {
 		for j := 0; j < cols*v.bytes(); j += 64 {

@@ -10,8 +10,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The elementwise kernels multiply and add in two rounded steps, so that plain
-// Go on a processor without these instructions gives the same bits at speed.
+// The elementwise kernels multiply and add in two rounded steps. Plain Go can then give the
+// same bits at full speed on a processor without fused multiply-adds.
 
 // maskPositive sets y to g where x > 0 and to zero elsewhere.
 func (v isa) maskPositive(x Op, g, y reg.VecVirtual) {
@@ -70,10 +70,9 @@ func (v isa) elementwise() {
 	})
 }
 
-// columns writes the operations on Cols: sums down columns, and affine maps
-// with one coefficient a column. Four registers of columns go down the rows
-// together, so that whole cache lines are used and sums do not wait for each
-// other; what is left goes one register at a time.
+// columns writes the operations on Cols: sums over rows, and affine maps with one coefficient
+// for each column. Four registers of columns are processed together, which uses whole cache
+// lines and hides latency. The remaining columns are processed one register at a time.
 func (v isa) columns() {
 	v.columnKernel("colSum", "computes Y[c] += sum over rows of X.", true, func(c cols, at int) {
 		VADDPS(c.x.Offset(at), c.sum, c.sum)
@@ -100,8 +99,8 @@ func (v isa) columns() {
 	})
 }
 
-// cols is what the body of a column kernel works on: rows of matrices, and a
-// register's worth of sums or coefficients.
+// cols is what the body of a column kernel works on: rows of matrices, and one register of
+// sums or coefficients for each column.
 type cols struct {
 	x, z, y      Mem
 	sum, a, b, d reg.VecVirtual
@@ -191,8 +190,8 @@ func (v isa) dot() {
 	v.done()
 }
 
-// pack writes the two ways of filling a panel of B: rows copied, or an 8x8
-// block of the transposed matrix turned at a time.
+// pack writes the two ways to fill a panel of B: copy rows, or transpose one 8x8 block at a
+// time.
 func (v isa) pack() {
 	a := v.text("packRows", "Panel", fmt.Sprintf("packRows%s copies K rows of %d values.", v.name, 2*v.lanes))
 	src, dst, k, row, width := a.ptr("Src"), a.ptr("Dst"), a.int("K"), a.bytes("Row"), a.bytes("Width")
@@ -208,8 +207,7 @@ func (v isa) pack() {
 	v.done()
 }
 
-// packTransposed writes the 8x8 transposition, in 256-bit registers for both
-// paths.
+// packTransposed writes the 8x8 transposition. Both paths use it, in 256-bit registers.
 func packTransposed() {
 	v := avx2
 	a := v.text("packTransposed", "Panel", "packTransposed256 writes the transpose of 8 rows and K columns, K a multiple of 8.")

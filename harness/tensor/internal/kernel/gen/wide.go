@@ -10,11 +10,11 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// halves is the number of registers that hold the eight partial sums of an inner
-// product in float64.
+// halves returns the number of registers that hold the eight partial sums of an inner product
+// in float64.
 func (v isa) halves() int { return 2 * kernel.WideLanes / v.lanes }
 
-// doubles is the number of float64 values in a register.
+// doubles returns the number of float64 values in a register.
 func (v isa) doubles() int { return v.lanes / 2 }
 
 // widen loads a register of float32 values, from feature k on, as float64.
@@ -29,14 +29,14 @@ func (v isa) at(vector, k reg.GPVirtual, half int) Mem {
 	return Mem{Base: vector, Index: k, Scale: 8, Disp: 8 * half * v.doubles()}
 }
 
-// splat64 returns a register with the float64 value i behind p in every lane.
+// splat64 returns a register with the float64 value p[i] in every lane.
 func (v isa) splat64(p reg.GPVirtual, i int) reg.VecVirtual {
 	r := v.vec()
 	VBROADCASTSD(Mem{Base: p, Disp: 8 * i}, r)
 	return r
 }
 
-// rowsOf returns the addresses of n rows; beyond the last, it is taken again.
+// rowsOf returns the addresses of n rows. If there are fewer, it repeats the last one.
 func rowsOf(first, stride, rows reg.GPVirtual, n int) []reg.GPVirtual {
 	p := []reg.GPVirtual{first}
 	for i := 1; i < n; i++ {
@@ -61,10 +61,10 @@ func eachEight(n reg.GPVirtual, body func(k reg.GPVirtual)) {
 	JLT(LabelRef("loop"))
 }
 
-// reduce stores the sum of an inner product's eight partial sums.
+// reduce stores the total of the eight partial sums of an inner product.
 func (v isa) reduce(s []reg.VecVirtual, to Mem) {
 	if v.lanes == 16 {
-		// In whole registers: parts of the upper sixteen need more than AVX512F.
+		// Uses whole registers, because parts of registers 16 to 31 need more than AVX512F.
 		t := v.vec()
 		VSHUFF64X2(U8(0x4e), s[0], s[0], t)
 		VADDPD(t, s[0], s[0])
@@ -83,7 +83,7 @@ func (v isa) reduce(s []reg.VecVirtual, to Mem) {
 	VMOVSD(s[0].AsX(), to)
 }
 
-// sums returns n sets of partial sums, zero.
+// sums returns n sets of partial sums, set to zero.
 func (v isa) sums(n int) [][]reg.VecVirtual {
 	s := make([][]reg.VecVirtual, n)
 	for i := range s {
@@ -95,8 +95,8 @@ func (v isa) sums(n int) [][]reg.VecVirtual {
 	return s
 }
 
-// cross writes the inner products of rows with rows. Both sides are widened as
-// they are loaded; each product is exact, so that it may be fused.
+// cross writes the inner products of rows with rows. Both sides are widened when they are
+// loaded. Each product is exact, so fusing it with the sum does not change the result.
 func (v isa) cross() {
 	a := v.text("cross", "Cross", fmt.Sprintf("cross%s computes a Cross of up to %dx%d rows, N a multiple of %d.", v.name, v.crossRows, v.crossCols, kernel.WideLanes))
 	x := rowsOf(a.ptr("A"), a.bytes("ARow"), a.int("Rows"), v.crossRows)

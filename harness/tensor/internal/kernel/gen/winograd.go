@@ -8,8 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The two transforms of Winograd's F(4x4, 3x3). Both run over the rows of a 6x6 block into scratch memory on the
-// stack and then over its columns.
+// The transforms of Winograd's F(4x4, 3x3). Those of input and output first run over the
+// rows of a 6x6 block into scratch memory on the stack, then over its columns.
 
 // winogradIn writes V = B' d B.
 func (v isa) winogradIn() {
@@ -17,7 +17,7 @@ func (v isa) winogradIn() {
 	tmp := AllocLocal(36 * v.bytes())
 	four := v.constant(4)
 
-	// B' applied to six registers, in place of the last ones loaded.
+	// apply multiplies six registers by B' and overwrites some of them.
 	apply := func(d []reg.VecVirtual) []reg.VecVirtual {
 		t := v.vecs(6)
 		x, y := v.vec(), v.vec()

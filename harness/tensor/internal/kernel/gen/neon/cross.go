@@ -7,10 +7,10 @@ import (
 
 const crossRows, crossCols = 3, 2
 
-// cross writes the inner products of three rows and two rows in float64. Inner
-// product (i, j) has its eight partial sums in four registers from V(8i+4j) on;
-// the rows have their addresses in R8 to R12. A step takes eight features, four
-// at a time: rows of B go to V24 to V27, one row of A to V28 and V29.
+// cross writes the inner products of three rows and two rows in float64. Inner product (i, j)
+// keeps its eight partial sums in four registers from V(8i+4j) on. R8 to R12 hold the
+// addresses of the rows. A step takes eight features, four at a time: rows of B go to V24 to
+// V27, and one row of A goes to V28 and V29.
 func cross(w *bytes.Buffer) {
 	p := func(format string, args ...any) { fmt.Fprintf(w, "\t"+format+"\n", args...) }
 	fmt.Fprint(w, "\n// func crossNeon(a *Cross)\nTEXT ·crossNeon(SB), NOSPLIT, $0-8\n")
@@ -18,7 +18,7 @@ func cross(w *bytes.Buffer) {
 	for i := range 4 * crossRows * crossCols {
 		p("VEOR V%d.B16, V%d.B16, V%d.B16", i, i, i)
 	}
-	// Beyond the last row, it is taken again.
+	// rows loads n addresses. If there are fewer rows, it repeats the last one.
 	rows := func(field, count string, first, n int) {
 		p("MOVD Cross_%s(R0), R%d\n\tMOVD Cross_%sRow(R0), R2\n\tLSL $2, R2\n\tMOVD Cross_%s(R0), R1", field, first, field, count)
 		for i := 1; i < n; i++ {

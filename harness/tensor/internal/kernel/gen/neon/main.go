@@ -1,8 +1,7 @@
-// Neon writes the arm64 assembly of the kernel package: the matrix micro-kernel
-// for one to eight rows, inner products in float64, and the loop that measures
-// the processor's peak.
+// Neon writes the arm64 assembly of the kernel package: the matrix micro-kernel for one to
+// eight rows, inner products in float64, and the loop that measures the processor's peak.
 //
-// The assembler has no name for some vector instructions; they stand as words.
+// The assembler lacks some vector instructions, which are written as WORD directives.
 package main
 
 import (
@@ -38,9 +37,9 @@ func main() {
 	}
 }
 
-// tile writes the micro-kernel for the given number of rows. Row i has its
-// address in R(8+i) and its sums in V(2i) and V(2i+1); a step over k loads eight
-// values of B to V16 and V17 and broadcasts one value of A a row.
+// tile writes the micro-kernel for the given number of rows. Row i has its address in R(8+i)
+// and its sums in V(2i) and V(2i+1). A step over k loads eight values of B into V16 and V17
+// and broadcasts one value of A for each row.
 func tile(w *bytes.Buffer, rows int) {
 	p := func(format string, args ...any) { fmt.Fprintf(w, "\t"+format+"\n", args...) }
 	fmt.Fprintf(w, "\n// func tile%d_neon(a *Tile)\nTEXT ·tile%d_neon(SB), NOSPLIT, $0-8\n", rows, rows)

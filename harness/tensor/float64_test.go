@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// wideDot is the definition of an inner product in float64, for any values y.
+// wideDot computes an inner product in float64 by its definition, for any values y.
 func wideDot(x []float32, y []float64) float64 {
 	sum := 0.0
 	for len(x) > 0 {
@@ -41,8 +41,7 @@ func lanes(x []float32, y []float64) float64 {
 	return s[0]
 }
 
-// randomMat returns a matrix with rows apart from each other, and NaN between
-// them.
+// randomMat returns a matrix with gaps between its rows, filled with NaN.
 func randomMat(r *rand.Rand, rows, cols, gap int) Mat[float32] {
 	m := Mat[float32]{Rows: rows, Cols: cols, Stride: cols + gap, Data: random(r, rows*(cols+gap))}
 	for i := range rows {
@@ -56,8 +55,8 @@ func randomMat(r *rand.Rand, rows, cols, gap int) Mat[float32] {
 	return m
 }
 
-// guardedMat returns a matrix of values that must not stay, and a check that
-// what is between its rows did.
+// guardedMat returns a matrix of values that must be overwritten, and a check that the
+// gaps between its rows are unchanged.
 func guardedMat[F Float](rows, cols, gap int) (m Mat[F], check func(t *testing.T, name string)) {
 	m = Mat[F]{Rows: rows, Cols: cols, Stride: cols + gap, Data: make([]F, rows*(cols+gap))}
 	for i := range m.Data {
@@ -83,8 +82,8 @@ func same64(t *testing.T, name string, got, want []float64) {
 	}
 }
 
-// Every operation against its definition, to the last bit, with rows that lie
-// apart; a value that arithmetic treats specially now and then.
+// Every operation matches its definition to the last bit, for rows with gaps and for
+// values such as NaN, Inf and zero.
 func TestWide(t *testing.T) {
 	eachPath(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 7))
@@ -97,7 +96,7 @@ func TestWide(t *testing.T) {
 					a, b := randomMat(r, n, k, gap), randomMat(r, m, k, 2*gap)
 					v, w := widen(random(r, k)), widen(random(r, n))
 					for i := range v {
-						v[i] *= 1 + 0x1p-40 // that products have to be rounded
+						v[i] *= 1 + 0x1p-40 // so that products are rounded
 					}
 					for i := range w {
 						w[i] *= 1 - 0x1p-41
@@ -165,7 +164,7 @@ func TestWide(t *testing.T) {
 	})
 }
 
-// The definition itself is the product: against sums without rounding.
+// The definition itself agrees with exact sums.
 func TestWideExact(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 8))
 	const n, k = 3, 5000
@@ -196,7 +195,7 @@ func TestWideExact(t *testing.T) {
 	}
 }
 
-// (A v)'w = v'(A'w): MulVec64 and AddRows64 are adjoint.
+// MulVec64 and AddRows64 are adjoint: (A v)'w = v'(A'w).
 func TestWideAdjoint(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
 	const n, k = 37, 3001

@@ -2,14 +2,12 @@ package tensor
 
 import "dgkip/harness/tensor/internal/kernel"
 
-// The operations on float32 matrices that compute in float64: what convex
-// models need of their features, where sums over tens of thousands of features
-// cancel.
+// Operations on float32 matrices that compute in float64. Convex models need them for
+// their features: sums over tens of thousands of features lose digits by cancellation.
 
-// wideChunk is the length of the pieces that a sum over features is cut into;
-// each has eight partial sums, by the feature's number modulo eight, and the
-// sums of the pieces are added in order. The rows of a block's pieces fit
-// the second-level cache.
+// wideChunk is the length of the pieces that a sum over features is cut into. Each piece
+// has eight partial sums, by the feature's number modulo eight, and the pieces are added
+// in order. The pieces of a block's rows fit the second-level cache.
 const wideChunk = 2048
 
 // Gram64 sets dst to A A' in float64.
@@ -33,11 +31,11 @@ func Cross64(dst Mat[float64], a, b Mat[float32]) {
 	cross64(dst, a, b, false)
 }
 
-// cross64 computes A B' in square blocks; of a symmetric one, the lower triangle
-// is computed and mirrored.
+// cross64 computes A B' in square blocks. Of a symmetric product it computes the lower
+// triangle and mirrors it.
 func cross64(dst Mat[float64], a, b Mat[float32], symmetric bool) {
 	edge, p := 48, kernel.Active()
-	// Smaller blocks read more memory, but leave no thread without work.
+	// Smaller blocks read more memory, but keep every thread busy.
 	for edge > 6 && ceil(a.Rows, edge)*ceil(b.Rows, edge) < 8*threads() {
 		edge /= 2
 	}
@@ -87,7 +85,7 @@ func cross64(dst Mat[float64], a, b Mat[float32], symmetric bool) {
 	})
 }
 
-// MulVec64 sets dst to A v. They must not overlap.
+// MulVec64 sets dst to A v. dst and v must not overlap.
 func MulVec64(dst []float64, a Mat[float32], v []float64) {
 	if len(dst) != a.Rows || len(v) != a.Cols {
 		panic("tensor: MulVec64: shapes do not fit")
@@ -115,8 +113,7 @@ func MulVec64(dst []float64, a Mat[float32], v []float64) {
 	}
 }
 
-// AddRows64 adds A'w to dst, the rows of A taken in order. dst and w must not
-// overlap.
+// AddRows64 adds A'w to dst, row by row of A. dst and w must not overlap.
 func AddRows64(dst []float64, a Mat[float32], w []float64) {
 	if len(dst) != a.Cols || len(w) != a.Rows {
 		panic("tensor: AddRows64: shapes do not fit")
@@ -138,8 +135,8 @@ func AddRows64(dst []float64, a Mat[float32], w []float64) {
 	})
 }
 
-// Outer64 sets dst to a u' + b v', or to a u' where b is nil, computed in float64
-// and rounded once more to float32.
+// Outer64 sets dst to a u' + b v', or to a u' if b is nil. It computes in float64 and
+// rounds the result to float32.
 func Outer64(dst Mat[float32], a, u, b, v []float64) {
 	if len(a) != dst.Rows || len(u) != dst.Cols || b != nil && (len(b) != dst.Rows || len(v) != dst.Cols) {
 		panic("tensor: Outer64: shapes do not fit")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The blocks leave every bit of Gram as it is, on every vector path.
+// GramContext gives the same bits as Gram, on every vector path.
 func TestGramContextIsGram(t *testing.T) {
 	eachPath(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))
@@ -43,7 +43,7 @@ func TestGramContextIsGram(t *testing.T) {
 	}
 }
 
-// A context that ends during the work ends the work.
+// GramContext stops when its context is cancelled.
 func TestGramContextStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	a := NewMat[float32](300, 10)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// results runs every operation of the package on fixed input and returns the
-// digests of what they give.
+// results runs every operation of the package on fixed input and returns digests of the
+// outputs.
 func results() string {
 	r := rand.New(rand.NewPCG(11, 12))
 	var b strings.Builder
@@ -107,8 +107,8 @@ func results() string {
 
 const golden = "testdata/digests.txt"
 
-// The same bits on every path and for every number of threads, and those that
-// were recorded once: other processors compare with these.
+// Every path and every number of threads gives the same bits. They also equal the
+// recorded digests, so that different processors are compared.
 func TestSameBits(t *testing.T) {
 	if os.Getenv("UPDATE_GOLDEN") != "" {
 		if err := os.WriteFile(golden, []byte(results()), 0o666); err != nil {
@@ -137,7 +137,7 @@ func TestSameBits(t *testing.T) {
 	}
 }
 
-// Operations of several goroutines at once do not disturb each other.
+// Operations that run at the same time do not disturb each other.
 func TestConcurrent(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 6))
 	const n = 90
@@ -152,7 +152,7 @@ func TestConcurrent(t *testing.T) {
 		return digest(m.Data, y, dx, small)
 	}
 	want := run(NewConv(w, 64, 64, Auto))
-	c := NewConv(w, 64, 64, Auto) // whose forms are made by whoever comes first
+	c := NewConv(w, 64, 64, Auto) // the first goroutine builds its layouts
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -192,7 +192,7 @@ func TestParallel(t *testing.T) {
 	if most.Load() > 4 {
 		t.Errorf("%d tasks at a time on four threads", most.Load())
 	}
-	Parallel(0, func(int) { t.Error("a task of none") })
+	Parallel(0, func(int) { t.Error("Parallel(0) ran a task") })
 }
 
 func TestParallelPanic(t *testing.T) {

@@ -6,18 +6,19 @@ import (
 	"dgkip/harness/tensor/internal/kernel"
 )
 
-// ArcCosine replaces the inner products k of one input x with others y by those of a
-// layer of infinitely many ReLU units, the arc cosine kernel: with s = 2 k + bias and
-// cos t = s/sqrt(s_xx s_yy),
+// ArcCosine replaces the inner products k of one input x with inputs y by the inner
+// products after a layer of infinitely many ReLU units. This is the arc cosine kernel:
+// with s = 2 k + bias and cos t = s/sqrt(s_xx s_yy),
 //
 //	k = [ sqrt(s_xx s_yy) sin t + (pi - t) s ] / (2 pi).
 //
-// It takes s_xx, and for each y the root of s_yy and its inverse. Where they are given, it
-// takes slopes along: inXY and inXX hold those of the k that comes in, in x'y and in x'x,
-// and become those of the k that goes out. inXY is multiplied by (pi - t)/pi, and so is
-// inXX, to which 2 dk/ds_xx is added.
+// sxx is s_xx; root and inverse hold sqrt(s_yy) and its inverse for each y.
 //
-// It is computed in float64, with an arc cosine whose relative error is below 6e-11.
+// If inXY and inXX are given, they hold the derivatives of k with respect to x'y and x'x,
+// and ArcCosine replaces them by the derivatives of the new k. It multiplies both by
+// (pi - t)/pi and adds 2 dk/ds_xx to inXX.
+//
+// ArcCosine computes in float64. Its arc cosine has a relative error below 6e-11.
 func ArcCosine(k, inXY, inXX, root, inverse []float64, sxx, bias float64) {
 	if len(root) != len(k) || len(inverse) != len(k) || len(inXX) != len(inXY) || len(inXY) > 0 && len(inXY) != len(k) {
 		panic("tensor: ArcCosine: lengths differ")

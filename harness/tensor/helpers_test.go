@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// random returns n values with mean 0 and variance 1, made by sums alone: the
+// random returns n values with mean 0 and variance 1. It only uses sums, because the
 // standard library's normal numbers may differ between processors.
 func random(r *rand.Rand, n int) []float32 {
 	v := make([]float32, n)
@@ -25,11 +25,11 @@ func widen(v []float32) []float64 {
 	return w
 }
 
-// guard surrounds the outputs of tests.
+// guard is the value around the outputs of tests.
 const guard = 54321.5
 
-// guarded returns n random values between guards, and a check that these are
-// still there.
+// guarded returns n random values between guards, and a check that the guards are
+// unchanged.
 func guarded(t *testing.T, r *rand.Rand, n int) (v []float32, check func(name string)) {
 	all := random(r, n+128)
 	for i := range 64 {
@@ -45,7 +45,7 @@ func guarded(t *testing.T, r *rand.Rand, n int) (v []float32, check func(name st
 	}
 }
 
-// near compares with float64 values, relative to the largest.
+// near compares with float64 values. The tolerance is relative to the largest value.
 func near(t *testing.T, name string, got []float32, want []float64, tol float64) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -72,7 +72,7 @@ func eachPath(t *testing.T, f func(t *testing.T)) {
 	}
 }
 
-// digest is a hash of the bits of some results.
+// digest returns a hash of the bits of some results.
 func digest(vs ...[]float32) uint64 {
 	h := fnv.New64a()
 	for _, v := range vs {
@@ -84,7 +84,7 @@ func digest(vs ...[]float32) uint64 {
 	return h.Sum64()
 }
 
-// halves are the bits of float64 values, taken for twice as many float32 ones.
+// halves returns the bits of float64 values as twice as many float32 values.
 func halves(v []float64) []float32 {
 	var h []float32
 	for _, x := range v {
@@ -94,7 +94,7 @@ func halves(v []float64) []float32 {
 	return h
 }
 
-// inner is the dot product in float64.
+// inner returns the dot product, computed in float64.
 func inner(a, b []float32) float64 {
 	sum := 0.0
 	for i, x := range a {

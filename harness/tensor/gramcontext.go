@@ -7,14 +7,14 @@ import (
 	"dgkip/harness/tensor/internal/kernel"
 )
 
-// gramWork is how many products of two numbers GramContext makes between two looks
-// at its context: half a second's work for a processor core.
+// gramWork is the number of multiplications between two checks of the context: half a
+// second's work for a processor core.
 const gramWork = 1 << 34
 
-// GramContext is Gram for large matrices. It works block by block, and stops with the
-// context's error when ctx is done; C is then incomplete. Now and then it calls
-// progress, if there is one, with the share done. An entry of C is the same sum in
-// the same order whatever block it is in, so that the bits are those of Gram.
+// GramContext is Gram for large matrices. It works block by block and returns the
+// context's error once ctx is done; C is then incomplete. It calls progress, unless nil,
+// with the share done. Every entry of C is the same sum in the same order as in Gram, so
+// the bits are equal.
 func GramContext(ctx context.Context, c, a Mat[float32], progress func(done float64)) error {
 	if c.Rows != a.Rows || c.Cols != a.Rows {
 		panic("tensor: GramContext: shapes do not fit")
@@ -22,7 +22,7 @@ func GramContext(ctx context.Context, c, a Mat[float32], progress func(done floa
 	return gramBlocks(ctx, c, a, gramEdge(a.Cols), progress)
 }
 
-// gramEdge is the edge of a block, for rows of a length.
+// gramEdge returns the edge of a block, for rows of the given length.
 func gramEdge(length int) int {
 	edge := int(math.Sqrt(gramWork / float64(max(1, length))))
 	return max(64, edge/64*64)
@@ -51,7 +51,7 @@ func gramBlocks(ctx context.Context, c, a Mat[float32], edge int, progress func(
 	return ctx.Err()
 }
 
-// transposeTo sets dst to the transposed src.
+// transposeTo sets dst to the transpose of src.
 func transposeTo(dst, src Mat[float32]) {
 	const rows = 64
 	p := kernel.Active()
