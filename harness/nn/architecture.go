@@ -9,30 +9,30 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Architecture is a kind of network. All that the program knows of one stands here:
-// to add an architecture is to register it in a file of this package.
+// Architecture is a kind of network. The program learns about an architecture only from
+// its registration. To add one, register it in a file of this package.
 type Architecture struct {
-	Name  string // as in experiments, kind = "conv"
-	Title string // as in tables
-	Code  int    // as in files; it never changes
+	Name  string // in experiments: kind = "conv"
+	Title string // in tables
+	Code  int    // in files; it must never change
 
-	// Width, Depth and Nets are those of the published feature map.
+	// Width, Depth and Nets are the defaults, as published for the feature map.
 	Width, Depth, Nets int
 
-	// Convolves says that the rows and columns of an image count, so that it can be
-	// padded, and that there is a choice of algorithms.
+	// Convolves reports whether the network uses the rows and columns of an image. The
+	// image can then be padded, and the algorithm can be chosen.
 	Convolves bool
 
-	// Limit names the architecture whose features, of infinitely many and infinitely
-	// wide networks, this one stands for: its models see images by the inner products
-	// of these, which are known without a draw. "" for the others.
+	// Limit names the architecture whose limit of infinitely many and infinitely wide
+	// networks this one is. Such a model sees images through an exact kernel, without
+	// drawing networks. Limit is "" for all other architectures.
 	Limit string
 
-	// Net returns the network that is trained on images of h x w pixels with c
-	// channels. It may pad them.
+	// Net returns the network that is trained on images of h x w pixels with c channels.
+	// It may pad the images.
 	Net func(s Shape, h, w, c, classes int) (*Net[float32], error)
-	// Features returns a network whose outputs are features, to be frozen. Both say
-	// what is wrong if the images do not suit.
+	// Features returns a network whose outputs are the features. Net and Features return
+	// an error if the images do not suit the architecture.
 	Features func(s Shape, h, w, c int) (*Net[float32], error)
 }
 
@@ -42,54 +42,53 @@ var architectures = map[string]Architecture{}
 func Register(a Architecture) {
 	for _, b := range architectures {
 		if a.Name == b.Name || a.Code == b.Code {
-			panic("nn: Register: two architectures of one name or code")
+			panic("nn: Register: two architectures have the same name or code")
 		}
 	}
 	architectures[a.Name] = a
 }
 
-// Kinds names the architectures in alphabetical order.
+// Kinds returns the names of the architectures in alphabetical order.
 func Kinds() []string { return slices.Sorted(maps.Keys(architectures)) }
 
-// Lookup returns the architecture of a name and reports whether there is one.
+// Lookup returns the architecture with a name, and whether there is one.
 func Lookup(kind string) (Architecture, bool) {
 	a, ok := architectures[kind]
 	return a, ok
 }
 
-// Shape describes a network apart from the images it sees and the classes it tells
-// apart, in the way that experiments do.
+// Shape describes a network as experiments do. It leaves out the images and the classes.
 type Shape struct {
 	Kind         string // an architecture's name
 	Width, Depth int
 	Algo         tensor.Algorithm
 
-	// Of networks that convolve and are trained.
+	// Only for trained networks with convolutions:
 	Norm     bool // with instance norm
 	Doubling bool // every block has twice the channels of the one before
 	FirstPad int  // padding of the first convolution; 0 for 3 on 28x28 images, else 1
 }
 
 const (
-	// mostParams bounds a network's parameters: 2 GiB of float32.
+	// mostParams is the largest number of parameters: 2 GiB of float32.
 	mostParams = 1 << 29
-	// mostValues bounds what its layers make of an image.
+	// mostValues is the largest number of values that the layers compute for an image.
 	mostValues = 1 << 25
 )
 
 func (s Shape) architecture() (Architecture, error) {
 	a, ok := Lookup(s.Kind)
 	if !ok {
-		return a, fmt.Errorf("nn: architecture %q is not known\nhint: there are %s", s.Kind, strings.Join(Kinds(), ", "))
+		return a, fmt.Errorf("nn: architecture %q is not known\nhint: known architectures: %s", s.Kind, strings.Join(Kinds(), ", "))
 	}
 	return a, nil
 }
 
-// Convolves reports whether the rows and columns of an image count.
+// Convolves reports whether the network uses the rows and columns of an image.
 func (s Shape) Convolves() bool { return architectures[s.Kind].Convolves }
 
-// Padding is that of the first convolution of a trained network on images of h x w
-// pixels.
+// Padding returns the padding of the first convolution of a trained network on images of
+// h x w pixels.
 func (s Shape) Padding(h, w int) int {
 	switch {
 	case !s.Convolves():
@@ -97,13 +96,13 @@ func (s Shape) Padding(h, w int) int {
 	case s.FirstPad > 0:
 		return s.FirstPad
 	case h == 28 && w == 28:
-		return 3 // to 32x32, so that three poolings lose nothing
+		return 3 // pads to 32x32, which three poolings halve evenly
 	}
 	return 1
 }
 
 // Net returns the network of a shape for images of h x w pixels with c channels. It
-// refuses networks beyond all memory.
+// returns an error if the network is too large.
 func (s Shape) Net(h, w, c, classes int) (*Net[float32], error) {
 	a, err := s.architecture()
 	if err != nil {
@@ -116,17 +115,17 @@ func (s Shape) Net(h, w, c, classes int) (*Net[float32], error) {
 	return bounded(n)
 }
 
-// bounded refuses a network beyond all memory.
+// bounded returns an error if the network is too large.
 func bounded(n *Net[float32]) (*Net[float32], error) {
 	between, inside := n.Values()
 	if values := between + inside; n.Params() > mostParams || values > mostValues {
-		return nil, fmt.Errorf("nn: a network of %d parameters and %d values an image is too large: at most %d and %d are allowed\nhint: a smaller width or first padding makes it so", n.Params(), values, mostParams, mostValues)
+		return nil, fmt.Errorf("nn: a network of %d parameters and %d values an image is too large: at most %d and %d are allowed\nhint: choose a smaller width or first padding", n.Params(), values, mostParams, mostValues)
 	}
 	return n, nil
 }
 
-// Features returns one network of the shape's feature map, for images of h x w
-// pixels with c channels. It refuses what Net does.
+// Features returns one network of the shape's feature map, for images of h x w pixels
+// with c channels. It returns an error if the network is too large.
 func (s Shape) Features(h, w, c int) (*Net[float32], error) {
 	a, err := s.architecture()
 	if err != nil {
@@ -139,8 +138,8 @@ func (s Shape) Features(h, w, c int) (*Net[float32], error) {
 	return bounded(n)
 }
 
-// Numbers is the form in which a distilled set carries a shape, for images of h x w
-// pixels: the architecture's code, width, depth, norm and first padding.
+// Numbers returns the shape as a distilled set stores it, for images of h x w pixels: the
+// architecture's code, width, depth, norm and first padding.
 func (s Shape) Numbers(h, w int) []float64 {
 	norm := 0.0
 	if s.Norm && s.Convolves() {
@@ -149,10 +148,10 @@ func (s Shape) Numbers(h, w int) []float64 {
 	return []float64{float64(architectures[s.Kind].Code), float64(s.Width), float64(s.Depth), norm, float64(s.Padding(h, w))}
 }
 
-// mostPad and mostDepth bound networks that a set describes, beside their memory.
+// mostPad and mostDepth limit the networks that a set may describe.
 const mostPad, mostDepth = 64, 16
 
-// ShapeOf returns the shape that numbers describe.
+// ShapeOf returns the shape that numbers describe. It is the inverse of Numbers.
 func ShapeOf(numbers []int64) (Shape, error) {
 	if len(numbers) == 5 {
 		for _, kind := range Kinds() {
@@ -163,7 +162,7 @@ func ShapeOf(numbers []int64) (Shape, error) {
 			}
 		}
 	}
-	return Shape{}, fmt.Errorf("nn: %v describes no network\nhint: they are the kind (%s), width, depth (1 to %d), norm (0 or 1) and the first padding (1 to %d where there are convolutions)", numbers, codes(), mostDepth, mostPad)
+	return Shape{}, fmt.Errorf("nn: %v describes no network\nhint: the numbers are the kind (%s), width, depth (1 to %d), norm (0 or 1) and the first padding (1 to %d if the network has convolutions)", numbers, codes(), mostDepth, mostPad)
 }
 
 // codes lists the codes of the architectures.

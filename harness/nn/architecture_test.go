@@ -9,8 +9,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Whatever is registered can be built at its defaults, and its features and their
-// gradient are the same frozen as from a pass.
+// Every registered architecture can be built with its defaults. Its frozen form gives the
+// same features and gradients as a Pass.
 func TestArchitectures(t *testing.T) {
 	for _, kind := range Kinds() {
 		a, _ := Lookup(kind)
@@ -58,10 +58,10 @@ func TestArchitectures(t *testing.T) {
 			}
 		}
 		if back, err := ShapeOf([]int64{int64(a.Code), 12, 2, 0, int64(s.Padding(9, 8))}); err != nil || back.Kind != kind || back.Width != 12 || back.Depth != 2 {
-			t.Errorf("%s: numbers say %+v, %v", kind, back, err)
+			t.Errorf("%s: ShapeOf returns %+v, %v", kind, back, err)
 		}
 	}
 	if _, err := (Shape{Kind: "resnet"}).Net(8, 8, 1, 2); err == nil {
-		t.Error("an unknown architecture is built")
+		t.Error("an unknown architecture was built")
 	}
 }

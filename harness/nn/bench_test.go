@@ -28,8 +28,8 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// benchmarkSteps times what training, matching and unrolling do in a step. The
-// rate counts the nominal operations of convolutions and products.
+// benchmarkSteps times a step of training, matching and unrolling. The rate counts the
+// nominal operations of convolutions and products.
 func benchmarkSteps(b *testing.B, name string, net *Net[float32], n int) {
 	all, first := net.Flops()
 	var theta, v, x, targets []float32
@@ -64,7 +64,7 @@ func benchmarkSteps(b *testing.B, name string, net *Net[float32], n int) {
 		})
 	}
 	g, out := newGrad(net, n), newGrad(net, n)
-	// Parameters and directions are new in every step.
+	// Parameters and directions change in every step.
 	nudge := func() {
 		for _, t := range net.list {
 			theta[t.Offset], v[t.Offset] = -theta[t.Offset], -v[t.Offset]
@@ -75,8 +75,8 @@ func benchmarkSteps(b *testing.B, name string, net *Net[float32], n int) {
 		p.Loss(theta, x, targets, n)
 		p.Gradient(Grad[float32]{Theta: g.Theta})
 	})
-	// The tangent goes forward by two products a layer (one in the first), and
-	// back by two.
+	// The tangent takes two products a layer forward (one in the first layer), and two
+	// products backward.
 	run("matching", 3*all-first+4*all-first, func() {
 		nudge()
 		p.Loss(theta, x, targets, n)

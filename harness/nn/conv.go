@@ -6,8 +6,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// convBlock is a 3x3 convolution with zero padding 1 and bias, instance norm if
-// norm is set, ReLU, and average pooling of 2x2 pixels if pool is set.
+// convBlock is a 3x3 convolution with zero padding 1 and bias, then instance norm if norm
+// is set, ReLU, and 2x2 average pooling if pool is set.
 type convBlock[F tensor.Float] struct {
 	convShape
 	name string
@@ -15,12 +15,12 @@ type convBlock[F tensor.Float] struct {
 	algo tensor.Algorithm
 }
 
-// convShape is the shape of a convBlock: images of h x w pixels, channels of the
-// input and of the output, and whether pooling follows.
+// convShape is the shape of a convBlock: images of h x w pixels, input and output channels,
+// and whether pooling follows.
 type convShape struct {
 	h, w, inCh, outCh int
 	pool              bool
-	stripRows         int // of the norm; 0 for as many as suit the cache
+	stripRows         int // of the norm; 0 chooses by the size of the cache
 }
 
 func (s convShape) in() int    { return s.h * s.w * s.inCh }
@@ -33,7 +33,7 @@ func (s convShape) out() int {
 	return s.inner()
 }
 
-// inside counts the activations before pooling.
+// inside returns the number of activations before pooling.
 func (l *convBlock[F]) inside() int    { return l.inner() }
 func (l *convBlock[F]) weights() int   { return 9 * l.inCh * l.outCh }
 func (l *convBlock[F]) flops() float64 { return 2 * float64(l.h*l.w) * float64(l.weights()) }
@@ -59,10 +59,9 @@ func (l *convBlock[F]) stage(w *workspace[F]) stage[F] {
 	}
 }
 
-// groupValues is how many activations are worked through at a time. What a
-// convolution wrote is then still in the cache when it is normalised, masked or
-// multiplied. Groups depend on the shape alone, so that sums over images are
-// always formed in the same order.
+// groupValues is the number of activations that are processed at a time. The output of a
+// convolution is then still in the cache when it is normalised, masked or multiplied.
+// Groups depend only on the shape, so that sums over images always have the same order.
 const groupValues = 1 << 20
 
 type convStage[F tensor.Float] struct {
@@ -73,26 +72,25 @@ type convStage[F tensor.Float] struct {
 
 	n           int
 	x, dy, xt   []F
-	conv, convT filter[F] // by the weights, and by their direction
+	conv, convT filter[F] // with the weights, and with their direction
 	haveV       bool
-	gainT       []F // nil where there is none
-	act         []F // the activations; centred before the norm where there is one
-	actT        []F // the tangent of act, where there is a norm
+	gainT       []F // nil if there is no norm
+	act         []F // the activations, or the centred values before the norm
+	actT        []F // the tangent of act, if there is a norm
 	keepAct     []F
 	keepActT    []F
-	shares      []F // of the images in the gradient of the bias
+	shares      []F // each image's share of the bias gradient
 }
 
-// filter is a convolution that knows for which weights it was prepared.
+// filter is a convolution that remembers the weights it was prepared for.
 type filter[F tensor.Float] struct {
 	*tensor.Conv[F]
 	w []F
 }
 
-// set prepares the convolution for w. Gradients of many batches are often taken
-// at the same weights, and a comparison is much cheaper than the preparation.
-// (Equality takes the two zeros for one; sums start at +0, so that the sign of a
-// zero weight does not show.)
+// set prepares the convolution for w, unless it is already prepared. Many batches often use
+// the same weights, and a comparison is much cheaper than the preparation. The comparison
+// ignores the sign of zero; this is safe because sums start at +0.
 func (f *filter[F]) set(w []F, l *convBlock[F]) {
 	if f.Conv != nil && slices.Equal(w, f.w) {
 		return
@@ -105,7 +103,7 @@ func (f *filter[F]) set(w []F, l *convBlock[F]) {
 	}
 }
 
-// split returns the parts of a vector of parameters.
+// split cuts a vector of parameters into its parts.
 func (s *convStage[F]) split(theta []F) (w, bias, gain, shift []F) {
 	k, c := s.weights(), s.outCh
 	w, bias = theta[:k], theta[k:][:c]
@@ -115,7 +113,7 @@ func (s *convStage[F]) split(theta []F) (w, bias, gain, shift []F) {
 	return w, bias, gain, shift
 }
 
-// images returns values of images [from, to) of x, size each, or nil.
+// images returns the values of images [from, to) of x, or nil if x is nil.
 func images[F tensor.Float](x []F, from, to, size int) []F {
 	if x == nil {
 		return nil
@@ -123,7 +121,7 @@ func images[F tensor.Float](x []F, from, to, size int) []F {
 	return x[from*size : to*size]
 }
 
-// eachGroup calls do with the bounds of every group of images.
+// eachGroup calls do with the bounds of each group of images.
 func (s *convStage[F]) eachGroup(do func(from, to int)) {
 	for from := 0; from < s.n; from += s.group {
 		do(from, min(s.n, from+s.group))
@@ -162,7 +160,7 @@ func (s *convStage[F]) forward(y, x, theta []F, n int, keep bool) {
 	})
 }
 
-// reduce sets the outputs y of n images to their activations u, pooled.
+// reduce sets the outputs y of n images to the activations u, pooled if pool is set.
 func (s *convStage[F]) reduce(y, u []F, n int) {
 	if s.pool {
 		tensor.Pool(y, u, n, s.h, s.w, s.outCh)
@@ -171,8 +169,8 @@ func (s *convStage[F]) reduce(y, u []F, n int) {
 	}
 }
 
-// expand sets du to the gradient of n images before the ReLU, where their outputs
-// have gradient dy and act has the sign of the activations.
+// expand sets du to the gradient of n images before the ReLU. dy is the gradient of the
+// outputs, and act has the sign of the activations.
 func (s *convStage[F]) expand(du, dy, act []F, n int) {
 	if s.pool {
 		tensor.Unpool(du, dy, act, n, s.h, s.w, s.outCh)
@@ -203,8 +201,7 @@ func (s *convStage[F]) backward(dx, dtheta, dy []F) {
 	s.sumShares(db, dgain, dshift)
 }
 
-// biasShares notes the shares of a group's images in the gradient of the bias, unless
-// db is nil because it is not wanted.
+// biasShares stores each image's share of the bias gradient for a group, unless db is nil.
 func (s *convStage[F]) biasShares(db, dz []F, from, to int) {
 	if db != nil {
 		s.shares = tensor.Grow(&s.shares, s.n*s.outCh)
@@ -212,9 +209,9 @@ func (s *convStage[F]) biasShares(db, dz []F, from, to int) {
 	}
 }
 
-// products turns the gradient dz of a group's convolution c of images x into
-// those of its input and of its weights, where they are wanted. add says whether
-// other products came before.
+// products turns dz, the gradient of the output of a group's convolution c of images x, into
+// the gradients of the input and of the weights. Either may be nil. add is set if other
+// products came before.
 func (s *convStage[F]) products(dx, dw []F, c filter[F], x, dz []F, from, to int, add bool) {
 	if dw != nil {
 		tensor.ConvBackwardWeights(dw, images(x, from, to, s.in()), dz, to-from, s.h, s.w, s.inCh, s.outCh, add || from > 0)
@@ -224,8 +221,8 @@ func (s *convStage[F]) products(dx, dw []F, c filter[F], x, dz []F, from, to int
 	}
 }
 
-// sumShares adds the images' shares of the gradients of bias, gain and shift, in
-// their order. A bias before an instance norm changes nothing.
+// sumShares adds the images' shares of the gradients of bias, gain and shift in order. A
+// bias before an instance norm has no effect, so its gradient is zero.
 func (s *convStage[F]) sumShares(db, dgain, dshift []F) {
 	if db == nil {
 		return

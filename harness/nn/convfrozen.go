@@ -2,7 +2,7 @@ package nn
 
 import "dgkip/harness/tensor"
 
-// convFrozen is a convBlock without norm and with pooling.
+// convFrozen is the frozen form of a convBlock without norm and with pooling.
 type convFrozen struct {
 	convShape
 	conv *tensor.Conv[float32]
@@ -17,9 +17,8 @@ func (l *convBlock[F]) freeze(theta []float32) frozen {
 	return &convFrozen{l.convShape, tensor.NewConv(w, l.inCh, l.outCh, l.algo), bias}
 }
 
-// together is small enough for the maps to stay in the last-level cache, and large
-// enough to read the weights seldom: 14 maps of 16x16 pixels are four blocks of
-// Winograd tiles.
+// together is small enough for the maps to stay in the last-level cache, and large enough
+// to read the weights seldom. 14 maps of 16x16 pixels fill four blocks of Winograd tiles.
 func (l *convFrozen) together() int { return 14 }
 
 func (l *convFrozen) forward(x []float32, n int, k *kept, w *turns) []float32 {

@@ -30,8 +30,8 @@ func init() {
 			config.Norm, config.Doubling, config.Classes, config.FirstPad = s.Norm, s.Doubling, classes, s.Padding(h, w)
 			return ConvNet[float32](config)
 		},
-		// The features are the last block's activations: a network without its
-		// linear layer, and the image as it is.
+		// The features are the activations of the last block: there is no linear layer, and
+		// the image is not padded.
 		Features: func(s Shape, h, w, c int) (*Net[float32], error) {
 			layers, _, err := convBlocks[float32](s.conv(h, w, c).withDefaults())
 			if err != nil {
@@ -49,7 +49,7 @@ func init() {
 	Register(limit)
 }
 
-// conv is what networks and feature maps of a shape have in common.
+// conv returns the settings that trained networks and feature maps share.
 func (s Shape) conv(h, w, c int) ConvConfig {
 	return ConvConfig{In: c, H: h, W: w, Width: s.Width, Depth: s.Depth, Algo: s.Algo}
 }
@@ -69,8 +69,8 @@ func ConvNet[F tensor.Float](c ConvConfig) (*Net[F], error) {
 	return build(append(layers, &linear[F]{name: "linear", inputs: outputs, outputs: c.Classes})...), nil
 }
 
-// convBlocks returns the layers before the linear one, and the number of values
-// that leave the last.
+// convBlocks returns the layers before the linear layer, and the number of values that the
+// last of them outputs.
 func convBlocks[F tensor.Float](c ConvConfig) (layers []layer[F], outputs int, err error) {
 	if min(c.In, c.H, c.W, c.Width, c.Depth, c.Classes, c.FirstPad) < 1 {
 		return nil, 0, errors.New("nn: sizes of a convolutional network must be positive")

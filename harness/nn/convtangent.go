@@ -71,14 +71,14 @@ func (s *convStage[F]) backwardTangent(dxt, dthetat, dyt []F) {
 	s.sumShares(db, dgain, dshift)
 }
 
-// throughNorm sets dzt to the tangent of the gradient of the convolution's output for
-// a group of images, and dz to that gradient again where it is given.
+// throughNorm sets dzt to the tangent of the gradient of the convolution's output for a
+// group of images. If dz is not nil, it also computes the gradient itself again.
 func (s *convStage[F]) throughNorm(dzt, dz, dyt []F, from, to int) {
 	dy, act := images(s.dy, from, to, s.out()), images(s.act, from, to, s.inner())
 	switch {
 	case s.norm && (s.xt != nil || s.haveV):
 		s.stats.BackwardTangent(dzt, dz, dyt, dy, act, images(s.actT, from, to, s.inner()), s.gainT, from)
-	case s.norm: // only the gradient that comes in has a tangent
+	case s.norm: // only the incoming gradient has a tangent
 		s.stats.BackwardAgain(dzt, dyt, act, from)
 	default:
 		s.expand(dzt, dyt, act, to-from)

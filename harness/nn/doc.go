@@ -1,35 +1,35 @@
-// Package nn holds the small networks that data sets are distilled with, their
-// first derivatives, and the tangents of both passes.
+// Package nn provides the small networks used for distillation, their first derivatives,
+// and the tangents of the forward and backward pass.
 //
-// A network f is a list of layers over one flat vector of parameters theta. A
-// [Pass] computes the loss L(theta, x, p), the mean cross-entropy of the images
-// x with soft targets p, then its gradients by the backward pass, and then, by
-// Pearlmutter's trick, their derivative along a direction (theta', x', p'):
-// with R{g} = d/de g(theta + e theta', x + e x', p + e p') at e = 0, every line of
-// the forward and of the backward pass is differentiated once, as in
+// A network f is a list of layers over one flat vector of parameters theta. A [Pass]
+// computes the loss L(theta, x, p): the mean cross-entropy of the images x with soft
+// targets p. Its backward pass computes the gradients. Pearlmutter's trick gives their
+// derivative along a direction (theta', x', p'). With
+// R{g} = d/de g(theta + e theta', x + e x', p + e p') at e = 0, every line of the forward
+// and of the backward pass is differentiated once, as in
 //
 //	y = x W     R{y} = R{x} W + x W'        dx = dy W^T     R{dx} = R{dy} W^T + dy W'^T
 //
-// so that R{grad L} costs about twice a gradient and no Hessian is formed. For
-// theta' = v alone it is the gradient of <grad_theta L, v> in theta, x and p at
-// once, which is all that gradient matching and unrolled gradient descent need.
+// R{grad L} costs about two gradients, and no Hessian is formed. For theta' = v alone,
+// R{grad L} is the gradient of <grad_theta L, v> with respect to theta, x and p. This is
+// all that gradient matching and unrolled gradient descent need.
 //
-// A network of fixed random weights, of which only the outputs and their gradient in
-// the images are wanted, is frozen: a [Frozen] prepares weights once and keeps bits
-// where a Pass keeps activations. Layers have both forms, side by side, which share
-// their shapes, weights and operation counts but not their calls of package tensor:
-// a frozen layer reads packed weights, joins pooling with the convolution, and adds
-// its bias last. Package features makes its maps of them.
+// A feature map is a network of fixed random weights. It needs only outputs and their
+// gradient with respect to the images, and uses a [Frozen]. A Frozen prepares the weights
+// once and keeps bits where a Pass keeps activations. The two forms of a layer share
+// shapes, weights and operation counts, but call different functions of package tensor: a
+// frozen layer reads packed weights, fuses pooling with the convolution, and adds its bias
+// last. Package features builds its maps from frozen networks.
 //
-// Guarantee: results are a function of the arguments' bits. They depend neither
-// on GOMAXPROCS nor on what a Pass was used for before, and a training that was
-// interrupted and resumed ends in the same bits.
+// Guarantee: results depend only on the bits of the arguments. They do not depend on
+// GOMAXPROCS or on earlier uses of a Pass. A training that was interrupted and resumed
+// ends with the same bits.
 //
 // # Architectures
 //
-// An [Architecture] states its name, its defaults, the images it can be built for,
-// its trained network and the network of its feature map. Experiments, methods,
-// scorings and tables know architectures by what is registered here alone. To add
-// one, write a file like convnet.go; new kinds of layers need a stage, and a frozen
-// form where they are to make features.
+// An [Architecture] states its name, its defaults, the images it accepts, its trained
+// network and the network of its feature map. Experiments, methods, protocols and tables
+// take all this from the registration. To add an architecture, write a file like
+// convnet.go. A new kind of layer needs a stage, and also a frozen form if it computes
+// features.
 package nn

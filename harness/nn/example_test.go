@@ -35,7 +35,7 @@ func Example() {
 	pass := net.NewPass()
 	fmt.Println("errors:", pass.Errors(theta, x, []int{0, 1, 1, 0}))
 
-	// One sweep gives the gradient in all pixels of <grad_theta L, v>.
+	// One tangent gives the gradient of <grad_theta L, v> in all pixels.
 	v := make([]float64, len(theta))
 	for i := range v {
 		v[i] = 1
@@ -44,7 +44,7 @@ func Example() {
 	pass.Loss(theta, x, targets, 4)
 	pass.Tangent(nn.Grad[float64]{Theta: v}, nn.Grad[float64]{X: mixed})
 
-	// A difference quotient gives it in one pixel.
+	// A difference quotient gives the gradient in one pixel.
 	along := func(pixel float64) float64 {
 		x := append([]float64{pixel}, x[1:]...)
 		g := make([]float64, len(theta))

@@ -6,35 +6,35 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Frozen is a network whose weights never change: they are prepared once, and the
-// way back leads to the images alone, so that of what lies between little is kept.
-// It may be used by several goroutines.
+// Frozen is a network whose weights never change. The weights are prepared once. The
+// backward pass computes only the gradient of the images, so it keeps little of the
+// forward pass. A Frozen may be used by several goroutines.
 type Frozen struct {
 	layers   []frozen
-	sizes    []int // of an image's values before each layer
+	sizes    []int // number of values of an image before each layer
 	in, out  int
 	together int
 }
 
-// frozen is a layer at work in a Frozen, on one goroutine's memory.
+// frozen is a layer of a Frozen.
 type frozen interface {
 	// forward returns the outputs for n images, in memory of k or w. It keeps in k
 	// what backward needs.
 	forward(x []float32, n int, k *kept, w *turns) []float32
-	// backward sets dx to the gradient in the images, and may overwrite dy.
+	// backward sets dx to the gradient of the images. It may overwrite dy.
 	backward(dx, dy []float32, n int, k *kept)
-	// together is how many images best go through at a time.
+	// together is the best number of images to process at a time.
 	together() int
 }
 
-// freezer is a layer that has a frozen form, which may keep theta.
+// freezer is a layer that has a frozen form. The frozen form may keep theta.
 type freezer interface {
 	freeze(theta []float32) frozen
 }
 
-// Freeze returns the network with the parameters that draw gives layer by layer,
-// counted from zero, where tensors describe theta. Not every layer has a frozen form:
-// it panics where one is missing.
+// Freeze returns the network with parameters set by draw. It calls draw for each layer,
+// counted from zero, with tensors that describe theta. It panics if a layer has no frozen
+// form.
 func (n *Net[F]) Freeze(draw func(layer int, tensors []Tensor, theta []float32)) *Frozen {
 	f := &Frozen{in: n.Inputs(), out: n.Classes()}
 	list := n.list
@@ -56,20 +56,20 @@ func (n *Net[F]) Freeze(draw func(layer int, tensors []Tensor, theta []float32))
 	return f
 }
 
-// Together is how many images best go through at a time.
+// Together returns the best number of images to process at a time.
 func (f *Frozen) Together() int { return f.together }
 
-// Kept is what a pass of a few images leaves for the way back. Its memory is used
-// again.
+// Kept holds what the forward pass of a few images leaves for the backward pass. Its memory
+// is reused.
 type Kept struct{ layers []kept }
 
-// kept is a layer's share: its output, or bits that mark where that is positive.
+// kept is the part of one layer: its output, or bits that mark where the output is positive.
 type kept struct {
 	y    []float32
 	bits []byte
 }
 
-// turns are two pieces of memory that take turns in holding a layer's values.
+// turns are two buffers that hold the layers' values in turn.
 type turns struct {
 	of [2][]float32
 	at int
@@ -80,17 +80,17 @@ func (t *turns) next(n int) []float32 {
 	return tensor.Grow(&t.of[t.at], n)
 }
 
-// travel is the working memory of one pass.
-type travel struct {
+// passMemory is the working memory of one pass.
+type passMemory struct {
 	turns
-	kept Kept // where the caller keeps none
+	kept Kept // if the caller passes nil
 }
 
-var travels = sync.Pool{New: func() any { return new(travel) }}
+var passMemories = sync.Pool{New: func() any { return new(passMemory) }}
 
-// begin returns working memory, and its own Kept in place of a nil one.
-func (f *Frozen) begin(k *Kept) (*travel, *Kept) {
-	w := travels.Get().(*travel)
+// begin returns working memory and k, or the memory's own Kept if k is nil.
+func (f *Frozen) begin(k *Kept) (*passMemory, *Kept) {
+	w := passMemories.Get().(*passMemory)
 	if k == nil {
 		k = &w.kept
 	}
@@ -107,21 +107,21 @@ func (f *Frozen) Forward(y tensor.Mat[float32], x []float32, scale float32, k *K
 		panic("nn: Frozen.Forward: shapes do not fit")
 	}
 	w, k := f.begin(k)
-	defer travels.Put(w)
+	defer passMemories.Put(w)
 	for i, l := range f.layers {
 		x = l.forward(x, y.Rows, &k.layers[i], &w.turns)
 	}
 	tensor.ScaleRows(y, scale, tensor.MatOf(x, y.Rows, f.out))
 }
 
-// Backward sets dx to the gradient in the images of the Forward that filled k, where
-// dy is the gradient in its result.
+// Backward sets dx to the gradient of the images of the Forward that filled k. dy is the
+// gradient of its result.
 func (f *Frozen) Backward(dx []float32, dy tensor.Mat[float32], scale float32, k *Kept) {
 	if len(dx) != dy.Rows*f.in || dy.Cols != f.out {
 		panic("nn: Frozen.Backward: shapes do not fit")
 	}
 	w, k := f.begin(k)
-	defer travels.Put(w)
+	defer passMemories.Put(w)
 	d := w.next(dy.Rows * f.out)
 	tensor.ScaleRows(tensor.MatOf(d, dy.Rows, f.out), scale, dy)
 	for i := len(f.layers) - 1; i >= 0; i-- {

@@ -12,7 +12,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// goldenDigests are the bits of all results of a network, by name.
+// goldenDigests returns digests of all results of a network, by name.
 func goldenDigests[F tensor.Float](t *testing.T, name string, c netCase[F]) string {
 	t.Helper()
 	r := everything(c.net.NewPass(), point(c, "golden"), point(c, "golden direction"))
@@ -34,8 +34,8 @@ func goldenDigests[F tensor.Float](t *testing.T, name string, c netCase[F]) stri
 	return b.String()
 }
 
-// The bits of losses, gradients and tangents, as recorded once: a compiler that
-// fuses on another processor shows here.
+// The bits of losses, gradients and tangents equal the recorded ones. This detects a
+// compiler that fuses operations on some processor.
 func TestGolden(t *testing.T) {
 	var got strings.Builder
 	for _, norm := range []bool{false, true} {

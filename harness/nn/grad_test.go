@@ -16,8 +16,8 @@ type netCase[F tensor.Float] struct {
 	n    int
 }
 
-// cases returns every kind of layer by itself, on odd and tiny shapes, and the
-// networks made of them. What a layer puts out is taken for logits.
+// cases returns every kind of layer by itself, on odd and tiny shapes, and whole networks.
+// The outputs of a single layer serve as logits.
 func cases[F tensor.Float](t testing.TB, algo tensor.Algorithm) []netCase[F] {
 	t.Helper()
 	must := func(net *Net[F], err error) *Net[F] {
@@ -43,7 +43,7 @@ func cases[F tensor.Float](t testing.TB, algo tensor.Algorithm) []netCase[F] {
 				if pool && min(s[0], s[1]) < 2 {
 					continue
 				}
-				// Seven rows fall into strips of two, two and three.
+				// Seven rows form strips of two, two and three rows.
 				shape := convShape{h: s[0], w: s[1], inCh: 2, outCh: 3, pool: pool, stripRows: 2}
 				list = append(list, netCase[F]{fmt.Sprintf("block %dx%d norm=%t pool=%t", s[0], s[1], norm, pool),
 					build[F](&convBlock[F]{convShape: shape, norm: norm, algo: algo}), 2})
@@ -53,7 +53,7 @@ func cases[F tensor.Float](t testing.TB, algo tensor.Algorithm) []netCase[F] {
 	return list
 }
 
-// point draws parameters, images and targets; no target row sums to one.
+// point draws parameters, images and targets. The targets of an image do not sum to one.
 func point[F tensor.Float](c netCase[F], label string) Grad[F] {
 	r := rng.Stream(7, c.name, label)
 	g := newGrad(c.net, c.n)
@@ -68,7 +68,7 @@ func point[F tensor.Float](c netCase[F], label string) Grad[F] {
 	return g
 }
 
-// shifted returns p + h d, where parts of d may be nil.
+// shifted returns p + h d. Parts of d may be nil.
 func shifted[F tensor.Float](p Grad[F], h F, d Grad[F]) Grad[F] {
 	add := func(x, y []F) []F {
 		z := append([]F(nil), x...)
@@ -80,7 +80,7 @@ func shifted[F tensor.Float](p Grad[F], h F, d Grad[F]) Grad[F] {
 	return Grad[F]{add(p.Theta, d.Theta), add(p.X, d.X), add(p.Targets, d.Targets)}
 }
 
-// parts are the fields of a Grad by name, parameters tensor by tensor.
+// parts calls do with the fields of a Grad by name, and with each tensor of parameters.
 func parts[F tensor.Float](net *Net[F], g Grad[F], do func(name string, x []F)) {
 	for _, t := range net.Tensors() {
 		do(t.Name, g.Theta[t.Offset:][:t.Len])
@@ -89,9 +89,8 @@ func parts[F tensor.Float](net *Net[F], g Grad[F], do func(name string, x []F)) 
 	do("targets", g.Targets)
 }
 
-// nearGrad compares part by part, so that small gradients count too. A part that
-// should be zero is measured by a thousandth of the largest entry, or of unit,
-// whatever is larger.
+// nearGrad compares part by part, so that small gradients count too. The scale of a part is
+// at least a thousandth of the largest entry or of unit, whichever is larger.
 func nearGrad[F tensor.Float](t *testing.T, what string, net *Net[F], got, want Grad[F], unit, tol float64) {
 	t.Helper()
 	largest := unit
@@ -134,8 +133,8 @@ func dotGrad[F tensor.Float](a, b Grad[F]) float64 {
 	return dot(a.Theta, b.Theta) + dot(a.X, b.X) + dot(a.Targets, b.Targets)
 }
 
-// TestGradient compares every component of the gradient with a central
-// difference of the loss.
+// TestGradient compares every component of the gradient with a central difference of the
+// loss.
 func TestGradient(t *testing.T) {
 	const h = 1e-6
 	for _, c := range cases[float64](t, tensor.Auto) {
@@ -161,7 +160,7 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// directions returns random directions in each argument alone and in all.
+// directions returns random directions in each argument alone and in all of them.
 func directions[F tensor.Float](c netCase[F]) map[string]Grad[F] {
 	d := point(c, "direction")
 	return map[string]Grad[F]{
@@ -202,7 +201,7 @@ func TestTangent(t *testing.T) {
 			}
 			nearGrad(t, what, c.net, out, want, largest(g), 2e-6)
 			if c.net.Params() > 100 && (name == "theta" || name == "x") && largest(out) < 1e-3*largest(g) {
-				t.Errorf("%s: the case is empty: the gradient hardly changes", what)
+				t.Errorf("%s: the gradient hardly changes, so the case tests nothing", what)
 			}
 			if want := dotGrad(d2(d, g), g); math.Abs(lossT-want) > 1e-12*max(1, math.Abs(want)) {
 				t.Errorf("%s: loss changes by %g, want %g", what, lossT, want)
@@ -211,7 +210,7 @@ func TestTangent(t *testing.T) {
 	}
 }
 
-// d2 fills the nil parts of d with zeros.
+// d2 replaces the nil parts of d by zeros.
 func d2[F tensor.Float](d, like Grad[F]) Grad[F] {
 	fill := func(x, like []F) []F {
 		if x == nil {
@@ -222,8 +221,8 @@ func d2[F tensor.Float](d, like Grad[F]) Grad[F] {
 	return Grad[F]{fill(d.Theta, like.Theta), fill(d.X, like.X), fill(d.Targets, like.Targets)}
 }
 
-// TestAdjoint checks <J (x', v), y> = <(x', v), J' y> layer by layer: with no
-// ReLU closed in between, forward tangent and backward pass are transposes.
+// TestAdjoint checks <J (x', v), y> = <(x', v), J' y> layer by layer. Forward tangent and
+// backward pass are transposes as long as no ReLU is between them.
 func TestAdjoint(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { checkAdjoint[float64](t, tensor.Auto, 1e-12) })
 	t.Run("float32", func(t *testing.T) { checkAdjoint[float32](t, tensor.Direct, 1e-4) })

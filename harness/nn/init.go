@@ -6,9 +6,9 @@ import (
 	"dgkip/harness/rng"
 )
 
-// InitUniform draws weights and biases uniformly from within 1/sqrt(inputs of an
-// output), PyTorch's default. Gains are one and shifts zero. Parameters are drawn
-// in their order, from one word of the stream each.
+// InitUniform draws weights and biases uniformly within 1/sqrt(fan-in), PyTorch's default.
+// Gains are one and shifts zero. Parameters are drawn in order, each from one word of the
+// stream.
 func (n *Net[F]) InitUniform(theta []F, stream *rng.Rand) {
 	if len(theta) != n.Params() {
 		panic("nn: Net.InitUniform: wrong number of parameters")
@@ -28,14 +28,13 @@ func (n *Net[F]) InitUniform(theta []F, stream *rng.Rand) {
 	}
 }
 
-// InitLecun draws weights from normal distributions cut off at two of their standard
-// deviations, which have the variance 1/inputs of an output after that. Biases and shifts
-// are zero, gains one.
+// InitLecun draws weights from normal distributions truncated at two standard deviations,
+// scaled to variance 1/fan-in after truncation. Biases and shifts are zero, gains one.
 func (n *Net[F]) InitLecun(theta []F, stream *rng.Rand) {
 	if len(theta) != n.Params() {
 		panic("nn: Net.InitLecun: wrong number of parameters")
 	}
-	const cut = 0.8796256610342398 // the standard deviation of a standard normal cut off at 2
+	const cut = 0.8796256610342398 // the standard deviation of a standard normal truncated at 2
 	for _, t := range n.list {
 		part, sd := theta[t.Offset:][:t.Len], 1/math.Sqrt(float64(t.FanIn))/cut
 		for i := range part {

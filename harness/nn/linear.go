@@ -2,8 +2,8 @@ package nn
 
 import "dgkip/harness/tensor"
 
-// linear is y = x W + b, followed by ReLU where relu is set. W is [inputs,
-// outputs], one row of x an image.
+// linear is y = x W + b, followed by ReLU if relu is set. W is [inputs, outputs], and x has
+// one row for each image.
 type linear[F tensor.Float] struct {
 	name            string
 	inputs, outputs int

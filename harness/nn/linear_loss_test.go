@@ -7,8 +7,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// The derivatives of a linear loss are central differences, and with the weights that
-// the cross-entropy's gradient has, its gradient is the cross-entropy's.
+// The derivatives of a linear loss agree with central differences. If its weights are the
+// gradient of the cross-entropy, its gradient is that of the cross-entropy.
 func TestLinearLoss(t *testing.T) {
 	const h = 1e-6
 	for _, c := range cases[float64](t, tensor.Auto) {
@@ -38,7 +38,7 @@ func TestLinearLoss(t *testing.T) {
 		nearGrad(t, c.name, c.net, out, want, largest(g), 2e-6)
 		for what, got := range map[string]float64{"tangent": lossT, "gradient": dot(d.Theta, g.Theta) + dot(d.X, g.X)} {
 			if want := (up - down) / (2 * h); math.Abs(got-want) > 1e-6*max(1, math.Abs(want)) {
-				t.Errorf("%s: the %s says that the loss changes by %g, want %g", c.name, what, got, want)
+				t.Errorf("%s: the %s predicts a change of the loss by %g, want %g", c.name, what, got, want)
 			}
 		}
 
@@ -52,12 +52,12 @@ func TestLinearLoss(t *testing.T) {
 		pass.Linear(dz)
 		pass.Gradient(out)
 		if !equalBits(out.Theta, ofLoss.Theta) || !equalBits(out.X, ofLoss.X) {
-			t.Errorf("%s: weights of the cross-entropy's gradient give another gradient", c.name)
+			t.Errorf("%s: the gradient differs from that of the cross-entropy", c.name)
 		}
 	}
 }
 
-// The body's outputs, through the last layer, are the network's.
+// The last layer, applied to the outputs of Body, gives the network's outputs.
 func TestBody(t *testing.T) {
 	for _, c := range cases[float64](t, tensor.Auto)[4:8] {
 		p := point(c, "point")

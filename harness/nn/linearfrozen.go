@@ -7,9 +7,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// linearFrozen is a linear layer with ReLU. Its weights live only in the order in
-// which the kernels read them; those of the way back are put in order when they are
-// first needed.
+// linearFrozen is the frozen form of a linear layer with ReLU. It keeps its weights only in
+// packed form. The weights of the backward pass are packed when they are first needed.
 type linearFrozen struct {
 	inputs, outputs int
 	weights         *tensor.Packed
@@ -26,11 +25,11 @@ func (l *linear[F]) freeze(theta []float32) frozen {
 	return &linearFrozen{
 		inputs: l.inputs, outputs: l.outputs,
 		weights: tensor.Pack(tensor.MatOf(theta[:k], l.inputs, l.outputs), tensor.NN),
-		bias:    slices.Clone(theta[k:]), // so as not to keep the weights
+		bias:    slices.Clone(theta[k:]), // do not keep the weights alive
 	}
 }
 
-// together is twelve full register tiles of rows.
+// together is twelve full register tiles.
 func (l *linearFrozen) together() int { return 168 }
 
 func (l *linearFrozen) forward(x []float32, n int, k *kept, _ *turns) []float32 {

@@ -5,8 +5,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// crossEntropy is the mean over n images of -sum_k p_k log s_k, s = softmax(z),
-// for targets p whose rows need not sum to one. With P = sum_k p_k,
+// crossEntropy is the mean over n images of -sum_k p_k log s_k with s = softmax(z). The
+// targets p of an image need not sum to one. With P = sum_k p_k,
 //
 //	dz = (P s - p) / n      dp = -log s / n
 //
@@ -14,8 +14,8 @@ import (
 //
 //	R{dz} = (P' s + P s c - p') / n      R{dp} = -c / n
 //
-// Everything is computed in float64: there is little of it, and the gradients of
-// a nearly solved problem are small differences.
+// It computes in float64. That costs little, and the gradients of a nearly solved problem
+// are small differences.
 type crossEntropy[F tensor.Float] struct {
 	n, k   int
 	p      []F
@@ -41,7 +41,7 @@ func (l *crossEntropy[F]) value(logits, targets []F, n int) float64 {
 	return loss / float64(n)
 }
 
-// gradient sets dz and dp, either of which may be nil.
+// gradient sets dz and dp. Either may be nil.
 func (l *crossEntropy[F]) gradient(dz, dp []F) {
 	n := float64(l.n)
 	for i := range l.n {
@@ -59,8 +59,8 @@ func (l *crossEntropy[F]) gradient(dz, dp []F) {
 	}
 }
 
-// tangent returns the derivative of the loss along (zt, pt) and sets dzt and dpt
-// to those of its gradients.
+// tangent returns the derivative of the loss along (zt, pt). It sets dzt and dpt to the
+// derivatives of dz and dp.
 func (l *crossEntropy[F]) tangent(zt, pt, dzt, dpt []F) float64 {
 	l.c = tensor.Grow(&l.c, len(l.s))
 	c := l.c

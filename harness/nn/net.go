@@ -6,7 +6,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Kind says what a tensor of parameters is for.
+// Kind is the role of a tensor of parameters.
 type Kind int
 
 const (
@@ -19,10 +19,9 @@ const (
 
 // Tensor describes a part theta[Offset:][:Len] of a network's parameters.
 //
-// The last index of a weight is the output. Row o of the weight, all that leads
-// to output o, is therefore a column of the matrix [Len/Outputs, Outputs]:
-// Offset+o and every Outputs-th value from there on. tensor.ColDot computes the
-// inner products of all rows of two such weights at once.
+// The last index of a weight is the output. The weights of output o are therefore column o
+// of the matrix [Len/Outputs, Outputs]: Offset+o and every Outputs-th value after it.
+// tensor.ColDot computes the inner products of all such columns of two weights at once.
 type Tensor struct {
 	Name   string
 	Kind   Kind
@@ -32,21 +31,21 @@ type Tensor struct {
 	FanIn  int // inputs of an output; 0 for Gain and Shift
 }
 
-// Outputs is the number of rows over the output index.
+// Outputs returns the size of the last index, the output.
 func (t Tensor) Outputs() int { return t.Shape[len(t.Shape)-1] }
 
-// Weight says whether the tensor has two or more dimensions.
+// Weight reports whether the tensor has two or more dimensions.
 func (t Tensor) Weight() bool { return t.Kind == ConvWeight || t.Kind == LinearWeight }
 
-// Net is a network without its parameters. It never changes, and may be used by
-// several goroutines.
+// Net is a network without its parameters. It never changes, and several goroutines may use
+// it.
 type Net[F tensor.Float] struct {
 	layers  []layer[F]
-	offsets []int // of the layers' parameters; one more than there are layers
+	offsets []int // of each layer's parameters, and the end of the last
 	list    []Tensor
 }
 
-// build joins layers to a network.
+// build joins layers into a network.
 func build[F tensor.Float](layers ...layer[F]) *Net[F] {
 	n := &Net[F]{layers: layers, offsets: []int{0}}
 	at := 0
@@ -67,28 +66,27 @@ func build[F tensor.Float](layers ...layer[F]) *Net[F] {
 	return n
 }
 
-// Body returns the network without its last layer: its outputs are what that layer
-// sees, and its parameters are the first of the network's.
+// Body returns the network without its last layer. Its outputs are the inputs of the last
+// layer, and its parameters are the first parameters of the network.
 func (n *Net[F]) Body() *Net[F] { return build(n.layers[:len(n.layers)-1]...) }
 
-// Inputs is the number of values of an input image.
+// Inputs returns the number of values of an input image.
 func (n *Net[F]) Inputs() int { return n.layers[0].in() }
 
-// Classes is the number of outputs.
+// Classes returns the number of outputs.
 func (n *Net[F]) Classes() int { return n.layers[len(n.layers)-1].out() }
 
-// Params is the number of parameters.
+// Params returns the number of parameters.
 func (n *Net[F]) Params() int { return n.offsets[len(n.layers)] }
 
-// Tensors describes the parameters in their order.
+// Tensors describes the parameters in order.
 func (n *Net[F]) Tensors() []Tensor { return slices.Clone(n.list) }
 
-// Flops is the nominal number of additions and multiplications in the linear and
-// convolution layers of the forward pass of an image, and first the share of the
-// first of them. The backward pass takes 2 all - first to the parameters, all to
-// the image, 2 all to both. A tangent along the parameters takes 2 all - first
-// forward, and back 2 all to the image, 4 all - 3 first to the parameters, and
-// 4 all - first to both.
+// Flops returns the nominal number of additions and multiplications for the forward pass of
+// an image: in all linear and convolution layers, and in the first of them. The backward
+// pass takes 2 all - first for the parameters, all for the image, 2 all for both. A tangent
+// along the parameters takes 2 all - first forward. Backward it takes 2 all for the image,
+// 4 all - 3 first for the parameters, and 4 all - first for both.
 func (n *Net[F]) Flops() (all, first float64) {
 	for _, l := range n.layers {
 		f := l.flops()
@@ -100,8 +98,8 @@ func (n *Net[F]) Flops() (all, first float64) {
 	return all, first
 }
 
-// Values is how many values a pass keeps of an image: the image, what lies between
-// the layers and the outputs, and what is kept inside of layers.
+// Values returns how many values a pass keeps of an image: between the layers (the image
+// and the outputs included), and inside layers.
 func (n *Net[F]) Values() (between, inside int) {
 	between = n.Inputs()
 	for _, l := range n.layers {
@@ -111,7 +109,7 @@ func (n *Net[F]) Values() (between, inside int) {
 	return between, inside
 }
 
-// part returns layer i's share of a vector of parameters, nil for none.
+// part returns layer i's part of a vector of parameters, or nil for nil.
 func (n *Net[F]) part(theta []F, i int) []F {
 	if theta == nil || n.offsets[i] == n.offsets[i+1] {
 		return nil
@@ -119,8 +117,8 @@ func (n *Net[F]) part(theta []F, i int) []F {
 	return theta[n.offsets[i]:n.offsets[i+1]]
 }
 
-// firstWithParams is the first layer that has parameters. The layers before it
-// are linear.
+// firstWithParams returns the first layer that has parameters. The layers before it are
+// linear.
 func (n *Net[F]) firstWithParams() int {
 	return slices.IndexFunc(n.offsets, func(at int) bool { return at > 0 }) - 1
 }

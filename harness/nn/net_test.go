@@ -28,7 +28,7 @@ func TestTensors(t *testing.T) {
 			t.Errorf("%s: weight %t with %d outputs", p.Name, p.Weight(), p.Outputs())
 		}
 	}
-	// With a first padding of 3, 28x28 pixels become 32x32, and 4x4 in the end.
+	// A first padding of 3 turns 28x28 pixels into 32x32, and three poolings into 4x4.
 	want := "block1.conv.weight[3 3 1 128]9 block1.conv.bias[128]9 block1.norm.gain[128]0 block1.norm.shift[128]0 " +
 		"block2.conv.weight[3 3 128 128]1152 block2.conv.bias[128]1152 block2.norm.gain[128]0 block2.norm.shift[128]0 " +
 		"block3.conv.weight[3 3 128 128]1152 block3.conv.bias[128]1152 block3.norm.gain[128]0 block3.norm.shift[128]0 " +
@@ -45,8 +45,8 @@ func TestTensors(t *testing.T) {
 	}
 }
 
-// TestRows checks the description of a weight's rows by what leads to an output:
-// changing row o of the last layer changes logit o alone.
+// TestRows checks the layout of weights: changing the weights of output o of the last layer
+// changes only logit o.
 func TestRows(t *testing.T) {
 	net, err := FCNet[float64](FCConfig{In: 4, Width: 3, Depth: 1, Classes: 3})
 	if err != nil {
@@ -82,7 +82,7 @@ func TestInit(t *testing.T) {
 	wide.InitUniform(theta64, rng.Stream(1))
 	for i, v := range theta {
 		if v != float32(theta64[i]) {
-			t.Fatalf("parameter %d depends on the type", i)
+			t.Fatalf("parameter %d depends on the element type", i)
 		}
 	}
 	for _, p := range net.Tensors() {
@@ -111,8 +111,8 @@ func TestInit(t *testing.T) {
 	}
 }
 
-// Cut-off normal weights have the variance 1/fan-in after they are cut, and everything else
-// is zero, or one for gains.
+// Truncated normal weights have variance 1/fan-in after truncation. Gains are one, and
+// all other parameters are zero.
 func TestInitLecun(t *testing.T) {
 	net, err := ConvNet[float64](ConvConfig{In: 3, H: 32, W: 32, Width: 32, Doubling: true, Norm: true})
 	if err != nil {
@@ -134,14 +134,14 @@ func TestInitLecun(t *testing.T) {
 			}
 			continue
 		}
-		// Five standard errors; a normal without its tails has a lower one of its squares.
+		// Five standard errors. Truncated normals have a smaller one for their squares.
 		if largest > 2.2738*sd || math.Abs(sum/n) > 5*sd/math.Sqrt(n) || math.Abs(squares/n-sd*sd) > 5*sd*sd*math.Sqrt(2/n) {
 			t.Errorf("%s reaches %g and has mean %g and mean square %g, want 0 and %g", p.Name, largest, sum/n, squares/n, sd*sd)
 		}
 	}
 }
 
-// The networks of FRePo: 128, 256 and 512 channels make 8,192 features.
+// The networks of FRePo have 128, 256 and 512 channels and 8,192 features.
 func TestDoubling(t *testing.T) {
 	for _, c := range []struct{ h, ch, params int }{{32, 3, 1560842}, {28, 1, 1558538}} {
 		net, err := Shape{Kind: "conv", Width: 128, Depth: 3, Doubling: true}.Net(c.h, c.h, c.ch, 10)
@@ -151,7 +151,7 @@ func TestDoubling(t *testing.T) {
 		if net.Params() != c.params || net.Body().Classes() != 4*4*512 {
 			t.Errorf("%d parameters, want %d, and %d features", net.Params(), c.params, net.Body().Classes())
 		}
-		// 154.6 million products on 32x32 pixels in colour.
+		// 154.6 million multiplications for a colour image of 32x32 pixels.
 		if all, _ := net.Flops(); c.ch == 3 && all != 2*(1024*27*128+256*9*128*256+64*9*256*512+8192*10) {
 			t.Errorf("%v operations", all)
 		}
@@ -204,7 +204,7 @@ func TestShapeNet(t *testing.T) {
 	if _, err := (Shape{Kind: "fc", Width: 65536, Depth: 3}).Features(32, 32, 3); err == nil || !strings.Contains(err.Error(), "is too large") {
 		t.Errorf("features: %v", err)
 	}
-	// The largest networks of experiments are far below the bounds.
+	// The largest networks of experiments are far below the limits.
 	if _, err := (Shape{Kind: "conv", Width: 1024, Depth: 3}).Net(64, 64, 3, 10); err != nil {
 		t.Error(err)
 	}

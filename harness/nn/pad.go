@@ -2,7 +2,7 @@ package nn
 
 import "dgkip/harness/tensor"
 
-// pad puts by rows and columns of zeros around an image.
+// pad surrounds an image with a border of zeros that is by pixels wide.
 type pad[F tensor.Float] struct{ h, w, ch, by int }
 
 func (l *pad[F]) in() int                      { return l.h * l.w * l.ch }
@@ -28,7 +28,7 @@ func (s *padStage[F]) backward(dx, _, dy []F) {
 	}
 }
 
-// Both passes are linear and have no parameters: their tangents are themselves.
+// Both passes are linear without parameters, so each is its own tangent.
 
 func (s *padStage[F]) tangent(yt, xt, _ []F) {
 	if yt != nil {

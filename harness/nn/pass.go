@@ -2,8 +2,8 @@ package nn
 
 import "dgkip/harness/tensor"
 
-// Grad holds what a network's loss depends on: the parameters, n images, and n
-// rows of targets. It stands for gradients in them and for directions of change.
+// Grad holds all that a network's loss depends on: the parameters, n images, and n rows of
+// targets. It also holds gradients with respect to them, and directions of change.
 //
 // A nil result is not computed. A nil direction is zero and costs nothing.
 type Grad[F tensor.Float] struct {
@@ -13,23 +13,23 @@ type Grad[F tensor.Float] struct {
 }
 
 // Pass evaluates a network and its derivatives. The order of calls is Loss, Gradient,
-// Tangent, where later calls may be repeated, and Gradient may be left out; Outputs
-// and Linear may take the place of Loss. The slices
-// given to a call are kept, not copied, and must hold their values until the last
-// call that builds on it; results are written to memory that overlaps none of
-// them.
+// Tangent. Later calls may be repeated, and Gradient may be left out. Outputs and then
+// Linear can replace Loss.
 //
-// Memory grows to the largest batch seen and is used again. A Pass must not be
-// used by several goroutines at a time; many may share a Net.
+// A Pass keeps the slices of a call without a copy. They must not change until the last call
+// that builds on it. Results must not overlap them.
+//
+// Memory grows to the largest batch seen and is reused. Only one goroutine at a time may use
+// a Pass. Many may share a Net.
 type Pass[F tensor.Float] struct {
 	net    *Net[F]
 	stages []stage[F]
-	// edges[i] lies before layer i. The first one's memory is the caller's.
+	// edges[i] holds the values before layer i. The caller owns the memory of the first.
 	edges []edge[F]
 	work  workspace[F]
 	loss  crossEntropy[F]
-	// linear are the weights of the outputs where the loss is their sum; nil where it
-	// is the cross-entropy.
+	// linear holds the weights if the loss is a weighted sum of the outputs. It is nil
+	// for the cross-entropy.
 	linear []F
 
 	n         int
@@ -40,7 +40,7 @@ type Pass[F tensor.Float] struct {
 // edge holds the values between two layers.
 type edge[F tensor.Float] struct{ value, grad, tangent, gradTangent []F }
 
-// NewPass returns a Pass without memory yet.
+// NewPass returns a Pass. Its memory is allocated on first use.
 func (n *Net[F]) NewPass() *Pass[F] {
 	p := &Pass[F]{net: n, edges: make([]edge[F], len(n.layers)+1)}
 	for _, l := range n.layers {
@@ -49,8 +49,8 @@ func (n *Net[F]) NewPass() *Pass[F] {
 	return p
 }
 
-// Loss returns the mean over n images of -sum_k p_k log softmax(z)_k for the
-// outputs z and the targets p, whose rows need not sum to one.
+// Loss returns the mean over n images of -sum_k p_k log softmax(z)_k for the outputs z and
+// the targets p. The targets of an image need not sum to one.
 func (p *Pass[F]) Loss(theta, x, targets []F, n int) float64 {
 	p.check(theta, x, n, "nn: Pass.Loss: wrong number of parameters or images")
 	if len(targets) != n*p.net.Classes() {
@@ -68,8 +68,8 @@ func (p *Pass[F]) Outputs(theta, x []F, n int) []F {
 	return p.logits()
 }
 
-// Linear takes <b, z> as the loss of Gradient and Tangent, for the outputs z of the last
-// Outputs and fixed weights b. It depends on no targets: their gradients must be nil.
+// Linear makes <b, z> the loss of Gradient and Tangent, for the outputs z of the last
+// Outputs and fixed weights b. This loss has no targets, so gradients of targets must be nil.
 func (p *Pass[F]) Linear(b []F) {
 	if len(b) == 0 || len(b) != len(p.logits()) {
 		panic("nn: Pass.Linear: wrong number of weights")
@@ -77,7 +77,7 @@ func (p *Pass[F]) Linear(b []F) {
 	p.linear, p.lossKnown = b, true
 }
 
-// lossGradient sets dz and dp, either of which may be nil.
+// lossGradient sets dz and dp. Either may be nil.
 func (p *Pass[F]) lossGradient(dz, dp []F) {
 	if p.linear == nil {
 		p.loss.gradient(dz, dp)
@@ -86,8 +86,8 @@ func (p *Pass[F]) lossGradient(dz, dp []F) {
 	}
 }
 
-// lossTangent returns the derivative of the loss along (zt, pt) and sets dzt and dpt
-// to those of its gradients.
+// lossTangent returns the derivative of the loss along (zt, pt). It sets dzt and dpt to the
+// derivatives of dz and dp.
 func (p *Pass[F]) lossTangent(zt, pt, dzt, dpt []F) (lossT float64) {
 	if p.linear == nil {
 		return p.loss.tangent(zt, pt, dzt, dpt)
@@ -115,7 +115,7 @@ func (p *Pass[F]) checkGrad(g Grad[F], message string) {
 	}
 }
 
-// forward runs the forward pass; without keep no derivative may follow.
+// forward runs the forward pass. If keep is false, no derivative may follow.
 func (p *Pass[F]) forward(theta, x []F, n int, keep bool) {
 	p.n, p.lossKnown, p.linear, p.reached = n, false, nil, len(p.stages)
 	p.edges[0].value = x
@@ -129,7 +129,7 @@ func (p *Pass[F]) forward(theta, x []F, n int, keep bool) {
 // Gradient sets the fields of g to the gradients of the last Loss.
 func (p *Pass[F]) Gradient(g Grad[F]) {
 	if !p.lossKnown {
-		panic("nn: Pass.Gradient: there is no Loss to take it of")
+		panic("nn: Pass.Gradient: call Loss first")
 	}
 	p.checkGrad(g, "nn: Pass.Gradient: wrong length")
 	var dz []F
@@ -147,7 +147,7 @@ func (p *Pass[F]) outputGrad() []F {
 	return e.grad
 }
 
-// lowest is the lowest layer that the backward pass must go through for g.
+// lowest returns the lowest layer that the backward pass must reach for g.
 func (p *Pass[F]) lowest(g Grad[F]) int {
 	switch {
 	case g.X != nil:
@@ -158,7 +158,7 @@ func (p *Pass[F]) lowest(g Grad[F]) int {
 	return len(p.stages)
 }
 
-// backward carries the gradient of the outputs down to layer low.
+// backward runs the backward pass from the outputs down to layer low.
 func (p *Pass[F]) backward(low int, g Grad[F]) {
 	for i := len(p.stages) - 1; i >= low; i-- {
 		dx := g.X
@@ -170,8 +170,8 @@ func (p *Pass[F]) backward(low int, g Grad[F]) {
 	p.reached = min(p.reached, low)
 }
 
-// below returns memory for the gradient before layer i, nil if it is not needed
-// because low is the lowest layer to go through.
+// below returns memory for the gradient before layer i. It returns nil if low is the lowest
+// layer needed and that gradient is not.
 func (p *Pass[F]) below(buf *[]F, i, low int) []F {
 	if i <= low {
 		return nil
@@ -180,12 +180,12 @@ func (p *Pass[F]) below(buf *[]F, i, low int) []F {
 	return *buf
 }
 
-// Tangent sets the fields of out to the derivatives along dir of what Gradient
-// computes, and returns that of the loss. With dir.Theta = v alone they are the
-// gradients of <grad_theta L, v>.
+// Tangent sets the fields of out to the derivatives along dir of Gradient's results, and
+// returns the derivative of the loss. For dir.Theta = v alone, the results are the gradients
+// of <grad_theta L, v>.
 func (p *Pass[F]) Tangent(dir, out Grad[F]) float64 {
 	if !p.lossKnown {
-		panic("nn: Pass.Tangent: there is no Loss to take it of")
+		panic("nn: Pass.Tangent: call Loss first")
 	}
 	p.checkGrad(dir, "nn: Pass.Tangent: direction has the wrong length")
 	p.checkGrad(out, "nn: Pass.Tangent: result has the wrong length")
@@ -202,8 +202,7 @@ func (p *Pass[F]) Tangent(dir, out Grad[F]) float64 {
 	return lossT
 }
 
-// forwardTangent returns the derivative of the outputs along dir, nil if it is
-// zero because dir is.
+// forwardTangent returns the derivative of the outputs along dir, or nil if dir is zero.
 func (p *Pass[F]) forwardTangent(dir Grad[F]) []F {
 	xt := dir.X
 	for i, s := range p.stages {
@@ -226,14 +225,14 @@ func (p *Pass[F]) outputGradTangent() []F {
 	return e.gradTangent
 }
 
-// backwardTangent carries the tangent of the gradient of the outputs down.
+// backwardTangent runs the tangent of the backward pass from the outputs down.
 func (p *Pass[F]) backwardTangent(out Grad[F]) {
 	low := p.lowest(out)
 	if low == len(p.stages) {
 		return
 	}
-	// The backward pass may have been left out, because less was wanted of it.
-	// What lies below the first parameters keeps nothing of it.
+	// Run the backward pass if Gradient was left out or did not reach far enough. Layers
+	// below the first parameters keep nothing from it.
 	if first := p.net.firstWithParams(); p.reached > first {
 		p.backward(first, Grad[F]{})
 	}

@@ -11,8 +11,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// convCase returns a network with two convolutions that Winograd's algorithm can
-// take, and n images.
+// convCase returns a network with two convolutions that suit Winograd, and n images.
 func convCase[F tensor.Float](t testing.TB, norm bool, width, n int, algo tensor.Algorithm) netCase[F] {
 	t.Helper()
 	net, err := ConvNet[F](ConvConfig{In: 3, H: 11, W: 14, Width: width, Depth: 2, Norm: norm, Classes: 3, FirstPad: 3, Algo: algo})
@@ -29,7 +28,7 @@ type results[F tensor.Float] struct {
 	grad, hvp   Grad[F]
 }
 
-// everything computes it at p, with the tangent along d.
+// everything computes all results at p, with the tangent along d.
 func everything[F tensor.Float](pass *Pass[F], p, d Grad[F]) (r results[F]) {
 	n := len(p.X) / pass.net.Inputs()
 	r.grad, r.hvp = newGrad(pass.net, n), newGrad(pass.net, n)
@@ -75,13 +74,13 @@ func widen[F tensor.Float](x []F) []float64 {
 	return y
 }
 
-// outputs returns those for n images, in memory of the Pass.
+// outputs returns the outputs for n images, in memory of the Pass.
 func outputs[F tensor.Float](pass *Pass[F], theta, x []F, n int) []F {
 	pass.Loss(theta, x, make([]F, n*pass.net.Classes()), n)
 	return pass.logits()
 }
 
-// TestReuse checks that a Pass computes the same whatever it did before.
+// TestReuse checks that results do not depend on earlier uses of a Pass.
 func TestReuse(t *testing.T) {
 	for _, norm := range []bool{false, true} {
 		small, big := convCase[float32](t, norm, 16, 2, tensor.Winograd), convCase[float32](t, norm, 16, 5, tensor.Winograd)
@@ -89,7 +88,7 @@ func TestReuse(t *testing.T) {
 		everything(used, point(big, "before"), point(big, "before direction"))
 		used.Errors(point(big, "predict").Theta, point(big, "predict").X, make([]int, big.n))
 		for _, c := range []netCase[float32]{small, big, small} {
-			// Only the parameters change in the second round, and only in place.
+			// The second round changes only the parameters, in place.
 			p, d := point(c, "point"), point(c, "direction")
 			for round := range 2 {
 				got := everything(used, p, d)
@@ -101,8 +100,7 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-// TestSkip checks that a result does not depend on which others are wanted, or
-// were wanted of the gradient.
+// TestSkip checks that a result does not depend on which other results are computed.
 func TestSkip(t *testing.T) {
 	pick := func(g Grad[float32], mask int) Grad[float32] {
 		if mask&1 == 0 {
@@ -120,7 +118,7 @@ func TestSkip(t *testing.T) {
 		t.Helper()
 		for i, x := range [][]float32{got.Theta, got.X, got.Targets} {
 			if w := [][]float32{want.Theta, want.X, want.Targets}[i]; x != nil && !equalBits(x, w) {
-				t.Errorf("%s: field %d differs from what it is with the others", what, i)
+				t.Errorf("%s: field %d differs if it is computed alone", what, i)
 			}
 		}
 	}
@@ -153,7 +151,7 @@ func TestSkip(t *testing.T) {
 	}
 }
 
-// TestTangentTwice checks that a Tangent leaves nothing behind.
+// TestTangentTwice checks that a Tangent does not affect the next one.
 func TestTangentTwice(t *testing.T) {
 	c := convCase[float32](t, true, 8, 3, tensor.Auto)
 	p, a := point(c, "point"), point(c, "direction")
@@ -169,8 +167,7 @@ func TestTangentTwice(t *testing.T) {
 	sameBits(t, "again", got, want)
 }
 
-// TestProcs checks that results do not depend on how many threads there are, nor
-// on the kernels in use.
+// TestProcs checks that results do not depend on the number of threads or on the kernels.
 func TestProcs(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	first := tensor.Path()
@@ -202,7 +199,7 @@ func TestProcs(t *testing.T) {
 	}
 }
 
-// TestGroups checks that working through the images in groups sums the same.
+// TestGroups checks that groups of images of any size give the same sums.
 func TestGroups(t *testing.T) {
 	for _, norm := range []bool{false, true} {
 		c := convCase[float64](t, norm, 4, 7, tensor.Auto)
@@ -222,7 +219,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestAgainstFloat64 checks what runs on the kernels against plain loops.
+// TestAgainstFloat64 compares the float32 kernels with the float64 loops.
 func TestAgainstFloat64(t *testing.T) {
 	for _, norm := range []bool{false, true} {
 		for _, algo := range []tensor.Algorithm{tensor.Direct, tensor.Winograd} {
@@ -240,8 +237,8 @@ func TestAgainstFloat64(t *testing.T) {
 	}
 }
 
-// TestSymmetry checks <a, H b> = <b, H a> for the Hessian H of a network of
-// serious width, on the kernels.
+// TestSymmetry checks <a, H b> = <b, H a> on the kernels, for the Hessian H of a network of
+// realistic width.
 func TestSymmetry(t *testing.T) {
 	net, err := ConvNet[float32](ConvConfig{In: 3, H: 16, W: 16, Width: 64, Norm: true})
 	if err != nil {
@@ -269,7 +266,7 @@ func TestBatches(t *testing.T) {
 	got := make([]float32, len(want))
 	pass.batches(p.Theta, p.X, c.n, func(from, to int) { copy(got[3*from:3*to], pass.logits()) })
 	if !equalBits(got, want) {
-		t.Error("outputs depend on the batches")
+		t.Error("outputs depend on the batch")
 	}
 	labels := make([]int, c.n)
 	wrong := 0
@@ -285,7 +282,7 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// TestErrors checks ties and outputs that are not numbers.
+// TestErrors checks ties between outputs, and outputs that are NaN.
 func TestErrors(t *testing.T) {
 	net := build[float64](&linear[float64]{inputs: 1, outputs: 3})
 	pass := net.NewPass()
@@ -311,8 +308,8 @@ func TestErrors(t *testing.T) {
 
 var raceDetector bool
 
-// TestAllocs checks that a step in steady state allocates no arrays: what is
-// left are descriptions of what to do, a few dozen for a strip of an image.
+// TestAllocs checks that a step in steady state allocates no arrays. What remains are
+// descriptions of work, a few dozen for each strip of an image.
 func TestAllocs(t *testing.T) {
 	net, err := ConvNet[float32](ConvConfig{In: 3, H: 32, W: 32, Width: 32, Norm: true})
 	if err != nil {
@@ -328,7 +325,7 @@ func TestAllocs(t *testing.T) {
 		pass.Tangent(Grad[float32]{Theta: d.Theta}, Grad[float32]{X: h.X, Targets: h.Targets})
 	}
 	step()
-	const blocks = 3 // images of this size are one strip
+	const blocks = 3 // an image of this size is one strip
 	if got := testing.AllocsPerRun(5, step) / float64(blocks*c.n); got > 100 {
 		t.Errorf("%.0f allocations for a strip", got)
 	}
@@ -358,9 +355,9 @@ func TestMisuse(t *testing.T) {
 	for want, do := range map[string]func(){
 		"nn: Pass.Loss: wrong number of parameters or images":   func() { c.net.NewPass().Loss(short, p.X, p.Targets, c.n) },
 		"nn: Pass.Loss: wrong number of targets":                func() { c.net.NewPass().Loss(p.Theta, p.X, p.Targets[1:], c.n) },
-		"nn: Pass.Gradient: there is no Loss to take it of":     func() { c.net.NewPass().Gradient(Grad[float32]{}) },
+		"nn: Pass.Gradient: call Loss first":                    func() { c.net.NewPass().Gradient(Grad[float32]{}) },
 		"nn: Pass.Gradient: wrong length":                       func() { ready().Gradient(Grad[float32]{X: p.X[1:]}) },
-		"nn: Pass.Tangent: there is no Loss to take it of":      func() { c.net.NewPass().Tangent(Grad[float32]{}, Grad[float32]{}) },
+		"nn: Pass.Tangent: call Loss first":                     func() { c.net.NewPass().Tangent(Grad[float32]{}, Grad[float32]{}) },
 		"nn: Pass.Tangent: direction has the wrong length":      func() { ready().Tangent(Grad[float32]{Theta: short}, Grad[float32]{}) },
 		"nn: Pass.Tangent: result has the wrong length":         func() { ready().Tangent(Grad[float32]{}, Grad[float32]{Theta: short}) },
 		"nn: Pass.Linear: wrong number of weights":              func() { c.net.NewPass().Linear(p.Targets) },

@@ -2,5 +2,5 @@
 
 package nn
 
-// The race detector makes pools of memory forget at random.
+// Under the race detector, sync.Pool drops items at random.
 func init() { raceDetector = true }

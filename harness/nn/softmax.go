@@ -5,7 +5,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Softmax sets the rows of p to e^z_j / sum_k e^z_k. They may be the same memory.
+// Softmax sets the rows of p to e^z_j / sum_k e^z_k. p and z may be the same memory.
 func Softmax[F tensor.Float](p, z []F, classes int) {
 	row := make([]float64, classes)
 	for at := 0; at < len(z); at += classes {
@@ -16,8 +16,8 @@ func Softmax[F tensor.Float](p, z []F, classes int) {
 	}
 }
 
-// ThroughSoftmax turns a gradient in p = softmax(z) into one in z, where it lies:
-// dz_j = p_j (dp_j - <dp, p>).
+// ThroughSoftmax replaces d, a gradient with respect to p = softmax(z), by the gradient with
+// respect to z: dz_j = p_j (dp_j - <dp, p>).
 func ThroughSoftmax[F tensor.Float](d, p []F, classes int) {
 	for at := 0; at < len(d); at += classes {
 		var mean float64

@@ -24,7 +24,7 @@ func TestSoftmax(t *testing.T) {
 	}
 }
 
-// ThroughSoftmax is the gradient of <d, softmax(z)>.
+// ThroughSoftmax computes the gradient of <d, softmax(z)>.
 func TestThroughSoftmax(t *testing.T) {
 	const rows, k = 3, 4
 	r := rng.Stream(1, "softmax")

@@ -10,22 +10,21 @@ import (
 	"dgkip/harness/rng"
 )
 
-// header encodes what must agree between a saved training and the one that it is
-// restored into.
+// header encodes what a saved training and the one it is restored into must agree on.
 func (t *Training[F]) header() []byte {
 	b := append([]byte("dgkip/nn/training/1"), byte(binary.Size(F(0))))
 	r := t.recipe
 	for _, n := range []int{len(t.theta), t.data.N, r.Epochs, r.Batch, len(r.Drops)} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(n))
 	}
-	for _, x := range append([]float64{r.Rate, 0}, r.Drops...) { // 0 was a setting once
+	for _, x := range append([]float64{r.Rate, 0}, r.Drops...) { // 0 keeps the place of a former setting
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
 	}
 	return b
 }
 
-// MarshalBinary saves the training between two steps: parameters, state of the
-// optimiser, epoch and batch, and position of the stream.
+// MarshalBinary saves the training between two steps: parameters, state of the optimiser,
+// epoch and batch, and position of the stream.
 func (t *Training[F]) MarshalBinary() ([]byte, error) {
 	sgd, err := t.sgd.MarshalBinary()
 	if err != nil {
@@ -38,7 +37,7 @@ func (t *Training[F]) MarshalBinary() ([]byte, error) {
 	b := t.header()
 	b = binary.LittleEndian.AppendUint64(b, uint64(t.epoch))
 	b = binary.LittleEndian.AppendUint64(b, uint64(t.batch))
-	// The permutation of an epoch that has begun is drawn again from its start.
+	// The permutation of the current epoch is drawn again from its start.
 	var start []byte
 	if t.order != nil {
 		start = t.start
@@ -52,13 +51,13 @@ func (t *Training[F]) MarshalBinary() ([]byte, error) {
 
 var errDamaged = errors.New("nn: saved training is damaged")
 
-// UnmarshalBinary restores what MarshalBinary saved into a training of the same
-// network, data and recipe: the parameters given to NewTraining take their saved
-// values, and its stream moves to its saved position. On error nothing changes.
+// UnmarshalBinary restores what MarshalBinary saved, into a training of the same network,
+// data and recipe. It overwrites the parameters given to NewTraining and moves their stream
+// to the saved position. On error nothing changes.
 func (t *Training[F]) UnmarshalBinary(data []byte) error {
 	data, ok := bytes.CutPrefix(data, t.header())
 	if !ok {
-		return errors.New("nn: saved training is of another network, data set or recipe")
+		return errors.New("nn: saved training belongs to a different network, data set or recipe")
 	}
 	var parts [4][]byte
 	if len(data) < 16 {

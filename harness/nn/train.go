@@ -10,16 +10,16 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Recipe says how a network is trained: by stochastic gradient descent with
-// momentum and weight decay, in batches of a fresh permutation of the images
-// every epoch. The last batch of an epoch holds what is left.
+// Recipe describes the training of a network: stochastic gradient descent with momentum and
+// weight decay. Every epoch draws a new permutation of the images and cuts it into batches.
+// The last batch of an epoch may be smaller.
 type Recipe struct {
 	Epochs   int
-	Batch    int       // images in a step
+	Batch    int       // images of a step
 	Rate     float64   // learning rate
 	Momentum float64   // in [0, 1)
-	Decay    float64   // of all parameters
-	Drops    []float64 // parts of the training, in [0, 1], after which the rate falls to a tenth
+	Decay    float64   // weight decay, for all parameters
+	Drops    []float64 // shares of the training, in [0, 1], after which the rate falls to a tenth
 }
 
 // RateAt returns the learning rate in an epoch, counted from zero.
@@ -36,33 +36,32 @@ func (r Recipe) RateAt(epoch int) float64 {
 func (r Recipe) check() error {
 	for _, part := range r.Drops {
 		if !(part >= 0 && part <= 1) {
-			return errors.New("nn: the learning rate must fall after a part of the training between 0 and 1")
+			return errors.New("nn: drops of the learning rate must be shares of the training between 0 and 1")
 		}
 	}
 	if r.Epochs < 0 || r.Batch < 1 || !(r.Rate > 0) {
-		return errors.New("nn: a training needs a batch size and a learning rate, and its epochs must not be negative")
+		return errors.New("nn: batch size and learning rate must be positive, and epochs must not be negative")
 	}
 	return nil
 }
 
-// Data is what a network is trained on: n images and rows of targets. Augment,
-// where there is one, changes a copy of every batch before it is used, drawing
-// from the stream of the training.
+// Data is what a network is trained on: n images and rows of targets. If Augment is set, it
+// changes a copy of every batch before use. It draws from the stream of the training.
 type Data[F tensor.Float] struct {
 	N          int
 	X, Targets []F
 	Augment    func(x []F, n int, stream *rng.Rand)
 }
 
-// Step is what a training reports after every step.
+// Step is the report on one step of a training.
 type Step struct {
 	Epoch, Batch int // counted from zero
 	Last         bool
 	Loss         float64 // of the batch, before the step
 }
 
-// Training is a training under way. It saves everything that later steps depend
-// on, but the data and the recipe.
+// Training is a training in progress. MarshalBinary saves all that later steps depend on,
+// except the data and the recipe.
 type Training[F tensor.Float] struct {
 	net    *Net[F]
 	theta  []F
@@ -79,8 +78,8 @@ type Training[F tensor.Float] struct {
 	grad, x, p []F
 }
 
-// NewTraining returns a training before its first step. It will change theta and
-// move the stream, which nothing else may use until it is done.
+// NewTraining returns a training before its first step. The training changes theta and moves
+// the stream. Nothing else may use them until it is done.
 func NewTraining[F tensor.Float](net *Net[F], theta []F, data Data[F], recipe Recipe, stream *rng.Rand) (*Training[F], error) {
 	if len(theta) != net.Params() {
 		panic("nn: NewTraining: wrong number of parameters")
@@ -98,8 +97,8 @@ func NewTraining[F tensor.Float](net *Net[F], theta []F, data Data[F], recipe Re
 	return t, err
 }
 
-// Reset makes it a training before its first step again, of other parameters and
-// with another stream, in the memory that it has.
+// Reset returns to the state before the first step, with new parameters and a new stream. It
+// reuses the memory.
 func (t *Training[F]) Reset(theta []F, stream *rng.Rand) error {
 	if len(theta) != t.net.Params() {
 		panic("nn: Training.Reset: wrong number of parameters")
@@ -122,11 +121,11 @@ func (t *Training[F]) newSGD() (*optim.SGD[F], error) {
 	return o, nil
 }
 
-// Done says whether all epochs are over.
+// Done reports whether all epochs are over.
 func (t *Training[F]) Done() bool { return t.epoch >= t.recipe.Epochs }
 
-// Run takes steps until the training is done, or the context is: then it returns
-// the context's error, between two steps.
+// Run takes steps until the training is done. If ctx is cancelled, it returns the context's
+// error between two steps.
 func (t *Training[F]) Run(ctx context.Context, hook func(Step)) error {
 	for !t.Done() {
 		if err := ctx.Err(); err != nil {
@@ -177,7 +176,7 @@ func (t *Training[F]) gather(which []int) (n int) {
 func position(stream *rng.Rand) []byte {
 	b, err := stream.MarshalBinary()
 	if err != nil {
-		panic("nn: Training: a stream does not give its position")
+		panic("nn: Training: the position of the stream cannot be read")
 	}
 	return b
 }

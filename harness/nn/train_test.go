@@ -13,7 +13,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// twoClasses returns noisy images of two classes, a bright left or right half.
+// twoClasses returns noisy images of two classes, with a bright left or right half.
 func twoClasses[F tensor.Float](n, h, w int) (Data[F], []int) {
 	r := rng.Stream(3, "two classes")
 	d := Data[F]{N: n, X: make([]F, n*h*w), Targets: make([]F, 2*n)}
@@ -31,7 +31,7 @@ func twoClasses[F tensor.Float](n, h, w int) (Data[F], []int) {
 	return d, labels
 }
 
-// smallConv is a network for images of twoClasses(., 8, 8).
+// smallConv returns a network for images of twoClasses(., 8, 8).
 func smallConv[F tensor.Float](t *testing.T) (*Net[F], []F) {
 	t.Helper()
 	net, err := ConvNet[F](ConvConfig{In: 1, H: 8, W: 8, Width: 8, Depth: 2, Norm: true})
@@ -43,7 +43,7 @@ func smallConv[F tensor.Float](t *testing.T) (*Net[F], []F) {
 	return net, theta
 }
 
-// train trains from the first step to the last.
+// train runs a training from the first step to the last.
 func train[F tensor.Float](t *testing.T, net *Net[F], theta []F, data Data[F], recipe Recipe, hook func(Step)) {
 	t.Helper()
 	training, err := NewTraining(net, theta, data, recipe, rng.Stream(1, "batches"))
@@ -74,7 +74,7 @@ func TestTrain(t *testing.T) {
 	}
 }
 
-// A training that is used again is as a new one, wherever it stood.
+// After Reset a training behaves like a new one, wherever it stopped.
 func TestReset(t *testing.T) {
 	net, begin := smallConv[float32](t)
 	data, _ := twoClasses[float32](13, 8, 8)
@@ -105,12 +105,12 @@ func TestReset(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !slices.Equal(theta, want) || !slices.Equal(other, left) {
-			t.Errorf("after %d steps: other bits, or the wrong parameters", steps)
+			t.Errorf("after %d steps: the bits differ, or the wrong parameters changed", steps)
 		}
 	}
 }
 
-// TestTrainByHand repeats a training with a loop written out.
+// TestTrainByHand compares a training with an explicit loop.
 func TestTrainByHand(t *testing.T) {
 	net, theta := smallConv[float64](t)
 	want := slices.Clone(theta)
@@ -149,8 +149,7 @@ func TestRateAt(t *testing.T) {
 	}
 }
 
-// TestResume interrupts a training after any number of steps, and goes on in a
-// fresh one.
+// TestResume interrupts a training after each number of steps and continues in a new one.
 func TestResume(t *testing.T) {
 	net, theta := smallConv[float32](t)
 	data, _ := twoClasses[float32](13, 8, 8)
@@ -207,16 +206,16 @@ func TestResume(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !equalBits(got, whole) {
-			t.Errorf("resumed after %d steps, the training ends elsewhere", stop)
+			t.Errorf("resumed after %d steps, the training ends with different parameters", stop)
 		}
 		if stream.Uint64() != next {
-			t.Errorf("resumed after %d steps, the stream ends elsewhere", stop)
+			t.Errorf("resumed after %d steps, the stream ends at a different position", stop)
 		}
 	}
 }
 
-// TestDamage checks that no damaged or foreign state is taken, and that nothing
-// changes then.
+// TestDamage checks that damaged states and states of other trainings are refused, and that
+// nothing changes then.
 func TestDamage(t *testing.T) {
 	net, theta := smallConv[float32](t)
 	data, _ := twoClasses[float32](13, 8, 8)
@@ -241,7 +240,7 @@ func TestDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 		if training.UnmarshalBinary(state) == nil {
-			t.Errorf("%s was taken", what)
+			t.Errorf("%s was accepted", what)
 		}
 		if after, err := training.MarshalBinary(); err != nil || !bytes.Equal(before, after) {
 			t.Errorf("%s changed the training", what)
@@ -263,7 +262,7 @@ func TestDamage(t *testing.T) {
 	} {
 		other := recipe
 		r(&other)
-		refuse(fmt.Sprintf("a state of another recipe than %+v", other), start(other), saved)
+		refuse(fmt.Sprintf("a state with a recipe other than %+v", other), start(other), saved)
 	}
 }
 
@@ -282,7 +281,7 @@ func TestRecipe(t *testing.T) {
 		}
 		spoil(&r)
 		if _, err := NewTraining(net, theta, data, r, rng.Stream(1)); err == nil {
-			t.Errorf("recipe %+v was taken", r)
+			t.Errorf("recipe %+v was accepted", r)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// array is an array in PyTorch's layout.
+// array is a tensor in PyTorch's layout.
 type array struct {
 	Shape []int     `json:"shape"`
 	Data  []float64 `json:"data"`
@@ -57,8 +57,8 @@ func hwc(a array) []float64 {
 	return out
 }
 
-// flat joins parameters in PyTorch's layout into a vector in ours. The pixels of
-// the map that the linear layer reads are pixels.
+// flat converts parameters from PyTorch's layout into our vector. The linear layer reads maps
+// of the given number of pixels.
 func flat(list []array, pixels int) []float64 {
 	var out []float64
 	for _, a := range list {
@@ -148,7 +148,7 @@ func checkVectors[F tensor.Float](t *testing.T, v vectors, norm bool, algo tenso
 	pixels := (h / 8) * (w / 8)
 	theta, x := convert[F](flat(v.Params, pixels)), convert[F](hwc(v.X))
 
-	// The labels are learned as logits, so that derivatives go through a softmax.
+	// The labels are learned as logits, so derivatives go through a softmax.
 	p := make([]float64, n*k)
 	for i := range n {
 		var sum float64
@@ -191,7 +191,7 @@ func checkVectors[F tensor.Float](t *testing.T, v vectors, norm bool, algo tenso
 	near(t, "hvp label logits", chain(hv.Targets), v.HvpLabels.Data, tol)
 }
 
-// newGrad returns room for all gradients, filled with what must not survive.
+// newGrad returns memory for all gradients, filled with values that must be overwritten.
 func newGrad[F tensor.Float](net *Net[F], n int) Grad[F] {
 	g := Grad[F]{
 		Theta:   make([]F, net.Params()),

@@ -1,11 +1,10 @@
 package nn
 
-// ErrorsBatch is how many images Errors takes at a time.
+// ErrorsBatch is the number of images that Errors processes at a time.
 const ErrorsBatch = 128
 
-// Errors returns how many of the images are not put into the class of their
-// label: those whose largest output, or the first of several, is another one. An
-// image with an output that is not a number is an error.
+// Errors returns the number of images that are classified wrongly. The class of an image is
+// its largest output, the first one in a tie. An image with a NaN output is an error.
 func (p *Pass[F]) Errors(theta, x []F, labels []int) int {
 	p.check(theta, x, len(labels), "nn: Pass.Errors: wrong number of parameters or images")
 	k := p.net.Classes()
