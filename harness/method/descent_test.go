@@ -159,10 +159,10 @@ func TestDescentPlateau(t *testing.T) {
 // What is not finite ends a run with the update and a hint, and shows no such set.
 func TestDivergence(t *testing.T) {
 	for want, spoil := range map[string]func(*line){
-		"update 1: the gradient in the number holds +Inf": func(l *line) {
+		"update 1: the gradient of the number contains +Inf": func(l *line) {
 			l.Gradient = func(context.Context, int) (float64, error) { l.x.Grad[0] = float32(math.Inf(1)); return 0, nil }
 		},
-		"update 1: the gradient in the number holds 1e+20": func(l *line) {
+		"update 1: the gradient of the number contains 1e+20": func(l *line) {
 			l.Gradient = func(context.Context, int) (float64, error) { l.x.Grad[0] = 1e20; return 0, nil }
 		},
 		"update 1: the loss is NaN": func(l *line) {

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// AdamConfig holds the settings of Adam; a zero field means its default. A decay
-// rate that acts as zero is had from math.SmallestNonzeroFloat64.
+// AdamConfig holds the settings of Adam. A zero field selects its default. For a decay rate
+// of practically zero, use math.SmallestNonzeroFloat64.
 type AdamConfig struct {
 	LR    float64 // learning rate; 0 means 1e-3
 	Beta1 float64 // decay of the average gradient; 0 means 0.9
@@ -15,19 +15,18 @@ type AdamConfig struct {
 	Eps   float64 // added to the root; 0 means 1e-8
 }
 
-// AdaBeliefConfig holds the settings of AdaBelief, with fields as in AdamConfig
-// except for the defaults LR 1e-2 and Eps 1e-16, the latter also being added to
-// the average square at every step.
+// AdaBeliefConfig holds the settings of AdaBelief: the fields of AdamConfig with the defaults
+// LR 1e-2 and Eps 1e-16. Eps is also added to the average square at every step.
 type AdaBeliefConfig AdamConfig
 
-// Adam divides the average gradient by the root of the average square.
+// Adam divides the average gradient by the root of the average squared gradient.
 type Adam[F Float] struct{ state[F] }
 
-// AdaBelief divides the average gradient by the root of the average square of
-// the gradient's distance from it.
+// AdaBelief divides the average gradient by the root of its average squared distance from
+// the gradient.
 type AdaBelief[F Float] struct{ state[F] }
 
-// NewAdam returns an optimiser of n parameters at rest, or an error if a setting
+// NewAdam returns an optimiser of n parameters in its initial state, or an error if a setting
 // is out of range.
 func NewAdam[F Float](n int, cfg AdamConfig) (*Adam[F], error) {
 	s, err := newMoments[F]("Adam", n, cfg, 1e-3, 1e-8)
@@ -37,7 +36,7 @@ func NewAdam[F Float](n int, cfg AdamConfig) (*Adam[F], error) {
 	return &Adam[F]{s}, nil
 }
 
-// NewAdaBelief returns an optimiser of n parameters at rest, or an error if a
+// NewAdaBelief returns an optimiser of n parameters in its initial state, or an error if a
 // setting is out of range.
 func NewAdaBelief[F Float](n int, cfg AdaBeliefConfig) (*AdaBelief[F], error) {
 	s, err := newMoments[F]("AdaBelief", n, AdamConfig(cfg), 1e-2, 1e-16)
@@ -47,7 +46,7 @@ func NewAdaBelief[F Float](n int, cfg AdaBeliefConfig) (*AdaBelief[F], error) {
 	return &AdaBelief[F]{s}, nil
 }
 
-// newMoments fills the state that both rules share.
+// newMoments returns the state that the rules of this file and LAMB share.
 func newMoments[F Float](rule string, n int, cfg AdamConfig, lr, eps float64) (s state[F], err error) {
 	cfg = AdamConfig{cmp.Or(cfg.LR, lr), cmp.Or(cfg.Beta1, 0.9), cmp.Or(cfg.Beta2, 0.999), cmp.Or(cfg.Eps, eps)}
 	switch {
@@ -71,7 +70,7 @@ func newMoments[F Float](rule string, n int, cfg AdamConfig, lr, eps float64) (s
 	}, nil
 }
 
-// coefficients are the scalars of one step in the parameters' type.
+// coefficients are the scalars of one step, in the type of the parameters.
 type coefficients[F Float] struct {
 	b1, b2, rest1, rest2 F // beta and 1 - beta
 	eps                  F
@@ -79,8 +78,8 @@ type coefficients[F Float] struct {
 	correct2             F // 1 - beta2^t
 }
 
-// advance counts a step. The powers of beta are running products, which unlike
-// math.Pow are the same everywhere.
+// advance counts a step. The powers of beta are running products, which are the same on every
+// machine, unlike math.Pow.
 func (s *state[F]) advance() coefficients[F] {
 	b1, b2 := s.settings[0], s.settings[1]
 	s.powers[0] = float64(s.powers[0] * b1)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestGolden freezes the bits of whole trajectories and of the states at their
-// ends, so that a fused or reordered operation shows.
+// TestGolden compares the bits of trajectories and of their final states with recorded ones,
+// to detect fused or reordered operations.
 func TestGolden(t *testing.T) {
 	t.Run("float64", func(t *testing.T) {
 		golden[float64](t, map[string]uint64{
@@ -36,7 +36,7 @@ func golden[F Float](t *testing.T, want map[string]uint64) {
 		w, g := make([]F, n), make([]F, n)
 		for step := range 60 {
 			for i := range g {
-				// Quotients of integers need no rounding care of their own.
+				// Quotients of integers are rounded once on every machine.
 				g[i] = F(i*i%11-5) / F(3+(step*7+i)%13)
 			}
 			o.Step(w, g)

@@ -6,19 +6,18 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// LAMBConfig holds the settings of LAMB, with fields as in AdamConfig except for the
-// default Eps 1e-6.
+// LAMBConfig holds the settings of LAMB: the fields of AdamConfig with the default Eps 1e-6.
 type LAMBConfig AdamConfig
 
-// LAMB steps along Adam's direction by its rate times the length of the parameters, all of
-// them together.
+// LAMB steps along Adam's direction. The length of a step is the rate times the norm of all
+// parameters together.
 type LAMB[F Float] struct {
 	state[F]
 	u []F // the direction of a step
 }
 
-// NewLAMB returns an optimiser of n parameters at rest, or an error if a setting is out of
-// range.
+// NewLAMB returns an optimiser of n parameters in its initial state, or an error if a setting
+// is out of range.
 func NewLAMB[F Float](n int, cfg LAMBConfig) (*LAMB[F], error) {
 	s, err := newMoments[F]("LAMB", n, AdamConfig(cfg), 1e-3, 1e-6)
 	if err != nil {

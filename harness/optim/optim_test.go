@@ -17,8 +17,7 @@ func must[F Float, O Optimizer[F]](o O, err error) Optimizer[F] {
 	return o
 }
 
-// rules constructs every optimiser with n parameters, with settings that use all
-// code paths.
+// rules returns every optimiser for n parameters, with settings that use all code paths.
 func rules[F Float](n int) map[string]Optimizer[F] {
 	return map[string]Optimizer[F]{
 		"SGD":          must[F](NewSGD[F](n, SGDConfig{LR: 0.1})),
@@ -32,7 +31,7 @@ func rules[F Float](n int) map[string]Optimizer[F] {
 // vectors is a list of arrays as stored in testdata.
 type vectors []struct{ Data []float64 }
 
-// TestAdaBeliefReference follows a trajectory computed elsewhere.
+// TestAdaBeliefReference compares with a trajectory of the original implementation.
 func TestAdaBeliefReference(t *testing.T) {
 	raw, err := os.ReadFile("testdata/adabelief.json")
 	if err != nil {
@@ -73,8 +72,7 @@ func convert[F Float](x []float64) []F {
 	return y
 }
 
-// TestHandComputed checks steps whose numbers are exact or were worked out by
-// hand.
+// TestHandComputed checks steps whose results are exact or were computed by hand.
 func TestHandComputed(t *testing.T) {
 	check := func(name string, got, want float64) {
 		t.Helper()
@@ -108,8 +106,8 @@ func TestHandComputed(t *testing.T) {
 	belief.Step(w, []float64{2})
 	check("AdaBelief, step 1", w[0], 1-0.3*2/(math.Sqrt(3)+1))
 
-	// m' = 2, 0; s' = 4, 0: u = 2/3, 0, at the length 5 of the parameters. In the next step
-	// m' = 0, 0, and there is no direction.
+	// m' = 2, 0; s' = 4, 0: u = 2/3, 0, scaled to the norm 5 of the parameters. In the
+	// next step m' = 0, 0, so the direction is zero.
 	w = []float64{3, -4}
 	lamb := must[float64](NewLAMB[float64](2, LAMBConfig{LR: 0.3, Beta1: 0.5, Beta2: 0.5, Eps: 1}))
 	lamb.Step(w, []float64{2, 0})
@@ -134,7 +132,7 @@ func TestDefaults(t *testing.T) {
 			t.Errorf("%s: default rate %v, want %v", name, o.LR(), want)
 		}
 	}
-	// The first step of Adam has the length of the rate, whatever the gradient.
+	// The first step of Adam has the length of the rate for any gradient.
 	w := []float64{0}
 	must[float64](NewAdam[float64](1, AdamConfig{})).Step(w, []float64{-7})
 	if math.Abs(w[0]-1e-3) > 1e-10 {
@@ -142,8 +140,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// A step of LAMB moves all parameters together by the rate times their length, whatever the
-// gradient.
+// The length of a LAMB step is the rate times the norm of the parameters, for any gradient.
 func TestLAMBLength(t *testing.T) {
 	norm := func(x []float32) (sum float64) {
 		for _, v := range x {
@@ -175,7 +172,7 @@ func TestQuadratic(t *testing.T) {
 	t.Run("float32", quadratic[float32])
 }
 
-// quadratic minimises a stretched parabola with its minimum away from zero.
+// quadratic minimises a stretched parabola whose minimum is not zero.
 func quadratic[F Float](t *testing.T) {
 	centre, curve := []F{1, -2, 0.5}, []F{1, 3, 0.2}
 	for name, o := range rules[F](3) {
@@ -190,7 +187,7 @@ func quadratic[F Float](t *testing.T) {
 			o.Step(w, g)
 		}
 		for i := range w {
-			// Weight decay moves the minimum by its share of the curvature.
+			// Weight decay shifts the minimum.
 			if d := math.Abs(float64(w[i] - centre[i])); !(d < 0.01) {
 				t.Errorf("%s: parameter %d is %v, want %v", name, i, w[i], centre[i])
 			}
@@ -198,8 +195,8 @@ func quadratic[F Float](t *testing.T) {
 	}
 }
 
-// TestZeroGradient checks that nothing moves, and nothing becomes NaN, where the
-// gradient is zero or underflows when squared.
+// TestZeroGradient checks that a gradient that is zero, or underflows when squared, moves
+// nothing and causes no NaN.
 func TestZeroGradient(t *testing.T) {
 	t.Run("float64", zeroGradient[float64])
 	t.Run("float32", zeroGradient[float32])
@@ -208,7 +205,7 @@ func TestZeroGradient(t *testing.T) {
 func zeroGradient[F Float](t *testing.T) {
 	for name, o := range rules[F](2) {
 		if name == "SGD momentum" || name == "LAMB" {
-			continue // weight decay moves it; the length of a step of LAMB is not the gradient's
+			continue // weight decay moves w, and LAMB steps do not shrink with the gradient
 		}
 		w := []F{3, 3}
 		for range 5000 {
@@ -225,7 +222,7 @@ func TestResume(t *testing.T) {
 	t.Run("float32", resume[float32])
 }
 
-// resume checks that a restored optimiser continues bit for bit.
+// resume checks that a restored optimiser continues with the same bits.
 func resume[F Float](t *testing.T) {
 	grad := func(w []F) []F {
 		g := make([]F, len(w))
@@ -360,8 +357,8 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// TestSGDPieces checks that many parameters, which are stepped in pieces, end at the bits
-// of one after the other.
+// TestSGDPieces checks that updating many parameters in pieces gives the same bits as updating
+// them one by one.
 func TestSGDPieces(t *testing.T) {
 	const n = 70_001
 	for _, cfg := range []SGDConfig{{}, {Momentum: 0.9}, {WeightDecay: 5e-4}, {Momentum: 0.5, WeightDecay: 0.1}} {
@@ -380,7 +377,7 @@ func TestSGDPieces(t *testing.T) {
 			}
 		}
 		if !slices.Equal(w, want) {
-			t.Errorf("%+v: pieces end elsewhere", cfg)
+			t.Errorf("%+v: pieces give different bits", cfg)
 		}
 	}
 }

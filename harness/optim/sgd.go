@@ -8,8 +8,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// SGDConfig holds the settings of SGD. Its zero value is plain gradient descent
-// with the default rate.
+// SGDConfig holds the settings of SGD. The zero value is plain gradient descent with the
+// default rate.
 type SGDConfig struct {
 	LR          float64 // learning rate; 0 means 1e-2
 	Momentum    float64 // mu, in [0, 1)
@@ -19,10 +19,10 @@ type SGDConfig struct {
 // SGD is gradient descent with momentum: v = mu v + g + lambda w, w -= lr v.
 type SGD[F Float] struct {
 	state[F]
-	sums []F // g + lambda w of the pieces at work
+	sums []F // g + lambda w of the pieces in progress
 }
 
-// NewSGD returns an optimiser of n parameters at rest, or an error if a setting
+// NewSGD returns an optimiser of n parameters in its initial state, or an error if a setting
 // is out of range.
 func NewSGD[F Float](n int, cfg SGDConfig) (*SGD[F], error) {
 	switch {
@@ -53,11 +53,11 @@ func (o *SGD[F]) Step(params, grad []F) {
 		panic("optim.SGD.Step: wrong number of parameters or gradients")
 	}
 	lr, mu, decay := F(o.lr), F(o.settings[0]), F(o.settings[1])
-	if mu == 0 && decay == 0 { // one sum needs no cache, and has larger pieces of its own
+	if mu == 0 && decay == 0 { // a single sum does not profit from small pieces
 		tensor.Axpy(params, -lr, grad, params)
 		return
 	}
-	// In pieces that stay in the cache from one sum to the next.
+	// Small pieces stay in the cache between the sums.
 	const tasks, piece = 16, 1 << 12
 	if decay != 0 {
 		o.sums = tensor.Grow(&o.sums, tasks*piece)

@@ -28,8 +28,8 @@ func (s *state[F]) SetLR(lr float64) {
 	s.lr = lr
 }
 
-// header encodes what must agree between a saved state and the optimiser that
-// it is restored into: rule, type, length and settings.
+// header encodes what a saved state and the optimiser it is restored into must agree on: rule,
+// type, length and settings.
 func (s *state[F]) header() []byte {
 	b := append([]byte("dgkip/optim/1 "), s.rule...)
 	b = append(b, 0, byte(binary.Size(F(0))))
@@ -53,10 +53,10 @@ func (s *state[F]) MarshalBinary() ([]byte, error) {
 func (s *state[F]) UnmarshalBinary(data []byte) error {
 	data, ok := bytes.CutPrefix(data, s.header())
 	if !ok {
-		return errors.New("optim: state is of another rule, type, length or setting")
+		return errors.New("optim: saved state belongs to a different rule, type, length or setting")
 	}
 	if len(data) != 3*8+len(s.slots)*s.n*binary.Size(F(0)) {
-		return errors.New("optim: state has the wrong size")
+		return errors.New("optim: saved state has the wrong size")
 	}
 	var scalars [3]float64
 	for i := range scalars {
@@ -65,7 +65,7 @@ func (s *state[F]) UnmarshalBinary(data []byte) error {
 	}
 	lr, p1, p2 := scalars[0], scalars[1], scalars[2]
 	if !validRate(lr) || !(p1 >= 0 && p1 <= 1 && p2 >= 0 && p2 <= 1) {
-		return errors.New("optim: state is damaged")
+		return errors.New("optim: saved state is damaged")
 	}
 	// Nothing can fail from here on: the size is right.
 	s.lr, s.powers = lr, [2]float64{p1, p2}

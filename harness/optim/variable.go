@@ -6,18 +6,19 @@ import (
 	"fmt"
 )
 
-// Variable is values that an optimiser changes, with the gradient that it follows.
+// Variable holds values that an optimiser changes, with their gradient.
 type Variable[F Float] struct {
 	X    []F
-	Grad []F // as long as X; whoever takes a step sets it before
+	Grad []F // as long as X; set it before each Step
 
 	name string
 	rule Optimizer[F]
 	rate float64
 }
 
-// NewVariable returns a variable whose values lie in x. The rule is that of a
-// constructor, such as NewSGD, with its settings; messages call the values by name.
+// NewVariable returns a variable with the values x, which it changes in place. newRule is the
+// constructor of an optimiser, such as NewSGD, and settings are its settings. Messages call
+// the values by name.
 func NewVariable[F Float, C any, R Optimizer[F]](name string, x []F, newRule func(n int, settings C) (R, error), settings C) (*Variable[F], error) {
 	rule, err := newRule(len(x), settings)
 	if err != nil {
@@ -26,18 +27,18 @@ func NewVariable[F Float, C any, R Optimizer[F]](name string, x []F, newRule fun
 	return &Variable[F]{X: x, Grad: make([]F, len(x)), name: name, rule: rule, rate: rule.LR()}, nil
 }
 
-// Step changes the values along the gradient, at the given share of the rule's rate.
+// Step changes the values along the gradient, at share times the learning rate of the rule.
 func (v *Variable[F]) Step(share float64) {
 	v.rule.SetLR(float64(v.rate * share))
 	v.rule.Step(v.X, v.Grad)
 }
 
-// Check refuses a gradient that is not finite, or whose squares are not, which Adam
-// and AdaBelief average: neither values nor averages would ever come back from there.
+// Check returns an error if the gradient or its square is not finite. Adam and AdaBelief
+// average squares, and their averages would never become finite again.
 func (v *Variable[F]) Check() error {
 	for _, g := range v.Grad {
 		if square := F(g * g); square-square != 0 {
-			return fmt.Errorf("the gradient in the %s holds %v", v.name, g)
+			return fmt.Errorf("the gradient of the %s contains %v", v.name, g)
 		}
 	}
 	return nil
@@ -54,15 +55,15 @@ func (v *Variable[F]) MarshalBinary() ([]byte, error) {
 	return append(b, state...), err
 }
 
-// UnmarshalBinary restores what MarshalBinary saved of a variable of the same type,
-// length and rule; otherwise it returns an error and changes nothing.
+// UnmarshalBinary restores what MarshalBinary saved from a variable of the same type, length
+// and rule. Otherwise it returns an error and changes nothing.
 func (v *Variable[F]) UnmarshalBinary(data []byte) error {
 	if len(data) < 8 {
 		return errors.New("optim: saved variable is damaged")
 	}
 	saved := binary.LittleEndian.Uint64(data)
 	if saved != uint64(len(v.X)) {
-		return fmt.Errorf("it holds %d values of %s, not %d", saved, v.name, len(v.X))
+		return fmt.Errorf("saved variable holds %d values of %s, not %d", saved, v.name, len(v.X))
 	}
 	values := data[8:]
 	bytes := len(v.X) * binary.Size(F(0))

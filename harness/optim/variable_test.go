@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A variable goes on from its saved state to the same bits, and takes none of another.
+// A variable continues from its saved state with the same bits. It refuses other states.
 func TestVariable(t *testing.T) {
 	variable := func(x ...float32) *Variable[float32] {
 		v, err := NewVariable("images", x, NewAdam[float32], AdamConfig{LR: 0.5})
@@ -38,7 +38,7 @@ func TestVariable(t *testing.T) {
 	still := slices.Clone(v.X)
 	step(v, 1, 0)
 	if !slices.Equal(v.X, still) {
-		t.Error("a share of 0 makes a step")
+		t.Error("a step with share 0 changes the values")
 	}
 	for n := range len(state) {
 		if err := w.UnmarshalBinary(state[:n]); err == nil {
@@ -63,7 +63,7 @@ func TestVariableCheck(t *testing.T) {
 	}
 	for _, bad := range []float32{1e20, float32(math.Inf(-1)), float32(math.NaN())} {
 		v.Grad[1] = bad
-		if err := v.Check(); err == nil || !strings.Contains(err.Error(), "gradient in the labels") {
+		if err := v.Check(); err == nil || !strings.Contains(err.Error(), "gradient of the labels") {
 			t.Errorf("a gradient of %v: %v", bad, err)
 		}
 	}
