@@ -116,7 +116,7 @@ func TestLearns(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	for name, want := range map[string]string{"": "", "dsa": "", "flip": "", "dc": "for training alone", "spin": `"spin"`, "crop_crop": "twice"} {
+	for name, want := range map[string]string{"": "", "dsa": "", "flip": "", "dc": "only suits training", "spin": `"spin"`, "crop_crop": "twice"} {
 		m := quick()
 		m.Augment = name
 		err := m.Check()

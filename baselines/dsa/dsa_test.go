@@ -77,7 +77,7 @@ func TestStart(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	for augment, want := range map[string]string{"": "must name a strategy", "dc": "for training alone", "spin": `"spin"`, "crop_crop": "twice", "dsa": "", "flip": ""} {
+	for augment, want := range map[string]string{"": "must name a strategy", "dc": "only suits training", "spin": `"spin"`, "crop_crop": "twice", "dsa": "", "flip": ""} {
 		m := quick()
 		m.Augment = augment
 		err := m.Check()

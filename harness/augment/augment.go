@@ -1,25 +1,24 @@
-// Package augment changes images at random by operations that are affine in the
-// pixels, y = A x + b, so that gradients go back through the adjoint A' alone.
+// Package augment changes images at random. All operations are affine in the pixels,
+// y = A x + b, so gradients pass back through the adjoint A'.
 //
-// The operations are those of Zhao & Bilen, "Dataset Condensation with
-// Differentiable Siamese Augmentation" (2021). With u uniform on [0, 1), drawn
-// anew for each:
+// The operations are those of Zhao & Bilen, "Dataset Condensation with Differentiable
+// Siamese Augmentation" (2021). Every u below is drawn uniformly from [0, 1):
 //
 //	color   x + (u - 1/2), then m + 2u (x - m) about the mean m of a pixel's
 //	        channels, then m + (u + 1/2)(x - m) about the mean m of the image
-//	crop    a shift by up to an eighth of a side, zeros entering
+//	crop    a shift by up to an eighth of a side, filled with zeros
 //	cutout  a square of half a side, its centre in the image, set to zero
-//	flip    left becomes right, with probability 1/2
-//	scale   each axis by a factor within [1/1.2, 1.2], bilinear, zeros around
-//	rotate  by up to 15 degrees, bilinear, zeros around
+//	flip    left and right exchanged, with probability 1/2
+//	scale   each axis by a factor within [1/1.2, 1.2], bilinear, filled with zeros
+//	rotate  by up to 15 degrees, bilinear, filled with zeros
 //
-// Strategies "dc" and "frepo" have operations of their own, for training: see [New].
+// Strategies "dc" and "frepo" have their own operations, for training: see [New].
 //
-// A [Strategy] lists operations, of which one is drawn at a time. In matching, the
-// same [Draw] changes real and synthetic images (the augmentation is Siamese); in
-// training every image of a batch has parameters of its own.
+// A [Strategy] lists operations and draws one of them at a time. In matching, the same
+// [Draw] changes real and synthetic images (Siamese augmentation). In training, every image
+// of a batch gets its own parameters.
 //
-// Images are normalised, laid out [n, h, w, c]; zero is the mean of the data.
+// Images are normalised and laid out [n, h, w, c]. Zero is the mean of the data.
 package augment
 
 import (
@@ -34,21 +33,21 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Strategy is a list of operations, one of which is drawn at a time. The zero
-// value changes nothing.
+// Strategy is a list of operations, one of which is drawn at a time. The zero value changes
+// nothing.
 type Strategy struct {
 	ops  []operation
-	each bool // in training, every image has an operation of its own, too
+	each bool // in training, each image also draws its own operation
 }
 
-// operation draws its parameters for images of h x w pixels.
+// operation is a named operation. Its function draws parameters for images of h x w pixels.
 type operation struct {
 	name string
 	draw func(r *rng.Rand, h, w int) Draw
 }
 
-// operations are those of DSA, in the order of its strategies' names.
-var operations = []operation{
+// dsaOperations are the operations of DSA, in the order of its strategy names.
+var dsaOperations = []operation{
 	{"color", func(r *rng.Rand, h, w int) Draw {
 		return Draw{op: color, u: [3]float64{r.Float64(), r.Float64(), r.Float64()}}
 	}},
@@ -80,13 +79,13 @@ var flips = operation{"flip", func(r *rng.Rand, h, w int) Draw {
 	return Draw{}
 }}
 
-// wide are the operations with which "Dataset Condensation with Gradient Matching"
-// trains networks on digits. There, what enters an image is the mean of the batch,
-// scaling takes the nearest pixel and rotation a spline; here it is zero, the mean of
-// the data, and both interpolate as above.
-var wide = []operation{
+// dcOperations holds the operations that "Dataset Condensation with Gradient Matching" uses to train
+// networks on digits. The original fills with the mean of the batch, scales to the nearest
+// pixel and rotates by a spline. Here all operations fill with zero, the mean of the data, and
+// interpolate as above.
+var dcOperations = []operation{
 	{"crop", func(r *rng.Rand, h, w int) Draw {
-		by := func() int { return r.IntN(8) - 4 } // 0 to 7 pixels into an image with a margin of 4
+		by := func() int { return r.IntN(8) - 4 } // a crop 0 to 7 pixels into the image with a margin of 4
 		return Draw{op: crop, rows: [2]int{by()}, cols: [2]int{by()}}
 	}},
 	{"scale", func(r *rng.Rand, h, w int) Draw {
@@ -96,16 +95,16 @@ var wide = []operation{
 	{"rotate", func(r *rng.Rand, h, w int) Draw { return rotated(float64(90*r.Float64()) - 45) }},
 }
 
-// regression are the operations of "Dataset Distillation using Neural Feature Regression",
-// with which networks are trained on its sets. What enters an image is what its edge has. The
-// colour operation is DSA's with other factors, all of them log-uniform.
-var regression = []operation{
+// frepoOperations holds the operations that "Dataset Distillation using Neural Feature Regression"
+// uses to train networks on its sets. They fill with the edge of the image. Its colour
+// operation is DSA's with different factors, all log-uniform.
+var frepoOperations = []operation{
 	flips,
 	{"color", func(r *rng.Rand, h, w int) Draw {
 		factor := func() float64 { return fmath.Exp(float64(0.5*r.Float64()) - 0.25) }
 		return Draw{op: color, u: [3]float64{float64(0.5*r.Float64()) + 0.25, factor() / 2, factor() - 0.5}}
 	}},
-	{"crop", func(r *rng.Rand, h, w int) Draw { // a zoom, and a part of it or a place in the image
+	{"crop", func(r *rng.Rand, h, w int) Draw { // a zoom at a random place
 		const most = 0.22314355131420976 // ln 1.25
 		z := fmath.Exp(float64(2*most*r.Float64()) - most)
 		by := func() float64 { return float64(float64(2*r.Float64()-1)*math.Abs(z-1)) / z }
@@ -117,7 +116,7 @@ var regression = []operation{
 		return d
 	}},
 	{"translate", func(r *rng.Rand, h, w int) Draw {
-		by := func() float64 { return float64(0.5*r.Float64()) - 0.25 } // an eighth of a side, of two
+		by := func() float64 { return float64(0.5*r.Float64()) - 0.25 } // an eighth of a side, which has length 2
 		return Draw{op: warp, m: [4]float64{1, 0, 0, 1}, by: [2]float64{by(), by()}, edge: true}
 	}},
 	{"cutout", func(r *rng.Rand, h, w int) Draw {
@@ -129,43 +128,44 @@ var regression = []operation{
 	}},
 }
 
-// New returns the strategy that a setting names, for images of characters or others:
+// New returns the strategy that a setting names. characters reports whether the images are
+// characters, which must not be mirrored.
 //
 //	""      none
-//	dsa     all operations, but for flip on characters, which have a right way round
+//	dsa     all operations; flip only if the images are not characters
 //	dc      shifts of -4 to 3 pixels, each side scaled by .8 to 1.2, rotations of
-//	        up to 45 degrees: for digits, in training alone
-//	frepo   flip, but for characters, color, zoom, rotation, shift and a cutout of a
-//	        quarter of a side, with the edge of an image around it
-//	others  operations joined by _, such as color_crop_cutout_scale_rotate
+//	        up to 45 degrees: for digits, only in training
+//	frepo   flip (not for characters), color, zoom, rotation, shift and a cutout of a
+//	        quarter of a side, filled with the edge of the image
+//	...     operations joined by _, such as color_crop_cutout_scale_rotate
 func New(name string, characters bool) (Strategy, error) {
 	switch name {
 	case "":
 		return Strategy{}, nil
 	case "dsa", "frepo":
-		of := map[string][]operation{"dsa": operations, "frepo": regression}[name]
+		of := map[string][]operation{"dsa": dsaOperations, "frepo": frepoOperations}[name]
 		return Strategy{ops: slices.DeleteFunc(slices.Clone(of), func(o operation) bool {
 			return o.name == "flip" && characters
 		})}, nil
 	case "dc":
-		return Strategy{ops: wide, each: true}, nil
+		return Strategy{ops: dcOperations, each: true}, nil
 	}
 	var s Strategy
 	for _, part := range strings.Split(name, "_") {
 		same := func(o operation) bool { return o.name == part }
-		i := slices.IndexFunc(operations, same)
+		i := slices.IndexFunc(dsaOperations, same)
 		if i < 0 {
-			return s, fmt.Errorf("has no operation %q: there are dsa, dc and frepo, and color, crop, cutout, flip, scale and rotate, joined by _", part)
+			return s, fmt.Errorf("has no operation %q: use dsa, dc or frepo, or join color, crop, cutout, flip, scale and rotate by _", part)
 		}
 		if slices.ContainsFunc(s.ops, same) {
 			return s, fmt.Errorf("names the operation %s twice", part)
 		}
-		s.ops = append(s.ops, operations[i])
+		s.ops = append(s.ops, dsaOperations[i])
 	}
 	return s, nil
 }
 
-// None says that the strategy changes nothing.
+// None reports whether the strategy changes nothing.
 func (s Strategy) None() bool { return len(s.ops) == 0 }
 
 // String returns the operations' names, joined by _.
@@ -185,9 +185,9 @@ func (s Strategy) Draw(r *rng.Rand, h, w int) Draw {
 	return s.ops[r.IntN(len(s.ops))].draw(r, h, w)
 }
 
-// Batch changes n images of h x w pixels with c channels in place, for training:
-// one operation is drawn for all, and its parameters for every image; strategies with
-// each, such as "dc", draw the operation for every image, too.
+// Batch changes n images of h x w pixels with c channels in place, for training. It draws one
+// operation for the batch and parameters for every image. Strategies with each set, such as
+// "dc", also draw an operation for every image.
 func Batch[F tensor.Float](s Strategy, x []F, n, h, w, c int, r *rng.Rand) {
 	size := h * w * c
 	if len(x) != n*size {
@@ -214,10 +214,10 @@ func Batch[F tensor.Float](s Strategy, x []F, n, h, w, c int, r *rng.Rand) {
 type Draw struct {
 	op         op
 	u          [3]float64 // of color
-	rows, cols [2]int     // of crop, the shift; of cutout, the bounds
-	m          [4]float64 // of warp, with by
-	by         [2]float64 // right and down
-	edge       bool       // what lies outside an image is its edge, and not zero
+	rows, cols [2]int     // the shift of crop, or the bounds of cutout
+	m          [4]float64 // of warp
+	by         [2]float64 // of warp: right and down
+	edge       bool       // fill with the edge of the image instead of zero
 }
 
 type op int
@@ -231,10 +231,10 @@ const (
 	warp // scale, rotate and translate
 )
 
-// scaled reads the pixel at (x, y) from (sx x, sy y).
+// scaled returns the draw that reads the pixel at (x, y) from (sx x, sy y).
 func scaled(sx, sy float64) Draw { return Draw{op: warp, m: [4]float64{sx, 0, 0, sy}} }
 
-// Flip returns the draw by which left becomes right. It is its own adjoint.
+// Flip returns the draw that exchanges left and right. It is its own adjoint.
 func Flip() Draw { return Draw{op: flip} }
 
 func rotated(degrees float64) Draw {
@@ -244,14 +244,14 @@ func rotated(degrees float64) Draw {
 	return Draw{op: warp, m: [4]float64{cos, -sin, sin, cos}}
 }
 
-// Apply sets dst to n images src of h x w pixels with c channels, all changed
-// alike. They must not overlap.
+// Apply sets dst to n images src of h x w pixels with c channels, all changed by d. dst and
+// src must not overlap.
 func Apply[F tensor.Float](d Draw, dst, src []F, n, h, w, c int) {
 	all(d, dst, src, n, h, w, c, false)
 }
 
-// Adjoint sets dst to the gradient of <g, Apply(x)> in x, where src is g. They
-// must not overlap.
+// Adjoint sets dst to the gradient of <g, Apply(x)> with respect to x, where src is g. dst and
+// src must not overlap.
 func Adjoint[F tensor.Float](d Draw, dst, src []F, n, h, w, c int) {
 	all(d, dst, src, n, h, w, c, true)
 }
@@ -286,10 +286,10 @@ func run[F tensor.Float](d Draw, dst, src []F, h, w, c int, adjoint bool) {
 	}
 }
 
-// Matching is New for what changes real and synthetic images alike, which "dc" is not for.
+// Matching is New for the matching of real and synthetic images, which excludes "dc".
 func Matching(name string, characters bool) (Strategy, error) {
 	if name == "dc" {
-		return Strategy{}, errors.New(`is "dc", which is for training alone, and not for matching: use "dsa", or its operations joined by _`)
+		return Strategy{}, errors.New(`is "dc", which only suits training, not matching: use "dsa", or its operations joined by _`)
 	}
 	return New(name, characters)
 }

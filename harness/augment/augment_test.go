@@ -16,13 +16,13 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// array is an array of images in PyTorch's layout.
+// array holds images in PyTorch's layout.
 type array struct {
 	Shape []int     `json:"shape"`
 	Data  []float64 `json:"data"`
 }
 
-// nhwc returns the images in ours.
+// nhwc returns the images in our layout.
 func nhwc[F tensor.Float](a array) []F {
 	n, c, pixels := a.Shape[0], a.Shape[1], a.Shape[2]*a.Shape[3]
 	out := make([]F, len(a.Data))
@@ -36,7 +36,7 @@ func nhwc[F tensor.Float](a array) []F {
 	return out
 }
 
-// reference is an operation at given parameters, computed by PyTorch.
+// reference is an operation with given parameters and its result, computed by PyTorch.
 type reference struct {
 	Params struct {
 		U        float64 `json:"u"`
@@ -54,7 +54,7 @@ type reference struct {
 	Adjoint   array `json:"adjoint"`
 }
 
-// draw returns the operation. One half is neutral for the parts of color.
+// draw returns the operation. One half is the neutral value for the parts of color.
 func (v reference) draw(t *testing.T, name string) Draw {
 	p := v.Params
 	switch name {
@@ -116,7 +116,7 @@ func checkVectors[F tensor.Float](t *testing.T, v reference, d Draw, tol float64
 	near(t, "adjoint", got, nhwc[float64](v.Adjoint), tol)
 }
 
-// near compares, relative to the largest entry wanted.
+// near compares. The tolerance is relative to the largest wanted entry.
 func near[F tensor.Float](t *testing.T, what string, got []F, want []float64, tol float64) {
 	t.Helper()
 	var worst, scale float64
@@ -131,11 +131,11 @@ func near[F tensor.Float](t *testing.T, what string, got []F, want []float64, to
 	}
 }
 
-// families are all operations that there are.
+// families lists all operations.
 var families = []struct {
 	prefix string
 	list   []operation
-}{{"", operations}, {"wide ", wide}, {"regression ", regression}}
+}{{"", dsaOperations}, {"wide ", dcOperations}, {"regression ", frepoOperations}}
 
 // drawn returns many draws of every operation.
 func drawn(h, w int) map[string][]Draw {
@@ -160,7 +160,7 @@ func normal[F tensor.Float](n int, label string) []F {
 	return x
 }
 
-// <g, A x> = <A' g, x>, where A x is Apply without what zero becomes.
+// <g, A x> = <A' g, x>, where A x is Apply(x) - Apply(0).
 func TestAdjoint(t *testing.T) {
 	const n, h, w, c = 2, 9, 12, 3
 	x, g := normal[float64](n*h*w*c, "x"), normal[float64](n*h*w*c, "g")
@@ -183,7 +183,7 @@ func TestAdjoint(t *testing.T) {
 	}
 }
 
-// Ranges are as documented, and their ends are reached.
+// Parameters stay in the documented ranges and reach both ends.
 func TestRanges(t *testing.T) {
 	const h, w = 28, 32
 	r := rng.Stream(1, "ranges")
@@ -253,7 +253,7 @@ func TestRanges(t *testing.T) {
 		}
 	}
 	if len(lo) != len(want) {
-		t.Errorf("ranges of %v", slices.Sorted(maps.Keys(lo)))
+		t.Errorf("got ranges of %v", slices.Sorted(maps.Keys(lo)))
 	}
 	if flipped < 1850 || flipped > 2150 {
 		t.Errorf("%d of 4000 images were flipped", flipped)
@@ -289,7 +289,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// A strategy draws each of its operations, and nothing else.
+// A strategy draws each of its operations, and no other.
 func TestDraw(t *testing.T) {
 	s, err := New("color_cutout_rotate", false)
 	if err != nil {
@@ -304,12 +304,12 @@ func TestDraw(t *testing.T) {
 		t.Errorf("drawn: %v", count)
 	}
 	if (Strategy{}).Draw(r, 8, 8) != (Draw{}) {
-		t.Error("no strategy draws something")
+		t.Error("the empty strategy draws an operation")
 	}
 }
 
-// In training, images have parameters of their own, and operations too where the
-// strategy says so. What is drawn depends on the stream alone.
+// In training, images get their own parameters, and their own operations if the strategy says
+// so. The result depends only on the stream.
 func TestBatch(t *testing.T) {
 	const n, h, w, c = 40, 8, 8, 1
 	one := normal[float32](h*w*c, "one")
@@ -333,10 +333,10 @@ func TestBatch(t *testing.T) {
 			t.Errorf("%q: %d different images, want %d", name, differ, least)
 		}
 		if _, again := kinds(s); !slices.Equal(x, again) {
-			t.Errorf("%q: the same stream changed images otherwise", name)
+			t.Errorf("%q: the same stream gave different images", name)
 		}
 	}
-	// The same operations as those drawn one by one.
+	// Batch agrees with draws made one by one.
 	s, _ := New("scale", false)
 	_, x := kinds(s)
 	r := rng.Stream(1, "batch")
@@ -345,12 +345,12 @@ func TestBatch(t *testing.T) {
 	for i := range n {
 		Apply(s.ops[0].draw(r, h, w), want, one, 1, h, w, c)
 		if !slices.Equal(want, x[i*len(one):][:len(one)]) {
-			t.Fatalf("image %d is not what was drawn for it", i)
+			t.Fatalf("image %d differs from its own draw", i)
 		}
 	}
 }
 
-// What a shift or a zoom brings in is the image's edge, a shift by whole pixels moves them, and
+// A shift or a zoom fills with the edge of the image. A shift by whole pixels moves them, and
 // a zoom reads a smaller part.
 func TestEdge(t *testing.T) {
 	x, y := []float64{1, 2, 4, 8}, make([]float64, 4)
@@ -370,8 +370,8 @@ func TestEdge(t *testing.T) {
 	}
 }
 
-// The bits of all operations, as recorded once: a compiler that fuses on another
-// processor shows here.
+// The bits of all operations equal the recorded ones. This detects a compiler that fuses
+// operations on some processor.
 func TestGolden(t *testing.T) {
 	const n, h, w, c = 2, 9, 12, 3
 	draws := drawn(h, w)
@@ -398,7 +398,7 @@ func TestGolden(t *testing.T) {
 func BenchmarkBatch(b *testing.B) {
 	const n, h, w, c = 256, 32, 32, 3
 	x := normal[float32](n*h*w*c, "x")
-	for _, o := range operations {
+	for _, o := range dsaOperations {
 		b.Run(o.name, func(b *testing.B) {
 			r := rng.Stream(1, "benchmark")
 			for range b.N {

@@ -15,7 +15,7 @@ func Example() {
 	}
 	fmt.Println(s)
 
-	// The same change for real and synthetic images, and the gradient's way back.
+	// The same change for real and synthetic images, and the gradient of the latter.
 	d := s.Draw(rng.Stream(1, "augment"), 4, 4)
 	images, synthetic := make([]float64, 3*4*4), make([]float64, 2*4*4)
 	for i := range synthetic {
@@ -26,7 +26,7 @@ func Example() {
 	augment.Apply(d, y, synthetic, 2, 4, 4, 1)
 
 	gradient := make([]float64, len(y))
-	augment.Adjoint(d, gradient, y, 2, 4, 4, 1) // of <y, y>/2, but for what zero becomes
+	augment.Adjoint(d, gradient, y, 2, 4, 4, 1) // gradient of <y, y>/2, for linear changes
 	fmt.Println(len(r), len(gradient))
 	// Output:
 	// color_crop_cutout_scale_rotate

@@ -6,8 +6,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// recolor changes brightness, saturation and contrast. The last two are symmetric
-// maps, so that the adjoint takes them in the other order.
+// recolor changes brightness, saturation and contrast. Saturation and contrast are symmetric
+// maps, so the adjoint applies them in reverse order.
 func recolor[F tensor.Float](dst, src []F, u [3]float64, c int, adjoint bool) {
 	copy(dst, src)
 	if adjoint {
@@ -22,8 +22,8 @@ func recolor[F tensor.Float](dst, src []F, u [3]float64, c int, adjoint bool) {
 	pull(dst, len(dst), u[2]+0.5)
 }
 
-// pull multiplies the distance of every value from the mean of its group by a
-// factor. Neighbours make a group, as many as group says.
+// pull multiplies the distance of every value from the mean of its group by a factor. Each
+// group neighbouring values form a group.
 func pull[F tensor.Float](x []F, group int, factor float64) {
 	f := F(factor)
 	for ; len(x) > 0; x = x[group:] {
@@ -38,7 +38,7 @@ func pull[F tensor.Float](x []F, group int, factor float64) {
 	}
 }
 
-// shift reads every pixel from the given number of rows down and columns to the right.
+// shift reads each pixel from a place down rows below and right columns to the right.
 func shift[F tensor.Float](dst, src []F, down, right, h, w, c int) {
 	clear(dst)
 	from, to := max(0, -right), min(w, w-right)
@@ -58,7 +58,7 @@ func cut[F tensor.Float](dst, src []F, rows, cols [2]int, w, c int) {
 	}
 }
 
-// mirror turns every row round.
+// mirror reverses every row.
 func mirror[F tensor.Float](dst, src []F, w, c int) {
 	for p := range len(src) / c {
 		col := p % w
@@ -67,8 +67,8 @@ func mirror[F tensor.Float](dst, src []F, w, c int) {
 }
 
 // resample reads the pixel at (x, y) from m (x, y) + by, where x and y run from -1 to 1
-// between the image's edges. It interpolates between the centres of the four
-// pixels around, of which those outside are zero, or the nearest of the edge.
+// between the image's edges. It interpolates between the centres of the four pixels around
+// that point. Pixels outside the image are zero or repeat the edge.
 func resample[F tensor.Float](dst, src []F, d Draw, h, w, c int, adjoint bool) {
 	clear(dst)
 	m := d.m
@@ -100,8 +100,7 @@ func resample[F tensor.Float](dst, src []F, d Draw, h, w, c int, adjoint bool) {
 	}
 }
 
-// around returns the two pixels of n on either side of a coordinate, and their
-// weights.
+// around returns the two pixels next to a coordinate, out of n, and their weights.
 func around(at float64, n int) (pixels [2]int, weights [2]float64) {
 	p := (float64((at+1)*float64(n)) - 1) / 2
 	low := math.Floor(p)

@@ -14,22 +14,22 @@ import (
 	"github.com/klauspost/compress/zlib"
 )
 
-// level makes pictures smaller than the best compression of the standard library does.
+// level compresses pictures better than the best level of the standard library.
 const level = 7
 
-// Zlib returns b compressed.
+// Zlib returns b, compressed as a zlib stream.
 func Zlib(b []byte) []byte {
 	var out bytes.Buffer
 	w, err := zlib.NewWriterLevel(&out, level)
 	if err != nil {
 		panic("deflate: " + err.Error()) // the level is a constant
 	}
-	w.Write(b) // a buffer takes everything
+	w.Write(b) // a buffer never fails
 	w.Close()
 	return out.Bytes()
 }
 
-// PNG returns the file of an opaque image, in grey if it is an image.Gray.
+// PNG returns an opaque image as a PNG file. An image.Gray gives a grey file.
 func PNG(img image.Image) []byte {
 	pixels, channels := Pixels(img)
 	size := img.Bounds().Size()
@@ -49,9 +49,9 @@ func PNG(img image.Image) []byte {
 	return out
 }
 
-// Pixels returns the pixels of an opaque image with 1 or 3 channels, compressed as in PNG and
-// PDF files. Rows are stored unfiltered or, where that is smaller, as differences from the row
-// above: figures compress better the first way, photographs the second.
+// Pixels returns the pixels of an opaque image with 1 or 3 channels, compressed as in PNG and PDF
+// files. It tries rows as they are and as differences from the row above, and returns the smaller
+// result. Figures compress better as they are, photographs as differences.
 func Pixels(img image.Image) (compressed []byte, channels int) {
 	rows, channels := rows(img)
 	stride := 1 + channels*img.Bounds().Dx()
@@ -59,7 +59,7 @@ func Pixels(img image.Image) (compressed []byte, channels int) {
 	for i := range up {
 		switch {
 		case i%stride == 0:
-			up[i] = 2 // PNG's number of this filter
+			up[i] = 2 // PNG's filter type "up"
 		case i > stride:
 			up[i] -= rows[i-stride]
 		}
@@ -71,7 +71,7 @@ func Pixels(img image.Image) (compressed []byte, channels int) {
 	return a, channels
 }
 
-// rows returns the pixels of an image, with a zero before each row: PNG's number of no filter.
+// rows returns the pixels of an image with a zero before each row, PNG's filter type "none".
 func rows(img image.Image) (out []byte, channels int) {
 	size := img.Bounds().Size()
 	if grey, ok := img.(*image.Gray); ok {

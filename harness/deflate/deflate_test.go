@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// text is as figures are: lines that repeat, with numbers that do not.
+// text resembles a figure: repeated lines with varying numbers.
 func text() []byte {
 	var out []byte
 	state := uint32(1)
@@ -44,7 +44,7 @@ func picture(img interface {
 	return img.SubImage(image.Rect(3, 5, 117, 78))
 }
 
-// steep has columns that differ, and rows that hardly do.
+// steep has columns that differ strongly and rows that hardly differ.
 func steep() image.Image {
 	img := image.NewRGBA(image.Rect(0, 0, 120, 80))
 	for y := range 80 {
@@ -55,7 +55,7 @@ func steep() image.Image {
 	return img
 }
 
-// The bytes are the same under every release of Go and on every processor.
+// The bytes are the same with every release of Go and on every processor.
 func TestBytesAreFixed(t *testing.T) {
 	area := image.Rect(0, 0, 120, 80)
 	for name, c := range map[string]struct {
@@ -74,7 +74,7 @@ func TestBytesAreFixed(t *testing.T) {
 	}
 }
 
-// The standard library reads what is written.
+// The standard library can read the output.
 func TestReadAgain(t *testing.T) {
 	r, err := zlib.NewReader(bytes.NewReader(Zlib(text())))
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"time"
 )
 
-// Code returns a digest of the packages that define the types of these pointers, and of
-// all that they import of this program: of its code, without comments and tests. It is ""
-// where the sources are not there, or newer than the program.
+// Code returns a digest of the source code of some packages, without comments and tests: those
+// that define the types of the pointers, and all packages of this program that they import. It
+// returns "" if the sources are missing, or newer than the program.
 func Code(of ...any) string {
 	var packages []string
 	for _, v := range of {
@@ -31,23 +31,24 @@ func Code(of ...any) string {
 	return t.digest(packages)
 }
 
-// tree is the source of a program. A package is read once, so that it does not matter what
-// changes while the program runs.
+// tree is the source tree of a program. Each package is read only once, so that later changes
+// to the files have no effect.
 type tree struct {
 	mu     sync.Mutex
 	root   string
 	module string
-	built  time.Time // when the program was; zero: just now
+	built  time.Time // when the program was built; zero means just now
 	read   map[string]source
 }
 
-// source is what a package's files say; its digest is "" if they cannot be read.
+// source is the digest and the imports of a package. The digest is "" if the package cannot be
+// read.
 type source struct {
 	digest  string
 	imports []string
 }
 
-// programTree locates the sources as programGit does.
+// programTree finds the sources in the same way as programGit.
 var programTree = sync.OnceValue(func() *tree {
 	const here = "/harness/env"
 	t := &tree{read: map[string]source{}, module: strings.TrimSuffix(reflect.TypeFor[tree]().PkgPath(), here)}
@@ -65,11 +66,11 @@ var programTree = sync.OnceValue(func() *tree {
 	return t
 })
 
-// digest returns the digest of packages and of everything they import, or "" if one of
-// them cannot be read.
+// digest returns the digest of packages and of everything they import, or "" if one of them
+// cannot be read.
 func (t *tree) digest(packages []string) string {
 	all := slices.Clone(packages)
-	for i := 0; i < len(all); i++ { // which grows
+	for i := 0; i < len(all); i++ { // all grows
 		path := all[i]
 		if _, known := t.read[path]; !known && t.root != "" {
 			t.read[path] = t.load(filepath.Join(t.root, strings.TrimPrefix(path, t.module)))
@@ -91,7 +92,7 @@ func (t *tree) digest(packages []string) string {
 	return fmt.Sprintf("sha256:%x", sum.Sum(nil))
 }
 
-// load reads a package. Files for other systems count as well.
+// load reads a package, including files for other systems.
 func (t *tree) load(dir string) (s source) {
 	entries, _ := os.ReadDir(dir)
 	sum, found := sha256.New(), false

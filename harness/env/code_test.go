@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A digest changes with the code of a package and of what it imports, and with nothing else.
+// The digest depends only on the code of a package and of its imports.
 func TestCode(t *testing.T) {
 	root := t.TempDir()
 	write := func(name, text string) {

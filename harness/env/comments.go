@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// FieldComments returns what the source says of the fields of a struct type, by the name of
-// the field: the comment above it or behind it, on one line. It is empty where the sources
-// are not there.
+// FieldComments returns the comments of the fields of a struct type, by the name of the field.
+// The comment may be above or behind the field and is joined into one line. The map is empty if
+// the sources are missing.
 func FieldComments(of reflect.Type) map[string]string {
 	out := map[string]string{}
 	t := programTree()

@@ -1,6 +1,6 @@
-// Package env says where a number was computed: host, processor, toolchain,
-// module versions, the program's commit, and what a process has used of the
-// machine. Nothing of it may enter a result.
+// Package env describes where a number was computed: host, processor, toolchain, module versions
+// and the program's commit. It also reports the resources that a process has used. None of this
+// may enter a result.
 package env
 
 import (
@@ -17,17 +17,17 @@ type Host struct {
 	Arch     string   `json:"arch"`
 	CPU      string   `json:"cpu"`                // model, or "unknown"
 	Cores    int      `json:"cores"`              // logical processors this process may use
-	Features []string `json:"features,omitempty"` // of the processor, those that matter to kernels
+	Features []string `json:"features,omitempty"` // processor features that the kernels use
 	Memory   int64    `json:"memory,omitempty"`   // bytes, 0 if unknown
 	Go       string   `json:"go"`
 	Git      Git      `json:"git"`
 
-	// Modules are the versions of what the program is built with, where its commit,
-	// which has them in go.mod, is not all of its sources.
+	// Modules are the versions of the modules in the program. They are listed only if
+	// the commit, with its go.mod, does not describe all sources.
 	Modules map[string]string `json:"modules,omitempty"`
 }
 
-// Read describes this machine and this program at the first call.
+// Read describes this machine and this program. It looks only once.
 var Read = sync.OnceValue(func() Host {
 	h := Host{
 		Name: "unknown", OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: "unknown",
@@ -48,7 +48,7 @@ var Read = sync.OnceValue(func() Host {
 	return h
 })
 
-// modules are what the program is built with, none where a commit says it.
+// modules returns the versions of the program's modules, or nil if the commit describes them.
 func modules(g Git, info *debug.BuildInfo) map[string]string {
 	if g.State == "clean" {
 		return nil

@@ -20,7 +20,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Only where no commit says it are the modules named.
+// Modules are listed only if no commit describes them.
 func TestModules(t *testing.T) {
 	info := &debug.BuildInfo{Deps: []*debug.Module{
 		{Path: "a", Version: "v1"}, {Path: "b", Version: "v1", Replace: &debug.Module{Path: "c", Version: "v2"}},
@@ -35,7 +35,7 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// The repository is made by git itself.
+// TestTreeGit uses a repository that git itself creates.
 func TestTreeGit(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("SKIPPED: git is not installed, so there is no repository to read")
@@ -77,7 +77,7 @@ func TestTreeGit(t *testing.T) {
 	git("init", "-q", "-b", "main")
 	write("sub/main.go", "package sub\n")
 	if g := treeGit(main); g.Commit != "unknown" || g.Why == "" {
-		t.Errorf("a source that git does not track: %+v", g)
+		t.Errorf("with a source that git does not track: %+v", g)
 	}
 	write("results/table.md", "1\n")
 	git("add", ".")
@@ -114,7 +114,7 @@ func TestTreeGit(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := unmodified(second, main, program); got != want {
-			t.Errorf("built %s: taken for unmodified: %v", when, got)
+			t.Errorf("built %s: unmodified returns %v", when, got)
 		}
 	}
 	built("with a table written anew", true)
@@ -133,25 +133,25 @@ func TestTreeGit(t *testing.T) {
 	expect("with a program of the tree's own", "clean", 0)
 	git("config", "--unset", "core.fsmonitor")
 	if _, err := os.Stat(asked); err == nil {
-		t.Error("a program that the tree's settings name was run")
+		t.Error("git ran a program that the settings of the tree name")
 	}
 	if g := treeGit(filepath.Join(t.TempDir(), "main.go")); g.Commit != "unknown" || g.State != "unknown" {
 		t.Errorf("without a repository: %+v", g)
 	}
 }
 
-// The folder the program runs in is not where it comes from.
+// ProgramGit does not depend on the current folder.
 func TestProgramGit(t *testing.T) {
 	t.Chdir(t.TempDir())
 	g := programGit()
 	if _, err := exec.LookPath("git"); err == nil && g.Commit == "unknown" && g.Why != "git does not track the program's sources" {
-		t.Errorf("run elsewhere: %+v", g)
+		t.Errorf("in another folder: %+v", g)
 	}
 	g, ok := stamped([]debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}})
 	if !ok || g.Commit != "abc" || g.State != "modified" {
 		t.Errorf("a stamp: %+v", g)
 	}
 	if _, ok := stamped(nil); ok {
-		t.Error("no stamp is taken for one")
+		t.Error("missing build settings count as a stamp")
 	}
 }

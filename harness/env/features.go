@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// cpuFeatures lists the instruction sets that kernels choose by.
+// cpuFeatures lists the instruction sets by which kernels are chosen.
 func cpuFeatures() []string {
 	var out []string
 	add := func(has bool, name string) {

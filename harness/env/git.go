@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// Git names the commit that the program was built from.
+// Git identifies the commit that the program was built from.
 type Git struct {
-	Commit string `json:"commit"` // "unknown" where nothing says
+	Commit string `json:"commit"` // "unknown" if unknown
 	Branch string `json:"branch,omitempty"`
 
-	// State is "clean", "modified" when the sources differed from the commit, or
+	// State is "clean", "modified" if the sources differed from the commit, or
 	// "unknown".
 	State   string `json:"state"`
-	Changed int    `json:"changed,omitempty"` // source files that differ, where they can be counted
-	Why     string `json:"why,omitempty"`     // of an unknown state
+	Changed int    `json:"changed,omitempty"` // number of source files that differ, if known
+	Why     string `json:"why,omitempty"`     // reason for an unknown state
 }
 
-// programGit reads what the toolchain stamped into the program. "go run" and "go
-// test" stamp nothing; their programs were compiled just now from the tree that
-// their file names point to, so git is asked about that tree.
+// programGit reads what the toolchain stamped into the program. "go run" and "go test" stamp
+// nothing, but they have just compiled the sources that the program's file names point to. Git
+// is then asked about those sources.
 func programGit() Git {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -45,10 +45,9 @@ func programGit() Git {
 	return treeGit(source)
 }
 
-// unmodified reports whether a program was built from the sources of a commit though
-// its stamp says "modified", as it does for a table that was written anew. They must
-// be those of the commit now, and older than the program: whoever puts a source back
-// writes it.
+// unmodified reports whether a program was built from the sources of a commit although its stamp
+// says "modified". The stamp also says so if only a table was rewritten. The sources must now
+// equal the commit and be older than the program, because restoring a source rewrites it.
 func unmodified(commit, source, program string) bool {
 	dir := filepath.Dir(source)
 	built, err := os.Stat(program)
@@ -67,8 +66,8 @@ func unmodified(commit, source, program string) bool {
 	}
 	for name := range strings.SplitSeq(strings.TrimRight(list, "\x00"), "\x00") {
 		file := filepath.Join(top, name)
-		// A folder's time is that of sources that came or went. At the top, it is that
-		// of the program as well.
+		// The time of a folder changes when sources appear or disappear. The top folder
+		// also contains the program, so its time is not checked.
 		if folder := filepath.Dir(file); !older(file) || folder != filepath.Clean(top) && !older(folder) {
 			return false
 		}
@@ -94,21 +93,21 @@ func stamped(settings []debug.BuildSetting) (Git, bool) {
 	return g, g.Commit != ""
 }
 
-// sources are the paths that make the program. Tables and records are not among
-// them: to write one does not change the code that writes the next.
+// sources are the paths of the program's sources. Tables and records are excluded: writing them
+// does not change the code.
 var sources = []string{":/*.go", ":/*.s", ":/go.mod", ":/go.sum", ":/experiments"}
 
-// git returns what git prints in a folder. It starts no file system monitor that the
-// tree's settings name, but runs its filters: without them, files that have one would count
-// as changed.
+// git returns the output of git in a folder. It disables the file system monitor that the tree's
+// settings may name. It keeps the filters, because without them filtered files would count as
+// changed.
 func git(dir string, args ...string) (string, error) {
 	cmd := exec.Command("git", append([]string{"-C", dir, "--no-optional-locks", "-c", "core.fsmonitor=false"}, args...)...)
 	out, err := cmd.Output()
 	return strings.TrimRight(string(out), "\n"), err
 }
 
-// treeGit asks git about the tree that holds a source file. A tree that does not
-// track the file is another project's.
+// treeGit asks git about the tree that holds a source file. If the tree does not track the file,
+// it belongs to another project.
 func treeGit(file string) Git {
 	dir := filepath.Dir(file)
 	if _, err := git(dir, "ls-files", "--error-unmatch", "--", filepath.Base(file)); err != nil {
@@ -116,7 +115,7 @@ func treeGit(file string) Git {
 	}
 	commit, err := git(dir, "rev-parse", "--verify", "--quiet", "HEAD")
 	if err != nil {
-		return unknown("git knows no commit of the program's sources")
+		return unknown("git has no commit of the program's sources")
 	}
 	g := Git{Commit: commit, State: "clean"}
 	g.Branch, _ = git(dir, "symbolic-ref", "--quiet", "--short", "HEAD")

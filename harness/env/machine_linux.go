@@ -18,7 +18,7 @@ func cpuModel() string {
 	return ""
 }
 
-// memory is that of the machine, or as much of it as the process may have.
+// memory returns the memory of the machine, or the limit of the process if that is lower.
 func memory() int64 {
 	all := kilobytes(line("/proc/meminfo", "MemTotal"))
 	if may := allowed(os.DirFS("/")); may > 0 && (all == 0 || may < all) {
@@ -27,8 +27,8 @@ func memory() int64 {
 	return all
 }
 
-// allowed is the smallest limit on memory of the control groups that the process is in, of
-// either version, as batch systems and containers set them; 0 if there is none.
+// allowed returns the smallest memory limit of the process's control groups (version 1 or 2), as
+// batch systems and containers set them. It returns 0 if there is none.
 func allowed(root fs.FS) (least int64) {
 	groups, _ := fs.ReadFile(root, "proc/self/cgroup")
 	for l := range strings.Lines(string(groups)) {
@@ -42,7 +42,7 @@ func allowed(root fs.FS) (least int64) {
 		} else if part[1] != "" {
 			continue
 		}
-		for dir := path.Join("/", part[2]); ; dir = path.Dir(dir) { // a group is in those above it
+		for dir := path.Join("/", part[2]); ; dir = path.Dir(dir) { // the limits of parent groups apply too
 			b, _ := fs.ReadFile(root, path.Join(top, dir, file))
 			if n, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64); err == nil && n > 0 && (least == 0 || n < least) {
 				least = n
@@ -63,15 +63,14 @@ func kilobytes(s string) int64 {
 	return n << 10
 }
 
-// peakMemory prefers the kernel's own high-water mark to getrusage, which a
-// process inherits from the one that started it.
+// peakMemory uses the kernel's high-water mark instead of getrusage, which a process inherits
+// from its parent.
 func peakMemory() int64 { return kilobytes(line("/proc/self/status", "VmHWM")) }
 
-// ResetPeak makes PeakMemory start anew from what is held now, where the system can.
+// ResetPeak resets PeakMemory to the memory in use now, if the system supports it.
 func ResetPeak() { os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
-// line returns what follows key and a colon in the lines of a file such as
-// /proc/cpuinfo.
+// line returns the text after key and a colon in a file such as /proc/cpuinfo.
 func line(file, key string) string {
 	b, err := os.ReadFile(file)
 	if err != nil {

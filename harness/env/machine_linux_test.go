@@ -5,7 +5,7 @@ import (
 	"testing/fstest"
 )
 
-// Memory is what the control groups of a batch system or a container leave of it.
+// The memory limit is the smallest limit of the control groups.
 func TestAllowedMemory(t *testing.T) {
 	for name, c := range map[string]struct {
 		groups string

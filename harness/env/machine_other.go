@@ -8,5 +8,5 @@ func memory() int64 { return 0 }
 
 func peakMemory() int64 { return 0 }
 
-// ResetPeak makes PeakMemory start anew from what is held now, where the system can.
+// ResetPeak resets PeakMemory to the memory in use now, if the system supports it.
 func ResetPeak() {}

@@ -12,10 +12,10 @@ func cpuModel() string { return os.Getenv("PROCESSOR_IDENTIFIER") }
 
 func memory() int64 { return 0 }
 
-// ResetPeak makes PeakMemory start anew from what is held now, where the system can.
+// ResetPeak resets PeakMemory to the memory in use now, if the system supports it.
 func ResetPeak() {}
 
-// CPU returns the processor time this process has used, by all its threads.
+// CPU returns the processor time that all threads of this process have used.
 func CPU() time.Duration {
 	var created, exited, kernel, user windows.Filetime
 	if windows.GetProcessTimes(windows.CurrentProcess(), &created, &exited, &kernel, &user) != nil {
@@ -34,8 +34,8 @@ type memoryCounters struct {
 
 var getMemory = windows.NewLazySystemDLL("kernel32.dll").NewProc("K32GetProcessMemoryInfo")
 
-// PeakMemory returns the most memory this process has held, in bytes, or 0 if the
-// system does not tell.
+// PeakMemory returns the largest amount of memory this process has used, in bytes, or 0 if it is
+// unknown.
 func PeakMemory() int64 {
 	var c memoryCounters
 	c.size = uint32(unsafe.Sizeof(c))

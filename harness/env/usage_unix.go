@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CPU returns the processor time this process has used, by all its threads.
+// CPU returns the processor time that all threads of this process have used.
 func CPU() time.Duration {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
@@ -18,8 +18,8 @@ func CPU() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// PeakMemory returns the most memory this process has held, in bytes, or 0 if the
-// system does not tell.
+// PeakMemory returns the largest amount of memory this process has used, in bytes, or 0 if it is
+// unknown.
 func PeakMemory() int64 {
 	if n := peakMemory(); n > 0 {
 		return n
@@ -29,7 +29,7 @@ func PeakMemory() int64 {
 		return 0
 	}
 	n := int64(u.Maxrss)
-	if runtime.GOOS != "darwin" && runtime.GOOS != "ios" { // there it is bytes
+	if runtime.GOOS != "darwin" && runtime.GOOS != "ios" { // ru_maxrss is in bytes there
 		n <<= 10
 	}
 	return n

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// span draws from [lo, hi]; spread also varies the exponent, reaching tiny
-// values of both signs.
+// span draws from [lo, hi]. spread also varies the exponent and reaches tiny values of both
+// signs.
 func span(lo, hi float64) func(*rand.Rand) float64 {
 	return func(r *rand.Rand) float64 { return lo + (hi-lo)*r.Float64() }
 }
@@ -27,14 +27,14 @@ func positive(f func(*rand.Rand) float64) func(*rand.Rand) float64 {
 	return func(r *rand.Rand) float64 { return math.Abs(f(r)) }
 }
 
-// nearQuarterTurn draws the float64 nearest to a random multiple of pi/2, where
-// the reduction cancels the most.
+// nearQuarterTurn draws the float64 nearest to a random multiple of pi/2, where the reduction
+// cancels most.
 func nearQuarterTurn(r *rand.Rand) float64 {
 	x, _ := mul(bf(float64(r.IntN(120000)-60000)), bigHalfPi).Float64()
 	return x
 }
 
-// TestAccuracy bounds the error against the oracle in units in the last place.
+// TestAccuracy limits the error against the oracle, in units in the last place.
 func TestAccuracy(t *testing.T) {
 	type gen = func(*rand.Rand) float64
 	tests := []struct {

@@ -2,7 +2,7 @@ package fmath
 
 import "math"
 
-// Acos returns the angle in [0, pi] whose cosine is x, NaN for |x| > 1.
+// Acos returns the angle in [0, pi] whose cosine is x. It returns NaN for |x| > 1.
 func Acos(x float64) float64 {
 	switch {
 	case x > 0.5: // acos x = 2 asin sqrt((1-x)/2)
@@ -17,8 +17,8 @@ func Acos(x float64) float64 {
 	return math.Pi/2 - float64(x*asinOver(float64(x*x)))
 }
 
-// asinOver returns asin(x)/x at z = x^2 in [0, 1/4], by the polynomial through its
-// values at 14 Chebyshev nodes, which is within 1.1e-18 of it but for rounding.
+// asinOver returns asin(x)/x at z = x^2 in [0, 1/4]. It evaluates the polynomial through the
+// values at 14 Chebyshev nodes, with an error of 1.1e-18 before rounding.
 func asinOver(z float64) float64 {
 	p := 0x1.0ae3d8415ff12p-5
 	p = mad(p, z, -0x1.56ed8b3ca32b7p-6)

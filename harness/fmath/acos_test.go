@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The angle is right to a few units in the last place, its cosine is the number, and
-// the pieces meet.
+// Acos is correct to a few units in the last place, cos(Acos(x)) is x, and the pieces fit
+// together.
 func TestAcos(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	xs := []float64{-1, -0.5, math.Nextafter(-0.5, -1), 0, 0.5, math.Nextafter(0.5, 1), 1, 1 - 0x1p-53, -1 + 0x1p-53, 0x1p-60}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestEdges checks special arguments and the thresholds of overflow, underflow
-// and domain, bit for bit.
+// TestEdges checks special arguments and the limits of overflow, underflow and domain, bit for
+// bit.
 func TestEdges(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	negZero := math.Copysign(0, -1)
@@ -77,7 +77,7 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// TestSymmetry checks identities that hold exactly by construction.
+// TestSymmetry checks identities that hold exactly.
 func TestSymmetry(t *testing.T) {
 	for i := range 4000 {
 		x := float64(i) / 37
@@ -85,7 +85,7 @@ func TestSymmetry(t *testing.T) {
 			t.Fatalf("Sin or Cos lacks its symmetry at %v", x)
 		}
 		if s := Sigmoid(x) + Sigmoid(-x); math.Abs(s-1) > 0x1p-52 {
-			t.Fatalf("Sigmoid(%v) and its mirror sum to %v", x, s)
+			t.Fatalf("Sigmoid(%v) and Sigmoid of its negative sum to %v", x, s)
 		}
 	}
 }

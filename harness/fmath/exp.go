@@ -2,7 +2,8 @@ package fmath
 
 import "math"
 
-// Exp returns e^x, +Inf on overflow and 0 below half the least subnormal.
+// Exp returns e^x. It returns +Inf on overflow, and 0 if the result is below half the least
+// subnormal number.
 func Exp(x float64) float64 {
 	switch {
 	case x != x:
@@ -16,12 +17,12 @@ func Exp(x float64) float64 {
 	return scale(hi, k)
 }
 
-// expParts returns hi, lo, k with e^x = 2^k (hi + lo), hi in [0.98, 2] and the
-// sum good to about 2^-59. It needs |x| <= 746.
+// expParts returns hi, lo, k with e^x = 2^k (hi + lo) and hi in [0.98, 2]. The relative error of
+// the sum is about 2^-59. It needs |x| <= 746.
 func expParts(x float64) (hi, lo float64, k int) {
 	const (
 		inv   = 0x1.71547652b82fep+05 // 32/ln 2
-		stepH = 0x1.62e42fefap-06     // ln 2/32 cut at 2^-42: n*stepH is exact
+		stepH = 0x1.62e42fefap-06     // ln 2/32 truncated at 2^-42, so that n*stepH is exact
 		stepL = 0x1.cf79abc9e3b3ap-45
 		shift = 0x1.8p52 // adding it rounds to an integer
 	)
@@ -40,13 +41,13 @@ func expParts(x float64) (hi, lo float64, k int) {
 	return hi, lo, i >> 5
 }
 
-// expScaled is expParts with the power of two applied, for |x| <= 700.
+// expScaled returns hi and lo with e^x = hi + lo, for |x| <= 700.
 func expScaled(x float64) (hi, lo float64) {
 	hi, lo, k := expParts(x)
 	return scale(hi, k), scale(lo, k)
 }
 
-// expTail returns (e^r - 1 - r)/r^2 by Taylor's series, for |r| < 0.011.
+// expTail returns (e^r - 1 - r)/r^2 for |r| < 0.011, by its Taylor series.
 func expTail(r float64) float64 {
 	s := mad(r, 1.0/5040, 1.0/720)
 	s = mad(r, s, 1.0/120)

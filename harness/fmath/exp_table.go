@@ -1,7 +1,7 @@
 package fmath
 
-// exp2Table holds 2^(j/32) as an unevaluated sum hi + lo, so that the table
-// contributes far less than the last rounding of Exp.
+// exp2Table holds 2^(j/32) as an unevaluated sum hi + lo. Its error is far below the last
+// rounding of Exp.
 var exp2Table = [32]struct{ hi, lo float64 }{
 	{0x1p+00, 0},
 	{0x1.059b0d3158574p+00, 0x1.d73e2a475b465p-55},

@@ -10,10 +10,10 @@ import (
 // exactFMA32 rounds the exact a*b + c once, for finite arguments.
 func exactFMA32(a, b, c float32) float32 {
 	x := new(big.Float).SetPrec(48).SetFloat64(float64(a) * float64(b))
-	// 600 bits span everything from 2^-298 to 2^256.
+	// 600 bits cover everything from 2^-298 to 2^256.
 	s := new(big.Float).SetPrec(600).Add(x, big.NewFloat(float64(c)))
 	if s.Sign() == 0 {
-		// IEEE 754: an exact zero sum takes the sign of equal-signed zeros.
+		// IEEE 754: an exact zero sum of two zeros with equal signs keeps the sign.
 		return float32(float64(a)*float64(b) + float64(c))
 	}
 	f, _ := s.Float32()
@@ -34,18 +34,18 @@ func TestFMA32Cases(t *testing.T) {
 		ulp   = 0x1p-23
 	)
 	tests := []struct{ a, b, c, want float32 }{
-		// The product falls short of half a unit by 2^-70: rounding twice
-		// would see a tie and go up to the even neighbour.
+		// The product is 2^-70 below half a unit. Rounding twice would see a tie and
+		// round up to even.
 		{0x1p-12 * (1 + ulp), 0x1p-12 * (1 - ulp), 1 + ulp, 1 + ulp},
 		{-0x1p-12 * (1 + ulp), 0x1p-12 * (1 - ulp), -(1 + ulp), -(1 + ulp)},
 		{-0x1p-12 * (1 + ulp), 0x1p-12 * (1 - ulp), 1 + 2*ulp, 1 + 2*ulp},
 		{0x1p-12, 0x1p-12, 1, 1},                             // exact tie to even, down
 		{0x1p-12, 0x1p-12, 1 + ulp, 1 + 2*ulp},               // exact tie to even, up
-		{1 + 0x1p-12, 1 + 0x1p-12, least, 1 + 0x1p-11 + ulp}, // tie plus a trace
+		{1 + 0x1p-12, 1 + 0x1p-12, least, 1 + 0x1p-11 + ulp}, // just above a tie
 		{1 + 0x1p-12, 1 + 0x1p-12, -least, 1 + 0x1p-11},
 		{maxF, 1, 0x1p103, inf}, // tie at the overflow edge
 		{maxF, 1, 0x1p103 * (1 - ulp/2), maxF},
-		{maxF, 2, -maxF, maxF}, // no overflow inside
+		{maxF, 2, -maxF, maxF}, // no intermediate overflow
 		{maxF, maxF, -inf, -inf},
 		{0x1p-75, 0x1p-75, 0, 0}, // half the least subnormal
 		{0x1p-75, 0x1p-75, least, 2 * least},
@@ -71,15 +71,15 @@ func TestFMA32Cases(t *testing.T) {
 			t.Errorf("FMA32(%x, %x, %x) = %x, want %x", tt.a, tt.b, tt.c, got, tt.want)
 		}
 	}
-	// Rounding twice must fail on the first row, or the test proves nothing.
+	// The first row must fail when rounded twice, or it tests nothing.
 	f := tests[0]
 	if float32(math.FMA(float64(f.a), float64(f.b), float64(f.c))) == f.want {
-		t.Error("the double-rounding example no longer provokes double rounding")
+		t.Error("the double-rounding example no longer exposes double rounding")
 	}
 }
 
-// TestFMA32Random compares with exact arithmetic on triples built so that the
-// sum lies on or next to the midpoint of two float32.
+// TestFMA32Random compares with exact arithmetic. The sums are at or next to the midpoint of
+// two float32 values.
 func TestFMA32Random(t *testing.T) {
 	n := 700_000
 	if testing.Short() {
@@ -138,7 +138,7 @@ func TestFMA32Random(t *testing.T) {
 					twice++
 				}
 			}
-			t.Logf("%d of %d triples defeat rounding twice", twice, n)
+			t.Logf("%d of %d triples are wrong when rounded twice", twice, n)
 		})
 	}
 }

@@ -24,8 +24,8 @@ var functions = []struct {
 	{"Cos", Cos, 0xaa8da46002ca1f06},
 }
 
-// TestGolden compares single values, bit for bit, with testdata/golden.txt:
-// function, argument, bits of the result.
+// TestGolden compares single values with testdata/golden.txt, bit for bit. A line holds the
+// function, the argument and the bits of the result.
 func TestGolden(t *testing.T) {
 	file, err := os.Open("testdata/golden.txt")
 	if err != nil {
@@ -53,7 +53,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestGoldenSweep freezes a digest over many arguments of all sizes.
+// TestGoldenSweep compares a digest over many arguments of all sizes with a recorded one.
 func TestGoldenSweep(t *testing.T) {
 	for _, fn := range functions {
 		h := fnv.New64a()
@@ -72,7 +72,8 @@ func TestGoldenSweep(t *testing.T) {
 	}
 }
 
-// TestGoldenFMA32 freezes FMA32 on arbitrary bits, NaN payloads aside.
+// TestGoldenFMA32 compares FMA32 on arbitrary bits with a recorded digest. It ignores NaN
+// payloads.
 func TestGoldenFMA32(t *testing.T) {
 	const want uint64 = 0x5c91decc24582c73
 	h := fnv.New64a()

@@ -2,7 +2,7 @@ package fmath
 
 import "math"
 
-// Log returns the natural logarithm of x: -Inf at zero, NaN below.
+// Log returns the natural logarithm of x. It returns -Inf at zero and NaN below.
 func Log(x float64) float64 {
 	switch {
 	case x != x || x < 0:
@@ -16,11 +16,10 @@ func Log(x float64) float64 {
 	return hi + lo
 }
 
-// logParts returns hi and lo with hi + lo = log x good to about 2^-60, for
-// finite x > 0.
+// logParts returns hi and lo with hi + lo = log x, to about 2^-60, for finite x > 0.
 func logParts(x float64) (hi, lo float64) {
 	const (
-		ln2Hi = 0x1.62e42fefa38p-01 // cut at 2^-42: k*ln2Hi + t.hi is exact
+		ln2Hi = 0x1.62e42fefa38p-01 // truncated at 2^-42, so that k*ln2Hi + t.hi is exact
 		ln2Lo = 0x1.ef35793c7673p-45
 		frac  = 1<<52 - 1
 		one   = 1023 << 52
@@ -35,7 +34,7 @@ func logParts(x float64) (hi, lo float64) {
 	k += int(b>>52) - 1023
 	i := b >> 46 & 63
 	b = b&frac | one
-	if i >= 27 { // above about sqrt 2: halve, to keep log(1-tiny) accurate
+	if i >= 27 { // m above about sqrt 2: halve it, to keep log(1-tiny) accurate
 		b -= 1 << 52
 		k++
 	}
@@ -51,8 +50,8 @@ func logParts(x float64) (hi, lo float64) {
 	return hi, lo + (mad(kf, ln2Lo, t.lo) + log1pTail(r))
 }
 
-// log1pParts returns hi and lo with hi + lo = log(1 + x + dx), for x > -1 and
-// dx below a unit in the last place of x.
+// log1pParts returns hi and lo with hi + lo = log(1 + x + dx), for x > -1 and dx below a unit in
+// the last place of x.
 func log1pParts(x, dx float64) (hi, lo float64) {
 	if math.Abs(x) < 1.0/64 {
 		return x, log1pTail(x) + dx/(1+x)
@@ -62,7 +61,7 @@ func log1pParts(x, dx float64) (hi, lo float64) {
 	return hi, lo + (e+dx)/u
 }
 
-// log1pTail returns log(1+r) - r by Taylor's series, for |r| <= 1/64.
+// log1pTail returns log(1+r) - r for |r| <= 1/64, by its Taylor series.
 func log1pTail(r float64) float64 {
 	s := mad(r, -1.0/10, 1.0/9)
 	s = mad(r, s, -1.0/8)

@@ -1,10 +1,9 @@
 package fmath
 
-// logTable serves the 64 intervals of the leading six mantissa bits. c is close
-// to 1/m on the interval and short enough that m*c - 1 is exact; -log(c) is
-// hi + lo, where hi is a multiple of 2^-42 so that adding k*ln2Hi is exact. The
-// first and last intervals have c = 1, which keeps full relative accuracy near
-// the zero of the logarithm.
+// logTable has an entry for each of the 64 intervals of the leading six mantissa bits. c is close
+// to 1/m on the interval, and short enough for m*c - 1 to be exact. -log(c) is hi + lo, where hi
+// is a multiple of 2^-42, so that adding k*ln2Hi is exact. The first and last intervals have
+// c = 1, which keeps full relative accuracy near log 1 = 0.
 var logTable = [64]struct{ c, hi, lo float64 }{
 	{0x1p+00, 0, 0},
 	{0x1.f4p-01, 0x1.8492528c9p-06, -0x1.aa0ba325a0c34p-45},

@@ -2,7 +2,7 @@ package fmath
 
 import "math"
 
-// Sigmoid returns 1/(1+e^-x) with small relative error in both tails.
+// Sigmoid returns 1/(1+e^-x). Its relative error is small in both tails.
 func Sigmoid(x float64) float64 {
 	switch {
 	case x != x:
@@ -12,7 +12,7 @@ func Sigmoid(x float64) float64 {
 	case x < -40: // 1 + e^x rounds to 1
 		return Exp(x)
 	}
-	// (nh + nl) / (d + e), with t = e^-|x| in both places so that nothing
+	// The result is (nh + nl) / (d + e), with t = e^-|x| in both parts, so that nothing
 	// overflows or cancels.
 	th, tl := expScaled(-math.Abs(x))
 	d, e := fastTwoSum(1, th)
@@ -26,12 +26,12 @@ func Sigmoid(x float64) float64 {
 	return q + (rem+nl-float64(q*e))/d
 }
 
-// Softplus returns log(1+e^x) with small relative error for every x.
+// Softplus returns log(1+e^x). Its relative error is small for every x.
 func Softplus(x float64) float64 {
 	switch {
 	case x != x:
 		return math.NaN()
-	case x > 40: // e^-x is lost against x
+	case x > 40: // x + e^-x rounds to x
 		return x
 	case x < -40: // log(1+t) rounds to t
 		return Exp(x)
@@ -44,7 +44,7 @@ func Softplus(x float64) float64 {
 	return s + (e + lo)
 }
 
-// Softmax sets p to e^z_j / sum_k e^z_k and returns the largest z, and
+// Softmax sets p to e^z_j / sum_k e^z_k. It returns top, the largest z, and
 // log sum_k e^(z_k - top). p may be z.
 func Softmax[F float32 | float64](p []float64, z []F) (top, logSum float64) {
 	top = float64(z[0])

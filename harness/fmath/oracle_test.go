@@ -5,9 +5,8 @@ import (
 	"math/big"
 )
 
-// The oracle evaluates the functions by series in math/big, sharing nothing with
-// the code under test. prec leaves room for the reduction of arguments to 2^17
-// and for cancellation in e^x - 1.
+// The oracle evaluates the functions by series in math/big and shares no code with the package.
+// prec leaves room for arguments up to 2^17 and for cancellation in e^x - 1.
 const prec = 260
 
 func bf(x float64) *big.Float        { return new(big.Float).SetPrec(prec).SetFloat64(x) }
@@ -23,7 +22,7 @@ func round(x *big.Float) int64 {
 	return int64(math.Floor(f + 0.5))
 }
 
-// negligible tells whether term no longer changes sum.
+// negligible reports whether term no longer changes sum.
 func negligible(term, sum *big.Float) bool {
 	return term.Sign() == 0 || sum.Sign() != 0 && term.MantExp(nil) < sum.MantExp(nil)-prec
 }
@@ -46,7 +45,7 @@ func bigExp(x *big.Float) *big.Float {
 	return ldexp(add(bf(1), bigExpm1Small(r)), int(k))
 }
 
-// atanhSeries sums sign-alternating or plain x + x^3/3 + x^5/5 + ...
+// atanhSeries returns x + x^3/3 + x^5/5 + ..., or the series with alternating signs.
 func atanhSeries(x *big.Float, sign float64) *big.Float {
 	sum, pow, x2 := x, x, mul(mul(x, x), bf(sign))
 	for n := 3; ; n += 2 {
@@ -59,7 +58,7 @@ func atanhSeries(x *big.Float, sign float64) *big.Float {
 	}
 }
 
-// bigLog1p uses log(1+x) = 2 atanh(x/(2+x)), after pulling powers of two out.
+// bigLog1p uses log(1+x) = 2 atanh(x/(2+x)), after removing powers of two.
 func bigLog1p(x *big.Float) *big.Float {
 	if x.Sign() == 0 || x.MantExp(nil) < -2 {
 		return mul(bf(2), atanhSeries(quo(x, add(x, bf(2))), 1))

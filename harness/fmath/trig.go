@@ -2,11 +2,11 @@ package fmath
 
 import "math"
 
-// trigLimit bounds the argument of Sin and Cos. Beyond it the reduction would
-// lose bits without notice, so NaN is returned instead of a wrong number.
+// trigLimit is the largest argument of Sin and Cos. Beyond it the reduction would silently lose
+// bits, so Sin and Cos return NaN.
 const trigLimit = 1 << 17
 
-// Sin returns the sine of x radians for |x| <= 2^17, NaN beyond.
+// Sin returns the sine of x radians for |x| <= 2^17, and NaN beyond.
 func Sin(x float64) float64 {
 	if !(math.Abs(x) <= trigLimit) {
 		return math.NaN()
@@ -17,7 +17,7 @@ func Sin(x float64) float64 {
 	return sinQuarter(reduce(x))
 }
 
-// Cos returns the cosine of x radians for |x| <= 2^17, NaN beyond.
+// Cos returns the cosine of x radians for |x| <= 2^17, and NaN beyond.
 func Cos(x float64) float64 {
 	if !(math.Abs(x) <= trigLimit) {
 		return math.NaN()
@@ -58,8 +58,8 @@ func sinQuarter(r, lo float64, n int) float64 {
 	return y
 }
 
-// sinKernel sums Taylor's series of sin(r + lo) for |r| <= pi/4, keeping lo to
-// first order.
+// sinKernel returns sin(r + lo) for |r| <= pi/4, by its Taylor series. It is exact to first order
+// in lo.
 func sinKernel(r, lo float64) float64 {
 	z := float64(r * r)
 	s := mad(z, 1.0/355687428096000, -1.0/1307674368000)
@@ -73,7 +73,7 @@ func sinKernel(r, lo float64) float64 {
 	return r + s
 }
 
-// cosKernel sums Taylor's series of cos(r + lo) for |r| <= pi/4.
+// cosKernel returns cos(r + lo) for |r| <= pi/4, by its Taylor series.
 func cosKernel(r, lo float64) float64 {
 	z := float64(r * r)
 	s := mad(z, -1.0/6402373705728000, 1.0/20922789888000)
@@ -88,8 +88,8 @@ func cosKernel(r, lo float64) float64 {
 	return w + (e + mad(float64(z*z), s, -float64(r*lo)))
 }
 
-// CosineShare is the share of a rate that falls to zero like a cosine, in the update that
-// follows i of n.
+// CosineShare returns the share of the learning rate in update i of n, counted from 0. It falls
+// from 1 towards 0 like a cosine.
 func CosineShare(i, n int) float64 {
 	return (1 + Cos(float64(math.Pi*float64(i))/float64(n))) / 2
 }

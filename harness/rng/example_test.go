@@ -7,12 +7,12 @@ import (
 )
 
 func Example() {
-	// Each random decision has its own stream, named after what it decides.
+	// Each random decision has its own stream, named after the decision.
 	weights := rng.Stream(1, "init", "layer 1")
 	order := rng.Stream(1, "batches", "epoch 3")
 	fmt.Println(order.Perm(6))
 
-	// A checkpoint holds the position.
+	// A checkpoint stores the position.
 	state, _ := weights.MarshalBinary()
 	a := weights.Normal32()
 	var resumed rng.Rand

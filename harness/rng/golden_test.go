@@ -10,7 +10,7 @@ import (
 
 func golden() *Rand { return Stream(1, "golden", "a") }
 
-// take collects the first n results of f.
+// take returns the first n results of f.
 func take[T any](n int, f func() T) []T {
 	x := make([]T, n)
 	for i := range x {
@@ -19,8 +19,8 @@ func take[T any](n int, f func() T) []T {
 	return x
 }
 
-// TestGolden freezes the first numbers of one stream, bit for bit. The raw words
-// agree with a separate implementation of the naming and the generator.
+// TestGolden compares the first numbers of one stream with recorded ones, bit for bit. The raw
+// words agree with a separate implementation of the naming and the generator.
 func TestGolden(t *testing.T) {
 	words := []uint64{0x1df7c07deb4cf3f0, 0x75c1d77b7275dc1f, 0x789eaf4a60823b78, 0xc4381347acea56b4, 0x47cda5f7da1f5df4}
 	if got := take(5, golden().Uint64); !slices.Equal(got, words) {
@@ -58,7 +58,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestGoldenSweep freezes a digest over many normals, tails included.
+// TestGoldenSweep compares a digest of many normals, tails included, with a recorded one.
 func TestGoldenSweep(t *testing.T) {
 	h := fnv.New64a()
 	r, dst := golden(), make([]float32, 1000)

@@ -8,22 +8,21 @@ import (
 
 // Normal64 returns a standard normal number.
 //
-// It maps one uniform number through the inverse of the distribution function.
-// Rejection and polar methods are faster, but they spend a varying number of
-// words or keep a spare number between calls; here the n-th normal comes from the
-// n-th word and the state is the generator's alone.
+// It maps one uniform number through the inverse of the distribution function. Rejection and
+// polar methods are faster, but use a varying number of words or keep a spare number between
+// calls. Here the n-th normal depends on the n-th word, and the only state is the generator.
 func (r *Rand) Normal64() float64 {
-	// Midpoints of 2^52 equal cells: never 0 or 1, and symmetric about 1/2, so
-	// that q is exact. Values stay within +-8.21.
+	// Midpoints of 2^52 equal cells are never 0 or 1, and symmetric about 1/2, so q is
+	// exact. Results stay within +-8.21.
 	q := float64(float64(int64(r.Uint64()>>12)-1<<51)*0x1p-52) + 0x1p-53
 	return quantile(q)
 }
 
-// Normal32 is Normal64 rounded to float32; both spend one word.
+// Normal32 returns Normal64 rounded to float32. Both use one word.
 func (r *Rand) Normal32() float32 { return float32(r.Normal64()) }
 
-// FillNormal fills dst with normal numbers of the given mean and standard
-// deviation, from one word each.
+// FillNormal fills dst with normal numbers of the given mean and standard deviation, using one
+// word for each.
 func (r *Rand) FillNormal(dst []float32, mean, sd float32) {
 	m, s := float64(mean), float64(sd)
 	for i := range dst {
@@ -31,17 +30,17 @@ func (r *Rand) FillNormal(dst []float32, mean, sd float32) {
 	}
 }
 
-// quantile returns z such that a standard normal number falls below z with
-// probability 1/2 + q, for |q| < 1/2.
+// quantile returns the z for which a standard normal number is below z with probability
+// 1/2 + q, for |q| < 1/2.
 //
-// This is algorithm AS 241 (PPND16) of M. J. Wichura, Applied Statistics 37
-// (1988), 477-484, with relative error about 1e-16.
+// This is algorithm AS 241 (PPND16) of M. J. Wichura, Applied Statistics 37 (1988), 477-484.
+// Its relative error is about 1e-16.
 func quantile(q float64) float64 {
 	if math.Abs(q) <= 0.425 {
 		r := 0.180625 - float64(q*q)
 		return q * ratio(r, &central)
 	}
-	// The smaller tail's probability is exact, having at most 53 bits.
+	// The probability of the smaller tail has at most 53 bits and is exact.
 	r := math.Sqrt(-fmath.Log(0.5 - math.Abs(q)))
 	var z float64
 	if r <= 5 {
@@ -52,11 +51,10 @@ func quantile(q float64) float64 {
 	return math.Copysign(z, q)
 }
 
-// rational holds numerator and denominator coefficients by rising power.
+// rational holds the coefficients of numerator and denominator, lowest power first.
 type rational struct{ num, den [8]float64 }
 
-// ratio evaluates c at r by Horner's rule, each product rounded before it is
-// added.
+// ratio evaluates c at r by Horner's rule. Each product is rounded before it is added.
 func ratio(r float64, c *rational) float64 {
 	n, d := c.num[7], c.den[7]
 	n, d = float64(n*r)+c.num[6], float64(d*r)+c.den[6]

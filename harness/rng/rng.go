@@ -1,14 +1,13 @@
 // Package rng gives every random decision of an experiment its own named stream.
 //
-// A stream's name, a root seed and a list of labels, is hashed with SHA-256 to
-// the 128-bit starting state of a PCG generator; streams of different names start
-// at unrelated points of the generator's period of 2^128, and overlap with
-// negligible probability.
+// A stream's name is a root seed and a list of labels. SHA-256 maps the name to the 128-bit
+// initial state of a PCG generator. Streams with different names start at unrelated points of
+// the generator's period of 2^128 and overlap with negligible probability.
 //
-// Guarantee: the same name yields the same numbers on every machine and release,
-// and no stream is moved by draws from another. How numbers are made from the raw
-// 64-bit words is fixed here, and one word is spent per number (IntN may, rarely,
-// spend more), so a position in a stream is easy to account for.
+// Guarantee: the same name yields the same numbers on every machine and with every release.
+// Draws from one stream never move another. This package fixes how raw 64-bit words become
+// numbers. Each number uses one word, so a position in a stream is easy to compute; only IntN
+// may rarely use more.
 package rng
 
 import (
@@ -19,16 +18,16 @@ import (
 	"math/rand/v2"
 )
 
-// domain separates these hashes from all others and carries a version.
+// domain separates these hashes from all other uses of SHA-256, and holds a version.
 const domain = "dgkip/rng/1"
 
-// Rand is one stream. It is not safe for concurrent use. The zero value is only
-// good for UnmarshalBinary.
+// Rand is one stream. It is not safe for concurrent use. A zero Rand may only be used for
+// UnmarshalBinary.
 type Rand struct{ pcg rand.PCG }
 
-// Stream opens the stream named by root and labels at its start.
+// Stream returns the stream named by root and labels, at its start.
 func Stream(root uint64, labels ...string) *Rand {
-	// Counts and lengths go in front, so that no two names share an encoding.
+	// Counts and lengths come first, so that different names have different encodings.
 	b := []byte(domain)
 	b = binary.BigEndian.AppendUint64(b, root)
 	b = binary.BigEndian.AppendUint64(b, uint64(len(labels)))
@@ -53,7 +52,7 @@ func (r *Rand) Float32() float32 { return float32(r.Uint64()>>40) * 0x1p-24 }
 
 // IntN returns an integer uniform on [0, n). It panics unless n > 0.
 //
-// The high word of Uint64()*n is the result. Low words under 2^64 mod n are
+// The high word of Uint64()*n is the result. Results with a low word under 2^64 mod n are
 // redrawn (Lemire's method), which removes the bias of the multiplication.
 func (r *Rand) IntN(n int) int {
 	if n <= 0 {
@@ -61,7 +60,7 @@ func (r *Rand) IntN(n int) int {
 	}
 	m := uint64(n)
 	hi, lo := bits.Mul64(r.Uint64(), m)
-	if lo < m { // rarely: the modulus below is costly
+	if lo < m { // rarely true; avoids the costly modulus below
 		for least := -m % m; lo < least; {
 			hi, lo = bits.Mul64(r.Uint64(), m)
 		}
@@ -69,8 +68,8 @@ func (r *Rand) IntN(n int) int {
 	return int(hi)
 }
 
-// Shuffle permutes n elements uniformly by Fisher and Yates' method, from the
-// last element down, calling swap n-1 times. It panics if n < 0.
+// Shuffle permutes n elements uniformly by the Fisher-Yates method, starting with the last
+// element. It calls swap n-1 times. It panics if n < 0.
 func (r *Rand) Shuffle(n int, swap func(i, j int)) {
 	if n < 0 {
 		panic("rng.Shuffle: n must not be negative")
@@ -93,8 +92,8 @@ func (r *Rand) Perm(n int) []int {
 	return p
 }
 
-// FillUniform fills dst with numbers uniform on [lo, hi), from one word each.
-// Rounding to float32 can yield hi itself.
+// FillUniform fills dst with numbers uniform on [lo, hi), using one word for each. Rounding to
+// float32 can yield hi itself.
 func (r *Rand) FillUniform(dst []float32, lo, hi float32) {
 	a, w := float64(lo), float64(hi)-float64(lo)
 	for i := range dst {
@@ -109,7 +108,7 @@ func (r *Rand) MarshalBinary() ([]byte, error) { return r.pcg.MarshalBinary() }
 // unchanged.
 func (r *Rand) UnmarshalBinary(data []byte) error {
 	if err := r.pcg.UnmarshalBinary(data); err != nil {
-		return fmt.Errorf("rng: not the state of a stream: %w", err)
+		return fmt.Errorf("rng: this is not the saved state of a stream: %w", err)
 	}
 	return nil
 }

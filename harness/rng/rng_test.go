@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestNames checks that different names, however similar, open different
-// streams, and that equal names open the same one.
+// TestNames checks that different names open different streams, however similar they are, and
+// that equal names open the same stream.
 func TestNames(t *testing.T) {
 	names := [][]string{
 		nil, {""}, {"", ""}, {"a"}, {"ab", "c"}, {"a", "bc"}, {"abc"}, {"a", "b", "c"},
@@ -85,7 +85,7 @@ func TestOneWordPerNumber(t *testing.T) {
 	}
 }
 
-// TestFill checks the Fill methods against the single draws.
+// TestFill compares the Fill methods with single draws.
 func TestFill(t *testing.T) {
 	dst := make([]float32, 100)
 	Stream(1, "fill").FillNormal(dst, 0, 1)
@@ -109,7 +109,7 @@ func TestFill(t *testing.T) {
 	Stream(1, "fill").FillUniform(nil, 0, 1)
 }
 
-// TestRanges checks the extreme words, where a value could leave its range.
+// TestRanges checks the extreme words, for which a value could leave its range.
 func TestRanges(t *testing.T) {
 	if x := float64(uint64(math.MaxUint64)>>11) * 0x1p-53; x >= 1 {
 		t.Errorf("Float64 reaches %v", x)
@@ -123,8 +123,7 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// TestQuantile compares with values of the inverse distribution function worked
-// out to many digits.
+// TestQuantile compares with values of the inverse distribution function known to many digits.
 func TestQuantile(t *testing.T) {
 	tests := []struct{ q, want float64 }{
 		{0, 0},

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// These tests are deterministic, the streams being fixed; limits sit near five
-// standard errors, so that they fail for a wrong distribution only.
+// These tests are deterministic, because the streams are fixed. Their limits are about five
+// standard errors, so only a wrong distribution fails.
 
 const samples = 200_000
 
@@ -94,7 +94,7 @@ func TestDistributions(t *testing.T) {
 	}
 }
 
-// TestNormalTail counts rare values, which the tests of the bulk do not see.
+// TestNormalTail counts rare values, which the other tests do not notice.
 func TestNormalTail(t *testing.T) {
 	r := Stream(1, "tail")
 	for _, cut := range []float64{2, 3, 4} {
@@ -112,8 +112,8 @@ func TestNormalTail(t *testing.T) {
 	}
 }
 
-// chiSquare returns how many standard deviations the statistic lies from its
-// mean, for equally likely cells.
+// chiSquare returns the distance of the statistic from its mean in standard deviations, for
+// equally likely cells.
 func chiSquare(count []int) float64 {
 	total := 0
 	for _, c := range count {
@@ -139,8 +139,8 @@ func TestIntN(t *testing.T) {
 			t.Errorf("IntN(%d): chi-square off by %.1f standard deviations", n, x)
 		}
 	}
-	// A quarter of all words must be redrawn here (where int has 64 bits);
-	// without that, one residue modulo 3 would be hit less often than the others.
+	// With 64-bit int, a quarter of all words must be redrawn here. Otherwise one residue
+	// modulo 3 would be less frequent.
 	const n = 3 << (bits.UintSize - 3)
 	count := make([]int, 3)
 	for range samples {
@@ -175,8 +175,8 @@ func TestPerm(t *testing.T) {
 	}
 }
 
-// TestIndependence looks for correlation between streams of similar names, and
-// within one stream between neighbours.
+// TestIndependence looks for correlation between streams with similar names, and between
+// neighbouring numbers of one stream.
 func TestIndependence(t *testing.T) {
 	names := [][]string{{"a"}, {"b"}, {"a", ""}, {"a", "1"}, {"a", "2"}, {"ab"}}
 	x := make([][]float64, len(names))

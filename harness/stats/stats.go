@@ -1,8 +1,8 @@
 // Package stats summarises repeated runs.
 //
-// Means are exact, and other sums run in the order of their terms and are never fused, so
-// that the same numbers give the same bits on every machine. What rests on library
-// functions is rounded to ten digits for the same reason.
+// The same numbers give the same bits on every machine. Means are exact. Other sums add their
+// terms in order and are never fused. Results that depend on library functions are rounded to
+// ten digits.
 package stats
 
 import (
@@ -20,31 +20,30 @@ type Summary struct {
 	Mean float64
 	SD   float64 // population standard deviation; 0 if N is 1
 
-	// Half is half the width of the 95 % t-interval of the mean, NaN if there is
-	// none because N is below 2.
+	// Half is half the width of the 95 % t-interval of the mean. It is NaN if N is
+	// below 2.
 	Half float64
 }
 
-// HasSpread reports whether there is anything to take a spread of.
+// HasSpread reports whether there are at least two values.
 func (s Summary) HasSpread() bool { return s.N > 1 }
 
-// Summarise describes values. It panics if there are none.
+// Summarise returns the summary of x. It panics if x is empty.
 func Summarise(x []float64) Summary {
 	if len(x) == 0 {
-		panic("stats: a summary of nothing")
+		panic("stats: Summarise: no values")
 	}
 	s := Summary{N: len(x), Mean: Mean(x), Half: math.NaN()}
 	if s.HasSpread() {
 		s.SD = SD(x)
-		// The interval rests on the sample deviation, s = sd sqrt(n/(n-1)).
+		// The interval uses the sample deviation, s = sd sqrt(n/(n-1)).
 		s.Half = tQuantile(0.975, s.N-1) * s.SD / math.Sqrt(float64(s.N-1))
 	}
 	return s
 }
 
-// Mean is the arithmetic mean of the values as people write them, in their shortest
-// decimals, rounded once: that of 0.684, 0.686 and 0.688 is 0.686 and no neighbour
-// of it, in whatever order they come.
+// Mean returns the arithmetic mean of the values in their shortest decimal form, rounded once.
+// The mean of 0.684, 0.686 and 0.688 is therefore exactly 0.686, in any order.
 func Mean(x []float64) float64 {
 	var sum float64
 	for _, v := range x {
@@ -64,8 +63,8 @@ func Mean(x []float64) float64 {
 	return mean
 }
 
-// SD is the population standard deviation: of these values, not of others like
-// them, so the divisor is n.
+// SD returns the population standard deviation. It describes just these values, so it divides
+// by n.
 func SD(x []float64) float64 {
 	m := Mean(x)
 	var sum float64
@@ -76,7 +75,7 @@ func SD(x []float64) float64 {
 	return math.Sqrt(sum / float64(len(x)))
 }
 
-// Slope is that of the line of least squares through points, 0 if all have one x.
+// Slope returns the slope of the least-squares line through points, or 0 if all x are equal.
 func Slope(x, y []float64) float64 {
 	mx, my := Mean(x), Mean(y)
 	var xx, xy float64
@@ -90,21 +89,21 @@ func Slope(x, y []float64) float64 {
 	return xy / xx
 }
 
-// Combined is the spread of a difference of two independent numbers.
+// Combined returns the standard deviation of a difference of two independent numbers.
 func Combined(a, b float64) float64 { return math.Sqrt(float64(a*a) + float64(b*b)) }
 
-// Same reports whether two means are a tie. Means of which one was scaled may differ
-// in their last bits, and count as the same.
+// Same reports whether two means are equal up to their last bits, in which means may differ if
+// one was scaled.
 func Same(a, b float64) bool {
 	return a == b || math.Abs(a-b) <= 1e-12*math.Max(math.Abs(a), math.Abs(b))
 }
 
-// tQuantile is the quantile of Student's t.
+// tQuantile returns a quantile of Student's t distribution.
 func tQuantile(p float64, df int) float64 {
 	return digits10(distuv.StudentsT{Sigma: 1, Nu: float64(df)}.Quantile(p))
 }
 
-// digits10 removes digits in which machines may differ.
+// digits10 rounds to ten digits. Machines may differ in the digits after them.
 func digits10(x float64) float64 {
 	v, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 9, 64), 64)
 	if err != nil {

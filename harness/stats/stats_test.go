@@ -40,7 +40,7 @@ func TestTQuantile(t *testing.T) {
 }
 
 func TestSpearman(t *testing.T) {
-	// The textbook's IQ against hours of television.
+	// A textbook example: IQ and hours of television.
 	iq := []float64{106, 86, 100, 101, 99, 103, 97, 113, 112, 110}
 	tv := []float64{7, 0, 27, 50, 28, 29, 20, 12, 6, 17}
 	if got := Spearman(iq, tv); !near(got, -29.0/165, 1e-15) {
@@ -54,8 +54,7 @@ func TestSpearman(t *testing.T) {
 	}
 }
 
-// Of accuracies in steps of 1/2000, every mean that is such a step is that number,
-// to the last bit.
+// Means of accuracies in steps of 1/2000 are exact, to the last bit.
 func TestMeanIsExact(t *testing.T) {
 	for i := range 300 {
 		for j := range 20 {
@@ -73,7 +72,7 @@ func TestMeanIsExact(t *testing.T) {
 		t.Errorf("with an infinity, the mean is %v", got)
 	}
 	if !math.IsNaN(Mean([]float64{math.NaN(), 1})) || !math.IsNaN(Mean(nil)) {
-		t.Error("the mean of what is no number is a number")
+		t.Error("the mean with a NaN is a number")
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package suggest finds the name that somebody meant when they mistyped it.
+// Package suggest finds the name that a user probably meant.
 package suggest
 
 import (
@@ -6,23 +6,22 @@ import (
 	"strings"
 )
 
-// elsewhere has names of settings and metrics in other programs, and what they are called here.
+// elsewhere maps names that other programs use for settings and metrics to ours.
 var elsewhere = map[string]string{
 	"lr": "rate", "learning_rate": "rate", "learning-rate": "rate", "step_size": "rate",
 	"iterations": "updates", "iters": "updates", "steps": "updates",
 	"test_accuracy": "test_acc", "accuracy": "test_acc", "acc": "test_acc",
 }
 
-// Name returns the candidate closest to word by optimal string alignment
-// (insertions, deletions, replacements and swaps of neighbours cost one each),
-// or "" if none is close enough to be worth proposing. Case is ignored. What other
-// programs call a thing is close to its name here.
+// Name returns the candidate closest to word, or "" if none is close. The distance is optimal
+// string alignment: insertions, deletions, replacements and swaps of neighbours cost one each.
+// Case is ignored. A name that other programs use counts as close to ours.
 func Name(word string, candidates []string) string {
 	if here := elsewhere[strings.ToLower(word)]; slices.Contains(candidates, here) {
 		return here
 	}
 	best, bestCost := "", 1+max(1, len(word)/3)
-	if len(candidates) > 1000 { // nobody chooses from so long a list, and comparing takes time
+	if len(candidates) > 1000 { // too many to compare, or to choose from
 		return ""
 	}
 	for _, c := range candidates {
@@ -43,8 +42,8 @@ func Name(word string, candidates []string) string {
 	return best
 }
 
-// Hint returns "did you mean X?", or the list of candidates if none is close and
-// they are few, or "".
+// Hint returns "did you mean X?", or the list of candidates if none is close and there are few,
+// or "".
 func Hint(word string, candidates []string) string {
 	if n := Name(word, candidates); n != "" {
 		return "did you mean " + quote(n) + "?"

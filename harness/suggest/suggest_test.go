@@ -18,7 +18,7 @@ func ExampleHint() {
 func TestName(t *testing.T) {
 	known := []string{"dataset", "ipc", "method", "model", "quickstart"}
 	if got := suggest.Name("Learning_Rate", []string{"label_rate", "rate", "updates"}); got != "rate" {
-		t.Errorf("what others call a rate: %q", got)
+		t.Errorf("the suggestion for another program's name of a rate is %q", got)
 	}
 	for word, want := range map[string]string{
 		"datset": "dataset", "dataste": "dataset", "METHOD": "method", "quick": "quickstart",
