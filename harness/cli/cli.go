@@ -222,7 +222,7 @@ func (f *flags) runPlan(ctx context.Context, out, errOut io.Writer, wanted reque
 	}
 	switch {
 	case f.plan:
-		return f.printPlan(out, wanted.Plan, wanted.Store)
+		return f.printPlan(out, wanted)
 	case f.submit != "":
 		return f.printJob(out, wanted.Plan, wanted.Store)
 	}
@@ -301,6 +301,7 @@ func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted requ
 		}
 	}
 	options := f.options(board)
+	options.Jobs = f.atOnce(wanted)
 	options.There, options.Disk = wanted.There, f.openCache(wanted, board)
 	outcome, err := engine.Execute(ctx, plan, s, options)
 	board.Close()
@@ -328,6 +329,19 @@ func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted requ
 		return coded{errors.Join(reported, f.failures(plan, s, outcome)), exitFailed}
 	}
 	return reported
+}
+
+// atOnce is how many runs to compute at a time. Two that share a machine have no times of their
+// own, so that it is one wherever times are shown.
+func (f *flags) atOnce(wanted request) int {
+	timed := slices.ContainsFunc(experiment.Runs(wanted.Specs), (*experiment.Spec).Timed)
+	switch {
+	case f.jobs > 0:
+		return f.jobs
+	case timed || f.worker || !wanted.Plan.Light():
+		return 1
+	}
+	return runtime.GOMAXPROCS(0)
 }
 
 func (f *flags) options(board *progress.Board) engine.Options {

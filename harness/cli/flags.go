@@ -55,7 +55,8 @@ Checks and outputs
   -also DIR,DIR   records of other folders count, too; nothing is written there
   -quiet          show failures and results only
 Machine and data
-  -jobs N         runs at a time (default 1); timings are then flagged
+  -jobs N         runs at a time, whose times are then flagged (default: one for each
+                  processor where all runs are small and no times are shown, else 1)
   -threads M      threads for all of them (default: all processors)
   -data DIR       folder of the datasets, searched before $DGKIP_DATA
   -offline        download nothing
@@ -101,7 +102,7 @@ func parseFlags(l library, args []string) (*flags, error) {
 	set.StringVar(&f.export, "export", "", "")
 	set.IntVar(&f.seeds, "seeds", 0, "")
 	set.IntVar(&f.verify, "verify", 0, "")
-	set.IntVar(&f.jobs, "jobs", 1, "")
+	set.IntVar(&f.jobs, "jobs", 0, "")
 	set.IntVar(&f.threads, "threads", 0, "")
 	set.BoolVar(&f.list, "list", false, "")
 	set.BoolVar(&f.plan, "plan", false, "")

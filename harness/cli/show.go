@@ -14,7 +14,6 @@ import (
 	"dgkip/harness/method"
 	"dgkip/harness/progress"
 	"dgkip/harness/report"
-	"dgkip/harness/store"
 	"dgkip/harness/suggest"
 	"dgkip/harness/toml"
 )
@@ -123,7 +122,8 @@ func printSettings(out io.Writer, specs []*experiment.Spec, only experiment.Filt
 }
 
 // printPlan prints what would run.
-func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
+func (f *flags) printPlan(out io.Writer, wanted request) error {
+	p, s := wanted.Plan, wanted.Store
 	forecasts, err := engine.Forecasts(p, s, f.retry, f.force)
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ func (f *flags) printPlan(out io.Writer, p *engine.Plan, s *store.Store) error {
 		fmt.Fprintf(out, " and %d unknown", unknown)
 	}
 	fmt.Fprintln(out, "; forecasts are medians of records, whatever machine made them")
-	printMemory(out, left, f.jobs)
+	printMemory(out, left, f.atOnce(wanted))
 	return nil
 }
 

@@ -117,6 +117,19 @@ type cellSeed struct {
 	seed uint64
 }
 
+// Limits of a light run: operations of an update, and bytes of the features of all images.
+const lightFlops, lightFeatures = 4e9, 256e6
+
+// Light reports whether all runs of a plan are so small that two of them share a machine well:
+// each by itself keeps few processors busy, and needs little memory.
+func (p *Plan) Light() bool {
+	return !slices.ContainsFunc(p.Runs, func(r *Run) bool {
+		s := r.sizes()
+		net, err := s.Model.Shape().Features(s.H, s.W, s.C)
+		return err != nil || r.flops() > lightFlops || 4*float64(s.Train)*float64(net.Classes()*s.Model.Nets) > lightFeatures
+	})
+}
+
 // Key returns the key of a cell's run with a seed, false if the plan does not have
 // it: the filter left it out, or its data is not known.
 func (p *Plan) Key(c *experiment.Cell, seed uint64) (string, bool) {

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 
 	"dgkip/harness/method"
 	"dgkip/harness/suggest"
@@ -41,6 +42,21 @@ func Runs(list []*Spec) []*Spec {
 		}
 	}
 	return out
+}
+
+// Timed reports whether the times of the experiment's own runs are shown.
+func (s *Spec) Timed() bool {
+	var shown []string
+	if t := s.Table; t != nil {
+		if s.Times == nil && (t.Time || t.Making) {
+			return true
+		}
+		shown = append(slices.Collect(maps.Values(t.Values)), t.Value)
+	}
+	for _, f := range s.Figures {
+		shown = append(append(append(shown, f.X), f.Y...), f.Y2...)
+	}
+	return slices.ContainsFunc(shown, func(metric string) bool { return strings.Contains(metric, "seconds") })
 }
 
 // sections are a file's sections on what to show.

@@ -3,7 +3,9 @@ package report
 import (
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"sync"
 
 	"dgkip/harness/experiment"
 	"dgkip/harness/report/chart"
@@ -33,22 +35,17 @@ type Outcome struct {
 // of any more are removed.
 func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*Outcome, error) {
 	x, out := newReader(st), &Outcome{}
+	for _, s := range specs {
+		out.Results = append(out.Results, x.load(s, o))
+	}
 	w := &writer{dir: dir}
 	var sections []section
-	for _, s := range specs {
-		r := x.load(s, o)
-		out.Results = append(out.Results, r)
-		var figures []shown
-		if len(r.Cells) > 0 { // else the selection is of other experiments
-			w.of = s.Name
-			w.tables(r)
-			figures = w.figures(r)
-		}
-		sections = append(sections, r.section(figures, dir))
+	for _, part := range inParallel(out.Results, func(r *Results) written { return r.write(dir) }) {
+		w.files, w.puts, w.removed = append(w.files, part.files...), append(w.puts, part.puts...), append(w.removed, part.removed...)
+		sections = append(sections, part.section)
 	}
 	name := pageName(o)
 	out.Page = filepath.Join(dir, name)
-	w.of = ""
 	w.put(name, page(sections))
 	w.write()
 	out.Files, out.LeftOut = w.files, w.leftOut
@@ -59,6 +56,40 @@ func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*O
 		out.Problems = with(out.Problems, r.Problems...)
 	}
 	return out, w.err
+}
+
+// written is what the report has of an experiment.
+type written struct {
+	*writer
+	section section
+}
+
+// write gathers the files of an experiment, and what the page in a folder shows of it.
+func (r *Results) write(dir string) written {
+	w := &writer{dir: dir, of: r.Spec.Name}
+	var figures []shown
+	if len(r.Cells) > 0 { // else the selection is of other experiments
+		w.tables(r)
+		figures = w.figures(r)
+	}
+	return written{w, r.section(figures, dir)}
+}
+
+// inParallel applies a function to every element of a list, on all processors, and returns the
+// results in the order of the list.
+func inParallel[A, B any](list []A, f func(A) B) []B {
+	out := make([]B, len(list))
+	var wg sync.WaitGroup
+	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, x := range list {
+		turns <- struct{}{}
+		wg.Go(func() {
+			out[i] = f(x)
+			<-turns
+		})
+	}
+	wg.Wait()
+	return out
 }
 
 func pageName(o Options) string {
