@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	"dgkip/harness/method"
-	"dgkip/harness/npz"
 	"dgkip/harness/sets"
 	"dgkip/harness/teacher"
 )
@@ -136,7 +135,7 @@ func (f *File) digest() (string, error) {
 }
 
 func digestOf(file string) (string, error) {
-	f, _, err := npz.OpenRegular(file)
+	f, _, err := sets.OpenRegular(file)
 	if err != nil {
 		return "", err
 	}

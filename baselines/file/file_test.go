@@ -8,21 +8,19 @@ import (
 	"strings"
 	"testing"
 
-	"dgkip/harness/arrays"
 	"dgkip/harness/method"
 	"dgkip/harness/method/methodtest"
-	"dgkip/harness/npz"
 	"dgkip/harness/sets"
 )
 
 // saved writes a set of two images for each class of methodtest's data as .pt, with further
 // arrays.
-func saved(t *testing.T, dir, name string, channels int, labels npz.Array, more ...npz.Array) string {
+func saved(t *testing.T, dir, name string, channels int, labels sets.Array, more ...sets.Array) string {
 	t.Helper()
 	d := methodtest.Data(channels)
-	b, err := arrays.Torch(append([]npz.Array{
-		npz.Of("images", []int{4, 8, 8, channels}, d.Train.X[:4*64*channels]), labels,
-		npz.Of("mean", []int{channels}, d.Prep.Mean), npz.Of("std", []int{channels}, d.Prep.Std),
+	b, err := sets.Torch(append([]sets.Array{
+		sets.Of("images", []int{4, 8, 8, channels}, d.Train.X[:4*64*channels]), labels,
+		sets.Of("mean", []int{channels}, d.Prep.Mean), sets.Of("std", []int{channels}, d.Prep.Std),
 	}, more...))
 	if err != nil {
 		t.Fatal(err)
@@ -34,7 +32,7 @@ func saved(t *testing.T, dir, name string, channels int, labels npz.Array, more 
 	return file
 }
 
-func hard() npz.Array { return npz.Of("labels", []int{4}, []int64{0, 1, 0, 1}) }
+func hard() sets.Array { return sets.Of("labels", []int{4}, []int64{0, 1, 0, 1}) }
 
 func TestContract(t *testing.T) {
 	dir := t.TempDir()
@@ -60,12 +58,12 @@ func TestFamily(t *testing.T) {
 		}
 	}
 	// What the file has must be said.
-	dir, gains := t.TempDir(), npz.Of("labels", []int{4, 1}, []float32{-1, 1, -1, 1})
-	more := []npz.Array{npz.Of("of", []int{4}, []int64{0, 1, 0, 1}), npz.Text("label_kind", "gain")}
-	more = append(more, npz.Text("preprocess", "standard"))
+	dir, gains := t.TempDir(), sets.Of("labels", []int{4, 1}, []float32{-1, 1, -1, 1})
+	more := []sets.Array{sets.Of("of", []int{4}, []int64{0, 1, 0, 1}), sets.Text("label_kind", "gain")}
+	more = append(more, sets.Text("preprocess", "standard"))
 	plain := saved(t, dir, "plain.pt", 1, gains, more...)
 	travelling := saved(t, dir, "travelling.pt", 1, gains, append(more,
-		npz.Of("extra.exact_labels", []int{4, 1}, []float64{-1, 1, -1, 1}), npz.Of("extra.travel_labels", []int{4, 1}, []float64{-2, 2, -2, 2}))...)
+		sets.Of("extra.exact_labels", []int{4, 1}, []float64{-1, 1, -1, 1}), sets.Of("extra.travel_labels", []int{4, 1}, []float64{-2, 2, -2, 2}))...)
 	for _, c := range []struct {
 		file   string
 		travel bool
@@ -90,7 +88,7 @@ func TestLocate(t *testing.T) {
 		return m.(*File), nil
 	}
 	one := saved(t, dir, "halves-2-1.pt", 1, hard())
-	saved(t, dir, "soft.pt", 1, npz.Of("labels", []int{4, 2}, []float32{0.5, 0.5, 1, 0, 0, 1, 1, 0}), npz.Text("label_kind", "soft"))
+	saved(t, dir, "soft.pt", 1, sets.Of("labels", []int{4, 2}, []float32{0.5, 0.5, 1, 0, 0, 1, 1, 0}), sets.Text("label_kind", "soft"))
 	saved(t, dir, "colour.pt", 3, hard())
 	f, err := locate(File{Path: "{dataset}-{ipc}-{seed}.pt"}, place)
 	if err != nil {
@@ -109,7 +107,7 @@ func TestLocate(t *testing.T) {
 		want string
 	}{
 		{File{Path: "{dataset}-{ipc}.pt"}, 2, "halves-2.pt: no such file"},
-		{File{Path: one}, 1, "it has 4 images, and ipc 1 of 2 classes are 2\nhint: write ipc = [2]"},
+		{File{Path: one}, 1, "it has 4 images; ipc 1 of 2 classes needs 2\nhint: write ipc = [2]"},
 		{File{Path: one, Digest: "sha256:00"}, 2, "its content is another one"},
 		{File{Path: "soft.pt"}, 2, "write label_kind = \"soft\""},
 		{File{Path: "colour.pt"}, 2, "the data set's are 8x8 with 1 channels"},
@@ -125,7 +123,7 @@ func TestLocate(t *testing.T) {
 		t.Error(soft, err)
 	}
 	// A single file is read by the settings of a column, such as labels in another file.
-	logits := saved(t, dir, "logits.pt", 1, npz.Of("labels", []int{4, 2}, []float32{-7, 7, 7, -7, 7, -7, -7, 7}))
+	logits := saved(t, dir, "logits.pt", 1, sets.Of("labels", []int{4, 2}, []float32{-7, 7, 7, -7, 7, -7, -7, 7}))
 	if _, _, err := Any(logits, methodtest.Data(1), nil); err == nil || !strings.Contains(err.Error(), `write label_kind = "hard"`) {
 		t.Error(err)
 	}
@@ -150,14 +148,14 @@ func TestLocate(t *testing.T) {
 		t.Errorf("a run without its file: %v", err)
 	}
 	// All images of one class are noted.
-	uneven := saved(t, dir, "uneven.pt", 1, npz.Of("labels", []int{4}, []int64{0, 0, 0, 1}))
+	uneven := saved(t, dir, "uneven.pt", 1, sets.Of("labels", []int{4}, []int64{0, 0, 0, 1}))
 	if f, err := locate(File{Path: uneven}, place); err != nil {
 		t.Error(err)
 	} else if d, err := f.read(methodtest.Data(1)); err != nil || !slices.Contains(d.Notes, "its labels stand for 1 to 3 images of a class") {
 		t.Error(d, err)
 	}
 	// Another content under the same name is another run.
-	saved(t, dir, "halves-2-1.pt", 1, npz.Of("labels", []int{4}, []int64{1, 0, 0, 1}))
+	saved(t, dir, "halves-2-1.pt", 1, sets.Of("labels", []int{4}, []int64{1, 0, 0, 1}))
 	if other, err := locate(File{Path: one}, place); err != nil || other.Digest == f.Digest {
 		t.Error("the same digest", err)
 	}

@@ -26,8 +26,8 @@ import (
 
 	_ "dgkip/baselines/all"
 	"dgkip/harness/method"
-	"dgkip/harness/npz"
 	"dgkip/harness/rng"
+	"dgkip/harness/sets"
 	"dgkip/harness/store"
 	"dgkip/harness/tensor"
 )
@@ -221,7 +221,7 @@ func halves(name string, n, channels, light int) ([]byte, error) {
 		}
 		labels = append(labels, int64(i%2))
 	}
-	return npz.Encode([]npz.Array{npz.Of("images", []int{n, 8, 8, channels}, images), npz.Of("labels", []int{n}, labels)})
+	return sets.Encode([]sets.Array{sets.Of("images", []int{n, 8, 8, channels}, images), sets.Of("labels", []int{n}, labels)})
 }
 
 func TestScripts(t *testing.T) {

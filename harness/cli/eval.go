@@ -16,8 +16,8 @@ import (
 	"dgkip/harness/engine"
 	"dgkip/harness/experiment"
 	"dgkip/harness/method"
-	"dgkip/harness/npz"
 	"dgkip/harness/progress"
+	"dgkip/harness/sets"
 	"dgkip/harness/store"
 )
 
@@ -86,7 +86,7 @@ func (f *flags) evaluations(p *engine.Plan) (all []evaluation, err error) {
 			like = r.Method().(*file.File)
 		}
 		m, ipc, err := file.Any(f.eval, r.Data.Outline(), like)
-		if errors.Is(err, npz.ErrMagic) || errors.Is(err, npz.ErrCorrupt) || errors.Is(err, npz.ErrTruncated) {
+		if errors.Is(err, sets.ErrMagic) || errors.Is(err, sets.ErrCorrupt) || errors.Is(err, sets.ErrTruncated) {
 			return nil, usageError(fmt.Errorf("-eval: %w", err))
 		}
 		if err != nil {

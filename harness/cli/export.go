@@ -14,9 +14,7 @@ import (
 	"strings"
 	"unicode"
 
-	"dgkip/harness/arrays"
 	"dgkip/harness/engine"
-	"dgkip/harness/npz"
 	"dgkip/harness/report"
 	"dgkip/harness/sets"
 	"dgkip/harness/store"
@@ -47,7 +45,7 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 		if err != nil {
 			return nil, err
 		}
-		return arrays.Torch(forTorch(list))
+		return sets.Torch(list)
 	}
 	runs := distinct(plan.Runs, func(r *engine.Run) bool {
 		_, err := content(r)
@@ -188,23 +186,4 @@ func plain(s string) string {
 		}
 		return '_'
 	}, s)
-}
-
-// forTorch returns the arrays of a set as PyTorch has them: images as [n, c, h, w] and
-// float32, texts of several lines as lists.
-func forTorch(list []npz.Array) []npz.Array {
-	var out []npz.Array
-	for _, a := range list {
-		switch a.Name {
-		case "images", "pixels":
-			x, _ := a.Float32s()
-			n, h, w, c := a.Shape[0], a.Shape[1], a.Shape[2], a.Shape[3]
-			a = npz.Of(a.Name, []int{n, c, h, w}, sets.ChannelsLast(x, n, h*w, c)) // its own inverse
-		case "classes", "notes":
-			text, _ := a.Texts()
-			a = npz.Texts(a.Name, strings.Split(text[0], "\n"))
-		}
-		out = append(out, a)
-	}
-	return out
 }

@@ -14,9 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"dgkip/harness/arrays"
-	"dgkip/harness/npz"
 	"dgkip/harness/rng"
+	"dgkip/harness/sets"
 )
 
 // fence is a fenced block of the README: a file, if a path in backticks stands in
@@ -102,7 +101,7 @@ func saveSet(t *testing.T, dir, readme string) {
 	t.Log("SKIPPED: no PyTorch here to save a set with")
 	images := make([]float32, 2*28*28)
 	rng.Stream(0, "readme").FillUniform(images, 0, 1)
-	b, err := arrays.Torch([]npz.Array{npz.Of("pixels", []int{2, 1, 28, 28}, images), npz.Of("labels", []int{2}, []int64{0, 1})})
+	b, err := sets.Torch([]sets.Array{sets.Of("pixels", []int{2, 1, 28, 28}, images), sets.Of("labels", []int{2}, []int64{0, 1})})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"dgkip/harness/data"
 	"dgkip/harness/experiment"
-	"dgkip/harness/npz"
+	"dgkip/harness/sets"
 )
 
 // What is declared to be characters reaches methods, and is another run than the
@@ -21,7 +21,7 @@ func TestCharacters(t *testing.T) {
 	for i := range labels {
 		images[4*i], labels[i] = byte(20*i), uint8(i%2)
 	}
-	file, err := npz.Encode([]npz.Array{npz.Of("images", []int{10, 2, 2}, images), npz.Of("labels", []int{10}, labels)})
+	file, err := sets.Encode([]sets.Array{sets.Of("images", []int{10, 2, 2}, images), sets.Of("labels", []int{10}, labels)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"path"
 	"slices"
 
-	"dgkip/harness/npz"
+	"dgkip/harness/sets"
 )
 
 var cifar10 = source{
@@ -147,7 +147,7 @@ func (b *batches) archive(ctx context.Context, file string) error {
 			return fmt.Errorf("%w: %w", ErrCorrupt, err)
 		}
 		if err != nil {
-			return npz.Damage(err)
+			return sets.Damage(err)
 		}
 		if err := b.read(path.Base(entry.Name), t); err != nil {
 			return at(entry.Name, err)
@@ -155,7 +155,7 @@ func (b *batches) archive(ctx context.Context, file string) error {
 	}
 	// What follows the archive's end must be read for gzip to compare its checksum.
 	if _, err := io.Copy(io.Discard, f); err != nil {
-		return npz.Damage(err)
+		return sets.Damage(err)
 	}
 	for _, name := range cifarFiles {
 		if b.sums[name] == "" {
@@ -185,7 +185,7 @@ func parseCIFAR(r io.Reader, s *Split, wanted []bool, count []int) error {
 		case err == io.EOF, errors.Is(err, io.ErrUnexpectedEOF):
 			return fmt.Errorf("%w: record %d has %d of %d bytes", ErrTruncated, i, n, cifarRecord)
 		case err != nil:
-			return npz.Damage(err)
+			return sets.Damage(err)
 		case i == cifarBatch:
 			return fmt.Errorf("%w: more than %d records", ErrOversized, cifarBatch)
 		}

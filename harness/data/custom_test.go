@@ -228,7 +228,7 @@ func TestCustomErrors(t *testing.T) {
 		{npzOf("planes.npz"), ErrShape, "4 channels"},
 		{npzOf("negative.npz"), ErrLabel, "image 1 has label -1"},
 		{npzOf("odd.npz"), ErrFormat, "among a, b there are no"},
-		{npzOf("cut.npz"), ErrMagic, "not an NPZ file"},
+		{npzOf("cut.npz"), ErrMagic, "neither an NPZ nor a PyTorch file"},
 		{npzOf("bad.npz"), ErrCorrupt, "bad.npz"},
 		{Config{Format: "npz", Train: "good.npz", TrainArrays: []string{"x", "z"}}, ErrFormat, `no array "z"`},
 		{Config{Format: "npz", Train: "good.npz", Names: []string{"only"}}, ErrLabel, "labels are 0 to 0"},

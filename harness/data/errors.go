@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"dgkip/harness/npz"
+	"dgkip/harness/sets"
 )
 
 // Fault is the type of the errors below.
-type Fault = npz.Fault
+type Fault = sets.Fault
 
 // What can be wrong with data. Errors of this package wrap one of these, name the
 // file, and end with lines that start with "hint: " and say what to do.
@@ -20,11 +20,11 @@ const (
 	ErrMissing   = Fault("files not found")
 	ErrFetch     = Fault("download failed")
 	ErrChecksum  = Fault("wrong checksum")
-	ErrCorrupt   = npz.ErrCorrupt
-	ErrTruncated = npz.ErrTruncated
-	ErrOversized = npz.ErrOversized
-	ErrMagic     = npz.ErrMagic
-	ErrFormat    = npz.ErrFormat
+	ErrCorrupt   = sets.ErrCorrupt
+	ErrTruncated = sets.ErrTruncated
+	ErrOversized = sets.ErrOversized
+	ErrMagic     = sets.ErrMagic
+	ErrFormat    = sets.ErrFormat
 	ErrLabel     = Fault("label out of range")
 	ErrCount     = Fault("number of images and labels differ")
 	ErrShape     = Fault("unexpected size of images")

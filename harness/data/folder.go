@@ -16,7 +16,7 @@ import (
 	"slices"
 	"strings"
 
-	"dgkip/harness/npz"
+	"dgkip/harness/sets"
 )
 
 // pixelLimit bounds an image before it is decoded.
@@ -155,7 +155,7 @@ func images(dir string) (paths, passed []string, err error) {
 
 // image appends the pixels of a file to s.
 func (c *contents) image(s *Split, path string) error {
-	f, _, err := npz.OpenRegular(path)
+	f, _, err := sets.OpenRegular(path)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 
-	"dgkip/harness/npz"
+	"dgkip/harness/sets"
 )
 
 // parseIDX reads an idx file of bytes: two zeros, the type (8 for bytes), the
@@ -33,7 +33,7 @@ func parseIDX(r io.Reader, dimensions int) (dims []int, values []byte, err error
 	for ; len(sizes) > 0; sizes = sizes[4:] {
 		dims = append(dims, int(binary.BigEndian.Uint32(sizes)))
 	}
-	n, ok := npz.Count(dims, 1<<40)
+	n, ok := sets.Count(dims, 1<<40)
 	if !ok {
 		return nil, nil, fmt.Errorf("%w: the header announces %v values", ErrCorrupt, dims)
 	}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"dgkip/harness/npz"
+	"dgkip/harness/sets"
 )
 
 // The names under which images and labels of a split usually are in an npz file.
@@ -17,7 +17,7 @@ var (
 
 func (c *Config) readNPZ(ctx context.Context, train, test string) (*contents, error) {
 	out := &contents{files: []string{train}}
-	z, err := npz.Open(train)
+	z, err := sets.Open(train)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (c *Config) readNPZ(ctx context.Context, train, test string) (*contents, er
 	path, pairs := train, testArrays
 	if test != "" {
 		path, out.files = test, append(out.files, test)
-		if z, err = npz.Open(test); err != nil {
+		if z, err = sets.Open(test); err != nil {
 			return nil, err
 		}
 		defer z.Close()
@@ -51,7 +51,7 @@ func (c *Config) readNPZ(ctx context.Context, train, test string) (*contents, er
 }
 
 // pair returns the first of several pairs of which the file has both arrays.
-func pair(z *npz.File, pairs [][]string) []string {
+func pair(z *sets.File, pairs [][]string) []string {
 	for _, p := range pairs {
 		if z.Has(p[0]) && z.Has(p[1]) {
 			return p
@@ -62,7 +62,7 @@ func pair(z *npz.File, pairs [][]string) []string {
 
 // readSplit reads images and labels, under the names asked for or the first pair
 // that is there.
-func readSplit(z *npz.File, path string, names []string, key string, pairs [][]string, classes int) (Split, shape, error) {
+func readSplit(z *sets.File, path string, names []string, key string, pairs [][]string, classes int) (Split, shape, error) {
 	if names == nil {
 		names = pair(z, pairs)
 	}
@@ -71,7 +71,7 @@ func readSplit(z *npz.File, path string, names []string, key string, pairs [][]s
 		for _, p := range pairs {
 			known = append(known, strings.Join(p, " and "))
 		}
-		err := fmt.Errorf("%s: %w: among %s there are no images and labels of known names", path, npz.ErrFormat, npz.Listed(z.Names()))
+		err := fmt.Errorf("%s: %w: among %s there are no images and labels of known names", path, sets.ErrFormat, sets.Listed(z.Names()))
 		return Split{}, shape{}, hint(err, `call them %s, or name them: %s = ["images", "labels"]`, strings.Join(known, ", or "), key)
 	}
 	// How much there may be is left to the size of the file.
@@ -91,7 +91,7 @@ func readSplit(z *npz.File, path string, names []string, key string, pairs [][]s
 }
 
 // combine checks arrays of images and labels. Labels may be [n] or [n, 1].
-func combine(x, y npz.Array, classes int) (s Split, size shape, err error) {
+func combine(x, y sets.Array, classes int) (s Split, size shape, err error) {
 	dims := x.Shape
 	if len(dims) == 3 {
 		dims = append(dims[:3:3], 1)

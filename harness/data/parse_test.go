@@ -13,7 +13,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"dgkip/harness/npz"
+	"dgkip/harness/sets"
 )
 
 // idx encodes an idx file of bytes.
@@ -198,7 +198,7 @@ func FuzzIDX(f *testing.F) {
 			var dims []int
 			var values []byte
 			if dims, values, err = parseIDX(r, 3); err == nil {
-				if n, _ := npz.Count(dims, 1<<40); n != len(values) {
+				if n, _ := sets.Count(dims, 1<<40); n != len(values) {
 					t.Fatalf("%d values for %v", len(values), dims)
 				}
 				return
@@ -239,7 +239,7 @@ func FuzzNPZ(f *testing.F) {
 	}))
 	f.Add([]byte("PK\x05\x06"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		z, err := npz.New("fuzz", bytes.NewReader(b), int64(len(b)))
+		z, err := sets.New("fuzz", bytes.NewReader(b), int64(len(b)))
 		if err == nil {
 			_, _, err = readSplit(z, "fuzz", nil, "", trainArrays, 0)
 		}

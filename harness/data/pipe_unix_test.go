@@ -23,7 +23,7 @@ func TestPipe(t *testing.T) {
 		{Format: "npz", Train: "pipe"},
 		{Format: "folder", Train: "all"},
 	} {
-		if _, err := c.Load(context.Background(), "mine", dir); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "it is not a file but a named pipe") {
+		if _, err := c.Load(context.Background(), "mine", dir); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "it is not a file but a pipe") {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

@@ -10,13 +10,13 @@ import (
 	"slices"
 	"strings"
 
-	"dgkip/harness/npz"
+	"dgkip/harness/sets"
 )
 
 // open opens a file, unpacking gzip. The content decides, not the name: browsers
 // and archives are known to unpack a .gz and keep its name.
 func open(path string) (io.ReadCloser, error) {
-	f, info, err := npz.OpenRegular(path)
+	f, info, err := sets.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func open(path string) (io.ReadCloser, error) {
 	return struct {
 		io.Reader
 		io.Closer
-	}{&limited{r, npz.UnpackLimit(info.Size())}, f}, nil
+	}{&limited{r, sets.UnpackLimit(info.Size())}, f}, nil
 }
 
 // limited reads the bytes that are left, and fails where there are more.
@@ -58,7 +58,7 @@ func unpack(r io.Reader, packed bool) (io.Reader, error) {
 	case bytes.Equal(head, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(b)
 		if err != nil {
-			return nil, npz.Damage(err)
+			return nil, sets.Damage(err)
 		}
 		return z, nil
 	case packed && !bytes.Equal(head, []byte{0, 0}):
@@ -78,7 +78,7 @@ func read(r io.Reader, n int) ([]byte, error) {
 		m, err := io.ReadFull(r, buf[len(buf):min(cap(buf), n)])
 		buf = buf[:len(buf)+m]
 		if err != nil {
-			if err = npz.Damage(err); errors.Is(err, ErrTruncated) {
+			if err = sets.Damage(err); errors.Is(err, ErrTruncated) {
 				err = fmt.Errorf("%w: %d bytes where %d are announced", ErrTruncated, len(buf), n)
 			}
 			return nil, err
@@ -96,5 +96,5 @@ func end(r io.Reader) error {
 	case err == io.EOF:
 		return nil
 	}
-	return npz.Damage(err)
+	return sets.Damage(err)
 }

@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"dgkip/harness/experiment"
-	"dgkip/harness/npz"
 	"dgkip/harness/report/sheet"
+	"dgkip/harness/sets"
 	"dgkip/harness/store"
 )
 
@@ -165,7 +165,7 @@ func InTheWay(dir string, specs []*experiment.Spec, o Options) error {
 
 // start is the first part of a file, nil if there is none.
 func start(file string) []byte {
-	f, _, err := npz.OpenRegular(file)
+	f, _, err := sets.OpenRegular(file)
 	if err != nil {
 		return nil
 	}
@@ -177,7 +177,7 @@ func start(file string) []byte {
 
 // holds reports whether a file has a content.
 func holds(file string, content []byte) bool {
-	f, info, err := npz.OpenRegular(file)
+	f, info, err := sets.OpenRegular(file)
 	if err != nil {
 		return false
 	}

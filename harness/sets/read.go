@@ -1,8 +1,3 @@
-// Package sets reads and writes distilled sets as arrays, those of this program and
-// those of others.
-//
-// A file of this program says all there is to know of it. Others have images and
-// labels, and Options say the rest. What nobody says is an error that lists the choices.
 package sets
 
 import (
@@ -10,176 +5,207 @@ import (
 	"slices"
 	"strings"
 
-	"dgkip/harness/arrays"
 	"dgkip/harness/method"
-	"dgkip/harness/npz"
 )
 
-// Limits on what is read from a file, beside the size of its images.
+// Limits on what is read from a file besides its images.
 const (
-	maxText  = 1 << 20 // characters
-	maxExtra = 1 << 20 // values of what the method keeps, in all
+	maxExtra = 1 << 20 // values that the method stores, in all
 	minMost  = 10000   // images that a set may have, where the data set has fewer
 )
 
-// setFile is a distilled set as arrays, and how many images it may have.
+// setFile is a distilled set as arrays.
 type setFile struct {
-	arrays.Source
-	labels arrays.Source // that has the labels: usually the same
+	*File
 	Options
-	most int
-	own  bool // of this program, which says how it was preprocessed
+	most int  // images
+	own  bool // of this program, which states its preprocessing
 }
 
-// with returns the file that says something of the labels: their own, if it does.
-func (f setFile) with(name string) arrays.Source {
-	if f.labels.Has(name) {
-		return f.labels
-	}
-	return f.Source
-}
-
-// text returns a text of a file, or "" if it has none of that name. A list of texts becomes
-// one of lines.
-func text(s arrays.Source, name string) (string, error) {
-	if !s.Has(name) {
+// text returns a text of a file, a list of texts as lines, or "" if it has no text of that name.
+func (f *File) text(name string) (string, error) {
+	if !f.Has(name) {
 		return "", nil
 	}
-	a, err := s.Read(name, maxText)
+	a, err := f.Read(name, maxText)
 	lines, _ := a.Texts()
 	return strings.Join(lines, "\n"), err
 }
 
-// numbers returns an array of no more than most numbers, nil if it is not there or
-// holds texts.
-func numbers(s arrays.Source, name string, most int) ([]float64, []int, error) {
-	if !s.Has(name) {
+// numbers returns an array of up to most numbers, nil if it is not there or holds texts.
+func (f *File) numbers(name string, most int) ([]float64, []int, error) {
+	if !f.Has(name) {
 		return nil, nil, nil
 	}
-	a, err := s.Read(name, most)
+	a, err := f.Read(name, most)
 	x, _ := a.Float64s()
 	return x, a.Shape, err
 }
 
-// Place is where a set lies.
+// Place locates a set.
 type Place struct {
 	File   string
-	Labels string // a file of their own, or ""
-	IPC    int    // images of a class that it must have, 0 for any number of images
+	Labels string // a second file with the labels, or ""
+	IPC    int    // images per class that it must have, 0 for any number of images
 }
 
-// Read reads a distilled set of this program's making or of another's.
-//
-// A file of another program needs images, or pixels, with the shape [n, h, w, c] or
-// [n, c, h, w], and labels, class numbers [n] or rows [n, classes].
+// Read reads a distilled set of this program or of another one, which needs images, or
+// pixels, with the shape [n, h, w, c] or [n, c, h, w], and labels: class numbers [n], or rows
+// [n, classes].
 func Read(at Place, o Options, data *method.Data) (*method.Distilled, error) {
-	z, err := arrays.Open(at.File)
+	f, err := Open(at.File)
 	if err != nil {
 		return nil, err
 	}
-	defer z.Close()
-	f := setFile{Source: z, labels: z, Options: o, most: max(len(data.Train.Labels), minMost)}
+	defer f.Close()
 	if at.Labels != "" {
-		var labels arrays.Source
-		if labels, err = arrays.Open(at.Labels); err != nil {
+		labels, err := Open(at.Labels)
+		if err != nil {
 			return nil, err
 		}
 		defer labels.Close()
-		f.labels = labels
-	}
-	d, err := readSet(f, data)
-	if n := at.IPC * len(data.Classes); err == nil && at.IPC > 0 && d.Len() != n {
-		err = fmt.Errorf("it has %d images, and ipc %d of %d classes are %d", d.Len(), at.IPC, len(data.Classes), n)
-		if d.Len()%len(data.Classes) == 0 {
-			err = fmt.Errorf("%w\nhint: write ipc = [%d] in [grid], if its classes are those of the data set here: %s", err, d.Len()/len(data.Classes), npz.Listed(data.Classes))
-		}
-	}
-	return d, placed(at, err)
-}
-
-// placed puts the files in front of err, unless one is there already.
-func placed(at Place, err error) error {
-	names := strings.TrimSuffix(at.File+", "+at.Labels, ", ")
-	if err == nil || strings.HasPrefix(err.Error(), at.File+":") || at.Labels != "" && strings.HasPrefix(err.Error(), at.Labels+":") {
-		return err
-	}
-	return fmt.Errorf("%s: %w", names, err)
-}
-
-func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
-	texts := map[string]string{}
-	for _, name := range []string{"preprocess", "classes", "label_kind", "loss", "notes"} {
-		from := f.Source
-		if name == "label_kind" || name == "loss" {
-			from = f.with(name)
-		}
-		var err error
-		if texts[name], err = text(from, name); err != nil {
+		if o, err = f.take(labels, o); err != nil {
 			return nil, err
 		}
 	}
-	f.own = texts["preprocess"] != ""
+	d, err := readSet(setFile{File: f, Options: o, most: max(len(data.Train.Labels), minMost)}, data)
+	if n := at.IPC * len(data.Classes); err == nil && at.IPC > 0 && d.Len() != n {
+		err = fmt.Errorf("it has %d images; ipc %d of %d classes needs %d", d.Len(), at.IPC, len(data.Classes), n)
+		if d.Len()%len(data.Classes) == 0 {
+			err = fmt.Errorf("%w\nhint: write ipc = [%d] in [grid], if its classes are those of the data set here: %s", err, d.Len()/len(data.Classes), Listed(data.Classes))
+		}
+	}
+	if err == nil || strings.HasPrefix(err.Error(), f.path+":") {
+		return d, err
+	}
+	return nil, fmt.Errorf("%s: %w", f.path, err)
+}
+
+// take adds the labels of another file, and what describes them. Each file may then have its
+// only array under any name.
+func (f *File) take(labels *File, o Options) (Options, error) {
+	name, err := labels.named("labels", o.Labels, true)
+	if err == nil {
+		o.Images, err = f.named("images", o.Images, true, "pixels")
+	}
+	if err != nil {
+		return o, err
+	}
+	o.Labels = "labels"
+	f.path += ", " + labels.path
+	f.get["labels"] = labels.get[name]
+	for _, name := range []string{"of", "label_kind", "loss"} {
+		if labels.Has(name) {
+			f.get[name] = labels.get[name]
+		}
+	}
+	return o, nil
+}
+
+func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
+	told := map[string]string{}
+	for _, name := range []string{"preprocess", "classes", "label_kind", "loss", "notes"} {
+		var err error
+		if told[name], err = f.text(name); err != nil {
+			return nil, err
+		}
+	}
+	f.own = told["preprocess"] != ""
 	d := &method.Distilled{Classes: data.Classes, Prep: data.Prep, H: data.Train.H, W: data.Train.W, C: data.Train.C}
-	if names := texts["classes"]; names != "" {
-		// The names may differ, as spellings do; their number and their order must not.
-		got := strings.Split(names, "\n")
-		same := slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(data.Classes)))
-		if len(got) != len(data.Classes) || same && !slices.Equal(got, data.Classes) {
-			return nil, fmt.Errorf("it has the classes %s, but the data set has %s", npz.Listed(got), npz.Listed(data.Classes))
+	if got := strings.Split(told["classes"], "\n"); told["classes"] != "" && !slices.Equal(got, data.Classes) {
+		// The spelling of names may differ, but not their number and order.
+		sorted := func(names []string) []string { return slices.Sorted(slices.Values(names)) }
+		if len(got) != len(data.Classes) || slices.Equal(sorted(got), sorted(data.Classes)) {
+			return nil, fmt.Errorf("it has the classes %s, but the data set has %s", Listed(got), Listed(data.Classes))
 		}
-		if !slices.EqualFunc(got, data.Classes, strings.EqualFold) {
-			d.Notes = append(d.Notes, fmt.Sprintf("its classes are %s; they were taken for %s", npz.Listed(got), npz.Listed(data.Classes)))
-		}
+		d.Notes = append(d.Notes, fmt.Sprintf("its classes are %s; they were taken for %s", Listed(got), Listed(data.Classes)))
 	}
-	if p := texts["preprocess"]; p != "" && p != data.Prep.Name {
-		return nil, fmt.Errorf("its preprocessing is %q, but the data set's here is %q", p, data.Prep.Name)
+	if f.own && told["preprocess"] != data.Prep.Name {
+		return nil, fmt.Errorf("its preprocessing is %q, but the data set's here is %q", told["preprocess"], data.Prep.Name)
 	}
-	if notes := texts["notes"]; f.own && notes != "" {
-		d.Notes = append(d.Notes, strings.Split(notes, "\n")...)
+	if f.own && told["notes"] != "" {
+		d.Notes = append(d.Notes, strings.Split(told["notes"], "\n")...)
 	}
-	images, err := named(f.Source, "images", f.Images, f.Source != f.labels, "pixels")
+	images, err := f.named("images", f.Images, false, "pixels")
 	if err != nil {
 		return nil, err
 	}
-	labels, err := named(f.labels, "labels", f.Labels, f.Source != f.labels)
+	labels, err := f.named("labels", f.Labels, false)
 	if err != nil {
 		return nil, err
 	}
-	if err := readImages(d, f, images, data); err != nil {
+	if err := f.readImages(d, images, data.Prep); err != nil {
 		return nil, err
 	}
-	if err := readLabels(d, f, labels, texts["label_kind"]); err != nil {
+	if err := f.readLabels(d, labels, told["label_kind"]); err != nil {
 		return nil, err
 	}
-	if err := readLoss(d, f, texts["loss"]); err != nil {
+	if err := f.readLoss(d, told["loss"]); err != nil {
 		return nil, err
 	}
 	if f.own {
-		if err := readExtra(d, f); err != nil {
+		if err := f.readExtra(d); err != nil {
 			return nil, err
 		}
 	}
 	return d, d.Check()
 }
 
-// named returns the name of an array: the one that the setting of that key gives, the key
-// itself or another usual one, or, in a file that need not have both, that of the only one.
-func named(s arrays.Source, key, told string, alone bool, usual ...string) (string, error) {
-	if told != "" {
-		return told, nil
-	}
+// named returns the name of an array: the setting of that key, the key itself, another usual
+// name, or the only array if it is alone.
+func (f *File) named(key, setting string, alone bool, usual ...string) (string, error) {
 	for _, name := range append([]string{key}, usual...) {
-		if s.Has(name) {
-			return name, nil
+		if setting == "" && f.Has(name) {
+			setting = name
 		}
 	}
-	if alone && len(s.Names()) == 1 {
-		return s.Names()[0], nil
+	if setting == "" && alone && len(f.names) == 1 {
+		setting = f.names[0]
 	}
-	return "", fmt.Errorf("it has no array %s, only %s\nhint: %[1]s = \"NAME\" beside path names it; labels_path names another file that has the labels; torch.stack makes one tensor of a list", key, npz.Listed(s.Names()))
+	if setting == "" {
+		return "", fmt.Errorf("it has no array %s, only %s\nhint: %[1]s = \"NAME\" beside path names it; labels_path names another file that has the labels; torch.stack makes one tensor of a list", key, Listed(f.names))
+	}
+	return setting, nil
 }
 
-func readExtra(d *method.Distilled, f setFile) error {
+func (f setFile) readImages(d *method.Distilled, name string, prep method.Preprocessing) error {
+	a, err := f.Read(name, f.most*d.Size())
+	if err != nil {
+		return err
+	}
+	s := a.Shape
+	if len(s) == 3 && d.C == 1 { // one channel, left out
+		s = append(slices.Clone(s), 1)
+	}
+	last := len(s) == 4 && slices.Equal(s[1:], []int{d.H, d.W, d.C})
+	if first := len(s) == 4 && slices.Equal(s[1:], []int{d.C, d.H, d.W}); !last && !first {
+		return fmt.Errorf("its images, the array %s, have the shape %v; the data set's are %dx%d with %d channels, which needs [n, h, w, c] or [n, c, h, w]", name, a.Shape, d.H, d.W, d.C)
+	}
+	x, ok := a.Float32s()
+	if !ok || len(x) == 0 {
+		return fmt.Errorf("its array %s holds no images", name)
+	}
+	if !last {
+		x = transposed(x, d.C, d.H*d.W)
+	}
+	d.Images, err = f.normalised(x, a, d.C, prep)
+	return err
+}
+
+// transposed returns images [n, rows, columns] as [n, columns, rows].
+func transposed(x []float32, rows, columns int) []float32 {
+	out := make([]float32, 0, len(x))
+	for image := range slices.Chunk(x, max(1, rows*columns)) {
+		for c := range columns {
+			for r := range rows {
+				out = append(out, image[r*columns+c])
+			}
+		}
+	}
+	return out
+}
+
+func (f setFile) readExtra(d *method.Distilled) error {
 	left := maxExtra
 	for _, full := range f.Names() {
 		name, ok := strings.CutPrefix(full, "extra.")
@@ -190,7 +216,7 @@ func readExtra(d *method.Distilled, f setFile) error {
 		if err != nil {
 			return err
 		}
-		if v, numbers := a.Float64s(); numbers {
+		if v, ok := a.Float64s(); ok {
 			left -= len(v)
 			if d.Extra == nil {
 				d.Extra = map[string]method.Array{}
@@ -199,45 +225,4 @@ func readExtra(d *method.Distilled, f setFile) error {
 		}
 	}
 	return nil
-}
-
-func readImages(d *method.Distilled, f setFile, name string, data *method.Data) error {
-	a, err := f.Read(name, f.most*d.Size())
-	if err != nil {
-		return err
-	}
-	s := a.Shape
-	if len(s) == 3 && d.C == 1 { // one channel, left out
-		s = append(slices.Clone(s), 1)
-	}
-	last := len(s) == 4 && s[1] == d.H && s[2] == d.W && s[3] == d.C
-	if first := len(s) == 4 && s[1] == d.C && s[2] == d.H && s[3] == d.W; !last && !first {
-		return fmt.Errorf("its images, the array %s, have the shape %v; the data set's are %dx%d with %d channels, and make [n, h, w, c] or [n, c, h, w]", name, a.Shape, d.H, d.W, d.C)
-	}
-	x, ok := a.Float32s()
-	if !ok || len(x) == 0 {
-		return fmt.Errorf("its array %s holds no images", name)
-	}
-	if !last {
-		x = ChannelsLast(x, s[0], d.C, d.H*d.W)
-	}
-	m, err := f.units(a, name, x, data.Prep)
-	if err == nil {
-		d.Images, err = f.normalise(x, d.C, m, data.Prep)
-	}
-	return err
-}
-
-// ChannelsLast returns images [n, c, plane] as [n, plane, c]; with c and plane exchanged it is
-// its own inverse.
-func ChannelsLast(x []float32, n, c, plane int) []float32 {
-	out := make([]float32, len(x))
-	for i := range n {
-		for k := range c {
-			for p := range plane {
-				out[(i*plane+p)*c+k] = x[(i*c+k)*plane+p]
-			}
-		}
-	}
-	return out
 }

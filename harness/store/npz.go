@@ -1,38 +1,28 @@
 package store
 
 import (
-	"bytes"
 	"encoding/json"
 
-	"dgkip/harness/arrays"
 	"dgkip/harness/experiment"
 	"dgkip/harness/method"
-	"dgkip/harness/npz"
 	"dgkip/harness/sets"
 )
 
 // recipe names the array that holds where a set comes from.
 const recipe = "recipe"
 
-// encodeSet returns distilled.npz and its digest. The recipe is left out of that: it
-// says what the record's key says.
+// encodeSet returns distilled.npz and its digest. The recipe is left out of the digest: it
+// repeats the record's key.
 func encodeSet(d *method.Distilled, id experiment.Identity) (file []byte, digest string, err error) {
-	file, err = npz.Encode(append(sets.Arrays(d), npz.Text(recipe, string(experiment.Canonical(id)))))
-	if err != nil {
-		return nil, "", err
-	}
-	z, err := npz.New(SetFile, bytes.NewReader(file), int64(len(file)))
-	if err != nil {
-		return nil, "", err
-	}
-	digest, err = z.Digest(recipe)
-	return file, digest, err
+	arrays := append(sets.Arrays(d), sets.Text(recipe, string(experiment.Canonical(id))))
+	file, err = sets.Encode(arrays)
+	return file, sets.Digest(arrays, recipe), err
 }
 
 // ReadRecipe returns the identity of the run that made the set in a file, false if
 // the file does not say.
 func ReadRecipe(file string) (id experiment.Identity, ok bool) {
-	z, err := arrays.Open(file)
+	z, err := sets.Open(file)
 	if err != nil {
 		return id, false
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"dgkip/harness/method"
-	"dgkip/harness/npz"
+	"dgkip/harness/sets"
 )
 
 func TestLayout(t *testing.T) {
@@ -47,7 +47,7 @@ func TestCommittedPreviews(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		z, err := npz.Open(file)
+		z, err := sets.Open(file)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,6 @@ import (
 	"strconv"
 	"strings"
 
-	"dgkip/harness/npz"
 	"dgkip/harness/sets"
 )
 
@@ -78,7 +77,7 @@ const maxText, maxSet = 256 << 20, 1 << 36
 
 // openFile opens a file that a record may have, neither a pipe nor a device.
 func openFile(name string) (f *os.File, size int64, err error) {
-	f, info, err := npz.OpenRegular(name)
+	f, info, err := sets.OpenRegular(name)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -88,7 +87,7 @@ func openFile(name string) (f *os.File, size int64, err error) {
 	}
 	if info.Size() > most {
 		f.Close()
-		return nil, 0, fmt.Errorf("%s: %w: %d bytes, and it may have %d", name, npz.ErrOversized, info.Size(), most)
+		return nil, 0, fmt.Errorf("%s: %w: %d bytes, and it may have %d", name, sets.ErrOversized, info.Size(), most)
 	}
 	return f, info.Size(), nil
 }
@@ -223,19 +222,12 @@ func (r *Record) File(name string) ([]byte, error) {
 	return b, err
 }
 
-// isSet returns an error unless a file holds the set that result.json is about, in the form of
-// one: its sum may have been made anew for another one.
+// isSet returns an error unless a file holds the set of result.json: its sum may have been
+// computed again for another one.
 func (r *Record) isSet(b []byte) error {
-	z, err := npz.New(SetFile, bytes.NewReader(b), int64(len(b)))
-	if err != nil {
-		return err
-	}
-	digest, err := z.Digest(recipe)
-	if err == nil && digest != r.Result.Digests["distilled"] {
+	arrays, err := sets.Unpack(SetFile, b)
+	if err == nil && sets.Digest(arrays, recipe) != r.Result.Digests["distilled"] {
 		err = fmt.Errorf("%s is not the set that result.json is about, which has another digest", SetFile)
-	}
-	if err == nil {
-		_, err = sets.Unpack(SetFile, b)
 	}
 	return err
 }

@@ -14,7 +14,6 @@ import (
 
 	"dgkip/harness/experiment"
 	"dgkip/harness/method"
-	"dgkip/harness/npz"
 )
 
 func set() *method.Distilled {
@@ -215,44 +214,6 @@ func TestOtherSet(t *testing.T) {
 	}
 	if _, err := r.File(SetFile); !errors.Is(err, ErrDamaged) {
 		t.Errorf("the set is read: %v", err)
-	}
-	if added, _, err := into.Merge(t.Context(), s.Dir()); added != 0 || !errors.Is(err, ErrDamaged) {
-		t.Errorf("%d merged, %v", added, err)
-	}
-}
-
-// Nor is it a set if it has not the form of one, whatever its digest.
-func TestNoSet(t *testing.T) {
-	s, into := prepared(t), prepared(t)
-	r, err := s.Put(draft(1), false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	odd, err := npz.Encode([]npz.Array{npz.Of("images", []int{4}, make([]float32, 4))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	z, err := npz.New(SetFile, bytes.NewReader(odd), int64(len(odd)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	digest, err := z.Digest(recipe)
-	if err != nil {
-		t.Fatal(err)
-	}
-	edit(t, filepath.Join(r.Dir, "result.json"), r.Result.Digests["distilled"], digest)
-	files := map[string][]byte{SetFile: odd}
-	for _, name := range []string{"result.json", "provenance.json", "trace.csv"} {
-		if files[name], err = os.ReadFile(filepath.Join(r.Dir, name)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	files[sumsFile] = sums(files)
-	if err := errors.Join(os.RemoveAll(r.Dir), writeAll(r.Dir, files)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Whole(r.Result.Key); err != nil {
-		t.Fatal(err)
 	}
 	if added, _, err := into.Merge(t.Context(), s.Dir()); added != 0 || !errors.Is(err, ErrDamaged) {
 		t.Errorf("%d merged, %v", added, err)

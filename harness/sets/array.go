@@ -1,11 +1,4 @@
-// Package npz reads and writes arrays in numpy's formats: NPY, one array, and NPZ, a
-// zip archive of them.
-//
-// Equal arrays are written as equal bytes: the archive is not compressed and holds
-// no times. What is read may come from anywhere. Nothing is allocated before the
-// header, the archive's directory and the size that the caller expects agree on how
-// much there is, and every error names the file and the array.
-package npz
+package sets
 
 import (
 	"encoding/binary"
@@ -17,40 +10,27 @@ import (
 	"unicode/utf8"
 )
 
-// Array is an array of a file, always row by row with the low byte first, whatever
-// the file's own order is.
+// Array is a named array of a file. Its values are stored row by row, the low byte first,
+// whatever the order in the file is.
 type Array struct {
 	Name  string
-	Shape []int  // none for a single value
+	Shape []int  // empty for a single value
 	Type  string // as numpy writes it, without byte order: f2 f4 f8 i1 to i8 u1 to u8 b1, U7 for texts of 7 characters
 	Data  []byte
 }
 
 // Of returns an array of numbers.
 func Of[T float32 | float64 | int64 | uint8 | bool](name string, shape []int, values []T) Array {
-	kind := ""
-	switch any(values).(type) {
-	case []float32:
-		kind = "f4"
-	case []float64:
-		kind = "f8"
-	case []int64:
-		kind = "i8"
-	case []uint8:
-		kind = "u1"
-	case []bool:
-		kind = "b1"
-	}
+	kind := map[string]string{"float32": "f4", "float64": "f8", "int64": "i8", "uint8": "u1", "bool": "b1"}[fmt.Sprintf("%T", *new(T))]
 	data, err := binary.Append(nil, le, values)
 	if err != nil {
-		panic("npz: values without a fixed size")
+		panic("sets: values without a fixed size")
 	}
 	return Array{name, shape, kind, data}
 }
 
-// Half returns an array whose values are rounded to 16 bits: 11 of precision, for
-// pictures.
-func Half(name string, shape []int, values []float32) Array {
+// half returns an array whose values are rounded to 16 bits.
+func half(name string, shape []int, values []float32) Array {
 	data := make([]byte, 0, 2*len(values))
 	for _, x := range values {
 		data = le.AppendUint16(data, toHalf(x))
@@ -60,14 +40,14 @@ func Half(name string, shape []int, values []float32) Array {
 
 // Text returns a single text.
 func Text(name, text string) Array {
-	a := Texts(name, []string{text})
+	a := texts(name, []string{text})
 	a.Shape = nil
 	return a
 }
 
-// Texts returns a list of texts.
-func Texts(name string, list []string) Array {
-	width := 1 // numpy knows no texts of no characters
+// texts returns a list of texts.
+func texts(name string, list []string) Array {
+	width := 1 // numpy has no texts without characters
 	for _, s := range list {
 		width = max(width, utf8.RuneCountInString(s))
 	}
@@ -81,7 +61,7 @@ func Texts(name string, list []string) Array {
 	return a
 }
 
-// String describes the array the way Python's users know it: float32[2 28 28].
+// String describes the array as Python does: float32[2 28 28].
 func (a Array) String() string {
 	name := map[byte]string{'u': "uint", 'i': "int", 'f': "float", 'b': "bool", 'U': "str"}[a.Type[0]]
 	if kind, size := split(a.Type); kind != 'b' {
@@ -99,8 +79,8 @@ func split(kind string) (byte, int) {
 	return kind[0], n
 }
 
-// numbers read one value of a type. Texts have none.
-var numbers = map[string]func(b []byte) float64{
+// number reads one value of a numeric type.
+var number = map[string]func(b []byte) float64{
 	"b1": func(b []byte) float64 { return float64(b[0]) },
 	"u1": func(b []byte) float64 { return float64(b[0]) },
 	"u2": func(b []byte) float64 { return float64(le.Uint16(b)) },
@@ -117,15 +97,14 @@ var numbers = map[string]func(b []byte) float64{
 
 var le = binary.LittleEndian
 
-// Float64s returns the values of an array of numbers of any type, false if it holds
-// texts.
+// Float64s returns the values of an array of numbers of any type, false for texts.
 func (a Array) Float64s() ([]float64, bool) { return values[float64](a) }
 
-// Float32s is Float64s with less precision.
+// Float32s is Float64s in single precision.
 func (a Array) Float32s() ([]float32, bool) { return values[float32](a) }
 
 func values[T float32 | float64](a Array) ([]T, bool) {
-	value, ok := numbers[a.Type]
+	value, ok := number[a.Type]
 	if !ok {
 		return nil, false
 	}
@@ -137,7 +116,7 @@ func values[T float32 | float64](a Array) ([]T, bool) {
 	return out, true
 }
 
-// Texts returns the texts of an array, false if it holds numbers.
+// Texts returns the texts of an array, false for numbers.
 func (a Array) Texts() ([]string, bool) {
 	if !strings.HasPrefix(a.Type, "U") {
 		return nil, false
@@ -146,19 +125,19 @@ func (a Array) Texts() ([]string, bool) {
 	n, _ := Count(a.Shape, math.MaxInt)
 	out := make([]string, n)
 	for i := range out {
-		var s strings.Builder
+		var text []rune
 		for at := i * size; at < (i+1)*size; at += 4 {
 			if r := le.Uint32(a.Data[at:]); r != 0 {
-				s.WriteRune(rune(r))
+				text = append(text, rune(r))
 			}
 		}
-		out[i] = s.String()
+		out[i] = string(text)
 	}
 	return out, true
 }
 
-// Count returns the number of values of a shape, false if it is more than most or the
-// shape is none.
+// Count returns the number of values of a shape, false if it is above most or a size is
+// negative.
 func Count(shape []int, most int) (int, bool) {
 	if slices.ContainsFunc(shape, func(d int) bool { return d < 0 }) {
 		return 0, false
@@ -174,4 +153,61 @@ func Count(shape []int, most int) (int, bool) {
 		n *= d
 	}
 	return n, n <= most
+}
+
+// gather copies values of width bytes each, the last index varying fastest. Strides are
+// counted in values.
+func gather(data []byte, shape, strides []int, width int) []byte {
+	n, _ := Count(shape, math.MaxInt)
+	out := make([]byte, 0, n*width)
+	at := make([]int, len(shape))
+	from := 0
+	for range n {
+		out = append(out, data[from*width:][:width]...)
+		for k := len(at) - 1; k >= 0; k-- {
+			at[k]++
+			from += strides[k]
+			if at[k] < shape[k] {
+				break
+			}
+			from -= at[k] * strides[k]
+			at[k] = 0
+		}
+	}
+	return out
+}
+
+// toHalf rounds to the nearest 16-bit float, ties to even.
+func toHalf(x float32) uint16 {
+	sign := uint16(math.Float32bits(x) >> 16 & 0x8000)
+	a := math.Abs(float64(x))
+	switch {
+	case x != x:
+		return sign | 0x7e00
+	case a >= 65520:
+		return sign | 0x7c00
+	}
+	e := -13 // of subnormal numbers
+	if a >= 0x1p-14 {
+		_, e = math.Frexp(a)
+	}
+	// The leading bit of a normal number carries into the exponent.
+	return sign | uint16((e+13)<<10+int(math.RoundToEven(math.Ldexp(a, 11-e))))
+}
+
+func fromHalf(h uint16) float64 {
+	e, m := int(h>>10&31), float64(h&0x3ff)
+	x := math.Ldexp(m, -24)
+	switch {
+	case e == 31 && m != 0:
+		return math.NaN()
+	case e == 31:
+		x = math.Inf(1)
+	case e > 0:
+		x = math.Ldexp(1024+m, e-25)
+	}
+	if h&0x8000 != 0 {
+		return -x
+	}
+	return x
 }

@@ -1,4 +1,4 @@
-package npz
+package sets
 
 import (
 	"archive/zip"
@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// npy returns an NPY file, version 1.0.
-func npy(header string, values ...byte) []byte {
+// npyOf returns an NPY file, version 1.0.
+func npyOf(header string, values ...byte) []byte {
 	b := append([]byte(magic+"\x01\x00"), byte(len(header)), byte(len(header)>>8))
 	return slices.Concat(b, []byte(header), values)
 }
@@ -56,26 +56,26 @@ func opened(t testing.TB, b []byte) *File {
 	return f
 }
 
-func some() []Array {
+func numpyArrays() []Array {
 	return []Array{
 		Of("f4", []int{2, 3}, []float32{1, -2, 0.5, 3, float32(math.Inf(1)), 0}),
 		Of("f8", []int{1}, []float64{math.Pi}),
 		Of("i8", []int{0, 7}, []int64{}),
 		Of("u1", []int{4}, []uint8{0, 1, 254, 255}),
 		Of("b1", nil, []bool{true}),
-		Half("f2", []int{2}, []float32{0.1, 65519}),
+		half("f2", []int{2}, []float32{0.1, 65519}),
 		Text("text", "öne\ntwo"),
 		Text("empty", ""),
 	}
 }
 
 func TestRoundTrip(t *testing.T) {
-	b, err := Encode(some())
+	b, err := Encode(numpyArrays())
 	if err != nil {
 		t.Fatal(err)
 	}
 	z := opened(t, b)
-	for _, want := range some() {
+	for _, want := range numpyArrays() {
 		got, err := z.Read(want.Name, 100)
 		if err != nil || fmt.Sprint(got) != fmt.Sprint(want) || !bytes.Equal(got.Data, want.Data) {
 			t.Errorf("%s: %v %v, want %v", want.Name, got, err, want)
@@ -107,13 +107,19 @@ func TestGolden(t *testing.T) {
 	if got := hex.EncodeToString(b[:12]); got != head {
 		t.Errorf("the file starts with %s", got)
 	}
-	digest, err := opened(t, b).Digest("b")
-	if want := "sha256:dfb70c01"; err != nil || digest[:15] != want {
-		t.Errorf("digest %s %v", digest, err)
+	digest := func(b []byte) string {
+		arrays, err := Unpack("set.npz", b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Digest(arrays, "b")
 	}
-	repacked := zipped(t, "b.npy", encode(Text("b", "other")), "a.npy", encode(Of("a", []int{3}, []uint8{1, 2, 3})))
-	if again, err := opened(t, repacked).Digest("b"); again != digest || err != nil {
-		t.Errorf("packed differently: digest %s, was %s", again, digest)
+	if got := digest(b); got[:15] != "sha256:dfb70c01" {
+		t.Errorf("digest %s", got)
+	}
+	repacked := zipped(t, "b.npy", npy(Text("b", "other")), "a.npy", npy(Of("a", []int{3}, []uint8{1, 2, 3})))
+	if digest(repacked) != digest(b) {
+		t.Error("packed differently: another digest")
 	}
 }
 
@@ -136,20 +142,20 @@ func TestTypes(t *testing.T) {
 		{"=f8", "()", []byte{0, 0, 0, 0, 0, 0, 0xf0, 0x3f}, []float64{1}},
 		{"<f2", "(2,)", []byte{0, 0x3c, 0, 0xc0}, []float64{1, -2}},
 	} {
-		b := npy("{'descr': '"+c.descr+"', 'fortran_order': True, 'shape': "+c.shape+"}", c.data...)
-		a, err := decode(bytes.NewReader(b), int64(len(b)), 2)
+		b := npyOf("{'descr': '"+c.descr+"', 'fortran_order': True, 'shape': "+c.shape+"}", c.data...)
+		a, err := parseNPY(b, 2)
 		if got, _ := a.Float64s(); err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v %v, want %v", c.descr, got, err, c.want)
 		}
 	}
-	b := npy("{'shape': (2,), 'descr': '>U2', 'fortran_order': False}\n", 0, 0, 0, 'a', 0, 0, 0, 'b', 0, 1, 0xf6, 0, 0, 0, 0, 0)
-	a, err := decode(bytes.NewReader(b), int64(len(b)), 4)
+	b := npyOf("{'shape': (2,), 'descr': '>U2', 'fortran_order': False}\n", 0, 0, 0, 'a', 0, 0, 0, 'b', 0, 1, 0xf6, 0, 0, 0, 0, 0)
+	a, err := parseNPY(b, 4)
 	if s, ok := a.Texts(); err != nil || !ok || !slices.Equal(s, []string{"ab", "\U0001f600"}) {
 		t.Errorf("%q %v", s, err)
 	}
 	// Columns of [2, 3, 2] come out as rows, of values of any width.
-	b = npy("{'descr': '<u2', 'fortran_order': True, 'shape': (2, 3, 2)}", 0, 0, 100, 0, 10, 0, 110, 0, 20, 0, 120, 0, 1, 0, 101, 0, 11, 0, 111, 0, 21, 0, 121, 0)
-	a, err = decode(bytes.NewReader(b), int64(len(b)), 12)
+	b = npyOf("{'descr': '<u2', 'fortran_order': True, 'shape': (2, 3, 2)}", 0, 0, 100, 0, 10, 0, 110, 0, 20, 0, 120, 0, 1, 0, 101, 0, 11, 0, 111, 0, 21, 0, 121, 0)
+	a, err = parseNPY(b, 12)
 	if x, _ := a.Float64s(); err != nil || !slices.Equal(x, []float64{0, 1, 10, 11, 20, 21, 100, 101, 110, 111, 120, 121}) {
 		t.Errorf("%v %v", x, err)
 	}
@@ -157,8 +163,8 @@ func TestTypes(t *testing.T) {
 
 func TestBadNPY(t *testing.T) {
 	const head = "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }      \n"
-	file := npy(head, 1, 2, 3, 4, 5, 6)
-	if a, err := decode(bytes.NewReader(file), int64(len(file)), 6); err != nil || a.String() != "uint8[2 3]" {
+	file := npyOf(head, 1, 2, 3, 4, 5, 6)
+	if a, err := parseNPY(file, 6); err != nil || a.String() != "uint8[2 3]" {
 		t.Fatalf("%+v %v", a, err)
 	}
 	for _, c := range []struct {
@@ -172,31 +178,31 @@ func TestBadNPY(t *testing.T) {
 		{"a byte too many", append(slices.Clone(file), 0), ErrOversized},
 		{"another magic number", edit(file, 1, 'X'), ErrMagic},
 		{"another version", edit(file, 6, 9), ErrFormat},
-		{"a huge header", []byte(magic + "\x02\x00\xff\xff\xff\x00"), ErrCorrupt},
-		{"no dictionary", npy("[1, 2]"), ErrCorrupt},
-		{"no shape", npy("{'descr': '|u1', 'fortran_order': False}"), ErrCorrupt},
-		{"a key twice", npy("{'descr': '|u1', 'descr': '|u1', 'fortran_order': False, 'shape': ()}"), ErrCorrupt},
-		{"another key", npy("{'descr': '|u1', 'fortran_order': False, 'order': 1, 'shape': ()}"), ErrCorrupt},
-		{"negative shape", npy("{'descr': '|u1', 'fortran_order': False, 'shape': (-2,)}"), ErrCorrupt},
-		{"records", npy("{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (2,)}"), ErrCorrupt},
-		{"objects", npy("{'descr': '|O', 'fortran_order': False, 'shape': (2,)}"), ErrFormat},
-		{"strange type", npy("{'descr': '|z1', 'fortran_order': False, 'shape': (2,)}"), ErrFormat},
-		{"complex numbers", npy("{'descr': '<c16', 'fortran_order': False, 'shape': (2,)}"), ErrFormat},
-		{"huge shape", npy("{'descr': '<u8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}"), ErrOversized},
-		{"overflowing shape", npy("{'descr': '|u1', 'fortran_order': False, 'shape': (0, 99999999999999999999)}"), ErrCorrupt},
-		{"more than expected", npy("{'descr': '|u1', 'fortran_order': False, 'shape': (7,)}", 0, 0, 0, 0, 0, 0, 0), ErrOversized},
-		{"more characters than expected", npy("{'descr': '<U7', 'fortran_order': False, 'shape': ()}"), ErrOversized},
-		{"many texts of nothing", npy("{'descr': '<U0', 'fortran_order': False, 'shape': (1000000000,)}"), ErrOversized},
-		{"many dimensions", npy("{'descr': '|u1', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1)}", 1), ErrCorrupt},
+		{"a huge header", []byte(magic + "\x02\x00\xff\xff\xff\xff{}"), ErrTruncated},
+		{"no dictionary", npyOf("[1, 2]"), ErrCorrupt},
+		{"no shape", npyOf("{'descr': '|u1', 'fortran_order': False}"), ErrCorrupt},
+		{"a key twice", npyOf("{'descr': '|u1', 'descr': '|u1', 'fortran_order': False, 'shape': ()}"), ErrCorrupt},
+		{"another key", npyOf("{'descr': '|u1', 'fortran_order': False, 'order': 1, 'shape': ()}"), ErrCorrupt},
+		{"negative shape", npyOf("{'descr': '|u1', 'fortran_order': False, 'shape': (-2,)}"), ErrCorrupt},
+		{"records", npyOf("{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (2,)}"), ErrCorrupt},
+		{"objects", npyOf("{'descr': '|O', 'fortran_order': False, 'shape': (2,)}"), ErrFormat},
+		{"strange type", npyOf("{'descr': '|z1', 'fortran_order': False, 'shape': (2,)}"), ErrFormat},
+		{"complex numbers", npyOf("{'descr': '<c16', 'fortran_order': False, 'shape': (2,)}"), ErrFormat},
+		{"huge shape", npyOf("{'descr': '<u8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}"), ErrOversized},
+		{"overflowing shape", npyOf("{'descr': '|u1', 'fortran_order': False, 'shape': (0, 99999999999999999999)}"), ErrCorrupt},
+		{"more than expected", npyOf("{'descr': '|u1', 'fortran_order': False, 'shape': (7,)}", 0, 0, 0, 0, 0, 0, 0), ErrOversized},
+		{"more characters than expected", npyOf("{'descr': '<U7', 'fortran_order': False, 'shape': ()}"), ErrOversized},
+		{"many texts of nothing", npyOf("{'descr': '<U0', 'fortran_order': False, 'shape': (1000000000,)}"), ErrOversized},
+		{"many dimensions", npyOf("{'descr': '|u1', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1)}", 1), ErrCorrupt},
 	} {
-		if _, err := decode(bytes.NewReader(c.file), int64(len(c.file)), 6); !errors.Is(err, c.want) {
+		if _, err := parseNPY(c.file, 6); !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}
 	}
 }
 
 func TestBadFiles(t *testing.T) {
-	one := encode(Of("x", []int{2}, []uint8{1, 2}))
+	one := npy(Of("x", []int{2}, []uint8{1, 2}))
 	stored, err := Encode([]Array{Of("x", []int{2}, []uint8{1, 2})})
 	if err != nil {
 		t.Fatal(err)
@@ -207,8 +213,8 @@ func TestBadFiles(t *testing.T) {
 		want error
 		text string
 	}{
-		{"no archive", []byte("rubbish"), ErrMagic, "set.npz: not a file of this kind: it is not an NPZ file"},
-		{"cut", stored[:60], ErrMagic, "its end is missing"},
+		{"no archive", []byte("rubbish"), ErrMagic, "set.npz: not a file of this kind: it is neither an NPZ nor a PyTorch file"},
+		{"cut", stored[:60], ErrMagic, "or its end is missing"},
 		{"twice", zipped(t, "x.npy", one, "x.npy", one), ErrCorrupt, `the array "x" is there twice`},
 		{"another array", zipped(t, "y.npy", one, "notes.txt", []byte("x")), ErrFormat, `there is no array "x", only y`},
 		{"changed", edit(stored, 163, 9), ErrCorrupt, `set.npz: array "x": damaged file`},
@@ -232,7 +238,7 @@ func TestBadFiles(t *testing.T) {
 
 // TestBombs reads small files that promise much. None may take much memory.
 func TestBombs(t *testing.T) {
-	zeros := func(header string, n int) []byte { return append(npy(header), make([]byte, n)...) }
+	zeros := func(header string, n int) []byte { return append(npyOf(header), make([]byte, n)...) }
 	lying, err := Encode([]Array{Of("x", []int{2}, []uint8{1, 2})})
 	if err != nil {
 		t.Fatal(err)
@@ -280,12 +286,12 @@ func TestHalf(t *testing.T) {
 }
 
 func FuzzNPZ(f *testing.F) {
-	b, err := Encode(some())
+	b, err := Encode(numpyArrays())
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b)
-	f.Add(zipped(f, "x.npy", npy("{'shape': (2, 1), 'descr': '>i4', 'fortran_order': True}", 1, 2, 3, 4, 5, 6, 7, 8)))
+	f.Add(zipped(f, "x.npy", npyOf("{'shape': (2, 1), 'descr': '>i4', 'fortran_order': True}", 1, 2, 3, 4, 5, 6, 7, 8)))
 	f.Add([]byte("PK\x05\x06"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		z, err := New("fuzz", bytes.NewReader(b), int64(len(b)))
@@ -302,12 +308,12 @@ func FuzzNPZ(f *testing.F) {
 }
 
 func FuzzNPY(f *testing.F) {
-	for _, a := range some() {
-		f.Add(encode(a))
+	for _, a := range numpyArrays() {
+		f.Add(npy(a))
 	}
 	f.Add([]byte(magic + "\x02\x00\x10\x00\x00\x00{'descr': '|u1'}"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		a, err := decode(bytes.NewReader(b), int64(len(b)), 1000)
+		a, err := parseNPY(b, 1000)
 		if err != nil {
 			for _, known := range []error{ErrMagic, ErrCorrupt, ErrTruncated, ErrOversized, ErrFormat} {
 				if errors.Is(err, known) {
@@ -329,8 +335,8 @@ func sound(t *testing.T, a Array) {
 	if isNumbers == isTexts || isNumbers && len(x) != n || isTexts && len(s) != n {
 		t.Fatalf("%v with %d numbers and %d texts", a, len(x), len(s))
 	}
-	b := encode(a)
-	again, err := decode(bytes.NewReader(b), int64(len(b)), 1000)
+	b := npy(a)
+	again, err := parseNPY(b, 1000)
 	if err != nil || !slices.Equal(again.Shape, a.Shape) || again.Type != a.Type || !bytes.Equal(again.Data, a.Data) {
 		t.Fatalf("%v was written and came back as %v, %v", a, again, err)
 	}

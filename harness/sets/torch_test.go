@@ -1,9 +1,8 @@
-package arrays
+package sets
 
 import (
 	"archive/zip"
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"dgkip/harness/npz"
 )
 
 // shown opens a file and returns an array as text.
@@ -81,18 +78,18 @@ func TestTorch(t *testing.T) {
 	}
 }
 
-func some() []npz.Array {
-	classes := npz.Text("classes", "öne")
+func some() []Array {
+	classes := Text("classes", "öne")
 	classes.Shape = []int{1}
-	return []npz.Array{
-		npz.Of("images", []int{1, 3}, []float32{1, -2, 0.5}), npz.Of("labels", []int{1}, []int64{-1}), npz.Of("extra.rates", []int{2}, []float64{0.1, 3}),
-		npz.Half("pixels", []int{1}, []float32{0.5}), npz.Of("empty", []int{0, 7}, []int64{}), npz.Of("one", nil, []uint8{9}),
-		npz.Text("kind", "häkchen ✓"), classes,
+	return []Array{
+		Of("images", []int{1, 3}, []float32{1, -2, 0.5}), Of("labels", []int{1}, []int64{-1}), Of("extra.rates", []int{2}, []float64{0.1, 3}),
+		half("pixels", []int{1}, []float32{0.5}), Of("empty", []int{0, 7}, []int64{}), Of("one", nil, []uint8{9}),
+		Text("kind", "häkchen ✓"), classes,
 	}
 }
 
 func TestWhatIsWrittenIsRead(t *testing.T) {
-	for name, encode := range map[string]func([]npz.Array) ([]byte, error){"set.pt": Torch, "set.npz": npz.Encode} {
+	for name, encode := range map[string]func([]Array) ([]byte, error){"set.pt": Torch, "set.npz": Encode} {
 		b, err := encode(some())
 		if err != nil {
 			t.Fatal(err)
@@ -101,7 +98,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 		if err != nil || !bytes.Equal(b, again) {
 			t.Errorf("%s: other bytes the second time (%v)", name, err)
 		}
-		s, err := read(name, bytes.NewReader(b), int64(len(b)))
+		s, err := New(name, bytes.NewReader(b), int64(len(b)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,15 +183,10 @@ func tensorOf(count string, shape, stride string) string {
 		count + "tQK\x00" + shape + stride + "\x89ccollections\nOrderedDict\n)RtR."
 }
 
-// text is the instruction of a pickle for a text.
-func text(s string) string {
-	return string(binary.LittleEndian.AppendUint32([]byte("X"), uint32(len(s)))) + s
-}
-
 const million = 1_000_000
 
-// hostile are files that want to run something, or to have memory.
-var hostile = []struct {
+// hostileFiles are files that want to run something, or to have memory.
+var hostileFiles = []struct {
 	name string
 	file func() []byte
 	want string
@@ -223,17 +215,17 @@ var hostile = []struct {
 	}, "nested too deep"},
 	{"tuples in tuples", func() []byte { return archived("\x80\x02)" + strings.Repeat("\x85", million) + ".") }, "nested too deep"},
 	{"a pickle of 2 MB", func() []byte { return archived("\x80\x02" + strings.Repeat("(", 2*million) + ".") }, "at most 1048576 are read"},
-	{"a dictionary in itself", func() []byte { return archived("\x80\x02}q\x00" + text("") + "h\x00s.") }, "nested too deep"},
+	{"a dictionary in itself", func() []byte { return archived("\x80\x02}q\x00" + pickledText("") + "h\x00s.") }, "nested too deep"},
 	{"no tensor", func() []byte { return archived(tensorOf("K\x02", "K\x02\x85", "K\x02")) }, "makes no sense"},
 	{"a list of itself", func() []byte { return archived("\x80\x02]q\x00h\x00a.") }, "nested too deep"},
 	{"lists that double", func() []byte {
 		return archived("\x80\x02]q\x00K\x01aNa" + strings.Repeat("]q\x01(h\x00h\x00eq\x00", 40) + ".")
 	}, "nested too deep"},
 	{"a long name in each other", func() []byte {
-		return archived("\x80\x02}" + text(strings.Repeat("k", million)) + "q\x00" + strings.Repeat("}h\x00", 60) + "N" + strings.Repeat("s", 61) + ".")
+		return archived("\x80\x02}" + pickledText(strings.Repeat("k", million)) + "q\x00" + strings.Repeat("}h\x00", 60) + "N" + strings.Repeat("s", 61) + ".")
 	}, "too long names"},
 	{"a long text among others", func() []byte {
-		return archived("\x80\x02](" + text(strings.Repeat("k", million/2)) + strings.Repeat(text(""), 700) + "e.")
+		return archived("\x80\x02](" + pickledText(strings.Repeat("k", million/2)) + strings.Repeat(pickledText(""), 700) + "e.")
 	}, "at most 1048576 values"},
 	{"half a pickle", func() []byte { return archived("\x80\x02}(X\xff\xff\xff\x7fab") }, "ends early"},
 	{"an empty stack", func() []byte { return archived("\x80\x02a.") }, "makes no sense"},
@@ -246,13 +238,13 @@ var hostile = []struct {
 		z.Close()
 		return b.Bytes()
 	}, "at most"},
-	{"the old form of PyTorch", func() []byte { return []byte("\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.") }, "before 1.6"},
+	{"the old form of PyTorch", func() []byte { return []byte("\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.") }, "from before PyTorch 1.6"},
 	{"a pickle of Python", func() []byte { return []byte("\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00}.") }, "it is a pickle of Python"},
 }
 
-// What is hostile is refused with a word, before it has cost memory.
-func TestHostile(t *testing.T) {
-	for _, c := range hostile {
+// A hostile file is refused with a word, before it has cost memory.
+func TestHostileFiles(t *testing.T) {
+	for _, c := range hostileFiles {
 		t.Run(c.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "set")
 			if err := os.WriteFile(file, c.file(), 0o666); err != nil {
@@ -298,7 +290,7 @@ func watched(t *testing.T, do func()) {
 func fuzzed(t *testing.T, b []byte) {
 	t.Helper()
 	watched(t, func() {
-		s, err := read("fuzz", bytes.NewReader(b), int64(len(b)))
+		s, err := New("fuzz", bytes.NewReader(b), int64(len(b)))
 		if err != nil {
 			return
 		}
@@ -307,7 +299,7 @@ func fuzzed(t *testing.T, b []byte) {
 			if err != nil {
 				continue
 			}
-			if n, ok := npz.Count(a.Shape, 10000); !ok {
+			if n, ok := Count(a.Shape, 10000); !ok {
 				t.Errorf("%s: %v has more values than were asked for", name, a)
 			} else if x, isNumbers := a.Float64s(); isNumbers && len(x) != n {
 				t.Errorf("%s: %v has %d values", name, a, len(x))
@@ -324,7 +316,7 @@ func FuzzFile(f *testing.F) {
 		}
 		f.Add(b)
 	}
-	for _, c := range hostile {
+	for _, c := range hostileFiles {
 		if b := c.file(); len(b) < 1000 {
 			f.Add(b)
 		}
@@ -341,7 +333,7 @@ func FuzzPickle(f *testing.F) {
 			f.Fatal(err)
 		}
 		defer z.Close()
-		t := &torchFile{path: name, root: name, size: 1 << 20, entries: map[string]*zip.File{}}
+		t := &torchFile{root: name, size: 1 << 20, entries: map[string]*zip.File{}}
 		for _, e := range z.File {
 			t.entries[e.Name] = e
 		}

@@ -1,0 +1,198 @@
+// Package sets reads and writes distilled sets as files of arrays: numpy's NPZ and
+// PyTorch's .pt.
+//
+// A file of this program describes itself completely. A file of another program has images
+// and labels; Options describe the rest. A missing description is an error that lists the
+// choices.
+//
+// Files may come from anywhere. The content decides what a file is, not its name. Nothing
+// in it is run, and no memory is allocated for sizes that the file only claims.
+package sets
+
+import (
+	"archive/zip"
+	"cmp"
+	"compress/flate"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Fault is a kind of error of files, and of data in general.
+type Fault string
+
+func (f Fault) Error() string { return string(f) }
+
+// The kinds of errors of files.
+const (
+	ErrMagic     = Fault("not a file of this kind")
+	ErrCorrupt   = Fault("damaged file")
+	ErrTruncated = Fault("file ends early")
+	ErrOversized = Fault("it holds more than it should")
+	ErrFormat    = Fault("unsupported kind of content")
+)
+
+// File is an open file of named arrays, NPZ or .pt.
+type File struct {
+	path  string
+	names []string
+	get   map[string]func(most int) (Array, error)
+	io.Closer
+}
+
+// Open opens a file.
+func Open(path string) (*File, error) {
+	r, info, err := OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := New(path, r, info.Size())
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	f.Closer = r
+	return f, nil
+}
+
+// New is Open for the content of a file. Errors call it by its path.
+func New(path string, r io.ReaderAt, size int64) (*File, error) {
+	f := &File{path: path, get: map[string]func(int) (Array, error){}}
+	z, err := zip.NewReader(r, size)
+	switch {
+	case errors.Is(err, zip.ErrFormat):
+		err = noArchive(r)
+	case err != nil:
+		err = Damage(err)
+	default:
+		err = f.index(z, size)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
+}
+
+// noArchive names what is not a zip archive.
+func noArchive(r io.ReaderAt) error {
+	head := make([]byte, 6)
+	n, err := r.ReadAt(head, 0)
+	switch {
+	case err != nil && err != io.EOF:
+		return err
+	case n > 1 && head[0] == 0x80 && head[1] < 6:
+		return fmt.Errorf("%w: it is a pickle of Python, or a .pt file from before PyTorch 1.6\nhint: load it there, then torch.save({\"images\": images, \"labels\": labels}, FILE), both as tensors", ErrFormat)
+	case string(head) == magic:
+		return fmt.Errorf("%w: it is an NPY file, one array without labels\nhint: np.savez(FILE, images=..., labels=...) writes both", ErrFormat)
+	}
+	return fmt.Errorf("%w: it is neither an NPZ nor a PyTorch file, or its end is missing", ErrMagic)
+}
+
+// index finds the arrays in an archive of size bytes.
+func (f *File) index(z *zip.Reader, size int64) error {
+	for _, entry := range z.File {
+		if root, ok := strings.CutSuffix(entry.Name, "/"+pickleName); ok {
+			return f.indexTorch(z, root, size)
+		}
+	}
+	for _, entry := range z.File {
+		if name, ok := strings.CutSuffix(entry.Name, ".npy"); ok {
+			err := f.add(name, func(most int) (a Array, err error) {
+				b, err := unzip(entry, UnpackLimit(size), maxHeader+8*int64(min(most, 1<<40)))
+				if err == nil {
+					a, err = parseNPY(b, most)
+				}
+				return a, err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (f *File) add(name string, get func(most int) (Array, error)) error {
+	name = cmp.Or(name, ".") // the file is one array
+	if f.Has(name) {         // another reader may take the other one
+		return fmt.Errorf("%w: the array %q is there twice", ErrCorrupt, name)
+	}
+	f.names = append(f.names, name)
+	f.get[name] = get
+	return nil
+}
+
+// Names lists the arrays in the order of the file. Arrays inside lists and dictionaries have
+// names with dots, such as data.0.1; a file that is one array calls it a dot.
+func (f *File) Names() []string { return f.names }
+
+// Has reports whether there is an array of that name.
+func (f *File) Has(name string) bool { return f.get[name] != nil }
+
+// Read reads an array of up to most values, or characters if it holds texts.
+func (f *File) Read(name string, most int) (Array, error) {
+	if !f.Has(name) {
+		return Array{}, fmt.Errorf("%s: %w: there is no array %q, only %s", f.path, ErrFormat, name, Listed(f.names))
+	}
+	a, err := f.get[name](most)
+	if err != nil {
+		return Array{}, fmt.Errorf("%s: array %q: %w", f.path, name, err)
+	}
+	a.Name = name
+	return a, nil
+}
+
+// OpenRegular opens a file. It refuses folders, and pipes, which would block.
+func OpenRegular(path string) (*os.File, os.FileInfo, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		what := "a pipe or a device"
+		if info.IsDir() {
+			what = "a folder"
+		}
+		return nil, nil, fmt.Errorf("%s: %w: it is not a file but %s", path, ErrFormat, what)
+	}
+	f, err := os.Open(path)
+	return f, info, err
+}
+
+// UnpackLimit bounds the bytes that a file of the given size may unpack to. Drawings pack
+// well; a file beyond this limit is a bomb.
+func UnpackLimit(size int64) int64 { return 100*size + 32<<20 }
+
+// Listed writes names for an error: the first twelve, cut where they are long.
+func Listed(names []string) string {
+	if len(names) == 0 {
+		return "no arrays"
+	}
+	text := fmt.Sprintf("%.600s", strings.Join(names[:min(len(names), 12)], ", "))
+	if strings.ContainsFunc(text, unicode.IsControl) { // a terminal would obey
+		text = strconv.Quote(text)
+	}
+	if more := len(names) - 12; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// Damage turns an error of reading a packed file into ErrTruncated or ErrCorrupt. Errors of
+// the disk stay as they are.
+func Damage(err error) error {
+	var corrupt flate.CorruptInputError
+	switch {
+	case err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF):
+		return ErrTruncated
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt),
+		errors.Is(err, zip.ErrChecksum), errors.Is(err, zip.ErrFormat), errors.Is(err, zip.ErrAlgorithm):
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return err
+}

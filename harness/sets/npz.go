@@ -1,0 +1,86 @@
+package sets
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Encode returns arrays as an NPZ file, sorted by name. Equal arrays give equal bytes: the
+// archive is not compressed and stores no times.
+func Encode(arrays []Array) ([]byte, error) {
+	var files []Array
+	for _, a := range slices.SortedFunc(slices.Values(arrays), byName) {
+		files = append(files, Array{Name: a.Name + ".npy", Data: npy(a)})
+	}
+	return archive(files)
+}
+
+// archive returns a zip archive of files.
+func archive(files []Array) ([]byte, error) {
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for _, f := range files {
+		size := uint64(len(f.Data))
+		w, err := z.CreateRaw(&zip.FileHeader{Name: f.Name, CRC32: crc32.ChecksumIEEE(f.Data), CompressedSize64: size, UncompressedSize64: size})
+		if err == nil {
+			_, err = w.Write(f.Data)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	err := z.Close()
+	return b.Bytes(), err
+}
+
+// unzip reads up to most bytes of an entry, which may not claim to have more than limit.
+func unzip(f *zip.File, limit, most int64) ([]byte, error) {
+	if f.UncompressedSize64 > uint64(limit) {
+		return nil, fmt.Errorf("%w: %d bytes in so small a file", ErrOversized, f.UncompressedSize64)
+	}
+	r, err := f.Open()
+	if err != nil { // the archive's directory leads nowhere
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	defer r.Close()
+	b := bytes.NewBuffer(make([]byte, 0, min(int64(f.UncompressedSize64), most)+bytes.MinRead))
+	_, err = b.ReadFrom(io.LimitReader(r, most)) // compares the checksum at the end
+	return b.Bytes(), Damage(err)
+}
+
+// Unpack returns the arrays in the content of a file.
+func Unpack(name string, content []byte) ([]Array, error) {
+	f, err := New(name, bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		return nil, err
+	}
+	var list []Array
+	for _, name := range f.Names() {
+		a, err := f.Read(name, math.MaxInt)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, a)
+	}
+	return list, nil
+}
+
+// Digest returns the SHA-256 of the names and contents of arrays, except the one left out.
+func Digest(arrays []Array, leftOut string) string {
+	sum := sha256.New()
+	for _, a := range slices.SortedFunc(slices.Values(arrays), byName) {
+		if b := npy(a); a.Name != leftOut {
+			fmt.Fprintf(sum, "%d %s %d\n%s", len(a.Name), a.Name, len(b), b)
+		}
+	}
+	return fmt.Sprintf("sha256:%x", sum.Sum(nil))
+}
+
+func byName(a, b Array) int { return strings.Compare(a.Name, b.Name) }
