@@ -13,13 +13,13 @@ import (
 func TestMethodsAndTheirScoring(t *testing.T) {
 	sizes := method.Sizes{Train: 100, Test: 100, Classes: 2, H: 16, W: 16, C: 1, Smallest: 50}
 	for _, c := range []struct{ name, text, want string }{
-		{"kip", "[method.kip]\nlambda = 1e-3\n", "kip: the method's lambda is 0.001 and that of its scoring 1e-06"},
-		{"kip", "[eval.features]\nlambda = 1e-3\n", "kip: the method's lambda is 1e-06 and that of its scoring 0.001"},
+		{"kip", "[method.kip]\nlambda = 1e-3\n", "kip: the method's lambda is 0.001, but the protocol's is 1e-06"},
+		{"kip", "[eval.features]\nlambda = 1e-3\n", "kip: the method's lambda is 1e-06, but the protocol's is 0.001"},
 		{"kip", "[method.kip]\nlambda = 1e-3\n[eval.features]\nlambda = 1e-3\n", ""},
 		{"kip", "[method.kip]\nlambda = 1e-3\n[eval]\nprotocol = \"network\"\n", ""},
 		{"kip", "", ""},
 		{"dgkip-ls", "[method.dgkip-ls]\nlambda = 1e-3\n", "the method's lambda is 0.001"},
-		{"dgkip-lr", "[eval.features]\nlambda = 1e-3\n", "that of its scoring 0.001"},
+		{"dgkip-lr", "[eval.features]\nlambda = 1e-3\n", "the protocol's is 0.001"},
 		{"dgkip-lr", "", ""},
 		{"kip", "[eval]\nprotocol = \"unrolled\"\n", "and kip learns none"},
 		{"dd", "[eval]\nprotocol = \"unrolled\"\n", ""},

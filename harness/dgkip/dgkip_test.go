@@ -441,7 +441,7 @@ func TestLambdaIsOne(t *testing.T) {
 	s := method.Sizes{Train: 100, Test: 10, Classes: 2, H: 8, W: 8, C: 1, Smallest: 50, IPC: 2, Model: method.Model{Kind: "fc", Width: 4, Depth: 1, Nets: 1}}
 	for scored, refused := range map[float64]bool{teacher.DefaultLambda: false, 1e-4: true, 0: false} {
 		err := method.CheckSizes(&LR{learning("gain")}, judge{scored}, s)
-		if refused != (err != nil) || refused && !strings.Contains(err.Error(), "that of its scoring 0.0001") {
+		if refused != (err != nil) || refused && !strings.Contains(err.Error(), "the protocol's is 0.0001") {
 			t.Errorf("scored with %v: %v", scored, err)
 		}
 	}

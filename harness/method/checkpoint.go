@@ -10,21 +10,21 @@ import (
 	"math"
 )
 
-// ErrCheckpoint is the error of a Problem.Resume that is damaged or of another run.
-// The run can be made from its beginning.
+// ErrCheckpoint is the error for a Problem.Resume that is damaged or belongs to another run. The
+// run can be started from the beginning.
 var ErrCheckpoint = errors.New("checkpoint")
 
-// checkpoint is the state of a Descent: a magic string, a checksum, and these in gob.
+// checkpoint is the state of a Descent. It is stored as a magic string, a checksum and a gob.
 type checkpoint struct {
-	Run   string // what the state is of
+	Run   string // names the run
 	At    position
 	Parts [][]byte // Variables, and then Keep
 }
 
 const checkpointMagic = "dgkip/descent/1\n"
 
-// run names all that a checkpoint is bound to, but the method's settings: who keeps
-// checkpoints keeps them by these.
+// run names the run that a checkpoint belongs to, except for the method's settings: those are
+// part of the key under which checkpoints are stored.
 func (r *descending) run() string {
 	return fmt.Sprintf("%s of %s, ipc %d, %+v, seed %d", r.Name, r.problem.Data.Name, r.problem.IPC, r.problem.Model, r.problem.Seed)
 }
@@ -57,7 +57,7 @@ func (r *descending) checkpoint() ([]byte, error) {
 func (r *descending) restore(from []byte) error {
 	b, ok := bytes.CutPrefix(from, []byte(checkpointMagic))
 	if !ok {
-		return errors.New("it is of another version of the program, or nothing of the kind")
+		return errors.New("it is not a checkpoint, or one of another version of the program")
 	}
 	if len(b) < 4 || crc32.ChecksumIEEE(b[4:]) != binary.LittleEndian.Uint32(b) {
 		return errors.New("it is damaged")
@@ -69,13 +69,13 @@ func (r *descending) restore(from []byte) error {
 	parts := r.parts()
 	switch at := c.At; {
 	case c.Run != r.run():
-		return fmt.Errorf("it is of another run: %s, not %s", c.Run, r.run())
+		return fmt.Errorf("it belongs to another run: %s, not %s", c.Run, r.run())
 	case at.Update < 0 || at.Update > r.Updates:
-		return fmt.Errorf("it is of update %d, and the run has %d", at.Update, r.Updates)
+		return fmt.Errorf("it is at update %d, but the run has %d updates", at.Update, r.Updates)
 	case at.Seen < -1 || at.Seen > at.Update || at.Since < 0 || at.Since > at.Update || math.IsNaN(at.Best):
 		return errors.New("it is damaged")
 	case len(c.Parts) != len(parts):
-		return fmt.Errorf("it holds %d parts, and the run has %d: settings were others", len(c.Parts), len(parts))
+		return fmt.Errorf("it has %d parts, but the run has %d: settings differ", len(c.Parts), len(parts))
 	}
 	for i, p := range parts {
 		if err := p.UnmarshalBinary(c.Parts[i]); err != nil {

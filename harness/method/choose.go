@@ -7,8 +7,7 @@ import (
 	"dgkip/harness/rng"
 )
 
-// Start returns the set that a distillation starts from: that of Choose for "real",
-// and that of Noise for "noise".
+// Start returns the initial set of a distillation: Choose for "real", Noise for "noise".
 func Start(p Problem, start string, stream *rng.Rand) (*Distilled, error) {
 	if start == "real" {
 		return Choose(p, stream)
@@ -16,31 +15,30 @@ func Start(p Problem, start string, stream *rng.Rand) (*Distilled, error) {
 	return Noise(p, stream), nil
 }
 
-// CheckImages returns why the named method, which chooses from the training images,
-// cannot do so, if it cannot.
+// CheckImages returns an error if the named method, which chooses training images, cannot find
+// enough of them.
 func CheckImages(name string, s Sizes) error {
 	if s.Smallest > 0 && s.IPC > s.Smallest {
-		return fmt.Errorf("ipc %d: %s needs as many training images of every class, and the smallest class has only %d", s.IPC, name, s.Smallest)
+		return fmt.Errorf("ipc %d: %s needs as many training images of every class, but the smallest class has only %d", s.IPC, name, s.Smallest)
 	}
 	return nil
 }
 
-// CheckStart returns why the named method, which begins with Start, cannot be run on
-// data of such sizes, if so.
+// CheckStart returns an error if the named method cannot begin with Start on data of these
+// sizes.
 func CheckStart(name, start string, s Sizes) error {
 	if start != "real" {
 		return nil
 	}
 	err := CheckImages(name+" with start = \"real\"", s)
 	if err != nil {
-		err = fmt.Errorf("%w\nhint: start = \"noise\" needs none", err)
+		err = fmt.Errorf("%w\nhint: start = \"noise\" needs no training images", err)
 	}
 	return err
 }
 
-// Choose returns IPC different training images of every class with hard labels,
-// drawn from the stream: the control, and the usual start of a distillation.
-// Images stand class by class.
+// Choose draws IPC different training images of every class, with hard labels, from the stream.
+// They are a control, and the usual start of a distillation. Images are sorted by class.
 func Choose(p Problem, stream *rng.Rand) (*Distilled, error) {
 	classes, err := Members(p)
 	if err != nil {
@@ -58,8 +56,8 @@ func Choose(p Problem, stream *rng.Rand) (*Distilled, error) {
 	return d, nil
 }
 
-// Noise returns IPC images of standard normal values, in the units networks see, for
-// every class with hard labels: the other usual start. Images stand class by class.
+// Noise returns IPC images of every class with hard labels. Their values are standard normal, in
+// normalised units. Images are sorted by class.
 func Noise(p Problem, stream *rng.Rand) *Distilled {
 	d := Blank(p)
 	for class := range d.Classes {
@@ -71,20 +69,19 @@ func Noise(p Problem, stream *rng.Rand) *Distilled {
 	return d
 }
 
-// Blank returns a set for the problem that has no images yet, and will have hard
-// labels.
+// Blank returns a set for the problem without images. Its labels will be hard.
 func Blank(p Problem) *Distilled {
 	t := p.Data.Train
 	return &Distilled{H: t.H, W: t.W, C: t.C, Kind: Hard, Classes: p.Data.Classes, Prep: p.Data.Prep}
 }
 
-// Members returns the training images of every class, by number. It is an error if a
-// class has fewer than are to be made.
+// Members returns the indices of the training images of every class. It returns an error if a
+// class has fewer than IPC images.
 func Members(p Problem) ([][]int, error) {
 	classes := p.Data.Train.ByClass(len(p.Data.Classes))
 	for class, members := range classes {
 		if len(members) < p.IPC {
-			return nil, fmt.Errorf("%d images per class are asked for, but class %s of %s has only %d", p.IPC, p.Data.Classes[class], p.Data.Name, len(members))
+			return nil, fmt.Errorf("%d images per class are requested, but class %s of %s has only %d", p.IPC, p.Data.Classes[class], p.Data.Name, len(members))
 		}
 	}
 	return classes, nil

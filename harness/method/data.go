@@ -16,16 +16,16 @@ type Images struct {
 	Labels  []int     // [n], classes counted from 0
 }
 
-// Len is the number of images.
+// Len returns the number of images.
 func (s Images) Len() int { return len(s.Labels) }
 
-// Size is the number of values of an image.
+// Size returns the number of values of an image.
 func (s Images) Size() int { return s.H * s.W * s.C }
 
-// At returns image i, without a copy.
+// At returns image i. It does not copy.
 func (s Images) At(i int) []float32 { n := s.Size(); return s.X[i*n:][:n] }
 
-// ByClass lists the images of every class in their order.
+// ByClass returns the indices of the images of every class, in order.
 func (s Images) ByClass(classes int) [][]int {
 	of := make([][]int, classes)
 	for i, y := range s.Labels {
@@ -34,10 +34,10 @@ func (s Images) ByClass(classes int) [][]int {
 	return of
 }
 
-// Check returns what is wrong with images of the given number of classes, if anything.
+// Check returns an error if the images do not fit the number of classes.
 func (s Images) Check(classes int) error {
 	if s.H < 1 || s.W < 1 || s.C < 1 || len(s.X) != s.Len()*s.Size() {
-		return fmt.Errorf("%d values do not make %d images of %dx%dx%d", len(s.X), s.Len(), s.H, s.W, s.C)
+		return fmt.Errorf("%d values are not %d images of %dx%dx%d", len(s.X), s.Len(), s.H, s.W, s.C)
 	}
 	for i, y := range s.Labels {
 		if y < 0 || y >= classes {
@@ -52,24 +52,24 @@ func (s Images) Check(classes int) error {
 	return nil
 }
 
-// Data is a dataset as methods see it: no test images.
+// Data is a dataset as methods see it. It has no test images.
 type Data struct {
 	Name    string   // as in results
 	Classes []string // names, in the order of labels
 	Prep    Preprocessing
 	Train   Images
 
-	Characters bool // a mirror image of one is none
+	Characters bool // images must not be mirrored
 }
 
-// Preprocessing says how pixel values in [0, 1] became the values a network sees:
-// x = (pixel - Mean)/Std, channel by channel, and, where Restore is given, a map of the
-// whole image after that.
+// Preprocessing describes how pixel values in [0, 1] become the values that a network sees:
+// x = (pixel - Mean)/Std in each channel. If Restore is given, a map of the whole image
+// follows.
 type Preprocessing struct {
 	Name      string    // standard, zca or norm-zca
 	Mean, Std []float32 // [c]
 
-	// Restore returns images in pixel units, and Whiten those of pixels; nil if Mean and
+	// Whiten maps pixels to images, and Restore is its inverse. Both are nil if Mean and
 	// Std suffice.
 	Restore, Whiten func(x []float32) []float32 `json:"-"`
 }
@@ -89,7 +89,7 @@ func (p Preprocessing) Pixels(x []float32) []float32 {
 	return out
 }
 
-// Normalise returns images of pixel values.
+// Normalise returns the images of pixel values.
 func (p Preprocessing) Normalise(pixels []float32) []float32 {
 	if p.Whiten != nil {
 		return p.Whiten(pixels)
@@ -105,7 +105,7 @@ func (p Preprocessing) Normalise(pixels []float32) []float32 {
 	return out
 }
 
-// Model describes the networks of an experiment's cell.
+// Model describes the networks of a cell of an experiment.
 type Model struct {
 	Kind  string `toml:"kind" required:"true"`              // an architecture of package nn
 	Width int    `toml:"width" min:"1" max:"65536"`         // channels of a block, or hidden units
@@ -114,18 +114,17 @@ type Model struct {
 	Algo  string `toml:"algorithm,omitzero" enum:",direct"` // "direct": convolutions are never of the Winograd kind
 }
 
-// Models names the models that there are without any settings: one of each
-// architecture.
+// Models returns the names of models that need no settings: one for each architecture.
 func Models() []string { return nn.Kinds() }
 
-// ModelTitle is what tables call a model of Models, "" for others.
+// ModelTitle returns the title of a model of Models in tables, or "" for other names.
 func ModelTitle(name string) string {
 	a, _ := nn.Lookup(name)
 	return a.Title
 }
 
-// DefaultModel returns the networks that a kind's name stands for by itself: the
-// feature maps of the paper. It reports whether there are any.
+// DefaultModel returns the model of a kind with its default settings, the feature map of the
+// paper. It reports whether the kind is known.
 func DefaultModel(kind string) (Model, bool) {
 	a, ok := nn.Lookup(kind)
 	if !ok {
@@ -140,31 +139,31 @@ func (m Model) Check() error {
 		return &BadSetting{Key: "kind", Why: fmt.Sprintf("is %q, which is not one of %s", m.Kind, strings.Join(nn.Kinds(), ", "))}
 	}
 	if m.Algo != "" && !m.Shape().Convolves() {
-		return &BadSetting{Key: "algorithm", Why: "is for networks with convolutions"}
+		return &BadSetting{Key: "algorithm", Why: "only applies to networks with convolutions"}
 	}
 	return nil
 }
 
-// CheckStored is CheckFeatures for what needs the features themselves: the exact kernel
-// of infinitely wide networks has inner products alone.
+// CheckStored is CheckFeatures for methods that need the features themselves. An exact kernel of
+// infinitely wide networks has only their inner products.
 func (m Model) CheckStored(s Sizes) error {
 	if m.Exact() {
-		return fmt.Errorf("model kind = %q has no features, only their inner products\nhint: use other networks", m.Kind)
+		return fmt.Errorf("model kind = %q has no features, only their inner products\nhint: choose another kind", m.Kind)
 	}
 	return m.CheckFeatures(s)
 }
 
-// Exact reports whether the model stands for infinitely many, infinitely wide networks,
-// by the inner products of their features.
+// Exact reports whether the model is the limit of infinitely many, infinitely wide networks. Such
+// a model only has the inner products of features.
 func (m Model) Exact() bool { return m.Limit() != "" }
 
-// Limit names the architecture of those networks, "" for a model that has features.
+// Limit names the architecture of the networks in the limit, or is "" for a model with features.
 func (m Model) Limit() string {
 	a, _ := nn.Lookup(m.Kind)
 	return a.Limit
 }
 
-// Shape describes one network of the model.
+// Shape returns the shape of one network of the model.
 func (m Model) Shape() nn.Shape {
 	s := nn.Shape{Kind: m.Kind, Width: m.Width, Depth: m.Depth}
 	if m.Algo == "direct" {
@@ -173,8 +172,8 @@ func (m Model) Shape() nn.Shape {
 	return s
 }
 
-// CheckNetwork returns why a network of the model cannot be trained on images of
-// these sizes, if so. A network pads its images, which a feature map does not.
+// CheckNetwork returns an error if a network of the model cannot be trained on images of these
+// sizes. A trained network pads its images; a feature map does not.
 func (m Model) CheckNetwork(s Sizes) error {
 	if _, err := m.Shape().Net(s.H, s.W, max(1, s.C), max(2, s.Classes)); err != nil {
 		return fmt.Errorf("depth %d: %w", m.Depth, err)
@@ -182,13 +181,12 @@ func (m Model) CheckNetwork(s Sizes) error {
 	return nil
 }
 
-// CheckFeatures returns why the model's feature map cannot be made for images of
-// these sizes, if so.
+// CheckFeatures returns an error if the model has no feature map for images of these sizes.
 func (m Model) CheckFeatures(s Sizes) error {
 	if _, err := m.Shape().Features(s.H, s.W, max(1, s.C)); err != nil {
 		hint := "\nhint: give the model a smaller depth"
 		if _, err := m.Shape().Net(s.H, s.W, max(1, s.C), max(2, s.Classes)); err == nil {
-			hint += "; networks pad such images, feature maps take them as they are"
+			hint += "; trained networks pad such images, feature maps do not"
 		}
 		return fmt.Errorf("depth %d: %w%s", m.Depth, err, hint)
 	}

@@ -7,72 +7,70 @@ import (
 	"math"
 )
 
-// Descent is a method that goes by updates, as its equations leave it: what changes,
-// along which gradients, and what set it stands for. Run adds all that such methods
-// have in common: the loop, its end, observations, checks, rates and checkpoints.
+// Descent runs a method that works in updates. The method supplies its equations: the variables,
+// their gradients, and the set that they describe. Run supplies the rest: the loop and its end,
+// observations, checks, rates and checkpoints.
 //
-// Functions are told the number of updates made so far. What they draw at random for
-// an update should come from a stream named by that number: it is then the same after
-// an interruption.
+// The functions receive the number of updates so far. A function that draws random numbers for an
+// update should take them from a stream named by that number. They are then the same after an
+// interruption.
 type Descent struct {
 	Name      string // of the method, in messages
 	Updates   int
-	Iteration int        // updates in an iteration, as the method's authors count them; 0 stands for 1
-	Variables []Variable // change in every update; see optim.Variable
+	Iteration int        // updates in an iteration, as the method's authors count them; 0 means 1
+	Variables []Variable // changed by every update; see optim.Variable
 
-	// Eval, if given, takes up the set as it stands and returns its loss, which is
-	// observed with it. It prepares for Gradient if a gradient will be asked for,
-	// which it is not once the updates are made.
+	// Eval, if given, evaluates the current set and returns its loss, which is observed
+	// with that set. If gradient is set, it also prepares for Gradient. It is not set
+	// after the last update.
 	Eval func(ctx context.Context, update int, gradient bool) (loss float64, err error)
 
-	// Prepare, if given, does what must be done before an update, such as the training
-	// of a network: the time of an iteration includes it, that of an update does not. When it is stopped it must have
-	// changed nothing but what is in Keep, and goes on from there.
+	// Prepare, if given, does the work before an update, such as the training of a
+	// network. Its time counts for the iteration, but not for the update. If it is
+	// stopped, it must have changed only what is in Keep, and continues from there.
 	Prepare func(ctx context.Context, update int) error
 
-	// Gradient sets the gradients of all variables for the next update. Its loss
-	// counts where there is no Eval: it is observed after that update, as it was
-	// before it.
+	// Gradient sets the gradients of all variables for the next update. Without Eval, its
+	// loss is observed after that update, although it belongs to the set before it.
 	Gradient func(ctx context.Context, update int) (loss float64, err error)
 
-	// Set returns the set as it stands, in memory of its own.
+	// Set returns a copy of the current set.
 	Set func() *Distilled
 
-	// Metrics, if given, makes Step.Metrics.
+	// Metrics, if given, computes Step.Metrics.
 	Metrics func() map[string]float64
 
-	// Keep is what else a checkpoint must hold.
+	// Keep lists further parts of the state that a checkpoint must hold.
 	Keep []Part
 
-	// Schedule, if given, is the share of their rates at which variables change in
-	// the next update.
+	// Schedule, if given, returns the share of the learning rates that the next update
+	// uses.
 	Schedule func(update int) float64
 
-	// Plateau is after how many updates without progress the run ends; 0 for never.
-	// Progress is a loss that is lower by a share, 0.01 unless Progress says otherwise.
+	// Plateau is the number of updates without progress after which the run ends; 0
+	// means never. Progress is the share by which the loss must fall, 0.01 by default.
 	Plateau  int
 	Progress float64
 
-	Hint string // what to do against divergence; "" for lower rates
+	Hint string // advice if the run diverges; "" advises lower rates
 }
 
-// Part is a part of a run's state. It saves all that later updates depend on, and
-// refuses to restore what another run has saved.
+// Part is a part of a run's state. It saves all that later updates depend on, and does not restore
+// the state of another run.
 type Part interface {
 	encoding.BinaryMarshaler
 	encoding.BinaryUnmarshaler
 }
 
-// Variable is what an update changes.
+// Variable is a part that an update changes.
 type Variable interface {
 	Part
-	Check() error       // what is wrong with the gradient, if anything
-	Step(share float64) // follows the gradient, at a share of the variable's own rate
+	Check() error       // returns an error if the gradient is not finite
+	Step(share float64) // follows the gradient, at a share of the learning rate
 }
 
-// Stopped returns the error of a run that ended with err before it had made anything
-// new. If ctx has ended that is an *Interrupted, from which the run continues as it
-// would have now.
+// Stopped returns the error of a run that ended with err before its first new update. If ctx is
+// done, the error is an *Interrupted with the checkpoint that the run started from.
 func Stopped(ctx context.Context, p Problem, err error) error {
 	if ctx.Err() != nil {
 		return &Interrupted{Checkpoint: p.Resume, Cause: context.Cause(ctx)}
@@ -80,7 +78,7 @@ func Stopped(ctx context.Context, p Problem, err error) error {
 	return err
 }
 
-// descending is a Descent under way.
+// descending is a Descent in progress.
 type descending struct {
 	Descent
 	problem Problem
@@ -88,17 +86,17 @@ type descending struct {
 	at      position
 }
 
-// position is how far a run has come.
+// position is the progress of a run.
 type position struct {
 	Update   int
-	Seen     int     // the update observed last; -1 before the first
+	Seen     int     // the last observed update; -1 before the first
 	Prepared bool    // Prepare is done for the next update
-	Best     float64 // the lowest of the losses that counted as progress
-	Since    int     // its update
+	Best     float64 // the lowest loss that counted as progress
+	Since    int     // update of Best
 }
 
-// Run makes the updates, from p.Resume on if there is one. It is all that the Distill
-// of such a method has left to do.
+// Run makes all updates, from p.Resume on if that is given. The Distill of such a method only has
+// to call Run.
 func (d Descent) Run(ctx context.Context, p Problem, observe func(Step)) (*Distilled, error) {
 	r := &descending{Descent: d, problem: p, observe: observe, at: position{Seen: -1, Best: math.Inf(1)}}
 	if ctx.Err() != nil {
@@ -127,8 +125,8 @@ func (d Descent) Run(ctx context.Context, p Problem, observe func(Step)) (*Disti
 	}
 }
 
-// advance shows the set as it stands and, unless the run is over then, makes an
-// update. After an error all is as it was before, but for what Keep holds.
+// advance observes the current set and then makes an update, unless the run is over. After an error
+// the state is unchanged, except for the parts in Keep.
 func (r *descending) advance(ctx context.Context) (over bool, err error) {
 	if r.Eval != nil {
 		loss, err := r.Eval(ctx, r.at.Update, r.at.Update < r.Updates)
@@ -156,7 +154,7 @@ func (r *descending) advance(ctx context.Context) (over bool, err error) {
 	return r.over(), nil
 }
 
-// update makes an update, or none if it fails. It returns the loss of Gradient.
+// update makes one update, or none if it fails. It returns the loss of Gradient.
 func (r *descending) update(ctx context.Context) (float64, error) {
 	if r.Prepare != nil {
 		if !r.at.Prepared {
@@ -190,7 +188,7 @@ func (r *descending) update(ctx context.Context) (float64, error) {
 	return loss, nil
 }
 
-// judge returns what is wrong with an evaluation.
+// judge returns an error if an evaluation failed or its loss is not finite.
 func (r *descending) judge(loss float64, err error) error {
 	if err == nil && loss-loss != 0 {
 		err = r.diverged(fmt.Errorf("the loss is %v", loss))
@@ -201,12 +199,12 @@ func (r *descending) judge(loss float64, err error) error {
 func (r *descending) diverged(err error) error {
 	hint := r.Hint
 	if hint == "" {
-		hint = "a lower rate keeps it stable"
+		hint = "choose a lower rate"
 	}
 	return fmt.Errorf("%w: the descent diverged\nhint: %s", err, hint)
 }
 
-// show has the set observed, once after every update. Its loss is nil if unknown.
+// show calls the observer, once for every update. loss is nil if unknown.
 func (r *descending) show(loss *float64) {
 	if r.at.Update <= r.at.Seen {
 		return
@@ -229,7 +227,7 @@ func (r *descending) show(loss *float64) {
 	r.observe(step)
 }
 
-// over reports whether no more updates are to be made.
+// over reports whether the run has made its last update.
 func (r *descending) over() bool {
 	return r.at.Update >= r.Updates || r.Plateau > 0 && r.at.Update-r.at.Since >= r.Plateau
 }

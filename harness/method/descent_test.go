@@ -16,7 +16,7 @@ import (
 	"dgkip/harness/optim"
 )
 
-// line is a descent of one number along x'= -1, which tells what it is asked for.
+// line is a descent of one number with constant slope. It records the calls of its functions.
 type line struct {
 	Descent
 	x    *optim.Variable[float32]
@@ -71,8 +71,7 @@ func (l *line) expect(t *testing.T, want ...string) {
 	}
 }
 
-// A loss of Gradient is observed with the set after the update; nothing is computed
-// once the updates are made.
+// A loss of Gradient is observed after the update. Nothing is computed after the last update.
 func TestDescent(t *testing.T) {
 	l := newLine(t, 2)
 	if x, err := l.run(context.Background(), lineProblem(), nil); err != nil || x != 8 {
@@ -86,8 +85,8 @@ func TestDescent(t *testing.T) {
 	l.expect(t, "update 0 of 0, no loss")
 }
 
-// A loss of Eval, of 0 too, is observed with the set that it is of, and the last Eval
-// prepares for no gradient.
+// A loss of Eval, even 0, is observed with its own set. The last Eval does not prepare for a
+// gradient.
 func TestDescentWithEval(t *testing.T) {
 	l := newLine(t, 1)
 	l.Eval = func(_ context.Context, update int, gradient bool) (float64, error) {
@@ -100,8 +99,8 @@ func TestDescentWithEval(t *testing.T) {
 	l.expect(t, "eval 0 true", "update 0 of 1, loss 0", "gradient 0", "eval 1 false", "update 1 of 1, loss -1")
 }
 
-// What is prepared for an update is no part of its time, and is not done twice where
-// the update was stopped later.
+// The time of an update excludes Prepare. Prepare does not run again if the update itself was
+// stopped.
 func TestPrepare(t *testing.T) {
 	l, p := newLine(t, 2), lineProblem()
 	p.Begin = func() { l.say("begin") }
@@ -138,7 +137,7 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
-// The run ends, and says so, when the loss has not fallen by the share for so long.
+// The run ends early, with a note, if the loss stops falling.
 func TestDescentPlateau(t *testing.T) {
 	for _, c := range []struct {
 		progress float64
@@ -156,7 +155,7 @@ func TestDescentPlateau(t *testing.T) {
 	}
 }
 
-// What is not finite ends a run with the update and a hint, and shows no such set.
+// A value that is not finite ends the run with the update and a hint. That set is not observed.
 func TestDivergence(t *testing.T) {
 	for want, spoil := range map[string]func(*line){
 		"update 1: the gradient of the number contains +Inf": func(l *line) {
@@ -179,7 +178,7 @@ func TestDivergence(t *testing.T) {
 		l.Hint = "go slow"
 		_, err := l.run(context.Background(), lineProblem(), func(s Step) {
 			if v := s.Distilled().Images[0]; v-v != 0 || math.IsInf(s.Loss, 0) {
-				t.Errorf("%s: a set of %v was shown", want, v)
+				t.Errorf("%s: a set of %v was observed", want, v)
 			}
 		})
 		if err == nil || !strings.HasPrefix(err.Error(), "line: "+want+": ") || !strings.HasSuffix(err.Error(), "\nhint: go slow") {
@@ -202,7 +201,7 @@ func taken(t testing.TB, l *line, update int) (state []byte) {
 	return state
 }
 
-// A checkpoint that is damaged or of another run is told from one to go on from.
+// Checkpoints that are damaged or belong to another run are refused.
 func TestBadCheckpoints(t *testing.T) {
 	state := taken(t, newLine(t, 5), 2)
 	try := func(what string, b []byte, change func(*line, *Problem)) {
@@ -238,7 +237,7 @@ func TestBadCheckpoints(t *testing.T) {
 	})
 }
 
-// Whatever a checkpoint says, the run ends or is refused.
+// With any checkpoint, the run ends or refuses it.
 func FuzzCheckpoint(f *testing.F) {
 	state := taken(f, newLine(f, 5), 2)
 	head := len(checkpointMagic)
@@ -255,7 +254,7 @@ func FuzzCheckpoint(f *testing.F) {
 		sum := binary.LittleEndian.AppendUint32([]byte(checkpointMagic), crc32.ChecksumIEEE(body))
 		p.Resume = append(sum, body...)
 		if _, err := l.run(context.Background(), p, nil); err != nil && !errors.Is(err, ErrCheckpoint) {
-			if !strings.Contains(err.Error(), "diverged") { // from a number that is not finite
+			if !strings.Contains(err.Error(), "diverged") { // the checkpoint held a number that is not finite
 				t.Error(err)
 			}
 		}

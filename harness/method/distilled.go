@@ -8,13 +8,13 @@ import (
 	"slices"
 )
 
-// LabelKind says what the labels of a distilled set mean.
+// LabelKind is the meaning of the labels of a distilled set.
 type LabelKind string
 
 const (
-	Hard   LabelKind = "hard"   // [n, classes], one 1 in a row of zeros
+	Hard   LabelKind = "hard"   // [n, classes], one-hot
 	Soft   LabelKind = "soft"   // [n, classes], targets of the cross-entropy; any reals
-	Logits LabelKind = "logits" // [n, classes], targets are their softmax
+	Logits LabelKind = "logits" // [n, classes], the targets are their softmax
 	Gain   LabelKind = "gain"   // [n, 1], y in the margin y f; class 0 is negative
 	Target LabelKind = "target" // [n, 1], p in softplus(f) - p f, the probability of class 1
 	Value  LabelKind = "value"  // [n, classes or 1], y in (f - y)^2/2
@@ -22,36 +22,36 @@ const (
 
 var labelKinds = []LabelKind{Hard, Soft, Logits, Gain, Target, Value}
 
-// Array is a named array that a method wants kept beside its images.
+// Array is a named array that a method stores with its images.
 type Array struct {
 	Shape []int
 	Data  []float64
 }
 
-// Distilled is a distilled set, complete enough to train on or to score.
+// Distilled is a distilled set, complete enough to train on it or to score it.
 type Distilled struct {
 	H, W, C int
 	Images  []float32 // [n, h, w, c], normalised
 	Labels  []float32 // [n, k]; see Kind
 	Kind    LabelKind
-	Loss    string   // the convex loss that the labels were learned for, if one: see package convex
-	Of      []int    // [n], the class every image stands for
+	Loss    string   // the convex loss that the labels were learned for, or ""; see package convex
+	Of      []int    // [n], the class of every image
 	Classes []string // names of the classes
 	Prep    Preprocessing
-	Extra   map[string]Array // learned rates and the like; nil if there is nothing
-	Notes   []string         // what a reader must know, such as "the bound is trivial"
+	Extra   map[string]Array // further results, such as learned rates; may be nil
+	Notes   []string         // remarks for readers, such as "the bound is trivial"
 
-	// Whole says that the set is the training set itself. It then has no images.
+	// Whole reports that the set is the training set itself. It then has no images.
 	Whole bool
 }
 
-// Len is the number of images.
+// Len returns the number of images.
 func (d *Distilled) Len() int { return len(d.Of) }
 
-// Size is the number of values of an image.
+// Size returns the number of values of an image.
 func (d *Distilled) Size() int { return d.H * d.W * d.C }
 
-// LabelWidth is the number of values of a label.
+// LabelWidth returns the number of values of a label.
 func (d *Distilled) LabelWidth() int {
 	if d.Len() == 0 {
 		return 0
@@ -59,7 +59,7 @@ func (d *Distilled) LabelWidth() int {
 	return len(d.Labels) / d.Len()
 }
 
-// OneHot returns hard labels.
+// OneHot returns hard labels for the given classes.
 func OneHot(of []int, classes int) []float32 {
 	labels := make([]float32, len(of)*classes)
 	for i, y := range of {
@@ -79,7 +79,7 @@ func (d *Distilled) Clone() *Distilled {
 	return &c
 }
 
-// With returns a copy that has other images, and logits for labels unless they are nil.
+// With returns a copy with new images and, unless logits is nil, with logits as labels.
 func (d *Distilled) With(images, logits []float32) *Distilled {
 	c := d.Clone()
 	copy(c.Images, images)
@@ -89,8 +89,8 @@ func (d *Distilled) With(images, logits []float32) *Distilled {
 	return c
 }
 
-// FirstLogits returns the logits that learned labels start from: the margin for the
-// class an image stands for, 0 for the others.
+// FirstLogits returns the initial logits for learned labels: margin for the class of an image, and 0
+// for all other classes.
 func (d *Distilled) FirstLogits(margin float64) []float32 {
 	logits := OneHot(d.Of, len(d.Classes))
 	for i := range logits {
@@ -99,29 +99,29 @@ func (d *Distilled) FirstLogits(margin float64) []float32 {
 	return logits
 }
 
-// Fits returns what is wrong with the set as one of the data that has ipc images a class
-// on average, or any number if ipc is 0.
+// Fits returns an error if the set does not fit the data, or does not have ipc images per class on
+// average. With ipc 0 any number of images is allowed.
 func (d *Distilled) Fits(data *Data, ipc int) error {
 	if err := d.Check(); err != nil || d.Whole {
 		return err
 	}
 	if real := data.Train; d.H != real.H || d.W != real.W || d.C != real.C || len(d.Classes) != len(data.Classes) {
-		return fmt.Errorf("distilled set: %d classes of %dx%dx%d images, where the data has %d of %dx%dx%d", len(d.Classes), d.H, d.W, d.C, len(data.Classes), real.H, real.W, real.C)
+		return fmt.Errorf("distilled set: %d classes of %dx%dx%d images, but the data has %d of %dx%dx%d", len(d.Classes), d.H, d.W, d.C, len(data.Classes), real.H, real.W, real.C)
 	}
 	if want := ipc * len(d.Classes); want > 0 && d.Len() != want {
-		return fmt.Errorf("distilled set: it has %d images, and ipc %d of %d classes are %d", d.Len(), ipc, len(d.Classes), want)
+		return fmt.Errorf("distilled set: it has %d images, but ipc %d with %d classes needs %d", d.Len(), ipc, len(d.Classes), want)
 	}
 	return nil
 }
 
-// Check returns what is wrong with the set by itself, if anything.
+// Check returns an error if the set contradicts itself.
 func (d *Distilled) Check() error {
 	if len(d.Classes) < 1 {
 		return errors.New("distilled set: no classes")
 	}
 	if d.Whole {
 		if d.Len() > 0 {
-			return errors.New("distilled set: the whole training set is marked by having no images")
+			return errors.New("distilled set: a set that is the whole training set must have no images")
 		}
 		return nil
 	}

@@ -2,8 +2,8 @@ package method
 
 import "strings"
 
-// Family names how a set was scored, as far as numbers of two sources must agree to
-// be compared. Every published number and every own one has a family.
+// Family names a way to score a set. Only numbers of the same family may be compared. Every
+// published and every computed score has a family.
 type Family string
 
 // Families of protocols.
@@ -22,11 +22,11 @@ const (
 // FamilyInfo describes a family.
 type FamilyInfo struct {
 	Name  Family
-	Mark  string // on numbers of a column that has several families
+	Mark  string // marks numbers in columns with several families
 	About string
 }
 
-// Families are all that there are.
+// Families lists all families.
 var Families = []FamilyInfo{
 	{Kernel, "k", "a convex model in the run's own features or kernel"},
 	{FreshDraws, "f", "a convex model in random networks drawn anew"},
@@ -39,7 +39,7 @@ var Families = []FamilyInfo{
 	{WideNetwork, "w", "wide networks trained on the set"}, // of the literature; no protocol here
 }
 
-// Known returns what is known of a family; of one that is not known, nothing.
+// Known returns the description of a family, or nothing if the family is unknown.
 func (f Family) Known() FamilyInfo {
 	for _, known := range Families {
 		if known.Name == f {
@@ -49,22 +49,22 @@ func (f Family) Known() FamilyInfo {
 	return FamilyInfo{}
 }
 
-// softLabels are the families of networks whose set has soft labels.
+// softLabels maps a family of trained networks to the one for sets with soft labels.
 var softLabels = map[Family]Family{Network: NetworkSoft, NetworkAug: NetworkSoftAug}
 
-// IsScore reports whether a metric tells how good a set is on test images. Only such
-// numbers have a family.
+// IsScore reports whether a metric measures the quality of a set on test images. Only such metrics
+// have a family.
 func IsScore(metric string) bool {
 	return metric == "" || strings.HasSuffix(metric, "test_acc") || strings.HasSuffix(metric, "test_errors")
 }
 
-// FamilyOf returns the family of a metric of runs, "" for one that is no score.
+// FamilyOf returns the family of a metric of runs, or "" if the metric is not a score.
 func FamilyOf(metric string, m Method, p Protocol) Family {
 	if !IsScore(metric) {
 		return ""
 	}
 	if strings.Contains(metric, "own.") {
-		return Kernel // in the run's own networks, whatever else the protocol does
+		return Kernel // own.* are scores in the run's own networks, for every protocol
 	}
 	family := p.Info().Family
 	if soft, ok := softLabels[family]; ok && m.Info().SoftLabels {

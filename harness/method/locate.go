@@ -1,19 +1,19 @@
 package method
 
-// Place says for which run of which experiment a file is looked for.
+// Place identifies the run for which a file is located.
 type Place struct {
-	Dir     string // of the experiment's file, from where paths count
-	Dataset string // as the experiment calls it
+	Dir     string // folder of the experiment's file, the base of relative paths
+	Dataset string // name in the experiment
 	Model   string
 	IPC     int
 	Seed    uint64
 }
 
-// Locator is implemented by a method whose sets come from files, which its settings
-// alone do not name.
+// Locator is implemented by a method whose sets come from files that its settings do not fully
+// name.
 type Locator interface {
-	// Locate returns the method of one run. Its settings hold a digest of the run's
-	// files in place of their paths, so that other files make another run. With data,
-	// of which only the images are missing, it checks that the files fit.
+	// Locate returns the method of one run. Its settings hold a digest of the run's files
+	// instead of their paths, so that other files give another run. If data is given, it
+	// checks that the files fit; data may lack the images.
 	Locate(p Place, data *Data) (Method, error)
 }

@@ -1,18 +1,16 @@
-// Package method is the contract between an experiment and what it compares:
-// methods, which distil a dataset, and protocols, which score what they made.
+// Package method is the contract between an experiment and what it compares: methods, which distil
+// a dataset, and protocols, which score the distilled sets.
 //
-// A method sees training images only. It hands every state of its distilled set
-// to an observer, and the experiment decides which of them to score on the test
-// images and when to save a checkpoint: nothing a method does can depend on test
-// data or on the clock. What counts is the set that Distill returns.
+// A method sees only training images. It passes every state of its distilled set to an observer.
+// The experiment decides which states to score on the test images and when to save a checkpoint.
+// A method can therefore not depend on test data or on the clock. The result is the set that
+// Distill returns.
 //
-// Most methods go by updates. They state what an update changes and along which
-// gradient, and leave the rest to Descent: the loop and its end, observations,
-// checks, rates and checkpoints.
+// Most methods work in updates. They state what an update changes and along which gradient.
+// Descent does the rest: the loop and its end, observations, checks, rates and checkpoints.
 //
-// Guarantee asked of every method: its result is a function of the problem's
-// bits. It depends neither on GOMAXPROCS nor on whether, and how often, the run
-// was interrupted and continued. Package methodtest checks it.
+// Every method must guarantee that its result is a function of the problem's bits. The result must
+// not depend on GOMAXPROCS, or on interruptions and their number. Package methodtest checks this.
 package method
 
 import (
@@ -21,7 +19,7 @@ import (
 	"fmt"
 )
 
-// Info describes a method to readers of tables and to the store.
+// Info describes a method, for readers of tables and for the store.
 type Info struct {
 	Name       string   // as experiments write it: lower case, digits and hyphens
 	Title      string   // as tables print it
@@ -29,35 +27,35 @@ type Info struct {
 	Version    int      // part of a run's identity; raised when results change
 	Citation   string   // where the method comes from
 	Deviations []string // how this implementation differs from the original
-	Protocol   string   // the protocol that scores it unless the experiment says otherwise
+	Protocol   string   // the default protocol for its sets
 
-	// IgnoresIPC says that the number of images a class makes no difference, so
-	// that all cells of a row may share one run.
+	// IgnoresIPC reports that the number of images per class has no effect, so that all
+	// cells of a row may share one run.
 	IgnoresIPC bool
 
-	// SoftLabels says that networks trained on its sets see labels that are no class
-	// numbers, but learned or solved: such scores are of another Family.
+	// SoftLabels reports that the sets train networks with learned or solved labels
+	// instead of class numbers. Their scores belong to another Family.
 	SoftLabels bool
 }
 
-// Method distils a dataset. Its settings are the fields of the struct that implements
-// it that have a `toml` tag; see Register.
+// Method distils a dataset. Its settings are the fields with a `toml` tag of the struct that
+// implements it; see Register.
 type Method interface {
 	Info() Info
 
-	// Distill learns a set for the problem. It calls observe with the initial
-	// set, Update 0, and again after every update (or after every few). It checks
-	// ctx once per update; when ctx has ended it returns an *Interrupted that
-	// holds a checkpoint. Given back as Problem.Resume, it continues to the same
-	// bits, and calls observe next with the first update after those it had.
+	// Distill learns a set for the problem. It calls observe with the initial set,
+	// Update 0, and again after every update (or every few). It checks ctx once per
+	// update. When ctx is done it returns an *Interrupted with a checkpoint. Passed
+	// back as Problem.Resume, the checkpoint continues the run with the same bits;
+	// observe is then called for the first update that it has not seen.
 	//
-	// Distill must not change its receiver or the training images. A panic is
-	// recorded as the run's failure, but one in a goroutine of its own would end the
-	// program: tensor.Parallel hands those of its tasks on.
+	// Distill must not change its receiver or the training images. A panic is recorded
+	// as the run's failure. A panic in a goroutine would end the program, so use
+	// tensor.Parallel, which raises panics of its tasks in the caller.
 	Distill(ctx context.Context, p Problem, observe func(Step)) (*Distilled, error)
 }
 
-// Problem is what a method is asked to distil.
+// Problem is the input of a method.
 type Problem struct {
 	Data   *Data  // training images and their preprocessing; there are no test images
 	IPC    int    // images per class to make
@@ -66,44 +64,44 @@ type Problem struct {
 	Shared *Shared
 	Resume []byte // a checkpoint of the same run, or nil to start
 
-	// Begin, if given, says that what had to be done between two updates is over:
-	// the time of an update counts from there, or else from the observation before
-	// it. A method that trains a network in between calls it.
+	// Begin, if given, marks the end of the work between two updates, such as training
+	// a network. The time of an update counts from Begin, or otherwise from the last
+	// observation.
 	Begin func()
 
-	// Phase, if given, is told what long preparations are doing, and how much of
-	// it is done. It is for people to watch and must not change results.
+	// Phase, if given, is told what a long preparation does, and the share done. It is
+	// only shown to people and must not change results.
 	Phase func(what string, done float64)
 }
 
-// Step is what a method lets an observer see after an update. The functions may
-// be called only until the observer returns.
+// Step is what a method shows an observer after an update. Its functions may only be called until
+// the observer returns.
 type Step struct {
 	Update  int     // updates of the distilled set so far
-	Of      int     // updates the run will make at most; 0 if unknown
-	Loss    float64 // the method's own objective, if HasLoss says that it has one
+	Of      int     // the largest number of updates; 0 if unknown
+	Loss    float64 // the method's objective, if HasLoss is set
 	HasLoss bool
 
-	// Iteration is how many updates make an iteration as the method's authors count
-	// them; 0 stands for 1.
+	// Iteration is the number of updates in an iteration, as the method's authors count
+	// them; 0 means 1.
 	Iteration int
 
-	// Metrics returns further scalars by name, for the trace. It may be nil, is
-	// called only when a trace line is due, and so may cost something.
+	// Metrics returns further numbers by name, for the trace. It may be nil. It is only
+	// called when a trace line is due, so it may be costly.
 	Metrics func() map[string]float64
 
-	// Distilled returns the set as it stands, nil where it has no labels yet. The caller
-	// keeps it.
+	// Distilled returns the current set, or nil if it has no labels yet. The caller owns
+	// it.
 	Distilled func() *Distilled
 
-	// Checkpoint returns the state from which the run continues with the update
-	// that follows this one. It may be nil where a step is too small to matter.
+	// Checkpoint returns a state from which the run continues with the next update. It
+	// may be nil for a method whose steps are cheap.
 	Checkpoint func() ([]byte, error)
 }
 
-// Interrupted is the error of a run that stopped because its context ended.
+// Interrupted is the error of a run whose context was cancelled.
 type Interrupted struct {
-	Checkpoint []byte // opaque; nil to start again from the beginning
+	Checkpoint []byte // nil to start from the beginning
 	Cause      error
 }
 
@@ -112,27 +110,25 @@ func (e *Interrupted) Error() string { return fmt.Sprintf("interrupted: %v", e.C
 // Unwrap returns the cause.
 func (e *Interrupted) Unwrap() error { return e.Cause }
 
-// Sizes is what is known of a run before its data is loaded.
+// Sizes describes a run before its data is loaded.
 type Sizes struct {
 	Train, Test, Classes int // images, images, classes
 	H, W, C              int // of an image
-	Smallest             int // training images of the class that has fewest; 0 if unknown
+	Smallest             int // training images in the smallest class; 0 if unknown
 	IPC                  int
 	Model                Model
 
-	Method   Method   // what makes the set
-	Protocol Protocol // and what scores it; either may be nil if unknown
+	Method   Method   // distils the set
+	Protocol Protocol // scores the set; both may be nil if unknown
 }
 
-// SizesChecker is implemented by methods and protocols that know, before a run,
-// that it cannot be made with such data, or with each other. Its answer stands in
-// place of CheckSizes.
+// SizesChecker is implemented by methods and protocols that can reject a run before it starts,
+// because of its data or of each other. Its answer replaces the default of CheckSizes.
 type SizesChecker interface{ CheckSizes(Sizes) error }
 
-// CheckSizes returns why no run of the method, scored by the protocol, can be made
-// with such data, if so. Unless they know better, a method is held to need as many
-// images of every class as it makes, for that is what Choose needs, and a protocol
-// to train the networks that the model describes.
+// CheckSizes returns an error if the method cannot run on such data, or the protocol cannot score it.
+// By default, a method needs IPC training images of every class, as Choose does. A protocol must be
+// able to train the networks that the model describes.
 func CheckSizes(m Method, p Protocol, s Sizes) error {
 	s.Method, s.Protocol = m, p
 	var errs []error
@@ -152,18 +148,17 @@ func CheckSizes(m Method, p Protocol, s Sizes) error {
 	return errors.Join(errs...)
 }
 
-// CheckLambda refuses a protocol that scores by a convex model with another
-// regularisation for each image than the one that a method makes labels for.
+// CheckLambda returns an error if the protocol scores by a convex model whose lambda (for each image)
+// differs from the method's, for which the labels are computed.
 func CheckLambda(lambda float64, s Sizes) error {
 	if s.Protocol == nil {
 		return nil
 	}
 	if p := s.Protocol.Info(); p.Lambda != 0 && p.Lambda != lambda {
-		return fmt.Errorf("the method's lambda is %v and that of its scoring %v; labels are made for one of them\nhint: set lambda alike in [method] and [eval.%s], or leave both out", lambda, p.Lambda, p.Name)
+		return fmt.Errorf("the method's lambda is %v, but the protocol's is %v; labels only suit one lambda\nhint: set the same lambda in [method] and [eval.%s], or in neither", lambda, p.Lambda, p.Name)
 	}
 	return nil
 }
 
-// Counter is implemented by methods that know about how many floating-point operations an
-// update takes.
+// Counter is implemented by methods that can estimate the floating-point operations of an update.
 type Counter interface{ Flops(Sizes) float64 }

@@ -14,7 +14,7 @@ import (
 	"dgkip/harness/rng"
 )
 
-// A method must not be able to see test data, by mistake or otherwise.
+// A method must have no access to test data.
 func TestProblemHoldsNoTestData(t *testing.T) {
 	var walk func(at string, x reflect.Type)
 	images := 0
@@ -55,7 +55,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// Noise is standard normal, class by class, and takes the stream in its order.
+// Noise is standard normal, sorted by class, and takes the stream in order.
 func TestNoise(t *testing.T) {
 	p := Problem{IPC: 50, Data: &Data{Classes: []string{"a", "b", "c"}, Train: Images{H: 4, W: 5, C: 2}}}
 	d := Noise(p, rng.Stream(1, "noise"))
@@ -65,7 +65,7 @@ func TestNoise(t *testing.T) {
 	want := make([]float32, 150*40)
 	rng.Stream(1, "noise").FillNormal(want, 0, 1)
 	if d.Len() != 150 || d.Kind != Hard || !slices.Equal(d.Images, want) {
-		t.Errorf("%d images of kind %s, or other values", d.Len(), d.Kind)
+		t.Errorf("%d images of kind %s, or their values differ", d.Len(), d.Kind)
 	}
 	for i, y := range d.Of {
 		if y != i/50 || d.Labels[3*i+y] != 1 {
@@ -74,7 +74,7 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// Only real images can be too few.
+// Only a start from real images needs training images.
 func TestCheckStart(t *testing.T) {
 	for _, c := range []struct {
 		start         string
@@ -85,7 +85,7 @@ func TestCheckStart(t *testing.T) {
 		if c.ok != (err == nil) {
 			t.Errorf("%+v: %v", c, err)
 		}
-		if !c.ok && !strings.Contains(err.Error(), "ipc 7: dd with start = \"real\" needs as many training images of every class, and the smallest class has only 6\nhint: start = \"noise\"") {
+		if !c.ok && !strings.Contains(err.Error(), "ipc 7: dd with start = \"real\" needs as many training images of every class, but the smallest class has only 6\nhint: start = \"noise\"") {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -140,14 +140,14 @@ func TestDistilledCheck(t *testing.T) {
 		t.Error(err)
 	}
 	for want, spoil := range map[string]func(*Distilled){
-		"no classes":      func(d *Distilled) { d.Classes = nil },
-		"do not make":     func(d *Distilled) { d.Images = d.Images[1:] },
-		"has label 2":     func(d *Distilled) { d.Of[1] = 2 },
-		"unknown kind":    func(d *Distilled) { d.Kind = "odd" },
-		"label values":    func(d *Distilled) { d.Kind = Gain },
-		"label of image":  func(d *Distilled) { d.Labels[3] /= 0 * d.Labels[0] },
-		"having no image": func(d *Distilled) { d.Whole = true },
-		"means":           func(d *Distilled) { d.Prep.Mean = []float32{1} },
+		"no classes":          func(d *Distilled) { d.Classes = nil },
+		"are not":             func(d *Distilled) { d.Images = d.Images[1:] },
+		"has label 2":         func(d *Distilled) { d.Of[1] = 2 },
+		"unknown kind":        func(d *Distilled) { d.Kind = "odd" },
+		"label values":        func(d *Distilled) { d.Kind = Gain },
+		"label of image":      func(d *Distilled) { d.Labels[3] /= 0 * d.Labels[0] },
+		"must have no images": func(d *Distilled) { d.Whole = true },
+		"means":               func(d *Distilled) { d.Prep.Mean = []float32{1} },
 	} {
 		d := good()
 		spoil(d)
@@ -157,7 +157,7 @@ func TestDistilledCheck(t *testing.T) {
 	}
 }
 
-// plain has settings of no kind; sure knows what it needs.
+// plain is a method without settings. sure has its own CheckSizes.
 type plain struct{ ignores bool }
 
 func (m plain) Info() Info { return Info{Name: "plain", IgnoresIPC: m.ignores} }
@@ -194,7 +194,7 @@ func TestCheckSizes(t *testing.T) {
 		want string
 	}{
 		{plain{}, scorer{}, Sizes{H: 28, W: 28, Smallest: 5, IPC: 5, Model: conv(5)}, ""},
-		{plain{}, scorer{}, Sizes{H: 28, W: 28, Smallest: 5, IPC: 6, Model: conv(5)}, "ipc 6: plain needs as many training images of every class, and the smallest class has only 5"},
+		{plain{}, scorer{}, Sizes{H: 28, W: 28, Smallest: 5, IPC: 6, Model: conv(5)}, "ipc 6: plain needs as many training images of every class, but the smallest class has only 5"},
 		{plain{}, scorer{}, Sizes{H: 28, W: 28, IPC: 6, Model: conv(5)}, ""},
 		{plain{true}, scorer{}, Sizes{H: 28, W: 28, Smallest: 5, IPC: 6, Model: conv(3)}, ""},
 		{sure{}, scorer{}, Sizes{H: 28, W: 28, Smallest: 5, IPC: 6, Model: conv(3)}, ""},

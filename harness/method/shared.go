@@ -6,33 +6,29 @@ import (
 	"sync"
 )
 
-// Shared keeps what several runs need and one computes: the features of the
-// training images, say. The zero value is ready, and a nil *Shared computes
-// everything anew.
+// Shared keeps values that several runs need, such as the features of the training images, so that
+// they are computed once. The zero value is ready to use. A nil *Shared keeps nothing.
 //
-// What is kept must be a function of its key, for otherwise results would depend
-// on the order of runs.
+// A value must be a function of its key. Otherwise results would depend on the order of runs.
 type Shared struct {
 	mu   sync.Mutex
 	held map[string]*held
 	disk Disk
-	of   *Shared // what With was asked of; it holds the values
+	of   *Shared // the Shared that holds the values, if made by With
 }
 
-// Disk keeps large values from one start of the program to the next. It is a
-// memory only: what it does not find is computed again, so that no trouble with it
-// ends a run.
+// Disk keeps large values from one start of the program to the next. It is only a cache: a value
+// that is not found is computed again, so errors of the disk never end a run.
 //
-// The key must hold all that the value depends on, as that of Do: the digest of
-// the images, the settings, the seed, and a version of what is computed.
+// As for Do, the key must contain all that the value depends on: the digest of the images, the
+// settings, the seed, and a version of the computation.
 type Disk interface {
-	// Load finds what Save kept under the key and lets read take it. The content
-	// has been verified before. Load reports whether it was found and read; after
-	// an error of read it was not, and is dropped. A caller that finds nothing
-	// computes the value and calls Save.
+	// Load finds what Save kept under the key, verifies it and passes it to read. It
+	// reports whether the value was found and read. If read fails, the value is
+	// deleted. If Load reports false, the caller computes the value and calls Save.
 	Load(key string, read func(io.Reader) error) (found bool)
 
-	// Save keeps what write writes, size bytes in all, unless there is no room.
+	// Save keeps the size bytes that write writes, unless there is no room.
 	Save(key string, size int64, write func(io.Writer) error)
 }
 
@@ -42,9 +38,9 @@ type held struct {
 	err   error
 }
 
-// Do returns what is kept under the key, computing it first if nothing is. Of
-// several callers one computes and the others wait; when it fails, which may be
-// because it alone was stopped, they try for themselves. An error is not kept.
+// Do returns the value under the key, and computes it first if there is none. One of several callers
+// computes, and the rest wait. If it fails, perhaps because only it was stopped, each of the others
+// tries for itself. Errors are not kept.
 func (s *Shared) Do(key string, compute func() (any, error)) (any, error) {
 	if s == nil {
 		return compute()
@@ -55,7 +51,7 @@ func (s *Shared) Do(key string, compute func() (any, error)) (any, error) {
 			mine = true
 			done := false
 			defer func() {
-				if !done { // a panic: those who wait must not take nil for a value
+				if !done { // compute panicked: waiting callers must not use nil
 					h.err = errors.New("method: sharing failed")
 				}
 				if h.err != nil {
@@ -95,8 +91,7 @@ func (s *Shared) forget(key string, h *held) {
 	}
 }
 
-// Disk returns what keeps values from one start of the program to the next, or
-// nil where nothing does.
+// Disk returns the disk, or nil if there is none.
 func (s *Shared) Disk() Disk {
 	if s == nil {
 		return nil
@@ -104,7 +99,7 @@ func (s *Shared) Disk() Disk {
 	return s.disk
 }
 
-// With returns the same values with another disk, or with none.
+// With returns a Shared with the same values and another disk, which may be nil.
 func (s *Shared) With(d Disk) *Shared { return &Shared{of: s.root(), disk: d} }
 
 func (s *Shared) root() *Shared {
@@ -114,7 +109,7 @@ func (s *Shared) root() *Shared {
 	return s
 }
 
-// Clear drops everything that is held in memory.
+// Clear drops all values in memory.
 func (s *Shared) Clear() {
 	s = s.root()
 	s.mu.Lock()

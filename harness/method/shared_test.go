@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// shelf is a disk that holds nothing.
+// shelf is a disk that keeps nothing.
 type shelf struct{}
 
 func (shelf) Load(string, func(io.Reader) error) bool   { return false }
@@ -13,7 +13,7 @@ func (shelf) Save(string, int64, func(io.Writer) error) {}
 
 func TestSharedDisk(t *testing.T) {
 	if (*Shared)(nil).Disk() != nil {
-		t.Error("nothing shared has a disk")
+		t.Error("a nil Shared has a disk")
 	}
 	s := new(Shared)
 	if s.Disk() != nil {
@@ -22,9 +22,9 @@ func TestSharedDisk(t *testing.T) {
 	s = s.With(shelf{})
 	s.Clear()
 	if s.Disk() != (shelf{}) {
-		t.Error("Clear took the disk away")
+		t.Error("Clear removed the disk")
 	}
 	if s.With(nil).Disk() != nil {
-		t.Error("the disk cannot be taken away")
+		t.Error("With(nil) did not remove the disk")
 	}
 }

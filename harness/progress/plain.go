@@ -12,12 +12,12 @@ import (
 // plain is a writer of messages.
 type plain struct{ w io.Writer }
 
-// Plain returns a writer that quotes control characters, but for line breaks and tabs,
-// and bytes that are not UTF-8: names in messages come from files of others, and a
-// terminal obeys what it reads. Each write must end with a whole character.
+// Plain returns a writer that quotes bytes that are not UTF-8, and control characters except
+// line breaks and tabs. Names in messages can come from foreign files, and a terminal executes
+// control characters. Each write must end with a whole character.
 func Plain(w io.Writer) io.Writer { return plain{Screen(w)} }
 
-// Screen returns what a writer by Plain writes to, or w.
+// Screen returns the writer inside a writer by Plain, or w itself.
 func Screen(w io.Writer) io.Writer {
 	if p, ok := w.(plain); ok {
 		return p.w

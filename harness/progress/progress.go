@@ -1,6 +1,6 @@
-// Package progress shows what is running: on a terminal one line for every run
-// with step, loss, rate and time left, and one for all of them; elsewhere plain
-// lines every few seconds, fit for a log.
+// Package progress shows what is running. On a terminal it shows one line for every run, with
+// step, loss, rate and time left, and one line for all runs. Elsewhere it prints plain lines
+// every few seconds, as in a log.
 package progress
 
 import (
@@ -15,18 +15,18 @@ import (
 	"unicode/utf8"
 )
 
-// Intervals between redrawing a terminal and between lines of a log.
+// Intervals between updates of a terminal, and between lines of a log.
 const (
 	redraw  = 100 * time.Millisecond
 	logging = 5 * time.Second
 )
 
-// Board shows runs on a writer. Its methods, and those of its lines, may be called
-// by several goroutines.
+// Board shows runs on a writer. Several goroutines may call its methods and those of its
+// lines.
 type Board struct {
 	mu      sync.Mutex
-	w       io.Writer // of messages
-	screen  io.Writer // where the cursor moves
+	w       io.Writer // for messages
+	screen  io.Writer // for the lines that are redrawn
 	tty     bool
 	quiet   bool
 	width   func() int
@@ -35,13 +35,13 @@ type Board struct {
 	drawn   int // lines on the screen
 	last    time.Time
 	started time.Time
-	closed  chan struct{} // ends the clock; nil without one
+	closed  chan struct{} // stops the clock; nil if there is none
 
 	total, done, failed, before int
 }
 
-// New returns a board. With quiet it shows nothing but messages. It shows the time
-// that passes even when nothing is reported, until it is closed.
+// New returns a board. With quiet it shows only messages. Until it is closed, it also updates
+// the time when nothing is reported.
 func New(w io.Writer, quiet bool) *Board {
 	b := newBoard(w, quiet)
 	if !quiet {
@@ -51,8 +51,8 @@ func New(w io.Writer, quiet bool) *Board {
 	return b
 }
 
-// clock shows the state once a second: a long computation may report nothing for
-// minutes, and a display that stands still looks like a program that hangs.
+// clock shows the state once a second. A long computation may report nothing for minutes, and
+// without the clock the program would seem to hang.
 func (b *Board) clock(closed <-chan struct{}) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -79,21 +79,21 @@ func newBoard(w io.Writer, quiet bool) *Board {
 	return b
 }
 
-// Expect says how many runs there are to do, and how many were done before.
+// Expect sets the number of runs to do, and the number done before.
 func (b *Board) Expect(total, before int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.total, b.before = total, before
 }
 
-// Skip counts a run that is done elsewhere, without a line for it.
+// Skip counts a run that another process has done. It shows no line for it.
 func (b *Board) Skip() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.done++
 }
 
-// Printf shows a message that stays.
+// Printf shows a message that stays on the screen.
 func (b *Board) Printf(format string, args ...any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -111,12 +111,12 @@ type Line struct {
 	of      int
 	loss    float64
 	hasLoss bool
-	started time.Time // of the phase
-	first   int       // step the phase began with
+	started time.Time // start of the phase
+	first   int       // first step of the phase
 
-	task string // what the phase has to prepare before its next step; "" for nothing
+	task string // what the phase prepares before its next step, or ""
 	part float64
-	from time.Time // of the task
+	from time.Time // start of the task
 }
 
 // Start adds a run.
@@ -129,7 +129,7 @@ func (b *Board) Start(name string) *Line {
 	return l
 }
 
-// Phase says what the run does now.
+// Phase sets what the run does now.
 func (l *Line) Phase(name string) {
 	l.b.mu.Lock()
 	defer l.b.mu.Unlock()
@@ -137,8 +137,7 @@ func (l *Line) Phase(name string) {
 	l.b.maybe()
 }
 
-// Task says what is being prepared before the next step, and which part of it is
-// done.
+// Task sets what is prepared before the next step, and the part that is done.
 func (l *Line) Task(what string, part float64) {
 	l.b.mu.Lock()
 	defer l.b.mu.Unlock()
@@ -149,7 +148,7 @@ func (l *Line) Task(what string, part float64) {
 	l.b.maybe()
 }
 
-// Step says how far the run is, and its loss if it has one.
+// Step sets the progress of the run, and its loss if it has one.
 func (l *Line) Step(step, of int, loss float64, hasLoss bool) {
 	l.b.mu.Lock()
 	defer l.b.mu.Unlock()
@@ -160,7 +159,7 @@ func (l *Line) Step(step, of int, loss float64, hasLoss bool) {
 	l.b.maybe()
 }
 
-// Done takes the run off the board, with a message that stays unless it is empty.
+// Done removes the run from the board. It shows message, unless that is empty.
 func (l *Line) Done(failed bool, message string) {
 	b := l.b
 	b.mu.Lock()
@@ -181,7 +180,7 @@ func (l *Line) Done(failed bool, message string) {
 
 func (b *Board) counter() string { return fmt.Sprintf("[%d/%d]", b.before+b.done, b.total) }
 
-// Close leaves the screen clean.
+// Close removes the lines from the screen.
 func (b *Board) Close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -193,7 +192,7 @@ func (b *Board) Close() {
 	}
 }
 
-// maybe shows the state if it is time to.
+// maybe shows the state if the interval is over.
 func (b *Board) maybe() {
 	interval := logging
 	if b.tty {
@@ -247,11 +246,11 @@ func (b *Board) draw() {
 	show(all)
 }
 
-// String is the line as it is shown where there is room for it.
+// String returns the full line.
 func (l *Line) String() string { return l.name + l.state() }
 
-// fit is String in a width. It shortens the run's name, which the reader can guess,
-// rather than the numbers at the end, which change.
+// fit returns the line cut to a width. It shortens the name of the run, which the reader can
+// guess, and keeps the numbers at the end, which change.
 func (l *Line) fit(width int) string {
 	const shortest = 12
 	name, state := []rune(l.name), l.state()
@@ -262,7 +261,7 @@ func (l *Line) fit(width int) string {
 	return string(name) + state
 }
 
-// state is what the run does, and how far it is.
+// state returns what the run does, and its progress.
 func (l *Line) state() string {
 	var s strings.Builder
 	if l.phase != "" {
@@ -281,7 +280,7 @@ func (l *Line) state() string {
 		fmt.Fprintf(&s, ", loss %.4g", l.loss)
 	}
 	seconds := l.b.now().Sub(l.started).Seconds()
-	// The first steps of all warm up: they say little of those to come.
+	// The first steps are slow, so they do not predict the speed of later ones.
 	if n := l.step - l.first; n > 2 && l.first >= 0 && seconds > 0 {
 		rate := float64(n) / seconds
 		if rate >= 1 {
@@ -296,7 +295,7 @@ func (l *Line) state() string {
 	return s.String()
 }
 
-// writeTask writes what is being prepared, its share done and its time so far.
+// writeTask writes what is being prepared, the share done and the time so far.
 func (l *Line) writeTask(s *strings.Builder) {
 	fmt.Fprintf(s, ", %s", l.task)
 	seconds := l.b.now().Sub(l.from).Seconds()
@@ -312,7 +311,7 @@ func (l *Line) writeTask(s *strings.Builder) {
 	}
 }
 
-// Seconds writes a length of time with two units at most.
+// Seconds formats a length of time with at most two units.
 func Seconds(s float64) string {
 	const minute, hour, day = 60, 3600, 86400
 	switch {
@@ -332,8 +331,8 @@ func Seconds(s float64) string {
 	return fmt.Sprintf("%.3g years", s/(365.25*day))
 }
 
-// Columns returns the width of the terminal that w writes to, 0 if it is none, or one that
-// understands no cursor movements.
+// Columns returns the width of the terminal that w writes to. It returns 0 if w is not a terminal
+// or cannot move its cursor.
 func Columns(w io.Writer) int {
 	f, ok := Screen(w).(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" {

@@ -34,7 +34,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// A loss of zero is one.
+// A loss of zero is shown.
 func TestLoss(t *testing.T) {
 	b, _, _ := board(false)
 	l := b.Start("run")
@@ -63,7 +63,7 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// Lengths of time that no duration holds, and hardly any.
+// Very long and very short times.
 func TestSeconds(t *testing.T) {
 	for s, want := range map[float64]string{
 		0: "0.0 s", 1e-6: "under 0.1 s", 0.05: "0.1 s", 1.5: "1.5 s", 75: "75 s", 1200: "20 min", 9000: "2 h 30 min", 1e6: "11.6 days", 86400 * 1500: "4.11 years", 1e12: "3.17e+04 years", 1e300: "3.17e+292 years",
@@ -74,7 +74,7 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
-// What is prepared before the next step is shown until that is made.
+// A task is shown until the next step.
 func TestTask(t *testing.T) {
 	b, _, now := board(false)
 	l := b.Start("glyphs")
@@ -97,7 +97,7 @@ func TestTask(t *testing.T) {
 	}
 	l.Task("solution", 0.5)
 	if got := l.String(); got != "glyphs: distil, solution 50 %" {
-		t.Errorf("the next task: %q", got)
+		t.Errorf("during the next task: %q", got)
 	}
 	l.Step(3, 10, 0, false)
 	if got := l.String(); got != "glyphs: distil 3/10" {
@@ -105,7 +105,7 @@ func TestTask(t *testing.T) {
 	}
 }
 
-// Where the terminal is narrow the name is cut, and the numbers stay.
+// On a narrow terminal the name is cut, and the numbers stay.
 func TestFit(t *testing.T) {
 	b, _, now := board(true)
 	l := b.Start("fashion-mnist dgkip-ls-pred small ipc 10 seed 0")
@@ -120,7 +120,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// A task that reports nothing still shows the time that passes.
+// A task that reports nothing still shows its time.
 func TestClock(t *testing.T) {
 	b, out, now := board(false)
 	b.Start("glyphs").Task("solving", 0)

@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// columns is the width of the console, 0 if f is none or moves no cursor.
+// columns returns the width of the console f, or 0 if f is not a console or cannot move its
+// cursor.
 func columns(f *os.File) int {
 	h := windows.Handle(f.Fd())
 	var mode uint32

@@ -10,14 +10,14 @@
 #SBATCH --output={{.Name}}-%A_%a.log
 
 # {{.About}}
-#   sh FILE        submits {{.Workers}} workers, and a job that writes the tables after them
-#   sbatch FILE    submits the workers alone
-# from a folder that all nodes share. Partition and account are yours to add above, for
-# both.
+#   sh FILE        submits {{.Workers}} workers, and then a job that writes the tables
+#   sbatch FILE    submits only the workers
+# Run it in a folder that all nodes share. Add partition and account above; they hold for
+# both jobs.
 if [ -z "${SLURM_ARRAY_TASK_ID:-}" ]; then
 	job=$(sbatch --parsable "$0") || exit
 	workers=${job%%;*}
-	cluster=${job#"$workers"} # where there are several
+	cluster=${job#"$workers"} # if there are several clusters
 	sbatch ${cluster:+"--clusters=${cluster#;}"} --dependency="afterany:$workers" --array=0 \
 		--job-name={{.Name}}-tables --output={{.Name}}-tables.log --cpus-per-task=1 --time=60 "$0"
 	exit
@@ -27,23 +27,23 @@ if [ "$SLURM_ARRAY_TASK_ID" -eq 0 ]; then
 	exit
 fi
 
-# The task has to be named: the last one of an array has the job id of all.
+# Names the task, because the last task of an array has the job id of the whole array.
 requeue() { scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"; }
 
-# The program stops in time by itself and then ends with 75. Near the limit of the job it
-# is told to. Should it not end in time, it loses what it did since it last saved.
+# The program stops by itself before the limit and exits with 75. Near the limit of the job
+# this script also tells it to stop. If it is too slow, it loses the work since its last save.
 pid=
 trap 'pid=${pid:-$!}; kill -USR1 "$pid"; { sleep 60; requeue; } &' USR1
-trap : TERM # Slurm sends it to the program as well
+trap : TERM # Slurm also sends TERM to the program
 {{join .Program .Work}} &
-pid=${pid:-$!} # as it is if the signal came this early
+pid=${pid:-$!} # the trap has set it if the signal came this early
 while
 	wait "$pid"
 	code=$?
 	kill -0 "$pid" 2>/dev/null # a signal ends the wait, but not the program
 do :; done
-# Nor is what the wait gave the program's own code if both ended at once. That is still to
-# be had then; otherwise there is nothing more to wait for, which is 127.
+# If a signal and the program ended the wait at the same time, the code above is not the
+# program's. A second wait then returns it; otherwise it returns 127.
 wait "$pid"
 last=$?
 [ "$last" -eq 127 ] || code=$last

@@ -1,5 +1,5 @@
-// Package submit prints a job script for Slurm. It starts workers, all alike, that claim
-// runs until there are none left.
+// Package submit prints a job script for Slurm. The job starts equal workers, which claim runs
+// until none are left.
 package submit
 
 import (
@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// Job is several workers, and what each of them needs.
+// Job describes the workers, and the resources of each of them.
 type Job struct {
 	Name    string
-	About   string // for people, one line
-	Program string // how to start it
+	About   string // one line for readers
+	Program string // command that starts the program
 	Work    []string
-	Collect []string // arguments of a worker, and of what writes tables when all are done
+	Collect []string // arguments of a worker (Work), and of the job that then writes tables
 	Workers int
 	CPUs    int
 	Memory  int64         // bytes
@@ -32,10 +32,10 @@ var script = template.Must(template.New("").Funcs(template.FuncMap{"join": comma
 // Print writes the job script.
 func Print(out io.Writer, j Job) error { return script.Execute(out, j) }
 
-// MiB is the memory in Slurm's units.
+// MiB returns the memory in Slurm's unit.
 func (j Job) MiB() int64 { return (j.Memory + 1<<20 - 1) >> 20 }
 
-// Minutes is the time that a job asks for: room to save what it is at comes on top.
+// Minutes returns the time limit of the job: the worker's limit, and time to save its state.
 func (j Job) Minutes() int64 {
 	room := min(max(j.Limit/10, 5*time.Minute), 30*time.Minute)
 	return int64((j.Limit + room + time.Minute - 1) / time.Minute)
@@ -43,7 +43,7 @@ func (j Job) Minutes() int64 {
 
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
 
-// Name makes a name that Slurm accepts.
+// Name turns s into a name that Slurm accepts.
 func Name(s string) string {
 	s = strings.Trim(notInNames.ReplaceAllString(strings.ToLower(s), "-"), "-")
 	if s == "" {
@@ -54,7 +54,7 @@ func Name(s string) string {
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_./:,=@%+-]+$`)
 
-// quoted writes an argument for a shell.
+// quoted quotes an argument for a shell.
 func quoted(s string) string {
 	if plain.MatchString(s) {
 		return s
@@ -62,7 +62,7 @@ func quoted(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// command writes a command for a shell.
+// command returns a command line for a shell.
 func command(program string, args []string) string {
 	parts := []string{quoted(program)}
 	for _, a := range args {

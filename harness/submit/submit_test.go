@@ -28,7 +28,7 @@ func printed(t *testing.T) string {
 	return b.String()
 }
 
-// program writes a program of some lines.
+// program writes a script to a file.
 func program(t *testing.T, file, text string) string {
 	t.Helper()
 	if err := os.WriteFile(file, []byte(text), 0o777); err != nil {
@@ -37,7 +37,7 @@ func program(t *testing.T, file, text string) string {
 	return file
 }
 
-// The job script is sound for shells, and for what looks for their pitfalls.
+// The job script passes the syntax checks of shells and of shellcheck.
 func TestSlurmSyntax(t *testing.T) {
 	file := program(t, filepath.Join(t.TempDir(), "job.sh"), printed(t))
 	for _, check := range [][]string{{"sh", "-n"}, {"bash", "-n"}, {"shellcheck"}} {
@@ -51,9 +51,9 @@ func TestSlurmSyntax(t *testing.T) {
 	}
 }
 
-// With stand-ins for Slurm and the program: the script submits itself and, by the same
-// directives, the tables after it; it passes arguments on as they are, and has its own
-// task requeued after 75 alone, or when the limit is near and the program does not end.
+// The script runs with replacements for Slurm and the program. It submits itself, and the tables
+// job with the same directives. It passes arguments unchanged. It requeues its own task only if
+// the program exits with 75, or if the limit is near and the program does not stop.
 func TestSlurmFlow(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
@@ -85,7 +85,7 @@ func TestSlurmFlow(t *testing.T) {
 		dir := t.TempDir()
 		job := program(t, filepath.Join(dir, "job.sh"), printed(t))
 		for name, does := range map[string]string{"sbatch": "echo '" + c.id + "'", "scontrol": "", "sleep": "", "dgkip": c.does} {
-			// A line is one write: two programs may log at once.
+			// One write for each line, because two programs may log at once.
 			program(t, filepath.Join(dir, name), "#!/bin/sh\nline=$(printf '%s' "+name+"; printf ' [%s]' \"$@\")\nprintf '%s\\n' \"$line\" >>log\n"+does+"\n")
 		}
 		real, _ := exec.LookPath("sleep")
@@ -103,7 +103,7 @@ func TestSlurmFlow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// What goes on behind the script may come sooner or later.
+		// Background commands may log sooner or later, so the order does not count.
 		lines := func(s string) []string { return slices.Sorted(strings.Lines(s)) }
 		if want := strings.ReplaceAll(c.want, "JOB", job); exit != c.exit || !slices.Equal(lines(string(b)), lines(want)) {
 			t.Errorf("%s: exit %d, want %d; log\n%swant\n%s%s", c.name, exit, c.exit, b, want, out)
@@ -122,7 +122,7 @@ func TestName(t *testing.T) {
 	}
 }
 
-// Room to save comes on top of the time after which a worker stops.
+// The job's limit leaves time to save after the worker's limit.
 func TestMinutes(t *testing.T) {
 	for limit, want := range map[time.Duration]int64{20 * time.Second: 6, time.Hour: 66, 12 * time.Hour: 750} {
 		if got := (Job{Limit: limit}).Minutes(); got != want {

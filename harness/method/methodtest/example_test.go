@@ -12,8 +12,8 @@ import (
 	"dgkip/harness/rng"
 )
 
-// Pull is a method that goes by updates: each pulls every image of the set towards a
-// random training image of its class, down the gradient of half their squared distance.
+// Pull is a method that works in updates. An update moves every image of the set towards a random
+// training image of its class, down the gradient of half their squared distance.
 type Pull struct {
 	Updates int     `toml:"updates" min:"0"`
 	Rate    float64 `toml:"rate" min:"0"`
@@ -53,8 +53,8 @@ func (m *Pull) Distill(ctx context.Context, p method.Problem, observe func(metho
 	}.Run(ctx, p, observe)
 }
 
-// A method that goes by updates states what changes, along which gradient, and what
-// set it stands for. Its loop, checks and checkpoints are those of method.Descent.
+// A method that works in updates states what changes, along which gradient, and which set that
+// describes. method.Descent supplies loop, checks and checkpoints.
 func Example() {
 	p := method.Problem{Data: methodtest.Data(1), IPC: 2, Seed: 1}
 	var checkpoint []byte

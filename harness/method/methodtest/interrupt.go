@@ -20,10 +20,10 @@ func (c *checker) cancelledBefore(t *testing.T) {
 		t.Errorf("got %v, want an *Interrupted: begin with  if err := ctx.Err(); err != nil { return nil, method.Stopped(ctx, p, err) }", err)
 	}
 	if len(steps) > 1 {
-		t.Error("updates were made after the context ended")
+		t.Error("the run made updates although its context was cancelled")
 	}
 
-	// A run that goes on from a checkpoint must not lose it.
+	// A run that continues from a checkpoint must not lose it.
 	p := c.problem(1)
 	want, _, err := c.run(context.Background(), p, func(s method.Step) {
 		if s.Checkpoint != nil && p.Resume == nil {
@@ -31,19 +31,19 @@ func (c *checker) cancelledBefore(t *testing.T) {
 		}
 	})
 	if err != nil || p.Resume == nil {
-		return // checkpoints has what is wrong, if anything
+		return // the test "checkpoints" reports the error
 	}
 	if _, _, err = c.run(ctx, p, nil); !errors.As(err, &stopped) || stopped.Checkpoint == nil {
-		t.Fatalf("got %v, or no checkpoint, of a run with one that ended before it went on", err)
+		t.Fatalf("a resumed run that is cancelled at once must return an *Interrupted with its checkpoint, not %v", err)
 	}
 	p.Resume = stopped.Checkpoint
 	if got, _, err := c.run(context.Background(), p, nil); err != nil || show(got) != show(want) {
-		t.Errorf("%v, or other bits, of a run that ended before it went on", err)
+		t.Errorf("a resumed run that was cancelled at once and resumed again gives different bits, or the error %v", err)
 	}
 }
 
-// cancelAndResume interrupts the run after each of the first updates, and after
-// the resumed run's next one, and so on.
+// cancelAndResume cancels the run after each of its first updates, and again after the next update
+// of the resumed run, and so on.
 func (c *checker) cancelAndResume(t *testing.T) {
 	want, all := c.must(t, c.problem(1))
 	strides := []int{1, 2, 3}
@@ -60,7 +60,7 @@ func (c *checker) cancelAndResume(t *testing.T) {
 				if calls++; calls == stride && round < tries {
 					cancel()
 				} else if calls == stride+1 && round < tries {
-					t.Errorf("after %d steps the context ended, and another was observed: look at the context before every update", stride)
+					t.Errorf("after %d steps the context was cancelled, but another step was observed: check the context before every update", stride)
 				}
 			})
 			cancel()
@@ -68,7 +68,7 @@ func (c *checker) cancelAndResume(t *testing.T) {
 			var stopped *method.Interrupted
 			if errors.As(err, &stopped) {
 				p.Resume = stopped.Checkpoint
-				p.Shared = new(method.Shared) // as in another process
+				p.Shared = new(method.Shared) // as in a new process
 				if stopped.Checkpoint == nil {
 					steps = nil
 				}
@@ -78,17 +78,17 @@ func (c *checker) cancelAndResume(t *testing.T) {
 				t.Fatal(err)
 			}
 			if show(set) != show(want) {
-				t.Errorf("interrupted every %d updates, the run ends in other bits", stride)
+				t.Errorf("interrupted every %d updates, the run ends with different bits", stride)
 			}
 			if !slices.Equal(steps, all) {
-				t.Errorf("interrupted every %d updates, other steps were observed", stride)
+				t.Errorf("interrupted every %d updates, the observed steps differ", stride)
 			}
 			break
 		}
 	}
 }
 
-// checkpoints continues from those taken along the way.
+// checkpoints resumes from every checkpoint of a run.
 func (c *checker) checkpoints(t *testing.T) {
 	var states [][]byte
 	want, all, err := c.run(context.Background(), c.problem(1), func(s method.Step) {
@@ -112,13 +112,13 @@ func (c *checker) checkpoints(t *testing.T) {
 		p.Resume = b
 		set, steps := c.must(t, p)
 		if show(set) != show(want) || !slices.Equal(steps, all[i+1:]) {
-			t.Errorf("the checkpoint after step %d leads to other bits", i)
+			t.Errorf("the checkpoint after step %d leads to different bits", i)
 		}
 	}
 }
 
-// damagedCheckpoints continues from what is no checkpoint of the run: that is an error,
-// or a fresh start where the method has no use for checkpoints, and never a crash.
+// damagedCheckpoints resumes from invalid checkpoints. The run must fail, or start from the beginning
+// if the method ignores checkpoints. It must not crash.
 func (c *checker) damagedCheckpoints(t *testing.T) {
 	var state []byte
 	want, _, err := c.run(context.Background(), c.problem(1), func(s method.Step) {
@@ -143,16 +143,16 @@ func (c *checker) damagedCheckpoints(t *testing.T) {
 		var stopped *method.Interrupted
 		set, _, err := c.run(context.Background(), p, nil)
 		if errors.As(err, &stopped) {
-			t.Errorf("%s: %v, though nobody asked for it", what, err)
+			t.Errorf("%s: interrupted without reason: %v", what, err)
 		}
 		if err == nil && change == nil && state == nil && show(set) != show(want) {
-			t.Errorf("%s: the run ends in other bits", what)
+			t.Errorf("%s: the run ends with different bits", what)
 		}
 		if err == nil && change != nil && state != nil {
 			t.Errorf("%s was accepted", what)
 		}
 	}
-	resume("a text", []byte("nothing of the kind"), nil)
+	resume("a text", []byte("this is not a checkpoint"), nil)
 	for i := range 8 {
 		at := i * len(state) / 8
 		resume("a part of a checkpoint", append([]byte{}, state[:at]...), nil)
@@ -165,8 +165,7 @@ func (c *checker) damagedCheckpoints(t *testing.T) {
 	resume("the checkpoint of a run with fewer images", state, func(p *method.Problem) { p.IPC-- })
 }
 
-// asked is a context that ends once it has been asked a number of times whether it
-// has.
+// asked is a context that is cancelled after Err has been called a number of times.
 type asked struct {
 	context.Context
 	mu   sync.Mutex
@@ -188,11 +187,11 @@ func (a *asked) Err() error {
 
 func (a *asked) Done() <-chan struct{} { return a.done }
 
-// maxAsked bounds the places that stopAnywhere tries; after some it takes samples.
+// maxAsked is the largest number of places that stopAnywhere tries. It samples if there are more.
 const maxAsked = 60
 
-// stopAnywhere ends the context between observations: wherever the method looks
-// at it, the run that goes on sees the same updates, each once.
+// stopAnywhere cancels the context at each place where the method checks it. The resumed run must
+// observe the same updates, each once.
 func (c *checker) stopAnywhere(t *testing.T) {
 	want, all := c.must(t, c.problem(1))
 	for left := range maxAsked {
@@ -205,18 +204,18 @@ func (c *checker) stopAnywhere(t *testing.T) {
 		}
 		var stopped *method.Interrupted
 		if !errors.As(err, &stopped) {
-			t.Fatalf("stopped when asked for the %dth time: %v, want an *Interrupted", left+1, err)
+			t.Fatalf("cancelled at check %d of the context: %v, want an *Interrupted", left+1, err)
 		}
 		p := c.problem(1)
 		if p.Resume = stopped.Checkpoint; p.Resume == nil {
-			steps = nil // it starts again
+			steps = nil // the run starts from the beginning
 		}
 		got, rest := c.must(t, p)
 		if show(got) != show(want) {
-			t.Errorf("stopped when asked for the %dth time, the run ends in other bits", left+1)
+			t.Errorf("cancelled at check %d of the context, the run ends with different bits", left+1)
 		}
 		if steps = append(steps, rest...); !slices.Equal(steps, all) {
-			t.Errorf("stopped when asked for the %dth time, %d steps were observed and not %d, or others", left+1, len(steps), len(all))
+			t.Errorf("cancelled at check %d of the context, %d steps were observed instead of %d, or they differ", left+1, len(steps), len(all))
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package methodtest checks that a method keeps the contract of package method.
+// Package methodtest checks that a method fulfils the contract of package method.
 package methodtest
 
 import (
@@ -23,21 +23,21 @@ import (
 	"dgkip/harness/toml"
 )
 
-// Options say what to expect of a method.
+// Options describe what to expect of a method.
 type Options struct {
-	// SameForAllSeeds is for methods that draw nothing at random.
+	// SameForAllSeeds is set for methods that draw no random numbers.
 	SameForAllSeeds bool
 
-	// Problem changes the problem, which is of two classes of 8x8 images, grey and
-	// in three channels, two a class to make, and two tiny networks of the kind
-	// "conv", and of "fc".
+	// Problem changes the problem. By default it has two classes of 8x8 images, grey or
+	// with three channels, and two images per class to distil. Its model has two tiny
+	// networks, of kind "conv" or "fc".
 	Problem func(*method.Problem)
 }
 
-// tries bounds the cancellations and the checkpoints that are tried.
+// tries limits the number of cancellations and checkpoints that are tried.
 const tries = 4
 
-// Data returns a small dataset: two classes that differ in which half is bright.
+// Data returns a small dataset with two classes. They differ in which half is bright.
 func Data(channels int) *method.Data {
 	const n, h, w = 12, 8, 8
 	d := &method.Data{
@@ -65,9 +65,9 @@ func Data(channels int) *method.Data {
 	return d
 }
 
-// Run runs all checks on the method that fresh returns. Its settings should make the run
-// short, but longer than four updates. With -short, checks that repeat the run most often
-// are made on one kind of network, and at fewer places.
+// Run runs all checks on the method that fresh returns. Its settings should give a short run of more
+// than four updates. With -short, the checks that repeat the run most often use one kind of network
+// and fewer places.
 func Run(t *testing.T, fresh func() method.Method, o Options) {
 	t.Helper()
 	for _, world := range []struct {
@@ -90,7 +90,7 @@ func Run(t *testing.T, fresh func() method.Method, o Options) {
 			t.Run("threads", c.threads)
 			t.Run("cancel and resume", c.cancelAndResume)
 			if world.channels > 1 || testing.Short() && world.kind != "conv" {
-				return // colour is a matter of shapes and of states
+				return // colour only affects shapes and states
 			}
 			t.Run("info", c.info)
 			t.Run("seeds", c.seeds)
@@ -109,7 +109,7 @@ type checker struct {
 	o       Options
 }
 
-// seen is what an observer remembers of a step: all that may end in a record.
+// seen is a record of a step, with all that may enter a result.
 type seen struct {
 	update, of int
 	set        string
@@ -118,15 +118,14 @@ type seen struct {
 	metrics    string
 }
 
-// show makes the bits of a set comparable.
+// show writes the bits of a set as text.
 func show(d *method.Distilled) string {
 	c := d.Clone()
 	c.Prep.Restore, c.Prep.Whiten = nil, nil
 	return fmt.Sprintf("%+v", *c)
 }
 
-// showMetrics makes the bits of metrics comparable: of one value, %v writes as many
-// digits as tell it from all others.
+// showMetrics writes the bits of metrics as text: %v writes enough digits to identify a value.
 func showMetrics(m map[string]float64) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(m)) {
@@ -173,12 +172,12 @@ func (c *checker) info(t *testing.T) {
 		t.Errorf("incomplete: %+v", info)
 	}
 	if strings.Contains(info.About, "\n") {
-		t.Error("About is more than a line")
+		t.Error("About has more than one line")
 	}
 	c.settings(t)
 }
 
-// settings checks that a file may set what is the default, each setting by its name.
+// settings checks that a file can set every setting by its name to its default.
 func (c *checker) settings(t *testing.T) {
 	m := c.fresh()
 	for _, fault := range faults(reflect.TypeOf(m).Elem()) {
@@ -213,7 +212,7 @@ func (c *checker) settings(t *testing.T) {
 		faults = d.Faults
 	}
 	if len(faults) > 0 {
-		t.Errorf("the default settings, in a file, are refused:\n%v", faults)
+		t.Errorf("a file with the default settings is refused:\n%v", faults)
 	}
 }
 
@@ -235,11 +234,11 @@ func (c *checker) shapes(t *testing.T) {
 			t.Errorf("update %d: %v", s.Update, err)
 		}
 		one.set = show(d)
-		for i := range d.Images { // the observer keeps what it gets
+		for i := range d.Images { // the observer owns the set
 			d.Images[i] = 1e9
 		}
 		if s.Loss != 0 && !s.HasLoss {
-			t.Errorf("update %d: a loss counts if HasLoss says so", s.Update)
+			t.Errorf("update %d: a step with a loss must set HasLoss", s.Update)
 		}
 		if s.Of > 0 && s.Update > s.Of {
 			t.Errorf("update %d of %d", s.Update, s.Of)
@@ -247,7 +246,7 @@ func (c *checker) shapes(t *testing.T) {
 		if s.Metrics != nil {
 			for name, v := range s.Metrics() {
 				if !metricName.MatchString(name) {
-					t.Errorf("metric %q: names are lower case with underscores and dots", name)
+					t.Errorf("metric %q: use lower case, underscores and dots in names", name)
 				}
 				if math.IsInf(v, 0) {
 					t.Errorf("update %d: metric %s is %v", s.Update, name, v)
@@ -274,10 +273,10 @@ func (c *checker) shapes(t *testing.T) {
 		}
 	}
 	if steps[len(steps)-1].set != show(set) {
-		t.Error("the set returned is not the one observed last")
+		t.Error("the returned set differs from the last observed set")
 	}
 	if is, says := softLabels(set), m.Info().SoftLabels; is != says {
-		t.Errorf("SoftLabels is %v, and the set's labels, of kind %q, are soft: %v", says, set.Kind, is)
+		t.Errorf("SoftLabels is %v, but labels of kind %q are soft: %v", says, set.Kind, is)
 	}
 	if !set.Whole {
 		for class, list := range (method.Images{Labels: set.Of}).ByClass(len(p.Data.Classes)) {
@@ -294,8 +293,8 @@ func (c *checker) shapes(t *testing.T) {
 	}
 }
 
-// softLabels reports whether networks trained on a set see labels that are no class
-// numbers. Gains and values they read by the sign or the largest.
+// softLabels reports whether networks are trained on labels that are not class numbers. Gains and
+// values count as class numbers: their sign or largest entry is used.
 func softLabels(d *method.Distilled) bool {
 	_, travel := d.Extra["travel_labels"]
 	switch d.Kind {
@@ -311,7 +310,7 @@ func (c *checker) seeds(t *testing.T) {
 	one, _ := c.must(t, c.problem(1))
 	two, _ := c.must(t, c.problem(2))
 	if same := show(one) == show(two); same != (c.o.SameForAllSeeds || one.Whole) {
-		t.Errorf("two seeds gave the same set: %v; Options.SameForAllSeeds says that it should be: %v", same, c.o.SameForAllSeeds)
+		t.Errorf("two seeds gave the same set: %v; by Options.SameForAllSeeds it should be %v", same, c.o.SameForAllSeeds)
 	}
 }
 
@@ -319,16 +318,16 @@ func (c *checker) threads(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	one, alone := c.must(t, c.problem(1))
 	if again, repeated := c.must(t, c.problem(1)); show(one) != show(again) || !slices.Equal(alone, repeated) {
-		t.Fatal("the same seed gave other bits: something is left from an earlier run, or comes from elsewhere than rng.Stream")
+		t.Fatal("the same seed gave different bits: state of an earlier run remains, or random numbers do not come from rng.Stream")
 	}
 	runtime.GOMAXPROCS(4)
 	four, together := c.must(t, c.problem(1))
 	if show(one) != show(four) || !slices.Equal(alone, together) {
-		t.Error("the number of threads changes the bits")
+		t.Error("the bits depend on the number of threads")
 	}
 }
 
-// sharing checks that neither what others computed nor its absence shows.
+// sharing checks that results do not depend on shared values or on their absence.
 func (c *checker) sharing(t *testing.T) {
 	p := c.problem(1)
 	one, steps := c.must(t, p)
@@ -338,17 +337,17 @@ func (c *checker) sharing(t *testing.T) {
 			t.Errorf("the bits change %s", what)
 		}
 	}
-	same("with what another run shared", p)
+	same("with values shared by another run", p)
 	disk := &disk{content: map[string][]byte{}}
 	p.Shared = new(method.Shared).With(disk)
 	same("with a disk", p)
-	p.Shared.Clear() // as in another process
-	same("with what is on disk", p)
+	p.Shared.Clear() // as in a new process
+	same("with values from the disk", p)
 	if disk.wrong != "" {
 		t.Error(disk.wrong)
 	}
 	p.Shared = nil
-	same("with nothing shared", p)
+	same("without shared values", p)
 }
 
 // disk is a method.Disk in memory.
@@ -369,7 +368,7 @@ func (d *disk) Load(key string, read func(io.Reader) error) bool {
 	err := read(bytes.NewReader(b))
 	if err != nil {
 		d.mu.Lock()
-		d.wrong = fmt.Sprintf("what was saved under %q cannot be read: %v", key, err)
+		d.wrong = fmt.Sprintf("the value saved under %q cannot be read: %v", key, err)
 		d.mu.Unlock()
 	}
 	return err == nil

@@ -11,8 +11,8 @@ import (
 	"dgkip/harness/rng"
 )
 
-// shrink is a method that keeps the contract by itself, without method.Descent: it
-// draws random images towards zero by noisy steps.
+// shrink is a method that fulfils the contract without method.Descent. It moves random images towards
+// zero in noisy steps.
 type shrink struct{}
 
 type shrinkState struct {
@@ -48,7 +48,7 @@ func (*shrink) Distill(ctx context.Context, p method.Problem, observe func(metho
 			return nil, err
 		}
 		if len(s.Images) != len(set.Images) {
-			return nil, errors.New("shrink: the checkpoint is of another run")
+			return nil, errors.New("shrink: the checkpoint belongs to another run")
 		}
 		set.Images = s.Images
 	}

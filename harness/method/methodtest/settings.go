@@ -7,8 +7,7 @@ import (
 	"strconv"
 )
 
-// faults lists the fields that method.Register would take for no setting, and the tags
-// that no file is held to.
+// faults lists exported fields that method.Register would ignore, and tags that have no effect.
 func faults(t reflect.Type) (out []string) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -23,7 +22,7 @@ func faults(t reflect.Type) (out []string) {
 		case !f.IsExported() || name == "-":
 			continue
 		case !tagged:
-			say("an exported field without a toml tag is no setting, and no part of a run's identity; write `toml:\"-\"` if that is meant")
+			say("an exported field without a toml tag is neither a setting nor part of a run's identity; use `toml:\"-\"` if that is intended")
 			continue
 		}
 		kind := f.Type.Kind()
@@ -37,12 +36,12 @@ func faults(t reflect.Type) (out []string) {
 		for _, key := range []string{"min", "max"} {
 			if s, ok := f.Tag.Lookup(key); ok {
 				if _, err := strconv.ParseFloat(s, 64); err != nil || !number {
-					say("%s:%q is no bound of type %s", key, s, f.Type)
+					say("%s:%q is not a limit of type %s", key, s, f.Type)
 				}
 			}
 		}
 		if _, ok := f.Tag.Lookup("enum"); ok && kind != reflect.String {
-			say("enum is for strings, not for %s", f.Type)
+			say("enum only applies to strings, not to %s", f.Type)
 		}
 	}
 	return out

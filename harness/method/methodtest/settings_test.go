@@ -21,7 +21,7 @@ func TestFaults(t *testing.T) {
 		Name   string         `toml:"name" max:"3"`
 	}
 	got := faults(reflect.TypeFor[settings]())
-	want := []string{`inner.Rate: min:"o" is no bound`, "settings.Steps: an exported field without", "settings.Map: a setting cannot be", "settings.Choice: enum is for strings", `settings.Name: max:"3" is no bound`}
+	want := []string{`inner.Rate: min:"o" is not a limit`, "settings.Steps: an exported field without", "settings.Map: a setting cannot be", "settings.Choice: enum only applies to strings", `settings.Name: max:"3" is not a limit`}
 	if len(got) != len(want) {
 		t.Fatalf("got %q", got)
 	}
