@@ -86,7 +86,7 @@ func (w *writer) leaveOut(o output, why error) {
 func (w *writer) foreign(o output) error {
 	file := filepath.Join(w.dir, o.name)
 	info, err := os.Lstat(file)
-	if err != nil || o.of == "" && filepath.Ext(file) != ".html" {
+	if err != nil || o.of == "" && filepath.Ext(file) != ".html" && o.name != crateName {
 		return nil
 	}
 	who := ""
@@ -131,6 +131,8 @@ func looksLike(o output, old []byte) bool {
 	case ext == ".html":
 		head, _, _ := bytes.Cut(page(nil), []byte("<title>"))
 		return bytes.HasPrefix(old, head)
+	case o.name == crateName:
+		return bytes.Contains(old, []byte(`"@id": "#dgkip"`))
 	case ext == ".md":
 		return (bytes.HasPrefix(line, []byte("### ")) || bytes.HasPrefix(line, []byte("| "))) && bytes.Contains(old, []byte("\n|"))
 	case ext == ".csv": // columns come and go, but not most of them

@@ -109,18 +109,24 @@ func page(sections []section) []byte {
 	if len(sections) == 1 {
 		view.Title = sections[0].Title
 	}
-	newest := time.Time{}
-	for _, s := range sections {
-		if s.newest.After(newest) {
-			newest = s.newest
-			view.Date, view.Commit = newest.UTC().Format(time.DateOnly), short(s.commit)
-		}
-	}
+	view.Date, view.Commit = newestOf(sections)
 	var b bytes.Buffer
 	if err := pages.ExecuteTemplate(&b, "page", view); err != nil {
 		panic("report: " + err.Error()) // the template and the fields do not fit each other
 	}
 	return b.Bytes()
+}
+
+// newestOf returns the date of the newest record and the commit that wrote it, "" without records.
+func newestOf(sections []section) (date, commit string) {
+	newest := time.Time{}
+	for _, s := range sections {
+		if s.newest.After(newest) {
+			newest = s.newest
+			date, commit = newest.UTC().Format(time.DateOnly), short(s.commit)
+		}
+	}
+	return date, commit
 }
 
 // paperRank puts experiments that are named after a table of the paper before those

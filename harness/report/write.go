@@ -22,7 +22,7 @@ type Outcome struct {
 	LeftOut  []error    // files that are not written, for what stands in their place is another's
 }
 
-// Write writes tables/, figures/ and index.html in a folder, from the records in
+// Write writes tables/, figures/, index.html and ro-crate-metadata.json in a folder, from the records in
 // the store. Every file appears at once with all its content or stays as it was; one is left out
 // where what another has made is in its place.
 //
@@ -47,6 +47,9 @@ func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*O
 	name := pageName(o)
 	out.Page = filepath.Join(dir, name)
 	w.put(name, page(sections))
+	if name == wholePage {
+		w.put(crateName, crate(sections, w.files, dir))
+	}
 	w.write()
 	out.Files, out.LeftOut = w.files, w.leftOut
 	if !slices.Contains(w.files, out.Page) {
@@ -96,8 +99,10 @@ func pageName(o Options) string {
 	if !o.Only.Empty() || len(o.Set) > 0 {
 		return "index-selection.html"
 	}
-	return "index.html"
+	return wholePage
 }
+
+const wholePage = "index.html"
 
 // writer gathers files, and writes those that it may, until the first error.
 type writer struct {

@@ -1,0 +1,64 @@
+package report
+
+import (
+	"encoding/json"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// crateName is the name that RO-Crate gives to the description of a folder.
+const crateName = "ro-crate-metadata.json"
+
+// entity is a node of an RO-Crate: a file, a folder, a program or what a program did.
+type entity map[string]any
+
+func to(ids ...string) []entity {
+	var out []entity
+	for _, id := range ids {
+		out = append(out, entity{"@id": id})
+	}
+	return out
+}
+
+var fileTypes = map[string]string{
+	".csv": "text/csv", ".html": "text/html", ".json": "application/json", ".md": "text/markdown",
+	".pdf": "application/pdf", ".png": "image/png", ".svg": "image/svg+xml", ".tex": "text/x-tex",
+}
+
+// crate describes a folder of results for machines, as RO-Crate 1.1 does: which files were
+// written from which records, by which program.
+func crate(sections []section, written []string, dir string) []byte {
+	var files, about []string
+	for _, file := range written {
+		if name := beside(dir, file); name != "" {
+			files = append(files, name)
+		}
+	}
+	slices.Sort(files)
+	for _, s := range sections {
+		about = append(about, s.Title)
+	}
+	date, commit := newestOf(sections)
+	root := entity{
+		"@id": "./", "@type": "Dataset", "name": "Results of dgkip", "description": strings.Join(about, "; "), "datePublished": date,
+		"hasPart": append(to("runs/", "data.json"), to(files...)...),
+	}
+	graph := []entity{
+		{"@id": crateName, "@type": "CreativeWork", "about": to("./")[0], "conformsTo": to("https://w3id.org/ro/crate/1.1")[0]},
+		root,
+		{"@id": "runs/", "@type": "Dataset", "name": "records", "description": "a folder for each run: result.json holds its settings and numbers, provenance.json where and when it ran, SHA256SUMS the sums of its files"},
+		{"@id": "data.json", "@type": "File", "name": "the data that the records are about, with digests", "encodingFormat": fileTypes[".json"]},
+		{"@id": "#dgkip", "@type": "SoftwareApplication", "name": "dgkip", "softwareVersion": commit},
+		{"@id": "#collect", "@type": "CreateAction", "name": "tables and figures from records", "instrument": to("#dgkip")[0], "object": to("runs/", "data.json"), "result": to(files...)},
+	}
+	for _, f := range files {
+		graph = append(graph, entity{"@id": f, "@type": "File", "name": path.Base(f), "encodingFormat": fileTypes[filepath.Ext(f)]})
+	}
+	b, err := json.MarshalIndent(map[string]any{"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": graph}, "", " ")
+	if err != nil {
+		panic("report: " + err.Error()) // it holds nothing but text
+	}
+	return append(b, '\n')
+}

@@ -1,0 +1,53 @@
+package report
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"dgkip/harness/experiment"
+)
+
+// The description of a folder has all files of the report, and nothing else is in its way.
+func TestCrate(t *testing.T) {
+	dir, specs := t.TempDir(), []*experiment.Spec{parse(t, demo)}
+	out, err := Write(dir, specs, shared(t), keyed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, crateName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crate struct {
+		Graph []struct {
+			ID   string `json:"@id"`
+			Type string `json:"@type"`
+		} `json:"@graph"`
+	}
+	if err := json.Unmarshal(b, &crate); err != nil {
+		t.Fatal(err)
+	}
+	described := []string{filepath.Join(dir, crateName)}
+	for _, e := range crate.Graph {
+		if e.Type == "File" && e.ID != "data.json" {
+			described = append(described, filepath.Join(dir, e.ID))
+		}
+	}
+	slices.Sort(described)
+	if want := slices.Sorted(slices.Values(out.Files)); !slices.Equal(described, want) {
+		t.Errorf("described are %v, written %v", described, want)
+	}
+	other := filepath.Join(dir, crateName)
+	if err := os.WriteFile(other, []byte("{}\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if out, err = Write(dir, specs, shared(t), keyed); err != nil || len(out.LeftOut) != 1 {
+		t.Errorf("another's description: %v, %v", out.LeftOut, err)
+	}
+	if b, err := os.ReadFile(other); err != nil || string(b) != "{}\n" {
+		t.Errorf("it is now %q, %v", b, err)
+	}
+}
