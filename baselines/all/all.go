@@ -1,5 +1,4 @@
-// Package all makes every method and every protocol known to the program that
-// imports it.
+// Package all registers every method and every protocol in the program that imports it.
 package all
 
 import (

@@ -8,8 +8,8 @@ import (
 	"dgkip/harness/method"
 )
 
-// What a method and its scoring disagree on is refused with the plan: labels made for
-// one lambda and scored with another, and steps that no set was learned with.
+// A plan refuses a method and a protocol that do not fit: two different lambdas, or a protocol
+// that repeats steps which the method does not learn.
 func TestMethodsAndTheirScoring(t *testing.T) {
 	sizes := method.Sizes{Train: 100, Test: 100, Classes: 2, H: 16, W: 16, C: 1, Smallest: 50}
 	for _, c := range []struct{ name, text, want string }{

@@ -8,8 +8,8 @@ import (
 	"dgkip/harness/method"
 )
 
-// A plan refuses what cannot be built. Networks pad images of 28x28 pixels to 32x32,
-// so that five blocks fit; feature maps take images as they are, and only four do.
+// A plan refuses what cannot be built. Trained networks pad images of 28x28 pixels to 32x32,
+// which allows five blocks. Feature maps do not pad, which allows four.
 func TestSizesOfNetworksAndFeatureMaps(t *testing.T) {
 	check := func(name, protocol string, depth int) error {
 		model, _ := method.DefaultModel("conv")

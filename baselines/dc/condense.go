@@ -14,9 +14,8 @@ import (
 	"dgkip/harness/rng"
 )
 
-// Condense distils by gradient matching, with real and synthetic images changed
-// alike by the strategy, and images changed by it in the networks' training. The
-// name is that of the method in messages.
+// Condense distils by gradient matching. The strategy changes real and synthetic images in the
+// same way, and also the images in the networks' training. Messages call the method by name.
 func Condense(ctx context.Context, p method.Problem, name string, s Settings, strategy augment.Strategy, observe func(method.Step)) (*method.Distilled, error) {
 	r, err := newRun(p, s, strategy)
 	if err != nil {
@@ -32,10 +31,10 @@ func (r *run) descent(name string) method.Descent {
 	}
 }
 
-const divergenceHint = "a lower rate, or net_rate for the networks, keeps it stable"
+const divergenceHint = "choose a lower rate, or a lower net_rate for the networks"
 
-// run is a distillation under way. Random numbers come from streams that are named by
-// the iteration and the step.
+// run is a distillation in progress. Random numbers come from streams named by the iteration and
+// the step.
 type run struct {
 	s            Settings
 	p            method.Problem
@@ -48,9 +47,9 @@ type run struct {
 	matcher      *matcher[float32]
 
 	images, dx  []float32
-	logits, dz  []float32 // of the labels; nil if they are fixed
+	logits, dz  []float32 // of the labels, and their gradient; nil if labels are fixed
 	variables   []method.Variable
-	targets     []float32 // of the images: softmax(logits), or hard
+	targets     []float32 // softmax(logits), or the hard labels
 	sample      []float32 // real images
 	sampleLabel []float32
 }
@@ -90,7 +89,7 @@ func newRun(p method.Problem, s Settings, strategy augment.Strategy) (*run, erro
 	return r, err
 }
 
-// addVariables makes what is learned: images, and logits unless labels are fixed.
+// addVariables adds the learned variables: images, and logits unless labels are fixed.
 func (r *run) addVariables() error {
 	rate, labelRate := r.s.rates(r.p.Model)
 	images, err := optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewSGD[float32], optim.SGDConfig{LR: rate, Momentum: r.s.Momentum})
@@ -110,20 +109,20 @@ func (r *run) addVariables() error {
 	return nil
 }
 
-// stream returns the stream for a purpose in the update that follows some.
+// stream returns the stream with the given labels for the next update.
 func (r *run) stream(update int, labels ...string) *rng.Rand {
 	name := []string{"dc", strconv.Itoa(update / r.outer), strconv.Itoa(update % r.outer)}
 	return rng.Stream(r.p.Seed, append(name, labels...)...)
 }
 
-// refresh computes targets from what is learned of them.
+// refresh computes targets from logits.
 func (r *run) refresh() {
 	if r.logits != nil {
 		nn.Softmax(r.targets, r.logits, r.classes)
 	}
 }
 
-// prepare brings the network to where gradients are matched.
+// prepare draws or trains the network at whose weights gradients are matched.
 func (r *run) prepare(ctx context.Context, update int) error {
 	r.refresh()
 	if update%r.outer == 0 {
@@ -133,7 +132,7 @@ func (r *run) prepare(ctx context.Context, update int) error {
 	return r.network.train(ctx, r.stream(update, "train"))
 }
 
-// gradient sets that of the sum of the classes' distances, and returns their mean.
+// gradient sets the gradient of the sum of the classes' distances, and returns their mean.
 func (r *run) gradient(_ context.Context, update int) (loss float64, err error) {
 	r.refresh()
 	for class := range r.classes {
@@ -145,13 +144,13 @@ func (r *run) gradient(_ context.Context, update int) (loss float64, err error) 
 	return loss, nil
 }
 
-// draw returns the change of a class's images in an update.
+// draw returns the augmentation of a class in an update.
 func (r *run) draw(update, class int) augment.Draw {
 	return r.strategy.Draw(r.stream(update, "augment", strconv.Itoa(class)), r.begin.H, r.begin.W)
 }
 
-// match sets the class's part of dx, and of dz the gradient in its targets, and
-// returns its distance.
+// match returns the distance of a class. It sets the class's part of dx, and of the gradient of
+// the targets.
 func (r *run) match(update, class int) float64 {
 	images := func(x []float32) []float32 { n := r.p.IPC * r.begin.Size(); return x[class*n:][:n] }
 	rows := func(x []float32) []float32 {
@@ -166,8 +165,8 @@ func (r *run) match(update, class int) float64 {
 	return r.matcher.match(r.network.theta, r.draw(update, class), drawn, syn, images(r.dx), rows(r.dz))
 }
 
-// batch returns different real images of a class, all of them if there are no more
-// than a batch holds.
+// batch returns different real images of a class, or all of them if the class is not larger than a
+// batch.
 func (r *run) batch(class int, stream *rng.Rand) batch[float32] {
 	members := r.of[class]
 	n := min(r.s.RealBatch, len(members))

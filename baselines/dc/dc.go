@@ -1,35 +1,34 @@
-// Package dc is dataset condensation by gradient matching: images on which the
-// gradient of a network's loss points where it does on the real data.
+// Package dc is dataset condensation by gradient matching. It learns images on which the gradient
+// of a network's loss points in the same direction as on the real data.
 //
-// At weights theta and for every class c, with the cross-entropy L, a real batch
-// R_c of the class, and all its synthetic images S_c with their targets,
+// Let theta be the weights, L the cross-entropy, R_c a real batch of class c, and S_c all synthetic
+// images of the class with their targets. The distance is
 //
 //	r = grad_theta L(theta, R_c)    s = grad_theta L(theta, S_c)
 //	D = sum over outputs o of all weights with two dimensions or more of
 //	    1 - <r_o, s_o> / (||r_o|| ||s_o|| + 1e-6)
 //
-// where r_o is what the weight's gradient has of output o; biases, gains and shifts
-// count for nothing. The images follow -grad D by gradient descent with momentum,
-// and so do the logits of their targets if these are learned. With v = dD/ds,
+// where r_o is the part of a weight's gradient that belongs to output o. Biases, gains and shifts
+// are left out. The images follow -grad D by gradient descent with momentum, and so do the logits
+// of their targets if labels are learned. With v = dD/ds,
 //
 //	grad_{X,P} D = grad_{X,P} <s, v>
 //
 // is one tangent of the loss's gradient along v (nn's Pass.Tangent).
 //
-// An iteration takes a fresh network through outer steps, each of which matches
-// gradients once, and between them trains it on S for inner epochs:
+// An iteration draws a new network and takes it through outer steps. Each step matches gradients
+// once. Between the steps, the network is trained on S for inner epochs:
 //
-//	for every iteration: theta anew; for step = 1 ... outer:
+//	for every iteration: draw theta; for step = 1 ... outer:
 //	    (from the second step on) train theta on S for inner epochs
 //	    match all classes at theta and update S
 //
-// What is counted, observed and timed as an update is one such step, so that a run
-// has iterations x outer of them. The training before a step is no part of its time
-// or its operations: it only brings the network to where gradients are matched.
+// One such step counts as an update, so a run has iterations x outer updates. The training before a
+// step counts neither for the time nor for the operations of the update.
 //
-// The loops go by the number of images a class, as in the original: outer 1 and
-// inner 1 for one image, 10 and 50 for 10, 20 and 25 for 20, 30 and 20 for 30, 40
-// and 15 for 40, 50 and 10 for 50 and more. In between, outer is the number of
+// The loops depend on the number of images per class, as in the original: outer 1 and inner 1 for
+// one image, 10 and 50 for 10, 20 and 25 for 20, 30 and 20 for 30, 40 and 15 for 40, 50 and 10 for
+// 50 and more. In between, outer is the number of images, and inner is interpolated.
 // images, and inner is interpolated.
 package dc
 
@@ -45,19 +44,19 @@ import (
 // DC is the method.
 type DC struct{ Settings }
 
-// Settings are those of gradient matching, with and without augmentation.
+// Settings are the settings of gradient matching, with or without augmentation.
 type Settings struct {
 	Iterations int     `toml:"iterations" min:"0"`            // new networks
-	Outer      int     `toml:"outer" min:"0"`                 // updates with each; 0 for the number of images
-	Inner      int     `toml:"inner" min:"0"`                 // epochs of training in between; 0 to go by the number of images
-	RealBatch  int     `toml:"real_batch" min:"1"`            // real images of a class in an update
-	Start      string  `toml:"start" enum:"noise,real"`       // noise, or training images
-	Rate       float64 `toml:"rate" min:"0"`                  // of the images; 0 for 0.1, or 0.01 with fc networks
-	Momentum   float64 `toml:"momentum" min:"0" max:"0.9999"` // of the images' descent
-	Labels     string  `toml:"labels" enum:"learned,fixed"`   // logits are learned, or the classes stay
-	LabelRate  float64 `toml:"label_rate" min:"0"`            // of label logits; 0 for the images' rate
-	Margin     float64 `toml:"margin" min:"0"`                // by which the logit of an image's class exceeds the others at first
-	NetRate    float64 `toml:"net_rate" min:"0"`              // of the networks
+	Outer      int     `toml:"outer" min:"0"`                 // updates with each network; 0 for the number of images per class
+	Inner      int     `toml:"inner" min:"0"`                 // epochs of training between updates; 0 to choose by the number of images per class
+	RealBatch  int     `toml:"real_batch" min:"1"`            // real images of each class in an update
+	Start      string  `toml:"start" enum:"noise,real"`       // initial images: noise, or training images
+	Rate       float64 `toml:"rate" min:"0"`                  // learning rate of the images; 0 for 0.1, or 0.01 with fc networks
+	Momentum   float64 `toml:"momentum" min:"0" max:"0.9999"` // momentum of the images
+	Labels     string  `toml:"labels" enum:"learned,fixed"`   // labels are learned as logits, or stay the classes
+	LabelRate  float64 `toml:"label_rate" min:"0"`            // learning rate of label logits; 0 for the images' rate
+	Margin     float64 `toml:"margin" min:"0"`                // initial logit of an image's class; the other logits are 0
+	NetRate    float64 `toml:"net_rate" min:"0"`              // learning rate of the networks
 	NetBatch   int     `toml:"net_batch" min:"1"`             // synthetic images in a step of training
 
 	method.TrainedNets // width, norm, first_pad
@@ -73,13 +72,13 @@ func Defaults() Settings {
 
 func init() { method.Register(func() method.Method { return &DC{Defaults()} }) }
 
-// Deviations are those of gradient matching, with and without augmentation.
+// Deviations lists the deviations of gradient matching, with or without augmentation.
 func Deviations() []string {
 	return []string{
 		"labels are learned as logits unless labels = \"fixed\"; the original's are fixed",
-		"for numbers of images without loops in the original, loops are interpolated",
-		"networks of the experiment, with as many channels as it says; the original's have 128",
-		"the evaluation keeps its momentum where its rate falls, exactly halfway; the original starts a new optimiser there",
+		"the loops are interpolated for numbers of images that the original does not list",
+		"networks have the width that the experiment sets; the original's have 128 channels",
+		"the evaluation's rate falls exactly halfway and its momentum is kept; the original starts a new optimiser there",
 	}
 }
 
@@ -87,7 +86,7 @@ func Deviations() []string {
 func (m *DC) Info() method.Info {
 	return method.Info{
 		Name: "dc", Title: "DC", Version: 1, Protocol: "network", SoftLabels: m.Labels == "learned",
-		About:      "images whose gradients in a network's weights point where those of real images do",
+		About:      "learns images that give a network's weights the same gradient direction as real images",
 		Citation:   "B. Zhao, K. R. Mopuri, H. Bilen: Dataset Condensation with Gradient Matching. ICLR 2021, arXiv:2006.05929",
 		Deviations: Deviations(),
 	}
@@ -106,7 +105,7 @@ func (s Settings) Check() error {
 // CheckSizes implements method.SizesChecker.
 func (m *DC) CheckSizes(z method.Sizes) error { return m.CheckSizesOf("dc", z) }
 
-// CheckSizesOf returns why the named method cannot be run on data of such sizes, if so.
+// CheckSizesOf returns an error if the named method cannot run on data of these sizes.
 func (s Settings) CheckSizesOf(name string, z method.Sizes) error {
 	if err := method.CheckStart(name, s.Start, z); err != nil {
 		return err
@@ -134,13 +133,13 @@ func (s Settings) rates(m method.Model) (images, labels float64) {
 	return images, labels
 }
 
-// loops are those of the original, by the number of images a class.
+// loops are the loops of the original, by the number of images per class.
 var loops = []struct{ ipc, outer, inner int }{
 	{1, 1, 1}, {10, 10, 50}, {20, 20, 25}, {30, 30, 20}, {40, 40, 15}, {50, 50, 10},
 }
 
-// loops returns how many updates a network serves, and for how many epochs it is
-// trained in between.
+// loops returns the number of updates with each network, and the number of training epochs between
+// them.
 func (s Settings) loops(ipc int) (outer, inner int) {
 	last := loops[len(loops)-1]
 	outer, inner = last.outer, last.inner

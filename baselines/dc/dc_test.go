@@ -17,8 +17,8 @@ import (
 	"dgkip/harness/rng"
 )
 
-// quick has loops short enough for tests: 3 networks, each with 3 updates and 2
-// epochs of 2 batches in between.
+// quick has loops short enough for tests: 3 networks with 3 updates each, and 2 epochs of 2 batches
+// between them.
 func quick() *DC {
 	m := &DC{Defaults()}
 	m.Iterations, m.Outer, m.Inner, m.RealBatch, m.NetBatch = 3, 3, 2, 4, 3
@@ -59,7 +59,7 @@ func distil(t *testing.T, m *DC, p method.Problem, observe func(method.Step)) *m
 
 func bits(d *method.Distilled) string { return fmt.Sprintf("%v %v", d.Images, d.Labels) }
 
-// countdown is a context that ends when it has been asked a number of times.
+// countdown is a context that is cancelled after a number of checks.
 type countdown struct {
 	context.Context
 	left int
@@ -72,8 +72,8 @@ func (c *countdown) Err() error {
 	return nil
 }
 
-// Sessions that are shorter than a network's training add up to it: none of its steps
-// is lost or taken twice, and the run ends in the same bits.
+// Interruptions during the training of a network lose no step and repeat none. The run ends with
+// the same bits.
 func TestTrainingLongerThanSessions(t *testing.T) {
 	for _, strategy := range []string{"", "dsa"} {
 		s, err := augment.New(strategy, false)
@@ -94,7 +94,7 @@ func TestTrainingLongerThanSessions(t *testing.T) {
 			got, err := Condense(&countdown{context.Background(), 7}, p, "dc", m.Settings, s, func(s method.Step) { updates = append(updates, s.Update) })
 			if err == nil {
 				if bits(got) != bits(want) {
-					t.Errorf("%q: other bits", strategy)
+					t.Errorf("%q: the bits differ", strategy)
 				}
 				break
 			}
@@ -104,8 +104,8 @@ func TestTrainingLongerThanSessions(t *testing.T) {
 			}
 			p.Resume = stopped.Checkpoint
 		}
-		// A session looks at its context seven times, twice before anything else, once
-		// before an update, and once before a step: 4 steps, 7 times 5, and the last
+		// A session checks its context seven times: twice at the start, once before an
+		// update, and once before each step. Sessions take 4 steps, 7 times 5, and the last
 		// one; after another update 3 more, 7 times 5, and the last two.
 		if sessions != 17 || !slices.Equal(updates, []int{0, 1, 2, 3}) {
 			t.Errorf("%q: %d sessions, want 17; updates %v", strategy, sessions, updates)
@@ -113,8 +113,8 @@ func TestTrainingLongerThanSessions(t *testing.T) {
 	}
 }
 
-// A network keeps the training that has begun, and restores neither one that is
-// damaged nor that of another network.
+// A checkpoint keeps a training in progress. Damaged checkpoints and those of other networks are
+// refused.
 func TestCheckpointOfTraining(t *testing.T) {
 	for name, begun := range map[string]bool{"between": false, "in training": true} {
 		r := start(t, problemOf("fc", 2), "", nil)
@@ -130,10 +130,10 @@ func TestCheckpointOfTraining(t *testing.T) {
 		}
 		other := start(t, problemOf("fc", 2), "", nil)
 		if err := other.network.UnmarshalBinary(state); err != nil || other.network.begun != begun || !slices.Equal(other.network.theta, r.network.theta) {
-			t.Errorf("%s: %v, or another state", name, err)
+			t.Errorf("%s: %v, or the state differs", name, err)
 		}
 		if begun && !slices.Equal(other.network.next, r.network.next) {
-			t.Error("the weights in training are others")
+			t.Error("the weights of the restored training differ")
 		}
 		wide := problemOf("fc", 2)
 		wide.Model.Width++
@@ -149,7 +149,7 @@ func TestCheckpointOfTraining(t *testing.T) {
 	}
 }
 
-// Networks trained on the set do better than on noise, and distances fall.
+// Distances fall, and networks trained on the set are better than those trained on noise.
 func TestLearns(t *testing.T) {
 	for _, kind := range []string{"conv", "fc"} {
 		m := &DC{Defaults()}
@@ -210,7 +210,7 @@ func TestLabels(t *testing.T) {
 	}
 	m.LabelRate = 1
 	if slow := distil(t, m, problemOf("fc", 2), nil); slices.Equal(slow.Labels, fast.Labels) {
-		t.Error("label_rate makes no difference")
+		t.Error("label_rate has no effect")
 	}
 	m.Labels = "fixed"
 	if d := distil(t, m, problemOf("fc", 2), nil); d.Kind != method.Hard || !slices.Equal(d.Labels, []float32{1, 0, 1, 0, 0, 1, 0, 1}) {
@@ -246,7 +246,7 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// Real batches hold different images of the class, and all of a small class.
+// Real batches hold different images of the class, or all images of a small class.
 func TestReal(t *testing.T) {
 	p := problemOf("fc", 1)
 	m := quick()
@@ -264,7 +264,7 @@ func TestReal(t *testing.T) {
 		for i := range b.n {
 			j := slices.IndexFunc(r.of[1], func(j int) bool { return slices.Equal(p.Data.Train.At(j), b.x[i*64:][:64]) })
 			if j < 0 || seen[j] || b.targets[2*i] != 0 || b.targets[2*i+1] != 1 {
-				t.Errorf("image %d is of another class, or there twice: %d, %v", i, j, b.targets[2*i:][:2])
+				t.Errorf("image %d belongs to another class, or occurs twice: %d, %v", i, j, b.targets[2*i:][:2])
 			}
 			seen[j] = true
 		}
@@ -314,8 +314,8 @@ func TestErrors(t *testing.T) {
 func TestFlops(t *testing.T) {
 	m := &DC{Defaults()}
 	sizes := method.Sizes{Train: 10000, Test: 2000, Classes: 2, H: 32, W: 32, C: 3, Smallest: 5000, IPC: 10, Model: method.Model{Kind: "conv", Width: 256, Depth: 3}}
-	// Two operations for each of the nine taps of every pair of channels, and the
-	// linear layer.
+	// Two operations for each of the nine taps of every pair of channels, and the linear
+	// layer.
 	first := 2 * 9 * 3 * 256 * 1024.
 	all := first + 2*9*256*256*(256+64) + 2*4096*2
 	want := 512*(3*all-first) + 20*(7*all-2*first)
@@ -324,12 +324,12 @@ func TestFlops(t *testing.T) {
 	}
 	sizes.Model.Depth = 9
 	if got := m.Flops(sizes); got != 0 {
-		t.Errorf("%v operations of a network that cannot be", got)
+		t.Errorf("%v operations for an impossible network", got)
 	}
 }
 
-// The bits of whole runs, as recorded once: a compiler that fuses on another
-// processor shows here.
+// The bits of whole runs equal the recorded ones. This detects a compiler that fuses operations on
+// some processor.
 func TestGolden(t *testing.T) {
 	strategy, err := augment.New("dsa", false)
 	if err != nil {

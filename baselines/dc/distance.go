@@ -7,15 +7,15 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// rowEps keeps the cosine of a row without gradient at zero.
+// rowEps makes the cosine of a row without gradient zero.
 const rowEps = 1e-6
 
-// distance sets v to the derivative in s of
+// distance sets v to the derivative with respect to s of
 //
 //	D = sum over rows of 1 - <r, s> / N,  N = ||r|| ||s|| + eps
 //
-// which in a row is <r, s> ||r|| / (N^2 ||s||) s - r/N, and returns D. The tensors
-// say where rows lie in s and in r.
+// In each row the derivative is <r, s> ||r|| / (N^2 ||s||) s - r/N. distance returns D. The tensors
+// describe the rows of s and r.
 func distance[F tensor.Float](v, s, r []F, tensors []nn.Tensor) float64 {
 	parts := make([]float64, len(tensors))
 	tensor.Parallel(len(tensors), func(i int) {
@@ -34,12 +34,11 @@ func distance[F tensor.Float](v, s, r []F, tensors []nn.Tensor) float64 {
 	return sum
 }
 
-// rowDistance is distance for one weight, whose rows over its outputs are columns
-// in memory.
+// rowDistance is distance for one weight. Its rows, one for each output, are columns in memory.
 func rowDistance[F tensor.Float](v, s, r []F, outputs int) float64 {
 	column := func() []F { return make([]F, outputs) }
 	rr, ss, rs, ofR, ofS := column(), column(), column(), column(), column()
-	// Strip by strip: of one that is in the cache all three are made.
+	// Works strip by strip, so that all three sums read a strip from the cache.
 	strip := 32 * outputs
 	strips := (len(s) + strip - 1) / strip
 	part := func(i int, x []F) []F { return x[i*strip : min(len(x), (i+1)*strip)] }

@@ -2,8 +2,7 @@ package dc
 
 import "dgkip/harness/method"
 
-// Flops implements method.Counter. A network is trained before all of its updates but the
-// first, which is no part of an update.
+// Flops implements method.Counter. The training of the network before an update does not count.
 func (s Settings) Flops(z method.Sizes) float64 {
 	classes := max(2, z.Classes)
 	net, err := s.Shape(z.Model).Net(z.H, z.W, z.C, classes)
@@ -11,8 +10,8 @@ func (s Settings) Flops(z method.Sizes) float64 {
 		return 0
 	}
 	all, first := net.Flops()
-	gradient := 3*all - first // the loss and its gradient in the weights
-	tangent := 4*all - first  // along the weights, forward, and back to the images
+	gradient := 3*all - first // the loss and the gradient of the weights
+	tangent := 4*all - first  // along the weights: forward, and back to the images
 	drawn := min(s.RealBatch, max(1, z.Train/classes))
 	return float64(classes*drawn)*gradient + float64(z.IPC*classes)*(gradient+tangent)
 }

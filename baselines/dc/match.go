@@ -14,15 +14,15 @@ type batch[F tensor.Float] struct {
 	x, targets []F
 }
 
-// matcher compares gradients of a network's loss. Its memory grows to the largest
-// batch and is used again.
+// matcher compares gradients of a network's loss. Its memory grows to the largest batch and is
+// reused.
 type matcher[F tensor.Float] struct {
-	h, w, c int // of an image
+	h, w, c int // size of an image
 	tensors []nn.Tensor
 	pass    *nn.Pass[F]
 
-	ofReal, ofSyn, v []F // gradients in the weights, and dD/dsyn
-	x, dx            []F // augmented images, and the gradient in them
+	ofReal, ofSyn, v []F // gradients of the weights, and dD/dsyn
+	x, dx            []F // augmented images, and their gradient
 }
 
 func newMatcher[F tensor.Float](net *nn.Net[F], h, w, c int) *matcher[F] {
@@ -33,9 +33,9 @@ func newMatcher[F tensor.Float](net *nn.Net[F], h, w, c int) *matcher[F] {
 	}
 }
 
-// match returns the distance D between the gradients on real and on synthetic
-// images, all of them changed by the draw. It sets dx and dp to D's gradients in the
-// synthetic images and their targets; dp may be nil.
+// match returns the distance D between the gradients on real and on synthetic images, all changed
+// by the draw. It sets dx and dp to the gradients of D with respect to the synthetic images and
+// their targets. dp may be nil.
 func (m *matcher[F]) match(theta []F, draw augment.Draw, drawn, syn batch[F], dx, dp []F) float64 {
 	m.gradient(m.ofReal, theta, draw, drawn)
 	m.gradient(m.ofSyn, theta, draw, syn)

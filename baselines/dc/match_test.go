@@ -13,7 +13,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// array is an array in PyTorch's layout.
+// array is a tensor in PyTorch's layout.
 type array struct {
 	Shape []int     `json:"shape"`
 	Data  []float64 `json:"data"`
@@ -42,8 +42,8 @@ func hwc(a array) []float64 {
 	return out
 }
 
-// flat joins parameters in PyTorch's layout into a vector in ours. The pixels of
-// the map that the linear layer reads are pixels.
+// flat converts parameters from PyTorch's layout into our vector. The linear layer reads maps of
+// the given number of pixels.
 func flat(list []array, pixels int) []float64 {
 	var out []float64
 	for _, a := range list {
@@ -77,7 +77,7 @@ func convert[F tensor.Float](x []float64) []F {
 	return y
 }
 
-// near compares, relative to the largest entry wanted.
+// near compares. The tolerance is relative to the largest wanted entry.
 func near[F tensor.Float](t *testing.T, what string, got []F, want []float64, tol float64) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -135,7 +135,7 @@ func checkVectors[F tensor.Float](t *testing.T, v vectors, tol float64) {
 	near(t, "gradient in label logits", dz, v.DLogits.Data, tol)
 }
 
-// problem is a matching problem with all that its distance depends on.
+// problem holds all that a matching distance depends on.
 type problem struct {
 	m         *matcher[float64]
 	theta     []float64
@@ -167,7 +167,7 @@ func newProblem(t *testing.T, net *nn.Net[float64], h, w, c int, draw augment.Dr
 	return p
 }
 
-// distance returns D and its gradients in images and label logits.
+// distance returns D and its gradients with respect to images and label logits.
 func (p *problem) distance(x, logits []float64) (d float64, dx, dz []float64) {
 	targets := make([]float64, len(logits))
 	nn.Softmax(targets, logits, p.k)
@@ -177,7 +177,7 @@ func (p *problem) distance(x, logits []float64) (d float64, dx, dz []float64) {
 	return d, dx, dz
 }
 
-// differences are the central ones of f at x.
+// differences returns the central differences of f at x.
 func differences(x []float64, f func(x []float64) float64) []float64 {
 	const h = 1e-6
 	out := make([]float64, len(x))
@@ -222,7 +222,7 @@ func TestGradients(t *testing.T) {
 		}
 		r := rng.Stream(2, name)
 		draw := s.Draw(r, h, w)
-		for draw == (augment.Draw{}) { // flip leaves half of the images as they are
+		for draw == (augment.Draw{}) { // half of all flips do nothing
 			draw = s.Draw(r, h, w)
 		}
 		check(name, fc, draw)
@@ -230,8 +230,7 @@ func TestGradients(t *testing.T) {
 	}
 }
 
-// The distance is that of the definition, has no row for a bias, and bears rows
-// without any gradient.
+// The distance follows its definition. It ignores biases, and allows rows without gradient.
 func TestDistance(t *testing.T) {
 	tensors := []nn.Tensor{
 		{Kind: nn.LinearWeight, Shape: []int{3, 2}, Offset: 0, Len: 6},
@@ -251,7 +250,7 @@ func TestDistance(t *testing.T) {
 		t.Errorf("derivative in bias and gain: %v", v[6:])
 	}
 	zero := make([]float64, 9)
-	for name, pair := range map[string][2][]float64{"no gradient": {zero, zero}, "none on real images": {s, zero}, "none on synthetic ones": {zero, r}} {
+	for name, pair := range map[string][2][]float64{"no gradient": {zero, zero}, "none on real images": {s, zero}, "none on synthetic images": {zero, r}} {
 		if d := distance(v, pair[0], pair[1], tensors); d != 2 {
 			t.Errorf("%s: distance %v, want 2", name, d)
 		}

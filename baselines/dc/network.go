@@ -11,13 +11,13 @@ import (
 	"dgkip/harness/rng"
 )
 
-// network is the network whose gradients are matched, in training between updates.
+// network is the network at which gradients are matched. It is trained between updates.
 type network struct {
 	net      *nn.Net[float32]
-	theta    []float32 // as the last training left them, or as they were drawn
-	next     []float32 // weights in training
+	theta    []float32 // after the last training, or as drawn
+	next     []float32 // weights during a training
 	training *nn.Training[float32]
-	begun    bool // training has, and is not over
+	begun    bool // a training is in progress
 }
 
 func newNetwork(net *nn.Net[float32], data nn.Data[float32], recipe nn.Recipe) (network, error) {
@@ -27,7 +27,7 @@ func newNetwork(net *nn.Net[float32], data nn.Data[float32], recipe nn.Recipe) (
 	return n, err
 }
 
-// train trains the network, or goes on where it was stopped in doing so.
+// train trains the network, or continues an interrupted training.
 func (n *network) train(ctx context.Context, stream *rng.Rand) error {
 	if !n.begun {
 		copy(n.next, n.theta)
@@ -49,13 +49,13 @@ func (n *network) train(ctx context.Context, stream *rng.Rand) error {
 	return nil
 }
 
-// savedNetwork is a network in a checkpoint.
+// savedNetwork is the network in a checkpoint.
 type savedNetwork struct {
 	Theta    []float32
-	Training []byte // nil unless it has begun
+	Training []byte // nil unless a training is in progress
 }
 
-// MarshalBinary saves the weights, and the training that has begun.
+// MarshalBinary saves the weights and the training in progress.
 func (n *network) MarshalBinary() ([]byte, error) {
 	s := savedNetwork{Theta: n.theta}
 	if n.begun {
@@ -76,7 +76,7 @@ func (n *network) UnmarshalBinary(data []byte) error {
 		return err
 	}
 	if len(s.Theta) != len(n.theta) {
-		return errors.New("it is of another network")
+		return errors.New("it belongs to another network")
 	}
 	copy(n.theta, s.Theta)
 	if n.begun = s.Training != nil; !n.begun {

@@ -14,7 +14,7 @@ import (
 	"dgkip/harness/rng"
 )
 
-// start returns a run whose networks see all their images in every step.
+// start returns a run whose networks see all images in every training step.
 func start(t *testing.T, p method.Problem, strategy string, change func(*Settings)) *run {
 	t.Helper()
 	s, err := augment.New(strategy, false)
@@ -34,7 +34,7 @@ func start(t *testing.T, p method.Problem, strategy string, change func(*Setting
 	return r
 }
 
-// update makes the update that follows k of them.
+// update makes update k, counted from 0.
 func update(t *testing.T, r *run, k int) {
 	t.Helper()
 	if err := r.prepare(context.Background(), k); err != nil {
@@ -51,8 +51,7 @@ func update(t *testing.T, r *run, k int) {
 
 func updates(r *run) int { return r.s.Iterations * r.outer }
 
-// An update begins once, when its network has been trained and before anything of
-// the set has changed.
+// Begin is called once in an update, after the training of its network and before the set changes.
 func TestBegin(t *testing.T) {
 	p := problemOf("conv", 2)
 	r := start(t, p, "", nil)
@@ -70,7 +69,7 @@ func TestBegin(t *testing.T) {
 			t.Errorf("after %d updates %d have begun", s.Update, begun)
 		}
 		if s.Update > 0 && (slices.Equal(images, r.images) || !slices.Equal(theta, r.network.theta)) {
-			t.Errorf("update %d changed no image, or the network", s.Update)
+			t.Errorf("update %d did not change the images, or changed the network", s.Update)
 		}
 		images, done = slices.Clone(r.images), s.Update
 	})
@@ -79,7 +78,7 @@ func TestBegin(t *testing.T) {
 	}
 }
 
-// The images' velocity v = mu v + dx outlives the networks.
+// The momentum of the images, v = mu v + dx, continues when networks are replaced.
 func TestMomentum(t *testing.T) {
 	r := start(t, problemOf("fc", 1), "", func(s *Settings) { s.Rate = 0.25 })
 	v := make([]float64, len(r.images))
@@ -95,13 +94,13 @@ func TestMomentum(t *testing.T) {
 		}
 		near(t, fmt.Sprintf("images after update %d", k+1), r.images, want, 1e-6)
 		if k > 0 && kept < 1e-3 {
-			t.Fatalf("update %d: a velocity of %g tells nothing", k+1, kept)
+			t.Fatalf("update %d: a velocity of %g is too small to test", k+1, kept)
 		}
 	}
 }
 
-// A network's training between two updates is plain gradient descent on the set from
-// where the training before ended: nothing else of that is kept.
+// A network's training is plain gradient descent on the set. It starts from the weights after the
+// last training, and keeps nothing else from it.
 func TestTrainingStartsAnew(t *testing.T) {
 	r := start(t, problemOf("fc", 2), "", func(s *Settings) { s.NetRate = 0.2 })
 	for k := range updates(r) {
@@ -127,7 +126,7 @@ func TestTrainingStartsAnew(t *testing.T) {
 	}
 }
 
-// trainNet trains a network from the first step to the last.
+// trainNet runs a training from the first step to the last.
 func trainNet(t *testing.T, net *nn.Net[float32], theta []float32, data nn.Data[float32], recipe nn.Recipe, stream *rng.Rand) {
 	t.Helper()
 	training, err := nn.NewTraining(net, theta, data, recipe, stream)
@@ -139,8 +138,8 @@ func trainNet(t *testing.T, net *nn.Net[float32], theta []float32, data nn.Data[
 	}
 }
 
-// With a strategy, that training changes every batch by it, from the stream that the
-// order of the images comes from.
+// With a strategy, the training augments every batch. It draws from the stream that also orders the
+// images.
 func TestTrainingAugments(t *testing.T) {
 	for _, strategy := range []string{"flip", "cutout", "dsa"} {
 		p := problemOf("conv", 2)
@@ -164,14 +163,14 @@ func TestTrainingAugments(t *testing.T) {
 			})
 			update(t, r, k)
 			if !slices.Equal(r.network.theta, want) || slices.Equal(want, plain) {
-				t.Errorf("%s, update %d: the network is trained on other images", strategy, k+1)
+				t.Errorf("%s, update %d: the network is trained on different images", strategy, k+1)
 			}
 		}
 	}
 }
 
-// Every class and every update has a draw of its own, which changes real and
-// synthetic images alike.
+// Every class and every update has its own draw. It changes real and synthetic images in the same
+// way.
 func TestDraws(t *testing.T) {
 	p := problemOf("fc", 2)
 	r := start(t, p, "color", nil)
@@ -184,7 +183,7 @@ func TestDraws(t *testing.T) {
 		for class := range r.classes {
 			draw := r.draw(k, class)
 			if draw != r.draw(k, class) {
-				t.Error("a draw is another when it is repeated")
+				t.Error("a repeated draw differs")
 			}
 			seen[draw] = true
 			r.match(k, class)
@@ -192,7 +191,7 @@ func TestDraws(t *testing.T) {
 			want := make([]float32, len(syn))
 			augment.Apply(draw, want, syn, p.IPC, h, w, c)
 			if !slices.Equal(r.matcher.x[:len(want)], want) {
-				t.Errorf("update %d, class %d: synthetic images are changed otherwise", k+1, class)
+				t.Errorf("update %d, class %d: synthetic images are changed differently", k+1, class)
 			}
 			n := len(r.sample) / (h * w * c)
 			x, g := make([]float32, len(r.sample)), make([]float32, len(r.network.theta))
@@ -201,7 +200,7 @@ func TestDraws(t *testing.T) {
 			pass.Loss(r.network.theta, x, r.sampleLabel, n)
 			pass.Gradient(nn.Grad[float32]{Theta: g})
 			if !slices.Equal(r.matcher.ofReal, g) {
-				t.Errorf("update %d, class %d: real images are changed otherwise", k+1, class)
+				t.Errorf("update %d, class %d: real images are changed differently", k+1, class)
 			}
 		}
 	}
@@ -210,7 +209,7 @@ func TestDraws(t *testing.T) {
 	}
 }
 
-// A run that diverges fails with the update and what to do, and shows no such set.
+// A run that diverges fails with the update and a hint. The diverged set is not observed.
 func TestDivergence(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Settings)
@@ -231,13 +230,13 @@ func TestDivergence(t *testing.T) {
 			}
 		})
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), fmt.Sprintf("dc: update %d: ", last+1)) ||
-			!strings.Contains(err.Error(), "\nhint: a lower rate, or net_rate") {
+			!strings.Contains(err.Error(), "\nhint: choose a lower rate, or a lower net_rate") {
 			t.Errorf("%s, after update %d: got %v", name, last, err)
 		}
 	}
 }
 
-// The algorithm of the experiment's networks is that of the convolutions here.
+// The experiment's convolution algorithm is also used here.
 func TestAlgorithm(t *testing.T) {
 	p := problemOf("conv", 1)
 	p.Model.Width = 64 // wide enough for Winograd
@@ -247,7 +246,7 @@ func TestAlgorithm(t *testing.T) {
 	p.Model.Algo = "direct"
 	direct := distil(t, m, p, nil)
 	if slices.Equal(auto.Images, direct.Images) {
-		t.Error("algorithm = \"direct\" makes no difference")
+		t.Error("algorithm = \"direct\" has no effect")
 	}
 	var want []float64
 	for _, v := range auto.Images {

@@ -8,7 +8,7 @@ import (
 	"dgkip/harness/rng"
 )
 
-// BenchmarkUpdate makes updates at full size on random images.
+// BenchmarkUpdate times updates at full size on random images.
 func BenchmarkUpdate(b *testing.B) {
 	const n, h, w, c = 2048, 32, 32, 3
 	train := method.Images{H: h, W: w, C: c, X: make([]float32, n*h*w*c)}

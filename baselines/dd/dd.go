@@ -1,39 +1,40 @@
-// Package dd is dataset distillation by unrolled gradient descent: images, labels
-// and learning rates such that a few steps of plain gradient descent on them, from
-// given weights, lead to a network that does well on the real data.
+// Package dd is dataset distillation by unrolled gradient descent. It learns images, labels and
+// learning rates. A few steps of plain gradient descent on them, from given weights, must lead to a
+// network that does well on the real data.
 //
-// With the cross-entropy L, the real batch B, and the images X_s and targets P_s of
-// the slot s(k) that step k sees,
+// Let L be the cross-entropy and B a real batch. Step k sees slot s(k), with images X_s and targets
+// P_s. The problem is
 //
 //	w_{k+1} = w_k - r_k g_k,  g_k = grad_w L(w_k, X_s(k), P_s(k)),  k = 0 ... K-1
 //	minimise L(w_K, B)  over X, P and r,  r_k = softplus(rho_k),  P = softmax(Z)
 //
-// by Adam on X, rho and Z. The derivative is carried back through the steps as
-// v_k = dL(w_K, B)/dw_k, from v_K = grad_w L(w_K, B):
+// by Adam on X, rho and Z. The derivative v_k = dL(w_K, B)/dw_k is carried back through the steps,
+// from v_K = grad_w L(w_K, B):
 //
 //	d/dr_k = -<v_{k+1}, g_k>      d/dX_s, d/dP_s  -=  r_k grad_{X,P} <g_k, v_{k+1}>
 //	v_k = v_{k+1} - r_k H_k v_{k+1}
 //
-// One tangent of the loss's gradient along v_{k+1} (nn's Pass.Tangent) holds the
-// inner product, both gradients and H_k v_{k+1}.
+// One tangent of the loss's gradient along v_{k+1} (nn's Pass.Tangent) gives the inner product,
+// both gradients and H_k v_{k+1}.
 //
 // # Steps and slots
 //
-// There are K = steps x epochs inner steps, each with a rate of its own, however
-// many images there are. IPC images of every class fill min(steps, IPC) slots in
-// turn: image j of a class belongs to slot j mod slots, so that every slot has all
-// classes and sizes differ by one image a class at most. Step k sees slot k mod
-// slots. With 10 steps, IPC 1 is one slot that all steps see, IPC 10 is the
-// original's ten steps of one image a class, and IPC 50 has five images in each.
+// There are K = steps x epochs inner steps for any number of images. Each step has its own rate. The
+// IPC images of every class are dealt into min(steps, IPC) slots: image j of a class goes to slot
+// j mod slots. Every slot thus contains all classes, and the slots differ by at most one image per
+// class. Step k sees slot k mod slots.
+//
+// With 10 steps, IPC 1 gives one slot that all steps see. IPC 10 gives ten slots of one image per
+// class, as in the original. IPC 50 gives five images per class in each slot.
 //
 // # Memory
 //
-// The sweep back needs all weights w_k. They are kept where they take no more than
-// 1 GiB (1<<30 bytes); otherwise those before every q-th step are, with q the least
-// number, up to the root of K, for which they fit together with the q-1 in between,
-// which are computed again when the sweep comes to them, to the same bits. Ten
-// steps in three epochs take 148 MB for a convolutional network of width 256 on
-// 32x32 images, and 651 MB for a fully connected one of width 1024.
+// The backward sweep needs all weights w_k. They are all kept if they take at most 1 GiB (1<<30
+// bytes). Otherwise only the weights before every q-th step are kept. The q-1 vectors in between are
+// computed again, with the same bits, when the sweep reaches them. q is the least number, up to the
+// root of K, for which all these vectors fit. Ten steps in three epochs take 148 MB for a
+// convolutional network of width 256 on 32x32 images, and 651 MB for a fully connected network of
+// width 1024.
 package dd
 
 import (
@@ -43,21 +44,21 @@ import (
 	"dgkip/harness/method"
 )
 
-// DD is the method; its fields are its settings.
+// DD is the method. Its fields are its settings.
 type DD struct {
 	Iterations int     `toml:"iterations" min:"0"`                // updates of the set
 	Steps      int     `toml:"steps" min:"1" max:"10000"`         // inner steps of descent in an epoch
-	Epochs     int     `toml:"epochs" min:"1" max:"10000"`        // how often the steps are gone through
+	Epochs     int     `toml:"epochs" min:"1" max:"10000"`        // how often the steps are repeated
 	Batch      int     `toml:"batch" min:"1"`                     // real images in an update
-	Start      string  `toml:"start" enum:"noise,real"`           // what the images begin as
-	Init       string  `toml:"init" enum:"fixed,random"`          // weights: the same in all updates, or fresh ones
+	Start      string  `toml:"start" enum:"noise,real"`           // initial images: noise, or training images
+	Init       string  `toml:"init" enum:"fixed,random"`          // weights: the same in all updates, or new ones
 	Nets       int     `toml:"nets" min:"1" max:"1000"`           // new networks in an update
 	FirstRate  float64 `toml:"first_rate" min:"1e-12" max:"1000"` // r_k before the first update
-	Rate       float64 `toml:"rate" min:"0"`                      // Adam's, for images and rho
-	Halvings   int     `toml:"halvings" min:"0" max:"100"`        // of Adam's rates, at equal distances
-	Labels     string  `toml:"labels" enum:"learned,fixed"`       // logits are learned, or the classes stay
-	LabelRate  float64 `toml:"label_rate" min:"0"`                // Adam's, for label logits
-	Margin     float64 `toml:"margin" min:"0"`                    // by which the logit of an image's class exceeds the others at first
+	Rate       float64 `toml:"rate" min:"0"`                      // learning rate of images and rho
+	Halvings   int     `toml:"halvings" min:"0" max:"100"`        // halvings of the learning rates, at equal intervals
+	Labels     string  `toml:"labels" enum:"learned,fixed"`       // labels are learned as logits, or stay the classes
+	LabelRate  float64 `toml:"label_rate" min:"0"`                // learning rate of label logits
+	Margin     float64 `toml:"margin" min:"0"`                    // initial logit of an image's class; the other logits are 0
 
 	method.TrainedNets // width, norm, first_pad
 }
@@ -75,33 +76,33 @@ func defaults() *DD {
 func (m *DD) Info() method.Info {
 	return method.Info{
 		Name: "dd", Title: "DD", Version: 1, Protocol: "unrolled", SoftLabels: m.Labels == "learned",
-		About:    "images, labels and rates for a few steps of gradient descent, learned through the steps",
+		About:    "learns images, labels and rates for a few steps of gradient descent, by differentiating through the steps",
 		Citation: "T. Wang, J.-Y. Zhu, A. Torralba, A. A. Efros: Dataset Distillation. arXiv:1811.10959, 2018",
 		Deviations: []string{
-			"two outputs and the cross-entropy for two classes, where the original has one output",
+			"two classes have two outputs and the cross-entropy; the original has one output",
 			"labels are learned as logits unless labels = \"fixed\"; the original's are fixed",
-			"with fewer images per class than steps, the steps take turns on the images there are",
-			"networks of the experiment in place of LeNet and AlexCifarNet, with weights uniform within 1/sqrt(inputs) in place of Xavier's",
-			"iterations is a number of updates, whatever the number of training images; the original makes 400 epochs over them",
-			"Adam's rate is constant unless halvings says otherwise; the original halves it after every 40 of its epochs",
+			"with fewer images per class than steps, the steps see the images in turn",
+			"networks are the experiment's instead of LeNet and AlexCifarNet, with weights uniform within 1/sqrt(fan-in) instead of Xavier's",
+			"iterations counts updates for any number of training images; the original runs 400 epochs",
+			"Adam's rate is constant unless halvings is set; the original halves it every 40 epochs",
 		},
 	}
 }
 
-// mostSteps bounds an update's training. Its gradient goes back through every step.
+// mostSteps is the largest number of inner steps. The gradient goes back through every step.
 const mostSteps = 100_000
 
 // Check implements method.Checker.
 func (m *DD) Check() error {
 	err := cmp.Or(method.Positive("first_rate", m.FirstRate, "0.02 is usual"), method.Positive("rate", m.Rate, "0.01 is usual"))
 	if m.learnsLabels() {
-		err = cmp.Or(err, method.Positive("label_rate", m.LabelRate, "labels = \"fixed\" keeps the labels as they are"))
+		err = cmp.Or(err, method.Positive("label_rate", m.LabelRate, "for labels that stay the classes, set labels = \"fixed\""))
 	}
 	if m.Steps*m.Epochs > mostSteps {
-		err = cmp.Or(err, error(&method.BadSetting{Key: "epochs", Why: fmt.Sprintf("= %d times steps = %d is %d training steps an update, and at most %d are allowed", m.Epochs, m.Steps, m.Steps*m.Epochs, mostSteps), Hint: "30 steps are usual"}))
+		err = cmp.Or(err, error(&method.BadSetting{Key: "epochs", Why: fmt.Sprintf("= %d times steps = %d is %d training steps in an update; at most %d are allowed", m.Epochs, m.Steps, m.Steps*m.Epochs, mostSteps), Hint: "30 steps are usual"}))
 	}
 	if m.Nets > 1 && m.Init != "random" {
-		err = cmp.Or(err, error(&method.BadSetting{Key: "nets", Why: "above 1 is for init = \"random\"", Hint: "fixed weights are those of one network"}))
+		err = cmp.Or(err, error(&method.BadSetting{Key: "nets", Why: "above 1 needs init = \"random\"", Hint: "with fixed weights there is only one network"}))
 	}
 	return err
 }

@@ -43,7 +43,7 @@ func halves(kind string, seed uint64) method.Problem {
 	}
 }
 
-// distil runs a distillation that has the time to learn.
+// distil runs a distillation that is long enough to learn.
 func distil(t *testing.T, p method.Problem, change func(*DD)) (*method.Distilled, []float64) {
 	t.Helper()
 	m := quick(func(m *DD) {
@@ -60,7 +60,7 @@ func distil(t *testing.T, p method.Problem, change func(*DD)) (*method.Distilled
 	return set, losses
 }
 
-// score takes the evaluation's errors on the training images.
+// score returns the errors of the protocol on the training images.
 func score(t *testing.T, p method.Problem, set *method.Distilled, seed uint64) []int64 {
 	t.Helper()
 	protocol := method.NewProtocol("unrolled").(*eval.Unrolled)
@@ -93,7 +93,7 @@ func TestLearns(t *testing.T) {
 	}
 }
 
-// update makes the update that follows k of them.
+// update makes update k, counted from 0.
 func update(t testing.TB, r *run, k int) {
 	t.Helper()
 	if _, err := r.gradient(context.Background(), k); err != nil {
@@ -105,12 +105,12 @@ func update(t testing.TB, r *run, k int) {
 	r.refresh()
 }
 
-// The evaluation takes the steps of the training, from the set alone: to the same
-// weights, and so the same errors. It needs no seed of the run, nor its networks.
+// The protocol repeats the steps of the training from the set alone. It reaches the same weights and
+// errors without the seed or the networks of the run.
 func TestEvaluationRepeatsTraining(t *testing.T) {
 	for _, kind := range []string{"conv", "fc"} {
 		for _, ipc := range []int{1, 2, 5} {
-			// All 64 bits of a seed count.
+			// All 64 bits of the seed matter.
 			p := halves(kind, 0xfedcba9876543210)
 			p.IPC = ipc
 			m := quick(func(m *DD) { m.Steps, m.FirstRate, m.Width = 3, 0.3, 7 })
@@ -138,7 +138,7 @@ func TestEvaluationRepeatsTraining(t *testing.T) {
 	}
 }
 
-// A run that diverges fails with the update and the step, and shows no such set.
+// A run that diverges fails with the update and the step. The diverged set is not observed.
 func TestDivergenceIsAnError(t *testing.T) {
 	for _, kind := range []string{"conv", "fc"} {
 		m := quick(func(m *DD) { m.FirstRate, m.Norm = 1e30, false })
@@ -148,7 +148,7 @@ func TestDivergenceIsAnError(t *testing.T) {
 			t.Errorf("%s: got %v", kind, err)
 		}
 		if steps != 1 {
-			t.Errorf("%s: %d sets were shown, want the first alone", kind, steps)
+			t.Errorf("%s: %d sets were observed, want only the first", kind, steps)
 		}
 	}
 }
@@ -181,7 +181,7 @@ func TestHalvings(t *testing.T) {
 	}
 }
 
-// Every epoch has its own permutation, of which no image is taken twice.
+// Every epoch has its own permutation and uses no image twice.
 func TestBatches(t *testing.T) {
 	p := halves("fc", 1)
 	r, err := quick(nil).newRun(p)
@@ -202,7 +202,7 @@ func TestBatches(t *testing.T) {
 		epochs = append(epochs, fmt.Sprint(r.order))
 	}
 	if epochs[0] == epochs[1] || epochs[1] == epochs[2] {
-		t.Error("two epochs in the same order")
+		t.Error("two epochs have the same order")
 	}
 }
 
@@ -262,7 +262,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// More images, steps and networks take more operations.
+// More images, steps and networks need more operations.
 func TestFlops(t *testing.T) {
 	s := method.Sizes{Train: 2000, Test: 10, Classes: 2, H: 16, W: 16, C: 1, IPC: 1, Model: method.Model{Kind: "fc", Width: 256, Depth: 3}}
 	m := defaults()
@@ -279,7 +279,7 @@ func TestFlops(t *testing.T) {
 		m, s := *m, s
 		more(&m, &s)
 		if got := m.Flops(s); got <= base {
-			t.Errorf("%s: %g operations, no more than %g", name, got, base)
+			t.Errorf("%s: %g operations, want more than %g", name, got, base)
 		}
 	}
 }

@@ -15,8 +15,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// run is a distillation under way. Random numbers come from streams that are named by
-// the update.
+// run is a distillation in progress. Random numbers come from streams named by the update.
 type run struct {
 	m       *DD
 	p       method.Problem
@@ -26,12 +25,12 @@ type run struct {
 	first   []float32 // w_0
 	classes int
 
-	in, grad  learned[float32] // rates and targets are computed from rho and logits
+	in, grad  learned[float32] // the set with its rates, and the gradients; rates and targets follow from rho and logits
 	rho       []float32
-	logits    []float32 // of labels; nil if they are fixed
+	logits    []float32 // of the labels; nil if labels are fixed
 	variables []method.Variable
-	order     []int   // of the training images in an epoch
-	epoch     int     // that order is of
+	order     []int   // of the training images in the current epoch
+	epoch     int     // of order
 	norm      float64 // of the images' gradient in the last update; -1 before the first
 }
 
@@ -73,11 +72,11 @@ func (m *DD) newRun(p method.Problem) (*run, error) {
 	return r, r.addVariables(len(plan.steps))
 }
 
-// addVariables makes what is learned: images, the steps' rates through rho, and
-// labels as logits unless they are fixed.
+// addVariables adds the learned variables: images, the steps' rates through rho, and logits of labels
+// unless they are fixed.
 func (r *run) addVariables(steps int) error {
 	add := func(name string, first []float32, rate float64) (x, grad []float32, err error) {
-		// The decay rates are the original's.
+		// The decay rates are those of the original.
 		v, err := optim.NewVariable(name, first, optim.NewAdam[float32], optim.AdamConfig{LR: rate, Beta1: 0.5, Beta2: 0.999})
 		if err != nil {
 			return nil, nil, err
@@ -108,7 +107,7 @@ func fixedWeights(net *nn.Net[float32], theta []float32, seed uint64) {
 	net.InitUniform(theta, rng.Stream(seed, "unrolled", "init"))
 }
 
-// refresh computes rates and targets from what is learned of them.
+// refresh computes rates from rho, and targets from logits.
 func (r *run) refresh() {
 	softplus(r.in.Rates, r.rho)
 	if r.logits != nil {
@@ -116,8 +115,8 @@ func (r *run) refresh() {
 	}
 }
 
-// gradient sets that of the loss of a batch of real images after the inner steps,
-// which it returns.
+// gradient computes the loss of a batch of real images after the inner steps, sets its gradient and
+// returns it.
 func (r *run) gradient(ctx context.Context, update int) (loss float64, err error) {
 	r.refresh()
 	grads := [][]float32{r.grad.X, r.grad.Rates, r.grad.Targets}
@@ -161,8 +160,8 @@ func (r *run) gradient(ctx context.Context, update int) (loss float64, err error
 	return loss, nil
 }
 
-// batch chooses the training images of the next update: the next part of a fresh
-// permutation every epoch, the rest of which is left out.
+// batch returns the training images of the next update. Every epoch draws a new permutation and cuts
+// it into batches. The rest of the permutation is left out.
 func (r *run) batch(update int) []int {
 	n := r.p.Data.Train.Len()
 	size := min(r.m.Batch, n)
@@ -174,12 +173,12 @@ func (r *run) batch(update int) []int {
 	return r.order[update%batches*size:][:size]
 }
 
-// share is the schedule of Adam's rates, which are halved from time to time.
+// share returns the share of Adam's rates, which is halved at equal intervals.
 func (m *DD) share(update int) float64 {
 	return math.Ldexp(1, -(update * (m.Halvings + 1) / m.Iterations))
 }
 
-// metrics makes a line of the trace.
+// metrics returns the numbers of a line of the trace.
 func (r *run) metrics() map[string]float64 {
 	r.refresh()
 	var sum, top float64
@@ -194,8 +193,7 @@ func (r *run) metrics() map[string]float64 {
 	return line
 }
 
-// set returns the set as it stands, with all that is needed to take the same
-// steps again.
+// set returns the current set with all that is needed to repeat its steps.
 func (r *run) set() *method.Distilled {
 	r.refresh()
 	d := r.begin.With(r.in.X, r.logits)
@@ -218,7 +216,7 @@ func (r *run) set() *method.Distilled {
 	}
 	if r.m.Init == "fixed" {
 		d.Extra["init"].Data[0] = 0
-		// A float64 holds no whole seed.
+		// A float64 cannot hold a whole seed.
 		d.Extra["init_seed"] = list([]float64{float64(r.p.Seed >> 32), float64(r.p.Seed & math.MaxUint32)})
 	}
 	return d

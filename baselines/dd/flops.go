@@ -15,8 +15,8 @@ func (m *DD) Flops(s method.Sizes) float64 {
 
 	all, first := net.Flops()
 	step := 3*all - first                                           // the loss and its gradient
-	back := all + (all - first) + (2*all - first) + (4*all - first) // the same without the weights', and the tangents of both
-	var images, again float64                                       // seen by all steps, and by those taken again
+	back := all + (all - first) + (2*all - first) + (4*all - first) // gradients without those of the weights, and both tangents
+	var images, again float64                                       // images seen by all steps, and by the repeated steps
 	for i, slot := range p.steps {
 		n := float64(len(p.of[slot]))
 		images += n

@@ -8,21 +8,21 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// divergenceHint is that of errors that report it.
-const divergenceHint = "a lower first_rate or rate, or fewer steps and epochs, keep it stable"
+// divergenceHint is the hint of errors that report a divergence.
+const divergenceHint = "choose a lower first_rate or rate, or fewer steps or epochs"
 
 const (
-	// keptBytes bounds the weights kept for the sweep back.
+	// keptBytes is the memory for weights that the backward sweep needs.
 	keptBytes = 1 << 30
-	// realChunk is how many real images are worked on at a time.
+	// realChunk is the number of real images that are processed at a time.
 	realChunk = 128
 )
 
-// learned holds what the inner steps depend on beside the first weights, or the
-// gradients in it.
+// learned holds all that the inner steps depend on except the first weights, or the gradients with
+// respect to it.
 type learned[F tensor.Float] struct {
 	X       []F // [n, Inputs]
-	Targets []F // [n, Classes]; as a gradient nil if not wanted
+	Targets []F // [n, Classes]; nil as a gradient that is not wanted
 	Rates   []F // of every inner step
 }
 
@@ -33,15 +33,15 @@ type unroll[F tensor.Float] struct {
 	plan  plan
 	chunk int // real images at a time
 
-	// w_k is at(k): before every stride-th step in kept, in between, for one stretch
-	// at a time, in inner, and after the last in end.
+	// at(k) is w_k. kept holds the weights before every stride-th step, inner those between
+	// two of them, for one stretch at a time, and end those after the last step.
 	stride      int
 	kept, inner [][]F
 	end         []F
 
 	x, p   [][]F // of every slot
-	v, g   []F   // v_k, and a gradient in the weights
-	dx, dp []F   // gradients in a slot
+	v, g   []F   // v_k, and a gradient of the weights
+	dx, dp []F   // gradients of a slot
 	realX  []F
 	realP  []F
 }
@@ -68,9 +68,8 @@ func newUnroll[F tensor.Float](net *nn.Net[F], p plan, stride, chunk int) *unrol
 	return u
 }
 
-// strideFor returns how far apart the weights that are kept must be, so that those
-// of k steps, of the given bytes each, fit into the bound, or come as close as they
-// can.
+// strideFor returns the stride of the kept weights. It is the least for which those of k steps, of
+// bytes bytes each, fit into bound, or the one that comes closest.
 func strideFor(k int, bytes, bound int64) int {
 	stride := 1
 	for ; (stride+1)*(stride+1) <= k; stride++ {
@@ -81,13 +80,13 @@ func strideFor(k int, bytes, bound int64) int {
 	return stride
 }
 
-// keptWeights is how many vectors of weights an unroll of k steps keeps.
+// keptWeights returns the number of vectors of weights that an unroll of k steps keeps.
 func keptWeights(k, stride int) int64 {
 	begins, between, end := (k+stride-1)/stride, min(stride, k)-1, 1
 	return int64(begins + between + end)
 }
 
-// at is where w_k lies.
+// at returns the memory of w_k.
 func (u *unroll[F]) at(k int) []F {
 	switch {
 	case k == len(u.plan.steps):
@@ -98,8 +97,8 @@ func (u *unroll[F]) at(k int) []F {
 	return u.inner[k%u.stride-1]
 }
 
-// check refuses a value that is not finite, at an inner step or, for step K, after
-// the last.
+// check returns an error if a value is not finite, at an inner step or, for step K, after the last
+// one.
 func (u *unroll[F]) check(step int, what string, value float64) error {
 	if value-value == 0 {
 		return nil
@@ -112,7 +111,7 @@ func (u *unroll[F]) check(step int, what string, value float64) error {
 	return fmt.Errorf("%s: %s is %v: the unrolled descent diverged\nhint: %s", where, what, value, divergenceHint)
 }
 
-// run takes all steps from w_0, to end, and keeps what the sweep back needs.
+// run takes all steps from w_0 and keeps what the backward sweep needs.
 func (u *unroll[F]) run(ctx context.Context, first []F, in learned[F]) error {
 	copy(u.at(0), first)
 	size, k := u.net.Inputs(), u.net.Classes()
@@ -125,7 +124,7 @@ func (u *unroll[F]) run(ctx context.Context, first []F, in learned[F]) error {
 	return u.advance(ctx, 0, len(u.plan.steps), in.Rates)
 }
 
-// advance takes the steps from one up to, and without, another.
+// advance takes the steps [from, to).
 func (u *unroll[F]) advance(ctx context.Context, from, to int, rates []F) error {
 	for k := from; k < to; k++ {
 		if err := ctx.Err(); err != nil {
@@ -140,15 +139,15 @@ func (u *unroll[F]) advance(ctx context.Context, from, to int, rates []F) error 
 	return nil
 }
 
-// loss runs the forward pass of step k. Weights that are not finite show here, for
-// they make the loss NaN.
+// loss runs the forward pass of step k. It detects weights that are not finite, because they make the
+// loss NaN.
 func (u *unroll[F]) loss(k int) error {
 	slot := u.plan.steps[k]
 	return u.check(k, "its loss", u.pass.Loss(u.at(k), u.x[slot], u.p[slot], len(u.plan.of[slot])))
 }
 
-// outer sets v to the gradient at w_K of the mean loss of n real images, which it
-// returns. Image i is written by image, which returns its class.
+// outer returns the mean loss of n real images at w_K and sets v to its gradient. image writes image i
+// and returns its class.
 func (u *unroll[F]) outer(ctx context.Context, n int, image func(x []F, i int) int) (float64, error) {
 	size, classes := u.net.Inputs(), u.net.Classes()
 	clear(u.v)
@@ -171,14 +170,13 @@ func (u *unroll[F]) outer(ctx context.Context, n int, image func(x []F, i int) i
 	return loss, u.check(len(u.plan.steps), "the loss of the real images", loss)
 }
 
-// sweep carries v back from w_K through all steps of the last run, and adds the
-// gradients to grad.
+// sweep carries v back from w_K through all steps of the last run. It adds the gradients to grad.
 func (u *unroll[F]) sweep(ctx context.Context, rates []F, grad learned[F]) error {
 	size, classes := u.net.Inputs(), u.net.Classes()
 	steps := len(u.plan.steps)
 	for k := steps - 1; k >= 0; k-- {
 		if stretch := k + 1; stretch%u.stride == 0 && stretch < steps {
-			// The weights in between are those of a later stretch.
+			// inner holds the weights of a later stretch.
 			if err := u.advance(ctx, stretch-u.stride, k, rates); err != nil {
 				return err
 			}
@@ -192,13 +190,13 @@ func (u *unroll[F]) sweep(ctx context.Context, rates []F, grad learned[F]) error
 		images := u.plan.of[u.plan.steps[k]]
 		out := nn.Grad[F]{Theta: u.g, X: u.dx[:len(images)*size]}
 		if k == 0 {
-			out.Theta = nil // nobody asks for v_0
+			out.Theta = nil // v_0 is not needed
 		}
 		if grad.Targets != nil {
 			out.Targets = u.dp[:len(images)*classes]
 		}
 		along := u.pass.Tangent(nn.Grad[F]{Theta: u.v}, out)
-		if err := u.check(k, "the derivative in its rate", along); err != nil {
+		if err := u.check(k, "the derivative of its rate", along); err != nil {
 			return err
 		}
 		r := rates[k]

@@ -15,7 +15,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// problem is a small distillation, described by what the outer descent learns.
+// problem is a small distillation with the variables that are learned.
 type problem[F tensor.Float] struct {
 	u           *unroll[F]
 	first       []F
@@ -25,7 +25,7 @@ type problem[F tensor.Float] struct {
 	fixedLabels bool
 }
 
-// gradient returns the loss and the gradients in x, rho and z.
+// gradient returns the loss and the gradients of x, rho and z.
 func (p *problem[F]) gradient(t *testing.T) (loss float64, dx, drho, dz []F) {
 	t.Helper()
 	ctx := context.Background()
@@ -95,7 +95,7 @@ type vectors struct {
 	DRho   array   `json:"d_rho"`
 }
 
-// flat joins linear layers in PyTorch's layout, [out, in], into ours.
+// flat converts linear layers from PyTorch's layout [out, in] into our vector.
 func flat[F tensor.Float](list []array) (theta []F) {
 	for _, a := range list {
 		rows, cols := 1, a.Shape[0]
@@ -152,8 +152,8 @@ func checkVectors[F tensor.Float](t *testing.T, tol float64) {
 	near(t, "labels", dz, v.DZ.Data, tol)
 }
 
-// small returns a problem of IPC images of three classes, 8x8 pixels in two
-// channels, and networks of a kind, with rates that make a difference.
+// small returns a problem with IPC images of three classes, 8x8 pixels in two channels. Its rates are
+// large enough to matter.
 func small[F tensor.Float](t *testing.T, kind string, ipc, steps, epochs, stride int) *problem[F] {
 	t.Helper()
 	const h, w, ch, classes = 8, 8, 2, 3
@@ -221,7 +221,7 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// loss is the forward part alone.
+// loss runs only the forward part.
 func (p *problem[F]) loss(t *testing.T) float64 {
 	t.Helper()
 	in := learned[F]{X: p.x, Targets: make([]F, len(p.z)), Rates: make([]F, len(p.rho))}
@@ -237,21 +237,21 @@ func (p *problem[F]) loss(t *testing.T) float64 {
 	return loss
 }
 
-// Weights computed again are the same, and so is all that follows.
+// Weights that are computed again have the same bits, and so have the results.
 func TestStride(t *testing.T) {
 	for _, kind := range []string{"fc", "norm"} {
 		want := small[float32](t, kind, 3, 7, 2, 1)
 		loss, dx, drho, dz := want.gradient(t)
 		for stride := 2; stride <= 15; stride++ {
 			p := small[float32](t, kind, 3, 7, 2, stride)
-			for range 2 { // the second time with memory in use
+			for range 2 { // the second time memory is reused
 				l, x, r, z := p.gradient(t)
 				if l != loss || !slices.Equal(x, dx) || !slices.Equal(r, drho) || !slices.Equal(z, dz) {
-					t.Errorf("%s: weights kept before every %d-th step change the bits", kind, stride)
+					t.Errorf("%s: keeping weights before every %d-th step changes the bits", kind, stride)
 				}
 			}
 			if n := int64(len(p.u.kept) + len(p.u.inner) + 1); n != keptWeights(14, stride) {
-				t.Errorf("stride %d: %d vectors of weights, %d foreseen", stride, n, keptWeights(14, stride))
+				t.Errorf("stride %d: %d vectors of weights, want %d", stride, n, keptWeights(14, stride))
 			}
 		}
 	}
@@ -273,7 +273,7 @@ func TestStrideFor(t *testing.T) {
 	}
 }
 
-// Without gradients in the labels, the others are the same.
+// Without gradients of the labels, the other gradients are the same.
 func TestFixedLabels(t *testing.T) {
 	p := small[float64](t, "fc", 2, 3, 2, 1)
 	_, dx, drho, _ := p.gradient(t)
@@ -314,7 +314,7 @@ func TestPlan(t *testing.T) {
 					count[i/ipc]++
 					seen++
 					if p.slotOf[i] != s {
-						t.Errorf("image %d is in slot %d and said to be in %d", i, s, p.slotOf[i])
+						t.Errorf("image %d is in slot %d, but slotOf is %d", i, s, p.slotOf[i])
 					}
 				}
 				if low := ipc / len(p.of); count[0] < low || count[0] > low+1 || count[1] != count[0] || count[2] != count[0] {
@@ -336,7 +336,7 @@ func TestSoftplus(t *testing.T) {
 	}
 }
 
-// Numbers that are none are told at the step where they show.
+// A value that is not finite is reported with the step at which it appears.
 func TestDiverged(t *testing.T) {
 	for _, c := range []struct {
 		step int

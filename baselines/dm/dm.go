@@ -1,16 +1,16 @@
-// Package dm is distribution matching: images whose mean embedding in a network that was
-// just drawn is the mean embedding of the real images of their class.
+// Package dm is distribution matching. It learns images whose mean embedding in a newly drawn network
+// equals the mean embedding of the real images of their class.
 //
-// Every iteration draws a network psi without its last layer. For every class c, with a
-// real batch R_c, all its synthetic images S_c, and an augmentation A drawn with its
-// parameters (package augment), the same for both,
+// Every iteration draws a network psi without its last layer. For every class c it takes a real batch
+// R_c, all synthetic images S_c, and an augmentation A (package augment), which changes both in the
+// same way:
 //
 //	D_c = | 1/|R_c| sum over R_c of psi(A x) - 1/|S_c| sum over S_c of psi(A s) |^2
 //
-// The images follow minus the gradient of the sum of D_c by gradient descent with
-// momentum. With e the second mean less the first, an output of psi for s has the gradient
-// 2 e / |S_c|, which goes back through psi and the adjoint of A. No network is
-// trained, no gradient in weights is taken, and labels stay those of the classes.
+// The images follow minus the gradient of the sum of D_c by gradient descent with momentum. With e the
+// second mean minus the first, the gradient of an output psi(A s) is 2 e / |S_c|. It goes back through
+// psi and the adjoint of A. No network is trained, no gradient of weights is computed, and labels stay
+// the classes.
 package dm
 
 import (
@@ -24,14 +24,14 @@ import (
 
 // DM is the method.
 type DM struct {
-	Iterations int     `toml:"iterations" min:"0"`            // new networks, and updates
-	RealBatch  int     `toml:"real_batch" min:"1"`            // real images of a class in an update
-	Start      string  `toml:"start" enum:"noise,real"`       // training images, or noise
-	Rate       float64 `toml:"rate" min:"0"`                  // of the images; 0 for 1, or 10 from 100 images a class on
-	Momentum   float64 `toml:"momentum" min:"0" max:"0.9999"` // of the images' descent
+	Iterations int     `toml:"iterations" min:"0"`            // updates, each with a new network
+	RealBatch  int     `toml:"real_batch" min:"1"`            // real images of each class in an update
+	Start      string  `toml:"start" enum:"noise,real"`       // initial images: training images, or noise
+	Rate       float64 `toml:"rate" min:"0"`                  // learning rate of the images; 0 for 1, or 10 for 100 or more images per class
+	Momentum   float64 `toml:"momentum" min:"0" max:"0.9999"` // momentum of the images
 
-	// Augment is a strategy as augment.New knows it, "" for none. "dsa" stands for all
-	// operations, but for flip on characters.
+	// Augment is a strategy of augment.New, or "" for none. "dsa" uses all operations,
+	// but flip only if the images are not characters.
 	Augment string `toml:"augment"`
 
 	method.TrainedNets // width, norm, first_pad
@@ -50,12 +50,12 @@ func defaults() *DM {
 func (m *DM) Info() method.Info {
 	return method.Info{
 		Name: "dm", Title: "DM", Version: 1, Protocol: "network",
-		About:    "images whose mean embedding in new networks is that of the real images of their class",
+		About:    "learns images whose mean embedding in new networks equals that of the real images of their class",
 		Citation: "B. Zhao, H. Bilen: Dataset Condensation with Distribution Matching. WACV 2023, arXiv:2110.04181",
 		Deviations: []string{
-			"networks of the experiment, with as many channels as it says; the original's have 128",
+			"networks have the width that the experiment sets; the original's have 128 channels",
 			"augmentations are drawn from streams of the run's seed; the original's are seeded by the clock",
-			"the evaluation keeps its momentum where its rate falls, exactly halfway; the original starts a new optimiser there",
+			"the evaluation's rate falls exactly halfway and its momentum is kept; the original starts a new optimiser there",
 		},
 	}
 }
@@ -86,7 +86,7 @@ func (m *DM) Flops(z method.Sizes) float64 {
 	}
 	all, _ := net.Body().Flops()
 	drawn := min(m.RealBatch, max(1, z.Train/classes))
-	return float64(classes) * all * float64(drawn+2*z.IPC) // forward; and back to the synthetic images
+	return float64(classes) * all * float64(drawn+2*z.IPC) // forward, and back to the synthetic images
 }
 
 // Distill implements method.Method.

@@ -15,7 +15,7 @@ import (
 	"dgkip/harness/rng"
 )
 
-// quick has as few updates as tests need.
+// quick has few updates, as tests need.
 func quick() *DM {
 	m := defaults()
 	m.Iterations, m.RealBatch = 6, 4
@@ -46,7 +46,7 @@ func distil(t *testing.T, m *DM, p method.Problem, observe func(method.Step)) *m
 	return d
 }
 
-// The gradient is a central difference, under every operation.
+// The gradient equals a central difference, for every operation.
 func TestGradient(t *testing.T) {
 	const h, w, c, n, step = 8, 8, 2, 3, 1e-6
 	net, err := nn.ConvNet[float64](nn.ConvConfig{In: c, H: h, W: w, Width: 3, Depth: 2, Norm: true, Classes: 2})
@@ -89,16 +89,16 @@ func TestGradient(t *testing.T) {
 			}
 		}
 		if d := m.match(theta, draw, syn, syn, dx); d != 0 || slices.ContainsFunc(dx, func(v float64) bool { return v != 0 }) {
-			t.Errorf("%q: images at a distance of %v from themselves", name, d)
+			t.Errorf("%q: images have the distance %v from themselves", name, d)
 		}
 	}
 }
 
-// Distances fall, and classes keep their labels.
+// Distances fall, and labels stay.
 func TestLearns(t *testing.T) {
 	m := quick()
 	m.Iterations, m.RealBatch, m.Start = 60, 256, "noise"
-	m.Rate = 10 // the embedding of so small a network is short
+	m.Rate = 10 // embeddings of such a small network are short
 	var losses []float64
 	d := distil(t, m, problem(), func(s method.Step) { losses = append(losses, s.Loss) })
 	mean := func(x []float64) (sum float64) {

@@ -14,8 +14,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// run is a distillation under way. Random numbers come from streams that are named by
-// the update.
+// run is a distillation in progress. Random numbers come from streams named by the update.
 type run struct {
 	m        *DM
 	p        method.Problem
@@ -56,7 +55,7 @@ func newRun(p method.Problem, m *DM) (*run, error) {
 	return r, err
 }
 
-// stream returns the stream for a purpose in the update that follows some.
+// stream returns the stream with the given labels for the next update.
 func (r *run) stream(update int, labels ...string) *rng.Rand {
 	return rng.Stream(r.p.Seed, append([]string{"dm", strconv.Itoa(update)}, labels...)...)
 }
@@ -75,8 +74,8 @@ func (r *run) gradient(_ context.Context, update int) (loss float64, err error) 
 	return loss, nil
 }
 
-// batch returns different real images of a class, all of them if there are no more
-// than a batch holds.
+// batch returns different real images of a class, or all of them if the class is not larger than a
+// batch.
 func (r *run) batch(class int, stream *rng.Rand) []float32 {
 	members := r.of[class]
 	r.sample = r.sample[:0]
@@ -88,15 +87,14 @@ func (r *run) batch(class int, stream *rng.Rand) []float32 {
 
 func (r *run) set() *method.Distilled { return r.begin.With(r.images.X, nil) }
 
-// matcher compares mean embeddings. Its memory grows to the largest batch and is used
-// again.
+// matcher compares mean embeddings. Its memory grows to the largest batch and is reused.
 type matcher[F tensor.Float] struct {
-	h, w, c int // of an image
+	h, w, c int // size of an image
 	pass    *nn.Pass[F]
 
 	ofReal, ofSyn []float64 // mean embeddings
-	b             []F       // gradients in the embeddings of the synthetic images
-	x, dx         []F       // augmented images, and the gradient in them
+	b             []F       // gradients of the embeddings of the synthetic images
+	x, dx         []F       // augmented images, and their gradient
 }
 
 func newMatcher[F tensor.Float](body *nn.Net[F], h, w, c int) *matcher[F] {
@@ -104,8 +102,8 @@ func newMatcher[F tensor.Float](body *nn.Net[F], h, w, c int) *matcher[F] {
 	return &matcher[F]{h: h, w: w, c: c, pass: body.NewPass(), ofReal: make([]float64, k), ofSyn: make([]float64, k)}
 }
 
-// match returns the squared distance between the mean embeddings of real and of synthetic
-// images, all of them changed by the draw, and sets dx to its gradient in the latter.
+// match returns the squared distance between the mean embeddings of real and of synthetic images, all
+// changed by the draw. It sets dx to its gradient with respect to the synthetic images.
 func (m *matcher[F]) match(theta []F, draw augment.Draw, drawn, syn, dx []F) (d float64) {
 	m.mean(m.ofReal, theta, draw, drawn)
 	n := m.mean(m.ofSyn, theta, draw, syn)
@@ -124,8 +122,7 @@ func (m *matcher[F]) match(theta []F, draw augment.Draw, drawn, syn, dx []F) (d 
 	return d
 }
 
-// mean sets sum to the mean embedding of images changed by the draw, and returns how
-// many there are.
+// mean sets sum to the mean embedding of images changed by the draw. It returns the number of images.
 func (m *matcher[F]) mean(sum []float64, theta []F, draw augment.Draw, images []F) int {
 	n := len(images) / (m.h * m.w * m.c)
 	x := tensor.Grow(&m.x, len(images))

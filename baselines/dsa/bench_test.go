@@ -10,8 +10,8 @@ import (
 	"dgkip/harness/rng"
 )
 
-// BenchmarkUpdate times updates of DC and DSA at full size on random images, from where
-// the network is ready to where the set has changed. The rate counts nominal operations.
+// BenchmarkUpdate times updates of DC and DSA at full size on random images, without the training of
+// the network. The rate counts nominal operations.
 func BenchmarkUpdate(b *testing.B) {
 	const n, h, w, c = 1024, 32, 32, 3
 	train := method.Images{H: h, W: w, C: c, X: make([]float32, n*h*w*c)}
@@ -31,7 +31,7 @@ func BenchmarkUpdate(b *testing.B) {
 func update(b *testing.B, name, kind string, ipc int, train method.Images) {
 	model, _ := method.DefaultModel(kind)
 	dsa := defaults()
-	dsa.Iterations, dsa.Outer = 1+b.N, 1 // a fresh network for each, and no training
+	dsa.Iterations, dsa.Outer = 1+b.N, 1 // a new network for each update, and no training
 	var m interface {
 		method.Method
 		method.Counter
@@ -44,7 +44,7 @@ func update(b *testing.B, name, kind string, ipc int, train method.Images) {
 	p := method.Problem{Data: &method.Data{Classes: []string{"a", "b"}, Train: train}, IPC: ipc, Model: model}
 	done := 0
 	p.Begin = func() {
-		if done > 0 { // the first finds no memory yet
+		if done > 0 { // the first update allocates memory
 			b.StartTimer()
 		}
 	}

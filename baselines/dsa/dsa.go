@@ -1,15 +1,13 @@
-// Package dsa is dataset condensation with differentiable Siamese augmentation:
-// gradient matching, as in package dc, on augmented images.
+// Package dsa is dataset condensation with differentiable Siamese augmentation: gradient matching, as
+// in package dc, on augmented images.
 //
-// In every update and for every class one operation A of a strategy is drawn with
-// its parameters (package augment) and changes the real batch and the synthetic
-// images alike, so that the distance compares
+// Every update draws one operation A of a strategy for every class (package augment). A changes the
+// real batch and the synthetic images in the same way. The distance then compares
 //
 //	grad_theta L(theta, A R_c)  and  grad_theta L(theta, A S_c)
 //
-// and its gradient in S_c comes back through the adjoint of A. In the training of
-// the networks between the updates, images are augmented as well, each with
-// parameters of its own.
+// and its gradient with respect to S_c goes back through the adjoint of A. The training of the networks
+// between the updates also augments images, each with its own parameters.
 package dsa
 
 import (
@@ -26,8 +24,8 @@ import (
 type DSA struct {
 	dc.Settings
 
-	// Augment is a strategy as augment.New knows it. "dsa" stands for all
-	// operations, but for flip on characters (mnist, glyphs, or own data that says so).
+	// Augment is a strategy of augment.New. "dsa" uses all operations, but flip only
+	// if the images are not characters (mnist, glyphs, or own data marked so).
 	Augment string `toml:"augment"`
 }
 
@@ -43,7 +41,7 @@ func defaults() *DSA {
 func (m *DSA) Info() method.Info {
 	return method.Info{
 		Name: "dsa", Title: "DSA", Version: 1, Protocol: "network", SoftLabels: m.Labels == "learned",
-		About:      "gradient matching on images that are augmented alike, real and synthetic",
+		About:      "dc with the same augmentation of real and synthetic images",
 		Citation:   "B. Zhao, H. Bilen: Dataset Condensation with Differentiable Siamese Augmentation. ICML 2021, arXiv:2102.08259",
 		Deviations: append(dc.Deviations(), "augmentations are drawn from streams of the run's seed; the original's are seeded by the clock"),
 	}
@@ -53,7 +51,7 @@ func (m *DSA) Info() method.Info {
 func (m *DSA) Check() error {
 	err := m.Settings.Check()
 	if m.Augment == "" {
-		return errors.Join(err, &method.BadSetting{Key: "augment", Why: "must name a strategy", Hint: "the method dc is without"})
+		return errors.Join(err, &method.BadSetting{Key: "augment", Why: "must name a strategy", Hint: "for no augmentation, use the method dc"})
 	}
 	if _, wrong := augment.Matching(m.Augment, false); wrong != nil {
 		err = errors.Join(err, &method.BadSetting{Key: "augment", Why: wrong.Error()})

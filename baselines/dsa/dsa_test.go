@@ -49,13 +49,13 @@ func distil(t *testing.T, m method.Method, dataset string) *method.Distilled {
 	return d
 }
 
-// The augmentation makes the difference to dc, and flips depend on the dataset.
+// The augmentation changes the result of dc, and flips depend on the dataset.
 func TestAugment(t *testing.T) {
 	m := quick()
 	m.Iterations = 10
 	augmented := distil(t, m, "halves").Images
 	if slices.Equal(augmented, distil(t, &dc.DC{Settings: m.Settings}, "halves").Images) {
-		t.Error("the augmentation does nothing")
+		t.Error("the augmentation has no effect")
 	}
 	digits := distil(t, m, "mnist").Images
 	if slices.Equal(augmented, digits) {
@@ -63,11 +63,11 @@ func TestAugment(t *testing.T) {
 	}
 	m.Augment = "color_crop_cutout_scale_rotate"
 	if !slices.Equal(digits, distil(t, m, "halves").Images) {
-		t.Error("naming the operations for digits is not the same as having digits")
+		t.Error("the operations for digits, given by name, differ from dsa on digits")
 	}
 }
 
-// With the same seed both start from the same images.
+// With the same seed, dc and dsa start from the same images.
 func TestStart(t *testing.T) {
 	m := quick()
 	m.Iterations = 0
@@ -98,9 +98,9 @@ func TestCheck(t *testing.T) {
 	}
 	m.Augment = "spin"
 	if _, err := m.Distill(context.Background(), problem("halves"), func(method.Step) {}); err == nil {
-		t.Error("an unknown strategy is taken")
+		t.Error("an unknown strategy is accepted")
 	}
 	if defaults().Start != "real" || dc.Defaults().Start != "noise" {
-		t.Error("dsa starts from real images by default, dc from noise")
+		t.Error("dsa must start from real images by default, and dc from noise")
 	}
 }

@@ -1,36 +1,36 @@
-// Package frepo is neural feature regression with pooling: a set from whose images and
-// labels ridge regression, in the features of networks in training on it, predicts the
-// labels of real images.
+// Package frepo is neural feature regression with pooling (FRePo). It learns images and labels from
+// which ridge regression predicts the labels of real images. The features are those of networks that
+// are being trained on the set.
 //
 // # The loss
 //
-// phi is what the last layer of a network sees, A = phi(X) of the set's images X [n, ...] with
-// their labels Y [n, C], B = phi(T) of a batch of N real images, whose targets t are one-hot
-// less 1/C, and K = A A'. The network is held in an update, which lowers
+// Let phi be the input of a network's last layer. A = phi(X) are the features of the set's images X
+// [n, ...], with labels Y [n, C], and K = A A'. B = phi(T) are the features of a batch of N real
+// images, with targets t that are one-hot minus 1/C. For fixed weights, an update lowers
 //
 //	L = (1/2N) |B A' (K + s I)^-1 Y - t|^2 - (1/n) sum_j min(y_j(1) - y_j(2), 1/C)
 //
-// with the ridge s = jitter tr(K)/n. The first term is that of package kip, in features that
-// training has made, and has its gradients there. The second, of the largest and the second
-// value of each label, keeps the largest ahead by 1/C and no more. With mirror the
-// regression sees each image twice, as it is and its mirror image with the same label: n
-// counts both in the first term and not in the second. LAMB changes X and Y, each by its rate
-// times its length in every update, at a rate that falls like a cosine.
+// with the ridge s = jitter tr(K)/n. The first term is the loss of package kip, in trained features,
+// and has the same gradients. In the second term y_j(1) and y_j(2) are the largest and the second value
+// of label j. It pushes the largest value ahead by up to 1/C.
+//
+// With mirror, the regression sees each image twice: as it is, and mirrored with the same label. n then
+// counts both in the first term, but not in the second. LAMB changes X and Y. The length of a step is
+// its rate times the norm of X or Y. The rate falls like a cosine.
 //
 // # The pool
 //
-// A pool of networks begins with random weights. Every update takes one of them at random.
-// Afterwards that network takes a step of Adam on the set as it is then, with the loss
-// (1/2n) sum_i |f(x_i) - y_i|^2, or, having served often enough, makes way for a
-// new one. So L is lowered in networks of all ages on the way through their training on the
-// set, and no gradient goes back through a training. Ages begin spread over a life, so that
-// networks do not all end at once; weights are random at first at every age.
+// A pool of networks begins with random weights. Every update uses one of them, drawn at random. That
+// network then takes a step of Adam on the current set, with the loss (1/2n) sum_i |f(x_i) - y_i|^2.
+// After a number of updates, its life, a new network replaces it. So L is lowered in networks of all
+// ages, and no gradient goes back through a training. Initial ages are spread over a life, so that
+// networks are not all replaced at once, although all weights are random at first.
 //
-// A pool of one with a life of one update is a new network in every update: with fixed
-// labels and no margin that is the loss of RFAD with a single network.
+// A pool of one network with a life of one update draws a new network for every update. With fixed
+// labels and no margin, this is the loss of RFAD with a single network.
 //
-// A checkpoint holds all networks with the averages of their Adam, 12 bytes a weight: 190 MB
-// for ten of 128, 256 and 512 channels.
+// A checkpoint holds all networks with the averages of their Adam, 12 bytes for each weight: 190 MB for
+// ten networks of 128, 256 and 512 channels.
 package frepo
 
 import (
@@ -47,16 +47,16 @@ import (
 type FRePo struct {
 	Updates  int     `toml:"updates" min:"0"`             // of the set
 	Batch    int     `toml:"batch" min:"1"`               // real images in an update
-	Rate     float64 `toml:"rate" min:"0"`                // of LAMB on images and labels: a step over their length
-	Floor    float64 `toml:"rate_floor" min:"0" max:"1"`  // the share of the rate that it falls to, like a cosine
-	Labels   string  `toml:"labels" enum:"learned,fixed"` // LAMB learns them, or they stay as the classes
-	Margin   bool    `toml:"margin"`                      // learned labels are asked for a margin of 1/C
-	Mirror   bool    `toml:"mirror"`                      // the regression sees mirror images, too, where images are in colour and no characters
-	Jitter   float64 `toml:"jitter" min:"0"`              // ridge over the mean of K's diagonal
-	Start    string  `toml:"start" enum:"real,noise"`     // training images, or noise
+	Rate     float64 `toml:"rate" min:"0"`                // learning rate of LAMB on images and labels: the length of a step relative to their norm
+	Floor    float64 `toml:"rate_floor" min:"0" max:"1"`  // the share of the rate at the end; it falls like a cosine
+	Labels   string  `toml:"labels" enum:"learned,fixed"` // labels are learned by LAMB, or stay the classes
+	Margin   bool    `toml:"margin"`                      // the loss asks learned labels for a margin of 1/C
+	Mirror   bool    `toml:"mirror"`                      // the regression also sees mirror images, if images are in colour and not characters
+	Jitter   float64 `toml:"jitter" min:"0"`              // ridge relative to the mean of K's diagonal
+	Start    string  `toml:"start" enum:"real,noise"`     // initial images: training images, or noise
 	Pool     int     `toml:"pool" min:"1" max:"1000"`     // networks at a time
-	Life     int     `toml:"life" min:"1" max:"1000000"`  // updates that a network serves in; it has made a step after each but the last
-	NetRate  float64 `toml:"net_rate" min:"0"`            // of Adam on a network
+	Life     int     `toml:"life" min:"1" max:"1000000"`  // updates that use a network before it is replaced
+	NetRate  float64 `toml:"net_rate" min:"0"`            // learning rate of Adam on a network
 	NetBatch int     `toml:"net_batch" min:"1"`           // images of the set in a step of a network
 	Doubling bool    `toml:"doubling"`                    // every block of a conv network has twice the channels of the one before
 
@@ -76,16 +76,16 @@ func defaults() *FRePo {
 func (*FRePo) Info() method.Info {
 	return method.Info{
 		Name: "frepo", Title: "FRePo", Version: 1, Protocol: "squared",
-		About:    "ridge regression on the set predicts real labels, in the features of networks in training on it",
+		About:    "learns a set from which ridge regression predicts real labels, in the features of networks trained on it",
 		Citation: "Y. Zhou, E. Nezhadarya, J. Ba: Dataset Distillation using Neural Feature Regression. NeurIPS 2022, arXiv:2206.00719",
 		Deviations: []string{
-			"the set is that of the last update; the original keeps the one of the highest accuracy on test images along the way, so that its published numbers are the best of some fifty looks at them",
+			"the last set counts; the original keeps the set with the highest test accuracy, so its published numbers are the best of about fifty",
 			"all draws come from streams of the run's seed; the original does not seed the choice of a network",
 			"the kernel and its solution are computed in double precision; the original's in single",
-			"real batches are different images drawn anew; the original's come from a stream shuffled in a window of 16,384",
-			"images are mirrored in colour alone; the original mirrors all but MNIST and Fashion-MNIST, and, of CIFAR-100, one image a class alone",
+			"every real batch is a new draw of different images; the original shuffles a stream in a window of 16,384",
+			"only colour images are mirrored; the original mirrors all but MNIST and Fashion-MNIST, and CIFAR-100 only for one image per class",
 			"networks have no batch norm, which the original has for CIFAR-100",
-			"images are whitened only where the experiment asks for it, preprocess = \"zca\"; the original whitens those in colour",
+			"images are whitened only with preprocess = \"zca\"; the original whitens colour images",
 		},
 	}
 }
@@ -99,7 +99,7 @@ func (m *FRePo) Check() error {
 	)
 }
 
-// net returns the networks of the pool.
+// net returns a network of the pool.
 func (m *FRePo) net(of method.Model, h, w, c, classes int) (*nn.Net[float32], error) {
 	s := m.Shape(of)
 	s.Doubling = m.Doubling
@@ -115,7 +115,7 @@ func (m *FRePo) CheckSizes(z method.Sizes) error {
 	return errors.Join(method.CheckStart("frepo", m.Start, z), err)
 }
 
-// Flops implements method.Counter. The step of a network is no part of an update.
+// Flops implements method.Counter. The training step of a network does not count.
 func (m *FRePo) Flops(z method.Sizes) float64 {
 	classes := max(2, z.Classes)
 	net, err := m.net(z.Model, z.H, z.W, z.C, classes)
@@ -131,7 +131,7 @@ func (m *FRePo) Flops(z method.Sizes) float64 {
 	return all*(batch+2*n) + dim*(4*batch*k+n*(n+10*k))
 }
 
-// batch is the number of real images in an update, of the given number.
+// batch returns the number of real images in an update, out of train.
 func (m *FRePo) batch(train int) int { return min(m.Batch, max(1, train)) }
 
 // Distill implements method.Method.
@@ -142,11 +142,11 @@ func (m *FRePo) Distill(ctx context.Context, p method.Problem, observe func(meth
 	}
 	return method.Descent{
 		Name: "frepo", Updates: m.Updates, Variables: r.variables, Prepare: r.prepare, Gradient: r.gradient,
-		Keep: []method.Part{r.pool}, Set: r.set, Schedule: m.share, Hint: "a lower rate, or net_rate for the networks, keeps it stable",
+		Keep: []method.Part{r.pool}, Set: r.set, Schedule: m.share, Hint: "choose a lower rate, or a lower net_rate for the networks",
 	}.Run(ctx, p, observe)
 }
 
-// share is the share of the rate in the update that follows some.
+// share returns the share of the rate in the next update.
 func (m *FRePo) share(update int) float64 {
 	return m.Floor + float64((1-m.Floor)*fmath.CosineShare(update, m.Updates))
 }

@@ -17,7 +17,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// quick has as few updates as tests need.
+// quick has few updates, as tests need.
 func quick() *FRePo {
 	m := defaults()
 	m.Updates, m.Batch, m.Pool, m.Life, m.Rate = 6, 7, 2, 3, 0.01
@@ -50,7 +50,7 @@ func distil(t *testing.T, m *FRePo, p method.Problem, observe func(method.Step))
 	return d
 }
 
-// wide is a vector in float64.
+// wide returns a vector in float64.
 func wide(x []float32) []float64 {
 	y := make([]float64, len(x))
 	for i, v := range x {
@@ -59,7 +59,7 @@ func wide(x []float32) []float64 {
 	return y
 }
 
-// oracle is L as the equations have it, in float64.
+// oracle computes L from its equations, in float64.
 type oracle struct {
 	body            *nn.Net[float64]
 	theta, reals    []float64
@@ -125,7 +125,7 @@ func (o *oracle) loss(x, y []float64) (loss float64) {
 	return loss
 }
 
-// eliminate solves a x = b by Gauss and Jordan.
+// eliminate solves a x = b by Gauss-Jordan elimination.
 func eliminate(a, b tensor.Mat[float64]) tensor.Mat[float64] {
 	for p := range a.Rows {
 		for i := range a.Rows {
@@ -149,7 +149,7 @@ func eliminate(a, b tensor.Mat[float64]) tensor.Mat[float64] {
 	return b
 }
 
-// differences are the central ones of f at x, in every so many-th value; NaN in the others.
+// differences returns the central differences of f at x for every every-th value, and NaN elsewhere.
 func differences(x []float64, every int, f func(x []float64) float64) []float64 {
 	const h = 1e-5
 	out := slices.Repeat([]float64{math.NaN()}, len(x))
@@ -177,8 +177,8 @@ func near(t *testing.T, what string, got, want []float64, tol float64) {
 	}
 }
 
-// The loss is that of the equations, and its gradients are central differences: with and
-// without mirror images, with a ridge whose trace counts, labels within the margin and beyond.
+// The loss follows its equations, and its gradients equal central differences: with and without mirror
+// images, with a ridge large enough to matter, and for labels within and beyond the margin.
 func TestGradient(t *testing.T) {
 	for name, change := range map[string]func(*FRePo){
 		"plain":    func(m *FRePo) { m.Mirror, m.Margin = false, false },
@@ -193,7 +193,7 @@ func TestGradient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		copy(r.labels.X, []float64{0.3, 0.1, 0.9, -0.2, -0.4, -0.1, 0.2, 0.5}) // two of the four within 1/2
+		copy(r.labels.X, []float64{0.3, 0.1, 0.9, -0.2, -0.4, -0.1, 0.2, 0.5}) // two of the four have a margin below 1/2
 		const update = 3
 		got, err := r.gradient(context.Background(), update)
 		if err != nil {
@@ -209,8 +209,7 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// Parts of a set or of real images that do not fit through a network together make no
-// difference.
+// Results do not depend on the parts in which images go through a network.
 func TestParts(t *testing.T) {
 	p := problem(1)
 	train := &p.Data.Train
@@ -246,7 +245,7 @@ func TestParts(t *testing.T) {
 	near(t, "gradient", []float64{dx[at[0]], dx[at[1]]}, want, 2e-2)
 }
 
-// The gradient of a network's training is a central difference, over parts as over one.
+// The gradient of a network's training equals a central difference, in one part or several.
 func TestNetworkGradient(t *testing.T) {
 	net, err := quick().net(problem(1).Model, 8, 8, 1, 2)
 	if err != nil {
@@ -279,7 +278,7 @@ func TestNetworkGradient(t *testing.T) {
 	}
 }
 
-// The rate falls to a tenth like a cosine, and a step moves the images by it.
+// The rate falls to a tenth like a cosine, and determines how far the images move.
 func TestRate(t *testing.T) {
 	m := defaults()
 	for update, want := range map[int]float64{0: 3e-4, m.Updates / 2: 1.65e-4, m.Updates: 3e-5} {
@@ -305,7 +304,7 @@ func TestRate(t *testing.T) {
 	})
 }
 
-// Ages begin spread over a life, and a network is new after 102 updates.
+// Initial ages are spread over a life, and a network is replaced after 102 updates.
 func TestPool(t *testing.T) {
 	m := defaults()
 	net, err := m.net(problem(1).Model, 8, 8, 1, 2)
@@ -339,11 +338,11 @@ func TestPool(t *testing.T) {
 		}
 	}
 	if p.nets[0].age != 0 || slices.Equal(p.theta(0), first) {
-		t.Errorf("after 102 updates it is %d old, or as at first", p.nets[0].age)
+		t.Errorf("after 102 updates the age is %d, or the weights have not changed", p.nets[0].age)
 	}
 	again, err := p.fresh("101")
 	if err != nil || !slices.Equal(p.theta(0), again.weights.X) {
-		t.Errorf("what follows is not a new network: %v", err)
+		t.Errorf("the network was not replaced by a new one: %v", err)
 	}
 	state, err := p.MarshalBinary()
 	if err != nil {
@@ -366,8 +365,8 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// A pool of one network that serves once, with fixed labels, is RFAD: every update has the
-// loss of a regression in a network just drawn.
+// With a pool of one network, a life of one update and fixed labels, FRePo is RFAD: every update has the
+// loss of a regression in a newly drawn network.
 func TestRFAD(t *testing.T) {
 	m := quick()
 	m.Pool, m.Life, m.Labels = 1, 1, "fixed"
@@ -397,8 +396,8 @@ func TestRFAD(t *testing.T) {
 	})
 }
 
-// A set predicts the labels of images that it was not made from, in networks that it was not
-// made in. Made from labels that have nothing to do with the images it is no better than chance.
+// A set predicts the labels of new images in new networks. A set learned from random labels is no better
+// than chance.
 func TestLearns(t *testing.T) {
 	halves := func(seed uint64) (of method.Images) {
 		of = method.Images{H: 8, W: 8, C: 1}
@@ -420,7 +419,7 @@ func TestLearns(t *testing.T) {
 		data := *p.Data
 		data.Train = halves(1)
 		if unrelated {
-			for i := range data.Train.Labels { // as many of either class
+			for i := range data.Train.Labels { // equally many of both classes
 				data.Train.Labels[i] = i / 2 % 2
 			}
 		}
@@ -501,7 +500,7 @@ func TestSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	all, _ := net.Body().Flops()
-	// 7 real images forward, 2 and their mirror images forward and back, and 2*2*8 features.
+	// 7 real images forward, 2 images and their mirror images forward and back, and 2*2*8 features.
 	if got, want := m.Flops(sizes), (7+2*4)*all+32*(4*7*2+4*(4+20)); got != want {
 		t.Errorf("%v operations, want %v", got, want)
 	}

@@ -13,27 +13,27 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// pool is the networks in training on the set.
+// pool holds the networks in training on the set.
 type pool struct {
 	net  *nn.Net[float32]
 	pass *nn.Pass[float32]
 	seed uint64
-	life int     // updates that a network serves in
+	life int     // updates that use a network
 	rate float64 // of Adam
 	nets []network
-	grad []float32 // of the network in training
-	part []float32 // of a part of its batch
-	b    []float32 // gradients in its outputs
+	grad []float32 // gradient of the network in training
+	part []float32 // gradient for a part of its batch
+	b    []float32 // gradients of its outputs
 }
 
-// network is one of them. Its age is the number of updates that it has served in, but for
-// those that it is said to have served in at the beginning.
+// network is a network of the pool. Its age is the number of updates that have used it, plus its initial
+// age.
 type network struct {
 	weights *optim.Variable[float32]
 	age     int
 }
 
-// newPool returns networks with random weights, whose ages are spread over a life.
+// newPool returns networks with random weights. Their initial ages are spread over a life.
 func newPool(net *nn.Net[float32], size, life int, rate float64, seed uint64) (*pool, error) {
 	p := &pool{
 		net: net, pass: net.NewPass(), seed: seed, life: life, rate: rate,
@@ -50,7 +50,7 @@ func newPool(net *nn.Net[float32], size, life int, rate float64, seed uint64) (*
 	return p, nil
 }
 
-// fresh returns a new network, with weights of a name of their own.
+// fresh returns a new network. name identifies the stream of its weights.
 func (p *pool) fresh(name ...string) (network, error) {
 	theta := make([]float32, p.net.Params())
 	p.net.InitLecun(theta, rng.Stream(p.seed, append([]string{"frepo", "weights"}, name...)...))
@@ -62,16 +62,16 @@ func (p *pool) fresh(name ...string) (network, error) {
 	return network{weights: v}, nil
 }
 
-// chosen is the number of the network that serves in the update that follows some.
+// chosen returns the number of the network that the next update uses.
 func (p *pool) chosen(update int) int {
 	return rng.Stream(p.seed, "frepo", "network", strconv.Itoa(update)).IntN(len(p.nets))
 }
 
-// theta is the weights of that network.
+// theta returns the weights of that network.
 func (p *pool) theta(update int) []float32 { return p.nets[p.chosen(update)].weights.X }
 
-// served has the network that served in an update take a step on the set, n images x with
-// labels y, or replaces it at the end of its life.
+// served trains the network of an update for one step on the set, n images x with labels y. At the end
+// of its life it replaces the network instead.
 func (p *pool) served(update int, x, y []float32, n int) (err error) {
 	one := &p.nets[p.chosen(update)]
 	if one.age++; one.age >= p.life {
@@ -80,16 +80,16 @@ func (p *pool) served(update int, x, y []float32, n int) (err error) {
 	}
 	p.gradient(one.weights.X, x, y, n)
 	if err := one.weights.Check(); err != nil {
-		return fmt.Errorf("%w: its training on the set diverged\nhint: a lower net_rate keeps it stable", err)
+		return fmt.Errorf("%w: the training on the set diverged\nhint: choose a lower net_rate", err)
 	}
 	one.weights.Step(1)
 	return nil
 }
 
-// together is how many images go through a network at a time, to bound memory.
+// together is the number of images that go through a network at a time, to limit memory.
 const together = 128
 
-// gradient sets that of (1/2n) sum_i |f(x_i) - y_i|^2 in the weights theta.
+// gradient sets the gradient of (1/2n) sum_i |f(x_i) - y_i|^2 with respect to the weights theta.
 func (p *pool) gradient(theta, x, y []float32, n int) {
 	size, k := p.net.Inputs(), p.net.Classes()
 	for from := 0; from < n; from += together {
@@ -136,11 +136,11 @@ func (p *pool) UnmarshalBinary(data []byte) error {
 		return err
 	}
 	if len(all) != len(p.nets) {
-		return errors.New("it is of a pool of another size")
+		return errors.New("it belongs to a pool of another size")
 	}
 	for i, saved := range all {
 		if saved.Age < 0 || saved.Age >= p.life {
-			return errors.New("it is of a pool of another life")
+			return errors.New("it belongs to a pool with another life")
 		}
 		if err := p.nets[i].weights.UnmarshalBinary(saved.Weights); err != nil {
 			return err

@@ -18,28 +18,27 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// run is a distillation under way. Random numbers come from streams that are named by the
-// update.
+// run is a distillation in progress. Random numbers come from streams named by the update.
 type run struct {
 	m         *FRePo
 	p         method.Problem
 	mirror    bool
 	begin     *method.Distilled // the initial images
 	images    *optim.Variable[float32]
-	labels    *optim.Variable[float64] // [n, C]; they do not move if they are fixed
+	labels    *optim.Variable[float64] // [n, C]; constant if labels are fixed
 	variables []method.Variable
 	pool      *pool
 	regress   *regression
 
-	x, y   []float32           // the set that a network is trained on
+	x, y   []float32           // copy of the set that a network is trained on
 	reals  []float32           // real images of an update
-	wanted tensor.Mat[float64] // their targets
+	wanted tensor.Mat[float64] // targets of the real images
 }
 
 func newRun(p method.Problem, m *FRePo) (*run, error) {
 	train, classes := p.Data.Train, len(p.Data.Classes)
 	if classes < 2 {
-		return nil, errors.New("labels of one class predict nothing: there must be two or more")
+		return nil, errors.New("one class is not enough: there must be two or more")
 	}
 	r := &run{m: m, p: p, mirror: m.Mirror && train.C == 3 && !p.Data.Characters}
 	net, err := m.net(p.Model, train.H, train.W, train.C, classes)
@@ -69,7 +68,7 @@ func newRun(p method.Problem, m *FRePo) (*run, error) {
 	return r, nil
 }
 
-// centred sets the row of a class: one-hot, less 1/C.
+// centred sets row to the target of a class: one-hot minus 1/C.
 func centred(row []float64, class int) {
 	for k := range row {
 		row[k] = -1 / float64(len(row))
@@ -77,7 +76,7 @@ func centred(row []float64, class int) {
 	row[class]++
 }
 
-// firstLabels returns those that labels start from: centred, over sqrt(C/10).
+// firstLabels returns the initial labels: centred targets over sqrt(C/10).
 func firstLabels(of []int, classes int) []float64 {
 	y := tensor.NewMat[float64](len(of), classes)
 	for i, class := range of {
@@ -93,7 +92,7 @@ func (r *run) stream(update int, purpose string) *rng.Rand {
 	return rng.Stream(r.p.Seed, "frepo", purpose, strconv.Itoa(update))
 }
 
-// prepare has the network that served last make its step on the set as it is now.
+// prepare trains the network of the last update for one step on the current set.
 func (r *run) prepare(_ context.Context, update int) error {
 	if update == 0 {
 		return nil
@@ -115,7 +114,7 @@ func (r *run) prepare(_ context.Context, update int) error {
 	return r.pool.served(update-1, x, y, n)
 }
 
-// gradient sets those of L in images and labels, and returns L.
+// gradient sets the gradients of L with respect to images and labels, and returns L.
 func (r *run) gradient(_ context.Context, update int) (float64, error) {
 	r.draw(update)
 	theta := r.pool.theta(update)[:r.regress.body.Params()]
@@ -126,7 +125,7 @@ func (r *run) gradient(_ context.Context, update int) (float64, error) {
 	return loss, err
 }
 
-// draw takes the real images of an update.
+// draw draws the real images of an update.
 func (r *run) draw(update int) {
 	train := r.p.Data.Train
 	r.reals = r.reals[:0]
@@ -136,7 +135,7 @@ func (r *run) draw(update int) {
 	}
 }
 
-// loss sets the gradients of the first term of L, and returns it: see regression.loss.
+// loss sets the gradients of the first term of L, and returns the term. See regression.loss.
 func (r *run) loss(g *regression, theta []float32) (float64, error) {
 	n, k := r.begin.Len(), r.wanted.Cols
 	if !r.mirror {
@@ -159,8 +158,8 @@ func (r *run) loss(g *regression, theta []float32) (float64, error) {
 	return loss, nil
 }
 
-// margin adds to dy the gradient of -(1/n) sum_j min(y_j(1) - y_j(2), 1/C) in the labels y
-// [n, C], of the largest and the second value of each, and returns it.
+// margin returns the second term of L, -(1/n) sum_j min(y_j(1) - y_j(2), 1/C), for labels y [n, C]. It
+// adds the gradient to dy.
 func margin(y tensor.Mat[float64], dy []float64) (loss float64) {
 	n, most := float64(y.Rows), 1/float64(y.Cols)
 	for i := range y.Rows {
@@ -183,7 +182,7 @@ func margin(y tensor.Mat[float64], dy []float64) (loss float64) {
 	return loss
 }
 
-// set returns the set as it stands.
+// set returns the current set.
 func (r *run) set() *method.Distilled {
 	d := r.begin.With(r.images.X, nil)
 	y := tensor.MatOf(r.labels.X, d.Len(), len(d.Classes))
@@ -191,20 +190,19 @@ func (r *run) set() *method.Distilled {
 	return d
 }
 
-// regression is ridge regression in the features of a network. Its memory grows to the largest
-// batch and is used again.
+// regression is ridge regression in the features of a network. Its memory grows to the largest batch and
+// is reused.
 type regression struct {
 	body   *nn.Net[float32]
 	pass   *nn.Pass[float32]
 	jitter float64
 
 	x, dx    []float32 // with mirror images
-	a, b, da []float32 // features of the set and of real images, and the gradient in the former
+	a, b, da []float32 // features of the set and of real images, and the gradient of a
 }
 
-// loss returns (1/2N) |B A' (K + s I)^-1 Y - t|^2 in the features at the weights theta, of
-// the set x with labels y and of real images with targets t, and sets dx and dy to its
-// gradients.
+// loss returns (1/2N) |B A' (K + s I)^-1 Y - t|^2 in the features at the weights theta, for the set x
+// with labels y and real images with targets t. It sets dx and dy to the gradients.
 func (g *regression) loss(theta, x []float32, y tensor.Mat[float64], reals []float32, t tensor.Mat[float64], dx []float32, dy tensor.Mat[float64]) (float64, error) {
 	b := g.features(&g.b, theta, reals, t.Rows)
 	a := g.features(&g.a, theta, x, y.Rows)
@@ -216,7 +214,7 @@ func (g *regression) loss(theta, x []float32, y tensor.Mat[float64], reals []flo
 	size := g.body.Inputs()
 	for from := 0; from < y.Rows; from += together {
 		to := min(y.Rows, from+together)
-		if y.Rows > together { // the pass knows the last of several parts
+		if y.Rows > together { // the pass only remembers the last part
 			g.pass.Outputs(theta, x[from*size:to*size], to-from)
 		}
 		g.pass.Linear(da.Data[from*da.Cols : to*da.Cols])
@@ -225,7 +223,7 @@ func (g *regression) loss(theta, x []float32, y tensor.Mat[float64], reals []flo
 	return loss, nil
 }
 
-// features returns those of n images.
+// features returns the features of n images.
 func (g *regression) features(buf *[]float32, theta, x []float32, n int) tensor.Mat[float32] {
 	size, k := g.body.Inputs(), g.body.Classes()
 	out := tensor.Grow(buf, n*k)

@@ -1,15 +1,13 @@
-// Package herding chooses real images whose mean in feature space is that of their
-// class.
+// Package herding chooses real images whose mean in feature space is close to the mean of their class.
 //
-// With features phi and the class mean mu, image k of a class is, of those not
-// chosen yet, the one that brings the mean of the first k nearest to mu,
+// Let phi be the features and mu the class mean. Image k of a class is the remaining image that brings
+// the mean of the first k images nearest to mu:
 //
 //	x_k = argmin_x |mu - (phi(x_1) + ... + phi(x_k-1) + phi(x))/k|
 //	    = argmin_x |phi(x)|^2 - 2 <w, phi(x)>,   w = k mu - phi(x_1) - ... - phi(x_k-1),
 //
-// so that fewer images of a class are always the first of more. Features are the
-// run's fixed random ones; the seed matters through them alone. Of equals the first
-// image is chosen.
+// A smaller choice is therefore always the beginning of a larger one. Features are the run's fixed
+// random features; the seed only matters through them. The first image is chosen in a tie.
 package herding
 
 import (
@@ -31,11 +29,11 @@ func init() { method.Register(func() method.Method { return new(Herding) }) }
 func (*Herding) Info() method.Info {
 	return method.Info{
 		Name: "herding", Title: "Herding", Version: 1, Protocol: "network",
-		About: "real images whose mean feature is near their class's, chosen one by one",
+		About: "chooses real images, one by one, whose mean feature is near the mean of their class",
 		Citation: "M. Welling: Herding Dynamical Weights to Learn. ICML 2009; " +
 			"in the form of S.-A. Rebuffi, A. Kolesnikov, G. Sperl, C. H. Lampert: iCaRL. CVPR 2017",
 		Deviations: []string{
-			"features are those of the experiment's random networks, in place of a trained network's",
+			"features are those of the experiment's random networks instead of a trained network",
 			"features are not scaled to unit length",
 		},
 	}
@@ -46,8 +44,8 @@ func (*Herding) CheckSizes(s method.Sizes) error {
 	return errors.Join(method.CheckImages("herding", s), s.Model.CheckStored(s))
 }
 
-// Distill implements method.Method. Its loss is the distance of the mean of what
-// was chosen from the class's mean, averaged over classes.
+// Distill implements method.Method. Its loss is the distance between the mean of the chosen images and
+// the mean of the class, averaged over classes.
 func (*Herding) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
 	d, loss, err := herd(ctx, p)
 	if err != nil {
@@ -87,8 +85,8 @@ func herd(ctx context.Context, p method.Problem) (*method.Distilled, float64, er
 	return d, loss, nil
 }
 
-// choose returns some of the members, which number rows of phi, in the order in
-// which they are chosen, and the distance of their mean from that of all.
+// choose returns count of the members, which are row numbers of phi, in the order of choice. It also
+// returns the distance of their mean from the mean of all members.
 func choose(ctx context.Context, phi tensor.Mat[float32], members []int, count int) ([]int, float64, error) {
 	row := func(i int) tensor.Mat[float32] { return tensor.MatOf(phi.Row(members[i]), 1, phi.Cols) }
 	mu, norm2 := make([]float64, phi.Cols), make([]float64, len(members))

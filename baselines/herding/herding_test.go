@@ -31,7 +31,7 @@ func draw(n, dim int) tensor.Mat[float32] {
 	return phi
 }
 
-// distance of the mean of some rows from that of others.
+// distance returns the distance between the means of two sets of rows.
 func distance(phi tensor.Mat[float32], some, members []int) float64 {
 	sum := 0.0
 	for j := range phi.Cols {
@@ -47,7 +47,7 @@ func distance(phi tensor.Mat[float32], some, members []int) float64 {
 	return math.Sqrt(sum)
 }
 
-// Every choice is the best one that is left, by the definition.
+// Every choice is the best remaining one, by the definition.
 func TestGreedy(t *testing.T) {
 	phi := draw(40, 13)
 	var members []int
@@ -62,23 +62,23 @@ func TestGreedy(t *testing.T) {
 		reached := distance(phi, chosen[:k+1], members)
 		for _, other := range chosen[k+1:] {
 			if d := distance(phi, append(slices.Clone(chosen[:k]), other), members); d < reached-1e-12 {
-				t.Errorf("choice %d is image %d at %v, and %d is at %v", k, i, reached, other, d)
+				t.Errorf("choice %d is image %d with distance %v, but image %d has distance %v", k, i, reached, other, d)
 			}
 		}
 		_, said, err := choose(context.Background(), phi, members, k+1)
 		if err != nil || math.Abs(said-reached) > 1e-12 {
-			t.Errorf("%d choices: distance %v, said to be %v (%v)", k+1, reached, said, err)
+			t.Errorf("%d choices: distance %v, but choose returned %v (%v)", k+1, reached, said, err)
 		}
 	}
 	if last > 1e-12 {
-		t.Errorf("the mean of all is %v from itself", last)
+		t.Errorf("with all images chosen, the distance is %v", last)
 	}
 	if sorted := slices.Sorted(slices.Values(chosen)); !slices.Equal(sorted, members) {
 		t.Errorf("chosen %v of %v", chosen, members)
 	}
 }
 
-// The mean of what is chosen is nearer to the class's than that of random images.
+// The mean of chosen images is nearer to the class mean than that of random images.
 func TestBetterThanRandom(t *testing.T) {
 	phi, stream := draw(200, 30), rng.Stream(2, "herding")
 	members := stream.Perm(200)
@@ -95,7 +95,7 @@ func TestBetterThanRandom(t *testing.T) {
 	}
 }
 
-// Of images that are alike the first is chosen, and each only once.
+// Of equal images the first is chosen, and each image only once.
 func TestTies(t *testing.T) {
 	phi := tensor.NewMat[float32](4, 3)
 	for i := range phi.Data {

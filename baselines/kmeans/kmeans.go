@@ -1,10 +1,10 @@
-// Package kmeans chooses real images near the centres of clusters: each class is
-// cut into as many clusters as it is to have images, in the space of pixels,
+// Package kmeans chooses real images near the centres of clusters. Each class is clustered in pixel
+// space into as many clusters as it has images to choose:
 //
 //	minimise (1/n) sum_i |x_i - c_a(i)|^2  over centres c and assignments a,
 //
-// by Lloyd's iterations from a start by k-means++. A centre that has lost all its
-// images moves to the image farthest from its own centre.
+// by Lloyd's iterations, started by k-means++. A centre that has lost all its images moves to the image
+// farthest from its own centre.
 package kmeans
 
 import (
@@ -15,10 +15,10 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// KMeans is the method; its fields are its settings.
+// KMeans is the method. Its fields are its settings.
 type KMeans struct {
 	Pick       string `toml:"pick" enum:"nearest,centre"` // the real image nearest to a centre, or the centre itself
-	Iterations int    `toml:"iterations" min:"0"`         // of Lloyd's, at most
+	Iterations int    `toml:"iterations" min:"0"`         // the largest number of Lloyd's iterations
 }
 
 func init() { method.Register(func() method.Method { return defaults() }) }
@@ -29,14 +29,13 @@ func defaults() *KMeans { return &KMeans{Pick: "nearest", Iterations: 100} }
 func (*KMeans) Info() method.Info {
 	return method.Info{
 		Name: "kmeans", Title: "K-means", Version: 1, Protocol: "network",
-		About: "real images nearest to the centres of their class's clusters of pixels",
+		About: "chooses the real images nearest to the centres of each class's clusters in pixel space",
 		Citation: "S. P. Lloyd: Least Squares Quantization in PCM. IEEE Trans. Inf. Theory 28, 1982; " +
 			"D. Arthur, S. Vassilvitskii: k-means++. SODA 2007",
 	}
 }
 
-// Distill implements method.Method. Its loss is the objective, averaged over
-// classes.
+// Distill implements method.Method. Its loss is the objective, averaged over classes.
 func (m *KMeans) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
 	d, loss, err := m.cluster(ctx, p)
 	if err != nil {
@@ -80,7 +79,7 @@ func (m *KMeans) cluster(ctx context.Context, p method.Problem) (*method.Distill
 	return d, loss, nil
 }
 
-// clusters are those of one class.
+// clusters are the clusters of one class.
 type clusters struct {
 	x       tensor.Mat[float32] // images
 	norm2   []float64           // their squared norms
@@ -89,9 +88,8 @@ type clusters struct {
 	own     []int               // the centre nearest to each image
 }
 
-// newClusters starts by k-means++: the first centre is any image, and each further
-// one an image drawn in proportion to its squared distance from the nearest centre
-// so far.
+// newClusters starts by k-means++. The first centre is a random image. Each further centre is an image
+// drawn with probability proportional to its squared distance from the nearest centre so far.
 func newClusters(train method.Images, members []int, k int, stream *rng.Rand) *clusters {
 	n := len(members)
 	c := &clusters{
@@ -115,7 +113,8 @@ func newClusters(train method.Images, members []int, k int, stream *rng.Rand) *c
 	return c
 }
 
-// draw returns an index in proportion to its weight, or any where all are zero.
+// draw returns a random index with probability proportional to its weight. If all weights are zero, it
+// returns any index.
 func draw(weight []float64, stream *rng.Rand) int {
 	total := 0.0
 	for _, w := range weight {
@@ -133,10 +132,10 @@ func draw(weight []float64, stream *rng.Rand) int {
 			at -= w
 		}
 	}
-	return last // all that rounding left over
+	return last // rounding can leave a rest
 }
 
-// measure computes the distances from some of the centres.
+// measure computes the distances from centres [from, to).
 func (c *clusters) measure(from, to int) {
 	some := c.centres.Part(from, to, 0, c.centres.Cols)
 	inner := tensor.NewMat[float64](c.x.Rows, some.Rows)
@@ -149,8 +148,8 @@ func (c *clusters) measure(from, to int) {
 	}
 }
 
-// step moves every centre to the mean of its images, and gives every image to its
-// nearest centre, to the first of equals. It reports whether an image changed.
+// step moves every centre to the mean of its images, and assigns every image to its nearest centre, the
+// first one in a tie. It reports whether an assignment changed.
 func (c *clusters) step() bool {
 	members := make([][]int, c.centres.Rows)
 	for i, j := range c.own {
@@ -200,7 +199,7 @@ func (c *clusters) step() bool {
 	return changed
 }
 
-// objective is the mean squared distance of the images from their centres.
+// objective returns the mean squared distance of the images from their centres.
 func (c *clusters) objective() float64 {
 	sum := 0.0
 	for i, j := range c.own {
@@ -209,8 +208,7 @@ func (c *clusters) objective() float64 {
 	return sum / float64(len(c.own))
 }
 
-// snap replaces every centre by the image nearest to it that no centre before it
-// has taken.
+// snap replaces every centre by its nearest image that no earlier centre has taken.
 func (c *clusters) snap() {
 	taken := make([]bool, c.x.Rows)
 	for j := range c.centres.Rows {

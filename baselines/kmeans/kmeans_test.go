@@ -46,7 +46,7 @@ func groups(n, k, size int) (method.Images, []int) {
 	return images, members
 }
 
-// objective computes it from its definition.
+// objective computes the objective by its definition.
 func objective(c *clusters) float64 {
 	sum := 0.0
 	for i, j := range c.own {
@@ -58,8 +58,8 @@ func objective(c *clusters) float64 {
 	return sum / float64(len(c.own))
 }
 
-// The objective is what it says, never rises, and ends where nothing changes; every
-// centre is then the mean of its images.
+// The objective follows its definition, never rises, and stops at a fixed point, where every centre is
+// the mean of its images.
 func TestObjective(t *testing.T) {
 	for seed := range uint64(10) {
 		images, members := groups(120, 7, 5)
@@ -91,14 +91,14 @@ func TestObjective(t *testing.T) {
 			}
 			for p, v := range mean {
 				if got := float64(c.centres.Row(j)[p]); n == 0 || math.Abs(got-v/float64(n)) > 1e-6*(1+math.Abs(got)) {
-					t.Errorf("seed %d: centre %d of %d images is %v, their mean %v", seed, j, n, got, v/float64(n))
+					t.Errorf("seed %d: centre %d of %d images is %v, but their mean is %v", seed, j, n, got, v/float64(n))
 				}
 			}
 		}
 	}
 }
 
-// Groups that are far apart are found, and real images stand for them.
+// Distant groups are found, and each is represented by a real image.
 func TestGroups(t *testing.T) {
 	images, members := groups(60, 4, 30)
 	c := newClusters(images, members, 4, rng.Stream(3, "test"))
@@ -106,7 +106,7 @@ func TestGroups(t *testing.T) {
 	}
 	for i, own := range c.own {
 		if own != c.own[i%4] {
-			t.Fatalf("images %d and %d are apart", i, i%4)
+			t.Fatalf("images %d and %d are in different clusters", i, i%4)
 		}
 	}
 	c.snap()
@@ -124,7 +124,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// Images that are alike leave centres without any, and are chosen only once each.
+// Equal images leave centres without images, and each is chosen only once.
 func TestAlike(t *testing.T) {
 	images := method.Images{H: 1, W: 1, C: 1, X: []float32{1, 1, 1, 1, 5}, Labels: make([]int, 5)}
 	for seed := range uint64(20) {
@@ -150,7 +150,7 @@ func TestAlike(t *testing.T) {
 	}
 }
 
-// A centre without images goes to the one farthest from its own.
+// A centre without images moves to the image farthest from its own centre.
 func TestEmpty(t *testing.T) {
 	images := method.Images{H: 1, W: 1, C: 1, X: []float32{0, 1, 2, 10}, Labels: make([]int, 4)}
 	c := newClusters(images, []int{0, 1, 2, 3}, 2, rng.Stream(1, "test"))

@@ -1,5 +1,5 @@
-// Package random is a control: images drawn at random from the training set,
-// as they are, with their own labels. A method that does not beat it does nothing.
+// Package random is a control: random training images with their own labels. A useful method must be
+// better.
 package random
 
 import (

@@ -13,7 +13,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// run is a distillation under way.
+// run is a distillation in progress.
 type run struct {
 	m            *Tangent
 	p            method.Problem
@@ -49,8 +49,7 @@ func newRun(ctx context.Context, p method.Problem, m *Tangent) (*run, error) {
 	return r, err
 }
 
-// gradient sets the gradient of the gap along one part of one trajectory, and returns
-// the gap.
+// gradient sets the gradient of the gap along one part of one trajectory, and returns the gap.
 func (r *run) gradient(_ context.Context, update int) (float64, error) {
 	of := r.trajectories[update%len(r.trajectories)]
 	part := update / len(r.trajectories) % (len(of) - 1)
@@ -63,17 +62,17 @@ func (r *run) gradient(_ context.Context, update int) (float64, error) {
 
 func (r *run) set() *method.Distilled { return r.begin.With(r.images.X, nil) }
 
-// matcher compares the gradient on S with where training went. Its memory grows to the
-// largest set and is used again.
+// matcher compares the gradient on S with the direction of training. Its memory grows to the largest set
+// and is reused.
 type matcher[F tensor.Float] struct {
-	h, w, c int // of an image
+	h, w, c int // size of an image
 	tensors []nn.Tensor
 	classes int
 	pass    *nn.Pass[F]
 
-	s, v  []F // the loss's gradient in the weights, and dG/ds
-	x, dx []F // augmented images, and the gradient in them
-	b     []F // weights of the outputs, where they are held
+	s, v  []F // gradient of the loss with respect to the weights, and dG/ds
+	x, dx []F // augmented images, and their gradient
+	b     []F // the dual variables b, if they are held
 }
 
 func newMatcher[F tensor.Float](net *nn.Net[F], h, w, c int) *matcher[F] {
@@ -83,8 +82,8 @@ func newMatcher[F tensor.Float](net *nn.Net[F], h, w, c int) *matcher[F] {
 	}
 }
 
-// match returns the gap of the images changed by the draw, at the weights theta that
-// training carried by d, and sets dx to its gradient in the images.
+// match returns the gap of the images changed by the draw, at the weights theta, where d is the change of
+// the weights by training. It sets dx to the gradient of the gap with respect to the images.
 func (m *matcher[F]) match(theta, d []F, draw augment.Draw, images, targets []F, detached bool, dx []F) float64 {
 	n := len(images) / (m.h * m.w * m.c)
 	x := tensor.Grow(&m.x, len(images))
@@ -106,16 +105,15 @@ func (m *matcher[F]) match(theta, d []F, draw augment.Draw, images, targets []F,
 	return g
 }
 
-// gap sets v to the derivative in s of
+// gap returns G and sets v to its derivative with respect to s:
 //
 //	G = 1 - cos^2(-s, d)
 //
-// in the scalar product of the weights in which every tensor of d has the length 1, and
-// returns G: 1, with no derivative, where the cosine is not positive. Tensors that do not
-// move count for nothing.
+// in the inner product in which every tensor of d has length 1. If the cosine is not positive, G is 1 and
+// the derivative is zero. Tensors with d = 0 are ignored.
 func gap[F tensor.Float](v, s, d []F, tensors []nn.Tensor) float64 {
 	clear(v)
-	squares := make([]float64, len(tensors)) // of d's tensors; 0 for those that do not count
+	squares := make([]float64, len(tensors)) // squared lengths of d's tensors; 0 for tensors that are ignored
 	var count, ss, sd float64
 	for i, t := range tensors {
 		if !t.Weight() {

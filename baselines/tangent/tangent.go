@@ -1,69 +1,66 @@
-// Package tangent distils by the duality gap in tangent features: the gradients of a
-// network's outputs in its weights. Theta_O is how far training on real data carried them.
+// Package tangent distils by the duality gap in tangent features: the gradients of a network's outputs
+// with respect to its weights. Theta_O is the change of the weights by training on real data.
 //
 // # The gap
 //
-// Let w_a and w_b be the weights of a network after a and b steps on real data, and
-// D = w_b - w_a, which stands for Theta_O. About w_a an image s_i of S has the outputs z_i
-// and their gradients g_i in the weights, and the model with weights w_a + theta has
-// z_i + <g_i, theta>. With the targets y_i and the cross-entropy L, the problem on S,
+// Let w_a and w_b be the weights of a network after a and b steps on real data. D = w_b - w_a plays the
+// part of Theta_O. At w_a an image s_i of S has the outputs z_i, with gradients g_i with respect to the
+// weights. The linearised model with weights w_a + theta has the outputs z_i + <g_i, theta>. With the
+// targets y_i and the cross-entropy L, the problem on S,
 //
 //	P(theta) = sum_i L(z_i + <g_i, theta>, y_i) + (lambda/2) |theta|^2,
 //
-// is convex. The published choice of dual variables, here at theta = 0, is
-// b_i = y_i - softmax(z_i). Its model is V/lambda, where
+// is convex. The published choice of dual variables, here at theta = 0, is b_i = y_i - softmax(z_i). Its
+// model is V/lambda, where
 //
 //	V = sum_i <b_i, g_i> = minus the gradient at w_a of the cross-entropy summed over S,
 //
-// one backward pass. Theorem 3.2 bounds the distance of D from the minimiser theta_S:
+// which takes one backward pass. Theorem 3.2 bounds the distance of D from the minimiser theta_S:
 //
 //	|D - theta_S|^2 <= |D - V/lambda|^2 + (2/lambda) sum_i KL(softmax(z_i) | softmax(z_i + <g_i, D>))
 //
-// The terms of KL (those of Fenchel and Young) are zero where b is taken at theta = D
-// instead; they are left out of what is lowered. That is the first term, relative to
-// |D|^2 and at the lambda that is best for it. With a = 1/lambda = <V,D>/|V|^2,
+// The KL terms (of Fenchel and Young) vanish if b is taken at theta = D instead. The method leaves them
+// out and lowers only the first term, relative to |D|^2 and at the best lambda. With
+// a = 1/lambda = <V,D>/|V|^2 it is
 //
 //	G = |D - a V|^2 / |D|^2 = 1 - cos^2(V, D)
 //
-// A lambda must be positive: where <V,D> is not, G is 1 and has no gradient. Biases, gains
-// and shifts do not count.
+// Since lambda must be positive, G is 1 without gradient if <V,D> is not positive. Biases, gains and
+// shifts are ignored.
 //
-// The bound is proved for the plain scalar product of the weights. The gap that is
-// lowered uses another one, in which every tensor l of weights counts alike:
+// The bound holds for the plain inner product of the weights. The method lowers the gap in another inner
+// product, which gives every weight tensor l the same influence:
 //
 //	<u,v> = sum_l <u_l,v_l>/|D_l|^2
 //
-// With one tensor both are the same. With several, the tensors that move most would make
-// up the plain G alone; the weighted one is zero where the plain one is, but is not the
-// term of the bound.
+// With one tensor the two are equal. With several tensors, those that move most would dominate the plain
+// G. The weighted G is zero whenever the plain G is zero, but it is not the term of the bound.
 //
 // # The gradient
 //
-// With dG/dV_l = -(2 <V,D>/(|V|^2 |D|^2)) (D_l - a V_l)/|D_l|^2, the gradient in the images is
-// one tangent of the loss's gradient along it (nn's Pass.Tangent), through b as the
-// paper differentiates through alpha. With detached = true b is held, and the tangent is
-// that of the outputs alone.
+// With dG/dV_l = -(2 <V,D>/(|V|^2 |D|^2)) (D_l - a V_l)/|D_l|^2, the gradient of the images is one
+// tangent of the loss's gradient along dG/dV (nn's Pass.Tangent). It goes through b, as the paper
+// differentiates through alpha. With detached = true, b is held and only the outputs have a tangent.
 //
 // # Gradient matching is the case of one step
 //
-// Let b = a + 1, without momentum. Then D = -h r for the rate h and the gradient r of the
-// mean loss of one real batch, and V = -n s for the gradient s of the mean loss of S.
-// G depends neither on the scale of D nor on that of V, and their signs cancel:
+// Let b = a + 1, without momentum. Then D = -h r, with the rate h and the gradient r of the mean loss of
+// one real batch, and V = -n s, with the gradient s of the mean loss of S. G does not depend on the scale
+// of D or V, and their signs cancel:
 //
 //	G = 1 - cos^2(s, r),
 //
-// in the scalar product weighted by 1/|r_l|^2. So S is asked to have its gradient at w_a point
-// where that of a real batch does: gradient matching (package dc), which adds up
-// 1 - cos over the rows of the weights and matches class by class at networks trained on S.
-// More steps replace one batch's gradient by where training goes.
+// in the inner product weighted by 1/|r_l|^2. The gradient of S at w_a should thus have the direction of
+// that of a real batch. This is gradient matching (package dc), which sums 1 - cos over the rows of the
+// weights and matches class by class, at networks trained on S. More steps replace the gradient of one
+// batch by the direction of training.
 //
 // # Trajectories
 //
-// A few networks are trained on the real images once, and their weights kept at the ages
-// of the setting. They depend on the data and the network, and not on the seed, the number
-// of images or the start, which share them. Update t takes trajectory t mod trajectories
-// and from one age to the next, in turn. No real image is seen in an update and no network
-// is trained.
+// A few networks are trained on the real images once, and their weights are kept at the given ages. These
+// trajectories depend on the data and the network. Runs with different seeds, numbers of images or starts
+// share them. Update t uses trajectory t mod trajectories, and the pairs of successive ages in turn. An
+// update sees no real image and trains no network.
 package tangent
 
 import (
@@ -80,18 +77,18 @@ import (
 type Tangent struct {
 	Updates      int     `toml:"updates" min:"0"`                   // of the set
 	Trajectories int     `toml:"trajectories" min:"1" max:"1000"`   // networks trained on the real images
-	Ages         []int   `toml:"ages"`                              // steps after which their weights are kept, from 0 on
-	NetRate      float64 `toml:"net_rate" min:"0"`                  // of the networks
-	NetMomentum  float64 `toml:"net_momentum" min:"0" max:"0.9999"` // likewise
-	NetBatch     int     `toml:"net_batch" min:"1"`                 // real images in a step
-	Start        string  `toml:"start" enum:"noise,real"`           // noise, or training images
-	Rate         float64 `toml:"rate" min:"0"`                      // of the images
-	Schedule     string  `toml:"schedule" enum:",cosine"`           // of the rates: constant, or falling to zero like a cosine
-	Detached     bool    `toml:"detached"`                          // b is held in the gradient
+	Ages         []int   `toml:"ages"`                              // numbers of steps after which their weights are kept
+	NetRate      float64 `toml:"net_rate" min:"0"`                  // learning rate of the networks
+	NetMomentum  float64 `toml:"net_momentum" min:"0" max:"0.9999"` // momentum of the networks
+	NetBatch     int     `toml:"net_batch" min:"1"`                 // real images in a training step
+	Start        string  `toml:"start" enum:"noise,real"`           // initial images: noise, or training images
+	Rate         float64 `toml:"rate" min:"0"`                      // learning rate of the images
+	Schedule     string  `toml:"schedule" enum:",cosine"`           // the rate is constant, or falls to zero like a cosine
+	Detached     bool    `toml:"detached"`                          // the gradient does not go through b
 
-	// Augment is a strategy as augment.New knows it, "" for none. It changes the real
-	// images in the networks' training, and S as a whole in every update. "dsa" and "flip"
-	// do not flip characters.
+	// Augment is a strategy of augment.New, or "" for none. It changes the real images
+	// in the networks' training, and all of S in the same way in every update. "dsa" and
+	// "flip" do not flip characters.
 	Augment string `toml:"augment"`
 
 	method.TrainedNets // width, norm, first_pad
@@ -110,7 +107,7 @@ func defaults() *Tangent {
 func (*Tangent) Info() method.Info {
 	return method.Info{
 		Name: "dgkip-tangent", Title: "DGKIP (tangent)", Version: 1, Protocol: "network",
-		About: "the gap in the gradients of networks on their way through training on real images",
+		About: "lowers the gap in tangent features, along the training of networks on real images",
 	}
 }
 
@@ -125,7 +122,7 @@ func (m *Tangent) Check() error {
 		bad = bad || age < 0 || age > 1e6 || i > 0 && age <= m.Ages[i-1]
 	}
 	if bad {
-		errs = append(errs, &method.BadSetting{Key: "ages", Why: fmt.Sprintf("must be two or more rising numbers of steps, not %v", m.Ages), Hint: "[0, 20, 40, 80] is usual"})
+		errs = append(errs, &method.BadSetting{Key: "ages", Why: fmt.Sprintf("must be two or more increasing numbers of steps, not %v", m.Ages), Hint: "[0, 20, 40, 80] is usual"})
 	}
 	if _, err := m.strategy(false); err != nil {
 		errs = append(errs, &method.BadSetting{Key: "augment", Why: err.Error()})
@@ -149,7 +146,7 @@ func (m *Tangent) CheckSizes(z method.Sizes) error {
 	return errors.Join(method.CheckStart("dgkip-tangent", m.Start, z), err)
 }
 
-// Flops implements method.Counter. Trajectories are no part of an update.
+// Flops implements method.Counter. The trajectories do not count.
 func (m *Tangent) Flops(z method.Sizes) float64 {
 	classes := max(2, z.Classes)
 	net, err := m.Shape(z.Model).Net(z.H, z.W, z.C, classes)
@@ -157,7 +154,7 @@ func (m *Tangent) Flops(z method.Sizes) float64 {
 		return 0
 	}
 	all, first := net.Flops()
-	return float64(z.IPC*classes) * (7*all - 2*first) // the loss, its gradient, and the tangent to the images
+	return float64(z.IPC*classes) * (7*all - 2*first) // the loss, its gradient, and the tangent of the images
 }
 
 // Distill implements method.Method.
@@ -172,7 +169,7 @@ func (m *Tangent) Distill(ctx context.Context, p method.Problem, observe func(me
 	}.Run(ctx, p, observe)
 }
 
-// share is the share of the rate in the update that follows some.
+// share returns the share of the rate in the next update.
 func (m *Tangent) share(update int) float64 {
 	if m.Schedule == "" {
 		return 1

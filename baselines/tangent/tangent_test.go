@@ -15,7 +15,7 @@ import (
 	"dgkip/harness/rng"
 )
 
-// quick has as few updates and steps as tests need.
+// quick has few updates and steps, as tests need.
 func quick() *Tangent {
 	m := defaults()
 	m.Updates, m.Trajectories, m.Ages, m.NetBatch = 6, 2, []int{0, 1, 3}, 5
@@ -46,7 +46,7 @@ func distil(t *testing.T, m *Tangent, p method.Problem, observe func(method.Step
 	return d
 }
 
-// place is a network with weights, where training goes from there, and a set.
+// place is a network at given weights, the change of its weights by training, and a set.
 type place struct {
 	net              *nn.Net[float64]
 	m                *matcher[float64]
@@ -77,7 +77,7 @@ func newPlace(t *testing.T, norm bool) *place {
 	for i := range p.n {
 		p.y[i*p.many+i] = 1
 	}
-	// Training goes somewhere downhill: the gap is then below one.
+	// The training direction is a descent direction on S, so the gap is below one.
 	pass := net.NewPass()
 	pass.Loss(p.theta, p.x, p.y, p.n)
 	g := make([]float64, net.Params())
@@ -89,7 +89,7 @@ func newPlace(t *testing.T, norm bool) *place {
 	return p
 }
 
-// differences are the central ones of f at x.
+// differences returns the central differences of f at x.
 func differences(x []float64, f func(x []float64) float64) []float64 {
 	const h = 1e-6
 	out := make([]float64, len(x))
@@ -114,8 +114,8 @@ func near(t *testing.T, what string, got, want []float64, tol float64) {
 	}
 }
 
-// The gradient is a central difference, of the gap where it goes through b, and of the
-// outputs' directional derivative weighted by b where that is held.
+// The gradient equals a central difference: of the gap if it goes through b, and otherwise of the
+// outputs' directional derivative weighted by b.
 func TestGradient(t *testing.T) {
 	for _, name := range []string{"", "color", "crop", "cutout", "scale", "rotate"} {
 		strategy, err := augment.New(name, false)
@@ -127,14 +127,14 @@ func TestGradient(t *testing.T) {
 		dx, other := make([]float64, len(p.x)), make([]float64, len(p.x))
 		g := p.m.match(p.theta, p.d, draw, p.x, p.y, false, dx)
 		if !(g > 0 && g < 0.999) {
-			t.Fatalf("%q: the gap is %v, and tests nothing", name, g)
+			t.Fatalf("%q: the gap is %v, which tests nothing", name, g)
 		}
 		near(t, name+" through b", dx, differences(p.x, func(x []float64) float64 {
 			return p.m.match(p.theta, p.d, draw, x, p.y, false, other)
 		}), 1e-6)
 
 		if held := p.m.match(p.theta, p.d, draw, p.x, p.y, true, dx); math.Abs(held-g) > 1e-12 {
-			t.Errorf("%q: gap %v with b held, %v without", name, held, g)
+			t.Errorf("%q: the gap is %v with b held, and %v without", name, held, g)
 		}
 		v, b := slices.Clone(p.m.v), slices.Clone(p.m.b)
 		pass, grad := p.net.NewPass(), make([]float64, p.net.Params())
@@ -149,8 +149,8 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// The gap is the definition's: it knows no scale of s or of any tensor of d, is zero along
-// -d, and one with no derivative where no positive lambda is best.
+// The gap follows its definition. It does not depend on the scale of s or of a tensor of d, is zero along
+// -d, and is one without derivative if no positive lambda is best.
 func TestGap(t *testing.T) {
 	tensors := []nn.Tensor{
 		{Kind: nn.LinearWeight, Shape: []int{2, 1}, Offset: 0, Len: 2},
@@ -158,7 +158,7 @@ func TestGap(t *testing.T) {
 		{Kind: nn.LinearWeight, Shape: []int{2, 1}, Offset: 3, Len: 2},
 		{Kind: nn.LinearWeight, Shape: []int{1, 1}, Offset: 5, Len: 1},
 	}
-	d := []float64{3, 4, 9, 0, 2, 0} // lengths 5 and 2; the last tensor does not move
+	d := []float64{3, 4, 9, 0, 2, 0} // lengths 5 and 2; the last tensor does not change
 	s := []float64{-5, 0, 9, 2, -2, 7}
 	v := make([]float64, 6)
 	// Over the squares of the lengths: <-s,d> = 15/25 + 4/4, |s|^2 = 25/25 + 8/4, |d|^2 = 2.
@@ -168,7 +168,7 @@ func TestGap(t *testing.T) {
 	}
 	near(t, "derivative", v, differences(s, func(s []float64) float64 { return gap(make([]float64, 6), s, d, tensors) }), 1e-8)
 	if v[2] != 0 || v[5] != 0 {
-		t.Errorf("a bias or a tensor that does not move has the derivative %v", v)
+		t.Errorf("a bias or a constant tensor has the derivative %v", v)
 	}
 	minus := func(x []float64) []float64 {
 		y := make([]float64, len(x))
@@ -187,8 +187,8 @@ func TestGap(t *testing.T) {
 	}
 }
 
-// A trajectory of one step without momentum makes the gap gradient matching: one minus the
-// squared cosine between the gradients on S and on the real batch.
+// With one step and no momentum, the gap is gradient matching: one minus the squared cosine between the
+// gradients on S and on the real batch.
 func TestOneStepIsGradientMatching(t *testing.T) {
 	p := problem()
 	m := quick()
@@ -229,9 +229,8 @@ func TestOneStepIsGradientMatching(t *testing.T) {
 	}
 }
 
-// Theorem 3.2 holds in tangent features: D is no farther from the minimiser on S than
-// the two terms say, for the lambda that is best and for others. With one tensor of weights
-// the first term is the gap.
+// Theorem 3.2 holds in tangent features for any lambda: the distance of D from the minimiser on S is at
+// most the two terms. With one weight tensor, the first term is the gap.
 func TestTheorem(t *testing.T) {
 	for name, last := range map[string]bool{"all weights": false, "the last tensor": true} {
 		t.Run(name, func(t *testing.T) { checkTheorem(t, last) })
@@ -281,7 +280,7 @@ func checkTheorem(t *testing.T, last bool) {
 		}
 		return o
 	}
-	// model is sum_i <b_i, g_i> / lambda for b = y - q.
+	// model returns sum_i <b_i, g_i> / lambda for b = y - q.
 	model := func(q []float64, lambda float64) []float64 {
 		theta := make([]float64, params)
 		for i, row := range g {
@@ -325,23 +324,22 @@ func checkTheorem(t *testing.T, last bool) {
 			}
 		}
 		if r := distance(theta, model(softmax(outputs(theta)), lambda)); r > 1e-8*product(p.d, p.d) {
-			t.Fatalf("lambda %g: the minimiser is %g off", lambda, r)
+			t.Fatalf("lambda %g: the gradient at the minimiser is %g", lambda, r)
 		}
 		bound := distance(p.d, model(q, lambda)) + 2/lambda*kl
 		if got := distance(p.d, theta); got > bound*(1+1e-6) {
-			t.Errorf("lambda %g: a squared distance of %g, beyond the bound of %g", lambda, got, bound)
+			t.Errorf("lambda %g: the squared distance %g exceeds the bound %g", lambda, got, bound)
 		}
 		if factor == 1 && last {
 			want := p.m.match(p.theta, p.d, augment.Draw{}, p.x, p.y, false, make([]float64, len(p.x)))
 			if got := distance(p.d, model(q, lambda)) / product(p.d, p.d); math.Abs(got-want) > 1e-9 {
-				t.Errorf("the first term is %g of |D|^2, and the gap %g", got, want)
+				t.Errorf("the first term is %g of |D|^2, but the gap is %g", got, want)
 			}
 		}
 	}
 }
 
-// The gap falls, networks trained on the set do better than on its start, and labels
-// stay.
+// The gap falls, networks trained on the set are better than those trained on its start, and labels stay.
 func TestLearns(t *testing.T) {
 	m := quick()
 	m.Updates, m.Ages, m.NetBatch = 80, []int{0, 10, 30}, 6
@@ -361,7 +359,7 @@ func TestLearns(t *testing.T) {
 	}
 }
 
-// Seeds and sizes share trajectories, and have starts of their own.
+// Runs with different seeds and sizes share trajectories, but not initial images.
 func TestTrajectoriesAreShared(t *testing.T) {
 	var at [2]*run
 	shared := new(method.Shared)
@@ -379,7 +377,7 @@ func TestTrajectoriesAreShared(t *testing.T) {
 		}
 	}
 	if w := at[0].trajectories; slices.Equal(w[0][2], w[1][2]) || len(w[0]) != 3 {
-		t.Error("two trajectories are one")
+		t.Error("two trajectories are equal")
 	}
 	p, m := problem(), quick()
 	m.NetRate = 1e30
@@ -407,7 +405,7 @@ func TestSettings(t *testing.T) {
 	m := quick()
 	m.Ages = []int{3}
 	if m.Check() == nil {
-		t.Error("one age is taken")
+		t.Error("a single age is accepted")
 	}
 	if s, err := m.strategy(true); err != nil || !s.None() {
 		t.Errorf("characters are flipped: %v, %v", s, err)
@@ -421,6 +419,6 @@ func TestSettings(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if sizes.Model.Depth = 2; m.Flops(sizes) <= 0 {
-		t.Error("no operations are counted")
+		t.Error("Flops counts no operations")
 	}
 }

@@ -15,14 +15,13 @@ import (
 	"dgkip/harness/teacher"
 )
 
-// version is that of trajectories; raise it when they change.
+// version is part of the key of trajectories. Raise it when they change.
 const version = 1
 
-// trajectory is the weights of a network in training on the real images, at every age.
+// trajectory holds the weights of a network in training on the real images, at every age.
 type trajectory [][]float32
 
-// trajectories returns those of a run, shared with all runs on the same images and
-// networks.
+// trajectories returns the trajectories of a run. All runs on the same images and networks share them.
 func trajectories(ctx context.Context, p method.Problem, m *Tangent, net *nn.Net[float32], strategy augment.Strategy) ([]trajectory, error) {
 	digest, err := p.Shared.Do("tangent digest", func() (any, error) { return teacher.Digest(p.Data.Train), nil })
 	if err != nil {
@@ -44,7 +43,7 @@ func trajectories(ctx context.Context, p method.Problem, m *Tangent, net *nn.Net
 	return out, nil
 }
 
-// kept returns a trajectory from disk, or computes it and keeps it there.
+// kept returns a trajectory from the disk, or computes and saves it.
 func kept(ctx context.Context, p method.Problem, key string, k int, m *Tangent, net *nn.Net[float32], strategy augment.Strategy) (trajectory, error) {
 	disk := p.Shared.Disk()
 	if disk != nil {
@@ -77,7 +76,7 @@ func kept(ctx context.Context, p method.Problem, key string, k int, m *Tangent, 
 	return t, nil
 }
 
-// train trains a network up to the last age.
+// train trains network k up to the last age.
 func train(ctx context.Context, data *method.Data, k int, m *Tangent, net *nn.Net[float32], strategy augment.Strategy) (trajectory, error) {
 	images := data.Train
 	stream := func(what string) *rng.Rand { return rng.Stream(0, "tangent", data.Name, strconv.Itoa(k), what) }
@@ -94,7 +93,7 @@ func train(ctx context.Context, data *method.Data, k int, m *Tangent, net *nn.Ne
 		}
 	}
 	last := m.Ages[len(m.Ages)-1]
-	// An epoch has one step or more.
+	// An epoch has at least one step, so last epochs are enough.
 	training, err := nn.NewTraining(net, theta, of, nn.Recipe{Epochs: last, Batch: m.NetBatch, Rate: m.NetRate, Momentum: m.NetMomentum}, stream("order"))
 	if err != nil {
 		return nil, err
@@ -116,7 +115,7 @@ func train(ctx context.Context, data *method.Data, k int, m *Tangent, net *nn.Ne
 	}
 	for _, v := range theta {
 		if v-v != 0 {
-			return nil, fmt.Errorf("a network's weights hold %v after %d steps on the real images: the training diverged\nhint: a lower net_rate keeps it stable", v, age)
+			return nil, fmt.Errorf("a network's weights hold %v after %d steps on the real images: the training diverged\nhint: choose a lower net_rate", v, age)
 		}
 	}
 	return t, nil

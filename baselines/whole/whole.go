@@ -1,5 +1,5 @@
-// Package whole is a control: the whole training set in place of a distilled one.
-// It is what a distilled set is measured against.
+// Package whole is a control: the whole training set instead of a distilled one. Its score is the
+// reference for distilled sets.
 package whole
 
 import (

@@ -1,13 +1,13 @@
 package dd
 
-// plan says which images the inner steps see.
+// plan assigns images to inner steps.
 type plan struct {
-	slotOf []int   // of every image
+	slotOf []int   // the slot of every image
 	of     [][]int // the images of every slot
 	steps  []int   // the slot of every inner step
 }
 
-// newPlan plans for ipc images of every class, which stand class by class.
+// newPlan plans for ipc images of every class. Images are sorted by class.
 func newPlan(ipc, classes, steps, epochs int) plan {
 	slots := min(steps, ipc)
 	p := plan{of: make([][]int, slots)}

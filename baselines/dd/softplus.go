@@ -12,8 +12,8 @@ func softplus[F tensor.Float](r, rho []F) {
 	}
 }
 
-// throughSoftplus turns a gradient in r = softplus(rho) into one in rho, where it
-// lies.
+// throughSoftplus replaces d, a gradient with respect to r = softplus(rho), by the gradient with
+// respect to rho.
 func throughSoftplus[F tensor.Float](d, rho []F) {
 	for i, v := range rho {
 		d[i] = F(float64(d[i]) * fmath.Sigmoid(float64(v)))
