@@ -14,22 +14,22 @@ import (
 	"dgkip/harness/suggest"
 )
 
-// Decoder fills structs from nodes. It goes on after a mistake, so as to find all.
+// Decoder fills structs from nodes. It continues after a mistake, to find all of them.
 //
-// Fields are named by toml tags. The tags min, max, enum and required bound what a
-// file may say; a struct that implements method.Checker is asked for the rest.
+// Fields are named by toml tags. The tags min, max, enum and required restrict the values. A struct that
+// implements method.Checker checks the rest.
 type Decoder struct {
-	Faults   Faults   // each once
-	Reported int      // also those that were reported before
-	Notes    []string // what is no mistake, each once
+	Faults   Faults   // mistakes, each once
+	Reported int      // number of mistakes, repeated ones included
+	Notes    []string // remarks, each once
 	known    map[Fault]bool
 }
 
-// FromNode is implemented by types that read themselves.
+// FromNode is implemented by types that decode themselves.
 type FromNode interface{ FromNode(d *Decoder, n *Node) }
 
-// ValueChecker is implemented by tables some of whose values can be checked each by
-// itself, so that this makes sense where others are wrong.
+// ValueChecker is implemented by tables with values that can be checked one by one, even if other values
+// are wrong.
 type ValueChecker interface{ CheckValues() error }
 
 // Fault reports a mistake in a value.
@@ -38,7 +38,7 @@ func (d *Decoder) Fault(n *Node, message, hint string) { d.add(n, false, message
 // FaultKey reports a mistake at the key.
 func (d *Decoder) FaultKey(n *Node, message, hint string) { d.add(n, true, message, hint) }
 
-// Note reports, with its place, what is no mistake.
+// Note adds a remark with its place.
 func (d *Decoder) Note(n *Node, message string) {
 	f := n.Fault(true, message, "")
 	if note := fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Message); !slices.Contains(d.Notes, note) {
@@ -49,7 +49,7 @@ func (d *Decoder) Note(n *Node, message string) {
 func (d *Decoder) add(n *Node, onKey bool, message, hint string) {
 	d.Reported++
 	if d.Full() {
-		return // finding the place takes time, in a long line above all
+		return // finding the place is slow, above all in a long line
 	}
 	if d.known == nil {
 		d.known = map[Fault]bool{}
@@ -60,11 +60,11 @@ func (d *Decoder) add(n *Node, onKey bool, message, hint string) {
 	}
 }
 
-// Full says that there are more mistakes than anybody reads: no more are kept, and
-// there is no use in looking for them.
+// Full reports whether there are more mistakes than anyone reads. No more are kept, so the caller can
+// stop.
 func (d *Decoder) Full() bool { return len(d.Faults) >= keptFaults }
 
-// Into fills the struct that v points to. Keys in others are read elsewhere.
+// Into fills the struct that v points to. It ignores the keys in others.
 func (d *Decoder) Into(n *Node, v any, what string, others ...string) {
 	d.table(n, reflect.ValueOf(v).Elem(), what, others)
 }
@@ -103,14 +103,14 @@ func (d *Decoder) table(n *Node, v reflect.Value, what string, others []string) 
 		d.report(n, c.CheckValues(), what)
 	}
 	if d.Reported > before {
-		return // a check of half a table would only confuse
+		return // checking half a table would only confuse
 	}
 	if c, ok := v.Addr().Interface().(method.Checker); ok {
 		d.report(n, c.Check(), what)
 	}
 }
 
-// report reports what a table's own check found, at the key that it names.
+// report reports the errors of a table's own check, at the keys that they name.
 func (d *Decoder) report(n *Node, err error, what string) {
 	if err == nil {
 		return
@@ -158,7 +158,7 @@ func (d *Decoder) value(n *Node, v reflect.Value, key string, tag reflect.Struct
 	case reflect.Pointer:
 		d.pointer(n, v, key, tag)
 	default:
-		panic("toml: a setting has a type that no file can give")
+		panic("toml: a setting has a type that TOML cannot express")
 	}
 }
 
@@ -166,7 +166,7 @@ func (d *Decoder) wrong(n *Node, key, want string) {
 	d.Fault(n, fmt.Sprintf("%s must be %s, not %s", key, want, n.Kind()), "")
 }
 
-// own reads a value whose type knows how, and reports whether it does.
+// own lets a type decode itself, and reports whether it can.
 func (d *Decoder) own(n *Node, v any, key string) bool {
 	switch own := v.(type) {
 	case FromNode:
@@ -203,8 +203,8 @@ func (d *Decoder) str(n *Node, v reflect.Value, key string, tag reflect.StructTa
 	v.SetString(s)
 }
 
-// exact is the largest whole number up to which every one has a float64 of its own, as
-// which settings in records are read back.
+// exact is the largest integer for which all smaller ones are exact in float64. Settings in records are
+// read back as float64.
 const exact = 1 << 53
 
 func (d *Decoder) integer(n *Node, v reflect.Value, key string, tag reflect.StructTag) {
@@ -252,7 +252,7 @@ func (d *Decoder) list(n *Node, v reflect.Value, key string, tag reflect.StructT
 	for i, x := range n.List {
 		d.value(x, out.Index(i), key, tag)
 	}
-	if d.Reported == before || v.Type().Elem().Kind() == reflect.Struct { // a check of half a list of values would only confuse
+	if d.Reported == before || v.Type().Elem().Kind() == reflect.Struct { // checking half a list of values would only confuse
 		v.Set(out)
 	}
 }
@@ -290,7 +290,7 @@ func (d *Decoder) bounds(n *Node, x float64, key string, tag reflect.StructTag) 
 		}
 		f, err := strconv.ParseFloat(s, 64)
 		if err != nil {
-			panic("toml: a bound of a setting is not a number")
+			panic("toml: a limit of a setting is not a number")
 		}
 		return f, true
 	}
@@ -305,7 +305,7 @@ func (d *Decoder) bounds(n *Node, x float64, key string, tag reflect.StructTag) 
 	return true
 }
 
-// Known reports the strings of a list that are not known.
+// Known reports the strings of a list that are not in known.
 func (d *Decoder) Known(n *Node, known []string, what string) {
 	if n == nil {
 		return

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	shownFaults = 30  // printed of one file
-	keptFaults  = 500 // looked for, so that the first of them can be printed
-	shownLine   = 160 // characters printed of a long line
+	shownFaults = 30  // mistakes printed for a file
+	keptFaults  = 500 // mistakes collected, of which the first are printed
+	shownLine   = 160 // characters printed from a long line
 )
 
 // Fault is one mistake in a file.
 type Fault struct {
 	File      string
-	Line, Col int // counted from 1, Col in characters; 0 if the file as a whole is meant
+	Line, Col int // counted from 1, Col in characters; 0 means the whole file
 	Len       int // characters to underline
 	Source    string
 	Message   string
@@ -40,10 +40,10 @@ func (f Fault) String() string {
 	return b.String()
 }
 
-// excerpt returns the line, or the part of a long one around the mistake, the blanks
-// that lead to the caret, and how many characters to underline.
+// excerpt returns the line, or the part of a long line around the mistake. It also returns the blanks
+// before the caret, and the number of characters to underline.
 func (f Fault) excerpt() (line, lead string, length int) {
-	// One character for each, so that the caret stands below what it is about.
+	// One character for each, so that the caret is below the mistake.
 	text := []rune(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\t' {
 			return utf8.RuneError
@@ -63,8 +63,7 @@ func (f Fault) excerpt() (line, lead string, length int) {
 		}
 		text, from = text[start:end], from-start
 	}
-	// Tabs stay tabs, so that the caret stands where the reader's terminal puts the
-	// mistake.
+	// Tabs stay tabs, because the width of a tab depends on the terminal.
 	blanks := slices.Clone(text[:from])
 	for i, r := range blanks {
 		if r != '\t' {
@@ -74,7 +73,7 @@ func (f Fault) excerpt() (line, lead string, length int) {
 	return before + string(text) + after, strings.Repeat(" ", len(before)) + string(blanks), max(1, min(f.Len, len(text)-from))
 }
 
-// Faults is all that is wrong with a file.
+// Faults are all mistakes in a file.
 type Faults []Fault
 
 func (f Faults) Error() string {

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// The tokens of a document. What numbers, dates and escapes look like is left to the
-// TOML package.
+// The tokens of a document. The TOML package checks numbers, dates and escapes.
 var (
 	blanks   = regexp.MustCompile(`^[ \t]*`)
 	lines    = regexp.MustCompile(`^(?:[ \t]|\r?\n|#[^\n]*)*`)
@@ -18,23 +17,22 @@ var (
 	anything = regexp.MustCompile(`^(?:\r\n|(?s:.))`)
 )
 
-// locator makes a tree without values, whose nodes know where they stand: the TOML
-// package does not say. Its methods report whether they may go on.
+// locator builds a tree of nodes with positions but without values. The TOML package does not report
+// positions. Its methods return false if they cannot continue.
 type locator struct {
 	src   *Source
 	pos   int
 	root  *Node
-	table *Node  // that keys go to
-	depth int    // of table
-	names int    // so far
-	last  span   // of the key read last, or of its first name
-	fault *Fault // that is no mistake of syntax
-	open  int    // where the innermost list begins that does not go on as one, or -1
+	table *Node  // the current table
+	depth int    // depth of table
+	names int    // names in keys so far
+	last  span   // position of the last key, or of its first name
+	fault *Fault // a mistake other than a syntax error
+	open  int    // start of the innermost list that is not closed, or -1
 }
 
-// locate returns the tree, and a fault if there is one. Bytes [0, sound) keep within
-// the limits; they end before the fault or with it. A list that is not closed begins at
-// open, which else is -1.
+// locate returns the tree, and a fault if there is one. Bytes [0, sound) keep within the limits; they end
+// before or at the fault. open is the start of a list that is not closed, or -1.
 func locate(src *Source) (root *Node, sound, open int, fault *Fault) {
 	root = &Node{Table: map[string]*Node{}, Source: src}
 	l := &locator{src: src, root: root, table: root, open: -1}
@@ -52,7 +50,7 @@ func locate(src *Source) (root *Node, sound, open int, fault *Fault) {
 		l.take(blanks)
 		if !ok || !lineEnd.MatchString(l.rest()) {
 			f := src.fault(l.pos, l.pos+1, "this is not TOML", "")
-			l.take(anything) // so that the TOML package sees what is wrong
+			l.take(anything) // so that the TOML package sees the error
 			return nil, l.pos, l.open, &f
 		}
 	}
@@ -63,7 +61,7 @@ func (l *locator) rest() string { return l.src.Text[l.pos:] }
 
 func (l *locator) has(s string) bool { return strings.HasPrefix(l.rest(), s) }
 
-// eat moves past s, if it comes next.
+// eat moves past s if it comes next.
 func (l *locator) eat(s string) bool {
 	ok := l.has(s)
 	if ok {
@@ -72,7 +70,7 @@ func (l *locator) eat(s string) bool {
 	return ok
 }
 
-// take moves past a token, if one comes next, and returns it.
+// take moves past a token if it comes next, and returns it.
 func (l *locator) take(token *regexp.Regexp) string {
 	s := token.FindString(l.rest())
 	l.pos += len(s)
@@ -86,19 +84,19 @@ func (l *locator) refuse(at span, format string, args ...any) bool {
 }
 
 func (l *locator) notTooDeep(depth int) bool {
-	return depth <= maxDepth || l.refuse(l.last, "tables and lists lie in each other more than %d deep", maxDepth)
+	return depth <= maxDepth || l.refuse(l.last, "tables and lists are nested more than %d deep", maxDepth)
 }
 
-// part is one of the names in a dotted key.
+// part is a name in a dotted key.
 type part struct {
 	name string
 	span
 }
 
-// escapes turns those of TOML that Go lacks into others.
+// escapes converts TOML escapes that Go lacks.
 var escapes = strings.NewReplacer(`\\`, `\\`, `\e`, `\u001b`, `\x`, `\u00`)
 
-// key reads a key, dotted or not, in a table at some depth.
+// key reads a key, dotted or not, in a table at the given depth.
 func (l *locator) key(depth int) (parts []part, ok bool) {
 	for {
 		l.take(blanks)
@@ -120,7 +118,7 @@ func (l *locator) key(depth int) (parts []part, ok bool) {
 		case len(s) > maxName:
 			return nil, l.refuse(at, "the key is longer than %d characters", maxName)
 		case s[0] == '"':
-			s, _ = strconv.Unquote(escapes.Replace(s)) // the TOML package reports bad ones
+			s, _ = strconv.Unquote(escapes.Replace(s)) // the TOML package reports invalid escapes
 		case s[0] == '\'':
 			s = s[1 : len(s)-1]
 		}
@@ -132,15 +130,15 @@ func (l *locator) key(depth int) (parts []part, ok bool) {
 	}
 }
 
-// origin is what made a node, which decides what may add to it.
+// origin is the way a node was defined. It decides what may extend the node.
 type origin int
 
 const (
-	implied origin = iota // a header of a table in it
-	headed                // its own header
-	listed                // headers in [[ ]]
-	dotted                // a dotted key
-	written               // a value
+	implied origin = iota // by the header of a table inside it
+	headed                // by its own header
+	listed                // by headers in [[ ]]
+	dotted                // by a dotted key
+	written               // by a value
 )
 
 // header opens [table] or [[table]].
@@ -169,8 +167,8 @@ func (l *locator) header() bool {
 	return true
 }
 
-// child returns the table under a key, the last one if there is a list of them, and
-// makes it if need be; another element, if it is to be listed.
+// child returns the table under a key, or the last one of a list of tables. It creates the table, or a new
+// element of the list, if needed.
 func (l *locator) child(at *Node, p part, want origin) *Node {
 	old := at.Table[p.name]
 	table := &Node{Table: map[string]*Node{}, Source: l.src, span: p.span, origin: want}
@@ -223,7 +221,7 @@ func (l *locator) pair(at *Node, depth int) bool {
 	return ok
 }
 
-// value reads a value into a node.
+// value reads the value of a node.
 func (l *locator) value(n *Node, depth int) bool {
 	from, ok := l.pos, true
 	switch {
@@ -246,7 +244,7 @@ func (l *locator) value(n *Node, depth int) bool {
 	return ok
 }
 
-// items reads what stands between commas.
+// items reads comma-separated items up to end.
 func (l *locator) items(end string, one func() bool) bool {
 	for l.take(lines); !l.eat(end); l.take(lines) {
 		if !one() {

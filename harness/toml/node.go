@@ -1,8 +1,7 @@
-// Package toml reads TOML files strictly: every value knows where it stands, and
-// every mistake is reported with its line, a caret and the nearest valid name, all
-// of them at once.
+// Package toml reads TOML files strictly. Every value has a position. All mistakes are reported at once,
+// each with its line, a caret and the nearest valid name.
 //
-// A file becomes a tree of nodes, trees merge, and a Decoder fills structs from them.
+// A file becomes a tree of nodes, trees can be merged, and a Decoder fills structs from them.
 package toml
 
 import (
@@ -12,28 +11,27 @@ import (
 	"slices"
 )
 
-// Node is a value that knows where it stands. One of Value, Table and List is set; an
-// empty list may be nil.
+// Node is a value with its position. One of Value, Table and List is set; an empty list may be nil.
 type Node struct {
 	Value any // string, int64, float64, bool or Date
 	Table map[string]*Node
 	List  []*Node
 
-	// Source is the file that the node comes from; nil if it comes from none.
+	// Source is the file of the node, or nil if it has none.
 	Source *Source
 	span
 	order  []string // of the table's keys
 	origin origin
 }
 
-// span is where a key and its value stand, in bytes. Tables that are only implied by
-// others have the key of the first header that names them.
+// span is the position of a key and its value, in bytes. A table without its own header has the key of the
+// first header that names it.
 type span struct{ key, keyEnd, val, valEnd int }
 
-// Date is a date or a time, as it is written.
+// Date is a date or a time, as written.
 type Date string
 
-// Empty returns a table without keys that stands where n does.
+// Empty returns a table without keys, with the position of n.
 func Empty(n *Node) *Node {
 	out := &Node{Table: map[string]*Node{}}
 	if n != nil {
@@ -42,14 +40,14 @@ func Empty(n *Node) *Node {
 	return out
 }
 
-// Table returns a table with one key, which stands where its value does.
+// Table returns a table with one key, with the position of the value.
 func Table(key string, value *Node) *Node {
 	out := Empty(value)
 	out.Set(key, value)
 	return out
 }
 
-// Get returns what a table holds under a key, or nil. A nil node has nothing.
+// Get returns the value under a key, or nil. A nil node has no keys.
 func (n *Node) Get(key string) *Node {
 	if n == nil {
 		return nil
@@ -57,7 +55,7 @@ func (n *Node) Get(key string) *Node {
 	return n.Table[key]
 }
 
-// Text returns the string under a key, if there is one.
+// Text returns the string under a key, and whether there is one.
 func (n *Node) Text(key string) (string, bool) {
 	x := n.Get(key)
 	if x == nil {
@@ -67,11 +65,10 @@ func (n *Node) Text(key string) (string, bool) {
 	return s, ok
 }
 
-// Keys lists the keys of a table in the order of the file; keys that were merged in
-// come last.
+// Keys returns the keys of a table in the order of the file. Merged keys come last.
 func (n *Node) Keys() []string { return n.order }
 
-// Set puts a value under a key of a table.
+// Set sets the value of a key.
 func (n *Node) Set(key string, value *Node) {
 	if n.Table[key] == nil {
 		n.order = append(n.order, key)
@@ -79,7 +76,7 @@ func (n *Node) Set(key string, value *Node) {
 	n.Table[key] = value
 }
 
-// Without returns a table that lacks some keys of n.
+// Without returns n without some keys.
 func (n *Node) Without(keys ...string) *Node {
 	out := *n
 	out.Table, out.order = map[string]*Node{}, nil
@@ -91,7 +88,7 @@ func (n *Node) Without(keys ...string) *Node {
 	return &out
 }
 
-// Kind names the type of a value as a reader of TOML would.
+// Kind returns the name of the value's type, as in TOML.
 func (n *Node) Kind() string {
 	switch n.Value.(type) {
 	case string:
@@ -111,7 +108,7 @@ func (n *Node) Kind() string {
 	return "a list"
 }
 
-// Fault returns a fault at the value, or at the key.
+// Fault returns a fault at the value or at the key.
 func (n *Node) Fault(onKey bool, message, hint string) Fault {
 	if n.Source == nil {
 		return Fault{Message: message, Hint: hint}
@@ -122,7 +119,7 @@ func (n *Node) Fault(onKey bool, message, hint string) Fault {
 	return n.Source.fault(n.val, n.valEnd, message, hint)
 }
 
-// Place returns the file and line of the value, "" for a nil node or one from no file.
+// Place returns the file and line of the value. It is "" for a nil node or a node without a file.
 func (n *Node) Place() string {
 	if n == nil || n.Source == nil {
 		return ""
@@ -131,8 +128,8 @@ func (n *Node) Place() string {
 	return fmt.Sprintf("%s:%d", f.File, f.Line)
 }
 
-// Merge returns base with the values of over in place of its own. Tables merge key by
-// key, and lists of tables come one after the other.
+// Merge returns base, with its values replaced by those of over. Tables merge key by key, and lists of
+// tables are concatenated.
 func Merge(base, over *Node) *Node {
 	if base == nil || over == nil {
 		return cmp.Or(over, base)

@@ -9,12 +9,11 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Limits of a file: no experiment comes near them, and nothing that keeps within them
-// takes long to read.
+// Limits of a file. Experiments are far below them, and files within them are read quickly.
 const (
 	MaxSize  = 1 << 20 // bytes
-	maxDepth = 32      // tables and lists in each other
-	maxKeys  = 10_000  // names in keys and headers: a.b has two
+	maxDepth = 32      // nested tables and lists
+	maxKeys  = 10_000  // names in keys and headers; a.b counts as two
 	maxName  = 200     // bytes
 )
 
@@ -23,10 +22,10 @@ func Parse(file, text string) (*Node, Faults) {
 	if len(text) > MaxSize {
 		return nil, Faults{tooLarge(file)}
 	}
-	src := &Source{file, strings.TrimPrefix(text, "\ufeff")} // which some editors write
+	src := &Source{file, strings.TrimPrefix(text, "\ufeff")} // a mark that some editors write
 	root, sound, open, fault := locate(src)
-	// The TOML package gets what keeps within the limits. It knows of depth only that
-	// of the stack, which it overflows.
+	// The TOML package only gets the part within the limits. It has no nesting limit, so
+	// deep nesting would overflow the stack.
 	var doc map[string]any
 	if _, err := toml.Decode(src.Text[:sound], &doc); err != nil {
 		return nil, Faults{src.invalid(err, open)}
@@ -40,11 +39,11 @@ func Parse(file, text string) (*Node, Faults) {
 
 // tooLarge is the fault of a file of more than MaxSize bytes.
 func tooLarge(file string) Fault {
-	return Fault{File: file, Message: fmt.Sprintf("the file is larger than %d kB", MaxSize/1000), Hint: "results and data belong elsewhere; an experiment is a page of text"}
+	return Fault{File: file, Message: fmt.Sprintf("the file is larger than %d kB", MaxSize/1000), Hint: "keep results and data in other files"}
 }
 
-// invalid returns the fault of a text that is not TOML. What is wrong with a list that is
-// not closed shows in what comes after it.
+// invalid returns the fault of a text that is not TOML. If a list is not closed, the error appears only
+// after the list.
 func (s *Source) invalid(err error, open int) Fault {
 	var bad toml.ParseError
 	if !errors.As(err, &bad) {
@@ -60,7 +59,7 @@ func (s *Source) invalid(err error, open int) Fault {
 	return s.fault(from, to, bad.Message, hint)
 }
 
-// fill puts the values of a document into its tree.
+// fill adds the values of a document to its tree.
 func (n *Node) fill(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -68,7 +67,7 @@ func (n *Node) fill(v any) {
 			x.fill(v[k])
 		}
 	case []map[string]any:
-		for i, x := range n.List[:min(len(n.List), len(v))] { // of a list under an empty key, the package forgets what is no table
+		for i, x := range n.List[:min(len(n.List), len(v))] { // the package drops some elements of a list under an empty key
 			x.fill(v[i])
 		}
 	case []any:

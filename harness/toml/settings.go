@@ -17,7 +17,7 @@ type setting struct {
 	omitZero bool
 }
 
-// settings lists the fields of a struct that have a toml tag.
+// settings returns the fields of a struct that have a toml tag.
 func settings(v reflect.Value) []setting {
 	var out []setting
 	for i := range v.NumField() {
@@ -35,7 +35,7 @@ func settings(v reflect.Value) []setting {
 	return out
 }
 
-// Keys lists what a struct of settings, or a pointer to one, lets a file set.
+// Keys returns the names that a file may set in a struct of settings, or in a pointer to one.
 func Keys(v any) []string {
 	var out []string
 	if p := reflect.Indirect(reflect.ValueOf(v)); p.Kind() == reflect.Struct {
@@ -52,7 +52,7 @@ type Named struct {
 	Value any
 }
 
-// All lists what a struct of settings declares, in its order.
+// All returns the settings of a struct in order.
 func All(v any) (out []Named) {
 	if p := reflect.Indirect(reflect.ValueOf(v)); p.Kind() == reflect.Struct {
 		for _, f := range settings(p) {
@@ -62,17 +62,17 @@ func All(v any) (out []Named) {
 	return out
 }
 
-// Declared is a setting as a struct of settings declares it.
+// Declared describes a setting of a struct.
 type Declared struct {
 	Name    string
 	Default any          // ready for JSON
-	Allowed string       // what the decoder and the struct's own check let a file say
+	Allowed string       // the values that the decoder and the struct's own check allow
 	Of      reflect.Type // the struct, and the name of its field
 	Field   string
 }
 
-// Declarations lists what a pointer to a struct of settings lets a file set, tables in it by
-// names with dots.
+// Declarations describes the settings of a pointer to a struct. Settings of tables inside it have names
+// with dots.
 func Declarations(v any) []Declared {
 	return declarations(reflect.ValueOf(v).Elem(), "", v)
 }
@@ -95,7 +95,7 @@ func declarations(v reflect.Value, prefix string, whole any) (out []Declared) {
 	return out
 }
 
-// allowed says what a setting may be.
+// allowed describes the values that a setting may have.
 func allowed(f reflect.StructField, name string, whole any) string {
 	form := map[reflect.Kind]string{reflect.String: "text", reflect.Bool: "true or false", reflect.Slice: "a list",
 		reflect.Map: "a table", reflect.Float32: "a number", reflect.Float64: "a number"}[f.Type.Kind()]
@@ -133,7 +133,7 @@ func allowed(f reflect.StructField, name string, whole any) string {
 	return form
 }
 
-// refusal is what the check of a struct says of a number that is below every range.
+// refusal returns the message of the struct's check for a number below every range.
 func refusal(name string, f reflect.StructField, whole any) string {
 	v := reflect.New(reflect.TypeOf(whole).Elem())
 	v.Elem().Set(reflect.ValueOf(whole).Elem())
@@ -153,7 +153,7 @@ func refusal(name string, f reflect.StructField, whole any) string {
 	return said(checker.Check(), name)
 }
 
-// said finds what an error says of a setting, without the value that it was given.
+// said returns the part of an error about a setting, without the given value.
 func said(err error, name string) string {
 	if several, is := err.(interface{ Unwrap() []error }); is {
 		for _, one := range several.Unwrap() {
@@ -169,7 +169,7 @@ func said(err error, name string) string {
 	return ""
 }
 
-// Settings returns what a struct of settings declares, by name, ready for JSON.
+// Settings returns the settings of a struct by name, ready for JSON.
 func Settings(v any) map[string]any {
 	p := reflect.ValueOf(v)
 	for p.Kind() == reflect.Pointer {

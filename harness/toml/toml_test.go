@@ -60,7 +60,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Where a document goes wrong in several places, the first is reported.
+// If a document has several mistakes, the first is reported.
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
 		"a = [1\nb = 2":                  "f.toml:2:1: expected a comma (',') or array terminator (']'), but got 'b'",
@@ -76,7 +76,7 @@ func TestMistakes(t *testing.T) {
 		"[a]\nb.c = 1\n[a.b]":            "f.toml:3:4: key b is already defined",
 		"[[a.b]]\n[a]\nb.c = 1":          "f.toml:3:1: key b is already defined",
 		"a = { b.c = 1, b = { d = 2 } }": "f.toml:1:16: key b is already defined",
-		`a = """\\""""""`:                "f.toml:1:15: this is not TOML", // six quotes, which the package accepts
+		`a = """\\""""""`:                "f.toml:1:15: this is not TOML", // six quotes, which the TOML package accepts
 	} {
 		if _, faults := toml.Parse("f.toml", text); !strings.Contains(faults.Error(), want) {
 			t.Errorf("%q: got %v, want %q", text, faults, want)
@@ -84,8 +84,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// Names of keys mean what they mean to TOML, and what some editors write first is
-// no part of the text.
+// Keys may be quoted and escaped as in TOML, and a byte order mark is ignored.
 func TestNames(t *testing.T) {
 	root, faults := toml.Parse("f.toml", "\ufeff\"\\u0041\\x42\\e\\\\x\" = 1\n[ 'b\\u' . \"\" ]\nc = []\n")
 	if faults != nil {
@@ -119,7 +118,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// Nothing takes long or much memory, and each error is short and names its place.
+// No document takes long or much memory, and each error is short and names its place.
 func TestLimits(t *testing.T) {
 	many := func(n int, line func(i int) string) string {
 		var b strings.Builder
@@ -130,10 +129,10 @@ func TestLimits(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ text, want string }{
 		"size":           {"a = \"" + strings.Repeat("x", 10<<20) + "\"", "f.toml: the file is larger than 1048 kB"},
-		"dotted key":     {"a = 1\n" + strings.Repeat("a.", 20000) + "a = 1", "f.toml:2:1: tables and lists lie in each other more than 32 deep"},
+		"dotted key":     {"a = 1\n" + strings.Repeat("a.", 20000) + "a = 1", "f.toml:2:1: tables and lists are nested more than 32 deep"},
 		"header":         {"[" + strings.Repeat("a.", 20000) + "a]", "more than 32 deep"},
 		"lists":          {"a = " + strings.Repeat("[", 500_000), "deep"},
-		"closed lists":   {"a = " + strings.Repeat("[", 9000) + strings.Repeat("]", 9000), "f.toml:1:1: tables and lists lie in each other more than 32 deep"},
+		"closed lists":   {"a = " + strings.Repeat("[", 9000) + strings.Repeat("]", 9000), "f.toml:1:1: tables and lists are nested more than 32 deep"},
 		"inline":         {"a = " + strings.Repeat("{a=", 9000) + "1" + strings.Repeat("}", 9000), "more than 32 deep"},
 		"growing header": {many(2000, func(i int) string { return "[" + strings.Repeat("a.", i%200) + "b" + fmt.Sprint(i) + "]\n" }), "more than 32 deep"},
 		"keys":           {many(50_000, func(i int) string { return fmt.Sprintf("k%d = 1\n", i) }), "f.toml:10001:1: the file has more than 10000 keys"},
@@ -191,7 +190,7 @@ func ExampleDecoder() {
 	//     hint: did you mean "steps"?
 }
 
-// Whatever a text holds, reading it ends, and every value of a valid one has a place.
+// Reading any text ends, and every value of a valid text has a position.
 func FuzzParse(f *testing.F) {
 	f.Add(sample)
 	f.Add("[a]\nb = { c = { d = [ [1], [2] ] } }\n[a.e]\n")
@@ -217,11 +216,11 @@ func checkPlaces(t *testing.T, text string, n *toml.Node, key string) {
 		f := n.Fault(false, "", "")
 		line := []rune(f.Source)
 		if f.Line == 0 || f.Col-1+f.Len > len(line) && !strings.Contains(f.Source, "\r") {
-			t.Errorf("%s: no place for %v in %q: %+v", key, n.Value, text, f)
+			t.Errorf("%s: %v has no position in %q: %+v", key, n.Value, text, f)
 			return
 		}
 		if b, ok := n.Value.(bool); ok && string(line[f.Col-1:][:f.Len]) != fmt.Sprint(b) {
-			t.Errorf("%s: %v stands at %q", key, b, string(line[f.Col-1:][:f.Len]))
+			t.Errorf("%s: %v is at %q", key, b, string(line[f.Col-1:][:f.Len]))
 		}
 	}
 	for k, x := range n.Table {

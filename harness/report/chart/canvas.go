@@ -19,13 +19,13 @@ import (
 	"dgkip/harness/deflate"
 )
 
-// Formats are what Render writes.
+// Formats lists the formats that Render writes.
 var Formats = []string{"pdf", "svg", "png"}
 
 // dpi is the resolution of PNG files.
 const dpi = 200
 
-// Picture is something that can be drawn on a canvas of its own size.
+// Picture is anything that can be drawn on a canvas of its own size.
 type Picture interface {
 	Size() (w, h vg.Length)
 	Paint(draw.Canvas)
@@ -34,7 +34,7 @@ type Picture interface {
 // embedded matches an image in an SVG file.
 var embedded = regexp.MustCompile(`data:image/jpg;base64,[^"]*`)
 
-// Render draws in one of the formats.
+// Render draws a picture in one of the formats.
 func Render(p Picture, format string) ([]byte, error) {
 	w, h := p.Size()
 	w, h = vg.Length(math.Ceil(float64(w))), vg.Length(math.Ceil(float64(h)))
@@ -57,8 +57,8 @@ func Render(p Picture, format string) ([]byte, error) {
 	return nil, fmt.Errorf("unknown format %q", format)
 }
 
-// anew rewrites an image of an SVG file: vgsvg compresses it with the standard library, and
-// calls it a JPEG.
+// anew compresses an image of an SVG file again. vgsvg compresses it with the standard library and
+// labels it as a JPEG.
 func anew(url []byte) []byte {
 	_, text, _ := bytes.Cut(url, []byte(","))
 	img, err := png.Decode(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(text)))
@@ -68,7 +68,7 @@ func anew(url []byte) []byte {
 	return base64.StdEncoding.AppendEncode([]byte("data:image/png;base64,"), deflate.PNG(img))
 }
 
-// Raster draws as a PNG.
+// Raster draws a picture as a PNG.
 func Raster(p Picture, dpi int) []byte {
 	w, h := p.Size()
 	c := vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(dpi))
@@ -76,15 +76,14 @@ func Raster(p Picture, dpi int) []byte {
 	return deflate.PNG(c.Image())
 }
 
-// blank makes a canvas white.
+// blank fills a canvas with white.
 func blank(dc draw.Canvas) {
 	dc.SetColor(color.White)
 	dc.Fill(dc.Rectangle.Path())
 }
 
-// sharp draws on a PNG. Pixels of images stay rectangles of one colour, from dot to dot;
-// vgimg would blur them, which makes files of three times the size. Where there are more
-// pixels than dots it averages.
+// sharp draws images on a PNG with sharp pixels: each is a rectangle of one colour. vgimg would blur
+// them, which triples the size of files. If an image has more pixels than dots, sharp averages.
 type sharp struct{ *vgimg.Canvas }
 
 // DrawImage implements vg.Canvas.

@@ -1,5 +1,5 @@
-// Package chart draws values as PDF, SVG or PNG files: charts of curves, bars and
-// points, and grids of images. The same values give the same bytes.
+// Package chart draws values as PDF, SVG or PNG files: charts of curves, bars and points, and grids
+// of images. The same values give the same bytes.
 package chart
 
 import (
@@ -12,10 +12,10 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Chart is panels side by side under one legend.
+// Chart is a grid of panels with one legend.
 type Chart struct {
-	Rows [][]Panel // all of one length, but for the last
-	Keys []Series  // the legend; nil for the names of all series
+	Rows [][]Panel // of equal length, except for the last
+	Keys []Series  // the legend; nil shows the names of all series
 }
 
 // Panel is one system of axes.
@@ -29,43 +29,43 @@ type Panel struct {
 type Axis struct {
 	Label      string
 	Log        bool
-	Categories []string // in place of the numbers 0, 1, ...
+	Categories []string // labels instead of the numbers 0, 1, ...
 }
 
-// Kind is how a series is drawn.
+// Kind is the way a series is drawn.
 type Kind int
 
 // The kinds of series.
 const (
-	Line  Kind = iota // with a band where there is a spread
-	Dots              // with error bars where there is a spread
+	Line  Kind = iota // with a band if there is a spread
+	Dots              // with error bars if there is a spread
 	Trail             // dots on a line
-	Bars              // with error bars where there is a spread
+	Bars              // with error bars if there is a spread
 	Level             // a horizontal line at the last point
 	Range             // the area from Low to High
 )
 
-// Series is points of one colour. Series of one name share an entry of the legend.
+// Series is a list of points in one colour. Series with the same name share an entry of the legend.
 type Series struct {
-	Name    string // "" to stand in no legend
+	Name    string // "" hides it from the legend
 	Kind    Kind
 	Color   int
-	Variant int     // tells series of one colour apart: a dash, a shape or a tint
-	Mark    int     // its shape where it has dots, to which Variant adds
+	Variant int     // distinguishes series of one colour by dash, shape or tint
+	Mark    int     // the shape of its dots; Variant is added
 	Width   float64 // of bars
 	Points  []Point
 }
 
-// Point is a value and its spread, whose ends are NaN where there is none.
+// Point is a value and the ends of its spread, which are NaN if there is none.
 type Point struct{ X, Y, Low, High float64 }
 
-// Sizes in points. The widest chart is as wide as the text of an A4 page.
+// Sizes in points. The widest chart has the width of the text of an A4 page.
 const (
 	gutter = 12
 	margin = 4
 )
 
-// widths and rowsHigh are by the number of panels in a row.
+// widths and rowsHigh depend on the number of panels in a row.
 var widths, rowsHigh = [...]vg.Length{300, 400, 476}, [...]vg.Length{205, 155, 128}
 
 func (c *Chart) columns() int {
@@ -113,8 +113,8 @@ func (c *Chart) Paint(dc draw.Canvas) {
 	}
 }
 
-// labels returns the room for the labels of vertical axes and for titles. Those of
-// gonum/plot stand in the middle of the canvas, not of the axes, and move the axes.
+// labels returns the room for the labels of vertical axes and for titles. gonum/plot would centre
+// its own labels on the canvas instead of the axes, and move the axes.
 func (c *Chart) labels() (side, top, between vg.Length) {
 	for i, row := range c.Rows {
 		for j, p := range row {
@@ -143,7 +143,7 @@ func (c *Chart) label(axes draw.Canvas, left vg.Length, p *Panel, first bool) {
 	}
 }
 
-// plot makes a panel.
+// plot returns the plot of a panel.
 func (p *Panel) plot(ranges map[*Axis]*extent) *plot.Plot {
 	out := plot.New()
 	scale(&out.X, p.X, ranges[p.X])
@@ -159,13 +159,13 @@ func (p *Panel) plot(ranges map[*Axis]*extent) *plot.Plot {
 		for _, s := range p.Series {
 			x, y := out.X, out.Y
 			out.Add(part(p.placed(s, ranges), out)...)
-			out.X, out.Y = x, y // ranges are those of all panels
+			out.X, out.Y = x, y // use the ranges shared by all panels
 		}
 	}
 	return out
 }
 
-// placed is a series by its places on the axes. What is not finite has none.
+// placed returns a series with its positions on the axes. It drops values that are not finite.
 func (p *Panel) placed(s Series, ranges map[*Axis]*extent) Series {
 	s.Points = slices.DeleteFunc(slices.Clone(s.Points), func(q Point) bool { return math.IsNaN(q.X-q.X) || math.IsNaN(q.Y-q.Y) })
 	x, y := ranges[p.X], ranges[p.Y]
@@ -179,7 +179,7 @@ func (p *Panel) placed(s Series, ranges map[*Axis]*extent) Series {
 	return s
 }
 
-// scale sets an axis of a plot.
+// scale sets range and ticks of an axis of a plot.
 func scale(to *plot.Axis, a *Axis, e *extent) {
 	to.Min, to.Max = e.min, e.max
 	to.Padding, to.Tick.Length = 0, 3
@@ -201,7 +201,7 @@ func scale(to *plot.Axis, a *Axis, e *extent) {
 	}
 }
 
-// areas are the parts of a series that lie below all others.
+// areas returns the parts of a series that are drawn first, below all other parts.
 func (s Series) areas(p *plot.Plot) []plot.Plotter {
 	switch s.Kind {
 	case Bars:
@@ -227,7 +227,7 @@ func (s Series) areas(p *plot.Plot) []plot.Plotter {
 			high = append(high, low[i])
 		}
 		area := &plotter.Polygon{XYs: []plotter.XYs{high}, Color: soft(s.Color, shade(s.Variant))}
-		if s.Kind == Range { // its ends tell it apart from those that it overlaps
+		if s.Kind == Range { // outline it, because ranges may overlap
 			area.LineStyle = draw.LineStyle{Color: hue(s.Color), Width: 0.4, Dashes: dash(s.Variant)}
 		}
 		return []plot.Plotter{area}
@@ -235,7 +235,7 @@ func (s Series) areas(p *plot.Plot) []plot.Plotter {
 	return nil
 }
 
-// lines are the lines of a series.
+// lines returns the lines of a series.
 func (s Series) lines(p *plot.Plot) []plot.Plotter {
 	var xys plotter.XYs
 	for _, q := range s.Points {
@@ -251,7 +251,7 @@ func (s Series) lines(p *plot.Plot) []plot.Plotter {
 	return []plot.Plotter{&plotter.Line{XYs: xys, LineStyle: s.stroke()}}
 }
 
-// marks are error bars and dots.
+// marks returns error bars and dots.
 func (s Series) marks(p *plot.Plot) []plot.Plotter {
 	if s.Kind == Range || s.Kind == Level || s.Kind == Line && len(s.Points) > 1 {
 		return nil
@@ -275,7 +275,7 @@ func (s Series) marks(p *plot.Plot) []plot.Plotter {
 	return out
 }
 
-// thumbs are the samples of a series in the legend.
+// thumbs returns the samples of a series in the legend.
 func (s Series) thumbs() []plot.Thumbnailer {
 	var out []plot.Thumbnailer
 	switch s.Kind {

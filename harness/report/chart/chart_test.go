@@ -25,7 +25,7 @@ func line(kind Kind, ys ...float64) Series {
 	return s
 }
 
-// Whatever the values, a chart can be drawn, and comes out the same.
+// A chart of any values can be drawn, with the same bytes each time.
 func TestAnyValues(t *testing.T) {
 	spread := line(Line, 1, 2)
 	spread.Points[0].Low, spread.Points[0].High = -1, 3
@@ -107,7 +107,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// Panels that share an axis show the same range of it, others their own.
+// Panels that share an axis have the same range; other panels have their own.
 func TestRanges(t *testing.T) {
 	x1, x2, y := &Axis{}, &Axis{}, &Axis{}
 	c := &Chart{Rows: [][]Panel{{{X: x1, Y: y, Series: []Series{line(Line, 1, 2, 3)}}, {X: x2, Y: y, Series: []Series{line(Line, 7, 8)}}}}}
@@ -126,7 +126,7 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// A legend has each name once, in lines that fit.
+// A legend lists each name once, in lines that fit.
 func TestLegend(t *testing.T) {
 	var series []Series
 	for _, name := range []string{"first", "second", "first", "a rather long name of a series", "another quite long name of one", "third", "fourth"} {
@@ -152,7 +152,7 @@ func TestLegend(t *testing.T) {
 	}
 }
 
-// Twelve methods have colours of their own.
+// Twelve methods have different colours.
 func TestPalette(t *testing.T) {
 	for i := range 12 {
 		for j := range i {
@@ -163,7 +163,7 @@ func TestPalette(t *testing.T) {
 	}
 }
 
-// The font has what labels are made of.
+// The font has all characters of labels.
 func TestLettersExist(t *testing.T) {
 	face := font.DefaultCache.Lookup(regular(9), 9)
 	var buf sfnt.Buffer
@@ -174,7 +174,7 @@ func TestLettersExist(t *testing.T) {
 	}
 }
 
-// Images of different sizes are shown at the same one, in sharp pixels.
+// Images of different sizes are shown at the same size, with sharp pixels.
 func TestMosaic(t *testing.T) {
 	dot := func(side int, at image.Point) image.Image {
 		m := image.NewRGBA(image.Rect(0, 0, side, side))
@@ -192,7 +192,7 @@ func TestMosaic(t *testing.T) {
 	}
 }
 
-// all has one of everything that figures draw.
+// all draws one of everything that figures contain.
 type all struct{}
 
 func (all) Size() (w, h vg.Length) { return 144, 108 }
@@ -214,13 +214,13 @@ func (all) Paint(dc draw.Canvas) {
 	dc.DrawGlyph(draw.GlyphStyle{Color: hue(3), Radius: 18, Shape: draw.RingGlyph{}}, vg.Point{X: 72, Y: 36})
 	dashed := draw.LineStyle{Color: hue(4), Width: 6, Dashes: []vg.Length{12, 6}, DashOffs: 3}
 	dc.StrokeLine2(dashed, 6, 8, 138, 8)
-	dc.StrokeLine2(draw.LineStyle{Color: hue(4)}, 6, 4, 138, 4) // no width, and so no line
+	dc.StrokeLine2(draw.LineStyle{Color: hue(4)}, 6, 4, 138, 4) // width 0 draws no line
 	style := letters(regular(24))
 	style.Rotation = math.Pi / 3
 	dc.FillText(style, vg.Point{X: 116, Y: 40}, "Qa8")
 }
 
-// A PDF shows what the PNG shows.
+// A PDF looks like the PNG.
 func TestPDFLooksLikePNG(t *testing.T) {
 	pdftoppm, err := exec.LookPath("pdftoppm")
 	if err != nil {
@@ -249,7 +249,7 @@ func TestPDFLooksLikePNG(t *testing.T) {
 	if got.Bounds() != want.Bounds() {
 		t.Fatal(got.Bounds(), want.Bounds())
 	}
-	// Edges may be smoothed differently. A dot differs where none of its neighbours is alike.
+	// Edges may be smoothed differently. A dot is wrong if no neighbour has a similar value.
 	size := got.Bounds().Size()
 	off := func(x, y int) bool {
 		for j := max(0, y-1); j < min(size.Y, y+2); j++ {
@@ -276,7 +276,7 @@ func TestPDFLooksLikePNG(t *testing.T) {
 
 func gray(c color.Color) int { return int(color.GrayModel.Convert(c).(color.Gray).Y) }
 
-// A PNG shows every pixel of an image as a square of one colour, and all as large as each other.
+// A PNG shows every pixel of an image as a square of one colour, all of the same size.
 func TestImagesAreSharp(t *testing.T) {
 	img := image.NewRGBA(image.Rect(0, 0, 32, 32))
 	for i := range 32 * 32 {

@@ -11,25 +11,25 @@ import (
 	vgdraw "gonum.org/v1/plot/vg/draw"
 )
 
-// Images is a table of small pictures, all of one size.
+// Images is a table of small pictures of equal size.
 type Images struct {
 	Columns []string
 	Rows    []ImageRow
 }
 
-// ImageRow is a line of the table.
+// ImageRow is a row of the table.
 type ImageRow struct {
 	Name  string
 	Tiles []Tile
 }
 
-// Tile is lines of images, or why there are none.
+// Tile is a cell of the table: rows of images, or the reason why there are none.
 type Tile struct {
 	Lines   [][]image.Image
 	Missing string
 }
 
-// Mosaic draws lines of images as one: each on a square of the given number of pixels, with gaps
+// Mosaic draws rows of images as one image. Each is scaled to a square of side pixels, with gaps
 // between them.
 func Mosaic(lines [][]image.Image, side, gap int) *image.RGBA {
 	wide := 0
@@ -43,15 +43,15 @@ func Mosaic(lines [][]image.Image, side, gap int) *image.RGBA {
 		for i, img := range line {
 			at, size := image.Pt(i*pitch, j*pitch), img.Bounds().Size()
 			long := max(size.X, size.Y)
-			// Pixel by pixel, so that viewers leave it sharp.
+			// Copies whole pixels, so that the image stays sharp.
 			xdraw.NearestNeighbor.Scale(out, image.Rectangle{Min: at, Max: at.Add(size.Mul(side).Div(long))}, img, img.Bounds(), draw.Src, nil)
 		}
 	}
 	return out
 }
 
-// Sizes in points, and of images in the pixels they are made of: 224 is a multiple of
-// 28 and of 32. A block is a pixel of an image of 32.
+// Sizes in points, and of images in pixels: 224 is a multiple of 28 and of 32. A block is a pixel of
+// a 32x32 image.
 const (
 	block               = 7
 	pixelSide, pixelGap = 32 * block, 2 * block
@@ -59,13 +59,13 @@ const (
 	titleRoom           = 14
 )
 
-// room is the room in points for names, for each column and row, and for a pixel.
+// room is the room in points for names, columns and rows, and the size of a pixel.
 type room struct {
 	side, pixel   vg.Length
 	columns, rows []vg.Length
 }
 
-// of is the room for a number of images beside each other.
+// of returns the room for a number of images side by side.
 func (r room) of(images int) vg.Length {
 	return r.pixel * vg.Length(max(0, images*(pixelSide+pixelGap)-pixelGap))
 }
@@ -85,9 +85,9 @@ func (m *Images) measure() room {
 	for _, n := range across {
 		all += max(1, n)
 	}
-	// As wide as the text, but no larger than is useful.
+	// As wide as the text, up to a useful size.
 	r.pixel = min(40, (widths[2]-r.side-2*margin-gutter*vg.Length(len(across)-1))/vg.Length(all)) / (pixelSide + pixelGap)
-	// Blocks are whole dots, so that all pixels of an image of 32 look alike.
+	// Blocks are whole dots, so that all pixels of a 32x32 image look alike.
 	if dots := math.Floor(r.pixel.Dots(dpi) * block); dots > 0 {
 		r.pixel = vg.Length(dots/block) * vg.Inch / dpi
 	}
@@ -117,8 +117,8 @@ func (m *Images) Size() (w, h vg.Length) {
 	return w, h
 }
 
-// Paint implements Picture. All images become a single one, for a PDF with several
-// holds them in the order of a map.
+// Paint implements Picture. It draws all images as one image, because a PDF stores several images in
+// the order of a map.
 func (m *Images) Paint(dc vgdraw.Canvas) {
 	blank(dc)
 	r := m.measure()
@@ -155,7 +155,7 @@ func (m *Images) Paint(dc vgdraw.Canvas) {
 	}
 }
 
-// each visits the tiles: their place right of and below the names, and their room.
+// each visits the tiles with their place, right of and below the names, and their room.
 func (m *Images) each(r room, visit func(t Tile, x, y, w, h vg.Length)) {
 	var y vg.Length
 	for j, h := range r.rows {

@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// legend is entries in lines above the panels. That of gonum/plot is one column
-// inside of a panel.
+// legend holds lines of entries above the panels. The legend of gonum/plot is a single column inside
+// a panel.
 type legend [][]entry
 
 type entry struct {
@@ -19,7 +19,7 @@ type entry struct {
 
 const (
 	legendLine   = 12
-	sample       = 18 // width of an entry's samples
+	sample       = 18 // width of the sample of an entry
 	betweenNames = 12
 )
 
@@ -34,8 +34,8 @@ func (l legend) height() vg.Length {
 	return legendLine*vg.Length(len(l)) + 5
 }
 
-// legend collects the names of series, in as few lines of about the same length as
-// fit the width. A single series needs none.
+// legend collects the names of series in as few lines as fit the width, of similar length. A single
+// series has no legend.
 func (c *Chart) legend(width vg.Length) legend {
 	series := c.Keys
 	for _, row := range c.Rows {
@@ -46,12 +46,12 @@ func (c *Chart) legend(width vg.Length) legend {
 		}
 	}
 	var all []entry
-	kinds := map[string]Kind{} // of the first series of a name; a band and its line share an entry
+	kinds := map[string]Kind{} // kind of the first series of a name; a band and its line share an entry
 	for _, s := range series {
 		name := clean(s.Name)
 		i := slices.IndexFunc(all, func(e entry) bool { return e.name == name })
 		switch {
-		case name == "": // its axis says what it is
+		case name == "": // described by its axis
 		case i < 0:
 			all = append(all, entry{name, s.thumbs()})
 			kinds[name] = s.Kind
@@ -73,7 +73,7 @@ func (c *Chart) legend(width vg.Length) legend {
 	return best
 }
 
-// flow breaks entries into lines.
+// flow breaks entries into lines of at most the given width.
 func flow(all []entry, width vg.Length) legend {
 	var lines legend
 	used := width

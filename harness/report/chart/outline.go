@@ -11,10 +11,9 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// outlined draws text as shapes, so that a figure looks the same where its font is
-// missing. In a PDF this also takes a tenth of the room of the whole font, which
-// could not be embedded in part, and has every sign of the font, not just those of
-// one code page.
+// outlined draws text as shapes, so that a figure looks the same if its font is missing. In a PDF this
+// takes a tenth of the room of the whole font, which could only be embedded completely. It also
+// allows every character of the font, not only those of one code page.
 type outlined struct{ rounding }
 
 // FillString implements vg.Canvas.
@@ -70,7 +69,7 @@ func (c outlined) FillString(f plotfont.Face, at vg.Point, s string) {
 	}
 }
 
-// rounding rounds coordinates, whose last bits depend on the processor.
+// rounding rounds coordinates, because their last bits depend on the processor.
 type rounding struct{ vg.CanvasSizer }
 
 // Fill implements vg.Canvas.

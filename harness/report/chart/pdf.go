@@ -16,13 +16,13 @@ import (
 	"dgkip/harness/deflate"
 )
 
-// pdf is a canvas whose file depends only on what is drawn. The files of vgpdf also depend on
-// the order of a map and on the release of Go, which compresses them.
+// pdf is a canvas whose file depends only on the drawing. The files of vgpdf also depend on the order
+// of a map and on the release of Go, whose compression changes.
 type pdf struct {
 	w, h   vg.Length
 	page   bytes.Buffer
-	width  []vg.Length // of lines, one for every open Push
-	alphas []string    // opacities in use: graphics state Gi sets the i-th
+	width  []vg.Length // line width, one for every open Push
+	alphas []string    // opacities in use; graphics state Gi sets the i-th
 	images []image.Image
 }
 
@@ -35,7 +35,7 @@ func newPDF(w, h vg.Length) *pdf {
 // Size implements vg.CanvasSizer.
 func (c *pdf) Size() (w, h vg.Length) { return c.w, c.h }
 
-// op writes operands, rounded to a number of decimals, and their operator.
+// op writes operands, rounded to a number of decimals, and then their operator.
 func (c *pdf) op(name string, decimals int, operands ...float64) {
 	scale := math.Pow10(decimals)
 	for _, v := range operands {
@@ -102,7 +102,7 @@ func (c *pdf) Pop() {
 	c.op("Q", 0)
 }
 
-// Stroke implements vg.Canvas. In a PDF, width 0 means the thinnest line that can be drawn.
+// Stroke implements vg.Canvas. It draws nothing for width 0, which in a PDF means the thinnest line.
 func (c *pdf) Stroke(p vg.Path) {
 	if c.width[len(c.width)-1] > 0 {
 		c.path(p)
@@ -116,7 +116,7 @@ func (c *pdf) Fill(p vg.Path) {
 	c.op("f", 0)
 }
 
-// path writes a path. Arcs and quadratic curves become cubic ones, the only curves of a PDF.
+// path writes a path. Arcs and quadratic curves become cubic curves, the only curves of a PDF.
 func (c *pdf) path(path vg.Path) {
 	const decimals = 2
 	var x, y float64 // the current point
@@ -138,7 +138,7 @@ func (c *pdf) path(path vg.Path) {
 			parts := max(1, math.Ceil(math.Abs(p.Angle)/(math.Pi/2)))
 			step := p.Angle / parts
 			k := 4. / 3 * math.Tan(step/4)
-			// on returns the point at an angle, moved along the tangent.
+			// on returns the point at an angle, shifted along the tangent.
 			on := func(angle, along float64) (x, y float64) {
 				sin, cos := math.Sincos(angle)
 				return px + float64(p.Radius)*(cos-along*sin), py + float64(p.Radius)*(sin+along*cos)

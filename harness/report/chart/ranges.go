@@ -18,7 +18,7 @@ func (e *extent) add(values ...float64) {
 	}
 }
 
-// ranges finds the range of every axis, over all panels that share it.
+// ranges returns the range of every axis, over all panels that share it.
 func (c *Chart) ranges() map[*Axis]*extent {
 	out := map[*Axis]*extent{}
 	of := func(a *Axis) *extent {
@@ -58,8 +58,7 @@ func (c *Chart) ranges() map[*Axis]*extent {
 	return out
 }
 
-// bars makes room for bars. They begin at 0, unless their differences would then not
-// be seen.
+// bars makes room for bars. They begin at 0, unless their differences would then be invisible.
 func (e *extent) bars() {
 	if e.min > 0.6*e.max && e.min > 0 && e.max > e.min {
 		step := math.Pow10(int(math.Floor(math.Log10(e.max - e.min))))
@@ -67,21 +66,21 @@ func (e *extent) bars() {
 	} else {
 		e.add(0)
 	}
-	if e.min >= e.max { // no bars, or all of them 0
+	if e.min >= e.max { // there are no bars, or all are 0
 		e.min, e.max = 0, 1
 	}
 	e.max += float64((e.max - e.min) * 0.05)
 }
 
-// Broken reports whether bars begin above 0 on an axis of the chart.
+// Broken reports whether bars on this axis begin above 0.
 func (c *Chart) Broken(a *Axis) bool { return !a.Log && c.ranges()[a].min > 0 }
 
-// finish makes a range that is not empty, with some room around the values. That of a
-// logarithmic axis is one of logarithms: gonum/plot misplaces the label of its own.
+// finish makes a non-empty range with some room around the values. For a logarithmic axis it holds
+// logarithms, because gonum/plot misplaces the labels of its own logarithmic axes.
 func (e *extent) finish(log bool) {
 	switch {
 	case log && !(e.max > 0):
-		e.min, e.max = 0.1, 10 // nothing that a logarithm has a place for
+		e.min, e.max = 0.1, 10 // no positive values
 	case log && e.min <= 0:
 		e.min = e.max / 1e3
 	case log && e.min == e.max:
@@ -99,8 +98,8 @@ func (e *extent) finish(log bool) {
 	e.min, e.max = e.min-d, e.max+d
 }
 
-// linearTicks are multiples of a round step, three to six of them. The ticks of
-// gonum/plot depend on the last bits of the range.
+// linearTicks returns three to six multiples of a round step. The ticks of gonum/plot depend on the
+// last bits of the range.
 func linearTicks(low, high float64) []plot.Tick {
 	e := int(math.Floor(math.Log10((high - low) / 2.5)))
 	step := math.Pow10(e)
@@ -122,7 +121,7 @@ func linearTicks(low, high float64) []plot.Tick {
 	return out
 }
 
-// at is where a value lies on an axis.
+// at returns the position of a value on an axis.
 func (a *Axis) at(v float64, e *extent) float64 {
 	if !a.Log {
 		return v
@@ -133,8 +132,8 @@ func (a *Axis) at(v float64, e *extent) float64 {
 	return v
 }
 
-// logTicks are logarithms of powers of ten, and of 2 to 9 times them. Where powers of
-// ten are few, some of the others have labels too.
+// logTicks returns the logarithms of powers of ten, and of 2 to 9 times them. If powers of ten are
+// few, some of the other ticks have labels too.
 func logTicks(low, high float64) []plot.Tick {
 	labelled, every := map[int]bool{1: true}, 1
 	switch decades := high - low; {

@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// palette begins with Okabe and Ito's, which people with any kind of colour vision can
-// tell apart, in an order that puts unlike ones first, and without its yellow, which a
-// thin line on white does not carry.
+// palette begins with the palette of Okabe and Ito, which people with any colour vision can
+// distinguish. The order puts the most different colours first. Yellow is left out, because thin
+// yellow lines are invisible on white.
 var palette = []color.NRGBA{
 	{0x00, 0x72, 0xB2, 0xFF}, // blue
 	{0xD5, 0x5E, 0x00, 0xFF}, // vermilion
@@ -29,9 +29,9 @@ var palette = []color.NRGBA{
 	{0x99, 0x99, 0x33, 0xFF}, // olive
 }
 
-// Colours that are not of series.
+// Colours for other uses than series.
 const (
-	Grey = -1 // of what stands for any colour
+	Grey = -1 // for parts that represent all colours
 	Ink  = -2
 )
 
@@ -51,24 +51,24 @@ func hue(i int) color.NRGBA {
 	return palette[i%len(palette)]
 }
 
-// soft is a colour that lets others through.
+// soft returns a transparent colour.
 func soft(i int, alpha uint8) color.NRGBA {
 	c := hue(i)
 	c.A = alpha
 	return c
 }
 
-// shade is how much an area covers: less than others of its colour with a higher number.
+// shade returns the opacity of an area. It grows with the variant.
 func shade(variant int) uint8 { return uint8(min(0x30+0x28*variant, 0xA0)) }
 
-// tint is a colour with more white in it the higher the number, for areas that cover.
+// tint returns a colour mixed with white, for opaque areas. The share of white grows with the variant.
 func tint(i, variant int) color.NRGBA {
 	c := hue(i)
 	mix := func(v uint8) uint8 { return uint8((int(v)*(4-min(variant, 3)) + 255*min(variant, 3)) / 4) }
 	return color.NRGBA{mix(c.R), mix(c.G), mix(c.B), 0xFF}
 }
 
-// dash tells lines of one colour apart, on paper without colours too.
+// dash distinguishes lines of one colour, also when printed without colour.
 func dash(i int) []vg.Length {
 	dashes := [][]vg.Length{nil, {4, 2}, {1.5, 1.5}, {5, 2, 1.5, 2}, {2.5, 1.5}}
 	return dashes[i%len(dashes)]
@@ -89,19 +89,19 @@ func regular(size vg.Length) font.Font {
 	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
 }
 
-// bold is the font of titles.
+// bold returns the font of titles.
 func bold() font.Font {
 	f := regular(titleSize)
 	f.Weight = xfont.WeightBold
 	return f
 }
 
-// letters is centred text.
+// letters returns the style of centred text.
 func letters(f font.Font) text.Style {
 	return text.Style{Color: ink, Font: f, XAlign: draw.XCenter, YAlign: draw.YCenter, Handler: text.Plain{Fonts: font.DefaultCache}}
 }
 
-// clean spells signs that the font lacks.
+// clean replaces characters that the font lacks.
 func clean(s string) string { return signs.Replace(s) }
 
 var signs = strings.NewReplacer("‖", "||", "\u202f", " ", "\u00a0", " ")

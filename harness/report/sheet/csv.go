@@ -10,7 +10,7 @@ func CSV(lines [][]string) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	if err := w.WriteAll(lines); err != nil {
-		panic("sheet: a buffer refused a line of CSV")
+		panic("sheet: writing CSV to a buffer failed")
 	}
 	return b.Bytes()
 }

@@ -12,7 +12,7 @@ var htmlText string
 
 var htmlTable = template.Must(template.New("sheet").Parse(htmlText))
 
-// HTML writes the table as elements.
+// HTML returns the table as HTML.
 func (s *Sheet) HTML() template.HTML {
 	var b bytes.Buffer
 	if err := htmlTable.Execute(&b, s); err != nil {
@@ -21,27 +21,27 @@ func (s *Sheet) HTML() template.HTML {
 	return template.HTML(b.String())
 }
 
-// HTMLRow is what the template shows of a row.
+// HTMLRow is a row as the template shows it.
 type HTMLRow struct {
 	Class string
 	Heads []HTMLHead
 	Cells []HTMLCell
 }
 
-// HTMLHead is a heading of a row that begins there.
+// HTMLHead is a heading that begins in a row.
 type HTMLHead struct {
 	Text   string
 	Span   int
 	Column int
 }
 
-// HTMLCell is an entry with the class of its element.
+// HTMLCell is an entry with the CSS class of its element.
 type HTMLCell struct {
 	Entry
 	Class string
 }
 
-// HTMLRows prepares the rows for the template.
+// HTMLRows returns the rows for the template.
 func (s *Sheet) HTMLRows() []HTMLRow {
 	var out []HTMLRow
 	for i, l := range s.lines() {
@@ -59,7 +59,7 @@ func (s *Sheet) HTMLRows() []HTMLRow {
 	return out
 }
 
-// Value reports whether there is a value to show, for the template.
+// Value reports whether the entry has a value to show. The template calls it.
 func (e Entry) Value() bool { return e.State == Value }
 
 func (e Entry) class(prose bool) string {

@@ -8,23 +8,22 @@ import (
 	"unicode/utf8"
 )
 
-// latexFallbacks stand in for packages that a document may not load. They use
-// nothing but LaTeX itself, and expand to what may follow the end of a row.
+// latexFallbacks replace commands of packages that a document may not load. They only use LaTeX itself,
+// and expand to commands that may follow the end of a row.
 const latexFallbacks = `\providecommand{\toprule}{\hline}\providecommand{\midrule}{\hline}\providecommand{\bottomrule}{\hline}%
 \providecommand{\cmidrule}[1]{\cline{#1}}\providecommand{\multirow}[3]{#3}%
 \ifdefined\resizebox\long\def\dgkipfit#1{\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{#1}}\else\long\def\dgkipfit#1{\scriptsize#1}\fi
 `
 
-// Sizes of a float: characters of footnotesize to a line of an A4 page, beyond which a
-// table would have to shrink, and rows to a page with a caption and notes.
+// Limits of a float. latexLine is the number of characters of footnotesize in a line of an A4 page;
+// wider tables would have to shrink. The other limit is the rows of a page with caption and notes.
 const (
 	latexLine = 118
 	latexRows = 30
 )
 
-// Latex writes the table as a float, or as several where one would fill more than a
-// page. It looks as intended with booktabs, graphicx and multirow, and compiles without
-// them. Source names what the table is of.
+// Latex returns the table as one float, or as several if one would fill more than a page. It looks best
+// with booktabs, graphicx and multirow, and compiles without them. Source names what the table shows.
 func (s *Sheet) Latex(source string) []byte {
 	var b bytes.Buffer
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
@@ -38,7 +37,7 @@ func (s *Sheet) Latex(source string) []byte {
 			p("\\begin{table*}[htbp]\n\\centering\n\\addtocounter{table}{-1}\n\\caption{%s, continued. A row's best is the best of all parts. What marks mean stands below the first part.}\n", LatexText(s.Title))
 		}
 		p("\\smallskip\n\\footnotesize\\setlength{\\tabcolsep}{4pt}\n")
-		// Rules without booktabs have no room around them.
+		// Without booktabs, rules have no space around them.
 		p("\\ifdefined\\cmidrulekern\\else\\renewcommand{\\arraystretch}{1.35}\\fi\n")
 		for j, block := range blocks {
 			if j > 0 {
@@ -60,10 +59,10 @@ func (s *Sheet) Latex(source string) []byte {
 	return b.Bytes()
 }
 
-// latexFloats are the blocks that stand in each float.
+// latexFloats returns the blocks of each float.
 func (s *Sheet) latexFloats() [][]*Sheet {
 	var out [][]*Sheet
-	rows := 0 // of the last float
+	rows := 0 // rows of the last float
 	for _, block := range s.Blocks() {
 		cuts := []int{len(block.Columns)}
 		if !s.Prose {
@@ -106,7 +105,7 @@ func (s *Sheet) latexTabular(b *bytes.Buffer) {
 			default:
 				width := "*"
 				if s.Wide != nil {
-					width = "=" // as wide as the column
+					width = "=" // the width of the column
 				}
 				cells = append(cells, fmt.Sprintf("\\multirow{%d}{%s}{%s}", l.Spans[j], width, s.latexBox(LatexText(h))))
 			}
@@ -116,7 +115,7 @@ func (s *Sheet) latexTabular(b *bytes.Buffer) {
 		}
 		row := strings.Join(cells, " & ")
 		if strings.HasPrefix(row, "[") || strings.HasPrefix(row, "*") {
-			row = "{}" + row // no argument of the \\ above
+			row = "{}" + row // so that \\ above does not read it as an argument
 		}
 		p("%s \\\\\n", row)
 	}
@@ -136,7 +135,7 @@ func (s *Sheet) latexHeadings(b *bytes.Buffer) {
 			at += g.N
 		}
 		fmt.Fprintf(b, "%s \\\\\n", strings.Join(cells, " & "))
-		// Without booktabs the fallback takes no (lr), so none is given there.
+		// The fallback without booktabs does not accept (lr), so it is left out.
 		text := rules.String()
 		fmt.Fprintf(b, "\\ifdefined\\cmidrulekern %s\\else %s\\fi\n", text, strings.ReplaceAll(text, "(lr)", ""))
 	}
@@ -158,8 +157,8 @@ func (s *Sheet) latexHeadings(b *bytes.Buffer) {
 	fmt.Fprintf(b, "%s \\\\\n\\midrule\n", strings.Join(cells, " & "))
 }
 
-// latexTitles are the columns' titles. Where the table would be too wide, those that are
-// longer than what stands below them are in two lines.
+// latexTitles returns the titles of the columns. If the table would be too wide, titles that are wider
+// than their column are split into two lines.
 func (s *Sheet) latexTitles() []string {
 	if s.Prose || len(s.cuts(latexLine, s.Columns)) == 1 {
 		return s.Columns
@@ -206,7 +205,7 @@ func (e Entry) latex() string {
 	return t + latexMarks(e.Marks)
 }
 
-// latexMarks sets marks in a formula, whose fonts have all of them as outlines.
+// latexMarks sets marks in a formula, because the fonts of formulas have outlines for all of them.
 func latexMarks(marks string) string {
 	if marks == "" {
 		return ""
@@ -214,7 +213,7 @@ func latexMarks(marks string) string {
 	return "$^{\\mathrm{" + strings.ReplaceAll(LatexText(marks), "$", "") + "}}$"
 }
 
-// latexColumns describes the columns, texts in boxes that break lines.
+// latexColumns returns the column specification. Text columns are boxes that break lines.
 func (s *Sheet) latexColumns() string {
 	if s.Wide == nil {
 		return strings.Repeat("l", len(s.Heads)) + strings.Repeat("c", len(s.Columns))
@@ -226,8 +225,8 @@ func (s *Sheet) latexColumns() string {
 	return b.String()
 }
 
-// latexBox sets text in a box of latexColumns, its lines as long as words have it.
-// \raggedright would need a \par here, which adds an empty line, or change what ends a row.
+// latexBox sets text in a box of latexColumns with ragged lines. \raggedright would need a \par, which
+// adds an empty line, or would change the command that ends a row.
 func (s *Sheet) latexBox(text string) string {
 	if s.Wide == nil || text == "" {
 		return text

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// LatexText escapes text for LaTeX, outside of mathematics. Signs that a plain
-// LaTeX run lacks are spelled with its own commands.
+// LatexText escapes text for LaTeX, outside of mathematics. Characters that plain LaTeX lacks become
+// LaTeX commands.
 func LatexText(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -18,7 +18,7 @@ func LatexText(s string) string {
 		case unicode.IsControl(r):
 			r = ' '
 		case r > unicode.MaxLatin1 && !unicode.Is(unicode.Latin, r):
-			r = '?' // a plain LaTeX run would stop there
+			r = '?' // plain LaTeX would stop at this character
 		}
 		b.WriteRune(r)
 	}
@@ -38,7 +38,7 @@ var latexRunes = map[rune]string{
 	'Γ': `$\Gamma$`, 'Δ': `$\Delta$`, 'Θ': `$\Theta$`, 'Λ': `$\Lambda$`, 'Ξ': `$\Xi$`, 'Π': `$\Pi$`, 'Σ': `$\Sigma$`, 'Φ': `$\Phi$`, 'Ψ': `$\Psi$`, 'Ω': `$\Omega$`,
 }
 
-// LatexNumber is LatexText with a minus in front of a number, not a hyphen.
+// LatexNumber is LatexText with a minus sign instead of a hyphen before a number.
 func LatexNumber(s string) string {
 	if len(s) > 1 && s[0] == '-' && s[1] >= '0' && s[1] <= '9' {
 		return "$-$" + LatexText(s[1:])
@@ -46,7 +46,7 @@ func LatexNumber(s string) string {
 	return LatexText(s)
 }
 
-// LatexLabel makes a name fit for a label.
+// LatexLabel turns a name into a valid label.
 func LatexLabel(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {

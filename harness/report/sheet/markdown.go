@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// Markdown writes the table for GitHub and others who read its tables.
+// Markdown returns the table in the Markdown of GitHub.
 func (s *Sheet) Markdown() []byte {
 	var b bytes.Buffer
 	if s.Title != "" {

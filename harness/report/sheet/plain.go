@@ -5,8 +5,7 @@ import (
 	"unicode"
 )
 
-// Plain makes text fit for a terminal: specs and records come from others, and must
-// not be able to move the cursor.
+// Plain makes text safe for a terminal. Specs and records may be foreign, and must not move the cursor.
 func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

@@ -1,7 +1,7 @@
 // Package sheet writes tables: for LaTeX, Markdown, CSV, HTML and the terminal.
 //
-// A Sheet holds plain texts and knows nothing of records. Every form escapes them
-// in its own way.
+// A Sheet holds plain text and is independent of records. Each output format escapes the text in its
+// own way.
 package sheet
 
 import (
@@ -9,36 +9,36 @@ import (
 	"strconv"
 )
 
-// Sheet is a table, ready to be written in any form.
+// Sheet is a table that can be written in any format.
 type Sheet struct {
-	Name    string // of its files
+	Name    string // base name of its files
 	Title   string
 	Caption string
 	Ranking string   // the part of the caption about bold and underlined entries
 	Heads   []string // titles of the leading columns, which name the rows
 	Columns []string // titles of the value columns
-	Groups  []Group  // over the value columns; nil if there are none
+	Groups  []Group  // headings over the value columns; may be nil
 	Rows    []Row
-	Notes   []string // under the table
+	Notes   []string // shown under the table
 
-	// Footnotes stand before the notes.
+	// Footnotes are shown before the notes.
 	Footnotes []Footnote
 
-	// Merge is how many of the leading columns show a text once for all the rows
-	// below that repeat it.
+	// Merge is the number of leading columns in which equal neighbouring texts are shown
+	// only once.
 	Merge int
 
-	// Prose says that value columns hold text, not numbers. Wide is then the share
-	// of a line's width of every column, or nil where none is long.
+	// Prose reports that value columns hold text instead of numbers. Wide is then the
+	// share of the line width of every column, or nil if no column is long.
 	Prose bool
 	Wide  []float64
 }
 
-// Group is a heading over the next N value columns, "" for none.
+// Group is a heading over the next N value columns, or "" for none.
 type Group struct {
 	Title string
 	N     int
-	Below bool // a further block begins here
+	Below bool // a new block begins here
 }
 
 // Row is a line of a table.
@@ -47,40 +47,40 @@ type Row struct {
 	Cells []Entry
 }
 
-// State says what an entry is.
+// State is the state of an entry.
 type State int
 
-// States of entries.
+// The states of entries.
 const (
 	Blank    State = iota // there is nothing to show
 	Value                 // text
-	NotRun                // no run has been made
-	Failed                // all runs made have failed
-	Damaged               // what stands in the place of the record cannot be read
+	NotRun                // there is no run
+	Failed                // all runs have failed
+	Damaged               // the record cannot be read
 	Excluded              // the experiment leaves the cell out
 )
 
-// stateTexts are what entries show that are no values.
+// stateTexts are the texts of entries without a value.
 var stateTexts = map[State]string{NotRun: "–", Failed: "failed", Damaged: "damaged", Excluded: "n/a"}
 
 func (s State) String() string { return stateTexts[s] }
 
-// Entry is what stands in a cell of a table.
+// Entry is the content of a cell.
 type Entry struct {
 	State  State
 	Text   string // the value
-	Spread string // behind the value; "" for none
+	Spread string // shown after the value; "" for none
 	N      int    // seeds, shown if above 0
 	Place  int    // 1 best, 2 second, 0 neither
 	Marks  string // references to notes and footnotes
-	Good   int    // 1 a verdict that holds, -1 one that fails
-	Link   string // where it leads on a page; "" for nowhere
+	Good   int    // 1 for a claim that holds, -1 for one that fails
+	Link   string // link on a page; "" for none
 }
 
-// Text is an entry that is a text and nothing else.
+// Text returns an entry with only a text.
 func Text(t string) Entry { return Entry{State: Value, Text: t} }
 
-// Plain is the entry's text without its rank and marks.
+// Plain returns the entry's text without its rank and marks.
 func (e Entry) Plain() string {
 	if e.State != Value {
 		return e.State.String()
@@ -95,11 +95,11 @@ func (e Entry) Plain() string {
 	return s
 }
 
-// Footnote is a text under the table to which marks of entries refer.
+// Footnote is a text under the table that marks of entries refer to.
 type Footnote struct{ Mark, Text string }
 
-// Refer adds the number of a footnote to the marks of an entry. Entries with the same
-// text share one.
+// Refer adds the number of a footnote to the marks of an entry. Entries with the same text share a
+// footnote.
 func (s *Sheet) Refer(e *Entry, text string) {
 	i := slices.IndexFunc(s.Footnotes, func(n Footnote) bool { return n.Text == text })
 	if i < 0 {
@@ -109,7 +109,7 @@ func (s *Sheet) Refer(e *Entry, text string) {
 	e.Marks += s.Footnotes[i].Mark
 }
 
-// Has reports whether any entry fulfils a condition.
+// Has reports whether f holds for any entry.
 func (s *Sheet) Has(f func(Entry) bool) bool {
 	for _, r := range s.Rows {
 		if slices.ContainsFunc(r.Cells, f) {
@@ -119,7 +119,7 @@ func (s *Sheet) Has(f func(Entry) bool) bool {
 	return false
 }
 
-// StateNotes explains the entries that are no values.
+// StateNotes returns notes that explain entries without a value.
 func (s *Sheet) StateNotes() []string {
 	var notes []string
 	for _, n := range []struct {
@@ -137,7 +137,7 @@ func (s *Sheet) StateNotes() []string {
 	return notes
 }
 
-// slice is the table with the value columns in [from, to) alone.
+// slice returns the table with only the value columns [from, to).
 func (s *Sheet) slice(from, to int) *Sheet {
 	part := *s
 	part.Columns, part.Groups, part.Rows = s.Columns[from:to], nil, nil
@@ -155,8 +155,8 @@ func (s *Sheet) slice(from, to int) *Sheet {
 	return &part
 }
 
-// Blocks are the parts that stand one under the other, each with the rows' headings. A
-// block leaves out rows that it has nothing in.
+// Blocks returns the parts of the table that are shown below each other, each with the headings of its
+// rows. A block omits rows without entries.
 func (s *Sheet) Blocks() []*Sheet {
 	var out []*Sheet
 	from, at := 0, 0
@@ -172,7 +172,7 @@ func (s *Sheet) Blocks() []*Sheet {
 	return append(out, s.slice(from, len(s.Columns)).filled())
 }
 
-// filled is the table without the rows that are blank.
+// filled returns the table without blank rows.
 func (s *Sheet) filled() *Sheet {
 	s.Rows = slices.DeleteFunc(s.Rows, func(r Row) bool {
 		return !slices.ContainsFunc(r.Cells, func(e Entry) bool { return e.State != Blank })
@@ -180,15 +180,15 @@ func (s *Sheet) filled() *Sheet {
 	return s
 }
 
-// line is a row with the rows that its headings span: 0 where one continues from
-// above. Level is the outermost heading that begins in it.
+// line is a row with the spans of its headings: the number of rows, or 0 if a heading continues from
+// above. Level is the outermost heading that begins in the row.
 type line struct {
 	Row
 	Spans []int
 	Level int
 }
 
-// lines finds out which headings rows share.
+// lines computes the spans of headings.
 func (s *Sheet) lines() []line {
 	out := make([]line, len(s.Rows))
 	began := make([]int, len(s.Heads)) // the row in which the current heading began
@@ -208,8 +208,8 @@ func (s *Sheet) lines() []line {
 	return out
 }
 
-// rule says what separates a row from the one above: 2 a rule over all columns, 1
-// one behind the headings that go on, 0 none.
+// rule returns the rule above a row: 2 for a rule over all columns, 1 for a rule beside the headings that
+// continue, 0 for none.
 func (s *Sheet) rule(i int, l line) int {
 	switch {
 	case i > 0 && l.Level == 0 && len(s.Heads) > 1:
@@ -220,8 +220,8 @@ func (s *Sheet) rule(i int, l line) int {
 	return 0
 }
 
-// fullTitles are the columns' titles with their groups, for forms that have no
-// headings over several columns, where the titles alone would not be unique.
+// fullTitles returns the titles of columns with their groups, for formats without headings over several
+// columns. Titles alone would not be unique there.
 func (s *Sheet) fullTitles() []string {
 	out := append([]string{}, s.Columns...)
 	if different := slices.Compact(slices.Sorted(slices.Values(out))); len(different) == len(out) {

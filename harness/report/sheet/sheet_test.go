@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// nasty has what each form must escape.
+// nasty contains characters that each format must escape.
 const nasty = "50 % of <b>a_b</b> & \\x{$y$} #1 ^~ | `\"'\n\x1b[31m*é – θ ≥ 3"
 
 func TestEscapes(t *testing.T) {
@@ -45,8 +45,8 @@ func wide() *Sheet {
 	return s
 }
 
-// Entries share a footnote by its text, and its number is raised wherever it stands. A
-// note that begins with a number is none.
+// Entries with the same text share a footnote, whose number is a superscript everywhere. A note that begins
+// with a number is not a footnote.
 func TestFootnotes(t *testing.T) {
 	s := &Sheet{Heads: []string{"D"}, Columns: []string{"a", "b", "c"}, Notes: []string{"2,000 updates."}}
 	cells := []Entry{Text("4"), Text("5"), Text("6")}
@@ -75,8 +75,7 @@ func TestFootnotes(t *testing.T) {
 	}
 }
 
-// A row of LaTeX that begins with a bracket or an asterisk is no argument of what ends the
-// row above.
+// A LaTeX row that begins with a bracket or an asterisk must not be read as an argument of the row end above.
 func TestRowsThatLookLikeArguments(t *testing.T) {
 	s := &Sheet{Heads: []string{"D"}, Columns: []string{"c"}}
 	for _, head := range []string{"[b] Robes", "*b", "plain"} {
@@ -89,7 +88,7 @@ func TestRowsThatLookLikeArguments(t *testing.T) {
 
 var escape = regexp.MustCompile("\x1b\\[[0-9]+m")
 
-// A table is cut to the width of the terminal, and every part names its rows.
+// A table is split to the width of the terminal, and every part has the row headings.
 func TestNarrow(t *testing.T) {
 	var b bytes.Buffer
 	if err := wide().Terminal(&b, 60); err != nil {
@@ -105,7 +104,7 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// What is carried over to the next part may be too wide for it as well.
+// Columns that move to the next part may be too wide for that part as well.
 func TestNarrowGroups(t *testing.T) {
 	s := &Sheet{Heads: []string{"D"}, Groups: []Group{{"A", 1, false}, {"B", 3, false}}, Rows: []Row{{Heads: []string{"d"}}}}
 	for _, title := range []string{"1", strings.Repeat("2", 20), strings.Repeat("3", 20), strings.Repeat("4", 20)} {
@@ -122,7 +121,7 @@ func TestNarrowGroups(t *testing.T) {
 	}
 }
 
-// Headings that repeat are shown once over the rows that share them.
+// Repeated headings are shown once.
 func TestSpans(t *testing.T) {
 	s := wide()
 	s.Rows = append(s.Rows, Row{Heads: []string{"two", "10"}, Cells: s.Rows[0].Cells})
@@ -141,8 +140,8 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// A table that is too wide for a line becomes several, cut between groups of columns,
-// and one that is too long for a page several floats under one number.
+// A table that is too wide becomes several, split between groups of columns. A table that is too long
+// becomes several floats with one number.
 func TestLatexFits(t *testing.T) {
 	s := &Sheet{Title: "T", Heads: []string{"Data"}, Merge: 1}
 	for _, g := range []string{"one", "two", "three"} {

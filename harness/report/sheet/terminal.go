@@ -12,9 +12,8 @@ import (
 	"github.com/olekukonko/tablewriter/tw"
 )
 
-// Terminal writes the table for people to read at once. Wider ones than width are cut
-// into several, and the ranking shows by bold and underlined text. Width 0 is for a
-// file: it has no limit, and the ranking shows by signs.
+// Terminal writes the table for reading. A table wider than width is split. Ranks are shown by bold and
+// underlined text. Width 0 means a file: it has no limit, and ranks are shown by signs.
 func (s *Sheet) Terminal(w io.Writer, width int) error {
 	var b bytes.Buffer
 	style := width > 0
@@ -119,7 +118,7 @@ func (l line) texts(style bool) []string {
 	return out
 }
 
-// raised are letters and digits that are marks.
+// raised maps marks to superscripts.
 var raised = strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹",
 	"a", "ᵃ", "b", "ᵇ", "c", "ᶜ", "d", "ᵈ", "e", "ᵉ", "f", "ᶠ", "k", "ᵏ", "n", "ⁿ", "s", "ˢ", "u", "ᵘ", "w", "ʷ")
 
@@ -136,7 +135,7 @@ func (e Entry) terminal(style bool) string {
 	return t
 }
 
-// split cuts the table into its blocks, and these into ones that fit a width.
+// split splits the table into its blocks, and these into tables that fit a width.
 func (s *Sheet) split(width int) []*Sheet {
 	var out []*Sheet
 	for _, block := range s.Blocks() {
@@ -149,7 +148,7 @@ func (s *Sheet) split(width int) []*Sheet {
 	return out
 }
 
-// fit cuts the table into ones that fit a width, each with the rows' headings.
+// fit splits the table into tables that fit a width, each with the row headings.
 func (s *Sheet) fit(width int) []*Sheet {
 	titles := s.fullTitles()
 	var out []*Sheet
@@ -162,8 +161,7 @@ func (s *Sheet) fit(width int) []*Sheet {
 	return out
 }
 
-// cuts are the columns before which parts of at most a width end: between two groups of
-// columns where that is possible.
+// cuts returns the columns at which to split for a width, if possible between two groups of columns.
 func (s *Sheet) cuts(width int, titles []string) []int {
 	column := func(title string, text func(Row) string) int {
 		w := 0
@@ -179,7 +177,7 @@ func (s *Sheet) cuts(width int, titles []string) []int {
 	for j, h := range s.Heads {
 		heads += column(h, func(r Row) string { return r.Heads[j] })
 	}
-	begins := map[int]bool{} // a group
+	begins := map[int]bool{} // first columns of groups
 	at := 0
 	for _, g := range s.Groups {
 		begins[at] = g.Title != ""
@@ -192,7 +190,7 @@ func (s *Sheet) cuts(width int, titles []string) []int {
 			group = to
 		}
 		w := column(titles[to], func(r Row) string { return r.Cells[to].terminal(false) })
-		for to > from && total+w > width { // again, if what is carried over is too wide as well
+		for to > from && total+w > width { // repeated, because the rest may be too wide as well
 			cut := to
 			if group > from {
 				cut = group
