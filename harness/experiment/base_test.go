@@ -26,7 +26,7 @@ with = { method = { steps = 60 } }
 seeds.count = 2
 `
 
-// ownSettings are of keys that the base sets in [[set]], or in the profile.
+// ownSettings sets keys that the base sets in [[set]] or in the profile.
 const ownSettings = `schema = 1
 name = "own"
 title = "Has its own way"
@@ -57,7 +57,7 @@ func folder(files map[string]string) fstest.MapFS {
 	return out
 }
 
-// A file takes over what its base says about what to run, and nothing of what it shows.
+// A file inherits what to run from its base, but not what to show.
 func TestBase(t *testing.T) {
 	fsys := folder(map[string]string{"demo": good, "child": child, "own": ownSettings, "grandchild": "schema = 1\nname = \"grandchild\"\ntitle = \"G\"\nbase = \"child\"\n[grid]\nipc = [10]\n"})
 	read := func(name, profile string) *Spec {
@@ -107,7 +107,7 @@ func TestBase(t *testing.T) {
 	}
 }
 
-// Files are named as their experiments, and what cannot be a name has one beside it that can.
+// An experiment has the name of its file. For an invalid name the error proposes a valid one.
 func TestNamesOfExperiments(t *testing.T) {
 	for name, want := range map[string]string{
 		"my_exp": "",
@@ -126,8 +126,8 @@ func TestNamesOfExperiments(t *testing.T) {
 	}
 }
 
-// An axis of settings leaves columns alone that do not have them, such as controls, unless
-// nothing has them; a method out of the grid keeps its section.
+// An axis of settings does not apply to columns that lack the setting, such as controls, unless all
+// lack it. The section of a method outside the grid may stay.
 func TestColumnsWithoutASetting(t *testing.T) {
 	grid := func(axis string) string {
 		return strings.NewReplacer(`method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow", "needy"]`+"\n"+axis,
@@ -158,7 +158,7 @@ func TestColumnsWithoutASetting(t *testing.T) {
 	}
 }
 
-// What is wrong about a base names both files.
+// A mistake in a base names both files.
 func TestBaseMistakes(t *testing.T) {
 	for name, c := range map[string]struct{ base, child, want string }{
 		"none":      {good, strings.Replace(child, `base = "demo"`, `base = "dmeo"`, 1), "exp/child.toml:4:8: base of child is \"dmeo\": there is no file exp/dmeo.toml\n\tbase = \"dmeo\"\n\t       ^^^^^^"},
@@ -166,10 +166,10 @@ func TestBaseMistakes(t *testing.T) {
 		"type":      {good, strings.Replace(child, `base = "demo"`, `base = 1`, 1), "base must be the name of an experiment, not an integer"},
 		"itself":    {good, strings.Replace(child, `base = "demo"`, `base = "child"`, 1), "child -> child"},
 		"cycle":     {"base = \"child\"\n" + good, child, "exp/demo.toml:1:8: base of demo is \"child\", which leads back to it: child -> demo -> child"},
-		"syntax":    {"schema = = 1", child, "exp/child.toml:4:8: base of child is \"demo\": exp/demo.toml is at fault"},
+		"syntax":    {"schema = = 1", child, "exp/child.toml:4:8: base of child is \"demo\": exp/demo.toml has mistakes"},
 		"syntax at": {"schema = = 1", child, "exp/demo.toml:1:10: "},
 		"setting":   {strings.Replace(good, "rate = 0.25", "raet = 0.25", 1), child, "exp/demo.toml:22:1: unknown key \"raet\""},
-		"setting's": {strings.Replace(good, "rate = 0.25", "raet = 0.25", 1), child, "exp/child.toml:4:8: exp/child.toml takes over the mistakes of exp/demo.toml"},
+		"setting's": {strings.Replace(good, "rate = 0.25", "raet = 0.25", 1), child, "exp/child.toml:4:8: exp/child.toml inherits the mistakes of exp/demo.toml"},
 		"no title":  {good, strings.Replace(child, "title =", "about =", 1), "exp/child.toml:1:1: the key \"title\" is missing"},
 		"own axis":  {good, strings.Replace(child, "ipc = 10 }", "icp = 10 }", 1), "exp/child.toml:13:27: there is no axis \"icp\""},
 	} {
@@ -180,7 +180,7 @@ func TestBaseMistakes(t *testing.T) {
 	}
 }
 
-// One mistake in the grid is one mistake, and says what to write.
+// One mistake in the grid gives one error, with a hint.
 func TestGridMistakes(t *testing.T) {
 	for name, c := range map[string]struct {
 		old, new, want string
@@ -190,9 +190,9 @@ func TestGridMistakes(t *testing.T) {
 		"entry":              {`["toy", "slow", "other-toy"]`, `["toi", "slow", "other-toy"]`, `did you mean "toy"?`, 1},
 		"entry and use":      {`"mine"]`, `"mien"]`, `did you mean "mine"?`, 1},
 		"no axis has it":     {"[grid]\n", "[grid]\nsteps = [1, 100]\n", "demo.toml:6:1: the axis \"steps\" changes nothing: all its values are the same runs\n\tsteps = [1, 100]\n\t^^^^^\n\thint: \"method.steps\" = [...] is an axis that sets steps", 1},
-		"key of a protocol":  {"[grid]\n", "[grid]\nnets = [1, 100]\n", "hint: \"model.nets\" or \"eval.judge.nets\" = [...] is an axis that sets nets; a [[set]]", 1},
-		"key of [eval]":      {"[grid]\n", "[grid]\nprotocol = [\"judge\"]\n", "hint: \"eval.protocol\" = [...] is an axis that sets protocol; a [[set]]", 1},
-		"key of nothing":     {"[grid]\n", "[grid]\nvigour = [1]\n", "hint: an axis with a dot sets what is after the dot, as in \"method.steps\"; a [[set]]", 1},
+		"key of a protocol":  {"[grid]\n", "[grid]\nnets = [1, 100]\n", "hint: \"model.nets\" or \"eval.judge.nets\" = [...] is an axis that sets nets; to change", 1},
+		"key of [eval]":      {"[grid]\n", "[grid]\nprotocol = [\"judge\"]\n", "hint: \"eval.protocol\" = [...] is an axis that sets protocol; to change", 1},
+		"key of nothing":     {"[grid]\n", "[grid]\nvigour = [1]\n", "hint: an axis with a dot sets the key after the dot, as in \"method.steps\"; to change", 1},
 		"protocol left out":  {"[grid]\n", "[grid]\n\"eval.nets\" = [1, 100]\n", "demo.toml:6:1: unknown key \"nets\" in [eval]\n\t\"eval.nets\" = [1, 100]\n\t^^^^^^^^^^^\n\thint: did you mean \"eval.judge.nets\"?", 1},
 		"nothing in [eval]":  {"[grid]\n", "[grid]\n\"eval.vigour\" = [1]\n", "unknown key \"vigour\" in [eval]", 1},
 		"setting of none":    {"[grid]\n", "[grid]\n\"method.raet\" = [0.1, 0.5]\n", "demo.toml:6:1: unknown key \"raet\" in the settings of the grid's methods\n\t\"method.raet\" = [0.1, 0.5]\n\t^^^^^^^^^^^^^\n\thint: did you mean \"rate\"?", 1},
@@ -200,7 +200,7 @@ func TestGridMistakes(t *testing.T) {
 		"of no networks":     {"[grid]\n", "[grid]\n\"model.wdith\" = [1, 2]\n", "unknown key \"wdith\" in [model]", 1},
 		"list for a grid":    {"[grid]\n", "grid = []\n[model.none]\nkind = \"fc\"\n", "", 0},
 		"empty name":         {`["glyphs", "mine"]`, `["", "mine"]`, `"" cannot be on the axis dataset`, 1},
-		"blank in a name":    {`["glyphs", "mine"]`, `["a b", "mine"]`, "a name has letters, digits", 1},
+		"blank in a name":    {`["glyphs", "mine"]`, `["a b", "mine"]`, "a name may only have letters, digits", 1},
 		"name of data":       {"[data.mine]", "[data.\"\"]\nuse = \"mnist\"\n[data.mine]", `"" cannot be the name of data`, 1},
 		"classes twice":      {"[grid]", "classes = [1, 1]\n[grid]", "names class 1 twice", 1},
 		"class names twice":  {`train = "mine.npz"`, "train = \"mine.npz\"\nnames = [\"a\", \"b\", \"a\"]", `names has "a", which is empty, more than a line, or there twice`, 1},
@@ -235,8 +235,8 @@ func numbers(n int) string {
 	return strings.Join(out, ", ")
 }
 
-// Some cells have seeds of their own, in their file alone; a number that is asked for
-// goes before both.
+// A file may give some of its cells their own number of seeds. A number from the command line
+// overrides both.
 func TestMoreSeeds(t *testing.T) {
 	more := good + "\n[[seeds.more]]\nwhen = { method = \"toy\", ipc = 1 }\ncount = 5\n[[seeds.more]]\nwhen = { method = \"slow\" }\ncount = 1\n"
 	fsys := folder(map[string]string{"demo": more, "child": child})
@@ -279,7 +279,7 @@ func TestMoreSeeds(t *testing.T) {
 	}
 }
 
-// Nothing to run is no success.
+// An experiment with nothing to run is an error.
 func TestNoGrid(t *testing.T) {
 	const head = "schema = 1\nname = \"demo\"\ntitle = \"D\"\n"
 	for text, want := range map[string]string{
@@ -295,7 +295,7 @@ func TestNoGrid(t *testing.T) {
 	}
 }
 
-// What a command changes goes over all that files and profiles say, and is as strict.
+// -set overrides files and profiles, and is as strict.
 func TestSet(t *testing.T) {
 	fsys := folder(map[string]string{"demo": good, "child": child})
 	read := func(set ...string) (*Spec, error) {
@@ -330,7 +330,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// An axis would go over what is set, without a word.
+// -set refuses keys that an axis would override.
 func TestSetOnAnAxis(t *testing.T) {
 	text := strings.Replace(good, "[grid]\n", "[grid]\n\"method.rate\" = [0.1, 0.2]\n", 1)
 	_, err := ReadFS(folder(map[string]string{"demo": text}), "exp/demo.toml", Options{Datasets: known, Set: []string{"method.toy.rate=0.5"}})

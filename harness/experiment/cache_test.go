@@ -19,7 +19,7 @@ func TestCacheSize(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		`"4"`: "is not a size", `"4gb"`: "is not a size", `"-4GB"`: "is not a size", `"GB"`: "is not a size", `"4 G"`: "is not a size",
-		`"4  GB"`: "is not a size", `"1e3GB"`: "is not a size", `""`: "is not a size", `"9999999TB"`: "more than any disk",
+		`"4  GB"`: "is not a size", `"1e3GB"`: "is not a size", `""`: "is not a size", `"9999999TB"`: "larger than any disk",
 		`4`: "is a size without a unit", `4.5`: "must be a size", `true`: "must be a size", `["4GB"]`: "must be a size",
 	} {
 		_, err := Parse("demo.toml", good+"\n[cache]\ndisk = "+text+"\n", Options{Datasets: known})
@@ -32,7 +32,7 @@ func TestCacheSize(t *testing.T) {
 	}
 }
 
-// Profiles may ask for more, and a file that says nothing for nothing.
+// A profile may ask for more. By default nothing is cached.
 func TestCacheProfile(t *testing.T) {
 	text := good + "\n[profile.paper.cache]\ndisk = \"20GB\"\n"
 	for profile, want := range map[string]Size{"desk": 0, "paper": 20e9} {
@@ -46,7 +46,7 @@ func TestCacheProfile(t *testing.T) {
 	}
 }
 
-// Where things are kept must not make other runs of them.
+// The cache must not affect the identity of runs.
 func TestCacheIsNotInTheKey(t *testing.T) {
 	keys := map[string]bool{}
 	for _, more := range []string{"", "\n[cache]\ndisk = \"4GB\"\n"} {

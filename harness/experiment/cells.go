@@ -8,16 +8,16 @@ import (
 	"dgkip/harness/toml"
 )
 
-// defaultModel is the networks of an experiment without a model axis.
+// defaultModel is the model of an experiment without a model axis.
 const defaultModel = "conv"
 
-// withKeys are what a [[set]] may change.
+// withKeys are the sections that a [[set]] may change.
 var withKeys = []string{"method", "model", "eval"}
 
-// point is a cell's place in the grid.
+// point is a point of the grid.
 type point map[string]Value
 
-// text returns the coordinate on an axis, as filters and tables name it.
+// text returns the coordinate on an axis, as used in filters and tables.
 func (p point) text(axis string) (string, bool) {
 	v, ok := p[axis]
 	if !ok && axis == "model" {
@@ -26,7 +26,7 @@ func (p point) text(axis string) (string, bool) {
 	return v.Text, ok
 }
 
-// cells makes the product of the axes.
+// cells builds the cells from the product of the axes.
 func (r *reader) cells() {
 	before := r.d.Reported
 	r.checkSections()
@@ -56,7 +56,7 @@ func (r *reader) cells() {
 	}
 }
 
-// cell returns a point's cell, or nil if there is something wrong with its settings.
+// cell returns the cell at a point, or nil if its settings have mistakes.
 func (r *reader) cell(p point) *Cell {
 	c := &Cell{Exp: r.out.Name, Point: map[string]string{"model": defaultModel}, Seeds: r.seedsOf(p)}
 	for axis, v := range p {
@@ -90,9 +90,8 @@ func (r *reader) cell(p point) *Cell {
 	return c
 }
 
-// changes returns what a cell has in place of what all files together say in the section of
-// one of withKeys, or nil: what the [[set]] of each file say, over which goes what a file
-// that builds on it says itself, and axes with a dot over all.
+// changes returns the cell's changes to a section of withKeys, or nil. The order of priority, lowest
+// first: the [[set]] of each file, then the sections of files that build on it, then axes with a dot.
 func (r *reader) changes(part, name string, p point) *toml.Node {
 	var all *toml.Node
 	for _, layer := range r.layers {
@@ -121,8 +120,8 @@ func (r *reader) changes(part, name string, p point) *toml.Node {
 	return all
 }
 
-// passesOver reports whether a column's method lacks what an axis sets, and another one in
-// the grid has it. All points on the axis are then the same run of the column.
+// passesOver reports whether the method of a column lacks the setting of an axis that another method
+// of the grid has. All points on the axis are then the same run of the column.
 func (r *reader) passesOver(column, key string) bool {
 	first, _, _ := strings.Cut(key, ".")
 	has := func(column string) bool { return slices.Contains(toml.Keys(method.New(r.methodName(column))), first) }

@@ -11,30 +11,30 @@ import (
 	"dgkip/harness/toml"
 )
 
-// Data is a [data.NAME] section: a dataset of one's own, or known data under
-// another name, with other classes, another preprocessing or fewer images.
+// Data is a [data.NAME] section. It describes your own dataset, or known data under another name, with
+// different classes, preprocessing or fewer images.
 type Data struct {
 	Name       string `toml:"-"`
-	Dir        string `toml:"-"` // that relative paths start from: the file's
+	Dir        string `toml:"-"` // base of relative paths: the folder of the file
 	Title      string `toml:"title"`
-	Use        string `toml:"use"` // a known dataset; the section's own name if that is one
+	Use        string `toml:"use"` // a known dataset; by default the name of the section
 	Preprocess string `toml:"preprocess" enum:"standard,zca,norm-zca"`
-	Images     int    `toml:"images" min:"0"` // of each class to train on, the first; 0 for all
+	Images     int    `toml:"images" min:"0"` // number of training images per class, the first ones; 0 for all
 	data.Config
 }
 
-// Own reports whether the images are not of a dataset that this program knows.
+// Own reports whether the images come from your own files.
 func (d Data) Own() bool { return d.Format != "" }
 
 // Check implements method.Checker.
 func (d Data) Check() error {
 	switch {
 	case d.Use != "" && (d.Format != "" || d.Train != "" || d.Test != ""):
-		return &method.BadSetting{Key: "use", Why: "names known data, so format and files have no place beside it"}
+		return &method.BadSetting{Key: "use", Why: "names known data, so it cannot be combined with format or files"}
 	case d.Format == "" && (d.Train != "" || d.Test != ""):
-		return &method.BadSetting{Key: "train", Why: "needs format = \"npz\" or \"folder\" beside it"}
+		return &method.BadSetting{Key: "train", Why: "needs format = \"npz\" or \"folder\""}
 	case d.Format != "" && d.Train == "":
-		return &method.BadSetting{Key: "format", Why: "needs train = \"PATH\" beside it"}
+		return &method.BadSetting{Key: "format", Why: "needs train = \"PATH\""}
 	case d.Own():
 		return d.Config.Check()
 	}
@@ -42,7 +42,7 @@ func (d Data) Check() error {
 	given, none := toml.Settings(d.Config), toml.Settings(data.Config{})
 	for _, key := range slices.Sorted(maps.Keys(given)) {
 		if key != "classes" && !reflect.DeepEqual(given[key], none[key]) {
-			errs = append(errs, &method.BadSetting{Key: key, Why: "is for files of one's own, which format and train name"})
+			errs = append(errs, &method.BadSetting{Key: key, Why: "only applies to your own files, given by format and train"})
 		}
 	}
 	return errors.Join(errs...)

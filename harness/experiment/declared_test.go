@@ -6,8 +6,8 @@ import (
 	"dgkip/harness/data"
 )
 
-// What is declared of known data is the same in every folder and under every title.
-// Files of one's own are others in another folder.
+// Known data is declared in the same way in every folder and under every title. Your own files depend on
+// the folder.
 func TestDeclared(t *testing.T) {
 	for want, d := range map[string]Data{
 		`{"classes":[0,1],"name":"mnist","preprocess":"standard"}`: {Name: "digits", Use: "mnist", Title: "Digits", Dir: "/home/me", Config: data.Config{Classes: []int{0, 1}}},

@@ -10,13 +10,13 @@ import (
 	"dgkip/harness/toml"
 )
 
-const dottedHint = "an axis with a dot sets what is after the dot, as in \"method.steps\""
+const dottedHint = "an axis with a dot sets the key after the dot, as in \"method.steps\""
 
-// evalKeys are what stands in [eval].
+// evalKeys returns the keys of [eval].
 func evalKeys() []string { return append(toml.Keys(&scoring{}), method.ProtocolNames()...) }
 
-// keysOf lists what axes that begin with one of withKeys may set: of methods, what any of the
-// grid's has.
+// keysOf returns the keys that axes of a section in withKeys may set. For methods, these are the
+// settings of any method of the grid.
 func (r *reader) keysOf(part string) []string {
 	switch part {
 	case "eval":
@@ -31,8 +31,8 @@ func (r *reader) keysOf(part string) []string {
 	return once(out)
 }
 
-// stray reports an axis of a key that its part does not have, which is then left out of
-// cells. Another part, or one of the experiment's protocols, may have it.
+// stray reports an axis whose key its section lacks. Cells then ignore the axis. The hint names other
+// sections that have the key.
 func (r *reader) stray(axis, part, key string) {
 	keys := r.keysOf(part)
 	if first, _, _ := strings.Cut(key, "."); slices.Contains(keys, first) || part == "method" && r.values(part) == nil {
@@ -50,8 +50,8 @@ func (r *reader) stray(axis, part, key string) {
 	r.d.FaultKey(r.doc.Grid.Table[axis], fmt.Sprintf("unknown key %q in %s", key, what), hint)
 }
 
-// axesOf lists the axes, in quotes, that set a key of the experiment's methods, of
-// networks or of the experiment's protocols.
+// axesOf returns the axes, in quotes, that would set a key: of methods, of networks or of protocols of
+// the experiment.
 func (r *reader) axesOf(key string) []string {
 	var out []string
 	try := func(part string, settings any) {
@@ -70,8 +70,7 @@ func (r *reader) axesOf(key string) []string {
 	return once(out)
 }
 
-// protocols names those that score the experiment: what it asks for, or else those of
-// its methods.
+// protocols returns the protocols of the experiment: the one it names, or those of its methods.
 func (r *reader) protocols() []string {
 	out := r.values("eval.protocol")
 	if name, ok := r.doc.Eval.Text("protocol"); ok {

@@ -11,11 +11,11 @@ import (
 	"dgkip/harness/toml"
 )
 
-// Families are the protocol families of published numbers, by column: a file may also
-// write one for all, which then stands under "".
+// Families are the protocol families of published numbers, by column. A single family for all columns is
+// stored under "".
 type Families map[string]method.Family
 
-// FamilyOf returns the family of a column's number, "" for one that is no score.
+// FamilyOf returns the family of a column's number, or "" if it is not a score.
 func (p Published) FamilyOf(column string) method.Family {
 	if !method.IsScore(p.Metric) {
 		return ""
@@ -50,16 +50,16 @@ func (f *Families) FromNode(d *toml.Decoder, n *toml.Node) {
 	}
 }
 
-// checkFamilies asks for the family of every score, and of nothing else.
+// checkFamilies checks that every score has a family, and nothing else has one.
 func (p Published) checkFamilies() error {
 	for _, column := range slices.Sorted(maps.Keys(p.Values)) {
 		if method.IsScore(p.Metric) && p.FamilyOf(column) == "" {
-			return &method.BadSetting{Key: "family", Why: fmt.Sprintf("is missing for %s of %q: by what family of protocol it was scored", column, p.Source), Hint: "there are " + strings.Join(familyNames(), ", ")}
+			return &method.BadSetting{Key: "family", Why: fmt.Sprintf("is missing for %s of %q: name the family of protocols by which it was scored", column, p.Source), Hint: "there are " + strings.Join(familyNames(), ", ")}
 		}
 	}
 	for _, column := range slices.Sorted(maps.Keys(p.Family)) {
 		if _, ok := p.Values[column]; !ok && column != "" {
-			return &method.BadSetting{Key: "family", Why: fmt.Sprintf("names %q, of which there is no value", column)}
+			return &method.BadSetting{Key: "family", Why: fmt.Sprintf("names %q, which has no value", column)}
 		}
 	}
 	return nil

@@ -15,9 +15,8 @@ import (
 //
 //	method:dgkip-lr dataset:mnist ipc:(1 10) -model:fc
 //
-// Terms are joined by and, the values in brackets by or; a minus excludes, and
-// values may be patterns such as dgkip-*. Empty brackets stand for the empty text. The
-// zero Filter selects everything.
+// A cell must match all terms. Of values in brackets one must match. A minus excludes cells. Values may
+// be patterns such as dgkip-*. Empty brackets match the empty text. The zero Filter selects all cells.
 type Filter struct{ terms []term }
 
 type term struct {
@@ -26,14 +25,13 @@ type term struct {
 	not    bool
 }
 
-// UnmarshalText implements encoding.TextUnmarshaler. Any key will do.
+// UnmarshalText implements encoding.TextUnmarshaler. It accepts any key.
 func (f *Filter) UnmarshalText(b []byte) (err error) {
 	*f, err = ParseFilter(string(b), nil)
 	return err
 }
 
-// ParseFilter reads a filter. Its keys must be among the known ones, unless known
-// is nil.
+// ParseFilter reads a filter. Its keys must be in known, unless known is nil.
 func ParseFilter(text string, known []string) (Filter, error) {
 	var f Filter
 	rest := text
@@ -93,8 +91,8 @@ func ParseFilter(text string, known []string) (Filter, error) {
 	}
 }
 
-// Term is the filter that selects a value of an axis, and such as differ from it only
-// where it has characters that are special to filters or shells.
+// Term returns a filter for a value of an axis. Characters that are special to filters or shells become
+// wildcards.
 func Term(axis, value string) string {
 	if value == "" {
 		return axis + ":()"
@@ -107,8 +105,7 @@ func Term(axis, value string) string {
 	}, value)
 }
 
-// Matches reports whether something with the named coordinates is selected. An axis
-// it does not have matches no value.
+// Matches reports whether the filter selects a point. No value matches an axis that the point lacks.
 func (f Filter) Matches(point func(axis string) (string, bool)) bool {
 	for _, t := range f.terms {
 		text, ok := point(t.key)
@@ -120,10 +117,9 @@ func (f Filter) Matches(point func(axis string) (string, bool)) bool {
 	return true
 }
 
-// Unmatched says which of the filter's values match none of those on their axis,
-// and what may have been meant. Of values in brackets, one that matches is enough,
-// but all must be numbers where the axis has numbers only. An axis of which no
-// values are known is left alone.
+// Unmatched describes the values of the filter that match nothing on their axis, with suggestions. Of
+// values in brackets one match is enough, but on a numeric axis all must be numbers. Axes without
+// known values are ignored.
 func (f Filter) Unmatched(values func(axis string) []string) []string {
 	var out []string
 	for _, t := range f.terms {
@@ -164,7 +160,7 @@ func isNumber(s string) bool {
 // Empty reports whether the filter selects everything.
 func (f Filter) Empty() bool { return len(f.terms) == 0 }
 
-// String returns the filter as ParseFilter reads it.
+// String returns the filter in the form that ParseFilter reads.
 func (f Filter) String() string {
 	var out []string
 	for _, t := range f.terms {

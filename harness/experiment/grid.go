@@ -12,23 +12,22 @@ import (
 	"dgkip/harness/toml"
 )
 
-// needed are the axes of every grid.
+// needed lists the axes that every grid must have.
 var needed = []string{"dataset", "ipc", "method"}
 
-// Limits of a grid. Tables of that size are nothing that anybody reads.
+// Limits of a grid. No one can read larger tables.
 const (
 	maxCells = 10_000
 	maxRuns  = 100_000
-	maxSets  = 1_000_000 // [[set]] times cells
+	maxSets  = 1_000_000 // [[set]] sections times cells
 )
 
-// plainName is what data, methods and networks may be called: filters, tables and
-// files must be able to name them.
+// plainName matches valid names of data, methods and networks. Filters, tables and files use them.
 var plainName = regexp.MustCompile(`^[\pL\pN][\pL\pN._+-]*$`)
 
-const plainHint = "a name has letters, digits and . _ + - only; a title may have any"
+const plainHint = "a name may only have letters, digits and . _ + -; a title may have any character"
 
-// grid reads the axes, and reports whether cells can be made of them.
+// grid reads the axes, and reports whether cells can be built.
 func (r *reader) grid() bool {
 	n := r.doc.Grid
 	if n == nil {
@@ -68,8 +67,8 @@ func (r *reader) grid() bool {
 	return complete && r.small(n)
 }
 
-// axes returns the name of the axis behind every key of the grid. A key that is a
-// misspelt name of a needed axis is reported, and then stands for it.
+// axes returns the axis for every key of the grid. A misspelt name of a needed axis is reported, and
+// then read as the correct name.
 func (r *reader) axes(n *toml.Node) map[string]string {
 	names := map[string]string{}
 	var free []string
@@ -92,8 +91,7 @@ func (r *reader) axes(n *toml.Node) map[string]string {
 	return names
 }
 
-// axisValues reads what stands on an axis. Names that nobody knows are reported and
-// stay out of what is known, so that no hint proposes them.
+// axisValues reads the values of an axis. It reports unknown names and leaves them out of later hints.
 func (r *reader) axisValues(axis string, n *toml.Node) []Value {
 	var all Values
 	all.FromNode(r.d, n)
@@ -121,7 +119,7 @@ func (r *reader) axisValues(axis string, n *toml.Node) []Value {
 			hint := suggest.Hint(v.Text, known)
 			switch {
 			case axis == "model":
-				hint = and(hint, "[model.NAME] with a kind makes others")
+				hint = and(hint, "define others by [model.NAME] with a kind")
 			case axis == "method":
 				hint = and(hint, ownMethod)
 			}
@@ -129,7 +127,7 @@ func (r *reader) axisValues(axis string, n *toml.Node) []Value {
 			r.bad[axis+"\x00"+v.Text] = suggest.Name(v.Text, known)
 		}
 		if seen[v.Text] {
-			r.d.Fault(v.node, fmt.Sprintf("%s stands twice on the axis %s", v.Text, axis), "")
+			r.d.Fault(v.node, fmt.Sprintf("%s is listed twice on the axis %s", v.Text, axis), "")
 			continue
 		}
 		seen[v.Text] = true
@@ -138,7 +136,7 @@ func (r *reader) axisValues(axis string, n *toml.Node) []Value {
 	return out
 }
 
-// known lists the names that may stand on an axis; nil if any may.
+// known returns the names that are allowed on an axis, or nil if all are.
 func (r *reader) known(axis string) []string {
 	switch axis {
 	case "method":
@@ -155,7 +153,7 @@ func (r *reader) known(axis string) []string {
 
 func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
-// small reports whether the grid stays within the limits.
+// small reports whether the grid is within the limits.
 func (r *reader) small(n *toml.Node) bool {
 	cells := 1
 	for _, a := range r.out.Axes {
@@ -165,17 +163,17 @@ func (r *reader) small(n *toml.Node) bool {
 		}
 	}
 	if cells*len(r.doc.Set) > maxSets {
-		r.d.FaultKey(n, fmt.Sprintf("%d [[set]] are too many for %d cells", len(r.doc.Set), cells), "a condition may name several values of an axis, and patterns")
+		r.d.FaultKey(n, fmt.Sprintf("%d [[set]] are too many for %d cells", len(r.doc.Set), cells), "name several values, or a pattern, in one condition")
 		return false
 	}
 	if runs := cells * r.mostSeeds(); runs > maxRuns {
-		r.d.FaultKey(n, fmt.Sprintf("%d cells with %d seeds are %d runs; at most %d can be asked for", cells, r.mostSeeds(), runs, maxRuns), "split it into several experiments")
+		r.d.FaultKey(n, fmt.Sprintf("%d cells with %d seeds are %d runs; at most %d are allowed", cells, r.mostSeeds(), runs, maxRuns), "split it into several experiments")
 		return false
 	}
 	return true
 }
 
-// axisNames lists the axes of the grid, and those that every cell has.
+// axisNames returns the axes of the grid, and those that every cell has.
 func (r *reader) axisNames() []string {
 	names := []string{"model"}
 	for _, a := range r.out.Axes {
@@ -187,8 +185,7 @@ func (r *reader) axisNames() []string {
 	return names
 }
 
-// values lists what stands on an axis. In place of a name that nobody knows stands
-// the one that was meant.
+// values returns the values of an axis. An unknown name is replaced by the suggested one.
 func (r *reader) values(axis string) []string {
 	var out []string
 	for _, a := range r.out.Axes {
@@ -212,7 +209,7 @@ func (r *reader) values(axis string) []string {
 	return nil
 }
 
-// at returns where the grid names a value, or else the grid.
+// at returns the node of a value in the grid, or the grid itself.
 func (r *reader) at(axis, text string) *toml.Node {
 	for _, a := range r.out.Axes {
 		for _, v := range a.Values {

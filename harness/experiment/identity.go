@@ -13,42 +13,41 @@ import (
 	"dgkip/harness/toml"
 )
 
-// IdentitySchema is raised when identities change their form, which makes all
-// earlier records count as other runs.
+// IdentitySchema is the version of identities. Raising it invalidates all earlier records.
 const IdentitySchema = 2
 
-// Identity is all that a run's result depends on: what was declared, and the
-// integer versions of the code that computes it.
+// Identity is all that a run's result depends on: the settings, and the integer versions of the code
+// that computes it.
 type Identity struct {
 	Schema  int             `json:"schema"`
 	Dataset DatasetIdentity `json:"dataset"`
-	IPC     int             `json:"ipc"` // 0 if it makes no difference
+	IPC     int             `json:"ipc"` // 0 if it has no effect
 	Method  PartIdentity    `json:"method"`
 	Model   map[string]any  `json:"model"`
 	Eval    PartIdentity    `json:"eval"`
 	Seed    uint64          `json:"seed"`
 }
 
-// DatasetIdentity is the data's part. The digest covers images and labels of the
-// classes in use; a name alone would not tell one person's data from another's.
+// DatasetIdentity is the dataset's part. The digest covers images and labels of the used classes, because
+// different data may have the same name.
 type DatasetIdentity struct {
 	Name       string   `json:"name"`
 	Classes    []string `json:"classes"`
 	Preprocess string   `json:"preprocess"`
 	Digest     string   `json:"digest"`
-	Characters bool     `json:"characters,omitempty"` // as one's own data declares
+	Characters bool     `json:"characters,omitempty"` // only for your own data
 }
 
-// PartIdentity is a method's or a protocol's part.
+// PartIdentity is the part of a method or a protocol.
 type PartIdentity struct {
 	Name     string         `json:"name"`
 	Version  int            `json:"version"`
 	Settings map[string]any `json:"settings"`
 }
 
-// Declared is what names the images of a [data.NAME] section: all that it says but
-// titles, and for files of one's own the folder that their paths start from, as it
-// is reached from another one. So it stays the same where both are moved together.
+// Declared returns what identifies the images of a [data.NAME] section: all settings except titles. For
+// your own files it includes the relative path between two folders, which does not change if both are
+// moved together.
 func (d Data) Declared(from string) map[string]any {
 	out := toml.Settings(d)
 	delete(out, "title")
@@ -66,8 +65,8 @@ func (d Data) Declared(from string) map[string]any {
 	return out
 }
 
-// Relative returns the path from one folder to another, with slashes. Between drives
-// there is none, and the folder itself has to do.
+// Relative returns the path from one folder to another, with slashes. Between drives there is no such
+// path, and it returns the other folder itself.
 func Relative(from, to string) string {
 	a, errA := filepath.Abs(from)
 	b, errB := filepath.Abs(to)
@@ -78,13 +77,13 @@ func Relative(from, to string) string {
 	return filepath.ToSlash(path)
 }
 
-// Shown is the title that tables have: its own, or that of known data, or else the name.
+// Shown returns the title in tables: its own, that of known data, or the name.
 func (d Data) Shown() string {
-	info, _ := data.Describe(d.Use) // nothing for one's own
+	info, _ := data.Describe(d.Use) // empty for your own data
 	return cmp.Or(d.Title, info.Title, d.Name)
 }
 
-// Preprocessing is the name of the one in use.
+// Preprocessing returns the name of the preprocessing.
 func (d Data) Preprocessing() string { return cmp.Or(d.Preprocess, "standard") }
 
 // Key returns the SHA-256 of the identity's canonical JSON, in hexadecimal.
@@ -93,15 +92,15 @@ func (id Identity) Key() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Canonical returns v as JSON without blanks, with sorted keys and the shortest
-// numbers that read back to the same bits. It panics if v holds what JSON lacks:
-// settings are checked to be finite when they are read.
+// Canonical returns v as JSON without blanks, with sorted keys and the shortest numbers that read back to
+// the same bits. It panics if v has no JSON form. Settings have one, because they are checked to be
+// finite when they are read.
 func Canonical(v any) []byte {
 	first, err := json.Marshal(v)
 	if err != nil {
 		panic("Canonical: value has no JSON form")
 	}
-	// Through maps, for their keys are sorted and a struct's are not.
+	// Converts to maps, because their keys are sorted, unlike those of structs.
 	var tree any
 	dec := json.NewDecoder(bytes.NewReader(first))
 	dec.UseNumber()

@@ -9,10 +9,9 @@ import (
 	"dgkip/harness/toml"
 )
 
-// ListFS names the experiments in a folder of a file system: its TOML files, but for
-// those that only hold published numbers for others, in the order of the alphabet.
-// Files that are empty or cannot be read are in it, too, so that asking for one says
-// what is wrong with it.
+// ListFS returns the names of the experiments in a folder, in alphabetical order. Experiments are its TOML
+// files, except files that only hold published numbers. Empty and broken files are included, so that
+// reading them reports their mistakes.
 func ListFS(fsys fs.FS, dir string) ([]string, error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
@@ -36,7 +35,7 @@ func ListFS(fsys fs.FS, dir string) ([]string, error) {
 	return names, nil
 }
 
-// once returns a list without repetitions.
+// once returns a list without duplicates.
 func once(list []string) []string {
 	var out []string
 	for _, s := range list {

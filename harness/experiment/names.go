@@ -12,14 +12,12 @@ import (
 	"dgkip/harness/toml"
 )
 
-// ValidName matches what experiments may be called: files are named by them, some where
-// A and a are the same.
+// ValidName matches valid names of experiments. Files have these names, and some file systems ignore case.
 var ValidName = regexp.MustCompile(`^[a-z][a-z0-9]*([_-][a-z0-9]+)*$`)
 
 var unfitForNames = regexp.MustCompile(`[^a-z0-9]+`)
 
-// fitName returns a valid name like another one, or an example where that one is not in
-// ASCII.
+// fitName returns a valid name similar to the given one, or an example if the name is not in ASCII.
 func fitName(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return "my-experiment"
@@ -31,8 +29,8 @@ func fitName(name string) string {
 	return fit
 }
 
-// Names are the axes of an experiment and what stands on them in any profile, which
-// conditions on cells may name: one may be meant for the grid of another profile.
+// Names holds the axes of an experiment and their values in any profile. Conditions on cells may use them
+// all, because a condition may be meant for the grid of another profile.
 type Names struct {
 	Axes   []string
 	Values map[string][]string
@@ -49,7 +47,7 @@ func namesOf(all []*reader) Names {
 	return x
 }
 
-// Where reports what a condition, which stands in n, names and nothing has.
+// Where reports axes and values of the condition w, in node n, that do not exist.
 func (x Names) Where(d *toml.Decoder, n *toml.Node, w Where) {
 	for _, axis := range sortedKeys(w) {
 		if !slices.Contains(x.Axes, axis) {
@@ -64,7 +62,7 @@ func (x Names) Where(d *toml.Decoder, n *toml.Node, w Where) {
 	}
 }
 
-// Only reports what a filter, written as the string n, names and nothing has.
+// Only reports axes and values of a filter, the string in n, that do not exist.
 func (x Names) Only(d *toml.Decoder, n *toml.Node) {
 	f, err := ParseFilter(n.Value.(string), append([]string{"seed"}, x.Axes...))
 	if err != nil {
@@ -75,11 +73,11 @@ func (x Names) Only(d *toml.Decoder, n *toml.Node) {
 	}
 }
 
-// shownOnly are the axes with a dot that are no part of a run's identity.
+// shownOnly lists the axes with a dot that do not affect a run's identity.
 var shownOnly = []string{"eval.trace", "eval.score"}
 
-// check finds what is wrong between sections, where all profiles must be known. Of what
-// the file has from its base, nothing need be of use here.
+// check finds mistakes between sections, for which all profiles must be known. Settings inherited from a
+// base may be unused.
 func (r *reader) check(names Names, all []*reader) {
 	r.checkConditions(names)
 	r.checkMethods(names)
@@ -87,7 +85,7 @@ func (r *reader) check(names Names, all []*reader) {
 	if grid == nil {
 		for _, o := range all {
 			if o.doc.Grid != nil {
-				r.d.FaultKey(o.doc.Grid, fmt.Sprintf("profile %s has no [grid]", r.profile), "what stands outside of profiles holds for all of them")
+				r.d.FaultKey(o.doc.Grid, fmt.Sprintf("profile %s has no [grid]", r.profile), "settings outside profiles apply to all profiles")
 			}
 		}
 		return
@@ -99,7 +97,7 @@ func (r *reader) check(names Names, all []*reader) {
 		if !used && n != nil && r.own(n) {
 			hint := dottedHint
 			if slices.Contains(shownOnly, a.Name) {
-				hint = "it says what is shown of a run, and not what is run"
+				hint = "it only affects what is shown, not what is run"
 			}
 			if known := r.axesOf(a.Name); known != nil {
 				hint = fmt.Sprintf("%s = [...] is an axis that sets %s", strings.Join(known, " or "), a.Name)
@@ -108,12 +106,12 @@ func (r *reader) check(names Names, all []*reader) {
 				hint = fmt.Sprintf("did you mean %q? %s", meant, hint)
 			}
 			r.d.FaultKey(n, fmt.Sprintf("the axis %q changes nothing: all its values are the same runs", a.Name),
-				fmt.Sprintf("%s; a [[set]] with when = { %q = ... } may change other things", hint, a.Name))
+				fmt.Sprintf("%s; to change other settings, use a [[set]] with when = { %q = ... }", hint, a.Name))
 		}
 	}
 }
 
-// checkConditions reports what [[set]], [[exclude]] and [[seeds.more]] name and nothing has.
+// checkConditions reports axes and values of [[set]], [[exclude]] and [[seeds.more]] that do not exist.
 func (r *reader) checkConditions(names Names) {
 	check := func(n *toml.Node, when Where) {
 		if r.own(n) {
@@ -131,8 +129,8 @@ func (r *reader) checkConditions(names Names) {
 	}
 }
 
-// checkMethods looks for sections of methods that nothing uses: those of methods that were
-// taken out of the grid for a while, or misspelt names.
+// checkMethods finds method sections that nothing uses. Their methods are either not in the grid for now,
+// or misspelt.
 func (r *reader) checkMethods(names Names) {
 	columns := names.Values["method"]
 	if len(columns) == 0 {

@@ -18,13 +18,13 @@ const (
 	publishedName = "Aoyama et al. 2025, Table "
 )
 
-// printed is a number as a paper prints it.
+// printed is a number as printed in the paper.
 type printed struct {
-	mean, spread string // spread "" where there is none
+	mean, spread string // spread may be ""
 	mark         string // best, second or ""
 }
 
-// spot says where a number stands: table, dataset, images a class, metric, method.
+// spot is the position of a number: table, dataset, images per class, metric, method.
 type spot struct{ table, dataset, ipc, metric, method string }
 
 func ours(t *testing.T) map[spot]printed {
@@ -46,7 +46,7 @@ func ours(t *testing.T) map[spot]printed {
 	for _, p := range entries {
 		table, ok := strings.CutPrefix(p.Source, publishedName)
 		if !ok && !strings.HasPrefix(p.Source, "Aoyama") {
-			continue // of others
+			continue // published by others
 		}
 		if !ok || p.Unchecked || len(p.When) != 2 || len(p.When["dataset"]) != 1 || len(p.When["ipc"]) != 1 {
 			t.Fatalf("unexpected entry %+v", p)
@@ -54,7 +54,7 @@ func ours(t *testing.T) map[spot]printed {
 		for method, n := range p.Values {
 			at := spot{table, p.When["dataset"][0].Text, p.When["ipc"][0].Text, p.Metric, method}
 			if _, twice := out[at]; twice {
-				t.Errorf("%v stands there twice", at)
+				t.Errorf("%v is listed twice", at)
 			}
 			decimals, spread := 2, ""
 			if p.Metric == "seconds_per_iteration" {
@@ -93,8 +93,8 @@ func TestPublishedCount(t *testing.T) {
 	}
 }
 
-// paper returns the LaTeX source of the paper, and skips the test where there is
-// none: shared/paper/dgkip.tex beside the checkout or above it.
+// paper returns the LaTeX source of the paper, shared/paper/dgkip.tex beside the checkout or above it. It
+// skips the test if there is none.
 func paper(t *testing.T) string {
 	t.Helper()
 	here, err := os.Getwd()
@@ -152,7 +152,7 @@ func theirs(t *testing.T, tex string) map[spot]printed {
 			for j, c := range cells[heads:] {
 				m := number.FindStringSubmatch(c)
 				if m == nil {
-					t.Fatalf("table %d: %q is no number", i+1, c)
+					t.Fatalf("table %d: %q is not a number", i+1, c)
 				}
 				one := at
 				if i < 2 {
@@ -167,7 +167,7 @@ func theirs(t *testing.T, tex string) map[spot]printed {
 	return out
 }
 
-// Every number is the one that the paper prints, with the same marks.
+// Every number equals the one in the paper, with the same marks.
 func TestPublishedIsWhatThePaperPrints(t *testing.T) {
 	want, got := theirs(t, paper(t)), ours(t)
 	if len(want) != 198 {
@@ -175,7 +175,7 @@ func TestPublishedIsWhatThePaperPrints(t *testing.T) {
 	}
 	for at, w := range want {
 		if g, ok := got[at]; !ok || g != w {
-			t.Errorf("%v: %v, the paper prints %v", at, g, w)
+			t.Errorf("%v: got %v, but the paper prints %v", at, g, w)
 		}
 	}
 	for at := range got {

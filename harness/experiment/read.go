@@ -17,28 +17,27 @@ import (
 	"dgkip/harness/toml"
 )
 
-// Options say how to read an experiment.
+// Options control how an experiment is read.
 type Options struct {
 	Profile  string   // DefaultProfile if empty
-	Datasets []string // known ones; nil if not known
-	Seeds    int      // how many; 0 for what the file says
-	Set      []string // KEY=VALUE, over what the file says; see toml for the form of both
+	Datasets []string // known datasets; nil accepts all
+	Seeds    int      // number of seeds; 0 uses the file's
+	Set      []string // KEY=VALUE, overriding the file, both as in TOML
 
-	// Library has files that others may name and that are not beside them; nil for
-	// none.
+	// Library holds further files that an experiment may name. It may be nil.
 	Library fs.FS
 }
 
-// ReadFile reads an experiment's file. The error is a toml.Faults if the file, or one
-// that it names, is at fault.
+// ReadFile reads an experiment's file. The error is a toml.Faults if there are mistakes in the file, or in
+// a file that it names.
 func ReadFile(file string, o Options) (*Spec, error) {
 	f := files{folder: filepath.Dir(file), join: filepath.Join, library: o.Library}
 	f.open = func(name string) (io.ReadCloser, error) { return os.Open(name) }
 	return read(f, file, o)
 }
 
-// ReadFS is ReadFile for a file system. Paths of data count from the file's folder
-// there, as if it stood in the folder where the program runs.
+// ReadFS is ReadFile for a file system. Relative paths of data start from the folder of the file, as if
+// the file system were the current folder.
 func ReadFS(fsys fs.FS, file string, o Options) (*Spec, error) {
 	return read(files{folder: path.Dir(file), join: path.Join, open: opener(fsys)}, file, o)
 }
@@ -47,7 +46,7 @@ func opener(fsys fs.FS) func(name string) (io.ReadCloser, error) {
 	return func(name string) (io.ReadCloser, error) { return fsys.Open(name) }
 }
 
-// Parse reads an experiment from text. There are no files that it could name.
+// Parse reads an experiment from text. The text cannot name other files.
 func Parse(file, text string, o Options) (*Spec, error) {
 	return read(files{folder: filepath.Dir(file), join: filepath.Join, open: func(name string) (io.ReadCloser, error) {
 		if name != file {
@@ -57,7 +56,7 @@ func Parse(file, text string, o Options) (*Spec, error) {
 	}}, file, o)
 }
 
-// files opens an experiment's file and those beside it, or else in the library.
+// files opens an experiment's file and files that it names, in the same folder or else in the library.
 type files struct {
 	folder  string
 	join    func(...string) string
@@ -76,7 +75,7 @@ func (f files) text(file string) (string, error) {
 	return string(b), err
 }
 
-// parse reads a file that another one names in node n, and reports at it what is wrong.
+// parse reads a file that another file names in node n. It reports mistakes there.
 func (f files) parse(d *toml.Decoder, n *toml.Node, what, name string) *toml.Node {
 	file := f.join(f.folder, name)
 	text, err := f.text(file)
@@ -96,7 +95,7 @@ func (f files) parse(d *toml.Decoder, n *toml.Node, what, name string) *toml.Nod
 	root, faults := toml.Parse(file, text)
 	d.Faults = append(d.Faults, faults...)
 	if root == nil {
-		d.Fault(n, fmt.Sprintf("%s: %s is at fault", what, file), "")
+		d.Fault(n, fmt.Sprintf("%s: %s has mistakes", what, file), "")
 	}
 	return root
 }
@@ -124,12 +123,12 @@ func read(f files, file string, o Options) (*Spec, error) {
 	for i, one := range chain {
 		profiles[i] = profilesOf(d, one)
 	}
-	// Every profile is read, for a mistake in one is a mistake in the file; those
-	// that no file mentions are as the one without an overlay.
+	// Every profile is read, because a mistake in a profile is a mistake in the file.
+	// Profiles that no file mentions equal the one without changes.
 	var all []*reader
 	for _, name := range Profiles() {
 		r := &reader{files: f, file: file, profile: name, options: o, d: d}
-		r.root = toml.Empty(own) // at this place: what is missing is missing here
+		r.root = toml.Empty(own) // has this position for errors about missing keys
 		for i, one := range chain {
 			layer := toml.Merge(one.Without("profile"), profiles[i].Get(name))
 			if i < len(chain)-1 {
@@ -151,7 +150,7 @@ func read(f files, file string, o Options) (*Spec, error) {
 	}
 	for _, x := range slices.Clone(d.Faults) {
 		if n := own.Get("base"); n != nil && x.File != file {
-			d.Fault(n, fmt.Sprintf("%s takes over the mistakes of %s", file, x.File), "")
+			d.Fault(n, fmt.Sprintf("%s inherits the mistakes of %s", file, x.File), "")
 		}
 	}
 	var out *Spec
@@ -164,7 +163,7 @@ func read(f files, file string, o Options) (*Spec, error) {
 		}
 	}
 	if d.Reported == 0 && all[0].doc.Grid == nil {
-		return nil, toml.Faults{{File: file, Message: "the file has no [grid]", Hint: "[grid] says what is run: dataset, ipc and method"}}
+		return nil, toml.Faults{{File: file, Message: "the file has no [grid]", Hint: "[grid] lists what to run: dataset, ipc and method"}}
 	}
 	if err := d.Faults.Err(); err != nil || out.Table == nil || out.Table.Times == "" {
 		return out, err
@@ -172,8 +171,8 @@ func read(f files, file string, o Options) (*Spec, error) {
 	return out, out.readTimes(f, o)
 }
 
-// readTimes reads the experiment that the table's times are of. Of its cells those are kept
-// that are timed for one here.
+// readTimes reads the experiment that supplies the times of the table. It keeps the cells that supply the
+// time of a cell here.
 func (s *Spec) readTimes(f files, o Options) (err error) {
 	o.Seeds = 0
 	name := s.Table.Times + ".toml"
@@ -194,11 +193,11 @@ func (s *Spec) readTimes(f files, o Options) (err error) {
 	return nil
 }
 
-// changed are the sections that a command may change.
+// changed lists the sections that -set may change.
 var changed = []string{"method", "model", "eval", "grid", "data", "seeds", "classes"}
 
-// changesOf returns the tree of what a command changes, nil if that is nothing. A value that
-// is not TOML is a string, whose quotes a shell takes away.
+// changesOf returns the tree of changes by -set, or nil if there are none. A value that is not TOML is read
+// as a string, because shells remove quotes.
 func changesOf(d *toml.Decoder, list []string) *toml.Node {
 	var text strings.Builder
 	for _, one := range list {
@@ -233,14 +232,14 @@ func changesOf(d *toml.Decoder, list []string) *toml.Node {
 
 func stem(file string) string { return strings.TrimSuffix(filepath.Base(file), ".toml") }
 
-// shown are the sections on what to show.
+// shown lists the sections that describe what to show.
 var shown = []string{"table", "figure", "published", "claim", "deviation"}
 
-// notTaken are the keys that a file does not take over from its base.
+// notTaken lists the keys that a file does not inherit from its base.
 var notTaken = append([]string{"schema", "name", "title", "about", "base"}, shown...)
 
-// chainOf returns a file's tree behind those of its base, the base's base and so on, the
-// outermost first. The names are of the files that led here, this one last.
+// chainOf returns the trees of a file and its bases, the outermost base first. names lists the files that
+// led here, this one last.
 func chainOf(d *toml.Decoder, f files, own *toml.Node, names []string) []*toml.Node {
 	n, alone := own.Get("base"), []*toml.Node{own}
 	if n == nil {
@@ -266,8 +265,7 @@ func chainOf(d *toml.Decoder, f files, own *toml.Node, names []string) []*toml.N
 	return append(chainOf(d, f, base, append(names, name)), own)
 }
 
-// handedOn returns a section without what is its file's own: what it shows, and how many
-// seeds stand behind a part of it.
+// handedOn returns a section without the parts that are not inherited: what to show, and extra seeds.
 func handedOn(n *toml.Node) *toml.Node {
 	out := n.Without(notTaken...)
 	if s := out.Get("seeds"); s != nil && s.Table != nil {
@@ -276,7 +274,7 @@ func handedOn(n *toml.Node) *toml.Node {
 	return out
 }
 
-// profilesOf returns the table of profiles, of which each is a table, or nil.
+// profilesOf returns the table of profiles, or nil.
 func profilesOf(d *toml.Decoder, root *toml.Node) *toml.Node {
 	all := root.Get("profile")
 	if all == nil {
@@ -300,5 +298,5 @@ func profilesOf(d *toml.Decoder, root *toml.Node) *toml.Node {
 	return all.Without(wrong...)
 }
 
-// isExperiment reports whether a file has what makes an experiment of it.
+// isExperiment reports whether a file is an experiment.
 func isExperiment(root *toml.Node) bool { return root.Get("base") != nil || root.Get("grid") != nil }

@@ -19,26 +19,26 @@ type reader struct {
 	profile string
 	options Options
 
-	d       *toml.Decoder // of all profiles
-	layers  []*toml.Node  // what each file says: the outermost base, and so on to the file itself
-	root    *toml.Node    // all of them, later ones winning
-	command *toml.Node    // the last layer, if a command changes something; or nil
+	d       *toml.Decoder // shared by all profiles
+	layers  []*toml.Node  // the files, from the outermost base to the file itself
+	root    *toml.Node    // the merged layers; later layers win
+	command *toml.Node    // the layer of -set, which is the last; may be nil
 	doc     document
 	out     *Spec
-	bad     map[string]string // values of axes that are not known, and what was meant, or ""
-	strays  []string          // axes with a dot that set nothing
+	bad     map[string]string // unknown values of axes, with the suggested value or ""
+	strays  []string          // axes with a dot that set no known key
 
-	titles map[string]string // of datasets, by name
+	titles map[string]string // titles of datasets, by name
 }
 
-// document is what a file says about what to run.
+// document is the part of a file about what to run.
 type document struct {
 	Schema  int                   `toml:"schema" required:"schema = 1"`
 	Name    string                `toml:"name" required:"true"`
 	Title   string                `toml:"title" required:"true"`
 	About   string                `toml:"about"`
 	Base    string                `toml:"base"`
-	Classes []int                 `toml:"classes"` // of known data whose section names none
+	Classes []int                 `toml:"classes"` // for known data without its own classes
 	Grid    *toml.Node            `toml:"grid"`
 	Exclude []Excluded            `toml:"exclude"`
 	Set     []override            `toml:"set"`
@@ -53,25 +53,25 @@ type document struct {
 // CheckValues implements toml.ValueChecker.
 func (d document) CheckValues() error { return data.Config{Classes: d.Classes}.CheckValues() }
 
-// override is a [[set]].
+// override is a [[set]] section.
 type override struct {
 	When Where      `toml:"when" required:"true"`
 	With *toml.Node `toml:"with" required:"true"`
 }
 
-// seeds says how many seeds a cell has: the count, or a larger one of its own.
+// seeds is the number of seeds of all cells, and larger numbers for some.
 type seeds struct {
 	Count int       `toml:"count" min:"1" max:"1000"`
 	More  []counted `toml:"more"`
 }
 
-// counted is a [[seeds.more]].
+// counted is a [[seeds.more]] section.
 type counted struct {
 	When  Where `toml:"when" required:"true"`
 	Count int   `toml:"count" min:"1" max:"1000" required:"true"`
 }
 
-// CheckSchema reports a file of another schema.
+// CheckSchema reports a file with another schema.
 func CheckSchema(d *toml.Decoder, root *toml.Node) {
 	if n := root.Get("schema"); n != nil && n.Value != int64(Schema) {
 		is := n.Kind()
@@ -109,9 +109,9 @@ func (r *reader) read() {
 	}
 }
 
-// inGrid reports columns and networks that a command changes and the grid does not have.
+// inGrid reports columns and networks that -set changes but the grid lacks.
 func (r *reader) inGrid() bool {
-	if r.profile != r.options.Profile { // whose grid may be another
+	if r.profile != r.options.Profile { // because its grid may differ
 		return true
 	}
 	before := r.d.Reported
@@ -128,7 +128,7 @@ func (r *reader) inGrid() bool {
 		}
 		section := r.command.Get(axis)
 		if section == nil || section.Table == nil {
-			continue // which is reported where it is read
+			continue // already reported
 		}
 		for _, name := range section.Keys() {
 			if !slices.Contains(used, name) {
@@ -136,7 +136,7 @@ func (r *reader) inGrid() bool {
 			}
 		}
 	}
-	for _, a := range r.out.Axes { // which would have the last word
+	for _, a := range r.out.Axes { // which would override -set
 		head, key, dotted := strings.Cut(a.Name, ".")
 		section := r.command.Get(head)
 		if !dotted || section == nil || section.Table == nil {
@@ -154,15 +154,14 @@ func (r *reader) inGrid() bool {
 				n = n.Get(k)
 			}
 			if n != nil {
-				r.d.FaultKey(n, a.Name+" is an axis of the grid, and goes over what is set", fmt.Sprintf("-set 'grid.\"%s\"=[...]' changes its values", a.Name))
+				r.d.FaultKey(n, a.Name+" is an axis of the grid, which overrides -set", fmt.Sprintf("-set 'grid.\"%s\"=[...]' changes its values", a.Name))
 			}
 		}
 	}
 	return r.d.Reported == before
 }
 
-// seedsOf returns how many seeds the cell at a point has: as many as were asked for, or
-// else as the file says.
+// seedsOf returns the number of seeds of the cell at a point: the requested number, or else the file's.
 func (r *reader) seedsOf(p point) int {
 	n := r.doc.Seeds.Count
 	for _, m := range r.doc.Seeds.More {
@@ -173,7 +172,7 @@ func (r *reader) seedsOf(p point) int {
 	return max(1, cmp.Or(r.options.Seeds, n))
 }
 
-// mostSeeds is the largest number of seeds that a cell may have.
+// mostSeeds returns the largest number of seeds of any cell.
 func (r *reader) mostSeeds() int {
 	n := r.doc.Seeds.Count
 	for _, m := range r.doc.Seeds.More {
@@ -188,7 +187,7 @@ func (r *reader) data() {
 	for name, one := range r.doc.Data {
 		one.Name = name
 		at, use := r.root.Get("data").Table[name], one.Use
-		files := at.Table["format"] != nil // though its value may be wrong
+		files := at.Table["format"] != nil // even if its value is wrong
 		if use == "" && !files {
 			use = name
 		}
@@ -205,13 +204,13 @@ func (r *reader) data() {
 		}
 		one.Use = use
 		if !files && name != use {
-			one.Title = cmp.Or(one.Title, name) // not that of the data it is made of, which may stand beside it
+			one.Title = cmp.Or(one.Title, name) // not the title of the data it uses, which may also be in the grid
 		}
 		r.doc.Data[name] = r.classes(one)
 	}
 }
 
-// classes fills in the file's classes where a dataset's section names none.
+// classes adds the file's classes if the section of a dataset has none.
 func (r *reader) classes(d Data) Data {
 	d.Dir = filepath.Dir(r.file)
 	if d.Classes == nil && !d.Own() {
@@ -220,5 +219,5 @@ func (r *reader) classes(d Data) Data {
 	return d
 }
 
-// own reports whether a node stands in the file itself, and not in its base.
+// own reports whether a node belongs to the file itself, not to its base.
 func (r *reader) own(n *toml.Node) bool { return n.Source != nil && n.Source.File == r.file }

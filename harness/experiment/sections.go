@@ -11,14 +11,14 @@ import (
 	"dgkip/harness/toml"
 )
 
-// scoring holds the keys of [eval] that are not a protocol's own.
+// scoring holds the keys of [eval] that do not belong to a protocol.
 type scoring struct {
 	Protocol string `toml:"protocol"`
 	Trace    int    `toml:"trace" min:"0"`
 	Score    int    `toml:"score" min:"0"`
 }
 
-// checkSections finds mistakes in sections that no cell may get to use.
+// checkSections finds mistakes in sections that no cell may use.
 func (r *reader) checkSections() {
 	for _, name := range sortedKeys(r.doc.Method) {
 		r.method(name, nil)
@@ -27,7 +27,7 @@ func (r *reader) checkSections() {
 		r.model(name, nil)
 	}
 	protocols := method.ProtocolNames()
-	r.eval(r.doc.Eval, method.Info{Protocol: protocols[0]}) // what all protocols have
+	r.eval(r.doc.Eval, method.Info{Protocol: protocols[0]}) // the keys that all protocols have
 	for _, protocol := range protocols {
 		if n := r.doc.Eval.Get(protocol); n != nil {
 			r.d.Into(n, method.NewProtocol(protocol), "[eval."+protocol+"]")
@@ -40,7 +40,7 @@ func (r *reader) checkSections() {
 	}
 }
 
-// goodWith reports whether what a [[set]] changes has the right form.
+// goodWith reports whether the changes of a [[set]] have the right form.
 func (r *reader) goodWith(n *toml.Node) bool {
 	if n.Table == nil {
 		r.d.Fault(n, "with must be a table, such as { method = { steps = 100 } }", "")
@@ -63,8 +63,8 @@ func (r *reader) goodWith(n *toml.Node) bool {
 	return good
 }
 
-// behind returns a column, the one that it uses, and so on to a method. What uses itself
-// in the end is none.
+// behind returns a column, the column that it uses, and so on to a method. It returns nil if the column
+// uses itself.
 func (r *reader) behind(column string) []string {
 	names := []string{column}
 	for {
@@ -79,7 +79,7 @@ func (r *reader) behind(column string) []string {
 	}
 }
 
-// methodName returns the name of the method behind a column.
+// methodName returns the name of a column's method.
 func (r *reader) methodName(column string) string {
 	names := r.behind(column)
 	return names[len(names)-1]
@@ -95,7 +95,7 @@ func (r *reader) title(column string) string {
 	return column
 }
 
-// titled notes a title, which nothing else on the axis may have.
+// titled stores a title. It reports a title that another value of the axis has.
 func (r *reader) titled(axis, name, title string, titles map[string]string, section func(name string) *toml.Node) {
 	if _, known := titles[name]; known {
 		return
@@ -104,19 +104,19 @@ func (r *reader) titled(axis, name, title string, titles map[string]string, sect
 		if titles[other] == title {
 			a, b := section(name), section(other)
 			r.d.FaultKey(cmp.Or(a.Get("title"), b.Get("title"), a, b, r.doc.Grid),
-				fmt.Sprintf("%s and %s on the axis %s have the same title, %q", other, name, axis, title), "title = \"...\" gives one of them another")
+				fmt.Sprintf("%s and %s on the axis %s have the same title, %q", other, name, axis, title), "give one of them another title = \"...\"")
 		}
 	}
 	titles[name] = title
 }
 
-// method returns a column's method with the settings of its section and the changes
-// to it, and these, or nil after reporting why it cannot.
+// method returns a column's method, with the settings of its section and the changes, and the node of these
+// settings. It returns nil after reporting a mistake.
 func (r *reader) method(column string, changes *toml.Node) (method.Method, *toml.Node) {
 	n, names := r.doc.Method[column], r.behind(column)
 	name := names[len(names)-1]
 	if n == nil {
-		n = toml.Empty(r.at("method", column)) // where what is missing is then said
+		n = toml.Empty(r.at("method", column)) // position for errors about missing keys
 	}
 	m := method.New(name)
 	if m == nil {
@@ -148,17 +148,17 @@ func (r *reader) method(column string, changes *toml.Node) (method.Method, *toml
 	return m, n
 }
 
-// ownMethod is a hint where no method has a name like the one that stands there.
-const ownMethod = "one of your own is imported in baselines/all/all.go"
+// ownMethod is the hint if no method has a similar name.
+const ownMethod = "import your own method in baselines/all/all.go"
 
-// and returns a hint, which may be empty, with another one behind it.
+// and joins two hints, of which the first may be empty.
 func and(hint, more string) string { return strings.TrimPrefix(hint+"; "+more, "; ") }
 
-// unknownMethod says of a column's section where what it uses leads to no method.
+// unknownMethod reports that the section of a column leads to no method.
 func (r *reader) unknownMethod(n *toml.Node, names []string) {
 	name := names[len(names)-1]
 	if _, further := r.doc.Method[name].Text("use"); further {
-		r.d.Fault(n.Get("use"), fmt.Sprintf("%q uses itself in the end, and no method", name), suggest.Hint("", method.Names()))
+		r.d.Fault(n.Get("use"), fmt.Sprintf("%q uses itself instead of a method", name), suggest.Hint("", method.Names()))
 		return
 	}
 	known := method.Names()
@@ -178,8 +178,7 @@ func (r *reader) unknownMethod(n *toml.Node, names []string) {
 	r.d.Fault(r.doc.Method[names[len(names)-2]].Get("use"), message, hint)
 }
 
-// model returns the networks with the settings of their section and the changes to
-// them.
+// model returns the networks with the settings of their section and the changes.
 func (r *reader) model(name string, changes *toml.Node) (method.Model, *toml.Node, bool) {
 	n, kind := r.doc.Model[name], name
 	if n == nil {
@@ -192,7 +191,7 @@ func (r *reader) model(name string, changes *toml.Node) (method.Model, *toml.Nod
 		kind = s
 	}
 	m, known := method.DefaultModel(kind)
-	if n.Table != nil && known && n.Get("kind") == nil { // the name says it
+	if n.Table != nil && known && n.Get("kind") == nil { // the name is the kind
 		n = toml.Merge(n, toml.Table("kind", &toml.Node{Value: kind}))
 	}
 	before := r.d.Reported
@@ -200,8 +199,8 @@ func (r *reader) model(name string, changes *toml.Node) (method.Model, *toml.Nod
 	return m, n, r.d.Reported == before
 }
 
-// eval returns the protocol that a table such as [eval] names, or else that of the
-// method, with its settings; nil after reporting why it cannot.
+// eval returns the protocol of a table such as [eval], or else the method's protocol, with its settings. It
+// returns nil after reporting a mistake.
 func (r *reader) eval(n *toml.Node, of method.Info) (method.Protocol, scoring) {
 	s := scoring{Protocol: of.Protocol}
 	if n == nil {

@@ -2,20 +2,20 @@ package experiment
 
 import "dgkip/harness/toml"
 
-// Part is a part of a cell's identity: the method, the networks or the scoring.
+// Part is a part of a cell's identity: method, networks or scoring.
 type Part struct {
 	Kind, Name string
 	Settings   []Setting
 }
 
-// Setting is one of a part, and where a file says so; "" for a default.
+// Setting is a setting of a part, and the place where a file sets it, or "" for a default.
 type Setting struct {
 	Name  string
 	Value any
 	From  string
 }
 
-// Parts lists all settings of a cell, in the order of their declarations.
+// Parts returns all settings of a cell in the order of their declarations.
 func (c *Cell) Parts() []Part {
 	part := func(kind, name string, of any, written *toml.Node) Part {
 		p := Part{Kind: kind, Name: name}

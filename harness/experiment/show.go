@@ -10,64 +10,64 @@ import (
 	"strings"
 )
 
-// Table says how records become a table.
+// Table describes a table of records.
 type Table struct {
-	Rows    []string `toml:"rows" required:"true"`    // axes, the outer first
-	Columns []string `toml:"columns" required:"true"` // axes
+	Rows    []string `toml:"rows" required:"true"`    // axes of the rows, outermost first
+	Columns []string `toml:"columns" required:"true"` // axes of the columns
 	Value   string   `toml:"value"`                   // a metric; "test_acc" if empty
 
-	// Values are the metrics of columns that show another one than Value.
+	// Values are the metrics of columns that do not show Value.
 	Values map[string]string `toml:"values"`
 
-	Digits  int      `toml:"digits" min:"0" max:"9"`    // 2 if not given
-	Spread  string   `toml:"spread" enum:"sd,t95,none"` // what stands behind ±: population standard deviation, 95 % interval of the mean, or nothing
-	Mark    []string `toml:"mark" enum:"best,second"`   // which of a row stand out, both if not given
-	Time    bool     `toml:"time"`                      // a line of median seconds per iteration under each row
-	Making  bool     `toml:"making"`                    // one of the seconds that all iterations of a set took
+	Digits  int      `toml:"digits" min:"0" max:"9"`    // decimals, 2 by default
+	Spread  string   `toml:"spread" enum:"sd,t95,none"` // the number after ±: population standard deviation, 95 % interval of the mean, or none
+	Mark    []string `toml:"mark" enum:"best,second"`   // which values of a row are marked, both by default
+	Time    bool     `toml:"time"`                      // add the median seconds per iteration under each row
+	Making  bool     `toml:"making"`                    // add the seconds for all iterations of a set
 	Groups  []Group  `toml:"group"`
-	Caption string   `toml:"caption"` // in front of what the program adds
+	Caption string   `toml:"caption"` // the beginning of the caption
 
-	// Times names an experiment whose runs are timed in place of the table's own, cell by
-	// cell: short ones, made on one machine with nothing beside them. The table's own may
-	// then share a machine, or come from several.
+	// Times names an experiment whose runs supply the times of the table, cell by cell:
+	// short runs on one otherwise idle machine. The table's own runs may then share a
+	// machine, or come from several.
 	Times string `toml:"times"`
 
-	// Usual is how many iterations the authors of a column's method make: cells with fewer are
-	// marked as cut short.
+	// Usual is the number of iterations that the authors of a column's method use. Cells
+	// with fewer are marked as cut short.
 	Usual map[string]int `toml:"usual"`
 
-	// Unmarked columns take no part in best and second: the controls.
+	// Unmarked columns are left out of best and second, as controls should be.
 	Unmarked []string `toml:"unmarked"`
 
-	// Against names a control for columns: over the seeds that both have, each is
-	// compared with its own, and not the best of a row with the second.
+	// Against names a control for columns. A column is compared with its control over the
+	// seeds that both have, instead of the best of a row with the second.
 	Against map[string]string `toml:"against"`
 }
 
-// Group is a heading over some columns.
+// Group is a heading over several columns.
 type Group struct {
 	Title   string   `toml:"title" required:"true"`   // the heading
-	Columns []string `toml:"columns" required:"true"` // that it stands over
-	Below   bool     `toml:"below"`                   // from here on in a further block, under the others
+	Columns []string `toml:"columns" required:"true"` // columns under the heading
+	Below   bool     `toml:"below"`                   // start a new block of the table here
 }
 
-// Figure says how records become a figure.
+// Figure describes a figure of records.
 type Figure struct {
-	Name    string   `toml:"name" required:"true"`                                   // of its files, behind the name of the experiment
+	Name    string   `toml:"name" required:"true"`                                   // end of its file names, after the name of the experiment
 	Title   string   `toml:"title"`                                                  // the beginning of the caption
-	Kind    string   `toml:"kind" enum:"curves,bars,scatter,images" required:"true"` // lines along x, bars, a point a cell, or distilled images
-	Only    Filter   `toml:"only"`                                                   // the cells, as -only selects them
+	Kind    string   `toml:"kind" enum:"curves,bars,scatter,images" required:"true"` // lines along x, bars, one point per cell, or distilled images
+	Only    Filter   `toml:"only"`                                                   // the cells, as a filter of -only
 	X       string   `toml:"x"`                                                      // a column of the trace, an axis or a metric
 	Y       []string `toml:"y"`                                                      // columns of the trace, or metrics
-	Y2      []string `toml:"y2"`                                                     // the same, in a row of panels below
-	Series  []string `toml:"series"`                                                 // axes whose values make one curve or colour each
-	Panels  []string `toml:"panels"`                                                 // axes whose values make one panel each
+	Y2      []string `toml:"y2"`                                                     // the same, for a second row of panels
+	Series  []string `toml:"series"`                                                 // axes; each value is a curve or a colour
+	Panels  []string `toml:"panels"`                                                 // axes; each value is a panel
 	LogX    bool     `toml:"log_x"`                                                  // a logarithmic axis
-	LogY    bool     `toml:"log_y"`                                                  // likewise
-	YLabel  string   `toml:"y_label"`                                                // in place of the metric's own title
-	Slope   float64  `toml:"slope" min:"0"`                                          // the caption says what curves gain over their last SLOPE of x
-	Images  int      `toml:"images" min:"1"`                                         // images a class in a grid
-	Caption string   `toml:"caption"`                                                // behind the title
+	LogY    bool     `toml:"log_y"`                                                  // a logarithmic axis
+	YLabel  string   `toml:"y_label"`                                                // replaces the title of the metric
+	Slope   float64  `toml:"slope" min:"0"`                                          // add the gain of curves over the last SLOPE of x to the caption
+	Images  int      `toml:"images" min:"1"`                                         // images per class
+	Caption string   `toml:"caption"`                                                // text after the title
 }
 
 // Check implements method.Checker.
@@ -75,54 +75,53 @@ func (f Figure) Check() error {
 	shows := f.Kind == "curves" || f.Kind == "bars" || f.Kind == "scatter"
 	switch {
 	case shows && len(f.Y) == 0:
-		return &method.BadSetting{Key: "y", Why: "is missing: what the figure shows"}
+		return &method.BadSetting{Key: "y", Why: "is missing: name what the figure shows"}
 	case (f.Kind == "bars" || f.Kind == "scatter") && len(f.Y) > 1:
 		return &method.BadSetting{Key: "y", Why: "has several metrics, and a figure of " + f.Kind + " shows one"}
 	}
 	return nil
 }
 
-// Published holds numbers from elsewhere, beside which ours are shown.
+// Published holds published numbers that ours are compared with.
 type Published struct {
-	Source string            `toml:"source"` // where the numbers stand
-	When   Where             `toml:"when"`   // the cells, but for their method
+	Source string            `toml:"source"` // where the numbers were published
+	When   Where             `toml:"when"`   // the cells, without the method
 	Metric string            `toml:"metric"` // "test_acc" if empty
 	Values map[string]Number `toml:"values"` // by column
 
-	// Family says by what family of protocol the numbers were scored: of accuracies
-	// it must be given.
+	// Family is the family of protocols by which the numbers were scored. Accuracies
+	// need one.
 	Family Families `toml:"family"`
 
-	// Unchecked says that nobody has held the numbers against the source itself.
+	// Unchecked means that no one has compared the numbers with the source.
 	Unchecked bool `toml:"unchecked"`
 
-	// Best and Second are the columns that the source itself marks so.
+	// Best and Second are the columns that the source marks as such.
 	Best   []string `toml:"best"`
-	Second []string `toml:"second"` // likewise
+	Second []string `toml:"second"` // columns that the source marks as second
 
-	// Own are the source's own methods, as against those that it compares them with:
-	// how many of their numbers are reproduced is also counted apart.
+	// Own are the methods of the source itself, in contrast to those that it compares
+	// with. Their reproduced numbers are also counted separately.
 	Own []string `toml:"own"`
 
-	// Tolerance is how far from the published mean our own may lie to be within it, in
-	// published units; 0 means what the spreads and the test images leave open.
+	// Tolerance is the largest difference from the published mean that counts as within,
+	// in published units. 0 computes it from the spreads and the number of test images.
 	Tolerance float64 `toml:"tolerance" min:"0"`
 
-	// From takes the entries of another file, and Of only those with this source.
+	// From includes the entries of another file. Of selects those with this source.
 	From string `toml:"from"`
 	Of   string `toml:"of"` // a source in that file
 
-	// Also holds further columns against these numbers, each against those of another column:
-	// variants of its method.
+	// Also compares further columns, such as variants of a method, with the numbers of
+	// another column.
 	Also map[string]string `toml:"also"`
 
-	// OnlyClaims keeps numbers of another table for the claims that need them: they
-	// are not set beside ours.
+	// OnlyClaims keeps the numbers for claims. They are not shown next to ours.
 	OnlyClaims bool `toml:"only_claims"`
 }
 
-// Number is a published value, written as a number or as [mean, spread]. A spread of
-// 0 is one that rounds to it, and not the same as none.
+// Number is a published value, written as a number or as [mean, spread]. A spread of 0 was rounded to 0,
+// which differs from no spread.
 type Number struct {
 	Mean, Spread float64
 	HasSpread    bool
@@ -164,53 +163,53 @@ func (x *Number) FromNode(d *toml.Decoder, n *toml.Node) {
 func (p Published) Check() error {
 	switch {
 	case p.From != "" && (p.Source != "" || p.Metric != "" || len(p.Values) > 0 || len(p.Family) > 0):
-		return &method.BadSetting{Key: "from", Why: "takes entries of another file, so source, metric, values and family have no place beside it"}
+		return &method.BadSetting{Key: "from", Why: "takes entries of another file, so it cannot be combined with source, metric, values or family"}
 	case p.From == "" && p.Source == "":
 		return &method.BadSetting{Key: "source", Why: "is missing: where the numbers were published"}
 	case p.From == "" && len(p.Values) == 0:
 		return &method.BadSetting{Key: "values", Why: "is missing: the published numbers by column"}
 	case p.From == "" && p.Of != "":
-		return &method.BadSetting{Key: "of", Why: "goes with from"}
+		return &method.BadSetting{Key: "of", Why: "needs from"}
 	}
 	return errors.Join(p.marked("best", p.Best), p.marked("second", p.Second), p.checkFamilies())
 }
 
-// marked checks that marks are on columns with a value.
+// marked checks that marked columns have a value.
 func (p Published) marked(key string, columns []string) error {
 	for _, c := range columns {
 		if _, ok := p.Values[c]; !ok {
-			return &method.BadSetting{Key: key, Why: fmt.Sprintf("names %q, of which there is no value", c)}
+			return &method.BadSetting{Key: key, Why: fmt.Sprintf("names %q, which has no value", c)}
 		}
 	}
 	return nil
 }
 
-// Claim is a statement to be judged, on published numbers and on our records.
+// Claim is a claim that is checked on published numbers and on our records.
 //
-//	rank      one of Columns is among the best Top in every row, by Metric
+//	rank      one of Columns is among the best Top of every row, by Metric
 //	less      Metric is lower for each of Columns than for each of Against
 //	growth    Metric grows at most by Factor along Axis for Columns, and by more
 //	          than that for Against
-//	above     in every line of the traces, Metric >= Other
+//	above     Metric >= Other in every line of the traces
 //	together  along the traces, Metric and Other rise and fall together
 //	opposed   along the traces, one falls as the other rises
 //	          (Falls asks in both that Metric ends below where it began)
 //	close     Metric and Other of a run differ by at most Tolerance
 type Claim struct {
-	ID        string   `toml:"id" required:"true"`                                                        // by which deviations and the report name it
-	Text      string   `toml:"text" required:"true"`                                                      // as the paper has it
-	Place     string   `toml:"place" required:"true"`                                                     // in the paper
-	Kind      string   `toml:"kind" required:"true" enum:"rank,less,growth,above,together,opposed,close"` // as above
+	ID        string   `toml:"id" required:"true"`                                                        // name used by deviations and the report
+	Text      string   `toml:"text" required:"true"`                                                      // the claim in the words of the paper
+	Place     string   `toml:"place" required:"true"`                                                     // place in the paper
+	Kind      string   `toml:"kind" required:"true" enum:"rank,less,growth,above,together,opposed,close"` // see above
 	Metric    string   `toml:"metric"`                                                                    // "test_acc" if empty
 	Other     string   `toml:"other"`                                                                     // the metric that Metric is compared with
-	Columns   []string `toml:"columns"`                                                                   // methods that the claim is of
+	Columns   []string `toml:"columns"`                                                                   // methods that the claim is about
 	Against   []string `toml:"against"`                                                                   // methods that they are compared with
-	Axis      string   `toml:"axis"`                                                                      // along which growth is judged
-	Top       int      `toml:"top" min:"1"`                                                               // how many count as best
-	Factor    float64  `toml:"factor" min:"0"`                                                            // of growth
-	Tolerance float64  `toml:"tolerance" min:"0"`                                                         // of a difference
-	Falls     bool     `toml:"falls"`                                                                     // Metric ends below where it began
-	Only      Filter   `toml:"only"`                                                                      // the cells, as -only selects them
+	Axis      string   `toml:"axis"`                                                                      // axis of the growth
+	Top       int      `toml:"top" min:"1"`                                                               // number of methods that count as best
+	Factor    float64  `toml:"factor" min:"0"`                                                            // largest growth
+	Tolerance float64  `toml:"tolerance" min:"0"`                                                         // largest difference
+	Falls     bool     `toml:"falls"`                                                                     // Metric must end lower than it began
+	Only      Filter   `toml:"only"`                                                                      // the cells, as a filter of -only
 }
 
 // Check implements method.Checker.
@@ -230,7 +229,7 @@ func (c Claim) Check() error {
 		{c.Axis != "", "axis", []string{"growth"}}, {c.Factor > 0, "factor", []string{"growth"}},
 	} {
 		if k.given && !slices.Contains(k.kinds, c.Kind) {
-			return &method.BadSetting{Key: k.key, Why: "is for claims of kind " + strings.Join(k.kinds, " or ")}
+			return &method.BadSetting{Key: k.key, Why: "only applies to claims of kind " + strings.Join(k.kinds, " or ")}
 		}
 	}
 	switch c.Kind {
@@ -248,23 +247,23 @@ func (c Claim) Check() error {
 	return nil
 }
 
-// Deviation is why numbers of ours are worse than published beyond the tolerance, or
-// why claims fail on our records: a check passes over what has a reason.
+// Deviation is the reason why numbers of ours are worse than published beyond the tolerance, or why claims
+// fail on our records. -check accepts deviations with a reason.
 type Deviation struct {
 	When   Where    `toml:"when"`   // the cells
 	Claims []string `toml:"claims"` // or the claims, by id
 
-	// Why is the reason. {KEY} in it stands for the method's setting of that name.
+	// Why is the reason. {KEY} in it is replaced by the method's setting of that name.
 	Why string `toml:"why" required:"true"`
 
-	// Unexplained says that Why only tells what is known, and does not explain it.
+	// Unexplained means that Why describes the deviation but does not explain it.
 	Unexplained bool `toml:"unexplained"`
 }
 
 // Check implements method.Checker.
 func (d Deviation) Check() error {
 	if (len(d.When) > 0) == (len(d.Claims) > 0) {
-		return &method.BadSetting{Key: "when", Why: "or claims must say what deviates, and not both"}
+		return &method.BadSetting{Key: "when", Why: "or claims must be given, but not both"}
 	}
 	return nil
 }

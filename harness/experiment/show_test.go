@@ -81,7 +81,7 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// Numbers of a method that the experiment does not run may stand in its own file.
+// A file may have published numbers of methods that the experiment does not run.
 func TestPublishedOfAnotherMethod(t *testing.T) {
 	text := strings.Replace(goodShown, `method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow"]`, 1)
 	text = strings.NewReplacer("slow = 70", "other-toy = 70", `slow = "network"`, `other-toy = "network"`).Replace(text)
@@ -90,16 +90,16 @@ func TestPublishedOfAnotherMethod(t *testing.T) {
 	}
 }
 
-// A control that is taken out of the grid may stay among the unmarked columns.
+// A control outside the grid may stay in unmarked.
 func TestUnmarkedOutOfTheGrid(t *testing.T) {
 	text := strings.NewReplacer(`method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow"]`, `spread = "sd"`, `unmarked = ["other-toy"]`).Replace(goodShown)
 	s, err := Parse("demo.toml", text, options)
-	if err != nil || len(s.Notes) != 1 || s.Notes[0] != "demo.toml:13: unmarked has other-toy, and the grid has no such method" {
+	if err != nil || len(s.Notes) != 1 || s.Notes[0] != "demo.toml:13: unmarked has other-toy, but the grid has no such method" {
 		t.Errorf("got %v, %v", s, err)
 	}
 }
 
-// What is shown is not taken over from a base.
+// Sections on what to show are not inherited from a base.
 func TestOwn(t *testing.T) {
 	fsys := fstest.MapFS{
 		"demo.toml":  {Data: []byte(goodShown)},
@@ -111,8 +111,7 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-// Mistakes in what to run and in what to show are reported together, in the order of
-// the file.
+// Mistakes in what to run and in what to show are reported together, in the order of the file.
 func TestMistakesInWhatIsShown(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
 		{"table", `rows = ["dataset", "ipc"]`, `rows = ["datasets", "ipc"]`, `"datasets" is not an axis`},
@@ -127,14 +126,14 @@ func TestMistakesInWhatIsShown(t *testing.T) {
 		{"published", `slow = 70`, `slwo = 70`, `"slwo" is not a method of this experiment`},
 		{"usual of no column", `spread = "sd"`, `usual = { tyo = 10 }`, "\"tyo\" is not a column\n\tusual = { tyo = 10 }"},
 		{"also of no column", `source = "Table 9"`, "source = \"Table 9\"\nalso = { toy = \"slwo\" }", `"slwo" is not a column`},
-		{"also without from", `source = "Table 9"`, "source = \"Table 9\"\nalso = { toy = \"slow\" }", "also goes with from"},
+		{"also without from", `source = "Table 9"`, "source = \"Table 9\"\nalso = { toy = \"slow\" }", "also needs from"},
 		{"family unknown", `slow = "network" }`, `slow = "netwrok" }`, "demo.toml:32:35: family must be one of kernel, fresh, infinite, unrolled, network, network-aug, network-soft, network-soft-aug, wide, or a table of them by column\n\tfamily = { toy = \"kernel\", slow = \"netwrok\" }\n\t                                  ^^^^^^^^^\n\thint: did you mean \"network\"?"},
 		{"family of one missing", `family = { toy = "kernel", slow = "network" }`, `family = { toy = "kernel" }`, `family is missing for slow of "Table 9"`},
-		{"family missing", `family = { toy = "kernel", slow = "network" }`, ``, `[published]: family is missing for slow of "Table 9": by what family of protocol it was scored`},
-		{"family of nothing", `family = { toy = "kernel", slow = "network" }`, `family = { toy = "kernel", slow = "network", dc = "network" }`, `family names "dc", of which there is no value`},
-		{"family beside from", `source = "Table 9"`, `from = "published.toml"`, `source, metric, values and family have no place beside it`},
+		{"family missing", `family = { toy = "kernel", slow = "network" }`, ``, `[published]: family is missing for slow of "Table 9": name the family of protocols by which it was scored`},
+		{"family of nothing", `family = { toy = "kernel", slow = "network" }`, `family = { toy = "kernel", slow = "network", dc = "network" }`, `family names "dc", which has no value`},
+		{"family beside from", `source = "Table 9"`, `from = "published.toml"`, `it cannot be combined with source, metric, values or family`},
 		{"claim", `against = ["slow"]`, ``, "against is missing in a claim of kind less"},
-		{"another claim's key", `kind = "less"`, "kind = \"less\"\ntop = 2", "top is for claims of kind rank"},
+		{"another claim's key", `kind = "less"`, "kind = \"less\"\ntop = 2", "top only applies to claims of kind rank"},
 		{"claim's axis", `kind = "less"`, "kind = \"growth\"\nfactor = 2\naxis = \"icp\"", "there is no axis \"icp\"\n\taxis = \"icp\"\n\t       ^^^^^\n\thint: did you mean \"ipc\"?"},
 		{"filter that is none", `only = "ipc:10 method:(toy slow)"`, `only = "method"`, "demo.toml:27:8: only: filter: \"method\" is not of the form key:value"},
 		{"value of no column", "values = { toy", "values = { tyo", "\"tyo\" is not a column\n\tvalues = { tyo = \"seconds\" }\n\t           ^^^\n\thint: did you mean \"toy\"?"},
@@ -170,7 +169,7 @@ func TestPublishedFrom(t *testing.T) {
 		"schema = 1\n[[published]]\nsource = \"B\"\nwhen = { icp = 1 }\nfamily = \"wide\"\nvalues = { toy = 3 }\n": "exp/published.toml:4:10: there is no axis \"icp\" in demo",
 		"schema = 1\n[[published]]\nsource = \"A\"\nfamily = \"wide\"\nvalues = { toy = 3 }\n":                     "published.toml has no published numbers from \"B\"",
 		"schema = 2\n[[published]]\nsource = \"B\"\nfamily = \"wide\"\nvalues = { toy = 3 }\n":                     "published.toml:1:10: schema is 2; this program reads schema 1",
-		"schema = = 1": "from \"published.toml\": exp/published.toml is at fault",
+		"schema = = 1": "from \"published.toml\": exp/published.toml has mistakes",
 	} {
 		write("published.toml", text)
 		if _, err := ReadFS(fsys, "exp/demo.toml", options); err == nil || !strings.Contains(err.Error(), want) {
@@ -187,7 +186,7 @@ func TestPublishedFrom(t *testing.T) {
 	}
 }
 
-// A table may take its times from an experiment beside its file, or in the library.
+// A table may take its times from an experiment in the same folder, or in the library.
 func TestTimesOfAnotherExperiment(t *testing.T) {
 	timed := strings.Replace(goodShown, "[table]\n", "[table]\ntime = true\ntimes = \"clock\"\n", 1)
 	clock := strings.Replace(strings.Replace(goodShown, `name = "demo"`, `name = "clock"`, 1), "ipc = [1, 10]", "ipc = [50, 10, 1]", 1)
@@ -221,7 +220,7 @@ func TestTimesOfAnotherExperiment(t *testing.T) {
 		{"no such file", strings.Replace(timed, `"clock"`, `"clokc"`, 1), clock, `times is "clokc": there is no file clokc.toml`},
 		{"no name", strings.Replace(timed, `"clock"`, `"../clock"`, 1), clock, `times is "../clock", which is not the name of another experiment`},
 		{"itself", strings.Replace(timed, `"clock"`, `"demo"`, 1), clock, `times is "demo", which is not the name of another experiment`},
-		{"no line of times", strings.Replace(timed, "time = true\n", "", 1), clock, "times goes with time = true"},
+		{"no line of times", strings.Replace(timed, "time = true\n", "", 1), clock, "times needs time = true"},
 		{"handed on", timed, strings.Replace(timed, `name = "demo"`, `name = "clock"`, 1), "which takes its own times from another experiment"},
 		{"with a mistake", timed, strings.Replace(clock, "ipc", "icp", 1), "clock.toml"},
 	} {

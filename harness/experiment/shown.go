@@ -13,8 +13,8 @@ import (
 	"dgkip/harness/toml"
 )
 
-// TimesAt returns the cell that is timed in place of one of the table's: the one at the
-// same point of all axes that it has. It is nil if there is none.
+// TimesAt returns the cell that supplies the time of c: the cell of Times at the same point of all its axes.
+// It returns nil if there is none.
 func (s *Spec) TimesAt(c *Cell) *Cell {
 	if s.Times == nil {
 		return nil
@@ -32,7 +32,7 @@ func (s *Spec) TimesAt(c *Cell) *Cell {
 	return s.Times.Cells[i]
 }
 
-// Runs returns experiments, and those that the times of their tables are of.
+// Runs returns experiments, and the experiments that supply the times of their tables.
 func Runs(list []*Spec) []*Spec {
 	var out []*Spec
 	for _, s := range list {
@@ -59,7 +59,7 @@ func (s *Spec) Timed() bool {
 	return slices.ContainsFunc(shown, func(metric string) bool { return strings.Contains(metric, "seconds") })
 }
 
-// sections are a file's sections on what to show.
+// sections are the sections of a file on what to show.
 type sections struct {
 	Table      *Table      `toml:"table"`
 	Figures    []Figure    `toml:"figure"`
@@ -70,8 +70,8 @@ type sections struct {
 
 func newTable() *Table { return &Table{Digits: 2} }
 
-// Section returns a pointer to the settings of a section on what to show, as they are where a
-// file says nothing; nil if there is no such section.
+// Section returns a pointer to the default settings of a section on what to show, or nil if there is no such
+// section.
 func Section(name string) any {
 	if name == "table" {
 		return newTable()
@@ -85,10 +85,10 @@ func Section(name string) any {
 	return nil
 }
 
-// SectionNames lists the sections on what to show.
+// SectionNames returns the names of the sections on what to show.
 func SectionNames() []string { return toml.Keys(&sections{}) }
 
-// sections reads what a file shows and reports what is wrong with it.
+// sections reads the sections on what to show, and reports their mistakes.
 func (r *reader) sections(names Names) sections {
 	var s sections
 	root := toml.Empty(r.root)
@@ -120,11 +120,11 @@ func (r *reader) sections(names Names) sections {
 	return s
 }
 
-// checker finds names that the experiment does not have.
+// checker finds names that the experiment lacks.
 type checker struct {
 	*toml.Decoder
 	reader *reader
-	names  Names // of all profiles
+	names  Names // for all profiles
 	root   *toml.Node
 }
 
@@ -139,14 +139,14 @@ func (c checker) table(t *Table, n *toml.Node) {
 		c.times(t, n.Get("times"))
 	}
 	unmarked := heads
-	if slices.Contains(t.Columns, "method") { // one may be out of the grid for a while
+	if slices.Contains(t.Columns, "method") { // a method may be outside the grid for now
 		unmarked = slices.Concat(heads, method.Names())
 		slices.Sort(unmarked)
 		unmarked = slices.Compact(unmarked)
 	}
 	for _, name := range t.Unmarked {
 		if !slices.Contains(heads, name) && slices.Contains(unmarked, name) {
-			c.Note(n.Get("unmarked"), fmt.Sprintf("unmarked has %s, and the grid has no such method", name))
+			c.Note(n.Get("unmarked"), fmt.Sprintf("unmarked has %s, but the grid has no such method", name))
 		}
 	}
 	c.Known(n.Get("unmarked"), unmarked, "a column")
@@ -165,12 +165,12 @@ func (c checker) table(t *Table, n *toml.Node) {
 	}
 }
 
-// times checks the name of the experiment that a table's times are of. One level is
-// enough: that experiment's own times are of its own runs.
+// times checks the name of the experiment that supplies a table's times. That experiment may not take its
+// times from yet another one.
 func (c checker) times(t *Table, n *toml.Node) {
 	switch {
 	case !t.Time && !t.Making:
-		c.Fault(n, "times goes with time = true", "")
+		c.Fault(n, "times needs time = true", "")
 	case !ValidName.MatchString(t.Times) || t.Times == c.reader.doc.Name:
 		c.Fault(n, fmt.Sprintf("times is %q, which is not the name of another experiment", t.Times), "times = \"times\" is the one of times.toml in this folder")
 	default:
@@ -181,7 +181,7 @@ func (c checker) times(t *Table, n *toml.Node) {
 	}
 }
 
-// heads reports keys of a table that are no columns.
+// heads reports keys of a table that are not columns.
 func (c checker) heads(n *toml.Node, heads, keys []string) {
 	slices.Sort(keys)
 	for _, column := range keys {
@@ -191,21 +191,21 @@ func (c checker) heads(n *toml.Node, heads, keys []string) {
 	}
 }
 
-// figureName is what a figure may be called: its files are named by it.
+// figureName matches valid names of figures, which become names of files.
 var figureName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 
 func (c checker) figure(f Figure, n *toml.Node) {
 	if at := n.Get("name"); at != nil && f.Name != "" && !figureName.MatchString(f.Name) {
-		c.Fault(at, fmt.Sprintf("%q cannot be the name of a figure", f.Name), "files are named by it: it has letters, digits, _ and - only; a title may have any")
+		c.Fault(at, fmt.Sprintf("%q cannot be the name of a figure", f.Name), "it becomes the name of files, so it may only have letters, digits, _ and -; a title may have any character")
 	}
 	c.Known(n.Get("series"), c.names.Axes, "an axis")
 	c.Known(n.Get("panels"), c.names.Axes, "an axis")
 	c.only(f.Only, n)
 }
 
-// only reports what a filter names and nothing has.
+// only reports axes and values of a filter that do not exist.
 func (c checker) only(f Filter, n *toml.Node) {
-	if !f.Empty() { // also where it could not be read
+	if !f.Empty() { // false if the filter could not be read
 		c.names.Only(c.Decoder, n.Get("only"))
 	}
 }
@@ -229,7 +229,7 @@ func (c checker) deviation(d Deviation, n *toml.Node, claims []Claim) {
 	c.Known(n.Get("claims"), ids, "a claim of this experiment")
 }
 
-// unique reports names that two elements of a list share.
+// unique reports names that several elements of a list share.
 func (c checker) unique(list, key string) {
 	n := c.root.Get(list)
 	if n == nil {
@@ -245,10 +245,10 @@ func (c checker) unique(list, key string) {
 	}
 }
 
-// published returns published numbers with those of other files in place of the
-// entries that name one.
+// published returns published numbers. Entries that name another file are replaced by the entries of that
+// file.
 func (c checker) published(list []Published) []Published {
-	// Numbers of methods that the experiment does not run have a table of their own.
+	// Numbers of methods that the experiment does not run may be in the file too.
 	methods := append(slices.Clone(c.names.Values["method"]), method.Names()...)
 	var out []Published
 	for i, p := range list {
@@ -267,7 +267,7 @@ func (c checker) published(list []Published) []Published {
 				c.FaultKey(at, fmt.Sprintf("%q is not a column", other), suggest.Hint(other, methods))
 			}
 			if p.From == "" {
-				c.FaultKey(at, "also goes with from", "")
+				c.FaultKey(at, "also needs from", "")
 			}
 		}
 		if p.From == "" {
@@ -279,7 +279,7 @@ func (c checker) published(list []Published) []Published {
 	return out
 }
 
-// also gives columns the numbers of others, where there are any.
+// also copies numbers from one column to another, if there are any.
 func (p *Published) also(of map[string]string) {
 	for column, other := range of {
 		if n, ok := p.Values[other]; ok {
@@ -291,7 +291,7 @@ func (p *Published) also(of map[string]string) {
 	}
 }
 
-// from returns the entries of another file that p asks for.
+// from returns the entries of another file that p selects.
 func (c checker) from(p Published, n *toml.Node) []Published {
 	root := c.reader.parse(c.Decoder, n, fmt.Sprintf("from %q", p.From), p.From)
 	if root == nil {

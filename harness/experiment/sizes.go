@@ -11,7 +11,7 @@ import (
 // Size is a number of bytes, written "4GB" or "512MiB".
 type Size int64
 
-// units are those of sizes, in bytes.
+// units are the units of sizes, in bytes.
 var units = map[string]float64{
 	"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
 	"KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "B": 1,
@@ -24,7 +24,7 @@ func (z *Size) UnmarshalText(b []byte) error {
 	if m := sizeForm.FindStringSubmatch(string(b)); m != nil {
 		x, err := strconv.ParseFloat(m[1], 64)
 		if x *= units[m[2]]; x > 1<<62 {
-			return fmt.Errorf("%q is more than any disk holds", b)
+			return fmt.Errorf("%q is larger than any disk", b)
 		}
 		if _, known := units[m[2]]; known && err == nil {
 			*z = Size(x)
@@ -34,7 +34,7 @@ func (z *Size) UnmarshalText(b []byte) error {
 	return fmt.Errorf("%q is not a size, such as 500MB, 4GB or 4GiB", b)
 }
 
-// FromNode takes a plain 0, too, for which no unit is needed.
+// FromNode also accepts 0 without a unit.
 func (z *Size) FromNode(d *toml.Decoder, n *toml.Node) {
 	switch v := n.Value.(type) {
 	case string:

@@ -1,21 +1,21 @@
-// Package experiment reads experiments. What to run: a TOML file becomes a grid of cells,
-// each with the settings of its method, its networks and its scoring, and, once the data
-// is known, an identity that names its runs. What to show of them: a table, figures,
-// published numbers, claims and deviations.
+// Package experiment reads experiments from TOML files. A file describes what to run, and what to show.
 //
-// Reading is strict. Every mistake in a file is reported with its line, a caret
-// and the nearest valid name, all of them at once, before anything runs.
+// What to run becomes a grid of cells. Each cell has the settings of its method, its networks and its
+// protocol. Once the data is known, it also has an identity, which names its runs. What to show consists
+// of a table, figures, published numbers, claims and deviations.
 //
-// Settings are layered: a method's own defaults, [method.NAME], the same in the
-// chosen profile, then every [[set]] that matches the cell, later ones winning.
+// Reading is strict. All mistakes in a file are reported at once, before anything runs, each with its line,
+// a caret and the nearest valid name.
 //
-// An experiment may build on another one in its folder, or on one of the program's own:
+// Settings come in layers: the defaults of a method, [method.NAME], the same section in the chosen profile,
+// then every [[set]] that matches the cell. Later layers win.
+//
+// An experiment may build on another one in its folder, or on one of this program's:
 //
 //	base = "table1"
 //
-// It then takes over all that table1 says about what to run, its profiles included.
-// What the file says itself, in any of these places, wins over whatever its base says
-// of the same key. Title, name and what is shown are each file's own.
+// It then inherits all that table1 runs, including the profiles. A key that the file itself sets, in any of
+// these places, overrides the same key of the base. Title, name and what to show are not inherited.
 package experiment
 
 import (
@@ -26,16 +26,16 @@ import (
 	"dgkip/harness/toml"
 )
 
-// Schema is the version of the files' form.
+// Schema is the version of the file format.
 const Schema = 1
 
-// DefaultProfile is in use unless another is asked for.
+// DefaultProfile is the profile unless another is chosen.
 const DefaultProfile = "desk"
 
-// Profiles lists the sizes an experiment may be run in.
+// Profiles returns the names of the profiles, which are sizes of an experiment.
 func Profiles() []string { return []string{"smoke", "desk", "paper"} }
 
-// Spec is an experiment under one of its profiles.
+// Spec is an experiment under one profile.
 type Spec struct {
 	File    string
 	Name    string
@@ -46,15 +46,15 @@ type Spec struct {
 	Axes     []Axis
 	Cells    []*Cell
 	Excluded []Excluded
-	Seeds    int // of the cells that have most: 0, 1 and so on
+	Seeds    int // the largest number of seeds of a cell; seeds count from 0
 	Cache    Cache
 	Data     map[string]Data   // the [data.NAME] sections
 	Titles   map[string]string // of methods' columns, by name
-	Notes    []string          // on what the file has to no end
+	Notes    []string          // remarks about settings without effect
 
 	sections
 
-	// Times is the experiment that the table's times are of, nil for its own.
+	// Times is the experiment that supplies the times of the table, or nil.
 	Times *Spec
 }
 
@@ -70,7 +70,7 @@ type Excluded struct {
 	Reason string `toml:"reason" required:"true"`
 }
 
-// Cell is a point of the grid. Its runs differ in their seed alone.
+// Cell is a point of the grid. Its runs only differ in their seeds.
 type Cell struct {
 	Exp     string
 	Point   map[string]string
@@ -78,7 +78,7 @@ type Cell struct {
 	IPC     int
 	Column  string // the method's name in this experiment
 	Model   string // the networks' name in this experiment
-	Seeds   int    // how many: 0, 1 and so on
+	Seeds   int    // number of seeds, which count from 0
 
 	Net      method.Model
 	Protocol method.Protocol
@@ -86,10 +86,10 @@ type Cell struct {
 	Data     Data
 
 	method  method.Method
-	written [3]*toml.Node // what files say of the method, the networks and the scoring
+	written [3]*toml.Node // settings in files of the method, the networks and the protocol
 }
 
-// Method returns a fresh copy of the cell's method with its settings.
+// Method returns a new copy of the cell's method with its settings.
 func (c *Cell) Method() method.Method {
 	old := reflect.ValueOf(c.method).Elem()
 	fresh := reflect.New(old.Type())
@@ -97,15 +97,14 @@ func (c *Cell) Method() method.Method {
 	return fresh.Interface().(method.Method)
 }
 
-// CheckSizes returns why the cell cannot be run on data of these sizes, whose IPC and
-// Model are the cell's own, or nil.
+// CheckSizes returns an error if the cell cannot run on data of these sizes. It sets IPC and Model to the
+// cell's.
 func (c *Cell) CheckSizes(s method.Sizes) error {
 	s.IPC, s.Model = c.IPC, c.Net
 	return method.CheckSizes(c.method, c.Protocol, s)
 }
 
-// At returns the cell's coordinate on an axis, as filters and tables name it.
-// Beside the grid's axes there is "exp".
+// At returns the cell's coordinate on an axis, as used in filters and tables. "exp" also counts as an axis.
 func (c *Cell) At(axis string) (string, bool) {
 	if axis == "exp" {
 		return c.Exp, true
@@ -114,7 +113,7 @@ func (c *Cell) At(axis string) (string, bool) {
 	return text, ok
 }
 
-// Of returns the coordinates of the cell's run with a seed, for filters.
+// Of returns the coordinates of a run of the cell, for filters.
 func (c *Cell) Of(seed uint64) func(axis string) (string, bool) {
 	return func(axis string) (string, bool) {
 		if axis == "seed" {
@@ -124,13 +123,12 @@ func (c *Cell) Of(seed uint64) func(axis string) (string, bool) {
 	}
 }
 
-// Identity returns the identity of the cell's run with a seed on the data with a
-// digest.
+// Identity returns the identity of the cell's run with a seed on the given data.
 func (c *Cell) Identity(data DatasetIdentity, seed uint64) Identity {
 	return c.IdentityOf(c.method, data, seed)
 }
 
-// IdentityOf is Identity for a method in the place of the cell's.
+// IdentityOf is Identity with another method.
 func (c *Cell) IdentityOf(m method.Method, data DatasetIdentity, seed uint64) Identity {
 	info, scoring := m.Info(), c.Protocol.Info()
 	id := Identity{
@@ -145,9 +143,8 @@ func (c *Cell) IdentityOf(m method.Method, data DatasetIdentity, seed uint64) Id
 	return id
 }
 
-// Cache says how much of what runs share may be kept on disk from one start of the
-// program to the next: nothing unless the experiment asks for it. It is no part of
-// a run's identity.
+// Cache is the space on disk for values that runs share between starts of the program. By default there is
+// none. It does not affect the identity of runs.
 type Cache struct {
 	Disk Size `toml:"disk"`
 }

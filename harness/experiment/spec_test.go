@@ -191,8 +191,7 @@ func TestGood(t *testing.T) {
 	}
 }
 
-// Every case changes one thing; the report must name the place of the mistake and
-// what to do about it.
+// Every case contains one mistake. The error must name its place and give a hint.
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
 		{"syntax", `ipc = [1, 10]`, `ipc = [1, 10`, "demo.toml:8:1: expected a comma (',') or array terminator (']'), but got 'm'"},
@@ -209,7 +208,7 @@ func TestMistakes(t *testing.T) {
 		{"title of known data", "[data.mine]\n", "[data.mine]\ntitle = \"Glyphs (built-in)\"\n", "glyphs and mine on the axis dataset have the same title"},
 		{"large number", "steps = 20", "steps = 9007199254740993", "steps must be at most 9007199254740992\n\tsteps = 9007199254740993\n\t        ^^^"},
 		{"axis that changes nothing", "[grid]\n", "[grid]\n\"eval.trace\" = [1, 2]\n", "the axis \"eval.trace\" changes nothing"},
-		{"axis without quotes", "[grid]\n", "[grid]\neval.protocol = [\"judge\"]\n", "hint: the name of an axis with a dot has quotes"},
+		{"axis without quotes", "[grid]\n", "[grid]\neval.protocol = [\"judge\"]\n", "hint: write the name of an axis with a dot in quotes"},
 		{"method's name", "[eval]\n", "[method.other-toy]\nuse = \"toy\"\n\n[eval]\n", "a column cannot have the name of the method other-toy and use toy\n\tuse = \"toy\"\n\t^^^\n\thint: give the column a name of its own"},
 		{"column", `method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow", "other-tyo"]`, "demo.toml:8:26: unknown method \"other-tyo\""},
 		{"dataset", `"mine"]`, `"mnits"]`, "unknown dataset \"mnits\"\n\tdataset = [\"glyphs\", \"mnits\"]\n\t                     ^^^^^^^\n\thint: did you mean \"mnist\"?"},
@@ -223,7 +222,7 @@ func TestMistakes(t *testing.T) {
 		{"protocol setting", "nets = 2", "nets = 0", "nets must be at least 1"},
 		{"profile", "[profile.smoke]", "[profile.smok]", `unknown profile "smok"`},
 		{"in a profile", "steps = 2\n", "stepps = 2\n", `did you mean "steps"?`},
-		{"column of nobody", `method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow", "averages"]`, "one of your own is imported in baselines/all/all.go"},
+		{"column of nobody", `method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow", "averages"]`, "import your own method in baselines/all/all.go"},
 		{"section of no column", "[eval]\n", "[method.tyo]\nsteps = 3\n\n[eval]\n", "unknown method \"tyo\""},
 		{"settings of no column", "[eval]\n", "[method.quick]\nuse = \"toy\"\n\n[eval]\n", "no column uses the method \"quick\""},
 		{"schema", "schema = 1", "schema = 2", "this program reads schema 1"},
@@ -237,12 +236,12 @@ func TestMistakes(t *testing.T) {
 		{"format", `format = "npz"`, `format = "npy"`, "demo.toml:48:10: format is \"npy\", which is not one of npz, folder\n\tformat = \"npy\"\n\t         ^^^^^\n\thint: did you mean \"npz\"?"},
 		{"test fraction", `train = "mine.npz"`, "train = \"mine.npz\"\ntest_fraction = 1.5", "demo.toml:50:17: test_fraction is 1.5\n\ttest_fraction = 1.5\n\t                ^^^\n\thint: the part of each class kept for testing, between 0 and 1"},
 		{"data together", `train = "mine.npz"`, "train = \"mine.npz\"\ntest = \"m.npz\"\ntest_fraction = 0.1", "demo.toml:51:17: test_fraction has no place"},
-		{"data incomplete", `train = "mine.npz"`, ``, "demo.toml:48:10: format needs train = \"PATH\" beside it"},
+		{"data incomplete", `train = "mine.npz"`, ``, "demo.toml:48:10: format needs train = \"PATH\""},
 		{"data key", `train = "mine.npz"`, `tran = "mine.npz"`, `unknown key "tran" in [data.mine]`},
-		{"known data", `[data.mine]`, "[data.mnist]\ntest_fraction = 0.5\n[data.mine]", "demo.toml:48:17: test_fraction is for files of one's own"},
+		{"known data", `[data.mine]`, "[data.mnist]\ntest_fraction = 0.5\n[data.mine]", "demo.toml:48:17: test_fraction only applies to your own files"},
 		{"data name", `[data.mine]`, "[data.mnist]\nformat = \"npz\"\ntrain = \"x\"\n[data.mine]", "mnist is a dataset of this program"},
 		{"ipc", "ipc = [1, 10]", "ipc = [1, -10]", "ipc must be a positive integer"},
-		{"twice", "ipc = [1, 10]", "ipc = [1, 1, 10]", "1 stands twice on the axis ipc"},
+		{"twice", "ipc = [1, 10]", "ipc = [1, 1, 10]", "1 is listed twice on the axis ipc"},
 		{"required", `"other-toy"]`, `"other-toy", "needy"]`, "demo.toml:8:39: the key \"must\" is missing in the settings of needy"},
 		{"key twice", "steps = 20", "steps = 20\nsteps = 30", "demo.toml:17:1: key steps is already defined"},
 		{"grid", "[grid]\n", "grid = []\n[grad]\n", "grid must be a table of axes"},
@@ -281,7 +280,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 	}
 }
 
-// A wrong format is one mistake, reported together with the others.
+// A wrong format is one mistake, and is reported with the other mistakes.
 func TestDataMistakesAtOnce(t *testing.T) {
 	bad := strings.NewReplacer("rate = 0.25", "raet = 0.25", `format = "npz"`, `format = "foldr"`, `train = "mine.npz"`, "tran = \"mine.npz\"\ntest_fraction = 1.5\nsize = [3]").Replace(good)
 	_, err := Parse("demo.toml", bad, Options{Datasets: known})
@@ -296,7 +295,7 @@ func TestDataMistakesAtOnce(t *testing.T) {
 	}
 }
 
-// A file that is asked for is never unknown because of what is in it.
+// A file is found whatever it contains.
 func TestEmptyFiles(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct{ text, want string }{
@@ -378,8 +377,7 @@ func TestDottedAxis(t *testing.T) {
 	}
 }
 
-// An axis has the last word over [[set]], and what kind of networks it names decides what
-// their settings are where nothing else does.
+// An axis overrides [[set]]. If nothing else sets the kind of networks, the axis decides their settings.
 func TestAxisOverSet(t *testing.T) {
 	s, err := Parse("demo.toml", strings.Replace(good, "[grid]\n", "[grid]\n\"method.steps\" = [11, 12]\n", 1), Options{Datasets: known})
 	if err != nil {
@@ -401,7 +399,7 @@ func TestAxisOverSet(t *testing.T) {
 	}
 }
 
-// A column may use another one, and takes over its settings.
+// A column may use another column and inherits its settings.
 func TestUseOfColumn(t *testing.T) {
 	text := strings.NewReplacer(`"slow", "other-toy"]`, `"slow", "slower", "slowest"]`, "[model.thin]",
 		"[method.slower]\nuse = \"slow\"\nsteps = 7\n[method.slowest]\nuse = \"slower\"\nrate = 0.125\n[model.thin]").Replace(good)
@@ -420,7 +418,7 @@ func TestUseOfColumn(t *testing.T) {
 		t.Errorf("the title %q is another column's", s.Titles["slower"])
 	}
 	_, err = Parse("demo.toml", strings.Replace(text, `use = "toy"`, `use = "slowest"`, 1), Options{})
-	if err == nil || !strings.Contains(err.Error(), `"slow" uses itself in the end`) {
+	if err == nil || !strings.Contains(err.Error(), `"slow" uses itself instead of a method`) {
 		t.Errorf("columns that use each other: %v", err)
 	}
 	_, err = Parse("demo.toml", strings.Replace(text, `use = "toy"`, `use = "slowes"`, 1), Options{})
@@ -429,7 +427,7 @@ func TestUseOfColumn(t *testing.T) {
 	}
 }
 
-// The key is part of the store's format: a change of it orphans all records.
+// Records are stored under keys, so a changed key orphans all records.
 func TestKeyIsFixed(t *testing.T) {
 	s, err := Parse("demo.toml", good, Options{Datasets: known})
 	if err != nil {
@@ -446,7 +444,7 @@ func TestKeyIsFixed(t *testing.T) {
 	}
 }
 
-// A value of any text can be asked for.
+// Term selects any value of an axis.
 func TestTerm(t *testing.T) {
 	for _, value := range []string{"", "none", "1e-6", "a b", "a:b", "(1)", "[ab]", "it's", "*?", `a\b`, "a/b"} {
 		f, err := ParseFilter(Term("key", value), nil)
@@ -532,7 +530,7 @@ func FuzzFilter(f *testing.F) {
 	})
 }
 
-// Whatever a file holds, reading it ends, and every mistake has a place in it.
+// Reading any file ends, and every mistake has a place.
 func FuzzParse(f *testing.F) {
 	f.Add(good)
 	f.Add("a.b.\"c d\" = [1, {x = '''y''', z = \"\\\"\"}] # c\n[[t]]\nk = 1979-05-27 07:32:00Z\n[t.u]\n[[t]]\n\"\" = \"\"\"a\"\"\"\"\"\n")

@@ -2,16 +2,15 @@ package experiment
 
 import "slices"
 
-// Trace says when lines of a run's trace are due: at every multiple of the numbers
-// of updates in it, at the start, and at the end. It changes no number of a result
-// and is no part of an identity, so that cells that want other lines share a run.
+// Trace defines the lines of a run's trace: at the start, at the end, and at every multiple of the given
+// numbers of updates. It does not affect results or identities, so cells that want different lines can
+// share a run.
 type Trace struct {
-	Every []int `json:"every,omitempty"` // lines
-	Score []int `json:"score,omitempty"` // lines with scores on the test images
+	Every []int `json:"every,omitempty"` // updates between lines
+	Score []int `json:"score,omitempty"` // updates between lines with scores on the test images
 }
 
-// NewTrace returns the trace with a line and a score every few updates, as given, or
-// none where that is 0.
+// NewTrace returns the trace with a line every every updates and a score every score updates. 0 means none.
 func NewTrace(every, score int) Trace {
 	list := func(n int) []int {
 		if n == 0 {
@@ -22,11 +21,10 @@ func NewTrace(every, score int) Trace {
 	return Trace{list(every), list(score)}
 }
 
-// Due reports whether a line is due after an update in the middle of a run.
+// Due reports whether a line is due after an update other than the first and the last.
 func (t Trace) Due(update int) bool { return divided(update, t.Every) }
 
-// Scored reports whether a line with scores is due after an update in the middle of
-// a run.
+// Scored reports whether a line with scores is due after an update other than the first and the last.
 func (t Trace) Scored(update int) bool { return divided(update, t.Score) }
 
 // divided reports whether n is a multiple of a number in the list.
@@ -34,12 +32,12 @@ func divided(n int, list []int) bool {
 	return slices.ContainsFunc(list, func(d int) bool { return d > 0 && n%d == 0 })
 }
 
-// With returns the trace that has the lines of both.
+// With returns the trace with the lines of both.
 func (t Trace) With(o Trace) Trace {
 	return Trace{union(t.Every, o.Every), union(t.Score, o.Score)}
 }
 
-// union returns the numbers of both lists without the multiples of others.
+// union returns the numbers of both lists without multiples of other numbers.
 func union(a, b []int) (all []int) {
 	both := slices.Concat(a, b)
 	slices.Sort(both)
@@ -51,8 +49,7 @@ func union(a, b []int) (all []int) {
 	return all
 }
 
-// Covers reports whether a run with a number of updates has all the lines that
-// another trace asks for.
+// Covers reports whether a run with the given number of updates has all the lines of another trace.
 func (t Trace) Covers(o Trace, updates int) bool {
 	missing := func(wanted, have []int) bool {
 		return slices.ContainsFunc(wanted, func(n int) bool { return n < updates && !divided(n, have) })

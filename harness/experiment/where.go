@@ -11,7 +11,7 @@ import (
 
 // Value is a point on an axis.
 type Value struct {
-	Text string // as filters and tables name it
+	Text string // as used in filters and tables
 	Raw  any    // string, int64, float64 or bool
 	node *toml.Node
 }
@@ -33,7 +33,7 @@ func valueOf(n *toml.Node) (Value, bool) {
 	return v, true
 }
 
-// Values is one value or a list of them, as a file may write either.
+// Values is a list of values. A file may also write a single value.
 type Values []Value
 
 func (v *Values) FromNode(d *toml.Decoder, n *toml.Node) {
@@ -44,7 +44,7 @@ func (v *Values) FromNode(d *toml.Decoder, n *toml.Node) {
 	if n.Table != nil || len(list) == 0 {
 		hint := ""
 		if n.Table != nil {
-			hint = "the name of an axis with a dot has quotes, as in \"method.steps\" = [10, 20]"
+			hint = "write the name of an axis with a dot in quotes, as in \"method.steps\" = [10, 20]"
 		}
 		d.Fault(n, "must be a value or a list of values", hint)
 		return
@@ -72,8 +72,8 @@ func glob(pattern, text string) bool {
 	return ok && err == nil
 }
 
-// Where says which cells something is for: those that have one of the values on
-// every axis it names. A value may be a pattern such as "dgkip-*".
+// Where selects cells that have one of the given values on every axis that it names. A value may be a
+// pattern such as "dgkip-*".
 type Where map[string]Values
 
 func (w *Where) FromNode(d *toml.Decoder, n *toml.Node) {
@@ -91,7 +91,7 @@ func (w *Where) FromNode(d *toml.Decoder, n *toml.Node) {
 	}
 }
 
-// Matches reports whether a point with the named coordinates is meant.
+// Matches reports whether a point is selected.
 func (w Where) Matches(point func(axis string) (string, bool)) bool {
 	for axis, values := range w {
 		if text, ok := point(axis); !ok || !values.matches(text) {

@@ -192,7 +192,7 @@ func TestDeviations(t *testing.T) {
 	for what, says := range map[string]string{
 		`when = { method = "slwo" }`: "slwo is not on the axis method",
 		`claims = ["that"]`:          `"that" is not a claim of this experiment`,
-		"":                           "when or claims must say what deviates",
+		"":                           "when or claims must be given",
 		"when = { method = \"slow\" }\nclaims = [\"it\"]": "and not both",
 	} {
 		if _, err := experiment.Parse("demo.toml", small+published+claim+deviation(what, "cut"), experiment.Options{}); err == nil || !strings.Contains(err.Error(), says) {
