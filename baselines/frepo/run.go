@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"dgkip/baselines/kip"
 	"dgkip/harness/augment"
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
@@ -207,7 +206,7 @@ func (g *regression) loss(theta, x []float32, y tensor.Mat[float64], reals []flo
 	b := g.features(&g.b, theta, reals, t.Rows)
 	a := g.features(&g.a, theta, x, y.Rows)
 	da := tensor.MatOf(tensor.Grow(&g.da, len(a.Data)), a.Rows, a.Cols)
-	loss, err := kip.Fit(g.jitter, a, b, y, t, &da, dy)
+	m, err := convex.Ridge{Jitter: g.jitter}.Fit(convex.Features{A: a, Real: b, Grad: &da}, y, t, dy)
 	if err != nil {
 		return 0, err
 	}
@@ -220,7 +219,7 @@ func (g *regression) loss(theta, x []float32, y tensor.Mat[float64], reals []flo
 		g.pass.Linear(da.Data[from*da.Cols : to*da.Cols])
 		g.pass.Gradient(nn.Grad[float32]{X: dx[from*size : to*size]})
 	}
-	return loss, nil
+	return m.Loss, nil
 }
 
 // features returns the features of n images.

@@ -7,17 +7,8 @@
 //
 // by AdaBelief on X_S and y_S: KIP. B Theta' is K_TS (K_SS + s I)^-1 y_S, computed
 // without the n x N kernel where there are features. Targets y_T are +1 for an image's
-// class and -1 for others, one column of them for two classes.
-//
-// # Gradients
-//
-// With V = E'B/N [k, M], the gradient in Theta, and its solution U = (K + s I)^-1 A V',
-//
-//	dL/dy_S = U,   dL/dA = C (V - U'A) - U Theta - (2 jitter/n) <U, C> A,
-//
-// for V meets the factor A of Theta = C'A, and its factor C through
-// dC = (K + s I)^-1 (dy_S - (dA A' + A dA' + ds I) C). The last term is that of a
-// ridge s = jitter tr(K)/n.
+// class and -1 for others, one column of them for two classes. The gradients of L are with
+// convex.Ridge.
 //
 // # Jitter and lambda
 //
@@ -57,8 +48,8 @@
 //
 // # The exact kernel
 //
-// In the kernel of infinitely wide networks K and K_ST take the place of features: see
-// fitKernel. An update goes beside the real images of its batch.
+// In the kernel of infinitely wide networks K and K_ST take the place of features. An update
+// goes beside the real images of its batch.
 //
 // Guarantee: the same bits on every machine and for every number of threads,
 // interrupted or not.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"dgkip/harness/convex"
 	"dgkip/harness/method"
 	"dgkip/harness/method/methodtest"
 	"dgkip/harness/teacher"
@@ -69,14 +70,12 @@ func problem(kind string) method.Problem {
 // regression that scores it.
 func score(t *testing.T, p method.Problem, d *method.Distilled) float64 {
 	t.Helper()
-	src, err := newSource(context.Background(), p, defaults())
+	pass, err := teacher.Of(p).NewPass(context.Background(), nil, d.Images, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := tensor.NewMat[float32](d.Len(), src.dim())
-	src.pass.Forward(a, d.Images)
 	y := tensor.MatOf(d.Extra[teacher.ExactLabels].Data, d.Len(), d.LabelWidth())
-	m, err := ridge{Fixed: 1e-6 * float64(d.Len())}.fit(a, src.all, y, src.targets, nil, tensor.Mat[float64]{})
+	m, err := convex.Ridge{Fixed: 1e-6 * float64(d.Len())}.Fit(pass.View(0, false, nil), y, teacher.Signs(p.Data.Train.Labels, len(p.Data.Classes)), tensor.Mat[float64]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,29 +125,32 @@ func TestLossFalls(t *testing.T) {
 func TestDraw(t *testing.T) {
 	for _, name := range []string{"batch", "resample"} {
 		m := variant(name, 1)
-		s, err := newSource(context.Background(), problem("fc"), m)
+		r, err := m.newRun(context.Background(), problem("fc"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		seen := map[string]bool{}
 		for update := range 4 {
 			for range 2 {
-				if err := s.draw(context.Background(), update); err != nil {
+				if _, err := r.eval(context.Background(), update, true); err != nil {
 					t.Fatal(err)
 				}
-				seen[fmt.Sprint(s.phi.Data, s.y.Data)] = true
+				seen[fmt.Sprint(r.model.C.Data)] = true
 			}
-			if s.phi.Rows != 7 || s.y.Rows != 7 || len(s.labels) != 7 {
-				t.Fatalf("%s: %d images, %d targets, %d labels", name, s.phi.Rows, s.y.Rows, len(s.labels))
+			batch := r.batch(update)
+			of, targets := r.real(batch)
+			if len(batch) != 7 || targets.Rows != 7 || len(of) != 7 {
+				t.Fatalf("%s: %d images, %d targets, %d labels", name, len(batch), targets.Rows, len(of))
 			}
-			for i, of := range s.labels {
-				if s.y.Row(i)[0] != float64(2*of-1) {
-					t.Errorf("%s: target %v of class %d", name, s.y.Row(i), of)
+			for i, of := range of {
+				if targets.Row(i)[0] != float64(2*of-1) {
+					t.Errorf("%s: target %v of class %d", name, targets.Row(i), of)
 				}
 			}
+			seen[fmt.Sprint(batch)] = true
 		}
-		if len(seen) != 4 {
-			t.Errorf("%s: four updates drew %d batches", name, len(seen))
+		if want := 4 + map[string]int{"batch": 1, "resample": 4}[name]; len(seen) != want {
+			t.Errorf("%s: four updates have %d batches and models of the first labels, not %d", name, len(seen), want)
 		}
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strconv"
 
 	"dgkip/harness/convex"
+	"dgkip/harness/features"
 	"dgkip/harness/method"
 	"dgkip/harness/optim"
 	"dgkip/harness/rng"
@@ -16,18 +18,21 @@ import (
 // run is a distillation under way.
 type run struct {
 	*KIP
-	src    *source
-	exact  *exact            // in place of src's features, in an exact kernel
-	begin  *method.Distilled // the initial images
-	lambda float64           // lambda_S
+	problem method.Problem
+	targets tensor.Mat[float64] // of all real images, [N, k]
+	begin   *method.Distilled   // the initial images
+	lambda  float64             // lambda_S
+	pass    teacher.Pass        // with resample that of the update
 
-	phi, dphi  tensor.Mat[float32]
 	images, dx []float32
 	labels     tensor.Mat[float64] // learned or fixed, [n, k]; none if solved
 	dlabels    tensor.Mat[float64] // none unless learned
-	zero       tensor.Mat[float64] // [k, M], if solved
 	variables  []method.Variable
-	model      model // on the images as they are
+
+	// Of the images as they are.
+	at    int // updates made
+	model convex.Regression
+	given tensor.Mat[float64] // the labels of the model
 }
 
 // Distill implements method.Method.
@@ -43,32 +48,25 @@ func (m *KIP) Distill(ctx context.Context, p method.Problem, observe func(method
 }
 
 func (m *KIP) newRun(ctx context.Context, p method.Problem) (*run, error) {
-	src, err := newSource(ctx, p, m)
-	if err != nil {
-		return nil, err
-	}
 	begin, err := method.Start(p, m.Start, rng.Stream(p.Seed, "kip", "start"))
 	if err != nil {
 		return nil, err
 	}
-	n := begin.Len()
 	r := &run{
-		KIP: m, src: src, begin: begin, lambda: float64(n) * m.Lambda,
-		phi: tensor.NewMat[float32](n, src.dim()), dphi: tensor.NewMat[float32](n, src.dim()),
+		KIP: m, problem: p, begin: begin, lambda: float64(begin.Len()) * m.Lambda,
+		targets: teacher.Signs(p.Data.Train.Labels, len(p.Data.Classes)),
 	}
 	move, err := optim.NewVariable("images", slices.Clone(begin.Images), optim.NewAdaBelief[float32], optim.AdaBeliefConfig{LR: m.Rate})
 	if err != nil {
 		return nil, err
 	}
 	r.images, r.dx, r.variables = move.X, move.Grad, append(r.variables, move)
-	if p.Model.Exact() {
-		if r.exact, err = newExact(ctx, p, m, r.images); err != nil {
+	if !m.Resample {
+		if r.pass, err = teacher.Of(p).NewPass(ctx, nil, r.images, true); err != nil {
 			return nil, err
 		}
 	}
-	if m.Labels == "solved" {
-		r.zero = tensor.NewMat[float64](src.targets.Cols, src.dim())
-	} else {
+	if m.Labels != "solved" {
 		r.labels = teacher.Signs(begin.Of, len(begin.Classes))
 	}
 	if m.Labels == "learned" {
@@ -76,7 +74,7 @@ func (m *KIP) newRun(ctx context.Context, p method.Problem) (*run, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.dlabels = tensor.MatOf(relabel.Grad, n, r.labels.Cols)
+		r.dlabels = tensor.MatOf(relabel.Grad, begin.Len(), r.labels.Cols)
 		r.variables = append(r.variables, relabel)
 	}
 	return r, nil
@@ -85,64 +83,101 @@ func (m *KIP) newRun(ctx context.Context, p method.Problem) (*run, error) {
 // eval takes the model on the images as they are, and gradients if they are wanted:
 // those in the labels, and in the images' features.
 func (r *run) eval(ctx context.Context, update int, gradient bool) (float64, error) {
-	if r.exact != nil {
+	r.at = update
+	batch := r.batch(update)
+	_, targets := r.real(batch)
+	if r.Resample {
+		if err := r.draw(ctx, update, batch); err != nil {
+			return 0, err
+		}
+		batch = nil // the pass has no other images
+	}
+	view := r.pass.View(update, gradient, batch)
+	if r.Labels != "solved" {
 		var err error
-		r.model, err = r.exact.eval(r, update, gradient)
+		r.model, err = r.ridge().Fit(view, r.labels, targets, r.dlabels)
+		r.given = r.labels
 		return r.model.Loss, err
 	}
-	if err := r.src.draw(ctx, update); err != nil {
+	s, err := convex.Fit(view, targets)
+	if err != nil {
 		return 0, err
 	}
-	r.src.pass.Forward(r.phi, r.images)
-	dphi := &r.dphi
-	if !gradient {
-		dphi = nil
-	}
-	var err error
-	if r.Labels == "solved" {
-		r.model, err = solve(r.phi, r.src.phi, r.lambda, r.src.y, r.zero, dphi)
-	} else {
-		r.model, err = r.ridge().fit(r.phi, r.src.phi, r.labels, r.src.y, dphi, r.dlabels)
-	}
-	return r.model.Loss, err
+	view.Scale(0.5) // the metric is twice the loss
+	r.model, r.given = convex.Regression{C: s.C, Loss: s.Value / 2}, s.Labels(convex.SquaredLoss, r.lambda).Values
+	return r.model.Loss, nil
 }
 
-func (r *run) ridge() ridge {
+func (r *run) ridge() convex.Ridge {
 	if r.Jitter == 0 {
-		return ridge{Fixed: r.lambda}
+		return convex.Ridge{Fixed: r.lambda}
 	}
-	return ridge{Jitter: r.Jitter}
+	return convex.Ridge{Jitter: r.Jitter}
+}
+
+// batch returns the real images of an update, nil for all. They are a function of the
+// seed and the update alone.
+func (r *run) batch(update int) []int {
+	n := r.problem.Data.Train.Len()
+	if size := r.size(n); size < n {
+		return rng.Stream(r.problem.Seed, "kip", "batch", strconv.Itoa(update)).Perm(n)[:size]
+	}
+	return nil
+}
+
+// real returns classes and targets of some real images, or of all.
+func (r *run) real(batch []int) (of []int, targets tensor.Mat[float64]) {
+	all := r.problem.Data.Train.Labels
+	if batch == nil {
+		return all, r.targets
+	}
+	targets = tensor.NewMat[float64](len(batch), r.targets.Cols)
+	tensor.GatherRows(targets, r.targets, batch)
+	for _, i := range batch {
+		of = append(of, all[i])
+	}
+	return of, targets
+}
+
+// draw draws networks for an update, and takes its real images through them.
+func (r *run) draw(ctx context.Context, update int, batch []int) error {
+	train := r.problem.Data.Train
+	m, err := features.New(teacher.Config(r.KIP.model(r.problem.Model), train.H, train.W, train.C), r.problem.Seed, "kip", "features", r.problem.Data.Name, strconv.Itoa(update))
+	if err != nil {
+		return err
+	}
+	x := train.X
+	if batch != nil {
+		x = nil
+		for _, i := range batch {
+			x = append(x, train.At(i)...)
+		}
+	}
+	phi := tensor.NewMat[float32](len(x)/train.Size(), m.Dim())
+	r.pass = teacher.PassOf(m, nil, r.images, r.begin.Len(), phi)
+	return m.Features(ctx, phi, x, nil)
 }
 
 // gradient carries that in the features on to the images.
 func (r *run) gradient(context.Context, int) (float64, error) {
-	if r.exact != nil {
-		r.exact.pass.Back(r.dx)
-		return 0, nil
-	}
-	r.src.pass.Backward(r.dx, r.dphi)
+	r.pass.Back(r.dx)
 	return 0, nil
 }
 
-// metrics makes a line of the trace.
+// metrics makes a line of the trace, of all real images or, with resample, of the update's.
 func (r *run) metrics() map[string]float64 {
-	var loss, norm float64
-	var outputs tensor.Mat[float64]
-	labels := r.src.labels
-	if r.exact != nil {
-		loss, outputs, norm = r.exact.known(r.model)
-	} else {
-		phi, targets, of := r.src.known()
-		outputs = tensor.NewMat[float64](targets.Rows, targets.Cols)
-		loss, norm, labels = r.model.errors(phi, targets, nil, &outputs), convex.Norm(r.model.Theta), of
+	of, targets := r.real(nil)
+	if r.Resample {
+		of, targets = r.real(r.batch(r.at))
 	}
+	loss, outputs, norm := r.model.Predict(r.pass.Whole(), targets)
 	line := map[string]float64{
 		"train_loss": loss,
-		"train_acc":  1 - float64(teacher.Errors(outputs, labels))/float64(len(labels)),
+		"train_acc":  1 - float64(teacher.Errors(outputs, of))/float64(len(of)),
 		"norm":       norm,
 	}
 	least, most := math.Inf(1), math.Inf(-1)
-	for _, y := range r.model.Labels.Data {
+	for _, y := range r.given.Data {
 		least, most = min(least, y), max(most, y)
 	}
 	line["label_min"], line["label_max"] = least, most
@@ -152,6 +187,6 @@ func (r *run) metrics() map[string]float64 {
 // set returns the set as it stands.
 func (r *run) set() *method.Distilled {
 	d := r.begin.With(r.images, nil)
-	teacher.SetLabels(d, convex.Labels{Form: convex.Value, Loss: convex.SquaredLoss, Values: r.model.Labels})
+	teacher.SetLabels(d, convex.Labels{Form: convex.Value, Loss: convex.SquaredLoss, Values: r.given})
 	return d
 }

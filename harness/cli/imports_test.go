@@ -48,7 +48,6 @@ var mayImport = map[string]string{
 	"baselines/all":             "*", // it registers everything
 	"baselines/file":            "harness/sets harness/teacher harness/method",
 	"baselines/dsa":             "harness/method harness/augment baselines/dc",
-	"baselines/frepo":           "harness/method harness/nn harness/augment harness/convex harness/teacher harness/optim harness/tensor harness/rng harness/fmath baselines/kip",
 	"baselines/*":               "harness/method harness/nn harness/augment harness/features harness/convex harness/teacher harness/optim harness/tensor harness/rng harness/fmath",
 	"harness/method/methodtest": "harness/method harness/rng harness/toml",
 }

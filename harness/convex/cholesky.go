@@ -18,7 +18,10 @@ var ErrSingular = errors.New("convex: the Gram matrix is singular")
 
 // cholesky is a lower triangular L with L L' = K, to which factorise has added
 // jitter.
-type cholesky struct{ l tensor.Mat[float64] }
+type cholesky struct {
+	l   tensor.Mat[float64]
+	dot func(x, y []float64) float64 // dot64 but for Ridge
+}
 
 // factorise is for Gram matrices: it adds jitter and fails where that is not
 // enough.
@@ -43,6 +46,11 @@ func factorise(k tensor.Mat[float64]) (cholesky, error) {
 // has been lost to rounding and is set to that. It returns the first row whose
 // pivot is not positive and finite all the same, or that ctx was done at, or -1.
 func decompose(ctx context.Context, k tensor.Mat[float64], shift, floor float64) (cholesky, int) {
+	return decomposeBy(ctx, dot64, k, shift, floor)
+}
+
+// decomposeBy is decompose with an inner product, whose order of summation decides the bits.
+func decomposeBy(ctx context.Context, dot func(x, y []float64) float64, k tensor.Mat[float64], shift, floor float64) (cholesky, int) {
 	n := k.Rows
 	l := tensor.NewMat[float64](n, n)
 	for i := range n {
@@ -51,16 +59,16 @@ func decompose(ctx context.Context, k tensor.Mat[float64], shift, floor float64)
 		}
 		ri := l.Row(i)
 		for j := range i {
-			ri[j] = (k.Data[i*k.Stride+j] - dot64(ri[:j], l.Row(j)[:j])) / l.Data[j*l.Stride+j]
+			ri[j] = (k.Data[i*k.Stride+j] - dot(ri[:j], l.Row(j)[:j])) / l.Data[j*l.Stride+j]
 		}
 		d := k.Data[i*k.Stride+i] + shift
-		p := max(d-dot64(ri[:i], ri[:i]), float64(floor*d))
+		p := max(d-dot(ri[:i], ri[:i]), float64(floor*d))
 		if !(p > 0) || math.IsInf(p, 0) {
 			return cholesky{}, i
 		}
 		ri[i] = math.Sqrt(p)
 	}
-	return cholesky{l}, -1
+	return cholesky{l, dot}, -1
 }
 
 // solve returns the solution x of L L' x = b. Of no factor, as a stopped
@@ -86,7 +94,7 @@ func (c cholesky) forward(b []float64) []float64 {
 	x := append([]float64(nil), b...)
 	for i := range c.l.Rows {
 		row := c.l.Row(i)
-		x[i] = (x[i] - dot64(row[:i], x[:i])) / row[i]
+		x[i] = (x[i] - c.dot(row[:i], x[:i])) / row[i]
 	}
 	return x
 }

@@ -57,7 +57,7 @@ func decompose32(ctx context.Context, m tensor.Mat[float32], tick func()) (chole
 			zeros := j &^ 3 // that need not be computed; dot64 adds in groups of four
 			column := make([]float64, size)
 			column[j] = 1
-			copy(column[zeros:], cholesky{l.l.Part(zeros, size, zeros, size)}.forward(column[zeros:]))
+			copy(column[zeros:], cholesky{l.l.Part(zeros, size, zeros, size), dot64}.forward(column[zeros:]))
 			inverse.SetColumn(j, column)
 		})
 		c.inverse = append(c.inverse, inverse)

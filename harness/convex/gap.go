@@ -56,9 +56,9 @@ type GapValue struct {
 	Alpha    tensor.Mat[float64] // [n, K]
 }
 
-// Eval returns the gap at Theta_O on the set that a view shows, with labels [n, K]. If
-// the view wants gradients, it pulls back that in the features, and sets dlabels, where
-// it is given, to that in the labels.
+// Eval returns the gap at Theta_O on the set that a view shows, with labels [n, K]. It
+// pulls back the gradient in the features, and sets dlabels, where it is given, to that in
+// the labels.
 func (g Gap) Eval(view View, labels tensor.Mat[float64], dlabels *tensor.Mat[float64]) GapValue {
 	v := GapValue{Outputs: view.Outputs()}
 	n, outputs := v.Outputs.Rows, v.Outputs.Cols
@@ -77,9 +77,7 @@ func (g Gap) Eval(view View, labels tensor.Mat[float64], dlabels *tensor.Mat[flo
 	v.Residual = view.Residual(overLambda(w, g.Lambda))
 	v.Norm2 = v.Residual.Norm2
 	v.Gap = terms + normTerm(v.Norm2, g.Lambda)
-	if view.Differentiates() || dlabels != nil {
-		g.gradient(view, labels, v, w, dlabels)
-	}
+	g.gradient(view, labels, v, w, dlabels)
 	return v
 }
 
@@ -100,13 +98,11 @@ func (g Gap) gradient(view View, labels tensor.Mat[float64], v GapValue, w tenso
 			copy(dlabels.Row(i), dy.Row(i))
 		}
 	}
-	switch {
-	case !view.Differentiates():
-	case through:
-		view.Pull(times(-1, w), v.Residual, &df)
-	default:
+	if !through {
 		view.Pull(times(-1, w), v.Residual, nil)
+		return
 	}
+	view.Pull(times(-1, w), v.Residual, &df)
 }
 
 // overLambda returns w/lambda. With several outputs it multiplies by 1/lambda: results

@@ -63,7 +63,7 @@ func TestSolutionsAreTheSameEverywhere(t *testing.T) {
 		f, err := exactly(gram, Labels{Form: forms[loss], Loss: loss, Values: rows}, lambda, 1e-8)
 		add("set "+string(loss), err, f.C.Data, f.Outputs.Data, []float64{f.Primal, f.Dual, f.Gap, f.Norm2, float64(f.Sweeps)})
 	}
-	r, err := ridge{Gram: gram32, Targets: rows, Lambda: lambda}.solve(towards(1e-4, 5000))
+	r, err := conjugateGradients{Gram: gram32, Targets: rows, Lambda: lambda}.solve(towards(1e-4, 5000))
 	add("ridge", err, r.C.Data, r.Outputs.Data, []float64{r.Primal, r.Dual, r.Gap, r.Norm2, float64(r.Sweeps)})
 	x, err := storedSoftmax{Features: phi, Labels: classes, Classes: 3, Lambda: lambda}.solve(towards(1e-3, 500))
 	add("softmax", err, x.Weights.Data, x.Outputs.Data, []float64{x.Primal, x.Dual, x.Gap, x.Norm2, float64(x.Sweeps)})

@@ -34,8 +34,7 @@ type Nearest struct {
 //
 //	C = K^-1 F,   |R|^2 = |Theta_O|^2 - tr F'K^-1 F,
 //
-// and pulls back the metric's gradient if the view wants it, row i of which is
-// -2 sum_k c_ik r_k.
+// and pulls back the metric's gradient, row i of which is -2 sum_k c_ik r_k.
 func Project(view View) (Nearest, error) {
 	k := view.Gram()
 	l, err := factorise(k)
@@ -45,17 +44,15 @@ func Project(view View) (Nearest, error) {
 	s := Nearest{C: columns(view.Outputs(), k.Rows, l.solve)}
 	s.finish(view, k)
 	s.Value = s.Norm2
-	if view.Differentiates() {
-		view.Pull(times(-2, s.C), s.Residual, nil)
-	}
+	view.Pull(times(-2, s.C), s.Residual, nil)
 	return s, nil
 }
 
 // Fit returns the model in the span of the features A that minimises the Prediction
 // metric (1/N) |F - Phi A'C|^2 (Frobenius) for the outputs F [N, K] of Theta_O on the
-// real features Phi [N, M]. If the view wants it, it pulls back the metric's gradient,
-// row i of which is -(2/N) sum_k c_ik (Phi'E)_k with E = F - Phi A'C.
-func Fit(view RealView, f tensor.Mat[float64]) (Nearest, error) {
+// real features Phi [N, M]. It pulls back the metric's gradient, row i of which is
+// -(2/N) sum_k c_ik (Phi'E)_k with E = F - Phi A'C.
+func Fit(view View, f tensor.Mat[float64]) (Nearest, error) {
 	cross := view.Cross()
 	n, outputs := cross.Rows, f.Cols
 	if f.Rows != cross.Cols || outputs == 0 || f.Rows == 0 {
@@ -76,9 +73,7 @@ func Fit(view RealView, f tensor.Mat[float64]) (Nearest, error) {
 	}
 	s.finish(view, view.Gram())
 	s.Value = frobenius2(e) / float64(f.Rows)
-	if view.Differentiates() {
-		view.PullReal(times(-2/float64(f.Rows), s.C), e, nil)
-	}
+	view.PullReal(times(-2/float64(f.Rows), s.C), e, nil)
 	return s, nil
 }
 

@@ -85,7 +85,8 @@ const (
 //	softmaxNewton    the same for the softmax loss, where features are few
 //	dual             a large Gram matrix: the logistic loss by dual coordinate ascent, the
 //	                 hinge by the method of multipliers
-//	ridge            the squared loss on the same, by conjugate gradients
+//	conjugateGradients
+//	                 the squared loss on the same matrix
 func Solve(ctx context.Context, p Problem, tol float64) (Solution, error) {
 	if err := p.check(tol); err != nil {
 		return Solution{}, err
@@ -145,7 +146,7 @@ func (p Problem) solve(ctx context.Context, tol float64) (Solution, error) {
 		return Solution{}, err
 	}
 	if loss == SquaredLoss {
-		return ridge{Gram: gram, Targets: p.Labels.Values, Lambda: p.Lambda}.solve(search)
+		return conjugateGradients{Gram: gram, Targets: p.Labels.Values, Lambda: p.Lambda}.solve(search)
 	}
 	search.limit = maxProducts
 	return dual{Gram: gram, Labels: p.Labels.Values.Data, Loss: loss, Lambda: p.Lambda}.solve(search)

@@ -22,12 +22,12 @@ const leastGap = 1e-8
 //	|C'A - Theta_O|^2 <= (2/lambda) (N V - D_O),   D_O the real problem's dual value.
 //
 // C is at its minimum, and so counts as a constant in the gradient that Least pulls
-// back if the view wants it, row i of which is
+// back, row i of which is
 //
 //	sum_k c_ik [ (1/N) sum_j l'_jk phi_j + (lambda/N) (C'A)_k ].
 //
 // With K = L L', z = L'C is the model of the features L^-1 A Phi', which Solve finds.
-func Least(ctx context.Context, view RealView, labels Labels, lambda float64) (Nearest, error) {
+func Least(ctx context.Context, view View, labels Labels, lambda float64) (Nearest, error) {
 	k, cross := view.Gram(), view.Cross()
 	n, images := cross.Rows, cross.Cols
 	if labels.Loss != LogisticLoss && labels.Loss != SoftmaxLoss {
@@ -58,11 +58,8 @@ func Least(ctx context.Context, view RealView, labels Labels, lambda float64) (N
 	s := Nearest{C: columns(fit.Weights.Transposed(), n, l.backward)}
 	s.finish(view, k)
 	s.Value = fit.Primal / float64(images)
-	if view.Differentiates() {
-		e := slopes(labels, fit.Outputs)
-		inSpan := times(lambda/float64(images), s.C)
-		view.PullReal(s.C, times(1/float64(images), e), &inSpan)
-	}
+	e, inSpan := slopes(labels, fit.Outputs), times(lambda/float64(images), s.C)
+	view.PullReal(s.C, times(1/float64(images), e), &inSpan)
 	return s, nil
 }
 

@@ -6,26 +6,26 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// View is a set of images as a model Theta_O sees it: all that a distillation needs to
-// know of it, and the way back. Its features A, [n, M], may be stored, as in Features,
-// or those of a kernel, which are known by their inner products alone, as in Kernel.
+// View is a set of images with features A [n, M], as a model Theta_O and real images with
+// features Phi [N, M] see it: all that a distillation needs to know, and the way back. There
+// are two: Features stores A, and Kernel knows inner products alone. Where nobody wants a
+// gradient, Pull, PullReal and Scale do nothing.
 type View interface {
 	Gram() tensor.Mat[float64]                                      // K = A A', [n, n]
 	Outputs() tensor.Mat[float64]                                   // F = A Theta_O', [n, K]
+	Cross() tensor.Mat[float32]                                     // A Phi', [n, N]
 	Residual(c tensor.Mat[float64]) Residual                        // R = Theta_O - C'A for C [n, K]
 	ResidualOn(r Residual) tensor.Mat[float64]                      // A R', [n, K]
 	Distance(c tensor.Mat[float64]) float64                         // |R|, the Frobenius norm
-	Differentiates() bool                                           // whether gradients are wanted
 	Pull(u tensor.Mat[float64], r Residual, v *tensor.Mat[float64]) // sets the gradient in phi_i to u_i'R + v_i'Theta_O
-}
-
-// RealView is a View beside real images, whose features are Phi, [N, M].
-type RealView interface {
-	View
-	Cross() tensor.Mat[float32] // A Phi', [n, N]
 	// PullReal sets the gradient in phi_i to u_i'(E Phi + S'A), for U [n, K], E [K, N]
 	// and S [n, K], or none, with U S' symmetric.
 	PullReal(u, e tensor.Mat[float64], s *tensor.Mat[float64])
+	Scale(by float64) // multiplies the gradient
+
+	// For Ridge and Regression: see there.
+	regress(r Ridge, y, targets, dy tensor.Mat[float64]) (Regression, error)
+	predict(c, targets tensor.Mat[float64]) (loss float64, outputs tensor.Mat[float64], norm float64)
 }
 
 // Residual is R = Theta_O - C'A.
@@ -38,13 +38,13 @@ type Residual struct {
 // Features is a view of stored features.
 type Features struct {
 	A     tensor.Mat[float32]  // [n, M]
-	Theta tensor.Mat[float64]  // Theta_O, [K, M]
-	Real  tensor.Mat[float32]  // Phi, [N, M]; for a RealView
+	Theta tensor.Mat[float64]  // Theta_O, [K, M]; none where no model is looked at
+	Real  tensor.Mat[float32]  // Phi, [N, M]; none where no real images are looked at
 	Grad  *tensor.Mat[float32] // where Pull puts the gradient in A, [n, M]; nil if nobody wants it
 }
 
 func (f Features) check() {
-	if f.Theta.Cols != f.A.Cols || f.Theta.Rows == 0 || f.Real.Rows > 0 && f.Real.Cols != f.A.Cols ||
+	if f.Theta.Rows > 0 && f.Theta.Cols != f.A.Cols || f.Real.Rows > 0 && f.Real.Cols != f.A.Cols ||
 		f.Grad != nil && (f.Grad.Rows != f.A.Rows || f.Grad.Cols != f.A.Cols) {
 		panic("convex: Features: shapes do not fit")
 	}
@@ -62,8 +62,11 @@ func (f Features) Outputs() tensor.Mat[float64] {
 	return Apply(f.A, f.Theta)
 }
 
-// Residual implements View.
+// Residual implements View. Without Theta its norm is not a number.
 func (f Features) Residual(c tensor.Mat[float64]) Residual {
+	if f.Theta.Rows == 0 {
+		return Residual{C: c, Norm2: math.NaN()}
+	}
 	r := Residual{Weights: subtractSpan(f.Theta, f.A, c), C: c}
 	r.Norm2 = frobenius2(r.Weights)
 	return r
@@ -77,28 +80,30 @@ func (f Features) Distance(c tensor.Mat[float64]) float64 {
 	return Distance(f.Theta, Combine(f.A, c))
 }
 
-// Differentiates implements View.
-func (f Features) Differentiates() bool { return f.Grad != nil }
-
 // Pull implements View. The residual is taken whole: in inner products alone, large
 // terms would cancel.
 func (f Features) Pull(u tensor.Mat[float64], r Residual, v *tensor.Mat[float64]) {
-	if v == nil {
+	switch {
+	case f.Grad == nil:
+	case v == nil:
 		outer(*f.Grad, u, r.Weights, nil, nil)
-		return
+	default:
+		outer(*f.Grad, u, r.Weights, v, &f.Theta)
 	}
-	outer(*f.Grad, u, r.Weights, v, &f.Theta)
 }
 
-// Cross implements RealView.
+// Cross implements View.
 func (f Features) Cross() tensor.Mat[float32] {
 	cross := tensor.NewMat[float32](f.A.Rows, f.Real.Rows)
 	tensor.Mul(cross, f.A, f.Real, tensor.NT, false)
 	return cross
 }
 
-// PullReal implements RealView.
+// PullReal implements View.
 func (f Features) PullReal(u, e tensor.Mat[float64], s *tensor.Mat[float64]) {
+	if f.Grad == nil {
+		return
+	}
 	w := spanOf(e, f.Real)
 	if s != nil {
 		for k, v := range Combine(f.A, *s).Data {
@@ -106,6 +111,20 @@ func (f Features) PullReal(u, e tensor.Mat[float64], s *tensor.Mat[float64]) {
 		}
 	}
 	outer(*f.Grad, u, w, nil, nil)
+}
+
+// Scale implements View.
+func (f Features) Scale(by float64) {
+	if f.Grad == nil {
+		return
+	}
+	tensor.Parallel(f.Grad.Rows, func(i int) { scale32(f.Grad.Row(i), by) })
+}
+
+func scale32(x []float32, by float64) {
+	for i, v := range x {
+		x[i] = float32(float64(v) * by)
+	}
 }
 
 // Kernel is a view of images by their inner products. It gathers the gradients in
@@ -119,7 +138,7 @@ type Kernel struct {
 	K     tensor.Mat[float64] // [n, n]
 	F     tensor.Mat[float64] // [n, K]; none beside some of the real images
 	Norm2 float64             // |Theta_O|^2
-	Reals tensor.Mat[float32] // A Phi', [n, N]; for a RealView
+	Reals tensor.Mat[float32] // A Phi', [n, N]; none where no real images are looked at
 	Grad  *KernelGradient     // nil if nobody wants it
 }
 
@@ -164,11 +183,11 @@ func (k Kernel) ResidualOn(r Residual) tensor.Mat[float64] {
 // Distance implements View.
 func (k Kernel) Distance(c tensor.Mat[float64]) float64 { return math.Sqrt(k.Residual(c).Norm2) }
 
-// Differentiates implements View.
-func (k Kernel) Differentiates() bool { return k.Grad != nil }
-
 // Pull implements View.
 func (k Kernel) Pull(u tensor.Mat[float64], r Residual, v *tensor.Mat[float64]) {
+	if k.Grad == nil {
+		return
+	}
 	f := times(1, u)
 	if v != nil {
 		for i, x := range v.Data {
@@ -178,17 +197,33 @@ func (k Kernel) Pull(u tensor.Mat[float64], r Residual, v *tensor.Mat[float64]) 
 	*k.Grad = KernelGradient{K: symmetric(-0.5, u, r.C), F: f}
 }
 
-// Cross implements RealView.
+// Cross implements View.
 func (k Kernel) Cross() tensor.Mat[float32] { return k.Reals }
 
-// PullReal implements RealView.
+// PullReal implements View.
 func (k Kernel) PullReal(u, e tensor.Mat[float64], s *tensor.Mat[float64]) {
+	if k.Grad == nil {
+		return
+	}
 	g := KernelGradient{K: tensor.NewMat[float64](u.Rows, u.Rows), Reals: tensor.NewMat[float32](u.Rows, e.Cols)}
 	tensor.Mul(g.Reals, tensor.Narrow(u), tensor.Narrow(e), tensor.NN, false)
 	if s != nil {
 		g.K = symmetric(0.5, u, *s)
 	}
 	*k.Grad = g
+}
+
+// Scale implements View.
+func (k Kernel) Scale(by float64) {
+	if k.Grad == nil {
+		return
+	}
+	for _, m := range []tensor.Mat[float64]{k.Grad.K, k.Grad.F} {
+		for i := range m.Data {
+			m.Data[i] *= by
+		}
+	}
+	scale32(k.Grad.Reals.Data, by)
 }
 
 // symmetric returns (a/2)(U C' + C U').

@@ -57,13 +57,13 @@ func TestKernelIsFeatures(t *testing.T) {
 		for i := range phi.Rows {
 			real.Values.Row(i)[i%p.theta.Rows] = 1
 		}
-		for name, do := range map[string]func(v RealView) (float64, error){
-			"parameter": func(v RealView) (float64, error) { s, err := Project(v); return s.Value, err },
-			"prediction": func(v RealView) (float64, error) {
+		for name, do := range map[string]func(v View) (float64, error){
+			"parameter": func(v View) (float64, error) { s, err := Project(v); return s.Value, err },
+			"prediction": func(v View) (float64, error) {
 				s, err := Fit(v, Apply(phi, p.theta))
 				return s.Value, err
 			},
-			"gap": func(v RealView) (float64, error) {
+			"gap": func(v View) (float64, error) {
 				return Gap{Pair: targets(SoftmaxLoss), Lambda: p.lambda}.Eval(v, p.targets, nil).Gap, nil
 			},
 		} {

@@ -47,10 +47,10 @@ func (l Learning) algorithm1(ctx context.Context, p method.Problem, name string,
 
 // eval does Steps 3 and 4 at S as a view shows it: the dual variables alpha at the outputs
 // of Theta_O, the gap G_S(Theta_O, alpha), and its gradient in features and labels.
-func (g *gap) eval(_ context.Context, view convex.RealView, q, dq tensor.Mat[float64]) (scale float64, err error) {
+func (g *gap) eval(_ context.Context, view convex.View, q, dq tensor.Mat[float64]) (scale float64, err error) {
 	g.labels.Values = g.learned.labels(g.labels.Loss, view, q)
 	var dlabels *tensor.Mat[float64]
-	if view.Differentiates() && dq.Rows > 0 {
+	if dq.Rows > 0 {
 		dlabels = &dq
 	}
 	g.v = g.gap.Eval(view, g.labels.Values, dlabels) // Theorem 3.2: convex/gap.go

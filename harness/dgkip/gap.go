@@ -234,7 +234,7 @@ type gap struct {
 	v      convex.GapValue
 }
 
-func (g *gap) settle(ctx context.Context, view convex.RealView, q tensor.Mat[float64]) error {
+func (g *gap) settle(ctx context.Context, view convex.View, q tensor.Mat[float64]) error {
 	_, err := g.eval(ctx, view, q, tensor.Mat[float64]{})
 	return err
 }

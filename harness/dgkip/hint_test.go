@@ -13,17 +13,16 @@ import (
 // singular is an objective of a set whose Gram matrix has no inverse.
 type singular struct{ objective }
 
-func (singular) eval(context.Context, convex.RealView, tensor.Mat[float64], tensor.Mat[float64]) (float64, error) {
+func (singular) eval(context.Context, convex.View, tensor.Mat[float64], tensor.Mat[float64]) (float64, error) {
 	return 0, fmt.Errorf("%w at row 1 of 2", convex.ErrSingular)
 }
 
 type noPass struct{}
 
-func (noPass) View(int, bool, []int) convex.RealView { return nil }
-func (noPass) Whole() convex.RealView                { return nil }
-func (noPass) Norm() float64                         { return 1 }
-func (noPass) Scale(float64)                         {}
-func (noPass) Back([]float32)                        {}
+func (noPass) View(int, bool, []int) convex.View { return nil }
+func (noPass) Whole() convex.View                { return nil }
+func (noPass) Norm() float64                     { return 1 }
+func (noPass) Back([]float32)                    {}
 
 // A set that labels cannot be solved for is an error that says what to do.
 func TestSingularHint(t *testing.T) {

@@ -50,9 +50,9 @@ type objective interface {
 	// eval takes up a view of the set and its labels, [n, k]. If the view wants
 	// gradients, it pulls one back and sets dlabels, where it has any, to that in the
 	// labels. It returns what the gradients are to be multiplied by.
-	eval(ctx context.Context, view convex.RealView, labels, dlabels tensor.Mat[float64]) (scale float64, err error)
+	eval(ctx context.Context, view convex.View, labels, dlabels tensor.Mat[float64]) (scale float64, err error)
 	// settle takes up the whole view, for which labels are made.
-	settle(ctx context.Context, view convex.RealView, labels tensor.Mat[float64]) error
+	settle(ctx context.Context, view convex.View, labels tensor.Mat[float64]) error
 	// loss is the objective's value at what was taken up last.
 	loss() float64
 	// bound is the bound on |Theta_O - Theta_S|, over |Theta_O|.
@@ -77,7 +77,7 @@ type run struct {
 	teacher teacher.Problem
 	theta   *teacher.Theta
 	pass    teacher.Pass
-	view    convex.RealView        // of the set as it stands
+	view    convex.View            // of the set as it stands
 	settled bool                   // the objective has settled on labels for the pass's whole view
 	failed  error                  // why the set has no labels
 	apart   bool                   // labels are made otherwise than the updates are
@@ -178,7 +178,7 @@ func (r *run) eval(ctx context.Context, update int, gradient bool) (float64, err
 		return 0, withHint(err)
 	}
 	if gradient && scale != 1 {
-		r.pass.Scale(scale)
+		r.view.Scale(scale)
 		for i := range r.dlearned.Data {
 			r.dlearned.Data[i] *= scale
 		}

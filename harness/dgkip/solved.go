@@ -172,16 +172,16 @@ type solved struct {
 	hinge convex.HingeLabels // for the hinge loss
 }
 
-func (o *solved) eval(ctx context.Context, view convex.RealView, _, _ tensor.Mat[float64]) (float64, error) {
+func (o *solved) eval(ctx context.Context, view convex.View, _, _ tensor.Mat[float64]) (float64, error) {
 	return 1, o.solve(ctx, view, o.metric, o.batch)
 }
 
-func (o *solved) settle(ctx context.Context, view convex.RealView, _ tensor.Mat[float64]) error {
+func (o *solved) settle(ctx context.Context, view convex.View, _ tensor.Mat[float64]) error {
 	return o.solve(ctx, view, o.final, nil)
 }
 
 // solve takes up a view, with all real images or a batch of them, by a metric.
-func (o *solved) solve(ctx context.Context, view convex.RealView, by convex.Metric, batch []int) (err error) {
+func (o *solved) solve(ctx context.Context, view convex.View, by convex.Metric, batch []int) (err error) {
 	switch {
 	case by == convex.Prediction:
 		o.s, err = convex.Fit(view, rows(o.theta.Outputs, batch))

@@ -73,12 +73,11 @@ func (d thetaDisk) Save(key string, size int64, write func(io.Writer) error) {
 	}
 }
 
-func (p *pool) View(update int, gradient bool, batch []int) convex.RealView {
+func (p *pool) View(update int, gradient bool, batch []int) convex.View {
 	p.at = update % len(p.passes)
 	return p.passes[p.at].View(update, gradient, batch)
 }
 
-func (p *pool) Scale(s float64)   { p.passes[p.at].Scale(s) }
 func (p *pool) Back(dx []float32) { p.passes[p.at].Back(dx) }
 
 func (p *pool) Norm() float64 {
@@ -89,7 +88,7 @@ func (p *pool) Norm() float64 {
 	return math.Sqrt(sum / float64(len(p.passes)))
 }
 
-func (p *pool) Whole() convex.RealView {
+func (p *pool) Whole() convex.View {
 	var mean convex.Kernel
 	for i, one := range p.passes {
 		v := one.View(i, false, nil)

@@ -130,19 +130,17 @@ func (s *inKernel) Outputs(ctx context.Context, theta *Theta) (tensor.Mat[float6
 type Pass interface {
 	// View shows the images as they are now, for an update, and takes up gradients if
 	// they are wanted. Of the real images it shows those in batch, or all if that is nil.
-	View(update int, gradient bool, batch []int) convex.RealView
+	View(update int, gradient bool, batch []int) convex.View
 	// Whole shows the images for good, beside all real ones and without gradients:
 	// labels are made for this view.
-	Whole() convex.RealView
+	Whole() convex.View
 	Norm() float64 // |Theta_O|
-	// Scale multiplies the gradient that was taken up.
-	Scale(s float64)
 	// Back sets dx to the gradient in the pixels.
 	Back(dx []float32)
 }
 
 // NewPass returns a pass for a set beside Theta_O, whose views know the real images if
-// reals says so. In an exact kernel Theta_O may be nil, and then has no outputs.
+// reals says so. Theta_O may be nil, and then has no outputs.
 func (r Real) NewPass(ctx context.Context, theta *Theta, images []float32, reals bool) (Pass, error) {
 	if _, ok := r.kernel(); ok {
 		real, err := r.exactReal(ctx)
@@ -180,9 +178,12 @@ type featurePass struct {
 	view      convex.Features
 }
 
-func (p *featurePass) View(_ int, gradient bool, batch []int) convex.RealView {
+func (p *featurePass) View(_ int, gradient bool, batch []int) convex.View {
 	p.pass.Forward(p.phi, p.images)
-	p.view = convex.Features{A: p.phi, Theta: p.theta.Weights, Real: p.real}
+	p.view = convex.Features{A: p.phi, Real: p.real}
+	if p.theta != nil {
+		p.view.Theta = p.theta.Weights
+	}
 	if batch != nil {
 		if p.chosen.Rows != len(batch) {
 			p.chosen = tensor.NewMat[float32](len(batch), p.real.Cols)
@@ -196,22 +197,13 @@ func (p *featurePass) View(_ int, gradient bool, batch []int) convex.RealView {
 	return p.view
 }
 
-func (p *featurePass) Whole() convex.RealView {
+func (p *featurePass) Whole() convex.View {
 	v := p.view
 	v.Grad, v.Real = nil, p.real
 	return v
 }
 
 func (p *featurePass) Norm() float64 { return p.theta.Norm }
-
-func (p *featurePass) Scale(s float64) {
-	tensor.Parallel(p.dphi.Rows, func(i int) {
-		row := p.dphi.Row(i)
-		for j, v := range row {
-			row[j] = float32(float64(v) * s)
-		}
-	})
-}
 
 func (p *featurePass) Back(dx []float32) { p.pass.Backward(dx, p.dphi) }
 
@@ -226,7 +218,7 @@ type kernelPass struct {
 }
 
 // View knows no outputs of Theta_O beside a batch: they are sums over all real images.
-func (p *kernelPass) View(_ int, gradient bool, batch []int) convex.RealView {
+func (p *kernelPass) View(_ int, gradient bool, batch []int) convex.View {
 	p.show(batch)
 	p.view = p.viewOf(p.pass, gradient, p.all)
 	if gradient {
@@ -259,7 +251,7 @@ func (p *kernelPass) show(batch []int) {
 	p.pass, p.all = p.real.chosen(batch).pass(p.images), false
 }
 
-func (p *kernelPass) Whole() convex.RealView {
+func (p *kernelPass) Whole() convex.View {
 	if !p.all { // the pass keeps what a gradient of the last view needs
 		return p.viewOf(p.real.pass(p.images), false, true)
 	}
@@ -269,17 +261,6 @@ func (p *kernelPass) Whole() convex.RealView {
 }
 
 func (p *kernelPass) Norm() float64 { return p.theta.Norm }
-
-func (p *kernelPass) Scale(s float64) {
-	for _, m := range []tensor.Mat[float64]{p.grad.K, p.grad.F} {
-		for i := range m.Data {
-			m.Data[i] *= s
-		}
-	}
-	for i, v := range p.grad.Reals.Data {
-		p.grad.Reals.Data[i] = float32(float64(v) * s)
-	}
-}
 
 func (p *kernelPass) Back(dx []float32) {
 	cross := p.grad.Reals

@@ -6,10 +6,10 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// ridge is the squared loss on a large set, given by its Gram matrix: minimise
+// conjugateGradients is the squared loss on a large set, given by its Gram matrix: minimise
 //
 //	sum_i |f_i - y_i|^2 / 2 + (lambda/2) |Theta|^2,   Theta = C'A.
-type ridge struct {
+type conjugateGradients struct {
 	Gram    tensor.Mat[float32] // [n, n]
 	Targets tensor.Mat[float64] // [n, K]
 	Lambda  float64
@@ -19,7 +19,7 @@ type ridge struct {
 // <u, v> = u'K v the squared norm of the residual r = y - f - lambda c is that of the
 // gradient of P, and so with each step comes its proof: see gradientTerm. It needs
 // six arrays of [n, K] beside the matrix, which it reads once a step.
-func (p ridge) solve(search *search) (Solution, error) {
+func (p conjugateGradients) solve(search *search) (Solution, error) {
 	n, outputs := p.Gram.Rows, p.Targets.Cols
 	// Rows are outputs here.
 	c, f := tensor.NewMat[float64](outputs, n), tensor.NewMat[float64](outputs, n)
@@ -81,7 +81,7 @@ func (p ridge) solve(search *search) (Solution, error) {
 
 // certify is the solution with weights C' and outputs F', rows being outputs, whose
 // residuals have these sizes r'K r.
-func (p ridge) certify(c, f tensor.Mat[float64], size []float64) Solution {
+func (p conjugateGradients) certify(c, f tensor.Mat[float64], size []float64) Solution {
 	fit := Solution{C: c.Transposed(), Outputs: f.Transposed(), Norm2: max(0, inner(c, f))}
 	losses, gap := 0.0, 0.0
 	for k, s := range size {

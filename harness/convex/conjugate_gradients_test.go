@@ -22,7 +22,7 @@ func TestRidge(t *testing.T) {
 		wide := tensor.NewMat[float64](a.Rows, a.Rows)
 		copy(wide.Data, widen(k.Data))
 		y := normals(r, a.Rows, 3, 1)
-		v, err := ridge{Gram: k, Targets: y, Lambda: 1e-2}.solve(towards(1e-10, 1000))
+		v, err := conjugateGradients{Gram: k, Targets: y, Lambda: 1e-2}.solve(towards(1e-10, 1000))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,11 +38,11 @@ func TestRidge(t *testing.T) {
 	one := tensor.MatOf([]float32{1}, 1, 1)
 	y := tensor.MatOf([]float64{1}, 1, 1)
 	for name, c := range map[string]struct {
-		p    ridge
+		p    conjugateGradients
 		want string
 	}{
-		"features": {ridge{tensor.MatOf([]float32{float32(math.NaN())}, 1, 1), y, 1}, "NaN"},
-		"steps":    {ridge{one, y, 1}, "after 0 steps"},
+		"features": {conjugateGradients{tensor.MatOf([]float32{float32(math.NaN())}, 1, 1), y, 1}, "NaN"},
+		"steps":    {conjugateGradients{one, y, 1}, "after 0 steps"},
 	} {
 		if _, err := c.p.solve(towards(1e-3, 0)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v", name, err)
