@@ -312,7 +312,7 @@ func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted requ
 		if !f.quiet {
 			text := "nothing is left to claim: " + report.Count(outcome.Made, "run", "runs") + " made here"
 			if outcome.Left > 0 {
-				text += fmt.Sprintf(", %d left to others, who are at them", outcome.Left)
+				text += fmt.Sprintf(", %d left, whose sets others are at", outcome.Left)
 			}
 			fmt.Fprintln(errOut, text)
 		}

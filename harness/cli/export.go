@@ -140,10 +140,11 @@ func distinct(runs []*engine.Run, keeps func(*engine.Run) bool) []*engine.Run {
 	var out []*engine.Run
 	at := map[string]int{}
 	for _, r := range runs {
-		i, there := at[r.Makes()]
+		set := r.Set().Key()
+		i, there := at[set]
 		switch {
 		case !there:
-			at[r.Makes()] = len(out)
+			at[set] = len(out)
 			out = append(out, r)
 		case !keeps(out[i]) && keeps(r):
 			out[i] = r

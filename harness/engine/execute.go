@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
+	"io"
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
@@ -19,7 +19,7 @@ import (
 
 // Options say how to carry out a plan.
 type Options struct {
-	Jobs            int       // runs at a time; 0 means 1
+	Jobs            int       // at a time; 0 means 1
 	Threads         int       // for provenance
 	Retry           time.Time // runs that failed before are tried again
 	Force           bool
@@ -30,7 +30,7 @@ type Options struct {
 	There           *store.Listing // what was in the folder a moment ago; nil to look
 	Board           *progress.Board
 
-	// Worker leaves runs that other processes are at to those, instead of waiting for
+	// Worker leaves jobs that other processes are at to those, instead of waiting for
 	// them. It stays for as long as it takes to find out whether they are there.
 	Worker bool
 }
@@ -41,7 +41,7 @@ type Outcome struct {
 	Made   int
 	Failed int // now, or earlier and not retried
 	Broke  int // of these, here and now
-	Left   int // not made, because of an interruption or because other processes are at them
+	Left   int // not computed, because of an interruption or because other processes are at their sets
 }
 
 type executor struct {
@@ -49,70 +49,42 @@ type executor struct {
 	store  *store.Store
 	ctx    context.Context
 	cancel context.CancelCauseFunc
+	sets   func() map[string][]string // keys of runs that are or may be on record, by their sets
 
 	mu      sync.Mutex
 	broken  error // of the store
-	busy    error // says who is at a run that is waited for
+	busy    error // says who is at a job that is waited for
 	outcome Outcome
 	groups  map[string]*group
-	images  map[*Dataset]int // runs that still need them
-	damaged map[*Run]bool
-	locked  map[string]bool // keys with locks, as seen at some moment
+	images  map[*Dataset]int // jobs that still need them
+	locked  map[string]bool  // jobs of other processes, as seen at some moment
 	seen    time.Time
-	last    *group // of the last run that was made
-
-	siblings func() map[string][]string // runs that were on record or may be by now, by what they distil
-	same     map[string][]*Run          // runs to be made, by distillation
 }
 
-// group is what runs with the same seed, data and networks share.
-type group struct {
-	left     int
-	at       int  // runs under way
-	holds    bool // what is not let go yet
-	features method.Shared
-	scoring  method.Shared
-
-	mu     sync.Mutex
-	twins  map[string]int           // runs to be made that differ in how they are scored, by distillation
-	states map[string]saved         // of distillations that are over, for their twins
-	making map[string]chan struct{} // closed when a run has ended with one of these
-}
-
-type verdict int
-
-const (
-	made verdict = iota
-	already
-	failed
-	broke
-	busy    // another process is at it
-	awaited // another process makes its set, to score it otherwise
-	left
-)
-
-// Execute makes the runs of a plan that have no record. The error is of the store
-// or the context; failures of runs are counted in the outcome. When ctx ends, runs
+// Execute computes the runs of a plan that have no record, job by job. The error is of the
+// store or the context; failures of runs are counted in the outcome. When ctx ends, jobs
 // leave checkpoints, from which the next Execute continues to the same bits.
 func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, error) {
 	o.Jobs = max(1, o.Jobs)
-	e := &executor{Options: o, store: s, groups: map[string]*group{}, images: map[*Dataset]int{}, damaged: map[*Run]bool{}, same: map[string][]*Run{}}
+	e := &executor{Options: o, store: s, groups: map[string]*group{}, images: map[*Dataset]int{}}
 	remembered := s.Remember(ctx, p.Opened)
-	if o.There == nil {
-		o.There = s.List()
+	if e.There == nil {
+		e.There = s.List()
 	}
-	todo := e.todo(p, o.There)
-	e.siblings = sync.OnceValue(func() map[string][]string { return also(siblings(o.There), todo) })
-	o.Board.Expect(len(p.Runs), len(p.Runs)-len(todo))
-	if len(todo) == 0 {
+	runs := e.todo(p)
+	e.Board.Expect(len(p.Runs), len(p.Runs)-len(runs))
+	if len(runs) == 0 {
 		return e.outcome, ctx.Err()
 	}
 	if err := cmp.Or(s.Prepare(), remembered); err != nil {
 		return e.outcome, err
 	}
+	e.sets = sync.OnceValue(func() map[string][]string { return bySet(e.There, runs) })
 	e.ctx, e.cancel = context.WithCancelCause(ctx)
 	defer e.cancel(nil)
-	e.outcome.Left += e.rounds(todo)
+	for _, j := range e.rounds(e.jobs(runs)) {
+		e.outcome.Left += len(j.Runs)
+	}
 	return e.outcome, cmp.Or(e.broken, ctx.Err())
 }
 
@@ -121,58 +93,83 @@ func (o *Options) settled(f *store.Failure) bool {
 	return f != nil && !f.Before(o.Retry) && !o.Force
 }
 
-// todo lists the runs to be made, and counts the others and what these share.
-func (e *executor) todo(p *Plan, s *store.Listing) (todo []*Run) {
+// todo lists the runs to be computed, and counts the others. What replaces a record has the
+// lines of its trace, too.
+func (e *executor) todo(p *Plan) (todo []*Run) {
 	for _, r := range p.Runs {
 		switch {
-		case s.Has(r.Key) && !e.Force:
+		case e.There.Has(r.Key) && !e.Force:
 			e.outcome.Before++
-			s.DropLeftover(r.Key) // it goes on without what was to replace it
-		case e.settled(s.Failed(r.Key)):
+			continue
+		case e.settled(e.There.Failed(r.Key)):
 			e.outcome.Failed++
-		default:
-			if why := s.Damaged(r.Key); why != nil {
-				e.damaged[r] = true
-				message, _, _ := strings.Cut(why.Error(), "\n")
-				e.Board.Printf("note: a record is made again, and what is left of it kept in %s: %s", e.store.Aside(), message)
-			}
-			todo = append(todo, r)
-			r.code() // as it is now: sources may change while runs go on
-			g := e.groups[r.group()]
-			if g == nil {
-				g = &group{twins: map[string]int{}, states: map[string]saved{}}
-				e.groups[r.group()] = g
-			}
-			g.left++
-			g.twins[r.distillation()]++
-			e.same[r.distillation()] = append(e.same[r.distillation()], r)
-			e.images[r.Data]++
+			continue
 		}
+		if old, err := e.There.Get(r.Key); err == nil {
+			again := *r
+			again.Trace = r.Trace.With(old.Provenance.Trace)
+			r = &again
+		} else if why := e.There.Damaged(r.Key); why != nil {
+			message, _, _ := strings.Cut(why.Error(), "\n")
+			e.Board.Printf("note: a record is computed again, and what is left of it kept in %s: %s", e.store.Aside(), message)
+		}
+		todo = append(todo, r)
+		r.code() // as it is now: sources may change while runs go on
 	}
-	if e.Worker {
-		e.order(todo)
+	left := e.There.Begun() // states of which some are of no use any more
+	for _, r := range todo {
+		delete(left, r.job())
+	}
+	for i := 0; i < len(p.Runs) && len(left) > 0; i++ {
+		if key := p.Runs[i].job(); left[key] && e.There.Has(p.Runs[i].Key) {
+			delete(left, key)
+			e.store.DropLeftover(key)
+		}
 	}
 	return todo
 }
 
-// rounds works on runs until all are over or the context ends. It returns how many
-// are left then, because other processes are at them. A worker does not wait for those: it
-// ends once it has had nothing to do for so long that whoever still has a lock is there.
-func (e *executor) rounds(todo []*Run) (left int) {
+// jobs groups runs by their sets. A worker begins with the longest, by the operations of
+// their updates. Jobs that share features follow each other, and workers begin with any.
+func (e *executor) jobs(runs []*Run) []*Job {
+	all := Jobs(runs)
+	rank, operations := map[string]float64{}, map[*Job]float64{}
+	for i, j := range all {
+		e.images[j.Data]++
+		first := j.Runs[0]
+		if _, ok := rank[first.group()]; !ok {
+			rank[first.group()] = float64(i)
+			if e.Worker {
+				rank[first.group()] = rand.Float64()
+			}
+		}
+		if e.Worker {
+			operations[j] = updates(first.Identity) * first.flops()
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Job) int {
+		return cmp.Or(cmp.Compare(operations[b], operations[a]), cmp.Compare(rank[a.Runs[0].group()], rank[b.Runs[0].group()]))
+	})
+	return all
+}
+
+// rounds works on jobs until all are over or the context ends. It returns those that are
+// left then. A worker does not wait for other processes: it ends once it has had nothing to
+// do for so long that whoever still has a lock is there.
+func (e *executor) rounds(jobs []*Job) (left []*Job) {
 	pause, idle, said := time.Duration(0), time.Now(), false
 	for {
 		before := e.outcome.Made + e.outcome.Broke
-		waiting, sets := e.round(todo)
+		jobs = e.round(jobs)
 		if e.outcome.Made+e.outcome.Broke > before {
 			pause, idle = 0, time.Now()
 		}
-		todo = waiting
-		if len(todo) == 0 || e.ctx.Err() != nil || e.Worker && sets == 0 && time.Since(idle) > store.Stale {
-			return len(todo)
+		if len(jobs) == 0 || e.ctx.Err() != nil || e.Worker && time.Since(idle) > store.Stale {
+			return jobs
 		}
 		if !e.Worker && !said {
 			said = true
-			e.Board.Printf("waiting for another process, which is at %d of these runs: %v", len(todo), e.busy)
+			e.Board.Printf("waiting for another process, which computes %d of these sets: %v", len(jobs), e.busy)
 		}
 		pause = longer(pause)
 		select {
@@ -185,244 +182,172 @@ func (e *executor) rounds(todo []*Run) (left int) {
 // longer returns the time until one looks again, after a time in which there was nothing
 // to do: from a second to a minute, and never in step with other processes.
 func longer(pause time.Duration) time.Duration {
-	pause = min(max(3*pause, time.Second), 40*time.Second)
+	pause = min(max(3*pause, time.Second), store.Stale/4)
 	return pause + rand.N(pause/2)
 }
 
-// round works on runs, Jobs at a time. It returns those that wait for other processes,
-// and how many of them wait for their sets alone.
-func (e *executor) round(todo []*Run) (waiting []*Run, sets int) {
-	q := &queue{todo: slices.Clone(todo), more: sync.NewCond(&e.mu)}
+// round works on jobs, as many at a time as Options say. It returns those that other
+// processes are at.
+func (e *executor) round(jobs []*Job) (waiting []*Job) {
+	next := make(chan *Job)
 	var wg sync.WaitGroup
-	for range min(e.Jobs, len(todo)) {
+	for range min(e.Jobs, len(jobs)) {
 		wg.Go(func() {
-			for r := e.next(q); r != nil; r = e.next(q) {
-				from := time.Now()
-				v := e.one(r)
+			for j := range next {
+				over := e.one(j)
 				e.mu.Lock()
-				e.count(q, r, v)
-				if e.Worker && (v == made || v == broke) && time.Since(from) > longAgo {
-					e.again(q)
+				if !over {
+					waiting = append(waiting, j)
+				} else if e.images[j.Data]--; e.images[j.Data] == 0 {
+					j.Data.letGo()
 				}
-				q.at--
-				q.more.Broadcast()
 				e.mu.Unlock()
 			}
 		})
 	}
+	for _, j := range jobs {
+		next <- j
+	}
+	close(next)
 	wg.Wait()
-	return q.waiting, q.sets
+	return waiting
 }
 
-// queue is the runs of a round.
-type queue struct {
-	todo    []*Run
-	waiting []*Run // for other processes
-	sets    int    // of these, those that wait for their sets
-	at      int    // runs that are being made
-	more    *sync.Cond
+// one does a job, and reports whether it is over: another process may be at it.
+func (e *executor) one(j *Job) (over bool) {
+	if e.ctx.Err() != nil {
+		e.count(func(o *Outcome) { o.Left += len(j.Runs) })
+		return true
+	}
+	if e.Worker && e.taken(j) {
+		return false
+	}
+	if e.settle(j); len(j.Runs) == 0 { // it costs less to look than to lock
+		return true
+	}
+	lock, err := e.store.Lock(j.Key, j.keys()...)
+	if errors.As(err, new(*store.Busy)) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.busy, e.seen = err, time.Time{} // others are about, and take more
+		return false
+	}
+	if err != nil {
+		e.stop(err)
+		e.count(func(o *Outcome) { o.Left += len(j.Runs) })
+		return true
+	}
+	defer lock.Unlock()
+	if e.settle(j); len(j.Runs) > 0 {
+		e.do(j)
+	}
+	return true
 }
 
-// next takes a run from the queue, nil if it is empty and will be: when a run is over, a
-// worker may put back those that wait.
-func (e *executor) next(q *queue) (r *Run) {
+// taken reports whether another process was at a job a moment ago. One look at the folder
+// is for all jobs.
+func (e *executor) taken(j *Job) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for len(q.todo) == 0 && q.at > 0 {
-		q.more.Wait()
+	if time.Since(e.seen) > time.Second {
+		e.locked, e.seen = e.store.Locked(), time.Now()
 	}
-	if len(q.todo) > 0 {
-		r, q.todo = q.todo[0], q.todo[1:]
-		q.at++
-	}
-	return r
+	return e.locked[j.Key]
 }
 
-// count writes down what became of a run.
-func (e *executor) count(q *queue, r *Run, v verdict) {
-	switch v {
-	case made:
-		e.outcome.Made++
-		e.last = e.groups[r.group()]
-	case already:
-		e.outcome.Before++
-	case failed:
-		e.outcome.Failed++
-	case broke:
-		e.outcome.Failed++
-		e.outcome.Broke++
-	case awaited:
-		q.sets++
-	case left:
-		e.outcome.Left++
+// settle takes the runs from a job that other processes have computed, or have seen fail.
+func (e *executor) settle(j *Job) {
+	if e.Force {
+		return
 	}
-	if v == busy || v == awaited {
-		q.waiting = append(q.waiting, r)
-	} else {
-		e.release(r)
-	}
+	j.Runs = slices.DeleteFunc(j.Runs, func(r *Run) bool {
+		failed := false
+		switch {
+		case e.store.Has(r.Key):
+			e.count(func(o *Outcome) { o.Before++ })
+		case e.settled(e.store.Failed(r.Key)):
+			failed = true
+			e.count(func(o *Outcome) { o.Failed++ })
+		default:
+			return false
+		}
+		if e.Worker && !failed { // there may be thousands
+			e.Board.Skip()
+		} else {
+			e.Board.Start(r.Name()).Done(failed, map[bool]string{false: "computed by another process", true: "failed in another process"}[failed])
+		}
+		return true
+	})
 }
 
-// release drops what a group shares when its last run is over, and images that no
-// run needs any more.
-func (e *executor) release(r *Run) {
-	g := e.groups[r.group()]
-	if g.left--; g.left == 0 {
-		g.clear()
-		g.mu.Lock()
-		clear(g.states)
-		g.mu.Unlock()
-		debug.FreeOSMemory() // it may have been most of what there is
-	}
-	if e.images[r.Data]--; e.images[r.Data] == 0 {
-		r.Data.letGo()
-	}
+func (e *executor) count(add func(*Outcome)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	add(&e.outcome)
 }
 
 // stop ends all runs because the store failed.
 func (e *executor) stop(err error) {
 	e.mu.Lock()
-	if e.broken == nil {
-		e.broken = err
-	}
+	e.broken = cmp.Or(e.broken, err)
 	e.mu.Unlock()
 	e.cancel(errStorage)
 }
 
-// one makes a run, unless another process is at it or has made it.
-func (e *executor) one(r *Run) verdict {
-	if e.ctx.Err() != nil {
-		return left
-	}
-	if e.Worker && e.taken(r) {
-		return busy
-	}
-	if e.store.There(r.Key) && !e.Force && !e.damaged[r] { // it costs less to ask than to lock
-		if e.Worker { // there may be thousands
-			e.Board.Skip()
-		} else {
-			e.Board.Start(r.Name()).Done(false, "made by another process")
-		}
-		return already
-	}
-	if v, taken := e.twinTaken(r); taken {
-		return v
-	}
-	lock, err := e.store.Lock(r.Key, e.twins(r)...)
-	if err != nil {
-		return e.refused(err)
-	}
-	defer lock.Unlock()
-	if _, taken := e.twinTaken(r); taken { // by one who looked at the same moment
-		return awaited
-	}
-	g := e.groups[r.group()]
-	e.enter(g)
-	defer e.leave(g)
-	return e.hold(r, g)
+// errStorage is the cause when runs are stopped because of the store.
+var errStorage = errors.New("results cannot be written")
+
+// group is what jobs with the same seed, data and networks share.
+type group struct {
+	at       int  // jobs under way
+	holds    bool // what is not let go yet
+	features method.Shared
+	scoring  method.Shared
 }
 
-// refused returns what becomes of a run whose lock was not to be had.
-func (e *executor) refused(err error) verdict {
-	if !errors.As(err, new(*store.Busy)) {
-		e.stop(err)
-		return left
-	}
+// enter begins with a job of a group. What groups share is large: what no job is at is let
+// go.
+func (e *executor) enter(j *Job) *group {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.busy = err
-	e.seen = time.Time{} // others are about, and take more
-	return busy
-}
-
-// hold makes a run that this process has the lock of.
-func (e *executor) hold(r *Run, g *group) verdict {
-	line := e.Board.Start(r.Name())
-	if !e.Force && e.store.Has(r.Key) {
-		line.Done(false, "made by another process")
-		return already
+	key := j.Runs[0].group()
+	g := e.groups[key]
+	if g == nil {
+		g = new(group)
+		e.groups[key] = g
 	}
-	if e.settled(e.store.Failed(r.Key)) {
-		line.Done(true, "failed in another process")
-		return failed
-	}
-	a := &attempt{executor: e, run: r, line: line}
-	a.s.Tracing = r.Trace
-	if record, err := e.store.Get(r.Key); err == nil { // what replaces it has its lines, too
-		a.s.Tracing = r.Trace.With(record.Provenance.Trace)
-	}
-	a.ctx, a.cancel = context.WithCancelCause(e.ctx)
-	defer a.cancel(nil)
-	a.group, a.features, a.scoring = g, &g.features, &g.scoring
-	if e.Disk != nil {
-		a.features, a.scoring = g.features.With(part{a.ctx, e.Disk, "shared/"}), g.scoring.With(part{a.ctx, e.Disk, "scoring/"})
-	}
-	over := make(chan struct{})
-	defer close(over)
-	go a.watch(over)
-	if state, err := e.store.Checkpoint(r.Key, e.Force); err != nil {
-		e.Board.Printf("%s: %v; starting over", r.Name(), err)
-	} else if state != nil && !a.restore(state) {
-		e.Board.Printf("%s: the checkpoint is of another form; starting over", r.Name())
-	}
-	record, err := a.work()
-	return e.finish(a, record, err)
-}
-
-// deaf is how long a run may go on after it was told to stop, before that is said.
-const deaf = 10 * time.Second
-
-// watch says so if the run goes on after it was told to stop.
-func (a *attempt) watch(over <-chan struct{}) {
-	select {
-	case <-over:
-		return
-	case <-a.ctx.Done():
-	}
-	select {
-	case <-over:
-	case <-time.After(deaf):
-		hint := ""
-		if a.distilling.Load() {
-			hint = "\nhint: a method looks at its context in every update, as method.Descent does"
+	g.at++
+	g.holds = true
+	for _, other := range e.groups {
+		if other.holds && other.at == 0 {
+			other.features.Clear()
+			other.scoring.Clear()
+			other.holds = false
+			defer debug.FreeOSMemory() // before as much is needed again
 		}
-		a.Board.Printf("note: %s was told to stop %v ago and is still running%s", a.run.Name(), deaf, hint)
 	}
+	return g
 }
 
-func (e *executor) finish(a *attempt, record *store.Record, err error) verdict {
-	r := a.run
-	var broken *panicked
-	switch {
-	case err == nil:
-		a.line.Done(false, summary(record))
-		return made
-	case errors.Is(err, store.ErrStorage):
-		a.line.Done(true, "FAILED")
-		e.stop(err)
-		return left
-	case errors.Is(err, errChanged):
-		a.line.Done(true, "FAILED")
-		e.stop(fmt.Errorf("%s: %w", r.Name(), err))
-		return left
-	case e.ctx.Err() != nil && !errors.As(err, &broken):
-		a.line.Done(false, "")
-		return left
-	}
-	f := a.failure(err)
-	if err := e.store.Fail(f); err != nil {
-		e.stop(err)
-	}
-	e.store.DropCheckpoint(r.Key) // from there it would only fail again
-	a.line.Done(true, fmt.Sprintf("FAILED (%s): %s", f.Kind, f.Message))
-	return broke
+// leave ends it.
+func (e *executor) leave(g *group) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	g.at--
 }
 
-// summary is a record in a line.
-func summary(r *store.Record) string {
-	s := fmt.Sprintf("%.2f %%", 100*r.Result.Metrics["test_acc"])
-	if t := r.Provenance.Timing; t.Counted > 0 {
-		s += fmt.Sprintf(", %.3g s an update", t.Median)
-	}
-	return s + ", " + progress.Seconds(r.Provenance.Wall) + " in all"
+// part is what a run sees of a disk for one kind of sharing: methods find nothing that was
+// computed from test images there, whatever they ask for. It implements method.Disk.
+type part struct {
+	ctx  context.Context // the job's
+	disk *store.Cache
+	name string
+}
+
+func (p part) Load(key string, read func(io.Reader) error) bool {
+	return p.disk.Load(p.ctx, p.name+key, read)
+}
+
+func (p part) Save(key string, size int64, write func(io.Writer) error) {
+	p.disk.Save(p.name+key, size, write)
 }

@@ -40,7 +40,7 @@ func Forecasts(p *Plan, s *store.Store, retry time.Time, force bool) ([]Forecast
 	if err != nil {
 		return nil, err
 	}
-	like, sets := map[string][]*store.Record{}, map[string]bool{}
+	like, sets := map[string][]*store.Record{}, map[string]bool{} // sets by their keys
 	for _, key := range keys {
 		r, err := s.Get(key)
 		if err != nil { // -collect names it
@@ -50,7 +50,7 @@ func Forecasts(p *Plan, s *store.Store, retry time.Time, force bool) ([]Forecast
 			like[kind] = append(like[kind], r)
 		}
 		if !force && reusable(r) && r.HasSet() {
-			sets[makes(r.Result.Identity)] = true
+			sets[setOf(r.Result.Identity).Key()] = true
 		}
 	}
 	out := make([]Forecast, len(p.Runs))
@@ -66,16 +66,15 @@ func Forecasts(p *Plan, s *store.Store, retry time.Time, force bool) ([]Forecast
 			f.State = Failed
 			continue
 		}
-		if state, err := s.Checkpoint(r.Key, force); state != nil && err == nil {
+		if state, err := s.Checkpoint(r.job(), force); state != nil && err == nil {
 			f.State = Begun
 		}
-		alone := r.distillation() != ""
-		made := alone && sets[makes(r.Identity)]
-		sets[makes(r.Identity)] = sets[makes(r.Identity)] || alone
+		scoring := sets[r.job()]
+		sets[r.job()] = true
 		for j, kind := range kinds(r.Identity) {
 			if records := like[kind]; len(records) > 0 {
 				f.Basis = [...]string{"the same cell", "similar runs"}[j]
-				f.Seconds, f.Bytes = typical(records, r, made)
+				f.Seconds, f.Bytes = typical(records, r, scoring)
 				break
 			}
 		}
@@ -93,7 +92,7 @@ func kinds(id experiment.Identity) [2]string {
 // typical returns the median time of records, or of their scoring alone, and their largest
 // peak of memory. Times are scaled by the number of updates and the operations of each, as
 // far as these are known.
-func typical(records []*store.Record, run *Run, made bool) (seconds float64, bytes int64) {
+func typical(records []*store.Record, run *Run, scoring bool) (seconds float64, bytes int64) {
 	ours, flops := updates(run.Identity), run.flops()
 	var times []float64
 	for _, r := range records {
@@ -104,7 +103,7 @@ func typical(records []*store.Record, run *Run, made bool) (seconds float64, byt
 				took *= flops / recorded
 			}
 		}
-		if made {
+		if scoring {
 			took = r.Provenance.Scoring
 		}
 		times = append(times, took)

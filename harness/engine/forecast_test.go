@@ -114,7 +114,7 @@ func TestForecastOfFailures(t *testing.T) {
 	if soon := (&store.Failure{When: time.Now().Add(time.Minute)}); soon.Before(time.Now()) {
 		t.Error("what failed by a clock that is a minute ahead is tried again and again")
 	}
-	if err := s.SaveCheckpoint(r.Key, false, []byte("state")); err != nil {
+	if err := s.SaveCheckpoint(engine.Jobs(p.Runs[:1])[0].Key, false, []byte("state")); err != nil {
 		t.Fatal(err)
 	}
 	if f := forecasts(t, p, s, time.Now())[r.Name()]; f.State != engine.Begun || !f.Again {

@@ -1,23 +1,14 @@
 package engine
 
-import (
-	"testing"
-	"time"
-)
+import "testing"
 
-// SetLongAgo makes runs count as long ones sooner or later, until the function it returns
-// is called.
-func SetLongAgo(d time.Duration) func() {
-	before := longAgo
-	longAgo = d
-	return func() { longAgo = before }
-}
-
-// What runs of a group share is there until a worker begins with another group and no run
-// of the first is under way.
+// What jobs of a group share is there until another group's job begins and no job of the
+// first is under way.
 func TestGroupsAreLetGo(t *testing.T) {
-	a, b := &group{}, &group{}
-	e := &executor{Options: Options{Worker: true}, groups: map[string]*group{"a": a, "b": b}}
+	e := &executor{groups: map[string]*group{}}
+	begin := func(seed uint64) *group {
+		return e.enter(&Job{Runs: []*Run{{Seed: seed}}})
+	}
 	held := func(g *group) bool {
 		held := true
 		for _, s := range []interface {
@@ -29,30 +20,20 @@ func TestGroupsAreLetGo(t *testing.T) {
 		}
 		return held
 	}
-	e.enter(a)
+	a := begin(0)
 	held(a)
 	e.leave(a)
-	e.enter(a)
-	if !held(a) {
-		t.Error("the next run of the group finds nothing")
+	if begin(0) != a || !held(a) {
+		t.Error("the next job of the group finds nothing")
 	}
-	e.enter(b)
+	b := begin(1)
 	if !held(a) {
-		t.Error("a run is at it, and it is gone")
+		t.Error("a job is at it, and it is gone")
 	}
 	e.leave(a)
 	e.leave(b)
-	e.enter(b)
+	begin(1)
 	if held(a) {
-		t.Error("no run is at it, and it is kept")
-	}
-	// All that is left of a plan in one process is in order: groups come one by one.
-	e = &executor{groups: e.groups}
-	e.enter(a)
-	held(a)
-	e.leave(a)
-	e.enter(b)
-	if !held(a) {
-		t.Error("a plain process let it go before its last run")
+		t.Error("no job is at it, and it is kept")
 	}
 }

@@ -1,10 +1,12 @@
-// Package engine carries out experiments: it plans which runs their cells need,
-// makes those whose records are missing, and isolates what fails.
+// Package engine carries out experiments: it plans which runs their cells need, computes
+// those whose records are missing, and isolates what fails.
 //
-// Runs are made breadth first, seed 0 of every cell before seed 1 of any, and
+// The unit of work is the set: a Job is one distilled set and all its scores, with one lock
+// and one checkpoint. Jobs come breadth first, seed 0 of every cell before seed 1 of any, and
 // within a seed ordered by dataset and networks, so that what they share (features,
 // Gram matrices) is computed once and then dropped. A worker, one of several processes,
-// begins with the longest.
+// begins with the longest. A lock only saves work: whoever computes a record, it has the
+// same bytes.
 //
 // Guarantee: the result of a run is a function of its identity alone. The number
 // of jobs, interruptions and failures of other runs leave no trace in it.
@@ -40,7 +42,7 @@ type Run struct {
 	located method.Method // in place of the cell's: it knows the run's files
 }
 
-// Method returns what makes the run's set.
+// Method returns what computes the run's set.
 func (r *Run) Method() method.Method {
 	if r.located != nil {
 		return r.located
@@ -48,7 +50,7 @@ func (r *Run) Method() method.Method {
 	return r.Cell.Method()
 }
 
-// Instead returns the run that scores what another method makes, a set of ipc images a
+// Instead returns the run that scores what another method yields, a set of ipc images a
 // class, as r scores its own.
 func (r *Run) Instead(column string, m method.Method, ipc int) *Run {
 	c := *r.Cell
@@ -89,16 +91,23 @@ func (r *Run) group() string {
 	return string(experiment.Canonical([]any{r.Seed, d.Name, d.Digest, d.Preprocess, r.Identity.Model}))
 }
 
-// distillation is what runs that differ in their scoring alone share; "" for one whose
-// trace has scores.
-func (r *Run) distillation() string {
-	if len(r.Trace.Score) > 0 {
-		return ""
-	}
-	return r.Makes() + string(experiment.Canonical(r.Trace))
+// Set is what a run distils, however it is watched and scored.
+func (r *Run) Set() experiment.Identity { return setOf(r.Identity) }
+
+func setOf(id experiment.Identity) experiment.Identity {
+	id.Eval = experiment.PartIdentity{}
+	return id
 }
 
-// Plan is the runs of some experiments, in the order they are made.
+// job is the key of the run's job: of its set, unless that is scored on the way.
+func (r *Run) job() string {
+	if len(r.Trace.Score) > 0 {
+		return r.Key
+	}
+	return r.Set().Key()
+}
+
+// Plan is the runs of some experiments, in their order.
 type Plan struct {
 	Runs []*Run
 
@@ -149,7 +158,7 @@ func (p *Plan) Coarse(s *store.Store) int {
 	return n
 }
 
-// OtherCode returns the runs whose records were made, if only in part, by other code of
+// OtherCode returns the runs whose records were computed, if only in part, by other code of
 // their method or protocol than is in use, where that is known.
 func (p *Plan) OtherCode(s *store.Store) (out []*Run) {
 	for _, r := range p.Runs {

@@ -1,33 +1,66 @@
 package engine
 
 import (
-	"maps"
-	"math"
 	"slices"
+	"time"
 
 	"dgkip/harness/store"
 )
 
-// table lays lines of the trace out in columns.
-func table(lines []traced) store.Trace {
-	names := map[string]bool{}
-	for _, l := range lines {
-		for name := range l.Values {
-			names[name] = true
-		}
-	}
-	t := store.Trace{Columns: append([]string{"update"}, slices.Sorted(maps.Keys(names))...)}
-	for _, l := range lines {
-		row := []float64{float64(l.Update)}
-		for _, name := range t.Columns[1:] {
-			v, ok := l.Values[name]
-			if !ok {
-				v = math.NaN()
+// warmUp is how many updates at the start of a session are not timed, beside the
+// first: caches are cold and memory is being grown.
+const warmUp = 2
+
+// maxTimingRows bounds timing.csv.
+const maxTimingRows = 2000
+
+// stopwatch takes the times of updates.
+type stopwatch struct {
+	Rows      []store.TimingRow
+	Skipped   int // updates without a time
+	Iteration int // updates in one
+
+	mark  time.Time // since when an update, or what comes before it, is computed; zero if not to be timed
+	ready time.Time // when what comes before the update was over; zero if nothing does
+	warm  int
+}
+
+// begin says that what comes before an update is over.
+func (s *stopwatch) begin() { s.ready = time.Now() }
+
+// update takes the time of the updates since the last one seen, -1 before the first.
+func (s *stopwatch) update(last, update, iteration int, now time.Time) {
+	if n := update - last; n > 0 && last >= 0 {
+		if s.mark.IsZero() || s.warm > 0 {
+			s.warm -= n
+			s.Skipped += n
+		} else {
+			if s.ready.IsZero() {
+				s.ready = s.mark
 			}
-			row = append(row, v)
+			s.Rows = append(s.Rows, store.TimingRow{
+				From: last, To: update,
+				Seconds: now.Sub(s.ready).Seconds() / float64(n), Before: s.ready.Sub(s.mark).Seconds() / float64(n),
+			})
 		}
-		t.Rows = append(t.Rows, row)
 	}
+	s.ready, s.Iteration = time.Time{}, iteration
+}
+
+// timing sums up how long updates took, of so many operations, in sessions.
+func (s *stopwatch) timing(flops float64, sessions []store.Session) store.Timing {
+	t := store.Timing{Excluded: s.Skipped, Flops: flops}
+	t.Median, t.Counted = median(s.Rows)
+	if t.Counted > 0 {
+		t.PerIteration = max(1, s.Iteration)
+		t.Iteration = iteration(s.Rows, t.PerIteration)
+	}
+	hosts := map[string]bool{}
+	for _, one := range sessions {
+		hosts[one.Host.Name+"/"+one.Host.CPU] = true
+		t.Shared = t.Shared || one.Jobs > 1 || one.Beside
+	}
+	t.Hosts = len(hosts)
 	return t
 }
 

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -126,9 +127,5 @@ func (l *Listing) Outdated(key string) error {
 	return nil
 }
 
-// DropLeftover is Store.DropLeftover.
-func (l *Listing) DropLeftover(key string) {
-	if l.states[key] {
-		l.s.DropLeftover(key)
-	}
-}
+// Begun returns the keys of the jobs that had a checkpoint.
+func (l *Listing) Begun() map[string]bool { return maps.Clone(l.states) }

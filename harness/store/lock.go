@@ -46,11 +46,10 @@ type Lock struct {
 
 // holder is what a lock's file says.
 type holder struct {
-	Host  string   `json:"host"`
-	PID   int      `json:"pid"`
-	Run   string   `json:"run"`
-	Also  []string `json:"also,omitempty"`
-	Token string   `json:"token"` // of the store in its process
+	Host  string `json:"host"`
+	PID   int    `json:"pid"`
+	Run   string `json:"run"`
+	Token string `json:"token"` // of the store in its process
 }
 
 // Lock takes the right to compute a run, or returns a *Busy.
@@ -60,11 +59,13 @@ type holder struct {
 // appears by one rename. Should a lock be taken from a holder that was asleep for long, or
 // by two processes at the same moment, the run is made twice.
 //
-// The lock names runs that its holder will also make; see Taken.
-func (s *Store) Lock(key string, also ...string) (*Lock, error) {
-	l, err := s.lock(s.lockFile(key), holder{Run: key, Also: also})
-	if err == nil {
-		s.refresh(key)
+// On a shared folder it looks again for what earlier holders left of the runs.
+func (s *Store) Lock(key string, runs ...string) (*Lock, error) {
+	l, err := s.lock(s.lockFile(key), holder{Run: key})
+	for _, run := range runs {
+		if err == nil {
+			s.refresh(run)
+		}
 	}
 	return l, err
 }
@@ -164,15 +165,6 @@ func (s *Store) Locked() map[string]bool {
 	return keys
 }
 
-// Taken reports whether another process is at a run, and which runs it will also make.
-func (s *Store) Taken(key string) (also []string, taken bool) {
-	file := s.lockFile(key)
-	if _, err := os.Lstat(file); err != nil || !s.fresh(file) {
-		return nil, false
-	}
-	return read(file).Also, true
-}
-
 // Others reports whether other processes on this host make runs of the folder.
 func (s *Store) Others() bool {
 	for _, e := range entries(s.work("locks")) {
@@ -182,12 +174,6 @@ func (s *Store) Others() bool {
 		}
 	}
 	return false
-}
-
-// There reports whether something stands in the place of a run's record.
-func (s *Store) There(key string) bool {
-	_, err := os.Lstat(s.run(key))
-	return err == nil
 }
 
 // refresh has the system look again at the folders where earlier holders of a lock left

@@ -20,33 +20,27 @@ var tmpName = regexp.MustCompile(`^(?:(?:probe|data|merge|cache\.[0-9a-f]{64})|(
 // this program, and where nothing can be written it does nothing. Behind links, which may lead
 // to anybody's folder, it does no more than put records right.
 func (s *Store) Tidy() {
-	left := map[string][]string{} // by the run they belong to, "" for none
-	linked := s.linked("tmp")
+	var left []string
 	for _, e := range entries(s.work("tmp")) {
-		if name := tmpName.FindStringSubmatch(e.Name()); name != nil && (!linked || name[1] != "" && strings.HasSuffix(e.Name(), oldSuffix)) {
-			left[name[1]] = append(left[name[1]], filepath.Join(s.work("tmp"), e.Name()))
+		name, file := tmpName.FindStringSubmatch(e.Name()), filepath.Join(s.work("tmp"), e.Name())
+		switch {
+		case name == nil:
+		case name[1] != "" && strings.HasSuffix(file, oldSuffix):
+			s.putBack(name[1], file) // whoever is replacing it takes it out once more
+		case !s.linked("tmp"):
+			left = append(left, file)
 		}
 	}
-	for _, e := range entries(s.work("locks")) {
-		if key, ok := strings.CutSuffix(e.Name(), ".lock"); ok && isKey(key) && !s.linked("locks") {
-			left[key] = append(left[key], "")
-		}
+	DropOld(s.probe(), left)
+	if s.linked("locks") {
+		return
 	}
-	DropOld(s.probe(), left[""])
-	delete(left, "")
-	for key, names := range left {
-		lock, err := s.Lock(key) // whoever writes for a run holds its lock
-		if err != nil {
-			continue
+	locks := entries(s.work("locks"))
+	fresh := s.Locked()
+	for _, e := range locks {
+		if key, ok := strings.CutSuffix(e.Name(), ".lock"); ok && isKey(key) && !fresh[key] {
+			os.Remove(s.lockFile(key))
 		}
-		for _, name := range names {
-			if strings.HasSuffix(name, oldSuffix) {
-				s.putBack(key, name)
-			} else if name != "" {
-				os.RemoveAll(name)
-			}
-		}
-		lock.Unlock()
 	}
 }
 

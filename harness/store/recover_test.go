@@ -1,45 +1,32 @@
 package store
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
 
 func TestTidy(t *testing.T) {
 	s := prepared(t)
-	take := func(dir, key string) (old string) {
+	take := func(dir, key string) {
 		t.Helper()
-		old = filepath.Join(s.work("tmp"), key+"."+token()+oldSuffix)
-		if err := os.Rename(dir, old); err != nil {
+		if err := os.Rename(dir, filepath.Join(s.work("tmp"), key+"."+token()+oldSuffix)); err != nil {
 			t.Fatal(err)
 		}
-		return old
 	}
 	record, err := s.Put(draft(1), false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	key := record.Result.Key
-	old := take(record.Dir, key)
-	fresh := old[:len(old)-len(oldSuffix)]
-	if err := os.Mkdir(fresh, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	// Whoever replaces it may still be there.
-	lock, err := s.Lock(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.Tidy(); s.Has(key) {
-		t.Error("taken out of the hands of its holder")
-	}
-	lock.Unlock()
+	take(record.Dir, key)
 	if s.Tidy(); !s.Has(key) {
 		t.Error("the record is not back")
 	}
@@ -103,17 +90,43 @@ func TestForcedCheckpoints(t *testing.T) {
 	expect(false, "")
 }
 
-// What a killed process leaves is gone at the next start; what a living one is
-// writing is not.
+// What is out of its place for a moment is put back by a process that starts at that moment,
+// and by another one replaced once more.
+func TestTidyWhileReplacing(t *testing.T) {
+	s := prepared(t)
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			for range 20 {
+				if _, err := s.Put(draft(1), true); err != nil && !errors.Is(err, fs.ErrNotExist) { // it is out of its place again
+					t.Error(err)
+				}
+				Open(s.dir).Tidy()
+			}
+		})
+	}
+	wg.Wait()
+	s.Tidy()
+	if key := draft(1).Result.Identity.Key(); !s.Has(key) || len(entries(s.work("tmp"))) > 0 {
+		t.Errorf("the record is gone, or left behind are %v", entries(s.work("tmp")))
+	}
+}
+
+// What a killed process has left is gone at a later start; what a living one is writing is not.
 func TestTidyLeftovers(t *testing.T) {
 	s := prepared(t)
 	dead, alive := draft(1).Result.Identity.Key(), draft(2).Result.Identity.Key()
+	long := time.Now().Add(-2 * time.Hour)
 	for _, key := range []string{dead, alive} {
-		if err := os.MkdirAll(filepath.Join(s.work("tmp"), key+"."+token(), "x"), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(s.work("tmp"), key+".ckpt."+token()), nil, 0o666); err != nil {
-			t.Fatal(err)
+		for _, name := range []string{key + "." + token(), key + ".ckpt." + token()} {
+			file := filepath.Join(s.work("tmp"), name)
+			err := os.MkdirAll(filepath.Join(file, "x"), 0o777)
+			if key == dead {
+				err = errors.Join(err, os.Chtimes(file, long, long))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	plant(t, s, dead, holder{Token: "t"}, 2*Stale)
@@ -121,13 +134,9 @@ func TestTidyLeftovers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer lock.Unlock()
 	s.Tidy()
 	if n := len(entries(s.work("tmp"))); n != 2 || len(entries(s.work("locks"))) != 1 {
-		t.Errorf("left: %v, %v", entries(s.work("tmp")), entries(s.work("locks")))
-	}
-	lock.Unlock()
-	s.Tidy()
-	if n := len(entries(s.work("tmp"))); n != 0 || len(entries(s.work("locks"))) != 0 {
 		t.Errorf("left: %v, %v", entries(s.work("tmp")), entries(s.work("locks")))
 	}
 }

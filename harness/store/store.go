@@ -234,9 +234,10 @@ func timingCSV(rows []TimingRow) []byte {
 
 // place writes files to a folder that appears at once with all of them. One that is
 // replaced is out of its place for a moment; see Tidy. The name of what is written
-// meanwhile begins with part.
+// meanwhile begins with part. Other processes may do the same at that moment.
 func (s *Store) place(files map[string][]byte, dir, part string, replace bool) error {
-	tmp := filepath.Join(s.work("tmp"), part+"."+token())
+	name := func() string { return filepath.Join(s.work("tmp"), part+"."+token()) }
+	tmp := name()
 	defer os.RemoveAll(tmp)
 	err := s.roomFor(func() error { return writeAll(tmp, files) })
 	if err != nil {
@@ -245,30 +246,31 @@ func (s *Store) place(files map[string][]byte, dir, part string, replace bool) e
 	if err := s.makeDir(filepath.Dir(dir)); err != nil {
 		return err
 	}
-	old := ""
-	if _, err := os.Lstat(dir); err == nil {
-		if !replace {
-			return nil
+	for try := 0; ; try++ {
+		old, there := name()+oldSuffix, false
+		if _, err := os.Lstat(dir); err == nil {
+			if !replace {
+				return nil
+			}
+			if err := os.Rename(dir, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			there = true
 		}
-		old = tmp + oldSuffix
-		if err := os.Rename(dir, old); err != nil {
+		err := os.Rename(tmp, dir)
+		if err == nil {
+			if err = syncDir(filepath.Dir(dir)); err == nil && there {
+				s.discard(old) // else Tidy does, or puts it back
+			}
+			return err
+		}
+		if there {
+			os.Rename(old, dir) // which fails if there is another by now
+		}
+		if _, other := os.Lstat(dir); other != nil || there && try > 3 {
 			return err
 		}
 	}
-	if err := os.Rename(tmp, dir); err != nil {
-		if old != "" {
-			return errors.Join(err, os.Rename(old, dir))
-		}
-		if _, there := os.Stat(filepath.Join(dir, "result.json")); there == nil && !replace {
-			return nil // another process was first with the same record
-		}
-		return err
-	}
-	err = syncDir(filepath.Dir(dir))
-	if err == nil && old != "" {
-		s.discard(old) // else Tidy does, or puts it back
-	}
-	return err
 }
 
 // writeAll writes files to a folder, which it makes.

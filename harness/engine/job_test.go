@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -143,37 +144,96 @@ func TestTimeOfTwins(t *testing.T) {
 	}
 }
 
-// What a resumed run makes is there for those that score it otherwise, too.
-func TestTwinsOfResumed(t *testing.T) {
-	for _, stop := range []int{2, -1} { // while it is made, and while it is scored
-		resumeTwins(t, stop)
+// A job that is interrupted, wherever that is, goes on to the same records without distilling
+// its set again.
+func TestJobInterruptedAnywhere(t *testing.T) {
+	p := pair(t)
+	s := store.Open(t.TempDir())
+	execute(t, p, s, options())
+	want := contents(t, p, s)
+	defer func() { hook = func(context.Context, int) {} }()
+	for _, force := range []bool{false, true} {
+		for stop := range 11 { // updates, and looks of each score
+			own := store.Open(t.TempDir())
+			o := options()
+			o.Force = force
+			ctx, cancel := context.WithCancel(context.Background())
+			calls := 0
+			hook = func(context.Context, int) {
+				if calls++; calls == 1+stop {
+					cancel()
+				}
+			}
+			order.runs = nil
+			if out, err := engine.Execute(ctx, p, own, o); err == nil || out.Failed > 0 || out.Left == 0 {
+				t.Errorf("stopped at %d, force %v: %+v, %v", stop, force, out, err)
+			}
+			hook = func(context.Context, int) {}
+			out := execute(t, p, own, o)
+			if out.Made+out.Before != 2 || out.Made == 0 || len(order.runs) != 1 {
+				t.Errorf("stopped at %d, force %v: outcome %+v, %d sets", stop, force, out, len(order.runs))
+			}
+			if !maps.Equal(contents(t, p, own), want) {
+				t.Errorf("stopped at %d, force %v: the records differ", stop, force)
+			}
+			if names := checkpoints(t, own); len(names) > 0 {
+				t.Errorf("stopped at %d, force %v: left behind %q", stop, force, names)
+			}
+			of := 0
+			for _, r := range p.Runs {
+				record, err := own.Get(r.Key)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if record.Provenance.Of != "" {
+					of++
+				}
+			}
+			if of != 1 {
+				t.Errorf("stopped at %d, force %v: %d runs have the set of another", stop, force, of)
+			}
+		}
 	}
 }
 
-func resumeTwins(t *testing.T, stop int) {
-	p, s := pair(t), store.Open(t.TempDir())
-	ctx, cancel := context.WithCancel(context.Background())
-	hook = func(_ context.Context, update int) {
-		if update == stop {
-			cancel()
+// A score that fails costs neither the set nor its other scores.
+func TestScoreFails(t *testing.T) {
+	both := strings.NewReplacer("score = 3", "score = 0", `["a", "b"]`, `["a"]`, "[1, 2]", "[1]", "count = 2", "count = 1",
+		"[eval]", "\"eval.half.wrong\" = [true, false]\n[eval]").Replace(text)
+	order.runs = nil
+	p, s := plan(t, both), store.Open(t.TempDir())
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Made: 1, Failed: 1, Broke: 1}) || len(order.runs) != 1 {
+		t.Errorf("outcome %+v, %d sets", out, len(order.runs))
+	}
+	if r, err := s.Get(p.Runs[1].Key); err != nil || r.Provenance.Of != "" || len(checkpoints(t, s)) > 0 {
+		t.Errorf("%v, or its set is another's, or states are left: %q", err, checkpoints(t, s))
+	}
+	o := options()
+	o.Retry = time.Now()
+	if out := execute(t, p, s, o); out != (engine.Outcome{Before: 1, Failed: 1, Broke: 1}) || len(order.runs) != 1 {
+		t.Errorf("tried again: outcome %+v, %d sets", out, len(order.runs))
+	}
+	// Where no score is on record, a set that took long is kept.
+	var once sync.Once
+	hook = func(context.Context, int) { once.Do(func() { time.Sleep(1100 * time.Millisecond) }) }
+	defer func() { hook = func(context.Context, int) {} }()
+	order.runs = nil
+	p = &engine.Plan{Runs: p.Runs[:1]}
+	s = store.Open(t.TempDir())
+	for range 2 {
+		o.Retry = time.Now()
+		if out := execute(t, p, s, o); out != (engine.Outcome{Failed: 1, Broke: 1}) || len(order.runs) != 1 {
+			t.Errorf("a long one: outcome %+v, %d sets", out, len(order.runs))
 		}
 	}
-	defer func() { hook = func(context.Context, int) {} }()
-	o := options()
-	o.Force = true // else the second finds the set on record
-	if _, err := engine.Execute(ctx, p, s, o); err == nil {
-		t.Fatalf("%d: it was not interrupted", stop)
-	}
-	hook = func(context.Context, int) {}
+}
+
+// A set that cannot be distilled fails all its scores, and is not tried for each.
+func TestSetFails(t *testing.T) {
 	order.runs = nil
-	if out := execute(t, p, s, o); out.Made != 2 || len(order.runs) != 0 { // sets begun anew
-		t.Errorf("%d: outcome %+v, %d sets", stop, out, len(order.runs))
-	}
-	first, err := s.Get(p.Runs[0].Key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := len(first.Provenance.Sessions); n != 2 {
-		t.Errorf("%d: made in %d sessions", stop, n)
+	p := plan(t, strings.NewReplacer("score = 3", "score = 0", "[eval]", "\"eval.half.way\" = [false, true]\n[eval]").Replace(text)+"[method.walk]\nwrong = \"panic\"\n")
+	s := store.Open(t.TempDir())
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Failed: 16, Broke: 16}) || len(order.runs) != 8 {
+		t.Errorf("outcome %+v, %d sets", out, len(order.runs))
 	}
 }

@@ -1,0 +1,118 @@
+package engine
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"dgkip/harness/sets"
+	"dgkip/harness/store"
+)
+
+// bySet lists runs that are on record, or may be by now, by their sets.
+func bySet(there *store.Listing, todo []*Run) map[string][]string {
+	all := map[string][]string{}
+	keys, _ := there.Keys() // without them, sets are computed anew
+	for _, key := range keys {
+		if r, err := there.Get(key); err == nil {
+			set := setOf(r.Result.Identity).Key()
+			all[set] = append(all[set], key)
+		}
+	}
+	for _, r := range todo {
+		set := r.Set().Key()
+		all[set] = append(all[set], r.Key)
+	}
+	return all
+}
+
+// reusable reports whether a record tells what its method did.
+func reusable(r *store.Record) bool {
+	if r.Provenance.Of != "" || len(r.Provenance.Trace.Score) == 0 {
+		return r.Provenance.Of == ""
+	}
+	trace, err := r.Trace()
+	return err == nil && ownColumns(trace, r) != nil
+}
+
+// ownColumns tells which columns of a record's trace the method wrote, nil if that
+// cannot be told. Where sets were scored on the way, test_acc is the protocol's, and what
+// the result has with "last." before it the method's. Another metric of the result may be
+// of either: a method and a protocol that both have a deviation share its column.
+func ownColumns(trace *store.Trace, r *store.Record) map[string]bool {
+	own := map[string]bool{}
+	for _, name := range trace.Columns[1:] {
+		_, said := r.Result.Metrics["last."+name]
+		_, scored := r.Result.Metrics[name]
+		own[name] = said && !scored || len(r.Provenance.Trace.Score) == 0
+		if !own[name] && name != "test_acc" {
+			return nil
+		}
+	}
+	return own
+}
+
+// stored takes up the set of a run on record, and reports whether there is one.
+func (w *work) stored() bool {
+	for _, key := range w.sets()[w.job.Set.Key()] {
+		r, err := w.store.Get(key)
+		if err == nil && r.Provenance.Of == "" && r.Provenance.Trace.Covers(w.s.Trace.Asked, r.Result.Updates) && w.read(r) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+var errUnknown = errors.New("it is not known what the method wrote")
+
+// read takes up the state in which a run on record was when its set was done. Files may be
+// missing: some may be left out of a record.
+func (w *work) read(r *store.Record) error {
+	if _, err := r.File(store.SetFile); err != nil { // as the run wrote it
+		return err
+	}
+	set, err := sets.Read(sets.Place{File: filepath.Join(r.Dir, store.SetFile)}, sets.Options{}, w.data)
+	if err != nil {
+		return err
+	}
+	trace, err := r.Trace()
+	if err != nil {
+		return err
+	}
+	own := ownColumns(trace, r)
+	if own == nil {
+		return errUnknown
+	}
+	rows, err := r.Timing()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // without it, its summary is what there is
+		return err
+	}
+	p := r.Provenance
+	s := &w.s
+	s.Set, s.Last, s.Of, s.Timing, s.Times.Rows = set, r.Result.Updates, r.Result.Key, &p.Timing, rows
+	s.Made = usage{Past: p.Sessions, Wall: p.Wall - p.Scoring, CPU: p.CPU * (1 - p.Scoring/max(p.Wall, 1e-9)), Memory: p.Memory, Started: s.Used.Started}
+	s.Used = s.Made
+	ended := false // the method knew of its last update that it was
+	for name := range r.Result.Metrics {
+		ended = ended || strings.HasPrefix(name, "last.")
+	}
+	for _, row := range trace.Rows {
+		line := traced{Update: int(row[0]), Values: map[string]float64{}}
+		for j, v := range row[1:] {
+			if name := trace.Columns[j+1]; !math.IsNaN(v) && own[name] {
+				line.Values[name] = v
+			}
+		}
+		end := ended && line.Update == s.Last
+		if end {
+			s.Trace.End = traced{Update: line.Update, Values: maps.Clone(line.Values)}
+		}
+		if end || line.Update == 0 || s.Trace.Asked.Due(line.Update) {
+			s.Trace.Lines = append(s.Trace.Lines, line)
+		}
+	}
+	return nil
+}
