@@ -213,7 +213,7 @@ func (f *flags) runPlan(ctx context.Context, out, errOut io.Writer, wanted reque
 	if !f.plan && f.submit == "" && f.verify == 0 && !f.worker {
 		wanted.Store.Tidy()
 	}
-	wanted.There = wanted.Store.List()
+	wanted.There = wanted.Store.Snapshot()
 	if wanted.Plan, err = f.makePlan(ctx, wanted, board); err != nil {
 		return err
 	}
@@ -374,7 +374,7 @@ const workersCache = 8e9
 
 // outdated is a note about records of another version of this program, which count
 // as done.
-func outdated(p *engine.Plan, there *store.Listing) string {
+func outdated(p *engine.Plan, there *store.Store) string {
 	n, first := 0, error(nil)
 	for _, r := range p.Runs {
 		if err := there.Outdated(r.Key); err != nil {

@@ -23,7 +23,7 @@ type request struct {
 	Specs []*experiment.Spec
 	Only  experiment.Filter
 	Store *store.Store
-	There *store.Listing // what was there at the start, where runs are planned
+	There *store.Store // what was there at the start, where runs are planned
 
 	Plan *engine.Plan // has the keys of all runs whose data is known
 }

@@ -24,10 +24,10 @@ type Options struct {
 	Retry           time.Time // runs that failed before are tried again
 	Force           bool
 	CheckpointEvery time.Duration
-	Args            []string       // for provenance
-	Kernels         string         // for provenance
-	Disk            *store.Cache   // keeps what runs share, unless it is nil
-	There           *store.Listing // what was in the folder a moment ago; nil to look
+	Args            []string     // for provenance
+	Kernels         string       // for provenance
+	Disk            *store.Cache // keeps what runs share, unless it is nil
+	There           *store.Store // what was in the folder a moment ago; nil to look
 	Board           *progress.Board
 
 	// Worker leaves jobs that other processes are at to those, instead of waiting for
@@ -69,7 +69,7 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 	e := &executor{Options: o, store: s, groups: map[string]*group{}, images: map[*Dataset]int{}}
 	remembered := s.Remember(ctx, p.Opened)
 	if e.There == nil {
-		e.There = s.List()
+		e.There = s.Snapshot()
 	}
 	runs := e.todo(p)
 	e.Board.Expect(len(p.Runs), len(p.Runs)-len(runs))

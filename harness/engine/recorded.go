@@ -13,7 +13,7 @@ import (
 )
 
 // bySet lists runs that are on record, or may be by now, by their sets.
-func bySet(there *store.Listing, todo []*Run) map[string][]string {
+func bySet(there *store.Store, todo []*Run) map[string][]string {
 	all := map[string][]string{}
 	keys, _ := there.Keys() // without them, sets are computed anew
 	for _, key := range keys {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // A file of a checkpoint holds magic | plain or forced | key | SHA-256 of the state
@@ -69,7 +70,16 @@ func (s *Store) Checkpoint(key string, forced bool) ([]byte, error) {
 // DropCheckpoint forgets the state of a run.
 func (s *Store) DropCheckpoint(key string) { os.Remove(s.checkpoint(key)) }
 
-// DropLeftover forgets the state of a run that has a record and that nobody is at.
+// Begun returns the keys that have a checkpoint.
+func (s *Store) Begun() map[string]bool {
+	keys := map[string]bool{}
+	for _, e := range entries(s.work("checkpoints")) {
+		keys[strings.TrimSuffix(e.Name(), ".ckpt")] = true
+	}
+	return keys
+}
+
+// DropLeftover forgets the state of what is on record and nobody is at.
 func (s *Store) DropLeftover(key string) {
 	if _, err := os.Stat(s.checkpoint(key)); err != nil {
 		return

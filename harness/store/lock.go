@@ -59,15 +59,23 @@ type holder struct {
 // appears by one rename. Should a lock be taken from a holder that was asleep for long, or
 // by two processes at the same moment, the run is made twice.
 //
-// On a shared folder it looks again for what earlier holders left of the runs.
+// A shared folder may show for a minute what there was before of the runs, unless one opens
+// it: Lock does.
 func (s *Store) Lock(key string, runs ...string) (*Lock, error) {
 	l, err := s.lock(s.lockFile(key), holder{Run: key})
+	if err != nil {
+		return nil, err
+	}
+	dirs := []string{s.work("checkpoints"), filepath.Join(s.dir, "runs"), filepath.Join(s.dir, "failed")}
 	for _, run := range runs {
-		if err == nil {
-			s.refresh(run)
+		dirs = append(dirs, filepath.Dir(s.run(run)), filepath.Dir(s.failed(run)))
+	}
+	for _, dir := range dirs {
+		if f, err := os.Open(dir); err == nil {
+			f.Close()
 		}
 	}
-	return l, err
+	return l, nil
 }
 
 func (s *Store) lockFile(key string) string { return filepath.Join(s.work("locks"), key+".lock") }
@@ -142,12 +150,6 @@ func (s *Store) look(file string) (there, fresh bool) {
 	return true, errNow != nil || now.Sub(info.ModTime()) < Stale
 }
 
-// fresh reports the second of these.
-func (s *Store) fresh(file string) bool {
-	_, fresh := s.look(file)
-	return fresh
-}
-
 // Locked returns the keys of the runs that processes are at, in one look.
 func (s *Store) Locked() map[string]bool {
 	keys := map[string]bool{}
@@ -167,36 +169,12 @@ func (s *Store) Locked() map[string]bool {
 
 // Others reports whether other processes on this host make runs of the folder.
 func (s *Store) Others() bool {
-	for _, e := range entries(s.work("locks")) {
-		file := filepath.Join(s.work("locks"), e.Name())
-		if who := read(file); who.Host == hostname() && who.Token != s.token && s.fresh(file) {
+	for key := range s.Locked() {
+		if who := read(s.lockFile(key)); who.Host == hostname() && who.Token != s.token {
 			return true
 		}
 	}
 	return false
-}
-
-// refresh has the system look again at the folders where earlier holders of a lock left
-// a run's record, failure and checkpoint: on a shared folder it may believe for a
-// minute that there is nothing yet, unless one opens the folder.
-func (s *Store) refresh(key string) {
-	for _, dir := range []string{s.run(key), s.failed(key)} {
-		for _, above := range []string{filepath.Dir(filepath.Dir(dir)), filepath.Dir(dir)} {
-			if !open(above) {
-				break
-			}
-		}
-	}
-	open(s.work("checkpoints"))
-}
-
-// open opens a folder for a moment, and reports whether that was possible.
-func open(dir string) bool {
-	f, err := os.Open(dir)
-	if err == nil {
-		f.Close()
-	}
-	return err == nil
 }
 
 // keep shows that the holder is alive, until Unlock: it writes to the file what it holds,

@@ -41,6 +41,8 @@ type Store struct {
 	dir   string
 	also  []*Store // which are only read
 	token string   // in its locks
+
+	listed *listing // of a snapshot
 }
 
 // Open returns the store in a folder, which need not exist yet. It changes nothing there.
@@ -376,6 +378,9 @@ func (f *Failure) Before(t time.Time) bool {
 
 // Failed returns the failure of a run, nil if there is none.
 func (s *Store) Failed(key string) *Failure {
+	if s.none(s.failed(key)) {
+		return nil
+	}
 	f := new(Failure)
 	b, err := readFile(s.FailureFile(key))
 	if err != nil || json.Unmarshal(b, f) != nil {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A listing knows what the store does, and does not look for what was not there.
-func TestList(t *testing.T) {
+// A snapshot knows what the store does, and does not look for what was not there.
+func TestSnapshot(t *testing.T) {
 	s := prepared(t)
 	a, b, c := draft(1), draft(2), draft(3)
 	key := func(d Draft) string { return d.Result.Identity.Key() }
@@ -19,7 +19,7 @@ func TestList(t *testing.T) {
 	if err := os.MkdirAll(s.run(key(c)), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	l := s.List()
+	l := s.Snapshot()
 	for _, d := range []Draft{a, b, c, draft(4)} {
 		k := key(d)
 		if l.Has(k) != s.Has(k) || (l.Failed(k) == nil) != (s.Failed(k) == nil) || (l.Damaged(k) == nil) != (s.Damaged(k) == nil) || l.Outdated(k) != nil {
@@ -30,6 +30,6 @@ func TestList(t *testing.T) {
 		t.Fatal(err)
 	}
 	if l.Has(key(draft(4))) {
-		t.Error("a listing knows of what came later")
+		t.Error("a snapshot knows of what came later")
 	}
 }
