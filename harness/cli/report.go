@@ -94,9 +94,9 @@ func otherCode(runs []*engine.Run) string {
 // runChecks shows which claims hold and which published numbers are reproduced. It
 // succeeds only if there is something to judge, and nothing is worse than published or
 // fails without a reason that the experiment states.
-func runChecks(out io.Writer, made *report.Outcome, screen report.Screen, undefined []string) error {
+func runChecks(out io.Writer, made *report.Report, screen report.Screen, undefined []string) error {
 	judged, open := 0, 0
-	var failed, explained, unexplained, stale []string
+	var failed, explained, unexplained []string
 	for _, r := range made.Results {
 		if err := r.TerminalChecks(progress.Screen(out), screen); err != nil {
 			return err
@@ -104,7 +104,7 @@ func runChecks(out io.Writer, made *report.Outcome, screen report.Screen, undefi
 		j, o := r.Checks()
 		judged, open = judged+j, open+o
 		reasons, none := r.Explained()
-		failed, stale = append(failed, r.Failures()...), append(stale, r.Stale()...)
+		failed = append(failed, r.Failures()...)
 		explained, unexplained = append(explained, reasons...), append(unexplained, none...)
 	}
 	if err := report.TerminalVerdicts(progress.Screen(out), made.Results, screen); err != nil {
@@ -113,7 +113,7 @@ func runChecks(out io.Writer, made *report.Outcome, screen report.Screen, undefi
 	for _, list := range []struct {
 		what  string
 		lines []string
-	}{{"differs for a stated reason", explained}, {"differs, known and not explained", unexplained}, {"note", stale}, {"check failed", failed}, {"check failed: undefined in the paper", undefined}} {
+	}{{"differs for a stated reason", explained}, {"differs, known and not explained", unexplained}, {"check failed", failed}, {"check failed: undefined in the paper", undefined}} {
 		for _, line := range list.lines {
 			fmt.Fprintf(out, "%s: %s\n", list.what, line)
 		}

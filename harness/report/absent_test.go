@@ -42,7 +42,7 @@ columns = ["slow"]
 	if _, p := r.shown(r.Spec.Figures[0]); p == nil {
 		t.Error("no figure")
 	}
-	if r.Claims[0].Ours != Open {
-		t.Errorf("the claim: %v", r.Claims[0].Ours)
+	if r.Claims[0].Ours.Verdict() != Open {
+		t.Errorf("the claim: %v", r.Claims[0].Ours.Verdict())
 	}
 }

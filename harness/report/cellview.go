@@ -43,13 +43,13 @@ func (r *Results) cellView(c *CellRuns, dir string) cellView {
 	v := cellView{ID: r.anchor(c), Name: r.placeName(c.Cell), Repeat: r.Repeat(c),
 		Dataset: r.valueTitle("dataset", c.Cell.Dataset), IPC: strconv.Itoa(c.Cell.IPC),
 		Method: sheet.Plain(r.valueTitle("method", c.Cell.Column)), Protocol: c.Cell.Protocol.Info().Title}
-	seeds := seedTable(c, dir)
+	seeds := r.seedTable(c, dir)
 	v.Seeds = seeds.HTML()
 	state := c.state()
 	metric := r.accuracyOf(c.Cell)
-	switch s, ok := c.summary(metric); {
-	case ok:
-		v.Value = fmt.Sprintf("%s (%s)", percent(100*s.Mean, 100*s.SD, s.HasSpread()), c.family(metric))
+	switch x := r.cell(c, metric); {
+	case x.N > 0:
+		v.Value = fmt.Sprintf("%s (%s)", percent(x.mean(), x.spread(), x.HasSpread()), c.family(metric))
 		v.Curve = r.curve(c, metric)
 	case state == sheet.NotRun:
 		v.Class, v.Value = "none", "not run"
@@ -176,10 +176,9 @@ func pictureOf(run Run, dir string) *pictureView {
 }
 
 // seedTable shows the runs of a cell, and leads to their records.
-func seedTable(c *CellRuns, dir string) *sheet.Sheet {
+func (r *Results) seedTable(c *CellRuns, dir string) *sheet.Sheet {
 	s := &sheet.Sheet{Columns: []string{"Seed", "Test accuracy (%)", "Test errors", "Updates", "Seconds per update", "Wall seconds", "Record"}}
 	var notes []string
-	marks := ""
 	said := map[string][]string{} // the seeds with a note
 	for _, run := range c.Runs {
 		seed := strconv.FormatUint(run.Seed, 10)
@@ -198,8 +197,9 @@ func seedTable(c *CellRuns, dir string) *sheet.Sheet {
 		var update sheet.Entry
 		if p.Timing.Median > 0 {
 			update = sheet.Text(seconds(p.Timing.Median))
-			update.Marks = timeMarksOf(p)
-			marks = unite(marks, update.Marks)
+			if !r.comparableTime(p) {
+				s.Refer(&update, timeMark)
+			}
 		}
 		record := sheet.Text(short(res.Key))
 		record.Link = beside(dir, filepath.Join(run.Record.Dir, "result.json"))
@@ -212,7 +212,6 @@ func seedTable(c *CellRuns, dir string) *sheet.Sheet {
 			said[n] = append(said[n], seed)
 		}
 	}
-	s.Notes = markNotes(marks)
 	for _, n := range notes {
 		who := "Seed "
 		if len(said[n]) > 1 {

@@ -12,7 +12,9 @@ import (
 	"testing"
 
 	"dgkip/harness/experiment"
+	"dgkip/harness/method"
 	"dgkip/harness/report/sheet"
+	"dgkip/harness/stats"
 	"dgkip/harness/store"
 )
 
@@ -37,7 +39,7 @@ func TestClaims(t *testing.T) {
 		{"kind = \"less\"\ncolumns = [\"slow\"]\nagainst = [\"fast-lr\", \"fast-ls\"]", full, Holds, ""},
 		{"kind = \"less\"\ncolumns = [\"slow\", \"fast-ls\"]\nagainst = [\"fast-lr\"]", full, Fails, "Fast_LS & co 97.00 % against Fast-LR 95.00 %"},
 		{"kind = \"less\"\nmetric = \"seconds_per_iteration\"\ncolumns = [\"fast-lr\"]\nagainst = [\"slow\"]", full, Holds, ""},
-		{"kind = \"less\"\nmetric = \"seconds_per_iteration\"\ncolumns = [\"fast-ls\"]\nagainst = [\"slow\"]", full, Open, "-jobs above 1"},
+		{"kind = \"less\"\nmetric = \"seconds_per_iteration\"\ncolumns = [\"fast-ls\"]\nagainst = [\"slow\"]", full, Open, "not all taken on one idle machine"},
 		{"kind = \"growth\"\nmetric = \"seconds_per_iteration\"\naxis = \"ipc\"\nfactor = 2\ncolumns = [\"slow\"]", full, Open, ""},
 		{above, full, Holds, "true in 2 of 2 runs"},
 		{strings.Replace(above, "deviation", "loss", 1), full, Fails, "line 1"},
@@ -54,11 +56,11 @@ func TestClaims(t *testing.T) {
 	} {
 		text := small + fmt.Sprintf("[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\n%s\n", c.claim)
 		got := made(t, text, c.acc).Claims[0]
-		if got.Ours != c.want || !strings.Contains(got.Evidence, c.says) {
-			t.Errorf("%s\n got %v (%s), want %v (%s)", c.claim, got.Ours, got.Evidence, c.want, c.says)
+		if got.Ours.Verdict() != c.want || !strings.Contains(got.Ours.Evidence(), c.says) {
+			t.Errorf("%s\n got %v (%s), want %v (%s)", c.claim, got.Ours.Verdict(), got.Ours.Evidence(), c.want, c.says)
 		}
-		if got.Published != Open {
-			t.Errorf("%s\nis judged on numbers that were not published: %s", c.claim, got.PublishedParts.short())
+		if got.Published.Verdict() != Open {
+			t.Errorf("%s\nis judged by numbers that were not published: %+v", c.claim, got.Published)
 		}
 	}
 }
@@ -68,7 +70,7 @@ func TestPublished(t *testing.T) {
 	for _, c := range []struct {
 		published string
 		ours      []float64
-		want      Match
+		want      Outcome
 	}{
 		{"values = { slow = [90.5, 0.3] }", []float64{0.90, 0.90}, Within},
 		{"values = { slow = [90.7, 0.3] }", []float64{0.90, 0.90}, Lower},
@@ -78,16 +80,16 @@ func TestPublished(t *testing.T) {
 		{"values = { slow = [90.01, 0.00] }", []float64{0.90, 0.90}, Within},     // 0.00 is known
 		{"values = { slow = [90.02, 0.00] }", []float64{0.90, 0.90}, Lower},
 		{"values = { slow = [89.2, 0.39], fast-lr = [1.11, 0.1] }", []float64{0.90, 0.90}, Higher}, // 89.2 is 89.20
-		{"values = { slow = 90.5 }", []float64{0.90}, Unjudged},
+		{"values = { slow = 90.5 }", []float64{0.90}, NotJudged},
 		{"tolerance = 1\nvalues = { slow = 90.5 }", []float64{0.90}, Within},
 		{"tolerance = 0.1\nvalues = { slow = 90.5 }", []float64{0.90}, Lower},
-		{"values = { slow = [90.5, 0.3] }", nil, Unjudged},
-		{"metric = \"seconds_per_iteration\"\nvalues = { slow = 9 }", []float64{0.90}, Unjudged},
+		{"values = { slow = [90.5, 0.3] }", nil, "not run"},
+		{"metric = \"seconds_per_iteration\"\nvalues = { slow = 9 }", []float64{0.90}, NotJudged},
 		{"metric = \"seconds_per_iteration\"\ntolerance = 0.5\nvalues = { slow = 0.3 }", []float64{0.90}, Within},
 	} {
 		r := made(t, small+head+c.published+"\n", map[string][]float64{"slow": c.ours})
 		b := r.Published
-		if len(b) == 0 || b[0].Match != c.want {
+		if len(b) == 0 || b[0].Outcome != c.want {
 			t.Errorf("%s, ours %v: %+v, want %v", c.published, c.ours, b, c.want)
 		}
 		if f := r.Failures(); (len(f) == 1) != (c.want == Lower) {
@@ -99,10 +101,11 @@ func TestPublished(t *testing.T) {
 // The tolerance of an accuracy counts the spreads of both sides and the sampling error
 // of the test images, and is one test image at least; half a digit comes on top.
 func TestTolerance(t *testing.T) {
+	cell := parse(t, small).Cells[0]
 	ofImages := func(n int64) *CellRuns {
 		rec := &store.Record{}
 		rec.Result.Counts = map[string][]int64{"test_images": {n}}
-		return &CellRuns{Runs: []Run{{Record: rec}}}
+		return &CellRuns{Cell: cell, Runs: []Run{{Record: rec}}}
 	}
 	const digit = 0.005 // half a unit of the last published one
 	for _, c := range []struct {
@@ -112,7 +115,7 @@ func TestTolerance(t *testing.T) {
 		images            int64
 		declared          float64
 		tolerance         float64 // without the digit
-		want              Match
+		want              Outcome
 	}{
 		// 2 sqrt(0.5^2 + 2 100^2 0.9 0.1/1800) = 2 sqrt(0.25 + 1).
 		{"test_acc", 90, 0.5, 90, 0, 1800, 0, 2 * math.Sqrt(1.25), Within},
@@ -133,35 +136,34 @@ func TestTolerance(t *testing.T) {
 		// One test image is within whatever is declared, two are not.
 		{"test_acc", 100, 0, 99.95, 0, 2000, 0.01, 0.05, Within},
 		{"test_acc", 100, 0, 99.9, 0, 2000, 0.01, 0.05, Lower},
-		{secondsPerUpdate, 1, 0.1, 1, 0, 2000, 0, math.NaN(), Unjudged},
+		{secondsPerUpdate, 1, 0.1, 1, 0, 2000, 0, math.NaN(), NotJudged},
 		{secondsPerUpdate, 1, 0, 1.4, 0, 2000, 0.5, 0.5, Within},
 	} {
-		b := Beside{Metric: c.metric, Published: experiment.Number{Mean: c.published, Spread: c.spread, HasSpread: true},
-			Ours: c.ours, Spread: c.ownSpread, Tolerance: math.NaN(), runs: ofImages(c.images)}
-		b.judge(&experiment.Published{Tolerance: c.declared}, digit)
-		if b.Match != c.want || !(math.Abs(b.Tolerance-digit-c.tolerance) < 5e-4) && !math.IsNaN(c.tolerance) {
-			t.Errorf("%+v: %v, tolerance %v", c, b.Match, b.Tolerance)
+		m := about(c.metric)
+		b := Comparison{Metric: c.metric, Published: experiment.Number{Mean: c.published, Spread: c.spread, HasSpread: true}, Runs: ofImages(c.images),
+			Source: &experiment.Published{Metric: c.metric, Tolerance: c.declared, Family: experiment.Families{"": method.Network}}, Ours: Cell{Metric: m, Summary: stats.Summary{N: 1, Mean: c.ours / m.scale, SD: c.ownSpread / m.scale}}}
+		b.judge(digit)
+		if b.Outcome != c.want || !(math.Abs(b.Tolerance-digit-c.tolerance) < 5e-4) && !math.IsNaN(c.tolerance) {
+			t.Errorf("%+v: %v, tolerance %v", c, b.Outcome, b.Tolerance)
 		}
 	}
 }
 
-// What is worse than published fails a check unless a deviation says why; one that
-// nothing needs is noted.
+// What is worse than published fails a check unless a deviation says why.
 func TestDeviations(t *testing.T) {
 	const published = "[[published]]\nsource = \"They\"\nfamily = \"network\"\nown = [\"fast-lr\"]\nvalues = { slow = [99, 0.1], fast-lr = [80, 0.1], fast-ls = [90, 0.1] }\n"
 	const claim = "[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\nkind = \"rank\"\ntop = 1\ncolumns = [\"slow\"]\n"
 	acc := map[string][]float64{"slow": {0.8, 0.8}, "fast-lr": {0.9, 0.9}, "fast-ls": {0.9, 0.9}}
 	deviation := func(what, why string) string { return "[[deviation]]\n" + what + "\nwhy = \"" + why + "\"\n" }
 	for name, c := range map[string]struct {
-		deviations               string
-		failed, explained, stale []string
+		deviations        string
+		failed, explained []string
 	}{
-		"none":          {"", []string{"demo: claim it", "Slow: test accuracy is 80.000, published 99: lower by 19.0"}, nil, nil},
-		"of a cell":     {deviation(`when = { method = "slow" }`, "{steps} steps of 1,000"), []string{"demo: claim it"}, []string{"demo: MNIST IPC 1 Slow (-19.00): 100 steps of 1,000"}, nil},
-		"not explained": {deviation(`when = { method = "slow" }`+"\nunexplained = true", "{steps} steps"), []string{"demo: claim it"}, nil, nil},
+		"none":          {"", []string{"demo: claim it", "Slow: test accuracy is 80.000, published 99: lower by 19.0"}, nil},
+		"of a cell":     {deviation(`when = { method = "slow" }`, "{steps} steps of 1,000"), []string{"demo: claim it"}, []string{"demo: MNIST IPC 1 Slow (-19.00): 100 steps of 1,000"}},
+		"not explained": {deviation(`when = { method = "slow" }`+"\nunexplained = true", "{steps} steps"), []string{"demo: claim it"}, nil},
 		"of both": {deviation(`when = { method = "slow" }`, "cut") + deviation(`claims = ["it"]`, "cut"), nil,
-			[]string{"demo: MNIST IPC 1 Slow (-19.00), claim it: cut"}, nil},
-		"stale": {deviation(`when = { method = "fast-*" }`, "cut"), []string{"demo: claim it", "Slow"}, nil, []string{"no longer applies, because nothing it covers is worse than published or fails: cut"}},
+			[]string{"demo: MNIST IPC 1 Slow (-19.00), claim it: cut"}},
 	} {
 		r := made(t, small+published+claim+c.deviations, acc)
 		explained, unexplained := r.Explained()
@@ -172,7 +174,7 @@ func TestDeviations(t *testing.T) {
 		for _, list := range []struct {
 			what      string
 			got, want []string
-		}{{"failed", r.Failures(), c.failed}, {"explained", explained, c.explained}, {"not explained", unexplained, open}, {"stale", r.Stale(), c.stale}} {
+		}{{"failed", r.Failures(), c.failed}, {"explained", explained, c.explained}, {"not explained", unexplained, open}} {
 			if len(list.got) != len(list.want) {
 				t.Errorf("%s: %s %q, want %q", name, list.what, list.got, list.want)
 				continue
@@ -228,7 +230,7 @@ own,0,1,1,0,0,0,0,0,0,2
 		t.Errorf("got\n%s", &b)
 	}
 	b.Reset()
-	if err := r.Terminal(&b, Screen{Width: 300}); err != nil || !strings.Contains(b.String(), "Of its own methods 2 numbers: 0 within tolerance, 1 higher, 1 lower.") {
+	if err := r.Terminal(&b, Screen{Width: 300}); err != nil || !strings.Contains(b.String(), "Of its own methods: 0 of 2 within tolerance, 1 higher, 1 lower.") {
 		t.Errorf("%v, got\n%s", err, &b)
 	}
 	b.Reset()
@@ -241,7 +243,7 @@ own,0,1,1,0,0,0,0,0,0,2
 func TestPublishedWithoutNumber(t *testing.T) {
 	const published = "[[published]]\nsource = \"They\"\nwhen = { ipc = 1 }\nmetric = \"absent\"\ntolerance = 1\nvalues = { slow = 3 }\n"
 	all := made(t, small+published, map[string][]float64{"slow": {0.9, 0.9}}).Published
-	if got, want := tallyOf(all, func(Beside) bool { return true }), (tally{"all": 1, "not judged": 1}); !maps.Equal(got, want) {
+	if got, want := tallyOf(all, func(Comparison) bool { return true }), (tally{NotJudged: 1}); !maps.Equal(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
@@ -250,17 +252,17 @@ func TestPublishedWithoutNumber(t *testing.T) {
 func TestPartlyTimedClaim(t *testing.T) {
 	const claim = "[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\nkind = \"less\"\nmetric = \"seconds_per_iteration\"\ncolumns = [\"fast-lr\"]\nagainst = [\"slow\"]\n"
 	r := made(t, small+claim, map[string][]float64{"slow": {0.9, 0.9}, "fast-lr": {0.95, 0.95}})
-	const says = "less than half of the processor's time"
-	if got := r.Claims[0]; got.Ours != Holds || strings.Contains(got.Evidence, says) {
-		t.Errorf("%v: %s", got.Ours, got.Evidence)
+	const says = "not all taken on one idle machine"
+	if got := r.Claims[0].Ours; got.Verdict() != Holds || strings.Contains(got.Evidence(), says) {
+		t.Errorf("%v: %s", got.Verdict(), got.Evidence())
 	}
 	for _, c := range r.Cells {
 		for _, run := range c.done() {
 			run.Record.Provenance.CPU = 60 // of 90 seconds on two threads
 		}
 	}
-	if got := r.judgeAll()[0]; got.Ours != Open || !strings.Contains(got.Evidence, says) {
-		t.Errorf("%v: %s", got.Ours, got.Evidence)
+	if got := r.judgeClaims()[0].Ours; got.Verdict() != Open || !strings.Contains(got.Evidence(), says) {
+		t.Errorf("%v: %s", got.Verdict(), got.Evidence())
 	}
 }
 
@@ -271,8 +273,8 @@ func TestGrowthInAnyOrder(t *testing.T) {
 	for _, order := range []string{"[2, 10]", "[10, 2]"} {
 		s := parse(t, strings.NewReplacer("ipc = [1]", "ipc = "+order, "count = 2", "count = 1").Replace(small)+claim)
 		r := Load(s, stored(t, s, func(i int, d *store.Draft) { d.Result.Metrics["rebound"] = float64(s.Cells[i].IPC) }), keyed)
-		if got := r.judgeAll()[0]; got.Ours != Fails || !strings.Contains(got.Evidence, "5") {
-			t.Errorf("ipc %s: %v: %s", order, got.Ours, got.Evidence)
+		if got := r.judgeClaims()[0].Ours; got.Verdict() != Fails || !strings.Contains(got.Evidence(), "5") {
+			t.Errorf("ipc %s: %v: %s", order, got.Verdict(), got.Evidence())
 		}
 	}
 }
@@ -284,8 +286,8 @@ func TestTimesApart(t *testing.T) {
 		`kind = "growth"` + "\n" + `axis = "ipc"` + "\n" + `factor = 1` + "\n" + `columns = ["slow", "fast-lr"]`} {
 		r := made(t, text+"[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\nmetric = \"seconds_per_iteration\"\n"+claim+"\n",
 			map[string][]float64{"slow": {0.9, 0.9}, "fast-lr": {0.95, 0.95}})
-		if got := r.Claims[0]; got.OursParts.Open > 0 {
-			t.Errorf("%v: %s", got.Ours, got.Evidence)
+		if got := r.Claims[0].Ours; got.Open > 0 {
+			t.Errorf("%v: %s", got.Verdict(), got.Evidence())
 		}
 		for _, c := range r.Cells {
 			if c.Cell.Column == "fast-lr" && c.Cell.IPC == 10 {
@@ -294,12 +296,11 @@ func TestTimesApart(t *testing.T) {
 				}
 			}
 		}
-		got := r.judgeAll()[0]
-		if n := got.OursParts; n.Open != 1 || n.Holds+n.Fails != 1 || !strings.Contains(got.Evidence, "1 cannot be judged yet, as the times come from different machines") {
-			t.Errorf("%d: %+v: %s", i, n, got.Evidence)
+		r.Claims = r.judgeClaims()
+		if n := r.Claims[0].Ours; n.Open != 1 || n.Holds+n.Fails != 1 || !strings.Contains(n.Evidence(), "1 cannot be judged yet, as the times were not all taken") {
+			t.Errorf("%d: %+v: %s", i, n, n.Evidence())
 		}
-		r.Claims = r.judgeAll()
-		if s := r.claimSheet(); len(s.Footnotes) != 1 || !strings.HasPrefix(s.Footnotes[0].Text, "Open, as the times come from different machines") {
+		if s := r.claimSheet(); len(s.Footnotes) != 1 || !strings.HasPrefix(s.Footnotes[0].Text, "Open, as the times were not all taken on one idle machine") {
 			t.Errorf("%d: footnotes %q", i, s.Footnotes)
 		}
 	}
@@ -329,8 +330,8 @@ func TestDirections(t *testing.T) {
 	if notes := strings.Join(r.sheets[0].Notes, " "); !strings.Contains(notes, "whether a high or a low rebound is better") {
 		t.Errorf("notes %q", notes)
 	}
-	if r.Claims[0].Ours != Open {
-		t.Errorf("the claim is %v: %s", r.Claims[0].Ours, r.Claims[0].Evidence)
+	if got := r.Claims[0].Ours; got.Verdict() != Open {
+		t.Errorf("the claim is %v: %s", got.Verdict(), got.Evidence())
 	}
 }
 
@@ -347,7 +348,7 @@ func TestClaimsTogether(t *testing.T) {
 		got = append(got, strings.Join(r.Heads, "/")+" "+r.Cells[2].Text+" "+r.Cells[2].Marks)
 	}
 	want := []string{"Small/It is best. 0 of 1 rows 1", "Other/It is best. 0 of 1 rows 1"}
-	if !slices.Equal(got, want) || !slices.Equal(s.Footnotes, []sheet.Footnote{{Mark: "1", Text: "It is cut."}}) {
+	if !slices.Equal(got, want) || !slices.Equal(s.Footnotes, []sheet.Mark{{Sign: "1", Text: "It is cut."}}) {
 		t.Errorf("got %q with the footnotes %q, want %q", got, s.Footnotes, want)
 	}
 }

@@ -40,24 +40,24 @@ func (r *Results) tableCSV() []byte {
 	lines := [][]string{append(slices.Clone(axes), "metric", "status", "n_seeds", "seed_list", "mean", "population_sd", "t95_half", "failed", "planned", "built_in", "shared_machine", "family")}
 	for _, c := range r.Cells {
 		for _, m := range r.tableMetrics() {
-			x, seeds := c.values(m)
+			x := r.cell(c, m)
 			mean, sd, half := "", "", ""
-			if s, ok := c.summary(m); ok {
-				mean = shortest(s.Mean)
-				if s.HasSpread() {
-					sd, half = shortest(s.SD), tenDigits(s.Half)
-				}
+			if x.N > 0 {
+				mean = shortest(x.Mean)
 			}
-			var names []string
-			for _, s := range seeds {
-				names = append(names, strconv.FormatUint(s, 10))
+			if x.HasSpread() {
+				sd, half = shortest(x.SD), tenDigits(x.Half)
 			}
-			of, shared := c, "" // which runs the number is of; the other is said of times
+			var seeds []string
+			for _, s := range x.Seeds {
+				seeds = append(seeds, strconv.FormatUint(s, 10))
+			}
+			of, shared := c, "" // the runs behind the number; shared is for times only
 			if clocked(m) {
 				of = cmp.Or(c.clock, c)
 				shared = strconv.FormatBool(slices.ContainsFunc(c.timed(), func(run Run) bool { return run.Record.Provenance.Timing.Shared }))
 			}
-			lines = append(lines, append(pointOf(c.Cell, axes), m, of.status(len(x)), strconv.Itoa(len(x)), strings.Join(names, " "), mean, sd, half,
+			lines = append(lines, append(pointOf(c.Cell, axes), m, of.status(x.N), strconv.Itoa(x.N), strings.Join(seeds, " "), mean, sd, half,
 				strconv.Itoa(of.lost()), strconv.Itoa(len(of.Runs)), strconv.FormatBool(r.dataset(c.Cell.Dataset).BuiltIn), shared, string(c.family(m))))
 		}
 	}

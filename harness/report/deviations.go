@@ -10,10 +10,27 @@ import (
 	"dgkip/harness/report/sheet"
 )
 
+// A Reason is what an experiment says about a number that is worse than published, or about
+// a claim that fails. The zero Reason says nothing.
+type Reason struct {
+	Why         string
+	Unexplained bool // the experiment only tells what is known
+}
+
+func (r Reason) String() string {
+	if r.Unexplained {
+		return "not explained: " + r.Why
+	}
+	return r.Why
+}
+
+// mark makes the reason a footnote.
+func (r Reason) mark() sheet.Mark { return sheet.Mark{Text: sentence(capital(r.String()))} }
+
 var settingPattern = regexp.MustCompile(`\{([a-z_]+)\}`)
 
-// reasonOf is why a cell's numbers are worse than published, with the cell's own
-// settings in it: the first of the experiment's deviations that is about it.
+// reasonOf is why a cell's numbers are worse than published: the first deviation of the
+// experiment that covers the cell. {KEY} in it becomes the cell's setting of that name.
 func (r *Results) reasonOf(c *experiment.Cell) Reason {
 	for _, d := range r.Spec.Deviations {
 		if len(d.When) == 0 || !d.When.Matches(c.At) {
@@ -43,50 +60,8 @@ func (r *Results) reasonOfClaim(id string) Reason {
 	return Reason{}
 }
 
-// A Reason is what an experiment says of a number that is worse than published, or of a
-// claim that fails. The zero Reason says nothing.
-type Reason struct {
-	Why         string
-	Unexplained bool // that it is so is known, and no more
-}
-
-func (r Reason) String() string {
-	if r.Unexplained {
-		return "not explained: " + r.Why
-	}
-	return r.Why
-}
-
-// Stale lists, in words, the deviations that nothing needs any more: all that they are
-// about was judged, and none of it is worse or fails.
-func (r *Results) Stale() []string {
-	var out []string
-	for _, d := range r.Spec.Deviations {
-		judged, needed := 0, false
-		for _, b := range r.Published {
-			if len(d.When) > 0 && d.When.Matches(b.Cell.At) {
-				needed = needed || b.Failed() || b.Seeds == 0
-				if b.Match != Unjudged {
-					judged++
-				}
-			}
-		}
-		for _, j := range r.Claims {
-			if slices.Contains(d.Claims, j.Claim.ID) {
-				needed = needed || j.Ours != Holds
-				judged++
-			}
-		}
-		if judged > 0 && !needed {
-			out = append(out, fmt.Sprintf("%s: a [[deviation]] no longer applies, because nothing it covers is worse than published or fails: %s", r.Spec.Name, d.Why))
-		}
-	}
-	return out
-}
-
-// Explained lists what is worse than published, or fails, for a reason that the
-// experiment states, a line for every reason; and apart from these what it says is known
-// and not explained.
+// Explained lists what is worse than published, or fails, for a reason that the experiment
+// states, one line for every reason. The reasons that explain nothing are in a second list.
 func (r *Results) Explained() (explained, not []string) {
 	var reasons []Reason
 	places := map[Reason][]string{}
@@ -96,10 +71,8 @@ func (r *Results) Explained() (explained, not []string) {
 			places[reason] = append(places[reason], place)
 		}
 	}
-	for _, b := range r.Published {
-		if b.Failed() {
-			add(b.Reason, r.placeName(b.Cell)+" ("+b.difference()+")")
-		}
+	for _, x := range r.Published {
+		add(x.Reason, r.placeName(x.Runs.Cell)+" ("+x.differenceText()+")")
 	}
 	for _, j := range r.Claims {
 		add(j.Reason, "claim "+j.Claim.ID)
@@ -113,11 +86,4 @@ func (r *Results) Explained() (explained, not []string) {
 		}
 	}
 	return explained, not
-}
-
-// footnote says the reason of an entry under its table, if there is one.
-func footnote(s *sheet.Sheet, e *sheet.Entry, reason string) {
-	if reason != "" {
-		s.Refer(e, sentence(capital(reason)))
-	}
 }

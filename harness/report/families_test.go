@@ -13,7 +13,7 @@ import (
 func TestMixedFamilies(t *testing.T) {
 	const other = "[[published]]\nsource = \"They\"\nwhen = { ipc = 1 }\nfamily = \"kernel\"\ntolerance = 1\nvalues = { slow = [80, 0.1] }\n"
 	r := made(t, small+other, map[string][]float64{"slow": {0.9, 0.9}})
-	if got, want := tallyOf(r.Published, func(Beside) bool { return true }), (tally{"all": 1, otherFamily: 1}); !maps.Equal(got, want) {
+	if got, want := tallyOf(r.Published, func(Comparison) bool { return true }), (tally{OtherFamily: 1}); !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	judged, open := r.Checks()
@@ -25,8 +25,8 @@ func TestMixedFamilies(t *testing.T) {
 	}
 	text := string(r.further("reproduced").Markdown())
 	for _, want := range []string{
-		"| published | 80.00 ± 0.10<sup>k</sup> |", "| ours | 90.00 ± 0.00<sup>n</sup> |", "| difference | ≠ |", "0 within tolerance, 0 higher, 0 lower, 1 of another family",
-		"kernel, marked k (", "network, marked n (", "≠: different protocol families; not comparable.",
+		"| published | 80.00 ± 0.10<sup>k</sup> |", "| ours | 90.00 ± 0.00<sup>n</sup> |", "| difference | ≠ |", "0 of 1 within tolerance, 0 higher, 0 lower, 1 of another family",
+		"kernel, marked k (", "network, marked n (", "≠: different protocol families, which do not compare.",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %q in\n%s", want, text)
@@ -38,7 +38,7 @@ func TestMixedFamilies(t *testing.T) {
 
 	same := strings.NewReplacer("kernel", "network", "80", "89.5").Replace(other)
 	r = made(t, small+other+same, map[string][]float64{"slow": {0.9, 0.9}})
-	if b := r.Published; len(b) != 1 || b[0].Published.Mean != 89.5 || b[0].Match != Within {
+	if b := r.Published; len(b) != 1 || b[0].Published.Mean != 89.5 || b[0].Outcome != Within {
 		t.Errorf("with one of our own family: %+v", b)
 	}
 	if text := string(r.further("reproduced").Markdown()); strings.Contains(text, "≠") || !strings.Contains(text, "Protocol family: network (") {
@@ -79,28 +79,28 @@ func TestLeagues(t *testing.T) {
 	replace := func(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(small) }
 	ofIPC := replace("ipc = [1]", "ipc = [1, 10]", `rows = ["dataset", "ipc"]`, `rows = ["method"]`, `columns = ["method"]`, `columns = ["ipc"]`)
 	for name, c := range map[string]struct {
-		text    string
-		places  []int // in the first row
-		pairs   int
-		ranking string
+		text   string
+		places []int // in the first row
+		pairs  int
+		rules  string
 	}{
-		"one family":     {small, []int{1, 0, 2}, 1, "underlined."},
-		"two families":   {small + "[method.fast-ls]\nsoft = true\n", []int{1, 2, 0}, 1, "; scores are ranked only within a protocol family."},
-		"three":          {small + "[method.fast-ls]\nsoft = true\n[method.fast-lr]\nsoft = true\n", []int{0, 2, 1}, 1, "within a protocol family."},
-		"a control":      {replace("[table]", "[table]\nunmarked = [\"fast-lr\"]") + "[method.fast-lr]\nsoft = true\n", []int{1, 0, 2}, 1, "underlined; not ranked: Fast-LR."},
+		"one family":     {small, []int{1, 0, 2}, 1, ""},
+		"two families":   {small + "[method.fast-ls]\nsoft = true\n", []int{1, 2, 0}, 1, "scores are ranked only within a protocol family"},
+		"three":          {small + "[method.fast-ls]\nsoft = true\n[method.fast-lr]\nsoft = true\n", []int{0, 2, 1}, 1, "scores are ranked only within a protocol family"},
+		"a control":      {replace("[table]", "[table]\nunmarked = [\"fast-lr\"]") + "[method.fast-lr]\nsoft = true\n", []int{1, 0, 2}, 1, "not ranked: Fast-LR"},
 		"ipc":            {ofIPC, []int{0, 0}, 0, ""},
 		"ipc as said":    {ofIPC + "against = { 10 = \"1\" }\n", []int{0, 0}, 3, ""},
-		"ipc and method": {replace("ipc = [1]", "ipc = [1, 10]", `rows = ["dataset", "ipc"]`, `rows = ["dataset"]`, `columns = ["method"]`, `columns = ["ipc", "method"]`), []int{1, 0, 2, 1, 0, 2}, 2, "; only columns of the same IPC are ranked with each other."},
+		"ipc and method": {replace("ipc = [1]", "ipc = [1, 10]", `rows = ["dataset", "ipc"]`, `rows = ["dataset"]`, `columns = ["method"]`, `columns = ["ipc", "method"]`), []int{1, 0, 2, 1, 0, 2}, 2, "only columns of the same IPC are ranked with each other"},
 		"protocols":      {replace("ipc = [1]", "ipc = [1]\n\"eval.protocol\" = [\"fake-score\", \"fake-kernel\"]", `rows = ["dataset", "ipc"]`, `rows = ["method"]`, `columns = ["method"]`, `columns = ["eval.protocol"]`), []int{0, 0}, 0, ""},
-		"settings":       {replace("ipc = [1]", "ipc = [1]\n\"method.steps\" = [1, 2]", `rows = ["dataset", "ipc"]`, `rows = ["method"]`, `columns = ["method"]`, `columns = ["method.steps"]`), []int{1, 1}, 3, "bold"},
+		"settings":       {replace("ipc = [1]", "ipc = [1]\n\"method.steps\" = [1, 2]", `rows = ["dataset", "ipc"]`, `rows = ["method"]`, `columns = ["method"]`, `columns = ["method.steps"]`), []int{1, 1}, 3, ""},
 	} {
 		r := made(t, c.text, acc)
 		var got []int
 		for _, e := range r.sheets[0].Rows[0].Cells {
 			got = append(got, e.Place)
 		}
-		if ranking := r.sheets[0].Ranking; !slices.Equal(got, c.places) || !strings.HasSuffix(ranking, c.ranking) && c.ranking != "bold" || (ranking == "") != (c.ranking == "") {
-			t.Errorf("%s: places %v, want %v; ranking %q", name, got, c.places, ranking)
+		if rules := strings.Join(r.sheets[0].Ranking.Rules, "; "); !slices.Equal(got, c.places) || rules != c.rules {
+			t.Errorf("%s: places %v, want %v; rules %q", name, got, c.places, rules)
 		}
 		pairs := 0
 		if s := r.further("pairs"); s != nil {
@@ -118,7 +118,7 @@ func TestPublishedBesideItsFamily(t *testing.T) {
 	text := strings.Replace(small, "ipc = [1]", "ipc = [1]\n\"eval.protocol\" = [\"fake-score\", \"fake-kernel\"]", 1) +
 		"[[published]]\nsource = \"They\"\nfamily = \"kernel\"\ntolerance = 1\nvalues = { slow = 89.5 }\n"
 	r := made(t, text, map[string][]float64{"slow": {0.9, 0.9}})
-	if len(r.Published) != 1 || r.Published[0].Mixed() || r.Published[0].Match != Within {
+	if len(r.Published) != 1 || r.Published[0].Outcome != Within {
 		t.Errorf("got %+v", r.Published)
 	}
 }
@@ -163,7 +163,7 @@ func TestPublishedOfBuiltIn(t *testing.T) {
 // A fraction among published numbers is hardly meant in percent.
 func TestPublishedFractions(t *testing.T) {
 	const entry = "[[published]]\nsource = \"They\"\nfamily = \"network\"\nvalues = { slow = 0.991, fast-lr = 99.1 }\n[[published]]\nsource = \"They\"\nmetric = \"seconds_per_iteration\"\nvalues = { slow = 0.5 }\n"
-	want := []string{"published by They: slow = 0.991 is taken as 0.991 %: values are in percent"}
+	want := []string{"published by They: slow = 0.991 is read as 0.991 %: give accuracies in percent"}
 	if got := made(t, small+entry, nil).Problems; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

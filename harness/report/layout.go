@@ -6,11 +6,10 @@ import (
 	"strings"
 
 	"dgkip/harness/experiment"
-	"dgkip/harness/method"
 	"dgkip/harness/report/sheet"
 )
 
-// tableLayout is where cells stand in the table of an experiment.
+// tableLayout arranges the cells of an experiment in rows and columns.
 type tableLayout struct {
 	r       *Results
 	t       experiment.Table
@@ -19,14 +18,14 @@ type tableLayout struct {
 	columns []group
 }
 
-// layout finds rows and columns. An axis that the spec puts nowhere, but on which
-// cells differ, becomes a further heading of rows: nothing is left out silently.
+// layout finds rows and columns. An axis that the spec does not place, but on which cells
+// differ, becomes a further heading of rows, so that nothing is left out silently.
 func (r *Results) layout() tableLayout {
 	g := tableLayout{r: r, t: experiment.Table{Rows: []string{"dataset", "ipc"}, Columns: []string{"method"}, Digits: 2}}
 	if r.Spec.Table != nil {
 		g.t = *r.Spec.Table
 	}
-	g.t.Value = metricOr(g.t.Value)
+	g.t.Value, g.t.Spread = metricOr(g.t.Value), cmp.Or(g.t.Spread, "sd")
 	if g.t.Mark == nil && len(g.t.Values) == 0 {
 		g.t.Mark = []string{"best", "second"}
 	}
@@ -50,14 +49,14 @@ func (g tableLayout) at(row, column group) *CellRuns {
 	return nil
 }
 
-// unmarked reports whether a column takes no part in best and second.
+// unmarked reports whether a column is left out of best and second.
 func (g tableLayout) unmarked(column group) bool {
 	return slices.ContainsFunc(column.values, func(v string) bool { return slices.Contains(g.t.Unmarked, v) })
 }
 
-// league is what numbers of a row have in common that may be ranked, or paired: the
-// protocol family, and the columns' values on all axes but those of methods.
-func (g tableLayout) league(row, column group, q quantity) string {
+// league names the numbers of a row that are ranked, or paired, with each other. They have
+// the same protocol family, and the same values on all axes of columns but those of methods.
+func (g tableLayout) league(row, column group, q metric) string {
 	c := g.at(row, column)
 	if c == nil {
 		return ""
@@ -83,8 +82,7 @@ func (g tableLayout) heading(column group) string {
 	return g.r.valueTitle(g.t.Columns[at], column.values[at])
 }
 
-// groups makes the headings over columns: those of the spec, or the outer axes
-// where columns have several.
+// groups makes the headings over columns: those of the spec, or else the outer axes.
 func (g tableLayout) groups() []sheet.Group {
 	var out []sheet.Group
 	titled := false
@@ -116,54 +114,16 @@ func (g tableLayout) groups() []sheet.Group {
 	return out
 }
 
-// quantity is what a line of a table shows.
-type quantity struct {
-	metric
-	spread string // sd, t95 or none
-	format func(float64) string
-}
-
-func (g tableLayout) quantity(name string) quantity {
-	q := quantity{about(name), cmp.Or(g.t.Spread, "sd"), func(x float64) string { return fixed(x, g.t.Digits) }}
-	if isTime(name) {
-		q.format = seconds
-	}
-	return q
-}
-
-// in is what a line shows in a column: another metric than elsewhere, where the
+// in is the metric that a line shows in a column: another one than elsewhere, where the
 // spec says so for one of the column's values.
-func (g tableLayout) in(q quantity, column group) quantity {
+func (g tableLayout) in(q metric, column group) metric {
 	if q.name != g.t.Value {
 		return q
 	}
 	for _, v := range column.values {
 		if name := g.t.Values[v]; name != "" {
-			return g.quantity(name)
+			return about(name)
 		}
 	}
 	return q
 }
-
-// tableBuilder makes the main table of an experiment.
-type tableBuilder struct {
-	tableLayout
-	lines    []quantity
-	machines machines
-	families columnFamilies
-	ranked   []method.Family // those among which there is a best
-	out      sheet.Sheet
-
-	most     int          // seeds in the fullest cell
-	usual    int          // seeds in most of the cells that have a spread
-	single   bool         // a cell of one seed has no spread beside cells that have one
-	idle     int          // rows of which nothing has run
-	excluded map[int]bool // reasons in use
-	ahead    bool         // some mark stands in a row in which others have no run
-}
-
-// lostMark is on values that lack runs which were made.
-const lostMark = "†"
-
-// cutMark is on values of fewer iterations than the authors of the method make.
-const cutMark = "¶"

@@ -8,7 +8,7 @@ import (
 	"dgkip/harness/store"
 )
 
-// Load finds the records of an experiment, judges them and makes the tables.
+// Load finds the records of an experiment, judges them and builds the tables.
 func Load(s *experiment.Spec, st *store.Store, o Options) *Results { return newReader(st).load(s, o) }
 
 func (x *reader) load(s *experiment.Spec, o Options) *Results {
@@ -16,19 +16,20 @@ func (x *reader) load(s *experiment.Spec, o Options) *Results {
 	if s.Times != nil {
 		r.timeBy(x.results(s.Times, o))
 	}
+	r.machine = mainMachine(r.Cells)
 	r.warnOfFractions()
-	r.Published, r.Claims = r.compare(), r.judgeAll()
+	r.Published, r.Claims = r.compare(), r.judgeClaims()
 	if len(r.Cells) > 0 {
 		r.sheets = r.allSheets()
 	}
 	return r
 }
 
-// furtherTables are the tables beside the main one, by the end of their names.
+// furtherTables are the tables besides the main one, by the end of their names.
 var furtherTables = []struct {
 	name string
-	make func(*Results) *sheet.Sheet // nil where there is nothing to show
-	csv  func(*Results) []byte       // its numbers; nil where other files have them
+	make func(*Results) *sheet.Sheet // nil if there is nothing to show
+	csv  func(*Results) []byte       // its numbers, nil if other files have them
 }{
 	{"reproduced", (*Results).reproduced, nil},
 	{"verdicts", (*Results).verdicts, (*Results).verdictsCSV},
@@ -36,7 +37,7 @@ var furtherTables = []struct {
 	{"claims", (*Results).claimSheet, (*Results).claimsCSV},
 }
 
-// allSheets makes the tables, the main one first.
+// allSheets builds the tables, the main one first.
 func (r *Results) allSheets() []*sheet.Sheet {
 	out := []*sheet.Sheet{r.table()}
 	for _, f := range furtherTables {
@@ -47,7 +48,7 @@ func (r *Results) allSheets() []*sheet.Sheet {
 	return out
 }
 
-// further returns a table beside the main one, nil if there is nothing in it.
+// further returns one of furtherTables, nil if there is nothing to show.
 func (r *Results) further(name string) *sheet.Sheet {
 	i := slices.IndexFunc(r.sheets, func(s *sheet.Sheet) bool { return s.Name == r.stem()+"-"+name })
 	if i < 0 {

@@ -10,15 +10,15 @@ import (
 	"dgkip/harness/stats"
 )
 
-// pairs is the table of differences seed by seed: in every row the columns against
-// the controls that the spec names for them, or in every league the best against the
-// second, or, where only one column is ranked, that one against all others. It is nil
-// where no two have two seeds in common.
+// pairs is the table of differences seed by seed. Every row compares the columns with their
+// controls, if the spec names controls. If not, every league compares its best with its
+// second, or its only ranked column with the unranked ones. The table is nil if no two
+// columns have two seeds in common.
 func (r *Results) pairs() *sheet.Sheet {
 	g := r.layout()
-	q := g.quantity(g.t.Value)
+	q := about(g.t.Value)
 	if len(g.t.Values) > 0 {
-		return nil // columns show different things
+		return nil // columns show different metrics
 	}
 	s := &sheet.Sheet{Name: r.stem() + "-pairs", Title: r.Spec.Title + ": pairs", Heads: axisTitles(g.rowAxes), Merge: len(g.rowAxes),
 		Columns: []string{"Column", "Against", "Seeds", "Difference", "95 % from", "to"}}
@@ -40,18 +40,18 @@ func (r *Results) pairs() *sheet.Sheet {
 	if q.unit == "%" {
 		unit = " in percentage points"
 	}
-	s.Caption = fmt.Sprintf("Differences in %s%s, seed by seed: the mean and its 95 %% t-interval. At an equal seed methods begin with other images: pairs share data and networks only.", q.title, unit)
+	s.Caption = fmt.Sprintf("Mean difference in %s%s between two methods, seed by seed, with its 95 %% t-interval. Runs of the same seed share the data and the networks, but not the first images.", q.title, unit)
 	if len(s.Rows) > 1 {
-		s.Caption += fmt.Sprintf(" The intervals are not adjusted for the %d comparisons.", len(s.Rows))
+		s.Caption += fmt.Sprintf(" The intervals are not adjusted for making %d comparisons.", len(s.Rows))
 	}
 	if ranked {
-		s.Caption += " Best and second of a row were chosen by the same numbers, which makes their difference look larger than it is."
+		s.Caption += " Best and second of a row were chosen by these numbers, so their difference looks larger than it is."
 	}
 	s.Caption, s.Notes = r.selected(s.Caption), families.notes()
 	return s
 }
 
-// pairsCSV has the numbers of that table, in the metric's shown unit and with all digits.
+// pairsCSV has the numbers of that table with all digits, in the same unit.
 func (r *Results) pairsCSV() []byte {
 	g := r.layout()
 	lines := [][]string{slices.Clone(g.rowAxes)}
@@ -61,7 +61,7 @@ func (r *Results) pairsCSV() []byte {
 		}
 	}
 	lines[0] = append(lines[0], "metric", "n_seeds", "mean_difference", "t95_low", "t95_high")
-	q := g.quantity(g.t.Value)
+	q := about(g.t.Value)
 	for _, d := range g.differences(q) {
 		lines = append(lines, slices.Concat(d.row.values, d.x.values, d.y.values, []string{q.name, strconv.Itoa(d.N),
 			tenDigits(d.Mean), tenDigits(d.Mean - d.Half), tenDigits(d.Mean + d.Half)}))
@@ -69,15 +69,15 @@ func (r *Results) pairsCSV() []byte {
 	return sheet.CSV(lines)
 }
 
-// difference is a column less another over the seeds that both have, in the unit shown.
+// difference is one column of a row less another, over the seeds that both have.
 type difference struct {
 	row group
 	pair
 	stats.Summary
 }
 
-// differences are those of all pairs with two seeds in common, row by row.
-func (g tableLayout) differences(q quantity) []difference {
+// differences compares all pairs with two seeds in common, row by row.
+func (g tableLayout) differences(q metric) []difference {
 	var out []difference
 	for _, row := range g.rows {
 		for _, p := range g.opponents(row, q) {
@@ -89,8 +89,9 @@ func (g tableLayout) differences(q quantity) []difference {
 	return out
 }
 
-// differ is one cell less another over the seeds that both have, false for less than two.
-func differ(a, b *CellRuns, q quantity) (stats.Summary, bool) {
+// differ subtracts two cells seed by seed, in the unit that readers see. It returns false if
+// they have fewer than two seeds in common.
+func differ(a, b *CellRuns, q metric) (stats.Summary, bool) {
 	x, y := a.common(b, q.name)
 	if len(x) < 2 {
 		return stats.Summary{}, false
@@ -104,11 +105,11 @@ func differ(a, b *CellRuns, q quantity) (stats.Summary, bool) {
 // pair is two columns to be compared.
 type pair struct {
 	x, y   group
-	ranked bool // as best and second
+	ranked bool // they are best and second
 }
 
-// opponents are the columns of a row to be compared, two and two.
-func (g tableLayout) opponents(row group, q quantity) []pair {
+// opponents are the pairs of columns to compare in a row.
+func (g tableLayout) opponents(row group, q metric) []pair {
 	if g.t.Against != nil {
 		return g.declared(row)
 	}
@@ -179,4 +180,29 @@ func (g tableLayout) controls(x, y group) bool {
 
 func (g tableLayout) columnTitle(c group) string {
 	return strings.Join(g.r.headsOf(g.t.Columns, c), ", ")
+}
+
+// pairNumbers adds the differences of the table of pairs, in both directions.
+func (r *Results) pairNumbers(out *numberList) {
+	g := r.layout()
+	if len(g.t.Values) > 0 {
+		return // columns show different metrics
+	}
+	if n, all := r.progress(); r.Spec.Seeds > 1 && n[sheet.Blank] < all {
+		out.none("pair/*", sheet.NotRun)
+	}
+	for _, d := range g.differences(about(g.t.Value)) {
+		for _, one := range []difference{d, d.reversed()} {
+			place := "pair/" + strings.Join(slices.Concat(one.row.values, one.x.values, one.y.values), "/")
+			out.add(place, signed(one.Mean, g.t.Digits))
+			out.add(place+"/from", signed(one.Mean-one.Half, g.t.Digits))
+			out.add(place+"/to", signed(one.Mean+one.Half, g.t.Digits))
+			out.add(place+"/seeds", strconv.Itoa(one.N))
+		}
+	}
+}
+
+func (d difference) reversed() difference {
+	d.x, d.y, d.Mean = d.y, d.x, -d.Mean
+	return d
 }

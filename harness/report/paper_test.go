@@ -30,12 +30,12 @@ func TestUsesOf(t *testing.T) {
 
 func TestNumbersOfReport(t *testing.T) {
 	r := loadDemo(t)
-	have := map[string]string{}
+	have := map[string]Number{}
 	for _, n := range r.Numbers() {
 		if _, twice := have[n.Name]; twice {
 			t.Errorf("%s is there twice", n.Name)
 		}
-		have[n.Name] = n.latex()
+		have[n.Name] = n
 	}
 	for name, want := range map[string]string{
 		"profile":                        "desk",
@@ -65,13 +65,13 @@ func TestNumbersOfReport(t *testing.T) {
 		"published/not-run":                            "0",
 		"published/slow/higher":                        "1",
 	} {
-		if have[name] != want {
-			t.Errorf("%s: %q; want %q", name, have[name], want)
+		if n, ok := find(have, name); !ok || n.latex() != want {
+			t.Errorf("%s: %q; want %q", name, n.latex(), want)
 		}
 	}
 	for _, name := range []string{"glyphs/50/slow/acc", "mnist/1/fast-ls/published", "glyphs/1/best-published"} {
-		if text, ok := have[name]; ok {
-			t.Errorf("%s: %q", name, text)
+		if n, ok := find(have, name); ok {
+			t.Errorf("%s: %q", name, n.latex())
 		}
 	}
 }
@@ -93,13 +93,13 @@ func TestNumberInFormulas(t *testing.T) {
 
 // Numbers that only a run can give are announced while there is none.
 func TestNumbersWithoutRuns(t *testing.T) {
-	pending := map[string]bool{}
+	have := map[string]Number{}
 	for _, n := range made(t, small, nil).Numbers() {
-		pending[n.Name] = n.None == sheet.NotRun
+		have[n.Name] = n
 	}
 	for _, name := range []string{"mnist/1/slow/acc", "mnist/1/slow/bound", "mnist/1/slow/time", "mnist/1/slow/transfer.hinge.test_acc"} {
-		if !pending[name] {
-			t.Errorf("%s is not pending", name)
+		if n, ok := find(have, name); !ok || n.None != sheet.NotRun {
+			t.Errorf("%s: %+v", name, n)
 		}
 	}
 }
@@ -154,7 +154,7 @@ func TestWritePaper(t *testing.T) {
 	if err != nil || len(p.Undefined)+len(p.Problems) > 0 || p.NotRun != 1 {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, "demo-process.tex")); err != nil || !strings.Contains(string(text), "[no run has been made]") {
+	if text, err := os.ReadFile(filepath.Join(dir, "demo-process.tex")); err != nil || !strings.Contains(string(text), "[no run has been computed]") {
 		t.Errorf("%s, %v", text, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "demo-process.pdf")); err == nil {

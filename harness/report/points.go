@@ -64,7 +64,10 @@ func (b *figureBuilder) scatter() chart.Picture {
 	name := cmp.Or(b.f.X, secondsPerIteration)
 	x := &chart.Axis{Label: axisLabel(name), Log: b.f.LogX || isTime(name)}
 	if isTime(name) {
-		b.note(machinesOf(b.cells).notes()...)
+		b.note(b.r.timeNotes(b.cells)...)
+		if !oneIdleMachine(b.cells) {
+			b.note("Some of the times were not taken on one idle machine of that kind, and may not compare")
+		}
 	}
 	panels := b.panels(x, b.yAxis(), func(g group, title string) []chart.Series {
 		s := chart.Series{Kind: chart.Dots, Name: title}

@@ -307,7 +307,7 @@ func TestEmptyStore(t *testing.T) {
 		t.Errorf("failures %q", got)
 	}
 	b, err := os.ReadFile(filepath.Join(dir, "tables", "demo.md"))
-	if err != nil || !bytes.Contains(b, []byte("percent: no run has been made.")) {
+	if err != nil || !bytes.Contains(b, []byte("percent: no run has been computed.")) {
 		t.Errorf("%v\n%s", err, b)
 	}
 }
@@ -338,7 +338,7 @@ func TestDamagedRecord(t *testing.T) {
 		t.Errorf("problems %q", again.Problems)
 	}
 	cells := again.sheets[0].Rows[0].Cells
-	if cells[0].Plain() != "90.00" || cells[0].Marks != lostMark || cells[1].State != sheet.Damaged || cells[2].State != sheet.NotRun {
+	if cells[0].Plain() != "90.00" || cells[0].Marks != lostMark.Sign || cells[1].State != sheet.Damaged || cells[2].State != sheet.NotRun {
 		t.Errorf("%+v", cells)
 	}
 	if got := again.progressText(); got != "1 of 6 runs done, 2 damaged" {
@@ -456,7 +456,7 @@ func TestAllFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := Load(s, st, keyed)
-	if got := r.sheets[0].Caption; !strings.Contains(got, "percent: every run that was made has failed.") {
+	if got := r.sheets[0].Caption; !strings.Contains(got, "percent: every run has failed.") {
 		t.Error(got)
 	}
 }

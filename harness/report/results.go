@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"dgkip/harness/experiment"
-	"dgkip/harness/method"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/stats"
 	"dgkip/harness/store"
@@ -18,102 +17,18 @@ type Results struct {
 	Spec  *experiment.Spec
 	Cells []*CellRuns // the selected ones, in the grid's order
 
-	// Problems are what stood in the way of a complete report, or looks wrong, in words.
+	// Problems tell, in words, what is missing from the report or looks wrong.
 	Problems []string
 
-	// Published sets every published number beside ours, in the order of the cells,
-	// and Claims are judged in the order of the experiment.
-	Published []Beside
-	Claims    []Judged
+	Published []Comparison  // by metric, then in the order of the cells
+	Claims    []JudgedClaim // in the order of the experiment
 
 	options Options
+	machine string                   // the kind that most times were taken on
 	data    map[string]store.Dataset // by name
 	traces  map[string]*store.Trace  // by key
 	sheets  []*sheet.Sheet           // the main one first; none without cells
 }
-
-// Match says how our number lies to a published one.
-type Match int
-
-// Matches.
-const (
-	Unjudged Match = iota // no number of ours, or no tolerance is known
-	Within                // the tolerance
-	Unstable              // within it only because our seeds scatter so much
-	Higher
-	Lower
-)
-
-func (m Match) String() string {
-	return [...]string{"not judged", "within", "unstable", "higher", "lower"}[m]
-}
-
-// Beside is a published number with ours beside it. Both are in published units.
-type Beside struct {
-	Cell      *experiment.Cell
-	Source    string
-	Metric    string
-	Published experiment.Number
-	Ours      float64
-	Spread    float64 // population standard deviation over our seeds
-	Seeds     int     // ours; 0 if there is no number
-
-	// Family and Own are the protocol families of the published number and of ours.
-	// Where they differ the numbers cannot be compared, and there is no match.
-	Family, Own method.Family
-
-	// BuiltIn says that ours is of data that the program draws, and so cannot match.
-	BuiltIn bool
-
-	// Unchecked says that nobody has held the number against its source.
-	Unchecked bool
-
-	// OfSource says that the method is the source's own, and not one it compares with.
-	OfSource bool
-
-	// Tolerance is how far from the published mean ours may lie, NaN if that is not
-	// known. Declared says that it is the spec's own. Reason is why ours is worse, if
-	// it is and somebody said why.
-	Tolerance float64
-	Declared  bool
-	Match     Match
-	Reason    Reason
-
-	runs *CellRuns
-}
-
-// Verdict is the outcome of a claim.
-type Verdict int
-
-// Verdicts.
-const (
-	Open  Verdict = iota // not enough runs, or nothing to judge by
-	Holds                // it is so
-	Fails                // it is not so
-)
-
-func (v Verdict) String() string { return [...]string{"not enough runs", "holds", "fails"}[v] }
-
-// Judged is a claim with the verdicts on it: on our records and on published
-// numbers, Open where they do not suffice.
-type Judged struct {
-	Claim                     experiment.Claim
-	Ours, Published           Verdict
-	OursParts, PublishedParts parts
-	Evidence                  string // counts in how many parts it holds by our records, and says where it fails
-
-	// Reason is why the claim fails on our records, if it does and somebody said why.
-	Reason Reason
-}
-
-// parts counts the rows, cells or runs that a claim speaks of by their verdict.
-type parts struct {
-	Unit               string // "rows"
-	Open, Holds, Fails int
-	why                []string // some are open
-}
-
-func (p parts) all() int { return p.Open + p.Holds + p.Fails }
 
 // CellRuns are the runs of a cell.
 type CellRuns struct {
@@ -244,9 +159,9 @@ func (r *Results) nothing() string {
 	case n[sheet.Damaged] > 0:
 		return "no record can be read"
 	case n[sheet.Failed] > 0:
-		return "every run that was made has failed"
+		return "every run has failed"
 	}
-	return "no run has been made"
+	return "no run has been computed"
 }
 
 // done lists the runs with a record.

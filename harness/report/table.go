@@ -5,35 +5,50 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"dgkip/harness/experiment"
+	"dgkip/harness/method"
 	"dgkip/harness/report/sheet"
 )
 
+// tableBuilder makes the main table of an experiment.
+type tableBuilder struct {
+	tableLayout
+	lines    []metric // shown of a row, each in a line of its own
+	families columnFamilies
+	ranked   []method.Family // those among which there is a best
+	out      sheet.Sheet
+
+	most     int          // seeds in the fullest cell
+	usual    int          // seeds in most of the cells that have a spread
+	single   bool         // a cell of one seed has no spread, and other cells have one
+	idle     int          // rows of which nothing has run
+	excluded map[int]bool // reasons in use
+	ahead    bool         // a best or second was chosen in a row that is incomplete
+}
+
 // table returns the experiment's table.
 func (r *Results) table() *sheet.Sheet {
-	b := &tableBuilder{tableLayout: r.layout(), machines: machinesOf(r.Cells), families: columnFamilies{}, excluded: map[int]bool{}}
-	b.lines = []quantity{b.quantity(b.t.Value)}
-	for _, name := range b.times() {
-		time := b.quantity(name)
-		time.spread = "none"
-		b.lines = append(b.lines, time)
+	b := &tableBuilder{tableLayout: r.layout(), families: columnFamilies{}, excluded: map[int]bool{}}
+	b.lines = []metric{about(b.t.Value)}
+	for _, time := range b.times() {
+		b.lines = append(b.lines, about(time))
 	}
 	b.out = sheet.Sheet{Name: r.stem(), Title: r.Spec.Title, Heads: axisTitles(b.rowAxes), Merge: len(b.rowAxes), Groups: b.groups()}
 	if len(b.lines) > 1 {
 		b.out.Heads = append(b.out.Heads, "Metric")
 	}
-	cells := map[int]int{} // with so many seeds
+	cells := map[int]int{} // by their number of seeds
 	for _, c := range b.columns {
 		b.out.Columns = append(b.out.Columns, b.heading(c))
 		for _, x := range c.cells {
-			values, _ := x.values(b.in(b.lines[0], c).name)
+			name := b.in(b.lines[0], c).name
+			values, _ := x.values(name)
 			b.most = max(b.most, len(values))
 			cells[len(values)]++
-			family := x.family(b.in(b.lines[0], c).name)
+			family := x.family(name)
 			b.families.add(b.heading(c), family)
-			if family != "" && !b.unmarked(c) { // a time has none
+			if family != "" && !b.unmarked(c) {
 				b.ranked = with(b.ranked, family)
 			}
 		}
@@ -47,18 +62,18 @@ func (r *Results) table() *sheet.Sheet {
 	begun := slices.ContainsFunc(b.rows, b.begun)
 	for _, row := range b.rows {
 		if begun && !b.begun(row) {
-			b.idle++ // a page of dashes hides what there is
+			b.idle++ // rows of dashes would hide the results
 			continue
 		}
-		for _, q := range b.lines {
-			b.out.Rows = append(b.out.Rows, b.row(row, q))
+		for i := range b.lines {
+			b.out.Rows = append(b.out.Rows, b.row(row, i))
 		}
 	}
 	b.explain()
 	return &b.out
 }
 
-// times are those that have a line of their own under each row.
+// times are the metrics that have a line of their own under each row.
 func (b *tableBuilder) times() (names []string) {
 	if b.t.Time && b.t.Value != secondsPerIteration {
 		names = append(names, secondsPerIteration)
@@ -69,7 +84,7 @@ func (b *tableBuilder) times() (names []string) {
 	return names
 }
 
-// begun reports whether some run of a row has been made.
+// begun reports whether some run of a row has been tried.
 func (b *tableBuilder) begun(row group) bool {
 	return slices.ContainsFunc(b.columns, func(column group) bool {
 		c := b.at(row, column)
@@ -78,35 +93,29 @@ func (b *tableBuilder) begun(row group) bool {
 }
 
 // row makes one line of the table.
-func (b *tableBuilder) row(at group, q quantity) sheet.Row {
+func (b *tableBuilder) row(at group, line int) sheet.Row {
+	q := b.lines[line]
 	out := sheet.Row{Heads: b.r.headsOf(b.rowAxes, at)}
 	if len(b.lines) > 1 {
 		out.Heads = append(out.Heads, shortMetric(q.name))
 	}
 	means, leagues := make([]*float64, len(b.columns)), make([]string, len(b.columns))
 	missing := map[string]bool{}
-	var ran []string // what the row's times were taken on
 	for i, column := range b.columns {
-		e, mean := b.entry(at, column, b.in(q, column))
+		e, x := b.entry(at, column, line)
 		out.Cells = append(out.Cells, e)
 		if b.unmarked(column) {
 			continue
 		}
 		leagues[i] = b.league(at, column, b.in(q, column))
-		if !strings.ContainsAny(e.Marks, timeMarks) {
-			means[i] = mean
-		}
-		if c := b.at(at, column); c != nil && means[i] != nil && clocked(q.name) {
-			ran = with(ran, b.machines.of(c))
+		if mean := x.mean(); x.N > 0 && !slices.Contains(x.Marks, timeMark) {
+			means[i] = &mean
 		}
 		if e.State == sheet.NotRun || e.State == sheet.Damaged {
 			missing[leagues[i]] = true
 		}
 	}
-	if len(ran) > 1 {
-		return out
-	}
-	for i, place := range places(means, leagues, q.metric) {
+	for i, place := range places(means, leagues, q) {
 		if place == 1 && slices.Contains(b.t.Mark, "best") || place == 2 && slices.Contains(b.t.Mark, "second") {
 			out.Cells[i].Place = place
 			b.ahead = b.ahead || missing[leagues[i]]
@@ -115,14 +124,13 @@ func (b *tableBuilder) row(at group, q quantity) sheet.Row {
 	return out
 }
 
-// timeNoise is how far apart two times must be to be told apart: so much do those of MNIST and
-// of Fashion-MNIST, whose work is the same, differ in the median.
+// timeNoise is the relative difference below which two times count as equal. It is the
+// median difference between MNIST and Fashion-MNIST, which take the same work.
 const timeNoise = 0.07
 
-// places ranks values, each in its league: 1 for the best, 2 for the second, with ties
-// by the values themselves and not by their rounded text, and by the noise of times. Two
-// best leave no second. A value alone is not the best of anything, and nothing is where no
-// direction is known.
+// places ranks values within their leagues: 1 for the best, 2 for the second. Values are
+// compared with all digits, and times up to their noise. Two best leave no second. A value
+// alone in its league has no place, and neither has a metric without a direction.
 func places(means []*float64, leagues []string, of metric) []int {
 	out := make([]int, len(means))
 	if of.better == unranked {
@@ -162,67 +170,62 @@ func places(means []*float64, leagues []string, of metric) []int {
 	return out
 }
 
-// entry makes one entry, and returns its mean for ranking.
-func (b *tableBuilder) entry(row, column group, q quantity) (sheet.Entry, *float64) {
+// entry makes one entry of a line, and returns the cell that it shows.
+func (b *tableBuilder) entry(row, column group, line int) (sheet.Entry, Cell) {
 	c := b.at(row, column)
 	if c == nil {
 		for i, x := range b.r.Spec.Excluded {
 			if x.Where.Matches(b.coordinates(row, column)) {
 				b.excluded[i] = true
-				return sheet.Entry{State: sheet.Excluded}, nil
+				return sheet.Entry{State: sheet.Excluded}, Cell{}
 			}
 		}
-		return sheet.Entry{}, nil
+		return sheet.Entry{}, Cell{}
 	}
-	sum, ok := c.summary(q.name)
-	if !ok {
-		if clocked(q.name) && len(b.lines) > 1 {
-			return sheet.Entry{}, nil // the line above says what happened
-		}
-		return sheet.Entry{State: c.state()}, nil
+	q := b.in(b.lines[line], column)
+	x := b.r.cell(c, q.name)
+	if x.N == 0 && len(b.lines) > 1 && clocked(q.name) {
+		return sheet.Entry{}, x // the line above says what happened
 	}
-	mean := sum.Mean * q.scale
-	e := sheet.Text(q.format(mean))
+	spread := b.t.Spread
+	if line > 0 {
+		spread = "none"
+	}
+	e := x.entry(&b.out, b.t.Digits, spread)
+	if x.N == 0 {
+		return e, x
+	}
 	e.Link = "#" + b.r.anchor(c)
-	if sum.HasSpread() {
-		switch q.spread {
-		case "sd":
-			e.Spread = q.format(sum.SD * q.scale)
-		case "t95":
-			e.Spread = q.format(sum.Half * q.scale)
-		}
-	}
-	if isTime(q.name) {
-		e.Marks = b.machines.of(c)
-		return e, &mean
-	}
 	switch {
-	case sum.N == 1 && b.most > 1 && q.spread != "none":
-		b.single = true // it has no spread, which says so
-	case sum.N != b.usual:
-		e.N = sum.N
+	case isTime(q.name):
+	case x.N == 1 && b.most > 1 && spread != "none":
+		b.single = true // it shows no spread, and a note explains that
+	case x.N != b.usual:
+		e.N = x.N
 	}
-	if c.lost() > 0 {
-		e.Marks = lostMark
-	}
-	if b.cut(c) {
-		e.Marks += cutMark
+	if b.cutShort(c) && !isTime(q.name) {
+		b.out.Refer(&e, cutMark)
 	}
 	b.families.mark(&e, b.heading(column), c.family(q.name))
-	return e, &mean
+	return e, x
 }
 
-// cut reports whether a cell has fewer iterations, or updates, than the authors of its method make.
-func (b *tableBuilder) cut(c *CellRuns) bool {
+// cutMark is on values of cells that cutShort selects.
+var cutMark = sheet.Mark{Sign: "¶", Text: "fewer iterations than the authors of the method use: the schedule is cut short."}
+
+// cutShort reports whether a cell has fewer iterations, or updates, than the authors of
+// its method use.
+func (b *tableBuilder) cutShort(c *CellRuns) bool {
 	settings := c.Cell.Identity(experiment.DatasetIdentity{}, 0).Method.Settings
-	made, ok := settings["iterations"]
+	number, ok := settings["iterations"]
 	if !ok {
-		made = settings["updates"]
+		number = settings["updates"]
 	}
-	n, err := strconv.Atoi(fmt.Sprint(made))
+	n, err := strconv.Atoi(fmt.Sprint(number))
 	return err == nil && n < b.t.Usual[c.Cell.Column]
 }
 
+// coordinates returns the value of every axis at a place in the table.
 func (b *tableBuilder) coordinates(row, column group) func(string) (string, bool) {
 	return func(axis string) (string, bool) {
 		if i := slices.Index(b.rowAxes, axis); i >= 0 {

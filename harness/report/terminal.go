@@ -13,10 +13,10 @@ import (
 // Screen describes the terminal that a table is for. The zero value is for a file.
 type Screen struct {
 	Width int    // columns; wider tables are cut into several. 0 for a file: no limit, no escape sequences
-	Host  string // this machine's name; the records made here are counted
+	Host  string // this machine's name, to count the records from here
 }
 
-// Terminal writes the experiment's table for people to read at once.
+// Terminal writes the experiment's table for a terminal.
 func (r *Results) Terminal(w io.Writer, screen Screen) error {
 	if len(r.sheets) == 0 {
 		return nil
@@ -26,16 +26,17 @@ func (r *Results) Terminal(w io.Writer, screen Screen) error {
 	return s.Terminal(w, screen.Width)
 }
 
-// furtherNotes say what else there is to read, beginning with what was published.
+// furtherNotes compare with the published numbers, and list the further tables.
 func (r *Results) furtherNotes() []string {
 	if n, _ := r.progress(); n[sheet.Blank] == 0 {
 		return nil
 	}
 	var out, names []string
 	if len(r.Published) > 0 {
-		text := fmt.Sprintf("Against the published accuracies (%s): %s.", list(r.sources()), tallyOf(r.Published, Beside.accuracy))
-		if own := tallyOf(r.Published, Beside.ownAccuracy); own["all"] > 0 && own["all"] < tallyOf(r.Published, Beside.accuracy)["all"] {
-			text += fmt.Sprintf(" Of its own methods %s.", own)
+		all, own := tallyOf(r.Published, Comparison.accuracy), tallyOf(r.Published, Comparison.ownAccuracy)
+		text := fmt.Sprintf("Against the published accuracies (%s): %s.", list(r.sources()), all)
+		if own.all() > 0 && own.all() < all.all() {
+			text += fmt.Sprintf(" Of its own methods: %s.", own)
 		}
 		out = append(out, text)
 	}
@@ -43,12 +44,12 @@ func (r *Results) furtherNotes() []string {
 		names = append(names, s.Name+".md")
 	}
 	if names != nil {
-		out = append(out, "Further tables, on the page and in the folder of tables: "+list(names)+".")
+		out = append(out, "Further tables are on the page and in the folder tables: "+list(names)+".")
 	}
 	return out
 }
 
-// hereNote says how many of the records were made on this machine.
+// hereNote tells how many of the records were computed on this machine, unless all were.
 func (r *Results) hereNote(host string) []string {
 	if host == "" {
 		return nil
@@ -69,11 +70,10 @@ func (r *Results) hereNote(host string) []string {
 	case 0:
 		return []string{fmt.Sprintf("All %s come from other machines.", Count(all, "record", "records"))}
 	}
-	return []string{fmt.Sprintf("%d of %d records were made on this machine.", here, all)}
+	return []string{fmt.Sprintf("%d of %d records were computed on this machine.", here, all)}
 }
 
-// TerminalChecks writes, for people to read at once, which published numbers our
-// records reproduce and which claims hold.
+// TerminalChecks writes the tables of reproduced numbers and of claims for a terminal.
 func (r *Results) TerminalChecks(w io.Writer, screen Screen) error {
 	for _, name := range []string{"reproduced", "claims"} {
 		if s := r.further(name); s != nil {
@@ -85,39 +85,39 @@ func (r *Results) TerminalChecks(w io.Writer, screen Screen) error {
 	return nil
 }
 
-// Failures lists, in words, the published numbers that ours are worse than by more than
-// the tolerance, and the claims that fail on our records, where no deviation says why.
+// Failures lists, in words, the claims that fail on our records, and the published numbers
+// that ours are worse than by more than the tolerance, where no deviation gives a reason.
 func (r *Results) Failures() []string {
 	var out []string
 	for _, j := range r.Claims {
-		if j.Ours == Fails && j.Reason == (Reason{}) {
-			out = append(out, fmt.Sprintf("%s: claim %s (%s): %s", r.Spec.Name, j.Claim.ID, j.Claim.Place, j.Evidence))
+		if j.Ours.Fails > 0 && j.Reason == (Reason{}) {
+			out = append(out, fmt.Sprintf("%s: claim %s (%s): %s", r.Spec.Name, j.Claim.ID, j.Claim.Place, j.Ours.Evidence()))
 		}
 	}
-	for _, b := range r.Published {
-		if b.Failed() && b.Reason == (Reason{}) {
-			out = append(out, fmt.Sprintf("%s: %s: %s is %s, published %s: %s by %s, where the tolerance is %s", r.Spec.Name, r.placeName(b.Cell),
-				metricTitle(b.Metric), significant(b.Ours, 5), shortest(b.Published.Mean), b.Match, significant(math.Abs(b.Difference()), 3), significant(b.Tolerance, 3)))
+	for _, x := range r.Published {
+		if x.Worse && x.Reason == (Reason{}) {
+			out = append(out, fmt.Sprintf("%s: %s: %s is %s, published %s: %s by %s, where the tolerance is %s", r.Spec.Name, r.placeName(x.Runs.Cell),
+				metricTitle(x.Metric), significant(x.Ours.mean(), 5), shortest(x.Published.Mean), x.Outcome, significant(math.Abs(x.difference()), 3), significant(x.Tolerance, 3)))
 		}
 	}
 	return out
 }
 
-// Checks counts the claims and published numbers that could be judged, and those
-// that runs are missing for.
+// Checks counts the claims and published numbers that were judged, and those that wait for
+// runs.
 func (r *Results) Checks() (judged, open int) {
 	for _, j := range r.Claims {
-		if j.Ours == Open {
+		if j.Ours.Verdict() == Open {
 			open++
 		} else {
 			judged++
 		}
 	}
-	for _, b := range r.Published {
+	for _, x := range r.Published {
 		switch {
-		case b.Match != Unjudged:
+		case x.Outcome.judged():
 			judged++
-		case b.Seeds == 0 && b.judgeable():
+		case x.waits():
 			open++
 		}
 	}

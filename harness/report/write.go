@@ -13,8 +13,8 @@ import (
 	"dgkip/harness/store"
 )
 
-// Outcome says what a report consists of.
-type Outcome struct {
+// Report tells what was written.
+type Report struct {
 	Results  []*Results // one for every experiment
 	Files    []string   // written, or found to be right already
 	Page     string     // the page among the files
@@ -33,8 +33,8 @@ type Outcome struct {
 // selects has -selection in between, what o.Set changes has -set, and the page is index-selection.html: the files of
 // the whole stay as they were. Files of a table or figure that there is nothing to show
 // of any more are removed.
-func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*Outcome, error) {
-	x, out := newReader(st), &Outcome{}
+func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*Report, error) {
+	x, out := newReader(st), &Report{}
 	for _, s := range specs {
 		out.Results = append(out.Results, x.load(s, o))
 	}

@@ -21,6 +21,9 @@ func (s *Sheet) HTML() template.HTML {
 	return template.HTML(b.String())
 }
 
+// HTMLCaption is the caption for the template.
+func (s *Sheet) HTMLCaption() string { return s.caption("bold", "underlined") }
+
 // HTMLRow is a row as the template shows it.
 type HTMLRow struct {
 	Class string

@@ -32,7 +32,7 @@ func (s *Sheet) Latex(source string) []byte {
 	b.WriteString(latexFallbacks)
 	for i, blocks := range s.latexFloats() {
 		if i == 0 {
-			p("\\begin{table*}[htbp]\n\\centering\n\\caption{%s}\n\\label{tab:%s}\n", LatexText(s.Caption), LatexLabel(s.Name))
+			p("\\begin{table*}[htbp]\n\\centering\n\\caption{%s}\n\\label{tab:%s}\n", LatexText(s.caption("bold", "underlined")), LatexLabel(s.Name))
 		} else {
 			p("\\begin{table*}[htbp]\n\\centering\n\\addtocounter{table}{-1}\n\\caption{%s, continued. A row's best is the best of all parts. What marks mean stands below the first part.}\n", LatexText(s.Title))
 		}
@@ -48,7 +48,7 @@ func (s *Sheet) Latex(source string) []byte {
 		if i == 0 && len(s.Footnotes)+len(s.Notes) > 0 {
 			p("\\par\\smallskip\\raggedright\n")
 			for _, n := range s.Footnotes {
-				p("%s%s\\par\n", latexMarks(n.Mark), LatexText(n.Text))
+				p("%s%s\\par\n", latexMarks(n.Sign), LatexText(n.Text))
 			}
 			for _, n := range s.Notes {
 				p("%s\\par\n", LatexText(n))

@@ -19,14 +19,14 @@ func (s *Sheet) Markdown() []byte {
 		}
 		block.markdownTable(&b)
 	}
-	if s.Caption != "" {
-		fmt.Fprintf(&b, "\n%s\n", markdownText(s.Caption))
+	if caption := s.caption("bold", "underlined"); caption != "" {
+		fmt.Fprintf(&b, "\n%s\n", markdownText(caption))
 	}
 	if len(s.Footnotes)+len(s.Notes) > 0 {
 		b.WriteByte('\n')
 	}
 	for _, n := range s.Footnotes {
-		fmt.Fprintf(&b, "- <sup>%s</sup> %s\n", markdownText(n.Mark), markdownText(n.Text))
+		fmt.Fprintf(&b, "- <sup>%s</sup> %s\n", markdownText(n.Sign), markdownText(n.Text))
 	}
 	for _, n := range s.Notes {
 		fmt.Fprintf(&b, "- %s\n", markdownText(n))

@@ -7,6 +7,7 @@ package sheet
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Sheet is a table that can be written in any format.
@@ -14,15 +15,15 @@ type Sheet struct {
 	Name    string // base name of its files
 	Title   string
 	Caption string
-	Ranking string   // the part of the caption about bold and underlined entries
+	Ranking Ranking
 	Heads   []string // titles of the leading columns, which name the rows
 	Columns []string // titles of the value columns
 	Groups  []Group  // headings over the value columns; may be nil
 	Rows    []Row
 	Notes   []string // shown under the table
 
-	// Footnotes are shown before the notes.
-	Footnotes []Footnote
+	// Footnotes explain the marks of entries, and stand before the notes.
+	Footnotes []Mark
 
 	// Merge is the number of leading columns in which equal neighbouring texts are shown
 	// only once.
@@ -32,6 +33,32 @@ type Sheet struct {
 	// share of the line width of every column, or nil if no column is long.
 	Prose bool
 	Wide  []float64
+
+	numbers int // of footnotes that have a number
+}
+
+// Ranking says which entries of a row stand out. Every form adds a sentence to the caption
+// on how it shows them.
+type Ranking struct {
+	Best, Second bool
+	Rules        []string // what else a reader has to know
+}
+
+// caption is the caption with the sentence on best and second, which a form shows as the
+// arguments say.
+func (s *Sheet) caption(best, second string) string {
+	text := ""
+	switch r := s.Ranking; {
+	case r.Best && r.Second:
+		text = "The best of a row is " + best + ", the second " + second
+	case r.Best:
+		text = "The best of a row is " + best
+	case r.Second:
+		text = "The second of a row is " + second
+	default:
+		return s.Caption
+	}
+	return s.Caption + " " + strings.Join(append([]string{text}, s.Ranking.Rules...), "; ") + "."
 }
 
 // Group is a heading over the next N value columns, or "" for none.
@@ -95,18 +122,22 @@ func (e Entry) Plain() string {
 	return s
 }
 
-// Footnote is a text under the table that marks of entries refer to.
-type Footnote struct{ Mark, Text string }
+// Mark is a sign behind an entry, explained by a text under the table.
+type Mark struct{ Sign, Text string }
 
-// Refer adds the number of a footnote to the marks of an entry. Entries with the same text share a
-// footnote.
-func (s *Sheet) Refer(e *Entry, text string) {
-	i := slices.IndexFunc(s.Footnotes, func(n Footnote) bool { return n.Text == text })
+// Refer marks an entry and puts the text of the mark under the table. A mark without a
+// sign gets the next number. Entries with the same text share a mark.
+func (s *Sheet) Refer(e *Entry, m Mark) {
+	i := slices.IndexFunc(s.Footnotes, func(n Mark) bool { return n.Text == m.Text })
 	if i < 0 {
 		i = len(s.Footnotes)
-		s.Footnotes = append(s.Footnotes, Footnote{strconv.Itoa(i + 1), text})
+		if m.Sign == "" {
+			s.numbers++
+			m.Sign = strconv.Itoa(s.numbers)
+		}
+		s.Footnotes = append(s.Footnotes, m)
 	}
-	e.Marks += s.Footnotes[i].Mark
+	e.Marks += s.Footnotes[i].Sign
 }
 
 // Has reports whether f holds for any entry.

@@ -51,7 +51,7 @@ func TestFootnotes(t *testing.T) {
 	s := &Sheet{Heads: []string{"D"}, Columns: []string{"a", "b", "c"}, Notes: []string{"2,000 updates."}}
 	cells := []Entry{Text("4"), Text("5"), Text("6")}
 	for i, text := range []string{"Cut short.", "Not run.", "Cut short."} {
-		s.Refer(&cells[i], text)
+		s.Refer(&cells[i], Mark{Text: text})
 	}
 	s.Rows = []Row{{Heads: []string{"d"}, Cells: cells}}
 	var terminal bytes.Buffer

@@ -23,14 +23,13 @@ func (s *Sheet) Terminal(w io.Writer, width int) error {
 			return err
 		}
 	}
-	caption := s.Caption
-	if !style && s.Ranking != "" {
-		ranking := strings.NewReplacer("is bold", "is marked ¹", "second underlined", "second ²", "is underlined", "is marked ²").Replace(s.Ranking)
-		caption = strings.Replace(caption, s.Ranking, ranking, 1)
+	best, second := "bold", "underlined"
+	if !style {
+		best, second = "marked ¹", "marked ²"
 	}
-	paragraph(&b, caption, width)
+	paragraph(&b, s.caption(best, second), width)
 	for _, n := range s.Footnotes {
-		paragraph(&b, raised.Replace(n.Mark)+" "+n.Text, width)
+		paragraph(&b, raised.Replace(n.Sign)+" "+n.Text, width)
 	}
 	for _, n := range s.Notes {
 		paragraph(&b, n, width)

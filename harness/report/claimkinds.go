@@ -1,0 +1,388 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"dgkip/harness/experiment"
+	"dgkip/harness/stats"
+)
+
+// claimKinds are the kinds of claims: the unit that one counts, and the function that
+// judges its parts.
+var claimKinds = map[string]struct {
+	unit  string
+	parts func(claimData) []part
+}{
+	"rank":     {"rows", rank},
+	"less":     {"rows", less},
+	"growth":   {"series", growth},
+	"close":    {"cells", closeTo},
+	"above":    {"runs", above},
+	"together": {"runs", correlation},
+	"opposed":  {"runs", correlation},
+}
+
+// part is the verdict on one of the rows, series, cells or runs that a claim is about.
+type part struct {
+	where, what string // the place, and the numbers that decide
+	verdict     Verdict
+	why         string // it is open, if not for want of a run or a number
+}
+
+// claimData is a claim and the numbers to judge it by.
+type claimData struct {
+	r *Results
+	experiment.Claim
+	metric    string
+	cells     []*CellRuns
+	published bool // judge by published numbers, not by our records
+}
+
+func (r *Results) claimData(c experiment.Claim, published bool) claimData {
+	return claimData{r, c, metricOr(c.Metric), r.only(c.Only), published}
+}
+
+// judgeClaims judges every claim by our records and by the published numbers.
+func (r *Results) judgeClaims() []JudgedClaim {
+	var out []JudgedClaim
+	for _, c := range r.Spec.Claims {
+		j := JudgedClaim{Claim: c, Ours: r.claimData(c, false).judge(), Published: r.claimData(c, true).judge()}
+		if j.Ours.Fails > 0 {
+			j.Reason = r.reasonOfClaim(c.ID)
+		}
+		out = append(out, j)
+	}
+	return out
+}
+
+// notThere is why most parts that are open are open.
+const notThere = "runs or numbers are missing"
+
+func (c claimData) judge() Judgement {
+	kind := claimKinds[c.Kind]
+	switch {
+	case c.published && kind.unit == "runs":
+		return Judgement{nothing: "curves have not been published as numbers"}
+	case len(c.cells) == 0:
+		return Judgement{nothing: "the claim is about no cell of the report"}
+	}
+	j := Judgement{Unit: kind.unit, nothing: "nothing to judge it by"}
+	for _, p := range kind.parts(c) {
+		switch p.verdict {
+		case Open:
+			j.Open++
+			j.reasons = with(j.reasons, cmp.Or(p.why, notThere))
+		case Fails:
+			j.Fails++
+			j.failures = append(j.failures, p.where+" ("+p.what+")")
+		case Holds:
+			j.Holds++
+		}
+	}
+	return j
+}
+
+// value returns a metric of a cell in the unit of the records. A mean over a part of the
+// planned seeds does not count.
+func (c claimData) value(x *CellRuns, metric string) (float64, bool) {
+	if c.published {
+		v, _, ok := c.r.publishedOf(x.Cell, metric)
+		return v.Mean / about(metric).scale, ok
+	}
+	s := c.r.cell(x, metric)
+	return s.Mean, s.N > 0 && len(x.done()) == len(x.Runs)
+}
+
+// expected reports whether a column has the metric. Among published numbers a column may
+// have none at all, and then is left out.
+func (c claimData) expected(column, metric string) bool {
+	return !c.published || slices.ContainsFunc(c.r.Spec.Published, func(p experiment.Published) bool {
+		_, ok := p.Values[column]
+		return ok && metricOr(p.Metric) == metric
+	})
+}
+
+// apart says why the values of some cells do not compare, "" if they do.
+func (c claimData) apart(cells []*CellRuns) string {
+	if !c.published && isTime(c.metric) && !oneIdleMachine(cells) {
+		return "the times were not all taken on one idle machine"
+	}
+	return ""
+}
+
+// groupsBut groups the cells by all axes but one.
+func (c claimData) groupsBut(axis string) []group {
+	return c.r.groups(c.cells, slices.DeleteFunc(c.r.axes(), func(a string) bool { return a == axis }))
+}
+
+// side is 0 for the columns that the claim is about and 1 for those it compares them with:
+// the named ones, or all that the table ranks. It is -1 for the rest.
+func (c claimData) side(column string) int {
+	switch {
+	case slices.Contains(c.Columns, column):
+		return 0
+	case slices.Contains(c.Against, column):
+		return 1
+	case len(c.Against) == 0 && (c.r.Spec.Table == nil || !slices.Contains(c.r.Spec.Table.Unmarked, column)):
+		return 1
+	}
+	return -1
+}
+
+// about reports whether a claim on single cells is about this one.
+func (c claimData) about(x *CellRuns) bool {
+	return len(c.Columns) == 0 || slices.Contains(c.Columns, x.Cell.Column)
+}
+
+// contest is a row of a table with the columns of a claim against the others.
+type contest struct {
+	part
+	mine, theirs               []rival // the best first
+	mineMissing, theirsMissing int
+}
+
+// rival is a column of a row with its value.
+type rival struct {
+	name  string
+	value float64
+}
+
+// contests returns the rows in which both sides have a column.
+func (c claimData) contests(better direction) []contest {
+	var out []contest
+	for _, m := range c.groupsBut("method") {
+		var sides [2][]rival
+		var missing [2]int
+		var cells []*CellRuns
+		for _, x := range m.cells {
+			side := c.side(x.Cell.Column)
+			if side < 0 {
+				continue
+			}
+			cells = append(cells, x)
+			if v, ok := c.value(x, c.metric); ok {
+				sides[side] = append(sides[side], rival{c.r.valueTitle("method", x.Cell.Column), v})
+			} else if c.expected(x.Cell.Column, c.metric) {
+				missing[side]++
+			}
+		}
+		for _, s := range sides {
+			slices.SortStableFunc(s, func(a, b rival) int { return better.compare(a.value, b.value) })
+		}
+		if c.published && len(sides[0])+len(sides[1]) == 0 || len(sides[0])+missing[0] == 0 || len(sides[1])+missing[1] == 0 {
+			continue
+		}
+		out = append(out, contest{part{where: c.r.placeName(m.cells[0].Cell, "method"), why: c.apart(cells)}, sides[0], sides[1], missing[0], missing[1]})
+	}
+	return out
+}
+
+// against tells the two values that decide a contest.
+func (c claimData) against(own, other rival) string {
+	return fmt.Sprintf("%s %s against %s %s", own.name, show(c.metric, own.value), other.name, show(c.metric, other.value))
+}
+
+// rank judges that one of Columns is among the best Top of every row.
+func rank(c claimData) []part {
+	var out []part
+	better := about(c.metric).better
+	for _, x := range c.contests(better) {
+		switch {
+		case better == unranked || len(x.mine) == 0 || x.why != "":
+		case len(x.theirs) < c.Top:
+			if x.mineMissing+x.theirsMissing == 0 {
+				x.verdict = Holds
+			}
+		default:
+			own, other := x.mine[0], x.theirs[c.Top-1]
+			x.what = c.against(own, other)
+			switch passed := better.ahead(other.value, own.value); {
+			case passed && x.mineMissing == 0:
+				x.verdict = Fails
+			case !passed && x.theirsMissing == 0:
+				x.verdict = Holds
+			}
+		}
+		out = append(out, x.part)
+	}
+	return out
+}
+
+// less judges that each of Columns is lower than each of Against in every row.
+func less(c claimData) []part {
+	var out []part
+	for _, x := range c.contests(lower) {
+		if len(x.mine) > 0 && len(x.theirs) > 0 && x.why == "" {
+			own, other := x.mine[len(x.mine)-1], x.theirs[0]
+			x.what = c.against(own, other)
+			switch {
+			case !lower.ahead(own.value, other.value):
+				x.verdict = Fails
+			case x.mineMissing+x.theirsMissing == 0:
+				x.verdict = Holds
+			}
+		}
+		out = append(out, x.part)
+	}
+	return out
+}
+
+// growth judges that the metric grows from one end of Axis to the other at most by Factor
+// for Columns, and by more for Against.
+func growth(c claimData) []part {
+	points := c.r.axisValues(c.Axis)
+	if len(points) == 0 {
+		return nil // it is an axis of another profile
+	}
+	if numeric(points) { // the grid may have them in any order
+		points = slices.SortedFunc(slices.Values(points), func(a, b string) int { return cmp.Compare(numberOf(a), numberOf(b)) })
+	}
+	first, last := points[0], points[len(points)-1]
+	var out []part
+	for _, m := range c.groupsBut(c.Axis) {
+		column := m.cells[0].Cell.Column
+		mine := slices.Contains(c.Columns, column)
+		if !mine && !slices.Contains(c.Against, column) {
+			continue
+		}
+		values := map[string]float64{}
+		var ends []*CellRuns
+		for _, x := range m.cells {
+			at, _ := x.Cell.At(c.Axis)
+			if at != first && at != last {
+				continue
+			}
+			ends = append(ends, x)
+			if v, ok := c.value(x, c.metric); ok {
+				values[at] = v
+			}
+		}
+		if c.published && len(values) == 0 {
+			continue
+		}
+		p := part{where: c.r.placeName(m.cells[0].Cell, c.Axis), why: c.apart(ends)}
+		if p.why == "" && len(values) == 2 && values[first] > 0 {
+			factor := values[last] / values[first]
+			p.what, p.verdict = times(factor), Fails
+			if mine == (factor <= c.Factor) {
+				p.verdict = Holds
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// closeTo judges that Metric and Other of a cell differ by at most Tolerance.
+func closeTo(c claimData) []part {
+	var out []part
+	for _, x := range c.cells {
+		a, ok1 := c.value(x, c.metric)
+		b, ok2 := c.value(x, c.Other)
+		if !c.about(x) || c.published && (!ok1 && !ok2 || !c.expected(x.Cell.Column, c.Other)) {
+			continue
+		}
+		p := part{where: c.r.placeName(x.Cell)}
+		if ok1 && ok2 {
+			p.what, p.verdict = show(c.metric, a)+" against "+show(c.Other, b), Fails
+			// Decimal tolerances are not exact in their last bits.
+			if c.Tolerance-math.Abs(a-b) >= -1e-12*math.Max(math.Abs(a), math.Abs(b)) {
+				p.verdict = Holds
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// traces returns a part for every run, judged by the two columns of its trace. Runs of a
+// method without these columns are left out unless the claim names the method.
+func (c claimData) traces(judge func(a, b []float64) part) []part {
+	var out []part
+	for _, x := range c.cells {
+		if !c.about(x) {
+			continue
+		}
+		for _, run := range x.Runs {
+			a, b := c.columns(run)
+			if run.Record != nil && len(a) == 0 && len(c.Columns) == 0 {
+				continue
+			}
+			var p part
+			if len(a) > 0 {
+				p = judge(a, b)
+			}
+			p.where = fmt.Sprintf("%s seed %d", c.r.placeName(x.Cell), run.Seed)
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// columns returns the lines of a run's trace in which Metric and Other have a number.
+func (c claimData) columns(run Run) (x, y []float64) {
+	if run.Record == nil {
+		return nil, nil
+	}
+	t := c.r.trace(run.Record)
+	if t == nil {
+		return nil, nil
+	}
+	a, b := t.Column(c.Claim.Metric), t.Column(c.Other)
+	for i := range min(len(a), len(b)) {
+		if !math.IsNaN(a[i]) && !math.IsNaN(b[i]) {
+			x, y = append(x, a[i]), append(y, b[i])
+		}
+	}
+	return x, y
+}
+
+// slack is the relative difference of two ways to compute one number in float32.
+const slack = 1e-6
+
+// above judges that Metric is at least Other in every line of a trace.
+func above(c claimData) []part {
+	return c.traces(func(a, b []float64) part {
+		for i := range a {
+			if a[i] < b[i]-slack*math.Max(math.Abs(a[i]), math.Abs(b[i])) {
+				return part{verdict: Fails, what: fmt.Sprintf("line %d has %s %s and %s %s", i+1, c.Claim.Metric, significant(a[i], 6), c.Other, significant(b[i], 6))}
+			}
+		}
+		return part{verdict: Holds}
+	})
+}
+
+const (
+	fewestLines     = 5   // of a trace, for a correlation
+	leastCorrelated = 0.5 // rank correlation from which two quantities go together
+	correlationText = "Two quantities rise and fall together when their rank correlation along a trace is 0.5 or more. They are opposed when it is -0.5 or less. A quantity claimed to fall must also end lower than it began."
+)
+
+// correlation judges that Metric and Other rise and fall together, or are opposed. Falls
+// asks in addition that Metric ends below its start.
+func correlation(c claimData) []part {
+	return c.traces(func(a, b []float64) part {
+		if len(a) < fewestLines {
+			return part{}
+		}
+		rho := stats.Spearman(a, b)
+		if math.IsNaN(rho) {
+			return part{}
+		}
+		p := part{verdict: Fails, what: "rank correlation " + fixed(rho, 2)}
+		from, to := a[0], a[len(a)-1]
+		if c.Falls {
+			p.what += fmt.Sprintf(", %s from %s to %s", metricTitle(c.Claim.Metric), significant(from, 3), significant(to, 3))
+		}
+		if c.Kind == "opposed" {
+			rho = -rho
+		}
+		if rho >= leastCorrelated && (to < from || !c.Falls) {
+			p.verdict = Holds
+		}
+		return p
+	})
+}

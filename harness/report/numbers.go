@@ -1,0 +1,310 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dgkip/harness/experiment"
+	"dgkip/harness/report/sheet"
+)
+
+// Number is a number of a report, ready for print. While runs are missing, a name that ends
+// in * stands for the names that begin like it.
+type Number struct {
+	Name string
+	Text string      // "90.45 ± 0.10 %"
+	None sheet.State // why there is none, Blank if there is one
+}
+
+// notRunLatex stands for a number whose runs have not been computed.
+const notRunLatex = "\\dgkipnotrun{}"
+
+func (n Number) latex() string {
+	switch n.None {
+	case sheet.Blank:
+	case sheet.NotRun:
+		return notRunLatex
+	default:
+		return "\\textit{[" + n.None.String() + "]}"
+	}
+	if m := powerPattern.FindStringSubmatch(n.Text); m != nil {
+		exponent, err := strconv.Atoi(m[2])
+		if err == nil {
+			return fmt.Sprintf("\\ensuremath{%s10^{%d}}", strings.TrimPrefix(m[1]+`\times`, `1\times`), exponent)
+		}
+	}
+	t := strings.ReplaceAll(sheet.LatexNumber(n.Text), ` \%`, `\,\%`)
+	t = strings.ReplaceAll(t, ` $\pm$ `, `\,$\pm$\,`)
+	return mathPattern.ReplaceAllString(t, `$1\ensuremath{$2}`)
+}
+
+var (
+	powerPattern = regexp.MustCompile(`^(-?[0-9.]+)e([+-]?[0-9]+)$`)
+
+	// mathPattern finds mathematics. \ensuremath makes it fit for a formula, too.
+	mathPattern = regexp.MustCompile(`(^|[^\\])\$([^$]*)\$`)
+)
+
+// Numbers are all numbers of the experiment by name:
+//
+//	runs, planned, seeds, profile
+//	published/count, /within, /higher, /lower, /unstable, /not-run, /not-judged
+//	published/METHOD/count and so on; METHOD "own" stands for the source's own methods
+//	largest/1 to largest/5, each with /where, /ours, /published, /difference
+//	pair/ROW/METHOD/METHOD with /from, /to, /seeds
+//	DATASET/IPC/best-published
+//	DATASET/IPC/METHOD/QUANTITY
+//
+// The values of all further axes with several values follow METHOD. The counts under
+// published are of accuracies. The largest are the accuracies farthest from the published
+// ones. A pair is a difference seed by seed, from the table of pairs or its reverse.
+//
+// A QUANTITY is one of
+//
+//	acc           the mean test accuracy and its spread, in percent; mean is the mean alone
+//	seeds         the number of records
+//	updates, time, making   updates, seconds of an iteration, seconds of all iterations
+//	to-85, to-90  with /updates and /seconds: the first line of a trace with that
+//	              accuracy, from the first seed to the last
+//	METRIC        any metric of the records, or the last value of it in a trace
+//	method.KEY, model.KEY   a setting
+//	published, difference   the published accuracy, and ours less it; with .METRIC
+//	              behind, another metric
+func (r *Results) Numbers() []Number {
+	var out numberList
+	n, all := r.progress()
+	out.add("runs", strconv.Itoa(n[sheet.Blank]))
+	out.add("planned", strconv.Itoa(all))
+	out.add("seeds", strconv.Itoa(r.Spec.Seeds))
+	out.add("profile", r.Spec.Profile)
+	if len(r.Published) > 0 {
+		out.tally("published/", tallyOf(r.Published, Comparison.accuracy))
+		out.add("published/unexplained", strconv.Itoa(tallyOf(r.Published, func(x Comparison) bool { return x.accuracy() && x.Reason.Unexplained }).all()))
+	}
+	for _, m := range tallies([]*Results{r}) {
+		out.tally("published/"+m.name+"/", m.tally)
+	}
+	r.largest(&out)
+	r.pairNumbers(&out)
+	axes := []string{"dataset", "ipc", "method"}
+	for _, a := range r.axes() {
+		if !slices.Contains(axes, a) && len(r.axisValues(a)) > 1 {
+			axes = append(axes, a)
+		}
+	}
+	for _, row := range r.groups(r.Cells, axes[:2]) {
+		r.bestPublished(&out, row)
+	}
+	recorded := r.recorded()
+	for _, c := range r.Cells {
+		out.prefix = strings.Join(pointOf(c.Cell, axes), "/") + "/"
+		r.cellNumbers(&out, c, recorded)
+		r.reached(&out, c)
+		out.settings(c)
+		for _, x := range r.Published {
+			if x.Runs == c {
+				out.published(x)
+			}
+		}
+	}
+	return out.list
+}
+
+// numberList collects numbers whose names begin alike.
+type numberList struct {
+	prefix string
+	list   []Number
+}
+
+func (l *numberList) add(name, text string) {
+	l.list = append(l.list, Number{Name: l.prefix + name, Text: text})
+}
+
+// none adds a number that is missing, and why.
+func (l *numberList) none(name string, why sheet.State) {
+	l.list = append(l.list, Number{Name: l.prefix + name, None: why})
+}
+
+// tally adds counts of published numbers.
+func (l *numberList) tally(prefix string, t tally) {
+	l.add(prefix+"count", strconv.Itoa(t.all()))
+	l.add(prefix+"within", strconv.Itoa(t[Within]))
+	for _, o := range outcomes[1:] {
+		l.add(prefix+strings.ReplaceAll(string(o), " ", "-"), strconv.Itoa(t[o]))
+	}
+}
+
+// find returns the number of a name from a map by names.
+func find(numbers map[string]Number, name string) (Number, bool) {
+	n, ok := numbers[name]
+	for i := len(name) - 1; i >= 0 && !ok; i-- {
+		if name[i] == '/' {
+			n, ok = numbers[name[:i+1]+"*"]
+		}
+	}
+	return n, ok
+}
+
+// cellNumbers adds the numbers of a cell's records.
+func (r *Results) cellNumbers(l *numberList, c *CellRuns, recorded []string) {
+	l.add("seeds", strconv.Itoa(len(c.done())))
+	if state := c.state(); state != sheet.Blank {
+		l.none("*", state)
+		return
+	}
+	add := func(name, metric string, text func(Cell) string) {
+		if x := r.cell(c, metric); x.N > 0 {
+			l.add(name, text(x))
+		} else if isTime(metric) {
+			l.add(name, "none") // a method without updates
+		}
+	}
+	withSpread := func(x Cell) string { return percent(x.mean(), x.spread(), x.HasSpread()) }
+	add("acc", "test_acc", withSpread)
+	add("mean", "test_acc", func(x Cell) string { return percent(x.mean(), 0, false) })
+	add("updates", "updates", func(x Cell) string { return amount(x.Mean) })
+	add("time", secondsPerIteration, func(x Cell) string { return seconds(x.Mean) + " s" })
+	add("making", makingSeconds, func(x Cell) string { return significant(x.Mean, 2) + " s" })
+	for _, metric := range recorded {
+		text := func(x Cell) string { return significant(x.Mean, 3) }
+		if isAccuracy(metric) {
+			text = withSpread
+		}
+		add(metric, metric, text)
+		if end, ok := strings.CutPrefix(metric, "last."); ok && !slices.Contains(recorded, end) {
+			add(end, metric, text)
+		}
+	}
+}
+
+// settings adds the settings of a cell's method and networks.
+func (l *numberList) settings(c *CellRuns) {
+	id := c.Cell.Identity(experiment.DatasetIdentity{}, 0)
+	for _, part := range []struct {
+		name     string
+		settings map[string]any
+	}{{"method", id.Method.Settings}, {"model", id.Model}} {
+		for _, key := range slices.Sorted(maps.Keys(part.settings)) {
+			l.add(part.name+"."+key, setting(part.settings[key]))
+		}
+	}
+}
+
+// published adds a published number, and how ours differs.
+func (l *numberList) published(x Comparison) {
+	end := ""
+	if x.Metric != "test_acc" {
+		end = "." + x.Metric
+	}
+	text := x.Ours.format(x.Published.Mean, 2)
+	switch {
+	case isAccuracy(x.Metric):
+		text = percent(x.Published.Mean, x.Published.Spread, x.Published.HasSpread)
+	case isTime(x.Metric):
+		text += " s"
+	}
+	l.add("published"+end, text)
+	if x.Ours.N > 0 {
+		l.add("difference"+end, x.differenceText())
+	}
+}
+
+// bestPublished adds the highest published accuracy of a row.
+func (r *Results) bestPublished(out *numberList, row group) {
+	best := experiment.Number{Mean: math.Inf(-1)}
+	for _, c := range row.cells {
+		if n, _, ok := r.publishedOf(c.Cell, "test_acc"); ok && n.Mean > best.Mean {
+			best = n
+		}
+	}
+	if !math.IsInf(best.Mean, -1) {
+		out.add(strings.Join(row.values, "/")+"/best-published", percent(best.Mean, best.Spread, best.HasSpread))
+	}
+}
+
+// mostLargest is how many of the largest differences have names.
+const mostLargest = 5
+
+// largest adds the accuracies that are farthest from the published ones, the farthest first.
+func (r *Results) largest(out *numberList) {
+	var far []Comparison
+	accuracies := false
+	for _, x := range r.Published {
+		accuracies = accuracies || x.accuracy()
+		if x.Ours.N > 0 && x.accuracy() && x.Outcome != OtherFamily && !x.BuiltIn {
+			far = append(far, x)
+		}
+	}
+	slices.SortStableFunc(far, func(a, b Comparison) int { return cmp.Compare(math.Abs(b.difference()), math.Abs(a.difference())) })
+	for i, x := range far[:min(len(far), mostLargest)] {
+		place := "largest/" + strconv.Itoa(i+1) + "/"
+		out.add(place+"where", r.placeName(x.Runs.Cell))
+		out.add(place+"ours", x.Ours.format(x.Ours.mean(), 2))
+		out.add(place+"published", x.Ours.format(x.Published.Mean, 2))
+		out.add(place+"difference", x.differenceText())
+	}
+	if len(far) < mostLargest && accuracies {
+		out.none("largest/*", sheet.NotRun)
+	}
+}
+
+// levels are the accuracies, in percent, whose first update and time have names.
+var levels = []float64{85, 90}
+
+// reached adds when the traces of a cell first have the accuracy of a level.
+func (r *Results) reached(out *numberList, c *CellRuns) {
+	if r.cell(c, "test_acc").N == 0 {
+		return
+	}
+	for _, level := range levels {
+		place := "to-" + shortest(level) + "/"
+		updates := r.firstAt(c.done(), level/100, func(Run) float64 { return 1 })
+		// As in tables, one number does not mix the times of several machines.
+		times := r.firstAt(c.ownTimes(), level/100, func(x Run) float64 { return perUpdate(x.Record) })
+		if updates != nil && times != nil {
+			out.add(place+"updates", fromTo(updates, amount))
+			// One line of the trace earlier or later changes a time by a tenth or more.
+			out.add(place+"seconds", fromTo(times, func(x float64) string { return significant(x, 2) }))
+		}
+	}
+}
+
+// firstAt lists the update at which the trace of each run first has an accuracy, times the
+// unit of an update, infinite where it never has. It is nil if a trace has accuracies only
+// at its end.
+func (r *Results) firstAt(runs []Run, accuracy float64, unit func(Run) float64) []float64 {
+	var out []float64
+	for _, run := range runs {
+		us, _, ys := r.line(run.Record, "update", "test_acc")
+		if len(ys) < 2 {
+			return nil
+		}
+		at := math.Inf(1)
+		if i := slices.IndexFunc(ys, func(y float64) bool { return y >= accuracy-1e-9 }); i >= 0 {
+			at = us[i] * unit(run)
+		}
+		out = append(out, at)
+	}
+	return out
+}
+
+// fromTo writes the range of numbers, or one number if both ends read the same.
+func fromTo(all []float64, text func(float64) string) string {
+	write := func(x float64) string {
+		if math.IsInf(x, 1) {
+			return "never"
+		}
+		return text(x)
+	}
+	low, high := write(slices.Min(all)), write(slices.Max(all))
+	if low == high {
+		return low
+	}
+	return low + " to " + high
+}

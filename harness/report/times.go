@@ -1,0 +1,144 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dgkip/harness/report/sheet"
+	"dgkip/harness/store"
+)
+
+// timeMark is on times that do not compare with the others of a report. Such times are
+// ranked nowhere.
+var timeMark = sheet.Mark{Sign: "*", Text: "not timed on one idle machine of the kind named below; such times do not compare and are not ranked."}
+
+// timeBy takes the times of cells from another experiment, which runs them for a short
+// while on an idle machine.
+func (r *Results) timeBy(other *Results) {
+	r.Problems = with(r.Problems, other.Problems...)
+	for _, c := range r.Cells {
+		at := r.Spec.TimesAt(c.Cell)
+		i := slices.IndexFunc(other.Cells, func(x *CellRuns) bool { return x.Cell == at })
+		if i >= 0 && other.Cells[i].ownTimes() != nil {
+			c.clock, c.clockOf = other.Cells[i], other.Spec.Name
+		}
+	}
+}
+
+// timed lists the runs that a cell's times come from.
+func (c *CellRuns) timed() []Run {
+	if c.clock != nil {
+		return c.clock.ownTimes()
+	}
+	return c.ownTimes()
+}
+
+// ownTimes lists the cell's own runs with a time: those on an idle machine, or all where
+// there are none. All are of the same kind of machine as the first, because a mean over
+// machines is the time of none of them.
+func (c *CellRuns) ownTimes() []Run {
+	for _, wanted := range []bool{true, false} {
+		var out []Run
+		for _, r := range c.done() {
+			p := r.Record.Provenance
+			if p.Timing.Median > 0 && idle(p) == wanted && (out == nil || machineOf(p) == machineOf(out[0].Record.Provenance)) {
+				out = append(out, r)
+			}
+		}
+		if out != nil {
+			return out
+		}
+	}
+	return nil
+}
+
+// idle reports whether a run had a machine to itself. It had not if other runs shared the
+// machine, if it moved between machines, or if it got less than half of the processor time
+// of its threads. The last rule does not apply to runs that ran beside each other: their
+// processor time is counted together.
+func idle(p store.Provenance) bool {
+	var most float64
+	for _, s := range p.Sessions {
+		most += s.Seconds * float64(s.Threads)
+	}
+	return !p.Timing.Shared && p.Timing.Hosts <= 1 && (p.Shared || p.CPU >= most/2)
+}
+
+// machineOf describes the kinds of machines that a run ran on, as far as they matter to
+// its time: processor, vector unit and threads.
+func machineOf(p store.Provenance) string {
+	var kinds []string
+	for _, s := range p.Sessions {
+		k := s.Host.CPU
+		if s.Kernels != "" {
+			k += ", " + s.Kernels
+		}
+		if s.Threads > 0 {
+			k += ", " + Count(s.Threads, "thread", "threads")
+		}
+		kinds = with(kinds, k)
+	}
+	return strings.Join(kinds, "; ")
+}
+
+// mainMachine is the kind of machine that most times of some cells were taken on while it
+// was idle.
+func mainMachine(cells []*CellRuns) string {
+	var kinds []string // in the order of the cells
+	times := map[string]int{}
+	for _, c := range cells {
+		for _, r := range c.timed() {
+			kind := machineOf(r.Record.Provenance)
+			kinds = with(kinds, kind)
+			if idle(r.Record.Provenance) {
+				times[kind]++
+			}
+		}
+	}
+	if kinds == nil {
+		return ""
+	}
+	return slices.MaxFunc(kinds, func(a, b string) int { return cmp.Compare(times[a], times[b]) })
+}
+
+// comparableTime reports whether a run was timed on an idle machine of the main kind.
+func (r *Results) comparableTime(p store.Provenance) bool {
+	return idle(p) && machineOf(p) == r.machine
+}
+
+// oneIdleMachine reports whether all times of some cells compare with each other.
+func oneIdleMachine(cells []*CellRuns) bool {
+	kinds := map[string]bool{}
+	for _, c := range cells {
+		for _, r := range c.timed() {
+			if !idle(r.Record.Provenance) {
+				return false
+			}
+			kinds[machineOf(r.Record.Provenance)] = true
+		}
+	}
+	return len(kinds) <= 1
+}
+
+// timeNotes says where the times of some cells come from.
+func (r *Results) timeNotes(cells []*CellRuns) (notes []string) {
+	source, own, some := "", false, false
+	for _, c := range cells {
+		runs := c.timed()
+		source, some = cmp.Or(source, c.clockOf), some || runs != nil
+		own = own || c.clock == nil && runs != nil
+	}
+	if source != "" {
+		rest := ""
+		if own {
+			rest = ", and from the table's own runs where there are none"
+		}
+		notes = append(notes, fmt.Sprintf("Times come from separate short runs (experiment %s)%s.", source, rest))
+	}
+	if some {
+		notes = append(notes, "Times taken on: "+sentence(r.machine))
+	}
+	return notes
+}
