@@ -16,7 +16,7 @@ import (
 	"math"
 
 	"dgkip/harness/method"
-	"dgkip/harness/teacher"
+	"dgkip/harness/space"
 	"dgkip/harness/tensor"
 )
 
@@ -64,7 +64,7 @@ func herd(ctx context.Context, p method.Problem) (*method.Distilled, float64, er
 	if err != nil {
 		return nil, 0, err
 	}
-	phi, err := teacher.Of(p).Features(ctx)
+	phi, err := space.Of(p).Features(ctx)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
+	"dgkip/harness/space"
 	"dgkip/harness/teacher"
 )
 
@@ -89,8 +90,10 @@ func (m *KIP) CheckSizes(s method.Sizes) error {
 	if n := s.IPC * s.Classes; m.Labels == "solved" && s.Train > 0 && n > s.Train {
 		return fmt.Errorf("ipc %d: kip: labels of %d images cannot be solved from %d real ones\nhint: lower ipc, or use labels = \"learned\"", s.IPC, n, s.Train)
 	}
-	if m.Resample && s.Model.Exact() {
-		return fmt.Errorf("kip: resample = true: an exact kernel is not drawn\nhint: leave resample out, or use other networks than %q", s.Model.Kind)
+	if m.Resample {
+		if err := s.Model.CheckDrawn("resample", true); err != nil {
+			return fmt.Errorf("kip: %w", err)
+		}
 	}
 	if err := s.Model.CheckFeatures(s); err != nil {
 		return fmt.Errorf("kip: %w", err)
@@ -101,19 +104,18 @@ func (m *KIP) CheckSizes(s method.Sizes) error {
 // Flops implements method.Counter.
 func (m *KIP) Flops(s method.Sizes) float64 {
 	s.Model = m.model(s.Model)
-	dim, n, k := float64(teacher.Dim(s.Model, s.H, s.W)), float64(s.IPC*s.Classes), float64(teacher.Outputs(s.Classes))
-	batch := float64(m.size(s.Train))
-	if s.Model.Exact() { // a pass is beside the batch alone
-		s.Train = int(batch)
-		return teacher.PassFlops(s) + 4*batch*n*(k+1)
+	dim, n, k := float64(space.Dim(s.Model, s.H, s.W)), float64(s.IPC*s.Classes), float64(teacher.Outputs(s.Classes))
+	s.Train = m.size(s.Train) // a pass is beside the batch alone
+	batch, flops := float64(s.Train), space.PassFlops(s)
+	if dim == 0 { // no features, but inner products
+		return flops + 4*batch*n*(k+1)
 	}
-	flops := teacher.PassFlops(s)
 	flops += 4*batch*dim*k + n*dim*(n+10*k)
 	if m.Labels == "solved" {
 		flops += 2 * batch * dim * n
 	}
 	if m.Resample {
-		flops += batch * teacher.Flops(s.Model, s.H, s.W, s.C)
+		flops += batch * space.Flops(s.Model, s.H, s.W, s.C)
 	}
 	return flops
 }

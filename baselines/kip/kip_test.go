@@ -11,6 +11,7 @@ import (
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
 	"dgkip/harness/method/methodtest"
+	"dgkip/harness/space"
 	"dgkip/harness/teacher"
 	"dgkip/harness/tensor"
 )
@@ -70,7 +71,7 @@ func problem(kind string) method.Problem {
 // regression that scores it.
 func score(t *testing.T, p method.Problem, d *method.Distilled) float64 {
 	t.Helper()
-	pass, err := teacher.Of(p).NewPass(context.Background(), nil, d.Images, true)
+	pass, err := space.Of(p).Space().Learn(context.Background(), d.Images, nil, true)
 	if err != nil {
 		t.Fatal(err)
 	}

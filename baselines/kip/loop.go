@@ -7,10 +7,10 @@ import (
 	"strconv"
 
 	"dgkip/harness/convex"
-	"dgkip/harness/features"
 	"dgkip/harness/method"
 	"dgkip/harness/optim"
 	"dgkip/harness/rng"
+	"dgkip/harness/space"
 	"dgkip/harness/teacher"
 	"dgkip/harness/tensor"
 )
@@ -22,7 +22,7 @@ type run struct {
 	targets tensor.Mat[float64] // of all real images, [N, k]
 	begin   *method.Distilled   // the initial images
 	lambda  float64             // lambda_S
-	pass    teacher.Pass        // with resample that of the update
+	pass    space.Pass          // with resample that of the update
 
 	images, dx []float32
 	labels     tensor.Mat[float64] // learned or fixed, [n, k]; none if solved
@@ -62,7 +62,7 @@ func (m *KIP) newRun(ctx context.Context, p method.Problem) (*run, error) {
 	}
 	r.images, r.dx, r.variables = move.X, move.Grad, append(r.variables, move)
 	if !m.Resample {
-		if r.pass, err = teacher.Of(p).NewPass(ctx, nil, r.images, true); err != nil {
+		if r.pass, err = space.Of(p).Space().Learn(ctx, r.images, nil, true); err != nil {
 			return nil, err
 		}
 	}
@@ -140,22 +140,19 @@ func (r *run) real(batch []int) (of []int, targets tensor.Mat[float64]) {
 }
 
 // draw draws networks for an update, and takes its real images through them.
-func (r *run) draw(ctx context.Context, update int, batch []int) error {
-	train := r.problem.Data.Train
-	m, err := features.New(teacher.Config(r.KIP.model(r.problem.Model), train.H, train.W, train.C), r.problem.Seed, "kip", "features", r.problem.Data.Name, strconv.Itoa(update))
-	if err != nil {
-		return err
-	}
-	x := train.X
+func (r *run) draw(ctx context.Context, update int, batch []int) (err error) {
+	of, data := space.Of(r.problem), *r.problem.Data
 	if batch != nil {
-		x = nil
+		all := data.Train
+		data.Train.X, data.Train.Labels = nil, nil
 		for _, i := range batch {
-			x = append(x, train.At(i)...)
+			data.Train.X, data.Train.Labels = append(data.Train.X, all.At(i)...), append(data.Train.Labels, all.Labels[i])
 		}
 	}
-	phi := tensor.NewMat[float32](len(x)/train.Size(), m.Dim())
-	r.pass = teacher.PassOf(m, nil, r.images, r.begin.Len(), phi)
-	return m.Features(ctx, phi, x, nil)
+	of.Data, of.Model, of.Shared, of.Phase = &data, r.KIP.model(of.Model), nil, nil
+	of.Draw = []string{"kip", "features", data.Name, strconv.Itoa(update)}
+	r.pass, err = of.Space().Learn(ctx, r.images, nil, true)
+	return err
 }
 
 // gradient carries that in the features on to the images.

@@ -12,7 +12,7 @@ import (
 	"dgkip/harness/method"
 	"dgkip/harness/nn"
 	"dgkip/harness/rng"
-	"dgkip/harness/teacher"
+	"dgkip/harness/space"
 )
 
 // version is part of the key of trajectories. Raise it when they change.
@@ -23,7 +23,7 @@ type trajectory [][]float32
 
 // trajectories returns the trajectories of a run. All runs on the same images and networks share them.
 func trajectories(ctx context.Context, p method.Problem, m *Tangent, net *nn.Net[float32], strategy augment.Strategy) ([]trajectory, error) {
-	digest, err := p.Shared.Do("tangent digest", func() (any, error) { return teacher.Digest(p.Data.Train), nil })
+	digest, err := p.Shared.Do("tangent digest", func() (any, error) { return space.Digest(p.Data.Train), nil })
 	if err != nil {
 		return nil, err
 	}

@@ -40,15 +40,16 @@ var mayImport = map[string]string{
 	"harness/features":          "harness/nn harness/tensor harness/rng",
 	"harness/nngp":              "harness/tensor harness/fmath",
 	"harness/convex":            "harness/tensor harness/rng harness/fmath",
-	"harness/teacher":           "harness/method harness/features harness/nngp harness/convex harness/tensor harness/fmath",
-	"harness/eval":              "harness/method harness/nn harness/optim harness/augment harness/features harness/convex harness/nngp harness/teacher harness/tensor harness/rng harness/fmath",
-	"harness/dgkip":             "harness/method harness/convex harness/teacher harness/optim harness/tensor harness/rng harness/fmath",
+	"harness/teacher":           "harness/method harness/space harness/convex harness/tensor harness/fmath",
+	"harness/space":             "harness/method harness/features harness/nngp harness/convex harness/tensor",
+	"harness/eval":              "harness/method harness/nn harness/optim harness/augment harness/convex harness/nngp harness/space harness/teacher harness/tensor harness/rng harness/fmath",
+	"harness/dgkip":             "harness/method harness/convex harness/space harness/teacher harness/optim harness/tensor harness/rng harness/fmath",
 	"harness/report":            "harness/store harness/stats harness/experiment harness/method harness/suggest harness/sets",
 	"harness/report/chart":      "harness/deflate",
 	"baselines/all":             "*", // it registers everything
 	"baselines/file":            "harness/sets harness/teacher harness/method",
 	"baselines/dsa":             "harness/method harness/augment baselines/dc",
-	"baselines/*":               "harness/method harness/nn harness/augment harness/features harness/convex harness/teacher harness/optim harness/tensor harness/rng harness/fmath",
+	"baselines/*":               "harness/method harness/nn harness/augment harness/convex harness/space harness/teacher harness/optim harness/tensor harness/rng harness/fmath",
 	"harness/method/methodtest": "harness/method harness/rng harness/toml",
 }
 
@@ -67,7 +68,7 @@ var onlyIn = map[string]string{
 // numeric packages know no clock, no log, and no random numbers but those of rng. So do
 // all baselines.
 var numeric = []string{
-	"harness/tensor", "harness/fmath", "harness/optim", "harness/nn", "harness/augment", "harness/features", "harness/nngp", "harness/convex", "harness/teacher",
+	"harness/tensor", "harness/fmath", "harness/optim", "harness/nn", "harness/augment", "harness/features", "harness/nngp", "harness/convex", "harness/space", "harness/teacher",
 	"harness/eval", "harness/dgkip", "harness/method", "baselines",
 }
 

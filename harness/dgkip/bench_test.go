@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"dgkip/harness/convex"
-	"dgkip/harness/features"
 	"dgkip/harness/method"
 	"dgkip/harness/optim"
 	"dgkip/harness/rng"
+	"dgkip/harness/space"
 	"dgkip/harness/teacher"
 	"dgkip/harness/tensor"
 )
@@ -30,23 +30,27 @@ func BenchmarkUpdate(b *testing.B) {
 	}
 }
 
-// maps are shared by benchmarks: drawing them takes longer than updates.
-var maps = map[string]*features.Map{}
+// networks are shared by benchmarks: drawing them takes longer than updates.
+var networks = new(method.Shared)
+
+// beside is a pass whose views show real images with random features.
+type beside struct {
+	space.Pass
+	real tensor.Mat[float32]
+}
+
+func (p beside) View(update int, gradient bool, _ []int) convex.View {
+	v := p.Pass.View(update, gradient, nil).(convex.Features)
+	v.Real = p.real
+	return v
+}
 
 func benchmarkUpdate(b *testing.B, kind, name string, ipc int) {
 	const size, reals = 32 * 32 * 3, 10000
 	model, _ := method.DefaultModel(kind)
-	fm := maps[kind]
-	if fm == nil {
-		var err error
-		if fm, err = features.New(teacher.Config(model, 32, 32, 3), 1, "bench"); err != nil {
-			b.Fatal(err)
-		}
-		maps[kind] = fm
-	}
 	s := rng.Stream(2, "bench")
-	n, dim := 2*ipc, fm.Dim()
-	theta := &teacher.Theta{Weights: tensor.NewMat[float64](1, dim)}
+	n, dim := 2*ipc, space.Dim(model, 32, 32)
+	theta := &teacher.Theta{Model: space.Model{Weights: tensor.NewMat[float64](1, dim)}}
 	for i := range theta.Weights.Data {
 		theta.Weights.Data[i] = s.Normal64()
 	}
@@ -78,7 +82,12 @@ func benchmarkUpdate(b *testing.B, kind, name string, ipc int) {
 		theta.Outputs = convex.Apply(real, theta.Weights)
 		r.obj = &solved{named: convex.LogisticLoss, theta: theta, lambda: r.lambda, metric: convex.Prediction}
 	}
-	r.pass = teacher.PassOf(fm, theta, r.images, n, real)
+	source := space.Source{Data: &method.Data{Name: "bench", Train: method.Images{H: 32, W: 32, C: 3}}, Model: model, Seed: 1, Shared: networks}
+	pass, err := source.Space().Learn(context.Background(), r.images, &theta.Model, false)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.pass = beside{pass, real}
 	outside := time.Duration(0)
 	update := func() {
 		if _, err := r.eval(context.Background(), 0, true); err != nil {
@@ -95,6 +104,6 @@ func benchmarkUpdate(b *testing.B, kind, name string, ipc int) {
 	for range b.N {
 		update()
 	}
-	b.ReportMetric(2*float64(n)*teacher.Flops(model, 32, 32, 3)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+	b.ReportMetric(2*float64(n)*space.Flops(model, 32, 32, 3)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 	b.ReportMetric(100*outside.Seconds()/b.Elapsed().Seconds(), "%outside")
 }

@@ -11,6 +11,7 @@ import (
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
 	"dgkip/harness/method/methodtest"
+	"dgkip/harness/space"
 	"dgkip/harness/teacher"
 	"dgkip/harness/tensor"
 )
@@ -127,7 +128,7 @@ func TestProgress(t *testing.T) {
 				if !strings.Contains(name, "hinge") && name != "svm" {
 					loss = convex.Loss(set.Loss)
 				}
-				theta, err := teacher.Of(p).Theta(context.Background(), teacher.Problem{Loss: loss})
+				theta, err := teacher.Problem{Loss: loss}.Theta(context.Background(), space.Of(p))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -326,7 +327,7 @@ func TestTrivialPlateauIsTold(t *testing.T) {
 		}
 		far.Norm = factor * r.theta.Norm
 		var err error
-		if r.pass, err = teacher.Of(r.problem).NewPass(context.Background(), &far, r.images, false); err != nil {
+		if r.pass, err = space.Of(r.problem).Space().Learn(context.Background(), r.images, &far.Model, false); err != nil {
 			t.Fatal(err)
 		}
 		r.norm = far.Norm

@@ -21,7 +21,6 @@ type noPass struct{}
 
 func (noPass) View(int, bool, []int) convex.View { return nil }
 func (noPass) Whole() convex.View                { return nil }
-func (noPass) Norm() float64                     { return 1 }
 func (noPass) Back([]float32)                    {}
 
 // A set that labels cannot be solved for is an error that says what to do.

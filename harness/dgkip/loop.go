@@ -11,6 +11,7 @@ import (
 	"dgkip/harness/fmath"
 	"dgkip/harness/method"
 	"dgkip/harness/optim"
+	"dgkip/harness/space"
 	"dgkip/harness/teacher"
 	"dgkip/harness/tensor"
 )
@@ -76,7 +77,7 @@ type run struct {
 	problem method.Problem
 	teacher teacher.Problem
 	theta   *teacher.Theta
-	pass    teacher.Pass
+	pass    space.Pass
 	view    convex.View            // of the set as it stands
 	settled bool                   // the objective has settled on labels for the pass's whole view
 	failed  error                  // why the set has no labels
@@ -105,7 +106,7 @@ func (r *run) train(ctx context.Context, loss convex.Loss) (err error) {
 	if r.Draws > 0 { // a pool has models of its own
 		return nil
 	}
-	if r.theta, err = teacher.Of(r.problem).Theta(ctx, r.teacher); err != nil {
+	if r.theta, err = r.teacher.Theta(ctx, space.Of(r.problem)); err != nil {
 		return method.Stopped(ctx, r.problem, err)
 	}
 	return nil
@@ -123,16 +124,17 @@ func (r *run) initialise(ctx context.Context, reals bool) (err error) {
 		return err
 	}
 	r.images, r.dx, r.variables = move.X, move.Grad, append(r.variables, move)
-	source := teacher.Of(r.problem)
+	source := space.Of(r.problem)
 	if r.Draws > 0 {
-		r.pass, err = source.NewPool(ctx, r.Draws, r.teacher, r.images, reals)
+		r.pass, r.norm, err = teacher.LearnInDraws(ctx, source, r.teacher, r.Draws, r.images, reals)
 	} else {
-		r.pass, err = source.NewPass(ctx, r.theta, r.images, reals)
+		r.norm = r.theta.Norm
+		r.pass, err = source.Space().Learn(ctx, r.images, &r.theta.Model, reals)
 	}
 	if err != nil {
 		return method.Stopped(ctx, r.problem, err)
 	}
-	if r.norm = r.pass.Norm(); r.norm == 0 {
+	if r.norm == 0 {
 		return teacher.ErrZero
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
+	"dgkip/harness/space"
 	"dgkip/harness/teacher"
 )
 
@@ -17,13 +18,15 @@ func (l Loop) sizes(s method.Sizes, loss convex.Loss) error {
 	if err := teacher.CheckLoss(loss, s.Classes); err != nil {
 		return err
 	}
-	if l.Draws > 0 && s.Model.Exact() {
-		return fmt.Errorf("draws = %d: an exact kernel is not drawn\nhint: leave draws out, or use other networks than %q", l.Draws, s.Model.Kind)
+	if l.Draws > 0 {
+		if err := s.Model.CheckDrawn("draws", l.Draws); err != nil {
+			return err
+		}
 	}
 	if err := s.Model.CheckFeatures(s); err != nil {
 		return err
 	}
-	if err := convex.CheckSize(loss, s.Train, teacher.Dim(s.Model, s.H, s.W)); err != nil {
+	if err := convex.CheckSize(loss, s.Train, space.Dim(s.Model, s.H, s.W)); err != nil {
 		return err
 	}
 	if l.Start != "noise" && s.Smallest > 0 && s.Smallest < s.IPC {
@@ -33,4 +36,4 @@ func (l Loop) sizes(s method.Sizes, loss convex.Loss) error {
 }
 
 // Flops implements method.Counter: a pass for each image of the set.
-func (Loop) Flops(s method.Sizes) float64 { return teacher.PassFlops(s) }
+func (Loop) Flops(s method.Sizes) float64 { return space.PassFlops(s) }

@@ -10,6 +10,7 @@ import (
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
 	"dgkip/harness/rng"
+	"dgkip/harness/space"
 	"dgkip/harness/teacher"
 	"dgkip/harness/tensor"
 )
@@ -97,14 +98,10 @@ func (m *Solved) CheckSizes(s method.Sizes) error {
 // Flops implements method.Counter.
 func (m *Solved) Flops(s method.Sizes) float64 {
 	pass := s
-	dim, batch := float64(teacher.Dim(s.Model, s.H, s.W)), float64(m.batch(s.Train))
-	if s.Model.Exact() {
-		dim = float64(s.IPC * s.Classes) // a real image is its inner products with the set
-		if m.Batch > 0 {                 // a pass is beside the batch alone
-			pass.Train = m.batch(s.Train)
-		}
-	}
-	flops := teacher.PassFlops(pass)
+	pass.Train = m.batch(s.Train) // it is beside the batch alone
+	// Without features a real image is its inner products with the set.
+	dim, batch := float64(cmp.Or(space.Dim(s.Model, s.H, s.W), s.IPC*s.Classes)), float64(pass.Train)
+	flops := space.PassFlops(pass)
 	if m.Metric != string(convex.Parameter) {
 		flops += 2 * batch * dim * float64(s.IPC*s.Classes+teacher.Outputs(s.Classes))
 	}

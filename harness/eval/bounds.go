@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"dgkip/harness/convex"
+	"dgkip/harness/space"
 	"dgkip/harness/teacher"
 	"dgkip/harness/tensor"
 )
@@ -25,14 +26,14 @@ const orthogonal = 1e-6
 // |r| sqrt(k(x,x) - k_x'K^-1 k_x) + |(A r)'K^-1 k_x| is a smaller rho.
 func (s *scoring) bounds(ctx context.Context) error {
 	own := s.own
-	theta, err := teacher.OfTrial(s.trial).Theta(ctx, teacher.Problem{Loss: s.loss, Lambda: s.Lambda})
+	theta, err := teacher.Problem{Loss: s.loss, Lambda: s.Lambda}.Theta(ctx, space.OfTrial(s.trial))
 	if err != nil {
 		return err
 	}
 	if theta.Norm == 0 {
 		return teacher.ErrZero
 	}
-	view, err := s.shown.View(ctx, theta)
+	view, err := s.shown.View(ctx, &theta.Model)
 	if err != nil {
 		return err
 	}
@@ -42,7 +43,7 @@ func (s *scoring) bounds(ctx context.Context) error {
 	m["deviation"], m["best_bound"] = deviation/theta.Norm, bound/theta.Norm
 
 	n := s.trial.Test.Len()
-	outputs, err := s.test.Outputs(ctx, theta)
+	outputs, err := s.test.Outputs(ctx, &theta.Model)
 	if err != nil {
 		return err
 	}

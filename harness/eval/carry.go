@@ -6,7 +6,7 @@ import (
 
 	"dgkip/harness/convex"
 	"dgkip/harness/rng"
-	"dgkip/harness/teacher"
+	"dgkip/harness/space"
 	"dgkip/harness/tensor"
 )
 
@@ -43,7 +43,7 @@ func (s *scoring) fitOffset(ctx context.Context, outputs, c tensor.Mat[float64])
 	for i, at := range chosen {
 		x, y[i] = append(x, train.At(at)...), float64(2*train.Labels[at]-1)
 	}
-	some, err := teacher.OfTrial(s.trial).Show(ctx, x)
+	some, err := space.OfTrial(s.trial).Space().Show(ctx, x, nil)
 	if err != nil {
 		return alone, err
 	}

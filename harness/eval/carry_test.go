@@ -10,6 +10,7 @@ import (
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
 	"dgkip/harness/rng"
+	"dgkip/harness/space"
 	"dgkip/harness/teacher"
 	"dgkip/harness/tensor"
 )
@@ -30,7 +31,7 @@ func carriedTrial(t *testing.T) method.Trial {
 // model that these give.
 func ownModel(t *testing.T, trial method.Trial, lambda float64) (tensor.Mat[float64], convex.Labels, convex.Solution) {
 	t.Helper()
-	shown, err := teacher.OfTrial(trial).Show(context.Background(), trial.Set.Images)
+	shown, err := space.OfTrial(trial).Space().Show(context.Background(), trial.Set.Images, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
+	"dgkip/harness/space"
 	"dgkip/harness/teacher"
 	"dgkip/harness/tensor"
 )
@@ -90,7 +91,7 @@ func (f *Features) score(ctx context.Context, t method.Trial) (*scoring, error) 
 	if err := teacher.CheckLoss(loss, classes); err != nil {
 		return nil, err
 	}
-	test, err := teacher.ShowTest(ctx, t)
+	test, err := space.OfTrial(t).ShowTest(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -111,11 +112,11 @@ func (f *Features) score(ctx context.Context, t method.Trial) (*scoring, error) 
 type scoring struct {
 	*Features
 	trial method.Trial
-	test  teacher.Shown
+	test  space.Images
 	loss  convex.Loss
 	out   *method.Scores
 
-	shown  teacher.Shown // the set
+	shown  space.Images // the set
 	gram   tensor.Mat[float64]
 	lambda float64
 	own    convex.Solution // the model on the set
@@ -139,7 +140,7 @@ func (s *scoring) whole(ctx context.Context) error {
 			s.out.Notes = append(s.out.Notes, "no transfer: "+firstLine(err))
 			continue
 		}
-		theta, err := teacher.OfTrial(s.trial).Theta(ctx, teacher.Problem{Loss: loss, Lambda: s.Lambda})
+		theta, err := teacher.Problem{Loss: loss, Lambda: s.Lambda}.Theta(ctx, space.OfTrial(s.trial))
 		if i > 0 && errors.Is(err, convex.ErrGap) {
 			s.out.Notes = append(s.out.Notes, "no transfer: "+firstLine(err))
 			continue
@@ -147,7 +148,7 @@ func (s *scoring) whole(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		outputs, err := s.test.Outputs(ctx, theta)
+		outputs, err := s.test.Outputs(ctx, &theta.Model)
 		if err != nil {
 			return err
 		}
@@ -172,7 +173,7 @@ func (s *scoring) solvable(loss convex.Loss) error {
 	if err := teacher.CheckLoss(loss, len(s.trial.Data.Classes)); err != nil {
 		return err
 	}
-	return convex.CheckSize(loss, train.Len(), teacher.Dim(s.trial.Model, train.H, train.W))
+	return convex.CheckSize(loss, train.Len(), space.Dim(s.trial.Model, train.H, train.W))
 }
 
 func firstLine(err error) string {
@@ -194,7 +195,7 @@ func others(loss convex.Loss, classes int, to []convex.Loss) []convex.Loss {
 func (s *scoring) set(ctx context.Context) error {
 	d := s.trial.Set
 	var err error
-	if s.shown, err = teacher.OfTrial(s.trial).Show(ctx, d.Images); err != nil {
+	if s.shown, err = space.OfTrial(s.trial).Space().Show(ctx, d.Images, nil); err != nil {
 		return err
 	}
 	s.gram, s.lambda = s.shown.Gram(), float64(d.Len())*s.Lambda

@@ -11,6 +11,7 @@ import (
 	"dgkip/harness/method"
 	"dgkip/harness/method/methodtest"
 	"dgkip/harness/rng"
+	"dgkip/harness/space"
 	"dgkip/harness/teacher"
 )
 
@@ -133,16 +134,16 @@ func TestIntervalsHold(t *testing.T) {
 // project gives the set of a trial solved labels.
 func project(t *testing.T, trial *method.Trial) {
 	t.Helper()
-	r := teacher.OfTrial(*trial)
-	shown, err := r.Show(context.Background(), trial.Set.Images)
+	r := space.OfTrial(*trial)
+	shown, err := r.Space().Show(context.Background(), trial.Set.Images, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	theta, err := r.Theta(context.Background(), teacher.Problem{Loss: convex.LogisticLoss})
+	theta, err := teacher.Problem{Loss: convex.LogisticLoss}.Theta(context.Background(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	view, err := shown.View(context.Background(), theta)
+	view, err := shown.View(context.Background(), &theta.Model)
 	if err != nil {
 		t.Fatal(err)
 	}

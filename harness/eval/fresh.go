@@ -9,11 +9,10 @@ import (
 	"strconv"
 
 	"dgkip/harness/convex"
-	"dgkip/harness/features"
 	"dgkip/harness/method"
 	"dgkip/harness/nn"
+	"dgkip/harness/space"
 	"dgkip/harness/teacher"
-	"dgkip/harness/tensor"
 )
 
 // Fresh trains the convex model on the set as Features does, but in networks drawn
@@ -67,8 +66,8 @@ func (f *Fresh) model(of method.Model) method.Model {
 
 // CheckSizes implements method.SizesChecker.
 func (f *Fresh) CheckSizes(s method.Sizes) error {
-	if (method.Model{Kind: f.Kind}).Exact() {
-		return fmt.Errorf("[eval.fresh] kind = %q: an exact kernel is not drawn\nhint: leave kind out, or name other networks", f.Kind)
+	if err := (method.Model{Kind: f.Kind}).CheckDrawn("kind", strconv.Quote(f.Kind)); err != nil {
+		return fmt.Errorf("[eval.fresh] %w", err)
 	}
 	if s.IPC == 0 {
 		return errWhole
@@ -149,33 +148,24 @@ func freshStream(data string, i int) []string { return []string{"fresh", data, s
 
 // draw returns the test errors in draw i of the networks.
 func (f *Fresh) draw(ctx context.Context, t method.Trial, i int, labels convex.Labels) (wrong int, err error) {
-	m := f.model(t.Model)
-	cfg := teacher.Config(m, t.Test.H, t.Test.W, t.Test.C)
-	key := fmt.Sprintf("fresh %+v seed %d %q %d", cfg, t.Seed, t.Data.Name, i)
-	type drawn struct {
-		net  *features.Map
-		test tensor.Mat[float32]
+	s := space.OfTrial(t)
+	s.Model, s.Draw, s.Shared = f.model(t.Model), freshStream(t.Data.Name, i), t.Own.With(nil)
+	if t.Phase != nil {
+		s.Phase = func(string, float64) { t.Phase("new networks", float64(i)/float64(f.Draws)) }
 	}
-	v, err := t.Own.Do(key, func() (any, error) {
-		net, err := features.New(cfg, t.Seed, freshStream(t.Data.Name, i)...)
-		if err != nil {
-			return nil, err
-		}
-		d := drawn{net, tensor.NewMat[float32](t.Test.Len(), net.Dim())}
-		if t.Phase != nil {
-			t.Phase("fresh networks", float64(i)/float64(f.Draws))
-		}
-		return d, net.Features(ctx, d.test, t.Test.X, nil)
-	})
+	trial := t
+	trial.Own = s.Shared
+	test, err := s.ShowTest(ctx, trial)
 	if err != nil {
 		return 0, err
 	}
-	d := v.(drawn)
-	phi := tensor.NewMat[float32](t.Set.Len(), d.net.Dim())
-	d.net.NewPass().Forward(phi, t.Set.Images)
-	student, err := teacher.Train(ctx, convex.GramOf(phi), labels, float64(t.Set.Len())*f.Lambda)
+	set, err := s.Space().Show(ctx, t.Set.Images, nil)
 	if err != nil {
 		return 0, err
 	}
-	return teacher.Errors(convex.Apply(d.test, convex.Combine(phi, student.C)), t.Test.Labels), nil
+	student, err := teacher.Train(ctx, set.Gram(), labels, float64(t.Set.Len())*f.Lambda)
+	if err != nil {
+		return 0, err
+	}
+	return teacher.Errors(test.Student(set, student.C), t.Test.Labels), nil
 }

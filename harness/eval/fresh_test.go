@@ -11,6 +11,7 @@ import (
 	"dgkip/harness/features"
 	"dgkip/harness/method"
 	"dgkip/harness/rng"
+	"dgkip/harness/space"
 	"dgkip/harness/teacher"
 	"dgkip/harness/tensor"
 )
@@ -74,7 +75,7 @@ func TestFreshOfPermutedLabels(t *testing.T) {
 // Fresh networks are neither the run's own nor in any pool that a method learns in.
 func TestFreshNetworksAreFresh(t *testing.T) {
 	trial := featureTrial(t)
-	cfg := teacher.Config(trial.Model, trial.Test.H, trial.Test.W, trial.Test.C)
+	cfg := space.Config(trial.Model, trial.Test.H, trial.Test.W, trial.Test.C)
 	seen := map[string]string{}
 	add := func(name string, m *features.Map) {
 		phi := tensor.NewMat[float32](1, m.Dim())
@@ -89,8 +90,10 @@ func TestFreshNetworksAreFresh(t *testing.T) {
 		seen[key] = name
 	}
 	for _, draw := range []string{"", "0", "1", "2", "3"} {
-		r := teacher.OfTrial(trial)
-		r.Draw = draw
+		r := space.OfTrial(trial)
+		if draw != "" {
+			r.Draw = []string{"drawn features", trial.Data.Name, draw}
+		}
 		m, err := r.Map()
 		if err != nil {
 			t.Fatal(err)
@@ -112,8 +115,8 @@ func TestTravelLabels(t *testing.T) {
 	trial := featureTrial(t)
 	project(t, &trial)
 	exact := scoreFresh(t, inFresh(), trial)
-	r := teacher.OfTrial(trial)
-	shown, err := r.Show(context.Background(), trial.Set.Images)
+	r := space.OfTrial(trial)
+	shown, err := r.Space().Show(context.Background(), trial.Set.Images, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

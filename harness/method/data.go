@@ -153,6 +153,15 @@ func (m Model) CheckStored(s Sizes) error {
 	return m.CheckFeatures(s)
 }
 
+// CheckDrawn returns why networks of the model cannot be drawn anew, if so, for a setting
+// that asks for it.
+func (m Model) CheckDrawn(key string, value any) error {
+	if !m.Exact() {
+		return nil
+	}
+	return fmt.Errorf("%s = %v: an exact kernel is not drawn\nhint: leave %s out, or use other networks than %q", key, value, key, m.Kind)
+}
+
 // Exact reports whether the model is the limit of infinitely many, infinitely wide networks. Such
 // a model only has the inner products of features.
 func (m Model) Exact() bool { return m.Limit() != "" }

@@ -67,6 +67,16 @@ func (s *Shared) Do(key string, compute func() (any, error)) (any, error) {
 	}
 }
 
+// Do is Shared.Do for a type.
+func Do[T any](s *Shared, key string, compute func() (T, error)) (T, error) {
+	v, err := s.Do(key, func() (any, error) { return compute() })
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return v.(T), nil
+}
+
 func (s *Shared) take(key string) *held {
 	s = s.root()
 	s.mu.Lock()
@@ -100,7 +110,12 @@ func (s *Shared) Disk() Disk {
 }
 
 // With returns a Shared with the same values and another disk, which may be nil.
-func (s *Shared) With(d Disk) *Shared { return &Shared{of: s.root(), disk: d} }
+func (s *Shared) With(d Disk) *Shared {
+	if s == nil {
+		return nil
+	}
+	return &Shared{of: s.root(), disk: d}
+}
 
 func (s *Shared) root() *Shared {
 	if s.of != nil {

@@ -5,6 +5,14 @@ import (
 	"dgkip/harness/tensor"
 )
 
+// Outputs is the number of outputs of a model for a number of classes.
+func Outputs(classes int) int {
+	if classes == 2 {
+		return 1
+	}
+	return classes
+}
+
 // Signs returns the targets +1 for an image's class and -1 for others, [n, K]: for
 // two classes one column, -1 for class 0.
 func Signs(labels []int, classes int) tensor.Mat[float64] {

@@ -15,14 +15,24 @@ import (
 	"dgkip/harness/method"
 	"dgkip/harness/method/methodtest"
 	"dgkip/harness/rng"
+	"dgkip/harness/space"
 	"dgkip/harness/tensor"
 )
 
-func real(kind string) Real {
-	return Real{
+func real(kind string) space.Source {
+	return space.Source{
 		Data: methodtest.Data(1), Seed: 3, Shared: new(method.Shared),
 		Model: method.Model{Kind: kind, Width: 8, Depth: 2, Nets: 3},
 	}
+}
+
+// gram returns the inner products of the training images.
+func gram(ctx context.Context, s space.Source) (tensor.Mat[float32], error) {
+	p, err := s.Space().Real(ctx)
+	if err != nil {
+		return tensor.Mat[float32]{}, err
+	}
+	return p.Large(ctx)
 }
 
 // memory is a disk without one.
@@ -43,7 +53,7 @@ func (m memory) Save(key string, size int64, write func(io.Writer) error) {
 func TestThetaIsTheSameWhereverItComesFrom(t *testing.T) {
 	for _, kind := range []string{"conv", "fc"} {
 		for _, loss := range Losses(2) {
-			want, err := real(kind).Theta(context.Background(), Problem{Loss: loss})
+			want, err := Problem{Loss: loss}.Theta(context.Background(), real(kind))
 			if err != nil {
 				t.Fatal(kind, loss, err)
 			}
@@ -55,12 +65,12 @@ func TestThetaIsTheSameWhereverItComesFrom(t *testing.T) {
 				r := real(kind)
 				r.Shared = r.Shared.With(disk)
 				old := runtime.GOMAXPROCS(1 + len(disk)%3)
-				got, err := r.Theta(context.Background(), Problem{Loss: loss})
+				got, err := Problem{Loss: loss}.Theta(context.Background(), r)
 				runtime.GOMAXPROCS(old)
 				if err != nil || !reflect.DeepEqual(got, want) {
 					t.Errorf("%s %s %s: not the same (%v)", kind, loss, where, err)
 				}
-				again, _ := r.Theta(context.Background(), Problem{Loss: loss})
+				again, _ := Problem{Loss: loss}.Theta(context.Background(), r)
 				if again != got {
 					t.Errorf("%s %s: computed twice", kind, loss)
 				}
@@ -83,7 +93,7 @@ func TestDiskIsNotAskedForOtherImages(t *testing.T) {
 		case 2:
 			r.Seed++
 		}
-		if _, err := r.Theta(context.Background(), Problem{Loss: convex.LogisticLoss}); err != nil {
+		if _, err := (Problem{Loss: convex.LogisticLoss}).Theta(context.Background(), r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -96,35 +106,35 @@ func TestDiskIsNotAskedForOtherImages(t *testing.T) {
 // every number and width, and another for other images, depths and problems.
 func TestExactThetaIsOne(t *testing.T) {
 	disk := memory{}
-	theta := func(p Problem, change func(*Real)) *Theta {
+	theta := func(p Problem, change func(*space.Source)) *Theta {
 		t.Helper()
 		r := real("nngp")
 		r.Shared = r.Shared.With(disk)
 		change(&r)
-		got, err := r.Theta(context.Background(), p)
+		got, err := p.Theta(context.Background(), r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		alone := r
 		alone.Shared = nil
-		if want, err := alone.Theta(context.Background(), p); err != nil || !reflect.DeepEqual(got, want) {
+		if want, err := p.Theta(context.Background(), alone); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("not what is solved (%v)", err)
 		}
 		return got
 	}
 	logistic := Problem{Loss: convex.LogisticLoss}
-	theta(logistic, func(*Real) {})
-	for name, change := range map[string]func(*Real){
-		"seed": func(r *Real) { r.Seed++ }, "width": func(r *Real) { r.Model.Width++ }, "nets": func(r *Real) { r.Model.Nets++ },
+	theta(logistic, func(*space.Source) {})
+	for name, change := range map[string]func(*space.Source){
+		"seed": func(r *space.Source) { r.Seed++ }, "width": func(r *space.Source) { r.Model.Width++ }, "nets": func(r *space.Source) { r.Model.Nets++ },
 	} {
 		if theta(logistic, change); len(disk) != 1 {
 			t.Errorf("another %s: %d values on disk, want 1", name, len(disk))
 		}
 	}
-	theta(Problem{Loss: convex.SquaredLoss}, func(*Real) {})
-	theta(Problem{Loss: convex.LogisticLoss, Lambda: 1e-5}, func(*Real) {})
-	theta(logistic, func(r *Real) { r.Model.Depth++ })
-	theta(logistic, func(r *Real) { r.Data.Train.X[5] += 0.5 })
+	theta(Problem{Loss: convex.SquaredLoss}, func(*space.Source) {})
+	theta(Problem{Loss: convex.LogisticLoss, Lambda: 1e-5}, func(*space.Source) {})
+	theta(logistic, func(r *space.Source) { r.Model.Depth++ })
+	theta(logistic, func(r *space.Source) { r.Data.Train.X[5] += 0.5 })
 	if len(disk) != 5 {
 		t.Errorf("%d values on disk, want 5: the loss, lambda, depth or images are missing in a key", len(disk))
 	}
@@ -138,11 +148,11 @@ func TestExactSoftmax(t *testing.T) {
 	for i := range r.Data.Train.Labels {
 		r.Data.Train.Labels[i] = i % 3
 	}
-	theta, err := r.Theta(context.Background(), Problem{Loss: convex.SoftmaxLoss, Lambda: 1e-3, Gap: 1e-4})
+	theta, err := Problem{Loss: convex.SoftmaxLoss, Lambda: 1e-3, Gap: 1e-4}.Theta(context.Background(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := r.Gram(context.Background())
+	k, err := gram(context.Background(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,30 +187,30 @@ func TestExactSoftmax(t *testing.T) {
 // Two datasets of equal images are drawn networks of their own, whichever a program
 // looks at first.
 func TestFeaturesAreThoseOfTheNameWhateverRanBefore(t *testing.T) {
-	named := func(name string, with *method.Shared) Real {
+	named := func(name string, with *method.Shared) space.Source {
 		r := real("fc")
 		r.Data.Name, r.Shared = name, with
 		return r
 	}
-	values := func(r Real) []any {
+	values := func(r space.Source) []any {
 		phi, err := r.Features(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
-		theta, err := r.Theta(context.Background(), Problem{Loss: convex.LogisticLoss})
+		theta, err := Problem{Loss: convex.LogisticLoss}.Theta(context.Background(), r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		gram, err := r.Gram(context.Background())
+		k, err := gram(context.Background(), r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		trial := method.Trial{Data: r.Data, Test: r.Data.Train, Model: r.Model, Seed: r.Seed, Shared: r.Shared, Own: r.Shared}
-		test, err := ShowTest(context.Background(), trial)
+		test, err := space.OfTrial(trial).ShowTest(context.Background(), trial)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return []any{phi, theta, gram, test}
+		return []any{phi, theta, k, test}
 	}
 	alone := values(named("forms", new(method.Shared)))
 	both := new(method.Shared)
@@ -213,68 +223,30 @@ func TestFeaturesAreThoseOfTheNameWhateverRanBefore(t *testing.T) {
 	}
 }
 
-// The Gram matrix takes half a minute on data of full size: it looks at the context.
-func TestGramStops(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	r := real("fc")
-	r.Phase = func(what string, _ float64) {
-		if what == "Gram matrix" {
-			cancel()
-		}
-	}
-	if _, err := r.Gram(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-	r.Phase = nil
-	if k, err := r.Gram(context.Background()); err != nil || k.Rows != r.Data.Train.Len() {
-		t.Errorf("asked again: %d rows, %v", k.Rows, err)
-	}
-}
-
-// Test features must never be where methods can see them.
-func TestTestFeaturesAreKeptApart(t *testing.T) {
-	r := real("fc")
-	trial := method.Trial{Data: r.Data, Test: r.Data.Train, Model: r.Model, Seed: r.Seed, Shared: r.Shared, Own: new(method.Shared)}
-	first, err := ShowTest(context.Background(), trial)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, _ := ShowTest(context.Background(), trial)
-	at := func(s Shown) *float32 { return &s.(stored).phi.Data[0] }
-	if at(first) != at(second) {
-		t.Error("computed twice")
-	}
-	trial.Own = new(method.Shared)
-	third, _ := ShowTest(context.Background(), trial)
-	if at(first) == at(third) {
-		t.Error("test features lie in what methods share")
-	}
-}
-
 func TestRefusals(t *testing.T) {
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
 	for _, c := range []struct {
 		why    string
 		ctx    context.Context
-		change func(*Real)
+		change func(*space.Source)
 		p      Problem
 	}{
 		{"loss is not for 2 classes", context.Background(), nil, Problem{Loss: convex.SoftmaxLoss}},
-		{"two classes or more", context.Background(), func(r *Real) { r.Data.Classes = r.Data.Classes[:1] }, Problem{Loss: convex.LogisticLoss}},
-		{"lambda is -1", context.Background(), nil, Problem{Loss: convex.LogisticLoss, Lambda: -1}},
-		{"class lower of halves has no training images", context.Background(), func(r *Real) { clear(r.Data.Train.Labels) }, Problem{Loss: convex.LogisticLoss}},
+		{"two classes or more", context.Background(), func(r *space.Source) { r.Data.Classes = r.Data.Classes[:1] }, Problem{Loss: convex.LogisticLoss}},
+		{"lambda must be positive, not -1", context.Background(), nil, Problem{Loss: convex.LogisticLoss, Lambda: -1}},
+		{"class lower of halves has no training images", context.Background(), func(r *space.Source) { clear(r.Data.Train.Labels) }, Problem{Loss: convex.LogisticLoss}},
 		{"canceled", stopped, nil, Problem{Loss: convex.LogisticLoss}},
 	} {
 		r := real("fc")
 		if c.change != nil {
 			c.change(&r)
 		}
-		if _, err := r.Theta(c.ctx, c.p); err == nil || !strings.Contains(err.Error(), c.why) {
+		if _, err := c.p.Theta(c.ctx, r); err == nil || !strings.Contains(err.Error(), c.why) {
 			t.Errorf("got %v, want %q", err, c.why)
 		}
 	}
-	if _, err := real("fc").Theta(stopped, Problem{Loss: convex.LogisticLoss}); !errors.Is(err, context.Canceled) {
+	if _, err := (Problem{Loss: convex.LogisticLoss}).Theta(stopped, real("fc")); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -381,14 +353,14 @@ func TestThetaOnManyImages(t *testing.T) {
 			var first *Theta
 			for _, threads := range []int{1, 3} {
 				shares := 0
-				r := Real{Data: d, Seed: 3, Shared: new(method.Shared), Model: method.Model{Kind: "fc", Width: 64, Depth: 1, Nets: nets}}
+				r := space.Source{Data: d, Seed: 3, Shared: new(method.Shared), Model: method.Model{Kind: "fc", Width: 64, Depth: 1, Nets: nets}}
 				r.Phase = func(what string, done float64) {
 					if what == "solving the "+string(loss)+" model" && done > 0 && done < 1 {
 						shares++
 					}
 				}
 				old := runtime.GOMAXPROCS(threads)
-				got, err := r.Theta(context.Background(), Problem{Loss: loss})
+				got, err := Problem{Loss: loss}.Theta(context.Background(), r)
 				runtime.GOMAXPROCS(old)
 				if err != nil {
 					t.Fatal(nets, loss, err)

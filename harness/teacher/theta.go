@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
+	"dgkip/harness/space"
 	"dgkip/harness/tensor"
 )
 
@@ -36,9 +38,8 @@ func DefaultGap(loss convex.Loss) float64 {
 
 // Theta is the model trained on the real data.
 type Theta struct {
-	Weights tensor.Mat[float64] // of features, [K, M], or of training images, [K, n]: see Shown
+	space.Model
 	Outputs tensor.Mat[float64] // of the training images, [n, K]
-	Norm    float64             // |Theta|, Frobenius
 	Lambda  float64             // lambda_O
 	Gap     float64             // relative duality gap that was reached
 	Sweeps  float64             // of the solver
@@ -92,39 +93,38 @@ func (p Problem) withDefaults() Problem {
 // ErrZero is returned where there is nothing to bound a distance by, or to come near to.
 var ErrZero = errors.New("the model of the real images is zero: their labels do not go by what they show")
 
-// Theta returns Theta_O for a problem.
-func (r Real) Theta(ctx context.Context, p Problem) (*Theta, error) {
+// Theta returns Theta_O in the space of a source: Step 1 of Algorithm 1.
+func (p Problem) Theta(ctx context.Context, s space.Source) (*Theta, error) {
 	p = p.withDefaults()
-	classes := len(r.Data.Classes)
-	if err := CheckLoss(p.Loss, classes); err != nil {
+	if err := CheckLoss(p.Loss, len(s.Data.Classes)); err != nil {
 		return nil, err
 	}
 	if !(p.Lambda > 0) {
-		return nil, fmt.Errorf("lambda is %v, and must be positive", p.Lambda)
+		return nil, fmt.Errorf("lambda must be positive, not %v", p.Lambda)
 	}
-	if err := r.checkClasses(); err != nil {
+	if err := checkClasses(s.Data); err != nil {
 		return nil, err
 	}
-	name := fmt.Sprintf("theta %s lambda %v gap %v %s", p.Loss, p.Lambda, p.Gap, r.settings())
-	return shared(r.Shared, r.key(name), func() (*Theta, error) {
-		of, err := r.digest()
+	name := fmt.Sprintf("theta %s lambda %v gap %v %s", p.Loss, p.Lambda, p.Gap, s.Space().Settings())
+	return method.Do(s.Shared, s.Key(name), func() (*Theta, error) {
+		of, err := s.Digest()
 		if err != nil {
 			return nil, err
 		}
-		key := strings.Join([]string{name, r.Data.Name, of}, " ")
-		disk := r.Shared.Disk()
+		key := strings.Join([]string{name, s.Data.Name, of}, " ")
+		disk := s.Shared.Disk()
 		if disk != nil {
 			t := new(Theta)
 			if disk.Load(key, func(from io.Reader) error { return t.read(from) }) {
 				return t, nil
 			}
 		}
-		t, err := r.solve(ctx, p)
+		t, err := p.solve(ctx, s)
 		if errors.Is(err, convex.ErrGap) && p.Gap < DefaultGap(p.Loss) {
 			err = fmt.Errorf("%w\nhint: a larger teacher_gap is reached sooner; that of the %s loss is %v unless it is given", err, p.Loss, DefaultGap(p.Loss))
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the %s model on %s: %w", p.Loss, r.Data.Name, err)
+			return nil, fmt.Errorf("the %s model on %s: %w", p.Loss, s.Data.Name, err)
 		}
 		if disk != nil {
 			disk.Save(key, int64(t.size()), t.write)
@@ -134,42 +134,49 @@ func (r Real) Theta(ctx context.Context, p Problem) (*Theta, error) {
 }
 
 // checkClasses refuses classes without images: a model could not know them.
-func (r Real) checkClasses() error {
-	for class, members := range r.Data.Train.ByClass(len(r.Data.Classes)) {
+func checkClasses(d *method.Data) error {
+	for class, members := range d.Train.ByClass(len(d.Classes)) {
 		if len(members) == 0 {
-			return fmt.Errorf("class %s of %s has no training images", r.Data.Classes[class], r.Data.Name)
+			return fmt.Errorf("class %s of %s has no training images", d.Classes[class], d.Name)
 		}
 	}
 	return nil
 }
 
-func (r Real) solve(ctx context.Context, p Problem) (*Theta, error) {
-	train, classes := r.Data.Train, len(r.Data.Classes)
-	if err := convex.CheckSize(p.Loss, train.Len(), Dim(r.Model, train.H, train.W)); err != nil {
+func (p Problem) solve(ctx context.Context, s space.Source) (*Theta, error) {
+	train := s.Data.Train
+	if err := convex.CheckSize(p.Loss, train.Len(), space.Dim(s.Model, train.H, train.W)); err != nil {
 		return nil, err
 	}
-	var phi tensor.Mat[float32]
-	_, exact := r.kernel()
-	if !exact {
-		var err error
-		if phi, err = r.Features(ctx); err != nil {
-			return nil, err
-		}
-	}
-	s, err := convex.Solve(ctx, convex.Problem{
-		Features: phi, Large: r.Gram, Lower: r.exactLower, Labels: RealLabels(train.Labels, classes, p.Loss), Lambda: float64(train.Len()) * p.Lambda,
-		Report: r.phase("solving the " + string(p.Loss) + " model"),
-	}, p.Gap)
+	problem, err := s.Space().Real(ctx)
 	if err != nil {
 		return nil, err
 	}
-	norm := convex.Norm(s.Weights)
-	if exact {
-		s.Weights = s.C.Transposed()
-		norm = normOf(s.Weights, s.Outputs)
+	problem.Labels, problem.Lambda = RealLabels(train.Labels, len(s.Data.Classes), p.Loss), float64(train.Len())*p.Lambda
+	problem.Report = s.Report("solving the " + string(p.Loss) + " model")
+	fit, err := convex.Solve(ctx, problem, p.Gap)
+	if err != nil {
+		return nil, err
+	}
+	model := space.Model{Weights: fit.Weights, Norm: convex.Norm(fit.Weights)}
+	if fit.Weights.Rows == 0 { // without features, a weight for each image
+		a := fit.C.Transposed()
+		model = space.Model{Weights: a, Norm: normOf(a, fit.Outputs)}
 	}
 	return &Theta{
-		Weights: s.Weights, Outputs: s.Outputs, Norm: norm,
-		Lambda: s.Lambda, Gap: s.Gap, Sweeps: s.Sweeps, Errors: Errors(s.Outputs, train.Labels),
+		Model: model, Outputs: fit.Outputs,
+		Lambda: fit.Lambda, Gap: fit.Gap, Sweeps: fit.Sweeps, Errors: Errors(fit.Outputs, train.Labels),
 	}, nil
+}
+
+// normOf is the norm of a model with weights a [K, N] of the training images, whose
+// outputs there are f [N, K]: |Theta|^2 = tr a'K a = tr a'f.
+func normOf(a, f tensor.Mat[float64]) float64 {
+	sum := 0.0
+	for k := range a.Rows {
+		for j, v := range a.Row(k) {
+			sum += float64(v * f.Row(j)[k])
+		}
+	}
+	return math.Sqrt(max(0, sum))
 }

@@ -1,4 +1,4 @@
-package teacher
+package space
 
 import (
 	"context"
@@ -8,13 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"dgkip/harness/convex"
 	"dgkip/harness/method"
 	"dgkip/harness/rng"
 )
 
 // many are more images than a part of a Gram matrix on disk has.
-func many() Real {
+func many() Source {
 	r, s := real("nngp-conv"), rng.Stream(1, "many")
 	t := &r.Data.Train
 	for len(t.Labels) < 2*gramRows+7 {
@@ -30,31 +29,31 @@ func many() Real {
 // in strips is the same.
 func TestConvGram(t *testing.T) {
 	ctx, r := context.Background(), many()
-	k, err := r.Gram(ctx)
+	k, err := gram(ctx, r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	few, err := r.Show(ctx, r.Data.Train.X[60*r.Data.Train.Size():][:10*r.Data.Train.Size()])
+	few, err := r.Space().Show(ctx, r.Data.Train.X[60*r.Data.Train.Size():][:10*r.Data.Train.Size()], nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	gram, norms := few.Gram(), few.Norms()
+	small, norms := few.Gram(), few.Norms()
 	for i := range 10 {
 		for j := range 10 {
-			if want := k.Row(60 + i)[60+j]; float32(gram.Row(i)[j]) != want || k.Row(60 + j)[60+i] != want {
-				t.Errorf("k(%d, %d) is %v, not %v or %v", 60+i, 60+j, want, gram.Row(i)[j], k.Row(60 + j)[60+i])
+			if want := k.Row(60 + i)[60+j]; float32(small.Row(i)[j]) != want || k.Row(60 + j)[60+i] != want {
+				t.Errorf("k(%d, %d) is %v, not %v or %v", 60+i, 60+j, want, small.Row(i)[j], k.Row(60 + j)[60+i])
 			}
 		}
-		if norms[i] != gram.Row(i)[i] {
-			t.Errorf("k(%d, %d) is %v, not %v", i, i, norms[i], gram.Row(i)[i])
+		if norms[i] != small.Row(i)[i] {
+			t.Errorf("k(%d, %d) is %v, not %v", i, i, norms[i], small.Row(i)[i])
 		}
 	}
-	v, err := r.exactReal(ctx)
+	v, err := r.Space().(kernelSpace[convImages]).training(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const rows = 2 * gramRows
-	strips, err := r.convGram(ctx, v.(convImages), rows)
+	strips, err := v.strips(ctx, r, rows)
 	if err != nil || len(strips) != 2 {
 		t.Fatal(len(strips), err)
 	}
@@ -83,7 +82,7 @@ func (d *stopping) Save(key string, size int64, write func(io.Writer) error) {
 
 // A Gram matrix that was stopped goes on with what is on disk, and is the same.
 func TestConvGramGoesOn(t *testing.T) {
-	want, err := many().Theta(context.Background(), Problem{Loss: convex.SquaredLoss})
+	want, err := gram(context.Background(), many())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,19 +90,19 @@ func TestConvGramGoesOn(t *testing.T) {
 	disk := &stopping{memory{}, 2, stop}
 	r := many()
 	r.Shared = r.Shared.With(disk)
-	if _, err := r.Theta(ctx, Problem{Loss: convex.SquaredLoss}); !errors.Is(err, context.Canceled) {
+	if _, err := gram(ctx, r); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	if len(disk.memory) != 2 {
 		t.Fatalf("%d values on disk, want 2 parts", len(disk.memory))
 	}
 	r.Shared = new(method.Shared).With(disk)
-	got, err := r.Theta(context.Background(), Problem{Loss: convex.SquaredLoss})
+	got, err := gram(context.Background(), r)
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("not the same (%v)", err)
 	}
-	if len(disk.memory) != 4 {
-		t.Errorf("%d values on disk, want 3 parts and Theta_O", len(disk.memory))
+	if len(disk.memory) != 3 {
+		t.Errorf("%d values on disk, want 3 parts", len(disk.memory))
 	}
 	for key := range disk.memory {
 		if strings.Contains(key, "seed") {

@@ -10,14 +10,14 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// A pool as a whole is the features of all its draws beside each other, over sqrt(R).
-func TestPoolIsAllDrawsBesideEachOther(t *testing.T) {
+// A pass through several draws, as a whole, is the features of all its draws beside each other, over sqrt(R).
+func TestDrawsAreAllDrawsBesideEachOther(t *testing.T) {
 	const draws = 3
 	r := real("fc")
 	problem := Problem{Loss: convex.LogisticLoss}
 	ctx := context.Background()
 	set := r.Data.Train.X[:4*r.Data.Train.Size()]
-	pass, err := r.NewPool(ctx, draws, problem, set, true)
+	pass, norm, err := LearnInDraws(ctx, r, problem, draws, set, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,12 +25,12 @@ func TestPoolIsAllDrawsBesideEachOther(t *testing.T) {
 	var theta []float64
 	for i := range draws {
 		one := r
-		one.Draw = strconv.Itoa(i)
+		one.Draw = []string{"drawn features", r.Data.Name, strconv.Itoa(i)}
 		m, err := one.Map()
 		if err != nil {
 			t.Fatal(err)
 		}
-		th, err := one.Theta(ctx, problem)
+		th, err := problem.Theta(ctx, one)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestPoolIsAllDrawsBesideEachOther(t *testing.T) {
 		}
 	}
 	whole := pass.Whole()
-	near("|Theta_O|", pass.Norm(), math.Sqrt(dot(theta, theta)))
+	near("|Theta_O|", norm, math.Sqrt(dot(theta, theta)))
 	for i := range 4 {
 		near("an output", whole.Outputs().Row(i)[0], dot(all.Row(i), theta))
 		for j := range 4 {
@@ -76,7 +76,7 @@ func TestPoolIsAllDrawsBesideEachOther(t *testing.T) {
 		}
 	}
 	// Where nobody asks for real images, none is shown.
-	if pass, err = r.NewPool(ctx, draws, problem, set, false); err != nil {
+	if pass, _, err = LearnInDraws(ctx, r, problem, draws, set, false); err != nil {
 		t.Fatal(err)
 	}
 	if whole := pass.Whole().(convex.Kernel); whole.Reals.Rows != 0 {

@@ -1,0 +1,196 @@
+package space
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"dgkip/harness/convex"
+	"dgkip/harness/features"
+	"dgkip/harness/method"
+	"dgkip/harness/tensor"
+)
+
+// Config describes the features that a model's networks make of images.
+func Config(m method.Model, h, w, c int) features.Config {
+	return features.Config{Kind: m.Kind, H: h, W: w, C: c, Nets: m.Nets, Width: m.Width, Depth: m.Depth, Algorithm: m.Shape().Algo}
+}
+
+// featureSpace is that of random features.
+type featureSpace struct{ Source }
+
+// Settings implements Space.
+func (s featureSpace) Settings() string {
+	t := s.Data.Train
+	name := fmt.Sprintf("v%d %+v seed %d", version, Config(s.Model, t.H, t.W, t.C), s.Seed)
+	if s.Draw != nil {
+		name += " draw " + strings.Join(s.Draw, " ")
+	}
+	return name
+}
+
+// Map returns the feature map, of which an exact kernel has none.
+func (s Source) Map() (*features.Map, error) {
+	if s.Model.Exact() {
+		return nil, fmt.Errorf("model kind = %q has no features, only their inner products\nhint: use kind = %q", s.Model.Kind, s.Model.Limit())
+	}
+	t := s.Data.Train
+	return method.Do(s.Shared, s.Key("map"), func() (*features.Map, error) {
+		stream := s.Draw
+		if stream == nil {
+			stream = []string{"features", s.Data.Name}
+		}
+		return features.New(Config(s.Model, t.H, t.W, t.C), s.Seed, stream...)
+	})
+}
+
+// Features returns those of the training images, [n, M].
+func (s Source) Features(ctx context.Context) (tensor.Mat[float32], error) {
+	return method.Do(s.Shared, s.Key("features"), func() (tensor.Mat[float32], error) {
+		of, err := s.Digest()
+		if err != nil {
+			return tensor.Mat[float32]{}, err
+		}
+		return s.mapped(ctx, s.Data.Train.X, Kept{s.Shared, "training", of})
+	})
+}
+
+// featuresKey begins the keys of features on disk.
+const featuresKey = "features"
+
+// mapped returns the features of images, from disk if they are there.
+func (s Source) mapped(ctx context.Context, x []float32, kept Kept) (tensor.Mat[float32], error) {
+	m, err := s.Map()
+	if err != nil {
+		return tensor.Mat[float32]{}, err
+	}
+	phi := tensor.NewMat[float32](len(x)/s.Data.Train.Size(), m.Dim())
+	key := strings.Join([]string{featuresKey, featureSpace{s}.Settings(), s.Data.Name, kept.Digest}, " ")
+	disk := kept.In.Disk()
+	if disk != nil {
+		s.Report("reading features")
+		if disk.Load(key, func(from io.Reader) error { return readFloats(from, phi) }) {
+			return phi, nil
+		}
+	}
+	err = m.Features(ctx, phi, x, s.Report("features of the "+kept.What+" images"))
+	if err != nil {
+		return tensor.Mat[float32]{}, err
+	}
+	if disk != nil {
+		disk.Save(key, 4*int64(phi.Rows)*int64(phi.Cols), func(to io.Writer) error { return writeFloats(to, phi) })
+	}
+	return phi, nil
+}
+
+// Real implements Space.
+func (s featureSpace) Real(ctx context.Context) (convex.Problem, error) {
+	phi, err := s.Features(ctx)
+	return convex.Problem{Features: phi, Large: func(ctx context.Context) (tensor.Mat[float32], error) {
+		return method.Do(s.Shared, s.Key("gram"), func() (tensor.Mat[float32], error) {
+			k := tensor.NewMat[float32](phi.Rows, phi.Rows)
+			return k, tensor.GramContext(ctx, k, phi, s.Report("Gram matrix"))
+		})
+	}}, err
+}
+
+// Show implements Space.
+func (s featureSpace) Show(ctx context.Context, x []float32, kept *Kept) (Images, error) {
+	if kept != nil {
+		phi, err := s.mapped(ctx, x, *kept)
+		return stored{phi}, err
+	}
+	m, err := s.Map()
+	if err != nil {
+		return nil, err
+	}
+	phi := tensor.NewMat[float32](len(x)/s.Data.Train.Size(), m.Dim())
+	m.NewPass().Forward(phi, x)
+	return stored{phi}, nil
+}
+
+// stored is images by their features.
+type stored struct{ phi tensor.Mat[float32] } // [n, M]
+
+func (s stored) Gram() tensor.Mat[float64] { return convex.GramOf(s.phi) }
+
+func (s stored) Norms() []float64 {
+	norms := make([]float64, s.phi.Rows)
+	tensor.Parallel(s.phi.Rows, func(i int) {
+		for _, v := range s.phi.Row(i) {
+			norms[i] += float64(v) * float64(v)
+		}
+	})
+	return norms
+}
+
+func (s stored) Cross(set Images) tensor.Mat[float64] {
+	of := set.(stored).phi
+	cross := tensor.NewMat[float64](s.phi.Rows, of.Rows)
+	tensor.Cross64(cross, s.phi, of)
+	return cross
+}
+
+func (s stored) Student(set Images, c tensor.Mat[float64]) tensor.Mat[float64] {
+	return convex.Apply(s.phi, convex.Combine(set.(stored).phi, c))
+}
+
+func (s stored) View(_ context.Context, theta *Model) (convex.View, error) {
+	return convex.Features{A: s.phi, Theta: theta.Weights}, nil
+}
+
+func (s stored) Outputs(_ context.Context, theta *Model) (tensor.Mat[float64], error) {
+	return convex.Apply(s.phi, theta.Weights), nil
+}
+
+// Learn implements Space.
+func (s featureSpace) Learn(ctx context.Context, x []float32, theta *Model, reals bool) (Pass, error) {
+	m, err := s.Map()
+	if err != nil {
+		return nil, err
+	}
+	n := len(x) / s.Data.Train.Size()
+	p := &featurePass{pass: m.NewPass(), images: x, dphi: tensor.NewMat[float32](n, m.Dim())}
+	p.view.A = tensor.NewMat[float32](n, m.Dim())
+	if theta != nil {
+		p.view.Theta = theta.Weights
+	}
+	if reals {
+		p.real, err = s.Features(ctx)
+	}
+	return p, err
+}
+
+type featurePass struct {
+	pass   *features.Pass
+	images []float32
+	dphi   tensor.Mat[float32] // [n, M]
+	real   tensor.Mat[float32] // [N, M]
+	chosen tensor.Mat[float32] // [b, M], of a batch
+	view   convex.Features
+}
+
+func (p *featurePass) View(_ int, gradient bool, batch []int) convex.View {
+	p.pass.Forward(p.view.A, p.images)
+	p.view.Real, p.view.Grad = p.real, nil
+	if batch != nil {
+		if p.chosen.Rows != len(batch) {
+			p.chosen = tensor.NewMat[float32](len(batch), p.real.Cols)
+		}
+		tensor.Parallel(len(batch), func(i int) { copy(p.chosen.Row(i), p.real.Row(batch[i])) })
+		p.view.Real = p.chosen
+	}
+	if gradient {
+		p.view.Grad = &p.dphi
+	}
+	return p.view
+}
+
+func (p *featurePass) Whole() convex.View {
+	v := p.view
+	v.Grad, v.Real = nil, p.real
+	return v
+}
+
+func (p *featurePass) Back(dx []float32) { p.pass.Backward(dx, p.dphi) }

@@ -1,0 +1,187 @@
+package space
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"dgkip/harness/convex"
+	"dgkip/harness/method"
+	"dgkip/harness/tensor"
+)
+
+// images are images as an exact kernel takes them, T, which are of the same kernel as all
+// that they are compared with.
+type images[T any] interface {
+	Gram() tensor.Mat[float64] // of few
+	Norms() []float64
+	cross(ctx context.Context, with T) (tensor.Mat[float32], error)
+	chosen(batch []int) T
+	pass(set []float32) kernelPass                                // of a set beside these images
+	large(context.Context, Source) (tensor.Mat[float32], error)   // Gram of many
+	lower(ctx context.Context, s Source) (convex.Triangle, error) // its lower half
+}
+
+// kernelPass is nngp.Pass, or its like in another kernel.
+type kernelPass interface {
+	Forward(gradient bool) (gram tensor.Mat[float64], cross tensor.Mat[float32])
+	Backward(dx []float32, dGram tensor.Mat[float64], dCross tensor.Mat[float32])
+}
+
+// kernelSpace is that of an exact kernel: infinitely many, infinitely wide networks. Of
+// these nothing is drawn. A model Theta_O has a weight for every training image, and
+// outputs are sums of inner products with these.
+type kernelSpace[T images[T]] struct {
+	Source
+	kernel any // keys hold its printed form
+	take   func(ctx context.Context, x []float32) (T, error)
+}
+
+// Settings implements Space. Neither the seed nor the number and width of networks are
+// among them, so that one Theta_O on disk is for all seeds.
+func (s kernelSpace[T]) Settings() string {
+	return fmt.Sprintf("v%d %s %+v", version, s.Model.Kind, s.kernel)
+}
+
+// training returns the training images for the kernel.
+func (s kernelSpace[T]) training(ctx context.Context) (T, error) {
+	return method.Do(s.Shared, s.Key("exact images"), func() (T, error) { return s.take(ctx, s.Data.Train.X) })
+}
+
+// Real implements Space. The lower half is too large to be kept, and one model needs it.
+func (s kernelSpace[T]) Real(ctx context.Context) (convex.Problem, error) {
+	real, err := s.training(ctx)
+	return convex.Problem{
+		Large: func(ctx context.Context) (tensor.Mat[float32], error) {
+			return method.Do(s.Shared, s.Key("gram"), func() (tensor.Mat[float32], error) { return real.large(ctx, s.Source) })
+		},
+		Lower: func(ctx context.Context) (convex.Triangle, error) { return real.lower(ctx, s.Source) },
+	}, err
+}
+
+// Show implements Space. What it computes of images is not worth keeping.
+func (s kernelSpace[T]) Show(ctx context.Context, x []float32, _ *Kept) (Images, error) {
+	images, err := s.take(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	real, err := s.training(ctx)
+	return &inKernel[T]{images: images, real: real}, err
+}
+
+// inKernel is images by their inner products.
+type inKernel[T images[T]] struct {
+	images, real T
+
+	mu    sync.Mutex          // several runs may share test images
+	reals tensor.Mat[float32] // with the training images, [n, N], once they are asked for
+
+	// Of a set, the images that it was last seen with, and their inner products.
+	seen *inKernel[T]
+	with tensor.Mat[float32]
+}
+
+func (s *inKernel[T]) Gram() tensor.Mat[float64] { return s.images.Gram() }
+func (s *inKernel[T]) Norms() []float64          { return s.images.Norms() }
+
+func (s *inKernel[T]) Cross(set Images) tensor.Mat[float64] {
+	cross := s.beside(set)
+	out := tensor.NewMat[float64](cross.Rows, cross.Cols)
+	for i, v := range cross.Data {
+		out.Data[i] = float64(v)
+	}
+	return out
+}
+
+func (s *inKernel[T]) beside(set Images) tensor.Mat[float32] {
+	of := set.(*inKernel[T])
+	if of.seen != s { // a set is scored under several losses
+		of.seen = s
+		of.with, _ = s.images.cross(context.Background(), of.images)
+	}
+	return of.with
+}
+
+func (s *inKernel[T]) Student(set Images, c tensor.Mat[float64]) tensor.Mat[float64] {
+	return convex.Apply(s.beside(set), c.Transposed())
+}
+
+func (s *inKernel[T]) View(ctx context.Context, theta *Model) (convex.View, error) {
+	f, err := s.Outputs(ctx, theta)
+	return convex.Kernel{K: s.Gram(), F: f, Norm2: theta.Norm * theta.Norm}, err
+}
+
+func (s *inKernel[T]) Outputs(ctx context.Context, theta *Model) (tensor.Mat[float64], error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reals.Rows == 0 {
+		reals, err := s.images.cross(ctx, s.real)
+		if err != nil {
+			return tensor.Mat[float64]{}, err
+		}
+		s.reals = reals
+	}
+	return convex.Apply(s.reals, theta.Weights), nil
+}
+
+// Learn implements Space.
+func (s kernelSpace[T]) Learn(ctx context.Context, x []float32, theta *Model, _ bool) (Pass, error) {
+	real, err := s.training(ctx)
+	return &learning[T]{images: x, real: real, theta: theta}, err
+}
+
+// learning is a Pass.
+type learning[T images[T]] struct {
+	images []float32
+	real   T
+	theta  *Model
+	pass   kernelPass // beside the real images that were shown last
+	all    bool       // whether those are all
+	grad   convex.KernelGradient
+	view   convex.Kernel
+}
+
+// View knows no outputs of Theta_O beside a batch: they are sums over all real images.
+func (p *learning[T]) View(_ int, gradient bool, batch []int) convex.View {
+	if batch != nil {
+		p.pass, p.all = p.real.chosen(batch).pass(p.images), false
+	} else if !p.all {
+		p.pass, p.all = p.real.pass(p.images), true
+	}
+	p.view = p.viewOf(p.pass, gradient, p.all)
+	if gradient {
+		p.view.Grad = &p.grad
+	}
+	return p.view
+}
+
+func (p *learning[T]) viewOf(pass kernelPass, gradient, all bool) convex.Kernel {
+	var v convex.Kernel
+	v.K, v.Reals = pass.Forward(gradient)
+	if p.theta == nil {
+		return v
+	}
+	v.Norm2 = p.theta.Norm * p.theta.Norm
+	if all {
+		v.F = convex.Apply(v.Reals, p.theta.Weights)
+	}
+	return v
+}
+
+func (p *learning[T]) Whole() convex.View {
+	if !p.all { // the pass keeps what a gradient of the last view needs
+		return p.viewOf(p.real.pass(p.images), false, true)
+	}
+	v := p.view
+	v.Grad = nil
+	return v
+}
+
+func (p *learning[T]) Back(dx []float32) {
+	cross := p.grad.Reals
+	if f := p.grad.F; f.Rows > 0 { // F = K_SO a
+		cross = tensor.NewMat[float32](f.Rows, p.theta.Weights.Cols)
+		tensor.Mul(cross, tensor.Narrow(f), tensor.Narrow(p.theta.Weights), tensor.NN, false)
+	}
+	p.pass.Backward(dx, p.grad.K, cross)
+}

@@ -1,0 +1,178 @@
+package space
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"dgkip/harness/convex"
+	"dgkip/harness/method"
+	"dgkip/harness/nngp"
+	"dgkip/harness/tensor"
+)
+
+func init() {
+	limits["fc"] = limit{
+		space: func(s Source) Space {
+			k, size := nngp.Kernel{Depth: s.Model.Depth}, s.Data.Train.Size()
+			return kernelSpace[fcImages]{s, k, func(_ context.Context, x []float32) (fcImages, error) {
+				return fcImages{nngp.NewImages(x, size), k}, nil
+			}}
+		},
+		// For each pair it multiplies pixels and takes some fifty operations in each layer.
+		flops: func(s method.Sizes) float64 {
+			all, pixels := float64(s.IPC*s.Classes)*float64(s.Train), float64(s.H*s.W*s.C)
+			return all*(2*pixels+50*float64(s.Model.Depth)) + 2*all*pixels
+		},
+	}
+	limits["conv"] = limit{
+		space: func(s Source) Space {
+			k := convOf(s.Model, s.Data.Train.H, s.Data.Train.W, s.Data.Train.C)
+			return kernelSpace[convImages]{s, k, func(ctx context.Context, x []float32) (convImages, error) {
+				images, err := k.Images(ctx, x, nil)
+				return convImages{images, k}, err
+			}}
+		},
+		// It takes the fifty for every covariance, twice forward and as much as that again back.
+		flops: func(s method.Sizes) float64 {
+			return 4 * 50 * float64(s.IPC*s.Classes) * float64(s.Train) * float64(convOf(s.Model, s.H, s.W, s.C).Evaluations())
+		},
+	}
+}
+
+// convOf is the kernel of a model's ConvNets, with the deviations that package features
+// draws by.
+func convOf(m method.Model, h, w, c int) nngp.Conv {
+	return nngp.Conv{H: h, W: w, C: c, Depth: m.Depth, Weight: math.Sqrt2, Bias: 0.1}
+}
+
+// fcImages are images in the kernel of fully connected networks.
+type fcImages struct {
+	nngp.Images
+	kernel nngp.Kernel
+}
+
+func (v fcImages) Gram() tensor.Mat[float64]     { return v.kernel.Gram(v.Images) }
+func (v fcImages) Norms() []float64              { return v.kernel.Norms(v.Images) }
+func (v fcImages) pass(set []float32) kernelPass { return v.kernel.NewPass(set, v.Images) }
+
+func (v fcImages) cross(ctx context.Context, with fcImages) (tensor.Mat[float32], error) {
+	return v.kernel.Cross(ctx, v.Images, with.Images, nil)
+}
+
+func (v fcImages) chosen(batch []int) fcImages {
+	d := v.X.Cols
+	chosen := tensor.NewMat[float32](len(batch), d)
+	tensor.GatherRows(chosen, v.X, batch)
+	return fcImages{nngp.NewImages(chosen.Data, d), v.kernel}
+}
+
+func (v fcImages) large(ctx context.Context, s Source) (tensor.Mat[float32], error) {
+	return v.kernel.GramOf(ctx, v.Images, s.Report("Gram matrix"))
+}
+
+func (v fcImages) lower(ctx context.Context, s Source) (convex.Triangle, error) {
+	return v.kernel.LowerOf(ctx, v.Images, convex.StripRows, s.Report("Gram matrix"))
+}
+
+// convImages are images in the kernel of ConvNets, which was checked when it took them. The
+// errors that are left out would be the context's.
+type convImages struct {
+	images nngp.ConvImages
+	kernel nngp.Conv
+}
+
+func (v convImages) Gram() tensor.Mat[float64] {
+	gram, _ := v.kernel.Gram(context.Background(), v.images)
+	return gram
+}
+
+func (v convImages) Norms() []float64 {
+	norms, _ := v.kernel.Norms(context.Background(), v.images)
+	return norms
+}
+
+// cross takes the images of the larger side eight at a time.
+func (v convImages) cross(ctx context.Context, with convImages) (tensor.Mat[float32], error) {
+	if with.images.Len() < v.images.Len() {
+		cross, err := v.kernel.Cross(ctx, with.images, v.images, nil)
+		return tensor.Narrow(cross.Transposed()), err
+	}
+	cross, err := v.kernel.Cross(ctx, v.images, with.images, nil)
+	return tensor.Narrow(cross), err
+}
+
+func (v convImages) chosen(batch []int) convImages {
+	return convImages{v.images.Chosen(batch), v.kernel}
+}
+
+func (v convImages) pass(set []float32) kernelPass {
+	p, _ := v.kernel.NewPass(set, v.images)
+	return convPass{p}
+}
+
+// convPass has nothing to prepare for gradients.
+type convPass struct{ *nngp.ConvPass }
+
+func (p convPass) Forward(bool) (gram tensor.Mat[float64], cross tensor.Mat[float32]) {
+	gram, wide := p.ConvPass.Forward()
+	return gram, tensor.Narrow(wide)
+}
+
+func (v convImages) large(ctx context.Context, s Source) (tensor.Mat[float32], error) {
+	strips, err := v.strips(ctx, s, v.images.Len())
+	if err != nil {
+		return tensor.Mat[float32]{}, err
+	}
+	return strips[0], nil
+}
+
+func (v convImages) lower(ctx context.Context, s Source) (convex.Triangle, error) {
+	return v.strips(ctx, s, convex.StripRows)
+}
+
+// gramRows is how many rows of a kernel of ConvNets lie together on disk: of 2,000 images a
+// minute's work for a core, at most.
+const gramRows = 64
+
+// strips is LowerOf of package nngp for a kernel of ConvNets, which takes hours for
+// thousands of images: what is done of it stays on disk.
+func (v convImages) strips(ctx context.Context, s Source, rows int) ([]tensor.Mat[float32], error) {
+	of, err := s.Digest()
+	if err != nil {
+		return nil, err
+	}
+	var strips []tensor.Mat[float32]
+	n, phase, disk, settings := v.images.Len(), s.Report("Gram matrix"), s.Shared.Disk(), s.Space().Settings()
+	for from := 0; from < n; from += gramRows {
+		if from%rows == 0 {
+			to := min(n, from+rows)
+			strips = append(strips, tensor.NewMat[float32](to-from, to))
+		}
+		to := min(n, from+gramRows)
+		part := tensor.NewMat[float32](to-from, to)
+		key := strings.Join([]string{"gram", settings, s.Data.Name, of, fmt.Sprint(from, to)}, " ")
+		if disk == nil || !disk.Load(key, func(file io.Reader) error { return readFloats(file, part) }) {
+			cross, err := v.kernel.Cross(ctx, v.images.Part(from, to), v.images.Part(0, to), nil)
+			if err != nil {
+				return nil, err
+			}
+			part = tensor.Narrow(cross)
+			if disk != nil {
+				disk.Save(key, 4*int64(part.Rows)*int64(part.Cols), func(file io.Writer) error { return writeFloats(file, part) })
+			}
+		}
+		strip, first := strips[len(strips)-1], from/rows*rows
+		for i := range part.Rows {
+			row := part.Row(i)[:from+i+1]
+			copy(strip.Row(from+i-first), row)
+			for j := first; j < from+i; j++ {
+				strip.Row(j - first)[from+i] = row[j]
+			}
+		}
+		phase(float64(to) / float64(n) * (float64(to) / float64(n)))
+	}
+	return strips, nil
+}

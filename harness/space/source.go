@@ -1,0 +1,112 @@
+package space
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"math"
+
+	"dgkip/harness/method"
+	"dgkip/harness/tensor"
+)
+
+// version is part of every key on disk; raise it when values change.
+const version = 3
+
+// Source is the real data of a run, and what makes its space.
+type Source struct {
+	Data   *method.Data
+	Model  method.Model
+	Seed   uint64
+	Shared *method.Shared
+	Phase  func(what string, done float64) // may be nil
+
+	// Draw names the stream of other networks than the run's own, in which sets are scored.
+	Draw []string
+}
+
+// Of returns the real data of a problem.
+func Of(p method.Problem) Source {
+	return Source{Data: p.Data, Model: p.Model, Seed: p.Seed, Shared: p.Shared, Phase: p.Phase}
+}
+
+// OfTrial returns the real data that a set is scored against.
+func OfTrial(t method.Trial) Source {
+	return Source{Data: t.Data, Model: t.Model, Seed: t.Seed, Shared: t.Shared, Phase: t.Phase}
+}
+
+// Report tells people what is going on, and returns what tells them which share is done.
+func (s Source) Report(what string) func(float64) {
+	if s.Phase == nil {
+		return func(float64) {}
+	}
+	if s.Draw != nil {
+		what += ", draw " + s.Draw[len(s.Draw)-1]
+	}
+	s.Phase(what, 0)
+	return func(done float64) { s.Phase(what, done) }
+}
+
+// Key names something that runs share. Networks are drawn for the name of the data,
+// so that the key must have it: datasets of other names may hold the same images.
+func (s Source) Key(what string) string {
+	return fmt.Sprintf("teacher %s %s %q", what, s.Space().Settings(), s.Data.Name)
+}
+
+// digestKey is that of the digest in method.Shared, which is of one dataset.
+const digestKey = "teacher digest"
+
+// Digest names the training images and labels.
+func (s Source) Digest() (string, error) {
+	return method.Do(s.Shared, digestKey, func() (string, error) { return Digest(s.Data.Train), nil })
+}
+
+// Digest names images and their labels.
+func Digest(s method.Images) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%d %d %d %d\n", s.Len(), s.H, s.W, s.C)
+	buffer := make([]byte, 0, 1<<16)
+	for _, v := range s.X {
+		buffer = binary.LittleEndian.AppendUint32(buffer, math.Float32bits(v))
+		if len(buffer) == cap(buffer) {
+			h.Write(buffer)
+			buffer = buffer[:0]
+		}
+	}
+	h.Write(buffer)
+	for _, y := range s.Labels {
+		fmt.Fprintln(h, y)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// writeFloats and readFloats keep a matrix as little-endian values, row by row.
+func writeFloats(to io.Writer, m tensor.Mat[float32]) error {
+	buffer := make([]byte, 0, 4*m.Cols)
+	for i := range m.Rows {
+		buffer = buffer[:0]
+		for _, v := range m.Row(i) {
+			buffer = binary.LittleEndian.AppendUint32(buffer, math.Float32bits(v))
+		}
+		if _, err := to.Write(buffer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readFloats(from io.Reader, m tensor.Mat[float32]) error {
+	buffer := make([]byte, 4*m.Cols)
+	for i := range m.Rows {
+		if _, err := io.ReadFull(from, buffer); err != nil {
+			return err
+		}
+		row := m.Row(i)
+		for j := range row {
+			row[j] = math.Float32frombits(binary.LittleEndian.Uint32(buffer[4*j:]))
+		}
+	}
+	return nil
+}

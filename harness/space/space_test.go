@@ -1,0 +1,82 @@
+package space
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"testing"
+
+	"dgkip/harness/method"
+	"dgkip/harness/method/methodtest"
+	"dgkip/harness/tensor"
+)
+
+func real(kind string) Source {
+	return Source{
+		Data: methodtest.Data(1), Seed: 3, Shared: new(method.Shared),
+		Model: method.Model{Kind: kind, Width: 8, Depth: 2, Nets: 3},
+	}
+}
+
+// gram returns the inner products of the training images.
+func gram(ctx context.Context, s Source) (tensor.Mat[float32], error) {
+	p, err := s.Space().Real(ctx)
+	if err != nil {
+		return tensor.Mat[float32]{}, err
+	}
+	return p.Large(ctx)
+}
+
+// memory is a disk without one.
+type memory map[string][]byte
+
+func (m memory) Load(key string, read func(io.Reader) error) bool {
+	b, ok := m[key]
+	return ok && read(bytes.NewReader(b)) == nil
+}
+
+func (m memory) Save(key string, size int64, write func(io.Writer) error) {
+	var b bytes.Buffer
+	if err := write(&b); err == nil && int64(b.Len()) == size {
+		m[key] = b.Bytes()
+	}
+}
+
+// The Gram matrix takes half a minute on data of full size: it looks at the context.
+func TestGramStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	r := real("fc")
+	r.Phase = func(what string, _ float64) {
+		if what == "Gram matrix" {
+			cancel()
+		}
+	}
+	if _, err := gram(ctx, r); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	r.Phase = nil
+	if k, err := gram(context.Background(), r); err != nil || k.Rows != r.Data.Train.Len() {
+		t.Errorf("asked again: %d rows, %v", k.Rows, err)
+	}
+}
+
+// Test features must never be where methods can see them.
+func TestTestFeaturesAreKeptApart(t *testing.T) {
+	r := real("fc")
+	trial := method.Trial{Data: r.Data, Test: r.Data.Train, Model: r.Model, Seed: r.Seed, Shared: r.Shared, Own: new(method.Shared)}
+	first, err := OfTrial(trial).ShowTest(context.Background(), trial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, _ := OfTrial(trial).ShowTest(context.Background(), trial)
+	at := func(s Images) *float32 { return &s.(stored).phi.Data[0] }
+	if at(first) != at(second) {
+		t.Error("computed twice")
+	}
+	trial.Own = new(method.Shared)
+	third, _ := OfTrial(trial).ShowTest(context.Background(), trial)
+	if at(first) == at(third) {
+		t.Error("test features lie in what methods share")
+	}
+}
