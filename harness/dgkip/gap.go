@@ -103,6 +103,16 @@ func (m *SVM) Info() method.Info {
 	}
 }
 
+// Distill implements method.Method.
+func (m *LR) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
+	return m.algorithm1(ctx, p, "dgkip-lr", convex.LogisticLoss, nil, observe)
+}
+
+// Distill implements method.Method.
+func (m *SVM) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
+	return m.algorithm1(ctx, p, "dgkip-svm", convex.HingeLoss, convex.Gains(convex.Hinge{Temperature: m.Temperature}), observe)
+}
+
 // Check implements method.Checker.
 func (m *LR) Check() error { return m.check() }
 
@@ -234,17 +244,32 @@ type gap struct {
 	v      convex.GapValue
 }
 
+// gap returns the objective: G or its logarithm, with labels in the unit that is asked for.
+func (l Learning) gap(r *run, loss convex.Loss, pair convex.Pair, outputs int) *gap {
+	o := &gap{
+		norm: r.norm, log: l.Objective == "log-gap",
+		labels: convex.Labels{Form: convex.Gain, Loss: loss}, learned: l.units(r, outputs),
+	}
+	if l.targets(outputs) {
+		o.labels.Form = convex.Target
+	}
+	if pair == nil {
+		pair = o.labels.Pair()
+	}
+	// Dual variables that are learned do not depend on the features.
+	o.gap = convex.Gap{Pair: pair, Lambda: r.lambda, Detach: l.Alpha == "detached" || l.Labels == "dual"}
+	return o
+}
+
 func (g *gap) settle(ctx context.Context, view convex.View, q tensor.Mat[float64]) error {
 	_, err := g.eval(ctx, view, q, tensor.Mat[float64]{})
 	return err
 }
 
-func (g *gap) loss() float64 { return g.v.Gap }
-
 func (g *gap) bound() float64 { return convex.Bound(g.v.Gap, g.gap.Lambda) / g.norm }
 
 func (g *gap) describe(line map[string]float64) {
-	line["gap"] = g.v.Gap
+	line["bound"], line["gap"] = g.bound(), g.v.Gap
 	alphaRange(line, g.v.Alpha.Data)
 	if g.v.Outputs.Cols > 1 {
 		return

@@ -48,17 +48,14 @@ func (l Loop) check() error {
 
 // objective is what a method lowers.
 type objective interface {
-	// eval takes up a view of the set and its labels, [n, k]. If the view wants
-	// gradients, it pulls one back and sets dlabels, where it has any, to that in the
-	// labels. It returns what the gradients are to be multiplied by.
-	eval(ctx context.Context, view convex.View, labels, dlabels tensor.Mat[float64]) (scale float64, err error)
+	// eval takes up a view of the set and its labels, [n, k], and returns the value. It
+	// pulls the gradient back through the view, and sets dlabels, where there are any, to
+	// that in the labels.
+	eval(ctx context.Context, view convex.View, labels, dlabels tensor.Mat[float64]) (float64, error)
 	// settle takes up the whole view, for which labels are made.
 	settle(ctx context.Context, view convex.View, labels tensor.Mat[float64]) error
-	// loss is the objective's value at what was taken up last.
-	loss() float64
-	// bound is the bound on |Theta_O - Theta_S|, over |Theta_O|.
-	bound() float64
-	// describe adds what is special to a line of the trace.
+	// describe adds to a line of the trace the bound on |Theta_O - Theta_S|, over
+	// |Theta_O|, and what is special to the objective.
 	describe(line map[string]float64)
 	// finish returns the labels that make the set.
 	finish() labels
@@ -175,17 +172,8 @@ func (r *run) eval(ctx context.Context, update int, gradient bool) (float64, err
 		batch = r.batches(update)
 	}
 	r.view, r.settled = r.pass.View(update, gradient, batch), false
-	scale, err := r.obj.eval(ctx, r.view, r.learned, r.dlearned)
-	if err != nil {
-		return 0, withHint(err)
-	}
-	if gradient && scale != 1 {
-		r.view.Scale(scale)
-		for i := range r.dlearned.Data {
-			r.dlearned.Data[i] *= scale
-		}
-	}
-	return r.obj.loss(), nil
+	value, err := r.obj.eval(ctx, r.view, r.learned, r.dlearned)
+	return value, withHint(err)
 }
 
 // withHint says what to do about a set whose Gram matrix is singular.
@@ -231,7 +219,7 @@ func (r *run) metrics() map[string]float64 {
 	if r.settle() != nil {
 		return nil // set says why, if it is the end
 	}
-	line := map[string]float64{"bound": r.obj.bound()}
+	line := map[string]float64{}
 	r.obj.describe(line)
 	// A line is whole, even where the run is about to be stopped; where the model
 	// cannot be solved for, its deviation is not known, and the run goes on.

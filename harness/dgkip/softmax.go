@@ -1,6 +1,7 @@
 package dgkip
 
 import (
+	"context"
 	"strconv"
 
 	"dgkip/harness/convex"
@@ -19,6 +20,11 @@ func (m *Softmax) Info() method.Info {
 		Deviations: append([]string{"the published method is for two classes", "the dual variables are learned, and the labels follow, unless labels = \"target\""}, deviations...),
 		About:      "duality gap of multinomial logistic regression, for three classes or more",
 	}
+}
+
+// Distill implements method.Method.
+func (m *Softmax) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
+	return m.algorithm1(ctx, p, "dgkip-softmax", convex.SoftmaxLoss, nil, observe)
 }
 
 // Check implements method.Checker.

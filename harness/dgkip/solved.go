@@ -170,7 +170,8 @@ type solved struct {
 }
 
 func (o *solved) eval(ctx context.Context, view convex.View, _, _ tensor.Mat[float64]) (float64, error) {
-	return 1, o.solve(ctx, view, o.metric, o.batch)
+	err := o.solve(ctx, view, o.metric, o.batch)
+	return o.s.Value, err
 }
 
 func (o *solved) settle(ctx context.Context, view convex.View, _ tensor.Mat[float64]) error {
@@ -229,8 +230,6 @@ func (o *solved) clip() {
 	o.norm2 = float64(d * d)
 }
 
-func (o *solved) loss() float64 { return o.s.Value }
-
 // bound is that of the gap at the solved model's own dual variables. For a
 // projection the Fenchel-Young terms vanish, and it is the deviation itself.
 func (o *solved) bound() float64 {
@@ -246,7 +245,7 @@ func (o *solved) gap() float64 {
 }
 
 func (o *solved) describe(line map[string]float64) {
-	line["gap"] = o.gap()
+	line["bound"], line["gap"] = o.bound(), o.gap()
 	line["residual"] = math.Sqrt(o.s.Norm2) / o.norm
 	switch o.by {
 	case convex.Prediction:

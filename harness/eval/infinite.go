@@ -62,7 +62,7 @@ func (f *Infinite) CheckSizes(s method.Sizes) error {
 // exact is a kernel of package nngp.
 type exact interface {
 	Check() error
-	Others(ctx context.Context, x []float32, progress func(done float64)) (nngp.Others, error)
+	Others(ctx context.Context, x []float32, progress func(done float64)) (nngp.Beside, error)
 }
 
 // kernel is that of the networks that a model describes, on images of h x w pixels.
@@ -111,13 +111,13 @@ func (f *Infinite) score(ctx context.Context, t method.Trial) (*method.Scores, e
 	if t.Phase != nil {
 		progress = func(done float64) { t.Phase("exact kernel", done) }
 	}
-	v, err := t.Own.Do(fmt.Sprintf("infinite %T %+v %q", kernel, kernel, t.Data.Name), func() (any, error) {
+	beside, err := method.Do(t.Own, fmt.Sprintf("infinite %T %+v %q", kernel, kernel, t.Data.Name), func() (nngp.Beside, error) {
 		return kernel.Others(ctx, t.Test.X, progress)
 	})
 	if err != nil {
 		return nil, err
 	}
-	gram, cross, err := v.(nngp.Others).Beside(ctx, t.Set.Images, progress)
+	gram, cross, err := beside(ctx, t.Set.Images, progress)
 	if err != nil {
 		return nil, err
 	}

@@ -9,13 +9,10 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Others are images that sets are seen beside, in one kernel.
-type Others interface {
-	// Beside returns the kernel within a set, [n, n], and with the images, [n, N]. It
-	// stops early, with the context's error, when ctx is done, and now and then calls
-	// progress, if there is one, with the share done.
-	Beside(ctx context.Context, set []float32, progress func(done float64)) (gram, cross tensor.Mat[float64], err error)
-}
+// Beside returns the kernel within a set, [n, n], and with images that are given already,
+// [n, N]. It stops early, with the context's error, when ctx is done, and now and then calls
+// progress, if there is one, with the share done.
+type Beside func(ctx context.Context, set []float32, progress func(done float64)) (gram, cross tensor.Mat[float64], err error)
 
 // FC is the kernel of infinitely many, infinitely wide fully connected networks: that of
 // Kernel, with any weights and biases and to float64's precision, or with Tangent the
@@ -69,57 +66,43 @@ func (k FC) value(xy, xx, yy float64) float64 {
 	return xy
 }
 
-// Others takes images, [n, Size].
-func (k FC) Others(_ context.Context, x []float32, _ func(done float64)) (Others, error) {
-	return besideFC{k, NewImages(x, k.Size)}, k.Check()
-}
-
-type besideFC struct {
-	kernel FC
-	images Images
-}
-
-func (b besideFC) Beside(ctx context.Context, set []float32, _ func(done float64)) (gram, cross tensor.Mat[float64], err error) {
-	v := NewImages(set, b.kernel.Size)
-	gram, cross = tensor.NewMat[float64](v.Len(), v.Len()), tensor.NewMat[float64](v.Len(), b.images.Len())
-	tensor.Gram64(gram, v.X)
-	tensor.Cross64(cross, v.X, b.images.X)
-	d := float64(b.kernel.Size)
-	tensor.Parallel(v.Len(), func(i int) {
-		row := gram.Row(i)
-		for j := range row {
-			if row[j] /= d; i == j {
-				row[j] = v.self[i]
+// Others takes images, [n, Size], that sets are seen beside.
+func (k FC) Others(_ context.Context, x []float32, _ func(done float64)) (Beside, error) {
+	others, d := NewImages(x, k.Size), float64(k.Size)
+	return func(ctx context.Context, set []float32, _ func(done float64)) (gram, cross tensor.Mat[float64], err error) {
+		v := NewImages(set, k.Size)
+		gram, cross = tensor.NewMat[float64](v.Len(), v.Len()), tensor.NewMat[float64](v.Len(), others.Len())
+		tensor.Gram64(gram, v.X)
+		tensor.Cross64(cross, v.X, others.X)
+		tensor.Parallel(v.Len(), func(i int) {
+			row := gram.Row(i)
+			for j := range row {
+				if row[j] /= d; i == j {
+					row[j] = v.self[i]
+				}
+				row[j] = k.value(row[j], v.self[i], v.self[j])
 			}
-			row[j] = b.kernel.value(row[j], v.self[i], v.self[j])
+			row = cross.Row(i)
+			for j := range row {
+				row[j] = k.value(row[j]/d, v.self[i], others.self[j])
+			}
+		})
+		return gram, cross, ctx.Err()
+	}, k.Check()
+}
+
+// Others takes images, [n, H, W, C], that sets are seen beside.
+func (k Conv) Others(ctx context.Context, x []float32, progress func(done float64)) (Beside, error) {
+	others, err := k.Images(ctx, x, progress)
+	return func(ctx context.Context, set []float32, progress func(done float64)) (gram, cross tensor.Mat[float64], err error) {
+		v, err := k.Images(ctx, set, nil)
+		if err != nil {
+			return gram, cross, err
 		}
-		row = cross.Row(i)
-		for j := range row {
-			row[j] = b.kernel.value(row[j]/d, v.self[i], b.images.self[j])
+		if gram, err = k.Gram(ctx, v); err != nil {
+			return gram, cross, err
 		}
-	})
-	return gram, cross, ctx.Err()
-}
-
-// Others takes images, [n, H, W, C].
-func (k Conv) Others(ctx context.Context, x []float32, progress func(done float64)) (Others, error) {
-	v, err := k.Images(ctx, x, progress)
-	return besideConv{k, v}, err
-}
-
-type besideConv struct {
-	kernel Conv
-	images ConvImages
-}
-
-func (b besideConv) Beside(ctx context.Context, set []float32, progress func(done float64)) (gram, cross tensor.Mat[float64], err error) {
-	v, err := b.kernel.Images(ctx, set, nil)
-	if err != nil {
+		cross, err = k.Cross(ctx, v, others, progress)
 		return gram, cross, err
-	}
-	if gram, err = b.kernel.Gram(ctx, v); err != nil {
-		return gram, cross, err
-	}
-	cross, err = b.kernel.Cross(ctx, v, b.images, progress)
-	return gram, cross, err
+	}, err
 }

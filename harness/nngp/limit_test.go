@@ -21,7 +21,7 @@ func TestFCIsKernel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		gram, cross, err := o.Beside(t.Context(), x, nil)
+		gram, cross, err := o(t.Context(), x, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +34,7 @@ func TestFCIsKernel(t *testing.T) {
 }
 
 // others is what networks of a kind tend to, on images of 8x8 pixels.
-func others(t *testing.T, kind string, tangent bool, x []float32) Others {
+func others(t *testing.T, kind string, tangent bool, x []float32) Beside {
 	t.Helper()
 	k := conv(8, 8, 3, 2)
 	k.Tangent = tangent
@@ -75,7 +75,7 @@ func falls(t *testing.T, name string, distances []float64, last float64) {
 func TestFeaturesTendToTheKernel(t *testing.T) {
 	const n = 4
 	x := images(rng.Stream(2, "wide"), n, 8*8*3)
-	gram, _, err := others(t, "conv", false, x).Beside(t.Context(), x, nil)
+	gram, _, err := others(t, "conv", false, x)(t.Context(), x, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestGradientsTendToTheTangentKernel(t *testing.T) {
 	const n, nets = 3, 8
 	x := images(rng.Stream(3, "wide"), n, 8*8*3)
 	for _, kind := range []string{"conv", "fc"} {
-		gram, _, err := others(t, kind, true, x).Beside(t.Context(), x, nil)
+		gram, _, err := others(t, kind, true, x)(t.Context(), x, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
