@@ -17,9 +17,6 @@ import (
 
 // obtain has the set: from the checkpoint, from a record, or from the method.
 func (w *work) obtain() (err error) {
-	if len(w.job.Runs) == 0 {
-		return nil
-	}
 	first := w.job.Runs[0]
 	w.show(first)
 	w.begin(first)

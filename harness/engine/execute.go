@@ -257,25 +257,20 @@ func (e *executor) taken(j *Job) bool {
 
 // settle takes the runs from a job that other processes have computed, or have seen fail.
 func (e *executor) settle(j *Job) {
-	if e.Force {
-		return
-	}
 	j.Runs = slices.DeleteFunc(j.Runs, func(r *Run) bool {
-		failed := false
-		switch {
-		case e.store.Has(r.Key):
-			e.count(func(o *Outcome) { o.Before++ })
-		case e.settled(e.store.Failed(r.Key)):
-			failed = true
-			e.count(func(o *Outcome) { o.Failed++ })
-		default:
+		there := !e.Force && e.store.Has(r.Key)
+		failed := !there && e.settled(e.store.Failed(r.Key))
+		if !there && !failed {
 			return false
 		}
-		if e.Worker && !failed { // there may be thousands
-			e.Board.Skip()
-		} else {
-			e.Board.Start(r.Name()).Done(failed, map[bool]string{false: "computed by another process", true: "failed in another process"}[failed])
-		}
+		e.count(func(o *Outcome) {
+			if there {
+				o.Before++
+			} else {
+				o.Failed++
+			}
+		})
+		e.Board.Skip()
 		return true
 	})
 }

@@ -51,7 +51,6 @@ func (w *work) score(r *Run) (*store.Record, error) {
 	record, err := w.store.Put(draft, w.Force)
 	if err == nil {
 		w.s.Of = cmp.Or(w.s.Of, r.Key)
-		w.s.Done = append(w.s.Done, r.Key)
 	}
 	return record, err
 }
@@ -122,8 +121,8 @@ func (w *work) draft(scores *method.Scores) (store.Draft, error) {
 		Dataset: record, Experiment: r.Cell.Exp, Profile: r.Profile, Cell: r.Cell.Point, Trace: trace,
 		Timing: *s.Timing,
 	}
-	if s.Of == "" { // its own, with all its sessions
-		d.Provenance.Timing = s.Times.timing(r.flops(), u.Past)
+	if s.Of == "" || s.Of == r.Key { // its own, with all its sessions
+		d.Provenance.Of, d.Provenance.Timing = "", s.Times.timing(r.flops(), u.Past)
 	}
 	return d, nil
 }

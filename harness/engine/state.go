@@ -28,7 +28,6 @@ type saved struct {
 	Run   string // the key of the run under way, which computes the set or scores it
 	Used  usage  // what that run took
 	Score []byte // the protocol's checkpoint
-	Done  []string
 }
 
 // usage is what a run took, in all its sessions.
@@ -118,7 +117,7 @@ func (w *work) keep() {
 }
 
 // restore takes up the state that an earlier session left. The run that was under way comes
-// first. Those that a forced job has recorded before are left out.
+// first.
 func (w *work) restore() {
 	j := w.job
 	none := saved{Last: -1, Trace: recorder{Asked: j.trace()}}
@@ -132,16 +131,6 @@ func (w *work) restore() {
 	}
 	if err != nil {
 		w.Board.Printf("%s: %v; starting over", j.Runs[0].Name(), err)
-	}
-	if w.Force {
-		j.Runs = slices.DeleteFunc(j.Runs, func(r *Run) bool {
-			done := slices.Contains(w.s.Done, r.Key)
-			if done {
-				w.count(func(o *Outcome) { o.Before++ })
-				w.Board.Skip()
-			}
-			return done
-		})
 	}
 	if i := slices.IndexFunc(j.Runs, func(r *Run) bool { return r.Key == w.s.Run }); i > 0 {
 		j.Runs[0], j.Runs[i] = j.Runs[i], j.Runs[0]
