@@ -55,7 +55,7 @@ Checks and outputs
   -also DIR,DIR   records of other folders count, too; nothing is written there
   -quiet          show failures and results only
 Machine and data
-  -jobs N         runs at a time, whose times are then flagged (default: one for each
+  -jobs N         sets at a time, whose times are then flagged (default: one for each
                   processor where all runs are small and no times are shown, else 1)
   -threads M      threads for all of them (default: all processors)
   -data DIR       folder of the datasets, searched before $DGKIP_DATA

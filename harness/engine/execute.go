@@ -159,12 +159,13 @@ func (e *executor) jobs(runs []*Run) []*Job {
 func (e *executor) rounds(jobs []*Job) (left []*Job) {
 	pause, idle, said := time.Duration(0), time.Now(), false
 	for {
-		before := e.outcome.Made + e.outcome.Broke
+		before, from := e.outcome.Made+e.outcome.Broke, time.Now()
+		e.seen = time.Time{} // locks may be stale by now
 		jobs = e.round(jobs)
 		if e.outcome.Made+e.outcome.Broke > before {
 			pause, idle = 0, time.Now()
 		}
-		if len(jobs) == 0 || e.ctx.Err() != nil || e.Worker && time.Since(idle) > store.Stale {
+		if len(jobs) == 0 || e.ctx.Err() != nil || e.Worker && from.Sub(idle) > store.Stale {
 			return jobs
 		}
 		if !e.Worker && !said {
