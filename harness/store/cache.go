@@ -42,7 +42,7 @@ func (s *Store) Cache(budget int64, note func(string)) *Cache {
 }
 
 // Trim makes what is kept as small as the budget: it may have been larger.
-func (c *Cache) Trim() { c.trim(c.budget, "") }
+func (c *Cache) Trim() { c.trim(c.budget) }
 
 func (c *Cache) file(key string) string {
 	sum := sha256.Sum256([]byte(key))
@@ -147,7 +147,7 @@ func (c *Cache) save(key string, size int64, write func(io.Writer) error) error 
 	if _, err := os.Stat(name); err == nil {
 		return nil // another run was first, and the content is a function of the key
 	}
-	c.trim(c.budget-all, "")
+	c.trim(c.budget - all)
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (c *Cache) save(key string, size int64, write func(io.Writer) error) error 
 	if err := os.Rename(tmp, name); err != nil {
 		return err
 	}
-	c.trim(c.budget, name) // for another process may have saved something, too
+	c.trim(c.budget) // for another process may have saved something, too
 	return nil
 }
 
@@ -203,9 +203,8 @@ func (c *checked) Write(b []byte) (int, error) {
 	return c.w.Write(b)
 }
 
-// trim removes what was used longest ago until no more than limit bytes are left. It spares
-// keep.
-func (c *Cache) trim(limit int64, keep string) {
+// trim removes what was used longest ago until no more than limit bytes are left.
+func (c *Cache) trim(limit int64) {
 	type entry struct {
 		name string
 		size int64
@@ -225,9 +224,6 @@ func (c *Cache) trim(limit int64, keep string) {
 	for _, e := range all {
 		if total <= limit {
 			return
-		}
-		if e.name == keep {
-			continue
 		}
 		if err := os.Remove(e.name); err == nil || errors.Is(err, fs.ErrNotExist) {
 			total -= e.size

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -88,9 +87,7 @@ func (s *Store) mergeOne(from *Store, key string) (bool, error) {
 	if files[sumsFile], err = readFile(filepath.Join(theirs.Dir, sumsFile)); err != nil {
 		return false, err
 	}
-	// Whoever has the lock of the run may go on. The name of what is half written is of no
-	// run, or another process that starts would take it for what a dead holder has left.
-	if err := s.place(files, s.run(key), "merge", false); err != nil {
+	if err := s.place(files, s.run(key), key, false); err != nil { // whoever has its lock may go on
 		return false, s.explain(err)
 	}
 	s.ClearFailed(key)
@@ -98,50 +95,15 @@ func (s *Store) mergeOne(from *Store, key string) (bool, error) {
 	return true, nil
 }
 
-// compare returns an error unless two records of a run have the same result, and the
-// same values in the lines of the trace that both have.
+// compare returns an error unless two records of a run have the same result, which has the
+// digest of the set and the method's last numbers.
 func compare(a, b *Record) error {
-	differ := func(name string) error {
-		return fmt.Errorf("%s and %s: they are records of the same run, and differ in %s\nhint: -verify, with -out for each folder, finds out which of them this program does not make again", a.Dir, b.Dir, name)
-	}
 	resultA, errA := a.File("result.json")
 	resultB, errB := b.File("result.json")
-	traceA, errTA := a.Trace()
-	traceB, errTB := b.Trace()
-	if err := errors.Join(errA, errB, errTA, errTB); err != nil {
+	if err := errors.Join(errA, errB); err != nil || bytes.Equal(resultA, resultB) {
 		return err
 	}
-	if !bytes.Equal(resultA, resultB) {
-		return differ("result.json")
-	}
-	if !traceA.agrees(traceB) {
-		return differ("trace.csv")
-	}
-	return nil
-}
-
-// agrees reports whether two traces have the same values where both have any.
-func (t *Trace) agrees(other *Trace) bool {
-	rows := map[float64][]float64{}
-	for _, row := range other.Rows {
-		rows[row[0]] = row
-	}
-	for _, row := range t.Rows {
-		theirs := rows[row[0]]
-		if theirs == nil {
-			continue
-		}
-		for j, name := range t.Columns {
-			k := slices.Index(other.Columns, name)
-			if k < 0 || math.IsNaN(row[j]) || math.IsNaN(theirs[k]) {
-				continue
-			}
-			if row[j] != theirs[k] {
-				return false
-			}
-		}
-	}
-	return true
+	return fmt.Errorf("%s and %s: they are records of the same run, and differ in result.json\nhint: -verify, with -out for each folder, finds out which of them this program does not compute again", a.Dir, b.Dir)
 }
 
 // mergeDatasets takes over what is known there alone.

@@ -11,9 +11,9 @@ import (
 // oldSuffix ends the name of a record that is being replaced, out of its place.
 const oldSuffix = ".old"
 
-// tmpName matches the names that this program gives in work/tmp: of probes, data.json, the
-// cache and merged records, or behind the key of a run.
-var tmpName = regexp.MustCompile(`^(?:(?:probe|data|merge|cache\.[0-9a-f]{64})|([0-9a-f]{64})(?:\.ckpt)?)\.[A-Z2-7]{26}(?:\.old)?$`)
+// tmpName matches the names that this program gives in work/tmp: of probes, data.json and the
+// cache, or behind a key.
+var tmpName = regexp.MustCompile(`^(?:(?:probe|data|cache\.[0-9a-f]{64})|([0-9a-f]{64})(?:\.ckpt)?)\.[A-Z2-7]{26}(?:\.old)?$`)
 
 // Tidy puts right what killed processes left behind: records that were out of their
 // place to be replaced, half-written files, and locks. It touches nothing but names of

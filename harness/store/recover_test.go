@@ -218,12 +218,12 @@ func TestTidyOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"probe." + token(), "merge." + token(), "data." + token(), cacheTmp + hex + "." + token()} {
+	for _, name := range []string{"probe." + token(), "data." + token(), cacheTmp + hex + "." + token()} {
 		put(tmp, name, long)
 	}
-	young := "merge." + token()
+	young := "data." + token()
 	put(tmp, young, time.Minute)
-	theirs := []string{"data.csv", "cache.old", hex, "thesis.tex", "merge.notes"}
+	theirs := []string{"data.csv", "cache.old", hex, "thesis.tex", "probe.notes"}
 	for _, name := range theirs {
 		put(tmp, name, long)
 	}
