@@ -87,7 +87,7 @@ func (s *Store) mergeOne(from *Store, key string) (bool, error) {
 	if files[sumsFile], err = readFile(filepath.Join(theirs.Dir, sumsFile)); err != nil {
 		return false, err
 	}
-	if err := s.place(files, s.run(key), key, false); err != nil { // whoever has its lock may go on
+	if err := s.place(files, s.run(key), false); err != nil { // whoever has its lock may go on
 		return false, s.explain(err)
 	}
 	s.ClearFailed(key)

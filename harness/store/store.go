@@ -174,7 +174,7 @@ func (s *Store) Put(d Draft, replace bool) (*Record, error) {
 	if s.Damaged(key) != nil {
 		replace = true
 	}
-	if err := s.place(files, s.run(key), key, replace); err != nil {
+	if err := s.place(files, s.run(key), replace); err != nil {
 		return nil, s.explain(err)
 	}
 	s.ClearFailed(key)
@@ -235,10 +235,10 @@ func timingCSV(rows []TimingRow) []byte {
 }
 
 // place writes files to a folder that appears at once with all of them. One that is
-// replaced is out of its place for a moment; see Tidy. The name of what is written
-// meanwhile begins with part. Other processes may do the same at that moment.
-func (s *Store) place(files map[string][]byte, dir, part string, replace bool) error {
-	name := func() string { return filepath.Join(s.work("tmp"), part+"."+token()) }
+// replaced is out of its place for a moment; see Tidy. Other processes may do the same at that
+// moment.
+func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
+	name := func() string { return filepath.Join(s.work("tmp"), filepath.Base(dir)+"."+token()) }
 	tmp := name()
 	defer os.RemoveAll(tmp)
 	err := s.roomFor(func() error { return writeAll(tmp, files) })
@@ -277,7 +277,7 @@ func (s *Store) place(files map[string][]byte, dir, part string, replace bool) e
 
 // writeAll writes files to a folder, which it makes.
 func writeAll(dir string, files map[string][]byte) error {
-	if err := os.RemoveAll(dir); err != nil {
+	if err := os.RemoveAll(dir); err != nil { // of a first try
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -366,7 +366,7 @@ func syncDir(dir string) error {
 // Fail records a failure in place of an earlier one.
 func (s *Store) Fail(f Failure) error {
 	f.Schema, f.Key = RecordSchema, f.Identity.Key()
-	return s.explain(s.place(map[string][]byte{"failure.json": indented(f)}, s.failed(f.Key), f.Key, true))
+	return s.explain(s.place(map[string][]byte{"failure.json": indented(f)}, s.failed(f.Key), true))
 }
 
 // Before reports whether a run failed before a time, none before the zero one. A failure
