@@ -24,7 +24,7 @@ func TestMethodsAndTheirScoring(t *testing.T) {
 		{"kip", "[eval]\nprotocol = \"unrolled\"\n", "and kip learns none"},
 		{"dd", "[eval]\nprotocol = \"unrolled\"\n", ""},
 	} {
-		text := "schema = 1\nname = \"t\"\ntitle = \"T\"\n[grid]\ndataset = [\"glyphs\"]\nipc = [1]\nmodel = [\"fc\"]\nmethod = [\"" + c.name + "\"]\n" + c.text
+		text := "schema = 1\nname = \"t\"\ntitle = \"T\"\n[grid]\ndataset = [\"symbols\"]\nipc = [1]\nmodel = [\"fc\"]\nmethod = [\"" + c.name + "\"]\n" + c.text
 		s, err := experiment.Parse("t.toml", text, experiment.Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -25,7 +25,7 @@ type DSA struct {
 	dc.Settings
 
 	// Augment is a strategy of augment.New. "dsa" uses all operations, but flip only
-	// if the images are not characters (mnist, glyphs, or own data marked so).
+	// if the images are not characters (mnist, or own data marked so).
 	Augment string `toml:"augment"`
 }
 

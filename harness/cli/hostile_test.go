@@ -83,7 +83,7 @@ func TestControlCharacters(t *testing.T) {
 			args = []string{"-exp", "x", "-only", c.only}
 		}
 		var out, errOut strings.Builder
-		run(context.Background(), newLibrary(fstest.MapFS{"experiments/x.toml": {Data: []byte("schema = 1\nname = \"x\"\ntitle = \"X\"\ngrid = { dataset = [\"glyphs\"], ipc = [1], method = [\"random\"] }\n")}}), args, &out, &errOut)
+		run(context.Background(), newLibrary(fstest.MapFS{"experiments/x.toml": {Data: []byte("schema = 1\nname = \"x\"\ntitle = \"X\"\ngrid = { dataset = [\"symbols\"], ipc = [1], method = [\"random\"] }\n")}}), args, &out, &errOut)
 		said := out.String() + errOut.String()
 		if !strings.Contains(said, c.want) {
 			t.Errorf("%q: %q, want %q", c, said, c.want)

@@ -25,7 +25,7 @@ func TestKeysAreFixed(t *testing.T) {
 	seen := 0
 	for _, c := range s.Cells {
 		key, ok := want[c.Column+" "+c.Point["ipc"]]
-		if !ok || c.Dataset != "glyphs" {
+		if !ok || c.Dataset != "symbols" {
 			continue
 		}
 		seen++

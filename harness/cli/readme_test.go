@@ -101,11 +101,11 @@ func saveSet(t *testing.T, dir, readme string) {
 	t.Log("SKIPPED: no PyTorch here to save a set with")
 	images := make([]float32, 2*28*28)
 	rng.Stream(0, "readme").FillUniform(images, 0, 1)
-	b, err := sets.Torch([]sets.Array{sets.Of("pixels", []int{2, 1, 28, 28}, images), sets.Of("labels", []int{2}, []int64{0, 1})})
+	b, err := sets.Torch([]sets.Array{sets.Of("pixels", []int{2, 28, 28, 1}, images), sets.Of("labels", []int{2}, []int64{0, 1})})
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "garments-1-0.pt"), string(b))
+	write(t, filepath.Join(dir, "symbols-1-0.pt"), string(b))
 }
 
 // pythonWithTorch returns an interpreter that has PyTorch, "" if there is none.

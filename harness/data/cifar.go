@@ -20,7 +20,7 @@ var cifar10 = source{
 		Classes: []string{"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"},
 		H:       32, W: 32, Ch: 3, Train: 50000, Test: 10000,
 	},
-	standIn: "vehicles",
+	standIn: "colour-symbols",
 	folders: []string{"cifar-10", "", "cifar-10/cifar-10-batches-bin", "cifar-10-batches-bin"},
 	load:    loadCIFAR,
 	downloads: []download{{

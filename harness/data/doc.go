@@ -1,5 +1,5 @@
 // Package data loads labelled images: MNIST, Fashion-MNIST and CIFAR-10, people's
-// own, and four sets it draws itself; and brings their pixels to the scale that
+// own, and two sets it draws itself; and brings their pixels to the scale that
 // networks and kernels work on.
 //
 // A [Set] holds the images of the chosen classes as bytes x, in the order of the

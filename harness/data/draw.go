@@ -8,9 +8,8 @@ import (
 	"dgkip/harness/rng"
 )
 
-// In the files that draw, every product that feeds a sum is rounded by an
-// explicit conversion and elementary functions come from fmath: pictures must be
-// the same bytes on every machine.
+// Pictures must be the same bytes on every machine. Every product that feeds a sum is rounded
+// by an explicit conversion, and elementary functions come from fmath.
 
 // point is a place on a picture in pixels; the first pixel spans [0, 1).
 type point struct{ x, y float64 }
@@ -107,44 +106,25 @@ func (w *warp) path(p []point, closed bool) []point {
 	return out
 }
 
-// arc returns n+1 points of an ellipse about c from angle t0 over the angle turn.
-func arc(c point, rx, ry, t0, turn float64, n int) []point {
-	p := make([]point, n+1)
-	for i := range p {
-		s, co := sincos(t0 + mul(turn, float64(i)/float64(n)))
-		p[i] = point{c.x + mul(rx, co), c.y + mul(ry, s)}
-	}
-	return p
-}
-
-// mirror appends the points of a half outline reflected in x = 0, in reverse.
-func mirror(half []point) []point {
-	p := slices.Clone(half)
-	for _, q := range slices.Backward(half) {
-		p = append(p, point{-q.x, q.y})
-	}
-	return p
-}
-
 // scan is the number of scan lines a row of pixels is filled with.
 const scan = 4
 
 // picture is a canvas, and room for the shape that is being drawn on it.
 type picture struct {
-	w, h, ch int
-	px       []float64 // [h, w, ch], 0 for black and 1 for full light
-	cover    []float64 // [h, w], how much of each pixel the shape covers
+	side, ch int
+	px       []float64 // [side, side, ch], 0 for black and 1 for full light
+	cover    []float64 // [side, side], how much of each pixel the shape covers
 	xs       []float64
 }
 
-func newPicture(w, h, ch int) *picture {
-	return &picture{w: w, h: h, ch: ch, px: make([]float64, w*h*ch), cover: make([]float64, w*h)}
+func newPicture(side, ch int) *picture {
+	return &picture{side: side, ch: ch, px: make([]float64, side*side*ch), cover: make([]float64, side*side)}
 }
 
 // fill covers a polygon, holes by the even-odd rule.
 func (p *picture) fill(poly []point) {
 	clear(p.cover)
-	for row := range p.h {
+	for row := range p.side {
 		for s := range scan {
 			y := float64(row) + (float64(s)+0.5)/scan
 			p.xs = p.xs[:0]
@@ -164,12 +144,12 @@ func (p *picture) fill(poly []point) {
 
 // span covers a scan line from x0 to x1.
 func (p *picture) span(row int, x0, x1 float64) {
-	x0, x1 = max(x0, 0), min(x1, float64(p.w))
+	x0, x1 = max(x0, 0), min(x1, float64(p.side))
 	if x0 >= x1 {
 		return
 	}
-	line := p.cover[row*p.w : (row+1)*p.w]
-	for i := int(x0); i < p.w && float64(i) < x1; i++ {
+	line := p.cover[row*p.side : (row+1)*p.side]
+	for i := int(x0); i < p.side && float64(i) < x1; i++ {
 		line[i] += (min(x1, float64(i+1)) - max(x0, float64(i))) / scan
 	}
 }
@@ -181,15 +161,15 @@ func (p *picture) stroke(line []point, r float64) {
 		a, b := line[k], line[k+1]
 		dx, dy := b.x-a.x, b.y-a.y
 		l2 := max(mul(dx, dx)+mul(dy, dy), 1e-12)
-		x0, x1 := p.bounds(a.x, b.x, r, p.w)
-		y0, y1 := p.bounds(a.y, b.y, r, p.h)
+		x0, x1 := p.bounds(a.x, b.x, r)
+		y0, y1 := p.bounds(a.y, b.y, r)
 		for y := y0; y < y1; y++ {
 			for x := x0; x < x1; x++ {
 				px, py := float64(x)+0.5-a.x, float64(y)+0.5-a.y
 				t := clamp01((mul(px, dx) + mul(py, dy)) / l2)
 				ex, ey := px-mul(t, dx), py-mul(t, dy)
 				d := math.Sqrt(mul(ex, ex) + mul(ey, ey))
-				c := &p.cover[y*p.w+x]
+				c := &p.cover[y*p.side+x]
 				*c = max(*c, clamp01(r+0.5-d))
 			}
 		}
@@ -197,21 +177,18 @@ func (p *picture) stroke(line []point, r float64) {
 }
 
 // bounds returns the pixels a pen of radius r touches between a and b.
-func (p *picture) bounds(a, b, r float64, n int) (from, to int) {
+func (p *picture) bounds(a, b, r float64) (from, to int) {
+	side := float64(p.side)
 	lo, hi := min(a, b)-r-1, max(a, b)+r+1
-	return int(min(max(lo, 0), float64(n))), int(min(max(hi+1, 0), float64(n)))
+	return int(min(max(lo, 0), side)), int(min(max(hi+1, 0), side))
 }
 
 // ink lays a colour over the covered pixels.
-func (p *picture) ink(opacity float64, colour func(x, y, c int) float64) {
+func (p *picture) ink(colour func(c int) float64) {
 	for i, cover := range p.cover {
-		if cover == 0 {
-			continue
-		}
-		a := mul(opacity, min(cover, 1))
-		for c := range p.ch {
+		for c := 0; c < p.ch && cover > 0; c++ {
 			v := &p.px[i*p.ch+c]
-			*v = lerp(*v, colour(i%p.w, i/p.w, c), a)
+			*v = lerp(*v, colour(c), min(cover, 1))
 		}
 	}
 }
@@ -220,7 +197,7 @@ func (p *picture) ink(opacity float64, colour func(x, y, c int) float64) {
 func (p *picture) each(f func(x, y, c int, v float64) float64) {
 	for i, v := range p.px {
 		k := i / p.ch
-		p.px[i] = f(k%p.w, k/p.w, i%p.ch, v)
+		p.px[i] = f(k%p.side, k/p.side, i%p.ch, v)
 	}
 }
 
@@ -231,8 +208,8 @@ func (p *picture) blur(w float64) {
 	p.each(func(x, y, c int, v float64) float64 {
 		sum, n := v, 1.0
 		for _, d := range [4][2]int{{-1, 0}, {1, 0}, {0, -1}, {0, 1}} {
-			if i, j := x+d[0], y+d[1]; i >= 0 && i < p.w && j >= 0 && j < p.h {
-				sum += mul(w, old[(j*p.w+i)*p.ch+c])
+			if i, j := x+d[0], y+d[1]; i >= 0 && i < p.side && j >= 0 && j < p.side {
+				sum += mul(w, old[(j*p.side+i)*p.ch+c])
 				n += w
 			}
 		}

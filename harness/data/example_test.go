@@ -13,7 +13,7 @@ func Example() {
 	ctx := context.Background()
 	// A built-in set needs no files; "mnist" with classes []int{3, 8} would be
 	// searched for, then downloaded.
-	set, err := data.Load(ctx, "garments", []int{1, 0}, data.Options{})
+	set, err := data.Load(ctx, "symbols", []int{1, 0}, data.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -34,8 +34,8 @@ func Example() {
 	}
 	fmt.Println(len(x) == set.Test.Len()*set.Dim(), string(transform.Bytes(x)) == string(set.Test.Images))
 	// Output:
-	// [trousers shirt] 2000 500 28 28 1
-	// built in: true identity: 81e774435f371b1f
+	// [ring cross] 800 200 28 28 1
+	// built in: true identity: 845bfdc28f96f2fe
 	// true true
 }
 
@@ -51,7 +51,7 @@ func ExampleLoad_missing() {
 	// true
 	// cifar-10: files not found, and downloading is switched off
 	// hint: give the folder that holds the files by -data DIR or in $DGKIP_DATA
-	// hint: without the files: "vehicles" is a built-in set of the same kind, with other results
+	// hint: without the files: "colour-symbols" is a built-in set of the same kind, with other results
 	// hint: searched nowhere (-data: no such folder), neither (cache: no such folder), each also in its folder cifar-10
 	// hint: cifar-10-binary.tar.gz: 170052171 bytes, sha-256 c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd
 	// hint: published at https://www.cs.toronto.edu/~kriz/ and https://cave.cs.toronto.edu/kriz/ and https://mindspore-website.obs.cn-north-4.myhuaweicloud.com/notebook/datasets/

@@ -32,15 +32,12 @@ type Info struct {
 
 func (i *Info) shape() shape { return shape{i.H, i.W, i.Ch} }
 
-// known lists the published datasets, then the built-in ones.
+// known lists the published datasets, then the drawn ones.
 func known() (list []Info) {
 	for _, s := range sources {
 		list = append(list, s.Info)
 	}
-	for _, b := range builtins {
-		list = append(list, b.Info)
-	}
-	return list
+	return append(list, drawnSets...)
 }
 
 // Names lists the names of the datasets that this program knows.
@@ -66,7 +63,7 @@ func Describe(name string) (Info, error) {
 // numbers. They get the labels 0, 1, ... in this order. Classes nil means all of
 // them.
 //
-// A published dataset that is not found is never replaced by a built-in one.
+// A published dataset that is not found is never replaced by a drawn one.
 func Load(ctx context.Context, name string, classes []int, o Options) (*Set, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -87,9 +84,9 @@ func load(ctx context.Context, name string, classes []int, o *Options) (*Set, er
 			return s.open(ctx, classes, o)
 		}
 	}
-	for i := range builtins {
-		if b := &builtins[i]; b.Name == name {
-			return b.contents().choose(name, classes)
+	for i := range drawnSets {
+		if drawn := &drawnSets[i]; drawn.Name == name {
+			return drawn.draw().choose(name, classes)
 		}
 	}
 	return nil, ErrUnknown

@@ -13,7 +13,7 @@ var mnist = source{
 		H:       28, W: 28, Ch: 1, Train: 60000, Test: 10000,
 		Characters: true,
 	},
-	standIn: "glyphs",
+	standIn: "symbols",
 	folders: []string{"mnist", "", "MNIST/raw"},
 	load:    loadMNIST,
 	downloads: idxDownloads(
@@ -53,7 +53,7 @@ var fashionMNIST = source{
 		Classes: []string{"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"},
 		H:       28, W: 28, Ch: 1, Train: 60000, Test: 10000,
 	},
-	standIn: "garments",
+	standIn: "symbols",
 	folders: []string{"fashion-mnist", "", "FashionMNIST/raw"},
 	load:    loadMNIST,
 	downloads: idxDownloads(

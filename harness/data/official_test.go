@@ -48,7 +48,7 @@ func fakeMNIST(t *testing.T, name string) (*source, map[string][]byte) {
 		mnistFiles[2]: idx(somePixels(name+" test", 4*6), 4, 3, 2), mnistFiles[3]: idx(testLabels, 4),
 	}
 	s := &source{
-		Info: Info{Name: name, Classes: []string{"zero", "one", "two"}, H: 3, W: 2, Ch: 1}, standIn: "glyphs",
+		Info: Info{Name: name, Classes: []string{"zero", "one", "two"}, H: 3, W: 2, Ch: 1}, standIn: "symbols",
 		folders: []string{name, ""}, load: loadMNIST, files: map[string]string{}, byClass: map[int]string{}, downloads: parcel,
 	}
 	for file, b := range files {
@@ -303,7 +303,7 @@ func TestOpen(t *testing.T) {
 		"hint: searched " + first + " (-data), " + second + " (DGKIP_DATA), " + cache + " (cache), each also in its folder fake",
 		"hint: train-images-idx3-ubyte.gz: ", s.downloads[3].sha,
 		"hint: published at " + server.URL + "/gone/ and " + server.URL + "/",
-		`without the files: "glyphs" is a built-in set`,
+		`without the files: "symbols" is a built-in set`,
 	} {
 		if !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), text) {
 			t.Errorf("offline: %q is not in\n%v", text, err)
@@ -318,7 +318,7 @@ func TestOpen(t *testing.T) {
 		t.Errorf("a bad class: %v after %d requests", err, requests)
 	}
 	_, err = s.open(ctx, nil, o)
-	if !errors.Is(err, ErrFetch) || !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "404 Not Found") || !strings.Contains(err.Error(), "glyphs") {
+	if !errors.Is(err, ErrFetch) || !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "404 Not Found") || !strings.Contains(err.Error(), "symbols") {
 		t.Errorf("no server: %v", err)
 	}
 
@@ -372,7 +372,7 @@ func TestOpen(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	want := []string{"mnist", "fashion-mnist", "cifar-10", "glyphs", "garments", "vehicles", "symbols"}
+	want := []string{"mnist", "fashion-mnist", "cifar-10", "symbols", "colour-symbols"}
 	if !slices.Equal(Names(), want) {
 		t.Errorf("%v", Names())
 	}

@@ -1,79 +1,131 @@
 package data
 
 import (
+	"fmt"
 	"math"
+	"runtime"
 	"slices"
+	"strconv"
+	"sync"
+
+	"dgkip/harness/rng"
 )
 
-// sign draws one class of signs: as lines of a pen, and an area or nil.
-type sign func(h hand) (lines [][]point, solid []point)
+// The drawn sets are symbols in grey or in colour. Image i of a split comes from a stream of its
+// own and has class i mod 5.
+var drawnSets = []Info{symbolSet("symbols", "Symbols", "grey", 28, 1), symbolSet("colour-symbols", "Colour symbols", "colour", 32, 3)}
 
-// drawGlyph draws a handwritten 0 or 1.
-func drawGlyph(h hand, class int) *picture { return drawSign(h, []sign{zero, one}[class], false) }
+const drawnSeed = 1
 
-// drawSymbol draws a cross, a ring, a triangle, an arrow or a wave. Any picture is as
-// likely as its mirror image, so that flipping one leaves it what it is.
-func drawSymbol(h hand, class int) *picture {
-	return drawSign(h, []sign{cross, ring, triangle, arrow, wave}[class], true)
+func symbolSet(name, title, colour string, side, channels int) Info {
+	return Info{
+		Name: name, Title: title + " (built-in)", BuiltIn: true, Classes: []string{"cross", "ring", "triangle", "arrow", "wave"},
+		Text: fmt.Sprintf("crosses, rings, triangles, arrows and waves, %dx%d %s, drawn by this program", side, side, colour),
+		H:    side, W: side, Ch: channels, Train: 2000, Test: 500,
+	}
 }
 
-// drawSign draws a sign with a pen, in light grey on black, turned, slanted, bent, and
-// placed off the centre, among specks and dashes that say nothing of the class.
-func drawSign(h hand, sign sign, mirrored bool) *picture {
-	p := newPicture(28, 28, 1)
+// drawn holds the sets that have been drawn, by name.
+var drawn sync.Map
+
+// draw returns a drawn set. The first call draws it.
+func (i *Info) draw() *contents {
+	once, _ := drawn.LoadOrStore(i.Name, sync.OnceValue(func() *contents {
+		return &contents{
+			names: i.Classes, shape: i.shape(), drawn: true, verified: true,
+			train: i.drawSplit(drawnSeed, "train", i.Train),
+			test:  i.drawSplit(drawnSeed, "test", i.Test),
+		}
+	}))
+	return once.(func() *contents)()
+}
+
+// drawSplit draws the first n images of a split.
+func (i *Info) drawSplit(seed uint64, split string, n int) Split {
+	dim := i.shape().dim()
+	s := Split{make([]byte, n*dim), make([]int, n)}
+	var wait sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for worker := range workers {
+		wait.Go(func() {
+			for k := worker; k < n; k += workers {
+				s.Labels[k] = k % len(symbols)
+				h := hand{rng.Stream(seed, "data", i.Name, split, strconv.Itoa(k))}
+				drawSymbol(h, symbols[s.Labels[k]], i.H, i.Ch).bytes(s.Images[k*dim : (k+1)*dim])
+			}
+		})
+	}
+	wait.Wait()
+	return s
+}
+
+// symbol draws the lines of a pen, and an area or nil.
+type symbol func(h hand) (lines [][]point, solid []point)
+
+var symbols = []symbol{cross, ring, triangle, arrow, wave}
+
+// drawSymbol draws a symbol with a pen, turned, slanted, bent, and off the centre, among
+// specks and dashes that are independent of the class: in light grey on black, or in any
+// colour on a tinted ground. A picture is as likely as its mirror image.
+func drawSymbol(h hand, symbol symbol, side, channels int) *picture {
+	p := newPicture(side, channels)
+	unit := float64(side) / 28
+	if channels > 1 {
+		ground := p.tint(h, h.between(0, 0.8))
+		p.each(func(x, y, c int, v float64) float64 { return ground(c) })
+	}
 	for range h.IntN(4) {
 		p.speck(h)
 	}
-	size := h.between(7, 10)
+	size := mul(unit, h.between(7, 10))
 	w := turn(mul(size, h.between(0.85, 1.1)), size, h.about(0.15), h.about(0.35))
-	if mirrored && h.chance(0.5) {
+	if h.chance(0.5) {
 		w.a, w.c = -w.a, -w.c
 	}
-	w.at = point{14 + h.about(1.2), 14 + h.about(1.2)}
-	w.dx, w.dy, w.bend, w.size = h.field(3), h.field(3), h.between(0.3, 1.2), 28
+	centre := float64(side) / 2
+	w.at = point{centre + h.about(1.2), centre + h.about(1.2)}
+	w.dx, w.dy, w.bend, w.size = h.field(3), h.field(3), h.between(0.3, 1.2), float64(side)
 	radius, light := h.between(0.8, 1.5), h.between(0.6, 1)
-	lines, solid := sign(h)
+	colour := p.tint(h, light)
+	lines, solid := symbol(h)
 	if solid != nil {
 		p.fill(w.path(solid, true))
-		p.ink(1, func(x, y, c int) float64 { return light })
+		p.ink(colour)
 	}
 	for _, line := range lines {
-		p.stroke(w.path(line, false), radius)
-		p.ink(1, func(x, y, c int) float64 { return light })
+		p.stroke(w.path(line, false), mul(unit, radius))
+		p.ink(colour)
 	}
 	p.blur(h.between(0, 0.25))
 	noise, stain := h.between(0.01, 0.1), h.field(4)
 	murk := h.between(0, 0.12)
 	p.each(func(x, y, c int, v float64) float64 {
-		s := mul(murk, stain.at((float64(x)+0.5)/28, (float64(y)+0.5)/28))
+		s := mul(murk, stain.at((float64(x)+0.5)/float64(side), (float64(y)+0.5)/float64(side)))
 		return v + s + mul(noise, h.Normal64())
 	})
 	return p
 }
 
-// speck lays a dot or a dash anywhere on the picture.
-func (p *picture) speck(h hand) {
-	a := point{h.between(0, 28), h.between(0, 28)}
-	s, c := sincos(h.between(0, 2*math.Pi))
-	length, radius, light := h.between(0, 6), h.between(0.4, 1.2), h.between(0.2, 0.7)
-	b := point{a.x + mul(length, c), a.y + mul(length, s)}
-	p.stroke([]point{a, b}, radius)
-	p.ink(1, func(x, y, c int) float64 { return light })
+// tint returns a colour of that lightness: grey, or any hue in a coloured picture.
+func (p *picture) tint(h hand, light float64) func(c int) float64 {
+	colour := make([]float64, p.ch)
+	for c := range colour {
+		colour[c] = light
+		if p.ch > 1 {
+			colour[c] = mul(light, h.between(0.3, 1))
+		}
+	}
+	return func(c int) float64 { return colour[c] }
 }
 
-// one is a stem, bowed a little, most often with a flag.
-func one(h hand) (lines [][]point, solid []point) {
-	bow := h.about(0.25)
-	stem := make([]point, 9)
-	for i := range stem {
-		y := float64(i)/4 - 1
-		stem[i] = point{mul(bow, 1-mul(y, y)), y}
-	}
-	lines = [][]point{stem}
-	if h.chance(0.7) {
-		lines = append(lines, []point{{-h.between(0.25, 0.8), h.between(-0.85, -0.25)}, stem[0]})
-	}
-	return lines, nil
+// speck lays a dot or a dash anywhere on the picture.
+func (p *picture) speck(h hand) {
+	side := float64(p.side)
+	a := point{h.between(0, side), h.between(0, side)}
+	s, c := sincos(h.between(0, 2*math.Pi))
+	length, radius, light := h.between(0, 6), h.between(0.4, 1.2), h.between(0.2, 0.7)
+	p.stroke([]point{a, {a.x + mul(length, c), a.y + mul(length, s)}}, radius)
+	p.ink(p.tint(h, light))
 }
 
 // cross is two bars that meet near their middles, not quite at a right angle.
@@ -86,16 +138,20 @@ func cross(h hand) (lines [][]point, solid []point) {
 	}, nil
 }
 
-// ring is a round stroke, closed or nearly so, and zero one that may be narrower.
-func ring(h hand) (lines [][]point, solid []point) { return round(h, 0.6), nil }
-func zero(h hand) (lines [][]point, solid []point) { return round(h, 0.35), nil }
-
-func round(h hand, narrowest float64) [][]point {
-	narrow, start := h.between(narrowest, 1), h.between(0, 2*math.Pi)
-	return [][]point{arc(point{}, narrow, 0.95, start, mul(2*math.Pi, h.between(0.92, 1.05)), 28)}
+// ring is a round stroke, closed or nearly so.
+func ring(h hand) (lines [][]point, solid []point) {
+	const steps = 28
+	narrow, start := h.between(0.6, 1), h.between(0, 2*math.Pi)
+	angle := mul(2*math.Pi, h.between(0.92, 1.05))
+	line := make([]point, steps+1)
+	for i := range line {
+		s, c := sincos(start + mul(angle, float64(i)/steps))
+		line[i] = point{mul(narrow, c), mul(0.95, s)}
+	}
+	return [][]point{line}, nil
 }
 
-// triangle has three like corners, and may be filled.
+// triangle has three similar corners, and may be filled.
 func triangle(h hand) (lines [][]point, solid []point) {
 	var corners []point
 	for k := range 3 {

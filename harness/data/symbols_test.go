@@ -1,14 +1,85 @@
 package data
 
 import (
+	"context"
+	"errors"
+	"flag"
 	"math"
+	"runtime"
+	"slices"
 	"testing"
 )
+
+func drawnSet(t *testing.T, name string) *Set {
+	t.Helper()
+	s, err := Load(context.Background(), name, nil, Options{Offline: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+var slow = flag.Bool("slow", false, "run the tests that take minutes")
+
+// TestGoldenDrawn freezes every pixel of the drawn sets.
+func TestGoldenDrawn(t *testing.T) {
+	for name, want := range map[string]string{
+		"symbols":        "ff2d9d5a5563d3ebb9c26fe88350a00fdfbd744a523314d907bd8fb4fe3e2114",
+		"colour-symbols": "1deff3245c2544d1cfabc2d3892a5f2cc8a79b4827357d0f940a870dd3e84f9f",
+	} {
+		if got := drawnSet(t, name).Digest; got != want {
+			t.Errorf("%s has digest %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestDrawn(t *testing.T) {
+	for _, b := range drawnSets {
+		s := drawnSet(t, b.Name)
+		if !s.BuiltIn || s.Train.Len() != b.Train || s.Test.Len() != b.Test || s.Dim() != b.shape().dim() {
+			t.Errorf("%s: %d and %d images of %dx%dx%d", s.Name, s.Train.Len(), s.Test.Len(), s.H, s.W, s.Ch)
+		}
+		for _, split := range []Split{s.Train, s.Test} {
+			count := make([]int, len(b.Classes))
+			for _, l := range split.Labels {
+				count[l]++
+			}
+			for k, n := range count {
+				if n != split.Len()/len(b.Classes) {
+					t.Errorf("%s: %d of %d images in class %d", s.Name, n, split.Len(), k)
+				}
+			}
+		}
+		turned, err := Load(context.Background(), b.Name, []int{1, 0}, Options{})
+		if err != nil || turned.Digest == s.Digest || turned.Classes[0] != b.Classes[1] || turned.Train.Labels[0] != 1 {
+			t.Errorf("%s turned: %v", s.Name, err)
+		}
+		if _, err := Load(context.Background(), b.Name, []int{len(b.Classes)}, Options{}); !errors.Is(err, ErrClass) {
+			t.Errorf("%s: %v", s.Name, err)
+		}
+		// A picture depends on its own stream only, not on who draws it.
+		procs := runtime.GOMAXPROCS(3)
+		few := b.drawSplit(drawnSeed, "train", 7)
+		runtime.GOMAXPROCS(procs)
+		if !slices.Equal(few.Images, s.Train.Images[:7*s.Dim()]) {
+			t.Errorf("%s: drawn by three, images differ", s.Name)
+		}
+		if other := b.drawSplit(drawnSeed+1, "train", 1); slices.Equal(other.Images, s.Train.Images[:s.Dim()]) {
+			t.Errorf("%s: the seed does nothing", s.Name)
+		}
+	}
+}
+
+func BenchmarkDraw(b *testing.B) {
+	for _, set := range drawnSets {
+		b.Run(set.Name, func(b *testing.B) { set.drawSplit(drawnSeed, "train", b.N) })
+	}
+}
 
 // TestSymbolsMirrored compares the mean picture of each class with its mirror
 // image: augmentations may flip symbols.
 func TestSymbolsMirrored(t *testing.T) {
-	s := builtinSet(t, "symbols")
+	s := drawnSet(t, "symbols")
 	for class, name := range s.Classes {
 		mean, n := make([]float64, s.Dim()), 0.0
 		for i, l := range s.Train.Labels {

@@ -33,7 +33,7 @@ title = "Has its own way"
 base = "child"
 
 [grid]
-dataset = ["glyphs", "mine"]
+dataset = ["symbols", "mine"]
 
 [method.toy]
 steps = 7
@@ -70,7 +70,7 @@ func TestBase(t *testing.T) {
 	settings := func(s *Spec) string {
 		var out []string
 		for _, c := range s.Cells {
-			if c.Dataset == "glyphs" && c.Model == "thin" {
+			if c.Dataset == "symbols" && c.Model == "thin" {
 				m := c.Method().(*toy)
 				out = append(out, fmt.Sprintf("%s %d: %d %v %d", c.Column, c.IPC, m.Steps, m.Rate, c.Protocol.(*judge).Nets))
 			}
@@ -139,7 +139,7 @@ func TestColumnsWithoutASetting(t *testing.T) {
 	}
 	keys, cells := map[string]map[string]bool{}, map[string]int{}
 	for _, c := range s.Cells {
-		if c.IPC == 10 && c.Dataset == "glyphs" && c.Model == "thin" {
+		if c.IPC == 10 && c.Dataset == "symbols" && c.Model == "thin" {
 			if keys[c.Column] == nil {
 				keys[c.Column] = map[string]bool{}
 			}
@@ -199,8 +199,8 @@ func TestGridMistakes(t *testing.T) {
 		"of networks":        {"[grid]\n", "[grid]\n\"method.width\" = [1, 2]\n", "hint: did you mean \"model.width\"?", 1},
 		"of no networks":     {"[grid]\n", "[grid]\n\"model.wdith\" = [1, 2]\n", "unknown key \"wdith\" in [model]", 1},
 		"list for a grid":    {"[grid]\n", "grid = []\n[model.none]\nkind = \"fc\"\n", "", 0},
-		"empty name":         {`["glyphs", "mine"]`, `["", "mine"]`, `"" cannot be on the axis dataset`, 1},
-		"blank in a name":    {`["glyphs", "mine"]`, `["a b", "mine"]`, "a name may only have letters, digits", 1},
+		"empty name":         {`["symbols", "mine"]`, `["", "mine"]`, `"" cannot be on the axis dataset`, 1},
+		"blank in a name":    {`["symbols", "mine"]`, `["a b", "mine"]`, "a name may only have letters, digits", 1},
 		"name of data":       {"[data.mine]", "[data.\"\"]\nuse = \"mnist\"\n[data.mine]", `"" cannot be the name of data`, 1},
 		"classes twice":      {"[grid]", "classes = [1, 1]\n[grid]", "names class 1 twice", 1},
 		"class names twice":  {`train = "mine.npz"`, "train = \"mine.npz\"\nnames = [\"a\", \"b\", \"a\"]", `names has "a", which is empty, more than a line, or there twice`, 1},
@@ -247,7 +247,7 @@ func TestMoreSeeds(t *testing.T) {
 		}
 		out := fmt.Sprint(s.Seeds, ":")
 		for _, c := range s.Cells {
-			if c.Dataset == "glyphs" && c.Model == "thin" {
+			if c.Dataset == "symbols" && c.Model == "thin" {
 				out += fmt.Sprintf(" %s %d %v", c.Column, c.IPC, c.Seeds)
 			}
 		}
@@ -287,7 +287,7 @@ func TestNoGrid(t *testing.T) {
 		head + "grid = []\n":                                   "grid must be a table of axes, not a list",
 		head + "[[grid]]\ndataset = 1\n":                       "grid must be a table of axes, not a list",
 		head + "[grid]\ndataset = []\nipc = []\nmethod = []\n": "must be a value or a list of values",
-		head + "[profile.paper.grid]\ndataset = [\"glyphs\"]\nipc = [1]\nmethod = [\"toy\"]\n": "profile desk has no [grid]",
+		head + "[profile.paper.grid]\ndataset = [\"symbols\"]\nipc = [1]\nmethod = [\"toy\"]\n": "profile desk has no [grid]",
 	} {
 		if _, err := Parse("demo.toml", text, Options{Datasets: known}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", text, err, want)

@@ -13,7 +13,7 @@ name = "demo"
 title = "A demonstration"
 
 [grid]
-dataset = ["glyphs", "mnist"]
+dataset = ["symbols", "mnist"]
 ipc = [1, 10]
 method = ["toy", "slow", "other-toy"]
 
@@ -58,7 +58,7 @@ table.caption = "small"
 use = "toy"
 `
 
-var options = Options{Datasets: []string{"glyphs", "mnist"}}
+var options = Options{Datasets: []string{"symbols", "mnist"}}
 
 func TestShown(t *testing.T) {
 	s, err := Parse("demo.toml", goodShown, options)

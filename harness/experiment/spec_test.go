@@ -88,7 +88,7 @@ name = "demo"
 title = "A demonstration"
 
 [grid]
-dataset = ["glyphs", "mine"]
+dataset = ["symbols", "mine"]
 ipc = [1, 10]
 method = ["toy", "slow", "other-toy"]
 model = ["conv", "thin"]
@@ -134,13 +134,13 @@ format = "npz"
 train = "mine.npz"
 
 [profile.smoke]
-grid.dataset = ["glyphs"]
+grid.dataset = ["symbols"]
 seeds.count = 1
 [profile.smoke.method.toy]
 steps = 2
 `
 
-var known = []string{"glyphs", "mnist"}
+var known = []string{"symbols", "mnist"}
 
 func TestGood(t *testing.T) {
 	s, err := Parse("demo.toml", good, Options{Datasets: known})
@@ -204,14 +204,14 @@ func TestMistakes(t *testing.T) {
 		{"own check", "steps = 20", "steps = 200\nfixed = true", "steps must be at most 100 where fixed = true\n\tsteps = 200\n\t        ^^^"},
 		{"method", `use = "toy"`, `use = "toi"`, `unknown method "toi"`},
 		{"title of two", `title = "Toy, slow"`, `title = "Toy"`, "demo.toml:21:1: toy and slow on the axis method have the same title, \"Toy\""},
-		{"title of two datasets", "[data.mine]\n", "[data.glyphs]\ntitle = \"Mine\"\n\n[data.mine]\ntitle = \"Mine\"\n", "glyphs and mine on the axis dataset have the same title"},
-		{"title of known data", "[data.mine]\n", "[data.mine]\ntitle = \"Glyphs (built-in)\"\n", "glyphs and mine on the axis dataset have the same title"},
+		{"title of two datasets", "[data.mine]\n", "[data.symbols]\ntitle = \"Mine\"\n\n[data.mine]\ntitle = \"Mine\"\n", "symbols and mine on the axis dataset have the same title"},
+		{"title of known data", "[data.mine]\n", "[data.mine]\ntitle = \"Symbols (built-in)\"\n", "symbols and mine on the axis dataset have the same title"},
 		{"large number", "steps = 20", "steps = 9007199254740993", "steps must be at most 9007199254740992\n\tsteps = 9007199254740993\n\t        ^^^"},
 		{"axis that changes nothing", "[grid]\n", "[grid]\n\"eval.trace\" = [1, 2]\n", "the axis \"eval.trace\" changes nothing"},
 		{"axis without quotes", "[grid]\n", "[grid]\neval.protocol = [\"judge\"]\n", "hint: write the name of an axis with a dot in quotes"},
 		{"method's name", "[eval]\n", "[method.other-toy]\nuse = \"toy\"\n\n[eval]\n", "a column cannot have the name of the method other-toy and use toy\n\tuse = \"toy\"\n\t^^^\n\thint: give the column a name of its own"},
 		{"column", `method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow", "other-tyo"]`, "demo.toml:8:26: unknown method \"other-tyo\""},
-		{"dataset", `"mine"]`, `"mnits"]`, "unknown dataset \"mnits\"\n\tdataset = [\"glyphs\", \"mnits\"]\n\t                     ^^^^^^^\n\thint: did you mean \"mnist\"?"},
+		{"dataset", `"mine"]`, `"mnits"]`, "unknown dataset \"mnits\"\n\tdataset = [\"symbols\", \"mnits\"]\n\t                      ^^^^^^^\n\thint: did you mean \"mnist\"?"},
 		{"model", `"thin"]`, `"thinn"]`, `unknown model "thinn"`},
 		{"model kind", `kind = "fc"`, `kind = "cf"`, `kind is "cf", which is not one of conv, fc`},
 		{"condition", `when = { ipc = 10 }`, `when = { icp = 10 }`, `there is no axis "icp"`},
@@ -320,18 +320,18 @@ func TestEmptyFiles(t *testing.T) {
 }
 
 func TestUnmatched(t *testing.T) {
-	axes := map[string][]string{"dataset": {"glyphs", "mnist"}, "ipc": {"1", "10"}, "method": {"toy", "dgkip-lr"}}
+	axes := map[string][]string{"dataset": {"symbols", "mnist"}, "ipc": {"1", "10"}, "method": {"toy", "dgkip-lr"}}
 	for text, want := range map[string]string{
-		"dataset:glyph":         `no dataset matches glyph; did you mean "glyphs"?`,
-		"dataset:glyphs":        "",
-		"ipc:(1 50)":            "",
-		"ipc:50":                "no ipc matches 50; known are 1, 10",
-		"ipc:abc":               "ipc:abc is not a number; known are 1, 10",
-		"ipc:(1 abc)":           "ipc:abc is not a number; known are 1, 10",
-		"ipc:1*":                "",
-		"-method:tyo":           `no method matches tyo; did you mean "toy"?`,
-		"method:dc* model:fc":   "no method matches dc*; known are toy, dgkip-lr",
-		"dataset:(mnits glyph)": `no dataset matches mnits; did you mean "mnist"?` + "\n" + `no dataset matches glyph; did you mean "glyphs"?`,
+		"dataset:symbol":         `no dataset matches symbol; did you mean "symbols"?`,
+		"dataset:symbols":        "",
+		"ipc:(1 50)":             "",
+		"ipc:50":                 "no ipc matches 50; known are 1, 10",
+		"ipc:abc":                "ipc:abc is not a number; known are 1, 10",
+		"ipc:(1 abc)":            "ipc:abc is not a number; known are 1, 10",
+		"ipc:1*":                 "",
+		"-method:tyo":            `no method matches tyo; did you mean "toy"?`,
+		"method:dc* model:fc":    "no method matches dc*; known are toy, dgkip-lr",
+		"dataset:(mnits symbol)": `no dataset matches mnits; did you mean "mnist"?` + "\n" + `no dataset matches symbol; did you mean "symbols"?`,
 	} {
 		f, err := ParseFilter(text, nil)
 		if err != nil {
@@ -494,7 +494,7 @@ name = "demo"
 title = "A demonstration"
 
 [grid]
-dataset = ["glyphs"]
+dataset = ["symbols"]
 ipc = [1]
 method = ["toy"]
 
