@@ -1,10 +1,13 @@
-// Package cli is the command line: flags, hints, exit codes, and the wiring of
-// everything else.
+// Package cli is the command line: flags, hints and exit codes. It connects all other packages.
 //
-// Exit codes: 0 done; 1 some runs failed, results could not be written, or data could not
-// be downloaded; 2 the command line, an experiment or its data is at fault; 3 a check failed;
-// 75 the time given was up, or USR1 came, and the same command goes on; 130 interrupted,
-// for whatever reason where -force or -verify was given: these begin again.
+// Exit codes:
+//
+//	0    done
+//	1    some runs failed, results could not be written, or data could not be downloaded
+//	2    there is a mistake in the command line, an experiment or its data
+//	3    a check failed
+//	75   stopped by -for or the signal USR1; the same command continues
+//	130  interrupted, or stopped for any reason with -force or -verify, which start again
 package cli
 
 import (
@@ -44,18 +47,17 @@ const (
 	exitInterrupted = 130
 )
 
-// Causes for which the program ends early: a person or the system asks it to, or its
-// time is up.
+// Causes for which the program stops early: a person or the system asks it to, or its time is up.
 var (
 	errInterrupted = errors.New("interrupted")
 	errComeAgain   = errors.New("stopped early")
 )
 
-// checkpointEvery is how often runs under way are saved. Tests make it shorter.
+// checkpointEvery is the time between checkpoints of runs in progress. Tests shorten it.
 var checkpointEvery = 30 * time.Second
 
-// Main runs the program and ends the process. The experiments built into the program
-// are in a folder named experiments.
+// Main runs the program and ends the process. builtIn holds the program's own experiments in a folder
+// named experiments.
 func Main(builtIn fs.FS) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 8)
@@ -64,14 +66,14 @@ func Main(builtIn fs.FS) {
 	os.Exit(run(ctx, newLibrary(builtIn), os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// stopOn stops the program in good order at the first signal. Only Ctrl-C pressed
-// twice leaves at once, without a checkpoint: batch systems and their scripts may
-// each send a termination signal, and mean the same one stop.
+// stopOn stops the program at the first signal, with checkpoints. Only pressing Ctrl-C twice leaves at
+// once, without a checkpoint. Several termination signals mean one stop, because batch systems and
+// their scripts may each send one.
 func stopOn(signals <-chan os.Signal, errOut io.Writer, stop func(cause error), leave func()) {
 	first, interrupts := true, 0
 	for s := range signals {
 		if first {
-			fmt.Fprintln(errOut, "stopping; runs under way are being saved (Ctrl-C twice leaves at once)")
+			fmt.Fprintln(errOut, "stopping; saving the runs in progress (Ctrl-C twice leaves at once)")
 			if slices.Contains(comeAgain, s) {
 				stop(errComeAgain)
 			} else {
@@ -97,7 +99,7 @@ func (c coded) Unwrap() error { return c.error }
 
 func usageError(err error) error { return coded{err, exitUsage} }
 
-// run is Main without the process: it prints errors and returns the exit code.
+// run is Main without ending the process. It prints errors and returns the exit code.
 func run(ctx context.Context, l library, args []string, out, errOut io.Writer) int {
 	errOut = progress.Plain(errOut)
 	f, err := parseFlags(l, args)
@@ -116,7 +118,7 @@ func run(ctx context.Context, l library, args []string, out, errOut io.Writer) i
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(out, usage)
 		return exitDone
-	case errors.Is(err, store.ErrStorage): // whatever stopped it, it was not saved
+	case errors.Is(err, store.ErrStorage): // for any cause: the state was not saved
 		fmt.Fprintln(errOut, message(err))
 		return exitFailed
 	case ctx.Err() != nil && f != nil && f.verify > 0:
@@ -133,7 +135,7 @@ func run(ctx context.Context, l library, args []string, out, errOut io.Writer) i
 		return exitInterrupted
 	case errors.As(err, &c):
 		if c.error != nil && c.Error() != "" {
-			// A failed check, which may be the first of several errors, has said all.
+			// The output of a failed check has already been printed.
 			fmt.Fprintln(errOut, message(c))
 		}
 		return c.code
@@ -142,7 +144,7 @@ func run(ctx context.Context, l library, args []string, out, errOut io.Writer) i
 	return exitFailed
 }
 
-// run does what the flags ask for.
+// run does what the flags request.
 func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	if err := tensor.EnvError(); err != nil {
 		return usageError(err)
@@ -205,11 +207,11 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	return f.runPlan(ctx, out, errOut, wanted)
 }
 
-// runPlan does what takes a plan: it looks at the data.
+// runPlan runs the modes that need a plan, and therefore the data.
 func (f *flags) runPlan(ctx context.Context, out, errOut io.Writer, wanted request) (err error) {
 	board := progress.New(errOut, f.quiet)
 	defer board.Close()
-	// Many workers begin together, and need not all look at what each of them is at.
+	// Workers start at the same time, so not all of them need the state of every run.
 	if !f.plan && f.submit == "" && f.verify == 0 && !f.worker {
 		wanted.Store.Tidy()
 	}
@@ -227,12 +229,12 @@ func (f *flags) runPlan(ctx context.Context, out, errOut io.Writer, wanted reque
 		return f.printJob(out, wanted.Plan, wanted.Store)
 	}
 	if os.Getenv("GOGC") == "" {
-		// Nearly all memory of runs is a few large arrays of numbers: to look for what can be
-		// freed more often costs nothing, and halves the peak.
+		// Nearly all memory of runs is in a few large arrays. More frequent garbage
+		// collection costs nothing and halves the peak.
 		debug.SetGCPercent(25)
 	}
 	if have := env.Read().Memory; have > 0 && os.Getenv("GOMEMLIMIT") == "" {
-		// A quarter more than what is in use may be more than there is.
+		// Garbage collection at 125 % of the memory in use could exceed the machine's.
 		debug.SetMemoryLimit(have / 8 * 7)
 	}
 	switch {
@@ -244,7 +246,7 @@ func (f *flags) runPlan(ctx context.Context, out, errOut io.Writer, wanted reque
 	return f.makeRuns(ctx, out, errOut, wanted, board)
 }
 
-// collectRecords reports on the records there are.
+// collectRecords reports on the existing records.
 func (f *flags) collectRecords(ctx context.Context, out, errOut io.Writer, wanted request) error {
 	plan, err := onRecord(ctx, wanted.Store, experiment.Runs(wanted.Specs), wanted.Only)
 	if err != nil {
@@ -254,7 +256,7 @@ func (f *flags) collectRecords(ctx context.Context, out, errOut io.Writer, wante
 	return f.report(ctx, out, errOut, wanted)
 }
 
-// onRecord plans the selected runs by the data that the store knows, without opening any.
+// onRecord plans the selected runs with the datasets known to the store. It opens no data.
 func onRecord(ctx context.Context, s *store.Store, specs []*experiment.Spec, only experiment.Filter) (*engine.Plan, error) {
 	known, err := s.Datasets()
 	if err != nil {
@@ -263,11 +265,10 @@ func onRecord(ctx context.Context, s *store.Store, specs []*experiment.Spec, onl
 	return engine.Lookup{Known: known}.Make(ctx, specs, only)
 }
 
-// makePlan plans the runs that are wanted, and opens the data of those that what is to
-// be done needs.
+// makePlan plans the selected runs, and opens the data that they need.
 func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Board) (*engine.Plan, error) {
 	s := wanted.Store
-	known, _ := s.Datasets() // what cannot be read is found out again
+	known, _ := s.Datasets() // unreadable entries are computed again
 	source := newSource(f, board)
 	lookup := engine.Lookup{Source: source, Known: known}
 	if !f.plan && f.submit == "" {
@@ -276,7 +277,7 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 			if f.verify > 0 {
 				return there.Has(r.Key)
 			}
-			failure := there.Failed(r.Key) // one that -retry does not ask for is left alone
+			failure := there.Failed(r.Key) // a failure that -retry excludes stays
 			return f.force || f.eval != "" || !there.Has(r.Key) && (failure == nil || failure.Before(f.retry))
 		}
 	}
@@ -286,16 +287,16 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 	}
 	for _, now := range plan.Opened {
 		if then, ok := known.Find(now.Data); ok && then.Digest != now.Digest {
-			board.Printf("note: the data of %s is not what it was: its earlier records stay, and are not counted", now.Data.Name)
+			board.Printf("note: the data of %s has changed: its earlier records stay, but do not count", now.Data.Name)
 		}
 	}
 	return plan, nil
 }
 
-// makeRuns makes the runs that are missing, and reports on all.
+// makeRuns computes the missing runs, and reports on all.
 func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted request, board *progress.Board) error {
 	plan, s := wanted.Plan, wanted.Store
-	if !f.worker { // which writes no report
+	if !f.worker { // workers write no report
 		if err := report.InTheWay(f.out, wanted.Specs, report.Options{Only: wanted.Only, Set: f.set}); err != nil {
 			return err
 		}
@@ -310,9 +311,9 @@ func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted requ
 	}
 	if f.worker {
 		if !f.quiet {
-			text := "nothing is left to claim: " + report.Count(outcome.Made, "run", "runs") + " made here"
+			text := "nothing is left to claim: " + report.Count(outcome.Made, "run", "runs") + " computed here"
 			if outcome.Left > 0 {
-				text += fmt.Sprintf(", %d left, whose sets others are at", outcome.Left)
+				text += fmt.Sprintf(", %d in progress elsewhere", outcome.Left)
 			}
 			fmt.Fprintln(errOut, text)
 		}
@@ -322,7 +323,7 @@ func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted requ
 		return nil
 	}
 	if n := len(plan.Runs); n > 0 && outcome.Before == n {
-		fmt.Fprintf(errOut, "nothing had to be computed: there are records of all runs (-force makes them anew, -verify N compares)\n")
+		fmt.Fprintf(errOut, "nothing to compute: there are records of all runs (-force computes them again, -verify N compares)\n")
 	}
 	reported := f.report(ctx, out, errOut, wanted)
 	if outcome.Failed > 0 {
@@ -331,8 +332,8 @@ func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted requ
 	return reported
 }
 
-// atOnce is how many runs to compute at a time. Two that share a machine have no times of their
-// own, so that it is one wherever times are shown.
+// atOnce returns how many runs to compute at a time. It is one wherever times are shown, because runs
+// that share a machine have no valid times.
 func (f *flags) atOnce(wanted request) int {
 	timed := slices.ContainsFunc(experiment.Runs(wanted.Specs), (*experiment.Spec).Timed)
 	switch {
@@ -351,8 +352,8 @@ func (f *flags) options(board *progress.Board) engine.Options {
 	}
 }
 
-// openCache returns the place on disk where runs keep what others need as well, nil for
-// none. What is there is cut to its budget first, unless workers share it.
+// openCache returns the disk cache for values that several runs need, or nil. It first removes old values
+// beyond the budget, unless workers share the cache.
 func (f *flags) openCache(wanted request, board *progress.Board) *store.Cache {
 	budget := cacheBudget(wanted.Specs)
 	if f.worker {
@@ -362,18 +363,16 @@ func (f *flags) openCache(wanted request, board *progress.Board) *store.Cache {
 		return nil
 	}
 	cache := wanted.Store.Cache(budget, func(text string) { board.Printf("note: %s", text) })
-	if !f.worker { // of which each would look at all that is there
+	if !f.worker { // each worker would read the whole cache
 		cache.Trim()
 	}
 	return cache
 }
 
-// workersCache is what workers may keep at least, so that they find what one of them has
-// computed.
+// workersCache is the smallest cache of workers, so that they find each other's values.
 const workersCache = 8e9
 
-// outdated is a note about records of another version of this program, which count
-// as done.
+// outdated returns a note about records of another version of this program, which count as done.
 func outdated(p *engine.Plan, there *store.Store) string {
 	n, first := 0, error(nil)
 	for _, r := range p.Runs {
@@ -387,7 +386,7 @@ func outdated(p *engine.Plan, there *store.Store) string {
 	return fmt.Sprintf("note: records that count as done but cannot be read: %d, such as %v", n, first)
 }
 
-// cacheBudget is the largest that an experiment asks for.
+// cacheBudget returns the largest cache that any of the experiments asks for.
 func cacheBudget(specs []*experiment.Spec) int64 {
 	var most experiment.Size
 	for _, s := range specs {
@@ -396,8 +395,8 @@ func cacheBudget(specs []*experiment.Spec) int64 {
 	return int64(most)
 }
 
-// failures says which runs failed and where to look. A failure beside a record is of a run
-// that was forced.
+// failures returns an error that lists failed runs and their folders. A failed run that has a record was
+// forced.
 func (f *flags) failures(p *engine.Plan, s *store.Store, o engine.Outcome) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %s failed:", o.Failed, report.Count(len(p.Runs), "run", "runs"))
@@ -413,9 +412,8 @@ func (f *flags) failures(p *engine.Plan, s *store.Store, o engine.Outcome) error
 	return errors.New(b.String())
 }
 
-// withoutFolders shortens absolute paths among arguments to their last part, as they
-// go into records: where folders lie on this machine is nobody else's business. What
-// -exp and -also give is a list.
+// withoutFolders shortens absolute paths in arguments to their last part. Arguments go into records, which
+// should not reveal the folders of this machine. -exp and -also hold lists.
 func withoutFolders(args []string) []string {
 	out := make([]string, len(args))
 	before := ""

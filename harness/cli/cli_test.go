@@ -32,8 +32,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// slow moves random images, as slowly as $SLOW_MS says, and goes wrong as it is
-// told: a method for the scenarios in testdata.
+// slow is a method for the scripts in testdata. It moves random images, as slowly as $SLOW_MS says, and fails
+// if it is told to.
 type slow struct {
 	Updates int    `toml:"updates" min:"0"`
 	Wrong   string `toml:"wrong" enum:",error,panic,nan"`
@@ -44,7 +44,7 @@ func (*slow) Info() method.Info {
 }
 
 func (m *slow) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
-	if os.Getenv("SLOW_FAILS") != "" { // without a part in the run's identity
+	if os.Getenv("SLOW_FAILS") != "" { // not part of the run's identity
 		return nil, errors.New("out of luck")
 	}
 	delay, _ := strconv.Atoi(os.Getenv("SLOW_MS"))
@@ -100,7 +100,7 @@ func (m *slow) Distill(ctx context.Context, p method.Problem, observe func(metho
 	return set, nil
 }
 
-// shelve keeps a text on disk, or finds it there.
+// shelve stores a text on the disk, or checks that it is there.
 func shelve(disk method.Disk, name string) error {
 	var wrong error
 	if disk.Load(name, func(r io.Reader) error {
@@ -119,7 +119,7 @@ func shelve(disk method.Disk, name string) error {
 	return nil
 }
 
-// appendLine adds a line to a file, as one write that several processes may do.
+// appendLine appends a line to a file in one write, so that several processes can do so.
 func appendLine(file, line string) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
 	if err != nil {
@@ -195,16 +195,16 @@ format = "npz"
 train = "../tiny.npz"
 `
 
-// theirs, which lies beside the folder of experiments, takes up the sets of slow that
-// -export wrote to the folder sets.
+// theirs is an experiment outside the folder of experiments. It uses the sets of slow that -export wrote to the
+// folder sets.
 var theirs = strings.NewReplacer("tiny\"\ntitle", "theirs\"\ntitle", "[1, 2]", "[2]", `"random", "slow"`, `"random", "theirs"`,
 	"../tiny.npz", "tiny.npz",
 	"[method.slow]\nupdates = 6", "[method.theirs]\nuse = \"file\"\npath = \"sets/{dataset}-slow-{model}-{ipc}-{seed}.pt\"").Replace(tiny)
 
-// tinyData is 40 noisy images of 8x8 pixels whose upper or lower half is bright.
+// tinyData returns 40 noisy images of 8x8 pixels with a bright upper or lower half.
 func tinyData(name string) ([]byte, error) { return halves(name, 40, 1, 100) }
 
-// halves is n noisy images of 8x8 pixels, one half of each brighter by light.
+// halves returns n noisy images of 8x8 pixels, in which one half is brighter by light.
 func halves(name string, n, channels, light int) ([]byte, error) {
 	draw := rng.Stream(1, name)
 	var images []uint8
@@ -297,10 +297,10 @@ func spoil(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// breaks makes line breaks of \n in what scripts give.
+// breaks replaces \n in arguments of scripts by line breaks.
 var breaks = strings.NewReplacer(`\n`, "\n")
 
-// edit FILE OLD NEW replaces text in a file; \n stands for a line break.
+// edit FILE OLD NEW replaces text in a file; \n means a line break.
 func edit(ts *testscript.TestScript, _ bool, args []string) {
 	file := ts.MkAbs(args[0])
 	b, err := os.ReadFile(file)
@@ -312,7 +312,7 @@ func edit(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(file, bytes.Replace(b, []byte(old), []byte(breaks.Replace(args[2])), 1), 0o666))
 }
 
-// waitfor PATTERN waits until a file is there.
+// waitfor PATTERN waits until a matching file exists.
 func waitfor(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(await(ts.MkAbs(args[0])))
 }
@@ -334,7 +334,7 @@ func lines(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// records reads the records in a folder.
+// records reads the records of a folder.
 func records(ts *testscript.TestScript, dir string) []*store.Record {
 	s := store.Open(ts.MkAbs(dir))
 	keys, err := s.Keys()
@@ -348,8 +348,8 @@ func records(ts *testscript.TestScript, dir string) []*store.Record {
 	return all
 }
 
-// sessions DIR N COUNT expects that so many records were made in N sessions of
-// work, that is, from a checkpoint if N is more than 1.
+// sessions DIR N COUNT expects COUNT records that took N sessions of work. More than one session means that the
+// run continued from a checkpoint.
 func sessions(ts *testscript.TestScript, _ bool, args []string) {
 	got := 0
 	for _, r := range records(ts, args[0]) {
@@ -362,8 +362,7 @@ func sessions(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// shared DIR N counts records whose processor time and memory are said to be those
-// of several runs.
+// shared DIR N expects N records whose processor time and memory include several runs.
 func shared(ts *testscript.TestScript, _ bool, args []string) {
 	got := 0
 	for _, r := range records(ts, args[0]) {
@@ -376,8 +375,7 @@ func shared(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// recorded DIR expects that a command just printed the score that is recorded
-// in DIR for the one set there.
+// recorded DIR expects that a command just printed the score of the only record in DIR.
 func recorded(ts *testscript.TestScript, _ bool, args []string) {
 	all := records(ts, args[0])
 	if len(all) != 1 {
@@ -390,7 +388,7 @@ func recorded(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// resave PATTERN loads files into PyTorch and saves them again, where there is one.
+// resave PATTERN loads files in PyTorch and saves them again, if PyTorch is installed.
 func resave(ts *testscript.TestScript, _ bool, args []string) {
 	program := ""
 	if !testing.Short() {
@@ -422,8 +420,8 @@ func readAll(ts *testscript.TestScript, names []string) [][]byte {
 	return out
 }
 
-// samescore A COLUMN B COLUMN expects that the sets of two columns in two folders score
-// the same on each dataset, protocol by protocol and seed by seed.
+// samescore A COLUMN B COLUMN expects that the sets of two columns in two folders have the same scores for each
+// dataset, protocol and seed.
 func sameScore(ts *testscript.TestScript, _ bool, args []string) {
 	scores := func(dir, name string) map[string]string {
 		out := map[string]string{}
@@ -440,8 +438,8 @@ func sameScore(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// signal INT|TERM|USR1 PATTERN dgkip args... starts the program, sends it the signal
-// when the file is there, and expects exit code 130, or 75 after USR1.
+// signal INT|TERM|USR1 PATTERN dgkip args... starts the program, and sends it the signal when the file exists. It
+// expects exit code 130, or 75 after USR1.
 func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	if runtime.GOOS == "windows" {
 		ts.Logf("SKIPPED: no interrupts can be sent here")
@@ -518,7 +516,7 @@ func sameRecords(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// canMount tells whether small file systems can be mounted here.
+// canMount reports whether small file systems can be mounted.
 var canMount = sync.OnceValue(func() bool {
 	dir, err := os.MkdirTemp("", "mount")
 	if err != nil {
@@ -531,7 +529,7 @@ var canMount = sync.OnceValue(func() bool {
 	return exec.Command("umount", dir).Run() == nil
 })
 
-// mount puts a file system on a folder.
+// mount mounts a file system on a folder.
 func mount(ts *testscript.TestScript, dir, options string) {
 	abs := ts.MkAbs(dir)
 	ts.Check(os.MkdirAll(abs, 0o777))
@@ -539,18 +537,18 @@ func mount(ts *testscript.TestScript, dir, options string) {
 	ts.Defer(func() { exec.Command("umount", "-l", abs).Run() })
 }
 
-// tmpfs DIR SIZE puts a small disk on a folder.
+// tmpfs DIR SIZE mounts a small disk on a folder.
 func tmpfs(ts *testscript.TestScript, _ bool, args []string) {
 	mount(ts, args[0], "size="+args[1])
 }
 
-// grow DIR SIZE makes it larger.
+// grow DIR SIZE enlarges the disk.
 func grow(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(exec.Command("mount", "-o", "remount,size="+args[1], ts.MkAbs(args[0])).Run())
 }
 
-// readonly DIR makes a folder that cannot be written to. The superuser may write
-// to any, but not to a disk that is mounted so.
+// readonly DIR makes a folder read-only. It mounts a read-only disk, because the superuser may write to any
+// folder.
 func readonly(ts *testscript.TestScript, _ bool, args []string) {
 	if os.Geteuid() == 0 {
 		mount(ts, args[0], "ro")
@@ -559,8 +557,8 @@ func readonly(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.MkdirAll(ts.MkAbs(args[0]), 0o555))
 }
 
-// tamper DIR OLD NEW [listed [FILE]] changes the first result of a folder of records, or
-// another file of it, and its sum with it if that is asked for.
+// tamper DIR OLD NEW [listed [FILE]] changes the first result in a folder of records, or another file. With listed it
+// also corrects the checksum.
 func tamper(ts *testscript.TestScript, _ bool, args []string) {
 	name := "result.json"
 	if len(args) > 4 {
@@ -581,7 +579,7 @@ func tamper(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// copyset DIR FILE copies a distilled set out of the records.
+// copyset DIR FILE copies a distilled set from the records.
 func copySet(ts *testscript.TestScript, _ bool, args []string) {
 	found, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "runs", "*", "*", "distilled.npz"))
 	ts.Check(err)
@@ -602,7 +600,7 @@ func TestRecordsDoNotTellFolders(t *testing.T) {
 	}
 }
 
-// Where a file of a record differs, both values are told.
+// For a different file of a record, both values are shown.
 func TestDifferences(t *testing.T) {
 	for _, c := range []struct{ name, was, is, want string }{
 		{

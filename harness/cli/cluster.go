@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// cluster are the flags for work on several machines.
+// cluster holds the flags for work on several machines.
 type cluster struct {
 	worker  bool
 	limit   time.Duration
@@ -31,10 +31,10 @@ func (c *cluster) declare(set *flag.FlagSet) {
 
 const limitForm = "it is written like 55m or 3h30m"
 
-// validateWorkers checks the flags about workers.
+// validateWorkers checks the flags of workers.
 func (c *cluster) validateWorkers(given map[string]bool) error {
 	if given["submit"] && c.submit != "slurm" {
-		return usageError(fmt.Errorf("-submit %q: the one batch system it knows is slurm", c.submit))
+		return usageError(fmt.Errorf("-submit %q: the only batch system is slurm", c.submit))
 	}
 	if given["submit"] && !given["workers"] {
 		return usageError(errors.New("-submit needs -workers N\nhint: such as -workers 10"))
@@ -48,8 +48,8 @@ func (c *cluster) validateWorkers(given map[string]bool) error {
 	return nil
 }
 
-// spread waits for its turn, if this is one of several workers that begin together: they
-// need not all read the folder in the same second.
+// spread waits for a moment if several workers start together, so that they do not all read the folder at
+// once.
 func (c *cluster) spread(ctx context.Context) error {
 	if !c.worker || c.workers < 2 {
 		return nil
@@ -62,7 +62,7 @@ func (c *cluster) spread(ctx context.Context) error {
 	}
 }
 
-// validateMerge takes the arguments that are left for folders of -merge.
+// validateMerge reads the remaining arguments as folders of -merge.
 func (c *cluster) validateMerge(rest []string, given map[string]bool) ([]string, error) {
 	if !given["merge"] {
 		return rest, nil
@@ -70,10 +70,10 @@ func (c *cluster) validateMerge(rest []string, given map[string]bool) ([]string,
 	c.folders = append(strings.Split(c.merge, ","), rest...)
 	for _, dir := range c.folders {
 		if strings.HasPrefix(dir, "-") {
-			return nil, usageError(fmt.Errorf("-merge takes all that follows for folders, %s as well\nhint: put other flags before it", dir))
+			return nil, usageError(fmt.Errorf("-merge reads all further arguments as folders, also %s\nhint: put other flags before it", dir))
 		}
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return nil, usageError(fmt.Errorf("-merge %q: there is no such folder\nhint: it is what -out named where the records were made", dir))
+			return nil, usageError(fmt.Errorf("-merge %q: there is no such folder\nhint: give the folder that -out named when the records were computed", dir))
 		}
 	}
 	return nil, nil

@@ -4,5 +4,5 @@ package cli
 
 import "os"
 
-// comeAgain are the signals by which batch systems say that a time limit is near.
+// comeAgain lists the signals by which batch systems announce a time limit.
 var comeAgain []os.Signal

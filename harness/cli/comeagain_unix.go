@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// comeAgain are the signals by which batch systems say that a time limit is near.
+// comeAgain lists the signals by which batch systems announce a time limit.
 var comeAgain = []os.Signal{syscall.SIGUSR1}

@@ -21,12 +21,11 @@ import (
 	"dgkip/harness/store"
 )
 
-// evaluation is a run that scores the file, and the one whose scoring that is.
+// evaluation is a run that scores the file, and the run whose protocol it uses.
 type evaluation struct{ run, as *engine.Run }
 
-// evalFile scores a distilled set from a file as the experiment scores its own: once
-// for every different way of scoring among the selected runs. The results are records
-// of method file.
+// evalFile scores a distilled set from a file as the experiment scores its own sets, once for every
+// protocol of the selected runs. The results are records of method file.
 func (f *flags) evalFile(ctx context.Context, out io.Writer, wanted request, board *progress.Board) error {
 	all, err := f.evaluations(wanted.Plan)
 	if err != nil {
@@ -45,7 +44,7 @@ func (f *flags) evalFile(ctx context.Context, out io.Writer, wanted request, boa
 	}
 	scored, unfit := 0, []error(nil)
 	for _, e := range all {
-		if failure := s.Failed(e.run.Key); failure != nil { // this way of scoring does not suit the set; another may
+		if failure := s.Failed(e.run.Key); failure != nil { // this protocol does not suit the set, but another may
 			why := failure.Message
 			if failure.Kind != "error" {
 				why = failure.Kind + ": " + why
@@ -71,7 +70,7 @@ func (f *flags) evalFile(ctx context.Context, out io.Writer, wanted request, boa
 	return nil
 }
 
-// evaluations reads the file, and lists the runs that score it.
+// evaluations reads the file, and returns the runs that score it.
 func (f *flags) evaluations(p *engine.Plan) (all []evaluation, err error) {
 	seen, alone := map[string]bool{}, columnOfFiles(p)
 	for _, r := range p.Runs {
@@ -90,18 +89,18 @@ func (f *flags) evaluations(p *engine.Plan) (all []evaluation, err error) {
 			return nil, usageError(fmt.Errorf("-eval: %w", err))
 		}
 		if err != nil {
-			return nil, usageError(fmt.Errorf("-eval for %s: %w\nhint: if the file is of another dataset, -only dataset:NAME selects that\nhint: what the file does not say, an experiment can, in a [method.NAME] with use = \"file\" whose path is there; -only method:NAME then reads this file by its settings", r.Cell.Dataset, err))
+			return nil, usageError(fmt.Errorf("-eval for %s: %w\nhint: if the file belongs to another dataset, select that by -only dataset:NAME\nhint: an experiment can add what the file lacks, by a [method.NAME] with use = \"file\"; -only method:NAME then reads this file with its settings", r.Cell.Dataset, err))
 		}
 		all = append(all, evaluation{r.Instead(filepath.Base(f.eval), m, ipc), r})
 	}
 	if len(all) == 0 {
-		return nil, usageError(fmt.Errorf("-eval %s: no cell is selected to score it\nhint: -exp and -only choose the cell whose scoring is meant", f.eval))
+		return nil, usageError(fmt.Errorf("-eval %s: no cell is selected\nhint: choose the cell whose protocol scores the set by -exp and -only", f.eval))
 	}
 	return all, nil
 }
 
-// columnOfFiles reports whether all that is selected is one column of files, whose settings
-// then say how to read another.
+// columnOfFiles reports whether all selected runs belong to one column of files. Its settings then also
+// apply to the new file.
 func columnOfFiles(p *engine.Plan) bool {
 	return !slices.ContainsFunc(p.Runs, func(r *engine.Run) bool {
 		_, files := r.Method().(*file.File)
@@ -109,14 +108,13 @@ func columnOfFiles(p *engine.Plan) bool {
 	})
 }
 
-// printScores prints what a set from a file scores, and what speaks against a
-// comparison with the run.
+// printScores prints the scores of a set from a file, and warnings about the comparison with the run.
 func (f *flags) printScores(out io.Writer, e evaluation, record *store.Record) {
 	id, c, result := e.as.Identity, e.as.Cell, record.Result
 	fmt.Fprintf(out, "%s, %s, protocol %s as for %s, seed %d: %d images, %.2f %%, errors %v of %v\n", c.Dataset, c.Model, id.Eval.Name, c.Column, e.as.Seed,
 		result.Images, 100*result.Metrics["test_acc"], result.Counts["test_errors"], result.Counts["test_images"])
 	fmt.Fprintf(out, "    %s; the cell's networks are %s\n", scoring(e.run, record), experiment.Canonical(id.Model))
-	for _, name := range slices.Sorted(maps.Keys(result.Metrics)) { // the record has all
+	for _, name := range slices.Sorted(maps.Keys(result.Metrics)) { // the record holds all metrics
 		if name != "test_acc" && method.IsScore(name) || name == "draws_sd" {
 			fmt.Fprintf(out, "    %-28s %.6g\n", name, result.Metrics[name])
 		}
@@ -127,14 +125,14 @@ func (f *flags) printScores(out io.Writer, e evaluation, record *store.Record) {
 	fmt.Fprintf(out, "    record: %s\n", filepath.ToSlash(record.Dir))
 	made, ok := store.ReadRecipe(f.eval)
 	if ok && (made.Dataset.Name != id.Dataset.Name || !slices.Equal(made.Dataset.Classes, id.Dataset.Classes)) {
-		fmt.Fprintf(out, "    note: it was made of %s, classes %s, and not of these images\n", made.Dataset.Name, strings.Join(made.Dataset.Classes, ", "))
+		fmt.Fprintf(out, "    note: it was distilled from %s, classes %s, not from these images\n", made.Dataset.Name, strings.Join(made.Dataset.Classes, ", "))
 	}
 	if ok && (made.Seed != id.Seed || !bytes.Equal(experiment.Canonical(made.Model), experiment.Canonical(id.Model))) {
-		fmt.Fprintf(out, "    note: it was made with seed %d and the networks %s; labels that were solved for belong to those\n", made.Seed, experiment.Canonical(made.Model))
+		fmt.Fprintf(out, "    note: it was distilled with seed %d and the networks %s; solved labels belong to those networks\n", made.Seed, experiment.Canonical(made.Model))
 	}
 }
 
-// scoring says how a set was scored: the family of the number and the protocol's settings.
+// scoring describes how a set was scored: the family of the number and the protocol's settings.
 func scoring(r *engine.Run, record *store.Record) string {
 	family := method.FamilyOf("test_acc", r.Method(), r.Cell.Protocol)
 	return fmt.Sprintf("protocol family %s (%s), with %s", family, family.Known().About, experiment.Canonical(record.Result.Identity.Eval.Settings))

@@ -11,7 +11,7 @@ import (
 	"dgkip/harness/experiment"
 )
 
-// The experiments that come with the program have no mistakes in any profile.
+// The program's experiments have no mistakes in any profile.
 func TestExperiments(t *testing.T) {
 	dir := filepath.Join("..", "..", experimentsDir)
 	names, err := experiment.ListFS(os.DirFS(dir), ".")
@@ -27,7 +27,7 @@ func TestExperiments(t *testing.T) {
 	}
 }
 
-// A set from a file is scored on ten classes as the methods it stands beside.
+// A set from a file is scored on ten classes in the same way as the methods in its table.
 func TestFileColumn(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "mine.toml")
 	text := "schema = 1\nname = \"mine\"\ntitle = \"Mine\"\nbase = \"ten\"\ngrid.method = [\"kip\", \"dgkip-ls\", \"set\"]\nmethod.set = { use = \"file\", path = \"set.npz\" }\n"
@@ -50,8 +50,7 @@ func TestFileColumn(t *testing.T) {
 	}
 }
 
-// What is said to be made of a table's runs is: with the table's records nothing has
-// to be computed for it.
+// Runs that are documented as shared with a table are really shared, so that they need no computation.
 func TestSharedRuns(t *testing.T) {
 	runs := func(name, profile string, but ...string) map[string]string {
 		s, err := experiment.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), experiment.Options{Profile: profile, Datasets: data.Names()})
@@ -77,7 +76,7 @@ func TestSharedRuns(t *testing.T) {
 		table1, table2 := runs("table1", profile), runs("table2", profile)
 		for _, c := range []struct {
 			name  string
-			own   []string // columns that are no table's
+			own   []string // columns outside the tables
 			table map[string]string
 		}{
 			{"table3", nil, table1},

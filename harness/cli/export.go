@@ -20,12 +20,12 @@ import (
 	"dgkip/harness/store"
 )
 
-// exportFormats are the forms in which sets are written for other programs.
+// exportFormats are the file formats for other programs.
 var exportFormats = []string{"pt", "npz", "png"}
 
-// exportSets writes the sets of the selected records, a file for each.
+// exportSets writes the sets of the selected records, one file for each.
 func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) error {
-	plan, err := onRecord(ctx, wanted.Store, wanted.Specs, wanted.Only) // sets that were only timed are of no use
+	plan, err := onRecord(ctx, wanted.Store, wanted.Specs, wanted.Only) // without runs that only supply times
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 		}
 		set, err := content(r)
 		switch {
-		case errors.Is(err, store.ErrDamaged): // for want of a file, too
+		case errors.Is(err, store.ErrDamaged): // includes missing files
 			damaged = append(damaged, err)
 			continue
 		case errors.Is(err, fs.ErrNotExist) && !wanted.Store.Has(r.Key):
@@ -91,29 +91,29 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 		written++
 	}
 	if written == 0 && damaged == nil {
-		return usageError(errors.New("-export: none of the selected runs has a record with a set\nhint: run the experiment first; the whole training set is no distilled one, and the records that come along leave large sets out"))
+		return usageError(errors.New("-export: none of the selected runs has a record with a set\nhint: run the experiment first; the whole training set is not exported, and records of this repository do not keep large sets"))
 	}
 	for _, c := range columns {
-		if c.written+c.without+c.missing > 0 { // else damaged
+		if c.written+c.without+c.missing > 0 { // otherwise its records are damaged
 			fmt.Fprintln(out, c)
 		}
 	}
 	fmt.Fprintf(out, "%s written to %s\n", report.Count(written, "set", "sets"), f.exportDir)
 	if slices.ContainsFunc(columns, func(c *exported) bool { return c.without > 0 && !c.whole }) {
-		fmt.Fprintln(out, "hint: -exp with -only and -force makes runs again whose records keep no set")
+		fmt.Fprintln(out, "hint: for records without a set, compute the runs again by -exp with -only and -force")
 	}
 	return errors.Join(damaged...)
 }
 
-// exported counts what became of the runs of a column.
+// exported counts the runs of a column by outcome.
 type exported struct {
 	name                      string
-	whole                     bool // it is the training set
+	whole                     bool // the set is the training set
 	file                      string
 	written, without, missing int
 }
 
-// String says it in a line.
+// String returns the counts as one line.
 func (c *exported) String() string {
 	var parts []string
 	switch c.written {
@@ -124,7 +124,7 @@ func (c *exported) String() string {
 		parts = append(parts, fmt.Sprintf("%d sets", c.written))
 	}
 	if c.whole {
-		parts = append(parts, "the whole training set is no distilled one")
+		parts = append(parts, "the whole training set is not exported")
 	} else if c.without > 0 {
 		parts = append(parts, fmt.Sprintf("%d that their records do not keep", c.without))
 	}
@@ -134,8 +134,8 @@ func (c *exported) String() string {
 	return c.name + ": " + strings.Join(parts, ", ")
 }
 
-// distinct returns one run for each distilled set, which those share that differ in their
-// scoring alone: one whose record keeps the set, if there is any.
+// distinct returns one run for each distilled set. Runs that only differ in their protocol share a set. It
+// prefers a run whose record keeps the set.
 func distinct(runs []*engine.Run, keeps func(*engine.Run) bool) []*engine.Run {
 	var out []*engine.Run
 	at := map[string]int{}
@@ -153,8 +153,8 @@ func distinct(runs []*engine.Run, keeps func(*engine.Run) bool) []*engine.Run {
 	return out
 }
 
-// exportNames returns dataset-method-model-ipc-seed for each run, with the values on
-// other axes behind it where that is the name of several.
+// exportNames returns dataset-method-model-ipc-seed for each run. It adds the values on other axes if
+// several runs have the same name.
 func exportNames(runs []*engine.Run) []string {
 	base, count := make([]string, len(runs)), map[string]int{}
 	for i, r := range runs {
@@ -179,7 +179,7 @@ func exportNames(runs []*engine.Run) []string {
 	return base
 }
 
-// plain writes _ for what has no place in the name of a file.
+// plain replaces characters that file names should not have by _.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._+", r) {

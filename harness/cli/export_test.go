@@ -6,7 +6,7 @@ import (
 	"dgkip/harness/engine"
 )
 
-// A set is written once, however often it is scored, from a record that keeps it.
+// A set with several scores is written once, from a record that keeps it.
 func TestDistinct(t *testing.T) {
 	run := func(seed uint64, protocol string) *engine.Run {
 		r := &engine.Run{Seed: seed, Key: protocol}

@@ -21,27 +21,27 @@ import (
 
 const usage = `Dataset distillation by the duality gap, and what it is compared with.
 
-  go run . -exp NAME          make the runs that are missing, then show the results
+  go run . -exp NAME          compute the missing runs, then show the results
   go run . -exp NAME,NAME     several experiments; -exp all for every one
-  go run . -exp PATH.toml     one of your own, from any folder
+  go run . -exp PATH.toml     your own experiment, from any folder
   go run . -list              experiments, methods, protocols, datasets, profiles, the commit
   go run . -list NAME         settings of a method or protocol, of "model", or keys of
                               "table", "figure" and the like: defaults and choices
 
 What to run
   -profile NAME   smoke, desk (default) or paper: the size of everything
-  -seeds N        number of seeds, in place of the experiment's
+  -seeds N        number of seeds, instead of the experiment's
   -only FILTER    such as 'method:random dataset:mnist ipc:(1 10) -model:fc'
   -set KEY=VALUE  change a setting, such as method.dgkip-ls.rate=0.02; any number of
                   times. Tables and figures then have names that end in -set
-  -retry          failed runs, too (-retry=TIME: those that failed before TIME)
-  -force          all runs, in place of the records there are
+  -retry          also retry failed runs (-retry=TIME: that failed before TIME)
+  -force          compute all runs again and replace their records
 Instead of running
   -show           all settings of the selected cells, and where each is from
   -plan           what would run, what is done, how long the rest may take;
                   with -force: all of it
   -collect        write tables and figures from the records; compute nothing
-  -verify N       make N recorded runs again and compare them byte for byte
+  -verify N       compute N recorded runs again and compare byte for byte
   -eval FILE      score a distilled set from elsewhere as the experiment would
   -export FORMAT DIR  write the sets of records to DIR, a file for each:
                   FORMAT is pt (PyTorch), npz or png (a picture)
@@ -52,7 +52,7 @@ Checks and outputs
                   paper/generated, and paper/paper.pdf if LaTeX is installed;
                   needs no -exp
   -out DIR        folder of records, tables and figures (default results)
-  -also DIR,DIR   records of other folders count, too; nothing is written there
+  -also DIR,DIR   also use the records of other folders; nothing is written there
   -quiet          show failures and results only
 Machine and data
   -jobs N         sets at a time, whose times are then flagged (default: one for each
@@ -61,13 +61,14 @@ Machine and data
   -data DIR       folder of the datasets, searched before $DGKIP_DATA
   -offline        download nothing
 One of several machines
-  -worker         make what no other process is at, then leave: no waiting, no tables
-  -for 55m        stop after this time, save, and exit with 75: come again
-  -workers N      how many workers -submit prints a job of; with -worker: N of them
-                  begin together, so wait for a moment
+  -worker         compute runs that no other process has claimed, then exit;
+                  no tables
+  -for 55m        stop after this time, save, and exit with 75: run again
+  -workers N      number of workers in the job of -submit; with -worker: N of them
+                  start together, so wait a moment
   -submit slurm   print a job of -workers N for Slurm; submit nothing
-  -merge DIR...   bring in the records of other folders, such as those of machines
-                  that each made a part by -only; the last flag of a line
+  -merge DIR...   copy the records of other folders, such as of machines that
+                  each computed a part by -only; must be the last flag
 
 Exit codes: 0 done, 1 some runs failed, 2 usage, 3 a check failed,
 75 stopped by -for or the signal USR1 (the same command goes on), 130 interrupted.
@@ -78,10 +79,10 @@ type flags struct {
 	args                                             []string
 	exp, profile, only, data, out, eval              string
 	export, exportDir, also                          string
-	about                                            string   // what -list tells of; "" for everything
+	about                                            string   // the argument of -list; "" for all
 	set                                              []string // KEY=VALUE
 	seeds, verify, jobs, threads                     int
-	retry                                            time.Time // runs that failed before
+	retry                                            time.Time // retry runs that failed before this time
 	list, show, plan, collect, check, offline, force bool
 	paper, quiet                                     bool
 
@@ -116,9 +117,9 @@ func parseFlags(l library, args []string) (*flags, error) {
 	set.BoolVar(&f.quiet, "quiet", false, "")
 	f.cluster.declare(set)
 	twice := onlyOnce(set)
-	set.Func("set", "", func(one string) error { f.set = append(f.set, one); return nil }) // any number of times
+	set.Func("set", "", func(one string) error { f.set = append(f.set, one); return nil }) // may be repeated
 	err := set.Parse(args)
-	if rest := set.Args(); err == nil && len(rest) > 0 && (f.export != "" || f.list) { // of what, and where to
+	if rest := set.Args(); err == nil && len(rest) > 0 && (f.export != "" || f.list) { // the argument of -export or -list
 		f.exportDir, f.about = rest[0], rest[0]
 		err = set.Parse(rest[1:])
 	}
@@ -149,8 +150,8 @@ func parseFlags(l library, args []string) (*flags, error) {
 	return f, f.validate(set.Args(), given)
 }
 
-// onlyOnce has every flag refuse a second value, of which the first would be lost without
-// a word, and returns where to find the name of the flag that did.
+// onlyOnce makes every flag refuse a second value, which would silently replace the first. It returns where
+// to find the name of a repeated flag.
 func onlyOnce(set *flag.FlagSet) *string {
 	twice := new(string)
 	set.VisitAll(func(f *flag.Flag) { f.Value = &onceValue{Value: f.Value, name: f.Name, twice: twice} })
@@ -174,7 +175,7 @@ func (v *onceValue) Set(text string) error {
 	return v.Value.Set(text)
 }
 
-// IsBoolFlag says that the flag may stand without a value.
+// IsBoolFlag reports whether the flag may be given without a value.
 func (v *onceValue) IsBoolFlag() bool {
 	b, ok := v.Value.(interface{ IsBoolFlag() bool })
 	return ok && b.IsBoolFlag()
@@ -186,7 +187,7 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 		return err
 	}
 	if len(rest) > 0 {
-		hint := "flags take their value after a blank or =; lists are joined by commas"
+		hint := "give a flag its value after a blank or =, and join lists by commas"
 		if _, err := fs.Stat(f.library, experimentsDir+"/"+rest[0]+".toml"); err == nil {
 			hint = "did you mean -exp " + rest[0] + "?"
 		}
@@ -199,7 +200,7 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 		return usageError(fmt.Errorf("unknown profile %q\nhint: %s", f.profile, suggest.Hint(f.profile, experiment.Profiles())))
 	}
 	if f.paper && f.profile == "smoke" {
-		return usageError(errors.New("-paper: the report is about real data, which profile smoke has none of\nhint: leave -profile smoke away; without records the report is written all the same"))
+		return usageError(errors.New("-paper: the report needs real data, which profile smoke does not have\nhint: omit -profile smoke; the report is also written without records"))
 	}
 	for _, one := range []struct {
 		name string
@@ -223,7 +224,7 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 		given["paper alone"] = true
 	}
 	if given["only"] && strings.TrimSpace(f.only) == "" {
-		return usageError(errors.New("-only is empty\nhint: it is written like 'method:random dataset:mnist ipc:(1 10)'; without -only all runs are meant"))
+		return usageError(errors.New("-only is empty\nhint: it is written like 'method:random dataset:mnist ipc:(1 10)'; without -only all runs are selected"))
 	}
 	if given["export"] && !slices.Contains(exportFormats, f.export) {
 		return usageError(fmt.Errorf("-export: unknown format %q\nhint: %s", f.export, suggest.Hint(f.export, exportFormats)))
@@ -237,7 +238,7 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 	return f.validatePaths(given)
 }
 
-// validatePaths holds what names files and folders against what is there.
+// validatePaths checks that files and folders in flags exist.
 func (f *flags) validatePaths(given map[string]bool) error {
 	if f.data != "" {
 		if info, err := os.Stat(f.data); err != nil || !info.IsDir() {
@@ -246,12 +247,12 @@ func (f *flags) validatePaths(given map[string]bool) error {
 	}
 	for _, one := range [][2]string{{"exp", f.exp}, {"data", f.data}, {"out", f.out}, {"also", f.also}, {"eval", f.eval}} {
 		if given[one[0]] && one[1] == "" {
-			return usageError(fmt.Errorf("-%s is empty\nhint: was a variable not set? leave the flag out for its default", one[0]))
+			return usageError(fmt.Errorf("-%s is empty\nhint: was a variable not set? omit the flag for its default", one[0]))
 		}
 	}
 	for _, dir := range f.others() {
 		if _, err := os.ReadDir(filepath.Join(dir, "runs")); err != nil {
-			return usageError(fmt.Errorf("-also: %w\nhint: it takes folders of records, as -out makes them", err))
+			return usageError(fmt.Errorf("-also: %w\nhint: give folders of records, as -out creates them", err))
 		}
 	}
 	if f.eval != "" {
@@ -262,7 +263,7 @@ func (f *flags) validatePaths(given map[string]bool) error {
 	return nil
 }
 
-// others lists the folders of -also.
+// others returns the folders of -also.
 func (f *flags) others() []string {
 	if f.also == "" {
 		return nil
@@ -270,12 +271,12 @@ func (f *flags) others() []string {
 	return strings.Split(f.also, ",")
 }
 
-// store is the folder of records.
+// store returns the folder of records.
 func (f *flags) store() *store.Store { return store.Open(f.out, f.others()...) }
 
-// setRetry sets the time before which a failure is retried: now, if none is given.
+// setRetry sets the time before which failures are retried, by default now.
 func (f *flags) setRetry(text string) error {
-	if yes, err := strconv.ParseBool(text); err == nil { // true for the flag alone
+	if yes, err := strconv.ParseBool(text); err == nil { // "true" is -retry without a value
 		f.retry = time.Time{}
 		if yes {
 			f.retry = time.Now()
@@ -290,7 +291,7 @@ func (f *flags) setRetry(text string) error {
 	return nil
 }
 
-// oneMode refuses two things to do at once.
+// oneMode refuses two modes at once.
 func oneMode(given map[string]bool) error {
 	var modes []string
 	for _, name := range []string{"list", "show", "plan", "collect", "verify", "eval", "export", "merge", "submit"} {
@@ -299,30 +300,29 @@ func oneMode(given map[string]bool) error {
 		}
 	}
 	if len(modes) > 1 {
-		return usageError(fmt.Errorf("%s do not go together\nhint: give one of them", strings.Join(modes, " and ")))
+		return usageError(fmt.Errorf("%s cannot be combined\nhint: give one of them", strings.Join(modes, " and ")))
 	}
 	return nil
 }
 
-// noUse lists the flags that make no difference to what a mode does, so that whoever
-// gives one expects something else. Those about the machine, the data and the folder
-// of records are fit for a script that gives them always.
+// noUse lists flags that have no effect in a mode, which a user would not expect. Flags about the machine,
+// the data and the folder of records are not listed, so that scripts can always give them.
 var noUse = []struct {
 	mode, flags, hint string
 }{
-	{"list", "also set exp seeds only retry force check paper jobs worker for", "-list shows all there is, and runs nothing"},
+	{"list", "also set exp seeds only retry force check paper jobs worker for", "-list only lists, and runs nothing"},
 	{"show", "retry force check paper jobs worker for", "-show prints settings, and runs nothing"},
-	{"plan", "check paper worker for", "-plan lists what would run; without it the runs are made"},
-	{"collect", "retry force jobs worker for", "-collect makes no runs; without it they are made"},
-	{"verify", "retry force check paper worker for", "-verify compares records with runs made again; -collect -check judges claims by them"},
-	{"paper alone", "set retry force only jobs worker for", "-paper takes its numbers from the records there are; with -exp NAME runs are made first"},
-	{"export", "retry force check paper jobs worker for", "-export writes the sets of records there are; without it runs are made"},
+	{"plan", "check paper worker for", "-plan only lists runs; without it they are computed"},
+	{"collect", "retry force jobs worker for", "-collect computes no runs; without it they are computed"},
+	{"verify", "retry force check paper worker for", "-verify compares records with repeated runs; -collect -check judges claims"},
+	{"paper alone", "set retry force only jobs worker for", "-paper alone only uses existing records; with -exp NAME runs are computed first"},
+	{"export", "retry force check paper jobs worker for", "-export only writes sets of existing records; without it runs are computed"},
 	{"eval", "retry check paper jobs worker for", "-eval scores one file, and adds its scores to the records"},
-	{"submit", "force check paper jobs worker", "-submit prints a job of workers, which make the runs; -collect shows the results"},
-	{"merge", "also set exp seeds only retry force check paper jobs worker for", "-merge brings in all records of other folders; -collect shows them"},
-	{"worker", "force", "every worker would make all runs again; -force without -worker makes them once"},
-	{"force", "for", "-force makes all runs again each time, so that it would come to no end; after Ctrl-C it goes on with the run under way"},
-	{"worker", "check paper", "-worker makes runs; -collect judges and shows them when all workers are done"},
+	{"submit", "force check paper jobs worker", "-submit prints a job of workers, which compute the runs; -collect shows the results"},
+	{"merge", "also set exp seeds only retry force check paper jobs worker for", "-merge copies all records of other folders; -collect shows them"},
+	{"worker", "force", "every worker would compute all runs again; -force without -worker computes them once"},
+	{"force", "for", "-force starts again each time, so with -for it might never finish; after Ctrl-C it continues the run in progress"},
+	{"worker", "check paper", "-worker only computes runs; -collect judges and shows them when all workers are done"},
 }
 
 func useless(given map[string]bool) error {
@@ -347,13 +347,12 @@ func useless(given map[string]bool) error {
 	return nil
 }
 
-// paperAlone reports whether -paper is all there is to do.
+// paperAlone reports whether -paper is the only thing to do.
 func (f *flags) paperAlone() bool {
 	return f.paper && f.exp == "" && !f.plan && f.verify == 0 && f.eval == "" && f.export == ""
 }
 
-// load reads the experiments that were asked for. What is wrong with any is
-// reported for all.
+// load reads the requested experiments. It reports the mistakes of all of them.
 func (f *flags) load() ([]*experiment.Spec, error) {
 	names, problems := f.library.choose(f.exp)
 	specs, err := f.readAll(names)
@@ -366,7 +365,7 @@ func (f *flags) load() ([]*experiment.Spec, error) {
 	return specs, errors.Join(problems...)
 }
 
-// readAll reads experiments under the profile and seeds of the command.
+// readAll reads experiments with the profile and the seeds of the command.
 func (f *flags) readAll(names []string) ([]*experiment.Spec, error) {
 	var specs []*experiment.Spec
 	var problems []error
@@ -403,7 +402,7 @@ func (f *flags) filter(specs []*experiment.Spec) (experiment.Filter, error) {
 	return filter, nil
 }
 
-// selects reports whether a filter leaves something of experiments, if they have runs.
+// selects reports whether a filter selects any run of the experiments, if they have runs.
 func selects(filter experiment.Filter, specs []*experiment.Spec) bool {
 	none := true
 	for _, s := range specs {
@@ -419,7 +418,7 @@ func selects(filter experiment.Filter, specs []*experiment.Spec) bool {
 	return none
 }
 
-// axisValues returns what the cells of the experiments have on an axis.
+// axisValues returns the values of the experiments' cells on an axis.
 func axisValues(specs []*experiment.Spec) func(axis string) []string {
 	return func(axis string) []string {
 		var values []string

@@ -23,7 +23,7 @@ import (
 	"dgkip/harness/env"
 )
 
-// modestly is dgkip, and exits with 1 if that took more memory than a hostile file may.
+// modestly runs dgkip, and exits with 1 if it used more memory than a hostile file should cause.
 func modestly() {
 	code := run(context.Background(), newLibrary(fstest.MapFS{}), os.Args[1:], os.Stdout, os.Stderr)
 	if held := env.PeakMemory(); held > 100e6 {
@@ -33,13 +33,12 @@ func modestly() {
 	os.Exit(code)
 }
 
-// hostile DIR writes files that are like sets, and want to run something or to have a lot of
-// memory.
+// hostile DIR writes files that look like sets, but try to run commands or to allocate much memory.
 func hostile(ts *testscript.TestScript, _ bool, args []string) {
 	const million = 1_000_000
 	header := "{'descr': '<f4', 'fortran_order': False, 'shape': (1000000, 1000000)}"
 	npy := "\x93NUMPY\x01\x00" + string(rune(len(header))) + "\x00" + header
-	// A tensor of 10^6 times 10^6 values, all of them in a storage of two.
+	// A tensor of 10^6 x 10^6 values in a storage of two.
 	large := "ctorch._utils\n_rebuild_tensor_v2\n" +
 		"((X\x07\x00\x00\x00storagectorch\nFloatStorage\nX\x01\x00\x00\x000X\x03\x00\x00\x00cpuK\x02tQK\x00" +
 		"J\x40\x42\x0f\x00J\x40\x42\x0f\x00\x86K\x00K\x00\x86\x89ccollections\nOrderedDict\n)RtR"
@@ -65,7 +64,7 @@ func hostile(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// What a file or a flag says is shown, and not obeyed by the terminal.
+// Control characters in files and flags are shown, but do not reach the terminal.
 func TestControlCharacters(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.toml")
 	for _, c := range []struct{ text, only, want string }{
@@ -94,9 +93,9 @@ func TestControlCharacters(t *testing.T) {
 	}
 }
 
-// An argument too many is not worth reading the experiments.
+// An unexpected argument is reported before any experiment is read.
 func TestUnexpectedArgument(t *testing.T) {
-	for arg, want := range map[string]string{"tiny": "did you mean -exp tiny?", "../x": "flags take their value", "small": "flags take their value"} {
+	for arg, want := range map[string]string{"tiny": "did you mean -exp tiny?", "../x": "give a flag its value", "small": "give a flag its value"} {
 		_, err := parseFlags(library{unread{t, fstest.MapFS{"experiments/tiny.toml": {}, "experiments/other.toml": {}}}}, []string{arg})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", arg, err, want)
@@ -104,7 +103,7 @@ func TestUnexpectedArgument(t *testing.T) {
 	}
 }
 
-// unread is a library of which nothing is to be read.
+// unread is a library that must not be read.
 type unread struct {
 	t *testing.T
 	fstest.MapFS
@@ -128,7 +127,7 @@ func (u unreadFile) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// The system's own words get a hint, and a hint that there is stays the only one.
+// Errors of the system get a hint, unless they already have one.
 func TestMessage(t *testing.T) {
 	of := func(err error) error { return &fs.PathError{Op: "open", Path: "file", Err: err} }
 	for _, c := range []struct {

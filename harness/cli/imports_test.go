@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// mayImport says which packages of this module each may import. Packages below a
-// listed one, such as internal parts, go with it.
+// mayImport lists which packages of this module each package may import. An entry includes packages below it,
+// such as internal ones.
 var mayImport = map[string]string{
 	".":                         "harness/cli baselines/all",
 	"harness/cli":               "*", // it wires everything
@@ -53,7 +53,7 @@ var mayImport = map[string]string{
 	"harness/method/methodtest": "harness/method harness/rng harness/toml",
 }
 
-// onlyIn says which packages may import those of others.
+// onlyIn lists which packages may import packages of other modules.
 var onlyIn = map[string]string{
 	"github.com/olekukonko":   "harness/report",
 	"gonum.org/v1/plot":       "harness/report",
@@ -65,8 +65,8 @@ var onlyIn = map[string]string{
 	"github.com/BurntSushi/toml": "harness/toml",
 }
 
-// numeric packages know no clock, no log, and no random numbers but those of rng. So do
-// all baselines.
+// numeric lists packages that may not use clocks, logs, or random numbers other than rng. All baselines are
+// included.
 var numeric = []string{
 	"harness/tensor", "harness/fmath", "harness/optim", "harness/nn", "harness/augment", "harness/features", "harness/nngp", "harness/convex", "harness/space", "harness/teacher",
 	"harness/eval", "harness/dgkip", "harness/method", "baselines",
@@ -74,8 +74,7 @@ var numeric = []string{
 
 var notNumeric = []string{"time", "log", "log/slog", "math/rand", "math/rand/v2", "crypto/rand"}
 
-// rule returns the key of the entry for a package: its own, or that of the closest one
-// above. There may be none.
+// rule returns the key of the entry for a package: its own, or that of the closest parent. There may be none.
 func rule(pkg string) string {
 	for at := pkg; ; at = path.Dir(at) {
 		if _, ok := mayImport[at]; ok && (at != "." || pkg == ".") {
@@ -90,7 +89,7 @@ func rule(pkg string) string {
 	}
 }
 
-// within returns the entry of a list that a package belongs to, "" if none.
+// within returns the entry of a list that a package belongs to, or "".
 func within(pkg, list string) string {
 	for _, p := range strings.Fields(list) {
 		if p == "*" || pkg == p || strings.HasPrefix(pkg, p+"/") {
@@ -100,10 +99,10 @@ func within(pkg, list string) string {
 	return ""
 }
 
-// uses is which entries of the tables there is any use for.
+// uses records which entries of the tables are used.
 type uses struct{ mayImport, onlyIn map[[2]string]bool }
 
-// idle fails for the others: a table that allows more than there is holds nothing back.
+// idle fails for unused entries, because a table that allows too much does not restrict anything.
 func (u uses) idle(t *testing.T) {
 	t.Helper()
 	for name, of := range map[string]struct {
@@ -120,8 +119,7 @@ func (u uses) idle(t *testing.T) {
 	}
 }
 
-// The layout is a promise: numbers cannot depend on clocks, reports cannot
-// compute, and a method cannot reach into another.
+// Numbers cannot depend on clocks, reports cannot compute, and a method cannot import another method.
 func TestImports(t *testing.T) {
 	root := filepath.Join("..", "..")
 	used := uses{map[[2]string]bool{}, map[[2]string]bool{}}
@@ -146,7 +144,7 @@ func TestImports(t *testing.T) {
 		pkg := filepath.ToSlash(rel)
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
 		if err != nil {
-			return nil // the compiler says it better
+			return nil // the compiler reports it better
 		}
 		for _, spec := range parsed.Imports {
 			to, err := strconv.Unquote(spec.Path.Value)

@@ -8,9 +8,8 @@ import (
 	"dgkip/harness/experiment"
 )
 
-// The keys of an experiment are part of the records' form: where one changes, everybody's records of it are orphans. A setting that is
-// added leaves them as they are if it is tagged omitzero; what does change results
-// raises the version of its method or protocol, and the keys here with it.
+// Keys of runs must not change, because records are stored under them. A new setting keeps them if it is tagged
+// omitzero. A change of results raises the version of its method or protocol, and then the keys here change too.
 func TestKeysAreFixed(t *testing.T) {
 	s, err := experiment.ReadFile(filepath.Join("testdata", "keys.toml"), experiment.Options{Datasets: data.Names()})
 	if err != nil {

@@ -19,8 +19,7 @@ import (
 	"dgkip/harness/store"
 )
 
-// hundred writes an experiment of 100 runs to a new folder, with this program beside it
-// as dgkip with a slow method.
+// hundred writes an experiment of 100 runs to a new folder, with this test program as dgkip with a slow method.
 func hundred(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -41,7 +40,7 @@ func hundred(t *testing.T) (dir string) {
 	return dir
 }
 
-// one is a worker, and how it ended.
+// one is a worker, and the way it ended.
 type one struct {
 	*exec.Cmd
 	ended chan error
@@ -74,8 +73,8 @@ func heldBy(dir string, pid int) (keys []string) {
 	return keys
 }
 
-// Eight workers make a hundred runs while ten of them are killed in one and replaced.
-// Nothing is lost, and nothing is begun twice but what was killed.
+// Eight workers compute a hundred runs while ten of them are killed and replaced. No run is lost, and only killed
+// runs are started twice.
 func TestKilledWorkers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes two hundred runs")
@@ -104,7 +103,7 @@ func TestKilledWorkers(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 		time.Sleep(time.Duration(random.IntN(200)) * time.Millisecond)
-		// Stopped first: what it holds when it is killed is what was read.
+		// Stop it first, so that its locks do not change before it is killed.
 		alive[i].Process.Signal(syscall.SIGSTOP)
 		for _, key := range held() {
 			killed[key]++
@@ -133,9 +132,8 @@ func TestKilledWorkers(t *testing.T) {
 		kills, len(killed), again, resumed, took.Seconds(), single.Seconds(), workers)
 }
 
-// asOfOne holds the n records that workers made in results against those of one
-// process in single. It returns how often the runs were begun, by their keys, and how
-// often they were gone on with.
+// asOfOne compares the n records that workers wrote to results with those of one process in single. It returns how
+// often each run was started, by key, and how often runs were continued.
 func asOfOne(t *testing.T, dir string, n int) (begun map[string]int, resumed int) {
 	t.Helper()
 	starts, err := os.ReadFile(filepath.Join(dir, "starts"))
@@ -175,8 +173,7 @@ func asOfOne(t *testing.T, dir string, n int) (begun map[string]int, resumed int
 	return begun, resumed
 }
 
-// A worker whose time is up, and which cannot save what it is at, does not ask to be called
-// again: it says what is wrong, and ends with 1.
+// A worker that cannot save its state at the end of its time reports the error and exits with 1, not 75.
 func TestStoppedWithoutRoom(t *testing.T) {
 	dir := hundred(t)
 	w := exec.Command("./dgkip", "-exp", "tiny", "-worker", "-for", "4s")
@@ -189,7 +186,7 @@ func TestStoppedWithoutRoom(t *testing.T) {
 	}
 	work := filepath.Join(dir, "results", "work")
 	begun := await(filepath.Join(work, "locks", "*.lock"))
-	// Not even the superuser can write to a folder that is a file.
+	// Even the superuser cannot write to a folder that is a file.
 	err := errors.Join(begun, os.RemoveAll(filepath.Join(work, "tmp")), os.WriteFile(filepath.Join(work, "tmp"), nil, 0o666))
 	ended := w.Wait()
 	if err != nil {

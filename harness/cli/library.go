@@ -16,11 +16,11 @@ import (
 	"dgkip/harness/suggest"
 )
 
-// experimentsDir holds the experiments, seen from where the program runs.
+// experimentsDir is the folder of experiments, relative to the current folder.
 const experimentsDir = "experiments"
 
-// library finds experiments by name: first in the folder experiments where the
-// program runs, then among those that the program carries, so that it runs anywhere.
+// library finds experiments by name: first in the folder experiments of the current folder, then among
+// those built into the program.
 type library []fs.FS
 
 func newLibrary(builtIn fs.FS) library { return library{os.DirFS("."), builtIn} }
@@ -35,7 +35,7 @@ func (l library) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
-// ReadDir implements fs.ReadDirFS: the files of all layers, sorted by name.
+// ReadDir implements fs.ReadDirFS. It returns the files of all layers, sorted by name.
 func (l library) ReadDir(name string) ([]fs.DirEntry, error) {
 	var all []fs.DirEntry
 	for _, layer := range l {
@@ -53,16 +53,15 @@ func (l library) ReadDir(name string) ([]fs.DirEntry, error) {
 	return all, nil
 }
 
-// absent reports whether a layer has no such file, or has a file where its folder
-// would be.
+// absent reports whether a layer lacks a file, also because a part of its path is not a folder.
 func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// names lists the experiments that are known by name.
+// names returns the names of the known experiments.
 func (l library) names() ([]string, error) { return experiment.ListFS(l, experimentsDir) }
 
-// read reads an experiment by its name, or from a file of one's own by its path.
+// read reads an experiment by its name, or from a file by its path.
 func (l library) read(name, profile string, seeds int, set []string) (*experiment.Spec, error) {
 	o := experiment.Options{Profile: profile, Datasets: data.Names(), Seeds: seeds, Set: set}
 	if isPath(name) {
@@ -75,13 +74,12 @@ func (l library) read(name, profile string, seeds int, set []string) (*experimen
 	return experiment.ReadFS(l, path.Join(experimentsDir, name+".toml"), o)
 }
 
-// isPath reports whether what -exp names is a file and not an experiment's name.
+// isPath reports whether an element of -exp is a path instead of a name.
 func isPath(name string) bool {
 	return strings.HasSuffix(name, ".toml") || strings.ContainsAny(name, `/\`)
 }
 
-// choose splits the list that -exp gives into names and paths, each once. "all" stands
-// for every known name.
+// choose splits the list of -exp into names and paths, without duplicates. "all" means every known name.
 func (l library) choose(list string) (chosen []string, problems []error) {
 	known, err := l.names()
 	if err != nil {
@@ -106,7 +104,7 @@ func (l library) choose(list string) (chosen []string, problems []error) {
 				err = fmt.Errorf("%s is a folder", one)
 			}
 			if err != nil {
-				hint := "experiments have names, which -list shows; one of your own is given by the path of its file"
+				hint := "-list shows the names of experiments; give your own by the path of its file"
 				if meant := suggest.Name(strings.TrimSuffix(path.Base(one), ".toml"), known); meant != "" {
 					hint = fmt.Sprintf("did you mean %q, by its name?", meant)
 				}
@@ -117,11 +115,11 @@ func (l library) choose(list string) (chosen []string, problems []error) {
 		case slices.Contains(known, one):
 			add(one)
 		case strings.Contains(one, " "):
-			problems = append(problems, fmt.Errorf("unknown experiment %q\nhint: commas, and not spaces, stand between experiments", one))
+			problems = append(problems, fmt.Errorf("unknown experiment %q\nhint: separate experiments by commas, not spaces", one))
 		default:
 			hint := cmp.Or(suggest.Hint(one, known), "-list shows them")
 			if _, err := os.Stat(one + ".toml"); err == nil {
-				hint = fmt.Sprintf("a file is given by its path: -exp %s.toml", one)
+				hint = fmt.Sprintf("give a file by its path: -exp %s.toml", one)
 			}
 			problems = append(problems, fmt.Errorf("unknown experiment %q\nhint: %s", one, hint))
 		}

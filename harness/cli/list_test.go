@@ -10,12 +10,11 @@ import (
 	"dgkip/harness/method"
 )
 
-// Every setting that a file may give is told of with its default, what it may be and what it
-// does, all from the code that reads it.
+// -list shows every setting with its default, allowed values and description, all from the code that reads it.
 func TestListTellsOfEverySetting(t *testing.T) {
 	for _, name := range slices.Concat(method.Names(), method.ProtocolNames(), experiment.SectionNames(), []string{"model"}) {
 		if name == "slow" {
-			continue // a method of the tests, whose source is not read
+			continue // a method of the tests, whose source is not available
 		}
 		var out bytes.Buffer
 		if err := printAbout(&out, name); err != nil {
@@ -25,7 +24,7 @@ func TestListTellsOfEverySetting(t *testing.T) {
 		for i, line := range lines {
 			setting := strings.HasPrefix(line, "  ") && !strings.HasPrefix(line, "   ")
 			if setting && (i+1 == len(lines) || !strings.HasPrefix(lines[i+1], "      ")) {
-				t.Errorf("%s: no comment says what this does: %s", name, line)
+				t.Errorf("%s: this setting has no comment: %s", name, line)
 			}
 		}
 	}

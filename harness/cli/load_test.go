@@ -13,15 +13,13 @@ import (
 	"testing"
 )
 
-// traced is a system call with the time of it, as strace -f -ttt -y writes it.
+// traced matches a system call with its time, as printed by strace -f -ttt -y.
 var traced = regexp.MustCompile(`(?m)^\d+ +(\d+\.\d+) \w+\(.*results.*$`)
 
-// Fifty workers do little to a folder, from the first one's start to the last one's end:
-// fewer than 75 operations on names a second, which is what servers of shared folders are
-// slow at. This is as bad as it gets: they begin together, each makes two short runs, and
-// all runs take as long, so that they change and end at about the same time as well. Then
-// it may be three times as many for a minute. It is fewer than 25 while all are at their
-// first run, which is what a folder sees most of the time.
+// Fifty workers put little load on a shared folder. From first start to last end they make fewer than 75 operations on
+// names per second, which are slow on file servers. This is the worst case: they start together, each computes two short
+// runs of equal length, and so they change and finish runs together. The load may then be three times as high for a
+// minute. While all are at their first run, the usual state, it is below 25.
 func TestLoad(t *testing.T) {
 	if !*takesMinutes {
 		t.Skip("SKIPPED: takes minutes; -slow runs it")
@@ -47,7 +45,7 @@ func TestLoad(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	var seconds []int // in which there was an operation
+	var seconds []int // operations in each second
 	for i := range workers {
 		b, err := os.ReadFile(filepath.Join(dir, fmt.Sprint("calls", i)))
 		if err != nil {
@@ -69,7 +67,7 @@ func TestLoad(t *testing.T) {
 		perSecond[at-slices.Min(seconds)]++
 	}
 	records, _ := filepath.Glob(filepath.Join(dir, "results", "runs", "*", "*"))
-	// The last one begins 100 seconds after the first, and the first run ends 68 after that.
+	// The last one starts 100 seconds after the first, and the first run ends 68 seconds later.
 	const allBegun, noneEnded = 115, 160
 	quiet := busiest(perSecond[min(allBegun, len(perSecond)):min(noneEnded, len(perSecond))], noneEnded-allBegun)
 	average, minute := busiest(perSecond, len(perSecond)), busiest(perSecond, 60)
@@ -80,7 +78,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// busiest returns the most operations a second in so many seconds on end.
+// busiest returns the highest rate of operations over the given number of consecutive seconds.
 func busiest(perSecond []int, seconds int) (most float64) {
 	seconds = min(seconds, len(perSecond))
 	for i := range len(perSecond) - seconds + 1 {
@@ -93,7 +91,7 @@ func busiest(perSecond []int, seconds int) (most float64) {
 	return most
 }
 
-// byTen sums ten seconds at a time.
+// byTen adds up groups of ten seconds.
 func byTen(perSecond []int) (sums []int) {
 	for ten := range slices.Chunk(perSecond, 10) {
 		sum := 0

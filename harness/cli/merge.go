@@ -10,7 +10,7 @@ import (
 	"dgkip/harness/store"
 )
 
-// mergeRecords brings the records of other folders into that of -out.
+// mergeRecords copies the records of other folders into the folder of -out.
 func (f *flags) mergeRecords(ctx context.Context, out io.Writer) error {
 	s := store.Open(f.out)
 	s.Tidy()

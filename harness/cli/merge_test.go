@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A worker's folder may have no records. An interrupt there is no success either, for
-// other folders have not been looked at.
+// A worker's folder may have no records. An interrupt while reading it is still an error, because other folders have not
+// been read.
 func TestInterruptedMerge(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "idle", "work"), 0o777); err != nil {

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// message is the text of an error, with a hint where the system's own words have none.
+// message returns the text of an error. It adds hints to some errors of the system.
 func message(err error) string {
 	text := once(strings.TrimLeft(err.Error(), "\n"))
 	switch {
@@ -19,12 +19,10 @@ func message(err error) string {
 	return text
 }
 
-// longestLine is how many characters of a line of a message are shown: some repeat what
-// somebody gave.
+// longestLine is the number of characters shown of a line of a message. Some lines repeat long input.
 const longestLine = 600
 
-// once drops hints that stand above already, for several errors may have the same remedy,
-// and cuts long lines.
+// once drops repeated hints, because several errors may have the same remedy. It also cuts long lines.
 func once(message string) string {
 	seen := map[string]bool{}
 	var lines []string

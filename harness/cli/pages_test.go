@@ -16,9 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "write the tables of README.md and results/RESULTS.md again")
 
-// Tables in README.md and results/RESULTS.md are made from the records: between markers that
-// name one stands what testdata/pages.md has under that name, with each {NUMBER} filled in.
-// Numbers have the names that they have in the report.
+// Tables in README.md and results/RESULTS.md come from the records. Between two markers with a name is the table of that
+// name in testdata/pages.md, with each {NUMBER} filled in. Numbers have the same names as in the report.
 func TestTablesOfPages(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "pages.md"))
 	if err != nil {
@@ -57,7 +56,7 @@ func TestTablesOfPages(t *testing.T) {
 			continue
 		}
 		if !*update {
-			t.Errorf("tables of %s are not those of the records; go test -run TestTablesOfPages -update ./harness/cli writes them", page)
+			t.Errorf("tables of %s differ from the records; go test -run TestTablesOfPages -update ./harness/cli writes them", page)
 		} else if err := os.WriteFile(page, []byte(made), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +72,7 @@ var (
 	markers     = regexp.MustCompile(`(?s)<!-- table ([a-z-]+) -->\n.*?<!-- end -->`)
 )
 
-// numbersOf returns the numbers of the experiments that a text names, by name.
+// numbersOf returns the numbers of the experiments that a text uses, by name.
 func numbersOf(t *testing.T, text string) map[string]string {
 	t.Helper()
 	s := store.Open(filepath.Join("..", "..", "results"))
@@ -93,7 +92,7 @@ func numbersOf(t *testing.T, text string) map[string]string {
 			t.Fatal(err)
 		}
 		for _, n := range report.Load(of, s, report.Options{Key: plan.Key}).Numbers() {
-			values[name+"/"+n.Name] = units.ReplaceAllString(n.Text, "") // heads say them
+			values[name+"/"+n.Name] = units.ReplaceAllString(n.Text, "") // units are in the headings
 		}
 	}
 	return values

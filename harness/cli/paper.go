@@ -19,8 +19,8 @@ import (
 	"dgkip/harness/store"
 )
 
-// paperDir holds the paper, seen from where the program is run, and generatedDir
-// in it what the program writes.
+// paperDir is the folder of the paper, relative to the current folder, and generatedDir the folder in it
+// for generated files.
 const paperDir = "paper"
 
 var (
@@ -28,19 +28,19 @@ var (
 	generatedDir = filepath.Join(paperDir, "generated")
 )
 
-// latexPackages are what the paper needs on Debian.
+// latexPackages is the Debian package that the paper needs.
 const latexPackages = "texlive-latex-recommended"
 
-// paperUses reads what the paper asks for.
+// paperUses reads which tables, figures and numbers the paper uses.
 func paperUses() (report.Uses, error) {
 	text, err := os.ReadFile(paperSource)
 	if errors.Is(err, fs.ErrNotExist) {
-		return report.Uses{}, usageError(fmt.Errorf("-paper fills in %s, which is not there\nhint: tables and figures for other documents are in the folders tables and figures of the results", filepath.ToSlash(paperSource)))
+		return report.Uses{}, usageError(fmt.Errorf("-paper needs %s, which does not exist\nhint: tables and figures for other documents are in the folders tables and figures of the results", filepath.ToSlash(paperSource)))
 	}
 	return report.UsesOf(string(text)), err
 }
 
-// paperSpecs reads the experiments that the paper is about.
+// paperSpecs reads the experiments that the paper uses.
 func (f *flags) paperSpecs(uses report.Uses) ([]*experiment.Spec, error) {
 	names, err := f.library.names()
 	if err != nil {
@@ -49,9 +49,8 @@ func (f *flags) paperSpecs(uses report.Uses) ([]*experiment.Spec, error) {
 	return f.readAll(uses.Experiments(names))
 }
 
-// writePaper writes what the paper takes from the records, and the paper itself if
-// LaTeX is there. It is always about whole experiments, whatever -only says. What
-// the paper asks for in vain is returned.
+// writePaper writes the tables, figures and numbers that the paper uses, and the PDF if LaTeX is installed.
+// It ignores -only. It returns what the paper uses but does not exist.
 func (f *flags) writePaper(ctx context.Context, out io.Writer, s *store.Store) (undefined []string, err error) {
 	uses, err := paperUses()
 	if err != nil {
@@ -83,7 +82,7 @@ func (f *flags) writePaper(ctx context.Context, out io.Writer, s *store.Store) (
 	return p.Undefined, typeset(ctx, out)
 }
 
-// onlyPaper is writePaper without an experiment.
+// onlyPaper runs writePaper without computing an experiment.
 func (f *flags) onlyPaper(ctx context.Context, out io.Writer) error {
 	undefined, err := f.writePaper(ctx, out, f.store())
 	if err == nil && f.check && len(undefined) > 0 {
@@ -92,15 +91,15 @@ func (f *flags) onlyPaper(ctx context.Context, out io.Writer) error {
 	return err
 }
 
-// latexTime bounds a pass of LaTeX, which takes seconds.
+// latexTime limits one run of LaTeX, which takes seconds.
 const latexTime = 2 * time.Minute
 
-// typeset makes paper.pdf. Where LaTeX is missing it says so, which is no error.
+// typeset writes paper.pdf. If LaTeX is missing, it prints a note and returns no error.
 func typeset(ctx context.Context, out io.Writer) error {
 	pdf := filepath.Join(paperDir, "paper.pdf")
 	tex, err := exec.LookPath("pdflatex")
 	if err != nil {
-		fmt.Fprintf(out, "%s is not made: pdflatex is not installed (on Debian: apt-get install %s); all else is written\n", filepath.ToSlash(pdf), latexPackages)
+		fmt.Fprintf(out, "%s was not written: pdflatex is not installed (on Debian: apt-get install %s); everything else was written\n", filepath.ToSlash(pdf), latexPackages)
 		return nil
 	}
 	dir, err := os.MkdirTemp("", "dgkip-paper-")
@@ -108,7 +107,7 @@ func typeset(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	// References settle after two or three passes, when the auxiliary file stays as it is.
+	// References are complete when the auxiliary file no longer changes, after two or three passes.
 	var before []byte
 	var log string
 	for range 5 {
@@ -138,12 +137,11 @@ func typeset(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// tooHigh matches what LaTeX says of a table, a figure or a page that runs into the
-// page's foot, which it takes for no error.
+// tooHigh matches LaTeX's messages about tables, figures or pages that are too high. LaTeX does not count
+// them as errors.
 var tooHigh = regexp.MustCompile(`Float too large for page.*|Overfull \\vbox.* while \\output is active.*`)
 
-// latexPass runs LaTeX once, with a clock that stands still: the same sources give
-// the same bytes.
+// latexPass runs LaTeX once with a fixed clock, so that the same sources give the same bytes.
 func latexPass(ctx context.Context, tex, dir string) (log string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, latexTime)
 	defer cancel()
@@ -155,13 +153,12 @@ func latexPass(ctx context.Context, tex, dir string) (log string, err error) {
 		return string(said), nil
 	}
 	if ctx.Err() != nil {
-		return "", fmt.Errorf("LaTeX did not end: %w", context.Cause(ctx))
+		return "", fmt.Errorf("LaTeX did not finish: %w", context.Cause(ctx))
 	}
 	return "", fmt.Errorf("LaTeX could not typeset %s: %w\n%s", filepath.ToSlash(paperSource), err, latexErrors(string(said)))
 }
 
-// latexErrors takes the errors out of what LaTeX prints, with a hint where a package
-// is missing.
+// latexErrors returns the errors in LaTeX's output, with a hint if a package is missing.
 func latexErrors(log string) string {
 	var found []string
 	for line := range strings.Lines(log) {
@@ -171,7 +168,7 @@ func latexErrors(log string) string {
 		}
 	}
 	if len(found) == 0 {
-		found = []string{"  it says no more than: " + lastLine(log)}
+		found = []string{"  LaTeX only says: " + lastLine(log)}
 	}
 	text := strings.Join(found[:min(len(found), 5)], "\n")
 	if strings.Contains(log, ".sty' not found") {

@@ -15,8 +15,7 @@ import (
 	"dgkip/harness/store"
 )
 
-// inCopy moves to a folder with the paper and the experiments of the program, and
-// no records.
+// inCopy changes to a folder with the program's paper and experiments, but no records.
 func inCopy(t *testing.T) {
 	t.Helper()
 	repo, err := filepath.Abs(filepath.Join("..", ".."))
@@ -37,8 +36,8 @@ func inCopy(t *testing.T) {
 	t.Chdir(dir)
 }
 
-// The paper is typeset without any record and asks for nothing that an experiment
-// cannot have, and twice it is the same bytes.
+// The paper can be typeset without records, only uses tables that an experiment can have, and has the same bytes each
+// time.
 func TestPaperTypesets(t *testing.T) {
 	if _, err := exec.LookPath("pdflatex"); err != nil {
 		t.Skip("SKIPPED: pdflatex is not installed")
@@ -73,7 +72,7 @@ func TestPaperTypesets(t *testing.T) {
 		t.Errorf("LaTeX left %v (%v)", left, err)
 	}
 
-	// What runs off a page is an error.
+	// A page that is too full is an error.
 	source, err := os.ReadFile(paperSource)
 	if err != nil {
 		t.Fatal(err)
@@ -94,8 +93,7 @@ func TestPaperTypesets(t *testing.T) {
 	}
 }
 
-// What the paper takes from experiments that there are makes sense, whether they
-// have been run or not.
+// All that the paper uses exists in the experiments, whether they have been run or not.
 func TestPaperIsDefined(t *testing.T) {
 	inCopy(t)
 	f := &flags{library: newLibrary(fstest.MapFS{}), profile: experiment.DefaultProfile}
@@ -120,7 +118,7 @@ func TestPaperIsDefined(t *testing.T) {
 	}
 }
 
-// Without LaTeX all else is written, and a line says what to install.
+// Without LaTeX, everything else is written, and a note tells what to install.
 func TestPaperWithoutLatex(t *testing.T) {
 	inCopy(t)
 	t.Setenv("PATH", t.TempDir())
@@ -128,7 +126,7 @@ func TestPaperWithoutLatex(t *testing.T) {
 	if code := run(context.Background(), newLibrary(fstest.MapFS{}), []string{"-paper"}, &out, &errOut); code != exitDone {
 		t.Errorf("exit code %d: %s", code, errOut.String())
 	}
-	if !strings.Contains(out.String(), "paper/paper.pdf is not made: pdflatex is not installed (on Debian: apt-get install texlive-latex-recommended)") {
+	if !strings.Contains(out.String(), "paper/paper.pdf was not written: pdflatex is not installed (on Debian: apt-get install texlive-latex-recommended)") {
 		t.Errorf("printed %q", out.String())
 	}
 	for _, name := range []string{"macros.tex", "figure2-lr.tex"} {
@@ -138,7 +136,7 @@ func TestPaperWithoutLatex(t *testing.T) {
 	}
 }
 
-// What LaTeX cannot typeset is told with its place.
+// An error of LaTeX is shown with its place.
 func TestPaperWithMistake(t *testing.T) {
 	if _, err := exec.LookPath("pdflatex"); err != nil {
 		t.Skip("SKIPPED: pdflatex is not installed")

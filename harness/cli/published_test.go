@@ -16,8 +16,8 @@ import (
 	"dgkip/harness/method"
 )
 
-// What the paper prints bold and underlined is held against its own numbers: one
-// mark is wrong in it, which is among the errata of our report.
+// Bold and underlined numbers of the paper agree with its numbers. One mark is wrong, which the errata of our report
+// mention.
 func TestPublishedMarks(t *testing.T) {
 	var wrong []string
 	for _, name := range []string{"table1", "table2", "table3"} {
@@ -29,7 +29,7 @@ func TestPublishedMarks(t *testing.T) {
 			if len(p.Best) == 0 || p.OnlyClaims {
 				continue
 			}
-			// Rescaled columns stand beside the same numbers once more.
+			// Rescaled columns are compared with the same numbers again.
 			maps.DeleteFunc(p.Values, func(column string, _ experiment.Number) bool { return strings.HasSuffix(column, "-rescaled") })
 			for column, v := range p.Values {
 				ahead := 0
@@ -50,8 +50,8 @@ func TestPublishedMarks(t *testing.T) {
 	}
 }
 
-// Ours are scored as the numbers were that stand beside them, and numbers of ten classes
-// are beside no two.
+// Ours are scored by the same protocol family as the published numbers next to them. Numbers for ten classes are not
+// shown next to two classes.
 func TestPublishedFamilies(t *testing.T) {
 	beside := map[string]int{"table1": 63, "table2": 63, "table3": 36, "outside": 2}
 	for name, want := range beside {
@@ -80,8 +80,8 @@ func TestPublishedFamilies(t *testing.T) {
 	}
 }
 
-// A column of a table has numbers of one protocol family. Only those that ask what sets
-// are worth to a network have two, by the labels of the sets, and mark every number.
+// A column of a table has numbers of one protocol family. Columns of trained networks may have two, because labels of sets
+// differ; every number is then marked.
 func TestColumnsHaveOneFamily(t *testing.T) {
 	dir := filepath.Join("..", "..", experimentsDir)
 	names, err := experiment.ListFS(os.DirFS(dir), ".")
@@ -123,7 +123,7 @@ func TestColumnsHaveOneFamily(t *testing.T) {
 	}
 }
 
-// What is timed is what the tables are of, but for how long it runs, in any profile but smoke.
+// Timed runs equal those of the tables except for their length, in any profile but smoke.
 func TestTimesAreOfTheTables(t *testing.T) {
 	for _, name := range []string{"table1", "table2"} {
 		for _, profile := range []string{"desk", "paper"} {
@@ -144,7 +144,7 @@ func TestTimesAreOfTheTables(t *testing.T) {
 					}
 					delete(m.Settings, setting)
 				}
-				if c.Column == "dgkip-lr" || c.Column == "dgkip-svm" { // an update is the same work
+				if c.Column == "dgkip-lr" || c.Column == "dgkip-svm" { // an update takes the same work
 					for _, setting := range []string{"objective", "labels", "label_rate", "beta2", "schedule", "temperature"} {
 						delete(m.Settings, setting)
 					}
@@ -178,7 +178,7 @@ func TestTimesAreOfTheTables(t *testing.T) {
 	}
 }
 
-// The table of families in the page on scoring is that of the program.
+// The README on scoring lists all families.
 func TestReadmeFamilies(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "eval", "README.md"))
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// Commands that only read leave what others may still be writing alone; a run does not keep
-// it for ever.
+// Commands that only read do not remove files that other processes may still write. A run removes them in the end.
 func TestReadersRemoveNothing(t *testing.T) {
 	dir := t.TempDir()
 	tmp := filepath.Join(dir, "work", "tmp")

@@ -18,8 +18,7 @@ import (
 	"dgkip/harness/sets"
 )
 
-// fence is a fenced block of the README: a file, if a path in backticks stands in
-// front of it, or commands.
+// fence is a fenced block of a README: commands, or a file if a path in backticks precedes it.
 type fence struct{ lang, path, text string }
 
 var pathBefore = regexp.MustCompile("`([a-z/]+\\.(?:go|toml))`:\\s*$")
@@ -48,7 +47,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// drawPictures writes the two classes of the README's own data.
+// drawPictures writes the README's own data, with two classes.
 func drawPictures(t *testing.T, dir string) {
 	t.Helper()
 	for i := range 24 {
@@ -80,8 +79,7 @@ func drawPictures(t *testing.T, dir string) {
 	}
 }
 
-// saveSet saves a set of noise as the README does, by its own lines where there is
-// PyTorch.
+// saveSet saves a set of noise as the README does, with the README's own code if PyTorch is installed.
 func saveSet(t *testing.T, dir, readme string) {
 	t.Helper()
 	if program := pythonWithTorch(); program != "" {
@@ -108,7 +106,7 @@ func saveSet(t *testing.T, dir, readme string) {
 	write(t, filepath.Join(dir, "symbols-1-0.pt"), string(b))
 }
 
-// pythonWithTorch returns an interpreter that has PyTorch, "" if there is none.
+// pythonWithTorch returns a Python interpreter with PyTorch, or "".
 func pythonWithTorch() string {
 	for _, name := range []string{"python3", "/usr/bin/python3"} {
 		if path, err := exec.LookPath(name); err == nil && exec.Command(path, "-c", "import torch").Run() == nil {
@@ -118,8 +116,8 @@ func pythonWithTorch() string {
 	return ""
 }
 
-// The files of the README's pages are written and their commands run, in their order: the
-// examples of data, of a method and of experiments work as they stand.
+// The files in the README's pages are written and their commands run in order. So the examples of data, methods and
+// experiments work as printed.
 func TestReadme(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program and runs experiments")
@@ -147,7 +145,7 @@ func TestReadme(t *testing.T) {
 	drawPictures(t, dir)
 	saveSet(t, dir, readme)
 
-	// Go files of the README join the program as it is built, and no other way.
+	// Go files of the README are added to the program by an overlay.
 	overlay := map[string]string{}
 	var imports strings.Builder
 	var commands []string
@@ -205,7 +203,7 @@ func TestReadme(t *testing.T) {
 
 var link = regexp.MustCompile(`\]\(([^)#:]+)(#[^)]*)?\)`)
 
-// The first page is short, and what the pages link to is there.
+// The first page is short, and all linked pages exist.
 func TestReadmeLinks(t *testing.T) {
 	repo := filepath.Join("..", "..")
 	first, err := os.ReadFile(filepath.Join(repo, "README.md"))

@@ -23,17 +23,17 @@ type request struct {
 	Specs []*experiment.Spec
 	Only  experiment.Filter
 	Store *store.Store
-	There *store.Store // what was there at the start, where runs are planned
+	There *store.Store // the records at the start, if runs are planned
 
-	Plan *engine.Plan // has the keys of all runs whose data is known
+	Plan *engine.Plan // holds the keys of all runs whose data is known
 }
 
-// report makes all outputs that the flags ask for, and shows the tables.
+// report writes all outputs that the flags request, and shows the tables.
 func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) error {
 	o := report.Options{Only: r.Only, Set: f.set, Key: r.Plan.Key}
 	made, unwritten := report.Write(f.out, r.Specs, r.Store, o)
 	screen := report.Screen{Width: progress.Columns(out), Host: env.Read().Name}
-	tables := progress.Screen(out) // in which bold is best
+	tables := progress.Screen(out) // allows bold text
 	for _, results := range made.Results {
 		if len(results.Cells) == 0 {
 			continue
@@ -48,14 +48,14 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 	}
 	missing := false
 	for _, err := range r.Plan.Gone {
-		first, _, _ := strings.Cut(err.Error(), "\n") // the hint is for who runs it
+		first, _, _ := strings.Cut(err.Error(), "\n") // without the hint, which is about computing the run
 		fmt.Fprintf(errOut, "note: a run is left out: %s\n", first)
 		missing = missing || errors.Is(err, fs.ErrNotExist)
 	}
 	if missing {
 		fmt.Fprintln(errOut, "hint: with digest = \"sha256:...\" beside path, as its record has it, a set is shown without its file")
 	}
-	if unwritten != nil { // what was read is shown all the same
+	if unwritten != nil { // shows the tables anyway
 		return unwritten
 	}
 	if n := r.Plan.Coarse(r.Store); n > 0 {
@@ -80,20 +80,19 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 	return cmp.Or(errors.Join(made.LeftOut...), failed)
 }
 
-// coarse is the note about records whose trace lacks lines that are asked for.
+// coarse returns the note about records whose trace lacks requested lines.
 func coarse(n int) string {
-	return fmt.Sprintf("note: %s fewer lines in the trace than these experiments ask for; the numbers are the same (-force makes them again with all lines)", report.Count(n, "record has", "records have"))
+	return fmt.Sprintf("note: %s fewer lines in the trace than these experiments ask for; the numbers are the same (-force computes them again with all lines)", report.Count(n, "record has", "records have"))
 }
 
-// otherCode is the note about records that another version of a method or a protocol made.
+// otherCode returns the note about records computed by another version of the code.
 func otherCode(runs []*engine.Run) string {
-	return fmt.Sprintf("note: %s made by other code of the method or its scoring than is in use, for example %s (-force makes them again, -verify compares)",
+	return fmt.Sprintf("note: %s computed by different code of the method or its protocol, for example %s (-force computes them again, -verify compares)",
 		report.Count(len(runs), "record was", "records were"), runs[0].Name())
 }
 
-// runChecks shows which claims hold and which published numbers are reproduced. It
-// succeeds only if there is something to judge, and nothing is worse than published or
-// fails without a reason that the experiment states.
+// runChecks shows which claims hold and which published numbers are reproduced. It fails if there is nothing
+// to judge, or if a claim fails or a number is worse than published without a stated reason.
 func runChecks(out io.Writer, made *report.Report, screen report.Screen, undefined []string) error {
 	judged, open := 0, 0
 	var failed, explained, unexplained []string
@@ -118,12 +117,12 @@ func runChecks(out io.Writer, made *report.Report, screen report.Screen, undefin
 			fmt.Fprintf(out, "%s: %s\n", list.what, line)
 		}
 	}
-	fmt.Fprintf(out, "%s judged, %d failed, %d not judged for want of runs\n", report.Count(judged, "claim or published number", "claims and published numbers"), len(failed), open)
-	// A check that looked at nothing would pass wherever the records are missing.
+	fmt.Fprintf(out, "%s judged, %d failed, %d not judged because runs are missing\n", report.Count(judged, "claim or published number", "claims and published numbers"), len(failed), open)
+	// A check without anything to judge must not pass.
 	if judged == 0 && open == 0 {
-		fmt.Fprintln(out, "check failed: there is nothing to check, neither a claim nor a published number that could fail")
+		fmt.Fprintln(out, "check failed: there is no claim or published number to check")
 	} else if judged == 0 {
-		fmt.Fprintln(out, "check failed: nothing could be judged, for the runs it takes have no records")
+		fmt.Fprintln(out, "check failed: nothing could be judged, because the runs have no records")
 	}
 	if len(failed)+len(undefined) > 0 || judged == 0 {
 		return coded{errors.New(""), exitCheck}

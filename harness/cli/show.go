@@ -18,7 +18,7 @@ import (
 	"dgkip/harness/toml"
 )
 
-// printList prints what there is, one line each.
+// printList prints everything that -list knows, one line each.
 func (f *flags) printList(out io.Writer) error {
 	names, err := f.library.names()
 	if err != nil {
@@ -54,13 +54,13 @@ func (f *flags) printList(out io.Writer) error {
 	}
 	fmt.Fprintln(w, "profiles")
 	fmt.Fprintln(w, "  smoke\tbuilt-in data, minutes: does everything work?")
-	fmt.Fprintln(w, "  desk\treal data, shortened where a desktop needs it (default)")
+	fmt.Fprintln(w, "  desk\treal data, shortened for a desktop (default)")
 	fmt.Fprintln(w, "  paper\tthe published sizes and schedules")
 	return w.Flush()
 }
 
-// printAbout prints the settings of a method or a protocol, those of networks, or the keys of
-// a section, with their defaults, what they may be and what the source says of them.
+// printAbout prints the settings of a method, a protocol or networks, or the keys of a section: defaults,
+// allowed values, and descriptions from the source.
 func printAbout(out io.Writer, name string) error {
 	var of any
 	heading := "keys of [[" + name + "]]"
@@ -91,7 +91,7 @@ func printAbout(out io.Writer, name string) error {
 	return nil
 }
 
-// printSettings prints all settings of the cells that are selected, and where each is from.
+// printSettings prints all settings of the selected cells, and where each is set.
 func printSettings(out io.Writer, specs []*experiment.Spec, only experiment.Filter) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, s := range specs {
@@ -139,7 +139,7 @@ func (f *flags) printPlan(out io.Writer, wanted request) error {
 		state[one.State]++
 		name := map[engine.State]string{engine.Missing: "to do", engine.Done: "done", engine.Failed: "failed", engine.Begun: "begun"}[one.State]
 		if one.State == engine.Done && slices.Contains(other, p.Runs[i]) {
-			name = "done, made by other code"
+			name = "done, by different code"
 		}
 		if one.State == engine.Done || one.State == engine.Failed {
 			fmt.Fprintf(w, "%s\t%s\t\t\n", names[i], name)
@@ -168,25 +168,25 @@ func (f *flags) printPlan(out io.Writer, wanted request) error {
 		fmt.Fprintln(out, otherCode(other))
 	}
 	if state[engine.Failed] > 0 {
-		fmt.Fprintln(out, "hint: failed runs are made again with -retry, and counted here with -plan -retry")
+		fmt.Fprintln(out, "hint: -retry computes failed runs again; -plan -retry counts them here")
 	}
 	if len(left) == 0 {
 		return nil
 	}
 	if unknown == len(left) {
-		fmt.Fprintln(out, "time left: unknown, for there are no records of similar runs")
+		fmt.Fprintln(out, "time left: unknown, because there are no records of similar runs")
 		return nil
 	}
 	fmt.Fprintf(out, "time left, one run at a time: %s", progress.Seconds(total))
 	if unknown > 0 {
 		fmt.Fprintf(out, " and %d unknown", unknown)
 	}
-	fmt.Fprintln(out, "; forecasts are medians of records, whatever machine made them")
+	fmt.Fprintln(out, "; forecasts are medians of records from any machine")
 	printMemory(out, left, f.atOnce(wanted))
 	return nil
 }
 
-// planNames returns the names of runs, with that of the experiment where several have the same.
+// planNames returns the names of runs. It adds the experiment if several runs have the same name.
 func planNames(runs []*engine.Run) []string {
 	out, count := make([]string, len(runs)), map[string]int{}
 	for _, r := range runs {
@@ -200,11 +200,10 @@ func planNames(runs []*engine.Run) []string {
 	return out
 }
 
-// printMemory prints how much memory the runs that are left may need, jobs of
-// them at a time.
+// printMemory prints how much memory the remaining runs may need, jobs of them at a time.
 func printMemory(out io.Writer, left []engine.Forecast, jobs int) {
 	if memoryOf(left, jobs) == 0 {
-		return // no record says
+		return // no record has a peak
 	}
 	at := ""
 	if jobs > 1 {
@@ -217,8 +216,8 @@ func printMemory(out io.Writer, left []engine.Forecast, jobs int) {
 	fmt.Fprintln(out)
 }
 
-// memoryOf returns how much memory the runs that are left need by records, jobs of them at
-// a time; 0 if there are no records.
+// memoryOf returns the memory that the remaining runs need according to records, jobs of them at a time, or 0
+// without records.
 func memoryOf(left []engine.Forecast, jobs int) (need float64) {
 	var peaks []float64
 	for _, one := range left {
@@ -231,7 +230,7 @@ func memoryOf(left []engine.Forecast, jobs int) (need float64) {
 	return need
 }
 
-// bytesText writes a size for people to read.
+// bytesText formats a size for readers.
 func bytesText(n float64) string {
 	switch {
 	case n < 10e6:

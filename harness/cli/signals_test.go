@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Batch systems send several termination signals for one stop; only a person who
-// presses Ctrl-C twice wants to leave without a checkpoint.
+// Several termination signals mean one stop, because batch systems send several. Only pressing Ctrl-C twice leaves
+// without a checkpoint.
 func TestStopOn(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -48,14 +48,14 @@ NodeName=HOST NodeAddr=127.0.0.1 CPUs=4 RealMemory=30000 State=UNKNOWN
 PartitionName=all Nodes=HOST Default=YES MaxTime=INFINITE State=UP
 `
 
-// slurm is a Slurm of this machine alone.
+// slurm is a Slurm with only this machine.
 type slurm struct {
 	t    *testing.T
 	dir  string // where jobs are submitted
 	conf string
 }
 
-// command runs a command of Slurm and returns what it prints.
+// command runs a Slurm command and returns its output.
 func (s slurm) command(args ...string) string {
 	s.t.Helper()
 	cmd := exec.Command(args[0], args[1:]...)
@@ -68,7 +68,7 @@ func (s slurm) command(args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// until waits for something, or fails with what the queue and the jobs say.
+// until waits until a condition holds, or fails with the state of the queue and the jobs.
 func (s slurm) until(what string, limit time.Duration, holds func() bool) {
 	s.t.Helper()
 	for from := time.Now(); !holds(); time.Sleep(200 * time.Millisecond) {
@@ -99,7 +99,7 @@ func background(t *testing.T, conf string, args ...string) {
 	})
 }
 
-// startSlurm starts one, or skips the test where that is not possible.
+// startSlurm starts a Slurm, or skips the test if that is not possible.
 func startSlurm(t *testing.T, dir string) slurm {
 	for _, name := range []string{"slurmctld", "slurmd", "sbatch", "munged", "munge", "runuser"} {
 		if _, err := exec.LookPath(name); err != nil {
@@ -160,7 +160,7 @@ func startSlurm(t *testing.T, dir string) slurm {
 	return s
 }
 
-// workerOf returns the process of a task's worker, 0 if there is none.
+// workerOf returns the process of a task's worker, or 0.
 func workerOf(task string) int {
 	all, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, file := range all {
@@ -177,9 +177,8 @@ func workerOf(task string) int {
 	return 0
 }
 
-// Three workers in a real Slurm, by the printed script: one is cancelled, one killed, one
-// and its successors requeued at their time limit. The records are those of a single
-// process, no run was begun twice, and the tables follow.
+// Three workers in a real Slurm run the printed script. One is cancelled, one is killed, and one is requeued at its time
+// limit, repeatedly. The records equal those of a single process, no run is started twice, and the tables follow.
 func TestSlurm(t *testing.T) {
 	if !*takesMinutes {
 		t.Skip("SKIPPED: takes minutes; -slow runs it")
@@ -196,7 +195,7 @@ func TestSlurm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// This program is dgkip with a slow method, if it is called so.
+	// Under this name, the test program is dgkip with a slow method.
 	if err := os.Symlink(self, filepath.Join(dir, "dgkip")); err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +212,7 @@ func TestSlurm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Slurm's own limit comes first; and a directive of one's own is for the tables, too.
+	// Slurm's own limit comes first here. A directive that is added also applies to the tables.
 	text = strings.NewReplacer("--time=66", "--time=2", "#SBATCH --requeue", "#SBATCH --requeue\n#SBATCH --comment=mine").Replace(string(script))
 	write(t, filepath.Join(dir, "job.sh"), text)
 	t.Log(s.command("sh", "job.sh"))

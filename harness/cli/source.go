@@ -44,13 +44,13 @@ func (s *source) Open(ctx context.Context, d experiment.Data) (*engine.Dataset, 
 		return nil, err
 	}
 	if !d.Own() && !set.Verified {
-		s.warn("%s: there are no checksums of these classes alone; nobody knows whether they are the published images", set.Name)
+		s.warn("%s: there are no checksums for these classes alone, so the images are unchecked", set.Name)
 	}
 	for _, note := range set.Notes {
 		s.warn("note: %s", note)
 	}
 	kind := d.Preprocessing()
-	info, _ := data.Describe(d.Use) // nothing for one's own
+	info, _ := data.Describe(d.Use) // empty for your own data
 	return &engine.Dataset{
 		Identity: experiment.DatasetIdentity{Name: set.Name, Classes: set.Classes, Preprocess: kind, Digest: "sha256:" + set.Digest, Characters: d.Characters},
 		Record:   store.Dataset{Title: d.Shown(), BuiltIn: set.BuiltIn, Files: names(set.Files)},
@@ -66,7 +66,7 @@ func (s *source) Open(ctx context.Context, d experiment.Data) (*engine.Dataset, 
 					return nil, method.Images{}, fmt.Errorf("the files of %s have changed while the program ran\nhint: run the same command again", d.Name)
 				}
 			}
-			defer func() { set.Train.Images, set.Test.Images = nil, nil }() // what follows is made of the normalised ones
+			defer func() { set.Train.Images, set.Test.Images = nil, nil }() // only the normalised images are used from here on
 			train, test, err := normalise(ctx, raw, kind)
 			if err == nil {
 				train.Characters = d.Characters || info.Characters
@@ -88,7 +88,7 @@ func (s *source) load(ctx context.Context, d experiment.Data) (*data.Set, error)
 	return set.First(d.Images)
 }
 
-// smallest returns how many training images the class with fewest has.
+// smallest returns the number of training images in the smallest class.
 func smallest(set *data.Set) int {
 	count := make([]int, len(set.Classes))
 	for _, l := range set.Train.Labels {
@@ -97,8 +97,8 @@ func smallest(set *data.Set) int {
 	return slices.Min(count)
 }
 
-// names returns files with the folder they lie in. Where that is on this machine
-// is nobody else's business, and the digest says what was in them.
+// names returns files with their folder's name only. Records should not reveal where folders are on this
+// machine, and a digest identifies the contents.
 func names(files []string) []string {
 	out := make([]string, len(files))
 	for i, f := range files {
@@ -107,7 +107,7 @@ func names(files []string) []string {
 	return out
 }
 
-// normalise returns the images of a set as methods see them.
+// normalise returns the images of a set in the form for methods.
 func normalise(ctx context.Context, set *data.Set, kind string) (*method.Data, method.Images, error) {
 	var none method.Images
 	t, err := data.Fit(ctx, kind, set)
@@ -143,9 +143,8 @@ func normalise(ctx context.Context, set *data.Set, kind string) (*method.Data, m
 	return &method.Data{Name: set.Name, Classes: set.Classes, Prep: prep, Train: train}, test, nil
 }
 
-// dataError gives errors of data their exit code: what an experiment asks for wrongly
-// is a matter of usage, what is missing or damaged is not the experiment's fault
-// but needs the person just the same. What could not be downloaded may come another time.
+// dataError adds an exit code to errors of data. Wrong settings, and missing or damaged files, need a person
+// and are usage errors. A failed download may succeed later.
 func dataError(err error) error {
 	if errors.Is(err, data.ErrFetch) {
 		return coded{alike(err), exitFailed}

@@ -13,8 +13,7 @@ import (
 	"dgkip/harness/sets"
 )
 
-// What is declared to be characters reaches methods, and is another run than the
-// same images without it.
+// The declaration that images are characters reaches methods and is part of the run's identity.
 func TestCharacters(t *testing.T) {
 	dir := t.TempDir()
 	images, labels := make([]byte, 40), make([]uint8, 10)
@@ -52,8 +51,7 @@ func TestCharacters(t *testing.T) {
 	}
 }
 
-// What could not be downloaded may come another time, and what is missing or damaged needs
-// a person.
+// A failed download may succeed later, but missing or damaged data needs a person. The exit codes differ.
 func TestExitCodesOfData(t *testing.T) {
 	for err, want := range map[error]int{data.ErrFetch: exitFailed, data.ErrMissing: exitUsage, data.ErrChecksum: exitUsage} {
 		wrapped := fmt.Errorf("mnist: %w", errors.Join(err, data.ErrMissing))

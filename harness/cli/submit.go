@@ -20,18 +20,16 @@ import (
 	"dgkip/harness/submit"
 )
 
-// workerThreads is how many processors a worker gets if -threads does not say: most
-// records were made with two.
+// workerThreads is the default number of processors of a worker. Most records were computed with two.
 const workerThreads = 2
 
-// workerLimit is the time of a job if -for does not say, and workerMemory its memory
-// without records.
+// workerLimit is the default time of a job, and workerMemory its memory if there are no records.
 const (
 	workerLimit  = 12 * time.Hour
 	workerMemory = 8 << 30
 )
 
-// printJob prints a job of workers for what is left of a plan.
+// printJob prints a job of workers for the remaining runs of a plan.
 func (f *flags) printJob(out io.Writer, p *engine.Plan, s *store.Store) error {
 	threads := cmp.Or(f.threads, workerThreads)
 	forecasts, err := engine.Forecasts(p, s, f.retry, false)
@@ -45,26 +43,26 @@ func (f *flags) printJob(out io.Writer, p *engine.Plan, s *store.Store) error {
 		}
 	}
 	if len(left) == 0 {
-		return usageError(errors.New("-submit: there are no runs left to make\nhint: -plan lists them, and -collect shows the results"))
+		return usageError(errors.New("-submit: there are no runs left to compute\nhint: -plan lists them, and -collect shows the results"))
 	}
 	args := f.passedOn()
 	collect := append(args[:len(args):len(args)], "-collect")
-	if !f.retry.IsZero() { // no worker tries again what another has tried since
+	if !f.retry.IsZero() { // workers must not retry each other's failures
 		args = append(args, "-retry="+f.retry.UTC().Format(time.RFC3339))
 	}
 	job := submit.Job{
 		Name:  submit.Name(strings.TrimSuffix(filepath.Base(f.exp), ".toml")),
-		About: fmt.Sprintf("%d workers make what is left of %s, %d runs.", f.workers, f.exp, len(left)),
+		About: fmt.Sprintf("%d workers compute what is left of %s, %d runs.", f.workers, f.exp, len(left)),
 		Work:  append(args, "-worker", "-workers", strconv.Itoa(f.workers), "-threads", strconv.Itoa(threads)), Collect: collect,
 		Program: program(), Workers: f.workers, CPUs: threads,
 		Memory: cmp.Or(int64(math.Ceil(1.5*memoryOf(left, 1)/(1<<28)))<<28, workerMemory),
 		Limit:  cmp.Or(f.limit, workerLimit),
 	}
 	job.Work = append(job.Work, "-for", shortTime(job.Limit))
-	return submit.Print(progress.Screen(out), job) // byte for byte what a shell reads
+	return submit.Print(progress.Screen(out), job) // the shell needs the exact bytes
 }
 
-// passedOn returns the flags that workers and what collects their records are given, too.
+// passedOn returns the flags that workers, and the job that collects their records, are also given.
 func (f *flags) passedOn() []string {
 	args := []string{"-exp", f.exp}
 	if f.profile != experiment.DefaultProfile {
@@ -94,8 +92,8 @@ func (f *flags) passedOn() []string {
 	return args
 }
 
-// program is how this program was started. What go run builds lies where it is soon gone,
-// and where other machines do not find it: in a temporary folder or in Go's cache.
+// program returns the command that started this program. A program built by go run is in a temporary folder
+// or in Go's cache: it is soon deleted, and other machines do not see it.
 func program() string {
 	places := []string{filepath.Join(os.TempDir(), "go-build"), os.Getenv("GOCACHE")}
 	if cache, err := os.UserCacheDir(); err == nil {
@@ -107,7 +105,7 @@ func program() string {
 	return os.Args[0]
 }
 
-// shortTime leaves out the units that a time has none of.
+// shortTime omits units that are zero.
 func shortTime(d time.Duration) string {
 	s := d.String()
 	if rest, ok := strings.CutSuffix(s, "m0s"); ok {

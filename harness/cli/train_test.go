@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// The example in Python trains a network on a set of the repository about as well as this
-// program does, where PyTorch and the files of CIFAR-10 are.
+// The Python example trains a network on an exported set about as well as this program does. It needs PyTorch and CIFAR-10.
 func TestTrainExample(t *testing.T) {
 	python := ""
 	if !testing.Short() {
@@ -32,8 +31,8 @@ func TestTrainExample(t *testing.T) {
 	if _, wrong := fmt.Sscanf(string(out), "%f %% of %d test images", &accuracy, &images); err != nil || wrong != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	// The record's three networks have 69.60 to 71.15.
+	// The record's three networks reach 69.60 to 71.15.
 	if t.Logf("%s", out); images != 2000 || accuracy < 66 || accuracy > 77 {
-		t.Errorf("%s; networks of this program have about 70", out)
+		t.Errorf("%s; networks of this program reach about 70", out)
 	}
 }

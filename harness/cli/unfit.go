@@ -10,16 +10,16 @@ import (
 	"dgkip/harness/engine"
 )
 
-const shownCells = 10 // named of those that share a fault
+const shownCells = 10 // cells named for one mistake
 
-// alike makes one error of those that say the same of several cells, which differ in
-// images a class, or in what has nothing to do with the fault.
+// alike joins equal errors of several cells, which differ in ipc or in other values that do not matter to the
+// error.
 func alike(err error) error {
 	type fault struct{ file, cause string }
 	var others []error
 	var faults []fault // in the order of the grid
 	cells := map[fault][]string{}
-	whole := false // whether to leave cells out is a way out: not where a file is damaged
+	whole := false // excluding cells does not help, because a file is damaged
 	for _, e := range each(err) {
 		unfit := new(engine.Unfit)
 		if !errors.As(e, &unfit) {
@@ -41,13 +41,13 @@ func alike(err error) error {
 		others = append(others, errors.New(f.file+": "+cellsText(cells[f], f.cause)))
 	}
 	if whole {
-		others = append(others, errors.New("hint: an [[exclude]] with when = { ... } and a reason leaves cells out of the grid"))
+		others = append(others, errors.New("hint: to leave cells out of the grid, add an [[exclude]] with when = { ... } and a reason"))
 	}
 	return errors.Join(others...)
 }
 
-// each returns the errors that one is made of by errors.Join. Others of several, by
-// fmt.Errorf, say something of their own.
+// each returns the errors that errors.Join has joined. Errors with several causes by fmt.Errorf stay one
+// error, because they have a text of their own.
 func each(err error) []error {
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		if all := errors.Join(several.Unwrap()...); all != nil && all.Error() == err.Error() {
@@ -57,8 +57,8 @@ func each(err error) []error {
 	return []error{err}
 }
 
-// cellsText says what is wrong with cells: their names stand before what is wrong with
-// one, and below what is wrong with several.
+// cellsText describes an error of cells. The name of a single cell is in front of the error; several names are
+// below it.
 func cellsText(cells []string, cause string) string {
 	if len(cells) == 1 {
 		return cells[0] + ": " + cause

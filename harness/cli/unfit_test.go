@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Errors that were joined are shown apart; one of several causes is one.
+// Joined errors are shown separately. An error with several causes is one error.
 func TestEach(t *testing.T) {
 	a, b := errors.New("a"), errors.New("b")
 	for _, c := range []struct {

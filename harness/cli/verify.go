@@ -25,9 +25,9 @@ import (
 	"dgkip/harness/store"
 )
 
-// verifyRecords makes recorded runs again, apart from the records and with the lines
-// that their traces have, and compares them: sets by their digests, pictures by their pixels,
-// other files byte for byte. The files of all records are held against their sums.
+// verifyRecords computes recorded runs again in another folder, with the same lines in their traces, and
+// compares them: sets by digest, pictures by pixel, other files byte for byte. It also checks the files of
+// all records against their checksums.
 func (f *flags) verifyRecords(ctx context.Context, out io.Writer, p *engine.Plan, s *store.Store, board *progress.Board) error {
 	var done []*engine.Run
 	differ := 0
@@ -45,7 +45,7 @@ func (f *flags) verifyRecords(ctx context.Context, out io.Writer, p *engine.Plan
 	if len(done)+differ == 0 {
 		return usageError(errors.New("-verify: none of the selected runs has a record\nhint: run the experiment first"))
 	}
-	// Spread over the plan, so that few runs see many methods.
+	// Spreads the runs over the plan, so that a few runs cover many methods.
 	n := min(f.verify, len(done))
 	all := n + differ
 	again := &engine.Plan{}
@@ -81,7 +81,7 @@ func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", ";
 
 const sameBytes = "same bytes"
 
-// verifyOne compares a record with the one that was made again.
+// verifyOne compares a record with the repeated run.
 func verifyOne(s, fresh *store.Store, key string) string {
 	was, err := s.Get(key)
 	if err != nil {
@@ -104,7 +104,7 @@ func verifyOne(s, fresh *store.Store, key string) string {
 			return "DAMAGED: " + oneLine(err)
 		}
 		if name == store.SetFile {
-			continue // it has the digest of result.json, which leaves out only where the set comes from
+			continue // it repeats the digest of result.json
 		}
 		b, err := is.File(name)
 		if err != nil {
@@ -118,7 +118,7 @@ func verifyOne(s, fresh *store.Store, key string) string {
 	return cmp.Or(strings.Join(out, "\n  "), sameBytes)
 }
 
-// samePixels reports whether two pictures look alike: another compressor may have written one.
+// samePixels reports whether two pictures have the same pixels. Their compression may differ.
 func samePixels(a, b []byte) bool {
 	sizeA, errA := png.DecodeConfig(bytes.NewReader(a))
 	sizeB, errB := png.DecodeConfig(bytes.NewReader(b))
@@ -138,8 +138,8 @@ func samePixels(a, b []byte) bool {
 	return x != nil && bytes.Equal(x, pixels(b))
 }
 
-// differences lists what two versions of a record's file say: the values of a result that
-// differ, the first line of a trace that does, and the digests of pictures.
+// differences lists the differences between two versions of a record's file: values of results, the first
+// different line of traces, and digests of pictures.
 func differences(name string, was, is []byte) (out []string) {
 	note := func(what, a, b string) {
 		if a != b {
@@ -169,7 +169,7 @@ func differences(name string, was, is []byte) (out []string) {
 	return out
 }
 
-// leaves adds the values of a JSON text to out, by their path. Lists count as values.
+// leaves adds the values of a JSON text to out, by path. A list counts as one value.
 func leaves(out map[string]string, path string, text []byte) {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(text, &object) != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 var example = Job{
-	Name: "table1", About: "3 workers make what is left of table1, 10 runs.", Program: "./dgkip",
+	Name: "table1", About: "3 workers compute what is left of table1, 10 runs.", Program: "./dgkip",
 	Work:    []string{"-exp", "table1", "-only", "method:* -dataset:'mnist'", "-worker", "-for", "1h"},
 	Collect: []string{"-exp", "table1", "-only", "method:* -dataset:'mnist'", "-collect"},
 	Workers: 3, CPUs: 2, Memory: 3 << 30, Limit: time.Hour,
