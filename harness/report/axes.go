@@ -8,7 +8,7 @@ import (
 	"dgkip/harness/experiment"
 )
 
-// sortedAxes lists axes with those first that every grid has.
+// sortedAxes lists axes, with the axes of every grid first.
 func sortedAxes(point map[string]string) []string {
 	axes := slices.DeleteFunc([]string{"dataset", "ipc", "method", "model"}, func(a string) bool {
 		_, has := point[a]
@@ -36,15 +36,15 @@ func pointOf(c *experiment.Cell, axes []string) []string {
 	return values
 }
 
-// present returns those axes that there is a value on, and not in another profile alone.
+// present returns the axes that have a value in this profile.
 func (r *Results) present(axes []string) []string {
 	return slices.DeleteFunc(slices.Clone(axes), func(a string) bool { return len(r.axisValues(a)) == 0 })
 }
 
-// axisValues lists the points of an axis that the results have, in the grid's order.
+// axisValues lists the values on an axis of all cells, in the order of the grid.
 func (r *Results) axisValues(axis string) []string { return r.valuesOf(r.Cells, axis) }
 
-// valuesOf lists those that some cells have.
+// valuesOf lists the values on an axis of some cells.
 func (r *Results) valuesOf(cells []*CellRuns, axis string) []string {
 	var out []string
 	for _, a := range r.Spec.Axes {
@@ -63,14 +63,13 @@ func (r *Results) valuesOf(cells []*CellRuns, axis string) []string {
 	return slices.DeleteFunc(out, func(v string) bool { return !have[v] })
 }
 
-// group is the cells at one place: they share the values of some axes.
+// group is a set of cells that share the values of some axes.
 type group struct {
 	values []string
 	cells  []*CellRuns
 }
 
-// groups brings the cells together that share the values of axes, in the order of the
-// axes' points.
+// groups groups cells by their values on some axes, in the order of the grid.
 func (r *Results) groups(cells []*CellRuns, axes []string) []group {
 	var out []group
 	for _, c := range cells {

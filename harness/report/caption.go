@@ -26,7 +26,7 @@ func (b *tableBuilder) explain() {
 		sentences = append(sentences, fmt.Sprintf("An iteration is what the authors of a method call one, with the training of networks and without scoring: one update, or in DC and DSA as many updates as images per class. Times within %g %% count as equal.", 100*timeNoise))
 	}
 	if b.t.Making {
-		sentences = append(sentences, "The time to make a set is that of all its iterations, without the features and the model of the real images, which are computed once.")
+		sentences = append(sentences, "The time to make a set is the time of all its iterations. The features and the model of the real images are computed once, and are not included.")
 	}
 	sentences = append(sentences, b.r.ending(b.r.Cells)...)
 	b.out.Caption = b.r.selected(strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " "))
@@ -52,7 +52,7 @@ func (b *tableBuilder) otherMetrics() (sentences []string) {
 	return sentences
 }
 
-// ranking says what stands out in a row, and among which columns.
+// ranking describes which entries of a row stand out, and among which columns.
 func (b *tableBuilder) ranking(q metric) sheet.Ranking {
 	has := func(place int) bool { return b.out.Has(func(e sheet.Entry) bool { return e.Place == place }) }
 	r := sheet.Ranking{Best: has(1), Second: has(2)}
@@ -111,7 +111,7 @@ func (b *tableBuilder) notes(q metric) []string {
 	return notes
 }
 
-// spreadText says what a spread is over, and over how many seeds.
+// spreadText describes the mean, the spread and the number of seeds.
 func (b *tableBuilder) spreadText() string {
 	of := ""
 	if planned := b.r.Spec.Seeds; planned > b.most {

@@ -7,14 +7,14 @@ import (
 	"dgkip/harness/stats"
 )
 
-// Cell is a metric of a cell's runs, with all that has to be known to read the number. The
-// tables, the CSV files, the page and the numbers for LaTeX write it in their own forms.
+// Cell is a metric of a cell's runs, with everything that a reader needs to know about it. The
+// tables, the CSV files, the page and the numbers for LaTeX only write it in their own forms.
 type Cell struct {
 	Metric        metric
 	stats.Summary              // over the seeds, in the unit of the records; zero if no run has the metric
-	Seeds         []uint64     // that have the metric
+	Seeds         []uint64     // the seeds that have the metric
 	State         sheet.State  // Value, or what there is in place of the number
-	Marks         []sheet.Mark // what else has to be known
+	Marks         []sheet.Mark // warnings
 }
 
 // lostMark is on values of cells that have lost runs.
@@ -43,7 +43,7 @@ func (r *Results) cell(c *CellRuns, metric string) Cell {
 func (x Cell) mean() float64   { return x.Mean * x.Metric.scale }
 func (x Cell) spread() float64 { return x.SD * x.Metric.scale }
 
-// format writes a number of the cell's metric, with so many decimals unless it is a time.
+// format writes a number of the cell's metric, with the given decimals unless it is a time.
 func (x Cell) format(number float64, decimals int) string {
 	if x.Metric.unit == "s" {
 		return seconds(number)

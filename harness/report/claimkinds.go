@@ -105,7 +105,7 @@ func (c claimData) expected(column, metric string) bool {
 	})
 }
 
-// apart says why the values of some cells do not compare, "" if they do.
+// apart is why the values of some cells do not compare, "" if they do.
 func (c claimData) apart(cells []*CellRuns) string {
 	if !c.published && isTime(c.metric) && !oneIdleMachine(cells) {
 		return "the times were not all taken on one idle machine"
@@ -137,7 +137,8 @@ func (c claimData) about(x *CellRuns) bool {
 	return len(c.Columns) == 0 || slices.Contains(c.Columns, x.Cell.Column)
 }
 
-// contest is a row of a table with the columns of a claim against the others.
+// contest is a row of a table, with the columns of a claim on one side and their rivals on the
+// other.
 type contest struct {
 	part
 	mine, theirs               []rival // the best first
@@ -180,7 +181,7 @@ func (c claimData) contests(better direction) []contest {
 	return out
 }
 
-// against tells the two values that decide a contest.
+// against writes the two values that decide a contest.
 func (c claimData) against(own, other rival) string {
 	return fmt.Sprintf("%s %s against %s %s", own.name, show(c.metric, own.value), other.name, show(c.metric, other.value))
 }

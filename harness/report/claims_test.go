@@ -195,7 +195,7 @@ func TestDeviations(t *testing.T) {
 		`when = { method = "slwo" }`: "slwo is not on the axis method",
 		`claims = ["that"]`:          `"that" is not a claim of this experiment`,
 		"":                           "when or claims must be given",
-		"when = { method = \"slow\" }\nclaims = [\"it\"]": "and not both",
+		"when = { method = \"slow\" }\nclaims = [\"it\"]": "not both",
 	} {
 		if _, err := experiment.Parse("demo.toml", small+published+claim+deviation(what, "cut"), experiment.Options{}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v", what, err)
@@ -391,7 +391,7 @@ func TestTimesOfIterations(t *testing.T) {
 		if n, each, per := iterations(c.rec), perIteration(c.rec), perUpdate(c.rec); n != c.iterations || each != c.each || math.Abs(per-c.per) > 1e-12 {
 			t.Errorf("%s: %v iterations of %v s, %v s an update", name, n, each, per)
 		}
-		cell := &CellRuns{Runs: []Run{{Record: c.rec}}, clock: &CellRuns{Runs: []Run{{Record: record(5, store.Timing{Median: 3}, nil)}}}}
+		cell := &CellRuns{Runs: []Run{{Record: c.rec}}, timedBy: &CellRuns{Runs: []Run{{Record: record(5, store.Timing{Median: 3}, nil)}}}}
 		if s, ok := cell.summary(makingSeconds); !ok || s.Mean != 3*c.iterations {
 			t.Errorf("%s: %v s to make", name, s.Mean)
 		}

@@ -42,12 +42,12 @@ const (
 // outcomes are all outcomes in the order of a sentence. The first four are verdicts.
 var outcomes = []Outcome{Within, Higher, Lower, Unstable, "not run", "failed", "damaged", OtherFamily, NotJudged}
 
-// verdict is the outcome in a word, "not judged" where there is no verdict.
+// verdict is the outcome in a word, "not judged" if it is no verdict.
 func (o Outcome) verdict() string {
 	switch {
 	case o == Within:
 		return "within"
-	case slices.Contains(outcomes[:4], o):
+	case o.judged():
 		return string(o)
 	}
 	return string(NotJudged)
@@ -67,18 +67,18 @@ func (x Comparison) differenceText() string {
 	return signed(x.difference(), 2)
 }
 
-// family is the protocol family of the published number, own is that of ours.
+// family is the protocol family of the published number, own the family of ours.
 func (x Comparison) family() method.Family { return x.Source.FamilyOf(x.Runs.Cell.Column) }
 func (x Comparison) own() method.Family    { return x.Runs.family(x.Metric) }
 
-// accuracy selects the numbers that are counted, ownAccuracy those of the source's own methods.
+// accuracy selects the numbers that are counted, ownAccuracy the source's own methods among them.
 func (x Comparison) accuracy() bool { return isAccuracy(x.Metric) }
 func (x Comparison) ownAccuracy() bool {
 	return x.accuracy() && slices.Contains(x.Source.Own, x.Runs.Cell.Column)
 }
 
-// publishedOf returns the published number of a cell's metric, if there is one. A number of
-// the cell's own protocol family goes before others.
+// publishedOf returns the published number of a cell's metric, if there is one. It prefers a
+// number of the cell's own protocol family.
 func (r *Results) publishedOf(c *experiment.Cell, metric string) (number experiment.Number, of *experiment.Published, ok bool) {
 	own := method.FamilyOf(metric, c.Method(), c.Protocol)
 	for i := range r.Spec.Published {

@@ -32,7 +32,7 @@ var fileTypes = map[string]string{
 func crate(sections []section, written []string, dir string) []byte {
 	var files, about []string
 	for _, file := range written {
-		if name := beside(dir, file); name != "" {
+		if name := linkTo(dir, file); name != "" {
 			files = append(files, name)
 		}
 	}

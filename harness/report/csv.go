@@ -10,8 +10,8 @@ import (
 	"dgkip/harness/report/sheet"
 )
 
-// tableMetrics are the metrics of the table's CSV: what the table shows, and
-// accuracy and time in any case.
+// tableMetrics are the metrics in the table's CSV file: the metrics of the table, the accuracy and
+// the time of an iteration.
 func (r *Results) tableMetrics() []string {
 	metrics := []string{"test_acc", secondsPerIteration}
 	t := r.Spec.Table
@@ -33,8 +33,8 @@ func (r *Results) tableMetrics() []string {
 	return metrics
 }
 
-// tableCSV has a line for every cell and metric of the table, in the metric's own
-// unit and with all digits.
+// tableCSV has a line for every cell and metric of the table, in the unit of the records and
+// with all digits.
 func (r *Results) tableCSV() []byte {
 	axes := r.axes()
 	lines := [][]string{append(slices.Clone(axes), "metric", "status", "n_seeds", "seed_list", "mean", "population_sd", "t95_half", "failed", "planned", "built_in", "shared_machine", "family")}
@@ -54,7 +54,7 @@ func (r *Results) tableCSV() []byte {
 			}
 			of, shared := c, "" // the runs behind the number; shared is for times only
 			if clocked(m) {
-				of = cmp.Or(c.clock, c)
+				of = cmp.Or(c.timedBy, c)
 				shared = strconv.FormatBool(slices.ContainsFunc(c.timed(), func(run Run) bool { return run.Record.Provenance.Timing.Shared }))
 			}
 			lines = append(lines, append(pointOf(c.Cell, axes), m, of.status(x.N), strconv.Itoa(x.N), strings.Join(seeds, " "), mean, sd, half,
@@ -67,7 +67,7 @@ func (r *Results) tableCSV() []byte {
 // statusTexts are the states of cells and runs without a value.
 var statusTexts = map[sheet.State]string{sheet.NotRun: "not-run", sheet.Failed: "failed", sheet.Damaged: "damaged"}
 
-// status says how far a cell is, of which n seeds have the number in question.
+// status is the state of a cell of which n seeds have a metric.
 func (c *CellRuns) status(n int) string {
 	switch done := len(c.done()); {
 	case done == len(c.Runs) && n == 0:
@@ -80,7 +80,7 @@ func (c *CellRuns) status(n int) string {
 	return statusTexts[c.state()]
 }
 
-// runsCSV has a line for every run and all its metrics.
+// runsCSV has a line for every run, with all its metrics.
 func (r *Results) runsCSV() []byte {
 	axes, names := r.axes(), r.recorded()
 	lines := [][]string{append(append(slices.Clone(axes), "seed", "status", "key", "updates", secondsPerIteration, "shared_machine", "wall_seconds", "scoring_seconds", "peak_memory_bytes", "family"), names...)}
@@ -106,7 +106,7 @@ func (r *Results) runsCSV() []byte {
 	return sheet.CSV(lines)
 }
 
-// recorded lists the metrics that any record has, sorted.
+// recorded lists the metrics of all records, sorted.
 func (r *Results) recorded() []string {
 	seen := map[string]bool{}
 	for _, c := range r.Cells {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -13,8 +14,8 @@ import (
 	"dgkip/harness/store"
 )
 
-// curves draws traces along updates, or metrics along an axis of the grid. What has
-// another unit stands below.
+// curves draws traces along updates, or metrics along an axis of the grid. The metrics y2 have
+// panels of their own, below the panels of y.
 func (b *figureBuilder) curves() chart.Picture {
 	x := cmp.Or(b.f.X, "update")
 	if x == "seconds" {
@@ -31,7 +32,7 @@ func (b *figureBuilder) curves() chart.Picture {
 	}
 	b.slope(upper)
 	for i := range upper {
-		if b.xAxis == "" { // processes end where they end
+		if b.xAxis == "" { // traces have different lengths
 			own := *along
 			upper[i].X, lower[i].X = &own, &own
 		}
@@ -60,16 +61,16 @@ func (b *figureBuilder) alongAxis(x string) *chart.Axis {
 	return a
 }
 
-// quantities makes a series of each quantity of a group of cells; the two ends of an
-// interval make one. The quantities are those of the figure from a number on.
+// quantities makes a series of each metric of a group of cells. The two ends of an interval are
+// one series. From is the number of the first metric among all of the figure.
 func (b *figureBuilder) quantities(g group, of string, names []string, from int, x string) []chart.Series {
 	var out []chart.Series
-	several := max(len(b.f.Y), len(b.f.Y2)) > 1 // else the axis says what it is
+	several := max(len(b.f.Y), len(b.f.Y2)) > 1 // otherwise the axis names the metric
 	for i, name := range names {
 		s := chart.Series{Name: of}
 		s.Color, s.Variant = b.look(g.values)
 		title := metricTitle(name)
-		switch { // where both are shown, the axis says of what they are
+		switch { // the axis names the metric if both are shown
 		case slices.Contains(names, "own."+name):
 			title = "new networks"
 		case strings.HasPrefix(name, "own.") && slices.Contains(names, strings.TrimPrefix(name, "own.")):
@@ -84,12 +85,12 @@ func (b *figureBuilder) quantities(g group, of string, names []string, from int,
 		case len(g.values) == 0 && b.onlyMethod() < 0:
 			s.Color = from + i
 		case len(g.values) == 0 && i > 0:
-			s.Color, s.Variant = chart.Ink, 1 // dashes, below which the first one shows
-		case banded(out): // the line of a band looks like it
+			s.Color, s.Variant = chart.Ink, 1 // dashes, through which the first series shows
+		case banded(out): // a line in a band looks like the band
 		case several && len(g.values) > 0:
 			s.Variant = s.Variant*(len(b.f.Y)+len(b.f.Y2)) + from + i
 		}
-		switch { // a quantity by itself is named by its axis
+		switch { // the axis names a single metric
 		case of == "" && len(names) > 1:
 			s.Name = title
 		case of != "" && several && s.Kind != chart.Range && !banded(out):
@@ -103,7 +104,7 @@ func (b *figureBuilder) quantities(g group, of string, names []string, from int,
 			switch {
 			case s.Kind == chart.Range:
 				s.Points = between(s.Points, b.trace(g.cells[0], x, interval+".high"))
-			case still(g.cells[0]):
+			case withoutUpdates(g.cells[0]):
 				s.Kind = chart.Level
 			}
 		}
@@ -118,7 +119,7 @@ func banded(s []chart.Series) bool {
 	return slices.ContainsFunc(s, func(x chart.Series) bool { return x.Kind == chart.Range })
 }
 
-// between joins the means of two ends.
+// between makes a range of two series.
 func between(low, high []chart.Point) []chart.Point {
 	for i := range min(len(low), len(high)) {
 		low[i].Low, low[i].High = low[i].Y, high[i].Y
@@ -126,8 +127,8 @@ func between(low, high []chart.Point) []chart.Point {
 	return low[:min(len(low), len(high))]
 }
 
-// still reports whether a cell's runs make no updates.
-func still(c *CellRuns) bool {
+// withoutUpdates reports whether the runs of a cell have no updates.
+func withoutUpdates(c *CellRuns) bool {
 	return !slices.ContainsFunc(c.done(), func(r Run) bool { return r.Record.Result.Updates > 0 })
 }
 
@@ -135,7 +136,7 @@ func numeric(values []string) bool {
 	return !slices.ContainsFunc(values, func(v string) bool { return math.IsNaN(numberOf(v)) })
 }
 
-// numberOf is the number that a value is, NaN if it is none.
+// numberOf reads a value as a number, NaN if it is none.
 func numberOf(v string) float64 {
 	x, err := strconv.ParseFloat(v, 64)
 	if err != nil {
@@ -144,7 +145,7 @@ func numberOf(v string) float64 {
 	return x
 }
 
-// along returns a metric of cells along the x axis.
+// along returns a metric of cells along an axis of the grid.
 func (b *figureBuilder) along(cells []*CellRuns, metric string) []chart.Point {
 	var out []chart.Point
 	values := b.points(b.xAxis)
@@ -175,8 +176,8 @@ func spreadPoint(x float64, s stats.Summary, metric string) chart.Point {
 	return p
 }
 
-// trace returns a quantity along the runs of a cell: its mean over the seeds, at
-// the updates for which all of them have it, where the first run has them along x.
+// trace returns the mean of a metric along the traces of a cell, at the updates that all its
+// runs have. The places along x come from the first run.
 func (b *figureBuilder) trace(c *CellRuns, x, metric string) []chart.Point {
 	var runs []map[float64]float64 // by update
 	var updates, places []float64
@@ -205,7 +206,7 @@ func (b *figureBuilder) trace(c *CellRuns, x, metric string) []chart.Point {
 				ys = append(ys, y)
 			}
 		}
-		if len(ys) < len(runs) || b.f.LogX && places[i] <= 0 && !still(c) || b.f.LogY && stats.Mean(ys) <= 0 {
+		if len(ys) < len(runs) || b.f.LogX && places[i] <= 0 && !withoutUpdates(c) || b.f.LogY && stats.Mean(ys) <= 0 {
 			continue
 		}
 		p := spreadPoint(places[i], stats.Summarise(ys), metric)
@@ -217,9 +218,9 @@ func (b *figureBuilder) trace(c *CellRuns, x, metric string) []chart.Point {
 	return thin(out, mostPoints)
 }
 
-// line is a quantity of a run at its updates, and where these lie along x. The test
-// error is what the accuracy leaves, and where the sharper bound says nothing, the other
-// one does. A control without a trace still has its number.
+// line returns the updates of a run, their places along x, and a metric at each. The test
+// error is one minus the accuracy. Where the sharper bound is missing, the plain one takes its
+// place. A run without updates has a single point.
 func (r *Results) line(rec *store.Record, x, metric string) (us, xs, ys []float64) {
 	t := r.trace(rec)
 	if t == nil {
@@ -253,10 +254,10 @@ func (r *Results) line(rec *store.Record, x, metric string) (us, xs, ys []float6
 	return nil, nil, nil
 }
 
-// mostPoints bounds the points of a line in a figure.
+// mostPoints is the largest number of points of a line in a figure.
 const mostPoints = 600
 
-// thin leaves out points of lines longer than most, evenly, but not the last one.
+// thin keeps at most the given number of points, evenly spaced and with the last one.
 func thin(p []chart.Point, most int) []chart.Point {
 	if len(p) <= most {
 		return p
@@ -266,4 +267,43 @@ func thin(p []chart.Point, most int) []chart.Point {
 		out = append(out, p[i*(len(p)-1)/(most-1)])
 	}
 	return out
+}
+
+// slope adds to the caption how much the lines rise over the last stretch of the x axis, by
+// a straight line of least squares.
+func (b *figureBuilder) slope(panels []chart.Panel) {
+	var rises []string
+	for _, p := range panels {
+		var here []string
+		for _, s := range p.Series {
+			if y, ok := rise(s.Points, b.f.Slope); ok && s.Kind == chart.Line {
+				here = append(here, s.Name+" "+strings.Replace(signed(y, 1), "-", "−", 1))
+			}
+		}
+		if here != nil {
+			rises = append(rises, strings.TrimPrefix(p.Title+": "+list(here), ": "))
+		}
+	}
+	if rises != nil {
+		along := cmp.Or(b.f.X, "update")
+		if along == "update" {
+			along = "updates"
+		}
+		b.note(fmt.Sprintf("Rise over the last %s %s, by least squares: %s", shortest(b.f.Slope), along, strings.Join(rises, "; ")))
+	}
+}
+
+// rise fits a line through the points of the last stretch, and returns how much it rises. It
+// returns false if there are fewer than three points, or none that far back.
+func rise(points []chart.Point, stretch float64) (float64, bool) {
+	var x, y []float64
+	for _, p := range points {
+		if p.X >= points[len(points)-1].X-stretch {
+			x, y = append(x, p.X), append(y, p.Y)
+		}
+	}
+	if len(x) < 3 || stretch == 0 || x[len(x)-1]-points[0].X < stretch {
+		return 0, false
+	}
+	return stretch * stats.Slope(x, y), true
 }

@@ -10,11 +10,11 @@ import (
 	"dgkip/harness/report/sheet"
 )
 
-// A Reason is what an experiment says about a number that is worse than published, or about
-// a claim that fails. The zero Reason says nothing.
+// A Reason is why, according to the experiment, a number is worse than published or a claim
+// fails. The zero Reason is none.
 type Reason struct {
 	Why         string
-	Unexplained bool // the experiment only tells what is known
+	Unexplained bool // Why describes the difference, and does not explain it
 }
 
 func (r Reason) String() string {

@@ -8,15 +8,15 @@ import (
 	"dgkip/harness/report/sheet"
 )
 
-// family is that of a cell's numbers of a metric, "" where they are no scores.
+// family is the protocol family of a cell's metric, "" if the metric is not a score.
 func (c *CellRuns) family(metric string) method.Family {
 	return method.FamilyOf(metric, c.Cell.Method(), c.Cell.Protocol)
 }
 
-// columnFamilies are the protocol families of what a table shows in its columns.
+// columnFamilies are the columns of a table by their protocol family.
 type columnFamilies map[method.Family][]string
 
-// add notes what a column shows; what is no score has no family.
+// add adds a column to a family. A metric without a family is left out.
 func (f columnFamilies) add(column string, family method.Family) {
 	if family != "" {
 		f[family] = with(f[family], column)
@@ -34,7 +34,7 @@ func (f columnFamilies) several(column string) bool {
 	return n > 1
 }
 
-// mark marks an entry that stands in one column with numbers of another family.
+// mark marks an entry with its family if its column has several.
 func (f columnFamilies) mark(e *sheet.Entry, column string, family method.Family) {
 	if e.State != sheet.Value || !f.several(column) {
 		return
@@ -42,7 +42,7 @@ func (f columnFamilies) mark(e *sheet.Entry, column string, family method.Family
 	e.Marks += family.Known().Mark
 }
 
-// notes say what families there are and, where they are several, what is of which.
+// notes explain the families, and which columns belong to each.
 func (f columnFamilies) notes() []string {
 	var parts []string
 	for _, known := range method.Families {

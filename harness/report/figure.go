@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,61 +13,76 @@ import (
 	"dgkip/harness/report/sheet"
 )
 
-// figure draws what a description asks for, and its caption; nil if there is nothing
-// to show, with a problem noted unless nothing of it was selected.
+// figure draws a figure, and writes its caption. It returns nil if there is nothing to show,
+// which is a problem unless none of its cells is selected.
 func (r *Results) figure(f experiment.Figure) (chart.Picture, string) {
 	b := &figureBuilder{r: r, f: f, cells: r.only(f.Only)}
 	if !r.options.Only.Empty() && len(b.cells) == 0 {
-		return nil, "" // the selection is of cells that the figure is not about
+		return nil, "" // the selection has none of its cells
 	}
 	b.arrange()
 	draw := map[string]func() chart.Picture{"curves": b.curves, "bars": b.bars, "scatter": b.scatter, "images": b.images}
 	p := draw[f.Kind]()
 	if p == nil {
-		r.problem("figure %s of %s: no record has what it shows%s", f.Name, r.Spec.Name, b.recorded())
+		r.problem("figure %s of %s: no record has what it shows", f.Name, r.Spec.Name)
 		return nil, ""
 	}
 	return p, b.caption()
 }
 
-// recorded says what the figure could show of its records.
-func (b *figureBuilder) recorded() string {
-	var names []string
-	for _, c := range b.cells {
-		for _, run := range c.done() {
-			if t := b.r.trace(run.Record); t != nil && b.f.Kind == "curves" {
-				names = with(names, t.Columns...)
-			} else if b.f.Kind != "curves" {
-				names = with(names, slices.Sorted(maps.Keys(run.Record.Result.Metrics))...)
-			}
-		}
-	}
-	if len(names) == 0 || b.f.Kind == "images" {
-		return ""
-	}
-	return "; they have " + strings.Join(names, ", ")
-}
-
-// plainCaption says what a figure shows, and not from which records.
+// plainCaption is a caption without a word on the records.
 func plainCaption(f experiment.Figure) string {
 	return strings.TrimSpace(sentence(f.Title) + " " + sentence(f.Caption))
 }
 
-// figureBuilder makes a picture of records.
+// shown is a figure that was drawn.
+type shown struct{ Name, Caption string }
+
+// shown draws a figure, nil if there is nothing to show, and returns its name and caption.
+func (r *Results) shown(f experiment.Figure) (shown, chart.Picture) {
+	p, caption := r.figure(f)
+	if p == nil {
+		caption = plainCaption(f)
+	}
+	return shown{r.stem() + "-" + f.Name, r.selected(caption)}, p
+}
+
+// pdf includes a figure in its own size, or at the width of the text if that is less. A
+// document may define \dgkipfigures, the folder of the PDF files.
+func (v shown) pdf() string {
+	return fmt.Sprintf(`\sbox0{\includegraphics{\dgkipfigures %[1]s.pdf}}%%
+\ifdim\wd0>\linewidth\wd0=\linewidth\fi\ifdim\wd0>\textwidth\wd0=\textwidth\fi
+\includegraphics[width=\wd0,height=0.8\textheight,keepaspectratio]{\dgkipfigures %[1]s.pdf}`, v.Name)
+}
+
+// figureLatex is the float of a figure, with its picture or a text in its place.
+func figureLatex(v shown, source, picture string) []byte {
+	return fmt.Appendf(nil, `%% Written from the records of %s; changes will be lost.
+\providecommand{\dgkipfigures}{figures/}%%
+\begin{figure*}[htbp]
+\centering
+%s
+\caption{%s}
+\label{fig:%s}
+\end{figure*}
+`, sheet.Plain(source), picture, sheet.LatexText(v.Caption), sheet.LatexLabel(v.Name))
+}
+
+// figureBuilder draws a figure.
 type figureBuilder struct {
 	r          *Results
 	f          experiment.Figure
 	cells      []*CellRuns
 	panelAxes  []string
 	seriesAxes []string
-	xAxis      string // an axis of the grid along x, "" if there is none
+	xAxis      string // the axis of the grid along x; may be ""
 	seeds      int    // in the fullest cell
 	fewest     int    // in the emptiest one that has any
 	notes      []string
 }
 
-// arrange decides what stands apart. Cells that differ on an axis which the spec
-// does not mention become series of their own; nothing is merged silently.
+// arrange finds the axes of panels and series. An axis that the spec does not mention, but on
+// which cells differ, becomes an axis of series, so that no cells are merged silently.
 func (b *figureBuilder) arrange() {
 	b.panelAxes, b.seriesAxes = b.r.present(b.f.Panels), b.r.present(b.f.Series)
 	free := func(a string) bool { return !slices.Contains(b.panelAxes, a) && !slices.Contains(b.seriesAxes, a) }
@@ -90,7 +104,7 @@ func (b *figureBuilder) arrange() {
 	}
 }
 
-// points lists the values of an axis among the figure's cells, in the grid's order.
+// points lists the values on an axis of the figure's cells, in the order of the grid.
 func (b *figureBuilder) points(axis string) []string { return b.r.valuesOf(b.cells, axis) }
 
 // titleOf names a panel or a series.
@@ -102,9 +116,9 @@ func (b *figureBuilder) titleOf(g group, axes []string) string {
 	return strings.Join(words, ", ")
 }
 
-// look gives a series its colour and a number that tells it from others of that colour.
-// A method has the same colour in all figures, whatever else they show. The first of
-// several of its columns is number 0, and so is the first value on every other axis.
+// look gives a series a colour, and a number that tells apart series of one colour. A method
+// has the same colour in all figures. The first of its columns, and the first value on every
+// other axis, have the number 0.
 func (b *figureBuilder) look(values []string) (color, variant int) {
 	by := slices.Index(b.seriesAxes, "method")
 	color = b.onlyMethod()
@@ -135,8 +149,8 @@ func (b *figureBuilder) look(values []string) (color, variant int) {
 	return color, variant
 }
 
-// mark is the mark of a method, the same in all figures in which marks tell methods
-// apart and nothing else: neither another axis nor several columns of one method.
+// mark is the mark of a method, which is the same in all figures. It is 0 in figures that need
+// the marks for other axes, or for several columns of one method.
 func (b *figureBuilder) mark(color int) int {
 	if !slices.Equal(b.seriesAxes, []string{"method"}) {
 		return 0
@@ -149,7 +163,7 @@ func (b *figureBuilder) mark(color int) int {
 	return color
 }
 
-// onlyMethod is the colour of the method of all cells, -1 if they are of several.
+// onlyMethod is the colour of the only method, -1 if there are several.
 func (b *figureBuilder) onlyMethod() int {
 	color := -1
 	for i, c := range b.cells {
@@ -173,14 +187,14 @@ func (b *figureBuilder) colorOf(axis, value string) int {
 	return slices.Index(b.r.axisValues(axis), value)
 }
 
-// coloured are the methods in the order of their colours and marks, which stay what
-// they are when there are more. Others follow by name.
+// coloured are the methods in the order of their colours and marks, which never change. Other
+// methods follow by name.
 var coloured = []string{"dc", "dd", "dgkip-lr", "dgkip-ls", "dgkip-softmax", "dgkip-svm", "dsa", "herding", "kip", "kmeans", "random", "whole", "file"}
 
 // methodColor is the number of a method's colour.
 func methodColor(name string) int { return slices.Index(with(coloured, method.Names()...), name) }
 
-// panels makes a panel of every point of the panels' axes, with the series of its cells.
+// panels makes a panel for every value of the panel axes.
 func (b *figureBuilder) panels(x, y *chart.Axis, series func(g group, title string) []chart.Series) []chart.Panel {
 	var out []chart.Panel
 	for _, pg := range b.r.groups(b.cells, b.panelAxes) {
@@ -201,7 +215,7 @@ func (b *figureBuilder) yAxis() *chart.Axis {
 	return &chart.Axis{Label: cmp.Or(b.f.YLabel, joint(b.f.Y)), Log: b.f.LogY}
 }
 
-// layOut puts panels in lines of three at most.
+// layOut puts up to three panels in a row.
 func layOut(panels []chart.Panel) *chart.Chart {
 	columns := 3
 	if len(panels) == 4 {
@@ -210,7 +224,7 @@ func layOut(panels []chart.Panel) *chart.Chart {
 	return &chart.Chart{Rows: slices.Collect(slices.Chunk(panels, columns))}
 }
 
-// named sees to it that a series is named even if it is the only one with records.
+// named names all series in the key, also if only one of them has records.
 func (b *figureBuilder) named(c *chart.Chart) *chart.Chart {
 	if !slices.ContainsFunc(b.seriesAxes, func(a string) bool { return len(b.points(a)) > 1 }) {
 		return c
@@ -241,7 +255,7 @@ func (b *figureBuilder) caption() string {
 	switch {
 	case b.f.Kind == "images":
 	case b.seeds == 1:
-		s = append(s, "One seed, so that no spread can be shown.")
+		s = append(s, "One seed, without a spread.")
 	case b.seeds > 1 && b.f.Kind == "curves" && b.xAxis == "":
 		s = append(s, "Lines are means over "+seeds+" seeds, bands ± population standard deviation.")
 	case b.seeds > 1:
@@ -251,11 +265,11 @@ func (b *figureBuilder) caption() string {
 	return strings.Join(append(s, b.r.ending(b.cells)...), " ")
 }
 
-// families say by what families of protocols the scores in the figure were made.
+// families are notes on the protocol families of the scores.
 func (b *figureBuilder) families() []string {
 	f := columnFamilies{}
 	title := func(c *experiment.Cell) string { return b.r.valueTitle("method", c.Column) }
-	if len(b.points("method")) == 1 && len(b.seriesAxes) > 0 { // then other axes tell series apart
+	if len(b.points("method")) == 1 && len(b.seriesAxes) > 0 { // other axes tell the series apart
 		title = func(c *experiment.Cell) string {
 			return b.titleOf(group{values: pointOf(c, b.seriesAxes)}, b.seriesAxes)
 		}
@@ -272,7 +286,7 @@ func (b *figureBuilder) families() []string {
 	return f.notes()
 }
 
-// constants names what all cells of the figure have in common.
+// constants names the values that all cells of the figure share.
 func (b *figureBuilder) constants() string {
 	var words []string
 	for _, a := range b.r.axes() {
@@ -283,7 +297,7 @@ func (b *figureBuilder) constants() string {
 	return strings.Join(words, ", ")
 }
 
-// over notes a mean over n seeds.
+// over counts the seeds of a mean.
 func (b *figureBuilder) over(n int) {
 	if n > 0 && (b.fewest == 0 || n < b.fewest) {
 		b.fewest = n
@@ -291,10 +305,10 @@ func (b *figureBuilder) over(n int) {
 	b.seeds = max(b.seeds, n)
 }
 
-// note adds sentences to the caption, once.
+// note adds sentences to the caption, each once.
 func (b *figureBuilder) note(s ...string) { b.notes = with(b.notes, s...) }
 
-// joint labels an axis with its quantities: one, or several accuracies.
+// joint labels an axis of one metric, or of several accuracies.
 func joint(metrics []string) string {
 	if len(metrics) == 1 {
 		return axisLabel(metrics[0])

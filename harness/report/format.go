@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// fixed formats with a number of decimals. There is no minus in front of a zero.
+// fixed formats with a number of decimals, and a zero without a minus.
 func fixed(x float64, decimals int) string {
 	s := strconv.FormatFloat(x, 'f', decimals, 64)
 	if strings.Trim(s, "-0.") == "" {
@@ -20,8 +20,8 @@ func fixed(x float64, decimals int) string {
 // shortest formats with the fewest digits that read back to the same bits.
 func shortest(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// significant formats with a number of significant digits, without an exponent for
-// sizes that people write without one.
+// significant formats with a number of significant digits, and with an exponent only for very
+// small and very large numbers.
 func significant(x float64, digits int) string {
 	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
 		return strconv.FormatFloat(x, 'f', -1, 64)
@@ -34,12 +34,12 @@ func significant(x float64, digits int) string {
 	return strconv.FormatFloat(x, 'f', max(0, digits-1-exp), 64)
 }
 
-// tenDigits formats with at most ten digits: what rests on library functions may
-// differ between machines in the others.
+// tenDigits formats with at most ten digits. Later digits of library functions may differ
+// between machines.
 func tenDigits(x float64) string { return strconv.FormatFloat(x, 'g', 10, 64) }
 
-// seconds formats a time: three decimals as far as they say something, else two
-// significant digits.
+// seconds formats a time: fewer decimals for long times, and two significant digits for very
+// short ones.
 func seconds(x float64) string {
 	switch a := math.Abs(x); {
 	case a == 0:
@@ -71,7 +71,7 @@ func times(x float64) string {
 	return "× " + fixed(x, 2)
 }
 
-// Count writes a number of things.
+// Count writes a number with its noun.
 func Count(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -79,8 +79,7 @@ func Count(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-// amount writes how many there are, or are on average: 1000 as 1,000, and halves and
-// thirds with a decimal.
+// amount writes a count, or a mean of counts: 1000 as 1,000, and fractions with a decimal.
 func amount(x float64) string {
 	whole, rest, _ := strings.Cut(fixed(math.Abs(x), 1), ".")
 	for i := len(whole) - 3; i > 0; i -= 3 {
@@ -95,7 +94,7 @@ func amount(x float64) string {
 	return whole
 }
 
-// setting writes a setting's value, for people.
+// setting writes the value of a setting.
 func setting(v any) string {
 	switch x := v.(type) {
 	case int:
@@ -141,7 +140,7 @@ func list(words []string) string {
 	return strings.Join(words, "")
 }
 
-// with is a list with further things that it does not have yet.
+// with appends the elements that a list does not have yet.
 func with[T comparable](list []T, more ...T) []T {
 	for _, x := range more {
 		if !slices.Contains(list, x) {
@@ -151,7 +150,7 @@ func with[T comparable](list []T, more ...T) []T {
 	return list
 }
 
-// short is the beginning of a key, as people write it.
+// short is the usual beginning of a key.
 func short(key string) string { return key[:min(len(key), 12)] }
 
 // percent formats a mean and its spread, both in percent.

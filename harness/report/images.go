@@ -13,9 +13,8 @@ import (
 	"dgkip/harness/store"
 )
 
-// previewOf returns the first images of every class of a record's picture, a line a
-// class; nil if there is no picture. The picture comes with every record, so that
-// figures are the same where distilled.npz is missing.
+// previewOf returns the first images of every class from a record's picture, or nil if there is
+// no picture. Every record has the picture, also without distilled.npz.
 func previewOf(rec *store.Record, most int) [][]image.Image {
 	b, err := rec.Picture()
 	if err != nil {
@@ -52,8 +51,8 @@ func cut(img image.Image, classes, images, most int) [][]image.Image {
 	return out
 }
 
-// images lays distilled images out: a line for every series, a column for every
-// panel, from the first seed.
+// images shows distilled images of the first seed, with a row for every series and a column for
+// every panel.
 func (b *figureBuilder) images() chart.Picture {
 	out := &chart.Images{}
 	columns := b.r.groups(b.cells, b.panelAxes)
@@ -72,7 +71,7 @@ func (b *figureBuilder) images() chart.Picture {
 				}
 			}
 			some = some || t.Lines != nil
-			// Methods that make no images take no line.
+			// Methods without images have no row.
 			keep = keep || t.Lines != nil || t.Missing != "" && t.Missing != "no images"
 			row.Tiles = append(row.Tiles, t)
 		}
@@ -88,7 +87,7 @@ func (b *figureBuilder) images() chart.Picture {
 	return out
 }
 
-// classes names the classes of the datasets whose images are shown.
+// classes names the classes of the datasets in the figure.
 func (b *figureBuilder) classes() string {
 	names := map[string][]string{} // by dataset
 	var order []string
@@ -109,7 +108,7 @@ func (b *figureBuilder) classes() string {
 	return strings.Join(parts, "; ")
 }
 
-// leaveOutEmpty takes out columns without a single image, and says so.
+// leaveOutEmpty removes columns without images, and names them in the caption.
 func (b *figureBuilder) leaveOutEmpty(m *chart.Images) {
 	var without []string
 	for i := len(m.Columns) - 1; i >= 0; i-- {
@@ -122,11 +121,11 @@ func (b *figureBuilder) leaveOutEmpty(m *chart.Images) {
 		}
 	}
 	if without != nil {
-		b.note("No images on record: " + list(without))
+		b.note("No record has images of: " + list(without))
 	}
 }
 
-// tile is the images of a cell.
+// tile shows the images of a cell, or why there are none.
 func (b *figureBuilder) tile(c *CellRuns) chart.Tile {
 	switch run := c.Runs[0]; {
 	case run.Record != nil:

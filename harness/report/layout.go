@@ -55,7 +55,7 @@ func (g tableLayout) unmarked(column group) bool {
 }
 
 // league names the numbers of a row that are ranked, or paired, with each other. They have
-// the same protocol family, and the same values on all axes of columns but those of methods.
+// the same protocol family, and the same values on all axes of columns except method axes.
 func (g tableLayout) league(row, column group, q metric) string {
 	c := g.at(row, column)
 	if c == nil {
@@ -114,8 +114,8 @@ func (g tableLayout) groups() []sheet.Group {
 	return out
 }
 
-// in is the metric that a line shows in a column: another one than elsewhere, where the
-// spec says so for one of the column's values.
+// in is the metric that a line shows in a column. The spec may give some columns another metric
+// than the rest.
 func (g tableLayout) in(q metric, column group) metric {
 	if q.name != g.t.Value {
 		return q

@@ -17,19 +17,19 @@ import (
 	"dgkip/harness/suggest"
 )
 
-// Times, which tables, figures and claims ask for by these names.
+// Times have metrics of their own.
 const (
-	secondsPerIteration = "seconds_per_iteration" // of a whole one, with the training of networks
-	secondsPerUpdate    = "seconds_per_update"    // of an update of the set alone
-	makingSeconds       = "making_seconds"        // of all iterations that a set took
+	secondsPerIteration = "seconds_per_iteration" // with the training of networks
+	secondsPerUpdate    = "seconds_per_update"    // without it
+	makingSeconds       = "making_seconds"        // of all iterations of a set
 )
 
-// clocked reports whether a time is taken from the runs that are timed in a cell's place.
+// clocked reports whether a metric comes from the timed runs of a cell.
 func clocked(metric string) bool {
 	return metric == secondsPerIteration || metric == secondsPerUpdate || metric == makingSeconds
 }
 
-// direction says which way a metric improves.
+// direction is the way in which a metric improves.
 type direction int
 
 const (
@@ -38,8 +38,8 @@ const (
 	higher   direction = 1
 )
 
-// ahead reports whether a is better than b, and no tie. Nothing is ahead where
-// there is no direction.
+// ahead reports whether a is better than b, and not equal to it. Without a direction nothing
+// is ahead.
 func (d direction) ahead(a, b float64) bool {
 	return d != unranked && !stats.Same(a, b) && (a > b) == (d == higher)
 }
@@ -55,8 +55,7 @@ func (d direction) compare(a, b float64) int {
 	return 0
 }
 
-// metric is what there is to know about a quantity. Shown are Scale times the
-// numbers of the records, in the unit.
+// metric describes a quantity. Readers see the numbers of the records times scale, in the unit.
 type metric struct {
 	name, title string
 	unit        string
@@ -64,8 +63,8 @@ type metric struct {
 	better      direction
 }
 
-// metrics are all quantities whose meaning is known. Any other is shown under its
-// own name, as it is, and never ranked.
+// metrics are the known quantities. Other quantities are shown under their own names, without
+// a scale, and are never ranked.
 var metrics = []metric{
 	{"test_acc", "test accuracy", "%", 100, higher},
 	{"own.test_acc", "test accuracy in the set's own networks", "%", 100, higher},
@@ -99,7 +98,7 @@ var metrics = []metric{
 	{"teacher_gap", "gap of the full model", "", 1, lower},
 	{"solve_gap", "gap of the model of the set", "", 1, lower},
 
-	// Of the ball around Theta_O, and of its part that the set leaves open.
+	// Bounds from the ball around Theta_O, and from its part that the set leaves open.
 	{"interval.low", "error at least", "%", 100, lower},
 	{"interval.high", "error at most", "%", 100, lower},
 	{"interval.decided", "share decided", "%", 100, higher},
@@ -108,8 +107,8 @@ var metrics = []metric{
 	{"interval_perp.decided", "share decided (sharper bound)", "%", 100, higher},
 }
 
-// about returns what is known of a metric, with that of a metric in front of which
-// stands "last." (the end of a trace) or "transfer.LOSS." (another loss).
+// about describes a metric. Its name may begin with "last." (the end of a trace) or with
+// "transfer.LOSS." (another loss).
 func about(name string) metric {
 	for _, m := range metrics {
 		if m.name == name {
@@ -135,13 +134,13 @@ func about(name string) metric {
 	return metric{name: name, title: strings.NewReplacer("_", " ", ".", " ", "-", " ").Replace(name), scale: 1}
 }
 
-// unrankedNames are those of further numbers that the program's own methods and protocols record.
+// unrankedNames are further numbers that the program's own methods and protocols record.
 var unrankedNames = strings.Fields("alpha_min alpha_max margin_min margin_mean margin_max label_min label_max norm teacher_norm " +
 	"rate_mean rate_max image_gradient clipped test_images interval.right interval.wrong interval_perp.right interval_perp.wrong")
 
-// Mistyped looks for figures and tables of an experiment that show a quantity which is none of
-// the program's own, and which no record has. That is an error where all methods are the
-// program's own. Another method may still record it, so that there it is worth a note.
+// Mistyped finds quantities in the figures and tables of an experiment that neither the program
+// nor any record has. They are an error if all methods are the program's own. Another method
+// may still record them, so that they are only worth a note.
 func Mistyped(s *experiment.Spec, st *store.Store) (notes []string, err error) {
 	own := !slices.ContainsFunc(s.Cells, func(c *experiment.Cell) bool { return !slices.Contains(coloured, c.Method().Info().Name) })
 	var wrong []error
@@ -179,9 +178,9 @@ func Mistyped(s *experiment.Spec, st *store.Store) (notes []string, err error) {
 	return notes, errors.Join(wrong...)
 }
 
-// recordedNames lists the numbers of a store's records.
+// recordedNames lists the metrics in the records of a store.
 func recordedNames(st *store.Store) (names []string) {
-	keys, _ := st.Keys() // whoever plans runs is told of a folder that cannot be read
+	keys, _ := st.Keys() // planning reports a folder that cannot be read
 	for _, key := range keys {
 		if r, err := st.Get(key); err == nil {
 			names = with(with(names, slices.Collect(maps.Keys(r.Result.Metrics))...), slices.Collect(maps.Keys(r.Result.Counts))...)
@@ -190,7 +189,7 @@ func recordedNames(st *store.Store) (names []string) {
 	return names
 }
 
-// metricPrefix is what may stand in front of a metric.
+// metricPrefix matches the possible beginnings of a metric.
 var metricPrefix = regexp.MustCompile(`^(last\.|transfer\.([a-z]+\.)?)`)
 
 // metricOf returns a metric of a run.
@@ -226,8 +225,8 @@ func metricOf(rec *store.Record, name string) (float64, bool) {
 	return 0, false
 }
 
-// iterations is how many a run made, as its method's authors count them. Records made before
-// iterations were timed have the number as a setting, where it is not that of the updates.
+// iterations counts the iterations of a run as the authors of its method count them. Records
+// without a timing of iterations have the number as a setting if it differs from the updates.
 func iterations(rec *store.Record) float64 {
 	updates := float64(rec.Result.Updates)
 	if n := rec.Provenance.Timing.PerIteration; n > 0 {
@@ -239,9 +238,9 @@ func iterations(rec *store.Record) float64 {
 	return updates
 }
 
-// perIteration is the time of an iteration. In records made before iterations were timed it
-// is, where several updates make one, all but the scoring over all iterations, so that the
-// second or so that a run takes to begin is in it.
+// perIteration is the time of an iteration. In records without a timing of iterations of
+// several updates, it is the time of the run without scoring, divided by the iterations. This
+// includes the start of the run, which takes about a second.
 func perIteration(rec *store.Record) float64 {
 	p := rec.Provenance
 	switch n := iterations(rec); {
@@ -253,15 +252,15 @@ func perIteration(rec *store.Record) float64 {
 	return p.Timing.Median
 }
 
-// perUpdate is the time of an update with its share of what an iteration takes besides.
+// perUpdate is the time of an iteration divided by its updates.
 func perUpdate(rec *store.Record) float64 {
 	return perIteration(rec) * iterations(rec) / float64(max(1, rec.Result.Updates))
 }
 
-// metricOr is a metric's name, or the one that is meant where none is given.
+// metricOr is the name of a metric, by default the test accuracy.
 func metricOr(name string) string { return cmp.Or(name, "test_acc") }
 
-// isAccuracy reports whether a metric is a fraction that people read in percent.
+// isAccuracy reports whether a metric is a fraction that is shown in percent.
 func isAccuracy(metric string) bool { return about(metric).unit == "%" }
 
 // isTime reports whether a metric is a time, which depends on the machine.

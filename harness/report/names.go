@@ -32,14 +32,14 @@ func axisTitles(axes []string) []string {
 	return out
 }
 
-// valueTitle names a point on an axis.
+// valueTitle names a value on an axis.
 func (r *Results) valueTitle(axis, value string) string {
 	switch axis {
 	case "method":
 		if t := r.Spec.Titles[value]; t != "" {
 			return t
 		}
-		if m := method.New(value); m != nil { // known, and not of this experiment
+		if m := method.New(value); m != nil { // of another experiment
 			return m.Info().Title
 		}
 	case "dataset":
@@ -67,7 +67,7 @@ func (r *Results) valueTitle(axis, value string) string {
 	return value
 }
 
-// shortTitle is valueTitle with the axis where the value alone says nothing.
+// shortTitle is valueTitle, with the axis if the value alone is not clear.
 func (r *Results) shortTitle(axis, value string) string {
 	switch axis {
 	case "method", "dataset", "model", "eval.protocol":
@@ -80,7 +80,7 @@ func (r *Results) shortTitle(axis, value string) string {
 	return axisTitle(axis) + " " + r.valueTitle(axis, value)
 }
 
-// headsOf are the titles of a group on the axes that it was made by.
+// headsOf are the titles of a group's values.
 func (r *Results) headsOf(axes []string, at group) []string {
 	var out []string
 	for i, a := range axes {
@@ -89,17 +89,17 @@ func (r *Results) headsOf(axes []string, at group) []string {
 	return out
 }
 
-// names reports whether an axis takes part in a cell's name.
+// names reports whether an axis is part of a cell's name.
 func (r *Results) names(axis string) bool {
 	return axis == "dataset" || axis == "ipc" || axis == "method" || len(r.axisValues(axis)) > 1
 }
 
-// rowAxes are the axes of tables whose columns are methods, or families.
+// rowAxes are the axes of rows in tables whose columns are methods.
 func (r *Results) rowAxes() []string {
 	return slices.DeleteFunc(r.axes(), func(a string) bool { return a == "method" || !r.names(a) })
 }
 
-// placeName names a cell in evidence, by all axes but some.
+// placeName names a cell by all its axes but some.
 func (r *Results) placeName(c *experiment.Cell, but ...string) string {
 	var words []string
 	for _, a := range sortedAxes(c.Point) {
@@ -110,12 +110,12 @@ func (r *Results) placeName(c *experiment.Cell, but ...string) string {
 	return strings.Join(words, " ")
 }
 
-// anyBuiltIn reports whether some of the records are of built-in data.
+// anyBuiltIn reports whether some cells have records of built-in data.
 func (r *Results) anyBuiltIn(cells []*CellRuns) bool {
 	return slices.ContainsFunc(cells, func(c *CellRuns) bool { return len(c.done()) > 0 && r.dataset(c.Cell.Dataset).BuiltIn })
 }
 
-// ending is how captions end: what data and what profile numbers come from.
+// ending is the end of captions, on the data and the profile.
 func (r *Results) ending(cells []*CellRuns) []string {
 	var s []string
 	if r.anyBuiltIn(cells) {
@@ -124,8 +124,8 @@ func (r *Results) ending(cells []*CellRuns) []string {
 	return append(s, "Profile: "+r.Spec.Profile+".")
 }
 
-// circumstances are what has to be said wherever numbers of the table are judged: how
-// the experiment was cut short, and on what data and in what profile it ran.
+// circumstances repeat the settings from the table's caption wherever its numbers are judged,
+// with the data and the profile.
 func (r *Results) circumstances() string {
 	var s []string
 	if r.Spec.Table != nil && r.Spec.Table.Caption != "" {
@@ -134,9 +134,9 @@ func (r *Results) circumstances() string {
 	return " " + strings.Join(append(s, r.ending(r.Cells)...), " ")
 }
 
-// stem is the name of the experiment's files: its own, with the profile behind it unless
-// that is the default one, and with a mark for a selection. Results of a smoke run then
-// never take the place of real ones.
+// stem begins the names of the experiment's files. It is the experiment's name with the
+// profile, unless that is the default, and with a word for a selection. A smoke run therefore
+// never replaces real results.
 func (r *Results) stem() string {
 	name := r.Spec.Name
 	if r.options.plain {
@@ -154,7 +154,7 @@ func (r *Results) stem() string {
 	return name
 }
 
-// source names the experiment in the files that are made of it.
+// source names the experiment inside its files.
 func (r *Results) source() string {
 	s := "the experiment " + r.Spec.Name + " (profile " + r.Spec.Profile + ")"
 	if !r.options.Only.Empty() {
@@ -166,7 +166,7 @@ func (r *Results) source() string {
 	return s
 }
 
-// selection says what was selected and changed, "" for everything as it is.
+// selection describes what was selected and changed, "" for a whole experiment.
 func (r *Results) selection() string {
 	var s []string
 	if !r.options.Only.Empty() {
@@ -178,7 +178,7 @@ func (r *Results) selection() string {
 	return strings.Join(s, " ")
 }
 
-// changes are the flags that changed settings, each with a blank in front.
+// changes are the flags that changed settings, each after a blank.
 func (o Options) changes() string {
 	s := ""
 	for _, one := range o.Set {
@@ -187,7 +187,7 @@ func (o Options) changes() string {
 	return s
 }
 
-// selected puts in front of a caption what was selected.
+// selected adds the selection in front of a caption.
 func (r *Results) selected(caption string) string {
 	return strings.TrimSpace(r.selection() + " " + caption)
 }

@@ -14,15 +14,15 @@ import (
 	"dgkip/harness/report/sheet"
 )
 
-// Number is a number of a report, ready for print. While runs are missing, a name that ends
-// in * stands for the names that begin like it.
+// Number is a number of a report, ready for print. While runs are missing, one name that ends
+// in * replaces all names with the same beginning.
 type Number struct {
 	Name string
 	Text string      // "90.45 ± 0.10 %"
 	None sheet.State // why there is none, Blank if there is one
 }
 
-// notRunLatex stands for a number whose runs have not been computed.
+// notRunLatex replaces a number whose runs have not been computed.
 const notRunLatex = "\\dgkipnotrun{}"
 
 func (n Number) latex() string {
@@ -55,15 +55,15 @@ var (
 //
 //	runs, planned, seeds, profile
 //	published/count, /within, /higher, /lower, /unstable, /not-run, /not-judged
-//	published/METHOD/count and so on; METHOD "own" stands for the source's own methods
+//	published/METHOD/count and so on; METHOD "own" is all of the source's own methods
 //	largest/1 to largest/5, each with /where, /ours, /published, /difference
 //	pair/ROW/METHOD/METHOD with /from, /to, /seeds
 //	DATASET/IPC/best-published
 //	DATASET/IPC/METHOD/QUANTITY
 //
-// The values of all further axes with several values follow METHOD. The counts under
-// published are of accuracies. The largest are the accuracies farthest from the published
-// ones. A pair is a difference seed by seed, from the table of pairs or its reverse.
+// METHOD is followed by the values of all further axes that have several. The counts under
+// published count accuracies. The largest are the accuracies farthest from the published ones.
+// A pair is a row of the table of pairs, or its reverse.
 //
 // A QUANTITY is one of
 //

@@ -24,7 +24,7 @@ var (
 	pages = template.Must(template.New("pages").Funcs(template.FuncMap{"capital": capital}).Parse(pageText))
 )
 
-// section is what the page shows of an experiment.
+// section is an experiment as the page shows it.
 type section struct {
 	ID, Title, About, Name, Profile, Progress, Selection string
 	Problems                                             []string
@@ -32,22 +32,21 @@ type section struct {
 	Figures                                              []shown
 	Methods                                              []method.Info
 	Cells                                                []cellView
-	NotRun                                               []string // cells that there is nothing else to say of
+	NotRun                                               []string // names of cells without runs
 
 	records int
 	newest  time.Time
-	commit  string // of the program that made the newest record
+	commit  string // of the program that wrote the newest record
 }
 
-// titledTable is a table with a heading, "" for the main one, and the files of its numbers.
+// titledTable is a table with its heading and the files of its numbers.
 type titledTable struct {
 	Heading string
 	Table   template.HTML
 	Files   []string // in the folder of tables
 }
 
-// section gathers what the page shows of an experiment, with the figures that were
-// drawn. The page lies in a folder, and so do files that it shows.
+// section collects an experiment for the page in a folder, with the figures that were drawn.
 func (r *Results) section(figures []shown, dir string) section {
 	s := section{ID: r.stem(), Title: r.Spec.Title, About: r.Spec.About, Name: r.Spec.Name, Profile: r.Spec.Profile,
 		Progress: r.progressText(), Selection: r.selection(), Problems: r.Problems, Figures: figures}
@@ -81,7 +80,7 @@ func (r *Results) section(figures []shown, dir string) section {
 	return s
 }
 
-// numbers names the files that have the numbers of a table.
+// numbers names the files with the numbers of a table.
 func (r *Results) numbers(t *sheet.Sheet) []string {
 	if t.Name == r.stem() {
 		return []string{t.Name + ".csv", t.Name + "-runs.csv"}
@@ -94,10 +93,10 @@ func (r *Results) numbers(t *sheet.Sheet) []string {
 	return []string{r.stem() + "-comparison.csv"} // of the reproduced numbers
 }
 
-// page is the page of all experiments, those of the paper's own tables and figures
-// first. It needs the files beside it, but no network. Its script sorts, filters and overlays;
-// without it everything is there to read. The date and the commit are those of the newest
-// record, so that the same records give the same page.
+// page is the page of all experiments, with the paper's own tables and figures first. It needs
+// the files of the report, but no network. Without its script, which sorts, filters and
+// overlays, everything can still be read. The date and the commit come from the newest record,
+// so that the same records give the same page.
 func page(sections []section) []byte {
 	slices.SortStableFunc(sections, func(a, b section) int { return cmp.Compare(paperRank(a.Name), paperRank(b.Name)) })
 	view := struct {
@@ -129,8 +128,8 @@ func newestOf(sections []section) (date, commit string) {
 	return date, commit
 }
 
-// paperRank puts experiments that are named after a table of the paper before those
-// that are named after a figure, and others behind.
+// paperRank puts experiments named after tables of the paper first, then those named after
+// figures, then the rest.
 func paperRank(experiment string) int {
 	for i, kind := range []string{"table", "figure"} {
 		if n, ok := strings.CutPrefix(experiment, kind); ok && n != "" && strings.Trim(n, "0123456789") == "" {

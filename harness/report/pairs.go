@@ -164,7 +164,7 @@ func (g tableLayout) declared(row group) []pair {
 	return out
 }
 
-// controls reports whether y is the control of x: one value differs, as the spec says.
+// controls reports whether y is the control of x: they differ in one value, which the spec names.
 func (g tableLayout) controls(x, y group) bool {
 	different := 0
 	for i, v := range x.values {

@@ -16,25 +16,23 @@ import (
 	"dgkip/harness/suggest"
 )
 
-// Uses is what a LaTeX document takes from a report. It asks for it by
+// Uses are the names that a LaTeX document takes from a report:
 //
-//	\val{NAME}        a number: an experiment's name, a slash, one of Numbers; or
+//	\val{NAME}        a number: an experiment, a slash and a name of Numbers; or
 //	                  records/count, records/modified, records/hours,
 //	                  records/date, records/commit
-//	\vals{NAMES}      numbers side by side, with lists in their names: a/(b c)/(1 10) is
+//	\vals{NAMES}      several numbers, as cells of a table: a/(b c)/(1 10) means
 //	                  a/b/1, a/b/10, a/c/1 and a/c/10
-//	\gentable{NAME}   a table: an experiment's name, with -reproduced, -verdicts,
-//	                  -pairs or -claims behind it for the further ones;
-//	                  or claims, of all experiments together
-//	\genfigure{NAME}  a figure: an experiment's name, a hyphen, the figure's name
+//	\gentable{NAME}   a table: an experiment, for the further tables with -reproduced,
+//	                  -verdicts, -pairs or -claims; or "claims", of all experiments
+//	\genfigure{NAME}  a figure: an experiment, a hyphen and the figure's name
 type Uses struct {
 	Numbers, Tables, Figures []string
 
-	// Rows are the names with lists, as they are written; Numbers has all they stand for.
+	// Rows are the arguments of \vals that have lists. Numbers has the expanded names.
 	Rows []string
 
-	// Dangling are references to labels that neither the document nor what it takes
-	// from a report has.
+	// Dangling are references to labels that neither the document nor the report has.
 	Dangling []string
 }
 
@@ -45,13 +43,13 @@ var (
 	commentPattern = regexp.MustCompile(`(?m)(^|[^\\])((?:\\\\)*)%.*$`)
 )
 
-// UsesOf reads what a LaTeX source asks for, each once and in its order.
+// UsesOf reads the names from a LaTeX source, each once and in their order.
 func UsesOf(tex string) Uses {
 	var u Uses
 	tex = commentPattern.ReplaceAllString(tex, "$1$2")
 	for _, m := range usesPattern.FindAllStringSubmatch(tex, -1) {
 		name := strings.TrimSpace(m[2])
-		if names := listed(name); m[1] == "vals" && !slices.Equal(names, []string{name}) {
+		if names := expandLists(name); m[1] == "vals" && !slices.Equal(names, []string{name}) {
 			u.Rows, u.Numbers = with(u.Rows, name), with(u.Numbers, names...)
 			continue
 		}
@@ -76,9 +74,8 @@ func UsesOf(tex string) Uses {
 	return u
 }
 
-// listed are the names that one with lists stands for, itself if there is none in it. The
-// last list runs fastest.
-func listed(name string) []string {
+// expandLists expands the lists in a name. The last list runs fastest.
+func expandLists(name string) []string {
 	before, rest, _ := strings.Cut(name, "(")
 	list, after, _ := strings.Cut(rest, ")")
 	values := strings.Fields(list)
@@ -87,14 +84,14 @@ func listed(name string) []string {
 	}
 	var out []string
 	for _, v := range values {
-		for _, end := range listed(after) {
+		for _, end := range expandLists(after) {
 			out = append(out, before+v+end)
 		}
 	}
 	return out
 }
 
-// Experiments lists those of the known experiments that are used.
+// Experiments lists the known experiments that the document uses.
 func (u Uses) Experiments(known []string) []string {
 	used := map[string]bool{}
 	for _, n := range u.Numbers {
@@ -108,8 +105,8 @@ func (u Uses) Experiments(known []string) []string {
 	return slices.DeleteFunc(slices.Clone(known), func(n string) bool { return !used[n] })
 }
 
-// ofExperiment splits the name of a table or figure into an experiment's name and
-// the rest. Names may be parts of each other: the longest one counts.
+// ofExperiment splits the name of a table or figure into the experiment and the rest. If several
+// experiments fit, the longest name counts.
 func ofExperiment(name string, known []string) (exp, rest string) {
 	for _, n := range known {
 		if tail, ok := strings.CutPrefix(name, n); ok && (tail == "" || tail[0] == '-') && len(n) > len(exp) {
@@ -119,11 +116,11 @@ func ofExperiment(name string, known []string) (exp, rest string) {
 	return exp, rest
 }
 
-// Paper is what was written for a LaTeX document.
+// Paper counts what was written for a LaTeX document.
 type Paper struct {
 	Numbers, Tables, Figures int
-	NotRun                   int      // of the numbers that the document uses
-	Undefined                []string // what is asked for and does not exist
+	NotRun                   int      // numbers whose runs are missing
+	Undefined                []string // names that do not exist
 	Problems                 []string
 }
 
@@ -132,8 +129,8 @@ func (p *Paper) String() string {
 	return fmt.Sprintf("%s, %s and %s", Count(p.Numbers, "number", "numbers"), Count(p.Tables, "table", "tables"), Count(p.Figures, "figure", "figures"))
 }
 
-// WritePaper writes what a document uses into a folder: macros.tex with its numbers, and
-// its tables and figures.
+// WritePaper writes the numbers of a document into macros.tex in a folder, and its tables and
+// figures into files of their own.
 func WritePaper(dir string, specs []*experiment.Spec, st *store.Store, uses Uses, o Options) (*Paper, error) {
 	o.Only, o.plain = experiment.Filter{}, true
 	p := &paper{out: &Paper{}, w: &writer{dir: dir}, results: map[string]*Results{}}
@@ -159,7 +156,7 @@ func WritePaper(dir string, specs []*experiment.Spec, st *store.Store, uses Uses
 	return p.out, p.w.err
 }
 
-// paper is a Paper in the making.
+// paper builds a Paper.
 type paper struct {
 	out     *Paper
 	w       *writer
@@ -171,7 +168,7 @@ func (p *paper) undefined(what, name string) {
 	p.out.Undefined = append(p.out.Undefined, what+" "+name)
 }
 
-// numbers writes macros.tex, with the numbers that are used.
+// numbers writes macros.tex.
 func (p *paper) numbers(uses Uses) {
 	all := p.records()
 	for _, name := range p.names {
@@ -190,7 +187,7 @@ func (p *paper) numbers(uses Uses) {
 	for _, name := range uses.Numbers {
 		n, ok := find(named, name)
 		if !ok {
-			if near := meant(name, all); near != "" {
+			if near := similar(name, all); near != "" {
 				name += "; did you mean " + near + "?"
 			}
 			p.undefined("number", name)
@@ -204,13 +201,13 @@ func (p *paper) numbers(uses Uses) {
 		fmt.Fprintf(&b, "\\dgkipset{%s}{%s}\n", name, text)
 	}
 	for _, name := range uses.Rows {
-		fmt.Fprintf(&b, "\\dgkipset{%s}{\\val{%s}}\n", name, strings.Join(listed(name), "}&\\val{"))
+		fmt.Fprintf(&b, "\\dgkipset{%s}{\\val{%s}}\n", name, strings.Join(expandLists(name), "}&\\val{"))
 	}
 	p.w.put("macros.tex", []byte(b.String()))
 }
 
-// meant returns the number whose name differs in one part, and there in a few letters.
-func meant(name string, all []Number) string {
+// similar returns the number whose name differs in a few letters of one part.
+func similar(name string, all []Number) string {
 	parts := strings.Split(name, "/")
 	for i, part := range parts {
 		var known []string
@@ -228,9 +225,8 @@ func meant(name string, all []Number) string {
 	return ""
 }
 
-// records says how many records the numbers and times come from, how long they took, when
-// the last of them ended and by which commit of the program it was made. Records of other
-// experiments that arrive do not change it.
+// records are numbers about the records that the document rests on: their count, the hours they
+// took, how many come from a modified program, and the date and commit of the newest.
 func (p *paper) records() []Number {
 	var last *store.Record
 	wall, modified := map[string]float64{}, map[string]bool{} // by key
@@ -282,7 +278,7 @@ func (p *paper) table(name string) {
 		s = r.sheets[0]
 	default:
 		s = r.further(rest)
-		if s == nil && rest == "pairs" { // runs to come may give it something to show
+		if s == nil && rest == "pairs" { // it may be empty until there are more runs
 			s = &sheet.Sheet{Name: name, Caption: r.Spec.Title + ": " + rest + ". " + capital(r.nothing()) + ".", Columns: []string{"not run"}}
 		}
 	}
@@ -298,7 +294,7 @@ func (p *paper) table(name string) {
 	p.w.put(name+".tex", s.Latex(source))
 }
 
-// claims is the table of all experiments' claims, and what it comes from.
+// claims is the table of the claims of all experiments, with its source.
 func (p *paper) claims() (*sheet.Sheet, string) {
 	var all []*Results
 	var sources []string
@@ -310,8 +306,8 @@ func (p *paper) claims() (*sheet.Sheet, string) {
 	return claimSheet(all), strings.Join(sources, "; ")
 }
 
-// drop removes what an earlier report had under a name, which may be any text, unless
-// this one has written it.
+// drop removes files of an earlier report that this one does not write. The name comes from the
+// document, and may be any text.
 func (p *paper) drop(name string, kinds ...string) {
 	for _, kind := range kinds {
 		if file := name + kind; file == filepath.Base(file) && !slices.Contains(p.w.files, filepath.Join(p.w.dir, file)) {
@@ -336,7 +332,7 @@ func (p *paper) figure(name string) {
 	problems := r.Problems
 	v, pic := r.shown(r.Spec.Figures[at])
 	if pic == nil {
-		r.Problems = problems // the document itself says that it is not run
+		r.Problems = problems // the document shows that the runs are missing
 		p.w.remove(name + ".pdf")
 		p.w.put(name+".tex", figureLatex(v, r.source(), fmt.Sprintf(`\fbox{\quad\rule[-3ex]{0pt}{8ex}\textit{[%s]}\quad}`, sheet.LatexText(r.nothing()))))
 		return

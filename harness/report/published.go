@@ -117,7 +117,7 @@ func (r *Results) sources() []string {
 	return out
 }
 
-// publishedNotes tells how to read a comparison.
+// publishedNotes explain how to read a comparison.
 func (r *Results) publishedNotes() []string {
 	var notes, unchecked []string
 	var times []*CellRuns
@@ -178,8 +178,8 @@ type methodTally struct {
 // ownMethods is the name of the row of the sources' own methods.
 const ownMethods = "own"
 
-// tallies counts published accuracies by method, and those of their sources' own methods
-// together, if any is declared to be one.
+// tallies counts published accuracies by method, and together for the sources' own methods, if
+// a source declares some.
 func tallies(all []*Results) []methodTally {
 	var out []methodTally
 	var compared []Comparison

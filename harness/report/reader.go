@@ -4,13 +4,18 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"dgkip/harness/experiment"
+	"dgkip/harness/report/sheet"
 	"dgkip/harness/store"
 )
 
-// reader reads every record once, whatever experiments share it.
+// Load finds the records of an experiment, judges them and builds the tables.
+func Load(s *experiment.Spec, st *store.Store, o Options) *Results { return newReader(st).load(s, o) }
+
+// reader reads every record once, however many experiments share it.
 type reader struct {
 	st   *store.Store
 	runs map[string]Run // by key
@@ -18,18 +23,97 @@ type reader struct {
 
 func newReader(st *store.Store) *reader { return &reader{st, map[string]Run{}} }
 
+func (x *reader) load(s *experiment.Spec, o Options) *Results {
+	r := x.results(s, o)
+	if s.Times != nil {
+		r.timeBy(x.results(s.Times, o))
+	}
+	r.machine = mainMachine(r.Cells)
+	r.warnOfFractions()
+	r.Published, r.Claims = r.compare(), r.judgeClaims()
+	if len(r.Cells) == 0 {
+		return r
+	}
+	r.sheets = []*sheet.Sheet{r.table()}
+	for _, f := range furtherTables {
+		if s := f.make(r); s != nil {
+			r.sheets = append(r.sheets, s)
+		}
+	}
+	return r
+}
+
+// furtherTables are the tables besides the main one, by the end of their names.
+var furtherTables = []struct {
+	name string
+	make func(*Results) *sheet.Sheet // nil if there is nothing to show
+	csv  func(*Results) []byte       // its numbers, nil if another file has them
+}{
+	{"reproduced", (*Results).reproduced, nil},
+	{"verdicts", (*Results).verdicts, (*Results).verdictsCSV},
+	{"pairs", (*Results).pairs, (*Results).pairsCSV},
+	{"claims", (*Results).claimSheet, (*Results).claimsCSV},
+}
+
+// further returns one of furtherTables, nil if there is nothing to show.
+func (r *Results) further(name string) *sheet.Sheet {
+	i := slices.IndexFunc(r.sheets, func(s *sheet.Sheet) bool { return s.Name == r.stem()+"-"+name })
+	if i < 0 {
+		return nil
+	}
+	return r.sheets[i]
+}
+
+// results finds the records of an experiment.
+func (x *reader) results(s *experiment.Spec, o Options) *Results {
+	r := &Results{Spec: s, options: o, data: map[string]store.Dataset{}, traces: map[string]*store.Trace{}}
+	for _, c := range s.Cells {
+		runs := &CellRuns{Cell: c}
+		for seed := range uint64(c.Seeds) {
+			if !o.Only.Matches(c.Of(seed)) {
+				continue
+			}
+			run := x.run(c, seed, o)
+			runs.Runs = append(runs.Runs, run)
+			if err := cmp.Or(run.Damage, run.Spoilt); err != nil {
+				r.problem("%v", err)
+			}
+			if run.Record == nil {
+				continue
+			}
+			if run.Spoilt != nil {
+				if _, err := run.Record.Trace(); err != nil {
+					r.traces[run.id] = nil // the problem above names the trace
+				}
+			}
+			if run.Again != nil {
+				message, _, _ := strings.Cut(run.Again.Message, "\n")
+				r.problem("%s: %s seed %d failed when it was computed again (%s: %s); the tables show the earlier record, and -force computes it again", s.Name, r.placeName(c), seed, run.Again.Kind, message)
+			}
+			if _, known := r.data[c.Dataset]; !known {
+				r.data[c.Dataset] = run.Record.Provenance.Dataset
+			}
+		}
+		if len(runs.Runs) > 0 {
+			r.Cells = append(r.Cells, runs)
+		}
+	}
+	return r
+}
+
 // run finds the run of a cell by its key.
 func (x *reader) run(c *experiment.Cell, seed uint64, o Options) Run {
 	key, known := o.Key(c, seed)
 	if !known {
-		// Runs are told apart by all of their identity but the digest of the data.
+		// The identity tells runs apart even without the digest of the data.
 		id := c.Identity(experiment.DatasetIdentity{Digest: string(experiment.Canonical(c.Data))}, seed)
 		return Run{Seed: seed, id: string(experiment.Canonical(id))}
 	}
-	if _, read := x.runs[key]; !read {
-		x.runs[key] = x.read(key)
+	r, read := x.runs[key]
+	if !read {
+		r = x.read(key)
+		x.runs[key] = r
 	}
-	r := x.runs[key]
 	r.Seed = seed
 	return r
 }
@@ -44,42 +128,6 @@ func (x *reader) read(key string) Run {
 		r.Damage = err
 	default:
 		r.Failure = x.st.Failed(key)
-	}
-	return r
-}
-
-// results finds the records of an experiment.
-func (x *reader) results(s *experiment.Spec, o Options) *Results {
-	r := &Results{Spec: s, options: o, data: map[string]store.Dataset{}, traces: map[string]*store.Trace{}}
-	for _, c := range s.Cells {
-		runs := &CellRuns{Cell: c}
-		for seed := range uint64(c.Seeds) {
-			if !o.Only.Matches(c.Of(seed)) {
-				continue
-			}
-			run := x.run(c, seed, o)
-			if err := cmp.Or(run.Damage, run.Spoilt); err != nil {
-				r.problem("%v", err)
-			}
-			if run.Spoilt != nil {
-				if _, err := run.Record.Trace(); err != nil {
-					r.traces[run.id] = nil // which is said
-				}
-			}
-			if run.Again != nil {
-				message, _, _ := strings.Cut(run.Again.Message, "\n")
-				r.problem("%s: %s seed %d failed when it was made again (%s: %s); the tables show the earlier record, and -force makes it again", s.Name, r.placeName(c), seed, run.Again.Kind, message)
-			}
-			if run.Record != nil {
-				if _, known := r.data[c.Dataset]; !known {
-					r.data[c.Dataset] = run.Record.Provenance.Dataset
-				}
-			}
-			runs.Runs = append(runs.Runs, run)
-		}
-		if len(runs.Runs) > 0 {
-			r.Cells = append(r.Cells, runs)
-		}
 	}
 	return r
 }

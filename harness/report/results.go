@@ -11,8 +11,7 @@ import (
 	"dgkip/harness/store"
 )
 
-// Results are the records of an experiment, cell by cell, and what follows from
-// them.
+// Results are the records of an experiment, cell by cell, with their tables and verdicts.
 type Results struct {
 	Spec  *experiment.Spec
 	Cells []*CellRuns // the selected ones, in the grid's order
@@ -35,23 +34,23 @@ type CellRuns struct {
 	Cell *experiment.Cell
 	Runs []Run // one for every selected seed
 
-	clock   *CellRuns // is timed in its place; nil if there is none
-	clockOf string    // the experiment that it is of
+	timedBy *CellRuns // the cell of another experiment that gives the times; may be nil
+	timedIn string    // that experiment
 }
 
-// Run is a run that was made, failed, cannot be read, or is missing.
+// Run is a run of a cell, with its record or the reason why there is none.
 type Run struct {
 	Seed    uint64
-	Record  *store.Record  // nil if there is none
-	Failure *store.Failure // of a run without a record; nil if there is none
-	Again   *store.Failure // of a record that was to be made again; nil if there is none
-	Damage  error          // why what stands in the record's place cannot be read
-	Spoilt  error          // why other files of the record than those with its numbers cannot be read
+	Record  *store.Record  // may be nil, like the rest
+	Failure *store.Failure // of a run without a record
+	Again   *store.Failure // of an attempt to compute the record again
+	Damage  error          // why the record cannot be read
+	Spoilt  error          // why files of the record cannot be read that hold none of its numbers
 
-	id string // the same for all cells that share the run
+	id string // equal in all cells that share the run
 }
 
-// state is what a table shows of the run where it has no value.
+// state is shown in place of a number of the run, Blank if the run has a record.
 func (r Run) state() sheet.State {
 	switch {
 	case r.Record != nil:
@@ -71,7 +70,7 @@ func (r *Results) only(f experiment.Filter) []*CellRuns {
 	}
 	var out []*CellRuns
 	for _, c := range r.Cells {
-		some := &CellRuns{Cell: c.Cell, clock: c.clock, clockOf: c.clockOf}
+		some := &CellRuns{Cell: c.Cell, timedBy: c.timedBy, timedIn: c.timedIn}
 		for _, run := range c.Runs {
 			if f.Matches(c.Cell.Of(run.Seed)) {
 				some.Runs = append(some.Runs, run)
@@ -88,15 +87,14 @@ func (r *Results) problem(format string, args ...any) {
 	r.Problems = with(r.Problems, fmt.Sprintf(format, args...))
 }
 
-// dataset describes the data of a name. What was recorded counts, but for the title, if the
-// experiment has one.
+// dataset describes a dataset as it was recorded, under the experiment's title if it has one.
 func (r *Results) dataset(name string) store.Dataset {
 	d := r.data[name]
 	d.Title = cmp.Or(r.Spec.Data[name].Title, d.Title)
 	return d
 }
 
-// trace reads a run's trace once. It is nil if it cannot be read.
+// trace reads the trace of a record once. It returns nil if the trace cannot be read.
 func (r *Results) trace(rec *store.Record) *store.Trace {
 	key := rec.Result.Key
 	if t, ok := r.traces[key]; ok {
@@ -111,7 +109,7 @@ func (r *Results) trace(rec *store.Record) *store.Trace {
 	return t
 }
 
-// distinct lists the runs of all cells, those that cells share once.
+// distinct lists the runs of all cells, with shared runs only once.
 func (r *Results) distinct() []Run {
 	var out []Run
 	seen := map[string]bool{}
@@ -126,7 +124,7 @@ func (r *Results) distinct() []Run {
 	return out
 }
 
-// progress counts the runs, by what a table shows of them where it has no value.
+// progress counts the runs by their state.
 func (r *Results) progress() (n map[sheet.State]int, all int) {
 	n = map[sheet.State]int{}
 	for _, run := range r.distinct() {
@@ -136,7 +134,7 @@ func (r *Results) progress() (n map[sheet.State]int, all int) {
 	return n, all
 }
 
-// progressText says how much of an experiment is done.
+// progressText reports the progress in words.
 func (r *Results) progressText() string {
 	n, all := r.progress()
 	if all == 0 {
@@ -151,7 +149,7 @@ func (r *Results) progressText() string {
 	return s
 }
 
-// nothing says why there is no value at all.
+// nothing explains why a table or figure has no value at all.
 func (r *Results) nothing() string {
 	switch n, _ := r.progress(); {
 	case n[sheet.Blank] > 0:
@@ -169,7 +167,7 @@ func (c *CellRuns) done() []Run {
 	return slices.DeleteFunc(slices.Clone(c.Runs), func(r Run) bool { return r.Record == nil })
 }
 
-// lost counts the runs that ended without a result, or whose record is damaged.
+// lost counts the runs that failed, or whose record is damaged.
 func (c *CellRuns) lost() int {
 	n := 0
 	for _, r := range c.Runs {
@@ -180,8 +178,7 @@ func (c *CellRuns) lost() int {
 	return n
 }
 
-// state is what a table shows of the cell where it has no value: nothing where runs
-// were made that have none.
+// state is shown in place of a number of the cell, Blank if a run has a record.
 func (c *CellRuns) state() sheet.State {
 	worst := sheet.NotRun
 	for _, r := range c.Runs {
@@ -195,8 +192,8 @@ func (c *CellRuns) state() sheet.State {
 	return worst
 }
 
-// values returns a metric over the seeds that have it, with their seeds; a time over those
-// whose times count.
+// values returns a metric of the runs that have it, with their seeds. Times come from the
+// timed runs.
 func (c *CellRuns) values(metric string) (x []float64, seeds []uint64) {
 	runs := c.Runs
 	switch metric {
@@ -210,7 +207,7 @@ func (c *CellRuns) values(metric string) (x []float64, seeds []uint64) {
 		for _, r := range c.done() {
 			x, seeds = append(x, iterations(r.Record)*each.Mean), append(seeds, r.Seed)
 		}
-		if len(x) > 0 && slices.Min(x) == slices.Max(x) { // one timing, and not one of each seed
+		if len(x) > 0 && slices.Min(x) == slices.Max(x) { // one timing stands for all seeds
 			return x[:1], seeds[:1]
 		}
 		return x, seeds
@@ -226,7 +223,7 @@ func (c *CellRuns) values(metric string) (x []float64, seeds []uint64) {
 	return x, seeds
 }
 
-// summary summarises a metric over the seeds; false if no run has it.
+// summary summarises a metric over the seeds. It returns false if no run has the metric.
 func (c *CellRuns) summary(metric string) (stats.Summary, bool) {
 	x, _ := c.values(metric)
 	if len(x) == 0 {
@@ -235,7 +232,7 @@ func (c *CellRuns) summary(metric string) (stats.Summary, bool) {
 	return stats.Summarise(x), true
 }
 
-// common returns a metric of two cells over the seeds that both have.
+// common returns a metric of two cells for the seeds that both have.
 func (c *CellRuns) common(o *CellRuns, metric string) (x, y []float64) {
 	a, as := c.values(metric)
 	b, bs := o.values(metric)

@@ -49,7 +49,7 @@ func (r *Results) furtherNotes() []string {
 	return out
 }
 
-// hereNote tells how many of the records were computed on this machine, unless all were.
+// hereNote counts the records from this machine, unless all are.
 func (r *Results) hereNote(host string) []string {
 	if host == "" {
 		return nil

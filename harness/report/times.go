@@ -10,8 +10,8 @@ import (
 	"dgkip/harness/store"
 )
 
-// timeMark is on times that do not compare with the others of a report. Such times are
-// ranked nowhere.
+// timeMark is on times that do not compare with the rest of a report. Such times are never
+// ranked.
 var timeMark = sheet.Mark{Sign: "*", Text: "not timed on one idle machine of the kind named below; such times do not compare and are not ranked."}
 
 // timeBy takes the times of cells from another experiment, which runs them for a short
@@ -22,22 +22,22 @@ func (r *Results) timeBy(other *Results) {
 		at := r.Spec.TimesAt(c.Cell)
 		i := slices.IndexFunc(other.Cells, func(x *CellRuns) bool { return x.Cell == at })
 		if i >= 0 && other.Cells[i].ownTimes() != nil {
-			c.clock, c.clockOf = other.Cells[i], other.Spec.Name
+			c.timedBy, c.timedIn = other.Cells[i], other.Spec.Name
 		}
 	}
 }
 
 // timed lists the runs that a cell's times come from.
 func (c *CellRuns) timed() []Run {
-	if c.clock != nil {
-		return c.clock.ownTimes()
+	if c.timedBy != nil {
+		return c.timedBy.ownTimes()
 	}
 	return c.ownTimes()
 }
 
-// ownTimes lists the cell's own runs with a time: those on an idle machine, or all where
-// there are none. All are of the same kind of machine as the first, because a mean over
-// machines is the time of none of them.
+// ownTimes lists the cell's own runs with a time: the runs on an idle machine, or else all.
+// They are of the same kind of machine as the first, because a mean over machines is the time
+// of no machine.
 func (c *CellRuns) ownTimes() []Run {
 	for _, wanted := range []bool{true, false} {
 		var out []Run
@@ -56,8 +56,8 @@ func (c *CellRuns) ownTimes() []Run {
 
 // idle reports whether a run had a machine to itself. It had not if other runs shared the
 // machine, if it moved between machines, or if it got less than half of the processor time
-// of its threads. The last rule does not apply to runs that ran beside each other: their
-// processor time is counted together.
+// of its threads. The last rule does not apply to runs that ran at the same time in one
+// process, because their processor time is counted together.
 func idle(p store.Provenance) bool {
 	var most float64
 	for _, s := range p.Sessions {
@@ -122,13 +122,13 @@ func oneIdleMachine(cells []*CellRuns) bool {
 	return len(kinds) <= 1
 }
 
-// timeNotes says where the times of some cells come from.
+// timeNotes explain where the times of some cells come from.
 func (r *Results) timeNotes(cells []*CellRuns) (notes []string) {
 	source, own, some := "", false, false
 	for _, c := range cells {
 		runs := c.timed()
-		source, some = cmp.Or(source, c.clockOf), some || runs != nil
-		own = own || c.clock == nil && runs != nil
+		source, some = cmp.Or(source, c.timedIn), some || runs != nil
+		own = own || c.timedBy == nil && runs != nil
 	}
 	if source != "" {
 		rest := ""

@@ -13,26 +13,24 @@ import (
 	"dgkip/harness/store"
 )
 
-// Report tells what was written.
+// Report lists what was written.
 type Report struct {
 	Results  []*Results // one for every experiment
-	Files    []string   // written, or found to be right already
+	Files    []string   // written, or unchanged
 	Page     string     // the page among the files
 	Problems []string   // what stood in the way of a complete report
-	LeftOut  []error    // files that are not written, for what stands in their place is another's
+	LeftOut  []error    // why files were not written
 }
 
-// Write writes tables/, figures/, index.html and ro-crate-metadata.json in a folder, from the records in
-// the store. Every file appears at once with all its content or stays as it was; one is left out
-// where what another has made is in its place.
+// Write writes tables/, figures/ and index.html in a folder, from the records in the store.
+// Every file is replaced as a whole. Files that were not written by this program stay.
 //
-// Names are an experiment's, with the profile behind it unless that is the default one,
-// and then with what the file holds: the table itself has nothing, further ones
-// -reproduced, -verdicts, -pairs and -claims, the data of all runs
-// -runs, that of the published numbers -comparison, and figures their names. What o.Only
-// selects has -selection in between, what o.Set changes has -set, and the page is index-selection.html: the files of
-// the whole stay as they were. Files of a table or figure that there is nothing to show
-// of any more are removed.
+// The name of a file is that of the experiment, with the profile unless it is the default, and
+// with an ending: none for the table, -reproduced, -verdicts, -pairs and -claims for the further
+// tables, -runs for the numbers of all runs, -comparison for the published numbers, and the name
+// of a figure. Before the ending there is -selection with o.Only and -set with o.Set, and the page
+// is then index-selection.html: the files of the whole experiment stay. Files of tables and
+// figures without content are removed.
 func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*Report, error) {
 	x, out := newReader(st), &Report{}
 	for _, s := range specs {
@@ -61,17 +59,17 @@ func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*R
 	return out, w.err
 }
 
-// written is what the report has of an experiment.
+// written is an experiment, ready to be written.
 type written struct {
 	*writer
 	section section
 }
 
-// write gathers the files of an experiment, and what the page in a folder shows of it.
+// write collects the files of an experiment, and its section of the page in a folder.
 func (r *Results) write(dir string) written {
 	w := &writer{dir: dir, of: r.Spec.Name}
 	var figures []shown
-	if len(r.Cells) > 0 { // else the selection is of other experiments
+	if len(r.Cells) > 0 { // otherwise the selection has none of its cells
 		w.tables(r)
 		figures = w.figures(r)
 	}
@@ -104,11 +102,11 @@ func pageName(o Options) string {
 
 const wholePage = "index.html"
 
-// writer gathers files, and writes those that it may, until the first error.
+// writer collects files, and writes them until the first error.
 type writer struct {
 	dir     string
-	of      string   // the experiment that files are gathered of, or "" where none is
-	files   []string // to be written, or right already
+	of      string   // the experiment of the files; may be ""
+	files   []string // written, or unchanged
 	puts    []output
 	removed []output
 	leftOut []error
@@ -145,7 +143,7 @@ func (w *writer) sheet(s *sheet.Sheet, source string) {
 	w.put("tables/"+s.Name+".md", s.Markdown())
 }
 
-// figures writes the figures and returns those that there is something to show of.
+// figures collects the figures, and returns those that were drawn.
 func (w *writer) figures(r *Results) []shown {
 	var out []shown
 	for _, f := range r.Spec.Figures {
@@ -172,13 +170,13 @@ func (w *writer) figures(r *Results) []shown {
 	return out
 }
 
-// put has a file written.
+// put adds a file to write.
 func (w *writer) put(name string, content []byte) {
 	w.files = append(w.files, filepath.Join(w.dir, name))
 	w.puts = append(w.puts, output{name, w.of, content})
 }
 
-// remove has a file of an earlier report removed, which this one has nothing for.
+// remove adds a file of an earlier report to remove.
 func (w *writer) remove(name string) { w.removed = append(w.removed, output{name: name, of: w.of}) }
 
 func (w *writer) fail(err error) {

@@ -17,45 +17,45 @@ import (
 	"dgkip/harness/store"
 )
 
-// output is a file of a report.
+// output is a file to write.
 type output struct {
 	name    string
-	of      string // the experiment, "" for a page and what is written for a paper
+	of      string // the experiment, "" for pages and papers
 	content []byte
 }
 
-// write writes and removes files, but for those whose place has what is not this report's to
-// replace.
+// write writes and removes files. It leaves alone files that this report must not replace.
 func (w *writer) write() {
-	wanted := map[string]string{}
-	var todo []output
-	for _, o := range w.puts {
-		if other, there := wanted[o.name]; there && other != o.of {
-			w.leftOut = append(w.leftOut, fmt.Errorf("the experiments %s and %s both write %s; the file of %s is left out\nhint: rename one of them, or its figure", other, o.of, o.name, o.of))
-			continue
-		}
-		wanted[o.name] = o.of
-		if holds(filepath.Join(w.dir, o.name), o.content) {
-			continue
-		}
-		if err := w.foreign(o); err != nil {
-			w.leaveOut(o, err)
-			continue
-		}
-		todo = append(todo, o)
+	of := map[string]string{} // the experiments by file
+	for _, o := range slices.Backward(w.puts) {
+		of[o.name] = o.of
 	}
 	var obsolete []string
 	for _, o := range w.removed {
 		file := filepath.Join(w.dir, o.name)
-		// That of an experiment with a longer name may have this name.
-		if _, err := os.Lstat(file); err == nil && (o.of == "" || w.whose(o) == o.of && (filepath.Ext(file) != ".md" || looksLike(o, start(file)))) {
-			if _, is := wanted[o.name]; !is {
-				obsolete = append(obsolete, file)
-			}
+		_, wanted := of[o.name]
+		_, err := os.Lstat(file)
+		// The file may belong to an experiment with a longer name.
+		if !wanted && err == nil && (o.of == "" || w.ownerOf(o) == o.of && (filepath.Ext(file) != ".md" || looksLike(o, start(file)))) {
+			obsolete = append(obsolete, file)
 		}
 	}
+	var allowed []output // before any file changes, which may hide whose files there were
+	for _, o := range w.puts {
+		file := filepath.Join(w.dir, o.name)
+		if other := of[o.name]; other != o.of {
+			w.leftOut = append(w.leftOut, fmt.Errorf("the experiments %s and %s both write %s; the file of %s is left out\nhint: rename one of them, or its figure", other, o.of, o.name, o.of))
+			continue
+		}
+		if err := w.foreign(o); err != nil {
+			w.leftOut = append(w.leftOut, err)
+			w.files = slices.DeleteFunc(w.files, func(name string) bool { return name == file })
+			continue
+		}
+		allowed = append(allowed, o)
+	}
 	swept := map[string]bool{}
-	for _, o := range todo {
+	for _, o := range allowed {
 		file := filepath.Join(w.dir, o.name)
 		if err := WriteFile(file, o.content); err != nil {
 			w.fail(err)
@@ -74,15 +74,9 @@ func (w *writer) write() {
 	}
 }
 
-func (w *writer) leaveOut(o output, why error) {
-	w.leftOut = append(w.leftOut, why)
-	file := filepath.Join(w.dir, o.name)
-	w.files = slices.DeleteFunc(w.files, func(name string) bool { return name == file })
-}
-
-// foreign returns an error if what stands in a file's place was not written by a report of this
-// experiment. A page and tables are known by their beginning; figures are taken for this
-// program's. Those in LaTeX say of which experiment all are that are called alike.
+// foreign returns an error if a file exists that was not written by a report of this experiment.
+// Pages and tables are recognised by their beginning. The LaTeX file of a table or figure names
+// the experiment, for all files of that name.
 func (w *writer) foreign(o output) error {
 	file := filepath.Join(w.dir, o.name)
 	info, err := os.Lstat(file)
@@ -91,7 +85,7 @@ func (w *writer) foreign(o output) error {
 	}
 	who := ""
 	if o.of != "" {
-		who = w.whose(o)
+		who = w.ownerOf(o)
 	}
 	switch {
 	case info.IsDir() || !looksLike(o, start(file)):
@@ -102,14 +96,15 @@ func (w *writer) foreign(o output) error {
 	return nil
 }
 
-// latexHead begins what is written in LaTeX of an experiment.
+// latexHead begins the LaTeX files of an experiment.
 const latexHead = "% Written from the records of the experiment "
 
-// whose is the experiment that has a file as the LaTeX beside it says, "" if none does.
-func (w *writer) whose(o output) string {
+// ownerOf is the experiment that a file belongs to by the LaTeX file of the same name, "" if there
+// is no such file.
+func (w *writer) ownerOf(o output) string {
 	stem := strings.TrimSuffix(filepath.Join(w.dir, o.name), filepath.Ext(o.name))
 	line := start(stem + ".tex")
-	if line == nil && strings.HasSuffix(o.name, ".csv") { // of a table without a form in LaTeX
+	if line == nil && strings.HasSuffix(o.name, ".csv") { // has no LaTeX file of its own
 		line = start(strings.TrimSuffix(strings.TrimSuffix(stem, "-runs"), "-comparison") + ".tex")
 	}
 	who, ours := strings.CutPrefix(string(line), latexHead)
@@ -122,7 +117,7 @@ func (w *writer) whose(o output) string {
 	return who
 }
 
-// looksLike reports whether a file begins as one of this program that is called so.
+// looksLike reports whether the beginning of a file is that of a report.
 func looksLike(o output, old []byte) bool {
 	line, _, _ := bytes.Cut(old, []byte("\n"))
 	switch ext := filepath.Ext(o.name); {
@@ -135,7 +130,7 @@ func looksLike(o output, old []byte) bool {
 		return bytes.Contains(old, []byte(`"@id": "#dgkip"`))
 	case ext == ".md":
 		return (bytes.HasPrefix(line, []byte("### ")) || bytes.HasPrefix(line, []byte("| "))) && bytes.Contains(old, []byte("\n|"))
-	case ext == ".csv": // columns come and go, but not most of them
+	case ext == ".csv": // versions differ in a few columns
 		own, _, _ := bytes.Cut(o.content, []byte("\n"))
 		columns, same := strings.Split(string(own), ","), 0
 		for _, c := range strings.Split(string(line), ",") {
@@ -148,8 +143,8 @@ func looksLike(o output, old []byte) bool {
 	return bytes.HasPrefix(old, []byte(latexHead))
 }
 
-// InTheWay returns an error if a page or table of the experiments would be left out of a report:
-// to know that, no run need be made.
+// InTheWay returns an error if files in the folder would keep a report from writing its page or
+// tables. It needs no records, so that it can be called before any run.
 func InTheWay(dir string, specs []*experiment.Spec, o Options) error {
 	w := &writer{dir: dir}
 	problems := []error{w.foreign(output{name: pageName(o)})}
@@ -165,7 +160,7 @@ func InTheWay(dir string, specs []*experiment.Spec, o Options) error {
 	return nil
 }
 
-// start is the first part of a file, nil if there is none.
+// start returns the first part of a file, nil if it cannot be read.
 func start(file string) []byte {
 	f, _, err := sets.OpenRegular(file)
 	if err != nil {
@@ -177,7 +172,7 @@ func start(file string) []byte {
 	return b[:n]
 }
 
-// holds reports whether a file has a content.
+// holds reports whether a file has exactly this content.
 func holds(file string, content []byte) bool {
 	f, info, err := sets.OpenRegular(file)
 	if err != nil {
@@ -192,11 +187,11 @@ func holds(file string, content []byte) bool {
 	return err == nil && bytes.Equal(b, content)
 }
 
-// newPrefix begins the names of files that are being written.
+// newPrefix begins the names of files in the course of being written.
 const newPrefix = ".new-"
 
-// WriteFile writes a file under another name and renames it into place, unless it has the
-// content already. Its folder need not be there.
+// WriteFile writes a file under another name and renames it, unless the file has the content
+// already. It creates the folder.
 func WriteFile(file string, content []byte) error {
 	if holds(file, content) {
 		return nil
@@ -217,7 +212,7 @@ func WriteFile(file string, content []byte) error {
 	return os.Rename(f.Name(), file)
 }
 
-// sweep removes what killed reports were writing in a folder.
+// sweep removes unfinished files of killed reports from a folder.
 func sweep(dir string) {
 	list, _ := os.ReadDir(dir)
 	var left []string

@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"image/png"
@@ -17,15 +16,15 @@ import (
 	"dgkip/harness/report/sheet"
 )
 
-// cellView is what the page shows of a cell.
+// cellView is a cell as the page shows it.
 type cellView struct {
-	ID                                   string
-	Dataset, IPC, Method, Protocol       string // titles, by which cells are filtered
-	Name, Class, Value, Repeat, Settings string
-	Curve                                string // its accuracy along the updates, "update:percent" each
-	Picture                              *pictureView
-	Seeds                                template.HTML
-	Failures                             []failureView
+	ID                             string
+	Dataset, IPC, Method, Protocol string // titles for the filters of the page
+	Name, Class, Value, Repeat     string
+	Curve                          string // accuracy along the updates, as words "update:percent"
+	Picture                        *pictureView
+	Seeds                          template.HTML
+	Failures                       []failureView
 }
 
 type pictureView struct {
@@ -43,8 +42,7 @@ func (r *Results) cellView(c *CellRuns, dir string) cellView {
 	v := cellView{ID: r.anchor(c), Name: r.placeName(c.Cell), Repeat: r.Repeat(c),
 		Dataset: r.valueTitle("dataset", c.Cell.Dataset), IPC: strconv.Itoa(c.Cell.IPC),
 		Method: sheet.Plain(r.valueTitle("method", c.Cell.Column)), Protocol: c.Cell.Protocol.Info().Title}
-	seeds := r.seedTable(c, dir)
-	v.Seeds = seeds.HTML()
+	v.Seeds = r.seedTable(c, dir).HTML()
 	state := c.state()
 	metric := r.accuracyOf(c.Cell)
 	switch x := r.cell(c, metric); {
@@ -64,17 +62,14 @@ func (r *Results) cellView(c *CellRuns, dir string) cellView {
 	if done := c.done(); len(done) > 0 {
 		v.Picture = pictureOf(done[0], dir)
 	}
-	if !seeds.Has(func(e sheet.Entry) bool { return e.Link != "" }) { // else records have them
-		v.Settings = settings(c)
-	}
 	return v
 }
 
 // pagePoints bounds the points of a curve on the page.
 const pagePoints = 30
 
-// curve writes the mean of an accuracy along the updates of a cell, "" where its traces have
-// less than two points of it.
+// curve writes the mean accuracy of a cell along its updates. It is "" if the traces have
+// fewer than two points.
 func (r *Results) curve(c *CellRuns, metric string) string {
 	points := (&figureBuilder{r: r}).trace(c, "update", metric)
 	if len(points) < 2 {
@@ -87,7 +82,7 @@ func (r *Results) curve(c *CellRuns, metric string) string {
 	return strings.Join(words, " ")
 }
 
-// anchor is the name by which a link on the page leads to a cell.
+// anchor is the target of links to a cell on the page.
 func (r *Results) anchor(c *CellRuns) string {
 	words := []string{r.stem()}
 	for _, a := range sortedAxes(c.Cell.Point) {
@@ -100,9 +95,9 @@ func (r *Results) anchor(c *CellRuns) string {
 
 var unlinkable = regexp.MustCompile(`[^\pL\pN.-]+`)
 
-// beside is the path of a file as a page in a folder names it, "" for a file that lies
-// elsewhere, which would not be there where the folder is taken.
-func beside(dir, file string) string {
+// linkTo is the link to a file from a page in a folder. It is "" for files outside of the
+// folder, because the folder may be moved.
+func linkTo(dir, file string) string {
 	path, err := filepath.Rel(dir, file)
 	if err != nil || !filepath.IsLocal(path) {
 		return ""
@@ -110,7 +105,7 @@ func beside(dir, file string) string {
 	return (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()
 }
 
-// beginning is the first lines of a text.
+// beginning returns the first lines of a text.
 func beginning(s string, most int) string {
 	lines := strings.Split(s, "\n")
 	if len(lines) > most {
@@ -119,8 +114,7 @@ func beginning(s string, most int) string {
 	return strings.Join(lines, "\n")
 }
 
-// accuracyOf names the accuracy that the table shows of a cell, that under the set's own loss
-// where it shows none.
+// accuracyOf names the accuracy that the table shows of a cell, by default the test accuracy.
 func (r *Results) accuracyOf(c *experiment.Cell) string {
 	if r.Spec.Table == nil {
 		return "test_acc"
@@ -136,13 +130,12 @@ func (r *Results) accuracyOf(c *experiment.Cell) string {
 	return name
 }
 
-// Repeat is the command that computes a cell, and again one of its records, beside it, where
-// there are any.
+// Repeat is the command that computes a cell. If the cell has records, the command verifies one.
 func (r *Results) Repeat(cell *CellRuns) string {
 	c := cell.Cell
 	name := r.Spec.Name
 	if filepath.ToSlash(filepath.Dir(r.Spec.File)) != "experiments" {
-		name = filepath.Base(r.Spec.File) // one of the user's own; where it lies is not for the page
+		name = filepath.Base(r.Spec.File) // an experiment of the user; the page does not show its folder
 	}
 	parts := []string{"go run .", "-exp", name}
 	if p := r.Spec.Profile; p != experiment.DefaultProfile {
@@ -161,9 +154,9 @@ func (r *Results) Repeat(cell *CellRuns) string {
 	return strings.Join(parts, " ")
 }
 
-// pictureOf shows the picture of a record that has one, where it lies beside the page.
+// pictureOf shows the picture of a record, nil if it has none in the folder of the page.
 func pictureOf(run Run, dir string) *pictureView {
-	path := beside(dir, run.Record.Preview())
+	path := linkTo(dir, run.Record.Preview())
 	b, err := run.Record.Picture()
 	if err != nil || path == "" {
 		return nil
@@ -175,11 +168,11 @@ func pictureOf(run Run, dir string) *pictureView {
 	return &pictureView{size.Width * max(1, 240/max(1, size.Width)), path, fmt.Sprintf("Distilled images of seed %d.", run.Seed)}
 }
 
-// seedTable shows the runs of a cell, and leads to their records.
+// seedTable lists the runs of a cell, with links to their records.
 func (r *Results) seedTable(c *CellRuns, dir string) *sheet.Sheet {
 	s := &sheet.Sheet{Columns: []string{"Seed", "Test accuracy (%)", "Test errors", "Updates", "Seconds per update", "Wall seconds", "Record"}}
 	var notes []string
-	said := map[string][]string{} // the seeds with a note
+	said := map[string][]string{} // seeds by their note
 	for _, run := range c.Runs {
 		seed := strconv.FormatUint(run.Seed, 10)
 		if run.Record == nil {
@@ -202,7 +195,7 @@ func (r *Results) seedTable(c *CellRuns, dir string) *sheet.Sheet {
 			}
 		}
 		record := sheet.Text(short(res.Key))
-		record.Link = beside(dir, filepath.Join(run.Record.Dir, "result.json"))
+		record.Link = linkTo(dir, filepath.Join(run.Record.Dir, "result.json"))
 		s.Rows = append(s.Rows, sheet.Row{Cells: []sheet.Entry{
 			sheet.Text(seed), sheet.Text(fixed(100*acc, 2)), sheet.Text(strings.Join(errors, " ")),
 			sheet.Text(strconv.Itoa(res.Updates)), update, sheet.Text(seconds(p.Wall)), record,
@@ -220,17 +213,4 @@ func (r *Results) seedTable(c *CellRuns, dir string) *sheet.Sheet {
 		s.Notes = append(s.Notes, who+list(said[n])+": "+sentence(n))
 	}
 	return s
-}
-
-// settings is what the cell's runs were declared to be.
-func settings(c *CellRuns) string {
-	id := c.Cell.Identity(experiment.DatasetIdentity{Name: c.Cell.Dataset}, 0)
-	if done := c.done(); len(done) > 0 {
-		id = done[0].Record.Result.Identity
-	}
-	text, err := json.Marshal(id)
-	if err != nil {
-		panic("report: " + err.Error()) // records are written from identities
-	}
-	return string(text)
 }

@@ -40,7 +40,7 @@ func (b *figureBuilder) bars() chart.Picture {
 	return b.named(c)
 }
 
-// heights are the bars of a series: a metric at every value of the axis.
+// heights are the bars of a series.
 func (b *figureBuilder) heights(cells []*CellRuns, metric string, shift float64) []chart.Point {
 	var out []chart.Point
 	for _, c := range cells {
@@ -53,13 +53,13 @@ func (b *figureBuilder) heights(cells []*CellRuns, metric string, shift float64)
 			b.over(s.N)
 			out = append(out, spreadPoint(float64(at)+shift, s, metric))
 		} else {
-			b.note("Where a bar is missing, there is no result")
+			b.note("A missing bar has no result")
 		}
 	}
 	return out
 }
 
-// scatter draws one metric against another, a point a cell.
+// scatter draws one metric against another, with a point for every cell.
 func (b *figureBuilder) scatter() chart.Picture {
 	name := cmp.Or(b.f.X, secondsPerIteration)
 	x := &chart.Axis{Label: axisLabel(name), Log: b.f.LogX || isTime(name)}
@@ -96,8 +96,8 @@ func (b *figureBuilder) scatter() chart.Picture {
 	return c
 }
 
-// shapeKeys explains colours and shapes apart: a key for each would be their product.
-// It returns nil where shapes do not stand for a second axis alone.
+// shapeKeys explains colours and shapes separately, which needs fewer keys than one for every
+// pair. It returns nil unless shapes show a second axis alone.
 func (b *figureBuilder) shapeKeys(panels []chart.Panel) []chart.Series {
 	if len(b.seriesAxes) != 2 {
 		return nil
