@@ -237,3 +237,21 @@ func TestSetFails(t *testing.T) {
 		t.Errorf("outcome %+v, %d sets", out, len(order.runs))
 	}
 }
+
+// Runs of a job each have the lines that they ask for.
+func TestTracesOfAJob(t *testing.T) {
+	alone := strings.NewReplacer("score = 3", "score = 0", `["a", "b"]`, `["a"]`, "[1, 2]", "[1]", "count = 2", "count = 1").Replace(text)
+	p := plan(t, alone)
+	other := plan(t, strings.Replace(alone, "trace = 2", "trace = 3", 1)+"[eval.half]\nsays = true\n")
+	s, own := store.Open(t.TempDir()), store.Open(t.TempDir())
+	both := &engine.Plan{Runs: []*engine.Run{p.Runs[0], other.Runs[0]}}
+	order.runs = nil
+	if out := execute(t, both, s, options()); out.Made != 2 || len(order.runs) != 1 {
+		t.Errorf("outcome %+v, %d sets", out, len(order.runs))
+	}
+	execute(t, other, own, options())
+	execute(t, p, own, options())
+	if !maps.Equal(contents(t, both, s), contents(t, both, own)) {
+		t.Error("a trace has other lines than alone")
+	}
+}
