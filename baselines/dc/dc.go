@@ -29,7 +29,6 @@
 // The loops depend on the number of images per class, as in the original: outer 1 and inner 1 for
 // one image, 10 and 50 for 10, 20 and 25 for 20, 30 and 20 for 30, 40 and 15 for 40, 50 and 10 for
 // 50 and more. In between, outer is the number of images, and inner is interpolated.
-// images, and inner is interpolated.
 package dc
 
 import (

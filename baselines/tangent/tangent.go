@@ -44,9 +44,9 @@
 //
 // # Gradient matching is the case of one step
 //
-// Let b = a + 1, without momentum. Then D = -h r, with the rate h and the gradient r of the mean loss of
-// one real batch, and V = -n s, with the gradient s of the mean loss of S. G does not depend on the scale
-// of D or V, and their signs cancel:
+// Let b = a + 1, without momentum, and let h be the rate. Let r be the gradient of the mean loss of one
+// real batch, and s that of S. Then D = -h r and V = -n s. G does not depend on the scale of D or V, and
+// their signs cancel:
 //
 //	G = 1 - cos^2(s, r),
 //

@@ -242,7 +242,7 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 func (f *flags) validatePaths(given map[string]bool) error {
 	if f.data != "" {
 		if info, err := os.Stat(f.data); err != nil || !info.IsDir() {
-			return usageError(fmt.Errorf("-data %s: there is no such folder\nhint: it is the folder that holds the datasets' files, or folders of them", f.data))
+			return usageError(fmt.Errorf("-data %s: there is no such folder\nhint: give the folder that holds the datasets' files, or folders of them", f.data))
 		}
 	}
 	for _, one := range [][2]string{{"exp", f.exp}, {"data", f.data}, {"out", f.out}, {"also", f.also}, {"eval", f.eval}} {

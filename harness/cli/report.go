@@ -53,7 +53,7 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 		missing = missing || errors.Is(err, fs.ErrNotExist)
 	}
 	if missing {
-		fmt.Fprintln(errOut, "hint: with digest = \"sha256:...\" beside path, as its record has it, a set is shown without its file")
+		fmt.Fprintln(errOut, "hint: to show a set without its file, add digest = \"sha256:...\" from its record next to path")
 	}
 	if unwritten != nil { // shows the tables anyway
 		return unwritten

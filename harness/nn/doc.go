@@ -4,9 +4,9 @@
 // A network f is a list of layers over one flat vector of parameters theta. A [Pass]
 // computes the loss L(theta, x, p): the mean cross-entropy of the images x with soft
 // targets p. Its backward pass computes the gradients. Pearlmutter's trick gives their
-// derivative along a direction (theta', x', p'). With
-// R{g} = d/de g(theta + e theta', x + e x', p + e p') at e = 0, every line of the forward
-// and of the backward pass is differentiated once, as in
+// derivative along a direction (theta', x', p'), written
+// R{g} = d/de g(theta + e theta', x + e x', p + e p') at e = 0. It differentiates every line
+// of the forward and of the backward pass once, as in
 //
 //	y = x W     R{y} = R{x} W + x W'        dx = dy W^T     R{dx} = R{dy} W^T + dy W'^T
 //

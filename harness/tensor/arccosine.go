@@ -14,9 +14,9 @@ import (
 //
 // sxx is s_xx; root and inverse hold sqrt(s_yy) and its inverse for each y.
 //
-// If inXY and inXX are given, they hold the derivatives of k with respect to x'y and x'x,
-// and ArcCosine replaces them by the derivatives of the new k. It multiplies both by
-// (pi - t)/pi and adds 2 dk/ds_xx to inXX.
+// If inXY and inXX are given, they hold the derivatives of k with respect to x'y and x'x.
+// ArcCosine replaces them by the derivatives of the new k: it multiplies both by (pi - t)/pi
+// and adds 2 dk/ds_xx to inXX.
 //
 // ArcCosine computes in float64. Its arc cosine has a relative error below 6e-11.
 func ArcCosine(k, inXY, inXX, root, inverse []float64, sxx, bias float64) {

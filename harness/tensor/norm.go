@@ -16,7 +16,6 @@ const normEps = 1e-5
 //	dgain = N r b               dshift = N a
 //
 // Along a direction z' (c' = z' - mean z', r' = -r^3 mean(c c'), G' = gain' r + gain r'),
-// Along z' (c' = z' - mean z', r' = -r^3 mean(c c'), G' = gain' r + gain r'),
 //
 //	u'       = G c' + G' c + shift'
 //	R{dz}    = G' (du - a - k c) + G (du' - a' - k' c - k c')
@@ -28,7 +27,6 @@ const normEps = 1e-5
 //
 // Methods take a few images of a batch at a time; from is the number of the first one.
 // Each image is a task.
-// number. Each image is a task.
 type InstanceNorm[F Float] struct {
 	H, W, Ch  int
 	Pool      bool
