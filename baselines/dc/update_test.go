@@ -34,7 +34,7 @@ func start(t *testing.T, p method.Problem, strategy string, change func(*Setting
 	return r
 }
 
-// update makes update k, counted from 0.
+// update applies update k, counted from 0.
 func update(t *testing.T, r *run, k int) {
 	t.Helper()
 	if err := r.prepare(context.Background(), k); err != nil {

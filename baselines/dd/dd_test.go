@@ -93,7 +93,7 @@ func TestLearns(t *testing.T) {
 	}
 }
 
-// update makes update k, counted from 0.
+// update applies update k, counted from 0.
 func update(t testing.TB, r *run, k int) {
 	t.Helper()
 	if _, err := r.gradient(context.Background(), k); err != nil {

@@ -53,7 +53,7 @@ func (l library) ReadDir(name string) ([]fs.DirEntry, error) {
 	return all, nil
 }
 
-// absent reports whether a layer lacks a file, also because a part of its path is not a folder.
+// absent reports whether a layer lacks a file or one of the folders in its path.
 func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

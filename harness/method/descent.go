@@ -21,8 +21,8 @@ type Descent struct {
 	Variables []Variable // changed by every update; see optim.Variable
 
 	// Eval, if given, evaluates the current set and returns its loss, which is observed
-	// with that set. If gradient is set, it also prepares for Gradient. It is not set
-	// after the last update.
+	// with that set. If gradient is true, it also prepares for Gradient. gradient is
+	// false after the last update.
 	Eval func(ctx context.Context, update int, gradient bool) (loss float64, err error)
 
 	// Prepare, if given, does the work before an update, such as the training of a

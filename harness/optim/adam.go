@@ -46,7 +46,7 @@ func NewAdaBelief[F Float](n int, cfg AdaBeliefConfig) (*AdaBelief[F], error) {
 	return &AdaBelief[F]{s}, nil
 }
 
-// newMoments returns the state that the rules of this file and LAMB share.
+// newMoments returns the initial state of Adam, AdaBelief and LAMB.
 func newMoments[F Float](rule string, n int, cfg AdamConfig, lr, eps float64) (s state[F], err error) {
 	cfg = AdamConfig{cmp.Or(cfg.LR, lr), cmp.Or(cfg.Beta1, 0.9), cmp.Or(cfg.Beta2, 0.999), cmp.Or(cfg.Eps, eps)}
 	switch {

@@ -136,7 +136,7 @@ func Unpool[F Float](dx, dy, act []F, n, h, w, ch int) {
 	})
 }
 
-// BitsLen returns the length of the bits that PoolBits records for one image.
+// BitsLen returns the number of bytes that PoolBits records for one image.
 func BitsLen(h, w, ch int) int { return (h / 2) * (w / 2) * 4 * ((ch + 7) / 8) }
 
 // PoolBits is Pool for images x >= 0, with scale in place of 1/4. It records in bits which
