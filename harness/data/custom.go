@@ -164,48 +164,35 @@ func resolve(base, path string) string {
 
 // find checks that there is something of the right kind at each path.
 func (c *Config) find(base string) error {
-	var errs []error
 	for _, p := range []struct{ key, path string }{{"train", c.Train}, {"test", c.Test}} {
 		if p.path == "" {
 			continue
 		}
-		place := resolve(base, p.path)
-		if full, err := filepath.Abs(place); err == nil {
-			place = full
-		}
-		said := fmt.Sprintf("%s = %q", p.key, p.path)
-		wrong := func(kind error, format string, args ...any) error {
-			return &several{said + ": " + fmt.Sprintf(format, args...), []error{kind}}
+		place, err := filepath.Abs(resolve(base, p.path))
+		if err != nil {
+			return err
 		}
 		info, err := os.Stat(place)
-		switch folder := c.Format == "folder"; {
+		folder := c.Format == "folder"
+		_, missing := os.Stat(base)
+		switch setting := fmt.Sprintf("%s = %q", p.key, p.path); {
 		case errors.Is(err, fs.ErrNotExist):
-			what := "file"
-			if folder {
-				what = "folder"
+			err = fmt.Errorf("%s: %w: looked for %s", setting, fs.ErrNotExist, place)
+			if !filepath.IsAbs(p.path) && missing != nil {
+				return hint(err, "%s, the folder of an experiment that the program carries, is not here: name the file by its path, -exp PATH/NAME.toml", base)
 			}
-			err = wrong(fs.ErrNotExist, "no such %s (looked for %s)", what, place)
-			switch _, missing := os.Stat(base); {
-			case filepath.IsAbs(p.path):
-			case missing != nil:
-				err = hint(err, "%s, the folder of an experiment that the program carries, is not here: name the file by its path, -exp PATH/NAME.toml", base)
-			default:
-				err = hint(err, "relative paths start from %s, the folder of the experiment's file, and ~ is a name like any other", base)
-			}
+			return hint(err, "relative paths start from %s, the folder of the experiment's file, and ~ is a name like any other", base)
 		case err != nil:
-			err = fmt.Errorf("%s: %w", said, err)
+			return fmt.Errorf("%s: %w", setting, err)
 		case info.IsDir() && !folder:
-			err = hint(wrong(ErrFormat, "%s is a folder, and format = %q reads files", place, c.Format),
+			return hint(fmt.Errorf("%s: %w: %s is a folder, and format = %q reads files", setting, ErrFormat, place, c.Format),
 				`write format = "folder" for a folder with a sub-folder of images for each class`)
 		case !info.IsDir() && folder:
-			err = hint(wrong(ErrFormat, "%s is a file, and format = \"folder\" reads folders", place),
+			return hint(fmt.Errorf("%s: %w: %s is a file, and format = \"folder\" reads folders", setting, ErrFormat, place),
 				`write format = "npz" for a file of arrays`)
 		}
-		if err != nil {
-			errs = append(errs, err)
-		}
 	}
-	return gather("paths that do not fit", errs)
+	return nil
 }
 
 func (c *Config) read(ctx context.Context, base string) (*contents, error) {

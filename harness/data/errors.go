@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"dgkip/harness/sets"
@@ -13,8 +12,8 @@ import (
 // Fault is the type of the errors below.
 type Fault = sets.Fault
 
-// What can be wrong with data. Errors of this package wrap one of these, name the
-// file, and end with lines that start with "hint: " and say what to do.
+// The kinds of errors of data. Errors of this package wrap one of these, name the
+// file, and end with lines that start with "hint: " and give instructions.
 const (
 	ErrUnknown   = Fault("no such dataset")
 	ErrMissing   = Fault("files not found")
@@ -44,31 +43,4 @@ func at(place string, err error) error {
 		return err
 	}
 	return fmt.Errorf("%s: %w", place, err)
-}
-
-// several is more than one error under one text.
-type several struct {
-	text string
-	errs []error
-}
-
-func (s *several) Error() string   { return s.text }
-func (s *several) Unwrap() []error { return s.errs }
-
-// gather makes one error of several, with each hint once and at the end.
-func gather(what string, errs []error) error {
-	if len(errs) < 2 {
-		return errors.Join(errs...)
-	}
-	text, hints := what+":", []string(nil)
-	for _, err := range errs {
-		for _, line := range strings.Split(err.Error(), "\n") {
-			if !strings.HasPrefix(line, "hint: ") {
-				text += "\n  " + line
-			} else if !slices.Contains(hints, line) {
-				hints = append(hints, line)
-			}
-		}
-	}
-	return &several{strings.Join(append([]string{text}, hints...), "\n"), errs}
 }

@@ -73,45 +73,30 @@ func isFolder(dir string, e fs.DirEntry) (bool, error) {
 
 // folder reads the images of all classes under dir. The first one read fixes the
 // size and, unless it is given, the number of channels.
-//
-// What is wrong with several images or classes is reported at once, up to a limit.
 func (c *contents) folder(ctx context.Context, dir string) (s Split, err error) {
-	var errs []error
-	what := "several things are wrong with " + dir
 	for label, name := range c.names {
-		paths, passed, err := images(filepath.Join(dir, name))
+		paths, others, err := images(filepath.Join(dir, name))
 		if err != nil {
-			errs = append(errs, err)
+			return s, err
 		}
-		if len(passed) > 0 {
-			c.notes = append(c.notes, fmt.Sprintf("%s: %d not read, such as %s: images are .png, .jpg or .jpeg files directly in the folder of their class", filepath.Join(dir, name), len(passed), passed[0]))
+		if len(others) > 0 {
+			c.notes = append(c.notes, fmt.Sprintf("%s: %d not read, such as %s: images are .png, .jpg or .jpeg files directly in the folder of their class", filepath.Join(dir, name), len(others), others[0]))
 		}
 		for _, p := range paths {
 			if err := ctx.Err(); err != nil {
 				return s, err
 			}
-			if len(errs) >= faultLimit {
-				return s, gather(what+", and the rest was not looked at", errs)
-			}
 			if err := c.image(&s, p); err != nil {
-				errs = append(errs, at(p, err))
-				continue
+				return s, at(p, err)
 			}
 			s.Labels = append(s.Labels, label)
 		}
 	}
-	if more := len(errs) - faultLimit; more > 0 {
-		what += fmt.Sprintf(", of which %d are not listed", more)
-		errs = errs[:faultLimit]
-	}
-	return s, gather(what, errs)
+	return s, nil
 }
 
-// faultLimit is how many faults of a folder are reported.
-const faultLimit = 5
-
-// images lists the image files of a directory by name, and what else is in it.
-func images(dir string) (paths, passed []string, err error) {
+// images lists the image files of a directory by name, and what else is in it, folders first.
+func images(dir string) (paths, others []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, hint(fmt.Errorf("%w: no folder %s", ErrClass, dir), "each class has its folder, in the training set and in the test set")
@@ -119,7 +104,6 @@ func images(dir string) (paths, passed []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var inner []string
 	for _, e := range entries {
 		folder, err := isFolder(dir, e)
 		if err != nil {
@@ -128,29 +112,22 @@ func images(dir string) (paths, passed []string, err error) {
 		ext := strings.ToLower(filepath.Ext(e.Name()))
 		switch {
 		case strings.HasPrefix(e.Name(), "."):
-		case !folder && slices.Contains([]string{".png", ".jpg", ".jpeg"}, ext):
+		case folder:
+			others = slices.Insert(others, 0, "the folder "+e.Name())
+		case slices.Contains([]string{".png", ".jpg", ".jpeg"}, ext):
 			paths = append(paths, filepath.Join(dir, e.Name()))
 		default:
-			if folder {
-				inner = append(inner, e.Name())
-				passed = slices.Insert(passed, 0, "the folder "+e.Name())
-			} else {
-				passed = append(passed, e.Name())
-			}
+			others = append(others, e.Name())
 		}
 	}
-	if len(paths) == 0 && len(inner) > 0 {
-		shown := strings.Join(inner[:min(len(inner), 3)], ", ")
-		if len(inner) > 3 {
-			shown += ", ..."
-		}
-		return nil, nil, hint(fmt.Errorf("%w: no images in %s, only sub-folders (%s)", ErrClass, dir, shown),
-			"images lie directly in the folder of their class; folders inside it are not read")
+	if len(paths) > 0 {
+		return paths, others, nil
 	}
-	if len(paths) == 0 {
-		return nil, nil, hint(fmt.Errorf("%w: no images in %s", ErrClass, dir), "images are .png, .jpg or .jpeg files; if the folder is no class, delete it, or list those that are: names = [...]")
+	err = fmt.Errorf("%w: no images in %s", ErrClass, dir)
+	if len(others) > 0 {
+		err = fmt.Errorf("%w, but %s", err, others[0])
 	}
-	return paths, passed, nil
+	return nil, nil, hint(err, "images are .png, .jpg or .jpeg files directly in the folder of their class; if the folder is not a class, delete it, or list the classes: names = [...]")
 }
 
 // image appends the pixels of a file to s.
