@@ -162,6 +162,9 @@ func (f *File) named(key, setting string, alone bool, usual ...string) (string, 
 	if setting == "" && alone && len(f.names) == 1 {
 		setting = f.names[0]
 	}
+	if alone && setting != "" && !f.Has(setting) {
+		key, setting = setting, ""
+	}
 	if setting == "" {
 		return "", fmt.Errorf("it has no array %s, only %s\nhint: %[1]s = \"NAME\" beside path names it; labels_path names another file that has the labels; torch.stack makes one tensor of a list", key, Listed(f.names))
 	}

@@ -244,6 +244,7 @@ func TestOptions(t *testing.T) {
 		{"labels of numpy", Place{File: dc}, Options{Images: "data.0.0", Labels: "accs_all_exps.ConvNet", Normalised: "no"}, 0, "", "accs_all_exps.ConvNet"},
 		{"another number", Place{File: bare, Labels: labels, IPC: 3}, pixels, 0, "", "it has 2 images; ipc 3 of 2 classes needs 6\nhint: write ipc = [1]"},
 		{"wrong name", Place{File: dc}, Options{Images: "x", Labels: "data.0.1"}, 0, "", `there is no array "x", only data.0.0`},
+		{"wrong name of labels", Place{File: bare, Labels: labels}, Options{Labels: "x", Normalised: "no"}, 0, "", "it has no array x, only labels"},
 		{"one-hot", Place{File: bare, Labels: rows(0, 1, 1, 0)}, with(pixels, "no", "hard"), -2, method.Hard, ""},
 		{"one-hot, not told", Place{File: bare, Labels: rows(0, 1, 1, 0)}, pixels, 0, "", `write label_kind = "hard"`},
 		{"no one-hot", Place{File: bare, Labels: rows(0, 2, 1, 0)}, with(pixels, "no", "hard"), 0, "", "not rows of one 1"},
