@@ -64,14 +64,14 @@ func herd(ctx context.Context, p method.Problem) (*method.Distilled, float64, er
 	if err != nil {
 		return nil, 0, err
 	}
-	phi, err := space.Of(p).Features(ctx)
+	real, err := space.Of(p).Space().Real(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
 	d := method.Blank(p)
 	loss := 0.0
 	for class, members := range classes {
-		chosen, distance, err := choose(ctx, phi, members, p.IPC)
+		chosen, distance, err := choose(ctx, real.Features, members, p.IPC)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -71,13 +71,27 @@ func (f *Features) CheckSizes(s method.Sizes) error {
 // Score implements method.Protocol.
 func (f *Features) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
 	s, err := f.score(ctx, t)
-	if err != nil && ctx.Err() != nil {
-		return nil, &method.Interrupted{Cause: context.Cause(ctx)} // it starts again
-	}
 	if err != nil {
-		return nil, err
+		return nil, startsAgain(ctx, err)
 	}
 	return s.out, nil
+}
+
+// startsAgain is the error of a scoring that keeps nothing where it is stopped.
+func startsAgain(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return &method.Interrupted{Cause: context.Cause(ctx)}
+	}
+	return err
+}
+
+// checkSet refuses a set of other images than those it is scored on.
+func checkSet(t method.Trial) error {
+	d := t.Set
+	if d.H != t.Test.H || d.W != t.Test.W || d.C != t.Test.C || len(d.Classes) != len(t.Data.Classes) {
+		return errors.New("the distilled set is of other images than the test set")
+	}
+	return nil
 }
 
 func (f *Features) score(ctx context.Context, t method.Trial) (*scoring, error) {
@@ -102,8 +116,8 @@ func (f *Features) score(ctx context.Context, t method.Trial) (*scoring, error) 
 	if t.Set.Whole {
 		return s, s.whole(ctx)
 	}
-	if t.Set.H != t.Test.H || t.Set.W != t.Test.W || t.Set.C != t.Test.C || len(t.Set.Classes) != classes {
-		return nil, errors.New("the distilled set is of other images than the test set")
+	if err := checkSet(t); err != nil {
+		return nil, err
 	}
 	return s, s.set(ctx)
 }

@@ -84,10 +84,7 @@ var errWhole = errors.New("the whole training set is not scored in fresh network
 // Score implements method.Protocol.
 func (f *Fresh) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
 	scores, err := f.score(ctx, t)
-	if err != nil && ctx.Err() != nil {
-		return nil, &method.Interrupted{Cause: context.Cause(ctx)} // it starts again
-	}
-	return scores, err
+	return scores, startsAgain(ctx, err)
 }
 
 func (f *Fresh) score(ctx context.Context, t method.Trial) (*method.Scores, error) {
@@ -149,13 +146,11 @@ func freshStream(data string, i int) []string { return []string{"fresh", data, s
 // draw returns the test errors in draw i of the networks.
 func (f *Fresh) draw(ctx context.Context, t method.Trial, i int, labels convex.Labels) (wrong int, err error) {
 	s := space.OfTrial(t)
-	s.Model, s.Draw, s.Shared = f.model(t.Model), freshStream(t.Data.Name, i), t.Own.With(nil)
+	s.Model, s.Draw, s.Shared = f.model(t.Model), freshStream(t.Data.Name, i), t.Own
 	if t.Phase != nil {
 		s.Phase = func(string, float64) { t.Phase("new networks", float64(i)/float64(f.Draws)) }
 	}
-	trial := t
-	trial.Own = s.Shared
-	test, err := s.ShowTest(ctx, trial)
+	test, err := s.ShowTest(ctx, t)
 	if err != nil {
 		return 0, err
 	}

@@ -2,13 +2,13 @@ package eval
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"dgkip/harness/convex"
-	"dgkip/harness/features"
 	"dgkip/harness/method"
 	"dgkip/harness/rng"
 	"dgkip/harness/space"
@@ -75,37 +75,24 @@ func TestFreshOfPermutedLabels(t *testing.T) {
 // Fresh networks are neither the run's own nor in any pool that a method learns in.
 func TestFreshNetworksAreFresh(t *testing.T) {
 	trial := featureTrial(t)
-	cfg := space.Config(trial.Model, trial.Test.H, trial.Test.W, trial.Test.C)
 	seen := map[string]string{}
-	add := func(name string, m *features.Map) {
-		phi := tensor.NewMat[float32](1, m.Dim())
-		m.NewPass().Forward(phi, trial.Test.At(0))
-		key := ""
-		for _, v := range phi.Data {
-			key += strconv.FormatFloat(float64(v), 'x', -1, 32) + " "
+	add := func(name string, draw []string) {
+		r := space.OfTrial(trial)
+		r.Draw = draw
+		shown, err := r.Space().Show(context.Background(), trial.Test.At(0), nil)
+		if err != nil {
+			t.Fatal(err)
 		}
+		key := fmt.Sprint(shown.Gram().Data)
 		if other, same := seen[key]; same {
 			t.Errorf("%s is %s", name, other)
 		}
 		seen[key] = name
 	}
-	for _, draw := range []string{"", "0", "1", "2", "3"} {
-		r := space.OfTrial(trial)
-		if draw != "" {
-			r.Draw = []string{"drawn features", trial.Data.Name, draw}
-		}
-		m, err := r.Map()
-		if err != nil {
-			t.Fatal(err)
-		}
-		add("draw "+draw, m)
-	}
+	add("the run's own", nil)
 	for i := range 4 {
-		m, err := features.New(cfg, trial.Seed, freshStream(trial.Data.Name, i)...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		add("fresh "+strconv.Itoa(i), m)
+		add("draw "+strconv.Itoa(i), []string{"drawn features", trial.Data.Name, strconv.Itoa(i)})
+		add("fresh "+strconv.Itoa(i), freshStream(trial.Data.Name, i))
 	}
 }
 

@@ -90,18 +90,15 @@ func (f *Infinite) kernel(of method.Model, h, w, c int) (exact, error) {
 // Score implements method.Protocol.
 func (f *Infinite) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
 	scores, err := f.score(ctx, t)
-	if err != nil && ctx.Err() != nil {
-		return nil, &method.Interrupted{Cause: context.Cause(ctx)} // it starts again
-	}
-	return scores, err
+	return scores, startsAgain(ctx, err)
 }
 
 func (f *Infinite) score(ctx context.Context, t method.Trial) (*method.Scores, error) {
 	if t.Set.Whole {
 		return nil, errors.New("the whole training set is not scored in infinite networks")
 	}
-	if t.Set.H != t.Test.H || t.Set.W != t.Test.W || t.Set.C != t.Test.C || len(t.Set.Classes) != len(t.Data.Classes) {
-		return nil, errors.New("the distilled set is of other images than the test set")
+	if err := checkSet(t); err != nil {
+		return nil, err
 	}
 	kernel, err := f.kernel(t.Model, t.Test.H, t.Test.W, t.Test.C)
 	if err != nil {

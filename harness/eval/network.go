@@ -234,8 +234,8 @@ func trainingData(t method.Trial, classes int) (nn.Data[float32], error) {
 		return nn.Data[float32]{N: train.Len(), X: train.X, Targets: method.OneHot(train.Labels, classes)}, nil
 	}
 	d := t.Set
-	if d.H != t.Test.H || d.W != t.Test.W || d.C != t.Test.C || len(d.Classes) != classes {
-		return nn.Data[float32]{}, errors.New("the distilled set is of other images than the test set")
+	if err := checkSet(t); err != nil {
+		return nn.Data[float32]{}, err
 	}
 	out := nn.Data[float32]{N: d.Len(), X: d.Images, Targets: slices.Clone(d.Labels)}
 	if l, ok := teacher.TravelLabels(d); ok {

@@ -110,12 +110,7 @@ func (s *Shared) Disk() Disk {
 }
 
 // With returns a Shared with the same values and another disk, which may be nil.
-func (s *Shared) With(d Disk) *Shared {
-	if s == nil {
-		return nil
-	}
-	return &Shared{of: s.root(), disk: d}
-}
+func (s *Shared) With(d Disk) *Shared { return &Shared{of: s.root(), disk: d} }
 
 func (s *Shared) root() *Shared {
 	if s.of != nil {

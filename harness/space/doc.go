@@ -8,8 +8,9 @@
 //
 // A Source is the real data of a run with its networks, and has a Space: Show shows images,
 // Learn a set that is being learned, and Real the real images as a problem to solve. Draws
-// joins several. To add an exact kernel is to register it in a file of this package (limits);
-// to add features is to register an architecture with package nn.
+// joins several. A new space is a file of this package that adds itself to kinds: a kernel is
+// a kernelSpace, features of other networks than drawn ones are a featureSpace. Its name is
+// an architecture of package nn, as that of all models.
 //
 // What is costly, the features of the training images and their Gram matrix, is
 // computed when it is first asked for and kept in method.Shared, under a key that

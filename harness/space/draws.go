@@ -1,45 +1,40 @@
 package space
 
 import (
-	"io"
-	"strings"
-
 	"dgkip/harness/convex"
-	"dgkip/harness/method"
 	"dgkip/harness/tensor"
 )
 
-// Draws is a pass through several draws of the networks, each with its own Theta_O, by its
-// own pass. Every update sees the set in one of them, in turn, so that what it learns is in
-// all. As a whole it is the features of all draws beside each other, over sqrt(R): inner
-// products, outputs and |Theta_O|^2 are means over the draws. norm is that |Theta_O|, and
-// reals says that views know the real images.
-func Draws(passes []Pass, norm float64, reals bool) Pass {
-	return &draws{passes: passes, norm: norm, reals: reals}
+// Draws is a pass through several draws of the networks, each with its own Theta_O. Every
+// update sees the set in one of them, in turn, so that what it learns is in all. As a whole
+// it is the features of all draws beside each other, over sqrt(R): inner products, outputs
+// and |Theta_O|^2 are means over the draws.
+type Draws struct {
+	Passes []Pass
+	Norm   float64 // |Theta_O|
+	Reals  bool    // views know the real images
+
+	at int // the pass of the last view
 }
 
-type draws struct {
-	passes []Pass
-	at     int // the pass of the last view
-	norm   float64
-	reals  bool
+// View implements Pass.
+func (p *Draws) View(update int, gradient bool, batch []int) convex.View {
+	p.at = update % len(p.Passes)
+	return p.Passes[p.at].View(update, gradient, batch)
 }
 
-func (p *draws) View(update int, gradient bool, batch []int) convex.View {
-	p.at = update % len(p.passes)
-	return p.passes[p.at].View(update, gradient, batch)
-}
+// Back implements Pass.
+func (p *Draws) Back(dx []float32) { p.Passes[p.at].Back(dx) }
 
-func (p *draws) Back(dx []float32) { p.passes[p.at].Back(dx) }
-
-func (p *draws) Whole() convex.View {
-	mean := convex.Kernel{Norm2: p.norm * p.norm}
-	for i, one := range p.passes {
+// Whole implements Pass.
+func (p *Draws) Whole() convex.View {
+	mean := convex.Kernel{Norm2: p.Norm * p.Norm}
+	for i, one := range p.Passes {
 		v := one.View(i, false, nil)
-		add(&mean.K, v.Gram(), len(p.passes))
-		add(&mean.F, v.Outputs(), len(p.passes))
-		if p.reals {
-			add(&mean.Reals, v.Cross(), len(p.passes))
+		add(&mean.K, v.Gram(), len(p.Passes))
+		add(&mean.F, v.Outputs(), len(p.Passes))
+		if p.Reals {
+			add(&mean.Reals, v.Cross(), len(p.Passes))
 		}
 	}
 	return mean
@@ -52,35 +47,5 @@ func add[F tensor.Float](sum *tensor.Mat[F], x tensor.Mat[F], of int) {
 	}
 	for j, v := range x.Data {
 		sum.Data[j] += v / F(of)
-	}
-}
-
-// Alone returns the source with a memory of its own, in which there are its networks and the
-// digest of its images. Its disk keeps no features: those of many draws would drive out what
-// others need.
-func (s Source) Alone() (Source, error) {
-	alone := s
-	alone.Shared = new(method.Shared)
-	if _, err := method.Do(alone.Shared, s.Key("map"), s.Map); err != nil {
-		return s, err
-	}
-	if _, err := method.Do(alone.Shared, digestKey, s.Digest); err != nil {
-		return s, err
-	}
-	if d := s.Shared.Disk(); d != nil {
-		alone.Shared = alone.Shared.With(noFeatures{d})
-	}
-	return alone, nil
-}
-
-type noFeatures struct{ method.Disk }
-
-func (d noFeatures) Load(key string, read func(io.Reader) error) bool {
-	return !strings.HasPrefix(key, featuresKey) && d.Disk.Load(key, read)
-}
-
-func (d noFeatures) Save(key string, size int64, write func(io.Writer) error) {
-	if !strings.HasPrefix(key, featuresKey) {
-		d.Disk.Save(key, size, write)
 	}
 }

@@ -17,36 +17,33 @@ func Config(m method.Model, h, w, c int) features.Config {
 	return features.Config{Kind: m.Kind, H: h, W: w, C: c, Nets: m.Nets, Width: m.Width, Depth: m.Depth, Algorithm: m.Shape().Algo}
 }
 
-// featureSpace is that of random features.
-type featureSpace struct{ Source }
+// featureSpace is that of the features of some networks.
+type featureSpace struct {
+	Source
+	settings string
+	networks func() (*features.Map, error)
+}
+
+// randomFeatures are those of networks that are drawn from the seed.
+func randomFeatures(s Source) Space {
+	config, stream := Config(s.Model, s.Data.Train.H, s.Data.Train.W, s.Data.Train.C), []string{"features", s.Data.Name}
+	settings := fmt.Sprintf("v%d %+v seed %d", version, config, s.Seed)
+	if s.Draw != nil {
+		stream, settings = s.Draw, settings+" draw "+strings.Join(s.Draw, " ")
+	}
+	return featureSpace{s, settings, func() (*features.Map, error) { return features.New(config, s.Seed, stream...) }}
+}
 
 // Settings implements Space.
-func (s featureSpace) Settings() string {
-	t := s.Data.Train
-	name := fmt.Sprintf("v%d %+v seed %d", version, Config(s.Model, t.H, t.W, t.C), s.Seed)
-	if s.Draw != nil {
-		name += " draw " + strings.Join(s.Draw, " ")
-	}
-	return name
+func (s featureSpace) Settings() string { return s.settings }
+
+// mapping returns the feature map.
+func (s featureSpace) mapping() (*features.Map, error) {
+	return method.Do(s.lasting(), s.Key("map"), s.networks)
 }
 
-// Map returns the feature map, of which an exact kernel has none.
-func (s Source) Map() (*features.Map, error) {
-	if s.Model.Exact() {
-		return nil, fmt.Errorf("model kind = %q has no features, only their inner products\nhint: use kind = %q", s.Model.Kind, s.Model.Limit())
-	}
-	t := s.Data.Train
-	return method.Do(s.Shared, s.Key("map"), func() (*features.Map, error) {
-		stream := s.Draw
-		if stream == nil {
-			stream = []string{"features", s.Data.Name}
-		}
-		return features.New(Config(s.Model, t.H, t.W, t.C), s.Seed, stream...)
-	})
-}
-
-// Features returns those of the training images, [n, M].
-func (s Source) Features(ctx context.Context) (tensor.Mat[float32], error) {
+// training returns the features of the training images, [n, M].
+func (s featureSpace) training(ctx context.Context) (tensor.Mat[float32], error) {
 	return method.Do(s.Shared, s.Key("features"), func() (tensor.Mat[float32], error) {
 		of, err := s.Digest()
 		if err != nil {
@@ -56,18 +53,19 @@ func (s Source) Features(ctx context.Context) (tensor.Mat[float32], error) {
 	})
 }
 
-// featuresKey begins the keys of features on disk.
-const featuresKey = "features"
-
-// mapped returns the features of images, from disk if they are there.
-func (s Source) mapped(ctx context.Context, x []float32, kept Kept) (tensor.Mat[float32], error) {
-	m, err := s.Map()
+// mapped returns the features of images, from disk if they are there. Of other draws than
+// the run's own none are kept there: they would drive out what others need.
+func (s featureSpace) mapped(ctx context.Context, x []float32, kept Kept) (tensor.Mat[float32], error) {
+	m, err := s.mapping()
 	if err != nil {
 		return tensor.Mat[float32]{}, err
 	}
 	phi := tensor.NewMat[float32](len(x)/s.Data.Train.Size(), m.Dim())
-	key := strings.Join([]string{featuresKey, featureSpace{s}.Settings(), s.Data.Name, kept.Digest}, " ")
-	disk := kept.In.Disk()
+	key := strings.Join([]string{"features", s.settings, s.Data.Name, kept.Digest}, " ")
+	var disk method.Disk
+	if s.Draw == nil {
+		disk = kept.In.Disk()
+	}
 	if disk != nil {
 		s.Report("reading features")
 		if disk.Load(key, func(from io.Reader) error { return readFloats(from, phi) }) {
@@ -86,7 +84,7 @@ func (s Source) mapped(ctx context.Context, x []float32, kept Kept) (tensor.Mat[
 
 // Real implements Space.
 func (s featureSpace) Real(ctx context.Context) (convex.Problem, error) {
-	phi, err := s.Features(ctx)
+	phi, err := s.training(ctx)
 	return convex.Problem{Features: phi, Large: func(ctx context.Context) (tensor.Mat[float32], error) {
 		return method.Do(s.Shared, s.Key("gram"), func() (tensor.Mat[float32], error) {
 			k := tensor.NewMat[float32](phi.Rows, phi.Rows)
@@ -101,7 +99,7 @@ func (s featureSpace) Show(ctx context.Context, x []float32, kept *Kept) (Images
 		phi, err := s.mapped(ctx, x, *kept)
 		return stored{phi}, err
 	}
-	m, err := s.Map()
+	m, err := s.mapping()
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +144,7 @@ func (s stored) Outputs(_ context.Context, theta *Model) (tensor.Mat[float64], e
 
 // Learn implements Space.
 func (s featureSpace) Learn(ctx context.Context, x []float32, theta *Model, reals bool) (Pass, error) {
-	m, err := s.Map()
+	m, err := s.mapping()
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +155,7 @@ func (s featureSpace) Learn(ctx context.Context, x []float32, theta *Model, real
 		p.view.Theta = theta.Weights
 	}
 	if reals {
-		p.real, err = s.Features(ctx)
+		p.real, err = s.training(ctx)
 	}
 	return p, err
 }

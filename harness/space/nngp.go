@@ -14,7 +14,7 @@ import (
 )
 
 func init() {
-	limits["fc"] = limit{
+	kinds["nngp"] = kind{
 		space: func(s Source) Space {
 			k, size := nngp.Kernel{Depth: s.Model.Depth}, s.Data.Train.Size()
 			return kernelSpace[fcImages]{s, k, func(_ context.Context, x []float32) (fcImages, error) {
@@ -27,7 +27,7 @@ func init() {
 			return all*(2*pixels+50*float64(s.Model.Depth)) + 2*all*pixels
 		},
 	}
-	limits["conv"] = limit{
+	kinds["nngp-conv"] = kind{
 		space: func(s Source) Space {
 			k := convOf(s.Model, s.Data.Train.H, s.Data.Train.W, s.Data.Train.C)
 			return kernelSpace[convImages]{s, k, func(ctx context.Context, x []float32) (convImages, error) {

@@ -1,6 +1,7 @@
 package space
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -22,6 +23,9 @@ type Source struct {
 	Seed   uint64
 	Shared *method.Shared
 	Phase  func(what string, done float64) // may be nil
+
+	// Lasting is where networks and digests are shared; nil for Shared.
+	Lasting *method.Shared
 
 	// Draw names the stream of other networks than the run's own, in which sets are scored.
 	Draw []string
@@ -49,18 +53,23 @@ func (s Source) Report(what string) func(float64) {
 	return func(done float64) { s.Phase(what, done) }
 }
 
+// Alone returns the source with a memory of its own for all but networks and digests.
+func (s Source) Alone() Source {
+	s.Lasting, s.Shared = s.lasting(), new(method.Shared).With(s.Shared.Disk())
+	return s
+}
+
+func (s Source) lasting() *method.Shared { return cmp.Or(s.Lasting, s.Shared) }
+
 // Key names something that runs share. Networks are drawn for the name of the data,
 // so that the key must have it: datasets of other names may hold the same images.
 func (s Source) Key(what string) string {
 	return fmt.Sprintf("teacher %s %s %q", what, s.Space().Settings(), s.Data.Name)
 }
 
-// digestKey is that of the digest in method.Shared, which is of one dataset.
-const digestKey = "teacher digest"
-
-// Digest names the training images and labels.
+// Digest names the training images and labels. What runs share is of one dataset.
 func (s Source) Digest() (string, error) {
-	return method.Do(s.Shared, digestKey, func() (string, error) { return Digest(s.Data.Train), nil })
+	return method.Do(s.lasting(), "teacher digest", func() (string, error) { return Digest(s.Data.Train), nil })
 }
 
 // Digest names images and their labels.

@@ -63,21 +63,21 @@ type Kept struct {
 	What, Digest string
 }
 
-// limits are the exact kernels, by the architecture whose infinitely wide networks they
-// stand for. To add one is to register it in a file of this package.
-var limits = map[string]limit{}
+// kinds are the spaces of models that are not the features of random networks, by their
+// kind. A new one is a file of this package that adds itself.
+var kinds = map[string]kind{}
 
-type limit struct {
+type kind struct {
 	space func(Source) Space
 	flops func(method.Sizes) float64 // of a pass in an update
 }
 
-// Space returns the space of the model's networks.
+// Space returns the space of the model.
 func (s Source) Space() Space {
-	if l, ok := limits[s.Model.Limit()]; ok {
-		return l.space(s)
+	if k, ok := kinds[s.Model.Kind]; ok {
+		return k.space(s)
 	}
-	return featureSpace{s}
+	return randomFeatures(s)
 }
 
 // ShowTest shows a trial's test images in the space of some networks. Only protocols

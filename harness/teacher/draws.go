@@ -21,10 +21,7 @@ func LearnInDraws(ctx context.Context, s space.Source, p Problem, draws int, ima
 		one.Draw = []string{"drawn features", s.Data.Name, strconv.Itoa(i)}
 		// Theta_O and the networks are shared. What else it takes to solve for it is let go,
 		// and features that the pass asks for are its own.
-		alone, err := one.Alone()
-		if err != nil {
-			return nil, 0, err
-		}
+		alone := one.Alone()
 		theta, err := method.Do(s.Shared, one.Key(fmt.Sprintf("pool theta %+v", p)), func() (*Theta, error) { return p.Theta(ctx, alone) })
 		if err != nil {
 			return nil, 0, err
@@ -37,5 +34,5 @@ func LearnInDraws(ctx context.Context, s space.Source, p Problem, draws int, ima
 		sum += float64(theta.Norm * theta.Norm)
 	}
 	norm := math.Sqrt(sum / float64(draws))
-	return space.Draws(passes, norm, reals), norm, nil
+	return &space.Draws{Passes: passes, Norm: norm, Reals: reals}, norm, nil
 }

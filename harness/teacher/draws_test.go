@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dgkip/harness/convex"
+	"dgkip/harness/space"
 	"dgkip/harness/tensor"
 )
 
@@ -26,25 +27,23 @@ func TestDrawsAreAllDrawsBesideEachOther(t *testing.T) {
 	for i := range draws {
 		one := r
 		one.Draw = []string{"drawn features", r.Data.Name, strconv.Itoa(i)}
-		m, err := one.Map()
-		if err != nil {
-			t.Fatal(err)
-		}
+		dim := space.Dim(r.Model, r.Data.Train.H, r.Data.Train.W)
 		th, err := problem.Theta(ctx, one)
 		if err != nil {
 			t.Fatal(err)
 		}
-		phi, err := one.Features(ctx)
+		real, err := one.Space().Real(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
+		phi := real.Features
 		if i == 0 {
-			all, reals = tensor.NewMat[float64](4, draws*m.Dim()), tensor.NewMat[float64](phi.Rows, draws*m.Dim())
+			all, reals = tensor.NewMat[float64](4, draws*dim), tensor.NewMat[float64](phi.Rows, draws*dim)
 		}
 		for _, to := range []tensor.Mat[float64]{all, reals} { // the set is the first real images
 			for j := range to.Rows {
 				for c, v := range phi.Row(j) {
-					to.Row(j)[i*m.Dim()+c] = float64(v) / math.Sqrt(draws)
+					to.Row(j)[i*dim+c] = float64(v) / math.Sqrt(draws)
 				}
 			}
 		}

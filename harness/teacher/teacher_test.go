@@ -193,7 +193,7 @@ func TestFeaturesAreThoseOfTheNameWhateverRanBefore(t *testing.T) {
 		return r
 	}
 	values := func(r space.Source) []any {
-		phi, err := r.Features(context.Background())
+		real, err := r.Space().Real(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +210,7 @@ func TestFeaturesAreThoseOfTheNameWhateverRanBefore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return []any{phi, theta, k, test}
+		return []any{real.Features, theta, k, test}
 	}
 	alone := values(named("forms", new(method.Shared)))
 	both := new(method.Shared)
