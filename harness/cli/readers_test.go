@@ -13,7 +13,7 @@ import (
 func TestReadersRemoveNothing(t *testing.T) {
 	dir := t.TempDir()
 	tmp := filepath.Join(dir, "work", "tmp")
-	left := filepath.Join(tmp, "merge.ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+	left := filepath.Join(tmp, "data.ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	if err := os.MkdirAll(left, 0o777); err != nil {
 		t.Fatal(err)
 	}
