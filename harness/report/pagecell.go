@@ -42,7 +42,7 @@ func (r *Results) cellView(c *CellRuns, dir string) cellView {
 	v := cellView{ID: r.anchor(c), Name: r.placeName(c.Cell), Repeat: r.Repeat(c),
 		Dataset: r.valueTitle("dataset", c.Cell.Dataset), IPC: strconv.Itoa(c.Cell.IPC),
 		Method: sheet.Plain(r.valueTitle("method", c.Cell.Column)), Protocol: c.Cell.Protocol.Info().Title}
-	v.Seeds = r.seedTable(c, dir).HTML()
+	v.Seeds = seedTable(c, dir).HTML()
 	state := c.state()
 	metric := r.accuracyOf(c.Cell)
 	switch x := r.cell(c, metric); {
@@ -169,7 +169,7 @@ func pictureOf(run Run, dir string) *pictureView {
 }
 
 // seedTable lists the runs of a cell, with links to their records.
-func (r *Results) seedTable(c *CellRuns, dir string) *sheet.Sheet {
+func seedTable(c *CellRuns, dir string) *sheet.Sheet {
 	s := &sheet.Sheet{Columns: []string{"Seed", "Test accuracy (%)", "Test errors", "Updates", "Seconds per update", "Wall seconds", "Record"}}
 	var notes []string
 	said := map[string][]string{} // seeds by their note
@@ -190,9 +190,6 @@ func (r *Results) seedTable(c *CellRuns, dir string) *sheet.Sheet {
 		var update sheet.Entry
 		if p.Timing.Median > 0 {
 			update = sheet.Text(seconds(p.Timing.Median))
-			if !r.comparableTime(p) {
-				s.Refer(&update, timeMark)
-			}
 		}
 		record := sheet.Text(short(res.Key))
 		record.Link = linkTo(dir, filepath.Join(run.Record.Dir, "result.json"))
