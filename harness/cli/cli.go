@@ -248,6 +248,7 @@ func (f *flags) runPlan(ctx context.Context, out, errOut io.Writer, wanted reque
 
 // collectRecords reports on the existing records.
 func (f *flags) collectRecords(ctx context.Context, out, errOut io.Writer, wanted request) error {
+	wanted.Store = wanted.Store.Snapshot() // which reads each record once
 	plan, err := onRecord(ctx, wanted.Store, experiment.Runs(wanted.Specs), wanted.Only)
 	if err != nil {
 		return err
