@@ -11,17 +11,20 @@ import (
 	neturl "net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
 // fetcher downloads files.
 type fetcher struct {
 	progress func(file string, done, total int64)
-	stall    time.Duration // without a byte before the next address is tried
+	stall    time.Duration // the next address is tried when nothing arrives for so long,
+	least    int64         // or when fewer bytes a second arrive
+	window   time.Duration // over so long
 }
 
 func (o *Options) fetcher() *fetcher {
-	f := &fetcher{progress: o.Progress, stall: 30 * time.Second}
+	f := &fetcher{progress: o.Progress, stall: 30 * time.Second, least: 1000, window: time.Minute}
 	if f.progress == nil {
 		f.progress = func(string, int64, int64) {}
 	}
@@ -34,6 +37,7 @@ func (f *fetcher) get(ctx context.Context, d download, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return hint(err, "downloads go to the cache directory; choose another by setting XDG_CACHE_HOME, or give the files by -data DIR")
 	}
+	sweep(dir, d.name)
 	failed := fmt.Errorf("%w: %s", ErrFetch, d.name)
 	for _, url := range d.urls {
 		err := f.attempt(ctx, d, url, dir)
@@ -49,6 +53,17 @@ func (f *fetcher) get(ctx context.Context, d download, dir string) error {
 		failed = fmt.Errorf("%w\nhint: tried %s: %w", failed, url, err)
 	}
 	return failed
+}
+
+// sweep deletes what killed processes left of a download long ago.
+func sweep(dir, name string) {
+	entries, _ := os.ReadDir(dir) // what cannot be read stays
+	for _, e := range entries {
+		info, err := e.Info()
+		if err == nil && strings.HasPrefix(e.Name(), name+".") && strings.HasSuffix(e.Name(), ".part") && time.Since(info.ModTime()) > 24*time.Hour {
+			os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
 }
 
 // attempt downloads d from one address.
@@ -74,10 +89,17 @@ func (f *fetcher) attempt(ctx context.Context, d download, url, dir string) (err
 	defer os.Remove(part.Name()) // nothing, once it has its name
 	defer part.Close()
 	sum, done := sha256.New(), int64(0)
+	began, before := time.Now(), int64(0)
 	arrived := func(b []byte) (int, error) {
 		watch.Reset(f.stall)
 		done += int64(len(b))
 		f.progress(d.name, done, d.size)
+		if took := time.Since(began); took >= f.window {
+			if rate := float64(done-before) / took.Seconds(); rate < float64(f.least) {
+				return 0, fmt.Errorf("slower than %d bytes a second for %v", f.least, f.window)
+			}
+			began, before = time.Now(), done
+		}
 		return len(b), nil
 	}
 	if _, err := io.Copy(io.MultiWriter(part, sum, writer(arrived)), io.LimitReader(body, d.size+1)); err != nil {

@@ -50,6 +50,20 @@ func endless(b []byte) http.HandlerFunc {
 // silent sends nothing until the client gives up.
 func silent(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
+// trickle sends a byte at a time, for as long as the client listens.
+func trickle(b []byte) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", fmt.Sprint(len(b)))
+		for i := range b {
+			if _, err := w.Write(b[i : i+1]); err != nil || r.Context().Err() != nil {
+				return
+			}
+			w.(http.Flusher).Flush()
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+}
+
 func described(b []byte, urls ...string) download {
 	return download{"file", int64(len(b)), sumOf(b), urls}
 }
@@ -69,6 +83,8 @@ func TestFetch(t *testing.T) {
 		{name: "not found, then a mirror", mirrors: handlers(status(404), whole(b))},
 		{name: "changed, then a mirror", mirrors: handlers(whole(changed), whole(b))},
 		{name: "silent, then a mirror", mirrors: handlers(silent, whole(b))},
+		{name: "slow, then a mirror", mirrors: handlers(trickle(b), whole(b))},
+		{name: "slow", mirrors: handlers(trickle(b)), want: ErrFetch, text: "slower than 1000 bytes a second"},
 		{name: "changed", mirrors: handlers(whole(changed)), want: ErrChecksum, text: "sha-256"},
 		{name: "not found anywhere", mirrors: handlers(status(404), status(403)), want: ErrFetch, text: "404 Not Found"},
 		{name: "another file", mirrors: handlers(whole(b[:500])), want: ErrChecksum, text: "the answer has 500 bytes"},
@@ -87,7 +103,7 @@ func TestFetch(t *testing.T) {
 			}
 			d := described(b, urls...)
 			var last int64
-			f := &fetcher{func(_ string, done, total int64) { last = done }, 200 * time.Millisecond}
+			f := &fetcher{func(_ string, done, total int64) { last = done }, 200 * time.Millisecond, 1000, 300 * time.Millisecond}
 			err := f.get(context.Background(), d, dir)
 			got, _ := os.ReadFile(filepath.Join(dir, "file"))
 			if c.want == nil {
@@ -142,6 +158,26 @@ func TestFetchTwice(t *testing.T) {
 	wait.Wait()
 	if got, err := os.ReadFile(filepath.Join(dir, "file")); err != nil || string(got) != string(b) {
 		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
+// What a killed process left is deleted after a day, and nothing else is.
+func TestFetchSweeps(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "[odd] *")
+	files := map[string]bool{"file.1.part": false, "file.2.part": true, "file.part": false, "other.1.part": true, "file.gz": true}
+	os.Mkdir(dir, 0o777)
+	old := time.Now().Add(-25 * time.Hour)
+	for name := range files {
+		os.WriteFile(filepath.Join(dir, name), nil, 0o666)
+		if name != "file.2.part" {
+			os.Chtimes(filepath.Join(dir, name), old, old)
+		}
+	}
+	sweep(dir, "file")
+	for name, stays := range files {
+		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != stays {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"math"
 	"slices"
 	"strings"
 )
@@ -53,23 +52,6 @@ func unzip(f *zip.File, limit, most int64) ([]byte, error) {
 	b := bytes.NewBuffer(make([]byte, 0, min(int64(f.UncompressedSize64), most)+bytes.MinRead))
 	_, err = b.ReadFrom(io.LimitReader(r, most)) // compares the checksum at the end
 	return b.Bytes(), Damage(err)
-}
-
-// Unpack returns the arrays in the content of a file.
-func Unpack(name string, content []byte) ([]Array, error) {
-	f, err := New(name, bytes.NewReader(content), int64(len(content)))
-	if err != nil {
-		return nil, err
-	}
-	var list []Array
-	for _, name := range f.Names() {
-		a, err := f.Read(name, math.MaxInt)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, a)
-	}
-	return list, nil
 }
 
 // Digest returns the SHA-256 of the names and contents of arrays, except the one left out.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,15 +96,50 @@ func (s *Store) mergeOne(from *Store, key string) (bool, error) {
 	return true, nil
 }
 
-// compare returns an error unless two records of a run have the same result, which has the
-// digest of the set and the method's last numbers.
+// compare returns an error unless two records of a run have the same result, and the
+// same values in the lines of the trace that both have.
 func compare(a, b *Record) error {
+	differ := func(name string) error {
+		return fmt.Errorf("%s and %s: they are records of the same run, and differ in %s\nhint: -verify, with -out for each folder, finds out which of them this program does not compute again", a.Dir, b.Dir, name)
+	}
 	resultA, errA := a.File("result.json")
 	resultB, errB := b.File("result.json")
-	if err := errors.Join(errA, errB); err != nil || bytes.Equal(resultA, resultB) {
+	traceA, errTA := a.Trace()
+	traceB, errTB := b.Trace()
+	if err := errors.Join(errA, errB, errTA, errTB); err != nil {
 		return err
 	}
-	return fmt.Errorf("%s and %s: they are records of the same run, and differ in result.json\nhint: -verify, with -out for each folder, finds out which of them this program does not compute again", a.Dir, b.Dir)
+	if !bytes.Equal(resultA, resultB) {
+		return differ("result.json")
+	}
+	if !traceA.agrees(traceB) {
+		return differ("trace.csv")
+	}
+	return nil
+}
+
+// agrees reports whether two traces have the same values where both have any.
+func (t *Trace) agrees(other *Trace) bool {
+	rows := map[float64][]float64{}
+	for _, row := range other.Rows {
+		rows[row[0]] = row
+	}
+	for _, row := range t.Rows {
+		theirs := rows[row[0]]
+		if theirs == nil {
+			continue
+		}
+		for j, name := range t.Columns {
+			k := slices.Index(other.Columns, name)
+			if k < 0 || math.IsNaN(row[j]) || math.IsNaN(theirs[k]) {
+				continue
+			}
+			if row[j] != theirs[k] {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // mergeDatasets takes over what is known there alone.

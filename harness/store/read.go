@@ -49,29 +49,56 @@ func sums(files map[string][]byte) []byte {
 	return b.Bytes()
 }
 
-// parseSums reads SHA256SUMS, with the ends of lines that Windows and Git give it, too: records
-// may come from others.
+// parseSums reads SHA256SUMS, which must be as sums writes it, but for the ends of lines that
+// Windows and Git give it: records may come from others.
 func parseSums(b []byte) (map[string]string, error) {
 	out := map[string]string{}
+	var again bytes.Buffer
+	b = bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))
 	for line := range strings.Lines(string(b)) {
-		sum, name, _ := strings.Cut(strings.TrimRight(line, "\r\n"), "  ")
-		raw, err := hex.DecodeString(sum)
-		if known := slices.Contains(required, name) || slices.Contains(optional, name); err != nil || len(raw) != sha256.Size || !known {
+		sum, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
+		if raw, err := hex.DecodeString(sum); err != nil || len(raw) != sha256.Size || !slices.Contains(required, name) && !slices.Contains(optional, name) {
 			return nil, fmt.Errorf("%q is no line of a sum", line)
 		}
 		out[name] = sum
 	}
+	for _, name := range slices.Sorted(maps.Keys(out)) {
+		fmt.Fprintf(&again, "%s  %s\n", out[name], name)
+	}
+	if !bytes.Equal(again.Bytes(), b) {
+		return nil, errors.New("the lines are not those of sha256sum, in the order of the names")
+	}
 	return out, nil
 }
 
-// readFile reads a file that a record may have, neither a pipe nor a device.
-func readFile(name string) ([]byte, error) {
+// Limits in bytes on what is read of a record: it may come from others, and a file without an
+// end must not fill the memory. No set that a run can hold is larger.
+const maxText, maxSet = 256 << 20, 1 << 36
+
+// openFile opens a file that a record may have, neither a pipe nor a device.
+func openFile(name string) (f *os.File, size int64, err error) {
 	f, info, err := sets.OpenRegular(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	most := int64(maxText)
+	if filepath.Base(name) == SetFile {
+		most = maxSet
+	}
+	if info.Size() > most {
+		f.Close()
+		return nil, 0, fmt.Errorf("%s: %w: %d bytes, and it may have %d", name, sets.ErrOversized, info.Size(), most)
+	}
+	return f, info.Size(), nil
+}
+
+func readFile(name string) ([]byte, error) {
+	f, size, err := openFile(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, info.Size()))
+	return io.ReadAll(io.LimitReader(f, size))
 }
 
 // Has reports whether there is a record. One whose numbers are damaged is none; Damaged says
@@ -296,7 +323,7 @@ func (r *Record) Timing() ([]TimingRow, error) {
 func (r *Record) Verify() error {
 	var problems []error
 	for _, name := range slices.Concat(optional, required[2:]) {
-		f, _, err := sets.OpenRegular(filepath.Join(r.Dir, name))
+		f, _, err := openFile(filepath.Join(r.Dir, name))
 		if errors.Is(err, fs.ErrNotExist) && slices.Contains(optional, name) {
 			continue
 		}

@@ -14,6 +14,7 @@ import (
 
 	"dgkip/harness/experiment"
 	"dgkip/harness/method"
+	"dgkip/harness/sets"
 )
 
 func set() *method.Distilled {
@@ -220,11 +221,43 @@ func TestOtherSet(t *testing.T) {
 	}
 }
 
+// Nor is it a set if it has not the form of one, whatever its digest.
+func TestNoSet(t *testing.T) {
+	s, into := prepared(t), prepared(t)
+	r, err := s.Put(draft(1), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	arrays := []sets.Array{sets.Of("images", []int{4}, make([]float32, 4))}
+	odd, err := sets.Encode(arrays)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit(t, filepath.Join(r.Dir, "result.json"), r.Result.Digests["distilled"], sets.Digest(arrays, recipe))
+	files := map[string][]byte{SetFile: odd}
+	for _, name := range []string{"result.json", "provenance.json", "trace.csv"} {
+		if files[name], err = os.ReadFile(filepath.Join(r.Dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files[sumsFile] = sums(files)
+	if err := errors.Join(os.RemoveAll(r.Dir), writeAll(r.Dir, files)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Whole(r.Result.Key); err != nil {
+		t.Fatal(err)
+	}
+	if added, _, err := into.Merge(t.Context(), s.Dir()); added != 0 || !errors.Is(err, ErrDamaged) {
+		t.Errorf("%d merged, %v", added, err)
+	}
+}
+
 // What stands in the place of a file may be a folder, or have no end.
 func TestNoFile(t *testing.T) {
+	endless := func(name string) error { return errors.Join(os.WriteFile(name, nil, 0o666), os.Truncate(name, 1<<40)) }
 	device := func(name string) error { return os.Symlink("/dev/zero", name) }
 	for _, name := range []string{"result.json", "provenance.json", "trace.csv", sumsFile, SetFile} {
-		for what, replace := range map[string]func(string) error{"folder": func(name string) error { return os.Mkdir(name, 0o777) }, "device": device} {
+		for what, replace := range map[string]func(string) error{"folder": func(name string) error { return os.Mkdir(name, 0o777) }, "endless": endless, "device": device} {
 			s := prepared(t)
 			r, err := s.Put(draft(1), false)
 			if err != nil {
