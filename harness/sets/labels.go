@@ -47,10 +47,19 @@ func (f setFile) readLabels(d *method.Distilled, name, told string) error {
 			of = append(of, float64(largest(row)))
 		}
 	}
-	if !hard && f.Has("of") {
-		if of, _, err = f.numbers("of", f.most); err != nil {
+	if f.Has("of") {
+		given, _, err := f.numbers("of", f.most)
+		if err != nil {
 			return err
 		}
+		if hard && len(given) == n && len(of) == n {
+			for i, class := range of {
+				if class != given[i] {
+					return fmt.Errorf("its arrays %s and of give image %d the classes %v and %v", name, i, class, given[i])
+				}
+			}
+		}
+		of = given
 	}
 	if len(of) != n {
 		return fmt.Errorf("its labels have the shape %v; of the kind %q they need an array of, int64 [n], beside them, with the class of each of the %d images", shape, kind, n)
