@@ -155,7 +155,9 @@ func find(numbers map[string]Number, name string) (Number, bool) {
 func (r *Results) cellNumbers(l *numberList, c *CellRuns, recorded []string) {
 	l.add("seeds", strconv.Itoa(len(c.done())))
 	if state := c.state(); state != sheet.Blank {
-		l.none("*", state)
+		for _, name := range append(expected(recorded), "acc", "mean", "updates", "time", "making") {
+			l.none(name, state)
+		}
 		return
 	}
 	add := func(name, metric string, text func(Cell) string) {
@@ -181,6 +183,26 @@ func (r *Results) cellNumbers(l *numberList, c *CellRuns, recorded []string) {
 			add(end, metric, text)
 		}
 	}
+}
+
+// expected are the metrics that runs to come may have: those that any record has,
+// and all that are known while there is none.
+func expected(recorded []string) []string {
+	if len(recorded) == 0 {
+		for _, m := range metrics {
+			recorded = append(recorded, m.name)
+		}
+		for _, loss := range []string{"hinge", "logistic", "squared"} {
+			recorded = append(recorded, "transfer."+loss+".test_acc")
+		}
+	}
+	names := map[string]bool{}
+	for _, m := range recorded {
+		names[m], names[strings.TrimPrefix(m, "last.")] = true, true
+	}
+	delete(names, "updates") // which has a line of its own
+	delete(names, "update")
+	return slices.Sorted(maps.Keys(names))
 }
 
 // settings adds the settings of a cell's method and networks.
@@ -212,6 +234,8 @@ func (l *numberList) published(x Comparison) {
 	l.add("published"+end, text)
 	if x.Ours.N > 0 {
 		l.add("difference"+end, x.differenceText())
+	} else {
+		l.none("difference"+end, x.Runs.state())
 	}
 }
 
@@ -259,11 +283,14 @@ var levels = []float64{85, 90}
 
 // reached adds when the traces of a cell first have the accuracy of a level.
 func (r *Results) reached(out *numberList, c *CellRuns) {
-	if r.cell(c, "test_acc").N == 0 {
-		return
-	}
+	run := r.cell(c, "test_acc").N > 0
 	for _, level := range levels {
 		place := "to-" + shortest(level) + "/"
+		if !run {
+			out.none(place+"updates", c.state())
+			out.none(place+"seconds", c.state())
+			continue
+		}
 		updates := r.firstAt(c.done(), level/100, func(Run) float64 { return 1 })
 		// As in tables, one number does not mix the times of several machines.
 		times := r.firstAt(c.ownTimes(), level/100, func(x Run) float64 { return perUpdate(x.Record) })

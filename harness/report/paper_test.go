@@ -102,6 +102,9 @@ func TestNumbersWithoutRuns(t *testing.T) {
 			t.Errorf("%s: %+v", name, n)
 		}
 	}
+	if n, ok := find(have, "mnist/1/slow/bonud"); ok {
+		t.Errorf("a misspelt name is %+v", n)
+	}
 }
 
 // The last line of a trace stands in for a metric of its own.
