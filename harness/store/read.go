@@ -323,13 +323,9 @@ func (r *Record) Timing() ([]TimingRow, error) {
 func (r *Record) Verify() error {
 	var problems []error
 	for _, name := range slices.Concat(optional, required[2:]) {
-		f, _, err := openFile(filepath.Join(r.Dir, name))
+		err := r.holds(name)
 		if errors.Is(err, fs.ErrNotExist) && slices.Contains(optional, name) {
 			continue
-		}
-		if err == nil {
-			err = r.fits(name, f)
-			f.Close()
 		}
 		problems = append(problems, err)
 	}
@@ -338,6 +334,36 @@ func (r *Record) Verify() error {
 	}
 	r.whole = true
 	return nil
+}
+
+// holds returns an error unless a file of the record is there and has the bytes that the run wrote.
+func (r *Record) holds(name string) error {
+	f, _, err := openFile(filepath.Join(r.Dir, name))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return r.fits(name, f)
+}
+
+// CheckSet checks a set in the folder of a record against its sum. Other files pass.
+func CheckSet(file string) error {
+	r := &Record{Dir: filepath.Dir(file)}
+	list, err := readFile(filepath.Join(r.Dir, sumsFile))
+	if err == nil {
+		r.sums, err = parseSums(list)
+	}
+	if name := filepath.Base(file); err != nil || name != SetFile || r.sums[name] == "" {
+		return nil
+	}
+	if err = r.holds(SetFile); err == nil {
+		return nil
+	}
+	result, unread := readFile(filepath.Join(r.Dir, "result.json"))
+	if unread != nil || r.read(filepath.Base(r.Dir), result) != nil {
+		return r.damaged(err, "a run of its experiment with -force makes it again")
+	}
+	return r.spoilt(err)
 }
 
 // Damaged says why what stands in a run's place is no record, nil if it is one or
