@@ -265,6 +265,36 @@ func TestCustomErrors(t *testing.T) {
 	}
 }
 
+// TestFolderFaults has nine faults in a folder. The first five are listed.
+func TestFolderFaults(t *testing.T) {
+	rubbish, good := []byte("no image"), oneColour("png", 2, 2, color.Gray{9})
+	dir := put(t, map[string][]byte{
+		"all/a/1.png": rubbish, "all/a/2.png": good, "all/a/3.png": oneColour("png", 2, 3, color.Gray{9}), "all/b/x.txt": nil, "all/c/1.png": good, "all/c/2.png": nil,
+		"all/d/1.png": rubbish, "all/d/2.png": rubbish, "all/d/3.png": rubbish, "all/d/4.png": rubbish, "all/d/5.png": rubbish,
+	})
+	_, err := Config{Format: "folder", Train: "all"}.Load(context.Background(), "mine", dir)
+	for _, kind := range []error{ErrMagic, ErrShape, ErrClass, ErrTruncated} {
+		if !errors.Is(err, kind) {
+			t.Errorf("%v is not %v", err, kind)
+		}
+	}
+	var where []string
+	for line := range strings.Lines(fmt.Sprint(err)) {
+		if !strings.HasPrefix(line, "hint: ") {
+			where = append(where, strings.NewReplacer("mine: ", "", dir+string(filepath.Separator), "", "\\", "/").Replace(line))
+		}
+	}
+	got, want := strings.Join(where, ""), `all/a/1.png: not a file of this kind: neither PNG nor JPEG
+all/a/3.png: unexpected size of images: 3x2 pixels; those before it have 2x2
+class not available: no images in all/b, but x.txt
+all/c/2.png: file ends early: the file is empty
+all/d/1.png: not a file of this kind: neither PNG nor JPEG
+and 4 more`
+	if got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
 // TestCheck lists settings that cannot be, and what is said of them.
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {

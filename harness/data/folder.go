@@ -72,12 +72,14 @@ func isFolder(dir string, e fs.DirEntry) (bool, error) {
 }
 
 // folder reads the images of all classes under dir. The first one read fixes the
-// size and, unless it is given, the number of channels.
+// size and, unless it is given, the number of channels. The error lists the first few
+// faults and counts the rest.
 func (c *contents) folder(ctx context.Context, dir string) (s Split, err error) {
+	var faults []error
 	for label, name := range c.names {
 		paths, others, err := images(filepath.Join(dir, name))
 		if err != nil {
-			return s, err
+			faults = append(faults, err)
 		}
 		if len(others) > 0 {
 			c.notes = append(c.notes, fmt.Sprintf("%s: %d not read, such as %s: images are .png, .jpg or .jpeg files directly in the folder of their class", filepath.Join(dir, name), len(others), others[0]))
@@ -87,12 +89,17 @@ func (c *contents) folder(ctx context.Context, dir string) (s Split, err error) 
 				return s, err
 			}
 			if err := c.image(&s, p); err != nil {
-				return s, at(p, err)
+				faults = append(faults, at(p, err))
+				continue
 			}
 			s.Labels = append(s.Labels, label)
 		}
 	}
-	return s, nil
+	const most = 5
+	if more := len(faults) - most; more > 0 {
+		faults = append(faults[:most], fmt.Errorf("and %d more", more))
+	}
+	return s, errors.Join(faults...)
 }
 
 // images lists the image files of a directory by name, and what else is in it, folders first.
