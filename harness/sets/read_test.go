@@ -363,6 +363,7 @@ func TestUnits(t *testing.T) {
 		{"bytes as floats, as the data set's", []Array{images("images", 0, 200)}, Options{Normalised: "dataset"}, 0, "far beyond 0 and 1"},
 		{"far below 0", []Array{images("images", -40, 1)}, Options{Normalised: "no"}, 0, "its pixels would go from -40 to 1"},
 		{"normalised by its moments", []Array{images("images", -1, 1), three("mean", 0.5), three("std", 0.5)}, Options{}, -2, ""},
+		{"normalised by the data set's moments, up to rounding", []Array{images("images", -1, 1), three("mean", 0.50000006), three("std", 0.25000003)}, Options{}, -1, ""},
 		{"pixels beside moments, told", []Array{images("images", 0, 1), three("mean", 0.5), three("std", 0.25)}, Options{Normalised: "no"}, -2, ""},
 		{"moments of two channels", []Array{images("images", 0, 1), Of("mean", []int{2}, []float32{0, 0}), Of("std", []int{2}, []float32{1, 1})}, Options{}, 0, "by 2 means"},
 		{"a preprocess that is no text", []Array{images("images", -1, 1), Of("preprocess", nil, []bool{true})}, Options{}, 0, "does not say how they are normalised"},

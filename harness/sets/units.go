@@ -2,6 +2,7 @@ package sets
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"dgkip/harness/method"
@@ -100,10 +101,15 @@ func (f setFile) normalised(x []float32, a Array, c int, prep method.Preprocessi
 	if far := func(v float32) bool { return v > maxPixel || v < -maxPixel }; !f.own && slices.ContainsFunc(pixels, far) {
 		return nil, fmt.Errorf("its pixels would go from %.4g to %.4g, far beyond 0 and 1\nhint: write normalised, or mean and std, beside path: how its images were computed from pixels from 0 to 1", slices.Min(pixels), slices.Max(pixels))
 	}
-	if prep.Restore == nil && slices.Equal(as.Mean, prep.Mean) && slices.Equal(as.Std, prep.Std) {
+	if prep.Restore == nil && slices.EqualFunc(as.Mean, prep.Mean, near) && slices.EqualFunc(as.Std, prep.Std, near) {
 		return x, nil
 	}
 	return prep.Normalise(pixels), nil
+}
+
+// near reports whether two values are equal up to rounding in another program.
+func near(a, b float32) bool {
+	return math.Abs(float64(a)-float64(b)) <= 1e-6*(1+math.Abs(float64(b)))
 }
 
 // maxPixel is far above 1: learned images may leave [0, 1], but not by as much.
