@@ -28,13 +28,7 @@ func TestTablesOfPages(t *testing.T) {
 	for _, part := range strings.Split("\n"+string(text), "\n== ")[1:] {
 		name, table, _ := strings.Cut(part, "\n")
 		tables[name] = placeholder.ReplaceAllStringFunc(strings.TrimSpace(table), func(name string) string {
-			name = strings.Trim(name, "{}")
-			v, ok := values[name]
-			for i := len(name) - 1; i >= 0 && !ok; i-- {
-				if name[i] == '/' { // a cell without records
-					v, ok = values[name[:i+1]+"*"]
-				}
-			}
+			v, ok := values[strings.Trim(name, "{}")]
 			if !ok {
 				t.Errorf("no record has the number %s", name)
 			}

@@ -14,8 +14,7 @@ import (
 	"dgkip/harness/report/sheet"
 )
 
-// Number is a number of a report, ready for print. While runs are missing, one name that ends
-// in * replaces all names with the same beginning.
+// Number is a number of a report, ready for print.
 type Number struct {
 	Name string
 	Text string      // "90.45 ± 0.10 %"
@@ -140,17 +139,6 @@ func (l *numberList) tally(prefix string, t tally) {
 	}
 }
 
-// find returns the number of a name from a map by names.
-func find(numbers map[string]Number, name string) (Number, bool) {
-	n, ok := numbers[name]
-	for i := len(name) - 1; i >= 0 && !ok; i-- {
-		if name[i] == '/' {
-			n, ok = numbers[name[:i+1]+"*"]
-		}
-	}
-	return n, ok
-}
-
 // cellNumbers adds the numbers of a cell's records.
 func (r *Results) cellNumbers(l *numberList, c *CellRuns, recorded []string) {
 	l.add("seeds", strconv.Itoa(len(c.done())))
@@ -258,23 +246,29 @@ const mostLargest = 5
 // largest adds the accuracies that are farthest from the published ones, the farthest first.
 func (r *Results) largest(out *numberList) {
 	var far []Comparison
-	accuracies := false
+	accuracies := 0
 	for _, x := range r.Published {
-		accuracies = accuracies || x.accuracy()
+		if x.accuracy() {
+			accuracies++
+		}
 		if x.Ours.N > 0 && x.accuracy() && x.Outcome != OtherFamily && !x.BuiltIn {
 			far = append(far, x)
 		}
 	}
 	slices.SortStableFunc(far, func(a, b Comparison) int { return cmp.Compare(math.Abs(b.difference()), math.Abs(a.difference())) })
-	for i, x := range far[:min(len(far), mostLargest)] {
+	for i := range min(accuracies, mostLargest) {
 		place := "largest/" + strconv.Itoa(i+1) + "/"
+		if i >= len(far) {
+			for _, name := range []string{"where", "ours", "published", "difference"} {
+				out.none(place+name, sheet.NotRun)
+			}
+			continue
+		}
+		x := far[i]
 		out.add(place+"where", r.placeName(x.Runs.Cell))
 		out.add(place+"ours", x.Ours.format(x.Ours.mean(), 2))
 		out.add(place+"published", x.Ours.format(x.Published.Mean, 2))
 		out.add(place+"difference", x.differenceText())
-	}
-	if len(far) < mostLargest && accuracies {
-		out.none("largest/*", sheet.NotRun)
 	}
 }
 
