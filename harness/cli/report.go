@@ -95,7 +95,7 @@ func otherCode(runs []*engine.Run) string {
 // to judge, or if a claim fails or a number is worse than published without a stated reason.
 func runChecks(out io.Writer, made *report.Report, screen report.Screen, undefined []string) error {
 	judged, open := 0, 0
-	var failed, explained, unexplained []string
+	var failed, explained, unexplained, stale []string
 	for _, r := range made.Results {
 		if err := r.TerminalChecks(progress.Screen(out), screen); err != nil {
 			return err
@@ -103,7 +103,7 @@ func runChecks(out io.Writer, made *report.Report, screen report.Screen, undefin
 		j, o := r.Checks()
 		judged, open = judged+j, open+o
 		reasons, none := r.Explained()
-		failed = append(failed, r.Failures()...)
+		failed, stale = append(failed, r.Failures()...), append(stale, r.Stale()...)
 		explained, unexplained = append(explained, reasons...), append(unexplained, none...)
 	}
 	if err := report.TerminalVerdicts(progress.Screen(out), made.Results, screen); err != nil {
@@ -112,7 +112,7 @@ func runChecks(out io.Writer, made *report.Report, screen report.Screen, undefin
 	for _, list := range []struct {
 		what  string
 		lines []string
-	}{{"differs for a stated reason", explained}, {"differs, known and not explained", unexplained}, {"check failed", failed}, {"check failed: undefined in the paper", undefined}} {
+	}{{"differs for a stated reason", explained}, {"differs, known and not explained", unexplained}, {"note", stale}, {"check failed", failed}, {"check failed: undefined in the paper", undefined}} {
 		for _, line := range list.lines {
 			fmt.Fprintf(out, "%s: %s\n", list.what, line)
 		}
