@@ -30,19 +30,23 @@ func (p conjugateGradients) solve(search *search) (Solution, error) {
 	for k := range size {
 		size[k] = dot64(left.Row(k), kLeft.Row(k))
 	}
-	for steps := 0; ; steps++ {
+	steps := int64(0)
+	search.resume("conjugate gradients", c.Data, f.Data, left.Data, dir.Data, kDir.Data, size, &steps)
+	for ; ; steps++ {
+		search.keep()
 		fit := p.certify(c, f, size)
 		if fit.Gap <= search.tol {
 			// Outputs and residuals have been updated step by step: the proof
 			// counts only with those computed anew.
-			f = manyDots(search.ctx, p.Gram, c)
+			copy(f.Data, manyDots(search.ctx, p.Gram, c).Data)
 			for k := range outputs {
 				for i, x := range f.Row(k) {
 					left.Row(k)[i] = p.Targets.Data[i*p.Targets.Stride+k] - x - float64(p.Lambda*c.Row(k)[i])
 				}
 			}
 			kLeft = manyDots(search.ctx, p.Gram, left)
-			dir, kDir = times(1, left), times(1, kLeft)
+			copy(dir.Data, left.Data)
+			copy(kDir.Data, kLeft.Data)
 			for k := range size {
 				size[k] = dot64(left.Row(k), kLeft.Row(k))
 			}

@@ -57,7 +57,7 @@ func TestSolutionsAreTheSameEverywhere(t *testing.T) {
 		w, err := primalNewton{Features: few, Labels: signs, Loss: loss, Lambda: lambda}.solve(towards(1e-4, 5000))
 		add("thin "+string(loss), err, w.Weights.Data, w.Outputs.Data, []float64{w.Primal, w.Dual, w.Gap, w.Norm2, float64(w.Sweeps)})
 	}
-	v, err := byMultipliers(&single{dual: dual{Gram: gram32, Labels: signs, Loss: HingeLoss, Lambda: lambda}, search: towards(1e-6, 5000)})
+	v, err := newMultipliers(&single{dual: dual{Gram: gram32, Labels: signs, Loss: HingeLoss, Lambda: lambda}, search: towards(1e-6, 5000)}).solve()
 	add("multipliers", err, v.C.Data, v.Outputs.Data, []float64{v.Primal, v.Dual, v.Gap, v.Norm2, float64(v.Sweeps)})
 	for _, loss := range []Loss{SquaredLoss, SoftmaxLoss} {
 		f, err := exactly(gram, Labels{Form: forms[loss], Loss: loss, Values: rows}, lambda, 1e-8)

@@ -11,7 +11,7 @@ import (
 type single struct {
 	dual
 	search   *search   // stops plus and its solver early
-	products int       // with K
+	products int64     // with K
 	buffer   []float32 // of the factor
 }
 
@@ -24,14 +24,20 @@ const closeGap, interiorProducts = 1e-3, 500
 // with K.
 func (d dual) hinge(search *search) (Solution, error) {
 	h := &single{dual: d, search: search}
-	if limit := search.limit; search.tol >= closeGap && limit > interiorProducts {
+	m := newMultipliers(h)
+	if !m.resume() && search.tol >= closeGap && search.limit > interiorProducts {
+		limit := search.limit
 		search.limit = interiorProducts
-		fit, err := newBox(h, len(d.Labels)).follow(search)
-		if search.limit = limit + h.products; !errors.Is(err, ErrGap) {
+		b := newBox(h, len(d.Labels))
+		search.resume("interior point", b.a, b.s, b.z, b.w, &h.products)
+		fit, err := b.follow(search)
+		if !errors.Is(err, ErrGap) {
 			return fit, err
 		}
+		search.limit, m.before = limit, h.products
+		m.resume()
 	}
-	return byMultipliers(h)
+	return m.solve()
 }
 
 func (h *single) at(a []float64, _ int) Solution {

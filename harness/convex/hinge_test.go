@@ -91,7 +91,7 @@ func TestMultipliers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := byMultipliers(&single{dual: dual{Gram: k, Labels: y, Loss: HingeLoss, Lambda: lambda}, search: towards(1e-6, 2000)})
+		got, err := newMultipliers(&single{dual: dual{Gram: k, Labels: y, Loss: HingeLoss, Lambda: lambda}, search: towards(1e-6, 2000)}).solve()
 		if err != nil || math.Abs(got.Primal-want.Primal) > 1e-5*max(1, want.Primal) {
 			t.Errorf("seed %d, %d images, %d features, lambda %.2g: P = %v, not %v (%v)", seed, n, m, lambda, got.Primal, want.Primal, err)
 		}

@@ -18,6 +18,9 @@ type multipliers struct {
 	a, b   []float64
 	margin []float64 // H b
 	tau    float64
+	mean   float64 // of H_ii
+	moved  bool    // by the last step
+	before int64   // products that another solver made
 }
 
 const (
@@ -28,32 +31,43 @@ const (
 	held = 1e200
 )
 
-// byMultipliers solves the hinge loss. Steps are counted in products with K.
-func byMultipliers(h *single) (Solution, error) {
+func newMultipliers(h *single) *multipliers {
 	n := len(h.Labels)
-	s := multipliers{single: h, a: make([]float64, n), b: make([]float64, n), margin: make([]float64, n)}
-	mean := 0.0
+	s := &multipliers{single: h, a: make([]float64, n), b: make([]float64, n), margin: make([]float64, n), moved: true}
 	for i := range n {
-		mean += h.curvature(i) / float64(n)
+		s.mean += h.curvature(i) / float64(n)
 	}
-	s.tau = mean
-	for down := true; ; {
+	s.tau = s.mean
+	return s
+}
+
+// resume goes on from the state of an interrupted search, if there is one.
+func (s *multipliers) resume() bool {
+	return s.search.resume("multipliers", s.a, s.b, s.margin, &s.tau, &s.moved, &s.before, &s.products)
+}
+
+// solve counts its steps in products with K.
+func (s *multipliers) solve() (Solution, error) {
+	s.search.limit += int(s.before)
+	for {
+		s.search.keep()
 		u, free := s.duals(s.margin)
-		fit := h.at(u, 0)
-		if over, err := h.search.over(fit); over {
+		fit := s.at(u, 0)
+		if over, err := s.search.over(fit); over {
 			return fit, err
 		}
-		if !down || s.near(u, fit.Outputs.Data) {
-			s.a, s.tau = u, max(s.tau/3, leastTau*mean)
+		if !s.moved || s.near(u, fit.Outputs.Data) {
+			copy(s.a, u)
+			s.tau = max(s.tau/3, leastTau*s.mean)
 			u, free = s.duals(s.margin)
 		}
 		ok := false
-		down, ok = s.newton(u, free)
-		if err := h.search.ctx.Err(); err != nil {
+		s.moved, ok = s.newton(u, free)
+		if err := s.search.ctx.Err(); err != nil {
 			return fit, err
 		}
 		if !ok {
-			return fit, h.search.failed(fit)
+			return fit, s.search.failed(fit)
 		}
 	}
 }

@@ -30,7 +30,14 @@ func (d dual) solve(search *search) (Solution, error) {
 		return d.hinge(search)
 	}
 	s := newAscent(d)
-	for sweep := 0; ; sweep++ {
+	sweep := int64(0)
+	if search.resume("coordinate ascent", s.alpha, s.f, &sweep) {
+		for range sweep {
+			s.order.Perm(len(s.alpha))
+		}
+	}
+	for ; ; sweep++ {
+		search.keep()
 		fit := d.certify(s.alpha, s.f)
 		if fit.Gap <= search.tol {
 			// The outputs have been updated step by step: the proof counts only

@@ -44,14 +44,24 @@ type blocks interface {
 	anew(ctx context.Context, c func(i, k int) float64) // sets C, in float64, until ctx is done
 	norm2() float64                                     // |Theta|^2
 	solution(ctx context.Context) Solution              // with the outputs in float64
+	state() []any                                       // that blocks change, see search.resume
+	restored()                                          // follows a change of the state
 }
 
 func (a *blockAscent) solve(search *search) (Solution, error) {
-	for pass := 0; ; pass++ {
+	pass := int64(0)
+	if search.resume("block ascent", append(a.state(), a.s.Data, &a.losses, &a.gap, &pass)...) {
+		a.restored()
+		for range pass {
+			a.order.Perm(len(a.grams))
+		}
+	}
+	for ; ; pass++ {
+		search.keep()
 		estimate := a.estimate()
 		// The estimate mixes outputs of different moments, and is mostly too
 		// large: the proof counts.
-		if pass > 0 && estimate <= 2*search.tol || pass == search.limit {
+		if pass > 0 && estimate <= 2*search.tol || pass == int64(search.limit) {
 			fit := a.certify(search.ctx)
 			fit.Sweeps = float64(pass)
 			if over, err := search.over(fit); over {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 
-	"dgkip/harness/fmath"
 	"dgkip/harness/tensor"
 )
 
@@ -35,6 +34,10 @@ type Problem struct {
 
 	// Report, if given, is told now and then which share of the way is done.
 	Report func(done float64)
+
+	// Keeper, if given, keeps the state of a solver for many images between its steps.
+	// Solve goes on from what it kept, and ends with the same bits.
+	Keeper Keeper
 }
 
 // Solution is a convex model that has been found, with the proof of its quality.
@@ -260,66 +263,4 @@ func (l Labels) classes() ([]int, error) {
 		return nil, errors.New("convex: the softmax loss needs two classes or more, not 1")
 	}
 	return of, nil
-}
-
-// search is what all solvers have in common: when to stop, and who watches.
-type search struct {
-	ctx    context.Context
-	tol    float64
-	limit  int // of steps
-	loss   Loss
-	images int
-	report func(done float64)
-
-	first, done float64 // the gap of the first step, and the share of the way
-}
-
-func newSearch(ctx context.Context, p Problem, tol float64) *search {
-	return &search{ctx: ctx, tol: tol, limit: maxSteps, loss: p.Labels.Loss, images: p.Labels.Values.Rows, report: p.Report}
-}
-
-// over says whether the search ends with a solution of these steps, and why, where
-// that is an error.
-func (s *search) over(fit Solution) (bool, error) {
-	if err := s.ctx.Err(); err != nil {
-		return true, err // fit may have been cut short
-	}
-	switch {
-	case fit.Gap <= s.tol:
-		return true, nil
-	case math.IsNaN(fit.Gap) || math.IsInf(fit.Gap, 0):
-		return true, errNotFinite
-	case fit.Sweeps >= float64(s.limit):
-		return true, s.failed(fit)
-	}
-	s.reached(fit.Gap)
-	return false, nil
-}
-
-var errNotFinite = errors.New("convex: the features or the labels hold NaN or infinity")
-
-// ErrGap says that a solver came to an end before the gap it was asked for.
-var ErrGap = errors.New("convex: the gap is not reached")
-
-// failed is the error of a search that has come no farther than fit.
-func (s *search) failed(fit Solution) error {
-	return fmt.Errorf("%w: %s loss on %d images: relative gap %.2g after %g steps, wanted %.2g", ErrGap, s.loss, s.images, fit.Gap, fit.Sweeps, s.tol)
-}
-
-// reached reports the share of the way that a gap stands for, by its logarithm.
-func (s *search) reached(gap float64) {
-	if s.first == 0 {
-		s.first = gap
-	}
-	if gap > 0 && s.first > s.tol {
-		s.done = max(s.done, min(0.99, fmath.Log(s.first/gap)/fmath.Log(s.first/s.tol)))
-	}
-	s.tick()
-}
-
-// tick reports that work goes on.
-func (s *search) tick() {
-	if s.report != nil {
-		s.report(s.done)
-	}
 }

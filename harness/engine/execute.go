@@ -347,3 +347,7 @@ func (p part) Load(key string, read func(io.Reader) error) bool {
 func (p part) Save(key string, size int64, write func(io.Writer) error) {
 	p.disk.Save(p.name+key, size, write)
 }
+
+func (p part) Keep(key string, size int64, write func(io.Writer) error) {
+	p.disk.Keep(p.name+key, size, write)
+}

@@ -30,6 +30,10 @@ type Disk interface {
 
 	// Save keeps the size bytes that write writes, unless there is no room.
 	Save(key string, size int64, write func(io.Writer) error)
+
+	// Keep is Save for the state of a long computation, once every ten seconds. It replaces
+	// what was kept under the key.
+	Keep(key string, size int64, write func(io.Writer) error)
 }
 
 type held struct {

@@ -33,6 +33,8 @@ type Cache struct {
 
 	mu   sync.Mutex // one Save at a time, so that they cannot exceed the budget together
 	told sync.Once
+
+	kept sync.Map // key to the time of the last Keep
 }
 
 // Cache returns the store's cache, which keeps at most budget bytes. The first
@@ -123,7 +125,24 @@ func (u until) Read(b []byte) (int, error) {
 
 // Save keeps a value: see method.Disk.
 func (c *Cache) Save(key string, size int64, write func(io.Writer) error) {
-	err := c.save(key, size, write)
+	c.tell(size, c.save(key, size, write, false))
+}
+
+// keepEvery is how often Keep writes.
+const keepEvery = 10 * time.Second
+
+// Keep keeps a state: see method.Disk. The first state of a key is not worth it.
+func (c *Cache) Keep(key string, size int64, write func(io.Writer) error) {
+	now := time.Now()
+	last, before := c.kept.LoadOrStore(key, now)
+	if !before || now.Sub(last.(time.Time)) < keepEvery {
+		return
+	}
+	c.tell(size, c.save(key, size, write, true))
+	c.kept.Store(key, time.Now())
+}
+
+func (c *Cache) tell(size int64, err error) {
 	if err == nil {
 		return
 	}
@@ -137,14 +156,14 @@ func (c *Cache) Save(key string, size int64, write func(io.Writer) error) {
 	})
 }
 
-func (c *Cache) save(key string, size int64, write func(io.Writer) error) error {
+func (c *Cache) save(key string, size int64, write func(io.Writer) error, replace bool) error {
 	name, all := c.file(key), size+sha256.Size
 	if size < 0 || all > c.budget {
 		return fmt.Errorf("the budget of %.0f MB has no room for it", float64(c.budget)/1e6)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, err := os.Stat(name); err == nil {
+	if _, err := os.Stat(name); err == nil && !replace {
 		return nil // another run was first, and the content is a function of the key
 	}
 	c.trim(c.budget - all)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"io"
 
+	"dgkip/harness/method"
 	"dgkip/harness/tensor"
 )
 
@@ -51,3 +52,19 @@ func (t *Theta) read(from io.Reader) error {
 	}
 	return nil
 }
+
+// half keeps a Theta_O that is being solved for. It implements convex.Keeper.
+type half struct {
+	disk method.Disk
+	key  string
+}
+
+func (h half) Keep(solver string, size int64, write func(io.Writer) error) {
+	h.disk.Keep(h.name(solver), size, write)
+}
+
+func (h half) Load(solver string, read func(io.Reader) error) bool {
+	return h.disk.Load(h.name(solver), read)
+}
+
+func (h half) name(solver string) string { return h.key + ", state of " + solver }

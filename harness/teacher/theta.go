@@ -119,7 +119,11 @@ func (p Problem) Theta(ctx context.Context, s space.Source) (*Theta, error) {
 				return t, nil
 			}
 		}
-		t, err := p.solve(ctx, s)
+		var keeper convex.Keeper
+		if disk != nil {
+			keeper = half{disk, key}
+		}
+		t, err := p.solve(ctx, s, keeper)
 		if errors.Is(err, convex.ErrGap) && p.Gap < DefaultGap(p.Loss) {
 			err = fmt.Errorf("%w\nhint: a larger teacher_gap is reached sooner; that of the %s loss is %v unless it is given", err, p.Loss, DefaultGap(p.Loss))
 		}
@@ -143,7 +147,7 @@ func checkClasses(d *method.Data) error {
 	return nil
 }
 
-func (p Problem) solve(ctx context.Context, s space.Source) (*Theta, error) {
+func (p Problem) solve(ctx context.Context, s space.Source, keeper convex.Keeper) (*Theta, error) {
 	train := s.Data.Train
 	if err := convex.CheckSize(p.Loss, train.Len(), space.Dim(s.Model, train.H, train.W)); err != nil {
 		return nil, err
@@ -153,7 +157,7 @@ func (p Problem) solve(ctx context.Context, s space.Source) (*Theta, error) {
 		return nil, err
 	}
 	problem.Labels, problem.Lambda = RealLabels(train.Labels, len(s.Data.Classes), p.Loss), float64(train.Len())*p.Lambda
-	problem.Report = s.Report("solving the " + string(p.Loss) + " model")
+	problem.Report, problem.Keeper = s.Report("solving the "+string(p.Loss)+" model"), keeper
 	fit, err := convex.Solve(ctx, problem, p.Gap)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,135 @@
+package convex
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"dgkip/harness/fmath"
+)
+
+// search is what all solvers have in common: when to stop, and who watches.
+type search struct {
+	ctx    context.Context
+	tol    float64
+	limit  int // of steps
+	loss   Loss
+	images int
+	report func(done float64)
+	keeper Keeper
+
+	first, done float64 // the gap of the first step, and the share of the way
+
+	solver string
+	state  []any // of the solver, as package binary reads and writes it
+}
+
+// Keeper keeps the state of a search under the name of its solver.
+type Keeper interface {
+	// Keep may keep what write writes, in place of what was kept before.
+	Keep(solver string, size int64, write func(io.Writer) error)
+	// Load passes what was kept to read, and reports whether there was anything to read.
+	Load(solver string, read func(io.Reader) error) bool
+}
+
+func newSearch(ctx context.Context, p Problem, tol float64) *search {
+	return &search{ctx: ctx, tol: tol, limit: maxSteps, loss: p.Labels.Loss, images: p.Labels.Values.Rows, report: p.Report, keeper: p.Keeper}
+}
+
+// resume names the state that a solver has at the beginning of a step, by pointers to numbers
+// and by slices. It sets it to what was kept, if anything was, and reports that.
+func (s *search) resume(solver string, state ...any) bool {
+	if s.keeper == nil {
+		return false
+	}
+	s.solver, s.state = solver, append(state, &s.first, &s.done)
+	return s.keeper.Load(solver, func(from io.Reader) error {
+		kept := make([]byte, s.size()+1)
+		switch n, err := io.ReadFull(from, kept); {
+		case err != io.ErrUnexpectedEOF:
+			return fmt.Errorf("convex: no state of a search: %w", err)
+		case n != s.size():
+			return fmt.Errorf("convex: the state of a search has %d bytes, not %d", n, s.size())
+		}
+		r := bytes.NewReader(kept)
+		for _, part := range s.state {
+			if err := binary.Read(r, binary.LittleEndian, part); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// keep offers the state to the keeper.
+func (s *search) keep() {
+	if s.state == nil || s.ctx.Err() != nil { // then the last step may have been cut short
+		return
+	}
+	s.keeper.Keep(s.solver, int64(s.size()), func(to io.Writer) error {
+		for _, part := range s.state {
+			if err := binary.Write(to, binary.LittleEndian, part); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s *search) size() int {
+	sum := 0
+	for _, part := range s.state {
+		sum += binary.Size(part)
+	}
+	return sum
+}
+
+// over says whether the search ends with a solution of these steps, and why, where
+// that is an error.
+func (s *search) over(fit Solution) (bool, error) {
+	if err := s.ctx.Err(); err != nil {
+		return true, err // fit may have been cut short
+	}
+	switch {
+	case fit.Gap <= s.tol:
+		return true, nil
+	case math.IsNaN(fit.Gap) || math.IsInf(fit.Gap, 0):
+		return true, errNotFinite
+	case fit.Sweeps >= float64(s.limit):
+		return true, s.failed(fit)
+	}
+	s.reached(fit.Gap)
+	return false, nil
+}
+
+var errNotFinite = errors.New("convex: the features or the labels hold NaN or infinity")
+
+// ErrGap says that a solver came to an end before the gap it was asked for.
+var ErrGap = errors.New("convex: the gap is not reached")
+
+// failed is the error of a search that has come no farther than fit.
+func (s *search) failed(fit Solution) error {
+	return fmt.Errorf("%w: %s loss on %d images: relative gap %.2g after %g steps, wanted %.2g", ErrGap, s.loss, s.images, fit.Gap, fit.Sweeps, s.tol)
+}
+
+// reached reports the share of the way that a gap stands for, by its logarithm.
+func (s *search) reached(gap float64) {
+	if s.first == 0 {
+		s.first = gap
+	}
+	if gap > 0 && s.first > s.tol {
+		s.done = max(s.done, min(0.99, fmath.Log(s.first/gap)/fmath.Log(s.first/s.tol)))
+	}
+	s.tick()
+}
+
+// tick reports that work goes on.
+func (s *search) tick() {
+	if s.report != nil {
+		s.report(s.done)
+	}
+}
