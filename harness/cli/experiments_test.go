@@ -72,7 +72,7 @@ func TestSharedRuns(t *testing.T) {
 		}
 		return out
 	}
-	for _, profile := range []string{"desk", "paper"} {
+	for _, profile := range []string{"short", "full"} {
 		table1, table2 := runs("table1", profile), runs("table2", profile)
 		for _, c := range []struct {
 			name  string

@@ -29,7 +29,7 @@ const usage = `Dataset distillation by the duality gap, and what it is compared 
                               "table", "figure" and the like: defaults and choices
 
 What to run
-  -profile NAME   smoke, desk (default) or paper: the size of everything
+  -profile NAME   smoke, short (default) or full: the size of everything
   -seeds N        number of seeds, instead of the experiment's
   -only FILTER    such as 'method:random dataset:mnist ipc:(1 10) -model:fc'
   -set KEY=VALUE  change a setting, such as method.dgkip-ls.rate=0.02; any number of
@@ -196,9 +196,11 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 		}
 		return usageError(fmt.Errorf("unexpected argument %q\nhint: %s", rest[0], hint))
 	}
-	if !slices.Contains(experiment.Profiles(), f.profile) {
-		return usageError(fmt.Errorf("unknown profile %q\nhint: %s", f.profile, suggest.Hint(f.profile, experiment.Profiles())))
+	profile, err := experiment.ProfileOf(f.profile)
+	if err != nil {
+		return usageError(err)
 	}
+	f.profile = profile
 	if f.paper && f.profile == "smoke" {
 		return usageError(errors.New("-paper: the report needs real data, which profile smoke does not have\nhint: omit -profile smoke; the report is also written without records"))
 	}

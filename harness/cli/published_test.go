@@ -126,7 +126,7 @@ func TestColumnsHaveOneFamily(t *testing.T) {
 // Timed runs equal those of the tables except for their length, in any profile but smoke.
 func TestTimesAreOfTheTables(t *testing.T) {
 	for _, name := range []string{"table1", "table2"} {
-		for _, profile := range []string{"desk", "paper"} {
+		for _, profile := range []string{"short", "full"} {
 			s, err := experiment.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), experiment.Options{Datasets: data.Names(), Profile: profile})
 			if err != nil {
 				t.Fatal(err)

@@ -54,8 +54,8 @@ func (f *flags) printList(out io.Writer) error {
 	}
 	fmt.Fprintln(w, "profiles")
 	fmt.Fprintln(w, "  smoke\tbuilt-in data, minutes: does everything work?")
-	fmt.Fprintln(w, "  desk\treal data, shortened for a desktop (default)")
-	fmt.Fprintln(w, "  paper\tthe published sizes and schedules")
+	fmt.Fprintln(w, "  short\treal data, shortened for a desktop (default)")
+	fmt.Fprintln(w, "  full\tthe published sizes and schedules")
 	return w.Flush()
 }
 

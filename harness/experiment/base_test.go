@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -77,7 +78,7 @@ func TestBase(t *testing.T) {
 		}
 		return strings.Join(out, ", ")
 	}
-	s := read("child", "desk")
+	s := read("child", "short")
 	if got, want := settings(s), "toy 1: 20 0.125 2, slow 10: 60 0.25 7, toy 10: 40 0.125 2"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -88,7 +89,7 @@ func TestBase(t *testing.T) {
 	if got, want := settings(smoke), "toy 1: 2 0.125 2, slow 10: 60 0.25 7, toy 10: 40 0.125 2"; got != want || smoke.Seeds != 2 {
 		t.Errorf("smoke: got %s and %d seeds, want %s", got, smoke.Seeds, want)
 	}
-	if got, want := settings(read("grandchild", "desk")), "slow 10: 60 0.25 7, toy 10: 40 0.125 2"; got != want {
+	if got, want := settings(read("grandchild", "short")), "slow 10: 60 0.25 7, toy 10: 40 0.125 2"; got != want {
 		t.Errorf("grandchild: got %s, want %s", got, want)
 	}
 	own := read("own", "smoke")
@@ -104,6 +105,23 @@ func TestBase(t *testing.T) {
 	}
 	if names, err := ListFS(fsys, "exp"); err != nil || strings.Join(names, " ") != "child demo grandchild own" {
 		t.Errorf("ListFS: %v, %v", names, err)
+	}
+}
+
+// Profiles are still read under their former names.
+func TestFormerProfiles(t *testing.T) {
+	text := strings.Replace(good, "[profile.smoke]", "[profile.desk]\nseeds.count = 7\n[profile.smoke]", 1)
+	s, err := Parse("demo.toml", text, Options{Datasets: known})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Seeds != 7 || !slices.ContainsFunc(s.Notes, func(n string) bool { return strings.HasSuffix(n, "the profile desk is now called short") }) {
+		t.Errorf("%d seeds, notes %q", s.Seeds, s.Notes)
+	}
+	for name, want := range map[string]string{"desk": "short", "paper": "full", "short": "short"} {
+		if got, err := ProfileOf(name); got != want || err != nil {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
 	}
 }
 
@@ -287,7 +305,7 @@ func TestNoGrid(t *testing.T) {
 		head + "grid = []\n":                                   "grid must be a table of axes, not a list",
 		head + "[[grid]]\ndataset = 1\n":                       "grid must be a table of axes, not a list",
 		head + "[grid]\ndataset = []\nipc = []\nmethod = []\n": "must be a value or a list of values",
-		head + "[profile.paper.grid]\ndataset = [\"symbols\"]\nipc = [1]\nmethod = [\"toy\"]\n": "profile desk has no [grid]",
+		head + "[profile.full.grid]\ndataset = [\"symbols\"]\nipc = [1]\nmethod = [\"toy\"]\n": "profile short has no [grid]",
 	} {
 		if _, err := Parse("demo.toml", text, Options{Datasets: known}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", text, err, want)

@@ -34,8 +34,8 @@ func TestCacheSize(t *testing.T) {
 
 // A profile may ask for more. By default nothing is cached.
 func TestCacheProfile(t *testing.T) {
-	text := good + "\n[profile.paper.cache]\ndisk = \"20GB\"\n"
-	for profile, want := range map[string]Size{"desk": 0, "paper": 20e9} {
+	text := good + "\n[profile.full.cache]\ndisk = \"20GB\"\n"
+	for profile, want := range map[string]Size{"short": 0, "full": 20e9} {
 		s, err := Parse("demo.toml", text, Options{Datasets: known, Profile: profile})
 		if err != nil {
 			t.Fatal(err)

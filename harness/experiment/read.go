@@ -284,18 +284,24 @@ func profilesOf(d *toml.Decoder, root *toml.Node) *toml.Node {
 		d.Fault(all, "profile must be a table of profiles, not "+all.Kind(), "")
 		return nil
 	}
-	var wrong []string
-	for _, name := range all.Keys() {
-		n := all.Table[name]
-		if !slices.Contains(Profiles(), name) {
+	out := toml.Empty(all)
+	for _, key := range all.Keys() {
+		n, name := all.Table[key], cmp.Or(oldProfiles[key], key)
+		switch {
+		case !slices.Contains(Profiles(), name):
 			d.FaultKey(n, fmt.Sprintf("unknown profile %q", name), suggest.Hint(name, Profiles()))
-		}
-		if n.Table == nil {
+		case n.Table == nil:
 			d.Fault(n, "a profile must be a table", "")
-			wrong = append(wrong, name)
+		case out.Get(name) != nil:
+			d.FaultKey(n, fmt.Sprintf("the profile %s is there twice, once under its former name", name), "")
+		default:
+			out.Set(name, n)
+		}
+		if name != key {
+			d.Note(n, fmt.Sprintf("the profile %s is now called %s", key, name))
 		}
 	}
-	return all.Without(wrong...)
+	return out
 }
 
 // isExperiment reports whether a file is an experiment.

@@ -19,10 +19,14 @@
 package experiment
 
 import (
+	"cmp"
+	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"dgkip/harness/method"
+	"dgkip/harness/suggest"
 	"dgkip/harness/toml"
 )
 
@@ -30,10 +34,22 @@ import (
 const Schema = 1
 
 // DefaultProfile is the profile unless another is chosen.
-const DefaultProfile = "desk"
+const DefaultProfile = "short"
 
 // Profiles returns the names of the profiles, which are sizes of an experiment.
-func Profiles() []string { return []string{"smoke", "desk", "paper"} }
+func Profiles() []string { return []string{"smoke", "short", "full"} }
+
+// oldProfiles maps former names of profiles, which are still accepted, to their names now.
+var oldProfiles = map[string]string{"desk": "short", "paper": "full"}
+
+// ProfileOf returns the profile that a name stands for, now or formerly.
+func ProfileOf(name string) (string, error) {
+	name = cmp.Or(oldProfiles[name], name)
+	if !slices.Contains(Profiles(), name) {
+		return "", fmt.Errorf("unknown profile %q\nhint: %s", name, suggest.Hint(name, Profiles()))
+	}
+	return name, nil
+}
 
 // Spec is an experiment under one profile.
 type Spec struct {

@@ -333,7 +333,7 @@ func recordOf(c *experiment.Cell, id experiment.Identity, seed uint64) store.Dra
 			Sessions: []store.Session{{Host: env.Host{Name: "host", CPU: "Some CPU", OS: "linux", Arch: "amd64", Cores: 2, Go: "go1.25", Git: env.Git{Commit: "0123456789abcdef", State: "clean"}},
 				Kernels: "avx2", Started: start, Seconds: 90, Args: []string{"dgkip", "-exp", c.Exp}, Jobs: 1, Threads: 2}},
 			Dataset:    store.Dataset{Title: map[string]string{"mnist": "MNIST", "glyphs": "Glyphs"}[c.Dataset], BuiltIn: c.Dataset == "glyphs"},
-			Experiment: c.Exp, Profile: "desk", Cell: c.Point,
+			Experiment: c.Exp, Profile: "short", Cell: c.Point,
 		},
 		Trace:  store.Trace{Columns: []string{"update", "bound", "deviation", "loss", "test_acc"}},
 		Timing: []store.TimingRow{{From: 0, To: 100, Seconds: seconds}},

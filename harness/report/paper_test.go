@@ -38,7 +38,7 @@ func TestNumbersOfReport(t *testing.T) {
 		have[n.Name] = n
 	}
 	for name, want := range map[string]string{
-		"profile":                        "desk",
+		"profile":                        "short",
 		"seeds":                          "3",
 		"planned":                        "75", // one run of Whole for all IPC
 		"mnist/1/slow/acc":               `88.10\,\ensuremath{\pm}\,0.08\,\%`,

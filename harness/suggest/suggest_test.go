@@ -9,10 +9,10 @@ import (
 
 func ExampleHint() {
 	fmt.Println(suggest.Hint("tabel1", []string{"table1", "table2", "figure2"}))
-	fmt.Println(suggest.Hint("zebra", []string{"smoke", "desk", "paper"}))
+	fmt.Println(suggest.Hint("zebra", []string{"smoke", "short", "full"}))
 	// Output:
 	// did you mean "table1"?
-	// known are smoke, desk, paper
+	// known are smoke, short, full
 }
 
 func TestName(t *testing.T) {
