@@ -139,15 +139,3 @@ func (t *Transform) Invert(x []float32) []float32 {
 	}
 	return out
 }
-
-// Bytes is Invert rounded to bytes, values beyond cut off. It undoes Apply, except
-// with "norm-zca".
-func (t *Transform) Bytes(x []float32) []byte {
-	out := make([]byte, len(x))
-	for i, v := range t.Invert(x) {
-		if v > 0 { // not so for NaN
-			out[i] = byte(min(v, 255) + 0.5)
-		}
-	}
-	return out
-}
