@@ -179,7 +179,7 @@ func TestColumnsWithoutASetting(t *testing.T) {
 // A mistake in a base names both files.
 func TestBaseMistakes(t *testing.T) {
 	for name, c := range map[string]struct{ base, child, want string }{
-		"none":      {good, strings.Replace(child, `base = "demo"`, `base = "dmeo"`, 1), "exp/child.toml:4:8: base of child is \"dmeo\": there is no file exp/dmeo.toml\n\tbase = \"dmeo\"\n\t       ^^^^^^"},
+		"none":      {good, strings.Replace(child, `base = "demo"`, `base = "dmeo"`, 1), "exp/child.toml:4:8: base of child is \"dmeo\": there is no file exp/dmeo.toml\n\tbase = \"dmeo\"\n\t       ^^^^^^\n\thint: did you mean \"demo\"?"},
 		"path":      {good, strings.Replace(child, `base = "demo"`, `base = "../demo"`, 1), "which is not a name"},
 		"type":      {good, strings.Replace(child, `base = "demo"`, `base = 1`, 1), "base must be the name of an experiment, not an integer"},
 		"itself":    {good, strings.Replace(child, `base = "demo"`, `base = "child"`, 1), "child -> child"},

@@ -33,13 +33,16 @@ type Options struct {
 func ReadFile(file string, o Options) (*Spec, error) {
 	f := files{folder: filepath.Dir(file), join: filepath.Join, library: o.Library}
 	f.open = func(name string) (io.ReadCloser, error) { return os.Open(name) }
+	f.list = func() ([]string, error) { return ListFS(os.DirFS(f.folder), ".") }
 	return read(f, file, o)
 }
 
 // ReadFS is ReadFile for a file system. Relative paths of data start from the folder of the file, as if
 // the file system were the current folder.
 func ReadFS(fsys fs.FS, file string, o Options) (*Spec, error) {
-	return read(files{folder: path.Dir(file), join: path.Join, open: opener(fsys)}, file, o)
+	f := files{folder: path.Dir(file), join: path.Join, open: opener(fsys)}
+	f.list = func() ([]string, error) { return ListFS(fsys, f.folder) }
+	return read(f, file, o)
 }
 
 func opener(fsys fs.FS) func(name string) (io.ReadCloser, error) {
@@ -61,7 +64,24 @@ type files struct {
 	folder  string
 	join    func(...string) string
 	open    func(name string) (io.ReadCloser, error)
+	list    func() ([]string, error) // the experiments in the folder; nil for a text
 	library fs.FS
+}
+
+// similar returns a hint with the name of an experiment like the given one, or "" if there is none.
+func (f files) similar(name string) string {
+	var known []string
+	if f.list != nil {
+		known, _ = f.list()
+	}
+	if f.library != nil {
+		more, _ := ListFS(f.library, ".")
+		known = append(known, more...)
+	}
+	if meant := suggest.Name(name, known); meant != "" {
+		return fmt.Sprintf("did you mean %q?", meant)
+	}
+	return ""
 }
 
 // text returns the text of a file.
@@ -77,9 +97,10 @@ func (f files) text(file string) (string, error) {
 
 // parse reads a file that another file names in node n. It reports mistakes there.
 func (f files) parse(d *toml.Decoder, n *toml.Node, what, name string) *toml.Node {
-	file := f.join(f.folder, name)
+	file, hint := f.join(f.folder, name), ""
 	text, err := f.text(file)
 	if errors.Is(err, fs.ErrNotExist) {
+		hint = f.similar(strings.TrimSuffix(name, ".toml"))
 		err = fmt.Errorf("there is no file %s", file)
 		if f.library != nil {
 			file = name
@@ -89,7 +110,7 @@ func (f files) parse(d *toml.Decoder, n *toml.Node, what, name string) *toml.Nod
 		}
 	}
 	if err != nil {
-		d.Fault(n, fmt.Sprintf("%s: %v", what, err), "")
+		d.Fault(n, fmt.Sprintf("%s: %v", what, err), hint)
 		return nil
 	}
 	root, faults := toml.Parse(file, text)
