@@ -125,6 +125,18 @@ func TestFormerProfiles(t *testing.T) {
 	}
 }
 
+// A section of a column outside the grid has a note, also where the base has such a section.
+func TestUnusedSection(t *testing.T) {
+	text := strings.NewReplacer(`["slow", "toy"]`, `["toy"]`, `{ method = "slow", ipc = 10 }`, "{ ipc = 10 }", "[method.toy]", "[method.slow]\nrate = 0.5\n\n[method.toy]").Replace(child)
+	s, err := ReadFS(folder(map[string]string{"demo": good, "child": text}), "exp/child.toml", Options{Datasets: known})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(s.Notes, "\n"), "exp/child.toml:9: [method.slow] is not used: the grid has no such method"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // An experiment has the name of its file. For an invalid name the error proposes a valid one.
 func TestNamesOfExperiments(t *testing.T) {
 	for name, want := range map[string]string{

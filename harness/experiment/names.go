@@ -142,12 +142,15 @@ func (r *reader) checkMethods(names Names) {
 			use, _ := n.Text("use")
 			used = used || other != name && use == name
 		}
-		switch n := r.root.Get("method").Table[name]; {
-		case used || !r.own(n):
-		case method.New(name) != nil:
-			r.d.Note(n, fmt.Sprintf("[method.%s] is not used: the grid has no such method", name))
-		default:
-			r.d.FaultKey(n, fmt.Sprintf("no column uses the method %q", name), suggest.Hint(name, columns))
+		for _, layer := range r.layers {
+			n := layer.Get("method").Get(name)
+			switch {
+			case used || n == nil || !r.own(n):
+			case method.New(name) != nil || !r.own(r.doc.Method[name]): // a method, or a column of the base
+				r.d.Note(n, fmt.Sprintf("[method.%s] is not used: the grid has no such method", name))
+			default:
+				r.d.FaultKey(n, fmt.Sprintf("no column uses the method %q", name), suggest.Hint(name, columns))
+			}
 		}
 	}
 }
