@@ -45,18 +45,6 @@ func problemOf(kind string, ipc int) method.Problem {
 	}
 }
 
-func distil(t *testing.T, m *DC, p method.Problem, observe func(method.Step)) *method.Distilled {
-	t.Helper()
-	if observe == nil {
-		observe = func(method.Step) {}
-	}
-	d, err := m.Distill(context.Background(), p, observe)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
 func bits(d *method.Distilled) string { return fmt.Sprintf("%v %v", d.Images, d.Labels) }
 
 // countdown is a context that is cancelled after a number of checks.
@@ -159,7 +147,7 @@ func TestLearns(t *testing.T) {
 		}
 		p := problemOf(kind, 1)
 		var losses []float64
-		d := distil(t, m, p, func(s method.Step) { losses = append(losses, s.Loss) })
+		d := methodtest.Distill(t, m, p, func(s method.Step) { losses = append(losses, s.Loss) })
 		mean := func(x []float64) (sum float64) {
 			for _, v := range x {
 				sum += v / float64(len(x))
@@ -189,7 +177,7 @@ func TestLearns(t *testing.T) {
 			return wrong
 		}
 		m.Iterations = 0
-		begin := distil(t, m, p, nil)
+		begin := methodtest.Distill(t, m, p, nil)
 		if before, after := errs(begin), errs(d); after > 5*train.Len()/10 || after >= before {
 			t.Errorf("%s: %d of %d wrong, %d at first", kind, after, 5*train.Len(), before)
 		}
@@ -200,20 +188,20 @@ func TestLabels(t *testing.T) {
 	m := quick()
 	m.Margin = 3
 	m.Iterations = 0
-	if d := distil(t, m, problemOf("fc", 2), nil); d.Kind != method.Logits || !slices.Equal(d.Labels, []float32{3, 0, 3, 0, 0, 3, 0, 3}) {
+	if d := methodtest.Distill(t, m, problemOf("fc", 2), nil); d.Kind != method.Logits || !slices.Equal(d.Labels, []float32{3, 0, 3, 0, 0, 3, 0, 3}) {
 		t.Errorf("initial labels %v, %s", d.Labels, d.Kind)
 	}
 	m.Iterations, m.LabelRate = 3, 5
-	fast := distil(t, m, problemOf("fc", 2), nil)
+	fast := methodtest.Distill(t, m, problemOf("fc", 2), nil)
 	if slices.Contains(fast.Labels, 3) {
 		t.Errorf("labels %v were not learned", fast.Labels)
 	}
 	m.LabelRate = 1
-	if slow := distil(t, m, problemOf("fc", 2), nil); slices.Equal(slow.Labels, fast.Labels) {
+	if slow := methodtest.Distill(t, m, problemOf("fc", 2), nil); slices.Equal(slow.Labels, fast.Labels) {
 		t.Error("label_rate has no effect")
 	}
 	m.Labels = "fixed"
-	if d := distil(t, m, problemOf("fc", 2), nil); d.Kind != method.Hard || !slices.Equal(d.Labels, []float32{1, 0, 1, 0, 0, 1, 0, 1}) {
+	if d := methodtest.Distill(t, m, problemOf("fc", 2), nil); d.Kind != method.Hard || !slices.Equal(d.Labels, []float32{1, 0, 1, 0, 0, 1, 0, 1}) {
 		t.Errorf("fixed labels %v, %s", d.Labels, d.Kind)
 	}
 }

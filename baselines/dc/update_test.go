@@ -10,6 +10,7 @@ import (
 
 	"dgkip/harness/augment"
 	"dgkip/harness/method"
+	"dgkip/harness/method/methodtest"
 	"dgkip/harness/nn"
 	"dgkip/harness/rng"
 )
@@ -242,9 +243,9 @@ func TestAlgorithm(t *testing.T) {
 	p.Model.Width = 64 // wide enough for Winograd
 	m := quick()
 	m.Iterations, m.Outer = 1, 1
-	auto := distil(t, m, p, nil)
+	auto := methodtest.Distill(t, m, p, nil)
 	p.Model.Algo = "direct"
-	direct := distil(t, m, p, nil)
+	direct := methodtest.Distill(t, m, p, nil)
 	if slices.Equal(auto.Images, direct.Images) {
 		t.Error("algorithm = \"direct\" has no effect")
 	}

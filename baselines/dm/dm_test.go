@@ -1,7 +1,6 @@
 package dm
 
 import (
-	"context"
 	"errors"
 	"math"
 	"slices"
@@ -35,15 +34,6 @@ func TestContract(t *testing.T) {
 
 func problem() method.Problem {
 	return method.Problem{Data: methodtest.Data(1), IPC: 2, Seed: 1, Model: method.Model{Kind: "conv", Width: 8, Depth: 2, Nets: 1}}
-}
-
-func distil(t *testing.T, m *DM, p method.Problem, observe func(method.Step)) *method.Distilled {
-	t.Helper()
-	d, err := m.Distill(context.Background(), p, observe)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
 }
 
 // The gradient equals a central difference, for every operation.
@@ -100,7 +90,7 @@ func TestLearns(t *testing.T) {
 	m.Iterations, m.RealBatch, m.Start = 60, 256, "noise"
 	m.Rate = 10 // embeddings of such a small network are short
 	var losses []float64
-	d := distil(t, m, problem(), func(s method.Step) { losses = append(losses, s.Loss) })
+	d := methodtest.Distill(t, m, problem(), func(s method.Step) { losses = append(losses, s.Loss) })
 	mean := func(x []float64) (sum float64) {
 		for _, v := range x {
 			sum += v / float64(len(x))

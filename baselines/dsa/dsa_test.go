@@ -42,11 +42,7 @@ func problem(dataset string) method.Problem {
 
 func distil(t *testing.T, m method.Method, dataset string) *method.Distilled {
 	t.Helper()
-	d, err := m.Distill(context.Background(), problem(dataset), func(method.Step) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	return methodtest.Distill(t, m, problem(dataset), nil)
 }
 
 // The augmentation changes the result of dc, and flips depend on the dataset.

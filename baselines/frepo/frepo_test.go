@@ -41,15 +41,6 @@ func problem(channels int) method.Problem {
 	return method.Problem{Data: methodtest.Data(channels), IPC: 2, Seed: 1, Model: method.Model{Kind: "conv", Width: 4, Depth: 2, Nets: 1}}
 }
 
-func distil(t *testing.T, m *FRePo, p method.Problem, observe func(method.Step)) *method.Distilled {
-	t.Helper()
-	d, err := m.Distill(context.Background(), p, observe)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
 // wide returns a vector in float64.
 func wide(x []float32) []float64 {
 	y := make([]float64, len(x))
@@ -288,7 +279,7 @@ func TestRate(t *testing.T) {
 	}
 	m = quick()
 	var before []float32
-	distil(t, m, problem(1), func(s method.Step) {
+	methodtest.Distill(t, m, problem(1), func(s method.Step) {
 		x := s.Distilled().Images
 		if before != nil {
 			var moved, length float64
@@ -376,7 +367,7 @@ func TestRFAD(t *testing.T) {
 		t.Fatal(err)
 	}
 	var x []float64
-	distil(t, m, p, func(s method.Step) {
+	methodtest.Distill(t, m, p, func(s method.Step) {
 		if s.Update > 0 {
 			update := s.Update - 1
 			name := []string{"start", "0"}
@@ -427,7 +418,7 @@ func TestLearns(t *testing.T) {
 		m := quick()
 		m.Updates, m.Batch, m.Pool, m.Life, m.Rate, m.NetRate = 150, 64, 4, 20, 0.02, 3e-3
 		var losses []float64
-		d := distil(t, m, p, func(s method.Step) { losses = append(losses, s.Loss) })
+		d := methodtest.Distill(t, m, p, func(s method.Step) { losses = append(losses, s.Loss) })
 		mean := func(x []float64) (sum float64) {
 			for _, v := range x {
 				sum += v / float64(len(x))

@@ -37,15 +37,6 @@ func problem() method.Problem {
 	return method.Problem{Data: methodtest.Data(1), IPC: 2, Seed: 1, Model: method.Model{Kind: "conv", Width: 8, Depth: 2, Nets: 1}}
 }
 
-func distil(t *testing.T, m *Tangent, p method.Problem, observe func(method.Step)) *method.Distilled {
-	t.Helper()
-	d, err := m.Distill(context.Background(), p, observe)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
 // place is a network at given weights, the change of its weights by training, and a set.
 type place struct {
 	net              *nn.Net[float64]
@@ -344,7 +335,7 @@ func TestLearns(t *testing.T) {
 	m := quick()
 	m.Updates, m.Ages, m.NetBatch = 80, []int{0, 10, 30}, 6
 	var losses []float64
-	d := distil(t, m, problem(), func(s method.Step) { losses = append(losses, s.Loss) })
+	d := methodtest.Distill(t, m, problem(), func(s method.Step) { losses = append(losses, s.Loss) })
 	mean := func(x []float64) (sum float64) {
 		for _, v := range x {
 			sum += v / float64(len(x))

@@ -65,6 +65,19 @@ func Data(channels int) *method.Data {
 	return d
 }
 
+// Distill runs a method on a problem. An error fails the test. Nil observes nothing.
+func Distill(t *testing.T, m method.Method, p method.Problem, observe func(method.Step)) *method.Distilled {
+	t.Helper()
+	if observe == nil {
+		observe = func(method.Step) {}
+	}
+	d, err := m.Distill(context.Background(), p, observe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
 // Run runs all checks on the method that fresh returns. Its settings should give a short run of more
 // than four updates. With -short, the checks that repeat the run most often use one kind of network
 // and fewer places.
