@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"dgkip/harness/experiment"
+	"dgkip/harness/report/chart"
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/sets"
 	"dgkip/harness/store"
@@ -36,7 +37,7 @@ func (w *writer) write() {
 		_, wanted := of[o.name]
 		_, err := os.Lstat(file)
 		// The file may belong to an experiment with a longer name.
-		if !wanted && err == nil && (o.of == "" || w.ownerOf(o) == o.of && (filepath.Ext(file) != ".md" || looksLike(o, start(file)))) {
+		if !wanted && err == nil && (o.of == "" || w.ownerOf(o) == o.of && looksLike(o, start(file))) {
 			obsolete = append(obsolete, file)
 		}
 	}
@@ -75,7 +76,7 @@ func (w *writer) write() {
 }
 
 // foreign returns an error if a file exists that was not written by a report of this experiment.
-// Pages and tables are recognised by their beginning. The LaTeX file of a table or figure names
+// Files are recognised by their beginning. The LaTeX file of a table or figure names
 // the experiment, for all files of that name.
 func (w *writer) foreign(o output) error {
 	file := filepath.Join(w.dir, o.name)
@@ -121,8 +122,8 @@ func (w *writer) ownerOf(o output) string {
 func looksLike(o output, old []byte) bool {
 	line, _, _ := bytes.Cut(old, []byte("\n"))
 	switch ext := filepath.Ext(o.name); {
-	case strings.HasPrefix(o.name, "figures/"):
-		return true
+	case strings.HasPrefix(o.name, "figures/") && ext != ".tex":
+		return chart.Drawn(ext[1:], old)
 	case ext == ".html":
 		head, _, _ := bytes.Cut(page(nil), []byte("<title>"))
 		return bytes.HasPrefix(old, head)

@@ -311,7 +311,7 @@ func (p *paper) claims() (*sheet.Sheet, string) {
 func (p *paper) drop(name string, kinds ...string) {
 	for _, kind := range kinds {
 		if file := name + kind; file == filepath.Base(file) && !slices.Contains(p.w.files, filepath.Join(p.w.dir, file)) {
-			p.w.remove(file)
+			p.w.remove(file, nil)
 		}
 	}
 }
@@ -333,7 +333,7 @@ func (p *paper) figure(name string) {
 	v, pic := r.shown(r.Spec.Figures[at])
 	if pic == nil {
 		r.Problems = problems // the document shows that the runs are missing
-		p.w.remove(name + ".pdf")
+		p.w.remove(name+".pdf", nil)
 		p.w.put(name+".tex", figureLatex(v, r.source(), fmt.Sprintf(`\fbox{\quad\rule[-3ex]{0pt}{8ex}\textit{[%s]}\quad}`, sheet.LatexText(r.nothing()))))
 		return
 	}

@@ -117,7 +117,7 @@ func TestWriteLeavesRightFilesAlone(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 	// Where nothing can be changed, nothing need be: what is to go is not there.
-	w.remove("a/b.txt/c")
+	w.remove("a/b.txt/c", nil)
 	if w.write(); w.err != nil {
 		t.Error(w.err)
 	}
@@ -141,7 +141,7 @@ func TestWriteOverNothingElse(t *testing.T) {
 		out, err := Write(dir, specs, st, keyed)
 		return errors.Join(err, errors.Join(out.LeftOut...))
 	}
-	for _, name := range []string{"index.html", "tables/demo.md", "tables/demo.tex", "tables/demo-runs.csv"} {
+	for _, name := range []string{"index.html", "tables/demo.md", "tables/demo.tex", "tables/demo-runs.csv", "figures/demo-a.tex", "figures/demo-a.pdf", "figures/demo-a.png"} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte("mine"), 0o666)); err != nil {
@@ -154,7 +154,7 @@ func TestWriteOverNothingElse(t *testing.T) {
 		if left := tree(t, dir); len(left) < 10 || left[name] != "mine" {
 			t.Errorf("%s: %d files, with %q", name, len(left), left[name])
 		}
-		if err := InTheWay(dir, []*experiment.Spec{named("demo", "a")}, keyed); (err == nil) != (name == "tables/demo-runs.csv") {
+		if err := InTheWay(dir, []*experiment.Spec{named("demo", "a")}, keyed); (err == nil) != (name == "tables/demo-runs.csv" || strings.HasPrefix(name, "figures/")) {
 			t.Errorf("%s: before the runs %v", name, err)
 		}
 	}
@@ -431,7 +431,8 @@ func TestStaleFilesAreRemoved(t *testing.T) {
 	if _, err := Write(dir, []*experiment.Spec{s}, shared(t), keyed); err != nil {
 		t.Fatal(err)
 	}
-	for _, own := range []string{"figures/demo-process-mine.pdf", "tables/demo-pairs.md"} {
+	mine := []string{"figures/demo-process-mine.pdf", "figures/demo-process.png", "tables/demo-pairs.md", "tables/demo-pairs.csv"}
+	for _, own := range mine {
 		if err := os.WriteFile(filepath.Join(dir, own), []byte("mine"), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -441,7 +442,7 @@ func TestStaleFilesAreRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := tree(t, dir)
-	if len(got) != len(out.Files)+2 || got["figures/demo-process-mine.pdf"] == "" || got["tables/demo-pairs.md"] == "" || got["figures/demo-process.pdf"] != "" || got["tables/demo-pairs.tex"] != "" {
+	if len(got) != len(out.Files)+len(mine) || got["figures/demo-process.pdf"] != "" || got["tables/demo-pairs.tex"] != "" {
 		t.Errorf("%d files, written %d: %q", len(got), len(out.Files), slices.Sorted(maps.Keys(got)))
 	}
 }

@@ -119,22 +119,22 @@ func (w *writer) tables(r *Results) {
 	w.put(stem+".csv", r.tableCSV())
 	w.put(stem+"-runs.csv", r.runsCSV())
 	for _, f := range furtherTables {
-		s := r.further(f.name)
-		if s == nil {
-			for _, format := range []string{"csv", "md", "tex"} {
-				w.remove(stem + "-" + f.name + "." + format)
-			}
-			continue
+		put := w.put
+		if s := r.further(f.name); s != nil {
+			w.sheet(s, r.source())
+		} else {
+			put = w.remove
+			w.remove(stem+"-"+f.name+".md", nil)
+			w.remove(stem+"-"+f.name+".tex", nil)
 		}
-		w.sheet(s, r.source())
 		if f.csv != nil {
-			w.put(stem+"-"+f.name+".csv", f.csv(r))
+			put(stem+"-"+f.name+".csv", f.csv(r))
 		}
 	}
 	if len(r.Published) > 0 {
 		w.put(stem+"-comparison.csv", r.comparisonCSV())
 	} else {
-		w.remove(stem + "-comparison.csv")
+		w.remove(stem+"-comparison.csv", r.comparisonCSV())
 	}
 }
 
@@ -151,7 +151,7 @@ func (w *writer) figures(r *Results) []shown {
 		file := "figures/" + v.Name + "."
 		if p == nil {
 			for _, format := range append(slices.Clone(chart.Formats), "tex") {
-				w.remove(file + format)
+				w.remove(file+format, nil)
 			}
 			continue
 		}
@@ -160,7 +160,7 @@ func (w *writer) figures(r *Results) []shown {
 			b, err := chart.Render(p, format)
 			if err != nil {
 				r.problem("figure %s: %v", f.Name, err)
-				w.remove(file + format)
+				w.remove(file+format, nil)
 				continue
 			}
 			w.put(file+format, b)
@@ -176,8 +176,11 @@ func (w *writer) put(name string, content []byte) {
 	w.puts = append(w.puts, output{name, w.of, content})
 }
 
-// remove adds a file of an earlier report to remove.
-func (w *writer) remove(name string) { w.removed = append(w.removed, output{name: name, of: w.of}) }
+// remove adds a file of an earlier report to remove. A CSV file is only removed if it has columns
+// of the given content.
+func (w *writer) remove(name string, like []byte) {
+	w.removed = append(w.removed, output{name, w.of, like})
+}
 
 func (w *writer) fail(err error) {
 	w.err = fmt.Errorf("cannot write the report: %w\nhint: the records are safe; when the cause is gone, -collect writes the report without computing anything", err)
