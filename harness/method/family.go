@@ -29,14 +29,14 @@ type FamilyInfo struct {
 // Families lists all families.
 var Families = []FamilyInfo{
 	{Kernel, "k", "a convex model in the run's own features or kernel"},
-	{FreshDraws, "f", "a convex model in random networks drawn anew"},
+	{FreshDraws, "f", "a convex model in newly drawn random networks"},
 	{InfiniteWidth, "i", "a convex model in the exact kernel of infinitely wide networks"},
 	{Unrolled, "u", "the few steps of gradient descent that the set was learned with"},
 	{Network, "n", "networks trained on the set, with hard labels"},
 	{NetworkAug, "a", "networks trained on the set with augmentation and hard labels"},
 	{NetworkSoft, "s", "networks trained on the set, with soft labels"},
 	{NetworkSoftAug, "as", "networks trained on the set with augmentation and soft labels"},
-	{WideNetwork, "w", "wide networks trained on the set"}, // of the literature; no protocol here
+	{WideNetwork, "w", "wide networks trained on the set"}, // published numbers only
 }
 
 // Known returns the description of a family, or nothing if the family is unknown.

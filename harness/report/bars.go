@@ -35,7 +35,7 @@ func (b *figureBuilder) bars() chart.Picture {
 	}
 	c := layOut(panels)
 	if c.Broken(y) {
-		b.note("The axis does not begin at 0")
+		b.note("The axis does not start at 0")
 	}
 	return b.named(c)
 }
@@ -66,7 +66,7 @@ func (b *figureBuilder) scatter() chart.Picture {
 	if isTime(name) {
 		b.note(b.r.timeNotes(b.cells)...)
 		if !oneIdleMachine(b.cells) {
-			b.note("Some of the times were not taken on one idle machine of that kind, and may not compare")
+			b.note("Some times were not taken on an idle machine of that kind, and may not be comparable")
 		}
 	}
 	panels := b.panels(x, b.yAxis(), func(g group, title string) []chart.Series {

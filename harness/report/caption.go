@@ -18,15 +18,15 @@ func (b *tableBuilder) explain() {
 	}
 	sentences := []string{sentence(b.r.Spec.Title)}
 	if len(b.families) > 1 {
-		sentences = append(sentences, "The methods are scored by different protocols, which a note names: only scores of one protocol family compare.")
+		sentences = append(sentences, "Methods are scored by different protocols (see the notes); compare scores only within a protocol family.")
 	}
 	sentences = append(sentences, sentence(b.t.Caption), what+b.spreadText()+".")
 	sentences = append(sentences, b.otherMetrics()...)
 	if len(b.times()) > 0 || q.name == secondsPerIteration {
-		sentences = append(sentences, fmt.Sprintf("An iteration is what the authors of a method call one, with the training of networks and without scoring: one update, or in DC and DSA as many updates as images per class. Times within %g %% count as equal.", 100*timeNoise))
+		sentences = append(sentences, fmt.Sprintf("Iterations are counted as by the authors of each method: one update, or in DC and DSA as many updates as images per class. The time of an iteration includes the training of networks, but not scoring. Times within %g %% count as equal.", 100*timeNoise))
 	}
 	if b.t.Making {
-		sentences = append(sentences, "The time to make a set is the time of all its iterations. The features and the model of the real images are computed once, and are not included.")
+		sentences = append(sentences, "The time to make a set is the time of all its iterations, without the features and the reference model of the real images, which are computed once.")
 	}
 	sentences = append(sentences, b.r.ending(b.r.Cells)...)
 	b.out.Caption = b.r.selected(strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " "))
@@ -98,10 +98,10 @@ func (b *tableBuilder) notes(q metric) []string {
 		note("%d of %d rows are left out, because none of their runs has been computed.", b.idle, len(b.rows))
 	}
 	if b.single {
-		note("Where other values have ±, a value without it comes from one seed.")
+		note("Values without ± come from one seed.")
 	}
 	if b.out.Has(func(e sheet.Entry) bool { return e.N > 0 }) {
-		note("A number in brackets is the number of seeds, where it is not %d.", b.usual)
+		note("A number in brackets is the number of seeds, if it is not %d.", b.usual)
 	}
 	for i, x := range b.r.Spec.Excluded {
 		if b.excluded[i] {
@@ -119,13 +119,13 @@ func (b *tableBuilder) spreadText() string {
 		if slices.ContainsFunc(b.r.Spec.Cells, func(c *experiment.Cell) bool { return c.Seeds < planned }) {
 			upTo = "up to "
 		}
-		of = fmt.Sprintf(" of %s%d planned", upTo, planned)
+		of = fmt.Sprintf(" (%s%d planned)", upTo, planned)
 	}
 	switch b.most {
 	case 0:
 		return ": " + b.r.nothing()
 	case 1:
-		return " of one seed" + of + ", without a spread"
+		return ", one seed" + of
 	}
 	spread := map[string]string{"sd": " ± population standard deviation", "t95": " ± half the width of the 95 % t-interval"}[b.t.Spread]
 	return fmt.Sprintf(": mean%s over %d seeds%s", spread, b.usual, of)

@@ -67,9 +67,9 @@ func (c claimData) judge() Judgement {
 	case c.published && kind.unit == "runs":
 		return Judgement{nothing: "curves have not been published as numbers"}
 	case len(c.cells) == 0:
-		return Judgement{nothing: "the claim is about no cell of the report"}
+		return Judgement{nothing: "no cell of the report belongs to the claim"}
 	}
-	j := Judgement{Unit: kind.unit, nothing: "nothing to judge it by"}
+	j := Judgement{Unit: kind.unit, nothing: "there are no numbers to judge it by"}
 	for _, p := range kind.parts(c) {
 		switch p.verdict {
 		case Open:
@@ -349,7 +349,7 @@ func above(c claimData) []part {
 	return c.traces(func(a, b []float64) part {
 		for i := range a {
 			if a[i] < b[i]-slack*math.Max(math.Abs(a[i]), math.Abs(b[i])) {
-				return part{verdict: Fails, what: fmt.Sprintf("line %d has %s %s and %s %s", i+1, c.Claim.Metric, significant(a[i], 6), c.Other, significant(b[i], 6))}
+				return part{verdict: Fails, what: fmt.Sprintf("in line %d, %s is %s and %s is %s", i+1, c.Claim.Metric, significant(a[i], 6), c.Other, significant(b[i], 6))}
 			}
 		}
 		return part{verdict: Holds}

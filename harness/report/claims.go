@@ -119,7 +119,7 @@ func (r *Results) claimSheet() *sheet.Sheet {
 func claimSheet(all []*Results) *sheet.Sheet {
 	s := &sheet.Sheet{Name: "claims", Title: "Claims", Heads: []string{"Claim"}, Prose: true, Wide: []float64{0.48, 0.14, 0.14, 0.16},
 		Columns: []string{"In the paper", "Published numbers", "Our records"},
-		Caption: "How often the claims of the paper hold, by the published numbers and by our records: in how many of the rows, series, cells or runs that a claim is about."}
+		Caption: "How often the claims of the paper hold, by the published numbers and by our records, counted in rows, series, cells or runs."}
 	if len(all) > 1 {
 		s.Heads, s.Merge, s.Wide = []string{"Experiment", "Claim"}, 1, []float64{0.15, 0.38, 0.1, 0.14, 0.14}
 	}

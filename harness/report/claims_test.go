@@ -231,7 +231,7 @@ own,0,1,1,0,0,0,0,0,0,2
 		t.Errorf("got\n%s", &b)
 	}
 	b.Reset()
-	if err := r.Terminal(&b, Screen{Width: 300}); err != nil || !strings.Contains(b.String(), "Of its own methods: 0 of 2 within tolerance, 1 higher, 1 lower.") {
+	if err := r.Terminal(&b, Screen{Width: 300}); err != nil || !strings.Contains(b.String(), "Of the source's own methods: 0 of 2 within tolerance, 1 higher, 1 lower.") {
 		t.Errorf("%v, got\n%s", err, &b)
 	}
 	b.Reset()

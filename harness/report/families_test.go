@@ -26,7 +26,7 @@ func TestMixedFamilies(t *testing.T) {
 	text := string(r.further("reproduced").Markdown())
 	for _, want := range []string{
 		"| published | 80.00 ± 0.10<sup>k</sup> |", "| ours | 90.00 ± 0.00<sup>n</sup> |", "| difference | ≠ |", "0 of 1 within tolerance, 0 higher, 0 lower, 1 of another family",
-		"kernel, marked k (", "network, marked n (", "≠: different protocol families, which do not compare.",
+		"kernel, marked k (", "network, marked n (", "≠: different protocol families, so the numbers are not comparable.",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %q in\n%s", want, text)

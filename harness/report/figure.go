@@ -255,11 +255,11 @@ func (b *figureBuilder) caption() string {
 	switch {
 	case b.f.Kind == "images":
 	case b.seeds == 1:
-		s = append(s, "One seed, without a spread.")
+		s = append(s, "One seed.")
 	case b.seeds > 1 && b.f.Kind == "curves" && b.xAxis == "":
 		s = append(s, "Lines are means over "+seeds+" seeds, bands ± population standard deviation.")
 	case b.seeds > 1:
-		s = append(s, "Means over "+seeds+" seeds with ± population standard deviation.")
+		s = append(s, "Means ± population standard deviation over "+seeds+" seeds.")
 	}
 	s = append(s, b.families()...)
 	return strings.Join(append(s, b.r.ending(b.cells)...), " ")

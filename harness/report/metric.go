@@ -67,14 +67,14 @@ type metric struct {
 // a scale, and are never ranked.
 var metrics = []metric{
 	{"test_acc", "test accuracy", "%", 100, higher},
-	{"own.test_acc", "test accuracy in the set's own networks", "%", 100, higher},
-	{"own.test_errors", "test errors in the set's own networks", "", 1, lower},
+	{"own.test_acc", "test accuracy in the same networks", "%", 100, higher},
+	{"own.test_errors", "test errors in the same networks", "", 1, lower},
 	{"draws_sd", "spread over new networks", "%", 100, lower},
 	{"real_loss", "loss on real images", "", 1, lower},
 	{"test_error", "test error", "%", 100, lower},
 	{"train_acc", "training accuracy", "%", 100, higher},
 	{"offset_alone", "test accuracy of the mean feature alone", "%", 100, higher},
-	{"teacher_acc", "accuracy of the full model", "%", 100, higher},
+	{"teacher_acc", "test accuracy of the reference model", "%", 100, higher},
 	{"test_errors", "test errors", "", 1, lower},
 	{secondsPerIteration, "seconds per iteration", "s", 1, lower},
 	{secondsPerUpdate, "seconds per update without network training", "s", 1, lower},
@@ -95,8 +95,8 @@ var metrics = []metric{
 	{"deviation", "deviation", "", 1, lower},
 	{"residual", "residual", "", 1, lower},
 	{"prediction_error", "prediction error", "", 1, lower},
-	{"teacher_gap", "gap of the full model", "", 1, lower},
-	{"solve_gap", "gap of the model of the set", "", 1, lower},
+	{"teacher_gap", "duality gap of the reference model", "", 1, lower},
+	{"solve_gap", "duality gap of the model trained on the set", "", 1, lower},
 
 	// Bounds from the ball around Theta_O, and from its part that the set leaves open.
 	{"interval.low", "error at least", "%", 100, lower},

@@ -119,7 +119,7 @@ func (r *Results) anyBuiltIn(cells []*CellRuns) bool {
 func (r *Results) ending(cells []*CellRuns) []string {
 	var s []string
 	if r.anyBuiltIn(cells) {
-		s = append(s, "Data marked built-in is drawn by the program and is not the real set.")
+		s = append(s, "Data marked built-in is drawn by the program; it is not the real dataset.")
 	}
 	return append(s, "Profile: "+r.Spec.Profile+".")
 }

@@ -72,7 +72,7 @@ func (r *Results) reproduced() *sheet.Sheet {
 			}
 		}
 	}
-	s.Caption = r.selected(fmt.Sprintf("Our accuracies against the published ones (%s): %s. Accuracies are in percent with the population standard deviation over seeds, differences in percentage points. A difference is unstable if only our own spread brings it within the tolerance; a ? marks one without a known spread. %s%s",
+	s.Caption = r.selected(fmt.Sprintf("Our accuracies against the published ones (%s): %s. Accuracies are in percent with the population standard deviation over seeds, differences in percentage points. A difference is unstable if only our own spread brings it within the tolerance. A ? marks differences without a known spread. %s%s",
 		list(r.sources()), tallyOf(r.Published, Comparison.accuracy), toleranceText, r.circumstances()))
 	s.Notes = slices.Concat(s.StateNotes(), families.notes(), r.publishedNotes())
 	return s
@@ -133,17 +133,17 @@ func (r *Results) publishedNotes() []string {
 		builtIn = builtIn || x.BuiltIn
 	}
 	if times != nil {
-		notes = append(notes, "Times depend on the machine: the factor is ours over the published time. It is judged only where a tolerance is declared.")
+		notes = append(notes, "Times depend on the machine. Their factor is our time divided by the published one; it is judged only if a tolerance is declared.")
 		notes = append(notes, r.timeNotes(times)...)
 	}
 	if mixed {
-		notes = append(notes, "≠: different protocol families, which do not compare.")
+		notes = append(notes, "≠: different protocol families, so the numbers are not comparable.")
 	}
 	if unchecked != nil {
-		notes = append(notes, "Not checked against the publication: the numbers of "+strings.Join(unchecked, "; ")+".")
+		notes = append(notes, "Not checked against the publication: numbers of "+strings.Join(unchecked, "; ")+".")
 	}
 	if builtIn {
-		notes = append(notes, "Data marked built-in is drawn by the program. Its numbers cannot reproduce published ones, and are not judged.")
+		notes = append(notes, "Data marked built-in is drawn by the program, so its numbers cannot reproduce published ones and are not judged.")
 	}
 	return notes
 }
@@ -220,7 +220,7 @@ func methodTitle(r *Results, column string) string {
 
 // tallySheet is the table of how many published accuracies are reproduced, by method.
 func tallySheet(name, title string, rows []methodTally) *sheet.Sheet {
-	s := &sheet.Sheet{Name: name, Title: title, Heads: []string{"Method"}, Caption: "How many of our accuracies are within the tolerance of the published ones, higher, lower, or unstable, which means within it only because of our own spread."}
+	s := &sheet.Sheet{Name: name, Title: title, Heads: []string{"Method"}, Caption: "How many of our accuracies are within the tolerance of the published ones, higher, lower, or unstable (within it only because of our own spread)."}
 	var columns []Outcome
 	for i, o := range outcomes {
 		if i < 3 || o == "not run" || slices.ContainsFunc(rows, func(m methodTally) bool { return m.tally[o] > 0 }) {

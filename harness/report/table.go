@@ -211,7 +211,7 @@ func (b *tableBuilder) entry(row, column group, line int) (sheet.Entry, Cell) {
 }
 
 // cutMark is on values of cells that cutShort selects.
-var cutMark = sheet.Mark{Sign: "¶", Text: "fewer iterations than the authors of the method use: the schedule is cut short."}
+var cutMark = sheet.Mark{Sign: "¶", Text: "cut short: fewer iterations than the authors of the method use."}
 
 // cutShort reports whether a cell has fewer iterations, or updates, than the authors of
 // its method use.

@@ -105,7 +105,7 @@ func TestSpreadInWords(t *testing.T) {
 	one := map[string][]float64{"slow": {0.9}, "fast-lr": {0.8}}
 	two := map[string][]float64{"slow": {0.9, 0.91}, "fast-lr": {0.8, 0.82}, "fast-ls": {0.7, 0.7}}
 	for want, got := range map[string]string{
-		"of one seed of 2 planned, without a spread":                                 caption(small, one),
+		", one seed (2 planned)":                                                     caption(small, one),
 		": mean ± population standard deviation over 2 seeds.":                       caption(small, two),
 		": mean ± half the width of the 95 % t-interval over 2 seeds.":               caption(small+"spread = \"t95\"\n", two),
 		": mean over 2 seeds.":                                                       caption(small+"spread = \"none\"\n", two),
@@ -198,7 +198,7 @@ func TestTimesAreFlagged(t *testing.T) {
 		t.Errorf("marks %v, want %v", got, want)
 	}
 	notes := strings.Join(table.Notes, "\n")
-	for _, want := range []string{"Times taken on: Some CPU, avx2, 2 threads."} {
+	for _, want := range []string{"Timed on: Some CPU, avx2, 2 threads."} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("notes lack %q:\n%s", want, notes)
 		}
@@ -283,15 +283,15 @@ func TestLatexCompiles(t *testing.T) {
 	}
 }
 
-// Rows of which nothing has run are counted, not shown, and a value of one seed beside
-// those of more says so by having no spread.
+// Rows without runs are counted, not shown. Among values with a spread, one without comes from
+// one seed.
 func TestRowsAndSeedsThatLack(t *testing.T) {
 	text := strings.Replace(small, "ipc = [1]", "ipc = [1, 10]", 1)
 	text = strings.Replace(text, `rows = ["dataset", "ipc"]`, `rows = ["dataset", "method"]`, 1)
 	text = strings.Replace(text, `columns = ["method"]`, `columns = ["ipc"]`, 1)
 	r := made(t, text, map[string][]float64{"slow": {0.5, 0.6}, "fast-lr": {0.7}})
 	got := string(r.table().Markdown())
-	for _, want := range []string{"| Slow | 55.00 ± 5.00 |", "| 70.00 |", "1 of 3 rows are left out, because none of their runs has been computed.", "a value without it comes from one seed."} {
+	for _, want := range []string{"| Slow | 55.00 ± 5.00 |", "| 70.00 |", "1 of 3 rows are left out, because none of their runs has been computed.", "Values without ± come from one seed."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the table lacks %q:\n%s", want, got)
 		}
@@ -371,7 +371,7 @@ func TestTimesOfShortRuns(t *testing.T) {
 	if want := []string{"88.00", "94.00", "95.00", "0.500", "0.500", "7.000*"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if notes := strings.Join(table.Notes, "\n"); !strings.Contains(notes, "Times come from separate short runs (experiment clock), and from the table's own runs where there are none.") {
+	if notes := strings.Join(table.Notes, "\n"); !strings.Contains(notes, "Times come from separate short runs (experiment clock), or else from the table's own runs.") {
 		t.Errorf("notes:\n%s", notes)
 	}
 	csv := string(r.tableCSV())

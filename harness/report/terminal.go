@@ -34,9 +34,9 @@ func (r *Results) furtherNotes() []string {
 	var out, names []string
 	if len(r.Published) > 0 {
 		all, own := tallyOf(r.Published, Comparison.accuracy), tallyOf(r.Published, Comparison.ownAccuracy)
-		text := fmt.Sprintf("Against the published accuracies (%s): %s.", list(r.sources()), all)
+		text := fmt.Sprintf("Our accuracies against the published ones (%s): %s.", list(r.sources()), all)
 		if own.all() > 0 && own.all() < all.all() {
-			text += fmt.Sprintf(" Of its own methods: %s.", own)
+			text += fmt.Sprintf(" Of the source's own methods: %s.", own)
 		}
 		out = append(out, text)
 	}

@@ -12,7 +12,7 @@ import (
 
 // timeMark is on times that do not compare with the rest of a report. Such times are never
 // ranked.
-var timeMark = sheet.Mark{Sign: "*", Text: "not timed on one idle machine of the kind named below; such times do not compare and are not ranked."}
+var timeMark = sheet.Mark{Sign: "*", Text: "not timed on an idle machine of the kind named below, so neither comparable nor ranked."}
 
 // timeBy takes the times of cells from another experiment, which runs them for a short
 // while on an idle machine.
@@ -133,12 +133,12 @@ func (r *Results) timeNotes(cells []*CellRuns) (notes []string) {
 	if source != "" {
 		rest := ""
 		if own {
-			rest = ", and from the table's own runs where there are none"
+			rest = ", or else from the table's own runs"
 		}
 		notes = append(notes, fmt.Sprintf("Times come from separate short runs (experiment %s)%s.", source, rest))
 	}
 	if some {
-		notes = append(notes, "Times taken on: "+sentence(r.machine))
+		notes = append(notes, "Timed on: "+sentence(r.machine))
 	}
 	return notes
 }

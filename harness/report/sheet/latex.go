@@ -28,13 +28,13 @@ func (s *Sheet) Latex(source string) []byte {
 	var b bytes.Buffer
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
 	p("%% Written from the records of %s; changes will be lost.\n", Plain(source))
-	p("%% \\usepackage{booktabs,graphicx,multirow} for its best looks; without them it compiles, too.\n")
+	p("%% Looks best with \\usepackage{booktabs,graphicx,multirow}, and compiles without.\n")
 	b.WriteString(latexFallbacks)
 	for i, blocks := range s.latexFloats() {
 		if i == 0 {
 			p("\\begin{table*}[htbp]\n\\centering\n\\caption{%s}\n\\label{tab:%s}\n", LatexText(s.caption("bold", "underlined")), LatexLabel(s.Name))
 		} else {
-			p("\\begin{table*}[htbp]\n\\centering\n\\addtocounter{table}{-1}\n\\caption{%s, continued. A row's best is the best of all parts. What marks mean stands below the first part.}\n", LatexText(s.Title))
+			p("\\begin{table*}[htbp]\n\\centering\n\\addtocounter{table}{-1}\n\\caption{%s, continued. The best of a row is the best of all parts. Marks are explained below the first part.}\n", LatexText(s.Title))
 		}
 		p("\\smallskip\n\\footnotesize\\setlength{\\tabcolsep}{4pt}\n")
 		// Without booktabs, rules have no space around them.

@@ -159,7 +159,7 @@ func (s *Sheet) StateNotes() []string {
 	}{
 		{NotRun, NotRun.String() + " not run."},
 		{Failed, "failed: all runs of this cell failed."},
-		{Damaged, "damaged: a record is there but cannot be read."},
+		{Damaged, "damaged: the record exists, but cannot be read."},
 	} {
 		if s.Has(func(e Entry) bool { return e.State == n.state }) {
 			notes = append(notes, n.text)
