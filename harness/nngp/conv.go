@@ -9,33 +9,35 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Conv is the kernel of infinitely many, infinitely wide convolutional networks: Depth
-// times a convolution of 3x3 places, ReLU and the average over 2x2, then all places as
-// they are. K(p, q) is the covariance of place p of image x and place q of image y.
+// Conv is the kernel of infinitely many, infinitely wide convolutional networks: Depth times a
+// 3x3 convolution, ReLU and a 2x2 average, with all places of the last layer as features.
+// K(p, q) is the covariance of place p of image x and place q of image y.
 //
 //	convolution   K(p, q) <- Weight^2/9 sum_d K(p+d, q+d) + Bias^2, zero outside the images
 //	ReLU          K <- [ r sin t + (pi - t) K ]/(2 pi),   cos t = K/r,   r^2 = K_xx(p, p) K_yy(q, q)
 //	average       K(P, Q) <- mean of the 16 K(p, q) with p in P and q in Q
 //	k(x, y)       mean of K(p, p)
 //
-// from K = x_p'y_q/C. With Tangent it is the neural tangent kernel of such networks with a
-// linear read-out: beside K goes T, zero at first; a convolution gives T <- Weight^2/9
-// sum_d T + K, ReLU T <- (pi - t)/(2 pi) T, the average is the same, and
+// The recursion starts from K = x_p'y_q/C. With Tangent, Conv is the neural tangent kernel of
+// such networks with a linear read-out,
 //
 //	k(x, y) = Weight^2 mean of T(p, p) + Weight^2 mean of K(p, p) + Bias^2.
 //
-// # What has to be known
+// T starts at zero. A convolution maps it to Weight^2/9 sum_d T + K, ReLU maps it to
+// (pi - t)/(2 pi) T, and the average treats it like K.
 //
-// Only p = q counts in the end. A convolution keeps p - q, and an average takes from
-// |p - q| <= 2 k + 1 what it needs for |p - q| <= k, in rows and in columns. So for 32x32
-// places and Depth 3 there are 168,000 covariances to take through ReLU, of 1,118,208.
+// # Which covariances are computed
 //
-// Eight pairs go together, one in each lane, with the rows of one displacement after each
-// other: what is read again lies in the second cache. Everything is in float64. It is fast
-// enough, for the root of one number and a polynomial are all that an evaluation takes; in
-// float32 equal places would have angles of 3e-4.
+// Only p = q is needed in the end. A convolution keeps p - q, and an average needs
+// |p - q| <= 2 k + 1 to compute |p - q| <= k, in rows and in columns. So for 32x32 places and
+// Depth 3, only 168,000 of 1,118,208 covariances go through ReLU.
 //
-// The bits of a value depend on its two images alone, and on which of them is first.
+// Eight pairs are computed together, one in each lane. The rows of one displacement follow each
+// other, so that values stay in the second cache until they are read again. Everything is in
+// float64, because in float32 equal places would have angles of 3e-4. This is fast enough: an
+// evaluation needs only one square root and a polynomial.
+//
+// The bits of a value depend only on its two images and their order.
 type Conv struct {
 	H, W, C      int
 	Depth        int
@@ -43,7 +45,7 @@ type Conv struct {
 	Tangent      bool
 }
 
-// Check returns why there is no such kernel, if so.
+// Check returns an error if a size or a deviation is not valid.
 func (k Conv) Check() error {
 	if min(k.H, k.W, k.C, k.Depth) < 1 || k.Depth > MaxDepth {
 		return errors.New("nngp: sizes of a convolutional kernel must be positive")
@@ -61,7 +63,7 @@ func (k Conv) Check() error {
 	return nil
 }
 
-// Evaluations is how many covariances of a pair go through ReLU.
+// Evaluations is the number of covariances of a pair that go through ReLU.
 func (k Conv) Evaluations() int {
 	sum := 0
 	for _, g := range k.grids(k.Depth) {
@@ -76,19 +78,19 @@ func (k Conv) Evaluations() int {
 
 func abs(d int) int { return max(d, -d) }
 
-// grid is a layer: h x w places before the average, with displacements of up to band, of
-// which the average makes those of up to out.
+// grid is a layer: h x w places before the average, with displacements of up to band, which the
+// average reduces to displacements of up to out.
 type grid struct {
 	h, w, band, out int
-	scale, bias     float64 // of the convolution, for what the layer before left
+	scale, bias     float64 // of the convolution, for the results of the layer before
 }
 
 const lanes = tensor.PairLanes
 
-// pooled is what the sums that the kernels leave are, over the covariances: twice 16.
+// pooled is the factor by which the sums of the vector code exceed the covariances: twice 16.
 const pooled = 32
 
-// grids returns the layers of a network of some depth.
+// grids returns the layers of a network of a given depth.
 func (k Conv) grids(depth int) []grid {
 	all := make([]grid, depth)
 	h, w := k.H, k.W
@@ -108,12 +110,12 @@ func (k Conv) grids(depth int) []grid {
 	return all
 }
 
-// ConvImages are images and what the kernel needs of each.
+// ConvImages holds images, with what the kernel needs of each.
 type ConvImages struct {
 	x     []float32
 	n     int
 	roots []float64 // for each image and layer, the root of K_xx(p, p) after the convolution
-	each  int       // of an image
+	each  int       // roots of an image
 }
 
 // Len is the number of images.
@@ -125,7 +127,7 @@ func (v ConvImages) Part(from, to int) ConvImages {
 	return ConvImages{v.x[from*size : to*size], to - from, v.roots[from*v.each : to*v.each], v.each}
 }
 
-// Chosen returns some of the images.
+// Chosen returns a copy of some images.
 func (v ConvImages) Chosen(which []int) ConvImages {
 	out := ConvImages{n: len(which), each: v.each}
 	for _, i := range which {
@@ -202,15 +204,15 @@ func invert(x float64) float64 {
 	return 1 / x
 }
 
-// side is one side of the pairs: an image, or eight of them with their values for a place
-// after each other.
+// side is one side of the pairs: one image, or eight images whose values for a place follow each
+// other.
 type side struct {
 	pixels        []float64
 	root, inverse [][]float64 // of each layer
 }
 
-// pixels are those of a group of images. In lanes that are left over the last image is
-// taken again.
+// pixels returns the pixels of a group of images. Lanes that are left over repeat the last
+// image.
 func (k Conv) pixels(v ConvImages, group int) side {
 	size := k.H * k.W * k.C
 	s := side{pixels: make([]float64, size*lanes)}
@@ -265,7 +267,7 @@ func (k Conv) image(v ConvImages, i int) side {
 // eachGroup calls do for all groups of n images.
 func eachGroup(ctx context.Context, n int, progress func(done float64), do func(group int)) error {
 	groups := (n + lanes - 1) / lanes
-	const some = 32 // groups between two looks at ctx
+	const some = 32 // groups between two checks of ctx
 	for from := 0; from < groups; from += some {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -291,15 +293,14 @@ func (k Conv) Gram(ctx context.Context, v ConvImages) (tensor.Mat[float64], erro
 	return out, err
 }
 
-// Cross returns the kernel of the images of v with those of w, [n, N]. It stops early,
-// with the context's error, when ctx is done, and now and then calls progress, if there is
-// one, with the share done.
+// Cross returns the kernel of the images of v with those of w, [n, N]. It stops early, with the
+// context's error, when ctx is done. It calls progress, unless that is nil, with the share done.
 func (k Conv) Cross(ctx context.Context, v, w ConvImages, progress func(done float64)) (tensor.Mat[float64], error) {
 	out := tensor.NewMat[float64](v.n, w.n)
 	return out, k.values(ctx, out, v, w, false, progress)
 }
 
-// values sets out to the kernel; with upper only to that of pairs that have i <= j.
+// values sets out to the kernel. With upper, it computes only pairs with i <= j.
 func (k Conv) values(ctx context.Context, out tensor.Mat[float64], v, w ConvImages, upper bool, progress func(done float64)) error {
 	if err := k.Check(); err != nil {
 		return err
@@ -332,7 +333,7 @@ type worker struct {
 	k, t     [][]float64 // of each layer, sums of covariances by displacement and place: [2 out + 1, 2 out + 1, h/2, w/2, 8]
 	ring     []float64   // three rows of products for each displacement along a row
 	zero     []float64
-	sum      []float64 // of three rows, with a place more on either side
+	sum      []float64 // of three rows, with one more place on either side
 	sumT     []float64
 	products tensor.Products
 	sums     tensor.Sums
@@ -357,10 +358,10 @@ func (k Conv) worker(grids []grid) *worker {
 	return w
 }
 
-// span is the places of n that have one d further on, too.
+// span is the range of the places p, of n, for which p + d is a place, too.
 func span(n, d int) (from, to int) { return max(0, -d), min(n, n-d) }
 
-// layer takes the pairs through layer l. The first image of all is the same if same says so.
+// layer takes the pairs through layer l. With same, all pairs have the same first image.
 func (w *worker) layer(l int, x, y side, same bool) {
 	g := w.grids[l]
 	clear(w.k[l])
@@ -386,7 +387,7 @@ func (w *worker) layer(l int, x, y side, same bool) {
 	}
 }
 
-// fromPixels multiplies the pixels of row py, and takes the row before it on.
+// fromPixels multiplies the pixels of row py, and takes the row before it through the layer.
 func (w *worker) fromPixels(x, y side, dy, dx, py int) {
 	g := w.grids[0]
 	from, to := span(g.h, dy)
@@ -405,7 +406,7 @@ func (w *worker) fromPixels(x, y side, dy, dx, py int) {
 	}
 }
 
-// product multiplies the pixels of row py, and adds the two rows before it.
+// product multiplies the pixels of row py, and adds the products of the two rows before it.
 func (w *worker) product(x, y side, dy, dx, py int) {
 	g := w.grids[0]
 	first, end := span(g.w, dx)
@@ -420,7 +421,7 @@ func (w *worker) product(x, y side, dy, dx, py int) {
 	tensor.PairProducts(p)
 }
 
-// products3 is the products of row py, one of the last three.
+// products3 returns the products of row py, which is one of the last three.
 func (w *worker) products3(dy, dx, py int) []float64 {
 	g := w.grids[0]
 	if from, _ := span(g.h, dy); py < from {
@@ -442,7 +443,7 @@ func (w *worker) add(sum, before, at, after []float64, n int) {
 	tensor.PairSums(a)
 }
 
-// fromLayer takes row py on from what the layer before left.
+// fromLayer takes row py of the results of the layer before through layer l.
 func (w *worker) fromLayer(l int, x, y side, dy, dx, py int) {
 	g := w.grids[l]
 	if first, end := span(g.w, dx); first >= end || !g.counts(dy, py) {
@@ -455,7 +456,7 @@ func (w *worker) fromLayer(l int, x, y side, dy, dx, py int) {
 	w.row(l, x, y, dy, dx, py, w.sumT)
 }
 
-// three adds row py of what the layer before left and its neighbours.
+// three adds row py of the results of the layer before and its neighbours.
 func (w *worker) three(l, dy, dx, py int, sum, of []float64) {
 	g := w.grids[l]
 	from, to := span(g.h, dy)
@@ -470,19 +471,19 @@ func (w *worker) three(l, dy, dx, py int, sum, of []float64) {
 	w.margins(sum, first, end)
 }
 
-// before is where row py begins in what the layer before left.
+// before is the index of row py in the results of the layer before.
 func (g grid) before(dy, dx, py int) int {
 	return (((dy+g.band)*(2*g.band+1)+dx+g.band)*g.h + py) * g.w
 }
 
-// counts reports whether anything is made of row py and the one that is dy further on.
+// counts reports whether the average uses row py of one image with row py + dy of the other.
 func (g grid) counts(dy, py int) bool {
 	p, q := py>>1, (py+dy)>>1
 	return abs(q-p) <= g.out && max(p, q) < g.h/2
 }
 
-// averaged calls do for the places of a row that the average takes, once for every other:
-// the first of n, and where in what the layer leaves their averages begin.
+// averaged calls do for the places of a row that the average uses, once for every second place:
+// with the first place, the number of places, and the index of their averages in the results.
 func (g grid) averaged(dy, dx, py int, do func(start, n, at int)) {
 	if !g.counts(dy, py) {
 		return
@@ -499,7 +500,7 @@ func (g grid) averaged(dy, dx, py int, do func(start, n, at int)) {
 	}
 }
 
-// row takes a row through ReLU and the average, its sums over three rows being in w.sum.
+// row takes a row through ReLU and the average. Its sums over three rows are in w.sum.
 func (w *worker) row(l int, x, y side, dy, dx, py int, sumT []float64) {
 	g, a := w.grids[l], &w.rectify
 	g.averaged(dy, dx, py, func(start, n, at int) {
@@ -520,7 +521,7 @@ func (w *worker) row(l int, x, y side, dy, dx, py int, sumT []float64) {
 	})
 }
 
-// squares are the squares of pixels.
+// squares returns the squares of the pixels, summed over colours.
 func (w *worker) squares(pixels []float64, colours int) []float64 {
 	out := make([]float64, len(pixels)/colours)
 	for i := range out {
@@ -533,17 +534,17 @@ func (w *worker) squares(pixels []float64, colours int) []float64 {
 	return out
 }
 
-// centre is what layer l left of equal places.
+// centre returns the results of layer l for equal places.
 func (w *worker) centre(l int) []float64 { return w.centreOf(l, w.k[l]) }
 
-// centreOf is the part for equal places of what layer l left, or of its like.
+// centreOf returns the part for equal places of the results of layer l, or of a gradient in them.
 func (w *worker) centreOf(l int, of []float64) []float64 {
 	g := w.grids[l]
 	side, size := 2*g.out+1, (g.h/2)*(g.w/2)*lanes
 	return of[(g.out*side+g.out)*size:][:size]
 }
 
-// variance sets to to what a convolution makes of the covariances k of equal places.
+// variance sets to to the convolution of the covariances k of equal places.
 func (w *worker) variance(g grid, k, to []float64) {
 	at := func(py, px, l int) float64 {
 		if py < 0 || py >= g.h || px < 0 || px >= g.w {

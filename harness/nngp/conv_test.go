@@ -161,7 +161,7 @@ func TestConvIsTheFullRecursion(t *testing.T) {
 			gram, cross := gramOf(t, k, v), crossOf(t, k, v, v)
 			bound := 1e-15
 			if k.Tangent {
-				bound = 1e-9 // angles of nearly equal places are roots of rounding
+				bound = 1e-9 // angles of nearly equal places are roots of rounding errors
 			}
 			for i := range n {
 				for j := range n {
@@ -187,8 +187,8 @@ func TestEvaluations(t *testing.T) {
 	}
 }
 
-// A value depends on its two images alone, and the Gram matrix of different images is
-// positive definite.
+// A value depends only on its two images, and the Gram matrix of different images is positive
+// definite.
 func TestConvGram(t *testing.T) {
 	const n = 19
 	for _, tangent := range []bool{false, true} {

@@ -9,25 +9,24 @@ import (
 )
 
 // ConvPass is Pass for the kernel of convolutional networks. With v and v' the variances
-// of two places after a convolution and s their covariance, ReLU has the slopes
+// of two places after a convolution and s their covariance, ReLU has the derivatives
 //
-//	dK/ds = (pi - t)/(2 pi),   dK/dv = r sin t/(4 pi v),
+//	dK/ds = (pi - t)/(2 pi),   dK/dv = r sin t/(4 pi v).
 //
-// convolution and average are linear, and v is a covariance of x with itself, through the
+// Convolution and average are linear, and v is a covariance of x with itself, through the
 // layers before.
 //
-// Of the way forward nothing is kept: Backward goes it again for eight pairs at a time,
-// with what each layer leaves, and the pixels' layer a row at a time. Gradients in the
-// variances are gathered over all pairs of an image and go back once. With 32x32 places and
-// Depth 3 a thread needs 2 MB.
+// Forward keeps no intermediate values. Backward computes them again, for eight pairs at a time,
+// layer by layer, and in the first layer row by row. Gradients in the variances are added up over
+// all pairs of an image, and go back once. With 32x32 places and Depth 3 a thread needs 2 MB.
 type ConvPass struct {
 	kernel Conv
 	pixels []float32
-	set    ConvImages // as the pixels were when Forward was called
+	set    ConvImages // with the pixels of the last Forward
 	real   ConvImages
 }
 
-// NewPass returns a pass for a set, beside real images. The tangent kernel has none.
+// NewPass returns a pass for a set and the real images. The tangent kernel has no pass.
 func (k Conv) NewPass(set []float32, real ConvImages) (*ConvPass, error) {
 	if k.Tangent {
 		return nil, errors.New("nngp: gradients are of the kernel of random features, not of the tangent kernel")
@@ -35,10 +34,10 @@ func (k Conv) NewPass(set []float32, real ConvImages) (*ConvPass, error) {
 	return &ConvPass{kernel: k, pixels: set, real: real}, k.Check()
 }
 
-// Forward returns the kernel within the set, [n, n], and with the real images, [n, N],
-// for the set as its pixels are now, and prepares for Backward.
+// Forward returns the kernel within the set, [n, n], and with the real images, [n, N], for the
+// current pixels of the set, and prepares for Backward.
 func (p *ConvPass) Forward() (gram, cross tensor.Mat[float64]) {
-	ctx := context.Background() // the only errors would be its own
+	ctx := context.Background() // which does not end, so there are no errors
 	p.set, _ = p.kernel.Images(ctx, p.pixels, nil)
 	gram, _ = p.kernel.Gram(ctx, p.set)
 	cross, _ = p.kernel.Cross(ctx, p.set, p.real, nil)
@@ -46,12 +45,12 @@ func (p *ConvPass) Forward() (gram, cross tensor.Mat[float64]) {
 }
 
 const (
-	mostShares = 16 // of an image's pairs, each of which is summed by itself
-	atATime    = 32 // images whose pairs are shared out
+	mostShares = 16 // of an image's pairs, each with a sum of its own
+	atATime    = 32 // images whose pairs are divided into shares
 )
 
-// Backward sets dx to the gradient in the pixels, given those in what Forward returned
-// last; dGram is symmetric.
+// Backward sets dx to the gradient in the pixels, given the gradients in the results of the last
+// Forward. dGram is symmetric.
 func (p *ConvPass) Backward(dx []float32, dGram tensor.Mat[float64], dCross tensor.Mat[float32]) {
 	k, n := p.kernel, p.set.n
 	within := (n + lanes - 1) / lanes
@@ -90,8 +89,8 @@ func (p *ConvPass) Backward(dx []float32, dGram tensor.Mat[float64], dCross tens
 	tensor.Parallel(within, func(group int) { k.finish(dx, own, p.set, group) })
 }
 
-// convGradient is a gradient in an image as pairs see it: in its pixels, over the first
-// layer's scale, and for each layer the sums of D r sin t of RectifyBack.
+// convGradient is the gradient that pairs give an image: in its pixels, divided by the scale of
+// the first layer, and for each layer the sums of D r sin t of RectifyBack.
 type convGradient struct {
 	pixels []float64
 	angles [][]float64
@@ -108,12 +107,12 @@ func (g convGradient) add(h convGradient) {
 	}
 }
 
-// back takes gradients of eight pairs through the layers, to the pixels and variances of
-// the first side. They are added up in all that it goes back for.
+// back takes gradients of eight pairs back through the layers, to the pixels and variances of the
+// first side. Its gradient is the sum over all pairs so far.
 type back struct {
 	*worker
 	d        [][]float64 // the gradient in worker.k
-	slopes   []float64   // three rows of RectifyBack's for each displacement along a row
+	slopes   []float64   // three rows of slopes of RectifyBack for each displacement along a row
 	gradient convGradient
 	rectify  tensor.RectifyBack
 	products tensor.ProductsBack
@@ -130,7 +129,7 @@ func (k Conv) back(grids []grid) *back {
 	return b
 }
 
-// total returns what was added up, over the lanes.
+// total returns the gradient, summed over the lanes.
 func (b *back) total() convGradient {
 	over := func(v []float64) []float64 {
 		out := make([]float64, len(v)/lanes)
@@ -148,8 +147,8 @@ func (b *back) total() convGradient {
 	return g
 }
 
-// pairs goes forward and back for the pairs of an image with eight others, whose kernel
-// has these gradients.
+// pairs goes forward and back for the pairs of one image with eight others, given the gradients
+// in their kernel.
 func (b *back) pairs(x, y side, gradients [lanes]float64) {
 	last := len(b.grids) - 1
 	for l := range last {
@@ -164,8 +163,8 @@ func (b *back) pairs(x, y side, gradients [lanes]float64) {
 	}
 }
 
-// layer takes the gradient in what layer l left back to what the layer before left, or to
-// the pixels.
+// layer takes the gradient in the results of layer l back to the results of the layer before, or
+// to the pixels.
 func (b *back) layer(l int, x, y side, same bool) {
 	g := b.grids[l]
 	b.rectify.Scale, b.rectify.Bias, b.rectify.Same, b.worker.rectify.Same = g.scale, g.bias, same, same
@@ -226,7 +225,7 @@ func (b *back) sumProducts(x, y side, dy, dx, py int) {
 	b.margins(b.worker.sum, first, end)
 }
 
-// slopes3 is the slopes of row py, one of the last three.
+// slopes3 returns the slopes of row py, which is one of the last three.
 func (b *back) slopes3(l, dy, dx, py int) []float64 {
 	g := b.grids[l]
 	if from, to := span(g.h, dy); py < from || py >= to {
@@ -236,8 +235,8 @@ func (b *back) slopes3(l, dy, dx, py int) []float64 {
 	return b.slopes[((dx+g.band)*3+py%3)*g.w*lanes:][:(end-first)*lanes]
 }
 
-// convolve takes row py back through the convolution, whose adjoint adds the same places,
-// and where there is no layer before to the pixels.
+// convolve takes row py back through the convolution, whose adjoint adds the same places. In the
+// first layer it goes on to the pixels.
 func (b *back) convolve(l int, y side, dy, dx, py int) {
 	g := b.grids[l]
 	first, end := span(g.w, dx)
@@ -257,16 +256,16 @@ func (b *back) convolve(l int, y side, dy, dx, py int) {
 	}
 }
 
-// finish takes the gradients of a group's images in their variances back, and sets theirs
-// in dx.
+// finish takes the gradients in the variances of a group's images back to the pixels, and sets
+// dx.
 func (k Conv) finish(dx []float32, of []convGradient, v ConvImages, group int) {
 	all := k.grids(k.Depth)
 	y, b := k.group(v, group), k.back(k.grids(k.Depth-1))
 	for l := range len(b.grids) - 1 {
 		b.worker.layer(l, y, y, false)
 	}
-	// A variance is that of one image, and a covariance that of two equal ones: twice the
-	// gradient in the first.
+	// A variance is a covariance of two equal images, so its gradient is twice the gradient in
+	// the first.
 	var next []float64 // in the variances of layer l
 	for l := k.Depth - 1; l >= 0; l-- {
 		d := make([]float64, len(y.inverse[l]))
@@ -283,7 +282,7 @@ func (k Conv) finish(dx []float32, of []convGradient, v ConvImages, group int) {
 		g := all[l]
 		g.bias = 0
 		next = make([]float64, len(d))
-		b.variance(g, d, next) // the adjoint is the sum itself
+		b.variance(g, d, next) // the sum is its own adjoint
 		if l == 0 {
 			break
 		}

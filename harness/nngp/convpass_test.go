@@ -14,7 +14,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// convCase is a set beside real images and a function of their kernel, linear with random
+// convCase is a set, real images, and a linear function of their kernel with random
 // coefficients. Pixels are multiples of 1/64, so that steps from them are exact.
 type convCase struct {
 	k         Conv
@@ -62,8 +62,8 @@ func (c convCase) gradient(t testing.TB) []float32 {
 	return dx
 }
 
-// value is the function by the pass, and full by the recursion of all covariances, where
-// only the kernel of one image of the set counts.
+// value computes the function by the pass. full computes it by the recursion of all covariances,
+// for the terms of one image of the set.
 func (c convCase) value(t *testing.T, _ int) float64 {
 	t.Helper()
 	gram, cross := c.pass(t).Forward()

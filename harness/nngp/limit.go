@@ -9,25 +9,26 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Beside returns the kernel within a set, [n, n], and with images that are given already,
-// [n, N]. It stops early, with the context's error, when ctx is done, and now and then calls
-// progress, if there is one, with the share done.
+// Beside returns the kernel within a set, [n, n], and with other images that were given before,
+// [n, N]. It stops early, with the context's error, when ctx is done. It calls progress, unless
+// that is nil, with the share done.
 type Beside func(ctx context.Context, set []float32, progress func(done float64)) (gram, cross tensor.Mat[float64], err error)
 
-// FC is the kernel of infinitely many, infinitely wide fully connected networks: that of
-// Kernel, with any weights and biases and to float64's precision, or with Tangent the
-// neural tangent kernel of such networks with a linear read-out. Beside k goes T, zero at
-// first; the weights of a layer give T <- Weight^2 T + s_xy, ReLU T <- (pi - t)/(2 pi) T,
-// and
+// FC is the kernel of infinitely many, infinitely wide fully connected networks, like Kernel,
+// but with any weights and biases, and in float64. With Tangent it is the neural tangent kernel
+// of such networks with a linear read-out,
 //
 //	k(x, y) = Weight^2 (T + k) + Bias^2.
+//
+// T starts at zero. The weights of a layer map it to Weight^2 T + s_xy, and ReLU maps it to
+// (pi - t)/(2 pi) T.
 type FC struct {
 	Size, Depth  int     // values of an image, hidden layers
-	Weight, Bias float64 // as those of Conv
+	Weight, Bias float64 // as in Conv
 	Tangent      bool
 }
 
-// Check returns why there is no such kernel, if so.
+// Check returns an error if a size or a deviation is not valid.
 func (k FC) Check() error {
 	if min(k.Size, k.Depth) < 1 || k.Depth > MaxDepth {
 		return errors.New("nngp: sizes of a fully connected kernel must be positive")
@@ -66,7 +67,7 @@ func (k FC) value(xy, xx, yy float64) float64 {
 	return xy
 }
 
-// Others takes images, [n, Size], that sets are seen beside.
+// Others takes the other images of a Beside, [n, Size].
 func (k FC) Others(_ context.Context, x []float32, _ func(done float64)) (Beside, error) {
 	others, d := NewImages(x, k.Size), float64(k.Size)
 	return func(ctx context.Context, set []float32, _ func(done float64)) (gram, cross tensor.Mat[float64], err error) {
@@ -91,7 +92,7 @@ func (k FC) Others(_ context.Context, x []float32, _ func(done float64)) (Beside
 	}, k.Check()
 }
 
-// Others takes images, [n, H, W, C], that sets are seen beside.
+// Others takes the other images of a Beside, [n, H, W, C].
 func (k Conv) Others(ctx context.Context, x []float32, progress func(done float64)) (Beside, error) {
 	others, err := k.Images(ctx, x, progress)
 	return func(ctx context.Context, set []float32, progress func(done float64)) (gram, cross tensor.Mat[float64], err error) {

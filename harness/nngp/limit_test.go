@@ -33,7 +33,7 @@ func TestFCIsKernel(t *testing.T) {
 	}
 }
 
-// others is what networks of a kind tend to, on images of 8x8 pixels.
+// others is the limit kernel of a kind of networks, on images of 8x8 pixels.
 func others(t *testing.T, kind string, tangent bool, x []float32) Beside {
 	t.Helper()
 	k := conv(8, 8, 3, 2)
@@ -57,7 +57,7 @@ func off(got, want []float64) float64 {
 	return math.Sqrt(sum / norm)
 }
 
-// falls checks that networks of four times the width, or more, are nearer, and the widest near.
+// falls checks that wider networks are closer to the limit, and the widest close.
 func falls(t *testing.T, name string, distances []float64, last float64) {
 	t.Helper()
 	for i := 1; i < len(distances); i++ {
@@ -71,7 +71,7 @@ func falls(t *testing.T, name string, distances []float64, last float64) {
 	}
 }
 
-// The inner products of features tend to the kernel, as networks become wide and many.
+// The inner products of features tend to the kernel as networks become wider and more.
 func TestFeaturesTendToTheKernel(t *testing.T) {
 	const n = 4
 	x := images(rng.Stream(2, "wide"), n, 8*8*3)
@@ -95,8 +95,8 @@ func TestFeaturesTendToTheKernel(t *testing.T) {
 	falls(t, "conv", distances, 0.02)
 }
 
-// The inner products of gradients tend to the tangent kernel. An output less the other has
-// the gradient of the loss for the targets 1 and -1, and twice the kernel of an output.
+// The inner products of gradients tend to the tangent kernel. For the targets 1 and -1 the loss
+// is a difference of two outputs, whose kernel is twice that of one output.
 func TestGradientsTendToTheTangentKernel(t *testing.T) {
 	const n, nets = 3, 8
 	x := images(rng.Stream(3, "wide"), n, 8*8*3)

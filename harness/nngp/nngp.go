@@ -1,35 +1,34 @@
-// Package nngp is the kernel of infinitely many, infinitely wide fully connected
-// networks with random weights: what the inner products of package features' maps of
-// such networks tend to. Nothing in it is drawn.
+// Package nngp computes the kernel of infinitely many, infinitely wide networks with random
+// weights: the limit of the inner products of package features. Nothing is drawn.
 //
-// For images x and y of d values, k_0 = x'y/d, and each of the hidden layers, with
-// weights N(0, 2/fan_in) and biases N(0, 0.1^2), makes of the inner products
+// Kernel is for fully connected networks. For images x and y of d values, k_0 = x'y/d. Each
+// hidden layer, with weights N(0, 2/fan_in) and biases N(0, 0.1^2), maps the inner products to
 //
 //	s_xy = 2 k_xy + 0.01
 //	k_xy = [ h + (pi - t) s_xy ] / (2 pi),   cos t = s_xy/r,   h = r sin t,   r = sqrt(s_xx s_yy),
 //
 // the arc cosine kernel of ReLU. Along the diagonal t = 0, so that k_xx = s_xx/2, and
-// after l layers s_xx = 2 x'x/d + 0.01 l. The slopes are short, as h and t share theirs:
+// after l layers s_xx = 2 x'x/d + 0.01 l. The derivatives are
 //
 //	dk_xy/ds_xy = (pi - t)/(2 pi),   dk_xy/ds_xx = h/(4 pi s_xx).
 //
 // # What an update costs
 //
-// 20 images beside 10,000 real ones of CIFAR-10's size take a fifth of the operations that
-// they take through 30 networks of width 1024 and depth 3, and a third of the time: 86
-// and 248 ms on one thread of a Xeon with AVX-512, 122 and 360 ms with AVX2 alone
-// (BenchmarkUpdate). Four fifths of it go into the two products with the real images,
-// and 4 ms into the recursion.
+// For 20 images and 10,000 real ones of CIFAR-10's size, an update takes a fifth of the
+// operations of 30 networks of width 1024 and depth 3, and a third of the time: 86 ms instead
+// of 248 on one thread of a Xeon with AVX-512, 122 instead of 360 with AVX2 (BenchmarkUpdate).
+// Four fifths of the time go into the two products with the real images, and 4 ms into the
+// recursion.
 //
 // # The same bits
 //
-// An inner product depends on its two images alone: not on others, the number of
-// threads or the vector path.
+// An inner product depends only on its two images: not on other images, the number of threads
+// or the vector path.
 //
 // # Convolutions and tangents
 //
-// Conv is the kernel of convolutional networks, and ConvPass takes its gradients back to
-// pixels. Conv and FC have neural tangent kernels, too.
+// Conv is the kernel of convolutional networks, and ConvPass computes its gradients in the
+// pixels. Conv and FC can also be neural tangent kernels.
 package nngp
 
 import (
@@ -49,7 +48,7 @@ const MaxDepth = 16
 
 const bias = 0.01
 
-// Images are images and what the kernel needs of each.
+// Images holds images, with what the kernel needs of each.
 type Images struct {
 	X    tensor.Mat[float32] // [n, d]
 	self []float64           // x'x/d
@@ -57,9 +56,9 @@ type Images struct {
 	packed *packed
 }
 
-// packed is real images as their products with sets read them, packed by the first pass that
-// asks. They never change, and packing them for each update would take half of it; both
-// orders take twice the memory of the images.
+// packed holds the real images in the two layouts that their products with sets read. The
+// first pass packs them, once: packing in every update would take half of its time. Both
+// layouts together take twice the memory of the images.
 type packed struct {
 	forward, back sync.Once
 	nt, nn        *tensor.Packed
@@ -88,7 +87,7 @@ func NewImages(x []float32, d int) Images {
 // Len is the number of images.
 func (v Images) Len() int { return v.X.Rows }
 
-// Update is to be called when the pixels of a set have changed.
+// Update must be called after the pixels of a set have changed.
 func (v Images) Update() {
 	tensor.Parallel(v.X.Rows, func(i int) {
 		sum := 0.0
@@ -118,14 +117,14 @@ func (k Kernel) value(xy, xx, yy float64) float64 {
 	return xy
 }
 
-// layer returns what layer l makes of an inner product, and its slopes in s_xy and
-// s_xx.
+// layer maps an inner product through layer l, and returns the derivatives in s_xy and s_xx,
+// too.
 func layer(xy, xx, yy float64, l int) (k, inXY, inXX float64) {
 	s, sx, sy := 2*xy+bias, layerNorm(xx, l), layerNorm(yy, l)
 	r := math.Sqrt(sx * sy)
-	s = max(-r, min(r, s)) // beyond it by rounding only
+	s = max(-r, min(r, s)) // beyond r only by rounding
 	if r-s <= 1e-13*r {
-		s = r // equal images: the angle is rounding alone, of which acos makes 1e-8
+		s = r // equal images: acos would turn the rounding error into an angle of 1e-8
 	}
 	t := fmath.Acos(s / r)
 	h := math.Sqrt((r - s) * (r + s))
@@ -168,16 +167,16 @@ func (k Kernel) ofDots(gram tensor.Mat[float64], v Images) {
 	})
 }
 
-// Cross returns the kernel of the images of v with those of w, [n, N], in float32. It
-// stops early, with the context's error, when ctx is done, and now and then calls
-// progress, if there is one, with the share done.
+// Cross returns the kernel of the images of v with those of w, [n, N], in float32. It stops
+// early, with the context's error, when ctx is done. It calls progress, unless that is nil,
+// with the share done.
 func (k Kernel) Cross(ctx context.Context, v, w Images, progress func(done float64)) (tensor.Mat[float32], error) {
 	out := tensor.NewMat[float32](v.Len(), w.Len())
 	return out, k.cross(ctx, out, v, 0, k.table(w), w, progress)
 }
 
-// cross sets out to the kernel of the images of v, from one on, with the first of those
-// of w, whose table is given.
+// cross sets out to the kernel of the images of v, from first on, with the first images of w,
+// whose table is t.
 func (k Kernel) cross(ctx context.Context, out tensor.Mat[float32], v Images, first int, t table, w Images, progress func(done float64)) error {
 	const rows = 128
 	for from := 0; from < out.Rows; from += rows {
@@ -208,8 +207,8 @@ func (k Kernel) cross(ctx context.Context, out tensor.Mat[float32], v Images, fi
 	return nil
 }
 
-// GramOf returns the kernel of all pairs of many images, [n, n], in float32, as Cross
-// does.
+// GramOf returns the kernel of all pairs of many images, [n, n], in float32, in the same way
+// as Cross.
 func (k Kernel) GramOf(ctx context.Context, v Images, progress func(done float64)) (tensor.Mat[float32], error) {
 	out, err := k.Cross(ctx, v, v, progress)
 	for i, x := range v.self {
@@ -218,8 +217,8 @@ func (k Kernel) GramOf(ctx context.Context, v Images, progress func(done float64
 	return out, err
 }
 
-// LowerOf returns the lower half of the same matrix, by strips of rows: each goes from the
-// first column to the last of its own rows' images, and is symmetric where it is square.
+// LowerOf returns the lower half of the same matrix, in strips of rows. The strip of rows
+// [from, to) has columns [0, to), and its last columns are a symmetric square.
 func (k Kernel) LowerOf(ctx context.Context, v Images, rows int, progress func(done float64)) ([]tensor.Mat[float32], error) {
 	var strips []tensor.Mat[float32]
 	t, n := k.table(v), v.Len()

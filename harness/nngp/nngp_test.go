@@ -69,10 +69,9 @@ func TestGramIsTheRecursion(t *testing.T) {
 	}
 }
 
-// The angle between equal images is zero, whatever the rounding of their products: the Gram
-// matrix of a set that has one twice is singular, and nothing worse.
+// The angle between equal images is zero, whatever the rounding of their products.
 func TestEqualImages(t *testing.T) {
-	for _, d := range []int{16, 784, 3072} { // of far larger ones products are less exact
+	for _, d := range []int{16, 784, 3072} { // products of far larger images are less exact
 		for seed := range 100 {
 			x := images(rng.Stream(uint64(seed), "equal"), 1, d)
 			gram := Kernel{3}.Gram(NewImages(append(x, x...), d))
@@ -83,7 +82,7 @@ func TestEqualImages(t *testing.T) {
 	}
 }
 
-// The lower half is that of the whole.
+// LowerOf equals the lower half of GramOf.
 func TestLowerOf(t *testing.T) {
 	const n, d = 300, 20
 	v, k := NewImages(images(rng.Stream(1, "lower"), n, d), d), Kernel{3}
@@ -157,7 +156,7 @@ func TestBackward(t *testing.T) {
 	}
 }
 
-// A pass has the numbers of Gram and Cross, also after its pixels have changed.
+// A pass agrees with Gram and Cross, also after its pixels have changed.
 func TestForward(t *testing.T) {
 	r := rng.Stream(1, "forward")
 	set, real := images(r, 3, 10), NewImages(images(r, 1100, 10), 10)
@@ -183,8 +182,8 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// An update of 20 images, with the size of CIFAR-10's: in the kernel, beside 10,000 real
-// ones, and through 30 random networks.
+// An update of 20 images of CIFAR-10's size: in the kernel with 10,000 real images, and through
+// 30 random networks.
 func BenchmarkUpdate(b *testing.B) {
 	const n, reals, d = 20, 10000, 32 * 32 * 3
 	r := rng.Stream(1, "bench")
@@ -215,7 +214,7 @@ func BenchmarkUpdate(b *testing.B) {
 	})
 }
 
-// The bits of everything, as records were made with them: the same on every path.
+// All results have the bits that the records were computed with, on every path.
 func TestSameBits(t *testing.T) {
 	const n, reals, d = 5, 1100, 40
 	r := rng.Stream(1, "bits")

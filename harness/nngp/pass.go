@@ -2,19 +2,19 @@ package nngp
 
 import "dgkip/harness/tensor"
 
-// Pass takes a set, whose images are being learned, to its inner products and
-// gradients in these back to the pixels.
+// Pass computes the inner products of a set whose images are being learned, and takes
+// gradients in them back to the pixels.
 type Pass struct {
 	kernel Kernel
 	set    Images
 	real   Images
 	others table
-	inXY   tensor.Mat[float32] // slopes of the kernel with the real images, [n, N]
+	inXY   tensor.Mat[float32] // derivatives of the kernel with the real images, [n, N]
 	inXX   tensor.Mat[float32]
 	within tensor.Mat[float64] // x'y of the set, [n, n]
 }
 
-// NewPass returns a pass for a set, beside real images.
+// NewPass returns a pass for a set and the real images.
 func (k Kernel) NewPass(set []float32, real Images) *Pass {
 	n := len(set) / real.X.Cols
 	return &Pass{
@@ -23,8 +23,8 @@ func (k Kernel) NewPass(set []float32, real Images) *Pass {
 	}
 }
 
-// Forward returns the kernel within the set, [n, n], and with the real images, [n, N],
-// for the set as its pixels are now. It prepares for Backward if gradient says so.
+// Forward returns the kernel within the set, [n, n], and with the real images, [n, N], for the
+// current pixels of the set. With gradient, it prepares for Backward.
 func (p *Pass) Forward(gradient bool) (gram tensor.Mat[float64], cross tensor.Mat[float32]) {
 	p.set.Update()
 	tensor.Gram64(p.within, p.set.X)
@@ -57,8 +57,9 @@ func (p *Pass) Forward(gradient bool) (gram tensor.Mat[float64], cross tensor.Ma
 	return gram, cross
 }
 
-// Backward sets dx to the gradient in the pixels, given those in what Forward returned
-// last, with a gradient asked for; dGram is symmetric. With k = k(x'y/d, x'x/d, y'y/d),
+// Backward sets dx to the gradient in the pixels, given the gradients in the results of the
+// last Forward, which must have had gradient set. dGram is symmetric. With
+// k = k(x'y/d, x'x/d, y'y/d),
 //
 //	dx_i = (1/d) [ sum_j dk_ij (dk/dxy) y_j + 2 sum_j dk_ij (dk/dxx) x_i ].
 func (p *Pass) Backward(dx []float32, dGram tensor.Mat[float64], dCross tensor.Mat[float32]) {
@@ -99,12 +100,12 @@ func (p *Pass) Backward(dx []float32, dGram tensor.Mat[float64], dCross tensor.M
 	tensor.Mul(out, own, p.set.X, tensor.NN, true)
 }
 
-// block is how many pairs a task works on.
+// block is the number of pairs of a task.
 const block = 1024
 
 func blocks(n int) int { return (n + block - 1) / block }
 
-// pairs calls do for all pairs of the set's images and real ones, in blocks.
+// pairs calls do for all pairs of an image of the set and a real one, in blocks.
 func (p *Pass) pairs(do func(i, from, to int)) {
 	each := blocks(p.real.Len())
 	tensor.Parallel(p.set.Len()*each, func(t int) {

@@ -6,12 +6,11 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// A row is the inner products of one image with many. There are so many that they go
-// layer by layer, through vector registers, with acos by a polynomial whose relative
-// error is below 6e-11: the products themselves are float32's.
+// A row holds the inner products of one image with many others. It is computed layer by layer,
+// in vector registers, with a polynomial for acos. The relative error of the polynomial, below
+// 6e-11, is small against that of the products, which come from float32.
 
-// table holds what rows need of the other images: sqrt(s_yy) and its inverse for every
-// layer.
+// table holds what rows need of the other images: sqrt(s_yy) and its inverse, for every layer.
 type table struct{ root, inverse [][]float64 }
 
 func (k Kernel) table(v Images) table {
@@ -29,9 +28,9 @@ func (k Kernel) table(v Images) table {
 // layerNorm is s_xx of layer l.
 func layerNorm(xx float64, l int) float64 { return 2*xx + float64(bias*float64(l+1)) }
 
-// row replaces x'y/d of an image and those from one on by the kernel of them. Where they
-// are given, it multiplies inXY, ones, by the derivative in x'y/d, and adds to inXX,
-// zeros, that in x'x/d: layer by layer,
+// row replaces the products x'y/d of one image with the images of t, beginning with number
+// from, by their kernel. Unless they are nil, inXY starts as ones and becomes the derivative in
+// x'y/d, and inXX starts as zeros and becomes the derivative in x'x/d. Layer by layer,
 //
 //	dk_l/dxy = a dk_(l-1)/dxy,   dk_l/dxx = a dk_(l-1)/dxx + h/(2 pi s_xx),   a = (pi - t)/pi.
 func (k Kernel) row(xy, inXY, inXX []float64, xx float64, t table, from int) {

@@ -1,13 +1,14 @@
-// Package teacher trains the convex model on the real data, once for all the runs
+// Package teacher trains the reference model Theta_O on the real data, once for all runs
 // that share data, networks and seed:
 //
 //	Theta_O = argmin_Theta sum_i l(phi(x_i)'Theta, y_i) + (lambda_O/2) |Theta|^2,   lambda_O = n_O * lambda
 //
-// with the loss of package convex, in a space of package space. It is kept in
-// method.Shared and on its disk. In an exact kernel the key has no seed: one Theta_O on disk
-// is for all. Labels of sets are read and written here, too.
+// The loss is one of package convex, and the features are a space of package space. Theta_O
+// is kept in method.Shared and on its disk. In an exact kernel nothing is drawn, so all seeds
+// share one Theta_O on disk.
 //
-// Two classes share one output, negative for class 0; more have an output each.
+// The package also reads and writes the labels of sets. Two classes share one output, negative
+// for class 0. With more classes, each has its own output.
 //
 // Guarantee: the same bits on every machine and for every number of threads,
 // whether a value was computed, shared or read from disk.

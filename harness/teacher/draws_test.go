@@ -11,7 +11,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// A pass through several draws, as a whole, is the features of all its draws beside each other, over sqrt(R).
+// A pass through several draws has the concatenated features of all draws, divided by sqrt(R).
 func TestDrawsAreAllDrawsBesideEachOther(t *testing.T) {
 	const draws = 3
 	r := real("fc")
@@ -74,7 +74,7 @@ func TestDrawsAreAllDrawsBesideEachOther(t *testing.T) {
 			near("one with a real image", float64(whole.Cross().Row(i)[j]), dot(all.Row(i), reals.Row(j)))
 		}
 	}
-	// Where nobody asks for real images, none is shown.
+	// Without reals, a pass has no real images.
 	if pass, _, err = LearnInDraws(ctx, r, problem, draws, set, false); err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func (t *Theta) read(from io.Reader) error {
 	return nil
 }
 
-// half keeps a Theta_O that is being solved for. It implements convex.Keeper.
+// half keeps the state of an unfinished solve on disk. It implements convex.Keeper.
 type half struct {
 	disk method.Disk
 	key  string

@@ -9,12 +9,11 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// The labels of a set, as its file holds them and as a convex model takes them, go
-// over into each other here and nowhere else.
+// Only this file converts labels between the form in which a set stores them and the form
+// that a convex model takes.
 
-// ExactLabels names the array beside a set's images that holds its labels in full
-// precision: solved labels differ from a class's probability by lambda_S times a
-// coefficient, which float32 may lose.
+// ExactLabels names the array that holds a set's labels in float64. Solved labels differ from
+// a probability by lambda_S times a coefficient, which float32 may lose.
 const ExactLabels = "exact_labels"
 
 // SetLabels gives a set the labels of a convex model.
@@ -41,13 +40,12 @@ func SetLabels(d *method.Distilled, l convex.Labels) {
 	d.Extra[ExactLabels] = method.Array{Shape: []int{y.Rows, y.Cols}, Data: append([]float64(nil), y.Data...)}
 }
 
-// travelLabels names the array that holds a set's labels for other networks than those
-// it was made in.
+// travelLabels names the array that holds a set's portable labels.
 const travelLabels = "travel_labels"
 
 // SetTravelLabels gives a set portable labels: the outputs f [n, K] of its own model
-// on its images, for the squared loss. Exact labels differ from what a model says by
-// lambda_S times a coefficient, which is lost in networks of another draw.
+// on its images, for the squared loss. Exact labels differ from these outputs by lambda_S
+// times a coefficient, which means nothing in other networks.
 func SetTravelLabels(d *method.Distilled, f tensor.Mat[float64]) {
 	if d.Extra == nil {
 		d.Extra = map[string]method.Array{}
@@ -55,11 +53,10 @@ func SetTravelLabels(d *method.Distilled, f tensor.Mat[float64]) {
 	d.Extra[travelLabels] = method.Array{Shape: []int{f.Rows, f.Cols}, Data: append([]float64(nil), f.Data...)}
 }
 
-// TravelLabels returns the labels that SetTravelLabels gave a set, and reports whether
-// there are any.
+// TravelLabels returns a set's portable labels, and reports whether it has any.
 func TravelLabels(d *method.Distilled) (convex.Labels, bool) {
 	a, ok := d.Extra[travelLabels]
-	if _, same := exactLabels(d); !same { // somebody changed the labels
+	if _, same := exactLabels(d); !same { // the labels were changed later
 		return convex.Labels{}, false
 	}
 	if !ok || len(a.Shape) != 2 || a.Shape[0] != d.Len() || a.Shape[1] != Outputs(len(d.Classes)) || len(a.Data) != a.Shape[0]*a.Shape[1] {
@@ -68,9 +65,9 @@ func TravelLabels(d *method.Distilled) (convex.Labels, bool) {
 	return convex.Labels{Form: convex.Value, Loss: convex.SquaredLoss, Values: tensor.MatOf(a.Data, a.Shape[0], a.Shape[1])}, true
 }
 
-// LabelsFor returns a set's labels in the form that a loss takes. Labels learned for
-// another loss are carried over: as the gain or value y in [-1, 1] that stands for the
-// probability (1+y)/2. The note says so.
+// LabelsFor returns a set's labels in the form that a loss takes. Labels that were learned
+// for another loss are carried over, a probability p as the gain or value y = 2p - 1. The
+// note describes this.
 func LabelsFor(d *method.Distilled, loss convex.Loss) (l convex.Labels, note string, err error) {
 	classes := len(d.Classes)
 	y := exact(d)
@@ -92,7 +89,7 @@ func LabelsFor(d *method.Distilled, loss convex.Loss) (l convex.Labels, note str
 			fmath.Softmax(l.Values.Row(i), y.Row(i))
 		}
 	case method.Hard:
-		// One and zero are probabilities; here they are as exact as signs.
+		// Signs are as exact as the probabilities one and zero.
 		l.Values = Signs(d.Of, classes)
 	}
 	if classes == 2 && l.Values.Cols == 2 {
@@ -109,8 +106,8 @@ func LabelsFor(d *method.Distilled, loss convex.Loss) (l convex.Labels, note str
 	return l, note, nil
 }
 
-// exactLabels returns the labels in the precision they were made with, and reports
-// whether there are any and they are still the set's.
+// exactLabels returns the labels in float64. It returns false if the set has none, or if its
+// labels were changed later.
 func exactLabels(d *method.Distilled) (tensor.Mat[float64], bool) {
 	n, k := d.Len(), d.LabelWidth()
 	a, ok := d.Extra[ExactLabels]
@@ -118,14 +115,14 @@ func exactLabels(d *method.Distilled) (tensor.Mat[float64], bool) {
 		return tensor.Mat[float64]{}, false
 	}
 	for i, v := range a.Data {
-		if float32(v) != d.Labels[i] { // somebody changed the labels
+		if float32(v) != d.Labels[i] { // the labels were changed later
 			return tensor.Mat[float64]{}, false
 		}
 	}
 	return tensor.MatOf(a.Data, n, k), true
 }
 
-// exact returns the labels in the best precision there is.
+// exact returns the labels in the best precision that the set has.
 func exact(d *method.Distilled) tensor.Mat[float64] {
 	if y, ok := exactLabels(d); ok {
 		return y
@@ -138,8 +135,8 @@ func exact(d *method.Distilled) tensor.Mat[float64] {
 	return y
 }
 
-// oneOutput makes one output of two: the probability of class 1, or half the
-// difference of values.
+// oneOutput turns two outputs into one: the probability of class 1, or half the difference
+// of the values.
 func oneOutput(l convex.Labels) tensor.Mat[float64] {
 	out := tensor.NewMat[float64](l.Values.Rows, 1)
 	for i := range out.Data {

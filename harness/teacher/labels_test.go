@@ -58,7 +58,7 @@ func TestLabelsForEveryLoss(t *testing.T) {
 	}
 }
 
-// Labels that somebody changed count, not their exact form of before.
+// Labels that were changed count, not their earlier exact form.
 func TestExactLabels(t *testing.T) {
 	d := &method.Distilled{Kind: method.Target, Classes: []string{"a", "b"}, Of: []int{0, 1}, Labels: []float32{0.1, 0.9},
 		Extra: map[string]method.Array{ExactLabels: {Shape: []int{2, 1}, Data: []float64{0.1, 0.9}}}}
@@ -71,7 +71,7 @@ func TestExactLabels(t *testing.T) {
 	}
 }
 
-// What a set is given is what it is read as, in every form and to the last bit.
+// Labels of every form are read as they were written, to the last bit.
 func TestLabelsComeBack(t *testing.T) {
 	for kind, l := range map[method.LabelKind]convex.Labels{
 		method.Gain:   {Form: convex.Gain, Loss: convex.HingeLoss, Values: tensor.MatOf([]float64{-0.1, 1e-9}, 2, 1)},

@@ -13,8 +13,8 @@ func Outputs(classes int) int {
 	return classes
 }
 
-// Signs returns the targets +1 for an image's class and -1 for others, [n, K]: for
-// two classes one column, -1 for class 0.
+// Signs returns the targets +1 for an image's class and -1 for other classes, [n, K]. Two
+// classes have one column, which is -1 for class 0.
 func Signs(labels []int, classes int) tensor.Mat[float64] {
 	k := Outputs(classes)
 	y := tensor.NewMat[float64](len(labels), k)
@@ -41,8 +41,8 @@ func RealLabels(of []int, classes int, loss convex.Loss) convex.Labels {
 	return labels.For(loss)
 }
 
-// Class returns the class that outputs stand for. An output of zero for two
-// classes, like equal outputs for several, stands for none: -1.
+// Class returns the class that the outputs predict, or -1 if they predict none: if the
+// output for two classes is zero, if the largest outputs are equal, or if an output is NaN.
 func Class(outputs []float64) int {
 	if len(outputs) == 1 {
 		switch f := outputs[0]; {
@@ -71,7 +71,7 @@ func Class(outputs []float64) int {
 	return top
 }
 
-// Errors counts the images whose outputs, [n, K], do not stand for their class.
+// Errors counts the images whose outputs, [n, K], do not predict their class.
 func Errors(outputs tensor.Mat[float64], labels []int) int {
 	wrong := 0
 	for i, of := range labels {
@@ -82,7 +82,7 @@ func Errors(outputs tensor.Mat[float64], labels []int) int {
 	return wrong
 }
 
-// oneHot returns the probability 1 of an image's class and 0 of the others, [n, K].
+// oneHot returns the probability 1 for an image's class and 0 for other classes, [n, K].
 func oneHot(labels []int, classes int) tensor.Mat[float64] {
 	p := tensor.NewMat[float64](len(labels), classes)
 	for i, of := range labels {

@@ -35,7 +35,7 @@ func gram(ctx context.Context, s space.Source) (tensor.Mat[float32], error) {
 	return p.Large(ctx)
 }
 
-// memory is a disk without one.
+// memory is a method.Disk in memory.
 type memory map[string][]byte
 
 func (m memory) Load(key string, read func(io.Reader) error) bool {
@@ -52,7 +52,7 @@ func (m memory) Save(key string, size int64, write func(io.Writer) error) {
 
 func (m memory) Keep(string, int64, func(io.Writer) error) {}
 
-// stopping is a memory that keeps states and stops after each but the first of a solve.
+// stopping is a memory that keeps states, and stops the solve at the second one.
 type stopping struct {
 	memory
 	stop   func()
@@ -66,7 +66,7 @@ func (s *stopping) Keep(key string, size int64, write func(io.Writer) error) {
 	}
 }
 
-// A solve that is stopped again and again goes on each time.
+// A solve that is stopped again and again continues each time.
 func TestInterruptedTheta(t *testing.T) {
 	three := func() space.Source {
 		r := real("nngp")
@@ -150,8 +150,8 @@ func TestDiskIsNotAskedForOtherImages(t *testing.T) {
 	}
 }
 
-// In the exact kernel nothing is drawn: one Theta_O is for all seeds and for networks of
-// every number and width, and another for other images, depths and problems.
+// In the exact kernel nothing is drawn: all seeds, and networks of every number and width,
+// share one Theta_O. Other images, depths and problems have another.
 func TestExactThetaIsOne(t *testing.T) {
 	disk := memory{}
 	theta := func(p Problem, change func(*space.Source)) *Theta {
@@ -188,8 +188,8 @@ func TestExactThetaIsOne(t *testing.T) {
 	}
 }
 
-// The softmax model of the exact kernel has the gap that it was asked for: its outputs and
-// its norm, computed anew, give primal and dual.
+// The softmax model of the exact kernel reaches the requested gap. Primal and dual are computed
+// here from its outputs and its norm.
 func TestExactSoftmax(t *testing.T) {
 	r := real("nngp")
 	r.Data.Classes = []string{"a", "b", "c"}
@@ -232,8 +232,8 @@ func TestExactSoftmax(t *testing.T) {
 	}
 }
 
-// Two datasets of equal images are drawn networks of their own, whichever a program
-// looks at first.
+// Two datasets with equal images have different networks, in whatever order a program uses
+// them.
 func TestFeaturesAreThoseOfTheNameWhateverRanBefore(t *testing.T) {
 	named := func(name string, with *method.Shared) space.Source {
 		r := real("fc")
@@ -313,7 +313,7 @@ func TestClass(t *testing.T) {
 	}
 }
 
-// The best gap is P(Theta) - P(Theta*), here computed as it stands.
+// The best gap is P(Theta) - P(Theta*), computed here by its definition.
 func TestBestGap(t *testing.T) {
 	s := rng.Stream(1, "best gap")
 	const n, m, lambda = 6, 40, 0.05
@@ -383,13 +383,12 @@ func primal(phi tensor.Mat[float32], theta tensor.Mat[float64], l convex.Labels,
 	return sum
 }
 
-// Larger problems are left to other solvers: with more features than images, and
-// with fewer.
+// Larger problems go to other solvers: with more features than images, and with fewer.
 func TestThetaOnManyImages(t *testing.T) {
 	s := rng.Stream(9, "many")
 	d := methodtest.Data(1)
 	d.Train.X, d.Train.Labels = nil, nil
-	for i := range 612 { // more than are solved for as a small set is
+	for i := range 612 { // too many for the solver of small sets
 		class := i % 2
 		for j := range 64 {
 			d.Train.X = append(d.Train.X, float32(s.Normal64())+0.5*float32(2*class-1)*float32(j%2))

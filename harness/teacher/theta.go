@@ -18,14 +18,14 @@ import (
 // Problem is the convex problem whose solution on the real data is Theta_O.
 type Problem struct {
 	Loss   convex.Loss
-	Lambda float64 // for each image: lambda_O = n * Lambda; 0 means 1e-6
+	Lambda float64 // for each image: lambda_O = n * Lambda; 0 means DefaultLambda
 	Gap    float64 // relative duality gap to reach; 0 means DefaultGap
 }
 
-// DefaultLambda is the regularisation for each image.
+// DefaultLambda is the default regularisation for each image.
 const DefaultLambda = 1e-6
 
-// DefaultGap is the relative duality gap asked of a loss.
+// DefaultGap is the relative duality gap to which a loss is solved by default.
 func DefaultGap(loss convex.Loss) float64 {
 	switch loss {
 	case convex.HingeLoss:
@@ -43,7 +43,7 @@ type Theta struct {
 	Lambda  float64             // lambda_O
 	Gap     float64             // relative duality gap that was reached
 	Sweeps  float64             // of the solver
-	Errors  int                 // training images it puts into a wrong class
+	Errors  int                 // misclassified training images
 }
 
 // Losses lists the losses that a number of classes allows.
@@ -57,7 +57,7 @@ func Losses(classes int) []convex.Loss {
 // DefaultLoss is the first of Losses.
 func DefaultLoss(classes int) convex.Loss { return Losses(classes)[0] }
 
-// CheckLoss says whether a loss goes with a number of classes.
+// CheckLoss returns an error if a loss does not fit a number of classes.
 func CheckLoss(loss convex.Loss, classes int) error {
 	if classes < 2 {
 		return fmt.Errorf("a model needs two classes or more, and the data has %d", classes)
@@ -72,7 +72,7 @@ func CheckLoss(loss convex.Loss, classes int) error {
 	return nil
 }
 
-// CheckLossOf does it for the loss, if any, that a set's labels are for.
+// CheckLossOf checks the loss that a set's labels are for, if they have one.
 func CheckLossOf(d *method.Distilled) error {
 	if d.Loss == "" {
 		return nil
@@ -90,8 +90,8 @@ func (p Problem) withDefaults() Problem {
 	return p
 }
 
-// ErrZero is returned where there is nothing to bound a distance by, or to come near to.
-var ErrZero = errors.New("the model of the real images is zero: their labels do not go by what they show")
+// ErrZero means that Theta_O is zero, so there is no relative distance to it.
+var ErrZero = errors.New("the model of the real images is zero: their labels do not depend on the images")
 
 // Theta returns Theta_O in the space of a source: Step 1 of Algorithm 1.
 func (p Problem) Theta(ctx context.Context, s space.Source) (*Theta, error) {
@@ -125,7 +125,7 @@ func (p Problem) Theta(ctx context.Context, s space.Source) (*Theta, error) {
 		}
 		t, err := p.solve(ctx, s, keeper)
 		if errors.Is(err, convex.ErrGap) && p.Gap < DefaultGap(p.Loss) {
-			err = fmt.Errorf("%w\nhint: a larger teacher_gap is reached sooner; that of the %s loss is %v unless it is given", err, p.Loss, DefaultGap(p.Loss))
+			err = fmt.Errorf("%w\nhint: set a larger teacher_gap; the default for the %s loss is %v", err, p.Loss, DefaultGap(p.Loss))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("the %s model on %s: %w", p.Loss, s.Data.Name, err)
@@ -137,7 +137,7 @@ func (p Problem) Theta(ctx context.Context, s space.Source) (*Theta, error) {
 	})
 }
 
-// checkClasses refuses classes without images: a model could not know them.
+// checkClasses returns an error for a class without training images.
 func checkClasses(d *method.Data) error {
 	for class, members := range d.Train.ByClass(len(d.Classes)) {
 		if len(members) == 0 {
@@ -163,7 +163,7 @@ func (p Problem) solve(ctx context.Context, s space.Source, keeper convex.Keeper
 		return nil, err
 	}
 	model := space.Model{Weights: fit.Weights, Norm: convex.Norm(fit.Weights)}
-	if fit.Weights.Rows == 0 { // without features, a weight for each image
+	if fit.Weights.Rows == 0 { // an exact kernel: a weight for each image
 		a := fit.C.Transposed()
 		model = space.Model{Weights: a, Norm: normOf(a, fit.Outputs)}
 	}
@@ -173,8 +173,8 @@ func (p Problem) solve(ctx context.Context, s space.Source, keeper convex.Keeper
 	}, nil
 }
 
-// normOf is the norm of a model with weights a [K, N] of the training images, whose
-// outputs there are f [N, K]: |Theta|^2 = tr a'K a = tr a'f.
+// normOf is the norm of a model with weights a [K, N] of the training images and outputs
+// f [N, K] on them: |Theta|^2 = tr a'K a = tr a'f.
 func normOf(a, f tensor.Mat[float64]) float64 {
 	sum := 0.0
 	for k := range a.Rows {

@@ -8,10 +8,10 @@ import (
 	"dgkip/harness/convex"
 )
 
-// A gap that is out of reach is an error that says so, and what to do.
+// A gap that cannot be reached is an error with a hint.
 func TestThetaOutOfReach(t *testing.T) {
 	_, err := Problem{Loss: convex.LogisticLoss, Gap: 1e-300}.Theta(context.Background(), real("fc"))
-	if err == nil || !strings.Contains(err.Error(), "hint: a larger teacher_gap") {
+	if err == nil || !strings.Contains(err.Error(), "hint: set a larger teacher_gap") {
 		t.Error(err)
 	}
 }
