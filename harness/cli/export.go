@@ -84,8 +84,8 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 			return fmt.Errorf("-export: %w\nhint: choose another folder", err)
 		}
 		column.file = filepath.Join(f.exportDir, names[i]+"."+f.export)
-		if err := report.WriteFile(column.file, set); err != nil {
-			return fmt.Errorf("%s: %w", column.file, err)
+		if err := report.WriteNew(column.file, set); err != nil {
+			return fmt.Errorf("-export: %s: %w", column.file, err)
 		}
 		column.written++
 		written++

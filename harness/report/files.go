@@ -213,6 +213,14 @@ func WriteFile(file string, content []byte) error {
 	return os.Rename(f.Name(), file)
 }
 
+// WriteNew is WriteFile, but refuses to replace a file with another content.
+func WriteNew(file string, content []byte) error {
+	if _, err := os.Lstat(file); err == nil && !holds(file, content) {
+		return errors.New("it is there already, with another content\nhint: delete it, or choose another folder")
+	}
+	return WriteFile(file, content)
+}
+
 // sweep removes unfinished files of killed reports from a folder.
 func sweep(dir string) {
 	list, _ := os.ReadDir(dir)
