@@ -185,7 +185,7 @@ func margin(y tensor.Mat[float64], dy []float64) (loss float64) {
 func (r *run) set() *method.Distilled {
 	d := r.begin.With(r.images.X, nil)
 	y := tensor.MatOf(r.labels.X, d.Len(), len(d.Classes))
-	teacher.SetLabels(d, convex.Labels{Form: convex.Value, Loss: convex.SquaredLoss, Values: y})
+	teacher.SetLabels(d, convex.Values(y))
 	return d
 }
 
@@ -206,7 +206,7 @@ func (g *regression) loss(theta, x []float32, y tensor.Mat[float64], reals []flo
 	b := g.features(&g.b, theta, reals, t.Rows)
 	a := g.features(&g.a, theta, x, y.Rows)
 	da := tensor.MatOf(tensor.Grow(&g.da, len(a.Data)), a.Rows, a.Cols)
-	m, err := convex.Ridge{Jitter: g.jitter}.Fit(convex.Features{A: a, Real: b, Grad: &da}, y, t, dy)
+	m, err := convex.Ridge{Jitter: g.jitter}.Fit(convex.Features{A: a, Real: b, Grad: &da}, y, convex.Values(t), dy)
 	if err != nil {
 		return 0, err
 	}

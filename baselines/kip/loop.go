@@ -95,7 +95,7 @@ func (r *run) eval(ctx context.Context, update int, gradient bool) (float64, err
 	view := r.pass.View(update, gradient, batch)
 	if r.Labels != "solved" {
 		var err error
-		r.model, err = r.ridge().Fit(view, r.labels, targets, r.dlabels)
+		r.model, err = r.ridge().Fit(view, r.labels, convex.Values(targets), r.dlabels)
 		r.given = r.labels
 		return r.model.Loss, err
 	}
@@ -167,7 +167,7 @@ func (r *run) metrics() map[string]float64 {
 	if r.Resample {
 		of, targets = r.real(r.batch(r.at))
 	}
-	loss, outputs, norm := r.model.Predict(r.pass.Whole(), targets)
+	loss, outputs, norm := r.model.Predict(r.pass.Whole(), convex.Values(targets))
 	line := map[string]float64{
 		"train_loss": loss,
 		"train_acc":  1 - float64(teacher.Errors(outputs, of))/float64(len(of)),
@@ -184,6 +184,6 @@ func (r *run) metrics() map[string]float64 {
 // set returns the set as it stands.
 func (r *run) set() *method.Distilled {
 	d := r.begin.With(r.images, nil)
-	teacher.SetLabels(d, convex.Labels{Form: convex.Value, Loss: convex.SquaredLoss, Values: r.given})
+	teacher.SetLabels(d, convex.Values(r.given))
 	return d
 }

@@ -42,7 +42,7 @@ func TestSmallSetsAreAskedForMore(t *testing.T) {
 	for i, class := range labels {
 		y.Data[i] = float64(2*class - 1)
 	}
-	p := Problem{Labels: Labels{Form: Value, Loss: SquaredLoss, Values: y}, Lambda: 60e-10, Features: a}
+	p := Problem{Labels: Values(y), Lambda: 60e-10, Features: a}
 	s, err := Solve(context.Background(), p, 1e-4)
 	if err != nil || s.Gap <= exactGap || s.Gap > 1e-4 || s.Weights.Rows != 1 {
 		t.Errorf("gap %v, %v", s.Gap, err)

@@ -26,7 +26,7 @@ func TestRidge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fit, err := exactly(wide, Labels{Form: Value, Loss: SquaredLoss, Values: y}, 1e-2, 1e-12)
+		fit, err := exactly(wide, Values(y), 1e-2, 1e-12)
 		if err != nil {
 			t.Fatal(err)
 		}

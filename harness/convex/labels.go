@@ -33,6 +33,11 @@ type Labels struct {
 	Values tensor.Mat[float64]
 }
 
+// Values returns labels of the squared loss.
+func Values(y tensor.Mat[float64]) Labels {
+	return Labels{Form: Value, Loss: SquaredLoss, Values: y}
+}
+
 // Pair returns the loss and its dual variables.
 func (l Labels) Pair() Pair {
 	if l.Form == Gain {

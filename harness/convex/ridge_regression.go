@@ -9,13 +9,14 @@ import (
 )
 
 // Ridge is kernel ridge regression on a set, in the sense of KIP: labels y_S [n, K] of the
-// set predict the targets T [N, K] of real images with the loss
+// set predict the labels of N real images with the loss
 //
-//	L = (1/2N) |E|^2,   E = Phi Theta' - T,   Theta = C'A,   C = (K + s I)^-1 y_S,
+//	L = (1/N) sum_j l_j(f_j),   F = Phi Theta' [N, K],   Theta = C'A,   C = (K + s I)^-1 y_S,
 //
-// the ridge being s = Jitter tr(K)/n + Fixed.
+// the ridge being s = Jitter tr(K)/n + Fixed. In KIP l_j is |f_j - t_j|^2/2.
 //
-// With V = E'Phi/N [K, M], the gradient in Theta, and U = (K + s I)^-1 A V',
+// With E = l'(F), which is F - T in KIP, V = E'Phi/N [K, M], the gradient in Theta, and
+// U = (K + s I)^-1 A V',
 //
 //	dL/dy_S = U,   dL/dA = C (V - U'A) - U Theta - (2 Jitter/n) <U, C> A,
 //
@@ -29,17 +30,38 @@ type Regression struct {
 	Loss float64             // L
 }
 
-// Fit returns the model of labels y [n, K] on the images of a view, whose targets are those
-// of its real images. It pulls back the gradient of the loss, and sets dy, where it has any
+// Fit returns the model of labels y [n, K] on the images of a view, whose real images have
+// the labels real. It pulls back the gradient of the loss, and sets dy, where it has any
 // rows, to that in y.
-func (r Ridge) Fit(view View, y, targets, dy tensor.Mat[float64]) (Regression, error) {
-	return view.regress(r, y, targets, dy)
+func (r Ridge) Fit(view View, y tensor.Mat[float64], real Labels, dy tensor.Mat[float64]) (Regression, error) {
+	return view.regress(r, y, real, dy)
 }
 
 // Predict returns the loss of the model on the real images of a view, its outputs there
 // [N, K], and its norm |C'A|.
-func (m Regression) Predict(view View, targets tensor.Mat[float64]) (loss float64, outputs tensor.Mat[float64], norm float64) {
-	return view.predict(m.C, targets)
+func (m Regression) Predict(view View, real Labels) (loss float64, outputs tensor.Mat[float64], norm float64) {
+	return view.predict(m.C, real)
+}
+
+// errors replaces the outputs f [K, rows] of images from first on by the derivatives of their
+// losses. It returns sum plus the losses over n.
+func (l Labels) errors(f tensor.Mat[float64], first int, sum, n float64) float64 {
+	if l.Loss == SquaredLoss { // output by output: records have the bits of this order
+		for k := range f.Rows {
+			for i, x := range f.Row(k) {
+				e := x - l.Values.Row(first + i)[k]
+				f.Row(k)[i] = e
+				sum += float64(e*e) / (2 * n)
+			}
+		}
+		return sum
+	}
+	g := make([]float64, f.Rows)
+	for i := range f.Cols {
+		sum += kernelProblem{Labels: l}.slope(first+i, f.Column(i), g) / n
+		f.SetColumn(i, g)
+	}
+	return sum
 }
 
 // factorise returns the factor of K + s I.
@@ -65,7 +87,7 @@ func inOrder(x, y []float64) float64 {
 }
 
 // regress implements View. It needs no product of the set with the real images, [n, N].
-func (f Features) regress(r Ridge, y, targets, dy tensor.Mat[float64]) (Regression, error) {
+func (f Features) regress(r Ridge, y tensor.Mat[float64], real Labels, dy tensor.Mat[float64]) (Regression, error) {
 	n, outputs := f.A.Rows, y.Cols
 	l, err := r.factorise(GramOf(f.A))
 	if err != nil {
@@ -74,11 +96,11 @@ func (f Features) regress(r Ridge, y, targets, dy tensor.Mat[float64]) (Regressi
 	m := Regression{C: columns(y, n, l.solve)}
 	theta := Combine(f.A, m.C)
 	if f.Grad == nil {
-		m.Loss = f.realErrors(theta, targets, nil, nil)
+		m.Loss = f.realErrors(theta, real, nil, nil)
 		return m, nil
 	}
 	q := tensor.NewMat[float64](outputs, f.A.Cols) // V, and then V - U'A
-	m.Loss = f.realErrors(theta, targets, &q, nil)
+	m.Loss = f.realErrors(theta, real, &q, nil)
 	u := columns(Apply(f.A, q), n, l.solve)
 	for i, x := range Combine(f.A, u).Data {
 		q.Data[i] -= x
@@ -104,72 +126,73 @@ func (f Features) regress(r Ridge, y, targets, dy tensor.Mat[float64]) (Regressi
 }
 
 // predict implements View.
-func (f Features) predict(c, targets tensor.Mat[float64]) (loss float64, outputs tensor.Mat[float64], norm float64) {
+func (f Features) predict(c tensor.Mat[float64], real Labels) (loss float64, outputs tensor.Mat[float64], norm float64) {
 	theta := Combine(f.A, c)
-	outputs = tensor.NewMat[float64](targets.Rows, targets.Cols)
-	return f.realErrors(theta, targets, nil, &outputs), outputs, Norm(theta)
+	outputs = tensor.NewMat[float64](f.Real.Rows, c.Cols)
+	return f.realErrors(theta, real, nil, &outputs), outputs, Norm(theta)
 }
 
-// realErrors returns (1/2N) |E|^2 for weights theta. Where they are given it adds E'Phi/N to
-// v, and sets outputs, [N, K], to those of the model.
-func (f Features) realErrors(theta, targets tensor.Mat[float64], v, outputs *tensor.Mat[float64]) float64 {
+// realErrors returns the loss for weights theta. Where they are given it adds E'Phi/N to v,
+// and sets outputs, [N, K], to those of the model.
+func (f Features) realErrors(theta tensor.Mat[float64], real Labels, v, outputs *tensor.Mat[float64]) float64 {
 	const rows = 32 // few enough to stay in a cache while each output reads them twice
 	n, sum := float64(f.Real.Rows), 0.0
-	var e [rows]float64
+	block := make([]float64, theta.Rows*rows)
 	for first := 0; first < f.Real.Rows; first += rows {
 		part := f.Real.Part(first, min(first+rows, f.Real.Rows), 0, f.Real.Cols)
+		e := tensor.MatOf(block[:theta.Rows*part.Rows], theta.Rows, part.Rows)
 		for k := range theta.Rows {
-			e := e[:part.Rows]
-			tensor.MulVec64(e, part, theta.Row(k))
-			for i := range e {
+			tensor.MulVec64(e.Row(k), part, theta.Row(k))
+			for i, x := range e.Row(k) {
 				if outputs != nil {
-					outputs.Row(first + i)[k] = e[i]
+					outputs.Row(first + i)[k] = x
 				}
-				e[i] -= targets.Row(first + i)[k]
-				sum += float64(e[i] * e[i])
-				e[i] /= n
-			}
-			if v != nil {
-				tensor.AddRows64(v.Row(k), part, e)
 			}
 		}
+		sum = real.errors(e, first, sum, 1)
+		if v == nil {
+			continue
+		}
+		for i := range e.Data {
+			e.Data[i] /= n
+		}
+		for k := range theta.Rows {
+			tensor.AddRows64(v.Row(k), part, e.Row(k))
+		}
 	}
-	return sum / (2 * n)
+	return sum / n
 }
 
 // regress implements View: with V = A Phi'E/N and U = (K + s I)^-1 V,
 //
 //	dL/dy_S = U,   dL/d(A Phi') = C E'/N,   dL/dK = -(U C' + C U')/2 - (Jitter/n) <U, C> I.
-func (k Kernel) regress(r Ridge, y, targets, dy tensor.Mat[float64]) (Regression, error) {
-	n, images, outputs := k.K.Rows, float64(targets.Rows), y.Cols
+func (k Kernel) regress(r Ridge, y tensor.Mat[float64], real Labels, dy tensor.Mat[float64]) (Regression, error) {
+	n, images, outputs := k.K.Rows, k.Reals.Cols, y.Cols
 	l, err := r.factorise(k.K)
 	if err != nil {
 		return Regression{}, err
 	}
 	m := Regression{C: columns(y, n, l.solve)}
-	v := tensor.NewMat[float64](n, outputs)
-	errors := tensor.NewMat[float32](outputs, targets.Rows) // E'/N
-	for o := range outputs {
-		e, of := make([]float64, targets.Rows), make([]float64, n)
-		tensor.AddRows64(e, k.Reals, m.C.Column(o))
-		for j := range e {
-			e[j] -= targets.Row(j)[o]
-			m.Loss += float64(e[j]*e[j]) / (2 * images)
-			e[j] /= images
-			errors.Row(o)[j] = float32(e[j])
-		}
-		tensor.MulVec64(of, k.Reals, e)
-		v.SetColumn(o, of)
+	e := k.realOutputs(m.C)
+	m.Loss = real.errors(e, 0, 0, float64(images))
+	for i := range e.Data {
+		e.Data[i] /= float64(images)
 	}
 	if k.Grad == nil {
 		return m, nil
+	}
+	v := tensor.NewMat[float64](n, outputs)
+	for o := range outputs {
+		of := make([]float64, n)
+		tensor.MulVec64(of, k.Reals, e.Row(o))
+		v.SetColumn(o, of)
 	}
 	u := columns(v, n, l.solve)
 	if dy.Rows > 0 {
 		copy(dy.Data, u.Data)
 	}
-	g := KernelGradient{K: tensor.NewMat[float64](n, n), Reals: tensor.NewMat[float32](n, targets.Rows)}
-	tensor.Mul(g.Reals, tensor.Narrow(m.C), errors, tensor.NN, false)
+	g := KernelGradient{K: tensor.NewMat[float64](n, n), Reals: tensor.NewMat[float32](n, images)}
+	tensor.Mul(g.Reals, tensor.Narrow(m.C), tensor.Narrow(e), tensor.NN, false)
 	inner := inOrder(u.Data, m.C.Data)
 	for i := range n {
 		for j := range n {
@@ -181,18 +204,23 @@ func (k Kernel) regress(r Ridge, y, targets, dy tensor.Mat[float64]) (Regression
 	return m, nil
 }
 
+// realOutputs returns the outputs of a model on the real images, [K, N].
+func (k Kernel) realOutputs(c tensor.Mat[float64]) tensor.Mat[float64] {
+	f := tensor.NewMat[float64](c.Cols, k.Reals.Cols)
+	for o := range c.Cols {
+		tensor.AddRows64(f.Row(o), k.Reals, c.Column(o))
+	}
+	return f
+}
+
 // predict implements View.
-func (k Kernel) predict(c, targets tensor.Mat[float64]) (loss float64, outputs tensor.Mat[float64], norm float64) {
-	outputs = tensor.NewMat[float64](targets.Rows, c.Cols)
+func (k Kernel) predict(c tensor.Mat[float64], real Labels) (loss float64, outputs tensor.Mat[float64], norm float64) {
+	f := k.realOutputs(c)
+	outputs = f.Transposed()
+	loss = real.errors(f, 0, 0, float64(outputs.Rows))
 	square := 0.0
 	for o := range c.Cols {
-		of, out := c.Column(o), make([]float64, outputs.Rows)
-		tensor.AddRows64(out, k.Reals, of)
-		for j, f := range out {
-			outputs.Row(j)[o] = f
-			e := f - targets.Row(j)[o]
-			loss += float64(e*e) / float64(2*outputs.Rows)
-		}
+		of := c.Column(o)
 		for i, v := range of {
 			square += float64(v * inOrder(k.K.Row(i), of))
 		}

@@ -44,6 +44,15 @@ func (p regressionInstance) view(grad *tensor.Mat[float32]) Features {
 	return Features{A: p.a, Real: p.b, Grad: grad}
 }
 
+// reals are the real labels as every loss takes them.
+func (p regressionInstance) reals() []Labels {
+	loss := LogisticLoss
+	if p.targets.Cols > 1 {
+		loss = SoftmaxLoss
+	}
+	return []Labels{Values(p.targets), {Form: Target, Loss: loss, Values: p.targets}}
+}
+
 // solved is the regression with the labels that are best for A, and these.
 func (p regressionInstance) solved(lambda float64, grad *tensor.Mat[float32]) (Regression, tensor.Mat[float64], error) {
 	view := p.view(grad)
@@ -77,25 +86,28 @@ func TestRidgeGradients(t *testing.T) {
 	} {
 		for _, outputs := range []int{1, 3} {
 			p := newRegression(4, 40, 9, outputs)
-			dA := tensor.NewMat[float32](4, 9)
-			dy := tensor.NewMat[float64](4, outputs)
-			m, err := r.Fit(p.view(&dA), p.y, p.targets, dy)
-			if err != nil {
-				t.Fatal(err)
+			for _, real := range p.reals() {
+				name := name + " " + string(real.Loss)
+				dA := tensor.NewMat[float32](4, 9)
+				dy := tensor.NewMat[float64](4, outputs)
+				m, err := r.Fit(p.view(&dA), p.y, real, dy)
+				if err != nil {
+					t.Fatal(err)
+				}
+				plain, err := r.Fit(p.view(nil), p.y, real, tensor.Mat[float64]{})
+				if err != nil || plain.Loss != m.Loss {
+					t.Errorf("%s: loss %v without gradients, %v with them (%v)", name, plain.Loss, m.Loss, err)
+				}
+				loss := func() (Regression, error) { return r.Fit(p.view(nil), p.y, real, tensor.Mat[float64]{}) }
+				near(t, name+" features", widen(dA.Data), each32(t, p.a.Data, loss), 1e-6)
+				var want []float64
+				for i := range p.y.Data {
+					at := p.y.Data[i]
+					want = append(want, slope(t, func(h float64) (Regression, error) { p.y.Data[i] = at + h; return loss() }))
+					p.y.Data[i] = at
+				}
+				near(t, name+" labels", dy.Data, want, 1e-9)
 			}
-			plain, err := r.Fit(p.view(nil), p.y, p.targets, tensor.Mat[float64]{})
-			if err != nil || plain.Loss != m.Loss {
-				t.Errorf("%s: loss %v without gradients, %v with them (%v)", name, plain.Loss, m.Loss, err)
-			}
-			loss := func() (Regression, error) { return r.Fit(p.view(nil), p.y, p.targets, tensor.Mat[float64]{}) }
-			near(t, name+" features", widen(dA.Data), each32(t, p.a.Data, loss), 1e-6)
-			var want []float64
-			for i := range p.y.Data {
-				at := p.y.Data[i]
-				want = append(want, slope(t, func(h float64) (Regression, error) { p.y.Data[i] = at + h; return loss() }))
-				p.y.Data[i] = at
-			}
-			near(t, name+" labels", dy.Data, want, 1e-9)
 		}
 	}
 }
@@ -128,7 +140,7 @@ func each32(t *testing.T, values []float32, loss func() (Regression, error)) []f
 func TestRidgeLoss(t *testing.T) {
 	for _, outputs := range []int{1, 3} {
 		p := newRegression(5, 70, 12, outputs) // more than two blocks of rows
-		m, err := Ridge{Jitter: 0.1, Fixed: 0.05}.Fit(p.view(nil), p.y, p.targets, tensor.Mat[float64]{})
+		m, err := Ridge{Jitter: 0.1, Fixed: 0.05}.Fit(p.view(nil), p.y, Values(p.targets), tensor.Mat[float64]{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +193,7 @@ func TestSolvedLabelsAreBest(t *testing.T) {
 		student(t, p.a, best, labels, 0.3)
 		for range 20 {
 			p.y = newLike(p.y)
-			m, err := Ridge{Jitter: 1e-6}.Fit(p.view(nil), p.y, p.targets, tensor.Mat[float64]{})
+			m, err := Ridge{Jitter: 1e-6}.Fit(p.view(nil), p.y, Values(p.targets), tensor.Mat[float64]{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -190,7 +202,7 @@ func TestSolvedLabelsAreBest(t *testing.T) {
 			}
 		}
 		// The best labels of a regression with a ridge are (K + s I) C.
-		same, err := Ridge{Fixed: 0.3}.Fit(p.view(nil), labels, p.targets, tensor.Mat[float64]{})
+		same, err := Ridge{Fixed: 0.3}.Fit(p.view(nil), labels, Values(p.targets), tensor.Mat[float64]{})
 		if err != nil || math.Abs(same.Loss-best.Loss) > 1e-9 {
 			t.Errorf("loss %v from the solved labels, %v of their model (%v)", same.Loss, best.Loss, err)
 		}
@@ -210,7 +222,7 @@ func newLike(y tensor.Mat[float64]) tensor.Mat[float64] {
 // A ridge of lambda is the one by which a set is scored.
 func TestRidgeOfTheScore(t *testing.T) {
 	p := newRegression(5, 70, 12, 3)
-	m, err := Ridge{Fixed: 0.3}.Fit(p.view(nil), p.y, p.targets, tensor.Mat[float64]{})
+	m, err := Ridge{Fixed: 0.3}.Fit(p.view(nil), p.y, Values(p.targets), tensor.Mat[float64]{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +232,7 @@ func TestRidgeOfTheScore(t *testing.T) {
 // student compares a model with the one that its labels train.
 func student(t *testing.T, a tensor.Mat[float32], m Regression, y tensor.Mat[float64], lambda float64) {
 	t.Helper()
-	s, err := Solve(context.Background(), Problem{Gram: GramOf(a), Labels: Labels{Form: Value, Loss: SquaredLoss, Values: y}, Lambda: lambda}, 1e-12)
+	s, err := Solve(context.Background(), Problem{Gram: GramOf(a), Labels: Values(y), Lambda: lambda}, 1e-12)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,15 +245,15 @@ func student(t *testing.T, a tensor.Mat[float32], m Regression, y tensor.Mat[flo
 func TestRidgeSingular(t *testing.T) {
 	p := newRegression(3, 10, 5, 1)
 	copy(p.a.Row(1), p.a.Row(0))
-	_, err := Ridge{}.Fit(p.view(nil), p.y, p.targets, tensor.Mat[float64]{})
+	_, err := Ridge{}.Fit(p.view(nil), p.y, Values(p.targets), tensor.Mat[float64]{})
 	if !errors.Is(err, ErrSingular) || !strings.Contains(err.Error(), "image 1 of 3") {
 		t.Errorf("two images alike: %v", err)
 	}
-	if _, err := (Ridge{Jitter: 1e-6}).Fit(p.view(nil), p.y, p.targets, tensor.Mat[float64]{}); err != nil {
+	if _, err := (Ridge{Jitter: 1e-6}).Fit(p.view(nil), p.y, Values(p.targets), tensor.Mat[float64]{}); err != nil {
 		t.Errorf("with jitter: %v", err)
 	}
 	p.a.Data[0] = float32(math.NaN())
-	if _, err := (Ridge{Jitter: 1e-6}).Fit(p.view(nil), p.y, p.targets, tensor.Mat[float64]{}); !errors.Is(err, ErrSingular) {
+	if _, err := (Ridge{Jitter: 1e-6}).Fit(p.view(nil), p.y, Values(p.targets), tensor.Mat[float64]{}); !errors.Is(err, ErrSingular) {
 		t.Errorf("not a number: %v", err)
 	}
 }
@@ -252,26 +264,28 @@ func TestKernelRegressionIsThatOfFeatures(t *testing.T) {
 	for _, r := range []Ridge{{Jitter: 0.3}, {Fixed: 0.2}} {
 		const n, dim, outputs = 4, 9, 3
 		p := newRegression(n, 40, dim, outputs)
-		f, k, carry := both(many{phi: p.a, theta: tensor.NewMat[float64](outputs, dim)}, p.b)
-		wantLabels, dy := tensor.NewMat[float64](n, outputs), tensor.NewMat[float64](n, outputs)
-		want, err := r.Fit(f, p.y, p.targets, wantLabels)
-		if err != nil {
-			t.Fatal(err)
+		for _, real := range p.reals() {
+			f, k, carry := both(many{phi: p.a, theta: tensor.NewMat[float64](outputs, dim)}, p.b)
+			wantLabels, dy := tensor.NewMat[float64](n, outputs), tensor.NewMat[float64](n, outputs)
+			want, err := r.Fit(f, p.y, real, wantLabels)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := r.Fit(k, p.y, real, dy)
+			if err != nil || math.Abs(got.Loss-want.Loss) > 1e-6*want.Loss {
+				t.Fatalf("loss %v, not %v (%v)", got.Loss, want.Loss, err)
+			}
+			near(t, "labels", dy.Data, wantLabels.Data, 1e-5)
+			near(t, "features", widen(carry().Data), widen(f.Grad.Data), 1e-5)
+			loss, out, norm := want.Predict(f, real)
+			if loss != want.Loss {
+				t.Errorf("loss %v, and %v of what is predicted", want.Loss, loss)
+			}
+			same, again, size := got.Predict(k, real)
+			if math.Abs(same-loss) > 1e-6*loss || math.Abs(size-norm) > 1e-6*norm {
+				t.Errorf("loss %v and norm %v, not %v and %v", same, size, loss, norm)
+			}
+			near(t, "outputs", again.Data, out.Data, 1e-6)
 		}
-		got, err := r.Fit(k, p.y, p.targets, dy)
-		if err != nil || math.Abs(got.Loss-want.Loss) > 1e-6*want.Loss {
-			t.Fatalf("loss %v, not %v (%v)", got.Loss, want.Loss, err)
-		}
-		near(t, "labels", dy.Data, wantLabels.Data, 1e-5)
-		near(t, "features", widen(carry().Data), widen(f.Grad.Data), 1e-5)
-		loss, out, norm := want.Predict(f, p.targets)
-		if loss != want.Loss {
-			t.Errorf("loss %v, and %v of what is predicted", want.Loss, loss)
-		}
-		same, again, size := got.Predict(k, p.targets)
-		if math.Abs(same-loss) > 1e-6*loss || math.Abs(size-norm) > 1e-6*norm {
-			t.Errorf("loss %v and norm %v, not %v and %v", same, size, loss, norm)
-		}
-		near(t, "outputs", again.Data, out.Data, 1e-6)
 	}
 }

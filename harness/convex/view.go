@@ -24,8 +24,8 @@ type View interface {
 	Scale(by float64) // multiplies the gradient
 
 	// For Ridge and Regression: see there.
-	regress(r Ridge, y, targets, dy tensor.Mat[float64]) (Regression, error)
-	predict(c, targets tensor.Mat[float64]) (loss float64, outputs tensor.Mat[float64], norm float64)
+	regress(r Ridge, y tensor.Mat[float64], real Labels, dy tensor.Mat[float64]) (Regression, error)
+	predict(c tensor.Mat[float64], real Labels) (loss float64, outputs tensor.Mat[float64], norm float64)
 }
 
 // Residual is R = Theta_O - C'A.

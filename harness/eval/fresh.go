@@ -133,7 +133,7 @@ func (f *Fresh) labels(d *method.Distilled, own *scoring) (convex.Labels, string
 		}
 	}
 	if f.Labels == "outputs" {
-		l := convex.Labels{Form: convex.Value, Loss: convex.SquaredLoss, Values: own.own.Outputs}
+		l := convex.Values(own.own.Outputs)
 		return l, fmt.Sprintf("fresh networks are scored with the outputs that the %s model on the set has in its own ones, by the squared loss", own.loss), nil
 	}
 	l, _, err := teacher.LabelsFor(d, own.loss)
