@@ -62,7 +62,7 @@ func newRun(p method.Problem, m *FRePo) (*run, error) {
 	if r.pool, err = newPool(net, m.Pool, m.Life, m.NetRate, p.Seed); err != nil {
 		return nil, err
 	}
-	r.regress = &regression{body: net.Body(), pass: net.Body().NewPass(), jitter: m.Jitter}
+	r.regress = &regression{body: net.Body(), parts: net.Body().NewParts(), jitter: m.Jitter}
 	r.wanted = tensor.NewMat[float64](m.batch(train.Len()), classes)
 	return r, nil
 }
@@ -193,7 +193,7 @@ func (r *run) set() *method.Distilled {
 // is reused.
 type regression struct {
 	body   *nn.Net[float32]
-	pass   *nn.Pass[float32]
+	parts  *nn.Parts[float32]
 	jitter float64
 
 	x, dx    []float32 // with mirror images
@@ -210,25 +210,13 @@ func (g *regression) loss(theta, x []float32, y tensor.Mat[float64], reals []flo
 	if err != nil {
 		return 0, err
 	}
-	size := g.body.Inputs()
-	for from := 0; from < y.Rows; from += together {
-		to := min(y.Rows, from+together)
-		if y.Rows > together { // the pass only remembers the last part
-			g.pass.Outputs(theta, x[from*size:to*size], to-from)
-		}
-		g.pass.Linear(da.Data[from*da.Cols : to*da.Cols])
-		g.pass.Gradient(nn.Grad[float32]{X: dx[from*size : to*size]})
-	}
+	g.parts.Pull(dx, da.Data)
 	return m.Loss, nil
 }
 
 // features returns the features of n images.
 func (g *regression) features(buf *[]float32, theta, x []float32, n int) tensor.Mat[float32] {
-	size, k := g.body.Inputs(), g.body.Classes()
-	out := tensor.Grow(buf, n*k)
-	for from := 0; from < n; from += together {
-		to := min(n, from+together)
-		copy(out[from*k:to*k], g.pass.Outputs(theta, x[from*size:to*size], to-from))
-	}
-	return tensor.MatOf(out, n, k)
+	out := tensor.MatOf(tensor.Grow(buf, n*g.body.Classes()), n, g.body.Classes())
+	g.parts.Outputs(out.Data, theta, x, n)
+	return out
 }
