@@ -15,17 +15,14 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
 	"dgkip/harness/augment"
-	"dgkip/harness/fmath"
 	"dgkip/harness/method"
 	"dgkip/harness/nn"
 	"dgkip/harness/rng"
 	"dgkip/harness/teacher"
-	"dgkip/harness/tensor"
 )
 
 // CheckSizes reports why the networks do not suit the images, if so.
@@ -40,7 +37,7 @@ func (n *Network) CheckSizes(s method.Sizes) error {
 // which may be any numbers, are taken as they are. Others are first made into
 // distributions over the classes: logits by the softmax, targets by cutting them to
 // [0, 1], gains and values by their sign or their largest entry. Where a set has portable labels, these are taken: see
-// softTargets.
+// teacher.SoftTargets.
 type Network struct {
 	Nets      int     `toml:"nets" min:"1" max:"1000"`       // networks to train, whose accuracies are averaged
 	TraceNets int     `toml:"trace_nets" min:"1" max:"1000"` // for scores along the way
@@ -239,7 +236,7 @@ func trainingData(t method.Trial, classes int) (nn.Data[float32], error) {
 	}
 	out := nn.Data[float32]{N: d.Len(), X: d.Images, Targets: slices.Clone(d.Labels)}
 	if l, ok := teacher.TravelLabels(d); ok {
-		out.Targets = softTargets(l.Values, classes)
+		out.Targets = teacher.SoftTargets(l.Values, classes, 1)
 		return out, nil
 	}
 	k := d.LabelWidth()
@@ -271,31 +268,4 @@ func trainingData(t method.Trial, classes int) (nn.Data[float32], error) {
 		out.Targets = method.OneHot(of, classes)
 	}
 	return out, nil
-}
-
-// softTargets makes distributions over the classes of outputs f [n, K]: the softmax, or
-// for one output sigma, of f over its root mean square. What outputs say beyond their
-// sign is how near to each other they are, and probabilities of outputs as large as they
-// come would all be zero or one.
-func softTargets(f tensor.Mat[float64], classes int) []float32 {
-	sum := 0.0
-	for _, x := range f.Data {
-		sum += float64(x * x)
-	}
-	scale := 1.0
-	if sum > 0 {
-		scale = math.Sqrt(float64(len(f.Data)) / sum)
-	}
-	out := make([]float32, 0, f.Rows*classes)
-	logits, p := make([]float64, classes), make([]float64, classes)
-	for i := range f.Rows {
-		for k, x := range f.Row(i) {
-			logits[classes-f.Cols+k] = float64(scale * x) // one output is class 1's, beside 0
-		}
-		fmath.Softmax(p, logits)
-		for _, x := range p {
-			out = append(out, float32(x))
-		}
-	}
-	return out
 }

@@ -7,10 +7,14 @@ import (
 	"dgkip/harness/rng"
 )
 
-// Start returns the initial set of a distillation: Choose for "real", Noise for "noise".
+// Start returns the initial set of a distillation: Choose for "real", Means for "means", Noise
+// for "noise".
 func Start(p Problem, start string, stream *rng.Rand) (*Distilled, error) {
-	if start == "real" {
+	switch start {
+	case "real":
 		return Choose(p, stream)
+	case "means":
+		return Means(p, stream)
 	}
 	return Noise(p, stream), nil
 }
@@ -27,10 +31,10 @@ func CheckImages(name string, s Sizes) error {
 // CheckStart returns an error if the named method cannot begin with Start on data of these
 // sizes.
 func CheckStart(name, start string, s Sizes) error {
-	if start != "real" {
+	if start == "noise" {
 		return nil
 	}
-	err := CheckImages(name+" with start = \"real\"", s)
+	err := CheckImages(fmt.Sprintf("%s with start = %q", name, start), s)
 	if err != nil {
 		err = fmt.Errorf("%w\nhint: start = \"noise\" needs no training images", err)
 	}
@@ -49,6 +53,34 @@ func Choose(p Problem, stream *rng.Rand) (*Distilled, error) {
 		order := stream.Perm(len(members))
 		for _, i := range order[:p.IPC] {
 			d.Images = append(d.Images, p.Data.Train.At(members[i])...)
+			d.Of = append(d.Of, class)
+		}
+	}
+	d.Labels = OneHot(d.Of, len(d.Classes))
+	return d, nil
+}
+
+// Means returns averages over IPC equal random parts of every class, with hard labels. Images are
+// sorted by class.
+func Means(p Problem, stream *rng.Rand) (*Distilled, error) {
+	classes, err := Members(p)
+	if err != nil {
+		return nil, err
+	}
+	d := Blank(p)
+	for class, members := range classes {
+		order := stream.Perm(len(members))
+		for i := range p.IPC {
+			part := order[i*len(order)/p.IPC : (i+1)*len(order)/p.IPC]
+			sum := make([]float64, d.Size())
+			for _, m := range part {
+				for j, v := range p.Data.Train.At(members[m]) {
+					sum[j] += float64(v)
+				}
+			}
+			for _, v := range sum {
+				d.Images = append(d.Images, float32(v/float64(len(part))))
+			}
 			d.Of = append(d.Of, class)
 		}
 	}

@@ -2,6 +2,7 @@ package teacher
 
 import (
 	"fmt"
+	"math"
 
 	"dgkip/harness/convex"
 	"dgkip/harness/fmath"
@@ -62,7 +63,7 @@ func TravelLabels(d *method.Distilled) (convex.Labels, bool) {
 	if !ok || len(a.Shape) != 2 || a.Shape[0] != d.Len() || a.Shape[1] != Outputs(len(d.Classes)) || len(a.Data) != a.Shape[0]*a.Shape[1] {
 		return convex.Labels{}, false
 	}
-	return convex.Labels{Form: convex.Value, Loss: convex.SquaredLoss, Values: tensor.MatOf(a.Data, a.Shape[0], a.Shape[1])}, true
+	return convex.Values(tensor.MatOf(a.Data, a.Shape[0], a.Shape[1])), true
 }
 
 // LabelsFor returns a set's labels in the form that a loss takes. Labels that were learned
@@ -143,6 +144,33 @@ func oneOutput(l convex.Labels) tensor.Mat[float64] {
 		row := l.Values.Row(i)
 		if out.Data[i] = row[1]; l.Form != convex.Target {
 			out.Data[i] = (row[1] - row[0]) / 2
+		}
+	}
+	return out
+}
+
+// SoftTargets returns probabilities of the classes for outputs or values f [n, K]: the softmax,
+// or for one output sigma, of sharpness times f over its root mean square. The probabilities
+// tell how near outputs are to each other; those of outputs as large as they come would all be
+// zero or one.
+func SoftTargets(f tensor.Mat[float64], classes int, sharpness float64) []float32 {
+	sum := 0.0
+	for _, x := range f.Data {
+		sum += float64(x * x)
+	}
+	scale := sharpness
+	if sum > 0 {
+		scale *= math.Sqrt(float64(len(f.Data)) / sum)
+	}
+	out := make([]float32, 0, f.Rows*classes)
+	logits, p := make([]float64, classes), make([]float64, classes)
+	for i := range f.Rows {
+		for k, x := range f.Row(i) {
+			logits[classes-f.Cols+k] = float64(scale * x) // one output is class 1's, beside 0
+		}
+		fmath.Softmax(p, logits)
+		for _, x := range p {
+			out = append(out, float32(x))
 		}
 	}
 	return out

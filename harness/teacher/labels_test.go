@@ -91,3 +91,20 @@ func TestLabelsComeBack(t *testing.T) {
 		}
 	}
 }
+
+// Outputs become probabilities that say which are near: the sign decides, and the
+// largest are not all one.
+func TestSoftTargets(t *testing.T) {
+	p := SoftTargets(tensor.MatOf([]float64{-40, 10, 20, 0}, 4, 1), 2, 1)
+	for i, class := range []int{0, 1, 1} {
+		if p[2*i+class] <= 0.5 || p[2*i+class] > 0.95 || p[2*i]+p[2*i+1] != 1 {
+			t.Errorf("image %d: %v", i, p[2*i:2*i+2])
+		}
+	}
+	if !(p[5] > p[3]) || p[6] != 0.5 {
+		t.Errorf("probabilities %v", p)
+	}
+	if p := SoftTargets(tensor.MatOf([]float64{3, -1, -2}, 1, 3), 3, 1); !(p[0] > p[1] && p[1] > p[2]) {
+		t.Errorf("three classes: %v", p)
+	}
+}
