@@ -11,6 +11,7 @@ import (
 	_ "dgkip/baselines/herding"
 	_ "dgkip/baselines/kip"
 	_ "dgkip/baselines/kmeans"
+	_ "dgkip/baselines/learned"
 	_ "dgkip/baselines/random"
 	_ "dgkip/baselines/tangent"
 	_ "dgkip/baselines/whole"

@@ -19,7 +19,7 @@ func TestSizesOfNetworksAndFeatureMaps(t *testing.T) {
 	}
 	for name, makesFeatures := range map[string]bool{
 		"dgkip-ls": true, "dgkip-lr": true, "dgkip-svm": true, "kip": true, "herding": true,
-		"dc": false, "dsa": false, "dd": false, "dm": false, "frepo": false, "dgkip-tangent": false, "random": false, "kmeans": false,
+		"dc": false, "dsa": false, "dd": false, "dm": false, "frepo": false, "dgkip-tangent": false, "dgkip-learned": false, "random": false, "kmeans": false,
 	} {
 		for _, protocol := range []string{"features", "network"} {
 			fits := 5

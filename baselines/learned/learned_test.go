@@ -1,0 +1,433 @@
+package learned
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"dgkip/harness/augment"
+	"dgkip/harness/fmath"
+	"dgkip/harness/method"
+	"dgkip/harness/method/methodtest"
+	"dgkip/harness/nn"
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+// quick has few updates and small turns, as tests need.
+func quick() *Learned {
+	m := defaults()
+	m.Updates, m.Batch, m.Pool, m.Every, m.Epochs, m.Life = 6, 7, 2, 2, 2, 4
+	return m
+}
+
+func TestContract(t *testing.T) {
+	for name, change := range map[string]func(*Learned){
+		"flipped":   func(*Learned) {},
+		"augmented": func(m *Learned) { m.Augment, m.Loss, m.Start, m.Every, m.Epochs = "dsa", "squared", "means", 1, 3 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			methodtest.Run(t, func() method.Method { m := quick(); change(m); return m }, methodtest.Options{})
+		})
+	}
+}
+
+// problem has the classes "upper" and "lower" and, for three classes, a third of random members.
+func problem(classes int) method.Problem {
+	data := *methodtest.Data(1)
+	if classes == 3 {
+		data.Classes = append(slices.Clone(data.Classes), "other")
+		data.Train.Labels = slices.Clone(data.Train.Labels)
+		for i := range 4 {
+			data.Train.Labels[3*i] = 2
+		}
+	}
+	return method.Problem{Data: &data, IPC: 2, Seed: 1, Model: method.Model{Kind: "conv", Width: 4, Depth: 2, Nets: 1}}
+}
+
+func distil(t *testing.T, m *Learned, p method.Problem, observe func(method.Step)) *method.Distilled {
+	t.Helper()
+	d, err := m.Distill(context.Background(), p, observe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// wide returns a vector in float64.
+func wide(x []float32) []float64 {
+	y := make([]float64, len(x))
+	for i, v := range x {
+		y[i] = float64(v)
+	}
+	return y
+}
+
+// oracle computes L from its equations, in float64.
+type oracle struct {
+	body         *nn.Net[float64]
+	theta, reals []float64
+	of           []int // classes of the real images
+	draw         augment.Draw
+	m            *Learned
+	outputs      int
+}
+
+// newOracle returns the oracle of an update. The features of its network must not be known yet.
+func newOracle(t *testing.T, r *run, update int) *oracle {
+	t.Helper()
+	d := r.begin
+	net, err := nn.ConvNet[float64](nn.ConvConfig{In: d.C, H: d.H, W: d.W, Width: r.p.Model.Width, Depth: r.p.Model.Depth, Norm: true, Classes: len(d.Classes)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := r.chosen(update)
+	o := &oracle{
+		body: net.Body(), theta: wide(one.theta[:r.body.Params()]), reals: wide(r.reals), m: r.m, outputs: r.y().Cols,
+		draw: r.strategy.Draw(r.stream("augment", update), d.H, d.W),
+	}
+	for i := range one.labels.Values.Rows {
+		row := one.labels.Values.Row(i)
+		class := slices.Index(row, slices.Max(row))
+		if len(row) == 1 && row[0] > 0 {
+			class = 1
+		}
+		o.of = append(o.of, class)
+	}
+	return o
+}
+
+func (o *oracle) features(x []float64) tensor.Mat[float64] {
+	n := len(x) / o.body.Inputs()
+	return tensor.MatOf(slices.Clone(o.body.NewPass().Outputs(o.theta, x, n)), n, o.body.Classes())
+}
+
+// predictions returns the outputs of the model of images x with labels y on other images, [., K].
+func (o *oracle) predictions(x, y, reals []float64) tensor.Mat[float64] {
+	n := len(y) / o.outputs
+	a, b := o.features(x), o.features(reals)
+	gram := tensor.NewMat[float64](n, n)
+	tensor.Mul(gram, a, a, tensor.NT, false)
+	trace := 0.0
+	for i := range n {
+		trace += gram.Row(i)[i]
+	}
+	for i := range n {
+		gram.Row(i)[i] += o.m.Jitter * trace / float64(n)
+	}
+	cross, f := tensor.NewMat[float64](b.Rows, n), tensor.NewMat[float64](b.Rows, o.outputs)
+	tensor.Mul(cross, b, a, tensor.NT, false)
+	tensor.Mul(f, cross, eliminate(gram, tensor.MatOf(slices.Clone(y), n, o.outputs)), tensor.NN, false)
+	return f
+}
+
+func (o *oracle) loss(x, y []float64) (loss float64) {
+	changed := make([]float64, len(x))
+	augment.Apply(o.draw, changed, x, len(x)/64, 8, 8, 1)
+	f := o.predictions(changed, y, o.reals)
+	for i, class := range o.of {
+		row := f.Row(i)
+		for k, v := range row {
+			sign := -1.0
+			if k == class && len(row) > 1 || len(row) == 1 && class == 1 {
+				sign = 1
+			}
+			switch {
+			case o.m.Loss == "squared":
+				loss += (v - sign) * (v - sign) / 2
+			case len(row) == 1:
+				loss += fmath.Softplus(-sign * v)
+			case sign > 0:
+				top, logSum := fmath.Softmax(make([]float64, len(row)), row)
+				loss += top + logSum - v
+			}
+		}
+	}
+	return loss / float64(len(o.of))
+}
+
+// eliminate solves a x = b by Gauss-Jordan elimination.
+func eliminate(a, b tensor.Mat[float64]) tensor.Mat[float64] {
+	for p := range a.Rows {
+		for i := range a.Rows {
+			if i == p {
+				continue
+			}
+			f := a.Row(i)[p] / a.Row(p)[p]
+			for j, v := range a.Row(p) {
+				a.Row(i)[j] -= f * v
+			}
+			for j, v := range b.Row(p) {
+				b.Row(i)[j] -= f * v
+			}
+		}
+	}
+	for i := range b.Rows {
+		for j := range b.Row(i) {
+			b.Row(i)[j] /= a.Row(i)[i]
+		}
+	}
+	return b
+}
+
+// differences returns the central differences of f at x for every every-th value, and NaN elsewhere.
+func differences(x []float64, every int, f func(x []float64) float64) []float64 {
+	const h = 1e-5
+	out := slices.Repeat([]float64{math.NaN()}, len(x))
+	for i := 0; i < len(x); i += every {
+		y := slices.Clone(x)
+		y[i] = x[i] + h
+		up := f(y)
+		y[i] = x[i] - h
+		out[i] = (up - f(y)) / (2 * h)
+	}
+	return out
+}
+
+func near(t *testing.T, what string, got, want []float64, tol float64) {
+	t.Helper()
+	var worst, scale float64
+	for i, v := range want {
+		if math.IsNaN(v) {
+			continue
+		}
+		worst, scale = max(worst, math.Abs(got[i]-v)), max(scale, math.Abs(v))
+	}
+	if !(worst <= tol*scale) || scale == 0 {
+		t.Errorf("%s: error %.3g, largest entry %.3g", what, worst, scale)
+	}
+}
+
+// The loss follows its equations, and its gradients equal central differences: for every loss, with
+// and without augmentation, and with a ridge large enough to matter.
+func TestGradient(t *testing.T) {
+	for name, change := range map[string]func(*Learned) (classes int){
+		"logistic": func(m *Learned) int { m.Augment = ""; return 2 },
+		"ridge":    func(m *Learned) int { m.Jitter = 0.3; return 2 },
+		"softmax":  func(*Learned) int { return 3 },
+		"squared":  func(m *Learned) int { m.Loss = "squared"; return 3 },
+		"scaled":   func(m *Learned) int { m.Augment = "scale"; return 2 },
+		"rotated":  func(m *Learned) int { m.Augment = "rotate"; return 3 },
+		"coloured": func(m *Learned) int { m.Augment = "color"; return 2 },
+	} {
+		m := quick()
+		m.Jitter = 1e-2
+		classes := change(m)
+		r, err := newRun(problem(classes), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range r.labels.X {
+			r.labels.X[i] *= 1 + 0.3*float64(i)
+		}
+		for update := range 4 {
+			if err := r.prepare(context.Background(), update); err != nil {
+				t.Fatal(err)
+			}
+		}
+		const update = 4 // after two turns
+		if err := r.prepare(context.Background(), update); err != nil {
+			t.Fatal(err)
+		}
+		r.chosen(update).real.Rows = 0
+		o := newOracle(t, r, update)
+		got, err := r.gradient(context.Background(), update)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := wide(r.images.X)
+		if want := o.loss(x, r.labels.X); math.Abs(got-want) > 1e-5*math.Abs(want) {
+			t.Errorf("%s: loss %v, want %v", name, got, want)
+		}
+		near(t, name+": images", wide(r.images.Grad), differences(x, 7, func(x []float64) float64 { return o.loss(x, r.labels.X) }), 2e-3)
+		near(t, name+": labels", r.labels.Grad, differences(r.labels.X, 1, func(y []float64) float64 { return o.loss(x, y) }), 1e-4)
+	}
+}
+
+// Networks take their turns one after another. A turn trains a network as Training does, on the set
+// of that time, draws new real images, and replaces a network whose life is over.
+func TestPool(t *testing.T) {
+	m := quick()
+	m.Pool, m.Every, m.Epochs, m.Life, m.Augment = 3, 2, 2, 6, ""
+	r, err := newRun(problem(2), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ages := func() (of []int) {
+		for _, one := range r.pool.nets {
+			of = append(of, one.Age)
+		}
+		return of
+	}
+	if got := ages(); !slices.Equal(got, []int{0, 2, 4}) {
+		t.Errorf("initial ages %v", got)
+	}
+	for i, want := range [][]int{{2, 2, 4}, {2, 4, 4}, {2, 4, 6}, {4, 4, 6}, {4, 6, 6}, {4, 6, 0}, {6, 6, 0}} {
+		turn := i + 1
+		one := &r.pool.nets[i%3]
+		before := slices.Clone(one.theta)
+		for update := 2*turn - 1; update <= 2*turn; update++ {
+			if err := r.prepare(context.Background(), update); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := ages(); !slices.Equal(got, want) {
+			t.Errorf("turn %d: ages %v, want %v", turn, got, want)
+		}
+		if slices.Equal(one.theta, before) || one.Turn != turn {
+			t.Errorf("turn %d changes nothing", turn)
+		}
+		if want[i%3] == 0 {
+			r.pool.net.InitUniform(before, rng.Stream(1, "learned", "weights", "6"))
+			if !slices.Equal(one.theta, before) {
+				t.Error("a network was not replaced by a new one")
+			}
+		}
+	}
+	first := r.chosen(0)
+	drawn := first.real
+	if first.Turn = 99; r.chosen(0).real.Data[0] != drawn.Data[0] {
+		t.Error("real images were drawn without a turn")
+	}
+	if first.real.Rows = 0; slices.Equal(r.chosen(0).real.Data, drawn.Data) {
+		t.Error("two turns have the same real images")
+	}
+
+	state, err := r.pool.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, change := range map[string]func(*Learned){
+		"pool of another size": func(m *Learned) { m.Pool = 2 },
+		"another life":         func(m *Learned) { m.Life = 5 },
+		"recipe":               func(m *Learned) { m.NetRate = 0.02 },
+	} {
+		other := *m
+		change(&other)
+		q, err := newRun(problem(2), &other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := q.pool.UnmarshalBinary(state); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	r.pool.m.Epochs = 1
+	r.images.X[0] = float32(math.Inf(1))
+	if err := r.pool.turn(3); err == nil || !strings.Contains(err.Error(), "net_rate") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A set predicts the labels of new images in new networks. If labels are unrelated to the images, it
+// is no better than chance.
+func TestLearns(t *testing.T) {
+	halves := func(seed uint64, unrelated bool) (of method.Images) {
+		of = method.Images{H: 8, W: 8, C: 1}
+		s := rng.Stream(seed, "halves")
+		for i := range 400 {
+			for j := range 64 {
+				v := float32(s.Normal64())
+				if (j >= 32) == (i%2 == 1) {
+					v++
+				}
+				of.X = append(of.X, v)
+			}
+			label := i % 2
+			if unrelated {
+				label = i / 2 % 2
+			}
+			of.Labels = append(of.Labels, label)
+		}
+		return of
+	}
+	accuracy := func(unrelated bool) float64 {
+		p := problem(2)
+		p.Data.Train, p.IPC, p.Model.Width = halves(1, unrelated), 1, 8
+		m := quick()
+		m.Updates, m.Batch, m.Pool, m.Life, m.Rate = 150, 64, 4, 20, 0.03
+		var losses []float64
+		d := distil(t, m, p, func(s method.Step) { losses = append(losses, s.Loss) })
+		if d.Kind != method.Value || d.LabelWidth() != 1 {
+			t.Errorf("labels of kind %s", d.Kind)
+		}
+		mean := func(x []float64) (sum float64) {
+			for _, v := range x {
+				sum += v / float64(len(x))
+			}
+			return sum
+		}
+		if early, late := mean(losses[1:21]), mean(losses[len(losses)-20:]); !unrelated && late > 0.8*early {
+			t.Errorf("mean loss %.3g at first, %.3g at last", early, late)
+		}
+		p.Seed = 9 // other networks
+		r, err := newRun(p, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		test := halves(2, unrelated)
+		correct := 0.0
+		for k := range m.Pool {
+			f := newOracle(t, r, k).predictions(wide(d.Images), wide(d.Labels), wide(test.X))
+			for i, class := range test.Labels {
+				if (f.Row(i)[0] > 0) == (class == 1) {
+					correct += 1 / float64(m.Pool*test.Len())
+				}
+			}
+		}
+		return correct
+	}
+	if got := accuracy(false); got < 0.9 {
+		t.Errorf("accuracy %v", got)
+	}
+	if got := accuracy(true); math.Abs(got-0.5) > 0.1 {
+		t.Errorf("accuracy %v with unrelated labels", got)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	for key, change := range map[string]func(*Learned){
+		"":         func(*Learned) {},
+		"augment":  func(m *Learned) { m.Augment = "dc" },
+		"rate":     func(m *Learned) { m.Rate = 0 },
+		"jitter":   func(m *Learned) { m.Jitter = 0 },
+		"net_rate": func(m *Learned) { m.NetRate = 0 },
+	} {
+		m := quick()
+		change(m)
+		err := m.Check()
+		var bad *method.BadSetting
+		if key == "" && err != nil || key != "" && (!errors.As(err, &bad) || bad.Key != key) {
+			t.Errorf("%q: %v", key, err)
+		}
+	}
+	m := defaults()
+	if s, err := m.strategy(true); err != nil || !s.None() {
+		t.Errorf("characters are flipped: %v, %v", s, err)
+	}
+	for update, want := range map[int]float64{0: 0.01, m.Updates / 2: 0.0051, m.Updates: 0.0002} {
+		if got := m.Rate * m.share(update); math.Abs(got-want) > 1e-12 {
+			t.Errorf("update %d: rate %v, want %v", update, got, want)
+		}
+	}
+	sizes := method.Sizes{Train: 12, Test: 12, Classes: 2, H: 8, W: 8, C: 1, Smallest: 6, IPC: 7, Model: problem(2).Model}
+	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "ipc 7: dgkip-learned with start = \"real\"") {
+		t.Errorf("got %v", err)
+	}
+	sizes.IPC, sizes.Model.Depth = 1, 4
+	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "too small for 4 blocks") {
+		t.Errorf("got %v", err)
+	}
+	sizes.Model.Depth = 2
+	net, err := m.Shape(sizes.Model).Net(8, 8, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 12 real images forward in a quarter of the updates, 2 images forward and back.
+	if all, _ := net.Body().Flops(); m.Flops(sizes) != all*(12.0/4+2*2) {
+		t.Errorf("%v operations", m.Flops(sizes))
+	}
+}

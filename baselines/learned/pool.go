@@ -1,0 +1,152 @@
+package learned
+
+import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"dgkip/harness/convex"
+	"dgkip/harness/nn"
+	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
+)
+
+// How networks are trained, except for the rate: as protocol "network" does.
+const (
+	batch    = 256
+	momentum = 0.9
+	decay    = 5e-4
+)
+
+// pool holds the networks in training on the set.
+type pool struct {
+	m        *Learned
+	net      *nn.Net[float32]
+	seed     uint64
+	training *nn.Training[float32] // of one network at a time
+	theta    []float32             // weights of that network
+	nets     []network
+}
+
+// network is a network of the pool.
+type network struct {
+	Age      int    // epochs of training, plus its initial age
+	Turn     int    // the last turn of the network; before the first, minus its number
+	Training []byte // its state
+
+	theta  []float32           // weights
+	real   tensor.Mat[float32] // features of real images; none before their first use after a turn
+	labels convex.Labels       // of these images
+}
+
+// newPool returns networks with random weights that will be trained on the data. Their initial ages
+// are spread over a life.
+func newPool(m *Learned, net *nn.Net[float32], data nn.Data[float32], seed uint64) (*pool, error) {
+	p := &pool{m: m, net: net, seed: seed, theta: make([]float32, net.Params()), nets: make([]network, m.Pool)}
+	recipe := nn.Recipe{Epochs: m.Life, Batch: batch, Rate: m.NetRate, Momentum: momentum, Decay: decay}
+	var err error
+	if p.training, err = nn.NewTraining(net, p.theta, data, recipe, rng.Stream(seed)); err != nil {
+		return nil, err
+	}
+	for k := range p.nets {
+		p.nets[k] = network{Age: k * (m.Life / m.Pool), Turn: -k}
+		if err := p.fresh(&p.nets[k]); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// fresh gives a network new weights.
+func (p *pool) fresh(one *network) error {
+	turn := strconv.Itoa(one.Turn)
+	p.net.InitUniform(p.theta, rng.Stream(p.seed, "learned", "weights", turn))
+	if err := p.training.Reset(p.theta, rng.Stream(p.seed, "learned", "training", turn)); err != nil {
+		return err
+	}
+	return p.keep(one)
+}
+
+// keep stores the training in progress as that of a network.
+func (p *pool) keep(one *network) (err error) {
+	one.theta = append(one.theta[:0], p.theta...)
+	one.real = tensor.Mat[float32]{}
+	one.Training, err = p.training.MarshalBinary()
+	return err
+}
+
+// turn trains the next network, or replaces it at the end of its life. Turns count from 1.
+func (p *pool) turn(number int) error {
+	one := &p.nets[(number-1)%len(p.nets)]
+	one.Turn = number
+	if one.Age+p.m.Epochs > p.m.Life {
+		one.Age = 0
+		return p.fresh(one)
+	}
+	if err := p.training.UnmarshalBinary(one.Training); err != nil {
+		return err
+	}
+	if err := p.train(p.m.Epochs); err != nil {
+		return err
+	}
+	one.Age += p.m.Epochs
+	return p.keep(one)
+}
+
+// train continues the training in progress for some epochs.
+func (p *pool) train(epochs int) error {
+	if epochs == 0 {
+		return nil
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	err := p.training.Run(ctx, func(s nn.Step) {
+		if s.Last {
+			if epochs--; epochs == 0 {
+				stop()
+			}
+		}
+	})
+	if epochs > 0 {
+		return err
+	}
+	for _, v := range p.theta {
+		if v-v != 0 {
+			return fmt.Errorf("a network's weights hold %v: the training on the set diverged\nhint: choose a lower net_rate", v)
+		}
+	}
+	return nil
+}
+
+// MarshalBinary saves all networks.
+func (p *pool) MarshalBinary() ([]byte, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(p.nets)
+	return b.Bytes(), err
+}
+
+// UnmarshalBinary restores what MarshalBinary saved.
+func (p *pool) UnmarshalBinary(data []byte) error {
+	var nets []network
+	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&nets); err != nil {
+		return err
+	}
+	if len(nets) != len(p.nets) {
+		return errors.New("it belongs to a pool of another size")
+	}
+	for i := range nets {
+		if nets[i].Age < 0 || nets[i].Age > p.m.Life {
+			return errors.New("it belongs to a pool with another life")
+		}
+		if err := p.training.UnmarshalBinary(nets[i].Training); err != nil {
+			return err
+		}
+		nets[i].theta = slices.Clone(p.theta)
+	}
+	p.nets = nets
+	return nil
+}
