@@ -21,41 +21,23 @@ import (
 )
 
 // exportFormats are the file formats for other programs.
-var exportFormats = []string{"pt", "npz", "png"}
+var exportFormats = []string{"pt", "npz", "half", "png"}
 
-// exportSets writes the sets of the selected records, one file for each.
+// exportSets writes the sets of the selected records, one file for each, and a card.
 func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) error {
 	plan, err := onRecord(ctx, wanted.Store, wanted.Specs, wanted.Only) // without runs that only supply times
 	if err != nil {
 		return err
 	}
-	content := func(r *engine.Run) ([]byte, error) {
-		record, err := wanted.Store.Get(r.Key)
-		if err != nil {
-			return nil, err
-		}
-		if f.export == "png" {
-			return record.File("preview.png")
-		}
-		set, err := record.File(store.SetFile)
-		if err != nil || f.export == "npz" {
-			return set, err
-		}
-		list, err := sets.Unpack(store.SetFile, set)
-		if err != nil {
-			return nil, err
-		}
-		return sets.Torch(list)
-	}
 	runs := distinct(plan.Runs, func(r *engine.Run) bool {
-		_, err := content(r)
+		_, err := f.convert(wanted.Store, r)
 		return err == nil
 	})
 	names := exportNames(runs)
 	var columns []*exported // in the order of the grid
 	of := map[string]*exported{}
 	var damaged []error
-	written := 0
+	var written []cardEntry
 	for i, r := range runs {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -65,7 +47,7 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 			column = &exported{name: r.Cell.Column, whole: r.Method().Info().IgnoresIPC}
 			columns, of[column.name] = append(columns, column), column
 		}
-		set, err := content(r)
+		set, err := f.convert(wanted.Store, r)
 		switch {
 		case errors.Is(err, store.ErrDamaged): // includes missing files
 			damaged = append(damaged, err)
@@ -83,14 +65,19 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 		if err := os.MkdirAll(f.exportDir, 0o777); err != nil {
 			return fmt.Errorf("-export: %w\nhint: choose another folder", err)
 		}
-		column.file = filepath.Join(f.exportDir, names[i]+"."+f.export)
-		if err := report.WriteNew(column.file, set); err != nil {
+		name := names[i] + "." + f.export
+		if f.export == "half" {
+			name = names[i] + ".npz"
+		}
+		column.file = filepath.Join(f.exportDir, name)
+		if err := report.WriteNew(column.file, set.content); err != nil {
 			return fmt.Errorf("-export: %s: %w", column.file, err)
 		}
 		column.written++
-		written++
+		set.content = nil // large
+		written = append(written, cardEntry{name, r, set})
 	}
-	if written == 0 && damaged == nil {
+	if len(written) == 0 && damaged == nil {
 		return usageError(errors.New("-export: none of the selected runs has a record with a set\nhint: run the experiment first; the whole training set is not exported, and records of this repository do not keep large sets"))
 	}
 	for _, c := range columns {
@@ -98,11 +85,47 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 			fmt.Fprintln(out, c)
 		}
 	}
-	fmt.Fprintf(out, "%s written to %s\n", report.Count(written, "set", "sets"), f.exportDir)
+	fmt.Fprintf(out, "%s written to %s\n", report.Count(len(written), "set", "sets"), f.exportDir)
 	if slices.ContainsFunc(columns, func(c *exported) bool { return c.without > 0 && !c.whole }) {
 		fmt.Fprintln(out, "hint: for records without a set, compute the runs again by -exp with -only and -force")
 	}
+	if f.export != "png" && len(written) > 0 {
+		damaged = append(damaged, f.writeCard(out, wanted.Specs, written))
+	}
 	return errors.Join(damaged...)
+}
+
+// setFile is the set of a record as a file of the chosen format.
+type setFile struct {
+	content    []byte
+	record     *store.Record
+	kind, loss string // of its labels, not of pictures
+}
+
+// convert returns the set of a run's record in the chosen format.
+func (f *flags) convert(s *store.Store, r *engine.Run) (out setFile, err error) {
+	if out.record, err = s.Get(r.Key); err != nil {
+		return out, err
+	}
+	if f.export == "png" {
+		out.content, err = out.record.File("preview.png")
+		return out, err
+	}
+	if out.content, err = out.record.File(store.SetFile); err != nil {
+		return out, err
+	}
+	arrays, err := sets.Unpack(store.SetFile, out.content)
+	if err != nil {
+		return out, err
+	}
+	out.kind, out.loss = textIn(arrays, "label_kind"), textIn(arrays, "loss")
+	switch f.export {
+	case "pt":
+		out.content, err = sets.Torch(arrays)
+	case "half":
+		out.content, err = sets.Encode(sets.Half(arrays))
+	}
+	return out, err
 }
 
 // exported counts the runs of a column by outcome.

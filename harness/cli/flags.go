@@ -43,8 +43,9 @@ Instead of running
   -collect        write tables and figures from the records; compute nothing
   -verify N       compute N recorded runs again and compare byte for byte
   -eval FILE      score a distilled set from elsewhere as the experiment would
-  -export FORMAT DIR  write the sets of records to DIR, a file for each:
-                  FORMAT is pt (PyTorch), npz or png (a picture)
+  -export FORMAT DIR  write the sets of records to DIR, a file for each, and a
+                  README.md about them: FORMAT is pt (PyTorch), npz, half
+                  (npz with float16 images) or png (pictures, no README.md)
 Checks and outputs
   -check          exit with 3 if a claim fails, or an accuracy is lower than published,
                   without a stated reason, or if there is nothing to judge

@@ -17,6 +17,7 @@ import (
 var cifar10 = source{
 	Info: Info{
 		Name: "cifar-10", Title: "CIFAR-10", Text: "CIFAR-10, photographs of things and animals, 32x32 colour (Krizhevsky)",
+		Terms:   "by A. Krizhevsky, V. Nair and G. Hinton, who state no licence and ask to be cited: A. Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009",
 		Classes: []string{"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"},
 		H:       32, W: 32, Ch: 3, Train: 50000, Test: 10000,
 	},

@@ -22,6 +22,7 @@ type Info struct {
 	Name    string
 	Title   string // as tables print it
 	Text    string // one line
+	Terms   string // its authors, and its licence
 	Classes []string
 	H, W, Ch,
 	Train, Test int // size of an image, and how many there are of all classes

@@ -9,6 +9,7 @@ import (
 var mnist = source{
 	Info: Info{
 		Name: "mnist", Title: "MNIST", Text: "MNIST, handwritten digits, 28x28 grey (LeCun, Cortes, Burges)",
+		Terms:   "by Y. LeCun, C. Cortes and C. Burges; Creative Commons Attribution-ShareAlike 3.0, according to the documentation of Keras",
 		Classes: []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"},
 		H:       28, W: 28, Ch: 1, Train: 60000, Test: 10000,
 		Characters: true,
@@ -50,6 +51,7 @@ var mnist = source{
 var fashionMNIST = source{
 	Info: Info{
 		Name: "fashion-mnist", Title: "Fashion-MNIST", Text: "Fashion-MNIST, clothes, 28x28 grey (Xiao, Rasul, Vollgraf)",
+		Terms:   "by H. Xiao, K. Rasul and R. Vollgraf; MIT licence, copyright 2017 Zalando SE",
 		Classes: []string{"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"},
 		H:       28, W: 28, Ch: 1, Train: 60000, Test: 10000,
 	},

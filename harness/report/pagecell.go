@@ -132,26 +132,30 @@ func (r *Results) accuracyOf(c *experiment.Cell) string {
 
 // Repeat is the command that computes a cell. If the cell has records, the command verifies one.
 func (r *Results) Repeat(cell *CellRuns) string {
-	c := cell.Cell
-	name := r.Spec.Name
-	if filepath.ToSlash(filepath.Dir(r.Spec.File)) != "experiments" {
-		name = filepath.Base(r.Spec.File) // an experiment of the user; the page does not show its folder
+	exp, only := Selection(r.Spec, cell.Cell)
+	command := fmt.Sprintf("go run . %s -seeds %d -only '%s'", exp, cell.Cell.Seeds, only)
+	if len(cell.done()) > 0 {
+		command += " -verify 1"
 	}
-	parts := []string{"go run .", "-exp", name}
-	if p := r.Spec.Profile; p != experiment.DefaultProfile {
-		parts = append(parts, "-profile", p)
+	return command
+}
+
+// Selection returns the flags that name an experiment, and the filter that selects one of its cells.
+func Selection(s *experiment.Spec, c *experiment.Cell) (exp, only string) {
+	exp = "-exp " + s.Name
+	if filepath.ToSlash(filepath.Dir(s.File)) != "experiments" {
+		exp = "-exp " + filepath.Base(s.File) // an experiment of the user; the page does not show its folder
+	}
+	if s.Profile != experiment.DefaultProfile {
+		exp += " -profile " + s.Profile
 	}
 	var filter []string
-	for _, a := range r.Spec.Axes {
+	for _, a := range s.Axes {
 		if v, ok := c.At(a.Name); ok {
 			filter = append(filter, experiment.Term(a.Name, v))
 		}
 	}
-	parts = append(parts, "-seeds", strconv.Itoa(c.Seeds), "-only", "'"+strings.Join(filter, " ")+"'")
-	if len(cell.done()) > 0 {
-		parts = append(parts, "-verify 1")
-	}
-	return strings.Join(parts, " ")
+	return exp, strings.Join(filter, " ")
 }
 
 // pictureOf shows the picture of a record, nil if it has none in the folder of the page.

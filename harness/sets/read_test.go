@@ -42,6 +42,32 @@ func TestNPZ(t *testing.T) {
 	}
 }
 
+// Images come back from float16 almost as they were, labels unchanged.
+func TestHalfImages(t *testing.T) {
+	in := set()
+	arrays := Half(Arrays(in))
+	if slices.ContainsFunc(arrays, func(a Array) bool { return a.Name == "pixels" }) {
+		t.Error("pixels are there, though images are not whitened")
+	}
+	data := &method.Data{Classes: in.Classes, Prep: in.Prep, Train: method.Images{H: 2, W: 3, C: 1}}
+	out, err := Read(Place{File: npzFile(t, arrays)}, Options{}, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range in.Images {
+		if math.Abs(float64(out.Images[i]-x)) > math.Abs(float64(x))*0x1p-11 {
+			t.Errorf("%v became %v", x, out.Images[i])
+		}
+	}
+	if !slices.Equal(out.Labels, in.Labels) {
+		t.Errorf("labels %v became %v", in.Labels, out.Labels)
+	}
+	in.Prep.Name = "zca"
+	if kept := Half(Arrays(in)); len(kept) != len(arrays)+1 {
+		t.Error("pixels of whitened images are left out")
+	}
+}
+
 // npzFile writes arrays to a file.
 func npzFile(t testing.TB, arrays []Array) string {
 	t.Helper()

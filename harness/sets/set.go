@@ -1,6 +1,7 @@
 package sets
 
 import (
+	"slices"
 	"strings"
 
 	"dgkip/harness/method"
@@ -45,6 +46,26 @@ func Arrays(d *method.Distilled) []Array {
 	}
 	if len(d.Notes) > 0 {
 		out = append(out, Text("notes", strings.Join(d.Notes, "\n")))
+	}
+	return out
+}
+
+// Half returns the arrays of a set with images as float16. It leaves out pixels, which are
+// images*std + mean, unless the images are whitened.
+func Half(arrays []Array) []Array {
+	whitened := slices.ContainsFunc(arrays, func(a Array) bool {
+		text, _ := a.Texts()
+		return a.Name == "preprocess" && !slices.Equal(text, []string{"standard"})
+	})
+	var out []Array
+	for _, a := range arrays {
+		if a.Name == "images" {
+			x, _ := a.Float32s()
+			a = half(a.Name, a.Shape, x)
+		}
+		if a.Name != "pixels" || whitened {
+			out = append(out, a)
+		}
 	}
 	return out
 }

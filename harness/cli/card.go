@@ -1,0 +1,212 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dgkip/harness/data"
+	"dgkip/harness/engine"
+	"dgkip/harness/experiment"
+	"dgkip/harness/method"
+	"dgkip/harness/report"
+	"dgkip/harness/sets"
+)
+
+// cardHead begins the cards of this program. A README.md that begins otherwise is somebody else's.
+const cardHead = "<!-- Written by -export from the records. -->\n"
+
+// cardEntry is a set on the card.
+type cardEntry struct {
+	file string
+	run  *engine.Run
+	set  setFile
+}
+
+// writeCard writes README.md beside the sets, which describes them.
+func (f *flags) writeCard(out io.Writer, specs []*experiment.Spec, entries []cardEntry) error {
+	file := filepath.Join(f.exportDir, "README.md")
+	old, _, err := sets.OpenRegular(file)
+	if err == nil {
+		head := make([]byte, len(cardHead))
+		io.ReadFull(old, head)
+		old.Close() // so that Windows replaces it
+		if string(head) != cardHead {
+			fmt.Fprintf(out, "%s was not written by this program, which leaves it as it is\n", file)
+			return nil
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("-export: %w", err)
+	}
+	if err := report.WriteFile(file, f.card(specs, entries)); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}
+
+// card describes exported sets.
+func (f *flags) card(specs []*experiment.Spec, entries []cardEntry) []byte {
+	var b bytes.Buffer
+	add := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	add(cardHead+`# Distilled sets
+
+Small sets of synthetic images with labels, each to train on in place of a whole dataset. Written from the records of
+dgkip, which reproduces DGKIP (Aoyama et al., 2025, arXiv:2502.12607), by
+
+    %s
+
+| file | dataset | method | networks | images a class | labels | loss | accuracy | scored by | record | computed by |
+|:--|:--|:--|:--|--:|:--|:--|--:|:--|:--|:--|`, f.exportCommand())
+	var protocols, terms []string
+	for _, e := range entries {
+		c, id, protocol := e.run.Cell, e.run.Identity, e.run.Cell.Protocol.Info()
+		spec := specs[slices.IndexFunc(specs, func(s *experiment.Spec) bool { return s.Name == c.Exp })]
+		exp, only := report.Selection(spec, c)
+		command := fmt.Sprintf("`go run . %s%s -only '%s seed:%d'`", exp, f.changes(), only, e.run.Seed)
+		dataset := c.Data.Shown() + ": " + strings.Join(id.Dataset.Classes, ", ")
+		if n := len(id.Dataset.Classes); n > 5 {
+			dataset = fmt.Sprintf("%s: %d classes", c.Data.Shown(), n)
+		}
+		loss := e.set.loss
+		if loss == "" || loss == "softmax" {
+			loss = "cross-entropy"
+		}
+		row := []string{
+			e.file, dataset, title(spec, e.run), method.ModelTitle(c.Net.Kind), fmt.Sprint(c.IPC), e.set.kind, loss,
+			fmt.Sprintf("%.2f", 100*e.set.record.Result.Metrics["test_acc"]), protocol.Title, e.run.Key[:8], command,
+		}
+		for i := range row {
+			row[i] = strings.ReplaceAll(row[i], "|", `\|`)
+		}
+		add("| %s |", strings.Join(row, " | "))
+		protocols = append(protocols, fmt.Sprintf("* %s: %s.", protocol.Title, protocol.About))
+		info, _ := data.Describe(c.Data.Use) // empty for your own data
+		switch {
+		case info.BuiltIn:
+			terms = append(terms, fmt.Sprintf("* %s, drawn by dgkip.", info.Title))
+		case info.Terms != "":
+			terms = append(terms, fmt.Sprintf("* %s, %s.", info.Title, info.Terms))
+		default:
+			terms = append(terms, fmt.Sprintf("* %s, your own data.", c.Data.Shown()))
+		}
+	}
+	add(`
+Accuracy is the test accuracy in percent of the record whose key begins with these digits, scored by:
+
+%s
+
+A command computes the record if it is not there yet, with -force in any case; with -verify 1 it
+compares the record with a new run.
+
+## Arrays
+
+| array | what it holds |
+|:--|:--|
+%s`, distinctLines(protocols), arraysOf[f.export])
+	add(`| labels | float32 [n, k], of the kind label_kind |
+| label_kind | the meaning of the labels, see below |
+| of | int64 [n], the class of every image |
+| loss | the convex loss that the labels are for; absent if none |
+| classes, notes | text, one a line (in .pt a list) |
+| preprocess, mean, std | images = (pixels - mean)/std for each channel, unless preprocess names a whitening |
+| extra.* | anything else that a method keeps. extra.exact_labels are the labels in float64, extra.travel_labels labels for other networks |
+| recipe | all settings, as JSON |
+
+## How to train on them
+
+Normalise the images that you test on like those of the set: (pixels - mean)/std, with pixels from 0 to 1. Whitened
+images (preprocess zca or norm-zca) need the whitening of all training images, in harness/data/whiten.go.
+
+| label_kind | train with |
+|:--|:--|
+| hard, soft | cross-entropy with a row over the classes |
+| logits | cross-entropy with the softmax of a row |
+| target | log(1 + exp(f)) - p f, where p is the label and f the model's one output, positive for the second class |
+| gain | log(1 + exp(-y f)) if loss is logistic, max(0, 1 - y f) if it is hinge, where y is the label and f the one output |
+| value | (f - y)^2/2, where y is the label and f the output, one or one for each class |
+
+Labels of the kinds soft, target, gain and value belong to a convex model in the networks that the set was made in. results/train.py
+trains a ConvNet in PyTorch with cross-entropy: on targets cut to [0, 1], on the classes of gains and values, on other labels
+as they are:
+
+    python3 results/train.py FILE TEST
+
+TEST is test_batch.bin of CIFAR-10, or t10k-images-idx3-ubyte of MNIST or Fashion-MNIST with the labels beside it.
+
+## Licence
+
+The sets that come with dgkip are under the Apache License 2.0, as the program is, as far as the terms of the data that they
+are made from allow:
+
+%s`, distinctLines(terms))
+	return b.Bytes()
+}
+
+// exportCommand is the command that writes the sets. DIR stands for the folder.
+func (f *flags) exportCommand() string {
+	command := "go run . -exp " + f.exp
+	if f.profile != experiment.DefaultProfile {
+		command += " -profile " + f.profile
+	}
+	command += f.changes()
+	if f.only != "" {
+		command += " -only '" + f.only + "'"
+	}
+	return command + " -export " + f.export + " DIR"
+}
+
+// changes are the flags that change an experiment.
+func (f *flags) changes() string {
+	changes := ""
+	if f.seeds > 0 {
+		changes = fmt.Sprintf(" -seeds %d", f.seeds)
+	}
+	for _, one := range f.set {
+		changes += " -set '" + one + "'"
+	}
+	return changes
+}
+
+// arraysOf describes the images of each format.
+var arraysOf = map[string]string{
+	"pt": `| images | float32 [n, c, h, w], as networks see them |
+| pixels | float32 [n, c, h, w], 0 to 1 for real images; learned images may leave this range |`,
+	"npz": `| images | float32 [n, h, w, c], as networks see them |
+| pixels | float16 [n, h, w, c], 0 to 1 for real images; learned images may leave this range |`,
+	"half": `| images | float16 [n, h, w, c], as networks see them; rounded from the float32 of the record, whose accuracy is above |
+| pixels | float16 [n, h, w, c], only of whitened images; others are images std + mean, 0 to 1 for real images |`,
+}
+
+// title is the method's title in the run's experiment.
+func title(s *experiment.Spec, r *engine.Run) string {
+	if t := s.Titles[r.Cell.Column]; t != "" {
+		return t
+	}
+	return r.Method().Info().Title
+}
+
+// textIn returns the text of an array, or "".
+func textIn(arrays []sets.Array, name string) string {
+	for _, a := range arrays {
+		if text, _ := a.Texts(); a.Name == name && len(text) == 1 {
+			return text[0]
+		}
+	}
+	return ""
+}
+
+// distinctLines joins lines without duplicates, in the order of their first.
+func distinctLines(list []string) string {
+	var out []string
+	for _, line := range list {
+		if !slices.Contains(out, line) {
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "\n")
+}
