@@ -1,17 +1,25 @@
-"""Trains a ConvNet on a set of CIFAR-10 that -export pt wrote, and tests it on real images:
+"""Trains a ConvNet on a distilled set, one of results/sets or one that -export wrote, and tests it on real images:
 
-    python3 results/train.py SET.pt cifar-10-batches-bin/test_batch.bin
+    python3 results/train.py results/sets/SET.npz cifar-10-batches-bin/test_batch.bin
+    python3 results/train.py results/sets/SET.npz t10k-images-idx3-ubyte.gz    # of MNIST or Fashion-MNIST, with the labels beside it
 """
 import gzip, sys
 import numpy as np, torch
 from torch import nn
 from torch.nn.functional import one_hot
 
-names = "airplane automobile bird cat deer dog frog horse ship truck".split()
 torch.manual_seed(0)
 
-# The set. Labels become a row over the classes, as cross-entropy takes it.
-s = torch.load(sys.argv[1])
+# The set.
+if sys.argv[1].endswith(".pt"):
+    s = torch.load(sys.argv[1])
+else:  # NPZ, with images [n, h, w, c] and lines of text
+    s = {k: torch.tensor(v) if v.dtype.kind in "if" else str(v) for k, v in np.load(sys.argv[1]).items()}
+    s["images"], s["classes"] = s["images"].float().permute(0, 3, 1, 2), s["classes"].split("\n")
+if s["preprocess"] != "standard":
+    sys.exit("the images are whitened, which needs all training images: harness/data/whiten.go")
+
+# Labels become a row over the classes, as cross-entropy takes it.
 classes, kind, y = s["classes"], s["label_kind"], s["labels"]
 if kind == "logits":
     y = y.softmax(1)
@@ -21,18 +29,32 @@ elif kind == "target":  # the share of the second class, or of each
 elif kind in ("gain", "value"):  # a number whose sign is the class, or one for each
     y = one_hot((y[:, 0] > 0).long() if y.shape[1] == 1 else y.argmax(1), len(classes)).float()
 
-# Test images, as the set has them: s["images"] are (s["pixels"] - mean) / std.
-raw = (gzip.open if sys.argv[2].endswith(".gz") else open)(sys.argv[2], "rb").read()
-raw = np.frombuffer(raw, np.uint8).reshape(-1, 3073)
-mean, std = s["mean"].view(1, 3, 1, 1), s["std"].view(1, 3, 1, 1)
-keep = np.isin(raw[:, 0], [names.index(c) for c in classes])
-test = (torch.tensor(raw[keep, 1:].reshape(-1, 3, 32, 32) / 255.0).float() - mean) / std
-truth = torch.tensor([classes.index(names[k]) for k in raw[keep, 0]])
+# Test images of these classes, as the set has them: s["images"] are (pixels - mean) / std.
+names = next(names for names in (
+    "airplane automobile bird cat deer dog frog horse ship truck".split(),
+    "T-shirt/top Trouser Pullover Dress Coat Sandal Shirt Sneaker Bag".split() + ["Ankle boot"],
+    list("0123456789"),
+) if set(classes) <= set(names))
 
-layers, channels = [], 3
+def read(file):
+    with (gzip.open if file.endswith(".gz") else open)(file, "rb") as f:
+        return np.frombuffer(f.read(), np.uint8)
+
+c, size = s["images"].shape[1:3]
+if c == 3:  # CIFAR-10: each image behind its class
+    rows = read(sys.argv[2]).reshape(-1, 3073)
+    raw, of = rows[:, 1:], rows[:, 0]
+else:
+    raw, of = read(sys.argv[2])[16:], read(sys.argv[2].replace("images-idx3", "labels-idx1"))[8:]
+keep = np.isin(of, [names.index(k) for k in classes])
+mean, std = s["mean"].view(1, c, 1, 1), s["std"].view(1, c, 1, 1)
+test = (torch.tensor(raw.reshape(-1, c, size, size)[keep] / 255.0).float() - mean) / std
+truth = torch.tensor([classes.index(names[k]) for k in of[keep]])
+
+layers, channels, padding = [], c, 3 if size == 28 else 1  # 28 become 32 pixels, which halve three times
 for _ in range(3):
-    layers += [nn.Conv2d(channels, 128, 3, padding=1), nn.GroupNorm(128, 128), nn.ReLU(), nn.AvgPool2d(2)]
-    channels = 128
+    layers += [nn.Conv2d(channels, 128, 3, padding=padding), nn.GroupNorm(128, 128), nn.ReLU(), nn.AvgPool2d(2)]
+    channels, padding = 128, 1
 net = nn.Sequential(*layers, nn.Flatten(), nn.Linear(128 * 4 * 4, len(classes)))
 descent = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9, weight_decay=5e-4)
 falling = torch.optim.lr_scheduler.MultiStepLR(descent, [150], 0.1)
