@@ -14,7 +14,7 @@ import (
 	"dgkip/harness/store"
 )
 
-var update = flag.Bool("update", false, "write the tables of README.md and results/RESULTS.md again")
+var update = flag.Bool("update", false, "write the tables of README.md and results/RESULTS.md, and results/sets, again")
 
 // Tables in README.md and results/RESULTS.md come from the records. Between two markers with a name is the table of that
 // name in testdata/pages.md, with each {NUMBER} filled in. Numbers have the same names as in the report.
