@@ -23,9 +23,10 @@ type Architecture struct {
 	// image can then be padded, and the algorithm can be chosen.
 	Convolves bool
 
-	// Limit names the architecture whose limit of infinitely many and infinitely wide
-	// networks this one is. Such a model sees images through an exact kernel, without
-	// drawing networks. Limit is "" for all other architectures.
+	// Limit is set for models that see images through an exact kernel, without drawing
+	// networks. It names the architecture whose limit of infinitely many and infinitely
+	// wide networks the kernel is, or comes nearest to. All but name, title and code come
+	// from there: such networks are trained on the sets, and drawn to score them.
 	Limit string
 
 	// Net returns the network that is trained on images of h x w pixels with c channels.
@@ -54,6 +55,10 @@ func Kinds() []string { return slices.Sorted(maps.Keys(architectures)) }
 // Lookup returns the architecture with a name, and whether there is one.
 func Lookup(kind string) (Architecture, bool) {
 	a, ok := architectures[kind]
+	if of, exact := architectures[a.Limit]; exact {
+		of.Name, of.Title, of.Code, of.Limit = a.Name, a.Title, a.Code, a.Limit
+		a = of
+	}
 	return a, ok
 }
 
@@ -85,7 +90,10 @@ func (s Shape) architecture() (Architecture, error) {
 }
 
 // Convolves reports whether the network uses the rows and columns of an image.
-func (s Shape) Convolves() bool { return architectures[s.Kind].Convolves }
+func (s Shape) Convolves() bool {
+	a, _ := Lookup(s.Kind)
+	return a.Convolves
+}
 
 // Padding returns the padding of the first convolution of a trained network on images of
 // h x w pixels.

@@ -40,13 +40,7 @@ func init() {
 			return build(layers...), nil
 		},
 	})
-}
-
-func init() {
-	conv, _ := Lookup("conv")
-	limit := conv
-	limit.Name, limit.Title, limit.Code, limit.Limit = "nngp-conv", "NNGP (ConvNet)", 3, "conv"
-	Register(limit)
+	Register(Architecture{Name: "nngp-conv", Title: "NNGP (ConvNet)", Code: 3, Limit: "conv"})
 }
 
 // conv returns the settings that trained networks and feature maps share.

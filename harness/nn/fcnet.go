@@ -32,13 +32,7 @@ func init() {
 			return build(layers...), nil
 		},
 	})
-}
-
-func init() {
-	fc, _ := Lookup("fc")
-	limit := fc
-	limit.Name, limit.Title, limit.Code, limit.Limit = "nngp", "NNGP (FC)", 2, "fc"
-	Register(limit)
+	Register(Architecture{Name: "nngp", Title: "NNGP (FC)", Code: 2, Limit: "fc"})
 }
 
 func (c FCConfig) withDefaults() FCConfig {
