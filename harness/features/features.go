@@ -74,7 +74,7 @@ type Map struct {
 // New draws a map from the seed. Every weight comes from a stream named after
 // its net and layer.
 func New(cfg Config, seed uint64, labels ...string) (*Map, error) {
-	return build(cfg, func(net, layer int, tensors []nn.Tensor, theta []float32) {
+	return Of(cfg, func(net, layer int, tensors []nn.Tensor, theta []float32) {
 		names := append(append([]string(nil), labels...), "net", strconv.Itoa(net), "layer", strconv.Itoa(layer))
 		s := rng.Stream(seed, names...)
 		for _, t := range tensors {
@@ -88,17 +88,18 @@ func New(cfg Config, seed uint64, labels ...string) (*Map, error) {
 	})
 }
 
-// source fills the parameters of a layer, which tensors describe.
-type source func(net, layer int, tensors []nn.Tensor, theta []float32)
+// Weights fills the parameters of a layer, which tensors describe.
+type Weights func(net, layer int, tensors []nn.Tensor, theta []float32)
 
-func build(cfg Config, src source) (*Map, error) {
+// Of returns the map of networks with given weights, such as trained ones.
+func Of(cfg Config, weights Weights) (*Map, error) {
 	net, cfg, err := cfg.net()
 	if err != nil {
 		return nil, err
 	}
 	m := &Map{cfg: cfg, in: net.Inputs(), out: net.Classes(), nets: make([]*nn.Frozen, cfg.Nets)}
 	tensor.Parallel(cfg.Nets, func(i int) {
-		m.nets[i] = net.Freeze(func(layer int, tensors []nn.Tensor, theta []float32) { src(i, layer, tensors, theta) })
+		m.nets[i] = net.Freeze(func(layer int, tensors []nn.Tensor, theta []float32) { weights(i, layer, tensors, theta) })
 	})
 	return m, nil
 }

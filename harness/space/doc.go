@@ -8,9 +8,10 @@
 //
 // A Source is the real data of a run with its networks, and has a Space: Show shows images,
 // Learn a set that is being learned, and Real the real images as a problem to solve. Draws
-// joins several. A new space is a file of this package that adds itself to kinds: a kernel is
-// a kernelSpace, features of other networks than drawn ones are a featureSpace. Its name is
-// an architecture of package nn, as that of all models.
+// joins several. A new space is a file of this package that adds itself to kinds, and one of
+// package nn that registers its name as an architecture. A kernel is a kernelSpace, whose
+// architecture has a Limit. Features of networks with other weights than drawn ones are a
+// featureSpace of features.Of.
 //
 // What is costly, the features of the training images and their Gram matrix, is
 // computed when it is first asked for and kept in method.Shared, under a key that

@@ -23,7 +23,7 @@ func Flops(m method.Model, h, w, c int) float64 {
 // PassFlops is what a pass takes in an update: forward for every image of the set, and back
 // to its pixels. An exact kernel compares these with all the real images.
 func PassFlops(s method.Sizes) float64 {
-	if k, ok := kinds[s.Model.Kind]; ok {
+	if k := kinds[s.Model.Kind]; k.flops != nil {
 		return k.flops(s)
 	}
 	return 2 * float64(s.IPC*s.Classes) * Flops(s.Model, s.H, s.W, s.C)

@@ -69,7 +69,7 @@ var kinds = map[string]kind{}
 
 type kind struct {
 	space func(Source) Space
-	flops func(method.Sizes) float64 // of a pass in an update
+	flops func(method.Sizes) float64 // of a pass in an update; nil if it is that of the networks
 }
 
 // Space returns the space of the model.
