@@ -23,7 +23,7 @@ var cifar10 = source{
 	},
 	standIn: "colour-symbols",
 	folders: []string{"cifar-10", "", "cifar-10/cifar-10-batches-bin", "cifar-10-batches-bin"},
-	load:    loadCIFAR,
+	load:    cifar10Form.load,
 	downloads: []download{{
 		name: cifarArchive, size: 170052171,
 		sha: "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
@@ -48,24 +48,34 @@ var cifar10 = source{
 }
 
 // cifarFiles are the training batches, then the test batch.
-var cifarFiles = [6]string{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin", "test_batch.bin"}
+var cifarFiles = []string{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin", "test_batch.bin"}
 
 const cifarArchive = "cifar-10-binary.tar.gz"
 
-// loadCIFAR reads the six batches in dir, or the archive of them.
-func loadCIFAR(ctx context.Context, s *source, dir string, wanted []bool) (*contents, error) {
-	b := &batches{source: s, wanted: wanted, sums: map[string]string{}}
+var cifar10Form = cifarForm{archive: cifarArchive, files: cifarFiles, labels: 1, most: 10000}
+
+// cifarForm is how a dataset like CIFAR-10 is packed.
+type cifarForm struct {
+	archive string
+	files   []string // the training batches, then the test batch
+	labels  int      // bytes of a record before its pixels; the last one is the class
+	most    int      // records of a batch; a cut to some classes has fewer
+}
+
+// load reads the batches in dir, or the archive of them.
+func (f cifarForm) load(ctx context.Context, s *source, dir string, wanted []bool) (*contents, error) {
+	b := &batches{form: f, wanted: wanted, parts: make([]Split, len(f.files)), sums: map[string]string{}}
 	for k := range b.counts {
 		b.counts[k] = make([]int, len(s.Classes))
 	}
 	var paths []string
-	for _, name := range cifarFiles {
+	for _, name := range f.files {
 		if p := first(dir, name, name+".gz"); p != "" {
 			paths = append(paths, p)
 		}
 	}
-	if len(paths) < len(cifarFiles) {
-		archive := first(dir, cifarArchive)
+	if len(paths) < len(f.files) {
+		archive := first(dir, f.archive)
 		if archive == "" {
 			return nil, errAbsent
 		}
@@ -78,15 +88,15 @@ func loadCIFAR(ctx context.Context, s *source, dir string, wanted []bool) (*cont
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if err := b.file(cifarFiles[i], p); err != nil {
+			if err := b.file(f.files[i], p); err != nil {
 				return nil, at(p, err)
 			}
 		}
 	}
 	c := &contents{names: s.Classes, shape: s.shape(), counts: b.counts[:], files: paths, verified: true}
-	for i, name := range cifarFiles {
+	for i, name := range f.files {
 		split := &c.train
-		if i == len(cifarFiles)-1 {
+		if i == len(f.files)-1 {
 			split = &c.test
 		}
 		split.Images = append(split.Images, b.parts[i].Images...)
@@ -97,17 +107,17 @@ func loadCIFAR(ctx context.Context, s *source, dir string, wanted []bool) (*cont
 	return c, nil
 }
 
-// batches gathers the parts of CIFAR-10, which an archive holds in any order.
+// batches gathers the parts of a dataset, which an archive holds in any order.
 type batches struct {
-	*source
+	form   cifarForm
 	wanted []bool
-	parts  [6]Split
+	parts  []Split
 	counts [2][]int
 	sums   map[string]string
 }
 
 func (b *batches) read(name string, r io.Reader) error {
-	i := slices.Index(cifarFiles[:], name)
+	i := slices.Index(b.form.files, name)
 	if i < 0 {
 		return nil
 	}
@@ -115,7 +125,7 @@ func (b *batches) read(name string, r io.Reader) error {
 		return fmt.Errorf("%w: %s is there twice", ErrCorrupt, name)
 	}
 	sum := sha256.New()
-	err := parseCIFAR(io.TeeReader(r, sum), &b.parts[i], b.wanted, b.counts[i/5])
+	err := b.form.parse(io.TeeReader(r, sum), &b.parts[i], b.wanted, b.counts[i/(len(b.parts)-1)])
 	b.sums[name] = hex.EncodeToString(sum.Sum(nil))
 	return err
 }
@@ -158,7 +168,7 @@ func (b *batches) archive(ctx context.Context, file string) error {
 	if _, err := io.Copy(io.Discard, f); err != nil {
 		return sets.Damage(err)
 	}
-	for _, name := range cifarFiles {
+	for _, name := range b.form.files {
 		if b.sums[name] == "" {
 			return fmt.Errorf("%w: it has no %s", ErrTruncated, name)
 		}
@@ -166,31 +176,25 @@ func (b *batches) archive(ctx context.Context, file string) error {
 	return nil
 }
 
-const (
-	cifarSide   = 32
-	cifarPlane  = cifarSide * cifarSide
-	cifarRecord = 1 + 3*cifarPlane
-	cifarBatch  = 10000 // records of a whole batch; a cut to some classes has fewer
-)
-
-// parseCIFAR reads a batch of the binary version: records of a label and three
-// planes, red, green and blue. It appends to s the records whose class has
-// wanted[class], brought to [h, w, channel], and counts all.
-func parseCIFAR(r io.Reader, s *Split, wanted []bool, count []int) error {
-	record := make([]byte, cifarRecord)
+// parse reads a batch of the binary version: records of labels and three planes, red,
+// green and blue. It appends to s the records whose class has wanted[class], brought to
+// [h, w, channel], and counts all.
+func (f cifarForm) parse(r io.Reader, s *Split, wanted []bool, count []int) error {
+	const plane = 32 * 32
+	record := make([]byte, f.labels+3*plane)
 	for i := 0; ; i++ {
 		n, err := io.ReadFull(r, record)
 		switch {
 		case err == io.EOF && i > 0:
 			return nil
 		case err == io.EOF, errors.Is(err, io.ErrUnexpectedEOF):
-			return fmt.Errorf("%w: record %d has %d of %d bytes", ErrTruncated, i, n, cifarRecord)
+			return fmt.Errorf("%w: record %d has %d of %d bytes", ErrTruncated, i, n, len(record))
 		case err != nil:
 			return sets.Damage(err)
-		case i == cifarBatch:
-			return fmt.Errorf("%w: more than %d records", ErrOversized, cifarBatch)
+		case i == f.most:
+			return fmt.Errorf("%w: more than %d records", ErrOversized, f.most)
 		}
-		label := int(record[0])
+		label := int(record[f.labels-1])
 		if label >= len(wanted) {
 			return badLabel(i, float64(label), len(wanted))
 		}
@@ -199,11 +203,10 @@ func parseCIFAR(r io.Reader, s *Split, wanted []bool, count []int) error {
 			continue
 		}
 		s.Labels = append(s.Labels, label)
-		at := len(s.Images)
-		s.Images = append(s.Images, record[1:]...)
+		at, pixels := len(s.Images), record[f.labels:]
+		s.Images = append(s.Images, pixels...)
 		for c := range 3 {
-			plane := record[1+c*cifarPlane : 1+(c+1)*cifarPlane]
-			for p, v := range plane {
+			for p, v := range pixels[c*plane : (c+1)*plane] {
 				s.Images[at+3*p+c] = v
 			}
 		}

@@ -171,7 +171,7 @@ func fakeCIFAR(t *testing.T) (*source, map[string][]byte) {
 	t.Helper()
 	s := &source{
 		Info:    Info{Name: "fake", Classes: []string{"a", "b", "c"}, H: 32, W: 32, Ch: 3},
-		folders: []string{"fake", ""}, load: loadCIFAR, files: map[string]string{}, byClass: map[int]string{}, downloads: parcel,
+		folders: []string{"fake", ""}, load: cifar10Form.load, files: map[string]string{}, byClass: map[int]string{}, downloads: parcel,
 	}
 	files := map[string][]byte{}
 	for i, name := range cifarFiles {
@@ -224,7 +224,7 @@ func TestPackagingCIFAR(t *testing.T) {
 		gz[name+".gz"] = packed(cut[name])
 		folder["fake/"+name] = b
 	}
-	order := slices.Clone(cifarFiles[:])
+	order := slices.Clone(cifarFiles)
 	slices.Reverse(order)
 	files["readme.html"] = []byte("<html>")
 	for name, files := range map[string]map[string][]byte{
@@ -248,7 +248,7 @@ func TestPackagingCIFAR(t *testing.T) {
 
 func TestArchiveErrors(t *testing.T) {
 	s, files := fakeCIFAR(t)
-	names := cifarFiles[:]
+	names := cifarFiles
 	good := tarOf(files, names...)
 	for _, c := range []struct {
 		name    string
