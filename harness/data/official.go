@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// sources are the published datasets, each in a file of its own.
+// sources are the published datasets, each in a file of its own, whose variable is added here.
 var sources = []source{mnist, fashionMNIST, cifar10}
 
 // source is a published dataset.
