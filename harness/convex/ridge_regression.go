@@ -13,10 +13,11 @@ import (
 //
 //	L = (1/N) sum_j l_j(f_j),   F = Phi Theta' [N, K],   Theta = C'A,   C = (K + s I)^-1 y_S,
 //
-// the ridge being s = Jitter tr(K)/n + Fixed. In KIP l_j is |f_j - t_j|^2/2.
+// the ridge being s = Jitter tr(K)/n + Fixed. The loss l is the squared loss, as in KIP, the
+// logistic or the softmax loss; the hinge has no slope at its corner.
 //
-// With E = l'(F), which is F - T in KIP, V = E'Phi/N [K, M], the gradient in Theta, and
-// U = (K + s I)^-1 A V',
+// With E = l'(F), which is F - T for targets T in KIP, V = E'Phi/N [K, M], the gradient in
+// Theta, and U = (K + s I)^-1 A V',
 //
 //	dL/dy_S = U,   dL/dA = C (V - U'A) - U Theta - (2 Jitter/n) <U, C> A,
 //
