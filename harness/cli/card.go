@@ -55,8 +55,9 @@ func (f *flags) card(specs []*experiment.Spec, entries []cardEntry) []byte {
 	add := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	add(cardHead+`# Distilled sets
 
-Small sets of synthetic images with labels, each to train on in place of a whole dataset. Written from the records of
-dgkip, which reproduces DGKIP (Aoyama et al., 2025, arXiv:2502.12607), by
+Small sets of synthetic images with labels, each to train on in place of a whole dataset. An accuracy that is scored in the same
+networks holds only there: a network trained on the set can be far worse. Written from the records of dgkip, which
+reproduces DGKIP (Aoyama et al., 2025, arXiv:2502.12607), by
 
     %s
 
