@@ -15,9 +15,9 @@
 // by changing images and labels. l is the logistic loss, log(1 + e^-m) of the margin m. With three
 // classes or more, y, c and Theta_S have a column for each class, and l is the softmax loss.
 //
-// Apart from a small term, L is the duality gap of the real problem at Theta_S. Theorem 3.2, with real
-// and synthetic images exchanged, bounds the distance of Theta_S from the model Theta_O of all N real
-// images by that gap:
+// Up to a constant and a small term, L is 1/N of the duality gap of the real problem at Theta_S. Theorem
+// 3.2, with real and synthetic images exchanged, bounds the distance of Theta_S from the model Theta_O of
+// all N real images by that gap:
 //
 //	(lambda/2) |Theta_S - Theta_O|^2 <= P_O(Theta_S) - D_O(alpha),
 //	P_O(Theta) = sum_j l_j(<Phi_j, Theta>) + (lambda/2) |Theta|^2.
@@ -36,14 +36,16 @@
 //
 // A pool of networks begins with random weights. Update t uses network t mod pool. Every few updates it
 // is the turn of the next network. It is trained on the current set for a few epochs, by SGD as in
-// protocol "network", with the cross-entropy and the targets
+// protocol "network" before it lowers the rate, with the cross-entropy and the targets
 //
 //	p = sigma(2 y / rms(y)),   rms(y) the root mean square of all labels,
 //
 // or the softmax for several columns. Until its next turn the network keeps the features of one new
 // batch of real images. When its life is over, a new network takes its place. Initial ages are spread
-// over a life, so that networks are not all replaced at once. The same labels serve all networks, and
+// over a life, if it is longer than the pool, so that networks are not all replaced at once. The same labels serve all networks, and
 // no gradient goes back through a training.
+//
+// An iteration is a turn and the updates until the next one.
 //
 // An update flips or augments all of the set in the same way. In the training of a network every image
 // has its own augmentation. Real images stay as they are.
@@ -116,6 +118,9 @@ func (m *Learned) Check() error {
 		method.Positive("jitter", m.Jitter, "1e-6 is usual"),
 		method.Positive("net_rate", m.NetRate, "0.01 is usual"),
 	)
+	if m.Epochs > m.Life {
+		err = errors.Join(err, &method.BadSetting{Key: "turn_epochs", Why: fmt.Sprintf("must be at most life, %d, not %d: a network would be replaced before it is trained", m.Life, m.Epochs)})
+	}
 	if _, wrong := m.strategy(false); wrong != nil {
 		err = errors.Join(err, &method.BadSetting{Key: "augment", Why: wrong.Error()})
 	}
@@ -169,7 +174,7 @@ func (m *Learned) Distill(ctx context.Context, p method.Problem, observe func(me
 		return nil, method.Stopped(ctx, p, fmt.Errorf("dgkip-learned: %w", err))
 	}
 	return method.Descent{
-		Name: "dgkip-learned", Updates: m.Updates, Variables: []method.Variable{r.images, r.labels}, Prepare: r.prepare, Gradient: r.gradient,
+		Name: "dgkip-learned", Updates: m.Updates, Iteration: m.Every, Variables: []method.Variable{r.images, r.labels}, Prepare: r.prepare, Gradient: r.gradient,
 		Keep: []method.Part{r.pool}, Set: r.set, Schedule: m.share,
 	}.Run(ctx, p, observe)
 }

@@ -247,8 +247,8 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// Networks take their turns one after another. A turn trains a network as Training does, on the set
-// of that time, draws new real images, and replaces a network whose life is over.
+// Networks take their turns one after another. A turn changes the weights of a network, draws new real
+// images, and replaces a network whose life is over.
 func TestPool(t *testing.T) {
 	m := quick()
 	m.Pool, m.Every, m.Epochs, m.Life, m.Augment = 3, 2, 2, 6, ""
@@ -385,6 +385,47 @@ func TestLearns(t *testing.T) {
 	}
 	if got := accuracy(true); math.Abs(got-0.5) > 0.1 {
 		t.Errorf("accuracy %v with unrelated labels", got)
+	}
+}
+
+// A turn trains a network on the set of that time, with the targets and the augmentation of the package comment.
+func TestTurn(t *testing.T) {
+	for _, augmented := range []string{"", "dsa"} {
+		m := quick()
+		m.Augment = augmented
+		p := problem(2)
+		r, err := newRun(p, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		copy(r.labels.X, []float64{-3, -1, 1, 2}) // of root mean square sqrt(15/4)
+		r.images.X[5]++                           // an update
+		var targets []float32
+		for _, y := range r.labels.X {
+			q := 1 / (1 + math.Exp(-2*y/math.Sqrt(15.0/4)))
+			targets = append(targets, float32(1-q), float32(q))
+		}
+		data := nn.Data[float32]{N: 4, X: slices.Clone(r.images.X), Targets: targets}
+		if augmented != "" {
+			s, err := augment.Matching(augmented, p.Data.Characters)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data.Augment = func(x []float32, n int, stream *rng.Rand) { augment.Batch(s, x, n, 8, 8, 1, stream) }
+		}
+		want := slices.Clone(r.pool.nets[0].theta) // its weights at random
+		recipe := nn.Recipe{Epochs: m.Epochs, Batch: 256, Rate: m.NetRate, Momentum: 0.9, Decay: 5e-4}
+		training, err := nn.NewTraining(r.pool.net, want, data, recipe, rng.Stream(1, "learned", "training", "0"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := training.Run(context.Background(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.prepare(context.Background(), m.Every); err != nil {
+			t.Fatal(err)
+		}
+		near(t, "weights, augment "+augmented, wide(r.pool.nets[0].theta), wide(want), 1e-5)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,11 +34,16 @@ func (f *flags) writeCard(out io.Writer, specs []*experiment.Spec, entries []car
 	file := filepath.Join(f.exportDir, "README.md")
 	old, _, err := sets.OpenRegular(file)
 	if err == nil {
-		head := make([]byte, len(cardHead))
-		io.ReadFull(old, head)
+		text, err := io.ReadAll(io.LimitReader(old, 1<<22))
 		old.Close() // so that Windows replaces it
-		if string(head) != cardHead {
+		switch {
+		case err != nil:
+			return fmt.Errorf("-export: %w", err)
+		case !strings.HasPrefix(string(text), cardHead):
 			fmt.Fprintf(out, "%s was not written by this program, which leaves it as it is\n", file)
+			return nil
+		case f.describesOthers(string(text), entries):
+			fmt.Fprintf(out, "%s also describes other sets, so it stays as it is\nhint: export to an empty folder\n", file)
 			return nil
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -47,6 +53,21 @@ func (f *flags) writeCard(out io.Writer, specs []*experiment.Spec, entries []car
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	return nil
+}
+
+// describesOthers reports whether a card describes a file in its folder that is not among the entries.
+func (f *flags) describesOthers(card string, entries []cardEntry) bool {
+	for line := range strings.Lines(card) {
+		name, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
+		if ext := filepath.Ext(name); !strings.HasPrefix(line, "| ") || ext != ".npz" && ext != ".pt" ||
+			slices.ContainsFunc(entries, func(e cardEntry) bool { return e.file == name }) {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(f.exportDir, filepath.Base(name))); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // card describes exported sets.
@@ -150,7 +171,11 @@ are made from allow:
 
 // exportCommand is the command that writes the sets. DIR stands for the folder.
 func (f *flags) exportCommand() string {
-	command := "go run . -exp " + f.exp
+	var names []string
+	for _, name := range strings.Split(f.exp, ",") {
+		names = append(names, filepath.Base(strings.TrimSpace(name)))
+	}
+	command := "go run . -exp " + strings.Join(names, ",")
 	if f.profile != experiment.DefaultProfile {
 		command += " -profile " + f.profile
 	}

@@ -18,7 +18,9 @@ type single struct {
 // closeGap is the relative gap from which on the interior-point method comes first, which
 // records were made by, and interiorProducts what it is given. Records took up to 300,
 // and where that is not enough it creeps.
-const closeGap, interiorProducts = 1e-3, 500
+const closeGap = 1e-3
+
+var interiorProducts = 500 // tests change it
 
 // hinge solves the hinge loss by the method of multipliers. Steps are counted in products
 // with K.

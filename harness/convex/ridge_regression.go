@@ -47,6 +47,9 @@ func (m Regression) Predict(view View, real Labels) (loss float64, outputs tenso
 // errors replaces the outputs f [K, rows] of images from first on by the derivatives of their
 // losses. It returns sum plus the losses over n.
 func (l Labels) errors(f tensor.Mat[float64], first int, sum, n float64) float64 {
+	if l.Loss == HingeLoss {
+		panic("convex: Ridge: the hinge loss has no slope at its corner")
+	}
 	if l.Loss == SquaredLoss { // output by output: records have the bits of this order
 		for k := range f.Rows {
 			for i, x := range f.Row(k) {

@@ -42,7 +42,7 @@ func (d dual) solve(search *search) (Solution, error) {
 		if fit.Gap <= search.tol {
 			// The outputs have been updated step by step: the proof counts only
 			// with those computed anew.
-			s.f = d.outputs(s.alpha)
+			copy(s.f, d.outputs(s.alpha))
 			fit = d.certify(s.alpha, s.f)
 		}
 		fit.Sweeps = float64(sweep)

@@ -49,11 +49,12 @@ func (s *search) resume(solver string, state ...any) bool {
 	s.solver, s.state = solver, append(state, &s.first, &s.done)
 	return s.keeper.Load(solver, func(from io.Reader) error {
 		kept := make([]byte, s.size()+1)
-		switch n, err := io.ReadFull(from, kept); {
-		case err != io.ErrUnexpectedEOF:
-			return fmt.Errorf("convex: no state of a search: %w", err)
-		case n != s.size():
-			return fmt.Errorf("convex: the state of a search has %d bytes, not %d", n, s.size())
+		n, err := io.ReadFull(from, kept)
+		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+			return err
+		}
+		if n != s.size() {
+			return fmt.Errorf("convex: the state of a search does not have %d bytes", s.size())
 		}
 		r := bytes.NewReader(kept)
 		for _, part := range s.state {

@@ -74,18 +74,18 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// Only a start from real images needs training images.
+// Starts from real images and from averages need training images.
 func TestCheckStart(t *testing.T) {
 	for _, c := range []struct {
 		start         string
 		ipc, smallest int
 		ok            bool
-	}{{"real", 6, 6, true}, {"real", 7, 6, false}, {"real", 7, 0, true}, {"noise", 7, 6, true}} {
+	}{{"real", 6, 6, true}, {"real", 7, 6, false}, {"real", 7, 0, true}, {"noise", 7, 6, true}, {"means", 6, 6, true}, {"means", 7, 6, false}} {
 		err := CheckStart("dd", c.start, Sizes{IPC: c.ipc, Smallest: c.smallest})
 		if c.ok != (err == nil) {
 			t.Errorf("%+v: %v", c, err)
 		}
-		if !c.ok && !strings.Contains(err.Error(), "ipc 7: dd with start = \"real\" needs as many training images of every class, but the smallest class has only 6\nhint: start = \"noise\"") {
+		if !c.ok && !strings.Contains(err.Error(), "ipc 7: dd with start = \""+c.start+"\" needs as many training images of every class, but the smallest class has only 6\nhint: start = \"noise\"") {
 			t.Errorf("got %v", err)
 		}
 	}

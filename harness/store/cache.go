@@ -131,7 +131,8 @@ func (c *Cache) Save(key string, size int64, write func(io.Writer) error) {
 // keepEvery is how often Keep writes.
 const keepEvery = 10 * time.Second
 
-// Keep keeps a state: see method.Disk. The first state of a key is not worth it.
+// Keep keeps a state: see method.Disk. The first call for a key writes nothing, because most
+// computations are short.
 func (c *Cache) Keep(key string, size int64, write func(io.Writer) error) {
 	now := time.Now()
 	last, before := c.kept.LoadOrStore(key, now)
@@ -163,10 +164,14 @@ func (c *Cache) save(key string, size int64, write func(io.Writer) error, replac
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, err := os.Stat(name); err == nil && !replace {
-		return nil // another run was first, and the content is a function of the key
+	room := c.budget - all
+	if info, err := os.Stat(name); err == nil {
+		if !replace {
+			return nil // another run was first, and the content is a function of the key
+		}
+		room += info.Size()
 	}
-	c.trim(c.budget - all)
+	c.trim(room)
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return err
 	}

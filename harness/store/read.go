@@ -175,7 +175,7 @@ func (r *Record) read(key string, result []byte) error {
 		return fmt.Errorf("result.json: %w", err)
 	}
 	if r.Result.Schema != RecordSchema {
-		return fmt.Errorf("%s is a %w: schema %d is not read by this program, which knows %d\nhint: a run of its experiment with -force makes it again", r.Dir, errSchema, r.Result.Schema, RecordSchema)
+		return fmt.Errorf("%s is a %w: schema %d is not read by this program, which knows %d\nhint: a run of its experiment with -force computes it again", r.Dir, errSchema, r.Result.Schema, RecordSchema)
 	}
 	list, err := readFile(filepath.Join(r.Dir, sumsFile))
 	if err != nil {
@@ -346,7 +346,8 @@ func (r *Record) holds(name string) error {
 	return r.fits(name, f)
 }
 
-// CheckSet checks a set in the folder of a record against its sum. Other files pass.
+// CheckSet checks a set in the folder of a record against its sum. It accepts files that are in
+// no such folder.
 func CheckSet(file string) error {
 	r := &Record{Dir: filepath.Dir(file)}
 	list, err := readFile(filepath.Join(r.Dir, sumsFile))
@@ -361,7 +362,7 @@ func CheckSet(file string) error {
 	}
 	result, unread := readFile(filepath.Join(r.Dir, "result.json"))
 	if unread != nil || r.read(filepath.Base(r.Dir), result) != nil {
-		return r.damaged(err, "a run of its experiment with -force makes it again")
+		return r.damaged(err, "a run of its experiment with -force computes it again")
 	}
 	return r.spoilt(err)
 }

@@ -53,18 +53,19 @@ func (t *Theta) read(from io.Reader) error {
 	return nil
 }
 
-// half keeps the state of an unfinished solve on disk. It implements convex.Keeper.
-type half struct {
+// unfinished keeps the state of a solve on disk. It implements convex.Keeper.
+type unfinished struct {
 	disk method.Disk
 	key  string
 }
 
-func (h half) Keep(solver string, size int64, write func(io.Writer) error) {
+func (h unfinished) Keep(solver string, size int64, write func(io.Writer) error) {
 	h.disk.Keep(h.name(solver), size, write)
 }
 
-func (h half) Load(solver string, read func(io.Reader) error) bool {
+func (h unfinished) Load(solver string, read func(io.Reader) error) bool {
 	return h.disk.Load(h.name(solver), read)
 }
 
-func (h half) name(solver string) string { return h.key + ", state of " + solver }
+// name has a version of the solvers: raise it when the bits of one change.
+func (h unfinished) name(solver string) string { return h.key + ", state 1 of " + solver }

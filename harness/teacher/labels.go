@@ -150,9 +150,8 @@ func oneOutput(l convex.Labels) tensor.Mat[float64] {
 }
 
 // SoftTargets returns probabilities of the classes for outputs or values f [n, K]: the softmax,
-// or for one output sigma, of sharpness times f over its root mean square. The probabilities
-// tell how near outputs are to each other; those of outputs as large as they come would all be
-// zero or one.
+// or for one output sigma, of sharpness times f over its root mean square. Without
+// this scale, outputs that are large would give probabilities of zero and one.
 func SoftTargets(f tensor.Mat[float64], classes int, sharpness float64) []float32 {
 	sum := 0.0
 	for _, x := range f.Data {

@@ -121,7 +121,7 @@ func (p Problem) Theta(ctx context.Context, s space.Source) (*Theta, error) {
 		}
 		var keeper convex.Keeper
 		if disk != nil {
-			keeper = half{disk, key}
+			keeper = unfinished{disk, key}
 		}
 		t, err := p.solve(ctx, s, keeper)
 		if errors.Is(err, convex.ErrGap) && p.Gap < DefaultGap(p.Loss) {
