@@ -113,8 +113,11 @@ func page(sections []section) []byte {
 	if err := pages.ExecuteTemplate(&b, "page", view); err != nil {
 		panic("report: " + err.Error()) // the template and the fields do not fit each other
 	}
-	return b.Bytes()
+	return []byte(compact.Replace(b.String()))
 }
+
+// compact drops line breaks within tables, of which a page of thousands of cells has a hundredth.
+var compact = strings.NewReplacer("<thead>\n", "<thead>", "</thead>\n", "</thead>", "<tbody>\n", "<tbody>", "</tr>\n", "</tr>", "</div>\n\n", "</div>\n", "</ul>\n\n", "</ul>\n")
 
 // newestOf returns the date of the newest record and the commit that wrote it, "" without records.
 func newestOf(sections []section) (date, commit string) {
