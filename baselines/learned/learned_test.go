@@ -48,15 +48,6 @@ func problem(classes int) method.Problem {
 	return method.Problem{Data: &data, IPC: 2, Seed: 1, Model: method.Model{Kind: "conv", Width: 4, Depth: 2, Nets: 1}}
 }
 
-func distil(t *testing.T, m *Learned, p method.Problem, observe func(method.Step)) *method.Distilled {
-	t.Helper()
-	d, err := m.Distill(context.Background(), p, observe)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
 // wide returns a vector in float64.
 func wide(x []float32) []float64 {
 	y := make([]float64, len(x))
@@ -350,7 +341,7 @@ func TestLearns(t *testing.T) {
 		m := quick()
 		m.Updates, m.Batch, m.Pool, m.Life, m.Rate = 150, 64, 4, 20, 0.03
 		var losses []float64
-		d := distil(t, m, p, func(s method.Step) { losses = append(losses, s.Loss) })
+		d := methodtest.Distill(t, m, p, func(s method.Step) { losses = append(losses, s.Loss) })
 		if d.Kind != method.Value || d.LabelWidth() != 1 {
 			t.Errorf("labels of kind %s", d.Kind)
 		}
