@@ -116,8 +116,8 @@ func page(sections []section) []byte {
 	return []byte(compact.Replace(b.String()))
 }
 
-// compact drops line breaks within tables, of which a page of thousands of cells has a hundredth.
-var compact = strings.NewReplacer("<thead>\n", "<thead>", "</thead>\n", "</thead>", "<tbody>\n", "<tbody>", "</tr>\n", "</tr>", "</div>\n\n", "</div>\n", "</ul>\n\n", "</ul>\n")
+// compact drops line breaks between blocks, which are a hundredth of a page of thousands of cells.
+var compact = strings.NewReplacer("<thead>\n", "<thead>", "</thead>\n", "</thead>", "<tbody>\n", "<tbody>", "</tr>\n", "</tr>", "</div>\n", "</div>", "</ul>\n", "</ul>", "</p>\n", "</p>", "</summary>\n", "</summary>")
 
 // newestOf returns the date of the newest record and the commit that wrote it, "" without records.
 func newestOf(sections []section) (date, commit string) {
