@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dgkip/harness/augment"
+	"dgkip/harness/method/methodtest"
 	"dgkip/harness/nn"
 	"dgkip/harness/rng"
 	"dgkip/harness/tensor"
@@ -177,20 +178,6 @@ func (p *problem) distance(x, logits []float64) (d float64, dx, dz []float64) {
 	return d, dx, dz
 }
 
-// differences returns the central differences of f at x.
-func differences(x []float64, f func(x []float64) float64) []float64 {
-	const h = 1e-6
-	out := make([]float64, len(x))
-	for i := range x {
-		y := slices.Clone(x)
-		y[i] = x[i] + h
-		up := f(y)
-		y[i] = x[i] - h
-		out[i] = (up - f(y)) / (2 * h)
-	}
-	return out
-}
-
 func TestGradients(t *testing.T) {
 	const h, w, c = 8, 8, 2
 	conv := func(norm bool) *nn.Net[float64] {
@@ -208,8 +195,8 @@ func TestGradients(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newProblem(t, net, h, w, c, draw)
 			_, dx, dz := p.distance(p.x, p.logits)
-			near(t, "images", dx, differences(p.x, func(x []float64) float64 { d, _, _ := p.distance(x, p.logits); return d }), 1e-6)
-			near(t, "label logits", dz, differences(p.logits, func(z []float64) float64 { d, _, _ := p.distance(p.x, z); return d }), 1e-6)
+			near(t, "images", dx, methodtest.Differences(p.x, 1, 1e-6, func(x []float64) float64 { d, _, _ := p.distance(x, p.logits); return d }), 1e-6)
+			near(t, "label logits", dz, methodtest.Differences(p.logits, 1, 1e-6, func(z []float64) float64 { d, _, _ := p.distance(p.x, z); return d }), 1e-6)
 		})
 	}
 	check("conv", conv(true), augment.Draw{})
@@ -245,7 +232,7 @@ func TestDistance(t *testing.T) {
 	if d := distance(v, s, r, tensors); math.Abs(d-want) > 1e-15 {
 		t.Errorf("distance %v, want %v", d, want)
 	}
-	near(t, "derivative", v, differences(s, func(s []float64) float64 { return distance(make([]float64, 9), s, r, tensors) }), 1e-8)
+	near(t, "derivative", v, methodtest.Differences(s, 1, 1e-6, func(s []float64) float64 { return distance(make([]float64, 9), s, r, tensors) }), 1e-8)
 	if !slices.Equal(v[6:], []float64{0, 0, 0}) {
 		t.Errorf("derivative in bias and gain: %v", v[6:])
 	}

@@ -41,15 +41,6 @@ func problem(channels int) method.Problem {
 	return method.Problem{Data: methodtest.Data(channels), IPC: 2, Seed: 1, Model: method.Model{Kind: "conv", Width: 4, Depth: 2, Nets: 1}}
 }
 
-// wide returns a vector in float64.
-func wide(x []float32) []float64 {
-	y := make([]float64, len(x))
-	for i, v := range x {
-		y[i] = float64(v)
-	}
-	return y
-}
-
 // oracle computes L from its equations, in float64.
 type oracle struct {
 	body            *nn.Net[float64]
@@ -70,7 +61,7 @@ func newOracle(t *testing.T, r *run, update int) *oracle {
 	r.draw(update)
 	body := net.Body()
 	return &oracle{
-		body: body, theta: wide(r.pool.theta(update)[:body.Params()]), reals: wide(r.reals), targets: r.wanted, h: d.H, w: d.W, c: d.C,
+		body: body, theta: methodtest.Wide(r.pool.theta(update)[:body.Params()]), reals: methodtest.Wide(r.reals), targets: r.wanted, h: d.H, w: d.W, c: d.C,
 		jitter: m.Jitter, mirror: r.mirror, margins: m.Margin && m.Labels == "learned",
 	}
 }
@@ -105,7 +96,7 @@ func (o *oracle) loss(x, y []float64) (loss float64) {
 	for i := range n {
 		gram.Row(i)[i] += o.jitter * trace / float64(n)
 	}
-	coefficients := eliminate(gram, tensor.MatOf(slices.Clone(y), n, k))
+	coefficients := methodtest.Eliminate(n, gram, tensor.MatOf(slices.Clone(y), n, k))
 	cross, p := tensor.NewMat[float64](b.Rows, n), tensor.NewMat[float64](b.Rows, k)
 	tensor.Mul(cross, b, a, tensor.NT, false)
 	tensor.Mul(p, cross, coefficients, tensor.NN, false)
@@ -114,58 +105,6 @@ func (o *oracle) loss(x, y []float64) (loss float64) {
 		loss += e * e / float64(2*b.Rows)
 	}
 	return loss
-}
-
-// eliminate solves a x = b by Gauss-Jordan elimination.
-func eliminate(a, b tensor.Mat[float64]) tensor.Mat[float64] {
-	for p := range a.Rows {
-		for i := range a.Rows {
-			if i == p {
-				continue
-			}
-			f := a.Row(i)[p] / a.Row(p)[p]
-			for j, v := range a.Row(p) {
-				a.Row(i)[j] -= f * v
-			}
-			for j, v := range b.Row(p) {
-				b.Row(i)[j] -= f * v
-			}
-		}
-	}
-	for i := range b.Rows {
-		for j := range b.Row(i) {
-			b.Row(i)[j] /= a.Row(i)[i]
-		}
-	}
-	return b
-}
-
-// differences returns the central differences of f at x for every every-th value, and NaN elsewhere.
-func differences(x []float64, every int, f func(x []float64) float64) []float64 {
-	const h = 1e-5
-	out := slices.Repeat([]float64{math.NaN()}, len(x))
-	for i := 0; i < len(x); i += every {
-		y := slices.Clone(x)
-		y[i] = x[i] + h
-		up := f(y)
-		y[i] = x[i] - h
-		out[i] = (up - f(y)) / (2 * h)
-	}
-	return out
-}
-
-func near(t *testing.T, what string, got, want []float64, tol float64) {
-	t.Helper()
-	var worst, scale float64
-	for i, v := range want {
-		if math.IsNaN(v) {
-			continue
-		}
-		worst, scale = max(worst, math.Abs(got[i]-v)), max(scale, math.Abs(v))
-	}
-	if !(worst <= tol*scale) || scale == 0 {
-		t.Errorf("%s: error %.3g, largest entry %.3g", what, worst, scale)
-	}
 }
 
 // The loss follows its equations, and its gradients equal central differences: with and without mirror
@@ -191,12 +130,12 @@ func TestGradient(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := newOracle(t, r, update)
-		x := wide(r.images.X)
+		x := methodtest.Wide(r.images.X)
 		if want := o.loss(x, r.labels.X); math.Abs(got-want) > 1e-5*math.Abs(want) {
 			t.Errorf("%s: loss %v, want %v", name, got, want)
 		}
-		near(t, name+": images", wide(r.images.Grad), differences(x, 11, func(x []float64) float64 { return o.loss(x, r.labels.X) }), 2e-3)
-		near(t, name+": labels", r.labels.Grad, differences(r.labels.X, 1, func(y []float64) float64 { return o.loss(x, y) }), 1e-4)
+		methodtest.Near(t, name+": images", methodtest.Wide(r.images.Grad), methodtest.Differences(x, 11, 1e-5, func(x []float64) float64 { return o.loss(x, r.labels.X) }), 2e-3)
+		methodtest.Near(t, name+": labels", r.labels.Grad, methodtest.Differences(r.labels.X, 1, 1e-5, func(y []float64) float64 { return o.loss(x, y) }), 1e-4)
 	}
 }
 
@@ -222,18 +161,18 @@ func TestParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := newOracle(t, r, 0)
-	if want := o.loss(wide(r.images.X), r.labels.X); math.Abs(loss-want) > 1e-4*math.Abs(want) {
+	if want := o.loss(methodtest.Wide(r.images.X), r.labels.X); math.Abs(loss-want) > 1e-4*math.Abs(want) {
 		t.Errorf("loss %v, want %v", loss, want)
 	}
 	// One value of every part.
-	x, dx := wide(r.images.X), wide(r.images.Grad)
+	x, dx := methodtest.Wide(r.images.X), methodtest.Wide(r.images.Grad)
 	at := []int{64*3 + 20, 64*130 + 11}
-	want := differences([]float64{x[at[0]], x[at[1]]}, 1, func(v []float64) float64 {
+	want := methodtest.Differences([]float64{x[at[0]], x[at[1]]}, 1, 1e-5, func(v []float64) float64 {
 		y := slices.Clone(x)
 		y[at[0]], y[at[1]] = v[0], v[1]
 		return o.loss(y, r.labels.X)
 	})
-	near(t, "gradient", []float64{dx[at[0]], dx[at[1]]}, want, 2e-2)
+	methodtest.Near(t, "gradient", []float64{dx[at[0]], dx[at[1]]}, want, 2e-2)
 }
 
 // The gradient of a network's training equals a central difference, in one part or several.
@@ -257,15 +196,15 @@ func TestNetworkGradient(t *testing.T) {
 		s.FillNormal(y, 0, 1)
 		theta := p.theta(0)
 		p.gradient(theta, x, y, n)
-		x64, y64 := wide(x), wide(y)
+		x64, y64 := methodtest.Wide(x), methodtest.Wide(y)
 		pass := wideNet.NewPass()
-		want := differences(wide(theta), 7, func(theta []float64) (loss float64) {
+		want := methodtest.Differences(methodtest.Wide(theta), 7, 1e-5, func(theta []float64) (loss float64) {
 			for i, f := range pass.Outputs(theta, x64, n) {
 				loss += (f - y64[i]) * (f - y64[i]) / float64(2*n)
 			}
 			return loss
 		})
-		near(t, "network", wide(p.grad), want, 1e-3)
+		methodtest.Near(t, "network", methodtest.Wide(p.grad), want, 1e-3)
 	}
 }
 
@@ -383,7 +322,7 @@ func TestRFAD(t *testing.T) {
 				t.Errorf("update %d: loss %v, want %v", s.Update, s.Loss, want)
 			}
 		}
-		x = wide(s.Distilled().Images)
+		x = methodtest.Wide(s.Distilled().Images)
 	})
 }
 
@@ -441,12 +380,12 @@ func TestLearns(t *testing.T) {
 			}
 			r.pool.nets = []network{one}
 			o := newOracle(t, r, 0)
-			a, b := o.features(wide(d.Images)), o.features(wide(test.X))
+			a, b := o.features(methodtest.Wide(d.Images)), o.features(methodtest.Wide(test.X))
 			gram, cross := tensor.NewMat[float64](2, 2), tensor.NewMat[float64](200, 2)
 			tensor.Mul(gram, a, a, tensor.NT, false)
 			tensor.Mul(cross, b, a, tensor.NT, false)
 			f := tensor.NewMat[float64](200, 2)
-			tensor.Mul(f, cross, eliminate(gram, tensor.MatOf(wide(d.Labels), 2, 2)), tensor.NN, false)
+			tensor.Mul(f, cross, methodtest.Eliminate(2, gram, tensor.MatOf(methodtest.Wide(d.Labels), 2, 2)), tensor.NN, false)
 			for i, y := range test.Labels {
 				if f.Row(i)[y] > f.Row(i)[1-y] {
 					correct++

@@ -48,15 +48,6 @@ func problem(classes int) method.Problem {
 	return method.Problem{Data: &data, IPC: 2, Seed: 1, Model: method.Model{Kind: "conv", Width: 4, Depth: 2, Nets: 1}}
 }
 
-// wide returns a vector in float64.
-func wide(x []float32) []float64 {
-	y := make([]float64, len(x))
-	for i, v := range x {
-		y[i] = float64(v)
-	}
-	return y
-}
-
 // oracle computes L from its equations, in float64.
 type oracle struct {
 	body         *nn.Net[float64]
@@ -77,7 +68,7 @@ func newOracle(t *testing.T, r *run, update int) *oracle {
 	}
 	one := r.chosen(update)
 	o := &oracle{
-		body: net.Body(), theta: wide(one.theta[:r.body.Params()]), reals: wide(r.reals), m: r.m, outputs: r.y().Cols,
+		body: net.Body(), theta: methodtest.Wide(one.theta[:r.body.Params()]), reals: methodtest.Wide(r.reals), m: r.m, outputs: r.y().Cols,
 		draw: r.strategy.Draw(r.stream("augment", update), d.H, d.W),
 	}
 	for i := range one.labels.Values.Rows {
@@ -111,7 +102,7 @@ func (o *oracle) predictions(x, y, reals []float64) tensor.Mat[float64] {
 	}
 	cross, f := tensor.NewMat[float64](b.Rows, n), tensor.NewMat[float64](b.Rows, o.outputs)
 	tensor.Mul(cross, b, a, tensor.NT, false)
-	tensor.Mul(f, cross, eliminate(gram, tensor.MatOf(slices.Clone(y), n, o.outputs)), tensor.NN, false)
+	tensor.Mul(f, cross, methodtest.Eliminate(n, gram, tensor.MatOf(slices.Clone(y), n, o.outputs)), tensor.NN, false)
 	return f
 }
 
@@ -138,58 +129,6 @@ func (o *oracle) loss(x, y []float64) (loss float64) {
 		}
 	}
 	return loss / float64(len(o.of))
-}
-
-// eliminate solves a x = b by Gauss-Jordan elimination.
-func eliminate(a, b tensor.Mat[float64]) tensor.Mat[float64] {
-	for p := range a.Rows {
-		for i := range a.Rows {
-			if i == p {
-				continue
-			}
-			f := a.Row(i)[p] / a.Row(p)[p]
-			for j, v := range a.Row(p) {
-				a.Row(i)[j] -= f * v
-			}
-			for j, v := range b.Row(p) {
-				b.Row(i)[j] -= f * v
-			}
-		}
-	}
-	for i := range b.Rows {
-		for j := range b.Row(i) {
-			b.Row(i)[j] /= a.Row(i)[i]
-		}
-	}
-	return b
-}
-
-// differences returns the central differences of f at x for every every-th value, and NaN elsewhere.
-func differences(x []float64, every int, f func(x []float64) float64) []float64 {
-	const h = 1e-5
-	out := slices.Repeat([]float64{math.NaN()}, len(x))
-	for i := 0; i < len(x); i += every {
-		y := slices.Clone(x)
-		y[i] = x[i] + h
-		up := f(y)
-		y[i] = x[i] - h
-		out[i] = (up - f(y)) / (2 * h)
-	}
-	return out
-}
-
-func near(t *testing.T, what string, got, want []float64, tol float64) {
-	t.Helper()
-	var worst, scale float64
-	for i, v := range want {
-		if math.IsNaN(v) {
-			continue
-		}
-		worst, scale = max(worst, math.Abs(got[i]-v)), max(scale, math.Abs(v))
-	}
-	if !(worst <= tol*scale) || scale == 0 {
-		t.Errorf("%s: error %.3g, largest entry %.3g", what, worst, scale)
-	}
 }
 
 // The loss follows its equations, and its gradients equal central differences: for every loss, with
@@ -229,12 +168,12 @@ func TestGradient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := wide(r.images.X)
+		x := methodtest.Wide(r.images.X)
 		if want := o.loss(x, r.labels.X); math.Abs(got-want) > 1e-5*math.Abs(want) {
 			t.Errorf("%s: loss %v, want %v", name, got, want)
 		}
-		near(t, name+": images", wide(r.images.Grad), differences(x, 7, func(x []float64) float64 { return o.loss(x, r.labels.X) }), 2e-3)
-		near(t, name+": labels", r.labels.Grad, differences(r.labels.X, 1, func(y []float64) float64 { return o.loss(x, y) }), 1e-4)
+		methodtest.Near(t, name+": images", methodtest.Wide(r.images.Grad), methodtest.Differences(x, 7, 1e-5, func(x []float64) float64 { return o.loss(x, r.labels.X) }), 2e-3)
+		methodtest.Near(t, name+": labels", r.labels.Grad, methodtest.Differences(r.labels.X, 1, 1e-5, func(y []float64) float64 { return o.loss(x, y) }), 1e-4)
 	}
 }
 
@@ -362,7 +301,7 @@ func TestLearns(t *testing.T) {
 		test := halves(2, unrelated)
 		correct := 0.0
 		for k := range m.Pool {
-			f := newOracle(t, r, k).predictions(wide(d.Images), wide(d.Labels), wide(test.X))
+			f := newOracle(t, r, k).predictions(methodtest.Wide(d.Images), methodtest.Wide(d.Labels), methodtest.Wide(test.X))
 			for i, class := range test.Labels {
 				if (f.Row(i)[0] > 0) == (class == 1) {
 					correct += 1 / float64(m.Pool*test.Len())
@@ -416,7 +355,7 @@ func TestTurn(t *testing.T) {
 		if err := r.prepare(context.Background(), m.Every); err != nil {
 			t.Fatal(err)
 		}
-		near(t, "weights, augment "+augmented, wide(r.pool.nets[0].theta), wide(want), 1e-5)
+		methodtest.Near(t, "weights, augment "+augmented, methodtest.Wide(r.pool.nets[0].theta), methodtest.Wide(want), 1e-5)
 	}
 }
 

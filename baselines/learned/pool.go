@@ -15,7 +15,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// How networks are trained, except for the rate: as protocol "network" does.
+// How networks are trained, except for the rate: as in the first half of protocol "network".
 const (
 	batch    = 256
 	momentum = 0.9
@@ -71,7 +71,7 @@ func (p *pool) fresh(one *network) error {
 	return p.keep(one)
 }
 
-// keep stores the training in progress as that of a network.
+// keep saves the training in progress in a network.
 func (p *pool) keep(one *network) (err error) {
 	one.theta = append(one.theta[:0], p.theta...)
 	one.real = tensor.Mat[float32]{}

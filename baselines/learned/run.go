@@ -132,7 +132,7 @@ func (r *run) gradient(_ context.Context, update int) (float64, error) {
 	return m.Loss, nil
 }
 
-// set returns the current set. Its labels are those of the regression.
+// set returns the current set, with the labels of the regression.
 func (r *run) set() *method.Distilled {
 	d := r.begin.With(r.images.X, nil)
 	y := r.y()

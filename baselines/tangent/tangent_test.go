@@ -80,31 +80,6 @@ func newPlace(t *testing.T, norm bool) *place {
 	return p
 }
 
-// differences returns the central differences of f at x.
-func differences(x []float64, f func(x []float64) float64) []float64 {
-	const h = 1e-6
-	out := make([]float64, len(x))
-	for i := range x {
-		y := slices.Clone(x)
-		y[i] = x[i] + h
-		up := f(y)
-		y[i] = x[i] - h
-		out[i] = (up - f(y)) / (2 * h)
-	}
-	return out
-}
-
-func near(t *testing.T, what string, got, want []float64, tol float64) {
-	t.Helper()
-	var worst, scale float64
-	for i, v := range want {
-		worst, scale = max(worst, math.Abs(got[i]-v)), max(scale, math.Abs(v))
-	}
-	if !(worst <= tol*scale) || scale == 0 {
-		t.Errorf("%s: error %.3g, largest entry %.3g", what, worst, scale)
-	}
-}
-
 // The gradient equals a central difference: of the gap if it goes through b, and otherwise of the
 // outputs' directional derivative weighted by b.
 func TestGradient(t *testing.T) {
@@ -120,7 +95,7 @@ func TestGradient(t *testing.T) {
 		if !(g > 0 && g < 0.999) {
 			t.Fatalf("%q: the gap is %v, which tests nothing", name, g)
 		}
-		near(t, name+" through b", dx, differences(p.x, func(x []float64) float64 {
+		methodtest.Near(t, name+" through b", dx, methodtest.Differences(p.x, 1, 1e-6, func(x []float64) float64 {
 			return p.m.match(p.theta, p.d, draw, x, p.y, false, other)
 		}), 1e-6)
 
@@ -129,7 +104,7 @@ func TestGradient(t *testing.T) {
 		}
 		v, b := slices.Clone(p.m.v), slices.Clone(p.m.b)
 		pass, grad := p.net.NewPass(), make([]float64, p.net.Params())
-		near(t, name+" b held", dx, differences(p.x, func(x []float64) float64 {
+		methodtest.Near(t, name+" b held", dx, methodtest.Differences(p.x, 1, 1e-6, func(x []float64) float64 {
 			changed := make([]float64, len(x))
 			augment.Apply(draw, changed, x, p.n, p.h, p.w, p.c)
 			pass.Outputs(p.theta, changed, p.n)
@@ -157,7 +132,7 @@ func TestGap(t *testing.T) {
 	if g := gap(v, s, d, tensors); math.Abs(g-want) > 1e-15 {
 		t.Errorf("gap %v, want %v", g, want)
 	}
-	near(t, "derivative", v, differences(s, func(s []float64) float64 { return gap(make([]float64, 6), s, d, tensors) }), 1e-8)
+	methodtest.Near(t, "derivative", v, methodtest.Differences(s, 1, 1e-6, func(s []float64) float64 { return gap(make([]float64, 6), s, d, tensors) }), 1e-8)
 	if v[2] != 0 || v[5] != 0 {
 		t.Errorf("a bias or a constant tensor has the derivative %v", v)
 	}
