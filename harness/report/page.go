@@ -113,11 +113,8 @@ func page(sections []section) []byte {
 	if err := pages.ExecuteTemplate(&b, "page", view); err != nil {
 		panic("report: " + err.Error()) // the template and the fields do not fit each other
 	}
-	return []byte(compact.Replace(b.String()))
+	return b.Bytes()
 }
-
-// compact drops line breaks between blocks, which are a hundredth of a page of thousands of cells.
-var compact = strings.NewReplacer("<thead>\n", "<thead>", "</thead>\n", "</thead>", "<tbody>\n", "<tbody>", "</tr>\n", "</tr>", "</div>\n", "</div>", "</ul>\n", "</ul>", "</p>\n", "</p>", "</summary>\n", "</summary>")
 
 // newestOf returns the date of the newest record and the commit that wrote it, "" without records.
 func newestOf(sections []section) (date, commit string) {
