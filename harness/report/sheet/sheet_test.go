@@ -64,7 +64,7 @@ func TestFootnotes(t *testing.T) {
 	}{
 		{string(s.Latex("")), []string{`4$^{\mathrm{1}}$ & 5$^{\mathrm{2}}$ & 6$^{\mathrm{1}}$`, `$^{\mathrm{1}}$Cut short.`, `$^{\mathrm{2}}$Not run.`, "\n2,000 updates."}},
 		{string(s.Markdown()), []string{"4<sup>1</sup> | 5<sup>2</sup> | 6<sup>1</sup>", "\n- <sup>1</sup> Cut short.\n- <sup>2</sup> Not run.\n- 2,000 updates.\n"}},
-		{string(s.HTML()), []string{"4<sup>1</sup></td>", "<li><sup>1</sup> Cut short.</li><li><sup>2</sup> Not run.</li><li>2,000 updates.</li>"}},
+		{string(s.HTML()), []string{"<td>4<sup>1</sup>", "<li><sup>1</sup> Cut short.</li><li><sup>2</sup> Not run.</li><li>2,000 updates.</li>"}},
 		{terminal.String(), []string{"4¹", "5²", "6¹", "\n¹ Cut short.\n² Not run.\n2,000 updates.\n"}},
 	} {
 		for _, want := range c.wants {
