@@ -19,31 +19,30 @@ import (
 	"time"
 )
 
-// Cache keeps large values under work/cache/, of all of them no more than a budget:
-// those that were used longest ago make room for others. Several processes may use the
-// same folder; what two compute at the same time is the same.
+// Cache keeps large values in files under work/cache/. If they exceed the budget, it removes the
+// files not used for the longest time. Several processes may use the same folder, because the same
+// key always has the same value.
 //
-// A file there holds the content and after it the SHA-256 of key and content. It
-// appears by a rename, so that it is there as a whole or not at all. What a disk or
-// a person damages is found by the checksum, and removed.
+// A file holds the content, then the SHA-256 of key and content. It appears by a rename, so it is
+// never incomplete. Load finds a damaged file by its checksum and removes it.
 type Cache struct {
 	s      *Store
 	budget int64
 	note   func(string)
 
-	mu   sync.Mutex // one Save at a time, so that they cannot exceed the budget together
+	mu   sync.Mutex // one Save at a time; two at once could exceed the budget
 	told sync.Once
 
-	kept sync.Map // key to the time of the last Keep
+	kept sync.Map // time of the last Keep, by key
 }
 
-// Cache returns the store's cache, which keeps at most budget bytes. The first
-// reason for which it could not keep something goes to note.
+// Cache returns the store's cache, limited to budget bytes. The cache calls note with the first
+// reason for which a value was not kept.
 func (s *Store) Cache(budget int64, note func(string)) *Cache {
 	return &Cache{s: s, budget: budget, note: note}
 }
 
-// Trim makes what is kept as small as the budget: it may have been larger.
+// Trim removes files until the cache fits into its budget. An earlier budget may have been larger.
 func (c *Cache) Trim() { c.trim(c.budget) }
 
 func (c *Cache) file(key string) string {
@@ -52,14 +51,14 @@ func (c *Cache) file(key string) string {
 	return filepath.Join(c.s.work("cache"), name[:2], name)
 }
 
-// sumOf returns a checksum that has the key in it.
+// sumOf returns a hash that has already consumed the key.
 func sumOf(key string) hash.Hash {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "dgkip/cache/2 %d %s", len(key), key)
 	return sum
 }
 
-// Load is that of method.Disk, until ctx ends: what is kept is not lost for that.
+// Load implements method.Disk. If ctx ends, Load returns false and keeps the file.
 func (c *Cache) Load(ctx context.Context, key string, read func(io.Reader) error) bool {
 	name := c.file(key)
 	f, err := os.Open(name)
@@ -72,21 +71,22 @@ func (c *Cache) Load(ctx context.Context, key string, read func(io.Reader) error
 		err = read(bufio.NewReaderSize(io.LimitReader(until{ctx, f}, size), 1<<20))
 	}
 	if err != nil && ctx.Err() != nil {
-		return false // nothing is wrong with the file
+		return false // the file itself is sound
 	}
 	if err != nil {
-		f.Close() // some systems do not remove open files
+		f.Close() // some systems cannot remove open files
 		os.Remove(name)
 		return false
 	}
 	now := time.Now()
-	os.Chtimes(name, now, now) // used last; no matter if that cannot be written down
+	os.Chtimes(name, now, now) // the time of last use; an error is harmless
 	return true
 }
 
 var errDamaged = errors.New("a cached file is damaged")
 
-// verified checks a file against its checksum and leaves it at its content.
+// verified checks the checksum of a file and seeks back to the start. It returns the size of the
+// content.
 func verified(ctx context.Context, f *os.File, key string) (size int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -110,7 +110,7 @@ func verified(ctx context.Context, f *os.File, key string) (size int64, err erro
 	return size, err
 }
 
-// until reads until the context ends: features of gigabytes take most of a minute.
+// until reads until the context ends. Reading gigabytes of features can take a minute.
 type until struct {
 	ctx context.Context
 	r   io.Reader
@@ -123,7 +123,7 @@ func (u until) Read(b []byte) (int, error) {
 	return u.r.Read(b)
 }
 
-// Save keeps a value: see method.Disk.
+// Save implements method.Disk.
 func (c *Cache) Save(key string, size int64, write func(io.Writer) error) {
 	c.tell(size, c.save(key, size, write, false))
 }
@@ -131,8 +131,8 @@ func (c *Cache) Save(key string, size int64, write func(io.Writer) error) {
 // keepEvery is how often Keep writes.
 const keepEvery = 10 * time.Second
 
-// Keep keeps a state: see method.Disk. The first call for a key writes nothing, because most
-// computations are short.
+// Keep implements method.Disk. The first call for a key writes nothing, because most computations
+// are short.
 func (c *Cache) Keep(key string, size int64, write func(io.Writer) error) {
 	now := time.Now()
 	last, before := c.kept.LoadOrStore(key, now)
@@ -148,11 +148,11 @@ func (c *Cache) tell(size int64, err error) {
 		return
 	}
 	if full(err) {
-		err = errors.New("the disk is full, or a quota used up")
+		err = errors.New("the disk is full or the quota is used up")
 	}
 	c.told.Do(func() {
 		if c.note != nil {
-			c.note(fmt.Sprintf("what runs share (%.0f MB) is not kept in %s: %v", float64(size)/1e6, c.s.work("cache"), err))
+			c.note(fmt.Sprintf("cannot cache a value of %.0f MB in %s: %v", float64(size)/1e6, c.s.work("cache"), err))
 		}
 	})
 }
@@ -160,14 +160,14 @@ func (c *Cache) tell(size int64, err error) {
 func (c *Cache) save(key string, size int64, write func(io.Writer) error, replace bool) error {
 	name, all := c.file(key), size+sha256.Size
 	if size < 0 || all > c.budget {
-		return fmt.Errorf("the budget of %.0f MB has no room for it", float64(c.budget)/1e6)
+		return fmt.Errorf("the budget is only %.0f MB", float64(c.budget)/1e6)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	room := c.budget - all
 	if info, err := os.Stat(name); err == nil {
 		if !replace {
-			return nil // another run was first, and the content is a function of the key
+			return nil // another run has saved the value, which the key determines
 		}
 		room += info.Size()
 	}
@@ -176,18 +176,18 @@ func (c *Cache) save(key string, size int64, write func(io.Writer) error, replac
 		return err
 	}
 	tmp := filepath.Join(c.s.work("tmp"), cacheTmp+filepath.Base(name)+"."+token())
-	defer os.Remove(tmp) // in vain once it is renamed
+	defer os.Remove(tmp) // does nothing after the rename
 	if err := writeCached(tmp, key, size, write); err != nil {
 		return err
 	}
 	if err := os.Rename(tmp, name); err != nil {
 		return err
 	}
-	c.trim(c.budget) // for another process may have saved something, too
+	c.trim(c.budget) // another process may have saved a value meanwhile
 	return nil
 }
 
-// cacheTmp begins the names of files of the cache that are being written.
+// cacheTmp is the prefix of cache files that are being written.
 const cacheTmp = "cache."
 
 func writeCached(tmp, key string, size int64, write func(io.Writer) error) (err error) {
@@ -202,16 +202,16 @@ func writeCached(tmp, key string, size int64, write func(io.Writer) error) (err 
 		return err
 	}
 	if c.left != 0 {
-		return fmt.Errorf("%d bytes of it were not written", c.left)
+		return fmt.Errorf("%d bytes of the value are missing", c.left)
 	}
-	w.Write(c.sum.Sum(nil)) // Flush returns its error
+	w.Write(c.sum.Sum(nil)) // an error reappears in Flush
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	return f.Sync()
 }
 
-// checked sums what is written, and takes no more than was announced.
+// checked hashes what is written, and rejects more bytes than announced.
 type checked struct {
 	w    io.Writer
 	sum  hash.Hash
@@ -220,14 +220,14 @@ type checked struct {
 
 func (c *checked) Write(b []byte) (int, error) {
 	if int64(len(b)) > c.left {
-		return 0, errors.New("it is larger than was announced")
+		return 0, errors.New("the value is larger than announced")
 	}
 	c.left -= int64(len(b))
 	c.sum.Write(b)
 	return c.w.Write(b)
 }
 
-// trim removes what was used longest ago until no more than limit bytes are left.
+// trim removes the files not used for the longest time until at most limit bytes are left.
 func (c *Cache) trim(limit int64) {
 	type entry struct {
 		name string
@@ -255,8 +255,8 @@ func (c *Cache) trim(limit int64) {
 	}
 }
 
-// dropCache removes what the cache keeps, and reports whether that was anything. A
-// process that is reading from it computes what it does not find.
+// dropCache empties the cache and reports whether it removed any file. Other processes compute
+// missing values again.
 func (s *Store) dropCache() (some bool) {
 	for _, name := range s.cached() {
 		some = os.Remove(name) == nil || some
@@ -264,8 +264,8 @@ func (s *Store) dropCache() (some bool) {
 	return some
 }
 
-// cached lists the files of the cache that may go, by the names that it gives: none behind a
-// link, for what that leads to may be anybody's.
+// cached lists the cache files that may be removed. It checks their names, and does not follow
+// links, because a link may lead to foreign files.
 func (s *Store) cached() []string {
 	if s.linked("cache") {
 		return nil

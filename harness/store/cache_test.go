@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// cached has a budget for n values of 1000 bytes with short keys.
+// cached returns a cache for n values of 1000 bytes, and its notes.
 func cached(t *testing.T, s *Store, n int) (*Cache, *[]string) {
 	t.Helper()
 	var notes []string
@@ -71,7 +71,7 @@ func TestCache(t *testing.T) {
 		t.Error("found before it was saved")
 	}
 	save(c, "a")
-	// Another start of the program.
+	// Another process.
 	c, more := cached(t, s, 3)
 	if b, found := load(c, "a"); !found || !bytes.Equal(b, value("a")) {
 		t.Errorf("found %v: %q", found, b)
@@ -81,14 +81,14 @@ func TestCache(t *testing.T) {
 	}
 	c.Save("empty", 0, func(io.Writer) error { return nil })
 	if b, found := load(c, "empty"); !found || len(b) != 0 {
-		t.Errorf("nothing: %v, %q", found, b)
+		t.Errorf("empty value: %v, %q", found, b)
 	}
 	if left, _ := os.ReadDir(s.work("tmp")); len(left) > 0 || len(*notes)+len(*more) > 0 {
-		t.Errorf("left behind %v, said %q %q", left, *notes, *more)
+		t.Errorf("left behind %v, notes %q %q", left, *notes, *more)
 	}
 }
 
-// A state replaces the one before, not sooner than in ten seconds.
+// A state replaces the previous one, but only after ten seconds.
 func TestCacheKeep(t *testing.T) {
 	s := prepared(t)
 	c, notes := cached(t, s, 3)
@@ -112,11 +112,11 @@ func TestCacheKeep(t *testing.T) {
 		}
 	}
 	if left, _ := os.ReadDir(s.work("tmp")); len(left) > 0 || len(*notes) > 0 {
-		t.Errorf("left behind %v, said %q", left, *notes)
+		t.Errorf("left behind %v, notes %q", left, *notes)
 	}
 }
 
-// What was used longest ago makes room.
+// The value not used for the longest time is removed.
 func TestCacheBudget(t *testing.T) {
 	s := prepared(t)
 	c, notes := cached(t, s, 3)
@@ -136,25 +136,25 @@ func TestCacheBudget(t *testing.T) {
 		}
 	}
 	if have != "acd" {
-		t.Errorf("%q are left, not a, c and d", have)
+		t.Errorf("%q are left, want acd", have)
 	}
 	if _, total := cacheFiles(t, s); total > c.budget {
 		t.Errorf("%d bytes are in use, %d are allowed", total, c.budget)
 	}
 	if len(*notes) != 0 {
-		t.Errorf("said %q", *notes)
+		t.Errorf("notes %q", *notes)
 	}
-	// What does not fit by itself removes nothing, and is told of once.
+	// A value that exceeds the budget removes nothing, and causes only one note.
 	for range 2 {
 		c.Save("big", c.budget, func(io.Writer) error { return errors.New("not to be called") })
 	}
 	if names, _ := cacheFiles(t, s); len(names) != 3 {
 		t.Errorf("%d files are left", len(names))
 	}
-	if len(*notes) != 1 || !strings.Contains((*notes)[0], "has no room") {
-		t.Errorf("said %q", *notes)
+	if len(*notes) != 1 || !strings.Contains((*notes)[0], "the budget is only") {
+		t.Errorf("notes %q", *notes)
 	}
-	// A smaller budget holds as soon as one asks.
+	// Trim applies a smaller budget.
 	smaller, _ := cached(t, s, 1)
 	smaller.Trim()
 	if names, total := cacheFiles(t, s); len(names) != 1 || total > 1100 {
@@ -162,7 +162,7 @@ func TestCacheBudget(t *testing.T) {
 	}
 }
 
-// Whatever happens to a file, what it held is not found, and the file is gone.
+// A damaged file is not loaded, but removed.
 func TestCacheDamage(t *testing.T) {
 	s := prepared(t)
 	c, notes := cached(t, s, 9)
@@ -188,17 +188,17 @@ func TestCacheDamage(t *testing.T) {
 		}
 		called := false
 		if c.Load(context.Background(), "a", func(io.Reader) error { called = true; return nil }) || called {
-			t.Errorf("%s: found (and read: %v)", name, called)
+			t.Errorf("%s: found (read: %v)", name, called)
 		}
 		if _, err := os.Stat(c.file("a")); err == nil {
 			t.Errorf("%s: the file is still there", name)
 		}
 		save(c, "a")
 		if b, found := load(c, "a"); !found || !bytes.Equal(b, value("a")) {
-			t.Errorf("%s: saved again it is not found", name)
+			t.Errorf("%s: not found after it was saved again", name)
 		}
 	}
-	// Who is told to stop finds nothing, and what is there stays.
+	// After the context ends nothing is found, but the file stays.
 	ctx, cancel := context.WithCancel(context.Background())
 	if c.Load(ctx, "a", func(r io.Reader) error {
 		cancel()
@@ -210,23 +210,23 @@ func TestCacheDamage(t *testing.T) {
 	if _, found := load(c, "a"); !found {
 		t.Error("gone after the context ended")
 	}
-	// A reader that does not like what it gets.
-	if c.Load(context.Background(), "a", func(io.Reader) error { return errors.New("of another form") }) {
-		t.Error("found, though it could not be read")
+	// The reader fails.
+	if c.Load(context.Background(), "a", func(io.Reader) error { return errors.New("unknown format") }) {
+		t.Error("found, although the reader failed")
 	}
 	if _, found := load(c, "a"); found {
-		t.Error("kept, though it could not be read")
+		t.Error("kept, although the reader failed")
 	}
 	if len(*notes) != 0 {
-		t.Errorf("said %q", *notes)
+		t.Errorf("notes %q", *notes)
 	}
 }
 
 func TestCacheWriteFails(t *testing.T) {
 	for want, write := range map[string]func(io.Writer) error{
-		"no luck":                  func(io.Writer) error { return errors.New("no luck") },
-		"7 bytes of it were not":   func(w io.Writer) error { _, err := w.Write([]byte("abc")); return err },
-		"larger than was announce": func(w io.Writer) error { _, err := w.Write(make([]byte, 11)); return err },
+		"no luck":               func(io.Writer) error { return errors.New("no luck") },
+		"7 bytes of the value":  func(w io.Writer) error { _, err := w.Write([]byte("abc")); return err },
+		"larger than announced": func(w io.Writer) error { _, err := w.Write(make([]byte, 11)); return err },
 	} {
 		s := prepared(t)
 		c, notes := cached(t, s, 1)
@@ -237,7 +237,7 @@ func TestCacheWriteFails(t *testing.T) {
 			t.Errorf("%s: found", want)
 		}
 		if len(*notes) != 1 || !strings.Contains((*notes)[0], want) {
-			t.Errorf("%s: said %q", want, *notes)
+			t.Errorf("%s: notes %q", want, *notes)
 		}
 		if left, _ := os.ReadDir(s.work("tmp")); len(left) > 0 {
 			t.Errorf("%s: left behind %v", want, left)
@@ -245,7 +245,7 @@ func TestCacheWriteFails(t *testing.T) {
 	}
 }
 
-// A full disk costs the cache, and nothing else: what it kept makes room for records.
+// On a full disk the cache makes room for records.
 func TestCacheFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if runtime.GOOS != "linux" || exec.Command("mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", dir).Run() != nil {
@@ -262,13 +262,13 @@ func TestCacheFullDisk(t *testing.T) {
 	save(c, "a")
 	c.Save("big", 200<<10, func(w io.Writer) error { _, err := w.Write(make([]byte, 200<<10)); return err })
 	if len(notes) != 1 || !strings.Contains(notes[0], "the disk is full") {
-		t.Errorf("said %q", notes)
+		t.Errorf("notes %q", notes)
 	}
 	if left, _ := os.ReadDir(s.work("tmp")); len(left) > 0 {
 		t.Errorf("left behind %v", left)
 	}
 	if _, found := load(c, "a"); !found {
-		t.Error("what was there is lost")
+		t.Error("an earlier value is lost")
 	}
 	c.Save("fits", 40<<10, func(w io.Writer) error { _, err := w.Write(make([]byte, 40<<10)); return err })
 	if _, found := load(c, "fits"); !found {
@@ -276,11 +276,11 @@ func TestCacheFullDisk(t *testing.T) {
 	}
 	for seed := range uint64(2) {
 		if _, err := s.Put(draft(seed), false); err != nil {
-			t.Errorf("a record finds no room: %v", err)
+			t.Errorf("no room for a record: %v", err)
 		}
 	}
 
-	// Nor is it a reason not to begin.
+	// Prepare also makes room.
 	save(c, "again")
 	if err := os.WriteFile(filepath.Join(dir, "others"), make([]byte, 64<<10), 0o666); !full(err) {
 		t.Fatalf("%v", err)
@@ -317,7 +317,7 @@ func TestCacheOfTwoProcesses(t *testing.T) {
 	}
 	wg.Wait()
 	if emulated.Load() {
-		t.Skip("SKIPPED: under an emulator, programs cannot start others of their kind")
+		t.Skip("SKIPPED: an emulated program cannot start itself")
 	}
 	if names, total := cacheFiles(t, s); len(names) == 0 || total > 4*1100 {
 		t.Errorf("%d files with %d bytes", len(names), total)
@@ -344,7 +344,7 @@ func useCache(t *testing.T, s *Store) {
 		}()
 	}
 	wg.Wait()
-	if runtime.GOOS != "windows" && len(*notes) > 0 { // there an open file cannot be replaced
-		t.Errorf("said %q", *notes)
+	if runtime.GOOS != "windows" && len(*notes) > 0 { // open files cannot be replaced there
+		t.Errorf("notes %q", *notes)
 	}
 }

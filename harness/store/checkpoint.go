@@ -12,8 +12,7 @@ import (
 	"strings"
 )
 
-// A file of a checkpoint holds magic | plain or forced | key | SHA-256 of the state
-// | state.
+// A checkpoint file consists of: magic, kind (plain or forced), key, SHA-256 of the state, state.
 const (
 	checkpointMagic = "dgkip/checkpoint/2\n"
 	plainState      = 'p'
@@ -29,9 +28,9 @@ func (s *Store) checkpoint(key string) string {
 	return filepath.Join(s.work("checkpoints"), key+".ckpt")
 }
 
-// SaveCheckpoint keeps the state of a run in place of an earlier one, which stays
-// whole until the new one is. That of a forced run, which is made from the beginning
-// though there is a record or an earlier state, is marked.
+// SaveCheckpoint stores the state of a run. The previous state stays intact until the new one is
+// complete. The state of a forced run is marked as such: that run started from the beginning
+// despite a record or an earlier state.
 func (s *Store) SaveCheckpoint(key string, forced bool, state []byte) error {
 	kind := byte(plainState)
 	if forced {
@@ -41,9 +40,9 @@ func (s *Store) SaveCheckpoint(key string, forced bool, state []byte) error {
 	return s.explain(s.replace(s.checkpoint(key), key+".ckpt", b))
 }
 
-// Checkpoint returns the state of a run, nil if there is none. A damaged one is an
-// error, after which the run has to start over. A forced run continues from a forced
-// one's state alone, any other from either.
+// Checkpoint returns the state of a run, or nil if there is none. A forced run accepts only the
+// state of a forced run; other runs accept both kinds. If the state is damaged, Checkpoint returns
+// an error, and the run must start over.
 func (s *Store) Checkpoint(key string, forced bool) ([]byte, error) {
 	file := s.checkpoint(key)
 	b, err := os.ReadFile(file)
@@ -67,10 +66,10 @@ func (s *Store) Checkpoint(key string, forced bool) ([]byte, error) {
 	return state, nil
 }
 
-// DropCheckpoint forgets the state of a run.
+// DropCheckpoint deletes the state of a run.
 func (s *Store) DropCheckpoint(key string) { os.Remove(s.checkpoint(key)) }
 
-// Begun returns the keys that have a checkpoint.
+// Begun returns the keys with a checkpoint.
 func (s *Store) Begun() map[string]bool {
 	keys := map[string]bool{}
 	for _, e := range entries(s.work("checkpoints")) {
@@ -79,7 +78,7 @@ func (s *Store) Begun() map[string]bool {
 	return keys
 }
 
-// DropLeftover forgets the state of what is on record and nobody is at.
+// DropLeftover deletes the state of a recorded run, unless a process holds its lock.
 func (s *Store) DropLeftover(key string) {
 	if _, err := os.Stat(s.checkpoint(key)); err != nil {
 		return

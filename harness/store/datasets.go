@@ -17,26 +17,25 @@ import (
 	"dgkip/harness/experiment"
 )
 
-// Known is what is known of a dataset without opening it, so that the keys of its
-// runs are.
+// Known describes a dataset without opening it. The keys of runs can be computed from it.
 type Known struct {
-	Data     experiment.Data `json:"-"`        // as the experiment has it
-	Declared map[string]any  `json:"declared"` // of that; Remember fills it in
+	Data     experiment.Data `json:"-"`        // as the experiment declares it
+	Declared map[string]any  `json:"declared"` // declaration of Data; set by Remember
 
 	experiment.DatasetIdentity
 	BuiltIn  bool  `json:"built_in"`
 	Shape    Shape `json:"shape"`
-	Smallest int   `json:"smallest"` // training images of the class that has fewest
+	Smallest int   `json:"smallest"` // training images in the smallest class
 }
 
-// Datasets are known datasets by what is declared of them.
+// Datasets holds known datasets by their declaration.
 type Datasets struct {
-	dir  string // of the store, which folders of one's own data count from
+	dir  string // folder of the store; relative paths of user data start there
 	sets map[string]Known
-	also []Datasets // of other folders
+	also []Datasets // known in other folders
 }
 
-// Find returns what is known of declared data.
+// Find returns the dataset with a declaration, and whether it is known.
 func (d Datasets) Find(declared experiment.Data) (Known, bool) {
 	k, ok := d.sets[string(experiment.Canonical(declared.Declared(d.dir)))]
 	for i := 0; i < len(d.also) && !ok; i++ {
@@ -45,9 +44,9 @@ func (d Datasets) Find(declared experiment.Data) (Known, bool) {
 	return k, ok
 }
 
-var errNoJSON = errors.New("it is not the JSON that this program writes")
+var errNoJSON = errors.New("this is not the JSON that the program writes")
 
-// dataSchema is the version of the form of data.json.
+// dataSchema is the format version of data.json.
 const dataSchema = 1
 
 type dataFile struct {
@@ -57,7 +56,7 @@ type dataFile struct {
 
 func (s *Store) dataFile() string { return filepath.Join(s.dir, "data.json") }
 
-// Datasets reads what is known of datasets. Where nothing is, it is empty.
+// Datasets reads data.json. The result is empty if there is no such file.
 func (s *Store) Datasets() (Datasets, error) {
 	out := Datasets{dir: s.dir, sets: map[string]Known{}}
 	for _, other := range s.also {
@@ -79,7 +78,7 @@ func (s *Store) Datasets() (Datasets, error) {
 		return out, fmt.Errorf("%s: %w: %w\nhint: delete it; a run of the experiment without -collect writes it again", s.dataFile(), errNoJSON, err)
 	}
 	if f.Schema != dataSchema {
-		return out, fmt.Errorf("%s: schema %d is not read by this program, which knows %d", s.dataFile(), f.Schema, dataSchema)
+		return out, fmt.Errorf("%s: this program reads schema %d, not %d", s.dataFile(), dataSchema, f.Schema)
 	}
 	for _, k := range f.Sets {
 		out.sets[string(experiment.Canonical(k.Declared))] = k
@@ -87,8 +86,8 @@ func (s *Store) Datasets() (Datasets, error) {
 	return out, nil
 }
 
-// Remember adds datasets to those that are known, in place of what was known of
-// them. Processes do so one after the other.
+// Remember adds datasets to data.json, and replaces entries with the same declaration. A lock keeps
+// processes from writing at the same time.
 func (s *Store) Remember(ctx context.Context, sets []Known) error {
 	sets = slices.Clone(sets)
 	for i, k := range sets {
@@ -109,14 +108,14 @@ func (s *Store) remember(ctx context.Context, sets []Known) error {
 		return err
 	}
 	defer lock.Unlock()
-	b, err := s.merged(sets) // what is there now
+	b, err := s.merged(sets) // another process may have changed data.json
 	if err != nil || b == nil {
 		return err
 	}
 	return s.explain(s.replace(s.dataFile(), "data", b))
 }
 
-// lockData waits for the right to write data.json, which others hold for a moment.
+// lockData waits for the lock of data.json, which processes hold only briefly.
 func (s *Store) lockData(ctx context.Context) (*Lock, error) {
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		lock, err := s.lock(s.work("data.lock"), holder{})
@@ -131,11 +130,10 @@ func (s *Store) lockData(ctx context.Context) (*Lock, error) {
 	}
 }
 
-// merged returns data.json with datasets added to those in it, nil if that makes no
-// difference.
+// merged returns the new content of data.json with these datasets added, or nil if nothing changes.
 func (s *Store) merged(sets []Known) ([]byte, error) {
 	known, err := s.Datasets()
-	if err != nil && !errors.Is(err, errNoJSON) { // what is no JSON is written anew
+	if err != nil && !errors.Is(err, errNoJSON) { // unreadable JSON is replaced
 		return nil, err
 	}
 	for _, k := range sets {

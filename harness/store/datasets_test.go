@@ -15,7 +15,7 @@ import (
 func TestDatasets(t *testing.T) {
 	s := prepared(t)
 	if known, err := s.Datasets(); len(known.sets) != 0 || err != nil {
-		t.Errorf("before anything is known: %v, %v", known, err)
+		t.Errorf("in an empty folder: %v, %v", known, err)
 	}
 	two := experiment.Data{Name: "two", Use: "mnist", Dir: "/here", Config: data.Config{Classes: []int{0, 1}}}
 	mine := experiment.Data{Name: "mine", Config: data.Config{Format: "npz", Train: "a.npz"}}
@@ -36,16 +36,16 @@ func TestDatasets(t *testing.T) {
 		t.Errorf("found %+v, %v", k, ok)
 	}
 	if k, _ := known.Find(mine); k.Digest != "3" {
-		t.Errorf("what was opened last does not stand: %+v", k)
+		t.Errorf("the entry of the last Remember is lost: %+v", k)
 	}
 	elsewhere := mine
 	elsewhere.Dir = "elsewhere"
 	if k, ok := known.Find(elsewhere); ok {
-		t.Errorf("files in another folder are taken for known ones: %+v", k)
+		t.Errorf("files in another folder count as known: %+v", k)
 	}
 	two.Classes = []int{1, 0}
 	if k, ok := known.Find(two); ok {
-		t.Errorf("other classes are taken for known ones: %+v", k)
+		t.Errorf("other classes count as known: %+v", k)
 	}
 	if err := os.WriteFile(s.dataFile(), []byte("{"), 0o666); err != nil {
 		t.Fatal(err)
@@ -57,11 +57,11 @@ func TestDatasets(t *testing.T) {
 		t.Error(err)
 	}
 	if known, err := s.Datasets(); len(known.sets) != 1 || err != nil {
-		t.Errorf("after it was damaged: %v, %v", known, err)
+		t.Errorf("after damage: %v, %v", known, err)
 	}
 }
 
-// What several processes find out at the same time is all remembered.
+// Several stores may add datasets at the same time.
 func TestRememberTogether(t *testing.T) {
 	dir := t.TempDir()
 	var all sync.WaitGroup
@@ -76,6 +76,6 @@ func TestRememberTogether(t *testing.T) {
 	all.Wait()
 	known, err := Open(dir).Datasets()
 	if err != nil || len(known.sets) != 20 {
-		t.Errorf("%d of 20 sets are known: %v", len(known.sets), err)
+		t.Errorf("%d of 20 datasets are known: %v", len(known.sets), err)
 	}
 }

@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// Touch is how often the holder of a lock writes to its file, and Stale is for how long
-// nobody must have written to it before its holder counts as gone. A shared folder may
-// show what was written up to a minute late.
+// Touch is the interval at which the holder of a lock writes to the lock file. A lock whose file
+// has not been written for Stale counts as abandoned. Shared folders may show changes up to a
+// minute late.
 var (
 	Touch = 30 * time.Second
 	Stale = 3 * time.Minute
 )
 
-// Busy is the error of Lock when another process is at the run.
+// Busy is the error of Lock if another process holds the lock.
 type Busy struct {
-	Host string // "" if the lock does not say
+	Host string // "" if unknown
 	PID  int
 	File string
 }
@@ -34,7 +34,7 @@ func (b *Busy) Error() string {
 	return fmt.Sprintf("process %d on %s is computing this run; its lock is %s", b.PID, b.Host, b.File)
 }
 
-// Lock is the right to compute a run.
+// Lock is an exclusive lock on a run.
 type Lock struct {
 	file  string
 	text  []byte
@@ -44,23 +44,23 @@ type Lock struct {
 	once  sync.Once
 }
 
-// holder is what a lock's file says.
+// holder is the content of a lock file.
 type holder struct {
 	Host  string `json:"host"`
 	PID   int    `json:"pid"`
 	Run   string `json:"run"`
-	Token string `json:"token"` // of the store in its process
+	Token string `json:"token"` // identifies the store of the holding process
 }
 
-// Lock takes the right to compute a run, or returns a *Busy.
+// Lock locks a run. It returns a *Busy if another process holds the lock.
 //
-// A lock is a file that only one process can create, and that its holder writes to until
-// Unlock. It only saves work: a run has the same bytes whoever makes it, and its record
-// appears by one rename. Should a lock be taken from a holder that was asleep for long, or
-// by two processes at the same moment, the run is made twice.
+// A lock is a file that only one process can create, and that its holder keeps writing to until
+// Unlock. Locks only avoid double work: all processes compute the same bytes, and a record appears
+// by one rename. If a lock is taken from a sleeping holder, or by two processes at once, the run is
+// computed twice.
 //
-// A shared folder may show for a minute what there was before of the runs, unless one opens
-// it: Lock does.
+// A shared folder may show an old state for up to a minute unless the folder is opened. Lock
+// therefore opens the folders of the runs.
 func (s *Store) Lock(key string, runs ...string) (*Lock, error) {
 	l, err := s.lock(s.lockFile(key), holder{Run: key})
 	if err != nil {
@@ -93,12 +93,12 @@ func (s *Store) lock(file string, who holder) (*Lock, error) {
 			other := read(file)
 			return nil, &Busy{other.Host, other.PID, file}
 		}
-		if there { // or else whoever gave it back may have a successor, whose file must stay
+		if there { // otherwise the file may already belong to a new holder
 			os.Remove(file)
 		}
 		err = create()
 	}
-	if errors.Is(err, fs.ErrExist) { // another one was faster
+	if errors.Is(err, fs.ErrExist) { // another process was faster
 		return nil, &Busy{File: file}
 	}
 	if err != nil {
@@ -117,16 +117,15 @@ func hostname() string {
 	return host
 }
 
-// read returns what a lock's file says, which is nothing if there is none, or if it was
-// made a moment ago.
+// read returns the content of a lock file. It is empty if the file is missing or not yet written.
 func read(file string) (who holder) {
 	b, _ := os.ReadFile(file)
 	json.Unmarshal(b, &who)
 	return who
 }
 
-// now is the time by the clock that dates files, of which it makes one named probe for that
-// moment: processes that share a folder may have clocks that differ.
+// now returns the time of the file system, because the clocks of processes that share a folder may
+// differ. It creates and removes a file named probe.
 func now(probe string) (time.Time, error) {
 	if err := writeFile(probe, nil); err != nil {
 		return time.Time{}, err
@@ -139,8 +138,8 @@ func now(probe string) (time.Time, error) {
 	return info.ModTime(), nil
 }
 
-// look reports whether a lock is there, and whether its holder wrote to it a short time ago,
-// or may have done so.
+// look reports whether a lock file exists, and whether it is fresh. If its age cannot be found out,
+// it counts as fresh.
 func (s *Store) look(file string) (there, fresh bool) {
 	now, errNow := now(s.probe())
 	info, err := os.Lstat(file)
@@ -150,7 +149,7 @@ func (s *Store) look(file string) (there, fresh bool) {
 	return true, errNow != nil || now.Sub(info.ModTime()) < Stale
 }
 
-// Locked returns the keys of the runs that processes are at, in one look.
+// Locked returns the keys of all locked runs.
 func (s *Store) Locked() map[string]bool {
 	keys := map[string]bool{}
 	list := entries(s.work("locks"))
@@ -167,7 +166,7 @@ func (s *Store) Locked() map[string]bool {
 	return keys
 }
 
-// Others reports whether other processes on this host make runs of the folder.
+// Others reports whether other processes on this host compute runs in this folder.
 func (s *Store) Others() bool {
 	for key := range s.Locked() {
 		if who := read(s.lockFile(key)); who.Host == hostname() && who.Token != s.token {
@@ -177,8 +176,8 @@ func (s *Store) Others() bool {
 	return false
 }
 
-// keep shows that the holder is alive, until Unlock: it writes to the file what it holds,
-// so that the file system dates it by its own clock.
+// keep rewrites the lock file until Unlock, to show that the holder is alive. The file system sets
+// the time of the file by its own clock.
 func (l *Lock) keep() {
 	tick := time.NewTicker(Touch)
 	defer tick.Stop()
@@ -199,7 +198,7 @@ func (l *Lock) keep() {
 
 func (l *Lock) mine() bool { return read(l.file).Token == l.token }
 
-// Unlock gives the lock back, unless it is another's by now.
+// Unlock removes the lock file, unless another process has taken the lock over.
 func (l *Lock) Unlock() {
 	l.once.Do(func() {
 		close(l.stop)

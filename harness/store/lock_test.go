@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// quickly has locks touched and stale within a moment.
+// quickly shortens Touch and Stale.
 func quickly(t *testing.T) {
 	t.Helper()
 	a, b := Touch, Stale
@@ -19,7 +19,7 @@ func quickly(t *testing.T) {
 	t.Cleanup(func() { Touch, Stale = a, b })
 }
 
-// plant leaves the lock of another process behind, written to some time ago.
+// plant creates the lock of another process with a given age.
 func plant(t *testing.T, s *Store, key string, who holder, ago time.Duration) (file string) {
 	t.Helper()
 	b, err := json.Marshal(who)
@@ -34,8 +34,7 @@ func plant(t *testing.T, s *Store, key string, who holder, ago time.Duration) (f
 	return file
 }
 
-// A lock says who has it, until it is given back or its holder has not written to it for
-// long.
+// A lock names its holder, until it is released or stale.
 func TestFreshAndStale(t *testing.T) {
 	s := prepared(t)
 	key := draft(1).Result.Identity.Key()
@@ -63,8 +62,8 @@ func TestFreshAndStale(t *testing.T) {
 	}
 }
 
-// The holder of a lock keeps it fresh. When it is gone the lock is taken over; should it
-// only have been asleep, it leaves it to the new holder.
+// The holder keeps a lock fresh. When the holder stops, another takes the lock over. If the first
+// holder then continues, it leaves the lock alone.
 func TestTakeOver(t *testing.T) {
 	quickly(t)
 	here, key := prepared(t), draft(1).Result.Identity.Key()
@@ -75,7 +74,7 @@ func TestTakeOver(t *testing.T) {
 	}
 	for from := time.Now(); time.Since(from) < 2*Stale; time.Sleep(Touch) {
 		if _, err := here.Lock(key); !errors.As(err, new(*Busy)) {
-			t.Fatalf("the lock of one who lives is taken over: %v", err)
+			t.Fatalf("the lock of a live holder is taken over: %v", err)
 		}
 	}
 	close(theirs.stop) // as if it were killed
@@ -94,15 +93,15 @@ func TestTakeOver(t *testing.T) {
 	time.Sleep(3 * Touch)
 	theirs.Unlock()
 	if !mine.mine() {
-		t.Error("its former holder has taken it back")
+		t.Error("the former holder has taken the lock back")
 	}
 	mine.Unlock()
 	if _, err := os.Stat(mine.file); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("given back: %v", err)
+		t.Errorf("after Unlock: %v", err)
 	}
 }
 
-// Other processes are those of this host with a fresh lock.
+// Others counts only fresh locks on this host.
 func TestOthers(t *testing.T) {
 	s := prepared(t)
 	lock, err := s.Lock(draft(1).Result.Identity.Key())
@@ -123,7 +122,7 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// Who cannot write to a folder takes no lock there, and no stale one away.
+// In a read-only folder, no lock is taken or removed.
 func TestLockReadOnly(t *testing.T) {
 	s := prepared(t)
 	key := draft(1).Result.Identity.Key()
@@ -138,12 +137,12 @@ func TestLockReadOnly(t *testing.T) {
 		t.Skip("SKIPPED: the superuser may write anywhere")
 	}
 	if _, err := s.Lock(key); !errors.As(err, new(*Busy)) {
-		t.Errorf("there was a lock: %v", err)
+		t.Errorf("with a stale lock: %v", err)
 	}
 	if _, err := os.Stat(file); err != nil {
 		t.Error(err)
 	}
 	if _, err := s.Lock(draft(2).Result.Identity.Key()); !errors.Is(err, ErrStorage) {
-		t.Errorf("there was none: %v", err)
+		t.Errorf("without a lock: %v", err)
 	}
 }

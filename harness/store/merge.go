@@ -15,17 +15,17 @@ import (
 	"dgkip/harness/experiment"
 )
 
-// ErrNothing is wrapped by errors of folders that have nothing to bring in.
+// ErrNothing is wrapped by errors of folders without records to merge.
 var ErrNothing = errors.New("no records")
 
-// Merge brings in the records of another folder, which stays as it is. Each is verified
-// first, and one that is here already must be the same; the errors name all others.
-// What is known of datasets comes along.
+// Merge verifies the records of another folder and copies them. It does not change that folder. If
+// a record already exists here, both must be equal. The error lists all damaged or different
+// records. Merge also adds the known datasets.
 func (s *Store) Merge(ctx context.Context, dir string) (added, same int, err error) {
 	from := &Store{dir: dir}
 	if a, errA := os.Stat(dir); errA == nil {
 		if b, errB := os.Stat(s.dir); errB == nil && os.SameFile(a, b) {
-			return 0, 0, fmt.Errorf("%s is the folder of -out itself, which has %w to bring in", dir, ErrNothing)
+			return 0, 0, fmt.Errorf("%s is the folder of -out itself, so there are %w to merge", dir, ErrNothing)
 		}
 	}
 	keys, err := from.Keys()
@@ -34,9 +34,9 @@ func (s *Store) Merge(ctx context.Context, dir string) (added, same int, err err
 	}
 	if len(keys) == 0 {
 		if _, err := os.Stat(from.work("")); err == nil {
-			return 0, 0, nil // a worker had it for which there was nothing to make
+			return 0, 0, nil // a worker used this folder but had no runs to compute
 		}
-		return 0, 0, fmt.Errorf("%s has %w\nhint: name the folder that -out named where the records were made", dir, ErrNothing)
+		return 0, 0, fmt.Errorf("%s has %w\nhint: name a folder that -out named when records were computed", dir, ErrNothing)
 	}
 	if err := s.Prepare(); err != nil {
 		return 0, 0, err
@@ -61,7 +61,7 @@ func (s *Store) Merge(ctx context.Context, dir string) (added, same int, err err
 	return added, same, errors.Join(errors.Join(problems...), s.mergeDatasets(ctx, from))
 }
 
-// mergeOne brings in a record, and reports whether it was not here.
+// mergeOne copies a record and reports whether it is new.
 func (s *Store) mergeOne(from *Store, key string) (bool, error) {
 	theirs, err := from.Whole(key)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *Store) mergeOne(from *Store, key string) (bool, error) {
 	if files[sumsFile], err = readFile(filepath.Join(theirs.Dir, sumsFile)); err != nil {
 		return false, err
 	}
-	if err := s.place(files, s.run(key), false); err != nil { // whoever has its lock may go on
+	if err := s.place(files, s.run(key), false); err != nil { // the holder of its lock may continue
 		return false, s.explain(err)
 	}
 	s.ClearFailed(key)
@@ -96,11 +96,11 @@ func (s *Store) mergeOne(from *Store, key string) (bool, error) {
 	return true, nil
 }
 
-// compare returns an error unless two records of a run have the same result, and the
-// same values in the lines of the trace that both have.
+// compare returns an error unless two records of a run have the same result, and the same values in
+// common lines of the trace.
 func compare(a, b *Record) error {
 	differ := func(name string) error {
-		return fmt.Errorf("%s and %s: they are records of the same run, and differ in %s\nhint: -verify, with -out for each folder, finds out which of them this program does not compute again", a.Dir, b.Dir, name)
+		return fmt.Errorf("%s and %s are records of the same run, but differ in %s\nhint: run -verify on each folder, which finds the record that this program does not reproduce", a.Dir, b.Dir, name)
 	}
 	resultA, errA := a.File("result.json")
 	resultB, errB := b.File("result.json")
@@ -118,7 +118,7 @@ func compare(a, b *Record) error {
 	return nil
 }
 
-// agrees reports whether two traces have the same values where both have any.
+// agrees reports whether two traces have the same values where both have one.
 func (t *Trace) agrees(other *Trace) bool {
 	rows := map[float64][]float64{}
 	for _, row := range other.Rows {
@@ -142,7 +142,7 @@ func (t *Trace) agrees(other *Trace) bool {
 	return true
 }
 
-// mergeDatasets takes over what is known there alone.
+// mergeDatasets adds the datasets that only the other folder knows.
 func (s *Store) mergeDatasets(ctx context.Context, from *Store) error {
 	theirs, err := from.Datasets()
 	if err != nil {
@@ -162,8 +162,8 @@ func (s *Store) mergeDatasets(ctx context.Context, from *Store) error {
 	return s.remember(ctx, more)
 }
 
-// from returns what is known of data, declared as seen from another folder of records. A
-// path that leads nowhere there is of a folder that was copied, and stays as it is.
+// from rewrites the relative folder of user data for another folder of records. If the data does
+// not exist there, the records were copied from elsewhere, and from keeps the path.
 func (k Known) from(old, dir string) Known {
 	path, own := k.Declared["dir"].(string)
 	if !own || filepath.IsAbs(path) {

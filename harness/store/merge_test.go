@@ -11,9 +11,8 @@ import (
 	"dgkip/harness/experiment"
 )
 
-// Records are brought in whoever is at their runs, and whoever opens the folder meanwhile
-// leaves what is half written.
-func TestMergeBesideOthers(t *testing.T) {
+// Merge works while other processes hold locks and tidy the folder.
+func TestMergeWhileTidying(t *testing.T) {
 	from, s := prepared(t), prepared(t)
 	const n = 40
 	for seed := range uint64(n) {
@@ -61,9 +60,8 @@ func TestMergeBesideOthers(t *testing.T) {
 	}
 }
 
-// Data of one's own is known after a merge from a folder at another depth, too, where
-// the paths to it are others.
-func TestMergeKnowsOwnData(t *testing.T) {
+// User data stays known after a merge from another folder, where its relative path differs.
+func TestMergeUserData(t *testing.T) {
 	top := t.TempDir()
 	from, s := Open(filepath.Join(top, "scratch", "part")), Open(filepath.Join(top, "results"))
 	if err := errors.Join(from.Prepare(), s.Prepare(), os.Mkdir(filepath.Join(top, "mine"), 0o777)); err != nil {

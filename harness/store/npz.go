@@ -8,19 +8,19 @@ import (
 	"dgkip/harness/sets"
 )
 
-// recipe names the array that holds where a set comes from.
+// recipe names the array with the identity of the run that computed the set.
 const recipe = "recipe"
 
-// encodeSet returns distilled.npz and its digest. The recipe is left out of the digest: it
-// repeats the record's key.
+// encodeSet returns the content of distilled.npz and its digest. The digest excludes the recipe,
+// which repeats the key of the record.
 func encodeSet(d *method.Distilled, id experiment.Identity) (file []byte, digest string, err error) {
 	arrays := append(sets.Arrays(d), sets.Text(recipe, string(experiment.Canonical(id))))
 	file, err = sets.Encode(arrays)
 	return file, sets.Digest(arrays, recipe), err
 }
 
-// ReadRecipe returns the identity of the run that made the set in a file, false if
-// the file does not say.
+// ReadRecipe returns the identity of the run that computed the set in a file. It reports false if
+// the file does not contain one.
 func ReadRecipe(file string) (id experiment.Identity, ok bool) {
 	z, err := sets.Open(file)
 	if err != nil {

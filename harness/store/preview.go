@@ -10,8 +10,8 @@ import (
 	"dgkip/harness/method"
 )
 
-// Layout says where preview.png has each image: the classes one below the other, in
-// lines of at most ten images, with a gap of two pixels around each.
+// Layout places the images in preview.png. Classes are below each other, in rows of at most ten
+// images, with a gap of two pixels around each image.
 type Layout struct {
 	counts []int // images of each class
 	cell   image.Point
@@ -19,17 +19,17 @@ type Layout struct {
 
 const previewAcross, previewGap = 10, 2
 
-// NewLayout returns the layout for the given numbers of images of each class, of the given size
-// on the picture.
+// NewLayout returns the layout for the number of images of each class and the size of an image in
+// the picture.
 func NewLayout(counts []int, size image.Point) Layout {
 	return Layout{counts, size.Add(image.Pt(previewGap, previewGap))}
 }
 
-// LayoutOf returns the layout of a picture, false if its size does not fit the
-// number of images of each class.
+// LayoutOf returns the layout of a picture, given the number of images of each class. It reports
+// false if the size of the picture does not fit.
 func LayoutOf(counts []int, picture image.Point) (Layout, bool) {
 	l := Layout{counts, image.Pt(1, 1)}
-	n := l.Size().Sub(image.Pt(previewGap, previewGap)) // lines of single pixels
+	n := l.Size().Sub(image.Pt(previewGap, previewGap)) // size in cells
 	inner := picture.Sub(image.Pt(previewGap, previewGap))
 	if n.X < 1 || n.Y < 1 || inner.X%n.X != 0 || inner.Y%n.Y != 0 {
 		return Layout{}, false
@@ -38,7 +38,7 @@ func LayoutOf(counts []int, picture image.Point) (Layout, bool) {
 	return l, l.cell.X > previewGap && l.cell.Y > previewGap
 }
 
-// Size is that of the picture.
+// Size returns the size of the picture.
 func (l Layout) Size() image.Point {
 	across, down := 0, 0
 	for _, n := range l.counts {
@@ -49,7 +49,7 @@ func (l Layout) Size() image.Point {
 
 func lines(images int) int { return (images + previewAcross - 1) / previewAcross }
 
-// Rect is the place of image i of a class, without the gap around it.
+// Rect returns the place of image i of a class, without the gap.
 func (l Layout) Rect(class, i int) image.Rectangle {
 	line := i / previewAcross
 	for _, n := range l.counts[:class] {
@@ -59,7 +59,7 @@ func (l Layout) Rect(class, i int) image.Rectangle {
 	return image.Rectangle{from, from.Add(l.cell).Sub(image.Pt(previewGap, previewGap))}
 }
 
-// preview draws a distilled set. It reports false where there is nothing to draw.
+// preview draws a distilled set. It reports false if the images have neither 1 nor 3 channels.
 func preview(d *method.Distilled) ([]byte, bool) {
 	if d.C != 1 && d.C != 3 {
 		return nil, false
@@ -91,7 +91,7 @@ func preview(d *method.Distilled) ([]byte, bool) {
 	return deflate.PNG(img), true
 }
 
-// shade clips to what a screen can show.
+// shade converts a pixel from [0, 1] to [0, 255] and clips it.
 func shade(v float32) uint8 {
 	return uint8(math.Round(255 * min(max(float64(v), 0), 1)))
 }

@@ -28,11 +28,11 @@ func TestLayout(t *testing.T) {
 	}
 	for _, size := range []image.Point{{73, 38}, {0, 0}, {2 + 10*2, 2 + 4*2}} {
 		if _, ok := LayoutOf([]int{3, 12, 0, 1}, size); ok {
-			t.Errorf("a picture of %v fits", size)
+			t.Errorf("a picture of size %v fits", size)
 		}
 	}
 	if _, ok := LayoutOf(nil, image.Pt(2, 2)); ok {
-		t.Error("no class fits")
+		t.Error("a picture without classes fits")
 	}
 }
 
@@ -75,8 +75,8 @@ func TestCommittedPreviews(t *testing.T) {
 		for _, class := range classes {
 			d.Of = append(d.Of, int(class))
 		}
-		// Mean and deviation do not bring whitened images back; the file has their pixels,
-		// rounded to halves.
+		// Mean and deviation do not restore whitened images, but the file holds their pixels,
+		// rounded to float16.
 		alike := bytes.Equal
 		if kind, _ := prep.Texts(); kind[0] != "standard" {
 			pixels, err := z.Read("pixels", 1<<24)
@@ -87,7 +87,7 @@ func TestCommittedPreviews(t *testing.T) {
 			alike = func(a, b []byte) bool { return apart(t, a, b) <= 1 }
 		}
 		if got, ok := preview(d); !ok || !alike(got, want) {
-			t.Errorf("%s: another picture", file)
+			t.Errorf("%s: the picture differs", file)
 		}
 		picture, err := png.DecodeConfig(bytes.NewReader(want))
 		if err != nil {
@@ -103,7 +103,7 @@ func TestCommittedPreviews(t *testing.T) {
 	}
 }
 
-// apart is by how many shades two pictures differ at most, 256 if they have other sizes.
+// apart returns the largest difference of two pictures in shades, or 256 if their sizes differ.
 func apart(t *testing.T, a, b []byte) int {
 	t.Helper()
 	p, err := png.Decode(bytes.NewReader(a))

@@ -20,27 +20,27 @@ import (
 	"dgkip/harness/sets"
 )
 
-// sumsFile holds the SHA-256 of every other file of a record, as sha256sum writes
-// and reads them.
+// sumsFile lists the SHA-256 of every other file of a record, in the format of sha256sum.
 const sumsFile = "SHA256SUMS"
 
-// SetFile holds the distilled set of a record.
+// SetFile is the name of the file with the distilled set.
 const SetFile = "distilled.npz"
 
-// required and optional are the files of a record with sums. The optional ones may be left out
-// where records are passed on. Their sums stay, so that they are known when they are made again.
+// required and optional are the files of a record that have checksums. Optional files may be
+// missing in a copy of a record. SHA256SUMS still lists them, so they can be checked when they are
+// computed again.
 var (
 	required = []string{"result.json", "provenance.json", "trace.csv"}
 	optional = []string{SetFile, "preview.png", "timing.csv"}
 )
 
-// ErrDamaged is wrapped by errors of records that are not as a run wrote them.
+// ErrDamaged is wrapped by errors of records that differ from what a run wrote.
 var ErrDamaged = errors.New("damaged record")
 
-// errSchema marks the record of another version of this program.
+// errSchema is wrapped by errors of records with another schema.
 var errSchema = errors.New("record of another version")
 
-// sums returns the text of SHA256SUMS for files.
+// sums returns the content of SHA256SUMS for files.
 func sums(files map[string][]byte) []byte {
 	var b bytes.Buffer
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -49,8 +49,8 @@ func sums(files map[string][]byte) []byte {
 	return b.Bytes()
 }
 
-// parseSums reads SHA256SUMS, which must be as sums writes it, but for the ends of lines that
-// Windows and Git give it: records may come from others.
+// parseSums parses SHA256SUMS. It accepts only the exact form that sums writes, apart from Windows
+// line ends.
 func parseSums(b []byte) (map[string]string, error) {
 	out := map[string]string{}
 	var again bytes.Buffer
@@ -58,7 +58,7 @@ func parseSums(b []byte) (map[string]string, error) {
 	for line := range strings.Lines(string(b)) {
 		sum, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
 		if raw, err := hex.DecodeString(sum); err != nil || len(raw) != sha256.Size || !slices.Contains(required, name) && !slices.Contains(optional, name) {
-			return nil, fmt.Errorf("%q is no line of a sum", line)
+			return nil, fmt.Errorf("%q is not the checksum of a file", line)
 		}
 		out[name] = sum
 	}
@@ -66,16 +66,16 @@ func parseSums(b []byte) (map[string]string, error) {
 		fmt.Fprintf(&again, "%s  %s\n", out[name], name)
 	}
 	if !bytes.Equal(again.Bytes(), b) {
-		return nil, errors.New("the lines are not those of sha256sum, in the order of the names")
+		return nil, errors.New("the lines are not in the form that this program writes")
 	}
 	return out, nil
 }
 
-// Limits in bytes on what is read of a record: it may come from others, and a file without an
-// end must not fill the memory. No set that a run can hold is larger.
+// Size limits in bytes. A record may come from elsewhere, and an endless file must not fill the
+// memory. No set that a run can hold is larger.
 const maxText, maxSet = 256 << 20, 1 << 36
 
-// openFile opens a file that a record may have, neither a pipe nor a device.
+// openFile opens a regular file of a record, and rejects files that are too large.
 func openFile(name string) (f *os.File, size int64, err error) {
 	f, info, err := sets.OpenRegular(name)
 	if err != nil {
@@ -87,7 +87,7 @@ func openFile(name string) (f *os.File, size int64, err error) {
 	}
 	if info.Size() > most {
 		f.Close()
-		return nil, 0, fmt.Errorf("%s: %w: %d bytes, and it may have %d", name, sets.ErrOversized, info.Size(), most)
+		return nil, 0, fmt.Errorf("%s: %w: %d bytes, with a limit of %d", name, sets.ErrOversized, info.Size(), most)
 	}
 	return f, info.Size(), nil
 }
@@ -101,15 +101,14 @@ func readFile(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, size))
 }
 
-// Has reports whether there is a record. One whose numbers are damaged is none; Damaged says
-// why.
+// Has reports whether there is a record. A record with damaged numbers does not count; see Damaged.
 func (s *Store) Has(key string) bool {
 	_, err := s.Get(key)
 	return err == nil || errors.Is(err, errSchema)
 }
 
-// Whole reads a record and holds all its files against their sums: those that it returns
-// later are not held against them again.
+// Whole reads a record and verifies the checksums of all its files. Later reads of the record do
+// not check them again.
 func (s *Store) Whole(key string) (*Record, error) {
 	r, err := s.Get(key)
 	if err != nil {
@@ -118,8 +117,8 @@ func (s *Store) Whole(key string) (*Record, error) {
 	return r, r.Verify()
 }
 
-// Get reads the numbers of a record. The error wraps ErrDamaged if they are not as a run wrote
-// them. What is damaged in other folders is not there.
+// Get reads a record. The error wraps fs.ErrNotExist if there is none, and ErrDamaged if its
+// numbers are not what a run wrote. Damaged records in other folders are ignored.
 func (s *Store) Get(key string) (*Record, error) {
 	r, err := s.own(key)
 	for _, other := range s.also {
@@ -169,13 +168,13 @@ func (s *Store) fromDisk(key string) (*Record, error) {
 	return r, nil
 }
 
-// read fills in a record and checks it.
+// read parses and checks a record.
 func (r *Record) read(key string, result []byte) error {
 	if err := json.Unmarshal(result, &r.Result); err != nil {
 		return fmt.Errorf("result.json: %w", err)
 	}
 	if r.Result.Schema != RecordSchema {
-		return fmt.Errorf("%s is a %w: schema %d is not read by this program, which knows %d\nhint: a run of its experiment with -force computes it again", r.Dir, errSchema, r.Result.Schema, RecordSchema)
+		return fmt.Errorf("%s is a %w: this program reads schema %d, not %d\nhint: a run of its experiment with -force computes it again", r.Dir, errSchema, RecordSchema, r.Result.Schema)
 	}
 	list, err := readFile(filepath.Join(r.Dir, sumsFile))
 	if err != nil {
@@ -195,12 +194,12 @@ func (r *Record) read(key string, result []byte) error {
 		return fmt.Errorf("provenance.json: %w", err)
 	}
 	if r.Result.Key != key || r.Result.Identity.Key() != key {
-		return errors.New("it belongs to another key; was it renamed or edited?")
+		return errors.New("the folder does not have the key of its result; was it renamed or edited?")
 	}
 	return r.Result.check()
 }
 
-// fits returns an error unless a file has the bytes that the run wrote.
+// fits returns an error unless the content of a file has the checksum that the run wrote.
 func (r *Record) fits(name string, b io.Reader) error {
 	want, listed := r.sums[name]
 	if !listed {
@@ -216,7 +215,7 @@ func (r *Record) fits(name string, b io.Reader) error {
 	return nil
 }
 
-// file reads a file of the record, which must be what the run wrote.
+// file reads a file of the record and checks it.
 func (r *Record) file(name string) ([]byte, error) {
 	b, err := readFile(filepath.Join(r.Dir, name))
 	if err != nil || r.whole {
@@ -225,8 +224,8 @@ func (r *Record) file(name string) ([]byte, error) {
 	return b, r.fits(name, bytes.NewReader(b))
 }
 
-// File reads a file of the record. The error wraps fs.ErrNotExist if it is not
-// there, and ErrDamaged if it is not what the run wrote, or a set that is not that of
+// File reads a file of the record. The error wraps fs.ErrNotExist if the file is missing. It wraps
+// ErrDamaged if the file is not what the run wrote, or if a set does not have the digest in
 // result.json.
 func (r *Record) File(name string) ([]byte, error) {
 	b, err := r.file(name)
@@ -239,17 +238,17 @@ func (r *Record) File(name string) ([]byte, error) {
 	return b, err
 }
 
-// isSet returns an error unless a file holds the set of result.json: its sum may have been
-// computed again for another one.
+// isSet returns an error unless a file holds the set of result.json. Its checksum does not prove
+// that, because somebody may have replaced both.
 func (r *Record) isSet(b []byte) error {
 	arrays, err := sets.Unpack(SetFile, b)
 	if err == nil && sets.Digest(arrays, recipe) != r.Result.Digests["distilled"] {
-		err = fmt.Errorf("%s is not the set that result.json is about, which has another digest", SetFile)
+		err = fmt.Errorf("%s is another set: its digest is not the one in result.json", SetFile)
 	}
 	return err
 }
 
-// damage is an error of a record.
+// damage is the error of a damaged record.
 type damage struct {
 	text  string
 	cause error
@@ -258,37 +257,37 @@ type damage struct {
 func (d *damage) Error() string   { return d.text }
 func (d *damage) Unwrap() []error { return []error{ErrDamaged, d.cause} }
 
-// damaged says what is wrong with a record, and what mends it. Its files go by their names, for
-// the folder is said.
+// damaged wraps an error of a record, with the folder in front and a remedy as a hint. Paths of
+// files lose the folder, which the message already names.
 func (r *Record) damaged(err error, mend string) error {
 	what := strings.NewReplacer(r.Dir+string(filepath.Separator), "", "\n", "; ").Replace(err.Error())
 	return &damage{fmt.Sprintf("the record %s is damaged: %s\nhint: %s", r.Dir, what, mend), err}
 }
 
-// spoilt is damaged for files without numbers.
+// spoilt is damaged for errors in files other than the numbers.
 func (r *Record) spoilt(err error) error {
 	p := r.Provenance
 	var only []string
 	for _, axis := range slices.Sorted(maps.Keys(p.Cell)) {
 		only = append(only, axis+":"+p.Cell[axis])
 	}
-	return r.damaged(err, fmt.Sprintf("its numbers are sound and count all the same; -exp %s -profile %s -only '%s seed:%d' -force makes it again",
+	return r.damaged(err, fmt.Sprintf("its numbers are sound and still count; -exp %s -profile %s -only '%s seed:%d' -force computes it again",
 		p.Experiment, p.Profile, strings.Join(only, " "), r.Result.Identity.Seed))
 }
 
-// HasSet reports whether the file of the distilled set is there.
+// HasSet reports whether the file of the distilled set exists.
 func (r *Record) HasSet() bool {
 	_, err := os.Lstat(filepath.Join(r.Dir, SetFile))
 	return err == nil
 }
 
-// Preview is the path of the picture of the distilled set. It may not exist.
+// Preview returns the path of the picture of the distilled set, which may not exist.
 func (r *Record) Preview() string { return filepath.Join(r.Dir, "preview.png") }
 
-// Picture reads the picture of the distilled set, as File does.
+// Picture reads the picture of the distilled set. Errors are as in File.
 func (r *Record) Picture() ([]byte, error) { return r.File("preview.png") }
 
-// Trace reads trace.csv, which must be what the run wrote.
+// Trace reads trace.csv. Errors are as in File.
 func (r *Record) Trace() (*Trace, error) {
 	b, err := r.File("trace.csv")
 	if err != nil {
@@ -301,7 +300,7 @@ func (r *Record) Trace() (*Trace, error) {
 	return t, nil
 }
 
-// Timing reads timing.csv, which must be what the run wrote.
+// Timing reads timing.csv. Errors are as in File.
 func (r *Record) Timing() ([]TimingRow, error) {
 	b, err := r.File("timing.csv")
 	if err != nil {
@@ -309,7 +308,7 @@ func (r *Record) Timing() ([]TimingRow, error) {
 	}
 	t, err := parseTrace(b)
 	if err != nil || len(t.Columns) != 3 {
-		return nil, r.spoilt(errors.New("timing.csv is not what this program writes"))
+		return nil, r.spoilt(errors.New("timing.csv is not in the format of this program"))
 	}
 	var rows []TimingRow
 	for _, row := range t.Rows {
@@ -318,8 +317,7 @@ func (r *Record) Timing() ([]TimingRow, error) {
 	return rows, nil
 }
 
-// Verify holds every file of a record against its sum, but for the two that Get has. Those
-// that may be left out need not be there.
+// Verify checks the files that Get has not checked. Optional files may be missing.
 func (r *Record) Verify() error {
 	var problems []error
 	for _, name := range slices.Concat(optional, required[2:]) {
@@ -336,7 +334,7 @@ func (r *Record) Verify() error {
 	return nil
 }
 
-// holds returns an error unless a file of the record is there and has the bytes that the run wrote.
+// holds returns an error unless a file of the record exists and has its checksum.
 func (r *Record) holds(name string) error {
 	f, _, err := openFile(filepath.Join(r.Dir, name))
 	if err != nil {
@@ -346,8 +344,7 @@ func (r *Record) holds(name string) error {
 	return r.fits(name, f)
 }
 
-// CheckSet checks a set in the folder of a record against its sum. It accepts files that are in
-// no such folder.
+// CheckSet checks the checksum of a set inside the folder of a record. It accepts any other file.
 func CheckSet(file string) error {
 	r := &Record{Dir: filepath.Dir(file)}
 	list, err := readFile(filepath.Join(r.Dir, sumsFile))
@@ -367,8 +364,8 @@ func CheckSet(file string) error {
 	return r.spoilt(err)
 }
 
-// Damaged says why what stands in a run's place is no record, nil if it is one or
-// nothing stands there. One whose other files are damaged is a record; see Record.Verify.
+// Damaged returns the error of a damaged record. It returns nil if the record is sound or missing.
+// Damage outside the numbers does not count; see Record.Verify.
 func (s *Store) Damaged(key string) error {
 	if _, err := os.Lstat(s.run(key)); err != nil || s.none(s.run(key)) {
 		return nil
@@ -379,8 +376,8 @@ func (s *Store) Damaged(key string) error {
 	return nil
 }
 
-// Outdated says why a record that counts as one cannot be read, nil if it can be or
-// there is none.
+// Outdated returns an error if a record has another schema, which this program cannot read.
+// Otherwise it returns nil.
 func (s *Store) Outdated(key string) error {
 	if _, err := s.Get(key); errors.Is(err, errSchema) {
 		return err
@@ -388,8 +385,8 @@ func (s *Store) Outdated(key string) error {
 	return nil
 }
 
-// check holds the numbers of a result against what they can be, and every accuracy
-// against the errors that were counted.
+// check returns an error for impossible numbers, and for accuracies that contradict the counted
+// errors.
 func (r *Result) check() error {
 	for _, name := range slices.Sorted(maps.Keys(r.Metrics)) {
 		v := r.Metrics[name]
@@ -397,11 +394,11 @@ func (r *Result) check() error {
 			return fmt.Errorf("metric %s is %v", name, v)
 		}
 		if strings.HasSuffix(name, "_acc") && !(v >= 0 && v <= 1) {
-			return fmt.Errorf("%s is %v, which is no fraction", name, v)
+			return fmt.Errorf("%s is %v, but must be in [0, 1]", name, v)
 		}
 	}
 	if _, ok := r.Metrics["test_acc"]; !ok {
-		return errors.New("there is no test_acc")
+		return errors.New("test_acc is missing")
 	}
 	images := r.Counts["test_images"]
 	for _, name := range slices.Sorted(maps.Keys(r.Counts)) {
@@ -410,7 +407,7 @@ func (r *Result) check() error {
 			continue
 		}
 		if len(images) != 1 || images[0] <= 0 {
-			return fmt.Errorf("%s is there without the one number of test_images", name)
+			return fmt.Errorf("%s needs test_images with a single positive number", name)
 		}
 		var sum float64
 		for _, n := range r.Counts[name] {
@@ -421,7 +418,7 @@ func (r *Result) check() error {
 		}
 		want := 1 - sum/float64(len(r.Counts[name]))/float64(images[0])
 		if acc, has := r.Metrics[prefix+"test_acc"]; has && math.Abs(acc-want) > 1e-9 {
-			return fmt.Errorf("%stest_acc is %v, where %s gives %v", prefix, acc, name, want)
+			return fmt.Errorf("%stest_acc is %v, but %s gives %v", prefix, acc, name, want)
 		}
 	}
 	return nil
@@ -452,7 +449,7 @@ func parseTrace(b []byte) (*Trace, error) {
 	return t, nil
 }
 
-// CSV returns the trace as trace.csv holds it.
+// CSV returns the content of trace.csv.
 func (t *Trace) CSV() []byte {
 	var b bytes.Buffer
 	b.WriteString(strings.Join(t.Columns, ","))

@@ -9,68 +9,68 @@ import (
 	"dgkip/harness/method"
 )
 
-// RecordSchema is the version of the records' form.
+// RecordSchema is the format version of records.
 const RecordSchema = 2
 
-// Result is result.json: what a run found, a function of its identity alone. Its
-// bytes are the same wherever and however often it is computed.
+// Result is the content of result.json. It depends only on the identity, so its bytes are the same
+// on every machine.
 type Result struct {
 	Schema   int                 `json:"schema"`
 	Key      string              `json:"key"` // SHA-256 of the identity's canonical JSON
 	Identity experiment.Identity `json:"identity"`
 
-	// Metrics are single numbers by name: test_acc, a fraction in [0, 1], always;
-	// others as the protocol and the method's last trace line have them, the
-	// method's with "last." in front, where the protocol has none of that name. Of a pool the
-	// protocol's are in the run's own networks, the method's in those of the pool.
+	// Metrics are numbers by name. test_acc, in [0, 1], is always present. The others come from the
+	// protocol, and from the method's last trace line with the prefix "last." unless the protocol
+	// has a metric of the same name. With several draws, the protocol's metrics come from the run's
+	// own networks and the method's from all draws.
 	Metrics map[string]float64 `json:"metrics"`
-	// Counts are integers by name, one for every repetition of the scoring:
-	// test_errors always, and test_images, a single one.
+	// Counts are integers by name, one for each repetition of the scoring. They include
+	// test_errors, and test_images with a single number.
 	Counts map[string][]int64 `json:"counts"`
 
 	Updates int      `json:"updates"` // of the distilled set
-	Images  int      `json:"images"`  // in it; 0 for the whole training set
+	Images  int      `json:"images"`  // in the distilled set; 0 for the whole training set
 	Notes   []string `json:"notes,omitempty"`
 
-	// Digests are of the contents of distilled.npz: its arrays, not its packaging.
+	// Digests of the arrays in distilled.npz. Compression does not affect them.
 	Digests map[string]string `json:"digests"`
 }
 
-// Provenance is provenance.json: where a result comes from and what it took.
+// Provenance is the content of provenance.json: how and where a result was computed.
 type Provenance struct {
 	Schema   int       `json:"schema"`
 	Key      string    `json:"key"`
 	Started  time.Time `json:"started"`
 	Finished time.Time `json:"finished"`
-	Wall     float64   `json:"wall_seconds"` // all sessions together, scoring included
+	Wall     float64   `json:"wall_seconds"` // of all sessions, with scoring
 	CPU      float64   `json:"cpu_seconds"`
 	Memory   int64     `json:"peak_memory_bytes"`
 
-	// Shared says that CPU and Memory are not the run's own: they are of the whole
-	// process, in which other runs were under way (-jobs > 1). Memory, a peak, may also
-	// be an earlier run's where the system does not let a process forget that.
+	// Shared is set if other runs were computed in the same process (-jobs > 1). CPU and Memory are
+	// then those of the whole process. On systems that cannot reset the peak, Memory may always
+	// include earlier runs.
 	Shared bool `json:"shared"`
 
 	Scoring  float64   `json:"scoring_seconds"` // part of Wall
 	Timing   Timing    `json:"timing"`
-	Sessions []Session `json:"sessions"` // one, and one more for every time it was resumed
+	Sessions []Session `json:"sessions"` // one, and another after each interruption
 
-	// Of is the run that made the set, where this one only scored it otherwise: its
-	// times and sessions are counted in, those of the method are its own.
+	// Of is the run that distilled the set, if this run only scored it. Wall, CPU and Sessions then
+	// include the distillation, and Timing comes from that run.
 	Of string `json:"of,omitempty"`
 
 	Dataset Dataset `json:"dataset"`
 
-	// Experiment and Cell say for which cell of which experiment the run was made.
+	// Experiment, Profile and Cell name what the run was computed for.
 	Experiment string            `json:"experiment"`
 	Profile    string            `json:"profile"`
 	Cell       map[string]string `json:"cell"`
 
-	// Trace says which lines the trace has.
+	// Trace describes the lines that the trace has.
 	Trace experiment.Trace `json:"trace"`
 }
 
-// Dataset says which data was read.
+// Dataset describes the data of a run.
 type Dataset struct {
 	Title   string   `json:"title"`
 	BuiltIn bool     `json:"built_in"`
@@ -78,7 +78,7 @@ type Dataset struct {
 	Shape   Shape    `json:"shape,omitzero"`
 }
 
-// Shape is what the time and memory of a run depend on, of all that is in its data.
+// Shape holds the sizes of the data that determine the time and memory of a run.
 type Shape struct {
 	Train    int `json:"train"` // images
 	Test     int `json:"test"`
@@ -87,58 +87,56 @@ type Shape struct {
 	Channels int `json:"channels"`
 }
 
-// Session is a stretch of work on a run without interruption.
+// Session is an uninterrupted part of a run.
 type Session struct {
 	Host    env.Host  `json:"host"`
-	Kernels string    `json:"kernels"`        // path in use
-	Code    string    `json:"code,omitempty"` // digest of the sources of method and protocol, where they are there
+	Kernels string    `json:"kernels"`        // implementation in use
+	Code    string    `json:"code,omitempty"` // digest of the sources of method and protocol; "" if unknown
 	Started time.Time `json:"started"`
 	Seconds float64   `json:"seconds"`
 	Args    []string  `json:"args"`
 	Jobs    int       `json:"jobs"`
 	Threads int       `json:"threads"`
-	Beside  bool      `json:"beside,omitzero"` // other processes made runs of the folder on this host
+	Beside  bool      `json:"beside,omitzero"` // other processes on this host computed runs in the same folder
 	From    int       `json:"from_update"`
 }
 
-// Timing is the time that an update of the distilled set and an iteration take, without
-// scoring, tracing and checkpoints.
+// Timing holds the time of an update and of an iteration, without scoring, tracing and checkpoints.
 type Timing struct {
-	Median   float64 `json:"seconds_per_update"` // 0 without updates; the training of networks between updates is left out
+	Median   float64 `json:"seconds_per_update"` // 0 without updates; excludes the training of networks between updates
 	Counted  int     `json:"updates_counted"`
 	Excluded int     `json:"updates_excluded"` // the first of every session
 
-	// Iteration is the median time of an iteration, with the training of networks. It is 0
-	// in records made before iterations were timed.
+	// Iteration is the median time of an iteration, including the training of networks. It is 0 in
+	// old records, whose iterations were not timed.
 	Iteration    float64 `json:"seconds_per_iteration,omitempty"`
 	PerIteration int     `json:"updates_per_iteration,omitempty"`
 
-	// Flops is the number of floating-point operations of an update, if the method
-	// tells: it compares across machines.
+	// Flops is the number of floating-point operations of an update, or 0 if unknown. Unlike times,
+	// it can be compared across machines.
 	Flops float64 `json:"flops_per_update,omitempty"`
 
-	// Shared says that other runs had a part of the machine (-jobs > 1, or other
-	// processes that make runs for the same folder), Hosts on how many machines the
-	// updates were made. Tables flag such timings.
+	// Shared is set if other runs used the same machine (-jobs > 1, or other processes in the same
+	// folder). Hosts is the number of machines that computed updates. Tables mark such timings.
 	Shared bool `json:"shared_machine"`
 	Hosts  int  `json:"hosts"`
 }
 
-// TimingRow is a line of timing.csv: seconds per update from one to another.
+// TimingRow is a line of timing.csv: the seconds per update between two updates.
 type TimingRow struct {
 	From, To int
-	Seconds  float64 // of one update, on average
-	Before   float64 // what was spent before it, such as on training a network; not in the file
+	Seconds  float64 // mean of one update
+	Before   float64 // mean time before an update, such as for training a network; not in the file
 }
 
-// Trace is trace.csv: what was observed along a run. The first column is update,
-// the others are sorted by name. A NaN stands for a value that was not taken.
+// Trace is the content of trace.csv: values observed during a run. The first column is update, and
+// the others are sorted by name. NaN marks a missing value.
 type Trace struct {
 	Columns []string
 	Rows    [][]float64
 }
 
-// Column returns a column by its name, nil if there is none.
+// Column returns a column by its name, or nil if it does not exist.
 func (t *Trace) Column(name string) []float64 {
 	j := slices.Index(t.Columns, name)
 	if j < 0 {
@@ -157,20 +155,20 @@ type Record struct {
 	Result     Result
 	Provenance Provenance
 
-	sums  map[string]string // of its files, by name
-	whole bool              // all files were held against them
+	sums  map[string]string // checksums by file name
+	whole bool              // all checksums were verified
 }
 
-// Draft is what Put makes a record of.
+// Draft is the content of a new record.
 type Draft struct {
-	Result     Result // without Schema, Key, Images and Digests, which Put fills in
+	Result     Result // Put sets Schema, Key, Images and Digests
 	Provenance Provenance
 	Trace      Trace
 	Timing     []TimingRow
 	Set        *method.Distilled
 }
 
-// Failure is failed/.../failure.json: a run that ended without a result.
+// Failure is the content of failed/.../failure.json: a run that ended without a result.
 type Failure struct {
 	Schema   int                 `json:"schema"`
 	Key      string              `json:"key"`
@@ -178,7 +176,7 @@ type Failure struct {
 	Kind     string              `json:"kind"` // error, panic or not-finite
 	Message  string              `json:"message"`
 	Stack    string              `json:"stack,omitempty"`
-	Update   int                 `json:"update"` // the last one seen
+	Update   int                 `json:"update"` // last update that was observed
 	When     time.Time           `json:"when"`
 	Session  Session             `json:"session"`
 	Cell     map[string]string   `json:"cell"`

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// oldSuffix ends the name of a record that is being replaced, out of its place.
+// oldSuffix ends the name of a record that was moved away to be replaced.
 const oldSuffix = ".old"
 
-// tmpName matches the names that this program gives in work/tmp: of probes, data.json and the
-// cache, or behind a key.
+// tmpName matches the names that this program uses in work/tmp: of probes, data.json, cache files,
+// and records and checkpoints by their key.
 var tmpName = regexp.MustCompile(`^(?:(?:probe|data|cache\.[0-9a-f]{64})|([0-9a-f]{64})(?:\.ckpt)?)\.[A-Z2-7]{26}(?:\.old)?$`)
 
-// Tidy puts right what killed processes left behind: records that were out of their
-// place to be replaced, half-written files, and locks. It touches nothing but names of
-// this program, and where nothing can be written it does nothing. Behind links, which may lead
-// to anybody's folder, it does no more than put records right.
+// Tidy cleans up after killed processes. It restores records that were moved away to be replaced,
+// and removes half-written files and old locks. It ignores names that this program does not use,
+// and does nothing in a read-only folder. It removes nothing behind links, which may lead to
+// foreign folders.
 func (s *Store) Tidy() {
 	var left []string
 	for _, e := range entries(s.work("tmp")) {
@@ -26,7 +26,7 @@ func (s *Store) Tidy() {
 		switch {
 		case name == nil:
 		case name[1] != "" && strings.HasSuffix(file, oldSuffix):
-			s.putBack(name[1], file) // whoever is replacing it takes it out once more
+			s.putBack(name[1], file) // a process that is replacing it moves it away again
 		case !s.linked("tmp"):
 			left = append(left, file)
 		}
@@ -44,8 +44,8 @@ func (s *Store) Tidy() {
 	}
 }
 
-// DropOld removes those files and folders that nobody has written to for an hour, by the clock
-// that dates a file named probe, which it makes for that.
+// DropOld removes files and folders that were not changed for an hour. It creates and removes a
+// file named probe to read the clock of the file system.
 func DropOld(probe string, names []string) {
 	if len(names) == 0 {
 		return
@@ -59,7 +59,7 @@ func DropOld(probe string, names []string) {
 	}
 }
 
-// linked reports whether work, or a folder in it, is a link.
+// linked reports whether the folder work, or a part of it, is a link.
 func (s *Store) linked(part string) bool {
 	for _, dir := range []string{s.work(""), s.work(part)} {
 		if info, err := os.Lstat(dir); err == nil && info.Mode()&os.ModeSymlink != 0 {
@@ -75,22 +75,22 @@ func entries(dir string) []os.DirEntry {
 	return list
 }
 
-// putBack puts a record back if nothing is in its place, and else removes it: what
-// was to follow it did.
+// putBack restores a record if its place is free. Otherwise its replacement is complete, and
+// putBack discards it.
 func (s *Store) putBack(key, old string) {
 	dir := s.run(key)
 	_, isRecord := os.Stat(filepath.Join(old, "result.json"))
 	if _, err := os.Lstat(dir); err != nil && isRecord == nil {
 		if os.Rename(old, dir) == nil {
-			syncDir(filepath.Dir(dir)) // if it cannot be, the next start finds it here or there
+			syncDir(filepath.Dir(dir)) // after a failure, the next start finds the record in one of both places
 		}
 		return
 	}
 	s.discard(old)
 }
 
-// discard removes what was replaced, a record or a failure, but keeps a record that is
-// damaged: something in it may still be wanted.
+// discard removes a replaced record or failure. It keeps a damaged record in Aside, because
+// somebody may still need its files.
 func (s *Store) discard(old string) {
 	key, _, _ := strings.Cut(filepath.Base(old), ".")
 	r := &Record{Dir: old}
@@ -110,5 +110,5 @@ func (s *Store) discard(old string) {
 	os.RemoveAll(old)
 }
 
-// Aside is where damaged records are kept that were made again.
+// Aside returns the folder of damaged records that were computed again.
 func (s *Store) Aside() string { return s.work("damaged") }

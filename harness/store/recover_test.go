@@ -28,9 +28,9 @@ func TestTidy(t *testing.T) {
 	key := record.Result.Key
 	take(record.Dir, key)
 	if s.Tidy(); !s.Has(key) {
-		t.Error("the record is not back")
+		t.Error("the record is not restored")
 	}
-	// With a record in its place the old one has served.
+	// If its place is taken, the old record is removed.
 	take(record.Dir, key)
 	if _, err := s.Put(draft(1), false); err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func TestTidy(t *testing.T) {
 	if !s.Has(key) {
 		t.Error("the record is gone")
 	}
-	// A failure is not a record.
+	// A failure is not restored as a record.
 	d := draft(2)
 	if err := s.Fail(Failure{Identity: d.Result.Identity}); err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestTidy(t *testing.T) {
 	take(s.failed(d.Result.Identity.Key()), d.Result.Identity.Key())
 	s.Tidy()
 	if _, err := os.Stat(s.run(d.Result.Identity.Key())); err == nil {
-		t.Error("a failure stands in the place of a record")
+		t.Error("a failure is in the place of a record")
 	}
 	if left, _ := os.ReadDir(s.work("tmp")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
@@ -81,7 +81,7 @@ func TestForcedCheckpoints(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.DropLeftover(key)
-	expect(true, "forced") // of a run that is under way
+	expect(true, "forced") // a running job keeps its state
 	lock.Unlock()
 	s.DropLeftover(key)
 	expect(true, "")
@@ -90,15 +90,14 @@ func TestForcedCheckpoints(t *testing.T) {
 	expect(false, "")
 }
 
-// What is out of its place for a moment is put back by a process that starts at that moment,
-// and by another one replaced once more.
+// Several processes replace and restore the same record.
 func TestTidyWhileReplacing(t *testing.T) {
 	s := prepared(t)
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {
 			for range 20 {
-				if _, err := s.Put(draft(1), true); err != nil && !errors.Is(err, fs.ErrNotExist) { // it is out of its place again
+				if _, err := s.Put(draft(1), true); err != nil && !errors.Is(err, fs.ErrNotExist) { // another goroutine has moved it away
 					t.Error(err)
 				}
 				Open(s.dir).Tidy()
@@ -112,7 +111,7 @@ func TestTidyWhileReplacing(t *testing.T) {
 	}
 }
 
-// What a killed process has left is gone at a later start; what a living one is writing is not.
+// Tidy removes what a killed process left, but nothing of a live one.
 func TestTidyLeftovers(t *testing.T) {
 	s := prepared(t)
 	dead, alive := draft(1).Result.Identity.Key(), draft(2).Result.Identity.Key()
@@ -141,7 +140,7 @@ func TestTidyLeftovers(t *testing.T) {
 	}
 }
 
-// A folder's name is a name, whatever it would mean in a pattern.
+// Folder names may contain pattern characters.
 func TestNamesLikePatterns(t *testing.T) {
 	dir := t.TempDir()
 	neighbour := Open(filepath.Join(dir, "results"))
@@ -167,7 +166,7 @@ func TestNamesLikePatterns(t *testing.T) {
 		plant(t, s, key, holder{Token: "t"}, 2*Stale)
 		lock, err := s.Lock(key)
 		if err != nil {
-			t.Errorf("%s: a dead lock stays: %v", name, err)
+			t.Errorf("%s: a stale lock stays: %v", name, err)
 			continue
 		}
 		lock.Unlock()
@@ -175,7 +174,7 @@ func TestNamesLikePatterns(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s.Tidy(); !s.Has(key) {
-			t.Errorf("%s: a record that was out of its place is lost", name)
+			t.Errorf("%s: a record that was moved away is lost", name)
 		}
 		theirs, _ := cached(t, neighbour, 3)
 		ours, _ := cached(t, s, 1)
@@ -188,7 +187,7 @@ func TestNamesLikePatterns(t *testing.T) {
 			found bool
 		}{"a": {ours, false}, "b": {ours, true}} {
 			if _, found := load(c.Cache, key); found != c.found {
-				t.Errorf("%s: %s is kept: %v", name, key, found)
+				t.Errorf("%s: %s is in the cache: %v", name, key, found)
 			}
 		}
 		if _, found := load(theirs, "a"); !found {
@@ -197,8 +196,7 @@ func TestNamesLikePatterns(t *testing.T) {
 	}
 }
 
-// Of what lies in work only what this program has written is removed, once nobody has
-// written to it for an hour, and nothing behind a link.
+// Tidy removes only files of this program that are over an hour old, and nothing behind a link.
 func TestTidyOthers(t *testing.T) {
 	s := prepared(t)
 	tmp, cache := s.work("tmp"), filepath.Join(s.work("cache"), "ab")
@@ -243,7 +241,7 @@ func TestTidyOthers(t *testing.T) {
 	if got := names(cache); !slices.Equal(got, []string{"a.tex"}) {
 		t.Errorf("the cache holds %q", got)
 	}
-	// The same names in somebody else's folder.
+	// The same names in a foreign folder.
 	for _, part := range []string{"tmp", "cache", ""} {
 		s := prepared(t)
 		other := t.TempDir()
@@ -261,16 +259,16 @@ func TestTidyOthers(t *testing.T) {
 		s.Tidy()
 		s.Cache(0, nil).Trim()
 		if s.dropCache(); len(files(t, other)) != want {
-			t.Errorf("work/%s is a link, and of what it leads to %v is left", part, files(t, other))
+			t.Errorf("work/%s is a link, and only %v is left behind it", part, files(t, other))
 		}
-		// The store itself works there.
+		// The store still works there.
 		if err := s.Prepare(); err != nil {
 			t.Fatal(err)
 		}
 		c, _ := cached(t, s, 3)
 		save(c, "a")
 		if _, found := load(c, "a"); !found {
-			t.Errorf("work/%s is a link, and the cache keeps nothing", part)
+			t.Errorf("work/%s is a link, and the cache is broken", part)
 		}
 		r, err := s.Put(draft(1), false)
 		if err != nil {
@@ -280,12 +278,12 @@ func TestTidyOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		if s.Tidy(); !s.Has(r.Result.Key) {
-			t.Errorf("work/%s is a link, and a record that was out of its place is lost", part)
+			t.Errorf("work/%s is a link, and a record that was moved away is lost", part)
 		}
 	}
 }
 
-// files lists the files in a folder and below.
+// files lists all files under a folder.
 func files(t *testing.T, dir string) (list []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {

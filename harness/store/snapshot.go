@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// listing is what stood in a folder's places for records and failures at some moment.
+// listing holds the names of records and failures at one moment, and the records read since.
 type listing struct {
 	places map[string]bool
 
@@ -13,21 +13,21 @@ type listing struct {
 	read map[string]found
 }
 
-// found is what Get returned.
+// found is a result of Get.
 type found struct {
 	record *Record
 	err    error
 }
 
-// Snapshot returns the store as it is now. To ask it for many runs costs a look at the
-// folders, and not one for every run; it reads every record once.
+// Snapshot returns the store as it is at this moment. The snapshot lists the folders only once and
+// reads each record only once, so it answers for many runs quickly.
 func (s *Store) Snapshot() *Store {
 	c := *s
 	c.listed, c.also = &listing{places: map[string]bool{}, read: map[string]found{}}, nil
 	for _, folder := range []string{"runs", "failed"} {
 		names, err := below(filepath.Join(s.dir, folder))
 		if err != nil {
-			c.listed = nil // it knows nothing, and looks each time
+			c.listed = nil // without a listing, every question reads the disk
 			break
 		}
 		for _, name := range names {
@@ -40,5 +40,5 @@ func (s *Store) Snapshot() *Store {
 	return &c
 }
 
-// none reports whether nothing stood in a place when the snapshot was taken.
+// none reports whether a path did not exist when the snapshot was taken.
 func (s *Store) none(place string) bool { return s.listed != nil && !s.listed.places[place] }

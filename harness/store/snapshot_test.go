@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A snapshot knows what the store does, and does not look for what was not there.
+// A snapshot gives the same answers as the store, but ignores later changes.
 func TestSnapshot(t *testing.T) {
 	s := prepared(t)
 	a, b, c := draft(1), draft(2), draft(3)
@@ -23,13 +23,13 @@ func TestSnapshot(t *testing.T) {
 	for _, d := range []Draft{a, b, c, draft(4)} {
 		k := key(d)
 		if l.Has(k) != s.Has(k) || (l.Failed(k) == nil) != (s.Failed(k) == nil) || (l.Damaged(k) == nil) != (s.Damaged(k) == nil) || l.Outdated(k) != nil {
-			t.Errorf("listed %v %v %v", l.Has(k), l.Failed(k), l.Damaged(k))
+			t.Errorf("snapshot: %v %v %v", l.Has(k), l.Failed(k), l.Damaged(k))
 		}
 	}
 	if _, err := s.Put(draft(4), false); err != nil {
 		t.Fatal(err)
 	}
 	if l.Has(key(draft(4))) {
-		t.Error("a snapshot knows of what came later")
+		t.Error("a snapshot knows a later record")
 	}
 }

@@ -3,16 +3,16 @@
 //	runs/<2 hex>/<key>/    result.json provenance.json trace.csv timing.csv
 //	                       distilled.npz preview.png SHA256SUMS
 //	failed/<2 hex>/<key>/  failure.json
-//	data.json              what is known of the datasets that runs were made of
-//	work/                  locks, checkpoints, half-written files and the cache; never
-//	                       to keep
+//	data.json              descriptions of the datasets that runs used
+//	work/                  locks, checkpoints, unfinished files and the cache;
+//	                       never committed
 //
-// A record is written under work/, synced, and renamed into place as a whole: it
-// is there or it is not. Its key is the SHA-256 of what its result depends on, so
-// a record never becomes stale; a change of settings makes another one.
+// A record is written under work/, synced, and renamed into place, so it is never incomplete.
+// Its key is the SHA-256 of everything that the result depends on. A record therefore never
+// becomes stale: other settings have another key.
 //
-// Guarantee: result.json is the same bytes for the same key, and so are the lines
-// of trace.csv that two records have in common.
+// Guarantee: for one key, result.json always has the same bytes, and so do the lines of
+// trace.csv that two records have in common.
 package store
 
 import (
@@ -35,19 +35,18 @@ import (
 	"dgkip/harness/experiment"
 )
 
-// Store is a folder of records. It may be used by several goroutines, and the
-// folder by several processes.
+// Store is a folder of records. Several goroutines may use a Store, and several processes the same
+// folder.
 type Store struct {
 	dir   string
-	also  []*Store // which are only read
-	token string   // in its locks
+	also  []*Store // other folders, only read
+	token string   // written into its locks
 
-	listed *listing // of a snapshot
+	listed *listing // nil unless this is a snapshot
 }
 
-// Open returns the store in a folder, which need not exist yet. It changes nothing there.
-// Records and datasets of others count as its own where it has none; nothing is ever written
-// to these.
+// Open returns the store in a folder, which need not exist. Open does not write. If a record or
+// dataset is missing, the store looks in the other folders, which it never changes.
 func Open(dir string, others ...string) *Store {
 	s := &Store{dir: dir, token: token()}
 	for _, other := range others {
@@ -56,15 +55,15 @@ func Open(dir string, others ...string) *Store {
 	return s
 }
 
-// Dir is the store's folder.
+// Dir returns the folder of the store.
 func (s *Store) Dir() string { return s.dir }
 
 func (s *Store) run(key string) string    { return filepath.Join(s.dir, "runs", key[:2], key) }
 func (s *Store) failed(key string) string { return filepath.Join(s.dir, "failed", key[:2], key) }
 func (s *Store) work(part string) string  { return filepath.Join(s.dir, "work", part) }
 
-// Prepare makes the folders, and finds out whether they can be written to before
-// anything is computed.
+// Prepare creates the folders. It returns an error if they cannot be written to, so that no result
+// is lost later.
 func (s *Store) Prepare() error {
 	for _, part := range []string{"locks", "tmp", "checkpoints"} {
 		if err := s.makeDir(s.work(part)); err != nil {
@@ -83,7 +82,7 @@ func (s *Store) Prepare() error {
 	return s.explain(err)
 }
 
-// full reports whether an error says that there is no room left.
+// full reports whether an error means that the disk or a quota is full.
 func full(err error) bool {
 	if runtime.GOOS == "windows" {
 		const handleDiskFull, diskFull = syscall.Errno(39), syscall.Errno(112)
@@ -92,11 +91,11 @@ func full(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// ErrStorage is wrapped by errors of the folder itself: not a run's fault, and no
-// reason to go on.
+// ErrStorage is wrapped by errors of the folder itself. The run is not to blame, and the program
+// must stop.
 var ErrStorage = errors.New("cannot write results")
 
-// explain says what an error of the file system means and what to do about it.
+// explain wraps an error of the file system in ErrStorage, with a hint.
 func (s *Store) explain(err error) error {
 	if err == nil || errors.Is(err, ErrStorage) {
 		return err
@@ -104,23 +103,23 @@ func (s *Store) explain(err error) error {
 	hint := ""
 	switch {
 	case full(err):
-		hint = "the disk is full, or a quota used up; what was recorded is safe: free some space, or choose another folder with -out, and run the same command again"
+		hint = "the disk is full or the quota is used up; recorded results are safe: free some space, or choose another folder with -out, and run the same command again"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		hint = "the folder cannot be written to; choose another with -out, or change its permissions"
 	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EEXIST):
 		hint = "there is a file where the folder should be; choose another folder with -out"
 	default:
-		hint = "what was recorded is safe; run the same command again when the cause is gone, or choose another folder with -out"
+		hint = "recorded results are safe; fix the cause and run the same command again, or choose another folder with -out"
 	}
 	return fmt.Errorf("%w to %s: %w\nhint: %s", ErrStorage, s.dir, err, hint)
 }
 
 func token() string { return rand.Text() }
 
-// probe names a file that is there for a moment, to find something out.
+// probe returns a new name for a temporary file.
 func (s *Store) probe() string { return filepath.Join(s.work("tmp"), "probe."+token()) }
 
-// Keys lists the records in the order of their keys.
+// Keys returns the keys of all records, sorted.
 func (s *Store) Keys() ([]string, error) {
 	var keys []string
 	for _, one := range append([]*Store{s}, s.also...) {
@@ -143,8 +142,8 @@ func isKey(s string) bool {
 	return err == nil && len(s) == 2*sha256.Size
 }
 
-// below lists what lies in the folders with two letters in a folder, nothing if
-// there is no such folder.
+// below lists the entries of the subfolders with two-letter names. It returns nothing if the folder
+// does not exist.
 func below(dir string) (names []string, err error) {
 	parts, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -163,8 +162,8 @@ func below(dir string) (names []string, err error) {
 	return names, err
 }
 
-// Put writes a record and removes what led to it: checkpoint and failure. With
-// replace it takes the place of a record there is; otherwise that one stays.
+// Put writes a record, and removes the checkpoint and the failure of its run. An existing record
+// stays unless it is damaged or replace is set.
 func (s *Store) Put(d Draft, replace bool) (*Record, error) {
 	files, err := d.files()
 	if err != nil {
@@ -181,12 +180,12 @@ func (s *Store) Put(d Draft, replace bool) (*Record, error) {
 	s.DropCheckpoint(key)
 	record, err := s.Get(key)
 	if unreadable := new(fs.PathError); errors.As(err, &unreadable) {
-		err = s.explain(err) // what was just written
+		err = s.explain(err) // although it was just written
 	}
 	return record, err
 }
 
-// files returns what a record's folder holds, by name.
+// files returns the files of the record by name.
 func (d Draft) files() (map[string][]byte, error) {
 	r := d.Result
 	r.Schema, r.Key = RecordSchema, r.Identity.Key()
@@ -215,7 +214,7 @@ func (d Draft) files() (map[string][]byte, error) {
 	return files, nil
 }
 
-// indented returns canonical JSON with line breaks.
+// indented returns canonical JSON with indentation.
 func indented(v any) []byte {
 	var b bytes.Buffer
 	if err := json.Indent(&b, experiment.Canonical(v), "", "  "); err != nil {
@@ -234,9 +233,8 @@ func timingCSV(rows []TimingRow) []byte {
 	return b.Bytes()
 }
 
-// place writes files to a folder that appears at once with all of them. One that is
-// replaced is out of its place for a moment; see Tidy. Other processes may do the same at that
-// moment.
+// place creates a folder with files in one rename. With replace, an existing folder is moved away
+// first; see Tidy. Other processes may place the same folder at the same time.
 func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 	name := func() string { return filepath.Join(s.work("tmp"), filepath.Base(dir)+"."+token()) }
 	tmp := name()
@@ -262,12 +260,12 @@ func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 		err := os.Rename(tmp, dir)
 		if err == nil {
 			if err = syncDir(filepath.Dir(dir)); err == nil && there {
-				s.discard(old) // else Tidy does, or puts it back
+				s.discard(old) // otherwise Tidy discards it or puts it back
 			}
 			return err
 		}
 		if there {
-			os.Rename(old, dir) // which fails if there is another by now
+			os.Rename(old, dir) // fails if another process has placed the folder
 		}
 		if _, other := os.Lstat(dir); other != nil || there && try > 3 {
 			return err
@@ -275,9 +273,9 @@ func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 	}
 }
 
-// writeAll writes files to a folder, which it makes.
+// writeAll writes files to a new folder.
 func writeAll(dir string, files map[string][]byte) error {
-	if err := os.RemoveAll(dir); err != nil { // of a first try
+	if err := os.RemoveAll(dir); err != nil { // from an earlier attempt
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -291,8 +289,7 @@ func writeAll(dir string, files map[string][]byte) error {
 	return syncDir(dir)
 }
 
-// roomFor does what writes to the folder, once more without the cache if the disk
-// is full: it must not cost a record.
+// roomFor calls write. If the disk is full, it empties the cache and tries once more.
 func (s *Store) roomFor(write func() error) error {
 	err := write()
 	if full(err) && s.dropCache() {
@@ -301,8 +298,7 @@ func (s *Store) roomFor(write func() error) error {
 	return err
 }
 
-// makeDir makes a folder of the store and those above it, each of them durable, for
-// a record is lost with any of them.
+// makeDir creates a folder of the store with its parents, and syncs each of them.
 func (s *Store) makeDir(dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		return nil
@@ -316,11 +312,11 @@ func (s *Store) makeDir(dir string) error {
 			return err
 		}
 	}
-	syncDir(filepath.Dir(dir)) // not ours: it may be one that cannot be read
+	syncDir(filepath.Dir(dir)) // outside the store, so it may be unreadable
 	return nil
 }
 
-// writeFile writes and syncs.
+// writeFile writes a new file and syncs it.
 func writeFile(name string, b []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
@@ -328,13 +324,13 @@ func writeFile(name string, b []byte) error {
 	}
 	_, err = f.Write(b)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		os.Remove(name) // which may make room, and lets it be tried again
+		os.Remove(name) // frees space, and allows another attempt
 	}
 	return err
 }
 
-// replace puts a file in the place of an earlier one, which stays whole until the
-// new one is. The name of what is written meanwhile begins with part.
+// replace writes a file and renames it over an existing one. The name of the temporary file begins
+// with part.
 func (s *Store) replace(name, part string, b []byte) error {
 	tmp := filepath.Join(s.work("tmp"), part+"."+token())
 	write := func() error {
@@ -350,7 +346,7 @@ func (s *Store) replace(name, part string, b []byte) error {
 	return s.roomFor(write)
 }
 
-// syncDir makes a folder's entries durable, where the system can do that.
+// syncDir syncs the entries of a folder, if the system can.
 func syncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -363,20 +359,19 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// Fail records a failure in place of an earlier one.
+// Fail records a failure and replaces an earlier one.
 func (s *Store) Fail(f Failure) error {
 	f.Schema, f.Key = RecordSchema, f.Identity.Key()
 	return s.explain(s.place(map[string][]byte{"failure.json": indented(f)}, s.failed(f.Key), true))
 }
 
-// Before reports whether a run failed before a time, none before the zero one. A failure
-// dated hours ahead, by a clock that was wrong, counts as earlier; clocks of machines that
-// share a folder are not as far apart.
+// Before reports whether the run failed before t; false if t is zero. A failure dated over an hour
+// ahead, by a wrong clock, counts as earlier.
 func (f *Failure) Before(t time.Time) bool {
 	return f.When.Before(t) || !t.IsZero() && f.When.After(time.Now().Add(time.Hour))
 }
 
-// Failed returns the failure of a run, nil if there is none.
+// Failed returns the failure of a run, or nil if there is none.
 func (s *Store) Failed(key string) *Failure {
 	if s.none(s.failed(key)) {
 		return nil
@@ -389,8 +384,8 @@ func (s *Store) Failed(key string) *Failure {
 	return f
 }
 
-// ClearFailed forgets a failure.
+// ClearFailed deletes the failure of a run.
 func (s *Store) ClearFailed(key string) { os.RemoveAll(s.failed(key)) }
 
-// FailureFile is where the failure of a run is recorded.
+// FailureFile returns the path of the failure of a run.
 func (s *Store) FailureFile(key string) string { return filepath.Join(s.failed(key), "failure.json") }

@@ -59,7 +59,7 @@ func TestPutGet(t *testing.T) {
 	d := draft(1)
 	key := d.Result.Identity.Key()
 	if s.Has(key) {
-		t.Error("a record before there is one")
+		t.Error("there is a record before Put")
 	}
 	if err := s.SaveCheckpoint(key, false, []byte("state")); err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestPutGet(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !s.Has(key) || s.Failed(key) != nil {
-		t.Error("no record, or its failure is still there")
+		t.Error("no record, or its failure remains")
 	}
 	if state, err := s.Checkpoint(key, false); state != nil || err != nil {
 		t.Errorf("checkpoint of a finished run: %q, %v", state, err)
@@ -116,8 +116,7 @@ func edit(t *testing.T, file, from, to string) {
 	}
 }
 
-// Whatever digit is changed in what a record says, it is a record no more, and is
-// said to be damaged until it is made again.
+// A record with a changed digit is damaged until it is computed again.
 func TestEdited(t *testing.T) {
 	for _, c := range []struct{ file, from, to string }{
 		{"result.json", "0.9375", "0.9475"},
@@ -139,19 +138,18 @@ func TestEdited(t *testing.T) {
 		edit(t, filepath.Join(r.Dir, c.file), c.from, c.to)
 		_, err = s.Get(key)
 		if !errors.Is(err, ErrDamaged) || s.Damaged(key) == nil || s.Has(key) {
-			t.Errorf("%s with %s in place of %s: %v", c.file, c.to, c.from, err)
+			t.Errorf("%s with %q instead of %q: %v", c.file, c.to, c.from, err)
 		}
 		if _, err := s.Put(d, false); err != nil || !s.Has(key) {
-			t.Errorf("%s: not made again: %v", c.file, err)
+			t.Errorf("%s: not replaced: %v", c.file, err)
 		}
 		if kept := entries(s.Aside()); len(kept) != 1 {
-			t.Errorf("%s: what was left is not kept: %v", c.file, kept)
+			t.Errorf("%s: the damaged record is not kept: %v", c.file, kept)
 		}
 	}
 }
 
-// Other files may be damaged without harm to the numbers. They are not read, and
-// the record counts.
+// Damage in other files does not affect the numbers: the record counts, but the file is not read.
 func TestDamagedFile(t *testing.T) {
 	for _, name := range []string{"trace.csv", "timing.csv", "distilled.npz", "preview.png"} {
 		s := prepared(t)
@@ -183,7 +181,7 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-// A set with a sum made anew is not the one of the result.
+// A set with a valid checksum must still have the digest in the result.
 func TestOtherSet(t *testing.T) {
 	s, into := prepared(t), prepared(t)
 	d := draft(1)
@@ -221,7 +219,7 @@ func TestOtherSet(t *testing.T) {
 	}
 }
 
-// Nor is it a set if it has not the form of one, whatever its digest.
+// A set must also have the right form, even with a matching digest.
 func TestNoSet(t *testing.T) {
 	s, into := prepared(t), prepared(t)
 	r, err := s.Put(draft(1), false)
@@ -252,7 +250,7 @@ func TestNoSet(t *testing.T) {
 	}
 }
 
-// What stands in the place of a file may be a folder, or have no end.
+// A folder, a device or an endless file may be in the place of a file.
 func TestNoFile(t *testing.T) {
 	endless := func(name string) error { return errors.Join(os.WriteFile(name, nil, 0o666), os.Truncate(name, 1<<40)) }
 	device := func(name string) error { return os.Symlink("/dev/zero", name) }
@@ -275,7 +273,7 @@ func TestNoFile(t *testing.T) {
 	}
 }
 
-// The sums are in a form that other programs check.
+// sha256sum accepts the checksums.
 func TestSums(t *testing.T) {
 	program, err := exec.LookPath("sha256sum")
 	if err != nil {
@@ -292,7 +290,7 @@ func TestSums(t *testing.T) {
 	}
 }
 
-// Records may come from others: their sums name files beside them, and no others.
+// Records may come from elsewhere. Their checksums may only name files of the record.
 func TestSumsOutside(t *testing.T) {
 	sum := strings.Repeat("0", 64) + "  "
 	for _, name := range []string{"../x", "/etc/passwd", "a/b", "..", ""} {
@@ -307,7 +305,7 @@ func TestSumsOutside(t *testing.T) {
 	}
 }
 
-// A failure that takes the place of another is nothing that was damaged.
+// A replaced failure is not kept as a damaged record.
 func TestFailAgain(t *testing.T) {
 	s := prepared(t)
 	for _, message := range []string{"first", "second"} {
@@ -324,17 +322,16 @@ func TestFailAgain(t *testing.T) {
 	}
 }
 
-// Numbers that cannot be are refused, and so is an accuracy that the errors counted
-// contradict.
+// Impossible numbers are refused, and accuracies that contradict the counted errors.
 func TestImpossible(t *testing.T) {
 	for want, change := range map[string]func(r *Result){
-		"test_acc is 1e+15, which is no fraction":           func(r *Result) { r.Metrics["test_acc"], r.Counts = 1e15, nil },
-		"last.train_acc is -1, which is no fraction":        func(r *Result) { r.Metrics["last.train_acc"] = -1 },
-		"metric bad is NaN":                                 func(r *Result) { r.Metrics["bad"] = math.NaN() },
-		"there is no test_acc":                              func(r *Result) { delete(r.Metrics, "test_acc") },
-		"test_errors is there without the one number":       func(r *Result) { delete(r.Counts, "test_images") },
-		"test_errors has 97 errors on 96 images":            func(r *Result) { r.Counts["test_errors"][1] = 97 },
-		"test_acc is 0.9375, where test_errors gives 0.927": func(r *Result) { r.Counts["test_errors"][1] = 8 + 1 },
+		"test_acc is 1e+15, but must be in [0, 1]":        func(r *Result) { r.Metrics["test_acc"], r.Counts = 1e15, nil },
+		"last.train_acc is -1, but must be in [0, 1]":     func(r *Result) { r.Metrics["last.train_acc"] = -1 },
+		"metric bad is NaN":                               func(r *Result) { r.Metrics["bad"] = math.NaN() },
+		"test_acc is missing":                             func(r *Result) { delete(r.Metrics, "test_acc") },
+		"test_errors needs test_images with a single":     func(r *Result) { delete(r.Counts, "test_images") },
+		"test_errors has 97 errors on 96 images":          func(r *Result) { r.Counts["test_errors"][1] = 97 },
+		"test_acc is 0.9375, but test_errors gives 0.927": func(r *Result) { r.Counts["test_errors"][1] = 8 + 1 },
 	} {
 		d := draft(1)
 		change(&d.Result)
@@ -381,7 +378,7 @@ func TestReplace(t *testing.T) {
 		return r.Result.Metrics["test_acc"]
 	}
 	if put(0.1, false) != 0.1 || put(0.2, false) != 0.1 || put(0.3, true) != 0.3 {
-		t.Error("a record must stay until it is to be replaced")
+		t.Error("a record must stay unless it is to be replaced")
 	}
 }
 
@@ -457,7 +454,7 @@ func TestLockIsExclusive(t *testing.T) {
 				holders++
 				total++
 				if holders > 1 {
-					t.Error("two hold the lock")
+					t.Error("two goroutines hold the lock")
 				}
 				mu.Unlock()
 				mu.Lock()
@@ -469,7 +466,7 @@ func TestLockIsExclusive(t *testing.T) {
 	}
 	wg.Wait()
 	if total == 0 {
-		t.Error("nobody got the lock")
+		t.Error("no goroutine got the lock")
 	}
 }
 
@@ -482,7 +479,7 @@ func FuzzTrace(f *testing.F) {
 		}
 		two, err := parseTrace(one.CSV())
 		if err != nil || !bytes.Equal(one.CSV(), two.CSV()) {
-			t.Errorf("%q changes on the way: %v", b, err)
+			t.Errorf("%q changes when written and read again: %v", b, err)
 		}
 	})
 }
