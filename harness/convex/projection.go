@@ -6,35 +6,23 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Metric says in which sense the model on a synthetic set comes near Theta_O.
-type Metric string
-
-const (
-	// Parameter is |Theta_O - Theta_S|^2.
-	Parameter Metric = "parameter"
-	// Prediction is the mean squared difference of outputs on the real data.
-	Prediction Metric = "prediction"
-	// RealLoss is the loss of Theta_S on the real data, regularised: see Least.
-	RealLoss Metric = "loss"
-)
-
 // Nearest is the model in the span of a set's features that is nearest to Theta_O,
 // Theta_S = C'A, row k of which is the weight vector of output k. Solved labels make
 // it the minimiser on the set.
 type Nearest struct {
 	C        tensor.Mat[float64] // [n, K]
 	Outputs  tensor.Mat[float64] // of Theta_S on the set, A A'C, [n, K]
-	Value    float64             // the metric
+	Value    float64             // what was minimised
 	Residual Residual            // Theta_O - Theta_S
 	Norm2    float64             // its squared norm: the squared deviation of the model
 }
 
 // Project returns the projection of the rows of Theta_O [K, M] onto the span of the
-// features A, which minimises the Parameter metric,
+// features A, which minimises |Theta_O - Theta_S|^2,
 //
 //	C = K^-1 F,   |R|^2 = |Theta_O|^2 - tr F'K^-1 F,
 //
-// and pulls back the metric's gradient, row i of which is -2 sum_k c_ik r_k.
+// and pulls back the gradient of that distance, row i of which is -2 sum_k c_ik r_k.
 func Project(view View) (Nearest, error) {
 	k := view.Gram()
 	l, err := factorise(k)
@@ -48,9 +36,9 @@ func Project(view View) (Nearest, error) {
 	return s, nil
 }
 
-// Fit returns the model in the span of the features A that minimises the Prediction
-// metric (1/N) |F - Phi A'C|^2 (Frobenius) for the outputs F [N, K] of Theta_O on the
-// real features Phi [N, M]. It pulls back the metric's gradient, row i of which is
+// Fit returns the model in the span of the features A that minimises the mean squared
+// difference of outputs (1/N) |F - Phi A'C|^2 (Frobenius) for the outputs F [N, K] of Theta_O on the
+// real features Phi [N, M]. It pulls back the gradient, row i of which is
 // -(2/N) sum_k c_ik (Phi'E)_k with E = F - Phi A'C.
 func Fit(view View, f tensor.Mat[float64]) (Nearest, error) {
 	cross := view.Cross()
@@ -94,7 +82,7 @@ func spanOf(e tensor.Mat[float64], phi tensor.Mat[float32]) tensor.Mat[float64] 
 	return out
 }
 
-// finish fills what all metrics have in common.
+// finish sets the fields that do not depend on what was minimised.
 func (s *Nearest) finish(view View, k tensor.Mat[float64]) {
 	s.Outputs = multiply(k, s.C)
 	s.Residual = view.Residual(s.C)

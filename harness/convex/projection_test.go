@@ -128,11 +128,11 @@ func TestSolvedGradient(t *testing.T) {
 		r.FillNormal(phi.Data, 0, 0.5)
 		f := Apply(phi, p.theta)
 		d := tensor.NewMat[float32](p.phi.Rows, p.phi.Cols)
-		for name, solve := range map[Metric]func(d *tensor.Mat[float32]) (Nearest, error){
-			Parameter: func(d *tensor.Mat[float32]) (Nearest, error) {
+		for name, solve := range map[string]func(d *tensor.Mat[float32]) (Nearest, error){
+			"weights": func(d *tensor.Mat[float32]) (Nearest, error) {
 				return Project(Features{A: p.phi, Theta: p.theta, Grad: d})
 			},
-			Prediction: func(d *tensor.Mat[float32]) (Nearest, error) {
+			"outputs": func(d *tensor.Mat[float32]) (Nearest, error) {
 				return Fit(Features{A: p.phi, Theta: p.theta, Real: phi, Grad: d}, f)
 			},
 		} {

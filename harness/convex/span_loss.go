@@ -11,8 +11,8 @@ import (
 // minimum.
 const leastGap = 1e-8
 
-// Least returns the model in the span of the features A that is best on the real
-// images, whose N labels are given as Solve takes them: the metric RealLoss is
+// Least returns the model in the span of the features A that minimises the
+// regularised loss on the N real images, whose labels are given as in Solve:
 //
 //	V = (1/N) P_O(C'A) = (1/N) [ sum_j l_j(C'A phi_j) + (lambda/2) tr C'K C ],
 //

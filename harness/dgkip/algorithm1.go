@@ -9,14 +9,14 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// algorithm1 is Algorithm 1 of the paper, for the dual variables of a pair; nil stands for
-// the loss's own.
+// algorithm1 is Algorithm 1 of the paper. The pair chooses the dual variables; nil means the
+// loss's own.
 //
 //	Step 1   train Theta_O on the real data O, once
-//	Step 2   initialise S: images X, and q, what is learned of its labels
+//	Step 2   initialise S: images X and label parameters q
 //	         repeat:
-//	Step 3   dual variables alpha, from the margins of S under Theta_O
-//	Step 4   X and q follow the gradient of G_S(Theta_O, alpha)
+//	Step 3   compute the dual variables alpha from the margins of S under Theta_O
+//	Step 4   move X and q along the gradient of G_S(Theta_O, alpha)
 func (l Learning) algorithm1(ctx context.Context, p method.Problem, name string, loss convex.Loss, pair convex.Pair, observe func(method.Step)) (*method.Distilled, error) {
 	r, outputs := l.newRun(p, name), teacher.Outputs(len(p.Data.Classes))
 
@@ -31,13 +31,13 @@ func (l Learning) algorithm1(ctx context.Context, p method.Problem, name string,
 	if err := r.learn(l.first(r.of, outputs), l.rate()); err != nil {
 		return nil, err
 	}
-	// Steps 3 and 4, again and again: gap.eval, and a step of AdaBelief along its gradient.
+	// Steps 3 and 4, repeated: gap.eval, then a step of AdaBelief.
 	r.obj = l.gap(r, loss, pair, outputs)
 	return r.distill(ctx, observe)
 }
 
-// eval does Steps 3 and 4 on S as a view shows it. It returns the gap and sets its gradient:
-// that in q is dq, and that in X the view takes back to the pixels.
+// eval computes Steps 3 and 4 for the current S. It returns the gap, stores its gradient with
+// respect to q in dq, and pulls the gradient with respect to X back through the view.
 func (g *gap) eval(_ context.Context, view convex.View, q, dq tensor.Mat[float64]) (float64, error) {
 	g.labels.Values = g.learned.labels(g.labels.Loss, view, q)
 	var dlabels *tensor.Mat[float64]
@@ -46,7 +46,7 @@ func (g *gap) eval(_ context.Context, view convex.View, q, dq tensor.Mat[float64
 	}
 	g.v = g.gap.Eval(view, g.labels.Values, dlabels) // alpha, G and dG, Theorem 3.2: convex/gap.go
 	g.learned.gradient(dq)
-	// The gradient of log G is that of G over G. Where G is zero so is its gradient.
+	// d log G = dG/G. Where G is zero, so is its gradient.
 	if g.log && g.v.Gap > 0 {
 		view.Scale(1 / g.v.Gap)
 		for i := range dq.Data {

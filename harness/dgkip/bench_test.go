@@ -75,12 +75,12 @@ func benchmarkUpdate(b *testing.B, kind, name string, ipc int) {
 		o.log = true
 		r.obj = o
 	case "ls":
-		r.obj = &solved{named: convex.LogisticLoss, theta: theta, lambda: r.lambda, metric: convex.Parameter}
+		r.obj = &solved{named: convex.LogisticLoss, theta: theta, lambda: r.lambda, match: matchWeights}
 	case "pred":
 		real = tensor.NewMat[float32](reals, dim)
 		s.FillUniform(real.Data, 0, 1/float32(math.Sqrt(float64(dim))))
 		theta.Outputs = convex.Apply(real, theta.Weights)
-		r.obj = &solved{named: convex.LogisticLoss, theta: theta, lambda: r.lambda, metric: convex.Prediction}
+		r.obj = &solved{named: convex.LogisticLoss, theta: theta, lambda: r.lambda, match: matchOutputs}
 	}
 	source := space.Source{Data: &method.Data{Name: "bench", Train: method.Images{H: 32, W: 32, C: 3}}, Model: model, Seed: 1, Shared: networks}
 	pass, err := source.Space().Learn(context.Background(), r.images, &theta.Model, false)

@@ -23,9 +23,9 @@ func TestContract(t *testing.T) {
 		"svm scaled": func() method.Method { m := &SVM{learning("scaled"), 0.05}; short(&m.Loop); return m },
 		"svm":        func() method.Method { m := &SVM{learning("gain"), 1}; short(&m.Loop); return m },
 		"svm means":  func() method.Method { m := &SVM{learning("gain"), 0.1}; m.Start = "means"; short(&m.Loop); return m },
-		"ls":         func() method.Method { return &Solved{Loop: defaults(6), Loss: "auto", Metric: "parameter"} },
+		"ls":         func() method.Method { return &Solved{Loop: defaults(6), Loss: "auto", Match: matchWeights} },
 		"ls cosine": func() method.Method {
-			m := &Solved{Loop: defaults(6), Loss: "auto", Metric: "parameter"}
+			m := &Solved{Loop: defaults(6), Loss: "auto", Match: matchWeights}
 			m.Schedule = "cosine"
 			return m
 		},
@@ -35,25 +35,25 @@ func TestContract(t *testing.T) {
 			m.Schedule = ""
 			return m
 		},
-		"ls hinge": func() method.Method { return &Solved{Loop: defaults(6), Loss: "hinge", Metric: "parameter"} },
+		"ls hinge": func() method.Method { return &Solved{Loop: defaults(6), Loss: "hinge", Match: matchWeights} },
 		"ls pool that travels": func() method.Method {
-			m := &Solved{Loop: defaults(6), Loss: "auto", Metric: "parameter"}
+			m := &Solved{Loop: defaults(6), Loss: "auto", Match: matchWeights}
 			m.Draws, m.Travel = 2, true
 			return m
 		},
 		"ls pool that looks at some real images": func() method.Method {
-			m := &Solved{Loop: defaults(6), Loss: "auto", Metric: "loss", Batch: 7}
+			m := &Solved{Loop: defaults(6), Loss: "auto", Match: matchLoss, Batch: 7}
 			m.Draws, m.Travel = 2, true
 			return m
 		},
 		"ls labels by the loss": func() method.Method {
-			return &Solved{Loop: defaults(6), Loss: "auto", Metric: "parameter", Relabel: "loss"}
+			return &Solved{Loop: defaults(6), Loss: "auto", Match: matchWeights, RefitLabels: matchLoss}
 		},
 		"ls prediction, some": func() method.Method {
-			return &Solved{Loop: defaults(6), Loss: "logistic", Metric: "prediction", Batch: 7}
+			return &Solved{Loop: defaults(6), Loss: "logistic", Match: matchOutputs, Batch: 7}
 		},
-		"ls loss":       func() method.Method { return &Solved{Loop: defaults(6), Loss: "logistic", Metric: "loss"} },
-		"ls prediction": func() method.Method { return &Solved{Loop: defaults(6), Loss: "logistic", Metric: "prediction"} },
+		"ls loss":       func() method.Method { return &Solved{Loop: defaults(6), Loss: "logistic", Match: matchLoss} },
+		"ls prediction": func() method.Method { return &Solved{Loop: defaults(6), Loss: "logistic", Match: matchOutputs} },
 	} {
 		t.Run(name, func(t *testing.T) { methodtest.Run(t, fresh, methodtest.Options{}) })
 	}
@@ -63,13 +63,13 @@ func TestContract(t *testing.T) {
 func TestKernelContract(t *testing.T) {
 	exact := methodtest.Options{Problem: func(p *method.Problem) { p.Model.Kind = "nngp" }}
 	for name, fresh := range map[string]func() method.Method{
-		"ls":      func() method.Method { return &Solved{Loop: defaults(6), Loss: "auto", Metric: "parameter"} },
-		"ls loss": func() method.Method { return &Solved{Loop: defaults(6), Loss: "auto", Metric: "loss"} },
+		"ls":      func() method.Method { return &Solved{Loop: defaults(6), Loss: "auto", Match: matchWeights} },
+		"ls loss": func() method.Method { return &Solved{Loop: defaults(6), Loss: "auto", Match: matchLoss} },
 		"ls labels by the loss": func() method.Method {
-			return &Solved{Loop: defaults(6), Loss: "auto", Metric: "parameter", Relabel: "loss"}
+			return &Solved{Loop: defaults(6), Loss: "auto", Match: matchWeights, RefitLabels: matchLoss}
 		},
 		"ls prediction, some": func() method.Method {
-			return &Solved{Loop: defaults(6), Loss: "auto", Metric: "prediction", Batch: 7}
+			return &Solved{Loop: defaults(6), Loss: "auto", Match: matchOutputs, Batch: 7}
 		},
 		"lr": func() method.Method { m := &LR{learning("scaled")}; m.Updates = 6; return m },
 	} {
@@ -80,7 +80,7 @@ func TestKernelContract(t *testing.T) {
 // The exact kernel of ConvNets keeps the contract, too.
 func TestConvKernelContract(t *testing.T) {
 	methodtest.Run(t, func() method.Method {
-		return &Solved{Loop: defaults(3), Loss: "auto", Metric: "parameter", Relabel: "loss"}
+		return &Solved{Loop: defaults(3), Loss: "auto", Match: matchWeights, RefitLabels: matchLoss}
 	}, methodtest.Options{Problem: func(p *method.Problem) { p.Model.Kind = "nngp-conv" }})
 }
 
@@ -89,12 +89,12 @@ func TestKernelContractOfThreeClasses(t *testing.T) {
 	exact := methodtest.Options{Problem: func(p *method.Problem) { p.Model.Kind, p.Data = "nngp", three() }}
 	for name, fresh := range map[string]func() method.Method{
 		"ls that travels": func() method.Method {
-			m := &Solved{Loop: defaults(6), Loss: "auto", Metric: "parameter"}
+			m := &Solved{Loop: defaults(6), Loss: "auto", Match: matchWeights}
 			m.Travel = true
 			return m
 		},
 		"ls prediction, some": func() method.Method {
-			return &Solved{Loop: defaults(6), Loss: "auto", Metric: "prediction", Batch: 7}
+			return &Solved{Loop: defaults(6), Loss: "auto", Match: matchOutputs, Batch: 7}
 		},
 		"softmax":        func() method.Method { m := &Softmax{learning("dual")}; m.Updates = 6; return m },
 		"softmax target": func() method.Method { m := &Softmax{learning("target")}; m.Updates = 6; return m },

@@ -89,19 +89,19 @@ func TestProgress(t *testing.T) {
 		"svm scaled":      &SVM{with(learning("scaled"), 60), 0.05},
 		"lr fixed":        &LR{with(learning("fixed"), 60)},
 		"svm":             &SVM{with(learning("gain"), 60), 0.2},
-		"ls":              &Solved{Loop: defaults(60), Loss: "auto", Metric: "parameter"},
-		"ls squared":      &Solved{Loop: defaults(60), Loss: "squared", Metric: "parameter"},
-		"ls hinge":        &Solved{Loop: defaults(60), Loss: "hinge", Metric: "parameter"},
-		"ls prediction":   &Solved{Loop: defaults(60), Loss: "logistic", Metric: "prediction"},
-		"ls pool":         &Solved{Loop: pooled(defaults(60)), Loss: "auto", Metric: "parameter"},
+		"ls":              &Solved{Loop: defaults(60), Loss: "auto", Match: matchWeights},
+		"ls squared":      &Solved{Loop: defaults(60), Loss: "squared", Match: matchWeights},
+		"ls hinge":        &Solved{Loop: defaults(60), Loss: "hinge", Match: matchWeights},
+		"ls prediction":   &Solved{Loop: defaults(60), Loss: "logistic", Match: matchOutputs},
+		"ls pool":         &Solved{Loop: pooled(defaults(60)), Loss: "auto", Match: matchWeights},
 		"lr pool":         &LR{Learning{Loop: pooled(learning("target").Loop), Objective: "log-gap", Labels: "target", LabelRate: 0.01, LabelStart: 1, Alpha: "through"}},
-		"ls loss":         &Solved{Loop: defaults(60), Loss: "logistic", Metric: "loss"},
-		"ls softmax loss": &Solved{Loop: defaults(60), Loss: "softmax", Metric: "loss"},
+		"ls loss":         &Solved{Loop: defaults(60), Loss: "logistic", Match: matchLoss},
+		"ls softmax loss": &Solved{Loop: defaults(60), Loss: "softmax", Match: matchLoss},
 		"softmax":         &Softmax{with(learning("dual"), 60)},
 		"softmax target":  &Softmax{with(learning("target"), 60)},
 		"lr dual":         &LR{with(learning("dual"), 60)},
-		"ls softmax":      &Solved{Loop: defaults(60), Loss: "auto", Metric: "parameter"},
-		"ls softmax fit":  &Solved{Loop: defaults(60), Loss: "softmax", Metric: "prediction"},
+		"ls softmax":      &Solved{Loop: defaults(60), Loss: "auto", Match: matchWeights},
+		"ls softmax fit":  &Solved{Loop: defaults(60), Loss: "softmax", Match: matchOutputs},
 	} {
 		for _, kind := range []string{"conv", "fc", "nngp"} {
 			if kind == "nngp" && strings.Contains(name, "pool") {
@@ -156,7 +156,7 @@ func with(l Learning, updates int) Learning { l.Updates = updates; return l }
 // on the set independently.
 func TestSolvedLabelsMakeTheBoundTight(t *testing.T) {
 	for _, loss := range []string{"logistic", "squared", "hinge"} {
-		lines, _ := trace(t, &Solved{Loop: defaults(20), Loss: loss, Metric: "parameter"}, problem("conv"))
+		lines, _ := trace(t, &Solved{Loop: defaults(20), Loss: loss, Match: matchWeights}, problem("conv"))
 		opposed := 0 // lines with an image whose coefficient opposes its output
 		for _, l := range lines {
 			if l.values["alpha_max"] == 1 && l.values["clipped"] == 0 {
@@ -172,7 +172,7 @@ func TestSolvedLabelsMakeTheBoundTight(t *testing.T) {
 	}
 	p := problem("fc")
 	p.Data = three()
-	lines, set := trace(t, &Solved{Loop: defaults(20), Loss: "auto", Metric: "parameter"}, p)
+	lines, set := trace(t, &Solved{Loop: defaults(20), Loss: "auto", Match: matchWeights}, p)
 	for _, l := range lines {
 		if b, d := l.values["bound"], l.values["deviation"]; math.Abs(b-d) > 1e-4*d {
 			t.Errorf("softmax, update %d: bound %v, deviation %v", l.update, b, d)
@@ -186,7 +186,7 @@ func TestSolvedLabelsMakeTheBoundTight(t *testing.T) {
 // No updates: the control with random images and solved labels.
 func TestNoUpdates(t *testing.T) {
 	p := problem("fc")
-	lines, set := trace(t, &Solved{Loop: defaults(0), Loss: "auto", Metric: "parameter"}, p)
+	lines, set := trace(t, &Solved{Loop: defaults(0), Loss: "auto", Match: matchWeights}, p)
 	if len(lines) != 1 || lines[0].update != 0 {
 		t.Fatalf("lines %v", lines)
 	}
@@ -243,14 +243,14 @@ func TestGradientInThePixels(t *testing.T) {
 			return gapOf(r, "dual")
 		},
 		"parameter": func(r *run, _ method.Problem) objective {
-			return &solved{named: convex.LogisticLoss, theta: r.theta, norm: r.norm, lambda: r.lambda, metric: convex.Parameter}
+			return &solved{named: convex.LogisticLoss, theta: r.theta, norm: r.norm, lambda: r.lambda, match: matchWeights}
 		},
 		"prediction": func(r *run, p method.Problem) objective {
-			return &solved{named: convex.LogisticLoss, theta: r.theta, norm: r.norm, lambda: r.lambda, metric: convex.Prediction}
+			return &solved{named: convex.LogisticLoss, theta: r.theta, norm: r.norm, lambda: r.lambda, match: matchOutputs}
 		},
 		"loss": func(r *run, p method.Problem) objective {
 			labels := teacher.RealLabels(p.Data.Train.Labels, 2, convex.LogisticLoss)
-			return &solved{named: convex.LogisticLoss, theta: r.theta, norm: r.norm, lambda: r.lambda, metric: convex.RealLoss, labels: labels, real: r.Lambda}
+			return &solved{named: convex.LogisticLoss, theta: r.theta, norm: r.norm, lambda: r.lambda, match: matchLoss, labels: labels, real: r.Lambda}
 		},
 	} {
 		for _, kind := range []string{"fc", "conv", "nngp", "nngp-conv"} {
@@ -308,7 +308,7 @@ func length[T float32 | float64](v []T) float64 {
 }
 
 func TestPlateau(t *testing.T) {
-	m := &Solved{Loop: defaults(500), Loss: "auto", Metric: "parameter"}
+	m := &Solved{Loop: defaults(500), Loss: "auto", Match: matchWeights}
 	m.Plateau, m.Progress = 5, 0.5
 	lines, _ := trace(t, m, problem("fc"))
 	if n := lines[len(lines)-1].update; n >= 500 || n < 5 {
@@ -350,7 +350,7 @@ func TestEqualImages(t *testing.T) {
 	for i := range p.Data.Train.Labels {
 		copy(p.Data.Train.At(i), p.Data.Train.At(p.Data.Train.Labels[i]))
 	}
-	lines, set := trace(t, &Solved{Loop: defaults(3), Loss: "auto", Metric: "parameter"}, p)
+	lines, set := trace(t, &Solved{Loop: defaults(3), Loss: "auto", Match: matchWeights}, p)
 	same := true
 	for i, v := range set.Images[:set.Size()] {
 		same = same && v == set.Images[set.Size()+i]
@@ -366,15 +366,15 @@ func TestEqualImages(t *testing.T) {
 	}
 }
 
-func TestSettingsThatCannotBe(t *testing.T) {
+func TestBadSettings(t *testing.T) {
 	for want, m := range map[string]method.Checker{
-		"lambda":      &Solved{Loop: func() Loop { l := defaults(1); l.Lambda = 0; return l }(), Loss: "auto", Metric: "parameter"},
-		"rate":        &LR{func() Learning { l := learning("gain"); l.Rate = math.Inf(1); return l }()},
-		"labels":      &SVM{learning("target"), 1},
-		"temperature": &SVM{learning("gain"), 0},
-		"metric":      &Solved{Loop: defaults(1), Loss: "hinge", Metric: "prediction"},
-		"relabel":     &Solved{Loop: func() Loop { l := defaults(1); l.Draws = 2; return l }(), Loss: "auto", Metric: "parameter", Relabel: "prediction"},
-		"batch":       &Solved{Loop: defaults(1), Loss: "auto", Metric: "parameter", Batch: 10},
+		"lambda":       &Solved{Loop: func() Loop { l := defaults(1); l.Lambda = 0; return l }(), Loss: "auto", Match: matchWeights},
+		"rate":         &LR{func() Learning { l := learning("gain"); l.Rate = math.Inf(1); return l }()},
+		"labels":       &SVM{learning("target"), 1},
+		"temperature":  &SVM{learning("gain"), 0},
+		"match":        &Solved{Loop: defaults(1), Loss: "hinge", Match: matchOutputs},
+		"refit_labels": &Solved{Loop: func() Loop { l := defaults(1); l.Draws = 2; return l }(), Loss: "auto", Match: matchWeights, RefitLabels: matchOutputs},
+		"batch":        &Solved{Loop: defaults(1), Loss: "auto", Match: matchWeights, Batch: 10},
 	} {
 		err, ok := m.Check().(*method.BadSetting)
 		if !ok || err.Key != want {
@@ -403,21 +403,21 @@ func TestSettingsThatCannotBe(t *testing.T) {
 func TestModelOfZero(t *testing.T) {
 	p := problem("fc")
 	clear(p.Data.Train.X)
-	for name, m := range map[string]method.Method{"lr": &LR{learning("gain")}, "ls": &Solved{Loop: defaults(6), Loss: "logistic", Metric: "parameter"}} {
+	for name, m := range map[string]method.Method{"lr": &LR{learning("gain")}, "ls": &Solved{Loop: defaults(6), Loss: "logistic", Match: matchWeights}} {
 		if _, err := m.Distill(context.Background(), p, func(method.Step) {}); !errors.Is(err, teacher.ErrZero) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-func TestSizesThatCannotBe(t *testing.T) {
+func TestBadSizes(t *testing.T) {
 	fits := method.Sizes{Train: 100, Test: 10, Classes: 2, H: 8, W: 8, C: 1, Smallest: 50, IPC: 2, Model: method.Model{Kind: "fc", Width: 4, Depth: 1, Nets: 1}}
 	if err := (&LR{learning("gain")}).CheckSizes(fits); err != nil {
 		t.Error(err)
 	}
-	fit := &Solved{Loop: defaults(6), Loss: "logistic", Metric: "prediction", Batch: 4}
-	if err := fit.CheckSizes(fits); err == nil || !strings.Contains(err.Error(), "fits the outputs on 4 real images exactly") {
-		t.Errorf("as many images as real ones to predict: %v", err)
+	fit := &Solved{Loop: defaults(6), Loss: "logistic", Match: matchOutputs, Batch: 4}
+	if err := fit.CheckSizes(fits); err == nil || !strings.Contains(err.Error(), "fits exactly on 4 real images") {
+		t.Errorf("as many images as real ones: %v", err)
 	}
 	if fit.Batch = 5; fit.CheckSizes(fits) != nil {
 		t.Error(fit.CheckSizes(fits))
@@ -459,7 +459,7 @@ func (judge) Score(context.Context, method.Trial, func(method.Step)) (*method.Sc
 // A checkpoint of a longer run has nothing to go on to.
 func TestCheckpointOfALongerRun(t *testing.T) {
 	p := problem("fc")
-	_, err := (&Solved{Loop: defaults(9), Loss: "auto", Metric: "parameter"}).Distill(context.Background(), p, func(s method.Step) {
+	_, err := (&Solved{Loop: defaults(9), Loss: "auto", Match: matchWeights}).Distill(context.Background(), p, func(s method.Step) {
 		if s.Update == 8 {
 			p.Resume, _ = s.Checkpoint()
 		}
@@ -467,7 +467,7 @@ func TestCheckpointOfALongerRun(t *testing.T) {
 	if err != nil || p.Resume == nil {
 		t.Fatal(err)
 	}
-	_, err = (&Solved{Loop: defaults(3), Loss: "auto", Metric: "parameter"}).Distill(context.Background(), p, func(method.Step) {})
+	_, err = (&Solved{Loop: defaults(3), Loss: "auto", Match: matchWeights}).Distill(context.Background(), p, func(method.Step) {})
 	if err == nil || !strings.Contains(err.Error(), "update 8") {
 		t.Errorf("got %v", err)
 	}
@@ -475,12 +475,12 @@ func TestCheckpointOfALongerRun(t *testing.T) {
 
 // Labels that are solved by another metric leave the images as they are, and lower that
 // metric.
-func TestRelabel(t *testing.T) {
+func TestRefitLabels(t *testing.T) {
 	for _, kind := range []string{"fc", "nngp", "nngp-conv"} {
-		plain := &Solved{Loop: defaults(6), Loss: "auto", Metric: "parameter"}
+		plain := &Solved{Loop: defaults(6), Loss: "auto", Match: matchWeights}
 		lines, set := trace(t, plain, problem(kind))
 		again := *plain
-		again.Relabel = "loss"
+		again.RefitLabels = matchLoss
 		relabelled, other := trace(t, &again, problem(kind))
 		if !slices.Equal(set.Images, other.Images) {
 			t.Errorf("%s: the images are not the same", kind)
@@ -502,7 +502,7 @@ func TestRelabel(t *testing.T) {
 // all real images and for some.
 func TestKernelGradientOfThreeClasses(t *testing.T) {
 	some := []int{1, 2, 4, 5, 7, 9, 10, 11}
-	for metric, batch := range map[convex.Metric][]int{convex.Parameter: nil, convex.Prediction: nil, convex.RealLoss: some} {
+	for match, batch := range map[Match][]int{matchWeights: nil, matchOutputs: nil, matchLoss: some} {
 		p := problem("nngp")
 		p.Data = three()
 		r := begun(t, p, convex.SoftmaxLoss, true)
@@ -510,7 +510,7 @@ func TestKernelGradientOfThreeClasses(t *testing.T) {
 			r.batches = func(int) []int { return batch }
 		}
 		labels := teacher.RealLabels(p.Data.Train.Labels, 3, convex.SoftmaxLoss)
-		r.obj = &solved{named: convex.SoftmaxLoss, theta: r.theta, norm: r.norm, lambda: r.lambda, metric: metric, labels: labels, real: 1e-2, batch: batch}
+		r.obj = &solved{named: convex.SoftmaxLoss, theta: r.theta, norm: r.norm, lambda: r.lambda, match: match, labels: labels, real: 1e-2, batch: batch}
 		value := func(gradient bool) float64 {
 			v, err := r.eval(context.Background(), 0, gradient)
 			if err != nil {
@@ -531,7 +531,7 @@ func TestKernelGradientOfThreeClasses(t *testing.T) {
 		}
 		const h = 1e-2
 		if got := (at(h) - at(-h)) / (2 * h); math.Abs(got-norm) > 0.03*norm {
-			t.Errorf("%s: slope along the gradient %v, its length %v", metric, got, norm)
+			t.Errorf("%s: slope along the gradient %v, its length %v", match, got, norm)
 		}
 	}
 }

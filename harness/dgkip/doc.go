@@ -1,71 +1,70 @@
-// Package dgkip distils data by the duality gap. A convex model Theta_O is trained
-// once on the real data, over fixed random features; then the images of a small
-// set S are learned, and its labels with them, until a bound on the distance of
-// Theta_O from the model that S would train is small:
+// Package dgkip distils datasets by the duality gap. A convex model Theta_O is trained once on
+// the real data O, over fixed random features. Then the images and labels of a small set S are
+// learned, by lowering a bound on the distance between Theta_O and Theta_S, the model that
+// minimises the same problem on S:
 //
 //	|Theta_O - Theta_S|^2 <= (2/lambda_S) G_S(Theta_O, alpha)          (Theorem 3.2)
 //
-// The gap itself, as the paper prints it and as it is computed, is convex/gap.go; the
-// paper's Algorithm 1, step by step, is algorithm1.go.
-//
-// One level: no model is trained on S along the way.
+// The gap G is defined in convex/gap.go. The paper's Algorithm 1 is in algorithm1.go, step by
+// step. The problem has one level: no model is trained on S inside the loop.
 //
 // # The published method
 //
-// dgkip-lr, dgkip-svm and dgkip-softmax lower the gap G of the logistic, hinge and
-// softmax loss by AdaBelief on images and labels. G starts up to a million times its
-// final value, with gradients to match: AdaBelief, whose steps are over the size of past
-// gradients, takes small ones for as long as it remembers the first, which
-// is 27,000 updates for a beta2 of 0.999 and 270 for one of 0.9. Under "log-gap" the
-// gradient is divided by G, which leaves the minima where they are and shortens that, too.
+// dgkip-lr, dgkip-svm and dgkip-softmax lower the gap of the logistic, hinge and softmax loss.
+// AdaBelief moves images and labels. The gap starts up to a million times above its final value,
+// with gradients to match. AdaBelief divides steps by a running average of past gradients, so
+// steps stay small until the first gradients are forgotten: after 27,000 updates with a beta2 of
+// 0.999, and after 270 with 0.9. Lowering the logarithm of the gap ("log-gap") has the same
+// effect: its gradient is that of G divided by G, and its minima are the same.
 //
-// Another loss finds the model again where the margins of all images are the same: then
-// the same dual variables, times a number, solve its problem as well. Labels that change
-// as fast as the images do can drive margins apart.
+// A set carries over to another loss if all its images have the same margin, because the dual
+// variables of one problem, scaled, then solve the other. Labels that change as fast as the
+// images can drive the margins apart.
 //
-// With labels = "scaled" they are learned in the unit lambda_S |Theta_O|. A gain y acts
-// through alpha y/lambda_S, so that hundreds to thousands of times less than one is enough for a set under its own
-// loss, and all alpha are nearly one half; but margins are then so small that differences
-// of a few percent between alpha, which another loss does not have, decide the offset of
-// the model. With small gains the hinge's alpha is that of m = 0, sigma(1/T), and leaves
-// 1/(1+e^(1/T)) of every image in the gap: T has to be well below one.
+// With labels = "scaled", labels are learned in units of lambda_S |Theta_O|. A gain y acts
+// through alpha y/lambda_S, so under its own loss a set needs gains hundreds to thousands of times
+// smaller than one. Then all alpha are close to 1/2. Margins become so small that the offset of
+// the model is decided by differences of a few percent between the alpha, and another loss has
+// other differences. For the hinge loss with small gains, alpha is its value at m = 0, sigma(1/T).
+// That leaves 1/(1+e^(1/T)) per image in the gap, so T has to be well below one.
 //
-// With several classes the labels are targets p, alpha is their distance from the
-// probabilities that Theta_O gives an image, and what is learned is alpha itself. No
-// Fenchel-Young term is left then, and G = (lambda_S/2) |Theta_O - Theta(alpha)|^2.
-// Targets that are learned from the classes on (labels = "target") are hundreds of units
-// from those of a good set; where Theta_O is unsure of an image, only the image can move.
+// With several classes, labels are targets p, and alpha is their difference from the
+// probabilities that Theta_O gives the image. The method learns alpha itself (labels = "dual").
+// The Fenchel-Young terms then vanish, and G = (lambda_S/2) |Theta_O - Theta(alpha)|^2. Targets
+// learned from the hard classes (labels = "target") start hundreds of units away from those of a
+// good set, and labels do not travel that far.
 //
 // # Label-solved
 //
-// dgkip-ls solves for the labels. With A = phi(X_S) the projection of Theta_O onto
-// the span of A's rows is Theta_S = A'C, C = (A A')^-1 A Theta_O, and labels exist
-// that make it the exact minimiser on S, whatever the loss: for the logistic one
-// p = sigma(f) + lambda_S c in softplus(f) - p f. The bound is then an equation,
-// and what is left is a smooth problem in the images alone,
+// dgkip-ls solves for the labels. With A = phi(X_S), the projection of Theta_O onto the span of
+// A's rows is Theta_S = A'C, C = (A A')^-1 A Theta_O. For every loss there are labels that make
+// Theta_S the exact minimiser on S; for the logistic loss softplus(f) - p f they are
+// p = sigma(f) + lambda_S c. Theorem 3.2 then holds with equality, and what remains is a smooth
+// problem in the images alone:
 //
-//	minimise |r|^2,  r = Theta_O - Theta_S,    d|r|^2/dphi_i = -2 c_i r,
+//	minimise |r|^2,  r = Theta_O - Theta_S,    d|r|^2/dphi_i = -2 c_i r
 //
-// the metric "parameter". The metric "prediction" chooses C to bring the outputs on
-// the real images near instead, (1/n)|f_O - Phi_O A'C|^2, which is the better aim
-// where S is so small that the parameters must stay far apart. The metric "loss" lowers
-// the loss of Theta_S on the real images, (1/n) P_O(A'C): see convex.Least. These two look
-// at all real images in every update, or at a batch of them drawn anew.
+// That is match = "weights". With match = "outputs", C minimises the difference of outputs on the
+// real images instead, (1/n) |f_O - Phi_O A'C|^2. This is the better aim if S is so small that
+// the weights must stay far apart. With match = "loss", C minimises the loss of Theta_S on the real
+// images, (1/n) P_O(A'C) (convex.Least). Both look at all real images in every update, or at a new
+// batch.
 //
-// Images and labels need not have the same metric. With relabel = "loss" the images that
-// span Theta_O best get the labels that do best on the real images: in the exact kernel
-// the projection can be off by an offset, which outputs share and few images hardly span.
+// Labels may be solved by another criterion than the images. With refit_labels = "loss", images
+// are learned by match, and at the end labels are solved for the lowest real loss. In the exact
+// kernel this corrects an offset that all outputs share, and that few images can hardly span.
 //
-// # Beyond one draw
+// # Several draws
 //
-// Features of one draw of networks leave images room to take on that draw. In the exact
-// kernel of fully connected networks, package nngp, nothing is drawn: all that a method
-// needs of S is K = A A' and F = A Theta_O', which a convex.View gives. With draws = R
-// every update sees the set in another of R draws, in turn, each with a Theta_O of its
-// own; labels are made for their mean. Real images are not seen again, unless the metric
-// looks at them: then the features of every draw are kept. With travel = true the set also
-// has the outputs of its own model for labels, which networks of any draw can be fitted to.
+// Images can adapt to the one draw of networks that they are learned in. Two settings avoid that.
+// In the exact kernel of infinitely wide networks (package nngp) nothing is drawn. A method needs only
+// K = A A' and F = A Theta_O', which every convex.View provides. With draws = R, each update
+// uses the next of R draws, each with its own Theta_O, and labels are solved for their mean. The
+// real images are not needed again, unless match says so; then the features of every draw are kept.
 //
-// Guarantee: the same bits on every machine and for every number of threads,
-// interrupted or not.
+// With travel = true the set also stores portable labels: the outputs of its own model, to which
+// networks of any draw can be fitted.
+//
+// Results have the same bits on every machine, for every number of threads, and after an
+// interruption.
 package dgkip

@@ -11,31 +11,31 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Learning holds the settings of the methods that lower the gap itself.
+// Learning holds the settings of the methods that lower the gap and learn labels.
 type Learning struct {
 	Loop
-	Objective string  `toml:"objective" enum:"gap,log-gap"`                // what is lowered: the gap as published, or its logarithm, which has the same minima
-	Labels    string  `toml:"labels" enum:"gain,scaled,target,dual,fixed"` // what is learned of them
+	Objective string  `toml:"objective" enum:"gap,log-gap"`                // the gap, as published, or its logarithm, which has the same minima
+	Labels    string  `toml:"labels" enum:"gain,scaled,target,dual,fixed"` // how labels are parametrised: see units
 	LabelRate float64 `toml:"label_rate" min:"0"`                          // of AdaBelief on the labels
 
-	// LabelStart is what scaled gains start from, with the sign of the class, and dual
-	// variables, with the class less the average over classes. At 0 the first update
-	// decides what class an image is of.
+	// LabelStart is the initial size of scaled gains, which have the sign of the class, and of
+	// dual variables, which start from LabelStart times the class less the average over classes.
+	// At 0, the first update decides the class of an image.
 	LabelStart float64 `toml:"label_start,omitzero" min:"0"`
 	Alpha      string  `toml:"alpha" enum:"through,detached"` // whether gradients pass through alpha
 }
 
 func learning(labels string) Learning {
 	l := Learning{Loop: defaults(600), Objective: "log-gap", Labels: labels, LabelRate: 0.01, LabelStart: 1, Alpha: "through"}
-	l.Schedule = "cosine" // steps of one size keep the model's offset swinging, and with it the accuracy
+	l.Schedule = "cosine" // with steps of constant size, the offset of the model and the accuracy oscillate
 	return l
 }
 
-// published are the defaults of the published method: the gap itself and labels as they are.
-// What the publication does not say: AdaBelief soon forgets the size of the first gradients,
-// a million times the later ones, which would otherwise keep its steps small for some twenty
-// thousand updates; and labels change at a tenth of the images' rate, so that the margins of
-// all images stay together, which is what another loss asks of a set.
+// published returns the defaults of the published method: the gap itself, and labels as they are.
+// The paper does not give beta2. At 0.9, AdaBelief soon forgets the first gradients, which are a
+// million times larger than the later ones and would keep its steps small for some 20,000 updates.
+// Labels change at a tenth of the images' rate, so that the margins of all images stay close and
+// the set carries over to another loss.
 func published() Learning {
 	l := learning("gain")
 	l.Objective, l.Schedule, l.LabelRate, l.Beta2 = "gap", "", 0.001, 0.9
@@ -55,12 +55,12 @@ type LR struct{ Learning }
 // SVM lowers the gap of the support vector machine.
 type SVM struct {
 	Learning
-	// Temperature T of alpha = sigma((1-m)/T), smooth where the hinge is not. An
-	// image with margin m > 1 adds alpha (m-1) to the gap, which the hinge leaves: where all
-	// m are the same, no alpha makes (2/lambda_S) G less than (1 - 1/m^2) |Theta_O|^2, and
-	// the model of dual variables with the least is Theta_O/m. At the published T = 1 the
-	// bound so ends just below |Theta_O|, though the direction is right; a lower T, with
-	// smaller margins, brings it down, and makes alpha steeper.
+	// Temperature is T in alpha = sigma((1-m)/T), the smooth form of the hinge's dual variables.
+	// An image with margin m > 1 adds alpha (m-1) to the gap. If all margins equal m, no
+	// alpha brings (2/lambda_S) G below (1 - 1/m^2) |Theta_O|^2, and the best alpha give the model
+	// Theta_O/m. So at the published T = 1 the bound ends just below |Theta_O|, although the model
+	// has the right direction. A lower T allows smaller margins and a lower bound, but alpha
+	// is steeper.
 	Temperature float64 `toml:"temperature"`
 }
 
@@ -68,13 +68,13 @@ const citation = "Aoyama, Yang et al., dataset distillation by the duality gap (
 
 var deviations = []string{
 	"the gradient is divided by the gap unless objective = \"gap\"",
-	"lambda is 1e-6 for each image, of the real data and of the set alike",
-	"images start at real ones of their class, at averages of them, or as noise",
-	"labels are learned in units of lambda_S |Theta_O|, over sqrt(n) for dual variables, and begin at label_start of them, unless labels = \"gain\"",
-	"the rates fall like a cosine where schedule = \"cosine\"",
-	"the hinge's alpha has the published temperature of 1, or another one",
-	"AdaBelief has a beta2 of 0.9 where beta2 says so; the publication gives none",
-	"labels change at label_rate, where the publication gives one rate for all, 0.01",
+	"lambda is 1e-6 per image, for the real data and for the set",
+	"images start as real images of their class, as averages of these, or as noise",
+	"unless labels = \"gain\", labels are learned in units of lambda_S |Theta_O| (divided by sqrt(n) for dual variables) and start at label_start units",
+	"with schedule = \"cosine\", the rates fall to zero like a cosine",
+	"the temperature of the hinge's alpha is a setting; the published one is 1",
+	"the paper does not give AdaBelief's beta2; the default here is 0.9",
+	"labels have their own rate, label_rate; the paper has one rate for all, 0.01",
 }
 
 func init() {
@@ -120,9 +120,9 @@ func (m *LR) Check() error { return m.check() }
 func (m *SVM) Check() error {
 	switch {
 	case m.targets(1):
-		return &method.BadSetting{Key: "labels", Why: "is " + strconv.Quote(m.Labels) + ", a form that only the logistic and the softmax loss have", Hint: "use \"gain\", \"scaled\" or \"fixed\""}
+		return &method.BadSetting{Key: "labels", Why: "is " + strconv.Quote(m.Labels) + ", which only the logistic and the softmax loss have", Hint: "use \"gain\", \"scaled\" or \"fixed\""}
 	case !(m.Temperature > 0) || math.IsInf(m.Temperature, 0):
-		return &method.BadSetting{Key: "temperature", Why: "must be positive and finite", Hint: "1 is the published one"}
+		return &method.BadSetting{Key: "temperature", Why: "must be positive and finite", Hint: "1 is published"}
 	}
 	return m.check()
 }
@@ -133,14 +133,14 @@ func (m *LR) CheckSizes(s method.Sizes) error { return m.sizes(s, convex.Logisti
 // CheckSizes implements method.SizesChecker.
 func (m *SVM) CheckSizes(s method.Sizes) error { return m.sizes(s, convex.HingeLoss) }
 
-// targets says whether labels are targets; gains are for one output.
+// targets reports whether labels are targets. Gains exist for one output only.
 func (l Learning) targets(outputs int) bool {
 	return l.Labels == "target" || l.Labels == "dual" || outputs > 1
 }
 
-// first returns the numbers that learning starts from: no change of targets, or the
-// gains -1 and +1, these times LabelStart where they are scaled. Dual variables start
-// from LabelStart times the class less the average over classes.
+// first returns the initial label parameters q: zero for targets, -1 and +1 for gains,
+// LabelStart times that for scaled gains, and LabelStart times the class less the average over
+// classes for dual variables.
 func (l Learning) first(of []int, outputs int) tensor.Mat[float64] {
 	if l.Labels == "dual" {
 		q, classes := hardTargets(of, outputs), float64(max(2, outputs))
@@ -161,7 +161,7 @@ func (l Learning) first(of []int, outputs int) tensor.Mat[float64] {
 	return y
 }
 
-// hardTargets returns the classes as targets: of the second class for one output.
+// hardTargets returns the classes as targets. With one output, it is the target of the second class.
 func hardTargets(of []int, outputs int) tensor.Mat[float64] {
 	p := tensor.NewMat[float64](len(of), outputs)
 	for i, class := range of {
@@ -174,23 +174,22 @@ func hardTargets(of []int, outputs int) tensor.Mat[float64] {
 	return p
 }
 
-// units says which labels the learned numbers q stand for: origin + size q. A target
-// matters by its distance alpha from the model's probability, a gain y where it is
-// small by alpha y, Theta(alpha) being alpha'A/lambda_S. So what makes q of the order
-// of one is the size lambda_S |Theta_O|:
+// units maps the learned numbers q to labels, origin + size q. Theta(alpha) is alpha'A/lambda_S
+// for targets and (alpha y)'A/lambda_S for gains y, so labels change on the scale of
+// lambda_S |Theta_O|. In that unit q is of the order of one:
 //
 //	target   the hard targets + lambda_S |Theta_O| q
 //	scaled   gains lambda_S |Theta_O| q
-//	gain     gains q, as published, and so for fixed ones
-//	dual     Theta_O's own probabilities + lambda_S |Theta_O| q / sqrt(n)
+//	gain     gains q, as published; also for labels = "fixed"
+//	dual     Theta_O's probabilities + lambda_S |Theta_O| q / sqrt(n)
 //
-// From hard targets alpha is near one, a hundred units, wherever Theta_O is unsure of an
-// image. Labels do not get that far: the image has to move until Theta_O is sure of it,
-// and where there are many images some never do. Dual variables start near zero, and
-// targets follow the probabilities as images move. The more images there are, the less
-// each has to say: by sqrt(n), |Theta(alpha)| starts near |Theta_O| for any number.
+// With hard targets, alpha starts near one, a hundred units, for every image that Theta_O is unsure
+// of. Labels do not get that far. Instead the image has to move until Theta_O is sure, and
+// in a large set some images never do. Dual variables start near zero, and targets follow the
+// probabilities as images move. The factor 1/sqrt(n) lets |Theta(alpha)| start near |Theta_O| for any
+// number of images.
 type units struct {
-	origin tensor.Mat[float64] // none for dual variables
+	origin tensor.Mat[float64] // empty for dual variables
 	size   float64
 }
 
@@ -210,7 +209,7 @@ func (l Learning) units(r *run, outputs int) units {
 	return u
 }
 
-// labels returns those of a loss that q stands for, for the set that a view shows.
+// labels returns the labels that q stands for, on the set in view.
 func (u units) labels(loss convex.Loss, view convex.View, q tensor.Mat[float64]) tensor.Mat[float64] {
 	y := tensor.NewMat[float64](q.Rows, q.Cols)
 	for i, v := range q.Data {
@@ -225,7 +224,7 @@ func (u units) labels(loss convex.Loss, view convex.View, q tensor.Mat[float64])
 	return y
 }
 
-// gradient makes one in q from one in the labels.
+// gradient turns the gradient with respect to labels into the gradient with respect to q.
 func (u units) gradient(d tensor.Mat[float64]) {
 	for i := range d.Data {
 		d.Data[i] *= u.size
@@ -239,12 +238,12 @@ type gap struct {
 	log     bool    // divide gradients by the gap
 	learned units
 
-	// What eval took up last.
+	// Of the last eval.
 	labels convex.Labels
 	v      convex.GapValue
 }
 
-// gap returns the objective: G or its logarithm, with labels in the unit that is asked for.
+// gap returns the objective, G or its logarithm, with labels in the chosen units.
 func (l Learning) gap(r *run, loss convex.Loss, pair convex.Pair, outputs int) *gap {
 	o := &gap{
 		norm: r.norm, log: l.Objective == "log-gap",
@@ -256,7 +255,7 @@ func (l Learning) gap(r *run, loss convex.Loss, pair convex.Pair, outputs int) *
 	if pair == nil {
 		pair = o.labels.Pair()
 	}
-	// Dual variables that are learned do not depend on the features.
+	// Learned dual variables do not depend on the features.
 	o.gap = convex.Gap{Pair: pair, Lambda: r.lambda, Detach: l.Alpha == "detached" || l.Labels == "dual"}
 	return o
 }
@@ -295,8 +294,8 @@ func alphaRange(line map[string]float64, alpha []float64) {
 	line["alpha_min"], line["alpha_max"] = least, most
 }
 
-// trivial says whether the gap is at the plateau where all alpha vanish: the set
-// says nothing of Theta_O, and its bound is that of no set at all.
+// trivial reports whether all alpha have vanished. Such a set carries no information about
+// Theta_O, and its bound equals that of an empty set.
 func trivial(bound float64, alpha []float64) bool {
 	most := 0.0
 	for _, a := range alpha {
@@ -305,7 +304,7 @@ func trivial(bound float64, alpha []float64) bool {
 	return math.Abs(bound-1) <= 1e-3 && most < 1e-5
 }
 
-const trivialNote = "trivial plateau: all dual variables have vanished and the bound is that of an empty set, so the images are not the result of a distillation"
+const trivialNote = "trivial plateau: all dual variables have vanished and the bound is that of an empty set, so the images were not distilled"
 
 func (g *gap) finish() labels {
 	l := labels{model: g.labels}

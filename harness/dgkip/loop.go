@@ -16,58 +16,58 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Loop holds the settings that all methods here share.
+// Loop holds the settings that all methods of this package share.
 type Loop struct {
 	Updates    int     `toml:"updates" min:"0"`                       // of the set
-	Rate       float64 `toml:"rate" min:"0"`                          // of AdaBelief on the images
+	Rate       float64 `toml:"rate" min:"0"`                          // learning rate of AdaBelief on the images
 	Start      string  `toml:"start" enum:"real,noise,means"`         // training images, noise, or averages of the classes
-	Lambda     float64 `toml:"lambda"`                                // regularisation for each image
-	TeacherGap float64 `toml:"teacher_gap,omitzero" min:"0"`          // relative gap of Theta_O; 0 for the loss's own default
-	Schedule   string  `toml:"schedule,omitzero" enum:",cosine"`      // of the rates: constant, or falling to zero like a cosine
-	Draws      int     `toml:"draws,omitzero" min:"0" max:"64"`       // of the networks, in turn; 0 for the run's own
-	Travel     bool    `toml:"travel,omitzero"`                       // give the set labels for other networks, too
-	Plateau    int     `toml:"plateau,omitzero" min:"0"`              // updates without progress after which to stop; 0 for never
-	Beta2      float64 `toml:"beta2,omitzero" min:"0" max:"0.9999"`   // of AdaBelief: how long it remembers the size of gradients; 0 for the usual 0.999
-	Progress   float64 `toml:"progress,omitzero" min:"0" max:"0.999"` // what counts: an objective lower by this share; 0 for 0.01
+	Lambda     float64 `toml:"lambda"`                                // regularisation per image
+	TeacherGap float64 `toml:"teacher_gap,omitzero" min:"0"`          // relative gap at which Theta_O is accepted; 0: the default of the loss
+	Schedule   string  `toml:"schedule,omitzero" enum:",cosine"`      // rates are constant, or fall to zero like a cosine
+	Draws      int     `toml:"draws,omitzero" min:"0" max:"64"`       // of networks, used in turn; 0: the one draw of the run
+	Travel     bool    `toml:"travel,omitzero"`                       // also store portable labels
+	Plateau    int     `toml:"plateau,omitzero" min:"0"`              // stop after so many updates without progress; 0: never
+	Beta2      float64 `toml:"beta2,omitzero" min:"0" max:"0.9999"`   // of AdaBelief: its memory of the size of gradients; 0: the usual 0.999
+	Progress   float64 `toml:"progress,omitzero" min:"0" max:"0.999"` // share by which the objective must fall to count as progress; 0: 0.01
 }
 
 func defaults(updates int) Loop {
 	return Loop{Updates: updates, Rate: 0.01, Start: "real", Lambda: teacher.DefaultLambda}
 }
 
-// check is what the methods have in common of Check.
+// check is the part of Check that all methods share.
 func (l Loop) check() error {
 	if err := cmp.Or(method.PositiveLambda(l.Lambda), method.Positive("rate", l.Rate, "0.01 is usual")); err != nil {
 		return err
 	}
 	if l.Plateau > 0 && l.Draws > 0 {
-		return &method.BadSetting{Key: "plateau", Why: "is for updates that see the same networks, and draws gives each others", Hint: "leave plateau out; updates says when to stop"}
+		return &method.BadSetting{Key: "plateau", Why: "needs the same networks in every update, but draws changes them", Hint: "leave plateau out; updates says when to stop"}
 	}
 	return nil
 }
 
-// objective is what a method lowers.
+// objective is the function that a method lowers.
 type objective interface {
-	// eval takes up a view of the set and its labels, [n, k], and returns the value. It
-	// pulls the gradient back through the view, and sets dlabels, where there are any, to
-	// that in the labels.
+	// eval returns the value for the set in view, with labels [n, k]. It pulls the gradient
+	// with respect to the features back through the view, and stores the gradient with respect
+	// to the labels in dlabels, unless that is empty.
 	eval(ctx context.Context, view convex.View, labels, dlabels tensor.Mat[float64]) (float64, error)
-	// settle takes up the whole view, for which labels are made.
+	// settle computes the final labels, for a view of all draws and all real images.
 	settle(ctx context.Context, view convex.View, labels tensor.Mat[float64]) error
-	// describe adds to a line of the trace the bound on |Theta_O - Theta_S|, over
-	// |Theta_O|, and what is special to the objective.
+	// describe adds to a line of the trace the bound on |Theta_O - Theta_S|, relative to
+	// |Theta_O|, and metrics of the objective.
 	describe(line map[string]float64)
-	// finish returns the labels that make the set.
+	// finish returns the labels of the set.
 	finish() labels
 }
 
-// labels are a set's labels, and what must be said of them.
+// labels are a set's labels, with notes for the record.
 type labels struct {
 	model convex.Labels
 	notes []string
 }
 
-// run is a distillation under way.
+// run is a distillation in progress.
 type run struct {
 	Loop
 	name    string
@@ -75,11 +75,11 @@ type run struct {
 	teacher teacher.Problem
 	theta   *teacher.Theta
 	pass    space.Pass
-	view    convex.View            // of the set as it stands
-	settled bool                   // the objective has settled on labels for the pass's whole view
-	failed  error                  // why the set has no labels
-	apart   bool                   // labels are made otherwise than the updates are
-	batches func(update int) []int // real images of an update; nil for all
+	view    convex.View            // of the current set
+	settled bool                   // whether view is the whole view, and the objective has labels for it
+	failed  error                  // why there are no labels for the current set
+	apart   bool                   // whether final labels need a view of their own, by settle
+	batches func(update int) []int // real images of an update; nil: all
 	begin   *method.Distilled      // the initial images
 	of      []int                  // their classes
 	obj     objective
@@ -88,19 +88,19 @@ type run struct {
 
 	images, dx []float32
 	learned    tensor.Mat[float64] // labels, [n, k]; k may be 0
-	dlearned   tensor.Mat[float64] // none if labels stay as they are
+	dlearned   tensor.Mat[float64] // empty if labels stay as they are
 	variables  []method.Variable
 }
 
-// newRun returns a run of a method that has not begun.
+// newRun returns a run that has not begun.
 func (l Loop) newRun(p method.Problem, name string) *run {
 	return &run{Loop: l, name: name, problem: p, apart: l.Draws > 0}
 }
 
-// train trains Theta_O on the real images, or finds it trained: Step 1.
+// train is Step 1: it trains Theta_O on the real images, or finds it in the cache.
 func (r *run) train(ctx context.Context, loss convex.Loss) (err error) {
 	r.teacher = teacher.Problem{Loss: loss, Lambda: r.Lambda, Gap: r.TeacherGap}
-	if r.Draws > 0 { // a pool has models of its own
+	if r.Draws > 0 { // every draw has its own Theta_O
 		return nil
 	}
 	if r.theta, err = r.teacher.Theta(ctx, space.Of(r.problem)); err != nil {
@@ -109,8 +109,8 @@ func (r *run) train(ctx context.Context, loss convex.Loss) (err error) {
 	return nil
 }
 
-// initialise makes the images that S starts from, and takes them through the networks:
-// Step 2. reals says that the objective looks at the real images.
+// initialise is Step 2: it chooses the initial images of S and computes their features. Set reals
+// if the objective looks at the real images.
 func (r *run) initialise(ctx context.Context, reals bool) (err error) {
 	if r.begin, err = r.start(r.problem, r.name); err != nil {
 		return err
@@ -137,23 +137,22 @@ func (r *run) initialise(ctx context.Context, reals bool) (err error) {
 	return nil
 }
 
-// learn has labels change at a rate of their own, from the first ones on; at a rate of 0
-// they stay.
+// learn makes the labels a variable of the optimisation, with an initial value and a rate. At rate 0
+// they stay fixed.
 func (r *run) learn(first tensor.Mat[float64], rate float64) error {
 	if r.learned = first; rate == 0 {
 		return nil
 	}
-	relabel, err := optim.NewVariable("labels", first.Data, optim.NewAdaBelief[float64], optim.AdaBeliefConfig{LR: rate, Beta2: r.Beta2})
+	labels, err := optim.NewVariable("labels", first.Data, optim.NewAdaBelief[float64], optim.AdaBeliefConfig{LR: rate, Beta2: r.Beta2})
 	if err != nil {
 		return err
 	}
-	r.dlearned = tensor.MatOf(relabel.Grad, first.Rows, first.Cols)
-	r.variables = append(r.variables, relabel)
+	r.dlearned = tensor.MatOf(labels.Grad, first.Rows, first.Cols)
+	r.variables = append(r.variables, labels)
 	return nil
 }
 
-// distill lowers the objective until the updates are made or the plateau is
-// reached.
+// distill lowers the objective for all updates, or until it reaches a plateau.
 func (r *run) distill(ctx context.Context, observe func(method.Step)) (*method.Distilled, error) {
 	set, err := method.Descent{
 		Name: r.name, Updates: r.Updates, Variables: r.variables, Eval: r.eval, Gradient: r.gradient, Set: r.set, Metrics: r.metrics,
@@ -165,7 +164,7 @@ func (r *run) distill(ctx context.Context, observe func(method.Step)) (*method.D
 	return set, err
 }
 
-// eval takes up the set as it stands.
+// eval evaluates the objective for the current set.
 func (r *run) eval(ctx context.Context, update int, gradient bool) (float64, error) {
 	var batch []int
 	if r.batches != nil {
@@ -176,7 +175,7 @@ func (r *run) eval(ctx context.Context, update int, gradient bool) (float64, err
 	return value, withHint(err)
 }
 
-// withHint says what to do about a set whose Gram matrix is singular.
+// withHint adds a hint to the error about a singular Gram matrix.
 func withHint(err error) error {
 	if errors.Is(err, convex.ErrSingular) {
 		return fmt.Errorf("%w\nhint: try another start, another seed or a lower ipc", err)
@@ -184,14 +183,14 @@ func withHint(err error) error {
 	return err
 }
 
-// gradient carries that in the view on to the images.
+// gradient propagates the gradient from the features to the images.
 func (r *run) gradient(context.Context, int) (float64, error) {
 	r.pass.Back(r.dx)
 	return 0, nil
 }
 
-// share is the schedule of the rates. Steps of AdaBelief have the size of the rate,
-// however near the minimum is, so that falling rates end nearer.
+// share is the schedule of the rates. AdaBelief's steps are as long as the rate even close to a
+// minimum, so falling rates end closer to it.
 func (r *run) share(update int) float64 {
 	if r.Schedule == "" {
 		return 1
@@ -199,9 +198,8 @@ func (r *run) share(update int) float64 {
 	return fmath.CosineShare(update, r.Updates)
 }
 
-// settle has the objective take up the pass's whole view, for which labels are made:
-// all draws of a pool, all real images, and the metric that labels are solved by. What
-// it says of itself is then of these.
+// settle computes the final labels if updates do not: from all draws and all real images, by the
+// criterion for labels. The metrics of the objective then refer to these.
 func (r *run) settle() error {
 	if !r.apart || r.settled {
 		return nil
@@ -214,15 +212,15 @@ func (r *run) settle() error {
 	return nil
 }
 
-// metrics makes a line of the trace.
+// metrics returns a line of the trace.
 func (r *run) metrics() map[string]float64 {
 	if r.settle() != nil {
-		return nil // set says why, if it is the end
+		return nil // set returns the reason at the end
 	}
 	line := map[string]float64{}
 	r.obj.describe(line)
-	// A line is whole, even where the run is about to be stopped; where the model
-	// cannot be solved for, its deviation is not known, and the run goes on.
+	// With a background context, a line is complete even if the run is being stopped. If
+	// training on S fails, the line has no deviation, and the run goes on.
 	student, err := teacher.Train(context.Background(), r.view.Gram(), r.obj.finish().model, r.lambda)
 	if err != nil {
 		return line
@@ -232,7 +230,7 @@ func (r *run) metrics() map[string]float64 {
 	return line
 }
 
-// set returns the set as it stands, nil if it has no labels.
+// set returns the current set, or nil if there are no labels for it.
 func (r *run) set() *method.Distilled {
 	if r.failed = r.settle(); r.failed != nil {
 		return nil
@@ -244,7 +242,7 @@ func (r *run) set() *method.Distilled {
 		if student, err := teacher.Train(context.Background(), r.view.Gram(), final.model, r.lambda); err == nil {
 			teacher.SetTravelLabels(d, student.Outputs)
 		} else {
-			d.Notes = append(d.Notes, "the set has no labels that travel: its model could not be solved for")
+			d.Notes = append(d.Notes, "the set has no portable labels: its model could not be solved for")
 		}
 	}
 	return d

@@ -9,8 +9,7 @@ import (
 	"dgkip/harness/teacher"
 )
 
-// sizes returns why a run cannot be made with such data, or scored by such a protocol,
-// if so.
+// sizes returns an error if the method cannot run on data of such sizes.
 func (l Loop) sizes(s method.Sizes, loss convex.Loss) error {
 	if err := method.CheckLambda(l.Lambda, s); err != nil {
 		return err
@@ -30,10 +29,10 @@ func (l Loop) sizes(s method.Sizes, loss convex.Loss) error {
 		return err
 	}
 	if l.Start != "noise" && s.Smallest > 0 && s.Smallest < s.IPC {
-		return fmt.Errorf("%d images per class are asked for, but the smallest class has only %d\nhint: lower ipc, or use start = \"noise\"", s.IPC, s.Smallest)
+		return fmt.Errorf("a set of %d images per class needs as many training images, but the smallest class has only %d\nhint: lower ipc, or use start = \"noise\"", s.IPC, s.Smallest)
 	}
 	return nil
 }
 
-// Flops implements method.Counter: a pass for each image of the set.
+// Flops implements method.Counter: one pass of the set through the networks.
 func (Loop) Flops(s method.Sizes) float64 { return space.PassFlops(s) }

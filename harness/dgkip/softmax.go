@@ -8,16 +8,15 @@ import (
 	"dgkip/harness/method"
 )
 
-// Softmax lowers the gap of multinomial logistic regression, the form for more
-// than two classes. Its labels are rows of targets; what is learned of them is their
-// distance from the real model's probabilities, the dual variables.
+// Softmax lowers the gap of multinomial logistic regression, for three classes or more. Labels are
+// rows of targets. The dual variables are learned: the targets less Theta_O's probabilities.
 type Softmax struct{ Learning }
 
 // Info implements method.Method.
 func (m *Softmax) Info() method.Info {
 	return method.Info{
 		Name: "dgkip-softmax", Title: "DGKIP-softmax", Version: 1, Protocol: "features", SoftLabels: m.Travel || m.Labels != "fixed", Citation: citation,
-		Deviations: append([]string{"the published method is for two classes", "the dual variables are learned, and the labels follow, unless labels = \"target\""}, deviations...),
+		Deviations: append([]string{"the published method is for two classes", "the dual variables are learned and labels follow from them, unless labels = \"target\""}, deviations...),
 		About:      "duality gap of multinomial logistic regression, for three classes or more",
 	}
 }
@@ -30,7 +29,7 @@ func (m *Softmax) Distill(ctx context.Context, p method.Problem, observe func(me
 // Check implements method.Checker.
 func (m *Softmax) Check() error {
 	if m.Labels == "gain" || m.Labels == "scaled" {
-		return &method.BadSetting{Key: "labels", Why: "is " + strconv.Quote(m.Labels) + ", a form for two classes", Hint: "use \"dual\", \"target\" or \"fixed\""}
+		return &method.BadSetting{Key: "labels", Why: "is " + strconv.Quote(m.Labels) + ", which is for two classes", Hint: "use \"dual\", \"target\" or \"fixed\""}
 	}
 	return m.check()
 }

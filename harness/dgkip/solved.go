@@ -15,24 +15,32 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Solved moves the images and solves for the labels.
+// Solved learns images and solves for their labels.
 type Solved struct {
 	Loop
-	Loss   string `toml:"loss" enum:"auto,logistic,hinge,squared,softmax"` // auto: logistic for two classes, softmax for more
-	Metric string `toml:"metric" enum:"parameter,prediction,loss"`         // the distance from Theta_O in weights or in outputs, or the loss of Theta_S on the real images
+	Loss  string `toml:"loss" enum:"auto,logistic,hinge,squared,softmax"` // auto: logistic for two classes, softmax for more
+	Match Match  `toml:"match" enum:"weights,outputs,loss"`               // what an update lowers
 
-	// Relabel is the metric that labels are solved by when the images are done; "" for
-	// that of the updates.
-	Relabel string `toml:"relabel,omitzero" enum:",parameter,prediction,loss"`
+	// RefitLabels is what labels are solved for after the last update; "" means Match.
+	RefitLabels Match `toml:"refit_labels,omitzero" enum:",weights,outputs,loss"`
 
-	// Batch is how many real images an update of a metric on these looks at, drawn anew
-	// for each; 0 for all.
+	// Batch is the number of real images in an update that looks at them, drawn anew every time;
+	// 0 means all.
 	Batch int `toml:"batch,omitzero" min:"0"`
 }
 
+// Match is what makes Theta_S close to Theta_O.
+type Match string
+
+const (
+	matchWeights Match = "weights" // |Theta_O - Theta_S|^2 is small: convex.Project
+	matchOutputs Match = "outputs" // the mean squared difference of outputs on the real images is small: convex.Fit
+	matchLoss    Match = "loss"    // the regularised loss of Theta_S on the real images is small: convex.Least
+)
+
 func init() {
 	method.Register(func() method.Method {
-		return &Solved{Loop: defaults(200), Loss: "auto", Metric: string(convex.Parameter)}
+		return &Solved{Loop: defaults(200), Loss: "auto", Match: matchWeights}
 	})
 }
 
@@ -40,42 +48,42 @@ func init() {
 func (m *Solved) Info() method.Info {
 	version := 1
 	if m.Loss == string(convex.HingeLoss) {
-		version = 2 // labels for images whose coefficient opposes the output
+		version = 2 // since it has labels for images whose coefficient and output differ in sign
 	}
 	return method.Info{
 		Name: "dgkip-ls", Title: "DGKIP-LS", Version: version, Protocol: "features",
-		// The labels of the hinge and the squared loss are read by their sign.
+		// Labels of the hinge and the squared loss are read by their sign alone.
 		SoftLabels: m.Travel || m.Loss != string(convex.HingeLoss) && m.Loss != string(convex.SquaredLoss),
 		Citation:   "this program; it builds on " + citation,
-		About:      "labels solved in closed form, so that the bound is tight and only images move",
+		About:      "labels solved in closed form, so that the bound is tight and only images are learned",
 	}
 }
 
 // Check implements method.Checker.
 func (m *Solved) Check() error {
-	if err := cmp.Or(m.checkMetric("metric", m.Metric), m.checkMetric("relabel", m.Relabel)); err != nil {
+	if err := cmp.Or(m.checkMatch("match", m.Match), m.checkMatch("refit_labels", m.RefitLabels)); err != nil {
 		return err
 	}
 	switch {
-	case m.Relabel == m.Metric:
-		return &method.BadSetting{Key: "relabel", Why: fmt.Sprintf("is %q, which metric is as well", m.Relabel), Hint: "leave relabel out"}
-	case m.Batch > 0 && m.Metric == string(convex.Parameter):
-		return &method.BadSetting{Key: "batch", Why: "is for metrics that look at real images, and metric = \"parameter\" does not"}
+	case m.RefitLabels == m.Match:
+		return &method.BadSetting{Key: "refit_labels", Why: fmt.Sprintf("is %q, the same as match", m.Match), Hint: "leave refit_labels out"}
+	case m.Batch > 0 && m.Match == matchWeights:
+		return &method.BadSetting{Key: "batch", Why: "chooses real images, which match = \"weights\" does not use"}
 	case m.Batch > 0 && m.Plateau > 0:
-		return &method.BadSetting{Key: "plateau", Why: "is for updates that see the same images, and batch gives each others", Hint: "leave plateau out; updates says when to stop"}
+		return &method.BadSetting{Key: "plateau", Why: "needs the same real images in every update, but batch draws new ones", Hint: "leave plateau out; updates says when to stop"}
 	}
 	return m.check()
 }
 
-// checkMetric says what a metric does not go with.
-func (m *Solved) checkMetric(key, metric string) error {
+// checkMatch returns an error if the value of a key does not fit the loss or the draws.
+func (m *Solved) checkMatch(key string, match Match) error {
 	switch {
-	case m.Loss == string(convex.HingeLoss) && metric != "" && metric != string(convex.Parameter):
-		return &method.BadSetting{Key: key, Why: fmt.Sprintf("is %q, which is not for the hinge loss", metric), Hint: fmt.Sprintf("use loss = \"logistic\" or %s = \"parameter\"", key)}
-	case m.Loss == string(convex.SquaredLoss) && metric == string(convex.RealLoss):
-		return &method.BadSetting{Key: key, Why: "is \"loss\", which is for the logistic and the softmax loss", Hint: "use loss = \"logistic\", or for features the method kip with labels = \"solved\", which is nearly the same"}
-	case m.Draws > 0 && metric == string(convex.Prediction):
-		return &method.BadSetting{Key: key, Why: "is \"prediction\", and several draws have no outputs on the real images in common", Hint: "with draws, use \"parameter\" or \"loss\""}
+	case m.Loss == string(convex.HingeLoss) && match != "" && match != matchWeights:
+		return &method.BadSetting{Key: key, Why: fmt.Sprintf("is %q, which does not work with the hinge loss", match), Hint: fmt.Sprintf("use loss = \"logistic\" or %s = \"weights\"", key)}
+	case m.Loss == string(convex.SquaredLoss) && match == matchLoss:
+		return &method.BadSetting{Key: key, Why: "is \"loss\", which works with the logistic and the softmax loss only", Hint: "use loss = \"logistic\", or, for random features, the method kip with labels = \"solved\", which is nearly the same"}
+	case m.Draws > 0 && match == matchOutputs:
+		return &method.BadSetting{Key: key, Why: "is \"outputs\", but every draw has its own outputs on the real images", Hint: "with draws, use \"weights\" or \"loss\""}
 	}
 	return nil
 }
@@ -89,8 +97,8 @@ func (m *Solved) loss(classes int) convex.Loss {
 
 // CheckSizes implements method.SizesChecker.
 func (m *Solved) CheckSizes(s method.Sizes) error {
-	if n, real := s.IPC*s.Classes, m.batch(s.Train); m.Metric == string(convex.Prediction) && s.Train > 0 && n >= real {
-		return &method.BadSetting{Key: "metric", Why: fmt.Sprintf("is \"prediction\", which is zero for any images: with ipc %d a set fits the outputs on %d real images exactly", s.IPC, real), Hint: "have fewer images in the set than real ones in an update"}
+	if n, real := s.IPC*s.Classes, m.batch(s.Train); m.Match == matchOutputs && s.Train > 0 && n >= real {
+		return &method.BadSetting{Key: "match", Why: fmt.Sprintf("is \"outputs\", which any set of ipc %d fits exactly on %d real images", s.IPC, real), Hint: "lower ipc, or use more real images in an update"}
 	}
 	return m.sizes(s, m.loss(s.Classes))
 }
@@ -98,22 +106,22 @@ func (m *Solved) CheckSizes(s method.Sizes) error {
 // Flops implements method.Counter.
 func (m *Solved) Flops(s method.Sizes) float64 {
 	pass := s
-	pass.Train = m.batch(s.Train) // it is beside the batch alone
-	// Without features a real image is its inner products with the set.
+	pass.Train = m.batch(s.Train)
+	// In an exact kernel, a real image is represented by its inner products with the set.
 	dim, batch := float64(cmp.Or(space.Dim(s.Model, s.H, s.W), s.IPC*s.Classes)), float64(pass.Train)
 	flops := space.PassFlops(pass)
-	if m.Metric != string(convex.Parameter) {
+	if m.Match != matchWeights {
 		flops += 2 * batch * dim * float64(s.IPC*s.Classes+teacher.Outputs(s.Classes))
 	}
 	return flops
 }
 
-// reals says whether real images are looked at, in updates or for labels.
+// reals reports whether updates or final labels look at the real images.
 func (m *Solved) reals() bool {
-	return m.Metric != string(convex.Parameter) || m.Relabel != "" && m.Relabel != string(convex.Parameter)
+	return m.Match != matchWeights || m.RefitLabels != "" && m.RefitLabels != matchWeights
 }
 
-// batch is the number of real images in an update.
+// batch returns the number of real images in an update.
 func (m *Solved) batch(train int) int {
 	if m.Batch == 0 {
 		return train
@@ -134,10 +142,10 @@ func (m *Solved) Distill(ctx context.Context, p method.Problem, observe func(met
 	train := p.Data.Train
 	o := &solved{
 		named: loss, theta: r.theta, norm: r.norm, lambda: r.lambda,
-		metric: convex.Metric(m.Metric), final: convex.Metric(cmp.Or(m.Relabel, m.Metric)),
+		match: m.Match, final: cmp.Or(m.RefitLabels, m.Match),
 		labels: teacher.RealLabels(train.Labels, len(p.Data.Classes), loss), real: m.Lambda,
 	}
-	r.obj, r.apart = o, r.apart || o.final != o.metric
+	r.obj, r.apart = o, r.apart || o.final != o.match
 	if n := m.batch(train.Len()); n < train.Len() {
 		r.apart = true
 		r.batches = func(update int) []int {
@@ -148,29 +156,30 @@ func (m *Solved) Distill(ctx context.Context, p method.Problem, observe func(met
 	return r.distill(ctx, observe)
 }
 
-// solved is the distance of Theta_O from the best model on the images' features.
+// solved is the objective of dgkip-ls: how far the best model in the span of the images' features is
+// from Theta_O.
 type solved struct {
 	named  convex.Loss
 	theta  *teacher.Theta
 	norm   float64 // |Theta_O|
 	lambda float64
-	metric convex.Metric // of updates
-	final  convex.Metric // of labels
+	match  Match         // of updates
+	final  Match         // of the final labels
 	labels convex.Labels // of the real images
-	real   float64       // lambda_O for each of these
-	batch  []int         // those that the next view shows; nil for all
+	real   float64       // lambda_O per real image
+	batch  []int         // real images in the next view; nil: all
 
 	view    convex.View
-	by      convex.Metric // of what was taken up last
+	by      Match // of the last solution
 	s       convex.Nearest
 	outputs tensor.Mat[float64] // of Theta_O on the set
 	norm2   float64             // |Theta_O - Theta(alpha)|^2
 
-	hinge convex.HingeLabels // for the hinge loss
+	hinge convex.HingeLabels // of the hinge loss
 }
 
 func (o *solved) eval(ctx context.Context, view convex.View, _, _ tensor.Mat[float64]) (float64, error) {
-	err := o.solve(ctx, view, o.metric, o.batch)
+	err := o.solve(ctx, view, o.match, o.batch)
 	return o.s.Value, err
 }
 
@@ -178,12 +187,12 @@ func (o *solved) settle(ctx context.Context, view convex.View, _ tensor.Mat[floa
 	return o.solve(ctx, view, o.final, nil)
 }
 
-// solve takes up a view, with all real images or a batch of them, by a metric.
-func (o *solved) solve(ctx context.Context, view convex.View, by convex.Metric, batch []int) (err error) {
+// solve finds the best model for a view of the set and of all real images or a batch.
+func (o *solved) solve(ctx context.Context, view convex.View, by Match, batch []int) (err error) {
 	switch {
-	case by == convex.Prediction:
+	case by == matchOutputs:
 		o.s, err = convex.Fit(view, rows(o.theta.Outputs, batch))
-	case by == convex.RealLoss:
+	case by == matchLoss:
 		labels := o.labels
 		labels.Values = rows(labels.Values, batch)
 		o.s, err = convex.Least(ctx, view, labels, float64(labels.Values.Rows)*o.real)
@@ -194,8 +203,8 @@ func (o *solved) solve(ctx context.Context, view convex.View, by convex.Metric, 
 		return err
 	}
 	o.view, o.by = view, by
-	o.outputs = o.s.Outputs // a projection keeps them
-	if by != convex.Parameter {
+	o.outputs = o.s.Outputs // the projection has the outputs of Theta_O
+	if by != matchWeights {
 		o.outputs = view.Outputs()
 	}
 	o.norm2 = o.s.Norm2
@@ -205,7 +214,7 @@ func (o *solved) solve(ctx context.Context, view convex.View, by convex.Metric, 
 	return nil
 }
 
-// rows returns those of a matrix that are chosen, all if that is nil.
+// rows returns the chosen rows of a matrix; nil means all.
 func rows(m tensor.Mat[float64], chosen []int) tensor.Mat[float64] {
 	if chosen == nil {
 		return m
@@ -215,7 +224,7 @@ func rows(m tensor.Mat[float64], chosen []int) tensor.Mat[float64] {
 	return out
 }
 
-// clip makes the hinge's labels, and takes the clipping of dual variables into the
+// clip computes the labels of the hinge loss. Where dual variables had to be clipped, it corrects the
 // bound.
 func (o *solved) clip() {
 	o.hinge = o.s.HingeLabels(o.lambda)
@@ -230,15 +239,15 @@ func (o *solved) clip() {
 	o.norm2 = float64(d * d)
 }
 
-// bound is that of the gap at the solved model's own dual variables. For a
-// projection the Fenchel-Young terms vanish, and it is the deviation itself.
+// bound returns the bound at the solved model's dual variables, relative to |Theta_O|. For a projection
+// the Fenchel-Young terms vanish, and the bound equals the deviation.
 func (o *solved) bound() float64 {
 	return convex.Bound(o.gap(), o.lambda) / o.norm
 }
 
 func (o *solved) gap() float64 {
 	terms := 0.0
-	if o.by != convex.Parameter {
+	if o.by != matchWeights {
 		terms = convex.FenchelYoung(o.named, o.outputs, o.s.Outputs)
 	}
 	return convex.SplitGap(terms, o.norm2, o.lambda)
@@ -248,9 +257,9 @@ func (o *solved) describe(line map[string]float64) {
 	line["bound"], line["gap"] = o.bound(), o.gap()
 	line["residual"] = math.Sqrt(o.s.Norm2) / o.norm
 	switch o.by {
-	case convex.Prediction:
+	case matchOutputs:
 		line["prediction_error"] = o.s.Value
-	case convex.RealLoss:
+	case matchLoss:
 		line["real_loss"] = o.s.Value
 	}
 	if o.named == convex.HingeLoss {
@@ -272,7 +281,7 @@ func (o *solved) finish() labels {
 	gains := o.hinge.Gains
 	l := labels{model: convex.Labels{Form: convex.Gain, Loss: o.named, Values: tensor.MatOf(gains, len(gains), 1)}}
 	if n := o.hinge.Clipped; n > 0 {
-		l.notes = append(l.notes, fmt.Sprintf("%d of %d dual variables had to be clipped to 1: the model on the set is not the projection", n, len(gains)))
+		l.notes = append(l.notes, fmt.Sprintf("%d of %d dual variables had to be clipped to 1, so the model on the set is not the projection", n, len(gains)))
 	}
 	return l
 }

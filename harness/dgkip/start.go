@@ -5,11 +5,11 @@ import (
 	"dgkip/harness/rng"
 )
 
-// start returns the first images, and what class each stands for.
+// start returns the initial images and their classes.
 //
 //	real   random training images
-//	noise  standard normal values, in the units networks see
-//	means  averages over equal random parts of a class, one for each image
+//	noise  standard normal values of the normalised pixels
+//	means  averages: each class is split at random into ipc equal parts
 func (l Loop) start(p method.Problem, name string) (*method.Distilled, error) {
 	stream := rng.Stream(p.Seed, name, "start")
 	if l.Start != "noise" {
@@ -17,7 +17,7 @@ func (l Loop) start(p method.Problem, name string) (*method.Distilled, error) {
 	}
 	d := method.Blank(p)
 	for class, members := range p.Data.Train.ByClass(len(p.Data.Classes)) {
-		stream.Perm(len(members)) // the noise of sets on disk comes after this draw
+		stream.Perm(len(members)) // unused, but recorded sets were drawn after it
 		for range p.IPC {
 			image := make([]float32, d.Size())
 			stream.FillNormal(image, 0, 1)

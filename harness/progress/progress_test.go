@@ -108,7 +108,7 @@ func TestTask(t *testing.T) {
 // On a narrow terminal the name is cut, and the numbers stay.
 func TestFit(t *testing.T) {
 	b, _, now := board(true)
-	l := b.Start("fashion-mnist dgkip-ls-pred small ipc 10 seed 0")
+	l := b.Start("fashion-mnist dgkip-ls-outputs small ipc 10 seed 0")
 	l.Phase("distil")
 	l.Task("features of the training images", 0.5)
 	*now = now.Add(8 * time.Second)
