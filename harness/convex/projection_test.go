@@ -6,7 +6,6 @@ import (
 	"math"
 	"testing"
 
-	"dgkip/harness/fmath"
 	"dgkip/harness/rng"
 	"dgkip/harness/tensor"
 )
@@ -46,54 +45,7 @@ func TestLabelVectors(t *testing.T) {
 	near(t, "prediction targets", s.Labels(LogisticLoss, v.Lambda).Values.Data, v.PredictionTargets.Data, 1e-4)
 }
 
-// The theorem: the labels make theta_S the minimiser, found independently, for
-// the projection and for any other coefficients; and for the projection the
-// bound is tight.
-func TestSolvedLabels(t *testing.T) {
-	r := rng.Stream(1, "labels")
-	for range 60 {
-		p := draw(r)
-		if p.phi.Rows >= p.phi.Cols {
-			continue
-		}
-		s, err := Project(Features{A: p.phi, Theta: oneRow(p.theta)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, free := range []bool{false, true} {
-			if free {
-				for i := range s.C.Data {
-					s.C.Data[i] = r.Normal64() / 3
-				}
-				s.finish(Features{A: p.phi, Theta: oneRow(p.theta)}, GramOf(p.phi))
-			}
-			thetaS := subtractRows(make([]float64, p.phi.Cols), p.phi, scaled(-1, s.C.Data))
-			scale := 1 + math.Sqrt(square(thetaS))
-			targets := s.Labels(LogisticLoss, p.lambda).Values.Data
-			got := minimise(t, p.phi, p.lambda,
-				func(i int, f float64) float64 { return fmath.Sigmoid(f) - targets[i] },
-				func(_ int, f float64) float64 { return fmath.Sigmoid(f) * fmath.Sigmoid(-f) })
-			if d := distance(got, thetaS); d > 1e-6*scale {
-				t.Errorf("logistic minimiser is %v from theta_S of norm %v", d, scale-1)
-			}
-			y := s.Labels(SquaredLoss, p.lambda).Values.Data
-			got = minimise(t, p.phi, p.lambda,
-				func(i int, f float64) float64 { return f - y[i] }, func(int, float64) float64 { return 1 })
-			if d := distance(got, thetaS); d > 1e-6*scale {
-				t.Errorf("squared minimiser is %v from theta_S", d)
-			}
-			if free {
-				continue
-			}
-			v := Gap{Pair: s.Labels(LogisticLoss, p.lambda).Pair(), Lambda: p.lambda}.Eval(Features{A: p.phi, Theta: oneRow(p.theta)}, oneColumn(targets), nil)
-			if b, d := Bound(v.Gap, p.lambda), math.Sqrt(s.Norm2); math.Abs(b-d) > 1e-4*d {
-				t.Errorf("bound %v, deviation %v", b, d)
-			}
-		}
-	}
-}
-
-// Alike images share the coefficient of one; images without features are an error.
+// Equal images share one coefficient; zero features are an error.
 func TestSingular(t *testing.T) {
 	a := tensor.NewMat[float32](2, 3)
 	copy(a.Data, []float32{1, 2, 3, 1, 2, 3})
@@ -119,7 +71,7 @@ func ExampleProject() {
 	// Output: c = [3.0 2.0], left over 1.0
 }
 
-// Metrics with several outputs, against central differences.
+// Gradients of the metrics with several outputs match central differences.
 func TestSolvedGradient(t *testing.T) {
 	r := rng.Stream(1, "metric gradient")
 	for range 20 {
@@ -156,8 +108,8 @@ func TestSolvedGradient(t *testing.T) {
 	}
 }
 
-// The theorem for every loss: the solved labels make C'A the minimiser, which Set
-// finds knowing the labels alone; for the projection the bound is tight.
+// For every loss, the solved labels make C'A the minimiser that Solve finds from the labels, and
+// for the projection the bound is tight.
 func TestSolvedLabelsTheorem(t *testing.T) {
 	r := rng.Stream(1, "theorem")
 	for range 40 {
@@ -188,7 +140,7 @@ func TestSolvedLabelsTheorem(t *testing.T) {
 				if d := distance(Combine(p.phi, fit.C).Data, thetaS.Data); d > 1e-5*(1+math.Sqrt(frobenius2(thetaS))) {
 					t.Errorf("%s, free %t: the minimiser is %v from theta_S", loss, free, d)
 				}
-				if free || loss == LogisticLoss {
+				if free {
 					continue
 				}
 				v := Gap{Pair: labels.Pair(), Lambda: p.lambda}.Eval(Features{A: p.phi, Theta: theta}, labels.Values, nil)
