@@ -6,18 +6,18 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Rho returns what the outputs of two models differ by at most, for images x with
-// these k(x, x), where |Theta_S - Theta_O| <= bound:
+// Rho bounds the difference of the outputs of two models with |Theta_S - Theta_O| <= bound, for
+// images x with the given norms k(x, x):
 //
 //	|f_S(x) - f_O(x)| <= sqrt(k(x, x)) bound.
 //
-// With bound = sqrt(2 G / lambda) that is the paper's Lemma 3.3, the bound by the gap.
-// (It prints a minimum over the ball where the maximum is meant, and squares
-// |Theta_S - Theta_O| in the line before.) Where the residual
-// is orthogonal to the features of the set, as after Project, Span.Distance2 may
-// stand for k(x, x) and |r| for the bound:
+// With bound = sqrt(2 G / lambda) this is the paper's Lemma 3.3. (The paper misprints a minimum
+// over the ball for the maximum, and squares |Theta_S - Theta_O| in the line before.) After
+// Project, the residual r is orthogonal to the features of the set,
 //
-//	f_S(x) - f_O(x) = -r'phi(x) = -r'(phi(x) - its projection).
+//	f_S(x) - f_O(x) = -r'phi(x) = -r'(phi(x) - its projection),
+//
+// so Span.Distance2 may replace k(x, x), and |r| the bound.
 func Rho(norms []float64, bound float64) []float64 {
 	rho := make([]float64, len(norms))
 	for i, k := range norms {
@@ -29,7 +29,8 @@ func Rho(norms []float64, bound float64) []float64 {
 // Span is the span of the features of a set.
 type Span struct{ l cholesky }
 
-// NewSpan takes the set's Gram matrix [n, n].
+// NewSpan returns the span of the features with this Gram matrix [n, n]. It fails if the matrix
+// is singular in spite of jitter, or not finite.
 func NewSpan(gram tensor.Mat[float64]) (Span, error) {
 	if gram.Cols != gram.Rows {
 		panic("convex: NewSpan: a Gram matrix is square")
@@ -38,9 +39,9 @@ func NewSpan(gram tensor.Mat[float64]) (Span, error) {
 	return Span{l}, err
 }
 
-// Distance2 returns the squared distances of the features of images from the span,
-// k(x, x) - k_x'K^-1 k_x, given k_x, the rows of cross [n', n], and norms k(x, x),
-// [n']. The jitter of K makes them larger by a little, never smaller.
+// Distance2 returns the squared distances of new images' features from the span,
+// k(x, x) - k_x'K^-1 k_x. The rows of cross [n', n] are the k_x, and norms [n'] the k(x, x).
+// Jitter on K slightly increases the distances and never decreases them.
 func (s Span) Distance2(cross tensor.Mat[float64], norms []float64) []float64 {
 	if cross.Rows != len(norms) || cross.Cols != s.l.l.Rows {
 		panic("convex: Span.Distance2: shapes do not fit")
@@ -56,26 +57,24 @@ func (s Span) Distance2(cross tensor.Mat[float64], norms []float64) []float64 {
 // Solve returns K^-1 d.
 func (s Span) Solve(d []float64) []float64 { return s.l.solve(d) }
 
-// Interval is how many images of a test set a model S is sure to classify right
-// and wrong, known from a model O and a bound of the difference of their outputs.
+// Interval counts the test images that a model S provably classifies right or wrong, and the
+// undecided ones.
 type Interval struct{ Right, Wrong, Unknown int }
 
-// NewInterval is the paper's Lemma 3.4: the test error of S lies between Low and
-// High. (It prints Theta_O where Theta ranges over the ball, and leaves out ties.) It
-// counts test images with outputs [n', K] of O and classes labels,
-// whose outputs in S differ by rho at most, as Rho has it with the bound of the
-// Frobenius norm |R|, R = Theta_S - Theta_O.
+// NewInterval implements the paper's Lemma 3.4: the test error of S is between Low and High.
+// (The paper misprints Theta_O for the Theta that ranges over the ball, and ignores ties.) It
+// takes outputs [n', K] of a model O, the images' classes in labels, and rho, the result of Rho
+// for the Frobenius norm of R = Theta_S - Theta_O.
 //
-// With one output, class 1 is f > 0: S is right where f is on the right side and
-// |f| > rho, wrong where it is on the other.
+// With one output, f > 0 means class 1. S decides like O if |f| > rho.
 //
-// With more, the difference of two outputs a and b changes by
+// With more outputs, the difference of two outputs a and b changes by
 //
 //	|(r_a - r_b)'phi(x)| <= |r_a - r_b| sqrt(k) <= sqrt(2) |R| sqrt(k),
 //
-// as |r_a - r_b|^2 <= 2 |r_a|^2 + 2 |r_b|^2. S is right where the output of the
-// image's class exceeds every other by more than sqrt(2) rho, wrong where some
-// other exceeds it by more. The rest is unknown, ties among it.
+// as |r_a - r_b|^2 <= 2 |r_a|^2 + 2 |r_b|^2. S is right if the output of the image's class
+// exceeds all others by more than sqrt(2) rho, and wrong if another output exceeds it by more.
+// All other images, including ties, are unknown.
 func NewInterval(outputs tensor.Mat[float64], labels []int, rho []float64) Interval {
 	if outputs.Rows != len(labels) || outputs.Rows != len(rho) || outputs.Cols == 0 {
 		panic("convex: NewInterval: shapes do not fit")
@@ -110,14 +109,14 @@ func NewInterval(outputs tensor.Mat[float64], labels []int, rho []float64) Inter
 
 func (v Interval) images() float64 { return float64(max(1, v.Right+v.Wrong+v.Unknown)) }
 
-// Low is the least error that S can have: a share of the images.
+// Low is the lowest possible error of S, as a fraction of the images.
 func (v Interval) Low() float64 { return float64(v.Wrong) / v.images() }
 
-// High is the largest error that S can have.
+// High is the highest possible error of S.
 func (v Interval) High() float64 { return 1 - float64(v.Right)/v.images() }
 
-// Decided is the share of the images that are not unknown.
+// Decided is the fraction of images that are provably right or wrong.
 func (v Interval) Decided() float64 { return float64(v.Right+v.Wrong) / v.images() }
 
-// Vacuous says that nothing is decided: the interval is [0, 1].
+// Vacuous reports whether no image is decided, so that the interval is [0, 1].
 func (v Interval) Vacuous() bool { return v.Right+v.Wrong == 0 }

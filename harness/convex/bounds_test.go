@@ -8,8 +8,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Outputs of the solved model on new images stay within both bounds, and what an
-// Interval calls decided is.
+// Outputs of the solved model on new images respect both bounds, and so do an Interval's
+// decisions.
 func TestIntervals(t *testing.T) {
 	r := rng.Stream(1, "intervals")
 	sure := [2]int{}
@@ -29,7 +29,7 @@ func TestIntervals(t *testing.T) {
 		thetaS := Combine(p.phi, s.C)
 		x := tensor.NewMat[float32](50, p.phi.Cols)
 		r.FillNormal(x.Data, 0, 0.5)
-		for i := range 25 { // near the span
+		for i := range 25 { // images with features near the span
 			c := make([]float64, p.phi.Rows)
 			for j := range c {
 				c[j] = r.Normal64()
@@ -53,7 +53,7 @@ func TestIntervals(t *testing.T) {
 		labels := make([]int, x.Rows)
 		for i := range labels {
 			labels[i] = r.IntN(max(2, fO.Cols))
-			// The distance, from its definition.
+			// The distance by projection.
 			a := tensor.NewMat[float64](1, x.Cols)
 			copy(a.Data, widen(x.Row(i)))
 			row := tensor.Mat[float32]{Rows: 1, Cols: x.Cols, Stride: x.Cols, Data: x.Row(i)}
@@ -79,7 +79,7 @@ func TestIntervals(t *testing.T) {
 					}
 				}
 				if got.Right == 1 && !right || got.Wrong == 1 && right {
-					t.Fatalf("called %+v, is right: %t", got, right)
+					t.Fatalf("the interval is %+v, but S is right: %t", got, right)
 				}
 			}
 			v := NewInterval(fO, labels, rho)

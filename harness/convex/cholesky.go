@@ -9,22 +9,21 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Jitter is what factorise adds to the diagonal, relative to its mean: enough
-// for rounding errors not to make a Gram matrix indefinite.
+// Jitter is added to the diagonal by factorise, relative to the diagonal's mean. It keeps
+// rounding errors from making a Gram matrix indefinite.
 const Jitter = 1e-10
 
-// ErrSingular says that a Gram matrix has no inverse.
+// ErrSingular is returned for a Gram matrix without an inverse.
 var ErrSingular = errors.New("convex: the Gram matrix is singular")
 
-// cholesky is a lower triangular L with L L' = K, to which factorise has added
-// jitter.
+// cholesky is a lower triangular L with L L' = K.
 type cholesky struct {
 	l   tensor.Mat[float64]
-	dot func(x, y []float64) float64 // dot64 but for Ridge
+	dot func(x, y []float64) float64 // inOrder for Ridge, else dot64
 }
 
-// factorise is for Gram matrices: it adds jitter and fails where that is not
-// enough.
+// factorise factorises a Gram matrix plus jitter. It fails with ErrSingular if jitter does not
+// make the matrix positive definite.
 func factorise(k tensor.Mat[float64]) (cholesky, error) {
 	n := k.Rows
 	mean := 0.0
@@ -37,19 +36,19 @@ func factorise(k tensor.Mat[float64]) (cholesky, error) {
 	case bad >= 0 && !(mean < math.MaxFloat64):
 		return cholesky{}, errNotFinite
 	case bad >= 0:
-		return cholesky{}, fmt.Errorf("%w at row %d of %d: two of the images may be alike, or one may have no features", ErrSingular, bad, n)
+		return cholesky{}, fmt.Errorf("%w at row %d of %d: two images may be equal, or the features of one may all be zero", ErrSingular, bad, n)
 	}
 	return c, nil
 }
 
-// decompose factorises K + shift I. A pivot below floor times its diagonal entry
-// has been lost to rounding and is set to that. It returns the first row whose
-// pivot is not positive and finite all the same, or that ctx was done at, or -1.
+// decompose factorises K + shift I. It raises pivots lost to rounding to floor times their
+// diagonal entry. It returns -1 on success, or else the row where a pivot was not positive and
+// finite or where ctx was done.
 func decompose(ctx context.Context, k tensor.Mat[float64], shift, floor float64) (cholesky, int) {
 	return decomposeBy(ctx, dot64, k, shift, floor)
 }
 
-// decomposeBy is decompose with an inner product, whose order of summation decides the bits.
+// decomposeBy is decompose with a given inner product, whose order of summation fixes the bits.
 func decomposeBy(ctx context.Context, dot func(x, y []float64) float64, k tensor.Mat[float64], shift, floor float64) (cholesky, int) {
 	n := k.Rows
 	l := tensor.NewMat[float64](n, n)
@@ -71,8 +70,8 @@ func decomposeBy(ctx context.Context, dot func(x, y []float64) float64, k tensor
 	return cholesky{l, dot}, -1
 }
 
-// solve returns the solution x of L L' x = b. Of no factor, as a stopped
-// factorisation leaves, it returns b.
+// solve returns the solution x of L L' x = b. The zero cholesky, left by a cancelled
+// factorisation, returns b.
 func (c cholesky) solve(b []float64) []float64 {
 	return c.backward(c.forward(b))
 }

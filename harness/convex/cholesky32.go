@@ -6,20 +6,18 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// factorBlock is the number of columns that decompose32 works on at a time.
+// factorBlock is the number of columns that decompose32 processes together.
 const factorBlock = 192
 
-// cholesky32 is a factor in float32, and the inverses of its diagonal blocks.
+// cholesky32 is a Cholesky factor in float32, with the inverses of its diagonal blocks.
 type cholesky32 struct {
 	l       tensor.Mat[float32]
 	inverse []tensor.Mat[float64]
 }
 
-// decompose32 factorises m, of which it reads and replaces the lower triangle and
-// the blocks on the diagonal. Nearly all is left to products of matrices. It says
-// whether the factor exists, and is done before ctx is; tick is called along the way.
-// Of ten thousand variables it takes seconds, where the one in float64 would take
-// minutes.
+// decompose32 factorises m in place, using its lower triangle. It reports false if m is not
+// positive definite or ctx is done, and calls tick for every block. Matrix products do nearly
+// all the work: ten thousand variables take seconds, and would take minutes in float64.
 func decompose32(ctx context.Context, m tensor.Mat[float32], tick func()) (cholesky32, bool) {
 	n := m.Rows
 	c := cholesky32{l: m}
@@ -54,7 +52,7 @@ func decompose32(ctx context.Context, m tensor.Mat[float32], tick func()) (chole
 		}
 		inverse := tensor.NewMat[float64](size, size)
 		tensor.Parallel(size, func(j int) {
-			zeros := j &^ 3 // that need not be computed; dot64 adds in groups of four
+			zeros := j &^ 3 // leading zeros to skip; dot64 sums in groups of four
 			column := make([]float64, size)
 			column[j] = 1
 			copy(column[zeros:], cholesky{l.l.Part(zeros, size, zeros, size), dot64}.forward(column[zeros:]))

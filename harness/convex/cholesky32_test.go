@@ -8,7 +8,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// A factor in blocks solves its system, and says where there is none.
+// The blocked factor solves its system, and decompose32 rejects an indefinite matrix.
 func TestDecompose32(t *testing.T) {
 	r := rng.Stream(1, "factor")
 	for _, n := range []int{1, factorBlock, 2*factorBlock + 17} {

@@ -6,7 +6,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// conjugateGradients is the squared loss on a large set, given by its Gram matrix: minimise
+// conjugateGradients solves the squared loss on a large set from its Gram matrix: it minimises
 //
 //	sum_i |f_i - y_i|^2 / 2 + (lambda/2) |Theta|^2,   Theta = C'A.
 type conjugateGradients struct {
@@ -15,13 +15,13 @@ type conjugateGradients struct {
 	Lambda  float64
 }
 
-// solve runs conjugate gradients, for all outputs side by side. In the inner product
-// <u, v> = u'K v the squared norm of the residual r = y - f - lambda c is that of the
-// gradient of P, and so with each step comes its proof: see gradientTerm. It needs
-// six arrays of [n, K] beside the matrix, which it reads once a step.
+// solve runs conjugate gradients for all outputs in parallel, in the inner product
+// <u, v> = u'K v. There the squared norm of the residual r = y - f - lambda c equals that of the
+// gradient of P, so every step yields its gap: see gradientTerm. It needs six arrays of [n, K]
+// besides the matrix, and reads the matrix once per step.
 func (p conjugateGradients) solve(search *search) (Solution, error) {
 	n, outputs := p.Gram.Rows, p.Targets.Cols
-	// Rows are outputs here.
+	// One row per output.
 	c, f := tensor.NewMat[float64](outputs, n), tensor.NewMat[float64](outputs, n)
 	left := p.Targets.Transposed()
 	kLeft := manyDots(search.ctx, p.Gram, left)
@@ -36,8 +36,8 @@ func (p conjugateGradients) solve(search *search) (Solution, error) {
 		search.keep()
 		fit := p.certify(c, f, size)
 		if fit.Gap <= search.tol {
-			// Outputs and residuals have been updated step by step: the proof
-			// counts only with those computed anew.
+			// Updates have accumulated rounding errors in outputs and residuals: the proof
+			// needs fresh ones.
 			copy(f.Data, manyDots(search.ctx, p.Gram, c).Data)
 			for k := range outputs {
 				for i, x := range f.Row(k) {
@@ -83,8 +83,8 @@ func (p conjugateGradients) solve(search *search) (Solution, error) {
 	}
 }
 
-// certify is the solution with weights C' and outputs F', rows being outputs, whose
-// residuals have these sizes r'K r.
+// certify returns the solution with coefficients C' and outputs F', both with one row per
+// output. size are the squared norms r'K r of the residuals.
 func (p conjugateGradients) certify(c, f tensor.Mat[float64], size []float64) Solution {
 	fit := Solution{C: c.Transposed(), Outputs: f.Transposed(), Norm2: max(0, inner(c, f))}
 	losses, gap := 0.0, 0.0

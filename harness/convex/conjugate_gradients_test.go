@@ -9,12 +9,11 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Conjugate gradients find what the factorisation does, on a Gram matrix of full
-// rank or not.
+// Conjugate gradients agree with the factorisation, on Gram matrices of full rank and not.
 func TestRidge(t *testing.T) {
 	r := rng.Stream(1, "ridge")
-	// With fewer features than images the Gram matrix in float32 has small
-	// eigenvalues below zero, and coefficients of 1/lambda on them.
+	// With fewer features than images, the Gram matrix in float32 has small negative
+	// eigenvalues, which 1/lambda amplifies.
 	for m, tol := range map[int]float64{20: 1e-3, 200: 1e-6} {
 		a, _ := classes(r, 70, m, 3)
 		k := tensor.NewMat[float32](a.Rows, a.Rows)

@@ -6,22 +6,22 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// The duality gap, here and nowhere else. With a loss l of the margin m_i = y_i f_i,
+// This file defines the duality gap. With a loss l of the margin m_i = y_i f_i,
 // f_i = theta'phi_i, a set S has the primal and the dual problem
 //
 //	P(theta) = sum_i l(m_i) + (lambda/2) |theta|^2
 //	D(alpha) = -sum_i l*(-alpha_i) - (1/(2 lambda)) sum_ij alpha_i alpha_j y_i y_j k_ij
 //
-// and the paper's Theorem 3.2 says, for every Theta_O and all feasible alpha,
+// and the paper's Theorem 3.2 bounds the distance of any Theta_O from the minimiser, for all
+// feasible alpha:
 //
 //	|Theta_O - Theta_S*|^2 <= (2/lambda) G,   G = P(Theta_O) - D(alpha).
 //
-// (The paper prints D without the first minus, and leaves out a square of |theta_O|
-// where it spells the gap out for logistic regression.)
+// (The paper misprints D without its first minus sign. Its gap for logistic regression lacks
+// a square on |theta_O|.)
 //
-// P - D is the difference of two large numbers. Inserting
-// alpha_i m_i = theta'(alpha_i y_i phi_i) makes of it a sum of terms that are never
-// negative, in which nothing cancels:
+// P - D is the difference of two large numbers. With alpha_i m_i = theta'(alpha_i y_i phi_i)
+// it becomes a sum of non-negative terms, in which nothing cancels:
 //
 //	G = sum_i h_i + (lambda/2) |R|^2
 //	h_i = l(m_i) + l*(-alpha_i) + alpha_i m_i
@@ -29,36 +29,36 @@ import (
 //
 // h_i is a Fenchel-Young term: zero only where -alpha_i is a slope of l at m_i.
 //
-// With K outputs Theta is [K, M], |R| the Frobenius norm, and phi_i the same for all
-// of them. Labels that are targets in place of gains have alpha_i = -grad l(f_i),
-// without a y: w_i = alpha_i, and alpha_i'f_i stands for alpha_i m_i.
+// With K outputs, Theta is [K, M], |R| is the Frobenius norm, and all outputs share phi_i. With
+// targets in place of gains, there is no y: alpha_i = -grad l(f_i), w_i = alpha_i, and
+// alpha_i'f_i replaces alpha_i m_i.
 //
-// Gap.Eval is the gap at any Theta, with alpha chosen by the loss, and its gradients;
-// BestGap takes alpha from a solution on the set. What follows them are the parts of G
-// alone, as solvers need them.
+// Gap.Eval computes the gap at any Theta, with alpha chosen by the loss, and its gradients.
+// BestGap takes alpha from a solution on the set. The functions after it compute parts of G for
+// the solvers.
 
 // Gap is the duality gap of a model on a set at a given Theta, as a function of the
 // set's features and labels.
 type Gap struct {
-	Pair   Pair // the loss, and which dual variables it takes
+	Pair   Pair // the loss and its dual variables
 	Lambda float64
-	// Detach leaves the dependence of alpha on features and gains out of the
-	// gradients. That on targets is the identity, and stays.
+	// Detach leaves the dependence of alpha on features and gains out of the gradients. The
+	// dependence on targets, which is the identity, stays.
 	Detach bool
 }
 
-// GapValue is a gap and what it is made of.
+// GapValue is a gap with its parts.
 type GapValue struct {
 	Gap      float64             // G
 	Residual Residual            // R
 	Norm2    float64             // |R|^2
-	Outputs  tensor.Mat[float64] // f of Theta_O, [n, K]
+	Outputs  tensor.Mat[float64] // outputs f of Theta_O, [n, K]
 	Alpha    tensor.Mat[float64] // [n, K]
 }
 
-// Eval returns the gap at Theta_O on the set that a view shows, with labels [n, K]. It
-// pulls back the gradient in the features, and sets dlabels, where it is given, to that in
-// the labels.
+// Eval returns the gap of the view's Theta_O on the view's set with labels [n, K]. It pulls back
+// the gradient with respect to the features. If dlabels is not nil, Eval sets it to the
+// gradient with respect to the labels.
 func (g Gap) Eval(view View, labels tensor.Mat[float64], dlabels *tensor.Mat[float64]) GapValue {
 	v := GapValue{Outputs: view.Outputs()}
 	n, outputs := v.Outputs.Rows, v.Outputs.Cols
@@ -88,7 +88,7 @@ func (g Gap) Eval(view View, labels tensor.Mat[float64], dlabels *tensor.Mat[flo
 func (g Gap) gradient(view View, labels tensor.Mat[float64], v GapValue, w tensor.Mat[float64], dlabels *tensor.Mat[float64]) {
 	q := view.ResidualOn(v.Residual)
 	df, dy := tensor.NewMat[float64](q.Rows, q.Cols), tensor.NewMat[float64](q.Rows, q.Cols)
-	through := false // alpha: or else it is a constant in the features
+	through := false // whether alpha depends on the features
 	for i := range q.Rows {
 		g.Pair.pull(df.Row(i), dy.Row(i), labels.Row(i), v.Outputs.Row(i), v.Alpha.Row(i), q.Row(i), g.Detach)
 		for _, x := range df.Row(i) {
@@ -105,8 +105,8 @@ func (g Gap) gradient(view View, labels tensor.Mat[float64], v GapValue, w tenso
 	view.Pull(times(-1, w), v.Residual, &df)
 }
 
-// overLambda returns w/lambda. With several outputs it multiplies by 1/lambda: results
-// on disk have these bits.
+// overLambda returns w/lambda. With several outputs it multiplies by 1/lambda, to reproduce the
+// bits of existing records.
 func overLambda(w tensor.Mat[float64], lambda float64) tensor.Mat[float64] {
 	if w.Cols > 1 {
 		return times(1/lambda, w)
@@ -118,13 +118,13 @@ func overLambda(w tensor.Mat[float64], lambda float64) tensor.Mat[float64] {
 	return out
 }
 
-// Bound returns sqrt(2 G / lambda), the most that a Theta with the gap G can be away
-// from the minimiser (Theorem 3.2).
+// Bound returns sqrt(2 G / lambda), an upper bound of the distance from a Theta with gap G to
+// the minimiser (Theorem 3.2).
 func Bound(gap, lambda float64) float64 { return math.Sqrt(2 * gap / lambda) }
 
-// BestGap returns the gap of Theta_O at the dual variables of a solution on the set: no
-// others give a smaller one. Theta(alpha) is computed from them, so that the bound holds
-// however well the problem was solved.
+// BestGap returns the gap of Theta_O at the dual variables of a solution on the set, which
+// minimise the gap. Theta(alpha) is computed from these variables, so the bound also holds for
+// an inexact solution.
 func BestGap(view View, s Solution) float64 {
 	outputs := view.Outputs()
 	c := tensor.NewMat[float64](s.C.Rows, s.C.Cols)
@@ -139,8 +139,8 @@ func BestGap(view View, s Solution) float64 {
 	return terms + float64(s.Lambda/2*distance*distance)
 }
 
-// termAt returns the Fenchel-Young term at outputs f of the solution's dual variables
-// of image i, and sets w to these, times the gain where there is one.
+// termAt returns the Fenchel-Young term of image i at outputs f and the solution's dual
+// variables alpha. It sets w to alpha, times the gain if labels are gains.
 func (s Solution) termAt(f, w []float64, i int) float64 {
 	y, own := s.Labels.Values.Row(i), s.Outputs.Row(i)
 	if s.Labels.Form != Gain {
@@ -148,18 +148,18 @@ func (s Solution) termAt(f, w []float64, i int) float64 {
 		loss.dual(w, w, y, own)
 		return loss.apart(0, f, own)
 	}
-	margin := MarginOf(s.Labels.Loss)
+	margin := marginOf(s.Labels.Loss)
 	alpha, _ := margin.Slope(float64(y[0] * own[0]))
 	if s.Labels.Loss == HingeLoss && y[0] != 0 {
-		// At the kink only the coefficients know it.
+		// At the kink, the outputs do not determine alpha; the coefficients do.
 		alpha = max(0, min(1, s.Lambda*s.C.Row(i)[0]/y[0]))
 	}
 	w[0] = float64(alpha * y[0])
 	return margin.Residual(float64(y[0]*f[0]), alpha)
 }
 
-// FenchelYoung returns the sum of all h_i at outputs f, for the dual variables that
-// belong to the outputs own, both [n, K]. It is for targets, which drop out.
+// FenchelYoung returns the sum of all h_i at outputs f for the dual variables of the outputs
+// own, both [n, K]. Labels must be targets or values; they cancel.
 func FenchelYoung(loss Loss, f, own tensor.Mat[float64]) float64 {
 	sum := 0.0
 	for i := range f.Rows {
@@ -168,20 +168,20 @@ func FenchelYoung(loss Loss, f, own tensor.Mat[float64]) float64 {
 	return sum
 }
 
-// SplitGap returns the gap, given the sum of all h_i and |R|^2.
+// SplitGap returns the gap from the sum of all h_i and |R|^2.
 func SplitGap(terms, norm2, lambda float64) float64 { return terms + normTerm(norm2, lambda) }
 
 // normTerm is (lambda/2) |R|^2.
 func normTerm(norm2, lambda float64) float64 { return float64(lambda / 2 * norm2) }
 
-// gradientTerm is the gap where alpha is -grad l at Theta itself. All h_i are zero then,
-// lambda R is the gradient of P, and (lambda/2) |R|^2 = |lambda R|^2 / (2 lambda). For
-// Theta = C'A, known by K = A A' alone, lambda R = V'A with V = lambda C - W, and
-// |lambda R|^2 = tr(V'K V).
+// gradientTerm is the gap if alpha is -grad l at Theta. Then all h_i are zero, lambda R is the
+// gradient of P, and the gap is |lambda R|^2 / (2 lambda), where norm2 is |lambda R|^2. For
+// Theta = C'A with only K = A A' given, lambda R = V'A with V = lambda C - W, and norm2 is
+// tr(V'K V).
 func gradientTerm(norm2, lambda float64) float64 { return norm2 / (2 * lambda) }
 
-// termsAt returns the sum of the losses of the margins y f, and that of all h_i for dual
-// variables alpha. At Theta(alpha), where R is zero, the latter is the gap.
+// termsAt returns the sum of the losses at the margins y f, and the sum of all h_i for dual
+// variables alpha. The second sum is the gap at Theta(alpha), where R is zero.
 func termsAt(l Margin, y, f, alpha []float64) (losses, terms float64) {
 	for i, a := range alpha {
 		m := float64(y[i] * f[i])
@@ -191,8 +191,7 @@ func termsAt(l Margin, y, f, alpha []float64) (losses, terms float64) {
 	return losses, terms
 }
 
-// prove completes a solution whose Norm2 is known, from the sum of its losses and
-// its gap: P, D = P - G, and the gap relative to P.
+// prove sets Primal, Dual and Gap from Norm2, the sum of the losses, and the absolute gap.
 func (s *Solution) prove(losses, gap, lambda float64) {
 	s.Primal = losses + normTerm(s.Norm2, lambda)
 	s.Dual = s.Primal - gap

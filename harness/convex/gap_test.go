@@ -10,18 +10,18 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Theorem 3.2: the split gap is P - D, computed from the definitions.
+// The gap equals P - D computed from their definitions.
 func TestGapIsTheorem32(t *testing.T) {
 	r := rng.Stream(1, "gap")
 	for range 300 {
 		p := draw(r)
-		for _, l := range []Margin{Logistic{}, Hinge{}, Hinge{Temperature: 0.1}, squaredHinge{}, squaredHinge{0.5}} {
-			v := Gap{Pair: Gains(l), Lambda: p.lambda}.Eval(Features{A: p.phi, Theta: oneRow(p.theta)}, oneColumn(p.labels), nil)
+		for _, l := range []conjugate{{Logistic{}}, {Hinge{}}, {Hinge{Temperature: 0.1}}, {squaredHinge{}}, {squaredHinge{0.5}}} {
+			v := Gap{Pair: Gains(l.Margin), Lambda: p.lambda}.Eval(Features{A: p.phi, Theta: oneRow(p.theta)}, oneColumn(p.labels), nil)
 			primal, dual := 0.0, 0.0
 			dir := make([]float64, p.phi.Cols)
 			for i, f := range v.Outputs.Data {
 				primal += l.Value(p.labels[i] * f)
-				dual -= l.Conj(v.Alpha.Data[i])
+				dual -= l.at(v.Alpha.Data[i])
 				for j, x := range p.phi.Row(i) {
 					dir[j] += v.Alpha.Data[i] * p.labels[i] * float64(x)
 				}
@@ -29,14 +29,13 @@ func TestGapIsTheorem32(t *testing.T) {
 			primal += p.lambda / 2 * square(p.theta)
 			dual -= square(dir) / (2 * p.lambda)
 			if v.Gap < 0 || math.Abs(v.Gap-(primal-dual)) > 1e-9*(math.Abs(primal)+math.Abs(dual)+1) {
-				t.Fatalf("%s: gap %v, P - D = %v", l.Name(), v.Gap, primal-dual)
+				t.Fatalf("%#v: gap %v, P - D = %v", l.Margin, v.Gap, primal-dual)
 			}
 		}
 	}
 }
 
-// Theorem 3.2 with several outputs: the gap is P - D from the definitions, and the
-// conjugate is finite.
+// The gap with several outputs equals P - D from the definitions, and the conjugate is finite.
 func TestGapIsTheorem32WithManyOutputs(t *testing.T) {
 	r := rng.Stream(1, "many")
 	for range 100 {
@@ -67,7 +66,7 @@ func TestGapIsTheorem32WithManyOutputs(t *testing.T) {
 	}
 }
 
-// Theorem 3.2: the bound holds for any theta and any labels.
+// The bound of Theorem 3.2 holds for any theta and any labels.
 func TestGapBoundHolds(t *testing.T) {
 	r := rng.Stream(1, "bound")
 	for range 100 {
@@ -90,8 +89,8 @@ func TestGapBoundHolds(t *testing.T) {
 	}
 }
 
-// Theorem 3.2: no model on a set is farther from theta than the bound by the gap, at
-// the dual variables of the gap, at those of the solution and at any feasible ones.
+// The bound of Theorem 3.2 holds for every loss, at the gap's own dual variables, at the
+// solution's, and at any feasible ones.
 func TestGapBoundsEveryLoss(t *testing.T) {
 	r := rng.Stream(1, "bounds")
 	for range 60 {
@@ -103,7 +102,7 @@ func TestGapBoundsEveryLoss(t *testing.T) {
 				t.Fatal(err)
 			}
 			star, y := Combine(a, fit.C), s.Labels.Values
-			// What Solve leaves of the gap.
+			// The solution's own distance from the minimiser.
 			slack := math.Sqrt(2 * fit.Gap * max(1, math.Abs(fit.Primal)) / s.Lambda)
 			theta := normals(r, y.Cols, a.Cols, math.Pow(10, 2*r.Float64()-1))
 			dist := distance(theta.Data, star.Data)
@@ -125,19 +124,19 @@ func TestGapBoundsEveryLoss(t *testing.T) {
 			if s.Labels.Form != Gain {
 				continue
 			}
-			// Any alpha: the gap as it is defined.
+			// Any feasible alpha.
 			c, alpha := make([]float64, a.Rows), make([]float64, a.Rows)
 			for i := range alpha {
 				alpha[i] = r.Float64()
 				c[i] = alpha[i] * y.Data[i] / s.Lambda
 			}
-			_, terms := termsAt(MarginOf(loss), y.Data, dots(a, theta.Row(0)), alpha)
+			_, terms := termsAt(marginOf(loss), y.Data, dots(a, theta.Row(0)), alpha)
 			check("any alpha", Bound(SplitGap(terms, square(subtractRows(theta.Row(0), a, c)), s.Lambda), s.Lambda))
 		}
 	}
 }
 
-// All gradients, against central differences in float64.
+// All gradients match central differences in float64.
 func TestGapGradient(t *testing.T) {
 	r := rng.Stream(1, "gradient")
 	for range 40 {
@@ -154,18 +153,18 @@ func TestGapGradient(t *testing.T) {
 			gap := func() float64 { return g.Eval(Features{A: p.phi, Theta: theta}, labels, nil).Gap }
 			dphi, dy := tensor.NewMat[float32](p.phi.Rows, p.phi.Cols), tensor.NewMat[float64](len(p.labels), 1)
 			v := g.Eval(Features{A: p.phi, Theta: theta, Grad: &dphi}, labels, &dy)
-			scale := max(1e-6, largest(dphi)) // less is lost in the differences
+			scale := max(1e-6, largest(dphi)) // differences cannot resolve less
 			for _, d := range dy.Data {
 				scale = max(scale, math.Abs(d))
 			}
 			for i := range p.labels {
 				if m := p.labels[i] * v.Outputs.Data[i]; math.Abs(m-1) < 1e-2 {
-					continue // the hinge has a corner there
+					continue // the kink of the hinge
 				}
 				if d := slope64(&p.labels[i], 1e-5, gap); math.Abs(d-dy.Data[i]) > 1e-5*scale {
 					t.Errorf("%s: dG/dy is %v, central difference %v", name, dy.Data[i], d)
 				}
-				// A step in float32 is coarse: slope32 takes the one that was made.
+				// A step in float32 is rounded: slope32 divides by the actual one.
 				j := r.IntN(p.phi.Cols)
 				if d := slope32(&p.phi.Row(i)[j], 1e-3, gap); math.Abs(d-float64(dphi.Row(i)[j])) > 2e-4*scale {
 					t.Errorf("%s: dG/dphi is %v, central difference %v", name, dphi.Row(i)[j], d)
@@ -196,7 +195,7 @@ func TestGapGradientWithManyOutputs(t *testing.T) {
 				}
 			}
 		}
-		// Detached, B is a constant in the features.
+		// Detached, alpha is a constant.
 		d := tensor.NewMat[float32](p.phi.Rows, p.phi.Cols)
 		v := Gap{Pair: targets(SoftmaxLoss), Lambda: p.lambda, Detach: true}.Eval(Features{A: p.phi, Theta: p.theta, Grad: &d}, p.targets, nil)
 		fixed := func() float64 {
@@ -210,20 +209,21 @@ func TestGapGradientWithManyOutputs(t *testing.T) {
 }
 
 func TestGapVectors(t *testing.T) {
-	for _, l := range []Margin{Logistic{}, Hinge{}} {
+	for _, loss := range []Loss{LogisticLoss, HingeLoss} {
+		name := string(loss)
 		var v struct {
 			Phi, Theta, Y, Alpha array
 			DPhi                 array `json:"d_phi"`
 			DY                   array `json:"d_y"`
 			Lambda, Gap          float64
 		}
-		load(t, "gap_"+l.Name()+".json", &v)
+		load(t, "gap_"+name+".json", &v)
 		phi := v.Phi.mat()
 		dphi, dy := tensor.NewMat[float32](phi.Rows, phi.Cols), tensor.NewMat[float64](phi.Rows, 1)
-		g := Gap{Pair: Gains(l), Lambda: v.Lambda}.Eval(Features{A: phi, Theta: oneRow(v.Theta.Data), Grad: &dphi}, oneColumn(v.Y.Data), &dy)
-		near(t, l.Name()+" gap", []float64{g.Gap}, []float64{v.Gap}, 1e-6)
-		near(t, l.Name()+" alpha", g.Alpha.Data, v.Alpha.Data, 1e-6)
-		near(t, l.Name()+" dphi", widen(dphi.Data), v.DPhi.Data, 1e-6)
-		near(t, l.Name()+" dy", dy.Data, v.DY.Data, 1e-6)
+		g := Gap{Pair: Gains(marginOf(loss)), Lambda: v.Lambda}.Eval(Features{A: phi, Theta: oneRow(v.Theta.Data), Grad: &dphi}, oneColumn(v.Y.Data), &dy)
+		near(t, name+" gap", []float64{g.Gap}, []float64{v.Gap}, 1e-6)
+		near(t, name+" alpha", g.Alpha.Data, v.Alpha.Data, 1e-6)
+		near(t, name+" dphi", widen(dphi.Data), v.DPhi.Data, 1e-6)
+		near(t, name+" dy", dy.Data, v.DY.Data, 1e-6)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Solutions have the same bits on every machine and vector path: they are held to
-// digests that one machine wrote (UPDATE_GOLDEN=1 does it anew).
+// Solutions have the same bits on every machine and vector path. They are compared with stored
+// digests, which UPDATE_GOLDEN=1 rewrites.
 func TestSolutionsAreTheSameEverywhere(t *testing.T) {
 	const n, m, file = 60, 90, "testdata/solutions.txt"
 	s := rng.Stream(11, "golden")

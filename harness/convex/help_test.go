@@ -12,7 +12,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// towards is a search for a gap in a number of steps.
+// towards is a search for the gap tol in at most limit steps.
 func towards(tol float64, limit int) *search {
 	return &search{ctx: context.Background(), tol: tol, limit: limit}
 }
@@ -26,7 +26,7 @@ func gainsOf(loss Loss, y []float64) Labels {
 	return Labels{Form: Gain, Loss: loss, Values: oneColumn(y)}
 }
 
-// array is an array of the reference values, row-major.
+// array is an array of reference values in row-major order.
 type array struct {
 	Shape []int
 	Data  []float64
@@ -51,8 +51,7 @@ func (a array) mat() tensor.Mat[float32] {
 	return m
 }
 
-// near compares with reference values computed from features in float64; ours
-// are those features rounded to float32.
+// near fails if got differs from want by more than tol times the largest entry.
 func near(t *testing.T, name string, got, want []float64, tol float64) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -75,7 +74,7 @@ func widen(v []float32) []float64 {
 	return w
 }
 
-// problem is a random one: features of n images, and labels of both signs.
+// problem is a random problem with one output and labels of both signs.
 type problem struct {
 	phi           tensor.Mat[float32]
 	theta, labels []float64
@@ -95,9 +94,8 @@ func draw(r *rng.Rand) problem {
 	return p
 }
 
-// minimise finds the minimiser of sum_i loss_i(phi_i'theta) + lambda/2 |theta|^2
-// in the span of the features by damped Newton steps, apart from the package:
-// slope and curvature are those of loss i at f.
+// minimise minimises sum_i loss_i(phi_i'theta) + lambda/2 |theta|^2 by full Newton steps,
+// independently of the package's solvers. slope and curve return the derivatives of loss i.
 func minimise(t *testing.T, a tensor.Mat[float32], lambda float64, slope, curve func(i int, f float64) float64) []float64 {
 	t.Helper()
 	n := a.Rows
@@ -117,7 +115,7 @@ func minimise(t *testing.T, a tensor.Mat[float32], lambda float64, slope, curve 
 		if worst < 1e-13 {
 			break
 		}
-		// (D K + lambda I) step = g with D the curvatures; by elimination.
+		// Solve (D K + lambda I) step = g by elimination, with D the curvatures.
 		m := make([][]float64, n)
 		for i := range m {
 			m[i] = make([]float64, n+1)
@@ -178,11 +176,10 @@ func drawMany(r *rng.Rand) many {
 	return p
 }
 
-// manyForms are the forms of labels for several outputs.
+// manyForms are the label forms of losses with several outputs.
 var manyForms = map[Loss]Form{SoftmaxLoss: Target, SquaredLoss: Value}
 
-// slope32 is the central difference of f in x, which is changed by about h and set
-// back.
+// slope32 is the central difference of f with respect to x, for steps of about h.
 func slope32(x *float32, h float32, f func() float64) float64 {
 	was := *x
 	defer func() { *x = was }()
@@ -210,7 +207,7 @@ func largest(m tensor.Mat[float32]) float64 {
 	return most
 }
 
-// classes is a random problem of K classes that are partly told apart.
+// classes returns features and labels of k overlapping classes.
 func classes(r *rng.Rand, n, m, k int) (tensor.Mat[float32], []int) {
 	a := tensor.NewMat[float32](n, m)
 	r.FillNormal(a.Data, 0, float32(1/math.Sqrt(float64(m))))
@@ -234,7 +231,7 @@ func hot(labels []int, k int) tensor.Mat[float64] {
 
 var losses = []Loss{LogisticLoss, HingeLoss, SquaredLoss, SoftmaxLoss}
 
-// forms are those of the labels that all losses take.
+// forms are the label forms of all losses.
 var forms = map[Loss]Form{LogisticLoss: Gain, HingeLoss: Gain, SquaredLoss: Value, SoftmaxLoss: Target}
 
 func normals(r *rng.Rand, rows, cols int, sd float64) tensor.Mat[float64] {
@@ -245,8 +242,8 @@ func normals(r *rng.Rand, rows, cols int, sd float64) tensor.Mat[float64] {
 	return m
 }
 
-// drawSet is a random set and its features; rows from the half on repeat where
-// alike is true.
+// drawSet returns a random set and its features. If alike, the second half of the rows repeats
+// the first.
 func drawSet(r *rng.Rand, loss Loss, n, m int, scale float64, alike bool) (Problem, tensor.Mat[float32]) {
 	a := tensor.NewMat[float32](n, m)
 	r.FillNormal(a.Data, 0, float32(1/math.Sqrt(float64(m))))
@@ -267,7 +264,7 @@ func drawSet(r *rng.Rand, loss Loss, n, m int, scale float64, alike bool) (Probl
 	return s, a
 }
 
-// value is the loss of the outputs f, from the definition.
+// value is the loss at outputs f by definition.
 func value(l Labels, f tensor.Mat[float64]) float64 {
 	sum := 0.0
 	for i := range f.Rows {

@@ -10,20 +10,20 @@ import (
 // single is H_ij = y_i y_j K_ij / lambda for a large Gram matrix K in float32.
 type single struct {
 	dual
-	search   *search   // stops plus and its solver early
-	products int64     // with K
+	search   *search   // its context stops plus and the solver that plus returns
+	products int64     // number of products with K
 	buffer   []float32 // of the factor
 }
 
-// closeGap is the relative gap from which on the interior-point method comes first, which
-// records were made by, and interiorProducts what it is given. Records took up to 300,
-// and where that is not enough it creeps.
+// closeGap is the smallest tolerance for which the interior-point method is tried first, to
+// reproduce existing records. interiorProducts limits it: records needed up to 300 products,
+// and problems that need more converge slowly.
 const closeGap = 1e-3
 
 var interiorProducts = 500 // tests change it
 
-// hinge solves the hinge loss by the method of multipliers. Steps are counted in products
-// with K.
+// hinge solves the hinge loss by the method of multipliers, or first by the interior-point
+// method: see closeGap. It counts products with K as steps.
 func (d dual) hinge(search *search) (Solution, error) {
 	h := &single{dual: d, search: search}
 	m := newMultipliers(h)
@@ -62,9 +62,9 @@ func (h *single) apply(v []float64) []float64 {
 	return u
 }
 
-// plus solves (H + diag(d)) x = b to a thousandth by conjugate gradients in
-// float64. What makes them few is a Cholesky factor of that matrix in float32. A
-// solution cut short is a direction all the same.
+// plus solves (H + diag(d)) x = b to a thousandth by conjugate gradients in float64,
+// preconditioned by a Cholesky factor of the matrix in float32. A solution that is cut short
+// still serves as a direction.
 func (h *single) plus(d []float64) (func([]float64) []float64, bool) {
 	near, ok := h.factor(d)
 	return func(b []float64) []float64 {
@@ -94,10 +94,9 @@ func (h *single) plus(d []float64) (func([]float64) []float64, bool) {
 	}, ok
 }
 
-// factor returns an approximate inverse of H + diag(d): the part for the variables
-// with d_i at most a hundred times H_ii is factorised in float32, the others, which
-// are held at an end of their range, keep their diagonal alone. The factor takes as
-// much memory as K at most.
+// factor returns an approximate inverse of H + diag(d). Variables with d_i at most a hundred
+// times H_ii are factorised in float32. The others, which are held at a bound, contribute only
+// their diagonal. The factor takes at most as much memory as K.
 func (h *single) factor(d []float64) (func([]float64) []float64, bool) {
 	n := len(d)
 	root := make([]float64, n)

@@ -6,7 +6,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// dense is H of a small set, as it stands.
+// dense is the matrix H of a small set.
 type dense struct {
 	kernelProblem
 	h   tensor.Mat[float64]
@@ -37,7 +37,7 @@ func (h dense) at(a []float64, steps int) Solution {
 	return f
 }
 
-// hinge solves the hinge loss as a box.
+// hinge solves the hinge loss by the interior-point method.
 func (s kernelProblem) hinge(search *search) (Solution, error) {
 	n := s.Gram.Rows
 	search.limit = min(search.limit, interiorLimit)
@@ -50,7 +50,7 @@ func (s kernelProblem) hinge(search *search) (Solution, error) {
 	b := newBox(h, n)
 	fit, err := b.follow(search)
 	if err == nil {
-		// At a vertex of the constraints the proof is usually better still.
+		// At a vertex of the constraints the gap is usually smaller.
 		if exact := h.at(b.rounded(h.h), int(fit.Sweeps)); exact.Gap <= fit.Gap {
 			fit = exact
 		}
@@ -60,8 +60,8 @@ func (s kernelProblem) hinge(search *search) (Solution, error) {
 	return fit, err
 }
 
-// rounded returns the variables with those near an end of their range set to it
-// and the others such that their margins are 1, as far as they stay in the range.
+// rounded moves variables near a bound to the bound. It sets the others such that their margins
+// are 1, clipped to [0, 1].
 func (b *box) rounded(full tensor.Mat[float64]) []float64 {
 	n := len(b.a)
 	a := make([]float64, n)

@@ -13,8 +13,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// The hinge loss on many images has the solution that it has on few, from factors in
-// float32, on Gram matrices of full rank and not.
+// The solvers of the hinge loss for many images, whose factors are in float32, agree with the one
+// for few images. Gram matrices are singular or not.
 func TestLargeHinge(t *testing.T) {
 	r := rng.Stream(1, "large hinge")
 	for _, m := range []int{60, 700} {
@@ -67,8 +67,8 @@ func TestLargeHinge(t *testing.T) {
 	}
 }
 
-// The method of multipliers ends on all kinds of small problems, singular ones with classes
-// that overlap among them, as exactly as the method for few images.
+// The method of multipliers agrees with the interior-point method on random small problems,
+// including singular ones and overlapping classes.
 func TestMultipliers(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rng.Stream(seed, "multipliers")

@@ -2,31 +2,29 @@ package convex
 
 import "math"
 
-// interiorLimit is several times the steps that any problem has been seen to need.
+// interiorLimit is the step limit, several times what the hardest known problem needs.
 const interiorLimit = 200
 
-// box is the dual of the hinge loss: minimise a'H a / 2 - sum a over
-// 0 <= a <= 1, with H_ij = y_i y_j K_ij / lambda. Its gradient H a - 1 is m - 1
-// for the margins m. It is solved by Mehrotra's predictor-corrector method, which
-// follows a z = s w = mu to mu = 0. Its steps do not mind how many variables rest
-// at an end of their range, or a singular K.
+// box is the dual of the hinge loss: minimise a'H a / 2 - sum a over 0 <= a <= 1, with
+// H_ij = y_i y_j K_ij / lambda. Its gradient is H a - 1 = m - 1 for the margins m. Mehrotra's
+// predictor-corrector method solves it by following a z = s w = mu to mu = 0. The number of
+// steps hardly depends on how many variables are at a bound, and K may be singular.
 type box struct {
 	h quadratic
 	// s = 1 - a; z and w are the multipliers of a >= 0 and s >= 0.
 	a, s, z, w []float64
 }
 
-// quadratic is the matrix H, which is positive semidefinite. Each kind of set has it in
-// its own form.
+// quadratic is the positive semidefinite matrix H, in a form that suits the set.
 type quadratic interface {
 	apply(a []float64) []float64 // H a
-	// plus returns a solver of H + diag(d), false if that is not positive.
+	// plus returns a solver of H + diag(d), or false if that matrix is not positive definite.
 	plus(d []float64) (solve func(b []float64) []float64, ok bool)
-	// at returns the solution that dual variables a make, after some steps.
+	// at returns the solution at dual variables a after a number of steps.
 	at(a []float64, steps int) Solution
 }
 
-// newBox starts in the middle.
+// newBox starts with all variables at 1/2.
 func newBox(h quadratic, n int) *box {
 	b := &box{h: h, a: make([]float64, n), s: make([]float64, n), z: make([]float64, n), w: make([]float64, n)}
 	for i := range n {
@@ -39,7 +37,7 @@ func newBox(h quadratic, n int) *box {
 	return b
 }
 
-// follow makes steps until the search is over.
+// follow takes steps until the search is over.
 func (b *box) follow(search *search) (Solution, error) {
 	for steps := 0; ; steps++ {
 		search.keep()
@@ -65,8 +63,8 @@ func (b *box) gradient() []float64 {
 	return g
 }
 
-// step makes one step, and says whether it could. With a central weight and
-// corrections ea, es of the products it solves
+// step takes one step, and reports whether it succeeded. For a target mu and corrections ea, es
+// of the products, it solves
 //
 //	H da - dz + dw = -(g - z + w),   z da + a dz = mu - ea - a z,
 //	                                -w da + s dw = mu - es - s w.
@@ -117,7 +115,7 @@ func (b *box) step() bool {
 		if !(b.a[i] > 0 && b.s[i] > 0 && b.z[i] > 0 && b.w[i] > 0) {
 			return false
 		}
-		// Both are kept for their small values; the large one follows.
+		// The smaller of a and s is more precise, so it determines the larger one.
 		if b.a[i] < 0.5 {
 			b.s[i] = 1 - b.a[i]
 		} else {

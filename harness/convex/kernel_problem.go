@@ -8,23 +8,22 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// kernelProblem is a problem on a small set, to be solved to high precision, given by
-// K = A A' alone. Its solution is Theta = C'A. All losses are convex for any real
-// labels, so with lambda > 0 there is exactly one minimiser Theta, whatever K and the
-// labels are; with a singular K, as of two equal images, C is one of several that give
-// it.
+// kernelProblem solves a small set to high precision from K = A A' alone, with Theta = C'A.
+// All losses are convex for any real labels. So with lambda > 0 there is exactly one minimiser
+// Theta. If K is singular, as with two equal images, several C give that Theta, and the solver
+// finds one of them.
 type kernelProblem struct {
 	Gram   tensor.Mat[float64] // [n, n]
 	Labels Labels
 	Lambda float64
 
-	// heat, where it is not zero, is a temperature t that makes the logistic and
-	// the softmax loss smoother: log(1+e^f) becomes t log(1+e^(f/t)).
+	// heat is a temperature t > 1 that makes the logistic and the softmax loss smoother:
+	// log(1+e^f) becomes t log(1+e^(f/t)). Zero means 1.
 	heat float64
 }
 
-// solve makes Newton steps for the logistic and the softmax loss, the one that the
-// squared loss needs, and those of an interior-point method for the hinge.
+// solve runs an interior-point method for the hinge loss, and Newton's method for the others;
+// the squared loss needs one step.
 func (s kernelProblem) solve(search *search) (Solution, error) {
 	if err := s.check(); err != nil {
 		return Solution{}, err
@@ -39,21 +38,19 @@ func (s kernelProblem) check() error {
 	for i := range s.Gram.Rows {
 		for j, v := range s.Gram.Row(i) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("convex: the Gram matrix holds %v for images %d and %d: their features hold NaN or infinity, or are too large", v, i, j)
+				return fmt.Errorf("convex: the Gram matrix contains %v for images %d and %d: their features contain NaN or infinity, or are too large", v, i, j)
 			}
 		}
 		if d := s.Gram.Data[i*s.Gram.Stride+i]; d < 0 {
-			return fmt.Errorf("convex: the Gram matrix holds %v on its diagonal, for image %d", d, i)
+			return fmt.Errorf("convex: the Gram matrix has a negative diagonal entry, %v, for image %d", d, i)
 		}
 	}
 	return nil
 }
 
-// label returns that of image i.
 func (s kernelProblem) label(i int) []float64 { return s.Labels.Values.Row(i) }
 
-// slope returns loss i at outputs f and sets g to its gradient there. It is for
-// the losses that have one.
+// slope returns loss i at outputs f and sets g to its gradient. The loss must not be the hinge.
 func (s kernelProblem) slope(i int, f, g []float64) float64 {
 	y := s.label(i)
 	t := s.temperature()
@@ -92,8 +89,8 @@ func (s kernelProblem) temperature() float64 {
 	return s.heat
 }
 
-// certify returns the solution C, whose outputs are F, and V = lambda C + grad l(F). As
-// alpha is -grad l(F), V is all that is left of the gap: see gradientTerm.
+// certify returns the solution with coefficients C and outputs F, and V = lambda C + grad l(F).
+// As alpha is -grad l(F), V alone determines the gap: see gradientTerm.
 func (s kernelProblem) certify(c, f tensor.Mat[float64]) (Solution, tensor.Mat[float64]) {
 	v := tensor.NewMat[float64](c.Rows, c.Cols)
 	fit := Solution{C: c, Outputs: f, Norm2: max(0, inner(c, f))}
@@ -109,9 +106,9 @@ func (s kernelProblem) certify(c, f tensor.Mat[float64]) (Solution, tensor.Mat[f
 	return fit, v
 }
 
-// unsolved is the error of a solver that stopped at f. Outputs K C are sums of
-// terms B_i k / lambda with B up to the size y of the gains; where K is singular
-// they may cancel, and of the margins y f only 1 in 10^16 of y^2 k / lambda is known.
+// unsolved returns the error of a solver that stopped at f. Outputs K C are sums of terms as
+// large as y k / lambda for gains y, which may cancel where K is singular. So margins y f have
+// an absolute error of about 1e-16 y^2 k / lambda.
 func (s kernelProblem) unsolved(f Solution, search *search) error {
 	most := 0.0
 	for i := range s.Gram.Rows {
@@ -120,12 +117,12 @@ func (s kernelProblem) unsolved(f Solution, search *search) error {
 		}
 	}
 	if s.Labels.Form == Gain && most > 1e8 {
-		return fmt.Errorf("%w; with gains y as large as these (y^2 k / lambda is %.1g) and images that are alike, float64 does not give more", search.failed(f), most)
+		return fmt.Errorf("%w; float64 is not precise enough for gains y this large (y^2 k / lambda is %.1g) on similar images", search.failed(f), most)
 	}
 	return search.failed(f)
 }
 
-// inner is the sum of the products of the entries.
+// inner is the Frobenius inner product.
 func inner(a, b tensor.Mat[float64]) float64 {
 	sum := 0.0
 	for i := range a.Rows {

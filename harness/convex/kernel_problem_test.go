@@ -13,8 +13,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Labels from tiny to huge, on features of full rank; and moderate ones on any
-// features, two equal images and more images than features among them.
+// Labels range from tiny to huge on features of full rank. Moderate labels are also tested with
+// equal images and with more images than features.
 func TestSolveSmall(t *testing.T) {
 	r := rng.Stream(1, "set")
 	for _, loss := range losses {
@@ -33,8 +33,8 @@ func TestSolveSmall(t *testing.T) {
 					t.Errorf("scale %g, lambda %.2g, %d of %d features: %v", scale, s.Lambda, n, m, err)
 					continue
 				}
-				// The certificate: its primal value is that of Theta = C'A, and no
-				// other Theta has a smaller one than the dual value.
+				// The primal value is that of Theta = C'A, and no other Theta goes below
+				// the dual value.
 				theta := Combine(a, fit.C)
 				if p := value(s.Labels, Apply(a, theta)) + s.Lambda/2*frobenius2(theta); math.Abs(p-fit.Primal) > 1e-9*max(1, math.Abs(p)) || s.Lambda/2*math.Abs(frobenius2(theta)-fit.Norm2) > 1e-9*max(1, math.Abs(p)) {
 					t.Errorf("%s scale %g: P = %v, from the definition %v", loss, scale, fit.Primal, p)
@@ -56,8 +56,8 @@ func TestSolveSmall(t *testing.T) {
 	}
 }
 
-// The minimiser of the logistic loss is the one that damped Newton steps in full
-// find; that of the squared loss solves a linear system.
+// The logistic minimiser matches an independent Newton method, and the squared minimiser solves
+// its linear system.
 func TestSolveOracle(t *testing.T) {
 	r := rng.Stream(1, "oracle")
 	compared := 0
@@ -113,8 +113,7 @@ func TestSolveOracle(t *testing.T) {
 	}
 }
 
-// The hinge's dual is solved by trying every choice of variables at the ends of
-// their range.
+// The hinge solution is as good as the best of all vertices of the dual problem.
 func TestSolveHinge(t *testing.T) {
 	r := rng.Stream(1, "enumerate")
 	for range 60 {
@@ -185,26 +184,26 @@ func TestSolveErrors(t *testing.T) {
 		tol  float64
 		want string
 	}{
-		"loss":    {Problem{Gram: one(1), Labels: labels(Gain, "cubic", 1), Lambda: 1}, 1e-8, `no loss is called "cubic"`},
-		"form":    {Problem{Gram: one(1), Labels: labels(Target, HingeLoss, 1), Lambda: 1}, 1e-8, `form "target" are not for the hinge loss`},
-		"lambda":  {Problem{Gram: one(1), Labels: labels(Gain, HingeLoss, 1)}, 1e-8, "lambda is 0"},
-		"minus":   {Problem{Gram: one(1), Labels: labels(Target, SoftmaxLoss, 1), Lambda: -1}, 1e-8, "lambda is -1"},
-		"gap":     {Problem{Gram: one(1), Labels: labels(Value, SquaredLoss, 1), Lambda: 1}, 0, "gap to reach is 0"},
+		"loss":    {Problem{Gram: one(1), Labels: labels(Gain, "cubic", 1), Lambda: 1}, 1e-8, `unknown loss "cubic"`},
+		"form":    {Problem{Gram: one(1), Labels: labels(Target, HingeLoss, 1), Lambda: 1}, 1e-8, `hinge loss does not take labels of the form "target"`},
+		"lambda":  {Problem{Gram: one(1), Labels: labels(Gain, HingeLoss, 1)}, 1e-8, "lambda must be positive and finite, not 0"},
+		"minus":   {Problem{Gram: one(1), Labels: labels(Target, SoftmaxLoss, 1), Lambda: -1}, 1e-8, "lambda must be positive and finite, not -1"},
+		"gap":     {Problem{Gram: one(1), Labels: labels(Value, SquaredLoss, 1), Lambda: 1}, 0, "gap to reach must be positive, not 0"},
 		"gram":    {Problem{Gram: one(math.NaN()), Labels: labels(Gain, LogisticLoss, 1), Lambda: 1}, 1e-8, "NaN for images 0 and 0"},
 		"labels":  {Problem{Gram: one(1), Labels: labels(Value, SquaredLoss, math.NaN()), Lambda: 1}, 1e-8, "label of image 0 is NaN"},
-		"below":   {Problem{Gram: one(-1), Labels: labels(Value, SquaredLoss, 1), Lambda: 1}, 1e-8, "on its diagonal"},
-		"class":   {Problem{Features: two, Labels: rows(1, 0, 0.5, 0.5), Lambda: 1}, 1e-2, "image 1 are of no one class"},
-		"classes": {Problem{Features: two, Labels: rows(1, 1), Lambda: 1}, 1e-2, "two classes or more, not 1"},
+		"below":   {Problem{Gram: one(-1), Labels: labels(Value, SquaredLoss, 1), Lambda: 1}, 1e-8, "negative diagonal entry"},
+		"class":   {Problem{Features: two, Labels: rows(1, 0, 0.5, 0.5), Lambda: 1}, 1e-2, "image 1 are not one-hot"},
+		"classes": {Problem{Features: two, Labels: rows(1, 1), Lambda: 1}, 1e-2, "at least two classes, not 1"},
 	} {
 		if _, err := Solve(context.Background(), c.p, c.tol); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
-	// What float64 cannot give is refused, with what it gave.
+	// Beyond the precision of float64, Solve returns an error and the best solution.
 	alike := tensor.MatOf([]float64{1, 1, 1, 1}, 2, 2)
 	for _, loss := range []Loss{LogisticLoss, HingeLoss} {
 		fit, err := exactly(alike, gainsOf(loss, []float64{1e5, -3e5}), 1e-7, 1e-8)
-		if err == nil || !strings.Contains(err.Error(), "images that are alike") || !(fit.Gap > 1e-8) {
+		if err == nil || !strings.Contains(err.Error(), "float64 is not precise enough") || !(fit.Gap > 1e-8) {
 			t.Errorf("%s: gap %v, error %v", loss, fit.Gap, err)
 		}
 	}
@@ -217,7 +216,7 @@ func TestSolveErrors(t *testing.T) {
 	}
 }
 
-// Images of one class, a set of one image, labels of zero.
+// Images of one class, zero labels and zero features have solutions.
 func TestSolveEdges(t *testing.T) {
 	r := rng.Stream(1, "edges")
 	for _, loss := range losses {

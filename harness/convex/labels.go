@@ -17,37 +17,37 @@ const (
 	SoftmaxLoss  Loss = "softmax"  // log sum_k e^f_k - p'f
 )
 
-// Form says what labels are, and with it how a loss reads them.
+// Form is how a loss reads its labels.
 type Form string
 
 const (
-	Gain   Form = "gain"   // y in the margin y f, [n, 1]: of the logistic and the hinge loss
-	Target Form = "target" // p, any real numbers: of the logistic, [n, 1], and the softmax loss, [n, K]
-	Value  Form = "value"  // y in |f - y|^2 / 2, [n, K]
+	Gain   Form = "gain"   // y in the margin y f, [n, 1]: logistic or hinge loss
+	Target Form = "target" // real p: logistic loss, [n, 1], or softmax loss, [n, K]
+	Value  Form = "value"  // y in |f - y|^2 / 2, [n, K]: squared loss
 )
 
-// Labels are those of the images of a set.
+// Labels are the labels of a set's images for one loss.
 type Labels struct {
 	Form   Form
-	Loss   Loss // that they are for
+	Loss   Loss
 	Values tensor.Mat[float64]
 }
 
-// Values returns labels of the squared loss.
+// Values returns y as labels of the squared loss.
 func Values(y tensor.Mat[float64]) Labels {
 	return Labels{Form: Value, Loss: SquaredLoss, Values: y}
 }
 
-// Pair returns the loss and its dual variables.
+// Pair returns the loss paired with its dual variables.
 func (l Labels) Pair() Pair {
 	if l.Form == Gain {
-		return gains{MarginOf(l.Loss)}
+		return gains{marginOf(l.Loss)}
 	}
 	return targets(l.Loss)
 }
 
-// For returns the labels in the form that a loss takes. A gain or value y stands for
-// the probability (1+y)/2 and the other way round.
+// For converts the labels to the form that another loss takes. A gain or value y corresponds
+// to the probability p = (1+y)/2.
 func (l Labels) For(loss Loss) Labels {
 	out := Labels{Form: Value, Loss: loss, Values: l.Values}
 	switch {
@@ -75,7 +75,7 @@ func affine(y tensor.Mat[float64], a, b float64) tensor.Mat[float64] {
 	return out
 }
 
-// check says what keeps the labels from being those of a problem.
+// check returns an error if the form does not fit the loss or a label is not finite.
 func (l Labels) check() error {
 	var forms []Form
 	switch l.Loss {
@@ -88,14 +88,14 @@ func (l Labels) check() error {
 	case SoftmaxLoss:
 		forms = []Form{Target}
 	default:
-		return fmt.Errorf("convex: no loss is called %q: use logistic, hinge, squared or softmax", string(l.Loss))
+		return fmt.Errorf("convex: unknown loss %q: use logistic, hinge, squared or softmax", string(l.Loss))
 	}
 	known := false
 	for _, f := range forms {
 		known = known || f == l.Form
 	}
 	if !known {
-		return fmt.Errorf("convex: labels of the form %q are not for the %s loss", string(l.Form), l.Loss)
+		return fmt.Errorf("convex: the %s loss does not take labels of the form %q", l.Loss, string(l.Form))
 	}
 	if (l.Loss == LogisticLoss || l.Loss == HingeLoss) && l.Values.Cols != 1 {
 		panic("convex: the logistic and the hinge loss have one output")
@@ -103,7 +103,7 @@ func (l Labels) check() error {
 	for i := range l.Values.Rows {
 		for _, v := range l.Values.Row(i) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("convex: label of image %d is %v", i, v)
+				return fmt.Errorf("convex: the label of image %d is %v, not a finite number", i, v)
 			}
 		}
 	}

@@ -7,21 +7,20 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// pieceLen is the length of the pieces in which long vectors are worked on, each
-// by a task.
+// pieceLen is the length of the pieces of long vectors that are processed in parallel.
 const pieceLen = 4096
 
 func pieces(m int) int { return (m + pieceLen - 1) / pieceLen }
 
-// dots returns A v: the inner product of each row of A and v.
+// dots returns A v.
 func dots(a tensor.Mat[float32], v []float64) []float64 {
 	out := make([]float64, a.Rows)
 	tensor.MulVec64(out, a, v)
 	return out
 }
 
-// manyDots returns V A' [K, n] for V [K, M], reading A from memory once, until ctx is
-// done.
+// manyDots returns V A' [K, n] for V [K, M], reading A from memory once. It stops early if ctx
+// is done.
 func manyDots(ctx context.Context, a tensor.Mat[float32], v tensor.Mat[float64]) tensor.Mat[float64] {
 	out := tensor.NewMat[float64](v.Rows, a.Rows)
 	inStrips(ctx, a, func(from, to int, part tensor.Mat[float32]) {
@@ -30,8 +29,8 @@ func manyDots(ctx context.Context, a tensor.Mat[float32], v tensor.Mat[float64])
 	return out
 }
 
-// inStrips visits rows [from, to) of A, as many as a cache holds, in order, until ctx is
-// done.
+// inStrips calls do for consecutive strips of A, rows [from, to), each small enough for a
+// cache. It stops early if ctx is done.
 func inStrips(ctx context.Context, a tensor.Mat[float32], do func(from, to int, part tensor.Mat[float32])) {
 	rows := max(64, 1<<18/max(1, a.Cols))
 	for from := 0; from < a.Rows && ctx.Err() == nil; from += rows {
@@ -62,8 +61,7 @@ func square(v []float64) float64 {
 	return sum
 }
 
-// outer sets row i of d to the sum over k of a[i, k] u_k, u_k the rows of u, and
-// where b is given of b[i, k] v_k. More than one term of each kind is added up in
+// outer sets d to a u, plus b v if b is not nil. If a has several columns, the products run in
 // float32.
 func outer(d tensor.Mat[float32], a, u tensor.Mat[float64], b, v *tensor.Mat[float64]) {
 	if a.Cols > 1 {
@@ -95,7 +93,7 @@ func Apply(a tensor.Mat[float32], theta tensor.Mat[float64]) tensor.Mat[float64]
 	return manyDots(context.Background(), a, theta).Transposed()
 }
 
-// Combine returns the weights C'A [K, M] of a model that lies in the span of features.
+// Combine returns the weights C'A [K, M] of a model in the span of features A.
 func Combine(a tensor.Mat[float32], c tensor.Mat[float64]) tensor.Mat[float64] {
 	theta, w := tensor.NewMat[float64](c.Cols, a.Cols), c.Transposed()
 	inStrips(context.Background(), a, func(from, to int, part tensor.Mat[float32]) {
@@ -137,7 +135,7 @@ func subtractSpan(theta tensor.Mat[float64], a tensor.Mat[float32], c tensor.Mat
 	return out
 }
 
-// frobenius2 is the sum of the squared norms of the rows of m.
+// frobenius2 is the squared Frobenius norm.
 func frobenius2(m tensor.Mat[float64]) float64 {
 	sum := 0.0
 	for k := range m.Rows {
@@ -157,7 +155,7 @@ func times(a float64, m tensor.Mat[float64]) tensor.Mat[float64] {
 	return out
 }
 
-// oneRow returns v as a matrix of one row, oneColumn as one of one column.
+// oneRow returns v as a matrix of one row, and oneColumn as a matrix of one column.
 func oneRow(v []float64) tensor.Mat[float64]    { return tensor.MatOf(v, 1, len(v)) }
 func oneColumn(v []float64) tensor.Mat[float64] { return tensor.MatOf(v, len(v), 1) }
 
@@ -176,7 +174,7 @@ func scaled(a float64, x []float64) []float64 {
 	return y
 }
 
-// dot64 is an inner product with four sums, which the processor keeps apart.
+// dot64 is an inner product with four partial sums, which the processor updates in parallel.
 func dot64(x, y []float64) float64 {
 	var s [4]float64
 	n := len(x) &^ 3

@@ -2,32 +2,25 @@ package convex
 
 import "dgkip/harness/fmath"
 
-// Margin is a loss of the margin m = y f.
+// Margin is a loss L of the margin m = y f. Below, a in [0, 1] is the dual variable.
 type Margin interface {
-	Name() string
 	// Value returns L(m).
 	Value(m float64) float64
-	// Conj returns L*(-a) for a in [0, 1].
-	Conj(a float64) float64
-	// Residual returns L(m) + L*(-a) + a m, which is never negative and zero
-	// only where -a is a slope of L at m.
+	// Residual returns L(m) + L*(-a) + a m. It is never negative, and zero only where -a is
+	// a slope of L at m.
 	Residual(m, a float64) float64
-	// ResidualSlopes returns the derivatives of Residual, L'(m) + a in m and
-	// m - L*'(-a) in a.
+	// ResidualSlopes returns the derivatives of Residual: L'(m) + a with respect to m, and
+	// m - L*'(-a) with respect to a.
 	ResidualSlopes(m, a float64) (inM, inA float64)
-	// Slope returns the dual variable that a gap takes at m, and its derivative in m.
+	// Slope returns the dual variable that Gap uses at m, and its derivative.
 	Slope(m float64) (a, da float64)
 }
 
-// Logistic is log(1 + e^-m). Its dual variable is alpha = sigma(-m), for which
-// the residual is exactly zero.
+// Logistic is log(1 + e^-m). Its dual variable is alpha = sigma(-m), which makes the residual
+// exactly zero.
 type Logistic struct{}
 
-func (Logistic) Name() string { return "logistic" }
-
 func (Logistic) Value(m float64) float64 { return fmath.Softplus(-m) }
-
-func (Logistic) Conj(a float64) float64 { return xlogx(a) + xlogx(1-a) }
 
 // Residual is the relative entropy of a and sigma(-m), in the form
 // a log(a/p) + (1-a) log((1-a)/(1-p)).
@@ -49,7 +42,7 @@ func (Logistic) Slope(m float64) (a, da float64) {
 	return a, -a * fmath.Sigmoid(m)
 }
 
-// ResidualSlopes are zero where a is sigma(-m), where the residual is least.
+// ResidualSlopes returns exact zeros where a is sigma(-m), the minimum of the residual.
 func (Logistic) ResidualSlopes(m, a float64) (inM, inA float64) {
 	s := fmath.Sigmoid(-m)
 	if a == s {
@@ -58,17 +51,13 @@ func (Logistic) ResidualSlopes(m, a float64) (inM, inA float64) {
 	return a - s, fmath.Log(a/(1-a)) + m
 }
 
-// Hinge is max(0, 1-m). Its dual variable is the smooth
-// alpha = sigma((1-m)/Temperature); a Temperature of zero stands for 1.
+// Hinge is max(0, 1-m). Its dual variable is the smooth alpha = sigma((1-m)/Temperature); a
+// Temperature of zero means 1.
 type Hinge struct{ Temperature float64 }
-
-func (Hinge) Name() string { return "hinge" }
 
 func (Hinge) Value(m float64) float64 { return max(0, 1-m) }
 
-func (Hinge) Conj(a float64) float64 { return -a }
-
-// Residual is a (m-1) beyond the margin and (1-a) (1-m) before it.
+// Residual is a (m-1) where m >= 1, and (1-a) (1-m) elsewhere.
 func (Hinge) Residual(m, a float64) float64 {
 	if m < 1 {
 		return (1 - a) * (1 - m)
@@ -86,7 +75,7 @@ func (h Hinge) Slope(m float64) (a, da float64) {
 	return a, -a * fmath.Sigmoid(-u) / t
 }
 
-// ResidualSlopes takes the slope 0 of the loss at its corner.
+// ResidualSlopes uses slope 0 at the kink of the loss.
 func (Hinge) ResidualSlopes(m, a float64) (inM, inA float64) {
 	if m < 1 {
 		return a - 1, m - 1
@@ -94,23 +83,15 @@ func (Hinge) ResidualSlopes(m, a float64) (inM, inA float64) {
 	return a, m - 1
 }
 
-// MarginOf returns the Margin of that name: Logistic{} or Hinge{}.
-func MarginOf(l Loss) Margin {
+// marginOf returns Logistic{} or Hinge{}. It panics for any other loss.
+func marginOf(l Loss) Margin {
 	switch l {
 	case LogisticLoss:
 		return Logistic{}
 	case HingeLoss:
 		return Hinge{}
 	}
-	panic("convex: MarginOf: the logistic and the hinge loss alone are losses of a margin")
-}
-
-// xlogx is x log x, and 0 at 0.
-func xlogx(x float64) float64 {
-	if x == 0 {
-		return 0
-	}
-	return x * fmath.Log(x)
+	panic("convex: only the logistic and the hinge loss depend on a margin")
 }
 
 // probabilities sets p to e^f_k / sum_j e^f_j, the softmax of f, and returns

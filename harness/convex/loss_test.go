@@ -4,10 +4,32 @@ import (
 	"math"
 	"testing"
 
+	"dgkip/harness/fmath"
 	"dgkip/harness/rng"
 )
 
-// Residuals are never negative, zero at the loss's slope, and L + L* + a m.
+// conjugate is L*(-a) of a loss of the margin, for a in [0, 1].
+type conjugate struct{ Margin }
+
+func (l conjugate) at(a float64) float64 {
+	switch l.Margin.(type) {
+	case Logistic:
+		return xlogx(a) + xlogx(1-a)
+	case Hinge:
+		return -a
+	}
+	return a*a/2 - a // squaredHinge
+}
+
+// xlogx is x log x, and 0 at 0.
+func xlogx(x float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	return x * fmath.Log(x)
+}
+
+// Residuals are never negative, zero at the loss's slope, and equal to L + L* + a m.
 func TestResidual(t *testing.T) {
 	r := rng.Stream(1, "residual")
 	for range 2000 {
@@ -16,13 +38,13 @@ func TestResidual(t *testing.T) {
 			a = float64(r.IntN(2))
 		}
 		for _, l := range []Margin{Logistic{}, Hinge{}, squaredHinge{}} {
-			want := l.Value(m) + l.Conj(a) + a*m
+			want := l.Value(m) + conjugate{l}.at(a) + a*m
 			if got := l.Residual(m, a); got < 0 || math.Abs(got-want) > 1e-12*(1+math.Abs(m)) {
-				t.Fatalf("%s: residual(%v, %v) = %v, want %v", l.Name(), m, a, got, want)
+				t.Fatalf("%T: residual(%v, %v) = %v, want %v", l, m, a, got, want)
 			}
 			inM, inA := l.ResidualSlopes(m, a)
 			if own := a - inM; l.Residual(m, own) > 1e-12 { // a = -L'(m)
-				t.Fatalf("%s: residual at the slope of %v is %v", l.Name(), m, l.Residual(m, own))
+				t.Fatalf("%T: residual at the slope of %v is %v", l, m, l.Residual(m, own))
 			}
 			const h = 1e-6
 			if a < 2*h || a > 1-2*h || math.Abs(m-1) < 2*h {
@@ -31,7 +53,7 @@ func TestResidual(t *testing.T) {
 			dm := (l.Residual(m+h, a) - l.Residual(m-h, a)) / (2 * h)
 			da := (l.Residual(m, a+h) - l.Residual(m, a-h)) / (2 * h)
 			if math.Abs(dm-inM) > 1e-5*(1+math.Abs(m)) || math.Abs(da-inA) > 1e-4*(1+math.Abs(m)+1/(a*(1-a))) {
-				t.Fatalf("%s: slopes of the residual at (%v, %v) are %v and %v, central differences %v and %v", l.Name(), m, a, inM, inA, dm, da)
+				t.Fatalf("%T: slopes of the residual at (%v, %v) are %v and %v, central differences %v and %v", l, m, a, inM, inA, dm, da)
 			}
 		}
 		p := Logistic{}
@@ -41,16 +63,11 @@ func TestResidual(t *testing.T) {
 	}
 }
 
-// squaredHinge is a third loss of the margin, L(m) = max(0, 1-m)^2 / 2 with
-// L*(-a) = a^2/2 - a. Its dual variable is the loss's own slope, max(0, 1-m), or that
-// share of it which is not shy.
+// squaredHinge is a third loss of the margin, L(m) = max(0, 1-m)^2 / 2. Its dual variable is
+// 1-shy times the negative slope max(0, 1-m).
 type squaredHinge struct{ shy float64 }
 
-func (squaredHinge) Name() string { return "squared hinge" }
-
 func (squaredHinge) Value(m float64) float64 { return max(0, 1-m) * max(0, 1-m) / 2 }
-
-func (squaredHinge) Conj(a float64) float64 { return a*a/2 - a }
 
 func (l squaredHinge) Residual(m, a float64) float64 {
 	if m < 1 {

@@ -3,31 +3,31 @@ package convex
 import "slices"
 
 // multipliers solves the dual of the hinge loss, see box, by the method of multipliers with
-// semismooth Newton steps (Li, Sun and Toh 2018). A model Theta = sum_i b_i y_i phi_i /
-// lambda has the margins m = H b. Around dual variables a that rest meanwhile, the hinge is
-// smoothed to a loss whose slope is -u,
+// semismooth Newton steps (Li, Sun and Toh 2018). The model Theta = sum_i b_i y_i phi_i / lambda
+// has the margins m = H b. With dual variables a fixed, the hinge is smoothed to a loss of
+// slope -u,
 //
-//	u_i = min(1, max(0, a_i + (1 - m_i)/tau)),
+//	u_i = min(1, max(0, a_i + (1 - m_i)/tau)).
 //
-// and Newton's method minimises the smooth objective, which it does where b = u. Its systems
-// hold those variables alone that are inside of their range. Then a becomes u, and tau
-// smaller: from where H is small beside it, on a path along which few variables change
-// sides at a time. What stays where it is solves the problem whatever tau is.
+// Newton's method minimises the smooth objective; at the minimum b = u. Its linear systems
+// contain only variables strictly between 0 and 1. Then a is set to u and tau reduced. Tau
+// falls gradually from the mean of H_ii, so that few variables reach or leave a bound at a time.
+// A fixed point of a solves the problem for any tau.
 type multipliers struct {
 	*single
 	a, b   []float64
 	margin []float64 // H b
 	tau    float64
 	mean   float64 // of H_ii
-	moved  bool    // by the last step
-	before int64   // products that another solver made
+	moved  bool    // whether the last step changed b
+	before int64   // products that another solver used
 }
 
 const (
-	// leastTau is the smallest tau, as a share of the mean of H_ii. With a smaller one the
-	// factor in float32 would be too rough.
+	// leastTau is the smallest tau relative to the mean of H_ii. For smaller ones, the factor
+	// in float32 would be too inexact.
 	leastTau = 1e-5
-	// held is a diagonal so large that it keeps a variable where it is.
+	// held is a diagonal entry so large that it fixes its variable.
 	held = 1e200
 )
 
@@ -41,7 +41,7 @@ func newMultipliers(h *single) *multipliers {
 	return s
 }
 
-// resume goes on from the state of an interrupted search, if there is one.
+// resume restores the state of an interrupted search, if there is one.
 func (s *multipliers) resume() bool {
 	return s.search.resume("multipliers", s.a, s.b, s.margin, &s.tau, &s.moved, &s.before, &s.products)
 }
@@ -72,7 +72,7 @@ func (s *multipliers) solve() (Solution, error) {
 	}
 }
 
-// duals returns u for margins, and which variables are inside of their range.
+// duals returns u for margins, and which variables are strictly between 0 and 1.
 func (s *multipliers) duals(margin []float64) (u []float64, free []bool) {
 	u, free = make([]float64, len(margin)), make([]bool, len(margin))
 	for i, m := range margin {
@@ -83,9 +83,9 @@ func (s *multipliers) duals(margin []float64) (u []float64, free []bool) {
 	return u, free
 }
 
-// near reports whether the smooth problem is solved well enough for the next, with u, which
-// has the outputs f. Its duality gap is |b - u|^2/2 in the norm of H; it has to be small
-// against tau |u - a|^2/2 (Rockafellar 1976).
+// near reports whether the smooth problem is solved well enough to reduce tau; f are the
+// outputs of u. The duality gap of the smooth problem is |b - u|^2/2 in the norm of H. It must be
+// small compared with tau |u - a|^2/2 (Rockafellar 1976).
 func (s *multipliers) near(u, f []float64) bool {
 	gap, way := 0.0, 0.0
 	for i, x := range u {
@@ -95,11 +95,12 @@ func (s *multipliers) near(u, f []float64) bool {
 	return gap <= float64(0.1*s.tau*way)
 }
 
-// newton makes a step if it leads down, as it does until only rounding errors are left.
+// newton takes a Newton step. It reports down = false, and takes none, if the step does not
+// descend, which happens once only rounding errors are left.
 func (s *multipliers) newton(u []float64, free []bool) (down, ok bool) {
 	n := len(u)
 	diagonal := make([]float64, n)
-	to := slices.Clone(u) // those at an end of their range are there at once
+	to := slices.Clone(u) // variables at a bound need no step
 	for i := range to {
 		if diagonal[i] = held; free[i] {
 			diagonal[i], to[i] = s.tau, s.b[i]

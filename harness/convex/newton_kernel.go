@@ -8,21 +8,21 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// newtonLimit is how many steps a problem is given before it is taken for a hard
-// one, and before it is given up.
+// After newtonLimit steps, newton starts again with falling temperatures. It gives up after
+// lastLimit further steps at temperature 1.
 const newtonLimit, lastLimit = 50, 300
 
-// hopeless is a temperature beyond which no problem is solved in float64.
+// hopeless is the highest temperature to start from: beyond it, float64 solves no problem.
 const hopeless = 1e20
 
-// newton minimises a smooth loss over C. Its step D solves, for the residual
-// R = lambda C + grad l(F) and the Hessians H_i of the losses,
+// newton minimises a smooth loss over C. Its step D solves
 //
-//	lambda D_i + H_i (K D)_i = -R_i,
+//	lambda D_i + H_i (K D)_i = -R_i
 //
-// and has the length that the method length finds. Labels that ask for outputs of a thousand
-// and more turn the loss into one with corners, on which the steps are short:
-// those problems are solved again for a sequence of falling temperatures.
+// for the residual R = lambda C + grad l(F) and the Hessians H_i of the losses. The method
+// length finds the step length. If labels require outputs of a thousand or more, the loss looks
+// as if it had kinks, and steps are short. Such problems are solved for a sequence of falling
+// temperatures.
 func (s kernelProblem) newton(search *search) (Solution, error) {
 	c := tensor.NewMat[float64](s.Labels.Values.Rows, s.Labels.Values.Cols)
 	done := func(f Solution) bool { return f.Gap <= search.tol }
@@ -48,7 +48,7 @@ func (s kernelProblem) newton(search *search) (Solution, error) {
 	return fit, s.unsolved(fit, search)
 }
 
-// hottest is a bound of the outputs that the labels can ask for.
+// hottest is an upper bound of the outputs that the labels can require.
 func (s kernelProblem) hottest() float64 {
 	most := 0.0
 	for i := range s.Gram.Rows {
@@ -63,8 +63,8 @@ func (s kernelProblem) hottest() float64 {
 	return (1 + most) * sum / s.Lambda
 }
 
-// descend makes steps from C, which it changes, until done says so or limit steps
-// have been made. It counts from the steps given.
+// descend updates C until done returns true or limit steps have been taken. It adds to the
+// given count of steps.
 func (s kernelProblem) descend(search *search, c tensor.Mat[float64], limit int, steps, tol float64, done func(Solution) bool) Solution {
 	for iteration := 0; ; iteration++ {
 		f := multiply(s.Gram, c)
@@ -93,7 +93,7 @@ func (s kernelProblem) descend(search *search, c tensor.Mat[float64], limit int,
 			steps += float64(products)
 		}
 		if !ok || search.ctx.Err() != nil {
-			return fit // there is no step, or it may be cut short
+			return fit // the step failed or may have been cut short
 		}
 		t := s.length(c, f, d, multiply(s.Gram, d))
 		for i, x := range d.Data {
@@ -102,13 +102,13 @@ func (s kernelProblem) descend(search *search, c tensor.Mat[float64], limit int,
 	}
 }
 
-// length returns that of a step D, with outputs DF = K D, along which the
-// objective falls: one where its derivative
+// length returns a length t for the step D with outputs DF = K D, such that the derivative of
+// the objective,
 //
 //	sum_i (lambda (C + t D)_i + grad l_i(F_i + t DF_i))' DF_i,
 //
-// which grows with t, is small. It is 1 near the minimum. Outputs are linear in
-// t, so trying a length needs no product with K.
+// is small. The derivative increases with t. Near the minimum, t is 1. Outputs are linear in t,
+// so trying a length needs no product with K.
 func (s kernelProblem) length(c, f, d, df tensor.Mat[float64]) float64 {
 	at, g := make([]float64, c.Cols), make([]float64, c.Cols)
 	slope := func(t float64) float64 {
@@ -128,9 +128,9 @@ func (s kernelProblem) length(c, f, d, df tensor.Mat[float64]) float64 {
 	return searchLine(slope)
 }
 
-// searchLine returns t > 0 at which a growing function that is negative at 0 has
-// come down to half its size: 1 if that will do, else by doubling or halving the
-// interval (or better, by the secant).
+// searchLine returns t > 0 where an increasing slope, negative at 0, has at most half its
+// initial absolute value. It tries 1 first, then doubles, and then alternates between secants
+// and bisection.
 func searchLine(slope func(t float64) float64) float64 {
 	first := slope(0)
 	small := math.Abs(first) / 2
@@ -160,7 +160,7 @@ func searchLine(slope func(t float64) float64) float64 {
 //
 //	D = -S (lambda I + S K S)^-1 S^-1 R,   S^2 = the losses' curvatures,
 //
-// which neither subtracts what is nearly equal nor needs the inverse of K.
+// which avoids both cancellation and the inverse of K.
 func (s kernelProblem) logisticStep(ctx context.Context, f, r tensor.Mat[float64]) (tensor.Mat[float64], bool) {
 	n, heat := f.Rows, s.temperature()
 	root := make([]float64, n)
@@ -171,7 +171,7 @@ func (s kernelProblem) logisticStep(ctx context.Context, f, r tensor.Mat[float64
 			y = s.label(i)[0]
 			x *= y
 		}
-		// Where the curvature vanishes any small root will do.
+		// Where the curvature vanishes, any small positive root will do.
 		root[i] = max(math.Abs(y)*math.Sqrt(fmath.Sigmoid(x)*fmath.Sigmoid(-x)/heat), 1e-100)
 		b[i] = -r.Data[i] / root[i]
 	}
@@ -186,7 +186,7 @@ func (s kernelProblem) logisticStep(ctx context.Context, f, r tensor.Mat[float64
 	return d, true
 }
 
-// squaredStep is the whole way: all curvatures are one.
+// squaredStep reaches the minimum in one step, as all curvatures are one.
 func (s kernelProblem) squaredStep(ctx context.Context, r tensor.Mat[float64]) (tensor.Mat[float64], bool) {
 	ones := make([]float64, r.Rows)
 	for i := range ones {
@@ -199,8 +199,8 @@ func (s kernelProblem) squaredStep(ctx context.Context, r tensor.Mat[float64]) (
 	return columns(times(-1, r), r.Rows, system.solve), true
 }
 
-// scaledSystem factorises lambda I + S K S for the diagonal S given. It cannot where lambda
-// is lost in the rounding of K.
+// scaledSystem factorises lambda I + S K S for a diagonal S. It fails if lambda is lost in the
+// rounding errors of K.
 func (s kernelProblem) scaledSystem(ctx context.Context, root []float64) (cholesky, bool) {
 	m := tensor.NewMat[float64](len(root), len(root))
 	for i, a := range root {
@@ -212,11 +212,11 @@ func (s kernelProblem) scaledSystem(ctx context.Context, root []float64) (choles
 	return c, bad < 0
 }
 
-// softmaxStep solves the Newton system, H_i = diag(s_i) - s_i s_i' for the
-// probabilities s_i, by conjugate gradients in the inner product <U, V> = tr(U'K V),
-// in which its matrix is symmetric and the squared norm of the residual is
-// 2 lambda times the gap. It stops when that has fallen by a hundred, or as far as
-// the gap has still to fall.
+// softmaxStep solves the Newton system with H_i = diag(s_i) - s_i s_i' for probabilities s_i. It
+// runs conjugate gradients in the inner product <U, V> = tr(U'K V). There the matrix is
+// symmetric, and the squared norm of the residual is 2 lambda times the gap. It stops once that
+// norm has fallen by a factor of 100, or of 10/aim if that is more, where aim is the ratio of
+// the gap to reach to the present gap. It returns the step and the number of products with K.
 func (s kernelProblem) softmaxStep(ctx context.Context, f, r tensor.Mat[float64], aim float64) (tensor.Mat[float64], int) {
 	n, outputs := f.Rows, f.Cols
 	prob := tensor.NewMat[float64](n, outputs)

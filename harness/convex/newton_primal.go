@@ -8,9 +8,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// primalNewton is a large set with fewer features than images, on which the dual variables
-// are too many and steps in one of them at a time creep: lambda is all that keeps
-// their problem from being singular. It is solved with matrices [M, M].
+// primalNewton solves for a large set with fewer features than images, using matrices [M, M].
+// Its dual problem would be singular but for lambda, so coordinate ascent converges slowly.
 type primalNewton struct {
 	Features tensor.Mat[float32] // [n, M]
 	Labels   []float64           // gains y
@@ -18,23 +17,23 @@ type primalNewton struct {
 	Lambda   float64
 }
 
-// primalSuits reports whether it suits a loss on n images with m features. For the hinge the
-// method of multipliers is faster from about n/7 features on: with n = 3,000 it takes twice
-// the time at m = 256, and a third of it at m = 1,024.
+// primalSuits reports whether primalNewton suits a loss on n images with m features. For the
+// hinge loss the method of multipliers is faster from about n/7 features on. With n = 3,000,
+// it takes twice as long at m = 256, but only a third as long at m = 1,024.
 func primalSuits(loss Loss, n, m int) bool {
 	switch {
 	case m <= 0 || m >= n || m > maxPrimal:
 		return false
 	case loss == HingeLoss:
-		return 8*m <= n || n > MaxGram
+		return 8*m <= n || n > maxGram
 	}
 	return loss == LogisticLoss
 }
 
-// solve runs Newton's method in the weights for the logistic loss, and the
-// interior-point method for the hinge, whose systems D + H, H of the rank M, are
-// inverted by Woodbury's identity. A step takes 3 n M^2 + M^3/3 operations and
-// 8 n M + 24 M^2 bytes: see weighted, and the factor of what that returns.
+// solve runs Newton's method in the weights for the logistic loss. For the hinge loss it runs
+// the interior-point method, inverting its systems D + H with H of rank M by Woodbury's
+// identity. A step takes 3 n M^2 + M^3/3 operations and 8 n M + 24 M^2 bytes, for weighted
+// and the Cholesky factor.
 func (t primalNewton) solve(search *search) (Solution, error) {
 	search.limit = min(search.limit, interiorLimit)
 	if t.Loss == LogisticLoss {
@@ -43,11 +42,10 @@ func (t primalNewton) solve(search *search) (Solution, error) {
 	return newBox(lowRank{t, search.ctx}, len(t.Labels)).follow(search)
 }
 
-// weighted returns sum_i d_i phi_i phi_i' + lambda I, or nothing useful once ctx is
-// done. The scaled features are split into two float32 each, high and low, whose
-// products are exact; only those of two low parts are left out. Woodbury's identity
-// takes the difference of numbers that nearly agree, for which float32 alone is not
-// enough.
+// weighted returns sum_i d_i phi_i phi_i' + lambda I. The result is unusable once ctx is done.
+// Woodbury's identity subtracts nearly equal numbers, for which float32 is not enough. So each
+// scaled feature is split into two float32, high and low, whose products are exact; products
+// of two low parts are left out.
 func (t primalNewton) weighted(ctx context.Context, d []float64) tensor.Mat[float64] {
 	n, m := t.Features.Rows, t.Features.Cols
 	high, low := tensor.NewMat[float32](m, n), tensor.NewMat[float32](m, n)
@@ -64,7 +62,7 @@ func (t primalNewton) weighted(ctx context.Context, d []float64) tensor.Mat[floa
 		}
 	})
 	h, mixed := tensor.NewMat[float64](m, m), tensor.NewMat[float64](m, m)
-	// In blocks of rows, which take no longer than people wait.
+	// Blocks are short, so that a cancelled context ends the loop soon.
 	for from := 0; from < m && ctx.Err() == nil; from += block {
 		to := min(m, from+block)
 		tensor.Cross64(h.Part(from, to, 0, to), high.Part(from, to, 0, n), high.Part(0, to, 0, n))
@@ -92,8 +90,7 @@ func (t primalNewton) combine(w []float64) []float64 {
 
 func (t primalNewton) outputs(theta []float64) []float64 { return dots(t.Features, theta) }
 
-// newton minimises P in the weights, with the gradient of P as the proof: see
-// gradientTerm.
+// newton minimises P in the weights; the gradient of P proves the gap, see gradientTerm.
 func (t primalNewton) newton(search *search) (Solution, error) {
 	n, m := t.Features.Rows, t.Features.Cols
 	theta, f := make([]float64, m), make([]float64, n)
@@ -132,8 +129,8 @@ func (t primalNewton) newton(search *search) (Solution, error) {
 	}
 }
 
-// length returns that along -step, at most 1, where P is least, to within a
-// little: P is convex, its slope along the line known, and outputs are linear.
+// length returns the step length along -step that nearly minimises P, at most 1. Outputs are
+// linear in the length, so trying one is cheap.
 func (t primalNewton) length(theta, f, step, df []float64) float64 {
 	along, square := dot64(theta, step), dot64(step, step)
 	slope := func(length float64) float64 {
@@ -147,8 +144,7 @@ func (t primalNewton) length(theta, f, step, df []float64) float64 {
 	return leastAlong(slope)
 }
 
-// leastAlong returns where a convex function with this slope is least, to within a little,
-// and at most 1.
+// leastAlong returns the approximate minimiser in (0, 1] of a convex function, given its slope.
 func leastAlong(slope func(length float64) float64) float64 {
 	if slope(1) <= 0 {
 		return 1
@@ -171,7 +167,7 @@ func leastAlong(slope func(length float64) float64) float64 {
 	return lo
 }
 
-// lowRank is H = Z'Z/lambda, the columns of Z being y_i phi_i.
+// lowRank is H = Z'Z/lambda, where the columns of Z are y_i phi_i.
 type lowRank struct {
 	primalNewton
 	ctx context.Context
@@ -197,7 +193,7 @@ func (h lowRank) signed(a []float64) []float64 {
 //
 //	x = u - D^-1 Z' (lambda I + Z D^-1 Z')^-1 Z u,   u = D^-1 b,
 //
-// and once more for what is left of b.
+// and repeats this once for the remaining residual.
 func (h lowRank) plus(d []float64) (func([]float64) []float64, bool) {
 	inverse := make([]float64, len(d))
 	for i, x := range d {

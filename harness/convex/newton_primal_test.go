@@ -9,7 +9,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// thinProblem has features and labels that no model fits.
+// thinProblem is a problem whose labels no model fits.
 func thinProblem(n, m int, loss Loss) primalNewton {
 	s := rng.Stream(7, "thin")
 	t := primalNewton{Features: tensor.NewMat[float32](n, m), Labels: make([]float64, n), Loss: loss, Lambda: float64(n) * 1e-6}
@@ -21,7 +21,7 @@ func thinProblem(n, m int, loss Loss) primalNewton {
 	return t
 }
 
-// Set solves the same problem by other means.
+// kernelProblem finds the same model.
 func TestThinFindsWhatSetFinds(t *testing.T) {
 	for _, loss := range []Loss{LogisticLoss, HingeLoss} {
 		p := thinProblem(150, 12, loss)
@@ -48,12 +48,12 @@ func TestThinFindsWhatSetFinds(t *testing.T) {
 			}
 		}
 		if math.Abs(primal-got.Primal) > 1e-9*primal {
-			t.Errorf("%s: says %v, is %v", loss, got.Primal, primal)
+			t.Errorf("%s: Primal is %v, by definition %v", loss, got.Primal, primal)
 		}
 	}
 }
 
-// Thousands of images on which coordinate steps get nowhere take some dozen steps.
+// A few dozen steps suffice for thousands of images on which coordinate ascent fails.
 func TestThinIsNotSlow(t *testing.T) {
 	for _, loss := range []Loss{LogisticLoss, HingeLoss} {
 		got, err := thinProblem(3000, 64, loss).solve(towards(1e-4, 500))

@@ -7,20 +7,19 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// softmaxNewton is to the softmax loss what primalNewton is to the other losses: more images
-// than features.
-// Newton's method in the weights subtracts steps V with H V = grad P,
+// softmaxNewton solves the softmax loss with fewer features than images, as primalNewton does
+// for the other losses. Newton's method in the weights subtracts steps V with H V = grad P,
 //
 //	(H V)_k = sum_i u_ik phi_i + lambda V_k,   u_i = (diag(p_i) - p_i p_i') V phi_i,
 //
-// by conjugate gradients. Their preconditioner is the part of H within a class,
-// sum_i p_ik (1 - p_ik) phi_i phi_i' + lambda I, in K matrices [M, M]. H is only lambda on
-// shifts that are equal for all classes, and grad P has none. The preconditioner does not
-// know that; so the mean over classes is removed from its result (lessMean).
+// computed by conjugate gradients. The preconditioner is the diagonal block of H for each class,
+// sum_i p_ik (1 - p_ik) phi_i phi_i' + lambda I, in K matrices [M, M]. On shifts that are equal
+// for all classes, H is only lambda. As grad P contains no such shift but the preconditioner
+// would add one, lessMean subtracts the mean over classes from its result.
 type softmaxNewton storedSoftmax
 
-// softmaxNewtonSuits says whether it is for so many images, features and classes: the preconditioner
-// takes 16 K M^2 bytes, and K M^3 operations.
+// softmaxNewtonSuits reports whether softmaxNewton suits n images, m features and this many
+// classes. The preconditioner takes 16 K M^2 bytes and K M^3 operations.
 func softmaxNewtonSuits(n, m, classes int) bool { return m > 0 && m < n && m <= 512 && classes <= 100 }
 
 func (t softmaxNewton) solve(search *search) (Solution, error) {
@@ -49,8 +48,8 @@ func (t softmaxNewton) solve(search *search) (Solution, error) {
 	}
 }
 
-// at returns the probabilities of the classes at outputs, the losses' derivatives there, and
-// the sum of the losses.
+// at returns the class probabilities at outputs f, the derivatives of the losses, and the sum
+// of the losses.
 func (t softmaxNewton) at(f tensor.Mat[float64]) (p, slopes tensor.Mat[float64], losses float64) {
 	p, slopes = tensor.NewMat[float64](f.Rows, f.Cols), tensor.NewMat[float64](f.Rows, f.Cols)
 	for i, y := range t.Labels {
@@ -68,7 +67,8 @@ func (t softmaxNewton) combine(w, v tensor.Mat[float64]) tensor.Mat[float64] {
 	return out
 }
 
-// newton returns H^-1 g, roughly, and whether it could.
+// newton returns an approximation of H^-1 g. It reports false if H is not positive definite
+// numerically.
 func (t softmaxNewton) newton(search *search, p, g tensor.Mat[float64]) (tensor.Mat[float64], bool) {
 	const precision, most = 0.1, 500
 	ctx := search.ctx
@@ -117,8 +117,8 @@ func (t softmaxNewton) newton(search *search, p, g tensor.Mat[float64]) (tensor.
 	return x, true
 }
 
-// within factorises the preconditioner. It is no part of the solution, so that matrices in
-// float32 do: what rounding takes from a pivot is given back.
+// within factorises the preconditioner. Float32 matrices suffice, because errors affect only
+// the speed of convergence; decompose raises pivots that rounding made too small.
 func (t softmaxNewton) within(ctx context.Context, p tensor.Mat[float64]) ([]cholesky, bool) {
 	n, m := t.Features.Rows, t.Features.Cols
 	scaled, gram := tensor.NewMat[float32](m, n), tensor.NewMat[float32](m, m)
@@ -154,7 +154,7 @@ func (t softmaxNewton) within(ctx context.Context, p tensor.Mat[float64]) ([]cho
 	return of, true
 }
 
-// slope is that of P along -V for the step V, at theta - t V with t the length:
+// slope returns the derivative of P along -V for the step V, at theta - t V with t the length:
 //
 //	lambda (t |V|^2 - <Theta, V>) - sum_i l'(F_i - t V phi_i)'V phi_i.
 func (t softmaxNewton) slope(length float64, theta, f, step, df tensor.Mat[float64]) float64 {
@@ -168,7 +168,7 @@ func (t softmaxNewton) slope(length float64, theta, f, step, df tensor.Mat[float
 	return sum
 }
 
-// lessMean takes the mean of each column from it.
+// lessMean subtracts its mean from each column.
 func lessMean(z tensor.Mat[float64]) {
 	for j := range z.Cols {
 		mean := 0.0

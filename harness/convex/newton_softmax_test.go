@@ -9,7 +9,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// thinClassesProblem has features and labels that no model fits.
+// thinClassesProblem is a problem whose labels no model fits.
 func thinClassesProblem(n, m, classes int) softmaxNewton {
 	s := rng.Stream(8, "thin classes")
 	t := softmaxNewton{Features: tensor.NewMat[float32](n, m), Labels: make([]int, n), Classes: classes, Lambda: float64(n) * 1e-6}
@@ -21,7 +21,7 @@ func thinClassesProblem(n, m, classes int) softmaxNewton {
 	return t
 }
 
-// Blocks in the dual find the same, where lambda is large enough for them.
+// Block ascent finds the same model if lambda is large enough for it.
 func TestThinClassesFindWhatStoredFinds(t *testing.T) {
 	p := thinClassesProblem(300, 20, 4)
 	p.Lambda = 3
@@ -41,8 +41,8 @@ func TestThinClassesFindWhatStoredFinds(t *testing.T) {
 	}
 }
 
-// Two classes are the logistic loss: of weights -theta/2 and theta/2, |Theta|^2 is half
-// of |theta|^2.
+// With two classes the model is the logistic one: weights are -theta/2 and theta/2, so |Theta|^2
+// is half of |theta|^2.
 func TestThinClassesOfTwoAreLogistic(t *testing.T) {
 	p := thinClassesProblem(400, 30, 2)
 	got, err := p.solve(towards(1e-10, 100))
@@ -67,8 +67,8 @@ func TestThinClassesOfTwoAreLogistic(t *testing.T) {
 	}
 }
 
-// With a small lambda blocks in the dual get nowhere; these are a dozen steps of few
-// products, also of features of all sizes that have much in common.
+// Newton's method needs a dozen steps of few products even at small lambda, where block ascent
+// fails, and on correlated features of very different sizes.
 func TestThinClassesAreNotSlow(t *testing.T) {
 	p := thinClassesProblem(1000, 128, 10)
 	p.Lambda = 1e-4
@@ -79,7 +79,7 @@ func TestThinClassesAreNotSlow(t *testing.T) {
 	}
 	products := 0
 	search := towards(leastGap, 500)
-	search.report = func(float64) { products++ } // and steps
+	search.report = func(float64) { products++ } // called for steps, too
 	got, err := p.solve(search)
 	if err != nil || got.Sweeps > 20 || products > 200 {
 		t.Fatalf("%v steps, %d products, gap %v, %v", got.Sweeps, products, got.Gap, err)
@@ -90,7 +90,7 @@ func TestThinClassesAreNotSlow(t *testing.T) {
 		return losses + p.Lambda/2*frobenius2(theta)
 	}
 	if v := value(got.Weights); math.Abs(v-got.Primal) > 1e-12*v {
-		t.Errorf("says %v, is %v", got.Primal, v)
+		t.Errorf("Primal is %v, by definition %v", got.Primal, v)
 	}
 	s := rng.Stream(9, "near")
 	for range 20 {
@@ -99,7 +99,7 @@ func TestThinClassesAreNotSlow(t *testing.T) {
 			near.Data[j] += 0.01 * s.Normal64()
 		}
 		if v := value(near); v < got.Dual {
-			t.Errorf("other weights have %v, below the dual value %v", v, got.Dual)
+			t.Errorf("other weights reach %v, below the dual value %v", v, got.Dual)
 		}
 	}
 }

@@ -5,19 +5,19 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Pair is a loss of the K outputs f of an image with its label y, paired with the choice
-// of dual variables alpha at f. It gives the gap its terms h. See Gains and Labels.Pair.
+// Pair is a loss with its rule for choosing dual variables alpha. An image has K outputs f and
+// the label y. See Gains and Labels.Pair.
 type Pair interface {
-	// dual sets alpha, and the weight w of the image's features in lambda
-	// Theta(alpha). It returns their Fenchel-Young term h.
+	// dual sets alpha and the weight w of the image's features in lambda Theta(alpha). It
+	// returns the Fenchel-Young term h.
 	dual(alpha, w, y, f []float64) float64
-	// pull sets df to dh/df - (dw/df)'q and dy to dh/dy - (dw/dy)'q, where q = R phi. The
-	// caller makes dG/dphi = -R'w + Theta'df of it. Where alpha is detached, it is a
-	// constant, but for its dependence on targets.
+	// pull sets df to dh/df - (dw/df)'q and dy to dh/dy - (dw/dy)'q, with q = R phi, so that
+	// dG/dphi = -R'w + Theta'df. If detached, alpha is held constant, except for its
+	// dependence on targets.
 	pull(df, dy, y, f, alpha, q []float64, detached bool)
 }
 
-// Gains is the pair of a loss of the margin y f, with one output and a real gain y.
+// Gains returns the pair of a loss of the margin y f, with one output and a real gain y.
 func Gains(l Margin) Pair { return gains{l} }
 
 type gains struct{ Margin }
@@ -32,7 +32,7 @@ func (l gains) dual(alpha, w, y, f []float64) float64 {
 func (l gains) pull(df, dy, y, f, alpha, q []float64, detached bool) {
 	m := float64(y[0] * f[0])
 	_, da := l.Slope(m)
-	h, inA := l.ResidualSlopes(m, alpha[0]) // dh/dm and dh/dalpha with the other fixed
+	h, inA := l.ResidualSlopes(m, alpha[0]) // the partial derivatives dh/dm and dh/dalpha
 	dw := alpha[0]                          // dw/dy
 	if !detached {
 		// dh/df = y (dh/dm + dh/dalpha dalpha/dm), and dw/df = y dalpha/dm y.
@@ -44,11 +44,10 @@ func (l gains) pull(df, dy, y, f, alpha, q []float64, detached bool) {
 	dy[0] = float64(h*f[0]) - float64(q[0]*dw)
 }
 
-// targets is a loss whose labels p are real targets, and which is A(f) - p'f but for
-// terms in p alone. Its dual variables are p - mean(f), mean = grad A, at which the
-// Fenchel-Young term is zero. They are feasible by construction: the conjugate of the
-// softmax loss, sum_k s_k log s_k for s = p - alpha, asks for s in the simplex, and
-// softmax(f) is, whatever p is.
+// targets is a loss A(f) - p'f with real targets p, up to a term that depends on p alone. Its
+// dual variables are p - mean(f) with mean = grad A, which make the Fenchel-Young term zero.
+// They are feasible for any p: the conjugate of the softmax loss, sum_k s_k log s_k with
+// s = p - alpha, requires s in the simplex, and s is softmax(f).
 type targets Loss
 
 // mean sets p to sigma(f), softmax(f) or f. p may be f.
@@ -78,15 +77,15 @@ func (l targets) curve(v, f []float64) {
 	}
 }
 
-// apart adds to a sum the Fenchel-Young term at outputs f for the dual variables that
-// belong to the outputs own: half the squared distance, or the relative entropy of the
-// probabilities, p being those of own, sum_k p_k (log p_k - log softmax(f)_k).
+// apart adds to a sum the Fenchel-Young term at outputs f for the dual variables of the outputs
+// own. The term is half the squared distance |f - own|^2, or the relative entropy
+// sum_k p_k (log p_k - log softmax(f)_k) with p = softmax(own).
 func (l targets) apart(sum float64, f, own []float64) float64 {
 	switch Loss(l) {
 	case LogisticLoss:
 		return sum + Logistic{}.Residual(f[0], fmath.Sigmoid(-own[0]))
 	case SoftmaxLoss:
-		// By logarithms, which are known: those of small probabilities are not.
+		// The logarithms come from the outputs: small probabilities have lost theirs.
 		p := make([]float64, len(own))
 		lo, lf, term := probabilities(p, own), probabilities(p, f), 0.0
 		for k, v := range own {
@@ -120,8 +119,8 @@ func (l targets) pull(df, dy, _, f, _, q []float64, detached bool) {
 	}
 }
 
-// TargetsWith returns the labels of a loss, targets or values, whose dual variables at
-// outputs f are alpha: mean(f) + alpha, all [n, K].
+// TargetsWith returns the targets or values mean(f) + alpha, whose dual variables at outputs f
+// are alpha, all [n, K].
 func TargetsWith(loss Loss, f, alpha tensor.Mat[float64]) tensor.Mat[float64] {
 	p := tensor.NewMat[float64](alpha.Rows, alpha.Cols)
 	for i := range p.Rows {

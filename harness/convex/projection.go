@@ -6,23 +6,23 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Nearest is the model in the span of a set's features that is nearest to Theta_O,
-// Theta_S = C'A, row k of which is the weight vector of output k. Solved labels make
-// it the minimiser on the set.
+// Nearest is the model Theta_S = C'A in the span of a set's features that is nearest to
+// Theta_O. Row k of Theta_S is the weight vector of output k. Solved labels make Theta_S the
+// minimiser on the set.
 type Nearest struct {
 	C        tensor.Mat[float64] // [n, K]
 	Outputs  tensor.Mat[float64] // of Theta_S on the set, A A'C, [n, K]
 	Value    float64             // what was minimised
-	Residual Residual            // Theta_O - Theta_S
-	Norm2    float64             // its squared norm: the squared deviation of the model
+	Residual Residual            // R = Theta_O - Theta_S
+	Norm2    float64             // |R|^2, the squared deviation of the model
 }
 
-// Project returns the projection of the rows of Theta_O [K, M] onto the span of the
-// features A, which minimises |Theta_O - Theta_S|^2,
+// Project returns the projection of the rows of Theta_O [K, M] onto the span of the features A.
+// The projection minimises |Theta_O - Theta_S|^2:
 //
-//	C = K^-1 F,   |R|^2 = |Theta_O|^2 - tr F'K^-1 F,
+//	C = K^-1 F,   |R|^2 = |Theta_O|^2 - tr F'K^-1 F.
 //
-// and pulls back the gradient of that distance, row i of which is -2 sum_k c_ik r_k.
+// Project pulls back the gradient of |R|^2, row i of which is -2 sum_k c_ik r_k.
 func Project(view View) (Nearest, error) {
 	k := view.Gram()
 	l, err := factorise(k)
@@ -50,7 +50,7 @@ func Fit(view View, f tensor.Mat[float64]) (Nearest, error) {
 	if err != nil {
 		return Nearest{}, err
 	}
-	// The errors E, by rows: E'.
+	// E', one row per output.
 	e := tensor.NewMat[float64](outputs, f.Rows)
 	s := Nearest{C: tensor.NewMat[float64](n, outputs)}
 	for k := range outputs {
@@ -65,9 +65,9 @@ func Fit(view View, f tensor.Mat[float64]) (Nearest, error) {
 	return s, nil
 }
 
-// spanOf returns E Phi [K, M] for E [K, N]. One row is computed in float64; for
-// more the product runs in float32, whose errors of 1e-6 of the largest terms
-// are those of the gradients of the features too.
+// spanOf returns E Phi [K, M] for E [K, N]. A single row is computed in float64, several rows in
+// float32. Its errors, 1e-6 of the largest terms, are no larger than those of the gradients of
+// the features.
 func spanOf(e tensor.Mat[float64], phi tensor.Mat[float32]) tensor.Mat[float64] {
 	out := tensor.NewMat[float64](e.Rows, phi.Cols)
 	if e.Rows == 1 {
@@ -89,14 +89,14 @@ func (s *Nearest) finish(view View, k tensor.Mat[float64]) {
 	s.Norm2 = s.Residual.Norm2
 }
 
-// Labels returns labels that make Theta_S = C'A the exact minimiser on the set,
-// whatever the coefficients C are; F = A A'C are its outputs there:
+// Labels returns labels that make Theta_S = C'A the exact minimiser on the set. This works for
+// any coefficients C. With the outputs F = A A'C on the set, the labels are
 //
 //	logistic   targets p = sigma(f) + lambda c of log(1+e^f) - p f, for one output
 //	softmax    targets P = softmax(F) + lambda C of log sum_k e^f_k - p'f
 //	squared    values Y = F + lambda C of |f-y|^2/2
 //
-// The hinge loss has HingeLabels.
+// For the hinge loss, see HingeLabels.
 func (s Nearest) Labels(loss Loss, lambda float64) Labels {
 	form := Target
 	switch loss {
@@ -108,30 +108,29 @@ func (s Nearest) Labels(loss Loss, lambda float64) Labels {
 		}
 	case SoftmaxLoss:
 	default:
-		panic("convex: Nearest.Labels: a loss without such labels")
+		panic("convex: Nearest.Labels: the loss has no solved labels")
 	}
 	return Labels{Form: form, Loss: loss, Values: TargetsWith(loss, s.Outputs, times(lambda, s.C))}
 }
 
-// HingeLabels are gains and dual variables of the hinge loss, and how many of these
-// had to be clipped to 1. With none clipped Theta_S is the minimiser on the set;
-// with some the minimiser is another, and must be solved for.
+// HingeLabels are gains and dual variables of the hinge loss. If none is clipped, Theta_S is the
+// minimiser on the set; otherwise the minimiser differs and must be solved for.
 type HingeLabels struct {
 	Gains, Alpha []float64
-	Clipped      int
+	Clipped      int // number of dual variables clipped to 1
 }
 
-// HingeLabels returns gains y and dual variables alpha with alpha y = lambda c, so that
-// Theta_S = C'A is the minimiser on the set if its margins y f agree with alpha:
+// HingeLabels returns gains y and dual variables alpha with alpha y = lambda c. Theta_S = C'A is
+// the minimiser on the set if its margins y f agree with alpha:
 //
 //	0 <= lambda c f <= 1   y = 1/f, alpha = lambda c f:   on the margin, where alpha is free
 //	lambda c f < 0         y = lambda c, alpha = 1:       y f < 1, where the slope is -1
-//	lambda c f > 1         none: y f = 1 wants alpha > 1, and alpha = 1 gives y f > 1
+//	lambda c f > 1         impossible: y f = 1 needs alpha > 1, and alpha = 1 gives y f > 1
 //
-// The second line holds in the first case, too; on the margin, outputs stay what they are
-// in other networks as well. An output of zero but for rounding, which has no gain 1/f,
-// takes the second. There the sign of a gain is that of c, and not of the class that f
-// is of. In the last case alpha is clipped. It is for one output.
+// The second rule would also be valid in the first case. The first is preferred because it
+// keeps outputs on the margin in other networks as well. An output f that is zero up to
+// rounding has no gain 1/f and takes the second rule. Under the second rule, y has the sign
+// of c and not that of f. In the last case, alpha is clipped. The model must have one output.
 func (s Nearest) HingeLabels(lambda float64) HingeLabels {
 	if s.C.Cols != 1 {
 		panic("convex: Nearest.HingeLabels: the hinge loss has one output")

@@ -8,32 +8,32 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Ridge is kernel ridge regression on a set, in the sense of KIP: labels y_S [n, K] of the
-// set predict the labels of N real images with the loss
+// Ridge is kernel ridge regression on a set, as in KIP: the set's labels y_S [n, K] predict the
+// labels of N real images with the loss
 //
 //	L = (1/N) sum_j l_j(f_j),   F = Phi Theta' [N, K],   Theta = C'A,   C = (K + s I)^-1 y_S,
 //
-// the ridge being s = Jitter tr(K)/n + Fixed. The loss l is the squared loss, as in KIP, the
-// logistic or the softmax loss; the hinge has no slope at its corner.
+// where the ridge is s = Jitter tr(K)/n + Fixed. KIP uses the squared loss l; the logistic and
+// the softmax loss also work. The hinge loss does not, as it has no derivative at its kink.
 //
 // With E = l'(F), which is F - T for targets T in KIP, V = E'Phi/N [K, M], the gradient in
 // Theta, and U = (K + s I)^-1 A V',
 //
 //	dL/dy_S = U,   dL/dA = C (V - U'A) - U Theta - (2 Jitter/n) <U, C> A,
 //
-// for V meets the factor A of Theta = C'A, and its factor C through
-// dC = (K + s I)^-1 (dy_S - (dA A' + A dA' + ds I) C). The last term is that of the jitter.
+// because dTheta = dC'A + C'dA with dC = (K + s I)^-1 (dy_S - (dA A' + A dA' + ds I) C). The
+// last term of dL/dA comes from the jitter.
 type Ridge struct{ Jitter, Fixed float64 }
 
-// Regression is a model that a regression has found.
+// Regression is the result of a ridge regression.
 type Regression struct {
 	C    tensor.Mat[float64] // [n, K]
 	Loss float64             // L
 }
 
-// Fit returns the model of labels y [n, K] on the images of a view, whose real images have
-// the labels real. It pulls back the gradient of the loss, and sets dy, where it has any
-// rows, to that in y.
+// Fit returns the model for labels y [n, K] on the set of a view, whose real images have the
+// labels real. It pulls back the gradient of the loss, and sets a non-empty dy to the gradient
+// with respect to y. It fails with ErrSingular if K + s I is not positive definite.
 func (r Ridge) Fit(view View, y tensor.Mat[float64], real Labels, dy tensor.Mat[float64]) (Regression, error) {
 	return view.regress(r, y, real, dy)
 }
@@ -44,13 +44,13 @@ func (m Regression) Predict(view View, real Labels) (loss float64, outputs tenso
 	return view.predict(m.C, real)
 }
 
-// errors replaces the outputs f [K, rows] of images from first on by the derivatives of their
-// losses. It returns sum plus the losses over n.
+// errors replaces the outputs f [K, rows] of the images starting at first by the derivatives of
+// their losses. It returns sum plus the losses divided by n.
 func (l Labels) errors(f tensor.Mat[float64], first int, sum, n float64) float64 {
 	if l.Loss == HingeLoss {
-		panic("convex: Ridge: the hinge loss has no slope at its corner")
+		panic("convex: Ridge: the hinge loss has no derivative at its kink")
 	}
-	if l.Loss == SquaredLoss { // output by output: records have the bits of this order
+	if l.Loss == SquaredLoss { // the order, output by output, reproduces existing records
 		for k := range f.Rows {
 			for i, x := range f.Row(k) {
 				e := x - l.Values.Row(first + i)[k]
@@ -76,12 +76,12 @@ func (r Ridge) factorise(k tensor.Mat[float64]) (cholesky, error) {
 	}
 	l, bad := decomposeBy(context.Background(), inOrder, k, float64(r.Jitter*(trace/float64(k.Rows)))+r.Fixed, 0)
 	if bad >= 0 {
-		return cholesky{}, fmt.Errorf("%w at image %d of %d: it may be like another, or have no features\nhint: raise jitter, or lower rate", ErrSingular, bad, k.Rows)
+		return cholesky{}, fmt.Errorf("%w at image %d of %d: the image may equal another, or its features may all be zero\nhint: raise jitter, or lower rate", ErrSingular, bad, k.Rows)
 	}
 	return l, nil
 }
 
-// inOrder is an inner product with a single sum: sets on disk have its bits.
+// inOrder is an inner product with a single sum, to reproduce the bits of existing sets.
 func inOrder(x, y []float64) float64 {
 	sum := 0.0
 	for i, v := range x {
@@ -90,7 +90,7 @@ func inOrder(x, y []float64) float64 {
 	return sum
 }
 
-// regress implements View. It needs no product of the set with the real images, [n, N].
+// regress implements View without computing A Phi' [n, N].
 func (f Features) regress(r Ridge, y tensor.Mat[float64], real Labels, dy tensor.Mat[float64]) (Regression, error) {
 	n, outputs := f.A.Rows, y.Cols
 	l, err := r.factorise(GramOf(f.A))
@@ -113,7 +113,7 @@ func (f Features) regress(r Ridge, y tensor.Mat[float64], real Labels, dy tensor
 		copy(dy.Data, u.Data)
 	}
 
-	// [C, -U] [V - U'A; Theta], of terms that do not cancel.
+	// The gradient [C, -U] [V - U'A; Theta], whose terms do not cancel.
 	left, right := tensor.NewMat[float32](n, 2*outputs), tensor.NewMat[float32](2*outputs, f.A.Cols)
 	for i := range n {
 		for j, c := range m.C.Row(i) {
@@ -136,10 +136,10 @@ func (f Features) predict(c tensor.Mat[float64], real Labels) (loss float64, out
 	return f.realErrors(theta, real, nil, &outputs), outputs, Norm(theta)
 }
 
-// realErrors returns the loss for weights theta. Where they are given it adds E'Phi/N to v,
-// and sets outputs, [N, K], to those of the model.
+// realErrors returns the loss for weights theta. If v is not nil, it adds E'Phi/N to v. If
+// outputs is not nil, it sets outputs [N, K] to the model's outputs on the real images.
 func (f Features) realErrors(theta tensor.Mat[float64], real Labels, v, outputs *tensor.Mat[float64]) float64 {
-	const rows = 32 // few enough to stay in a cache while each output reads them twice
+	const rows = 32 // few enough to stay in cache while each output reads them twice
 	n, sum := float64(f.Real.Rows), 0.0
 	block := make([]float64, theta.Rows*rows)
 	for first := 0; first < f.Real.Rows; first += rows {

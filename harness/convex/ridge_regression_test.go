@@ -11,8 +11,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// regressionInstance is a small regression. Features and labels are multiples of 1/1024, so
-// that small steps away from them are exact in float32.
+// regressionInstance is a small regression. Its features and labels are multiples of 1/1024, so
+// that small steps are exact in float32.
 type regressionInstance struct {
 	a, b       tensor.Mat[float32]
 	y, targets tensor.Mat[float64]
@@ -44,7 +44,7 @@ func (p regressionInstance) view(grad *tensor.Mat[float32]) Features {
 	return Features{A: p.a, Real: p.b, Grad: grad}
 }
 
-// reals are the real labels as every loss takes them.
+// reals are the real labels for every loss.
 func (p regressionInstance) reals() []Labels {
 	loss := LogisticLoss
 	if p.targets.Cols > 1 {
@@ -53,7 +53,7 @@ func (p regressionInstance) reals() []Labels {
 	return []Labels{Values(p.targets), {Form: Target, Loss: loss, Values: p.targets}}
 }
 
-// solved is the regression with the labels that are best for A, and these.
+// solved returns the best regression on the features and its solved labels.
 func (p regressionInstance) solved(lambda float64, grad *tensor.Mat[float32]) (Regression, tensor.Mat[float64], error) {
 	view := p.view(grad)
 	s, err := Fit(view, p.targets)
@@ -64,8 +64,8 @@ func (p regressionInstance) solved(lambda float64, grad *tensor.Mat[float32]) (R
 	return Regression{C: s.C, Loss: s.Value / 2}, s.Labels(SquaredLoss, lambda).Values, nil
 }
 
-// slope differentiates at zero by central differences of two sizes, whose errors of
-// second order cancel.
+// slope differentiates at zero by central differences of two sizes, whose second-order errors
+// cancel.
 func slope(t *testing.T, f func(h float64) (Regression, error)) float64 {
 	t.Helper()
 	at := func(h float64) float64 {
@@ -120,12 +120,12 @@ func TestFitGradientOfTheSet(t *testing.T) {
 			t.Fatal(err)
 		}
 		loss := func() (Regression, error) { m, _, err := p.solved(1e-3, nil); return m, err }
-		// The kernel of set and real images has been through float32.
+		// The kernel between set and real images is rounded to float32.
 		near(t, "features", widen(dA.Data), each32(t, p.a.Data, loss), 1e-3)
 	}
 }
 
-// each32 differentiates in all values.
+// each32 differentiates with respect to every value.
 func each32(t *testing.T, values []float32, loss func() (Regression, error)) []float64 {
 	t.Helper()
 	var out []float64
@@ -136,7 +136,7 @@ func each32(t *testing.T, values []float32, loss func() (Regression, error)) []f
 	return out
 }
 
-// The loss is that of the definition, by way of the kernels.
+// The loss matches its definition in terms of kernels.
 func TestRidgeLoss(t *testing.T) {
 	for _, outputs := range []int{1, 3} {
 		p := newRegression(5, 70, 12, outputs) // more than two blocks of rows
@@ -181,8 +181,8 @@ func TestRidgeLoss(t *testing.T) {
 	}
 }
 
-// Solved labels have the least loss of all, and the model that scores a set finds
-// the coefficients again from the labels alone.
+// Solved labels have the smallest loss of all labels, and training on them recovers the
+// coefficients.
 func TestSolvedLabelsAreBest(t *testing.T) {
 	for _, outputs := range []int{1, 3} {
 		p := newRegression(5, 70, 12, outputs)
@@ -198,13 +198,13 @@ func TestSolvedLabelsAreBest(t *testing.T) {
 				t.Fatal(err)
 			}
 			if m.Loss < best.Loss {
-				t.Errorf("loss %v, of solved labels %v", m.Loss, best.Loss)
+				t.Errorf("loss %v of random labels is below %v of solved labels", m.Loss, best.Loss)
 			}
 		}
-		// The best labels of a regression with a ridge are (K + s I) C.
+		// With a ridge s, the best labels are (K + s I) C.
 		same, err := Ridge{Fixed: 0.3}.Fit(p.view(nil), labels, Values(p.targets), tensor.Mat[float64]{})
 		if err != nil || math.Abs(same.Loss-best.Loss) > 1e-9 {
-			t.Errorf("loss %v from the solved labels, %v of their model (%v)", same.Loss, best.Loss, err)
+			t.Errorf("solved labels give the loss %v, not %v (%v)", same.Loss, best.Loss, err)
 		}
 	}
 }
@@ -219,7 +219,7 @@ func newLike(y tensor.Mat[float64]) tensor.Mat[float64] {
 	return out
 }
 
-// A ridge of lambda is the one by which a set is scored.
+// With the ridge lambda, the regression is the model by which a set is scored.
 func TestRidgeOfTheScore(t *testing.T) {
 	p := newRegression(5, 70, 12, 3)
 	m, err := Ridge{Fixed: 0.3}.Fit(p.view(nil), p.y, Values(p.targets), tensor.Mat[float64]{})
@@ -229,7 +229,7 @@ func TestRidgeOfTheScore(t *testing.T) {
 	student(t, p.a, m, p.y, 0.3)
 }
 
-// student compares a model with the one that its labels train.
+// student fails if training on the labels y gives another model than m.
 func student(t *testing.T, a tensor.Mat[float32], m Regression, y tensor.Mat[float64], lambda float64) {
 	t.Helper()
 	s, err := Solve(context.Background(), Problem{Gram: GramOf(a), Labels: Values(y), Lambda: lambda}, 1e-12)
@@ -238,7 +238,7 @@ func student(t *testing.T, a tensor.Mat[float32], m Regression, y tensor.Mat[flo
 	}
 	theta := Combine(a, m.C)
 	if d := Distance(Combine(a, s.C), theta); d > 1e-4*Norm(theta) {
-		t.Errorf("the model that is trained on the set is %v away from the one it was made for, of norm %v", d, Norm(theta))
+		t.Errorf("the trained model is %v from the regression of norm %v", d, Norm(theta))
 	}
 }
 
@@ -258,9 +258,9 @@ func TestRidgeSingular(t *testing.T) {
 	}
 }
 
-// With the inner products of features a regression is that of the features: its gradients,
-// and what it predicts.
-func TestKernelRegressionIsThatOfFeatures(t *testing.T) {
+// A regression on inner products of features has the same gradients and predictions as one on
+// the features.
+func TestKernelRegressionMatchesFeatures(t *testing.T) {
 	for _, r := range []Ridge{{Jitter: 0.3}, {Fixed: 0.2}} {
 		const n, dim, outputs = 4, 9, 3
 		p := newRegression(n, 40, dim, outputs)
@@ -279,7 +279,7 @@ func TestKernelRegressionIsThatOfFeatures(t *testing.T) {
 			near(t, "features", widen(carry().Data), widen(f.Grad.Data), 1e-5)
 			loss, out, norm := want.Predict(f, real)
 			if loss != want.Loss {
-				t.Errorf("loss %v, and %v of what is predicted", want.Loss, loss)
+				t.Errorf("Fit returns the loss %v, Predict %v", want.Loss, loss)
 			}
 			same, again, size := got.Predict(k, real)
 			if math.Abs(same-loss) > 1e-6*loss || math.Abs(size-norm) > 1e-6*norm {

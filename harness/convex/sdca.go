@@ -8,8 +8,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// dual is a convex problem in its dual variables, on the Gram matrix of the
-// features: maximise
+// dual solves a convex problem in its dual variables, on the Gram matrix of the features: it
+// maximises
 //
 //	D(alpha) = -sum_i L*(-alpha_i) - (1/(2 lambda)) sum_ij alpha_i alpha_j y_i y_j K_ij
 //
@@ -21,10 +21,9 @@ type dual struct {
 	Lambda float64
 }
 
-// solve makes exact steps in one variable at a time for the logistic loss. At the
-// usual small lambda the hinge's solution is nearly one without slack, which such
-// steps find slowly: it has an interior-point method, which needs as much memory
-// again as the Gram matrix.
+// solve runs coordinate ascent with exact steps for the logistic loss. The hinge loss has other
+// methods: at small lambda its solution is nearly separating, which coordinate ascent finds only
+// slowly. They need as much memory again as the Gram matrix.
 func (d dual) solve(search *search) (Solution, error) {
 	if d.Loss == HingeLoss {
 		return d.hinge(search)
@@ -40,8 +39,8 @@ func (d dual) solve(search *search) (Solution, error) {
 		search.keep()
 		fit := d.certify(s.alpha, s.f)
 		if fit.Gap <= search.tol {
-			// The outputs have been updated step by step: the proof counts only
-			// with those computed anew.
+			// Updates have accumulated rounding errors in the outputs: the proof needs
+			// fresh ones.
 			copy(s.f, d.outputs(s.alpha))
 			fit = d.certify(s.alpha, s.f)
 		}
@@ -54,11 +53,11 @@ func (d dual) solve(search *search) (Solution, error) {
 	}
 }
 
-// patience is how many sweeps of steps that are not careful are made. Problems that
-// these can solve take a tenth as many.
+// patience is the number of sweeps before steps become careful: see bestStep. Solvable problems
+// need a tenth as many.
 const patience = 500
 
-// weights returns the weights c with theta(alpha) = sum_i c_i phi_i.
+// weights returns the coefficients c with theta(alpha) = sum_i c_i phi_i.
 func (d dual) weights(alpha []float64) []float64 {
 	w := make([]float64, len(alpha))
 	for i, a := range alpha {
@@ -67,34 +66,34 @@ func (d dual) weights(alpha []float64) []float64 {
 	return w
 }
 
-// outputs returns those of theta(alpha).
+// outputs returns the outputs of theta(alpha).
 func (d dual) outputs(alpha []float64) []float64 { return dots(d.Gram, d.weights(alpha)) }
 
-// certify is the solution theta(alpha), which has the outputs f.
+// certify returns the solution theta(alpha) with outputs f.
 func (d dual) certify(alpha, f []float64) Solution {
 	s := Solution{C: oneColumn(d.weights(alpha)), Outputs: oneColumn(f)}
 	for i, a := range alpha {
 		s.Norm2 += float64(a * float64(d.Labels[i]*f[i]))
 	}
 	s.Norm2 /= d.Lambda
-	losses, gap := termsAt(MarginOf(d.Loss), d.Labels, f, alpha)
+	losses, gap := termsAt(marginOf(d.Loss), d.Labels, f, alpha)
 	s.prove(losses, gap, d.Lambda)
 	return s
 }
 
-// ascent is the state of solve for the logistic loss.
+// ascent is the state of coordinate ascent for the logistic loss.
 type ascent struct {
 	dual
 	alpha, f []float64
 	order    *rng.Rand
-	careful  bool // with every step: see bestStep
+	careful  bool // see bestStep
 }
 
 func newAscent(d dual) *ascent {
 	n := d.Gram.Rows
 	s := &ascent{dual: d, alpha: make([]float64, n), order: rng.Stream(0, "convex", "order")}
-	// Inside the range, where the entropy is smooth, and near the solution
-	// for the small lambda in use.
+	// Start inside the range, where the entropy is smooth, and near the solution at small
+	// lambda.
 	for i := range s.alpha {
 		s.alpha[i] = min(0.5, 100*d.Lambda/float64(n))
 	}
@@ -102,7 +101,7 @@ func newAscent(d dual) *ascent {
 	return s
 }
 
-// curvature is that of the quadratic term in alpha_i.
+// curvature returns the second derivative of the quadratic term with respect to alpha_i.
 func (d dual) curvature(i int) float64 {
 	y := d.Labels[i]
 	return y * y * float64(d.Gram.Data[i*d.Gram.Stride+i]) / d.Lambda
@@ -113,12 +112,12 @@ func (s *ascent) target(i int) float64 {
 	return bestStep(float64(s.Labels[i]*s.f[i]), s.alpha[i], s.curvature(i), s.careful)
 }
 
-// bestStep solves log(a/(1-a)) + m + q (a - a0) = 0: with a = sigma(z) a
-// monotone equation in z, by Newton's method inside a shrinking bracket.
+// bestStep solves log(a/(1-a)) + m + q (a - a0) = 0. With a = sigma(z) this is a monotone
+// equation in z, solved by Newton's method inside a shrinking bracket.
 //
-// From where sigma is flat Newton's step leads to the far end of the bracket, and from
-// there back. A careful step halves the bracket every other time, which ends that. It is
-// rarely needed, and it would change the last bits of solutions found without it.
+// Where sigma is flat, Newton's steps may alternate between the ends of the bracket. Careful
+// steps prevent this by halving the bracket every other time. They are rarely needed, and would
+// change the last bits of solutions found without them.
 func bestStep(m, a0, q float64, careful bool) float64 {
 	lo, hi := -m-float64(q*(1-a0)), -m+float64(q*a0)
 	z := max(lo, min(hi, -m))

@@ -9,43 +9,42 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// blockAscent solves the softmax loss on a large set in the dual variables
-// alpha_i = e_yi - s_i, which are feasible where s_i is in the simplex, with
-// Theta = alpha'Phi / lambda: it maximises
+// blockAscent solves the softmax loss on a large set in its dual variables. With
+// alpha_i = e_yi - s_i, feasible if s_i is in the simplex, and Theta = alpha'Phi / lambda, it
+// maximises
 //
 //	D(s) = -sum_ik s_ik log s_ik - (lambda/2) |Theta|^2.
 //
-// The gap at Theta(s) is the sum of the relative entropies of s_i and
-// softmax(F_i).
+// The gap at Theta(s) is the sum of the relative entropies of s_i and softmax(F_i).
 //
-// Blocks of images are visited in a new random order each time: outputs of the block
-// come from the model, coordinate ascent on the Gram matrix of the block alone solves for
-// it, image by image, and the model follows. The Gram matrices of the blocks are kept.
+// Every pass visits the blocks of images in a new random order. A visit takes the block's
+// outputs from the model, runs coordinate ascent on the block's Gram matrix image by image, and
+// updates the model. The Gram matrices of the blocks are kept.
 //
-// Products run in float32, the proof at the end in float64.
+// Products run in float32, and the final proof in float64.
 type blockAscent struct {
 	blocks
 	labels  []int // classes, from 0
 	classes int
 	lambda  float64
-	size    int                   // of a block
+	size    int                   // images per block
 	s       tensor.Mat[float64]   // [n, K], probabilities
-	grams   []tensor.Mat[float32] // of the blocks, once they are known
+	grams   []tensor.Mat[float32] // of the blocks, computed on the first visit
 	order   *rng.Rand
-	// Sums over the last pass, of what each block found on arrival.
+	// losses and gap are sums over the last pass, taken before each block's ascent.
 	losses, gap float64
 }
 
 // blocks is the model Theta = C'Phi on images that are visited in blocks.
 type blocks interface {
-	gram(from, to int) tensor.Mat[float32]              // K of the block
+	gram(from, to int) tensor.Mat[float32]              // Gram matrix of the block
 	outputs(from, to int) tensor.Mat[float32]           // F' of the block, [K, to-from]
-	moved(from int, w tensor.Mat[float32])              // C' of a block has changed by w
+	moved(from int, w tensor.Mat[float32])              // adds w to C' of a block
 	anew(ctx context.Context, c func(i, k int) float64) // sets C, in float64, until ctx is done
 	norm2() float64                                     // |Theta|^2
-	solution(ctx context.Context) Solution              // with the outputs in float64
-	state() []any                                       // that blocks change, see search.resume
-	restored()                                          // follows a change of the state
+	solution(ctx context.Context) Solution              // with outputs in float64
+	state() []any                                       // what moved changes: see search.resume
+	restored()                                          // must be called after state was restored
 }
 
 func (a *blockAscent) solve(search *search) (Solution, error) {
@@ -59,8 +58,8 @@ func (a *blockAscent) solve(search *search) (Solution, error) {
 	for ; ; pass++ {
 		search.keep()
 		estimate := a.estimate()
-		// The estimate mixes outputs of different moments, and is mostly too
-		// large: the proof counts.
+		// The estimate combines outputs from different times and is usually too large.
+		// Only certify proves the gap.
 		if pass > 0 && estimate <= 2*search.tol || pass == int64(search.limit) {
 			fit := a.certify(search.ctx)
 			fit.Sweeps = float64(pass)
@@ -88,8 +87,7 @@ func newBlockAscent(ctx context.Context, model blocks, size int, labels []int, c
 		grams: make([]tensor.Mat[float32], (n+size-1)/size),
 		order: rng.Stream(0, "convex", "blocks"),
 	}
-	// Near the labels, as the solution is for the small lambda in use, but inside
-	// the simplex.
+	// Start near the labels, as the solution is at small lambda, but inside the simplex.
 	rest := min(0.5, 100*lambda/float64(n)) / float64(classes)
 	for i, y := range labels {
 		row := a.s.Row(i)
@@ -122,12 +120,12 @@ func (a *blockAscent) pass(ctx context.Context) error {
 	return nil
 }
 
-// estimate is the relative gap that the blocks of the last pass found.
+// estimate is the relative gap from the sums of the last pass.
 func (a *blockAscent) estimate() float64 {
 	return a.gap / max(a.losses+float64(a.lambda/2*a.norm2()), 1)
 }
 
-// visit solves for the images of a block, the others fixed, nearly.
+// visit nearly solves for the images of a block, with all others fixed.
 func (a *blockAscent) visit(b int) {
 	from := b * a.size
 	n := min(a.size, len(a.labels)-from)
@@ -156,8 +154,8 @@ func (a *blockAscent) visit(b int) {
 	a.moved(from, w)
 }
 
-// sweep moves each image of a block twice, from there, with its outputs, [K, n]: along
-// a row of these what a move adds to them takes no time beside the move.
+// sweep moves each image of the block that starts at from twice, and updates the outputs f
+// [K, n] of the block. With one row per output, the updates take little time.
 func (a *blockAscent) sweep(gram tensor.Mat[float32], from int, f tensor.Mat[float64]) {
 	change, row := make([]float64, a.classes), make([]float64, f.Cols)
 	const sweeps = 2
@@ -180,7 +178,7 @@ func into64(to []float64, x []float32) {
 	}
 }
 
-// certify computes Theta, outputs and gap anew, in float64, until ctx is done.
+// certify recomputes Theta, the outputs and the gap in float64, until ctx is done.
 func (a *blockAscent) certify(ctx context.Context) Solution {
 	a.anew(ctx, a.coefficient)
 	v := a.solution(ctx)
@@ -196,9 +194,8 @@ func (a *blockAscent) certify(ctx context.Context) Solution {
 	return v
 }
 
-// relativeEntropy is sum_k s_k (log s_k - log softmax(f)_k) for probabilities s that
-// belong to no outputs, a sum of terms s log(s/p) - s + p that are never negative. (Of
-// those that do, targets.apart knows the logarithms.)
+// relativeEntropy is sum_k s_k (log s_k - log softmax(f)_k), summed as non-negative terms
+// s log(s/p) - s + p. If s is a softmax of known outputs, targets.apart is more precise.
 func relativeEntropy(s, f []float64) float64 {
 	p := make([]float64, len(f))
 	lse := probabilities(p, f)
@@ -213,13 +210,12 @@ func relativeEntropy(s, f []float64) float64 {
 	return sum
 }
 
-// proximal replaces probabilities s by those that maximise the dual with all else
-// fixed: the outputs then are f + q (s - s_new), and s_new their softmax. It solves
+// proximal replaces probabilities s by those that maximise the dual with all else fixed. The
+// outputs become f + q (s - s_new), and s_new is their softmax. It solves
 //
 //	log s_k + q s_k = f_k + q s_k(old) - v
 //
-// by Newton's method in v, for which the sum of s is one; the sum is convex and
-// falls with v.
+// for the v at which s sums to one, by Newton's method. The sum is convex and decreasing in v.
 func proximal(s, f []float64, q float64) {
 	if q == 0 {
 		probabilities(s, f)

@@ -12,7 +12,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Small problems are solved to a gap of 1e-8, and the certificate is true.
+// Small problems are solved to a gap of 1e-8, and the certificate is correct.
 func TestDual(t *testing.T) {
 	r := rng.Stream(1, "solve")
 	for range 60 {
@@ -22,23 +22,23 @@ func TestDual(t *testing.T) {
 		}
 		k := tensor.NewMat[float32](p.phi.Rows, p.phi.Rows)
 		tensor.Gram(k, p.phi)
-		for _, l := range []Margin{Logistic{}, Hinge{}} {
-			c, err := dual{Gram: k, Labels: p.labels, Loss: Loss(l.Name()), Lambda: p.lambda}.solve(towards(1e-8, 100000))
+		for _, loss := range []Loss{LogisticLoss, HingeLoss} {
+			c, err := dual{Gram: k, Labels: p.labels, Loss: loss, Lambda: p.lambda}.solve(towards(1e-8, 100000))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if c.Gap > 1e-8 || c.Dual > c.Primal {
-				t.Errorf("%s: gap %v, P %v, D %v", l.Name(), c.Gap, c.Primal, c.Dual)
+				t.Errorf("%s: gap %v, P %v, D %v", loss, c.Gap, c.Primal, c.Dual)
 			}
 			theta := Combine(p.phi, c.C).Data
 			primal := p.lambda / 2 * square(theta)
 			for i, f := range dots(p.phi, theta) {
-				primal += l.Value(p.labels[i] * f)
+				primal += marginOf(loss).Value(p.labels[i] * f)
 			}
 			if math.Abs(primal-c.Primal) > 1e-5*(1+primal) {
-				t.Errorf("%s: the certificate has P = %v, the definition %v", l.Name(), c.Primal, primal)
+				t.Errorf("%s: P is %v in the certificate, %v by definition", loss, c.Primal, primal)
 			}
-			if l.Name() == "logistic" {
+			if loss == LogisticLoss {
 				star := minimise(t, p.phi, p.lambda,
 					func(i int, f float64) float64 { y := p.labels[i]; return -y * fmath.Sigmoid(-y*f) },
 					func(_ int, f float64) float64 { return fmath.Sigmoid(-f) * fmath.Sigmoid(f) })
@@ -72,9 +72,8 @@ func TestDualErrors(t *testing.T) {
 	}
 }
 
-// Gains of the hinge loss make theta_S the minimiser, also where a coefficient opposes the
-// output; the solver, which knows nothing of them, finds it. Only where lambda c f is above
-// one there are none.
+// The solver confirms that gains of the hinge loss make theta_S the minimiser, also if a
+// coefficient and its output differ in sign. Gains are clipped only where lambda c f exceeds 1.
 func TestHingeGains(t *testing.T) {
 	r := rng.Stream(1, "gains")
 	agreeing, opposed, clippedSets := 0, 0, 0
@@ -135,11 +134,11 @@ func TestHingeGains(t *testing.T) {
 		}
 	}
 	if agreeing < 5 || opposed < 5 || clippedSets < 5 {
-		t.Errorf("only %d sets whose coefficients all agree, %d with opposed ones and %d with clipped variables", agreeing, opposed, clippedSets)
+		t.Errorf("only %d sets without opposed signs, %d with opposed signs, and %d with clipped variables", agreeing, opposed, clippedSets)
 	}
 }
 
-// An output of zero has no gain 1/f, and a label all the same.
+// An output of zero gets a label although it has no gain 1/f.
 func TestGainsOfAnOutputOfZero(t *testing.T) {
 	theta, lambda := oneRow([]float64{3, 0, 0}), 1e-2
 	for name, a := range map[string]tensor.Mat[float32]{
@@ -151,7 +150,7 @@ func TestGainsOfAnOutputOfZero(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.Outputs.Data[1] = 0 // where the sum of the Gram matrix rounds
+		s.Outputs.Data[1] = 0 // the exact value, without rounding errors
 		labels := s.HingeLabels(lambda)
 		if labels.Gains[1] != lambda*s.C.Data[1] || labels.Alpha[1] != 1 || !(labels.Gains[0] > 0) || labels.Clipped != 0 {
 			t.Errorf("%s: coefficients %v, labels %+v", name, s.C.Data, labels)
@@ -166,8 +165,8 @@ func TestGainsOfAnOutputOfZero(t *testing.T) {
 	}
 }
 
-// A step goes to the maximum in one variable, however large its curvature is and however
-// far it starts: Newton's method alone would go back and forth between the ends.
+// A careful step finds the maximum in one variable for any curvature and starting point; plain
+// Newton steps could alternate between the ends of the bracket.
 func TestBestStep(t *testing.T) {
 	r := rng.Stream(1, "best step")
 	for range 20000 {

@@ -12,7 +12,7 @@ import (
 	"dgkip/harness/fmath"
 )
 
-// search is what all solvers have in common: when to stop, and who watches.
+// search tells a solver when to stop, reports its progress, and keeps its state.
 type search struct {
 	ctx    context.Context
 	tol    float64
@@ -22,17 +22,17 @@ type search struct {
 	report func(done float64)
 	keeper Keeper
 
-	first, done float64 // the gap of the first step, and the share of the way
+	first, done float64 // the gap of the first step, and the fraction of the work done
 
 	solver string
-	state  []any // of the solver, as package binary reads and writes it
+	state  []any // of the solver, in types that encoding/binary reads and writes
 }
 
-// Keeper keeps the state of a search under the name of its solver.
+// Keeper stores the state of a search under the name of its solver.
 type Keeper interface {
-	// Keep may keep what write writes, in place of what was kept before.
+	// Keep may store the size bytes that write produces, replacing an earlier state.
 	Keep(solver string, size int64, write func(io.Writer) error)
-	// Load passes what was kept to read, and reports whether there was anything to read.
+	// Load passes the stored state to read. It reports whether there was one that read accepted.
 	Load(solver string, read func(io.Reader) error) bool
 }
 
@@ -40,8 +40,8 @@ func newSearch(ctx context.Context, p Problem, tol float64) *search {
 	return &search{ctx: ctx, tol: tol, limit: maxSteps, loss: p.Labels.Loss, images: p.Labels.Values.Rows, report: p.Report, keeper: p.Keeper}
 }
 
-// resume names the state that a solver has at the beginning of a step, by pointers to numbers
-// and by slices. It sets it to what was kept, if anything was, and reports that.
+// resume registers the state of a solver at the start of a step, given as slices and pointers
+// to numbers. It restores a stored state if there is one, and reports whether it did.
 func (s *search) resume(solver string, state ...any) bool {
 	if s.keeper == nil {
 		return false
@@ -54,7 +54,7 @@ func (s *search) resume(solver string, state ...any) bool {
 			return err
 		}
 		if n != s.size() {
-			return fmt.Errorf("convex: the state of a search does not have %d bytes", s.size())
+			return fmt.Errorf("convex: the stored state of the search is not %d bytes long", s.size())
 		}
 		r := bytes.NewReader(kept)
 		for _, part := range s.state {
@@ -68,7 +68,7 @@ func (s *search) resume(solver string, state ...any) bool {
 
 // keep offers the state to the keeper.
 func (s *search) keep() {
-	if s.state == nil || s.ctx.Err() != nil { // then the last step may have been cut short
+	if s.state == nil || s.ctx.Err() != nil { // a done ctx may have cut the last step short
 		return
 	}
 	s.keeper.Keep(s.solver, int64(s.size()), func(to io.Writer) error {
@@ -89,8 +89,7 @@ func (s *search) size() int {
 	return sum
 }
 
-// over says whether the search ends with a solution of these steps, and why, where
-// that is an error.
+// over reports whether the search ends with this solution. The error tells why it failed.
 func (s *search) over(fit Solution) (bool, error) {
 	if err := s.ctx.Err(); err != nil {
 		return true, err // fit may have been cut short
@@ -107,17 +106,17 @@ func (s *search) over(fit Solution) (bool, error) {
 	return false, nil
 }
 
-var errNotFinite = errors.New("convex: the features or the labels hold NaN or infinity")
+var errNotFinite = errors.New("convex: the features or the labels contain NaN or infinity")
 
-// ErrGap says that a solver came to an end before the gap it was asked for.
+// ErrGap is returned by a solver that stopped before it reached the gap it was asked for.
 var ErrGap = errors.New("convex: the gap is not reached")
 
-// failed is the error of a search that has come no farther than fit.
+// failed returns the error of a search that stopped at fit.
 func (s *search) failed(fit Solution) error {
 	return fmt.Errorf("%w: %s loss on %d images: relative gap %.2g after %g steps, wanted %.2g", ErrGap, s.loss, s.images, fit.Gap, fit.Sweeps, s.tol)
 }
 
-// reached reports the share of the way that a gap stands for, by its logarithm.
+// reached reports progress from the logarithm of the gap.
 func (s *search) reached(gap float64) {
 	if s.first == 0 {
 		s.first = gap
@@ -128,7 +127,7 @@ func (s *search) reached(gap float64) {
 	s.tick()
 }
 
-// tick reports that work goes on.
+// tick repeats the last report, to show that the search is alive.
 func (s *search) tick() {
 	if s.report != nil {
 		s.report(s.done)

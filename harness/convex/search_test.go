@@ -13,7 +13,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// kept is a Keeper that stops the search after some states.
+// kept is a Keeper that calls stop after left states.
 type kept struct {
 	t     *testing.T
 	state map[string][]byte
@@ -43,7 +43,7 @@ func (k *kept) Load(solver string, read func(io.Reader) error) bool {
 	return true
 }
 
-// Every solver for many images ends with the same bits after interruptions at all of its steps.
+// Every solver for many images gives the same bits if it is interrupted after every step.
 func TestInterruptedSearch(t *testing.T) {
 	r := rng.Stream(1, "interrupted")
 	a, of := classes(r, 600, 700, 3)
@@ -54,7 +54,7 @@ func TestInterruptedSearch(t *testing.T) {
 	}
 	gram := tensor.NewMat[float32](a.Rows, a.Rows)
 	tensor.Gram(gram, a)
-	// As in an exact kernel: without features, by strips.
+	// An exact kernel has strips and no features.
 	lower := func(context.Context) (Triangle, error) {
 		return Triangle{gram.Part(0, 600, 0, 600)}, nil
 	}
@@ -88,7 +88,7 @@ func TestInterruptedSearch(t *testing.T) {
 			for stops := 0; ; stops++ {
 				var ctx context.Context
 				ctx, k.stop = context.WithCancel(context.Background())
-				k.left = 2 // the state it begins with, and one more
+				k.left = 2 // the initial state and one more
 				if got, err = Solve(ctx, c.problem, c.tol); err == nil {
 					if stops < 3 {
 						t.Errorf("interrupted %d times", stops)
@@ -109,13 +109,13 @@ func TestInterruptedSearch(t *testing.T) {
 	}
 }
 
-// A state of another length is not that of this search.
+// A stored state of the wrong length is ignored.
 func TestStateOfAnotherSearch(t *testing.T) {
 	for _, size := range []int{0, 31, 33, 1000} {
 		x := []float64{1, 2}
 		s := search{ctx: context.Background(), keeper: file(make([]byte, size))}
 		if s.resume("any", x) || !slices.Equal(x, []float64{1, 2}) {
-			t.Errorf("%d bytes are taken for 32", size)
+			t.Errorf("%d bytes were accepted in place of 32", size)
 		}
 	}
 }

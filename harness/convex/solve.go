@@ -9,87 +9,87 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Problem is a convex model to be found: minimise
+// Problem asks for the model that minimises
 //
 //	P(Theta) = sum_i l_i(F_i) + (lambda/2) |Theta|^2,   F = A Theta'.
 type Problem struct {
 	Labels Labels
 	Lambda float64
 
-	// Features are A, [n, M]. They may be missing where Gram, or Large and Lower, are there,
-	// and so are then Weights of the solution.
+	// Features are A, [n, M]. They may be missing if Gram, or Large and Lower, is given; the
+	// solution then has no Weights.
 	Features tensor.Mat[float32]
 
-	// Gram is A A', [n, n], for a set that is to be solved to high precision: with
-	// it the problem is solved in float64, in matrices as large.
+	// Gram is A A', [n, n]. If it is given, kernelProblem solves the problem in float64,
+	// with matrices of this size.
 	Gram tensor.Mat[float64]
 
-	// Large returns A A' in float32, for many images. It is asked where it is
-	// needed; without it the matrix is computed.
+	// Large returns A A' in float32 when a solver for many images needs it. If it is nil,
+	// the matrix is computed from Features.
 	Large func(context.Context) (tensor.Mat[float32], error)
 
-	// Lower is the same by its lower half, which the softmax loss takes where there are no
-	// features.
+	// Lower returns the lower half of A A' in float32. The softmax loss needs it if there
+	// are no features.
 	Lower func(context.Context) (Triangle, error)
 
-	// Report, if given, is told now and then which share of the way is done.
+	// Report, if given, receives the fraction of the work done, from 0 to 1.
 	Report func(done float64)
 
-	// Keeper, if given, keeps the state of a solver for many images between its steps.
-	// Solve goes on from what it kept, and ends with the same bits.
+	// Keeper, if given, stores the state of a solver for many images between steps.
+	// Solve resumes from a stored state and ends with the same bits.
 	Keeper Keeper
 }
 
-// Solution is a convex model that has been found, with the proof of its quality.
+// Solution is the model that a solver found, with a proof of its quality.
 type Solution struct {
 	Labels Labels // of the problem
 	Lambda float64
 
 	Weights tensor.Mat[float64] // Theta, [K, M]
-	C       tensor.Mat[float64] // with Theta = C'A, [n, K]; none where the solver works on Theta
+	C       tensor.Mat[float64] // Theta = C'A, [n, K]; empty if the solver works on Theta
 	Outputs tensor.Mat[float64] // F, [n, K]
 	Norm2   float64             // |Theta|^2
 
 	Primal, Dual float64
-	// Gap is the relative duality gap (P - D) / max(|P|, 1). P - D is computed as a
-	// sum in which nothing cancels, and Dual from it.
+	// Gap is the relative duality gap (P - D) / max(|P|, 1). P - D is summed without
+	// cancellation, and Dual is P minus that sum.
 	Gap float64
-	// Sweeps is how many steps were made, each as long as reading the data takes.
+	// Sweeps counts steps, each of which takes about as long as one pass over the data.
 	Sweeps float64
 }
 
 // Limits of the solvers.
 const (
-	// MaxGram is the most images of a solver that needs their Gram matrix, which is
-	// then of 3.6 GB.
-	MaxGram = 30000
-	// MaxTriangle is the most where half of the matrix is enough, which is then of 13 GB.
-	MaxTriangle = 80000
-	// maxPrimal is the most features of the solver for more images than features,
-	// whose time grows with their third power.
+	// maxGram is the largest number of images for a full Gram matrix, which then takes 3.6 GB.
+	maxGram = 30000
+	// maxTriangle is the largest number of images for half a Gram matrix, which then takes
+	// 13 GB.
+	maxTriangle = 80000
+	// maxPrimal is the largest number of features for primalNewton, whose time grows with
+	// their third power.
 	maxPrimal = 2500
-	// maxExact is the most images that are solved for as a small set is, which is as
-	// exact as can be, but whose time grows with the third power; exactGap is the
-	// relative gap that these are asked for.
+	// maxExact is the largest number of images for kernelProblem if no Gram matrix is given;
+	// its time grows with their third power. It then aims at the relative gap exactGap.
 	maxExact, exactGap = 512, 1e-8
-	// maxAgain is the most that are solved for so where another solver does not get there.
+	// maxAgain is the largest number of images for kernelProblem after another solver failed.
 	maxAgain = 2048
 
 	maxSteps, maxProducts = 2000, 5000
 )
 
-// Solve minimises until the relative gap is at most tol. It picks the method:
+// Solve minimises until the relative gap is at most tol. It picks one of these methods:
 //
-//	kernelProblem    with Gram, or for few images: any loss, in float64, by Newton's
-//	                 method, and the hinge by an interior-point method
-//	storedSoftmax    several classes: dual coordinate ascent on stored features, by blocks
-//	triangleSoftmax  the same on a large Gram matrix, where there are no features
-//	primalNewton     fewer features than images: the logistic and the hinge loss
-//	softmaxNewton    the same for the softmax loss, where features are few
-//	dual             a large Gram matrix: the logistic loss by dual coordinate ascent, the
-//	                 hinge by the method of multipliers
+//	kernelProblem    if Gram is given or there are few images: Newton's method in float64,
+//	                 or an interior-point method for the hinge loss
+//	storedSoftmax    softmax loss: block-wise dual coordinate ascent on stored features
+//	softmaxNewton    softmax loss with few features, fewer than images
+//	triangleSoftmax  softmax loss without features: dual coordinate ascent on half a Gram
+//	                 matrix
+//	primalNewton     logistic or hinge loss with fewer features than images
+//	dual             logistic or hinge loss on a large Gram matrix: dual coordinate ascent,
+//	                 or the method of multipliers for the hinge loss
 //	conjugateGradients
-//	                 the squared loss on the same matrix
+//	                 squared loss on a large Gram matrix
 func Solve(ctx context.Context, p Problem, tol float64) (Solution, error) {
 	if err := p.check(tol); err != nil {
 		return Solution{}, err
@@ -109,13 +109,13 @@ func Solve(ctx context.Context, p Problem, tol float64) (Solution, error) {
 		s.Weights = Combine(p.Features, s.C)
 	}
 	if p.Gram.Rows == 0 && p.Features.Rows > 0 && s.C.Rows > 0 {
-		s.Outputs = Apply(p.Features, s.Weights) // those of a Gram matrix in float32 are less exact
+		s.Outputs = Apply(p.Features, s.Weights) // more exact than from a Gram matrix in float32
 	}
 	p.Report(1)
 	return s, nil
 }
 
-// isSmall reports whether a problem is solved as for a small set from the first.
+// isSmall reports whether kernelProblem is the first choice.
 func (p Problem) isSmall() bool {
 	few := p.Labels.Values.Rows <= maxExact && p.Features.Cols > 0 && p.Labels.Loss != SoftmaxLoss
 	return p.Gram.Rows > 0 || few
@@ -133,11 +133,11 @@ func (p Problem) solve(ctx context.Context, tol float64) (Solution, error) {
 		search.tol = min(tol, exactGap)
 		s, err := kernelProblem{Gram: GramOf(p.Features), Labels: p.Labels, Lambda: p.Lambda}.solve(search)
 		if errors.Is(err, ErrGap) && s.Gap <= tol {
-			err = nil // that was for more than the caller asked
+			err = nil // exactGap was missed, but the caller asked for less
 		}
 		return s, err
 	case p.Labels.Form == Target:
-		return Solution{}, fmt.Errorf("convex: real targets of the logistic loss are for small sets, of at most %d images", maxExact)
+		return Solution{}, fmt.Errorf("convex: the logistic loss takes real targets for at most %d images, not %d", maxExact, n)
 	case primalSuits(loss, n, m):
 		return primalNewton{Features: p.Features, Labels: p.Labels.Values.Data, Loss: loss, Lambda: p.Lambda}.solve(search)
 	}
@@ -155,8 +155,8 @@ func (p Problem) solve(ctx context.Context, tol float64) (Solution, error) {
 	return dual{Gram: gram, Labels: p.Labels.Values.Data, Loss: loss, Lambda: p.Lambda}.solve(search)
 }
 
-// again solves as for a small set what another solver creeps towards: images that are alike
-// and have different labels.
+// again uses kernelProblem after another solver failed. The others converge slowly if similar
+// images have different labels.
 func (p Problem) again(ctx context.Context, tol float64) (Solution, error) {
 	var gram tensor.Mat[float64]
 	if p.Features.Rows > 0 {
@@ -204,22 +204,22 @@ func (p Problem) large(ctx context.Context) (tensor.Mat[float32], error) {
 	return k, tensor.GramContext(ctx, k, p.Features, nil)
 }
 
-// CheckSize says whether there is a solver for a loss on a number of images with a
-// number of features, 0 for a kernel that has none.
+// CheckSize returns an error if no solver handles a loss on this many images with dim
+// features; dim is 0 for a kernel.
 func CheckSize(loss Loss, images, dim int) error {
-	limit := MaxGram
+	limit := maxGram
 	switch {
 	case loss == SoftmaxLoss && dim > 0, primalSuits(loss, images, dim):
 		return nil
 	case loss == SoftmaxLoss:
-		limit = MaxTriangle
+		limit = maxTriangle
 	}
 	if images <= limit {
 		return nil
 	}
 	hint := "take fewer classes; with three or more, the softmax loss has no limit"
 	if dim == 0 {
-		hint = "take fewer classes, or networks that have features"
+		hint = "take fewer classes, or networks of finite width"
 	}
 	return fmt.Errorf("the %s loss on %d training images needs their Gram matrix, for which the limit is %d images\nhint: %s", loss, images, limit, hint)
 }
@@ -234,16 +234,15 @@ func (p Problem) check(tol float64) error {
 		return err
 	}
 	if !(p.Lambda > 0) || math.IsInf(p.Lambda, 0) {
-		return fmt.Errorf("convex: lambda is %v, and must be positive and finite", p.Lambda)
+		return fmt.Errorf("convex: lambda must be positive and finite, not %v", p.Lambda)
 	}
 	if !(tol > 0) {
-		return fmt.Errorf("convex: the gap to reach is %v, and must be positive", tol)
+		return fmt.Errorf("convex: the gap to reach must be positive, not %v", tol)
 	}
 	return nil
 }
 
-// classes returns the class of every image whose row of targets has a one there and
-// zeros elsewhere.
+// classes returns the class of each image. It fails if a row of targets is not one-hot.
 func (l Labels) classes() ([]int, error) {
 	of := make([]int, l.Values.Rows)
 	for i := range of {
@@ -256,11 +255,11 @@ func (l Labels) classes() ([]int, error) {
 			}
 		}
 		if ones != 1 || sum != 1 {
-			return nil, fmt.Errorf("convex: targets of image %d are of no one class, as they must be for many images", i)
+			return nil, fmt.Errorf("convex: the targets of image %d are not one-hot, as they must be for many images", i)
 		}
 	}
 	if l.Values.Cols < 2 {
-		return nil, errors.New("convex: the softmax loss needs two classes or more, not 1")
+		return nil, errors.New("convex: the softmax loss needs at least two classes, not 1")
 	}
 	return of, nil
 }

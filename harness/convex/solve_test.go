@@ -26,7 +26,7 @@ func TestTooManyImagesAreRefusedBeforeARun(t *testing.T) {
 	}
 }
 
-// Every solver reports how far it is, and stops where its context ends in the middle.
+// Every solver reports progress, and stops when its context is cancelled.
 func TestSolveReportsAndStops(t *testing.T) {
 	r := rng.Stream(1, "stops")
 	for name, c := range map[string]struct {
@@ -60,13 +60,13 @@ func TestSolveReportsAndStops(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		p.Report = func(float64) { cancel() }
 		if _, err := Solve(ctx, p, 1e-3); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: stopped in the middle, got %v", name, err)
+			t.Errorf("%s: cancelled, got %v", name, err)
 		}
 	}
 }
 
-// A lambda that is nothing beside the rounding errors of the images' products is an error
-// or a solution, and no panic or search without end.
+// If lambda is smaller than the rounding errors of the Gram matrix, Solve returns an error or a
+// solution; it neither panics nor runs forever.
 func TestTinyLambda(t *testing.T) {
 	r := rng.Stream(1, "tiny lambda")
 	a, of := classes(r, 30, 10, 2)

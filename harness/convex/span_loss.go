@@ -7,31 +7,31 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// leastGap is the relative gap to which Least solves: its gradient is that at the
-// minimum.
+// leastGap is the relative gap to which Least solves. It is small because the gradient is
+// exact only at the minimum.
 const leastGap = 1e-8
 
-// Least returns the model in the span of the features A that minimises the
-// regularised loss on the N real images, whose labels are given as in Solve:
+// Least returns the model in the span of the features A that minimises the regularised
+// loss on the N real images,
 //
 //	V = (1/N) P_O(C'A) = (1/N) [ sum_j l_j(C'A phi_j) + (lambda/2) tr C'K C ],
 //
-// with lambda that of the real problem. Theorem 3.2, with the two problems in each
-// other's place, bounds how far the model is from Theta_O:
+// with lambda of the real problem. The real images have these labels. Theorem 3.2, with the
+// roles of the two problems exchanged, bounds the distance from Theta_O:
 //
 //	|C'A - Theta_O|^2 <= (2/lambda) (N V - D_O),   D_O the real problem's dual value.
 //
-// C is at its minimum, and so counts as a constant in the gradient that Least pulls
-// back, row i of which is
+// Least also pulls back the gradient of V. As C minimises V, it counts as a constant there, and
+// row i of the gradient is
 //
 //	sum_k c_ik [ (1/N) sum_j l'_jk phi_j + (lambda/N) (C'A)_k ].
 //
-// With K = L L', z = L'C is the model of the features L^-1 A Phi', which Solve finds.
+// With K = L L', Solve finds z = L'C as the model of the features L^-1 A Phi'.
 func Least(ctx context.Context, view View, labels Labels, lambda float64) (Nearest, error) {
 	k, cross := view.Gram(), view.Cross()
 	n, images := cross.Rows, cross.Cols
 	if labels.Loss != LogisticLoss && labels.Loss != SoftmaxLoss {
-		return Nearest{}, fmt.Errorf("convex: the least loss on real images is for the logistic and the softmax loss, not the %s loss", labels.Loss)
+		return Nearest{}, fmt.Errorf("convex: the real loss is solved for the logistic and the softmax loss, not for the %s loss", labels.Loss)
 	}
 	l, err := factorise(k)
 	if err != nil {
@@ -49,7 +49,7 @@ func Least(ctx context.Context, view View, labels Labels, lambda float64) (Neare
 	})
 	tol := leastGap
 	if labels.Loss == SoftmaxLoss && !softmaxNewtonSuits(images, n, labels.Values.Cols) {
-		tol = 1e-4 // that solver is of the first order
+		tol = 1e-4 // storedSoftmax is a first-order method
 	}
 	fit, err := Solve(ctx, Problem{Features: b, Labels: labels, Lambda: lambda}, tol)
 	if err != nil {
@@ -63,15 +63,14 @@ func Least(ctx context.Context, view View, labels Labels, lambda float64) (Neare
 	return s, nil
 }
 
-// slopes returns the derivatives of the losses of images at their outputs [N, K],
-// [K, N].
+// slopes returns the derivatives [K, N] of the losses at outputs f [N, K].
 func slopes(labels Labels, f tensor.Mat[float64]) tensor.Mat[float64] {
 	out := tensor.NewMat[float64](f.Cols, f.Rows)
 	p := make([]float64, f.Cols)
 	for j := range f.Rows {
 		y := labels.Values.Row(j)
 		if labels.Form == Gain {
-			a, _ := MarginOf(labels.Loss).Slope(float64(y[0] * f.Row(j)[0]))
+			a, _ := marginOf(labels.Loss).Slope(float64(y[0] * f.Row(j)[0]))
 			out.Row(0)[j] = -float64(a * y[0])
 			continue
 		}

@@ -6,10 +6,10 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// storedSoftmax is the softmax loss on a large set, given by its stored features: no
-// Gram matrix is needed, see blockAscent. Outputs of a block come from the features, and
-// Theta follows. A visit reads the block's features twice. In all it takes
-// 4*256 n + 24 n K + 20 K M bytes beside the features.
+// storedSoftmax solves the softmax loss on a large set from stored features, without a Gram
+// matrix: see blockAscent. It computes a block's outputs from the features and then updates
+// Theta, so a visit reads the block's features twice. Apart from the features it takes
+// 4*256 n + 24 n K + 20 K M bytes.
 type storedSoftmax struct {
 	Features tensor.Mat[float32] // [n, M]
 	Labels   []int               // classes, from 0
@@ -25,11 +25,11 @@ func (p storedSoftmax) solve(search *search) (Solution, error) {
 	}, storedBlock, p.Labels, p.Classes, p.Lambda).solve(search)
 }
 
-// storedBlock is how many images are solved for together: a visit reads Theta, so that few
-// would take long.
+// storedBlock is the number of images per block. Each visit reads Theta, so small blocks would
+// be slow.
 const storedBlock = 256
 
-// storedBlocks shows stored features to a blockAscent.
+// storedBlocks implements blocks on stored features.
 type storedBlocks struct {
 	features tensor.Mat[float32]
 	theta    tensor.Mat[float64] // [K, M]
@@ -47,8 +47,8 @@ func (b *storedBlocks) gram(from, to int) tensor.Mat[float32] {
 	return k
 }
 
-// outputs has the features on the left, for the right factor of a product is packed anew.
-// The sums are those of the transposed product: in the same order, and of the same products.
+// outputs puts the features on the left, because Mul copies its right factor. The bits equal
+// those of the transposed product.
 func (b *storedBlocks) outputs(from, to int) tensor.Mat[float32] {
 	f := tensor.NewMat[float32](to-from, b.theta.Rows)
 	tensor.Mul(f, b.block(from, to), b.theta32, tensor.NT, false)

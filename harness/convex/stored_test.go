@@ -24,7 +24,7 @@ func TestOmega(t *testing.T) {
 	}
 }
 
-// Probabilities of the proximal step are the softmax of the outputs they give.
+// Probabilities of the proximal step are the softmax of the resulting outputs.
 func TestProximal(t *testing.T) {
 	r := rng.Stream(1, "proximal")
 	for range 2000 {
@@ -49,8 +49,8 @@ func TestProximal(t *testing.T) {
 	}
 }
 
-// The solver for stored features finds what Set does, on blocks full and not, and
-// the same bits on any number of threads.
+// The solver for stored features agrees with kernelProblem, with and without a partial block,
+// and gives the same bits on any number of threads.
 func TestSoftmax(t *testing.T) {
 	r := rng.Stream(1, "large softmax")
 	for _, n := range []int{1, 40, 600} {
@@ -82,7 +82,7 @@ func TestSoftmax(t *testing.T) {
 			t.Errorf("n = %d: P %v, D %v; optimum between %v and %v", n, v.Primal, v.Dual, fit.Dual, fit.Primal)
 		}
 		if !slices.Equal(v.Outputs.Data, Apply(a, v.Weights).Data) {
-			t.Error("the outputs are not those of the weights")
+			t.Error("outputs and weights do not match")
 		}
 		was := runtime.GOMAXPROCS(1)
 		w, err := p.solve(towards(1e-6, 300))
@@ -110,7 +110,7 @@ func strips(a tensor.Mat[float32]) Triangle {
 	return t
 }
 
-// On a Gram matrix the model is the same, also where it takes several strips.
+// On a Gram matrix of one or several strips, the model is the same.
 func TestTriangle(t *testing.T) {
 	r := rng.Stream(1, "triangle")
 	for _, n := range []int{1, 40, 1100, 2*StripRows + 1} {
@@ -123,7 +123,7 @@ func TestTriangle(t *testing.T) {
 		}
 		p := Problem{
 			Labels: Labels{Form: Target, Loss: SoftmaxLoss, Values: hot(labels, 3)}, Lambda: lambda,
-			Large: func(context.Context) (tensor.Mat[float32], error) { panic("not asked for") },
+			Large: func(context.Context) (tensor.Mat[float32], error) { panic("not needed") },
 			Lower: func(context.Context) (Triangle, error) { return strips(a), nil },
 		}
 		got, err := Solve(context.Background(), p, tol)

@@ -6,22 +6,20 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Triangle is a symmetric matrix [n, n] by strips of StripRows rows of its lower half,
-// which takes half its memory: a strip goes from the first column to the diagonal's entry
-// of its last row.
+// Triangle is a symmetric matrix [n, n] of which only the lower half is stored, in strips of
+// StripRows rows. A strip extends from the first column to the diagonal entry of its last row.
 type Triangle []tensor.Mat[float32]
 
-// StripRows is a multiple of triangleBlock: no block lies in two strips.
+// StripRows is a multiple of triangleBlock, so that every block is within one strip.
 const StripRows = 16 * triangleBlock
 
-// triangleBlock is how many images are solved for together. The fewer they are, the less
-// they move ahead of the others: of 10,000 images of CIFAR-10 blocks of 64 take half the
-// passes that blocks of 256 do.
+// triangleBlock is the number of images per block. Small blocks converge in fewer passes: on
+// 10,000 images of CIFAR-10, blocks of 64 need half as many as blocks of 256.
 const triangleBlock = 64
 
-// triangle is the softmax loss on a large set, given by the Gram matrix of the images: see
-// blockAscent. Outputs of all images follow every block, so that a pass reads the matrix
-// twice. In all it takes 4*64 n + 36 n K bytes beside the matrix.
+// triangleSoftmax solves the softmax loss on a large set from half its Gram matrix: see
+// blockAscent. Every block updates the outputs of all images, so a pass reads the matrix twice.
+// Apart from the matrix it takes 4*64 n + 36 n K bytes.
 type triangleSoftmax struct {
 	Gram    Triangle
 	Labels  []int // classes, from 0
@@ -35,15 +33,15 @@ func (p triangleSoftmax) solve(search *search) (Solution, error) {
 	return newBlockAscent(search.ctx, b, triangleBlock, p.Labels, p.Classes, p.Lambda).solve(search)
 }
 
-// triangleBlocks shows a Gram matrix to a blockAscent.
+// triangleBlocks implements blocks on a Gram matrix.
 type triangleBlocks struct {
 	strips Triangle
 	f      tensor.Mat[float64] // F', [K, n]
 	c      tensor.Mat[float64] // C', [K, n]
-	move   tensor.Mat[float32] // of f, [K, n]
+	move   tensor.Mat[float32] // change of f, [K, n]
 }
 
-// each calls do for the strips, with the rows that they hold.
+// each calls do for every strip with its range of rows.
 func (t Triangle) each(do func(strip tensor.Mat[float32], from, to int)) {
 	for _, s := range t {
 		do(s, s.Cols-s.Rows, s.Cols)
@@ -64,9 +62,8 @@ func (b *triangleBlocks) outputs(from, to int) tensor.Mat[float32] {
 	return tensor.Narrow(b.f.Part(0, b.f.Rows, from, to))
 }
 
-// moved adds w times the block's rows of the matrix to the outputs: those left of the
-// diagonal, and in the block's strip some right of it, from that strip, the others from
-// the block's columns of the strips below.
+// moved adds w times the block's rows of the full matrix to the outputs. The block's strip
+// contains the columns up to the strip's end; by symmetry, the strips below contain the rest.
 func (b *triangleBlocks) moved(from int, w tensor.Mat[float32]) {
 	to := from + w.Cols
 	b.strips.each(func(strip tensor.Mat[float32], first, end int) {
@@ -99,7 +96,7 @@ func (b *triangleBlocks) anew(ctx context.Context, c func(i, k int) float64) {
 	}
 	clear(b.f.Data)
 	b.strips.each(func(strip tensor.Mat[float32], first, end int) {
-		const rows = 16 // which stay in a cache while each output reads them twice
+		const rows = 16 // few enough to stay in cache while each output reads them twice
 		sums := make([]float64, rows)
 		for i := first; i < end && ctx.Err() == nil; i += rows {
 			part := strip.Part(i-first, min(end, i+rows)-first, 0, end)

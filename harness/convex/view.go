@@ -6,10 +6,10 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// View is a set of images with features A [n, M], as a model Theta_O and real images with
-// features Phi [N, M] see it: all that a distillation needs to know, and the way back. There
-// are two: Features stores A, and Kernel knows inner products alone. Where nobody wants a
-// gradient, Pull, PullReal and Scale do nothing.
+// View gives access to a set with features A [n, M], a model Theta_O, and real images with
+// features Phi [N, M]. It also takes gradients with respect to A. There are two views: Features
+// stores A, and Kernel holds only inner products. Without a destination for the gradient, Pull,
+// PullReal and Scale do nothing.
 type View interface {
 	Gram() tensor.Mat[float64]                                      // K = A A', [n, n]
 	Outputs() tensor.Mat[float64]                                   // F = A Theta_O', [n, K]
@@ -18,19 +18,19 @@ type View interface {
 	ResidualOn(r Residual) tensor.Mat[float64]                      // A R', [n, K]
 	Distance(c tensor.Mat[float64]) float64                         // |R|, the Frobenius norm
 	Pull(u tensor.Mat[float64], r Residual, v *tensor.Mat[float64]) // sets the gradient in phi_i to u_i'R + v_i'Theta_O
-	// PullReal sets the gradient in phi_i to u_i'(E Phi + S'A), for U [n, K], E [K, N]
-	// and S [n, K], or none, with U S' symmetric.
+	// PullReal sets the gradient in phi_i to u_i'(E Phi + S'A), for U [n, K] and E [K, N].
+	// S [n, K] is optional; U S' must be symmetric.
 	PullReal(u, e tensor.Mat[float64], s *tensor.Mat[float64])
 	Scale(by float64) // multiplies the gradient
 
-	// For Ridge and Regression: see there.
+	// regress implements Ridge.Fit, and predict implements Regression.Predict.
 	regress(r Ridge, y tensor.Mat[float64], real Labels, dy tensor.Mat[float64]) (Regression, error)
 	predict(c tensor.Mat[float64], real Labels) (loss float64, outputs tensor.Mat[float64], norm float64)
 }
 
 // Residual is R = Theta_O - C'A.
 type Residual struct {
-	Weights tensor.Mat[float64] // [K, M]; none for a kernel
+	Weights tensor.Mat[float64] // [K, M]; empty for a kernel
 	C       tensor.Mat[float64] // [n, K]
 	Norm2   float64             // |R|^2
 }
@@ -38,9 +38,9 @@ type Residual struct {
 // Features is a view of stored features.
 type Features struct {
 	A     tensor.Mat[float32]  // [n, M]
-	Theta tensor.Mat[float64]  // Theta_O, [K, M]; none where no model is looked at
-	Real  tensor.Mat[float32]  // Phi, [N, M]; none where no real images are looked at
-	Grad  *tensor.Mat[float32] // where Pull puts the gradient in A, [n, M]; nil if nobody wants it
+	Theta tensor.Mat[float64]  // Theta_O, [K, M]; may be empty
+	Real  tensor.Mat[float32]  // Phi, [N, M]; may be empty
+	Grad  *tensor.Mat[float32] // destination of the gradient in A, [n, M]; may be nil
 }
 
 func (f Features) check() {
@@ -62,7 +62,7 @@ func (f Features) Outputs() tensor.Mat[float64] {
 	return Apply(f.A, f.Theta)
 }
 
-// Residual implements View. Without Theta its norm is not a number.
+// Residual implements View. Without Theta, Norm2 is NaN.
 func (f Features) Residual(c tensor.Mat[float64]) Residual {
 	if f.Theta.Rows == 0 {
 		return Residual{C: c, Norm2: math.NaN()}
@@ -80,8 +80,8 @@ func (f Features) Distance(c tensor.Mat[float64]) float64 {
 	return Distance(f.Theta, Combine(f.A, c))
 }
 
-// Pull implements View. The residual is taken whole: in inner products alone, large
-// terms would cancel.
+// Pull implements View. It uses r.Weights, because large terms would cancel in the inner
+// products.
 func (f Features) Pull(u tensor.Mat[float64], r Residual, v *tensor.Mat[float64]) {
 	switch {
 	case f.Grad == nil:
@@ -127,26 +127,25 @@ func scale32(x []float32, by float64) {
 	}
 }
 
-// Kernel is a view of images by their inner products. It gathers the gradients in
-// these: with dphi_i = u_i'(Theta_O - C'A) + v_i'Theta_O,
+// Kernel is a view through inner products of features. Its gradients are with respect to these
+// products. Pull with dphi_i = u_i'(Theta_O - C'A) + v_i'Theta_O gives
 //
-//	dF = U + V,   dK = -(U C')/2
+//	dF = U + V,   dK = -(U C')/2,
 //
-// where U C' is symmetric, as it is for a function of F and K, and dA Phi' = U E for
-// the inner products with real images.
+// where U C' is symmetric, as for any function of F and K. PullReal gives d(A Phi') = U E.
 type Kernel struct {
 	K     tensor.Mat[float64] // [n, n]
-	F     tensor.Mat[float64] // [n, K]; none beside some of the real images
+	F     tensor.Mat[float64] // [n, K]; empty if Reals covers only some of the real images
 	Norm2 float64             // |Theta_O|^2
-	Reals tensor.Mat[float32] // A Phi', [n, N]; none where no real images are looked at
-	Grad  *KernelGradient     // nil if nobody wants it
+	Reals tensor.Mat[float32] // A Phi', [n, N]; may be empty
+	Grad  *KernelGradient     // destination of the gradient; may be nil
 }
 
-// KernelGradient is a gradient in what a Kernel holds.
+// KernelGradient is the gradient with respect to the fields of a Kernel.
 type KernelGradient struct {
 	K     tensor.Mat[float64] // [n, n], symmetric
-	F     tensor.Mat[float64] // [n, K]; none after PullReal
-	Reals tensor.Mat[float32] // [n, N]; none after Pull
+	F     tensor.Mat[float64] // [n, K]; empty after PullReal
+	Reals tensor.Mat[float32] // [n, N]; empty after Pull
 }
 
 // Gram implements View.
@@ -155,8 +154,8 @@ func (k Kernel) Gram() tensor.Mat[float64] { return k.K }
 // Outputs implements View.
 func (k Kernel) Outputs() tensor.Mat[float64] { return k.F }
 
-// Residual implements View: |Theta_O - C'A|^2 = |Theta_O|^2 - 2 tr C'F + tr C'K C. Without
-// F it is not a number.
+// Residual implements View: |Theta_O - C'A|^2 = |Theta_O|^2 - 2 tr C'F + tr C'K C. Without F,
+// Norm2 is NaN.
 func (k Kernel) Residual(c tensor.Mat[float64]) Residual {
 	r := Residual{C: c, Norm2: math.NaN()}
 	if k.F.Rows == 0 {

@@ -9,8 +9,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// both returns a set as stored features show it and as a kernel does, and a function
-// that carries the kernel's gradient over to the features.
+// both returns a set as a view of features and as a kernel view, and a function that converts
+// the kernel's gradient to a gradient in the features.
 func both(p many, phi tensor.Mat[float32]) (f Features, k Kernel, carry func() tensor.Mat[float32]) {
 	d := tensor.NewMat[float32](p.phi.Rows, p.phi.Cols)
 	f = Features{A: p.phi, Theta: p.theta, Real: phi, Grad: &d}
@@ -41,8 +41,7 @@ func both(p many, phi tensor.Mat[float32]) (f Features, k Kernel, carry func() t
 	}
 }
 
-// A kernel view says the same as stored features of the same inner products, gradients
-// included.
+// A kernel view and stored features with the same inner products agree, including gradients.
 func TestKernelIsFeatures(t *testing.T) {
 	r := rng.Stream(1, "views")
 	for range 40 {
@@ -76,15 +75,15 @@ func TestKernelIsFeatures(t *testing.T) {
 				t.Fatal(err)
 			}
 			if math.Abs(got-want) > 1e-4*math.Max(1e-3, math.Abs(want)) {
-				t.Errorf("%s: %v of features, %v of a kernel", name, want, got)
+				t.Errorf("%s: %v with features, %v with a kernel", name, want, got)
 			}
 			near(t, name+" gradient", widen(carry().Data), widen(f.Grad.Data), 2e-3)
 		}
 	}
 }
 
-// The gradient of the real loss is that of the value, for stored features and kernels;
-// the model is the best in the span, and near enough to Theta_O for the bound.
+// Least returns the gradient of its value, for stored features and kernels. Its model is the
+// best in the span, and respects the bound on the distance from Theta_O.
 func TestLeast(t *testing.T) {
 	r := rng.Stream(1, "least")
 	for round := range 16 {
@@ -135,7 +134,7 @@ func TestLeast(t *testing.T) {
 			return (value(real, Apply(phi, theta)) + lambda/2*frobenius2(theta)) / float64(images)
 		}
 		if best := at(s.C); math.Abs(best-s.Value) > 1e-5*best {
-			t.Errorf("the value is %v, by its definition %v", s.Value, best)
+			t.Errorf("the value is %v, by definition %v", s.Value, best)
 		}
 		for range 10 {
 			c := times(1, s.C)
@@ -143,16 +142,16 @@ func TestLeast(t *testing.T) {
 				c.Data[i] += 0.1 * r.Normal64()
 			}
 			if at(c) < s.Value*(1-1e-6) {
-				t.Errorf("other coefficients have %v, these %v", at(c), s.Value)
+				t.Errorf("other coefficients reach %v, below %v", at(c), s.Value)
 			}
 		}
-		// By a kernel, the same.
+		// A kernel gives the same.
 		f, k, carry := both(many{phi: a, theta: whole.Weights}, phi)
 		if _, err := Least(context.Background(), f, real, lambda); err != nil {
 			t.Fatal(err)
 		}
 		if v, err := Least(context.Background(), k, real, lambda); err != nil || math.Abs(v.Value-s.Value) > 1e-5*s.Value {
-			t.Errorf("a kernel has %v, features %v, %v", v.Value, s.Value, err)
+			t.Errorf("%v with a kernel, %v with features (%v)", v.Value, s.Value, err)
 		}
 		near(t, "gradient", widen(carry().Data), widen(f.Grad.Data), 1e-3)
 	}

@@ -427,7 +427,7 @@ func TestBadSizes(t *testing.T) {
 		"two classes or more":       func(s *method.Sizes) { s.Classes = 1 },
 		"smallest class has only 1": func(s *method.Sizes) { s.Smallest = 1 },
 		// Few features would do without the matrix; an exact kernel has none.
-		"networks that have features": func(s *method.Sizes) { s.Train, s.Model.Kind = 30001, "nngp" },
+		"networks of finite width": func(s *method.Sizes) { s.Train, s.Model.Kind = 30001, "nngp" },
 	} {
 		s := fits
 		change(&s)
