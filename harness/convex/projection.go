@@ -36,10 +36,10 @@ func Project(view View) (Nearest, error) {
 	return s, nil
 }
 
-// Fit returns the model in the span of the features A that minimises the mean squared
-// difference of outputs (1/N) |F - Phi A'C|^2 (Frobenius) for the outputs F [N, K] of Theta_O on the
-// real features Phi [N, M]. It pulls back the gradient, row i of which is
-// -(2/N) sum_k c_ik (Phi'E)_k with E = F - Phi A'C.
+// Fit returns the model in the span of the features A that minimises (1/N) |F - Phi A'C|^2, the
+// mean squared difference from the outputs F [N, K] of Theta_O on the real features Phi [N, M].
+// Fit pulls back the gradient, row i of which is -(2/N) sum_k c_ik (Phi'E)_k with
+// E = F - Phi A'C.
 func Fit(view View, f tensor.Mat[float64]) (Nearest, error) {
 	cross := view.Cross()
 	n, outputs := cross.Rows, f.Cols

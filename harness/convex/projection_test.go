@@ -71,7 +71,7 @@ func ExampleProject() {
 	// Output: c = [3.0 2.0], left over 1.0
 }
 
-// Gradients of the metrics with several outputs match central differences.
+// Gradients of Project and Fit with several outputs match central differences.
 func TestSolvedGradient(t *testing.T) {
 	r := rng.Stream(1, "metric gradient")
 	for range 20 {

@@ -60,7 +60,7 @@ func (p regressionInstance) solved(lambda float64, grad *tensor.Mat[float32]) (R
 	if err != nil {
 		return Regression{}, s.C, err
 	}
-	view.Scale(0.5) // the metric is twice the loss
+	view.Scale(0.5) // Value is twice the loss
 	return Regression{C: s.C, Loss: s.Value / 2}, s.Labels(SquaredLoss, lambda).Values, nil
 }
 
