@@ -94,7 +94,7 @@ func TestBase(t *testing.T) {
 	}
 	own := read("own", "smoke")
 	if got, want := settings(own), "toy 1: 7 0.125 3, slow 10: 8 0.25 3, toy 10: 7 0.125 3"; got != want || own.Seeds != 4 {
-		t.Errorf("what the file says itself: got %s and %d seeds, want %s", got, own.Seeds, want)
+		t.Errorf("settings of the file itself: got %s and %d seeds, want %s", got, own.Seeds, want)
 	}
 	var axes []string
 	for _, a := range s.Axes {
@@ -125,7 +125,7 @@ func TestFormerProfiles(t *testing.T) {
 	}
 }
 
-// A section of a column outside the grid has a note, also where the base has such a section.
+// A section of a column outside the grid gives a note, even if the base has such a section.
 func TestUnusedSection(t *testing.T) {
 	text := strings.NewReplacer(`["slow", "toy"]`, `["toy"]`, `{ method = "slow", ipc = 10 }`, "{ ipc = 10 }", "[method.toy]", "[method.slow]\nrate = 0.5\n\n[method.toy]").Replace(child)
 	s, err := ReadFS(folder(map[string]string{"demo": good, "child": text}), "exp/child.toml", Options{Datasets: known})
@@ -156,8 +156,8 @@ func TestNamesOfExperiments(t *testing.T) {
 	}
 }
 
-// An axis of settings does not apply to columns that lack the setting, such as controls, unless all
-// lack it. The section of a method outside the grid may stay.
+// An axis of settings does not apply to columns that lack the setting, such as controls. If all columns
+// lack it, that is an error. The section of a method outside the grid may stay.
 func TestColumnsWithoutASetting(t *testing.T) {
 	grid := func(axis string) string {
 		return strings.NewReplacer(`method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow", "needy"]`+"\n"+axis,
@@ -195,7 +195,7 @@ func TestBaseMistakes(t *testing.T) {
 		"path":      {good, strings.Replace(child, `base = "demo"`, `base = "../demo"`, 1), "which is not a name"},
 		"type":      {good, strings.Replace(child, `base = "demo"`, `base = 1`, 1), "base must be the name of an experiment, not an integer"},
 		"itself":    {good, strings.Replace(child, `base = "demo"`, `base = "child"`, 1), "child -> child"},
-		"cycle":     {"base = \"child\"\n" + good, child, "exp/demo.toml:1:8: base of demo is \"child\", which leads back to it: child -> demo -> child"},
+		"cycle":     {"base = \"child\"\n" + good, child, "exp/demo.toml:1:8: base of demo is \"child\", which makes a circle: child -> demo -> child"},
 		"syntax":    {"schema = = 1", child, "exp/child.toml:4:8: base of child is \"demo\": exp/demo.toml has mistakes"},
 		"syntax at": {"schema = = 1", child, "exp/demo.toml:1:10: "},
 		"setting":   {strings.Replace(good, "rate = 0.25", "raet = 0.25", 1), child, "exp/demo.toml:22:1: unknown key \"raet\""},

@@ -90,8 +90,8 @@ func (r *reader) cell(p point) *Cell {
 	return c
 }
 
-// changes returns the cell's changes to a section of withKeys, or nil. The order of priority, lowest
-// first: the [[set]] of each file, then the sections of files that build on it, then axes with a dot.
+// changes returns the cell's changes to a section of withKeys, or nil. Each file contributes its section
+// and then its matching [[set]], the outermost base first. Axes with a dot come last. Later changes win.
 func (r *reader) changes(part, name string, p point) *toml.Node {
 	var all *toml.Node
 	for _, layer := range r.layers {
@@ -120,8 +120,8 @@ func (r *reader) changes(part, name string, p point) *toml.Node {
 	return all
 }
 
-// passesOver reports whether the method of a column lacks the setting of an axis that another method
-// of the grid has. All points on the axis are then the same run of the column.
+// passesOver reports whether an axis does not apply to a column: the column's method lacks the setting,
+// but another method of the grid has it. The column then has one run for all points of the axis.
 func (r *reader) passesOver(column, key string) bool {
 	first, _, _ := strings.Cut(key, ".")
 	has := func(column string) bool { return slices.Contains(toml.Keys(method.New(r.methodName(column))), first) }

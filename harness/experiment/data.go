@@ -19,7 +19,7 @@ type Data struct {
 	Title      string `toml:"title"`
 	Use        string `toml:"use"` // a known dataset; by default the name of the section
 	Preprocess string `toml:"preprocess" enum:"standard,zca,norm-zca"`
-	Images     int    `toml:"images" min:"0"` // number of training images per class, the first ones; 0 for all
+	Images     int    `toml:"images" min:"0"` // use only the first N training images of each class; 0 uses all
 	data.Config
 }
 

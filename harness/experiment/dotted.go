@@ -15,8 +15,8 @@ const dottedHint = "an axis with a dot sets the key after the dot, as in \"metho
 // evalKeys returns the keys of [eval].
 func evalKeys() []string { return append(toml.Keys(&scoring{}), method.ProtocolNames()...) }
 
-// keysOf returns the keys that axes of a section in withKeys may set. For methods, these are the
-// settings of any method of the grid.
+// keysOf returns the keys that axes may set in a section of withKeys. For "method", these are the
+// settings of all methods of the grid.
 func (r *reader) keysOf(part string) []string {
 	switch part {
 	case "eval":
@@ -31,8 +31,8 @@ func (r *reader) keysOf(part string) []string {
 	return once(out)
 }
 
-// stray reports an axis whose key its section lacks. Cells then ignore the axis. The hint names other
-// sections that have the key.
+// stray reports an axis that sets a key unknown in its section. Cells then ignore the axis. The hint
+// names other sections with that key.
 func (r *reader) stray(axis, part, key string) {
 	keys := r.keysOf(part)
 	if first, _, _ := strings.Cut(key, "."); slices.Contains(keys, first) || part == "method" && r.values(part) == nil {
@@ -50,8 +50,8 @@ func (r *reader) stray(axis, part, key string) {
 	r.d.FaultKey(r.doc.Grid.Table[axis], fmt.Sprintf("unknown key %q in %s", key, what), hint)
 }
 
-// axesOf returns the axes, in quotes, that would set a key: of methods, of networks or of protocols of
-// the experiment.
+// axesOf returns the axes, in quotes, that would set a key of the experiment's methods, networks or
+// protocols.
 func (r *reader) axesOf(key string) []string {
 	var out []string
 	try := func(part string, settings any) {
@@ -70,7 +70,8 @@ func (r *reader) axesOf(key string) []string {
 	return once(out)
 }
 
-// protocols returns the protocols of the experiment: the one it names, or those of its methods.
+// protocols returns the protocols of the experiment. They are named by [eval] or an axis, or else by the
+// methods, and in addition by any [[set]].
 func (r *reader) protocols() []string {
 	out := r.values("eval.protocol")
 	if name, ok := r.doc.Eval.Text("protocol"); ok {

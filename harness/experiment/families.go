@@ -54,7 +54,7 @@ func (f *Families) FromNode(d *toml.Decoder, n *toml.Node) {
 func (p Published) checkFamilies() error {
 	for _, column := range slices.Sorted(maps.Keys(p.Values)) {
 		if method.IsScore(p.Metric) && p.FamilyOf(column) == "" {
-			return &method.BadSetting{Key: "family", Why: fmt.Sprintf("is missing for %s of %q: name the family of protocols by which it was scored", column, p.Source), Hint: "there are " + strings.Join(familyNames(), ", ")}
+			return &method.BadSetting{Key: "family", Why: fmt.Sprintf("is missing for %s of %q: name the family of protocols by which it was scored", column, p.Source), Hint: "known are " + strings.Join(familyNames(), ", ")}
 		}
 	}
 	for _, column := range slices.Sorted(maps.Keys(p.Family)) {

@@ -15,8 +15,9 @@ import (
 //
 //	method:dgkip-lr dataset:mnist ipc:(1 10) -model:fc
 //
-// A cell must match all terms. Of values in brackets one must match. A minus excludes cells. Values may
-// be patterns such as dgkip-*. Empty brackets match the empty text. The zero Filter selects all cells.
+// A cell must match every term. Brackets list alternative values. A minus excludes the cells that match
+// its term. Values may be patterns such as dgkip-*. Empty brackets match the empty text. The zero Filter
+// selects all cells.
 type Filter struct{ terms []term }
 
 type term struct {
@@ -117,9 +118,9 @@ func (f Filter) Matches(point func(axis string) (string, bool)) bool {
 	return true
 }
 
-// Unmatched describes the values of the filter that match nothing on their axis, with suggestions. Of
-// values in brackets one match is enough, but on a numeric axis all must be numbers. Axes without
-// known values are ignored.
+// Unmatched describes the values of the filter that match nothing on their axis, with suggestions. One
+// match among values in brackets is enough, but on a numeric axis every value must be a number or a
+// pattern. Axes without known values are ignored.
 func (f Filter) Unmatched(values func(axis string) []string) []string {
 	var out []string
 	for _, t := range f.terms {

@@ -91,7 +91,7 @@ func (r *reader) axes(n *toml.Node) map[string]string {
 	return names
 }
 
-// axisValues reads the values of an axis. It reports unknown names and leaves them out of later hints.
+// axisValues reads the values of an axis. It reports unknown names, and stores them in r.bad.
 func (r *reader) axisValues(axis string, n *toml.Node) []Value {
 	var all Values
 	all.FromNode(r.d, n)
@@ -119,7 +119,7 @@ func (r *reader) axisValues(axis string, n *toml.Node) []Value {
 			hint := suggest.Hint(v.Text, known)
 			switch {
 			case axis == "model":
-				hint = and(hint, "define others by [model.NAME] with a kind")
+				hint = and(hint, "define your own in [model.NAME] with a kind")
 			case axis == "method":
 				hint = and(hint, ownMethod)
 			}
@@ -136,7 +136,7 @@ func (r *reader) axisValues(axis string, n *toml.Node) []Value {
 	return out
 }
 
-// known returns the names that are allowed on an axis, or nil if all are.
+// known returns the names that an axis allows, or nil if it allows any.
 func (r *reader) known(axis string) []string {
 	switch axis {
 	case "method":
@@ -173,7 +173,7 @@ func (r *reader) small(n *toml.Node) bool {
 	return true
 }
 
-// axisNames returns the axes of the grid, and those that every cell has.
+// axisNames returns the axes of the grid, and "model", which every cell has.
 func (r *reader) axisNames() []string {
 	names := []string{"model"}
 	for _, a := range r.out.Axes {

@@ -28,8 +28,8 @@ type Identity struct {
 	Seed    uint64          `json:"seed"`
 }
 
-// DatasetIdentity is the dataset's part. The digest covers images and labels of the used classes, because
-// different data may have the same name.
+// DatasetIdentity identifies the dataset of a run. Different data may have the same name, so the digest
+// covers the images and labels of the classes in use.
 type DatasetIdentity struct {
 	Name       string   `json:"name"`
 	Classes    []string `json:"classes"`
@@ -38,15 +38,15 @@ type DatasetIdentity struct {
 	Characters bool     `json:"characters,omitempty"` // only for your own data
 }
 
-// PartIdentity is the part of a method or a protocol.
+// PartIdentity identifies the method or the protocol of a run.
 type PartIdentity struct {
 	Name     string         `json:"name"`
 	Version  int            `json:"version"`
 	Settings map[string]any `json:"settings"`
 }
 
-// Declared returns what identifies the images of a [data.NAME] section: all settings except titles. For
-// your own files it includes the relative path between two folders, which does not change if both are
+// Declared returns the settings that identify the images of a [data.NAME] section: all but the title. For
+// your own files, the path to their folder is relative to from. It stays the same if both folders are
 // moved together.
 func (d Data) Declared(from string) map[string]any {
 	out := toml.Settings(d)
@@ -65,8 +65,8 @@ func (d Data) Declared(from string) map[string]any {
 	return out
 }
 
-// Relative returns the path from one folder to another, with slashes. Between drives there is no such
-// path, and it returns the other folder itself.
+// Relative returns the path from one folder to another, with slashes. If there is none, as between
+// drives, it returns to.
 func Relative(from, to string) string {
 	a, errA := filepath.Abs(from)
 	b, errB := filepath.Abs(to)
@@ -77,7 +77,7 @@ func Relative(from, to string) string {
 	return filepath.ToSlash(path)
 }
 
-// Shown returns the title in tables: its own, that of known data, or the name.
+// Shown returns the title for tables: its own, or else the known dataset's, or else the name.
 func (d Data) Shown() string {
 	info, _ := data.Describe(d.Use) // empty for your own data
 	return cmp.Or(d.Title, info.Title, d.Name)
@@ -93,14 +93,14 @@ func (id Identity) Key() string {
 }
 
 // Canonical returns v as JSON without blanks, with sorted keys and the shortest numbers that read back to
-// the same bits. It panics if v has no JSON form. Settings have one, because they are checked to be
-// finite when they are read.
+// the same bits. It panics if v has no JSON form. Settings always have one: the decoder only accepts
+// finite numbers.
 func Canonical(v any) []byte {
 	first, err := json.Marshal(v)
 	if err != nil {
 		panic("Canonical: value has no JSON form")
 	}
-	// Converts to maps, because their keys are sorted, unlike those of structs.
+	// The encoder sorts the keys of maps, but not the fields of structs.
 	var tree any
 	dec := json.NewDecoder(bytes.NewReader(first))
 	dec.UseNumber()

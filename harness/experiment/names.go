@@ -29,8 +29,8 @@ func fitName(name string) string {
 	return fit
 }
 
-// Names holds the axes of an experiment and their values in any profile. Conditions on cells may use them
-// all, because a condition may be meant for the grid of another profile.
+// Names holds the axes of an experiment, and their values in all profiles together. A condition on cells
+// may use any of them, because it may be meant for another profile.
 type Names struct {
 	Axes   []string
 	Values map[string][]string
@@ -76,8 +76,8 @@ func (x Names) Only(d *toml.Decoder, n *toml.Node) {
 // shownOnly lists the axes with a dot that do not affect a run's identity.
 var shownOnly = []string{"eval.trace", "eval.score"}
 
-// check finds mistakes between sections, for which all profiles must be known. Settings inherited from a
-// base may be unused.
+// check finds mistakes that only show once all profiles are read, such as a condition on an unknown axis.
+// Settings inherited from a base may be unused.
 func (r *reader) check(names Names, all []*reader) {
 	r.checkConditions(names)
 	r.checkMethods(names)
@@ -129,8 +129,8 @@ func (r *reader) checkConditions(names Names) {
 	}
 }
 
-// checkMethods finds method sections that nothing uses. Their methods are either not in the grid for now,
-// or misspelt.
+// checkMethods finds method sections that no column uses. It notes known methods, which may be outside
+// the grid on purpose, and reports other names as mistakes.
 func (r *reader) checkMethods(names Names) {
 	columns := names.Values["method"]
 	if len(columns) == 0 {

@@ -145,11 +145,11 @@ func read(f files, file string, o Options) (*Spec, error) {
 		profiles[i] = profilesOf(d, one)
 	}
 	// Every profile is read, because a mistake in a profile is a mistake in the file.
-	// Profiles that no file mentions equal the one without changes.
+	// A profile that no file mentions has the settings outside profiles.
 	var all []*reader
 	for _, name := range Profiles() {
 		r := &reader{files: f, file: file, profile: name, options: o, d: d}
-		r.root = toml.Empty(own) // has this position for errors about missing keys
+		r.root = toml.Empty(own) // gives errors about missing keys a position
 		for i, one := range chain {
 			layer := toml.Merge(one.Without("profile"), profiles[i].Get(name))
 			if i < len(chain)-1 {
@@ -273,10 +273,10 @@ func chainOf(d *toml.Decoder, f files, own *toml.Node, names []string) []*toml.N
 		d.Fault(n, "base must be the name of an experiment, not "+n.Kind(), "")
 		return alone
 	case !ValidName.MatchString(name):
-		d.Fault(n, what+", which is not a name", "base = \"table1\" takes over what table1.toml in this folder says about what to run")
+		d.Fault(n, what+", which is not a name", "base = \"table1\" inherits the runs of table1.toml in this folder")
 		return alone
 	case slices.Contains(names, name):
-		d.Fault(n, what+", which leads back to it: "+strings.Join(append(names, name), " -> "), "")
+		d.Fault(n, what+", which makes a circle: "+strings.Join(append(names, name), " -> "), "")
 		return alone
 	}
 	base := f.parse(d, n, what, name+".toml")
@@ -286,7 +286,7 @@ func chainOf(d *toml.Decoder, f files, own *toml.Node, names []string) []*toml.N
 	return append(chainOf(d, f, base, append(names, name)), own)
 }
 
-// handedOn returns a section without the parts that are not inherited: what to show, and extra seeds.
+// handedOn returns the part of a file that other files inherit: all but what to show, and extra seeds.
 func handedOn(n *toml.Node) *toml.Node {
 	out := n.Without(notTaken...)
 	if s := out.Get("seeds"); s != nil && s.Table != nil {
@@ -314,7 +314,7 @@ func profilesOf(d *toml.Decoder, root *toml.Node) *toml.Node {
 		case n.Table == nil:
 			d.Fault(n, "a profile must be a table", "")
 		case out.Get(name) != nil:
-			d.FaultKey(n, fmt.Sprintf("the profile %s is there twice, once under its former name", name), "")
+			d.FaultKey(n, fmt.Sprintf("the profile %s is defined twice, once under its former name", name), "")
 		default:
 			out.Set(name, n)
 		}

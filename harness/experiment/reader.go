@@ -92,9 +92,9 @@ func (r *reader) read() {
 	case n == nil || doc.Name == "":
 	case !ValidName.MatchString(file):
 		r.d.Fault(n, fmt.Sprintf("%q cannot be the name of an experiment", file), fmt.Sprintf(
-			"it has lower-case letters and digits, with single - or _ between them, and begins with a letter: call the file %[1]s.toml, and write name = %[1]q", fitName(file)))
+			"a name has lower-case letters and digits, with single - or _ between them, and begins with a letter: call the file %[1]s.toml, and write name = %[1]q", fitName(file)))
 	case doc.Name != file:
-		r.d.Fault(n, fmt.Sprintf("name must be %q, as the file is called", file), "")
+		r.d.Fault(n, fmt.Sprintf("name must be %q, the name of the file", file), "")
 	}
 	r.data()
 	r.out = &Spec{
@@ -109,7 +109,8 @@ func (r *reader) read() {
 	}
 }
 
-// inGrid reports columns and networks that -set changes but the grid lacks.
+// inGrid reports changes by -set that have no effect: columns and networks outside the grid, and settings
+// that an axis overrides. It returns false if there are any.
 func (r *reader) inGrid() bool {
 	if r.profile != r.options.Profile { // because its grid may differ
 		return true

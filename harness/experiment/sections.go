@@ -18,7 +18,7 @@ type scoring struct {
 	Score    int    `toml:"score" min:"0"`
 }
 
-// checkSections finds mistakes in sections that no cell may use.
+// checkSections finds mistakes in all sections, even if no cell uses them.
 func (r *reader) checkSections() {
 	for _, name := range sortedKeys(r.doc.Method) {
 		r.method(name, nil)
@@ -63,8 +63,8 @@ func (r *reader) goodWith(n *toml.Node) bool {
 	return good
 }
 
-// behind returns a column, the column that it uses, and so on to a method. It returns nil if the column
-// uses itself.
+// behind returns a column, the column that it uses, and so on to a method. The list stops early at an
+// unknown method, or if columns use each other in a circle.
 func (r *reader) behind(column string) []string {
 	names := []string{column}
 	for {
@@ -110,8 +110,8 @@ func (r *reader) titled(axis, name, title string, titles map[string]string, sect
 	titles[name] = title
 }
 
-// method returns a column's method, with the settings of its section and the changes, and the node of these
-// settings. It returns nil after reporting a mistake.
+// method returns a column's method with the settings of its section and the changes, and the node with
+// these settings. It returns nil after reporting a mistake.
 func (r *reader) method(column string, changes *toml.Node) (method.Method, *toml.Node) {
 	n, names := r.doc.Method[column], r.behind(column)
 	name := names[len(names)-1]
@@ -217,7 +217,7 @@ func (r *reader) eval(n *toml.Node, of method.Info) (method.Protocol, scoring) {
 		if at := n.Get("protocol"); at != nil {
 			r.d.Fault(at, message, hint)
 		} else {
-			r.d.FaultKey(r.doc.Grid, fmt.Sprintf("%s, which Info of the method %s asks for", message, of.Name), hint)
+			r.d.FaultKey(r.doc.Grid, fmt.Sprintf("%s, which the method %s names in its Info", message, of.Name), hint)
 		}
 		return nil, s
 	}

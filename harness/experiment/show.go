@@ -16,12 +16,12 @@ type Table struct {
 	Columns []string `toml:"columns" required:"true"` // axes of the columns
 	Value   string   `toml:"value"`                   // a metric; "test_acc" if empty
 
-	// Values are the metrics of columns that do not show Value.
+	// Values maps a column to the metric that it shows instead of Value.
 	Values map[string]string `toml:"values"`
 
 	Digits  int      `toml:"digits" min:"0" max:"9"`    // decimals, 2 by default
 	Spread  string   `toml:"spread" enum:"sd,t95,none"` // the number after ±: population standard deviation, 95 % interval of the mean, or none
-	Mark    []string `toml:"mark" enum:"best,second"`   // which values of a row are marked, both by default
+	Mark    []string `toml:"mark" enum:"best,second"`   // values of a row to mark, both by default
 	Time    bool     `toml:"time"`                      // add the median seconds per iteration under each row
 	Making  bool     `toml:"making"`                    // add the seconds for all iterations of a set
 	Groups  []Group  `toml:"group"`
@@ -39,8 +39,8 @@ type Table struct {
 	// Unmarked columns are left out of best and second, as controls should be.
 	Unmarked []string `toml:"unmarked"`
 
-	// Against names a control for columns. A column is compared with its control over the
-	// seeds that both have, instead of the best of a row with the second.
+	// Against maps a column to its control. The two are compared over the seeds that both
+	// have, instead of the best of a row with the second.
 	Against map[string]string `toml:"against"`
 }
 
@@ -62,8 +62,8 @@ type Figure struct {
 	Y2      []string `toml:"y2"`                                                     // the same, for a second row of panels
 	Series  []string `toml:"series"`                                                 // axes; each value is a curve or a colour
 	Panels  []string `toml:"panels"`                                                 // axes; each value is a panel
-	LogX    bool     `toml:"log_x"`                                                  // a logarithmic axis
-	LogY    bool     `toml:"log_y"`                                                  // a logarithmic axis
+	LogX    bool     `toml:"log_x"`                                                  // a logarithmic x axis
+	LogY    bool     `toml:"log_y"`                                                  // a logarithmic y axis
 	YLabel  string   `toml:"y_label"`                                                // replaces the title of the metric
 	Slope   float64  `toml:"slope" min:"0"`                                          // add the gain of curves over the last SLOPE of x to the caption
 	Images  int      `toml:"images" min:"1"`                                         // images per class
@@ -100,15 +100,16 @@ type Published struct {
 	Best   []string `toml:"best"`
 	Second []string `toml:"second"` // columns that the source marks as second
 
-	// Own are the methods of the source itself, in contrast to those that it compares
-	// with. Their reproduced numbers are also counted separately.
+	// Own lists the methods that the source proposes. Its other methods are comparisons.
+	// Reproduced numbers of the own methods are also counted separately.
 	Own []string `toml:"own"`
 
 	// Tolerance is the largest difference from the published mean that counts as within,
 	// in published units. 0 computes it from the spreads and the number of test images.
 	Tolerance float64 `toml:"tolerance" min:"0"`
 
-	// From includes the entries of another file. Of selects those with this source.
+	// From names another file, whose entries are included. Of selects the entries of one
+	// source.
 	From string `toml:"from"`
 	Of   string `toml:"of"` // a source in that file
 
@@ -116,12 +117,12 @@ type Published struct {
 	// another column.
 	Also map[string]string `toml:"also"`
 
-	// OnlyClaims keeps the numbers for claims. They are not shown next to ours.
+	// OnlyClaims uses the numbers for claims only, and does not show them next to ours.
 	OnlyClaims bool `toml:"only_claims"`
 }
 
-// Number is a published value, written as a number or as [mean, spread]. A spread of 0 was rounded to 0,
-// which differs from no spread.
+// Number is a published value, written as a number or as [mean, spread]. A spread of 0 means that it was
+// rounded to 0, not that there is none.
 type Number struct {
 	Mean, Spread float64
 	HasSpread    bool
@@ -247,7 +248,7 @@ func (c Claim) Check() error {
 	return nil
 }
 
-// Deviation is the reason why numbers of ours are worse than published beyond the tolerance, or why claims
+// Deviation states why some of our numbers are worse than published, beyond the tolerance, or why claims
 // fail on our records. -check accepts deviations with a reason.
 type Deviation struct {
 	When   Where    `toml:"when"`   // the cells

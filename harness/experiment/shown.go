@@ -32,7 +32,8 @@ func (s *Spec) TimesAt(c *Cell) *Cell {
 	return s.Times.Cells[i]
 }
 
-// Runs returns experiments, and the experiments that supply the times of their tables.
+// Runs returns the experiments of the list, each followed by the experiment that supplies its times, if
+// any.
 func Runs(list []*Spec) []*Spec {
 	var out []*Spec
 	for _, s := range list {
@@ -59,7 +60,7 @@ func (s *Spec) Timed() bool {
 	return slices.ContainsFunc(shown, func(metric string) bool { return strings.Contains(metric, "seconds") })
 }
 
-// sections are the sections of a file on what to show.
+// sections holds the sections of a file that describe what to show.
 type sections struct {
 	Table      *Table      `toml:"table"`
 	Figures    []Figure    `toml:"figure"`
@@ -70,8 +71,8 @@ type sections struct {
 
 func newTable() *Table { return &Table{Digits: 2} }
 
-// Section returns a pointer to the default settings of a section on what to show, or nil if there is no such
-// section.
+// Section returns a pointer to the default settings of a section that describes what to show, or nil if
+// there is no such section.
 func Section(name string) any {
 	if name == "table" {
 		return newTable()
@@ -85,10 +86,10 @@ func Section(name string) any {
 	return nil
 }
 
-// SectionNames returns the names of the sections on what to show.
+// SectionNames returns the names of the sections that describe what to show.
 func SectionNames() []string { return toml.Keys(&sections{}) }
 
-// sections reads the sections on what to show, and reports their mistakes.
+// sections reads the sections that describe what to show, and reports their mistakes.
 func (r *reader) sections(names Names) sections {
 	var s sections
 	root := toml.Empty(r.root)
@@ -172,7 +173,7 @@ func (c checker) times(t *Table, n *toml.Node) {
 	case !t.Time && !t.Making:
 		c.Fault(n, "times needs time = true", "")
 	case !ValidName.MatchString(t.Times) || t.Times == c.reader.doc.Name:
-		c.Fault(n, fmt.Sprintf("times is %q, which is not the name of another experiment", t.Times), "times = \"times\" is the one of times.toml in this folder")
+		c.Fault(n, fmt.Sprintf("times is %q, which is not the name of another experiment", t.Times), "times = \"times\" names times.toml in this folder")
 	default:
 		root := c.reader.parse(c.Decoder, n, fmt.Sprintf("times is %q", t.Times), t.Times+".toml")
 		if other := root.Get("table"); other != nil && other.Get("times") != nil {
@@ -196,7 +197,7 @@ var figureName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
 
 func (c checker) figure(f Figure, n *toml.Node) {
 	if at := n.Get("name"); at != nil && f.Name != "" && !figureName.MatchString(f.Name) {
-		c.Fault(at, fmt.Sprintf("%q cannot be the name of a figure", f.Name), "it becomes the name of files, so it may only have letters, digits, _ and -; a title may have any character")
+		c.Fault(at, fmt.Sprintf("%q cannot be the name of a figure", f.Name), "it becomes part of file names, so it may only have letters, digits, _ and -; a title may have any character")
 	}
 	c.Known(n.Get("series"), c.names.Axes, "an axis")
 	c.Known(n.Get("panels"), c.names.Axes, "an axis")
@@ -279,7 +280,7 @@ func (c checker) published(list []Published) []Published {
 	return out
 }
 
-// also copies numbers from one column to another, if there are any.
+// also gives a column the numbers of another column, if there are any.
 func (p *Published) also(of map[string]string) {
 	for column, other := range of {
 		if n, ok := p.Values[other]; ok {

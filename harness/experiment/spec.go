@@ -39,10 +39,10 @@ const DefaultProfile = "short"
 // Profiles returns the names of the profiles, which are sizes of an experiment.
 func Profiles() []string { return []string{"smoke", "short", "full"} }
 
-// oldProfiles maps former names of profiles, which are still accepted, to their names now.
+// oldProfiles maps former names of profiles, which are still accepted, to the current names.
 var oldProfiles = map[string]string{"desk": "short", "paper": "full"}
 
-// ProfileOf returns the profile that a name stands for, now or formerly.
+// ProfileOf returns the current name of a profile that is given by its current or former name.
 func ProfileOf(name string) (string, error) {
 	name = cmp.Or(oldProfiles[name], name)
 	if !slices.Contains(Profiles(), name) {
@@ -159,8 +159,8 @@ func (c *Cell) IdentityOf(m method.Method, data DatasetIdentity, seed uint64) Id
 	return id
 }
 
-// Cache is the space on disk for values that runs share between starts of the program. By default there is
-// none. It does not affect the identity of runs.
+// Cache sets the disk space for shared values that later starts of the program can reuse, none by default.
+// It does not affect the identity of runs.
 type Cache struct {
 	Disk Size `toml:"disk"`
 }

@@ -10,7 +10,7 @@ type Trace struct {
 	Score []int `json:"score,omitempty"` // updates between lines with scores on the test images
 }
 
-// NewTrace returns the trace with a line every every updates and a score every score updates. 0 means none.
+// NewTrace returns a trace with lines at multiples of every, and scores at multiples of score. 0 means none.
 func NewTrace(every, score int) Trace {
 	list := func(n int) []int {
 		if n == 0 {
