@@ -84,7 +84,7 @@ func (r *reader) cell(p point) *Cell {
 	if eval == nil {
 		return nil
 	}
-	c.Protocol, c.Trace = eval, NewTrace(s.Trace, s.Score)
+	c.Protocol, c.Trace = eval, newTrace(s.Trace, s.Score)
 	r.titled("method", c.Column, r.title(c.Column), r.out.Titles, func(name string) *toml.Node { return r.doc.Method[name] })
 	r.titled("dataset", c.Dataset, c.Data.Shown(), r.titles, r.root.Get("data").Get)
 	return c

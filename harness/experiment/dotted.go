@@ -12,15 +12,13 @@ import (
 
 const dottedHint = "an axis with a dot sets the key after the dot, as in \"method.steps\""
 
-// evalKeys returns the keys of [eval].
-func evalKeys() []string { return append(toml.Keys(&scoring{}), method.ProtocolNames()...) }
 
 // keysOf returns the keys that axes may set in a section of withKeys. For "method", these are the
 // settings of all methods of the grid.
 func (r *reader) keysOf(part string) []string {
 	switch part {
 	case "eval":
-		return evalKeys()
+		return append(toml.Keys(&scoring{}), method.ProtocolNames()...)
 	case "model":
 		return toml.Keys(method.Model{})
 	}

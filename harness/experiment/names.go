@@ -12,8 +12,8 @@ import (
 	"dgkip/harness/toml"
 )
 
-// ValidName matches valid names of experiments. Files have these names, and some file systems ignore case.
-var ValidName = regexp.MustCompile(`^[a-z][a-z0-9]*([_-][a-z0-9]+)*$`)
+// validName matches valid names of experiments. Files have these names, and some file systems ignore case.
+var validName = regexp.MustCompile(`^[a-z][a-z0-9]*([_-][a-z0-9]+)*$`)
 
 var unfitForNames = regexp.MustCompile(`[^a-z0-9]+`)
 
@@ -23,7 +23,7 @@ func fitName(name string) string {
 		return "my-experiment"
 	}
 	fit := strings.Trim(unfitForNames.ReplaceAllString(strings.ToLower(name), "-"), "-")
-	if !ValidName.MatchString(fit) {
+	if !validName.MatchString(fit) {
 		fit = strings.Trim("exp-"+fit, "-")
 	}
 	return fit

@@ -272,7 +272,7 @@ func chainOf(d *toml.Decoder, f files, own *toml.Node, names []string) []*toml.N
 	case !ok:
 		d.Fault(n, "base must be the name of an experiment, not "+n.Kind(), "")
 		return alone
-	case !ValidName.MatchString(name):
+	case !validName.MatchString(name):
 		d.Fault(n, what+", which is not a name", "base = \"table1\" inherits the runs of table1.toml in this folder")
 		return alone
 	case slices.Contains(names, name):

@@ -71,8 +71,8 @@ type counted struct {
 	Count int   `toml:"count" min:"1" max:"1000" required:"true"`
 }
 
-// CheckSchema reports a file with another schema.
-func CheckSchema(d *toml.Decoder, root *toml.Node) {
+// checkSchema reports a file with another schema.
+func checkSchema(d *toml.Decoder, root *toml.Node) {
 	if n := root.Get("schema"); n != nil && n.Value != int64(Schema) {
 		is := n.Kind()
 		if _, whole := n.Value.(int64); whole {
@@ -87,10 +87,10 @@ func (r *reader) read() {
 	r.doc = document{Seeds: seeds{Count: 1}}
 	r.d.Into(r.root, &r.doc, "the file", shown...)
 	doc := r.doc
-	CheckSchema(r.d, r.root)
+	checkSchema(r.d, r.root)
 	switch n, file := r.root.Get("name"), stem(r.file); {
 	case n == nil || doc.Name == "":
-	case !ValidName.MatchString(file):
+	case !validName.MatchString(file):
 		r.d.Fault(n, fmt.Sprintf("%q cannot be the name of an experiment", file), fmt.Sprintf(
 			"a name has lower-case letters and digits, with single - or _ between them, and begins with a letter: call the file %[1]s.toml, and write name = %[1]q", fitName(file)))
 	case doc.Name != file:

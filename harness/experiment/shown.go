@@ -141,9 +141,7 @@ func (c checker) table(t *Table, n *toml.Node) {
 	}
 	unmarked := heads
 	if slices.Contains(t.Columns, "method") { // a method may be outside the grid for now
-		unmarked = slices.Concat(heads, method.Names())
-		slices.Sort(unmarked)
-		unmarked = slices.Compact(unmarked)
+		unmarked = once(slices.Concat(heads, method.Names()))
 	}
 	for _, name := range t.Unmarked {
 		if !slices.Contains(heads, name) && slices.Contains(unmarked, name) {
@@ -172,7 +170,7 @@ func (c checker) times(t *Table, n *toml.Node) {
 	switch {
 	case !t.Time && !t.Making:
 		c.Fault(n, "times needs time = true", "")
-	case !ValidName.MatchString(t.Times) || t.Times == c.reader.doc.Name:
+	case !validName.MatchString(t.Times) || t.Times == c.reader.doc.Name:
 		c.Fault(n, fmt.Sprintf("times is %q, which is not the name of another experiment", t.Times), "times = \"times\" names times.toml in this folder")
 	default:
 		root := c.reader.parse(c.Decoder, n, fmt.Sprintf("times is %q", t.Times), t.Times+".toml")
@@ -341,6 +339,6 @@ func readPublished(d *toml.Decoder, root *toml.Node) []Published {
 		Published []Published `toml:"published"`
 	}
 	d.Into(root, &doc, "the file")
-	CheckSchema(d, root)
+	checkSchema(d, root)
 	return doc.Published
 }

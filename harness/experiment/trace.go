@@ -10,8 +10,8 @@ type Trace struct {
 	Score []int `json:"score,omitempty"` // updates between lines with scores on the test images
 }
 
-// NewTrace returns a trace with lines at multiples of every, and scores at multiples of score. 0 means none.
-func NewTrace(every, score int) Trace {
+// newTrace returns a trace with lines at multiples of every, and scores at multiples of score. 0 means none.
+func newTrace(every, score int) Trace {
 	list := func(n int) []int {
 		if n == 0 {
 			return nil
