@@ -2,9 +2,7 @@ package experiment
 
 import (
 	"errors"
-	"maps"
 	"reflect"
-	"slices"
 
 	"dgkip/harness/data"
 	"dgkip/harness/method"
@@ -40,7 +38,7 @@ func (d Data) Check() error {
 	}
 	var errs []error
 	given, none := toml.Settings(d.Config), toml.Settings(data.Config{})
-	for _, key := range slices.Sorted(maps.Keys(given)) {
+	for _, key := range sortedKeys(given) {
 		if key != "classes" && !reflect.DeepEqual(given[key], none[key]) {
 			errs = append(errs, &method.BadSetting{Key: key, Why: "only applies to your own files, given by format and train"})
 		}

@@ -12,7 +12,6 @@ import (
 
 const dottedHint = "an axis with a dot sets the key after the dot, as in \"method.steps\""
 
-
 // keysOf returns the keys that axes may set in a section of withKeys. For "method", these are the
 // settings of all methods of the grid.
 func (r *reader) keysOf(part string) []string {

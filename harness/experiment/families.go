@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -41,7 +40,7 @@ func (f *Families) FromNode(d *toml.Decoder, n *toml.Node) {
 		of = n.Table
 	}
 	known := familyNames()
-	for _, column := range slices.Sorted(maps.Keys(of)) {
+	for _, column := range sortedKeys(of) {
 		name, text := of[column].Value.(string)
 		if !text || !slices.Contains(known, name) {
 			d.Fault(of[column], "family must be one of "+strings.Join(known, ", ")+", or a table of them by column", suggest.Hint(name, known))
@@ -52,12 +51,12 @@ func (f *Families) FromNode(d *toml.Decoder, n *toml.Node) {
 
 // checkFamilies checks that every score has a family, and nothing else has one.
 func (p Published) checkFamilies() error {
-	for _, column := range slices.Sorted(maps.Keys(p.Values)) {
+	for _, column := range sortedKeys(p.Values) {
 		if method.IsScore(p.Metric) && p.FamilyOf(column) == "" {
 			return &method.BadSetting{Key: "family", Why: fmt.Sprintf("is missing for %s of %q: name the family of protocols by which it was scored", column, p.Source), Hint: "known are " + strings.Join(familyNames(), ", ")}
 		}
 	}
-	for _, column := range slices.Sorted(maps.Keys(p.Family)) {
+	for _, column := range sortedKeys(p.Family) {
 		if _, ok := p.Values[column]; !ok && column != "" {
 			return &method.BadSetting{Key: "family", Why: fmt.Sprintf("names %q, which has no value", column)}
 		}

@@ -26,7 +26,7 @@ func ListFS(fsys fs.FS, dir string) ([]string, error) {
 		}
 		if text, err := f.text(path.Join(dir, e.Name())); err == nil {
 			root, _ := toml.Parse(e.Name(), text)
-			if root != nil && root.Get("published") != nil && !isExperiment(root) {
+			if root != nil && root.Get("published") != nil && root.Get("base") == nil && root.Get("grid") == nil {
 				continue
 			}
 		}

@@ -324,6 +324,3 @@ func profilesOf(d *toml.Decoder, root *toml.Node) *toml.Node {
 	}
 	return out
 }
-
-// isExperiment reports whether a file is an experiment.
-func isExperiment(root *toml.Node) bool { return root.Get("base") != nil || root.Get("grid") != nil }

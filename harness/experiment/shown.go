@@ -149,10 +149,10 @@ func (c checker) table(t *Table, n *toml.Node) {
 		}
 	}
 	c.Known(n.Get("unmarked"), unmarked, "a column")
-	c.heads(n.Get("values"), heads, slices.Collect(maps.Keys(t.Values)))
-	c.heads(n.Get("usual"), heads, slices.Collect(maps.Keys(t.Usual)))
-	for _, column := range slices.Sorted(maps.Keys(t.Against)) {
-		c.heads(n.Get("against"), heads, []string{column})
+	c.heads(n.Get("values"), heads)
+	c.heads(n.Get("usual"), heads)
+	c.heads(n.Get("against"), heads)
+	for _, column := range sortedKeys(t.Against) {
 		if name := t.Against[column]; !slices.Contains(heads, name) {
 			c.FaultKey(n.Get("against").Table[column], fmt.Sprintf("%q is not a column", name), suggest.Hint(name, heads))
 		}
@@ -181,9 +181,11 @@ func (c checker) times(t *Table, n *toml.Node) {
 }
 
 // heads reports keys of a table that are not columns.
-func (c checker) heads(n *toml.Node, heads, keys []string) {
-	slices.Sort(keys)
-	for _, column := range keys {
+func (c checker) heads(n *toml.Node, heads []string) {
+	if n == nil {
+		return
+	}
+	for _, column := range n.Keys() {
 		if !slices.Contains(heads, column) {
 			c.FaultKey(n.Table[column], fmt.Sprintf("%q is not a column", column), suggest.Hint(column, heads))
 		}
@@ -253,14 +255,14 @@ func (c checker) published(list []Published) []Published {
 	for i, p := range list {
 		n := c.root.Get("published").List[i]
 		c.names.Where(c.Decoder, n.Get("when"), p.When)
-		for _, column := range slices.Sorted(maps.Keys(p.Values)) {
+		for _, column := range sortedKeys(p.Values) {
 			if !slices.Contains(methods, column) {
 				c.FaultKey(n.Get("values").Table[column], fmt.Sprintf("%q is not a method of this experiment, nor of this program", column), suggest.Hint(column, methods))
 			}
 		}
 		c.Known(n.Get("own"), methods, "a method of this experiment, nor of this program")
-		c.heads(n.Get("also"), methods, slices.Collect(maps.Keys(p.Also)))
-		for _, column := range slices.Sorted(maps.Keys(p.Also)) {
+		c.heads(n.Get("also"), methods)
+		for _, column := range sortedKeys(p.Also) {
 			at := n.Get("also").Table[column]
 			if other := p.Also[column]; !slices.Contains(methods, other) {
 				c.FaultKey(at, fmt.Sprintf("%q is not a column", other), suggest.Hint(other, methods))
@@ -302,7 +304,7 @@ func (c checker) from(p Published, n *toml.Node) []Published {
 		if p.Of != "" && q.Source != p.Of {
 			continue
 		}
-		for _, axis := range slices.Sorted(maps.Keys(q.When)) {
+		for _, axis := range sortedKeys(q.When) {
 			if !slices.Contains(axes, axis) {
 				at := root.Get("published").List[i].Get("when").Table[axis]
 				c.FaultKey(at, fmt.Sprintf("there is no axis %q in %s", axis, c.reader.doc.Name), suggest.Hint(axis, axes))
