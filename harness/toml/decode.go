@@ -60,8 +60,8 @@ func (d *Decoder) add(n *Node, onKey bool, message, hint string) {
 	}
 }
 
-// Full reports whether there are more mistakes than anyone reads. No more are kept, so the caller can
-// stop.
+// Full reports whether there are more mistakes than anyone would read. The decoder keeps no more, so the
+// caller can stop.
 func (d *Decoder) Full() bool { return len(d.Faults) >= keptFaults }
 
 // Into fills the struct that v points to. It ignores the keys in others.
@@ -203,8 +203,8 @@ func (d *Decoder) str(n *Node, v reflect.Value, key string, tag reflect.StructTa
 	v.SetString(s)
 }
 
-// exact is the largest integer for which all smaller ones are exact in float64. Settings in records are
-// read back as float64.
+// exact is the limit up to which float64 represents every integer. Settings in records are read back as
+// float64.
 const exact = 1 << 53
 
 func (d *Decoder) integer(n *Node, v reflect.Value, key string, tag reflect.StructTag) {

@@ -17,8 +17,8 @@ var (
 	anything = regexp.MustCompile(`^(?:\r\n|(?s:.))`)
 )
 
-// locator builds a tree of nodes with positions but without values. The TOML package does not report
-// positions. Its methods return false if they cannot continue.
+// locator builds a tree of nodes with positions, which the TOML package does not report, but without
+// values. The locator's methods return false if they cannot continue.
 type locator struct {
 	src   *Source
 	pos   int
@@ -31,8 +31,8 @@ type locator struct {
 	open  int    // start of the innermost list that is not closed, or -1
 }
 
-// locate returns the tree, and a fault if there is one. Bytes [0, sound) keep within the limits; they end
-// before or at the fault. open is the start of a list that is not closed, or -1.
+// locate returns the tree, or the first fault. Bytes [0, sound) end before or at the fault, and are within
+// the limits on depth and keys. open is the start of a list that is not closed, or -1.
 func locate(src *Source) (root *Node, sound, open int, fault *Fault) {
 	root = &Node{Table: map[string]*Node{}, Source: src}
 	l := &locator{src: src, root: root, table: root, open: -1}
@@ -167,8 +167,8 @@ func (l *locator) header() bool {
 	return true
 }
 
-// child returns the table under a key, or the last one of a list of tables. It creates the table, or a new
-// element of the list, if needed.
+// child returns the table under a key, or the last table of a list. It creates the table, or a new element
+// of the list, if needed. It returns nil after reporting a key that is already defined.
 func (l *locator) child(at *Node, p part, want origin) *Node {
 	old := at.Table[p.name]
 	table := &Node{Table: map[string]*Node{}, Source: l.src, span: p.span, origin: want}

@@ -68,7 +68,7 @@ func (n *Node) Text(key string) (string, bool) {
 // Keys returns the keys of a table in the order of the file. Merged keys come last.
 func (n *Node) Keys() []string { return n.order }
 
-// Set sets the value of a key.
+// Set sets the value of a key. A new key comes last.
 func (n *Node) Set(key string, value *Node) {
 	if n.Table[key] == nil {
 		n.order = append(n.order, key)

@@ -20,7 +20,7 @@ const (
 // Parse reads a document. The node is nil if the text is not TOML.
 func Parse(file, text string) (*Node, Faults) {
 	if len(text) > MaxSize {
-		return nil, Faults{tooLarge(file)}
+		return nil, Faults{{File: file, Message: fmt.Sprintf("the file is larger than %d kB", MaxSize/1000), Hint: "keep results and data in other files"}}
 	}
 	src := &Source{file, strings.TrimPrefix(text, "\ufeff")} // a mark that some editors write
 	root, sound, open, fault := locate(src)
@@ -37,13 +37,8 @@ func Parse(file, text string) (*Node, Faults) {
 	return root, nil
 }
 
-// tooLarge is the fault of a file of more than MaxSize bytes.
-func tooLarge(file string) Fault {
-	return Fault{File: file, Message: fmt.Sprintf("the file is larger than %d kB", MaxSize/1000), Hint: "keep results and data in other files"}
-}
-
-// invalid returns the fault of a text that is not TOML. If a list is not closed, the error appears only
-// after the list.
+// invalid returns the fault of a text that is not TOML. The hint names a list that is not closed, because
+// the error only appears after it.
 func (s *Source) invalid(err error, open int) Fault {
 	var bad toml.ParseError
 	if !errors.As(err, &bad) {

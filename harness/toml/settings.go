@@ -67,8 +67,8 @@ type Declared struct {
 	Name    string
 	Default any          // ready for JSON
 	Allowed string       // the values that the decoder and the struct's own check allow
-	Of      reflect.Type // the struct, and the name of its field
-	Field   string
+	Of      reflect.Type // the struct
+	Field   string       // the name of its field
 }
 
 // Declarations describes the settings of a pointer to a struct. Settings of tables inside it have names
@@ -133,7 +133,7 @@ func allowed(f reflect.StructField, name string, whole any) string {
 	return form
 }
 
-// refusal returns the message of the struct's check for a number below every range.
+// refusal returns why the struct's own check rejects -1 for a number, or "" if it does not.
 func refusal(name string, f reflect.StructField, whole any) string {
 	v := reflect.New(reflect.TypeOf(whole).Elem())
 	v.Elem().Set(reflect.ValueOf(whole).Elem())
@@ -153,7 +153,7 @@ func refusal(name string, f reflect.StructField, whole any) string {
 	return said(checker.Check(), name)
 }
 
-// said returns the part of an error about a setting, without the given value.
+// said returns what an error says about a setting, without the value -1.
 func said(err error, name string) string {
 	if several, is := err.(interface{ Unwrap() []error }); is {
 		for _, one := range several.Unwrap() {
