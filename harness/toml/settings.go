@@ -36,12 +36,9 @@ func settings(v reflect.Value) []setting {
 }
 
 // Keys returns the names that a file may set in a struct of settings, or in a pointer to one.
-func Keys(v any) []string {
-	var out []string
-	if p := reflect.Indirect(reflect.ValueOf(v)); p.Kind() == reflect.Struct {
-		for _, f := range settings(p) {
-			out = append(out, f.name)
-		}
+func Keys(v any) (out []string) {
+	for _, s := range All(v) {
+		out = append(out, s.Name)
 	}
 	return out
 }
