@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// apart holds the test images against the training images. A test set that is a part of
-// the training set tests nothing; some twins are only noted, as people's pictures often
-// have them.
+// apart compares the test images with the training images. It returns an error if every test
+// image is also a training image, unless the test set was split off the training set. Fewer
+// twins only give a note.
 func (s *Set) apart(divided bool) error {
 	dim, seen := s.Dim(), map[[sha256.Size]byte]bool{}
 	for i := range s.Train.Len() {
@@ -23,9 +23,9 @@ func (s *Set) apart(divided bool) error {
 	case twins == 0:
 		return nil
 	case twins == s.Test.Len() && !divided:
-		err := fmt.Errorf("%w: every test image is a training image, too", ErrConfig)
-		return hint(err, "give test images of their own, or none: then a part of each class is set aside")
+		err := fmt.Errorf("%w: every test image is also a training image", ErrConfig)
+		return hint(err, "use other test images, or leave out test: a part of each class is then set aside")
 	}
-	s.Notes = append(s.Notes, fmt.Sprintf("%s: %d of %d test images are training images, too", s.Name, twins, s.Test.Len()))
+	s.Notes = append(s.Notes, fmt.Sprintf("%s: %d of %d test images are also training images", s.Name, twins, s.Test.Len()))
 	return nil
 }

@@ -16,14 +16,14 @@ import (
 
 var cifar10 = source{
 	Info: Info{
-		Name: "cifar-10", Title: "CIFAR-10", Text: "CIFAR-10, photographs of things and animals, 32x32 colour (Krizhevsky)",
+		Name: "cifar-10", Title: "CIFAR-10", Text: "CIFAR-10, photographs of objects and animals, 32x32 colour (Krizhevsky)",
 		Terms:   "by A. Krizhevsky, V. Nair and G. Hinton, who state no licence and ask to be cited: A. Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009",
 		Classes: []string{"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"},
 		H:       32, W: 32, Ch: 3, Train: 50000, Test: 10000,
 	},
 	standIn: "colour-symbols",
 	folders: []string{"cifar-10", "", "cifar-10/cifar-10-batches-bin", "cifar-10-batches-bin"},
-	load:    cifar10Form.load,
+	load:    loadCIFAR,
 	downloads: []download{{
 		name: cifarArchive, size: 170052171,
 		sha: "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
@@ -47,35 +47,28 @@ var cifar10 = source{
 	},
 }
 
-// cifarFiles are the training batches, then the test batch.
+// cifarFiles lists the training batches and then the test batch.
 var cifarFiles = []string{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin", "test_batch.bin"}
 
-const cifarArchive = "cifar-10-binary.tar.gz"
+const (
+	cifarArchive = "cifar-10-binary.tar.gz"
+	cifarBatch   = 10_000 // images in a batch; fewer if classes were left out
+)
 
-var cifar10Form = cifarForm{archive: cifarArchive, files: cifarFiles, labels: 1, most: 10000}
-
-// cifarForm is how a dataset like CIFAR-10 is packed.
-type cifarForm struct {
-	archive string
-	files   []string // the training batches, then the test batch
-	labels  int      // bytes of a record before its pixels; the last one is the class
-	most    int      // records of a batch; a cut to some classes has fewer
-}
-
-// load reads the batches in dir, or the archive of them.
-func (f cifarForm) load(ctx context.Context, s *source, dir string, wanted []bool) (*contents, error) {
-	b := &batches{form: f, wanted: wanted, parts: make([]Split, len(f.files)), sums: map[string]string{}}
+// loadCIFAR reads the batches in dir, or else their archive.
+func loadCIFAR(ctx context.Context, s *source, dir string, wanted []bool) (*contents, error) {
+	b := &batches{wanted: wanted, parts: make([]Split, len(cifarFiles)), sums: map[string]string{}}
 	for k := range b.counts {
 		b.counts[k] = make([]int, len(s.Classes))
 	}
 	var paths []string
-	for _, name := range f.files {
+	for _, name := range cifarFiles {
 		if p := first(dir, name, name+".gz"); p != "" {
 			paths = append(paths, p)
 		}
 	}
-	if len(paths) < len(f.files) {
-		archive := first(dir, f.archive)
+	if len(paths) < len(cifarFiles) {
+		archive := first(dir, cifarArchive)
 		if archive == "" {
 			return nil, errAbsent
 		}
@@ -88,15 +81,15 @@ func (f cifarForm) load(ctx context.Context, s *source, dir string, wanted []boo
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if err := b.file(f.files[i], p); err != nil {
+			if err := b.file(cifarFiles[i], p); err != nil {
 				return nil, at(p, err)
 			}
 		}
 	}
 	c := &contents{names: s.Classes, shape: s.shape(), counts: b.counts[:], files: paths, verified: true}
-	for i, name := range f.files {
+	for i, name := range cifarFiles {
 		split := &c.train
-		if i == len(f.files)-1 {
+		if i == len(cifarFiles)-1 {
 			split = &c.test
 		}
 		split.Images = append(split.Images, b.parts[i].Images...)
@@ -107,25 +100,24 @@ func (f cifarForm) load(ctx context.Context, s *source, dir string, wanted []boo
 	return c, nil
 }
 
-// batches gathers the parts of a dataset, which an archive holds in any order.
+// batches collects the batches of the dataset, which an archive may hold in any order.
 type batches struct {
-	form   cifarForm
-	wanted []bool
+	wanted []bool // classes to keep
 	parts  []Split
-	counts [2][]int
+	counts [2][]int // numbers of images of all classes, training and test
 	sums   map[string]string
 }
 
 func (b *batches) read(name string, r io.Reader) error {
-	i := slices.Index(b.form.files, name)
+	i := slices.Index(cifarFiles, name)
 	if i < 0 {
 		return nil
 	}
 	if b.sums[name] != "" {
-		return fmt.Errorf("%w: %s is there twice", ErrCorrupt, name)
+		return fmt.Errorf("%w: %s appears twice", ErrCorrupt, name)
 	}
 	sum := sha256.New()
-	err := b.form.parse(io.TeeReader(r, sum), &b.parts[i], b.wanted, b.counts[i/(len(b.parts)-1)])
+	err := parseCIFAR(io.TeeReader(r, sum), &b.parts[i], b.wanted, b.counts[i/(len(b.parts)-1)])
 	b.sums[name] = hex.EncodeToString(sum.Sum(nil))
 	return err
 }
@@ -164,11 +156,11 @@ func (b *batches) archive(ctx context.Context, file string) error {
 			return at(entry.Name, err)
 		}
 	}
-	// What follows the archive's end must be read for gzip to compare its checksum.
+	// gzip only compares its checksum at the end of the file, which is after the end of the archive.
 	if _, err := io.Copy(io.Discard, f); err != nil {
 		return sets.Damage(err)
 	}
-	for _, name := range b.form.files {
+	for _, name := range cifarFiles {
 		if b.sums[name] == "" {
 			return fmt.Errorf("%w: it has no %s", ErrTruncated, name)
 		}
@@ -176,12 +168,12 @@ func (b *batches) archive(ctx context.Context, file string) error {
 	return nil
 }
 
-// parse reads a batch of the binary version: records of labels and three planes, red,
-// green and blue. It appends to s the records whose class has wanted[class], brought to
-// [h, w, channel], and counts all.
-func (f cifarForm) parse(r io.Reader, s *Split, wanted []bool, count []int) error {
+// parseCIFAR reads a binary batch: records of a label and three planes of pixels, red, green and blue.
+// It appends the images of wanted classes to s, as [h, w, channel], and counts the images of every
+// class.
+func parseCIFAR(r io.Reader, s *Split, wanted []bool, count []int) error {
 	const plane = 32 * 32
-	record := make([]byte, f.labels+3*plane)
+	record := make([]byte, 1+3*plane)
 	for i := 0; ; i++ {
 		n, err := io.ReadFull(r, record)
 		switch {
@@ -191,10 +183,10 @@ func (f cifarForm) parse(r io.Reader, s *Split, wanted []bool, count []int) erro
 			return fmt.Errorf("%w: record %d has %d of %d bytes", ErrTruncated, i, n, len(record))
 		case err != nil:
 			return sets.Damage(err)
-		case i == f.most:
-			return fmt.Errorf("%w: more than %d records", ErrOversized, f.most)
+		case i == cifarBatch:
+			return fmt.Errorf("%w: more than %d records", ErrOversized, cifarBatch)
 		}
-		label := int(record[f.labels-1])
+		label := int(record[0])
 		if label >= len(wanted) {
 			return badLabel(i, float64(label), len(wanted))
 		}
@@ -203,7 +195,7 @@ func (f cifarForm) parse(r io.Reader, s *Split, wanted []bool, count []int) erro
 			continue
 		}
 		s.Labels = append(s.Labels, label)
-		at, pixels := len(s.Images), record[f.labels:]
+		at, pixels := len(s.Images), record[1:]
 		s.Images = append(s.Images, pixels...)
 		for c := range 3 {
 			for p, v := range pixels[c*plane : (c+1)*plane] {

@@ -16,45 +16,45 @@ import (
 	"dgkip/harness/rng"
 )
 
-// Config describes people's own images, in a table [data.NAME] of an experiment.
+// Config describes your own images, in a table [data.NAME] of an experiment. Format is the kind of
+// Train and Test:
 //
-//	format  train and test are
-//	npz     archives of numpy arrays: images uint8 [n, h, w] or [n, h, w, channel], labels of
-//	        an integer type. Without test, the file of train is searched for test arrays.
-//	folder  directories with one sub-folder of PNG or JPEG images a class, taken by name
+//	npz     files of numpy arrays: images uint8 [n, h, w] or [n, h, w, channel], and labels of an
+//	        integer type. Without Test, the file of Train may also hold the test arrays.
+//	folder  folders with one sub-folder of PNG or JPEG images for each class
 //
-// Where there is no test set, a part of each class is set aside for it. Prefer PNG:
-// what a JPEG decodes to may change with the release of Go, and the digest with it.
+// Without a test set, a part of each class is set aside for testing. Prefer PNG: another release of
+// Go may decode a JPEG to other pixels, which changes the digest.
 type Config struct {
 	Format string `toml:"format" enum:"npz,folder"`
 	Train  string `toml:"train"`
 	Test   string `toml:"test"`
 
-	// Names of images and labels in an npz file; without them the usual ones are
-	// tried.
+	// Names of the arrays of images and labels in an npz file. By default the usual names
+	// are tried.
 	TrainArrays []string `toml:"train_arrays"`
 	TestArrays  []string `toml:"test_arrays"`
 
-	// Names of the classes, in the order of their numbers. Of a folder, these
-	// sub-folders are read; without them all, by name.
+	// Names of the classes, in the order of their numbers. With folders, only these
+	// sub-folders are read, or by default all in the order of their names.
 	Names   []string `toml:"names"`
-	Classes []int    `toml:"classes"` // to use where a run names none
+	Classes []int    `toml:"classes"` // numbers of the classes to use, by default all
 
-	TestFraction float64 `toml:"test_fraction" min:"0.001"` // of each class, without a test set; 0 means 0.2
-	SplitSeed    uint64  `toml:"split_seed"`
+	TestFraction float64 `toml:"test_fraction" min:"0.001"` // part of each class to set aside if there is no test set; 0 means 0.2
+	SplitSeed    uint64  `toml:"split_seed"`                // seed of that choice
 
-	// What the images must be, where given. A folder of grey and coloured images
-	// is converted to this number of channels.
+	// Channels, if given, is the number of channels that arrays must have and that pictures
+	// in folders are converted to.
 	Channels int   `toml:"channels"`
-	Size     []int `toml:"size"` // height and width
+	Size     []int `toml:"size"` // if given, the height and width that images must have
 
-	// Characters says that mirror images belong to no class: the strategy dsa does
-	// not flip such images.
+	// Characters means that a mirror image no longer belongs to its class, as with letters.
+	// The strategy dsa then does not flip images.
 	Characters bool `toml:"characters"`
 }
 
-// Load returns the dataset, under the name it has in the experiment. Relative paths
-// start from the directory base.
+// Load returns the dataset that the experiment calls name. Relative paths start from the directory
+// base.
 func (c Config) Load(ctx context.Context, name, base string) (*Set, error) {
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("[data.%s]: %w: %w", name, ErrConfig, err)
@@ -88,21 +88,21 @@ func (c *Config) load(ctx context.Context, name, base string) (*Set, error) {
 	return set, set.apart(raw.divided)
 }
 
-// CheckValues finds settings that are wrong whatever the others are.
+// CheckValues returns an error for settings that are wrong whatever the other settings are.
 func (c Config) CheckValues() error {
 	var errs []error
 	bad := func(key, why, hint string) { errs = append(errs, &method.BadSetting{Key: key, Why: why, Hint: hint}) }
 	if !(c.TestFraction >= 0 && c.TestFraction < 1) {
-		bad("test_fraction", fmt.Sprintf("is %v", c.TestFraction), "the part of each class kept for testing, between 0 and 1")
+		bad("test_fraction", fmt.Sprintf("must be between 0 and 1, not %v", c.TestFraction), "it is the part of each class that is set aside for testing")
 	}
 	if c.Channels != 0 && c.Channels != 1 && c.Channels != 3 {
-		bad("channels", fmt.Sprintf("is %d", c.Channels), "1 for grey, 3 for colour, or leave it out")
+		bad("channels", fmt.Sprintf("must be 1 or 3, not %d", c.Channels), "write 1 for grey, 3 for colour, or leave it out")
 	}
 	if c.Size != nil && (len(c.Size) != 2 || c.Size[0] <= 0 || c.Size[1] <= 0) {
-		bad("size", fmt.Sprintf("is %v", c.Size), "write size = [HEIGHT, WIDTH]")
+		bad("size", fmt.Sprintf("must be two positive integers, not %v", c.Size), "write size = [HEIGHT, WIDTH]")
 	}
 	if len(c.Classes) == 1 {
-		bad("classes", "must name two classes or more", "")
+		bad("classes", "must name at least two classes", "")
 	}
 	for i, class := range c.Classes {
 		if slices.Contains(c.Classes[:i], class) {
@@ -112,12 +112,12 @@ func (c Config) CheckValues() error {
 	}
 	for i, name := range c.Names {
 		if name == "" || strings.Contains(name, "\n") || slices.Contains(c.Names[:i], name) {
-			bad("names", fmt.Sprintf("has %q, which is empty, more than a line, or there twice", name), "each class has a name of its own")
+			bad("names", fmt.Sprintf("has %q, which is empty, has a line break, or appears twice", name), "give each class its own name")
 		}
 	}
 	for _, a := range c.arrays() {
 		if a.names != nil && len(a.names) != 2 {
-			bad(a.key, fmt.Sprintf("is %q", a.names), fmt.Sprintf(`write %s = ["IMAGES", "LABELS"]`, a.key))
+			bad(a.key, fmt.Sprintf("must be two names, not %q", a.names), fmt.Sprintf(`write %s = ["IMAGES", "LABELS"]`, a.key))
 		}
 	}
 	return errors.Join(errs...)
@@ -136,11 +136,11 @@ func (c Config) Check() error {
 	}
 	for _, a := range c.arrays() {
 		if a.names != nil && c.Format != "npz" {
-			bad(a.key, "is for npz", "leave it out")
+			bad(a.key, `only applies to format = "npz"`, "leave it out")
 		}
 	}
 	if c.TestFraction > 0 && (c.Test != "" || c.TestArrays != nil) {
-		bad("test_fraction", "has no place: there is a test set already", "leave test_fraction out, or the test set")
+		bad("test_fraction", "only applies without a test set", "leave out test_fraction, or the test set")
 	}
 	return errors.Join(errs...)
 }
@@ -154,7 +154,7 @@ func (c *Config) arrays() []arrayNames {
 	return []arrayNames{{"train_arrays", c.TrainArrays}, {"test_arrays", c.TestArrays}}
 }
 
-// resolve returns the place of a path of the settings.
+// resolve returns a path of the settings, with relative paths starting from base.
 func resolve(base, path string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path
@@ -162,7 +162,7 @@ func resolve(base, path string) string {
 	return filepath.Join(base, path)
 }
 
-// find checks that there is something of the right kind at each path.
+// find returns an error unless every path leads to what the format needs, a file or a folder.
 func (c *Config) find(base string) error {
 	for _, p := range []struct{ key, path string }{{"train", c.Train}, {"test", c.Test}} {
 		if p.path == "" {
@@ -179,16 +179,16 @@ func (c *Config) find(base string) error {
 		case errors.Is(err, fs.ErrNotExist):
 			err = fmt.Errorf("%s: %w: looked for %s", setting, fs.ErrNotExist, place)
 			if !filepath.IsAbs(p.path) && missing != nil {
-				return hint(err, "%s, the folder of an experiment that the program carries, is not here: name the file by its path, -exp PATH/NAME.toml", base)
+				return hint(err, "the experiment is built into this program, and its folder %s does not exist here: name your own file by its path, -exp PATH/NAME.toml", base)
 			}
-			return hint(err, "relative paths start from %s, the folder of the experiment's file, and ~ is a name like any other", base)
+			return hint(err, "relative paths start from %s, the folder of the experiment's file; ~ is not expanded", base)
 		case err != nil:
 			return fmt.Errorf("%s: %w", setting, err)
 		case info.IsDir() && !folder:
-			return hint(fmt.Errorf("%s: %w: %s is a folder, and format = %q reads files", setting, ErrFormat, place, c.Format),
+			return hint(fmt.Errorf("%s: %w: %s is a folder, but format = %q needs a file", setting, ErrFormat, place, c.Format),
 				`write format = "folder" for a folder with a sub-folder of images for each class`)
 		case !info.IsDir() && folder:
-			return hint(fmt.Errorf("%s: %w: %s is a file, and format = \"folder\" reads folders", setting, ErrFormat, place),
+			return hint(fmt.Errorf("%s: %w: %s is a file, but format = \"folder\" needs a folder", setting, ErrFormat, place),
 				`write format = "npz" for a file of arrays`)
 		}
 	}
@@ -203,16 +203,16 @@ func (c *Config) read(ctx context.Context, base string) (*contents, error) {
 	return c.readFolders(ctx, train, test)
 }
 
-// same checks the size of test images against that of the training images.
+// same returns an error unless test images of size s are as large as the training images.
 func (c *contents) same(s shape) error {
 	if s == c.shape {
 		return nil
 	}
-	return fmt.Errorf("%w: %v, the training images are %v", ErrShape, s, c.shape)
+	return fmt.Errorf("%w: %v, but the training images are %v", ErrShape, s, c.shape)
 }
 
-// number names classes by their numbers, up to the largest label, unless they have
-// names.
+// number returns the names of the classes: those in the settings, or else the numbers up to the
+// largest label.
 func (c *Config) number(out *contents) []string {
 	if len(c.Names) > 0 {
 		return c.Names
@@ -230,25 +230,25 @@ func (c *Config) number(out *contents) []string {
 	return names
 }
 
-// fits compares images with what the settings demand of them.
+// fits returns an error unless the images have a usable form, and the form that the settings require.
 func (c *Config) fits(raw *contents) error {
 	kind, why, help := ErrShape, "", ""
 	switch {
 	case raw.train.Len() == 0 || len(raw.names) == 0 || raw.dim() == 0:
 		kind, why = ErrFormat, "no images"
 	case raw.ch != 1 && raw.ch != 3:
-		why, help = fmt.Sprintf("%d channels", raw.ch), "images are [n, h, w], or [n, h, w, channel] with 1 or 3 channels, the last to vary fastest"
+		why, help = fmt.Sprintf("%d channels", raw.ch), "images must be [n, h, w], or [n, h, w, channel] with 1 or 3 channels"
 		if raw.h == 1 || raw.h == 3 {
-			help = fmt.Sprintf("%dx%dx%d looks like channels first: np.transpose(x, (0, 2, 3, 1)) puts them last", raw.h, raw.w, raw.ch)
+			help = fmt.Sprintf("%dx%dx%d looks like channels first: np.transpose(x, (0, 2, 3, 1)) moves them last", raw.h, raw.w, raw.ch)
 		}
 	case c.Channels != 0 && raw.ch != c.Channels:
-		why, help = fmt.Sprintf("%d channels", raw.ch), fmt.Sprintf("channels = %d asks for another number", c.Channels)
+		why, help = fmt.Sprintf("%d channels", raw.ch), fmt.Sprintf("channels = %d requires another number", c.Channels)
 	case c.Size != nil && (raw.h != c.Size[0] || raw.w != c.Size[1]):
-		why, help = fmt.Sprintf("%dx%d pixels", raw.h, raw.w), fmt.Sprintf("size = [%d, %d] asks for others: leave it out, or scale the images", c.Size[0], c.Size[1])
+		why, help = fmt.Sprintf("%dx%d pixels", raw.h, raw.w), fmt.Sprintf("size = [%d, %d] requires another size: leave it out, or scale the images", c.Size[0], c.Size[1])
 	case len(raw.names) == 1:
-		kind, why = ErrClass, fmt.Sprintf("only one class (%s); two are needed at least", raw.names[0])
+		kind, why = ErrClass, fmt.Sprintf("only one class (%s); at least two are needed", raw.names[0])
 		if c.Format == "folder" {
-			help = "each sub-folder is a class: the images of each lie in one of their own"
+			help = "put the images of each class into a sub-folder of their own"
 		}
 	default:
 		return nil
@@ -260,9 +260,8 @@ func (c *Config) fits(raw *contents) error {
 	return hint(err, "%s", help)
 }
 
-// divide sets a part of each class aside for testing. What it chooses in a class
-// depends on the number of that class's images only, so that runs on fewer classes
-// have the same split.
+// divide sets a part of each class aside for testing. Its choice in a class does not depend on the
+// other classes, so that runs on fewer classes have the same split.
 func (c *Config) divide(s Split, dim, classes int) (train, test Split) {
 	fraction := c.TestFraction
 	if fraction == 0 {
@@ -272,7 +271,7 @@ func (c *Config) divide(s Split, dim, classes int) (train, test Split) {
 	aside := make([]bool, s.Len())
 	for l, list := range where {
 		n := int(math.Round(fraction * float64(len(list))))
-		n = max(min(n, len(list)-1), min(1, len(list)-1)) // one of each at least
+		n = max(min(n, len(list)-1), min(1, len(list)-1)) // at least one image on each side, if there are two
 		perm := rng.Stream(c.SplitSeed, "data", "split", strconv.Itoa(l)).Perm(len(list))
 		for _, k := range perm[:max(n, 0)] {
 			aside[list[k]] = true

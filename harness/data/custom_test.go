@@ -82,8 +82,8 @@ func oneColour(format string, w, h int, c color.Color) []byte {
 	return b.Bytes()
 }
 
-// TestCustom loads the same four training and two test images from all formats:
-// the digests must agree.
+// TestCustom loads the same four training and two test images from all formats. Their digests
+// must agree.
 func TestCustom(t *testing.T) {
 	train, trainLabels := []byte{10, 11, 20, 21, 30, 31, 40, 41}, []byte{0, 0, 1, 1}
 	test, testLabels := []byte{50, 51, 60, 61}, []byte{0, 1}
@@ -219,21 +219,21 @@ func TestCustomErrors(t *testing.T) {
 	}{
 		{npzOf("nowhere.npz"), os.ErrNotExist, "relative paths start from " + dir},
 		{npzOf("float.npz"), ErrFormat, "float32[2 1 1]"},
-		{npzOf("floatlabels.npz"), ErrFormat, "labels are whole numbers"},
-		{npzOf("columns.npz"), ErrClass, "needs two images"}, // it is read
+		{npzOf("floatlabels.npz"), ErrFormat, "labels must be whole numbers"},
+		{npzOf("columns.npz"), ErrClass, "at least two images"}, // it is read
 		{npzOf("flat.npz"), ErrShape, "[n, h, w] or [n, h, w, channel]"},
 		{npzOf("fewer.npz"), ErrCount, "2 labels for 1 images"},
 		{npzOf("none.npz"), ErrFormat, "no images"},
 		{npzOf("planes.npz"), ErrShape, "4 channels"},
 		{npzOf("negative.npz"), ErrLabel, "image 1 has label -1"},
-		{npzOf("odd.npz"), ErrFormat, "among a, b there are no"},
+		{npzOf("odd.npz"), ErrFormat, "no images and labels with known names among a, b"},
 		{npzOf("cut.npz"), ErrMagic, "neither an NPZ nor a PyTorch file"},
 		{npzOf("bad.npz"), ErrCorrupt, "bad.npz"},
 		{Config{Format: "npz", Train: "good.npz", TrainArrays: []string{"x", "z"}}, ErrFormat, `no array "z"`},
 		{Config{Format: "npz", Train: "good.npz", Names: []string{"only"}}, ErrLabel, "labels are 0 to 0"},
-		{Config{Format: "npz", Train: "good.npz", Channels: 3}, ErrShape, "channels = 3 asks"},
-		{Config{Format: "npz", Train: "good.npz", Size: []int{2, 2}}, ErrShape, "size = [2, 2] asks"},
-		{npzOf("good.npz"), ErrClass, "needs two images"},
+		{Config{Format: "npz", Train: "good.npz", Channels: 3}, ErrShape, "channels = 3 requires"},
+		{Config{Format: "npz", Train: "good.npz", Size: []int{2, 2}}, ErrShape, "size = [2, 2] requires"},
+		{npzOf("good.npz"), ErrClass, "at least two images"},
 		{folder("sizes"), ErrShape, filepath.Join("sizes", "b", "1.png")},
 		{folder("broken"), ErrMagic, "neither PNG nor JPEG"},
 		{folder("short"), ErrTruncated, filepath.Join("short", "a", "1.png")},
@@ -243,14 +243,14 @@ func TestCustomErrors(t *testing.T) {
 		{folder("empty"), ErrClass, ".png, .jpg or .jpeg"},
 		{folder("bare"), ErrFormat, "a folder of their own"},
 		{folder("glass"), ErrFormat, "transparent"},
-		{folder("one"), ErrClass, filepath.Join(dir, "one") + ": class not available: only one class (a); two are needed at least"},
+		{folder("one"), ErrClass, filepath.Join(dir, "one") + ": class not available: only one class (a); at least two are needed"},
 		{npzOf("single.npz"), ErrClass, "single.npz: class not available: only one class (0)"},
-		{npzOf("two"), ErrFormat, `mine: train = "two": unsupported kind of content: ` + filepath.Join(dir, "two") + ` is a folder, and format = "npz" reads files`},
+		{npzOf("two"), ErrFormat, `mine: train = "two": unsupported kind of content: ` + filepath.Join(dir, "two") + ` is a folder, but format = "npz" needs a file`},
 		{npzOf("two"), ErrFormat, `write format = "folder"`},
 		{folder("good.npz"), ErrFormat, `write format = "npz" for a file`},
 		{folder("../pictures"), os.ErrNotExist, `mine: train = "../pictures": file does not exist: looked for ` + filepath.Join(filepath.Dir(dir), "pictures")},
 		{Config{Format: "npz", Train: "good.npz", Test: "nil.npz"}, os.ErrNotExist, `test = "nil.npz": file does not exist`},
-		{folder("deep"), ErrClass, "no images in " + filepath.Join(dir, "deep", "a") + ", but the folder y"},
+		{folder("deep"), ErrClass, "no images in " + filepath.Join(dir, "deep", "a") + ", only the folder y"},
 		{Config{Format: "folder", Train: "two", Test: "one"}, ErrClass, "no folder " + filepath.Join(dir, "one", "b")},
 		{Config{Format: "folder", Train: "two", Names: []string{"a", "z"}}, ErrClass, "no folder " + filepath.Join(dir, "two", "z")},
 	} {
@@ -285,8 +285,8 @@ func TestFolderFaults(t *testing.T) {
 		}
 	}
 	got, want := strings.Join(where, ""), `all/a/1.png: not a file of this kind: neither PNG nor JPEG
-all/a/3.png: unexpected size of images: 3x2 pixels; those before it have 2x2
-class not available: no images in all/b, but x.txt
+all/a/3.png: unexpected image size: 3x2 pixels; earlier images have 2x2
+class not available: no images in all/b, only x.txt
 all/c/2.png: file ends early: the file is empty
 all/d/1.png: not a file of this kind: neither PNG nor JPEG
 and 4 more`
@@ -295,7 +295,7 @@ and 4 more`
 	}
 }
 
-// TestCheck lists settings that cannot be, and what is said of them.
+// TestCheck checks the messages for invalid settings.
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		config Config
@@ -305,13 +305,13 @@ func TestCheck(t *testing.T) {
 		{Config{Format: "npz"}, `write train = "PATH"`},
 		{Config{Format: "npz", Train: "i", TrainArrays: []string{"x"}}, `train_arrays = ["IMAGES", "LABELS"]`},
 		{Config{Format: "folder", Train: "i", TestArrays: []string{"x", "y"}}, "test_arrays"},
-		{Config{Format: "folder", Train: "i", TestFraction: 1}, "between 0 and 1"},
-		{Config{Format: "folder", Train: "i", Test: "j", TestFraction: 0.1}, "there is a test set already"},
-		{Config{Format: "folder", Train: "i", Channels: 2}, "1 for grey"},
+		{Config{Format: "folder", Train: "i", TestFraction: 1}, "must be between 0 and 1, not 1"},
+		{Config{Format: "folder", Train: "i", Test: "j", TestFraction: 0.1}, "test_fraction only applies without a test set"},
+		{Config{Format: "folder", Train: "i", Channels: 2}, "must be 1 or 3, not 2"},
 		{Config{Format: "folder", Train: "i", Size: []int{3}}, "size = [HEIGHT, WIDTH]"},
 		{Config{Format: "folder", Train: "i", Names: []string{"a", "b", "a"}}, `names has "a"`},
 		{Config{Format: "folder", Train: "i", Names: []string{"a", ""}}, `names has ""`},
-		{Config{Format: "folder", Train: "i", Classes: []int{1}}, "classes must name two classes"},
+		{Config{Format: "folder", Train: "i", Classes: []int{1}}, "classes must name at least two classes"},
 	} {
 		if _, err := c.config.Load(context.Background(), "mine", ""); !errors.Is(err, ErrConfig) || !strings.HasPrefix(err.Error(), "[data.mine]: ") {
 			t.Errorf("%+v: %v", c.config, err)
@@ -395,28 +395,29 @@ func TestFolderLinks(t *testing.T) {
 	}
 }
 
-// What lies beside the images of a class is told, and that images are there twice.
+// Other entries in the folder of a class give a note, and so do test images that are also
+// training images.
 func TestFolderNotes(t *testing.T) {
 	image, other := oneColour("png", 2, 2, color.Gray{9}), oneColour("png", 2, 2, color.Gray{8})
 	dir := put(t, map[string][]byte{"all/a/1.png": image, "all/a/2.png": image, "all/a/3.bmp": image, "all/a/in/4.png": image, "all/a/.hidden": image, "all/b/1.png": other, "all/b/2.png": other})
 	s, err := Config{Format: "folder", Train: "all"}.Load(context.Background(), "mine", dir)
-	if err != nil || len(s.Notes) != 2 || !strings.HasPrefix(s.Notes[0], filepath.Join(dir, "all", "a")+": 2 not read, such as the folder in:") || s.Notes[1] != "mine: 2 of 2 test images are training images, too" {
+	if err != nil || len(s.Notes) != 2 || !strings.HasPrefix(s.Notes[0], filepath.Join(dir, "all", "a")+": 2 entries were not read, such as the folder in:") || s.Notes[1] != "mine: 2 of 2 test images are also training images" {
 		t.Errorf("%+v %v", s, err)
 	}
 }
 
-// A test set that is the training set is refused, whatever it is called.
+// A test set with the same images as the training set is refused, whatever its path.
 func TestTestedOnTraining(t *testing.T) {
 	image, other := oneColour("png", 2, 2, color.Gray{9}), oneColour("png", 2, 2, color.Gray{8})
 	dir := put(t, map[string][]byte{"all/a/1.png": image, "all/b/1.png": other, "copy/a/9.png": image, "copy/b/9.png": other, "part/a/9.png": image, "part/b/9.png": oneColour("png", 2, 2, color.Gray{7})})
 	for _, test := range []string{"all", "copy"} {
 		_, err := Config{Format: "folder", Train: "all", Test: test}.Load(context.Background(), "mine", dir)
-		if !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "mine: bad setting: every test image is a training image, too\nhint: give") {
+		if !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "mine: bad setting: every test image is also a training image\nhint: use") {
 			t.Errorf("%s: %v", test, err)
 		}
 	}
 	s, err := Config{Format: "folder", Train: "all", Test: "part"}.Load(context.Background(), "mine", dir)
-	if err != nil || !slices.Equal(s.Notes, []string{"mine: 1 of 2 test images are training images, too"}) {
+	if err != nil || !slices.Equal(s.Notes, []string{"mine: 1 of 2 test images are also training images"}) {
 		t.Errorf("%+v %v", s, err)
 	}
 }

@@ -1,24 +1,21 @@
-// Package data loads labelled images: MNIST, Fashion-MNIST and CIFAR-10, people's
-// own, and two sets it draws itself; and brings their pixels to the scale that
-// networks and kernels work on.
+// Package data loads labelled images and transforms them for networks and kernels. It knows MNIST,
+// Fashion-MNIST, CIFAR-10 and two datasets that it draws itself, and reads your own images.
 //
-// A [Set] holds the images of the chosen classes as bytes x, in the order of the
-// published files, with labels 0, 1, ... in the order the classes were asked for.
-// A [Transform] maps them to the numbers z that everything else computes with,
+// A [Set] holds the images of the chosen classes as bytes x, in the order of the published files.
+// Its labels are 0, 1, ... in the order in which the classes were requested. A [Transform] maps the
+// bytes to the numbers z or u that networks and kernels use, and back:
 //
 //	z = (x/255 - mean_c) / sd_c              per channel c, over the training images
 //	u = (C + 0.1 tr(C)/d I)^(-1/2) (z - m)   with "zca"; m, C: mean and covariance of z
-//	u = (C + 0.1 tr(C)/d I)^(-1/2) v         with "norm-zca"; v: z less its own mean, over
-//	                                         its norm; C: mean of v v^T
+//	u = (C + 0.1 tr(C)/d I)^(-1/2) v         with "norm-zca"; v: z minus its own mean, divided
+//	                                         by its norm; C: mean of v v^T
 //
-// and back.
+// A Set's Digest covers the shape, the number of classes, and all images and labels, first of the
+// training split and then of the test split. It does not depend on packaging: whole files and files
+// with the chosen classes only, compressed or not, have the same digest. Any change to a pixel, to
+// the order of images or to the order of classes changes it.
 //
-// Identity: a Set's Digest is taken over the shape, the number of classes, and the
-// images and labels themselves, the training split first. Packaging does not enter:
-// whole files and a cut to the chosen classes, compressed or not, have the same
-// digest; another pixel, order of images or order of classes has another.
-//
-// Guarantee: the same bytes give the same Set, Digest and Transform on every
-// machine. Pixel sums are exact integers; where numbers are rounded, the order of
-// operations is fixed and no product is fused with a sum.
+// The same bytes give the same Set, Digest and Transform on every machine. Sums over pixels are
+// exact integers. Where numbers are rounded, the order of operations is fixed, and no product is
+// fused with a sum.
 package data

@@ -8,13 +8,13 @@ import (
 	"dgkip/harness/rng"
 )
 
-// Pictures must be the same bytes on every machine. Every product that feeds a sum is rounded
+// Pictures must have the same bytes on every machine. Every product that feeds a sum is rounded
 // by an explicit conversion, and elementary functions come from fmath.
 
 // point is a place on a picture in pixels; the first pixel spans [0, 1).
 type point struct{ x, y float64 }
 
-// mul is x*y, rounded, so that no compiler fuses it with a sum.
+// mul returns x*y. The conversion prevents the compiler from fusing the product with a sum.
 func mul(x, y float64) float64 { return float64(x * y) }
 
 func lerp(a, b, t float64) float64 { return a + mul(t, b-a) }
@@ -26,18 +26,18 @@ func sincos(a float64) (s, c float64) { return fmath.Sin(a), fmath.Cos(a) }
 // ease rises smoothly from 0 to 1 for t in [0, 1].
 func ease(t float64) float64 { return mul(mul(t, t), 3-mul(2, t)) }
 
-// hand makes random choices for a picture from its stream.
+// hand makes the random choices for a picture.
 type hand struct{ *rng.Rand }
 
 func (h hand) between(lo, hi float64) float64 { return lerp(lo, hi, h.Float64()) }
 
 func (h hand) chance(p float64) bool { return h.Float64() < p }
 
-// about returns a normal number of mean 0 with the given spread, cut at two spreads.
+// about returns a normal number with mean 0 and standard deviation sd, clipped at two deviations.
 func (h hand) about(sd float64) float64 { return mul(sd, min(max(h.Normal64(), -2), 2)) }
 
-// field is smooth noise: random values on a lattice with n steps a side over the
-// unit square, eased from one to the next.
+// field is smooth noise on the unit square: random values on a lattice with n steps a side, and
+// smooth interpolation between them.
 type field struct {
 	n int
 	v []float64 // [n+1, n+1]
@@ -59,9 +59,8 @@ func (f field) at(u, v float64) float64 {
 	return lerp(lerp(f.v[k], f.v[k+1], s), lerp(f.v[k+f.n+1], f.v[k+f.n+2], s), t)
 }
 
-// warp maps the coordinates in which a shape is described, with y downwards and
-// the shape within about [-1, 1], to pixels: an affine map, then a smooth
-// displacement.
+// warp maps a shape to pixels, by an affine map and then a smooth displacement. The coordinates of
+// shapes are roughly within [-1, 1], with y downwards.
 type warp struct {
 	a, b, c, d float64 // x' = a x + b y, y' = c x + d y
 	at         point
@@ -70,8 +69,7 @@ type warp struct {
 	size       float64 // of the picture
 }
 
-// turn returns the linear part of a map that scales by sx and sy, slants by
-// shear, then rotates by angle.
+// turn returns a linear map that scales by sx and sy, slants by shear, and then rotates by angle.
 func turn(sx, sy, shear, angle float64) warp {
 	s, c := sincos(angle)
 	return warp{
@@ -90,7 +88,7 @@ func (w *warp) point(p point) point {
 	return point{x + mul(w.bend, w.dx.at(u, v)), y + mul(w.bend, w.dy.at(u, v))}
 }
 
-// path maps a polygon or line, put in more points so that edges bend too.
+// path maps a polygon or a line. It adds points on the edges, so that these bend too.
 func (w *warp) path(p []point, closed bool) []point {
 	out := make([]point, 0, 4*len(p)+1)
 	for i, a := range p {
@@ -106,22 +104,22 @@ func (w *warp) path(p []point, closed bool) []point {
 	return out
 }
 
-// scan is the number of scan lines a row of pixels is filled with.
+// scan is the number of scan lines in a row of pixels.
 const scan = 4
 
-// picture is a canvas, and room for the shape that is being drawn on it.
+// picture is a canvas, with buffers for the shape that is being drawn.
 type picture struct {
 	side, ch int
-	px       []float64 // [side, side, ch], 0 for black and 1 for full light
-	cover    []float64 // [side, side], how much of each pixel the shape covers
-	xs       []float64
+	px       []float64 // [side, side, ch], 0 for black and 1 for white
+	cover    []float64 // [side, side], the part of each pixel that the shape covers
+	xs       []float64 // where a scan line crosses the shape's edges
 }
 
 func newPicture(side, ch int) *picture {
 	return &picture{side: side, ch: ch, px: make([]float64, side*side*ch), cover: make([]float64, side*side)}
 }
 
-// fill covers a polygon, holes by the even-odd rule.
+// fill sets cover to a polygon, by the even-odd rule.
 func (p *picture) fill(poly []point) {
 	clear(p.cover)
 	for row := range p.side {
@@ -142,7 +140,7 @@ func (p *picture) fill(poly []point) {
 	}
 }
 
-// span covers a scan line from x0 to x1.
+// span adds a scan line from x0 to x1 to cover.
 func (p *picture) span(row int, x0, x1 float64) {
 	x0, x1 = max(x0, 0), min(x1, float64(p.side))
 	if x0 >= x1 {
@@ -154,7 +152,7 @@ func (p *picture) span(row int, x0, x1 float64) {
 	}
 }
 
-// stroke covers a line drawn with a round pen.
+// stroke sets cover to a line drawn with a round pen of radius r.
 func (p *picture) stroke(line []point, r float64) {
 	clear(p.cover)
 	for k := 0; k+1 < len(line); k++ {
@@ -176,14 +174,14 @@ func (p *picture) stroke(line []point, r float64) {
 	}
 }
 
-// bounds returns the pixels a pen of radius r touches between a and b.
+// bounds returns the range of pixels that a pen of radius r may touch between a and b.
 func (p *picture) bounds(a, b, r float64) (from, to int) {
 	side := float64(p.side)
 	lo, hi := min(a, b)-r-1, max(a, b)+r+1
 	return int(min(max(lo, 0), side)), int(min(max(hi+1, 0), side))
 }
 
-// ink lays a colour over the covered pixels.
+// ink paints the covered pixels in a colour.
 func (p *picture) ink(colour func(c int) float64) {
 	for i, cover := range p.cover {
 		for c := 0; c < p.ch && cover > 0; c++ {
@@ -193,7 +191,7 @@ func (p *picture) ink(colour func(c int) float64) {
 	}
 }
 
-// each changes every value of the picture.
+// each replaces every value of the picture by f.
 func (p *picture) each(f func(x, y, c int, v float64) float64) {
 	for i, v := range p.px {
 		k := i / p.ch
@@ -201,8 +199,7 @@ func (p *picture) each(f func(x, y, c int, v float64) float64) {
 	}
 }
 
-// blur averages each pixel with its neighbours above, below, left and right,
-// which have weight w against 1.
+// blur averages each pixel, with weight 1, and its four neighbours, with weight w.
 func (p *picture) blur(w float64) {
 	old := slices.Clone(p.px)
 	p.each(func(x, y, c int, v float64) float64 {
@@ -217,7 +214,7 @@ func (p *picture) blur(w float64) {
 	})
 }
 
-// bytes writes the picture, one byte a value.
+// bytes writes the picture to dst, one byte for each value.
 func (p *picture) bytes(dst []byte) {
 	for i, v := range p.px {
 		dst[i] = byte(mul(clamp01(v), 255) + 0.5)

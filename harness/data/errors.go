@@ -12,8 +12,8 @@ import (
 // Fault is the type of the errors below.
 type Fault = sets.Fault
 
-// The kinds of errors of data. Errors of this package wrap one of these, name the
-// file, and end with lines that start with "hint: " and give instructions.
+// The kinds of errors. An error of this package wraps one of them and names the file. Lines that
+// start with "hint: " say what to do.
 const (
 	ErrUnknown   = Fault("no such dataset")
 	ErrMissing   = Fault("files not found")
@@ -25,8 +25,8 @@ const (
 	ErrMagic     = sets.ErrMagic
 	ErrFormat    = sets.ErrFormat
 	ErrLabel     = Fault("label out of range")
-	ErrCount     = Fault("number of images and labels differ")
-	ErrShape     = Fault("unexpected size of images")
+	ErrCount     = Fault("numbers of images and labels differ")
+	ErrShape     = Fault("unexpected image size")
 	ErrClass     = Fault("class not available")
 	ErrConfig    = Fault("bad setting")
 )
@@ -36,7 +36,7 @@ func hint(err error, format string, args ...any) error {
 	return fmt.Errorf("%w\nhint: %s", err, fmt.Sprintf(format, args...))
 }
 
-// at puts a place in front of err, unless it is there already.
+// at prefixes err with a place, unless err already names it.
 func at(place string, err error) error {
 	var file *fs.PathError
 	if errors.As(err, &file) && file.Path == place || strings.HasPrefix(err.Error(), place+":") {

@@ -11,8 +11,8 @@ import (
 
 func Example() {
 	ctx := context.Background()
-	// A built-in set needs no files; "mnist" with classes []int{3, 8} would be
-	// searched for, then downloaded.
+	// A built-in dataset needs no files. For "mnist", Load would search the files, or else
+	// download them.
 	set, err := data.Load(ctx, "symbols", []int{1, 0}, data.Options{})
 	if err != nil {
 		fmt.Println(err)
@@ -21,7 +21,7 @@ func Example() {
 	fmt.Println(set.Classes, set.Train.Len(), set.Test.Len(), set.H, set.W, set.Ch)
 	fmt.Println("built in:", set.BuiltIn, "identity:", set.Digest[:16])
 
-	// Networks and kernels see standardised numbers; the training images fix how.
+	// The transform for networks and kernels is fitted to the training images.
 	transform, err := data.Fit(ctx, "standard", set)
 	if err != nil {
 		fmt.Println(err)
@@ -50,9 +50,9 @@ func ExampleLoad_missing() {
 	// Output:
 	// true
 	// cifar-10: files not found, and downloading is switched off
-	// hint: give the folder that holds the files by -data DIR or in $DGKIP_DATA
-	// hint: without the files: "colour-symbols" is a built-in set of the same kind, with other results
-	// hint: searched nowhere (-data: no such folder), neither (cache: no such folder), each also in its folder cifar-10
+	// hint: name the folder that holds the files by -data DIR or in $DGKIP_DATA
+	// hint: without the files, use "colour-symbols", a built-in dataset of the same kind with other results
+	// hint: searched nowhere (-data: no such folder), neither (cache: no such folder), and the folder cifar-10 in each
 	// hint: cifar-10-binary.tar.gz: 170052171 bytes, sha-256 c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd
 	// hint: published at https://www.cs.toronto.edu/~kriz/ and https://cave.cs.toronto.edu/kriz/ and https://mindspore-website.obs.cn-north-4.myhuaweicloud.com/notebook/datasets/
 }

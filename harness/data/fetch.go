@@ -18,9 +18,12 @@ import (
 // fetcher downloads files.
 type fetcher struct {
 	progress func(file string, done, total int64)
-	stall    time.Duration // the next address is tried when nothing arrives for so long,
-	least    int64         // or when fewer bytes a second arrive
-	window   time.Duration // over so long
+
+	// The next address is tried if nothing arrives for the time stall, or fewer than least
+	// bytes a second for the time window.
+	stall  time.Duration
+	least  int64
+	window time.Duration
 }
 
 func (o *Options) fetcher() *fetcher {
@@ -31,11 +34,11 @@ func (o *Options) fetcher() *fetcher {
 	return f
 }
 
-// get downloads d to dir from the first address that has it. A file gets its name
-// when its checksum is right, so that several processes may download it at once.
+// get downloads d to dir from the first address that has it. The file only gets its name once its
+// checksum is verified, so several processes may download it at the same time.
 func (f *fetcher) get(ctx context.Context, d download, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return hint(err, "downloads go to the cache directory; choose another by setting XDG_CACHE_HOME, or give the files by -data DIR")
+		return hint(err, "downloads go to the cache directory; set XDG_CACHE_HOME to choose another, or name a folder with the files by -data DIR")
 	}
 	sweep(dir, d.name)
 	failed := fmt.Errorf("%w: %s", ErrFetch, d.name)
@@ -48,16 +51,16 @@ func (f *fetcher) get(ctx context.Context, d download, dir string) error {
 			return ctx.Err()
 		}
 		if u := (*neturl.Error)(nil); errors.As(err, &u) {
-			err = u.Err // the address once, not twice
+			err = u.Err // without the address, which the hint names
 		}
 		failed = fmt.Errorf("%w\nhint: tried %s: %w", failed, url, err)
 	}
 	return failed
 }
 
-// sweep deletes what killed processes left of a download long ago.
+// sweep deletes partial downloads that killed processes left more than a day ago.
 func sweep(dir, name string) {
-	entries, _ := os.ReadDir(dir) // what cannot be read stays
+	entries, _ := os.ReadDir(dir) // files in an unreadable folder stay
 	for _, e := range entries {
 		info, err := e.Info()
 		if err == nil && strings.HasPrefix(e.Name(), name+".") && strings.HasSuffix(e.Name(), ".part") && time.Since(info.ModTime()) > 24*time.Hour {
@@ -86,7 +89,7 @@ func (f *fetcher) attempt(ctx context.Context, d download, url, dir string) (err
 	if err != nil {
 		return err
 	}
-	defer os.Remove(part.Name()) // nothing, once it has its name
+	defer os.Remove(part.Name()) // has no effect once the file is renamed
 	defer part.Close()
 	sum, done := sha256.New(), int64(0)
 	began, before := time.Now(), int64(0)
@@ -114,18 +117,19 @@ func (f *fetcher) attempt(ctx context.Context, d download, url, dir string) (err
 	return publish(part, filepath.Join(dir, d.name))
 }
 
-// writer is a function that takes what is written.
+// writer is a function as an io.Writer.
 type writer func(b []byte) (int, error)
 
 func (w writer) Write(b []byte) (int, error) { return w(b) }
 
-// request asks for d.
+// request starts the download of d from an address. It returns an error if the response has another
+// size than d.
 func (f *fetcher) request(ctx context.Context, d download, url string) (io.ReadCloser, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Accept-Encoding", "identity") // the checksum is of the file as it is
+	req.Header.Set("Accept-Encoding", "identity") // the checksum covers the file without further compression
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return nil, err
@@ -134,7 +138,7 @@ func (f *fetcher) request(ctx context.Context, d download, url string) (io.ReadC
 	case res.StatusCode != http.StatusOK:
 		err = fmt.Errorf("status %s", res.Status)
 	case n >= 0 && n != d.size:
-		err = fmt.Errorf("%w: the answer has %d bytes, the file %d", ErrChecksum, n, d.size)
+		err = fmt.Errorf("%w: the response has %d bytes, but the file has %d", ErrChecksum, n, d.size)
 	default:
 		return res.Body, nil
 	}
@@ -142,14 +146,14 @@ func (f *fetcher) request(ctx context.Context, d download, url string) (io.ReadC
 	return nil, err
 }
 
-// publish gives a complete file its name and the rights of other files.
+// publish gives a complete file its name and the usual permissions.
 func publish(part *os.File, name string) error {
 	if err := errors.Join(part.Chmod(0o644), part.Sync(), part.Close()); err != nil {
 		return err
 	}
 	err := os.Rename(part.Name(), name)
 	if _, there := os.Stat(name); err != nil && there == nil {
-		return nil // another process was faster, and holds it open
+		return nil // another process was faster, and has the file open
 	}
 	return err
 }

@@ -87,7 +87,7 @@ func TestFetch(t *testing.T) {
 		{name: "slow", mirrors: handlers(trickle(b)), want: ErrFetch, text: "slower than 1000 bytes a second"},
 		{name: "changed", mirrors: handlers(whole(changed)), want: ErrChecksum, text: "sha-256"},
 		{name: "not found anywhere", mirrors: handlers(status(404), status(403)), want: ErrFetch, text: "404 Not Found"},
-		{name: "another file", mirrors: handlers(whole(b[:500])), want: ErrChecksum, text: "the answer has 500 bytes"},
+		{name: "another file", mirrors: handlers(whole(b[:500])), want: ErrChecksum, text: "the response has 500 bytes"},
 		{name: "endless", mirrors: handlers(endless(b[:1001])), want: ErrOversized, text: "more than"},
 		{name: "silent", mirrors: handlers(silent), want: ErrFetch, text: "nothing arrived for"},
 		{name: "dropped", mirrors: handlers(broken(b, 10)), want: ErrFetch, text: "after 10 of 215000 bytes"},
@@ -140,7 +140,7 @@ func TestFetchCancelled(t *testing.T) {
 	}
 }
 
-// TestFetchTwice downloads one file to one place from two sides at once.
+// TestFetchTwice downloads a file to the same folder several times at once.
 func TestFetchTwice(t *testing.T) {
 	b := []byte(strings.Repeat("0123456789", 100000))
 	server := httptest.NewServer(whole(b))

@@ -19,7 +19,7 @@ import (
 	"dgkip/harness/sets"
 )
 
-// pixelLimit bounds an image before it is decoded.
+// pixelLimit is the largest number of pixels of an image. It is checked before decoding.
 const pixelLimit = 1 << 20
 
 func (c *Config) readFolders(ctx context.Context, train, test string) (*contents, error) {
@@ -29,7 +29,7 @@ func (c *Config) readFolders(ctx context.Context, train, test string) (*contents
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range entries { // by name
+		for _, e := range entries { // in order of name
 			is, err := isFolder(train, e)
 			if err != nil {
 				return nil, err
@@ -55,8 +55,7 @@ func (c *Config) readFolders(ctx context.Context, train, test string) (*contents
 	return out, nil
 }
 
-// isFolder reports whether an entry of dir is a folder, or a link to one, that is
-// not hidden.
+// isFolder reports whether an entry of dir is a folder or a link to one, and is not hidden.
 func isFolder(dir string, e fs.DirEntry) (bool, error) {
 	if strings.HasPrefix(e.Name(), ".") {
 		return false, nil
@@ -66,14 +65,13 @@ func isFolder(dir string, e fs.DirEntry) (bool, error) {
 	}
 	info, err := os.Stat(filepath.Join(dir, e.Name()))
 	if err != nil {
-		return false, hint(fmt.Errorf("%s: %w: a link that leads nowhere: %w", filepath.Join(dir, e.Name()), ErrFormat, err), "delete the link, or mend it")
+		return false, hint(fmt.Errorf("%s: %w: broken link: %w", filepath.Join(dir, e.Name()), ErrFormat, err), "delete or repair the link")
 	}
 	return info.IsDir(), nil
 }
 
-// folder reads the images of all classes under dir. The first one read fixes the
-// size and, unless it is given, the number of channels. The error lists the first few
-// faults and counts the rest.
+// folder reads the images of all classes under dir. The first image determines the size and, unless
+// the settings do, the number of channels. The error lists the first few faults and counts the rest.
 func (c *contents) folder(ctx context.Context, dir string) (s Split, err error) {
 	var faults []error
 	for label, name := range c.names {
@@ -82,7 +80,7 @@ func (c *contents) folder(ctx context.Context, dir string) (s Split, err error) 
 			faults = append(faults, err)
 		}
 		if len(others) > 0 {
-			c.notes = append(c.notes, fmt.Sprintf("%s: %d not read, such as %s: images are .png, .jpg or .jpeg files directly in the folder of their class", filepath.Join(dir, name), len(others), others[0]))
+			c.notes = append(c.notes, fmt.Sprintf("%s: %d entries were not read, such as %s: images are .png, .jpg or .jpeg files directly in the folder of their class", filepath.Join(dir, name), len(others), others[0]))
 		}
 		for _, p := range paths {
 			if err := ctx.Err(); err != nil {
@@ -102,11 +100,12 @@ func (c *contents) folder(ctx context.Context, dir string) (s Split, err error) 
 	return s, errors.Join(faults...)
 }
 
-// images lists the image files of a directory by name, and what else is in it, folders first.
+// images lists the image files of a directory in the order of their names, and its other entries,
+// folders first.
 func images(dir string) (paths, others []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, hint(fmt.Errorf("%w: no folder %s", ErrClass, dir), "each class has its folder, in the training set and in the test set")
+		return nil, nil, hint(fmt.Errorf("%w: no folder %s", ErrClass, dir), "each class needs a folder in the training set, and in the test set if there is one")
 	}
 	if err != nil {
 		return nil, nil, err
@@ -132,7 +131,7 @@ func images(dir string) (paths, others []string, err error) {
 	}
 	err = fmt.Errorf("%w: no images in %s", ErrClass, dir)
 	if len(others) > 0 {
-		err = fmt.Errorf("%w, but %s", err, others[0])
+		err = fmt.Errorf("%w, only %s", err, others[0])
 	}
 	return nil, nil, hint(err, "images are .png, .jpg or .jpeg files directly in the folder of their class; if the folder is not a class, delete it, or list the classes: names = [...]")
 }
@@ -153,8 +152,8 @@ func (c *contents) image(s *Split, path string) error {
 		c.h, c.w = size.Y, size.X
 	}
 	if size.Y != c.h || size.X != c.w {
-		err := fmt.Errorf("%w: %dx%d pixels; those before it have %dx%d", ErrShape, size.Y, size.X, c.h, c.w)
-		return hint(err, "all images need one size: crop or scale them")
+		err := fmt.Errorf("%w: %dx%d pixels; earlier images have %dx%d", ErrShape, size.Y, size.X, c.h, c.w)
+		return hint(err, "all images need the same size: crop or scale them")
 	}
 	ch := 3
 	switch m.ColorModel() {
@@ -165,7 +164,7 @@ func (c *contents) image(s *Split, path string) error {
 		c.ch = ch
 	}
 	if c.ch != ch && !c.convert {
-		err := fmt.Errorf("%w: %d channels; the images before it have %d", ErrShape, ch, c.ch)
+		err := fmt.Errorf("%w: %d channels; earlier images have %d", ErrShape, ch, c.ch)
 		return hint(err, "write channels = 1 or channels = 3 to convert them")
 	}
 	return appendPixels(s, m, c.ch)
@@ -173,7 +172,7 @@ func (c *contents) image(s *Split, path string) error {
 
 const replacePicture = "replace the picture, or delete it"
 
-// decode reads an image after a look at its size.
+// decode checks the size of an image and then reads it.
 func decode(r io.Reader) (image.Image, error) {
 	var head bytes.Buffer
 	config, _, err := image.DecodeConfig(io.TeeReader(r, &head))
@@ -181,7 +180,7 @@ func decode(r io.Reader) (image.Image, error) {
 		return nil, hint(fmt.Errorf("%w: the file is empty", ErrTruncated), replacePicture)
 	}
 	if err == nil && config.Width*config.Height > pixelLimit {
-		return nil, hint(fmt.Errorf("%w: %dx%d pixels are too many", ErrOversized, config.Height, config.Width), "at most %d pixels are read; scale the images down", pixelLimit)
+		return nil, hint(fmt.Errorf("%w: %dx%d pixels are too many", ErrOversized, config.Height, config.Width), "at most %d pixels are allowed; scale the images down", pixelLimit)
 	}
 	var m image.Image
 	if err == nil {
@@ -200,8 +199,8 @@ func decode(r io.Reader) (image.Image, error) {
 	return nil, hint(err, replacePicture)
 }
 
-// appendPixels appends an image as bytes. Grey from colour is the luma of ITU-R
-// BT.601, as in image/color.
+// appendPixels appends an image as bytes. Colour becomes grey by the luma of ITU-R BT.601, as in
+// image/color.
 func appendPixels(s *Split, m image.Image, ch int) error {
 	b := m.Bounds()
 	for y := b.Min.Y; y < b.Max.Y; y++ {
@@ -209,7 +208,7 @@ func appendPixels(s *Split, m image.Image, ch int) error {
 			p := m.At(x, y)
 			r, g, bl, a := p.RGBA()
 			if a != 0xffff {
-				return hint(fmt.Errorf("%w: the image is transparent", ErrFormat), "lay it on a background")
+				return hint(fmt.Errorf("%w: the image is transparent", ErrFormat), "put the image on an opaque background")
 			}
 			if ch == 1 {
 				s.Images = append(s.Images, color.GrayModel.Convert(p).(color.Gray).Y)

@@ -1,7 +1,6 @@
 package data
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -11,8 +10,8 @@ import (
 	"dgkip/harness/sets"
 )
 
-// parseIDX reads an idx file of bytes: two zeros, the type (8 for bytes), the
-// number of dimensions, each dimension as four bytes, high byte first, the values.
+// parseIDX reads an idx file of bytes. It consists of two zeros, the type (8 for bytes), the number
+// of dimensions, each dimension as four bytes, high byte first, and the values.
 func parseIDX(r io.Reader, dimensions int) (dims []int, values []byte, err error) {
 	head, err := read(r, 4)
 	if err != nil {
@@ -35,7 +34,7 @@ func parseIDX(r io.Reader, dimensions int) (dims []int, values []byte, err error
 	}
 	n, ok := sets.Count(dims, 1<<40)
 	if !ok {
-		return nil, nil, fmt.Errorf("%w: the header announces %v values", ErrCorrupt, dims)
+		return nil, nil, fmt.Errorf("%w: the header claims the shape %v", ErrCorrupt, dims)
 	}
 	if values, err = read(r, n); err != nil {
 		return nil, nil, err
@@ -43,32 +42,8 @@ func parseIDX(r io.Reader, dimensions int) (dims []int, values []byte, err error
 	return dims, values, end(r)
 }
 
-// loadPairs reads images and labels, training then test. It also returns the SHA-256 of the
-// files' contents.
-func loadPairs(ctx context.Context, paths [4]string, classes int) (*contents, map[string]string, error) {
-	c, sums := &contents{}, map[string]string{}
-	for i, split := range []*Split{&c.train, &c.test} {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
-		images, labels := paths[2*i], paths[2*i+1]
-		s, size, err := loadIDX(images, labels, classes, sums)
-		if err != nil {
-			return nil, nil, err
-		}
-		if i == 0 {
-			c.shape = size
-		}
-		if err := c.same(size); err != nil {
-			return nil, nil, at(images, err)
-		}
-		*split, c.files = s, append(c.files, images, labels)
-	}
-	return c, sums, nil
-}
-
-// loadIDX reads a pair of idx files, unpacking them where needed, and notes in sums
-// the SHA-256 of their contents.
+// loadIDX reads the idx files of images and labels, packed or not. It stores the SHA-256 of their
+// unpacked contents in sums, by path.
 func loadIDX(images, labels string, classes int, sums map[string]string) (s Split, size shape, err error) {
 	dims, pixels, err := readIDX(images, 3, sums)
 	if err != nil {

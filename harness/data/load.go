@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Options say where published data come from. The zero value searches $DGKIP_DATA
-// and the user's cache directory, and downloads what is not there.
+// Options control where published data is searched. The zero value searches $DGKIP_DATA and the
+// user's cache directory, and downloads missing files.
 type Options struct {
 	Dir      string // searched first
 	CacheDir string // for downloads; "" means dgkip in the user's cache directory
 	Offline  bool   // never download
 
-	// Progress is called while a file is downloaded, often.
+	// Progress, if given, is called often during a download.
 	Progress func(file string, done, total int64)
 }
 
@@ -25,10 +25,10 @@ type Info struct {
 	Terms   string // its authors, and its licence
 	Classes []string
 	H, W, Ch,
-	Train, Test int // size of an image, and how many there are of all classes
+	Train, Test int // size of an image, and numbers of images
 	BuiltIn bool
 
-	Characters bool // a mirror image of one is none
+	Characters bool // a mirror image no longer belongs to its class
 }
 
 func (i *Info) shape() shape { return shape{i.H, i.W, i.Ch} }
@@ -41,7 +41,7 @@ func known() (list []Info) {
 	return append(list, drawnSets...)
 }
 
-// Names lists the names of the datasets that this program knows.
+// Names returns the names of the datasets that this program knows.
 func Names() (names []string) {
 	for _, i := range known() {
 		names = append(names, i.Name)
@@ -49,22 +49,20 @@ func Names() (names []string) {
 	return names
 }
 
-// Describe returns what is known of a dataset by its name.
+// Describe returns the description of a dataset. The error wraps ErrUnknown.
 func Describe(name string) (Info, error) {
 	for _, i := range known() {
 		if i.Name == name {
 			return i, nil
 		}
 	}
-	err := hint(fmt.Errorf("%w: %q", ErrUnknown, name), "there are %s", strings.Join(Names(), ", "))
-	return Info{}, hint(err, "images of your own are described in the experiment, in a table [data.%s]", name)
+	err := hint(fmt.Errorf("%w: %q", ErrUnknown, name), "known are %s", strings.Join(Names(), ", "))
+	return Info{}, hint(err, "describe your own images in the experiment, in a table [data.%s]", name)
 }
 
-// Load returns the dataset called name, restricted to the classes of these
-// numbers. They get the labels 0, 1, ... in this order. Classes nil means all of
-// them.
-//
-// A published dataset that is not found is never replaced by a drawn one.
+// Load returns the named dataset, restricted to the classes of these numbers, or with all classes if
+// the list is nil. The classes get the labels 0, 1, ... in this order. Load never replaces a
+// published dataset that it cannot find by a drawn one.
 func Load(ctx context.Context, name string, classes []int, o Options) (*Set, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -72,23 +70,20 @@ func Load(ctx context.Context, name string, classes []int, o Options) (*Set, err
 	if _, err := Describe(name); err != nil {
 		return nil, err
 	}
-	set, err := load(ctx, name, classes, &o)
-	if err != nil {
-		return nil, at(name, err)
-	}
-	return set, nil
-}
-
-func load(ctx context.Context, name string, classes []int, o *Options) (*Set, error) {
+	var set *Set
+	var err error
 	for i := range sources {
 		if s := &sources[i]; s.Name == name {
-			return s.open(ctx, classes, o)
+			set, err = s.open(ctx, classes, &o)
 		}
 	}
 	for i := range drawnSets {
 		if drawn := &drawnSets[i]; drawn.Name == name {
-			return drawn.draw().choose(name, classes)
+			set, err = drawn.draw().choose(name, classes)
 		}
 	}
-	return nil, ErrUnknown
+	if err != nil {
+		return nil, at(name, err)
+	}
+	return set, nil
 }

@@ -88,34 +88,40 @@ var fashionMNIST = source{
 	},
 }
 
-// mnistFiles are images and labels, training then test.
+// mnistFiles lists the files of images and labels, training then test.
 var mnistFiles = [4]string{"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}
 
 // loadMNIST reads the four idx files in dir.
 func loadMNIST(ctx context.Context, s *source, dir string, _ []bool) (*contents, error) {
 	var paths [4]string
 	for i, name := range mnistFiles {
-		dotted := strings.Replace(name, "-idx", ".idx", 1) // some unpackers rename so
+		dotted := strings.Replace(name, "-idx", ".idx", 1) // as some unpackers rename it
 		if paths[i] = first(dir, name+".gz", name, dotted+".gz", dotted); paths[i] == "" {
 			return nil, errAbsent
 		}
 	}
-	c, sums, err := loadPairs(ctx, paths, len(s.Classes))
-	if err != nil {
-		return nil, err
+	c, sums := &contents{names: s.Classes, shape: s.shape(), files: paths[:], verified: true}, map[string]string{}
+	for i, split := range []*Split{&c.train, &c.test} {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		images, labels := paths[2*i], paths[2*i+1]
+		var size shape
+		var err error
+		if *split, size, err = loadIDX(images, labels, len(s.Classes), sums); err != nil {
+			return nil, err
+		}
+		if size != s.shape() {
+			return nil, at(images, fmt.Errorf("%w: %v, expected %v", ErrShape, size, s.shape()))
+		}
 	}
-	if c.shape != s.shape() {
-		return nil, at(paths[0], fmt.Errorf("%w: %v, expected %v", ErrShape, c.shape, s.shape()))
-	}
-	c.names = s.Classes
-	c.verified = true
 	for i, name := range mnistFiles {
 		c.verified = c.verified && sums[paths[i]] == s.files[name]
 	}
 	return c, nil
 }
 
-// idxDownloads are the four idx files, under each of the addresses.
+// idxDownloads returns the downloads of the four idx files, each from all addresses.
 func idxDownloads(size [4]int64, sha [4]string, urls ...string) []download {
 	var list []download
 	for i, name := range mnistFiles {

@@ -9,7 +9,7 @@ import (
 	"dgkip/harness/sets"
 )
 
-// The names under which images and labels of a split usually are in an npz file.
+// Usual names of the arrays of images and labels in an npz file.
 var (
 	trainArrays = [][]string{{"x_train", "y_train"}, {"train_images", "train_labels"}, {"images", "labels"}, {"x", "y"}, {"X", "y"}}
 	testArrays  = [][]string{{"x_test", "y_test"}, {"test_images", "test_labels"}}
@@ -50,7 +50,7 @@ func (c *Config) readNPZ(ctx context.Context, train, test string) (*contents, er
 	return out, nil
 }
 
-// pair returns the first of several pairs of which the file has both arrays.
+// pair returns the first pair of names for which the file has both arrays, or nil.
 func pair(z *sets.File, pairs [][]string) []string {
 	for _, p := range pairs {
 		if z.Has(p[0]) && z.Has(p[1]) {
@@ -60,8 +60,8 @@ func pair(z *sets.File, pairs [][]string) []string {
 	return nil
 }
 
-// readSplit reads images and labels, under the names asked for or the first pair
-// that is there.
+// readSplit reads the arrays of images and labels with the given names, or else with the first pair
+// of usual names that the file has.
 func readSplit(z *sets.File, path string, names []string, key string, pairs [][]string, classes int) (Split, shape, error) {
 	if names == nil {
 		names = pair(z, pairs)
@@ -71,10 +71,10 @@ func readSplit(z *sets.File, path string, names []string, key string, pairs [][]
 		for _, p := range pairs {
 			known = append(known, strings.Join(p, " and "))
 		}
-		err := fmt.Errorf("%s: %w: among %s there are no images and labels of known names", path, sets.ErrFormat, sets.Listed(z.Names()))
-		return Split{}, shape{}, hint(err, `call them %s, or name them: %s = ["images", "labels"]`, strings.Join(known, ", or "), key)
+		err := fmt.Errorf("%s: %w: no images and labels with known names among %s", path, sets.ErrFormat, sets.Listed(z.Names()))
+		return Split{}, shape{}, hint(err, `call them %s, or write %s = ["IMAGES", "LABELS"]`, strings.Join(known, ", or "), key)
 	}
-	// How much there may be is left to the size of the file.
+	// The arrays may be as large as the file allows.
 	x, err := z.Read(names[0], math.MaxInt)
 	if err != nil {
 		return Split{}, shape{}, err
@@ -90,7 +90,7 @@ func readSplit(z *sets.File, path string, names []string, key string, pairs [][]
 	return s, size, err
 }
 
-// combine checks arrays of images and labels. Labels may be [n] or [n, 1].
+// combine returns the split of an array of images and an array of labels, [n] or [n, 1].
 func combine(x, y sets.Array, classes int) (s Split, size shape, err error) {
 	dims := x.Shape
 	if len(dims) == 3 {
@@ -98,13 +98,13 @@ func combine(x, y sets.Array, classes int) (s Split, size shape, err error) {
 	}
 	switch {
 	case x.Type != "u1":
-		err = hint(fmt.Errorf("%w: images are %v", ErrFormat, x), "images are bytes from 0 to 255: np.uint8(x), or np.uint8(np.round(255*x)) of pixels from 0 to 1")
+		err = hint(fmt.Errorf("%w: images are %v", ErrFormat, x), "images must be bytes from 0 to 255: write np.uint8(x), or np.uint8(np.round(255*x)) for pixels from 0 to 1")
 	case len(dims) != 4:
-		err = hint(fmt.Errorf("%w: images are %v", ErrShape, x), "images are [n, h, w] or [n, h, w, channel]")
+		err = hint(fmt.Errorf("%w: images are %v", ErrShape, x), "images must be [n, h, w] or [n, h, w, channel]")
 	case y.Type[0] != 'u' && y.Type[0] != 'i':
-		err = hint(fmt.Errorf("%w: labels are %v", ErrFormat, y), "labels are whole numbers from 0 on, of an integer type")
+		err = hint(fmt.Errorf("%w: labels are %v", ErrFormat, y), "labels must be whole numbers from 0 on, of an integer type")
 	case len(y.Shape) == 0 || len(y.Shape) > 2 || len(y.Shape) == 2 && y.Shape[1] != 1:
-		err = hint(fmt.Errorf("%w: labels are %v", ErrFormat, y), "labels are [n], one number an image")
+		err = hint(fmt.Errorf("%w: labels are %v", ErrFormat, y), "labels must be [n], one number for each image")
 	case y.Shape[0] != dims[0]:
 		err = fmt.Errorf("%w: %d labels for %d images", ErrCount, y.Shape[0], dims[0])
 	}
@@ -112,7 +112,7 @@ func combine(x, y sets.Array, classes int) (s Split, size shape, err error) {
 		return s, size, err
 	}
 	if classes == 0 {
-		classes = 1 << 16 // any, short of nonsense
+		classes = 1 << 16 // any plausible number
 	}
 	labels, _ := y.Float64s()
 	s = Split{x.Data, make([]int, dims[0])}

@@ -11,35 +11,35 @@ import (
 	"strings"
 )
 
-// sources are the published datasets, each in a file of its own, whose variable is added here.
+// sources lists the published datasets.
 var sources = []source{mnist, fashionMNIST, cifar10}
 
 // source is a published dataset.
 type source struct {
 	Info
-	standIn   string   // the built-in set that resembles it
-	folders   []string // where its files may lie in a data directory
+	standIn   string   // the most similar built-in dataset
+	folders   []string // folders of a data directory that may hold its files
 	downloads []download
 	load      func(ctx context.Context, s *source, dir string, wanted []bool) (*contents, error)
 
-	// SHA-256 of each file's content, unpacked, and for some classes that of
-	// their images, training then test, which also vouches for a cut.
+	// files has the SHA-256 of the unpacked content of each file. byClass has the SHA-256 of
+	// the images of some classes, training then test, to verify files with these classes only.
 	files   map[string]string
 	byClass map[int]string
 }
 
-// download is a file as it is published.
+// download is a published file.
 type download struct {
 	name string
 	size int64
 	sha  string
-	urls []string // the original address first; mirrors are trusted no further than the checksum
+	urls []string // the original address first, then mirrors
 }
 
-// errAbsent tells that a directory does not hold all of a dataset's files.
+// errAbsent means that a directory lacks some of a dataset's files.
 var errAbsent = errors.New("not here")
 
-// first returns the first of the names that is a file in dir, or "".
+// first returns the path of the first name that is a file in dir, or "".
 func first(dir string, names ...string) string {
 	for _, name := range names {
 		p := filepath.Join(dir, name)
@@ -77,12 +77,13 @@ func (s *source) find(ctx context.Context, dir string, classes []int) (*Set, err
 	return nil, errAbsent
 }
 
-// verify compares a set that was not read from whole, known files class by class.
+// verify compares the images of each class with the published ones, unless the files were verified
+// as a whole.
 func (s *source) verify(set *Set) error {
 	if set.Verified {
 		return nil
 	}
-	known := 0 // classes that there is something to compare with
+	known := 0 // number of classes with a checksum
 	for l, number := range set.Numbers {
 		want := s.byClass[number]
 		if want == "" {
@@ -93,10 +94,10 @@ func (s *source) verify(set *Set) error {
 			err := fmt.Errorf("%s: %w: the images of class %d (%s) are not the published ones", set.Files[0], ErrChecksum, number, set.Classes[l])
 			for i := range sources {
 				if o := &sources[i]; o.Name != s.Name && o.byClass[number] == set.classSum(l) {
-					return hint(err, "they are those of %s: put the files into a folder %[1]s", o.Name)
+					return hint(err, "they belong to %s: put the files into a folder %[1]s", o.Name)
 				}
 			}
-			err = hint(err, "to use changed files, give them a name of their own in the experiment, in a table [data.NAME]")
+			err = hint(err, "to use changed files, describe them in the experiment under another name, in a table [data.NAME]")
 			return s.list(err)
 		}
 	}
@@ -104,7 +105,7 @@ func (s *source) verify(set *Set) error {
 	return nil
 }
 
-// classSum is the SHA-256 of the images with label l, training then test.
+// classSum returns the SHA-256 of the images with label l, training then test.
 func (s *Set) classSum(l int) string {
 	sum, dim := sha256.New(), s.Dim()
 	for _, split := range []Split{s.Train, s.Test} {
@@ -117,7 +118,7 @@ func (s *Set) classSum(l int) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// advise says what to do about an error in a file of s.
+// advise adds hints to an error in a file of the dataset.
 func (s *source) advise(err error) error {
 	if !errors.As(err, new(Fault)) {
 		return err
@@ -125,7 +126,7 @@ func (s *source) advise(err error) error {
 	return s.list(hint(err, "replace the file, or delete it to have it downloaded to the cache"))
 }
 
-// list adds what the published files are and where they come from.
+// list adds hints with the published files and their addresses.
 func (s *source) list(err error) error {
 	for _, d := range s.downloads {
 		err = hint(err, "%s: %d bytes, sha-256 %s", d.name, d.size, d.sha)

@@ -20,8 +20,6 @@ import (
 	"dgkip/harness/rng"
 )
 
-// The tests here publish small datasets of their own.
-
 // somePixels are n bytes that differ by name.
 func somePixels(name string, n int) []byte {
 	r, b := rng.Stream(1, "pixels", name), make([]byte, n)
@@ -88,7 +86,7 @@ func cutIDX(files map[string][]byte, dim int, classes ...byte) map[string][]byte
 	return out
 }
 
-// TestPackaging loads one dataset in all its wrappings, whole and cut.
+// TestPackaging loads a dataset in all forms of packaging, whole and with two classes only.
 func TestPackaging(t *testing.T) {
 	s, files := fakeMNIST(t, "fake")
 	gz, flat, dotted := map[string][]byte{}, map[string][]byte{}, map[string][]byte{}
@@ -134,12 +132,12 @@ func TestPublishedErrors(t *testing.T) {
 		text   string
 	}{
 		{"changed pixel", map[string][]byte{mnistFiles[0]: edit(images, 20, images[20]+1)}, ErrChecksum, "of class 2 (two) are not the published ones\nhint: to use changed files"},
-		{"other dataset", otherFiles, ErrChecksum, "they are those of other: put the files into a folder other"},
-		{"truncated", map[string][]byte{mnistFiles[0]: images[:40]}, ErrTruncated, "24 bytes where 48 are announced\nhint: replace the file"},
+		{"other dataset", otherFiles, ErrChecksum, "they belong to other: put the files into a folder other"},
+		{"truncated", map[string][]byte{mnistFiles[0]: images[:40]}, ErrTruncated, "24 bytes instead of 48\nhint: replace the file"},
 		{"too long", map[string][]byte{mnistFiles[2]: append(slices.Clone(files[mnistFiles[2]]), 0)}, ErrOversized, mnistFiles[2]},
 		{"label", map[string][]byte{mnistFiles[1]: edit(labels, 10, 3)}, ErrLabel, "image 2 has label 3; labels are 0 to 2"},
 		{"count", map[string][]byte{mnistFiles[1]: idx([]byte{0, 1}, 2)}, ErrCount, "2 labels for the 8 images of"},
-		{"size", map[string][]byte{mnistFiles[0]: idx(images[16:], 8, 2, 3)}, ErrShape, "the training images are 2x3x1"},
+		{"size", map[string][]byte{mnistFiles[0]: idx(images[16:], 8, 2, 3)}, ErrShape, "2x3x1, expected 3x2x1"},
 		{"swapped", map[string][]byte{mnistFiles[0]: labels, mnistFiles[1]: images}, ErrMagic, "images have 3, and labels 1"},
 		{"no idx", map[string][]byte{mnistFiles[1]: []byte("<!DOCTYPE html>")}, ErrMagic, "sha-256 abc\nhint: published at http://far/ and http://near/"},
 	} {
@@ -154,11 +152,11 @@ func TestPublishedErrors(t *testing.T) {
 		mnistFiles[0]: edit(images, 20, images[20]+1), mnistFiles[1]: labels,
 		mnistFiles[2]: files[mnistFiles[2]], mnistFiles[3]: files[mnistFiles[3]],
 	})
-	delete(s.byClass, 0) // which says nothing of class 2
+	delete(s.byClass, 0) // class 2 still has a checksum
 	if _, err := s.find(context.Background(), changed, []int{0, 2}); !errors.Is(err, ErrChecksum) {
 		t.Error(err)
 	}
-	// Without checksums of its classes a changed set is not refused, but marked.
+	// Without checksums of its classes, a changed set is accepted as not verified.
 	s.byClass = nil
 	set, err := s.find(context.Background(), changed, nil)
 	if err != nil || set.Verified {
@@ -171,7 +169,7 @@ func fakeCIFAR(t *testing.T) (*source, map[string][]byte) {
 	t.Helper()
 	s := &source{
 		Info:    Info{Name: "fake", Classes: []string{"a", "b", "c"}, H: 32, W: 32, Ch: 3},
-		folders: []string{"fake", ""}, load: cifar10Form.load, files: map[string]string{}, byClass: map[int]string{}, downloads: parcel,
+		folders: []string{"fake", ""}, load: loadCIFAR, files: map[string]string{}, byClass: map[int]string{}, downloads: parcel,
 	}
 	files := map[string][]byte{}
 	for i, name := range cifarFiles {
@@ -257,7 +255,7 @@ func TestArchiveErrors(t *testing.T) {
 		text    string
 	}{
 		{"a batch missing", packed(tarOf(files, names[:5]...)), ErrTruncated, "it has no test_batch.bin"},
-		{"a batch twice", packed(tarOf(files, append([]string{names[0]}, names...)...)), ErrCorrupt, "data_batch_1.bin is there twice"},
+		{"a batch twice", packed(tarOf(files, append([]string{names[0]}, names...)...)), ErrCorrupt, "data_batch_1.bin appears twice"},
 		{"half", packed(good)[:30000], ErrTruncated, cifarArchive},
 		{"half inside", packed(good[:30000]), ErrTruncated, cifarArchive},
 		{"no tar", packed([]byte(strings.Repeat("no tar", 1000))), ErrCorrupt, "invalid tar header"},
@@ -271,8 +269,7 @@ func TestArchiveErrors(t *testing.T) {
 	}
 }
 
-// TestOpen searches, fails without a network, downloads, and finds what it
-// downloaded.
+// TestOpen searches for a dataset, fails without a network, downloads it, and finds it in the cache.
 func TestOpen(t *testing.T) {
 	s, files := fakeMNIST(t, "fake")
 	online, requests := false, 0
@@ -300,10 +297,10 @@ func TestOpen(t *testing.T) {
 	_, err := s.open(ctx, nil, o)
 	for _, text := range []string{
 		"files not found, and downloading is switched off",
-		"hint: searched " + first + " (-data), " + second + " (DGKIP_DATA), " + cache + " (cache), each also in its folder fake",
+		"hint: searched " + first + " (-data), " + second + " (DGKIP_DATA), " + cache + " (cache), and the folder fake in each",
 		"hint: train-images-idx3-ubyte.gz: ", s.downloads[3].sha,
 		"hint: published at " + server.URL + "/gone/ and " + server.URL + "/",
-		`without the files: "symbols" is a built-in set`,
+		`without the files, use "symbols", a built-in dataset`,
 	} {
 		if !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), text) {
 			t.Errorf("offline: %q is not in\n%v", text, err)
@@ -337,8 +334,7 @@ func TestOpen(t *testing.T) {
 		t.Errorf("from the cache: %v after %d requests", err, requests)
 	}
 
-	// The directories have an order; a damaged file is an error, not a reason to
-	// look elsewhere.
+	// The directories are searched in order. A damaged file is an error, and ends the search.
 	os.WriteFile(filepath.Join(second, mnistFiles[0]), []byte{0, 0}, 0o666)
 	if _, err := s.open(ctx, nil, o); err != nil {
 		t.Errorf("with a part of the files in %s: %v", second, err)
@@ -393,7 +389,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	_, err := Describe("minst")
-	if !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "hint: there are mnist, ") {
+	if !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "hint: known are mnist, ") {
 		t.Errorf("%v", err)
 	}
 	_, err = Load(context.Background(), "minst", nil, Options{})

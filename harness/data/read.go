@@ -13,8 +13,8 @@ import (
 	"dgkip/harness/sets"
 )
 
-// open opens a file, unpacking gzip. The content decides, not the name: browsers
-// and archives are known to unpack a .gz and keep its name.
+// open opens a file and unpacks gzip. The content decides, not the name, because some browsers unpack
+// a .gz file but keep its name.
 func open(path string) (io.ReadCloser, error) {
 	f, info, err := sets.OpenRegular(path)
 	if err != nil {
@@ -31,7 +31,7 @@ func open(path string) (io.ReadCloser, error) {
 	}{&limited{r, sets.UnpackLimit(info.Size())}, f}, nil
 }
 
-// limited reads the bytes that are left, and fails where there are more.
+// limited returns an error once more than left bytes are read.
 type limited struct {
 	io.Reader
 	left int64
@@ -45,8 +45,8 @@ func (l *limited) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// unpack returns the content of r, unpacked if it is gzip. If it should be, it may
-// only be unpacked idx, which starts with two zeros.
+// unpack returns the content of r, unpacked if it is gzip. If packed is set, other content is an
+// error, except an unpacked idx file, which starts with two zeros.
 func unpack(r io.Reader, packed bool) (io.Reader, error) {
 	b := bufio.NewReaderSize(r, 1<<16)
 	head, err := b.Peek(2)
@@ -67,8 +67,8 @@ func unpack(r io.Reader, packed bool) (io.Reader, error) {
 	return b, nil
 }
 
-// read returns the next n bytes. Memory grows with what arrives, since n comes
-// from a header and may be a lie.
+// read returns the next n bytes. A header may claim any n, so memory grows with the bytes that
+// arrive.
 func read(r io.Reader, n int) ([]byte, error) {
 	buf := make([]byte, 0, min(n, 1<<20))
 	for len(buf) < n {
@@ -79,7 +79,7 @@ func read(r io.Reader, n int) ([]byte, error) {
 		buf = buf[:len(buf)+m]
 		if err != nil {
 			if err = sets.Damage(err); errors.Is(err, ErrTruncated) {
-				err = fmt.Errorf("%w: %d bytes where %d are announced", ErrTruncated, len(buf), n)
+				err = fmt.Errorf("%w: %d bytes instead of %d", ErrTruncated, len(buf), n)
 			}
 			return nil, err
 		}
@@ -87,7 +87,7 @@ func read(r io.Reader, n int) ([]byte, error) {
 	return buf, nil
 }
 
-// end checks that nothing follows. Only here does gzip compare its checksum.
+// end returns an error if more bytes follow. gzip only compares its checksum here.
 func end(r io.Reader) error {
 	n, err := io.ReadFull(r, make([]byte, 1))
 	switch {

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// realData returns the directory of the published files, and skips the test where
-// there is none: $DGKIP_DATA, or shared/data beside the checkout or above it.
+// realData returns the directory of the published files: $DGKIP_DATA, or shared/data in a parent
+// directory. It skips the test if there is none.
 func realData(t *testing.T) string {
 	t.Helper()
 	if dir := os.Getenv("DGKIP_DATA"); dir != "" {
@@ -106,8 +106,7 @@ func TestRealSets(t *testing.T) {
 	}
 }
 
-// TestRealCut cuts two classes out of the whole of MNIST, in the order the cut of
-// CIFAR-10 has: the identity must stay.
+// TestRealCut writes files with two classes of MNIST only. The digest must stay the same.
 func TestRealCut(t *testing.T) {
 	dir := realData(t)
 	want := loadReal(t, dir, "mnist", []int{0, 1})
@@ -128,14 +127,14 @@ func TestRealCut(t *testing.T) {
 	if !errors.Is(err, ErrClass) {
 		t.Errorf("a class that was cut away: %v", err)
 	}
-	// The files of one dataset do not pass for another that has the same names.
+	// The files of one dataset are not accepted for another with the same file names.
 	_, err = Load(context.Background(), "fashion-mnist", []int{0, 1}, Options{Dir: cut, Offline: true})
-	if !errors.Is(err, ErrChecksum) || !strings.Contains(err.Error(), "they are those of mnist") {
+	if !errors.Is(err, ErrChecksum) || !strings.Contains(err.Error(), "they belong to mnist") {
 		t.Errorf("MNIST as Fashion-MNIST: %v", err)
 	}
 }
 
-// TestRealPackaging brings CIFAR-10 into its other wrappings.
+// TestRealPackaging repackages CIFAR-10 in its other forms.
 func TestRealPackaging(t *testing.T) {
 	if !*slow {
 		t.Skip("SKIPPED: writes 74 MB; -slow runs it")

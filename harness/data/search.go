@@ -13,13 +13,13 @@ import (
 // place is a directory to search, and why.
 type place struct{ dir, origin string }
 
-// places lists where published files may be, the first to be searched first.
+// places lists the directories with published files, in the order of the search.
 func (o *Options) places() []place {
 	list := []place{{o.Dir, "-data"}, {os.Getenv("DGKIP_DATA"), "DGKIP_DATA"}, {o.cache(), "cache"}}
 	return slices.DeleteFunc(list, func(p place) bool { return p.dir == "" })
 }
 
-// cache returns the directory downloads go to, or "" where the system has none.
+// cache returns the directory for downloads, or "" if the system has none.
 func (o *Options) cache() string {
 	if o.CacheDir != "" {
 		return o.CacheDir
@@ -67,11 +67,11 @@ func (s *source) open(ctx context.Context, classes []int, o *Options) (*Set, err
 	return set, err
 }
 
-// missing adds to err all one needs to know to provide the files by hand: what to
-// do, where they were looked for and what they are.
+// missing adds hints on how to provide the files by hand, where they were searched, and which files
+// they are.
 func (s *source) missing(err error, o *Options) error {
-	err = hint(err, "give the folder that holds the files by -data DIR or in $DGKIP_DATA")
-	err = hint(err, "without the files: %q is a built-in set of the same kind, with other results", s.standIn)
+	err = hint(err, "name the folder that holds the files by -data DIR or in $DGKIP_DATA")
+	err = hint(err, "without the files, use %q, a built-in dataset of the same kind with other results", s.standIn)
 	var searched []string
 	for _, p := range o.places() {
 		absent := ""
@@ -83,7 +83,7 @@ func (s *source) missing(err error, o *Options) error {
 		searched = append(searched, fmt.Sprintf("%s (%s%s)", p.dir, p.origin, absent))
 	}
 	if len(searched) > 0 {
-		err = hint(err, "searched %s, each also in its folder %s", strings.Join(searched, ", "), s.folders[0])
+		err = hint(err, "searched %s, and the folder %s in each", strings.Join(searched, ", "), s.folders[0])
 	}
 	return s.list(err)
 }

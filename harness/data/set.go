@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// Set is a dataset restricted to some of its classes. Its slices may be shared
-// with other Sets: read only.
+// Set is a dataset restricted to some of its classes. Its slices must not be changed, because other
+// Sets may share them.
 type Set struct {
 	Name    string
-	BuiltIn bool     // drawn by this package, and to be called so wherever it is shown
-	Classes []string // name of the class with label 0, 1, ...
-	Numbers []int    // that class's number in the whole dataset
+	BuiltIn bool     // drawn by this package; tables must say so
+	Classes []string // names of the classes with labels 0, 1, ...
+	Numbers []int    // numbers of these classes in the whole dataset
 
 	H, W, Ch    int
 	Train, Test Split
 
 	Digest   string   // SHA-256 of shape, images and labels, in hexadecimal
 	Verified bool     // pixels and labels are known to be the published ones
-	Files    []string // that were read
-	Notes    []string // what to know of them, such as how many of a folder were not
+	Files    []string // the files that were read
+	Notes    []string // remarks, such as how many files of a folder were not read
 }
 
 // Split is the training or the test part of a Set.
@@ -32,10 +32,10 @@ type Split struct {
 	Labels []int  // [n]
 }
 
-// Len is the number of images.
+// Len returns the number of images.
 func (s Split) Len() int { return len(s.Labels) }
 
-// Dim is the number of values of an image.
+// Dim returns the number of values of an image.
 func (s *Set) Dim() int { return s.H * s.W * s.Ch }
 
 // shape is the size of an image.
@@ -45,22 +45,22 @@ func (s shape) dim() int { return s.h * s.w * s.ch }
 
 func (s shape) String() string { return fmt.Sprintf("%dx%dx%d", s.h, s.w, s.ch) }
 
-// contents is a dataset as read, before classes are chosen. Of sets too large to
-// hold in vain, it has the images of the wanted classes only.
+// contents is a dataset as read, before classes are chosen. To save memory, it may have the images of
+// the wanted classes only.
 type contents struct {
 	names []string
 	shape
 	train, test Split
-	counts      [][]int // images of each class in train and test, if some were left out
-	convert     bool    // images to ch channels, while reading
-	drawn       bool    // by this program
+	counts      [][]int // numbers of images by split and class, if train and test lack some
+	convert     bool    // convert images to ch channels while reading
+	drawn       bool    // drawn by this package
 	verified    bool
 	files       []string
-	divided     bool     // test images were set aside from the training images
-	notes       []string // such as what lay in the folders and was not read
+	divided     bool     // the test images were set aside from the training images
+	notes       []string // as in Set
 }
 
-// choose returns the Set of the given classes, all of them if classes is nil.
+// choose returns the Set of the given classes, or of all classes if the list is nil.
 func (c *contents) choose(name string, classes []int) (*Set, error) {
 	s := &Set{Name: name, BuiltIn: c.drawn, H: c.h, W: c.w, Ch: c.ch, Verified: c.verified, Files: c.files, Notes: c.notes}
 	label, err := relabel(c.names, classes)
@@ -81,7 +81,7 @@ func (c *contents) choose(name string, classes []int) (*Set, error) {
 					err = hint(err, "choose among the classes with images: %s", strings.Join(list, ", "))
 				}
 				if part == 1 && c.divided {
-					err = hint(err, "a class needs two images at least where no test set is given")
+					err = hint(err, "without a test set, each class needs at least two images")
 				}
 				return nil, err
 			}
@@ -92,8 +92,8 @@ func (c *contents) choose(name string, classes []int) (*Set, error) {
 	return s, nil
 }
 
-// First returns the set with the first n training images of each class alone, and all its
-// test images.
+// First returns the set with the first n training images of each class, and all its test images. It
+// returns an error if a class has fewer.
 func (s *Set) First(n int) (*Set, error) {
 	out, seen := *s, make([]int, len(s.Classes))
 	out.Train = Split{}
@@ -105,8 +105,8 @@ func (s *Set) First(n int) (*Set, error) {
 	}
 	for l, have := range seen {
 		if have < n {
-			err := fmt.Errorf("%w: images = %d, and class %s has only %d training images", ErrConfig, n, s.Classes[l], have)
-			return nil, at(s.Name, hint(err, "lower images, or leave it out to have all"))
+			err := fmt.Errorf("%w: images = %d, but class %s has only %d training images", ErrConfig, n, s.Classes[l], have)
+			return nil, at(s.Name, hint(err, "lower images, or leave it out to use all"))
 		}
 	}
 	out.Digest = out.digest()
@@ -124,7 +124,7 @@ func (c *contents) present() []string {
 	return list
 }
 
-// count is the number of images of class k in the training (0) or test (1) split.
+// count returns the number of images of class k in the training (0) or test (1) split.
 func (c *contents) count(split, k int) int {
 	if c.counts != nil {
 		return c.counts[split][k]
@@ -138,7 +138,7 @@ func (c *contents) count(split, k int) int {
 	return n
 }
 
-// relabel returns for each class of a dataset its label among those chosen, or -1.
+// relabel returns the new label of each class of a dataset, its place among the chosen classes, or -1.
 func relabel(names []string, classes []int) ([]int, error) {
 	label := make([]int, len(names))
 	for k := range label {
@@ -152,17 +152,18 @@ func relabel(names []string, classes []int) ([]int, error) {
 			return nil, hint(err, "classes go from 0 (%s) to %d (%s)", names[0], len(names)-1, names[len(names)-1])
 		}
 		if label[k] >= 0 {
-			return nil, hint(fmt.Errorf("%w: class %d is asked for twice", ErrClass, k), "name each class once")
+			return nil, hint(fmt.Errorf("%w: class %d is listed twice", ErrClass, k), "name each class once")
 		}
 		label[k] = l
 	}
 	if classes != nil && len(classes) == 0 {
-		return nil, hint(fmt.Errorf("%w: none is asked for", ErrClass), "leave the classes out to have all %d", len(names))
+		return nil, hint(fmt.Errorf("%w: the list is empty", ErrClass), "leave out classes to use all %d", len(names))
 	}
 	return label, nil
 }
 
-// pick returns the images whose label l has label[l] >= 0, with that label.
+// pick returns the images for which label[l], l being their label, is not negative. It becomes their
+// new label.
 func (s Split) pick(label []int, dim int) Split {
 	n, same := 0, true
 	for _, l := range s.Labels {
@@ -184,8 +185,8 @@ func (s Split) pick(label []int, dim int) Split {
 	return out
 }
 
-// digest encodes all numbers at a fixed width, counts first, so that no two sets
-// share an encoding.
+// digest returns Digest. All numbers are encoded with a fixed width, counts first, so that no two
+// sets have the same encoding.
 func (s *Set) digest() string {
 	b := []byte("dgkip/data/1")
 	for _, n := range []int{s.H, s.W, s.Ch, len(s.Classes), s.Train.Len(), s.Test.Len()} {

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// tiny is a dataset of 2x1 images whose first value is the class and second the
-// position.
+// tiny returns a dataset of 2x1 images. Their first value is the class, and the second the position.
 func tiny() *contents {
 	c := &contents{names: []string{"a", "b", "c", "d"}, shape: shape{2, 1, 1}}
 	for i, l := range []int{2, 0, 1, 2, 1, 0, 0} {
@@ -67,8 +66,8 @@ func TestChooseErrors(t *testing.T) {
 		{[]int{0, 3}, "hint: choose among the classes with images: 0 (a), 1 (b), 2 (c)"},
 		{[]int{0, 4}, "there is no class 4"},
 		{[]int{-1}, "hint: classes go from 0 (a) to 3 (d)"},
-		{[]int{1, 1}, "class 1 is asked for twice"},
-		{[]int{}, "none is asked for"},
+		{[]int{1, 1}, "class 1 is listed twice"},
+		{[]int{}, "the list is empty"},
 	} {
 		_, err := tiny().choose("tiny", c.classes)
 		if !errors.Is(err, ErrClass) || !strings.Contains(err.Error(), c.text) {
@@ -119,7 +118,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestGoldenDigest freezes the encoding under the digest.
+// TestGoldenDigest freezes the encoding that the digest is computed from.
 func TestGoldenDigest(t *testing.T) {
 	s, err := tiny().choose("tiny", []int{0, 1})
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"dgkip/harness/rng"
 )
 
-// The drawn sets are symbols in grey or in colour. Image i of a split comes from a stream of its
-// own and has class i mod 5.
+// drawnSets describes the datasets that this package draws: symbols in grey and in colour. Image i of
+// a split has its own random stream, and class i mod 5.
 var drawnSets = []Info{symbolSet("symbols", "Symbols", "grey", 28, 1), symbolSet("colour-symbols", "Colour symbols", "colour", 32, 3)}
 
 const drawnSeed = 1
@@ -59,14 +59,14 @@ func (i *Info) drawSplit(seed uint64, split string, n int) Split {
 	return s
 }
 
-// symbol draws the lines of a pen, and an area or nil.
+// symbol returns the lines of a symbol, and an area to fill or nil.
 type symbol func(h hand) (lines [][]point, solid []point)
 
 var symbols = []symbol{cross, ring, triangle, arrow, wave}
 
-// drawSymbol draws a symbol with a pen, turned, slanted, bent, and off the centre, among
-// specks and dashes that are independent of the class: in light grey on black, or in any
-// colour on a tinted ground. A picture is as likely as its mirror image.
+// drawSymbol draws a symbol that is rotated, slanted, bent and shifted, among dots and dashes that do
+// not depend on the class. Grey pictures are light on black; the others use any colour on a tinted
+// background. A picture is as likely as its mirror image.
 func drawSymbol(h hand, symbol symbol, side, channels int) *picture {
 	p := newPicture(side, channels)
 	unit := float64(side) / 28
@@ -106,7 +106,7 @@ func drawSymbol(h hand, symbol symbol, side, channels int) *picture {
 	return p
 }
 
-// tint returns a colour of that lightness: grey, or any hue in a coloured picture.
+// tint returns a colour of the given lightness: grey, or any hue in a coloured picture.
 func (p *picture) tint(h hand, light float64) func(c int) float64 {
 	colour := make([]float64, p.ch)
 	for c := range colour {
@@ -118,7 +118,7 @@ func (p *picture) tint(h hand, light float64) func(c int) float64 {
 	return func(c int) float64 { return colour[c] }
 }
 
-// speck lays a dot or a dash anywhere on the picture.
+// speck draws a dot or a dash anywhere on the picture.
 func (p *picture) speck(h hand) {
 	side := float64(p.side)
 	a := point{h.between(0, side), h.between(0, side)}
@@ -128,7 +128,7 @@ func (p *picture) speck(h hand) {
 	p.ink(p.tint(h, light))
 }
 
-// cross is two bars that meet near their middles, not quite at a right angle.
+// cross returns two bars that meet near their middles, almost at a right angle.
 func cross(h hand) (lines [][]point, solid []point) {
 	lean, x, y := h.about(0.12), h.about(0.15), h.about(0.15)
 	l, r, t, b := h.between(0.75, 1), h.between(0.75, 1), h.between(0.75, 1), h.between(0.75, 1)
@@ -138,7 +138,7 @@ func cross(h hand) (lines [][]point, solid []point) {
 	}, nil
 }
 
-// ring is a round stroke, closed or nearly so.
+// ring returns a round line, closed or nearly so.
 func ring(h hand) (lines [][]point, solid []point) {
 	const steps = 28
 	narrow, start := h.between(0.6, 1), h.between(0, 2*math.Pi)
@@ -151,7 +151,7 @@ func ring(h hand) (lines [][]point, solid []point) {
 	return [][]point{line}, nil
 }
 
-// triangle has three similar corners, and may be filled.
+// triangle returns an almost regular triangle, which may be filled.
 func triangle(h hand) (lines [][]point, solid []point) {
 	var corners []point
 	for k := range 3 {
@@ -166,7 +166,7 @@ func triangle(h hand) (lines [][]point, solid []point) {
 	return [][]point{outline}, solid
 }
 
-// arrow is a bowed shaft with barbs at one end, which may be filled in.
+// arrow returns a bent shaft with barbs at one end, which may be filled.
 func arrow(h hand) (lines [][]point, solid []point) {
 	bow := h.about(0.1)
 	shaft := make([]point, 7)
@@ -183,7 +183,7 @@ func arrow(h hand) (lines [][]point, solid []point) {
 	return [][]point{shaft, head}, solid
 }
 
-// wave runs up and down once or twice.
+// wave returns a line that goes up and down once or twice.
 func wave(h hand) (lines [][]point, solid []point) {
 	swing, length := h.between(0.3, 0.55), mul(2*math.Pi, h.between(1.1, 1.7))
 	phase := h.between(0, 2*math.Pi)

@@ -57,7 +57,7 @@ func TestDrawn(t *testing.T) {
 		if _, err := Load(context.Background(), b.Name, []int{len(b.Classes)}, Options{}); !errors.Is(err, ErrClass) {
 			t.Errorf("%s: %v", s.Name, err)
 		}
-		// A picture depends on its own stream only, not on who draws it.
+		// A picture only depends on its own stream, not on the number of threads.
 		procs := runtime.GOMAXPROCS(3)
 		few := b.drawSplit(drawnSeed, "train", 7)
 		runtime.GOMAXPROCS(procs)
@@ -76,8 +76,8 @@ func BenchmarkDraw(b *testing.B) {
 	}
 }
 
-// TestSymbolsMirrored compares the mean picture of each class with its mirror
-// image: augmentations may flip symbols.
+// TestSymbolsMirrored compares the mean picture of each class with its mirror image, because
+// augmentations may flip symbols.
 func TestSymbolsMirrored(t *testing.T) {
 	s := drawnSet(t, "symbols")
 	for class, name := range s.Classes {

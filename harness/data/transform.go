@@ -11,8 +11,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Transform maps pixels to the numbers that networks and kernels work on, and
-// back. It is fixed by the training images of a Set.
+// Transform maps pixels to the numbers that networks and kernels use, and back. It is fitted to the
+// training images of a Set.
 type Transform struct {
 	Kind     string    // one of kinds
 	Mean, SD []float64 // [channel], of pixels / 255
@@ -25,13 +25,14 @@ type Transform struct {
 // kinds are the kinds of Transform.
 var kinds = []string{"standard", "zca", "norm-zca"}
 
-// Fit returns the Transform of a kind, for the training images of s: "standard",
-// which is also meant by "", "zca", which standardises and then whitens with
-// regulariser 0.1 trace/d, or "norm-zca", which brings each standardised image to mean
-// zero and norm one before it whitens.
+// Fit returns the Transform of a kind, fitted to the training images of s:
 //
-// For d values an image, whitening takes 30 to 40 d^3 multiplications in float32 to fit,
-// most of the time, and d^2 an image to apply. The context can stop it.
+//	standard  standardises each channel; "" means the same
+//	zca       standardises, and then whitens with regulariser 0.1 trace/d
+//	norm-zca  also brings each standardised image to mean zero and norm one before it whitens
+//
+// Whitening images of d values takes 30 to 40 d^3 multiplications in float32 to fit, and d^2 for each
+// image to apply. Fit returns an error if ctx is done.
 func Fit(ctx context.Context, kind string, s *Set) (*Transform, error) {
 	if kind == "" {
 		kind = "standard"
@@ -56,9 +57,8 @@ func Fit(ctx context.Context, kind string, s *Set) (*Transform, error) {
 	return t, nil
 }
 
-// moments returns mean and population standard deviation of every step-th byte,
-// divided by 255. Sums are exact. A standard deviation of zero is given as 1: a
-// channel that never changes stays at zero.
+// moments returns the mean and the population standard deviation of every step-th byte, divided by
+// 255. Sums are exact. If the deviation is zero, it returns 1, so that a constant channel becomes zero.
 func moments(x []byte, step int) (mean, sd float64) {
 	var n, sum, squares uint64
 	for i := 0; i < len(x); i += step {
@@ -77,7 +77,7 @@ func moments(x []byte, step int) (mean, sd float64) {
 	return float64(sum) / float64(255*n), spread / float64(255*n)
 }
 
-// Apply returns the images, bytes [n, h, w, channel], as numbers of the same shape.
+// Apply transforms images, bytes [n, h, w, channel], to numbers of the same shape.
 func (t *Transform) Apply(ctx context.Context, images []byte) ([]float32, error) {
 	if len(images)%t.dim() != 0 {
 		panic("data.Transform: part of an image")
@@ -94,8 +94,7 @@ func (t *Transform) Apply(ctx context.Context, images []byte) ([]float32, error)
 	return out, nil
 }
 
-// Pixels returns images that are pixels from 0 to 1, which learned ones may leave, as Apply
-// does bytes.
+// Pixels is Apply for images in pixel units, 0 to 1. Learned images may leave this range.
 func (t *Transform) Pixels(pixels []float32) []float32 {
 	d := t.dim()
 	if len(pixels)%d != 0 {
@@ -122,9 +121,9 @@ func (t *Transform) Pixels(pixels []float32) []float32 {
 	return out
 }
 
-// Invert returns images, numbers [n, h, w, channel], in units of pixels: 0 is
-// black, 255 full light. Values beyond stay what they are. With "norm-zca", which does not
-// keep an image's mean and norm, they come with those of an average image.
+// Invert maps transformed images [n, h, w, channel] back to the scale of bytes, from 0 for black to
+// 255 for white, without clipping. "norm-zca" loses the mean and the norm of each image, so Invert
+// gives all images average ones.
 func (t *Transform) Invert(x []float32) []float32 {
 	if len(x)%t.dim() != 0 {
 		panic("data.Transform: part of an image")

@@ -8,35 +8,34 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// whitening is the map A^(-1/2) (z - m) with A = C + r I: z an image standardised by
-// channel, m and C mean and covariance of these over the training images, and
-// r = 0.1 trace(C)/d. It is made of products of package tensor, so that it is the same
-// on every machine.
+// whitening is the map A^(-1/2) (z - m) of an image z standardised by channel. A is C + r I with
+// r = 0.1 trace(C)/d; m and C are the mean and covariance of z over the training images. Products
+// come from package tensor, so the map is the same on every machine.
 //
-// With "norm-zca", z is less its own mean, over its norm. Then m is left at zero and C is the
-// mean of z z^T, as Shankar et al. (2020, Neural kernels without tangents) and the kernel
-// methods after them have it. Brightness and contrast do not count then.
+// With "norm-zca", each z is first reduced by its own mean and divided by its norm. Then m is zero and
+// C is the mean of z z^T, as in Shankar et al. (2020, Neural kernels without tangents) and later
+// kernel methods. An image's brightness and contrast then have no effect.
 type whitening struct {
 	d                         int
-	norm                      float64             // of an average image
+	norm                      float64             // mean norm that images are divided by
 	mean                      []float64           // [d]
 	root, inverse             tensor.Mat[float32] // [d, d], A^(1/2) and A^(-1/2)
 	packedRoot, packedInverse *tensor.Packed
 }
 
-// norms reports whether images are brought to norm one before they are whitened.
+// norms reports whether images are brought to norm one before whitening.
 func (t *Transform) norms() bool { return t.Kind == "norm-zca" }
 
-// maxWhitened is the most values an image may have: the matrices of d x d take some 40 GB then.
+// maxWhitened is the largest number d of values in an image. The d x d matrices then take about 40 GB.
 const maxWhitened = 1 << 15
 
-// lot is the number of images brought to floating point at a time.
+// lot is the number of images that are converted to floating point at a time.
 const lot = 1024
 
 func whiten(ctx context.Context, images []byte, n int, t *Transform) (*whitening, error) {
 	d := t.dim()
 	if d > maxWhitened {
-		return nil, hint(fmt.Errorf("%w: images of %d values are too large to be whitened", ErrShape, d), "at most %d values can be; scale the images down", maxWhitened)
+		return nil, hint(fmt.Errorf("%w: images of %d values are too large to be whitened", ErrShape, d), "at most %d values are allowed; scale the images down", maxWhitened)
 	}
 	w, a := &whitening{d: d, norm: 1, mean: make([]float64, d)}, make([]float64, d*d)
 	if t.norms() {
@@ -70,7 +69,7 @@ func whiten(ctx context.Context, images []byte, n int, t *Transform) (*whitening
 		trace += a[i*d+i]
 	}
 	if trace == 0 {
-		return nil, hint(fmt.Errorf("%w: all training images are the same, or each of one colour; they cannot be whitened", ErrConfig), "preprocess = \"standard\" takes them")
+		return nil, hint(fmt.Errorf("%w: all training images are the same, or each has a single colour, so they cannot be whitened", ErrConfig), "write preprocess = \"standard\"")
 	}
 	ridge := float64(0.1*trace) / float64(d)
 	for i := range d {
@@ -84,8 +83,7 @@ func whiten(ctx context.Context, images []byte, n int, t *Transform) (*whitening
 	return w, nil
 }
 
-// centred returns images standardised by channel, less their mean, or each less its own
-// and over its norm.
+// centred standardises images by channel, and then centres them.
 func (w *whitening) centred(images []byte, t *Transform) tensor.Mat[float32] {
 	x := tensor.NewMat[float32](len(images)/w.d, w.d)
 	z := make([]float64, w.d)
@@ -96,7 +94,8 @@ func (w *whitening) centred(images []byte, t *Transform) tensor.Mat[float32] {
 	return x
 }
 
-// centre does it for one standardised image z, which it changes.
+// centre subtracts the mean training image from a standardised image z. With "norm-zca" it subtracts
+// the mean of z instead, and divides by the norm. It changes z.
 func (w *whitening) centre(to []float32, z []float64, t *Transform) {
 	norm := 1.0
 	if t.norms() {
@@ -107,7 +106,7 @@ func (w *whitening) centre(to []float32, z []float64, t *Transform) {
 	}
 }
 
-// standardise gives the first image standardised by channel.
+// standardise sets z to the first image, standardised by channel.
 func (t *Transform) standardise(z []float64, images []byte) {
 	for i := range z {
 		c := i % t.ch
@@ -115,8 +114,8 @@ func (t *Transform) standardise(z []float64, images []byte) {
 	}
 }
 
-// unbias takes the mean off an image and returns the norm of the rest. An image of one
-// colour becomes zero, with norm 1.
+// unbias subtracts the mean of an image, and returns the norm of the result. If all values are equal,
+// the result is zero, and unbias returns 1.
 func unbias(z []float64) float64 {
 	sum, squares := 0.0, 0.0
 	for _, v := range z {
@@ -127,14 +126,14 @@ func unbias(z []float64) float64 {
 		z[i] -= mean
 		squares += float64(z[i] * z[i])
 	}
-	if squares <= 1e-20*float64(len(z)) { // nothing but rounding of the mean
+	if squares <= 1e-20*float64(len(z)) { // only rounding errors of the mean
 		clear(z)
 		return 1
 	}
 	return math.Sqrt(squares)
 }
 
-// averageNorm is the mean over images of the norm that they are divided by.
+// averageNorm returns the mean of the norms that images are divided by.
 func averageNorm(images []byte, n int, t *Transform) float64 {
 	sum, z := 0.0, make([]float64, t.dim())
 	for k := range n {
@@ -144,7 +143,7 @@ func averageNorm(images []byte, n int, t *Transform) float64 {
 	return sum / float64(n)
 }
 
-// apply whitens images.
+// apply whitens images into out.
 func (w *whitening) apply(ctx context.Context, out []float32, images []byte, t *Transform) error {
 	for ; len(images) > 0; images = images[min(lot*w.d, len(images)):] {
 		if err := ctx.Err(); err != nil {
@@ -157,12 +156,12 @@ func (w *whitening) apply(ctx context.Context, out []float32, images []byte, t *
 	return nil
 }
 
-// whitened maps images that have been centred.
+// whitened whitens centred images into out.
 func (w *whitening) whitened(out []float32, x tensor.Mat[float32]) {
 	tensor.MulPacked(tensor.MatOf(out, x.Rows, w.d), x, w.packedInverse, nil, false)
 }
 
-// invert returns the standardised images of whitened ones.
+// invert maps whitened images back to standardised images.
 func (w *whitening) invert(x []float32) []float32 {
 	n := len(x) / w.d
 	out := tensor.NewMat[float32](n, w.d)
@@ -178,9 +177,8 @@ func (w *whitening) invert(x []float32) []float32 {
 //
 //	T = (3 I - s^2 Z Y) s/2,  Y <- Y T,  Z <- T Z
 //
-// from Y = A/norm and Z = I. Each step takes an eigenvalue x^2 of Z Y, with l <= x <= 1,
-// to the square of x s (3 - s^2 x^2)/2. This scale s raises l the most, and no x above 1
-// (Chen and Chow, 2014).
+// from Y = A/norm and Z = I. Each step maps an eigenvalue x^2 of Z Y, with l <= x <= 1, to the square
+// of x s (3 - s^2 x^2)/2. The scale s of Chen and Chow (2014) raises l the most, and no x above 1.
 func roots(ctx context.Context, a []float64, d int, low float64) (y, z tensor.Mat[float32], err error) {
 	norm := 0.0
 	for _, v := range a {
@@ -197,7 +195,7 @@ func roots(ctx context.Context, a []float64, d int, low float64) (y, z tensor.Ma
 	}
 	l := math.Sqrt(low / norm)
 	for last := false; !last; {
-		last = l > 1-1e-4 // one more step takes the error to that of float32
+		last = l > 1-1e-4 // one more step reduces the error to that of float32
 		s := math.Sqrt(3 / (1 + l + float64(l*l)))
 		l = float64(l*s) / 2 * (3 - float64(float64(s*s)*float64(l*l)))
 		tensor.Mul(t, z, y, tensor.NN, false)

@@ -141,8 +141,8 @@ func TestZCA(t *testing.T) {
 	}
 }
 
-// TestNormZCA holds whitened images to the definition: A^(1/2) u = v, with A = C + 0.1 tr(C)/d,
-// C the mean of v v^T and v an image less its mean, over its norm.
+// TestNormZCA compares whitened images u with their definition, A^(1/2) u = v. Here v is an image minus
+// its mean, divided by its norm, C the mean of v v^T, and A = C + 0.1 tr(C)/d.
 func TestNormZCA(t *testing.T) {
 	ctx := context.Background()
 	s := randomSet(300, 4, 3, 3)
@@ -191,7 +191,7 @@ func TestNormZCA(t *testing.T) {
 			}
 		}
 	}
-	// Restored, an image has its own pattern with an average contrast.
+	// A restored image has its own pattern and an average contrast.
 	back := tr.Invert(u)
 	for k := range n {
 		z := make([]float64, d)
@@ -205,7 +205,7 @@ func TestNormZCA(t *testing.T) {
 	}
 }
 
-// An image's contrast does not count, and one of a single grey has nothing to whiten.
+// The contrast of an image has no effect, and an image of a single grey becomes zero.
 func TestNormZCAOfGreys(t *testing.T) {
 	ctx := context.Background()
 	s := randomSet(300, 8, 8, 1)
@@ -257,7 +257,7 @@ func dot(a, b []float64) (sum float64) {
 	return sum
 }
 
-// Pixels as floating point become what the same bytes do.
+// Pixels in floating point and as bytes give the same results.
 func TestPixels(t *testing.T) {
 	s := randomSet(30, 6, 6, 3)
 	for _, kind := range kinds {

@@ -233,7 +233,7 @@ func TestGridMistakes(t *testing.T) {
 		"blank in a name":    {`["symbols", "mine"]`, `["a b", "mine"]`, "a name may only have letters, digits", 1},
 		"name of data":       {"[data.mine]", "[data.\"\"]\nuse = \"mnist\"\n[data.mine]", `"" cannot be the name of data`, 1},
 		"classes twice":      {"[grid]", "classes = [1, 1]\n[grid]", "names class 1 twice", 1},
-		"class names twice":  {`train = "mine.npz"`, "train = \"mine.npz\"\nnames = [\"a\", \"b\", \"a\"]", `names has "a", which is empty, more than a line, or there twice`, 1},
+		"class names twice":  {`train = "mine.npz"`, "train = \"mine.npz\"\nnames = [\"a\", \"b\", \"a\"]", `names has "a", which is empty, has a line break, or appears twice`, 1},
 		"many values":        {"ipc = [1, 10]", "ipc = [1, 10]\n\"method.steps\" = [" + numbers(10_001) + "]", "there are more than 10000 values on the axis method.steps", 1},
 		"many cells":         {"ipc = [1, 10]", "ipc = [1, 10]\n\"method.steps\" = [" + numbers(1000) + "]", "the grid has more than 10000 cells", 1},
 	} {
