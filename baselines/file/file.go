@@ -1,5 +1,5 @@
-// Package file takes sets that another program made, so that they stand in tables
-// beside those made here: a column with seeds, every scoring, marks and records.
+// Package file reads distilled sets of other programs, so that they can be scored, recorded and shown in
+// tables like sets of this program.
 package file
 
 import (
@@ -20,26 +20,25 @@ import (
 	"dgkip/harness/teacher"
 )
 
-// File is the method. In its paths, which start from the experiment's file, {dataset},
-// {model}, {ipc} and {seed} stand for those of the run.
+// File is the method. Paths are relative to the folder of the experiment; {dataset}, {model}, {ipc} and
+// {seed} in them are replaced by those of the run.
 type File struct {
 	Path       string `toml:"path,omitzero"`        // an NPZ or .pt file
-	LabelsPath string `toml:"labels_path,omitzero"` // a file with the labels, where path has none
+	LabelsPath string `toml:"labels_path,omitzero"` // a file with the labels, if path has none
 	sets.Options
 
-	// Travel says that the sets have portable labels beside their own.
+	// Travel tells that the sets have portable labels as well as their own.
 	Travel bool `toml:"travel,omitzero"`
 
-	// Digest is of the files' content, and takes the place of the paths in a run's
-	// identity. In an experiment it asks for that content.
+	// Digest is the SHA-256 of the files' content. It replaces the paths in a run's identity.
+	// If an experiment sets it, the files must have that content.
 	Digest string `toml:"digest,omitzero"`
 
 	at sets.Place // of a run
 }
 
-// Any returns the method for a single file, whatever is in it, and how many images a
-// class it has. It is read by the settings of like, a located column of files, if there is
-// one.
+// Any returns the method for a single file, with the number of images per class. It takes the kind of
+// labels from the file. If like is not nil, it reads the file with the settings of like, which has been located.
 func Any(path string, data *method.Data, like *File) (f *File, ipc int, err error) {
 	f = &File{at: sets.Place{File: path}}
 	if like != nil {
@@ -65,19 +64,19 @@ func init() { method.Register(func() method.Method { return new(File) }) }
 func (f *File) Info() method.Info {
 	return method.Info{
 		Name: "file", Title: "Sets from files", Version: 5, Protocol: "network",
-		About:      "sets that another program made: NPZ, PyTorch's .pt",
+		About:      "sets of other programs, as NPZ or PyTorch's .pt",
 		SoftLabels: f.Travel || slices.Contains(softKinds, method.LabelKind(f.LabelKind)),
 	}
 }
 
-// softKinds are the kinds of labels that networks do not read as class numbers: of gains
-// and values they take the sign or the largest.
+// softKinds are the kinds of labels that trained networks use as they are. From gains and values they
+// take only the class: the sign or the largest.
 var softKinds = []method.LabelKind{method.Soft, method.Logits, method.Target}
 
 // Check implements method.Checker.
 func (f *File) Check() error {
 	if f.Path == "" {
-		return &method.BadSetting{Key: "path", Why: "is missing", Hint: `path = "sets/{dataset}-{ipc}-{seed}.pt" names the files, seen from this one`}
+		return &method.BadSetting{Key: "path", Why: "is missing", Hint: `path = "sets/{dataset}-{ipc}-{seed}.pt" names the files, relative to this one`}
 	}
 	return f.Options.Check()
 }
@@ -97,7 +96,7 @@ func (f *File) Locate(p method.Place, data *method.Data) (method.Method, error) 
 	out.Images, out.Labels = names.Replace(f.Images), names.Replace(f.Labels)
 	digest, err := out.digest()
 	if errors.Is(err, fs.ErrNotExist) && f.Digest != "" && data == nil {
-		// Nothing is run: records of that content can be shown.
+		// Nothing will be run, and records of that content can be shown without the files.
 		out.Path, out.LabelsPath = "", ""
 		return &out, nil
 	}
@@ -106,13 +105,13 @@ func (f *File) Locate(p method.Place, data *method.Data) (method.Method, error) 
 		if missing := new(fs.PathError); errors.As(err, &missing) && missing.Path == out.at.Labels {
 			key, setting = "labels_path", f.LabelsPath
 		}
-		return nil, fmt.Errorf("%w\nhint: %s = %q is seen from the folder of the experiment; {dataset}, {model}, {ipc} and {seed} in it stand for those of the run", err, key, setting)
+		return nil, fmt.Errorf("%w\nhint: %s = %q is relative to the folder of the experiment; {dataset}, {model}, {ipc} and {seed} in it are replaced by those of the run", err, key, setting)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if f.Digest != "" && digest != f.Digest {
-		return nil, fmt.Errorf("%s: its content is another one: digest is %s, not %s", out.at.File, digest, f.Digest)
+		return nil, fmt.Errorf("%s: the digest of its content is %s, not %s", out.at.File, digest, f.Digest)
 	}
 	out.Path, out.LabelsPath, out.Digest = "", "", digest
 	if data != nil {
@@ -123,7 +122,7 @@ func (f *File) Locate(p method.Place, data *method.Data) (method.Method, error) 
 	return &out, nil
 }
 
-// digest is of the content of the files.
+// digest returns the digest of the files' content.
 func (f *File) digest() (string, error) {
 	first, err := digestOf(f.at.File)
 	if err != nil || f.at.Labels == "" {
@@ -145,7 +144,7 @@ func digestOf(file string) (string, error) {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)), err
 }
 
-// read reads the set, and checks that it is what the experiment says.
+// read reads the set and checks that it fits the settings.
 func (f *File) read(data *method.Data) (*method.Distilled, error) {
 	d, err := sets.Read(f.at, f.Options, data)
 	if err != nil {
@@ -155,26 +154,26 @@ func (f *File) read(data *method.Data) (*method.Distilled, error) {
 		return nil, fmt.Errorf("%s: %w", f.at.File, err)
 	}
 	if f.LabelKind == "" && d.Kind != method.Hard {
-		return nil, fmt.Errorf("%s: its labels are no class numbers, but of the kind %q\nhint: write label_kind = %q beside path: numbers of networks that see such labels may belong to another protocol family", f.at.File, d.Kind, d.Kind)
+		return nil, fmt.Errorf("%s: its labels are of the kind %q, not class numbers\nhint: add label_kind = %q below path; scores of networks trained on such labels may belong to another protocol family", f.at.File, d.Kind, d.Kind)
 	}
 	if _, travel := teacher.TravelLabels(d); travel != f.Travel && !slices.Contains(softKinds, d.Kind) {
 		if travel {
-			return nil, fmt.Errorf("%s: it also has portable labels, which trained networks and new networks use\nhint: write travel = true beside path: such numbers belong to another protocol family", f.at.File)
+			return nil, fmt.Errorf("%s: it also has portable labels, which trained and new networks use\nhint: add travel = true below path; such scores belong to another protocol family", f.at.File)
 		}
-		return nil, fmt.Errorf("%s: travel = true, and it has no portable labels", f.at.File)
+		return nil, fmt.Errorf("%s: travel = true, but the file has no portable labels", f.at.File)
 	}
 	noteBalance(d)
 	return d, nil
 }
 
-// noteBalance notes that classes have different numbers of images.
+// noteBalance adds a note if classes have different numbers of images.
 func noteBalance(d *method.Distilled) {
 	count := make([]int, len(d.Classes))
 	for _, y := range d.Of {
 		count[y]++
 	}
 	few, many := slices.Min(count), slices.Max(count)
-	note := fmt.Sprintf("its labels stand for %d to %d images of a class", few, many)
+	note := fmt.Sprintf("classes have between %d and %d images", few, many)
 	if few != many && !slices.Contains(d.Notes, note) {
 		d.Notes = append(d.Notes, note)
 	}
@@ -185,7 +184,7 @@ func (f *File) Distill(ctx context.Context, p method.Problem, observe func(metho
 	if err := ctx.Err(); err != nil {
 		return nil, method.Stopped(ctx, p, err)
 	}
-	if f.at.File == "" { // nobody has looked for it
+	if f.at.File == "" { // not located yet
 		m, err := f.Locate(method.Place{Dataset: p.Data.Name, Model: p.Model.Kind, IPC: p.IPC, Seed: p.Seed}, nil)
 		if err != nil {
 			return nil, err
@@ -197,7 +196,7 @@ func (f *File) Distill(ctx context.Context, p method.Problem, observe func(metho
 		return nil, err
 	}
 	if digest, err := f.digest(); err != nil || digest != f.Digest {
-		return nil, errors.Join(err, fmt.Errorf("%s has changed while the program ran\nhint: run the same command again", f.at.File))
+		return nil, errors.Join(err, fmt.Errorf("%s changed while the program was running\nhint: run the same command again", f.at.File))
 	}
 	observe(method.Step{Distilled: d.Clone})
 	return d, nil

@@ -151,7 +151,7 @@ func TestLocate(t *testing.T) {
 	uneven := saved(t, dir, "uneven.pt", 1, sets.Of("labels", []int{4}, []int64{0, 0, 0, 1}))
 	if f, err := locate(File{Path: uneven}, place); err != nil {
 		t.Error(err)
-	} else if d, err := f.read(methodtest.Data(1)); err != nil || !slices.Contains(d.Notes, "its labels stand for 1 to 3 images of a class") {
+	} else if d, err := f.read(methodtest.Data(1)); err != nil || !slices.Contains(d.Notes, "classes have between 1 and 3 images") {
 		t.Error(d, err)
 	}
 	// Another content under the same name is another run.

@@ -10,18 +10,18 @@ import (
 	"dgkip/harness/teacher"
 )
 
-// KIP is the method; its fields are its settings.
+// KIP is the method. Its fields are its settings.
 type KIP struct {
 	Updates   int     `toml:"updates" min:"0"`                    // of the set
-	Rate      float64 `toml:"rate" min:"0"`                       // of AdaBelief on the images
-	Labels    string  `toml:"labels" enum:"learned,fixed,solved"` // AdaBelief learns them, they stay as the classes, or every update solves for them
-	LabelRate float64 `toml:"label_rate" min:"0"`                 // of AdaBelief on the labels
-	Start     string  `toml:"start" enum:"real,noise"`            // training images, or noise
-	Batch     int     `toml:"batch" min:"0"`                      // real images in an update; 0, or as many as there are, for all
-	Jitter    float64 `toml:"jitter" min:"0"`                     // ridge over the mean of K's diagonal; 0 for lambda_S
-	Lambda    float64 `toml:"lambda"`                             // of the model that scores the set, for each image
-	Resample  bool    `toml:"resample,omitzero"`                  // new networks for every update
-	Nets      int     `toml:"nets,omitzero" min:"0" max:"4096"`   // how many those are; 0 for the number that score the set
+	Rate      float64 `toml:"rate" min:"0"`                       // learning rate of AdaBelief on the images
+	Labels    string  `toml:"labels" enum:"learned,fixed,solved"` // labels are learned by AdaBelief, stay the classes, or are solved for in every update
+	LabelRate float64 `toml:"label_rate" min:"0"`                 // learning rate of AdaBelief on the labels
+	Start     string  `toml:"start" enum:"real,noise"`            // initial images: training images, or noise
+	Batch     int     `toml:"batch" min:"0"`                      // real images in an update; 0 means all
+	Jitter    float64 `toml:"jitter" min:"0"`                     // ridge relative to the mean of K's diagonal; 0 means lambda_S
+	Lambda    float64 `toml:"lambda"`                             // regularisation per image of the model that scores the set
+	Resample  bool    `toml:"resample,omitzero"`                  // draw new networks in every update
+	Nets      int     `toml:"nets,omitzero" min:"0" max:"4096"`   // number of these networks; 0 means as many as score the set
 }
 
 func init() { method.Register(func() method.Method { return defaults() }) }
@@ -37,17 +37,17 @@ func defaults() *KIP {
 func (*KIP) Info() method.Info {
 	return method.Info{
 		Name: "kip", Title: "KIP", Version: 1, Protocol: "features",
-		About: "kernel ridge regression on the set predicts the real labels; with resample, in features drawn anew",
+		About: "kernel ridge regression on the set predicts the real labels; with resample, in new features in every update",
 		Citation: "T. Nguyen, Z. Chen, J. Lee: Dataset Meta-Learning from Kernel Ridge-Regression. ICLR 2021, arXiv:2011.00050; " +
 			"for resample N. Loo, R. Hasani, A. Amini, D. Rus: Efficient Dataset Distillation using Random Feature Approximation. NeurIPS 2022, arXiv:2210.12067",
 		Deviations: []string{
-			"the kernel is that of the experiment's random features, unless its model is an exact kernel; the original's is of infinitely wide networks",
-			"the ridge is that of the model which scores the set; the original has 1e-6 times the mean of the kernel's diagonal, jitter = 1e-6",
-			"AdaBelief on images and labels, in place of Adam for KIP",
-			"all images of the set are learned in every update, with all real images unless batch says otherwise; the original draws batches of both",
+			"the kernel comes from the random features of the experiment, unless its model is an exact kernel; the original uses infinitely wide networks",
+			"the ridge equals lambda_S of the model that scores the set; in the original it is 1e-6 times the mean of the kernel's diagonal (jitter = 1e-6)",
+			"AdaBelief replaces KIP's Adam on images and labels",
+			"every update moves all images of the set, and uses all real images unless batch is set; the original draws batches of both",
 			"no whitening unless the experiment asks for it, and no augmentation",
-			"targets are +1 and -1, one output for two classes; the originals' are one-hot vectors less their mean",
-			"with resample, the squared loss in place of RFAD's Platt-scaled cross-entropy, and networks of the experiment's width",
+			"targets are +1 and -1, with one output for two classes; the original uses one-hot vectors minus their mean",
+			"with resample, the loss is squared and networks have the width of the experiment; RFAD uses a Platt-scaled cross-entropy",
 		},
 	}
 }
@@ -63,15 +63,15 @@ func (m *KIP) Check() error {
 	}
 	switch {
 	case m.Labels == "solved" && m.Resample:
-		bad("labels", "is \"solved\", for features that the next update would replace", "use labels = \"learned\" with resample")
+		bad("labels", "is \"solved\", but with resample the next update replaces the features", "use labels = \"learned\" with resample")
 	case m.Labels == "solved" && m.Batch > 0:
-		bad("batch", "is for labels that are learned or fixed; labels are solved from all real images", "use batch = 0")
+		bad("batch", "cannot be used with labels = \"solved\", which uses all real images", "use batch = 0")
 	}
 	if m.Resample && m.Batch == 0 {
-		bad("batch", "is 0, with which every update would compute the features of all real images", "1024 is usual with resample")
+		bad("batch", "is 0, so every update would compute new features of all real images", "1024 is usual with resample")
 	}
 	if !m.Resample && m.Nets > 0 {
-		bad("nets", "is for resample = true", "the experiment's model says how many networks make the features")
+		bad("nets", "needs resample = true", "without it, the model of the experiment sets the number of networks")
 	}
 	return errors.Join(errs...)
 }
@@ -105,9 +105,9 @@ func (m *KIP) CheckSizes(s method.Sizes) error {
 func (m *KIP) Flops(s method.Sizes) float64 {
 	s.Model = m.model(s.Model)
 	dim, n, k := float64(space.Dim(s.Model, s.H, s.W)), float64(s.IPC*s.Classes), float64(teacher.Outputs(s.Classes))
-	s.Train = m.size(s.Train) // a pass is beside the batch alone
+	s.Train = m.size(s.Train)
 	batch, flops := float64(s.Train), space.PassFlops(s)
-	if dim == 0 { // no features, but inner products
+	if dim == 0 { // an exact kernel, without features
 		return flops + 4*batch*n*(k+1)
 	}
 	flops += 4*batch*dim*k + n*dim*(n+10*k)
@@ -120,7 +120,7 @@ func (m *KIP) Flops(s method.Sizes) float64 {
 	return flops
 }
 
-// model describes the networks that make the features of an update.
+// model returns the networks whose features an update uses.
 func (m *KIP) model(of method.Model) method.Model {
 	if m.Resample && m.Nets > 0 {
 		of.Nets = m.Nets
@@ -128,7 +128,7 @@ func (m *KIP) model(of method.Model) method.Model {
 	return of
 }
 
-// size is the number of real images in an update, of the given number.
+// size returns the number of real images in an update, out of train.
 func (m *KIP) size(train int) int {
 	if m.Batch == 0 {
 		return train

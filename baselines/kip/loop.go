@@ -15,21 +15,21 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// run is a distillation under way.
+// run is a distillation in progress.
 type run struct {
 	*KIP
 	problem method.Problem
 	targets tensor.Mat[float64] // of all real images, [N, k]
 	begin   *method.Distilled   // the initial images
 	lambda  float64             // lambda_S
-	pass    space.Pass          // with resample that of the update
+	pass    space.Pass          // with resample, of the current update
 
 	images, dx []float32
-	labels     tensor.Mat[float64] // learned or fixed, [n, k]; none if solved
-	dlabels    tensor.Mat[float64] // none unless learned
+	labels     tensor.Mat[float64] // learned or fixed, [n, k]; empty if solved
+	dlabels    tensor.Mat[float64] // empty unless labels are learned
 	variables  []method.Variable
 
-	// Of the images as they are.
+	// Of the current images.
 	at    int // updates made
 	model convex.Regression
 	given tensor.Mat[float64] // the labels of the model
@@ -70,18 +70,18 @@ func (m *KIP) newRun(ctx context.Context, p method.Problem) (*run, error) {
 		r.labels = teacher.Signs(begin.Of, len(begin.Classes))
 	}
 	if m.Labels == "learned" {
-		relabel, err := optim.NewVariable("labels", r.labels.Data, optim.NewAdaBelief[float64], optim.AdaBeliefConfig{LR: m.LabelRate})
+		labels, err := optim.NewVariable("labels", r.labels.Data, optim.NewAdaBelief[float64], optim.AdaBeliefConfig{LR: m.LabelRate})
 		if err != nil {
 			return nil, err
 		}
-		r.dlabels = tensor.MatOf(relabel.Grad, begin.Len(), r.labels.Cols)
-		r.variables = append(r.variables, relabel)
+		r.dlabels = tensor.MatOf(labels.Grad, begin.Len(), r.labels.Cols)
+		r.variables = append(r.variables, labels)
 	}
 	return r, nil
 }
 
-// eval takes the model on the images as they are, and gradients if they are wanted:
-// those in the labels, and in the images' features.
+// eval fits the model on the current images and returns its loss. If gradient is true, it also computes
+// the gradients with respect to the labels and the features of the images.
 func (r *run) eval(ctx context.Context, update int, gradient bool) (float64, error) {
 	r.at = update
 	batch := r.batch(update)
@@ -90,7 +90,7 @@ func (r *run) eval(ctx context.Context, update int, gradient bool) (float64, err
 		if err := r.draw(ctx, update, batch); err != nil {
 			return 0, err
 		}
-		batch = nil // the pass has no other images
+		batch = nil // all real images in the pass are the batch
 	}
 	view := r.pass.View(update, gradient, batch)
 	if r.Labels != "solved" {
@@ -103,7 +103,7 @@ func (r *run) eval(ctx context.Context, update int, gradient bool) (float64, err
 	if err != nil {
 		return 0, err
 	}
-	view.Scale(0.5) // the metric is twice the loss
+	view.Scale(0.5) // Fit minimises twice the loss
 	r.model, r.given = convex.Regression{C: s.C, Loss: s.Value / 2}, s.Labels(convex.SquaredLoss, r.lambda).Values
 	return r.model.Loss, nil
 }
@@ -115,8 +115,8 @@ func (r *run) ridge() convex.Ridge {
 	return convex.Ridge{Jitter: r.Jitter}
 }
 
-// batch returns the real images of an update, nil for all. They are a function of the
-// seed and the update alone.
+// batch returns the real images of an update, or nil for all. They depend on the seed and the update
+// only.
 func (r *run) batch(update int) []int {
 	n := r.problem.Data.Train.Len()
 	if size := r.size(n); size < n {
@@ -125,7 +125,7 @@ func (r *run) batch(update int) []int {
 	return nil
 }
 
-// real returns classes and targets of some real images, or of all.
+// real returns the classes and targets of a batch of real images, or of all if batch is nil.
 func (r *run) real(batch []int) (of []int, targets tensor.Mat[float64]) {
 	all := r.problem.Data.Train.Labels
 	if batch == nil {
@@ -139,7 +139,7 @@ func (r *run) real(batch []int) (of []int, targets tensor.Mat[float64]) {
 	return of, targets
 }
 
-// draw draws networks for an update, and takes its real images through them.
+// draw draws networks for an update and computes the features of its real images.
 func (r *run) draw(ctx context.Context, update int, batch []int) (err error) {
 	of, data := space.Of(r.problem), *r.problem.Data
 	if batch != nil {
@@ -155,13 +155,13 @@ func (r *run) draw(ctx context.Context, update int, batch []int) (err error) {
 	return err
 }
 
-// gradient carries that in the features on to the images.
+// gradient propagates the gradient from the features to the images.
 func (r *run) gradient(context.Context, int) (float64, error) {
 	r.pass.Back(r.dx)
 	return 0, nil
 }
 
-// metrics makes a line of the trace, of all real images or, with resample, of the update's.
+// metrics returns a line of the trace. It refers to all real images or, with resample, to the last batch.
 func (r *run) metrics() map[string]float64 {
 	of, targets := r.real(nil)
 	if r.Resample {
@@ -181,7 +181,7 @@ func (r *run) metrics() map[string]float64 {
 	return line
 }
 
-// set returns the set as it stands.
+// set returns the current set.
 func (r *run) set() *method.Distilled {
 	d := r.begin.With(r.images, nil)
 	teacher.SetLabels(d, convex.Values(r.given))
