@@ -68,7 +68,7 @@ func TestFamily(t *testing.T) {
 		file   string
 		travel bool
 		want   string
-	}{{travelling, true, ""}, {plain, false, ""}, {travelling, false, "write travel = true"}, {plain, true, "no portable labels"}} {
+	}{{travelling, true, ""}, {plain, false, ""}, {travelling, false, "add travel = true"}, {plain, true, "no portable labels"}} {
 		f := File{Path: c.file, Travel: c.travel, Options: sets.Options{LabelKind: "gain", Loss: "logistic"}}
 		_, err := f.Locate(method.Place{IPC: 2}, methodtest.Data(1))
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
@@ -108,8 +108,8 @@ func TestLocate(t *testing.T) {
 	}{
 		{File{Path: "{dataset}-{ipc}.pt"}, 2, "halves-2.pt: no such file"},
 		{File{Path: one}, 1, "it has 4 images; ipc 1 of 2 classes needs 2\nhint: write ipc = [2]"},
-		{File{Path: one, Digest: "sha256:00"}, 2, "its content is another one"},
-		{File{Path: "soft.pt"}, 2, "write label_kind = \"soft\""},
+		{File{Path: one, Digest: "sha256:00"}, 2, "the digest of its content is"},
+		{File{Path: "soft.pt"}, 2, "add label_kind = \"soft\""},
 		{File{Path: "colour.pt"}, 2, "the data set's are 8x8 with 1 channels"},
 	} {
 		place.IPC = c.ipc
@@ -124,7 +124,7 @@ func TestLocate(t *testing.T) {
 	}
 	// A single file is read by the settings of a column, such as labels in another file.
 	logits := saved(t, dir, "logits.pt", 1, sets.Of("labels", []int{4, 2}, []float32{-7, 7, 7, -7, 7, -7, -7, 7}))
-	if _, _, err := Any(logits, methodtest.Data(1), nil); err == nil || !strings.Contains(err.Error(), `write label_kind = "hard"`) {
+	if _, _, err := Any(logits, methodtest.Data(1), nil); err == nil || !strings.Contains(err.Error(), `label_kind = "hard"`) {
 		t.Error(err)
 	}
 	like, err := locate(File{Path: one, LabelsPath: "soft.pt", Options: sets.Options{LabelKind: "soft", Images: "images", Labels: "labels"}}, place)
