@@ -7,8 +7,8 @@ import (
 	"dgkip/harness/store"
 )
 
-// The time of an update counts from Begin where a method calls it, that of an iteration
-// from the end of the one before.
+// The time of an update starts at Begin if a method calls it. The time of an iteration starts at
+// the end of the previous one.
 func TestBegin(t *testing.T) {
 	const one = `schema = 1
 name = "t"

@@ -10,15 +10,15 @@ import (
 	"dgkip/harness/store"
 )
 
-var raceDetector bool // set where the tests are built with it
+var raceDetector bool // set if the tests are built with it
 
-// Runs share the training images. Where a method changes them all stops, whether it ends
-// or is interrupted, and what was made of changed images is neither recorded nor kept.
+// Runs share the training images. If a method changes them, all runs stop, and nothing is recorded
+// or kept.
 func TestChangedImages(t *testing.T) {
 	change := strings.Replace(text, "[eval]", "[method.walk]\nwrong = \"data\"\n[eval]", 1)
 	for _, jobs := range []int{1, 3} {
 		if jobs > 1 && raceDetector {
-			continue // to write what others read is a race, and the fault that is looked for
+			continue // the fault under test is a data race
 		}
 		p, s := plan(t, change), store.Open(t.TempDir())
 		o := options()
@@ -44,7 +44,7 @@ func TestChangedImages(t *testing.T) {
 		engine.Execute(ctx, p, s, o)
 		hook = func(context.Context, int) {}
 		if out, err := engine.Execute(context.Background(), p, s, o); err == nil || out.Made > 0 {
-			t.Errorf("interrupted before update %d, it went on with changed images: %+v, %v", at, out, err)
+			t.Errorf("interrupted before update %d, a run continued with changed images: %+v, %v", at, out, err)
 		}
 	}
 }

@@ -17,25 +17,23 @@ type Source interface {
 	Open(ctx context.Context, d experiment.Data) (*Dataset, error)
 }
 
-// Dataset is an open dataset, or one of which only that is known which earlier runs
-// wrote down.
+// Dataset is an open dataset, or the description of one from earlier runs.
 type Dataset struct {
 	Identity experiment.DatasetIdentity
 	Record   store.Dataset
 	Sizes    method.Sizes // without IPC and Model
 
-	// Load returns the training images and the test images, normalised. It is called
-	// when a run needs them, and again only after all runs had let them go. It is nil
-	// if the dataset is not open.
+	// Load returns the normalised training and test images. Images calls it when a run needs them,
+	// and again only after letGo. It is nil if the dataset is not open.
 	Load func(ctx context.Context) (*method.Data, method.Images, error)
 
 	mu   sync.Mutex
-	sum  uint64       // of the training images and labels when they were loaded
-	data *method.Data // nil while they are not
+	sum  uint64       // checksum of the training images and labels as loaded
+	data *method.Data // nil while the images are not in memory
 	test method.Images
 }
 
-// Images returns what Load does, which it calls once.
+// Images returns the images. It calls Load if they are not in memory.
 func (d *Dataset) Images(ctx context.Context) (*method.Data, method.Images, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -49,10 +47,10 @@ func (d *Dataset) Images(ctx context.Context) (*method.Data, method.Images, erro
 	return d.data, d.test, nil
 }
 
-// errChanged stops all runs: what others made of the same images is not to be trusted.
-var errChanged = errors.New("the training images were changed, by this method or by one that ran beside it; all runs are stopped\nhint: runs share the images, so let Distill work on copies; then delete results/work/cache, if there is one, and start again")
+// errChanged stops all runs, because other runs may have used the changed images.
+var errChanged = errors.New("the training images were changed, by this method or by one that ran at the same time; all runs are stopped\nhint: runs share the images, so Distill must work on copies; correct it, delete results/work/cache if it exists, and start again")
 
-// intact checks that the training images are as they were loaded.
+// intact returns errChanged unless the training images are as they were loaded.
 func (d *Dataset) intact(data *method.Data) error {
 	d.mu.Lock()
 	loaded := d.sum
@@ -63,8 +61,7 @@ func (d *Dataset) intact(data *method.Data) error {
 	return nil
 }
 
-// sum is a checksum of images and their labels, made in four lanes that do not wait for each
-// other.
+// sum returns a checksum of images and labels. Four independent lanes make it fast.
 func sum(images method.Images) uint64 {
 	const prime = 1099511628211 // of FNV-1a
 	var a, b, c, d uint64
@@ -84,7 +81,7 @@ func sum(images method.Images) uint64 {
 	return a ^ bits.RotateLeft64(b, 16) ^ bits.RotateLeft64(c, 32) ^ bits.RotateLeft64(d, 48)
 }
 
-// Outline is the data without its images and their moments: what a set must fit.
+// Outline returns the data without images and moments, to check whether a set fits.
 func (d *Dataset) Outline() *method.Data {
 	id, s := d.Identity, d.Sizes
 	out := &method.Data{Name: id.Name, Classes: id.Classes, Prep: method.Preprocessing{Name: id.Preprocess}, Train: method.Images{H: s.H, W: s.W, C: s.C}}
@@ -102,7 +99,7 @@ func (d *Dataset) letGo() {
 	d.data, d.test = nil, method.Images{}
 }
 
-// known returns what is to be remembered of an open dataset.
+// known returns the description of an open dataset for later runs.
 func (d *Dataset) known(declared experiment.Data) store.Known {
 	s := d.Sizes
 	return store.Known{

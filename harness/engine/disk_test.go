@@ -20,7 +20,7 @@ import (
 
 var found, computed atomic.Int64
 
-// keep loads what was kept under a name, or computes and keeps it.
+// keep loads a value from the disk, or computes and saves it.
 func keep(ctx context.Context, disk method.Disk, name string) {
 	if disk == nil {
 		computed.Add(1)
@@ -48,8 +48,7 @@ func keep(ctx context.Context, disk method.Disk, name string) {
 	})
 }
 
-// What is shared outlasts the program, where there is a disk for it, and nothing
-// of that shows in the records.
+// The disk keeps shared values for the next execution, without an effect on the records.
 func TestDisk(t *testing.T) {
 	keeps := text + "[method.walk]\nkeeps = true\n"
 	p, want := reference(t, keeps)
@@ -89,10 +88,10 @@ func TestDisk(t *testing.T) {
 	}
 	again(1<<20, 7, 1)
 	if strings.Contains(notes.String(), "note:") {
-		t.Errorf("said\n%s", &notes)
+		t.Errorf("notes\n%s", &notes)
 	}
 	again(10, 0, 8)
 	if n := strings.Count(notes.String(), "note: "); n != 1 {
-		t.Errorf("%d notes about a budget that is too small:\n%s", n, &notes)
+		t.Errorf("%d notes about a small budget, want 1:\n%s", n, &notes)
 	}
 }

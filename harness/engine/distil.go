@@ -15,7 +15,7 @@ import (
 	"dgkip/harness/store"
 )
 
-// obtain has the set: from the checkpoint, from a record, or from the method.
+// obtain gets the set from the checkpoint, from a record, or from the method.
 func (w *work) obtain() (err error) {
 	first := w.job.Runs[0]
 	w.show(first)
@@ -31,10 +31,11 @@ func (w *work) obtain() (err error) {
 		}
 		return err
 	}
-	if w.s.Set != nil { // a session was stopped while the set was scored
+	if w.s.Set != nil { // an earlier session stopped while scoring the set
 		return nil
 	}
-	// What has begun goes on, and a run that is scored on the way has to see its set there.
+	// A job that has begun continues. If sets are scored on the way, the method must compute them
+	// again.
 	if begun := len(w.s.Used.Past) > 0; !begun && !w.Force && len(w.s.Trace.Asked.Score) == 0 && w.stored() {
 		w.clock.from = w.s.Last
 		return nil
@@ -42,7 +43,7 @@ func (w *work) obtain() (err error) {
 	return w.distil()
 }
 
-// distil has the method compute the set.
+// distil lets the method compute the set.
 func (w *work) distil() error {
 	r := w.run
 	w.line.Phase("distil")
@@ -54,19 +55,19 @@ func (w *work) distil() error {
 	w.distilling.Store(true)
 	defer w.distilling.Store(false)
 	set, err := r.Method().Distill(w.ctx, p, w.observe)
-	if errors.Is(err, method.ErrCheckpoint) { // such as that of an earlier version
+	if errors.Is(err, method.ErrCheckpoint) { // such as one of an earlier version
 		w.s.restart()
 		p.Resume = nil
 		set, err = r.Method().Distill(w.ctx, p, w.observe)
 	}
 	if cause := context.Cause(w.ctx); cause != nil && err != nil {
-		// Whatever the method made of it: it was told to stop. A set that was done
-		// at that moment is kept.
+		// The method was told to stop, whatever its error says. A finished set comes without an
+		// error, and is kept below.
 		var stopped *method.Interrupted
 		if errors.As(err, &stopped) && stopped.Checkpoint != nil {
 			w.s.Method = stopped.Checkpoint
 		} else {
-			w.s.restart() // the method starts again from the beginning, and all that was written down of it
+			w.s.restart() // the next session starts from the beginning
 		}
 		w.keep()
 		return cause
@@ -89,13 +90,13 @@ func (w *work) distil() error {
 	return context.Cause(w.ctx)
 }
 
-// restart forgets what the method did, but not the time it took.
+// restart forgets the progress of the method, but not the time used.
 func (s *saved) restart() {
 	s.Method, s.Last = nil, -1
 	s.Trace, s.Times = recorder{Asked: s.Trace.Asked}, stopwatch{warm: warmUp}
 }
 
-// fits returns what is wrong with a set that the method computed.
+// fits returns an error unless the set fits the data and the method.
 func (w *work) fits(set *method.Distilled) error {
 	ipc, info := w.run.Cell.IPC, w.run.Method().Info()
 	if info.IgnoresIPC {
@@ -107,12 +108,11 @@ func (w *work) fits(set *method.Distilled) error {
 	return nil
 }
 
-// observe is what the method calls between updates. The time it takes counts for
-// none of them.
+// observe is called by the method after each update. Its own time does not count.
 func (w *work) observe(step method.Step) {
 	now := time.Now()
 	if context.Cause(w.ctx) != nil && w.s.Trace.Pending != nil {
-		return // stopped while scoring: what comes after is for the next session
+		return // stopped while scoring; the next session continues there
 	}
 	w.s.Times.update(w.s.Last, step.Update, max(1, step.Iteration), now)
 	w.s.Last = step.Update
@@ -137,11 +137,11 @@ func (w *work) observe(step method.Step) {
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
-// recorder keeps what was observed of a set while it was computed.
+// recorder collects the trace while the set is computed.
 type recorder struct {
-	Asked   experiment.Trace // the lines that are due
+	Asked   experiment.Trace // the requested lines
 	Lines   []traced
-	End     traced  // what the method said of itself at its end
+	End     traced  // values of the method at its last update
 	Pending *traced // a line whose scoring was interrupted
 }
 
@@ -149,12 +149,11 @@ type recorder struct {
 type traced struct {
 	Update int
 	Values map[string]float64
-	Set    *method.Distilled // of a pending one
-	Score  []byte            // the protocol's checkpoint in scoring it
+	Set    *method.Distilled // set to score, if the line is pending
+	Score  []byte            // checkpoint of the protocol for Set
 }
 
-// record adds a line where one is due: at the start, at the end if the method knows
-// it, and in between as the experiment says.
+// record adds a line at the start, at requested updates, and at the end if the method knows it.
 func (w *work) record(step method.Step) error {
 	t := &w.s.Trace
 	end := step.Update == 0 || step.Of > 0 && step.Update == step.Of
@@ -175,7 +174,7 @@ func (w *work) record(step method.Step) error {
 	if score && step.Distilled != nil {
 		line.Set = step.Distilled()
 	}
-	if line.Set == nil { // none is wanted, or it has no labels as it stands
+	if line.Set == nil { // not requested, or the set has no labels yet
 		t.Lines = append(t.Lines, line)
 		return nil
 	}
@@ -186,7 +185,7 @@ func (w *work) record(step method.Step) error {
 	return w.pending()
 }
 
-// pending scores the set of a line of the trace that waits for it.
+// pending scores the set of the pending line, if there is one.
 func (w *work) pending() error {
 	line := w.s.Trace.Pending
 	if line == nil {
@@ -201,12 +200,12 @@ func (w *work) pending() error {
 		return err
 	}
 	if err != nil {
-		// The result does not depend on the trace, and so a set along the way that
-		// cannot be scored does not end the run.
+		// The result does not depend on the trace. A set on the way that cannot be scored therefore
+		// does not fail the run.
 		scores = &method.Scores{}
 	}
 	for name, v := range scores.Metrics {
-		// What the method says of itself, such as a deviation, stays beside its bound.
+		// Values of the method take precedence over scores of the same name, such as deviation.
 		if _, own := line.Values[name]; !own {
 			line.Values[name] = v
 		}
@@ -217,7 +216,7 @@ func (w *work) pending() error {
 	return nil
 }
 
-// table lays the lines that a trace asks for out in columns.
+// table returns the requested lines as a table.
 func (t *recorder) table(asked experiment.Trace) store.Trace {
 	names, lines := map[string]bool{}, []traced(nil)
 	for _, l := range t.Lines {

@@ -24,13 +24,13 @@ import (
 	"dgkip/harness/store"
 )
 
-// walk moves random images at random, and goes wrong as it is told.
+// walk is a method that moves random images at random. Wrong selects a fault.
 type walk struct {
 	Updates int     `toml:"updates"`
 	Wrong   string  `toml:"wrong" enum:",error,panic,data,nan,zero,lossless,score,forgets,blunt,refuses,flops,slow,begins,more,wider"`
-	Flop    float64 `toml:"flops"`           // that an update is said to have
-	Keeps   bool    `toml:"keeps"`           // something on disk
-	Shares  bool    `toml:"shares,omitzero"` // what is named by the data
+	Flop    float64 `toml:"flops"`           // operations of an update
+	Keeps   bool    `toml:"keeps"`           // uses the disk
+	Shares  bool    `toml:"shares,omitzero"` // uses a shared value that depends on the name of the data
 }
 
 type walkState struct {
@@ -51,7 +51,7 @@ func (w *walk) Flops(method.Sizes) float64 {
 	return w.Flop
 }
 
-// surroundings is how long a walk that is told to be slow waits before an update.
+// surroundings is the time that faults "slow" and "begins" wait before an update.
 const surroundings = 40 * time.Millisecond
 
 // hook is called before every update of every walk.
@@ -108,7 +108,7 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 		hook(ctx, s.Update+1)
 		if ctx.Err() != nil {
 			switch w.Wrong {
-			case "forgets": // allowed: it starts again
+			case "forgets": // allowed: the run starts again
 				return nil, &method.Interrupted{Cause: ctx.Err()}
 			case "blunt":
 				return nil, ctx.Err()
@@ -162,15 +162,15 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 	return set, nil
 }
 
-// half counts how many test images are on the side of the mean image that the
-// distilled set has for their class. It takes steps, and can be interrupted.
+// half is a protocol that scores the sum of pixels. It takes a step for each image, and can be
+// interrupted.
 type half struct {
 	Wrong bool `toml:"wrong"`
-	Way   bool `toml:"way,omitzero"` // goes wrong along the way, and not at the end
+	Way   bool `toml:"way,omitzero"` // fails on the way, but not at the end
 
-	Says bool `toml:"says,omitzero"` // something of the name that the method's own has
+	Says bool `toml:"says,omitzero"` // returns a metric with the name of one of the method
 
-	Refuses bool `toml:"refuses,omitzero"` // to go on from what it kept
+	Refuses bool `toml:"refuses,omitzero"` // rejects its own checkpoints
 }
 
 func (*half) Info() method.ProtocolInfo {
@@ -222,7 +222,7 @@ func init() {
 	store.Touch, store.Stale = 100*time.Millisecond, 2*time.Second
 }
 
-// source has datasets a and b.
+// source opens any dataset except c.
 type source struct{}
 
 func (source) Open(_ context.Context, d experiment.Data) (*engine.Dataset, error) {
@@ -308,7 +308,7 @@ func contents(t *testing.T, p *engine.Plan, s *store.Store) map[string]string {
 	return all
 }
 
-// reference makes all runs at once and without interruption.
+// reference computes all runs without an interruption.
 func reference(t *testing.T, text string) (*engine.Plan, map[string]string) {
 	t.Helper()
 	p := plan(t, text)
@@ -362,7 +362,7 @@ func TestExecute(t *testing.T) {
 	}
 }
 
-// What a run is interrupted by, and where, must not show in its record.
+// Interruptions do not affect the records.
 func TestInterruptAnywhere(t *testing.T) {
 	p, want := reference(t, text)
 	for _, stride := range []int{1, 3, 11} {
@@ -401,7 +401,7 @@ func TestInterruptAnywhere(t *testing.T) {
 	}
 }
 
-// A loss of exactly 0 is a loss, unlike none.
+// A loss of exactly 0 is recorded, unlike a missing loss.
 func TestLossOfZero(t *testing.T) {
 	for wrong, want := range map[string]string{"zero": "[1 0 0.25 0.2 0.14285714285714285]", "lossless": "[]"} {
 		p := plan(t, text+"[method.walk]\nwrong = \""+wrong+"\"\n")
@@ -421,8 +421,7 @@ func TestLossOfZero(t *testing.T) {
 	}
 }
 
-// A method that stops without a checkpoint, or refuses the one it made, starts again,
-// and its trace with it.
+// If a method stops without a checkpoint, or rejects its own, the run and its trace start again.
 func TestInterruptWithoutCheckpoint(t *testing.T) {
 	for _, wrong := range []string{"forgets", "blunt", "refuses"} {
 		p, want := reference(t, text+"[method.walk]\nwrong = \""+wrong+"\"\n")
@@ -447,10 +446,10 @@ func TestInterruptWithoutCheckpoint(t *testing.T) {
 	}
 }
 
-// A protocol that refuses the checkpoint it made scores from the beginning.
+// If a protocol rejects its own checkpoint, it starts again.
 func TestScoringRefusesCheckpoint(t *testing.T) {
 	p, want := reference(t, text+"[eval.half]\nrefuses = true\n")
-	for stop := range 12 { // in scores along the way and at the end
+	for stop := range 12 { // in scores on the way and at the end
 		ctx, cancel := context.WithCancel(context.Background())
 		looks := 0
 		hook = func(_ context.Context, update int) {
@@ -481,7 +480,7 @@ func TestJobs(t *testing.T) {
 	o.Jobs = 3
 	execute(t, p, s, o)
 	if got := contents(t, p, s); !maps.Equal(got, want) {
-		t.Error("several jobs make other records")
+		t.Error("several jobs at a time change the records")
 	}
 	r, err := s.Get(p.Runs[0].Key)
 	if err != nil || !r.Provenance.Timing.Shared || !r.Provenance.Shared {
@@ -489,7 +488,7 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// Two processes are two executors here: locks work by file.
+// Two executors behave like two processes, because locks are files.
 func TestTwoAtOnce(t *testing.T) {
 	p, want := reference(t, text)
 	s := store.Open(t.TempDir())
@@ -512,6 +511,6 @@ func TestTwoAtOnce(t *testing.T) {
 		t.Errorf("%d runs were started, not 8: %q", len(order.runs), order.runs)
 	}
 	if got := contents(t, p, s); !maps.Equal(got, want) {
-		t.Error("two processes make other records")
+		t.Error("two processes change the records")
 	}
 }

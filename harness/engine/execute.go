@@ -17,31 +17,31 @@ import (
 	"dgkip/harness/store"
 )
 
-// Options say how to carry out a plan.
+// Options configure Execute.
 type Options struct {
-	Jobs            int       // at a time; 0 means 1
+	Jobs            int       // sets computed at a time; 0 means 1
 	Threads         int       // for provenance
-	Retry           time.Time // runs that failed before are tried again
+	Retry           time.Time // runs that failed before this time are tried again
 	Force           bool
 	CheckpointEvery time.Duration
 	Args            []string     // for provenance
 	Kernels         string       // for provenance
-	Disk            *store.Cache // keeps what runs share, unless it is nil
-	There           *store.Store // what was in the folder a moment ago; nil to look
+	Disk            *store.Cache // cache of values that runs share; may be nil
+	There           *store.Store // snapshot of the store; nil to take one
 	Board           *progress.Board
 
-	// Worker leaves jobs that other processes are at to those, instead of waiting for
-	// them. It stays for as long as it takes to find out whether they are there.
+	// Worker skips jobs that other processes hold. When nothing else is left, it waits for
+	// store.Stale, so that it takes over the jobs of dead processes.
 	Worker bool
 }
 
-// Outcome counts what became of the runs of a plan.
+// Outcome counts the runs of a plan.
 type Outcome struct {
-	Before int // records that were there
+	Before int // already recorded
 	Made   int
-	Failed int // now, or earlier and not retried
-	Broke  int // of these, here and now
-	Left   int // not computed, because of an interruption or because other processes are at their sets
+	Failed int // failed now, or earlier and not retried
+	Broke  int // failed now
+	Left   int // not computed, because of an interruption or because another process holds the job
 }
 
 type executor struct {
@@ -49,21 +49,21 @@ type executor struct {
 	store  *store.Store
 	ctx    context.Context
 	cancel context.CancelCauseFunc
-	sets   func() map[string][]string // keys of runs that are or may be on record, by their sets
+	sets   func() map[string][]string // keys of runs that are or may be recorded, by the key of their set
 
 	mu      sync.Mutex
-	broken  error // of the store
-	busy    error // says who is at a job that is waited for
+	broken  error // why all runs were stopped
+	busy    error // the lock of another process
 	outcome Outcome
 	groups  map[string]*group
-	images  map[*Dataset]int // jobs that still need them
-	locked  map[string]bool  // jobs of other processes, as seen at some moment
-	seen    time.Time
+	images  map[*Dataset]int // number of jobs that still need the images
+	locked  map[string]bool  // jobs that other processes hold
+	seen    time.Time        // when locked was read
 }
 
-// Execute computes the runs of a plan that have no record, job by job. The error is of the
-// store or the context; failures of runs are counted in the outcome. When ctx ends, jobs
-// leave checkpoints, from which the next Execute continues to the same bits.
+// Execute computes the runs of a plan that have no record. Failures of runs are only counted; the
+// error concerns the store or the context. When ctx ends, jobs save checkpoints. Another Execute
+// continues from them to the same bits.
 func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, error) {
 	o.Jobs = max(1, o.Jobs)
 	e := &executor{Options: o, store: s, groups: map[string]*group{}, images: map[*Dataset]int{}}
@@ -88,13 +88,13 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 	return e.outcome, cmp.Or(e.broken, ctx.Err())
 }
 
-// settled reports whether a run that failed is left alone.
+// settled reports whether a failure stands, so that the run is not tried again.
 func (o *Options) settled(f *store.Failure) bool {
 	return f != nil && !f.Before(o.Retry) && !o.Force
 }
 
-// todo lists the runs to be computed, and counts the others. What replaces a record has the
-// lines of its trace, too.
+// todo returns the runs to compute and counts the others. A run that replaces a record also keeps
+// the trace lines of that record.
 func (e *executor) todo(p *Plan) (todo []*Run) {
 	for _, r := range p.Runs {
 		switch {
@@ -111,12 +111,12 @@ func (e *executor) todo(p *Plan) (todo []*Run) {
 			r = &again
 		} else if why := e.There.Damaged(r.Key); why != nil {
 			message, _, _ := strings.Cut(why.Error(), "\n")
-			e.Board.Printf("note: a record is computed again, and what is left of it kept in %s: %s", e.store.Aside(), message)
+			e.Board.Printf("note: a damaged record is computed again, and its files are kept in %s: %s", e.store.Aside(), message)
 		}
 		todo = append(todo, r)
-		r.code() // as it is now: sources may change while runs go on
+		r.code() // reads the sources now, because they may change while runs go on
 	}
-	left := e.There.Begun() // states of which some are of no use any more
+	left := e.There.Begun() // some of these states are no longer needed
 	for _, r := range todo {
 		delete(left, r.job())
 	}
@@ -129,8 +129,9 @@ func (e *executor) todo(p *Plan) (todo []*Run) {
 	return todo
 }
 
-// jobs groups runs by their sets. A worker begins with the longest, by the operations of
-// their updates. Jobs that share features follow each other, and workers begin with any.
+// jobs groups runs by their sets. Jobs that share features follow each other. A worker starts with
+// the jobs whose updates need the most operations. It shuffles groups of equal cost, so that
+// workers do not compete for the same jobs.
 func (e *executor) jobs(runs []*Run) []*Job {
 	all := Jobs(runs)
 	rank, operations := map[string]float64{}, map[*Job]float64{}
@@ -153,14 +154,14 @@ func (e *executor) jobs(runs []*Run) []*Job {
 	return all
 }
 
-// rounds works on jobs until all are over or the context ends. It returns those that are
-// left then. A worker does not wait for other processes: it ends once it has had nothing to
-// do for so long that whoever still has a lock is there.
+// rounds works on jobs until all are done or the context ends, and returns the remaining ones. A
+// worker also returns when it has had nothing to do for store.Stale. The remaining locks then
+// belong to live processes.
 func (e *executor) rounds(jobs []*Job) (left []*Job) {
 	pause, idle, said := time.Duration(0), time.Now(), false
 	for {
 		before, from := e.outcome.Made+e.outcome.Broke, time.Now()
-		e.seen = time.Time{} // locks may be stale by now
+		e.seen = time.Time{} // locks may have become stale
 		jobs = e.round(jobs)
 		if e.outcome.Made+e.outcome.Broke > before {
 			pause, idle = 0, time.Now()
@@ -170,7 +171,7 @@ func (e *executor) rounds(jobs []*Job) (left []*Job) {
 		}
 		if !e.Worker && !said {
 			said = true
-			e.Board.Printf("waiting for another process, which computes %d of these sets: %v", len(jobs), e.busy)
+			e.Board.Printf("waiting for %d sets of another process: %v", len(jobs), e.busy)
 		}
 		pause = longer(pause)
 		select {
@@ -180,15 +181,14 @@ func (e *executor) rounds(jobs []*Job) (left []*Job) {
 	}
 }
 
-// longer returns the time until one looks again, after a time in which there was nothing
-// to do: from a second to a minute, and never in step with other processes.
+// longer returns the next pause of a process that has nothing to do. Pauses grow from a second to
+// about a minute, and are random so that processes do not act in step.
 func longer(pause time.Duration) time.Duration {
 	pause = min(max(3*pause, time.Second), store.Stale/4)
 	return pause + rand.N(pause/2)
 }
 
-// round works on jobs, as many at a time as Options say. It returns those that other
-// processes are at.
+// round works on jobs, Options.Jobs at a time. It returns the jobs that other processes hold.
 func (e *executor) round(jobs []*Job) (waiting []*Job) {
 	next := make(chan *Job)
 	var wg sync.WaitGroup
@@ -214,7 +214,7 @@ func (e *executor) round(jobs []*Job) (waiting []*Job) {
 	return waiting
 }
 
-// one does a job, and reports whether it is over: another process may be at it.
+// one works on a job. It returns false if another process holds the job.
 func (e *executor) one(j *Job) (over bool) {
 	if e.ctx.Err() != nil {
 		e.count(func(o *Outcome) { o.Left += len(j.Runs) })
@@ -223,14 +223,14 @@ func (e *executor) one(j *Job) (over bool) {
 	if e.Worker && e.taken(j) {
 		return false
 	}
-	if e.settle(j); len(j.Runs) == 0 { // it costs less to look than to lock
+	if e.settle(j); len(j.Runs) == 0 { // looking is cheaper than locking
 		return true
 	}
 	lock, err := e.store.Lock(j.Key, j.keys()...)
 	if errors.As(err, new(*store.Busy)) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		e.busy, e.seen = err, time.Time{} // others are about, and take more
+		e.busy, e.seen = err, time.Time{} // other processes are active, so locked is outdated
 		return false
 	}
 	if err != nil {
@@ -245,8 +245,7 @@ func (e *executor) one(j *Job) (over bool) {
 	return true
 }
 
-// taken reports whether another process was at a job a moment ago. One look at the folder
-// is for all jobs.
+// taken reports whether another process holds a job. It reads the locks at most once a second.
 func (e *executor) taken(j *Job) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -256,7 +255,7 @@ func (e *executor) taken(j *Job) bool {
 	return e.locked[j.Key]
 }
 
-// settle takes the runs from a job that other processes have computed, or have seen fail.
+// settle removes the runs from a job that another process has computed or has seen fail.
 func (e *executor) settle(j *Job) {
 	j.Runs = slices.DeleteFunc(j.Runs, func(r *Run) bool {
 		there := !e.Force && e.store.Has(r.Key)
@@ -282,7 +281,7 @@ func (e *executor) count(add func(*Outcome)) {
 	add(&e.outcome)
 }
 
-// stop ends all runs because the store failed.
+// stop ends all runs with an error.
 func (e *executor) stop(err error) {
 	e.mu.Lock()
 	e.broken = cmp.Or(e.broken, err)
@@ -290,19 +289,19 @@ func (e *executor) stop(err error) {
 	e.cancel(errStorage)
 }
 
-// errStorage is the cause when runs are stopped because of the store.
+// errStorage is the cause with which stop cancels the runs.
 var errStorage = errors.New("results cannot be written")
 
-// group is what jobs with the same seed, data and networks share.
+// group holds the values that jobs with the same seed, data and networks share.
 type group struct {
-	at       int  // jobs under way
-	holds    bool // what is not let go yet
+	at       int  // jobs in progress
+	holds    bool // there may be values
 	features method.Shared
 	scoring  method.Shared
 }
 
-// enter begins with a job of a group. What groups share is large: what no job is at is let
-// go.
+// enter starts a job in its group. Because shared values are large, it clears the groups without a
+// job.
 func (e *executor) enter(j *Job) *group {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -319,23 +318,23 @@ func (e *executor) enter(j *Job) *group {
 			other.features.Clear()
 			other.scoring.Clear()
 			other.holds = false
-			defer debug.FreeOSMemory() // before as much is needed again
+			defer debug.FreeOSMemory() // before new values need the memory
 		}
 	}
 	return g
 }
 
-// leave ends it.
+// leave ends a job in its group.
 func (e *executor) leave(g *group) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	g.at--
 }
 
-// part is what a run sees of a disk for one kind of sharing: methods find nothing that was
-// computed from test images there, whatever they ask for. It implements method.Disk.
+// part is the cache with a prefix for the keys. The prefix prevents methods from reading values
+// that were computed from test images. It implements method.Disk.
 type part struct {
-	ctx  context.Context // the job's
+	ctx  context.Context // of the job
 	disk *store.Cache
 	name string
 }

@@ -76,7 +76,7 @@ with = { eval = { half = { wrong = true } } }
 	}
 	o := options()
 	o.Retry = time.Now()
-	for _, broke := range []int{6, 0} { // the second time they have failed since
+	for _, broke := range []int{6, 0} { // the failures of the first time are later than Retry
 		if out := execute(t, p, s, o); out != (engine.Outcome{Before: 2, Failed: 6, Broke: broke}) {
 			t.Errorf("retried: %+v", out)
 		}
@@ -106,8 +106,8 @@ func TestDamagedCheckpoint(t *testing.T) {
 	if got := contents(t, p, s); !maps.Equal(got, want) {
 		t.Error("records differ")
 	}
-	if !strings.Contains(messages.String(), "is damaged; starting over") || !strings.Contains(messages.String(), "of another form; starting over") {
-		t.Errorf("nothing was said: %s", &messages)
+	if !strings.Contains(messages.String(), "is damaged; starting over") || !strings.Contains(messages.String(), "has an unknown format; starting over") {
+		t.Errorf("messages: %s", &messages)
 	}
 }
 
@@ -120,7 +120,7 @@ func TestStorageFails(t *testing.T) {
 	if !errors.Is(err, store.ErrStorage) {
 		t.Errorf("got %v", err)
 	}
-	// While runs are under way.
+	// During runs.
 	dir := t.TempDir()
 	hook = func(_ context.Context, update int) {
 		if update == 3 {
@@ -133,7 +133,7 @@ func TestStorageFails(t *testing.T) {
 	o.CheckpointEvery = time.Nanosecond
 	_, err = engine.Execute(context.Background(), plan(t, text), store.Open(dir), o)
 	if !errors.Is(err, store.ErrStorage) {
-		t.Errorf("under way: %v", err)
+		t.Errorf("during runs: %v", err)
 	}
 }
 

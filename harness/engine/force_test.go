@@ -25,7 +25,7 @@ func checkpoints(t *testing.T, s *store.Store) (names []string) {
 	return names
 }
 
-// interrupt executes a plan until the first run is at an update.
+// interrupt executes a plan until its first run reaches an update.
 func interrupt(t *testing.T, p *engine.Plan, s *store.Store, o engine.Options, at int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -50,8 +50,7 @@ func sessions(t *testing.T, s *store.Store, key string) int {
 	return len(r.Provenance.Sessions)
 }
 
-// A forced run that is interrupted goes on from where it was, and from no other
-// run's state.
+// An interrupted forced run continues from its own state, and from no other.
 func TestForceInterrupted(t *testing.T) {
 	p, want := reference(t, text)
 	s, first := store.Open(t.TempDir()), p.Runs[0].Key
@@ -64,12 +63,12 @@ func TestForceInterrupted(t *testing.T) {
 	}
 	execute(t, p, s, force)
 	if n := sessions(t, s, first); n != 2 {
-		t.Errorf("made in %d sessions, want two: both forced", n)
+		t.Errorf("%d sessions, want the two forced ones", n)
 	}
 	if names := checkpoints(t, s); len(names) != 0 {
 		t.Errorf("left behind: %q", names)
 	}
-	// The same with a record in place, which stays until the other is there.
+	// The same with a record, which stays until the new one is complete.
 	interrupt(t, p, s, force, 3)
 	if n := sessions(t, s, first); n != 2 || len(checkpoints(t, s)) != 1 {
 		t.Errorf("%d sessions, checkpoints %q", n, checkpoints(t, s))
@@ -81,7 +80,7 @@ func TestForceInterrupted(t *testing.T) {
 	if !maps.Equal(contents(t, p, s), want) {
 		t.Error("the records differ")
 	}
-	// Whoever goes on without force is content with the records.
+	// Without force, existing records are enough.
 	interrupt(t, p, s, force, 3)
 	if out := execute(t, p, s, options()); out != (engine.Outcome{Before: 8}) {
 		t.Errorf("without force: %+v", out)
@@ -89,7 +88,7 @@ func TestForceInterrupted(t *testing.T) {
 	if names := checkpoints(t, s); len(names) != 0 {
 		t.Errorf("left behind: %q", names)
 	}
-	// Without a record, a forced state is as good as any.
+	// Without a record, a run without force continues from a forced state.
 	other := store.Open(t.TempDir())
 	interrupt(t, p, other, force, 3)
 	execute(t, p, other, options())
@@ -98,8 +97,7 @@ func TestForceInterrupted(t *testing.T) {
 	}
 }
 
-// Killed between taking a record away and putting the new one there, the next
-// start finds it again.
+// If a process is killed while replacing a record, the next start restores the record.
 func TestKilledWhileReplacing(t *testing.T) {
 	p, want := reference(t, text)
 	s := store.Open(t.TempDir())
@@ -121,7 +119,7 @@ func TestKilledWhileReplacing(t *testing.T) {
 	}
 }
 
-// What cannot be written down is the failure of its run alone.
+// A result that cannot be recorded only fails its own run.
 func TestBadDraft(t *testing.T) {
 	bad := strings.Replace(text, `["walk"]`, `["walk", "odd"]`, 1) + "[method.odd]\nuse = \"walk\"\nwrong = \"flops\"\n"
 	p, s := plan(t, bad), store.Open(t.TempDir())
@@ -139,7 +137,7 @@ func TestBadDraft(t *testing.T) {
 	}
 }
 
-// An interruption while data is read leaves the runs for another time.
+// An interruption while data is read is not a failure.
 func TestInterruptedWhileLoading(t *testing.T) {
 	p, s := plan(t, text), store.Open(t.TempDir())
 	defer func() { loading = func(context.Context) {} }()
@@ -151,8 +149,7 @@ func TestInterruptedWhileLoading(t *testing.T) {
 	}
 }
 
-// A record whose numbers are sound counts, whatever file beside them is damaged, and -force
-// makes it again.
+// A record with sound numbers counts even if other files are damaged. -force computes it again.
 func TestDamagedFiles(t *testing.T) {
 	p, want := reference(t, text)
 	s := store.Open(t.TempDir())

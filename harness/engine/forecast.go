@@ -10,7 +10,7 @@ import (
 	"dgkip/harness/store"
 )
 
-// State is what a plan knows of a run.
+// State is the state of a run.
 type State int
 
 // States of a run.
@@ -18,23 +18,23 @@ const (
 	Missing State = iota
 	Done
 	Failed
-	Begun // with a checkpoint
+	Begun // has a checkpoint
 )
 
-// Forecast is what records let expect of a run that is still to be made.
+// Forecast predicts the cost of a run from records.
 type Forecast struct {
 	State   State
-	Again   bool    // it failed, and is tried again
-	Seconds float64 // the median of like records; 0 without any
-	Bytes   int64   // the largest peak memory of like records; 0 without any
+	Again   bool    // it failed and is tried again
+	Seconds float64 // median of comparable records; 0 without any
+	Bytes   int64   // largest peak memory of comparable records; 0 without any
 	Basis   string  // "the same cell", "similar runs", or "" without any
 }
 
-// Forecasts returns the state of every run of a plan and, for those still to be made, a
-// forecast by records: of the same cell with other seeds, else of the same method, networks,
-// images per class and protocol. Where a set is on record, or an earlier run of the plan makes
-// it, the forecast is of its scoring alone. Runs that failed before the time retry count as
-// still to be made, and with force all runs do.
+// Forecasts returns the state of every run of a plan, and a forecast for the missing ones. It uses
+// records of the same cell with other seeds. Without any, it uses records of the same method,
+// networks, images per class and protocol. If the set is recorded, or distilled by an earlier run
+// of the plan, the forecast covers only the scoring. Runs that failed before retry count as
+// missing. With force, all runs do.
 func Forecasts(p *Plan, s *store.Store, retry time.Time, force bool) ([]Forecast, error) {
 	keys, err := s.Keys()
 	if err != nil {
@@ -43,7 +43,7 @@ func Forecasts(p *Plan, s *store.Store, retry time.Time, force bool) ([]Forecast
 	like, sets := map[string][]*store.Record{}, map[string]bool{} // sets by their keys
 	for _, key := range keys {
 		r, err := s.Get(key)
-		if err != nil { // -collect names it
+		if err != nil { // -collect reports it
 			continue
 		}
 		for _, kind := range kinds(r.Result.Identity) {
@@ -82,16 +82,15 @@ func Forecasts(p *Plan, s *store.Store, retry time.Time, force bool) ([]Forecast
 	return out, nil
 }
 
-// kinds names runs that are forecast by each other: those of a cell, and similar ones.
+// kinds returns the keys under which records are comparable: the same cell, and similar runs.
 func kinds(id experiment.Identity) [2]string {
 	id.Seed = 0
 	similar := []any{id.Method.Name, id.Method.Version, id.Model, id.IPC, id.Eval.Name, updates(id) > 0}
 	return [...]string{string(experiment.Canonical(id)), string(experiment.Canonical(similar))}
 }
 
-// typical returns the median time of records, or of their scoring alone, and their largest
-// peak of memory. Times are scaled by the number of updates and the operations of each, as
-// far as these are known.
+// typical returns the median time of records, or of their scoring, and their largest peak memory.
+// If possible, it scales times to the number of updates and operations of the run.
 func typical(records []*store.Record, run *Run, scoring bool) (seconds float64, bytes int64) {
 	ours, flops := updates(run.Identity), run.flops()
 	var times []float64
@@ -112,12 +111,13 @@ func typical(records []*store.Record, run *Run, scoring bool) (seconds float64, 
 	return medianOf(times), bytes
 }
 
-// updates is how many updates a method's settings ask for, 0 if they do not say. An
-// iteration has outer of them, where that is a setting: at 0 as many as images a class.
+// updates returns the number of updates in the settings of a method, or 0 if there is none. With a
+// setting outer, each iteration has that many updates. If outer is 0, it equals the images per
+// class.
 func updates(id experiment.Identity) float64 {
 	number := func(key string) (float64, bool) {
 		v, ok := id.Method.Settings[key]
-		n, _ := strconv.ParseFloat(fmt.Sprint(v), 64) // of any type, from a file or not
+		n, _ := strconv.ParseFloat(fmt.Sprint(v), 64) // values from files have other types than defaults
 		return n, ok
 	}
 	if n, ok := number("updates"); ok {

@@ -12,7 +12,7 @@ import (
 	"dgkip/harness/store"
 )
 
-// forecasts tells what is expected of a plan's runs by their names.
+// forecasts returns the forecasts by the names of runs.
 func forecasts(t *testing.T, p *engine.Plan, s *store.Store, retry time.Time) map[string]engine.Forecast {
 	t.Helper()
 	list, err := engine.Forecasts(p, s, retry, false)
@@ -26,7 +26,7 @@ func forecasts(t *testing.T, p *engine.Plan, s *store.Store, retry time.Time) ma
 	return out
 }
 
-// planted puts a record into the store as if a run had taken so long.
+// planted stores an invented record.
 func planted(t *testing.T, s *store.Store, r *engine.Run, change func(*store.Provenance)) {
 	t.Helper()
 	if err := s.Prepare(); err != nil {
@@ -78,7 +78,7 @@ func TestForecasts(t *testing.T) {
 		"a walk conv ipc 1 seed 0": {State: engine.Done},
 		"a walk conv ipc 1 seed 1": {Seconds: 100, Bytes: 100e6, Basis: "the same cell"},
 		"b walk conv ipc 1 seed 1": {Seconds: 300, Bytes: 300e6, Basis: "the same cell"},
-		"a long conv ipc 1 seed 0": {Seconds: 4000, Bytes: 300e6, Basis: "similar runs"}, // ten times the updates, of twice the operations
+		"a long conv ipc 1 seed 0": {Seconds: 4000, Bytes: 300e6, Basis: "similar runs"}, // ten times the updates, each with twice the operations
 		"a walk conv ipc 2 seed 0": {},
 	} {
 		if f[name] != want {
@@ -100,9 +100,9 @@ func TestForecastOfFailures(t *testing.T) {
 		t.Errorf("a failed run: %+v", f)
 	}
 	if f := forecasts(t, p, s, time.Now())[r.Name()]; f.State != engine.Missing || !f.Again {
-		t.Errorf("one to be tried again: %+v", f)
+		t.Errorf("a failed run to retry: %+v", f)
 	}
-	// Failed by a clock that is ahead of this one.
+	// Failed by a clock that is two hours ahead.
 	if err := s.Fail(store.Failure{Identity: r.Identity, Kind: "error", When: time.Now().Add(2 * time.Hour)}); err != nil {
 		t.Fatal(err)
 	}
@@ -112,18 +112,18 @@ func TestForecastOfFailures(t *testing.T) {
 		}
 	}
 	if soon := (&store.Failure{When: time.Now().Add(time.Minute)}); soon.Before(time.Now()) {
-		t.Error("what failed by a clock that is a minute ahead is tried again and again")
+		t.Error("a failure by a clock that is a minute ahead is always retried")
 	}
 	if err := s.SaveCheckpoint(engine.Jobs(p.Runs[:1])[0].Key, false, []byte("state")); err != nil {
 		t.Fatal(err)
 	}
 	if f := forecasts(t, p, s, time.Now())[r.Name()]; f.State != engine.Begun || !f.Again {
-		t.Errorf("one with a checkpoint to be tried again: %+v", f)
+		t.Errorf("a failed run with a checkpoint to retry: %+v", f)
 	}
 }
 
-// Of a set that is on record, or that an earlier run of the plan makes, only the scoring is
-// expected to take time.
+// If a set is recorded, or distilled by an earlier run of the plan, the forecast covers only the
+// scoring.
 func TestForecastsOfTwins(t *testing.T) {
 	alone := strings.Replace(text, "score = 3", "score = 0", 1)
 	p := plan(t, strings.Replace(alone, "[eval]", "\"eval.half.way\" = [false, true]\n[eval]", 1))
@@ -145,7 +145,7 @@ func TestForecastsOfTwins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(record.Dir, store.SetFile), nil, 0o666); err != nil { // which was left out
+	if err := os.WriteFile(filepath.Join(record.Dir, store.SetFile), nil, 0o666); err != nil { // the record has no set until now
 		t.Fatal(err)
 	}
 	if got := forecasts(t, p, s, time.Time{})[twin+"0"].Seconds; got != 5 {

@@ -2,8 +2,7 @@ package engine
 
 import "testing"
 
-// What jobs of a group share is there until another group's job begins and no job of the
-// first is under way.
+// Values of a group are kept until no job uses them and a job of another group starts.
 func TestGroupsAreLetGo(t *testing.T) {
 	e := &executor{groups: map[string]*group{}}
 	begin := func(seed uint64) *group {
@@ -28,12 +27,12 @@ func TestGroupsAreLetGo(t *testing.T) {
 	}
 	b := begin(1)
 	if !held(a) {
-		t.Error("a job is at it, and it is gone")
+		t.Error("the values are gone during a job")
 	}
 	e.leave(a)
 	e.leave(b)
 	begin(1)
 	if held(a) {
-		t.Error("no job is at it, and it is kept")
+		t.Error("the values are kept without a job")
 	}
 }

@@ -18,14 +18,13 @@ import (
 	"dgkip/harness/store"
 )
 
-// Job is one distilled set and everything it is scored by. What a method does does not
-// depend on how its set is scored. Only a run whose trace has scores sees its set on the way,
-// and is a job of its own.
+// Job is a distilled set with all its scores. The set does not depend on the scoring. Only a run
+// whose trace has scores is a job of its own, because it scores the sets on the way.
 type Job struct {
-	Set  experiment.Identity // without a protocol
-	Runs []*Run              // the scores to compute, each a record
+	Set  experiment.Identity // identity without a protocol
+	Runs []*Run              // the missing scores, each with its own record
 	Data *Dataset
-	Key  string // of its lock and its checkpoint
+	Key  string // key of its lock and its checkpoint
 }
 
 // Jobs groups runs by their sets, in the order of their first runs.
@@ -44,7 +43,7 @@ func Jobs(runs []*Run) (all []*Job) {
 	return all
 }
 
-// trace has the lines that any of the runs asks for.
+// trace returns the lines that any of the runs requests.
 func (j *Job) trace() (t experiment.Trace) {
 	for _, r := range j.Runs {
 		t = t.With(r.Trace)
@@ -59,12 +58,12 @@ func (j *Job) keys() (keys []string) {
 	return keys
 }
 
-// work is a session on a job: it has one lock, and one checkpoint.
+// work is a session on a job, which has one lock and one checkpoint.
 type work struct {
 	*executor
 	job    *Job
 	s      saved
-	run    *Run // the one under way
+	run    *Run // in progress
 	line   *progress.Line
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -75,13 +74,13 @@ type work struct {
 	features *method.Shared
 	scoring  *method.Shared
 
-	distilling atomic.Bool // the method is at work
-	kept       time.Time   // when a checkpoint was last saved
-	left       bool        // some run is for another session
+	distilling atomic.Bool // the method is running
+	kept       time.Time   // time of the last checkpoint
+	left       bool        // some run is left for another session
 }
 
-// do reads the set of a job from a record or distils it, computes each score that is missing,
-// and records it. A run that fails does not end the others, unless it is the set that fails.
+// do reads the set from a record or distils it, then computes and records every missing score. If a
+// score fails, the other scores are still computed. If the set fails, all scores fail.
 func (e *executor) do(j *Job) {
 	g := e.enter(j)
 	defer e.leave(g)
@@ -112,20 +111,20 @@ func (e *executor) do(j *Job) {
 		return
 	}
 	e.store.DropCheckpoint(j.Key)
-	if w.s.Set != nil && w.s.Of == "" && w.s.Made.Wall > 1 { // on no record, for every score failed
+	if w.s.Set != nil && w.s.Of == "" && w.s.Made.Wall > 1 { // no record has the set, because every score failed
 		w.s.Run, w.s.Score = "", nil
 		w.keep()
 	}
 }
 
-// show begins with a run, for people who watch.
+// show makes r the run in progress and shows it on the board.
 func (w *work) show(r *Run) {
 	if w.run != r {
 		w.run, w.line = r, w.Board.Start(r.Name())
 	}
 }
 
-// finish counts what became of the run under way, and records its failure.
+// finish counts the outcome of the run in progress, and records a failure.
 func (w *work) finish(record *store.Record, err error) {
 	switch {
 	case err == nil:
@@ -153,7 +152,7 @@ func (w *work) finish(record *store.Record, err error) {
 	w.count(func(o *Outcome) { o.Left++ })
 }
 
-// summary is a record in a line.
+// summary describes a record in a line.
 func summary(r *store.Record) string {
 	s := fmt.Sprintf("%.2f %%", 100*r.Result.Metrics["test_acc"])
 	if t := r.Provenance.Timing; t.Counted > 0 {
@@ -162,7 +161,7 @@ func summary(r *store.Record) string {
 	return s + ", " + progress.Seconds(r.Provenance.Wall) + " in all"
 }
 
-// failure describes why a run has no result.
+// failure describes why the run in progress failed.
 func (w *work) failure(err error) store.Failure {
 	f := store.Failure{
 		Identity: w.run.Identity, Kind: "error", Message: err.Error(), Update: max(0, w.s.Last),
@@ -178,10 +177,10 @@ func (w *work) failure(err error) store.Failure {
 	return f
 }
 
-// deaf is how long a job may go on after it was told to stop, before that is said.
+// deaf is how long a stopped job may go on before watch prints a note.
 const deaf = 10 * time.Second
 
-// watch says so if a job goes on after it was told to stop.
+// watch prints a note if a job goes on after it was told to stop.
 func (w *work) watch(name string, over <-chan struct{}) {
 	select {
 	case <-over:
@@ -193,13 +192,13 @@ func (w *work) watch(name string, over <-chan struct{}) {
 	case <-time.After(deaf):
 		hint := ""
 		if w.distilling.Load() {
-			hint = "\nhint: a method looks at its context in every update, as method.Descent does"
+			hint = "\nhint: a method must check its context in every update, as method.Descent does"
 		}
 		w.Board.Printf("note: %s was told to stop %v ago and is still running%s", name, deaf, hint)
 	}
 }
 
-// notFinite is the cause when a loss or a metric is NaN or infinite.
+// notFinite is the error of a loss or metric that is NaN or infinite.
 type notFinite struct {
 	name   string
 	value  float64
@@ -210,7 +209,7 @@ func (e *notFinite) Error() string {
 	return fmt.Sprintf("%s is %v at update %d", e.name, e.value, e.update)
 }
 
-// panicked is the cause when a method or a protocol panics.
+// panicked is the error of a method or protocol that panics.
 type panicked struct {
 	value any
 	at    string
@@ -219,8 +218,8 @@ type panicked struct {
 
 func (e *panicked) Error() string { return fmt.Sprintf("%v, at %s", e.value, e.at) }
 
-// guard runs a part of a job. A panic is an error of it, and where the training images were
-// changed that is the error.
+// guard runs a part of a job and turns a panic into an error. If the training images were changed,
+// it returns errChanged.
 func (w *work) guard(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -233,10 +232,10 @@ func (w *work) guard(f func() error) (err error) {
 	return f()
 }
 
-// tensors is the package that shares work out. Its panics are those of its callers.
+// tensors is the package that runs loops in parallel. panicAt attributes its panics to the caller.
 const tensors = "dgkip/harness/tensor."
 
-// panicAt is the place in the code that panicked, for the function that recovers.
+// panicAt returns the place of a panic. A deferred function that recovers calls it.
 func panicAt() string {
 	pcs := make([]uintptr, 64)
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])

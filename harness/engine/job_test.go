@@ -12,8 +12,8 @@ import (
 	"dgkip/harness/store"
 )
 
-// Runs that differ in their scoring alone share the set, and each has the record that
-// it has by itself.
+// Runs that differ only in their scoring share the set. Their records are the same as without
+// sharing.
 func TestTwinsShareTheSet(t *testing.T) {
 	alone := strings.Replace(text, "score = 3", "score = 0", 1)
 	both := strings.Replace(alone, "[eval]", "\"eval.half.way\" = [false, true]\n[eval]", 1)
@@ -26,7 +26,7 @@ func TestTwinsShareTheSet(t *testing.T) {
 		t.Fatalf("outcome %+v", out)
 	}
 	if n := len(order.runs); n != 8 {
-		t.Errorf("%d sets were made for 16 runs in pairs", n)
+		t.Errorf("%d sets were distilled for 16 runs in pairs", n)
 	}
 	got := contents(t, p, s)
 	for _, way := range []string{"false", "true"} {
@@ -35,29 +35,29 @@ func TestTwinsShareTheSet(t *testing.T) {
 		execute(t, q, own, options())
 		for name, want := range contents(t, q, own) {
 			if got[name] != want {
-				t.Errorf("%s is not what it is alone", name)
+				t.Errorf("%s differs from the run alone", name)
 			}
 		}
 	}
-	// Two at a time do not make the same set.
+	// Two jobs at a time do not distil the same set.
 	order.runs = nil
 	o := options()
 	o.Jobs = 2
 	if out := execute(t, p, store.Open(t.TempDir()), o); out.Made != 16 || len(order.runs) != 8 {
 		t.Errorf("outcome %+v, %d sets for 16 runs in pairs", out, len(order.runs))
 	}
-	// Sets on record are not made again, unless that is asked for.
+	// Recorded sets are not distilled again, except with force.
 	order.runs = nil
 	s = store.Open(t.TempDir())
 	execute(t, plan(t, strings.Replace(both, "[false, true]", "[true]", 1)), s, options())
 	order.runs = nil
 	execute(t, p, s, options())
 	if n := len(order.runs); n != 0 {
-		t.Errorf("%d sets were made that are on record", n)
+		t.Errorf("%d recorded sets were distilled again", n)
 	}
 	for name, want := range contents(t, p, s) {
 		if got[name] != want {
-			t.Errorf("%s is not what it is alone", name)
+			t.Errorf("%s differs from the run alone", name)
 		}
 	}
 	for _, r := range p.Runs {
@@ -69,8 +69,8 @@ func TestTwinsShareTheSet(t *testing.T) {
 			t.Errorf("%s has the set of %s", r.Name(), of)
 		}
 	}
-	// Those whose trace has scores are not, either, where it can be told what in it the
-	// method said: not where the protocol gives something of the same name.
+	// Neither are sets whose trace has scores, if the columns of the method are known. They are
+	// unknown if the protocol has a value of the same name.
 	for _, c := range []struct {
 		says string
 		made int
@@ -82,11 +82,11 @@ func TestTwinsShareTheSet(t *testing.T) {
 		other := plan(t, strings.Replace(both, "[false, true]", "[true]", 1))
 		execute(t, other, watched, options())
 		if n := len(order.runs); n != c.made {
-			t.Errorf("says %s: %d sets were made beside records with scores, want %d", c.says, n, c.made)
+			t.Errorf("says %s: %d sets were distilled next to records with scores, want %d", c.says, n, c.made)
 		}
 		for name, want := range contents(t, other, watched) {
 			if got[name] != want {
-				t.Errorf("says %s: %s is not what it is alone", c.says, name)
+				t.Errorf("says %s: %s differs from the run alone", c.says, name)
 			}
 		}
 	}
@@ -94,9 +94,9 @@ func TestTwinsShareTheSet(t *testing.T) {
 	o.Jobs, o.Force = 1, true
 	execute(t, p, s, o)
 	if n := len(order.runs); n != 8 {
-		t.Errorf("%d sets were made anew", n)
+		t.Errorf("%d sets were distilled with force, want 8", n)
 	}
-	// Scores along the way are each run's own.
+	// Runs with scores on the way do not share sets.
 	order.runs = nil
 	p = plan(t, strings.Replace(both, "score = 0", "score = 3", 1))
 	if out := execute(t, p, store.Open(t.TempDir()), options()); out.Made != 16 || len(order.runs) != 16 {
@@ -116,8 +116,8 @@ func pair(t *testing.T) *engine.Plan {
 	return p
 }
 
-// A set that two runs share takes its time once, in the session that made it: a run that
-// waited for it did no work meanwhile.
+// The time of a shared set counts only in the session that distilled it. The waiting run does not
+// add any.
 func TestTimeOfTwins(t *testing.T) {
 	p, s := pair(t), store.Open(t.TempDir())
 	const long = 400 * time.Millisecond
@@ -127,7 +127,7 @@ func TestTimeOfTwins(t *testing.T) {
 	o := options()
 	o.Jobs = 2
 	execute(t, p, s, o)
-	of := map[bool]store.Provenance{} // whether it has another's set
+	of := map[bool]store.Provenance{} // by whether the run only scored the set
 	for _, r := range p.Runs {
 		record, err := s.Get(r.Key)
 		if err != nil {
@@ -144,8 +144,7 @@ func TestTimeOfTwins(t *testing.T) {
 	}
 }
 
-// A job that is interrupted, wherever that is, goes on to the same records without distilling
-// its set again.
+// A job interrupted anywhere continues to the same records without distilling its set again.
 func TestJobInterruptedAnywhere(t *testing.T) {
 	p := pair(t)
 	s := store.Open(t.TempDir())
@@ -153,7 +152,7 @@ func TestJobInterruptedAnywhere(t *testing.T) {
 	want := contents(t, p, s)
 	defer func() { hook = func(context.Context, int) {} }()
 	for _, force := range []bool{false, true} {
-		for stop := range 11 { // updates, and looks of each score
+		for stop := range 11 { // updates, and steps of each score
 			own := store.Open(t.TempDir())
 			o := options()
 			o.Force = force
@@ -190,13 +189,13 @@ func TestJobInterruptedAnywhere(t *testing.T) {
 				}
 			}
 			if of != 1 {
-				t.Errorf("stopped at %d, force %v: %d runs have the set of another", stop, force, of)
+				t.Errorf("stopped at %d, force %v: %d runs reused a set, want 1", stop, force, of)
 			}
 		}
 	}
 }
 
-// A score that fails costs neither the set nor its other scores.
+// A failed score affects neither the set nor its other scores.
 func TestScoreFails(t *testing.T) {
 	both := strings.NewReplacer("score = 3", "score = 0", `["a", "b"]`, `["a"]`, "[1, 2]", "[1]", "count = 2", "count = 1",
 		"[eval]", "\"eval.half.wrong\" = [true, false]\n[eval]").Replace(text)
@@ -206,14 +205,14 @@ func TestScoreFails(t *testing.T) {
 		t.Errorf("outcome %+v, %d sets", out, len(order.runs))
 	}
 	if r, err := s.Get(p.Runs[1].Key); err != nil || r.Provenance.Of != "" || len(checkpoints(t, s)) > 0 {
-		t.Errorf("%v, or its set is another's, or states are left: %q", err, checkpoints(t, s))
+		t.Errorf("%v, or the run reused a set, or states are left: %q", err, checkpoints(t, s))
 	}
 	o := options()
 	o.Retry = time.Now()
 	if out := execute(t, p, s, o); out != (engine.Outcome{Before: 1, Failed: 1, Broke: 1}) || len(order.runs) != 1 {
 		t.Errorf("tried again: outcome %+v, %d sets", out, len(order.runs))
 	}
-	// Where no score is on record, a set that took long is kept.
+	// If no score is recorded, a set that took long is kept.
 	var once sync.Once
 	hook = func(context.Context, int) { once.Do(func() { time.Sleep(1100 * time.Millisecond) }) }
 	defer func() { hook = func(context.Context, int) {} }()
@@ -223,12 +222,12 @@ func TestScoreFails(t *testing.T) {
 	for range 2 {
 		o.Retry = time.Now()
 		if out := execute(t, p, s, o); out != (engine.Outcome{Failed: 1, Broke: 1}) || len(order.runs) != 1 {
-			t.Errorf("a long one: outcome %+v, %d sets", out, len(order.runs))
+			t.Errorf("a long set: outcome %+v, %d sets", out, len(order.runs))
 		}
 	}
 }
 
-// A set that cannot be distilled fails all its scores, and is not tried for each.
+// A set that cannot be distilled fails all its scores after one attempt.
 func TestSetFails(t *testing.T) {
 	order.runs = nil
 	p := plan(t, strings.NewReplacer("score = 3", "score = 0", "[eval]", "\"eval.half.way\" = [false, true]\n[eval]").Replace(text)+"[method.walk]\nwrong = \"panic\"\n")
@@ -238,7 +237,7 @@ func TestSetFails(t *testing.T) {
 	}
 }
 
-// Runs of a job each have the lines that they ask for.
+// Each run of a job has the trace lines that it requests.
 func TestTracesOfAJob(t *testing.T) {
 	alone := strings.NewReplacer("score = 3", "score = 0", `["a", "b"]`, `["a"]`, "[1, 2]", "[1]", "count = 2", "count = 1").Replace(text)
 	p := plan(t, alone)
@@ -252,6 +251,6 @@ func TestTracesOfAJob(t *testing.T) {
 	execute(t, other, own, options())
 	execute(t, p, own, options())
 	if !maps.Equal(contents(t, both, s), contents(t, both, own)) {
-		t.Error("a trace has other lines than alone")
+		t.Error("a trace differs from the run alone")
 	}
 }

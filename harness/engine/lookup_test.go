@@ -15,11 +15,11 @@ import (
 	"dgkip/harness/store"
 )
 
-// counting counts what is opened and loaded.
+// counting counts how often data is opened and loaded.
 type counting struct {
 	source
 	opened, loaded map[string]int
-	digest         string // of all data, where given
+	digest         string // replaces all digests unless it is ""
 }
 
 func (c *counting) Open(ctx context.Context, d experiment.Data) (*engine.Dataset, error) {
@@ -52,8 +52,7 @@ func parsed(t *testing.T, text string) *experiment.Spec {
 	return s
 }
 
-// Keys are known without the data once it was open, and a run opens it again only
-// where that is needed.
+// Keys of known data are known without opening it. Data is opened again only if needed.
 func TestLookup(t *testing.T) {
 	ctx, s := context.Background(), store.Open(t.TempDir())
 	one := parsed(t, text)
@@ -73,7 +72,7 @@ func TestLookup(t *testing.T) {
 	}
 	missing := func(r *engine.Run) bool { return !s.Has(r.Key) }
 	if p := lookup(engine.Lookup{}); len(p.Runs) != 0 {
-		t.Errorf("%d runs are known before anything is", len(p.Runs))
+		t.Errorf("%d runs of unknown data are planned", len(p.Runs))
 	}
 	p := lookup(engine.Lookup{Source: data, Need: missing})
 	execute(t, p, s, options())
@@ -94,7 +93,7 @@ func TestLookup(t *testing.T) {
 			t.Errorf("%s: opened %d times, %d runs", what, data.opened["a"], len(q.Runs))
 		}
 	}
-	// What is needed is opened, and what was known of it wrongly is put right.
+	// Needed data is opened, and its description corrected.
 	data.digest = "sha256:other"
 	q := lookup(engine.Lookup{Source: data, Need: func(*engine.Run) bool { return true }})
 	if data.opened["a"] != 2 || q.Runs[0].Identity.Dataset.Digest != data.digest || q.Runs[0].Key == p.Runs[0].Key {
@@ -102,7 +101,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// One dataset's networks are not another's, though the images are the same.
+// Datasets with different names do not share networks, even if their images are equal.
 func TestGroupsAreNamed(t *testing.T) {
 	p := func(text string) *engine.Plan {
 		data := newCounting()
@@ -121,12 +120,12 @@ func TestGroupsAreNamed(t *testing.T) {
 	got := contents(t, both, s)
 	maps.DeleteFunc(got, func(name, _ string) bool { return strings.HasPrefix(name, "a ") })
 	if want := contents(t, alone, other); !maps.Equal(got, want) {
-		t.Error("what b yields depends on whether a ran before")
+		t.Error("the records of b depend on a")
 	}
 }
 
-// Cells that ask for other lines share a run, which has all of them; what counts is
-// the same whatever the lines.
+// Cells with different traces share a run, which has all their lines. The result does not depend on
+// the trace.
 func TestTraces(t *testing.T) {
 	s := store.Open(t.TempDir())
 	make1 := func(texts ...string) *engine.Plan {
@@ -180,7 +179,7 @@ func TestTraces(t *testing.T) {
 	}
 	force := options()
 	force.Force = true
-	for range 2 { // the second time with less to ask for
+	for range 2 { // the second time with a smaller request
 		execute(t, fine, s, force)
 		if got := updates(); !slices.Equal(got, []float64{0, 2, 3, 4, 5, 6}) || fine.Coarse(s) != 0 {
 			t.Errorf("lines at %v, %d traces lack some", got, fine.Coarse(s))

@@ -1,15 +1,14 @@
-// Package engine carries out experiments: it plans which runs their cells need, computes
-// those whose records are missing, and isolates what fails.
+// Package engine carries out experiments. It plans the runs of their cells, computes those without
+// a record, and isolates failures.
 //
-// The unit of work is the set: a Job is one distilled set and all its scores, with one lock
-// and one checkpoint. Jobs come breadth first, seed 0 of every cell before seed 1 of any, and
-// within a seed ordered by dataset and networks, so that what they share (features,
-// Gram matrices) is computed once and then dropped. A worker, one of several processes,
-// begins with the longest. A lock only saves work: whoever computes a record, it has the
-// same bytes.
+// The unit of work is the Job: a distilled set with all its scores, one lock and one checkpoint.
+// Every cell gets seed 0 before any gets seed 1. Within a seed, jobs are ordered by dataset and
+// networks. Features and Gram matrices that jobs share are computed once, and then dropped. A
+// worker, one of several processes, starts with the longest jobs. Locks only save work: every
+// process computes the same bytes.
 //
-// Guarantee: the result of a run is a function of its identity alone. The number
-// of jobs, interruptions and failures of other runs leave no trace in it.
+// Guarantee: the result of a run depends only on its identity. The number of jobs, interruptions,
+// and failures of other runs do not affect it.
 package engine
 
 import (
@@ -29,20 +28,20 @@ import (
 	"dgkip/harness/store"
 )
 
-// Run is a run that a plan asks for.
+// Run is a run of a plan.
 type Run struct {
-	Cell     *experiment.Cell // the first that needs it
+	Cell     *experiment.Cell // the first cell that needs the run
 	Profile  string
 	Seed     uint64
 	Identity experiment.Identity
 	Key      string
 	Data     *Dataset
-	Trace    experiment.Trace // all lines that any of the cells asks for
+	Trace    experiment.Trace // lines that any of its cells requests
 
-	located method.Method // in place of the cell's: it knows the run's files
+	located method.Method // replaces the method of the cell; has the files of this run
 }
 
-// Method returns what computes the run's set.
+// Method returns the method that computes the set.
 func (r *Run) Method() method.Method {
 	if r.located != nil {
 		return r.located
@@ -50,8 +49,8 @@ func (r *Run) Method() method.Method {
 	return r.Cell.Method()
 }
 
-// Instead returns the run that scores what another method yields, a set of ipc images a
-// class, as r scores its own.
+// Instead returns a run that scores the set of another method, with ipc images per class, in the
+// same way as r.
 func (r *Run) Instead(column string, m method.Method, ipc int) *Run {
 	c := *r.Cell
 	c.Column, c.IPC, c.Point = column, ipc, maps.Clone(c.Point)
@@ -63,7 +62,7 @@ func (r *Run) Instead(column string, m method.Method, ipc int) *Run {
 	}
 }
 
-// Name is how people know the run.
+// Name returns the name of the run for messages.
 func (r *Run) Name() string {
 	c := r.Cell
 	parts := []string{c.Dataset, c.Column, c.Model}
@@ -84,14 +83,14 @@ func (r *Run) sizes() method.Sizes {
 	return s
 }
 
-// group is what runs share features with. Networks are drawn from streams that are
-// named by the dataset.
+// group returns a key that is equal for runs that share features. It includes the name of the
+// dataset, because the random streams of networks do.
 func (r *Run) group() string {
 	d := r.Identity.Dataset
 	return string(experiment.Canonical([]any{r.Seed, d.Name, d.Digest, d.Preprocess, r.Identity.Model}))
 }
 
-// Set is what a run distils, however it is watched and scored.
+// Set returns the identity of the set, without the protocol.
 func (r *Run) Set() experiment.Identity { return setOf(r.Identity) }
 
 func setOf(id experiment.Identity) experiment.Identity {
@@ -99,7 +98,7 @@ func setOf(id experiment.Identity) experiment.Identity {
 	return id
 }
 
-// job is the key of the run's job: of its set, unless that is scored on the way.
+// job returns the key of the job: the key of the set, or of the run if its trace has scores.
 func (r *Run) job() string {
 	if len(r.Trace.Score) > 0 {
 		return r.Key
@@ -107,15 +106,15 @@ func (r *Run) job() string {
 	return r.Set().Key()
 }
 
-// Plan is the runs of some experiments, in their order.
+// Plan holds the runs of some experiments, in order.
 type Plan struct {
 	Runs []*Run
 
-	// Opened are the datasets that were opened for it.
+	// Opened describes the datasets that were opened.
 	Opened []store.Known
 
-	// Gone says why runs are left out, whose records cannot be found: the files that their
-	// sets come from are not there, or are not what they should be.
+	// Gone holds an error for each run that was left out. The files of its set are missing or
+	// wrong, so its record cannot be found.
 	Gone []error
 
 	keys map[cellSeed]string
@@ -129,8 +128,8 @@ type cellSeed struct {
 // Limits of a light run: operations of an update, and bytes of the features of all images.
 const lightFlops, lightFeatures = 4e9, 256e6
 
-// Light reports whether all runs of a plan are so small that two of them share a machine well:
-// each by itself keeps few processors busy, and needs little memory.
+// Light reports whether all runs of a plan are so small that several of them share a machine well:
+// each keeps few processors busy and needs little memory.
 func (p *Plan) Light() bool {
 	return !slices.ContainsFunc(p.Runs, func(r *Run) bool {
 		s := r.sizes()
@@ -139,15 +138,15 @@ func (p *Plan) Light() bool {
 	})
 }
 
-// Key returns the key of a cell's run with a seed, false if the plan does not have
-// it: the filter left it out, or its data is not known.
+// Key returns the key of a cell's run with a seed. It reports false if the filter excludes the run,
+// or if its data is unknown.
 func (p *Plan) Key(c *experiment.Cell, seed uint64) (string, bool) {
 	key, ok := p.keys[cellSeed{c, seed}]
 	return key, ok
 }
 
-// Coarse counts the records whose trace lacks lines that the plan asks for. Their
-// numbers are the same.
+// Coarse counts the records whose trace lacks lines that the plan requests. Their results are not
+// affected.
 func (p *Plan) Coarse(s *store.Store) int {
 	n := 0
 	for _, r := range p.Runs {
@@ -158,8 +157,8 @@ func (p *Plan) Coarse(s *store.Store) int {
 	return n
 }
 
-// OtherCode returns the runs whose records were computed, if only in part, by other code of
-// their method or protocol than is in use, where that is known.
+// OtherCode returns the runs whose records were computed, at least in part, by other code of their
+// method or protocol. Runs whose code is unknown do not count.
 func (p *Plan) OtherCode(s *store.Store) (out []*Run) {
 	for _, r := range p.Runs {
 		record, err := s.Get(r.Key)
@@ -172,10 +171,10 @@ func (p *Plan) OtherCode(s *store.Store) (out []*Run) {
 	return out
 }
 
-// code is the digest of what computes the run.
+// code returns a digest of the code that computes the run.
 func (r *Run) code() string { return env.Code(r.Method(), r.Cell.Protocol) }
 
-// flops is the number of operations of an update, 0 if unknown.
+// flops returns the number of operations of an update, or 0 if unknown.
 func (r *Run) flops() float64 {
 	if c, ok := r.Method().(method.Counter); ok {
 		return c.Flops(r.sizes())
@@ -183,10 +182,10 @@ func (r *Run) flops() float64 {
 	return 0
 }
 
-// Unfit says that a cell asks for what its data does not have.
+// Unfit is the error of a cell that does not fit its data.
 type Unfit struct {
 	File, Cell string
-	Seed       bool // one of its runs does, such as one whose file is damaged
+	Seed       bool // only one run of the cell is affected, such as by a damaged file
 	Err        error
 }
 
@@ -196,24 +195,21 @@ func unfit(s *experiment.Spec, c *experiment.Cell, end string, err error) *Unfit
 
 func (e *Unfit) Error() string { return fmt.Sprintf("%s: %s: %v", e.File, e.Cell, e.Err) }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the cause.
 func (e *Unfit) Unwrap() error { return e.Err }
 
-// Lookup says how a plan comes to know of datasets, whose digests are part of its
-// runs' identities.
+// Lookup provides the datasets of a plan. Their digests are part of the identities of its runs.
 type Lookup struct {
-	Source Source         // opens what is not known; nil to leave out the runs of such data
+	Source Source         // opens datasets; nil leaves out the runs of unknown ones
 	Known  store.Datasets // from earlier runs
 
-	// Need reports whether the images of a run are needed, or its data is to be
-	// opened for another reason. Data that may have changed, which is all but the
-	// official, is opened in any case. If Need is nil, no images are needed: what is known
-	// is believed, of one's own files only where they are gone.
+	// Need reports whether a run needs its dataset to be open, although it is known. Data that may
+	// have changed is always opened: user data and built-in data. If Need is nil, known data is not
+	// opened, except user data whose files exist.
 	Need func(*Run) bool
 }
 
-// Make plans the runs of the experiments that the filter selects. What is wrong with
-// several datasets is reported at once.
+// Make plans the selected runs of the experiments. The error joins the problems of all datasets.
 func (l Lookup) Make(ctx context.Context, specs []*experiment.Spec, filter experiment.Filter) (*Plan, error) {
 	sets := map[string]*Dataset{}
 	for {
@@ -242,7 +238,7 @@ func (l Lookup) Make(ctx context.Context, specs []*experiment.Spec, filter exper
 	}
 }
 
-// place names data and how it is shown, for this process.
+// place returns a key for data and its title, unique within this process.
 func place(d experiment.Data) string {
 	if d.Own() {
 		return string(experiment.Canonical(d))
@@ -250,7 +246,7 @@ func place(d experiment.Data) string {
 	return string(experiment.Canonical([]any{d.Declared(""), d.Title}))
 }
 
-// dataset returns what is open or known of data, nil if that is nothing.
+// dataset returns an open or known dataset, or nil if the data is unknown and cannot be opened.
 func (l Lookup) dataset(ctx context.Context, d experiment.Data) (*Dataset, error) {
 	known, ok := l.Known.Find(d)
 	fixed := !d.Own() && !known.BuiltIn
@@ -267,7 +263,7 @@ func (l Lookup) dataset(ctx context.Context, d experiment.Data) (*Dataset, error
 	return set, err
 }
 
-// plan makes a plan with the datasets in sets, to which it adds those that lack.
+// plan makes a plan with the datasets in sets, and adds missing ones to sets.
 func (l Lookup) plan(ctx context.Context, specs []*experiment.Spec, filter experiment.Filter, sets map[string]*Dataset) (*Plan, error) {
 	p := &Plan{keys: map[cellSeed]string{}}
 	byKey := map[string]*Run{}
@@ -325,8 +321,7 @@ func (l Lookup) plan(ctx context.Context, specs []*experiment.Spec, filter exper
 	return p, nil
 }
 
-// locate finds the files of a run whose set comes from some. Where no data is opened, runs
-// whose files are gone are left out.
+// locate finds the files of a run whose method reads sets from files.
 func (l Lookup) locate(r *Run) error {
 	c := r.Cell
 	m, ok := c.Method().(method.Locator)
@@ -342,7 +337,7 @@ func (l Lookup) locate(r *Run) error {
 	return err
 }
 
-// add adds a run, or its cell to the run with the same key.
+// add adds a run, or adds its cell to the run with the same key.
 func (p *Plan) add(r *Run, byKey map[string]*Run) {
 	c := r.Cell
 	r.Identity = c.IdentityOf(r.Method(), r.Data.Identity, r.Seed)

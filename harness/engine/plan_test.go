@@ -11,7 +11,7 @@ import (
 	"dgkip/harness/method/methodtest"
 )
 
-// Data is read once however many ask for it, and again after a mishap.
+// Concurrent calls read data once. After an error it is read again.
 func TestImagesOnce(t *testing.T) {
 	calls := 0
 	d := &engine.Dataset{Load: func(context.Context) (*method.Data, method.Images, error) {
@@ -22,7 +22,7 @@ func TestImagesOnce(t *testing.T) {
 		return data, data.Train, nil
 	}}
 	if _, _, err := d.Images(context.Background()); err == nil {
-		t.Error("the mishap was not told of")
+		t.Error("the error is lost")
 	}
 	first, _, err := d.Images(context.Background())
 	if err != nil {
@@ -40,6 +40,6 @@ func TestImagesOnce(t *testing.T) {
 	}
 	wg.Wait()
 	if calls != 2 {
-		t.Errorf("read %d times, want once after the mishap", calls)
+		t.Errorf("read %d times, want 2: an error and a success", calls)
 	}
 }

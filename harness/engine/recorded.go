@@ -12,10 +12,11 @@ import (
 	"dgkip/harness/store"
 )
 
-// bySet lists runs that are on record, or may be by now, by their sets.
+// bySet groups the keys of runs by their sets. It includes runs to do, which another process may
+// have recorded.
 func bySet(there *store.Store, todo []*Run) map[string][]string {
 	all := map[string][]string{}
-	keys, _ := there.Keys() // without them, sets are computed anew
+	keys, _ := there.Keys() // after an error, sets are distilled again
 	for _, key := range keys {
 		if r, err := there.Get(key); err == nil {
 			set := setOf(r.Result.Identity).Key()
@@ -29,7 +30,7 @@ func bySet(there *store.Store, todo []*Run) map[string][]string {
 	return all
 }
 
-// reusable reports whether a record tells what its method did.
+// reusable reports whether another run can take the set and the trace of the method from a record.
 func reusable(r *store.Record) bool {
 	if r.Provenance.Of != "" || len(r.Provenance.Trace.Score) == 0 {
 		return r.Provenance.Of == ""
@@ -38,10 +39,10 @@ func reusable(r *store.Record) bool {
 	return err == nil && ownColumns(trace, r) != nil
 }
 
-// ownColumns tells which columns of a record's trace the method wrote, nil if that
-// cannot be told. Where sets were scored on the way, test_acc is the protocol's, and what
-// the result has with "last." before it the method's. Another metric of the result may be
-// of either: a method and a protocol that both have a deviation share its column.
+// ownColumns returns which columns of a trace the method wrote, or nil if that is unknown. If sets
+// were scored on the way, test_acc comes from the protocol, and a column named in a "last." metric
+// from the method. Another name in the metrics is ambiguous, because a method and a protocol may
+// both have such a value.
 func ownColumns(trace *store.Trace, r *store.Record) map[string]bool {
 	own := map[string]bool{}
 	for _, name := range trace.Columns[1:] {
@@ -55,7 +56,7 @@ func ownColumns(trace *store.Trace, r *store.Record) map[string]bool {
 	return own
 }
 
-// stored takes up the set of a run on record, and reports whether there is one.
+// stored restores the set from the record of another run, and reports whether there is one.
 func (w *work) stored() bool {
 	for _, key := range w.sets()[w.job.Set.Key()] {
 		r, err := w.store.Get(key)
@@ -66,12 +67,11 @@ func (w *work) stored() bool {
 	return false
 }
 
-var errUnknown = errors.New("it is not known what the method wrote")
+var errUnknown = errors.New("the trace does not show which columns the method wrote")
 
-// read takes up the state in which a run on record was when its set was done. Files may be
-// missing: some may be left out of a record.
+// read restores the state after distillation from a record. Optional files may be missing.
 func (w *work) read(r *store.Record) error {
-	if _, err := r.File(store.SetFile); err != nil { // as the run wrote it
+	if _, err := r.File(store.SetFile); err != nil { // checks the file
 		return err
 	}
 	set, err := sets.Read(sets.Place{File: filepath.Join(r.Dir, store.SetFile)}, sets.Options{}, w.data)
@@ -87,7 +87,7 @@ func (w *work) read(r *store.Record) error {
 		return errUnknown
 	}
 	rows, err := r.Timing()
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // without it, its summary is what there is
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the summary in the provenance is enough
 		return err
 	}
 	p := r.Provenance
@@ -95,7 +95,7 @@ func (w *work) read(r *store.Record) error {
 	s.Set, s.Last, s.Of, s.Timing, s.Times.Rows = set, r.Result.Updates, r.Result.Key, &p.Timing, rows
 	s.Made = usage{Past: p.Sessions, Wall: p.Wall - p.Scoring, CPU: p.CPU * (1 - p.Scoring/max(p.Wall, 1e-9)), Memory: p.Memory, Started: s.Used.Started}
 	s.Used = s.Made
-	ended := false // the method knew of its last update that it was
+	ended := false // the method knew its last update
 	for name := range r.Result.Metrics {
 		ended = ended || strings.HasPrefix(name, "last.")
 	}

@@ -12,7 +12,7 @@ import (
 	"dgkip/harness/store"
 )
 
-// score scores the set as a run asks, and records it.
+// score computes the scores of a run and records them.
 func (w *work) score(r *Run) (*store.Record, error) {
 	if cause := context.Cause(w.ctx); cause != nil {
 		return nil, cause
@@ -55,7 +55,7 @@ func (w *work) score(r *Run) (*store.Record, error) {
 	return record, err
 }
 
-// evaluate has the protocol of the run under way score a set.
+// evaluate scores a set by the protocol of the run in progress.
 func (w *work) evaluate(set *method.Distilled, resume []byte, final bool, observe func(method.Step)) (*method.Scores, error) {
 	from := time.Now()
 	defer func() { w.s.Used.Scoring += time.Since(from).Seconds() }()
@@ -65,7 +65,7 @@ func (w *work) evaluate(set *method.Distilled, resume []byte, final bool, observ
 		Shared: w.features, Own: w.scoring, Final: final, Resume: resume, Phase: w.line.Task,
 	}
 	scores, err := cell.Protocol.Score(w.ctx, trial, observe)
-	if resume != nil && errors.Is(err, method.ErrCheckpoint) { // such as that of an earlier version
+	if resume != nil && errors.Is(err, method.ErrCheckpoint) { // such as one of an earlier version
 		trial.Resume = nil
 		scores, err = cell.Protocol.Score(w.ctx, trial, observe)
 	}
@@ -83,14 +83,14 @@ func (w *work) evaluate(set *method.Distilled, resume []byte, final bool, observ
 	return scores, nil
 }
 
-// draft returns the record of the run under way.
+// draft returns the record of the run in progress.
 func (w *work) draft(scores *method.Scores) (store.Draft, error) {
 	w.lookAround(0)
 	r, s, u := w.run, w.s, w.used()
 	set := s.Set
-	set.Prep = w.data.Prep // with its functions
+	set.Prep = w.data.Prep // checkpoints do not hold its functions
 	trace := r.Trace
-	if !s.Trace.Asked.Covers(trace, s.Last) { // for it has changed between sessions
+	if !s.Trace.Asked.Covers(trace, s.Last) { // the request has changed between sessions
 		trace = s.Trace.Asked
 	}
 	d := store.Draft{
@@ -121,7 +121,7 @@ func (w *work) draft(scores *method.Scores) (store.Draft, error) {
 		Dataset: record, Experiment: r.Cell.Exp, Profile: r.Profile, Cell: r.Cell.Point, Trace: trace,
 		Timing: *s.Timing,
 	}
-	if s.Of == "" || s.Of == r.Key { // its own, with all its sessions
+	if s.Of == "" || s.Of == r.Key { // the run distilled the set itself
 		d.Provenance.Of, d.Provenance.Timing = "", s.Times.timing(r.flops(), u.Past)
 	}
 	return d, nil

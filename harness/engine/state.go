@@ -16,21 +16,21 @@ import (
 // saved is the state of a job between sessions.
 type saved struct {
 	Method []byte            // the method's checkpoint
-	Set    *method.Distilled // what it returned, once it has
-	Last   int               // update seen last
+	Set    *method.Distilled // the finished set, or nil
+	Last   int               // the last update seen, or -1
 	Trace  recorder
 	Times  stopwatch
 
-	Of     string        // the run on record that computed the set; "" if none is
-	Made   usage         // what the set took
-	Timing *store.Timing // of its updates
+	Of     string        // key of the recorded run that distilled the set, or ""
+	Made   usage         // time and memory for distilling the set
+	Timing *store.Timing // of the updates
 
-	Run   string // the key of the run under way, which computes the set or scores it
-	Used  usage  // what that run took
-	Score []byte // the protocol's checkpoint
+	Run   string // key of the run in progress
+	Used  usage  // time and memory of that run so far
+	Score []byte // checkpoint of the protocol
 }
 
-// usage is what a run took, in all its sessions.
+// usage is the time and memory of a run, over all its sessions.
 type usage struct {
 	Started time.Time
 	Wall    float64
@@ -44,20 +44,20 @@ type usage struct {
 type clock struct {
 	started time.Time
 	cpu     time.Duration
-	from    int       // update
-	looked  time.Time // when one last looked for other processes on this host
-	beside  bool      // there were some
+	from    int       // first update
+	looked  time.Time // time of the last search for other processes on this host
+	beside  bool      // the search has found some
 }
 
-// begin begins a session on a run. Of what was used before, a run that only scores the set has
-// what the set took, whatever other runs took to score it.
+// begin starts a session on a run. A run that only scores the set includes the time of distilling
+// it, but not of scoring it for other runs.
 func (w *work) begin(r *Run) {
 	if w.s.Set != nil && w.s.Run != r.Key {
 		w.s.Used, w.s.Score = w.s.Made, nil
 	}
 	w.s.Run = r.Key
 	if w.Jobs == 1 {
-		env.ResetPeak() // those before have their own
+		env.ResetPeak() // earlier runs do not count
 	}
 	w.clock = clock{started: time.Now(), cpu: env.CPU(), from: max(0, w.s.Last)}
 	w.lookAround(0)
@@ -66,15 +66,14 @@ func (w *work) begin(r *Run) {
 	}
 }
 
-// lookAround finds out whether other processes are at work on this host, if it has not
-// for some time.
+// lookAround looks for other processes on this host, if the last search is older than after.
 func (w *work) lookAround(after time.Duration) {
 	if c := &w.clock; !c.beside && time.Since(c.looked) >= after {
 		c.beside, c.looked = w.store.Others(), time.Now()
 	}
 }
 
-// used returns what the run under way took, with this session.
+// used returns the time and memory of the run in progress, including this session.
 func (w *work) used() usage {
 	u, one := w.s.Used, w.session()
 	u.Wall += one.Seconds
@@ -84,7 +83,7 @@ func (w *work) used() usage {
 	return u
 }
 
-// session describes the one under way.
+// session describes the current session.
 func (w *work) session() store.Session {
 	c := w.clock
 	return store.Session{
@@ -93,10 +92,10 @@ func (w *work) session() store.Session {
 	}
 }
 
-// keep saves the state of the job. A disk that cannot be written to ends all runs.
+// keep saves the state of the job. It stops all runs if the disk cannot be written to.
 func (w *work) keep() {
 	if w.data != nil && w.job.Data.intact(w.data) != nil {
-		return // the run ends in an error
+		return // the run will fail
 	}
 	w.lookAround(10 * time.Minute)
 	s := w.s
@@ -116,8 +115,7 @@ func (w *work) keep() {
 	w.kept = time.Now()
 }
 
-// restore takes up the state that an earlier session left. The run that was under way comes
-// first.
+// restore loads the state of an earlier session. It moves the run in progress to the front.
 func (w *work) restore() {
 	j := w.job
 	none := saved{Last: -1, Trace: recorder{Asked: j.trace()}}
@@ -126,7 +124,7 @@ func (w *work) restore() {
 	if err == nil && state != nil {
 		w.s = saved{}
 		if err = gob.NewDecoder(bytes.NewReader(state)).Decode(&w.s); err != nil {
-			w.s, err = none, errors.New("the checkpoint is of another form")
+			w.s, err = none, errors.New("the checkpoint has an unknown format")
 		}
 	}
 	if err != nil {

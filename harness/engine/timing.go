@@ -7,28 +7,28 @@ import (
 	"dgkip/harness/store"
 )
 
-// warmUp is how many updates at the start of a session are not timed, beside the
-// first: caches are cold and memory is being grown.
+// warmUp is the number of untimed updates at the start of a session, in addition to the first.
+// During them, caches are cold and memory grows.
 const warmUp = 2
 
-// maxTimingRows bounds timing.csv.
+// maxTimingRows limits the length of timing.csv.
 const maxTimingRows = 2000
 
-// stopwatch takes the times of updates.
+// stopwatch times updates.
 type stopwatch struct {
 	Rows      []store.TimingRow
-	Skipped   int // updates without a time
-	Iteration int // updates in one
+	Skipped   int // number of untimed updates
+	Iteration int // updates in an iteration
 
-	mark  time.Time // since when an update, or what comes before it, is computed; zero if not to be timed
-	ready time.Time // when what comes before the update was over; zero if nothing does
+	mark  time.Time // start of the update and its preparation; zero if the update is not timed
+	ready time.Time // end of the preparation; zero if there is none
 	warm  int
 }
 
-// begin says that what comes before an update is over.
+// begin ends the preparation of an update.
 func (s *stopwatch) begin() { s.ready = time.Now() }
 
-// update takes the time of the updates since the last one seen, -1 before the first.
+// update records the time since the last observed update, which is -1 at first.
 func (s *stopwatch) update(last, update, iteration int, now time.Time) {
 	if n := update - last; n > 0 && last >= 0 {
 		if s.mark.IsZero() || s.warm > 0 {
@@ -47,7 +47,7 @@ func (s *stopwatch) update(last, update, iteration int, now time.Time) {
 	s.ready, s.Iteration = time.Time{}, iteration
 }
 
-// timing sums up how long updates took, of so many operations, in sessions.
+// timing summarises the times of updates with flops operations each, over sessions.
 func (s *stopwatch) timing(flops float64, sessions []store.Session) store.Timing {
 	t := store.Timing{Excluded: s.Skipped, Flops: flops}
 	t.Median, t.Counted = median(s.Rows)
@@ -64,7 +64,7 @@ func (s *stopwatch) timing(flops float64, sessions []store.Session) store.Timing
 	return t
 }
 
-// blocks averages neighbouring times where there are too many to list.
+// blocks averages neighbouring times if there are too many to list.
 func blocks(rows []store.TimingRow) []store.TimingRow {
 	if len(rows) <= maxTimingRows {
 		return rows
@@ -82,7 +82,7 @@ func blocks(rows []store.TimingRow) []store.TimingRow {
 	return out
 }
 
-// median is over updates, of which it returns the number: a row of several counts as many.
+// median returns the median time and the number of updates. A row of n updates counts n times.
 func median(rows []store.TimingRow) (seconds float64, updates int) {
 	var all []float64
 	for _, r := range rows {
@@ -91,7 +91,7 @@ func median(rows []store.TimingRow) (seconds float64, updates int) {
 	return medianOf(all), len(all)
 }
 
-// medianOf is the median, 0 of nothing.
+// medianOf returns the median, or 0 if x is empty. It sorts x.
 func medianOf(x []float64) float64 {
 	if len(x) == 0 {
 		return 0
@@ -100,8 +100,9 @@ func medianOf(x []float64) float64 {
 	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
 }
 
-// iteration is the median time of an iteration of so many updates, over those of which
-// all updates were timed. Where there is none, the one of which most were stands for it.
+// iteration returns the median time of an iteration of the given number of updates. It uses only
+// iterations whose updates were all timed. If there are none, it scales those with the most timed
+// updates.
 func iteration(rows []store.TimingRow, updates int) float64 {
 	type timed struct {
 		seconds float64

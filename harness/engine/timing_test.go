@@ -6,8 +6,8 @@ import (
 	"dgkip/harness/store"
 )
 
-// Iterations of three updates, of which the first update trains no network. A session's
-// first updates are not timed.
+// An iteration has three updates, and its first trains no network. The first updates of a session
+// are not timed.
 func TestIteration(t *testing.T) {
 	row := func(from int, before float64) store.TimingRow {
 		return store.TimingRow{From: from, To: from + 1, Seconds: 1, Before: before}
@@ -19,9 +19,9 @@ func TestIteration(t *testing.T) {
 		want    float64
 	}{
 		{nil, 3, 0},
-		{whole, 3, 12},     // of 11 and 13; the first is not whole
-		{whole, 1, 5},      // each update is one
-		{whole[:1], 3, 15}, // nothing whole: a third of one
+		{whole, 3, 12},     // median of 11 and 13; the first iteration is incomplete
+		{whole, 1, 5},      // each update is an iteration
+		{whole[:1], 3, 15}, // only a third of an iteration
 		{[]store.TimingRow{{From: 0, To: 3, Seconds: 2, Before: 1}}, 3, 9},
 	} {
 		if got := iteration(c.rows, c.updates); got != c.want {

@@ -6,8 +6,8 @@ import (
 	"dgkip/harness/store"
 )
 
-// How often a run is scored along the way is no part of what it is. A set that cannot
-// be scored on the way must therefore not fail it: without a trace it would succeed.
+// The trace is not part of the identity of a run. A set on the way that cannot be scored must not
+// fail the run, because the run would succeed without the trace.
 func TestScoringOnTheWayFails(t *testing.T) {
 	p := plan(t, text+"[eval.half]\nway = true\n")
 	s := store.Open(t.TempDir())

@@ -14,8 +14,8 @@ import (
 	"dgkip/harness/store"
 )
 
-// A worker leaves what others are at to them, takes over what nobody is at any more,
-// and a plain process waits for the rest.
+// A worker skips jobs that other processes hold and takes over abandoned ones. A plain process
+// waits for the rest.
 func TestWorkerLeaves(t *testing.T) {
 	p, want := reference(t, text)
 	dir := t.TempDir()
@@ -31,7 +31,7 @@ func TestWorkerLeaves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Of a process that ended without giving its lock back.
+	// The lock of a process that was killed.
 	if err := os.WriteFile(filepath.Join(dir, "work", "locks", p.Runs[3].Key+".lock"), left, 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestWorkerLeaves(t *testing.T) {
 	}
 }
 
-// Times taken beside other processes that make runs are marked, and others are not.
+// Times are marked if other processes compute runs at the same time.
 func TestBeside(t *testing.T) {
 	p := plan(t, text)
 	dir := t.TempDir()
@@ -79,7 +79,7 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// A set that several runs score otherwise is made by one worker, which scores it for all.
+// One worker distils a shared set and scores it for all its runs.
 func TestWorkersShareSets(t *testing.T) {
 	both := strings.Replace(strings.Replace(text, "score = 3", "score = 0", 1), "[eval]", "\"eval.half.way\" = [false, true]\n[eval]", 1)
 	p, want := reference(t, both)
@@ -101,16 +101,15 @@ func TestWorkersShareSets(t *testing.T) {
 		}()
 	}
 	wg.Wait()
-	if n := len(order.runs); n < 8 || n > 10 { // two may begin at the same moment
-		t.Errorf("%d sets were made for 16 runs in pairs: %q", n, order.runs)
+	if n := len(order.runs); n < 8 || n > 10 { // two workers may start one at the same moment
+		t.Errorf("%d sets were distilled for 16 runs in pairs: %q", n, order.runs)
 	}
 	if !maps.Equal(contents(t, p, store.Open(dir)), want) {
 		t.Error("the records differ")
 	}
 }
 
-// A process that is to score a set which another one computes waits for the set, and a worker
-// leaves.
+// If another process distils a set, a plain process waits for it, and a worker leaves.
 func TestSetOfAnotherPlan(t *testing.T) {
 	p, alone := pair(t), store.Open(t.TempDir())
 	execute(t, p, alone, options())
@@ -140,7 +139,7 @@ func TestSetOfAnotherPlan(t *testing.T) {
 	}
 	time.AfterFunc(300*time.Millisecond, func() { close(goOn) })
 	if out := execute(t, p, store.Open(dir), options()); out != (engine.Outcome{Before: 1, Made: 1}) {
-		t.Errorf("one that waits: outcome %+v", out)
+		t.Errorf("a plain process: outcome %+v", out)
 	}
 	maker.Wait()
 	if len(order.runs) != 1 {
