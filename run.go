@@ -8,7 +8,7 @@ import (
 	"dgkip/harness/cli"
 )
 
-// experiments are those that come with the program; files on disk come before them.
+// experiments are the experiments that come with the program. Files on disk take precedence.
 //
 //go:embed experiments/*.toml
 var experiments embed.FS

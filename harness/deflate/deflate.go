@@ -1,6 +1,6 @@
-// Package deflate writes zlib streams and PNG files whose bytes depend only on their content.
-// The standard library compresses differently from one release of Go to the next, which would
-// change records and the figures under version control.
+// Package deflate writes zlib streams and PNG files whose bytes depend only on their content. The
+// output of the standard library depends on the release of Go, which would change records and
+// figures.
 package deflate
 
 import (
@@ -24,12 +24,12 @@ func Zlib(b []byte) []byte {
 	if err != nil {
 		panic("deflate: " + err.Error()) // the level is a constant
 	}
-	w.Write(b) // a buffer never fails
+	w.Write(b) // writing to a buffer cannot fail
 	w.Close()
 	return out.Bytes()
 }
 
-// PNG returns an opaque image as a PNG file. An image.Gray gives a grey file.
+// PNG encodes an opaque image as a PNG file. The file is grey if img is an *image.Gray.
 func PNG(img image.Image) []byte {
 	pixels, channels := Pixels(img)
 	size := img.Bounds().Size()
@@ -49,9 +49,9 @@ func PNG(img image.Image) []byte {
 	return out
 }
 
-// Pixels returns the pixels of an opaque image with 1 or 3 channels, compressed as in PNG and PDF
-// files. It tries rows as they are and as differences from the row above, and returns the smaller
-// result. Figures compress better as they are, photographs as differences.
+// Pixels returns the compressed pixels of an opaque image with 1 or 3 channels, as in PNG and PDF
+// files. It compresses the rows, and also their differences from the row above, and returns the
+// smaller result. Plain rows suit figures, and differences suit photographs.
 func Pixels(img image.Image) (compressed []byte, channels int) {
 	rows, channels := rows(img)
 	stride := 1 + channels*img.Bounds().Dx()
@@ -71,7 +71,8 @@ func Pixels(img image.Image) (compressed []byte, channels int) {
 	return a, channels
 }
 
-// rows returns the pixels of an image with a zero before each row, PNG's filter type "none".
+// rows returns the pixels of an image. Each row begins with a zero, which is PNG's filter type
+// "none".
 func rows(img image.Image) (out []byte, channels int) {
 	size := img.Bounds().Size()
 	if grey, ok := img.(*image.Gray); ok {

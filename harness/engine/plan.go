@@ -246,7 +246,8 @@ func place(d experiment.Data) string {
 	return string(experiment.Canonical([]any{d.Declared(""), d.Title}))
 }
 
-// dataset returns an open or known dataset, or nil if the data is unknown and cannot be opened.
+// dataset returns an open or known dataset. It returns nil if the data is unknown and there is no
+// source.
 func (l Lookup) dataset(ctx context.Context, d experiment.Data) (*Dataset, error) {
 	known, ok := l.Known.Find(d)
 	fixed := !d.Own() && !known.BuiltIn

@@ -17,9 +17,9 @@ import (
 	"time"
 )
 
-// Code returns a digest of the source code of some packages, without comments and tests: those
-// that define the types of the pointers, and all packages of this program that they import. It
-// returns "" if the sources are missing, or newer than the program.
+// Code returns a digest of source code, without comments and tests. It covers the packages that
+// define the types of the given pointers, and all packages of this program that they import. It
+// returns "" if the sources are missing or newer than the program.
 func Code(of ...any) string {
 	var packages []string
 	for _, v := range of {
@@ -37,7 +37,7 @@ type tree struct {
 	mu     sync.Mutex
 	root   string
 	module string
-	built  time.Time // when the program was built; zero means just now
+	built  time.Time // zero if the program was built just before it started
 	read   map[string]source
 }
 
@@ -48,7 +48,7 @@ type source struct {
 	imports []string
 }
 
-// programTree finds the sources in the same way as programGit.
+// programTree finds the sources by the file names that the compiler recorded.
 var programTree = sync.OnceValue(func() *tree {
 	const here = "/harness/env"
 	t := &tree{read: map[string]source{}, module: strings.TrimSuffix(reflect.TypeFor[tree]().PkgPath(), here)}
@@ -56,7 +56,7 @@ var programTree = sync.OnceValue(func() *tree {
 		t.root = strings.TrimSuffix(filepath.ToSlash(filepath.Dir(file)), here)
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		if _, stamp := stamped(info.Settings); stamp { // "go run" stamps nothing
+		if _, stamp := stamped(info.Settings); stamp { // "go run" stamps nothing, but has just compiled the sources
 			program, _ := os.Executable()
 			if file, err := os.Stat(program); err == nil {
 				t.built = file.ModTime()

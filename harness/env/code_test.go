@@ -32,7 +32,7 @@ func TestCode(t *testing.T) {
 		t.Fatal("no digest")
 	}
 	for _, same := range [][2]string{
-		{"b/b.go", "// Package b has a comment.\npackage b\nimport _ \"m/c\"\nconst  B = 1 // and another form\n"},
+		{"b/b.go", "// Package b has a comment.\npackage b\nimport _ \"m/c\"\nconst  B = 1 // another layout\n"},
 		{"b/b_test.go", "package b\n"},
 		{"d/d.go", "package d\n"},
 		{"b/notes.txt", "x"},
@@ -57,7 +57,7 @@ func TestCode(t *testing.T) {
 		t.Error("no digest of sources that are older than the program")
 	}
 	if built = time.Now().Add(-time.Hour); digest() != "" {
-		t.Error("a digest of sources that are newer than the program")
+		t.Error("a digest although sources are newer than the program")
 	}
 	if Code(new(Host)) == "" {
 		t.Error("no digest of this program")

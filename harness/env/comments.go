@@ -10,9 +10,8 @@ import (
 	"strings"
 )
 
-// FieldComments returns the comments of the fields of a struct type, by the name of the field.
-// The comment may be above or behind the field and is joined into one line. The map is empty if
-// the sources are missing.
+// FieldComments returns the comments of the fields of a struct type, by field name. Comments above
+// and behind a field are joined into one line. The map is empty if the sources are missing.
 func FieldComments(of reflect.Type) map[string]string {
 	out := map[string]string{}
 	t := programTree()

@@ -1,6 +1,6 @@
 // Package env describes where a number was computed: host, processor, toolchain, module versions
-// and the program's commit. It also reports the resources that a process has used. None of this
-// may enter a result.
+// and the commit of the program. It also reports the time and memory that the process has used.
+// Results must not depend on any of this.
 package env
 
 import (
@@ -22,12 +22,12 @@ type Host struct {
 	Go       string   `json:"go"`
 	Git      Git      `json:"git"`
 
-	// Modules are the versions of the modules in the program. They are listed only if
-	// the commit, with its go.mod, does not describe all sources.
+	// Modules holds the versions of the modules in the program. It is empty if the sources equal a
+	// commit, because the go.mod there has the versions.
 	Modules map[string]string `json:"modules,omitempty"`
 }
 
-// Read describes this machine and this program. It looks only once.
+// Read describes this machine and this program. Only the first call examines them.
 var Read = sync.OnceValue(func() Host {
 	h := Host{
 		Name: "unknown", OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: "unknown",
@@ -48,7 +48,7 @@ var Read = sync.OnceValue(func() Host {
 	return h
 })
 
-// modules returns the versions of the program's modules, or nil if the commit describes them.
+// modules returns the versions of the modules, or nil if the sources equal a commit.
 func modules(g Git, info *debug.BuildInfo) map[string]string {
 	if g.State == "clean" {
 		return nil

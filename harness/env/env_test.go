@@ -20,7 +20,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Modules are listed only if no commit describes them.
+// Modules are listed unless the sources equal a commit.
 func TestModules(t *testing.T) {
 	info := &debug.BuildInfo{Deps: []*debug.Module{
 		{Path: "a", Version: "v1"}, {Path: "b", Version: "v1", Replace: &debug.Module{Path: "c", Version: "v2"}},
@@ -91,7 +91,7 @@ func TestTreeGit(t *testing.T) {
 	}
 	write("results/table.md", "2\n")
 	write("notes.txt", "x")
-	expect("with a table written anew", "clean", 0)
+	expect("with a rewritten table", "clean", 0)
 	write("sub/new.go", "package sub\n")
 	write("experiments/mine.toml", "schema = 1\n")
 	expect("with new sources", "modified", 2)
@@ -117,7 +117,7 @@ func TestTreeGit(t *testing.T) {
 			t.Errorf("built %s: unmodified returns %v", when, got)
 		}
 	}
-	built("with a table written anew", true)
+	built("with a rewritten table", true)
 	built("before the sources were written", false)
 	git("commit", "-q", "-a", "-m", "table")
 	built("before the table was committed", true)
@@ -130,10 +130,10 @@ func TestTreeGit(t *testing.T) {
 	expect("without a branch", "clean", 0)
 	asked := filepath.Join(dir, ".git", "asked")
 	git("config", "core.fsmonitor", "touch '"+asked+"'; false")
-	expect("with a program of the tree's own", "clean", 0)
+	expect("with a file system monitor", "clean", 0)
 	git("config", "--unset", "core.fsmonitor")
 	if _, err := os.Stat(asked); err == nil {
-		t.Error("git ran a program that the settings of the tree name")
+		t.Error("git ran the file system monitor")
 	}
 	if g := treeGit(filepath.Join(t.TempDir(), "main.go")); g.Commit != "unknown" || g.State != "unknown" {
 		t.Errorf("without a repository: %+v", g)

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// cpuFeatures lists the instruction sets by which kernels are chosen.
+// cpuFeatures lists the instruction sets that decide which kernels are used.
 func cpuFeatures() []string {
 	var out []string
 	add := func(has bool, name string) {

@@ -21,9 +21,9 @@ type Git struct {
 	Why     string `json:"why,omitempty"`     // reason for an unknown state
 }
 
-// programGit reads what the toolchain stamped into the program. "go run" and "go test" stamp
-// nothing, but they have just compiled the sources that the program's file names point to. Git
-// is then asked about those sources.
+// programGit reads the commit that the toolchain stamped into the program. "go run" and "go test"
+// stamp nothing, but they have just compiled the sources. In that case programGit asks git about
+// the sources.
 func programGit() Git {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -45,9 +45,9 @@ func programGit() Git {
 	return treeGit(source)
 }
 
-// unmodified reports whether a program was built from the sources of a commit although its stamp
-// says "modified". The stamp also says so if only a table was rewritten. The sources must now
-// equal the commit and be older than the program, because restoring a source rewrites it.
+// unmodified reports whether a program was built from a commit although its stamp says "modified".
+// The stamp also says so if only a table was rewritten. The sources must equal the commit and be
+// older than the program. Their age matters because a restored source is equal again, but newer.
 func unmodified(commit, source, program string) bool {
 	dir := filepath.Dir(source)
 	built, err := os.Stat(program)
@@ -97,17 +97,17 @@ func stamped(settings []debug.BuildSetting) (Git, bool) {
 // does not change the code.
 var sources = []string{":/*.go", ":/*.s", ":/go.mod", ":/go.sum", ":/experiments"}
 
-// git returns the output of git in a folder. It disables the file system monitor that the tree's
-// settings may name. It keeps the filters, because without them filtered files would count as
-// changed.
+// git runs git in a folder and returns its output. It disables the file system monitor, because the
+// settings of the repository could name any program. It keeps the filters, without which filtered
+// files would count as changed.
 func git(dir string, args ...string) (string, error) {
 	cmd := exec.Command("git", append([]string{"-C", dir, "--no-optional-locks", "-c", "core.fsmonitor=false"}, args...)...)
 	out, err := cmd.Output()
 	return strings.TrimRight(string(out), "\n"), err
 }
 
-// treeGit asks git about the tree that holds a source file. If the tree does not track the file,
-// it belongs to another project.
+// treeGit asks git about the repository that contains a source file. If git does not track the
+// file, the repository belongs to another project.
 func treeGit(file string) Git {
 	dir := filepath.Dir(file)
 	if _, err := git(dir, "ls-files", "--error-unmatch", "--", filepath.Base(file)); err != nil {

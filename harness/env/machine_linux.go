@@ -27,8 +27,8 @@ func memory() int64 {
 	return all
 }
 
-// allowed returns the smallest memory limit of the process's control groups (version 1 or 2), as
-// batch systems and containers set them. It returns 0 if there is none.
+// allowed returns the smallest memory limit (cgroup version 1 or 2) of the process, or 0 if there
+// is none. Batch systems and containers set such limits.
 func allowed(root fs.FS) (least int64) {
 	groups, _ := fs.ReadFile(root, "proc/self/cgroup")
 	for l := range strings.Lines(string(groups)) {
@@ -63,8 +63,7 @@ func kilobytes(s string) int64 {
 	return n << 10
 }
 
-// peakMemory uses the kernel's high-water mark instead of getrusage, which a process inherits
-// from its parent.
+// peakMemory reads VmHWM, because the value of getrusage is inherited from the parent process.
 func peakMemory() int64 { return kilobytes(line("/proc/self/status", "VmHWM")) }
 
 // ResetPeak resets PeakMemory to the memory in use now, if the system supports it.

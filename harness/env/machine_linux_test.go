@@ -14,7 +14,7 @@ func TestAllowedMemory(t *testing.T) {
 	}{
 		"no groups":     {"", nil, 0},
 		"no limit":      {"0::/\n", map[string]string{"memory.max": "max\n"}, 0},
-		"of the job":    {"0::/slurm/job_1/step_0\n", map[string]string{"slurm/job_1/memory.max": "4096\n", "slurm/job_1/step_0/memory.max": "max\n"}, 4096},
+		"a job":         {"0::/slurm/job_1/step_0\n", map[string]string{"slurm/job_1/memory.max": "4096\n", "slurm/job_1/step_0/memory.max": "max\n"}, 4096},
 		"the smallest":  {"0::/a/b\n", map[string]string{"a/memory.max": "100\n", "a/b/memory.max": "200\n"}, 100},
 		"version 1":     {"9:name=systemd:/\n4:cpu,memory:/slurm/job_1\n", map[string]string{"memory/memory.limit_in_bytes": "9223372036854771712\n", "memory/slurm/job_1/memory.limit_in_bytes": "8192\n"}, 8192},
 		"a container":   {"4:memory:/docker/0123\n", map[string]string{"memory/memory.limit_in_bytes": "16384\n"}, 16384},

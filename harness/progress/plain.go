@@ -9,15 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// plain is a writer of messages.
 type plain struct{ w io.Writer }
 
-// Plain returns a writer that quotes bytes that are not UTF-8, and control characters except
-// line breaks and tabs. Names in messages can come from foreign files, and a terminal executes
-// control characters. Each write must end with a whole character.
+// Plain returns a writer that escapes invalid UTF-8 and all control characters except line breaks
+// and tabs. Names in messages may come from foreign files, and terminals execute control
+// characters. No write may end inside a character.
 func Plain(w io.Writer) io.Writer { return plain{Screen(w)} }
 
-// Screen returns the writer inside a writer by Plain, or w itself.
+// Screen returns the writer that Plain wraps, or w itself.
 func Screen(w io.Writer) io.Writer {
 	if p, ok := w.(plain); ok {
 		return p.w

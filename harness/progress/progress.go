@@ -1,6 +1,6 @@
-// Package progress shows what is running. On a terminal it shows one line for every run, with
-// step, loss, rate and time left, and one line for all runs. Elsewhere it prints plain lines
-// every few seconds, as in a log.
+// Package progress shows the runs in progress. On a terminal each run has a line with step, loss,
+// rate and time left, and a last line summarises all runs. Elsewhere it prints a line for each run
+// every few seconds.
 package progress
 
 import (
@@ -15,33 +15,32 @@ import (
 	"unicode/utf8"
 )
 
-// Intervals between updates of a terminal, and between lines of a log.
+// Intervals between updates on a terminal, and between lines elsewhere.
 const (
 	redraw  = 100 * time.Millisecond
 	logging = 5 * time.Second
 )
 
-// Board shows runs on a writer. Several goroutines may call its methods and those of its
-// lines.
+// Board shows runs on a writer. Its methods, and those of its lines, may be called concurrently.
 type Board struct {
 	mu      sync.Mutex
 	w       io.Writer // for messages
-	screen  io.Writer // for the lines that are redrawn
+	screen  io.Writer // for lines that are redrawn
 	tty     bool
 	quiet   bool
 	width   func() int
 	now     func() time.Time
 	lines   []*Line
-	drawn   int // lines on the screen
+	drawn   int // number of lines on the screen
 	last    time.Time
 	started time.Time
-	closed  chan struct{} // stops the clock; nil if there is none
+	closed  chan struct{} // stops the clock; nil if it does not run
 
 	total, done, failed, before int
 }
 
-// New returns a board. With quiet it shows only messages. Until it is closed, it also updates
-// the time when nothing is reported.
+// New returns a board. If quiet, it shows only messages and failures. Until Close, it updates the
+// shown times every second.
 func New(w io.Writer, quiet bool) *Board {
 	b := newBoard(w, quiet)
 	if !quiet {
@@ -51,8 +50,8 @@ func New(w io.Writer, quiet bool) *Board {
 	return b
 }
 
-// clock shows the state once a second. A long computation may report nothing for minutes, and
-// without the clock the program would seem to hang.
+// clock updates the screen every second. Otherwise the program would seem to hang in long
+// computations, which may report nothing for minutes.
 func (b *Board) clock(closed <-chan struct{}) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -79,21 +78,21 @@ func newBoard(w io.Writer, quiet bool) *Board {
 	return b
 }
 
-// Expect sets the number of runs to do, and the number done before.
+// Expect sets the number of runs, and how many of them were done before.
 func (b *Board) Expect(total, before int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.total, b.before = total, before
 }
 
-// Skip counts a run that another process has done. It shows no line for it.
+// Skip counts a run as done without showing it, because another process has computed it.
 func (b *Board) Skip() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.done++
 }
 
-// Printf shows a message that stays on the screen.
+// Printf shows a message, which stays on the screen.
 func (b *Board) Printf(format string, args ...any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -114,7 +113,7 @@ type Line struct {
 	started time.Time // start of the phase
 	first   int       // first step of the phase
 
-	task string // what the phase prepares before its next step, or ""
+	task string // preparation of the next step, or ""
 	part float64
 	from time.Time // start of the task
 }
@@ -129,7 +128,7 @@ func (b *Board) Start(name string) *Line {
 	return l
 }
 
-// Phase sets what the run does now.
+// Phase sets the name of the current phase.
 func (l *Line) Phase(name string) {
 	l.b.mu.Lock()
 	defer l.b.mu.Unlock()
@@ -137,7 +136,7 @@ func (l *Line) Phase(name string) {
 	l.b.maybe()
 }
 
-// Task sets what is prepared before the next step, and the part that is done.
+// Task sets what is prepared before the next step, and the fraction that is done.
 func (l *Line) Task(what string, part float64) {
 	l.b.mu.Lock()
 	defer l.b.mu.Unlock()
@@ -148,7 +147,7 @@ func (l *Line) Task(what string, part float64) {
 	l.b.maybe()
 }
 
-// Step sets the progress of the run, and its loss if it has one.
+// Step sets the progress of the run, and its loss if hasLoss.
 func (l *Line) Step(step, of int, loss float64, hasLoss bool) {
 	l.b.mu.Lock()
 	defer l.b.mu.Unlock()
@@ -159,7 +158,7 @@ func (l *Line) Step(step, of int, loss float64, hasLoss bool) {
 	l.b.maybe()
 }
 
-// Done removes the run from the board. It shows message, unless that is empty.
+// Done removes the run from the board. If message is not empty, Done shows it and counts the run.
 func (l *Line) Done(failed bool, message string) {
 	b := l.b
 	b.mu.Lock()
@@ -192,7 +191,7 @@ func (b *Board) Close() {
 	}
 }
 
-// maybe shows the state if the interval is over.
+// maybe shows the state, unless it was shown a moment ago.
 func (b *Board) maybe() {
 	interval := logging
 	if b.tty {
@@ -246,11 +245,11 @@ func (b *Board) draw() {
 	show(all)
 }
 
-// String returns the full line.
+// String returns the line without a limit on its width.
 func (l *Line) String() string { return l.name + l.state() }
 
-// fit returns the line cut to a width. It shortens the name of the run, which the reader can
-// guess, and keeps the numbers at the end, which change.
+// fit returns the line with the name of the run shortened to fit into width. The numbers at the end
+// stay.
 func (l *Line) fit(width int) string {
 	const shortest = 12
 	name, state := []rune(l.name), l.state()
@@ -261,7 +260,7 @@ func (l *Line) fit(width int) string {
 	return string(name) + state
 }
 
-// state returns what the run does, and its progress.
+// state returns the phase of the run and its progress.
 func (l *Line) state() string {
 	var s strings.Builder
 	if l.phase != "" {
@@ -295,7 +294,7 @@ func (l *Line) state() string {
 	return s.String()
 }
 
-// writeTask writes what is being prepared, the share done and the time so far.
+// writeTask writes the name of the task, the fraction done, and the time left or used.
 func (l *Line) writeTask(s *strings.Builder) {
 	fmt.Fprintf(s, ", %s", l.task)
 	seconds := l.b.now().Sub(l.from).Seconds()
@@ -311,7 +310,7 @@ func (l *Line) writeTask(s *strings.Builder) {
 	}
 }
 
-// Seconds formats a length of time with at most two units.
+// Seconds formats a duration in seconds with at most two units.
 func Seconds(s float64) string {
 	const minute, hour, day = 60, 3600, 86400
 	switch {
@@ -331,8 +330,8 @@ func Seconds(s float64) string {
 	return fmt.Sprintf("%.3g years", s/(365.25*day))
 }
 
-// Columns returns the width of the terminal that w writes to. It returns 0 if w is not a terminal
-// or cannot move its cursor.
+// Columns returns the width of the terminal that w writes to. It returns 0 if w is no terminal or
+// cannot move its cursor.
 func Columns(w io.Writer) int {
 	f, ok := Screen(w).(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Ranks returns the rank of every value, from 1. Equal values share their mean rank.
+// Ranks returns the rank of every value, starting at 1. Equal values share their mean rank.
 func Ranks(x []float64) []float64 {
 	order := make([]int, len(x))
 	for i := range order {
@@ -27,9 +27,8 @@ func Ranks(x []float64) []float64 {
 	return out
 }
 
-// Spearman returns the rank correlation of two lists. It is 1 if they rise and fall together, and
-// -1 if one falls where the other rises. It is NaN if one list is constant or there are fewer
-// than two values. Spearman panics if the lengths differ.
+// Spearman returns the rank correlation of two lists, from -1 to 1. It is NaN if a list is constant
+// or has fewer than two values. Spearman panics if the lengths differ.
 func Spearman(a, b []float64) float64 {
 	if len(a) != len(b) {
 		panic("stats: Spearman: lengths differ")

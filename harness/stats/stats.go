@@ -1,7 +1,7 @@
 // Package stats summarises repeated runs.
 //
-// The same numbers give the same bits on every machine. Means are exact. Other sums add their
-// terms in order and are never fused. Results that depend on library functions are rounded to
+// The same numbers give the same bits on every machine. Means are exact. Other sums add their terms
+// in order, without fused multiply-adds. Results that depend on library functions are rounded to
 // ten digits.
 package stats
 
@@ -14,14 +14,13 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Summary describes the values of one quantity over the seeds of a run.
+// Summary describes the values of a quantity over the seeds of a run.
 type Summary struct {
 	N    int
 	Mean float64
 	SD   float64 // population standard deviation; 0 if N is 1
 
-	// Half is half the width of the 95 % t-interval of the mean. It is NaN if N is
-	// below 2.
+	// Half is half the width of the 95 % t-interval of the mean, or NaN if N is below 2.
 	Half float64
 }
 
@@ -42,8 +41,8 @@ func Summarise(x []float64) Summary {
 	return s
 }
 
-// Mean returns the arithmetic mean of the values in their shortest decimal form, rounded once.
-// The mean of 0.684, 0.686 and 0.688 is therefore exactly 0.686, in any order.
+// Mean returns the arithmetic mean. It adds the shortest decimal forms of the values exactly and
+// rounds once. The mean of 0.684, 0.686 and 0.688 is therefore exactly 0.686, in any order.
 func Mean(x []float64) float64 {
 	var sum float64
 	for _, v := range x {
@@ -63,8 +62,7 @@ func Mean(x []float64) float64 {
 	return mean
 }
 
-// SD returns the population standard deviation. It describes just these values, so it divides
-// by n.
+// SD returns the population standard deviation, which divides by n. It describes just these values.
 func SD(x []float64) float64 {
 	m := Mean(x)
 	var sum float64
@@ -89,21 +87,21 @@ func Slope(x, y []float64) float64 {
 	return xy / xx
 }
 
-// Combined returns the standard deviation of a difference of two independent numbers.
+// Combined returns the standard deviation of the difference of two independent numbers with
+// standard deviations a and b.
 func Combined(a, b float64) float64 { return math.Sqrt(float64(a*a) + float64(b*b)) }
 
-// Same reports whether two means are equal up to their last bits, in which means may differ if
-// one was scaled.
+// Same reports whether two means are equal up to rounding. Scaling a mean may change its last bits.
 func Same(a, b float64) bool {
 	return a == b || math.Abs(a-b) <= 1e-12*math.Max(math.Abs(a), math.Abs(b))
 }
 
-// tQuantile returns a quantile of Student's t distribution.
+// tQuantile returns a quantile of Student's t distribution with df degrees of freedom.
 func tQuantile(p float64, df int) float64 {
 	return digits10(distuv.StudentsT{Sigma: 1, Nu: float64(df)}.Quantile(p))
 }
 
-// digits10 rounds to ten digits. Machines may differ in the digits after them.
+// digits10 rounds to ten digits, because the later ones may differ between machines.
 func digits10(x float64) float64 {
 	v, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 9, 64), 64)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package submit prints a job script for Slurm. The job starts equal workers, which claim runs
+// Package submit prints a job script for Slurm. The job starts identical workers, which claim runs
 // until none are left.
 package submit
 
@@ -14,14 +14,14 @@ import (
 // Job describes the workers, and the resources of each of them.
 type Job struct {
 	Name    string
-	About   string // one line for readers
+	About   string // comment in the script
 	Program string // command that starts the program
 	Work    []string
-	Collect []string // arguments of a worker (Work), and of the job that then writes tables
+	Collect []string // arguments of a worker, and of the job that writes the tables afterwards
 	Workers int
 	CPUs    int
 	Memory  int64         // bytes
-	Limit   time.Duration // a worker stops by itself after this time
+	Limit   time.Duration // time after which a worker stops by itself
 }
 
 //go:embed slurm.sh
@@ -29,13 +29,13 @@ var slurm string
 
 var script = template.Must(template.New("").Funcs(template.FuncMap{"join": command}).Parse(slurm))
 
-// Print writes the job script.
+// Print writes the job script to out.
 func Print(out io.Writer, j Job) error { return script.Execute(out, j) }
 
-// MiB returns the memory in Slurm's unit.
+// MiB returns the memory of a worker in MiB, rounded up.
 func (j Job) MiB() int64 { return (j.Memory + 1<<20 - 1) >> 20 }
 
-// Minutes returns the time limit of the job: the worker's limit, and time to save its state.
+// Minutes returns the time limit of the job: the limit of a worker, plus time to save its state.
 func (j Job) Minutes() int64 {
 	room := min(max(j.Limit/10, 5*time.Minute), 30*time.Minute)
 	return int64((j.Limit + room + time.Minute - 1) / time.Minute)

@@ -51,9 +51,9 @@ func TestSlurmSyntax(t *testing.T) {
 	}
 }
 
-// The script runs with replacements for Slurm and the program. It submits itself, and the tables
-// job with the same directives. It passes arguments unchanged. It requeues its own task only if
-// the program exits with 75, or if the limit is near and the program does not stop.
+// The script runs with stand-ins for Slurm and the program. It submits itself, and then the tables
+// job with the same directives. It passes arguments unchanged. It requeues its own task only if the
+// program exits with 75, or does not stop near the limit.
 func TestSlurmFlow(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {
@@ -80,12 +80,12 @@ func TestSlurmFlow(t *testing.T) {
 		{"near the limit, without an end", "trap : USR1; kill -USR1 $PPID; $SLEEP 1; exit 1", "3", "", work + "sleep [60]\n" + next, 1},
 		{"tables", "exit 3", "0", "", "dgkip [-exp] [table1] [-only] [method:* -dataset:'mnist'] [-collect]\n", 3},
 		{"submitted", "", "", "42", "sbatch [--parsable] [JOB]\nsbatch [--dependency=afterany:42] " + rest, 0},
-		{"one of several clusters", "", "", "42;two", "sbatch [--parsable] [JOB]\nsbatch [--clusters=two] [--dependency=afterany:42] " + rest, 0},
+		{"submitted, with several clusters", "", "", "42;two", "sbatch [--parsable] [JOB]\nsbatch [--clusters=two] [--dependency=afterany:42] " + rest, 0},
 	} {
 		dir := t.TempDir()
 		job := program(t, filepath.Join(dir, "job.sh"), printed(t))
 		for name, does := range map[string]string{"sbatch": "echo '" + c.id + "'", "scontrol": "", "sleep": "", "dgkip": c.does} {
-			// One write for each line, because two programs may log at once.
+			// Each line is one write, because two programs may log at once.
 			program(t, filepath.Join(dir, name), "#!/bin/sh\nline=$(printf '%s' "+name+"; printf ' [%s]' \"$@\")\nprintf '%s\\n' \"$line\" >>log\n"+does+"\n")
 		}
 		real, _ := exec.LookPath("sleep")
@@ -103,7 +103,7 @@ func TestSlurmFlow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Background commands may log sooner or later, so the order does not count.
+		// Background commands log at any time, so the order is ignored.
 		lines := func(s string) []string { return slices.Sorted(strings.Lines(s)) }
 		if want := strings.ReplaceAll(c.want, "JOB", job); exit != c.exit || !slices.Equal(lines(string(b)), lines(want)) {
 			t.Errorf("%s: exit %d, want %d; log\n%swant\n%s%s", c.name, exit, c.exit, b, want, out)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// elsewhere maps names that other programs use for settings and metrics to ours.
+// elsewhere maps names of settings and metrics in other programs to ours.
 var elsewhere = map[string]string{
 	"lr": "rate", "learning_rate": "rate", "learning-rate": "rate", "step_size": "rate",
 	"iterations": "updates", "iters": "updates", "steps": "updates",
@@ -14,14 +14,14 @@ var elsewhere = map[string]string{
 }
 
 // Name returns the candidate closest to word, or "" if none is close. The distance is optimal
-// string alignment: insertions, deletions, replacements and swaps of neighbours cost one each.
-// Case is ignored. A name that other programs use counts as close to ours.
+// string alignment: insertions, deletions, replacements and swaps of neighbours cost one each. Case
+// is ignored. A name from another program counts as close to ours.
 func Name(word string, candidates []string) string {
 	if here := elsewhere[strings.ToLower(word)]; slices.Contains(candidates, here) {
 		return here
 	}
 	best, bestCost := "", 1+max(1, len(word)/3)
-	if len(candidates) > 1000 { // too many to compare, or to choose from
+	if len(candidates) > 1000 { // too many to compare
 		return ""
 	}
 	for _, c := range candidates {
@@ -42,19 +42,17 @@ func Name(word string, candidates []string) string {
 	return best
 }
 
-// Hint returns "did you mean X?", or the list of candidates if none is close and there are few,
-// or "".
+// Hint returns "did you mean X?" if a candidate is close to word. Otherwise it lists the
+// candidates, or returns "" if there are over 20.
 func Hint(word string, candidates []string) string {
 	if n := Name(word, candidates); n != "" {
-		return "did you mean " + quote(n) + "?"
+		return `did you mean "` + n + `"?`
 	}
 	if len(candidates) == 0 || len(candidates) > 20 {
 		return ""
 	}
 	return "known are " + strings.Join(candidates, ", ")
 }
-
-func quote(s string) string { return `"` + s + `"` }
 
 func distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
