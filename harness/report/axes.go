@@ -8,7 +8,7 @@ import (
 	"dgkip/harness/experiment"
 )
 
-// sortedAxes lists axes, with the axes of every grid first.
+// sortedAxes lists the axes of a point: dataset, ipc, method and model first, the rest by name.
 func sortedAxes(point map[string]string) []string {
 	axes := slices.DeleteFunc([]string{"dataset", "ipc", "method", "model"}, func(a string) bool {
 		_, has := point[a]
@@ -41,10 +41,10 @@ func (r *Results) present(axes []string) []string {
 	return slices.DeleteFunc(slices.Clone(axes), func(a string) bool { return len(r.axisValues(a)) == 0 })
 }
 
-// axisValues lists the values on an axis of all cells, in the order of the grid.
+// axisValues lists the values that the cells have on an axis, in the order of the grid.
 func (r *Results) axisValues(axis string) []string { return r.valuesOf(r.Cells, axis) }
 
-// valuesOf lists the values on an axis of some cells.
+// valuesOf is axisValues for some of the cells.
 func (r *Results) valuesOf(cells []*CellRuns, axis string) []string {
 	var out []string
 	for _, a := range r.Spec.Axes {

@@ -40,7 +40,7 @@ func (b *figureBuilder) bars() chart.Picture {
 	return b.named(c)
 }
 
-// heights are the bars of a series.
+// heights returns the bars of a series, shifted along the x axis.
 func (b *figureBuilder) heights(cells []*CellRuns, metric string, shift float64) []chart.Point {
 	var out []chart.Point
 	for _, c := range cells {
@@ -53,7 +53,7 @@ func (b *figureBuilder) heights(cells []*CellRuns, metric string, shift float64)
 			b.over(s.N)
 			out = append(out, spreadPoint(float64(at)+shift, s, metric))
 		} else {
-			b.note("A missing bar has no result")
+			b.note("A cell without a result has no bar")
 		}
 	}
 	return out
@@ -96,8 +96,8 @@ func (b *figureBuilder) scatter() chart.Picture {
 	return c
 }
 
-// shapeKeys explains colours and shapes separately, which needs fewer keys than one for every
-// pair. It returns nil unless shapes show a second axis alone.
+// shapeKeys returns a legend that explains colours and shapes separately, which needs fewer
+// entries than one for every pair. It returns nil unless shapes distinguish exactly one axis.
 func (b *figureBuilder) shapeKeys(panels []chart.Panel) []chart.Series {
 	if len(b.seriesAxes) != 2 {
 		return nil

@@ -23,10 +23,10 @@ func (b *tableBuilder) explain() {
 	sentences = append(sentences, sentence(b.t.Caption), what+b.spreadText()+".")
 	sentences = append(sentences, b.otherMetrics()...)
 	if len(b.times()) > 0 || q.name == secondsPerIteration {
-		sentences = append(sentences, fmt.Sprintf("Iterations are counted as by the authors of each method: one update, or in DC and DSA as many updates as images per class. The time of an iteration includes the training of networks, but not scoring. Times within %g %% count as equal.", 100*timeNoise))
+		sentences = append(sentences, fmt.Sprintf("An iteration is what the authors of each method call one: one update, but in DC and DSA as many updates as there are images per class. Its time includes the training of networks, but not scoring. Times within %g %% count as equal.", 100*timeNoise))
 	}
 	if b.t.Making {
-		sentences = append(sentences, "The time to make a set is the time of all its iterations, without the features and the reference model of the real images, which are computed once.")
+		sentences = append(sentences, "The time to make a set covers all its iterations. It excludes the features and the reference model of the real images, which are computed once for all sets.")
 	}
 	sentences = append(sentences, b.r.ending(b.r.Cells)...)
 	b.out.Caption = b.r.selected(strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " "))
@@ -36,7 +36,7 @@ func (b *tableBuilder) explain() {
 	}
 }
 
-// otherMetrics names the columns that show another metric than the rest.
+// otherMetrics returns a sentence for every metric that only some columns show.
 func (b *tableBuilder) otherMetrics() (sentences []string) {
 	headings := map[string][]string{}
 	var titles []string // in the order of columns
@@ -52,7 +52,7 @@ func (b *tableBuilder) otherMetrics() (sentences []string) {
 	return sentences
 }
 
-// ranking describes which entries of a row stand out, and among which columns.
+// ranking returns the rules by which entries of a row are marked best and second.
 func (b *tableBuilder) ranking(q metric) sheet.Ranking {
 	has := func(place int) bool { return b.out.Has(func(e sheet.Entry) bool { return e.Place == place }) }
 	r := sheet.Ranking{Best: has(1), Second: has(2)}

@@ -7,17 +7,17 @@ import (
 	"dgkip/harness/stats"
 )
 
-// Cell is a metric of a cell's runs, with everything that a reader needs to know about it. The
-// tables, the CSV files, the page and the numbers for LaTeX only write it in their own forms.
+// Cell is one metric summarised over the runs of a cell of the grid. Tables, CSV files, the page
+// and the numbers for LaTeX all write it in their own format.
 type Cell struct {
 	Metric        metric
 	stats.Summary              // over the seeds, in the unit of the records; zero if no run has the metric
 	Seeds         []uint64     // the seeds that have the metric
-	State         sheet.State  // Value, or what there is in place of the number
+	State         sheet.State  // Value, or why there is no number
 	Marks         []sheet.Mark // warnings
 }
 
-// lostMark is on values of cells that have lost runs.
+// lostMark marks values of cells in which some runs are lost.
 var lostMark = sheet.Mark{Sign: "†", Text: "some runs failed or have damaged records; the value is the mean of the rest."}
 
 // cell summarises a metric of a cell's runs.
@@ -39,11 +39,11 @@ func (r *Results) cell(c *CellRuns, metric string) Cell {
 	return x
 }
 
-// mean and spread are in the unit that readers see, of an accuracy percent.
+// mean and spread are in the unit that readers see, which for accuracies is percent.
 func (x Cell) mean() float64   { return x.Mean * x.Metric.scale }
 func (x Cell) spread() float64 { return x.SD * x.Metric.scale }
 
-// format writes a number of the cell's metric, with the given decimals unless it is a time.
+// format writes a number of the cell's metric. Times ignore the number of decimals.
 func (x Cell) format(number float64, decimals int) string {
 	if x.Metric.unit == "s" {
 		return seconds(number)
@@ -51,7 +51,7 @@ func (x Cell) format(number float64, decimals int) string {
 	return fixed(number, decimals)
 }
 
-// entry writes the cell for a table, with the spread that is asked for: "sd", "t95" or "none".
+// entry returns the table entry of the cell. Spread is "sd", "t95" or "none".
 func (x Cell) entry(s *sheet.Sheet, decimals int, spread string) sheet.Entry {
 	if x.State != sheet.Value {
 		return sheet.Entry{State: x.State}

@@ -10,8 +10,7 @@ import (
 	"dgkip/harness/stats"
 )
 
-// claimKinds are the kinds of claims: the unit that one counts, and the function that
-// judges its parts.
+// claimKinds maps each kind of claim to the unit of its parts and the function that judges them.
 var claimKinds = map[string]struct {
 	unit  string
 	parts func(claimData) []part
@@ -29,7 +28,7 @@ var claimKinds = map[string]struct {
 type part struct {
 	where, what string // the place, and the numbers that decide
 	verdict     Verdict
-	why         string // it is open, if not for want of a run or a number
+	why         string // why it is open; empty if a run or a number is missing
 }
 
 // claimData is a claim and the numbers to judge it by.
@@ -58,7 +57,7 @@ func (r *Results) judgeClaims() []JudgedClaim {
 	return out
 }
 
-// notThere is why most parts that are open are open.
+// notThere is the usual reason for an open part.
 const notThere = "runs or numbers are missing"
 
 func (c claimData) judge() Judgement {
@@ -96,8 +95,8 @@ func (c claimData) value(x *CellRuns, metric string) (float64, bool) {
 	return s.Mean, s.N > 0 && len(x.done()) == len(x.Runs)
 }
 
-// expected reports whether a column has the metric. Among published numbers a column may
-// have none at all, and then is left out.
+// expected reports whether a missing value of a column leaves a claim open. A column without any
+// published number of the metric is left out instead.
 func (c claimData) expected(column, metric string) bool {
 	return !c.published || slices.ContainsFunc(c.r.Spec.Published, func(p experiment.Published) bool {
 		_, ok := p.Values[column]
@@ -105,7 +104,7 @@ func (c claimData) expected(column, metric string) bool {
 	})
 }
 
-// apart is why the values of some cells do not compare, "" if they do.
+// apart returns why the values of some cells cannot be compared, or "" if they can.
 func (c claimData) apart(cells []*CellRuns) string {
 	if !c.published && isTime(c.metric) && !oneIdleMachine(cells) {
 		return "the times were not all taken on one idle machine"
@@ -118,8 +117,8 @@ func (c claimData) groupsBut(axis string) []group {
 	return c.r.groups(c.cells, slices.DeleteFunc(c.r.axes(), func(a string) bool { return a == axis }))
 }
 
-// side is 0 for the columns that the claim is about and 1 for those it compares them with:
-// the named ones, or all that the table ranks. It is -1 for the rest.
+// side returns 0 for a column that the claim is about, 1 for a rival, and -1 for the rest. Rivals
+// are the columns in Against or, without Against, all that the table ranks.
 func (c claimData) side(column string) int {
 	switch {
 	case slices.Contains(c.Columns, column):
@@ -231,12 +230,12 @@ func less(c claimData) []part {
 	return out
 }
 
-// growth judges that the metric grows from one end of Axis to the other at most by Factor
+// growth judges how much the metric grows from one end of Axis to the other: by at most Factor
 // for Columns, and by more for Against.
 func growth(c claimData) []part {
 	points := c.r.axisValues(c.Axis)
 	if len(points) == 0 {
-		return nil // it is an axis of another profile
+		return nil // the axis belongs to another profile
 	}
 	if numeric(points) { // the grid may have them in any order
 		points = slices.SortedFunc(slices.Values(points), func(a, b string) int { return cmp.Compare(numberOf(a), numberOf(b)) })
@@ -299,8 +298,8 @@ func closeTo(c claimData) []part {
 	return out
 }
 
-// traces returns a part for every run, judged by the two columns of its trace. Runs of a
-// method without these columns are left out unless the claim names the method.
+// traces judges every run by two columns of its trace. Runs without these columns are left out,
+// unless the claim names their method.
 func (c claimData) traces(judge func(a, b []float64) part) []part {
 	var out []part
 	for _, x := range c.cells {
@@ -323,7 +322,7 @@ func (c claimData) traces(judge func(a, b []float64) part) []part {
 	return out
 }
 
-// columns returns the lines of a run's trace in which Metric and Other have a number.
+// columns returns Metric and Other along a run's trace, where both are numbers.
 func (c claimData) columns(run Run) (x, y []float64) {
 	if run.Record == nil {
 		return nil, nil
@@ -341,7 +340,7 @@ func (c claimData) columns(run Run) (x, y []float64) {
 	return x, y
 }
 
-// slack is the relative difference of two ways to compute one number in float32.
+// slack is the relative difference allowed between two ways to compute the same number in float32.
 const slack = 1e-6
 
 // above judges that Metric is at least Other in every line of a trace.

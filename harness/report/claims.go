@@ -32,7 +32,7 @@ const (
 
 func (v Verdict) String() string { return [...]string{"not enough runs", "holds", "fails"}[v] }
 
-// Judgement counts the rows, series, cells or runs that a claim is about by their verdict.
+// Judgement counts, by verdict, the rows, series, cells or runs that a claim is about.
 type Judgement struct {
 	Unit               string // "rows"
 	Open, Holds, Fails int
@@ -55,7 +55,7 @@ func (j Judgement) Verdict() Verdict {
 	return Holds
 }
 
-// word is the verdict in a table of published numbers, which need not be complete.
+// word returns the verdict on published numbers, to which runs add nothing.
 func (j Judgement) word() string {
 	if j.Verdict() == Open {
 		return "not judged"
@@ -87,7 +87,7 @@ func (j Judgement) Evidence() string {
 	return text
 }
 
-// entry counts the parts in short, in the colour of the verdict.
+// entry returns a short count of the parts, in the colour of the verdict.
 func (j Judgement) entry() sheet.Entry {
 	if j.all() == 0 {
 		return sheet.Text("not judged")
@@ -100,12 +100,12 @@ func (j Judgement) entry() sheet.Entry {
 	return e
 }
 
-// counts are the numbers of parts for a line of CSV.
+// counts returns the numbers of parts as fields of a CSV line.
 func (j Judgement) counts() []string {
 	return []string{strconv.Itoa(j.Holds), strconv.Itoa(j.Fails), strconv.Itoa(j.Open)}
 }
 
-// claimSheet is the table of an experiment's claims, nil if there are none.
+// claimSheet returns the table of an experiment's claims, or nil if there are none.
 func (r *Results) claimSheet() *sheet.Sheet {
 	s := claimSheet([]*Results{r})
 	if s != nil {
@@ -114,8 +114,8 @@ func (r *Results) claimSheet() *sheet.Sheet {
 	return s
 }
 
-// claimSheet is the table of the claims of several experiments, each under the beginning of
-// the experiment's title.
+// claimSheet returns the table of the claims of several experiments, or nil if there are none. Each
+// experiment appears under the part of its title before the colon.
 func claimSheet(all []*Results) *sheet.Sheet {
 	s := &sheet.Sheet{Name: "claims", Title: "Claims", Heads: []string{"Claim"}, Prose: true, Wide: []float64{0.48, 0.14, 0.14, 0.16},
 		Columns: []string{"In the paper", "Published numbers", "Our records"},
@@ -147,8 +147,8 @@ func claimSheet(all []*Results) *sheet.Sheet {
 	return s
 }
 
-// remark explains the verdict by our records: why there is nothing to judge, why the claim
-// fails, and why parts are open that not only lack runs.
+// remark explains the verdict by our records: why there is nothing to judge, why the claim fails,
+// and why parts are open if not only because runs are missing.
 func (j JudgedClaim) remark() string {
 	open := "open, as " + list(j.Ours.reasons)
 	switch {

@@ -12,21 +12,21 @@ import (
 	"dgkip/harness/stats"
 )
 
-// Comparison is a published number and ours.
+// Comparison sets a published number against our own.
 type Comparison struct {
 	Runs      *CellRuns
 	Source    *experiment.Published
 	Metric    string
 	Published experiment.Number
-	BuiltIn   bool // ours is of data that the program draws
+	BuiltIn   bool // our number is for data that the program draws
 	Ours      Cell
-	Tolerance float64 // between the two, in published units; NaN if none is known
+	Tolerance float64 // for the difference, in published units; NaN if there is none
 	Outcome   Outcome
-	Worse     bool   // ours is worse by more than the tolerance
+	Worse     bool   // our number is worse by more than the tolerance
 	Reason    Reason // why it is worse; zero if the experiment gives no reason
 }
 
-// Outcome is what the comparison of a published number and ours found.
+// Outcome is the result of a comparison.
 type Outcome string
 
 // Outcomes.
@@ -42,7 +42,7 @@ const (
 // outcomes are all outcomes in the order of a sentence. The first four are verdicts.
 var outcomes = []Outcome{Within, Higher, Lower, Unstable, "not run", "failed", "damaged", OtherFamily, NotJudged}
 
-// verdict is the outcome in a word, "not judged" if it is no verdict.
+// verdict returns the outcome as a word: within, higher, lower, unstable or not judged.
 func (o Outcome) verdict() string {
 	switch {
 	case o == Within:
@@ -56,10 +56,10 @@ func (o Outcome) verdict() string {
 // judged reports whether the outcome is a verdict.
 func (o Outcome) judged() bool { return slices.Contains(outcomes[:4], o) }
 
-// difference is ours less the published number.
+// difference is our number minus the published one.
 func (x Comparison) difference() float64 { return x.Ours.mean() - x.Published.Mean }
 
-// differenceText shows how ours differs, of a time by a factor.
+// differenceText writes the difference, or for a time the ratio of ours to the published one.
 func (x Comparison) differenceText() string {
 	if isTime(x.Metric) {
 		return "× " + significant(x.Ours.mean()/x.Published.Mean, 2)
@@ -67,11 +67,12 @@ func (x Comparison) differenceText() string {
 	return signed(x.difference(), 2)
 }
 
-// family is the protocol family of the published number, own the family of ours.
+// family is the protocol family of the published number, and own is the family of our number.
 func (x Comparison) family() method.Family { return x.Source.FamilyOf(x.Runs.Cell.Column) }
 func (x Comparison) own() method.Family    { return x.Runs.family(x.Metric) }
 
-// accuracy selects the numbers that are counted, ownAccuracy the source's own methods among them.
+// accuracy and ownAccuracy select comparisons to count: accuracies of all methods, or only of those
+// that the source calls its own.
 func (x Comparison) accuracy() bool { return isAccuracy(x.Metric) }
 func (x Comparison) ownAccuracy() bool {
 	return x.accuracy() && slices.Contains(x.Source.Own, x.Runs.Cell.Column)
@@ -98,7 +99,7 @@ func (r *Results) publishedOf(c *experiment.Cell, metric string) (number experim
 	return number, of, of != nil
 }
 
-// compare judges ours against every published number, metric by metric.
+// compare judges our numbers against all published ones, metric by metric.
 func (r *Results) compare() []Comparison {
 	var metrics []string
 	for _, p := range r.Spec.Published {
@@ -131,18 +132,17 @@ func (r *Results) compare() []Comparison {
 //
 //	T = max(2 sqrt(s^2 + o^2 + 2 q(1-q)/n), 1/n) + d
 //
-// where s is the published standard deviation, o is ours over seeds (0 for one seed), n is
-// the number of test images, and q is the mean of the two accuracies. q(1-q)/n is the
-// sampling variance of an accuracy on n images, and enters once for each side. This is an
-// upper limit, because both sides are scored on the same images and share a part of their
-// error. A difference of one test image is always within the tolerance.
+// where s is the published standard deviation, o is our standard deviation over seeds (0 for one
+// seed), n is the number of test images, and q is the mean of the two accuracies. q(1-q)/n is the
+// sampling variance of an accuracy on n images, and enters once for each side. This is an upper
+// limit: both sides are scored on the same images and share part of their error. A difference of
+// one test image is always within the tolerance.
 //
-// Other metrics have no sampling error. Times have no tolerance unless the experiment
-// declares one. d is half a unit of the last published digit, and a published spread of
-// 0.00 counts as d.
+// d is half a unit of the last published digit, and a published spread of 0.00 counts as d. Other
+// metrics have no sampling error, and times have no tolerance unless the experiment declares one.
 //
-// A number is unstable if it is within the tolerance only because of the spread of our own
-// seeds, where that spread is larger than all the rest.
+// A number is unstable if it is within the tolerance only because our own seeds scatter, and 2 o
+// exceeds the tolerance for o = 0.
 func (x *Comparison) judge(d float64) {
 	x.Tolerance, x.Outcome = math.NaN(), NotJudged
 	switch state := x.Runs.state(); {
@@ -188,8 +188,8 @@ func (x *Comparison) judge(d float64) {
 	}
 }
 
-// testImage is the weight of one test image in an accuracy, and the sampling error of the
-// difference of two accuracies, both in percent. They are 0 for other metrics.
+// testImage returns the weight of one test image in an accuracy, and the sampling error of the
+// difference of two accuracies. Both are in percent, and 0 for other metrics.
 func (x *Comparison) testImage() (one, sampling float64) {
 	n := float64(x.Runs.testImages())
 	if n == 0 || !isAccuracy(x.Metric) || !method.IsScore(x.Metric) {
@@ -209,14 +209,14 @@ func (c *CellRuns) testImages() int64 {
 	return 0
 }
 
-// waits reports whether runs that are missing could bring a verdict.
+// waits reports whether missing runs could still bring a verdict.
 func (x Comparison) waits() bool {
 	spread := !isTime(x.Metric) && (x.Published.HasSpread || x.Runs.Cell.Seeds > 1)
 	return x.Ours.N == 0 && x.family() == x.own() && !x.BuiltIn && (x.Source.Tolerance > 0 || spread)
 }
 
-// sameFamilyElsewhere reports whether another cell of the same method, data and images a
-// class is scored by the protocol family of a published number.
+// sameFamilyElsewhere reports whether the published number has the protocol family of another cell
+// with the same method, dataset and number of images per class.
 func (r *Results) sameFamilyElsewhere(x Comparison) bool {
 	to := x.Runs.Cell
 	return slices.ContainsFunc(r.Cells, func(c *CellRuns) bool {
@@ -225,8 +225,8 @@ func (r *Results) sameFamilyElsewhere(x Comparison) bool {
 	})
 }
 
-// rounding is half a unit of the last decimal in which a source gives a metric. The source's
-// other numbers decide, because a number may end in zeros.
+// rounding returns half a unit of the last decimal that a source prints for a metric. It looks at
+// all numbers of the source, because a single one may end in zeros.
 func (r *Results) rounding(of *experiment.Published, metric string) float64 {
 	d := 0
 	for _, p := range r.Spec.Published {
@@ -253,7 +253,7 @@ func (r *Results) warnOfFractions() {
 // tally counts published numbers by their outcome.
 type tally map[Outcome]int
 
-// tallyOf counts the selected ones.
+// tallyOf counts the selected comparisons.
 func tallyOf(all []Comparison, selected func(Comparison) bool) tally {
 	t := tally{}
 	for _, x := range all {

@@ -11,7 +11,7 @@ import (
 // crateName is the name that RO-Crate gives to the description of a folder.
 const crateName = "ro-crate-metadata.json"
 
-// entity is a node of an RO-Crate: a file, a folder, a program or what a program did.
+// entity is a node of an RO-Crate: a file, a folder, a program or an action of a program.
 type entity map[string]any
 
 func to(ids ...string) []entity {
@@ -27,8 +27,8 @@ var fileTypes = map[string]string{
 	".pdf": "application/pdf", ".png": "image/png", ".svg": "image/svg+xml", ".tex": "text/x-tex",
 }
 
-// crate describes a folder of results for machines, as RO-Crate 1.1 does: which files were
-// written from which records, by which program.
+// crate returns the RO-Crate 1.1 description of a folder of results: which program wrote which
+// files from which records.
 func crate(sections []section, written []string, dir string) []byte {
 	var files, about []string
 	for _, file := range written {
@@ -48,7 +48,7 @@ func crate(sections []section, written []string, dir string) []byte {
 	graph := []entity{
 		{"@id": crateName, "@type": "CreativeWork", "about": to("./")[0], "conformsTo": to("https://w3id.org/ro/crate/1.1")[0]},
 		root,
-		{"@id": "runs/", "@type": "Dataset", "name": "records", "description": "a folder for each run: result.json holds its settings and numbers, provenance.json where and when it ran, SHA256SUMS the sums of its files"},
+		{"@id": "runs/", "@type": "Dataset", "name": "records", "description": "a folder for each run: result.json holds its settings and numbers, provenance.json where and when it ran, SHA256SUMS the checksums of its files"},
 		{"@id": "data.json", "@type": "File", "name": "the data that the records are about, with digests", "encodingFormat": fileTypes[".json"]},
 		{"@id": "#dgkip", "@type": "SoftwareApplication", "name": "dgkip", "softwareVersion": commit},
 		{"@id": "#collect", "@type": "CreateAction", "name": "tables and figures from records", "instrument": to("#dgkip")[0], "object": to("runs/", "data.json"), "result": to(files...)},
@@ -58,7 +58,7 @@ func crate(sections []section, written []string, dir string) []byte {
 	}
 	b, err := json.MarshalIndent(map[string]any{"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": graph}, "", " ")
 	if err != nil {
-		panic("report: " + err.Error()) // it holds nothing but text
+		panic("report: " + err.Error()) // it holds only strings, lists and maps
 	}
 	return append(b, '\n')
 }

@@ -10,8 +10,8 @@ import (
 	"dgkip/harness/report/sheet"
 )
 
-// tableMetrics are the metrics in the table's CSV file: the metrics of the table, the accuracy and
-// the time of an iteration.
+// tableMetrics lists the metrics in the table's CSV file: those that the table shows, the accuracy
+// and the time of an iteration.
 func (r *Results) tableMetrics() []string {
 	metrics := []string{"test_acc", secondsPerIteration}
 	t := r.Spec.Table
@@ -33,7 +33,7 @@ func (r *Results) tableMetrics() []string {
 	return metrics
 }
 
-// tableCSV has a line for every cell and metric of the table, in the unit of the records and
+// tableCSV returns a line for every cell and metric of the table, in the unit of the records and
 // with all digits.
 func (r *Results) tableCSV() []byte {
 	axes := r.axes()
@@ -64,10 +64,10 @@ func (r *Results) tableCSV() []byte {
 	return sheet.CSV(lines)
 }
 
-// statusTexts are the states of cells and runs without a value.
+// statusTexts are the words in CSV files for cells and runs without a value.
 var statusTexts = map[sheet.State]string{sheet.NotRun: "not-run", sheet.Failed: "failed", sheet.Damaged: "damaged"}
 
-// status is the state of a cell of which n seeds have a metric.
+// status returns the state of a cell in which n seeds have a metric.
 func (c *CellRuns) status(n int) string {
 	switch done := len(c.done()); {
 	case done == len(c.Runs) && n == 0:
@@ -80,7 +80,7 @@ func (c *CellRuns) status(n int) string {
 	return statusTexts[c.state()]
 }
 
-// runsCSV has a line for every run, with all its metrics.
+// runsCSV returns a line for every run, with all its metrics.
 func (r *Results) runsCSV() []byte {
 	axes, names := r.axes(), r.recorded()
 	lines := [][]string{append(append(slices.Clone(axes), "seed", "status", "key", "updates", secondsPerIteration, "shared_machine", "wall_seconds", "scoring_seconds", "peak_memory_bytes", "family"), names...)}

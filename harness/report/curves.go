@@ -19,7 +19,7 @@ import (
 func (b *figureBuilder) curves() chart.Picture {
 	x := cmp.Or(b.f.X, "update")
 	if x == "seconds" {
-		b.note("Seconds are updates times the median time of an update of the first seed")
+		b.note("Seconds are the number of updates times the median time of an update, of the first seed")
 	}
 	along := b.alongAxis(x)
 	lines := func(names []string, from int) func(group, string) []chart.Series {
@@ -61,8 +61,8 @@ func (b *figureBuilder) alongAxis(x string) *chart.Axis {
 	return a
 }
 
-// quantities makes a series of each metric of a group of cells. The two ends of an interval are
-// one series. From is the number of the first metric among all of the figure.
+// quantities returns a series for each metric of a group of cells. The two ends of an interval
+// share one series. From is the index of the first metric among all metrics of the figure.
 func (b *figureBuilder) quantities(g group, of string, names []string, from int, x string) []chart.Series {
 	var out []chart.Series
 	several := max(len(b.f.Y), len(b.f.Y2)) > 1 // otherwise the axis names the metric
@@ -70,7 +70,7 @@ func (b *figureBuilder) quantities(g group, of string, names []string, from int,
 		s := chart.Series{Name: of}
 		s.Color, s.Variant = b.look(g.values)
 		title := metricTitle(name)
-		switch { // the axis names the metric if both are shown
+		switch { // where both are shown, the axis names the metric
 		case slices.Contains(names, "own."+name):
 			title = "new networks"
 		case strings.HasPrefix(name, "own.") && slices.Contains(names, strings.TrimPrefix(name, "own.")):
@@ -86,7 +86,7 @@ func (b *figureBuilder) quantities(g group, of string, names []string, from int,
 			s.Color = from + i
 		case len(g.values) == 0 && i > 0:
 			s.Color, s.Variant = chart.Ink, 1 // dashes, through which the first series shows
-		case banded(out): // a line in a band looks like the band
+		case banded(out): // a line inside a band keeps the look of the band
 		case several && len(g.values) > 0:
 			s.Variant = s.Variant*(len(b.f.Y)+len(b.f.Y2)) + from + i
 		}
@@ -119,7 +119,7 @@ func banded(s []chart.Series) bool {
 	return slices.ContainsFunc(s, func(x chart.Series) bool { return x.Kind == chart.Range })
 }
 
-// between makes a range of two series.
+// between joins the two ends of an interval.
 func between(low, high []chart.Point) []chart.Point {
 	for i := range min(len(low), len(high)) {
 		low[i].Low, low[i].High = low[i].Y, high[i].Y
@@ -136,7 +136,7 @@ func numeric(values []string) bool {
 	return !slices.ContainsFunc(values, func(v string) bool { return math.IsNaN(numberOf(v)) })
 }
 
-// numberOf reads a value as a number, NaN if it is none.
+// numberOf reads a value as a number. It returns NaN if the value is not one.
 func numberOf(v string) float64 {
 	x, err := strconv.ParseFloat(v, 64)
 	if err != nil {
@@ -269,8 +269,8 @@ func thin(p []chart.Point, most int) []chart.Point {
 	return out
 }
 
-// slope adds to the caption how much the lines rise over the last stretch of the x axis, by
-// a straight line of least squares.
+// slope adds to the caption how much the lines rise over the last stretch of the x axis, by least
+// squares.
 func (b *figureBuilder) slope(panels []chart.Panel) {
 	var rises []string
 	for _, p := range panels {

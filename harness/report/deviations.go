@@ -10,11 +10,11 @@ import (
 	"dgkip/harness/report/sheet"
 )
 
-// A Reason is why, according to the experiment, a number is worse than published or a claim
-// fails. The zero Reason is none.
+// Reason is the explanation that an experiment gives for a number that is worse than published, or
+// for a claim that fails. The zero value means that it gives none.
 type Reason struct {
 	Why         string
-	Unexplained bool // Why describes the difference, and does not explain it
+	Unexplained bool // Why only describes the difference
 }
 
 func (r Reason) String() string {
@@ -24,13 +24,13 @@ func (r Reason) String() string {
 	return r.Why
 }
 
-// mark makes the reason a footnote.
+// mark returns the reason as a footnote.
 func (r Reason) mark() sheet.Mark { return sheet.Mark{Text: sentence(capital(r.String()))} }
 
 var settingPattern = regexp.MustCompile(`\{([a-z_]+)\}`)
 
-// reasonOf is why a cell's numbers are worse than published: the first deviation of the
-// experiment that covers the cell. {KEY} in it becomes the cell's setting of that name.
+// reasonOf returns the reason in the first deviation of the experiment that covers a cell. {KEY} in
+// its text is replaced by the cell's setting of that name.
 func (r *Results) reasonOf(c *experiment.Cell) Reason {
 	for _, d := range r.Spec.Deviations {
 		if len(d.When) == 0 || !d.When.Matches(c.At) {
@@ -50,7 +50,7 @@ func (r *Results) reasonOf(c *experiment.Cell) Reason {
 	return Reason{}
 }
 
-// reasonOfClaim is why a claim fails on our records.
+// reasonOfClaim returns the reason in the first deviation that covers a claim.
 func (r *Results) reasonOfClaim(id string) Reason {
 	for _, d := range r.Spec.Deviations {
 		if slices.Contains(d.Claims, id) {
@@ -60,8 +60,8 @@ func (r *Results) reasonOfClaim(id string) Reason {
 	return Reason{}
 }
 
-// Explained lists what is worse than published, or fails, for a reason that the experiment
-// states, one line for every reason. The reasons that explain nothing are in a second list.
+// Explained returns a line for every reason that the experiment gives, with the numbers and claims
+// that need it. Reasons that explain nothing are in the second list.
 func (r *Results) Explained() (explained, not []string) {
 	var reasons []Reason
 	places := map[Reason][]string{}
@@ -88,8 +88,8 @@ func (r *Results) Explained() (explained, not []string) {
 	return explained, not
 }
 
-// Stale lists, in words, the deviations that nothing needs any more: all that they cover is
-// judged, and none of it is worse than published or fails.
+// Stale returns a message for every deviation that is no longer needed: everything it covers has
+// been computed, and nothing is worse than published or fails.
 func (r *Results) Stale() []string {
 	var out []string
 	for _, d := range r.Spec.Deviations {

@@ -13,10 +13,10 @@ func (c *CellRuns) family(metric string) method.Family {
 	return method.FamilyOf(metric, c.Cell.Method(), c.Cell.Protocol)
 }
 
-// columnFamilies are the columns of a table by their protocol family.
+// columnFamilies lists the columns of a table by their protocol family.
 type columnFamilies map[method.Family][]string
 
-// add adds a column to a family. A metric without a family is left out.
+// add adds a column to a family, unless the family is empty.
 func (f columnFamilies) add(column string, family method.Family) {
 	if family != "" {
 		f[family] = with(f[family], column)
@@ -42,7 +42,7 @@ func (f columnFamilies) mark(e *sheet.Entry, column string, family method.Family
 	e.Marks += family.Known().Mark
 }
 
-// notes explain the families, and which columns belong to each.
+// notes explains each family and lists its columns.
 func (f columnFamilies) notes() []string {
 	var parts []string
 	for _, known := range method.Families {

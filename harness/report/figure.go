@@ -13,18 +13,18 @@ import (
 	"dgkip/harness/report/sheet"
 )
 
-// figure draws a figure, and writes its caption. It returns nil if there is nothing to show,
-// which is a problem unless none of its cells is selected.
+// figure draws a figure and writes its caption. The picture is nil if there is nothing to show,
+// which is a problem unless a selection leaves out all cells of the figure.
 func (r *Results) figure(f experiment.Figure) (chart.Picture, string) {
 	b := &figureBuilder{r: r, f: f, cells: r.only(f.Only)}
 	if !r.options.Only.Empty() && len(b.cells) == 0 {
-		return nil, "" // the selection has none of its cells
+		return nil, ""
 	}
 	b.arrange()
 	draw := map[string]func() chart.Picture{"curves": b.curves, "bars": b.bars, "scatter": b.scatter, "images": b.images}
 	p := draw[f.Kind]()
 	if p == nil {
-		r.problem("figure %s of %s: no record has what it shows", f.Name, r.Spec.Name)
+		r.problem("figure %s of %s: no record has the metrics that it shows", f.Name, r.Spec.Name)
 		return nil, ""
 	}
 	return p, b.caption()
@@ -38,7 +38,7 @@ func plainCaption(f experiment.Figure) string {
 // shown is a figure that was drawn.
 type shown struct{ Name, Caption string }
 
-// shown draws a figure, nil if there is nothing to show, and returns its name and caption.
+// shown draws a figure, and returns its name and caption even if there is nothing to draw.
 func (r *Results) shown(f experiment.Figure) (shown, chart.Picture) {
 	p, caption := r.figure(f)
 	if p == nil {
@@ -47,15 +47,16 @@ func (r *Results) shown(f experiment.Figure) (shown, chart.Picture) {
 	return shown{r.stem() + "-" + f.Name, r.selected(caption)}, p
 }
 
-// pdf includes a figure in its own size, or at the width of the text if that is less. A
-// document may define \dgkipfigures, the folder of the PDF files.
+// pdf returns LaTeX code that includes the figure in its own size, or in the width of the text if
+// that is less. A document may define \dgkipfigures, the folder of the PDF files.
 func (v shown) pdf() string {
 	return fmt.Sprintf(`\sbox0{\includegraphics{\dgkipfigures %[1]s.pdf}}%%
 \ifdim\wd0>\linewidth\wd0=\linewidth\fi\ifdim\wd0>\textwidth\wd0=\textwidth\fi
 \includegraphics[width=\wd0,height=0.8\textheight,keepaspectratio]{\dgkipfigures %[1]s.pdf}`, v.Name)
 }
 
-// figureLatex is the float of a figure, with its picture or a text in its place.
+// figureLatex returns the float of a figure. Picture is LaTeX code for the picture, or for a text
+// in its place.
 func figureLatex(v shown, source, picture string) []byte {
 	return fmt.Appendf(nil, `%% Written from the records of %s; changes will be lost.
 \providecommand{\dgkipfigures}{figures/}%%
@@ -76,8 +77,8 @@ type figureBuilder struct {
 	panelAxes  []string
 	seriesAxes []string
 	xAxis      string // the axis of the grid along x; may be ""
-	seeds      int    // in the fullest cell
-	fewest     int    // in the emptiest one that has any
+	seeds      int    // the most that a mean is over
+	fewest     int    // the fewest
 	notes      []string
 }
 
@@ -116,9 +117,9 @@ func (b *figureBuilder) titleOf(g group, axes []string) string {
 	return strings.Join(words, ", ")
 }
 
-// look gives a series a colour, and a number that tells apart series of one colour. A method
-// has the same colour in all figures. The first of its columns, and the first value on every
-// other axis, have the number 0.
+// look returns the colour of a series, and a variant that distinguishes series of one colour. A
+// method has the same colour in all figures. Variant 0 is the method's first column, with the first
+// value on every other axis.
 func (b *figureBuilder) look(values []string) (color, variant int) {
 	by := slices.Index(b.seriesAxes, "method")
 	color = b.onlyMethod()
@@ -149,8 +150,8 @@ func (b *figureBuilder) look(values []string) (color, variant int) {
 	return color, variant
 }
 
-// mark is the mark of a method, which is the same in all figures. It is 0 in figures that need
-// the marks for other axes, or for several columns of one method.
+// mark returns the marker of a method, which is the same in all figures. It is 0 in figures where
+// markers distinguish other axes, or several columns of one method.
 func (b *figureBuilder) mark(color int) int {
 	if !slices.Equal(b.seriesAxes, []string{"method"}) {
 		return 0
@@ -163,7 +164,7 @@ func (b *figureBuilder) mark(color int) int {
 	return color
 }
 
-// onlyMethod is the colour of the only method, -1 if there are several.
+// onlyMethod returns the colour of the only method, or -1 if there are several.
 func (b *figureBuilder) onlyMethod() int {
 	color := -1
 	for i, c := range b.cells {
@@ -187,14 +188,14 @@ func (b *figureBuilder) colorOf(axis, value string) int {
 	return slices.Index(b.r.axisValues(axis), value)
 }
 
-// coloured are the methods in the order of their colours and marks, which never change. Other
+// coloured lists methods in the order of their colours and markers, which never change. Other
 // methods follow by name.
 var coloured = []string{"dc", "dd", "dgkip-lr", "dgkip-ls", "dgkip-softmax", "dgkip-svm", "dsa", "herding", "kip", "kmeans", "random", "whole", "file"}
 
 // methodColor is the number of a method's colour.
 func methodColor(name string) int { return slices.Index(with(coloured, method.Names()...), name) }
 
-// panels makes a panel for every value of the panel axes.
+// panels returns a panel for every combination of values on the panel axes.
 func (b *figureBuilder) panels(x, y *chart.Axis, series func(g group, title string) []chart.Series) []chart.Panel {
 	var out []chart.Panel
 	for _, pg := range b.r.groups(b.cells, b.panelAxes) {
@@ -224,7 +225,7 @@ func layOut(panels []chart.Panel) *chart.Chart {
 	return &chart.Chart{Rows: slices.Collect(slices.Chunk(panels, columns))}
 }
 
-// named names all series in the key, also if only one of them has records.
+// named lists all series in the legend, even if only one of them has records.
 func (b *figureBuilder) named(c *chart.Chart) *chart.Chart {
 	if !slices.ContainsFunc(b.seriesAxes, func(a string) bool { return len(b.points(a)) > 1 }) {
 		return c
@@ -265,7 +266,7 @@ func (b *figureBuilder) caption() string {
 	return strings.Join(append(s, b.r.ending(b.cells)...), " ")
 }
 
-// families are notes on the protocol families of the scores.
+// families returns notes on the protocol families of the scores.
 func (b *figureBuilder) families() []string {
 	f := columnFamilies{}
 	title := func(c *experiment.Cell) string { return b.r.valueTitle("method", c.Column) }
@@ -297,7 +298,7 @@ func (b *figureBuilder) constants() string {
 	return strings.Join(words, ", ")
 }
 
-// over counts the seeds of a mean.
+// over notes the number of seeds behind a mean, for the caption.
 func (b *figureBuilder) over(n int) {
 	if n > 0 && (b.fewest == 0 || n < b.fewest) {
 		b.fewest = n
@@ -308,7 +309,7 @@ func (b *figureBuilder) over(n int) {
 // note adds sentences to the caption, each once.
 func (b *figureBuilder) note(s ...string) { b.notes = with(b.notes, s...) }
 
-// joint labels an axis of one metric, or of several accuracies.
+// joint returns the label of an axis for one metric or several accuracies, "" for other mixtures.
 func joint(metrics []string) string {
 	if len(metrics) == 1 {
 		return axisLabel(metrics[0])

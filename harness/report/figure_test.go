@@ -79,9 +79,9 @@ func distance(t *testing.T, a, b []byte) float64 {
 
 func TestFigureProblems(t *testing.T) {
 	for text, want := range map[string]string{
-		"kind = \"curves\"\ny = [\"absent\"]":  "no record has what it shows",
-		"kind = \"bars\"\ny = [\"absent\"]":    "no record has what it shows",
-		"kind = \"scatter\"\ny = [\"absent\"]": "no record has what it shows",
+		"kind = \"curves\"\ny = [\"absent\"]":  "no record has the metrics that it shows",
+		"kind = \"bars\"\ny = [\"absent\"]":    "no record has the metrics that it shows",
+		"kind = \"scatter\"\ny = [\"absent\"]": "no record has the metrics that it shows",
 	} {
 		r := made(t, small+"[[figure]]\nname = \"f\"\n"+text+"\n", map[string][]float64{"slow": {0.9}})
 		if p, _ := r.figure(r.Spec.Figures[0]); p != nil || len(r.Problems) == 0 || !strings.Contains(r.Problems[0], want) {
@@ -96,7 +96,7 @@ func TestMistyped(t *testing.T) {
 	text := strings.Replace(small, "[table]\n", "[table]\nvalues = { slow = \"secnods\", fast-lr = \"mine\" }\n", 1)
 	s := parse(t, text+"[[figure]]\nname = \"f\"\nkind = \"curves\"\ny = [\"test_accuracy\", \"last.bound\", \"absent\", \"margin_min\", \"mine_too\"]\ny2 = [\"transfer.hinge.tset_acc\"]\n")
 	st := stored(t, s, func(i int, d *store.Draft) { d.Result.Metrics["mine"], d.Result.Metrics["last.mine_too"] = 1, 1 })
-	const no = ", which is not a metric of the program, nor of any record"
+	const no = ", which is a metric of neither the program nor any record"
 	want := []string{
 		`figure f of demo shows "test_accuracy"` + no + `; did you mean "test_acc"?`,
 		`figure f of demo shows "absent"` + no,

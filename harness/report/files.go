@@ -41,7 +41,7 @@ func (w *writer) write() {
 			obsolete = append(obsolete, file)
 		}
 	}
-	var allowed []output // before any file changes, which may hide whose files there were
+	var allowed []output // chosen before any file changes, because files tell whose they are
 	for _, o := range w.puts {
 		file := filepath.Join(w.dir, o.name)
 		if other := of[o.name]; other != o.of {
@@ -76,8 +76,8 @@ func (w *writer) write() {
 }
 
 // foreign returns an error if a file exists that was not written by a report of this experiment.
-// Files are recognised by their beginning. The LaTeX file of a table or figure names
-// the experiment, for all files of that name.
+// Files are recognised by their beginning. The LaTeX file of a table or figure names the
+// experiment of all files with the same base name.
 func (w *writer) foreign(o output) error {
 	file := filepath.Join(w.dir, o.name)
 	info, err := os.Lstat(file)
@@ -100,12 +100,12 @@ func (w *writer) foreign(o output) error {
 // latexHead begins the LaTeX files of an experiment.
 const latexHead = "% Written from the records of the experiment "
 
-// ownerOf is the experiment that a file belongs to by the LaTeX file of the same name, "" if there
-// is no such file.
+// ownerOf returns the experiment that a file belongs to, which the LaTeX file with the same base
+// name names. It returns "" if there is no such file.
 func (w *writer) ownerOf(o output) string {
 	stem := strings.TrimSuffix(filepath.Join(w.dir, o.name), filepath.Ext(o.name))
 	line := start(stem + ".tex")
-	if line == nil && strings.HasSuffix(o.name, ".csv") { // has no LaTeX file of its own
+	if line == nil && strings.HasSuffix(o.name, ".csv") { // some share the LaTeX file of the main table
 		line = start(strings.TrimSuffix(strings.TrimSuffix(stem, "-runs"), "-comparison") + ".tex")
 	}
 	who, ours := strings.CutPrefix(string(line), latexHead)
@@ -118,7 +118,7 @@ func (w *writer) ownerOf(o output) string {
 	return who
 }
 
-// looksLike reports whether the beginning of a file is that of a report.
+// looksLike reports whether old is the beginning of a file that a report may have written.
 func looksLike(o output, old []byte) bool {
 	line, _, _ := bytes.Cut(old, []byte("\n"))
 	switch ext := filepath.Ext(o.name); {
@@ -145,7 +145,7 @@ func looksLike(o output, old []byte) bool {
 }
 
 // InTheWay returns an error if files in the folder would keep a report from writing its page or
-// tables. It needs no records, so that it can be called before any run.
+// tables. It needs no records, so it can be called before any run.
 func InTheWay(dir string, specs []*experiment.Spec, o Options) error {
 	w := &writer{dir: dir}
 	problems := []error{w.foreign(output{name: pageName(o)})}
@@ -188,11 +188,11 @@ func holds(file string, content []byte) bool {
 	return err == nil && bytes.Equal(b, content)
 }
 
-// newPrefix begins the names of files in the course of being written.
+// newPrefix begins the names of unfinished files.
 const newPrefix = ".new-"
 
-// WriteFile writes a file under another name and renames it, unless the file has the content
-// already. It creates the folder.
+// WriteFile writes content to a temporary file and renames it, so that no reader sees half a file.
+// It creates the folder, and leaves a file alone that already has the content.
 func WriteFile(file string, content []byte) error {
 	if holds(file, content) {
 		return nil
@@ -213,10 +213,10 @@ func WriteFile(file string, content []byte) error {
 	return os.Rename(f.Name(), file)
 }
 
-// WriteNew is WriteFile, but refuses to replace a file with another content.
+// WriteNew is WriteFile, but returns an error instead of replacing other content.
 func WriteNew(file string, content []byte) error {
 	if _, err := os.Lstat(file); err == nil && !holds(file, content) {
-		return errors.New("it is there already, with another content\nhint: delete it, or choose another folder")
+		return errors.New("the file exists with other content\nhint: delete it, or choose another folder")
 	}
 	return WriteFile(file, content)
 }

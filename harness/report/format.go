@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// fixed formats with a number of decimals, and a zero without a minus.
+// fixed formats x with a number of decimals, and never writes -0.
 func fixed(x float64, decimals int) string {
 	s := strconv.FormatFloat(x, 'f', decimals, 64)
 	if strings.Trim(s, "-0.") == "" {
@@ -20,8 +20,8 @@ func fixed(x float64, decimals int) string {
 // shortest formats with the fewest digits that read back to the same bits.
 func shortest(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// significant formats with a number of significant digits, and with an exponent only for very
-// small and very large numbers.
+// significant formats x with a number of significant digits. Only very small and very large numbers
+// have an exponent.
 func significant(x float64, digits int) string {
 	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
 		return strconv.FormatFloat(x, 'f', -1, 64)
@@ -34,8 +34,8 @@ func significant(x float64, digits int) string {
 	return strconv.FormatFloat(x, 'f', max(0, digits-1-exp), 64)
 }
 
-// tenDigits formats with at most ten digits. Later digits of library functions may differ
-// between machines.
+// tenDigits formats x with at most ten digits, because machines may differ in later digits of
+// library functions.
 func tenDigits(x float64) string { return strconv.FormatFloat(x, 'g', 10, 64) }
 
 // seconds formats a time: fewer decimals for long times, and two significant digits for very
@@ -140,7 +140,7 @@ func list(words []string) string {
 	return strings.Join(words, "")
 }
 
-// with appends the elements that a list does not have yet.
+// with appends those elements that the list lacks.
 func with[T comparable](list []T, more ...T) []T {
 	for _, x := range more {
 		if !slices.Contains(list, x) {
@@ -150,7 +150,7 @@ func with[T comparable](list []T, more ...T) []T {
 	return list
 }
 
-// short is the usual beginning of a key.
+// short returns the first 12 characters of a key, by which people refer to it.
 func short(key string) string { return key[:min(len(key), 12)] }
 
 // percent formats a mean and its spread, both in percent.

@@ -13,8 +13,8 @@ import (
 	"dgkip/harness/store"
 )
 
-// previewOf returns the first images of every class from a record's picture, or nil if there is
-// no picture. Every record has the picture, also without distilled.npz.
+// previewOf returns the first images of every class from a record's picture, or nil if there is no
+// picture. Records keep the picture even without distilled.npz.
 func previewOf(rec *store.Record, most int) [][]image.Image {
 	b, err := rec.Picture()
 	if err != nil {

@@ -49,13 +49,14 @@ func (g tableLayout) at(row, column group) *CellRuns {
 	return nil
 }
 
-// unmarked reports whether a column is left out of best and second.
+// unmarked reports whether a column is not ranked.
 func (g tableLayout) unmarked(column group) bool {
 	return slices.ContainsFunc(column.values, func(v string) bool { return slices.Contains(g.t.Unmarked, v) })
 }
 
-// league names the numbers of a row that are ranked, or paired, with each other. They have
-// the same protocol family, and the same values on all axes of columns except method axes.
+// league returns an identifier that numbers of a row share if they may be ranked or paired with
+// each other: they have the same protocol family, and the same values on all column axes except
+// those of methods and their settings.
 func (g tableLayout) league(row, column group, q metric) string {
 	c := g.at(row, column)
 	if c == nil {
@@ -73,7 +74,7 @@ func (g tableLayout) league(row, column group, q metric) string {
 // ofMethods reports whether the values of an axis are methods, or settings of them.
 func ofMethods(axis string) bool { return axis == "method" || strings.HasPrefix(axis, "method.") }
 
-// heading is the title of a column below the groups' headings.
+// heading returns the title of a column below the headings of groups.
 func (g tableLayout) heading(column group) string {
 	at := len(g.t.Columns) - 1
 	if at < 0 {
@@ -82,7 +83,7 @@ func (g tableLayout) heading(column group) string {
 	return g.r.valueTitle(g.t.Columns[at], column.values[at])
 }
 
-// groups makes the headings over columns: those of the spec, or else the outer axes.
+// groups returns the headings over columns: from the spec or, if it has none, the outer axes.
 func (g tableLayout) groups() []sheet.Group {
 	var out []sheet.Group
 	titled := false
@@ -114,8 +115,8 @@ func (g tableLayout) groups() []sheet.Group {
 	return out
 }
 
-// in is the metric that a line shows in a column. The spec may give some columns another metric
-// than the rest.
+// in returns the metric that line q shows in a column. The spec may give some columns a metric of
+// their own.
 func (g tableLayout) in(q metric, column group) metric {
 	if q.name != g.t.Value {
 		return q

@@ -17,7 +17,7 @@ import (
 	"dgkip/harness/suggest"
 )
 
-// Times have metrics of their own.
+// Metrics of time.
 const (
 	secondsPerIteration = "seconds_per_iteration" // with the training of networks
 	secondsPerUpdate    = "seconds_per_update"    // without it
@@ -44,7 +44,7 @@ func (d direction) ahead(a, b float64) bool {
 	return d != unranked && !stats.Same(a, b) && (a > b) == (d == higher)
 }
 
-// compare sorts the better one first.
+// compare sorts better numbers first.
 func (d direction) compare(a, b float64) int {
 	switch {
 	case d.ahead(a, b):
@@ -55,7 +55,7 @@ func (d direction) compare(a, b float64) int {
 	return 0
 }
 
-// metric describes a quantity. Readers see the numbers of the records times scale, in the unit.
+// metric describes a quantity. Readers see the recorded numbers multiplied by scale, in unit.
 type metric struct {
 	name, title string
 	unit        string
@@ -98,7 +98,8 @@ var metrics = []metric{
 	{"teacher_gap", "duality gap of the reference model", "", 1, lower},
 	{"solve_gap", "duality gap of the model trained on the set", "", 1, lower},
 
-	// Bounds from the ball around Theta_O, and from its part that the set leaves open.
+	// Bounds from the ball around Theta_O, and sharper ones from its part orthogonal to the
+	// features of the set.
 	{"interval.low", "error at least", "%", 100, lower},
 	{"interval.high", "error at most", "%", 100, lower},
 	{"interval.decided", "share decided", "%", 100, higher},
@@ -138,9 +139,9 @@ func about(name string) metric {
 var unrankedNames = strings.Fields("alpha_min alpha_max margin_min margin_mean margin_max label_min label_max norm teacher_norm " +
 	"rate_mean rate_max image_gradient clipped test_images interval.right interval.wrong interval_perp.right interval_perp.wrong")
 
-// Mistyped finds quantities in the figures and tables of an experiment that neither the program
-// nor any record has. They are an error if all methods are the program's own. Another method
-// may still record them, so that they are only worth a note.
+// Mistyped finds metrics in the figures and tables of an experiment that neither the program nor
+// any record knows. They are an error if all methods come with the program, and otherwise only
+// notes, because a method added later may still record them.
 func Mistyped(s *experiment.Spec, st *store.Store) (notes []string, err error) {
 	own := !slices.ContainsFunc(s.Cells, func(c *experiment.Cell) bool { return !slices.Contains(coloured, c.Method().Info().Name) })
 	var wrong []error
@@ -155,7 +156,7 @@ func Mistyped(s *experiment.Spec, st *store.Store) (notes []string, err error) {
 		if name == "" || slices.Contains(known, rest) || slices.Contains(recorded(), name) || slices.Contains(recorded(), "last."+name) {
 			return
 		}
-		note := fmt.Sprintf("%s of %s shows %q, which is not a metric of the program, nor of any record", where, s.Name, name)
+		note := fmt.Sprintf("%s of %s shows %q, which is a metric of neither the program nor any record", where, s.Name, name)
 		if meant := suggest.Name(rest, known); meant != "" {
 			note += fmt.Sprintf("; did you mean %q?", prefix+meant)
 		}
@@ -225,8 +226,8 @@ func metricOf(rec *store.Record, name string) (float64, bool) {
 	return 0, false
 }
 
-// iterations counts the iterations of a run as the authors of its method count them. Records
-// without a timing of iterations have the number as a setting if it differs from the updates.
+// iterations returns the number of iterations of a run, as the authors of its method count them. If
+// it differs from the updates and iterations were not timed, the number is a setting of the method.
 func iterations(rec *store.Record) float64 {
 	updates := float64(rec.Result.Updates)
 	if n := rec.Provenance.Timing.PerIteration; n > 0 {
@@ -238,9 +239,9 @@ func iterations(rec *store.Record) float64 {
 	return updates
 }
 
-// perIteration is the time of an iteration. In records without a timing of iterations of
-// several updates, it is the time of the run without scoring, divided by the iterations. This
-// includes the start of the run, which takes about a second.
+// perIteration returns the time of an iteration. Where an iteration has several updates and was not
+// timed, it is the time of the run without scoring, divided by the iterations. This includes the
+// start of the run, which takes about a second.
 func perIteration(rec *store.Record) float64 {
 	p := rec.Provenance
 	switch n := iterations(rec); {
@@ -252,12 +253,12 @@ func perIteration(rec *store.Record) float64 {
 	return p.Timing.Median
 }
 
-// perUpdate is the time of an iteration divided by its updates.
+// perUpdate returns the time of an iteration divided by its updates.
 func perUpdate(rec *store.Record) float64 {
 	return perIteration(rec) * iterations(rec) / float64(max(1, rec.Result.Updates))
 }
 
-// metricOr is the name of a metric, by default the test accuracy.
+// metricOr returns the name of a metric, by default the test accuracy.
 func metricOr(name string) string { return cmp.Or(name, "test_acc") }
 
 // isAccuracy reports whether a metric is a fraction that is shown in percent.

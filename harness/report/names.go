@@ -67,7 +67,7 @@ func (r *Results) valueTitle(axis, value string) string {
 	return value
 }
 
-// shortTitle is valueTitle, with the axis if the value alone is not clear.
+// shortTitle is valueTitle, preceded by the axis where the value alone is not clear.
 func (r *Results) shortTitle(axis, value string) string {
 	switch axis {
 	case "method", "dataset", "model", "eval.protocol":
@@ -80,7 +80,7 @@ func (r *Results) shortTitle(axis, value string) string {
 	return axisTitle(axis) + " " + r.valueTitle(axis, value)
 }
 
-// headsOf are the titles of a group's values.
+// headsOf returns the titles of a group's values.
 func (r *Results) headsOf(axes []string, at group) []string {
 	var out []string
 	for i, a := range axes {
@@ -94,12 +94,12 @@ func (r *Results) names(axis string) bool {
 	return axis == "dataset" || axis == "ipc" || axis == "method" || len(r.axisValues(axis)) > 1
 }
 
-// rowAxes are the axes of rows in tables whose columns are methods.
+// rowAxes returns the axes of rows in tables whose columns are methods.
 func (r *Results) rowAxes() []string {
 	return slices.DeleteFunc(r.axes(), func(a string) bool { return a == "method" || !r.names(a) })
 }
 
-// placeName names a cell by all its axes but some.
+// placeName names a cell by its axes, except for some.
 func (r *Results) placeName(c *experiment.Cell, but ...string) string {
 	var words []string
 	for _, a := range sortedAxes(c.Point) {
@@ -115,7 +115,7 @@ func (r *Results) anyBuiltIn(cells []*CellRuns) bool {
 	return slices.ContainsFunc(cells, func(c *CellRuns) bool { return len(c.done()) > 0 && r.dataset(c.Cell.Dataset).BuiltIn })
 }
 
-// ending is the end of captions, on the data and the profile.
+// ending returns the last sentences of captions, which name the profile and explain built-in data.
 func (r *Results) ending(cells []*CellRuns) []string {
 	var s []string
 	if r.anyBuiltIn(cells) {
@@ -124,8 +124,8 @@ func (r *Results) ending(cells []*CellRuns) []string {
 	return append(s, "Profile: "+r.Spec.Profile+".")
 }
 
-// circumstances repeat the settings from the table's caption wherever its numbers are judged,
-// with the data and the profile.
+// circumstances returns the settings from the table's caption, and ending, for the captions of
+// tables that judge the same numbers.
 func (r *Results) circumstances() string {
 	var s []string
 	if r.Spec.Table != nil && r.Spec.Table.Caption != "" {
@@ -134,9 +134,9 @@ func (r *Results) circumstances() string {
 	return " " + strings.Join(append(s, r.ending(r.Cells)...), " ")
 }
 
-// stem begins the names of the experiment's files. It is the experiment's name with the
-// profile, unless that is the default, and with a word for a selection. A smoke run therefore
-// never replaces real results.
+// stem returns the beginning of the experiment's file names: its name, the profile unless that is
+// the default, and a word for changed settings and for a selection. A smoke run therefore never
+// replaces real results.
 func (r *Results) stem() string {
 	name := r.Spec.Name
 	if r.options.plain {

@@ -14,11 +14,11 @@ import (
 	"dgkip/harness/report/sheet"
 )
 
-// Number is a number of a report, ready for print.
+// Number is a number of a report, ready to print.
 type Number struct {
 	Name string
 	Text string      // "90.45 ± 0.10 %"
-	None sheet.State // why there is none, Blank if there is one
+	None sheet.State // why there is no number, Blank if there is one
 }
 
 // notRunLatex replaces a number whose runs have not been computed.
@@ -46,23 +46,23 @@ func (n Number) latex() string {
 var (
 	powerPattern = regexp.MustCompile(`^(-?[0-9.]+)e([+-]?[0-9]+)$`)
 
-	// mathPattern finds mathematics. \ensuremath makes it fit for a formula, too.
+	// mathPattern finds formulas. \ensuremath also allows them inside a formula.
 	mathPattern = regexp.MustCompile(`(^|[^\\])\$([^$]*)\$`)
 )
 
-// Numbers are all numbers of the experiment by name:
+// Numbers returns all numbers of the experiment by name:
 //
 //	runs, planned, seeds, profile
 //	published/count, /within, /higher, /lower, /unstable, /not-run, /not-judged
-//	published/METHOD/count and so on; METHOD "own" is all of the source's own methods
+//	published/METHOD/count and so on; METHOD "own" stands for all of the source's own methods
 //	largest/1 to largest/5, each with /where, /ours, /published, /difference
 //	pair/ROW/METHOD/METHOD with /from, /to, /seeds
 //	DATASET/IPC/best-published
 //	DATASET/IPC/METHOD/QUANTITY
 //
-// METHOD is followed by the values of all further axes that have several. The counts under
-// published count accuracies. The largest are the accuracies farthest from the published ones.
-// A pair is a row of the table of pairs, or its reverse.
+// METHOD is followed by the values on every further axis that has several. The counts under
+// published are of accuracies. Under largest are the accuracies farthest from the published ones. A
+// pair is a row of the table of pairs, or its reverse.
 //
 // A QUANTITY is one of
 //
@@ -73,8 +73,8 @@ var (
 //	              accuracy, from the first seed to the last
 //	METRIC        any metric of the records, or the last value of it in a trace
 //	method.KEY, model.KEY   a setting
-//	published, difference   the published accuracy, and ours less it; with .METRIC
-//	              behind, another metric
+//	published, difference   the published accuracy, and ours minus it; followed by .METRIC
+//	              for another metric
 func (r *Results) Numbers() []Number {
 	var out numberList
 	n, all := r.progress()
@@ -115,7 +115,7 @@ func (r *Results) Numbers() []Number {
 	return out.list
 }
 
-// numberList collects numbers whose names begin alike.
+// numberList collects numbers whose names begin with the prefix.
 type numberList struct {
 	prefix string
 	list   []Number
@@ -125,7 +125,7 @@ func (l *numberList) add(name, text string) {
 	l.list = append(l.list, Number{Name: l.prefix + name, Text: text})
 }
 
-// none adds a number that is missing, and why.
+// none adds a missing number with the reason.
 func (l *numberList) none(name string, why sheet.State) {
 	l.list = append(l.list, Number{Name: l.prefix + name, None: why})
 }
@@ -173,8 +173,8 @@ func (r *Results) cellNumbers(l *numberList, c *CellRuns, recorded []string) {
 	}
 }
 
-// expected are the metrics that runs to come may have: those that any record has,
-// and all that are known while there is none.
+// expected lists the metrics that missing runs may bring: those of the existing records or, without
+// any record, all known ones.
 func expected(recorded []string) []string {
 	if len(recorded) == 0 {
 		for _, m := range metrics {
@@ -206,7 +206,7 @@ func (l *numberList) settings(c *CellRuns) {
 	}
 }
 
-// published adds a published number, and how ours differs.
+// published adds a published number and the difference of ours.
 func (l *numberList) published(x Comparison) {
 	end := ""
 	if x.Metric != "test_acc" {
@@ -240,10 +240,10 @@ func (r *Results) bestPublished(out *numberList, row group) {
 	}
 }
 
-// mostLargest is how many of the largest differences have names.
+// mostLargest is the number of largest differences that get a name.
 const mostLargest = 5
 
-// largest adds the accuracies that are farthest from the published ones, the farthest first.
+// largest adds the accuracies farthest from the published ones, in descending order.
 func (r *Results) largest(out *numberList) {
 	var far []Comparison
 	accuracies := 0
@@ -272,10 +272,10 @@ func (r *Results) largest(out *numberList) {
 	}
 }
 
-// levels are the accuracies, in percent, whose first update and time have names.
+// levels are the accuracies, in percent, whose first update and time get names.
 var levels = []float64{85, 90}
 
-// reached adds when the traces of a cell first have the accuracy of a level.
+// reached adds the update and the time at which the traces of a cell first reach each level.
 func (r *Results) reached(out *numberList, c *CellRuns) {
 	run := r.cell(c, "test_acc").N > 0
 	for _, level := range levels {
@@ -286,19 +286,18 @@ func (r *Results) reached(out *numberList, c *CellRuns) {
 			continue
 		}
 		updates := r.firstAt(c.done(), level/100, func(Run) float64 { return 1 })
-		// As in tables, one number does not mix the times of several machines.
+		// As in tables, a number never mixes the times of several machines.
 		times := r.firstAt(c.ownTimes(), level/100, func(x Run) float64 { return perUpdate(x.Record) })
 		if updates != nil && times != nil {
 			out.add(place+"updates", fromTo(updates, amount))
-			// One line of the trace earlier or later changes a time by a tenth or more.
+			// Two digits suffice: one line of the trace changes a time by a tenth or more.
 			out.add(place+"seconds", fromTo(times, func(x float64) string { return significant(x, 2) }))
 		}
 	}
 }
 
-// firstAt lists the update at which the trace of each run first has an accuracy, times the
-// unit of an update, infinite where it never has. It is nil if a trace has accuracies only
-// at its end.
+// firstAt returns for each run the first update at which its trace reaches an accuracy, multiplied
+// by unit, or infinity if it never does. It returns nil if a trace has an accuracy only at its end.
 func (r *Results) firstAt(runs []Run, accuracy float64, unit func(Run) float64) []float64 {
 	var out []float64
 	for _, run := range runs {

@@ -39,14 +39,14 @@ type section struct {
 	commit  string // of the program that wrote the newest record
 }
 
-// titledTable is a table with its heading and the files of its numbers.
+// titledTable is a table with its heading and the files with its numbers.
 type titledTable struct {
 	Heading string
 	Table   template.HTML
 	Files   []string // in the folder of tables
 }
 
-// section collects an experiment for the page in a folder, with the figures that were drawn.
+// section returns the section of an experiment, for a page in folder dir, with the figures drawn.
 func (r *Results) section(figures []shown, dir string) section {
 	s := section{ID: r.stem(), Title: r.Spec.Title, About: r.Spec.About, Name: r.Spec.Name, Profile: r.Spec.Profile,
 		Progress: r.progressText(), Selection: r.selection(), Problems: r.Problems, Figures: figures}
@@ -93,10 +93,10 @@ func (r *Results) numbers(t *sheet.Sheet) []string {
 	return []string{r.stem() + "-comparison.csv"} // of the reproduced numbers
 }
 
-// page is the page of all experiments, with the paper's own tables and figures first. It needs
-// the files of the report, but no network. Without its script, which sorts, filters and
-// overlays, everything can still be read. The date and the commit come from the newest record,
-// so that the same records give the same page.
+// page returns the page of all experiments, with the paper's own tables and figures first. It needs
+// the files of the report, but no network. The script sorts, filters and overlays; everything can
+// be read without it. The date and the commit come from the newest record, so that the same records
+// give the same page.
 func page(sections []section) []byte {
 	slices.SortStableFunc(sections, func(a, b section) int { return cmp.Compare(paperRank(a.Name), paperRank(b.Name)) })
 	view := struct {
@@ -116,7 +116,8 @@ func page(sections []section) []byte {
 	return b.Bytes()
 }
 
-// newestOf returns the date of the newest record and the commit that wrote it, "" without records.
+// newestOf returns the date of the newest record and the commit that wrote it, or "" without
+// records.
 func newestOf(sections []section) (date, commit string) {
 	newest := time.Time{}
 	for _, s := range sections {

@@ -1,5 +1,5 @@
 'use strict';
-// What the page can do where scripts run. Everything it shows is there without them.
+// Sorting, filters, curves and enlarged pictures. Without scripts the page still shows all results.
 const all = (selector, at = document) => [...at.querySelectorAll(selector)];
 const make = (tag, set = {}, ...inner) => { const e = Object.assign(document.createElement(tag), set); e.append(...inner); return e; };
 const press = (e, act) => {
@@ -8,14 +8,14 @@ const press = (e, act) => {
   e.addEventListener('keydown', k => { if (k.key === 'Enter' && k.target === e) act(k); });
 };
 
-// Filters: one choice each, out of what cells have. Headings of tables are called like them.
+// Filters: each offers the values that cells have. The headings of tables have the same names.
 const filters = ['Dataset', 'IPC', 'Method', 'Protocol'].map((name, i) => ({ name, i, values: new Set(), select: make('select') }));
 const cells = all('details.cell').map(e => ({ e, of: e.dataset.f.split('|'), section: e.closest('section') }));
 for (const c of cells) filters.forEach(f => f.values.add(c.of[f.i]));
 const chosen = f => f.select.value;
 const count = make('output');
 
-// Tables: rows as they came, whose headings span several, and flat ones for everything else.
+// Tables: in the original rows headings span several rows; sorted and filtered rows repeat them.
 const tables = all('table').map(e => {
   const heads = all('thead th.head', e), last = e.tHead.rows[e.tHead.rows.length - 1];
   const columns = all('th:not(.head)', last), groups = e.tHead.rows.length > 1 ? all('th:not(.head)', e.tHead.rows[0]) : [];
@@ -42,7 +42,7 @@ function number(cell) {
   return m ? Number(m[0].replace('−', '-').replace(/,/g, '')) : NaN;
 }
 
-function compare(a, b, down) { // what has no number stands last
+function compare(a, b, down) { // cells without a number come last
   const x = number(a), y = number(b);
   if (isNaN(x) && isNaN(y)) return text(a).localeCompare(text(b), 'en', { numeric: true }) * (down ? -1 : 1);
   if (isNaN(x) || isNaN(y)) return isNaN(x) - isNaN(y);
@@ -58,7 +58,7 @@ function show(t) {
   } else {
     let rows = flat(t);
     rows = rows.filter(r => axes.every((f, j) => !f || text(r.children[j]) === chosen(f)));
-    if (t.by >= 0) { // accuracies and times are not compared with each other
+    if (t.by >= 0) { // rows of each metric stay together
       const metric = t.heads.findIndex(h => text(h) === 'Metric'), order = [];
       rows.forEach(r => metric >= 0 && order.push(text(r.children[metric])));
       const rank = r => metric < 0 ? 0 : order.indexOf(text(r.children[metric]));
@@ -78,7 +78,7 @@ function show(t) {
 }
 
 for (const t of tables) {
-  [...t.heads, ...t.columns].forEach((h, i) => press(h, () => { // up, down, and as it was
+  [...t.heads, ...t.columns].forEach((h, i) => press(h, () => { // ascending, descending, then the original order
     [t.by, t.down] = t.by !== i ? [i, false] : t.down ? [-1, false] : [i, true];
     show(t);
   }));
@@ -99,12 +99,12 @@ function filter() {
   count.value = `${cells.filter(c => !c.e.hidden).length} of ${cells.length} cells`;
 }
 
-// Curves: those that are ticked, one picture a section, with their values under the pointer.
+// Curves: a plot in each section shows the ticked cells and their values at the pointer.
 const colours = ['#0b84c6', '#d55e00', '#009e73', '#c76b9f', '#b8860b', '#7a5cc6', '#5aa9e6', '#8a8f98'];
 const plots = [...new Set(cells.filter(c => c.e.dataset.curve).map(c => c.section))].map(section => {
   const p = { section, at: null, log: make('input', { type: 'checkbox' }), legend: make('ul'), canvas: make('div') };
   p.curves = cells.filter(c => c.section === section && c.e.dataset.curve).map(c => {
-    const tick = make('input', { type: 'checkbox', title: 'Show its curve', onclick: e => e.stopPropagation(), onchange: () => draw(p) });
+    const tick = make('input', { type: 'checkbox', title: 'Show curve', onclick: e => e.stopPropagation(), onchange: () => draw(p) });
     c.e.querySelector('summary').prepend(tick);
     return { c, tick, name: text(c.e.querySelector('summary span')), points: c.e.dataset.curve.split(' ').map(w => w.split(':').map(Number)) };
   });
@@ -112,8 +112,8 @@ const plots = [...new Set(cells.filter(c => c.e.dataset.curve).map(c => c.sectio
   p.log.onchange = () => draw(p);
   p.figure = make('figure', { className: 'plot' },
     make('p', {}, make('b', { textContent: 'Test accuracy (%) along updates. ' }), 'Tick cells, or ',
-      make('button', { textContent: 'show 8 of those below', onclick: () => pick(8) }), ' ', make('button', { textContent: 'none', onclick: () => pick(0) }), ' ',
-      make('label', {}, p.log, ' logarithmic updates')), p.canvas, p.legend);
+      make('button', { textContent: 'show the first 8', onclick: () => pick(8) }), ' ', make('button', { textContent: 'none', onclick: () => pick(0) }), ' ',
+      make('label', {}, p.log, ' logarithmic axis')), p.canvas, p.legend);
   p.curves[0].c.e.before(p.figure);
   const point = e => { const box = p.canvas.firstChild?.getBoundingClientRect(); if (box) { p.at = e.clientX - box.left; draw(p); } };
   p.canvas.addEventListener('pointermove', point);
@@ -161,7 +161,7 @@ for (const img of all('figure img')) {
   press(img, () => { large.replaceChildren(img.cloneNode()); large.firstChild.loading = 'eager'; large.showModal(); });
 }
 
-// A link to every cell, and a way to the one that a link names.
+// Every cell gets a link to itself. A link opens its cell.
 for (const c of cells) c.e.querySelector('summary').append(make('a', { href: '#' + encodeURIComponent(c.e.id), textContent: '#', title: 'Link to this cell' }));
 const arrive = () => {
   const e = document.getElementById(decodeURIComponent(location.hash.slice(1)));

@@ -68,8 +68,8 @@ func (r *Results) cellView(c *CellRuns, dir string) cellView {
 // pagePoints bounds the points of a curve on the page.
 const pagePoints = 30
 
-// curve writes the mean accuracy of a cell along its updates. It is "" if the traces have
-// fewer than two points.
+// curve returns the mean accuracy of a cell along its updates, or "" if the traces have fewer than
+// two points.
 func (r *Results) curve(c *CellRuns, metric string) string {
 	points := (&figureBuilder{r: r}).trace(c, "update", metric)
 	if len(points) < 2 {
@@ -82,7 +82,7 @@ func (r *Results) curve(c *CellRuns, metric string) string {
 	return strings.Join(words, " ")
 }
 
-// anchor is the target of links to a cell on the page.
+// anchor returns the target of links to a cell on the page.
 func (r *Results) anchor(c *CellRuns) string {
 	words := []string{r.stem()}
 	for _, a := range sortedAxes(c.Cell.Point) {
@@ -95,7 +95,7 @@ func (r *Results) anchor(c *CellRuns) string {
 
 var unlinkable = regexp.MustCompile(`[^\pL\pN.-]+`)
 
-// linkTo is the link to a file from a page in a folder. It is "" for files outside of the
+// linkTo returns the link to a file from a page in a folder. It returns "" for files outside the
 // folder, because the folder may be moved.
 func linkTo(dir, file string) string {
 	path, err := filepath.Rel(dir, file)
@@ -114,7 +114,7 @@ func beginning(s string, most int) string {
 	return strings.Join(lines, "\n")
 }
 
-// accuracyOf names the accuracy that the table shows of a cell, by default the test accuracy.
+// accuracyOf returns the accuracy that the table shows for a cell, by default the test accuracy.
 func (r *Results) accuracyOf(c *experiment.Cell) string {
 	if r.Spec.Table == nil {
 		return "test_acc"
@@ -130,7 +130,8 @@ func (r *Results) accuracyOf(c *experiment.Cell) string {
 	return name
 }
 
-// Repeat is the command that computes a cell. If the cell has records, the command verifies one.
+// Repeat returns the command that computes a cell or, if the cell has records, verifies one of
+// them.
 func (r *Results) Repeat(cell *CellRuns) string {
 	exp, only := Selection(r.Spec, cell.Cell)
 	command := fmt.Sprintf("go run . %s -seeds %d -only '%s'", exp, cell.Cell.Seeds, only)
@@ -140,7 +141,8 @@ func (r *Results) Repeat(cell *CellRuns) string {
 	return command
 }
 
-// Selection returns the flags that name an experiment, and the filter that selects one of its cells.
+// Selection returns the flags that name an experiment, and the filter that selects one of its
+// cells.
 func Selection(s *experiment.Spec, c *experiment.Cell) (exp, only string) {
 	exp = "-exp " + s.Name
 	if filepath.ToSlash(filepath.Dir(s.File)) != "experiments" {
@@ -158,7 +160,7 @@ func Selection(s *experiment.Spec, c *experiment.Cell) (exp, only string) {
 	return exp, strings.Join(filter, " ")
 }
 
-// pictureOf shows the picture of a record, nil if it has none in the folder of the page.
+// pictureOf returns the picture of a record, or nil if the folder of the page has none.
 func pictureOf(run Run, dir string) *pictureView {
 	path := linkTo(dir, run.Record.Preview())
 	b, err := run.Record.Picture()

@@ -10,10 +10,10 @@ import (
 	"dgkip/harness/stats"
 )
 
-// pairs is the table of differences seed by seed. Every row compares the columns with their
-// controls, if the spec names controls. If not, every league compares its best with its
-// second, or its only ranked column with the unranked ones. The table is nil if no two
-// columns have two seeds in common.
+// pairs returns the table of differences, seed by seed. Every row compares columns with their
+// controls if the spec names controls. Otherwise it compares, in every league, the best with the
+// second, or the only ranked column with the unranked ones. The table is nil if no two columns
+// share two seeds.
 func (r *Results) pairs() *sheet.Sheet {
 	g := r.layout()
 	q := about(g.t.Value)
@@ -51,7 +51,7 @@ func (r *Results) pairs() *sheet.Sheet {
 	return s
 }
 
-// pairsCSV has the numbers of that table with all digits, in the same unit.
+// pairsCSV returns the numbers of the table of pairs with all digits, in the same unit.
 func (r *Results) pairsCSV() []byte {
 	g := r.layout()
 	lines := [][]string{slices.Clone(g.rowAxes)}
@@ -69,14 +69,14 @@ func (r *Results) pairsCSV() []byte {
 	return sheet.CSV(lines)
 }
 
-// difference is one column of a row less another, over the seeds that both have.
+// difference is one column of a row minus another, over the seeds that both have.
 type difference struct {
 	row group
 	pair
 	stats.Summary
 }
 
-// differences compares all pairs with two seeds in common, row by row.
+// differences returns the differences of all pairs that share two seeds, row by row.
 func (g tableLayout) differences(q metric) []difference {
 	var out []difference
 	for _, row := range g.rows {
@@ -108,7 +108,7 @@ type pair struct {
 	ranked bool // they are best and second
 }
 
-// opponents are the pairs of columns to compare in a row.
+// opponents returns the pairs of columns to compare in a row.
 func (g tableLayout) opponents(row group, q metric) []pair {
 	if g.t.Against != nil {
 		return g.declared(row)
@@ -151,7 +151,7 @@ func (g tableLayout) opponents(row group, q metric) []pair {
 	return out
 }
 
-// declared are the pairs that the spec names.
+// declared returns the pairs that the spec names.
 func (g tableLayout) declared(row group) []pair {
 	var out []pair
 	for _, x := range g.columns {

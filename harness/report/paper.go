@@ -23,13 +23,13 @@ import (
 //	                  records/date, records/commit
 //	\vals{NAMES}      several numbers, as cells of a table: a/(b c)/(1 10) means
 //	                  a/b/1, a/b/10, a/c/1 and a/c/10
-//	\gentable{NAME}   a table: an experiment, for the further tables with -reproduced,
-//	                  -verdicts, -pairs or -claims; or "claims", of all experiments
+//	\gentable{NAME}   a table: an experiment, followed by -reproduced, -verdicts, -pairs or
+//	                  -claims for its further tables; or "claims", of all experiments
 //	\genfigure{NAME}  a figure: an experiment, a hyphen and the figure's name
 type Uses struct {
 	Numbers, Tables, Figures []string
 
-	// Rows are the arguments of \vals that have lists. Numbers has the expanded names.
+	// Rows are the arguments of \vals that contain lists. Numbers has the expanded names.
 	Rows []string
 
 	// Dangling are references to labels that neither the document nor the report has.
@@ -225,8 +225,8 @@ func similar(name string, all []Number) string {
 	return ""
 }
 
-// records are numbers about the records that the document rests on: their count, the hours they
-// took, how many come from a modified program, and the date and commit of the newest.
+// records returns numbers about the records behind the document: their count, the hours they took,
+// the number that a modified program computed, and the date and commit of the newest.
 func (p *paper) records() []Number {
 	var last *store.Record
 	wall, modified := map[string]float64{}, map[string]bool{} // by key
@@ -294,7 +294,7 @@ func (p *paper) table(name string) {
 	p.w.put(name+".tex", s.Latex(source))
 }
 
-// claims is the table of the claims of all experiments, with its source.
+// claims returns the table of the claims of all experiments, with its source.
 func (p *paper) claims() (*sheet.Sheet, string) {
 	var all []*Results
 	var sources []string
@@ -307,7 +307,7 @@ func (p *paper) claims() (*sheet.Sheet, string) {
 }
 
 // drop removes files of an earlier report that this one does not write. The name comes from the
-// document, and may be any text.
+// document and may be any text.
 func (p *paper) drop(name string, kinds ...string) {
 	for _, kind := range kinds {
 		if file := name + kind; file == filepath.Base(file) && !slices.Contains(p.w.files, filepath.Join(p.w.dir, file)) {

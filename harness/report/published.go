@@ -14,8 +14,8 @@ import (
 // toleranceText explains the tolerance of judge.
 const toleranceText = "The tolerance is twice the combined error of the two numbers: their standard deviations over seeds, and the sampling error of the test images. It is at least one test image, and half a unit of the last published digit is added. An experiment may declare another tolerance."
 
-// reproduced is the table of published numbers, each with ours and their difference below.
-// It is nil if there are no published numbers.
+// reproduced returns the table of published numbers, with ours and the difference below each. It
+// returns nil if there are no published numbers.
 func (r *Results) reproduced() *sheet.Sheet {
 	if len(r.Published) == 0 {
 		return nil
@@ -78,7 +78,7 @@ func (r *Results) reproduced() *sheet.Sheet {
 	return s
 }
 
-// theirs is the published number.
+// theirs returns the published number as an entry.
 func (x Comparison) theirs() sheet.Entry {
 	e := sheet.Text(x.Ours.format(x.Published.Mean, 2))
 	if x.Published.HasSpread {
@@ -87,7 +87,7 @@ func (x Comparison) theirs() sheet.Entry {
 	return e
 }
 
-// verdict is the difference with its verdict.
+// verdict returns the difference and its verdict as an entry.
 func (x Comparison) verdict() sheet.Entry {
 	e := sheet.Text(x.differenceText())
 	switch {
@@ -117,7 +117,7 @@ func (r *Results) sources() []string {
 	return out
 }
 
-// publishedNotes explain how to read a comparison.
+// publishedNotes returns notes on how to read a comparison.
 func (r *Results) publishedNotes() []string {
 	var notes, unchecked []string
 	var times []*CellRuns
@@ -148,7 +148,7 @@ func (r *Results) publishedNotes() []string {
 	return notes
 }
 
-// comparisonCSV has a line for every published number, in published units.
+// comparisonCSV returns a line for every published number, in published units.
 func (r *Results) comparisonCSV() []byte {
 	axes := r.axes()
 	lines := [][]string{append(slices.Clone(axes), "metric", "source", "published", "published_sd", "ours", "ours_population_sd", "n_seeds", "test_images", "difference", "tolerance", "match", "reason", "published_family", "family", "checked")}
@@ -168,8 +168,8 @@ func (r *Results) comparisonCSV() []byte {
 	return sheet.CSV(lines)
 }
 
-// methodTally is the outcomes of the published accuracies of one method, or of all of the
-// sources' own methods.
+// methodTally counts the outcomes for the published accuracies of one method, or of all methods
+// that the sources call their own.
 type methodTally struct {
 	name, title string
 	tally
@@ -178,8 +178,8 @@ type methodTally struct {
 // ownMethods is the name of the row of the sources' own methods.
 const ownMethods = "own"
 
-// tallies counts published accuracies by method, and together for the sources' own methods, if
-// a source declares some.
+// tallies counts published accuracies by method. If sources declare methods as their own, the last
+// tally counts these together.
 func tallies(all []*Results) []methodTally {
 	var out []methodTally
 	var compared []Comparison
@@ -208,7 +208,8 @@ func tallies(all []*Results) []methodTally {
 	return out
 }
 
-// methodTitle is the method's own title if the column bears its name, else the title of the column.
+// methodTitle returns the method's own title if the column has its name, or else the column's
+// title.
 func methodTitle(r *Results, column string) string {
 	for _, c := range r.Cells {
 		if info := c.Cell.Method().Info(); c.Cell.Column == column && info.Name == column {
@@ -218,7 +219,7 @@ func methodTitle(r *Results, column string) string {
 	return r.valueTitle("method", column)
 }
 
-// tallySheet is the table of how many published accuracies are reproduced, by method.
+// tallySheet returns the table of how many published accuracies are reproduced, by method.
 func tallySheet(name, title string, rows []methodTally) *sheet.Sheet {
 	s := &sheet.Sheet{Name: name, Title: title, Heads: []string{"Method"}, Caption: "How many of our accuracies are within the tolerance of the published ones, higher, lower, or unstable (within it only because of our own spread)."}
 	var columns []Outcome
@@ -239,7 +240,7 @@ func tallySheet(name, title string, rows []methodTally) *sheet.Sheet {
 	return s
 }
 
-// verdicts is that table of one experiment, nil if it has no published accuracies.
+// verdicts returns the tally of one experiment, or nil if it has no published accuracies.
 func (r *Results) verdicts() *sheet.Sheet {
 	rows := tallies([]*Results{r})
 	if rows == nil {
@@ -250,7 +251,7 @@ func (r *Results) verdicts() *sheet.Sheet {
 	return s
 }
 
-// verdictsCSV has the numbers of that table.
+// verdictsCSV returns the numbers of the tally.
 func (r *Results) verdictsCSV() []byte {
 	line := []string{"method"}
 	for _, o := range outcomes {
@@ -267,8 +268,8 @@ func (r *Results) verdictsCSV() []byte {
 	return sheet.CSV(lines)
 }
 
-// TerminalVerdicts writes the table of several experiments together. It writes nothing if
-// they have no published accuracies.
+// TerminalVerdicts writes one tally for several experiments, and nothing if they have no published
+// accuracies.
 func TerminalVerdicts(w io.Writer, all []*Results, screen Screen) error {
 	rows := tallies(all)
 	if rows == nil {

@@ -15,7 +15,7 @@ import (
 // Load finds the records of an experiment, judges them and builds the tables.
 func Load(s *experiment.Spec, st *store.Store, o Options) *Results { return newReader(st).load(s, o) }
 
-// reader reads every record once, however many experiments share it.
+// reader reads every record once, no matter how many experiments share it.
 type reader struct {
 	st   *store.Store
 	runs map[string]Run // by key
@@ -43,7 +43,7 @@ func (x *reader) load(s *experiment.Spec, o Options) *Results {
 	return r
 }
 
-// furtherTables are the tables besides the main one, by the end of their names.
+// furtherTables are the tables other than the main one. Their names end with name.
 var furtherTables = []struct {
 	name string
 	make func(*Results) *sheet.Sheet // nil if there is nothing to show

@@ -5,8 +5,8 @@
 // (metric.go). Results become sheets (table.go, published.go, pairs.go, claims.go) and charts
 // (figure.go). Packages sheet and chart write these in every form.
 //
-// The package only summarises the records of a store. It uses no clock, no host and no order
-// of a map: the same records give the same bytes of every file.
+// The package only summarises the records of a store. Its files depend on neither the clock, the
+// host nor the order of a map: the same records give the same bytes.
 package report
 
 import "dgkip/harness/experiment"
@@ -21,8 +21,8 @@ type Options struct {
 	// of the whole experiment.
 	Only experiment.Filter
 
-	// Set are the settings that a command changed, as KEY=VALUE. Files of changed
-	// experiments have other names, too.
+	// Set lists settings changed by the command, as KEY=VALUE. The files of a changed
+	// experiment have other names, too.
 	Set []string
 
 	// plain leaves the profile out of file names.

@@ -16,14 +16,14 @@ type Results struct {
 	Spec  *experiment.Spec
 	Cells []*CellRuns // the selected ones, in the grid's order
 
-	// Problems tell, in words, what is missing from the report or looks wrong.
+	// Problems are messages about what is missing from the report or looks wrong.
 	Problems []string
 
 	Published []Comparison  // by metric, then in the order of the cells
 	Claims    []JudgedClaim // in the order of the experiment
 
 	options Options
-	machine string                   // the kind that most times were taken on
+	machine string                   // the kind of machine that took most of the times
 	data    map[string]store.Dataset // by name
 	traces  map[string]*store.Trace  // by key
 	sheets  []*sheet.Sheet           // the main one first; none without cells
@@ -45,12 +45,12 @@ type Run struct {
 	Failure *store.Failure // of a run without a record
 	Again   *store.Failure // of an attempt to compute the record again
 	Damage  error          // why the record cannot be read
-	Spoilt  error          // why files of the record cannot be read that hold none of its numbers
+	Spoilt  error          // why a file of the record without any of its numbers cannot be read
 
 	id string // equal in all cells that share the run
 }
 
-// state is shown in place of a number of the run, Blank if the run has a record.
+// state returns what to show in place of a number of the run, Blank if the run has a record.
 func (r Run) state() sheet.State {
 	switch {
 	case r.Record != nil:
@@ -63,7 +63,7 @@ func (r Run) state() sheet.State {
 	return sheet.NotRun
 }
 
-// only returns the cells and runs that a figure or a claim is about.
+// only returns the cells and runs that match the filter of a figure or a claim.
 func (r *Results) only(f experiment.Filter) []*CellRuns {
 	if f.Empty() {
 		return r.Cells
@@ -178,7 +178,7 @@ func (c *CellRuns) lost() int {
 	return n
 }
 
-// state is shown in place of a number of the cell, Blank if a run has a record.
+// state returns what to show in place of a number of the cell, Blank if a run has a record.
 func (c *CellRuns) state() sheet.State {
 	worst := sheet.NotRun
 	for _, r := range c.Runs {
@@ -207,7 +207,7 @@ func (c *CellRuns) values(metric string) (x []float64, seeds []uint64) {
 		for _, r := range c.done() {
 			x, seeds = append(x, iterations(r.Record)*each.Mean), append(seeds, r.Seed)
 		}
-		if len(x) > 0 && slices.Min(x) == slices.Max(x) { // one timing stands for all seeds
+		if len(x) > 0 && slices.Min(x) == slices.Max(x) { // all seeds share one timing
 			return x[:1], seeds[:1]
 		}
 		return x, seeds

@@ -11,19 +11,19 @@ import (
 	"dgkip/harness/report/sheet"
 )
 
-// tableBuilder makes the main table of an experiment.
+// tableBuilder builds the main table of an experiment.
 type tableBuilder struct {
 	tableLayout
-	lines    []metric // shown of a row, each in a line of its own
+	lines    []metric // a row has a line for each of them
 	families columnFamilies
-	ranked   []method.Family // those among which there is a best
+	ranked   []method.Family // families with ranked columns
 	out      sheet.Sheet
 
 	most     int          // seeds in the fullest cell
 	usual    int          // seeds in most of the cells that have a spread
-	single   bool         // a cell of one seed has no spread, and other cells have one
-	idle     int          // rows of which nothing has run
-	excluded map[int]bool // reasons in use
+	single   bool         // some cells have one seed and thus no spread, and others have one
+	idle     int          // rows left out because nothing has run
+	excluded map[int]bool // exclusions in use, whose reasons become notes
 	ahead    bool         // a best or second was chosen in a row that is incomplete
 }
 
@@ -54,7 +54,7 @@ func (r *Results) table() *sheet.Sheet {
 		}
 	}
 	b.usual = b.most
-	for n := b.most; n > 1; n-- { // of equals the larger
+	for n := b.most; n > 1; n-- { // in a tie the larger number counts
 		if cells[n] > cells[b.usual] {
 			b.usual = n
 		}
@@ -73,7 +73,7 @@ func (r *Results) table() *sheet.Sheet {
 	return &b.out
 }
 
-// times are the metrics that have a line of their own under each row.
+// times returns the metrics of time that have a line of their own in each row.
 func (b *tableBuilder) times() (names []string) {
 	if b.t.Time && b.t.Value != secondsPerIteration {
 		names = append(names, secondsPerIteration)
@@ -92,7 +92,7 @@ func (b *tableBuilder) begun(row group) bool {
 	})
 }
 
-// row makes one line of the table.
+// row returns one line of the table.
 func (b *tableBuilder) row(at group, line int) sheet.Row {
 	q := b.lines[line]
 	out := sheet.Row{Heads: b.r.headsOf(b.rowAxes, at)}
@@ -128,9 +128,10 @@ func (b *tableBuilder) row(at group, line int) sheet.Row {
 // median difference between MNIST and Fashion-MNIST, which take the same work.
 const timeNoise = 0.07
 
-// places ranks values within their leagues: 1 for the best, 2 for the second. Values are
-// compared with all digits, and times up to their noise. Two best leave no second. A value
-// alone in its league has no place, and neither has a metric without a direction.
+// places ranks values within their leagues: 1 for the best, 2 for the second, 0 for the rest.
+// Values are compared with all digits, but times up to their noise. If two are best, none is
+// second. There are no places for a value alone in its league, nor for a metric without a
+// direction.
 func places(means []*float64, leagues []string, of metric) []int {
 	out := make([]int, len(means))
 	if of.better == unranked {
@@ -170,7 +171,7 @@ func places(means []*float64, leagues []string, of metric) []int {
 	return out
 }
 
-// entry makes one entry of a line, and returns the cell that it shows.
+// entry returns one entry of a line, and the cell that it shows.
 func (b *tableBuilder) entry(row, column group, line int) (sheet.Entry, Cell) {
 	c := b.at(row, column)
 	if c == nil {
@@ -199,7 +200,7 @@ func (b *tableBuilder) entry(row, column group, line int) (sheet.Entry, Cell) {
 	switch {
 	case isTime(q.name):
 	case x.N == 1 && b.most > 1 && spread != "none":
-		b.single = true // it shows no spread, and a note explains that
+		b.single = true // a note explains why it has no spread
 	case x.N != b.usual:
 		e.N = x.N
 	}
@@ -210,7 +211,7 @@ func (b *tableBuilder) entry(row, column group, line int) (sheet.Entry, Cell) {
 	return e, x
 }
 
-// cutMark is on values of cells that cutShort selects.
+// cutMark marks values of cells with a schedule that is cut short.
 var cutMark = sheet.Mark{Sign: "¶", Text: "cut short: fewer iterations than the authors of the method use."}
 
 // cutShort reports whether a cell has fewer iterations, or updates, than the authors of

@@ -26,7 +26,7 @@ func (r *Results) Terminal(w io.Writer, screen Screen) error {
 	return s.Terminal(w, screen.Width)
 }
 
-// furtherNotes compare with the published numbers, and list the further tables.
+// furtherNotes returns a comparison with the published numbers, and the names of further tables.
 func (r *Results) furtherNotes() []string {
 	if n, _ := r.progress(); n[sheet.Blank] == 0 {
 		return nil
@@ -49,7 +49,7 @@ func (r *Results) furtherNotes() []string {
 	return out
 }
 
-// hereNote counts the records from this machine, unless all are.
+// hereNote counts the records from this machine, unless all come from it.
 func (r *Results) hereNote(host string) []string {
 	if host == "" {
 		return nil
@@ -85,8 +85,8 @@ func (r *Results) TerminalChecks(w io.Writer, screen Screen) error {
 	return nil
 }
 
-// Failures lists, in words, the claims that fail on our records, and the published numbers
-// that ours are worse than by more than the tolerance, where no deviation gives a reason.
+// Failures returns a message for every claim that fails on our records, and for every number of
+// ours that is worse than published by more than the tolerance, unless a deviation gives a reason.
 func (r *Results) Failures() []string {
 	var out []string
 	for _, j := range r.Claims {
@@ -103,8 +103,7 @@ func (r *Results) Failures() []string {
 	return out
 }
 
-// Checks counts the claims and published numbers that were judged, and those that wait for
-// runs.
+// Checks counts the claims and published numbers that are judged, and those that wait for runs.
 func (r *Results) Checks() (judged, open int) {
 	for _, j := range r.Claims {
 		if j.Ours.Verdict() == Open {

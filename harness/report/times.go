@@ -10,8 +10,7 @@ import (
 	"dgkip/harness/store"
 )
 
-// timeMark is on times that do not compare with the rest of a report. Such times are never
-// ranked.
+// timeMark marks times that cannot be compared with the rest of a report. They are never ranked.
 var timeMark = sheet.Mark{Sign: "*", Text: "not timed on an idle machine of the kind named below, so neither comparable nor ranked."}
 
 // timeBy takes the times of cells from another experiment, which runs them for a short
@@ -35,9 +34,9 @@ func (c *CellRuns) timed() []Run {
 	return c.ownTimes()
 }
 
-// ownTimes lists the cell's own runs with a time: the runs on an idle machine, or else all.
-// They are of the same kind of machine as the first, because a mean over machines is the time
-// of no machine.
+// ownTimes lists the cell's own runs with a time: those on an idle machine or, if there are none,
+// the others. All ran on the same kind of machine as the first of them, because a mean over
+// different machines would be the time of none.
 func (c *CellRuns) ownTimes() []Run {
 	for _, wanted := range []bool{true, false} {
 		var out []Run
@@ -54,10 +53,10 @@ func (c *CellRuns) ownTimes() []Run {
 	return nil
 }
 
-// idle reports whether a run had a machine to itself. It had not if other runs shared the
-// machine, if it moved between machines, or if it got less than half of the processor time
-// of its threads. The last rule does not apply to runs that ran at the same time in one
-// process, because their processor time is counted together.
+// idle reports whether a run had a machine to itself. It did not if other runs shared the machine,
+// if the run moved between machines, or if it got less than half of the processor time of its
+// threads. The last rule does not apply to runs that share a process, whose processor time is
+// counted together.
 func idle(p store.Provenance) bool {
 	var most float64
 	for _, s := range p.Sessions {
@@ -66,8 +65,8 @@ func idle(p store.Provenance) bool {
 	return !p.Timing.Shared && p.Timing.Hosts <= 1 && (p.Shared || p.CPU >= most/2)
 }
 
-// machineOf describes the kinds of machines that a run ran on, as far as they matter to
-// its time: processor, vector unit and threads.
+// machineOf describes the kinds of machines that a run ran on by what matters to its time:
+// processor, vector unit and threads.
 func machineOf(p store.Provenance) string {
 	var kinds []string
 	for _, s := range p.Sessions {
@@ -83,8 +82,7 @@ func machineOf(p store.Provenance) string {
 	return strings.Join(kinds, "; ")
 }
 
-// mainMachine is the kind of machine that most times of some cells were taken on while it
-// was idle.
+// mainMachine returns the kind of machine that, while idle, took most of the times of some cells.
 func mainMachine(cells []*CellRuns) string {
 	var kinds []string // in the order of the cells
 	times := map[string]int{}
@@ -108,7 +106,7 @@ func (r *Results) comparableTime(p store.Provenance) bool {
 	return idle(p) && machineOf(p) == r.machine
 }
 
-// oneIdleMachine reports whether all times of some cells compare with each other.
+// oneIdleMachine reports whether all times of some cells can be compared with each other.
 func oneIdleMachine(cells []*CellRuns) bool {
 	kinds := map[string]bool{}
 	for _, c := range cells {
@@ -122,7 +120,7 @@ func oneIdleMachine(cells []*CellRuns) bool {
 	return len(kinds) <= 1
 }
 
-// timeNotes explain where the times of some cells come from.
+// timeNotes returns notes on where the times of some cells come from.
 func (r *Results) timeNotes(cells []*CellRuns) (notes []string) {
 	source, own, some := "", false, false
 	for _, c := range cells {

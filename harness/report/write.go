@@ -18,19 +18,19 @@ type Report struct {
 	Results  []*Results // one for every experiment
 	Files    []string   // written, or unchanged
 	Page     string     // the page among the files
-	Problems []string   // what stood in the way of a complete report
+	Problems []string   // what is missing from the report or looks wrong
 	LeftOut  []error    // why files were not written
 }
 
-// Write writes tables/, figures/ and index.html in a folder, from the records in the store.
-// Every file is replaced as a whole. Files that were not written by this program stay.
+// Write writes tables/, figures/ and index.html into a folder, from the records in the store. It
+// replaces whole files, and leaves files alone that this program did not write.
 //
-// The name of a file is that of the experiment, with the profile unless it is the default, and
-// with an ending: none for the table, -reproduced, -verdicts, -pairs and -claims for the further
-// tables, -runs for the numbers of all runs, -comparison for the published numbers, and the name
-// of a figure. Before the ending there is -selection with o.Only and -set with o.Set, and the page
-// is then index-selection.html: the files of the whole experiment stay. Files of tables and
-// figures without content are removed.
+// A file name begins with the experiment, followed by the profile unless it is the default. The
+// main table adds nothing to it. Further tables add -reproduced, -verdicts, -pairs or -claims, the
+// numbers of all runs add -runs, the published numbers -comparison, and a figure adds its name.
+// With o.Set and o.Only, -set and -selection come first, and the page is index-selection.html, so
+// that the files of the whole experiment stay. Files of tables and figures without content are
+// removed.
 func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*Report, error) {
 	x, out := newReader(st), &Report{}
 	for _, s := range specs {
@@ -51,7 +51,7 @@ func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*R
 	w.write()
 	out.Files, out.LeftOut = w.files, w.leftOut
 	if !slices.Contains(w.files, out.Page) {
-		out.Page = "" // it is another's
+		out.Page = "" // the file there belongs to another program
 	}
 	for _, r := range out.Results {
 		out.Problems = with(out.Problems, r.Problems...)
@@ -59,7 +59,7 @@ func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*R
 	return out, w.err
 }
 
-// written is an experiment, ready to be written.
+// written is what an experiment contributes to the report.
 type written struct {
 	*writer
 	section section
@@ -176,8 +176,8 @@ func (w *writer) put(name string, content []byte) {
 	w.puts = append(w.puts, output{name, w.of, content})
 }
 
-// remove adds a file of an earlier report to remove. A CSV file is only removed if it has columns
-// of the given content.
+// remove adds a file of an earlier report to remove. A CSV file is only removed if it has some
+// columns of the given content.
 func (w *writer) remove(name string, like []byte) {
 	w.removed = append(w.removed, output{name, w.of, like})
 }

@@ -113,7 +113,7 @@ func (c *Chart) Paint(dc draw.Canvas) {
 	}
 }
 
-// labels returns the room for the labels of vertical axes and for titles. gonum/plot would centre
+// labels returns the space for the labels of vertical axes and for titles. gonum/plot would centre
 // its own labels on the canvas instead of the axes, and move the axes.
 func (c *Chart) labels() (side, top, between vg.Length) {
 	for i, row := range c.Rows {
@@ -179,7 +179,7 @@ func (p *Panel) placed(s Series, ranges map[*Axis]*extent) Series {
 	return s
 }
 
-// scale sets range and ticks of an axis of a plot.
+// scale sets the range and the ticks of an axis of a plot.
 func scale(to *plot.Axis, a *Axis, e *extent) {
 	to.Min, to.Max = e.min, e.max
 	to.Padding, to.Tick.Length = 0, 3

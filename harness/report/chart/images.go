@@ -50,8 +50,8 @@ func Mosaic(lines [][]image.Image, side, gap int) *image.RGBA {
 	return out
 }
 
-// Sizes in points, and of images in pixels: 224 is a multiple of 28 and of 32. A block is a pixel of
-// a 32x32 image.
+// Sizes: of images in pixels, of the rest in points. A block is one pixel of a 32x32 image, and the
+// side is a multiple of 28, too.
 const (
 	block               = 7
 	pixelSide, pixelGap = 32 * block, 2 * block
@@ -59,13 +59,13 @@ const (
 	titleRoom           = 14
 )
 
-// room is the room in points for names, columns and rows, and the size of a pixel.
+// room is the space in points for names, columns and rows, and the size of a pixel.
 type room struct {
 	side, pixel   vg.Length
 	columns, rows []vg.Length
 }
 
-// of returns the room for a number of images side by side.
+// of returns the space for a number of images side by side.
 func (r room) of(images int) vg.Length {
 	return r.pixel * vg.Length(max(0, images*(pixelSide+pixelGap)-pixelGap))
 }
@@ -85,9 +85,9 @@ func (m *Images) measure() room {
 	for _, n := range across {
 		all += max(1, n)
 	}
-	// As wide as the text, up to a useful size.
+	// The picture is as wide as the text, unless its images would get too large.
 	r.pixel = min(40, (widths[2]-r.side-2*margin-gutter*vg.Length(len(across)-1))/vg.Length(all)) / (pixelSide + pixelGap)
-	// Blocks are whole dots, so that all pixels of a 32x32 image look alike.
+	// A block covers whole dots, so that all pixels of a 32x32 image look alike.
 	if dots := math.Floor(r.pixel.Dots(dpi) * block); dots > 0 {
 		r.pixel = vg.Length(dots/block) * vg.Inch / dpi
 	}
@@ -117,8 +117,7 @@ func (m *Images) Size() (w, h vg.Length) {
 	return w, h
 }
 
-// Paint implements Picture. It draws all images as one image, because a PDF stores several images in
-// the order of a map.
+// Paint implements Picture. It draws all tiles as one image, whose pixels share a grid.
 func (m *Images) Paint(dc vgdraw.Canvas) {
 	blank(dc)
 	r := m.measure()
@@ -155,7 +154,7 @@ func (m *Images) Paint(dc vgdraw.Canvas) {
 	}
 }
 
-// each visits the tiles with their place, right of and below the names, and their room.
+// each visits the tiles with their position, measured from the first tile, and their size.
 func (m *Images) each(r room, visit func(t Tile, x, y, w, h vg.Length)) {
 	var y vg.Length
 	for j, h := range r.rows {

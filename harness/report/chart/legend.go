@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// legend holds lines of entries above the panels. The legend of gonum/plot is a single column inside
-// a panel.
+// legend holds lines of entries above the panels. gonum/plot only offers a single column inside a
+// panel.
 type legend [][]entry
 
 type entry struct {
@@ -34,8 +34,8 @@ func (l legend) height() vg.Length {
 	return legendLine*vg.Length(len(l)) + 5
 }
 
-// legend collects the names of series in as few lines as fit the width, of similar length. A single
-// series has no legend.
+// legend collects the names of series in as few lines as fit the width, and makes them similarly
+// long. A single series has no legend.
 func (c *Chart) legend(width vg.Length) legend {
 	series := c.Keys
 	for _, row := range c.Rows {

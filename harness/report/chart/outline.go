@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// outlined draws text as shapes, so that a figure looks the same if its font is missing. In a PDF this
-// takes a tenth of the room of the whole font, which could only be embedded completely. It also
-// allows every character of the font, not only those of one code page.
+// outlined draws text as shapes, so that a figure does not need its font. In a PDF the shapes take
+// a tenth of the space of the font, which could only be embedded as a whole. They also allow every
+// character of the font instead of one code page.
 type outlined struct{ rounding }
 
 // FillString implements vg.Canvas.

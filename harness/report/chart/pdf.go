@@ -16,8 +16,8 @@ import (
 	"dgkip/harness/deflate"
 )
 
-// pdf is a canvas whose file depends only on the drawing. The files of vgpdf also depend on the order
-// of a map and on the release of Go, whose compression changes.
+// pdf is a canvas whose file depends only on the drawing. Files of vgpdf also depend on the order
+// of a map and on the compression in the release of Go.
 type pdf struct {
 	w, h   vg.Length
 	page   bytes.Buffer
@@ -102,7 +102,8 @@ func (c *pdf) Pop() {
 	c.op("Q", 0)
 }
 
-// Stroke implements vg.Canvas. It draws nothing for width 0, which in a PDF means the thinnest line.
+// Stroke implements vg.Canvas. It draws nothing for width 0, which in a PDF means the thinnest
+// line.
 func (c *pdf) Stroke(p vg.Path) {
 	if c.width[len(c.width)-1] > 0 {
 		c.path(p)
@@ -138,7 +139,7 @@ func (c *pdf) path(path vg.Path) {
 			parts := max(1, math.Ceil(math.Abs(p.Angle)/(math.Pi/2)))
 			step := p.Angle / parts
 			k := 4. / 3 * math.Tan(step/4)
-			// on returns the point at an angle, shifted along the tangent.
+			// on returns the point of the circle at an angle, shifted along the tangent.
 			on := func(angle, along float64) (x, y float64) {
 				sin, cos := math.Sincos(angle)
 				return px + float64(p.Radius)*(cos-along*sin), py + float64(p.Radius)*(sin+along*cos)
@@ -158,7 +159,7 @@ func (c *pdf) path(path vg.Path) {
 	}
 }
 
-// FillString implements vg.Canvas. Text arrives as outlines.
+// FillString implements vg.Canvas. It panics, because outlined turns all text into paths.
 func (c *pdf) FillString(plotfont.Face, vg.Point, string) { panic("chart: text is not outlined") }
 
 // DrawImage implements vg.Canvas.

@@ -58,7 +58,7 @@ func (c *Chart) ranges() map[*Axis]*extent {
 	return out
 }
 
-// bars makes room for bars. They begin at 0, unless their differences would then be invisible.
+// bars extends the range for bars. They begin at 0, unless this would hide their differences.
 func (e *extent) bars() {
 	if e.min > 0.6*e.max && e.min > 0 && e.max > e.min {
 		step := math.Pow10(int(math.Floor(math.Log10(e.max - e.min))))
@@ -75,8 +75,9 @@ func (e *extent) bars() {
 // Broken reports whether bars on this axis begin above 0.
 func (c *Chart) Broken(a *Axis) bool { return !a.Log && c.ranges()[a].min > 0 }
 
-// finish makes a non-empty range with some room around the values. For a logarithmic axis it holds
-// logarithms, because gonum/plot misplaces the labels of its own logarithmic axes.
+// finish makes the range non-empty, with a margin around the values. The range of a logarithmic
+// axis becomes one of logarithms, because gonum/plot misplaces the labels of its own logarithmic
+// axes.
 func (e *extent) finish(log bool) {
 	switch {
 	case log && !(e.max > 0):
@@ -132,8 +133,8 @@ func (a *Axis) at(v float64, e *extent) float64 {
 	return v
 }
 
-// logTicks returns the logarithms of powers of ten, and of 2 to 9 times them. If powers of ten are
-// few, some of the other ticks have labels too.
+// logTicks returns the logarithms of the powers of ten and of their multiples by 2 to 9. Powers of
+// ten have labels; if they are few, some multiples have labels too.
 func logTicks(low, high float64) []plot.Tick {
 	labelled, every := map[int]bool{1: true}, 1
 	switch decades := high - low; {

@@ -12,8 +12,8 @@ import (
 )
 
 // palette begins with the palette of Okabe and Ito, which people with any colour vision can
-// distinguish. The order puts the most different colours first. Yellow is left out, because thin
-// yellow lines are invisible on white.
+// distinguish. The most different colours come first. Yellow is left out, because thin yellow lines
+// are invisible on white.
 var palette = []color.NRGBA{
 	{0x00, 0x72, 0xB2, 0xFF}, // blue
 	{0xD5, 0x5E, 0x00, 0xFF}, // vermilion
@@ -36,7 +36,7 @@ var palette = []color.NRGBA{
 
 // Colours for other uses than series.
 const (
-	Grey = -1 // for parts that represent all colours
+	Grey = -1 // for legend entries that stand for all colours
 	Ink  = -2
 )
 
@@ -66,14 +66,15 @@ func soft(i int, alpha uint8) color.NRGBA {
 // shade returns the opacity of an area. It grows with the variant.
 func shade(variant int) uint8 { return uint8(min(0x30+0x28*variant, 0xA0)) }
 
-// tint returns a colour mixed with white, for opaque areas. The share of white grows with the variant.
+// tint returns a colour mixed with white, for opaque areas. The share of white grows with the
+// variant.
 func tint(i, variant int) color.NRGBA {
 	c := hue(i)
 	mix := func(v uint8) uint8 { return uint8((int(v)*(4-min(variant, 3)) + 255*min(variant, 3)) / 4) }
 	return color.NRGBA{mix(c.R), mix(c.G), mix(c.B), 0xFF}
 }
 
-// dash distinguishes lines of one colour, also when printed without colour.
+// dash distinguishes lines of one colour, even when printed in grey.
 func dash(i int) []vg.Length {
 	dashes := [][]vg.Length{nil, {4, 2}, {1.5, 1.5}, {5, 2, 1.5, 2}, {2.5, 1.5}}
 	return dashes[i%len(dashes)]

@@ -8,22 +8,23 @@ import (
 	"unicode/utf8"
 )
 
-// latexFallbacks replace commands of packages that a document may not load. They only use LaTeX itself,
-// and expand to commands that may follow the end of a row.
+// latexFallbacks replace commands of packages that a document may not load. They only use LaTeX
+// itself, and expand to commands that may follow the end of a row.
 const latexFallbacks = `\providecommand{\toprule}{\hline}\providecommand{\midrule}{\hline}\providecommand{\bottomrule}{\hline}%
 \providecommand{\cmidrule}[1]{\cline{#1}}\providecommand{\multirow}[3]{#3}%
 \ifdefined\resizebox\long\def\dgkipfit#1{\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{#1}}\else\long\def\dgkipfit#1{\scriptsize#1}\fi
 `
 
-// Limits of a float. latexLine is the number of characters of footnotesize in a line of an A4 page;
-// wider tables would have to shrink. The other limit is the rows of a page with caption and notes.
+// Limits of a float: latexLine characters of \footnotesize fit into a line of an A4 page, and
+// latexRows rows fit on a page with caption and notes.
 const (
 	latexLine = 118
 	latexRows = 30
 )
 
-// Latex returns the table as one float, or as several if one would fill more than a page. It looks best
-// with booktabs, graphicx and multirow, and compiles without them. Source names what the table shows.
+// Latex returns the table as one float, or as several if one would fill more than a page. It looks
+// best with booktabs, graphicx and multirow, and compiles without them. Source names the experiment
+// in a comment.
 func (s *Sheet) Latex(source string) []byte {
 	var b bytes.Buffer
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
@@ -157,8 +158,8 @@ func (s *Sheet) latexHeadings(b *bytes.Buffer) {
 	fmt.Fprintf(b, "%s \\\\\n\\midrule\n", strings.Join(cells, " & "))
 }
 
-// latexTitles returns the titles of the columns. If the table would be too wide, titles that are wider
-// than their column are split into two lines.
+// latexTitles returns the titles of the columns. If the table would be too wide, it splits titles
+// that are wider than their column into two lines.
 func (s *Sheet) latexTitles() []string {
 	if s.Prose || len(s.cuts(latexLine, s.Columns)) == 1 {
 		return s.Columns
@@ -205,7 +206,8 @@ func (e Entry) latex() string {
 	return t + latexMarks(e.Marks)
 }
 
-// latexMarks sets marks in a formula, because the fonts of formulas have outlines for all of them.
+// latexMarks sets marks in a formula, because only the fonts of formulas have outlines for all of
+// them.
 func latexMarks(marks string) string {
 	if marks == "" {
 		return ""
@@ -225,8 +227,8 @@ func (s *Sheet) latexColumns() string {
 	return b.String()
 }
 
-// latexBox sets text in a box of latexColumns with ragged lines. \raggedright would need a \par, which
-// adds an empty line, or would change the command that ends a row.
+// latexBox sets text in a box of latexColumns with ragged lines. \raggedright would need a \par,
+// which adds an empty line, or would change the command that ends a row.
 func (s *Sheet) latexBox(text string) string {
 	if s.Wide == nil || text == "" {
 		return text

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// LatexText escapes text for LaTeX, outside of mathematics. Characters that plain LaTeX lacks become
-// LaTeX commands.
+// LatexText escapes text for LaTeX, outside of formulas. Characters that LaTeX cannot read become
+// commands, or question marks if there is no command.
 func LatexText(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -5,7 +5,8 @@ import (
 	"unicode"
 )
 
-// Plain makes text safe for a terminal. Specs and records may be foreign, and must not move the cursor.
+// Plain replaces control characters by spaces, so that text from specs and records cannot move the
+// cursor of a terminal.
 func Plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {

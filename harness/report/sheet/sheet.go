@@ -1,7 +1,7 @@
 // Package sheet writes tables: for LaTeX, Markdown, CSV, HTML and the terminal.
 //
-// A Sheet holds plain text and is independent of records. Each output format escapes the text in its
-// own way.
+// A Sheet holds plain text and is independent of records. Each output format escapes the text in
+// its own way.
 package sheet
 
 import (
@@ -22,30 +22,29 @@ type Sheet struct {
 	Rows    []Row
 	Notes   []string // shown under the table
 
-	// Footnotes explain the marks of entries, and stand before the notes.
+	// Footnotes explain the marks of entries. They precede the notes.
 	Footnotes []Mark
 
-	// Merge is the number of leading columns in which equal neighbouring texts are shown
-	// only once.
+	// Merge is the number of leading columns in which equal neighbours are shown only once.
 	Merge int
 
-	// Prose reports that value columns hold text instead of numbers. Wide is then the
-	// share of the line width of every column, or nil if no column is long.
+	// Prose means that value columns hold text instead of numbers. Wide is then the share of
+	// the line width of every column, or nil if no column is long.
 	Prose bool
 	Wide  []float64
 
 	numbers int // of footnotes that have a number
 }
 
-// Ranking says which entries of a row stand out. Every form adds a sentence to the caption
+// Ranking describes which entries of a row stand out. Every format adds a sentence to the caption
 // on how it shows them.
 type Ranking struct {
 	Best, Second bool
 	Rules        []string // what else a reader has to know
 }
 
-// caption is the caption with the sentence on best and second, which a form shows as the
-// arguments say.
+// caption returns the caption with a sentence on best and second. The arguments describe how a
+// format shows these.
 func (s *Sheet) caption(best, second string) string {
 	text := ""
 	switch r := s.Ranking; {
@@ -61,7 +60,7 @@ func (s *Sheet) caption(best, second string) string {
 	return s.Caption + " " + strings.Join(append([]string{text}, s.Ranking.Rules...), "; ") + "."
 }
 
-// Group is a heading over the next N value columns, or "" for none.
+// Group is a heading over the next N value columns. An empty title means none.
 type Group struct {
 	Title string
 	N     int
@@ -100,7 +99,7 @@ type Entry struct {
 	N      int    // seeds, shown if above 0
 	Place  int    // 1 best, 2 second, 0 neither
 	Marks  string // references to notes and footnotes
-	Good   int    // 1 for a claim that holds, -1 for one that fails
+	Good   int    // 1 for a good verdict, -1 for a bad one, 0 for none
 	Link   string // link on a page; "" for none
 }
 
@@ -125,8 +124,8 @@ func (e Entry) Plain() string {
 // Mark is a sign behind an entry, explained by a text under the table.
 type Mark struct{ Sign, Text string }
 
-// Refer marks an entry and puts the text of the mark under the table. A mark without a
-// sign gets the next number. Entries with the same text share a mark.
+// Refer marks an entry and puts the text of the mark under the table. A mark without a sign gets
+// the next number. Marks with the same text share a sign.
 func (s *Sheet) Refer(e *Entry, m Mark) {
 	i := slices.IndexFunc(s.Footnotes, func(n Mark) bool { return n.Text == m.Text })
 	if i < 0 {
@@ -186,8 +185,8 @@ func (s *Sheet) slice(from, to int) *Sheet {
 	return &part
 }
 
-// Blocks returns the parts of the table that are shown below each other, each with the headings of its
-// rows. A block omits rows without entries.
+// Blocks returns the parts of the table that are shown below each other, each with the headings of
+// its rows. A block omits rows without entries.
 func (s *Sheet) Blocks() []*Sheet {
 	var out []*Sheet
 	from, at := 0, 0
@@ -211,7 +210,7 @@ func (s *Sheet) filled() *Sheet {
 	return s
 }
 
-// line is a row with the spans of its headings: the number of rows, or 0 if a heading continues from
+// line is a row with the spans of its headings, in rows. A span is 0 if the heading continues from
 // above. Level is the outermost heading that begins in the row.
 type line struct {
 	Row
@@ -239,8 +238,8 @@ func (s *Sheet) lines() []line {
 	return out
 }
 
-// rule returns the rule above a row: 2 for a rule over all columns, 1 for a rule beside the headings that
-// continue, 0 for none.
+// rule returns the rule above a row: 2 for one over all columns, 1 for one to the right of headings
+// that continue, 0 for none.
 func (s *Sheet) rule(i int, l line) int {
 	switch {
 	case i > 0 && l.Level == 0 && len(s.Heads) > 1:
@@ -251,8 +250,8 @@ func (s *Sheet) rule(i int, l line) int {
 	return 0
 }
 
-// fullTitles returns the titles of columns with their groups, for formats without headings over several
-// columns. Titles alone would not be unique there.
+// fullTitles returns the titles of columns for formats without headings over several columns.
+// Titles that are not unique begin with their group.
 func (s *Sheet) fullTitles() []string {
 	out := append([]string{}, s.Columns...)
 	if different := slices.Compact(slices.Sorted(slices.Values(out))); len(different) == len(out) {

@@ -45,8 +45,8 @@ func wide() *Sheet {
 	return s
 }
 
-// Entries with the same text share a footnote, whose number is a superscript everywhere. A note that begins
-// with a number is not a footnote.
+// Entries with the same text share a footnote, whose number is a superscript everywhere. A note
+// that begins with a number is not a footnote.
 func TestFootnotes(t *testing.T) {
 	s := &Sheet{Heads: []string{"D"}, Columns: []string{"a", "b", "c"}, Notes: []string{"2,000 updates."}}
 	cells := []Entry{Text("4"), Text("5"), Text("6")}
@@ -75,7 +75,8 @@ func TestFootnotes(t *testing.T) {
 	}
 }
 
-// A LaTeX row that begins with a bracket or an asterisk must not be read as an argument of the row end above.
+// A LaTeX row that begins with a bracket or an asterisk must not be read as an argument of the row
+// end above.
 func TestRowsThatLookLikeArguments(t *testing.T) {
 	s := &Sheet{Heads: []string{"D"}, Columns: []string{"c"}}
 	for _, head := range []string{"[b] Robes", "*b", "plain"} {
@@ -140,8 +141,8 @@ func TestSpans(t *testing.T) {
 	}
 }
 
-// A table that is too wide becomes several, split between groups of columns. A table that is too long
-// becomes several floats with one number.
+// A table that is too wide becomes several, split between groups of columns. A table that is too
+// long becomes several floats with one number.
 func TestLatexFits(t *testing.T) {
 	s := &Sheet{Title: "T", Heads: []string{"Data"}, Merge: 1}
 	for _, g := range []string{"one", "two", "three"} {

@@ -12,8 +12,8 @@ import (
 	"github.com/olekukonko/tablewriter/tw"
 )
 
-// Terminal writes the table for reading. A table wider than width is split. Ranks are shown by bold and
-// underlined text. Width 0 means a file: it has no limit, and ranks are shown by signs.
+// Terminal writes the table as text. It splits a table wider than width, and shows ranks by bold
+// and underlined text. Width 0 means a file, without limit and with signs for ranks.
 func (s *Sheet) Terminal(w io.Writer, width int) error {
 	var b bytes.Buffer
 	style := width > 0
@@ -134,7 +134,7 @@ func (e Entry) terminal(style bool) string {
 	return t
 }
 
-// split splits the table into its blocks, and these into tables that fit a width.
+// split splits the table into its blocks, and these into tables that fit the width.
 func (s *Sheet) split(width int) []*Sheet {
 	var out []*Sheet
 	for _, block := range s.Blocks() {
@@ -160,7 +160,8 @@ func (s *Sheet) fit(width int) []*Sheet {
 	return out
 }
 
-// cuts returns the columns at which to split for a width, if possible between two groups of columns.
+// cuts returns the columns before which to split the table for a width, and the number of columns.
+// It cuts between groups of columns where possible.
 func (s *Sheet) cuts(width int, titles []string) []int {
 	column := func(title string, text func(Row) string) int {
 		w := 0
@@ -189,7 +190,7 @@ func (s *Sheet) cuts(width int, titles []string) []int {
 			group = to
 		}
 		w := column(titles[to], func(r Row) string { return r.Cells[to].terminal(false) })
-		for to > from && total+w > width { // repeated, because the rest may be too wide as well
+		for to > from && total+w > width { // the part after the cut may still be too wide
 			cut := to
 			if group > from {
 				cut = group
