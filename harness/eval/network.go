@@ -11,6 +11,7 @@ package eval
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/gob"
 	"errors"
@@ -47,7 +48,9 @@ type Network struct {
 	Momentum  float64 `toml:"momentum" min:"0" max:"0.9999"` // of descent
 	Decay     float64 `toml:"decay" min:"0"`                 // of the weights
 
-	method.TrainedNets // width, norm, first_pad
+	Kind               string `toml:"kind,omitzero"`                   // of network, such as "res"; "" means the cell's
+	Depth              int    `toml:"depth,omitzero" min:"0" max:"16"` // blocks; 0 means the cell's, or the default of another kind
+	method.TrainedNets        // width, norm, first_pad
 
 	// Augment is a strategy as augment.New knows it: "dsa", with 1000 epochs, is how
 	// sets made by DSA are scored, and "dc" how those of digits made by DC are.
@@ -57,6 +60,9 @@ type Network struct {
 // Check implements method.Checker.
 func (n *Network) Check() error {
 	err := method.Positive("rate", n.Rate, "0.01 is usual")
+	if n.Kind != "" {
+		err = errors.Join(err, (method.Model{Kind: n.Kind}).Check())
+	}
 	if _, wrong := augment.New(n.Augment, false); wrong != nil {
 		err = errors.Join(err, &method.BadSetting{Key: "augment", Why: wrong.Error()})
 	}
@@ -80,6 +86,10 @@ func (n *Network) Info() method.ProtocolInfo {
 
 // Net returns the network that is trained on images of a size.
 func (n *Network) Net(m method.Model, h, w, c, classes int) (*nn.Net[float32], error) {
+	if n.Kind != "" && n.Kind != m.Kind {
+		m, _ = method.DefaultModel(n.Kind)
+	}
+	m.Depth = cmp.Or(n.Depth, m.Depth)
 	return n.Shape(m).Net(h, w, c, classes)
 }
 

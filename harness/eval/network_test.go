@@ -42,7 +42,7 @@ func score(t *testing.T, n *Network, tr method.Trial) *method.Scores {
 }
 
 func TestLearns(t *testing.T) {
-	for _, kind := range []string{"conv", "fc"} {
+	for _, kind := range []string{"conv", "fc", "res"} {
 		s := score(t, quick(), trial(kind))
 		if s.Metrics["test_acc"] < 0.9 {
 			t.Errorf("%s: accuracy %v on the images it was trained on", kind, s.Metrics["test_acc"])
@@ -63,6 +63,30 @@ func TestLearns(t *testing.T) {
 	along.Final = false
 	if n := len(score(t, quick(), along).Counts["test_errors"]); n != 1 {
 		t.Errorf("%d networks along the way, want 1", n)
+	}
+}
+
+// Networks of another kind and depth can be trained on the set.
+func TestKind(t *testing.T) {
+	tr := trial("conv")
+	params := func(kind string, depth int) int {
+		n := quick()
+		n.Kind, n.Depth, n.Width = kind, depth, 8
+		net, err := n.Net(tr.Model, 8, 8, 1, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return net.Params()
+	}
+	if params("", 0) != params("conv", 2) || params("conv", 3) <= params("", 0) || params("res", 2) <= params("", 0) || params("res", 0) <= params("res", 2) {
+		t.Error("wrong networks")
+	}
+	n := quick()
+	if n.Kind = "none"; n.Check() == nil {
+		t.Error("an unknown kind is accepted")
+	}
+	if n.Kind, n.Depth = "conv", 5; n.CheckSizes(method.Sizes{H: 8, W: 8, C: 1, Classes: 2, Model: tr.Model}) == nil {
+		t.Error("8x8 images are halved five times")
 	}
 }
 

@@ -1,6 +1,7 @@
 package method
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -192,7 +193,9 @@ func (m Model) CheckNetwork(s Sizes) error {
 
 // CheckFeatures returns an error if the model has no feature map for images of these sizes.
 func (m Model) CheckFeatures(s Sizes) error {
-	if _, err := m.Shape().Features(s.H, s.W, max(1, s.C)); err != nil {
+	if _, err := m.Shape().Features(s.H, s.W, max(1, s.C)); errors.Is(err, nn.ErrOnlyTrained) {
+		return err
+	} else if err != nil {
 		hint := "\nhint: give the model a smaller depth"
 		if _, err := m.Shape().Net(s.H, s.W, max(1, s.C), max(2, s.Classes)); err == nil {
 			hint += "; trained networks pad such images, feature maps do not"

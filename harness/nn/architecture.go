@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,8 +33,9 @@ type Architecture struct {
 	// Net returns the network that is trained on images of h x w pixels with c channels.
 	// It may pad the images.
 	Net func(s Shape, h, w, c, classes int) (*Net[float32], error)
-	// Features returns a network whose outputs are the features. Net and Features return
-	// an error if the images do not suit the architecture.
+	// Features returns a network whose outputs are the features. It is nil if networks of
+	// this kind can only be trained. Net and Features return an error if the images do not
+	// suit the architecture.
 	Features func(s Shape, h, w, c int) (*Net[float32], error)
 }
 
@@ -123,6 +125,9 @@ func (s Shape) Net(h, w, c, classes int) (*Net[float32], error) {
 	return bounded(n)
 }
 
+// ErrOnlyTrained is the error for architectures without a feature map.
+var ErrOnlyTrained = errors.New("nn: such networks have no random features, they can only be trained")
+
 // bounded returns an error if the network is too large.
 func bounded(n *Net[float32]) (*Net[float32], error) {
 	between, inside := n.Values()
@@ -138,6 +143,9 @@ func (s Shape) Features(h, w, c int) (*Net[float32], error) {
 	a, err := s.architecture()
 	if err != nil {
 		return nil, err
+	}
+	if a.Features == nil {
+		return nil, fmt.Errorf("%w: kind %q\nhint: choose another kind, or use it in [eval.network]", ErrOnlyTrained, s.Kind)
 	}
 	n, err := a.Features(s, h, w, c)
 	if err != nil {
