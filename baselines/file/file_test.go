@@ -107,10 +107,10 @@ func TestLocate(t *testing.T) {
 		want string
 	}{
 		{File{Path: "{dataset}-{ipc}.pt"}, 2, "halves-2.pt: no such file"},
-		{File{Path: one}, 1, "it has 4 images; ipc 1 of 2 classes needs 2\nhint: write ipc = [2]"},
+		{File{Path: one}, 1, "it has 4 images, but ipc 1 with 2 classes needs 2\nhint: write ipc = [2]"},
 		{File{Path: one, Digest: "sha256:00"}, 2, "the digest of its content is"},
 		{File{Path: "soft.pt"}, 2, "add label_kind = \"soft\""},
-		{File{Path: "colour.pt"}, 2, "the data set's are 8x8 with 1 channels"},
+		{File{Path: "colour.pt"}, 2, "the dataset's are 8x8 with 1 channels"},
 	} {
 		place.IPC = c.ipc
 		if _, err := locate(c.f, place); err == nil || !strings.Contains(err.Error(), c.want) {

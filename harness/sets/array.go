@@ -11,7 +11,7 @@ import (
 )
 
 // Array is a named array of a file. Its values are stored row by row, the low byte first,
-// whatever the order in the file is.
+// whatever order the file uses.
 type Array struct {
 	Name  string
 	Shape []int  // empty for a single value
@@ -70,7 +70,7 @@ func (a Array) String() string {
 	return fmt.Sprintf("%s%v", name, a.Shape)
 }
 
-// split returns the kind of a type and the bytes of a value.
+// split returns the kind of a type, and the number of bytes of a value.
 func split(kind string) (byte, int) {
 	n, _ := strconv.Atoi(kind[1:])
 	if kind[0] == 'U' {
@@ -97,7 +97,7 @@ var number = map[string]func(b []byte) float64{
 
 var le = binary.LittleEndian
 
-// Float64s returns the values of an array of numbers of any type, false for texts.
+// Float64s returns the values of an array of any numeric type. It returns false for texts.
 func (a Array) Float64s() ([]float64, bool) { return values[float64](a) }
 
 // Float32s is Float64s in single precision.
@@ -116,7 +116,7 @@ func values[T float32 | float64](a Array) ([]T, bool) {
 	return out, true
 }
 
-// Texts returns the texts of an array, false for numbers.
+// Texts returns the texts of an array. It returns false for numbers.
 func (a Array) Texts() ([]string, bool) {
 	if !strings.HasPrefix(a.Type, "U") {
 		return nil, false
@@ -136,8 +136,8 @@ func (a Array) Texts() ([]string, bool) {
 	return out, true
 }
 
-// Count returns the number of values of a shape, false if it is above most or a size is
-// negative.
+// Count returns the number of values of a shape. It returns false if the number is above most
+// or a size is negative.
 func Count(shape []int, most int) (int, bool) {
 	if slices.ContainsFunc(shape, func(d int) bool { return d < 0 }) {
 		return 0, false
@@ -187,7 +187,7 @@ func toHalf(x float32) uint16 {
 	case a >= 65520:
 		return sign | 0x7c00
 	}
-	e := -13 // of subnormal numbers
+	e := -13 // exponent of subnormal numbers
 	if a >= 0x1p-14 {
 		_, e = math.Frexp(a)
 	}

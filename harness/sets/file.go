@@ -23,7 +23,7 @@ import (
 	"unicode"
 )
 
-// Fault is a kind of error of files, and of data in general.
+// Fault is a kind of error in files or data.
 type Fault string
 
 func (f Fault) Error() string { return string(f) }
@@ -60,7 +60,7 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// New is Open for the content of a file. Errors call it by its path.
+// New opens a file by its content. Errors name the path.
 func New(path string, r io.ReaderAt, size int64) (*File, error) {
 	f := &File{path: path, get: map[string]func(int) (Array, error){}}
 	z, err := zip.NewReader(r, size)
@@ -78,7 +78,7 @@ func New(path string, r io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// noArchive names what is not a zip archive.
+// noArchive returns the error for a file that is not a zip archive.
 func noArchive(r io.ReaderAt) error {
 	head := make([]byte, 6)
 	n, err := r.ReadAt(head, 0)
@@ -86,9 +86,9 @@ func noArchive(r io.ReaderAt) error {
 	case err != nil && err != io.EOF:
 		return err
 	case n > 1 && head[0] == 0x80 && head[1] < 6:
-		return fmt.Errorf("%w: it is a pickle of Python, or a .pt file from before PyTorch 1.6\nhint: load it there, then torch.save({\"images\": images, \"labels\": labels}, FILE), both as tensors", ErrFormat)
+		return fmt.Errorf("%w: it is a pickle of Python, or a .pt file from before PyTorch 1.6\nhint: load it in Python, and write two tensors by torch.save({\"images\": images, \"labels\": labels}, FILE)", ErrFormat)
 	case string(head) == magic:
-		return fmt.Errorf("%w: it is an NPY file, one array without labels\nhint: np.savez(FILE, images=..., labels=...) writes both", ErrFormat)
+		return fmt.Errorf("%w: it is an NPY file, one array without labels\nhint: write both by np.savez(FILE, images=..., labels=...)", ErrFormat)
 	}
 	return fmt.Errorf("%w: it is neither an NPZ nor a PyTorch file, or its end is missing", ErrMagic)
 }
@@ -119,19 +119,20 @@ func (f *File) index(z *zip.Reader, size int64) error {
 
 func (f *File) add(name string, get func(most int) (Array, error)) error {
 	name = cmp.Or(name, ".") // the file is one array
-	if f.Has(name) {         // another reader may take the other one
-		return fmt.Errorf("%w: the array %q is there twice", ErrCorrupt, name)
+	if f.Has(name) {         // programs differ in which of the two they read
+		return fmt.Errorf("%w: the array %q appears twice", ErrCorrupt, name)
 	}
 	f.names = append(f.names, name)
 	f.get[name] = get
 	return nil
 }
 
-// Names lists the arrays in the order of the file. Arrays inside lists and dictionaries have
-// names with dots, such as data.0.1; a file that is one array calls it a dot.
+// Names returns the names of the arrays in the order of the file. Arrays inside lists and
+// dictionaries have names with dots, such as data.0.1. If the file is a single array, its name
+// is a dot.
 func (f *File) Names() []string { return f.names }
 
-// Has reports whether there is an array of that name.
+// Has reports whether the file has an array with this name.
 func (f *File) Has(name string) bool { return f.get[name] != nil }
 
 // Read reads an array of up to most values, or characters if it holds texts.
@@ -164,17 +165,17 @@ func OpenRegular(path string) (*os.File, os.FileInfo, error) {
 	return f, info, err
 }
 
-// UnpackLimit bounds the bytes that a file of the given size may unpack to. Drawings pack
-// well; a file beyond this limit is a bomb.
+// UnpackLimit returns the largest number of bytes that a file of the given size may unpack to.
+// Simple drawings, which compress well, stay below it.
 func UnpackLimit(size int64) int64 { return 100*size + 32<<20 }
 
-// Listed writes names for an error: the first twelve, cut where they are long.
+// Listed formats names for an error: the first twelve, cut off if they are long.
 func Listed(names []string) string {
 	if len(names) == 0 {
 		return "no arrays"
 	}
 	text := fmt.Sprintf("%.600s", strings.Join(names[:min(len(names), 12)], ", "))
-	if strings.ContainsFunc(text, unicode.IsControl) { // a terminal would obey
+	if strings.ContainsFunc(text, unicode.IsControl) { // which a terminal would execute
 		text = strconv.Quote(text)
 	}
 	if more := len(names) - 12; more > 0 {
@@ -183,8 +184,8 @@ func Listed(names []string) string {
 	return text
 }
 
-// Damage turns an error of reading a packed file into ErrTruncated or ErrCorrupt. Errors of
-// the disk stay as they are.
+// Damage turns an error in the content of a packed file into ErrTruncated or ErrCorrupt. It
+// returns other errors, such as those of the disk, unchanged.
 func Damage(err error) error {
 	var corrupt flate.CorruptInputError
 	switch {

@@ -10,16 +10,17 @@ import (
 	"dgkip/harness/method"
 )
 
-// agreed returns what a setting or the file says of a key, "" if neither does.
+// agreed returns the value of a key in the settings or the file, or "" if neither has one. It
+// returns an error if the two differ.
 func agreed(key, setting, told string) (string, error) {
 	if setting != "" && told != "" && setting != told {
-		return "", fmt.Errorf("%s is %q here, and the file says %q\nhint: leave %[1]s out", key, setting, told)
+		return "", fmt.Errorf("%s is %q in the settings, but %q in the file\nhint: leave out %[1]s", key, setting, told)
 	}
 	return cmp.Or(setting, told), nil
 }
 
-// readLabels reads the labels. Class numbers need no kind; for others the settings or the
-// file give it.
+// readLabels reads the labels. Labels that are not class numbers need a kind, from the settings
+// or the file.
 func (f setFile) readLabels(d *method.Distilled, name, told string) error {
 	n, classes := len(d.Images)/d.Size(), len(d.Classes)
 	labels, shape, err := f.numbers(name, f.most*classes)
@@ -27,7 +28,7 @@ func (f setFile) readLabels(d *method.Distilled, name, told string) error {
 		return err
 	}
 	if len(shape) == 0 || len(shape) > 2 || shape[0] != n || len(labels) == 0 {
-		return fmt.Errorf("it needs an array labels with one label for each of its %d images, and %s has the shape %v\nhint: class numbers [n] from 0 on, in the order of the classes: %s", n, name, shape, Listed(d.Classes))
+		return fmt.Errorf("it needs one label for each of its %d images, but %s has the shape %v\nhint: write class numbers [n] from 0 on, in the order of the classes: %s", n, name, shape, Listed(d.Classes))
 	}
 	text, err := agreed("label_kind", f.LabelKind, told)
 	if err != nil {
@@ -35,7 +36,7 @@ func (f setFile) readLabels(d *method.Distilled, name, told string) error {
 	}
 	kind, width := method.LabelKind(text), len(labels)/n
 	if kind == "" && width > 1 {
-		return fmt.Errorf("its labels have the shape %v, and it does not say what they mean\nhint: beside path, write label_kind = \"hard\" for rows of one 1 and zeros, \"soft\" for probabilities, \"logits\" for their inputs to a softmax; or \"value\", \"gain\" or \"target\" as in sets of this program", shape)
+		return fmt.Errorf("its labels have the shape %v, but their kind is not given\nhint: next to path, write label_kind = \"hard\" for one-hot rows, \"soft\" for probabilities, \"logits\" for inputs to a softmax; or \"value\", \"gain\" or \"target\" as in sets of this program", shape)
 	}
 	hard := kind == "" || kind == method.Hard
 	var of []float64
@@ -62,7 +63,7 @@ func (f setFile) readLabels(d *method.Distilled, name, told string) error {
 		of = given
 	}
 	if len(of) != n {
-		return fmt.Errorf("its labels have the shape %v; of the kind %q they need an array of, int64 [n], beside them, with the class of each of the %d images", shape, kind, n)
+		return fmt.Errorf("its labels have the shape %v; the kind %q also needs an array \"of\", int64 [n], with the class of each of the %d images", shape, kind, n)
 	}
 	if d.Of, err = classesOf(of, classes); err != nil {
 		return err
@@ -74,27 +75,27 @@ func (f setFile) readLabels(d *method.Distilled, name, told string) error {
 	if hard {
 		oneHot := method.OneHot(d.Of, classes)
 		if width > 1 && !slices.Equal(d.Labels, oneHot) {
-			return fmt.Errorf("its labels are not rows of one 1 and zeros, which label_kind = %q needs", method.Hard)
+			return fmt.Errorf("its labels are not one-hot rows, which label_kind = %q needs", method.Hard)
 		}
 		kind, d.Labels = method.Hard, oneHot
 	}
 	d.Kind = kind
 	if kind == method.Soft && told == "" && !probabilities(labels, width) {
-		return fmt.Errorf("its labels are not probabilities: some are negative, or rows do not sum to 1\nhint: label_kind = %q takes inputs to a softmax", method.Logits)
+		return fmt.Errorf("its labels are not probabilities: some are negative, or rows do not sum to 1\nhint: write label_kind = %q if they are inputs to a softmax", method.Logits)
 	}
 	return nil
 }
 
-// lossesOf lists the convex losses of labels that are not rows over the classes; such rows
-// suit any.
+// lossesOf lists the convex losses that suit a kind of labels. Kinds with a row over the classes
+// are not listed: they suit any loss.
 var lossesOf = map[method.LabelKind][]string{
 	method.Gain:   {"logistic", "hinge"},
 	method.Target: {"logistic"},
 	method.Value:  {"squared"},
 }
 
-// readLoss sets the loss that the labels are for, by the file or the settings. Values and
-// targets suit only one.
+// readLoss sets the loss that the labels are for, from the file or the settings. Values and
+// targets suit only one loss.
 func (f setFile) readLoss(d *method.Distilled, told string) error {
 	allowed := lossesOf[d.Kind]
 	if !f.own && !slices.Contains(allowed, told) {
@@ -108,14 +109,13 @@ func (f setFile) readLoss(d *method.Distilled, told string) error {
 		loss = allowed[0]
 	}
 	if allowed != nil && !slices.Contains(allowed, loss) {
-		return fmt.Errorf("its labels are of the kind %q, and their loss is %q\nhint: beside path, write loss = \"%s\", or another label_kind", d.Kind, loss, strings.Join(allowed, `" or "`))
+		return fmt.Errorf("its labels are of the kind %q, which does not suit the loss %q\nhint: next to path, write loss = \"%s\", or another label_kind", d.Kind, loss, strings.Join(allowed, `" or "`))
 	}
 	d.Loss = loss
 	return nil
 }
 
-// probabilities reports whether rows are not negative and sum to 1. Rounding to bfloat16
-// changes a row's sum.
+// probabilities reports whether rows are not negative and sum to 1, up to rounding to bfloat16.
 func probabilities(labels []float64, classes int) bool {
 	for row := range slices.Chunk(labels, classes) {
 		sum := 0.0
@@ -136,7 +136,7 @@ func classesOf(x []float64, classes int) ([]int, error) {
 	of := make([]int, len(x))
 	for i, v := range x {
 		if v != math.Trunc(v) || v < 0 || v >= float64(classes) {
-			return nil, fmt.Errorf("label %v is not a class; there are %d, and the first is 0\nhint: for labels that are not class numbers, write label_kind beside path", v, classes)
+			return nil, fmt.Errorf("label %v is not a class number from 0 to %d\nhint: if the labels are not class numbers, write label_kind next to path", v, classes-1)
 		}
 		of[i] = int(v)
 	}

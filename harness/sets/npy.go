@@ -70,7 +70,7 @@ func parseNPY(b []byte, most int) (a Array, err error) {
 		if there > want {
 			err = ErrOversized
 		}
-		return a, fmt.Errorf("%w: %d bytes where %d are announced", err, there, want)
+		return a, fmt.Errorf("%w: %d bytes instead of %d", err, there, want)
 	}
 	if h.swap {
 		for b := range slices.Chunk(h.Data, unit) {
@@ -107,7 +107,7 @@ var entries = [3]*regexp.Regexp{
 // parseHeader reads {'descr': '|u1', 'fortran_order': False, 'shape': (3, 28, 28), }.
 func parseHeader(text string) (h header, err error) {
 	if objects.MatchString(text) {
-		return h, fmt.Errorf("%w: it holds objects of Python, in a pickle, which is not read\nhint: save an array of numbers; numpy.stack turns a list of equal shapes into one", ErrFormat)
+		return h, fmt.Errorf("%w: it holds a pickle of Python objects, which this program does not read\nhint: save an array of numbers; numpy.stack joins arrays of the same shape", ErrFormat)
 	}
 	rest, found := text, [3][]string{}
 	for i, entry := range entries {

@@ -45,7 +45,7 @@ func unzip(f *zip.File, limit, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %d bytes in so small a file", ErrOversized, f.UncompressedSize64)
 	}
 	r, err := f.Open()
-	if err != nil { // the archive's directory leads nowhere
+	if err != nil { // the archive's directory is wrong
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	defer r.Close()

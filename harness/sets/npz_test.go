@@ -215,7 +215,7 @@ func TestBadFiles(t *testing.T) {
 	}{
 		{"no archive", []byte("rubbish"), ErrMagic, "set.npz: not a file of this kind: it is neither an NPZ nor a PyTorch file"},
 		{"cut", stored[:60], ErrMagic, "or its end is missing"},
-		{"twice", zipped(t, "x.npy", one, "x.npy", one), ErrCorrupt, `the array "x" is there twice`},
+		{"twice", zipped(t, "x.npy", one, "x.npy", one), ErrCorrupt, `the array "x" appears twice`},
 		{"another array", zipped(t, "y.npy", one, "notes.txt", []byte("x")), ErrFormat, `there is no array "x", only y`},
 		{"changed", edit(stored, 163, 9), ErrCorrupt, `set.npz: array "x": damaged file`},
 		{"no array", zipped(t, "x.npy", []byte("PK")), ErrTruncated, `set.npz: array "x": file ends early`},
@@ -236,7 +236,7 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// TestBombs reads small files that promise much. None may take much memory.
+// TestBombs reads small files that claim large arrays. None may take much memory.
 func TestBombs(t *testing.T) {
 	zeros := func(header string, n int) []byte { return append(npyOf(header), make([]byte, n)...) }
 	lying, err := Encode([]Array{Of("x", []int{2}, []uint8{1, 2})})
@@ -326,7 +326,7 @@ func FuzzNPY(f *testing.F) {
 	})
 }
 
-// sound checks that what was read is whole, and comes back from being written.
+// sound checks that an array that was read is complete, and is the same after writing and reading.
 func sound(t *testing.T, a Array) {
 	t.Helper()
 	n, _ := Count(a.Shape, math.MaxInt)

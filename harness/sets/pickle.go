@@ -9,13 +9,13 @@ import (
 	"slices"
 )
 
-// maxPickle bounds a pickle in bytes, and with it the number of values: every instruction
+// maxPickle limits the bytes of a pickle, and therefore the number of values: every instruction
 // makes at most one.
 const maxPickle = 1 << 20
 
-// A pickle is a program for a stack machine, which in Python may call any function.
-// unpickler executes only the instructions that torch.save writes, and only the functions in
-// known.
+// unpickler executes a pickle, a program for a stack machine. In Python, a pickle may call any
+// function. The unpickler only knows the instructions that torch.save writes, and only calls the
+// functions in known.
 //
 // Its values are nil, bool, int64, float64, string, *list, global, storage, *tensor and mark.
 type unpickler struct {
@@ -52,8 +52,8 @@ var storageKinds = map[global]string{
 	"torch.ByteStorage": "u1", "torch.BoolStorage": "b1",
 }
 
-// known lists the functions that a pickle may call. DC stores accuracies as numbers of numpy,
-// which become nil.
+// known lists the functions that a pickle may call. Numbers of numpy, which DC stores as
+// accuracies, become nil.
 var known = map[global]func(args []any) any{
 	"torch._utils._rebuild_tensor_v2": rebuildTensor,
 	"torch._utils._rebuild_parameter": func(args []any) any { return args[0] },
@@ -148,7 +148,7 @@ func (u *unpickler) step(op byte) {
 	switch op {
 	case 0x80:
 		if n != 2 {
-			fail(ErrFormat, "is of protocol %d\nhint: leave out pickle_protocol in torch.save, which then writes protocol 2", n)
+			fail(ErrFormat, "has protocol %d\nhint: leave out pickle_protocol in torch.save, which then writes protocol 2", n)
 		}
 	case '(':
 		u.push(mark{})
@@ -183,7 +183,7 @@ func (u *unpickler) step(op byte) {
 	case 'c':
 		g := global(u.line() + "." + u.line())
 		if known[g] == nil && storageKinds[g] == "" {
-			fail(ErrFormat, "asks for %.80q, and only tensors, lists, dictionaries, numbers and texts are read\nhint: torch.save({\"images\": images, \"labels\": labels}, FILE) writes no more than that if both are tensors; torch.as_tensor makes them of arrays", string(g))
+			fail(ErrFormat, "asks for %.80q, but only tensors, lists, dictionaries, numbers and texts are read\nhint: write two tensors by torch.save({\"images\": images, \"labels\": labels}, FILE); torch.as_tensor converts arrays", string(g))
 		}
 		u.push(g)
 	case 'Q': // ('storage', torch.FloatStorage, '0', 'cpu', 24)
@@ -193,7 +193,7 @@ func (u *unpickler) step(op byte) {
 		v := u.pop(2)
 		call := known[v[0].(global)]
 		if call == nil {
-			fail(ErrFormat, "calls %s, which is no function of a set", v[0])
+			fail(ErrFormat, "calls %s, which is not an allowed function", v[0])
 		}
 		u.push(call(v[1].(*list).items))
 	case 'b': // the state of an OrderedDict or of a type of numpy, which no set needs

@@ -10,19 +10,19 @@ import (
 
 // Limits on what is read from a file besides its images.
 const (
-	maxExtra = 1 << 20 // values that the method stores, in all
-	minMost  = 10000   // images that a set may have, where the data set has fewer
+	maxExtra = 1 << 20 // values in all further results of the method
+	minMost  = 10000   // images that a set may have even if the dataset has fewer
 )
 
-// setFile is a distilled set as arrays.
+// setFile is an open file with a distilled set.
 type setFile struct {
 	*File
 	Options
-	most int  // images
-	own  bool // of this program, which states its preprocessing
+	most int  // largest number of images
+	own  bool // written by this program, which states the preprocessing
 }
 
-// text returns a text of a file, a list of texts as lines, or "" if it has no text of that name.
+// text returns the text with a name, or a list of texts as lines. It returns "" if there is none.
 func (f *File) text(name string) (string, error) {
 	if !f.Has(name) {
 		return "", nil
@@ -32,7 +32,8 @@ func (f *File) text(name string) (string, error) {
 	return strings.Join(lines, "\n"), err
 }
 
-// numbers returns an array of up to most numbers, nil if it is not there or holds texts.
+// numbers returns the values and the shape of an array of up to most numbers. The values are nil
+// if there is no such array or if it holds texts.
 func (f *File) numbers(name string, most int) ([]float64, []int, error) {
 	if !f.Has(name) {
 		return nil, nil, nil
@@ -46,11 +47,11 @@ func (f *File) numbers(name string, most int) ([]float64, []int, error) {
 type Place struct {
 	File   string
 	Labels string // a second file with the labels, or ""
-	IPC    int    // images per class that it must have, 0 for any number of images
+	IPC    int    // images per class that the set must have; 0 allows any number
 }
 
-// Read reads a distilled set of this program or of another one, which needs images, or
-// pixels, with the shape [n, h, w, c] or [n, c, h, w], and labels: class numbers [n], or rows
+// Read reads a distilled set of this program or another. A file needs an array images, or pixels,
+// with the shape [n, h, w, c] or [n, c, h, w], and an array labels, with class numbers [n] or rows
 // [n, classes].
 func Read(at Place, o Options, data *method.Data) (*method.Distilled, error) {
 	f, err := Open(at.File)
@@ -70,9 +71,9 @@ func Read(at Place, o Options, data *method.Data) (*method.Distilled, error) {
 	}
 	d, err := readSet(setFile{File: f, Options: o, most: max(len(data.Train.Labels), minMost)}, data)
 	if n := at.IPC * len(data.Classes); err == nil && at.IPC > 0 && d.Len() != n {
-		err = fmt.Errorf("it has %d images; ipc %d of %d classes needs %d", d.Len(), at.IPC, len(data.Classes), n)
+		err = fmt.Errorf("it has %d images, but ipc %d with %d classes needs %d", d.Len(), at.IPC, len(data.Classes), n)
 		if d.Len()%len(data.Classes) == 0 {
-			err = fmt.Errorf("%w\nhint: write ipc = [%d] in [grid], if its classes are those of the data set here: %s", err, d.Len()/len(data.Classes), Listed(data.Classes))
+			err = fmt.Errorf("%w\nhint: write ipc = [%d] in [grid], if its classes are %s", err, d.Len()/len(data.Classes), Listed(data.Classes))
 		}
 	}
 	if err == nil || strings.HasPrefix(err.Error(), f.path+":") {
@@ -81,8 +82,8 @@ func Read(at Place, o Options, data *method.Data) (*method.Distilled, error) {
 	return nil, fmt.Errorf("%s: %w", f.path, err)
 }
 
-// take adds the labels of another file, and what describes them. Each file may then have its
-// only array under any name.
+// take adds the labels of another file, and the arrays that describe them. If one of the files has
+// only one array, its name does not matter.
 func (f *File) take(labels *File, o Options) (Options, error) {
 	name, err := labels.named("labels", o.Labels, true)
 	if err == nil {
@@ -116,12 +117,12 @@ func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
 		// The spelling of names may differ, but not their number and order.
 		sorted := func(names []string) []string { return slices.Sorted(slices.Values(names)) }
 		if len(got) != len(data.Classes) || slices.Equal(sorted(got), sorted(data.Classes)) {
-			return nil, fmt.Errorf("it has the classes %s, but the data set has %s", Listed(got), Listed(data.Classes))
+			return nil, fmt.Errorf("it has the classes %s, but the dataset has %s", Listed(got), Listed(data.Classes))
 		}
 		d.Notes = append(d.Notes, fmt.Sprintf("its classes are %s; they were taken for %s", Listed(got), Listed(data.Classes)))
 	}
 	if f.own && told["preprocess"] != data.Prep.Name {
-		return nil, fmt.Errorf("its preprocessing is %q, but the data set's here is %q", told["preprocess"], data.Prep.Name)
+		return nil, fmt.Errorf("its preprocessing is %q, but the dataset's is %q", told["preprocess"], data.Prep.Name)
 	}
 	if f.own && told["notes"] != "" {
 		d.Notes = append(d.Notes, strings.Split(told["notes"], "\n")...)
@@ -151,8 +152,8 @@ func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
 	return d, d.Check()
 }
 
-// named returns the name of an array: the setting of that key, the key itself, another usual
-// name, or the only array if it is alone.
+// named returns the name of an array: the setting, or else the key, or else another usual name. If
+// the array is alone in its file, any name will do.
 func (f *File) named(key, setting string, alone bool, usual ...string) (string, error) {
 	for _, name := range append([]string{key}, usual...) {
 		if setting == "" && f.Has(name) {
@@ -166,7 +167,7 @@ func (f *File) named(key, setting string, alone bool, usual ...string) (string, 
 		key, setting = setting, ""
 	}
 	if setting == "" {
-		return "", fmt.Errorf("it has no array %s, only %s\nhint: %[1]s = \"NAME\" beside path names it; labels_path names another file that has the labels; torch.stack makes one tensor of a list", key, Listed(f.names))
+		return "", fmt.Errorf("it has no array %s, only %s\nhint: next to path, write %[1]s = \"NAME\", or labels_path if another file has the labels; torch.stack makes one tensor of a list", key, Listed(f.names))
 	}
 	return setting, nil
 }
@@ -182,7 +183,7 @@ func (f setFile) readImages(d *method.Distilled, name string, prep method.Prepro
 	}
 	last := len(s) == 4 && slices.Equal(s[1:], []int{d.H, d.W, d.C})
 	if first := len(s) == 4 && slices.Equal(s[1:], []int{d.C, d.H, d.W}); !last && !first {
-		return fmt.Errorf("its images, the array %s, have the shape %v; the data set's are %dx%d with %d channels, which needs [n, h, w, c] or [n, c, h, w]", name, a.Shape, d.H, d.W, d.C)
+		return fmt.Errorf("its images, the array %s, have the shape %v; the dataset's are %dx%d with %d channels, so it must be [n, h, w, c] or [n, c, h, w]", name, a.Shape, d.H, d.W, d.C)
 	}
 	x, ok := a.Float32s()
 	if !ok || len(x) == 0 {

@@ -42,7 +42,7 @@ func TestNPZ(t *testing.T) {
 	}
 }
 
-// Images come back from float16 almost as they were, labels unchanged.
+// Images in float16 are read back almost unchanged, and labels unchanged.
 func TestHalfImages(t *testing.T) {
 	in := set()
 	arrays := Half(Arrays(in))
@@ -107,28 +107,28 @@ func TestForeignNPZ(t *testing.T) {
 	want(1, pixels, Of("labels", []int{2, 1}, []int64{1, 0}))
 	want(1, pixels, Of("labels", []int{2, 2}, []float64{0.25, 0.75, 1, 0}), Text("label_kind", "soft"))
 	for message, arrays := range map[string][]Array{
-		"it has no array images":        {hard, Of("x", []int{1}, []int64{1})},
-		"it has no array labels":        {pixels},
-		"is not a class":                {pixels, Of("labels", []int{2}, []int64{1, 2})},
-		"the data set's are 1x2":        {Of("pixels", []int{2, 2, 1, 3}, bytesOf), hard},
-		"unknown kind of labels":        {pixels, Of("labels", []int{2, 2}, make([]float64, 4)), Text("label_kind", "odd")},
-		"it has the classes a, b, c":    {pixels, hard, Text("classes", "a\nb\nc")},
-		"its preprocessing is \"zca\"":  {Of("images", []int{2, 1, 2, 3}, make([]float32, 12)), hard, Text("preprocess", "zca")},
-		"a pixel that is NaN":           {Of("pixels", []int{2, 1, 2, 3}, []float32{float32(math.NaN()), 11: 0}), hard},
-		"need an array of, int64":       {pixels, Of("labels", []int{2, 1}, []float32{1, -1}), Text("label_kind", "value")},
-		"labels has the shape [2 0]":    {pixels, Of("labels", []int{2, 0}, []float32{}), Of("of", []int{2}, []int64{0, 1})},
-		"write label_kind beside path":  {pixels, Of("labels", []int{2}, []float32{0.5, -0.5})},
-		"write label_kind = \"hard\"":   {pixels, Of("labels", []int{2, 2}, []float32{0, 1, 1, 0})},
-		"write normalised = \"no\"":     {Of("images", []int{2, 1, 2, 3}, make([]float32, 12)), hard},
-		"std must be positive":          {Of("images", []int{2, 1, 2, 3}, make([]float32, 12)), hard, Of("mean", []int{3}, make([]float32, 3)), Of("std", []int{3}, make([]float32, 3))},
-		"labels and of give image 0":    {pixels, hard, Of("of", []int{2}, []int64{0, 1})},
-		"of give image 1 the classes 0": {pixels, Of("labels", []int{2, 2}, []float64{0, 1, 1, 0}), Text("label_kind", "hard"), Of("of", []int{2}, []int64{1, 1})},
-		"it has the classes b, a":       {pixels, hard, Text("classes", "b\na")},
-		"labels has the shape [2]":      {pixels, texts("labels", []string{"a", "b"})},
-		"class of each of the 2 images": {pixels, Of("labels", []int{2}, []float32{1, -1}), Text("label_kind", "value"), Of("of", []int{3}, []int64{0, 1, 0})},
-		"class of each of the 2":        {pixels, hard, Of("of", []int{3}, []int64{0, 1, 0})},
-		`array "pixels": it holds more`: {Of("pixels", []int{20000, 1, 2, 3}, make([]uint8, 120000)), hard},
-		`array "labels": it holds more`: {pixels, Of("labels", []int{2, 50000}, make([]uint8, 100000))},
+		"it has no array images":            {hard, Of("x", []int{1}, []int64{1})},
+		"it has no array labels":            {pixels},
+		"is not a class":                    {pixels, Of("labels", []int{2}, []int64{1, 2})},
+		"the dataset's are 1x2":             {Of("pixels", []int{2, 2, 1, 3}, bytesOf), hard},
+		"unknown kind of labels":            {pixels, Of("labels", []int{2, 2}, make([]float64, 4)), Text("label_kind", "odd")},
+		"it has the classes a, b, c":        {pixels, hard, Text("classes", "a\nb\nc")},
+		"its preprocessing is \"zca\"":      {Of("images", []int{2, 1, 2, 3}, make([]float32, 12)), hard, Text("preprocess", "zca")},
+		"a pixel that is NaN":               {Of("pixels", []int{2, 1, 2, 3}, []float32{float32(math.NaN()), 11: 0}), hard},
+		"also needs an array \"of\", int64": {pixels, Of("labels", []int{2, 1}, []float32{1, -1}), Text("label_kind", "value")},
+		"labels has the shape [2 0]":        {pixels, Of("labels", []int{2, 0}, []float32{}), Of("of", []int{2}, []int64{0, 1})},
+		"write label_kind next to path":     {pixels, Of("labels", []int{2}, []float32{0.5, -0.5})},
+		"write label_kind = \"hard\"":       {pixels, Of("labels", []int{2, 2}, []float32{0, 1, 1, 0})},
+		"write normalised = \"no\"":         {Of("images", []int{2, 1, 2, 3}, make([]float32, 12)), hard},
+		"std must be positive":              {Of("images", []int{2, 1, 2, 3}, make([]float32, 12)), hard, Of("mean", []int{3}, make([]float32, 3)), Of("std", []int{3}, make([]float32, 3))},
+		"labels and of give image 0":        {pixels, hard, Of("of", []int{2}, []int64{0, 1})},
+		"of give image 1 the classes 0":     {pixels, Of("labels", []int{2, 2}, []float64{0, 1, 1, 0}), Text("label_kind", "hard"), Of("of", []int{2}, []int64{1, 1})},
+		"it has the classes b, a":           {pixels, hard, Text("classes", "b\na")},
+		"labels has the shape [2]":          {pixels, texts("labels", []string{"a", "b"})},
+		"class of each of the 2 images":     {pixels, Of("labels", []int{2}, []float32{1, -1}), Text("label_kind", "value"), Of("of", []int{3}, []int64{0, 1, 0})},
+		"class of each of the 2":            {pixels, hard, Of("of", []int{3}, []int64{0, 1, 0})},
+		`array "pixels": it holds more`:     {Of("pixels", []int{20000, 1, 2, 3}, make([]uint8, 120000)), hard},
+		`array "labels": it holds more`:     {pixels, Of("labels", []int{2, 50000}, make([]uint8, 100000))},
 	} {
 		if _, err := Read(Place{File: npzFile(t, arrays)}, Options{}, data); err == nil || !strings.Contains(err.Error(), message) || strings.Count(err.Error(), "set.npz") != 1 {
 			t.Errorf("%s: %v", message, err)
@@ -155,7 +155,7 @@ print(z["images"].shape, z["pixels"].dtype, abs(p - z["pixels"]).max() < 1e-3, z
 	}
 }
 
-// FuzzSet reads what may be a set, under settings that a number chooses.
+// FuzzSet reads any file as a set, with settings chosen by a number.
 func FuzzSet(f *testing.F) {
 	theirs := []Array{Of("x", []int{2, 1, 2, 3}, make([]uint8, 12)), Of("y", []int{2, 2}, []float32{1, -1, -1, 1})}
 	for _, arrays := range [][]Array{Arrays(set()), theirs} {
@@ -186,7 +186,7 @@ func FuzzSet(f *testing.F) {
 	})
 }
 
-// foreign is data of two classes of 2x2 images in three channels.
+// foreign returns data with two classes of 2x2 images in three channels.
 func foreign(prep string) *method.Data {
 	d := &method.Data{
 		Name: "foreign", Classes: []string{"a", "b"}, Train: method.Images{H: 2, W: 2, C: 3},
@@ -199,7 +199,7 @@ func foreign(prep string) *method.Data {
 	return d
 }
 
-// Labels that are numbers are scored by the loss that they are for, whoever says which.
+// The loss that labels are for may come from the file or the settings.
 func TestLosses(t *testing.T) {
 	for _, c := range []struct {
 		kind, told, loss string
@@ -207,15 +207,15 @@ func TestLosses(t *testing.T) {
 	}{
 		{"value", "", "", "squared", ""},
 		{"value", "squared", "squared", "squared", ""},
-		{"value", "", "hinge", "", `the kind "value", and their loss is "hinge"`},
+		{"value", "", "hinge", "", `the kind "value", which does not suit the loss "hinge"`},
 		{"value", "mse", "", "squared", ""},
 		{"gain", "", "squared", "", `write loss = "logistic" or "hinge"`},
-		{"target", "", "hinge", "", `beside path, write loss = "logistic"`},
+		{"target", "", "hinge", "", `next to path, write loss = "logistic"`},
 		{"target", "bce", "logistic", "logistic", ""},
-		{"gain", "", "", "", `their loss is ""`},
+		{"gain", "", "", "", `does not suit the loss ""`},
 		{"gain", "hinge", "", "hinge", ""},
 		{"gain", "", "logistic", "logistic", ""},
-		{"gain", "hinge", "logistic", "", `loss is "logistic" here, and the file says "hinge"`},
+		{"gain", "hinge", "logistic", "", `loss is "logistic" in the settings, but "hinge" in the file`},
 		{"target", "", "", "logistic", ""},
 		{"logits", "cross-entropy", "", "", ""},
 		{"soft", "", "squared", "squared", ""},
@@ -263,27 +263,27 @@ func TestOptions(t *testing.T) {
 		{"DC", Place{File: dc}, with(first, "no", ""), -2, method.Hard, ""},
 		{"DC, another one", Place{File: dc}, Options{Images: "data.1.0", Labels: "data.1.1", Normalised: "no"}, 2, method.Hard, ""},
 		{"DC, as the images here", Place{File: dc}, with(first, "dataset", ""), 0, method.Hard, ""},
-		{"DC, no names", Place{File: dc}, Options{}, 0, "", `hint: images = "NAME"`},
-		{"DC, not told", Place{File: dc}, first, 0, "", `images go from 0 to 0.7188, and it does not say how they are normalised`},
+		{"DC, no names", Place{File: dc}, Options{}, 0, "", `hint: next to path, write images = "NAME"`},
+		{"DC, not told", Place{File: dc}, first, 0, "", `images go from 0 to 0.7188, but their normalisation is not given`},
 		{"DC, moments", Place{File: dc}, Options{Images: "data.0.0", Labels: "data.0.1", Mean: []float64{0.5, 0.5, 0.5}, Std: []float64{0.5, 0.5, 0.5}}, 0, method.Hard, ""},
-		{"DC, moments of grey", Place{File: dc}, with(first, "mnist", ""), 0, "", "by 1 means, but the data set's have 3"},
+		{"DC, moments of grey", Place{File: dc}, with(first, "mnist", ""), 0, "", "by 1 means, but the dataset's have 3"},
 		{"DC, known moments", Place{File: dc}, with(first, "cifar-10", ""), (0.4914 - 0.5) / 0.25, method.Hard, ""},
 		{"MTT", Place{File: bare, Labels: "testdata/labels.pt"}, pixels, -2, method.Hard, ""},
-		{"MTT, its images alone", Place{File: bare}, pixels, 0, "", "labels_path names another file"},
+		{"MTT, its images alone", Place{File: bare}, pixels, 0, "", "labels_path if another file"},
 		{"labels of numpy", Place{File: dc}, Options{Images: "data.0.0", Labels: "accs_all_exps.ConvNet", Normalised: "no"}, 0, "", "accs_all_exps.ConvNet"},
-		{"another number", Place{File: bare, Labels: labels, IPC: 3}, pixels, 0, "", "it has 2 images; ipc 3 of 2 classes needs 6\nhint: write ipc = [1]"},
+		{"another number", Place{File: bare, Labels: labels, IPC: 3}, pixels, 0, "", "it has 2 images, but ipc 3 with 2 classes needs 6\nhint: write ipc = [1]"},
 		{"wrong name", Place{File: dc}, Options{Images: "x", Labels: "data.0.1"}, 0, "", `there is no array "x", only data.0.0`},
 		{"wrong name of labels", Place{File: bare, Labels: labels}, Options{Labels: "x", Normalised: "no"}, 0, "", "it has no array x, only labels"},
 		{"one-hot", Place{File: bare, Labels: rows(0, 1, 1, 0)}, with(pixels, "no", "hard"), -2, method.Hard, ""},
 		{"one-hot, not told", Place{File: bare, Labels: rows(0, 1, 1, 0)}, pixels, 0, "", `write label_kind = "hard"`},
-		{"no one-hot", Place{File: bare, Labels: rows(0, 2, 1, 0)}, with(pixels, "no", "hard"), 0, "", "not rows of one 1"},
+		{"no one-hot", Place{File: bare, Labels: rows(0, 2, 1, 0)}, with(pixels, "no", "hard"), 0, "", "not one-hot rows"},
 		{"probabilities", Place{File: bare, Labels: rows(0.25, 0.7539, 1, 0)}, with(pixels, "no", "soft"), -2, method.Soft, ""},
 		{"logits", Place{File: bare, Labels: rows(-7, 7, 7, -7)}, with(pixels, "no", "logits"), -2, method.Logits, ""},
-		{"logits as probabilities", Place{File: bare, Labels: rows(-7, 7, 7, -7)}, with(pixels, "no", "soft"), 0, "", `label_kind = "logits" takes`},
+		{"logits as probabilities", Place{File: bare, Labels: rows(-7, 7, 7, -7)}, with(pixels, "no", "soft"), 0, "", `label_kind = "logits" if they are`},
 		{"logits, as their file says", Place{File: bare, Labels: npzFile(t, []Array{Of("labels", []int{2, 2}, []float32{-7, 7, 7, -7}), Text("label_kind", "logits")})}, pixels, -2, method.Logits, ""},
-		{"logits, by the settings others", Place{File: bare, Labels: npzFile(t, []Array{Of("labels", []int{2, 2}, []float32{-7, 7, 7, -7}), Text("label_kind", "logits")})}, with(pixels, "no", "soft"), 0, "", `label_kind is "soft" here, and the file says "logits"`},
+		{"logits, by the settings others", Place{File: bare, Labels: npzFile(t, []Array{Of("labels", []int{2, 2}, []float32{-7, 7, 7, -7}), Text("label_kind", "logits")})}, with(pixels, "no", "soft"), 0, "", `label_kind is "soft" in the settings, but "logits" in the file`},
 		{"values, with their classes", Place{File: bare, Labels: npzFile(t, []Array{Of("labels", []int{2}, []float32{0.5, -0.5}), Of("of", []int{2}, []int64{1, 0}), Text("label_kind", "value")})}, pixels, -2, method.Value, ""},
-		{"classes as values", Place{File: bare, Labels: labels}, with(pixels, "no", "value"), 0, "", `of the kind "value" they need an array of`},
+		{"classes as values", Place{File: bare, Labels: labels}, with(pixels, "no", "value"), 0, "", `the kind "value" also needs an array "of"`},
 		{"labels that are not finite", Place{File: bare, Labels: rows(0.25, 0.75, float32(math.NaN()), 0)}, with(pixels, "no", "logits"), 0, "", "label of image 1 is NaN"},
 		{"no class, in a file of their own", Place{File: bare, Labels: npzFile(t, []Array{Of("labels", []int{2}, []int64{5, 0})})}, pixels, 0, "", "set.npz: label 5 is not a class"},
 	} {
@@ -316,7 +316,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Small files that promise much are refused before they have cost memory.
+// Small files that claim large arrays are refused before they take memory.
 func TestHostile(t *testing.T) {
 	data := foreign("standard")
 	data.Train = method.Images{H: 32, W: 32, C: 3, Labels: make([]int, 50000)}
@@ -348,7 +348,7 @@ func TestHostile(t *testing.T) {
 		want string
 	}{
 		{extra, `array "extra.1": it holds more`},
-		{zeros("(30000000,)", 30_000_000), "have the shape [30000000]; the data set's are 32x32"},
+		{zeros("(30000000,)", 30_000_000), "have the shape [30000000]; the dataset's are 32x32"},
 	} {
 		file := filepath.Join(t.TempDir(), "set")
 		if err := os.WriteFile(file, c.file, 0o666); err != nil {
@@ -367,8 +367,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// The units of images are those that the file or the settings say, and values far beyond
-// pixels are an error.
+// The units of images come from the file or the settings. Values far beyond pixels are an error.
 func TestUnits(t *testing.T) {
 	labels := Of("labels", []int{2}, []int64{1, 0})
 	images := func(name string, low, high float32) Array {
@@ -392,7 +391,7 @@ func TestUnits(t *testing.T) {
 		{"normalised by the data set's moments, up to rounding", []Array{images("images", -1, 1), three("mean", 0.50000006), three("std", 0.25000003)}, Options{}, -1, ""},
 		{"pixels beside moments, told", []Array{images("images", 0, 1), three("mean", 0.5), three("std", 0.25)}, Options{Normalised: "no"}, -2, ""},
 		{"moments of two channels", []Array{images("images", 0, 1), Of("mean", []int{2}, []float32{0, 0}), Of("std", []int{2}, []float32{1, 1})}, Options{}, 0, "by 2 means"},
-		{"a preprocess that is no text", []Array{images("images", -1, 1), Of("preprocess", nil, []bool{true})}, Options{}, 0, "does not say how they are normalised"},
+		{"a preprocess that is no text", []Array{images("images", -1, 1), Of("preprocess", nil, []bool{true})}, Options{}, 0, "their normalisation is not given"},
 		{"other classes", []Array{images("pixels", 0, 1), Text("classes", "cat\ndog\x1b[31m")}, Options{}, -2, `its classes are "cat, dog\x1b[31m"; they were taken for a, b`},
 		{"learned pixels", []Array{images("pixels", -0.25, 1.02)}, Options{}, -3, ""},
 		{"the loss and the notes of another program", []Array{images("pixels", 0, 1), Text("loss", "squared"), Text("notes", "x")}, Options{}, -2, ""},

@@ -9,7 +9,7 @@ import (
 
 // Arrays lists the arrays of distilled.npz:
 //
-//	images      float32 [n, h, w, c]  as networks see them
+//	images      float32 [n, h, w, c]  normalised, as networks see them
 //	pixels      float16 [n, h, w, c]  in pixel units, 0 to 1 for real images
 //	labels      float32 [n, k]        see label_kind
 //	of          int64   [n]           the class of every image
@@ -18,9 +18,9 @@ import (
 //	classes     string                names of the classes, one a line
 //	preprocess  string                standard, zca or norm-zca
 //	mean, std   float32 [c]           images = (pixels - mean)/std, unless whitened
-//	extra.NAME  float64               what the method stores beside its images
+//	extra.NAME  float64               further results of the method
 //	notes       string                one a line
-//	recipe      string                the identity of the run that made it, as JSON; Put adds it
+//	recipe      string                identity of the run, as JSON; package store adds it
 func Arrays(d *method.Distilled) []Array {
 	shape := []int{d.Len(), d.H, d.W, d.C}
 	of := make([]int64, d.Len())

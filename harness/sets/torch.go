@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// pickleName is the entry of PyTorch's archives that describes the others.
+// pickleName is the entry of PyTorch's archives that describes the other entries.
 const pickleName = "data.pkl"
 
-// Limits on the value of a pickle. By references, a short pickle may have many values and
-// long names.
+// Limits on the value of a pickle. A short pickle may have many values and long names, because it
+// can repeat them by reference.
 const (
 	maxVisited = 1 << 18
 	maxName    = 200     // characters
@@ -31,8 +31,8 @@ type torchFile struct {
 func (f *File) indexTorch(z *zip.Reader, root string, size int64) error {
 	t := &torchFile{File: f, root: root, size: size, entries: map[string]*zip.File{}}
 	for _, entry := range z.File {
-		if t.entries[entry.Name] != nil { // another reader may take the other one
-			return fmt.Errorf("%w: %.80q is there twice", ErrCorrupt, entry.Name)
+		if t.entries[entry.Name] != nil { // programs differ in which of the two they read
+			return fmt.Errorf("%w: %.80q appears twice", ErrCorrupt, entry.Name)
 		}
 		t.entries[entry.Name] = entry
 	}
@@ -57,7 +57,7 @@ func (f *File) indexTorch(z *zip.Reader, root string, size int64) error {
 	return t.flatten("", value)
 }
 
-// entry reads an entry. PyTorch does not compress, so that no entry is larger than the file.
+// entry reads an entry. PyTorch does not compress, so no entry is larger than the file.
 func (t *torchFile) entry(name string) ([]byte, error) {
 	f := t.entries[t.root+"/"+name]
 	if f == nil {
@@ -70,8 +70,8 @@ func (t *torchFile) entry(name string) ([]byte, error) {
 	return b, nil
 }
 
-// flatten gives every array in a value a name. A list of numbers or of texts is an array; a
-// single number is not.
+// flatten adds the arrays in a value, and names them by their place. A list of numbers or texts is
+// an array; a single number is not.
 func (t *torchFile) flatten(name string, v any) error {
 	if t.visited++; t.visited > maxVisited || len(name) > maxName {
 		return fmt.Errorf("%w: it is nested too deep, or holds too many values or too long names", ErrOversized)
@@ -154,7 +154,7 @@ func (t *torchFile) tensor(v *tensor, most int) (a Array, err error) {
 			last += (d - 1) * min(v.stride[i], there)
 		}
 		if uint(last) >= uint(there) {
-			return a, fmt.Errorf("%w: it ends behind its storage of %d values", ErrCorrupt, there)
+			return a, fmt.Errorf("%w: it reaches beyond its storage of %d values", ErrCorrupt, there)
 		}
 		if t.swap {
 			for b := range slices.Chunk(block[:there*width], width) {

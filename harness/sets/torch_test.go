@@ -32,7 +32,7 @@ func shown(t *testing.T, file, name string) string {
 	return fmt.Sprint(a, " ", x)
 }
 
-// The files in testdata are of PyTorch's making.
+// The files in testdata were written by PyTorch.
 func TestTorch(t *testing.T) {
 	for name, want := range map[string]string{
 		"turned":     "float32[2 2 2 3] [0 0.125 0.25 0.03125 0.15625 0.28125 0.0625 0.1875 0.3125 0.09375 0.21875 0.34375 0.375 0.5 0.625 0.40625 0.53125 0.65625 0.4375 0.5625 0.6875 0.46875 0.59375 0.71875]",
@@ -119,7 +119,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	}
 }
 
-// Python returns an interpreter that has a module, if this machine has one.
+// python returns an interpreter that has a module, or skips the test.
 func python(t *testing.T, module string) string {
 	for _, name := range []string{"python3", "/usr/bin/python3"} {
 		if path, err := exec.LookPath(name); err == nil && exec.Command(path, "-c", "import "+module).Run() == nil {
@@ -176,8 +176,8 @@ func archived(pickle string, names ...string) []byte {
 	return b.Bytes()
 }
 
-// tensorOf is a pickle of a tensor of the storage of 8 bytes, as float32, of which it
-// says that there are count.
+// tensorOf returns the pickle of a float32 tensor. It claims count values for the storage, which has
+// 8 bytes.
 func tensorOf(count string, shape, stride string) string {
 	return "\x80\x02ctorch._utils\n_rebuild_tensor_v2\n((X\x07\x00\x00\x00storagectorch\nFloatStorage\nX\x01\x00\x00\x000X\x03\x00\x00\x00cpu" +
 		count + "tQK\x00" + shape + stride + "\x89ccollections\nOrderedDict\n)RtR."
@@ -185,7 +185,7 @@ func tensorOf(count string, shape, stride string) string {
 
 const million = 1_000_000
 
-// hostileFiles are files that want to run something, or to have memory.
+// hostileFiles are files that try to run code or to take memory.
 var hostileFiles = []struct {
 	name string
 	file func() []byte
@@ -195,20 +195,20 @@ var hostileFiles = []struct {
 	{"another call", func() []byte { return archived("\x80\x02cbuiltins\neval\nX\x02\x00\x00\x00ls\x85R.") }, `the pickle asks for "builtins.eval"`},
 	{"an old class", func() []byte { return archived("\x80\x02(iposix\nsystem\n.") }, "the instruction 0x69"},
 	{"an object", func() []byte { return archived("\x80\x02ctorch\nFloatStorage\n)\x81.") }, "the instruction 0x81"},
-	{"a class that is called", func() []byte { return archived("\x80\x02ctorch\nFloatStorage\n)R.") }, "calls torch.FloatStorage, which is no function"},
+	{"a class that is called", func() []byte { return archived("\x80\x02ctorch\nFloatStorage\n)R.") }, "calls torch.FloatStorage, which is not an allowed function"},
 	{"a later protocol", func() []byte { return archived("\x80\x04\x95.") }, "protocol 4"},
-	{"a storage twice", func() []byte { return archived("\x80\x02}.", "set/data/0") }, `"set/data/0" is there twice`},
+	{"a storage twice", func() []byte { return archived("\x80\x02}.", "set/data/0") }, `"set/data/0" appears twice`},
 	{"10^12 elements, strides 0", func() []byte {
 		return archived(tensorOf("K\x02", "J\x40\x42\x0f\x00J\x40\x42\x0f\x00\x86", "K\x00K\x00\x86"))
 	}, "at most"},
 	{"10^12 elements of storage", func() []byte {
 		return archived(tensorOf("\x8a\x06\x00\x10\xa5\xd4\xe8\x00", "\x8a\x06\x00\x10\xa5\xd4\xe8\x00\x85", "K\x01\x85"))
 	}, "at most"},
-	{"a storage that is shorter", func() []byte { return archived(tensorOf("J\x40\x42\x0f\x00", "J\x40\x42\x0f\x00\x85", "K\x01\x85")) }, "behind its storage"},
-	{"a view past the end", func() []byte { return archived(tensorOf("K\x02", "K\x02\x85", "K\x02\x85")) }, "behind its storage"},
+	{"a storage that is shorter", func() []byte { return archived(tensorOf("J\x40\x42\x0f\x00", "J\x40\x42\x0f\x00\x85", "K\x01\x85")) }, "beyond its storage"},
+	{"a view past the end", func() []byte { return archived(tensorOf("K\x02", "K\x02\x85", "K\x02\x85")) }, "beyond its storage"},
 	{"a view far apart", func() []byte {
 		return archived(tensorOf("K\x02", "K\x02\x85", "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x85"))
-	}, "behind its storage"},
+	}, "beyond its storage"},
 	{"a negative size", func() []byte { return archived(tensorOf("K\x02", "J\xff\xff\xff\xff\x85", "K\x01\x85")) }, "an invalid tensor"},
 	{"lists in lists", func() []byte {
 		return archived("\x80\x02" + strings.Repeat("]", million/2) + strings.Repeat("a", million/2-1) + ".")
@@ -242,7 +242,7 @@ var hostileFiles = []struct {
 	{"a pickle of Python", func() []byte { return []byte("\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00}.") }, "it is a pickle of Python"},
 }
 
-// A hostile file is refused with a word, before it has cost memory.
+// A hostile file is refused with a message, before it takes memory.
 func TestHostileFiles(t *testing.T) {
 	for _, c := range hostileFiles {
 		t.Run(c.name, func(t *testing.T) {
@@ -274,7 +274,7 @@ func readAll(file string) error {
 	return nil
 }
 
-// watched reports an error if what is done takes more memory than any file may.
+// watched reports an error if do allocates more memory than reading a file may.
 func watched(t *testing.T, do func()) {
 	t.Helper()
 	var before, after runtime.MemStats
@@ -286,7 +286,7 @@ func watched(t *testing.T, do func()) {
 	}
 }
 
-// fuzzed reads all there is in a file.
+// fuzzed reads the arrays of a file.
 func fuzzed(t *testing.T, b []byte) {
 	t.Helper()
 	watched(t, func() {
@@ -324,8 +324,7 @@ func FuzzFile(f *testing.F) {
 	f.Fuzz(fuzzed)
 }
 
-// FuzzPickle spares the fuzzer the archive around a pickle, whose checksum it cannot
-// guess.
+// FuzzPickle adds the archive around a pickle, because a fuzzer cannot guess its checksum.
 func FuzzPickle(f *testing.F) {
 	for _, name := range []string{"dc", "bare", "kinds"} {
 		z, err := zip.OpenReader("testdata/" + name + ".pt")

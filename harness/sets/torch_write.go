@@ -54,7 +54,7 @@ func pickledInts(list ...int) (s string) {
 	return s
 }
 
-// pickledTensor describes a tensor that has the whole storage of that key.
+// pickledTensor returns the pickle of a tensor that covers the whole storage with a key.
 func pickledTensor(a Array, key string) (string, error) {
 	class := ""
 	for name, kind := range storageKinds {

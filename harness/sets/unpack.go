@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Unpack returns the arrays of a distilled set, which must have the form that Arrays gives it:
-// records may come from others.
+// Unpack returns the arrays of a distilled set. Records may come from elsewhere, so it returns an
+// error unless the arrays have the form that Arrays gives them.
 func Unpack(name string, content []byte) ([]Array, error) {
 	list, err := allOf(name, content)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A set that somebody else made may have any form. What does not fit a set is an error.
+// Arrays that do not have the form of a set are an error.
 func TestUnpackOddForms(t *testing.T) {
 	of := func(name string, shape ...int) Array {
 		size, _ := Count(shape, 1000)

@@ -1,4 +1,4 @@
-# Makes the files beside it, with PyTorch and numpy.
+# Writes the test files of this folder, with PyTorch and numpy.
 import collections
 
 import numpy
