@@ -16,10 +16,9 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// BenchmarkUpdate times updates of full size on CIFAR-10's shape, with random images
-// and a random Theta_O. It reports the networks' GFLOP/s, to be read beside the peak
-// that tensor's benchmarks measure, and what share of an update is spent outside
-// of the networks.
+// BenchmarkUpdate times updates of full size on images of CIFAR-10's shape, with random images and a
+// random Theta_O. It reports the networks' GFLOP/s, to compare with the peak in the benchmarks of
+// package tensor, and the share of an update that is spent outside the networks.
 func BenchmarkUpdate(b *testing.B) {
 	for _, kind := range []string{"fc", "conv"} {
 		for _, name := range []string{"lr", "ls", "pred"} {
@@ -30,10 +29,10 @@ func BenchmarkUpdate(b *testing.B) {
 	}
 }
 
-// networks are shared by benchmarks: drawing them takes longer than updates.
+// networks are shared by all benchmarks, because drawing them takes longer than an update.
 var networks = new(method.Shared)
 
-// beside is a pass whose views show real images with random features.
+// beside is a pass with views of real images that have random features.
 type beside struct {
 	space.Pass
 	real tensor.Mat[float32]

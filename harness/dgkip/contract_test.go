@@ -59,7 +59,7 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// The exact kernel has the same contract.
+// Methods keep the contract in the exact kernel, too.
 func TestKernelContract(t *testing.T) {
 	exact := methodtest.Options{Problem: func(p *method.Problem) { p.Model.Kind = "nngp" }}
 	for name, fresh := range map[string]func() method.Method{
@@ -77,14 +77,14 @@ func TestKernelContract(t *testing.T) {
 	}
 }
 
-// The exact kernel of ConvNets keeps the contract, too.
+// Also in the exact kernel of ConvNets.
 func TestConvKernelContract(t *testing.T) {
 	methodtest.Run(t, func() method.Method {
 		return &Solved{Loop: defaults(3), Loss: "auto", Match: matchWeights, RefitLabels: matchLoss}
 	}, methodtest.Options{Problem: func(p *method.Problem) { p.Model.Kind = "nngp-conv" }})
 }
 
-// So it has for several classes.
+// Also for several classes.
 func TestKernelContractOfThreeClasses(t *testing.T) {
 	exact := methodtest.Options{Problem: func(p *method.Problem) { p.Model.Kind, p.Data = "nngp", three() }}
 	for name, fresh := range map[string]func() method.Method{

@@ -23,7 +23,7 @@ func problem(kind string) method.Problem {
 	}
 }
 
-// three returns data of three classes: the halves, and their mirror images.
+// three returns data of three classes.
 func three() *method.Data {
 	d := methodtest.Data(1)
 	d.Name, d.Classes = "thirds", append(d.Classes, "middle")
@@ -39,8 +39,8 @@ func three() *method.Data {
 	return d
 }
 
-// AdaBelief that soon forgets the first gradients of the gap is ahead of one with its usual
-// memory, and labels that change slowly keep the margins of all images together.
+// With a short memory, AdaBelief lowers the gap faster than with the usual one. Labels that change slowly
+// keep the margins of all images close.
 func TestPublished(t *testing.T) {
 	run := func(change func(*Learning)) map[string]float64 {
 		l := published()
@@ -80,7 +80,7 @@ func trace(t *testing.T, m method.Method, p method.Problem) ([]line, *method.Dis
 	return lines, set
 }
 
-// Every method brings its own objective down, and no bound is broken on the way.
+// Every method lowers its objective, and every bound holds on the way.
 func TestProgress(t *testing.T) {
 	for name, m := range map[string]method.Method{
 		"lr":              &LR{with(learning("gain"), 60)},
@@ -133,7 +133,7 @@ func TestProgress(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, l := range lines {
-					// The deviation is known up to what is left of the student's own gap.
+					// The deviation is known up to the gap of the student's own solution.
 					lambda := float64(set.Len()) * teacher.DefaultLambda
 					unsure := math.Sqrt(2*l.values["solve_gap"]/lambda) / theta.Norm
 					if l.values["bound"] < l.values["deviation"]*(1-1e-6)-2*unsure {
@@ -152,8 +152,8 @@ func pooled(l Loop) Loop {
 
 func with(l Learning, updates int) Learning { l.Updates = updates; return l }
 
-// Solved labels make the bound an equation, found again by solving for the model
-// on the set independently.
+// With solved labels the bound equals the deviation, which is computed independently, by training on the
+// set.
 func TestSolvedLabelsMakeTheBoundTight(t *testing.T) {
 	for _, loss := range []string{"logistic", "squared", "hinge"} {
 		lines, _ := trace(t, &Solved{Loop: defaults(20), Loss: loss, Match: matchWeights}, problem("conv"))
@@ -183,7 +183,7 @@ func TestSolvedLabelsMakeTheBoundTight(t *testing.T) {
 	}
 }
 
-// No updates: the control with random images and solved labels.
+// Without updates, dgkip-ls is the control with random images and solved labels.
 func TestNoUpdates(t *testing.T) {
 	p := problem("fc")
 	lines, set := trace(t, &Solved{Loop: defaults(0), Loss: "auto", Match: matchWeights}, p)
@@ -200,13 +200,12 @@ func TestNoUpdates(t *testing.T) {
 			found = found || same
 		}
 		if !found {
-			t.Errorf("image %d is not one of its class", i)
+			t.Errorf("image %d is not a training image of its class", i)
 		}
 	}
 }
 
-// begun returns a run of which Steps 1 and 2 are done, with gains that are learned where
-// there are two classes.
+// begun returns a run after Steps 1 and 2. With two classes, its gains are learned.
 func begun(t *testing.T, p method.Problem, loss convex.Loss, reals bool) *run {
 	t.Helper()
 	r := defaults(1).newRun(p, "test")
@@ -225,15 +224,14 @@ func begun(t *testing.T, p method.Problem, loss convex.Loss, reals bool) *run {
 
 func signs(of []int) tensor.Mat[float64] { return teacher.Signs(of, 2) }
 
-// gapOf is the gap of logistic regression, with labels of a form.
+// gapOf returns the gap of logistic regression, with labels of a form.
 func gapOf(r *run, labels string) *gap {
 	l := learning(labels)
 	l.Objective = "gap"
 	return l.gap(r, convex.LogisticLoss, nil, 1)
 }
 
-// The gradient in the pixels, through features, gap and labels, against
-// differences of the objective along it.
+// The gradient of the pixels, through features, gap and labels, equals differences of the objective.
 func TestGradientInThePixels(t *testing.T) {
 	for name, build := range map[string]func(r *run, p method.Problem) objective{
 		"gap": func(r *run, _ method.Problem) objective {
@@ -316,7 +314,7 @@ func TestPlateau(t *testing.T) {
 	}
 }
 
-// Where all dual variables vanish the images are not passed off as a result.
+// A set gets a note if all its dual variables have vanished.
 func TestTrivialPlateauIsTold(t *testing.T) {
 	r := begun(t, problem("fc"), convex.LogisticLoss, false)
 	far := *r.theta
@@ -343,8 +341,8 @@ func TestTrivialPlateauIsTold(t *testing.T) {
 	}
 }
 
-// Of two equal images the Gram matrix is singular but for the jitter: labels are
-// solved for all the same, and the bound holds.
+// The Gram matrix of two equal images is singular, except for the jitter. Labels can still be solved for,
+// and the bound holds.
 func TestEqualImages(t *testing.T) {
 	p := problem("fc")
 	for i := range p.Data.Train.Labels {
@@ -359,7 +357,7 @@ func TestEqualImages(t *testing.T) {
 		t.Error("the two images of a class differ, so nothing was tested")
 	}
 	for _, l := range lines {
-		// Both vanish, for there are no other images; the student is solved to 1e-6.
+		// Both vanish: the set is all training images. The student is solved to 1e-6.
 		if b, d := l.values["bound"], l.values["deviation"]; math.Abs(b-d) > 1e-6 {
 			t.Errorf("update %d: bound %v, deviation %v", l.update, b, d)
 		}
@@ -399,7 +397,7 @@ func TestBadSettings(t *testing.T) {
 	}
 }
 
-// Where the real images say nothing of their classes there is nothing to come near to.
+// If the real images of both classes are the same, Theta_O is zero, and distilling is an error.
 func TestModelOfZero(t *testing.T) {
 	p := problem("fc")
 	clear(p.Data.Train.X)
@@ -426,7 +424,7 @@ func TestBadSizes(t *testing.T) {
 		"not for 3 classes":         func(s *method.Sizes) { s.Classes = 3 },
 		"two classes or more":       func(s *method.Sizes) { s.Classes = 1 },
 		"smallest class has only 1": func(s *method.Sizes) { s.Smallest = 1 },
-		// Few features would do without the matrix; an exact kernel has none.
+		// With few features the matrix is not needed, but an exact kernel has no features.
 		"networks of finite width": func(s *method.Sizes) { s.Train, s.Model.Kind = 30001, "nngp" },
 	} {
 		s := fits
@@ -437,7 +435,7 @@ func TestBadSizes(t *testing.T) {
 	}
 }
 
-// Labels are solved for one lambda: scoring with another is refused before a run.
+// Labels are solved for one lambda. Scoring with another is an error before the run.
 func TestLambdaIsOne(t *testing.T) {
 	s := method.Sizes{Train: 100, Test: 10, Classes: 2, H: 8, W: 8, C: 1, Smallest: 50, IPC: 2, Model: method.Model{Kind: "fc", Width: 4, Depth: 1, Nets: 1}}
 	for scored, refused := range map[float64]bool{teacher.DefaultLambda: false, 1e-4: true, 0: false} {
@@ -448,7 +446,7 @@ func TestLambdaIsOne(t *testing.T) {
 	}
 }
 
-// judge scores by a model with a lambda, or, at 0, otherwise.
+// judge is a protocol whose model has a lambda; 0 means that it has no model.
 type judge struct{ lambda float64 }
 
 func (j judge) Info() method.ProtocolInfo { return method.ProtocolInfo{Lambda: j.lambda} }
@@ -456,7 +454,7 @@ func (judge) Score(context.Context, method.Trial, func(method.Step)) (*method.Sc
 	return nil, nil
 }
 
-// A checkpoint of a longer run has nothing to go on to.
+// A checkpoint with more updates than the run is an error.
 func TestCheckpointOfALongerRun(t *testing.T) {
 	p := problem("fc")
 	_, err := (&Solved{Loop: defaults(9), Loss: "auto", Match: matchWeights}).Distill(context.Background(), p, func(s method.Step) {
@@ -473,8 +471,7 @@ func TestCheckpointOfALongerRun(t *testing.T) {
 	}
 }
 
-// Labels that are solved by another metric leave the images as they are, and lower that
-// metric.
+// refit_labels does not change the images, and its labels lower the real loss.
 func TestRefitLabels(t *testing.T) {
 	for _, kind := range []string{"fc", "nngp", "nngp-conv"} {
 		plain := &Solved{Loop: defaults(6), Loss: "auto", Match: matchWeights}
@@ -498,8 +495,8 @@ func TestRefitLabels(t *testing.T) {
 	}
 }
 
-// In the exact kernel of several classes the slope along the gradient is its length, for
-// all real images and for some.
+// In the exact kernel with several classes, the slope along the gradient equals its length, both for all
+// real images and for a batch.
 func TestKernelGradientOfThreeClasses(t *testing.T) {
 	some := []int{1, 2, 4, 5, 7, 9, 10, 11}
 	for match, batch := range map[Match][]int{matchWeights: nil, matchOutputs: nil, matchLoss: some} {
