@@ -29,7 +29,7 @@ func TestSizesOfNetworksAndFeatureMaps(t *testing.T) {
 			if err := check(name, protocol, fits); err != nil {
 				t.Errorf("%s, scored by %s, depth %d: %v", name, protocol, fits, err)
 			}
-			want := fmt.Sprintf("images of 28x28 pixels are too small for %d blocks, each of which halves them; %d fit", fits+1, fits)
+			want := fmt.Sprintf("images of 28x28 pixels are too small for %d blocks that halve them; at most %d fit", fits+1, fits)
 			if err := check(name, protocol, fits+1); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s, scored by %s, depth %d: got %v, want %q", name, protocol, fits+1, err, want)
 			}

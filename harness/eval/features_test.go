@@ -75,7 +75,7 @@ func TestNothingToBound(t *testing.T) {
 	clear(trial.Set.Images)
 	s := scoreIn(t, inFeatures(), trial)
 	_, bound := s.Metrics["best_bound"]
-	if _, scored := s.Metrics["test_acc"]; bound || !scored || !strings.Contains(strings.Join(s.Notes, "\n"), "no bounds: the model of the real images is zero") {
+	if _, scored := s.Metrics["test_acc"]; bound || !scored || !strings.Contains(strings.Join(s.Notes, "\n"), "no bounds: the reference model is zero") {
 		t.Errorf("metrics %v, notes %q", s.Metrics, s.Notes)
 	}
 }
@@ -180,7 +180,7 @@ func TestFeaturesRefuses(t *testing.T) {
 	trial := featureTrial(t)
 	f := inFeatures()
 	f.Loss = "softmax"
-	if _, err := f.Score(context.Background(), trial, nil); err == nil || !strings.Contains(err.Error(), "not for 2 classes") {
+	if _, err := f.Score(context.Background(), trial, nil); err == nil || !strings.Contains(err.Error(), "does not support 2 classes") {
 		t.Errorf("got %v", err)
 	}
 	trial.Set.H = 7

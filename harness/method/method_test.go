@@ -199,7 +199,7 @@ func TestCheckSizes(t *testing.T) {
 		{plain{true}, scorer{}, Sizes{H: 28, W: 28, Smallest: 5, IPC: 6, Model: conv(3)}, ""},
 		{sure{}, scorer{}, Sizes{H: 28, W: 28, Smallest: 5, IPC: 6, Model: conv(3)}, ""},
 		{sure{}, scorer{}, Sizes{H: 28, W: 28, Smallest: 5, IPC: 101, Model: conv(3)}, "more than 100"},
-		{plain{}, scorer{}, Sizes{H: 24, W: 30, Model: conv(12)}, "depth 12: nn: images of 24x30 pixels are too small for 12 blocks, each of which halves them; 4 fit"},
+		{plain{}, scorer{}, Sizes{H: 24, W: 30, Model: conv(12)}, "depth 12: nn: images of 24x30 pixels are too small for 12 blocks that halve them; at most 4 fit"},
 		{plain{}, scorer{}, Sizes{H: 24, W: 24, Model: Model{Kind: "fc", Depth: 12}}, ""},
 		{plain{}, lenient{}, Sizes{H: 24, W: 24, Model: conv(12)}, ""},
 	} {

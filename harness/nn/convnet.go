@@ -77,7 +77,7 @@ func convBlocks[F tensor.Float](c ConvConfig) (layers []layer[F], outputs int, e
 	width := c.Width
 	for i := range c.Depth {
 		if min(h, w) < 2 {
-			return nil, 0, fmt.Errorf("nn: images of %dx%d pixels are too small for %d blocks, each of which halves them; %d fit", c.H, c.W, c.Depth, i)
+			return nil, 0, fmt.Errorf("nn: images of %dx%d pixels are too small for %d blocks that halve them; at most %d fit", c.H, c.W, c.Depth, i)
 		}
 		layers = append(layers, &convBlock[F]{
 			convShape: convShape{h: h, w: w, inCh: in, outCh: width, pool: true},

@@ -160,9 +160,9 @@ func TestDoubling(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	for want, err := range map[string]error{
-		"nn: sizes of a convolutional network must be positive":                                 second(ConvNet[float32](ConvConfig{In: 3, H: 32})),
-		"nn: images of 6x9 pixels are too small for 3 blocks, each of which halves them; 2 fit": second(ConvNet[float32](ConvConfig{In: 3, H: 6, W: 9})),
-		"nn: sizes of a fully connected network must be positive":                               second(FCNet[float32](FCConfig{})),
+		"nn: sizes of a convolutional network must be positive":                              second(ConvNet[float32](ConvConfig{In: 3, H: 32})),
+		"nn: images of 6x9 pixels are too small for 3 blocks that halve them; at most 2 fit": second(ConvNet[float32](ConvConfig{In: 3, H: 6, W: 9})),
+		"nn: sizes of a fully connected network must be positive":                            second(FCNet[float32](FCConfig{})),
 	} {
 		if err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)

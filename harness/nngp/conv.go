@@ -2,16 +2,15 @@ package nngp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
 	"dgkip/harness/tensor"
 )
 
-// Conv is the kernel of infinitely many, infinitely wide convolutional networks: Depth times a
-// 3x3 convolution, ReLU and a 2x2 average, with all places of the last layer as features.
-// K(p, q) is the covariance of place p of image x and place q of image y.
+// Conv is the kernel of infinitely many, infinitely wide convolutional networks. They have Depth
+// blocks of a 3x3 convolution, ReLU and a 2x2 average, and all places of the last layer are
+// features. K(p, q) is the covariance of place p of image x and place q of image y.
 //
 //	convolution   K(p, q) <- Weight^2/9 sum_d K(p+d, q+d) + Bias^2, zero outside the images
 //	ReLU          K <- [ r sin t + (pi - t) K ]/(2 pi),   cos t = K/r,   r^2 = K_xx(p, p) K_yy(q, q)
@@ -32,10 +31,10 @@ import (
 // |p - q| <= 2 k + 1 to compute |p - q| <= k, in rows and in columns. So for 32x32 places and
 // Depth 3, only 168,000 of 1,118,208 covariances go through ReLU.
 //
-// Eight pairs are computed together, one in each lane. The rows of one displacement follow each
-// other, so that values stay in the second cache until they are read again. Everything is in
-// float64, because in float32 equal places would have angles of 3e-4. This is fast enough: an
-// evaluation needs only one square root and a polynomial.
+// Eight pairs are computed together, one in each lane. The rows of one displacement are
+// consecutive, so that values stay in the second-level cache until they are read again.
+// Everything is in float64, because in float32 equal places would have angles of 3e-4. This is
+// fast enough: an evaluation needs only one square root and a polynomial.
 //
 // The bits of a value depend only on its two images and their order.
 type Conv struct {
@@ -48,7 +47,7 @@ type Conv struct {
 // Check returns an error if a size or a deviation is not valid.
 func (k Conv) Check() error {
 	if min(k.H, k.W, k.C, k.Depth) < 1 || k.Depth > MaxDepth {
-		return errors.New("nngp: sizes of a convolutional kernel must be positive")
+		return fmt.Errorf("nngp: sizes of a convolutional kernel must be positive, and its depth at most %d", MaxDepth)
 	}
 	if err := checkDeviations(k.Weight, k.Bias); err != nil {
 		return err
@@ -56,7 +55,7 @@ func (k Conv) Check() error {
 	h, w := k.H, k.W
 	for l := range k.Depth {
 		if min(h, w) < 2 {
-			return fmt.Errorf("nngp: images of %dx%d pixels are too small for %d blocks, each of which halves them; %d fit", k.H, k.W, k.Depth, l)
+			return fmt.Errorf("nngp: images of %dx%d pixels are too small for %d blocks that halve them; at most %d fit", k.H, k.W, k.Depth, l)
 		}
 		h, w = h/2, w/2
 	}
@@ -78,16 +77,16 @@ func (k Conv) Evaluations() int {
 
 func abs(d int) int { return max(d, -d) }
 
-// grid is a layer: h x w places before the average, with displacements of up to band, which the
-// average reduces to displacements of up to out.
+// grid is a layer with h x w places before the average. Displacements of up to band become
+// displacements of up to out in the average.
 type grid struct {
 	h, w, band, out int
-	scale, bias     float64 // of the convolution, for the results of the layer before
+	scale, bias     float64 // of the convolution, applied to results of the previous layer
 }
 
 const lanes = tensor.PairLanes
 
-// pooled is the factor by which the sums of the vector code exceed the covariances: twice 16.
+// pooled is the ratio of the vector code's sums to the covariances: twice 16.
 const pooled = 32
 
 // grids returns the layers of a network of a given depth.
@@ -110,12 +109,12 @@ func (k Conv) grids(depth int) []grid {
 	return all
 }
 
-// ConvImages holds images, with what the kernel needs of each.
+// ConvImages are images prepared for the kernel.
 type ConvImages struct {
 	x     []float32
 	n     int
-	roots []float64 // for each image and layer, the root of K_xx(p, p) after the convolution
-	each  int       // roots of an image
+	roots []float64 // sqrt(K_xx(p, p)) after the convolution, for each image and layer
+	each  int       // number of roots per image
 }
 
 // Len is the number of images.
@@ -151,7 +150,7 @@ func (k Conv) Norms(ctx context.Context, v ConvImages) ([]float64, error) {
 	})
 }
 
-// Images takes images, [n, H, W, C].
+// Images prepares images, [n, H, W, C].
 func (k Conv) Images(ctx context.Context, x []float32, progress func(done float64)) (ConvImages, error) {
 	if err := k.Check(); err != nil {
 		return ConvImages{}, err
@@ -204,15 +203,14 @@ func invert(x float64) float64 {
 	return 1 / x
 }
 
-// side is one side of the pairs: one image, or eight images whose values for a place follow each
-// other.
+// side is one side of the pairs: either one image, or eight images with the eight values of each
+// place together.
 type side struct {
 	pixels        []float64
-	root, inverse [][]float64 // of each layer
+	root, inverse [][]float64 // for each layer
 }
 
-// pixels returns the pixels of a group of images. Lanes that are left over repeat the last
-// image.
+// pixels returns the pixels of a group of images. Unused lanes repeat the last image.
 func (k Conv) pixels(v ConvImages, group int) side {
 	size := k.H * k.W * k.C
 	s := side{pixels: make([]float64, size*lanes)}
@@ -225,7 +223,7 @@ func (k Conv) pixels(v ConvImages, group int) side {
 	return s
 }
 
-// group returns a group of images.
+// group returns a group of eight images.
 func (k Conv) group(v ConvImages, group int) side {
 	s := k.pixels(v, group)
 	at := 0
@@ -264,7 +262,7 @@ func (k Conv) image(v ConvImages, i int) side {
 	return s
 }
 
-// eachGroup calls do for all groups of n images.
+// eachGroup calls do for all groups of n images, until ctx is done.
 func eachGroup(ctx context.Context, n int, progress func(done float64), do func(group int)) error {
 	groups := (n + lanes - 1) / lanes
 	const some = 32 // groups between two checks of ctx
@@ -293,8 +291,8 @@ func (k Conv) Gram(ctx context.Context, v ConvImages) (tensor.Mat[float64], erro
 	return out, err
 }
 
-// Cross returns the kernel of the images of v with those of w, [n, N]. It stops early, with the
-// context's error, when ctx is done. It calls progress, unless that is nil, with the share done.
+// Cross returns the kernel between the images of v and w, [n, N]. If ctx is done, it stops with
+// the context's error. It calls progress, unless nil, with the fraction done.
 func (k Conv) Cross(ctx context.Context, v, w ConvImages, progress func(done float64)) (tensor.Mat[float64], error) {
 	out := tensor.NewMat[float64](v.n, w.n)
 	return out, k.values(ctx, out, v, w, false, progress)
@@ -330,11 +328,11 @@ func (k Conv) values(ctx context.Context, out tensor.Mat[float64], v, w ConvImag
 type worker struct {
 	grids    []grid
 	colours  int
-	k, t     [][]float64 // of each layer, sums of covariances by displacement and place: [2 out + 1, 2 out + 1, h/2, w/2, 8]
+	k, t     [][]float64 // for each layer, sums of covariances by displacement and place, [2 out + 1, 2 out + 1, h/2, w/2, 8]
 	ring     []float64   // three rows of products for each displacement along a row
 	zero     []float64
-	sum      []float64 // of three rows, with one more place on either side
-	sumT     []float64
+	sum      []float64 // of three rows of k, with one extra place on either side
+	sumT     []float64 // of three rows of t
 	products tensor.Products
 	sums     tensor.Sums
 	rectify  tensor.Rectify
@@ -358,7 +356,7 @@ func (k Conv) worker(grids []grid) *worker {
 	return w
 }
 
-// span is the range of the places p, of n, for which p + d is a place, too.
+// span is the range of places p in [0, n) for which p + d is also in [0, n).
 func span(n, d int) (from, to int) { return max(0, -d), min(n, n-d) }
 
 // layer takes the pairs through layer l. With same, all pairs have the same first image.
@@ -387,7 +385,7 @@ func (w *worker) layer(l int, x, y side, same bool) {
 	}
 }
 
-// fromPixels multiplies the pixels of row py, and takes the row before it through the layer.
+// fromPixels multiplies the pixels of row py, and takes row py-1 through the layer.
 func (w *worker) fromPixels(x, y side, dy, dx, py int) {
 	g := w.grids[0]
 	from, to := span(g.h, dy)
@@ -406,7 +404,7 @@ func (w *worker) fromPixels(x, y side, dy, dx, py int) {
 	}
 }
 
-// product multiplies the pixels of row py, and adds the products of the two rows before it.
+// product multiplies the pixels of row py, and adds the products of the two previous rows.
 func (w *worker) product(x, y side, dy, dx, py int) {
 	g := w.grids[0]
 	first, end := span(g.w, dx)
@@ -443,7 +441,7 @@ func (w *worker) add(sum, before, at, after []float64, n int) {
 	tensor.PairSums(a)
 }
 
-// fromLayer takes row py of the results of the layer before through layer l.
+// fromLayer takes row py of the results of the previous layer through layer l.
 func (w *worker) fromLayer(l int, x, y side, dy, dx, py int) {
 	g := w.grids[l]
 	if first, end := span(g.w, dx); first >= end || !g.counts(dy, py) {
@@ -456,7 +454,7 @@ func (w *worker) fromLayer(l int, x, y side, dy, dx, py int) {
 	w.row(l, x, y, dy, dx, py, w.sumT)
 }
 
-// three adds row py of the results of the layer before and its neighbours.
+// three adds up row py of the results of the previous layer and its two neighbours.
 func (w *worker) three(l, dy, dx, py int, sum, of []float64) {
 	g := w.grids[l]
 	from, to := span(g.h, dy)
@@ -471,7 +469,7 @@ func (w *worker) three(l, dy, dx, py int, sum, of []float64) {
 	w.margins(sum, first, end)
 }
 
-// before is the index of row py in the results of the layer before.
+// before is the index of row py in the results of the previous layer.
 func (g grid) before(dy, dx, py int) int {
 	return (((dy+g.band)*(2*g.band+1)+dx+g.band)*g.h + py) * g.w
 }
@@ -482,8 +480,9 @@ func (g grid) counts(dy, py int) bool {
 	return abs(q-p) <= g.out && max(p, q) < g.h/2
 }
 
-// averaged calls do for the places of a row that the average uses, once for every second place:
-// with the first place, the number of places, and the index of their averages in the results.
+// averaged calls do for the places of a row that the average uses, separately for even and odd
+// places. Its arguments are the first place, the number of places, and the index of their
+// averages in the results.
 func (g grid) averaged(dy, dx, py int, do func(start, n, at int)) {
 	if !g.counts(dy, py) {
 		return
@@ -500,7 +499,7 @@ func (g grid) averaged(dy, dx, py int, do func(start, n, at int)) {
 	}
 }
 
-// row takes a row through ReLU and the average. Its sums over three rows are in w.sum.
+// row takes a row, whose sums over three rows are in w.sum, through ReLU and the average.
 func (w *worker) row(l int, x, y side, dy, dx, py int, sumT []float64) {
 	g, a := w.grids[l], &w.rectify
 	g.averaged(dy, dx, py, func(start, n, at int) {
@@ -537,14 +536,14 @@ func (w *worker) squares(pixels []float64, colours int) []float64 {
 // centre returns the results of layer l for equal places.
 func (w *worker) centre(l int) []float64 { return w.centreOf(l, w.k[l]) }
 
-// centreOf returns the part for equal places of the results of layer l, or of a gradient in them.
+// centreOf returns the part for equal places of of, which has the layout of layer l's results.
 func (w *worker) centreOf(l int, of []float64) []float64 {
 	g := w.grids[l]
 	side, size := 2*g.out+1, (g.h/2)*(g.w/2)*lanes
 	return of[(g.out*side+g.out)*size:][:size]
 }
 
-// variance sets to to the convolution of the covariances k of equal places.
+// variance sets to to the convolution of k, the covariances of equal places.
 func (w *worker) variance(g grid, k, to []float64) {
 	at := func(py, px, l int) float64 {
 		if py < 0 || py >= g.h || px < 0 || px >= g.w {

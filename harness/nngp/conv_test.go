@@ -14,7 +14,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// full is the kernel by its definition, with the covariances of all places.
+// full computes the kernel by definition, with the covariances of all places.
 func full(k Conv, x, y []float32) float64 {
 	type all [][]float64 // of place p and place q
 	make2 := func(n int) all {
@@ -152,9 +152,9 @@ func TestConvIsTheFullRecursion(t *testing.T) {
 	} {
 		n, size := 3, k.H*k.W*k.C
 		x := images(r, n, size)
-		copy(x[size:], x[:size]) // alike, but for
-		x[size] += 0.5           // one pixel
-		clear(x[size/2 : size])  // and half of the first is black
+		copy(x[size:], x[:size]) // The first two images differ in one pixel,
+		x[size] += 0.5
+		clear(x[size/2 : size]) // and half of the first is black.
 		clear(x[size+size/2:][:size-size/2])
 		for _, k.Tangent = range []bool{false, true} {
 			v := of(t, k, x)
@@ -170,10 +170,10 @@ func TestConvIsTheFullRecursion(t *testing.T) {
 						t.Errorf("%+v: k(%d, %d) is %v, not %v, by %.2g", k, i, j, got, want, (got-want)/gram.Row(i)[i])
 					}
 					if i <= j && gram.Row(i)[j] != cross.Row(i)[j] {
-						t.Errorf("%+v: k(%d, %d) is %v within a set and %v across", k, i, j, gram.Row(i)[j], cross.Row(i)[j])
+						t.Errorf("%+v: k(%d, %d) is %v in Gram and %v in Cross", k, i, j, gram.Row(i)[j], cross.Row(i)[j])
 					}
 					if back := cross.Row(j)[i]; math.Abs(back-cross.Row(i)[j]) > bound*back {
-						t.Errorf("%+v: k(%d, %d) is %v, and %v the other way round", k, i, j, cross.Row(i)[j], back)
+						t.Errorf("%+v: k(%d, %d) is %v, but %v with sides exchanged", k, i, j, cross.Row(i)[j], back)
 					}
 				}
 			}
@@ -217,12 +217,12 @@ func TestConvGram(t *testing.T) {
 			t.Error("not positive definite")
 		}
 		if g := conv(32, 32, 3, 6); g.Check() == nil {
-			t.Error("six averages fit 32 pixels")
+			t.Error("six averages of 32 pixels were accepted")
 		}
 	}
 }
 
-// positive reports whether a symmetric matrix has a Cholesky factor. It overwrites it.
+// positive reports whether a symmetric matrix has a Cholesky factor. It overwrites the matrix.
 func positive(a tensor.Mat[float64]) bool {
 	for i := range a.Rows {
 		for j := range i + 1 {
@@ -271,7 +271,7 @@ func TestConvSameBits(t *testing.T) {
 	}
 }
 
-// Time of an evaluation: two set images against sixteen others, on one thread.
+// BenchmarkConv times an evaluation, with two set images and sixteen others on one thread.
 func BenchmarkConv(b *testing.B) {
 	for _, tangent := range []bool{false, true} {
 		for _, c := range []Conv{conv(32, 32, 3, 3), conv(28, 28, 1, 3)} {

@@ -8,17 +8,17 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// ConvPass is Pass for the kernel of convolutional networks. With v and v' the variances
-// of two places after a convolution and s their covariance, ReLU has the derivatives
+// ConvPass is Pass for the kernel of convolutional networks. With v and v' the variances of two
+// places after a convolution and s their covariance, ReLU has the derivatives
 //
 //	dK/ds = (pi - t)/(2 pi),   dK/dv = r sin t/(4 pi v).
 //
-// Convolution and average are linear, and v is a covariance of x with itself, through the
-// layers before.
+// Convolution and average are linear, and v is the covariance of x with itself, computed by the
+// previous layers.
 //
-// Forward keeps no intermediate values. Backward computes them again, for eight pairs at a time,
-// layer by layer, and in the first layer row by row. Gradients in the variances are added up over
-// all pairs of an image, and go back once. With 32x32 places and Depth 3 a thread needs 2 MB.
+// Forward keeps no intermediate values. Backward recomputes them for eight pairs at a time, layer
+// by layer, and in the first layer row by row. Gradients in the variances are summed over all
+// pairs of an image and taken back once. With 32x32 places and Depth 3, a thread needs 2 MB.
 type ConvPass struct {
 	kernel Conv
 	pixels []float32
@@ -29,7 +29,7 @@ type ConvPass struct {
 // NewPass returns a pass for a set and the real images. The tangent kernel has no pass.
 func (k Conv) NewPass(set []float32, real ConvImages) (*ConvPass, error) {
 	if k.Tangent {
-		return nil, errors.New("nngp: gradients are of the kernel of random features, not of the tangent kernel")
+		return nil, errors.New("nngp: the tangent kernel has no gradients")
 	}
 	return &ConvPass{kernel: k, pixels: set, real: real}, k.Check()
 }
@@ -37,7 +37,7 @@ func (k Conv) NewPass(set []float32, real ConvImages) (*ConvPass, error) {
 // Forward returns the kernel within the set, [n, n], and with the real images, [n, N], for the
 // current pixels of the set, and prepares for Backward.
 func (p *ConvPass) Forward() (gram, cross tensor.Mat[float64]) {
-	ctx := context.Background() // which does not end, so there are no errors
+	ctx := context.Background() // never done, so there are no errors
 	p.set, _ = p.kernel.Images(ctx, p.pixels, nil)
 	gram, _ = p.kernel.Gram(ctx, p.set)
 	cross, _ = p.kernel.Cross(ctx, p.set, p.real, nil)
@@ -45,8 +45,8 @@ func (p *ConvPass) Forward() (gram, cross tensor.Mat[float64]) {
 }
 
 const (
-	mostShares = 16 // of an image's pairs, each with a sum of its own
-	atATime    = 32 // images whose pairs are divided into shares
+	mostShares = 16 // parts of an image's pairs, each with its own sum
+	atATime    = 32 // images processed together
 )
 
 // Backward sets dx to the gradient in the pixels, given the gradients in the results of the last
@@ -89,8 +89,8 @@ func (p *ConvPass) Backward(dx []float32, dGram tensor.Mat[float64], dCross tens
 	tensor.Parallel(within, func(group int) { k.finish(dx, own, p.set, group) })
 }
 
-// convGradient is the gradient that pairs give an image: in its pixels, divided by the scale of
-// the first layer, and for each layer the sums of D r sin t of RectifyBack.
+// convGradient is the gradient from pairs with respect to one image. pixels is divided by the
+// scale of the first layer; angles are, for each layer, the sums of D r sin t of RectifyBack.
 type convGradient struct {
 	pixels []float64
 	angles [][]float64
@@ -107,8 +107,8 @@ func (g convGradient) add(h convGradient) {
 	}
 }
 
-// back takes gradients of eight pairs back through the layers, to the pixels and variances of the
-// first side. Its gradient is the sum over all pairs so far.
+// back takes gradients of eight pairs back through the layers to the pixels and variances of the
+// first side. gradient is the sum over all pairs so far.
 type back struct {
 	*worker
 	d        [][]float64 // the gradient in worker.k
@@ -147,8 +147,8 @@ func (b *back) total() convGradient {
 	return g
 }
 
-// pairs goes forward and back for the pairs of one image with eight others, given the gradients
-// in their kernel.
+// pairs takes the pairs of one image with eight others forward and back, given the gradients in
+// their kernels.
 func (b *back) pairs(x, y side, gradients [lanes]float64) {
 	last := len(b.grids) - 1
 	for l := range last {
@@ -163,8 +163,8 @@ func (b *back) pairs(x, y side, gradients [lanes]float64) {
 	}
 }
 
-// layer takes the gradient in the results of layer l back to the results of the layer before, or
-// to the pixels.
+// layer takes the gradient in the results of layer l back to the results of the previous layer,
+// or to the pixels.
 func (b *back) layer(l int, x, y side, same bool) {
 	g := b.grids[l]
 	b.rectify.Scale, b.rectify.Bias, b.rectify.Same, b.worker.rectify.Same = g.scale, g.bias, same, same
@@ -235,8 +235,8 @@ func (b *back) slopes3(l, dy, dx, py int) []float64 {
 	return b.slopes[((dx+g.band)*3+py%3)*g.w*lanes:][:(end-first)*lanes]
 }
 
-// convolve takes row py back through the convolution, whose adjoint adds the same places. In the
-// first layer it goes on to the pixels.
+// convolve takes row py back through the convolution, which is its own adjoint up to the scale.
+// In the first layer, it continues to the pixels.
 func (b *back) convolve(l int, y side, dy, dx, py int) {
 	g := b.grids[l]
 	first, end := span(g.w, dx)
@@ -256,16 +256,15 @@ func (b *back) convolve(l int, y side, dy, dx, py int) {
 	}
 }
 
-// finish takes the gradients in the variances of a group's images back to the pixels, and sets
-// dx.
+// finish takes the gradients in the variances of a group's images back to the pixels and sets dx.
 func (k Conv) finish(dx []float32, of []convGradient, v ConvImages, group int) {
 	all := k.grids(k.Depth)
 	y, b := k.group(v, group), k.back(k.grids(k.Depth-1))
 	for l := range len(b.grids) - 1 {
 		b.worker.layer(l, y, y, false)
 	}
-	// A variance is a covariance of two equal images, so its gradient is twice the gradient in
-	// the first.
+	// A variance is the covariance of an image with itself, so its gradient is twice the gradient
+	// in the first side.
 	var next []float64 // in the variances of layer l
 	for l := k.Depth - 1; l >= 0; l-- {
 		d := make([]float64, len(y.inverse[l]))

@@ -15,7 +15,7 @@ import (
 )
 
 // convCase is a set, real images, and a linear function of their kernel with random
-// coefficients. Pixels are multiples of 1/64, so that steps from them are exact.
+// coefficients. Pixels are multiples of 1/64, so that steps are exact.
 type convCase struct {
 	k         Conv
 	set, real []float32
@@ -130,7 +130,7 @@ func TestConvGradientIsTheFullRecursions(t *testing.T) {
 	}
 }
 
-// With groups of both sides that are not full, and pixels of every place of 32x32.
+// Gradients are correct with partial groups on both sides and at every place of 32x32 pixels.
 func TestConvGradient(t *testing.T) {
 	r := rng.Stream(1, "conv differences")
 	c := newConvCase(conv(32, 32, 3, 3), r, 2, 9)
@@ -139,7 +139,7 @@ func TestConvGradient(t *testing.T) {
 	c.check(t, r, c.value, 16, 2e-7)
 }
 
-// Images that are equal, or equal in part, have no angle between them.
+// The gradient is finite and correct for images that are equal, fully or in part.
 func TestConvGradientOfEqualImages(t *testing.T) {
 	r := rng.Stream(1, "equal")
 	c := newConvCase(conv(8, 8, 1, 3), r, 3, 3)
@@ -184,8 +184,8 @@ func TestConvGradientSameBits(t *testing.T) {
 	}
 }
 
-// Time of an evaluation with its gradient: two set images against each other and 24 others,
-// on one thread.
+// BenchmarkConvPass times an evaluation with its gradient, with two set images and 24 others on
+// one thread.
 func BenchmarkConvPass(b *testing.B) {
 	for _, k := range []Conv{conv(32, 32, 3, 3), conv(28, 28, 1, 3)} {
 		for _, path := range tensor.Paths() {

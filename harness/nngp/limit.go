@@ -3,20 +3,20 @@ package nngp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"dgkip/harness/fmath"
 	"dgkip/harness/tensor"
 )
 
-// Beside returns the kernel within a set, [n, n], and with other images that were given before,
-// [n, N]. It stops early, with the context's error, when ctx is done. It calls progress, unless
-// that is nil, with the share done.
+// Beside returns the kernel within a set, [n, n], and between the set and fixed other images,
+// [n, N]. If ctx is done, it stops with the context's error. It calls progress, unless nil, with
+// the fraction done.
 type Beside func(ctx context.Context, set []float32, progress func(done float64)) (gram, cross tensor.Mat[float64], err error)
 
-// FC is the kernel of infinitely many, infinitely wide fully connected networks, like Kernel,
-// but with any weights and biases, and in float64. With Tangent it is the neural tangent kernel
-// of such networks with a linear read-out,
+// FC is like Kernel, but for any deviations of weights and biases, and in float64. With Tangent,
+// it is the neural tangent kernel of such networks with a linear read-out,
 //
 //	k(x, y) = Weight^2 (T + k) + Bias^2.
 //
@@ -31,14 +31,14 @@ type FC struct {
 // Check returns an error if a size or a deviation is not valid.
 func (k FC) Check() error {
 	if min(k.Size, k.Depth) < 1 || k.Depth > MaxDepth {
-		return errors.New("nngp: sizes of a fully connected kernel must be positive")
+		return fmt.Errorf("nngp: sizes of a fully connected kernel must be positive, and its depth at most %d", MaxDepth)
 	}
 	return checkDeviations(k.Weight, k.Bias)
 }
 
 func checkDeviations(weight, bias float64) error {
 	if !(weight > 0) || !(bias >= 0) || math.IsInf(weight+bias, 0) {
-		return errors.New("nngp: deviations of weights must be positive, and those of biases not negative")
+		return errors.New("nngp: standard deviations must be positive for weights, and not negative for biases")
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func (k FC) value(xy, xx, yy float64) float64 {
 	return xy
 }
 
-// Others takes the other images of a Beside, [n, Size].
+// Others returns a Beside with x, [n, Size], as the other images.
 func (k FC) Others(_ context.Context, x []float32, _ func(done float64)) (Beside, error) {
 	others, d := NewImages(x, k.Size), float64(k.Size)
 	return func(ctx context.Context, set []float32, _ func(done float64)) (gram, cross tensor.Mat[float64], err error) {
@@ -92,7 +92,7 @@ func (k FC) Others(_ context.Context, x []float32, _ func(done float64)) (Beside
 	}, k.Check()
 }
 
-// Others takes the other images of a Beside, [n, H, W, C].
+// Others returns a Beside with x, [n, H, W, C], as the other images.
 func (k Conv) Others(ctx context.Context, x []float32, progress func(done float64)) (Beside, error) {
 	others, err := k.Images(ctx, x, progress)
 	return func(ctx context.Context, set []float32, progress func(done float64)) (gram, cross tensor.Mat[float64], err error) {

@@ -11,7 +11,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// With the weights and biases of Kernel, FC is Kernel.
+// With the same deviations of weights and biases, FC equals Kernel.
 func TestFCIsKernel(t *testing.T) {
 	const n, d = 6, 20
 	x := images(rng.Stream(1, "fc"), n, d)
@@ -33,7 +33,7 @@ func TestFCIsKernel(t *testing.T) {
 	}
 }
 
-// others is the limit kernel of a kind of networks, on images of 8x8 pixels.
+// others returns the limit kernel of a kind of networks, on images of 8x8 pixels.
 func others(t *testing.T, kind string, tangent bool, x []float32) Beside {
 	t.Helper()
 	k := conv(8, 8, 3, 2)
@@ -57,21 +57,21 @@ func off(got, want []float64) float64 {
 	return math.Sqrt(sum / norm)
 }
 
-// falls checks that wider networks are closer to the limit, and the widest close.
+// falls fails unless distances from the limit decrease with width, to at most last.
 func falls(t *testing.T, name string, distances []float64, last float64) {
 	t.Helper()
 	for i := 1; i < len(distances); i++ {
 		if distances[i] > 0.7*distances[i-1] {
-			t.Errorf("%s: wider networks are off by %.4f", name, distances)
+			t.Errorf("%s: relative distances do not decrease: %.4f", name, distances)
 			return
 		}
 	}
 	if distances[len(distances)-1] > last {
-		t.Errorf("%s: the widest networks are off by %.4f", name, distances)
+		t.Errorf("%s: relative distances %.4f, the last one is too large", name, distances)
 	}
 }
 
-// The inner products of features tend to the kernel as networks become wider and more.
+// Inner products of features converge to the kernel as the width and number of networks grow.
 func TestFeaturesTendToTheKernel(t *testing.T) {
 	const n = 4
 	x := images(rng.Stream(2, "wide"), n, 8*8*3)
@@ -95,8 +95,8 @@ func TestFeaturesTendToTheKernel(t *testing.T) {
 	falls(t, "conv", distances, 0.02)
 }
 
-// The inner products of gradients tend to the tangent kernel. For the targets 1 and -1 the loss
-// is a difference of two outputs, whose kernel is twice that of one output.
+// Inner products of gradients converge to the tangent kernel. With targets 1 and -1, the loss is
+// a difference of two outputs, whose kernel is twice the kernel of one output.
 func TestGradientsTendToTheTangentKernel(t *testing.T) {
 	const n, nets = 3, 8
 	x := images(rng.Stream(3, "wide"), n, 8*8*3)

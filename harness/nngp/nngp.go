@@ -1,8 +1,8 @@
 // Package nngp computes the kernel of infinitely many, infinitely wide networks with random
 // weights: the limit of the inner products of package features. Nothing is drawn.
 //
-// Kernel is for fully connected networks. For images x and y of d values, k_0 = x'y/d. Each
-// hidden layer, with weights N(0, 2/fan_in) and biases N(0, 0.1^2), maps the inner products to
+// Kernel is the kernel of fully connected networks. For images x and y of d values, k_0 = x'y/d.
+// Each hidden layer, with weights N(0, 2/fan_in) and biases N(0, 0.1^2), maps inner products to
 //
 //	s_xy = 2 k_xy + 0.01
 //	k_xy = [ h + (pi - t) s_xy ] / (2 pi),   cos t = s_xy/r,   h = r sin t,   r = sqrt(s_xx s_yy),
@@ -15,15 +15,15 @@
 // # What an update costs
 //
 // For 20 images and 10,000 real ones of CIFAR-10's size, an update takes a fifth of the
-// operations of 30 networks of width 1024 and depth 3, and a third of the time: 86 ms instead
-// of 248 on one thread of a Xeon with AVX-512, 122 instead of 360 with AVX2 (BenchmarkUpdate).
-// Four fifths of the time go into the two products with the real images, and 4 ms into the
-// recursion.
+// operations of 30 networks of width 1024 and depth 3, and a third of the time. On one thread of
+// a Xeon it takes 86 ms instead of 248 with AVX-512, and 122 instead of 360 with AVX2
+// (BenchmarkUpdate). The two products with the real images take four fifths of the time; the
+// recursion takes 4 ms.
 //
 // # The same bits
 //
-// An inner product depends only on its two images: not on other images, the number of threads
-// or the vector path.
+// The bits of an inner product depend only on its two images, and not on other images, the
+// number of threads or the vector path.
 //
 // # Convolutions and tangents
 //
@@ -40,7 +40,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Kernel is the kernel of networks with a number of hidden layers, at most MaxDepth.
+// Kernel is the kernel of networks with Depth hidden layers, at most MaxDepth.
 type Kernel struct{ Depth int }
 
 // MaxDepth bounds Kernel.Depth.
@@ -48,7 +48,7 @@ const MaxDepth = 16
 
 const bias = 0.01
 
-// Images holds images, with what the kernel needs of each.
+// Images are images prepared for the kernel.
 type Images struct {
 	X    tensor.Mat[float32] // [n, d]
 	self []float64           // x'x/d
@@ -56,9 +56,9 @@ type Images struct {
 	packed *packed
 }
 
-// packed holds the real images in the two layouts that their products with sets read. The
-// first pass packs them, once: packing in every update would take half of its time. Both
-// layouts together take twice the memory of the images.
+// packed contains the real images in the two layouts that products with sets read. The first
+// pass packs them; packing them again in every update would take half its time. Both layouts
+// together take twice the memory of the images.
 type packed struct {
 	forward, back sync.Once
 	nt, nn        *tensor.Packed
@@ -76,7 +76,7 @@ func (v Images) weighted(c, a tensor.Mat[float32]) {
 	tensor.MulPacked(c, a, v.packed.nn, nil, false)
 }
 
-// NewImages takes images of d values each. It does not copy them: see Update.
+// NewImages prepares images of d values each. It does not copy them: see Update.
 func NewImages(x []float32, d int) Images {
 	v := Images{X: tensor.MatOf(x, len(x)/d, d), packed: new(packed)}
 	v.self = make([]float64, v.X.Rows)
@@ -117,8 +117,8 @@ func (k Kernel) value(xy, xx, yy float64) float64 {
 	return xy
 }
 
-// layer maps an inner product through layer l, and returns the derivatives in s_xy and s_xx,
-// too.
+// layer maps an inner product through layer l. It also returns the derivatives with respect to
+// s_xy and s_xx.
 func layer(xy, xx, yy float64, l int) (k, inXY, inXX float64) {
 	s, sx, sy := 2*xy+bias, layerNorm(xx, l), layerNorm(yy, l)
 	r := math.Sqrt(sx * sy)
@@ -131,7 +131,7 @@ func layer(xy, xx, yy float64, l int) (k, inXY, inXX float64) {
 	return (h + float64((math.Pi-t)*s)) / (2 * math.Pi), (math.Pi - t) / (2 * math.Pi), h / (4 * math.Pi * sx)
 }
 
-// slopes returns the derivatives of value in xy and xx.
+// slopes returns the derivatives of value with respect to xy and xx.
 func (k Kernel) slopes(xy, xx, yy float64) (inXY, inXX float64) {
 	var a, b [MaxDepth]float64
 	for l := range k.Depth {
@@ -167,16 +167,15 @@ func (k Kernel) ofDots(gram tensor.Mat[float64], v Images) {
 	})
 }
 
-// Cross returns the kernel of the images of v with those of w, [n, N], in float32. It stops
-// early, with the context's error, when ctx is done. It calls progress, unless that is nil,
-// with the share done.
+// Cross returns the kernel between the images of v and w, [n, N], in float32. If ctx is done, it
+// stops with the context's error. It calls progress, unless nil, with the fraction done.
 func (k Kernel) Cross(ctx context.Context, v, w Images, progress func(done float64)) (tensor.Mat[float32], error) {
 	out := tensor.NewMat[float32](v.Len(), w.Len())
 	return out, k.cross(ctx, out, v, 0, k.table(w), w, progress)
 }
 
-// cross sets out to the kernel of the images of v, from first on, with the first images of w,
-// whose table is t.
+// cross sets out to the kernel between images of v, starting at first, and images of w, starting
+// at 0. The table of w is t.
 func (k Kernel) cross(ctx context.Context, out tensor.Mat[float32], v Images, first int, t table, w Images, progress func(done float64)) error {
 	const rows = 128
 	for from := 0; from < out.Rows; from += rows {
@@ -207,8 +206,8 @@ func (k Kernel) cross(ctx context.Context, out tensor.Mat[float32], v Images, fi
 	return nil
 }
 
-// GramOf returns the kernel of all pairs of many images, [n, n], in float32, in the same way
-// as Cross.
+// GramOf returns the kernel of all pairs of many images, [n, n], in float32. It stops and reports
+// like Cross.
 func (k Kernel) GramOf(ctx context.Context, v Images, progress func(done float64)) (tensor.Mat[float32], error) {
 	out, err := k.Cross(ctx, v, v, progress)
 	for i, x := range v.self {
@@ -217,8 +216,8 @@ func (k Kernel) GramOf(ctx context.Context, v Images, progress func(done float64
 	return out, err
 }
 
-// LowerOf returns the lower half of the same matrix, in strips of rows. The strip of rows
-// [from, to) has columns [0, to), and its last columns are a symmetric square.
+// LowerOf returns the lower half of GramOf in strips of rows. The strip of rows [from, to) has
+// columns [0, to); its last to-from columns are a symmetric square.
 func (k Kernel) LowerOf(ctx context.Context, v Images, rows int, progress func(done float64)) ([]tensor.Mat[float32], error) {
 	var strips []tensor.Mat[float32]
 	t, n := k.table(v), v.Len()

@@ -19,7 +19,7 @@ func images(r *rng.Rand, n, d int) []float32 {
 	return x
 }
 
-// recursion is the kernel by its definition.
+// recursion computes the kernel by definition.
 func recursion(x, y []float32, depth int) float64 {
 	dot := func(x, y []float32) float64 {
 		sum := 0.0
@@ -42,9 +42,9 @@ func TestGramIsTheRecursion(t *testing.T) {
 	r := rng.Stream(1, "gram")
 	for depth := range 5 {
 		x := images(r, 7, 20)
-		copy(x[20:40], x[:20]) // alike
+		copy(x[20:40], x[:20]) // equal images
 		for j := range 20 {
-			x[40+j] = -x[j] // and opposite
+			x[40+j] = -x[j] // an opposite image
 		}
 		v, k := NewImages(x, 20), Kernel{depth}
 		gram, norms := k.Gram(v), k.Norms(v)
@@ -69,14 +69,14 @@ func TestGramIsTheRecursion(t *testing.T) {
 	}
 }
 
-// The angle between equal images is zero, whatever the rounding of their products.
+// The angle between equal images is zero in spite of rounding errors in their products.
 func TestEqualImages(t *testing.T) {
 	for _, d := range []int{16, 784, 3072} { // products of far larger images are less exact
 		for seed := range 100 {
 			x := images(rng.Stream(uint64(seed), "equal"), 1, d)
 			gram := Kernel{3}.Gram(NewImages(append(x, x...), d))
 			if off := math.Abs(gram.Row(0)[1]/gram.Row(0)[0] - 1); off > 1e-12 {
-				t.Fatalf("%d values, seed %d: equal images have a kernel that is %v off", d, seed, off)
+				t.Fatalf("%d values, seed %d: the kernel of equal images is off by %v", d, seed, off)
 			}
 		}
 	}
@@ -106,11 +106,11 @@ func TestLowerOf(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	if _, err := k.LowerOf(ctx, v, 128, func(float64) { cancel() }); err == nil {
-		t.Error("it does not stop")
+		t.Error("LowerOf ignores its context")
 	}
 }
 
-// The gradient in the pixels, by central differences of a sum over both matrices.
+// The gradient in the pixels matches central differences of a sum over both matrices.
 func TestBackward(t *testing.T) {
 	r := rng.Stream(1, "backward")
 	for _, depth := range []int{1, 3} {
@@ -125,7 +125,7 @@ func TestBackward(t *testing.T) {
 			}
 		}
 		p := Kernel{depth}.NewPass(set, real)
-		// In float64, from the definition: the pass itself has float32's noise.
+		// The differences use the definition in float64, as the pass has the noise of float32.
 		value := func() float64 {
 			sum := 0.0
 			for i := range n {
@@ -156,7 +156,7 @@ func TestBackward(t *testing.T) {
 	}
 }
 
-// A pass agrees with Gram and Cross, also after its pixels have changed.
+// A pass agrees with Gram and Cross, even after its pixels have changed.
 func TestForward(t *testing.T) {
 	r := rng.Stream(1, "forward")
 	set, real := images(r, 3, 10), NewImages(images(r, 1100, 10), 10)
@@ -182,8 +182,8 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// An update of 20 images of CIFAR-10's size: in the kernel with 10,000 real images, and through
-// 30 random networks.
+// BenchmarkUpdate times an update of 20 images of CIFAR-10's size, in the kernel with 10,000 real
+// images and through 30 random networks.
 func BenchmarkUpdate(b *testing.B) {
 	const n, reals, d = 20, 10000, 32 * 32 * 3
 	r := rng.Stream(1, "bench")
@@ -206,7 +206,7 @@ func BenchmarkUpdate(b *testing.B) {
 		phi, dphi := tensor.NewMat[float32](n, m.Dim()), tensor.NewMat[float32](n, m.Dim())
 		r.FillNormal(dphi.Data, 0, 1)
 		p.Forward(phi, set)
-		p.Backward(dx, dphi) // which packs the weights
+		p.Backward(dx, dphi) // packs the weights
 		for b.Loop() {
 			p.Forward(phi, set)
 			p.Backward(dx, dphi)
@@ -214,12 +214,12 @@ func BenchmarkUpdate(b *testing.B) {
 	})
 }
 
-// All results have the bits that the records were computed with, on every path.
+// All results have the bits of the records on every vector path.
 func TestSameBits(t *testing.T) {
 	const n, reals, d = 5, 1100, 40
 	r := rng.Stream(1, "bits")
 	set, real := images(r, n, d), NewImages(images(r, reals, d), d)
-	copy(set[d:], real.X.Row(7)) // alike
+	copy(set[d:], real.X.Row(7)) // equal to a real image
 	dGram, dCross := tensor.NewMat[float64](n, n), tensor.NewMat[float32](n, reals)
 	r.FillNormal(dCross.Data, 0, 1)
 	for i := range n {

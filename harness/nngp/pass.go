@@ -2,8 +2,8 @@ package nngp
 
 import "dgkip/harness/tensor"
 
-// Pass computes the inner products of a set whose images are being learned, and takes
-// gradients in them back to the pixels.
+// Pass computes the inner products of a set that is being learned, and takes gradients in them
+// back to the pixels.
 type Pass struct {
 	kernel Kernel
 	set    Images
@@ -100,12 +100,12 @@ func (p *Pass) Backward(dx []float32, dGram tensor.Mat[float64], dCross tensor.M
 	tensor.Mul(out, own, p.set.X, tensor.NN, true)
 }
 
-// block is the number of pairs of a task.
+// block is the number of pairs per task.
 const block = 1024
 
 func blocks(n int) int { return (n + block - 1) / block }
 
-// pairs calls do for all pairs of an image of the set and a real one, in blocks.
+// pairs calls do for all pairs of an image i of the set and real images, in blocks [from, to).
 func (p *Pass) pairs(do func(i, from, to int)) {
 	each := blocks(p.real.Len())
 	tensor.Parallel(p.set.Len()*each, func(t int) {

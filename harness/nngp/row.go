@@ -6,11 +6,11 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// A row holds the inner products of one image with many others. It is computed layer by layer,
-// in vector registers, with a polynomial for acos. The relative error of the polynomial, below
-// 6e-11, is small against that of the products, which come from float32.
+// A row contains the inner products of one image with many others. It is computed layer by layer,
+// in vector registers, with a polynomial for acos. The relative error of the polynomial is below
+// 6e-11, much less than the error of the products, which are in float32.
 
-// table holds what rows need of the other images: sqrt(s_yy) and its inverse, for every layer.
+// table contains sqrt(s_yy) and its inverse for every layer and every other image.
 type table struct{ root, inverse [][]float64 }
 
 func (k Kernel) table(v Images) table {
@@ -28,9 +28,9 @@ func (k Kernel) table(v Images) table {
 // layerNorm is s_xx of layer l.
 func layerNorm(xx float64, l int) float64 { return 2*xx + float64(bias*float64(l+1)) }
 
-// row replaces the products x'y/d of one image with the images of t, beginning with number
-// from, by their kernel. Unless they are nil, inXY starts as ones and becomes the derivative in
-// x'y/d, and inXX starts as zeros and becomes the derivative in x'x/d. Layer by layer,
+// row replaces the products x'y/d of one image with the images of t, starting at from, by their
+// kernel. If not nil, inXY must be ones and becomes the derivative in x'y/d, and inXX must be
+// zeros and becomes the derivative in x'x/d. Layer by layer,
 //
 //	dk_l/dxy = a dk_(l-1)/dxy,   dk_l/dxx = a dk_(l-1)/dxx + h/(2 pi s_xx),   a = (pi - t)/pi.
 func (k Kernel) row(xy, inXY, inXX []float64, xx float64, t table, from int) {

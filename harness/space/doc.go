@@ -1,24 +1,25 @@
-// Package space makes views of images, in which models are linear (package convex): the
-// features of random networks, or the exact kernel of infinitely many, infinitely wide ones,
-// and the way back to the pixels.
+// Package space provides the feature spaces in which models are linear: the features of random
+// networks, or the exact kernel of infinitely many, infinitely wide networks. It creates the
+// views of package convex, and takes gradients back to the pixels.
 //
-//	K = A A'      inner products of a set
-//	F = A Theta'  outputs of Theta_O on it
+//	K = A A'      inner products within a set
+//	F = A Theta'  outputs of Theta_O on the set
 //	A Phi'        inner products with the real images
 //
-// A Source is the real data of a run with its networks, and has a Space: Show shows images,
-// Learn a set that is being learned, and Real the real images as a problem to solve. Draws
-// joins several. A new space is a file of this package that adds itself to kinds, and one of
-// package nn that registers its name as an architecture. A kernel is a kernelSpace, whose
-// architecture has a Limit. Features of networks with other weights than drawn ones are a
-// featureSpace of features.Of.
+// A Source is the real data of a run with the model's settings, and determines a Space. Show
+// maps images into the space, Learn maps a set that is being learned, and Real returns the real
+// images as a convex problem. Draws joins several spaces.
 //
-// What is costly, the features of the training images and their Gram matrix, is
-// computed when it is first asked for and kept in method.Shared, under a key that
-// holds all it depends on; features are kept on its disk as well, where there is room for
-// them. The kernel of ConvNets takes so long that its Gram matrix is kept there, too, some
-// rows at a time. Features of test images are kept apart, in what only protocols share.
+// To add a space, add a file that registers the space in kinds, and register its name as an
+// architecture in package nn. A kernel is a kernelSpace, and its architecture has a Limit. Use
+// a featureSpace with features.Of for networks whose weights are not random.
 //
-// Guarantee: the same bits on every machine and for every number of threads,
-// whether a value was computed, shared or read from disk.
+// Features of the training images and their Gram matrix are costly. They are computed on
+// demand and kept in method.Shared, under keys that contain everything they depend on. Features
+// are also kept on disk, if there is room. The Gram matrix of the ConvNet kernel takes so long
+// that it is kept on disk, too, in parts. Features of test images are kept where only protocols
+// have access.
+//
+// Results have the same bits on every machine and for any number of threads, whether they were
+// computed, shared or read from disk.
 package space

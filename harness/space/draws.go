@@ -5,14 +5,14 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Draws is a pass through several draws of the networks, each with its own Theta_O. Every
-// update sees the set in one of them, in turn, so that what it learns is in all. As a whole
-// it is the features of all draws beside each other, over sqrt(R): inner products, outputs
-// and |Theta_O|^2 are means over the draws.
+// Draws is a pass through R draws of the networks, each with its own Theta_O. Updates use the
+// draws in turn, so that the set is learned in all of them. Whole is the view of the concatenated
+// features of all draws, divided by sqrt(R): inner products, outputs and |Theta_O|^2 are means
+// over the draws.
 type Draws struct {
 	Passes []Pass
 	Norm   float64 // |Theta_O|
-	Reals  bool    // views know the real images
+	Reals  bool    // whether views include the real images
 
 	at int // the pass of the last view
 }
@@ -40,7 +40,7 @@ func (p *Draws) Whole() convex.View {
 	return mean
 }
 
-// add adds a share of x to a sum, which is none at first.
+// add adds x / of to sum, which may be empty.
 func add[F tensor.Float](sum *tensor.Mat[F], x tensor.Mat[F], of int) {
 	if sum.Rows == 0 {
 		*sum = tensor.NewMat[F](x.Rows, x.Cols)

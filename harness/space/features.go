@@ -12,19 +12,19 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Config describes the features that a model's networks make of images.
+// Config returns the settings of the feature map of a model's networks.
 func Config(m method.Model, h, w, c int) features.Config {
 	return features.Config{Kind: m.Kind, H: h, W: w, C: c, Nets: m.Nets, Width: m.Width, Depth: m.Depth, Algorithm: m.Shape().Algo}
 }
 
-// featureSpace is that of the features of some networks.
+// featureSpace is the space of the features of some networks.
 type featureSpace struct {
 	Source
 	settings string
 	networks func() (*features.Map, error)
 }
 
-// randomFeatures are those of networks that are drawn from the seed.
+// randomFeatures returns the space of networks drawn from the source's seed and stream.
 func randomFeatures(s Source) Space {
 	config, stream := Config(s.Model, s.Data.Train.H, s.Data.Train.W, s.Data.Train.C), []string{"features", s.Data.Name}
 	settings := fmt.Sprintf("v%d %+v seed %d", version, config, s.Seed)
@@ -39,7 +39,7 @@ func (s featureSpace) Settings() string { return s.settings }
 
 // mapping returns the feature map.
 func (s featureSpace) mapping() (*features.Map, error) {
-	return method.Do(s.lasting(), s.Key("map"), s.networks)
+	return method.Do(s.shared(), s.Key("map"), s.networks)
 }
 
 // training returns the features of the training images, [n, M].
@@ -53,8 +53,8 @@ func (s featureSpace) training(ctx context.Context) (tensor.Mat[float32], error)
 	})
 }
 
-// mapped returns the features of images, from disk if they are there. Of other draws than
-// the run's own none are kept there: they would drive out what others need.
+// mapped returns the features of images, from disk if possible. Only features of the run's own
+// draw are stored on disk; others would displace values that other runs need.
 func (s featureSpace) mapped(ctx context.Context, x []float32, kept Kept) (tensor.Mat[float32], error) {
 	m, err := s.mapping()
 	if err != nil {
@@ -108,7 +108,7 @@ func (s featureSpace) Show(ctx context.Context, x []float32, kept *Kept) (Images
 	return stored{phi}, nil
 }
 
-// stored is images by their features.
+// stored implements Images by stored features.
 type stored struct{ phi tensor.Mat[float32] } // [n, M]
 
 func (s stored) Gram() tensor.Mat[float64] { return convex.GramOf(s.phi) }
@@ -160,12 +160,13 @@ func (s featureSpace) Learn(ctx context.Context, x []float32, theta *Model, real
 	return p, err
 }
 
+// featurePass implements Pass.
 type featurePass struct {
 	pass   *features.Pass
 	images []float32
 	dphi   tensor.Mat[float32] // [n, M]
 	real   tensor.Mat[float32] // [N, M]
-	chosen tensor.Mat[float32] // [b, M], of a batch
+	chosen tensor.Mat[float32] // rows of real in the batch, [b, M]
 	view   convex.Features
 }
 

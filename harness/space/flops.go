@@ -2,8 +2,8 @@ package space
 
 import "dgkip/harness/method"
 
-// Dim is the number of features that a model's networks make of an image; an exact
-// kernel has none.
+// Dim returns the number of features of an image in a model's networks, or 0 for an exact
+// kernel.
 func Dim(m method.Model, h, w int) int {
 	if m.Exact() {
 		return 0
@@ -11,8 +11,8 @@ func Dim(m method.Model, h, w int) int {
 	return Config(m, h, w, 1).Dim()
 }
 
-// Flops is the number of multiplications and additions that an image's features
-// take; the gradient in the image takes as many again. 0 for an exact kernel.
+// Flops returns the number of multiplications and additions for the features of one image, or 0
+// for an exact kernel. The gradient in the image takes as many again.
 func Flops(m method.Model, h, w, c int) float64 {
 	if m.Exact() {
 		return 0
@@ -20,8 +20,8 @@ func Flops(m method.Model, h, w, c int) float64 {
 	return Config(m, h, w, c).Flops()
 }
 
-// PassFlops is what a pass takes in an update: forward for every image of the set, and back
-// to its pixels. An exact kernel compares these with all the real images.
+// PassFlops returns the number of operations of a pass in one update, forward and back to the
+// pixels of the set. In an exact kernel, it includes the inner products with all real images.
 func PassFlops(s method.Sizes) float64 {
 	if k := kinds[s.Model.Kind]; k.flops != nil {
 		return k.flops(s)

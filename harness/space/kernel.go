@@ -10,45 +10,44 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// images are images as an exact kernel takes them, T, which are of the same kernel as all
-// that they are compared with.
+// images are images prepared for an exact kernel. T is the implementation.
 type images[T any] interface {
-	Gram() tensor.Mat[float64] // of few
+	Gram() tensor.Mat[float64] // for few images
 	Norms() []float64
 	cross(ctx context.Context, with T) (tensor.Mat[float32], error)
 	chosen(batch []int) T
-	pass(set []float32) kernelPass                                // of a set beside these images
-	large(context.Context, Source) (tensor.Mat[float32], error)   // Gram of many
-	lower(ctx context.Context, s Source) (convex.Triangle, error) // its lower half
+	pass(set []float32) kernelPass                                // of a set with these real images
+	large(context.Context, Source) (tensor.Mat[float32], error)   // Gram matrix of many images
+	lower(ctx context.Context, s Source) (convex.Triangle, error) // the lower half of large
 }
 
-// kernelPass is nngp.Pass, or its like in another kernel.
+// kernelPass is a pass like nngp.Pass.
 type kernelPass interface {
 	Forward(gradient bool) (gram tensor.Mat[float64], cross tensor.Mat[float32])
 	Backward(dx []float32, dGram tensor.Mat[float64], dCross tensor.Mat[float32])
 }
 
-// kernelSpace is that of an exact kernel: infinitely many, infinitely wide networks. Of
-// these nothing is drawn. A model Theta_O has a weight for every training image, and
-// outputs are sums of inner products with these.
+// kernelSpace is the space of an exact kernel. Nothing is random. A model Theta_O has one weight
+// per training image and output; its outputs are weighted sums of inner products with the
+// training images.
 type kernelSpace[T images[T]] struct {
 	Source
-	kernel any // keys hold its printed form
+	kernel any // keys contain its printed form
 	take   func(ctx context.Context, x []float32) (T, error)
 }
 
-// Settings implements Space. Neither the seed nor the number and width of networks are
-// among them, so that one Theta_O on disk is for all seeds.
+// Settings implements Space. It omits the seed and the number and width of networks, so that all
+// of these share one Theta_O on disk.
 func (s kernelSpace[T]) Settings() string {
 	return fmt.Sprintf("v%d %s %+v", version, s.Model.Kind, s.kernel)
 }
 
-// training returns the training images for the kernel.
+// training returns the training images, prepared for the kernel.
 func (s kernelSpace[T]) training(ctx context.Context) (T, error) {
 	return method.Do(s.Shared, s.Key("exact images"), func() (T, error) { return s.take(ctx, s.Data.Train.X) })
 }
 
-// Real implements Space. The lower half is too large to be kept, and one model needs it.
+// Real implements Space. The lower half is not kept, as it is large and only one model needs it.
 func (s kernelSpace[T]) Real(ctx context.Context) (convex.Problem, error) {
 	real, err := s.training(ctx)
 	return convex.Problem{
@@ -59,7 +58,7 @@ func (s kernelSpace[T]) Real(ctx context.Context) (convex.Problem, error) {
 	}, err
 }
 
-// Show implements Space. What it computes of images is not worth keeping.
+// Show implements Space. Its result is cheap and not kept.
 func (s kernelSpace[T]) Show(ctx context.Context, x []float32, _ *Kept) (Images, error) {
 	images, err := s.take(ctx, x)
 	if err != nil {
@@ -69,14 +68,14 @@ func (s kernelSpace[T]) Show(ctx context.Context, x []float32, _ *Kept) (Images,
 	return &inKernel[T]{images: images, real: real}, err
 }
 
-// inKernel is images by their inner products.
+// inKernel implements Images by inner products.
 type inKernel[T images[T]] struct {
 	images, real T
 
-	mu    sync.Mutex          // several runs may share test images
-	reals tensor.Mat[float32] // with the training images, [n, N], once they are asked for
+	mu    sync.Mutex          // guards reals, as several runs may share test images
+	reals tensor.Mat[float32] // inner products with the training images, [n, N], on demand
 
-	// Of a set, the images that it was last seen with, and their inner products.
+	// If this is a set: the images of the last beside, and their inner products.
 	seen *inKernel[T]
 	with tensor.Mat[float32]
 }
@@ -130,18 +129,19 @@ func (s kernelSpace[T]) Learn(ctx context.Context, x []float32, theta *Model, _ 
 	return &learning[T]{images: x, real: real, theta: theta}, err
 }
 
-// learning is a Pass.
+// learning implements Pass.
 type learning[T images[T]] struct {
 	images []float32
 	real   T
 	theta  *Model
-	pass   kernelPass // beside the real images that were shown last
-	all    bool       // whether those are all
+	pass   kernelPass // with the real images of the last View
+	all    bool       // whether pass contains all real images
 	grad   convex.KernelGradient
 	view   convex.Kernel
 }
 
-// View knows no outputs of Theta_O beside a batch: they are sums over all real images.
+// View implements Pass. With a batch, the view has no outputs of Theta_O, which are sums over all
+// real images.
 func (p *learning[T]) View(_ int, gradient bool, batch []int) convex.View {
 	if batch != nil {
 		p.pass, p.all = p.real.chosen(batch).pass(p.images), false
@@ -169,7 +169,7 @@ func (p *learning[T]) viewOf(pass kernelPass, gradient, all bool) convex.Kernel 
 }
 
 func (p *learning[T]) Whole() convex.View {
-	if !p.all { // the pass keeps what a gradient of the last view needs
+	if !p.all { // a new pass, because p.pass stores the state for Back
 		return p.viewOf(p.real.pass(p.images), false, true)
 	}
 	v := p.view

@@ -21,7 +21,7 @@ func init() {
 				return fcImages{nngp.NewImages(x, size), k}, nil
 			}}
 		},
-		// For each pair it multiplies pixels and takes some fifty operations in each layer.
+		// A pair takes a product of pixels and about fifty operations per layer.
 		flops: func(s method.Sizes) float64 {
 			all, pixels := float64(s.IPC*s.Classes)*float64(s.Train), float64(s.H*s.W*s.C)
 			return all*(2*pixels+50*float64(s.Model.Depth)) + 2*all*pixels
@@ -35,20 +35,20 @@ func init() {
 				return convImages{images, k}, err
 			}}
 		},
-		// It takes the fifty for every covariance, twice forward and as much as that again back.
+		// Every covariance takes about fifty operations, twice forward and twice back.
 		flops: func(s method.Sizes) float64 {
 			return 4 * 50 * float64(s.IPC*s.Classes) * float64(s.Train) * float64(convOf(s.Model, s.H, s.W, s.C).Evaluations())
 		},
 	}
 }
 
-// convOf is the kernel of a model's ConvNets, with the deviations that package features
-// draws by.
+// convOf returns the kernel of a model's ConvNets, with the standard deviations of weights and
+// biases in package features.
 func convOf(m method.Model, h, w, c int) nngp.Conv {
 	return nngp.Conv{H: h, W: w, C: c, Depth: m.Depth, Weight: math.Sqrt2, Bias: 0.1}
 }
 
-// fcImages are images in the kernel of fully connected networks.
+// fcImages implements images for the kernel of fully connected networks.
 type fcImages struct {
 	nngp.Images
 	kernel nngp.Kernel
@@ -77,8 +77,8 @@ func (v fcImages) lower(ctx context.Context, s Source) (convex.Triangle, error) 
 	return v.kernel.LowerOf(ctx, v.Images, convex.StripRows, s.Report("Gram matrix"))
 }
 
-// convImages are images in the kernel of ConvNets, which was checked when it took them. The
-// errors that are left out would be the context's.
+// convImages implements images for the kernel of ConvNets. Conv.Images has checked the kernel, so
+// only a context could cause the errors that are ignored here.
 type convImages struct {
 	images nngp.ConvImages
 	kernel nngp.Conv
@@ -94,7 +94,7 @@ func (v convImages) Norms() []float64 {
 	return norms
 }
 
-// cross takes the images of the larger side eight at a time.
+// cross puts the larger side second, because Conv.Cross takes eight images of that side at once.
 func (v convImages) cross(ctx context.Context, with convImages) (tensor.Mat[float32], error) {
 	if with.images.Len() < v.images.Len() {
 		cross, err := v.kernel.Cross(ctx, with.images, v.images, nil)
@@ -113,7 +113,7 @@ func (v convImages) pass(set []float32) kernelPass {
 	return convPass{p}
 }
 
-// convPass has nothing to prepare for gradients.
+// convPass implements kernelPass. It always prepares for gradients, at no cost.
 type convPass struct{ *nngp.ConvPass }
 
 func (p convPass) Forward(bool) (gram tensor.Mat[float64], cross tensor.Mat[float32]) {
@@ -133,12 +133,12 @@ func (v convImages) lower(ctx context.Context, s Source) (convex.Triangle, error
 	return v.strips(ctx, s, convex.StripRows)
 }
 
-// gramRows is how many rows of a kernel of ConvNets lie together on disk: of 2,000 images a
-// minute's work for a core, at most.
+// gramRows is the number of rows of a Gram matrix of ConvNets that are stored together on disk.
+// For 2,000 images, they take a core at most a minute.
 const gramRows = 64
 
-// strips is LowerOf of package nngp for a kernel of ConvNets, which takes hours for
-// thousands of images: what is done of it stays on disk.
+// strips returns strips of the lower half of the Gram matrix, like nngp.Kernel.LowerOf. The
+// kernel of ConvNets takes hours for thousands of images, so parts are stored on disk.
 func (v convImages) strips(ctx context.Context, s Source, rows int) ([]tensor.Mat[float32], error) {
 	of, err := s.Digest()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"dgkip/harness/rng"
 )
 
-// many are more images than a part of a Gram matrix on disk has.
+// many returns more images than one part of a Gram matrix on disk covers.
 func many() Source {
 	r, s := real("nngp-conv"), rng.Stream(1, "many")
 	t := &r.Data.Train
@@ -25,8 +25,8 @@ func many() Source {
 	return r
 }
 
-// The Gram matrix of ConvNets' kernel is symmetric, and that of its images; its lower half
-// in strips is the same.
+// The Gram matrix of the ConvNet kernel is symmetric and agrees with the Gram matrix of some of
+// the images, and with its lower half in strips.
 func TestConvGram(t *testing.T) {
 	ctx, r := context.Background(), many()
 	k, err := gram(ctx, r)
@@ -60,13 +60,13 @@ func TestConvGram(t *testing.T) {
 	for s, strip := range strips {
 		for i := range strip.Rows {
 			if got, want := strip.Row(i), k.Row(s*rows + i)[:strip.Cols]; !reflect.DeepEqual(got, want) {
-				t.Fatalf("row %d of strip %d is not that of the matrix", i, s)
+				t.Fatalf("row %d of strip %d differs from the matrix", i, s)
 			}
 		}
 	}
 }
 
-// stopping is a disk that stops what runs when it has kept something so many times.
+// stopping is a disk that calls stop after left values were saved.
 type stopping struct {
 	memory
 	left int
@@ -80,7 +80,7 @@ func (d *stopping) Save(key string, size int64, write func(io.Writer) error) {
 	}
 }
 
-// A Gram matrix that was stopped goes on with what is on disk, and is the same.
+// An interrupted Gram matrix resumes from the parts on disk and is the same.
 func TestConvGramGoesOn(t *testing.T) {
 	want, err := gram(context.Background(), many())
 	if err != nil {
@@ -106,7 +106,7 @@ func TestConvGramGoesOn(t *testing.T) {
 	}
 	for key := range disk.memory {
 		if strings.Contains(key, "seed") {
-			t.Errorf("a seed is in %q, and nothing is drawn", key)
+			t.Errorf("the key %q contains a seed, although nothing is drawn", key)
 		}
 	}
 }

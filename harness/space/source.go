@@ -13,10 +13,10 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// version is part of every key on disk; raise it when values change.
+// version is part of every key on disk. Raise it when values change.
 const version = 3
 
-// Source is the real data of a run, and what makes its space.
+// Source is the real data of a run with the settings of its space.
 type Source struct {
 	Data   *method.Data
 	Model  method.Model
@@ -24,11 +24,10 @@ type Source struct {
 	Shared *method.Shared
 	Phase  func(what string, done float64) // may be nil
 
-	// Lasting is where networks and digests are shared; nil for Shared.
-	Lasting *method.Shared
-
-	// Draw names the stream of other networks than the run's own, in which sets are scored.
+	// Draw names the random stream of networks other than the run's own; nil means the run's.
 	Draw []string
+
+	base *method.Shared // where networks and digests are shared; nil means Shared
 }
 
 // Of returns the real data of a problem.
@@ -36,12 +35,12 @@ func Of(p method.Problem) Source {
 	return Source{Data: p.Data, Model: p.Model, Seed: p.Seed, Shared: p.Shared, Phase: p.Phase}
 }
 
-// OfTrial returns the real data that a set is scored against.
+// OfTrial returns the real data against which a set is scored.
 func OfTrial(t method.Trial) Source {
 	return Source{Data: t.Data, Model: t.Model, Seed: t.Seed, Shared: t.Shared, Phase: t.Phase}
 }
 
-// Report tells people what is going on, and returns what tells them which share is done.
+// Report announces a phase, and returns a function that reports its progress from 0 to 1.
 func (s Source) Report(what string) func(float64) {
 	if s.Phase == nil {
 		return func(float64) {}
@@ -53,26 +52,28 @@ func (s Source) Report(what string) func(float64) {
 	return func(done float64) { s.Phase(what, done) }
 }
 
-// Alone returns the source with a memory of its own for all but networks and digests.
+// Alone returns the source with its own memory for everything except networks and digests.
 func (s Source) Alone() Source {
-	s.Lasting, s.Shared = s.lasting(), new(method.Shared).With(s.Shared.Disk())
+	s.base, s.Shared = s.shared(), new(method.Shared).With(s.Shared.Disk())
 	return s
 }
 
-func (s Source) lasting() *method.Shared { return cmp.Or(s.Lasting, s.Shared) }
+// shared returns where networks and digests are shared.
+func (s Source) shared() *method.Shared { return cmp.Or(s.base, s.Shared) }
 
-// Key names something that runs share. Networks are drawn for the name of the data,
-// so that the key must have it: datasets of other names may hold the same images.
+// Key names a value that runs share. It contains the name of the dataset, because the random
+// networks depend on that name even if the images are equal.
 func (s Source) Key(what string) string {
 	return fmt.Sprintf("teacher %s %s %q", what, s.Space().Settings(), s.Data.Name)
 }
 
-// Digest names the training images and labels. What runs share is of one dataset.
+// Digest identifies the training images and labels. It is computed once, as all runs that share
+// memory use the same dataset.
 func (s Source) Digest() (string, error) {
-	return method.Do(s.lasting(), "teacher digest", func() (string, error) { return Digest(s.Data.Train), nil })
+	return method.Do(s.shared(), "teacher digest", func() (string, error) { return Digest(s.Data.Train), nil })
 }
 
-// Digest names images and their labels.
+// Digest identifies images and their labels.
 func Digest(s method.Images) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d %d %d %d\n", s.Len(), s.H, s.W, s.C)
@@ -91,7 +92,7 @@ func Digest(s method.Images) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// writeFloats and readFloats keep a matrix as little-endian values, row by row.
+// writeFloats writes a matrix as little-endian values, row by row, and readFloats reads it.
 func writeFloats(to io.Writer, m tensor.Mat[float32]) error {
 	buffer := make([]byte, 0, 4*m.Cols)
 	for i := range m.Rows {

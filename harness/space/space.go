@@ -8,71 +8,71 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Space is what a model is linear in: the features of some networks, or an exact kernel,
-// which is known by its inner products. It is one of the real images of a run.
+// Space is the space in which the models of a run are linear: the features of some networks, or
+// an exact kernel, of which only inner products are known.
 type Space interface {
-	// Show shows images, such as a set's. Many that are needed again may be kept.
+	// Show maps images, such as a set. If kept is not nil, the features may be stored there.
 	Show(ctx context.Context, x []float32, kept *Kept) (Images, error)
 
-	// Learn shows a set that is being learned beside Theta_O, or without one if that is
-	// nil. Its views know the real images if reals says so; in a kernel they always do.
+	// Learn maps a set that is being learned. theta may be nil. Views include the real images
+	// if reals is set or the space is a kernel.
 	Learn(ctx context.Context, x []float32, theta *Model, reals bool) (Pass, error)
 
-	// Real returns the real images as a convex problem takes them, but for their labels:
-	// their features, or functions for their Gram matrix.
+	// Real returns a problem with the features or the Gram matrix of the real images, but
+	// without labels.
 	Real(ctx context.Context) (convex.Problem, error)
 
-	// Settings names all that the space depends on but the images.
+	// Settings names everything that the space depends on except the images.
 	Settings() string
 }
 
 // Model is a model Theta_O of the real images.
 type Model struct {
-	Weights tensor.Mat[float64] // of features, [K, M], or in a kernel of the real images, [K, N]
+	Weights tensor.Mat[float64] // of features, [K, M], or of the real images in a kernel, [K, N]
 	Norm    float64             // |Theta_O|, Frobenius
 }
 
-// Images are images as a space shows them.
+// Images are images in a space.
 type Images interface {
-	Gram() tensor.Mat[float64]                                     // of all pairs, [n, n]
+	Gram() tensor.Mat[float64]                                     // inner products of all pairs, [n, n]
 	Norms() []float64                                              // k(x, x), [n]
-	Cross(set Images) tensor.Mat[float64]                          // with a set, [n, n_S]
-	Student(set Images, c tensor.Mat[float64]) tensor.Mat[float64] // outputs of C'A, A that of the set, [n, K]
-	// View shows the images as a set beside Theta_O.
+	Cross(set Images) tensor.Mat[float64]                          // inner products with a set, [n, n_S]
+	Student(set Images, c tensor.Mat[float64]) tensor.Mat[float64] // outputs of C'A with A the set's features, [n, K]
+	// View returns the images and Theta_O as a view.
 	View(ctx context.Context, theta *Model) (convex.View, error)
-	// Outputs returns those of Theta_O, [n, K].
+	// Outputs returns the outputs of Theta_O, [n, K].
 	Outputs(ctx context.Context, theta *Model) (tensor.Mat[float64], error)
 }
 
-// Pass shows a set that is being learned, and takes gradients back to its pixels.
+// Pass maps a set that is being learned, and takes gradients back to its pixels.
 type Pass interface {
-	// View shows the images as they are now, for an update, and takes up gradients if
-	// they are wanted. Of the real images it shows those in batch, or all if that is nil.
+	// View maps the current pixels for an update, and prepares for Back if gradient is set.
+	// The view includes the real images in batch, or all of them if batch is nil.
 	View(update int, gradient bool, batch []int) convex.View
-	// Whole shows the images for good, beside all real ones and without gradients:
-	// labels are made for this view. The last View stays what Back goes back from.
+	// Whole returns the final view, with all real images and without gradients, from which
+	// labels are solved. Back still refers to the last View.
 	Whole() convex.View
 	// Back sets dx to the gradient in the pixels.
 	Back(dx []float32)
 }
 
-// Kept says where a space keeps what it computes of many images, under their digest, and
-// what they are called meanwhile.
+// Kept tells a space where to store the features of many images.
 type Kept struct {
-	In           *method.Shared
-	What, Digest string
+	In     *method.Shared
+	What   string // the images in progress reports
+	Digest string // the images in keys
 }
 
-// kinds are the spaces of models that are not the features of random networks, by their
-// kind. A new one is a file of this package that adds itself.
+// kinds are the spaces other than features of random networks, by the kind of the model. Files
+// of this package register them.
 var kinds = map[string]kind{}
 
 type kind struct {
 	space func(Source) Space
-	flops func(method.Sizes) float64 // of a pass in an update; nil if it is that of the networks
+	flops func(method.Sizes) float64 // of a pass in an update; nil means PassFlops of networks
 }
 
-// Space returns the space of the model.
+// Space returns the space of the source's model.
 func (s Source) Space() Space {
 	if k, ok := kinds[s.Model.Kind]; ok {
 		return k.space(s)
@@ -80,8 +80,8 @@ func (s Source) Space() Space {
 	return randomFeatures(s)
 }
 
-// ShowTest shows a trial's test images in the space of some networks. Only protocols
-// share them.
+// ShowTest maps a trial's test images into the space. Only protocols have access to the stored
+// result.
 func (s Source) ShowTest(ctx context.Context, t method.Trial) (Images, error) {
 	return method.Do(t.Own, s.Key("test features"), func() (Images, error) {
 		return s.Space().Show(ctx, t.Test.X, &Kept{In: t.Own, What: "test", Digest: Digest(t.Test)})

@@ -28,7 +28,7 @@ func gram(ctx context.Context, s Source) (tensor.Mat[float32], error) {
 	return p.Large(ctx)
 }
 
-// memory is a disk without one.
+// memory is a method.Disk in memory.
 type memory map[string][]byte
 
 func (m memory) Load(key string, read func(io.Reader) error) bool {
@@ -45,7 +45,7 @@ func (m memory) Save(key string, size int64, write func(io.Writer) error) {
 	}
 }
 
-// The Gram matrix takes half a minute on data of full size: it looks at the context.
+// The Gram matrix, which takes half a minute at full size, stops with the context.
 func TestGramStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := real("fc")
@@ -79,6 +79,6 @@ func TestTestFeaturesAreKeptApart(t *testing.T) {
 	trial.Own = new(method.Shared)
 	third, _ := OfTrial(trial).ShowTest(context.Background(), trial)
 	if at(first) == at(third) {
-		t.Error("test features lie in what methods share")
+		t.Error("test features are stored where methods have access")
 	}
 }

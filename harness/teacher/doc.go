@@ -10,6 +10,6 @@
 // The package also reads and writes the labels of sets. Two classes share one output, negative
 // for class 0. With more classes, each has its own output.
 //
-// Guarantee: the same bits on every machine and for every number of threads,
-// whether a value was computed, shared or read from disk.
+// Results have the same bits on every machine and for any number of threads, whether they were
+// computed, shared or read from disk.
 package teacher

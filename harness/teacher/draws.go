@@ -10,17 +10,17 @@ import (
 	"dgkip/harness/space"
 )
 
-// LearnInDraws is Learn of a space for several draws of the networks, none of them the run's
-// own: see space.Draws. Every draw has its own Theta_O. The second result is the root mean
-// square of their norms. Features of the real images are kept only with reals.
+// LearnInDraws returns a pass through several draws of the networks, none of which is the run's
+// own draw: see space.Draws. Every draw has its own Theta_O; the second result is the root mean
+// square of their norms. With reals, features of the real images are kept for the views.
 func LearnInDraws(ctx context.Context, s space.Source, p Problem, draws int, images []float32, reals bool) (space.Pass, float64, error) {
 	var passes []space.Pass
 	sum := 0.0
 	for i := range draws {
 		one := s
 		one.Draw = []string{"drawn features", s.Data.Name, strconv.Itoa(i)}
-		// Only Theta_O and the networks are shared. All else that the solve needs is released
-		// afterwards, and the pass computes its own features.
+		// Only Theta_O and the networks are shared. The rest of the solve's memory is released,
+		// and the pass computes its own features.
 		alone := one.Alone()
 		theta, err := method.Do(s.Shared, one.Key(fmt.Sprintf("pool theta %+v", p)), func() (*Theta, error) { return p.Theta(ctx, alone) })
 		if err != nil {

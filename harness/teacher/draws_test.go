@@ -12,7 +12,7 @@ import (
 )
 
 // A pass through several draws has the concatenated features of all draws, divided by sqrt(R).
-func TestDrawsAreAllDrawsBesideEachOther(t *testing.T) {
+func TestDrawsAreConcatenatedFeatures(t *testing.T) {
 	const draws = 3
 	r := real("fc")
 	problem := Problem{Loss: convex.LogisticLoss}
@@ -71,14 +71,14 @@ func TestDrawsAreAllDrawsBesideEachOther(t *testing.T) {
 			near("an inner product", whole.Gram().Row(i)[j], dot(all.Row(i), all.Row(j)))
 		}
 		for j := range reals.Rows {
-			near("one with a real image", float64(whole.Cross().Row(i)[j]), dot(all.Row(i), reals.Row(j)))
+			near("an inner product with a real image", float64(whole.Cross().Row(i)[j]), dot(all.Row(i), reals.Row(j)))
 		}
 	}
-	// Without reals, a pass has no real images.
+	// Without reals, the view has no real images.
 	if pass, _, err = LearnInDraws(ctx, r, problem, draws, set, false); err != nil {
 		t.Fatal(err)
 	}
 	if whole := pass.Whole().(convex.Kernel); whole.Reals.Rows != 0 {
-		t.Errorf("%d real images are shown", whole.Reals.Cols)
+		t.Errorf("the view has %d real images, want none", whole.Reals.Cols)
 	}
 }

@@ -67,5 +67,5 @@ func (h unfinished) Load(solver string, read func(io.Reader) error) bool {
 	return h.disk.Load(h.name(solver), read)
 }
 
-// name has a version of the solvers: raise it when the bits of one change.
+// name contains the version of the solvers' states. Raise it when the bits of a solver change.
 func (h unfinished) name(solver string) string { return h.key + ", state 1 of " + solver }

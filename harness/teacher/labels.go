@@ -17,7 +17,7 @@ import (
 // a probability by lambda_S times a coefficient, which float32 may lose.
 const ExactLabels = "exact_labels"
 
-// SetLabels gives a set the labels of a convex model.
+// SetLabels stores the labels of a convex model in a set.
 func SetLabels(d *method.Distilled, l convex.Labels) {
 	y := l.Values
 	switch l.Form {
@@ -44,9 +44,9 @@ func SetLabels(d *method.Distilled, l convex.Labels) {
 // travelLabels names the array that holds a set's portable labels.
 const travelLabels = "travel_labels"
 
-// SetTravelLabels gives a set portable labels: the outputs f [n, K] of its own model
-// on its images, for the squared loss. Exact labels differ from these outputs by lambda_S
-// times a coefficient, which means nothing in other networks.
+// SetTravelLabels stores portable labels in a set: the outputs f [n, K] of the set's model on
+// the set's images, as labels for the squared loss. Exact labels differ from these outputs by
+// lambda_S times a coefficient, which has no meaning in other networks.
 func SetTravelLabels(d *method.Distilled, f tensor.Mat[float64]) {
 	if d.Extra == nil {
 		d.Extra = map[string]method.Array{}
@@ -73,10 +73,10 @@ func LabelsFor(d *method.Distilled, loss convex.Loss) (l convex.Labels, note str
 	classes := len(d.Classes)
 	y := exact(d)
 	if y.Cols != 1 && y.Cols != classes {
-		return l, "", fmt.Errorf("labels of %d values do not go with %d classes", y.Cols, classes)
+		return l, "", fmt.Errorf("labels with %d values do not fit %d classes", y.Cols, classes)
 	}
 	if y.Cols == 1 && classes != 2 {
-		return l, "", fmt.Errorf("labels that are a single number are for two classes, and there are %d", classes)
+		return l, "", fmt.Errorf("labels with a single value fit two classes, not %d", classes)
 	}
 	l = convex.Labels{Form: convex.Value, Values: y}
 	switch d.Kind {
@@ -90,7 +90,7 @@ func LabelsFor(d *method.Distilled, loss convex.Loss) (l convex.Labels, note str
 			fmath.Softmax(l.Values.Row(i), y.Row(i))
 		}
 	case method.Hard:
-		// Signs are as exact as the probabilities one and zero.
+		// Signs become exactly 0 and 1 if the loss takes probabilities.
 		l.Values = Signs(d.Of, classes)
 	}
 	if classes == 2 && l.Values.Cols == 2 {
@@ -123,7 +123,7 @@ func exactLabels(d *method.Distilled) (tensor.Mat[float64], bool) {
 	return tensor.MatOf(a.Data, n, k), true
 }
 
-// exact returns the labels in the best precision that the set has.
+// exact returns the labels in float64 if the set has them, or else widens the float32 labels.
 func exact(d *method.Distilled) tensor.Mat[float64] {
 	if y, ok := exactLabels(d); ok {
 		return y
@@ -136,8 +136,8 @@ func exact(d *method.Distilled) tensor.Mat[float64] {
 	return y
 }
 
-// oneOutput turns two outputs into one: the probability of class 1, or half the difference
-// of the values.
+// oneOutput reduces two columns to one: the probability of class 1, or half the difference of
+// the values.
 func oneOutput(l convex.Labels) tensor.Mat[float64] {
 	out := tensor.NewMat[float64](l.Values.Rows, 1)
 	for i := range out.Data {
@@ -149,9 +149,9 @@ func oneOutput(l convex.Labels) tensor.Mat[float64] {
 	return out
 }
 
-// SoftTargets returns probabilities of the classes for outputs or values f [n, K]: the softmax,
-// or for one output sigma, of sharpness times f over its root mean square. Without
-// this scale, outputs that are large would give probabilities of zero and one.
+// SoftTargets returns class probabilities for outputs or values f [n, K]: the softmax, or sigma
+// for one output, of sharpness f / rms(f). Dividing by the root mean square keeps large outputs
+// from giving probabilities of zero and one.
 func SoftTargets(f tensor.Mat[float64], classes int, sharpness float64) []float32 {
 	sum := 0.0
 	for _, x := range f.Data {
@@ -165,7 +165,7 @@ func SoftTargets(f tensor.Mat[float64], classes int, sharpness float64) []float3
 	logits, p := make([]float64, classes), make([]float64, classes)
 	for i := range f.Rows {
 		for k, x := range f.Row(i) {
-			logits[classes-f.Cols+k] = float64(scale * x) // one output is class 1's, beside 0
+			logits[classes-f.Cols+k] = float64(scale * x) // a single output is the logit of class 1; class 0 has logit 0
 		}
 		fmath.Softmax(p, logits)
 		for _, x := range p {

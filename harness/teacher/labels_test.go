@@ -54,11 +54,11 @@ func TestLabelsForEveryLoss(t *testing.T) {
 		}
 	}
 	if _, _, err := LabelsFor(set(method.Gain, 3, 1, 2), convex.SoftmaxLoss); err == nil {
-		t.Error("single numbers were taken for three classes")
+		t.Error("labels with a single value were accepted for three classes")
 	}
 }
 
-// Labels that were changed count, not their earlier exact form.
+// If labels were changed, their earlier exact form is ignored.
 func TestExactLabels(t *testing.T) {
 	d := &method.Distilled{Kind: method.Target, Classes: []string{"a", "b"}, Of: []int{0, 1}, Labels: []float32{0.1, 0.9},
 		Extra: map[string]method.Array{ExactLabels: {Shape: []int{2, 1}, Data: []float64{0.1, 0.9}}}}
@@ -67,11 +67,11 @@ func TestExactLabels(t *testing.T) {
 	}
 	d.Labels[1] = 0.8
 	if y := exact(d); y.Data[0] != float64(float32(0.1)) {
-		t.Errorf("got %v, want what stands in the labels", y.Data[0])
+		t.Errorf("got %v, want the label in float32", y.Data[0])
 	}
 }
 
-// Labels of every form are read as they were written, to the last bit.
+// Labels of every form are read back with the same bits.
 func TestLabelsComeBack(t *testing.T) {
 	for kind, l := range map[method.LabelKind]convex.Labels{
 		method.Gain:   {Form: convex.Gain, Loss: convex.HingeLoss, Values: tensor.MatOf([]float64{-0.1, 1e-9}, 2, 1)},
@@ -83,7 +83,7 @@ func TestLabelsComeBack(t *testing.T) {
 		d := &method.Distilled{H: 1, W: 1, C: 1, Images: make([]float32, 2), Of: []int{0, 1}, Classes: classes}
 		SetLabels(d, l)
 		if d.Kind != kind || d.Loss != string(l.Loss) || d.Check() != nil {
-			t.Errorf("%s: the set holds %s, of the %s loss: %v", kind, d.Kind, d.Loss, d.Check())
+			t.Errorf("%s: the set has labels of kind %s for the %s loss: %v", kind, d.Kind, d.Loss, d.Check())
 		}
 		got, note, err := LabelsFor(d, l.Loss)
 		if err != nil || note != "" || !reflect.DeepEqual(got, l) {
@@ -92,8 +92,7 @@ func TestLabelsComeBack(t *testing.T) {
 	}
 }
 
-// Outputs become probabilities that say which are near: the sign decides, and the
-// largest are not all one.
+// Soft targets keep the order of the outputs, and large outputs do not give probabilities of one.
 func TestSoftTargets(t *testing.T) {
 	p := SoftTargets(tensor.MatOf([]float64{-40, 10, 20, 0}, 4, 1), 2, 1)
 	for i, class := range []int{0, 1, 1} {

@@ -32,7 +32,7 @@ func Signs(labels []int, classes int) tensor.Mat[float64] {
 	return y
 }
 
-// RealLabels returns the labels of real images as a loss takes them.
+// RealLabels returns the labels of real images in the form that a loss takes.
 func RealLabels(of []int, classes int, loss convex.Loss) convex.Labels {
 	labels := convex.Labels{Form: convex.Gain, Values: Signs(of, classes)}
 	if loss == convex.SoftmaxLoss {

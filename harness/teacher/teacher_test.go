@@ -52,7 +52,7 @@ func (m memory) Save(key string, size int64, write func(io.Writer) error) {
 
 func (m memory) Keep(string, int64, func(io.Writer) error) {}
 
-// stopping is a memory that keeps states, and stops the solve at the second one.
+// stopping is a memory that keeps solver states, and stops the solve at the second one.
 type stopping struct {
 	memory
 	stop   func()
@@ -150,8 +150,8 @@ func TestDiskIsNotAskedForOtherImages(t *testing.T) {
 	}
 }
 
-// In the exact kernel nothing is drawn: all seeds, and networks of every number and width,
-// share one Theta_O. Other images, depths and problems have another.
+// The exact kernel draws nothing: Theta_O is the same for all seeds and all numbers and widths of
+// networks, and differs for other images, depths and problems.
 func TestExactThetaIsOne(t *testing.T) {
 	disk := memory{}
 	theta := func(p Problem, change func(*space.Source)) *Theta {
@@ -166,7 +166,7 @@ func TestExactThetaIsOne(t *testing.T) {
 		alone := r
 		alone.Shared = nil
 		if want, err := p.Theta(context.Background(), alone); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("not what is solved (%v)", err)
+			t.Errorf("Theta_O differs from the first one (%v)", err)
 		}
 		return got
 	}
@@ -188,8 +188,8 @@ func TestExactThetaIsOne(t *testing.T) {
 	}
 }
 
-// The softmax model of the exact kernel reaches the requested gap. Primal and dual are computed
-// here from its outputs and its norm.
+// The softmax model of the exact kernel reaches the requested gap, computed here from outputs and
+// norm.
 func TestExactSoftmax(t *testing.T) {
 	r := real("nngp")
 	r.Data.Classes = []string{"a", "b", "c"}
@@ -232,9 +232,9 @@ func TestExactSoftmax(t *testing.T) {
 	}
 }
 
-// Two datasets with equal images have different networks, in whatever order a program uses
-// them.
-func TestFeaturesAreThoseOfTheNameWhateverRanBefore(t *testing.T) {
+// Two datasets with equal images and different names have different networks, in any order of
+// use.
+func TestFeaturesDependOnTheName(t *testing.T) {
 	named := func(name string, with *method.Shared) space.Source {
 		r := real("fc")
 		r.Data.Name, r.Shared = name, with
@@ -264,10 +264,10 @@ func TestFeaturesAreThoseOfTheNameWhateverRanBefore(t *testing.T) {
 	both := new(method.Shared)
 	shapes := values(named("shapes", both))
 	if reflect.DeepEqual(alone, shapes) {
-		t.Fatal("the name draws no networks of its own, so nothing was tested")
+		t.Fatal("features do not depend on the name")
 	}
 	if !reflect.DeepEqual(alone, values(named("forms", both))) {
-		t.Error("features of forms are those of shapes, which ran before")
+		t.Error("features of forms depend on shapes, which ran before")
 	}
 }
 
@@ -280,8 +280,8 @@ func TestRefusals(t *testing.T) {
 		change func(*space.Source)
 		p      Problem
 	}{
-		{"loss is not for 2 classes", context.Background(), nil, Problem{Loss: convex.SoftmaxLoss}},
-		{"two classes or more", context.Background(), func(r *space.Source) { r.Data.Classes = r.Data.Classes[:1] }, Problem{Loss: convex.LogisticLoss}},
+		{"loss does not support 2 classes", context.Background(), nil, Problem{Loss: convex.SoftmaxLoss}},
+		{"at least two classes", context.Background(), func(r *space.Source) { r.Data.Classes = r.Data.Classes[:1] }, Problem{Loss: convex.LogisticLoss}},
 		{"lambda must be positive, not -1", context.Background(), nil, Problem{Loss: convex.LogisticLoss, Lambda: -1}},
 		{"class lower of halves has no training images", context.Background(), func(r *space.Source) { clear(r.Data.Train.Labels) }, Problem{Loss: convex.LogisticLoss}},
 		{"canceled", stopped, nil, Problem{Loss: convex.LogisticLoss}},
@@ -313,7 +313,7 @@ func TestClass(t *testing.T) {
 	}
 }
 
-// The best gap is P(Theta) - P(Theta*), computed here by its definition.
+// The best gap equals P(Theta) - P(Theta*), computed by definition.
 func TestBestGap(t *testing.T) {
 	s := rng.Stream(1, "best gap")
 	const n, m, lambda = 6, 40, 0.05
@@ -383,12 +383,12 @@ func primal(phi tensor.Mat[float32], theta tensor.Mat[float64], l convex.Labels,
 	return sum
 }
 
-// Larger problems go to other solvers: with more features than images, and with fewer.
+// Larger problems use other solvers, with more features than images and with fewer.
 func TestThetaOnManyImages(t *testing.T) {
 	s := rng.Stream(9, "many")
 	d := methodtest.Data(1)
 	d.Train.X, d.Train.Labels = nil, nil
-	for i := range 612 { // too many for the solver of small sets
+	for i := range 612 { // more than the solver for small sets takes
 		class := i % 2
 		for j := range 64 {
 			d.Train.X = append(d.Train.X, float32(s.Normal64())+0.5*float32(2*class-1)*float32(j%2))
@@ -416,7 +416,7 @@ func TestThetaOnManyImages(t *testing.T) {
 					t.Errorf("%d nets, %s: gap %v, %d errors", nets, loss, got.Gap, got.Errors)
 				}
 				if shares == 0 {
-					t.Errorf("%d nets: the phase of the %s model stands still", nets, loss)
+					t.Errorf("%d nets: the %s model reports no progress", nets, loss)
 				}
 				if first == nil {
 					first = got

@@ -60,19 +60,19 @@ func DefaultLoss(classes int) convex.Loss { return Losses(classes)[0] }
 // CheckLoss returns an error if a loss does not fit a number of classes.
 func CheckLoss(loss convex.Loss, classes int) error {
 	if classes < 2 {
-		return fmt.Errorf("a model needs two classes or more, and the data has %d", classes)
+		return fmt.Errorf("a model needs at least two classes, but the data has %d", classes)
 	}
 	if allowed := Losses(classes); !slices.Contains(allowed, loss) {
 		names := make([]string, len(allowed))
 		for i, l := range allowed {
 			names[i] = string(l)
 		}
-		return fmt.Errorf("the %s loss is not for %d classes\nhint: choose a method or a setting with one of %s, or other classes of the data", loss, classes, strings.Join(names, ", "))
+		return fmt.Errorf("the %s loss does not support %d classes\nhint: use one of these losses: %s; or change the number of classes", loss, classes, strings.Join(names, ", "))
 	}
 	return nil
 }
 
-// CheckLossOf checks the loss that a set's labels are for, if they have one.
+// CheckLossOf applies CheckLoss to the loss for which a set's labels were learned, if any.
 func CheckLossOf(d *method.Distilled) error {
 	if d.Loss == "" {
 		return nil
@@ -90,8 +90,8 @@ func (p Problem) withDefaults() Problem {
 	return p
 }
 
-// ErrZero means that Theta_O is zero, so there is no relative distance to it.
-var ErrZero = errors.New("the model of the real images is zero: their labels do not depend on the images")
+// ErrZero means that Theta_O is zero, so distances relative to its norm do not exist.
+var ErrZero = errors.New("the reference model is zero: the labels of the real images do not depend on the images")
 
 // Theta returns Theta_O in the space of a source: Step 1 of Algorithm 1.
 func (p Problem) Theta(ctx context.Context, s space.Source) (*Theta, error) {
@@ -163,7 +163,7 @@ func (p Problem) solve(ctx context.Context, s space.Source, keeper convex.Keeper
 		return nil, err
 	}
 	model := space.Model{Weights: fit.Weights, Norm: convex.Norm(fit.Weights)}
-	if fit.Weights.Rows == 0 { // an exact kernel: a weight for each image
+	if fit.Weights.Rows == 0 { // an exact kernel: one weight per image and output
 		a := fit.C.Transposed()
 		model = space.Model{Weights: a, Norm: normOf(a, fit.Outputs)}
 	}
