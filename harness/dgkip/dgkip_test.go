@@ -397,7 +397,7 @@ func TestBadSettings(t *testing.T) {
 	}
 }
 
-// If the real images of both classes are the same, Theta_O is zero, and distilling is an error.
+// If all real images are zero, Theta_O is zero, and distilling is an error.
 func TestModelOfZero(t *testing.T) {
 	p := problem("fc")
 	clear(p.Data.Train.X)
