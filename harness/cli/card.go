@@ -19,7 +19,7 @@ import (
 	"dgkip/harness/sets"
 )
 
-// cardHead begins the cards of this program. A README.md that begins otherwise is somebody else's.
+// cardHead is the first line of a card. -export does not overwrite a README.md without it.
 const cardHead = "<!-- Written by -export from the records. -->\n"
 
 // cardEntry is a set on the card.
@@ -29,7 +29,7 @@ type cardEntry struct {
 	set  setFile
 }
 
-// writeCard writes README.md beside the sets, which describes them.
+// writeCard writes README.md, which describes the exported sets.
 func (f *flags) writeCard(out io.Writer, specs []*experiment.Spec, entries []cardEntry) error {
 	file := filepath.Join(f.exportDir, "README.md")
 	old, _, err := sets.OpenRegular(file)
@@ -40,7 +40,7 @@ func (f *flags) writeCard(out io.Writer, specs []*experiment.Spec, entries []car
 		case err != nil:
 			return fmt.Errorf("-export: %w", err)
 		case !strings.HasPrefix(string(text), cardHead):
-			fmt.Fprintf(out, "%s was not written by this program, which leaves it as it is\n", file)
+			fmt.Fprintf(out, "%s was not written by this program, so it stays as it is\n", file)
 			return nil
 		case f.describesOthers(string(text), entries):
 			fmt.Fprintf(out, "%s also describes other sets, so it stays as it is\nhint: export to an empty folder\n", file)
@@ -76,13 +76,13 @@ func (f *flags) card(specs []*experiment.Spec, entries []cardEntry) []byte {
 	add := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	add(cardHead+`# Distilled sets
 
-Small sets of synthetic images with labels, each to train on in place of a whole dataset. An accuracy that is scored in the same
-networks holds only there: a network trained on the set can be far worse. Written from the records of dgkip, which
-reproduces DGKIP (Aoyama et al., 2025, arXiv:2502.12607), by
+Small sets of synthetic images with labels, for training in place of a whole dataset. An accuracy scored in the same networks
+holds only for those networks; a network trained on the set can be far worse. The sets come from the records of dgkip, which
+reproduces DGKIP (Aoyama et al., 2025, arXiv:2502.12607). This command wrote them:
 
     %s
 
-| file | dataset | method | networks | images a class | labels | loss | accuracy | scored by | record | computed by |
+| file | dataset | method | networks | images per class | labels | loss | accuracy | scored by | record | computed by |
 |:--|:--|:--|:--|--:|:--|:--|--:|:--|:--|:--|`, f.exportCommand())
 	var protocols, terms []string
 	for _, e := range entries {
@@ -118,11 +118,11 @@ reproduces DGKIP (Aoyama et al., 2025, arXiv:2502.12607), by
 		}
 	}
 	add(`
-Accuracy is the test accuracy in percent of the record whose key begins with these digits, scored by:
+Accuracy is the test accuracy in percent. The column record shows the first digits of the record's key. The protocols are:
 
 %s
 
-A command computes the record if it is not there yet, with -force in any case; with -verify 1 it
+The command in the last column computes the record if it does not exist, or with -force in any case. With -verify 1 it
 compares the record with a new run.
 
 ## Arrays
@@ -130,19 +130,19 @@ compares the record with a new run.
 | array | what it holds |
 |:--|:--|
 %s`, distinctLines(protocols), arraysOf[f.export])
-	add(`| labels | float32 [n, k], of the kind label_kind |
+	add(`| labels | float32 [n, k]; label_kind is their kind |
 | label_kind | the meaning of the labels, see below |
-| of | int64 [n], the class of every image |
-| loss | the convex loss that the labels are for; absent if none |
-| classes, notes | text, one a line (in .pt a list) |
+| of | int64 [n], the class of each image |
+| loss | the convex loss of the labels; absent if there is none |
+| classes, notes | text, one per line (a list in .pt) |
 | preprocess, mean, std | images = (pixels - mean)/std for each channel, unless preprocess names a whitening |
-| extra.* | anything else that a method keeps. extra.exact_labels are the labels in float64, extra.travel_labels labels for other networks |
+| extra.* | further arrays of the method. extra.exact_labels holds the labels in float64, extra.travel_labels the portable labels, for other networks |
 | recipe | all settings, as JSON |
 
 ## How to train on them
 
-Normalise the images that you test on like those of the set: (pixels - mean)/std, with pixels from 0 to 1. Whitened
-images (preprocess zca or norm-zca) need the whitening of all training images, in harness/data/whiten.go.
+Normalise test images in the same way as the set: (pixels - mean)/std, with pixels from 0 to 1. Sets with preprocess zca or
+norm-zca need the whitening that is fitted to all training images; see harness/data/whiten.go.
 
 | label_kind | train with |
 |:--|:--|
@@ -152,24 +152,23 @@ images (preprocess zca or norm-zca) need the whitening of all training images, i
 | gain | log(1 + exp(-y f)) if loss is logistic, max(0, 1 - y f) if it is hinge, where y is the label and f the one output |
 | value | (f - y)^2/2, where y is the label and f the output, one or one for each class |
 
-Labels of the kinds soft, target, gain and value belong to a convex model in the networks that the set was made in. results/train.py
-trains a ConvNet in PyTorch with cross-entropy: on targets cut to [0, 1], on the classes of gains and values, on other labels
-as they are:
+Labels of the kinds soft, target, gain and value belong to a convex model in the networks of the distillation. results/train.py
+trains a ConvNet in PyTorch with cross-entropy. It clips targets to [0, 1], replaces gains and values by classes, and uses other
+labels unchanged:
 
     python3 results/train.py FILE TEST
 
-TEST is test_batch.bin of CIFAR-10, or t10k-images-idx3-ubyte of MNIST or Fashion-MNIST with the labels beside it.
+TEST is test_batch.bin of CIFAR-10, or t10k-images-idx3-ubyte of MNIST or Fashion-MNIST with its label file in the same folder.
 
 ## Licence
 
-The sets that come with dgkip are under the Apache License 2.0, as the program is, as far as the terms of the data that they
-are made from allow:
+Like the program, the sets that come with dgkip are under the Apache License 2.0, as far as the terms of the original data allow:
 
 %s`, distinctLines(terms))
 	return b.Bytes()
 }
 
-// exportCommand is the command that writes the sets. DIR stands for the folder.
+// exportCommand returns the command that writes the sets. DIR stands for the folder.
 func (f *flags) exportCommand() string {
 	var names []string
 	for _, name := range strings.Split(f.exp, ",") {
@@ -186,7 +185,7 @@ func (f *flags) exportCommand() string {
 	return command + " -export " + f.export + " DIR"
 }
 
-// changes are the flags that change an experiment.
+// changes returns the flags that change an experiment.
 func (f *flags) changes() string {
 	changes := ""
 	if f.seeds > 0 {
@@ -198,17 +197,17 @@ func (f *flags) changes() string {
 	return changes
 }
 
-// arraysOf describes the images of each format.
+// arraysOf describes the arrays of images in each format.
 var arraysOf = map[string]string{
 	"pt": `| images | float32 [n, c, h, w], as networks see them |
 | pixels | float32 [n, c, h, w], 0 to 1 for real images; learned images may leave this range |`,
 	"npz": `| images | float32 [n, h, w, c], as networks see them |
 | pixels | float16 [n, h, w, c], 0 to 1 for real images; learned images may leave this range |`,
-	"half": `| images | float16 [n, h, w, c], as networks see them; rounded from the float32 of the record, whose accuracy is above |
-| pixels | float16 [n, h, w, c], only of whitened images; others are images std + mean, 0 to 1 for real images |`,
+	"half": `| images | float16 [n, h, w, c], as networks see them; rounded from the float32 images of the record, to which the accuracy applies |
+| pixels | float16 [n, h, w, c], only for whitened images; otherwise pixels = images std + mean, 0 to 1 for real images |`,
 }
 
-// title is the method's title in the run's experiment.
+// title returns the title of a run's method in its experiment.
 func title(s *experiment.Spec, r *engine.Run) string {
 	if t := s.Titles[r.Cell.Column]; t != "" {
 		return t
@@ -226,7 +225,7 @@ func textIn(arrays []sets.Array, name string) string {
 	return ""
 }
 
-// distinctLines joins lines without duplicates, in the order of their first.
+// distinctLines joins lines without duplicates.
 func distinctLines(list []string) string {
 	var out []string
 	for _, line := range list {

@@ -47,7 +47,7 @@ const (
 	exitInterrupted = 130
 )
 
-// Causes for which the program stops early: a person or the system asks it to, or its time is up.
+// Causes of an early stop: a person or the system asks for it, or the time of -for is up.
 var (
 	errInterrupted = errors.New("interrupted")
 	errComeAgain   = errors.New("stopped early")
@@ -118,20 +118,20 @@ func run(ctx context.Context, l library, args []string, out, errOut io.Writer) i
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(out, usage)
 		return exitDone
-	case errors.Is(err, store.ErrStorage): // for any cause: the state was not saved
+	case errors.Is(err, store.ErrStorage): // the state was not saved, so no other exit code is right
 		fmt.Fprintln(errOut, message(err))
 		return exitFailed
 	case ctx.Err() != nil && f != nil && f.verify > 0:
 		fmt.Fprintln(errOut, "interrupted; the same command starts over from the beginning")
 		return exitInterrupted
 	case ctx.Err() != nil && f != nil && f.force:
-		fmt.Fprintln(errOut, "interrupted; the same command goes on with what was under way, and makes all other runs again")
+		fmt.Fprintln(errOut, "interrupted; the same command continues the run in progress and computes all others again")
 		return exitInterrupted
 	case errors.Is(context.Cause(ctx), errComeAgain):
-		fmt.Fprintln(errOut, "stopped early; the same command goes on from here")
+		fmt.Fprintln(errOut, "stopped early; the same command continues from here")
 		return exitComeAgain
 	case ctx.Err() != nil:
-		fmt.Fprintln(errOut, "interrupted; the same command goes on from here")
+		fmt.Fprintln(errOut, "interrupted; the same command continues from here")
 		return exitInterrupted
 	case errors.As(err, &c):
 		if c.error != nil && c.Error() != "" {
@@ -257,7 +257,7 @@ func (f *flags) collectRecords(ctx context.Context, out, errOut io.Writer, wante
 	return f.report(ctx, out, errOut, wanted)
 }
 
-// onRecord plans the selected runs with the datasets known to the store. It opens no data.
+// onRecord plans the selected runs with the known datasets of the store. It opens no data.
 func onRecord(ctx context.Context, s *store.Store, specs []*experiment.Spec, only experiment.Filter) (*engine.Plan, error) {
 	known, err := s.Datasets()
 	if err != nil {
@@ -312,7 +312,7 @@ func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted requ
 	}
 	if f.worker {
 		if !f.quiet {
-			text := "nothing is left to claim: " + report.Count(outcome.Made, "run", "runs") + " computed here"
+			text := "no unclaimed runs are left: " + report.Count(outcome.Made, "run", "runs") + " computed here"
 			if outcome.Left > 0 {
 				text += fmt.Sprintf(", %d in progress elsewhere", outcome.Left)
 			}
@@ -324,7 +324,7 @@ func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted requ
 		return nil
 	}
 	if n := len(plan.Runs); n > 0 && outcome.Before == n {
-		fmt.Fprintf(errOut, "nothing to compute: there are records of all runs (-force computes them again, -verify N compares)\n")
+		fmt.Fprintf(errOut, "nothing to compute: all runs have records (-force computes them again, -verify N compares)\n")
 	}
 	reported := f.report(ctx, out, errOut, wanted)
 	if outcome.Failed > 0 {
@@ -333,7 +333,7 @@ func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted requ
 	return reported
 }
 
-// atOnce returns how many runs to compute at a time. It is one wherever times are shown, because runs
+// atOnce returns how many sets to compute at a time. If times are shown it is one, because runs
 // that share a machine have no valid times.
 func (f *flags) atOnce(wanted request) int {
 	timed := slices.ContainsFunc(experiment.Runs(wanted.Specs), (*experiment.Spec).Timed)
@@ -384,10 +384,10 @@ func outdated(p *engine.Plan, there *store.Store) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("note: records that count as done but cannot be read: %d, such as %v", n, first)
+	return fmt.Sprintf("note: %s as done but cannot be read, for example: %v", report.Count(n, "record counts", "records count"), first)
 }
 
-// cacheBudget returns the largest cache that any of the experiments asks for.
+// cacheBudget returns the largest cache that an experiment asks for.
 func cacheBudget(specs []*experiment.Spec) int64 {
 	var most experiment.Size
 	for _, s := range specs {
@@ -396,8 +396,8 @@ func cacheBudget(specs []*experiment.Spec) int64 {
 	return int64(most)
 }
 
-// failures returns an error that lists failed runs and their folders. A failed run that has a record was
-// forced.
+// failures returns an error that lists failed runs and their folders. With -force, a failed run may
+// have a record.
 func (f *flags) failures(p *engine.Plan, s *store.Store, o engine.Outcome) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d of %s failed:", o.Failed, report.Count(len(p.Runs), "run", "runs"))
@@ -413,8 +413,9 @@ func (f *flags) failures(p *engine.Plan, s *store.Store, o engine.Outcome) error
 	return errors.New(b.String())
 }
 
-// withoutFolders shortens absolute paths in arguments to their last part. Arguments go into records, which
-// should not reveal the folders of this machine. -exp and -also hold lists.
+// withoutFolders shortens absolute paths in arguments to their last part. Arguments go into
+// records, which should not reveal the folders of this machine. The values of -exp and -also are
+// lists.
 func withoutFolders(args []string) []string {
 	out := make([]string, len(args))
 	before := ""

@@ -470,9 +470,9 @@ func signalled(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("ended with %v, want exit code %d:\n%s", err, code, &out)
 	}
 	ts.Check(waiting)
-	said += "; the same command goes on from here"
+	said += "; the same command continues from here"
 	if slices.Contains(args, "-force") {
-		said = "interrupted; the same command goes on with what was under way, and makes all other runs again"
+		said = "interrupted; the same command continues the run in progress and computes all others again"
 	}
 	if !strings.Contains(out.String(), said) {
 		ts.Fatalf("it said\n%s", &out)

@@ -29,7 +29,7 @@ func (c *cluster) declare(set *flag.FlagSet) {
 	set.IntVar(&c.workers, "workers", 0, "")
 }
 
-const limitForm = "it is written like 55m or 3h30m"
+const limitForm = "write it like 55m or 3h30m"
 
 // validateWorkers checks the flags of workers.
 func (c *cluster) validateWorkers(given map[string]bool) error {
@@ -40,16 +40,16 @@ func (c *cluster) validateWorkers(given map[string]bool) error {
 		return usageError(errors.New("-submit needs -workers N\nhint: such as -workers 10"))
 	}
 	if given["workers"] && !given["submit"] && !given["worker"] {
-		return usageError(errors.New("-workers has no use without -submit or -worker\nhint: -worker makes this process one of several"))
+		return usageError(errors.New("-workers has no effect without -submit or -worker\nhint: -worker makes this process one of several"))
 	}
 	if given["for"] && c.limit <= 0 {
-		return usageError(fmt.Errorf("-for %v: must be more than nothing\nhint: %s", c.limit, limitForm))
+		return usageError(fmt.Errorf("-for %v: must be positive\nhint: %s", c.limit, limitForm))
 	}
 	return nil
 }
 
-// spread waits for a moment if several workers start together, so that they do not all read the folder at
-// once.
+// spread waits for a random time if several workers start together, so that they do not all read
+// the folder at once.
 func (c *cluster) spread(ctx context.Context) error {
 	if !c.worker || c.workers < 2 {
 		return nil
@@ -70,7 +70,7 @@ func (c *cluster) validateMerge(rest []string, given map[string]bool) ([]string,
 	c.folders = append(strings.Split(c.merge, ","), rest...)
 	for _, dir := range c.folders {
 		if strings.HasPrefix(dir, "-") {
-			return nil, usageError(fmt.Errorf("-merge reads all further arguments as folders, also %s\nhint: put other flags before it", dir))
+			return nil, usageError(fmt.Errorf("-merge reads all further arguments as folders, including %s\nhint: put other flags before -merge", dir))
 		}
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 			return nil, usageError(fmt.Errorf("-merge %q: there is no such folder\nhint: give the folder that -out named when the records were computed", dir))

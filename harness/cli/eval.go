@@ -44,12 +44,12 @@ func (f *flags) evalFile(ctx context.Context, out io.Writer, wanted request, boa
 	}
 	scored, unfit := 0, []error(nil)
 	for _, e := range all {
-		if failure := s.Failed(e.run.Key); failure != nil { // this protocol does not suit the set, but another may
+		if failure := s.Failed(e.run.Key); failure != nil { // this protocol does not suit the set, but another one may
 			why := failure.Message
 			if failure.Kind != "error" {
 				why = failure.Kind + ": " + why
 			}
-			unfit = append(unfit, fmt.Errorf("-eval %s on %s as for %s: %s", f.eval, e.run.Cell.Dataset, e.as.Cell.Column, why))
+			unfit = append(unfit, fmt.Errorf("-eval %s on %s with the protocol of %s: %s", f.eval, e.run.Cell.Dataset, e.as.Cell.Column, why))
 			s.ClearFailed(e.run.Key)
 			continue
 		}
@@ -92,7 +92,7 @@ func (f *flags) evaluations(p *engine.Plan) (all []evaluation, err error) {
 			return nil, usageError(fmt.Errorf("-eval: %w", err))
 		}
 		if err != nil {
-			return nil, usageError(fmt.Errorf("-eval for %s: %w\nhint: if the file belongs to another dataset, select that by -only dataset:NAME\nhint: an experiment can add what the file lacks, by a [method.NAME] with use = \"file\"; -only method:NAME then reads this file with its settings", r.Cell.Dataset, err))
+			return nil, usageError(fmt.Errorf("-eval for %s: %w\nhint: if the file belongs to another dataset, select that dataset by -only dataset:NAME\nhint: a [method.NAME] with use = \"file\" in an experiment can supply what the file lacks; -only method:NAME then reads this file with its settings", r.Cell.Dataset, err))
 		}
 		all = append(all, evaluation{r.Instead(filepath.Base(f.eval), m, ipc), r})
 	}
@@ -114,9 +114,9 @@ func columnOfFiles(p *engine.Plan) bool {
 // printScores prints the scores of a set from a file, and warnings about the comparison with the run.
 func (f *flags) printScores(out io.Writer, e evaluation, record *store.Record) {
 	id, c, result := e.as.Identity, e.as.Cell, record.Result
-	fmt.Fprintf(out, "%s, %s, protocol %s as for %s, seed %d: %d images, %.2f %%, errors %v of %v\n", c.Dataset, c.Model, id.Eval.Name, c.Column, e.as.Seed,
+	fmt.Fprintf(out, "%s, %s, protocol %s of %s, seed %d: %d images, %.2f %%, errors %v of %v\n", c.Dataset, c.Model, id.Eval.Name, c.Column, e.as.Seed,
 		result.Images, 100*result.Metrics["test_acc"], result.Counts["test_errors"], result.Counts["test_images"])
-	fmt.Fprintf(out, "    %s; the cell's networks are %s\n", scoring(e.run, record), experiment.Canonical(id.Model))
+	fmt.Fprintf(out, "    %s; the networks of the cell are %s\n", scoring(e.run, record), experiment.Canonical(id.Model))
 	for _, name := range slices.Sorted(maps.Keys(result.Metrics)) { // the record holds all metrics
 		if name != "test_acc" && method.IsScore(name) || name == "draws_sd" {
 			fmt.Fprintf(out, "    %-28s %.6g\n", name, result.Metrics[name])
@@ -128,10 +128,10 @@ func (f *flags) printScores(out io.Writer, e evaluation, record *store.Record) {
 	fmt.Fprintf(out, "    record: %s\n", filepath.ToSlash(record.Dir))
 	made, ok := store.ReadRecipe(f.eval)
 	if ok && (made.Dataset.Name != id.Dataset.Name || !slices.Equal(made.Dataset.Classes, id.Dataset.Classes)) {
-		fmt.Fprintf(out, "    note: it was distilled from %s, classes %s, not from these images\n", made.Dataset.Name, strings.Join(made.Dataset.Classes, ", "))
+		fmt.Fprintf(out, "    note: the set was distilled from %s, classes %s, not from these images\n", made.Dataset.Name, strings.Join(made.Dataset.Classes, ", "))
 	}
 	if ok && (made.Seed != id.Seed || !bytes.Equal(experiment.Canonical(made.Model), experiment.Canonical(id.Model))) {
-		fmt.Fprintf(out, "    note: it was distilled with seed %d and the networks %s; solved labels belong to those networks\n", made.Seed, experiment.Canonical(made.Model))
+		fmt.Fprintf(out, "    note: the set was distilled with seed %d and the networks %s; solved labels belong to those networks\n", made.Seed, experiment.Canonical(made.Model))
 	}
 }
 

@@ -78,7 +78,7 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 		written = append(written, cardEntry{name, r, set})
 	}
 	if len(written) == 0 && damaged == nil {
-		return usageError(errors.New("-export: none of the selected runs has a record with a set\nhint: run the experiment first; the whole training set is not exported, and records of this repository do not keep large sets"))
+		return usageError(errors.New("-export: none of the selected runs has a record with a set\nhint: run the experiment first; the whole training set is not exported, and the records in this repository do not contain large sets"))
 	}
 	for _, c := range columns {
 		if c.written+c.without+c.missing > 0 { // otherwise its records are damaged
@@ -95,11 +95,11 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 	return errors.Join(damaged...)
 }
 
-// setFile is the set of a record as a file of the chosen format.
+// setFile is the set of a record in the chosen format.
 type setFile struct {
 	content    []byte
 	record     *store.Record
-	kind, loss string // of its labels, not of pictures
+	kind, loss string // of the labels; empty for pictures
 }
 
 // convert returns the set of a run's record in the chosen format.
@@ -149,7 +149,7 @@ func (c *exported) String() string {
 	if c.whole {
 		parts = append(parts, "the whole training set is not exported")
 	} else if c.without > 0 {
-		parts = append(parts, fmt.Sprintf("%d that their records do not keep", c.without))
+		parts = append(parts, fmt.Sprintf("%d without the set in the record", c.without))
 	}
 	if c.missing > 0 {
 		parts = append(parts, fmt.Sprintf("%d not run", c.missing))

@@ -19,7 +19,7 @@ import (
 	"dgkip/harness/suggest"
 )
 
-const usage = `Dataset distillation by the duality gap, and what it is compared with.
+const usage = `Dataset distillation by the duality gap, compared with other methods.
 
   go run . -exp NAME          compute the missing runs, then show the results
   go run . -exp NAME,NAME     several experiments; -exp all for every one
@@ -30,49 +30,50 @@ const usage = `Dataset distillation by the duality gap, and what it is compared 
 
 What to run
   -profile NAME   smoke, short (default) or full: the size of everything
-  -seeds N        number of seeds, instead of the experiment's
+  -seeds N        number of seeds, replacing the number in the experiment
   -only FILTER    such as 'method:random dataset:mnist ipc:(1 10) -model:fc'
   -set KEY=VALUE  change a setting, such as method.dgkip-ls.rate=0.02; any number of
                   times. Tables and figures then have names that end in -set
-  -retry          also retry failed runs (-retry=TIME: that failed before TIME)
+  -retry          also retry failed runs (-retry=TIME: only those that failed before)
   -force          compute all runs again and replace their records
 Instead of running
-  -show           all settings of the selected cells, and where each is from
-  -plan           what would run, what is done, how long the rest may take;
-                  with -force: all of it
+  -show           print all settings of the selected cells, and where each is set
+  -plan           print what would run, what is done, and how long the rest may
+                  take; with -force, as if nothing were done
   -collect        write tables and figures from the records; compute nothing
   -verify N       compute N recorded runs again and compare byte for byte
-  -eval FILE      score a distilled set from elsewhere as the experiment would
-  -export FORMAT DIR  write the sets of records to DIR, a file for each, and a
-                  README.md about them: FORMAT is pt (PyTorch), npz, half
-                  (npz with float16 images) or png (pictures, no README.md)
+  -eval FILE      score a distilled set from a file by the experiment's protocols
+  -export FORMAT DIR  write the sets of records to DIR, one file each, with a
+                  README.md; FORMAT is pt (PyTorch), npz, half (npz with
+                  float16 images) or png (pictures, without README.md)
 Checks and outputs
-  -check          exit with 3 if a claim fails, or an accuracy is lower than published,
-                  without a stated reason, or if there is nothing to judge
-  -paper          write what paper/paper.tex takes from the records to
-                  paper/generated, and paper/paper.pdf if LaTeX is installed;
-                  needs no -exp
+  -check          exit with 3 if, without a stated reason, a claim fails or an
+                  accuracy is lower than published, or if nothing can be judged
+  -paper          write the tables, figures and numbers that paper/paper.tex uses
+                  to paper/generated, and paper/paper.pdf if LaTeX is installed;
+                  works without -exp
   -out DIR        folder of records, tables and figures (default results)
-  -also DIR,DIR   also use the records of other folders; nothing is written there
-  -quiet          show failures and results only
+  -also DIR,DIR   also use the records in other folders, without writing there
+  -quiet          show only failures and results
 Machine and data
-  -jobs N         sets at a time, whose times are then flagged (default: one for each
-                  processor where all runs are small and no times are shown, else 1)
-  -threads M      threads for all of them (default: all processors)
+  -jobs N         compute N sets at a time; tables then flag their times (default: one
+                  per processor if all runs are small and no times are shown, else 1)
+  -threads M      number of threads (default: all processors)
   -data DIR       folder of the datasets, searched before $DGKIP_DATA
   -offline        download nothing
 One of several machines
-  -worker         compute runs that no other process has claimed, then exit;
-                  no tables
-  -for 55m        stop after this time, save, and exit with 75: run again
-  -workers N      number of workers in the job of -submit; with -worker: N of them
-                  start together, so wait a moment
-  -submit slurm   print a job of -workers N for Slurm; submit nothing
-  -merge DIR...   copy the records of other folders, such as of machines that
-                  each computed a part by -only; must be the last flag
+  -worker         compute runs that no other process has claimed, then exit
+                  without writing tables
+  -for 55m        stop after this time, save, and exit with 75; the same command
+                  continues
+  -workers N      number of workers for -submit; with -worker, the number of workers
+                  that start together, each after a random wait
+  -submit slurm   print a Slurm job of -workers N, without submitting it
+  -merge DIR...   copy the records of other folders, such as parts computed on
+                  other machines with -only; must be the last flag
 
 Exit codes: 0 done, 1 some runs failed, 2 usage, 3 a check failed,
-75 stopped by -for or the signal USR1 (the same command goes on), 130 interrupted.
+75 stopped by -for or the signal USR1 (the same command continues), 130 interrupted.
 `
 
 type flags struct {
@@ -130,7 +131,7 @@ func parseFlags(l library, args []string) (*flags, error) {
 		}
 		message := err.Error()
 		if *twice != "" {
-			message = fmt.Sprintf("-%s is given twice\nhint: lists are joined by commas, as in -exp table1,table2", *twice)
+			message = fmt.Sprintf("-%s is given twice\nhint: join lists by commas, as in -exp table1,table2", *twice)
 		} else if name, unknown := strings.CutPrefix(message, "flag provided but not defined: -"); unknown {
 			var names []string
 			set.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
@@ -151,8 +152,8 @@ func parseFlags(l library, args []string) (*flags, error) {
 	return f, f.validate(set.Args(), given)
 }
 
-// onlyOnce makes every flag refuse a second value, which would silently replace the first. It returns where
-// to find the name of a repeated flag.
+// onlyOnce makes every flag refuse a second value, which would silently replace the first. It
+// returns a pointer to the name of the repeated flag.
 func onlyOnce(set *flag.FlagSet) *string {
 	twice := new(string)
 	set.VisitAll(func(f *flag.Flag) { f.Value = &onceValue{Value: f.Value, name: f.Name, twice: twice} })
@@ -188,7 +189,7 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 		return err
 	}
 	if len(rest) > 0 {
-		hint := "give a flag its value after a blank or =, and join lists by commas"
+		hint := "write the value of a flag after a space or =, and join lists by commas"
 		if _, err := fs.Stat(f.library, experimentsDir+"/"+rest[0]+".toml"); err == nil {
 			hint = "did you mean -exp " + rest[0] + "?"
 		}
@@ -203,7 +204,7 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 	}
 	f.profile = profile
 	if f.paper && f.profile == "smoke" {
-		return usageError(errors.New("-paper: the report needs real data, which profile smoke does not have\nhint: omit -profile smoke; the report is also written without records"))
+		return usageError(errors.New("-paper: the report needs real data, which profile smoke does not have\nhint: omit -profile smoke; -paper also works without records"))
 	}
 	for _, one := range []struct {
 		name string
@@ -227,7 +228,7 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 		given["paper alone"] = true
 	}
 	if given["only"] && strings.TrimSpace(f.only) == "" {
-		return usageError(errors.New("-only is empty\nhint: it is written like 'method:random dataset:mnist ipc:(1 10)'; without -only all runs are selected"))
+		return usageError(errors.New("-only is empty\nhint: write it like 'method:random dataset:mnist ipc:(1 10)'; without -only all runs are selected"))
 	}
 	if given["export"] && !slices.Contains(exportFormats, f.export) {
 		return usageError(fmt.Errorf("-export: unknown format %q\nhint: %s", f.export, suggest.Hint(f.export, exportFormats)))
@@ -245,12 +246,12 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 func (f *flags) validatePaths(given map[string]bool) error {
 	if f.data != "" {
 		if info, err := os.Stat(f.data); err != nil || !info.IsDir() {
-			return usageError(fmt.Errorf("-data %s: there is no such folder\nhint: give the folder that holds the datasets' files, or folders of them", f.data))
+			return usageError(fmt.Errorf("-data %s: there is no such folder\nhint: name the folder that holds the files of the datasets, or a subfolder for each", f.data))
 		}
 	}
 	for _, one := range [][2]string{{"exp", f.exp}, {"data", f.data}, {"out", f.out}, {"also", f.also}, {"eval", f.eval}} {
 		if given[one[0]] && one[1] == "" {
-			return usageError(fmt.Errorf("-%s is empty\nhint: was a variable not set? omit the flag for its default", one[0]))
+			return usageError(fmt.Errorf("-%s is empty\nhint: is a shell variable unset? omit the flag to use its default", one[0]))
 		}
 	}
 	for _, dir := range f.others() {
@@ -288,7 +289,7 @@ func (f *flags) setRetry(text string) error {
 	}
 	when, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return errors.New("it is -retry alone, or with a time like -retry=2026-01-31T15:00:00Z")
+		return errors.New("use -retry alone, or with a time like -retry=2026-01-31T15:00:00Z")
 	}
 	f.retry = when
 	return nil
@@ -308,8 +309,9 @@ func oneMode(given map[string]bool) error {
 	return nil
 }
 
-// noUse lists flags that have no effect in a mode, which a user would not expect. Flags about the machine,
-// the data and the folder of records are not listed, so that scripts can always give them.
+// noUse lists the flags that have no effect in a mode, contrary to what a user may expect. Flags
+// about the machine, the data and the folder of records are not listed, so that scripts can always
+// give them.
 var noUse = []struct {
 	mode, flags, hint string
 }{
@@ -340,17 +342,13 @@ func useless(given map[string]bool) error {
 			}
 		}
 		if len(names) > 0 {
-			has := "has"
-			if len(names) > 1 {
-				has = "have"
-			}
-			return usageError(fmt.Errorf("%s %s no use with -%s\nhint: %s", strings.Join(names, " and "), has, one.mode, one.hint))
+			return usageError(fmt.Errorf("-%s cannot be combined with %s\nhint: %s", one.mode, strings.Join(names, " and "), one.hint))
 		}
 	}
 	return nil
 }
 
-// paperAlone reports whether -paper is the only thing to do.
+// paperAlone reports whether -paper is the only task.
 func (f *flags) paperAlone() bool {
 	return f.paper && f.exp == "" && !f.plan && f.verify == 0 && f.eval == "" && f.export == ""
 }
@@ -394,7 +392,7 @@ func (f *flags) filter(specs []*experiment.Spec) (experiment.Filter, error) {
 	}
 	filter, err := experiment.ParseFilter(f.only, known)
 	if err != nil {
-		return filter, fmt.Errorf("-only: %w\nhint: it is written like 'method:random dataset:mnist ipc:(1 10)'", err)
+		return filter, fmt.Errorf("-only: %w\nhint: write it like 'method:random dataset:mnist ipc:(1 10)'", err)
 	}
 	if wrong := filter.Unmatched(axisValues(specs)); len(wrong) > 0 {
 		return filter, fmt.Errorf("-only %q: %s", f.only, strings.Join(wrong, "; "))

@@ -95,7 +95,7 @@ func TestControlCharacters(t *testing.T) {
 
 // An unexpected argument is reported before any experiment is read.
 func TestUnexpectedArgument(t *testing.T) {
-	for arg, want := range map[string]string{"tiny": "did you mean -exp tiny?", "../x": "give a flag its value", "small": "give a flag its value"} {
+	for arg, want := range map[string]string{"tiny": "did you mean -exp tiny?", "../x": "write the value of a flag", "small": "write the value of a flag"} {
 		_, err := parseFlags(library{unread{t, fstest.MapFS{"experiments/tiny.toml": {}, "experiments/other.toml": {}}}}, []string{arg})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", arg, err, want)

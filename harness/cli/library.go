@@ -95,7 +95,7 @@ func (l library) choose(list string) (chosen []string, problems []error) {
 	for one := range strings.SplitSeq(list, ",") {
 		one = strings.TrimSpace(one)
 		switch {
-		case one == "": // a comma too many
+		case one == "": // a superfluous comma
 		case one == "all":
 			add(known...)
 		case isPath(one):
@@ -104,9 +104,9 @@ func (l library) choose(list string) (chosen []string, problems []error) {
 				err = fmt.Errorf("%s is a folder", one)
 			}
 			if err != nil {
-				hint := "-list shows the names of experiments; give your own by the path of its file"
+				hint := "-list shows the names of experiments; name your own by the path of its file"
 				if meant := suggest.Name(strings.TrimSuffix(path.Base(one), ".toml"), known); meant != "" {
-					hint = fmt.Sprintf("did you mean %q, by its name?", meant)
+					hint = fmt.Sprintf("did you mean the name %q?", meant)
 				}
 				problems = append(problems, fmt.Errorf("-exp: %w\nhint: %s", err, hint))
 				continue
@@ -119,7 +119,7 @@ func (l library) choose(list string) (chosen []string, problems []error) {
 		default:
 			hint := cmp.Or(suggest.Hint(one, known), "-list shows them")
 			if _, err := os.Stat(one + ".toml"); err == nil {
-				hint = fmt.Sprintf("give a file by its path: -exp %s.toml", one)
+				hint = fmt.Sprintf("name a file by its path: -exp %s.toml", one)
 			}
 			problems = append(problems, fmt.Errorf("unknown experiment %q\nhint: %s", one, hint))
 		}

@@ -32,7 +32,7 @@ func (f *flags) mergeRecords(ctx context.Context, out io.Writer) error {
 		case errors.Is(err, store.ErrNothing):
 			code = exitUsage
 		default:
-			fmt.Fprintf(out, "%s: %s added, here already: %d\n", dir, report.Count(added, "record", "records"), same)
+			fmt.Fprintf(out, "%s: %s added, %d already here\n", dir, report.Count(added, "record", "records"), same)
 		}
 	}
 	if err := errors.Join(problems...); err != nil {

@@ -19,8 +19,7 @@ import (
 	"dgkip/harness/store"
 )
 
-// paperDir is the folder of the paper, relative to the current folder, and generatedDir the folder in it
-// for generated files.
+// paperDir is the folder of the paper, relative to the current folder.
 const paperDir = "paper"
 
 var (
@@ -73,7 +72,7 @@ func (f *flags) writePaper(ctx context.Context, out io.Writer, s *store.Store) (
 	}
 	fmt.Fprintf(out, "paper: %v in %s", p, generatedDir)
 	if p.NotRun > 0 {
-		fmt.Fprintf(out, "; runs that are not made: %s", report.Count(p.NotRun, "number", "numbers"))
+		fmt.Fprintf(out, "; without a record: %s", report.Count(p.NotRun, "number", "numbers"))
 	}
 	fmt.Fprintln(out)
 	for _, u := range p.Undefined {
@@ -86,12 +85,12 @@ func (f *flags) writePaper(ctx context.Context, out io.Writer, s *store.Store) (
 func (f *flags) onlyPaper(ctx context.Context, out io.Writer) error {
 	undefined, err := f.writePaper(ctx, out, f.store())
 	if err == nil && f.check && len(undefined) > 0 {
-		return coded{fmt.Errorf("check failed: %d things that %s asks for do not exist", len(undefined), filepath.ToSlash(paperSource)), exitCheck}
+		return coded{fmt.Errorf("check failed: %s uses %s without a value", filepath.ToSlash(paperSource), report.Count(len(undefined), "name", "names")), exitCheck}
 	}
 	return err
 }
 
-// latexTime limits one run of LaTeX, which takes seconds.
+// latexTime limits one run of LaTeX, which usually takes seconds.
 const latexTime = 2 * time.Minute
 
 // typeset writes paper.pdf. If LaTeX is missing, it prints a note and returns no error.

@@ -25,7 +25,7 @@ type request struct {
 	Store *store.Store
 	There *store.Store // the records at the start, if runs are planned
 
-	Plan *engine.Plan // holds the keys of all runs whose data is known
+	Plan *engine.Plan // has the keys of all runs whose data is known
 }
 
 // report writes all outputs that the flags request, and shows the tables.
@@ -48,14 +48,14 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 	}
 	missing := false
 	for _, err := range r.Plan.Gone {
-		first, _, _ := strings.Cut(err.Error(), "\n") // without the hint, which is about computing the run
+		first, _, _ := strings.Cut(err.Error(), "\n") // drops the hint, which is about computing the run
 		fmt.Fprintf(errOut, "note: a run is left out: %s\n", first)
 		missing = missing || errors.Is(err, fs.ErrNotExist)
 	}
 	if missing {
 		fmt.Fprintln(errOut, "hint: to show a set without its file, add digest = \"sha256:...\" from its record next to path")
 	}
-	if unwritten != nil { // shows the tables anyway
+	if unwritten != nil { // the tables were shown anyway
 		return unwritten
 	}
 	if n := r.Plan.Coarse(r.Store); n > 0 {
@@ -82,7 +82,7 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 
 // coarse returns the note about records whose trace lacks requested lines.
 func coarse(n int) string {
-	return fmt.Sprintf("note: %s fewer lines in the trace than these experiments ask for; the numbers are the same (-force computes them again with all lines)", report.Count(n, "record has", "records have"))
+	return fmt.Sprintf("note: %s fewer trace lines than these experiments ask for; the numbers are the same (-force computes them again with all lines)", report.Count(n, "record has", "records have"))
 }
 
 // otherCode returns the note about records computed by another version of the code.

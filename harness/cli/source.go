@@ -44,7 +44,7 @@ func (s *source) Open(ctx context.Context, d experiment.Data) (*engine.Dataset, 
 		return nil, err
 	}
 	if !d.Own() && !set.Verified {
-		s.warn("%s: there are no checksums for these classes alone, so the images are unchecked", set.Name)
+		s.warn("%s: these images are unchecked, because there is no checksum for this choice of classes", set.Name)
 	}
 	for _, note := range set.Notes {
 		s.warn("note: %s", note)
@@ -66,7 +66,7 @@ func (s *source) Open(ctx context.Context, d experiment.Data) (*engine.Dataset, 
 					return nil, method.Images{}, fmt.Errorf("the files of %s have changed while the program ran\nhint: run the same command again", d.Name)
 				}
 			}
-			defer func() { set.Train.Images, set.Test.Images = nil, nil }() // only the normalised images are used from here on
+			defer func() { set.Train.Images, set.Test.Images = nil, nil }() // from here on, only the normalised images are used
 			train, test, err := normalise(ctx, raw, kind)
 			if err == nil {
 				train.Characters = d.Characters || info.Characters
@@ -97,8 +97,8 @@ func smallest(set *data.Set) int {
 	return slices.Min(count)
 }
 
-// names returns files with their folder's name only. Records should not reveal where folders are on this
-// machine, and a digest identifies the contents.
+// names returns the files with only the last folder of their path. Records should not reveal the
+// folders of this machine, and a digest identifies the contents.
 func names(files []string) []string {
 	out := make([]string, len(files))
 	for i, f := range files {
@@ -107,7 +107,7 @@ func names(files []string) []string {
 	return out
 }
 
-// normalise returns the images of a set in the form for methods.
+// normalise returns the images of a set as methods expect them.
 func normalise(ctx context.Context, set *data.Set, kind string) (*method.Data, method.Images, error) {
 	var none method.Images
 	t, err := data.Fit(ctx, kind, set)
@@ -143,8 +143,8 @@ func normalise(ctx context.Context, set *data.Set, kind string) (*method.Data, m
 	return &method.Data{Name: set.Name, Classes: set.Classes, Prep: prep, Train: train}, test, nil
 }
 
-// dataError adds an exit code to errors of data. Wrong settings, and missing or damaged files, need a person
-// and are usage errors. A failed download may succeed later.
+// dataError adds an exit code to errors of data. Wrong settings and missing or damaged files need a
+// person, so they are usage errors. A failed download may succeed later.
 func dataError(err error) error {
 	if errors.Is(err, data.ErrFetch) {
 		return coded{alike(err), exitFailed}

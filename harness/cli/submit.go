@@ -52,7 +52,7 @@ func (f *flags) printJob(out io.Writer, p *engine.Plan, s *store.Store) error {
 	}
 	job := submit.Job{
 		Name:  submit.Name(strings.TrimSuffix(filepath.Base(f.exp), ".toml")),
-		About: fmt.Sprintf("%d workers compute what is left of %s, %d runs.", f.workers, f.exp, len(left)),
+		About: fmt.Sprintf("%d workers compute the remaining %d runs of %s.", f.workers, len(left), f.exp),
 		Work:  append(args, "-worker", "-workers", strconv.Itoa(f.workers), "-threads", strconv.Itoa(threads)), Collect: collect,
 		Program: program(), Workers: f.workers, CPUs: threads,
 		Memory: cmp.Or(int64(math.Ceil(1.5*memoryOf(left, 1)/(1<<28)))<<28, workerMemory),
@@ -62,7 +62,7 @@ func (f *flags) printJob(out io.Writer, p *engine.Plan, s *store.Store) error {
 	return submit.Print(progress.Screen(out), job) // the shell needs the exact bytes
 }
 
-// passedOn returns the flags that workers, and the job that collects their records, are also given.
+// passedOn returns the flags for the workers and the tables job.
 func (f *flags) passedOn() []string {
 	args := []string{"-exp", f.exp}
 	if f.profile != experiment.DefaultProfile {
@@ -92,8 +92,8 @@ func (f *flags) passedOn() []string {
 	return args
 }
 
-// program returns the command that started this program. A program built by go run is in a temporary folder
-// or in Go's cache: it is soon deleted, and other machines do not see it.
+// program returns the command that started this program. "go run" builds a program in a temporary
+// folder or in the cache of Go, where it is soon deleted and not visible to other machines.
 func program() string {
 	places := []string{filepath.Join(os.TempDir(), "go-build"), os.Getenv("GOCACHE")}
 	if cache, err := os.UserCacheDir(); err == nil {

@@ -12,8 +12,8 @@ import (
 
 const shownCells = 10 // cells named for one mistake
 
-// alike joins equal errors of several cells, which differ in ipc or in other values that do not matter to the
-// error.
+// alike joins equal errors of several cells, which differ only in values that do not affect the
+// error, such as ipc.
 func alike(err error) error {
 	type fault struct{ file, cause string }
 	var others []error

@@ -45,7 +45,7 @@ func (f *flags) verifyRecords(ctx context.Context, out io.Writer, p *engine.Plan
 	if len(done)+differ == 0 {
 		return usageError(errors.New("-verify: none of the selected runs has a record\nhint: run the experiment first"))
 	}
-	// Spreads the runs over the plan, so that a few runs cover many methods.
+	// Spread the runs over the plan, so that a few cover many methods.
 	n := min(f.verify, len(done))
 	all := n + differ
 	again := &engine.Plan{}
