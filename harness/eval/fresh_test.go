@@ -141,7 +141,7 @@ func TestFreshRefuses(t *testing.T) {
 	}
 	f := inFresh()
 	f.Kind = "nngp"
-	if err := f.CheckSizes(method.Sizes{Model: trial.Model, Classes: 2, H: 8, W: 8, C: 1}); err == nil || !strings.Contains(err.Error(), "not drawn") {
+	if err := f.CheckSizes(method.Sizes{Model: trial.Model, Classes: 2, H: 8, W: 8, C: 1}); err == nil || !strings.Contains(err.Error(), "is an exact kernel") {
 		t.Errorf("got %v", err)
 	}
 	f.Kind = "dream"

@@ -57,7 +57,7 @@ func (r *descending) checkpoint() ([]byte, error) {
 func (r *descending) restore(from []byte) error {
 	b, ok := bytes.CutPrefix(from, []byte(checkpointMagic))
 	if !ok {
-		return errors.New("it is not a checkpoint, or one of another version of the program")
+		return errors.New("it is not a checkpoint of this version of the program")
 	}
 	if len(b) < 4 || crc32.ChecksumIEEE(b[4:]) != binary.LittleEndian.Uint32(b) {
 		return errors.New("it is damaged")

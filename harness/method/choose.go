@@ -101,7 +101,7 @@ func Noise(p Problem, stream *rng.Rand) *Distilled {
 	return d
 }
 
-// Blank returns a set for the problem without images. Its labels will be hard.
+// Blank returns a set without images for the problem, for hard labels.
 func Blank(p Problem) *Distilled {
 	t := p.Data.Train
 	return &Distilled{H: t.H, W: t.W, C: t.C, Kind: Hard, Classes: p.Data.Classes, Prep: p.Data.Prep}

@@ -64,8 +64,7 @@ type Data struct {
 }
 
 // Preprocessing describes how pixel values in [0, 1] become the values that a network sees:
-// x = (pixel - Mean)/Std in each channel. If Restore is given, a map of the whole image
-// follows.
+// x = (pixel - Mean)/Std in each channel, or Whiten(pixels) if that is given.
 type Preprocessing struct {
 	Name      string    // standard, zca or norm-zca
 	Mean, Std []float32 // [c]
@@ -111,8 +110,8 @@ type Model struct {
 	Kind  string `toml:"kind" required:"true"`              // an architecture of package nn
 	Width int    `toml:"width" min:"1" max:"65536"`         // channels of a block, or hidden units
 	Depth int    `toml:"depth" min:"1" max:"16"`            // blocks, or hidden layers
-	Nets  int    `toml:"nets" min:"1" max:"4096"`           // networks that make the features
-	Algo  string `toml:"algorithm,omitzero" enum:",direct"` // "direct": convolutions are never of the Winograd kind
+	Nets  int    `toml:"nets" min:"1" max:"4096"`           // number of networks that compute the features
+	Algo  string `toml:"algorithm,omitzero" enum:",direct"` // "direct" computes convolutions without the Winograd algorithm
 }
 
 // Models returns the names of models that need no settings: one for each architecture.
@@ -154,20 +153,19 @@ func (m Model) CheckStored(s Sizes) error {
 	return m.CheckFeatures(s)
 }
 
-// CheckDrawn returns why networks of the model cannot be drawn anew, if so, for a setting
-// that asks for it.
+// CheckDrawn returns an error if a setting draws networks anew, but the model is an exact kernel.
 func (m Model) CheckDrawn(key string, value any) error {
 	if !m.Exact() {
 		return nil
 	}
-	return fmt.Errorf("%s = %v: an exact kernel is not drawn\nhint: leave %s out, or use other networks than %q", key, value, key, m.Kind)
+	return fmt.Errorf("%s = %v draws networks anew, but %q is an exact kernel\nhint: leave out %s, or choose another model", key, value, m.Kind, key)
 }
 
 // Exact reports whether the model is the limit of infinitely many, infinitely wide networks. Such
 // a model only has the inner products of features.
 func (m Model) Exact() bool { return m.Limit() != "" }
 
-// Limit names the architecture of the networks in the limit, or is "" for a model with features.
+// Limit returns the architecture of the networks in the limit, or "" for a model with features.
 func (m Model) Limit() string {
 	a, _ := nn.Lookup(m.Kind)
 	return a.Limit

@@ -11,9 +11,8 @@ import (
 // their gradients, and the set that they describe. Run supplies the rest: the loop and its end,
 // observations, checks, rates and checkpoints.
 //
-// The functions receive the number of updates so far. A function that draws random numbers for an
-// update should take them from a stream named by that number. They are then the same after an
-// interruption.
+// The functions receive the number of updates so far. Random numbers for an update should come from
+// a stream named by that number, so that they are the same after an interruption.
 type Descent struct {
 	Name      string // of the method, in messages
 	Updates   int
@@ -25,9 +24,9 @@ type Descent struct {
 	// false after the last update.
 	Eval func(ctx context.Context, update int, gradient bool) (loss float64, err error)
 
-	// Prepare, if given, does the work before an update, such as the training of a
-	// network. Its time counts for the iteration, but not for the update. If it is
-	// stopped, it must have changed only what is in Keep, and continues from there.
+	// Prepare, if given, does the work before an update, such as training a network. Its
+	// time counts for the iteration, but not for the update. If it is stopped, it may have
+	// changed only the parts in Keep, and later continues from them.
 	Prepare func(ctx context.Context, update int) error
 
 	// Gradient sets the gradients of all variables for the next update. Without Eval, its
@@ -43,8 +42,7 @@ type Descent struct {
 	// Keep lists further parts of the state that a checkpoint must hold.
 	Keep []Part
 
-	// Schedule, if given, returns the share of the learning rates that the next update
-	// uses.
+	// Schedule, if given, returns the factor on the learning rates in the next update.
 	Schedule func(update int) float64
 
 	// Plateau is the number of updates without progress after which the run ends; 0
@@ -66,7 +64,7 @@ type Part interface {
 type Variable interface {
 	Part
 	Check() error       // returns an error if the gradient is not finite
-	Step(share float64) // follows the gradient, at a share of the learning rate
+	Step(share float64) // follows the gradient, with share times the learning rate
 }
 
 // Stopped returns the error of a run that ended with err before its first new update. If ctx is
@@ -95,8 +93,8 @@ type position struct {
 	Since    int     // update of Best
 }
 
-// Run makes all updates, from p.Resume on if that is given. The Distill of such a method only has
-// to call Run.
+// Run performs all updates, from p.Resume on if that is given. Distill of such a method only has to
+// call Run.
 func (d Descent) Run(ctx context.Context, p Problem, observe func(Step)) (*Distilled, error) {
 	r := &descending{Descent: d, problem: p, observe: observe, at: position{Seen: -1, Best: math.Inf(1)}}
 	if ctx.Err() != nil {
@@ -125,8 +123,8 @@ func (d Descent) Run(ctx context.Context, p Problem, observe func(Step)) (*Disti
 	}
 }
 
-// advance observes the current set and then makes an update, unless the run is over. After an error
-// the state is unchanged, except for the parts in Keep.
+// advance observes the current set and then performs an update, unless the run is over. After an
+// error the state is unchanged, except for the parts in Keep.
 func (r *descending) advance(ctx context.Context) (over bool, err error) {
 	if r.Eval != nil {
 		loss, err := r.Eval(ctx, r.at.Update, r.at.Update < r.Updates)
@@ -154,7 +152,7 @@ func (r *descending) advance(ctx context.Context) (over bool, err error) {
 	return r.over(), nil
 }
 
-// update makes one update, or none if it fails. It returns the loss of Gradient.
+// update performs one update, or none if it fails. It returns the loss of Gradient.
 func (r *descending) update(ctx context.Context) (float64, error) {
 	if r.Prepare != nil {
 		if !r.at.Prepared {
@@ -227,7 +225,7 @@ func (r *descending) show(loss *float64) {
 	r.observe(step)
 }
 
-// over reports whether the run has made its last update.
+// over reports whether the last update is done.
 func (r *descending) over() bool {
 	return r.at.Update >= r.Updates || r.Plateau > 0 && r.at.Update-r.at.Since >= r.Plateau
 }

@@ -237,7 +237,7 @@ func TestBadCheckpoints(t *testing.T) {
 	})
 }
 
-// With any checkpoint, the run ends or refuses it.
+// A run that resumes from arbitrary bytes ends normally, or refuses the checkpoint.
 func FuzzCheckpoint(f *testing.F) {
 	state := taken(f, newLine(f, 5), 2)
 	head := len(checkpointMagic)

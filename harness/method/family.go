@@ -39,7 +39,7 @@ var Families = []FamilyInfo{
 	{WideNetwork, "w", "wide networks trained on the set"}, // published numbers only
 }
 
-// Known returns the description of a family, or nothing if the family is unknown.
+// Known returns the description of a family. It is empty if the family is unknown.
 func (f Family) Known() FamilyInfo {
 	for _, known := range Families {
 		if known.Name == f {
@@ -58,7 +58,7 @@ func IsScore(metric string) bool {
 	return metric == "" || strings.HasSuffix(metric, "test_acc") || strings.HasSuffix(metric, "test_errors")
 }
 
-// FamilyOf returns the family of a metric of runs, or "" if the metric is not a score.
+// FamilyOf returns the family of a metric of a run, or "" if the metric is not a score.
 func FamilyOf(metric string, m Method, p Protocol) Family {
 	if !IsScore(metric) {
 		return ""

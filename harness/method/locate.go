@@ -9,11 +9,10 @@ type Place struct {
 	Seed    uint64
 }
 
-// Locator is implemented by a method whose sets come from files that its settings do not fully
-// name.
+// Locator is implemented by a method that reads its sets from files, whose names depend on the run.
 type Locator interface {
 	// Locate returns the method of one run. Its settings hold a digest of the run's files
-	// instead of their paths, so that other files give another run. If data is given, it
-	// checks that the files fit; data may lack the images.
+	// instead of their paths, so that other files give another run. If data is given,
+	// Locate also returns an error if the files do not fit; data may lack the images.
 	Locate(p Place, data *Data) (Method, error)
 }

@@ -58,7 +58,7 @@ type Method interface {
 // Problem is the input of a method.
 type Problem struct {
 	Data   *Data  // training images and their preprocessing; there are no test images
-	IPC    int    // images per class to make
+	IPC    int    // images per class of the distilled set
 	Model  Model  // the networks in use
 	Seed   uint64 // root of all random streams of the run; see package rng
 	Shared *Shared
@@ -69,8 +69,8 @@ type Problem struct {
 	// observation.
 	Begin func()
 
-	// Phase, if given, is told what a long preparation does, and the share done. It is
-	// only shown to people and must not change results.
+	// Phase, if given, reports what a long preparation does, and which part of it is done.
+	// It is only shown to people and must not change results.
 	Phase func(what string, done float64)
 }
 
@@ -112,7 +112,7 @@ func (e *Interrupted) Unwrap() error { return e.Cause }
 
 // Sizes describes a run before its data is loaded.
 type Sizes struct {
-	Train, Test, Classes int // images, images, classes
+	Train, Test, Classes int // numbers of images and of classes
 	H, W, C              int // of an image
 	Smallest             int // training images in the smallest class; 0 if unknown
 	IPC                  int
@@ -123,7 +123,7 @@ type Sizes struct {
 }
 
 // SizesChecker is implemented by methods and protocols that can reject a run before it starts,
-// because of its data or of each other. Its answer replaces the default of CheckSizes.
+// because of its data or its settings. Their check replaces the default of CheckSizes.
 type SizesChecker interface{ CheckSizes(Sizes) error }
 
 // CheckSizes returns an error if the method cannot run on such data, or the protocol cannot score it.
@@ -148,14 +148,14 @@ func CheckSizes(m Method, p Protocol, s Sizes) error {
 	return errors.Join(errs...)
 }
 
-// CheckLambda returns an error if the protocol scores by a convex model whose lambda (for each image)
-// differs from the method's, for which the labels are computed.
+// CheckLambda returns an error if the protocol scores by a convex model with another lambda (for each
+// image) than the one that the method computes labels for.
 func CheckLambda(lambda float64, s Sizes) error {
 	if s.Protocol == nil {
 		return nil
 	}
 	if p := s.Protocol.Info(); p.Lambda != 0 && p.Lambda != lambda {
-		return fmt.Errorf("the method's lambda is %v, but the protocol's is %v; labels only suit one lambda\nhint: set the same lambda in [method] and [eval.%s], or in neither", lambda, p.Lambda, p.Name)
+		return fmt.Errorf("the method's lambda is %v, but the protocol's is %v, and labels only suit one lambda\nhint: set the same lambda in [method] and [eval.%s], or in neither", lambda, p.Lambda, p.Name)
 	}
 	return nil
 }

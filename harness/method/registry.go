@@ -22,10 +22,10 @@ var validName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 // Register adds a method under the name in its Info. The factory returns a pointer to a struct with
 // the default settings. Fields with a `toml:"name"` tag are settings. Further tags are:
 //
-//	enum:"a,b"  the allowed values of a string
-//	min:"1"     and max:"9", the limits of a number
-//	toml:"name,omitzero"   not part of a run's identity while it is zero: for
-//	            settings added later, so that earlier records stay valid
+//	enum:"a,b"            the allowed values of a string
+//	min:"1" max:"9"       the limits of a number
+//	toml:"name,omitzero"  not part of a run's identity if zero, as a setting that is added later
+//	                      should be, so that earlier records stay valid
 //
 // Fields may be booleans, strings, integers, floats, slices of those, or embedded structs of such
 // fields. Package methodtest checks the tags. Register panics if the name is invalid or taken.

@@ -15,9 +15,9 @@ type BadSetting struct {
 
 func (e *BadSetting) Error() string { return e.Key + " " + e.Why }
 
-// Limits of settings. Larger values give no error but meaningless results: images far from all data,
-// or a model whose outputs are zero. A smaller lambda vanishes in the rounding errors of the Gram
-// matrix that it is added to.
+// Limits of settings. Larger values would give meaningless results without an error: images far from
+// all data, or a model whose outputs are zero. A smaller lambda would vanish in the rounding errors
+// of the Gram matrix that it is added to.
 const (
 	mostSetting = 1e6
 	leastLambda = 1e-14

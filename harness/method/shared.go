@@ -31,8 +31,8 @@ type Disk interface {
 	// Save keeps the size bytes that write writes, unless there is no room.
 	Save(key string, size int64, write func(io.Writer) error)
 
-	// Keep is Save for the state of a long computation, once every ten seconds. It replaces
-	// what was kept under the key.
+	// Keep is Save for the state of a long computation. It saves at most once every ten
+	// seconds, and replaces the earlier state.
 	Keep(key string, size int64, write func(io.Writer) error)
 }
 
@@ -43,8 +43,8 @@ type held struct {
 }
 
 // Do returns the value under the key, and computes it first if there is none. One of several callers
-// computes, and the rest wait. If it fails, perhaps because only it was stopped, each of the others
-// tries for itself. Errors are not kept.
+// computes, and the rest wait. If it fails, perhaps because only its run was stopped, another caller
+// computes. Errors are not kept.
 func (s *Shared) Do(key string, compute func() (any, error)) (any, error) {
 	if s == nil {
 		return compute()

@@ -6,11 +6,11 @@ import (
 	"dgkip/harness/nn"
 )
 
-// TrainedNets are the settings of trained networks. Methods and protocols embed it.
+// TrainedNets holds the settings of trained networks. Methods and protocols embed it.
 type TrainedNets struct {
-	Width    int  `toml:"width" min:"0" max:"65536"`  // 0 for that of the cell's networks
-	Norm     bool `toml:"norm"`                       // instance norm in a conv network
-	FirstPad int  `toml:"first_pad" min:"0" max:"64"` // of a conv network; 0 for 3 on 28x28 images, else 1
+	Width    int  `toml:"width" min:"0" max:"65536"`  // 0 means the width of the cell's networks
+	Norm     bool `toml:"norm"`                       // add instance norm to conv networks
+	FirstPad int  `toml:"first_pad" min:"0" max:"64"` // padding of the first layer of conv networks; 0 means 3 for 28x28 images, and 1 for others
 }
 
 // Shape returns the shape of a trained network in a cell with networks m.

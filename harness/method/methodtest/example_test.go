@@ -53,8 +53,8 @@ func (m *Pull) Distill(ctx context.Context, p method.Problem, observe func(metho
 	}.Run(ctx, p, observe)
 }
 
-// A method that works in updates states what changes, along which gradient, and which set that
-// describes. method.Descent supplies loop, checks and checkpoints.
+// A method that works in updates supplies variables, their gradients and the set that they describe.
+// method.Descent supplies the loop, checks and checkpoints.
 func Example() {
 	p := method.Problem{Data: methodtest.Data(1), IPC: 2, Seed: 1}
 	var checkpoint []byte

@@ -42,8 +42,7 @@ func (c *checker) cancelledBefore(t *testing.T) {
 	}
 }
 
-// cancelAndResume cancels the run after each of its first updates, and again after the next update
-// of the resumed run, and so on.
+// cancelAndResume cancels the run every few updates, up to a limit, and resumes it each time.
 func (c *checker) cancelAndResume(t *testing.T) {
 	want, all := c.must(t, c.problem(1))
 	strides := []int{1, 2, 3}
@@ -165,7 +164,7 @@ func (c *checker) damagedCheckpoints(t *testing.T) {
 	resume("the checkpoint of a run with fewer images", state, func(p *method.Problem) { p.IPC-- })
 }
 
-// asked is a context that is cancelled after Err has been called a number of times.
+// asked is a context that cancels itself after a number of calls of Err.
 type asked struct {
 	context.Context
 	mu   sync.Mutex

@@ -28,9 +28,9 @@ type Options struct {
 	// SameForAllSeeds is set for methods that draw no random numbers.
 	SameForAllSeeds bool
 
-	// Problem changes the problem. By default it has two classes of 8x8 images, grey or
-	// with three channels, and two images per class to distil. Its model has two tiny
-	// networks, of kind "conv" or "fc".
+	// Problem, if given, changes the default problem: two classes of 8x8 images, with one
+	// or three channels, two distilled images per class, and two tiny networks of kind
+	// "conv" or "fc".
 	Problem func(*method.Problem)
 }
 
@@ -65,7 +65,7 @@ func Data(channels int) *method.Data {
 	return d
 }
 
-// Distill runs a method on a problem. An error fails the test. Nil observes nothing.
+// Distill runs a method on a problem. An error fails the test. observe may be nil.
 func Distill(t *testing.T, m method.Method, p method.Problem, observe func(method.Step)) *method.Distilled {
 	t.Helper()
 	if observe == nil {
@@ -387,7 +387,7 @@ func (d *disk) Load(key string, read func(io.Reader) error) bool {
 	return err == nil
 }
 
-// Keep implements method.Disk, at all times.
+// Keep implements method.Disk. It saves every time.
 func (d *disk) Keep(key string, size int64, write func(io.Writer) error) { d.Save(key, size, write) }
 
 // Save implements method.Disk.

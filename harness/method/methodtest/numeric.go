@@ -15,8 +15,8 @@ func Wide(x []float32) []float64 {
 	return y
 }
 
-// Eliminate solves a x = b for matrices, known by their rows, of which a has n. It returns x in place of b,
-// and changes a. It uses Gauss-Jordan elimination.
+// Eliminate solves a x = b by Gauss-Jordan elimination, without pivoting. a has n rows. It returns b,
+// overwritten by x, and also changes a.
 func Eliminate[M interface{ Row(i int) []float64 }](n int, a, b M) M {
 	for p := range n {
 		for i := range n {
@@ -40,7 +40,7 @@ func Eliminate[M interface{ Row(i int) []float64 }](n int, a, b M) M {
 	return b
 }
 
-// Differences returns the central differences of f at x for every every-th value, and NaN elsewhere.
+// Differences returns the central differences of f at every every-th value of x, and NaN for the others.
 func Differences(x []float64, every int, step float64, f func(x []float64) float64) []float64 {
 	out := slices.Repeat([]float64{math.NaN()}, len(x))
 	for i := 0; i < len(x); i += every {
@@ -53,8 +53,8 @@ func Differences(x []float64, every int, step float64, f func(x []float64) float
 	return out
 }
 
-// Near reports an error if got differs from want by more than tol times the largest entry. It leaves out
-// entries that are NaN in want.
+// Near reports an error if got differs from want by more than tol times the largest entry of want. It
+// ignores entries that are NaN in want.
 func Near(t *testing.T, what string, got, want []float64, tol float64) {
 	t.Helper()
 	var worst, scale float64
