@@ -69,8 +69,8 @@ type Problem struct {
 	// observation.
 	Begin func()
 
-	// Phase, if given, reports what a long preparation does, and which part of it is done.
-	// It is only shown to people and must not change results.
+	// The method calls Phase, if given, with the task of a long preparation and the share
+	// done. It only informs people, and must not change results.
 	Phase func(what string, done float64)
 }
 
