@@ -11,18 +11,18 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// orthogonal is how much the outputs of the two models may differ on the set, as a
-// share of their size, for the residual to count as orthogonal to its span.
+// orthogonal is the largest relative difference of the two models' outputs on the set for which
+// the residual counts as orthogonal to the span.
 const orthogonal = 1e-6
 
-// bounds compares the student with the model trained on the real data, and tells
-// how much of its test error is proved without looking at the student's outputs:
+// bounds compares the model on the set with the reference model, and bounds its test error without
+// using its outputs:
 //
 //	|f_S(x) - f_O(x)| <= rho(x) = sqrt(2 G k(x, x)/lambda_S)                     (Lemma 3.3)
 //	#{y f_O < -rho}/n' <= test error of S <= 1 - #{y f_O > rho}/n'               (Lemma 3.4)
 //
-// Where Theta_S is the projection of Theta_O onto the span of the set's features,
-// the residual r is orthogonal to it but for rounding, and
+// If Theta_S is the projection of Theta_O onto the span of the set's features, the residual r is
+// orthogonal to the span except for rounding errors. Then
 // |r| sqrt(k(x,x) - k_x'K^-1 k_x) + |(A r)'K^-1 k_x| is a smaller rho.
 func (s *scoring) bounds(ctx context.Context) error {
 	own := s.own
@@ -60,7 +60,7 @@ func (s *scoring) bounds(ctx context.Context) error {
 		}
 		cross := s.test.Cross(s.shown)
 		rho := convex.Rho(span.Distance2(cross, norms), deviation)
-		// What is left of r inside the span: (A r)'K^-1 k_x.
+		// The component of r inside the span adds |(A r)'K^-1 k_x|.
 		apart := onSet
 		for i, f := range own.Outputs.Data {
 			apart.Data[i] -= f
@@ -85,7 +85,7 @@ func (s *scoring) bounds(ctx context.Context) error {
 	return nil
 }
 
-// projected reports whether the model on the set has the outputs there that Theta_O has.
+// projected reports whether the model on the set and Theta_O have the same outputs on the set.
 func projected(real tensor.Mat[float64], own convex.Solution) bool {
 	apart, size := 0.0, 0.0
 	for i, f := range real.Data {
@@ -95,7 +95,7 @@ func projected(real tensor.Mat[float64], own convex.Solution) bool {
 	return apart <= orthogonal*size
 }
 
-// interval records what is proved with a rho.
+// interval records the interval of the test error for a rho.
 func (s *scoring) interval(name string, outputs tensor.Mat[float64], rho []float64) convex.Interval {
 	v := convex.NewInterval(outputs, s.trial.Test.Labels, rho)
 	m := s.out.Metrics

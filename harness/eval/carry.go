@@ -10,9 +10,9 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// solved returns the labels with which a loss has the own model as its minimiser, where it
-// can: targets sigma(f) + lambda_S c for the logistic loss, HingeLabels for the hinge. The
-// note says where that is not the own model.
+// solved returns labels that make the model own the minimiser of another loss: targets
+// sigma(f) + lambda_S c for the logistic loss, HingeLabels for the hinge loss. The note is not
+// empty if this is not possible.
 func solved(loss convex.Loss, own convex.Solution) (labels convex.Labels, note string) {
 	model := convex.Nearest{C: own.C, Outputs: own.Outputs}
 	if loss != convex.HingeLoss {
@@ -20,21 +20,24 @@ func solved(loss convex.Loss, own convex.Solution) (labels convex.Labels, note s
 	}
 	hinge := model.HingeLabels(own.Lambda)
 	if hinge.Clipped > 0 {
-		note = fmt.Sprintf("%d of %d dual variables had to be clipped to 1: the %s loss does not get the set's own model", hinge.Clipped, len(hinge.Gains), loss)
+		note = fmt.Sprintf("%d of %d dual variables were clipped to 1, so the model of the %s loss differs from the set's own", hinge.Clipped, len(hinge.Gains), loss)
 	}
 	return convex.Labels{Form: convex.Gain, Loss: loss, Values: tensor.MatOf(hinge.Gains, len(hinge.Gains), 1)}, note
 }
 
-// offsetImages is how many real images an offset is fitted on.
+// offsetImages is the number of real images on which an offset is fitted.
 const offsetImages = 600
 
-// fitOffset takes from outputs f of the model C'A on the test images a multiple of k(x, m)
-// and a constant, m being the mean feature of some training images: what is left is
-// proportional to f - s k(x, m) - t. Both are fitted by least squares to the classes of
-// these images. Where a set's model is the small difference of large vectors, which all have
-// much of m in them, another loss shifts it along m, and that is all that is taken back. It
-// returns k(x, m) less its mean there, in the direction of the classes: what these images
-// say without the set. Where the fit would turn the model round, outputs stay as they are.
+// fitOffset replaces the outputs f of the model C'A on the test images by multiples of
+// f - s k(x, m) - t, where m is the mean feature of some training images. Least squares on the
+// classes of these images give s and t. If the fit would reverse the sign of the model, outputs
+// stay unchanged.
+//
+// The offset compensates for one effect of another loss. If a set's model is a small difference of
+// large vectors, all of which contain m, another loss shifts the model along m.
+//
+// As a control without the set, fitOffset also returns k(x, m) minus its mean, signed by its
+// covariance with the classes.
 func (s *scoring) fitOffset(ctx context.Context, outputs, c tensor.Mat[float64]) (alone tensor.Mat[float64], err error) {
 	train := s.trial.Data.Train
 	n := min(offsetImages, train.Len())
@@ -47,7 +50,7 @@ func (s *scoring) fitOffset(ctx context.Context, outputs, c tensor.Mat[float64])
 	if err != nil {
 		return alone, err
 	}
-	along := func(k tensor.Mat[float64]) []float64 { // k(x, m)
+	along := func(k tensor.Mat[float64]) []float64 { // returns k(x, m)
 		out := make([]float64, k.Rows)
 		for i := range out {
 			out[i] = mean(k.Row(i))
@@ -72,8 +75,8 @@ func mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// leastSquares fits y by a f + b k + c, or leaves f as it is where a is not positive. The
-// sign of towards is that of the covariance of k with y.
+// leastSquares fits y by a f + b k + c. If a is not positive, fit returns f unchanged. towards has
+// the sign of the covariance of k and y.
 func leastSquares(f, k, y []float64) (fit func(f, k float64) float64, towards float64) {
 	mf, mk, my := mean(f), mean(k), mean(y)
 	var ff, fk, kk, fy, ky float64

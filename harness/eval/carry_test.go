@@ -15,7 +15,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// carriedTrial is a set with gains of a small unit, most of them of their class.
+// carriedTrial returns a set with small gains, most of which have the sign of their class.
 func carriedTrial(t *testing.T) method.Trial {
 	trial := featureTrial(t)
 	d := trial.Set
@@ -27,8 +27,7 @@ func carriedTrial(t *testing.T) method.Trial {
 	return trial
 }
 
-// ownModel returns the Gram matrix of a trial's set, its labels for its own loss, and the
-// model that these give.
+// ownModel returns the Gram matrix of a trial's set, its labels for its own loss, and its model.
 func ownModel(t *testing.T, trial method.Trial, lambda float64) (tensor.Mat[float64], convex.Labels, convex.Solution) {
 	t.Helper()
 	shown, err := space.OfTrial(trial).Space().Show(context.Background(), trial.Set.Images, nil)
@@ -47,8 +46,8 @@ func ownModel(t *testing.T, trial method.Trial, lambda float64) (tensor.Mat[floa
 	return gram, labels, model
 }
 
-// Solved labels give the other loss the model of the own one, also where a label opposes
-// what the model says of its image.
+// Solved labels give another loss the same model, also if a label and the model's output differ in
+// sign.
 func TestSolvedLabelsCarry(t *testing.T) {
 	trial := carriedTrial(t)
 	trial.Set.Labels[0] *= -0.01
@@ -56,11 +55,11 @@ func TestSolvedLabelsCarry(t *testing.T) {
 	f.Carry = "solved"
 	s := scoreIn(t, f, trial)
 	if got, want := s.Counts["transfer.hinge.test_errors"], s.Counts["test_errors"]; !slices.Equal(got, want) {
-		t.Errorf("%d errors with the hinge loss, %d with the own one", got, want)
+		t.Errorf("%d errors with the hinge loss, %d with the set's own loss", got, want)
 	}
 	gram, _, own := ownModel(t, trial, f.Lambda)
 	if c, f := own.C.Data[0], own.Outputs.Data[0]; c*f >= 0 {
-		t.Fatalf("coefficient %v does not oppose output %v", c, f)
+		t.Fatalf("coefficient %v and output %v must differ in sign", c, f)
 	}
 	solved, note := solved(convex.HingeLoss, own)
 	if note != "" {
@@ -72,12 +71,12 @@ func TestSolvedLabelsCarry(t *testing.T) {
 	}
 	for i, want := range own.Outputs.Data {
 		if got := other.Outputs.Data[i]; math.Abs(got-want) > 1e-4*math.Abs(want)+1e-9 {
-			t.Errorf("image %d: output %v, of the own model %v", i, got, want)
+			t.Errorf("image %d: output %v, want %v", i, got, want)
 		}
 	}
 }
 
-// What would do nothing, or is for one output, is refused.
+// carry is rejected without transfer, and for more than two classes.
 func TestCarryRefuses(t *testing.T) {
 	model := method.Model{Kind: "fc", Width: 16, Depth: 2, Nets: 2}
 	f := &Features{Lambda: 1, Carry: "solved"}
@@ -94,8 +93,8 @@ func TestCarryRefuses(t *testing.T) {
 	}
 }
 
-// An offset along the mean feature is found and taken back, whatever its size; what is fitted
-// are real images, and no test image.
+// fitOffset removes an offset along the mean feature of any size. It does not use the classes of
+// test images.
 func TestOffset(t *testing.T) {
 	r := rng.Stream(2, "offset")
 	const n = 200
@@ -112,14 +111,14 @@ func TestOffset(t *testing.T) {
 		}
 	}
 
-	for i := range f { // turned round, and nothing but k
+	for i := range f { // a model of reversed sign, and one that is k itself, stay unchanged
 		f[i] = -f[i]
 	}
 	if fit, _ := leastSquares(f, k, y); fit(3, 7) != 3 {
-		t.Error("the model was turned round")
+		t.Error("the fit reversed the sign of the model")
 	}
 	if fit, _ := leastSquares(k, k, y); fit(3, 7) != 3 {
-		t.Error("what says the same twice was fitted")
+		t.Error("a model equal to k was changed")
 	}
 
 	trial := carriedTrial(t)
@@ -127,10 +126,10 @@ func TestOffset(t *testing.T) {
 	offset.Carry = "offset"
 	a, b := scoreIn(t, as, trial), scoreIn(t, offset, trial)
 	if a.Metrics["test_acc"] != b.Metrics["test_acc"] {
-		t.Errorf("the own loss scores %v and %v", a.Metrics["test_acc"], b.Metrics["test_acc"])
+		t.Errorf("under the set's own loss, accuracies are %v and %v", a.Metrics["test_acc"], b.Metrics["test_acc"])
 	}
 	if x, y := a.Metrics["transfer.hinge.test_acc"], b.Metrics["transfer.hinge.test_acc"]; y < x {
-		t.Errorf("under the hinge %v as it is, and %v with an offset", x, y)
+		t.Errorf("under the hinge loss, the accuracy is %v, and %v with an offset", x, y)
 	}
 	test := trial.Test
 	trial.Test.Labels = slices.Clone(test.Labels)

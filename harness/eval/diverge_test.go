@@ -8,7 +8,7 @@ import (
 	"dgkip/harness/method"
 )
 
-// Training that diverges is stopped at the step where it shows.
+// Training stops at the first loss that is not finite.
 func TestDiverges(t *testing.T) {
 	n := quick()
 	n.Rate = 1e30
@@ -16,19 +16,19 @@ func TestDiverges(t *testing.T) {
 	_, err := n.Score(context.Background(), trial("conv"), func(s method.Step) {
 		last = s.Update
 		if s.Loss-s.Loss != 0 {
-			t.Errorf("a loss of %v was passed on", s.Loss)
+			t.Errorf("observed a loss of %v", s.Loss)
 		}
 	})
 	if err == nil {
-		t.Fatal("nothing was found")
+		t.Fatal("no error")
 	}
-	// Three steps an epoch, of which the first loss is that of the initial weights.
-	for _, want := range []string{"the loss of network 1 of 2 is ", " at epoch 1 of 10, step 2 of 3", "\nhint: [eval.network] rate is too large"} {
+	// An epoch has three steps. The first loss belongs to the initial weights.
+	for _, want := range []string{"the loss of network 1 of 2 is ", " at epoch 1 of 10, step 2 of 3", "\nhint: lower rate in [eval.network]"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nlacks %q", err, want)
 		}
 	}
 	if last != 1 {
-		t.Errorf("%d steps were passed on, want the one before", last)
+		t.Errorf("observed %d steps, want 1", last)
 	}
 }

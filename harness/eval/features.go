@@ -13,20 +13,21 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Features trains a convex model on the set, in the random features of the cell's
-// networks, and compares it with the model trained on all the real data.
+// Features trains a convex model on the set, in the features or kernel of the cell's networks, and
+// compares it with the reference model.
 type Features struct {
-	// Loss of the model. "own" is the one that the set's labels were learned for,
-	// or the logistic loss for two classes, the softmax for more.
+	// Loss is the loss of the model. "own" means the loss for which the set's labels were
+	// learned. Other sets use the logistic loss for two classes and the softmax loss for more.
 	Loss   string  `toml:"loss" enum:"own,logistic,hinge,squared,softmax"`
-	Lambda float64 `toml:"lambda"` // regularisation for each image of the set
-	// Transfer scores the set under all other losses as well; under the plain name
-	// transfer.test_acc is the first other one, logistic or hinge for two classes.
+	Lambda float64 `toml:"lambda"` // regularisation per image of the set
+	// Transfer also scores the set under all other losses. transfer.test_acc repeats the first
+	// of them, which for two classes is the logistic or the hinge loss.
 	Transfer bool `toml:"transfer"`
-	// Carry is how a set is carried over to those: with its labels as they are, or solved
-	// anew, or as they are and with an offset that is fitted. See solved and fitOffset.
+	// Carry is how labels are converted for the other losses. Empty keeps the labels, "solved"
+	// solves them again (see solved), and "offset" keeps them and fits an offset (see
+	// fitOffset).
 	Carry  string `toml:"carry,omitzero" enum:",solved,offset"`
-	Bounds bool   `toml:"bounds"` // deviation from the real model, and what it proves
+	Bounds bool   `toml:"bounds"` // computes the deviation from the reference model and its bounds
 }
 
 func init() {
@@ -39,7 +40,7 @@ func init() {
 func (f *Features) Info() method.ProtocolInfo {
 	version := 1
 	if f.Carry == "solved" {
-		version = 2 // the hinge's labels for images whose coefficient opposes the output
+		version = 2 // added hinge labels for images whose coefficient and output differ in sign
 	}
 	return method.ProtocolInfo{Name: "features", Title: "Same networks", Version: version, Family: method.Kernel, Lambda: f.Lambda, About: "a convex model trained on the set in fixed random features"}
 }
@@ -50,7 +51,7 @@ func (f *Features) Check() error {
 		return err
 	}
 	if f.Carry != "" && !f.Transfer {
-		return &method.BadSetting{Key: "carry", Why: "is about other losses, and transfer = false leaves them out", Hint: "set transfer = true"}
+		return &method.BadSetting{Key: "carry", Why: "has no effect with transfer = false, which leaves out other losses", Hint: "set transfer = true"}
 	}
 	return nil
 }
@@ -63,7 +64,7 @@ func (f *Features) CheckSizes(s method.Sizes) error {
 		}
 	}
 	if f.Carry != "" && s.Classes != 2 {
-		return &method.BadSetting{Key: "carry", Why: fmt.Sprintf("is for two classes, and there are %d", s.Classes), Hint: "leave it out"}
+		return &method.BadSetting{Key: "carry", Why: fmt.Sprintf("works for two classes only, not %d", s.Classes), Hint: "leave it out"}
 	}
 	return s.Model.CheckFeatures(s)
 }
@@ -77,7 +78,7 @@ func (f *Features) Score(ctx context.Context, t method.Trial, observe func(metho
 	return s.out, nil
 }
 
-// startsAgain is the error of a scoring that keeps nothing where it is stopped.
+// startsAgain returns err, or method.Interrupted without a checkpoint if ctx is done.
 func startsAgain(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return &method.Interrupted{Cause: context.Cause(ctx)}
@@ -85,11 +86,11 @@ func startsAgain(ctx context.Context, err error) error {
 	return err
 }
 
-// checkSet refuses a set of other images than those it is scored on.
+// checkSet returns an error if set and test images differ in size or number of classes.
 func checkSet(t method.Trial) error {
 	d := t.Set
 	if d.H != t.Test.H || d.W != t.Test.W || d.C != t.Test.C || len(d.Classes) != len(t.Data.Classes) {
-		return errors.New("the distilled set is of other images than the test set")
+		return errors.New("the distilled set and the test set differ in image size or number of classes")
 	}
 	return nil
 }
@@ -122,7 +123,7 @@ func (f *Features) score(ctx context.Context, t method.Trial) (*scoring, error) 
 	return s, s.set(ctx)
 }
 
-// scoring is a scoring under way.
+// scoring is a scoring in progress.
 type scoring struct {
 	*Features
 	trial method.Trial
@@ -143,7 +144,7 @@ func (s *scoring) accuracy(outputs tensor.Mat[float64]) (acc float64, errors int
 	return float64(n-wrong) / float64(n), int64(wrong)
 }
 
-// whole scores the model trained on all the real data.
+// whole scores the reference model.
 func (s *scoring) whole(ctx context.Context) error {
 	losses := []convex.Loss{s.loss}
 	if s.Transfer && s.trial.Final {
@@ -181,7 +182,7 @@ func (s *scoring) whole(ctx context.Context) error {
 	return nil
 }
 
-// solvable reports whether the model of the real data can be had for a loss.
+// solvable returns an error if the reference model cannot be solved for a loss.
 func (s *scoring) solvable(loss convex.Loss) error {
 	train := s.trial.Data.Train
 	if err := teacher.CheckLoss(loss, len(s.trial.Data.Classes)); err != nil {
@@ -195,7 +196,7 @@ func firstLine(err error) string {
 	return line
 }
 
-// others adds the losses that are not there yet.
+// others appends the losses that differ from loss.
 func others(loss convex.Loss, classes int, to []convex.Loss) []convex.Loss {
 	for _, l := range teacher.Losses(classes) {
 		if l != loss {
@@ -238,11 +239,11 @@ func (s *scoring) set(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return err
 			}
-			// The set was made for another loss: its own score stands.
+			// Transfer is optional: the score under the set's own loss remains.
 			s.out.Notes = append(s.out.Notes, "no transfer to the "+string(loss)+" loss: "+firstLine(err))
 			continue
 		}
-		if i == 0 { // between logistic regression and the SVM, for two classes
+		if i == 0 { // for two classes: from logistic regression to the SVM or back
 			s.out.Metrics["transfer.test_acc"] = s.out.Metrics[prefix+"test_acc"]
 		}
 	}
@@ -270,7 +271,7 @@ func (s *scoring) transfer(ctx context.Context, loss convex.Loss, prefix string)
 	return nil
 }
 
-// train solves the model with the labels and scores it.
+// train solves the model for labels and scores it.
 func (s *scoring) train(ctx context.Context, labels convex.Labels, prefix string) (convex.Solution, error) {
 	student, err := teacher.Train(ctx, s.gram, labels, s.lambda)
 	if err != nil {

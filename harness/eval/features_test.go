@@ -47,7 +47,7 @@ func TestFeaturesScores(t *testing.T) {
 	trial := featureTrial(t)
 	s := scoreIn(t, inFeatures(), trial)
 	if got := s.Metrics["test_acc"]; got < 0.8 {
-		t.Errorf("accuracy %v on halves that are easy to tell", got)
+		t.Errorf("accuracy %v on classes that are easy to separate", got)
 	}
 	for _, name := range []string{"transfer.hinge.test_acc", "transfer.squared.test_acc", "deviation", "best_bound", "teacher_acc", "interval.low", "interval.high", "interval.decided"} {
 		if _, ok := s.Metrics[name]; !ok {
@@ -63,12 +63,11 @@ func TestFeaturesScores(t *testing.T) {
 	}
 	trial.Final = false
 	if _, ok := scoreIn(t, inFeatures(), trial).Metrics["transfer.test_acc"]; ok {
-		t.Error("transfer is scored along the way, too")
+		t.Error("transfer is scored during distillation, too")
 	}
 }
 
-// Where the real images say nothing of their classes there is no bound, and a score all the
-// same.
+// If the labels of the real images do not depend on the images, there is a score but no bound.
 func TestNothingToBound(t *testing.T) {
 	trial := featureTrial(t)
 	clear(trial.Data.Train.X)
@@ -80,30 +79,30 @@ func TestNothingToBound(t *testing.T) {
 	}
 }
 
-// A set whose labels another loss cannot be solved with keeps its own score.
+// A set keeps its score under its own loss if another loss cannot be solved.
 func TestTransferThatFails(t *testing.T) {
 	trial := featureTrial(t)
 	d := trial.Set
 	d.Kind, d.Loss, d.Labels = method.Gain, "hinge", nil
 	gains := rng.Stream(20, "gains")
-	for range d.Len() { // over more orders of magnitude than logistic regression can be solved for
+	for range d.Len() { // too many orders of magnitude for logistic regression
 		size, sign := math.Exp(12*gains.Normal64()), gains.Normal64()
 		d.Labels = append(d.Labels, float32(math.Copysign(size, sign)))
 	}
 	s := scoreIn(t, inFeatures(), trial)
 	if _, ok := s.Metrics["test_acc"]; !ok {
-		t.Error("no score of its own")
+		t.Error("no score under the set's own loss")
 	}
 	notes := strings.Join(s.Notes, "\n")
 	if _, ok := s.Metrics["transfer.logistic.test_acc"]; ok || !strings.Contains(notes, "no transfer to the logistic loss: ") {
-		t.Errorf("logistic regression was solved, so nothing was tested: %q", notes)
+		t.Errorf("logistic regression must fail for this test: %q", notes)
 	}
 	if _, ok := s.Metrics["transfer.squared.test_acc"]; !ok {
 		t.Errorf("the other loss is not scored: %q", notes)
 	}
 }
 
-// What is proved of the test error must hold for the error that is measured.
+// The measured test error is within the proved intervals.
 func TestIntervalsHold(t *testing.T) {
 	for _, metric := range []string{"", "ls"} {
 		trial := featureTrial(t)
@@ -123,15 +122,15 @@ func TestIntervalsHold(t *testing.T) {
 			t.Errorf("%q: error %v is outside [%v, %v]", metric, e, low, high)
 		}
 		if metric == "ls" && s.Metrics["interval_perp.decided"] < s.Metrics["interval.decided"] {
-			t.Errorf("the sharper interval decides less: %v and %v", s.Metrics["interval_perp.decided"], s.Metrics["interval.decided"])
+			t.Errorf("the sharper interval decides fewer images: %v and %v", s.Metrics["interval_perp.decided"], s.Metrics["interval.decided"])
 		}
 		if metric == "ls" && s.Metrics["interval_perp.decided"] == 0 {
-			t.Error("nothing is decided, so nothing was tested")
+			t.Error("the intervals decide no image")
 		}
 	}
 }
 
-// project gives the set of a trial solved labels.
+// project replaces the labels of a trial's set by solved labels.
 func project(t *testing.T, trial *method.Trial) {
 	t.Helper()
 	r := space.OfTrial(*trial)
@@ -163,7 +162,7 @@ func TestFeaturesOfTheWholeSet(t *testing.T) {
 	}
 }
 
-// A model that cannot be found for another loss takes nothing from the score.
+// The whole set keeps its score if another loss cannot be solved.
 func TestTransferOfTheWholeSetThatFails(t *testing.T) {
 	trial := featureTrial(t)
 	trial.Set = &method.Distilled{H: 8, W: 8, C: 1, Whole: true, Classes: trial.Data.Classes, Kind: method.Hard}
@@ -184,7 +183,7 @@ func TestFeaturesRefuses(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	trial.Set.H = 7
-	if _, err := inFeatures().Score(context.Background(), trial, nil); err == nil || !strings.Contains(err.Error(), "other images") {
+	if _, err := inFeatures().Score(context.Background(), trial, nil); err == nil || !strings.Contains(err.Error(), "differ in image size") {
 		t.Errorf("got %v", err)
 	}
 	stopped, stop := context.WithCancel(context.Background())

@@ -15,21 +15,21 @@ import (
 	"dgkip/harness/teacher"
 )
 
-// Fresh trains the convex model on the set as Features does, but in networks drawn
-// anew: what the set is worth to somebody who does not have the draw that it was made
-// in. test_acc is the mean over the draws; own.test_acc is in the set's own networks.
+// Fresh trains a convex model on the set as Features does, but in new networks. It measures the
+// value of a set to somebody without the networks in which it was distilled. test_acc is the mean
+// over draws of new networks; own.test_acc is the accuracy in the same networks.
 //
-// Where a set has labels that travel, these are taken, with the squared loss: targets of
-// a classifier differ from its probabilities by lambda_S times a coefficient, which means
-// something only in the draw they were solved in. Labels "outputs" gives every set such
-// labels, the outputs of its own model in its own draw.
+// By default, Fresh uses a set's portable labels with the squared loss, if the set has them. Solved
+// targets differ from probabilities by lambda_S times a coefficient, which has a meaning only in
+// the same networks. With Labels = "outputs", any set gets portable labels: the outputs of its
+// own model in the same networks.
 type Fresh struct {
-	Draws  int     `toml:"draws" min:"1" max:"100"`               // of new networks
-	Kind   string  `toml:"kind,omitzero"`                         // of the networks; "" for the cell's
-	Width  int     `toml:"width,omitzero" min:"0" max:"65536"`    // 0 for the cell's, or of another kind its default
-	Nets   int     `toml:"nets,omitzero" min:"0" max:"4096"`      // 0 likewise
-	Labels string  `toml:"labels,omitzero" enum:",exact,outputs"` // "": those that travel, where there are any
-	Lambda float64 `toml:"lambda"`                                // regularisation for each image of the set
+	Draws  int     `toml:"draws" min:"1" max:"100"`               // number of draws of new networks
+	Kind   string  `toml:"kind,omitzero"`                         // kind of the networks; empty means the cell's
+	Width  int     `toml:"width,omitzero" min:"0" max:"65536"`    // 0 means the cell's, or the default of another kind
+	Nets   int     `toml:"nets,omitzero" min:"0" max:"4096"`      // 0 means the cell's, or the default of another kind
+	Labels string  `toml:"labels,omitzero" enum:",exact,outputs"` // empty means portable labels if there are any, else exact ones
+	Lambda float64 `toml:"lambda"`                                // regularisation per image of the set
 }
 
 func init() {
@@ -38,7 +38,7 @@ func init() {
 
 // Info implements method.Protocol.
 func (f *Fresh) Info() method.ProtocolInfo {
-	return method.ProtocolInfo{Name: "fresh", Title: "New networks", Version: 1, Family: method.FreshDraws, Lambda: f.Lambda, About: "a convex model trained on the set in random features drawn anew"}
+	return method.ProtocolInfo{Name: "fresh", Title: "New networks", Version: 1, Family: method.FreshDraws, Lambda: f.Lambda, About: "a convex model trained on the set in newly drawn random features"}
 }
 
 // Check implements method.Checker.
@@ -49,10 +49,10 @@ func (f *Fresh) Check() error {
 	return f.own().Check()
 }
 
-// own scores in the set's own networks.
+// own returns the protocol for the same networks.
 func (f *Fresh) own() *Features { return &Features{Loss: "own", Lambda: f.Lambda} }
 
-// model describes the networks that are drawn.
+// model describes the new networks.
 func (f *Fresh) model(of method.Model) method.Model {
 	a, _ := nn.Lookup(of.Kind)
 	kind := cmp.Or(f.Kind, a.Limit, of.Kind)
@@ -79,7 +79,7 @@ func (f *Fresh) CheckSizes(s method.Sizes) error {
 	return s.Model.CheckFeatures(s)
 }
 
-var errWhole = errors.New("the whole training set is not scored in fresh networks: a model would have to be trained in each\nhint: use the protocol \"features\"")
+var errWhole = errors.New("the protocol \"fresh\" does not score the whole training set, because it would train a large model in every draw\nhint: use the protocol \"features\"")
 
 // Score implements method.Protocol.
 func (f *Fresh) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
@@ -112,7 +112,7 @@ func (f *Fresh) score(ctx context.Context, t method.Trial) (*method.Scores, erro
 	for i := range accs {
 		wrong, err := f.draw(ctx, t, i, labels)
 		if err != nil {
-			return nil, fmt.Errorf("fresh networks %d: %w", i, err)
+			return nil, fmt.Errorf("draw %d of new networks: %w", i, err)
 		}
 		out.Counts["test_errors"] = append(out.Counts["test_errors"], int64(wrong))
 		accs[i] = (tests - float64(wrong)) / tests
@@ -125,7 +125,7 @@ func (f *Fresh) score(ctx context.Context, t method.Trial) (*method.Scores, erro
 	return out, nil
 }
 
-// labels returns those that the models are trained on, and says which they are.
+// labels returns the labels on which the models are trained, and a note that describes them.
 func (f *Fresh) labels(d *method.Distilled, own *scoring) (convex.Labels, string, error) {
 	if f.Labels == "" {
 		if l, ok := teacher.TravelLabels(d); ok {
@@ -140,7 +140,7 @@ func (f *Fresh) labels(d *method.Distilled, own *scoring) (convex.Labels, string
 	return l, fmt.Sprintf("fresh networks are scored with the set's own labels, by the %s loss", own.loss), err
 }
 
-// freshStream names the streams of fresh networks, as no method's are named.
+// freshStream names the random stream of draw i. Methods never use these names.
 func freshStream(data string, i int) []string { return []string{"fresh", data, strconv.Itoa(i)} }
 
 // draw returns the test errors in draw i of the networks.

@@ -40,9 +40,10 @@ func TestFreshScores(t *testing.T) {
 		sum += 1 - float64(w)/float64(trial.Test.Len())
 	}
 	if mean := sum / 4; mean-s.Metrics["test_acc"] > 1e-12 || s.Metrics["test_acc"]-mean > 1e-12 {
-		t.Errorf("test_acc is %v, the mean of the draws %v", s.Metrics["test_acc"], mean)
+		t.Errorf("test_acc is %v, but the mean over draws is %v", s.Metrics["test_acc"], mean)
 	}
-	// In another architecture, too, and from the exact kernel in networks of its kind.
+	// Networks may have another architecture. A set of an exact kernel is scored in networks of
+	// the kernel's kind.
 	for _, f := range []*Fresh{{Draws: 2, Kind: "conv", Width: 8, Nets: 2, Lambda: 1e-6}, {Draws: 2, Width: 64, Lambda: 1e-6}} {
 		if s := scoreFresh(t, f, trial); s.Metrics["test_acc"] < 0.7 {
 			t.Errorf("%+v: %v", f, s.Metrics)
@@ -55,7 +56,7 @@ func TestFreshScores(t *testing.T) {
 	}
 }
 
-// Where the labels of the test images are dealt out anew, no set is worth anything.
+// With permuted test labels, accuracies are near chance.
 func TestFreshOfPermutedLabels(t *testing.T) {
 	trial := featureTrial(t)
 	trial.Test.Labels = slices.Clone(trial.Test.Labels)
@@ -71,7 +72,7 @@ func TestFreshOfPermutedLabels(t *testing.T) {
 	}
 }
 
-// Fresh networks are neither the run's own nor in any pool that a method learns in.
+// New networks differ from the run's own networks and from all draws that methods use.
 func TestFreshNetworksAreFresh(t *testing.T) {
 	trial := featureTrial(t)
 	seen := map[string]string{}
@@ -84,7 +85,7 @@ func TestFreshNetworksAreFresh(t *testing.T) {
 		}
 		key := fmt.Sprint(shown.Gram().Data)
 		if other, same := seen[key]; same {
-			t.Errorf("%s is %s", name, other)
+			t.Errorf("%s equals %s", name, other)
 		}
 		seen[key] = name
 	}
@@ -95,9 +96,9 @@ func TestFreshNetworksAreFresh(t *testing.T) {
 	}
 }
 
-// Labels that travel are taken where there are any, and not where exact ones are asked
-// for; they are outputs, so that any networks can be fitted to them.
-func TestTravelLabels(t *testing.T) {
+// Portable labels are used if there are any, unless exact ones are requested. They are the outputs
+// of the set's own model.
+func TestPortableLabels(t *testing.T) {
 	trial := featureTrial(t)
 	project(t, &trial)
 	exact := scoreFresh(t, inFresh(), trial)
@@ -120,16 +121,16 @@ func TestTravelLabels(t *testing.T) {
 		t.Errorf("notes %q and %q", s.Notes, exact.Notes)
 	}
 	if s.Metrics["own.test_acc"] != exact.Metrics["own.test_acc"] {
-		t.Error("the own draw is scored with other labels than its exact ones")
+		t.Error("own.test_acc does not use the exact labels")
 	}
 	f := inFresh()
 	f.Labels = "exact"
 	if again := scoreFresh(t, f, trial); again.Metrics["test_acc"] != exact.Metrics["test_acc"] {
-		t.Error("exact labels were asked for, and others taken")
+		t.Error("labels = \"exact\" does not use the exact labels")
 	}
 	f.Labels = "outputs"
 	if again := scoreFresh(t, f, trial); again.Metrics["test_acc"] != s.Metrics["test_acc"] {
-		t.Error("outputs of the set's own model are not what its labels that travel are")
+		t.Error("labels = \"outputs\" differs from the portable labels")
 	}
 }
 
@@ -146,6 +147,6 @@ func TestFreshRefuses(t *testing.T) {
 	}
 	f.Kind = "dream"
 	if err := f.Check(); err == nil {
-		t.Error("an unknown kind passes")
+		t.Error("an unknown kind was accepted")
 	}
 }

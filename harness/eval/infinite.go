@@ -15,21 +15,21 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Infinite trains the convex model on the set in the exact kernel of the networks that the
-// set is scored for, infinitely many and infinitely wide: what Fresh tends to with wider
-// and more networks. Nothing is drawn, so that there is one number without a spread.
+// Infinite trains a convex model on the set in the exact kernel of infinitely many, infinitely wide
+// networks. The scores of Fresh converge to this score as the width and number of networks grow.
+// Nothing is random, so there is one number without a spread.
 //
-// The kernel "nngp" is that of random features, and "ntk" that of networks which are
-// trained in all their weights. Portable labels are taken where a set has them, as Fresh
-// does; else the set's own, with its own loss.
+// The kernel "nngp" is the limit of random features, and "ntk" the limit of networks with all
+// weights trained. Portable labels are used if the set has them, as in Fresh; otherwise the set's
+// own labels and loss.
 type Infinite struct {
-	Kernel string  `toml:"kernel" enum:"nngp,ntk"`          // of infinitely wide networks: untrained (NNGP) or trained by gradient descent (NTK)
-	Kind   string  `toml:"kind,omitzero" enum:",conv,fc"`   // of the networks; "" for the cell's
-	Depth  int     `toml:"depth,omitzero" min:"0" max:"16"` // 0 for the cell's, or of another kind its default
+	Kernel string  `toml:"kernel" enum:"nngp,ntk"`          // nngp: untrained networks; ntk: networks trained by gradient descent
+	Kind   string  `toml:"kind,omitzero" enum:",conv,fc"`   // kind of the networks; empty means the cell's
+	Depth  int     `toml:"depth,omitzero" min:"0" max:"16"` // 0 means the cell's, or the default of another kind
 	Weight float64 `toml:"weight"`                          // standard deviation of a weight, times sqrt(fan_in)
 	Bias   float64 `toml:"bias" min:"0"`                    // standard deviation of a bias
-	Labels string  `toml:"labels,omitzero" enum:",exact"`   // "": portable ones, where there are any
-	Lambda float64 `toml:"lambda"`                          // regularisation for each image of the set
+	Labels string  `toml:"labels,omitzero" enum:",exact"`   // empty means portable labels if there are any, else exact ones
+	Lambda float64 `toml:"lambda"`                          // regularisation per image of the set
 }
 
 func init() {
@@ -51,7 +51,7 @@ func (f *Infinite) Check() error {
 // CheckSizes implements method.SizesChecker.
 func (f *Infinite) CheckSizes(s method.Sizes) error {
 	if s.IPC == 0 {
-		return errors.New("the whole training set is not scored by protocol \"infinite\": its kernel would take hours\nhint: use the protocol \"features\"")
+		return errInfinite
 	}
 	if _, err := f.kernel(s.Model, s.H, s.W, max(1, s.C)); err != nil {
 		return fmt.Errorf("[eval.infinite] %w", err)
@@ -59,13 +59,15 @@ func (f *Infinite) CheckSizes(s method.Sizes) error {
 	return nil
 }
 
+var errInfinite = errors.New("the protocol \"infinite\" does not score the whole training set, whose kernel would take hours\nhint: use the protocol \"features\"")
+
 // exact is a kernel of package nngp.
 type exact interface {
 	Check() error
 	Others(ctx context.Context, x []float32, progress func(done float64)) (nngp.Beside, error)
 }
 
-// kernel is that of the networks that a model describes, on images of h x w pixels.
+// kernel returns the kernel of a model's networks, on images of h x w pixels.
 func (f *Infinite) kernel(of method.Model, h, w, c int) (exact, error) {
 	a, _ := nn.Lookup(of.Kind)
 	own := cmp.Or(a.Limit, of.Kind)
@@ -82,7 +84,7 @@ func (f *Infinite) kernel(of method.Model, h, w, c int) (exact, error) {
 	case "fc":
 		k = nngp.FC{Size: h * w * c, Depth: depth, Weight: f.Weight, Bias: f.Bias, Tangent: f.Kernel == "ntk"}
 	default:
-		return nil, fmt.Errorf("networks of kind %q have no exact kernel here\nhint: set kind = \"conv\" or \"fc\"", kind)
+		return nil, fmt.Errorf("there is no exact kernel for networks of kind %q\nhint: set kind = \"conv\" or \"fc\"", kind)
 	}
 	return k, k.Check()
 }
@@ -95,7 +97,7 @@ func (f *Infinite) Score(ctx context.Context, t method.Trial, observe func(metho
 
 func (f *Infinite) score(ctx context.Context, t method.Trial) (*method.Scores, error) {
 	if t.Set.Whole {
-		return nil, errors.New("the whole training set is not scored in infinite networks")
+		return nil, errInfinite
 	}
 	if err := checkSet(t); err != nil {
 		return nil, err
@@ -137,7 +139,7 @@ func (f *Infinite) score(ctx context.Context, t method.Trial) (*method.Scores, e
 	return out, nil
 }
 
-// labels returns those that the model is trained on, and says which they are.
+// labels returns the labels on which the model is trained, and a note that describes them.
 func (f *Infinite) labels(t method.Trial) (convex.Labels, string, error) {
 	if f.Labels == "" {
 		if l, ok := teacher.TravelLabels(t.Set); ok {
@@ -152,8 +154,8 @@ func (f *Infinite) labels(t method.Trial) (convex.Labels, string, error) {
 	return l, fmt.Sprintf("infinite networks are scored with the set's own labels, by the %s loss", loss), err
 }
 
-// outputs are those on the test images of the model with coefficients c [n, K], [N, K],
-// given the kernel of the set with them, [n, N].
+// outputs returns the outputs [N, K] on the test images of the model with coefficients c [n, K],
+// given the kernel [n, N] between set and test images.
 func outputs(cross, c tensor.Mat[float64]) tensor.Mat[float64] {
 	out := tensor.NewMat[float64](cross.Cols, c.Cols)
 	for i := range cross.Rows {

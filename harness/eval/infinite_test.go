@@ -34,38 +34,38 @@ func TestInfiniteScores(t *testing.T) {
 	}
 }
 
-// In the exact kernel that a run is in already, the score is that of its own features.
+// If the run itself uses the exact kernel, the protocols infinite and features agree.
 func TestInfiniteIsTheExactKernel(t *testing.T) {
 	trial := featureTrial(t)
 	for _, trial.Model.Kind = range []string{"nngp", "nngp-conv"} {
 		infinite, own := scoreInfinite(t, inInfinite(), trial), scoreIn(t, inFeatures(), trial)
 		if infinite.Counts["test_errors"][0] != own.Counts["test_errors"][0] {
-			t.Errorf("%s: %d errors, and %d in the features protocol", trial.Model.Kind, infinite.Counts["test_errors"], own.Counts["test_errors"])
+			t.Errorf("%s: %d errors, but %d in the protocol features", trial.Model.Kind, infinite.Counts["test_errors"], own.Counts["test_errors"])
 		}
 	}
 }
 
-// New networks score as infinite ones do, the more so the wider they are.
+// Wide new networks score like infinite ones.
 func TestFreshTendsToInfinite(t *testing.T) {
 	trial := featureTrial(t)
 	want := scoreInfinite(t, inInfinite(), trial).Metrics["test_acc"]
 	f := inFresh()
 	f.Width, f.Nets = 1024, 8
 	if got := scoreFresh(t, f, trial).Metrics["test_acc"]; math.Abs(got-want) > 0.05 {
-		t.Errorf("new networks score %v, infinite ones %v", got, want)
+		t.Errorf("accuracy %v in new networks, %v in infinite ones", got, want)
 	}
 }
 
 func TestInfiniteNeedsANetwork(t *testing.T) {
 	sizes := method.Sizes{IPC: 1, H: 4, W: 4, C: 1, Classes: 2, Model: method.Model{Kind: "conv", Width: 8, Depth: 3, Nets: 1}}
 	if inInfinite().CheckSizes(sizes) == nil {
-		t.Error("three averages fit four pixels")
+		t.Error("three averages of four pixels were accepted")
 	}
 	sizes.Model.Depth = 2
 	if err := inInfinite().CheckSizes(sizes); err != nil {
 		t.Error(err)
 	}
 	if sizes.IPC = 0; inInfinite().CheckSizes(sizes) == nil {
-		t.Error("all real images are a set")
+		t.Error("the whole training set was accepted")
 	}
 }

@@ -1,12 +1,12 @@
-// Package eval holds the protocols that score distilled sets on test images.
+// Package eval implements the protocols that score distilled sets on test images.
 //
-// The protocol "network" trains new networks on the set by stochastic gradient
-// descent with momentum and weight decay, the rate falling to a tenth halfway, and
-// takes the mean accuracy after the last epoch. Where it augments, batches are
-// changed by a strategy of package augment; tests are on images as they are.
+// The protocol "network" trains new networks on the set by stochastic gradient descent with
+// momentum and weight decay. The learning rate falls to a tenth halfway. The score is the mean
+// accuracy after the last epoch. Augmentation, if any, is a strategy of package augment; test
+// images are not augmented.
 //
-// The originals, of dataset condensation, start a new optimiser where the rate falls,
-// one epoch after the half. Here it falls exactly halfway and the momentum goes on.
+// The original code of dataset condensation lowers the rate one epoch after the middle and then
+// restarts the optimiser. Here the rate falls exactly halfway and the momentum continues.
 package eval
 
 import (
@@ -26,7 +26,7 @@ import (
 	"dgkip/harness/teacher"
 )
 
-// CheckSizes reports why the networks do not suit the images, if so.
+// CheckSizes implements method.SizesChecker.
 func (n *Network) CheckSizes(s method.Sizes) error {
 	if _, err := n.Net(s.Model, s.H, s.W, s.C, s.Classes); err != nil {
 		return fmt.Errorf("[eval.network]: %w", err)
@@ -34,26 +34,27 @@ func (n *Network) CheckSizes(s method.Sizes) error {
 	return nil
 }
 
-// Network trains new networks of the cell's kind on the distilled set. Soft labels,
-// which may be any numbers, are taken as they are. Others are first made into
-// distributions over the classes: logits by the softmax, targets by cutting them to
-// [0, 1], gains and values by their sign or their largest entry. Where a set has portable labels, these are taken: see
-// teacher.SoftTargets.
+// Network trains new networks of the cell's kind, or of another kind, on the distilled set.
+//
+// Soft labels, which may be any numbers, are used unchanged. Other labels first become
+// distributions over the classes: logits by the softmax, targets by clipping to [0, 1], and gains
+// and values by their sign or largest entry. Portable labels, if the set has them, take precedence:
+// see teacher.SoftTargets.
 type Network struct {
 	Nets      int     `toml:"nets" min:"1" max:"1000"`       // networks to train, whose accuracies are averaged
-	TraceNets int     `toml:"trace_nets" min:"1" max:"1000"` // for scores along the way
-	Epochs    int     `toml:"epochs" min:"0"`                // of training each
-	Batch     int     `toml:"batch" min:"1"`                 // images in a step
-	Rate      float64 `toml:"rate" min:"0"`                  // of descent
-	Momentum  float64 `toml:"momentum" min:"0" max:"0.9999"` // of descent
-	Decay     float64 `toml:"decay" min:"0"`                 // of the weights
+	TraceNets int     `toml:"trace_nets" min:"1" max:"1000"` // networks for scores during distillation
+	Epochs    int     `toml:"epochs" min:"0"`                // epochs per network
+	Batch     int     `toml:"batch" min:"1"`                 // images per step
+	Rate      float64 `toml:"rate" min:"0"`                  // learning rate
+	Momentum  float64 `toml:"momentum" min:"0" max:"0.9999"` // of SGD
+	Decay     float64 `toml:"decay" min:"0"`                 // weight decay
 
-	Kind               string `toml:"kind,omitzero"`                   // of network, such as "res"; "" means the cell's
+	Kind               string `toml:"kind,omitzero"`                   // kind of the networks, such as "res"; empty means the cell's
 	Depth              int    `toml:"depth,omitzero" min:"0" max:"16"` // blocks; 0 means the cell's, or the default of another kind
 	method.TrainedNets        // width, norm, first_pad
 
-	// Augment is a strategy as augment.New knows it: "dsa", with 1000 epochs, is how
-	// sets made by DSA are scored, and "dc" how those of digits made by DC are.
+	// Augment is a strategy of augment.New. Sets of DSA are scored with "dsa" and 1000 epochs,
+	// and digits of DC with "dc".
 	Augment string `toml:"augment,omitzero"`
 }
 
@@ -84,7 +85,7 @@ func (n *Network) Info() method.ProtocolInfo {
 	return method.ProtocolInfo{Name: "network", Title: "Trained network", Version: 1, Family: family, About: "new networks trained on the set by SGD"}
 }
 
-// Net returns the network that is trained on images of a size.
+// Net returns the network that is trained.
 func (n *Network) Net(m method.Model, h, w, c, classes int) (*nn.Net[float32], error) {
 	if n.Kind != "" && n.Kind != m.Kind {
 		m, _ = method.DefaultModel(n.Kind)
@@ -93,12 +94,12 @@ func (n *Network) Net(m method.Model, h, w, c, classes int) (*nn.Net[float32], e
 	return n.Shape(m).Net(h, w, c, classes)
 }
 
-// recipe is that of a network's training.
+// recipe returns the recipe for training a network.
 func (n *Network) recipe() nn.Recipe {
 	return nn.Recipe{Epochs: n.Epochs, Batch: n.Batch, Rate: n.Rate, Momentum: n.Momentum, Decay: n.Decay, Drops: []float64{0.5}}
 }
 
-// state is a scoring under way: finished networks and the one in training.
+// state is a scoring in progress: finished networks and the one in training.
 type state struct {
 	Errors   []int64
 	Training []byte
@@ -137,7 +138,7 @@ func (n *Network) Score(ctx context.Context, t method.Trial, observe func(method
 	return scores(s.Errors, t), nil
 }
 
-// augmented has batches of data changed by the strategy of a name, if there is one.
+// augmented sets data.Augment to the named strategy, if any.
 func augmented(data *nn.Data[float32], name string, t method.Trial) error {
 	strategy, err := augment.New(name, t.Data.Characters)
 	if err == nil && !strategy.None() {
@@ -148,7 +149,7 @@ func augmented(data *nn.Data[float32], name string, t method.Trial) error {
 	return err
 }
 
-// resume reads the state of a scoring that was stopped, if there is one.
+// resume reads the state of an interrupted scoring, if there is one.
 func resume(t method.Trial, state any) error {
 	if t.Resume == nil {
 		return nil
@@ -159,7 +160,7 @@ func resume(t method.Trial, state any) error {
 	return nil
 }
 
-// scores are those of repetitions that made so many errors each.
+// scores returns the scores of repetitions with these numbers of test errors.
 func scores(wrong []int64, t method.Trial) *method.Scores {
 	var total int64
 	for _, e := range wrong {
@@ -173,8 +174,8 @@ func scores(wrong []int64, t method.Trial) *method.Scores {
 	}
 }
 
-// next trains the next network, or goes on with the one that s holds, and returns its
-// errors. Stopped while these are counted, it keeps the training, which is over.
+// next trains the next network, or continues with the one in s, and returns its test errors. If it
+// is interrupted while it counts errors, the checkpoint contains the finished training.
 func (n *Network) next(ctx context.Context, net *nn.Net[float32], theta []float32, data nn.Data[float32], s *state, t method.Trial, observe func(method.Step), count int) (wrong int, err error) {
 	which := strconv.Itoa(len(s.Errors))
 	net.InitUniform(theta, rng.Stream(t.Seed, "eval", "network", which, "init"))
@@ -203,7 +204,7 @@ func (n *Network) next(ctx context.Context, net *nn.Net[float32], theta []float3
 	var diverged error
 	err = training.Run(running, func(step nn.Step) {
 		if step.Loss-step.Loss != 0 {
-			diverged = fmt.Errorf("network: training diverged: the loss of network %d of %d is %v at epoch %d of %d, step %d of %d\nhint: [eval.network] rate is too large for these networks, or the set's images are",
+			diverged = fmt.Errorf("network: training diverged: the loss of network %d of %d is %v at epoch %d of %d, step %d of %d\nhint: lower rate in [eval.network], unless the pixels of the set are too large",
 				len(s.Errors)+1, count, step.Loss, step.Epoch+1, n.Epochs, step.Batch+1, batches)
 			stop()
 			return
@@ -219,7 +220,7 @@ func (n *Network) next(ctx context.Context, net *nn.Net[float32], theta []float3
 	if err == nil {
 		for _, v := range theta {
 			if v-v != 0 {
-				return 0, errors.New("network: training diverged, weights are not finite\nhint: [eval.network] rate is too large for these networks")
+				return 0, errors.New("network: training diverged: the weights are not finite\nhint: lower rate in [eval.network]")
 			}
 		}
 		wrong, err = countErrors(ctx, net.NewPass(), theta, t.Test)
@@ -234,7 +235,7 @@ func (n *Network) next(ctx context.Context, net *nn.Net[float32], theta []float3
 	return wrong, err
 }
 
-// trainingData returns the set with labels for the cross-entropy: see Network.
+// trainingData returns the set with its labels for the cross-entropy: see Network.
 func trainingData(t method.Trial, classes int) (nn.Data[float32], error) {
 	if t.Set.Whole {
 		train := t.Data.Train
@@ -257,7 +258,7 @@ func trainingData(t method.Trial, classes int) (nn.Data[float32], error) {
 		nn.Softmax(out.Targets, out.Targets, k)
 	case method.Target:
 		if classes != 2 {
-			return out, errors.New("labels that are a probability are for two classes")
+			return out, fmt.Errorf("labels with a single probability fit two classes, not %d", classes)
 		}
 		out.Targets = make([]float32, 2*d.Len())
 		for i := range d.Len() {

@@ -62,7 +62,7 @@ func TestLearns(t *testing.T) {
 	along := trial("fc")
 	along.Final = false
 	if n := len(score(t, quick(), along).Counts["test_errors"]); n != 1 {
-		t.Errorf("%d networks along the way, want 1", n)
+		t.Errorf("%d networks during distillation, want 1", n)
 	}
 }
 
@@ -90,11 +90,11 @@ func TestKind(t *testing.T) {
 	}
 }
 
-// The rate falls to a tenth halfway, and the velocity goes on: here with the steps
-// written out.
+// Scores match an explicit loop, in which the rate falls to a tenth halfway and the momentum
+// continues.
 func TestByHand(t *testing.T) {
 	n := quick()
-	n.Nets, n.Batch = 1, 100 // all images in a step, so that their order is none of ours
+	n.Nets, n.Batch = 1, 100 // all images in one step, so that their order does not matter
 	tr := trial("fc")
 	net, err := n.Net(tr.Model, 8, 8, 1, 2)
 	if err != nil {
@@ -155,7 +155,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// The algorithm of the experiment's networks is that of the trained ones.
+// Trained networks use the convolution algorithm of the experiment.
 func TestAlgorithm(t *testing.T) {
 	losses := map[string][]float64{}
 	for _, algo := range []string{"", "direct"} {
@@ -206,7 +206,7 @@ func checkSameBits(t *testing.T, name string) {
 	if got := score(t, quick(), trial("conv")); !reflect.DeepEqual(got, want) {
 		t.Error("the number of threads changes the result")
 	}
-	// Interrupted after every 7 steps.
+	// Interrupt after every 7 steps.
 	tr := trial("conv")
 	for range 100 {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -230,10 +230,10 @@ func checkSameBits(t *testing.T, name string) {
 		}
 		return
 	}
-	t.Error("it does not end")
+	t.Error("the scoring does not end")
 }
 
-// countdown is a context that ends when it was asked so many times.
+// countdown is a context that is done after left calls of Err.
 type countdown struct {
 	context.Context
 	left int
@@ -246,14 +246,14 @@ func (c *countdown) Err() error {
 	return nil
 }
 
-// Stopped while errors are counted, a scoring goes on with counting: no network is
-// trained twice. The training itself does not ask this context.
+// A scoring that is interrupted while it counts errors resumes with counting and trains no network
+// twice. The training does not check this context.
 func TestInterruptedInCounting(t *testing.T) {
 	n, tr := quick(), trial("fc")
 	tr.Test.Labels = slices.Clone(tr.Test.Labels)
-	tr.Test.Labels[0] = 1 - tr.Test.Labels[0] // an error at least
+	tr.Test.Labels[0] = 1 - tr.Test.Labels[0] // at least one error
 	once := score(t, n, tr).Counts["test_errors"]
-	tr.Test.X = slices.Repeat(tr.Test.X, 50) // 600 images: three looks at the context
+	tr.Test.X = slices.Repeat(tr.Test.X, 50) // 600 images: three checks of the context
 	tr.Test.Labels = slices.Repeat(tr.Test.Labels, 50)
 	const each = 30
 	var all []int
@@ -263,7 +263,7 @@ func TestInterruptedInCounting(t *testing.T) {
 	}
 	for i, e := range want.Counts["test_errors"] {
 		if e != 50*once[i] || e == 0 {
-			t.Errorf("network %d: %d errors, and %d of a fiftieth of the images", i, e, once[i])
+			t.Errorf("network %d: %d errors, but %d on a fiftieth of the images", i, e, once[i])
 		}
 	}
 	for k := range 6 {
@@ -327,8 +327,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// Augmentation changes what networks see in training, and neither the set nor the
-// test images.
+// Augmentation changes the training batches, but neither the set nor the test images.
 func TestAugment(t *testing.T) {
 	tr := trial("fc")
 	before := slices.Clone(tr.Set.Images)
@@ -349,7 +348,7 @@ func TestAugment(t *testing.T) {
 	if !slices.Equal(before, tr.Set.Images) {
 		t.Error("images of the set were changed")
 	}
-	// Characters are not flipped: "dsa" is another strategy then.
+	// Characters are not flipped, so "dsa" has fewer operations for them.
 	tr.Data.Characters = true
 	var digits []float64
 	n := quick()
@@ -367,14 +366,14 @@ func TestAugment(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := n.Score(context.Background(), tr, func(method.Step) {}); err == nil {
-		t.Error("an unknown strategy is taken")
+		t.Error("an unknown strategy was accepted")
 	}
 }
 
 func TestMisfit(t *testing.T) {
 	tr := trial("conv")
 	tr.Set.H = 4
-	if _, err := quick().Score(context.Background(), tr, func(method.Step) {}); err == nil || !strings.Contains(err.Error(), "other images") {
+	if _, err := quick().Score(context.Background(), tr, func(method.Step) {}); err == nil || !strings.Contains(err.Error(), "differ in image size") {
 		t.Errorf("got %v", err)
 	}
 	tr = trial("conv")

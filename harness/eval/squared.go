@@ -18,28 +18,28 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Squared trains new networks on the set by Adam with the squared loss, as the sets of FRePo
-// are scored by their authors. Labels that are values, one for each class, are taken as they
-// are: they were learned for this loss, and neither scaled nor made into classes. Others are
-// first made into distributions over the classes, as Network does it, and 1/C is taken off.
+// Squared trains new networks on the set by Adam with the squared loss, as the authors of FRePo
+// score their sets. Labels with one value per class are used unchanged, because they were learned
+// for this loss. Other labels first become distributions over the classes, as in Network, minus
+// 1/C.
 //
-// With n images, outputs f and labels y the loss is (1/2n) sum_i |f(x_i) - y_i|^2. The rate
-// rises from zero in a straight line and then falls like a cosine. Batches are parts of the
-// set in its order. Networks begin with cut-off normal weights: see nn's InitLecun.
+// With n images, outputs f and labels y, the loss is (1/2n) sum_i |f(x_i) - y_i|^2. The learning
+// rate rises linearly from zero and then falls like a cosine. Batches are consecutive parts of the
+// set. Initial weights have truncated normal distributions: see nn.Net.InitLecun.
 type Squared struct {
 	Nets      int     `toml:"nets" min:"1" max:"1000"`       // networks to train, whose accuracies are averaged
-	TraceNets int     `toml:"trace_nets" min:"1" max:"1000"` // for scores along the way
-	Steps     int     `toml:"steps" min:"0"`                 // of training each; 0 for 1000 up to 10 images, 2000 up to 100, 5000 up to 500, and 10000
-	Batch     int     `toml:"batch" min:"1"`                 // images in a step
-	Rate      float64 `toml:"rate" min:"0"`                  // the highest of Adam
+	TraceNets int     `toml:"trace_nets" min:"1" max:"1000"` // networks for scores during distillation
+	Steps     int     `toml:"steps" min:"0"`                 // steps per network; 0 means 1000 for up to 10 images, 2000 for up to 100, 5000 for up to 500, else 10000
+	Batch     int     `toml:"batch" min:"1"`                 // images per step
+	Rate      float64 `toml:"rate" min:"0"`                  // highest learning rate of Adam
 	Rise      int     `toml:"rise" min:"0"`                  // steps in which the rate rises from zero
-	Floor     float64 `toml:"rate_floor" min:"0" max:"1"`    // the share of the rate that it falls to
-	Doubling  bool    `toml:"doubling"`                      // every block of a conv network has twice the channels of the one before
+	Floor     float64 `toml:"rate_floor" min:"0" max:"1"`    // final rate, relative to the highest
+	Doubling  bool    `toml:"doubling"`                      // every block of a conv network has twice the channels of the previous one
 
 	method.TrainedNets // width, norm, first_pad
 
-	// Augment is a strategy as augment.New knows it, "" for none. "frepo" is how sets made
-	// by FRePo are scored.
+	// Augment is a strategy of augment.New; empty means none. Sets of FRePo are scored with
+	// "frepo".
 	Augment string `toml:"augment"`
 }
 
@@ -55,7 +55,7 @@ func (q *Squared) Info() method.ProtocolInfo {
 	if q.Augment != "" {
 		family = method.NetworkSoftAug
 	}
-	return method.ProtocolInfo{Name: "squared", Title: "Trained network (squared loss)", Version: 1, Family: family, About: "new networks trained on the set by Adam with the squared loss, on labels as they are"}
+	return method.ProtocolInfo{Name: "squared", Title: "Trained network (squared loss)", Version: 1, Family: family, About: "new networks trained on the set by Adam with the squared loss, on unchanged labels"}
 }
 
 // Check implements method.Checker.
@@ -75,14 +75,14 @@ func (q *Squared) CheckSizes(s method.Sizes) error {
 	return nil
 }
 
-// net returns the network that is trained on images of a size.
+// net returns the network that is trained.
 func (q *Squared) net(m method.Model, h, w, c, classes int) (*nn.Net[float32], error) {
 	s := q.Shape(m)
 	s.Doubling = q.Doubling
 	return s.Net(h, w, c, classes)
 }
 
-// steps is the number of steps of a network on n images.
+// steps returns the number of steps per network for n images.
 func (q *Squared) steps(n int) int {
 	switch {
 	case q.Steps > 0:
@@ -97,7 +97,7 @@ func (q *Squared) steps(n int) int {
 	return 10000
 }
 
-// share is the share of the rate in the step that follows some of all.
+// share returns the learning rate of a step, counted from 0, relative to the highest.
 func (q *Squared) share(step, of int) float64 {
 	if step < q.Rise {
 		return float64(step) / float64(q.Rise)
@@ -105,7 +105,7 @@ func (q *Squared) share(step, of int) float64 {
 	return q.Floor + float64((1-q.Floor)*fmath.CosineShare(step-q.Rise, of-q.Rise))
 }
 
-// values returns the set with labels for the squared loss: see Squared.
+// values returns the set with its labels for the squared loss: see Squared.
 func values(t method.Trial, classes int) (nn.Data[float32], error) {
 	data, err := trainingData(t, classes)
 	if err != nil {
@@ -123,7 +123,7 @@ func values(t method.Trial, classes int) (nn.Data[float32], error) {
 	return data, nil
 }
 
-// adamState is a scoring under way: finished networks and the one in training.
+// adamState is a scoring in progress: finished networks and the one in training.
 type adamState struct {
 	Errors  []int64
 	Step    int
@@ -161,15 +161,15 @@ func (q *Squared) Score(ctx context.Context, t method.Trial, observe func(method
 	return scores(r.state.Errors, t), nil
 }
 
-// regressing is a scoring by Squared under way.
+// regressing is a scoring by Squared in progress.
 type regressing struct {
 	q       *Squared
 	t       method.Trial
 	net     *nn.Net[float32]
 	pass    *nn.Pass[float32]
 	data    nn.Data[float32]
-	count   int // networks
-	steps   int // of each
+	count   int // number of networks
+	steps   int // steps per network
 	observe func(method.Step)
 	state   adamState
 	x, b    []float32 // a batch, and the gradient in the outputs
@@ -180,7 +180,7 @@ func (r *regressing) stream(purpose ...string) *rng.Rand {
 	return rng.Stream(r.t.Seed, append([]string{"eval", "squared", strconv.Itoa(len(r.state.Errors))}, purpose...)...)
 }
 
-// next trains the next network, or goes on with the one that the state holds, and returns its
+// next trains the next network, or continues with the one in the state, and returns its test
 // errors.
 func (r *regressing) next(ctx context.Context) (wrong int, err error) {
 	theta := make([]float32, r.net.Params())
@@ -207,7 +207,7 @@ func (r *regressing) next(ctx context.Context) (wrong int, err error) {
 	for s.Step < r.steps && ctx.Err() == nil {
 		loss := r.gradient(weights)
 		if err := weights.Check(); err != nil || loss-loss != 0 {
-			return 0, fmt.Errorf("squared: training diverged: the loss of network %d of %d is %v at step %d of %d\nhint: [eval.squared] rate is too large for these networks, or the set's images are",
+			return 0, fmt.Errorf("squared: training diverged: the loss of network %d of %d is %v at step %d of %d\nhint: lower rate in [eval.squared], unless the pixels of the set are too large",
 				len(s.Errors)+1, r.count, loss, s.Step+1, r.steps)
 		}
 		weights.Step(r.q.share(s.Step, r.steps))
@@ -229,7 +229,7 @@ func (r *regressing) next(ctx context.Context) (wrong int, err error) {
 	return wrong, err
 }
 
-// gradient sets that of the loss of the next batch in the weights, and returns the loss.
+// gradient sets weights.Grad to the gradient of the next batch's loss, and returns the loss.
 func (r *regressing) gradient(weights *optim.Variable[float32]) (loss float64) {
 	batch := min(r.q.Batch, r.data.N)
 	parts := (r.data.N + batch - 1) / batch

@@ -21,7 +21,7 @@ func regressor() *Squared {
 	return q
 }
 
-// valued is a trial whose labels are values, one for each class.
+// valued returns a trial whose labels are one value per class.
 func valued(kind string) method.Trial {
 	tr := trial(kind)
 	tr.Set.Kind = method.Value
@@ -58,12 +58,12 @@ func TestSquaredLearns(t *testing.T) {
 	}
 }
 
-// Steps are Adam's on (1/2n) sum |f - y|^2, here with the steps written out.
+// Scores match an explicit loop of Adam on (1/2n) sum |f - y|^2.
 func TestSquaredByHand(t *testing.T) {
 	q := regressor()
 	q.Nets, q.Steps, q.Augment = 1, 8, ""
 	tr := valued("fc")
-	tr.Model.Width = 12 // no image leaves all units of a layer at rest, where biases of zero are a kink
+	tr.Model.Width = 12 // wide enough that no image makes all units of a layer zero, which would be a kink
 	net, err := nn.FCNet[float64](nn.FCConfig{In: 64, Width: tr.Model.Width, Depth: tr.Model.Depth, Classes: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -114,8 +114,8 @@ func TestSquaredByHand(t *testing.T) {
 	}
 }
 
-// The rate rises for 500 steps and falls to a hundredth; the number of steps goes with that of
-// the images.
+// The rate rises for 500 steps and then falls to a hundredth. The number of steps depends on the
+// number of images.
 func TestSquaredRate(t *testing.T) {
 	q := method.NewProtocol("squared").(*Squared)
 	for step, want := range map[int]float64{0: 0, 250: 1.5e-4, 500: 3e-4, 750: 3e-4 * 0.505, 1000: 3e-6} {
@@ -143,7 +143,7 @@ func TestSquaredSameBits(t *testing.T) {
 	}
 	tr := valued("conv")
 	var steps []method.Step
-	for range 100 { // interrupted after every 7 steps
+	for range 100 { // interrupt after every 7 steps
 		ctx, cancel := context.WithCancel(context.Background())
 		calls := 0
 		got, err := regressor().Score(ctx, tr, func(s method.Step) {
@@ -168,10 +168,10 @@ func TestSquaredSameBits(t *testing.T) {
 		}
 		return
 	}
-	t.Error("it does not end")
+	t.Error("the scoring does not end")
 }
 
-// Values for each class are taken as they are, others as distributions less 1/C.
+// One value per class is used unchanged; other labels become distributions minus 1/C.
 func TestSquaredLabels(t *testing.T) {
 	for _, c := range []struct {
 		kind         method.LabelKind

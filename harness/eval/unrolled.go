@@ -15,23 +15,23 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Unrolled takes the steps of gradient descent that a set was learned with, no more
-// and no others, and scores the weights they lead to. The set says what they are:
+// Unrolled repeats exactly the steps of gradient descent with which a set was learned, and scores
+// the resulting weights. Arrays of the set describe the steps:
 //
-//	rates       the rate of every step
-//	step_slot   the slot of images that every step sees
+//	rates       the learning rate of every step
+//	step_slot   the slot of images that every step uses
 //	image_slot  the slot of every image
-//	epochs      times the steps go over; for the reader
+//	epochs      the number of passes over the steps; for information
 //	network     kind (0 fully connected, 1 convolutional), width, depth,
 //	            instance norm (0 or 1), padding of the first convolution
-//	init        0 for fixed weights, 1 for random ones
-//	init_seed   the seed of fixed weights, its upper and its lower 32 bits
+//	init        0 for fixed initial weights, 1 for random ones
+//	init_seed   the seed of fixed weights: its upper and lower 32 bits
 //
-// Weights before the first step are uniform within 1/sqrt(inputs of an output).
-// Fixed ones are one repetition; of random ones, every repetition draws its own.
+// Initial weights are uniform within 1/sqrt(fan-in). Fixed weights need one repetition. Random
+// weights are drawn anew in every repetition.
 type Unrolled struct {
-	Nets      int `toml:"nets" min:"1" max:"1000"`       // repetitions, for random weights
-	TraceNets int `toml:"trace_nets" min:"1" max:"1000"` // the same for scores along the way
+	Nets      int `toml:"nets" min:"1" max:"1000"`       // repetitions with random weights
+	TraceNets int `toml:"trace_nets" min:"1" max:"1000"` // repetitions for scores during distillation
 }
 
 func init() {
@@ -40,30 +40,30 @@ func init() {
 
 // Info implements method.Protocol.
 func (u *Unrolled) Info() method.ProtocolInfo {
-	return method.ProtocolInfo{Name: "unrolled", Title: "Unrolled steps", Version: 1, Family: method.Unrolled, About: "the few steps of gradient descent that the set was learned with"}
+	return method.ProtocolInfo{Name: "unrolled", Title: "Unrolled steps", Version: 1, Family: method.Unrolled, About: "the few steps of gradient descent with which the set was learned"}
 }
 
-// CheckSizes implements method.SizesChecker: the steps come with the set, from methods
-// that learn them.
+// CheckSizes implements method.SizesChecker. It accepts methods that learn steps, and sets from
+// files, which may contain steps.
 func (u *Unrolled) CheckSizes(s method.Sizes) error {
-	_, fromFile := s.Method.(method.Locator) // which may have such steps
+	_, fromFile := s.Method.(method.Locator)
 	if m := s.Method; m != nil && m.Info().Protocol != "unrolled" && !fromFile {
-		return fmt.Errorf("protocol \"unrolled\" takes the steps that a set was learned with, and %s learns none\nhint: protocol = \"network\" trains on any set", m.Info().Name)
+		return fmt.Errorf("the protocol \"unrolled\" repeats learned steps, but %s learns none\nhint: set protocol = \"network\", which trains on any set", m.Info().Name)
 	}
-	return nil // networks are the set's, which its method has checked
+	return nil // the method has checked the networks
 }
 
-// descent is what a set says of its steps.
+// descent is the steps of a set.
 type descent struct {
 	net    *nn.Net[float32]
 	rates  []float32
-	steps  []int64      // the slot of every step
-	slots  []slotImages // in their order
+	steps  []int64 // the slot of every step
+	slots  []slotImages
 	random bool
 	seed   uint64
 }
 
-// slotImages are the images of a slot, and their targets.
+// slotImages are the images of a slot with their targets.
 type slotImages struct {
 	n    int
 	x, p []float32
@@ -82,7 +82,7 @@ func (u *Unrolled) Score(ctx context.Context, t method.Trial, observe func(metho
 			count = u.TraceNets
 		}
 	}
-	var done []int64 // errors of every repetition
+	var done []int64 // test errors of finished repetitions
 	if err := resume(t, &done); err != nil {
 		return nil, err
 	}
@@ -120,8 +120,8 @@ func (u *Unrolled) Score(ctx context.Context, t method.Trial, observe func(metho
 	return scores(done, t), nil
 }
 
-// descend takes all steps from theta, w_{k+1} = w_k - r_k grad L(w_k), and returns
-// the loss before the last.
+// descend takes all steps w_{k+1} = w_k - r_k grad L(w_k) from theta, and returns the loss before
+// the last step.
 func (d *descent) descend(ctx context.Context, pass *nn.Pass[float32], theta []float32) (loss float64, err error) {
 	g := make([]float32, len(theta))
 	for k, slot := range d.steps {
@@ -131,20 +131,20 @@ func (d *descent) descend(ctx context.Context, pass *nn.Pass[float32], theta []f
 		s := d.slots[slot]
 		loss = pass.Loss(theta, s.x, s.p, s.n)
 		if loss-loss != 0 {
-			return 0, fmt.Errorf("step %d of %d: the loss is %v: the descent diverged\nhint: the set is for the weights it was learned from, and steps as long as these fail from others", k+1, len(d.steps), loss)
+			return 0, fmt.Errorf("step %d of %d: the loss is %v: the descent diverged\nhint: the learned steps may be too long for other initial weights than those of the distillation", k+1, len(d.steps), loss)
 		}
 		pass.Gradient(nn.Grad[float32]{Theta: g})
 		tensor.Axpy(theta, -d.rates[k], g, theta)
 	}
 	for _, v := range theta {
 		if v-v != 0 {
-			return 0, fmt.Errorf("after all %d steps, weights are not finite: the descent diverged", len(d.steps))
+			return 0, fmt.Errorf("the weights are not finite after %d steps: the descent diverged", len(d.steps))
 		}
 	}
 	return loss, nil
 }
 
-// testChunk is how many test images are scored between two looks at the context.
+// testChunk is the number of test images between two checks of the context.
 const testChunk = 256
 
 func countErrors(ctx context.Context, pass *nn.Pass[float32], theta []float32, test method.Images) (int, error) {
@@ -159,10 +159,10 @@ func countErrors(ctx context.Context, pass *nn.Pass[float32], theta []float32, t
 	return wrong, nil
 }
 
-// readDescent reads what the set says of its steps, and gathers its images.
+// readDescent reads the steps of a set and groups its images by slot.
 func readDescent(t method.Trial) (*descent, error) {
 	if t.Set.Whole {
-		return nil, errors.New("the whole training set carries no learned steps\nhint: protocol = \"network\" trains on any set")
+		return nil, errors.New("the whole training set has no learned steps\nhint: set protocol = \"network\", which trains on any set")
 	}
 	data, err := trainingData(t, len(t.Data.Classes))
 	if err != nil {
@@ -198,7 +198,7 @@ func readDescent(t method.Trial) (*descent, error) {
 	}
 	for i, slot := range d.steps {
 		if d.slots[slot].n == 0 {
-			return nil, fmt.Errorf("step %d of the set is on slot %d, which no image belongs to\nhint: arrays step_slot and image_slot must be of the same set", i+1, slot)
+			return nil, fmt.Errorf("step %d of the set uses slot %d, which has no images\nhint: take the arrays step_slot and image_slot from the same set", i+1, slot)
 		}
 	}
 	return d, nil
@@ -218,7 +218,7 @@ func networkOf(shape []int64, t method.Trial) (*nn.Net[float32], error) {
 	return net, nil
 }
 
-// arrays reads what a set carries, and keeps the first thing that is wrong.
+// arrays reads a set's arrays and keeps the first error.
 type arrays struct {
 	of  map[string]method.Array
 	err error
@@ -226,12 +226,12 @@ type arrays struct {
 
 func (a *arrays) fail(name, format string, args ...any) {
 	if a.err == nil {
-		a.err = fmt.Errorf("the set carries no steps that can be taken: its array %q %s\nhint: sets made by dd carry such steps; protocol = \"network\" trains on any set", name, fmt.Sprintf(format, args...))
+		a.err = fmt.Errorf("the set has no valid learned steps: its array %q %s\nhint: use a set of dd, which has steps, or protocol = \"network\", which trains on any set", name, fmt.Sprintf(format, args...))
 	}
 }
 
-// numbers returns n numbers from within bounds, or nil; if n is 0, any number of
-// them but none.
+// numbers returns an array of n values between least and most, or nil on error. If n is 0, any
+// positive number of values is valid.
 func (a *arrays) numbers(name string, n int, least, most float64) []float64 {
 	x, ok := a.of[name]
 	switch {
@@ -247,7 +247,7 @@ func (a *arrays) numbers(name string, n int, least, most float64) []float64 {
 	}
 	for i, v := range x.Data {
 		if !(v >= least && v <= most) {
-			a.fail(name, "has %v at place %d, which is not between %v and %v", v, i, least, most)
+			a.fail(name, "contains %v at index %d, which is not between %v and %v", v, i, least, most)
 			return nil
 		}
 	}
@@ -258,7 +258,7 @@ func (a *arrays) integers(name string, n int, least, most int64) []int64 {
 	var out []int64
 	for i, v := range a.numbers(name, n, float64(least), float64(most)) {
 		if v != math.Trunc(v) {
-			a.fail(name, "has %v at place %d, which is no integer", v, i)
+			a.fail(name, "contains %v at index %d, which is not an integer", v, i)
 			return nil
 		}
 		out = append(out, int64(v))

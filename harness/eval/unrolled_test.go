@@ -15,8 +15,7 @@ import (
 	"dgkip/harness/rng"
 )
 
-// learnedSteps makes a trial of a set with steps to take: two slots of six images,
-// seen in turn.
+// learnedSteps returns a trial of a set with learned steps on two slots of six images in turn.
 func learnedSteps(kind string, random bool) method.Trial {
 	tr := trial(kind)
 	list := func(x ...float64) method.Array { return method.Array{Shape: []int{len(x)}, Data: x} }
@@ -56,7 +55,7 @@ func unrolled(t *testing.T, tr method.Trial) *method.Scores {
 	return s
 }
 
-// The steps are taken as they are written down: here by hand, on the same weights.
+// Score takes the steps of the set: the same steps by hand give the same weights and errors.
 func TestUnrolledByHand(t *testing.T) {
 	for _, kind := range []string{"fc", "conv"} {
 		tr := learnedSteps(kind, false)
@@ -110,7 +109,7 @@ func TestUnrolledByHand(t *testing.T) {
 	}
 }
 
-// The steps are taken by the algorithm of the experiment's networks.
+// The steps use the convolution algorithm of the experiment.
 func TestUnrolledAlgorithm(t *testing.T) {
 	tr := learnedSteps("conv", false)
 	tr.Set.Extra["network"] = method.Array{Shape: []int{5}, Data: []float64{1, 64, 2, 1, 2}}
@@ -132,7 +131,7 @@ func TestUnrolledAlgorithm(t *testing.T) {
 	}
 }
 
-// Fixed weights come from the set, whatever the trial; random ones from the trial.
+// Fixed weights depend only on the set, and random weights on the trial.
 func TestUnrolledRepetitions(t *testing.T) {
 	fixed := unrolled(t, learnedSteps("fc", false))
 	other := learnedSteps("fc", false)
@@ -142,11 +141,11 @@ func TestUnrolledRepetitions(t *testing.T) {
 	}
 	tr := learnedSteps("conv", true)
 	if n := len(unrolled(t, tr).Counts["test_errors"]); n != 3 {
-		t.Errorf("%d repetitions in the end, want 3", n)
+		t.Errorf("%d repetitions in the final scores, want 3", n)
 	}
 	tr.Final = false
 	if n := len(unrolled(t, tr).Counts["test_errors"]); n != 2 {
-		t.Errorf("%d repetitions along the way, want 2", n)
+		t.Errorf("%d repetitions in earlier scores, want 2", n)
 	}
 }
 
@@ -179,7 +178,7 @@ func TestUnrolledSameBits(t *testing.T) {
 		}
 		return
 	}
-	t.Error("it does not end")
+	t.Error("the scoring does not end")
 }
 
 func TestUnrolledMisfits(t *testing.T) {
@@ -196,23 +195,23 @@ func TestUnrolledMisfits(t *testing.T) {
 		"no seed":                 {func(tr *method.Trial) { delete(tr.Set.Extra, "init_seed") }, `"init_seed" is missing`},
 		"half a seed":             {set("init_seed", 1), `"init_seed" has 1 values, not 2`},
 		"no rates":                {set("rates"), `"rates" is empty`},
-		"a rate below zero":       {set("rates", 1, -1, 1, 1, 1), `"rates" has -1 at place 1`},
-		"a rate that is none":     {set("rates", 1, math.NaN(), 1, 1, 1), `"rates" has NaN at place 1`},
+		"a negative rate":         {set("rates", 1, -1, 1, 1, 1), `"rates" contains -1 at index 1`},
+		"a rate of NaN":           {set("rates", 1, math.NaN(), 1, 1, 1), `"rates" contains NaN at index 1`},
 		"fewer rates than steps":  {set("rates", 1), `"step_slot" has 5 values, not 1`},
-		"a slot beyond all":       {set("step_slot", 0, 1, 12, 0, 0), `"step_slot" has 12 at place 2`},
-		"half a slot":             {set("step_slot", 0, 1, 0.5, 0, 0), `"step_slot" has 0.5 at place 2, which is no integer`},
-		"an empty slot":           {set("step_slot", 0, 1, 2, 0, 0), "step 3 of the set is on slot 2"},
-		"a third way to begin":    {set("init", 2), `"init" has 2 at place 0`},
+		"a slot out of range":     {set("step_slot", 0, 1, 12, 0, 0), `"step_slot" contains 12 at index 2`},
+		"half a slot":             {set("step_slot", 0, 1, 0.5, 0, 0), `"step_slot" contains 0.5 at index 2, which is not an integer`},
+		"an empty slot":           {set("step_slot", 0, 1, 2, 0, 0), "step 3 of the set uses slot 2"},
+		"an unknown init":         {set("init", 2), `"init" contains 2 at index 0`},
 		"no network":              {set("network", 0, 0, 0, 0, 0), "describes no network"},
 		"a third norm":            {set("network", 1, 4, 2, 2, 1), "describes no network"},
 		"no padding":              {set("network", 1, 4, 2, 1, 0), "describes no network"},
-		"padding beyond measure":  {set("network", 1, 4, 2, 1, 65), "describes no network"},
+		"too much padding":        {set("network", 1, 4, 2, 1, 65), "describes no network"},
 		"all memory for weights":  {set("network", 0, 65536, 16, 0, 0), "is too large"},
 		"all memory for images":   {set("network", 1, 4096, 1, 1, 64), "is too large"},
 		"a network too deep":      {set("network", 1, 4, 4, 1, 1), "too small"},
-		"other images":            {func(tr *method.Trial) { tr.Set.H = 4 }, "other images"},
+		"other images":            {func(tr *method.Trial) { tr.Set.H = 4 }, "differ in image size"},
 		"steps too long":          {set("rates", 1e38, 1e38, 1e38, 1e38, 1e38), "step 2 of 5: the loss is"},
-		"a last step too long":    {set("rates", 1e-3, 1e-3, 1e-3, 1e-3, 3.4e38), "after all 5 steps"},
+		"a last step too long":    {set("rates", 1e-3, 1e-3, 1e-3, 1e-3, 3.4e38), "not finite after 5 steps"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := learnedSteps("fc", false)
@@ -228,7 +227,7 @@ func TestUnrolledMisfits(t *testing.T) {
 	}
 }
 
-// another is a method that learns no steps, and elsewhere one whose sets come from files.
+// another is a method that learns no steps; elsewhere is a method whose sets come from files.
 type another struct{ method.Method }
 
 func (another) Info() method.Info { return method.Info{Name: "another", Protocol: "network"} }
@@ -237,7 +236,7 @@ type elsewhere struct{ another }
 
 func (e elsewhere) Locate(method.Place, *method.Data) (method.Method, error) { return e, nil }
 
-// Only methods that learn steps are scored by them, and sets from files, which may have some.
+// The protocol accepts methods that learn steps, and sets from files, which may contain steps.
 func TestUnrolledOf(t *testing.T) {
 	s := method.Sizes{Model: trial("fc").Model, Classes: 2, H: 8, W: 8, C: 1, IPC: 1, Method: another{}}
 	if err := new(Unrolled).CheckSizes(s); err == nil || !strings.Contains(err.Error(), "another learns none") {

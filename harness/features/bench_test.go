@@ -58,8 +58,7 @@ func BenchmarkFeatures(b *testing.B) {
 	})
 }
 
-// BenchmarkFeatureGrad times what an update of the images takes: features and
-// their gradient.
+// BenchmarkFeatureGrad times an update of the images: features and their gradient.
 func BenchmarkFeatureGrad(b *testing.B) {
 	bench(b, 2, func(p *Pass, phi, dphi tensor.Mat[float32], x, dx []float32) {
 		p.Forward(phi, x)

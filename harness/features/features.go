@@ -12,28 +12,26 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Config describes a feature map. The zero value of a number means the published
-// one.
+// Config describes a feature map. A zero for Nets, Width or Depth means the published default.
 type Config struct {
 	Kind    string // an architecture of package nn
-	H, W, C int    // of the images
+	H, W, C int    // height, width and channels of the images
 	Nets    int
-	Width   int // units of a layer, or channels
+	Width   int // units or channels of a layer
 	Depth   int
 
-	// Algorithm is a convolution's; it changes the last bits of the features.
+	// Algorithm selects how convolutions are computed. It affects the last bits.
 	Algorithm tensor.Algorithm
 }
 
-// net returns one network of the map, without weights, and c with the numbers that
-// were left out.
+// net returns one network of the map, without weights, and c with defaults filled in.
 func (c Config) net() (*nn.Net[float32], Config, error) {
 	a, _ := nn.Lookup(c.Kind)
 	c.Nets, c.Width, c.Depth = cmp.Or(c.Nets, a.Nets), cmp.Or(c.Width, a.Width), cmp.Or(c.Depth, a.Depth)
 	shape := nn.Shape{Kind: c.Kind, Width: c.Width, Depth: c.Depth, Algo: c.Algorithm}
 	n, err := shape.Features(c.H, c.W, c.C)
 	if err == nil && c.Nets < 1 {
-		err = fmt.Errorf("%d networks make no features", c.Nets)
+		err = fmt.Errorf("the number of networks must be positive, not %d", c.Nets)
 	}
 	if err != nil {
 		return nil, c, fmt.Errorf("features: %w", err)
@@ -41,7 +39,7 @@ func (c Config) net() (*nn.Net[float32], Config, error) {
 	return n, c, nil
 }
 
-// Dim returns M, the number of features; 0 for a map that cannot be made.
+// Dim returns M, the number of features, or 0 if c is not valid.
 func (c Config) Dim() int {
 	n, c, err := c.net()
 	if err != nil {
@@ -50,9 +48,9 @@ func (c Config) Dim() int {
 	return n.Classes() * c.Nets
 }
 
-// Flops returns the number of multiplications and additions that the features
-// of one image take, by the definition of the networks; the gradient in the
-// image takes as many again.
+// Flops returns the number of multiplications and additions for the features of one image, by the
+// definition of the networks. The gradient in the image takes as many again. Flops returns 0 if c
+// is not valid.
 func (c Config) Flops() float64 {
 	n, c, err := c.net()
 	if err != nil {
@@ -62,17 +60,16 @@ func (c Config) Flops() float64 {
 	return all * float64(c.Nets)
 }
 
-// Map is a fixed random-feature map. It may be used by several goroutines, each
-// with its own Pass.
+// Map is a fixed random-feature map. Several goroutines may use it, each with its own Pass.
 type Map struct {
 	cfg  Config
 	nets []*nn.Frozen
 	in   int // values of an image
-	out  int // features of one net
+	out  int // features of one network
 }
 
-// New draws a map from the seed. Every weight comes from a stream named after
-// its net and layer.
+// New draws a map from the seed. The weights of each network and layer come from a stream named
+// after labels, network and layer.
 func New(cfg Config, seed uint64, labels ...string) (*Map, error) {
 	return Of(cfg, func(net, layer int, tensors []nn.Tensor, theta []float32) {
 		names := append(append([]string(nil), labels...), "net", strconv.Itoa(net), "layer", strconv.Itoa(layer))
@@ -88,7 +85,7 @@ func New(cfg Config, seed uint64, labels ...string) (*Map, error) {
 	})
 }
 
-// Weights fills the parameters of a layer, which tensors describe.
+// Weights sets the parameters theta of a layer, which tensors describe.
 type Weights func(net, layer int, tensors []nn.Tensor, theta []float32)
 
 // Of returns the map of networks with given weights, such as trained ones.
@@ -110,24 +107,24 @@ func (m *Map) Dim() int { return m.out * len(m.nets) }
 // scale is 1/sqrt(M).
 func (m *Map) scale() float32 { return float32(1 / math.Sqrt(float64(m.Dim()))) }
 
-// share returns rows [from, to) of the features of one net.
+// share returns rows [from, to) of the features of one network.
 func (m *Map) share(phi tensor.Mat[float32], net, from, to int) tensor.Mat[float32] {
 	return phi.Part(from, to, net*m.out, (net+1)*m.out)
 }
 
-// Features sets row i of phi, [n, M], to the features of image i of x,
-// [n, h, w, c]. Beyond phi it needs the packed weights, 190 MB for the published
-// ConvNets and 630 MB for the FCNets on CIFAR-10, and little more; Pass.Backward packs
-// them for its own way too, 340 MB and 1.26 GB in all. Now and then it calls
-// progress, if there is one, with the share done; it stops early with the
-// context's error when ctx is done.
+// Features sets row i of phi, [n, M], to the features of image i of x, [n, h, w, c]. If ctx is
+// done, it stops with the context's error. It calls progress, unless nil, with the fraction done.
+//
+// Apart from phi, it needs memory for the packed weights: on CIFAR-10, 190 MB for the published
+// ConvNets and 630 MB for the FCNets. Pass.Backward packs them a second time, for a total of
+// 340 MB and 1.26 GB.
 func (m *Map) Features(ctx context.Context, phi tensor.Mat[float32], x []float32, progress func(done float64)) error {
 	n := m.images(x, "features: Map.Features: x is not a whole number of images")
 	if !fits(phi, n, m.Dim()) {
 		panic("features: Map.Features: phi does not fit")
 	}
-	// The images go through one net after the other, a batch at a time, so that
-	// its weights stay in the cache.
+	// A batch of images goes through one network after the other, so that the network's
+	// weights stay in the cache.
 	g := m.nets[0].Together()
 	batch := 32 * g
 	for b := 0; b < n; b += batch {
@@ -157,22 +154,22 @@ func (m *Map) images(x []float32, message string) int {
 	return len(x) / m.in
 }
 
-// Pass holds what one evaluation of a Map on a small set leaves for its
-// backward pass. Its memory is reused from call to call.
+// Pass evaluates a Map on a small set, and takes gradients back to the images. It reuses its
+// memory.
 type Pass struct {
 	m    *Map
 	n    int
-	kept []nn.Kept // of each net and group of images
+	kept []nn.Kept // for each network and group of images
 	dx   []float32
 }
 
 // NewPass returns a Pass over m.
 func (m *Map) NewPass() *Pass { return &Pass{m: m} }
 
-// groups returns how many groups the images are taken in.
+// groups returns the number of groups of images.
 func (p *Pass) groups() int { g := p.m.nets[0].Together(); return (p.n + g - 1) / g }
 
-// each runs do for every net and group of images.
+// each runs do for every network and group of images.
 func (p *Pass) each(do func(net, from, to int, k *nn.Kept)) {
 	groups := p.groups()
 	tensor.Parallel(len(p.m.nets)*groups, func(t int) {
@@ -181,7 +178,7 @@ func (p *Pass) each(do func(net, from, to int, k *nn.Kept)) {
 	})
 }
 
-// Forward is Features for a small set, and keeps what Backward needs.
+// Forward sets phi to the features of a small set, like Map.Features, and prepares for Backward.
 func (p *Pass) Forward(phi tensor.Mat[float32], x []float32) {
 	m := p.m
 	p.n = m.images(x, "features: Pass.Forward: x is not a whole number of images")
@@ -196,14 +193,14 @@ func (p *Pass) Forward(phi tensor.Mat[float32], x []float32) {
 	})
 }
 
-// Backward sets dx to the gradient in the images of the last Forward, where
-// dphi, [n, M], is the gradient in their features.
+// Backward sets dx to the gradient in the images of the last Forward, given the gradient dphi,
+// [n, M], in their features.
 func (p *Pass) Backward(dx []float32, dphi tensor.Mat[float32]) {
 	m := p.m
 	if len(dx) != p.n*m.in || !fits(dphi, p.n, m.Dim()) {
 		panic("features: Pass.Backward: shapes do not fit")
 	}
-	// Each net has its own share of the gradient; they are added in order.
+	// Each network has its own share of the gradient. The shares are added in order.
 	size := p.n * m.in
 	shares := tensor.Grow(&p.dx, len(m.nets)*size)
 	p.each(func(i, from, to int, k *nn.Kept) {
@@ -215,7 +212,7 @@ func (p *Pass) Backward(dx []float32, dphi tensor.Mat[float32]) {
 	}
 }
 
-// fits reports whether m is a matrix of the shape.
+// fits reports whether m has this shape and enough data.
 func fits(m tensor.Mat[float32], rows, cols int) bool {
 	return m.Rows == rows && m.Cols == cols && m.Stride >= cols && (rows == 0 || len(m.Data) >= (rows-1)*m.Stride+cols)
 }

@@ -20,15 +20,15 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// array is an array of the reference values, row-major.
+// array is an array of reference values in row-major order.
 type array struct {
 	Shape []int
 	Data  []float64
 }
 
-// vectors are reference values computed with automatic differentiation in
-// float64: images [n, channel, row, column], weights [out, in, ...] by net and
-// layer, conv maps flattened as [channel, row, column].
+// vectors are reference values computed with automatic differentiation in float64. Images are
+// [n, channel, row, column], weights [out, in, ...] for each network and layer, and conv maps are
+// flattened as [channel, row, column].
 type vectors struct {
 	X, Phi, Cotangent array
 	DX                array `json:"d_x"`
@@ -47,7 +47,7 @@ func load(t *testing.T, name string) (v vectors) {
 	return v
 }
 
-// lastChannel moves the second of the axes to the end: [n, c, ...] to [n, ..., c].
+// lastChannel moves the second axis to the end: [n, c, ...] becomes [n, ..., c].
 func lastChannel(a array) []float32 {
 	n, c := a.Shape[0], a.Shape[1]
 	rest := len(a.Data) / (n * c)
@@ -62,7 +62,7 @@ func lastChannel(a array) []float32 {
 	return out
 }
 
-// weights [out, in, taps] as [taps, in, out].
+// inOut returns weights [out, in, taps] as [taps, in, out].
 func inOut(a array) []float32 {
 	out, in := a.Shape[0], a.Shape[1]
 	taps := len(a.Data) / (out * in)
@@ -113,8 +113,7 @@ func TestReferenceValues(t *testing.T) {
 		}
 		n := v.X.Shape[0]
 		x := lastChannel(v.X)
-		// The last maps of these nets are one pixel, so their features have one
-		// order.
+		// The last maps of these networks have one pixel, so the layout does not matter.
 		want, dphi := tensor.NewMat[float32](n, m.Dim()), tensor.NewMat[float32](n, m.Dim())
 		for i := range want.Data {
 			want.Data[i], dphi.Data[i] = float32(v.Phi.Data[i]), float32(v.Cotangent.Data[i])
@@ -134,8 +133,8 @@ func TestReferenceValues(t *testing.T) {
 	}
 }
 
-// small returns a small map of each kind, conv with and without odd sizes and
-// with channels enough for Winograd.
+// small returns a small map of each kind. The conv maps include odd sizes and enough channels for
+// Winograd.
 func small(t *testing.T) []*Map {
 	t.Helper()
 	var ms []*Map
@@ -168,12 +167,12 @@ func run(p *Pass, x, dphi []float32) (phi, dx []float32) {
 	return phi, dx
 }
 
-// An image's features and gradient do not depend on the images beside it, on a
-// pass's past, on threads or on the vector path.
+// An image's features and gradient do not depend on other images, on earlier uses of a pass, on
+// the number of threads or on the vector path.
 func TestSameBits(t *testing.T) {
 	for _, m := range small(t) {
 		if m.Dim() != m.cfg.Dim() {
-			t.Errorf("%v: %d features, foreseen are %d", m.cfg, m.Dim(), m.cfg.Dim())
+			t.Errorf("%v: Map.Dim is %d, Config.Dim %d", m.cfg, m.Dim(), m.cfg.Dim())
 		}
 		n := 17
 		if m.cfg.Kind == "fc" {
@@ -193,7 +192,7 @@ func TestSameBits(t *testing.T) {
 		for _, i := range []int{0, n / 2, n - 1} {
 			a, b := run(p, x[i*m.in:(i+1)*m.in], dphi[i*m.Dim():(i+1)*m.Dim()])
 			if !slices.Equal(a, phi[i*m.Dim():(i+1)*m.Dim()]) || !slices.Equal(b, dx[i*m.in:(i+1)*m.in]) {
-				t.Errorf("%v: image %d alone differs", m.cfg, i)
+				t.Errorf("%v: image %d by itself differs", m.cfg, i)
 			}
 		}
 		for _, threads := range []int{1, 2, 3, 7} {
@@ -201,7 +200,7 @@ func TestSameBits(t *testing.T) {
 			a, b := run(m.NewPass(), x, dphi)
 			runtime.GOMAXPROCS(before)
 			if !slices.Equal(a, phi) || !slices.Equal(b, dx) {
-				t.Errorf("%v: %d threads differ", m.cfg, threads)
+				t.Errorf("%v: results differ on %d threads", m.cfg, threads)
 			}
 		}
 	}
@@ -227,7 +226,7 @@ func TestSameBits(t *testing.T) {
 	}
 }
 
-// The gradient against central differences of an independent float64 network.
+// The gradient matches central differences of an independent float64 network.
 func TestGradient(t *testing.T) {
 	for _, m := range small(t) {
 		const n = 2
@@ -270,7 +269,7 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// reference computes the features by their definition in float64.
+// reference computes the features by definition in float64.
 func reference(cfg Config, x []float64, n int) []float64 {
 	var nets [][]float64
 	for net := range cfg.Nets {
@@ -323,8 +322,7 @@ func reference(cfg Config, x []float64, n int) []float64 {
 	return phi
 }
 
-// The Gram matrix of the FC map tends to the recursion: its error falls as
-// width and nets grow together.
+// The Gram matrix of the FC map converges to the NNGP kernel as width and number of networks grow.
 func TestNNGP(t *testing.T) {
 	const n, h, w, c = 6, 4, 4, 3
 	x := draw(n*h*w*c, "nngp")
@@ -356,11 +354,11 @@ func TestNNGP(t *testing.T) {
 	t.Logf("relative errors %.4f", errs)
 	for i := 1; i < len(errs); i++ {
 		if errs[i] > errs[i-1]/2 {
-			t.Errorf("error falls from %.4f to only %.4f", errs[i-1], errs[i])
+			t.Errorf("the error falls too little, from %.4f to %.4f", errs[i-1], errs[i])
 		}
 	}
 	if last := errs[len(errs)-1]; len(errs) == 3 && last > 0.03 {
-		t.Errorf("widest map is off by %.4f", last)
+		t.Errorf("the relative error of the widest map is %.4f", last)
 	}
 }
 
@@ -454,7 +452,7 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// The operation counts are those of the definition, by hand.
+// Operation counts match counts by hand.
 func TestFlops(t *testing.T) {
 	for _, c := range []struct {
 		cfg  Config
@@ -469,8 +467,7 @@ func TestFlops(t *testing.T) {
 	}
 }
 
-// The features and gradients of small maps, as recorded once: other processors
-// compare with these.
+// The bits of features and gradients of small maps equal the recorded ones on every processor.
 func TestGolden(t *testing.T) {
 	var got strings.Builder
 	for _, m := range small(t) {

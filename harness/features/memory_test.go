@@ -14,8 +14,8 @@ import (
 
 var slow = flag.Bool("slow", false, "run the tests that take minutes")
 
-// peakMemory returns the most memory that the process has had resident, in
-// bytes, or 0 where the system does not say.
+// peakMemory returns the process's peak of resident memory in bytes, or 0 if the system does not
+// report it.
 func peakMemory() int {
 	b, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -30,21 +30,20 @@ func peakMemory() int {
 	return 0
 }
 
-// The published ConvNet features of a set as large as the two classes of MNIST,
-// in images as large as those of CIFAR-10: 1.7 GB, made with less than 300 MB
-// beyond them.
+// The published ConvNet features of as many images as two classes of MNIST, of CIFAR-10's size,
+// take 1.7 GB. Computing them needs less than 300 MB more.
 func TestMemoryFullSize(t *testing.T) {
 	if !*slow {
 		t.Skip("takes minutes: run with -slow")
 	}
 	if peakMemory() == 0 {
-		t.Skip("this system does not tell the peak of resident memory")
+		t.Skip("this system does not report the peak of resident memory")
 	}
 	const n = 12665
 	cfg := Config{Kind: "conv", H: 32, W: 32, C: 3}
 	x := draw(n*32*32*3, "x")
 	phi := tensor.NewMat[float32](n, 32768)
-	for i := range phi.Data { // make it resident
+	for i := range phi.Data { // makes the memory resident
 		phi.Data[i] = 1
 	}
 	runtime.GC()

@@ -536,7 +536,7 @@ func (w *worker) squares(pixels []float64, colours int) []float64 {
 // centre returns the results of layer l for equal places.
 func (w *worker) centre(l int) []float64 { return w.centreOf(l, w.k[l]) }
 
-// centreOf returns the part for equal places of of, which has the layout of layer l's results.
+// centreOf returns the part for equal places from a slice with the layout of layer l's results.
 func (w *worker) centreOf(l int, of []float64) []float64 {
 	g := w.grids[l]
 	side, size := 2*g.out+1, (g.h/2)*(g.w/2)*lanes
