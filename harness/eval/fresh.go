@@ -129,15 +129,15 @@ func (f *Fresh) score(ctx context.Context, t method.Trial) (*method.Scores, erro
 func (f *Fresh) labels(d *method.Distilled, own *scoring) (convex.Labels, string, error) {
 	if f.Labels == "" {
 		if l, ok := teacher.TravelLabels(d); ok {
-			return l, "fresh networks are scored with the labels that travel, by the squared loss", nil
+			return l, "new networks are scored with the portable labels, by the squared loss", nil
 		}
 	}
 	if f.Labels == "outputs" {
 		l := convex.Values(own.own.Outputs)
-		return l, fmt.Sprintf("fresh networks are scored with the outputs that the %s model on the set has in its own ones, by the squared loss", own.loss), nil
+		return l, fmt.Sprintf("new networks are scored with the outputs of the %s model on the set in its own networks, by the squared loss", own.loss), nil
 	}
 	l, _, err := teacher.LabelsFor(d, own.loss)
-	return l, fmt.Sprintf("fresh networks are scored with the set's own labels, by the %s loss", own.loss), err
+	return l, fmt.Sprintf("new networks are scored with the set's own labels, by the %s loss", own.loss), err
 }
 
 // freshStream names the random stream of draw i. Methods never use these names.

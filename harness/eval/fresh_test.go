@@ -117,7 +117,7 @@ func TestPortableLabels(t *testing.T) {
 	}
 	teacher.SetTravelLabels(trial.Set, student.Outputs)
 	s := scoreFresh(t, inFresh(), trial)
-	if !strings.Contains(strings.Join(s.Notes, "\n"), "labels that travel") || strings.Contains(strings.Join(exact.Notes, "\n"), "labels that travel") {
+	if !strings.Contains(strings.Join(s.Notes, "\n"), "portable labels") || strings.Contains(strings.Join(exact.Notes, "\n"), "portable labels") {
 		t.Errorf("notes %q and %q", s.Notes, exact.Notes)
 	}
 	if s.Metrics["own.test_acc"] != exact.Metrics["own.test_acc"] {
