@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// An axis that only another profile has divides nothing, wherever it is named.
+// An axis that only another profile has changes nothing, wherever a spec names it.
 func TestAxisOfAnotherProfile(t *testing.T) {
 	const shows = `
 [[figure]]

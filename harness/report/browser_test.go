@@ -15,8 +15,8 @@ import (
 	"dgkip/harness/experiment"
 )
 
-// The page sorts, filters, overlays curves and enlarges pictures in a real browser, where there
-// is one, and reports no error.
+// In a real browser, if there is one, the page sorts, filters, overlays curves and enlarges
+// pictures without an error.
 func TestPageInABrowser(t *testing.T) {
 	if n := strings.Count(script, "\n"); n > 200 {
 		t.Errorf("the script has %d lines, more than 200", n)

@@ -98,8 +98,8 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-// The tolerance of an accuracy counts the spreads of both sides and the sampling error
-// of the test images, and is one test image at least; half a digit comes on top.
+// The tolerance of an accuracy combines the spreads of both sides and the sampling error of the
+// test images. It is at least one test image, plus half a digit.
 func TestTolerance(t *testing.T) {
 	cell := parse(t, small).Cells[0]
 	ofImages := func(n int64) *CellRuns {
@@ -128,12 +128,12 @@ func TestTolerance(t *testing.T) {
 		{"test_acc", 90, 0.5, 90, 0, 0, 0, 1, Within},                     // how many is not recorded
 		{"transfer.hinge.test_acc", 90, 0.5, 90, 0, 1800, 0, 2 * math.Sqrt(1.25), Within},
 		{"bound", 90, 0.5, 90, 0, 1800, 0, 1, Within}, // is no share of images
-		// 3 errors of 2,115 against a published 99.97 +- 0.02; and none, where our own
-		// accuracy alone would have no sampling error.
+		// Against a published 99.97 +- 0.02, 3 errors of 2,115, and none, where our accuracy alone
+		// would have no sampling error.
 		{"test_acc", 99.97, 0.02, 100 - 300/2115., 0, 2115, 0, 0.1846, Within},
 		{"test_acc", 99.76, 0, 100, 0, 2115, 0, 0.2131, Higher},
 		{"test_acc", 99.95, 0, 100, 0, 2115, 0, 0.0977, Within},
-		// One test image is within whatever is declared, two are not.
+		// One test image is within any declared tolerance, two are not.
 		{"test_acc", 100, 0, 99.95, 0, 2000, 0.01, 0.05, Within},
 		{"test_acc", 100, 0, 99.9, 0, 2000, 0.01, 0.05, Lower},
 		{secondsPerUpdate, 1, 0.1, 1, 0, 2000, 0, math.NaN(), NotJudged},
@@ -149,7 +149,7 @@ func TestTolerance(t *testing.T) {
 	}
 }
 
-// What is worse than published fails a check unless a deviation says why.
+// Numbers worse than published fail a check unless a deviation gives a reason.
 func TestDeviations(t *testing.T) {
 	const published = "[[published]]\nsource = \"They\"\nfamily = \"network\"\nown = [\"fast-lr\"]\nvalues = { slow = [99, 0.1], fast-lr = [80, 0.1], fast-ls = [90, 0.1] }\n"
 	const claim = "[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\nkind = \"rank\"\ntop = 1\ncolumns = [\"slow\"]\n"
@@ -207,8 +207,8 @@ func TestDeviations(t *testing.T) {
 	}
 }
 
-// Published accuracies are counted by method, those of the source's own apart, for one
-// experiment and for several together.
+// Published accuracies are counted by method, and once more for the source's own methods, for one
+// experiment or for several together.
 func TestVerdicts(t *testing.T) {
 	const published = "[[published]]\nsource = \"They\"\nfamily = \"network\"\nown = [\"slow\", \"fast-lr\"]\nvalues = { slow = [99, 0.1], fast-lr = [80, 0.1], fast-ls = [90, 0.1] }\n" +
 		"[[published]]\nsource = \"They\"\nmetric = \"seconds_per_iteration\"\nvalues = { slow = 1 }\n"
@@ -240,7 +240,7 @@ own,0,1,1,0,0,0,0,0,0,2
 	}
 }
 
-// A run without the number is neither missing nor beyond, whatever tolerance is declared.
+// A run without the metric is neither missing nor out of tolerance, whatever tolerance is declared.
 func TestPublishedWithoutNumber(t *testing.T) {
 	const published = "[[published]]\nsource = \"They\"\nwhen = { ipc = 1 }\nmetric = \"absent\"\ntolerance = 1\nvalues = { slow = 3 }\n"
 	all := made(t, small+published, map[string][]float64{"slow": {0.9, 0.9}}).Published
@@ -249,7 +249,7 @@ func TestPublishedWithoutNumber(t *testing.T) {
 	}
 }
 
-// Times of runs that had little of the processor judge nothing.
+// A claim is not judged by times of runs that had too little of the processor.
 func TestPartlyTimedClaim(t *testing.T) {
 	const claim = "[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\nkind = \"less\"\nmetric = \"seconds_per_iteration\"\ncolumns = [\"fast-lr\"]\nagainst = [\"slow\"]\n"
 	r := made(t, small+claim, map[string][]float64{"slow": {0.9, 0.9}, "fast-lr": {0.95, 0.95}})
@@ -267,8 +267,7 @@ func TestPartlyTimedClaim(t *testing.T) {
 	}
 }
 
-// What grows along an axis does so from its smallest number to the largest, in whatever
-// order the grid has them.
+// Growth along an axis is from its smallest number to its largest, in any order of the grid.
 func TestGrowthInAnyOrder(t *testing.T) {
 	const claim = "[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\nkind = \"growth\"\nmetric = \"rebound\"\naxis = \"ipc\"\nfactor = 3\ncolumns = [\"slow\"]\n"
 	for _, order := range []string{"[2, 10]", "[10, 2]"} {
@@ -280,7 +279,7 @@ func TestGrowthInAnyOrder(t *testing.T) {
 	}
 }
 
-// Times of several machines leave those rows and series open, and no others.
+// Only rows and series whose times come from several machines stay open.
 func TestTimesApart(t *testing.T) {
 	text := strings.Replace(small, "ipc = [1]", "ipc = [1, 10]", 1)
 	for i, claim := range []string{`kind = "less"` + "\n" + `columns = ["fast-lr"]` + "\n" + `against = ["slow"]`,
@@ -307,8 +306,7 @@ func TestTimesApart(t *testing.T) {
 	}
 }
 
-// Only what is declared of a metric ranks it: a name that sounds like one of the
-// known ones has no direction, and nothing of it is marked best.
+// Only known metrics have a direction. Nothing is marked best by a metric with a similar name.
 func TestDirections(t *testing.T) {
 	for name, want := range map[string]direction{
 		"test_acc": higher, "transfer.hinge.test_acc": higher, "interval.decided": higher, secondsPerUpdate: lower, "last.bound": lower, "interval.high": lower,
@@ -336,8 +334,8 @@ func TestDirections(t *testing.T) {
 	}
 }
 
-// A report's one table of claims has those of all experiments, each under the beginning of
-// its title, and says what is wrong with several of them once.
+// The joint table has the claims of all experiments, each under the beginning of the title, and
+// repeats no footnote.
 func TestClaimsTogether(t *testing.T) {
 	const claim = "[[claim]]\nid = \"rank\"\ntext = \"It is best.\"\nplace = \"Table 1\"\nkind = \"rank\"\ntop = 1\ncolumns = [\"slow\"]\n" +
 		"[[deviation]]\nclaims = [\"rank\"]\nwhy = \"it is cut\"\n"
@@ -354,8 +352,8 @@ func TestClaimsTogether(t *testing.T) {
 	}
 }
 
-// The reason why a time is higher stands where the time is judged, and a time has no line
-// for a difference.
+// The reason why a time is higher is marked where the time is judged, as times have no line for a
+// difference.
 func TestReasonOfTime(t *testing.T) {
 	r := made(t, small+"[[published]]\nsource = \"They\"\nmetric = \"seconds_per_iteration\"\ntolerance = 0.001\nvalues = { slow = 0.01 }\n"+
 		"[[deviation]]\nwhen = { method = \"slow\" }\nwhy = \"another machine\"\n", map[string][]float64{"slow": {0.9}})
@@ -368,8 +366,8 @@ func TestReasonOfTime(t *testing.T) {
 	}
 }
 
-// An iteration takes all of its updates and the training of networks; a set takes all
-// iterations, by the runs that are timed.
+// The time of an iteration covers all of its updates and the training of networks. The time of a
+// set covers all iterations, at the speed of the timed runs.
 func TestTimesOfIterations(t *testing.T) {
 	record := func(updates int, timing store.Timing, settings map[string]any) *store.Record {
 		rec := &store.Record{}

@@ -10,7 +10,7 @@ import (
 	"dgkip/harness/experiment"
 )
 
-// The description of a folder has all files of the report, and nothing else is in its way.
+// The description of a folder lists all files of the report, and never replaces a file of others.
 func TestCrate(t *testing.T) {
 	dir, specs := t.TempDir(), []*experiment.Spec{parse(t, demo)}
 	out, err := Write(dir, specs, shared(t), keyed)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A published number of another family stands beside ours with a mark, and is not judged:
-// neither the tally nor a check counts it. One of our own family is preferred.
+// A published number of another family is shown with a mark and not judged: neither the tally nor a
+// check counts it. A number of our own family is preferred.
 func TestMixedFamilies(t *testing.T) {
 	const other = "[[published]]\nsource = \"They\"\nwhen = { ipc = 1 }\nfamily = \"kernel\"\ntolerance = 1\nvalues = { slow = [80, 0.1] }\n"
 	r := made(t, small+other, map[string][]float64{"slow": {0.9, 0.9}})
@@ -46,7 +46,7 @@ func TestMixedFamilies(t *testing.T) {
 	}
 }
 
-// In a column of several families every number has its family's mark.
+// In a column of several families, every number is marked with its family.
 func TestColumnOfSeveralFamilies(t *testing.T) {
 	text := strings.NewReplacer(`rows = ["dataset", "ipc"]`, `rows = ["method"]`, `columns = ["method"]`, `columns = ["dataset"]`).Replace(small) +
 		"[method.fast-lr]\nsoft = true\n"
@@ -68,12 +68,12 @@ func TestColumnOfSeveralFamilies(t *testing.T) {
 		t.Errorf("got\n%s", csv)
 	}
 	if page := string(page([]section{r.section(nil, "")})); !strings.Contains(page, "80.00 ± 0.00 % (network-soft)") {
-		t.Error("the page does not say by what a cell was scored")
+		t.Error("the page does not name the protocol family of a cell")
 	}
 }
 
-// Ranked, and paired as best and second, are only numbers of one protocol family and of
-// columns that differ in their method alone.
+// Numbers are ranked and paired only within a protocol family, and among columns that differ in
+// nothing but their method.
 func TestLeagues(t *testing.T) {
 	acc := map[string][]float64{"slow": {0.9, 0.9}, "fast-lr": {0.8, 0.8}, "fast-ls": {0.85, 0.85}}
 	replace := func(pairs ...string) string { return strings.NewReplacer(pairs...).Replace(small) }
@@ -112,8 +112,7 @@ func TestLeagues(t *testing.T) {
 	}
 }
 
-// A published number stands beside ours of its own family where there is one, and is
-// beside no other.
+// A published number is compared only with the cell of its own family, if there is one.
 func TestPublishedBesideItsFamily(t *testing.T) {
 	text := strings.Replace(small, "ipc = [1]", "ipc = [1]\n\"eval.protocol\" = [\"fake-score\", \"fake-kernel\"]", 1) +
 		"[[published]]\nsource = \"They\"\nfamily = \"kernel\"\ntolerance = 1\nvalues = { slow = 89.5 }\n"
@@ -123,7 +122,7 @@ func TestPublishedBesideItsFamily(t *testing.T) {
 	}
 }
 
-// Open is what runs can bring a verdict on.
+// A check is open if further runs can bring a verdict.
 func TestOpenChecks(t *testing.T) {
 	const they = "[[published]]\nsource = \"They\"\nfamily = \"network\"\n"
 	const time = "[[published]]\nsource = \"They\"\nmetric = \"seconds_per_iteration\"\n"
@@ -145,8 +144,7 @@ func TestOpenChecks(t *testing.T) {
 	}
 }
 
-// Numbers of data that the program draws cannot reproduce published ones: whatever the
-// difference, it is not judged.
+// Numbers for built-in data are never judged, because they cannot reproduce published ones.
 func TestPublishedOfBuiltIn(t *testing.T) {
 	text := strings.Replace(small, "mnist", "glyphs", 1) +
 		"[[published]]\nsource = \"They\"\nfamily = \"network\"\ntolerance = 1\nvalues = { slow = 99 }\n"
@@ -160,7 +158,7 @@ func TestPublishedOfBuiltIn(t *testing.T) {
 	}
 }
 
-// A fraction among published numbers is hardly meant in percent.
+// A fraction among published accuracies draws a warning, because it is hardly meant in percent.
 func TestPublishedFractions(t *testing.T) {
 	const entry = "[[published]]\nsource = \"They\"\nfamily = \"network\"\nvalues = { slow = 0.991, fast-lr = 99.1 }\n[[published]]\nsource = \"They\"\nmetric = \"seconds_per_iteration\"\nvalues = { slow = 0.5 }\n"
 	want := []string{"published by They: slow = 0.991 is read as 0.991 %: give accuracies in percent"}

@@ -16,8 +16,8 @@ import (
 	"dgkip/harness/store"
 )
 
-// Every kind of figure, at a low resolution, against pictures that people have
-// looked at. Single pixels may differ between machines.
+// Figures of every kind match approved pictures of low resolution. Single pixels may differ between
+// machines.
 func TestFigureGoldens(t *testing.T) {
 	r := loadDemo(t)
 	for _, f := range r.Spec.Figures {
@@ -34,7 +34,7 @@ func TestFigureGoldens(t *testing.T) {
 	}
 }
 
-// matches holds a picture against one in testdata.
+// matches compares a picture with a file in testdata.
 func matches(t *testing.T, file string, p chart.Picture) {
 	t.Helper()
 	got := chart.Raster(p, 72)
@@ -47,7 +47,7 @@ func matches(t *testing.T, file string, p chart.Picture) {
 		t.Fatal(err)
 	}
 	if d := distance(t, want, got); d > 0.002 {
-		t.Errorf("it is %.4f from %s; go test -update rewrites it", d, file)
+		t.Errorf("the picture differs by %.4f from %s; go test -update rewrites it", d, file)
 	}
 }
 
@@ -90,8 +90,8 @@ func TestFigureProblems(t *testing.T) {
 	}
 }
 
-// What no method of the program's own records is an error before anything runs, unless a record
-// has it, and a note where another method may record it.
+// A metric that no method of the program records is an error before anything runs, unless a record
+// has it. It is only a note if another method may record it.
 func TestMistyped(t *testing.T) {
 	text := strings.Replace(small, "[table]\n", "[table]\nvalues = { slow = \"secnods\", fast-lr = \"mine\" }\n", 1)
 	s := parse(t, text+"[[figure]]\nname = \"f\"\nkind = \"curves\"\ny = [\"test_accuracy\", \"last.bound\", \"absent\", \"margin_min\", \"mine_too\"]\ny2 = [\"transfer.hinge.tset_acc\"]\n")
@@ -115,7 +115,7 @@ func TestMistyped(t *testing.T) {
 	}
 }
 
-// Pictures are of the first seed that is selected, and say what is wrong where there is none.
+// A picture shows the first selected seed, or the reason why there is none.
 func TestTiles(t *testing.T) {
 	s := parse(t, small+"[[figure]]\nname = \"f\"\nkind = \"images\"\n")
 	st := stored(t, s, func(i int, d *store.Draft) { d.Set = fakeSet(s.Cells[i], d.Result.Identity, 0) })
@@ -137,7 +137,7 @@ func TestTiles(t *testing.T) {
 	}
 }
 
-// Cells that the description does not tell apart become lines of their own.
+// Cells that the spec does not distinguish become lines of their own.
 func TestNothingIsMerged(t *testing.T) {
 	r := made(t, small+"[[figure]]\nname = \"f\"\nkind = \"curves\"\ny = [\"bound\"]\n", map[string][]float64{"slow": {0.9}, "fast-lr": {0.9, 0.8}})
 	p, _ := r.figure(r.Spec.Figures[0])
@@ -186,8 +186,8 @@ func TestColours(t *testing.T) {
 	}
 }
 
-// The two ends of an interval are one area, in percent and where the sharper bound says
-// nothing of the other one, and the error is what accuracy leaves.
+// The two ends of an interval form one area in percent. The plain bound replaces a missing sharper
+// one, and the error is one minus the accuracy.
 func TestIntervals(t *testing.T) {
 	r := made(t, small+"[[figure]]\nname = \"f\"\nkind = \"curves\"\nonly = \"method:slow\"\ny = [\"interval_perp.low\", \"interval_perp.high\", \"test_error\"]\n", map[string][]float64{"slow": {0.9}})
 	tr := &store.Trace{Columns: []string{"update", "interval.low", "interval.high", "interval_perp.low", "interval_perp.high", "test_acc"},
@@ -212,7 +212,7 @@ func TestIntervals(t *testing.T) {
 }
 
 func TestCut(t *testing.T) {
-	// Two classes of 12 images, ten in a line, of 3x4 pixels and 2 around them.
+	// Two classes of 12 images of 3x4 pixels, ten in a line, with 2 pixels around each.
 	img := image.NewRGBA(image.Rect(0, 0, 10*5+2, 4*6+2))
 	for k := range 24 {
 		class, i := k/12, k%12
@@ -238,8 +238,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// A line that rises by 3 over its last 30, whatever it did before, and lines that are too
-// short for one to be laid through.
+// A line rises by 3 over its last 30, whatever it did before. Lines that are too short have no
+// rise.
 func TestRise(t *testing.T) {
 	at := func(xy ...float64) []chart.Point {
 		var out []chart.Point

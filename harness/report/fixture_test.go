@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// fake is a method of which only the records exist.
+// fake is a method that exists only in records.
 type fake struct {
 	Rate       float64 `toml:"rate"`
 	Steps      int     `toml:"steps"`
@@ -246,12 +246,12 @@ func dataOf(name string) experiment.DatasetIdentity {
 	return experiment.DatasetIdentity{Name: name, Classes: []string{"nought", "one"}, Preprocess: "standard", Digest: "sha256:" + name}
 }
 
-// keyed finds the records that fill makes.
+// keyed finds the records of fill.
 var keyed = Options{Key: func(c *experiment.Cell, seed uint64) (string, bool) {
 	return c.Identity(dataOf(c.Dataset), seed).Key(), true
 }}
 
-// stored makes a store of one record a cell, as change leaves them.
+// stored returns a store with one record for each cell, after change has edited it.
 func stored(t testing.TB, s *experiment.Spec, change func(i int, d *store.Draft)) *store.Store {
 	t.Helper()
 	st := store.Open(filepath.Join(t.TempDir(), "results"))
@@ -268,8 +268,8 @@ func stored(t testing.TB, s *experiment.Spec, change func(i int, d *store.Draft)
 	return st
 }
 
-// fill makes records for a spec: accuracies and times that depend on the cell and
-// the seed alone. Some runs are missing, some have failed.
+// fill returns a store of invented records for a spec, whose numbers depend on the cell and the
+// seed alone. Some runs are missing, and some have failed.
 func fill(t testing.TB, s *experiment.Spec) *store.Store {
 	t.Helper()
 	return fillAt(t, t.TempDir(), s)
@@ -309,7 +309,7 @@ func fillAt(t testing.TB, dir string, s *experiment.Spec) *store.Store {
 	return st
 }
 
-// recordOf makes up a record.
+// recordOf returns an invented record.
 func recordOf(c *experiment.Cell, id experiment.Identity, seed uint64) store.Draft {
 	skill := map[string]float64{"slow": 0.88, "fast-lr": 0.94, "fast-ls": 0.95, "chance": 0.7, "all-of-it": 0.99, "mine": 0.8}[c.Column]
 	if c.Column != "all-of-it" {
@@ -356,7 +356,7 @@ func recordOf(c *experiment.Cell, id experiment.Identity, seed uint64) store.Dra
 	return d
 }
 
-// fakeSet draws noughts and ones.
+// fakeSet returns pictures of noughts and ones.
 func fakeSet(c *experiment.Cell, id experiment.Identity, seed uint64) *method.Distilled {
 	const side = 16
 	set := &method.Distilled{H: side, W: side, C: 1, Kind: method.Hard, Classes: id.Dataset.Classes, Prep: method.Preprocessing{Name: "none"}}

@@ -33,7 +33,7 @@ func TestNumbersOfReport(t *testing.T) {
 	have := map[string]Number{}
 	for _, n := range r.Numbers() {
 		if _, twice := have[n.Name]; twice {
-			t.Errorf("%s is there twice", n.Name)
+			t.Errorf("%s occurs twice", n.Name)
 		}
 		have[n.Name] = n
 	}
@@ -91,7 +91,7 @@ func TestNumberInFormulas(t *testing.T) {
 	}
 }
 
-// Numbers that only a run can give are announced while there is none. Misspelt names stay unknown.
+// Numbers that need a run are known before it, as not run. Misspelt names stay unknown.
 func TestNumbersWithoutRuns(t *testing.T) {
 	have := map[string]Number{}
 	for _, n := range made(t, demo, nil).Numbers() {
@@ -109,7 +109,7 @@ func TestNumbersWithoutRuns(t *testing.T) {
 	}
 }
 
-// The last line of a trace stands in for a metric of its own.
+// The last line of a trace serves as a metric.
 func TestNumberOfTrace(t *testing.T) {
 	r := made(t, small, map[string][]float64{"slow": {0.9}})
 	r.Cells[0].Runs[0].Record.Result.Metrics["last.bound"] = 0.25
@@ -152,7 +152,7 @@ func TestWritePaper(t *testing.T) {
 		t.Error("the table has another label")
 	}
 
-	// Without records everything is there, and says that it is not run.
+	// Without records all files exist, and show that nothing has run.
 	empty := store.Open(filepath.Join(t.TempDir(), "results"))
 	uses = Uses{Numbers: uses.Numbers[:1], Tables: []string{"demo", "demo-pairs"}, Figures: uses.Figures[:1]}
 	p, err = WritePaper(dir, []*experiment.Spec{s}, empty, uses, keyed)
@@ -163,11 +163,11 @@ func TestWritePaper(t *testing.T) {
 		t.Errorf("%s, %v", text, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "demo-process.pdf")); err == nil {
-		t.Error("the figure of earlier records is still there")
+		t.Error("the figure of earlier records remains")
 	}
 }
 
-// What a document asks for may have any name: no file but the report's own goes.
+// A document may ask for any name, but only files of the report are ever removed.
 func TestPaperOfStrangeNames(t *testing.T) {
 	top := t.TempDir()
 	source := filepath.Join(top, "paper.tex")
@@ -190,7 +190,7 @@ func TestPaperOfStrangeNames(t *testing.T) {
 	}
 }
 
-// Tables that an experiment has nothing for are undefined, not empty.
+// Tables for which an experiment has no content are undefined instead of empty.
 func TestPaperOfPlainExperiment(t *testing.T) {
 	uses := Uses{Tables: []string{"demo", "demo-pairs", "demo-claims", "demo-reproduced", "claims"}}
 	p, err := WritePaper(t.TempDir(), []*experiment.Spec{parse(t, small)}, store.Open(t.TempDir()), uses, keyed)
@@ -199,7 +199,7 @@ func TestPaperOfPlainExperiment(t *testing.T) {
 	}
 }
 
-// A column may show another metric than its neighbours.
+// A column may show a metric of its own.
 func TestValuesByColumn(t *testing.T) {
 	text := strings.Replace(small, "columns = [\"method\"]\n", "columns = [\"method\"]\n[table.values]\nslow = \"transfer.test_acc\"\n", 1)
 	r := made(t, text, map[string][]float64{"slow": {0.9, 0.9}, "fast-lr": {0.8, 0.8}})

@@ -36,7 +36,7 @@ func tree(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// The same records give the same bytes, wherever they are and however often.
+// The same records give the same bytes, in any folder and every time.
 func TestWriteIsDeterministic(t *testing.T) {
 	var first map[string]string
 	for i := range 2 {
@@ -116,7 +116,7 @@ func TestWriteLeavesRightFilesAlone(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(dir, "a", ".new-*")); left != nil {
 		t.Errorf("left behind: %v", left)
 	}
-	// Where nothing can be changed, nothing need be: what is to go is not there.
+	// Removing a file that does not exist needs no permission.
 	w.remove("a/b.txt/c", nil)
 	if w.write(); w.err != nil {
 		t.Error(w.err)
@@ -128,7 +128,7 @@ func TestWriteLeavesRightFilesAlone(t *testing.T) {
 	}
 }
 
-// What somebody else has written stays, and so does a file of an experiment with a longer name.
+// Files of other programs are never replaced, nor are those of an experiment with a longer name.
 func TestWriteOverNothingElse(t *testing.T) {
 	st := shared(t)
 	named := func(name, figure string) *experiment.Spec {
@@ -183,7 +183,7 @@ func TestWriteOverNothingElse(t *testing.T) {
 			}
 		}
 	}
-	// Nothing clashes where one of the two has no such table.
+	// Two experiments do not clash if one of them has no such table.
 	dir, none := t.TempDir(), named("demo", "b")
 	none.Claims = nil
 	if err := errors.Join(write(dir, named("demo-claims", "a")), write(dir, none)); err != nil {
@@ -194,7 +194,7 @@ func TestWriteOverNothingElse(t *testing.T) {
 	}
 }
 
-// A report that was left half written, or of which somebody removed a part, is written again.
+// An unfinished report, or one with missing files, is written again.
 func TestWriteOverHalf(t *testing.T) {
 	s, st, dir := parse(t, demo), shared(t), t.TempDir()
 	if _, err := Write(dir, []*experiment.Spec{s}, st, keyed); err != nil {
@@ -247,7 +247,7 @@ func TestOnlyOfFigures(t *testing.T) {
 	}
 }
 
-// A figure may stand alone, and so may the page of several experiments.
+// An experiment may consist of a figure only, and several experiments share a page.
 func TestPageOfSeveral(t *testing.T) {
 	a, b := parse(t, demo), parse(t, demo)
 	a.Figures, b.Figures = nil, nil
@@ -267,7 +267,7 @@ func TestPageOfSeveral(t *testing.T) {
 	}
 }
 
-// Records are found by their keys alone. A run whose key is not known is not made.
+// Records are found by their keys alone. A run with an unknown key counts as not run.
 func TestFinding(t *testing.T) {
 	s := parse(t, small)
 	st := store.Open(filepath.Join(t.TempDir(), "results"))
@@ -312,8 +312,8 @@ func TestEmptyStore(t *testing.T) {
 	}
 }
 
-// A record that cannot be read is shown as damaged, is said once, and is not the
-// same as a run that was never made. One whose other files are damaged counts.
+// A record that cannot be read is reported once and shown as damaged instead of not run. A record
+// whose other files are damaged still counts.
 func TestDamagedRecord(t *testing.T) {
 	s := parse(t, small)
 	r := made(t, small, map[string][]float64{"slow": {0.9, 0.8}, "fast-lr": {0.7}})
@@ -349,7 +349,7 @@ func TestDamagedRecord(t *testing.T) {
 	}
 }
 
-// What was selected does not take the place of the whole.
+// The files of a selection do not replace those of the whole experiment.
 func TestSelection(t *testing.T) {
 	s, st, dir := parse(t, demo), shared(t), t.TempDir()
 	s.Figures = slices.DeleteFunc(s.Figures, func(f experiment.Figure) bool { return f.Name != "bars" && f.Name != "process" })
@@ -374,7 +374,7 @@ func TestSelection(t *testing.T) {
 	after := tree(t, dir)
 	for name, content := range before {
 		if after[name] != content {
-			t.Errorf("%s is another one", name)
+			t.Errorf("%s has changed", name)
 		}
 		delete(after, name)
 	}
@@ -390,7 +390,7 @@ func TestSelection(t *testing.T) {
 	for _, name := range []string{"tables/demo-selection.md", "tables/demo-selection-pairs.md", "tables/demo-selection-claims.tex", "figures/demo-selection-bars.tex", "index-selection.html"} {
 		content, ok := after[name]
 		if content = strings.NewReplacer("&#39;", "'", "\\(", "(", "\\)", ")").Replace(content); !ok || !strings.Contains(content, said) {
-			t.Errorf("%s does not say what was selected:\n%.400s", name, content)
+			t.Errorf("%s does not name the selection:\n%.400s", name, content)
 		}
 	}
 	var b bytes.Buffer
@@ -399,7 +399,7 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// A run that cells share is counted once.
+// A run shared by several cells is counted once.
 func TestProgressCountsRuns(t *testing.T) {
 	r := loadDemo(t)
 	cells, keys := 0, map[string]bool{}
@@ -412,8 +412,8 @@ func TestProgressCountsRuns(t *testing.T) {
 	if len(keys) == cells {
 		t.Fatal("no cells share a run")
 	}
-	// Of 2 datasets, 3 numbers of images and 4 methods all but one cell, and of the
-	// whole sets one each, with 3 seeds.
+	// Three seeds of 2 datasets, 3 numbers of images and 4 methods, without one cell, and of one
+	// whole set for each dataset.
 	all := (2*3*4 - 1 + 2) * 3
 	if want := fmt.Sprintf("%d of %d runs done, 7 failed", len(keys), all); r.progressText() != want {
 		t.Errorf("%q, not %q", r.progressText(), want)
@@ -424,7 +424,7 @@ func TestProgressCountsRuns(t *testing.T) {
 	}
 }
 
-// What there is nothing to show of any more does not stay behind.
+// Files of tables and figures that have become empty are removed.
 func TestStaleFilesAreRemoved(t *testing.T) {
 	s, dir := parse(t, demo), t.TempDir()
 	s.Figures = s.Figures[:1]
@@ -473,14 +473,14 @@ func TestPageOrder(t *testing.T) {
 	for _, name := range []string{"table1", "table2", "figure1", "beyond", "table2x", "figures"} {
 		at := strings.Index(text, `<section id="`+name+`">`)
 		if at < last {
-			t.Errorf("%s is not where it belongs", name)
+			t.Errorf("%s is in the wrong place", name)
 		}
 		last = at
 	}
 }
 
-// What lies in the page's folder is linked, what lies elsewhere is not.
-func TestBeside(t *testing.T) {
+// Only files in the folder of the page are linked.
+func TestLinkTo(t *testing.T) {
 	dir := t.TempDir()
 	for file, want := range map[string]string{
 		filepath.Join(dir, "runs", "a b#c.png"):   "runs/a%20b%23c.png",
@@ -492,7 +492,7 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// The page shows the picture of a record beside it, and none of one that lies elsewhere.
+// The page shows pictures only of records in its folder.
 func TestPictureOf(t *testing.T) {
 	for _, c := range loadDemo(t).Cells {
 		for _, run := range c.done() {
@@ -511,7 +511,7 @@ func TestPictureOf(t *testing.T) {
 	t.Error("no record has a picture")
 }
 
-// Records in the folder of the page have links that lead to their files.
+// Links to records in the folder of the page lead to their files.
 func TestLinksToRecords(t *testing.T) {
 	s := parse(t, small)
 	r := made(t, small, map[string][]float64{"slow": {0.9, 0.8}, "fast-lr": {0.7}})

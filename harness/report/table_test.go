@@ -16,8 +16,7 @@ import (
 	"dgkip/harness/store"
 )
 
-// The main table in every form, and the data of the others. The files are looked
-// at by people before they are committed.
+// The main table in every format and the data of the others match approved files.
 func TestTableGoldens(t *testing.T) {
 	r := loadDemo(t)
 	main := r.sheets[0]
@@ -52,8 +51,7 @@ rows = ["dataset", "ipc"]
 columns = ["method"]
 `
 
-// made returns the results of a spec whose runs have the given accuracies, by
-// column and seed.
+// made returns the results of a spec whose runs have the given accuracies, by column and seed.
 func made(t *testing.T, text string, acc map[string][]float64) *Results {
 	t.Helper()
 	s := parse(t, text)
@@ -118,7 +116,7 @@ func TestSpreadInWords(t *testing.T) {
 		}
 	}
 	if n := made(t, small, one).sheets[0].Notes; !slices.Contains(n, "Some rows are incomplete: best and second are among the methods that have run.") {
-		t.Errorf("notes %q do not say what marks are among", n)
+		t.Errorf("notes %q do not name the ranked columns", n)
 	}
 	r := made(t, small, one)
 	if e := r.sheets[0].Rows[0].Cells[0]; e.Spread != "" || e.Plain() != "90.00" {
@@ -132,7 +130,7 @@ func TestSpreadInWords(t *testing.T) {
 	}
 }
 
-// What no axis of the table tells apart must not end up in one cell.
+// Cells that no axis of the table distinguishes are not merged.
 func TestForgottenAxis(t *testing.T) {
 	text := strings.Replace(small, `method = ["slow", "fast-lr", "fast-ls"]`, "method = [\"slow\"]\nmodel = [\"conv\", \"fc\"]", 1)
 	s := made(t, text, map[string][]float64{"slow": {0.9}}).sheets[0]
@@ -147,18 +145,18 @@ func TestForgottenAxis(t *testing.T) {
 	}
 }
 
-// Numbers for claims alone are there for these, and not set beside ours.
+// Published numbers with only_claims serve claims, but are not compared with ours.
 func TestOnlyClaims(t *testing.T) {
 	for only, want := range map[string]int{"false": 1, "true": 0} {
 		text := small + "[[published]]\nsource = \"A\"\nwhen = { dataset = \"mnist\" }\nfamily = \"network\"\nvalues = { slow = 90 }\nonly_claims = " + only + "\n"
 		r := made(t, text, map[string][]float64{"slow": {0.9}})
 		if _, _, ok := r.publishedOf(r.Cells[0].Cell, "test_acc"); !ok || len(r.Published) != want {
-			t.Errorf("only_claims = %s: there %v, %d beside ours", only, ok, len(r.Published))
+			t.Errorf("only_claims = %s: found %v, %d compared", only, ok, len(r.Published))
 		}
 	}
 }
 
-// Columns with a control are compared with it, however others rank.
+// Columns with a control are compared with it, whatever the ranking.
 func TestAgainstControls(t *testing.T) {
 	text := strings.Replace(small, "[table]", "[table]\nagainst = { fast-lr = \"slow\", fast-ls = \"slow\" }", 1)
 	text = strings.Replace(text, "count = 2", "count = 3", 1)
@@ -239,8 +237,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// All but one of 2,115 images are not all of them; a factor has no more digits than
-// people read.
+// 2,114 of 2,115 images do not read as 100 %, and factors have few digits.
 func TestNumbersInWords(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{show("interval_perp.decided", 2114/2115.), "99.95 %"}, {show("test_acc", 1), "100.00 %"},
@@ -252,7 +249,7 @@ func TestNumbersInWords(t *testing.T) {
 	}
 }
 
-// The fragments compile with the packages there are, and without any.
+// The LaTeX files compile with the installed packages and without any.
 func TestLatexCompiles(t *testing.T) {
 	tex, err := exec.LookPath("pdflatex")
 	if err != nil {
@@ -283,8 +280,8 @@ func TestLatexCompiles(t *testing.T) {
 	}
 }
 
-// Rows without runs are counted, not shown. Among values with a spread, one without comes from
-// one seed.
+// Rows without runs are counted instead of shown. A note explains values of one seed among values
+// with a spread.
 func TestRowsAndSeedsThatLack(t *testing.T) {
 	text := strings.Replace(small, "ipc = [1]", "ipc = [1, 10]", 1)
 	text = strings.Replace(text, `rows = ["dataset", "ipc"]`, `rows = ["dataset", "method"]`, 1)
@@ -301,8 +298,8 @@ func TestRowsAndSeedsThatLack(t *testing.T) {
 	}
 }
 
-// A mean of times is over seeds of one machine, and over those that had it to themselves
-// where some had.
+// A mean of times is over seeds of one machine, and only over runs on an idle machine if there are
+// any.
 func TestTimesAreOfOneMachine(t *testing.T) {
 	run := func(seconds float64, cpu string, shared bool) Run {
 		p := store.Provenance{CPU: 100, Sessions: []store.Session{{Seconds: 10, Threads: 2, Host: env.Host{CPU: cpu}}}}
@@ -328,8 +325,8 @@ func TestTimesAreOfOneMachine(t *testing.T) {
 	}
 }
 
-// Times are of the runs of another experiment that are at the same point, and of the
-// table's own where there are none. All else is of its own.
+// Times come from another experiment at the same point, or from the table's own runs if there are
+// none. All other metrics come from the table's own runs.
 func TestTimesOfShortRuns(t *testing.T) {
 	text := strings.Replace(small, "[table]", "[table]\ntime = true", 1)
 	s := parse(t, text)
@@ -382,7 +379,7 @@ func TestTimesOfShortRuns(t *testing.T) {
 	}
 }
 
-// Brackets are for what is not usual: the number of seeds that most values with a spread have.
+// Brackets show a number of seeds that differs from most values with a spread.
 func TestUsualSeeds(t *testing.T) {
 	for _, c := range []struct {
 		slow, lr, ls []float64
@@ -404,7 +401,7 @@ func TestUsualSeeds(t *testing.T) {
 	}
 }
 
-// A cell with fewer iterations, or updates, than the method's authors make has a mark.
+// A cell with fewer iterations, or updates, than the method's authors use is marked.
 func TestCutSchedules(t *testing.T) {
 	text := small + "usual = { slow = 1000, fast-lr = 1000, fast-ls = 1000 }\n[method.slow]\niterations = 999\n[method.fast-lr]\nupdates = 3\n[method.fast-ls]\nupdates = 1000\n"
 	s := made(t, text, map[string][]float64{"slow": {0.9}, "fast-lr": {0.8}, "fast-ls": {0.7}}).sheets[0]
@@ -418,18 +415,18 @@ func TestCutSchedules(t *testing.T) {
 	}
 }
 
-// The page heads a cell with the accuracy that the table has of it.
-func TestHeadOfACellIsThatOfTheTable(t *testing.T) {
+// A cell of the page shows the accuracy that the table shows.
+func TestAccuracyOfACell(t *testing.T) {
 	r := loadDemo(t)
 	c := r.Cells[0]
 	own := r.cellView(c, "").Value
 	r.Spec.Table.Values = map[string]string{c.Cell.Column: "transfer.test_acc"}
 	if other := r.cellView(c, "").Value; own == other || own[0] == '(' || other[0] == '(' {
-		t.Errorf("the head is %q, that of the other loss %q", own, other)
+		t.Errorf("the cell shows %q, and for the other loss %q", own, other)
 	}
 }
 
-// Times are told apart by more than their noise, and several best leave no second.
+// Times within their noise are equal, and a tie for the best leaves no second.
 func TestPlacesOfTimes(t *testing.T) {
 	x := []float64{1, 1.05, 1.09, 1.3}
 	var means []*float64
