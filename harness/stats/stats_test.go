@@ -103,9 +103,3 @@ func TestSlope(t *testing.T) {
 		}
 	}
 }
-
-func TestCombined(t *testing.T) {
-	if got := Combined(3, 4); got != 5 {
-		t.Errorf("%v", got)
-	}
-}

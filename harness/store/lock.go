@@ -41,7 +41,6 @@ type Lock struct {
 	token string
 	stop  chan struct{}
 	done  sync.WaitGroup
-	once  sync.Once
 }
 
 // holder is the content of a lock file.
@@ -200,11 +199,9 @@ func (l *Lock) mine() bool { return read(l.file).Token == l.token }
 
 // Unlock removes the lock file, unless another process has taken the lock over.
 func (l *Lock) Unlock() {
-	l.once.Do(func() {
-		close(l.stop)
-		l.done.Wait()
-		if l.mine() {
-			os.Remove(l.file)
-		}
-	})
+	close(l.stop)
+	l.done.Wait()
+	if l.mine() {
+		os.Remove(l.file)
+	}
 }

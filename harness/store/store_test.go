@@ -416,25 +416,6 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
-func TestLock(t *testing.T) {
-	s := prepared(t)
-	key := draft(1).Result.Identity.Key()
-	l, err := s.Lock(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var busy *Busy
-	if _, err := s.Lock(key); !errors.As(err, &busy) || busy.PID != os.Getpid() || busy.File != l.file {
-		t.Errorf("a second lock: %v", err)
-	}
-	l.Unlock()
-	l.Unlock()
-	if l, err = s.Lock(key); err != nil {
-		t.Fatalf("after unlocking: %v", err)
-	}
-	l.Unlock()
-}
-
 func TestLockIsExclusive(t *testing.T) {
 	s := prepared(t)
 	key := draft(1).Result.Identity.Key()
