@@ -243,7 +243,7 @@ func (f *flags) runPlan(ctx context.Context, out, errOut io.Writer, wanted reque
 	case f.verify > 0:
 		return f.verifyRecords(ctx, out, wanted.Plan, wanted.Store, board)
 	}
-	return f.makeRuns(ctx, out, errOut, wanted, board)
+	return f.computeRuns(ctx, out, errOut, wanted, board)
 }
 
 // collectRecords reports on the existing records.
@@ -294,8 +294,8 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 	return plan, nil
 }
 
-// makeRuns computes the missing runs, and reports on all.
-func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted request, board *progress.Board) error {
+// computeRuns computes the missing runs, and reports on all.
+func (f *flags) computeRuns(ctx context.Context, out, errOut io.Writer, wanted request, board *progress.Board) error {
 	plan, s := wanted.Plan, wanted.Store
 	if !f.worker { // workers write no report
 		if err := report.InTheWay(f.out, wanted.Specs, report.Options{Only: wanted.Only, Set: f.set}); err != nil {
@@ -312,7 +312,7 @@ func (f *flags) makeRuns(ctx context.Context, out, errOut io.Writer, wanted requ
 	}
 	if f.worker {
 		if !f.quiet {
-			text := "no unclaimed runs are left: " + report.Count(outcome.Made, "run", "runs") + " computed here"
+			text := "no unclaimed runs are left: " + report.Count(outcome.Computed, "run", "runs") + " computed here"
 			if outcome.Left > 0 {
 				text += fmt.Sprintf(", %d in progress elsewhere", outcome.Left)
 			}

@@ -28,7 +28,7 @@ wrong = "begins"
 `
 	p := plan(t, one)
 	s := store.Open(t.TempDir())
-	if out := execute(t, p, s, options()); out != (engine.Outcome{Made: 2}) {
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Computed: 2}) {
 		t.Fatalf("outcome %+v", out)
 	}
 	for _, r := range p.Runs {

@@ -43,7 +43,7 @@ func TestChangedImages(t *testing.T) {
 		o.CheckpointEvery = time.Nanosecond
 		engine.Execute(ctx, p, s, o)
 		hook = func(context.Context, int) {}
-		if out, err := engine.Execute(context.Background(), p, s, o); err == nil || out.Made > 0 {
+		if out, err := engine.Execute(context.Background(), p, s, o); err == nil || out.Computed > 0 {
 			t.Errorf("interrupted before update %d, a run continued with changed images: %+v, %v", at, out, err)
 		}
 	}

@@ -24,7 +24,7 @@ type Dataset struct {
 	Sizes    method.Sizes // without IPC and Model
 
 	// Load returns the normalised training and test images. Images calls it when a run needs them,
-	// and again only after letGo. It is nil if the dataset is not open.
+	// and again only after release. It is nil if the dataset is not open.
 	Load func(ctx context.Context) (*method.Data, method.Images, error)
 
 	mu   sync.Mutex
@@ -92,8 +92,8 @@ func (d *Dataset) Outline() *method.Data {
 	return out
 }
 
-// letGo drops the images.
-func (d *Dataset) letGo() {
+// release drops the images.
+func (d *Dataset) release() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.data, d.test = nil, method.Images{}

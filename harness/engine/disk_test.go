@@ -66,7 +66,7 @@ func TestDisk(t *testing.T) {
 			cache.Trim()
 			o.Disk = cache
 		}
-		if out := execute(t, p, s, o); out != (engine.Outcome{Made: 8}) {
+		if out := execute(t, p, s, o); out != (engine.Outcome{Computed: 8}) {
 			t.Errorf("outcome %+v", out)
 		}
 		if found.Load() != nFound || computed.Load() != nComputed {

@@ -313,7 +313,7 @@ func reference(t *testing.T, text string) (*engine.Plan, map[string]string) {
 	t.Helper()
 	p := plan(t, text)
 	s := store.Open(t.TempDir())
-	if out := execute(t, p, s, options()); out.Made != len(p.Runs) {
+	if out := execute(t, p, s, options()); out.Computed != len(p.Runs) {
 		t.Fatalf("outcome %+v", out)
 	}
 	return p, contents(t, p, s)
@@ -323,7 +323,7 @@ func TestExecute(t *testing.T) {
 	order.runs = nil
 	p := plan(t, text)
 	s := store.Open(t.TempDir())
-	if out := execute(t, p, s, options()); out != (engine.Outcome{Made: 8}) {
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Computed: 8}) {
 		t.Errorf("outcome %+v", out)
 	}
 	if want := []string{"a1 0", "a2 0", "b1 0", "b2 0", "a1 1", "a2 1", "b1 1", "b2 1"}; !slices.Equal(order.runs, want) {
@@ -357,7 +357,7 @@ func TestExecute(t *testing.T) {
 	}
 	o := options()
 	o.Force = true
-	if out := execute(t, p, s, o); out != (engine.Outcome{Made: 8}) {
+	if out := execute(t, p, s, o); out != (engine.Outcome{Computed: 8}) {
 		t.Errorf("with force: %+v", out)
 	}
 }
@@ -385,7 +385,7 @@ func TestInterruptAnywhere(t *testing.T) {
 			out, err := engine.Execute(ctx, p, s, o)
 			cancel()
 			if err == nil {
-				if out.Before+out.Made != len(p.Runs) {
+				if out.Before+out.Computed != len(p.Runs) {
 					t.Errorf("outcome %+v", out)
 				}
 				break
@@ -485,32 +485,5 @@ func TestJobs(t *testing.T) {
 	r, err := s.Get(p.Runs[0].Key)
 	if err != nil || !r.Provenance.Timing.Shared || !r.Provenance.Shared {
 		t.Errorf("timings, processor time and memory of several jobs are not flagged: %v", err)
-	}
-}
-
-// Two executors behave like two processes, because locks are files.
-func TestTwoAtOnce(t *testing.T) {
-	p, want := reference(t, text)
-	s := store.Open(t.TempDir())
-	order.runs = nil
-	hook = func(context.Context, int) { time.Sleep(time.Millisecond) }
-	defer func() { hook = func(context.Context, int) {} }()
-	var wg sync.WaitGroup
-	for range 2 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			out, err := engine.Execute(context.Background(), plan(t, text), s, options())
-			if err != nil || out.Made+out.Before != 8 {
-				t.Errorf("%+v, %v", out, err)
-			}
-		}()
-	}
-	wg.Wait()
-	if len(order.runs) != 8 {
-		t.Errorf("%d runs were started, not 8: %q", len(order.runs), order.runs)
-	}
-	if got := contents(t, p, s); !maps.Equal(got, want) {
-		t.Error("two processes change the records")
 	}
 }

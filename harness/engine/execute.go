@@ -37,11 +37,11 @@ type Options struct {
 
 // Outcome counts the runs of a plan.
 type Outcome struct {
-	Before int // already recorded
-	Made   int
-	Failed int // failed now, or earlier and not retried
-	Broke  int // failed now
-	Left   int // not computed, because of an interruption or because another process holds the job
+	Before   int // already recorded
+	Computed int
+	Failed   int // failed now, or earlier and not retried
+	Broke    int // failed now
+	Left     int // not computed, because of an interruption or because another process holds the job
 }
 
 type executor struct {
@@ -160,10 +160,10 @@ func (e *executor) jobs(runs []*Run) []*Job {
 func (e *executor) rounds(jobs []*Job) (left []*Job) {
 	pause, idle, said := time.Duration(0), time.Now(), false
 	for {
-		before, from := e.outcome.Made+e.outcome.Broke, time.Now()
+		before, from := e.outcome.Computed+e.outcome.Broke, time.Now()
 		e.seen = time.Time{} // locks may have become stale
 		jobs = e.round(jobs)
-		if e.outcome.Made+e.outcome.Broke > before {
+		if e.outcome.Computed+e.outcome.Broke > before {
 			pause, idle = 0, time.Now()
 		}
 		if len(jobs) == 0 || e.ctx.Err() != nil || e.Worker && from.Sub(idle) > store.Stale {
@@ -200,7 +200,7 @@ func (e *executor) round(jobs []*Job) (waiting []*Job) {
 				if !over {
 					waiting = append(waiting, j)
 				} else if e.images[j.Data]--; e.images[j.Data] == 0 {
-					j.Data.letGo()
+					j.Data.release()
 				}
 				e.mu.Unlock()
 			}

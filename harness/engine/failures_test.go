@@ -52,7 +52,7 @@ with = { eval = { half = { wrong = true } } }
 `
 	p := plan(t, wrong)
 	s := store.Open(t.TempDir())
-	if out := execute(t, p, s, options()); out != (engine.Outcome{Made: 2, Failed: 6, Broke: 6}) {
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Computed: 2, Failed: 6, Broke: 6}) {
 		t.Errorf("outcome %+v", out)
 	}
 	for _, r := range p.Runs {

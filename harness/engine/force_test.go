@@ -97,33 +97,11 @@ func TestForceInterrupted(t *testing.T) {
 	}
 }
 
-// If a process is killed while replacing a record, the next start restores the record.
-func TestKilledWhileReplacing(t *testing.T) {
-	p, want := reference(t, text)
-	s := store.Open(t.TempDir())
-	execute(t, p, s, options())
-	key := p.Runs[0].Key
-	record, err := s.Get(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(record.Dir, filepath.Join(s.Dir(), "work", "tmp", key+".ABCDEFGHIJKLMNOPQRSTUVWXYZ.old")); err != nil {
-		t.Fatal(err)
-	}
-	s.Tidy()
-	if out := execute(t, p, s, options()); out != (engine.Outcome{Before: 8}) {
-		t.Errorf("outcome %+v", out)
-	}
-	if !maps.Equal(contents(t, p, s), want) {
-		t.Error("the records differ")
-	}
-}
-
 // A result that cannot be recorded only fails its own run.
 func TestBadDraft(t *testing.T) {
 	bad := strings.Replace(text, `["walk"]`, `["walk", "odd"]`, 1) + "[method.odd]\nuse = \"walk\"\nwrong = \"flops\"\n"
 	p, s := plan(t, bad), store.Open(t.TempDir())
-	if out := execute(t, p, s, options()); out != (engine.Outcome{Made: 8, Failed: 8, Broke: 8}) {
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Computed: 8, Failed: 8, Broke: 8}) {
 		t.Errorf("outcome %+v", out)
 	}
 	for _, r := range p.Runs {

@@ -129,7 +129,7 @@ func (w *work) finish(record *store.Record, err error) {
 	switch {
 	case err == nil:
 		w.line.Done(false, summary(record))
-		w.count(func(o *Outcome) { o.Made++ })
+		w.count(func(o *Outcome) { o.Computed++ })
 		return
 	case errors.Is(err, store.ErrStorage):
 		w.line.Done(true, "FAILED")

@@ -22,7 +22,7 @@ func TestTwinsShareTheSet(t *testing.T) {
 	order.Unlock()
 	p := plan(t, both)
 	s := store.Open(t.TempDir())
-	if out := execute(t, p, s, options()); out.Made != 16 {
+	if out := execute(t, p, s, options()); out.Computed != 16 {
 		t.Fatalf("outcome %+v", out)
 	}
 	if n := len(order.runs); n != 8 {
@@ -43,7 +43,7 @@ func TestTwinsShareTheSet(t *testing.T) {
 	order.runs = nil
 	o := options()
 	o.Jobs = 2
-	if out := execute(t, p, store.Open(t.TempDir()), o); out.Made != 16 || len(order.runs) != 8 {
+	if out := execute(t, p, store.Open(t.TempDir()), o); out.Computed != 16 || len(order.runs) != 8 {
 		t.Errorf("outcome %+v, %d sets for 16 runs in pairs", out, len(order.runs))
 	}
 	// Recorded sets are not distilled again, except with force.
@@ -99,7 +99,7 @@ func TestTwinsShareTheSet(t *testing.T) {
 	// Runs with scores on the way do not share sets.
 	order.runs = nil
 	p = plan(t, strings.Replace(both, "score = 0", "score = 3", 1))
-	if out := execute(t, p, store.Open(t.TempDir()), options()); out.Made != 16 || len(order.runs) != 16 {
+	if out := execute(t, p, store.Open(t.TempDir()), options()); out.Computed != 16 || len(order.runs) != 16 {
 		t.Errorf("outcome %+v, %d sets", out, len(order.runs))
 	}
 }
@@ -169,7 +169,7 @@ func TestJobInterruptedAnywhere(t *testing.T) {
 			}
 			hook = func(context.Context, int) {}
 			out := execute(t, p, own, o)
-			if out.Made+out.Before != 2 || force && out.Made != 2 || len(order.runs) != 1 {
+			if out.Computed+out.Before != 2 || force && out.Computed != 2 || len(order.runs) != 1 {
 				t.Errorf("stopped at %d, force %v: outcome %+v, %d sets", stop, force, out, len(order.runs))
 			}
 			if !maps.Equal(contents(t, p, own), want) {
@@ -201,7 +201,7 @@ func TestScoreFails(t *testing.T) {
 		"[eval]", "\"eval.half.wrong\" = [true, false]\n[eval]").Replace(text)
 	order.runs = nil
 	p, s := plan(t, both), store.Open(t.TempDir())
-	if out := execute(t, p, s, options()); out != (engine.Outcome{Made: 1, Failed: 1, Broke: 1}) || len(order.runs) != 1 {
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Computed: 1, Failed: 1, Broke: 1}) || len(order.runs) != 1 {
 		t.Errorf("outcome %+v, %d sets", out, len(order.runs))
 	}
 	if r, err := s.Get(p.Runs[1].Key); err != nil || r.Provenance.Of != "" || len(checkpoints(t, s)) > 0 {
@@ -245,7 +245,7 @@ func TestTracesOfAJob(t *testing.T) {
 	s, own := store.Open(t.TempDir()), store.Open(t.TempDir())
 	both := &engine.Plan{Runs: []*engine.Run{p.Runs[0], other.Runs[0]}}
 	order.runs = nil
-	if out := execute(t, both, s, options()); out.Made != 2 || len(order.runs) != 1 {
+	if out := execute(t, both, s, options()); out.Computed != 2 || len(order.runs) != 1 {
 		t.Errorf("outcome %+v, %d sets", out, len(order.runs))
 	}
 	execute(t, other, own, options())

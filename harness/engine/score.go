@@ -85,7 +85,7 @@ func (w *work) evaluate(set *method.Distilled, resume []byte, final bool, observ
 
 // draft returns the record of the run in progress.
 func (w *work) draft(scores *method.Scores) (store.Draft, error) {
-	w.lookAround(0)
+	w.findOthers(0)
 	r, s, u := w.run, w.s, w.used()
 	set := s.Set
 	set.Prep = w.data.Prep // checkpoints do not hold its functions

@@ -60,14 +60,14 @@ func (w *work) begin(r *Run) {
 		env.ResetPeak() // earlier runs do not count
 	}
 	w.clock = clock{started: time.Now(), cpu: env.CPU(), from: max(0, w.s.Last)}
-	w.lookAround(0)
+	w.findOthers(0)
 	if w.s.Used.Started.IsZero() {
 		w.s.Used.Started = w.clock.started
 	}
 }
 
-// lookAround looks for other processes on this host, if the last search is older than after.
-func (w *work) lookAround(after time.Duration) {
+// findOthers looks for other processes on this host, if the last search is older than after.
+func (w *work) findOthers(after time.Duration) {
 	if c := &w.clock; !c.beside && time.Since(c.looked) >= after {
 		c.beside, c.looked = w.store.Others(), time.Now()
 	}
@@ -97,7 +97,7 @@ func (w *work) keep() {
 	if w.data != nil && w.job.Data.intact(w.data) != nil {
 		return // the run will fail
 	}
-	w.lookAround(10 * time.Minute)
+	w.findOthers(10 * time.Minute)
 	s := w.s
 	if s.Set != nil && s.Set.Whole && s.Score == nil || s.Set == nil && s.Method == nil && s.Last < 0 {
 		return // nothing was computed yet

@@ -11,7 +11,7 @@ import (
 func TestScoringOnTheWayFails(t *testing.T) {
 	p := plan(t, text+"[eval.half]\nway = true\n")
 	s := store.Open(t.TempDir())
-	if o := execute(t, p, s, options()); o.Failed > 0 || o.Made != len(p.Runs) {
+	if o := execute(t, p, s, options()); o.Failed > 0 || o.Computed != len(p.Runs) {
 		t.Fatalf("%+v", o)
 	}
 	r, err := s.Get(p.Runs[0].Key)

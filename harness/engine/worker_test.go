@@ -38,14 +38,14 @@ func TestWorkerLeaves(t *testing.T) {
 	s := store.Open(dir)
 	o := options()
 	o.Worker = true
-	if out := execute(t, p, s, o); out != (engine.Outcome{Made: 7, Left: 1}) {
+	if out := execute(t, p, s, o); out != (engine.Outcome{Computed: 7, Left: 1}) {
 		t.Errorf("outcome %+v", out)
 	}
 	if out := execute(t, p, s, o); out != (engine.Outcome{Before: 7, Left: 1}) {
 		t.Errorf("nothing left to claim: %+v", out)
 	}
 	time.AfterFunc(300*time.Millisecond, lock.Unlock)
-	if out := execute(t, p, s, options()); out != (engine.Outcome{Before: 7, Made: 1}) {
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Before: 7, Computed: 1}) {
 		t.Errorf("after waiting: %+v", out)
 	}
 	if !maps.Equal(contents(t, p, s), want) {
@@ -127,7 +127,7 @@ func TestSetOfAnotherPlan(t *testing.T) {
 	}
 	var maker sync.WaitGroup
 	maker.Go(func() {
-		if out, err := engine.Execute(context.Background(), &engine.Plan{Runs: p.Runs[:1]}, store.Open(dir), options()); err != nil || out.Made != 1 {
+		if out, err := engine.Execute(context.Background(), &engine.Plan{Runs: p.Runs[:1]}, store.Open(dir), options()); err != nil || out.Computed != 1 {
 			t.Errorf("%+v, %v", out, err)
 		}
 	})
@@ -138,7 +138,7 @@ func TestSetOfAnotherPlan(t *testing.T) {
 		t.Errorf("a worker: outcome %+v", out)
 	}
 	time.AfterFunc(300*time.Millisecond, func() { close(goOn) })
-	if out := execute(t, p, store.Open(dir), options()); out != (engine.Outcome{Before: 1, Made: 1}) {
+	if out := execute(t, p, store.Open(dir), options()); out != (engine.Outcome{Before: 1, Computed: 1}) {
 		t.Errorf("a plain process: outcome %+v", out)
 	}
 	maker.Wait()

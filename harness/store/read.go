@@ -183,7 +183,7 @@ func (r *Record) read(key string, result []byte) error {
 	if r.sums, err = parseSums(list); err != nil {
 		return fmt.Errorf("in %s %w", sumsFile, err)
 	}
-	if err := r.fits("result.json", bytes.NewReader(result)); err != nil {
+	if err := r.checkSum("result.json", bytes.NewReader(result)); err != nil {
 		return err
 	}
 	provenance, err := r.file("provenance.json")
@@ -199,8 +199,8 @@ func (r *Record) read(key string, result []byte) error {
 	return r.Result.check()
 }
 
-// fits returns an error unless the content of a file has the checksum that the run wrote.
-func (r *Record) fits(name string, b io.Reader) error {
+// checkSum returns an error unless the content of a file has the checksum that the run wrote.
+func (r *Record) checkSum(name string, b io.Reader) error {
 	want, listed := r.sums[name]
 	if !listed {
 		return fmt.Errorf("%s is not listed in %s", name, sumsFile)
@@ -221,7 +221,7 @@ func (r *Record) file(name string) ([]byte, error) {
 	if err != nil || r.whole {
 		return b, err
 	}
-	return b, r.fits(name, bytes.NewReader(b))
+	return b, r.checkSum(name, bytes.NewReader(b))
 }
 
 // File reads a file of the record. The error wraps fs.ErrNotExist if the file is missing. It wraps
@@ -230,17 +230,17 @@ func (r *Record) file(name string) ([]byte, error) {
 func (r *Record) File(name string) ([]byte, error) {
 	b, err := r.file(name)
 	if err == nil && name == SetFile {
-		err = r.isSet(b)
+		err = r.checkDigest(b)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, r.spoilt(err)
+		return nil, r.damagedFile(err)
 	}
 	return b, err
 }
 
-// isSet returns an error unless a file holds the set of result.json. Its checksum does not prove
+// checkDigest returns an error unless a file holds the set of result.json. Its checksum does not prove
 // that, because somebody may have replaced both.
-func (r *Record) isSet(b []byte) error {
+func (r *Record) checkDigest(b []byte) error {
 	arrays, err := sets.Unpack(SetFile, b)
 	if err == nil && sets.Digest(arrays, recipe) != r.Result.Digests["distilled"] {
 		err = fmt.Errorf("%s is another set: its digest is not the one in result.json", SetFile)
@@ -264,8 +264,8 @@ func (r *Record) damaged(err error, mend string) error {
 	return &damage{fmt.Sprintf("the record %s is damaged: %s\nhint: %s", r.Dir, what, mend), err}
 }
 
-// spoilt is damaged for errors in files other than the numbers.
-func (r *Record) spoilt(err error) error {
+// damagedFile is damaged for errors in files other than the numbers.
+func (r *Record) damagedFile(err error) error {
 	p := r.Provenance
 	var only []string
 	for _, axis := range slices.Sorted(maps.Keys(p.Cell)) {
@@ -295,7 +295,7 @@ func (r *Record) Trace() (*Trace, error) {
 	}
 	t, err := parseTrace(b)
 	if err != nil {
-		return nil, r.spoilt(fmt.Errorf("trace.csv: %w", err))
+		return nil, r.damagedFile(fmt.Errorf("trace.csv: %w", err))
 	}
 	return t, nil
 }
@@ -308,7 +308,7 @@ func (r *Record) Timing() ([]TimingRow, error) {
 	}
 	t, err := parseTrace(b)
 	if err != nil || len(t.Columns) != 3 {
-		return nil, r.spoilt(errors.New("timing.csv is not in the format of this program"))
+		return nil, r.damagedFile(errors.New("timing.csv is not in the format of this program"))
 	}
 	var rows []TimingRow
 	for _, row := range t.Rows {
@@ -321,27 +321,27 @@ func (r *Record) Timing() ([]TimingRow, error) {
 func (r *Record) Verify() error {
 	var problems []error
 	for _, name := range slices.Concat(optional, required[2:]) {
-		err := r.holds(name)
+		err := r.checkFile(name)
 		if errors.Is(err, fs.ErrNotExist) && slices.Contains(optional, name) {
 			continue
 		}
 		problems = append(problems, err)
 	}
 	if err := errors.Join(problems...); err != nil {
-		return r.spoilt(err)
+		return r.damagedFile(err)
 	}
 	r.whole = true
 	return nil
 }
 
-// holds returns an error unless a file of the record exists and has its checksum.
-func (r *Record) holds(name string) error {
+// checkFile returns an error unless a file of the record exists and has its checksum.
+func (r *Record) checkFile(name string) error {
 	f, _, err := openFile(filepath.Join(r.Dir, name))
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	return r.fits(name, f)
+	return r.checkSum(name, f)
 }
 
 // CheckSet checks the checksum of a set inside the folder of a record. It accepts any other file.
@@ -354,14 +354,14 @@ func CheckSet(file string) error {
 	if name := filepath.Base(file); err != nil || name != SetFile || r.sums[name] == "" {
 		return nil
 	}
-	if err = r.holds(SetFile); err == nil {
+	if err = r.checkFile(SetFile); err == nil {
 		return nil
 	}
 	result, unread := readFile(filepath.Join(r.Dir, "result.json"))
 	if unread != nil || r.read(filepath.Base(r.Dir), result) != nil {
 		return r.damaged(err, "a run of its experiment with -force computes it again")
 	}
-	return r.spoilt(err)
+	return r.damagedFile(err)
 }
 
 // Damaged returns the error of a damaged record. It returns nil if the record is sound or missing.
