@@ -58,7 +58,7 @@ func folder(files map[string]string) fstest.MapFS {
 	return out
 }
 
-// A file inherits what to run from its base, but not what to show.
+// A file inherits the runs of its base, but not its display sections.
 func TestBase(t *testing.T) {
 	fsys := folder(map[string]string{"demo": good, "child": child, "own": ownSettings, "grandchild": "schema = 1\nname = \"grandchild\"\ntitle = \"G\"\nbase = \"child\"\n[grid]\nipc = [10]\n"})
 	read := func(name, profile string) *Spec {

@@ -11,7 +11,7 @@ import (
 // defaultModel is the model of an experiment without a model axis.
 const defaultModel = "conv"
 
-// withKeys are the sections that a [[set]] may change.
+// withKeys lists the sections that a [[set]] may change.
 var withKeys = []string{"method", "model", "eval"}
 
 // point is a point of the grid.

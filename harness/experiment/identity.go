@@ -16,8 +16,8 @@ import (
 // IdentitySchema is the version of identities. Raising it invalidates all earlier records.
 const IdentitySchema = 2
 
-// Identity is all that a run's result depends on: the settings, and the integer versions of the code
-// that computes it.
+// Identity holds everything that a run's result depends on: the data, the settings, the seed, and the
+// versions of the code.
 type Identity struct {
 	Schema  int             `json:"schema"`
 	Dataset DatasetIdentity `json:"dataset"`

@@ -93,8 +93,8 @@ func TestPublishedCount(t *testing.T) {
 	}
 }
 
-// paper returns the LaTeX source of the paper, shared/paper/dgkip.tex beside the checkout or above it. It
-// skips the test if there is none.
+// paper returns the LaTeX source of the paper, shared/paper/dgkip.tex in a parent directory. It skips the
+// test if there is none.
 func paper(t *testing.T) string {
 	t.Helper()
 	here, err := os.Getwd()

@@ -192,8 +192,8 @@ func read(f files, file string, o Options) (*Spec, error) {
 	return out, out.readTimes(f, o)
 }
 
-// readTimes reads the experiment that supplies the times of the table. It keeps the cells that supply the
-// time of a cell here.
+// readTimes reads the experiment that supplies the times of the table. It keeps only the cells that the
+// table needs.
 func (s *Spec) readTimes(f files, o Options) (err error) {
 	o.Seeds = 0
 	name := s.Table.Times + ".toml"
@@ -253,7 +253,7 @@ func changesOf(d *toml.Decoder, list []string) *toml.Node {
 
 func stem(file string) string { return strings.TrimSuffix(filepath.Base(file), ".toml") }
 
-// shown lists the sections that describe what to show.
+// shown lists the display sections.
 var shown = []string{"table", "figure", "published", "claim", "deviation"}
 
 // notTaken lists the keys that a file does not inherit from its base.
@@ -286,7 +286,7 @@ func chainOf(d *toml.Decoder, f files, own *toml.Node, names []string) []*toml.N
 	return append(chainOf(d, f, base, append(names, name)), own)
 }
 
-// handedOn returns the part of a file that other files inherit: all but what to show, and extra seeds.
+// handedOn returns the part of a file that other files inherit, without display sections and extra seeds.
 func handedOn(n *toml.Node) *toml.Node {
 	out := n.Without(notTaken...)
 	if s := out.Get("seeds"); s != nil && s.Table != nil {

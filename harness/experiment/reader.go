@@ -31,7 +31,7 @@ type reader struct {
 	titles map[string]string // titles of datasets, by name
 }
 
-// document is the part of a file about what to run.
+// document is a file without its display sections.
 type document struct {
 	Schema  int                   `toml:"schema" required:"schema = 1"`
 	Name    string                `toml:"name" required:"true"`

@@ -56,7 +56,7 @@ type Figure struct {
 	Name    string   `toml:"name" required:"true"`                                   // end of its file names, after the name of the experiment
 	Title   string   `toml:"title"`                                                  // the beginning of the caption
 	Kind    string   `toml:"kind" enum:"curves,bars,scatter,images" required:"true"` // lines along x, bars, one point per cell, or distilled images
-	Only    Filter   `toml:"only"`                                                   // the cells, as a filter of -only
+	Only    Filter   `toml:"only"`                                                   // filter for the cells, as in -only
 	X       string   `toml:"x"`                                                      // a column of the trace, an axis or a metric
 	Y       []string `toml:"y"`                                                      // columns of the trace, or metrics
 	Y2      []string `toml:"y2"`                                                     // the same, for a second row of panels
@@ -82,10 +82,10 @@ func (f Figure) Check() error {
 	return nil
 }
 
-// Published holds published numbers that ours are compared with.
+// Published holds published numbers, for comparison with ours.
 type Published struct {
 	Source string            `toml:"source"` // where the numbers were published
-	When   Where             `toml:"when"`   // the cells, without the method
+	When   Where             `toml:"when"`   // the cells with these numbers, without the method
 	Metric string            `toml:"metric"` // "test_acc" if empty
 	Values map[string]Number `toml:"values"` // by column
 
@@ -210,7 +210,7 @@ type Claim struct {
 	Factor    float64  `toml:"factor" min:"0"`                                                            // largest growth
 	Tolerance float64  `toml:"tolerance" min:"0"`                                                         // largest difference
 	Falls     bool     `toml:"falls"`                                                                     // Metric must end lower than it began
-	Only      Filter   `toml:"only"`                                                                      // the cells, as a filter of -only
+	Only      Filter   `toml:"only"`                                                                      // filter for the cells, as in -only
 }
 
 // Check implements method.Checker.

@@ -99,7 +99,7 @@ func TestUnmarkedOutOfTheGrid(t *testing.T) {
 	}
 }
 
-// Sections on what to show are not inherited from a base.
+// Display sections are not inherited from a base.
 func TestOwn(t *testing.T) {
 	fsys := fstest.MapFS{
 		"demo.toml":  {Data: []byte(goodShown)},
@@ -111,7 +111,7 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-// Mistakes in what to run and in what to show are reported together, in the order of the file.
+// Mistakes in display sections and in other sections are reported together, in the order of the file.
 func TestMistakesInWhatIsShown(t *testing.T) {
 	for _, c := range []struct{ name, old, new, want string }{
 		{"table", `rows = ["dataset", "ipc"]`, `rows = ["datasets", "ipc"]`, `"datasets" is not an axis`},

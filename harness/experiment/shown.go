@@ -60,7 +60,7 @@ func (s *Spec) Timed() bool {
 	return slices.ContainsFunc(shown, func(metric string) bool { return strings.Contains(metric, "seconds") })
 }
 
-// sections holds the sections of a file that describe what to show.
+// sections holds the display sections of a file.
 type sections struct {
 	Table      *Table      `toml:"table"`
 	Figures    []Figure    `toml:"figure"`
@@ -71,8 +71,8 @@ type sections struct {
 
 func newTable() *Table { return &Table{Digits: 2} }
 
-// Section returns a pointer to the default settings of a section that describes what to show, or nil if
-// there is no such section.
+// Section returns a pointer to the default settings of a display section, or nil if there is none of this
+// name.
 func Section(name string) any {
 	if name == "table" {
 		return newTable()
@@ -86,10 +86,10 @@ func Section(name string) any {
 	return nil
 }
 
-// SectionNames returns the names of the sections that describe what to show.
+// SectionNames returns the names of the display sections.
 func SectionNames() []string { return toml.Keys(&sections{}) }
 
-// sections reads the sections that describe what to show, and reports their mistakes.
+// sections reads the display sections, and reports their mistakes.
 func (r *reader) sections(names Names) sections {
 	var s sections
 	root := toml.Empty(r.root)

@@ -1,8 +1,8 @@
-// Package experiment reads experiments from TOML files. A file describes what to run, and what to show.
+// Package experiment reads experiments from TOML files. A file describes runs, and how to display them.
 //
-// What to run becomes a grid of cells. Each cell has the settings of its method, its networks and its
-// protocol. Once the data is known, it also has an identity, which names its runs. What to show consists
-// of a table, figures, published numbers, claims and deviations.
+// The runs form a grid of cells. Each cell has the settings of its method, its networks and its protocol.
+// Once the data is known, a cell also has an identity, which names its runs. The display sections describe
+// a table, figures, published numbers, claims and deviations.
 //
 // Reading is strict. All mistakes in a file are reported at once, before anything runs, each with its line,
 // a caret and the nearest valid name.
@@ -10,12 +10,12 @@
 // Settings come in layers: the defaults of a method, [method.NAME], the same section in the chosen profile,
 // then every [[set]] that matches the cell. Later layers win.
 //
-// An experiment may build on another one in its folder, or on one of this program's:
+// An experiment may have a base, another experiment in its folder or in this program:
 //
 //	base = "table1"
 //
-// It then inherits all that table1 runs, including the profiles. A key that the file itself sets, in any of
-// these places, overrides the same key of the base. Title, name and what to show are not inherited.
+// It then inherits the runs of table1, including the profiles. A key of the file, in any of these places,
+// overrides the same key of the base. Name, title and display sections are not inherited.
 package experiment
 
 import (
@@ -102,7 +102,7 @@ type Cell struct {
 	Data     Data
 
 	method  method.Method
-	written [3]*toml.Node // settings in files of the method, the networks and the protocol
+	written [3]*toml.Node // settings that files give to the method, the networks and the protocol
 }
 
 // Method returns a new copy of the cell's method with its settings.

@@ -530,7 +530,7 @@ func FuzzFilter(f *testing.F) {
 	})
 }
 
-// Reading any file ends, and every mistake has a place.
+// Parse returns for any text, and every mistake has a place.
 func FuzzParse(f *testing.F) {
 	f.Add(good)
 	f.Add("a.b.\"c d\" = [1, {x = '''y''', z = \"\\\"\"}] # c\n[[t]]\nk = 1979-05-27 07:32:00Z\n[t.u]\n[[t]]\n\"\" = \"\"\"a\"\"\"\"\"\n")

@@ -43,7 +43,7 @@ func (f Fault) String() string {
 // excerpt returns the line, or the part of a long line around the mistake. It also returns the blanks
 // before the caret, and the number of characters to underline.
 func (f Fault) excerpt() (line, lead string, length int) {
-	// One character for each, so that the caret is below the mistake.
+	// Every character stays one character, so that the caret is below the mistake.
 	text := []rune(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\t' {
 			return utf8.RuneError

@@ -190,7 +190,7 @@ func ExampleDecoder() {
 	//     hint: did you mean "steps"?
 }
 
-// Reading any text ends, and every value of a valid text has a position.
+// Parse returns for any text, and every value of a valid text has a position.
 func FuzzParse(f *testing.F) {
 	f.Add(sample)
 	f.Add("[a]\nb = { c = { d = [ [1], [2] ] } }\n[a.e]\n")
