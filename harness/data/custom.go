@@ -248,7 +248,7 @@ func (c *Config) fits(raw *contents) error {
 	case len(raw.names) == 1:
 		kind, why = ErrClass, fmt.Sprintf("only one class (%s); at least two are needed", raw.names[0])
 		if c.Format == "folder" {
-			help = "put the images of each class into a sub-folder of their own"
+			help = "put the images of each class into its own sub-folder"
 		}
 	default:
 		return nil

@@ -241,7 +241,7 @@ func TestCustomErrors(t *testing.T) {
 		{folder("damaged"), ErrCorrupt, filepath.Join("damaged", "a", "1.png")},
 		{folder("giant"), ErrOversized, "too many"},
 		{folder("empty"), ErrClass, ".png, .jpg or .jpeg"},
-		{folder("bare"), ErrFormat, "a folder of their own"},
+		{folder("bare"), ErrFormat, "its own sub-folder"},
 		{folder("glass"), ErrFormat, "transparent"},
 		{folder("one"), ErrClass, filepath.Join(dir, "one") + ": class not available: only one class (a); at least two are needed"},
 		{npzOf("single.npz"), ErrClass, "single.npz: class not available: only one class (0)"},
@@ -360,7 +360,7 @@ func TestDivide(t *testing.T) {
 	}
 	_, other := (&Config{SplitSeed: 1}).divide(s, 1, 4)
 	if slices.Equal(other.Images, test.Images) {
-		t.Error("the seed does nothing")
+		t.Error("the seed has no effect")
 	}
 	if want := []byte{0}; !slices.Equal(test.Images[:1], want) {
 		t.Errorf("split begins with %v", test.Images)

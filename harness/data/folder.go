@@ -39,7 +39,7 @@ func (c *Config) readFolders(ctx context.Context, train, test string) (*contents
 			}
 		}
 		if len(out.names) == 0 {
-			return nil, hint(fmt.Errorf("%s: %w: no sub-folders", train, ErrFormat), "put the images of each class into a folder of their own")
+			return nil, hint(fmt.Errorf("%s: %w: no sub-folders", train, ErrFormat), "put the images of each class into its own sub-folder")
 		}
 	}
 	var err error

@@ -50,7 +50,7 @@ func TestFirst(t *testing.T) {
 		t.Errorf("labels %v, images %v", s.Train.Labels, s.Train.Images)
 	}
 	if s.Digest == all.Digest || s.Test.Len() != all.Test.Len() || all.Train.Len() != 5 {
-		t.Error("the digest stays, or other images go")
+		t.Error("the digest did not change, or other images were removed")
 	}
 	if _, err := all.First(3); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "class c has only 2") {
 		t.Error(err)

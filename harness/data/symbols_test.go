@@ -65,7 +65,7 @@ func TestDrawn(t *testing.T) {
 			t.Errorf("%s: drawn by three, images differ", s.Name)
 		}
 		if other := b.drawSplit(drawnSeed+1, "train", 1); slices.Equal(other.Images, s.Train.Images[:s.Dim()]) {
-			t.Errorf("%s: the seed does nothing", s.Name)
+			t.Errorf("%s: the seed has no effect", s.Name)
 		}
 	}
 }

@@ -184,7 +184,7 @@ func TestColumnsWithoutASetting(t *testing.T) {
 		t.Errorf("notes %q", got)
 	}
 	if _, err := Parse("demo.toml", grid(`"method.setps" = [1, 100]`), Options{Datasets: known}); err == nil || !strings.Contains(err.Error(), `unknown key "setps"`) {
-		t.Errorf("a setting that nothing has: got %v", err)
+		t.Errorf("an unknown setting: got %v", err)
 	}
 }
 
@@ -216,26 +216,26 @@ func TestGridMistakes(t *testing.T) {
 		old, new, want string
 		faults         int
 	}{
-		"axis in the plural": {`method = ["toy"`, `methods = ["toy"`, "demo.toml:8:1: [grid] has no axis \"methods\"\n\tmethods = [\"toy\", \"slow\", \"other-toy\"]\n\t^^^^^^^\n\thint: did you mean \"method\"?", 1},
-		"entry":              {`["toy", "slow", "other-toy"]`, `["toi", "slow", "other-toy"]`, `did you mean "toy"?`, 1},
-		"entry and use":      {`"mine"]`, `"mien"]`, `did you mean "mine"?`, 1},
-		"no axis has it":     {"[grid]\n", "[grid]\nsteps = [1, 100]\n", "demo.toml:6:1: the axis \"steps\" changes nothing: all its values are the same runs\n\tsteps = [1, 100]\n\t^^^^^\n\thint: \"method.steps\" = [...] is an axis that sets steps", 1},
-		"key of a protocol":  {"[grid]\n", "[grid]\nnets = [1, 100]\n", "hint: \"model.nets\" or \"eval.judge.nets\" = [...] is an axis that sets nets; to change", 1},
-		"key of [eval]":      {"[grid]\n", "[grid]\nprotocol = [\"judge\"]\n", "hint: \"eval.protocol\" = [...] is an axis that sets protocol; to change", 1},
-		"key of nothing":     {"[grid]\n", "[grid]\nvigour = [1]\n", "hint: an axis with a dot sets the key after the dot, as in \"method.steps\"; to change", 1},
-		"protocol left out":  {"[grid]\n", "[grid]\n\"eval.nets\" = [1, 100]\n", "demo.toml:6:1: unknown key \"nets\" in [eval]\n\t\"eval.nets\" = [1, 100]\n\t^^^^^^^^^^^\n\thint: did you mean \"eval.judge.nets\"?", 1},
-		"nothing in [eval]":  {"[grid]\n", "[grid]\n\"eval.vigour\" = [1]\n", "unknown key \"vigour\" in [eval]", 1},
-		"setting of none":    {"[grid]\n", "[grid]\n\"method.raet\" = [0.1, 0.5]\n", "demo.toml:6:1: unknown key \"raet\" in the settings of the grid's methods\n\t\"method.raet\" = [0.1, 0.5]\n\t^^^^^^^^^^^^^\n\thint: did you mean \"rate\"?", 1},
-		"of networks":        {"[grid]\n", "[grid]\n\"method.width\" = [1, 2]\n", "hint: did you mean \"model.width\"?", 1},
-		"of no networks":     {"[grid]\n", "[grid]\n\"model.wdith\" = [1, 2]\n", "unknown key \"wdith\" in [model]", 1},
-		"list for a grid":    {"[grid]\n", "grid = []\n[model.none]\nkind = \"fc\"\n", "", 0},
-		"empty name":         {`["symbols", "mine"]`, `["", "mine"]`, `"" cannot be on the axis dataset`, 1},
-		"blank in a name":    {`["symbols", "mine"]`, `["a b", "mine"]`, "a name may only have letters, digits", 1},
-		"name of data":       {"[data.mine]", "[data.\"\"]\nuse = \"mnist\"\n[data.mine]", `"" cannot be the name of data`, 1},
-		"classes twice":      {"[grid]", "classes = [1, 1]\n[grid]", "names class 1 twice", 1},
-		"class names twice":  {`train = "mine.npz"`, "train = \"mine.npz\"\nnames = [\"a\", \"b\", \"a\"]", `names has "a", which is empty, has a line break, or appears twice`, 1},
-		"many values":        {"ipc = [1, 10]", "ipc = [1, 10]\n\"method.steps\" = [" + numbers(10_001) + "]", "there are more than 10000 values on the axis method.steps", 1},
-		"many cells":         {"ipc = [1, 10]", "ipc = [1, 10]\n\"method.steps\" = [" + numbers(1000) + "]", "the grid has more than 10000 cells", 1},
+		"axis in the plural":             {`method = ["toy"`, `methods = ["toy"`, "demo.toml:8:1: [grid] has no axis \"methods\"\n\tmethods = [\"toy\", \"slow\", \"other-toy\"]\n\t^^^^^^^\n\thint: did you mean \"method\"?", 1},
+		"entry":                          {`["toy", "slow", "other-toy"]`, `["toi", "slow", "other-toy"]`, `did you mean "toy"?`, 1},
+		"misspelt name of your own data": {`"mine"]`, `"mien"]`, `did you mean "mine"?`, 1},
+		"axis without effect":            {"[grid]\n", "[grid]\nsteps = [1, 100]\n", "demo.toml:6:1: the axis \"steps\" changes nothing: all its values are the same runs\n\tsteps = [1, 100]\n\t^^^^^\n\thint: \"method.steps\" = [...] is an axis that sets steps", 1},
+		"key of a protocol":              {"[grid]\n", "[grid]\nnets = [1, 100]\n", "hint: \"model.nets\" or \"eval.judge.nets\" = [...] is an axis that sets nets; to change", 1},
+		"key of [eval]":                  {"[grid]\n", "[grid]\nprotocol = [\"judge\"]\n", "hint: \"eval.protocol\" = [...] is an axis that sets protocol; to change", 1},
+		"unknown key":                    {"[grid]\n", "[grid]\nvigour = [1]\n", "hint: an axis with a dot sets the key after the dot, as in \"method.steps\"; to change", 1},
+		"key without its protocol":       {"[grid]\n", "[grid]\n\"eval.nets\" = [1, 100]\n", "demo.toml:6:1: unknown key \"nets\" in [eval]\n\t\"eval.nets\" = [1, 100]\n\t^^^^^^^^^^^\n\thint: did you mean \"eval.judge.nets\"?", 1},
+		"unknown key in [eval]":          {"[grid]\n", "[grid]\n\"eval.vigour\" = [1]\n", "unknown key \"vigour\" in [eval]", 1},
+		"unknown setting":                {"[grid]\n", "[grid]\n\"method.raet\" = [0.1, 0.5]\n", "demo.toml:6:1: unknown key \"raet\" in the settings of the grid's methods\n\t\"method.raet\" = [0.1, 0.5]\n\t^^^^^^^^^^^^^\n\thint: did you mean \"rate\"?", 1},
+		"setting of networks":            {"[grid]\n", "[grid]\n\"method.width\" = [1, 2]\n", "hint: did you mean \"model.width\"?", 1},
+		"unknown setting of networks":    {"[grid]\n", "[grid]\n\"model.wdith\" = [1, 2]\n", "unknown key \"wdith\" in [model]", 1},
+		"list as the grid":               {"[grid]\n", "grid = []\n[model.none]\nkind = \"fc\"\n", "", 0},
+		"empty name":                     {`["symbols", "mine"]`, `["", "mine"]`, `"" cannot be on the axis dataset`, 1},
+		"blank in a name":                {`["symbols", "mine"]`, `["a b", "mine"]`, "a name may only have letters, digits", 1},
+		"name of data":                   {"[data.mine]", "[data.\"\"]\nuse = \"mnist\"\n[data.mine]", `"" cannot be the name of data`, 1},
+		"classes twice":                  {"[grid]", "classes = [1, 1]\n[grid]", "names class 1 twice", 1},
+		"class names twice":              {`train = "mine.npz"`, "train = \"mine.npz\"\nnames = [\"a\", \"b\", \"a\"]", `names has "a", which is empty, has a line break, or appears twice`, 1},
+		"many values":                    {"ipc = [1, 10]", "ipc = [1, 10]\n\"method.steps\" = [" + numbers(10_001) + "]", "there are more than 10000 values on the axis method.steps", 1},
+		"many cells":                     {"ipc = [1, 10]", "ipc = [1, 10]\n\"method.steps\" = [" + numbers(1000) + "]", "the grid has more than 10000 cells", 1},
 	} {
 		if !strings.Contains(good, c.old) {
 			t.Fatalf("%s: the good file has no %q", name, c.old)

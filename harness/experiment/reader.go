@@ -196,7 +196,7 @@ func (r *reader) data() {
 		case !plainName.MatchString(name):
 			r.d.FaultKey(at, fmt.Sprintf("%q cannot be the name of data", name), plainHint)
 		case files && slices.Contains(known, name):
-			r.d.FaultKey(at, name+" is a dataset of this program; images of your own need another name", "")
+			r.d.FaultKey(at, name+" is a dataset of this program; your own images need another name", "")
 		case use == "" || known == nil || slices.Contains(known, use):
 		case one.Use == "":
 			r.d.FaultKey(at, fmt.Sprintf("[data.%s] needs use, the name of known data, or format and train for files", name), suggest.Hint(name, known))

@@ -203,8 +203,8 @@ func TestMistakes(t *testing.T) {
 		{"enum", "rate = 0.25", `start = "reel"`, `did you mean "real"?`},
 		{"own check", "steps = 20", "steps = 200\nfixed = true", "steps must be at most 100 where fixed = true\n\tsteps = 200\n\t        ^^^"},
 		{"method", `use = "toy"`, `use = "toi"`, `unknown method "toi"`},
-		{"title of two", `title = "Toy, slow"`, `title = "Toy"`, "demo.toml:21:1: toy and slow on the axis method have the same title, \"Toy\""},
-		{"title of two datasets", "[data.mine]\n", "[data.symbols]\ntitle = \"Mine\"\n\n[data.mine]\ntitle = \"Mine\"\n", "symbols and mine on the axis dataset have the same title"},
+		{"title used twice", `title = "Toy, slow"`, `title = "Toy"`, "demo.toml:21:1: toy and slow on the axis method have the same title, \"Toy\""},
+		{"title of datasets used twice", "[data.mine]\n", "[data.symbols]\ntitle = \"Mine\"\n\n[data.mine]\ntitle = \"Mine\"\n", "symbols and mine on the axis dataset have the same title"},
 		{"title of known data", "[data.mine]\n", "[data.mine]\ntitle = \"Symbols (built-in)\"\n", "symbols and mine on the axis dataset have the same title"},
 		{"large number", "steps = 20", "steps = 9007199254740993", "steps must be at most 9007199254740992\n\tsteps = 9007199254740993\n\t        ^^^"},
 		{"axis that changes nothing", "[grid]\n", "[grid]\n\"eval.trace\" = [1, 2]\n", "the axis \"eval.trace\" changes nothing"},
@@ -223,14 +223,14 @@ func TestMistakes(t *testing.T) {
 		{"profile twice", "[profile.smoke]", "[profile.desk]\nseeds.count = 1\n[profile.short]\nseeds.count = 2\n[profile.smoke]", `demo.toml:53:10: the profile short is defined twice, once under its former name`},
 		{"profile", "[profile.smoke]", "[profile.smok]", `unknown profile "smok"`},
 		{"in a profile", "steps = 2\n", "stepps = 2\n", `did you mean "steps"?`},
-		{"column of nobody", `method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow", "averages"]`, "import your own method in baselines/all/all.go"},
-		{"section of no column", "[eval]\n", "[method.tyo]\nsteps = 3\n\n[eval]\n", "unknown method \"tyo\""},
-		{"settings of no column", "[eval]\n", "[method.quick]\nuse = \"toy\"\n\n[eval]\n", "no column uses the method \"quick\""},
+		{"unknown method in the grid", `method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow", "averages"]`, "import your own method in baselines/all/all.go"},
+		{"section of an unknown method", "[eval]\n", "[method.tyo]\nsteps = 3\n\n[eval]\n", "unknown method \"tyo\""},
+		{"unused section", "[eval]\n", "[method.quick]\nuse = \"toy\"\n\n[eval]\n", "no column uses the method \"quick\""},
 		{"schema", "schema = 1", "schema = 2", "this program reads schema 1"},
 		{"no schema", "schema = 1\n", "", "the key \"schema\" is missing in the file\n\tname = \"demo\"\n\t^\n\thint: write schema = 1"},
 		{"axis like another", "[grid]\n", "[grid]\nmodels = [\"conv\"]\n", "the axis \"models\" changes nothing: all its values are the same runs\n\tmodels = [\"conv\"]\n\t^^^^^^\n\thint: did you mean \"model\"?"},
 		{"schema", `schema = 1`, `schema = [1, "a"]`, "schema is a list; this program reads schema 1"},
-		{"set without a part", "with = { method = { steps = 40 } }", "with = { steps = 40 }", "a [[set]] cannot change \"steps\"\n\twith = { steps = 40 }\n\t         ^^^^^\n\thint: with = { method = { steps = ... } } does"},
+		{"set without a section", "with = { method = { steps = 40 } }", "with = { steps = 40 }", "a [[set]] cannot change \"steps\"\n\twith = { steps = 40 }\n\t         ^^^^^\n\thint: with = { method = { steps = ... } } does"},
 		{"name", `name = "demo"`, `name = "other"`, `name must be "demo"`},
 
 		{"format", `format = "npz"`, `format = "npy"`, "demo.toml:48:10: format is \"npy\", which is not one of npz, folder\n\tformat = \"npy\"\n\t         ^^^^^\n\thint: did you mean \"npz\"?"},
@@ -295,7 +295,7 @@ func TestDataMistakesAtOnce(t *testing.T) {
 	}
 }
 
-// A file is found whatever it contains.
+// ListFS also lists empty and broken files.
 func TestEmptyFiles(t *testing.T) {
 	dir := t.TempDir()
 	for name, c := range map[string]struct{ text, want string }{

@@ -11,7 +11,7 @@ func TestTrace(t *testing.T) {
 		t.Errorf("together they are %v, want %v", both, want)
 	}
 	if !both.Due(40) || !both.Due(50) || both.Due(30) || !both.Scored(100) || both.Scored(40) {
-		t.Errorf("%v has other lines than its own", both)
+		t.Errorf("%v has wrong lines", both)
 	}
 	for _, c := range []struct {
 		have, want Trace

@@ -18,7 +18,7 @@ func TestSharedDisk(t *testing.T) {
 	}
 	s := new(Shared)
 	if s.Disk() != nil {
-		t.Error("a disk that nobody gave")
+		t.Error("a new Shared has a disk")
 	}
 	s = s.With(shelf{})
 	s.Clear()

@@ -86,7 +86,7 @@ func noArchive(r io.ReaderAt) error {
 	case err != nil && err != io.EOF:
 		return err
 	case n > 1 && head[0] == 0x80 && head[1] < 6:
-		return fmt.Errorf("%w: it is a pickle of Python, or a .pt file from before PyTorch 1.6\nhint: load it in Python, and write two tensors by torch.save({\"images\": images, \"labels\": labels}, FILE)", ErrFormat)
+		return fmt.Errorf("%w: it is a Python pickle, or a .pt file from before PyTorch 1.6\nhint: load it in Python, and write two tensors by torch.save({\"images\": images, \"labels\": labels}, FILE)", ErrFormat)
 	case string(head) == magic:
 		return fmt.Errorf("%w: it is an NPY file, one array without labels\nhint: write both by np.savez(FILE, images=..., labels=...)", ErrFormat)
 	}

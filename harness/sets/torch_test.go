@@ -239,7 +239,7 @@ var hostileFiles = []struct {
 		return b.Bytes()
 	}, "at most"},
 	{"the old form of PyTorch", func() []byte { return []byte("\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.") }, "from before PyTorch 1.6"},
-	{"a pickle of Python", func() []byte { return []byte("\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00}.") }, "it is a pickle of Python"},
+	{"a pickle of Python", func() []byte { return []byte("\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00}.") }, "it is a Python pickle"},
 }
 
 // A hostile file is refused with a message, before it takes memory.
