@@ -31,8 +31,7 @@ func (d Data) Check() error {
 		return &method.BadSetting{Key: "use", Why: "names known data, so it cannot be combined with format or files"}
 	case d.Format == "" && (d.Train != "" || d.Test != ""):
 		return &method.BadSetting{Key: "train", Why: "needs format = \"npz\" or \"folder\""}
-	case d.Format != "" && d.Train == "":
-		return &method.BadSetting{Key: "format", Why: "needs train = \"PATH\""}
+
 	case d.Own():
 		return d.Config.Check()
 	}

@@ -16,7 +16,7 @@ type Table struct {
 	Columns []string `toml:"columns" required:"true"` // axes of the columns
 	Value   string   `toml:"value"`                   // a metric; "test_acc" if empty
 
-	// Values maps a column to the metric that it shows instead of Value.
+	// metrics of single columns, instead of value
 	Values map[string]string `toml:"values"`
 
 	Digits  int      `toml:"digits" min:"0" max:"9"`    // decimals, 2 by default
@@ -27,19 +27,19 @@ type Table struct {
 	Groups  []Group  `toml:"group"`
 	Caption string   `toml:"caption"` // the beginning of the caption
 
-	// Times names an experiment whose runs supply the times of the table, cell by cell:
-	// short runs on one otherwise idle machine. The table's own runs may then share a
-	// machine, or come from several.
+	// an experiment whose runs supply the times of the table, cell by cell: short runs on
+	// one otherwise idle machine. The table's own runs may then share a machine, or come
+	// from several.
 	Times string `toml:"times"`
 
-	// Usual is the number of iterations that the authors of a column's method use. Cells
-	// with fewer are marked as cut short.
+	// number of iterations that the authors of a column's method use. Cells with fewer are
+	// marked as cut short.
 	Usual map[string]int `toml:"usual"`
 
-	// Unmarked columns are left out of best and second, as controls should be.
+	// columns that are left out of best and second, as controls should be
 	Unmarked []string `toml:"unmarked"`
 
-	// Against maps a column to its control. The two are compared over the seeds that both
+	// controls of columns. A column and its control are compared over the seeds that both
 	// have, instead of the best of a row with the second.
 	Against map[string]string `toml:"against"`
 }
@@ -59,7 +59,7 @@ type Figure struct {
 	Only    Filter   `toml:"only"`                                                   // filter for the cells, as in -only
 	X       string   `toml:"x"`                                                      // a column of the trace, an axis or a metric
 	Y       []string `toml:"y"`                                                      // columns of the trace, or metrics
-	Y2      []string `toml:"y2"`                                                     // the same, for a second row of panels
+	Y2      []string `toml:"y2"`                                                     // like y, for a second row of panels
 	Series  []string `toml:"series"`                                                 // axes; each value is a curve or a colour
 	Panels  []string `toml:"panels"`                                                 // axes; each value is a panel
 	LogX    bool     `toml:"log_x"`                                                  // a logarithmic x axis
@@ -87,37 +87,33 @@ type Published struct {
 	Source string            `toml:"source"` // where the numbers were published
 	When   Where             `toml:"when"`   // the cells with these numbers, without the method
 	Metric string            `toml:"metric"` // "test_acc" if empty
-	Values map[string]Number `toml:"values"` // by column
+	Values map[string]Number `toml:"values"` // the numbers, by column
 
-	// Family is the family of protocols by which the numbers were scored. Accuracies
-	// need one.
+	// family of protocols by which the numbers were scored. Accuracies need one.
 	Family Families `toml:"family"`
 
-	// Unchecked means that no one has compared the numbers with the source.
+	// no one has compared the numbers with the source
 	Unchecked bool `toml:"unchecked"`
 
-	// Best and Second are the columns that the source marks as such.
-	Best   []string `toml:"best"`
+	Best   []string `toml:"best"`   // columns that the source marks as best
 	Second []string `toml:"second"` // columns that the source marks as second
 
-	// Own lists the methods that the source proposes. Its other methods are comparisons.
-	// Reproduced numbers of the own methods are also counted separately.
+	// methods that the source proposes, not those that it compares with. Their reproduced
+	// numbers are also counted separately.
 	Own []string `toml:"own"`
 
-	// Tolerance is the largest difference from the published mean that counts as within,
-	// in published units. 0 computes it from the spreads and the number of test images.
+	// largest difference from the published mean that counts as within, in published units.
+	// 0 computes it from the spreads and the number of test images.
 	Tolerance float64 `toml:"tolerance" min:"0"`
 
-	// From names another file, whose entries are included. Of selects the entries of one
-	// source.
-	From string `toml:"from"`
-	Of   string `toml:"of"` // a source in that file
+	From string `toml:"from"` // another file, whose entries are included
+	Of   string `toml:"of"`   // include only the entries of this source
 
-	// Also compares further columns, such as variants of a method, with the numbers of
-	// another column.
+	// further columns, such as variants of a method, to compare with the numbers of another
+	// column
 	Also map[string]string `toml:"also"`
 
-	// OnlyClaims uses the numbers for claims only, and does not show them next to ours.
+	// use the numbers for claims only, and do not show them next to ours
 	OnlyClaims bool `toml:"only_claims"`
 }
 
@@ -186,31 +182,29 @@ func (p Published) marked(key string, columns []string) error {
 }
 
 // Claim is a claim that is checked on published numbers and on our records.
-//
-//	rank      one of Columns is among the best Top of every row, by Metric
-//	less      Metric is lower for each of Columns than for each of Against
-//	growth    Metric grows at most by Factor along Axis for Columns, and by more
-//	          than that for Against
-//	above     Metric >= Other in every line of the traces
-//	together  along the traces, Metric and Other rise and fall together
-//	opposed   along the traces, one falls as the other rises
-//	          (Falls asks in both that Metric ends below where it began)
-//	close     Metric and Other of a run differ by at most Tolerance
 type Claim struct {
-	ID        string   `toml:"id" required:"true"`                                                        // name used by deviations and the report
-	Text      string   `toml:"text" required:"true"`                                                      // the claim in the words of the paper
-	Place     string   `toml:"place" required:"true"`                                                     // place in the paper
-	Kind      string   `toml:"kind" required:"true" enum:"rank,less,growth,above,together,opposed,close"` // see above
-	Metric    string   `toml:"metric"`                                                                    // "test_acc" if empty
-	Other     string   `toml:"other"`                                                                     // the metric that Metric is compared with
-	Columns   []string `toml:"columns"`                                                                   // methods that the claim is about
-	Against   []string `toml:"against"`                                                                   // methods that they are compared with
-	Axis      string   `toml:"axis"`                                                                      // axis of the growth
-	Top       int      `toml:"top" min:"1"`                                                               // number of methods that count as best
-	Factor    float64  `toml:"factor" min:"0"`                                                            // largest growth
-	Tolerance float64  `toml:"tolerance" min:"0"`                                                         // largest difference
-	Falls     bool     `toml:"falls"`                                                                     // Metric must end lower than it began
-	Only      Filter   `toml:"only"`                                                                      // filter for the cells, as in -only
+	ID    string `toml:"id" required:"true"`    // name used by deviations and the report
+	Text  string `toml:"text" required:"true"`  // the claim in the words of the paper
+	Place string `toml:"place" required:"true"` // place in the paper
+
+	// rank: one of columns is among the best top of every row, by metric;
+	// less: metric is lower for each of columns than for each of against;
+	// growth: along axis, metric grows at most by factor for columns, and more for against;
+	// above: metric is at least other in every line of the traces;
+	// together, opposed: along the traces, metric and other change in the same direction, or in opposite ones;
+	// close: metric and other of a run differ by at most tolerance
+	Kind string `toml:"kind" required:"true" enum:"rank,less,growth,above,together,opposed,close"`
+
+	Metric    string   `toml:"metric"`            // "test_acc" if empty
+	Other     string   `toml:"other"`             // the metric to compare with
+	Columns   []string `toml:"columns"`           // methods that the claim is about
+	Against   []string `toml:"against"`           // methods to compare them with
+	Axis      string   `toml:"axis"`              // axis of the growth
+	Top       int      `toml:"top" min:"1"`       // number of methods that count as best
+	Factor    float64  `toml:"factor" min:"0"`    // largest growth
+	Tolerance float64  `toml:"tolerance" min:"0"` // largest difference
+	Falls     bool     `toml:"falls"`             // for together and opposed: metric must end lower than it began
+	Only      Filter   `toml:"only"`              // filter for the cells, as in -only
 }
 
 // Check implements method.Checker.
@@ -251,13 +245,13 @@ func (c Claim) Check() error {
 // Deviation states why some of our numbers are worse than published, beyond the tolerance, or why claims
 // fail on our records. -check accepts deviations with a reason.
 type Deviation struct {
-	When   Where    `toml:"when"`   // the cells
-	Claims []string `toml:"claims"` // or the claims, by id
+	When   Where    `toml:"when"`   // the cells with these numbers
+	Claims []string `toml:"claims"` // or the claims that fail, by id
 
-	// Why is the reason. {KEY} in it is replaced by the method's setting of that name.
+	// the reason, in which {KEY} is replaced by the method's setting of that name
 	Why string `toml:"why" required:"true"`
 
-	// Unexplained means that Why describes the deviation but does not explain it.
+	// why describes the deviation but does not explain it
 	Unexplained bool `toml:"unexplained"`
 }
 
