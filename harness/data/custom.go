@@ -70,7 +70,11 @@ func (c *Config) load(ctx context.Context, name, base string) (*Set, error) {
 	if err := c.find(base); err != nil {
 		return nil, err
 	}
-	raw, err := c.read(ctx, base)
+	read := c.readFolders
+	if c.Format == "npz" {
+		read = c.readNPZ
+	}
+	raw, err := read(ctx, resolve(base, c.Train), resolve(base, c.Test))
 	if err != nil {
 		return nil, err
 	}
@@ -193,14 +197,6 @@ func (c *Config) find(base string) error {
 		}
 	}
 	return nil
-}
-
-func (c *Config) read(ctx context.Context, base string) (*contents, error) {
-	train, test := resolve(base, c.Train), resolve(base, c.Test)
-	if c.Format == "npz" {
-		return c.readNPZ(ctx, train, test)
-	}
-	return c.readFolders(ctx, train, test)
 }
 
 // same returns an error unless test images of size s are as large as the training images.

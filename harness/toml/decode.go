@@ -82,13 +82,13 @@ func (d *Decoder) table(n *Node, v reflect.Value, what string, others []string) 
 	before := d.Reported
 	for _, k := range n.Keys() {
 		if i := slices.Index(names, k); i >= 0 {
-			d.value(n.Table[k], fields[i].value, k, fields[i].tag)
+			d.value(n.Table[k], fields[i].value, k, fields[i].field.Tag)
 		} else if !slices.Contains(others, k) && !d.Full() {
 			d.FaultKey(n.Table[k], fmt.Sprintf("unknown key %q in %s", k, what), suggest.Hint(k, slices.Concat(names, others)))
 		}
 	}
 	for _, f := range fields {
-		if required := f.tag.Get("required"); required != "" && n.Table[f.name] == nil {
+		if required := f.field.Tag.Get("required"); required != "" && n.Table[f.name] == nil {
 			hint := ""
 			if required != "true" {
 				hint = "write " + required

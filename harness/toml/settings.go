@@ -13,7 +13,8 @@ import (
 type setting struct {
 	name     string
 	value    reflect.Value
-	tag      reflect.StructTag
+	field    reflect.StructField
+	of       reflect.Type // the struct
 	omitZero bool
 }
 
@@ -30,7 +31,7 @@ func settings(v reflect.Value) []setting {
 		if name == "" || name == "-" || !f.IsExported() {
 			continue
 		}
-		out = append(out, setting{name: name, value: v.Field(i), tag: f.Tag, omitZero: options == "omitzero"})
+		out = append(out, setting{name, v.Field(i), f, v.Type(), options == "omitzero"})
 	}
 	return out
 }
@@ -75,19 +76,13 @@ func Declarations(v any) []Declared {
 }
 
 func declarations(v reflect.Value, prefix string, whole any) (out []Declared) {
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("toml"), ",")
-		switch {
-		case f.Anonymous && f.Type.Kind() == reflect.Struct && name == "":
-			out = append(out, declarations(v.Field(i), prefix, whole)...)
-		case name == "" || name == "-" || !f.IsExported():
-		case f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct:
-			one := reflect.New(f.Type.Elem())
-			out = append(out, declarations(one.Elem(), prefix+name+".", one.Interface())...)
-		default:
-			out = append(out, Declared{prefix + name, plain(v.Field(i)), allowed(f, name, whole), v.Type(), f.Name})
+	for _, s := range settings(v) {
+		if t := s.field.Type; t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
+			one := reflect.New(t.Elem())
+			out = append(out, declarations(one.Elem(), prefix+s.name+".", one.Interface())...)
+			continue
 		}
+		out = append(out, Declared{prefix + s.name, plain(s.value), allowed(s.field, s.name, whole), s.of, s.field.Name})
 	}
 	return out
 }
