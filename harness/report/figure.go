@@ -30,11 +30,6 @@ func (r *Results) figure(f experiment.Figure) (chart.Picture, string) {
 	return p, b.caption()
 }
 
-// plainCaption is a caption without a word on the records.
-func plainCaption(f experiment.Figure) string {
-	return strings.TrimSpace(sentence(f.Title) + " " + sentence(f.Caption))
-}
-
 // shown is a figure that was drawn.
 type shown struct{ Name, Caption string }
 
@@ -42,7 +37,7 @@ type shown struct{ Name, Caption string }
 func (r *Results) shown(f experiment.Figure) (shown, chart.Picture) {
 	p, caption := r.figure(f)
 	if p == nil {
-		caption = plainCaption(f)
+		caption = strings.TrimSpace(sentence(f.Title) + " " + sentence(f.Caption))
 	}
 	return shown{r.stem() + "-" + f.Name, r.selected(caption)}, p
 }

@@ -110,15 +110,10 @@ func (r *Results) placeName(c *experiment.Cell, but ...string) string {
 	return strings.Join(words, " ")
 }
 
-// anyBuiltIn reports whether some cells have records of built-in data.
-func (r *Results) anyBuiltIn(cells []*CellRuns) bool {
-	return slices.ContainsFunc(cells, func(c *CellRuns) bool { return len(c.done()) > 0 && r.dataset(c.Cell.Dataset).BuiltIn })
-}
-
 // ending returns the last sentences of captions, which name the profile and explain built-in data.
 func (r *Results) ending(cells []*CellRuns) []string {
 	var s []string
-	if r.anyBuiltIn(cells) {
+	if slices.ContainsFunc(cells, func(c *CellRuns) bool { return len(c.done()) > 0 && r.dataset(c.Cell.Dataset).BuiltIn }) {
 		s = append(s, "Data marked built-in is drawn by the program; it is not the real dataset.")
 	}
 	return append(s, "Profile: "+r.Spec.Profile+".")

@@ -181,7 +181,7 @@ func TestMosaic(t *testing.T) {
 		m.Set(at.X, at.Y, color.RGBA{R: 200, A: 255})
 		return m
 	}
-	m := Mosaic([][]image.Image{{dot(2, image.Pt(1, 0)), dot(4, image.Pt(3, 3))}}, 8, 2)
+	m := mosaic([][]image.Image{{dot(2, image.Pt(1, 0)), dot(4, image.Pt(3, 3))}}, 8, 2)
 	if m.Bounds().Size() != image.Pt(18, 8) {
 		t.Fatal(m.Bounds())
 	}

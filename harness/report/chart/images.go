@@ -29,9 +29,9 @@ type Tile struct {
 	Missing string
 }
 
-// Mosaic draws rows of images as one image. Each is scaled to a square of side pixels, with gaps
+// mosaic draws rows of images as one image. Each is scaled to a square of side pixels, with gaps
 // between them.
-func Mosaic(lines [][]image.Image, side, gap int) *image.RGBA {
+func mosaic(lines [][]image.Image, side, gap int) *image.RGBA {
 	wide := 0
 	for _, l := range lines {
 		wide = max(wide, len(l))
@@ -127,7 +127,7 @@ func (m *Images) Paint(dc vgdraw.Canvas) {
 	draw.Draw(whole, whole.Bounds(), image.White, image.Point{}, draw.Src)
 	m.each(r, func(t Tile, x, y, w, h vg.Length) {
 		if len(t.Lines) > 0 {
-			tile := Mosaic(t.Lines, pixelSide, pixelGap)
+			tile := mosaic(t.Lines, pixelSide, pixelGap)
 			at := image.Pt(int((x+w/2)/pixel)-tile.Bounds().Dx()/2, int(y/pixel)).Div(block).Mul(block)
 			draw.Draw(whole, tile.Bounds().Add(at), tile, image.Point{}, draw.Src)
 		}

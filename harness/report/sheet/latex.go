@@ -89,8 +89,8 @@ func (s *Sheet) latexTabular(b *bytes.Buffer) {
 	p := func(format string, args ...any) { fmt.Fprintf(b, format, args...) }
 	p("\\dgkipfit{\\begin{tabular}{%s}\n\\toprule\n", s.latexColumns())
 	s.latexHeadings(b)
-	for i, l := range s.lines() {
-		switch s.rule(i, l) {
+	for _, l := range s.Lines() {
+		switch l.Rule {
 		case 2:
 			p("\\midrule\n")
 		case 1:

@@ -211,15 +211,16 @@ func (s *Sheet) filled() *Sheet {
 }
 
 // line is a row with the spans of its headings, in rows. A span is 0 if the heading continues from
-// above. Level is the outermost heading that begins in the row.
+// above. Level is the outermost heading that begins in the row. Rule is the rule above the row: 2
+// for one over all columns, 1 for one to the right of headings that continue, 0 for none.
 type line struct {
 	Row
-	Spans []int
-	Level int
+	Spans       []int
+	Level, Rule int
 }
 
-// lines computes the spans of headings.
-func (s *Sheet) lines() []line {
+// Lines returns the rows with the spans of their headings.
+func (s *Sheet) Lines() []line {
 	out := make([]line, len(s.Rows))
 	began := make([]int, len(s.Heads)) // the row in which the current heading began
 	for i, r := range s.Rows {
@@ -233,21 +234,15 @@ func (s *Sheet) lines() []line {
 			fresh = fresh || j < s.Merge
 			l.Spans[j], began[j], l.Level = 1, i, min(l.Level, j)
 		}
+		switch {
+		case i > 0 && l.Level == 0 && len(s.Heads) > 1:
+			l.Rule = 2
+		case i > 0 && l.Level < len(s.Heads)-1:
+			l.Rule = 1
+		}
 		out[i] = l
 	}
 	return out
-}
-
-// rule returns the rule above a row: 2 for one over all columns, 1 for one to the right of headings
-// that continue, 0 for none.
-func (s *Sheet) rule(i int, l line) int {
-	switch {
-	case i > 0 && l.Level == 0 && len(s.Heads) > 1:
-		return 2
-	case i > 0 && l.Level < len(s.Heads)-1:
-		return 1
-	}
-	return 0
 }
 
 // fullTitles returns the titles of columns for formats without headings over several columns.

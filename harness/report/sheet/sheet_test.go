@@ -127,7 +127,7 @@ func TestSpans(t *testing.T) {
 	s := wide()
 	s.Rows = append(s.Rows, Row{Heads: []string{"two", "10"}, Cells: s.Rows[0].Cells})
 	var got []int
-	for _, l := range s.lines() {
+	for _, l := range s.Lines() {
 		got = append(got, l.Spans...)
 	}
 	want := []int{2, 1, 0, 1, 1, 1}
@@ -136,7 +136,7 @@ func TestSpans(t *testing.T) {
 			t.Fatalf("spans %v, want %v", got, want)
 		}
 	}
-	if l := s.lines(); s.rule(2, l[2]) != 2 || s.rule(1, l[1]) != 0 {
+	if l := s.Lines(); l[2].Rule != 2 || l[1].Rule != 0 {
 		t.Error("rules do not follow the headings")
 	}
 }

@@ -89,9 +89,9 @@ func (s *Sheet) draw(w io.Writer, style bool) error {
 		})),
 	)
 	t.Header(header)
-	lines := s.lines()
-	for i, l := range lines {
-		if s.rule(i, l) == 2 && lines[0].Spans[0] > 1 {
+	lines := s.Lines()
+	for _, l := range lines {
+		if l.Rule == 2 && lines[0].Spans[0] > 1 {
 			if err := t.Append(make([]string, len(header))); err != nil {
 				return err
 			}
