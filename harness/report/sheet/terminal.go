@@ -18,9 +18,11 @@ func (s *Sheet) Terminal(w io.Writer, width int) error {
 	var b bytes.Buffer
 	style := width > 0
 	fmt.Fprintf(&b, "%s\n", Plain(s.Title))
-	for _, part := range s.split(width) {
-		if err := part.draw(&b, style); err != nil {
-			return err
+	for _, block := range s.Blocks() {
+		for _, part := range block.fit(width) {
+			if err := part.draw(&b, style); err != nil {
+				return err
+			}
 		}
 	}
 	best, second := "bold", "underlined"
@@ -43,24 +45,18 @@ func paragraph(b *bytes.Buffer, s string, width int) {
 	if width <= 0 {
 		width = 100
 	}
-	line := ""
-	flush := func() {
-		if line != "" {
-			b.WriteString(line + "\n")
-		}
-		line = ""
-	}
+	used, between := 0, "" // characters of the line, with a blank after each word
 	for _, word := range strings.Fields(Plain(s)) {
-		if line != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
-			flush()
+		n := utf8.RuneCountInString(word)
+		if used > 0 && used+n > width {
+			used, between = 0, "\n"
 		}
-		if line == "" {
-			line = word
-		} else {
-			line += " " + word
-		}
+		b.WriteString(between + word)
+		used, between = used+1+n, " "
 	}
-	flush()
+	if used > 0 {
+		b.WriteString("\n")
+	}
 }
 
 func (s *Sheet) draw(w io.Writer, style bool) error {
@@ -134,21 +130,11 @@ func (e Entry) terminal(style bool) string {
 	return t
 }
 
-// split splits the table into its blocks, and these into tables that fit the width.
-func (s *Sheet) split(width int) []*Sheet {
-	var out []*Sheet
-	for _, block := range s.Blocks() {
-		if width <= 0 {
-			out = append(out, block)
-		} else {
-			out = append(out, block.fit(width)...)
-		}
-	}
-	return out
-}
-
-// fit splits the table into tables that fit a width, each with the row headings.
+// fit splits the table into tables that fit a width, each with the row headings. Width 0 is no limit.
 func (s *Sheet) fit(width int) []*Sheet {
+	if width <= 0 {
+		return []*Sheet{s}
+	}
 	titles := s.fullTitles()
 	var out []*Sheet
 	from := 0
