@@ -98,7 +98,7 @@ func saveSet(t *testing.T, dir, readme string) {
 	}
 	t.Log("SKIPPED: no PyTorch here to save a set with")
 	images := make([]float32, 2*28*28)
-	rng.Stream(0, "readme").FillUniform(images, 0, 1)
+	rng.Stream(0, "readme").FillNormal(images, 0.5, 0.2)
 	b, err := sets.Torch([]sets.Array{sets.Of("pixels", []int{2, 28, 28, 1}, images), sets.Of("labels", []int{2}, []int64{0, 1})})
 	if err != nil {
 		t.Fatal(err)

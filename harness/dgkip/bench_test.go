@@ -77,7 +77,7 @@ func benchmarkUpdate(b *testing.B, kind, name string, ipc int) {
 		r.obj = &solved{named: convex.LogisticLoss, theta: theta, lambda: r.lambda, match: matchWeights}
 	case "pred":
 		real = tensor.NewMat[float32](reals, dim)
-		s.FillUniform(real.Data, 0, 1/float32(math.Sqrt(float64(dim))))
+		s.FillNormal(real.Data, 0, 1/float32(math.Sqrt(float64(dim))))
 		theta.Outputs = convex.Apply(real, theta.Weights)
 		r.obj = &solved{named: convex.LogisticLoss, theta: theta, lambda: r.lambda, match: matchOutputs}
 	}

@@ -1,7 +1,7 @@
 package nn
 
-// ErrorsBatch is the number of images that Errors processes at a time.
-const ErrorsBatch = 128
+// errorsBatch is the number of images that Errors processes at a time.
+const errorsBatch = 128
 
 // Errors returns the number of images that are classified wrongly. The class of an image is
 // its largest output, the first one in a tie. An image with a NaN output is an error.
@@ -31,8 +31,8 @@ func (p *Pass[F]) Errors(theta, x []F, labels []int) int {
 
 func (p *Pass[F]) batches(theta, x []F, n int, do func(from, to int)) {
 	size := p.net.Inputs()
-	for from := 0; from < n; from += ErrorsBatch {
-		to := min(n, from+ErrorsBatch)
+	for from := 0; from < n; from += errorsBatch {
+		to := min(n, from+errorsBatch)
 		p.forward(theta, x[from*size:to*size], to-from, false)
 		do(from, to)
 	}

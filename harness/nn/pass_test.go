@@ -259,7 +259,7 @@ func TestSymmetry(t *testing.T) {
 }
 
 func TestBatches(t *testing.T) {
-	c := convCase[float32](t, true, 4, 2*ErrorsBatch+3, tensor.Auto)
+	c := convCase[float32](t, true, 4, 2*errorsBatch+3, tensor.Auto)
 	p := point(c, "point")
 	pass := c.net.NewPass()
 	want := slices.Clone(outputs(pass, p.Theta, p.X, c.n))

@@ -155,7 +155,7 @@ func TestResume(t *testing.T) {
 	data, _ := twoClasses[float32](13, 8, 8)
 	data.Augment = func(x []float32, n int, stream *rng.Rand) {
 		for i := range n {
-			x[i*64] += stream.Normal32()
+			x[i*64] += float32(stream.Normal64())
 		}
 	}
 	recipe := Recipe{Epochs: 3, Batch: 5, Rate: 0.1, Momentum: 0.8, Drops: []float64{0.5}}

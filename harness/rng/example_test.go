@@ -14,13 +14,13 @@ func Example() {
 
 	// A checkpoint stores the position.
 	state, _ := weights.MarshalBinary()
-	a := weights.Normal32()
+	a := weights.Normal64()
 	var resumed rng.Rand
 	if err := resumed.UnmarshalBinary(state); err != nil {
 		fmt.Println(err)
 	}
-	fmt.Println(a, a == resumed.Normal32())
+	fmt.Println(a, a == resumed.Normal64())
 	// Output:
 	// [3 1 4 2 0 5]
-	// -1.3001952 true
+	// -1.30019524825283 true
 }

@@ -18,9 +18,6 @@ func (r *Rand) Normal64() float64 {
 	return quantile(q)
 }
 
-// Normal32 returns Normal64 rounded to float32. Both use one word.
-func (r *Rand) Normal32() float32 { return float32(r.Normal64()) }
-
 // FillNormal fills dst with normal numbers of the given mean and standard deviation, using one
 // word for each.
 func (r *Rand) FillNormal(dst []float32, mean, sd float32) {

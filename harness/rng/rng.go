@@ -47,9 +47,6 @@ func (r *Rand) Uint64() uint64 { return r.pcg.Uint64() }
 // Float64 returns a multiple of 2^-53, uniform on [0, 1).
 func (r *Rand) Float64() float64 { return float64(r.Uint64()>>11) * 0x1p-53 }
 
-// Float32 returns a multiple of 2^-24, uniform on [0, 1).
-func (r *Rand) Float32() float32 { return float32(r.Uint64()>>40) * 0x1p-24 }
-
 // IntN returns an integer uniform on [0, n). It panics unless n > 0.
 //
 // The high word of Uint64()*n is the result. Results with a low word under 2^64 mod n are
@@ -68,18 +65,8 @@ func (r *Rand) IntN(n int) int {
 	return int(hi)
 }
 
-// Shuffle permutes n elements uniformly by the Fisher-Yates method, starting with the last
-// element. It calls swap n-1 times. It panics if n < 0.
-func (r *Rand) Shuffle(n int, swap func(i, j int)) {
-	if n < 0 {
-		panic("rng.Shuffle: n must not be negative")
-	}
-	for i := n - 1; i > 0; i-- {
-		swap(i, r.IntN(i+1))
-	}
-}
-
-// Perm returns a uniform permutation of 0, ..., n-1. It panics if n < 0.
+// Perm returns a uniform permutation of 0, ..., n-1 by the Fisher-Yates method, starting with
+// the last element. It panics if n < 0.
 func (r *Rand) Perm(n int) []int {
 	if n < 0 {
 		panic("rng.Perm: n must not be negative")
@@ -88,17 +75,11 @@ func (r *Rand) Perm(n int) []int {
 	for i := range p {
 		p[i] = i
 	}
-	r.Shuffle(n, func(i, j int) { p[i], p[j] = p[j], p[i] })
-	return p
-}
-
-// FillUniform fills dst with numbers uniform on [lo, hi), using one word for each. Rounding to
-// float32 can yield hi itself.
-func (r *Rand) FillUniform(dst []float32, lo, hi float32) {
-	a, w := float64(lo), float64(hi)-float64(lo)
-	for i := range dst {
-		dst[i] = float32(a + float64(w*r.Float64()))
+	for i := n - 1; i > 0; i-- {
+		j := r.IntN(i + 1)
+		p[i], p[j] = p[j], p[i]
 	}
+	return p
 }
 
 // MarshalBinary returns the position in the stream.

@@ -58,17 +58,11 @@ func TestDistributions(t *testing.T) {
 		mean, variance, skew, kurt float64
 	}{
 		{"Normal64", (*Rand).Normal64, normal, 0, 1, 0, 3},
-		{"Normal32", func(r *Rand) float64 { return float64(r.Normal32()) }, normal, 0, 1, 0, 3},
 		{"FillNormal", func(r *Rand) float64 {
 			r.FillNormal(dst, 3, 2)
 			return float64(dst[0])
 		}, func(x float64) float64 { return normal((x - 3) / 2) }, 3, 4, 0, 3},
 		{"Float64", (*Rand).Float64, uniform, 0.5, 1.0 / 12, 0, 1.8},
-		{"Float32", func(r *Rand) float64 { return float64(r.Float32()) }, uniform, 0.5, 1.0 / 12, 0, 1.8},
-		{"FillUniform", func(r *Rand) float64 {
-			r.FillUniform(dst, -1, 3)
-			return float64(dst[0])
-		}, func(x float64) float64 { return uniform((x + 1) / 4) }, 1, 16.0 / 12, 0, 1.8},
 	}
 	for _, tt := range tests {
 		r := Stream(1, "distributions", tt.name)
