@@ -73,17 +73,9 @@ func (f *Features) CheckSizes(s method.Sizes) error {
 func (f *Features) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
 	s, err := f.score(ctx, t)
 	if err != nil {
-		return nil, startsAgain(ctx, err)
+		return nil, interrupted(ctx, err, nil)
 	}
 	return s.out, nil
-}
-
-// startsAgain returns err, or method.Interrupted without a checkpoint if ctx is done.
-func startsAgain(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return &method.Interrupted{Cause: context.Cause(ctx)}
-	}
-	return err
 }
 
 // checkSet returns an error if set and test images differ in size or number of classes.

@@ -84,7 +84,7 @@ var errWhole = errors.New("the protocol \"fresh\" does not score the whole train
 // Score implements method.Protocol.
 func (f *Fresh) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
 	scores, err := f.score(ctx, t)
-	return scores, startsAgain(ctx, err)
+	return scores, interrupted(ctx, err, nil)
 }
 
 func (f *Fresh) score(ctx context.Context, t method.Trial) (*method.Scores, error) {

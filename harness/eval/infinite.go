@@ -92,7 +92,7 @@ func (f *Infinite) kernel(of method.Model, h, w, c int) (exact, error) {
 // Score implements method.Protocol.
 func (f *Infinite) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
 	scores, err := f.score(ctx, t)
-	return scores, startsAgain(ctx, err)
+	return scores, interrupted(ctx, err, nil)
 }
 
 func (f *Infinite) score(ctx context.Context, t method.Trial) (*method.Scores, error) {

@@ -160,6 +160,28 @@ func resume(t method.Trial, state any) error {
 	return nil
 }
 
+// encoded returns the state of a scoring for resume.
+func encoded(state any) ([]byte, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(state)
+	return b.Bytes(), err
+}
+
+// interrupted returns err, or method.Interrupted if ctx is done. A nil checkpoint saves nothing.
+func interrupted(ctx context.Context, err error, checkpoint func() ([]byte, error)) error {
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	var b []byte
+	if checkpoint != nil {
+		var saving error
+		if b, saving = checkpoint(); saving != nil {
+			return saving
+		}
+	}
+	return &method.Interrupted{Checkpoint: b, Cause: context.Cause(ctx)}
+}
+
 // scores returns the scores of repetitions with these numbers of test errors.
 func scores(wrong []int64, t method.Trial) *method.Scores {
 	var total int64
@@ -193,9 +215,7 @@ func (n *Network) next(ctx context.Context, net *nn.Net[float32], theta []float3
 		if err != nil {
 			return nil, err
 		}
-		var out bytes.Buffer
-		err = gob.NewEncoder(&out).Encode(state{s.Errors, b})
-		return out.Bytes(), err
+		return encoded(state{s.Errors, b})
 	}
 	batches := (data.N + n.Batch - 1) / n.Batch
 	each := n.Epochs * batches
@@ -225,14 +245,7 @@ func (n *Network) next(ctx context.Context, net *nn.Net[float32], theta []float3
 		}
 		wrong, err = countErrors(ctx, net.NewPass(), theta, t.Test)
 	}
-	if err != nil && ctx.Err() != nil {
-		b, saving := checkpoint()
-		if saving != nil {
-			return 0, saving
-		}
-		return 0, &method.Interrupted{Checkpoint: b, Cause: context.Cause(ctx)}
-	}
-	return wrong, err
+	return wrong, interrupted(ctx, err, checkpoint)
 }
 
 // trainingData returns the set with its labels for the cross-entropy: see Network.

@@ -1,9 +1,7 @@
 package eval
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"strconv"
@@ -200,9 +198,7 @@ func (r *regressing) next(ctx context.Context) (wrong int, err error) {
 		if err != nil {
 			return nil, err
 		}
-		var out bytes.Buffer
-		err = gob.NewEncoder(&out).Encode(adamState{s.Errors, s.Step, b})
-		return out.Bytes(), err
+		return encoded(adamState{s.Errors, s.Step, b})
 	}
 	for s.Step < r.steps && ctx.Err() == nil {
 		loss := r.gradient(weights)
@@ -219,14 +215,7 @@ func (r *regressing) next(ctx context.Context) (wrong int, err error) {
 	if err = ctx.Err(); err == nil {
 		wrong, err = countErrors(ctx, r.pass, theta, r.t.Test)
 	}
-	if err != nil && ctx.Err() != nil {
-		b, saving := checkpoint()
-		if saving != nil {
-			return 0, saving
-		}
-		return 0, &method.Interrupted{Checkpoint: b, Cause: context.Cause(ctx)}
-	}
-	return wrong, err
+	return wrong, interrupted(ctx, err, checkpoint)
 }
 
 // gradient sets weights.Grad to the gradient of the next batch's loss, and returns the loss.

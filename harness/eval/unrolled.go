@@ -1,9 +1,7 @@
 package eval
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"math"
@@ -86,11 +84,7 @@ func (u *Unrolled) Score(ctx context.Context, t method.Trial, observe func(metho
 	if err := resume(t, &done); err != nil {
 		return nil, err
 	}
-	checkpoint := func() ([]byte, error) {
-		var b bytes.Buffer
-		err := gob.NewEncoder(&b).Encode(done)
-		return b.Bytes(), err
-	}
+	checkpoint := func() ([]byte, error) { return encoded(done) }
 	pass, theta := d.net.NewPass(), make([]float32, d.net.Params())
 	for len(done) < count {
 		stream := rng.Stream(d.seed, "unrolled", "init")
@@ -105,15 +99,8 @@ func (u *Unrolled) Score(ctx context.Context, t method.Trial, observe func(metho
 				done = append(done, int64(wrong))
 			}
 		}
-		if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-			state, saving := checkpoint()
-			if saving != nil {
-				return nil, saving
-			}
-			return nil, &method.Interrupted{Checkpoint: state, Cause: context.Cause(ctx)}
-		}
 		if err != nil {
-			return nil, fmt.Errorf("unrolled: %w", err)
+			return nil, interrupted(ctx, fmt.Errorf("unrolled: %w", err), checkpoint)
 		}
 		observe(method.Step{Update: len(done), Of: count, Loss: loss, HasLoss: true, Checkpoint: checkpoint})
 	}
