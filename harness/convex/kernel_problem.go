@@ -41,9 +41,6 @@ func (s kernelProblem) check() error {
 				return fmt.Errorf("convex: the Gram matrix contains %v for images %d and %d: their features contain NaN or infinity, or are too large", v, i, j)
 			}
 		}
-		if d := s.Gram.Data[i*s.Gram.Stride+i]; d < 0 {
-			return fmt.Errorf("convex: the Gram matrix has a negative diagonal entry, %v, for image %d", d, i)
-		}
 	}
 	return nil
 }

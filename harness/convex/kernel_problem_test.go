@@ -191,7 +191,6 @@ func TestSolveErrors(t *testing.T) {
 		"gap":     {Problem{Gram: one(1), Labels: labels(Value, SquaredLoss, 1), Lambda: 1}, 0, "gap to reach must be positive, not 0"},
 		"gram":    {Problem{Gram: one(math.NaN()), Labels: labels(Gain, LogisticLoss, 1), Lambda: 1}, 1e-8, "NaN for images 0 and 0"},
 		"labels":  {Problem{Gram: one(1), Labels: labels(Value, SquaredLoss, math.NaN()), Lambda: 1}, 1e-8, "label of image 0 is NaN"},
-		"below":   {Problem{Gram: one(-1), Labels: labels(Value, SquaredLoss, 1), Lambda: 1}, 1e-8, "negative diagonal entry"},
 		"class":   {Problem{Features: two, Labels: rows(1, 0, 0.5, 0.5), Lambda: 1}, 1e-2, "image 1 are not one-hot"},
 		"classes": {Problem{Features: two, Labels: rows(1, 1), Lambda: 1}, 1e-2, "at least two classes, not 1"},
 	} {

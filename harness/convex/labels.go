@@ -3,6 +3,7 @@ package convex
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"dgkip/harness/tensor"
 )
@@ -77,24 +78,11 @@ func affine(y tensor.Mat[float64], a, b float64) tensor.Mat[float64] {
 
 // check returns an error if the form does not fit the loss or a label is not finite.
 func (l Labels) check() error {
-	var forms []Form
-	switch l.Loss {
-	case LogisticLoss:
-		forms = []Form{Gain, Target}
-	case HingeLoss:
-		forms = []Form{Gain}
-	case SquaredLoss:
-		forms = []Form{Value}
-	case SoftmaxLoss:
-		forms = []Form{Target}
-	default:
+	forms, known := map[Loss][]Form{LogisticLoss: {Gain, Target}, HingeLoss: {Gain}, SquaredLoss: {Value}, SoftmaxLoss: {Target}}[l.Loss]
+	if !known {
 		return fmt.Errorf("convex: unknown loss %q: use logistic, hinge, squared or softmax", string(l.Loss))
 	}
-	known := false
-	for _, f := range forms {
-		known = known || f == l.Form
-	}
-	if !known {
+	if !slices.Contains(forms, l.Form) {
 		return fmt.Errorf("convex: the %s loss does not take labels of the form %q", l.Loss, string(l.Form))
 	}
 	if (l.Loss == LogisticLoss || l.Loss == HingeLoss) && l.Values.Cols != 1 {

@@ -139,10 +139,7 @@ func (t softmaxNewton) within(ctx context.Context, p tensor.Mat[float64]) ([]cho
 		if ctx.Err() != nil {
 			return nil, false
 		}
-		wide[k] = tensor.NewMat[float64](m, m)
-		for i, x := range gram.Data {
-			wide[k].Data[i] = float64(x)
-		}
+		wide[k] = tensor.Widen(gram)
 	}
 	bad := make([]int, len(of))
 	tensor.Parallel(len(of), func(k int) { of[k], bad[k] = decompose(ctx, wide[k], t.Lambda, 1e-6) })

@@ -69,17 +69,14 @@ func Fit(view View, f tensor.Mat[float64]) (Nearest, error) {
 // float32. Its errors, 1e-6 of the largest terms, are no larger than those of the gradients of
 // the features.
 func spanOf(e tensor.Mat[float64], phi tensor.Mat[float32]) tensor.Mat[float64] {
-	out := tensor.NewMat[float64](e.Rows, phi.Cols)
 	if e.Rows == 1 {
+		out := tensor.NewMat[float64](1, phi.Cols)
 		tensor.AddRows64(out.Data, phi, e.Row(0))
 		return out
 	}
 	product := tensor.NewMat[float32](e.Rows, phi.Cols)
 	tensor.Mul(product, tensor.Narrow(e), phi, tensor.NN, false)
-	for i, x := range product.Data {
-		out.Data[i] = float64(x)
-	}
-	return out
+	return tensor.Widen(product)
 }
 
 // finish sets the fields that do not depend on what was minimised.

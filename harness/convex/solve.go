@@ -166,8 +166,7 @@ func (p Problem) again(ctx context.Context, tol float64) (Solution, error) {
 		if err != nil {
 			return Solution{}, err
 		}
-		gram = tensor.NewMat[float64](k.Rows, k.Cols)
-		into64(gram.Data, k.Data)
+		gram = tensor.Widen(k)
 	}
 	return kernelProblem{Gram: gram, Labels: p.Labels, Lambda: p.Lambda}.solve(newSearch(ctx, p, tol))
 }

@@ -84,12 +84,7 @@ func (s *inKernel[T]) Gram() tensor.Mat[float64] { return s.images.Gram() }
 func (s *inKernel[T]) Norms() []float64          { return s.images.Norms() }
 
 func (s *inKernel[T]) Cross(set Images) tensor.Mat[float64] {
-	cross := s.beside(set)
-	out := tensor.NewMat[float64](cross.Rows, cross.Cols)
-	for i, v := range cross.Data {
-		out.Data[i] = float64(v)
-	}
-	return out
+	return tensor.Widen(s.beside(set))
 }
 
 func (s *inKernel[T]) beside(set Images) tensor.Mat[float32] {

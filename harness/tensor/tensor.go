@@ -72,6 +72,18 @@ func Narrow(m Mat[float64]) Mat[float32] {
 	return out
 }
 
+// Widen returns m in float64.
+func Widen(m Mat[float32]) Mat[float64] {
+	out := NewMat[float64](m.Rows, m.Cols)
+	for i := range m.Rows {
+		to := out.Row(i)
+		for j, x := range m.Row(i) {
+			to[j] = float64(x)
+		}
+	}
+	return out
+}
+
 func (m Mat[F]) check(message string) {
 	if m.Rows < 0 || m.Cols < 0 || m.Stride < m.Cols || m.Rows > 0 && m.Cols > 0 && (m.Rows-1)*m.Stride+m.Cols > len(m.Data) {
 		panic(message)
