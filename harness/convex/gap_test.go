@@ -11,7 +11,7 @@ import (
 )
 
 // The gap equals P - D computed from their definitions.
-func TestGapIsTheorem32(t *testing.T) {
+func TestGapMatchesDefinition(t *testing.T) {
 	r := rng.Stream(1, "gap")
 	for range 300 {
 		p := draw(r)
@@ -36,7 +36,7 @@ func TestGapIsTheorem32(t *testing.T) {
 }
 
 // The gap with several outputs equals P - D from the definitions, and the conjugate is finite.
-func TestGapIsTheorem32WithManyOutputs(t *testing.T) {
+func TestGapMatchesDefinitionWithManyOutputs(t *testing.T) {
 	r := rng.Stream(1, "many")
 	for range 100 {
 		p := drawMany(r)

@@ -51,17 +51,17 @@ func TestSolutionsAreTheSameEverywhere(t *testing.T) {
 	const lambda = 1e-3
 	for _, loss := range []Loss{LogisticLoss, HingeLoss} {
 		f, err := exactly(gram, gainsOf(loss, signs), lambda, 1e-8)
-		add("set "+string(loss), err, f.C.Data, f.Outputs.Data, []float64{f.Primal, f.Dual, f.Gap, f.Norm2, float64(f.Sweeps)})
+		add("kernel "+string(loss), err, f.C.Data, f.Outputs.Data, []float64{f.Primal, f.Dual, f.Gap, f.Norm2, float64(f.Sweeps)})
 		d, err := dual{Gram: gram32, Labels: signs, Loss: loss, Lambda: lambda}.solve(towards(1e-3, 5000))
 		add("dual "+string(loss), err, d.C.Data, d.Outputs.Data, []float64{d.Primal, d.Dual, d.Gap, d.Norm2, float64(d.Sweeps)})
 		w, err := primalNewton{Features: few, Labels: signs, Loss: loss, Lambda: lambda}.solve(towards(1e-4, 5000))
-		add("thin "+string(loss), err, w.Weights.Data, w.Outputs.Data, []float64{w.Primal, w.Dual, w.Gap, w.Norm2, float64(w.Sweeps)})
+		add("primal "+string(loss), err, w.Weights.Data, w.Outputs.Data, []float64{w.Primal, w.Dual, w.Gap, w.Norm2, float64(w.Sweeps)})
 	}
 	v, err := newMultipliers(&single{dual: dual{Gram: gram32, Labels: signs, Loss: HingeLoss, Lambda: lambda}, search: towards(1e-6, 5000)}).solve()
 	add("multipliers", err, v.C.Data, v.Outputs.Data, []float64{v.Primal, v.Dual, v.Gap, v.Norm2, float64(v.Sweeps)})
 	for _, loss := range []Loss{SquaredLoss, SoftmaxLoss} {
 		f, err := exactly(gram, Labels{Form: forms[loss], Loss: loss, Values: rows}, lambda, 1e-8)
-		add("set "+string(loss), err, f.C.Data, f.Outputs.Data, []float64{f.Primal, f.Dual, f.Gap, f.Norm2, float64(f.Sweeps)})
+		add("kernel "+string(loss), err, f.C.Data, f.Outputs.Data, []float64{f.Primal, f.Dual, f.Gap, f.Norm2, float64(f.Sweeps)})
 	}
 	r, err := conjugateGradients{Gram: gram32, Targets: rows, Lambda: lambda}.solve(towards(1e-4, 5000))
 	add("ridge", err, r.C.Data, r.Outputs.Data, []float64{r.Primal, r.Dual, r.Gap, r.Norm2, float64(r.Sweeps)})

@@ -9,8 +9,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// thinProblem is a problem whose labels no model fits.
-func thinProblem(n, m int, loss Loss) primalNewton {
+// primalProblem is a problem whose labels no model fits.
+func primalProblem(n, m int, loss Loss) primalNewton {
 	s := rng.Stream(7, "thin")
 	t := primalNewton{Features: tensor.NewMat[float32](n, m), Labels: make([]float64, n), Loss: loss, Lambda: float64(n) * 1e-6}
 	s.FillNormal(t.Features.Data, 0.2, 1/float32(math.Sqrt(float64(m))))
@@ -22,9 +22,9 @@ func thinProblem(n, m int, loss Loss) primalNewton {
 }
 
 // kernelProblem finds the same model.
-func TestThinFindsWhatSetFinds(t *testing.T) {
+func TestPrimalNewton(t *testing.T) {
 	for _, loss := range []Loss{LogisticLoss, HingeLoss} {
-		p := thinProblem(150, 12, loss)
+		p := primalProblem(150, 12, loss)
 		got, err := p.solve(towards(1e-6, 500))
 		if err != nil {
 			t.Fatal(loss, err)
@@ -54,25 +54,25 @@ func TestThinFindsWhatSetFinds(t *testing.T) {
 }
 
 // A few dozen steps suffice for thousands of images on which coordinate ascent fails.
-func TestThinIsNotSlow(t *testing.T) {
+func TestPrimalNewtonTakesFewSteps(t *testing.T) {
 	for _, loss := range []Loss{LogisticLoss, HingeLoss} {
-		got, err := thinProblem(3000, 64, loss).solve(towards(1e-4, 500))
+		got, err := primalProblem(3000, 64, loss).solve(towards(1e-4, 500))
 		if err != nil || got.Sweeps > 60 {
 			t.Errorf("%s: %v steps, gap %v, %v", loss, got.Sweeps, got.Gap, err)
 		}
 	}
 }
 
-func TestThinRefuses(t *testing.T) {
+func TestPrimalNewtonErrors(t *testing.T) {
 	for _, loss := range []Loss{LogisticLoss, HingeLoss} {
-		p := thinProblem(20, 3, loss)
+		p := primalProblem(20, 3, loss)
 		p.Features.Data[4] = float32(math.NaN())
 		if _, err := p.solve(towards(1e-3, 500)); err == nil {
 			t.Errorf("%s: NaN was accepted", loss)
 		}
 		stopped, stop := context.WithCancel(context.Background())
 		stop()
-		if _, err := thinProblem(20, 3, loss).solve(&search{ctx: stopped, tol: 1e-3, limit: 500}); err != context.Canceled {
+		if _, err := primalProblem(20, 3, loss).solve(&search{ctx: stopped, tol: 1e-3, limit: 500}); err != context.Canceled {
 			t.Errorf("%s: got %v", loss, err)
 		}
 	}

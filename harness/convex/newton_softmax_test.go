@@ -9,8 +9,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// thinClassesProblem is a problem whose labels no model fits.
-func thinClassesProblem(n, m, classes int) softmaxNewton {
+// softmaxProblem is a problem whose labels no model fits.
+func softmaxProblem(n, m, classes int) softmaxNewton {
 	s := rng.Stream(8, "thin classes")
 	t := softmaxNewton{Features: tensor.NewMat[float32](n, m), Labels: make([]int, n), Classes: classes, Lambda: float64(n) * 1e-6}
 	s.FillNormal(t.Features.Data, 0.2, 1/float32(math.Sqrt(float64(m))))
@@ -22,8 +22,8 @@ func thinClassesProblem(n, m, classes int) softmaxNewton {
 }
 
 // Block ascent finds the same model if lambda is large enough for it.
-func TestThinClassesFindWhatStoredFinds(t *testing.T) {
-	p := thinClassesProblem(300, 20, 4)
+func TestSoftmaxNewton(t *testing.T) {
+	p := softmaxProblem(300, 20, 4)
 	p.Lambda = 3
 	got, err := p.solve(towards(1e-10, 100))
 	if err != nil {
@@ -43,8 +43,8 @@ func TestThinClassesFindWhatStoredFinds(t *testing.T) {
 
 // With two classes the model is the logistic one: weights are -theta/2 and theta/2, so |Theta|^2
 // is half of |theta|^2.
-func TestThinClassesOfTwoAreLogistic(t *testing.T) {
-	p := thinClassesProblem(400, 30, 2)
+func TestSoftmaxNewtonWithTwoClasses(t *testing.T) {
+	p := softmaxProblem(400, 30, 2)
 	got, err := p.solve(towards(1e-10, 100))
 	if err != nil {
 		t.Fatal(err)
@@ -69,8 +69,8 @@ func TestThinClassesOfTwoAreLogistic(t *testing.T) {
 
 // Newton's method needs a dozen steps of few products even at small lambda, where block ascent
 // fails, and on correlated features of very different sizes.
-func TestThinClassesAreNotSlow(t *testing.T) {
-	p := thinClassesProblem(1000, 128, 10)
+func TestSoftmaxNewtonTakesFewSteps(t *testing.T) {
+	p := softmaxProblem(1000, 128, 10)
 	p.Lambda = 1e-4
 	for i := range p.Features.Rows {
 		for j, x := range p.Features.Row(i) {
@@ -104,15 +104,15 @@ func TestThinClassesAreNotSlow(t *testing.T) {
 	}
 }
 
-func TestThinClassesRefuse(t *testing.T) {
-	p := thinClassesProblem(20, 3, 3)
+func TestSoftmaxNewtonErrors(t *testing.T) {
+	p := softmaxProblem(20, 3, 3)
 	p.Features.Data[4] = float32(math.NaN())
 	if _, err := p.solve(towards(1e-3, 100)); err == nil {
 		t.Error("NaN was accepted")
 	}
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
-	if _, err := thinClassesProblem(20, 3, 3).solve(&search{ctx: stopped, tol: 1e-3, limit: 100}); err != context.Canceled {
+	if _, err := softmaxProblem(20, 3, 3).solve(&search{ctx: stopped, tol: 1e-3, limit: 100}); err != context.Canceled {
 		t.Errorf("got %v", err)
 	}
 }

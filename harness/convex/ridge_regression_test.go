@@ -184,6 +184,7 @@ func TestRidgeLoss(t *testing.T) {
 // Solved labels have the smallest loss of all labels, and training on them recovers the
 // coefficients.
 func TestSolvedLabelsAreBest(t *testing.T) {
+	r := rng.Stream(1, "again")
 	for _, outputs := range []int{1, 3} {
 		p := newRegression(5, 70, 12, outputs)
 		best, labels, err := p.solved(0.3, nil)
@@ -192,7 +193,7 @@ func TestSolvedLabelsAreBest(t *testing.T) {
 		}
 		student(t, p.a, best, labels, 0.3)
 		for range 20 {
-			p.y = newLike(p.y)
+			p.y = normals(r, 5, outputs, 1)
 			m, err := Ridge{Jitter: 1e-6}.Fit(p.view(nil), p.y, Values(p.targets), tensor.Mat[float64]{})
 			if err != nil {
 				t.Fatal(err)
@@ -207,16 +208,6 @@ func TestSolvedLabelsAreBest(t *testing.T) {
 			t.Errorf("solved labels give the loss %v, not %v (%v)", same.Loss, best.Loss, err)
 		}
 	}
-}
-
-var again = rng.Stream(1, "again")
-
-func newLike(y tensor.Mat[float64]) tensor.Mat[float64] {
-	out := tensor.NewMat[float64](y.Rows, y.Cols)
-	for i := range out.Data {
-		out.Data[i] = again.Normal64()
-	}
-	return out
 }
 
 // With the ridge lambda, the regression is the model by which a set is scored.
@@ -247,14 +238,14 @@ func TestRidgeSingular(t *testing.T) {
 	copy(p.a.Row(1), p.a.Row(0))
 	_, err := Ridge{}.Fit(p.view(nil), p.y, Values(p.targets), tensor.Mat[float64]{})
 	if !errors.Is(err, ErrSingular) || !strings.Contains(err.Error(), "image 1 of 3") {
-		t.Errorf("two images alike: %v", err)
+		t.Errorf("two equal images: %v", err)
 	}
 	if _, err := (Ridge{Jitter: 1e-6}).Fit(p.view(nil), p.y, Values(p.targets), tensor.Mat[float64]{}); err != nil {
 		t.Errorf("with jitter: %v", err)
 	}
 	p.a.Data[0] = float32(math.NaN())
 	if _, err := (Ridge{Jitter: 1e-6}).Fit(p.view(nil), p.y, Values(p.targets), tensor.Mat[float64]{}); !errors.Is(err, ErrSingular) {
-		t.Errorf("not a number: %v", err)
+		t.Errorf("NaN: %v", err)
 	}
 }
 

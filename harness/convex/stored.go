@@ -47,8 +47,8 @@ func (b *storedBlocks) gram(from, to int) tensor.Mat[float32] {
 	return k
 }
 
-// outputs puts the features on the left, because Mul copies its right factor. The bits equal
-// those of the transposed product.
+// outputs puts the features on the left, because Mul copies its right factor. The transposed
+// product has the same bits.
 func (b *storedBlocks) outputs(from, to int) tensor.Mat[float32] {
 	f := tensor.NewMat[float32](to-from, b.theta.Rows)
 	tensor.Mul(f, b.block(from, to), b.theta32, tensor.NT, false)

@@ -135,7 +135,7 @@ func TestTriangle(t *testing.T) {
 			t.Errorf("n = %d: %v from the other model, of norm %v; the gaps allow %v", n, d, math.Sqrt(want.Norm2), limit)
 		}
 		if d := distance(Apply(a, theta).Data, got.Outputs.Data); d > 1e-4*math.Sqrt(float64(n)) {
-			t.Errorf("n = %d: outputs are %v from those of the weights", n, d)
+			t.Errorf("n = %d: outputs are %v from A Theta'", n, d)
 		}
 		if got.Gap > tol || math.Abs(got.Norm2-frobenius2(theta)) > 1e-4*got.Norm2 {
 			t.Errorf("n = %d: gap %v, |Theta|^2 %v, not %v", n, got.Gap, got.Norm2, frobenius2(theta))

@@ -35,7 +35,7 @@ func TestInfiniteScores(t *testing.T) {
 }
 
 // If the run itself uses the exact kernel, the protocols infinite and features agree.
-func TestInfiniteIsTheExactKernel(t *testing.T) {
+func TestInfiniteEqualsExactKernel(t *testing.T) {
 	trial := featureTrial(t)
 	for _, trial.Model.Kind = range []string{"nngp", "nngp-conv"} {
 		infinite, own := scoreInfinite(t, inInfinite(), trial), scoreIn(t, inFeatures(), trial)
@@ -46,7 +46,7 @@ func TestInfiniteIsTheExactKernel(t *testing.T) {
 }
 
 // Wide new networks score like infinite ones.
-func TestFreshTendsToInfinite(t *testing.T) {
+func TestFreshConvergesToInfinite(t *testing.T) {
 	trial := featureTrial(t)
 	want := scoreInfinite(t, inInfinite(), trial).Metrics["test_acc"]
 	f := inFresh()

@@ -237,7 +237,7 @@ type elsewhere struct{ another }
 func (e elsewhere) Locate(method.Place, *method.Data) (method.Method, error) { return e, nil }
 
 // The protocol accepts methods that learn steps, and sets from files, which may contain steps.
-func TestUnrolledOf(t *testing.T) {
+func TestUnrolledMethods(t *testing.T) {
 	s := method.Sizes{Model: trial("fc").Model, Classes: 2, H: 8, W: 8, C: 1, IPC: 1, Method: another{}}
 	if err := new(Unrolled).CheckSizes(s); err == nil || !strings.Contains(err.Error(), "another learns none") {
 		t.Error(err)

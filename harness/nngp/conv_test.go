@@ -143,7 +143,7 @@ func crossOf(t *testing.T, k Conv, v, w ConvImages) tensor.Mat[float64] {
 	return cross
 }
 
-func TestConvIsTheFullRecursion(t *testing.T) {
+func TestConvMatchesFullRecursion(t *testing.T) {
 	r := rng.Stream(1, "conv")
 	for _, k := range []Conv{
 		conv(8, 8, 1, 3), conv(8, 8, 3, 2), conv(16, 16, 3, 3), conv(9, 7, 2, 2), conv(2, 3, 1, 1), conv(11, 14, 1, 3),

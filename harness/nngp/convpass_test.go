@@ -119,7 +119,7 @@ func (c convCase) check(t *testing.T, r *rng.Rand, value func(t *testing.T, imag
 	}
 }
 
-func TestConvGradientIsTheFullRecursions(t *testing.T) {
+func TestConvGradientMatchesFullRecursion(t *testing.T) {
 	r := rng.Stream(1, "conv gradient")
 	for _, k := range []Conv{
 		conv(8, 8, 1, 3), conv(8, 8, 3, 2), conv(9, 7, 2, 2), conv(2, 3, 1, 1), conv(11, 14, 1, 3),

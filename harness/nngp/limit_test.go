@@ -12,7 +12,7 @@ import (
 )
 
 // With the same deviations of weights and biases, FC equals Kernel.
-func TestFCIsKernel(t *testing.T) {
+func TestFCEqualsKernel(t *testing.T) {
 	const n, d = 6, 20
 	x := images(rng.Stream(1, "fc"), n, d)
 	copy(x[d:], x[:d])
@@ -72,7 +72,7 @@ func falls(t *testing.T, name string, distances []float64, last float64) {
 }
 
 // Inner products of features converge to the kernel as the width and number of networks grow.
-func TestFeaturesTendToTheKernel(t *testing.T) {
+func TestFeaturesConvergeToKernel(t *testing.T) {
 	const n = 4
 	x := images(rng.Stream(2, "wide"), n, 8*8*3)
 	gram, _, err := others(t, "conv", false, x)(t.Context(), x, nil)
@@ -97,7 +97,7 @@ func TestFeaturesTendToTheKernel(t *testing.T) {
 
 // Inner products of gradients converge to the tangent kernel. With targets 1 and -1, the loss is
 // a difference of two outputs, whose kernel is twice the kernel of one output.
-func TestGradientsTendToTheTangentKernel(t *testing.T) {
+func TestGradientsConvergeToTangentKernel(t *testing.T) {
 	const n, nets = 3, 8
 	x := images(rng.Stream(3, "wide"), n, 8*8*3)
 	for _, kind := range []string{"conv", "fc"} {

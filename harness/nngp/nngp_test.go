@@ -38,7 +38,7 @@ func recursion(x, y []float32, depth int) float64 {
 	return xy
 }
 
-func TestGramIsTheRecursion(t *testing.T) {
+func TestGramMatchesRecursion(t *testing.T) {
 	r := rng.Stream(1, "gram")
 	for depth := range 5 {
 		x := images(r, 7, 20)

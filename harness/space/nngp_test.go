@@ -81,7 +81,7 @@ func (d *stopping) Save(key string, size int64, write func(io.Writer) error) {
 }
 
 // An interrupted Gram matrix resumes from the parts on disk and is the same.
-func TestConvGramGoesOn(t *testing.T) {
+func TestConvGramResumes(t *testing.T) {
 	want, err := gram(context.Background(), many())
 	if err != nil {
 		t.Fatal(err)

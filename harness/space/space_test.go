@@ -64,7 +64,7 @@ func TestGramStops(t *testing.T) {
 }
 
 // Test features must never be where methods can see them.
-func TestTestFeaturesAreKeptApart(t *testing.T) {
+func TestOnlyProtocolsShareTestFeatures(t *testing.T) {
 	r := real("fc")
 	trial := method.Trial{Data: r.Data, Test: r.Data.Train, Model: r.Model, Seed: r.Seed, Shared: r.Shared, Own: new(method.Shared)}
 	first, err := OfTrial(trial).ShowTest(context.Background(), trial)

@@ -98,7 +98,7 @@ func TestInterruptedTheta(t *testing.T) {
 	}
 }
 
-func TestThetaIsTheSameWhereverItComesFrom(t *testing.T) {
+func TestThetaHasTheSameBitsFromEverySource(t *testing.T) {
 	for _, kind := range []string{"conv", "fc"} {
 		for _, loss := range Losses(2) {
 			want, err := Problem{Loss: loss}.Theta(context.Background(), real(kind))
@@ -130,7 +130,7 @@ func TestThetaIsTheSameWhereverItComesFrom(t *testing.T) {
 	}
 }
 
-func TestDiskIsNotAskedForOtherImages(t *testing.T) {
+func TestDiskKeysContainImagesAndSeed(t *testing.T) {
 	disk := memory{}
 	for i := range 3 {
 		r := real("fc")
