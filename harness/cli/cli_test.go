@@ -32,8 +32,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// slow is a method for the scripts in testdata. It moves random images, as slowly as $SLOW_MS says, and fails
-// if it is told to.
+// slow is a method for the scripts in testdata. It moves random images, with a pause of $SLOW_MS
+// before each update, and fails on request.
 type slow struct {
 	Updates int    `toml:"updates" min:"0"`
 	Wrong   string `toml:"wrong" enum:",error,panic,nan"`
@@ -100,13 +100,13 @@ func (m *slow) Distill(ctx context.Context, p method.Problem, observe func(metho
 	return set, nil
 }
 
-// shelve stores a text on the disk, or checks that it is there.
+// shelve stores a text on the disk, or checks the stored one.
 func shelve(disk method.Disk, name string) error {
 	var wrong error
 	if disk.Load(name, func(r io.Reader) error {
 		b, err := io.ReadAll(r)
 		if err == nil && string(b) != name {
-			wrong = fmt.Errorf("on disk is %q under %q", b, name)
+			wrong = fmt.Errorf("the disk holds %q under %q", b, name)
 		}
 		return err
 	}) {
@@ -119,7 +119,8 @@ func shelve(disk method.Disk, name string) error {
 	return nil
 }
 
-// appendLine appends a line to a file in one write, so that several processes can do so.
+// appendLine appends a line to a file in one write, so that several processes can write to the
+// file.
 func appendLine(file, line string) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
 	if err != nil {
@@ -195,8 +196,8 @@ format = "npz"
 train = "../tiny.npz"
 `
 
-// theirs is an experiment outside the folder of experiments. It uses the sets of slow that -export wrote to the
-// folder sets.
+// theirs is an experiment outside the folder of experiments. It uses the sets of slow that -export
+// wrote to the folder sets.
 var theirs = strings.NewReplacer("tiny\"\ntitle", "theirs\"\ntitle", "[1, 2]", "[2]", `"random", "slow"`, `"random", "theirs"`,
 	"../tiny.npz", "tiny.npz",
 	"[method.slow]\nupdates = 6", "[method.theirs]\nuse = \"file\"\npath = \"sets/{dataset}-slow-{model}-{ipc}-{seed}.pt\"").Replace(tiny)
@@ -358,7 +359,7 @@ func sessions(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	if fmt.Sprint(got) != args[2] {
-		ts.Fatalf("%d records of %s were made in %s sessions, want %s", got, args[0], args[1], args[2])
+		ts.Fatalf("%d records of %s took %s sessions, want %s", got, args[0], args[1], args[2])
 	}
 }
 
@@ -467,7 +468,7 @@ func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(cmd.Process.Signal(send))
 	var exit *exec.ExitError
 	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != code {
-		ts.Fatalf("ended with %v, want exit code %d:\n%s", err, code, &out)
+		ts.Fatalf("%v, want exit code %d:\n%s", err, code, &out)
 	}
 	ts.Check(waiting)
 	said += "; the same command continues from here"
@@ -475,7 +476,7 @@ func signalled(ts *testscript.TestScript, _ bool, args []string) {
 		said = "interrupted; the same command continues the run in progress and computes all others again"
 	}
 	if !strings.Contains(out.String(), said) {
-		ts.Fatalf("it said\n%s", &out)
+		ts.Fatalf("the output is\n%s", &out)
 	}
 }
 

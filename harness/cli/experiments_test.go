@@ -11,7 +11,7 @@ import (
 	"dgkip/harness/experiment"
 )
 
-// The program's experiments have no mistakes in any profile.
+// The experiments of the program have no mistakes in any profile.
 func TestExperiments(t *testing.T) {
 	dir := filepath.Join("..", "..", experimentsDir)
 	names, err := experiment.ListFS(os.DirFS(dir), ".")
@@ -50,7 +50,7 @@ func TestFileColumn(t *testing.T) {
 	}
 }
 
-// Runs that are documented as shared with a table are really shared, so that they need no computation.
+// Runs that are documented as shared with a table must be shared, so that they need no computation.
 func TestSharedRuns(t *testing.T) {
 	runs := func(name, profile string, but ...string) map[string]string {
 		s, err := experiment.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), experiment.Options{Profile: profile, Datasets: data.Names()})

@@ -17,7 +17,7 @@ import (
 // such as internal ones.
 var mayImport = map[string]string{
 	".":                         "harness/cli baselines/all",
-	"harness/cli":               "*", // it wires everything
+	"harness/cli":               "*", // connects all packages
 	"harness/suggest":           "",
 	"harness/rng":               "harness/fmath",
 	"harness/fmath":             "",
@@ -46,7 +46,7 @@ var mayImport = map[string]string{
 	"harness/dgkip":             "harness/method harness/convex harness/space harness/teacher harness/optim harness/tensor harness/rng harness/fmath",
 	"harness/report":            "harness/store harness/stats harness/experiment harness/method harness/suggest harness/sets",
 	"harness/report/chart":      "harness/deflate",
-	"baselines/all":             "*", // it registers everything
+	"baselines/all":             "*", // registers all methods
 	"baselines/file":            "harness/sets harness/teacher harness/method",
 	"baselines/dsa":             "harness/method harness/augment baselines/dc",
 	"baselines/*":               "harness/method harness/nn harness/augment harness/convex harness/space harness/teacher harness/optim harness/tensor harness/rng harness/fmath",
@@ -74,7 +74,8 @@ var numeric = []string{
 
 var notNumeric = []string{"time", "log", "log/slog", "math/rand", "math/rand/v2", "crypto/rand"}
 
-// rule returns the key of the entry for a package: its own, or that of the closest parent. There may be none.
+// rule returns the key of the entry for a package or for its closest parent, or "" if there is
+// none.
 func rule(pkg string) string {
 	for at := pkg; ; at = path.Dir(at) {
 		if _, ok := mayImport[at]; ok && (at != "." || pkg == ".") {
@@ -102,7 +103,7 @@ func within(pkg, list string) string {
 // uses records which entries of the tables are used.
 type uses struct{ mayImport, onlyIn map[[2]string]bool }
 
-// idle fails for unused entries, because a table that allows too much does not restrict anything.
+// idle fails for unused entries, because superfluous permissions restrict nothing.
 func (u uses) idle(t *testing.T) {
 	t.Helper()
 	for name, of := range map[string]struct {
@@ -112,14 +113,15 @@ func (u uses) idle(t *testing.T) {
 		for key, list := range of.table {
 			for _, entry := range strings.Fields(list) {
 				if !of.used[[2]string{key, entry}] {
-					t.Errorf("%s[%q] has %s, which nothing needs", name, key, entry)
+					t.Errorf("%s[%q] has %s, which no package needs", name, key, entry)
 				}
 			}
 		}
 	}
 }
 
-// Numbers cannot depend on clocks, reports cannot compute, and a method cannot import another method.
+// Numbers must not depend on clocks, reports must not compute, and methods must not import each
+// other.
 func TestImports(t *testing.T) {
 	root := filepath.Join("..", "..")
 	used := uses{map[[2]string]bool{}, map[[2]string]bool{}}
@@ -144,7 +146,7 @@ func TestImports(t *testing.T) {
 		pkg := filepath.ToSlash(rel)
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
 		if err != nil {
-			return nil // the compiler reports it better
+			return nil // left to the compiler
 		}
 		for _, spec := range parsed.Imports {
 			to, err := strconv.Unquote(spec.Path.Value)
@@ -168,7 +170,7 @@ func (u uses) check(t *testing.T, pkg, to, file string) {
 		entry := within(own, mayImport[key])
 		switch {
 		case key == "":
-			t.Errorf("%s: the table of this test does not say what it may import", pkg)
+			t.Errorf("%s: the table mayImport has no entry for it", pkg)
 		case entry != "":
 			u.mayImport[[2]string{key, entry}] = true
 		case !strings.HasPrefix(own+"/", pkg+"/"):
@@ -188,5 +190,5 @@ func (u uses) check(t *testing.T, pkg, to, file string) {
 			return
 		}
 	}
-	t.Errorf("%s/%s imports %s, which is not for it", pkg, file, to)
+	t.Errorf("%s/%s imports %s, which onlyIn does not allow", pkg, file, to)
 }

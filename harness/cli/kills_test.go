@@ -73,11 +73,11 @@ func heldBy(dir string, pid int) (keys []string) {
 	return keys
 }
 
-// Eight workers compute a hundred runs while ten of them are killed and replaced. No run is lost, and only killed
-// runs are started twice.
+// Eight workers compute a hundred runs while ten workers are killed and replaced. No run is lost,
+// and only killed runs are started twice.
 func TestKilledWorkers(t *testing.T) {
 	if testing.Short() {
-		t.Skip("makes two hundred runs")
+		t.Skip("computes two hundred runs")
 	}
 	const workers, kills = 8, 10
 	dir := hundred(t)
@@ -95,7 +95,7 @@ func TestKilledWorkers(t *testing.T) {
 		alive = append(alive, startWorker(t, dir, "-worker"))
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	killed := map[string]int{} // how often, by key
+	killed := map[string]int{} // number of kills by key
 	for range kills {
 		i := random.IntN(workers)
 		held := func() []string { return heldBy(filepath.Join(dir, "results"), alive[i].Process.Pid) }
@@ -124,16 +124,16 @@ func TestKilledWorkers(t *testing.T) {
 	begun, resumed := asOfOne(t, dir, 100)
 	for key, n := range begun {
 		if n > 1+killed[key] {
-			t.Errorf("%s was begun %d times and killed %d times", key, n, killed[key])
+			t.Errorf("%s was started %d times and killed %d times", key, n, killed[key])
 		}
 		again += n - 1
 	}
-	t.Logf("%d kills, of which %d in a run: %d runs begun again, %d gone on with; %.1f s, and %.1f s for one process with -jobs %d",
+	t.Logf("%d kills, %d of them during a run: %d runs started again, %d continued; %.1f s, and %.1f s for one process with -jobs %d",
 		kills, len(killed), again, resumed, took.Seconds(), single.Seconds(), workers)
 }
 
-// asOfOne compares the n records that workers wrote to results with those of one process in single. It returns how
-// often each run was started, by key, and how often runs were continued.
+// asOfOne compares the n records in the folder results with those of a single process in the folder
+// single. It returns how often each run was started, by key, and how often runs were continued.
 func asOfOne(t *testing.T, dir string, n int) (begun map[string]int, resumed int) {
 	t.Helper()
 	starts, err := os.ReadFile(filepath.Join(dir, "starts"))
@@ -147,7 +147,7 @@ func asOfOne(t *testing.T, dir string, n int) (begun map[string]int, resumed int
 	a, b := store.Open(filepath.Join(dir, "single")), store.Open(filepath.Join(dir, "results"))
 	keys, err := a.Keys()
 	if err != nil || len(keys) != n || len(byName) != n {
-		t.Fatalf("%d records, of %d runs that were begun, %v", len(keys), len(byName), err)
+		t.Fatalf("%d records of %d started runs, %v", len(keys), len(byName), err)
 	}
 	begun = map[string]int{}
 	for _, key := range keys {
@@ -178,7 +178,7 @@ func TestStoppedWithoutRoom(t *testing.T) {
 	dir := hundred(t)
 	w := exec.Command("./dgkip", "-exp", "tiny", "-worker", "-for", "4s")
 	w.Dir = dir
-	w.Env = append(os.Environ(), "SLOW_MS=1000") // 20 s for a run
+	w.Env = append(os.Environ(), "SLOW_MS=1000") // 20 s per run
 	var said bytes.Buffer
 	w.Stderr = &said
 	if err := w.Start(); err != nil {
@@ -194,6 +194,6 @@ func TestStoppedWithoutRoom(t *testing.T) {
 	}
 	var exit *exec.ExitError
 	if !errors.As(ended, &exit) || exit.ExitCode() != exitFailed || !strings.Contains(said.String(), "cannot write results") {
-		t.Errorf("ended with %v, and said\n%s", ended, &said)
+		t.Errorf("ended with %v and the output\n%s", ended, &said)
 	}
 }

@@ -16,10 +16,10 @@ import (
 // traced matches a system call with its time, as printed by strace -f -ttt -y.
 var traced = regexp.MustCompile(`(?m)^\d+ +(\d+\.\d+) \w+\(.*results.*$`)
 
-// Fifty workers put little load on a shared folder. From first start to last end they make fewer than 75 operations on
-// names per second, which are slow on file servers. This is the worst case: they start together, each computes two short
-// runs of equal length, and so they change and finish runs together. The load may then be three times as high for a
-// minute. While all are at their first run, the usual state, it is below 25.
+// Fifty workers put little load on a shared folder. They make fewer than 75 operations on names per
+// second, which are slow on file servers. The test is the worst case: workers start together and
+// compute two short runs of equal length, so they finish runs together. The load may then be three
+// times as high for a minute. While all compute their first run, the usual state, it is below 25.
 func TestLoad(t *testing.T) {
 	if !*takesMinutes {
 		t.Skip("SKIPPED: takes minutes; -slow runs it")
@@ -34,7 +34,7 @@ func TestLoad(t *testing.T) {
 		w := exec.Command("strace", "-f", "-qq", "-ttt", "-y", "-e", "trace=%file,getdents64", "-o", fmt.Sprint("calls", i),
 			"./dgkip", "-exp", "tiny", "-worker", "-workers", fmt.Sprint(workers), "-threads", "1")
 		w.Dir = dir
-		w.Env = append(os.Environ(), "SLOW_MS=8000") // 168 s for a run
+		w.Env = append(os.Environ(), "SLOW_MS=8000") // 168 s per run
 		if err := w.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -60,14 +60,14 @@ func TestLoad(t *testing.T) {
 		}
 	}
 	if len(seconds) == 0 {
-		t.Fatal("no operation was seen")
+		t.Fatal("strace shows no operation")
 	}
 	perSecond := make([]int, slices.Max(seconds)-slices.Min(seconds)+1)
 	for _, at := range seconds {
 		perSecond[at-slices.Min(seconds)]++
 	}
 	records, _ := filepath.Glob(filepath.Join(dir, "results", "runs", "*", "*"))
-	// The last one starts 100 seconds after the first, and the first run ends 68 seconds later.
+	// The last worker starts 100 seconds after the first, and the first run ends 68 seconds later.
 	const allBegun, noneEnded = 115, 160
 	quiet := busiest(perSecond[min(allBegun, len(perSecond)):min(noneEnded, len(perSecond))], noneEnded-allBegun)
 	average, minute := busiest(perSecond, len(perSecond)), busiest(perSecond, 60)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A worker's folder may have no records. An interrupt while reading it is still an error, because other folders have not
-// been read.
+// The folder of a worker may have no records. An interrupt is still an error, because other folders
+// were not read.
 func TestInterruptedMerge(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "idle", "work"), 0o777); err != nil {

@@ -16,8 +16,9 @@ import (
 
 var update = flag.Bool("update", false, "write the tables of README.md and results/RESULTS.md, and results/sets, again")
 
-// Tables in README.md and results/RESULTS.md come from the records. Between two markers with a name is the table of that
-// name in testdata/pages.md, with each {NUMBER} filled in. Numbers have the same names as in the report.
+// Tables in README.md and results/RESULTS.md come from the records. The table between two markers
+// with a name is the one of that name in testdata/pages.md, with every {NUMBER} filled in. Numbers
+// have the same names as in the report.
 func TestTablesOfPages(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("testdata", "pages.md"))
 	if err != nil {

@@ -60,7 +60,7 @@ func TestPaperTypesets(t *testing.T) {
 			t.Fatal(err)
 		}
 		if first != nil && !bytes.Equal(first, pdf) {
-			t.Error("the PDF differs when it is made again")
+			t.Error("the PDF differs when it is typeset again")
 		}
 		first = pdf
 		if err := os.Remove(filepath.Join(paperDir, "paper.pdf")); err != nil {
@@ -106,7 +106,7 @@ func TestPaperIsDefined(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(specs) == 0 {
-		t.Error("the paper is about no experiment")
+		t.Error("the paper uses no experiment")
 	}
 	none := store.Open(t.TempDir())
 	p, err := report.WritePaper(t.TempDir(), specs, none, uses, report.Options{Key: func(*experiment.Cell, uint64) (string, bool) { return "", false }})
@@ -118,7 +118,7 @@ func TestPaperIsDefined(t *testing.T) {
 	}
 }
 
-// Without LaTeX, everything else is written, and a note tells what to install.
+// Without LaTeX, everything else is written, and a note names the missing package.
 func TestPaperWithoutLatex(t *testing.T) {
 	inCopy(t)
 	t.Setenv("PATH", t.TempDir())

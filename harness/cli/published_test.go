@@ -16,8 +16,8 @@ import (
 	"dgkip/harness/method"
 )
 
-// Bold and underlined numbers of the paper agree with its numbers. One mark is wrong, which the errata of our report
-// mention.
+// Bold and underlined numbers of the paper agree with its numbers. One mark is wrong; the errata in
+// our report mention it.
 func TestPublishedMarks(t *testing.T) {
 	var wrong []string
 	for _, name := range []string{"table1", "table2", "table3"} {
@@ -50,8 +50,8 @@ func TestPublishedMarks(t *testing.T) {
 	}
 }
 
-// Ours are scored by the same protocol family as the published numbers next to them. Numbers for ten classes are not
-// shown next to two classes.
+// Our numbers are scored by the same protocol family as the published numbers next to them. Numbers
+// for ten classes are not shown next to two classes.
 func TestPublishedFamilies(t *testing.T) {
 	beside := map[string]int{"table1": 63, "table2": 63, "table3": 36, "outside": 2}
 	for name, want := range beside {
@@ -67,7 +67,7 @@ func TestPublishedFamilies(t *testing.T) {
 				}
 				n++
 				if own := method.FamilyOf(p.Metric, c.Method(), c.Protocol); own != p.FamilyOf(c.Column) {
-					t.Errorf("%s %v %s: ours is of the family %q, the published number of %q", name, p.When, c.Column, own, p.FamilyOf(c.Column))
+					t.Errorf("%s %v %s: our number is of family %q, the published one of %q", name, p.When, c.Column, own, p.FamilyOf(c.Column))
 				}
 			}
 			if strings.HasPrefix(p.Source, "Aoyama et al.") == (name == "outside") {
@@ -75,13 +75,13 @@ func TestPublishedFamilies(t *testing.T) {
 			}
 		}
 		if n != want {
-			t.Errorf("%s: %d accuracies beside ours, want %d", name, n, want)
+			t.Errorf("%s: %d accuracies next to ours, want %d", name, n, want)
 		}
 	}
 }
 
-// A column of a table has numbers of one protocol family. Columns of trained networks may have two, because labels of sets
-// differ; every number is then marked.
+// A column of a table has numbers of one protocol family. Columns of trained networks may have two,
+// because the labels of sets differ. Every number is then marked.
 func TestColumnsHaveOneFamily(t *testing.T) {
 	dir := filepath.Join("..", "..", experimentsDir)
 	names, err := experiment.ListFS(os.DirFS(dir), ".")
@@ -123,7 +123,7 @@ func TestColumnsHaveOneFamily(t *testing.T) {
 	}
 }
 
-// Timed runs equal those of the tables except for their length, in any profile but smoke.
+// Timed runs equal the runs of the tables except for their length, in all profiles but smoke.
 func TestTimesAreOfTheTables(t *testing.T) {
 	for _, name := range []string{"table1", "table2"} {
 		for _, profile := range []string{"short", "full"} {
@@ -144,12 +144,12 @@ func TestTimesAreOfTheTables(t *testing.T) {
 					}
 					delete(m.Settings, setting)
 				}
-				if c.Column == "dgkip-lr" || c.Column == "dgkip-svm" { // an update takes the same work
+				if c.Column == "dgkip-lr" || c.Column == "dgkip-svm" { // all updates take the same work
 					for _, setting := range []string{"objective", "labels", "label_rate", "beta2", "schedule", "temperature"} {
 						delete(m.Settings, setting)
 					}
 				}
-				if c.Column == "dc" || c.Column == "dsa" { // an iteration has as many as there are images a class
+				if c.Column == "dc" || c.Column == "dsa" { // an iteration has as many updates as images per class
 					images, _ := strconv.Atoi(fmt.Sprint(c.Point["ipc"]))
 					updates *= images
 				}

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Commands that only read do not remove files that other processes may still write. A run removes them in the end.
+// Commands that only read keep temporary files, because other processes may still be writing them.
+// A run removes them.
 func TestReadersRemoveNothing(t *testing.T) {
 	dir := t.TempDir()
 	tmp := filepath.Join(dir, "work", "tmp")

@@ -48,7 +48,7 @@ NodeName=HOST NodeAddr=127.0.0.1 CPUs=4 RealMemory=30000 State=UNKNOWN
 PartitionName=all Nodes=HOST Default=YES MaxTime=INFINITE State=UP
 `
 
-// slurm is a Slurm with only this machine.
+// slurm is a Slurm that consists of this machine.
 type slurm struct {
 	t    *testing.T
 	dir  string // where jobs are submitted
@@ -79,7 +79,7 @@ func (s slurm) until(what string, limit time.Duration, holds func() bool) {
 				b, _ := os.ReadFile(name)
 				text += "\n" + filepath.Base(name) + "\n" + string(b)
 			}
-			s.t.Fatalf("after %v not yet: %s\n%s", limit, what, text)
+			s.t.Fatalf("not reached after %v: %s\n%s", limit, what, text)
 		}
 	}
 	s.t.Logf("%s: %s", time.Now().Format(time.TimeOnly), what)
@@ -177,8 +177,9 @@ func workerOf(task string) int {
 	return 0
 }
 
-// Three workers in a real Slurm run the printed script. One is cancelled, one is killed, and one is requeued at its time
-// limit, repeatedly. The records equal those of a single process, no run is started twice, and the tables follow.
+// Three workers under a real Slurm run the printed script. One is cancelled, one is killed, and one
+// is requeued at its time limit, repeatedly. The records equal those of a single process, no run is
+// started twice, and the tables are written afterwards.
 func TestSlurm(t *testing.T) {
 	if !*takesMinutes {
 		t.Skip("SKIPPED: takes minutes; -slow runs it")
@@ -195,7 +196,7 @@ func TestSlurm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Under this name, the test program is dgkip with a slow method.
+	// Under this name, the test program is dgkip with the method slow.
 	if err := os.Symlink(self, filepath.Join(dir, "dgkip")); err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +213,7 @@ func TestSlurm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Slurm's own limit comes first here. A directive that is added also applies to the tables.
+	// Here the limit of Slurm comes first. The added directive also applies to the tables job.
 	text = strings.NewReplacer("--time=66", "--time=2", "#SBATCH --requeue", "#SBATCH --requeue\n#SBATCH --comment=mine").Replace(string(script))
 	write(t, filepath.Join(dir, "job.sh"), text)
 	t.Log(s.command("sh", "job.sh"))
@@ -236,7 +237,7 @@ func TestSlurm(t *testing.T) {
 	}
 	s.until("the two have ended", time.Minute, func() bool { return !running("2")() && !running("3")() })
 	s.until("worker 1 is requeued", 2*time.Minute, func() bool { return strings.Contains(s.command("squeue", "-h", "-r", "-o", "%K %t"), "1 PD") })
-	s.until("worker 1 goes on", 4*time.Minute, running("1"))
+	s.until("worker 1 continues", 4*time.Minute, running("1"))
 	s.until("the tables are there", 8*time.Minute, func() bool {
 		_, err := os.Stat(filepath.Join(dir, "results", "tables", "tiny.md"))
 		return err == nil
@@ -244,7 +245,7 @@ func TestSlurm(t *testing.T) {
 	begun, resumed := asOfOne(t, dir, 10)
 	for key, n := range begun {
 		if n != 1 {
-			t.Errorf("%s was begun %d times", key, n)
+			t.Errorf("%s was started %d times", key, n)
 		}
 	}
 	t.Logf("10 records, each begun once, gone on with %d times; %d s with three workers of Slurm", resumed, int(time.Since(began).Seconds()))

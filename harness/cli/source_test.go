@@ -13,7 +13,7 @@ import (
 	"dgkip/harness/sets"
 )
 
-// The declaration that images are characters reaches methods and is part of the run's identity.
+// The declaration that images are characters reaches methods, and is part of the identity of a run.
 func TestCharacters(t *testing.T) {
 	dir := t.TempDir()
 	images, labels := make([]byte, 40), make([]uint8, 10)
@@ -44,10 +44,10 @@ func TestCharacters(t *testing.T) {
 		digests[string(experiment.Canonical(set.Identity))] = true
 	}
 	if len(digests) != 2 {
-		t.Error("both have one identity")
+		t.Error("both runs have the same identity")
 	}
 	if mnist, err := data.Describe("mnist"); err != nil || !mnist.Characters {
-		t.Error("MNIST is not known as characters")
+		t.Error("the images of MNIST do not count as characters")
 	}
 }
 

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// The Python example trains a network on an exported set about as well as this program does. It needs PyTorch and CIFAR-10.
+// The Python example trains a network on an exported set about as well as this program. It needs
+// PyTorch and CIFAR-10.
 func TestTrainExample(t *testing.T) {
 	python := ""
 	if !testing.Short() {
