@@ -356,7 +356,10 @@ func (f *flags) options(board *progress.Board) engine.Options {
 // openCache returns the disk cache for values that several runs need, or nil. It first removes old values
 // beyond the budget, unless workers share the cache.
 func (f *flags) openCache(wanted request, board *progress.Board) *store.Cache {
-	budget := cacheBudget(wanted.Specs)
+	var budget int64
+	for _, s := range wanted.Specs {
+		budget = max(budget, int64(s.Cache.Disk))
+	}
 	if f.worker {
 		budget = max(budget, workersCache)
 	}
@@ -385,15 +388,6 @@ func outdated(p *engine.Plan, there *store.Store) string {
 		return ""
 	}
 	return fmt.Sprintf("note: %s as done but cannot be read, for example: %v", report.Count(n, "record counts", "records count"), first)
-}
-
-// cacheBudget returns the largest cache that an experiment asks for.
-func cacheBudget(specs []*experiment.Spec) int64 {
-	var most experiment.Size
-	for _, s := range specs {
-		most = max(most, s.Cache.Disk)
-	}
-	return int64(most)
 }
 
 // failures returns an error that lists failed runs and their folders. With -force, a failed run may

@@ -167,16 +167,12 @@ func latexErrors(log string) string {
 		}
 	}
 	if len(found) == 0 {
-		found = []string{"  LaTeX only says: " + lastLine(log)}
+		lines := strings.Split(strings.TrimSpace(log), "\n")
+		found = []string{"  LaTeX only says: " + lines[len(lines)-1]}
 	}
 	text := strings.Join(found[:min(len(found), 5)], "\n")
 	if strings.Contains(log, ".sty' not found") {
 		text += "\nhint: a package is missing; on Debian: apt-get install " + latexPackages
 	}
 	return text
-}
-
-func lastLine(s string) string {
-	lines := strings.Split(strings.TrimSpace(s), "\n")
-	return lines[len(lines)-1]
 }

@@ -1,8 +1,7 @@
 // Package stats summarises repeated runs.
 //
 // The same numbers give the same bits on every machine. Means are exact. Other sums add their terms
-// in order, without fused multiply-adds. Results that depend on library functions are rounded to
-// ten digits.
+// in order, without fused multiply-adds. Quantiles are rounded to ten digits.
 package stats
 
 import (
@@ -96,16 +95,10 @@ func Same(a, b float64) bool {
 	return a == b || math.Abs(a-b) <= 1e-12*math.Max(math.Abs(a), math.Abs(b))
 }
 
-// tQuantile returns a quantile of Student's t distribution with df degrees of freedom.
+// tQuantile returns a quantile of Student's t distribution with df degrees of freedom. It rounds to
+// ten digits, because the later ones may differ between machines.
 func tQuantile(p float64, df int) float64 {
-	return digits10(distuv.StudentsT{Sigma: 1, Nu: float64(df)}.Quantile(p))
-}
-
-// digits10 rounds to ten digits, because the later ones may differ between machines.
-func digits10(x float64) float64 {
-	v, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', 9, 64), 64)
-	if err != nil {
-		panic(fmt.Sprintf("stats: %v", err))
-	}
-	return v
+	q := distuv.StudentsT{Sigma: 1, Nu: float64(df)}.Quantile(p)
+	q, _ = strconv.ParseFloat(strconv.FormatFloat(q, 'e', 9, 64), 64)
+	return q
 }

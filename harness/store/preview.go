@@ -82,16 +82,11 @@ func preview(d *method.Distilled) ([]byte, bool) {
 				p := i*d.Size() + (y/scale*d.W+x/scale)*d.C
 				var c [3]uint8
 				for k := range c {
-					c[k] = shade(pixels[p+k%d.C])
+					c[k] = uint8(math.Round(255 * min(max(float64(pixels[p+k%d.C]), 0), 1)))
 				}
 				img.SetRGBA(at.Min.X+x, at.Min.Y+y, color.RGBA{c[0], c[1], c[2], 255})
 			}
 		}
 	}
 	return deflate.PNG(img), true
-}
-
-// shade converts a pixel from [0, 1] to [0, 255] and clips it.
-func shade(v float32) uint8 {
-	return uint8(math.Round(255 * min(max(float64(v), 0), 1)))
 }
