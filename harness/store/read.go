@@ -238,8 +238,8 @@ func (r *Record) File(name string) ([]byte, error) {
 	return b, err
 }
 
-// checkDigest returns an error unless a file holds the set of result.json. Its checksum does not prove
-// that, because somebody may have replaced both.
+// checkDigest returns an error unless b is the set of result.json. A valid checksum does not prove
+// this, because somebody may have replaced it along with the set.
 func (r *Record) checkDigest(b []byte) error {
 	arrays, err := sets.Unpack(SetFile, b)
 	if err == nil && sets.Digest(arrays, recipe) != r.Result.Digests["distilled"] {
