@@ -305,15 +305,6 @@ func length[T float32 | float64](v []T) float64 {
 	return math.Sqrt(sum)
 }
 
-func TestPlateau(t *testing.T) {
-	m := &Solved{Loop: defaults(500), Loss: "auto", Match: matchWeights}
-	m.Plateau, m.Progress = 5, 0.5
-	lines, _ := trace(t, m, problem("fc"))
-	if n := lines[len(lines)-1].update; n >= 500 || n < 5 {
-		t.Errorf("stopped at update %d", n)
-	}
-}
-
 // A set gets a note if all its dual variables have vanished.
 func TestTrivialPlateauIsTold(t *testing.T) {
 	r := begun(t, problem("fc"), convex.LogisticLoss, false)
@@ -421,8 +412,8 @@ func TestBadSizes(t *testing.T) {
 		t.Error(fit.CheckSizes(fits))
 	}
 	for want, change := range map[string]func(*method.Sizes){
-		"not for 3 classes":         func(s *method.Sizes) { s.Classes = 3 },
-		"two classes or more":       func(s *method.Sizes) { s.Classes = 1 },
+		"not support 3 classes":     func(s *method.Sizes) { s.Classes = 3 },
+		"at least two classes":      func(s *method.Sizes) { s.Classes = 1 },
 		"smallest class has only 1": func(s *method.Sizes) { s.Smallest = 1 },
 		// With few features the matrix is not needed, but an exact kernel has no features.
 		"networks of finite width": func(s *method.Sizes) { s.Train, s.Model.Kind = 30001, "nngp" },

@@ -18,17 +18,15 @@ import (
 
 // Loop holds the settings that all methods of this package share.
 type Loop struct {
-	Updates    int     `toml:"updates" min:"0"`                       // of the set
-	Rate       float64 `toml:"rate" min:"0"`                          // learning rate of AdaBelief on the images
-	Start      string  `toml:"start" enum:"real,noise,means"`         // training images, noise, or averages of the classes
-	Lambda     float64 `toml:"lambda"`                                // regularisation per image
-	TeacherGap float64 `toml:"teacher_gap,omitzero" min:"0"`          // relative gap at which Theta_O is accepted; 0: the default of the loss
-	Schedule   string  `toml:"schedule,omitzero" enum:",cosine"`      // rates are constant, or fall to zero like a cosine
-	Draws      int     `toml:"draws,omitzero" min:"0" max:"64"`       // of networks, used in turn; 0: the one draw of the run
-	Travel     bool    `toml:"travel,omitzero"`                       // also store portable labels
-	Plateau    int     `toml:"plateau,omitzero" min:"0"`              // stop after so many updates without progress; 0: never
-	Beta2      float64 `toml:"beta2,omitzero" min:"0" max:"0.9999"`   // of AdaBelief: its memory of the size of gradients; 0: the usual 0.999
-	Progress   float64 `toml:"progress,omitzero" min:"0" max:"0.999"` // share by which the objective must fall to count as progress; 0: 0.01
+	Updates    int     `toml:"updates" min:"0"`                     // of the set
+	Rate       float64 `toml:"rate" min:"0"`                        // learning rate of AdaBelief on the images
+	Start      string  `toml:"start" enum:"real,noise,means"`       // training images, noise, or averages of the classes
+	Lambda     float64 `toml:"lambda"`                              // regularisation per image
+	TeacherGap float64 `toml:"teacher_gap,omitzero" min:"0"`        // relative gap at which Theta_O is accepted; 0: the default of the loss
+	Schedule   string  `toml:"schedule,omitzero" enum:",cosine"`    // rates are constant, or fall to zero like a cosine
+	Draws      int     `toml:"draws,omitzero" min:"0" max:"64"`     // of networks, used in turn; 0: the one draw of the run
+	Travel     bool    `toml:"travel,omitzero"`                     // also store portable labels
+	Beta2      float64 `toml:"beta2,omitzero" min:"0" max:"0.9999"` // of AdaBelief: its memory of the size of gradients; 0: the usual 0.999
 }
 
 func defaults(updates int) Loop {
@@ -37,13 +35,7 @@ func defaults(updates int) Loop {
 
 // check is the part of Check that all methods share.
 func (l Loop) check() error {
-	if err := cmp.Or(method.PositiveLambda(l.Lambda), method.Positive("rate", l.Rate, "0.01 is usual")); err != nil {
-		return err
-	}
-	if l.Plateau > 0 && l.Draws > 0 {
-		return &method.BadSetting{Key: "plateau", Why: "needs the same networks in every update, but draws changes them", Hint: "leave plateau out; updates says when to stop"}
-	}
-	return nil
+	return cmp.Or(method.PositiveLambda(l.Lambda), method.Positive("rate", l.Rate, "0.01 is usual"))
 }
 
 // objective is the function that a method lowers.
@@ -152,11 +144,11 @@ func (r *run) learn(first tensor.Mat[float64], rate float64) error {
 	return nil
 }
 
-// distill lowers the objective for all updates, or until it reaches a plateau.
+// distill lowers the objective.
 func (r *run) distill(ctx context.Context, observe func(method.Step)) (*method.Distilled, error) {
 	set, err := method.Descent{
 		Name: r.name, Updates: r.Updates, Variables: r.variables, Eval: r.eval, Gradient: r.gradient, Set: r.set, Metrics: r.metrics,
-		Schedule: r.share, Plateau: r.Plateau, Progress: r.Progress,
+		Schedule: r.share,
 	}.Run(ctx, r.problem, observe)
 	if err == nil && set == nil {
 		return nil, fmt.Errorf("%s: no labels can be solved for: %w", r.name, withHint(r.failed))

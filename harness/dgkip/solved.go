@@ -69,8 +69,6 @@ func (m *Solved) Check() error {
 		return &method.BadSetting{Key: "refit_labels", Why: fmt.Sprintf("is %q, the same as match", m.Match), Hint: "leave refit_labels out"}
 	case m.Batch > 0 && m.Match == matchWeights:
 		return &method.BadSetting{Key: "batch", Why: "chooses real images, which match = \"weights\" does not use"}
-	case m.Batch > 0 && m.Plateau > 0:
-		return &method.BadSetting{Key: "plateau", Why: "needs the same real images in every update, but batch draws new ones", Hint: "leave plateau out; updates says when to stop"}
 	}
 	return m.check()
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"math"
 )
 
 // ErrCheckpoint is the error for a Problem.Resume that is damaged or belongs to another run. The
@@ -72,7 +71,7 @@ func (r *descending) restore(from []byte) error {
 		return fmt.Errorf("it belongs to another run: %s, not %s", c.Run, r.run())
 	case at.Update < 0 || at.Update > r.Updates:
 		return fmt.Errorf("it is at update %d, but the run has %d updates", at.Update, r.Updates)
-	case at.Seen < -1 || at.Seen > at.Update || at.Since < 0 || at.Since > at.Update || math.IsNaN(at.Best):
+	case at.Seen < -1 || at.Seen > at.Update:
 		return errors.New("it is damaged")
 	case len(c.Parts) != len(parts):
 		return fmt.Errorf("it has %d parts, but the run has %d: settings differ", len(c.Parts), len(parts))

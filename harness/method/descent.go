@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding"
 	"fmt"
-	"math"
 )
 
 // Descent runs a method that works in updates. The method supplies its equations: the variables,
@@ -45,11 +44,6 @@ type Descent struct {
 	// Schedule, if given, returns the factor on the learning rates in the next update.
 	Schedule func(update int) float64
 
-	// Plateau is the number of updates without progress after which the run ends; 0
-	// means never. Progress is the share by which the loss must fall, 0.01 by default.
-	Plateau  int
-	Progress float64
-
 	Hint string // advice if the run diverges; "" advises lower rates
 }
 
@@ -87,16 +81,14 @@ type descending struct {
 // position is the progress of a run.
 type position struct {
 	Update   int
-	Seen     int     // the last observed update; -1 before the first
-	Prepared bool    // Prepare is done for the next update
-	Best     float64 // the lowest loss that counted as progress
-	Since    int     // update of Best
+	Seen     int  // the last observed update; -1 before the first
+	Prepared bool // Prepare is done for the next update
 }
 
 // Run performs all updates, from p.Resume on if that is given. Distill of such a method only has to
 // call Run.
 func (d Descent) Run(ctx context.Context, p Problem, observe func(Step)) (*Distilled, error) {
-	r := &descending{Descent: d, problem: p, observe: observe, at: position{Seen: -1, Best: math.Inf(1)}}
+	r := &descending{Descent: d, problem: p, observe: observe, at: position{Seen: -1}}
 	if ctx.Err() != nil {
 		return nil, Stopped(ctx, p, nil)
 	}
@@ -135,7 +127,7 @@ func (r *descending) advance(ctx context.Context) (over bool, err error) {
 	} else if r.at.Update == 0 {
 		r.show(nil)
 	}
-	if r.over() {
+	if r.at.Update >= r.Updates {
 		return true, nil
 	}
 	if err := ctx.Err(); err != nil {
@@ -149,7 +141,7 @@ func (r *descending) advance(ctx context.Context) (over bool, err error) {
 		return false, nil
 	}
 	r.show(&loss)
-	return r.over(), nil
+	return r.at.Update >= r.Updates, nil
 }
 
 // update performs one update, or none if it fails. It returns the loss of Gradient.
@@ -211,21 +203,6 @@ func (r *descending) show(loss *float64) {
 	step := Step{Update: r.at.Update, Of: r.Updates, Iteration: r.Iteration, Metrics: r.Metrics, Distilled: r.Set, Checkpoint: r.checkpoint}
 	if loss != nil {
 		step.Loss, step.HasLoss = *loss, true
-		progress := r.Progress
-		if progress == 0 {
-			progress = 0.01
-		}
-		if *loss < float64(r.at.Best*(1-progress)) {
-			r.at.Best, r.at.Since = *loss, r.at.Update
-		}
-	}
-	if r.over() {
-		step.Of = r.at.Update
 	}
 	r.observe(step)
-}
-
-// over reports whether the last update is done.
-func (r *descending) over() bool {
-	return r.at.Update >= r.Updates || r.Plateau > 0 && r.at.Update-r.at.Since >= r.Plateau
 }
