@@ -358,7 +358,7 @@ func above(c claimData) []part {
 const (
 	fewestLines     = 5   // of a trace, for a correlation
 	leastCorrelated = 0.5 // rank correlation from which two quantities go together
-	correlationText = "Two quantities rise and fall together when their rank correlation along a trace is 0.5 or more. They are opposed when it is -0.5 or less. A quantity claimed to fall must also end lower than it began."
+	correlationText = "Two quantities rise and fall together when their rank correlation along a trace is 0.5 or more. They are opposed when it is −0.5 or less. A quantity claimed to fall must also end lower than it began."
 )
 
 // correlation judges that Metric and Other rise and fall together, or are opposed. Falls

@@ -49,7 +49,7 @@ func crate(sections []section, written []string, dir string) []byte {
 		{"@id": crateName, "@type": "CreativeWork", "about": to("./")[0], "conformsTo": to("https://w3id.org/ro/crate/1.1")[0]},
 		root,
 		{"@id": "runs/", "@type": "Dataset", "name": "records", "description": "a folder for each run: result.json holds its settings and numbers, provenance.json where and when it ran, SHA256SUMS the checksums of its files"},
-		{"@id": "data.json", "@type": "File", "name": "the data that the records are about, with digests", "encodingFormat": fileTypes[".json"]},
+		{"@id": "data.json", "@type": "File", "name": "the datasets behind the records, with digests", "encodingFormat": fileTypes[".json"]},
 		{"@id": "#dgkip", "@type": "SoftwareApplication", "name": "dgkip", "softwareVersion": commit},
 		{"@id": "#collect", "@type": "CreateAction", "name": "tables and figures from records", "instrument": to("#dgkip")[0], "object": to("runs/", "data.json"), "result": to(files...)},
 	}

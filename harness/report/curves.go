@@ -19,7 +19,7 @@ import (
 func (b *figureBuilder) curves() chart.Picture {
 	x := cmp.Or(b.f.X, "update")
 	if x == "seconds" {
-		b.note("Seconds are the number of updates times the median time of an update, of the first seed")
+		b.note("Seconds are updates multiplied by the median time of an update of the first seed")
 	}
 	along := b.alongAxis(x)
 	lines := func(names []string, from int) func(group, string) []chart.Series {

@@ -83,7 +83,7 @@ func (b *figureBuilder) images() chart.Picture {
 		return nil
 	}
 	b.leaveOutEmpty(out)
-	b.note("Classes from top to bottom: " + b.classes() + ". Pixels outside the range are clipped")
+	b.note("Classes from top to bottom: " + b.classes() + ". Pixel values that cannot be shown are clipped")
 	return out
 }
 

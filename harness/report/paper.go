@@ -337,11 +337,6 @@ func (p *paper) figure(name string) {
 		p.w.put(name+".tex", figureLatex(v, r.source(), fmt.Sprintf(`\fbox{\quad\rule[-3ex]{0pt}{8ex}\textit{[%s]}\quad}`, sheet.LatexText(r.nothing()))))
 		return
 	}
-	pdf, err := chart.Render(pic, "pdf")
-	if err != nil {
-		r.problem("figure %s: %v", name, err)
-		return
-	}
-	p.w.put(name+".pdf", pdf)
+	p.w.put(name+".pdf", chart.Render(pic, "pdf"))
 	p.w.put(name+".tex", figureLatex(v, r.source(), v.pdf()))
 }

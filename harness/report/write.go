@@ -157,13 +157,7 @@ func (w *writer) figures(r *Results) []shown {
 		}
 		w.put(file+"tex", figureLatex(v, r.source(), v.pdf()))
 		for _, format := range chart.Formats {
-			b, err := chart.Render(p, format)
-			if err != nil {
-				r.problem("figure %s: %v", f.Name, err)
-				w.remove(file+format, nil)
-				continue
-			}
-			w.put(file+format, b)
+			w.put(file+format, chart.Render(p, format))
 		}
 		out = append(out, v)
 	}

@@ -3,7 +3,6 @@ package chart
 import (
 	"bytes"
 	"encoding/base64"
-	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -51,26 +50,24 @@ type Picture interface {
 var embedded = regexp.MustCompile(`data:image/jpg;base64,[^"]*`)
 
 // Render draws a picture in one of the formats.
-func Render(p Picture, format string) ([]byte, error) {
+func Render(p Picture, format string) []byte {
+	if format == "png" {
+		return Raster(p, dpi)
+	}
 	w, h := p.Size()
 	w, h = vg.Length(math.Ceil(float64(w))), vg.Length(math.Ceil(float64(h)))
-	switch format {
-	case "pdf":
+	if format == "pdf" {
 		c := newPDF(w, h)
 		p.Paint(draw.New(outlined{rounding{c}}))
-		return c.file(), nil
-	case "svg":
-		c := vgsvg.New(w, h)
-		p.Paint(draw.New(outlined{rounding{c}}))
-		var b bytes.Buffer
-		if _, err := c.WriteTo(&b); err != nil {
-			return nil, err
-		}
-		return embedded.ReplaceAllFunc(b.Bytes(), anew), nil
-	case "png":
-		return Raster(p, dpi), nil
+		return c.file()
 	}
-	return nil, fmt.Errorf("unknown format %q", format)
+	c := vgsvg.New(w, h)
+	p.Paint(draw.New(outlined{rounding{c}}))
+	var b bytes.Buffer
+	if _, err := c.WriteTo(&b); err != nil {
+		panic("chart: writing to a buffer failed: " + err.Error())
+	}
+	return embedded.ReplaceAllFunc(b.Bytes(), anew)
 }
 
 // anew compresses an image in an SVG file again, because vgsvg uses the standard library, whose
