@@ -28,7 +28,7 @@ func TestFigureGoldens(t *testing.T) {
 		}
 		matches(t, "figure-"+f.Name+".png", p)
 		// Pictures name the classes of their lines.
-		if lines := strings.Contains(caption, "Classes from top to bottom: nought, one. Pixels"); lines != (f.Kind == "images") {
+		if lines := strings.Contains(caption, "Classes from top to bottom: nought, one. Pixel values"); lines != (f.Kind == "images") {
 			t.Errorf("%s: %s", f.Name, caption)
 		}
 	}

@@ -171,7 +171,7 @@ func pictureOf(run Run, dir string) *pictureView {
 	if err != nil {
 		return nil
 	}
-	return &pictureView{size.Width * max(1, 240/max(1, size.Width)), path, fmt.Sprintf("Distilled images of seed %d.", run.Seed)}
+	return &pictureView{size.Width * max(1, 240/size.Width), path, fmt.Sprintf("Distilled images of seed %d.", run.Seed)}
 }
 
 // seedTable lists the runs of a cell, with links to their records.
