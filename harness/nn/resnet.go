@@ -73,14 +73,14 @@ type skipStage[F tensor.Float] struct{ pass *Pass[F] }
 
 func (s *skipStage[F]) forward(y, x, theta []F, n int, keep bool) {
 	s.pass.forward(theta, x, n, keep)
-	plus(y, s.pass.logits(), x)
+	tensor.Axpy(y, 1, x, s.pass.logits())
 }
 
 func (s *skipStage[F]) backward(dx, dtheta, dy []F) {
 	copy(s.pass.outputGrad(), dy)
 	s.pass.backward(0, Grad[F]{Theta: dtheta, X: dx})
 	if dx != nil {
-		plus(dx, dx, dy)
+		tensor.Axpy(dx, 1, dy, dx)
 	}
 }
 
@@ -88,7 +88,7 @@ func (s *skipStage[F]) tangent(yt, xt, v []F) {
 	ft := s.pass.forwardTangent(Grad[F]{Theta: v, X: xt})
 	switch {
 	case xt != nil:
-		plus(yt, ft, xt)
+		tensor.Axpy(yt, 1, xt, ft)
 	case yt != nil:
 		copy(yt, ft)
 	}
@@ -98,13 +98,6 @@ func (s *skipStage[F]) backwardTangent(dxt, dthetat, dyt []F) {
 	copy(s.pass.outputGradTangent(), dyt)
 	s.pass.backwardTangent(Grad[F]{Theta: dthetat, X: dxt})
 	if dxt != nil {
-		plus(dxt, dxt, dyt)
-	}
-}
-
-// plus sets y to a + b.
-func plus[F tensor.Float](y, a, b []F) {
-	for i := range y {
-		y[i] = a[i] + b[i]
+		tensor.Axpy(dxt, 1, dyt, dxt)
 	}
 }
