@@ -151,7 +151,7 @@ func minimise(t *testing.T, a tensor.Mat[float32], lambda float64, slope, curve 
 			c[i] -= step[i]
 		}
 	}
-	return subtractRows(make([]float64, a.Cols), a, scaled(-1, c))
+	return Combine(a, oneColumn(c)).Data
 }
 
 func distance(a, b []float64) float64 {

@@ -42,7 +42,7 @@ func inStrips(ctx context.Context, a tensor.Mat[float32], do func(from, to int, 
 // subtractRows returns v - A'w.
 func subtractRows(v []float64, a tensor.Mat[float32], w []float64) []float64 {
 	out := append([]float64(nil), v...)
-	tensor.AddRows64(out, a, scaled(-1, w))
+	tensor.AddRows64(out, a, times(-1, oneRow(w)).Data)
 	return out
 }
 
@@ -164,14 +164,6 @@ func GramOf(a tensor.Mat[float32]) tensor.Mat[float64] {
 	k := tensor.NewMat[float64](a.Rows, a.Rows)
 	tensor.Gram64(k, a)
 	return k
-}
-
-func scaled(a float64, x []float64) []float64 {
-	y := make([]float64, len(x))
-	for i, v := range x {
-		y[i] = float64(a * v)
-	}
-	return y
 }
 
 // dot64 is an inner product with four partial sums, which the processor updates in parallel.
