@@ -1,8 +1,8 @@
 // Package augment changes images at random. All operations are affine in the pixels,
 // y = A x + b, so gradients pass back through the adjoint A'.
 //
-// The operations are those of Zhao & Bilen, "Dataset Condensation with Differentiable
-// Siamese Augmentation" (2021). Every u below is drawn uniformly from [0, 1):
+// The operations come from Zhao & Bilen, "Dataset Condensation with Differentiable Siamese
+// Augmentation" (2021). Every u below is drawn uniformly from [0, 1):
 //
 //	color   x + (u - 1/2), then m + 2u (x - m) about the mean m of a pixel's
 //	        channels, then m + (u + 1/2)(x - m) about the mean m of the image
@@ -79,10 +79,10 @@ var flips = operation{"flip", func(r *rng.Rand, h, w int) Draw {
 	return Draw{}
 }}
 
-// dcOperations holds the operations that "Dataset Condensation with Gradient Matching" uses to train
-// networks on digits. The original fills with the mean of the batch, scales to the nearest
-// pixel and rotates by a spline. Here all operations fill with zero, the mean of the data, and
-// interpolate as above.
+// dcOperations are the operations with which "Dataset Condensation with Gradient Matching" trains
+// networks on digits. The original fills with the mean of the batch, scales to the nearest pixel
+// and rotates by a spline. Here all operations fill with zero, the mean of the data, and
+// interpolate bilinearly.
 var dcOperations = []operation{
 	{"crop", func(r *rng.Rand, h, w int) Draw {
 		by := func() int { return r.IntN(8) - 4 } // a crop 0 to 7 pixels into the image with a margin of 4
@@ -95,9 +95,9 @@ var dcOperations = []operation{
 	{"rotate", func(r *rng.Rand, h, w int) Draw { return rotated(float64(90*r.Float64()) - 45) }},
 }
 
-// frepoOperations holds the operations that "Dataset Distillation using Neural Feature Regression"
-// uses to train networks on its sets. They fill with the edge of the image. Its colour
-// operation is DSA's with different factors, all log-uniform.
+// frepoOperations are the operations with which "Dataset Distillation using Neural Feature
+// Regression" trains networks on its sets. They fill with the edge of the image. The colour
+// operation is like DSA's, with saturation and contrast factors that are log-uniform.
 var frepoOperations = []operation{
 	flips,
 	{"color", func(r *rng.Rand, h, w int) Draw {

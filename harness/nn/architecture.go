@@ -24,10 +24,10 @@ type Architecture struct {
 	// image can then be padded, and the algorithm can be chosen.
 	Convolves bool
 
-	// Limit is set for models that see images through an exact kernel, without drawing
-	// networks. It names the architecture whose limit of infinitely many and infinitely
-	// wide networks the kernel is, or comes nearest to. All but name, title and code come
-	// from there: such networks are trained on the sets, and drawn to score them.
+	// Limit is set for exact kernels, which draw no networks. It names the architecture
+	// whose limit of infinitely many, infinitely wide networks is the kernel, or is nearest
+	// to it. All fields but Name, Title and Code come from that architecture: its networks
+	// are trained on sets of the kernel, and drawn to score them.
 	Limit string
 
 	// Net returns the network that is trained on images of h x w pixels with c channels.

@@ -7,8 +7,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// The derivatives of a linear loss agree with central differences. If its weights are the
-// gradient of the cross-entropy, its gradient is that of the cross-entropy.
+// The derivatives of a linear loss agree with central differences. With the gradient of the
+// cross-entropy as weights, both losses have the same gradient.
 func TestLinearLoss(t *testing.T) {
 	const h = 1e-6
 	for _, c := range cases[float64](t, tensor.Auto) {
@@ -52,7 +52,7 @@ func TestLinearLoss(t *testing.T) {
 		pass.Linear(dz)
 		pass.Gradient(out)
 		if !equalBits(out.Theta, ofLoss.Theta) || !equalBits(out.X, ofLoss.X) {
-			t.Errorf("%s: the gradient differs from that of the cross-entropy", c.name)
+			t.Errorf("%s: the linear loss and the cross-entropy have different gradients", c.name)
 		}
 	}
 }

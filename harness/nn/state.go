@@ -10,7 +10,7 @@ import (
 	"dgkip/harness/rng"
 )
 
-// header encodes what a saved training and the one it is restored into must agree on.
+// header encodes the settings that must be equal when a saved training is restored.
 func (t *Training[F]) header() []byte {
 	b := append([]byte("dgkip/nn/training/1"), byte(binary.Size(F(0))))
 	r := t.recipe

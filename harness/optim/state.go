@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// state is what all optimisers keep between steps.
+// state contains the values that optimisers keep between steps.
 type state[F Float] struct {
 	rule     string
 	n        int        // number of parameters
@@ -28,8 +28,8 @@ func (s *state[F]) SetLR(lr float64) {
 	s.lr = lr
 }
 
-// header encodes what a saved state and the optimiser it is restored into must agree on: rule,
-// type, length and settings.
+// header encodes rule, type, length and settings, which must be equal when a saved state is
+// restored.
 func (s *state[F]) header() []byte {
 	b := append([]byte("dgkip/optim/1 "), s.rule...)
 	b = append(b, 0, byte(binary.Size(F(0))))

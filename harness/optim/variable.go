@@ -63,7 +63,7 @@ func (v *Variable[F]) UnmarshalBinary(data []byte) error {
 	}
 	saved := binary.LittleEndian.Uint64(data)
 	if saved != uint64(len(v.X)) {
-		return fmt.Errorf("saved variable holds %d values of %s, not %d", saved, v.name, len(v.X))
+		return fmt.Errorf("saved variable has %d values of %s, not %d", saved, v.name, len(v.X))
 	}
 	values := data[8:]
 	bytes := len(v.X) * binary.Size(F(0))
