@@ -6,7 +6,6 @@ package progress
 import (
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"slices"
 	"strings"
@@ -287,7 +286,7 @@ func (l *Line) state() string {
 		} else {
 			fmt.Fprintf(&s, ", %.3g s each", 1/rate)
 		}
-		if left := float64(l.of-l.step) / rate; l.of > 0 && left > 0 && !math.IsInf(left, 0) {
+		if left := float64(l.of-l.step) / rate; l.of > 0 && left > 0 {
 			s.WriteString(", " + Seconds(left) + " left")
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"dgkip/harness/env"
 )
 
 // Touch is the interval at which the holder of a lock writes to the lock file. A lock whose file
@@ -80,13 +82,11 @@ func (s *Store) Lock(key string, runs ...string) (*Lock, error) {
 func (s *Store) lockFile(key string) string { return filepath.Join(s.work("locks"), key+".lock") }
 
 func (s *Store) lock(file string, who holder) (*Lock, error) {
-	who.Host, who.PID, who.Token = hostname(), os.Getpid(), s.token
-	text, err := json.Marshal(who)
-	if err != nil {
-		return nil, err
-	}
+	who.Host, who.PID, who.Token = env.Read().Name, os.Getpid(), s.token
+	text, _ := json.Marshal(who)
 	create := func() error { return s.roomFor(func() error { return writeFile(file, text) }) }
-	if err = create(); errors.Is(err, fs.ErrExist) {
+	err := create()
+	if errors.Is(err, fs.ErrExist) {
 		there, fresh := s.look(file)
 		if fresh {
 			other := read(file)
@@ -106,14 +106,6 @@ func (s *Store) lock(file string, who holder) (*Lock, error) {
 	l := &Lock{file: file, text: text, token: s.token, stop: make(chan struct{})}
 	l.done.Go(l.keep)
 	return l, nil
-}
-
-func hostname() string {
-	host, err := os.Hostname()
-	if err != nil {
-		return "unknown"
-	}
-	return host
 }
 
 // read returns the content of a lock file. It is empty if the file is missing or not yet written.
@@ -168,7 +160,7 @@ func (s *Store) Locked() map[string]bool {
 // Others reports whether other processes on this host compute runs in this folder.
 func (s *Store) Others() bool {
 	for key := range s.Locked() {
-		if who := read(s.lockFile(key)); who.Host == hostname() && who.Token != s.token {
+		if who := read(s.lockFile(key)); who.Host == env.Read().Name && who.Token != s.token {
 			return true
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"dgkip/harness/env"
 )
 
 // quickly shortens Touch and Stale.
@@ -114,7 +116,7 @@ func TestOthers(t *testing.T) {
 		host string
 		ago  time.Duration
 		want bool
-	}{{hostname(), 0, true}, {hostname(), 2 * Stale, false}, {"far", 0, false}} {
+	}{{env.Read().Name, 0, true}, {env.Read().Name, 2 * Stale, false}, {"far", 0, false}} {
 		plant(t, s, key, holder{Host: c.host, Token: "t"}, c.ago)
 		if s.Others() != c.want {
 			t.Errorf("a lock on %s, %v old: others %v", c.host, c.ago, !c.want)

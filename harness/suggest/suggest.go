@@ -20,12 +20,12 @@ func Name(word string, candidates []string) string {
 	if here := elsewhere[strings.ToLower(word)]; slices.Contains(candidates, here) {
 		return here
 	}
-	best, bestCost := "", 1+max(1, len(word)/3)
-	if len(candidates) > 1000 { // too many to compare
+	if len(word) > 64 || len(candidates) > 1000 { // no name is that long, and comparing takes long
 		return ""
 	}
+	best, bestCost := "", 1+max(1, len(word)/3)
 	for _, c := range candidates {
-		if len(c)-len(word) > 4*bestCost || len(word)-len(c) > 4*bestCost { // characters have up to four bytes
+		if len(c)-len(word) > 4*bestCost { // characters have up to four bytes
 			continue
 		}
 		if d := distance(strings.ToLower(word), strings.ToLower(c)); d < bestCost {
@@ -56,9 +56,6 @@ func Hint(word string, candidates []string) string {
 
 func distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
-	if len(x) > 64 || len(y) > 64 { // no name is that long
-		return 64
-	}
 	d := make([][]int, len(x)+1)
 	for i := range d {
 		d[i] = make([]int, len(y)+1)
