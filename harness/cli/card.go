@@ -55,7 +55,8 @@ func (f *flags) writeCard(out io.Writer, specs []*experiment.Spec, entries []car
 	return nil
 }
 
-// describesOthers reports whether a card describes a file in its folder that is not among the entries.
+// describesOthers reports whether a card describes a file in its folder that is not among the
+// entries.
 func (f *flags) describesOthers(card string, entries []cardEntry) bool {
 	for line := range strings.Lines(card) {
 		name, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")

@@ -66,9 +66,9 @@ func Main(builtIn fs.FS) {
 	os.Exit(run(ctx, newLibrary(builtIn), os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// stopOn stops the program at the first signal, with checkpoints. Only pressing Ctrl-C twice leaves at
-// once, without a checkpoint. Several termination signals mean one stop, because batch systems and
-// their scripts may each send one.
+// stopOn stops the program at the first signal, with checkpoints. Only pressing Ctrl-C twice leaves
+// at once, without a checkpoint. Several termination signals mean one stop, because batch systems
+// and their scripts may each send one.
 func stopOn(signals <-chan os.Signal, errOut io.Writer, stop func(cause error), leave func()) {
 	first, interrupts := true, 0
 	for s := range signals {
@@ -353,8 +353,8 @@ func (f *flags) options(board *progress.Board) engine.Options {
 	}
 }
 
-// openCache returns the disk cache for values that several runs need, or nil. It first removes old values
-// beyond the budget, unless workers share the cache.
+// openCache returns the disk cache for values that several runs need, or nil. It first removes old
+// values beyond the budget, unless workers share the cache.
 func (f *flags) openCache(wanted request, board *progress.Board) *store.Cache {
 	var budget int64
 	for _, s := range wanted.Specs {

@@ -349,8 +349,8 @@ func records(ts *testscript.TestScript, dir string) []*store.Record {
 	return all
 }
 
-// sessions DIR N COUNT expects COUNT records that took N sessions of work. More than one session means that the
-// run continued from a checkpoint.
+// sessions DIR N COUNT expects COUNT records that took N sessions of work. More than one session
+// means that the run continued from a checkpoint.
 func sessions(ts *testscript.TestScript, _ bool, args []string) {
 	got := 0
 	for _, r := range records(ts, args[0]) {
@@ -421,8 +421,8 @@ func readAll(ts *testscript.TestScript, names []string) [][]byte {
 	return out
 }
 
-// samescore A COLUMN B COLUMN expects that the sets of two columns in two folders have the same scores for each
-// dataset, protocol and seed.
+// samescore A COLUMN B COLUMN expects that the sets of two columns in two folders have the same
+// scores for each dataset, protocol and seed.
 func sameScore(ts *testscript.TestScript, _ bool, args []string) {
 	scores := func(dir, name string) map[string]string {
 		out := map[string]string{}
@@ -439,8 +439,8 @@ func sameScore(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// signal INT|TERM|USR1 PATTERN dgkip args... starts the program, and sends it the signal when the file exists. It
-// expects exit code 130, or 75 after USR1.
+// signal INT|TERM|USR1 PATTERN dgkip args... starts the program, and sends it the signal when the
+// file exists. It expects exit code 130, or 75 after USR1.
 func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	if runtime.GOOS == "windows" {
 		ts.Logf("SKIPPED: no interrupts can be sent here")
@@ -548,8 +548,8 @@ func grow(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(exec.Command("mount", "-o", "remount,size="+args[1], ts.MkAbs(args[0])).Run())
 }
 
-// readonly DIR makes a folder read-only. It mounts a read-only disk, because the superuser may write to any
-// folder.
+// readonly DIR makes a folder read-only. It mounts a read-only disk, because the superuser may
+// write to any folder.
 func readonly(ts *testscript.TestScript, _ bool, args []string) {
 	if os.Geteuid() == 0 {
 		mount(ts, args[0], "ro")
@@ -558,8 +558,8 @@ func readonly(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.MkdirAll(ts.MkAbs(args[0]), 0o555))
 }
 
-// tamper DIR OLD NEW [listed [FILE]] changes the first result in a folder of records, or another file. With listed it
-// also corrects the checksum.
+// tamper DIR OLD NEW [listed [FILE]] changes the first result in a folder of records, or another
+// file. With listed it also corrects the checksum.
 func tamper(ts *testscript.TestScript, _ bool, args []string) {
 	name := "result.json"
 	if len(args) > 4 {

@@ -102,8 +102,8 @@ func (f *flags) evaluations(p *engine.Plan) (all []evaluation, err error) {
 	return all, nil
 }
 
-// columnOfFiles reports whether all selected runs belong to one column of files. Its settings then also
-// apply to the new file.
+// columnOfFiles reports whether all selected runs belong to one column of files. Its settings then
+// also apply to the new file.
 func columnOfFiles(p *engine.Plan) bool {
 	return !slices.ContainsFunc(p.Runs, func(r *engine.Run) bool {
 		_, files := r.Method().(*file.File)

@@ -157,8 +157,8 @@ func (c *exported) String() string {
 	return c.name + ": " + strings.Join(parts, ", ")
 }
 
-// distinct returns one run for each distilled set. Runs that only differ in their protocol share a set. It
-// prefers a run whose record keeps the set.
+// distinct returns one run for each distilled set. Runs that only differ in their protocol share a
+// set. It prefers a run whose record keeps the set.
 func distinct(runs []*engine.Run, keeps func(*engine.Run) bool) []*engine.Run {
 	var out []*engine.Run
 	at := map[string]int{}

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// mayImport lists which packages of this module each package may import. An entry includes packages below it,
-// such as internal ones.
+// mayImport lists which packages of this module each package may import. An entry includes packages
+// below it, such as internal ones.
 var mayImport = map[string]string{
 	".":                         "harness/cli baselines/all",
 	"harness/cli":               "*", // connects all packages
@@ -65,8 +65,8 @@ var onlyIn = map[string]string{
 	"github.com/BurntSushi/toml": "harness/toml",
 }
 
-// numeric lists packages that may not use clocks, logs, or random numbers other than rng. All baselines are
-// included.
+// numeric lists packages that may not use clocks, logs, or random numbers other than rng. All
+// baselines are included.
 var numeric = []string{
 	"harness/tensor", "harness/fmath", "harness/optim", "harness/nn", "harness/augment", "harness/features", "harness/nngp", "harness/convex", "harness/space", "harness/teacher",
 	"harness/eval", "harness/dgkip", "harness/method", "baselines",

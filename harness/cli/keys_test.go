@@ -8,8 +8,9 @@ import (
 	"dgkip/harness/experiment"
 )
 
-// Keys of runs must not change, because records are stored under them. A new setting keeps them if it is tagged
-// omitzero. A change of results raises the version of its method or protocol, and then the keys here change too.
+// Keys of runs must not change, because records are stored under them. A new setting keeps them if
+// it is tagged omitzero. A change of results raises the version of its method or protocol, and then
+// the keys here change too.
 func TestKeysAreFixed(t *testing.T) {
 	s, err := experiment.ReadFile(filepath.Join("testdata", "keys.toml"), experiment.Options{Datasets: data.Names()})
 	if err != nil {

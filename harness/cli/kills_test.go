@@ -19,7 +19,8 @@ import (
 	"dgkip/harness/store"
 )
 
-// hundred writes an experiment of 100 runs to a new folder, with this test program as dgkip with a slow method.
+// hundred writes an experiment of 100 runs to a new folder, with this test program as dgkip with a
+// slow method.
 func hundred(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -173,7 +174,8 @@ func asOfOne(t *testing.T, dir string, n int) (begun map[string]int, resumed int
 	return begun, resumed
 }
 
-// A worker that cannot save its state at the end of its time reports the error and exits with 1, not 75.
+// A worker that cannot save its state at the end of its time reports the error and exits with 1,
+// not 75.
 func TestStoppedWithoutRoom(t *testing.T) {
 	dir := hundred(t)
 	w := exec.Command("./dgkip", "-exp", "tiny", "-worker", "-for", "4s")

@@ -19,8 +19,8 @@ import (
 // experimentsDir is the folder of experiments, relative to the current folder.
 const experimentsDir = "experiments"
 
-// library finds experiments by name: first in the folder experiments of the current folder, then among
-// those built into the program.
+// library finds experiments by name: first in the folder experiments of the current folder, then
+// among those built into the program.
 type library []fs.FS
 
 func newLibrary(builtIn fs.FS) library { return library{os.DirFS("."), builtIn} }
@@ -79,7 +79,8 @@ func isPath(name string) bool {
 	return strings.HasSuffix(name, ".toml") || strings.ContainsAny(name, `/\`)
 }
 
-// choose splits the list of -exp into names and paths, without duplicates. "all" means every known name.
+// choose splits the list of -exp into names and paths, without duplicates. "all" means every known
+// name.
 func (l library) choose(list string) (chosen []string, problems []error) {
 	known, err := l.names()
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"dgkip/harness/method"
 )
 
-// -list shows every setting with its default, allowed values and description, all from the code that reads it.
+// -list shows every setting with its default, allowed values and description, all from the code
+// that reads it.
 func TestListTellsOfEverySetting(t *testing.T) {
 	for _, name := range slices.Concat(method.Names(), method.ProtocolNames(), experiment.SectionNames(), []string{"model"}) {
 		if name == "slow" {

@@ -22,7 +22,8 @@ func message(err error) string {
 // longestLine is the number of characters shown of a line of a message. Some lines repeat long input.
 const longestLine = 600
 
-// once drops repeated hints, because several errors may have the same remedy. It also cuts long lines.
+// once drops repeated hints, because several errors may have the same remedy. It also cuts long
+// lines.
 func once(message string) string {
 	seen := map[string]bool{}
 	var lines []string

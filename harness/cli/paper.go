@@ -48,8 +48,8 @@ func (f *flags) paperSpecs(uses report.Uses) ([]*experiment.Spec, error) {
 	return f.readAll(uses.Experiments(names))
 }
 
-// writePaper writes the tables, figures and numbers that the paper uses, and the PDF if LaTeX is installed.
-// It ignores -only. It returns what the paper uses but does not exist.
+// writePaper writes the tables, figures and numbers that the paper uses, and the PDF if LaTeX is
+// installed. It ignores -only. It returns what the paper uses but does not exist.
 func (f *flags) writePaper(ctx context.Context, out io.Writer, s *store.Store) (undefined []string, err error) {
 	uses, err := paperUses()
 	if err != nil {
@@ -136,8 +136,8 @@ func typeset(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// tooHigh matches LaTeX's messages about tables, figures or pages that are too high. LaTeX does not count
-// them as errors.
+// tooHigh matches LaTeX's messages about tables, figures or pages that are too high. LaTeX does not
+// count them as errors.
 var tooHigh = regexp.MustCompile(`Float too large for page.*|Overfull \\vbox.* while \\output is active.*`)
 
 // latexPass runs LaTeX once with a fixed clock, so that the same sources give the same bytes.

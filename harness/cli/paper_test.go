@@ -36,8 +36,8 @@ func inCopy(t *testing.T) {
 	t.Chdir(dir)
 }
 
-// The paper can be typeset without records, only uses tables that an experiment can have, and has the same bytes each
-// time.
+// The paper can be typeset without records, only uses tables that an experiment can have, and has
+// the same bytes each time.
 func TestPaperTypesets(t *testing.T) {
 	if _, err := exec.LookPath("pdflatex"); err != nil {
 		t.Skip("SKIPPED: pdflatex is not installed")

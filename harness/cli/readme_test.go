@@ -79,7 +79,8 @@ func drawPictures(t *testing.T, dir string) {
 	}
 }
 
-// saveSet saves a set of noise as the README does, with the README's own code if PyTorch is installed.
+// saveSet saves a set of noise as the README does, with the README's own code if PyTorch is
+// installed.
 func saveSet(t *testing.T, dir, readme string) {
 	t.Helper()
 	if program := pythonWithTorch(); program != "" {
@@ -116,8 +117,8 @@ func pythonWithTorch() string {
 	return ""
 }
 
-// The files in the README's pages are written and their commands run in order. So the examples of data, methods and
-// experiments work as printed.
+// The files in the README's pages are written and their commands run in order. So the examples of
+// data, methods and experiments work as printed.
 func TestReadme(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program and runs experiments")

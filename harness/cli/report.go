@@ -91,8 +91,9 @@ func otherCode(runs []*engine.Run) string {
 		report.Count(len(runs), "record was", "records were"), runs[0].Name())
 }
 
-// runChecks shows which claims hold and which published numbers are reproduced. It fails if there is nothing
-// to judge, or if a claim fails or a number is worse than published without a stated reason.
+// runChecks shows which claims hold and which published numbers are reproduced. It fails if there
+// is nothing to judge, or if a claim fails or a number is worse than published without a stated
+// reason.
 func runChecks(out io.Writer, made *report.Report, screen report.Screen, undefined []string) error {
 	judged, open := 0, 0
 	var failed, explained, unexplained, stale []string

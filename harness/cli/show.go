@@ -59,8 +59,8 @@ func (f *flags) printList(out io.Writer) error {
 	return w.Flush()
 }
 
-// printAbout prints the settings of a method, a protocol or networks, or the keys of a section: defaults,
-// allowed values, and descriptions from the source.
+// printAbout prints the settings of a method, a protocol or networks, or the keys of a section:
+// defaults, allowed values, and descriptions from the source.
 func printAbout(out io.Writer, name string) error {
 	var of any
 	heading := "keys of [[" + name + "]]"
@@ -216,8 +216,8 @@ func printMemory(out io.Writer, left []engine.Forecast, jobs int) {
 	fmt.Fprintln(out)
 }
 
-// memoryOf returns the memory that the remaining runs need according to records, jobs of them at a time, or 0
-// without records.
+// memoryOf returns the memory that the remaining runs need according to records, jobs of them at a
+// time, or 0 without records.
 func memoryOf(left []engine.Forecast, jobs int) (need float64) {
 	var peaks []float64
 	for _, one := range left {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Several termination signals mean one stop, because batch systems send several. Only pressing Ctrl-C twice leaves
-// without a checkpoint.
+// Several termination signals mean one stop, because batch systems send several. Only pressing
+// Ctrl-C twice leaves without a checkpoint.
 func TestStopOn(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -51,7 +51,8 @@ func TestCharacters(t *testing.T) {
 	}
 }
 
-// A failed download may succeed later, but missing or damaged data needs a person. The exit codes differ.
+// A failed download may succeed later, but missing or damaged data needs a person. The exit codes
+// differ.
 func TestExitCodesOfData(t *testing.T) {
 	for err, want := range map[error]int{data.ErrFetch: exitFailed, data.ErrMissing: exitUsage, data.ErrChecksum: exitUsage} {
 		wrapped := fmt.Errorf("mnist: %w", errors.Join(err, data.ErrMissing))

@@ -46,8 +46,8 @@ func alike(err error) error {
 	return errors.Join(others...)
 }
 
-// each returns the errors that errors.Join has joined. Errors with several causes by fmt.Errorf stay one
-// error, because they have a text of their own.
+// each returns the errors that errors.Join has joined. Errors with several causes by fmt.Errorf
+// stay one error, because they have a text of their own.
 func each(err error) []error {
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		if all := errors.Join(several.Unwrap()...); all != nil && all.Error() == err.Error() {
@@ -57,8 +57,8 @@ func each(err error) []error {
 	return []error{err}
 }
 
-// cellsText describes an error of cells. The name of a single cell is in front of the error; several names are
-// below it.
+// cellsText describes an error of cells. The name of a single cell is in front of the error;
+// several names are below it.
 func cellsText(cells []string, cause string) string {
 	if len(cells) == 1 {
 		return cells[0] + ": " + cause

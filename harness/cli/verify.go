@@ -25,9 +25,9 @@ import (
 	"dgkip/harness/store"
 )
 
-// verifyRecords computes recorded runs again in another folder, with the same lines in their traces, and
-// compares them: sets by digest, pictures by pixel, other files byte for byte. It also checks the files of
-// all records against their checksums.
+// verifyRecords computes recorded runs again in another folder, with the same lines in their
+// traces, and compares them: sets by digest, pictures by pixel, other files byte for byte. It also
+// checks the files of all records against their checksums.
 func (f *flags) verifyRecords(ctx context.Context, out io.Writer, p *engine.Plan, s *store.Store, board *progress.Board) error {
 	var done []*engine.Run
 	differ := 0
@@ -138,8 +138,8 @@ func samePixels(a, b []byte) bool {
 	return x != nil && bytes.Equal(x, pixels(b))
 }
 
-// differences lists the differences between two versions of a record's file: values of results, the first
-// different line of traces, and digests of pictures.
+// differences lists the differences between two versions of a record's file: values of results, the
+// first different line of traces, and digests of pictures.
 func differences(name string, was, is []byte) (out []string) {
 	note := func(what, a, b string) {
 		if a != b {
