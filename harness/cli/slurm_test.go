@@ -248,5 +248,5 @@ func TestSlurm(t *testing.T) {
 			t.Errorf("%s was started %d times", key, n)
 		}
 	}
-	t.Logf("10 records, each begun once, gone on with %d times; %d s with three workers of Slurm", resumed, int(time.Since(began).Seconds()))
+	t.Logf("10 records, each started once and continued %d times in all; %d s with three workers of Slurm", resumed, int(time.Since(began).Seconds()))
 }
