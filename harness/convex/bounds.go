@@ -115,8 +115,6 @@ func (v Interval) Low() float64 { return float64(v.Wrong) / v.images() }
 // High is the highest possible error of S.
 func (v Interval) High() float64 { return 1 - float64(v.Right)/v.images() }
 
-// Decided is the fraction of images that are provably right or wrong.
+// Decided is the fraction of images that are provably right or wrong. If it is zero, the interval
+// is [0, 1].
 func (v Interval) Decided() float64 { return float64(v.Right+v.Wrong) / v.images() }
-
-// Vacuous reports whether no image is decided, so that the interval is [0, 1].
-func (v Interval) Vacuous() bool { return v.Right+v.Wrong == 0 }

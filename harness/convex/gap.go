@@ -12,8 +12,8 @@ import (
 //	P(theta) = sum_i l(m_i) + (lambda/2) |theta|^2
 //	D(alpha) = -sum_i l*(-alpha_i) - (1/(2 lambda)) sum_ij alpha_i alpha_j y_i y_j k_ij
 //
-// and the paper's Theorem 3.2 bounds the distance of any Theta_O from the minimiser, for all
-// feasible alpha:
+// The paper's Theorem 3.2 bounds the distance of any Theta_O from the minimiser, for all feasible
+// alpha:
 //
 //	|Theta_O - Theta_S*|^2 <= (2/lambda) G,   G = P(Theta_O) - D(alpha).
 //

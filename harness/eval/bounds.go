@@ -77,7 +77,7 @@ func (s *scoring) bounds(ctx context.Context) error {
 		}
 		proved = s.interval("interval_perp.", outputs, rho)
 	}
-	if proved.Vacuous() {
+	if proved.Decided() == 0 {
 		s.out.Notes = append(s.out.Notes, "the interval of the test error is vacuous: it decides no test image")
 	} else {
 		s.out.Notes = append(s.out.Notes, fmt.Sprintf("the test error is proved to lie in [%.4f, %.4f]; %.1f %% of the test images are decided", proved.Low(), proved.High(), 100*proved.Decided()))
