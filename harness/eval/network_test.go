@@ -191,33 +191,39 @@ func TestCheckSizes(t *testing.T) {
 
 func TestSameBits(t *testing.T) {
 	for _, name := range []string{"", "dsa", "dc"} {
-		t.Run(name, func(t *testing.T) { checkSameBits(t, name) })
+		t.Run(name, func(t *testing.T) {
+			n := quick()
+			n.Augment = name
+			checkSameBits(t, n, trial("conv"), 7)
+		})
 	}
 }
 
-func checkSameBits(t *testing.T, name string) {
-	quick := func() *Network {
-		n := quick()
-		n.Augment = name
-		return n
+// checkSameBits fails if scores or steps depend on the number of threads or on interruptions after
+// a number of steps, or if half a checkpoint is accepted.
+func checkSameBits(t *testing.T, p method.Protocol, tr method.Trial, every int) {
+	t.Helper()
+	var all, steps []method.Step
+	want, err := p.Score(context.Background(), tr, func(s method.Step) {
+		s.Checkpoint = nil
+		all = append(all, s)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	want := score(t, quick(), trial("conv"))
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	if got := score(t, quick(), trial("conv")); !reflect.DeepEqual(got, want) {
-		t.Error("the number of threads changes the result")
+	if got, err := p.Score(context.Background(), tr, func(method.Step) {}); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("the number of threads changes the result (%v)", err)
 	}
-	// Interrupt after every 7 steps.
-	tr := trial("conv")
 	for range 100 {
 		ctx, cancel := context.WithCancel(context.Background())
 		calls := 0
-		got, err := quick().Score(ctx, tr, func(s method.Step) {
-			if calls++; calls == 7 {
+		got, err := p.Score(ctx, tr, func(s method.Step) {
+			if calls++; calls == every {
 				cancel()
 			}
-			if s.Update < 1 || s.Update > s.Of {
-				t.Errorf("step %d of %d", s.Update, s.Of)
-			}
+			s.Checkpoint = nil
+			steps = append(steps, s)
 		})
 		cancel()
 		var stopped *method.Interrupted
@@ -225,8 +231,12 @@ func checkSameBits(t *testing.T, name string) {
 			tr.Resume = stopped.Checkpoint
 			continue
 		}
-		if err != nil || !reflect.DeepEqual(got, want) {
+		if err != nil || !reflect.DeepEqual(got, want) || !reflect.DeepEqual(steps, all) {
 			t.Errorf("interrupted: %v, %v, want %v", got, err, want)
+		}
+		tr.Resume = tr.Resume[:len(tr.Resume)/2]
+		if _, err := p.Score(context.Background(), tr, func(method.Step) {}); !errors.Is(err, method.ErrCheckpoint) {
+			t.Errorf("half a checkpoint: %v", err)
 		}
 		return
 	}
@@ -272,10 +282,10 @@ func TestInterruptedInCounting(t *testing.T) {
 		_, err := n.Score(&countdown{context.Background(), k}, tr, see)
 		var stopped *method.Interrupted
 		if !errors.As(err, &stopped) {
-			t.Fatalf("stopped at look %d: %v", k+1, err)
+			t.Fatalf("interrupted at check %d: %v", k+1, err)
 		}
 		if len(steps) != each*(1+k/3) {
-			t.Errorf("stopped at look %d, after %d steps", k+1, len(steps))
+			t.Errorf("interrupted at check %d, after %d steps", k+1, len(steps))
 		}
 		again := tr
 		again.Resume = stopped.Checkpoint[:len(stopped.Checkpoint)/2]
@@ -285,10 +295,10 @@ func TestInterruptedInCounting(t *testing.T) {
 		again.Resume = stopped.Checkpoint
 		got, err := n.Score(context.Background(), again, see)
 		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("stopped at look %d: %v, %v, want %v", k+1, got, err, want)
+			t.Errorf("interrupted at check %d: %v, %v, want %v", k+1, got, err, want)
 		}
 		if !slices.Equal(steps, all) {
-			t.Errorf("stopped at look %d: steps %v", k+1, steps)
+			t.Errorf("interrupted at check %d: steps %v", k+1, steps)
 		}
 	}
 }

@@ -2,10 +2,8 @@ package eval
 
 import (
 	"context"
-	"errors"
 	"math"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -130,46 +128,7 @@ func TestSquaredRate(t *testing.T) {
 	}
 }
 
-func TestSquaredSameBits(t *testing.T) {
-	want := regress(t, regressor(), valued("conv"))
-	var all []method.Step
-	see := func(s method.Step) { s.Checkpoint = nil; all = append(all, s) }
-	if _, err := regressor().Score(context.Background(), valued("conv"), see); err != nil {
-		t.Fatal(err)
-	}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	if got := regress(t, regressor(), valued("conv")); !reflect.DeepEqual(got, want) {
-		t.Error("the number of threads changes the result")
-	}
-	tr := valued("conv")
-	var steps []method.Step
-	for range 100 { // interrupt after every 7 steps
-		ctx, cancel := context.WithCancel(context.Background())
-		calls := 0
-		got, err := regressor().Score(ctx, tr, func(s method.Step) {
-			if calls++; calls == 7 {
-				cancel()
-			}
-			s.Checkpoint = nil
-			steps = append(steps, s)
-		})
-		cancel()
-		var stopped *method.Interrupted
-		if errors.As(err, &stopped) {
-			tr.Resume = stopped.Checkpoint
-			continue
-		}
-		if err != nil || !reflect.DeepEqual(got, want) || !reflect.DeepEqual(steps, all) {
-			t.Errorf("interrupted: %v, %v, want %v", got, err, want)
-		}
-		tr.Resume = tr.Resume[:len(tr.Resume)/2]
-		if _, err := regressor().Score(context.Background(), tr, func(method.Step) {}); !errors.Is(err, method.ErrCheckpoint) {
-			t.Errorf("half a checkpoint: %v", err)
-		}
-		return
-	}
-	t.Error("the scoring does not end")
-}
+func TestSquaredSameBits(t *testing.T) { checkSameBits(t, regressor(), valued("conv"), 7) }
 
 // One value per class is used unchanged; other labels become distributions minus 1/C.
 func TestSquaredLabels(t *testing.T) {

@@ -2,10 +2,8 @@ package eval
 
 import (
 	"context"
-	"errors"
 	"math"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -150,35 +148,7 @@ func TestUnrolledRepetitions(t *testing.T) {
 }
 
 func TestUnrolledSameBits(t *testing.T) {
-	tr := learnedSteps("conv", true)
-	want := unrolled(t, tr)
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	if got := unrolled(t, tr); !reflect.DeepEqual(got, want) {
-		t.Error("the number of threads changes the result")
-	}
-	for round := range 10 { // interrupted after every repetition
-		ctx, cancel := context.WithCancel(context.Background())
-		got, err := (&Unrolled{Nets: 3, TraceNets: 1}).Score(ctx, tr, func(s method.Step) {
-			if s.Update != round+1 || s.Of != 3 {
-				t.Errorf("step %d of %d in round %d", s.Update, s.Of, round)
-			}
-			cancel()
-		})
-		cancel()
-		var stopped *method.Interrupted
-		if errors.As(err, &stopped) {
-			tr.Resume = stopped.Checkpoint
-			continue
-		}
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("interrupted: %v, %v, want %v", got, err, want)
-		}
-		if round != 2 {
-			t.Errorf("done in round %d", round)
-		}
-		return
-	}
-	t.Error("the scoring does not end")
+	checkSameBits(t, &Unrolled{Nets: 3, TraceNets: 1}, learnedSteps("conv", true), 1)
 }
 
 func TestUnrolledMisfits(t *testing.T) {
