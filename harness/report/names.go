@@ -49,7 +49,7 @@ func (r *Results) valueTitle(axis, value string) string {
 			t += " (built-in)"
 		}
 		return t
-	case "model", "eval.fresh.kind":
+	case "model", "eval.fresh.kind", "eval.network.kind":
 		return cmp.Or(method.ModelTitle(value), value)
 	case "eval.protocol":
 		if p := method.NewProtocol(value); p != nil {
