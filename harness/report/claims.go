@@ -66,8 +66,8 @@ func (j Judgement) word() string {
 // mostFailures bounds the failures that the evidence lists.
 const mostFailures = 15
 
-// Evidence counts the parts in words, and lists where the claim is false.
-func (j Judgement) Evidence() string {
+// evidence counts the parts in words, and lists where the claim is false.
+func (j Judgement) evidence() string {
 	if j.all() == 0 {
 		return j.nothing
 	}
@@ -167,7 +167,7 @@ func (r *Results) claimsCSV() []byte {
 	lines := [][]string{{"claim", "text", "place", "unit", "published_verdict", "published_holds", "published_fails", "published_open", "verdict", "holds", "fails", "open", "reason", "evidence"}}
 	for _, j := range r.Claims {
 		lines = append(lines, slices.Concat([]string{j.Claim.ID, j.Claim.Text, j.Claim.Place, cmp.Or(j.Ours.Unit, j.Published.Unit), j.Published.word()}, j.Published.counts(),
-			[]string{j.Ours.Verdict().String()}, j.Ours.counts(), []string{j.Reason.String(), j.Ours.Evidence()}))
+			[]string{j.Ours.Verdict().String()}, j.Ours.counts(), []string{j.Reason.String(), j.Ours.evidence()}))
 	}
 	return sheet.CSV(lines)
 }

@@ -56,8 +56,8 @@ func TestClaims(t *testing.T) {
 	} {
 		text := small + fmt.Sprintf("[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\n%s\n", c.claim)
 		got := made(t, text, c.acc).Claims[0]
-		if got.Ours.Verdict() != c.want || !strings.Contains(got.Ours.Evidence(), c.says) {
-			t.Errorf("%s\n got %v (%s), want %v (%s)", c.claim, got.Ours.Verdict(), got.Ours.Evidence(), c.want, c.says)
+		if got.Ours.Verdict() != c.want || !strings.Contains(got.Ours.evidence(), c.says) {
+			t.Errorf("%s\n got %v (%s), want %v (%s)", c.claim, got.Ours.Verdict(), got.Ours.evidence(), c.want, c.says)
 		}
 		if got.Published.Verdict() != Open {
 			t.Errorf("%s\nis judged by numbers that were not published: %+v", c.claim, got.Published)
@@ -254,16 +254,16 @@ func TestPartlyTimedClaim(t *testing.T) {
 	const claim = "[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\nkind = \"less\"\nmetric = \"seconds_per_iteration\"\ncolumns = [\"fast-lr\"]\nagainst = [\"slow\"]\n"
 	r := made(t, small+claim, map[string][]float64{"slow": {0.9, 0.9}, "fast-lr": {0.95, 0.95}})
 	const says = "not all taken on one idle machine"
-	if got := r.Claims[0].Ours; got.Verdict() != Holds || strings.Contains(got.Evidence(), says) {
-		t.Errorf("%v: %s", got.Verdict(), got.Evidence())
+	if got := r.Claims[0].Ours; got.Verdict() != Holds || strings.Contains(got.evidence(), says) {
+		t.Errorf("%v: %s", got.Verdict(), got.evidence())
 	}
 	for _, c := range r.Cells {
 		for _, run := range c.done() {
 			run.Record.Provenance.CPU = 60 // of 90 seconds on two threads
 		}
 	}
-	if got := r.judgeClaims()[0].Ours; got.Verdict() != Open || !strings.Contains(got.Evidence(), says) {
-		t.Errorf("%v: %s", got.Verdict(), got.Evidence())
+	if got := r.judgeClaims()[0].Ours; got.Verdict() != Open || !strings.Contains(got.evidence(), says) {
+		t.Errorf("%v: %s", got.Verdict(), got.evidence())
 	}
 }
 
@@ -273,8 +273,8 @@ func TestGrowthInAnyOrder(t *testing.T) {
 	for _, order := range []string{"[2, 10]", "[10, 2]"} {
 		s := parse(t, strings.NewReplacer("ipc = [1]", "ipc = "+order, "count = 2", "count = 1").Replace(small)+claim)
 		r := Load(s, stored(t, s, func(i int, d *store.Draft) { d.Result.Metrics["rebound"] = float64(s.Cells[i].IPC) }), keyed)
-		if got := r.judgeClaims()[0].Ours; got.Verdict() != Fails || !strings.Contains(got.Evidence(), "5") {
-			t.Errorf("ipc %s: %v: %s", order, got.Verdict(), got.Evidence())
+		if got := r.judgeClaims()[0].Ours; got.Verdict() != Fails || !strings.Contains(got.evidence(), "5") {
+			t.Errorf("ipc %s: %v: %s", order, got.Verdict(), got.evidence())
 		}
 	}
 }
@@ -287,7 +287,7 @@ func TestTimesApart(t *testing.T) {
 		r := made(t, text+"[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\nmetric = \"seconds_per_iteration\"\n"+claim+"\n",
 			map[string][]float64{"slow": {0.9, 0.9}, "fast-lr": {0.95, 0.95}})
 		if got := r.Claims[0].Ours; got.Open > 0 {
-			t.Errorf("%v: %s", got.Verdict(), got.Evidence())
+			t.Errorf("%v: %s", got.Verdict(), got.evidence())
 		}
 		for _, c := range r.Cells {
 			if c.Cell.Column == "fast-lr" && c.Cell.IPC == 10 {
@@ -297,8 +297,8 @@ func TestTimesApart(t *testing.T) {
 			}
 		}
 		r.Claims = r.judgeClaims()
-		if n := r.Claims[0].Ours; n.Open != 1 || n.Holds+n.Fails != 1 || !strings.Contains(n.Evidence(), "1 cannot be judged yet, as the times were not all taken") {
-			t.Errorf("%d: %+v: %s", i, n, n.Evidence())
+		if n := r.Claims[0].Ours; n.Open != 1 || n.Holds+n.Fails != 1 || !strings.Contains(n.evidence(), "1 cannot be judged yet, as the times were not all taken") {
+			t.Errorf("%d: %+v: %s", i, n, n.evidence())
 		}
 		if s := r.claimSheet(); len(s.Footnotes) != 1 || !strings.HasPrefix(s.Footnotes[0].Text, "Open, as the times were not all taken on one idle machine") {
 			t.Errorf("%d: footnotes %q", i, s.Footnotes)
@@ -330,7 +330,7 @@ func TestDirections(t *testing.T) {
 		t.Errorf("notes %q", notes)
 	}
 	if got := r.Claims[0].Ours; got.Verdict() != Open {
-		t.Errorf("the claim is %v: %s", got.Verdict(), got.Evidence())
+		t.Errorf("the claim is %v: %s", got.Verdict(), got.evidence())
 	}
 }
 

@@ -41,7 +41,7 @@ func (w *writer) write() {
 			obsolete = append(obsolete, file)
 		}
 	}
-	var allowed []output // chosen before any file changes, because files tell whose they are
+	var allowed []output // found before any file changes, because files name their experiment
 	for _, o := range w.puts {
 		file := filepath.Join(w.dir, o.name)
 		if other := of[o.name]; other != o.of {

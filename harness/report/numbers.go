@@ -188,7 +188,7 @@ func expected(recorded []string) []string {
 	for _, m := range recorded {
 		names[m], names[strings.TrimPrefix(m, "last.")] = true, true
 	}
-	delete(names, "updates") // which has a line of its own
+	delete(names, "updates") // has a name of its own
 	delete(names, "update")
 	return slices.Sorted(maps.Keys(names))
 }

@@ -39,7 +39,7 @@ type failureView struct {
 }
 
 func (r *Results) cellView(c *CellRuns, dir string) cellView {
-	v := cellView{ID: r.anchor(c), Name: r.placeName(c.Cell), Repeat: r.Repeat(c),
+	v := cellView{ID: r.anchor(c), Name: r.placeName(c.Cell), Repeat: r.repeat(c),
 		Dataset: r.valueTitle("dataset", c.Cell.Dataset), IPC: strconv.Itoa(c.Cell.IPC),
 		Method: sheet.Plain(r.valueTitle("method", c.Cell.Column)), Protocol: c.Cell.Protocol.Info().Title}
 	v.Seeds = seedTable(c, dir).HTML()
@@ -130,9 +130,9 @@ func (r *Results) accuracyOf(c *experiment.Cell) string {
 	return name
 }
 
-// Repeat returns the command that computes a cell or, if the cell has records, verifies one of
+// repeat returns the command that computes a cell or, if the cell has records, verifies one of
 // them.
-func (r *Results) Repeat(cell *CellRuns) string {
+func (r *Results) repeat(cell *CellRuns) string {
 	exp, only := Selection(r.Spec, cell.Cell)
 	command := fmt.Sprintf("go run . %s -seeds %d -only '%s'", exp, cell.Cell.Seeds, only)
 	if len(cell.done()) > 0 {

@@ -21,7 +21,7 @@ type tableBuilder struct {
 
 	most     int          // seeds in the fullest cell
 	usual    int          // seeds in most of the cells that have a spread
-	single   bool         // some cells have one seed and thus no spread, and others have one
+	single   bool         // a cell of one seed has no spread, unlike others
 	idle     int          // rows left out because nothing has run
 	excluded map[int]bool // exclusions in use, whose reasons become notes
 	ahead    bool         // a best or second was chosen in a row that is incomplete

@@ -91,7 +91,7 @@ func (r *Results) Failures() []string {
 	var out []string
 	for _, j := range r.Claims {
 		if j.Ours.Fails > 0 && j.Reason == (Reason{}) {
-			out = append(out, fmt.Sprintf("%s: claim %s (%s): %s", r.Spec.Name, j.Claim.ID, j.Claim.Place, j.Ours.Evidence()))
+			out = append(out, fmt.Sprintf("%s: claim %s (%s): %s", r.Spec.Name, j.Claim.ID, j.Claim.Place, j.Ours.evidence()))
 		}
 	}
 	for _, x := range r.Published {

@@ -50,8 +50,8 @@ func mosaic(lines [][]image.Image, side, gap int) *image.RGBA {
 	return out
 }
 
-// Sizes: of images in pixels, of the rest in points. A block is one pixel of a 32x32 image, and the
-// side is a multiple of 28, too.
+// Sizes in points, but of images in pixels. The side of an image, 224, is a multiple of 28 and of
+// 32. A block is one pixel of a 32x32 image.
 const (
 	block               = 7
 	pixelSide, pixelGap = 32 * block, 2 * block
