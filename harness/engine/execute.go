@@ -19,9 +19,10 @@ import (
 
 // Options configure Execute.
 type Options struct {
-	Jobs            int       // sets computed at a time; 0 means 1
-	Threads         int       // for provenance
-	Retry           time.Time // runs that failed before this time are tried again
+	Jobs            int         // sets computed at a time; 0 means 1
+	Threads         int         // for provenance
+	Busy            func() bool // reports whether other programs use the processors; may be nil
+	Retry           time.Time   // runs that failed before this time are tried again
 	Force           bool
 	CheckpointEvery time.Duration
 	Args            []string     // for provenance

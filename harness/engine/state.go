@@ -45,7 +45,7 @@ type clock struct {
 	started time.Time
 	cpu     time.Duration
 	from    int       // first update
-	looked  time.Time // time of the last search for other processes on this host
+	looked  time.Time // time of the last search for other work on this host
 	beside  bool      // the search has found some
 }
 
@@ -66,10 +66,10 @@ func (w *work) begin(r *Run) {
 	}
 }
 
-// findOthers looks for other processes on this host, if the last search is older than after.
+// findOthers looks for other work on this host, if the last search is older than after.
 func (w *work) findOthers(after time.Duration) {
 	if c := &w.clock; !c.beside && time.Since(c.looked) >= after {
-		c.beside, c.looked = w.store.Others(), time.Now()
+		c.beside, c.looked = w.store.Others() || w.Busy != nil && w.Busy(), time.Now()
 	}
 }
 

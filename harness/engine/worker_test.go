@@ -53,7 +53,7 @@ func TestWorkerLeaves(t *testing.T) {
 	}
 }
 
-// Times are marked if other processes compute runs at the same time.
+// Times are marked if other processes compute runs at the same time, or if the machine is busy.
 func TestBeside(t *testing.T) {
 	p := plan(t, text)
 	dir := t.TempDir()
@@ -68,7 +68,10 @@ func TestBeside(t *testing.T) {
 	execute(t, &engine.Plan{Runs: p.Runs[:1]}, s, options())
 	lock.Unlock()
 	execute(t, &engine.Plan{Runs: p.Runs[:2]}, s, options())
-	for i, want := range []bool{true, false} {
+	o := options()
+	o.Busy = func() bool { return true }
+	execute(t, &engine.Plan{Runs: p.Runs[:3]}, s, o)
+	for i, want := range []bool{true, false, true} {
 		r, err := s.Get(p.Runs[i].Key)
 		if err != nil {
 			t.Fatal(err)
