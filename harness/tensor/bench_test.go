@@ -6,9 +6,6 @@ import (
 	"testing"
 
 	"dgkip/harness/tensor/internal/kernel"
-
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // Benchmarks loop to b.N, because b.Loop runs before -cpu takes effect.
@@ -18,8 +15,7 @@ func rate(b *testing.B, flopsPerRun float64) {
 	b.ReportMetric(flopsPerRun*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }
 
-// onPath runs a benchmark on the named kernels, or skips it where the processor
-// lacks them.
+// onPath runs a benchmark on the named kernels, or skips it if the processor lacks them.
 func onPath(b *testing.B, path string, f func(b *testing.B)) {
 	b.Run(path, func(b *testing.B) {
 		before := Path()
@@ -31,8 +27,8 @@ func onPath(b *testing.B, path string, f func(b *testing.B)) {
 	})
 }
 
-// BenchmarkPeak measures the peak that the other benchmarks are compared with:
-// multiply-adds on registers alone.
+// BenchmarkPeak measures the peak with which other benchmarks are compared, by multiply-adds on
+// registers alone.
 func BenchmarkPeak(b *testing.B) {
 	for _, path := range []string{"avx512", "avx2", "neon"} {
 		onPath(b, path, func(b *testing.B) {
@@ -73,24 +69,6 @@ func BenchmarkGemm(b *testing.B) {
 			}
 		})
 	}
-	b.Run("gonum", func(b *testing.B) {
-		for _, s := range sizes {
-			b.Run(fmt.Sprintf("%dx%dx%d", s[0], s[1], s[2]), func(b *testing.B) { benchGonum(b, r, s[0], s[1], s[2]) })
-		}
-	})
-}
-
-// benchGonum times gonum, the pure-Go library that this package replaces.
-func benchGonum(b *testing.B, r *rand.Rand, m, n, k int) {
-	general := func(rows, cols int) blas32.General {
-		return blas32.General{Rows: rows, Cols: cols, Stride: cols, Data: random(r, rows*cols)}
-	}
-	x, w, c := general(m, k), general(k, n), general(m, n)
-	b.ResetTimer()
-	for range b.N {
-		blas32.Gemm(blas.NoTrans, blas.NoTrans, 1, x, w, 0, c)
-	}
-	rate(b, 2*float64(m)*float64(n)*float64(k))
 }
 
 func BenchmarkGram(b *testing.B) {
@@ -148,8 +126,7 @@ func BenchmarkWide(b *testing.B) {
 	bench(b, "copy", 4*n*m, func() { spread(n*m, func(i, j int) { copy(y.Data[i:j], x.Data[i:j]) }) })
 }
 
-// BenchmarkArcCosine times one layer of the arc cosine kernel, on as many pairs as
-// one task takes.
+// BenchmarkArcCosine times one layer of the arc cosine kernel on the pairs of one task.
 func BenchmarkArcCosine(b *testing.B) {
 	const n = 1024
 	r := rand.New(rand.NewPCG(1, 2))
@@ -207,12 +184,7 @@ func benchConv(b *testing.B, back bool) {
 func BenchmarkConv(b *testing.B)              { benchConv(b, false) }
 func BenchmarkConvBackwardInput(b *testing.B) { benchConv(b, true) }
 func BenchmarkConvAVX2(b *testing.B) {
-	before := Path()
-	if err := Use("avx2"); err != nil {
-		b.Skip(err)
-	}
-	defer Use(before)
-	benchConv(b, false)
+	onPath(b, "avx2", func(b *testing.B) { benchConv(b, false) })
 }
 
 func BenchmarkConvBackwardWeights(b *testing.B) {
