@@ -216,9 +216,9 @@ func CheckSize(loss Loss, images, dim int) error {
 	if images <= limit {
 		return nil
 	}
-	hint := "take fewer classes; with three or more, the softmax loss has no limit"
+	hint := "use fewer classes, or the softmax loss, which has no limit for three or more classes"
 	if dim == 0 {
-		hint = "take fewer classes, or networks of finite width"
+		hint = "use fewer classes, or networks of finite width"
 	}
 	return fmt.Errorf("the %s loss on %d training images needs their Gram matrix, for which the limit is %d images\nhint: %s", loss, images, limit, hint)
 }

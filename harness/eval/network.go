@@ -224,7 +224,7 @@ func (n *Network) next(ctx context.Context, net *nn.Net[float32], theta []float3
 	var diverged error
 	err = training.Run(running, func(step nn.Step) {
 		if step.Loss-step.Loss != 0 {
-			diverged = fmt.Errorf("network: training diverged: the loss of network %d of %d is %v at epoch %d of %d, step %d of %d\nhint: lower rate in [eval.network], unless the pixels of the set are too large",
+			diverged = fmt.Errorf("network: training diverged: the loss of network %d of %d is %v at epoch %d of %d, step %d of %d\nhint: lower rate in [eval.network], or check the pixels of the set, which may be too large",
 				len(s.Errors)+1, count, step.Loss, step.Epoch+1, n.Epochs, step.Batch+1, batches)
 			stop()
 			return

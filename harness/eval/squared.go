@@ -203,7 +203,7 @@ func (r *regressing) next(ctx context.Context) (wrong int, err error) {
 	for s.Step < r.steps && ctx.Err() == nil {
 		loss := r.gradient(weights)
 		if err := weights.Check(); err != nil || loss-loss != 0 {
-			return 0, fmt.Errorf("squared: training diverged: the loss of network %d of %d is %v at step %d of %d\nhint: lower rate in [eval.squared], unless the pixels of the set are too large",
+			return 0, fmt.Errorf("squared: training diverged: the loss of network %d of %d is %v at step %d of %d\nhint: lower rate in [eval.squared], or check the pixels of the set, which may be too large",
 				len(s.Errors)+1, r.count, loss, s.Step+1, r.steps)
 		}
 		weights.Step(r.q.share(s.Step, r.steps))

@@ -118,7 +118,7 @@ func (d *descent) descend(ctx context.Context, pass *nn.Pass[float32], theta []f
 		s := d.slots[slot]
 		loss = pass.Loss(theta, s.x, s.p, s.n)
 		if loss-loss != 0 {
-			return 0, fmt.Errorf("step %d of %d: the loss is %v: the descent diverged\nhint: the learned steps may be too long for other initial weights than those of the distillation", k+1, len(d.steps), loss)
+			return 0, fmt.Errorf("step %d of %d: the loss is %v: the descent diverged\nhint: check that the set belongs to this dataset; its steps may be too long for other images or weights", k+1, len(d.steps), loss)
 		}
 		pass.Gradient(nn.Grad[float32]{Theta: g})
 		tensor.Axpy(theta, -d.rates[k], g, theta)

@@ -126,7 +126,7 @@ func (s Shape) Net(h, w, c, classes int) (*Net[float32], error) {
 }
 
 // ErrOnlyTrained is the error for architectures without a feature map.
-var ErrOnlyTrained = errors.New("nn: such networks have no random features, they can only be trained")
+var ErrOnlyTrained = errors.New("nn: networks of this kind have no random features and can only be trained")
 
 // bounded returns an error if the network is too large.
 func bounded(n *Net[float32]) (*Net[float32], error) {

@@ -55,7 +55,7 @@ func newMoments[F Float](rule string, n int, cfg AdamConfig, lr, eps float64) (s
 	case !validRate(cfg.LR):
 		return s, errRate
 	case !(cfg.Beta1 > 0 && cfg.Beta1 < 1 && cfg.Beta2 > 0 && cfg.Beta2 < 1):
-		return s, errors.New("optim: decay rates of averages must lie in (0, 1)")
+		return s, errors.New("optim: decay rates of averages must be between 0 and 1, exclusive")
 	case !(F(cfg.Eps) > 0 && float64(F(cfg.Eps)) <= math.MaxFloat64):
 		// An eps that vanishes in F would divide zero by zero.
 		return s, errors.New("optim: eps must be positive and finite in the parameters' type")

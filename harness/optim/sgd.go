@@ -31,7 +31,7 @@ func NewSGD[F Float](n int, cfg SGDConfig) (*SGD[F], error) {
 	case !validRate(cfg.LR):
 		return nil, errRate
 	case !(cfg.Momentum >= 0 && cfg.Momentum < 1):
-		return nil, errors.New("optim: SGD momentum must lie in [0, 1)")
+		return nil, errors.New("optim: SGD momentum must be at least 0 and less than 1")
 	case !(cfg.WeightDecay >= 0 && cfg.WeightDecay <= math.MaxFloat64):
 		return nil, errors.New("optim: SGD weight decay must be finite and not negative")
 	}
