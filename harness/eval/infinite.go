@@ -128,7 +128,9 @@ func (f *Infinite) score(ctx context.Context, t method.Trial) (*method.Scores, e
 	if err != nil {
 		return nil, fmt.Errorf("the %s model on the set: %w", labels.Loss, err)
 	}
-	wrong := teacher.Errors(outputs(cross, model.C), t.Test.Labels)
+	outputs := tensor.NewMat[float64](cross.Cols, model.C.Cols)
+	tensor.Mul(outputs, cross, model.C, tensor.TN, false)
+	wrong := teacher.Errors(outputs, t.Test.Labels)
 	out := &method.Scores{
 		Metrics: map[string]float64{"test_acc": float64(t.Test.Len()-wrong) / float64(t.Test.Len()), "solve_gap": model.Gap},
 		Counts:  map[string][]int64{"test_errors": {int64(wrong)}, "test_images": {int64(t.Test.Len())}},
@@ -152,18 +154,4 @@ func (f *Infinite) labels(t method.Trial) (convex.Labels, string, error) {
 	}
 	l, _, err := teacher.LabelsFor(t.Set, loss)
 	return l, fmt.Sprintf("infinite networks are scored with the set's own labels, by the %s loss", loss), err
-}
-
-// outputs returns the outputs [N, K] on the test images of the model with coefficients c [n, K],
-// given the kernel [n, N] between set and test images.
-func outputs(cross, c tensor.Mat[float64]) tensor.Mat[float64] {
-	out := tensor.NewMat[float64](cross.Cols, c.Cols)
-	for i := range cross.Rows {
-		for j, v := range cross.Row(i) {
-			for k, w := range c.Row(i) {
-				out.Row(j)[k] += float64(v * w)
-			}
-		}
-	}
-	return out
 }
