@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"dgkip/harness/engine"
-	"dgkip/harness/env"
 	"dgkip/harness/experiment"
 	"dgkip/harness/progress"
 	"dgkip/harness/report"
@@ -32,13 +31,13 @@ type request struct {
 func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) error {
 	o := report.Options{Only: r.Only, Set: f.set, Key: r.Plan.Key}
 	made, unwritten := report.Write(f.out, r.Specs, r.Store, o)
-	screen := report.Screen{Width: progress.Columns(out), Host: env.Read().Name}
+	width := progress.Columns(out)
 	tables := progress.Screen(out) // allows bold text
 	for _, results := range made.Results {
 		if len(results.Cells) == 0 {
 			continue
 		}
-		if err := results.Terminal(tables, screen); err != nil {
+		if err := results.Terminal(tables, width); err != nil {
 			return err
 		}
 		fmt.Fprintln(out)
@@ -75,7 +74,7 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 	}
 	var failed error
 	if f.check {
-		failed = runChecks(out, made, screen, undefined)
+		failed = runChecks(out, made, width, undefined)
 	}
 	return cmp.Or(errors.Join(made.LeftOut...), failed)
 }
@@ -94,11 +93,11 @@ func otherCode(runs []*engine.Run) string {
 // runChecks shows which claims hold and which published numbers are reproduced. It fails if there
 // is nothing to judge, or if a claim fails or a number is worse than published without a stated
 // reason.
-func runChecks(out io.Writer, made *report.Report, screen report.Screen, undefined []string) error {
+func runChecks(out io.Writer, made *report.Report, width int, undefined []string) error {
 	judged, open := 0, 0
 	var failed, explained, unexplained, stale []string
 	for _, r := range made.Results {
-		if err := r.TerminalChecks(progress.Screen(out), screen); err != nil {
+		if err := r.TerminalChecks(progress.Screen(out), width); err != nil {
 			return err
 		}
 		j, o := r.Checks()
@@ -107,7 +106,7 @@ func runChecks(out io.Writer, made *report.Report, screen report.Screen, undefin
 		failed, stale = append(failed, r.Failures()...), append(stale, r.Stale()...)
 		explained, unexplained = append(explained, reasons...), append(unexplained, none...)
 	}
-	if err := report.TerminalVerdicts(progress.Screen(out), made.Results, screen); err != nil {
+	if err := report.TerminalVerdicts(progress.Screen(out), made.Results, width); err != nil {
 		return err
 	}
 	for _, list := range []struct {

@@ -19,11 +19,11 @@ type Table struct {
 	// metrics of single columns, instead of value
 	Values map[string]string `toml:"values"`
 
-	Digits  int      `toml:"digits" min:"0" max:"9"`    // decimals, 2 by default
-	Spread  string   `toml:"spread" enum:"sd,t95,none"` // the number after ±: population standard deviation, 95 % interval of the mean, or none
-	Mark    []string `toml:"mark" enum:"best,second"`   // values of a row to mark, both by default
-	Time    bool     `toml:"time"`                      // add the median seconds per iteration under each row
-	Making  bool     `toml:"making"`                    // add the seconds for all iterations of a set
+	Digits  int      `toml:"digits" min:"0" max:"9"`  // decimals, 2 by default
+	Spread  string   `toml:"spread" enum:"sd,none"`   // the number after ±: population standard deviation, or none
+	Mark    []string `toml:"mark" enum:"best,second"` // values of a row to mark, both by default
+	Time    bool     `toml:"time"`                    // add the median seconds per iteration under each row
+	Making  bool     `toml:"making"`                  // add the seconds for all iterations of a set
 	Groups  []Group  `toml:"group"`
 	Caption string   `toml:"caption"` // the beginning of the caption
 
@@ -65,7 +65,6 @@ type Figure struct {
 	LogX    bool     `toml:"log_x"`                                                  // a logarithmic x axis
 	LogY    bool     `toml:"log_y"`                                                  // a logarithmic y axis
 	YLabel  string   `toml:"y_label"`                                                // replaces the title of the metric
-	Slope   float64  `toml:"slope" min:"0"`                                          // add the gain of curves over the last SLOPE of x to the caption
 	Images  int      `toml:"images" min:"1"`                                         // images per class
 	Caption string   `toml:"caption"`                                                // text after the title
 }

@@ -127,6 +127,9 @@ func (b *tableBuilder) spreadText() string {
 	case 1:
 		return ", one seed" + of
 	}
-	spread := map[string]string{"sd": " ± population standard deviation", "t95": " ± half the width of the 95 % t-interval"}[b.t.Spread]
+	spread := ""
+	if b.t.Spread == "sd" {
+		spread = " ± population standard deviation"
+	}
 	return fmt.Sprintf(": mean%s over %d seeds%s", spread, b.usual, of)
 }

@@ -51,18 +51,14 @@ func (x Cell) format(number float64, decimals int) string {
 	return fixed(number, decimals)
 }
 
-// entry returns the table entry of the cell. Spread is "sd", "t95" or "none".
+// entry returns the table entry of the cell. Spread is "sd" or "none".
 func (x Cell) entry(s *sheet.Sheet, decimals int, spread string) sheet.Entry {
 	if x.State != sheet.Value {
 		return sheet.Entry{State: x.State}
 	}
 	e := sheet.Text(x.format(x.mean(), decimals))
-	switch {
-	case !x.HasSpread():
-	case spread == "sd":
+	if x.HasSpread() && spread == "sd" {
 		e.Spread = x.format(x.spread(), decimals)
-	case spread == "t95":
-		e.Spread = x.format(x.Half*x.Metric.scale, decimals)
 	}
 	for _, m := range x.Marks {
 		s.Refer(&e, m)

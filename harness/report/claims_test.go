@@ -223,7 +223,7 @@ own,0,1,1,0,0,0,0,0,0,2
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	var b bytes.Buffer
-	if err := TerminalVerdicts(&b, []*Results{r, r}, Screen{}); err != nil {
+	if err := TerminalVerdicts(&b, []*Results{r, r}, 0); err != nil {
 		t.Fatal(err)
 	}
 	line := regexp.MustCompile(`The source's own: Slow and Fast-LR +0 +2 +2 +0 +4 `)
@@ -231,11 +231,11 @@ own,0,1,1,0,0,0,0,0,0,2
 		t.Errorf("got\n%s", &b)
 	}
 	b.Reset()
-	if err := r.Terminal(&b, Screen{Width: 300}); err != nil || !strings.Contains(b.String(), "Of the source's own methods: 0 of 2 within tolerance, 1 higher, 1 lower.") {
+	if err := r.Terminal(&b, 300); err != nil || !strings.Contains(b.String(), "Of the source's own methods: 0 of 2 within tolerance, 1 higher, 1 lower.") {
 		t.Errorf("%v, got\n%s", err, &b)
 	}
 	b.Reset()
-	if err := TerminalVerdicts(&b, []*Results{made(t, small, nil)}, Screen{}); err != nil || b.Len() > 0 {
+	if err := TerminalVerdicts(&b, []*Results{made(t, small, nil)}, 0); err != nil || b.Len() > 0 {
 		t.Errorf("%v, got\n%s", err, &b)
 	}
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -30,7 +29,6 @@ func (b *figureBuilder) curves() chart.Picture {
 	if empty(upper) && empty(lower) {
 		return nil
 	}
-	b.slope(upper)
 	for i := range upper {
 		if b.xAxis == "" { // traces have different lengths
 			own := *along
@@ -267,43 +265,4 @@ func thin(p []chart.Point, most int) []chart.Point {
 		out = append(out, p[i*(len(p)-1)/(most-1)])
 	}
 	return out
-}
-
-// slope adds to the caption how much the lines rise over the last stretch of the x axis, by least
-// squares.
-func (b *figureBuilder) slope(panels []chart.Panel) {
-	var rises []string
-	for _, p := range panels {
-		var here []string
-		for _, s := range p.Series {
-			if y, ok := rise(s.Points, b.f.Slope); ok && s.Kind == chart.Line {
-				here = append(here, s.Name+" "+strings.Replace(signed(y, 1), "-", "−", 1))
-			}
-		}
-		if here != nil {
-			rises = append(rises, strings.TrimPrefix(p.Title+": "+list(here), ": "))
-		}
-	}
-	if rises != nil {
-		along := cmp.Or(b.f.X, "update")
-		if along == "update" {
-			along = "updates"
-		}
-		b.note(fmt.Sprintf("Rise over the last %s %s, by least squares: %s", shortest(b.f.Slope), along, strings.Join(rises, "; ")))
-	}
-}
-
-// rise fits a line through the points of the last stretch, and returns how much it rises. It
-// returns false if there are fewer than three points, or none that far back.
-func rise(points []chart.Point, stretch float64) (float64, bool) {
-	var x, y []float64
-	for _, p := range points {
-		if p.X >= points[len(points)-1].X-stretch {
-			x, y = append(x, p.X), append(y, p.Y)
-		}
-	}
-	if len(x) < 3 || stretch == 0 || x[len(x)-1]-points[0].X < stretch {
-		return 0, false
-	}
-	return stretch * stats.Slope(x, y), true
 }

@@ -58,7 +58,7 @@ func TestColumnOfSeveralFamilies(t *testing.T) {
 		}
 	}
 	var screen bytes.Buffer
-	if err := r.Terminal(&screen, Screen{}); err != nil || !strings.Contains(screen.String(), "80.00±0.00ˢ") {
+	if err := r.Terminal(&screen, 0); err != nil || !strings.Contains(screen.String(), "80.00±0.00ˢ") {
 		t.Errorf("%v\n%s", err, &screen)
 	}
 	if csv := string(r.tableCSV()); !strings.Contains(csv, ",network-soft\n") || !strings.Contains(csv, "false,\n") {

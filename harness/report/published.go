@@ -270,10 +270,10 @@ func (r *Results) verdictsCSV() []byte {
 
 // TerminalVerdicts writes one tally for several experiments, and nothing if they have no published
 // accuracies.
-func TerminalVerdicts(w io.Writer, all []*Results, screen Screen) error {
+func TerminalVerdicts(w io.Writer, all []*Results, width int) error {
 	rows := tallies(all)
 	if rows == nil {
 		return nil
 	}
-	return tallySheet("", "Published accuracies by method", rows).Terminal(w, screen.Width)
+	return tallySheet("", "Published accuracies by method", rows).Terminal(w, width)
 }

@@ -394,7 +394,7 @@ func TestSelection(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	if err := out.Results[0].Terminal(&b, Screen{}); err != nil || !strings.Contains(b.String(), said) {
+	if err := out.Results[0].Terminal(&b, 0); err != nil || !strings.Contains(b.String(), said) {
 		t.Errorf("%v\n%s", err, &b)
 	}
 }

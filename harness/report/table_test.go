@@ -31,7 +31,7 @@ func TestTableGoldens(t *testing.T) {
 	golden(t, "demo-claims.csv", r.claimsCSV())
 	golden(t, "demo-claims.md", r.further("claims").Markdown())
 	var b bytes.Buffer
-	if err := r.Terminal(&b, Screen{Width: 80, Host: "another"}); err != nil {
+	if err := r.Terminal(&b, 80); err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "demo-narrow.txt", b.Bytes())
@@ -105,7 +105,6 @@ func TestSpreadInWords(t *testing.T) {
 	for want, got := range map[string]string{
 		", one seed (2 planned)":                                                     caption(small, one),
 		": mean ± population standard deviation over 2 seeds.":                       caption(small, two),
-		": mean ± half the width of the 95 % t-interval over 2 seeds.":               caption(small+"spread = \"t95\"\n", two),
 		": mean over 2 seeds.":                                                       caption(small+"spread = \"none\"\n", two),
 		": no run has been computed.":                                                caption(small, nil),
 		" Fast-LR; Fast_LS & co: training accuracy. ":                                caption(small+"values = { fast-lr = \"train_acc\", fast-ls = \"train_acc\" }\n", two),

@@ -4,26 +4,19 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
 	"dgkip/harness/report/sheet"
-	"dgkip/harness/store"
 )
 
-// Screen describes the terminal that a table is for. The zero value is for a file.
-type Screen struct {
-	Width int    // columns; wider tables are cut into several. 0 for a file: no limit, no escape sequences
-	Host  string // this machine's name, to count the records from here
-}
-
-// Terminal writes the experiment's table for a terminal.
-func (r *Results) Terminal(w io.Writer, screen Screen) error {
+// Terminal writes the experiment's table for a terminal of so many columns. A wider table is cut into
+// several. 0 is for a file: no limit, and no escape sequences.
+func (r *Results) Terminal(w io.Writer, width int) error {
 	if len(r.sheets) == 0 {
 		return nil
 	}
 	s := *r.sheets[0]
-	s.Notes = append(append(s.Notes[:len(s.Notes):len(s.Notes)], r.hereNote(screen.Host)...), r.furtherNotes()...)
-	return s.Terminal(w, screen.Width)
+	s.Notes = append(s.Notes[:len(s.Notes):len(s.Notes)], r.furtherNotes()...)
+	return s.Terminal(w, width)
 }
 
 // furtherNotes returns a comparison with the published numbers, and the names of further tables.
@@ -49,35 +42,11 @@ func (r *Results) furtherNotes() []string {
 	return out
 }
 
-// hereNote counts the records from this machine, unless all come from it.
-func (r *Results) hereNote(host string) []string {
-	if host == "" {
-		return nil
-	}
-	here, all := 0, 0
-	for _, run := range r.distinct() {
-		if run.Record == nil {
-			continue
-		}
-		all++
-		if !slices.ContainsFunc(run.Record.Provenance.Sessions, func(s store.Session) bool { return s.Host.Name != host }) {
-			here++
-		}
-	}
-	switch here {
-	case all:
-		return nil
-	case 0:
-		return []string{fmt.Sprintf("All %s come from other machines.", Count(all, "record", "records"))}
-	}
-	return []string{fmt.Sprintf("%d of %d records were computed on this machine.", here, all)}
-}
-
 // TerminalChecks writes the tables of reproduced numbers and of claims for a terminal.
-func (r *Results) TerminalChecks(w io.Writer, screen Screen) error {
+func (r *Results) TerminalChecks(w io.Writer, width int) error {
 	for _, name := range []string{"reproduced", "claims"} {
 		if s := r.further(name); s != nil {
-			if err := s.Terminal(w, screen.Width); err != nil {
+			if err := s.Terminal(w, width); err != nil {
 				return err
 			}
 		}

@@ -69,20 +69,6 @@ func SD(x []float64) float64 {
 	return math.Sqrt(sum / float64(len(x)))
 }
 
-// Slope returns the slope of the least-squares line through points, or 0 if all x are equal.
-func Slope(x, y []float64) float64 {
-	mx, my := Mean(x), Mean(y)
-	var xx, xy float64
-	for i := range x {
-		xx += float64((x[i] - mx) * (x[i] - mx))
-		xy += float64((x[i] - mx) * (y[i] - my))
-	}
-	if xx == 0 {
-		return 0
-	}
-	return xy / xx
-}
-
 // Combined returns the standard deviation of the difference of two independent numbers with
 // standard deviations a and b.
 func Combined(a, b float64) float64 { return math.Sqrt(float64(a*a) + float64(b*b)) }

@@ -87,19 +87,3 @@ func TestSame(t *testing.T) {
 		t.Error("different means are a tie")
 	}
 }
-
-func TestSlope(t *testing.T) {
-	for _, c := range []struct {
-		x, y []float64
-		want float64
-	}{
-		{[]float64{0, 1, 2}, []float64{5, 7, 9}, 2},
-		{[]float64{3, 1, 2}, []float64{-3, -1, -2}, -1},
-		{[]float64{0, 1, 2, 3}, []float64{0, 1, 0, 1}, 0.2},
-		{[]float64{4, 4}, []float64{1, 2}, 0},
-	} {
-		if got := Slope(c.x, c.y); math.Abs(got-c.want) > 1e-15 {
-			t.Errorf("%v over %v: slope %v, want %v", c.y, c.x, got, c.want)
-		}
-	}
-}
