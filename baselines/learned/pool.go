@@ -15,7 +15,7 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// How networks are trained, except for the rate: as in the first half of protocol "network".
+// How networks are trained: as by protocol "network" before it lowers the rate. The rate is a setting.
 const (
 	batch    = 256
 	momentum = 0.9
@@ -79,7 +79,7 @@ func (p *pool) keep(one *network) (err error) {
 	return err
 }
 
-// turn trains the next network, or replaces it at the end of its life. Turns count from 1.
+// turn trains the next network, or replaces it at the end of its life. The first turn has number 1.
 func (p *pool) turn(number int) error {
 	one := &p.nets[(number-1)%len(p.nets)]
 	one.Turn = number

@@ -36,8 +36,8 @@ func (p conjugateGradients) solve(search *search) (Solution, error) {
 		search.keep()
 		fit := p.certify(c, f, size)
 		if fit.Gap <= search.tol {
-			// Updates have accumulated rounding errors in outputs and residuals: the proof
-			// needs fresh ones.
+			// Updates have accumulated rounding errors in outputs and residuals, so both are
+			// computed again before the gap is certified.
 			copy(f.Data, manyDots(search.ctx, p.Gram, c).Data)
 			for k := range outputs {
 				for i, x := range f.Row(k) {

@@ -117,8 +117,9 @@ func (t softmaxNewton) newton(search *search, p, g tensor.Mat[float64]) (tensor.
 	return x, true
 }
 
-// within factorises the preconditioner. Float32 matrices suffice, because errors affect only
-// the speed of convergence; decompose raises pivots that rounding made too small.
+// within returns the Cholesky factors of the preconditioner, one per class. It returns false if ctx
+// ends or a matrix cannot be factorised. Float32 matrices suffice, because errors affect only the speed
+// of convergence; decompose raises pivots that rounding made too small.
 func (t softmaxNewton) within(ctx context.Context, p tensor.Mat[float64]) ([]cholesky, bool) {
 	n, m := t.Features.Rows, t.Features.Cols
 	scaled, gram := tensor.NewMat[float32](m, n), tensor.NewMat[float32](m, m)

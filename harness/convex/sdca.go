@@ -92,8 +92,8 @@ type ascent struct {
 func newAscent(d dual) *ascent {
 	n := d.Gram.Rows
 	s := &ascent{dual: d, alpha: make([]float64, n), order: rng.Stream(0, "convex", "order")}
-	// Start inside the range, where the entropy is smooth, and near the solution at small
-	// lambda.
+	// Start strictly between 0 and 1, where the entropy is smooth. For a small lambda this is near
+	// the solution.
 	for i := range s.alpha {
 		s.alpha[i] = min(0.5, 100*d.Lambda/float64(n))
 	}

@@ -57,8 +57,8 @@ func TestKernelIsFeatures(t *testing.T) {
 			real.Values.Row(i)[i%p.theta.Rows] = 1
 		}
 		for name, do := range map[string]func(v View) (float64, error){
-			"parameter": func(v View) (float64, error) { s, err := Project(v); return s.Value, err },
-			"prediction": func(v View) (float64, error) {
+			"weights": func(v View) (float64, error) { s, err := Project(v); return s.Value, err },
+			"outputs": func(v View) (float64, error) {
 				s, err := Fit(v, Apply(phi, p.theta))
 				return s.Value, err
 			},

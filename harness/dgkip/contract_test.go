@@ -36,12 +36,12 @@ func TestContract(t *testing.T) {
 			return m
 		},
 		"ls hinge": func() method.Method { return &Solved{Loop: defaults(6), Loss: "hinge", Match: matchWeights} },
-		"ls pool that travels": func() method.Method {
+		"ls draws with portable labels": func() method.Method {
 			m := &Solved{Loop: defaults(6), Loss: "auto", Match: matchWeights}
 			m.Draws, m.Travel = 2, true
 			return m
 		},
-		"ls pool that looks at some real images": func() method.Method {
+		"ls draws that looks at some real images": func() method.Method {
 			m := &Solved{Loop: defaults(6), Loss: "auto", Match: matchLoss, Batch: 7}
 			m.Draws, m.Travel = 2, true
 			return m
@@ -49,11 +49,11 @@ func TestContract(t *testing.T) {
 		"ls labels by the loss": func() method.Method {
 			return &Solved{Loop: defaults(6), Loss: "auto", Match: matchWeights, RefitLabels: matchLoss}
 		},
-		"ls prediction, some": func() method.Method {
+		"ls outputs, some": func() method.Method {
 			return &Solved{Loop: defaults(6), Loss: "logistic", Match: matchOutputs, Batch: 7}
 		},
-		"ls loss":       func() method.Method { return &Solved{Loop: defaults(6), Loss: "logistic", Match: matchLoss} },
-		"ls prediction": func() method.Method { return &Solved{Loop: defaults(6), Loss: "logistic", Match: matchOutputs} },
+		"ls loss":    func() method.Method { return &Solved{Loop: defaults(6), Loss: "logistic", Match: matchLoss} },
+		"ls outputs": func() method.Method { return &Solved{Loop: defaults(6), Loss: "logistic", Match: matchOutputs} },
 	} {
 		t.Run(name, func(t *testing.T) { methodtest.Run(t, fresh, methodtest.Options{}) })
 	}
@@ -68,7 +68,7 @@ func TestKernelContract(t *testing.T) {
 		"ls labels by the loss": func() method.Method {
 			return &Solved{Loop: defaults(6), Loss: "auto", Match: matchWeights, RefitLabels: matchLoss}
 		},
-		"ls prediction, some": func() method.Method {
+		"ls outputs, some": func() method.Method {
 			return &Solved{Loop: defaults(6), Loss: "auto", Match: matchOutputs, Batch: 7}
 		},
 		"lr": func() method.Method { m := &LR{learning("scaled")}; m.Updates = 6; return m },
@@ -88,12 +88,12 @@ func TestConvKernelContract(t *testing.T) {
 func TestKernelContractOfThreeClasses(t *testing.T) {
 	exact := methodtest.Options{Problem: func(p *method.Problem) { p.Model.Kind, p.Data = "nngp", three() }}
 	for name, fresh := range map[string]func() method.Method{
-		"ls that travels": func() method.Method {
+		"ls with portable labels": func() method.Method {
 			m := &Solved{Loop: defaults(6), Loss: "auto", Match: matchWeights}
 			m.Travel = true
 			return m
 		},
-		"ls prediction, some": func() method.Method {
+		"ls outputs, some": func() method.Method {
 			return &Solved{Loop: defaults(6), Loss: "auto", Match: matchOutputs, Batch: 7}
 		},
 		"softmax":        func() method.Method { m := &Softmax{learning("dual")}; m.Updates = 6; return m },

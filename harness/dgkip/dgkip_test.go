@@ -92,9 +92,9 @@ func TestProgress(t *testing.T) {
 		"ls":              &Solved{Loop: defaults(60), Loss: "auto", Match: matchWeights},
 		"ls squared":      &Solved{Loop: defaults(60), Loss: "squared", Match: matchWeights},
 		"ls hinge":        &Solved{Loop: defaults(60), Loss: "hinge", Match: matchWeights},
-		"ls prediction":   &Solved{Loop: defaults(60), Loss: "logistic", Match: matchOutputs},
-		"ls pool":         &Solved{Loop: pooled(defaults(60)), Loss: "auto", Match: matchWeights},
-		"lr pool":         &LR{Learning{Loop: pooled(learning("target").Loop), Objective: "log-gap", Labels: "target", LabelRate: 0.01, LabelStart: 1, Alpha: "through"}},
+		"ls outputs":      &Solved{Loop: defaults(60), Loss: "logistic", Match: matchOutputs},
+		"ls draws":        &Solved{Loop: inDraws(defaults(60)), Loss: "auto", Match: matchWeights},
+		"lr draws":        &LR{Learning{Loop: inDraws(learning("target").Loop), Objective: "log-gap", Labels: "target", LabelRate: 0.01, LabelStart: 1, Alpha: "through"}},
 		"ls loss":         &Solved{Loop: defaults(60), Loss: "logistic", Match: matchLoss},
 		"ls softmax loss": &Solved{Loop: defaults(60), Loss: "softmax", Match: matchLoss},
 		"softmax":         &Softmax{with(learning("dual"), 60)},
@@ -104,7 +104,7 @@ func TestProgress(t *testing.T) {
 		"ls softmax fit":  &Solved{Loop: defaults(60), Loss: "softmax", Match: matchOutputs},
 	} {
 		for _, kind := range []string{"conv", "fc", "nngp"} {
-			if kind == "nngp" && strings.Contains(name, "pool") {
+			if kind == "nngp" && strings.Contains(name, "draws") {
 				continue
 			}
 			t.Run(name+" "+kind, func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-func pooled(l Loop) Loop {
+func inDraws(l Loop) Loop {
 	l.Updates, l.Draws, l.Travel = 60, 3, true
 	return l
 }
@@ -240,10 +240,10 @@ func TestGradientInThePixels(t *testing.T) {
 		"gap, dual": func(r *run, _ method.Problem) objective {
 			return gapOf(r, "dual")
 		},
-		"parameter": func(r *run, _ method.Problem) objective {
+		"weights": func(r *run, _ method.Problem) objective {
 			return &solved{named: convex.LogisticLoss, theta: r.theta, norm: r.norm, lambda: r.lambda, match: matchWeights}
 		},
-		"prediction": func(r *run, p method.Problem) objective {
+		"outputs": func(r *run, p method.Problem) objective {
 			return &solved{named: convex.LogisticLoss, theta: r.theta, norm: r.norm, lambda: r.lambda, match: matchOutputs}
 		},
 		"loss": func(r *run, p method.Problem) objective {
@@ -469,19 +469,19 @@ func TestRefitLabels(t *testing.T) {
 		lines, set := trace(t, plain, problem(kind))
 		again := *plain
 		again.RefitLabels = matchLoss
-		relabelled, other := trace(t, &again, problem(kind))
+		refitted, other := trace(t, &again, problem(kind))
 		if !slices.Equal(set.Images, other.Images) {
 			t.Errorf("%s: the images are not the same", kind)
 		}
 		if slices.Equal(set.Labels, other.Labels) {
 			t.Errorf("%s: the labels are the same", kind)
 		}
-		last, relabel := lines[len(lines)-1].values, relabelled[len(relabelled)-1].values
-		if relabel["real_loss"] <= 0 || relabel["residual"] <= last["residual"] {
-			t.Errorf("%s: real loss %v; distance from Theta_O %v, and %v where labels lower that", kind, relabel["real_loss"], relabel["residual"], last["residual"])
+		last, after := lines[len(lines)-1].values, refitted[len(refitted)-1].values
+		if after["real_loss"] <= 0 || after["residual"] <= last["residual"] {
+			t.Errorf("%s: real loss %v; distance from Theta_O %v, and %v where labels lower that", kind, after["real_loss"], after["residual"], last["residual"])
 		}
-		if relabel["deviation"] > relabel["bound"]*(1+1e-6) {
-			t.Errorf("%s: deviation %v beyond the bound %v", kind, relabel["deviation"], relabel["bound"])
+		if after["deviation"] > after["bound"]*(1+1e-6) {
+			t.Errorf("%s: deviation %v beyond the bound %v", kind, after["deviation"], after["bound"])
 		}
 	}
 }

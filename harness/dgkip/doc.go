@@ -32,7 +32,7 @@
 // probabilities that Theta_O gives the image. The method learns alpha itself (labels = "dual").
 // The Fenchel-Young terms then vanish, and G = (lambda_S/2) |Theta_O - Theta(alpha)|^2. Targets
 // learned from the hard classes (labels = "target") start hundreds of units away from those of a
-// good set, and labels do not travel that far.
+// good set, and labels do not move that far.
 //
 // # Label-solved
 //

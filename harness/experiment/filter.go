@@ -118,9 +118,9 @@ func (f Filter) Matches(point func(axis string) (string, bool)) bool {
 	return true
 }
 
-// Unmatched describes the values of the filter that match nothing on their axis, with suggestions. One
-// match among values in brackets is enough, but on a numeric axis every value must be a number or a
-// pattern. Axes without known values are ignored.
+// Unmatched describes the values of the filter that match nothing on their axis, with suggestions. Of
+// values in brackets, one that matches is enough. On a numeric axis, a value that is neither a number
+// nor a pattern is always described. Axes without known values are ignored.
 func (f Filter) Unmatched(values func(axis string) []string) []string {
 	var out []string
 	for _, t := range f.terms {

@@ -27,7 +27,8 @@ type frozen interface {
 	together() int
 }
 
-// freezer is a layer that has a frozen form. The frozen form may keep theta.
+// freezer is a layer that can be frozen with given parameters. The frozen layer may keep theta, which
+// must not change afterwards.
 type freezer interface {
 	freeze(theta []float32) frozen
 }

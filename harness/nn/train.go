@@ -45,8 +45,8 @@ func (r Recipe) check() error {
 	return nil
 }
 
-// Data is what a network is trained on: n images and rows of targets. If Augment is set, it
-// changes a copy of every batch before use. It draws from the stream of the training.
+// Data is what a network is trained on: n images and rows of targets. Augment, if set,
+// changes a copy of every batch before use, with random numbers of the training's stream.
 type Data[F tensor.Float] struct {
 	N          int
 	X, Targets []F

@@ -28,7 +28,7 @@ type FC struct {
 	Tangent      bool
 }
 
-// Check returns an error if a size or a deviation is not valid.
+// Check returns an error if a size or a standard deviation is not valid.
 func (k FC) Check() error {
 	if min(k.Size, k.Depth) < 1 || k.Depth > MaxDepth {
 		return fmt.Errorf("nngp: sizes of a fully connected kernel must be positive, and its depth at most %d", MaxDepth)

@@ -106,7 +106,7 @@ func (u Uses) Experiments(known []string) []string {
 }
 
 // ofExperiment splits the name of a table or figure into the experiment and the rest. If several
-// experiments fit, the longest name counts.
+// experiments fit, the longest name is chosen.
 func ofExperiment(name string, known []string) (exp, rest string) {
 	for _, n := range known {
 		if tail, ok := strings.CutPrefix(name, n); ok && (tail == "" || tail[0] == '-') && len(n) > len(exp) {

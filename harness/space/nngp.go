@@ -113,7 +113,8 @@ func (v convImages) pass(set []float32) kernelPass {
 	return convPass{p}
 }
 
-// convPass implements kernelPass. It always prepares for gradients, at no cost.
+// convPass implements kernelPass. Forward ignores its argument, because gradients need
+// no preparation.
 type convPass struct{ *nngp.ConvPass }
 
 func (p convPass) Forward(bool) (gram tensor.Mat[float64], cross tensor.Mat[float32]) {

@@ -129,8 +129,8 @@ func now(probe string) (time.Time, error) {
 	return info.ModTime(), nil
 }
 
-// look reports whether a lock file exists, and whether it is fresh. If its age cannot be found out,
-// it counts as fresh.
+// look reports whether a lock file exists, and whether it is fresh. If its age is unknown, it
+// counts as fresh.
 func (s *Store) look(file string) (there, fresh bool) {
 	now, errNow := now(s.probe())
 	info, err := os.Lstat(file)
