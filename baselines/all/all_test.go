@@ -21,7 +21,7 @@ func TestMethodsAndTheirScoring(t *testing.T) {
 		{"dgkip-ls", "[method.dgkip-ls]\nlambda = 1e-3\n", "the method's lambda is 0.001"},
 		{"dgkip-lr", "[eval.features]\nlambda = 1e-3\n", "the protocol's is 0.001"},
 		{"dgkip-lr", "", ""},
-		{"kip", "[eval]\nprotocol = \"unrolled\"\n", "and kip learns none"},
+		{"kip", "[eval]\nprotocol = \"unrolled\"\n", "but kip learns none"},
 		{"dd", "[eval]\nprotocol = \"unrolled\"\n", ""},
 	} {
 		text := "schema = 1\nname = \"t\"\ntitle = \"T\"\n[grid]\ndataset = [\"symbols\"]\nipc = [1]\nmodel = [\"fc\"]\nmethod = [\"" + c.name + "\"]\n" + c.text
