@@ -23,7 +23,7 @@ type pool struct {
 	nets []network
 	grad []float32 // gradient of the network in training
 	part []float32 // gradient for a part of its batch
-	b    []float32 // gradients of its outputs
+	b    []float32 // gradient of the loss with respect to the network's outputs
 }
 
 // network is a network of the pool. Its age is the number of updates that have used it, plus its initial

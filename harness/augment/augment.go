@@ -46,7 +46,8 @@ type operation struct {
 	draw func(r *rng.Rand, h, w int) Draw
 }
 
-// dsaOperations are the operations of DSA, in the order of its strategy names.
+// dsaOperations are the operations of DSA, in the order in which its strategies list them, as in
+// color_crop_cutout_flip_scale_rotate.
 var dsaOperations = []operation{
 	{"color", func(r *rng.Rand, h, w int) Draw {
 		return Draw{op: color, u: [3]float64{r.Float64(), r.Float64(), r.Float64()}}

@@ -22,7 +22,7 @@ import (
 // cardHead is the first line of a card. -export does not overwrite a README.md without it.
 const cardHead = "<!-- Written by -export from the records. -->\n"
 
-// cardEntry is a set on the card.
+// cardEntry is an exported set that the card, README.md, describes.
 type cardEntry struct {
 	file string
 	run  *engine.Run

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// message returns the text of an error. It adds hints to some errors of the system.
+// message returns the text of an error. It adds hints to some operating-system errors.
 func message(err error) string {
 	text := once(strings.TrimLeft(err.Error(), "\n"))
 	switch {

@@ -16,17 +16,17 @@ const leastGap = 1e-8
 //
 //	V = (1/N) P_O(C'A) = (1/N) [ sum_j l_j(C'A phi_j) + (lambda/2) tr C'K C ],
 //
-// with lambda of the real problem. The real images have these labels. Theorem 3.2, with the
+// where labels and lambda are those of the real problem. Theorem 3.2, with the
 // roles of the two problems exchanged, bounds the distance from Theta_O:
 //
 //	|C'A - Theta_O|^2 <= (2/lambda) (N V - D_O),   D_O the real problem's dual value.
 //
-// Least also pulls back the gradient of V. As C minimises V, it counts as a constant there, and
-// row i of the gradient is
+// Least also pulls back the gradient of V. Because C minimises V, C can be held constant in this
+// gradient, whose row i is
 //
 //	sum_k c_ik [ (1/N) sum_j l'_jk phi_j + (lambda/N) (C'A)_k ].
 //
-// With K = L L', Solve finds z = L'C as the model of the features L^-1 A Phi'.
+// With K = L L', Least calls Solve on the features L^-1 A Phi'. The solution is z = L'C.
 func Least(ctx context.Context, view View, labels Labels, lambda float64) (Nearest, error) {
 	k, cross := view.Gram(), view.Cross()
 	n, images := cross.Rows, cross.Cols

@@ -185,7 +185,7 @@ func (s Split) pick(label []int, dim int) Split {
 	return out
 }
 
-// digest returns Digest. All numbers are encoded with a fixed width, counts first, so that no two
+// digest computes the field Digest. All numbers are encoded with a fixed width, counts first, so that no two
 // sets have the same encoding.
 func (s *Set) digest() string {
 	b := []byte("dgkip/data/1")

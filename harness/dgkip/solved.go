@@ -105,7 +105,7 @@ func (m *Solved) CheckSizes(s method.Sizes) error {
 func (m *Solved) Flops(s method.Sizes) float64 {
 	pass := s
 	pass.Train = m.batch(s.Train)
-	// In an exact kernel, a real image is represented by its inner products with the set.
+	// With an exact kernel, a real image is represented by its inner products with the set.
 	dim, batch := float64(cmp.Or(space.Dim(s.Model, s.H, s.W), s.IPC*s.Classes)), float64(pass.Train)
 	flops := space.PassFlops(pass)
 	if m.Match != matchWeights {

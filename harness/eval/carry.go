@@ -10,9 +10,9 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// solved returns labels that make the model own the minimiser of another loss: targets
-// sigma(f) + lambda_S c for the logistic loss, HingeLabels for the hinge loss. The note is not
-// empty if this is not possible.
+// solved returns labels for another loss under which the set's own model is still the minimiser:
+// targets sigma(f) + lambda_S c for the logistic loss, HingeLabels for the hinge loss. If clipped dual
+// variables make that only approximate, note says so.
 func solved(loss convex.Loss, own convex.Solution) (labels convex.Labels, note string) {
 	model := convex.Nearest{C: own.C, Outputs: own.Outputs}
 	if loss != convex.HingeLoss {

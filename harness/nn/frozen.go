@@ -84,7 +84,7 @@ func (t *turns) next(n int) []float32 {
 // passMemory is the working memory of one pass.
 type passMemory struct {
 	turns
-	kept Kept // if the caller passes nil
+	kept Kept // used if the caller passes a nil *Kept
 }
 
 var passMemories = sync.Pool{New: func() any { return new(passMemory) }}

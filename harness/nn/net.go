@@ -13,8 +13,8 @@ const (
 	ConvWeight   Kind = iota // [3, 3, in, out]
 	LinearWeight             // [in, out]
 	Bias                     // [out]
-	Gain                     // [out], the factor after an instance norm
-	Shift                    // [out], the summand after an instance norm
+	Gain                     // [out], multiplied in after an instance norm
+	Shift                    // [out], added after an instance norm
 )
 
 // Tensor describes a part theta[Offset:][:Len] of a network's parameters.

@@ -1,5 +1,5 @@
 // Package nngp computes the kernel of infinitely many, infinitely wide networks with random
-// weights: the limit of the inner products of package features. Nothing is drawn.
+// weights: the limit of the inner products of package features. No random weights are drawn.
 //
 // Kernel is the kernel of fully connected networks. For images x and y of d values, k_0 = x'y/d.
 // Each hidden layer, with weights N(0, 2/fan_in) and biases N(0, 0.1^2), maps inner products to
@@ -14,13 +14,13 @@
 //
 // # What an update costs
 //
-// For 20 images and 10,000 real ones of CIFAR-10's size, an update takes a fifth of the
-// operations of 30 networks of width 1024 and depth 3, and a third of the time. On one thread of
+// For 20 images and 10,000 real ones of CIFAR-10's size, an update takes a fifth as many
+// operations as with 30 networks of width 1024 and depth 3, and a third of the time. On one thread of
 // a Xeon it takes 86 ms instead of 248 with AVX-512, and 122 instead of 360 with AVX2
 // (BenchmarkUpdate). The two products with the real images take four fifths of the time; the
 // recursion takes 4 ms.
 //
-// # The same bits
+// # Reproducibility
 //
 // The bits of an inner product depend only on its two images, and not on other images, the
 // number of threads or the vector path.

@@ -42,8 +42,8 @@ func (r *Results) shown(f experiment.Figure) (shown, chart.Picture) {
 	return shown{r.stem() + "-" + f.Name, r.selected(caption)}, p
 }
 
-// pdf returns LaTeX code that includes the figure in its own size, or in the width of the text if
-// that is less. A document may define \dgkipfigures, the folder of the PDF files.
+// pdf returns LaTeX code that includes the figure at its natural size, or at the width of the text
+// if that is smaller. A document may define \dgkipfigures, the folder of the PDF files.
 func (v shown) pdf() string {
 	return fmt.Sprintf(`\sbox0{\includegraphics{\dgkipfigures %[1]s.pdf}}%%
 \ifdim\wd0>\linewidth\wd0=\linewidth\fi\ifdim\wd0>\textwidth\wd0=\textwidth\fi

@@ -18,7 +18,7 @@ import (
 type Number struct {
 	Name string
 	Text string      // "90.45 ± 0.10 %"
-	None sheet.State // why there is no number, Blank if there is one
+	None sheet.State // why there is no number; Blank if there is a number
 }
 
 // notRunLatex replaces a number whose runs have not been computed.

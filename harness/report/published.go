@@ -178,8 +178,8 @@ type methodTally struct {
 // ownMethods is the name of the row of the sources' own methods.
 const ownMethods = "own"
 
-// tallies counts published accuracies by method. If sources declare methods as their own, the last
-// tally counts these together.
+// tallies counts published accuracies by method. If any source has methods of its own, a
+// last tally counts all of those together.
 func tallies(all []*Results) []methodTally {
 	var out []methodTally
 	var compared []Comparison

@@ -32,7 +32,7 @@ type kernelPass interface {
 // training images.
 type kernelSpace[T images[T]] struct {
 	Source
-	kernel any // keys contain its printed form
+	kernel any // its printed form is part of Settings, and so of cache keys
 	take   func(ctx context.Context, x []float32) (T, error)
 }
 

@@ -110,7 +110,8 @@ func verified(ctx context.Context, f *os.File, key string) (size int64, err erro
 	return size, err
 }
 
-// until reads until the context ends. Reading gigabytes of features can take a minute.
+// until is a reader that fails once its context is done, since reading gigabytes of features can take
+// a minute.
 type until struct {
 	ctx context.Context
 	r   io.Reader

@@ -116,8 +116,9 @@ type Timing struct {
 	// it can be compared across machines.
 	Flops float64 `json:"flops_per_update,omitempty"`
 
-	// Shared is set if other runs used the same machine (-jobs > 1, or other processes in the same
-	// folder). Hosts is the number of machines that computed updates. Tables mark such timings.
+	// Shared is set if other runs used the same machine (-jobs > 1, other processes in the same
+	// folder, or a busy machine). Hosts is the number of machines that computed updates. Tables mark times with
+	// Shared set or Hosts > 1.
 	Shared bool `json:"shared_machine"`
 	Hosts  int  `json:"hosts"`
 }

@@ -116,7 +116,7 @@ func winogradOutGeneric(a *WinogradOut) {
 	}
 }
 
-// winogradFilterRow applies G to three values.
+// winogradFilterRow multiplies three filter taps, a row or a column, by the 6x3 matrix G of WinogradFilter.
 func winogradFilterRow(g [3]float32) [6]float32 {
 	q, r := 0-float32(Sixth*(g[0]+g[2])), float32(Sixth*g[1])
 	t, e := float32(Sixth/4*g[0])+float32(Sixth*g[2]), float32(Sixth/2*g[1])

@@ -168,7 +168,7 @@ func (v isa) winogradOut() {
 	v.done()
 }
 
-// winogradFilter writes U = G g G'.
+// winogradFilter generates the kernel that computes U = G g G'.
 func (v isa) winogradFilter() {
 	a := v.textStack("winogradFilter", "WinogradFilter", "winogradFilter"+v.name+" transforms 3x3 filters, for output channels in whole registers.")
 	tmp := AllocLocal(18 * v.bytes())
