@@ -349,7 +349,7 @@ func (f *flags) atOnce(wanted request) int {
 func (f *flags) options(board *progress.Board) engine.Options {
 	return engine.Options{
 		Jobs: f.jobs, Threads: runtime.GOMAXPROCS(0), Retry: f.retry, Force: f.force, CheckpointEvery: checkpointEvery,
-		Busy: func() bool { return env.Load() > 2*float64(runtime.GOMAXPROCS(0)) },
+		Busy: func() bool { return env.Load() > 2*float64(runtime.NumCPU()) },
 		Args: withoutFolders(f.args), Kernels: tensor.Path(), Board: board, Worker: f.worker,
 	}
 }

@@ -15,6 +15,7 @@ type ConvConfig struct {
 	Width    int  // channels of a block; 0 means 128
 	Depth    int  // blocks; 0 means 3
 	Norm     bool // with instance norm
+	Residual bool // every block is followed by y = x + f(x), f being two more convolutions with instance norm and ReLU
 	Doubling bool // every block has twice the channels of the one before
 	Classes  int  // outputs; 0 means 2
 	FirstPad int  // zero padding of the first convolution; 0 means 1
@@ -26,9 +27,7 @@ func init() {
 		Name: "conv", Title: "ConvNet", Code: 1, Convolves: true,
 		Width: 256, Depth: 3, Nets: 8,
 		Net: func(s Shape, h, w, c, classes int) (*Net[float32], error) {
-			config := s.conv(h, w, c)
-			config.Norm, config.Doubling, config.Classes, config.FirstPad = s.Norm, s.Doubling, classes, s.Padding(h, w)
-			return ConvNet[float32](config)
+			return ConvNet[float32](s.trainedConv(h, w, c, classes))
 		},
 		// The features are the activations of the last block: there is no linear layer, and
 		// the image is not padded.
@@ -46,6 +45,13 @@ func init() {
 // conv returns the settings that trained networks and feature maps share.
 func (s Shape) conv(h, w, c int) ConvConfig {
 	return ConvConfig{In: c, H: h, W: w, Width: s.Width, Depth: s.Depth, Algo: s.Algo}
+}
+
+// trainedConv returns the settings of a trained network.
+func (s Shape) trainedConv(h, w, c, classes int) ConvConfig {
+	config := s.conv(h, w, c)
+	config.Norm, config.Doubling, config.Classes, config.FirstPad = s.Norm, s.Doubling, classes, s.Padding(h, w)
+	return config
 }
 
 func (c ConvConfig) withDefaults() ConvConfig {
@@ -84,6 +90,9 @@ func convBlocks[F tensor.Float](c ConvConfig) (layers []layer[F], outputs int, e
 			name:      fmt.Sprintf("block%d", i+1), norm: c.Norm, algo: c.Algo,
 		})
 		h, w, in = h/2, w/2, width
+		if c.Residual {
+			layers = append(layers, residual[F](h, w, width, c, fmt.Sprintf("block%d", i+1)))
+		}
 		if c.Doubling {
 			width *= 2
 		}

@@ -37,7 +37,7 @@ func cases[F tensor.Float](t testing.TB, algo tensor.Algorithm) []netCase[F] {
 		{"conv norm", must(ConvNet[F](ConvConfig{In: 2, H: 9, W: 8, Width: 3, Norm: true, Classes: 3, Algo: algo})), 3},
 		{"skip", build[F](&skip[F]{build[F](&linear[F]{name: "a", inputs: 4, outputs: 3, relu: true}, &linear[F]{name: "b", inputs: 3, outputs: 4})}, &linear[F]{name: "c", inputs: 4, outputs: 2}), 3},
 		{"skip below", build[F](&linear[F]{name: "first", inputs: 3, outputs: 4, relu: true}, &skip[F]{build[F](&linear[F]{name: "a", inputs: 4, outputs: 4, relu: true})}), 2},
-		{"res", must(ResNet[F](ConvConfig{In: 2, H: 8, W: 9, Width: 3, Depth: 2, Norm: true, Classes: 3, FirstPad: 2, Algo: algo})), 2},
+		{"res", must(ConvNet[F](ConvConfig{In: 2, H: 8, W: 9, Width: 3, Depth: 2, Norm: true, Residual: true, Classes: 3, FirstPad: 2, Algo: algo})), 2},
 		{"conv norm pad", must(ConvNet[F](ConvConfig{In: 1, H: 5, W: 7, Width: 5, Norm: true, FirstPad: 3, Algo: algo})), 2},
 	}
 	for _, s := range [][2]int{{1, 1}, {1, 4}, {2, 2}, {3, 3}, {5, 2}, {4, 7}, {7, 4}} {

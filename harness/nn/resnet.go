@@ -2,49 +2,25 @@ package nn
 
 import "dgkip/harness/tensor"
 
-// A residual network has the blocks of a ConvNet, each followed by
-//
-//	y = x + f(x)
-//
-// where f is two more convolutions of the same width, each with instance norm and ReLU.
 func init() {
 	Register(Architecture{
 		Name: "res", Title: "ResNet", Code: 4, Convolves: true,
 		Width: 128, Depth: 3, Nets: 8,
 		Net: func(s Shape, h, w, c, classes int) (*Net[float32], error) {
-			config := s.conv(h, w, c)
-			config.Norm, config.Doubling, config.Classes, config.FirstPad = s.Norm, s.Doubling, classes, s.Padding(h, w)
-			return ResNet[float32](config)
+			config := s.trainedConv(h, w, c, classes)
+			config.Residual = true
+			return ConvNet[float32](config)
 		},
 	})
 }
 
-// ResNet returns the residual network with the blocks of the convolutional network c.
-func ResNet[F tensor.Float](c ConvConfig) (*Net[F], error) {
-	c = c.withDefaults()
-	layers, outputs, err := resBlocks[F](c)
-	if err != nil {
-		return nil, err
-	}
-	return build(append(layers, &linear[F]{name: "linear", inputs: outputs, outputs: c.Classes})...), nil
-}
-
-// resBlocks returns the layers before the linear layer, and the number of values that the last
-// of them outputs.
-func resBlocks[F tensor.Float](c ConvConfig) (layers []layer[F], outputs int, err error) {
-	blocks, outputs, err := convBlocks[F](c)
-	for _, l := range blocks {
-		layers = append(layers, l)
-		b, ok := l.(*convBlock[F])
-		if !ok { // the padding
-			continue
-		}
-		same := convBlock[F]{convShape: convShape{h: b.h / 2, w: b.w / 2, inCh: b.outCh, outCh: b.outCh}, norm: c.Norm, algo: c.Algo}
-		first, second := same, same
-		first.name, second.name = b.name+".skip1", b.name+".skip2"
-		layers = append(layers, &skip[F]{build[F](&first, &second)})
-	}
-	return layers, outputs, err
+// residual returns the layer y = x + f(x) after a block of a residual network, on activations of
+// h x w pixels with so many channels.
+func residual[F tensor.Float](h, w, channels int, c ConvConfig, block string) layer[F] {
+	same := convBlock[F]{convShape: convShape{h: h, w: w, inCh: channels, outCh: channels}, norm: c.Norm, algo: c.Algo}
+	first, second := same, same
+	first.name, second.name = block+".skip1", block+".skip2"
+	return &skip[F]{build[F](&first, &second)}
 }
 
 // skip adds its input to the outputs of the network f, which have the same size.
