@@ -169,7 +169,7 @@ func fakeCIFAR(t *testing.T) (*source, map[string][]byte) {
 	t.Helper()
 	s := &source{
 		Info:    Info{Name: "fake", Classes: []string{"a", "b", "c"}, H: 32, W: 32, Ch: 3},
-		folders: []string{"fake", ""}, load: loadCIFAR, files: map[string]string{}, byClass: map[int]string{}, downloads: parcel,
+		folders: []string{"fake", ""}, load: cifar10Form.load, files: map[string]string{}, byClass: map[int]string{}, downloads: parcel,
 	}
 	files := map[string][]byte{}
 	for i, name := range cifarFiles {
