@@ -210,21 +210,21 @@ func (s *Sheet) filled() *Sheet {
 	return s
 }
 
-// line is a row with the spans of its headings, in rows. A span is 0 if the heading continues from
+// Line is a row with the spans of its headings, in rows. A span is 0 if the heading continues from
 // above. Level is the outermost heading that begins in the row. Rule is the rule above the row: 2
 // for one over all columns, 1 for one to the right of headings that continue, 0 for none.
-type line struct {
+type Line struct {
 	Row
 	Spans       []int
 	Level, Rule int
 }
 
 // Lines returns the rows with the spans of their headings.
-func (s *Sheet) Lines() []line {
-	out := make([]line, len(s.Rows))
+func (s *Sheet) Lines() []Line {
+	out := make([]Line, len(s.Rows))
 	began := make([]int, len(s.Heads)) // the row in which the current heading began
 	for i, r := range s.Rows {
-		l := line{Row: r, Spans: make([]int, len(r.Heads)), Level: len(s.Heads)}
+		l := Line{Row: r, Spans: make([]int, len(r.Heads)), Level: len(s.Heads)}
 		fresh := i == 0
 		for j, text := range r.Heads {
 			if j < s.Merge && !fresh && s.Rows[began[j]].Heads[j] == text {

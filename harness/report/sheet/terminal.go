@@ -99,7 +99,7 @@ func (s *Sheet) draw(w io.Writer, style bool) error {
 	return t.Render()
 }
 
-func (l line) texts(style bool) []string {
+func (l Line) texts(style bool) []string {
 	var out []string
 	for j, h := range l.Heads {
 		if l.Spans[j] == 0 {
