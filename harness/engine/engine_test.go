@@ -487,3 +487,30 @@ func TestJobs(t *testing.T) {
 		t.Errorf("timings, processor time and memory of several jobs are not flagged: %v", err)
 	}
 }
+
+// Two processes on one folder compute every run once. Here they are two executors, because locks are files.
+func TestTwoAtOnce(t *testing.T) {
+	p, want := reference(t, text)
+	s := store.Open(t.TempDir())
+	order.runs = nil
+	hook = func(context.Context, int) { time.Sleep(time.Millisecond) }
+	defer func() { hook = func(context.Context, int) {} }()
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			out, err := engine.Execute(context.Background(), plan(t, text), s, options())
+			if err != nil || out.Computed+out.Before != 8 {
+				t.Errorf("%+v, %v", out, err)
+			}
+		}()
+	}
+	wg.Wait()
+	if len(order.runs) != 8 {
+		t.Errorf("%d runs were started, not 8: %q", len(order.runs), order.runs)
+	}
+	if got := contents(t, p, s); !maps.Equal(got, want) {
+		t.Error("the records differ")
+	}
+}
