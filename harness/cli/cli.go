@@ -56,6 +56,9 @@ var (
 // checkpointEvery is the time between checkpoints of runs in progress. Tests shorten it.
 var checkpointEvery = 30 * time.Second
 
+// reportEvery is the time between reports while runs are under way. Tests shorten it.
+var reportEvery = time.Minute
+
 // Main runs the program and ends the process. builtIn holds the program's own experiments in a folder
 // named experiments.
 func Main(builtIn fs.FS) {
@@ -305,6 +308,9 @@ func (f *flags) computeRuns(ctx context.Context, out, errOut io.Writer, wanted r
 	options := f.options(board)
 	options.Jobs = f.atOnce(wanted)
 	options.There, options.Disk = wanted.There, f.openCache(wanted, board)
+	if !f.worker {
+		options.After = f.reports(wanted)
+	}
 	outcome, err := engine.Execute(ctx, plan, s, options)
 	board.Close()
 	if err != nil {

@@ -152,6 +152,9 @@ func TestMain(m *testing.M) {
 			if ms, err := strconv.Atoi(os.Getenv("CHECKPOINT_MS")); err == nil {
 				checkpointEvery = time.Duration(ms) * time.Millisecond
 			}
+			if ms, err := strconv.Atoi(os.Getenv("REPORT_MS")); err == nil {
+				reportEvery = time.Duration(ms) * time.Millisecond
+			}
 			if ms, err := strconv.Atoi(os.Getenv("STALE_MS")); err == nil {
 				store.Stale = time.Duration(ms) * time.Millisecond
 				store.Touch = store.Stale / 20

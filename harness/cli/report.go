@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"dgkip/harness/engine"
 	"dgkip/harness/experiment"
@@ -77,6 +78,20 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 		failed = runChecks(out, made, width, undefined)
 	}
 	return cmp.Or(errors.Join(made.LeftOut...), failed)
+}
+
+// reports returns a function that writes the report while runs are under way. It does nothing until
+// reportEvery has passed, and takes at most a twentieth of the time. The last report has the errors.
+func (f *flags) reports(r request) func() {
+	next := time.Now().Add(reportEvery)
+	return func() {
+		start := time.Now()
+		if start.Before(next) {
+			return
+		}
+		report.Write(f.out, r.Specs, r.Store.Snapshot(), report.Options{Only: r.Only, Set: f.set, Key: r.Plan.Key, UnderWay: true})
+		next = time.Now().Add(max(reportEvery, 19*time.Since(start)))
+	}
 }
 
 // coarse returns the note about records whose trace lacks requested lines.

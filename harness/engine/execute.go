@@ -31,6 +31,9 @@ type Options struct {
 	There           *store.Store // snapshot of the store; nil to take one
 	Board           *progress.Board
 
+	// After, unless nil, is called after every job, never twice at the same time.
+	After func()
+
 	// Worker skips jobs that other processes hold. When nothing else is left, it waits for
 	// store.Stale, so that it takes over the jobs of dead processes.
 	Worker bool
@@ -51,6 +54,8 @@ type executor struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	sets   func() map[string][]string // keys of runs that are or may be recorded, by the key of their set
+
+	after sync.Mutex // held during After
 
 	mu      sync.Mutex
 	broken  error // why all runs were stopped
@@ -242,6 +247,11 @@ func (e *executor) one(j *Job) (over bool) {
 	defer lock.Unlock()
 	if e.settle(j); len(j.Runs) > 0 {
 		e.do(j)
+		if e.After != nil {
+			e.after.Lock()
+			defer e.after.Unlock()
+			e.After()
+		}
 	}
 	return true
 }

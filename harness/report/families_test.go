@@ -67,7 +67,7 @@ func TestColumnOfSeveralFamilies(t *testing.T) {
 	if csv := string(r.runsCSV()); !strings.Contains(csv, ",family,") || !strings.Contains(csv, ",network-soft,") {
 		t.Errorf("got\n%s", csv)
 	}
-	if page := string(page([]section{r.section(nil, "")})); !strings.Contains(page, "80.00 ± 0.00 % (network-soft)") {
+	if page := string(page([]section{r.section(nil, "")}, false)); !strings.Contains(page, "80.00 ± 0.00 % (network-soft)") {
 		t.Error("the page does not name the protocol family of a cell")
 	}
 }

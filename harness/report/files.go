@@ -125,7 +125,7 @@ func looksLike(o output, old []byte) bool {
 	case strings.HasPrefix(o.name, "figures/") && ext != ".tex":
 		return chart.Drawn(ext[1:], old)
 	case ext == ".html":
-		head, _, _ := bytes.Cut(page(nil), []byte("<title>"))
+		head, _, _ := bytes.Cut(page(nil, false), []byte("<title>"))
 		return bytes.HasPrefix(old, head)
 	case o.name == crateName:
 		return bytes.Contains(old, []byte(`"@id": "#dgkip"`))

@@ -96,15 +96,16 @@ func (r *Results) numbers(t *sheet.Sheet) []string {
 // page returns the page of all experiments, with the paper's own tables and figures first. It needs
 // the files of the report, but no network. The script sorts, filters and overlays; everything can
 // be read without it. The date and the commit come from the newest record, so that the same records
-// give the same page.
-func page(sections []section) []byte {
+// give the same page. With underWay, it loads itself again every minute.
+func page(sections []section, underWay bool) []byte {
 	slices.SortStableFunc(sections, func(a, b section) int { return cmp.Compare(paperRank(a.Name), paperRank(b.Name)) })
 	view := struct {
 		Title, Date, Commit string
+		UnderWay            bool
 		CSS                 template.CSS
 		Script              template.JS
 		Sections            []section
-	}{Title: "Results", CSS: template.CSS(css), Script: template.JS(script), Sections: sections}
+	}{Title: "Results", UnderWay: underWay, CSS: template.CSS(css), Script: template.JS(script), Sections: sections}
 	if len(sections) == 1 {
 		view.Title = sections[0].Title
 	}

@@ -181,3 +181,6 @@ bar.append(make('button', { type: 'reset', textContent: 'Reset' }), ' ', count);
 if (cells.length > 1) document.querySelector('header').after(bar);
 filter();
 arrive();
+
+// While runs are under way, the page loads itself again, unless someone is reading a cell.
+if (document.querySelector('.under-way')) setInterval(() => { if (!document.querySelector('details[open]')) location.reload(); }, 60000);

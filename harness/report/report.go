@@ -25,6 +25,9 @@ type Options struct {
 	// experiment have other names, too.
 	Set []string
 
+	// UnderWay makes the page load itself again every minute.
+	UnderWay bool
+
 	// plain leaves the profile out of file names.
 	plain bool
 }

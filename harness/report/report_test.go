@@ -468,7 +468,7 @@ func TestPageOrder(t *testing.T) {
 	for _, name := range []string{"beyond", "figure1", "table2x", "table1", "figures", "table2"} {
 		sections = append(sections, section{Name: name, ID: name})
 	}
-	text := string(page(sections))
+	text := string(page(sections, false))
 	last := 0
 	for _, name := range []string{"table1", "table2", "figure1", "beyond", "table2x", "figures"} {
 		at := strings.Index(text, `<section id="`+name+`">`)

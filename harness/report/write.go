@@ -44,7 +44,7 @@ func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*R
 	}
 	name := pageName(o)
 	out.Page = filepath.Join(dir, name)
-	w.put(name, page(sections))
+	w.put(name, page(sections, o.UnderWay))
 	if name == wholePage {
 		w.put(crateName, crate(sections, w.files, dir))
 	}
