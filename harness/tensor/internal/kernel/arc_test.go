@@ -44,10 +44,11 @@ func arcAny(k, inXY, inXX, root, inverse []float64, rx, ix, sx, bias float64) {
 	}
 }
 
+var specials = []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), 1e-310, -1e-300, math.MaxFloat64}
+
 // arcValues returns inner products and norms, with every kind of angle among them.
 func arcValues(r *rand.Rand, n int, odd bool) (k, root []float64) {
 	k, root = make([]float64, n), make([]float64, n)
-	specials := []float64{0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), math.NaN(), 1e-310, -1e-300, math.MaxFloat64}
 	for j := range k {
 		root[j] = math.Exp(r.NormFloat64())
 		k[j] = root[j] * (2.4*r.Float64() - 1.2) / 2

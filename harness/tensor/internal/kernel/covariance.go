@@ -230,7 +230,7 @@ func rectifyGeneric(a *Rectify) {
 			c := float64(a.InverseX[x]*a.InverseY[y]) * s
 			u := math.Abs(c)
 			w2 := positive(1 - u)
-			q := float64(float64(w2*math.Sqrt(w2))*polynomial(&RectifyPoly, u)) * float64(a.RootX[x]*a.RootY[y])
+			q := float64(float64(float64(w2*math.Sqrt(w2))*polynomial(&RectifyPoly, u)) * float64(a.RootX[x]*a.RootY[y]))
 			a.Dst[to] += q + positive(s)
 			if a.DstT == nil {
 				continue

@@ -161,6 +161,41 @@ func TestRectifyBack(t *testing.T) {
 	})
 }
 
+// Every path agrees with plain Go for images without variance, infinities and NaN.
+func TestRectifySpecials(t *testing.T) {
+	eachPath(t, func(t *testing.T, p *Path) {
+		r := rand.New(rand.NewPCG(9, 9))
+		special := func(vectors ...[]float64) {
+			for _, v := range vectors {
+				for i := range v {
+					if r.IntN(8) == 0 {
+						v[i] = specials[r.IntN(len(specials))]
+					}
+				}
+			}
+		}
+		for round := range 400 {
+			a := rectifyCase(r, 1+round%8, round&1 > 0, round&2 > 0)
+			special(a.Dst, a.DstT, a.S, a.T, a.RootX, a.RootY, a.InverseX, a.InverseY)
+			b := *a
+			b.Dst, b.DstT = append([]float64(nil), a.Dst...), append([]float64(nil), a.DstT...)
+			p.Rectify(a)
+			rectifyGeneric(&b)
+			same64(t, "values", a.Dst, b.Dst)
+			same64(t, "derivatives", a.DstT, b.DstT)
+
+			c := backCase(r, 1+round%8, round&1 > 0)
+			special(c.D, c.S, c.RootX, c.RootY, c.InverseX, c.InverseY)
+			d := *c
+			d.Slope, d.Angle = append([]float64(nil), c.Slope...), append([]float64(nil), c.Angle...)
+			p.RectifyBack(c)
+			rectifyBackGeneric(&d)
+			same64(t, "slopes", c.Slope, d.Slope)
+			same64(t, "angles", c.Angle, d.Angle)
+		}
+	})
+}
+
 func TestProductsBack(t *testing.T) {
 	const L = WideLanes
 	eachPath(t, func(t *testing.T, p *Path) {
