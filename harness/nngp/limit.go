@@ -45,7 +45,7 @@ func checkDeviations(weight, bias float64) error {
 
 // value is the kernel of two images, given x'y/d, x'x/d and y'y/d.
 func (k FC) value(xy, xx, yy float64) float64 {
-	a, b, t := k.Weight*k.Weight, k.Bias*k.Bias, 0.0
+	a, b, t := k.Weight*k.Weight, float64(k.Bias*k.Bias), 0.0
 	for range k.Depth {
 		s, sx, sy := float64(a*xy)+b, float64(a*xx)+b, float64(a*yy)+b
 		t = float64(a*t) + s
