@@ -18,7 +18,7 @@
 package kernel
 
 //go:generate go run -C gen -tags noasm . -out ../kernel_amd64.new -stubs ../stubs_amd64.new -pkg kernel
-//go:generate go run -C gen ./neon -out ../kernel_arm64.s -stubs ../stubs_arm64.go
+//go:generate go run -C gen -tags noasm ./neon -out ../kernel_arm64.s -stubs ../stubs_arm64.go
 //go:generate mv kernel_amd64.new kernel_amd64.s
 //go:generate mv stubs_amd64.new stubs_amd64.go
 

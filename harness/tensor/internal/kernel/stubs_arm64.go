@@ -49,6 +49,66 @@ func tile8_neon(a *Tile)
 //go:noescape
 func crossNeon(a *Cross)
 
+// arcNeon takes inner products through a layer, N a multiple of 8.
+//
+//go:noescape
+func arcNeon(a *Arc)
+
+// arcSlopesNeon is arcNeon, and takes slopes along, N a multiple of 8.
+//
+//go:noescape
+func arcSlopesNeon(a *Arc)
+
+// productsSameNeon is productsNeon, X being the same in all lanes.
+//
+//go:noescape
+func productsSameNeon(a *Products)
+
+// rectifySameNeon is rectifyNeon, X being the same in all lanes.
+//
+//go:noescape
+func rectifySameNeon(a *Rectify)
+
+// tangentSameNeon is tangentNeon, X being the same in all lanes.
+//
+//go:noescape
+func tangentSameNeon(a *Rectify)
+
+// rectifyBackSameNeon is rectifyBackNeon, X being the same in all lanes.
+//
+//go:noescape
+func rectifyBackSameNeon(a *RectifyBack)
+
+// productsNeon multiplies pixels, and adds two rows.
+//
+//go:noescape
+func productsNeon(a *Products)
+
+// rectifyNeon takes covariances through a layer.
+//
+//go:noescape
+func rectifyNeon(a *Rectify)
+
+// tangentNeon is rectifyNeon, and takes derivatives along.
+//
+//go:noescape
+func tangentNeon(a *Rectify)
+
+// rectifyBackNeon takes gradients back through a layer.
+//
+//go:noescape
+func rectifyBackNeon(a *RectifyBack)
+
+// productsBackNeon takes gradients back to pixels.
+//
+//go:noescape
+func productsBackNeon(a *ProductsBack)
+
+// sumsNeon adds three rows.
+//
+//go:noescape
+func sumsNeon(a *Sums)
+
 // peakNeon multiplies and adds on registers alone, N times; it reads X[0:4] and
 // Z[0:4] and writes Y[0:4].
 //

@@ -1,9 +1,6 @@
 package main
 
-import (
-	"bytes"
-	"fmt"
-)
+import "fmt"
 
 const crossRows, crossCols = 3, 2
 
@@ -11,10 +8,9 @@ const crossRows, crossCols = 3, 2
 // keeps its eight partial sums in four registers from V(8i+4j) on. R8 to R12 hold the
 // addresses of the rows. A step takes eight features, four at a time: rows of B go to V24 to
 // V27, and one row of A goes to V28 and V29.
-func cross(w *bytes.Buffer) {
-	p := func(format string, args ...any) { fmt.Fprintf(w, "\t"+format+"\n", args...) }
-	fmt.Fprint(w, "\n// func crossNeon(a *Cross)\nTEXT ·crossNeon(SB), NOSPLIT, $0-8\n")
-	p("MOVD a+0(FP), R0")
+func (o *output) cross() {
+	p := o.p
+	o.text("crossNeon", "Cross", fmt.Sprintf("computes a Cross of up to %dx%d rows, N a multiple of 8.", crossRows, crossCols))
 	for i := range 4 * crossRows * crossCols {
 		p("VEOR V%d.B16, V%d.B16, V%d.B16", i, i, i)
 	}
@@ -28,7 +24,7 @@ func cross(w *bytes.Buffer) {
 	rows("A", "Rows", 8, crossRows)
 	rows("B", "Cols", 8+crossRows, crossCols)
 	p("MOVD Cross_N(R0), R3")
-	fmt.Fprint(w, "\nstep:\n")
+	o.label("step")
 	// widen loads four features as float64 values to V(to) and V(to+1).
 	widen := func(row, to int) {
 		p("VLD1.P 16(R%d), [V%d.S4]", row, to)
@@ -49,14 +45,14 @@ func cross(w *bytes.Buffer) {
 		}
 	}
 	p("SUBS $8, R3, R3\n\tBNE step")
-	fmt.Fprint(w, "\n")
+	o.label("")
 	p("MOVD Cross_C(R0), R4\n\tMOVD Cross_CRow(R0), R5\n\tLSL $3, R5")
 	for i := range crossRows {
 		for j := range crossCols {
 			s := 8*i + 4*j
-			fadd64(w, s, s, s+2)
-			fadd64(w, s+1, s+1, s+3)
-			fadd64(w, s, s, s+1)
+			o.op("FADD", s, s, s+2)
+			o.op("FADD", s+1, s+1, s+3)
+			o.op("FADD", s, s, s+1)
 			p("WORD $%#08x // FADDP D%d, V%d.2D", 0x7E70D800|s<<5|s, s, s)
 			p("FMOVD F%d, %d(R4)", s, 8*j)
 		}
@@ -65,9 +61,4 @@ func cross(w *bytes.Buffer) {
 		}
 	}
 	p("RET")
-}
-
-// fadd64 writes d = n + m.
-func fadd64(w *bytes.Buffer, d, n, m int) {
-	fmt.Fprintf(w, "\tWORD $%#08x // FADD V%d.2D, V%d.2D, V%d.2D\n", 0x4E60D400|m<<16|n<<5|d, d, n, m)
 }
