@@ -90,6 +90,7 @@ type Learned struct {
 	// way in every update, and every image of S in the networks' training. "dsa" and "flip"
 	// do not flip characters.
 	Augment string `toml:"augment"`
+	Colours bool   `toml:"class_colours,omitzero"` // keep the mean colour of each class at that of its training images
 
 	method.TrainedNets // width, norm, first_pad
 }
@@ -174,7 +175,7 @@ func (m *Learned) Distill(ctx context.Context, p method.Problem, observe func(me
 		return nil, method.Stopped(ctx, p, fmt.Errorf("dgkip-learned: %w", err))
 	}
 	return method.Descent{
-		Name: "dgkip-learned", Updates: m.Updates, Iteration: m.Every, Variables: []method.Variable{r.images, r.labels}, Prepare: r.prepare, Gradient: r.gradient,
+		Name: "dgkip-learned", Updates: m.Updates, Iteration: m.Every, Variables: r.changed, Prepare: r.prepare, Gradient: r.gradient,
 		Keep: []method.Part{r.pool}, Set: r.set, Schedule: m.share,
 	}.Run(ctx, p, observe)
 }

@@ -28,6 +28,7 @@ func TestContract(t *testing.T) {
 	for name, change := range map[string]func(*Learned){
 		"flipped":   func(*Learned) {},
 		"augmented": func(m *Learned) { m.Augment, m.Loss, m.Start, m.Every, m.Epochs = "dsa", "squared", "means", 1, 3 },
+		"coloured":  func(m *Learned) { m.Colours = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			methodtest.Run(t, func() method.Method { m := quick(); change(m); return m }, methodtest.Options{})
@@ -401,4 +402,35 @@ func TestSettings(t *testing.T) {
 	if all, _ := net.Body().Flops(); m.Flops(sizes) != all*(12.0/4+2*2) {
 		t.Errorf("%v operations", m.Flops(sizes))
 	}
+}
+
+// The images of a class keep the mean colour of its training images, while images differ.
+func TestClassColours(t *testing.T) {
+	p := problem(3)
+	for _, colours := range []bool{false, true} {
+		m := quick()
+		m.Rate, m.Colours = 0.1, colours
+		set, err := m.Distill(t.Context(), p, func(method.Step) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		farthest := 0.0
+		for class := range 3 {
+			farthest = max(farthest, math.Abs(brightness(set.Images, set.Of, class)-brightness(p.Data.Train.X, p.Data.Train.Labels, class)))
+		}
+		if colours != (farthest < 1e-5) {
+			t.Errorf("class_colours = %v: colours are off by up to %v", colours, farthest)
+		}
+	}
+}
+
+// brightness is the mean pixel of a class of grey images.
+func brightness(x []float32, of []int, class int) float64 {
+	sum, n, size := 0.0, 0, len(x)/len(of)
+	for i, v := range x {
+		if of[i/size] == class {
+			sum, n = sum+float64(v), n+1
+		}
+	}
+	return sum / float64(n)
 }

@@ -23,6 +23,7 @@ type run struct {
 	strategy augment.Strategy
 	begin    *method.Distilled // the initial images
 	images   *optim.Variable[float32]
+	changed  []method.Variable        // images and labels, as updates change them
 	labels   *optim.Variable[float64] // [n, K]
 	targets  []float32                // of the networks' training, [n, C]
 	pool     *pool
@@ -58,6 +59,12 @@ func newRun(p method.Problem, m *Learned) (*run, error) {
 	r.labels, err = optim.NewVariable("labels", teacher.Signs(r.begin.Of, classes).Data, optim.NewAdaBelief[float64], optim.AdaBeliefConfig{LR: m.Rate})
 	if err != nil {
 		return nil, err
+	}
+	r.changed = []method.Variable{r.images, r.labels}
+	if m.Colours {
+		if r.changed[0], err = newColoured(p, r.images, r.begin); err != nil {
+			return nil, err
+		}
 	}
 	r.targets = make([]float32, r.begin.Len()*classes)
 	data := nn.Data[float32]{N: r.begin.Len(), X: r.images.X, Targets: r.targets}
