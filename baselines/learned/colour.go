@@ -5,11 +5,8 @@ import (
 	"dgkip/harness/optim"
 )
 
-// coloured are images of a set. After every step, each class is moved back to the mean colour of
-// its training images, by adding a constant to each channel of its images.
-//
-// Networks with instance norm hardly see these constants, so that their gradients are small and
-// arbitrary. AdaBelief divides by the size of gradients, and would follow them as fast as all others.
+// coloured are images of a set. After every step, each class is moved to the mean colour of its
+// training images, by adding a constant to each channel of its images.
 type coloured struct {
 	*optim.Variable[float32]
 	set   *method.Distilled // the initial one, for its sizes and classes

@@ -50,6 +50,13 @@
 // An update flips or augments all of the set in the same way. In the training of a network every image
 // has its own augmentation. Real images stay as they are.
 //
+// # Colours
+//
+// Networks with instance norm do not see the mean colour of an image, except at its borders. Its
+// gradients are small, but AdaBelief divides by their size, so that mean colours would drift as fast as
+// everything else changes. Networks without instance norm would then learn from arbitrary colours. So
+// after every update, each class of the set is moved to the mean colour of its training images.
+//
 // # What differs from FRePo
 //
 // Package frepo has the same kind of pool. Here the loss on real images is logistic, as in DGKIP, not
@@ -100,7 +107,7 @@ func init() { method.Register(func() method.Method { return defaults() }) }
 func defaults() *Learned {
 	return &Learned{
 		Updates: 1000, Batch: 256, Loss: "logistic", Rate: 0.01, Floor: 0.02, Jitter: 1e-6, Start: "real",
-		Pool: 8, Every: 4, Epochs: 4, Life: 60, NetRate: 0.01, Augment: "flip", TrainedNets: method.TrainedNets{Norm: true},
+		Pool: 8, Every: 4, Epochs: 4, Life: 60, NetRate: 0.01, Augment: "flip", Colours: true, TrainedNets: method.TrainedNets{Norm: true},
 	}
 }
 

@@ -28,7 +28,7 @@ func TestContract(t *testing.T) {
 	for name, change := range map[string]func(*Learned){
 		"flipped":   func(*Learned) {},
 		"augmented": func(m *Learned) { m.Augment, m.Loss, m.Start, m.Every, m.Epochs = "dsa", "squared", "means", 1, 3 },
-		"coloured":  func(m *Learned) { m.Colours = true },
+		"free":      func(m *Learned) { m.Colours = false },
 	} {
 		t.Run(name, func(t *testing.T) {
 			methodtest.Run(t, func() method.Method { m := quick(); change(m); return m }, methodtest.Options{})
