@@ -511,10 +511,7 @@ func (w *worker) row(l int, x, y side, dy, dx, py int, sumT []float64) {
 		a.RootX, a.InverseX, a.RootY, a.InverseY = x.root[l][i:], x.inverse[l][i:], y.root[l][j:], y.inverse[l][j:]
 		a.Dst = w.k[l][at:]
 		if w.t != nil {
-			a.DstT, a.T = w.t[l][at:], sumT
-			if l > 0 {
-				a.T = sumT[start*lanes:]
-			}
+			a.DstT, a.T = w.t[l][at:], sumT[start*lanes:]
 		}
 		tensor.PairRectify(a)
 	})

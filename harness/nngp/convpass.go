@@ -2,7 +2,6 @@ package nngp
 
 import (
 	"context"
-	"errors"
 	"math"
 
 	"dgkip/harness/tensor"
@@ -13,12 +12,20 @@ import (
 //
 //	dK/ds = (pi - t)/(2 pi),   dK/dv = r sin t/(4 pi v).
 //
+// The covariance T of tangents becomes T' = (pi - t)/(2 pi) T, with the derivatives
+//
+//	dT'/ds = T/(2 pi r sin t),   dT'/dv = - T s/(4 pi v r sin t)
+//
+// through the angle. T' has a kink where t is 0, as it is for images that are equal around a place.
+// There these two are zero, like the mean over directions. Where s and v change together, as in
+// k(x, x), this is exact. Near the kink, 1/sin t grows to 7e7 at most.
+//
 // Convolution and average are linear, and v is the covariance of x with itself, computed by the
 // previous layers.
 //
 // Forward keeps no intermediate values. Backward recomputes them for eight pairs at a time, layer
 // by layer, and in the first layer row by row. Gradients in the variances are summed over all
-// pairs of an image and taken back once. With 32x32 places and Depth 3, a thread needs 2 MB.
+// pairs of an image and taken back once. With 32x32 places and Depth 3, a thread needs 2 MB, or 4 MB for the tangent kernel.
 type ConvPass struct {
 	kernel Conv
 	pixels []float32
@@ -26,11 +33,8 @@ type ConvPass struct {
 	real   ConvImages
 }
 
-// NewPass returns a pass for a set and the real images. The tangent kernel has no pass.
+// NewPass returns a pass for a set and the real images.
 func (k Conv) NewPass(set []float32, real ConvImages) (*ConvPass, error) {
-	if k.Tangent {
-		return nil, errors.New("nngp: the tangent kernel has no gradients")
-	}
 	return &ConvPass{kernel: k, pixels: set, real: real}, k.Check()
 }
 
@@ -68,14 +72,14 @@ func (p *ConvPass) Backward(dx []float32, dGram tensor.Mat[float64], dCross tens
 					for l, v := range dGram.Row(i)[g*lanes : min(n, (g+1)*lanes)] {
 						weights[l] = 2 * v // k_ij and k_ji
 					}
-					b.pairs(x, k.group(p.set, g), weights)
+					b.pairs(k, x, k.group(p.set, g), weights)
 					continue
 				}
 				g := g - within
 				for l, v := range dCross.Row(i)[g*lanes : min(p.real.n, (g+1)*lanes)] {
 					weights[l] = float64(v)
 				}
-				b.pairs(x, k.group(p.real, g), weights)
+				b.pairs(k, x, k.group(p.real, g), weights)
 			}
 			parts[t] = b.total()
 		})
@@ -111,8 +115,9 @@ func (g convGradient) add(h convGradient) {
 // first side. gradient is the sum over all pairs so far.
 type back struct {
 	*worker
-	d        [][]float64 // the gradient in worker.k
+	d, dT    [][]float64 // the gradients in worker.k and worker.t
 	slopes   []float64   // three rows of slopes of RectifyBack for each displacement along a row
+	slopesT  []float64
 	gradient convGradient
 	rectify  tensor.RectifyBack
 	products tensor.ProductsBack
@@ -124,8 +129,14 @@ func (k Conv) back(grids []grid) *back {
 	for l, g := range grids {
 		b.d = append(b.d, make([]float64, len(b.k[l])))
 		b.gradient.angles = append(b.gradient.angles, make([]float64, g.h*g.w*lanes))
+		if k.Tangent {
+			b.dT = append(b.dT, make([]float64, len(b.t[l])))
+		}
 	}
 	b.slopes = make([]float64, len(b.ring))
+	if k.Tangent {
+		b.slopesT = make([]float64, len(b.ring))
+	}
 	return b
 }
 
@@ -149,7 +160,7 @@ func (b *back) total() convGradient {
 
 // pairs takes the pairs of one image with eight others forward and back, given the gradients in
 // their kernels.
-func (b *back) pairs(x, y side, gradients [lanes]float64) {
+func (b *back) pairs(k Conv, x, y side, gradients [lanes]float64) {
 	last := len(b.grids) - 1
 	for l := range last {
 		b.worker.layer(l, x, y, true)
@@ -157,6 +168,10 @@ func (b *back) pairs(x, y side, gradients [lanes]float64) {
 	d := b.d[last]
 	for i := range d {
 		d[i] = gradients[i%lanes] / float64(pooled*len(d)/lanes)
+		if b.t != nil {
+			d[i] *= k.Weight * k.Weight
+			b.dT[last][i] = d[i]
+		}
 	}
 	for l := last; l >= 0; l-- {
 		b.layer(l, x, y, true)
@@ -189,12 +204,20 @@ func (b *back) layer(l int, x, y side, same bool) {
 // row takes a row back through average and ReLU.
 func (b *back) row(l int, x, y side, dy, dx, py int) {
 	g, a := b.grids[l], &b.rectify
-	slopes := b.slopes3(l, dy, dx, py)
+	slopes, slopesT, sumT := b.slopes3(b.slopes, l, dy, dx, py), b.zero, b.zero
 	clear(slopes)
+	if b.t != nil {
+		slopesT = b.slopes3(b.slopesT, l, dy, dx, py)
+		clear(slopesT)
+	}
 	if l == 0 {
 		b.sumProducts(x, y, dy, dx, py)
 	} else if g.counts(dy, py) {
 		b.three(l, dy, dx, py, b.worker.sum, b.k[l-1])
+		if b.t != nil {
+			sumT = b.sumT
+			b.three(l, dy, dx, py, sumT, b.t[l-1])
+		}
 	}
 	first, _ := span(g.w, dx)
 	g.averaged(dy, dx, py, func(start, n, at int) {
@@ -205,6 +228,9 @@ func (b *back) row(l int, x, y side, dy, dx, py int) {
 			i *= lanes
 		}
 		a.RootX, a.InverseX, a.RootY, a.InverseY = x.root[l][i:], x.inverse[l][i:], y.root[l][j:], y.inverse[l][j:]
+		if b.t != nil {
+			a.SlopeT, a.DT, a.T = slopesT[(start-first)*lanes:], b.dT[l][at:], sumT[start*lanes:]
+		}
 		tensor.PairRectifyBack(a)
 	})
 }
@@ -226,31 +252,46 @@ func (b *back) sumProducts(x, y side, dy, dx, py int) {
 }
 
 // slopes3 returns the slopes of row py, which is one of the last three.
-func (b *back) slopes3(l, dy, dx, py int) []float64 {
+func (b *back) slopes3(of []float64, l, dy, dx, py int) []float64 {
 	g := b.grids[l]
 	if from, to := span(g.h, dy); py < from || py >= to {
 		return b.zero
 	}
 	first, end := span(g.w, dx)
-	return b.slopes[((dx+g.band)*3+py%3)*g.w*lanes:][:(end-first)*lanes]
+	return of[((dx+g.band)*3+py%3)*g.w*lanes:][:(end-first)*lanes]
 }
 
 // convolve takes row py back through the convolution, which is its own adjoint up to the scale.
 // In the first layer, it continues to the pixels.
 func (b *back) convolve(l int, y side, dy, dx, py int) {
-	g := b.grids[l]
-	first, end := span(g.w, dx)
-	b.add(b.worker.sum[(first+1)*lanes:], b.slopes3(l, dy, dx, py-1), b.slopes3(l, dy, dx, py), b.slopes3(l, dy, dx, py+1), end-first)
-	b.margins(b.worker.sum, first, end)
-	s := b.worker.sum[first*lanes : (end+2)*lanes]
-	if l == 0 {
-		a := &b.products
-		a.X, a.Y = b.gradient.pixels[(py*g.w+first)*b.colours*lanes:], y.pixels[((py+dy)*g.w+first+dx)*b.colours*lanes:]
-		a.S, a.N, a.C = s, end-first, b.colours
-		tensor.PairProductsBack(a)
+	if l > 0 {
+		b.toBefore(b.d[l-1], b.slopes, l, dy, dx, py)
+		if b.t != nil {
+			b.toBefore(b.dT[l-1], b.slopesT, l, dy, dx, py)
+		}
 		return
 	}
-	to := b.d[l-1][g.before(dy, dx, py)*lanes:][first*lanes : end*lanes]
+	g, a := b.grids[0], &b.products
+	first, end := span(g.w, dx)
+	a.X, a.Y = b.gradient.pixels[(py*g.w+first)*b.colours*lanes:], y.pixels[((py+dy)*g.w+first+dx)*b.colours*lanes:]
+	a.S, a.N, a.C = b.sumSlopes(b.slopes, 0, dy, dx, py), end-first, b.colours
+	tensor.PairProductsBack(a)
+}
+
+// sumSlopes returns the sum of row py of slopes and its two neighbours, with one extra place on
+// either side.
+func (b *back) sumSlopes(of []float64, l, dy, dx, py int) []float64 {
+	first, end := span(b.grids[l].w, dx)
+	b.add(b.worker.sum[(first+1)*lanes:], b.slopes3(of, l, dy, dx, py-1), b.slopes3(of, l, dy, dx, py), b.slopes3(of, l, dy, dx, py+1), end-first)
+	b.margins(b.worker.sum, first, end)
+	return b.worker.sum[first*lanes : (end+2)*lanes]
+}
+
+// toBefore sets row py of d, the gradient in results of the previous layer.
+func (b *back) toBefore(d, slopes []float64, l, dy, dx, py int) {
+	g, s := b.grids[l], b.sumSlopes(slopes, l, dy, dx, py)
+	first, end := span(g.w, dx)
+	to := d[g.before(dy, dx, py)*lanes:][first*lanes : end*lanes]
 	for i := range to {
 		to[i] = g.scale * ((s[i] + s[i+lanes]) + s[i+2*lanes])
 	}
@@ -258,6 +299,7 @@ func (b *back) convolve(l int, y side, dy, dx, py int) {
 
 // finish takes the gradients in the variances of a group's images back to the pixels and sets dx.
 func (k Conv) finish(dx []float32, of []convGradient, v ConvImages, group int) {
+	k.Tangent = false // variances do not depend on tangents
 	all := k.grids(k.Depth)
 	y, b := k.group(v, group), k.back(k.grids(k.Depth-1))
 	for l := range len(b.grids) - 1 {

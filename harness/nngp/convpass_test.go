@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"strings"
 	"testing"
 
 	"dgkip/harness/rng"
@@ -125,42 +124,54 @@ func TestConvGradientMatchesFullRecursion(t *testing.T) {
 		conv(8, 8, 1, 3), conv(8, 8, 3, 2), conv(9, 7, 2, 2), conv(2, 3, 1, 1), conv(11, 14, 1, 3),
 		{H: 8, W: 8, C: 1, Depth: 2, Weight: 1, Bias: 0.5}, {H: 8, W: 8, C: 1, Depth: 3, Weight: 1.2},
 	} {
-		c := newConvCase(k, r, 3, 2)
-		c.check(t, r, c.full, 6, 2e-7)
+		for _, k.Tangent = range []bool{false, true} {
+			c := newConvCase(k, r, 3, 2)
+			c.check(t, r, c.full, 6, 2e-7)
+		}
 	}
 }
 
 // Gradients are correct with partial groups on both sides and at every place of 32x32 pixels.
 func TestConvGradient(t *testing.T) {
 	r := rng.Stream(1, "conv differences")
-	c := newConvCase(conv(32, 32, 3, 3), r, 2, 9)
-	c.check(t, r, c.value, 4, 2e-7)
-	c = newConvCase(conv(12, 12, 3, 2), r, 9, 13)
-	c.check(t, r, c.value, 16, 2e-7)
-}
-
-// The gradient is finite and correct for images that are equal, fully or in part.
-func TestConvGradientOfEqualImages(t *testing.T) {
-	r := rng.Stream(1, "equal")
-	c := newConvCase(conv(8, 8, 1, 3), r, 3, 3)
-	copy(c.set[64:128], c.set[:64])
-	copy(c.real, c.set[:64])
-	copy(c.real[64:96], c.set[:32])
-	c.check(t, r, c.full, 12, 1e-4) // differences see the third power of the angle
-	c.k.Bias = 0
-	clear(c.set)
-	for i, v := range c.gradient(t) {
-		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			t.Fatalf("the gradient in value %d is %v where an image is black", i, v)
-		}
+	for _, tangent := range []bool{false, true} {
+		k := conv(32, 32, 3, 3)
+		k.Tangent = tangent
+		c := newConvCase(k, r, 2, 9)
+		c.check(t, r, c.value, 4, 2e-7)
+		k.H, k.W, k.Depth = 12, 12, 2
+		c = newConvCase(k, r, 9, 13)
+		c.check(t, r, c.value, 16, 2e-7)
 	}
 }
 
-func TestConvPassRefusesTangents(t *testing.T) {
-	k := conv(8, 8, 1, 2)
-	k.Tangent = true
-	if _, err := k.NewPass(nil, ConvImages{}); err == nil || !strings.Contains(err.Error(), "tangent") {
-		t.Error(err)
+// The gradient is finite and correct for images that are equal, fully or in part. At the kink of
+// the tangent kernel, differences over both sides are zero, too.
+func TestConvGradientOfEqualImages(t *testing.T) {
+	r := rng.Stream(1, "equal")
+	for _, tangent := range []bool{false, true} {
+		k := conv(8, 8, 1, 3)
+		k.Tangent = tangent
+		c := newConvCase(k, r, 3, 3)
+		copy(c.set[64:128], c.set[:64])
+		copy(c.real, c.set[:64])
+		copy(c.real[64:96], c.set[:32])
+		c.check(t, r, c.full, 12, 1e-4)                // differences see the third power of the angle
+		for _, x := range [][]float32{c.set, c.real} { // digits on a black ground
+			for i := range x {
+				if row, column := i%64/8, i%8; min(row, column) < 2 || max(row, column) > 5 {
+					x[i] = -0.5
+				}
+			}
+		}
+		c.check(t, r, c.full, 12, 1e-4)
+		c.k.Bias = 0
+		clear(c.set)
+		for i, v := range c.gradient(t) {
+			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+				t.Fatalf("the gradient in value %d is %v where an image is black", i, v)
+			}
+		}
 	}
 }
 
@@ -168,17 +179,20 @@ func TestConvPassRefusesTangents(t *testing.T) {
 func TestConvGradientSameBits(t *testing.T) {
 	defer tensor.Use(tensor.Path())
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	const want = "5ed14c017ecaad21"
+	want := map[bool]string{false: "5ed14c017ecaad21", true: "5b1dcaf3ab6ff8a5"}
 	for _, path := range tensor.Paths() {
 		if err := tensor.Use(path); err != nil {
 			t.Fatal(err)
 		}
 		for threads := 1; threads <= 3; threads++ {
 			runtime.GOMAXPROCS(threads)
-			h := sha256.New()
-			binary.Write(h, binary.LittleEndian, newConvCase(conv(14, 14, 3, 2), rng.Stream(1, "bits"), 3, 17).gradient(t))
-			if got := fmt.Sprintf("%x", h.Sum(nil)[:8]); got != want {
-				t.Errorf("on %s with %d threads: %s, not %s", path, threads, got, want)
+			for tangent, want := range want {
+				k, h := conv(14, 14, 3, 2), sha256.New()
+				k.Tangent = tangent
+				binary.Write(h, binary.LittleEndian, newConvCase(k, rng.Stream(1, "bits"), 3, 17).gradient(t))
+				if got := fmt.Sprintf("%x", h.Sum(nil)[:8]); got != want {
+					t.Errorf("on %s with %d threads, tangent %v: %s, not %s", path, threads, tangent, got, want)
+				}
 			}
 		}
 	}
@@ -187,9 +201,11 @@ func TestConvGradientSameBits(t *testing.T) {
 // BenchmarkConvPass times an evaluation with its gradient, with two set images and 24 others on
 // one thread.
 func BenchmarkConvPass(b *testing.B) {
-	for _, k := range []Conv{conv(32, 32, 3, 3), conv(28, 28, 1, 3)} {
+	tangent := conv(32, 32, 3, 3)
+	tangent.Tangent = true
+	for _, k := range []Conv{conv(32, 32, 3, 3), tangent, conv(28, 28, 1, 3)} {
 		for _, path := range tensor.Paths() {
-			b.Run(fmt.Sprintf("%dx%dx%d/%s", k.H, k.W, k.C, path), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%dx%dx%d/%v/%s", k.H, k.W, k.C, k.Tangent, path), func(b *testing.B) {
 				defer tensor.Use(tensor.Path())
 				if err := tensor.Use(path); err != nil {
 					b.Fatal(err)

@@ -56,10 +56,20 @@ type Rectify struct {
 //	Slope[2i] = D[i] (pi - t)/pi,   Angle[2i] += D[i] r sin t.
 //
 // If a variance is zero, the angle is undefined and counts as a right angle.
+//
+// If DT, the gradient with respect to DstT, is given, the gradient with respect to the sum of T
+// goes to SlopeT, and the gradients through s and the angle are added:
+//
+//	SlopeT[2i] = DT[i] (pi - t)/pi,   Q = DT[i] [ Scale ((T[2i] + T[2i+1]) + T[2i+2]) + s ]/(r sin t),
+//	Slope[2i] += SlopeT[2i] + Q/pi,   Angle[2i] -= Q s.
+//
+// DstT has a kink where t is 0 or pi. There, up to rounding as in Rectify, Q is zero. Elsewhere
+// 1/sin t is at most 7e7.
 type RectifyBack struct {
 	Slope, Angle    []float64 // [2 N - 1, 8]
-	D               []float64 // [N, 8]
-	S               []float64 // as in Rectify, like all that follows
+	SlopeT          []float64
+	D, DT           []float64 // [N, 8]
+	S, T            []float64 // as in Rectify, like all that follows
 	RootX, InverseX []float64
 	RootY, InverseY []float64
 	Scale, Bias     float64
@@ -79,6 +89,9 @@ type ProductsBack struct {
 
 // One is 1 minus the rounding error of the cosine between equal images.
 const One = 1 - 0x1p-50
+
+// Least is the smallest positive difference between One and a cosine.
+const Least = 0x1p-53
 
 // RectifyPoly and AnglePoly have their highest power first.
 var (
@@ -176,11 +189,18 @@ func (p *Path) RectifyBack(a *RectifyBack) {
 	if a.Same {
 		x = 2*a.N - 1
 	}
+	tangent := a.DT != nil
 	check(a.N > 0 && n <= len(a.D) && places <= len(a.Slope) && places <= len(a.Angle) && places+2*WideLanes <= len(a.S) &&
-		x <= len(a.RootX) && x <= len(a.InverseX) && places <= len(a.RootY) && places <= len(a.InverseY))
-	if a.Same {
+		x <= len(a.RootX) && x <= len(a.InverseX) && places <= len(a.RootY) && places <= len(a.InverseY) &&
+		(!tangent || n <= len(a.DT) && places <= len(a.SlopeT) && places+2*WideLanes <= len(a.T)))
+	switch {
+	case tangent && a.Same:
+		p.tangentBackSame(a)
+	case tangent:
+		p.tangentBack(a)
+	case a.Same:
 		p.rectifyBackSame(a)
-	} else {
+	default:
 		p.rectifyBack(a)
 	}
 }
@@ -253,10 +273,21 @@ func rectifyBackGeneric(a *RectifyBack) {
 			s := math.FMA((a.S[y]+a.S[y+next])+a.S[y+2*next], a.Scale, a.Bias)
 			c := float64(a.InverseX[x]*a.InverseY[y]) * s
 			u := math.Abs(c)
-			w, d := math.Sqrt(positive(One-u)), a.D[i*WideLanes+l]
+			w2, d := positive(One-u), a.D[i*WideLanes+l]
+			w := math.Sqrt(w2)
 			slope := 0.5 + math.Copysign(math.FMA(-w, polynomial(&AnglePoly, u), 0.5), c)
+			sin := float64(w * math.Sqrt(1+u))
 			a.Slope[y] = d * slope
-			a.Angle[y] = math.FMA(float64(float64(a.RootX[x]*a.RootY[y])*float64(w*math.Sqrt(1+u))), d, a.Angle[y])
+			a.Angle[y] = math.FMA(float64(float64(a.RootX[x]*a.RootY[y])*sin), d, a.Angle[y])
+			if a.DT == nil {
+				continue
+			}
+			dT := a.DT[i*WideLanes+l]
+			q := float64(sin/float64(max(w2, Least)*(1+u))) * float64(a.InverseX[x]*a.InverseY[y])
+			q *= dT * math.FMA((a.T[y]+a.T[y+next])+a.T[y+2*next], a.Scale, s)
+			a.SlopeT[y] = dT * slope
+			a.Slope[y] = math.FMA(q, 1/math.Pi, float64((d+dT)*slope))
+			a.Angle[y] = math.FMA(-q, s, a.Angle[y])
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"dgkip/harness/fmath"
@@ -113,14 +114,19 @@ func TestRectify(t *testing.T) {
 }
 
 // backCase returns the backward pass of a Rectify.
-func backCase(r *rand.Rand, n int, same bool) *RectifyBack {
-	a := rectifyCase(r, n, same, false)
-	slope, _ := fill64(r, (2*n-1)*WideLanes)
-	angle, _ := fill64(r, (2*n-1)*WideLanes)
-	return &RectifyBack{
+func backCase(r *rand.Rand, n int, same, tangent bool) *RectifyBack {
+	a := rectifyCase(r, n, same, tangent)
+	places := (2*n - 1) * WideLanes
+	slope, _ := fill64(r, places)
+	angle, _ := fill64(r, places)
+	b := &RectifyBack{
 		Slope: slope, Angle: angle, D: a.Dst, S: a.S, RootX: a.RootX, InverseX: a.InverseX, RootY: a.RootY, InverseY: a.InverseY,
-		Scale: a.Scale, Bias: a.Bias, N: n, Same: same,
+		Scale: a.Scale, Bias: a.Bias, N: n, Same: same, DT: a.DstT, T: a.T,
 	}
+	if tangent {
+		b.SlopeT, _ = fill64(r, places)
+	}
+	return b
 }
 
 func TestRectifyBack(t *testing.T) {
@@ -128,30 +134,46 @@ func TestRectifyBack(t *testing.T) {
 	eachPath(t, func(t *testing.T, p *Path) {
 		r := rand.New(rand.NewPCG(9, 5))
 		for n := 1; n < 12; n++ {
-			for _, same := range []bool{true, false} {
-				a := backCase(r, n, same)
+			for kind := range 4 {
+				a := backCase(r, n, kind&1 > 0, kind&2 > 0)
 				b := *a
-				b.Slope, b.Angle = append([]float64(nil), a.Slope...), append([]float64(nil), a.Angle...)
-				before := append([]float64(nil), a.Angle...)
+				b.Slope, b.Angle, b.SlopeT = slices.Clone(a.Slope), slices.Clone(a.Angle), slices.Clone(a.SlopeT)
+				before := slices.Clone(a.Angle)
 				p.RectifyBack(a)
 				rectifyBackGeneric(&b)
-				name := fmt.Sprintf("%d places, same %v", n, same)
+				name := fmt.Sprintf("%d places, kind %d", n, kind)
 				same64(t, name+", slopes", a.Slope, b.Slope)
+				same64(t, name+", slopes of derivatives", a.SlopeT, b.SlopeT)
 				same64(t, name+", angles", a.Angle, b.Angle)
 				for i := range n {
 					for l := range L {
 						y := 2*i*L + l
 						x := y
-						if same {
+						if a.Same {
 							x = 2 * i
 						}
 						s, root := a.Scale*(a.S[y]+a.S[y+L]+a.S[y+2*L])+a.Bias, a.RootX[x]*a.RootY[y]
-						angle, d := fmath.Acos(max(-1, min(1, s/root))), a.D[i*L+l]
+						cos := max(-1, min(1, s/root))
+						angle, d, dT, q := fmath.Acos(cos), a.D[i*L+l], 0.0, 0.0
+						if a.DT != nil {
+							dT = a.DT[i*L+l]
+							q = dT * (a.Scale*(a.T[y]+a.T[y+L]+a.T[y+2*L]) + s) / root
+							if sin := math.Sqrt((1 - cos) * (1 + cos)); sin > 1e-6 {
+								q /= sin
+							} else if got := (a.Slope[y] - (d+dT)*(math.Pi-angle)/math.Pi) * math.Pi; math.Abs(got) > 7.1e7*math.Abs(q)+1e-6 {
+								t.Fatalf("%s: %v through an angle of %v, which is more than 7e7 times %v", name, got, angle, q)
+							} else { // only its bound is known
+								q = got
+							}
+							if got, want := a.SlopeT[y], dT*(math.Pi-angle)/math.Pi; math.Abs(got-want) > 1e-7*(1+math.Abs(want)) {
+								t.Fatalf("%s: slope of derivatives %v, not %v", name, got, want)
+							}
+						}
 						// An angle near zero is the root of a rounding error.
-						if got, want := a.Slope[y], d*(math.Pi-angle)/math.Pi; math.Abs(got-want) > 1e-7*(1+math.Abs(want)) {
+						if got, want := a.Slope[y], (d+dT)*(math.Pi-angle)/math.Pi+q/math.Pi; math.Abs(got-want) > 1e-7*(1+math.Abs(want)) {
 							t.Fatalf("%s: slope %v, not %v", name, got, want)
 						}
-						if got, want := a.Angle[y]-before[y], d*root*math.Sin(angle); math.Abs(got-want) > 1e-7*(10+math.Abs(want)) {
+						if got, want := a.Angle[y]-before[y], d*root*math.Sin(angle)-q*s; math.Abs(got-want) > 1e-7*(10+math.Abs(want)) {
 							t.Fatalf("%s: angle %v, not %v", name, got, want)
 						}
 					}
@@ -319,7 +341,10 @@ func TestBackBounds(t *testing.T) {
 		for name, change := range map[string]func(*RectifyBack, *ProductsBack){
 			"Slope":         func(a *RectifyBack, _ *ProductsBack) { a.Slope = a.Slope[1:] },
 			"Angle":         func(a *RectifyBack, _ *ProductsBack) { a.Angle = a.Angle[1:] },
+			"SlopeT":        func(a *RectifyBack, _ *ProductsBack) { a.SlopeT = a.SlopeT[1:] },
 			"D":             func(a *RectifyBack, _ *ProductsBack) { a.D = a.D[1:] },
+			"DT":            func(a *RectifyBack, _ *ProductsBack) { a.DT = a.DT[1:] },
+			"T":             func(a *RectifyBack, _ *ProductsBack) { a.T = a.T[1:] },
 			"S":             func(a *RectifyBack, _ *ProductsBack) { a.S = a.S[1:] },
 			"RootX":         func(a *RectifyBack, _ *ProductsBack) { a.RootX = a.RootX[1:] },
 			"InverseX":      func(a *RectifyBack, _ *ProductsBack) { a.InverseX = a.InverseX[1:] },
@@ -336,7 +361,7 @@ func TestBackBounds(t *testing.T) {
 					}
 				}()
 				b := &ProductsBack{N: 3, C: 2, X: make([]float64, 6*WideLanes), Y: make([]float64, 6*WideLanes), S: make([]float64, 5*WideLanes)}
-				a := backCase(r, 3, true)
+				a := backCase(r, 3, true, true)
 				change(a, b)
 				p.RectifyBack(a)
 				p.ProductsBack(b)
@@ -361,14 +386,16 @@ func BenchmarkRectify(b *testing.B) {
 }
 
 func BenchmarkRectifyBack(b *testing.B) {
-	for _, p := range paths {
-		b.Run(p.Name, func(b *testing.B) {
-			a := backCase(rand.New(rand.NewPCG(9, 8)), 16, true)
-			for b.Loop() {
-				clear(a.Angle)
-				p.RectifyBack(a)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(16*WideLanes), "ns/evaluation")
-		})
+	for _, tangent := range []bool{false, true} {
+		for _, p := range paths {
+			b.Run(fmt.Sprintf("%s/%v", p.Name, tangent), func(b *testing.B) {
+				a := backCase(rand.New(rand.NewPCG(9, 8)), 16, true, tangent)
+				for b.Loop() {
+					clear(a.Angle)
+					p.RectifyBack(a)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(16*WideLanes), "ns/evaluation")
+			})
+		}
 	}
 }

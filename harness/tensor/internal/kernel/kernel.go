@@ -74,7 +74,8 @@ type Path struct {
 	tangent        func(*Rectify)
 	tangentSame    func(*Rectify)
 
-	rectifyBack, rectifyBackSame func(*RectifyBack)
+	rectifyBack, rectifyBackSame func(*RectifyBack) // without DT
+	tangentBack, tangentBackSame func(*RectifyBack)
 	productsBack                 func(*ProductsBack)
 
 	peak      func(*Vec)
@@ -120,6 +121,7 @@ var generic = &Path{
 	tangentSame:    rectifyGeneric,
 
 	rectifyBack: rectifyBackGeneric, rectifyBackSame: rectifyBackGeneric,
+	tangentBack: rectifyBackGeneric, tangentBackSame: rectifyBackGeneric,
 	productsBack: productsBackGeneric,
 
 	peak:      peakGeneric,

@@ -8234,22 +8234,22 @@ TEXT ·rectifyBackSame512(SB), NOSPLIT, $0-8
 	MOVQ         a+0(FP), AX
 	MOVQ         (AX), CX
 	MOVQ         24(AX), DX
-	MOVQ         48(AX), BX
-	MOVQ         72(AX), SI
-	MOVQ         96(AX), DI
-	MOVQ         120(AX), R8
-	MOVQ         144(AX), R9
-	MOVQ         168(AX), R10
-	VBROADCASTSD 192(AX), Z0
-	VBROADCASTSD 200(AX), Z1
-	MOVQ         208(AX), AX
+	MOVQ         72(AX), BX
+	MOVQ         120(AX), SI
+	MOVQ         168(AX), DI
+	MOVQ         192(AX), R8
+	MOVQ         216(AX), R9
+	MOVQ         240(AX), R10
+	VBROADCASTSD 264(AX), Z0
+	VBROADCASTSD 272(AX), Z1
+	MOVQ         280(AX), AX
 
 loop:
 	VMOVUPD      (SI), Z2
 	VADDPD       64(SI), Z2, Z2
 	VADDPD       128(SI), Z2, Z2
-	VBROADCASTSD (R8), Z3
 	VFMADD213PD  Z1, Z0, Z2
+	VBROADCASTSD (R8), Z3
 	VMULPD       (R10), Z3, Z3
 	VMULPD       Z2, Z3, Z3
 	VPANDQ       places43<>+0(SB), Z3, Z3
@@ -8301,21 +8301,21 @@ loop:
 	VMOVUPD      (SI), Z2
 	VADDPD       64(SI), Z2, Z2
 	VADDPD       128(SI), Z2, Z2
-	VBROADCASTSD (R8), Z4
 	VFMADD213PD  Z1, Z0, Z2
+	VBROADCASTSD (R8), Z4
 	VMULPD       (R10), Z4, Z4
 	VMULPD       Z2, Z4, Z4
 	VPANDQ       places41<>+0(SB), Z4, Z4
 	VPANDQ       places44<>+0(SB), Z5, Z2
 	VPORQ        Z4, Z2, Z2
 	VADDPD       places40<>+0(SB), Z2, Z2
+	VBROADCASTSD (DI), Z4
+	VMULPD       (R9), Z4, Z4
+	VMULPD       Z4, Z3, Z4
+	VMOVUPD      (DX), Z3
+	VFMADD231PD  (BX), Z4, Z3
 	VMULPD       (BX), Z2, Z2
 	VMOVUPD      Z2, (CX)
-	VBROADCASTSD (DI), Z2
-	VMULPD       (R9), Z2, Z2
-	VMULPD       Z2, Z3, Z2
-	VMOVUPD      (DX), Z3
-	VFMADD231PD  (BX), Z2, Z3
 	VMOVUPD      Z3, (DX)
 	ADDQ         $0x40, BX
 	ADDQ         $0x80, CX
@@ -8349,6 +8349,166 @@ DATA places44<>+40(SB)/8, $0x7fffffffffffffff
 DATA places44<>+48(SB)/8, $0x7fffffffffffffff
 DATA places44<>+56(SB)/8, $0x7fffffffffffffff
 GLOBL places44<>(SB), RODATA|NOPTR, $64
+
+// func tangentBackSame512(a *RectifyBack)
+// Requires: AVX, AVX512F
+TEXT ·tangentBackSame512(SB), NOSPLIT, $0-8
+	MOVQ         a+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         72(AX), BX
+	MOVQ         120(AX), SI
+	MOVQ         168(AX), DI
+	MOVQ         192(AX), R8
+	MOVQ         216(AX), R9
+	MOVQ         240(AX), R10
+	VBROADCASTSD 264(AX), Z0
+	VBROADCASTSD 272(AX), Z1
+	MOVQ         48(AX), R11
+	MOVQ         96(AX), R12
+	MOVQ         144(AX), R13
+	MOVQ         280(AX), AX
+
+loop:
+	VMOVUPD      (SI), Z2
+	VADDPD       64(SI), Z2, Z2
+	VADDPD       128(SI), Z2, Z2
+	VFMADD213PD  Z1, Z0, Z2
+	VBROADCASTSD (R8), Z3
+	VMULPD       (R10), Z3, Z3
+	VMULPD       Z2, Z3, Z3
+	VPANDQ       places45<>+0(SB), Z3, Z3
+	VMULPD       Z3, Z3, Z2
+	VMOVUPD      places21<>+0(SB), Z4
+	VMOVUPD      places22<>+0(SB), Z5
+	VMOVUPD      places23<>+0(SB), Z6
+	VMOVUPD      places24<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places25<>+0(SB), Z6
+	VMOVUPD      places26<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places27<>+0(SB), Z6
+	VMOVUPD      places28<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places29<>+0(SB), Z6
+	VMOVUPD      places30<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places31<>+0(SB), Z6
+	VMOVUPD      places32<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places33<>+0(SB), Z6
+	VMOVUPD      places34<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places35<>+0(SB), Z6
+	VMOVUPD      places36<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places37<>+0(SB), Z6
+	VMOVUPD      places38<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VFMADD231PD  Z4, Z3, Z5
+	VPXORD       Z8, Z8, Z8
+	VMOVUPD      places39<>+0(SB), Z2
+	VSUBPD       Z3, Z2, Z2
+	VMAXPD       Z8, Z2, Z2
+	VSQRTPD      Z2, Z4
+	VADDPD       places19<>+0(SB), Z3, Z3
+	VSQRTPD      Z3, Z6
+	VMULPD       Z4, Z6, Z6
+	VFNMADD213PD places40<>+0(SB), Z4, Z5
+	VMOVUPD      (SI), Z4
+	VADDPD       64(SI), Z4, Z4
+	VADDPD       128(SI), Z4, Z4
+	VFMADD213PD  Z1, Z0, Z4
+	VBROADCASTSD (R8), Z7
+	VMULPD       (R10), Z7, Z7
+	VMULPD       Z4, Z7, Z7
+	VPANDQ       places41<>+0(SB), Z7, Z7
+	VPANDQ       places46<>+0(SB), Z5, Z4
+	VPORQ        Z7, Z4, Z4
+	VADDPD       places40<>+0(SB), Z4, Z4
+	VBROADCASTSD (DI), Z5
+	VMULPD       (R9), Z5, Z5
+	VMULPD       Z5, Z6, Z5
+	VMOVUPD      (DX), Z7
+	VFMADD231PD  (BX), Z5, Z7
+	VMAXPD       places47<>+0(SB), Z2, Z2
+	VMULPD       Z3, Z2, Z2
+	VDIVPD       Z2, Z6, Z6
+	VBROADCASTSD (R8), Z2
+	VMULPD       (R10), Z2, Z2
+	VMULPD       Z2, Z6, Z6
+	VMOVUPD      (SI), Z2
+	VADDPD       64(SI), Z2, Z2
+	VADDPD       128(SI), Z2, Z2
+	VFMADD213PD  Z1, Z0, Z2
+	VMOVUPD      (R13), Z3
+	VADDPD       64(R13), Z3, Z3
+	VADDPD       128(R13), Z3, Z3
+	VFMADD213PD  Z2, Z0, Z3
+	VMOVUPD      (R12), Z5
+	VMULPD       Z5, Z3, Z3
+	VMULPD       Z3, Z6, Z6
+	VMULPD       Z5, Z4, Z3
+	VMOVUPD      Z3, (R11)
+	VADDPD       (BX), Z5, Z5
+	VMULPD       Z5, Z4, Z4
+	VFMADD231PD  places18<>+0(SB), Z6, Z4
+	VFNMADD231PD Z2, Z6, Z7
+	VMOVUPD      Z4, (CX)
+	VMOVUPD      Z7, (DX)
+	ADDQ         $0x40, BX
+	ADDQ         $0x40, R12
+	ADDQ         $0x80, R11
+	ADDQ         $0x80, R13
+	ADDQ         $0x80, CX
+	ADDQ         $0x80, DX
+	ADDQ         $0x80, SI
+	ADDQ         $0x80, R9
+	ADDQ         $0x80, R10
+	ADDQ         $0x10, DI
+	ADDQ         $0x10, R8
+	DECQ         AX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+DATA places45<>+0(SB)/8, $0x7fffffffffffffff
+DATA places45<>+8(SB)/8, $0x7fffffffffffffff
+DATA places45<>+16(SB)/8, $0x7fffffffffffffff
+DATA places45<>+24(SB)/8, $0x7fffffffffffffff
+DATA places45<>+32(SB)/8, $0x7fffffffffffffff
+DATA places45<>+40(SB)/8, $0x7fffffffffffffff
+DATA places45<>+48(SB)/8, $0x7fffffffffffffff
+DATA places45<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places45<>(SB), RODATA|NOPTR, $64
+
+DATA places46<>+0(SB)/8, $0x7fffffffffffffff
+DATA places46<>+8(SB)/8, $0x7fffffffffffffff
+DATA places46<>+16(SB)/8, $0x7fffffffffffffff
+DATA places46<>+24(SB)/8, $0x7fffffffffffffff
+DATA places46<>+32(SB)/8, $0x7fffffffffffffff
+DATA places46<>+40(SB)/8, $0x7fffffffffffffff
+DATA places46<>+48(SB)/8, $0x7fffffffffffffff
+DATA places46<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places46<>(SB), RODATA|NOPTR, $64
+
+DATA places47<>+0(SB)/8, $0x3ca0000000000000
+DATA places47<>+8(SB)/8, $0x3ca0000000000000
+DATA places47<>+16(SB)/8, $0x3ca0000000000000
+DATA places47<>+24(SB)/8, $0x3ca0000000000000
+DATA places47<>+32(SB)/8, $0x3ca0000000000000
+DATA places47<>+40(SB)/8, $0x3ca0000000000000
+DATA places47<>+48(SB)/8, $0x3ca0000000000000
+DATA places47<>+56(SB)/8, $0x3ca0000000000000
+GLOBL places47<>(SB), RODATA|NOPTR, $64
 
 // func products512(a *Products)
 // Requires: AVX, AVX512F
@@ -8410,7 +8570,7 @@ loop:
 	VMOVUPD     (SI), Z3
 	VMULPD      (R8), Z3, Z3
 	VMULPD      Z2, Z3, Z3
-	VPANDQ      places45<>+0(SB), Z3, Z3
+	VPANDQ      places48<>+0(SB), Z3, Z3
 	VMULPD      Z3, Z3, Z2
 	VMOVUPD     places1<>+0(SB), Z4
 	VMOVUPD     places2<>+0(SB), Z5
@@ -8477,15 +8637,15 @@ loop:
 	VZEROUPPER
 	RET
 
-DATA places45<>+0(SB)/8, $0x7fffffffffffffff
-DATA places45<>+8(SB)/8, $0x7fffffffffffffff
-DATA places45<>+16(SB)/8, $0x7fffffffffffffff
-DATA places45<>+24(SB)/8, $0x7fffffffffffffff
-DATA places45<>+32(SB)/8, $0x7fffffffffffffff
-DATA places45<>+40(SB)/8, $0x7fffffffffffffff
-DATA places45<>+48(SB)/8, $0x7fffffffffffffff
-DATA places45<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places45<>(SB), RODATA|NOPTR, $64
+DATA places48<>+0(SB)/8, $0x7fffffffffffffff
+DATA places48<>+8(SB)/8, $0x7fffffffffffffff
+DATA places48<>+16(SB)/8, $0x7fffffffffffffff
+DATA places48<>+24(SB)/8, $0x7fffffffffffffff
+DATA places48<>+32(SB)/8, $0x7fffffffffffffff
+DATA places48<>+40(SB)/8, $0x7fffffffffffffff
+DATA places48<>+48(SB)/8, $0x7fffffffffffffff
+DATA places48<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places48<>(SB), RODATA|NOPTR, $64
 
 // func tangent512(a *Rectify)
 // Requires: AVX, AVX512F
@@ -8511,7 +8671,7 @@ loop:
 	VMOVUPD      (SI), Z3
 	VMULPD       (R8), Z3, Z3
 	VMULPD       Z2, Z3, Z3
-	VPANDQ       places46<>+0(SB), Z3, Z3
+	VPANDQ       places49<>+0(SB), Z3, Z3
 	VMULPD       Z3, Z3, Z2
 	VMOVUPD      places1<>+0(SB), Z4
 	VMOVUPD      places2<>+0(SB), Z5
@@ -8616,7 +8776,7 @@ loop:
 	VMULPD       (R8), Z3, Z3
 	VMULPD       Z2, Z3, Z3
 	VPANDQ       places41<>+0(SB), Z3, Z3
-	VPANDQ       places47<>+0(SB), Z5, Z4
+	VPANDQ       places50<>+0(SB), Z5, Z4
 	VPORQ        Z3, Z4, Z4
 	VADDPD       places40<>+0(SB), Z4, Z4
 	VMOVUPD      (R10), Z3
@@ -8639,25 +8799,25 @@ loop:
 	VZEROUPPER
 	RET
 
-DATA places46<>+0(SB)/8, $0x7fffffffffffffff
-DATA places46<>+8(SB)/8, $0x7fffffffffffffff
-DATA places46<>+16(SB)/8, $0x7fffffffffffffff
-DATA places46<>+24(SB)/8, $0x7fffffffffffffff
-DATA places46<>+32(SB)/8, $0x7fffffffffffffff
-DATA places46<>+40(SB)/8, $0x7fffffffffffffff
-DATA places46<>+48(SB)/8, $0x7fffffffffffffff
-DATA places46<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places46<>(SB), RODATA|NOPTR, $64
+DATA places49<>+0(SB)/8, $0x7fffffffffffffff
+DATA places49<>+8(SB)/8, $0x7fffffffffffffff
+DATA places49<>+16(SB)/8, $0x7fffffffffffffff
+DATA places49<>+24(SB)/8, $0x7fffffffffffffff
+DATA places49<>+32(SB)/8, $0x7fffffffffffffff
+DATA places49<>+40(SB)/8, $0x7fffffffffffffff
+DATA places49<>+48(SB)/8, $0x7fffffffffffffff
+DATA places49<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places49<>(SB), RODATA|NOPTR, $64
 
-DATA places47<>+0(SB)/8, $0x7fffffffffffffff
-DATA places47<>+8(SB)/8, $0x7fffffffffffffff
-DATA places47<>+16(SB)/8, $0x7fffffffffffffff
-DATA places47<>+24(SB)/8, $0x7fffffffffffffff
-DATA places47<>+32(SB)/8, $0x7fffffffffffffff
-DATA places47<>+40(SB)/8, $0x7fffffffffffffff
-DATA places47<>+48(SB)/8, $0x7fffffffffffffff
-DATA places47<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places47<>(SB), RODATA|NOPTR, $64
+DATA places50<>+0(SB)/8, $0x7fffffffffffffff
+DATA places50<>+8(SB)/8, $0x7fffffffffffffff
+DATA places50<>+16(SB)/8, $0x7fffffffffffffff
+DATA places50<>+24(SB)/8, $0x7fffffffffffffff
+DATA places50<>+32(SB)/8, $0x7fffffffffffffff
+DATA places50<>+40(SB)/8, $0x7fffffffffffffff
+DATA places50<>+48(SB)/8, $0x7fffffffffffffff
+DATA places50<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places50<>(SB), RODATA|NOPTR, $64
 
 // func rectifyBack512(a *RectifyBack)
 // Requires: AVX, AVX512F
@@ -8665,25 +8825,25 @@ TEXT ·rectifyBack512(SB), NOSPLIT, $0-8
 	MOVQ         a+0(FP), AX
 	MOVQ         (AX), CX
 	MOVQ         24(AX), DX
-	MOVQ         48(AX), BX
-	MOVQ         72(AX), SI
-	MOVQ         96(AX), DI
-	MOVQ         120(AX), R8
-	MOVQ         144(AX), R9
-	MOVQ         168(AX), R10
-	VBROADCASTSD 192(AX), Z0
-	VBROADCASTSD 200(AX), Z1
-	MOVQ         208(AX), AX
+	MOVQ         72(AX), BX
+	MOVQ         120(AX), SI
+	MOVQ         168(AX), DI
+	MOVQ         192(AX), R8
+	MOVQ         216(AX), R9
+	MOVQ         240(AX), R10
+	VBROADCASTSD 264(AX), Z0
+	VBROADCASTSD 272(AX), Z1
+	MOVQ         280(AX), AX
 
 loop:
 	VMOVUPD      (SI), Z2
 	VADDPD       64(SI), Z2, Z2
 	VADDPD       128(SI), Z2, Z2
-	VMOVUPD      (R8), Z3
 	VFMADD213PD  Z1, Z0, Z2
+	VMOVUPD      (R8), Z3
 	VMULPD       (R10), Z3, Z3
 	VMULPD       Z2, Z3, Z3
-	VPANDQ       places48<>+0(SB), Z3, Z3
+	VPANDQ       places51<>+0(SB), Z3, Z3
 	VMULPD       Z3, Z3, Z2
 	VMOVUPD      places21<>+0(SB), Z4
 	VMOVUPD      places22<>+0(SB), Z5
@@ -8732,21 +8892,21 @@ loop:
 	VMOVUPD      (SI), Z2
 	VADDPD       64(SI), Z2, Z2
 	VADDPD       128(SI), Z2, Z2
-	VMOVUPD      (R8), Z4
 	VFMADD213PD  Z1, Z0, Z2
+	VMOVUPD      (R8), Z4
 	VMULPD       (R10), Z4, Z4
 	VMULPD       Z2, Z4, Z4
 	VPANDQ       places41<>+0(SB), Z4, Z4
-	VPANDQ       places49<>+0(SB), Z5, Z2
+	VPANDQ       places52<>+0(SB), Z5, Z2
 	VPORQ        Z4, Z2, Z2
 	VADDPD       places40<>+0(SB), Z2, Z2
+	VMOVUPD      (DI), Z4
+	VMULPD       (R9), Z4, Z4
+	VMULPD       Z4, Z3, Z4
+	VMOVUPD      (DX), Z3
+	VFMADD231PD  (BX), Z4, Z3
 	VMULPD       (BX), Z2, Z2
 	VMOVUPD      Z2, (CX)
-	VMOVUPD      (DI), Z2
-	VMULPD       (R9), Z2, Z2
-	VMULPD       Z2, Z3, Z2
-	VMOVUPD      (DX), Z3
-	VFMADD231PD  (BX), Z2, Z3
 	VMOVUPD      Z3, (DX)
 	ADDQ         $0x40, BX
 	ADDQ         $0x80, CX
@@ -8761,25 +8921,175 @@ loop:
 	VZEROUPPER
 	RET
 
-DATA places48<>+0(SB)/8, $0x7fffffffffffffff
-DATA places48<>+8(SB)/8, $0x7fffffffffffffff
-DATA places48<>+16(SB)/8, $0x7fffffffffffffff
-DATA places48<>+24(SB)/8, $0x7fffffffffffffff
-DATA places48<>+32(SB)/8, $0x7fffffffffffffff
-DATA places48<>+40(SB)/8, $0x7fffffffffffffff
-DATA places48<>+48(SB)/8, $0x7fffffffffffffff
-DATA places48<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places48<>(SB), RODATA|NOPTR, $64
+DATA places51<>+0(SB)/8, $0x7fffffffffffffff
+DATA places51<>+8(SB)/8, $0x7fffffffffffffff
+DATA places51<>+16(SB)/8, $0x7fffffffffffffff
+DATA places51<>+24(SB)/8, $0x7fffffffffffffff
+DATA places51<>+32(SB)/8, $0x7fffffffffffffff
+DATA places51<>+40(SB)/8, $0x7fffffffffffffff
+DATA places51<>+48(SB)/8, $0x7fffffffffffffff
+DATA places51<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places51<>(SB), RODATA|NOPTR, $64
 
-DATA places49<>+0(SB)/8, $0x7fffffffffffffff
-DATA places49<>+8(SB)/8, $0x7fffffffffffffff
-DATA places49<>+16(SB)/8, $0x7fffffffffffffff
-DATA places49<>+24(SB)/8, $0x7fffffffffffffff
-DATA places49<>+32(SB)/8, $0x7fffffffffffffff
-DATA places49<>+40(SB)/8, $0x7fffffffffffffff
-DATA places49<>+48(SB)/8, $0x7fffffffffffffff
-DATA places49<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places49<>(SB), RODATA|NOPTR, $64
+DATA places52<>+0(SB)/8, $0x7fffffffffffffff
+DATA places52<>+8(SB)/8, $0x7fffffffffffffff
+DATA places52<>+16(SB)/8, $0x7fffffffffffffff
+DATA places52<>+24(SB)/8, $0x7fffffffffffffff
+DATA places52<>+32(SB)/8, $0x7fffffffffffffff
+DATA places52<>+40(SB)/8, $0x7fffffffffffffff
+DATA places52<>+48(SB)/8, $0x7fffffffffffffff
+DATA places52<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places52<>(SB), RODATA|NOPTR, $64
+
+// func tangentBack512(a *RectifyBack)
+// Requires: AVX, AVX512F
+TEXT ·tangentBack512(SB), NOSPLIT, $0-8
+	MOVQ         a+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         72(AX), BX
+	MOVQ         120(AX), SI
+	MOVQ         168(AX), DI
+	MOVQ         192(AX), R8
+	MOVQ         216(AX), R9
+	MOVQ         240(AX), R10
+	VBROADCASTSD 264(AX), Z0
+	VBROADCASTSD 272(AX), Z1
+	MOVQ         48(AX), R11
+	MOVQ         96(AX), R12
+	MOVQ         144(AX), R13
+	MOVQ         280(AX), AX
+
+loop:
+	VMOVUPD      (SI), Z2
+	VADDPD       64(SI), Z2, Z2
+	VADDPD       128(SI), Z2, Z2
+	VFMADD213PD  Z1, Z0, Z2
+	VMOVUPD      (R8), Z3
+	VMULPD       (R10), Z3, Z3
+	VMULPD       Z2, Z3, Z3
+	VPANDQ       places53<>+0(SB), Z3, Z3
+	VMULPD       Z3, Z3, Z2
+	VMOVUPD      places21<>+0(SB), Z4
+	VMOVUPD      places22<>+0(SB), Z5
+	VMOVUPD      places23<>+0(SB), Z6
+	VMOVUPD      places24<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places25<>+0(SB), Z6
+	VMOVUPD      places26<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places27<>+0(SB), Z6
+	VMOVUPD      places28<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places29<>+0(SB), Z6
+	VMOVUPD      places30<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places31<>+0(SB), Z6
+	VMOVUPD      places32<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places33<>+0(SB), Z6
+	VMOVUPD      places34<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places35<>+0(SB), Z6
+	VMOVUPD      places36<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VMOVUPD      places37<>+0(SB), Z6
+	VMOVUPD      places38<>+0(SB), Z7
+	VFMADD213PD  Z6, Z2, Z4
+	VFMADD213PD  Z7, Z2, Z5
+	VFMADD231PD  Z4, Z3, Z5
+	VPXORD       Z8, Z8, Z8
+	VMOVUPD      places39<>+0(SB), Z2
+	VSUBPD       Z3, Z2, Z2
+	VMAXPD       Z8, Z2, Z2
+	VSQRTPD      Z2, Z4
+	VADDPD       places19<>+0(SB), Z3, Z3
+	VSQRTPD      Z3, Z6
+	VMULPD       Z4, Z6, Z6
+	VFNMADD213PD places40<>+0(SB), Z4, Z5
+	VMOVUPD      (SI), Z4
+	VADDPD       64(SI), Z4, Z4
+	VADDPD       128(SI), Z4, Z4
+	VFMADD213PD  Z1, Z0, Z4
+	VMOVUPD      (R8), Z7
+	VMULPD       (R10), Z7, Z7
+	VMULPD       Z4, Z7, Z7
+	VPANDQ       places41<>+0(SB), Z7, Z7
+	VPANDQ       places54<>+0(SB), Z5, Z4
+	VPORQ        Z7, Z4, Z4
+	VADDPD       places40<>+0(SB), Z4, Z4
+	VMOVUPD      (DI), Z5
+	VMULPD       (R9), Z5, Z5
+	VMULPD       Z5, Z6, Z5
+	VMOVUPD      (DX), Z7
+	VFMADD231PD  (BX), Z5, Z7
+	VMAXPD       places47<>+0(SB), Z2, Z2
+	VMULPD       Z3, Z2, Z2
+	VDIVPD       Z2, Z6, Z6
+	VMOVUPD      (R8), Z2
+	VMULPD       (R10), Z2, Z2
+	VMULPD       Z2, Z6, Z6
+	VMOVUPD      (SI), Z2
+	VADDPD       64(SI), Z2, Z2
+	VADDPD       128(SI), Z2, Z2
+	VFMADD213PD  Z1, Z0, Z2
+	VMOVUPD      (R13), Z3
+	VADDPD       64(R13), Z3, Z3
+	VADDPD       128(R13), Z3, Z3
+	VFMADD213PD  Z2, Z0, Z3
+	VMOVUPD      (R12), Z5
+	VMULPD       Z5, Z3, Z3
+	VMULPD       Z3, Z6, Z6
+	VMULPD       Z5, Z4, Z3
+	VMOVUPD      Z3, (R11)
+	VADDPD       (BX), Z5, Z5
+	VMULPD       Z5, Z4, Z4
+	VFMADD231PD  places18<>+0(SB), Z6, Z4
+	VFNMADD231PD Z2, Z6, Z7
+	VMOVUPD      Z4, (CX)
+	VMOVUPD      Z7, (DX)
+	ADDQ         $0x40, BX
+	ADDQ         $0x40, R12
+	ADDQ         $0x80, R11
+	ADDQ         $0x80, R13
+	ADDQ         $0x80, CX
+	ADDQ         $0x80, DX
+	ADDQ         $0x80, SI
+	ADDQ         $0x80, R9
+	ADDQ         $0x80, R10
+	ADDQ         $0x80, DI
+	ADDQ         $0x80, R8
+	DECQ         AX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+DATA places53<>+0(SB)/8, $0x7fffffffffffffff
+DATA places53<>+8(SB)/8, $0x7fffffffffffffff
+DATA places53<>+16(SB)/8, $0x7fffffffffffffff
+DATA places53<>+24(SB)/8, $0x7fffffffffffffff
+DATA places53<>+32(SB)/8, $0x7fffffffffffffff
+DATA places53<>+40(SB)/8, $0x7fffffffffffffff
+DATA places53<>+48(SB)/8, $0x7fffffffffffffff
+DATA places53<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places53<>(SB), RODATA|NOPTR, $64
+
+DATA places54<>+0(SB)/8, $0x7fffffffffffffff
+DATA places54<>+8(SB)/8, $0x7fffffffffffffff
+DATA places54<>+16(SB)/8, $0x7fffffffffffffff
+DATA places54<>+24(SB)/8, $0x7fffffffffffffff
+DATA places54<>+32(SB)/8, $0x7fffffffffffffff
+DATA places54<>+40(SB)/8, $0x7fffffffffffffff
+DATA places54<>+48(SB)/8, $0x7fffffffffffffff
+DATA places54<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places54<>(SB), RODATA|NOPTR, $64
 
 // func productsBack512(a *ProductsBack)
 // Requires: AVX, AVX512F
@@ -12907,7 +13217,7 @@ loop:
 	VBROADCASTSD (SI), Y4
 	VMULPD       (R8), Y4, Y4
 	VMULPD       Y2, Y4, Y4
-	VANDPD       places50<>+0(SB), Y4, Y4
+	VANDPD       places55<>+0(SB), Y4, Y4
 	VMULPD       Y4, Y4, Y2
 	VMOVUPD      32(DX), Y3
 	VADDPD       96(DX), Y3, Y3
@@ -12916,7 +13226,7 @@ loop:
 	VBROADCASTSD (SI), Y5
 	VMULPD       32(R8), Y5, Y5
 	VMULPD       Y3, Y5, Y5
-	VANDPD       places51<>+0(SB), Y5, Y5
+	VANDPD       places56<>+0(SB), Y5, Y5
 	VMULPD       Y5, Y5, Y3
 	VMOVUPD      places1<>+0(SB), Y6
 	VMOVUPD      places2<>+0(SB), Y8
@@ -13021,25 +13331,25 @@ loop:
 	VZEROUPPER
 	RET
 
-DATA places50<>+0(SB)/8, $0x7fffffffffffffff
-DATA places50<>+8(SB)/8, $0x7fffffffffffffff
-DATA places50<>+16(SB)/8, $0x7fffffffffffffff
-DATA places50<>+24(SB)/8, $0x7fffffffffffffff
-DATA places50<>+32(SB)/8, $0x7fffffffffffffff
-DATA places50<>+40(SB)/8, $0x7fffffffffffffff
-DATA places50<>+48(SB)/8, $0x7fffffffffffffff
-DATA places50<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places50<>(SB), RODATA|NOPTR, $64
+DATA places55<>+0(SB)/8, $0x7fffffffffffffff
+DATA places55<>+8(SB)/8, $0x7fffffffffffffff
+DATA places55<>+16(SB)/8, $0x7fffffffffffffff
+DATA places55<>+24(SB)/8, $0x7fffffffffffffff
+DATA places55<>+32(SB)/8, $0x7fffffffffffffff
+DATA places55<>+40(SB)/8, $0x7fffffffffffffff
+DATA places55<>+48(SB)/8, $0x7fffffffffffffff
+DATA places55<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places55<>(SB), RODATA|NOPTR, $64
 
-DATA places51<>+0(SB)/8, $0x7fffffffffffffff
-DATA places51<>+8(SB)/8, $0x7fffffffffffffff
-DATA places51<>+16(SB)/8, $0x7fffffffffffffff
-DATA places51<>+24(SB)/8, $0x7fffffffffffffff
-DATA places51<>+32(SB)/8, $0x7fffffffffffffff
-DATA places51<>+40(SB)/8, $0x7fffffffffffffff
-DATA places51<>+48(SB)/8, $0x7fffffffffffffff
-DATA places51<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places51<>(SB), RODATA|NOPTR, $64
+DATA places56<>+0(SB)/8, $0x7fffffffffffffff
+DATA places56<>+8(SB)/8, $0x7fffffffffffffff
+DATA places56<>+16(SB)/8, $0x7fffffffffffffff
+DATA places56<>+24(SB)/8, $0x7fffffffffffffff
+DATA places56<>+32(SB)/8, $0x7fffffffffffffff
+DATA places56<>+40(SB)/8, $0x7fffffffffffffff
+DATA places56<>+48(SB)/8, $0x7fffffffffffffff
+DATA places56<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places56<>(SB), RODATA|NOPTR, $64
 
 // func tangentSame256(a *Rectify)
 // Requires: AVX, FMA3
@@ -13065,7 +13375,7 @@ loop:
 	VBROADCASTSD (SI), Y4
 	VMULPD       (R8), Y4, Y4
 	VMULPD       Y2, Y4, Y4
-	VANDPD       places52<>+0(SB), Y4, Y4
+	VANDPD       places57<>+0(SB), Y4, Y4
 	VMULPD       Y4, Y4, Y2
 	VMOVUPD      32(DX), Y3
 	VADDPD       96(DX), Y3, Y3
@@ -13074,7 +13384,7 @@ loop:
 	VBROADCASTSD (SI), Y5
 	VMULPD       32(R8), Y5, Y5
 	VMULPD       Y3, Y5, Y5
-	VANDPD       places53<>+0(SB), Y5, Y5
+	VANDPD       places58<>+0(SB), Y5, Y5
 	VMULPD       Y5, Y5, Y3
 	VMOVUPD      places1<>+0(SB), Y6
 	VMOVUPD      places2<>+0(SB), Y8
@@ -13236,7 +13546,7 @@ loop:
 	VMULPD       (R8), Y3, Y3
 	VMULPD       Y2, Y3, Y3
 	VANDPD       places41<>+0(SB), Y3, Y3
-	VANDPD       places54<>+0(SB), Y8, Y4
+	VANDPD       places59<>+0(SB), Y8, Y4
 	VORPD        Y3, Y4, Y4
 	VADDPD       places40<>+0(SB), Y4, Y4
 	VMOVUPD      (R10), Y3
@@ -13260,7 +13570,7 @@ loop:
 	VMULPD       32(R8), Y3, Y3
 	VMULPD       Y2, Y3, Y3
 	VANDPD       places41<>+0(SB), Y3, Y3
-	VANDPD       places55<>+0(SB), Y9, Y4
+	VANDPD       places60<>+0(SB), Y9, Y4
 	VORPD        Y3, Y4, Y4
 	VADDPD       places40<>+0(SB), Y4, Y4
 	VMOVUPD      32(R10), Y3
@@ -13283,45 +13593,45 @@ loop:
 	VZEROUPPER
 	RET
 
-DATA places52<>+0(SB)/8, $0x7fffffffffffffff
-DATA places52<>+8(SB)/8, $0x7fffffffffffffff
-DATA places52<>+16(SB)/8, $0x7fffffffffffffff
-DATA places52<>+24(SB)/8, $0x7fffffffffffffff
-DATA places52<>+32(SB)/8, $0x7fffffffffffffff
-DATA places52<>+40(SB)/8, $0x7fffffffffffffff
-DATA places52<>+48(SB)/8, $0x7fffffffffffffff
-DATA places52<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places52<>(SB), RODATA|NOPTR, $64
+DATA places57<>+0(SB)/8, $0x7fffffffffffffff
+DATA places57<>+8(SB)/8, $0x7fffffffffffffff
+DATA places57<>+16(SB)/8, $0x7fffffffffffffff
+DATA places57<>+24(SB)/8, $0x7fffffffffffffff
+DATA places57<>+32(SB)/8, $0x7fffffffffffffff
+DATA places57<>+40(SB)/8, $0x7fffffffffffffff
+DATA places57<>+48(SB)/8, $0x7fffffffffffffff
+DATA places57<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places57<>(SB), RODATA|NOPTR, $64
 
-DATA places53<>+0(SB)/8, $0x7fffffffffffffff
-DATA places53<>+8(SB)/8, $0x7fffffffffffffff
-DATA places53<>+16(SB)/8, $0x7fffffffffffffff
-DATA places53<>+24(SB)/8, $0x7fffffffffffffff
-DATA places53<>+32(SB)/8, $0x7fffffffffffffff
-DATA places53<>+40(SB)/8, $0x7fffffffffffffff
-DATA places53<>+48(SB)/8, $0x7fffffffffffffff
-DATA places53<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places53<>(SB), RODATA|NOPTR, $64
+DATA places58<>+0(SB)/8, $0x7fffffffffffffff
+DATA places58<>+8(SB)/8, $0x7fffffffffffffff
+DATA places58<>+16(SB)/8, $0x7fffffffffffffff
+DATA places58<>+24(SB)/8, $0x7fffffffffffffff
+DATA places58<>+32(SB)/8, $0x7fffffffffffffff
+DATA places58<>+40(SB)/8, $0x7fffffffffffffff
+DATA places58<>+48(SB)/8, $0x7fffffffffffffff
+DATA places58<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places58<>(SB), RODATA|NOPTR, $64
 
-DATA places54<>+0(SB)/8, $0x7fffffffffffffff
-DATA places54<>+8(SB)/8, $0x7fffffffffffffff
-DATA places54<>+16(SB)/8, $0x7fffffffffffffff
-DATA places54<>+24(SB)/8, $0x7fffffffffffffff
-DATA places54<>+32(SB)/8, $0x7fffffffffffffff
-DATA places54<>+40(SB)/8, $0x7fffffffffffffff
-DATA places54<>+48(SB)/8, $0x7fffffffffffffff
-DATA places54<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places54<>(SB), RODATA|NOPTR, $64
+DATA places59<>+0(SB)/8, $0x7fffffffffffffff
+DATA places59<>+8(SB)/8, $0x7fffffffffffffff
+DATA places59<>+16(SB)/8, $0x7fffffffffffffff
+DATA places59<>+24(SB)/8, $0x7fffffffffffffff
+DATA places59<>+32(SB)/8, $0x7fffffffffffffff
+DATA places59<>+40(SB)/8, $0x7fffffffffffffff
+DATA places59<>+48(SB)/8, $0x7fffffffffffffff
+DATA places59<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places59<>(SB), RODATA|NOPTR, $64
 
-DATA places55<>+0(SB)/8, $0x7fffffffffffffff
-DATA places55<>+8(SB)/8, $0x7fffffffffffffff
-DATA places55<>+16(SB)/8, $0x7fffffffffffffff
-DATA places55<>+24(SB)/8, $0x7fffffffffffffff
-DATA places55<>+32(SB)/8, $0x7fffffffffffffff
-DATA places55<>+40(SB)/8, $0x7fffffffffffffff
-DATA places55<>+48(SB)/8, $0x7fffffffffffffff
-DATA places55<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places55<>(SB), RODATA|NOPTR, $64
+DATA places60<>+0(SB)/8, $0x7fffffffffffffff
+DATA places60<>+8(SB)/8, $0x7fffffffffffffff
+DATA places60<>+16(SB)/8, $0x7fffffffffffffff
+DATA places60<>+24(SB)/8, $0x7fffffffffffffff
+DATA places60<>+32(SB)/8, $0x7fffffffffffffff
+DATA places60<>+40(SB)/8, $0x7fffffffffffffff
+DATA places60<>+48(SB)/8, $0x7fffffffffffffff
+DATA places60<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places60<>(SB), RODATA|NOPTR, $64
 
 // func rectifyBackSame256(a *RectifyBack)
 // Requires: AVX, FMA3
@@ -13329,34 +13639,34 @@ TEXT ·rectifyBackSame256(SB), NOSPLIT, $0-8
 	MOVQ         a+0(FP), AX
 	MOVQ         (AX), CX
 	MOVQ         24(AX), DX
-	MOVQ         48(AX), BX
-	MOVQ         72(AX), SI
-	MOVQ         96(AX), DI
-	MOVQ         120(AX), R8
-	MOVQ         144(AX), R9
-	MOVQ         168(AX), R10
-	VBROADCASTSD 192(AX), Y0
-	VBROADCASTSD 200(AX), Y1
-	MOVQ         208(AX), AX
+	MOVQ         72(AX), BX
+	MOVQ         120(AX), SI
+	MOVQ         168(AX), DI
+	MOVQ         192(AX), R8
+	MOVQ         216(AX), R9
+	MOVQ         240(AX), R10
+	VBROADCASTSD 264(AX), Y0
+	VBROADCASTSD 272(AX), Y1
+	MOVQ         280(AX), AX
 
 loop:
 	VMOVUPD      (SI), Y2
 	VADDPD       64(SI), Y2, Y2
 	VADDPD       128(SI), Y2, Y2
-	VBROADCASTSD (R8), Y4
 	VFMADD213PD  Y1, Y0, Y2
+	VBROADCASTSD (R8), Y4
 	VMULPD       (R10), Y4, Y4
 	VMULPD       Y2, Y4, Y4
-	VANDPD       places56<>+0(SB), Y4, Y4
+	VANDPD       places61<>+0(SB), Y4, Y4
 	VMULPD       Y4, Y4, Y2
 	VMOVUPD      32(SI), Y3
 	VADDPD       96(SI), Y3, Y3
 	VADDPD       160(SI), Y3, Y3
-	VBROADCASTSD (R8), Y5
 	VFMADD213PD  Y1, Y0, Y3
+	VBROADCASTSD (R8), Y5
 	VMULPD       32(R10), Y5, Y5
 	VMULPD       Y3, Y5, Y5
-	VANDPD       places57<>+0(SB), Y5, Y5
+	VANDPD       places62<>+0(SB), Y5, Y5
 	VMULPD       Y5, Y5, Y3
 	VMOVUPD      places21<>+0(SB), Y6
 	VMOVUPD      places22<>+0(SB), Y8
@@ -13416,57 +13726,57 @@ loop:
 	VMOVUPD      places39<>+0(SB), Y3
 	VSUBPD       Y4, Y3, Y3
 	VMAXPD       Y2, Y3, Y3
-	VSQRTPD      Y3, Y3
+	VSQRTPD      Y3, Y2
 	VADDPD       places19<>+0(SB), Y4, Y4
-	VSQRTPD      Y4, Y4
-	VMULPD       Y3, Y4, Y4
-	VFNMADD213PD places40<>+0(SB), Y3, Y8
+	VSQRTPD      Y4, Y3
+	VMULPD       Y2, Y3, Y3
+	VFNMADD213PD places40<>+0(SB), Y2, Y8
 	VMOVUPD      (SI), Y2
 	VADDPD       64(SI), Y2, Y2
 	VADDPD       128(SI), Y2, Y2
-	VBROADCASTSD (R8), Y3
 	VFMADD213PD  Y1, Y0, Y2
-	VMULPD       (R10), Y3, Y3
-	VMULPD       Y2, Y3, Y3
-	VANDPD       places41<>+0(SB), Y3, Y3
-	VANDPD       places58<>+0(SB), Y8, Y2
-	VORPD        Y3, Y2, Y2
+	VBROADCASTSD (R8), Y4
+	VMULPD       (R10), Y4, Y4
+	VMULPD       Y2, Y4, Y4
+	VANDPD       places41<>+0(SB), Y4, Y4
+	VANDPD       places63<>+0(SB), Y8, Y2
+	VORPD        Y4, Y2, Y2
 	VADDPD       places40<>+0(SB), Y2, Y2
+	VBROADCASTSD (DI), Y4
+	VMULPD       (R9), Y4, Y4
+	VMULPD       Y4, Y3, Y4
+	VMOVUPD      (DX), Y3
+	VFMADD231PD  (BX), Y4, Y3
 	VMULPD       (BX), Y2, Y2
 	VMOVUPD      Y2, (CX)
-	VBROADCASTSD (DI), Y2
-	VMULPD       (R9), Y2, Y2
-	VMULPD       Y2, Y4, Y2
-	VMOVUPD      (DX), Y3
-	VFMADD231PD  (BX), Y2, Y3
 	VMOVUPD      Y3, (DX)
 	VXORPS       Y2, Y2, Y2
 	VMOVUPD      places39<>+0(SB), Y3
 	VSUBPD       Y5, Y3, Y3
 	VMAXPD       Y2, Y3, Y3
-	VSQRTPD      Y3, Y3
+	VSQRTPD      Y3, Y2
 	VADDPD       places19<>+0(SB), Y5, Y5
-	VSQRTPD      Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VFNMADD213PD places40<>+0(SB), Y3, Y9
+	VSQRTPD      Y5, Y3
+	VMULPD       Y2, Y3, Y3
+	VFNMADD213PD places40<>+0(SB), Y2, Y9
 	VMOVUPD      32(SI), Y2
 	VADDPD       96(SI), Y2, Y2
 	VADDPD       160(SI), Y2, Y2
-	VBROADCASTSD (R8), Y3
 	VFMADD213PD  Y1, Y0, Y2
-	VMULPD       32(R10), Y3, Y3
-	VMULPD       Y2, Y3, Y3
-	VANDPD       places41<>+0(SB), Y3, Y3
-	VANDPD       places59<>+0(SB), Y9, Y2
-	VORPD        Y3, Y2, Y2
+	VBROADCASTSD (R8), Y4
+	VMULPD       32(R10), Y4, Y4
+	VMULPD       Y2, Y4, Y4
+	VANDPD       places41<>+0(SB), Y4, Y4
+	VANDPD       places64<>+0(SB), Y9, Y2
+	VORPD        Y4, Y2, Y2
 	VADDPD       places40<>+0(SB), Y2, Y2
+	VBROADCASTSD (DI), Y4
+	VMULPD       32(R9), Y4, Y4
+	VMULPD       Y4, Y3, Y4
+	VMOVUPD      32(DX), Y3
+	VFMADD231PD  32(BX), Y4, Y3
 	VMULPD       32(BX), Y2, Y2
 	VMOVUPD      Y2, 32(CX)
-	VBROADCASTSD (DI), Y2
-	VMULPD       32(R9), Y2, Y2
-	VMULPD       Y2, Y5, Y2
-	VMOVUPD      32(DX), Y3
-	VFMADD231PD  32(BX), Y2, Y3
 	VMOVUPD      Y3, 32(DX)
 	ADDQ         $0x40, BX
 	ADDQ         $0x80, CX
@@ -13481,45 +13791,293 @@ loop:
 	VZEROUPPER
 	RET
 
-DATA places56<>+0(SB)/8, $0x7fffffffffffffff
-DATA places56<>+8(SB)/8, $0x7fffffffffffffff
-DATA places56<>+16(SB)/8, $0x7fffffffffffffff
-DATA places56<>+24(SB)/8, $0x7fffffffffffffff
-DATA places56<>+32(SB)/8, $0x7fffffffffffffff
-DATA places56<>+40(SB)/8, $0x7fffffffffffffff
-DATA places56<>+48(SB)/8, $0x7fffffffffffffff
-DATA places56<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places56<>(SB), RODATA|NOPTR, $64
+DATA places61<>+0(SB)/8, $0x7fffffffffffffff
+DATA places61<>+8(SB)/8, $0x7fffffffffffffff
+DATA places61<>+16(SB)/8, $0x7fffffffffffffff
+DATA places61<>+24(SB)/8, $0x7fffffffffffffff
+DATA places61<>+32(SB)/8, $0x7fffffffffffffff
+DATA places61<>+40(SB)/8, $0x7fffffffffffffff
+DATA places61<>+48(SB)/8, $0x7fffffffffffffff
+DATA places61<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places61<>(SB), RODATA|NOPTR, $64
 
-DATA places57<>+0(SB)/8, $0x7fffffffffffffff
-DATA places57<>+8(SB)/8, $0x7fffffffffffffff
-DATA places57<>+16(SB)/8, $0x7fffffffffffffff
-DATA places57<>+24(SB)/8, $0x7fffffffffffffff
-DATA places57<>+32(SB)/8, $0x7fffffffffffffff
-DATA places57<>+40(SB)/8, $0x7fffffffffffffff
-DATA places57<>+48(SB)/8, $0x7fffffffffffffff
-DATA places57<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places57<>(SB), RODATA|NOPTR, $64
+DATA places62<>+0(SB)/8, $0x7fffffffffffffff
+DATA places62<>+8(SB)/8, $0x7fffffffffffffff
+DATA places62<>+16(SB)/8, $0x7fffffffffffffff
+DATA places62<>+24(SB)/8, $0x7fffffffffffffff
+DATA places62<>+32(SB)/8, $0x7fffffffffffffff
+DATA places62<>+40(SB)/8, $0x7fffffffffffffff
+DATA places62<>+48(SB)/8, $0x7fffffffffffffff
+DATA places62<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places62<>(SB), RODATA|NOPTR, $64
 
-DATA places58<>+0(SB)/8, $0x7fffffffffffffff
-DATA places58<>+8(SB)/8, $0x7fffffffffffffff
-DATA places58<>+16(SB)/8, $0x7fffffffffffffff
-DATA places58<>+24(SB)/8, $0x7fffffffffffffff
-DATA places58<>+32(SB)/8, $0x7fffffffffffffff
-DATA places58<>+40(SB)/8, $0x7fffffffffffffff
-DATA places58<>+48(SB)/8, $0x7fffffffffffffff
-DATA places58<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places58<>(SB), RODATA|NOPTR, $64
+DATA places63<>+0(SB)/8, $0x7fffffffffffffff
+DATA places63<>+8(SB)/8, $0x7fffffffffffffff
+DATA places63<>+16(SB)/8, $0x7fffffffffffffff
+DATA places63<>+24(SB)/8, $0x7fffffffffffffff
+DATA places63<>+32(SB)/8, $0x7fffffffffffffff
+DATA places63<>+40(SB)/8, $0x7fffffffffffffff
+DATA places63<>+48(SB)/8, $0x7fffffffffffffff
+DATA places63<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places63<>(SB), RODATA|NOPTR, $64
 
-DATA places59<>+0(SB)/8, $0x7fffffffffffffff
-DATA places59<>+8(SB)/8, $0x7fffffffffffffff
-DATA places59<>+16(SB)/8, $0x7fffffffffffffff
-DATA places59<>+24(SB)/8, $0x7fffffffffffffff
-DATA places59<>+32(SB)/8, $0x7fffffffffffffff
-DATA places59<>+40(SB)/8, $0x7fffffffffffffff
-DATA places59<>+48(SB)/8, $0x7fffffffffffffff
-DATA places59<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places59<>(SB), RODATA|NOPTR, $64
+DATA places64<>+0(SB)/8, $0x7fffffffffffffff
+DATA places64<>+8(SB)/8, $0x7fffffffffffffff
+DATA places64<>+16(SB)/8, $0x7fffffffffffffff
+DATA places64<>+24(SB)/8, $0x7fffffffffffffff
+DATA places64<>+32(SB)/8, $0x7fffffffffffffff
+DATA places64<>+40(SB)/8, $0x7fffffffffffffff
+DATA places64<>+48(SB)/8, $0x7fffffffffffffff
+DATA places64<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places64<>(SB), RODATA|NOPTR, $64
+
+// func tangentBackSame256(a *RectifyBack)
+// Requires: AVX, FMA3
+TEXT ·tangentBackSame256(SB), NOSPLIT, $0-8
+	MOVQ         a+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         72(AX), BX
+	MOVQ         120(AX), SI
+	MOVQ         168(AX), DI
+	MOVQ         192(AX), R8
+	MOVQ         216(AX), R9
+	MOVQ         240(AX), R10
+	VBROADCASTSD 264(AX), Y0
+	VBROADCASTSD 272(AX), Y1
+	MOVQ         48(AX), R11
+	MOVQ         96(AX), R12
+	MOVQ         144(AX), R13
+	MOVQ         280(AX), AX
+
+loop:
+	VMOVUPD      (SI), Y2
+	VADDPD       64(SI), Y2, Y2
+	VADDPD       128(SI), Y2, Y2
+	VFMADD213PD  Y1, Y0, Y2
+	VBROADCASTSD (R8), Y4
+	VMULPD       (R10), Y4, Y4
+	VMULPD       Y2, Y4, Y4
+	VANDPD       places65<>+0(SB), Y4, Y4
+	VMULPD       Y4, Y4, Y2
+	VMOVUPD      32(SI), Y3
+	VADDPD       96(SI), Y3, Y3
+	VADDPD       160(SI), Y3, Y3
+	VFMADD213PD  Y1, Y0, Y3
+	VBROADCASTSD (R8), Y5
+	VMULPD       32(R10), Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VANDPD       places66<>+0(SB), Y5, Y5
+	VMULPD       Y5, Y5, Y3
+	VMOVUPD      places21<>+0(SB), Y6
+	VMOVUPD      places22<>+0(SB), Y8
+	VMOVUPD      places21<>+0(SB), Y7
+	VMOVUPD      places22<>+0(SB), Y9
+	VMOVUPD      places23<>+0(SB), Y10
+	VMOVUPD      places24<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places25<>+0(SB), Y10
+	VMOVUPD      places26<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places27<>+0(SB), Y10
+	VMOVUPD      places28<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places29<>+0(SB), Y10
+	VMOVUPD      places30<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places31<>+0(SB), Y10
+	VMOVUPD      places32<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places33<>+0(SB), Y10
+	VMOVUPD      places34<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places35<>+0(SB), Y10
+	VMOVUPD      places36<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places37<>+0(SB), Y10
+	VMOVUPD      places38<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VFMADD231PD  Y6, Y4, Y8
+	VFMADD231PD  Y7, Y5, Y9
+	VXORPS       Y2, Y2, Y2
+	VMOVUPD      places39<>+0(SB), Y3
+	VSUBPD       Y4, Y3, Y3
+	VMAXPD       Y2, Y3, Y3
+	VSQRTPD      Y3, Y2
+	VADDPD       places19<>+0(SB), Y4, Y4
+	VSQRTPD      Y4, Y6
+	VMULPD       Y2, Y6, Y6
+	VFNMADD213PD places40<>+0(SB), Y2, Y8
+	VMOVUPD      (SI), Y2
+	VADDPD       64(SI), Y2, Y2
+	VADDPD       128(SI), Y2, Y2
+	VFMADD213PD  Y1, Y0, Y2
+	VBROADCASTSD (R8), Y7
+	VMULPD       (R10), Y7, Y7
+	VMULPD       Y2, Y7, Y7
+	VANDPD       places41<>+0(SB), Y7, Y7
+	VANDPD       places67<>+0(SB), Y8, Y2
+	VORPD        Y7, Y2, Y2
+	VADDPD       places40<>+0(SB), Y2, Y2
+	VBROADCASTSD (DI), Y7
+	VMULPD       (R9), Y7, Y7
+	VMULPD       Y7, Y6, Y7
+	VMOVUPD      (DX), Y8
+	VFMADD231PD  (BX), Y7, Y8
+	VMAXPD       places47<>+0(SB), Y3, Y3
+	VMULPD       Y4, Y3, Y3
+	VDIVPD       Y3, Y6, Y6
+	VBROADCASTSD (R8), Y3
+	VMULPD       (R10), Y3, Y3
+	VMULPD       Y3, Y6, Y6
+	VMOVUPD      (SI), Y3
+	VADDPD       64(SI), Y3, Y3
+	VADDPD       128(SI), Y3, Y3
+	VFMADD213PD  Y1, Y0, Y3
+	VMOVUPD      (R13), Y4
+	VADDPD       64(R13), Y4, Y4
+	VADDPD       128(R13), Y4, Y4
+	VFMADD213PD  Y3, Y0, Y4
+	VMOVUPD      (R12), Y7
+	VMULPD       Y7, Y4, Y4
+	VMULPD       Y4, Y6, Y6
+	VMULPD       Y7, Y2, Y4
+	VMOVUPD      Y4, (R11)
+	VADDPD       (BX), Y7, Y7
+	VMULPD       Y7, Y2, Y2
+	VFMADD231PD  places18<>+0(SB), Y6, Y2
+	VFNMADD231PD Y3, Y6, Y8
+	VMOVUPD      Y2, (CX)
+	VMOVUPD      Y8, (DX)
+	VXORPS       Y2, Y2, Y2
+	VMOVUPD      places39<>+0(SB), Y3
+	VSUBPD       Y5, Y3, Y3
+	VMAXPD       Y2, Y3, Y3
+	VSQRTPD      Y3, Y2
+	VADDPD       places19<>+0(SB), Y5, Y5
+	VSQRTPD      Y5, Y4
+	VMULPD       Y2, Y4, Y4
+	VFNMADD213PD places40<>+0(SB), Y2, Y9
+	VMOVUPD      32(SI), Y2
+	VADDPD       96(SI), Y2, Y2
+	VADDPD       160(SI), Y2, Y2
+	VFMADD213PD  Y1, Y0, Y2
+	VBROADCASTSD (R8), Y6
+	VMULPD       32(R10), Y6, Y6
+	VMULPD       Y2, Y6, Y6
+	VANDPD       places41<>+0(SB), Y6, Y6
+	VANDPD       places68<>+0(SB), Y9, Y2
+	VORPD        Y6, Y2, Y2
+	VADDPD       places40<>+0(SB), Y2, Y2
+	VBROADCASTSD (DI), Y6
+	VMULPD       32(R9), Y6, Y6
+	VMULPD       Y6, Y4, Y6
+	VMOVUPD      32(DX), Y7
+	VFMADD231PD  32(BX), Y6, Y7
+	VMAXPD       places47<>+0(SB), Y3, Y3
+	VMULPD       Y5, Y3, Y3
+	VDIVPD       Y3, Y4, Y4
+	VBROADCASTSD (R8), Y3
+	VMULPD       32(R10), Y3, Y3
+	VMULPD       Y3, Y4, Y4
+	VMOVUPD      32(SI), Y3
+	VADDPD       96(SI), Y3, Y3
+	VADDPD       160(SI), Y3, Y3
+	VFMADD213PD  Y1, Y0, Y3
+	VMOVUPD      32(R13), Y5
+	VADDPD       96(R13), Y5, Y5
+	VADDPD       160(R13), Y5, Y5
+	VFMADD213PD  Y3, Y0, Y5
+	VMOVUPD      32(R12), Y6
+	VMULPD       Y6, Y5, Y5
+	VMULPD       Y5, Y4, Y4
+	VMULPD       Y6, Y2, Y5
+	VMOVUPD      Y5, 32(R11)
+	VADDPD       32(BX), Y6, Y6
+	VMULPD       Y6, Y2, Y2
+	VFMADD231PD  places18<>+0(SB), Y4, Y2
+	VFNMADD231PD Y3, Y4, Y7
+	VMOVUPD      Y2, 32(CX)
+	VMOVUPD      Y7, 32(DX)
+	ADDQ         $0x40, BX
+	ADDQ         $0x40, R12
+	ADDQ         $0x80, R11
+	ADDQ         $0x80, R13
+	ADDQ         $0x80, CX
+	ADDQ         $0x80, DX
+	ADDQ         $0x80, SI
+	ADDQ         $0x80, R9
+	ADDQ         $0x80, R10
+	ADDQ         $0x10, DI
+	ADDQ         $0x10, R8
+	DECQ         AX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+DATA places65<>+0(SB)/8, $0x7fffffffffffffff
+DATA places65<>+8(SB)/8, $0x7fffffffffffffff
+DATA places65<>+16(SB)/8, $0x7fffffffffffffff
+DATA places65<>+24(SB)/8, $0x7fffffffffffffff
+DATA places65<>+32(SB)/8, $0x7fffffffffffffff
+DATA places65<>+40(SB)/8, $0x7fffffffffffffff
+DATA places65<>+48(SB)/8, $0x7fffffffffffffff
+DATA places65<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places65<>(SB), RODATA|NOPTR, $64
+
+DATA places66<>+0(SB)/8, $0x7fffffffffffffff
+DATA places66<>+8(SB)/8, $0x7fffffffffffffff
+DATA places66<>+16(SB)/8, $0x7fffffffffffffff
+DATA places66<>+24(SB)/8, $0x7fffffffffffffff
+DATA places66<>+32(SB)/8, $0x7fffffffffffffff
+DATA places66<>+40(SB)/8, $0x7fffffffffffffff
+DATA places66<>+48(SB)/8, $0x7fffffffffffffff
+DATA places66<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places66<>(SB), RODATA|NOPTR, $64
+
+DATA places67<>+0(SB)/8, $0x7fffffffffffffff
+DATA places67<>+8(SB)/8, $0x7fffffffffffffff
+DATA places67<>+16(SB)/8, $0x7fffffffffffffff
+DATA places67<>+24(SB)/8, $0x7fffffffffffffff
+DATA places67<>+32(SB)/8, $0x7fffffffffffffff
+DATA places67<>+40(SB)/8, $0x7fffffffffffffff
+DATA places67<>+48(SB)/8, $0x7fffffffffffffff
+DATA places67<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places67<>(SB), RODATA|NOPTR, $64
+
+DATA places68<>+0(SB)/8, $0x7fffffffffffffff
+DATA places68<>+8(SB)/8, $0x7fffffffffffffff
+DATA places68<>+16(SB)/8, $0x7fffffffffffffff
+DATA places68<>+24(SB)/8, $0x7fffffffffffffff
+DATA places68<>+32(SB)/8, $0x7fffffffffffffff
+DATA places68<>+40(SB)/8, $0x7fffffffffffffff
+DATA places68<>+48(SB)/8, $0x7fffffffffffffff
+DATA places68<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places68<>(SB), RODATA|NOPTR, $64
 
 // func products256(a *Products)
 // Requires: AVX, FMA3
@@ -13589,7 +14147,7 @@ loop:
 	VMOVUPD     (SI), Y4
 	VMULPD      (R8), Y4, Y4
 	VMULPD      Y2, Y4, Y4
-	VANDPD      places60<>+0(SB), Y4, Y4
+	VANDPD      places69<>+0(SB), Y4, Y4
 	VMULPD      Y4, Y4, Y2
 	VMOVUPD     32(DX), Y3
 	VADDPD      96(DX), Y3, Y3
@@ -13598,7 +14156,7 @@ loop:
 	VMOVUPD     32(SI), Y5
 	VMULPD      32(R8), Y5, Y5
 	VMULPD      Y3, Y5, Y5
-	VANDPD      places61<>+0(SB), Y5, Y5
+	VANDPD      places70<>+0(SB), Y5, Y5
 	VMULPD      Y5, Y5, Y3
 	VMOVUPD     places1<>+0(SB), Y6
 	VMOVUPD     places2<>+0(SB), Y8
@@ -13703,25 +14261,25 @@ loop:
 	VZEROUPPER
 	RET
 
-DATA places60<>+0(SB)/8, $0x7fffffffffffffff
-DATA places60<>+8(SB)/8, $0x7fffffffffffffff
-DATA places60<>+16(SB)/8, $0x7fffffffffffffff
-DATA places60<>+24(SB)/8, $0x7fffffffffffffff
-DATA places60<>+32(SB)/8, $0x7fffffffffffffff
-DATA places60<>+40(SB)/8, $0x7fffffffffffffff
-DATA places60<>+48(SB)/8, $0x7fffffffffffffff
-DATA places60<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places60<>(SB), RODATA|NOPTR, $64
+DATA places69<>+0(SB)/8, $0x7fffffffffffffff
+DATA places69<>+8(SB)/8, $0x7fffffffffffffff
+DATA places69<>+16(SB)/8, $0x7fffffffffffffff
+DATA places69<>+24(SB)/8, $0x7fffffffffffffff
+DATA places69<>+32(SB)/8, $0x7fffffffffffffff
+DATA places69<>+40(SB)/8, $0x7fffffffffffffff
+DATA places69<>+48(SB)/8, $0x7fffffffffffffff
+DATA places69<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places69<>(SB), RODATA|NOPTR, $64
 
-DATA places61<>+0(SB)/8, $0x7fffffffffffffff
-DATA places61<>+8(SB)/8, $0x7fffffffffffffff
-DATA places61<>+16(SB)/8, $0x7fffffffffffffff
-DATA places61<>+24(SB)/8, $0x7fffffffffffffff
-DATA places61<>+32(SB)/8, $0x7fffffffffffffff
-DATA places61<>+40(SB)/8, $0x7fffffffffffffff
-DATA places61<>+48(SB)/8, $0x7fffffffffffffff
-DATA places61<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places61<>(SB), RODATA|NOPTR, $64
+DATA places70<>+0(SB)/8, $0x7fffffffffffffff
+DATA places70<>+8(SB)/8, $0x7fffffffffffffff
+DATA places70<>+16(SB)/8, $0x7fffffffffffffff
+DATA places70<>+24(SB)/8, $0x7fffffffffffffff
+DATA places70<>+32(SB)/8, $0x7fffffffffffffff
+DATA places70<>+40(SB)/8, $0x7fffffffffffffff
+DATA places70<>+48(SB)/8, $0x7fffffffffffffff
+DATA places70<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places70<>(SB), RODATA|NOPTR, $64
 
 // func tangent256(a *Rectify)
 // Requires: AVX, FMA3
@@ -13747,7 +14305,7 @@ loop:
 	VMOVUPD      (SI), Y4
 	VMULPD       (R8), Y4, Y4
 	VMULPD       Y2, Y4, Y4
-	VANDPD       places62<>+0(SB), Y4, Y4
+	VANDPD       places71<>+0(SB), Y4, Y4
 	VMULPD       Y4, Y4, Y2
 	VMOVUPD      32(DX), Y3
 	VADDPD       96(DX), Y3, Y3
@@ -13756,7 +14314,7 @@ loop:
 	VMOVUPD      32(SI), Y5
 	VMULPD       32(R8), Y5, Y5
 	VMULPD       Y3, Y5, Y5
-	VANDPD       places63<>+0(SB), Y5, Y5
+	VANDPD       places72<>+0(SB), Y5, Y5
 	VMULPD       Y5, Y5, Y3
 	VMOVUPD      places1<>+0(SB), Y6
 	VMOVUPD      places2<>+0(SB), Y8
@@ -13918,7 +14476,7 @@ loop:
 	VMULPD       (R8), Y3, Y3
 	VMULPD       Y2, Y3, Y3
 	VANDPD       places41<>+0(SB), Y3, Y3
-	VANDPD       places64<>+0(SB), Y8, Y4
+	VANDPD       places73<>+0(SB), Y8, Y4
 	VORPD        Y3, Y4, Y4
 	VADDPD       places40<>+0(SB), Y4, Y4
 	VMOVUPD      (R10), Y3
@@ -13942,7 +14500,7 @@ loop:
 	VMULPD       32(R8), Y3, Y3
 	VMULPD       Y2, Y3, Y3
 	VANDPD       places41<>+0(SB), Y3, Y3
-	VANDPD       places65<>+0(SB), Y9, Y4
+	VANDPD       places74<>+0(SB), Y9, Y4
 	VORPD        Y3, Y4, Y4
 	VADDPD       places40<>+0(SB), Y4, Y4
 	VMOVUPD      32(R10), Y3
@@ -13965,45 +14523,45 @@ loop:
 	VZEROUPPER
 	RET
 
-DATA places62<>+0(SB)/8, $0x7fffffffffffffff
-DATA places62<>+8(SB)/8, $0x7fffffffffffffff
-DATA places62<>+16(SB)/8, $0x7fffffffffffffff
-DATA places62<>+24(SB)/8, $0x7fffffffffffffff
-DATA places62<>+32(SB)/8, $0x7fffffffffffffff
-DATA places62<>+40(SB)/8, $0x7fffffffffffffff
-DATA places62<>+48(SB)/8, $0x7fffffffffffffff
-DATA places62<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places62<>(SB), RODATA|NOPTR, $64
+DATA places71<>+0(SB)/8, $0x7fffffffffffffff
+DATA places71<>+8(SB)/8, $0x7fffffffffffffff
+DATA places71<>+16(SB)/8, $0x7fffffffffffffff
+DATA places71<>+24(SB)/8, $0x7fffffffffffffff
+DATA places71<>+32(SB)/8, $0x7fffffffffffffff
+DATA places71<>+40(SB)/8, $0x7fffffffffffffff
+DATA places71<>+48(SB)/8, $0x7fffffffffffffff
+DATA places71<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places71<>(SB), RODATA|NOPTR, $64
 
-DATA places63<>+0(SB)/8, $0x7fffffffffffffff
-DATA places63<>+8(SB)/8, $0x7fffffffffffffff
-DATA places63<>+16(SB)/8, $0x7fffffffffffffff
-DATA places63<>+24(SB)/8, $0x7fffffffffffffff
-DATA places63<>+32(SB)/8, $0x7fffffffffffffff
-DATA places63<>+40(SB)/8, $0x7fffffffffffffff
-DATA places63<>+48(SB)/8, $0x7fffffffffffffff
-DATA places63<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places63<>(SB), RODATA|NOPTR, $64
+DATA places72<>+0(SB)/8, $0x7fffffffffffffff
+DATA places72<>+8(SB)/8, $0x7fffffffffffffff
+DATA places72<>+16(SB)/8, $0x7fffffffffffffff
+DATA places72<>+24(SB)/8, $0x7fffffffffffffff
+DATA places72<>+32(SB)/8, $0x7fffffffffffffff
+DATA places72<>+40(SB)/8, $0x7fffffffffffffff
+DATA places72<>+48(SB)/8, $0x7fffffffffffffff
+DATA places72<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places72<>(SB), RODATA|NOPTR, $64
 
-DATA places64<>+0(SB)/8, $0x7fffffffffffffff
-DATA places64<>+8(SB)/8, $0x7fffffffffffffff
-DATA places64<>+16(SB)/8, $0x7fffffffffffffff
-DATA places64<>+24(SB)/8, $0x7fffffffffffffff
-DATA places64<>+32(SB)/8, $0x7fffffffffffffff
-DATA places64<>+40(SB)/8, $0x7fffffffffffffff
-DATA places64<>+48(SB)/8, $0x7fffffffffffffff
-DATA places64<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places64<>(SB), RODATA|NOPTR, $64
+DATA places73<>+0(SB)/8, $0x7fffffffffffffff
+DATA places73<>+8(SB)/8, $0x7fffffffffffffff
+DATA places73<>+16(SB)/8, $0x7fffffffffffffff
+DATA places73<>+24(SB)/8, $0x7fffffffffffffff
+DATA places73<>+32(SB)/8, $0x7fffffffffffffff
+DATA places73<>+40(SB)/8, $0x7fffffffffffffff
+DATA places73<>+48(SB)/8, $0x7fffffffffffffff
+DATA places73<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places73<>(SB), RODATA|NOPTR, $64
 
-DATA places65<>+0(SB)/8, $0x7fffffffffffffff
-DATA places65<>+8(SB)/8, $0x7fffffffffffffff
-DATA places65<>+16(SB)/8, $0x7fffffffffffffff
-DATA places65<>+24(SB)/8, $0x7fffffffffffffff
-DATA places65<>+32(SB)/8, $0x7fffffffffffffff
-DATA places65<>+40(SB)/8, $0x7fffffffffffffff
-DATA places65<>+48(SB)/8, $0x7fffffffffffffff
-DATA places65<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places65<>(SB), RODATA|NOPTR, $64
+DATA places74<>+0(SB)/8, $0x7fffffffffffffff
+DATA places74<>+8(SB)/8, $0x7fffffffffffffff
+DATA places74<>+16(SB)/8, $0x7fffffffffffffff
+DATA places74<>+24(SB)/8, $0x7fffffffffffffff
+DATA places74<>+32(SB)/8, $0x7fffffffffffffff
+DATA places74<>+40(SB)/8, $0x7fffffffffffffff
+DATA places74<>+48(SB)/8, $0x7fffffffffffffff
+DATA places74<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places74<>(SB), RODATA|NOPTR, $64
 
 // func rectifyBack256(a *RectifyBack)
 // Requires: AVX, FMA3
@@ -14011,34 +14569,34 @@ TEXT ·rectifyBack256(SB), NOSPLIT, $0-8
 	MOVQ         a+0(FP), AX
 	MOVQ         (AX), CX
 	MOVQ         24(AX), DX
-	MOVQ         48(AX), BX
-	MOVQ         72(AX), SI
-	MOVQ         96(AX), DI
-	MOVQ         120(AX), R8
-	MOVQ         144(AX), R9
-	MOVQ         168(AX), R10
-	VBROADCASTSD 192(AX), Y0
-	VBROADCASTSD 200(AX), Y1
-	MOVQ         208(AX), AX
+	MOVQ         72(AX), BX
+	MOVQ         120(AX), SI
+	MOVQ         168(AX), DI
+	MOVQ         192(AX), R8
+	MOVQ         216(AX), R9
+	MOVQ         240(AX), R10
+	VBROADCASTSD 264(AX), Y0
+	VBROADCASTSD 272(AX), Y1
+	MOVQ         280(AX), AX
 
 loop:
 	VMOVUPD      (SI), Y2
 	VADDPD       64(SI), Y2, Y2
 	VADDPD       128(SI), Y2, Y2
-	VMOVUPD      (R8), Y4
 	VFMADD213PD  Y1, Y0, Y2
+	VMOVUPD      (R8), Y4
 	VMULPD       (R10), Y4, Y4
 	VMULPD       Y2, Y4, Y4
-	VANDPD       places66<>+0(SB), Y4, Y4
+	VANDPD       places75<>+0(SB), Y4, Y4
 	VMULPD       Y4, Y4, Y2
 	VMOVUPD      32(SI), Y3
 	VADDPD       96(SI), Y3, Y3
 	VADDPD       160(SI), Y3, Y3
-	VMOVUPD      32(R8), Y5
 	VFMADD213PD  Y1, Y0, Y3
+	VMOVUPD      32(R8), Y5
 	VMULPD       32(R10), Y5, Y5
 	VMULPD       Y3, Y5, Y5
-	VANDPD       places67<>+0(SB), Y5, Y5
+	VANDPD       places76<>+0(SB), Y5, Y5
 	VMULPD       Y5, Y5, Y3
 	VMOVUPD      places21<>+0(SB), Y6
 	VMOVUPD      places22<>+0(SB), Y8
@@ -14098,57 +14656,57 @@ loop:
 	VMOVUPD      places39<>+0(SB), Y3
 	VSUBPD       Y4, Y3, Y3
 	VMAXPD       Y2, Y3, Y3
-	VSQRTPD      Y3, Y3
+	VSQRTPD      Y3, Y2
 	VADDPD       places19<>+0(SB), Y4, Y4
-	VSQRTPD      Y4, Y4
-	VMULPD       Y3, Y4, Y4
-	VFNMADD213PD places40<>+0(SB), Y3, Y8
+	VSQRTPD      Y4, Y3
+	VMULPD       Y2, Y3, Y3
+	VFNMADD213PD places40<>+0(SB), Y2, Y8
 	VMOVUPD      (SI), Y2
 	VADDPD       64(SI), Y2, Y2
 	VADDPD       128(SI), Y2, Y2
-	VMOVUPD      (R8), Y3
 	VFMADD213PD  Y1, Y0, Y2
-	VMULPD       (R10), Y3, Y3
-	VMULPD       Y2, Y3, Y3
-	VANDPD       places41<>+0(SB), Y3, Y3
-	VANDPD       places68<>+0(SB), Y8, Y2
-	VORPD        Y3, Y2, Y2
+	VMOVUPD      (R8), Y4
+	VMULPD       (R10), Y4, Y4
+	VMULPD       Y2, Y4, Y4
+	VANDPD       places41<>+0(SB), Y4, Y4
+	VANDPD       places77<>+0(SB), Y8, Y2
+	VORPD        Y4, Y2, Y2
 	VADDPD       places40<>+0(SB), Y2, Y2
+	VMOVUPD      (DI), Y4
+	VMULPD       (R9), Y4, Y4
+	VMULPD       Y4, Y3, Y4
+	VMOVUPD      (DX), Y3
+	VFMADD231PD  (BX), Y4, Y3
 	VMULPD       (BX), Y2, Y2
 	VMOVUPD      Y2, (CX)
-	VMOVUPD      (DI), Y2
-	VMULPD       (R9), Y2, Y2
-	VMULPD       Y2, Y4, Y2
-	VMOVUPD      (DX), Y3
-	VFMADD231PD  (BX), Y2, Y3
 	VMOVUPD      Y3, (DX)
 	VXORPS       Y2, Y2, Y2
 	VMOVUPD      places39<>+0(SB), Y3
 	VSUBPD       Y5, Y3, Y3
 	VMAXPD       Y2, Y3, Y3
-	VSQRTPD      Y3, Y3
+	VSQRTPD      Y3, Y2
 	VADDPD       places19<>+0(SB), Y5, Y5
-	VSQRTPD      Y5, Y5
-	VMULPD       Y3, Y5, Y5
-	VFNMADD213PD places40<>+0(SB), Y3, Y9
+	VSQRTPD      Y5, Y3
+	VMULPD       Y2, Y3, Y3
+	VFNMADD213PD places40<>+0(SB), Y2, Y9
 	VMOVUPD      32(SI), Y2
 	VADDPD       96(SI), Y2, Y2
 	VADDPD       160(SI), Y2, Y2
-	VMOVUPD      32(R8), Y3
 	VFMADD213PD  Y1, Y0, Y2
-	VMULPD       32(R10), Y3, Y3
-	VMULPD       Y2, Y3, Y3
-	VANDPD       places41<>+0(SB), Y3, Y3
-	VANDPD       places69<>+0(SB), Y9, Y2
-	VORPD        Y3, Y2, Y2
+	VMOVUPD      32(R8), Y4
+	VMULPD       32(R10), Y4, Y4
+	VMULPD       Y2, Y4, Y4
+	VANDPD       places41<>+0(SB), Y4, Y4
+	VANDPD       places78<>+0(SB), Y9, Y2
+	VORPD        Y4, Y2, Y2
 	VADDPD       places40<>+0(SB), Y2, Y2
+	VMOVUPD      32(DI), Y4
+	VMULPD       32(R9), Y4, Y4
+	VMULPD       Y4, Y3, Y4
+	VMOVUPD      32(DX), Y3
+	VFMADD231PD  32(BX), Y4, Y3
 	VMULPD       32(BX), Y2, Y2
 	VMOVUPD      Y2, 32(CX)
-	VMOVUPD      32(DI), Y2
-	VMULPD       32(R9), Y2, Y2
-	VMULPD       Y2, Y5, Y2
-	VMOVUPD      32(DX), Y3
-	VFMADD231PD  32(BX), Y2, Y3
 	VMOVUPD      Y3, 32(DX)
 	ADDQ         $0x40, BX
 	ADDQ         $0x80, CX
@@ -14163,45 +14721,293 @@ loop:
 	VZEROUPPER
 	RET
 
-DATA places66<>+0(SB)/8, $0x7fffffffffffffff
-DATA places66<>+8(SB)/8, $0x7fffffffffffffff
-DATA places66<>+16(SB)/8, $0x7fffffffffffffff
-DATA places66<>+24(SB)/8, $0x7fffffffffffffff
-DATA places66<>+32(SB)/8, $0x7fffffffffffffff
-DATA places66<>+40(SB)/8, $0x7fffffffffffffff
-DATA places66<>+48(SB)/8, $0x7fffffffffffffff
-DATA places66<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places66<>(SB), RODATA|NOPTR, $64
+DATA places75<>+0(SB)/8, $0x7fffffffffffffff
+DATA places75<>+8(SB)/8, $0x7fffffffffffffff
+DATA places75<>+16(SB)/8, $0x7fffffffffffffff
+DATA places75<>+24(SB)/8, $0x7fffffffffffffff
+DATA places75<>+32(SB)/8, $0x7fffffffffffffff
+DATA places75<>+40(SB)/8, $0x7fffffffffffffff
+DATA places75<>+48(SB)/8, $0x7fffffffffffffff
+DATA places75<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places75<>(SB), RODATA|NOPTR, $64
 
-DATA places67<>+0(SB)/8, $0x7fffffffffffffff
-DATA places67<>+8(SB)/8, $0x7fffffffffffffff
-DATA places67<>+16(SB)/8, $0x7fffffffffffffff
-DATA places67<>+24(SB)/8, $0x7fffffffffffffff
-DATA places67<>+32(SB)/8, $0x7fffffffffffffff
-DATA places67<>+40(SB)/8, $0x7fffffffffffffff
-DATA places67<>+48(SB)/8, $0x7fffffffffffffff
-DATA places67<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places67<>(SB), RODATA|NOPTR, $64
+DATA places76<>+0(SB)/8, $0x7fffffffffffffff
+DATA places76<>+8(SB)/8, $0x7fffffffffffffff
+DATA places76<>+16(SB)/8, $0x7fffffffffffffff
+DATA places76<>+24(SB)/8, $0x7fffffffffffffff
+DATA places76<>+32(SB)/8, $0x7fffffffffffffff
+DATA places76<>+40(SB)/8, $0x7fffffffffffffff
+DATA places76<>+48(SB)/8, $0x7fffffffffffffff
+DATA places76<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places76<>(SB), RODATA|NOPTR, $64
 
-DATA places68<>+0(SB)/8, $0x7fffffffffffffff
-DATA places68<>+8(SB)/8, $0x7fffffffffffffff
-DATA places68<>+16(SB)/8, $0x7fffffffffffffff
-DATA places68<>+24(SB)/8, $0x7fffffffffffffff
-DATA places68<>+32(SB)/8, $0x7fffffffffffffff
-DATA places68<>+40(SB)/8, $0x7fffffffffffffff
-DATA places68<>+48(SB)/8, $0x7fffffffffffffff
-DATA places68<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places68<>(SB), RODATA|NOPTR, $64
+DATA places77<>+0(SB)/8, $0x7fffffffffffffff
+DATA places77<>+8(SB)/8, $0x7fffffffffffffff
+DATA places77<>+16(SB)/8, $0x7fffffffffffffff
+DATA places77<>+24(SB)/8, $0x7fffffffffffffff
+DATA places77<>+32(SB)/8, $0x7fffffffffffffff
+DATA places77<>+40(SB)/8, $0x7fffffffffffffff
+DATA places77<>+48(SB)/8, $0x7fffffffffffffff
+DATA places77<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places77<>(SB), RODATA|NOPTR, $64
 
-DATA places69<>+0(SB)/8, $0x7fffffffffffffff
-DATA places69<>+8(SB)/8, $0x7fffffffffffffff
-DATA places69<>+16(SB)/8, $0x7fffffffffffffff
-DATA places69<>+24(SB)/8, $0x7fffffffffffffff
-DATA places69<>+32(SB)/8, $0x7fffffffffffffff
-DATA places69<>+40(SB)/8, $0x7fffffffffffffff
-DATA places69<>+48(SB)/8, $0x7fffffffffffffff
-DATA places69<>+56(SB)/8, $0x7fffffffffffffff
-GLOBL places69<>(SB), RODATA|NOPTR, $64
+DATA places78<>+0(SB)/8, $0x7fffffffffffffff
+DATA places78<>+8(SB)/8, $0x7fffffffffffffff
+DATA places78<>+16(SB)/8, $0x7fffffffffffffff
+DATA places78<>+24(SB)/8, $0x7fffffffffffffff
+DATA places78<>+32(SB)/8, $0x7fffffffffffffff
+DATA places78<>+40(SB)/8, $0x7fffffffffffffff
+DATA places78<>+48(SB)/8, $0x7fffffffffffffff
+DATA places78<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places78<>(SB), RODATA|NOPTR, $64
+
+// func tangentBack256(a *RectifyBack)
+// Requires: AVX, FMA3
+TEXT ·tangentBack256(SB), NOSPLIT, $0-8
+	MOVQ         a+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         24(AX), DX
+	MOVQ         72(AX), BX
+	MOVQ         120(AX), SI
+	MOVQ         168(AX), DI
+	MOVQ         192(AX), R8
+	MOVQ         216(AX), R9
+	MOVQ         240(AX), R10
+	VBROADCASTSD 264(AX), Y0
+	VBROADCASTSD 272(AX), Y1
+	MOVQ         48(AX), R11
+	MOVQ         96(AX), R12
+	MOVQ         144(AX), R13
+	MOVQ         280(AX), AX
+
+loop:
+	VMOVUPD      (SI), Y2
+	VADDPD       64(SI), Y2, Y2
+	VADDPD       128(SI), Y2, Y2
+	VFMADD213PD  Y1, Y0, Y2
+	VMOVUPD      (R8), Y4
+	VMULPD       (R10), Y4, Y4
+	VMULPD       Y2, Y4, Y4
+	VANDPD       places79<>+0(SB), Y4, Y4
+	VMULPD       Y4, Y4, Y2
+	VMOVUPD      32(SI), Y3
+	VADDPD       96(SI), Y3, Y3
+	VADDPD       160(SI), Y3, Y3
+	VFMADD213PD  Y1, Y0, Y3
+	VMOVUPD      32(R8), Y5
+	VMULPD       32(R10), Y5, Y5
+	VMULPD       Y3, Y5, Y5
+	VANDPD       places80<>+0(SB), Y5, Y5
+	VMULPD       Y5, Y5, Y3
+	VMOVUPD      places21<>+0(SB), Y6
+	VMOVUPD      places22<>+0(SB), Y8
+	VMOVUPD      places21<>+0(SB), Y7
+	VMOVUPD      places22<>+0(SB), Y9
+	VMOVUPD      places23<>+0(SB), Y10
+	VMOVUPD      places24<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places25<>+0(SB), Y10
+	VMOVUPD      places26<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places27<>+0(SB), Y10
+	VMOVUPD      places28<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places29<>+0(SB), Y10
+	VMOVUPD      places30<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places31<>+0(SB), Y10
+	VMOVUPD      places32<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places33<>+0(SB), Y10
+	VMOVUPD      places34<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places35<>+0(SB), Y10
+	VMOVUPD      places36<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VMOVUPD      places37<>+0(SB), Y10
+	VMOVUPD      places38<>+0(SB), Y11
+	VFMADD213PD  Y10, Y2, Y6
+	VFMADD213PD  Y11, Y2, Y8
+	VFMADD213PD  Y10, Y3, Y7
+	VFMADD213PD  Y11, Y3, Y9
+	VFMADD231PD  Y6, Y4, Y8
+	VFMADD231PD  Y7, Y5, Y9
+	VXORPS       Y2, Y2, Y2
+	VMOVUPD      places39<>+0(SB), Y3
+	VSUBPD       Y4, Y3, Y3
+	VMAXPD       Y2, Y3, Y3
+	VSQRTPD      Y3, Y2
+	VADDPD       places19<>+0(SB), Y4, Y4
+	VSQRTPD      Y4, Y6
+	VMULPD       Y2, Y6, Y6
+	VFNMADD213PD places40<>+0(SB), Y2, Y8
+	VMOVUPD      (SI), Y2
+	VADDPD       64(SI), Y2, Y2
+	VADDPD       128(SI), Y2, Y2
+	VFMADD213PD  Y1, Y0, Y2
+	VMOVUPD      (R8), Y7
+	VMULPD       (R10), Y7, Y7
+	VMULPD       Y2, Y7, Y7
+	VANDPD       places41<>+0(SB), Y7, Y7
+	VANDPD       places81<>+0(SB), Y8, Y2
+	VORPD        Y7, Y2, Y2
+	VADDPD       places40<>+0(SB), Y2, Y2
+	VMOVUPD      (DI), Y7
+	VMULPD       (R9), Y7, Y7
+	VMULPD       Y7, Y6, Y7
+	VMOVUPD      (DX), Y8
+	VFMADD231PD  (BX), Y7, Y8
+	VMAXPD       places47<>+0(SB), Y3, Y3
+	VMULPD       Y4, Y3, Y3
+	VDIVPD       Y3, Y6, Y6
+	VMOVUPD      (R8), Y3
+	VMULPD       (R10), Y3, Y3
+	VMULPD       Y3, Y6, Y6
+	VMOVUPD      (SI), Y3
+	VADDPD       64(SI), Y3, Y3
+	VADDPD       128(SI), Y3, Y3
+	VFMADD213PD  Y1, Y0, Y3
+	VMOVUPD      (R13), Y4
+	VADDPD       64(R13), Y4, Y4
+	VADDPD       128(R13), Y4, Y4
+	VFMADD213PD  Y3, Y0, Y4
+	VMOVUPD      (R12), Y7
+	VMULPD       Y7, Y4, Y4
+	VMULPD       Y4, Y6, Y6
+	VMULPD       Y7, Y2, Y4
+	VMOVUPD      Y4, (R11)
+	VADDPD       (BX), Y7, Y7
+	VMULPD       Y7, Y2, Y2
+	VFMADD231PD  places18<>+0(SB), Y6, Y2
+	VFNMADD231PD Y3, Y6, Y8
+	VMOVUPD      Y2, (CX)
+	VMOVUPD      Y8, (DX)
+	VXORPS       Y2, Y2, Y2
+	VMOVUPD      places39<>+0(SB), Y3
+	VSUBPD       Y5, Y3, Y3
+	VMAXPD       Y2, Y3, Y3
+	VSQRTPD      Y3, Y2
+	VADDPD       places19<>+0(SB), Y5, Y5
+	VSQRTPD      Y5, Y4
+	VMULPD       Y2, Y4, Y4
+	VFNMADD213PD places40<>+0(SB), Y2, Y9
+	VMOVUPD      32(SI), Y2
+	VADDPD       96(SI), Y2, Y2
+	VADDPD       160(SI), Y2, Y2
+	VFMADD213PD  Y1, Y0, Y2
+	VMOVUPD      32(R8), Y6
+	VMULPD       32(R10), Y6, Y6
+	VMULPD       Y2, Y6, Y6
+	VANDPD       places41<>+0(SB), Y6, Y6
+	VANDPD       places82<>+0(SB), Y9, Y2
+	VORPD        Y6, Y2, Y2
+	VADDPD       places40<>+0(SB), Y2, Y2
+	VMOVUPD      32(DI), Y6
+	VMULPD       32(R9), Y6, Y6
+	VMULPD       Y6, Y4, Y6
+	VMOVUPD      32(DX), Y7
+	VFMADD231PD  32(BX), Y6, Y7
+	VMAXPD       places47<>+0(SB), Y3, Y3
+	VMULPD       Y5, Y3, Y3
+	VDIVPD       Y3, Y4, Y4
+	VMOVUPD      32(R8), Y3
+	VMULPD       32(R10), Y3, Y3
+	VMULPD       Y3, Y4, Y4
+	VMOVUPD      32(SI), Y3
+	VADDPD       96(SI), Y3, Y3
+	VADDPD       160(SI), Y3, Y3
+	VFMADD213PD  Y1, Y0, Y3
+	VMOVUPD      32(R13), Y5
+	VADDPD       96(R13), Y5, Y5
+	VADDPD       160(R13), Y5, Y5
+	VFMADD213PD  Y3, Y0, Y5
+	VMOVUPD      32(R12), Y6
+	VMULPD       Y6, Y5, Y5
+	VMULPD       Y5, Y4, Y4
+	VMULPD       Y6, Y2, Y5
+	VMOVUPD      Y5, 32(R11)
+	VADDPD       32(BX), Y6, Y6
+	VMULPD       Y6, Y2, Y2
+	VFMADD231PD  places18<>+0(SB), Y4, Y2
+	VFNMADD231PD Y3, Y4, Y7
+	VMOVUPD      Y2, 32(CX)
+	VMOVUPD      Y7, 32(DX)
+	ADDQ         $0x40, BX
+	ADDQ         $0x40, R12
+	ADDQ         $0x80, R11
+	ADDQ         $0x80, R13
+	ADDQ         $0x80, CX
+	ADDQ         $0x80, DX
+	ADDQ         $0x80, SI
+	ADDQ         $0x80, R9
+	ADDQ         $0x80, R10
+	ADDQ         $0x80, DI
+	ADDQ         $0x80, R8
+	DECQ         AX
+	JNZ          loop
+	VZEROUPPER
+	RET
+
+DATA places79<>+0(SB)/8, $0x7fffffffffffffff
+DATA places79<>+8(SB)/8, $0x7fffffffffffffff
+DATA places79<>+16(SB)/8, $0x7fffffffffffffff
+DATA places79<>+24(SB)/8, $0x7fffffffffffffff
+DATA places79<>+32(SB)/8, $0x7fffffffffffffff
+DATA places79<>+40(SB)/8, $0x7fffffffffffffff
+DATA places79<>+48(SB)/8, $0x7fffffffffffffff
+DATA places79<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places79<>(SB), RODATA|NOPTR, $64
+
+DATA places80<>+0(SB)/8, $0x7fffffffffffffff
+DATA places80<>+8(SB)/8, $0x7fffffffffffffff
+DATA places80<>+16(SB)/8, $0x7fffffffffffffff
+DATA places80<>+24(SB)/8, $0x7fffffffffffffff
+DATA places80<>+32(SB)/8, $0x7fffffffffffffff
+DATA places80<>+40(SB)/8, $0x7fffffffffffffff
+DATA places80<>+48(SB)/8, $0x7fffffffffffffff
+DATA places80<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places80<>(SB), RODATA|NOPTR, $64
+
+DATA places81<>+0(SB)/8, $0x7fffffffffffffff
+DATA places81<>+8(SB)/8, $0x7fffffffffffffff
+DATA places81<>+16(SB)/8, $0x7fffffffffffffff
+DATA places81<>+24(SB)/8, $0x7fffffffffffffff
+DATA places81<>+32(SB)/8, $0x7fffffffffffffff
+DATA places81<>+40(SB)/8, $0x7fffffffffffffff
+DATA places81<>+48(SB)/8, $0x7fffffffffffffff
+DATA places81<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places81<>(SB), RODATA|NOPTR, $64
+
+DATA places82<>+0(SB)/8, $0x7fffffffffffffff
+DATA places82<>+8(SB)/8, $0x7fffffffffffffff
+DATA places82<>+16(SB)/8, $0x7fffffffffffffff
+DATA places82<>+24(SB)/8, $0x7fffffffffffffff
+DATA places82<>+32(SB)/8, $0x7fffffffffffffff
+DATA places82<>+40(SB)/8, $0x7fffffffffffffff
+DATA places82<>+48(SB)/8, $0x7fffffffffffffff
+DATA places82<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL places82<>(SB), RODATA|NOPTR, $64
 
 // func productsBack256(a *ProductsBack)
 // Requires: AVX, FMA3

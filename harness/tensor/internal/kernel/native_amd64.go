@@ -37,8 +37,9 @@ var avx512 = &Path{
 	arc: arc512, arcSlopes: arcSlopes512,
 	products: products512, productsSame: productsSame512, sums: sums512,
 	rectify: rectify512, rectifySame: rectifySame512, tangent: tangent512, tangentSame: tangentSame512,
-	rectifyBack: rectifyBack512, rectifyBackSame: rectifyBackSame512, productsBack: productsBack512,
-	peak: peak512, peakFlops: 2 * 16 * 24,
+	rectifyBack: rectifyBack512, rectifyBackSame: rectifyBackSame512, tangentBack: tangentBack512, tangentBackSame: tangentBackSame512,
+	productsBack: productsBack512,
+	peak:         peak512, peakFlops: 2 * 16 * 24,
 }
 
 var avx2 = &Path{
@@ -61,8 +62,9 @@ var avx2 = &Path{
 	arc: arc256, arcSlopes: arcSlopes256,
 	products: products256, productsSame: productsSame256, sums: sums256,
 	rectify: rectify256, rectifySame: rectifySame256, tangent: tangent256, tangentSame: tangentSame256,
-	rectifyBack: rectifyBack256, rectifyBackSame: rectifyBackSame256, productsBack: productsBack256,
-	peak: peak256, peakFlops: 2 * 8 * 12,
+	rectifyBack: rectifyBack256, rectifyBackSame: rectifyBackSame256, tangentBack: tangentBack256, tangentBackSame: tangentBackSame256,
+	productsBack: productsBack256,
+	peak:         peak256, peakFlops: 2 * 8 * 12,
 }
 
 var tiles512 = [14][2]func(*Tile){

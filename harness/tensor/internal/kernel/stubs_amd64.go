@@ -289,6 +289,11 @@ func tangentSame512(a *Rectify)
 //go:noescape
 func rectifyBackSame512(a *RectifyBack)
 
+// tangentBackSame is tangentBack, X being the same in all lanes.
+//
+//go:noescape
+func tangentBackSame512(a *RectifyBack)
+
 // products multiplies pixels, and adds two rows.
 //
 //go:noescape
@@ -308,6 +313,11 @@ func tangent512(a *Rectify)
 //
 //go:noescape
 func rectifyBack512(a *RectifyBack)
+
+// tangentBack is rectifyBack, and takes gradients in derivatives back, too.
+//
+//go:noescape
+func tangentBack512(a *RectifyBack)
 
 // productsBack512 takes gradients back to pixels.
 //
@@ -529,6 +539,11 @@ func tangentSame256(a *Rectify)
 //go:noescape
 func rectifyBackSame256(a *RectifyBack)
 
+// tangentBackSame is tangentBack, X being the same in all lanes.
+//
+//go:noescape
+func tangentBackSame256(a *RectifyBack)
+
 // products multiplies pixels, and adds two rows.
 //
 //go:noescape
@@ -548,6 +563,11 @@ func tangent256(a *Rectify)
 //
 //go:noescape
 func rectifyBack256(a *RectifyBack)
+
+// tangentBack is rectifyBack, and takes gradients in derivatives back, too.
+//
+//go:noescape
+func tangentBack256(a *RectifyBack)
 
 // productsBack256 takes gradients back to pixels.
 //

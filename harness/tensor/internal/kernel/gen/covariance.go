@@ -49,7 +49,8 @@ func (v isa) covariances() {
 		v.products(same)
 		v.rectify(same, false)
 		v.rectify(same, true)
-		v.rectifyBack(same)
+		v.rectifyBack(same, false)
+		v.rectifyBack(same, true)
 	}
 	v.productsBack()
 	a := v.text("sums", "Sums", fmt.Sprintf("sums%s adds three rows.", v.name))
@@ -256,19 +257,35 @@ func (v isa) rectify(same, tangent bool) {
 	v.done()
 }
 
-func (v isa) rectifyBack(same bool) {
-	name, doc := named("rectifyBack", " takes gradients back through a layer.", same)
+func (v isa) rectifyBack(same, tangent bool) {
+	name, doc := "rectifyBack", " takes gradients back through a layer."
+	if tangent {
+		name, doc = "tangentBack", " is rectifyBack, and takes gradients in derivatives back, too."
+	}
+	name, doc = named(name, doc, same)
 	a := v.text(name, "RectifyBack", doc)
 	slope, angle, d, s3 := a.ptr("Slope"), a.ptr("Angle"), a.ptr("D"), a.ptr("S")
 	rootX, inverseX, rootY, inverseY := a.ptr("RootX"), a.ptr("InverseX"), a.ptr("RootY"), a.ptr("InverseY")
 	scale, bias := a.splat64(v, "Scale"), a.splat64(v, "Bias")
+	var slopeT, dT, t3 reg.GPVirtual
+	if tangent {
+		slopeT, dT, t3 = a.ptr("SlopeT"), a.ptr("DT"), a.ptr("T")
+	}
 	eachPlace(a.int("N"), func() {
 		n := v.halves()
 		u, square := make([]reg.VecVirtual, n), v.vecs(n)
-		cosine := func(h int) reg.VecVirtual {
-			s, c := v.threeSum(s3, h), v.side(inverseX, same, h)
+		covariance := func(h int) reg.VecVirtual {
+			s := v.threeSum(s3, h)
 			VFMADD213PD(bias, scale, s)
+			return s
+		}
+		inverse := func(h int) reg.VecVirtual {
+			c := v.side(inverseX, same, h)
 			VMULPD(v.half(inverseY, 0, h), c, c)
+			return c
+		}
+		cosine := func(h int) reg.VecVirtual {
+			s, c := covariance(h), inverse(h)
 			VMULPD(s, c, c)
 			return c
 		}
@@ -280,32 +297,55 @@ func (v isa) rectifyBack(same bool) {
 		}
 		q := v.polynomial(&kernel.AnglePoly, u, square)
 		for h := range n {
-			zero, w := v.vec(), v.vec()
+			zero, w2, w, sin := v.vec(), v.vec(), v.vec(), v.vec()
 			v.clear(zero)
-			VMOVUPD(v.table(kernel.One), w)
-			VSUBPD(u[h], w, w)
-			VMAXPD(zero, w, w)
-			VSQRTPD(w, w)
+			VMOVUPD(v.table(kernel.One), w2)
+			VSUBPD(u[h], w2, w2)
+			VMAXPD(zero, w2, w2)
+			VSQRTPD(w2, w)
 			VADDPD(v.table(1), u[h], u[h])
-			VSQRTPD(u[h], u[h])
-			VMULPD(w, u[h], u[h])
+			VSQRTPD(u[h], sin)
+			VMULPD(w, sin, sin)
 			VFNMADD213PD(v.table(0.5), w, q[h])
 			c, magnitude := cosine(h), v.vec()
 			v.and(v.table(math.Copysign(0, -1)), c, c)
 			v.and(v.table(math.Float64frombits(1<<63-1)), q[h], magnitude)
 			v.or(c, magnitude, magnitude)
 			VADDPD(v.table(0.5), magnitude, magnitude)
-			VMULPD(v.half(d, 0, h), magnitude, magnitude)
-			VMOVUPD(magnitude, v.half(slope, 0, h))
 			r := v.side(rootX, same, h)
 			VMULPD(v.half(rootY, 0, h), r, r)
-			VMULPD(r, u[h], r)
+			VMULPD(r, sin, r)
 			to := v.vec()
 			VMOVUPD(v.half(angle, 0, h), to)
 			VFMADD231PD(v.half(d, 0, h), r, to)
+			if tangent {
+				VMAXPD(v.table(kernel.Least), w2, w2)
+				VMULPD(u[h], w2, w2)
+				VDIVPD(w2, sin, sin)
+				VMULPD(inverse(h), sin, sin)
+				s, t, both := covariance(h), v.threeSum(t3, h), v.vec()
+				VFMADD213PD(s, scale, t)
+				VMOVUPD(v.half(dT, 0, h), both)
+				VMULPD(both, t, t)
+				VMULPD(t, sin, sin)
+				VMULPD(both, magnitude, t)
+				VMOVUPD(t, v.half(slopeT, 0, h))
+				VADDPD(v.half(d, 0, h), both, both)
+				VMULPD(both, magnitude, magnitude)
+				VFMADD231PD(v.table(1/math.Pi), sin, magnitude)
+				VFNMADD231PD(s, sin, to)
+			} else {
+				VMULPD(v.half(d, 0, h), magnitude, magnitude)
+			}
+			VMOVUPD(magnitude, v.half(slope, 0, h))
 			VMOVUPD(to, v.half(angle, 0, h))
 		}
 		ADDQ(Imm(place), d)
+		if tangent {
+			ADDQ(Imm(place), dT)
+			ADDQ(Imm(2*place), slopeT)
+			ADDQ(Imm(2*place), t3)
+		}
 		step := 2 * place
 		if same {
 			step = 16
