@@ -18,24 +18,29 @@ func TestKernelContract(t *testing.T) {
 	}
 }
 
-func TestConvKernelContract(t *testing.T) {
-	methodtest.Run(t, func() method.Method { return variant("batch", 3) }, methodtest.Options{Problem: func(p *method.Problem) { p.Model.Kind = "nngp-conv" }})
+func TestOtherKernelContracts(t *testing.T) {
+	for _, kind := range []string{"nngp-conv", "ntk-conv", "ntk"} {
+		t.Run(kind, func(t *testing.T) {
+			methodtest.Run(t, func() method.Method { return variant("batch", 3) }, methodtest.Options{Problem: func(p *method.Problem) { p.Model.Kind = kind }})
+		})
+	}
 }
 
 // An update lowers the loss on the real images, as it does in features.
 func TestKernelProgress(t *testing.T) {
-	var first, last float64
-	p := problem("nngp")
-	_, err := variant("learned", 40).Distill(t.Context(), p, func(s method.Step) {
-		v, known := s.Metrics()["train_loss"]
-		if !known {
-			t.Fatal("no loss")
+	for _, kind := range []string{"nngp", "ntk", "ntk-conv"} {
+		var first, last float64
+		_, err := variant("learned", 40).Distill(t.Context(), problem(kind), func(s method.Step) {
+			v, known := s.Metrics()["train_loss"]
+			if !known {
+				t.Fatal("no loss")
+			}
+			if last = v; s.Update == 0 {
+				first = v
+			}
+		})
+		if err != nil || !(last < 0.9*first) {
+			t.Errorf("%s: the loss went from %v to %v (%v)", kind, first, last, err)
 		}
-		if last = v; s.Update == 0 {
-			first = v
-		}
-	})
-	if err != nil || !(last < 0.9*first) {
-		t.Errorf("the loss went from %v to %v (%v)", first, last, err)
 	}
 }

@@ -77,11 +77,23 @@ func TestKernelContract(t *testing.T) {
 	}
 }
 
-// Also in the exact kernel of ConvNets.
-func TestConvKernelContract(t *testing.T) {
-	methodtest.Run(t, func() method.Method {
-		return &Solved{Loop: defaults(3), Loss: "auto", Match: matchWeights, RefitLabels: matchLoss}
-	}, methodtest.Options{Problem: func(p *method.Problem) { p.Model.Kind = "nngp-conv" }})
+// Also in the other exact kernels.
+func TestOtherKernelContracts(t *testing.T) {
+	for _, kind := range []string{"nngp-conv", "ntk-conv", "ntk"} {
+		exact := methodtest.Options{Problem: func(p *method.Problem) { p.Model.Kind, p.Model.Bias = kind, 0.2 }}
+		t.Run(kind, func(t *testing.T) {
+			methodtest.Run(t, func() method.Method {
+				return &Solved{Loop: defaults(3), Loss: "auto", Match: matchWeights, RefitLabels: matchLoss}
+			}, exact)
+		})
+		if kind != "nngp-conv" {
+			t.Run(kind+", loss of some", func(t *testing.T) {
+				methodtest.Run(t, func() method.Method {
+					return &Solved{Loop: defaults(3), Loss: "auto", Match: matchLoss, Batch: 7}
+				}, exact)
+			})
+		}
+	}
 }
 
 // Also for several classes.

@@ -251,7 +251,7 @@ func TestGradientInThePixels(t *testing.T) {
 			return &solved{named: convex.LogisticLoss, theta: r.theta, norm: r.norm, lambda: r.lambda, match: matchLoss, labels: labels, real: r.Lambda}
 		},
 	} {
-		for _, kind := range []string{"fc", "conv", "nngp", "nngp-conv"} {
+		for _, kind := range []string{"fc", "conv", "nngp", "nngp-conv", "ntk", "ntk-conv"} {
 			p := problem(kind)
 			r := begun(t, p, convex.LogisticLoss, true)
 			r.obj = build(r, p)
@@ -464,7 +464,7 @@ func TestCheckpointOfALongerRun(t *testing.T) {
 
 // refit_labels does not change the images, and its labels lower the real loss.
 func TestRefitLabels(t *testing.T) {
-	for _, kind := range []string{"fc", "nngp", "nngp-conv"} {
+	for _, kind := range []string{"fc", "nngp", "nngp-conv", "ntk-conv"} {
 		plain := &Solved{Loop: defaults(6), Loss: "auto", Match: matchWeights}
 		lines, set := trace(t, plain, problem(kind))
 		again := *plain

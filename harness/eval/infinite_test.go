@@ -3,6 +3,7 @@ package eval
 import (
 	"context"
 	"math"
+	"strings"
 	"testing"
 
 	"dgkip/harness/method"
@@ -37,8 +38,10 @@ func TestInfiniteScores(t *testing.T) {
 // If the run itself uses the exact kernel, the protocols infinite and features agree.
 func TestInfiniteEqualsExactKernel(t *testing.T) {
 	trial := featureTrial(t)
-	for _, trial.Model.Kind = range []string{"nngp", "nngp-conv"} {
-		infinite, own := scoreInfinite(t, inInfinite(), trial), scoreIn(t, inFeatures(), trial)
+	for _, trial.Model.Kind = range []string{"nngp", "nngp-conv", "ntk", "ntk-conv"} {
+		f := inInfinite()
+		f.Kernel, _, _ = strings.Cut(trial.Model.Kind, "-")
+		infinite, own := scoreInfinite(t, f, trial), scoreIn(t, inFeatures(), trial)
 		if infinite.Counts["test_errors"][0] != own.Counts["test_errors"][0] {
 			t.Errorf("%s: %d errors, but %d in the protocol features", trial.Model.Kind, infinite.Counts["test_errors"], own.Counts["test_errors"])
 		}

@@ -326,7 +326,7 @@ func reference(cfg Config, x []float64, n int) []float64 {
 func TestNNGP(t *testing.T) {
 	const n, h, w, c = 6, 4, 4, 3
 	x := draw(n*h*w*c, "nngp")
-	want := nngp.Kernel{Depth: 3}.Gram(nngp.NewImages(x, h*w*c))
+	want := nngp.FC{Size: h * w * c, Depth: 3, Weight: math.Sqrt2, Bias: 0.1}.Gram(nngp.NewImages(x, h*w*c))
 	norm := 0.0
 	for _, v := range want.Data {
 		norm += v * v

@@ -40,6 +40,7 @@ func init() {
 		},
 	})
 	Register(Architecture{Name: "nngp-conv", Title: "NNGP (ConvNet)", Code: 3, Limit: "conv"})
+	Register(Architecture{Name: "ntk-conv", Title: "NTK (ConvNet)", Code: 5, Limit: "conv"})
 }
 
 // conv returns the settings that trained networks and feature maps share.

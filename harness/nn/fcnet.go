@@ -33,6 +33,7 @@ func init() {
 		},
 	})
 	Register(Architecture{Name: "nngp", Title: "NNGP (FC)", Code: 2, Limit: "fc"})
+	Register(Architecture{Name: "ntk", Title: "NTK (FC)", Code: 6, Limit: "fc"})
 }
 
 func (c FCConfig) withDefaults() FCConfig {

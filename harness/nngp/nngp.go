@@ -1,16 +1,31 @@
 // Package nngp computes the kernel of infinitely many, infinitely wide networks with random
 // weights: the limit of the inner products of package features. No random weights are drawn.
 //
-// Kernel is the kernel of fully connected networks. For images x and y of d values, k_0 = x'y/d.
-// Each hidden layer, with weights N(0, 2/fan_in) and biases N(0, 0.1^2), maps inner products to
+// FC is the kernel of fully connected networks. For images x and y of d values, k_0 = x'y/d.
+// Each hidden layer, with weights N(0, W^2/fan_in) and biases N(0, b^2), maps inner products to
 //
-//	s_xy = 2 k_xy + 0.01
+//	s_xy = W^2 k_xy + b^2
 //	k_xy = [ h + (pi - t) s_xy ] / (2 pi),   cos t = s_xy/r,   h = r sin t,   r = sqrt(s_xx s_yy),
 //
-// the arc cosine kernel of ReLU. Along the diagonal t = 0, so that k_xx = s_xx/2, and
-// after l layers s_xx = 2 x'x/d + 0.01 l. The derivatives are
+// the arc cosine kernel of ReLU. Along the diagonal t = 0, so that k_xx = s_xx/2. The
+// derivatives are
 //
 //	dk_xy/ds_xy = (pi - t)/(2 pi),   dk_xy/ds_xx = h/(4 pi s_xx).
+//
+// With Tangent, FC is the neural tangent kernel of such networks with a linear read-out,
+//
+//	W^2 (T_xy + k_xy) + b^2.
+//
+// T starts at zero. With u_xy = W^2 T_xy + s_xy, ReLU maps it to (pi - t)/(2 pi) u_xy, and
+//
+//	dT_xy/ds_xy = u_xy/(2 pi h),   dT_xy/ds_xx = - u_xy s_xy/(4 pi h s_xx)
+//
+// through the angle. T has a kink where t is 0, as it is for equal images. There these two are
+// zero, like the mean over directions. Where s_xy, s_xx and s_yy change together, as in k(x, x),
+// this is exact.
+//
+// All layers are computed with W^2 = 2. As ReLU is homogeneous, layer l has a bias b_l^2 = (2/W^2)^l b^2
+// then, and inner products after it are multiplied by (W^2/2)^l.
 //
 // # What an update costs
 //
@@ -25,28 +40,46 @@
 // The bits of an inner product depend only on its two images, and not on other images, the
 // number of threads or the vector path.
 //
-// # Convolutions and tangents
+// # Convolutions
 //
 // Conv is the kernel of convolutional networks, and ConvPass computes its gradients in the
-// pixels. Conv and FC can also be neural tangent kernels.
+// pixels.
 package nngp
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"sync"
 
-	"dgkip/harness/fmath"
 	"dgkip/harness/tensor"
 )
 
-// Kernel is the kernel of networks with Depth hidden layers, at most MaxDepth.
-type Kernel struct{ Depth int }
+// FC is the kernel of fully connected networks.
+type FC struct {
+	Size, Depth  int     // values of an image, hidden layers
+	Weight, Bias float64 // standard deviations of sqrt(fan_in) times a weight, and of a bias
+	Tangent      bool
+}
 
-// MaxDepth bounds Kernel.Depth.
+// MaxDepth bounds the depth of kernels.
 const MaxDepth = 16
 
-const bias = 0.01
+// Check returns an error if a size or a standard deviation is not valid.
+func (k FC) Check() error {
+	if min(k.Size, k.Depth) < 1 || k.Depth > MaxDepth {
+		return fmt.Errorf("nngp: sizes of a fully connected kernel must be positive, and its depth at most %d", MaxDepth)
+	}
+	return checkDeviations(k.Weight, k.Bias)
+}
+
+func checkDeviations(weight, bias float64) error {
+	if !(weight > 0) || !(bias >= 0) || math.IsInf(weight+bias, 0) {
+		return errors.New("nngp: standard deviations must be positive for weights, and not negative for biases")
+	}
+	return nil
+}
 
 // Images are images prepared for the kernel.
 type Images struct {
@@ -99,84 +132,51 @@ func (v Images) Update() {
 }
 
 // Norms returns k(x, x).
-func (k Kernel) Norms(v Images) []float64 {
-	out := make([]float64, v.Len())
+func (k FC) Norms(v Images) []float64 {
+	r, out := k.recursion(), make([]float64, v.Len())
 	for i, x := range v.self {
-		out[i] = k.norm(x)
+		out[i] = r.norm(x)
 	}
 	return out
-}
-
-func (k Kernel) norm(self float64) float64 { return self + float64(bias/2*float64(k.Depth)) }
-
-// value is the kernel of two images, given x'y/d, x'x/d and y'y/d.
-func (k Kernel) value(xy, xx, yy float64) float64 {
-	for l := range k.Depth {
-		xy, _, _ = layer(xy, xx, yy, l)
-	}
-	return xy
-}
-
-// layer maps an inner product through layer l. It also returns the derivatives with respect to
-// s_xy and s_xx.
-func layer(xy, xx, yy float64, l int) (k, inXY, inXX float64) {
-	s, sx, sy := 2*xy+bias, layerNorm(xx, l), layerNorm(yy, l)
-	r := math.Sqrt(sx * sy)
-	s = max(-r, min(r, s)) // beyond r only by rounding
-	if r-s <= 1e-13*r {
-		s = r // equal images: acos would turn the rounding error into an angle of 1e-8
-	}
-	t := fmath.Acos(s / r)
-	h := math.Sqrt((r - s) * (r + s))
-	return (h + float64((math.Pi-t)*s)) / (2 * math.Pi), (math.Pi - t) / (2 * math.Pi), h / (4 * math.Pi * sx)
-}
-
-// slopes returns the derivatives of value with respect to xy and xx.
-func (k Kernel) slopes(xy, xx, yy float64) (inXY, inXX float64) {
-	var a, b [MaxDepth]float64
-	for l := range k.Depth {
-		xy, a[l], b[l] = layer(xy, xx, yy, l)
-	}
-	inXY = 1
-	for l := k.Depth - 1; l >= 0; l-- {
-		inXX += 2 * float64(inXY*b[l]) // s_xx = 2 x'x/d + ...
-		inXY *= 2 * a[l]
-	}
-	return inXY, inXX
 }
 
 // Gram returns the kernel of all pairs of a small set's images, [n, n], in float64.
-func (k Kernel) Gram(v Images) tensor.Mat[float64] {
+func (k FC) Gram(v Images) tensor.Mat[float64] {
 	out := tensor.NewMat[float64](v.Len(), v.Len())
 	tensor.Gram64(out, v.X)
-	k.ofDots(out, v)
+	k.square(out, v)
 	return out
 }
 
-// ofDots replaces the products x'y of all pairs of a small set's images by the kernel.
-func (k Kernel) ofDots(gram tensor.Mat[float64], v Images) {
+// square replaces the products x'y of all pairs of a small set's images by the kernel.
+func (k FC) square(dots tensor.Mat[float64], v Images) {
+	k.ofDots(dots, v, v)
+	for i, x := range k.Norms(v) {
+		dots.Row(i)[i] = x
+	}
+}
+
+// ofDots replaces the products x'y of images of v and w by the kernel.
+func (k FC) ofDots(dots tensor.Mat[float64], v, w Images) {
+	r := k.recursion()
 	tensor.Parallel(v.Len(), func(i int) {
-		row := gram.Row(i)
-		for j := range row {
-			if i == j {
-				row[j] = k.norm(v.self[i])
-			} else {
-				row[j] = k.value(row[j]/float64(v.X.Cols), v.self[i], v.self[j])
-			}
+		var steps steps
+		for j, xy := range dots.Row(i) {
+			dots.Row(i)[j] = r.value(xy/float64(k.Size), v.self[i], w.self[j], exact, &steps)
 		}
 	})
 }
 
 // Cross returns the kernel between the images of v and w, [n, N], in float32. If ctx is done, it
 // stops with the context's error. It calls progress, unless nil, with the fraction done.
-func (k Kernel) Cross(ctx context.Context, v, w Images, progress func(done float64)) (tensor.Mat[float32], error) {
+func (k FC) Cross(ctx context.Context, v, w Images, progress func(done float64)) (tensor.Mat[float32], error) {
 	out := tensor.NewMat[float32](v.Len(), w.Len())
 	return out, k.cross(ctx, out, v, 0, k.table(w), w, progress)
 }
 
 // cross sets out to the kernel between images of v, starting at first, and images of w, starting
 // at 0. The table of w is t.
-func (k Kernel) cross(ctx context.Context, out tensor.Mat[float32], v Images, first int, t table, w Images, progress func(done float64)) error {
+func (k FC) cross(ctx context.Context, out tensor.Mat[float32], v Images, first int, t *table, w Images, progress func(done float64)) error {
 	const rows = 128
 	for from := 0; from < out.Rows; from += rows {
 		if err := ctx.Err(); err != nil {
@@ -193,7 +193,7 @@ func (k Kernel) cross(ctx context.Context, out tensor.Mat[float32], v Images, fi
 				for l, x := range dots {
 					xy[l] = float64(x) / float64(v.X.Cols)
 				}
-				k.row(xy, nil, nil, v.self[first+from+i], t, j)
+				t.row(xy, nil, nil, v.self[first+from+i], j)
 				for l, x := range xy {
 					dots[l] = float32(x)
 				}
@@ -208,19 +208,19 @@ func (k Kernel) cross(ctx context.Context, out tensor.Mat[float32], v Images, fi
 
 // GramOf returns the kernel of all pairs of many images, [n, n], in float32. It stops and reports
 // like Cross.
-func (k Kernel) GramOf(ctx context.Context, v Images, progress func(done float64)) (tensor.Mat[float32], error) {
+func (k FC) GramOf(ctx context.Context, v Images, progress func(done float64)) (tensor.Mat[float32], error) {
 	out, err := k.Cross(ctx, v, v, progress)
-	for i, x := range v.self {
-		out.Row(i)[i] = float32(k.norm(x))
+	for i, x := range k.Norms(v) {
+		out.Row(i)[i] = float32(x)
 	}
 	return out, err
 }
 
 // LowerOf returns the lower half of GramOf in strips of rows. The strip of rows [from, to) has
 // columns [0, to); its last to-from columns are a symmetric square.
-func (k Kernel) LowerOf(ctx context.Context, v Images, rows int, progress func(done float64)) ([]tensor.Mat[float32], error) {
+func (k FC) LowerOf(ctx context.Context, v Images, rows int, progress func(done float64)) ([]tensor.Mat[float32], error) {
 	var strips []tensor.Mat[float32]
-	t, n := k.table(v), v.Len()
+	t, n, norms := k.table(v), v.Len(), k.Norms(v)
 	for from := 0; from < n; from += rows {
 		to := min(n, from+rows)
 		strip := tensor.NewMat[float32](to-from, to)
@@ -228,7 +228,7 @@ func (k Kernel) LowerOf(ctx context.Context, v Images, rows int, progress func(d
 			return nil, err
 		}
 		for i := range strip.Rows {
-			strip.Row(i)[from+i] = float32(k.norm(v.self[from+i]))
+			strip.Row(i)[from+i] = float32(norms[from+i])
 			for j := range i {
 				strip.Row(j)[from+i] = strip.Row(i)[from+j]
 			}

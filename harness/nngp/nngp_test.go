@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"dgkip/harness/features"
+	"dgkip/harness/fmath"
 	"dgkip/harness/rng"
 	"dgkip/harness/tensor"
 )
@@ -19,8 +20,27 @@ func images(r *rng.Rand, n, d int) []float32 {
 	return x
 }
 
-// recursion computes the kernel by definition.
-func recursion(x, y []float32, depth int) float64 {
+// usual returns the kernel of networks with the usual deviations.
+func usual(size, depth int) FC {
+	return FC{Size: size, Depth: depth, Weight: math.Sqrt2, Bias: 0.1}
+}
+
+// kernels returns kernels with several deviations, with and without tangents.
+func kernels(size, depth int) []FC {
+	k := usual(size, depth)
+	other, plain, tangent := k, k, k
+	other.Weight, other.Bias = 1, 0.5
+	plain.Weight, plain.Bias = 1.2, 0
+	all := []FC{k, other, plain}
+	for _, tangent = range all {
+		tangent.Tangent = true
+		all = append(all, tangent)
+	}
+	return all
+}
+
+// definition computes the kernel by definition.
+func definition(k FC, x, y []float32) float64 {
 	dot := func(x, y []float32) float64 {
 		sum := 0.0
 		for i := range x {
@@ -28,17 +48,26 @@ func recursion(x, y []float32, depth int) float64 {
 		}
 		return sum / float64(len(x))
 	}
-	xy, xx, yy := dot(x, y), dot(x, x), dot(y, y)
-	for range depth {
-		sxy, sxx, syy := 2*xy+0.01, 2*xx+0.01, 2*yy+0.01
+	a, b := k.Weight*k.Weight, k.Bias*k.Bias
+	xy, xx, yy, tangent := dot(x, y), dot(x, x), dot(y, y), 0.0
+	for range k.Depth {
+		sxy, sxx, syy := a*xy+b, a*xx+b, a*yy+b
 		r := math.Sqrt(sxx * syy)
-		t := math.Acos(max(-1, min(1, sxy/r)))
-		xy, xx, yy = r*(math.Sin(t)+(math.Pi-t)*math.Cos(t))/(2*math.Pi), sxx/2, syy/2
+		cos := max(-1, min(1, sxy/r))
+		if 1-cos < 1e-13 {
+			cos = 1
+		}
+		t := fmath.Acos(cos)
+		xy, xx, yy = r*(math.Sin(t)+(math.Pi-t)*cos)/(2*math.Pi), sxx/2, syy/2
+		tangent = (math.Pi - t) / (2 * math.Pi) * (a*tangent + sxy)
+	}
+	if k.Tangent {
+		return a*(tangent+xy) + b
 	}
 	return xy
 }
 
-func TestGramMatchesRecursion(t *testing.T) {
+func TestGramMatchesDefinition(t *testing.T) {
 	r := rng.Stream(1, "gram")
 	for depth := range 5 {
 		x := images(r, 7, 20)
@@ -46,24 +75,26 @@ func TestGramMatchesRecursion(t *testing.T) {
 		for j := range 20 {
 			x[40+j] = -x[j] // an opposite image
 		}
-		v, k := NewImages(x, 20), Kernel{depth}
-		gram, norms := k.Gram(v), k.Norms(v)
-		cross, err := k.Cross(context.Background(), v, v, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range 7 {
-			for j := range 7 {
-				want := recursion(x[i*20:][:20], x[j*20:][:20], depth)
-				if got := gram.Row(i)[j]; math.Abs(got-want) > 1e-7*math.Abs(norms[i]) {
-					t.Errorf("depth %d: k(%d, %d) is %v, not %v", depth, i, j, got, want)
-				}
-				if got := float64(cross.Row(i)[j]); math.Abs(got-want) > 1e-3*math.Abs(norms[i]) {
-					t.Errorf("depth %d: k(%d, %d) in float32 is %v, not %v", depth, i, j, got, want)
-				}
+		v := NewImages(x, 20)
+		for _, k := range kernels(20, depth) {
+			gram, norms := k.Gram(v), k.Norms(v)
+			cross, err := k.Cross(context.Background(), v, v, nil)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if math.Abs(norms[i]-gram.Row(i)[i]) > 1e-12 {
-				t.Errorf("depth %d: norm %v, diagonal %v", depth, norms[i], gram.Row(i)[i])
+			for i := range 7 {
+				for j := range 7 {
+					want := definition(k, x[i*20:][:20], x[j*20:][:20])
+					if got := gram.Row(i)[j]; math.Abs(got-want) > 1e-7*math.Abs(norms[i]) {
+						t.Errorf("%+v: k(%d, %d) is %v, not %v", k, i, j, got, want)
+					}
+					if got := float64(cross.Row(i)[j]); math.Abs(got-want) > 1e-3*math.Abs(norms[i]) {
+						t.Errorf("%+v: k(%d, %d) in float32 is %v, not %v", k, i, j, got, want)
+					}
+				}
+				if math.Abs(norms[i]-gram.Row(i)[i]) > 1e-12 {
+					t.Errorf("%+v: norm %v, diagonal %v", k, norms[i], gram.Row(i)[i])
+				}
 			}
 		}
 	}
@@ -74,7 +105,7 @@ func TestEqualImages(t *testing.T) {
 	for _, d := range []int{16, 784, 3072} { // products of far larger images are less exact
 		for seed := range 100 {
 			x := images(rng.Stream(uint64(seed), "equal"), 1, d)
-			gram := Kernel{3}.Gram(NewImages(append(x, x...), d))
+			gram := usual(d, 3).Gram(NewImages(append(x, x...), d))
 			if off := math.Abs(gram.Row(0)[1]/gram.Row(0)[0] - 1); off > 1e-12 {
 				t.Fatalf("%d values, seed %d: the kernel of equal images is off by %v", d, seed, off)
 			}
@@ -85,7 +116,7 @@ func TestEqualImages(t *testing.T) {
 // LowerOf equals the lower half of GramOf.
 func TestLowerOf(t *testing.T) {
 	const n, d = 300, 20
-	v, k := NewImages(images(rng.Stream(1, "lower"), n, d), d), Kernel{3}
+	v, k := NewImages(images(rng.Stream(1, "lower"), n, d), d), usual(d, 3)
 	whole, err := k.GramOf(context.Background(), v, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -110,47 +141,53 @@ func TestLowerOf(t *testing.T) {
 	}
 }
 
-// The gradient in the pixels matches central differences of a sum over both matrices.
+// The gradient in the pixels matches central differences of a sum over both matrices, also for
+// images that are equal to another one of the set or to a real image. At the kink of the tangent
+// kernel, differences over both sides are zero.
 func TestBackward(t *testing.T) {
 	r := rng.Stream(1, "backward")
+	const n, d, reals = 4, 12, 9
 	for _, depth := range []int{1, 3} {
-		const n, d, reals = 4, 12, 9
-		set, real := images(r, n, d), NewImages(images(r, reals, d), d)
-		dGram, dCross := tensor.NewMat[float64](n, n), tensor.NewMat[float32](n, reals)
-		r.FillNormal(dCross.Data, 0, 1)
-		for i := range n {
-			for j := range i + 1 {
-				dGram.Row(i)[j] = r.Normal64()
-				dGram.Row(j)[i] = dGram.Row(i)[j]
-			}
-		}
-		p := Kernel{depth}.NewPass(set, real)
-		// The differences use the definition in float64, as the pass has the noise of float32.
-		value := func() float64 {
-			sum := 0.0
+		for _, k := range kernels(d, depth) {
+			set, others := images(r, n, d), images(r, reals, d)
+			copy(set[d:2*d], set[:d])
+			copy(others[d:2*d], set[2*d:])
+			dGram, dCross := tensor.NewMat[float64](n, n), tensor.NewMat[float32](n, reals)
+			r.FillNormal(dCross.Data, 0, 1)
 			for i := range n {
-				for j := range n {
-					sum += dGram.Row(i)[j] * recursion(set[i*d:][:d], set[j*d:][:d], depth)
-				}
-				for j := range reals {
-					sum += float64(dCross.Row(i)[j]) * recursion(set[i*d:][:d], real.X.Row(j), depth)
+				for j := range i + 1 {
+					dGram.Row(i)[j] = r.Normal64()
+					dGram.Row(j)[i] = dGram.Row(i)[j]
 				}
 			}
-			return sum
-		}
-		p.Forward(true)
-		dx := make([]float32, n*d)
-		p.Backward(dx, dGram, dCross)
-		for j := range set {
-			x := set[j]
-			const h = 1.0 / 1024
-			set[j] = x + h
-			up := value()
-			set[j] = x - h
-			down := value()
-			set[j] = x
-			if want := (up - down) / (2 * h); math.Abs(float64(dx[j])-want) > 1e-3 {
-				t.Errorf("depth %d: gradient %v, central difference %v", depth, dx[j], want)
+			p := k.NewPass(set, NewImages(others, d))
+			// The differences use the definition in float64, as the pass has the noise of float32.
+			value := func() float64 {
+				sum := 0.0
+				for i := range n {
+					for j := range n {
+						sum += dGram.Row(i)[j] * definition(k, set[i*d:][:d], set[j*d:][:d])
+					}
+					for j := range reals {
+						sum += float64(dCross.Row(i)[j]) * definition(k, set[i*d:][:d], others[j*d:][:d])
+					}
+				}
+				return sum
+			}
+			p.Forward(true)
+			dx := make([]float32, n*d)
+			p.Backward(dx, dGram, dCross)
+			for j := range set {
+				x := set[j]
+				const h = 1.0 / 1024
+				set[j] = x + h
+				up := value()
+				set[j] = x - h
+				down := value()
+				set[j] = x
+				if want := (up - down) / (2 * h); !(math.Abs(float64(dx[j])-want) <= 1e-3) {
+					t.Errorf("%+v: gradient %v, central difference %v", k, dx[j], want)
+				}
 			}
 		}
 	}
@@ -160,24 +197,25 @@ func TestBackward(t *testing.T) {
 func TestForward(t *testing.T) {
 	r := rng.Stream(1, "forward")
 	set, real := images(r, 3, 10), NewImages(images(r, 1100, 10), 10)
-	k := Kernel{3}
-	p := k.NewPass(set, real)
-	p.Forward(true)
-	r.FillNormal(set, 0, 2)
-	gram, cross := p.Forward(false)
-	v := NewImages(set, 10)
-	want, err := k.Cross(context.Background(), v, real, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, x := range want.Data {
-		if cross.Data[i] != x {
-			t.Fatalf("entry %d is %v, not %v", i, cross.Data[i], x)
+	for _, k := range kernels(10, 3) {
+		p := k.NewPass(set, real)
+		p.Forward(true)
+		r.FillNormal(set, 0, 2)
+		gram, cross := p.Forward(false)
+		v := NewImages(set, 10)
+		want, err := k.Cross(context.Background(), v, real, nil)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	for i, x := range k.Gram(v).Data {
-		if gram.Data[i] != x {
-			t.Fatalf("entry %d within the set is %v, not %v", i, gram.Data[i], x)
+		for i, x := range want.Data {
+			if cross.Data[i] != x {
+				t.Fatalf("%+v: entry %d is %v, not %v", k, i, cross.Data[i], x)
+			}
+		}
+		for i, x := range k.Gram(v).Data {
+			if gram.Data[i] != x {
+				t.Fatalf("%+v: entry %d within the set is %v, not %v", k, i, gram.Data[i], x)
+			}
 		}
 	}
 }
@@ -189,7 +227,7 @@ func BenchmarkUpdate(b *testing.B) {
 	r := rng.Stream(1, "bench")
 	set := images(r, n, d)
 	b.Run("kernel", func(b *testing.B) {
-		p := Kernel{3}.NewPass(set, NewImages(images(r, reals, d), d))
+		p := usual(d, 3).NewPass(set, NewImages(images(r, reals, d), d))
 		dGram, dCross, dx := tensor.NewMat[float64](n, n), tensor.NewMat[float32](n, reals), make([]float32, len(set))
 		r.FillNormal(dCross.Data, 0, 1)
 		for b.Loop() {
@@ -235,8 +273,11 @@ func TestSameBits(t *testing.T) {
 			t.Fatal(err)
 		}
 		real := NewImages(real.X.Data, d) // packed for this path
-		for depth, want := range map[int]string{0: "8a13643a96706f34", 1: "e03ae1f4fdb4dfef", 3: "df091d6f38007b86", 7: "66577be568bf6219"} {
-			k := Kernel{depth}
+		for k, want := range map[FC]string{
+			usual(d, 0): "8a13643a96706f34", usual(d, 1): "e03ae1f4fdb4dfef", usual(d, 3): "df091d6f38007b86", usual(d, 7): "66577be568bf6219",
+			{Size: d, Depth: 3, Weight: 1.5, Bias: 0.2}:                "e8038d0d6601273c",
+			{Size: d, Depth: 3, Weight: 1.5, Bias: 0.2, Tangent: true}: "4d7b9c389bfb2a55",
+		} {
 			p, dx, h := k.NewPass(set, real), make([]float32, n*d), sha256.New()
 			gram, cross := p.Forward(true)
 			p.Backward(dx, dGram, dCross)
@@ -248,7 +289,7 @@ func TestSameBits(t *testing.T) {
 				binary.Write(h, binary.LittleEndian, v)
 			}
 			if got := fmt.Sprintf("%x", h.Sum(nil)[:8]); got != want {
-				t.Errorf("depth %d on %s: %s, not %s", depth, path, got, want)
+				t.Errorf("%+v on %s: %s, not %s", k, path, got, want)
 			}
 		}
 	}

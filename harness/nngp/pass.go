@@ -5,17 +5,17 @@ import "dgkip/harness/tensor"
 // Pass computes the inner products of a set that is being learned, and takes gradients in them
 // back to the pixels.
 type Pass struct {
-	kernel Kernel
+	kernel FC
 	set    Images
 	real   Images
-	others table
+	others *table
 	inXY   tensor.Mat[float32] // derivatives of the kernel with the real images, [n, N]
 	inXX   tensor.Mat[float32]
 	within tensor.Mat[float64] // x'y of the set, [n, n]
 }
 
 // NewPass returns a pass for a set and the real images.
-func (k Kernel) NewPass(set []float32, real Images) *Pass {
+func (k FC) NewPass(set []float32, real Images) *Pass {
 	n := len(set) / real.X.Cols
 	return &Pass{
 		kernel: k, set: NewImages(set, real.X.Cols), real: real, others: k.table(real),
@@ -44,7 +44,7 @@ func (p *Pass) Forward(gradient bool) (gram tensor.Mat[float64], cross tensor.Ma
 		for j := range inXY {
 			inXY[j] = 1
 		}
-		p.kernel.row(xy, inXY, inXX, p.set.self[i], p.others, from)
+		p.others.row(xy, inXY, inXX, p.set.self[i], from)
 		for j, x := range xy {
 			dots[j] = float32(x)
 		}
@@ -53,7 +53,7 @@ func (p *Pass) Forward(gradient bool) (gram tensor.Mat[float64], cross tensor.Ma
 		}
 	})
 	copy(gram.Data, p.within.Data)
-	p.kernel.ofDots(gram, p.set)
+	p.kernel.square(gram, p.set)
 	return gram, cross
 }
 
@@ -66,14 +66,19 @@ func (p *Pass) Backward(dx []float32, dGram tensor.Mat[float64], dCross tensor.M
 	n, d := p.set.Len(), p.set.X.Cols
 	own := tensor.NewMat[float32](n, n) // coefficients of the set's own images
 	diagonal := make([]float64, n)
+	var steps steps
 	for i := range n {
+		self := p.set.self[i]
 		for j := range n {
+			g := 2 * dGram.Row(i)[j] // k_ij and k_ji, or x'x, whose gradient is 2 x
 			if i == j {
-				diagonal[i] += 2 * dGram.Row(i)[i] // dk_ii/dxx = 1
+				p.others.value(self, self, self, exact, &steps)
+				inXY, _ := p.others.slopes(&steps)
+				diagonal[i] += float64(g * inXY)
 				continue
 			}
-			g := 2 * dGram.Row(i)[j] // k_ij and k_ji
-			inXY, inXX := p.kernel.slopes(p.within.Row(i)[j]/float64(d), p.set.self[i], p.set.self[j])
+			p.others.value(p.within.Row(i)[j]/float64(d), self, p.set.self[j], exact, &steps)
+			inXY, inXX := p.others.slopes(&steps)
 			own.Row(i)[j] = float32(float64(g*inXY) / float64(d))
 			diagonal[i] += 2 * float64(g*inXX)
 		}

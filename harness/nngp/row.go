@@ -8,34 +8,51 @@ import (
 
 // A row contains the inner products of one image with many others. It is computed layer by layer,
 // in vector registers, with a polynomial for acos. The relative error of the polynomial is below
-// 6e-11, much less than the error of the products, which are in float32.
+// 6e-11, much less than the error of the products, which are in float32. The tangent kernel is
+// computed pair by pair, which still takes less time than the products.
 
-// table contains sqrt(s_yy) and its inverse for every layer and every other image.
-type table struct{ root, inverse [][]float64 }
+// table contains x'x/d of the other images, and sqrt(s_yy) and its inverse for every layer.
+type table struct {
+	recursion
+	self          []float64
+	root, inverse [][]float64
+}
 
-func (k Kernel) table(v Images) table {
-	t := table{make([][]float64, k.Depth), make([][]float64, k.Depth)}
+func (k FC) table(v Images) *table {
+	t := &table{k.recursion(), v.self, make([][]float64, k.Depth), make([][]float64, k.Depth)}
 	for l := range k.Depth {
 		t.root[l], t.inverse[l] = make([]float64, v.Len()), make([]float64, v.Len())
 		for j, yy := range v.self {
-			t.root[l][j] = math.Sqrt(layerNorm(yy, l))
+			t.root[l][j] = math.Sqrt(t.variance(yy, l))
 			t.inverse[l][j] = 1 / t.root[l][j]
 		}
 	}
 	return t
 }
 
-// layerNorm is s_xx of layer l.
-func layerNorm(xx float64, l int) float64 { return 2*xx + float64(bias*float64(l+1)) }
-
 // row replaces the products x'y/d of one image with the images of t, starting at from, by their
-// kernel. If not nil, inXY must be ones and becomes the derivative in x'y/d, and inXX must be
-// zeros and becomes the derivative in x'x/d. Layer by layer,
+// kernel. If not empty, inXY must be ones and becomes the derivative in x'y/d, and inXX must be
+// zeros and becomes the derivative in x'x/d. Without Tangent, layer by layer,
 //
 //	dk_l/dxy = a dk_(l-1)/dxy,   dk_l/dxx = a dk_(l-1)/dxx + h/(2 pi s_xx),   a = (pi - t)/pi.
-func (k Kernel) row(xy, inXY, inXX []float64, xx float64, t table, from int) {
-	for l := range k.Depth {
+func (t *table) row(xy, inXY, inXX []float64, xx float64, from int) {
+	if t.tangent {
+		var steps steps
+		for j, v := range xy {
+			xy[j] = t.value(v, xx, t.self[from+j], near, &steps)
+			if len(inXY) > 0 {
+				inXY[j], inXX[j] = t.slopes(&steps)
+			}
+		}
+		return
+	}
+	for l := range t.depth {
 		root, inverse := t.root[l][from:][:len(xy)], t.inverse[l][from:][:len(xy)]
-		tensor.ArcCosine(xy, inXY, inXX, root, inverse, layerNorm(xx, l), bias)
+		tensor.ArcCosine(xy, inXY, inXX, root, inverse, t.variance(xx, l), t.bias[l])
+	}
+	for _, v := range [][]float64{xy, inXY, inXX} {
+		for j := range v {
+			v[j] *= t.scale
+		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"dgkip/harness/convex"
@@ -14,44 +13,57 @@ import (
 )
 
 func init() {
-	kinds["nngp"] = kind{
-		space: func(s Source) Space {
-			k, size := nngp.Kernel{Depth: s.Model.Depth}, s.Data.Train.Size()
-			return kernelSpace[fcImages]{s, k, func(_ context.Context, x []float32) (fcImages, error) {
-				return fcImages{nngp.NewImages(x, size), k}, nil
-			}}
-		},
-		// A pair takes a product of pixels and about fifty operations per layer.
-		flops: func(s method.Sizes) float64 {
-			all, pixels := float64(s.IPC*s.Classes)*float64(s.Train), float64(s.H*s.W*s.C)
-			return all*(2*pixels+50*float64(s.Model.Depth)) + 2*all*pixels
-		},
+	for _, name := range []string{"nngp", "ntk"} {
+		kinds[name] = kind{
+			space: func(s Source) Space {
+				weight, bias := s.Model.Deviations()
+				k := nngp.FC{Size: s.Data.Train.Size(), Depth: s.Model.Depth, Weight: weight, Bias: bias, Tangent: name == "ntk"}
+				return kernelSpace[fcImages]{s, fcSettings(s.Model, k), func(_ context.Context, x []float32) (fcImages, error) {
+					return fcImages{nngp.NewImages(x, k.Size), k}, nil
+				}}
+			},
+			// A pair takes a product of pixels and about fifty operations per layer.
+			flops: func(s method.Sizes) float64 {
+				all, pixels := float64(s.IPC*s.Classes)*float64(s.Train), float64(s.H*s.W*s.C)
+				return all*(2*pixels+50*float64(s.Model.Depth)) + 2*all*pixels
+			},
+		}
 	}
-	kinds["nngp-conv"] = kind{
-		space: func(s Source) Space {
-			k := convOf(s.Model, s.Data.Train.H, s.Data.Train.W, s.Data.Train.C)
-			return kernelSpace[convImages]{s, k, func(ctx context.Context, x []float32) (convImages, error) {
-				images, err := k.Images(ctx, x, nil)
-				return convImages{images, k}, err
-			}}
-		},
-		// Every covariance takes about fifty operations, twice forward and twice back.
-		flops: func(s method.Sizes) float64 {
-			return 4 * 50 * float64(s.IPC*s.Classes) * float64(s.Train) * float64(convOf(s.Model, s.H, s.W, s.C).Evaluations())
-		},
+	for name, cost := range map[string]float64{"nngp-conv": 50, "ntk-conv": 70} {
+		kinds[name] = kind{
+			space: func(s Source) Space {
+				k := convOf(s.Model, s.Data.Train.H, s.Data.Train.W, s.Data.Train.C)
+				return kernelSpace[convImages]{s, k, func(ctx context.Context, x []float32) (convImages, error) {
+					images, err := k.Images(ctx, x, nil)
+					return convImages{images, k}, err
+				}}
+			},
+			// Every covariance takes about cost operations, twice forward and twice back.
+			flops: func(s method.Sizes) float64 {
+				return 4 * cost * float64(s.IPC*s.Classes) * float64(s.Train) * float64(convOf(s.Model, s.H, s.W, s.C).Evaluations())
+			},
+		}
 	}
 }
 
-// convOf returns the kernel of a model's ConvNets, with the standard deviations of weights and
-// biases in package features.
+// fcSettings returns the kernel in the form that existing keys of caches contain.
+func fcSettings(m method.Model, k nngp.FC) any {
+	if m.Weight == 0 && m.Bias == 0 && !k.Tangent {
+		return struct{ Depth int }{k.Depth}
+	}
+	return k
+}
+
+// convOf returns the kernel of a model's ConvNets.
 func convOf(m method.Model, h, w, c int) nngp.Conv {
-	return nngp.Conv{H: h, W: w, C: c, Depth: m.Depth, Weight: math.Sqrt2, Bias: 0.1}
+	weight, bias := m.Deviations()
+	return nngp.Conv{H: h, W: w, C: c, Depth: m.Depth, Weight: weight, Bias: bias, Tangent: m.Kind == "ntk-conv"}
 }
 
 // fcImages implements images for the kernel of fully connected networks.
 type fcImages struct {
 	nngp.Images
-	kernel nngp.Kernel
+	kernel nngp.FC
 }
 
 func (v fcImages) Gram() tensor.Mat[float64]     { return v.kernel.Gram(v.Images) }
@@ -138,7 +150,7 @@ func (v convImages) lower(ctx context.Context, s Source) (convex.Triangle, error
 // For 2,000 images, they take a core at most a minute.
 const gramRows = 64
 
-// strips returns strips of the lower half of the Gram matrix, like nngp.Kernel.LowerOf. The
+// strips returns strips of the lower half of the Gram matrix, like nngp.FC.LowerOf. The
 // kernel of ConvNets takes hours for thousands of images, so parts are stored on disk.
 func (v convImages) strips(ctx context.Context, s Source, rows int) ([]tensor.Mat[float32], error) {
 	of, err := s.Digest()

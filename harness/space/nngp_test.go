@@ -8,13 +8,15 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"dgkip/harness/method"
 	"dgkip/harness/rng"
 )
 
 // many returns more images than one part of a Gram matrix on disk covers.
-func many() Source {
-	r, s := real("nngp-conv"), rng.Stream(1, "many")
+func many(kind string) Source {
+	r, s := real(kind), rng.Stream(1, "many")
 	t := &r.Data.Train
 	for len(t.Labels) < 2*gramRows+7 {
 		t.Labels = append(t.Labels, len(t.Labels)%2)
@@ -25,10 +27,16 @@ func many() Source {
 	return r
 }
 
-// The Gram matrix of the ConvNet kernel is symmetric and agrees with the Gram matrix of some of
+// The Gram matrix of a ConvNet kernel is symmetric and agrees with the Gram matrix of some of
 // the images, and with its lower half in strips.
 func TestConvGram(t *testing.T) {
-	ctx, r := context.Background(), many()
+	for _, kind := range []string{"nngp-conv", "ntk-conv"} {
+		testConvGram(t, many(kind))
+	}
+}
+
+func testConvGram(t *testing.T, r Source) {
+	ctx := context.Background()
 	k, err := gram(ctx, r)
 	if err != nil {
 		t.Fatal(err)
@@ -82,13 +90,13 @@ func (d *stopping) Save(key string, size int64, write func(io.Writer) error) {
 
 // An interrupted Gram matrix resumes from the parts on disk and is the same.
 func TestConvGramResumes(t *testing.T) {
-	want, err := gram(context.Background(), many())
+	want, err := gram(context.Background(), many("ntk-conv"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	disk := &stopping{memory{}, 2, stop}
-	r := many()
+	r := many("ntk-conv")
 	r.Shared = r.Shared.With(disk)
 	if _, err := gram(ctx, r); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
@@ -107,6 +115,45 @@ func TestConvGramResumes(t *testing.T) {
 	for key := range disk.memory {
 		if strings.Contains(key, "seed") {
 			t.Errorf("the key %q contains a seed, although nothing is drawn", key)
+		}
+	}
+}
+
+// Keys of models on disk stay the same for the usual standard deviations.
+func TestSettingsAreFixed(t *testing.T) {
+	for want, s := range map[string]Source{
+		"v3 nngp {Depth:2}": real("nngp"),
+		"v3 nngp-conv {H:8 W:8 C:1 Depth:2 Weight:1.4142135623730951 Bias:0.1 Tangent:false}": real("nngp-conv"),
+	} {
+		if got := s.Space().Settings(); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+		s.Model.Bias = 0.2
+		if got := s.Space().Settings(); got == want {
+			t.Errorf("%q with another bias", got)
+		}
+	}
+}
+
+// A Gram matrix of a tangent kernel is positive definite, and the kernel within a set is symmetric.
+func TestTangentGram(t *testing.T) {
+	for _, kind := range []string{"ntk", "ntk-conv"} {
+		r := real(kind)
+		few, err := r.Space().Show(t.Context(), r.Data.Train.X[:10*r.Data.Train.Size()], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := few.Gram()
+		for i := range k.Rows {
+			for j := range i {
+				if k.Row(i)[j] != k.Row(j)[i] {
+					t.Errorf("%s: k(%d, %d) is %v, but %v the other way", kind, i, j, k.Row(i)[j], k.Row(j)[i])
+				}
+			}
+			k.Row(i)[i] *= 1 + 1e-10
+		}
+		if !new(mat.Cholesky).Factorize(mat.NewSymDense(k.Rows, k.Data)) {
+			t.Errorf("%s: not positive definite", kind)
 		}
 	}
 }
