@@ -226,15 +226,18 @@ func BenchmarkUpdate(b *testing.B) {
 	const n, reals, d = 20, 10000, 32 * 32 * 3
 	r := rng.Stream(1, "bench")
 	set := images(r, n, d)
-	b.Run("kernel", func(b *testing.B) {
-		p := usual(d, 3).NewPass(set, NewImages(images(r, reals, d), d))
-		dGram, dCross, dx := tensor.NewMat[float64](n, n), tensor.NewMat[float32](n, reals), make([]float32, len(set))
-		r.FillNormal(dCross.Data, 0, 1)
-		for b.Loop() {
-			p.Forward(true)
-			p.Backward(dx, dGram, dCross)
-		}
-	})
+	k := usual(d, 3)
+	for _, k.Tangent = range []bool{false, true} {
+		b.Run(fmt.Sprintf("kernel/tangent %v", k.Tangent), func(b *testing.B) {
+			p := k.NewPass(set, NewImages(images(r, reals, d), d))
+			dGram, dCross, dx := tensor.NewMat[float64](n, n), tensor.NewMat[float32](n, reals), make([]float32, len(set))
+			r.FillNormal(dCross.Data, 0, 1)
+			for b.Loop() {
+				p.Forward(true)
+				p.Backward(dx, dGram, dCross)
+			}
+		})
+	}
 	b.Run("networks", func(b *testing.B) {
 		m, err := features.New(features.Config{Kind: "fc", H: 32, W: 32, C: 3, Nets: 30, Width: 1024, Depth: 3}, 1)
 		if err != nil {
