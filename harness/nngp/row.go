@@ -9,7 +9,7 @@ import (
 // A row contains the inner products of one image with many others. It is computed layer by layer,
 // in vector registers, with a polynomial for acos. The relative error of the polynomial is below
 // 6e-11, much less than the error of the products, which are in float32. The tangent kernel is
-// computed pair by pair, which still takes less time than the products.
+// computed pair by pair, in plain Go, which takes about as long as the products.
 
 // table contains x'x/d of the other images, and sqrt(s_yy) and its inverse for every layer.
 type table struct {

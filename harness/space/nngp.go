@@ -29,7 +29,7 @@ func init() {
 			},
 		}
 	}
-	for name, cost := range map[string]float64{"nngp-conv": 50, "ntk-conv": 70} {
+	for name, cost := range map[string]float64{"nngp-conv": 50, "ntk-conv": 75} {
 		kinds[name] = kind{
 			space: func(s Source) Space {
 				k := convOf(s.Model, s.Data.Train.H, s.Data.Train.W, s.Data.Train.C)
