@@ -16,7 +16,7 @@ type recursion struct {
 }
 
 func (k FC) recursion() recursion {
-	weight, bias := k.Weight*k.Weight, k.Bias*k.Bias
+	weight, bias := float64(k.Weight*k.Weight), float64(k.Bias*k.Bias)
 	if k.Weight == math.Sqrt2 { // the usual deviations, without rounding errors in their squares
 		weight = 2
 	}
@@ -28,7 +28,7 @@ func (k FC) recursion() recursion {
 	for l := range k.Depth {
 		power *= 2 / weight
 		sum += power
-		r.bias[l], r.sum[l] = bias*power, bias*sum
+		r.bias[l], r.sum[l] = float64(bias*power), float64(bias*sum)
 		r.total = r.sum[l]
 		r.scale *= weight / 2
 	}
@@ -82,7 +82,7 @@ func (r *recursion) value(xy, xx, yy, same float64, steps *steps) float64 {
 		e.s, e.u, e.h = s, 2*tangent+s, math.Sqrt((root-s)*(root+s))
 		e.slope, e.inXX, e.xx = (math.Pi-t)/(2*math.Pi), e.h/(4*math.Pi*sx), sx
 		xy = (e.h + float64((math.Pi-t)*s)) / (2 * math.Pi)
-		tangent = e.slope * e.u
+		tangent = float64(e.slope * e.u)
 	}
 	if r.tangent {
 		xy += tangent
@@ -98,7 +98,7 @@ func (r *recursion) slopes(steps *steps) (inXY, inXX float64) {
 	}
 	for l := r.depth - 1; l >= 0; l-- {
 		e := &steps[l]
-		inU, inS := inT*e.slope, 0.0
+		inU, inS := float64(inT*e.slope), 0.0
 		if e.h > 0 {
 			inS = inT * e.u / (2 * math.Pi * e.h) // through the angle
 		}
