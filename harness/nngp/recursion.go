@@ -26,7 +26,7 @@ func (k FC) recursion() recursion {
 	r := recursion{depth: k.Depth, tangent: k.Tangent, scale: 1}
 	power, sum := 1.0, 0.0
 	for l := range k.Depth {
-		power *= 2 / weight
+		power = float64(power * (2 / weight)) // rounded, as everywhere before a sum
 		sum += power
 		r.bias[l], r.sum[l] = float64(bias*power), float64(bias*sum)
 		r.total = r.sum[l]

@@ -173,7 +173,7 @@ func TestRectifyBack(t *testing.T) {
 						if got, want := a.Slope[y], (d+dT)*(math.Pi-angle)/math.Pi+q/math.Pi; math.Abs(got-want) > 1e-7*(1+math.Abs(want)) {
 							t.Fatalf("%s: slope %v, not %v", name, got, want)
 						}
-						if got, want := a.Angle[y]-before[y], d*root*math.Sin(angle)-q*s; math.Abs(got-want) > 1e-7*(10+math.Abs(want)) {
+						if got, want := a.Angle[y]-before[y], d*root*math.Sin(angle)-q*s; math.Abs(got-want) > 1e-7*(10+math.Abs(d*root)+math.Abs(want)) {
 							t.Fatalf("%s: angle %v, not %v", name, got, want)
 						}
 					}
@@ -206,13 +206,14 @@ func TestRectifySpecials(t *testing.T) {
 			same64(t, "values", a.Dst, b.Dst)
 			same64(t, "derivatives", a.DstT, b.DstT)
 
-			c := backCase(r, 1+round%8, round&1 > 0)
-			special(c.D, c.S, c.RootX, c.RootY, c.InverseX, c.InverseY)
+			c := backCase(r, 1+round%8, round&1 > 0, round&2 > 0)
+			special(c.D, c.DT, c.S, c.T, c.RootX, c.RootY, c.InverseX, c.InverseY)
 			d := *c
-			d.Slope, d.Angle = append([]float64(nil), c.Slope...), append([]float64(nil), c.Angle...)
+			d.Slope, d.Angle, d.SlopeT = slices.Clone(c.Slope), slices.Clone(c.Angle), slices.Clone(c.SlopeT)
 			p.RectifyBack(c)
 			rectifyBackGeneric(&d)
 			same64(t, "slopes", c.Slope, d.Slope)
+			same64(t, "slopes of derivatives", c.SlopeT, d.SlopeT)
 			same64(t, "angles", c.Angle, d.Angle)
 		}
 	})
