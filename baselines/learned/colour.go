@@ -5,8 +5,8 @@ import (
 	"dgkip/harness/optim"
 )
 
-// coloured are images of a set. After every step, each class is moved to the mean colour of its
-// training images, by adding a constant to each channel of its images.
+// coloured is the variable of a set's images. It keeps the mean colour of each class at that of its
+// training images, by adding a constant to each channel.
 type coloured struct {
 	*optim.Variable[float32]
 	set   *method.Distilled // the initial one, for its sizes and classes

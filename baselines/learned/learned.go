@@ -52,10 +52,10 @@
 //
 // # Colours
 //
-// Networks with instance norm do not see the mean colour of an image, except at its borders. Its
-// gradients are small, but AdaBelief divides by their size, so that mean colours would drift as fast as
-// everything else changes. Networks without instance norm would then learn from arbitrary colours. So
-// after every update, each class of the set is moved to the mean colour of its training images.
+// Networks with instance norm hardly see the mean colour of an image. The gradient in that colour is small,
+// but AdaBelief divides by its size, so that colours would drift as fast as everything else changes, and
+// networks without instance norm would learn from arbitrary colours. With class_colours, each class is
+// therefore moved to the mean colour of its training images, before the first update and after every one.
 //
 // # What differs from FRePo
 //
@@ -182,7 +182,7 @@ func (m *Learned) Distill(ctx context.Context, p method.Problem, observe func(me
 		return nil, method.Stopped(ctx, p, fmt.Errorf("dgkip-learned: %w", err))
 	}
 	return method.Descent{
-		Name: "dgkip-learned", Updates: m.Updates, Iteration: m.Every, Variables: r.changed, Prepare: r.prepare, Gradient: r.gradient,
+		Name: "dgkip-learned", Updates: m.Updates, Iteration: m.Every, Variables: r.variables, Prepare: r.prepare, Gradient: r.gradient,
 		Keep: []method.Part{r.pool}, Set: r.set, Schedule: m.share,
 	}.Run(ctx, p, observe)
 }

@@ -404,9 +404,11 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// The images of a class keep the mean colour of its training images, while images differ.
+// The images of a class keep the mean colour of its training images, while each has its own colour.
 func TestClassColours(t *testing.T) {
-	p := problem(3)
+	p := problem(2)
+	p.Data = methodtest.Data(3)
+	train := p.Data.Train
 	for _, colours := range []bool{false, true} {
 		m := quick()
 		m.Rate, m.Colours = 0.1, colours
@@ -415,20 +417,25 @@ func TestClassColours(t *testing.T) {
 			t.Fatal(err)
 		}
 		farthest := 0.0
-		for class := range 3 {
-			farthest = max(farthest, math.Abs(brightness(set.Images, set.Of, class)-brightness(p.Data.Train.X, p.Data.Train.Labels, class)))
+		for class := range 2 {
+			for c := range 3 {
+				farthest = max(farthest, math.Abs(colour(set.Images, set.Of, class, c)-colour(train.X, train.Labels, class, c)))
+			}
 		}
 		if colours != (farthest < 1e-5) {
 			t.Errorf("class_colours = %v: colours are off by up to %v", colours, farthest)
 		}
+		if a, b := colour(set.Images[:set.Size()], set.Of[:1], 0, 0), colour(train.X, train.Labels, 0, 0); math.Abs(a-b) < 1e-3 {
+			t.Error("an image has the mean colour of its class")
+		}
 	}
 }
 
-// brightness is the mean pixel of a class of grey images.
-func brightness(x []float32, of []int, class int) float64 {
+// colour is the mean of channel c of a class of images with three channels.
+func colour(x []float32, of []int, class, c int) float64 {
 	sum, n, size := 0.0, 0, len(x)/len(of)
 	for i, v := range x {
-		if of[i/size] == class {
+		if of[i/size] == class && i%3 == c {
 			sum, n = sum+float64(v), n+1
 		}
 	}

@@ -18,17 +18,17 @@ import (
 
 // run is a distillation in progress. Random numbers come from streams named by the update or turn.
 type run struct {
-	m        *Learned
-	p        method.Problem
-	strategy augment.Strategy
-	begin    *method.Distilled // the initial images
-	images   *optim.Variable[float32]
-	changed  []method.Variable        // images and labels, as updates change them
-	labels   *optim.Variable[float64] // [n, K]
-	targets  []float32                // of the networks' training, [n, C]
-	pool     *pool
-	body     *nn.Net[float32]
-	parts    *nn.Parts[float32]
+	m         *Learned
+	p         method.Problem
+	strategy  augment.Strategy
+	begin     *method.Distilled // the initial images
+	images    *optim.Variable[float32]
+	variables []method.Variable        // images and labels, as updates change them
+	labels    *optim.Variable[float64] // [n, K]
+	targets   []float32                // of the networks' training, [n, C]
+	pool      *pool
+	body      *nn.Net[float32]
+	parts     *nn.Parts[float32]
 
 	x, dx, reals, a, da []float32
 }
@@ -60,9 +60,9 @@ func newRun(p method.Problem, m *Learned) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.changed = []method.Variable{r.images, r.labels}
+	r.variables = []method.Variable{r.images, r.labels}
 	if m.Colours {
-		if r.changed[0], err = newColoured(p, r.images, r.begin); err != nil {
+		if r.variables[0], err = newColoured(p, r.images, r.begin); err != nil {
 			return nil, err
 		}
 	}

@@ -56,7 +56,7 @@ var (
 // checkpointEvery is the time between checkpoints of runs in progress. Tests shorten it.
 var checkpointEvery = 30 * time.Second
 
-// reportEvery is the time between reports while runs are under way. Tests shorten it.
+// reportEvery is the least time between two reports while runs are under way. Tests shorten it.
 var reportEvery = time.Minute
 
 // Main runs the program and ends the process. builtIn holds the program's own experiments in a folder
@@ -308,12 +308,15 @@ func (f *flags) computeRuns(ctx context.Context, out, errOut io.Writer, wanted r
 	options := f.options(board)
 	options.Jobs = f.atOnce(wanted)
 	options.There, options.Disk = wanted.There, f.openCache(wanted, board)
+	var early *reports
 	if !f.worker {
-		options.After = f.reports(wanted)
+		early = &reports{flags: f, request: wanted, next: time.Now().Add(reportEvery)}
+		options.After = early.write
 	}
 	outcome, err := engine.Execute(ctx, plan, s, options)
 	board.Close()
 	if err != nil {
+		early.end()
 		return err
 	}
 	if f.worker {

@@ -80,18 +80,34 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 	return cmp.Or(errors.Join(made.LeftOut...), failed)
 }
 
-// reports returns a function that writes the report while runs are under way. It does nothing until
-// reportEvery has passed, and takes at most a twentieth of the time. The last report has the errors.
-func (f *flags) reports(r request) func() {
-	next := time.Now().Add(reportEvery)
-	return func() {
-		start := time.Now()
-		if start.Before(next) {
-			return
-		}
-		report.Write(f.out, r.Specs, r.Store.Snapshot(), report.Options{Only: r.Only, Set: f.set, Key: r.Plan.Key, UnderWay: true})
-		next = time.Now().Add(max(reportEvery, 19*time.Since(start)))
+// reports are the reports that a command writes while its runs are under way: at least reportEvery
+// apart, and taking at most a twentieth of the time. Errors are left to the report at the end.
+type reports struct {
+	*flags
+	request request
+	next    time.Time
+	written bool
+}
+
+func (r *reports) write() {
+	start := time.Now()
+	if start.Before(r.next) {
+		return
 	}
+	r.put(true)
+	r.written, r.next = true, time.Now().Add(max(reportEvery, 19*time.Since(start)))
+}
+
+// end is called if runs were interrupted: it writes a page that does not load itself again.
+func (r *reports) end() {
+	if r != nil && r.written {
+		r.put(false)
+	}
+}
+
+func (r *reports) put(underWay bool) {
+	q := r.request
+	report.Write(r.out, q.Specs, q.Store.Snapshot(), report.Options{Only: q.Only, Set: r.set, Key: q.Plan.Key, UnderWay: underWay})
 }
 
 // coarse returns the note about records whose trace lacks requested lines.

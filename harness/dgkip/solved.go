@@ -19,10 +19,10 @@ import (
 type Solved struct {
 	Loop
 	Loss  string `toml:"loss" enum:"auto,logistic,hinge,squared,softmax"` // auto: logistic for two classes, softmax for more
-	Match Match  `toml:"match" was:"metric" enum:"weights,outputs,loss"`  // what an update lowers
+	Match Match  `toml:"match" enum:"weights,outputs,loss"`               // what an update lowers
 
 	// RefitLabels is what labels are solved for after the last update; "" means Match.
-	RefitLabels Match `toml:"refit_labels,omitzero" was:"relabel" enum:",weights,outputs,loss"`
+	RefitLabels Match `toml:"refit_labels,omitzero" enum:",weights,outputs,loss"`
 
 	// Batch is the number of real images in an update that looks at them, drawn anew every time;
 	// 0 means all.

@@ -31,7 +31,7 @@ type Options struct {
 	There           *store.Store // snapshot of the store; nil to take one
 	Board           *progress.Board
 
-	// After, unless nil, is called after every job, never twice at the same time.
+	// After, unless nil, is called after jobs while runs go on, never twice at the same time.
 	After func()
 
 	// Worker skips jobs that other processes hold. When nothing else is left, it waits for
@@ -202,6 +202,10 @@ func (e *executor) round(jobs []*Job) (waiting []*Job) {
 		wg.Go(func() {
 			for j := range next {
 				over := e.one(j)
+				if e.After != nil && e.ctx.Err() == nil && e.after.TryLock() {
+					e.After()
+					e.after.Unlock()
+				}
 				e.mu.Lock()
 				if !over {
 					waiting = append(waiting, j)
@@ -247,11 +251,6 @@ func (e *executor) one(j *Job) (over bool) {
 	defer lock.Unlock()
 	if e.settle(j); len(j.Runs) > 0 {
 		e.do(j)
-		if e.After != nil {
-			e.after.Lock()
-			defer e.after.Unlock()
-			e.After()
-		}
 	}
 	return true
 }

@@ -215,7 +215,7 @@ func TestMistakes(t *testing.T) {
 		{"model", `"thin"]`, `"thinn"]`, `unknown model "thinn"`},
 		{"model kind", `kind = "fc"`, `kind = "cf"`, `kind is "cf", which is not one of conv, fc`},
 		{"deviation of a random network", "width = 64", "weight = 1.5", "demo.toml:26:10: weight only applies to exact kernels\n\tweight = 1.5\n\t         ^^^\n\thint: leave it out; random networks have the published standard deviations"},
-		{"size of a deviation", "width = 64", "bias = -0.1", "bias must be between 0.01 and 10, not -0.1"},
+		{"size of a deviation", "width = 64", "bias = 0", "bias must be at least 0.01"},
 		{"condition", `when = { ipc = 10 }`, `when = { icp = 10 }`, `there is no axis "icp"`},
 		{"condition value", `when = { ipc = 10 }`, `when = { ipc = 50 }`, "50 is not on the axis ipc"},
 		{"with", `with = { method = { steps = 40 } }`, `with = { methods = { steps = 40 } }`, `a [[set]] cannot change "methods"`},

@@ -114,8 +114,8 @@ type Model struct {
 	Nets  int    `toml:"nets" min:"1" max:"4096"`           // number of networks that compute the features
 	Algo  string `toml:"algorithm,omitzero" enum:",direct"` // "direct" computes convolutions without the Winograd algorithm
 
-	Weight float64 `toml:"weight,omitzero"` // in an exact kernel, the standard deviation of a weight, times sqrt(fan_in); 0 means sqrt 2
-	Bias   float64 `toml:"bias,omitzero"`   // in an exact kernel, the standard deviation of a bias; 0 means 0.1
+	Weight float64 `toml:"weight,omitzero" min:"0.01" max:"10"` // in an exact kernel, the standard deviation of a weight, times sqrt(fan_in); 0 means sqrt 2
+	Bias   float64 `toml:"bias,omitzero" min:"0.01" max:"10"`   // in an exact kernel, the standard deviation of a bias; 0 means 0.1
 }
 
 // Models returns the names of models that need no settings: one for each architecture.
@@ -145,23 +145,19 @@ func (m Model) Check() error {
 	if m.Algo != "" && !m.Shape().Convolves() {
 		return &BadSetting{Key: "algorithm", Why: "only applies to networks with convolutions"}
 	}
-	return errors.Join(m.checkDeviation("weight", m.Weight), m.checkDeviation("bias", m.Bias))
-}
-
-// checkDeviation checks a standard deviation in an exact kernel.
-func (m Model) checkDeviation(key string, value float64) error {
-	switch {
-	case value == 0:
-		return nil
-	case !(value >= 0.01 && value <= 10):
-		return &BadSetting{Key: key, Why: fmt.Sprintf("must be between 0.01 and 10, not %v", value)}
-	case !m.Exact():
-		return &BadSetting{Key: key, Why: "only applies to exact kernels", Hint: "leave it out; random networks have the published standard deviations"}
+	for _, x := range []struct {
+		key   string
+		value float64
+	}{{"weight", m.Weight}, {"bias", m.Bias}} {
+		if x.value != 0 && !m.Exact() {
+			return &BadSetting{Key: x.key, Why: "only applies to exact kernels", Hint: "leave it out; random networks have the published standard deviations"}
+		}
 	}
 	return nil
 }
 
-// Deviations returns the standard deviations of weights, times sqrt(fan_in), and of biases.
+// Deviations returns the standard deviations of weights, times sqrt(fan_in), and of biases: the settings,
+// or else sqrt 2 and 0.1.
 func (m Model) Deviations() (weight, bias float64) {
 	return cmp.Or(m.Weight, math.Sqrt2), cmp.Or(m.Bias, 0.1)
 }

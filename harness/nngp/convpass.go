@@ -17,7 +17,7 @@ import (
 //	dT'/ds = T/(2 pi r sin t),   dT'/dv = - T s/(4 pi v r sin t)
 //
 // through the angle. T' has a kink where t is 0, as it is for images that are equal around a place.
-// There these two are zero, like the mean over directions. Where s and v change together, as in
+// There these two are zero, the mean of the one-sided derivatives. Where s and v change together, as in
 // k(x, x), this is exact. Near the kink, 1/sin t grows to 7e7 at most.
 //
 // Convolution and average are linear, and v is the covariance of x with itself, computed by the
@@ -25,7 +25,8 @@ import (
 //
 // Forward keeps no intermediate values. Backward recomputes them for eight pairs at a time, layer
 // by layer, and in the first layer row by row. Gradients in the variances are summed over all
-// pairs of an image and taken back once. With 32x32 places and Depth 3, a thread needs 2 MB, or 4 MB for the tangent kernel.
+// pairs of an image and taken back once. With 32x32 places and Depth 3, a thread needs 2 MB, or 4
+// MB for the tangent kernel.
 type ConvPass struct {
 	kernel Conv
 	pixels []float32

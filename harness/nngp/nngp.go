@@ -56,7 +56,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// FC is the kernel of fully connected networks.
+// FC is the kernel of fully connected networks. If Bias is zero, Cross and Pass need images that are not
+// all zero.
 type FC struct {
 	Size, Depth  int     // values of an image, hidden layers
 	Weight, Bias float64 // standard deviations of sqrt(fan_in) times a weight, and of a bias

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"dgkip/harness/features"
@@ -28,13 +29,13 @@ func usual(size, depth int) FC {
 // kernels returns kernels with several deviations, with and without tangents.
 func kernels(size, depth int) []FC {
 	k := usual(size, depth)
-	other, plain, tangent := k, k, k
+	other, plain := k, k
 	other.Weight, other.Bias = 1, 0.5
 	plain.Weight, plain.Bias = 1.2, 0
 	all := []FC{k, other, plain}
-	for _, tangent = range all {
-		tangent.Tangent = true
-		all = append(all, tangent)
+	for _, k := range slices.Clone(all) {
+		k.Tangent = true
+		all = append(all, k)
 	}
 	return all
 }

@@ -182,5 +182,6 @@ if (cells.length > 1) document.querySelector('header').after(bar);
 filter();
 arrive();
 
-// While runs are under way, the page loads itself again, unless someone is reading a cell.
-if (document.querySelector('.under-way')) setInterval(() => { if (!document.querySelector('details[open]')) location.reload(); }, 60000);
+// While runs are under way, the page loads itself again, unless someone is using it.
+const inUse = () => large.open || document.querySelector('details.cell[open]') || filters.some(chosen) || tables.some(t => t.by >= 0) || plots.some(p => p.curves.some(u => u.tick.checked));
+if (document.querySelector('.under-way')) setInterval(() => { if (!inUse()) location.reload(); }, 60000);

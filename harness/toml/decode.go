@@ -16,8 +16,8 @@ import (
 
 // Decoder fills structs from nodes. It continues after a mistake, to find all of them.
 //
-// Fields are named by toml tags. Their former names, in was tags, are accepted with a note. The tags min,
-// max, enum and required restrict the values. A struct that implements method.Checker checks the rest.
+// Fields are named by toml tags. The tags min, max, enum and required restrict the values. A struct that
+// implements method.Checker checks the rest.
 type Decoder struct {
 	Faults   Faults   // mistakes, each once
 	Reported int      // number of mistakes, repeated ones included
@@ -78,21 +78,13 @@ func (d *Decoder) table(n *Node, v reflect.Value, what string, others []string) 
 	var names []string
 	for _, f := range fields {
 		names = append(names, f.name)
-		if was := f.field.Tag.Get("was"); n.Table[was] != nil && n.Table[f.name] == nil {
-			d.Note(n.Table[was], fmt.Sprintf("%s is now called %s", was, f.name))
-			n.rename(was, f.name)
-		}
 	}
 	before := d.Reported
 	for _, k := range n.Keys() {
 		if i := slices.Index(names, k); i >= 0 {
 			d.value(n.Table[k], fields[i].value, k, fields[i].field.Tag)
 		} else if !slices.Contains(others, k) && !d.Full() {
-			hint := suggest.Hint(k, slices.Concat(names, others))
-			if i := slices.IndexFunc(fields, func(f setting) bool { return f.field.Tag.Get("was") == k }); i >= 0 {
-				hint = "it is now called " + names[i]
-			}
-			d.FaultKey(n.Table[k], fmt.Sprintf("unknown key %q in %s", k, what), hint)
+			d.FaultKey(n.Table[k], fmt.Sprintf("unknown key %q in %s", k, what), suggest.Hint(k, slices.Concat(names, others)))
 		}
 	}
 	for _, f := range fields {

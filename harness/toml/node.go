@@ -68,11 +68,10 @@ func (n *Node) Text(key string) (string, bool) {
 // Keys returns the keys of a table in the order of the file. Merged keys come last.
 func (n *Node) Keys() []string { return n.order }
 
-// rename changes a key to another one, which the table does not have.
-func (n *Node) rename(key, to string) {
+// Rename changes a key to another one, which the table does not have.
+func (n *Node) Rename(key, to string) {
 	n.Table[to] = n.Table[key]
 	delete(n.Table, key)
-	n.order = slices.Clone(n.order)
 	n.order[slices.Index(n.order, key)] = to
 }
 

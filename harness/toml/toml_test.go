@@ -2,7 +2,6 @@ package toml_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,23 +115,6 @@ func TestMerge(t *testing.T) {
 	}
 	if list := n.Get("t").List; len(list) != 2 || list[1].Get("x").Value != int64(2) {
 		t.Errorf("lists of tables: %v", list)
-	}
-}
-
-// A former name of a key is accepted with a note, but not next to the current name.
-func TestFormerNames(t *testing.T) {
-	var v struct {
-		New int64 `toml:"new" was:"old"`
-	}
-	root, _ := toml.Parse("f.toml", "old = 3\n")
-	var d toml.Decoder
-	d.Into(root, &v, "the file")
-	if v.New != 3 || root.Get("new").Value != int64(3) || !slices.Equal(d.Notes, []string{"f.toml:1: old is now called new"}) || len(d.Faults) > 0 {
-		t.Errorf("%+v, notes %q, faults %v", v, d.Notes, d.Faults)
-	}
-	root, _ = toml.Parse("f.toml", "new = 3\nold = 4\n")
-	if d.Into(root, &v, "the file"); len(d.Faults) != 1 || d.Faults[0].Hint != "it is now called new" || v.New != 3 {
-		t.Errorf("%+v, faults %v", v, d.Faults)
 	}
 }
 
