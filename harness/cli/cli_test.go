@@ -463,7 +463,7 @@ func signalled(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	cmd := exec.Command(path, args[3:]...)
 	cmd.Dir = ts.MkAbs(".")
-	cmd.Env = append(os.Environ(), "SLOW_MS="+ts.Getenv("SLOW_MS"), "CHECKPOINT_MS="+ts.Getenv("CHECKPOINT_MS"))
+	cmd.Env = append(os.Environ(), "SLOW_MS="+ts.Getenv("SLOW_MS"), "CHECKPOINT_MS="+ts.Getenv("CHECKPOINT_MS"), "REPORT_MS="+ts.Getenv("REPORT_MS"))
 	var out bytes.Buffer
 	cmd.Stderr = &out
 	ts.Check(cmd.Start())
