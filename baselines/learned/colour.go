@@ -5,8 +5,8 @@ import (
 	"dgkip/harness/optim"
 )
 
-// coloured is the variable of a set's images. It keeps the mean colour of each class at that of its
-// training images, by adding a constant to each channel.
+// coloured is the variable of a set's images. It adds a constant to each channel, so that each class
+// keeps the mean colour of its training images.
 type coloured struct {
 	*optim.Variable[float32]
 	set   *method.Distilled // the initial one, for its sizes and classes

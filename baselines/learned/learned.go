@@ -97,7 +97,7 @@ type Learned struct {
 	// way in every update, and every image of S in the networks' training. "dsa" and "flip"
 	// do not flip characters.
 	Augment string `toml:"augment"`
-	Colours bool   `toml:"class_colours,omitzero"` // keep the mean colour of each class at that of its training images
+	Colours bool   `toml:"class_colours,omitzero"` // each class keeps the mean colour of its training images
 
 	method.TrainedNets // width, norm, first_pad
 }
