@@ -101,7 +101,7 @@ type Published struct {
 	// numbers are also counted separately.
 	Own []string `toml:"own"`
 
-	// largest difference from the published mean that counts as within, in published units.
+	// largest loss from the published mean that counts as within, in published units.
 	// 0 computes it from the spreads and the number of test images.
 	Tolerance float64 `toml:"tolerance" min:"0"`
 
@@ -191,8 +191,8 @@ type Claim struct {
 	// growth: along axis, metric grows at most by factor for columns, and more for against;
 	// above: metric is at least other in every line of the traces;
 	// together, opposed: along the traces, metric and other change in the same direction, or in opposite ones;
-	// close: metric and other of a run differ by at most tolerance
-	Kind string `toml:"kind" required:"true" enum:"rank,less,growth,above,together,opposed,close"`
+	// keeps: other of a run is below metric by at most tolerance
+	Kind string `toml:"kind" required:"true" enum:"rank,less,growth,above,together,opposed,keeps"`
 
 	Metric    string   `toml:"metric"`            // "test_acc" if empty
 	Other     string   `toml:"other"`             // the metric to compare with
@@ -201,7 +201,7 @@ type Claim struct {
 	Axis      string   `toml:"axis"`              // axis of the growth
 	Top       int      `toml:"top" min:"1"`       // number of methods that count as best
 	Factor    float64  `toml:"factor" min:"0"`    // largest growth
-	Tolerance float64  `toml:"tolerance" min:"0"` // largest difference
+	Tolerance float64  `toml:"tolerance" min:"0"` // largest loss
 	Falls     bool     `toml:"falls"`             // for together and opposed: metric must end lower than it began
 	Only      Filter   `toml:"only"`              // filter for the cells, as in -only
 }
@@ -219,7 +219,7 @@ func (c Claim) Check() error {
 		key   string
 		kinds []string
 	}{
-		{c.Falls, "falls", []string{"together", "opposed"}}, {c.Top > 0, "top", []string{"rank"}}, {c.Tolerance > 0, "tolerance", []string{"close"}},
+		{c.Falls, "falls", []string{"together", "opposed"}}, {c.Top > 0, "top", []string{"rank"}}, {c.Tolerance > 0, "tolerance", []string{"keeps"}},
 		{c.Axis != "", "axis", []string{"growth"}}, {c.Factor > 0, "factor", []string{"growth"}},
 	} {
 		if k.given && !slices.Contains(k.kinds, c.Kind) {
@@ -232,10 +232,10 @@ func (c Claim) Check() error {
 	case "less":
 		return errors.Join(need(len(c.Columns) > 0, "columns"), need(len(c.Against) > 0, "against"))
 	case "growth":
-		return errors.Join(need(len(c.Columns) > 0, "columns"), need(c.Axis != "", "axis"), need(c.Factor > 0, "factor"))
+		return errors.Join(need(len(c.Columns)+len(c.Against) > 0, "columns"), need(c.Axis != "", "axis"), need(c.Factor > 0, "factor"))
 	case "above", "together", "opposed":
 		return errors.Join(need(c.Metric != "", "metric"), need(c.Other != "", "other"))
-	case "close":
+	case "keeps":
 		return errors.Join(need(c.Other != "", "other"), need(c.Tolerance > 0, "tolerance"))
 	}
 	return nil

@@ -18,7 +18,7 @@ var claimKinds = map[string]struct {
 	"rank":     {"rows", rank},
 	"less":     {"rows", less},
 	"growth":   {"series", growth},
-	"close":    {"cells", closeTo},
+	"keeps":    {"cells", keeps},
 	"above":    {"runs", above},
 	"together": {"runs", correlation},
 	"opposed":  {"runs", correlation},
@@ -276,8 +276,8 @@ func growth(c claimData) []part {
 	return out
 }
 
-// closeTo judges that Metric and Other of a cell differ by at most Tolerance.
-func closeTo(c claimData) []part {
+// keeps judges that Other of a cell is below Metric by at most Tolerance.
+func keeps(c claimData) []part {
 	var out []part
 	for _, x := range c.cells {
 		a, ok1 := c.value(x, c.metric)
@@ -289,7 +289,7 @@ func closeTo(c claimData) []part {
 		if ok1 && ok2 {
 			p.what, p.verdict = show(c.metric, a)+" against "+show(c.Other, b), Fails
 			// Decimal tolerances are not exact in their last bits.
-			if c.Tolerance-math.Abs(a-b) >= -1e-12*math.Max(math.Abs(a), math.Abs(b)) {
+			if c.Tolerance-(a-b) >= -1e-12*math.Max(math.Abs(a), math.Abs(b)) {
 				p.verdict = Holds
 			}
 		}

@@ -87,12 +87,16 @@ func (j Judgement) evidence() string {
 	return text
 }
 
-// entry returns a short count of the parts, in the colour of the verdict.
+// entry returns the verdict and a short count of the parts, in the colour of the verdict.
 func (j Judgement) entry() sheet.Entry {
 	if j.all() == 0 {
 		return sheet.Text("not judged")
 	}
-	e := sheet.Text(fmt.Sprintf("%d of %d %s", j.Holds, j.all(), j.Unit))
+	word := j.Verdict().String()
+	if j.Verdict() == Open {
+		word = "open"
+	}
+	e := sheet.Text(fmt.Sprintf("%s: %d of %d %s", word, j.Holds, j.all(), j.Unit))
 	if j.Open > 0 {
 		e.Text += fmt.Sprintf(", %d open", j.Open)
 	}
@@ -133,7 +137,7 @@ func claimSheet(all []*Results) *sheet.Sheet {
 			if why := j.remark(); why != "" {
 				s.Refer(&ours, sheet.Mark{Text: sentence(capital(why))})
 			}
-			heads := []string{title, j.Claim.Text}
+			heads := []string{title, fmt.Sprintf("%d. %s", len(s.Rows)+1, capital(j.Claim.Text))}
 			s.Rows = append(s.Rows, sheet.Row{Heads: heads[2-len(s.Heads):], Cells: []sheet.Entry{sheet.Text(j.Claim.Place), j.Published.entry(), ours}})
 		}
 	}

@@ -41,6 +41,7 @@ func TestClaims(t *testing.T) {
 		{"kind = \"less\"\nmetric = \"seconds_per_iteration\"\ncolumns = [\"fast-lr\"]\nagainst = [\"slow\"]", full, Holds, ""},
 		{"kind = \"less\"\nmetric = \"seconds_per_iteration\"\ncolumns = [\"fast-ls\"]\nagainst = [\"slow\"]", full, Open, "not all taken on one idle machine"},
 		{"kind = \"growth\"\nmetric = \"seconds_per_iteration\"\naxis = \"ipc\"\nfactor = 2\ncolumns = [\"slow\"]", full, Open, ""},
+		{"kind = \"growth\"\nmetric = \"seconds_per_iteration\"\naxis = \"ipc\"\nfactor = 2\nagainst = [\"slow\"]", full, Open, ""},
 		{above, full, Holds, "true in 2 of 2 runs"},
 		{strings.Replace(above, "deviation", "loss", 1), full, Fails, "line 1"},
 		{strings.Replace(above, "deviation", "absent", 1), full, Open, ""},
@@ -50,9 +51,10 @@ func TestClaims(t *testing.T) {
 		{"kind = \"together\"\nmetric = \"update\"\nother = \"test_acc\"\nfalls = true", full, Fails, "update from 0 to 100"},
 		{"kind = \"opposed\"\nmetric = \"bound\"\nother = \"deviation\"", full, Fails, ""},
 		{"kind = \"opposed\"\nmetric = \"bound\"\nother = \"test_acc\"", full, Holds, ""},
-		{"kind = \"close\"\nother = \"transfer.test_acc\"\ntolerance = 0.05\ncolumns = [\"slow\"]", full, Holds, ""},
-		{"kind = \"close\"\nother = \"transfer.test_acc\"\ntolerance = 0.001\ncolumns = [\"slow\"]", full, Fails, ""},
-		{"kind = \"close\"\nother = \"absent\"\ntolerance = 0.05\ncolumns = [\"slow\"]", full, Open, ""},
+		{"kind = \"keeps\"\nother = \"transfer.test_acc\"\ntolerance = 0.05\ncolumns = [\"slow\"]", full, Holds, ""},
+		{"kind = \"keeps\"\nother = \"transfer.test_acc\"\ntolerance = 0.001\ncolumns = [\"slow\"]", full, Fails, ""},
+		{"kind = \"keeps\"\nmetric = \"transfer.test_acc\"\nother = \"test_acc\"\ntolerance = 0.001\ncolumns = [\"slow\"]", full, Holds, ""}, // a gain
+		{"kind = \"keeps\"\nother = \"absent\"\ntolerance = 0.05\ncolumns = [\"slow\"]", full, Open, ""},
 	} {
 		text := small + fmt.Sprintf("[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\n%s\n", c.claim)
 		got := made(t, text, c.acc).Claims[0]
@@ -346,7 +348,7 @@ func TestClaimsTogether(t *testing.T) {
 	for _, r := range s.Rows {
 		got = append(got, strings.Join(r.Heads, "/")+" "+r.Cells[2].Text+" "+r.Cells[2].Marks)
 	}
-	want := []string{"Small/It is best. 0 of 1 rows 1", "Other/It is best. 0 of 1 rows 1"}
+	want := []string{"Small/1. It is best. fails: 0 of 1 rows 1", "Other/2. It is best. fails: 0 of 1 rows 1"}
 	if !slices.Equal(got, want) || !slices.Equal(s.Footnotes, []sheet.Mark{{Sign: "1", Text: "It is cut."}}) {
 		t.Errorf("got %q with the footnotes %q, want %q", got, s.Footnotes, want)
 	}

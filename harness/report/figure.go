@@ -113,8 +113,8 @@ func (b *figureBuilder) titleOf(g group, axes []string) string {
 }
 
 // look returns the colour of a series, and a variant that distinguishes series of one colour. A
-// method has the same colour in all figures. Variant 0 is the method's first column, with the first
-// value on every other axis.
+// method has the same colour in all figures, but of three or more curves of one method, only the first
+// keeps it. Variant 0 is the method's first column, with the first value on every other axis.
 func (b *figureBuilder) look(values []string) (color, variant int) {
 	by := slices.Index(b.seriesAxes, "method")
 	color = b.onlyMethod()
@@ -127,13 +127,15 @@ func (b *figureBuilder) look(values []string) (color, variant int) {
 	if by >= 0 {
 		axis := b.seriesAxes[by]
 		color = b.colorOf(axis, values[by])
+		var alike []string
 		for _, v := range b.r.axisValues(axis) {
-			if v == values[by] {
-				break
-			}
 			if b.colorOf(axis, v) == color {
-				variant++
+				alike = append(alike, v)
 			}
+		}
+		variant = slices.Index(alike, values[by])
+		if b.f.Kind == "curves" && len(alike) > 2 && variant > 0 {
+			color = b.spare(variant)
 		}
 	}
 	for i, a := range b.seriesAxes {
@@ -143,6 +145,16 @@ func (b *figureBuilder) look(values []string) (color, variant int) {
 		}
 	}
 	return color, variant
+}
+
+// spare returns the n-th colour that no method of the figure has, counted from one.
+func (b *figureBuilder) spare(n int) int {
+	color := -1
+	for ; n > 0; n-- {
+		for color++; slices.ContainsFunc(b.cells, func(c *CellRuns) bool { return methodColor(c.Cell.Method().Info().Name) == color }); color++ {
+		}
+	}
+	return color
 }
 
 // mark returns the marker of a method, which is the same in all figures. It is 0 in figures where

@@ -110,13 +110,17 @@ func (r *Results) placeName(c *experiment.Cell, but ...string) string {
 	return strings.Join(words, " ")
 }
 
-// ending returns the last sentences of captions, which name the profile and explain built-in data.
+// ending returns the last sentences of captions, which explain built-in data and name the profile
+// unless it is the default.
 func (r *Results) ending(cells []*CellRuns) []string {
 	var s []string
 	if slices.ContainsFunc(cells, func(c *CellRuns) bool { return len(c.done()) > 0 && r.dataset(c.Cell.Dataset).BuiltIn }) {
 		s = append(s, "Data marked built-in is drawn by the program; it is not the real dataset.")
 	}
-	return append(s, "Profile: "+r.Spec.Profile+".")
+	if r.Spec.Profile != experiment.DefaultProfile {
+		s = append(s, "Profile: "+r.Spec.Profile+".")
+	}
+	return s
 }
 
 // circumstances returns the settings from the table's caption, and ending, for the captions of

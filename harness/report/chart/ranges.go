@@ -3,6 +3,7 @@ package chart
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 )
@@ -113,13 +114,25 @@ func linearTicks(low, high float64) []plot.Tick {
 	var out []plot.Tick
 	for i := math.Ceil(low/step - 1e-9); float64(i*step) <= high+float64(1e-9*step); i++ {
 		v := float64(i*step) + 0 // not -0
-		label := strconv.FormatFloat(v, 'f', max(0, -e), 64)
+		label := thousands(strconv.FormatFloat(v, 'f', max(0, -e), 64))
 		if e > 5 || e < -5 {
 			label = strconv.FormatFloat(v, 'g', 4, 64)
 		}
 		out = append(out, plot.Tick{Value: v, Label: label})
 	}
 	return out
+}
+
+// thousands sets commas in the digits before the decimal point.
+func thousands(number string) string {
+	whole, fraction, _ := strings.Cut(number, ".")
+	for i := len(whole) - 3; i > 0 && whole[i-1] != '-'; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if fraction != "" {
+		whole += "." + fraction
+	}
+	return whole
 }
 
 // at returns the position of a value on an axis.
@@ -156,7 +169,7 @@ func logTicks(low, high float64) []plot.Tick {
 			if labelled[m] && (m > 1 || e%every == 0) {
 				t.Label = strconv.Itoa(m) + "e" + strconv.Itoa(e)
 				if e >= -3 && e <= 4 {
-					t.Label = strconv.FormatFloat(v, 'f', max(0, -e), 64)
+					t.Label = thousands(strconv.FormatFloat(v, 'f', max(0, -e), 64))
 				}
 			}
 			out = append(out, t)
