@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -56,16 +57,20 @@ type dataFile struct {
 
 func (s *Store) dataFile() string { return filepath.Join(s.dir, "data.json") }
 
-// Datasets reads data.json. The result is empty if there is no such file.
+// Datasets reads data.json, also in the other folders. The result is empty if there is no such file.
+// With an error, it has the entries that could be read.
 func (s *Store) Datasets() (Datasets, error) {
-	out := Datasets{dir: s.dir, sets: map[string]Known{}}
+	out, err := s.ownDatasets()
 	for _, other := range s.also {
-		known, err := other.Datasets()
-		if err != nil {
-			return out, err
-		}
-		out.also = append(out.also, known)
+		known, unread := other.Datasets()
+		out.also, err = append(out.also, known), cmp.Or(err, unread)
 	}
+	return out, err
+}
+
+// ownDatasets is Datasets without the other folders.
+func (s *Store) ownDatasets() (Datasets, error) {
+	out := Datasets{dir: s.dir, sets: map[string]Known{}}
 	b, err := readFile(s.dataFile())
 	if errors.Is(err, fs.ErrNotExist) {
 		return out, nil
@@ -132,7 +137,7 @@ func (s *Store) lockData(ctx context.Context) (*Lock, error) {
 
 // merged returns the new content of data.json with these datasets added, or nil if nothing changes.
 func (s *Store) merged(sets []Known) ([]byte, error) {
-	known, err := s.Datasets()
+	known, err := s.ownDatasets()
 	if err != nil && !errors.Is(err, errNoJSON) { // unreadable JSON is replaced
 		return nil, err
 	}

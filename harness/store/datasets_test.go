@@ -61,6 +61,22 @@ func TestDatasets(t *testing.T) {
 	}
 }
 
+// Unreadable JSON in another folder does not cost this folder its entries.
+func TestRememberNextToDamage(t *testing.T) {
+	own, other := t.TempDir(), prepared(t)
+	if err := os.WriteFile(other.dataFile(), []byte("{"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a", "b"} {
+		if err := Open(own, other.Dir()).Remember(t.Context(), []Known{{Data: experiment.Data{Name: name, Use: name}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if known, err := Open(own, other.Dir()).Datasets(); len(known.sets) != 2 || err == nil {
+		t.Errorf("%d of 2 datasets are known: %v", len(known.sets), err)
+	}
+}
+
 // Several stores may add datasets at the same time.
 func TestRememberTogether(t *testing.T) {
 	dir := t.TempDir()
