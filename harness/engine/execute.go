@@ -129,7 +129,9 @@ func (e *executor) todo(p *Plan) (todo []*Run) {
 	for i := 0; i < len(p.Runs) && len(left) > 0; i++ {
 		if key := p.Runs[i].job(); left[key] && e.There.Has(p.Runs[i].Key) {
 			delete(left, key)
-			e.store.DropLeftover(key)
+			if !e.stillNeeded(key) {
+				e.store.DropLeftover(key)
+			}
 		}
 	}
 	return todo

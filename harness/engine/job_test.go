@@ -195,6 +195,26 @@ func TestJobInterruptedAnywhere(t *testing.T) {
 	}
 }
 
+// The state of an interrupted run stays while a recorded run of the same set is planned.
+func TestStateOfAnotherScore(t *testing.T) {
+	p, s := pair(t), store.Open(t.TempDir())
+	a, b := &engine.Plan{Runs: p.Runs[:1]}, &engine.Plan{Runs: p.Runs[1:]}
+	execute(t, a, s, options())
+	ctx, cancel := context.WithCancel(context.Background())
+	hook = func(context.Context, int) { cancel() }
+	_, err := engine.Execute(ctx, b, s, options())
+	hook = func(context.Context, int) {}
+	if err == nil || len(checkpoints(t, s)) != 1 {
+		t.Fatalf("%v, checkpoints %q", err, checkpoints(t, s))
+	}
+	if execute(t, a, s, options()); len(checkpoints(t, s)) != 1 {
+		t.Error("the state is lost")
+	}
+	if execute(t, b, s, options()); len(checkpoints(t, s)) != 0 {
+		t.Errorf("left behind: %q", checkpoints(t, s))
+	}
+}
+
 // A failed score affects neither the set nor its other scores.
 func TestScoreFails(t *testing.T) {
 	both := strings.NewReplacer("score = 3", "score = 0", `["a", "b"]`, `["a"]`, "[1, 2]", "[1]", "count = 2", "count = 1",

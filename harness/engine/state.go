@@ -115,6 +115,13 @@ func (w *work) keep() {
 	w.kept = time.Now()
 }
 
+// stillNeeded reports whether a state belongs to a run without a record, such as another score of the set.
+func (e *executor) stillNeeded(key string) bool {
+	state, err := e.store.Checkpoint(key, false)
+	var s saved
+	return err == nil && gob.NewDecoder(bytes.NewReader(state)).Decode(&s) == nil && s.Run != "" && !e.There.Has(s.Run)
+}
+
 // restore loads the state of an earlier session. It moves the run in progress to the front.
 func (w *work) restore() {
 	j := w.job
