@@ -192,7 +192,7 @@ func (f *flags) changes() string {
 	if f.seeds > 0 {
 		changes = fmt.Sprintf(" -seeds %d", f.seeds)
 	}
-	for _, one := range f.set {
+	for _, one := range f.shownSet() {
 		changes += " -set '" + one + "'"
 	}
 	return changes

@@ -21,6 +21,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -301,7 +302,7 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 func (f *flags) computeRuns(ctx context.Context, out, errOut io.Writer, wanted request, board *progress.Board) error {
 	plan, s := wanted.Plan, wanted.Store
 	if !f.worker { // workers write no report
-		if err := report.InTheWay(f.out, wanted.Specs, report.Options{Only: wanted.Only, Set: f.set}); err != nil {
+		if err := report.InTheWay(f.out, wanted.Specs, report.Options{Only: wanted.Only, Set: f.shownSet()}); err != nil {
 			return err
 		}
 	}
@@ -419,7 +420,7 @@ func (f *flags) failures(p *engine.Plan, s *store.Store, o engine.Outcome) error
 
 // withoutFolders shortens absolute paths in arguments to their last part. Arguments go into
 // records, which should not reveal the folders of this machine. The values of -exp and -also are
-// lists.
+// lists, and -set has its own form.
 func withoutFolders(args []string) []string {
 	out := make([]string, len(args))
 	before := ""
@@ -429,8 +430,11 @@ func withoutFolders(args []string) []string {
 			flag, value = before, a
 		}
 		parts := []string{value}
-		if name := strings.TrimLeft(flag, "-"); name == "exp" || name == "also" {
+		switch strings.TrimLeft(flag, "-") {
+		case "exp", "also":
 			parts = strings.Split(value, ",")
+		case "set":
+			parts[0] = setWithoutFolders(value)
 		}
 		for j, part := range parts {
 			if part = strings.TrimSpace(part); filepath.IsAbs(part) {
@@ -441,6 +445,30 @@ func withoutFolders(args []string) []string {
 			out[i] = flag + "=" + out[i]
 		}
 		before = a
+	}
+	return out
+}
+
+var quoted = regexp.MustCompile(`"[^"]*"|'[^']*'`)
+
+// setWithoutFolders shortens absolute paths in the value of KEY=VALUE, with or without quotes.
+func setWithoutFolders(set string) string {
+	_, value, _ := strings.Cut(set, "=")
+	if path := strings.TrimSpace(value); filepath.IsAbs(path) {
+		return set[:len(set)-len(value)] + filepath.Base(path)
+	}
+	return set[:len(set)-len(value)] + quoted.ReplaceAllStringFunc(value, func(s string) string {
+		if path := s[1 : len(s)-1]; filepath.IsAbs(path) {
+			return s[:1] + filepath.Base(path) + s[:1]
+		}
+		return s
+	})
+}
+
+// shownSet lists the values of -set as files show them.
+func (f *flags) shownSet() (out []string) {
+	for _, one := range f.set {
+		out = append(out, setWithoutFolders(one))
 	}
 	return out
 }

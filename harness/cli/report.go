@@ -30,7 +30,7 @@ type request struct {
 
 // report writes all outputs that the flags request, and shows the tables.
 func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) error {
-	o := report.Options{Only: r.Only, Set: f.set, Key: r.Plan.Key}
+	o := report.Options{Only: r.Only, Set: f.shownSet(), Key: r.Plan.Key}
 	made, unwritten := report.Write(f.out, r.Specs, r.Store, o)
 	width := progress.Columns(out)
 	tables := progress.Screen(out) // allows bold text
@@ -107,7 +107,7 @@ func (r *reports) end() {
 
 func (r *reports) put(underWay bool) {
 	q := r.request
-	report.Write(r.out, q.Specs, q.Store.Snapshot(), report.Options{Only: q.Only, Set: r.set, Key: q.Plan.Key, UnderWay: underWay})
+	report.Write(r.out, q.Specs, q.Store.Snapshot(), report.Options{Only: q.Only, Set: r.shownSet(), Key: q.Plan.Key, UnderWay: underWay})
 }
 
 // coarse returns the note about records whose trace lacks requested lines.
