@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dgkip/harness/method"
 	"dgkip/harness/suggest"
 	"dgkip/harness/toml"
 )
@@ -26,6 +27,8 @@ type Options struct {
 
 	// Library holds further files that an experiment may name. It may be nil.
 	Library fs.FS
+
+	times bool // -set may name columns and networks that the file lacks
 }
 
 // ReadFile reads an experiment's file. The error is a toml.Faults if there are mistakes in the file, or in
@@ -140,8 +143,9 @@ func read(f files, file string, o Options) (*Spec, error) {
 	if len(d.Faults) > 0 {
 		return nil, d.Faults.Err()
 	}
+	former := formerOf(append(chain, changes))
 	for _, one := range append(chain, changes) {
-		renameSettings(d, one, false)
+		former.rename(d, one, nil, true)
 	}
 	profiles := make([]*toml.Node, len(chain))
 	for i, one := range chain {
@@ -161,9 +165,12 @@ func read(f files, file string, o Options) (*Spec, error) {
 			r.layers = append(r.layers, layer)
 			r.root = toml.Merge(r.root, layer)
 		}
-		if r.command = changes; changes != nil {
-			r.layers = append(r.layers, changes)
-			r.root = toml.Merge(r.root, changes)
+		if r.command = changes; o.times {
+			r.command = fitting(changes, r.root)
+		}
+		if r.command != nil {
+			r.layers = append(r.layers, r.command)
+			r.root = toml.Merge(r.root, r.command)
 		}
 		r.read()
 		all = append(all, r)
@@ -173,7 +180,7 @@ func read(f files, file string, o Options) (*Spec, error) {
 		r.check(names, all)
 	}
 	for _, x := range slices.Clone(d.Faults) {
-		if n := own.Get("base"); n != nil && x.File != file {
+		if n := own.Get("base"); n != nil && x.File != file && x.File != "-set" {
 			d.Fault(n, fmt.Sprintf("%s inherits the mistakes of %s", file, x.File), "")
 		}
 	}
@@ -198,7 +205,7 @@ func read(f files, file string, o Options) (*Spec, error) {
 // readTimes reads the experiment that supplies the times of the table. It keeps only the cells that the
 // table needs.
 func (s *Spec) readTimes(f files, o Options) (err error) {
-	o.Seeds = 0
+	o.Seeds, o.times = 0, true
 	name := s.Table.Times + ".toml"
 	s.Times, err = read(f, f.join(f.folder, name), o)
 	if errors.Is(err, fs.ErrNotExist) && o.Library != nil {
@@ -254,28 +261,110 @@ func changesOf(d *toml.Decoder, list []string) *toml.Node {
 	return root
 }
 
+// fitting returns changes without the columns and networks that a file lacks.
+func fitting(changes, root *toml.Node) *toml.Node {
+	for _, part := range []string{"method", "model"} {
+		section := changes.Get(part)
+		known := slices.Concat(root.Get(part).Keys(), method.Names(), method.Models())
+		for _, name := range section.Keys() {
+			if !slices.Contains(known, name) {
+				section = section.Without(name)
+			}
+		}
+		if section != changes.Get(part) {
+			changes = changes.Without() // a copy
+			changes.Set(part, section)
+		}
+	}
+	return changes
+}
+
 // oldSettings maps former names of methods' settings, which are still accepted, to the current names.
 var oldSettings = map[string]string{"metric": "match", "relabel": "refit_labels"}
 
-// renameSettings gives the methods' settings in a file their current names. ofMethod is true for a table
-// inside a section of methods.
-func renameSettings(d *toml.Decoder, n *toml.Node, ofMethod bool) {
+// former gives settings their current names, where a method has the current one.
+type former struct {
+	use     map[string]string // by column
+	columns []string          // all of the experiment
+}
+
+// formerOf finds the columns of a file, its bases and -set.
+func formerOf(layers []*toml.Node) former {
+	x := former{use: map[string]string{}}
+	for i := 0; i < len(layers); i++ { // layers grows
+		for _, profile := range layers[i].Get("profile").Keys() {
+			layers = append(layers, layers[i].Get("profile").Get(profile))
+		}
+		for _, column := range layers[i].Get("method").Keys() {
+			x.columns = append(x.columns, column)
+			if use, ok := layers[i].Get("method").Get(column).Text("use"); ok {
+				x.use[column] = use
+			}
+		}
+		if axis := layers[i].Get("grid").Get("method"); axis != nil {
+			for _, n := range append(axis.List, axis) {
+				if column, ok := n.Value.(string); ok {
+					x.columns = append(x.columns, column)
+				}
+			}
+		}
+	}
+	return x
+}
+
+// current returns the current name of a setting of columns, or "" if it has no other.
+func (x former) current(old string, columns []string) string {
+	to, has := oldSettings[old], false
+	if to == "" {
+		return ""
+	}
+	for _, column := range columns {
+		for range x.use { // columns may use each other in a circle
+			column = cmp.Or(x.use[column], column)
+		}
+		keys := toml.Keys(method.New(column))
+		if slices.Contains(keys, old) {
+			return ""
+		}
+		has = has || slices.Contains(keys, to)
+	}
+	if !has {
+		return ""
+	}
+	return to
+}
+
+// rename gives the methods' settings in a node their current names. columns are those that the node
+// is about, nil outside the settings of methods. top is false inside lists, such as [[set]].
+func (x former) rename(d *toml.Decoder, n *toml.Node, columns []string, top bool) {
 	if n == nil {
 		return
 	}
 	for _, key := range slices.Clone(n.Keys()) {
-		child := n.Get(key)
+		child, of := n.Get(key), columns
 		old, dotted := strings.CutPrefix(key, "method.")
-		if to := oldSettings[old]; to != "" && (ofMethod || dotted) && child.Table == nil {
+		if dotted {
+			of = x.columns
+		}
+		if to := x.current(old, of); to != "" && child.Table == nil {
 			if to = strings.TrimSuffix(key, old) + to; n.Get(to) == nil {
 				d.Note(child, fmt.Sprintf("%s is now called %s", key, to))
 				n.Rename(key, to)
 			}
 		}
-		renameSettings(d, child, ofMethod || key == "method")
+		switch {
+		case key == "method" && top:
+			for _, column := range child.Keys() {
+				x.rename(d, child.Get(column), []string{column}, top)
+			}
+		case key == "method":
+			x.rename(d, child, x.columns, top)
+		default:
+			x.rename(d, child, nil, top)
+		}
 	}
 	for _, one := range n.List {
-		renameSettings(d, one, false)
+		x.rename(d, one, nil, false)
 	}
 }
 

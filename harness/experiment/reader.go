@@ -112,7 +112,7 @@ func (r *reader) read() {
 // inGrid reports changes by -set that have no effect: columns and networks outside the grid, and settings
 // that an axis overrides. It returns false if there are any.
 func (r *reader) inGrid() bool {
-	if r.profile != r.options.Profile { // because its grid may differ
+	if r.profile != r.options.Profile || r.options.times { // because its grid may differ
 		return true
 	}
 	before := r.d.Reported

@@ -117,7 +117,7 @@ func TestMistakesInWhatIsShown(t *testing.T) {
 		{"table", `rows = ["dataset", "ipc"]`, `rows = ["datasets", "ipc"]`, `"datasets" is not an axis`},
 		{"group", `columns = ["toy", "slow"]`, `columns = ["toy", "slo"]`, `"slo" is not a column`},
 		{"unmarked method without a column", `columns = ["method"]`, "columns = [\"ipc\"]\nunmarked = [\"toy\"]", "\"toy\" is not a column\n\tunmarked"},
-		{"unmarked unknown method", `spread = "sd"`, `unmarked = ["averages"]`, "hint: known are toy, slow, other-toy, needy"},
+		{"unmarked unknown method", `spread = "sd"`, `unmarked = ["averages"]`, "hint: known are toy, slow, other-toy, matcher, meter, needy"},
 		{"control", `toy = "slow" }`, `toy = "slo" }`, `"slo" is not a column`},
 		{"figure kind", `kind = "curves"`, `kind = "curve"`, `did you mean "curves"?`},
 		{"figure of two metrics", "[[published]]", "[[figure]]\nname = \"two\"\nkind = \"bars\"\ny = [\"gap\", \"bound\"]\n[[published]]", "y has several metrics, and a figure of bars shows one"},
@@ -208,6 +208,13 @@ func TestTimesOfAnotherExperiment(t *testing.T) {
 			t.Errorf("%v is timed by %+v", c.Point, x)
 		}
 	}
+	// -set may change columns and networks that are not timed.
+	fsys["clock.toml"] = &fstest.MapFile{Data: []byte("schema = 1\nname = \"clock\"\ntitle = \"C\"\n[grid]\ndataset = \"symbols\"\nipc = 1\nmethod = \"toy\"\n")}
+	o.Set = []string{"method.slow.steps=9", "method.toy.steps=8"}
+	if s, err = ReadFS(fsys, "demo.toml", o); err != nil || s.Times.Cells[0].Method().(*toy).Steps != 8 {
+		t.Errorf("with -set: %v", err)
+	}
+	fsys["clock.toml"], o.Set = &fstest.MapFile{Data: []byte(clock)}, nil
 	file := filepath.Join(t.TempDir(), "demo.toml")
 	if err := os.WriteFile(file, []byte(timed), 0o666); err != nil {
 		t.Fatal(err)

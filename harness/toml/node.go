@@ -65,8 +65,13 @@ func (n *Node) Text(key string) (string, bool) {
 	return s, ok
 }
 
-// Keys returns the keys of a table in the order of the file. Merged keys come last.
-func (n *Node) Keys() []string { return n.order }
+// Keys returns the keys of a table in the order of the file. Merged keys come last. A nil node has none.
+func (n *Node) Keys() []string {
+	if n == nil {
+		return nil
+	}
+	return n.order
+}
 
 // Rename changes a key to another one, which the table does not have.
 func (n *Node) Rename(key, to string) {
