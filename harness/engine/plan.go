@@ -275,7 +275,7 @@ func (l Lookup) plan(ctx context.Context, specs []*experiment.Spec, filter exper
 		for _, c := range s.Cells {
 			for seed := range uint64(c.Seeds) {
 				r := &Run{Cell: c, Profile: s.Profile, Seed: seed, Trace: c.Trace}
-				if !filter.Matches(r.Cell.Of(r.Seed)) {
+				if !filter.Selects(c, r.Seed) {
 					continue
 				}
 				at := place(c.Data)

@@ -118,6 +118,15 @@ func (f Filter) Matches(point func(axis string) (string, bool)) bool {
 	return true
 }
 
+// Selects reports whether the filter selects a run of a cell. A run that supplies the time of another cell
+// is selected with that cell.
+func (f Filter) Selects(c *Cell, seed uint64) bool {
+	if c.timing == nil {
+		return f.Matches(c.Of(seed))
+	}
+	return slices.ContainsFunc(c.timing, func(x *Cell) bool { return f.Matches(x.Of(seed)) })
+}
+
 // Unmatched describes the values of the filter that match nothing on their axis, with suggestions. Of
 // values in brackets, one that matches is enough. On a numeric axis, a value that is neither a number
 // nor a pattern is always described. Axes without known values are ignored.

@@ -216,9 +216,14 @@ func (s *Spec) readTimes(f files, o Options) (err error) {
 	}
 	var needed []*Cell
 	for _, c := range s.Cells {
-		if x := s.TimesAt(c); x != nil && !slices.Contains(needed, x) {
+		x := s.TimesAt(c)
+		if x == nil {
+			continue
+		}
+		if x.timing == nil {
 			needed = append(needed, x)
 		}
+		x.timing = append(x.timing, c)
 	}
 	s.Times.Cells = needed
 	return nil

@@ -208,6 +208,12 @@ func TestTimesOfAnotherExperiment(t *testing.T) {
 			t.Errorf("%v is timed by %+v", c.Point, x)
 		}
 	}
+	for text, want := range map[string]bool{"exp:demo ipc:10": true, "exp:demo ipc:1": false, "exp:clock ipc:10": false} {
+		f, err := ParseFilter(text, nil)
+		if got := f.Selects(s.Times.Cells[3], 0); err != nil || got != want || s.Times.Cells[3].IPC != 10 {
+			t.Errorf("%s selects the time of %v: %v, %v", text, s.Times.Cells[3].Point, got, err)
+		}
+	}
 	// -set may change columns and networks that are not timed.
 	fsys["clock.toml"] = &fstest.MapFile{Data: []byte("schema = 1\nname = \"clock\"\ntitle = \"C\"\n[grid]\ndataset = \"symbols\"\nipc = 1\nmethod = \"toy\"\n")}
 	o.Set = []string{"method.slow.steps=9", "method.toy.steps=8"}

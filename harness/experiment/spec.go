@@ -101,6 +101,7 @@ type Cell struct {
 	Trace    Trace
 	Data     Data
 
+	timing  []*Cell // cells of a table that show this cell's time, if it belongs to Spec.Times
 	method  method.Method
 	written [3]*toml.Node // settings that files give to the method, the networks and the protocol
 }

@@ -70,7 +70,7 @@ func (x *reader) results(s *experiment.Spec, o Options) *Results {
 	for _, c := range s.Cells {
 		runs := &CellRuns{Cell: c}
 		for seed := range uint64(c.Seeds) {
-			if !o.Only.Matches(c.Of(seed)) {
+			if !o.Only.Selects(c, seed) {
 				continue
 			}
 			run := x.run(c, seed, o)
