@@ -20,7 +20,7 @@ func (f *flags) mergeRecords(ctx context.Context, out io.Writer) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		added, same, err := s.Merge(ctx, dir)
+		merged, err := s.Merge(ctx, dir)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("-merge: %w", err))
 		}
@@ -32,7 +32,11 @@ func (f *flags) mergeRecords(ctx context.Context, out io.Writer) error {
 		case errors.Is(err, store.ErrNothing):
 			code = exitUsage
 		default:
-			fmt.Fprintf(out, "%s: %s added, %d already here\n", dir, report.Count(added, "record", "records"), same)
+			text := fmt.Sprintf("%s: %s added, %d already here", dir, report.Count(merged.Added, "record", "records"), merged.Same)
+			if merged.Completed > 0 {
+				text += fmt.Sprintf(", of which %d were completed", merged.Completed)
+			}
+			fmt.Fprintln(out, text)
 		}
 	}
 	if err := errors.Join(problems...); err != nil {

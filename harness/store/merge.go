@@ -18,61 +18,68 @@ import (
 // ErrNothing is wrapped by errors of folders without records to merge.
 var ErrNothing = errors.New("no records")
 
+// Merged counts the records of another folder.
+type Merged struct {
+	Added     int
+	Same      int // already here
+	Completed int // of these, records that lacked optional files such as the set
+}
+
 // Merge verifies the records of another folder and copies them. It does not change that folder. If
-// a record already exists here, both must be equal. The error lists all damaged or different
-// records. Merge also adds the known datasets.
-func (s *Store) Merge(ctx context.Context, dir string) (added, same int, err error) {
+// a record already exists here, both must be equal, and Merge adds optional files that it lacks. The
+// error lists all damaged or different records. Merge also adds the known datasets.
+func (s *Store) Merge(ctx context.Context, dir string) (m Merged, err error) {
 	from := &Store{dir: dir}
 	if a, errA := os.Stat(dir); errA == nil {
 		if b, errB := os.Stat(s.dir); errB == nil && os.SameFile(a, b) {
-			return 0, 0, fmt.Errorf("%s is the folder of -out itself, so there are %w to merge", dir, ErrNothing)
+			return m, fmt.Errorf("%s is the folder of -out itself, so there are %w to merge", dir, ErrNothing)
 		}
 	}
 	keys, err := from.Keys()
 	if err != nil {
-		return 0, 0, err
+		return m, err
 	}
 	if len(keys) == 0 {
 		if _, err := os.Stat(from.work("")); err == nil {
-			return 0, 0, nil // a worker used this folder but had no runs to compute
+			return m, nil // a worker used this folder but had no runs to compute
 		}
-		return 0, 0, fmt.Errorf("%s has %w\nhint: name a folder that -out named when records were computed", dir, ErrNothing)
+		return m, fmt.Errorf("%s has %w\nhint: name a folder that -out named when records were computed", dir, ErrNothing)
 	}
 	if err := s.Prepare(); err != nil {
-		return 0, 0, err
+		return m, err
 	}
 	var problems []error
 	for _, key := range keys {
 		if ctx.Err() != nil {
-			return added, same, context.Cause(ctx)
+			return m, context.Cause(ctx)
 		}
-		isNew, err := s.mergeOne(from, key)
+		err := s.mergeOne(from, key, &m)
 		switch {
 		case errors.Is(err, ErrStorage):
-			return added, same, err
+			return m, err
 		case err != nil:
 			problems = append(problems, err)
-		case isNew:
-			added++
-		default:
-			same++
 		}
 	}
-	return added, same, errors.Join(errors.Join(problems...), s.mergeDatasets(ctx, from))
+	return m, errors.Join(errors.Join(problems...), s.mergeDatasets(ctx, from))
 }
 
-// mergeOne copies a record and reports whether it is new.
-func (s *Store) mergeOne(from *Store, key string) (bool, error) {
+// mergeOne copies a record, or completes the one that is here.
+func (s *Store) mergeOne(from *Store, key string, m *Merged) error {
 	theirs, err := from.Whole(key)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if _, err := os.Lstat(s.run(key)); err == nil {
 		ours, err := s.Get(key)
 		if err != nil {
-			return false, err
+			return err
 		}
-		return false, compare(ours, theirs)
+		if err := compare(ours, theirs); err != nil {
+			return err
+		}
+		m.Same++
+		return s.complete(ours, theirs, m)
 	}
 	files := map[string][]byte{}
 	for name := range theirs.sums {
@@ -81,19 +88,46 @@ func (s *Store) mergeOne(from *Store, key string) (bool, error) {
 			continue
 		}
 		if err != nil {
-			return false, err
+			return err
 		}
 		files[name] = b
 	}
 	if files[sumsFile], err = readFile(filepath.Join(theirs.Dir, sumsFile)); err != nil {
-		return false, err
+		return err
 	}
 	if err := s.place(files, s.run(key), false); err != nil { // the holder of its lock may continue
-		return false, s.explain(err)
+		return s.explain(err)
 	}
 	s.ClearFailed(key)
 	s.DropLeftover(key)
-	return true, nil
+	m.Added++
+	return nil
+}
+
+// complete copies the optional files that a record lacks.
+func (s *Store) complete(ours, theirs *Record, m *Merged) error {
+	done := false
+	for _, name := range optional {
+		file := filepath.Join(ours.Dir, name)
+		if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) || ours.sums[name] == "" || ours.sums[name] != theirs.sums[name] {
+			continue
+		}
+		b, err := theirs.File(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			err = s.explain(s.replace(file, ours.Result.Key, b))
+		}
+		if err != nil {
+			return err
+		}
+		done = true
+	}
+	if done {
+		m.Completed++
+	}
+	return nil
 }
 
 // compare returns an error unless two records of a run have the same result, and the same values in

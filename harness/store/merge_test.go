@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -39,11 +40,11 @@ func TestMergeWhileTidying(t *testing.T) {
 			}
 		})
 	}
-	added, _, err := s.Merge(t.Context(), from.Dir())
+	merged, err := s.Merge(t.Context(), from.Dir())
 	close(over)
 	others.Wait()
-	if added != n || err != nil {
-		t.Errorf("%d of %d added, %v", added, n, err)
+	if merged != (Merged{Added: n}) || err != nil {
+		t.Errorf("%+v instead of %d added, %v", merged, n, err)
 	}
 	keys, err := s.Keys()
 	if len(keys) != n || err != nil {
@@ -74,11 +75,39 @@ func TestMergeUserData(t *testing.T) {
 	if err := from.Remember(t.Context(), []Known{{Data: mine, Smallest: 7}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.Merge(t.Context(), from.Dir()); err != nil {
+	if _, err := s.Merge(t.Context(), from.Dir()); err != nil {
 		t.Fatal(err)
 	}
 	known, err := s.Datasets()
 	if k, ok := known.Find(mine); err != nil || !ok || k.Smallest != 7 {
 		t.Errorf("%+v, %v", known, err)
+	}
+}
+
+// Merge adds sets and other optional files that a record lacks.
+func TestMergeCompletes(t *testing.T) {
+	from, s := prepared(t), prepared(t)
+	r, err := s.Put(draft(0), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := r.File(SetFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := from.Merge(t.Context(), s.Dir()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(r.Dir, SetFile)); err != nil {
+		t.Fatal(err)
+	}
+	if merged, err := s.Merge(t.Context(), from.Dir()); merged != (Merged{Same: 1, Completed: 1}) || err != nil {
+		t.Errorf("%+v, %v", merged, err)
+	}
+	if again, err := r.File(SetFile); err != nil || !bytes.Equal(again, set) {
+		t.Errorf("the set is not here: %v", err)
+	}
+	if merged, err := s.Merge(t.Context(), from.Dir()); merged != (Merged{Same: 1}) || err != nil {
+		t.Errorf("once more: %+v, %v", merged, err)
 	}
 }

@@ -15,8 +15,9 @@ const recipe = "recipe"
 // which repeats the key of the record.
 func encodeSet(d *method.Distilled, id experiment.Identity) (file []byte, digest string, err error) {
 	arrays := append(sets.Arrays(d), sets.Text(recipe, string(experiment.Canonical(id))))
+	digest = sets.Digest(arrays, recipe)
 	file, err = sets.Encode(arrays)
-	return file, sets.Digest(arrays, recipe), err
+	return file, digest, err
 }
 
 // ReadRecipe returns the identity of the run that computed the set in a file. It reports false if
@@ -32,5 +33,6 @@ func ReadRecipe(file string) (id experiment.Identity, ok bool) {
 		return id, false
 	}
 	text, ok := a.Texts()
-	return id, ok && len(text) == 1 && json.Unmarshal([]byte(text[0]), &id) == nil
+	ok = ok && len(text) == 1 && json.Unmarshal([]byte(text[0]), &id) == nil
+	return id, ok
 }

@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dgkip/harness/experiment"
 	"dgkip/harness/sets"
 )
 
@@ -269,7 +270,7 @@ func (r *Record) damagedFile(err error) error {
 	p := r.Provenance
 	var only []string
 	for _, axis := range slices.Sorted(maps.Keys(p.Cell)) {
-		only = append(only, axis+":"+p.Cell[axis])
+		only = append(only, experiment.Term(axis, p.Cell[axis]))
 	}
 	return r.damaged(err, fmt.Sprintf("its numbers are sound and still count; -exp %s -profile %s -only '%s seed:%d' -force computes it again",
 		p.Experiment, p.Profile, strings.Join(only, " "), r.Result.Identity.Seed))

@@ -152,8 +152,9 @@ func TestEdited(t *testing.T) {
 // Damage in other files does not affect the numbers: the record counts, but the file is not read.
 func TestDamagedFile(t *testing.T) {
 	for _, name := range []string{"trace.csv", "timing.csv", "distilled.npz", "preview.png"} {
-		s := prepared(t)
-		r, err := s.Put(draft(1), false)
+		s, d := prepared(t), draft(1)
+		d.Provenance.Cell = map[string]string{"carry": "", "ipc": "1"}
+		r, err := s.Put(d, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +170,7 @@ func TestDamagedFile(t *testing.T) {
 		if _, err := r.File(name); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s is read: %v", name, err)
 		}
-		if err := r.Verify(); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "-force") || !s.Has(r.Result.Key) || !s.Snapshot().Has(r.Result.Key) || s.Damaged(r.Result.Key) != nil {
+		if err := r.Verify(); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "-only 'carry:() ipc:1 seed:1' -force") || !s.Has(r.Result.Key) || !s.Snapshot().Has(r.Result.Key) || s.Damaged(r.Result.Key) != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := os.Remove(file); err != nil {
@@ -214,8 +215,8 @@ func TestOtherSet(t *testing.T) {
 	if _, err := r.File(SetFile); !errors.Is(err, ErrDamaged) {
 		t.Errorf("the set is read: %v", err)
 	}
-	if added, _, err := into.Merge(t.Context(), s.Dir()); added != 0 || !errors.Is(err, ErrDamaged) {
-		t.Errorf("%d merged, %v", added, err)
+	if merged, err := into.Merge(t.Context(), s.Dir()); merged != (Merged{}) || !errors.Is(err, ErrDamaged) {
+		t.Errorf("%+v, %v", merged, err)
 	}
 }
 
@@ -245,8 +246,8 @@ func TestNoSet(t *testing.T) {
 	if _, err := s.Whole(r.Result.Key); err != nil {
 		t.Fatal(err)
 	}
-	if added, _, err := into.Merge(t.Context(), s.Dir()); added != 0 || !errors.Is(err, ErrDamaged) {
-		t.Errorf("%d merged, %v", added, err)
+	if merged, err := into.Merge(t.Context(), s.Dir()); merged != (Merged{}) || !errors.Is(err, ErrDamaged) {
+		t.Errorf("%+v, %v", merged, err)
 	}
 }
 
