@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,7 +54,7 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 		missing = missing || errors.Is(err, fs.ErrNotExist)
 	}
 	if missing {
-		fmt.Fprintln(errOut, "hint: to show a set without its file, add digest = \"sha256:...\" from its record next to path")
+		fmt.Fprintln(errOut, "hint: to keep showing a set whose file is gone, copy digest = \"sha256:...\" from its record to the line below path")
 	}
 	if unwritten != nil { // the tables were shown anyway
 		return unwritten
@@ -64,8 +65,7 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 	if other := r.Plan.OtherCode(r.Store); len(other) > 0 {
 		fmt.Fprintln(errOut, otherCode(other))
 	}
-	fmt.Fprintf(out, "records: %s   tables: %s   figures: %s   page: %s\n", f.out,
-		filepath.Join(f.out, "tables"), filepath.Join(f.out, "figures"), cmp.Or(made.Page, "none"))
+	fmt.Fprintf(out, "records: %s   tables: %s   figures: %s   page: %s\n", f.out, f.folder("tables", made), f.folder("figures", made), cmp.Or(made.Page, "none"))
 	var undefined []string
 	if f.paper {
 		var err error
@@ -77,7 +77,20 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 	if f.check {
 		failed = runChecks(out, made, width, undefined)
 	}
-	return cmp.Or(errors.Join(made.LeftOut...), failed)
+	leftOut := errors.Join(made.LeftOut...)
+	if c := new(coded); errors.As(failed, c) {
+		return coded{cmp.Or(leftOut, c.error), c.code}
+	}
+	return cmp.Or(failed, leftOut)
+}
+
+// folder returns a folder of the report, or "none" if no file was written there.
+func (f *flags) folder(name string, made *report.Report) string {
+	dir := filepath.Join(f.out, name)
+	if slices.ContainsFunc(made.Files, func(file string) bool { return filepath.Dir(file) == dir }) {
+		return dir
+	}
+	return "none"
 }
 
 // reports are the reports that a command writes while its runs are under way: at least reportEvery

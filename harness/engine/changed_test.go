@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +25,7 @@ func TestChangedImages(t *testing.T) {
 		o := options()
 		o.Jobs = jobs
 		_, err := engine.Execute(context.Background(), p, s, o)
-		if err == nil || !strings.Contains(err.Error(), "the training images were changed") || !strings.Contains(err.Error(), "walk") {
+		if err == nil || !strings.Contains(err.Error(), "the training images were changed") || !strings.Contains(err.Error(), "walk") || !strings.Contains(err.Error(), filepath.Join(s.Dir(), "work", "cache")) {
 			t.Errorf("%d jobs: %v", jobs, err)
 		}
 		if keys, err := s.Keys(); len(keys) > 0 || err != nil {

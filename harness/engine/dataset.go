@@ -48,7 +48,7 @@ func (d *Dataset) Images(ctx context.Context) (*method.Data, method.Images, erro
 }
 
 // errChanged stops all runs, because other runs may have used the changed images.
-var errChanged = errors.New("the training images were changed, by this method or by one that ran at the same time; all runs are stopped\nhint: runs share the images, so Distill must work on copies; correct it, delete results/work/cache if it exists, and start again")
+var errChanged = errors.New("the training images were changed, by this method or by one that ran at the same time; all runs are stopped")
 
 // intact returns errChanged unless the training images are as they were loaded.
 func (d *Dataset) intact(data *method.Data) error {

@@ -135,7 +135,7 @@ func TestTreeGit(t *testing.T) {
 	if _, err := os.Stat(asked); err == nil {
 		t.Error("git ran the file system monitor")
 	}
-	if g := treeGit(filepath.Join(t.TempDir(), "main.go")); g.Commit != "unknown" || g.State != "unknown" {
+	if g := treeGit(filepath.Join(t.TempDir(), "main.go")); g.Commit != "unknown" || g.State != "unknown" || g.Why != "git failed: fatal: not a git repository (or any of the parent directories): .git" {
 		t.Errorf("without a repository: %+v", g)
 	}
 }
@@ -144,8 +144,11 @@ func TestTreeGit(t *testing.T) {
 func TestProgramGit(t *testing.T) {
 	t.Chdir(t.TempDir())
 	g := programGit()
-	if _, err := exec.LookPath("git"); err == nil && g.Commit == "unknown" && g.Why != "git does not track the program's sources" {
+	if _, err := exec.LookPath("git"); err == nil && g.Commit == "unknown" && !strings.HasPrefix(g.Why, "git failed: ") && g.Why != "git does not track the program's sources" {
 		t.Errorf("in another folder: %+v", g)
+	}
+	if err := exec.Command("git-which-is-not-there").Run(); reason(err, "") != "git is not installed" {
+		t.Errorf("without git: %q", reason(err, ""))
 	}
 	g, ok := stamped([]debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}})
 	if !ok || g.Commit != "abc" || g.State != "modified" {

@@ -1,9 +1,11 @@
 package env
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -102,8 +104,25 @@ var sources = []string{":/*.go", ":/*.s", ":/go.mod", ":/go.sum", ":/experiments
 // files would count as changed.
 func git(dir string, args ...string) (string, error) {
 	cmd := exec.Command("git", append([]string{"-C", dir, "--no-optional-locks", "-c", "core.fsmonitor=false"}, args...)...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C") // for reason
 	out, err := cmd.Output()
 	return strings.TrimRight(string(out), "\n"), err
+}
+
+var quoted = regexp.MustCompile(` ?'[^']*'`)
+
+// reason explains an error of git, which exits with 1 for the given reason. It leaves out names of folders,
+// because records hold the reason.
+func reason(err error, why string) string {
+	var exit *exec.ExitError
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return "git is not installed"
+	case errors.As(err, &exit) && exit.ExitCode() != 1:
+		line, _, _ := strings.Cut(string(exit.Stderr), "\n")
+		return "git failed: " + quoted.ReplaceAllString(strings.TrimSpace(line), "")
+	}
+	return why
 }
 
 // treeGit asks git about the repository that contains a source file. If git does not track the
@@ -111,7 +130,7 @@ func git(dir string, args ...string) (string, error) {
 func treeGit(file string) Git {
 	dir := filepath.Dir(file)
 	if _, err := git(dir, "ls-files", "--error-unmatch", "--", filepath.Base(file)); err != nil {
-		return unknown("git does not track the program's sources")
+		return unknown(reason(err, "git does not track the program's sources"))
 	}
 	commit, err := git(dir, "rev-parse", "--verify", "--quiet", "HEAD")
 	if err != nil {
@@ -122,7 +141,7 @@ func treeGit(file string) Git {
 	changes, err := git(dir, append([]string{"status", "--porcelain", "--untracked-files=all", "--"}, sources...)...)
 	switch {
 	case err != nil:
-		g.State, g.Why = "unknown", "git status failed"
+		g.State, g.Why = "unknown", reason(err, "git status failed")
 	case changes != "":
 		g.State, g.Changed = "modified", strings.Count(changes, "\n")+1
 	}

@@ -9,11 +9,17 @@ import (
 	"strings"
 )
 
-func cpuModel() string {
+func cpuModel() string { return cpuIn("/proc/cpuinfo") }
+
+// cpuIn reads the model of the processor. On arm64 it may only have numbers.
+func cpuIn(file string) string {
 	for _, key := range []string{"model name", "Model", "Hardware", "Processor"} {
-		if m := line("/proc/cpuinfo", key); m != "" {
+		if m := line(file, key); m != "" {
 			return m
 		}
+	}
+	if part := line(file, "CPU part"); part != "" {
+		return line(file, "CPU implementer") + "/" + part
 	}
 	return ""
 }

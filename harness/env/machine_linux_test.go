@@ -1,9 +1,27 @@
 package env
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/fstest"
 )
+
+func TestCPUModel(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "cpuinfo")
+	for text, want := range map[string]string{
+		"processor\t: 0\nmodel name\t: Some CPU\n":                                          "Some CPU",
+		"processor\t: 0\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU part\t: 0xd0c\n": "0x41/0xd0c",
+		"processor\t: 0\n": "",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if got := cpuIn(file); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
 
 // The memory limit is the smallest limit of the control groups.
 func TestAllowedMemory(t *testing.T) {

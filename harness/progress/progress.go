@@ -27,7 +27,7 @@ type Board struct {
 	screen  io.Writer // for lines that are redrawn
 	tty     bool
 	quiet   bool
-	width   func() int
+	size    func() (columns, rows int)
 	now     func() time.Time
 	lines   []*Line
 	drawn   int // number of lines on the screen
@@ -67,10 +67,10 @@ func (b *Board) clock(closed <-chan struct{}) {
 }
 
 func newBoard(w io.Writer, quiet bool) *Board {
-	b := &Board{w: Plain(w), screen: Screen(w), quiet: quiet, now: time.Now, width: func() int { return 80 }}
+	b := &Board{w: Plain(w), screen: Screen(w), quiet: quiet, now: time.Now, size: func() (int, int) { return 80, 0 }}
 	if Columns(w) > 0 {
 		b.tty = true
-		b.width = func() int { return Columns(w) }
+		b.size = func() (int, int) { return terminal(w) }
 	}
 	b.started = b.now()
 	b.last = b.started
@@ -221,7 +221,8 @@ func (b *Board) draw() {
 	if !b.tty || b.quiet || len(b.lines) == 0 {
 		return
 	}
-	width := max(20, b.width()-1)
+	width, rows := b.size()
+	width = max(20, width-1)
 	show := func(s string) {
 		if utf8.RuneCountInString(s) > width {
 			s = string([]rune(s)[:width])
@@ -229,8 +230,16 @@ func (b *Board) draw() {
 		fmt.Fprintln(b.w, s)
 		b.drawn++
 	}
-	for _, l := range b.lines {
+	lines, more := b.lines, 0
+	if most := rows - 2; rows > 0 && len(lines) > most { // erase cannot reach lines above the screen
+		lines = lines[:max(1, most-1)]
+		more = len(b.lines) - len(lines)
+	}
+	for _, l := range lines {
 		show("  " + l.fit(width-2))
+	}
+	if more > 0 {
+		show(fmt.Sprintf("  and %d more", more))
 	}
 	all := fmt.Sprintf("%d of %d runs done", b.before+b.done, b.total)
 	if b.failed > 0 {
@@ -332,12 +341,18 @@ func Seconds(s float64) string {
 // Columns returns the width of the terminal that w writes to. It returns 0 if w is no terminal or
 // cannot move its cursor.
 func Columns(w io.Writer) int {
+	columns, _ := terminal(w)
+	return columns
+}
+
+// terminal is Columns with the height, 0 if that is unknown.
+func terminal(w io.Writer) (columns, rows int) {
 	f, ok := Screen(w).(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" {
-		return 0
+		return 0, 0
 	}
 	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return 0
+		return 0, 0
 	}
-	return columns(f)
+	return size(f)
 }

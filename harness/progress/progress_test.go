@@ -12,7 +12,7 @@ func board(tty bool) (*Board, *bytes.Buffer, *time.Time) {
 	now := time.Unix(0, 0)
 	b := newBoard(&out, false)
 	b.tty, b.now, b.started, b.last = tty, func() time.Time { return now }, now, now
-	b.width = func() int { return 60 }
+	b.size = func() (int, int) { return 60, 8 }
 	return b, &out, &now
 }
 
@@ -60,6 +60,19 @@ func TestTerminal(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "\x1b[2A\r\x1b[J") {
 		t.Errorf("the lines are not erased: %q", out)
+	}
+}
+
+// More lines than the terminal has rows are not drawn.
+func TestManyLines(t *testing.T) {
+	b, out, now := board(true)
+	for range 30 {
+		*now = now.Add(time.Second)
+		out.Reset()
+		b.Start("run")
+	}
+	if n := strings.Count(out.String(), "\n"); n != 7 || b.drawn != n || !strings.Contains(out.String(), "and 25 more\n") {
+		t.Errorf("%d lines on 8 rows:\n%s", n, out)
 	}
 }
 

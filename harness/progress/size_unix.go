@@ -8,14 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// columns returns the width of the terminal f, or 0 if f is not a terminal.
-func columns(f *os.File) int {
-	size, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+// size returns the width and the height of the terminal f, or 0 if f is not a terminal. A height of 0 is
+// unknown.
+func size(f *os.File) (columns, rows int) {
+	s, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	if size.Col == 0 {
-		return 80
+	if s.Col == 0 {
+		return 80, int(s.Row)
 	}
-	return int(size.Col)
+	return int(s.Col), int(s.Row)
 }

@@ -39,9 +39,10 @@ func (r *Results) cell(c *CellRuns, metric string) Cell {
 	return x
 }
 
-// mean and spread are in the unit that readers see, which for accuracies is percent.
-func (x Cell) mean() float64   { return x.Mean * x.Metric.scale }
-func (x Cell) spread() float64 { return x.SD * x.Metric.scale }
+// mean and spread are in the unit that readers see, which for accuracies is percent. The conversions keep
+// compilers from fusing the products with sums.
+func (x Cell) mean() float64   { return float64(x.Mean * x.Metric.scale) }
+func (x Cell) spread() float64 { return float64(x.SD * x.Metric.scale) }
 
 // format writes a number of the cell's metric. Times ignore the number of decimals.
 func (x Cell) format(number float64, decimals int) string {

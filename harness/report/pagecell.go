@@ -134,7 +134,7 @@ func (r *Results) accuracyOf(c *experiment.Cell) string {
 // them.
 func (r *Results) repeat(cell *CellRuns) string {
 	exp, only := Selection(r.Spec, cell.Cell)
-	command := fmt.Sprintf("go run . %s -seeds %d -only '%s'", exp, cell.Cell.Seeds, only)
+	command := fmt.Sprintf("go run . %s%s -seeds %d -only '%s'", exp, r.options.changes(), cell.Cell.Seeds, only)
 	if len(cell.done()) > 0 {
 		command += " -verify 1"
 	}

@@ -412,6 +412,15 @@ func TestAccuracyOfACell(t *testing.T) {
 	}
 }
 
+// The command that repeats a cell has the changes of -set.
+func TestRepeatWithSet(t *testing.T) {
+	r := loadDemo(t)
+	r.options.Set = []string{"method.slow.steps=3"}
+	if got, want := r.repeat(r.Cells[0]), "go run . -exp demo.toml -set 'method.slow.steps=3' -seeds"; !strings.HasPrefix(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // Times within their noise are equal, and a tie for the best leaves no second.
 func TestPlacesOfTimes(t *testing.T) {
 	x := []float64{1, 1.05, 1.09, 1.3}

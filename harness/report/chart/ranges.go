@@ -90,13 +90,13 @@ func (e *extent) finish(log bool) {
 	case e.min > e.max:
 		e.min, e.max = 0, 1
 	case e.min == e.max:
-		d := math.Max(math.Abs(e.min)*0.05, 1e-9)
+		d := math.Max(float64(math.Abs(e.min)*0.05), 1e-9)
 		e.min, e.max = e.min-d, e.max+d
 	}
 	if log {
 		e.min, e.max = math.Log10(e.min), math.Log10(e.max)
 	}
-	d := (e.max - e.min) * 0.04
+	d := float64((e.max - e.min) * 0.04)
 	e.min, e.max = e.min-d, e.max+d
 }
 
