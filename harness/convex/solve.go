@@ -16,7 +16,7 @@ type Problem struct {
 	Labels Labels
 	Lambda float64
 
-	// Features are A, [n, M]. They may be missing if Gram, or Large and Lower, is given; the
+	// Features are A, [n, M]. They may be missing if Gram, or Large and Lower, are given; the
 	// solution then has no Weights.
 	Features tensor.Mat[float32]
 
@@ -27,6 +27,10 @@ type Problem struct {
 	// Large returns A A' in float32 when a solver for many images needs it. If it is nil,
 	// the matrix is computed from Features.
 	Large func(context.Context) (tensor.Mat[float32], error)
+
+	// Exact, if given, returns A A' in float64. At most MaxExact images are solved with it:
+	// rounded to float32, the matrix of similar images is not positive semidefinite.
+	Exact func() tensor.Mat[float64]
 
 	// Lower returns the lower half of A A' in float32. The softmax loss needs it if there
 	// are no features.
@@ -68,9 +72,10 @@ const (
 	// maxPrimal is the largest number of features for primalNewton, whose time grows with
 	// their third power.
 	maxPrimal = 2500
-	// maxExact is the largest number of images for kernelProblem if no Gram matrix is given;
-	// its time grows with their third power. It then aims at the relative gap exactGap.
-	maxExact, exactGap = 512, 1e-8
+	// MaxExact is the largest number of images for kernelProblem if no Gram matrix is given;
+	// its time grows with their third power. Except for the softmax loss, it then aims at the
+	// relative gap exactGap.
+	MaxExact, exactGap = 512, 1e-8
 	// maxAgain is the largest number of images for kernelProblem after another solver failed.
 	maxAgain = 2048
 
@@ -117,7 +122,7 @@ func Solve(ctx context.Context, p Problem, tol float64) (Solution, error) {
 
 // isSmall reports whether kernelProblem is the first choice.
 func (p Problem) isSmall() bool {
-	few := p.Labels.Values.Rows <= maxExact && p.Features.Cols > 0 && p.Labels.Loss != SoftmaxLoss
+	few := p.Labels.Values.Rows <= MaxExact && (p.Exact != nil || p.Features.Cols > 0 && p.Labels.Loss != SoftmaxLoss)
 	return p.Gram.Rows > 0 || few
 }
 
@@ -127,17 +132,19 @@ func (p Problem) solve(ctx context.Context, tol float64) (Solution, error) {
 	switch {
 	case p.Gram.Rows > 0:
 		return kernelProblem{Gram: p.Gram, Labels: p.Labels, Lambda: p.Lambda}.solve(search)
-	case loss == SoftmaxLoss:
-		return p.softmax(search)
 	case p.isSmall():
-		search.tol = min(tol, exactGap)
-		s, err := kernelProblem{Gram: GramOf(p.Features), Labels: p.Labels, Lambda: p.Lambda}.solve(search)
+		if loss != SoftmaxLoss {
+			search.tol = min(tol, exactGap)
+		}
+		s, err := kernelProblem{Gram: p.exact(), Labels: p.Labels, Lambda: p.Lambda}.solve(search)
 		if errors.Is(err, ErrGap) && s.Gap <= tol {
 			err = nil // exactGap was missed, but the caller asked for less
 		}
 		return s, err
+	case loss == SoftmaxLoss:
+		return p.softmax(search)
 	case p.Labels.Form == Target:
-		return Solution{}, fmt.Errorf("convex: the logistic loss takes real targets for at most %d images, not %d", maxExact, n)
+		return Solution{}, fmt.Errorf("convex: the logistic loss takes real targets for at most %d images, not %d", MaxExact, n)
 	case primalSuits(loss, n, m):
 		return primalNewton{Features: p.Features, Labels: p.Labels.Values.Data, Loss: loss, Lambda: p.Lambda}.solve(search)
 	}
@@ -160,7 +167,7 @@ func (p Problem) solve(ctx context.Context, tol float64) (Solution, error) {
 func (p Problem) again(ctx context.Context, tol float64) (Solution, error) {
 	var gram tensor.Mat[float64]
 	if p.Features.Rows > 0 {
-		gram = GramOf(p.Features)
+		gram = p.exact()
 	} else {
 		k, err := p.Large(ctx)
 		if err != nil {
@@ -169,6 +176,13 @@ func (p Problem) again(ctx context.Context, tol float64) (Solution, error) {
 		gram = tensor.Widen(k)
 	}
 	return kernelProblem{Gram: gram, Labels: p.Labels, Lambda: p.Lambda}.solve(newSearch(ctx, p, tol))
+}
+
+func (p Problem) exact() tensor.Mat[float64] {
+	if p.Exact != nil {
+		return p.Exact()
+	}
+	return GramOf(p.Features)
 }
 
 // softmax solves the softmax loss on many images.

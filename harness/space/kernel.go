@@ -32,14 +32,19 @@ type kernelPass interface {
 // training images.
 type kernelSpace[T images[T]] struct {
 	Source
-	kernel any // its printed form is part of Settings, and so of cache keys
+	kernel any  // its printed form is part of Settings, and so of cache keys
+	exact  bool // the Gram matrix of few real images is computed in float64
 	take   func(ctx context.Context, x []float32) (T, error)
 }
 
 // Settings implements Space. It omits the seed and the number and width of networks, so that all
 // of these share one Theta_O on disk.
 func (s kernelSpace[T]) Settings() string {
-	return fmt.Sprintf("v%d %s %+v", version, s.Model.Kind, s.kernel)
+	settings := fmt.Sprintf("v%d %s %+v", version, s.Model.Kind, s.kernel)
+	if s.exact && s.Data.Train.Len() <= convex.MaxExact {
+		settings += " float64"
+	}
+	return settings
 }
 
 // training returns the training images, prepared for the kernel.
@@ -50,12 +55,16 @@ func (s kernelSpace[T]) training(ctx context.Context) (T, error) {
 // Real implements Space. The lower half is not kept, as it is large and only one model needs it.
 func (s kernelSpace[T]) Real(ctx context.Context) (convex.Problem, error) {
 	real, err := s.training(ctx)
-	return convex.Problem{
+	p := convex.Problem{
 		Large: func(ctx context.Context) (tensor.Mat[float32], error) {
 			return method.Do(s.Shared, s.Key("gram"), func() (tensor.Mat[float32], error) { return real.large(ctx, s.Source) })
 		},
 		Lower: func(ctx context.Context) (convex.Triangle, error) { return real.lower(ctx, s.Source) },
-	}, err
+	}
+	if s.exact {
+		p.Exact = real.Gram
+	}
+	return p, err
 }
 
 // Show implements Space. Its result is cheap and not kept.

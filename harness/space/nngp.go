@@ -18,7 +18,7 @@ func init() {
 			space: func(s Source) Space {
 				weight, bias := s.Model.Deviations()
 				k := nngp.FC{Size: s.Data.Train.Size(), Depth: s.Model.Depth, Weight: weight, Bias: bias, Tangent: name == "ntk"}
-				return kernelSpace[fcImages]{s, fcSettings(s.Model, k), func(_ context.Context, x []float32) (fcImages, error) {
+				return kernelSpace[fcImages]{s, fcSettings(s.Model, k), true, func(_ context.Context, x []float32) (fcImages, error) {
 					return fcImages{nngp.NewImages(x, k.Size), k}, nil
 				}}
 			},
@@ -33,7 +33,7 @@ func init() {
 		kinds[name] = kind{
 			space: func(s Source) Space {
 				k := convOf(s.Model, s.Data.Train.H, s.Data.Train.W, s.Data.Train.C)
-				return kernelSpace[convImages]{s, k, func(ctx context.Context, x []float32) (convImages, error) {
+				return kernelSpace[convImages]{s, k, false, func(ctx context.Context, x []float32) (convImages, error) {
 					images, err := k.Images(ctx, x, nil)
 					return convImages{images, k}, err
 				}}

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"dgkip/harness/convex"
 	"dgkip/harness/method"
 	"dgkip/harness/rng"
 )
@@ -122,8 +123,10 @@ func TestConvGramResumes(t *testing.T) {
 
 // Keys of models on disk stay the same for the usual standard deviations.
 func TestSettingsAreFixed(t *testing.T) {
+	large := real("nngp")
+	large.Data.Train.Labels = make([]int, convex.MaxExact+1)
 	for want, s := range map[string]Source{
-		"v3 nngp {Depth:2}": real("nngp"),
+		"v3 nngp {Depth:2}": large, "v3 nngp {Depth:2} float64": real("nngp"),
 		"v3 nngp-conv {H:8 W:8 C:1 Depth:2 Weight:1.4142135623730951 Bias:0.1 Tangent:false}": real("nngp-conv"),
 	} {
 		if got := s.Space().Settings(); got != want {

@@ -69,7 +69,7 @@ func (s *stopping) Keep(key string, size int64, write func(io.Writer) error) {
 // A solve that is stopped again and again continues each time.
 func TestInterruptedTheta(t *testing.T) {
 	three := func() space.Source {
-		r := real("nngp")
+		r := real("nngp-conv")
 		r.Data.Classes = []string{"a", "b", "c"}
 		for i := range r.Data.Train.Labels {
 			r.Data.Train.Labels[i] = i % 3

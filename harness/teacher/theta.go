@@ -164,8 +164,10 @@ func (p Problem) solve(ctx context.Context, s space.Source, keeper convex.Keeper
 	}
 	model := space.Model{Weights: fit.Weights, Norm: convex.Norm(fit.Weights)}
 	if fit.Weights.Rows == 0 { // an exact kernel: one weight per image and output
-		a := fit.C.Transposed()
-		model = space.Model{Weights: a, Norm: normOf(a, fit.Outputs)}
+		model.Weights = fit.C.Transposed()
+		if model.Norm, err = normOf(model.Weights, fit.Outputs, fit.Lambda); err != nil {
+			return nil, err
+		}
 	}
 	return &Theta{
 		Model: model, Outputs: fit.Outputs,
@@ -173,14 +175,18 @@ func (p Problem) solve(ctx context.Context, s space.Source, keeper convex.Keeper
 	}, nil
 }
 
-// normOf is the norm of a model with weights a [K, N] of the training images and outputs
-// f [N, K] on them: |Theta|^2 = tr a'K a = tr a'f.
-func normOf(a, f tensor.Mat[float64]) float64 {
+// normOf returns the norm of a model with weights a [K, N] of the training images and outputs
+// f [N, K] on them: |Theta|^2 = tr a'K a = tr a'f. If that is negative beyond the rounding errors
+// of float64, the Gram matrix is not positive semidefinite, and a certificate does not hold.
+func normOf(a, f tensor.Mat[float64], lambda float64) (float64, error) {
 	sum := 0.0
 	for k := range a.Rows {
 		for j, v := range a.Row(k) {
 			sum += float64(v * f.Row(j)[k])
 		}
 	}
-	return math.Sqrt(max(0, sum))
+	if sum < -2e-8*float64(f.Rows)/lambda {
+		return 0, fmt.Errorf("%w: the squared norm of the solution is %.3g, because similar images with different labels need more than the precision of float32\nhint: choose a larger lambda, or leave out one of each pair of such images", convex.ErrGap, sum)
+	}
+	return math.Sqrt(max(0, sum)), nil
 }
