@@ -55,6 +55,7 @@ func (m *DM) Info() method.Info {
 		Deviations: []string{
 			"networks have the width that the experiment sets; the original's have 128 channels",
 			"augmentations are drawn from streams of the run's seed; the original's are seeded by the clock",
+			"sets are scored without augmentation for 300 epochs unless [eval.network] sets augment = \"dsa\" and epochs = 1000, as in the original",
 			"the evaluation's rate falls exactly halfway and its momentum is kept; the original starts a new optimiser there",
 		},
 	}

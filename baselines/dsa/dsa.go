@@ -41,9 +41,11 @@ func defaults() *DSA {
 func (m *DSA) Info() method.Info {
 	return method.Info{
 		Name: "dsa", Title: "DSA", Version: 1, Protocol: "network", SoftLabels: m.Labels == "learned",
-		About:      "dc with the same augmentation of real and synthetic images",
-		Citation:   "B. Zhao, H. Bilen: Dataset Condensation with Differentiable Siamese Augmentation. ICML 2021, arXiv:2102.08259",
-		Deviations: append(dc.Deviations(), "augmentations are drawn from streams of the run's seed; the original's are seeded by the clock"),
+		About:    "dc with the same augmentation of real and synthetic images",
+		Citation: "B. Zhao, H. Bilen: Dataset Condensation with Differentiable Siamese Augmentation. ICML 2021, arXiv:2102.08259",
+		Deviations: append(dc.Deviations(),
+			"augmentations are drawn from streams of the run's seed; the original's are seeded by the clock",
+			"sets are scored without augmentation for 300 epochs unless [eval.network] sets augment = \"dsa\" and epochs = 1000, as in the original"),
 	}
 }
 

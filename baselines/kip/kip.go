@@ -48,6 +48,10 @@ func (*KIP) Info() method.Info {
 			"no whitening unless the experiment asks for it, and no augmentation",
 			"targets are +1 and -1, with one output for two classes; the original uses one-hot vectors minus their mean",
 			"with resample, the loss is squared and networks have the width of the experiment; RFAD uses a Platt-scaled cross-entropy",
+			"with resample, labels are learned unless labels = \"fixed\"; RFAD's are fixed by default",
+			"with resample, the ridge equals lambda_S; RFAD's is 5e-3 times the mean of K's diagonal (jitter = 5e-3), after adding 0.01 to K",
+			"with resample, the images' rate is 0.01 and the batch is a setting; RFAD's rate is 0.001, with four batches of 1,280 images",
+			"with resample, only pixels are learned, and the last set counts; RFAD also learns a linear map of the pixels, and keeps the set with the lowest loss on held-out images",
 		},
 	}
 }
@@ -64,6 +68,8 @@ func (m *KIP) Check() error {
 	switch {
 	case m.Labels == "solved" && m.Resample:
 		bad("labels", "is \"solved\", but with resample the next update replaces the features", "use labels = \"learned\" with resample")
+	case m.Labels == "solved" && m.Jitter > 0:
+		bad("jitter", "has no effect with labels = \"solved\", which uses no ridge", "leave out jitter")
 	case m.Labels == "solved" && m.Batch > 0:
 		bad("batch", "cannot be used with labels = \"solved\", which uses all real images", "use batch = 0")
 	}

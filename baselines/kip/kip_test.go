@@ -162,6 +162,7 @@ func TestCheck(t *testing.T) {
 		"label_rate must be positive":                    func(m *KIP) { m.LabelRate = 0 },
 		"lambda must be between 1e-14 and 1e6, not -1":   func(m *KIP) { m.Lambda = -1 },
 		"labels is \"solved\"":                           func(m *KIP) { m.Labels, m.Resample, m.Batch = "solved", true, 9 },
+		"jitter has no effect with labels = \"solved\"":  func(m *KIP) { m.Labels, m.Jitter = "solved", 1e-6 },
 		"batch cannot be used with labels":               func(m *KIP) { m.Labels, m.Batch = "solved", 9 },
 		"batch is 0, so every":                           func(m *KIP) { m.Resample = true },
 		"nets needs resample":                            func(m *KIP) { m.Nets = 2 },

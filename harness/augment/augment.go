@@ -136,8 +136,9 @@ var frepoOperations = []operation{
 //	dsa     all operations; flip only if the images are not characters
 //	dc      shifts of -4 to 3 pixels, each side scaled by .8 to 1.2, rotations of
 //	        up to 45 degrees: for digits, only in training
-//	frepo   flip (not for characters), color, zoom, rotation, shift and a cutout of a
-//	        quarter of a side, filled with the edge of the image
+//	frepo   flip (not for characters; in scoring, not for grey images), color, zoom,
+//	        rotation, shift and a cutout of a quarter of a side, filled with the edge
+//	        of the image
 //	...     operations joined by _, such as color_crop_cutout_scale_rotate
 func New(name string, characters bool) (Strategy, error) {
 	switch name {

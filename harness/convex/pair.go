@@ -36,7 +36,7 @@ func (l gains) pull(df, dy, y, f, alpha, q []float64, detached bool) {
 	dw := alpha[0]                          // dw/dy
 	if !detached {
 		// dh/df = y (dh/dm + dh/dalpha dalpha/dm), and dw/df = y dalpha/dm y.
-		df[0] = -(y[0] * da * y[0]) * q[0]
+		df[0] = -float64(y[0] * da * y[0] * q[0])
 		h += float64(inA * da)
 		dw += float64(y[0] * f[0] * da)
 	}

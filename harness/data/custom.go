@@ -40,7 +40,7 @@ type Config struct {
 	Names   []string `toml:"names"`
 	Classes []int    `toml:"classes"` // numbers of the classes to use, by default all
 
-	TestFraction float64 `toml:"test_fraction" min:"0.001"` // part of each class to set aside if there is no test set; 0 means 0.2
+	TestFraction float64 `toml:"test_fraction" min:"0.001"` // part of each class to set aside if there is no test set; the default is 0.2
 	SplitSeed    uint64  `toml:"split_seed"`                // seed of that choice
 
 	// Channels, if given, is the number of channels that arrays must have and that pictures

@@ -138,9 +138,10 @@ func (n *Network) Score(ctx context.Context, t method.Trial, observe func(method
 	return scores(s.Errors, t), nil
 }
 
-// augmented sets data.Augment to the named strategy, if any.
+// augmented sets data.Augment to the named strategy, if any. Like the authors of FRePo, "frepo" does
+// not flip grey images.
 func augmented(data *nn.Data[float32], name string, t method.Trial) error {
-	strategy, err := augment.New(name, t.Data.Characters)
+	strategy, err := augment.New(name, t.Data.Characters || name == "frepo" && t.Test.C == 1)
 	if err == nil && !strategy.None() {
 		data.Augment = func(x []float32, images int, r *rng.Rand) {
 			augment.Batch(strategy, x, images, t.Test.H, t.Test.W, t.Test.C, r)
