@@ -79,12 +79,7 @@ func newRun(p method.Problem, s Settings, strategy augment.Strategy) (*run, erro
 	if err := r.addVariables(); err != nil {
 		return nil, err
 	}
-	data := nn.Data[float32]{N: r.begin.Len(), X: r.images, Targets: r.targets}
-	if !strategy.None() {
-		data.Augment = func(x []float32, n int, stream *rng.Rand) {
-			augment.Batch(strategy, x, n, train.H, train.W, train.C, stream)
-		}
-	}
+	data := nn.Data[float32]{N: r.begin.Len(), X: r.images, Targets: r.targets, Augment: strategy.Training(train.H, train.W, train.C)}
 	r.network, err = newNetwork(net, data, nn.Recipe{Epochs: r.inner, Batch: s.NetBatch, Rate: s.NetRate})
 	return r, err
 }
@@ -161,8 +156,8 @@ func (r *run) match(update, class int) float64 {
 		return x[class*n:][:n]
 	}
 	syn := batch[float32]{r.p.IPC, images(r.images), rows(r.targets)}
-	drawn := r.batch(class, r.stream(update, "real", strconv.Itoa(class)))
-	return r.matcher.match(r.network.theta, r.draw(update, class), drawn, syn, images(r.dx), rows(r.dz))
+	real := r.batch(class, r.stream(update, "real", strconv.Itoa(class)))
+	return r.matcher.match(r.network.theta, r.draw(update, class), real, syn, images(r.dx), rows(r.dz))
 }
 
 // batch returns different real images of a class, or all of them if the class is not larger than a

@@ -23,8 +23,8 @@
 //	    (from the second step on) train theta on S for inner epochs
 //	    match all classes at theta and update S
 //
-// One such step counts as an update, so a run has iterations x outer updates. The training before a
-// step counts neither for the time nor for the operations of the update.
+// One such step counts as an update, so a run has iterations x outer updates. The time and
+// the operations of an update exclude the training before it.
 //
 // The loops depend on the number of images per class, as in the original: outer 1 and inner 1 for
 // one image, 10 and 50 for 10, 20 and 25 for 20, 30 and 20 for 30, 40 and 15 for 40, 50 and 10 for
@@ -33,7 +33,6 @@ package dc
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"dgkip/harness/augment"
@@ -106,13 +105,7 @@ func (m *DC) CheckSizes(z method.Sizes) error { return m.CheckSizesOf("dc", z) }
 
 // CheckSizesOf returns an error if the named method cannot run on data of these sizes.
 func (s Settings) CheckSizesOf(name string, z method.Sizes) error {
-	if err := method.CheckStart(name, s.Start, z); err != nil {
-		return err
-	}
-	if _, err := s.Shape(z.Model).Net(z.H, z.W, z.C, z.Classes); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
+	return method.CheckTrained(name, s.Start, s.Shape(z.Model), z)
 }
 
 func (s Settings) learnsLabels() bool { return s.Labels == "learned" }

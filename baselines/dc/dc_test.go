@@ -172,7 +172,8 @@ func TestLearns(t *testing.T) {
 				net.InitUniform(theta, rng.Stream(uint64(i), "test"))
 				data := nn.Data[float32]{N: d.Len(), X: d.Images, Targets: targets}
 				trainNet(t, net, theta, data, nn.Recipe{Epochs: 100, Batch: 256, Rate: 0.01, Momentum: 0.9}, rng.Stream(1, "order"))
-				wrong += net.NewPass().Errors(theta, train.X, train.Labels)
+				count, _ := net.NewPass().Errors(t.Context(), theta, train.X, train.Labels)
+				wrong += count
 			}
 			return wrong
 		}

@@ -109,13 +109,7 @@ func (m *DD) Check() error {
 
 // CheckSizes implements method.SizesChecker.
 func (m *DD) CheckSizes(s method.Sizes) error {
-	if err := method.CheckStart("dd", m.Start, s); err != nil {
-		return err
-	}
-	if _, err := m.Shape(s.Model).Net(s.H, s.W, s.C, s.Classes); err != nil {
-		return fmt.Errorf("dd: %w", err)
-	}
-	return nil
+	return method.CheckTrained("dd", m.Start, m.Shape(s.Model), s)
 }
 
 func (m *DD) learnsLabels() bool { return m.Labels == "learned" }

@@ -15,7 +15,6 @@ package dm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"dgkip/harness/augment"
@@ -71,11 +70,7 @@ func (m *DM) Check() error {
 
 // CheckSizes implements method.SizesChecker.
 func (m *DM) CheckSizes(z method.Sizes) error {
-	_, err := m.Shape(z.Model).Net(z.H, z.W, z.C, z.Classes)
-	if err != nil {
-		err = fmt.Errorf("dm: %w", err)
-	}
-	return errors.Join(method.CheckStart("dm", m.Start, z), err)
+	return method.CheckTrained("dm", m.Start, m.Shape(z.Model), z)
 }
 
 // Flops implements method.Counter.

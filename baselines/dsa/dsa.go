@@ -68,7 +68,7 @@ func (m *DSA) CheckSizes(z method.Sizes) error { return m.CheckSizesOf("dsa", z)
 func (m *DSA) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
 	strategy, err := augment.New(m.Augment, p.Data.Characters)
 	if err != nil {
-		return nil, fmt.Errorf("[method.dsa] augment %w", err)
+		return nil, fmt.Errorf("dsa: augment %w", err)
 	}
 	return dc.Condense(ctx, p, "dsa", m.Settings, strategy, observe)
 }

@@ -101,26 +101,22 @@ func (m *FRePo) Check() error {
 	)
 }
 
-// net returns a network of the pool.
-func (m *FRePo) net(of method.Model, h, w, c, classes int) (*nn.Net[float32], error) {
+// shape returns the shape of the pool's networks.
+func (m *FRePo) shape(of method.Model) nn.Shape {
 	s := m.Shape(of)
 	s.Doubling = m.Doubling
-	return s.Net(h, w, c, classes)
+	return s
 }
 
 // CheckSizes implements method.SizesChecker.
 func (m *FRePo) CheckSizes(z method.Sizes) error {
-	_, err := m.net(z.Model, z.H, z.W, z.C, z.Classes)
-	if err != nil {
-		err = fmt.Errorf("frepo: %w", err)
-	}
-	return errors.Join(method.CheckStart("frepo", m.Start, z), err)
+	return method.CheckTrained("frepo", m.Start, m.shape(z.Model), z)
 }
 
 // Flops implements method.Counter. The training step of a network does not count.
 func (m *FRePo) Flops(z method.Sizes) float64 {
 	classes := max(2, z.Classes)
-	net, err := m.net(z.Model, z.H, z.W, z.C, classes)
+	net, err := m.shape(z.Model).Net(z.H, z.W, z.C, classes)
 	if err != nil || z.IPC < 1 {
 		return 0
 	}
@@ -150,5 +146,5 @@ func (m *FRePo) Distill(ctx context.Context, p method.Problem, observe func(meth
 
 // share returns the share of the rate in the next update.
 func (m *FRePo) share(update int) float64 {
-	return m.Floor + float64((1-m.Floor)*fmath.CosineShare(update, m.Updates))
+	return fmath.CosineShare(update, m.Updates, m.Floor)
 }

@@ -177,7 +177,7 @@ func TestParts(t *testing.T) {
 
 // The gradient of a network's training equals a central difference, in one part or several.
 func TestNetworkGradient(t *testing.T) {
-	net, err := quick().net(problem(1).Model, 8, 8, 1, 2)
+	net, err := quick().shape(problem(1).Model).Net(8, 8, 1, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func TestRate(t *testing.T) {
 // Initial ages are spread over a life, and a network is replaced after 102 updates.
 func TestPool(t *testing.T) {
 	m := defaults()
-	net, err := m.net(problem(1).Model, 8, 8, 1, 2)
+	net, err := m.shape(problem(1).Model).Net(8, 8, 1, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -425,7 +425,7 @@ func TestSettings(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	sizes.Model.Depth = 2
-	net, err := m.net(sizes.Model, 8, 8, 3, 2)
+	net, err := m.shape(sizes.Model).Net(8, 8, 3, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func newRun(p method.Problem, m *FRePo) (*run, error) {
 		return nil, errors.New("one class is not enough: there must be two or more")
 	}
 	r := &run{m: m, p: p, mirror: m.Mirror && train.C == 3 && !p.Data.Characters}
-	net, err := m.net(p.Model, train.H, train.W, train.C, classes)
+	net, err := m.shape(p.Model).Net(train.H, train.W, train.C, classes)
 	if err != nil {
 		return nil, err
 	}

@@ -42,8 +42,8 @@
 //
 // or the softmax for several columns. Until its next turn the network keeps the features of one new
 // batch of real images. When its life is over, a new network takes its place. Initial ages are spread
-// over a life, if it is longer than the pool, so that networks are not all replaced at once. The same labels serve all networks, and
-// no gradient goes back through a training.
+// over a life, if it is longer than the pool, so that networks are not all replaced at once. The same
+// labels serve all networks, and no gradient goes back through a training.
 //
 // An iteration is a turn and the updates until the next one.
 //
@@ -89,7 +89,7 @@ type Learned struct {
 	Jitter  float64 `toml:"jitter" min:"0"`                // ridge relative to the mean of K's diagonal
 	Start   string  `toml:"start" enum:"real,noise,means"` // initial images: training images, noise, or averages of the classes
 	Pool    int     `toml:"pool" min:"1" max:"1000"`       // networks at a time
-	Every   int     `toml:"turn_every" min:"1"`            // updates from one turn of a network to the next turn of another
+	Every   int     `toml:"turn_every" min:"1"`            // updates between two turns
 	Epochs  int     `toml:"turn_epochs" min:"0"`           // of training on the set in a turn
 	Life    int     `toml:"life" min:"1" max:"1000000"`    // epochs after which a network is replaced
 	NetRate float64 `toml:"net_rate" min:"0"`              // learning rate of the networks
@@ -129,17 +129,10 @@ func (m *Learned) Check() error {
 	if m.Epochs > m.Life {
 		err = errors.Join(err, &method.BadSetting{Key: "turn_epochs", Why: fmt.Sprintf("must be at most life, %d, not %d: a network would be replaced before it is trained", m.Life, m.Epochs)})
 	}
-	if _, wrong := m.strategy(false); wrong != nil {
+	if _, wrong := augment.Matching(m.Augment, false); wrong != nil {
 		err = errors.Join(err, &method.BadSetting{Key: "augment", Why: wrong.Error()})
 	}
 	return err
-}
-
-func (m *Learned) strategy(characters bool) (augment.Strategy, error) {
-	if m.Augment == "flip" && characters {
-		return augment.Strategy{}, nil
-	}
-	return augment.Matching(m.Augment, characters)
 }
 
 // loss returns the loss on real images.
@@ -155,11 +148,7 @@ func (m *Learned) loss(classes int) convex.Loss {
 
 // CheckSizes implements method.SizesChecker.
 func (m *Learned) CheckSizes(z method.Sizes) error {
-	_, err := m.Shape(z.Model).Net(z.H, z.W, z.C, z.Classes)
-	if err != nil {
-		err = fmt.Errorf("dgkip-learned: %w", err)
-	}
-	return errors.Join(method.CheckStart("dgkip-learned", m.Start, z), err)
+	return method.CheckTrained("dgkip-learned", m.Start, m.Shape(z.Model), z)
 }
 
 // Flops implements method.Counter. The training of networks does not count.
@@ -189,5 +178,5 @@ func (m *Learned) Distill(ctx context.Context, p method.Problem, observe func(me
 
 // share returns the share of the rate in the next update.
 func (m *Learned) share(update int) float64 {
-	return m.Floor + float64((1-m.Floor)*fmath.CosineShare(update, m.Updates))
+	return fmath.CosineShare(update, m.Updates, m.Floor)
 }

@@ -377,9 +377,6 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	m := defaults()
-	if s, err := m.strategy(true); err != nil || !s.None() {
-		t.Errorf("characters are flipped: %v, %v", s, err)
-	}
 	for update, want := range map[int]float64{0: 0.01, m.Updates / 2: 0.0051, m.Updates: 0.0002} {
 		if got := m.Rate * m.share(update); math.Abs(got-want) > 1e-12 {
 			t.Errorf("update %d: rate %v, want %v", update, got, want)

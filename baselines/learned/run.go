@@ -40,7 +40,7 @@ func newRun(p method.Problem, m *Learned) (*run, error) {
 	}
 	r := &run{m: m, p: p}
 	var err error
-	if r.strategy, err = m.strategy(p.Data.Characters); err != nil {
+	if r.strategy, err = augment.Matching(m.Augment, p.Data.Characters); err != nil {
 		return nil, err
 	}
 	if r.begin, err = method.Start(p, m.Start, r.stream("start", 0)); err != nil {
@@ -67,12 +67,7 @@ func newRun(p method.Problem, m *Learned) (*run, error) {
 		}
 	}
 	r.targets = make([]float32, r.begin.Len()*classes)
-	data := nn.Data[float32]{N: r.begin.Len(), X: r.images.X, Targets: r.targets}
-	if !r.strategy.None() {
-		data.Augment = func(x []float32, n int, stream *rng.Rand) {
-			augment.Batch(r.strategy, x, n, train.H, train.W, train.C, stream)
-		}
-	}
+	data := nn.Data[float32]{N: r.begin.Len(), X: r.images.X, Targets: r.targets, Augment: r.strategy.Training(train.H, train.W, train.C)}
 	r.pool, err = newPool(m, net, data, p.Seed)
 	return r, err
 }

@@ -29,7 +29,7 @@ func newRun(ctx context.Context, p method.Problem, m *Tangent) (*run, error) {
 	train := p.Data.Train
 	r := &run{m: m, p: p}
 	var err error
-	if r.strategy, err = m.strategy(p.Data.Characters); err != nil {
+	if r.strategy, err = augment.Matching(m.Augment, p.Data.Characters); err != nil {
 		return nil, err
 	}
 	if r.begin, err = method.Start(p, m.Start, rng.Stream(p.Seed, "tangent", "start")); err != nil {

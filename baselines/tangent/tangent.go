@@ -124,26 +124,15 @@ func (m *Tangent) Check() error {
 	if bad {
 		errs = append(errs, &method.BadSetting{Key: "ages", Why: fmt.Sprintf("must be two or more increasing numbers of steps, not %v", m.Ages), Hint: "[0, 20, 40, 80] is usual"})
 	}
-	if _, err := m.strategy(false); err != nil {
+	if _, err := augment.Matching(m.Augment, false); err != nil {
 		errs = append(errs, &method.BadSetting{Key: "augment", Why: err.Error()})
 	}
 	return errors.Join(errs...)
 }
 
-func (m *Tangent) strategy(characters bool) (augment.Strategy, error) {
-	if m.Augment == "flip" && characters {
-		return augment.Strategy{}, nil
-	}
-	return augment.Matching(m.Augment, characters)
-}
-
 // CheckSizes implements method.SizesChecker.
 func (m *Tangent) CheckSizes(z method.Sizes) error {
-	_, err := m.Shape(z.Model).Net(z.H, z.W, z.C, z.Classes)
-	if err != nil {
-		err = fmt.Errorf("dgkip-tangent: %w", err)
-	}
-	return errors.Join(method.CheckStart("dgkip-tangent", m.Start, z), err)
+	return method.CheckTrained("dgkip-tangent", m.Start, m.Shape(z.Model), z)
 }
 
 // Flops implements method.Counter. The trajectories do not count.
@@ -174,5 +163,5 @@ func (m *Tangent) share(update int) float64 {
 	if m.Schedule == "" {
 		return 1
 	}
-	return fmath.CosineShare(update, m.Updates)
+	return fmath.CosineShare(update, m.Updates, 0)
 }

@@ -373,9 +373,6 @@ func TestSettings(t *testing.T) {
 	if m.Check() == nil {
 		t.Error("a single age is accepted")
 	}
-	if s, err := m.strategy(true); err != nil || !s.None() {
-		t.Errorf("characters are flipped: %v, %v", s, err)
-	}
 	sizes := method.Sizes{Train: 12, Test: 12, Classes: 2, H: 8, W: 8, C: 1, Smallest: 6, IPC: 7, Model: problem().Model}
 	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "ipc 7: dgkip-tangent with start") {
 		t.Errorf("got %v", err)

@@ -23,7 +23,7 @@ type trajectory [][]float32
 
 // trajectories returns the trajectories of a run. All runs on the same images and networks share them.
 func trajectories(ctx context.Context, p method.Problem, m *Tangent, net *nn.Net[float32], strategy augment.Strategy) ([]trajectory, error) {
-	digest, err := p.Shared.Do("tangent digest", func() (any, error) { return space.Digest(p.Data.Train), nil })
+	digest, err := space.Of(p).Digest()
 	if err != nil {
 		return nil, err
 	}
@@ -86,11 +86,8 @@ func train(ctx context.Context, data *method.Data, k int, m *Tangent, net *nn.Ne
 	if m.Ages[0] == 0 {
 		t = append(t, slices.Clone(theta))
 	}
-	of := nn.Data[float32]{N: images.Len(), X: images.X, Targets: method.OneHot(images.Labels, len(data.Classes))}
-	if !strategy.None() {
-		of.Augment = func(x []float32, n int, stream *rng.Rand) {
-			augment.Batch(strategy, x, n, images.H, images.W, images.C, stream)
-		}
+	of := nn.Data[float32]{
+		N: images.Len(), X: images.X, Targets: method.OneHot(images.Labels, len(data.Classes)), Augment: strategy.Training(images.H, images.W, images.C),
 	}
 	last := m.Ages[len(m.Ages)-1]
 	// An epoch has at least one step, so last epochs are enough.

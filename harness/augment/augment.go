@@ -212,6 +212,14 @@ func Batch[F tensor.Float](s Strategy, x []F, n, h, w, c int, r *rng.Rand) {
 	})
 }
 
+// Training returns a function that applies Batch to n images of a training, or nil for no strategy.
+func (s Strategy) Training(h, w, c int) func(x []float32, n int, r *rng.Rand) {
+	if s.None() {
+		return nil
+	}
+	return func(x []float32, n int, r *rng.Rand) { Batch(s, x, n, h, w, c, r) }
+}
+
 // Draw is an operation with its parameters. The zero value changes nothing.
 type Draw struct {
 	op         op
@@ -288,10 +296,14 @@ func run[F tensor.Float](d Draw, dst, src []F, h, w, c int, adjoint bool) {
 	}
 }
 
-// Matching is New for the matching of real and synthetic images, which excludes "dc".
+// Matching is New for the matching of real and synthetic images, which excludes "dc". "flip" alone
+// leaves characters as they are.
 func Matching(name string, characters bool) (Strategy, error) {
-	if name == "dc" {
+	switch {
+	case name == "dc":
 		return Strategy{}, errors.New(`is "dc", which only suits training, not matching: use "dsa", or its operations joined by _`)
+	case name == "flip" && characters:
+		return Strategy{}, nil
 	}
 	return New(name, characters)
 }

@@ -280,6 +280,9 @@ func TestNew(t *testing.T) {
 			t.Errorf("%q (characters: %v): %q, %v, want %q", c.name, c.characters, s, err, c.want)
 		}
 	}
+	if s, err := Matching("flip", true); err != nil || !s.None() || s.Training(8, 8, 1) != nil {
+		t.Errorf("characters are flipped: %v, %v", s, err)
+	}
 	for name, want := range map[string]string{
 		"colour": `no operation "colour"`, "crop_": `no operation ""`, "dsa_crop": `no operation "dsa"`, "crop_flip_crop": "crop twice",
 	} {

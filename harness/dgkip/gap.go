@@ -128,10 +128,10 @@ func (m *SVM) Check() error {
 }
 
 // CheckSizes implements method.SizesChecker.
-func (m *LR) CheckSizes(s method.Sizes) error { return m.sizes(s, convex.LogisticLoss) }
+func (m *LR) CheckSizes(s method.Sizes) error { return m.sizes("dgkip-lr", s, convex.LogisticLoss) }
 
 // CheckSizes implements method.SizesChecker.
-func (m *SVM) CheckSizes(s method.Sizes) error { return m.sizes(s, convex.HingeLoss) }
+func (m *SVM) CheckSizes(s method.Sizes) error { return m.sizes("dgkip-svm", s, convex.HingeLoss) }
 
 // targets reports whether labels are targets. Gains exist for one output only.
 func (l Learning) targets(outputs int) bool {

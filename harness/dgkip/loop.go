@@ -187,7 +187,7 @@ func (r *run) share(update int) float64 {
 	if r.Schedule == "" {
 		return 1
 	}
-	return fmath.CosineShare(update, r.Updates)
+	return fmath.CosineShare(update, r.Updates, 0)
 }
 
 // settle computes the final labels if updates do not: from all draws and all real images, by the

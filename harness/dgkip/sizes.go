@@ -1,8 +1,6 @@
 package dgkip
 
 import (
-	"fmt"
-
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
 	"dgkip/harness/space"
@@ -10,7 +8,7 @@ import (
 )
 
 // sizes returns an error if the method cannot run on data of such sizes.
-func (l Loop) sizes(s method.Sizes, loss convex.Loss) error {
+func (l Loop) sizes(name string, s method.Sizes, loss convex.Loss) error {
 	if err := method.CheckLambda(l.Lambda, s); err != nil {
 		return err
 	}
@@ -28,10 +26,7 @@ func (l Loop) sizes(s method.Sizes, loss convex.Loss) error {
 	if err := convex.CheckSize(loss, s.Train, space.Dim(s.Model, s.H, s.W)); err != nil {
 		return err
 	}
-	if l.Start != "noise" && s.Smallest > 0 && s.Smallest < s.IPC {
-		return fmt.Errorf("a set of %d images per class needs as many training images, but the smallest class has only %d\nhint: lower ipc, or use start = \"noise\"", s.IPC, s.Smallest)
-	}
-	return nil
+	return method.CheckStart(name, l.Start, s)
 }
 
 // Flops implements method.Counter: one pass of the set through the networks.

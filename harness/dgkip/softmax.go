@@ -35,4 +35,6 @@ func (m *Softmax) Check() error {
 }
 
 // CheckSizes implements method.SizesChecker.
-func (m *Softmax) CheckSizes(s method.Sizes) error { return m.sizes(s, convex.SoftmaxLoss) }
+func (m *Softmax) CheckSizes(s method.Sizes) error {
+	return m.sizes("dgkip-softmax", s, convex.SoftmaxLoss)
+}

@@ -98,7 +98,7 @@ func (m *Solved) CheckSizes(s method.Sizes) error {
 	if n, real := s.IPC*s.Classes, m.batch(s.Train); m.Match == matchOutputs && s.Train > 0 && n >= real {
 		return &method.BadSetting{Key: "match", Why: fmt.Sprintf("is \"outputs\", which any set of ipc %d fits exactly on %d real images", s.IPC, real), Hint: "lower ipc, or use more real images in an update"}
 	}
-	return m.sizes(s, m.loss(s.Classes))
+	return m.sizes("dgkip-ls", s, m.loss(s.Classes))
 }
 
 // Flops implements method.Counter.

@@ -29,7 +29,7 @@ import (
 // CheckSizes implements method.SizesChecker.
 func (n *Network) CheckSizes(s method.Sizes) error {
 	if _, err := n.Net(s.Model, s.H, s.W, s.C, s.Classes); err != nil {
-		return fmt.Errorf("[eval.network]: %w", err)
+		return fmt.Errorf("[eval.network] %w", err)
 	}
 	return nil
 }
@@ -142,11 +142,7 @@ func (n *Network) Score(ctx context.Context, t method.Trial, observe func(method
 // not flip grey images.
 func augmented(data *nn.Data[float32], name string, t method.Trial) error {
 	strategy, err := augment.New(name, t.Data.Characters || name == "frepo" && t.Test.C == 1)
-	if err == nil && !strategy.None() {
-		data.Augment = func(x []float32, images int, r *rng.Rand) {
-			augment.Batch(strategy, x, images, t.Test.H, t.Test.W, t.Test.C, r)
-		}
-	}
+	data.Augment = strategy.Training(t.Test.H, t.Test.W, t.Test.C)
 	return err
 }
 
@@ -244,7 +240,7 @@ func (n *Network) next(ctx context.Context, net *nn.Net[float32], theta []float3
 				return 0, errors.New("network: training diverged: the weights are not finite\nhint: lower rate in [eval.network]")
 			}
 		}
-		wrong, err = countErrors(ctx, net.NewPass(), theta, t.Test)
+		wrong, err = net.NewPass().Errors(ctx, theta, t.Test.X, t.Test.Labels)
 	}
 	return wrong, interrupted(ctx, err, checkpoint)
 }

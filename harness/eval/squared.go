@@ -68,7 +68,7 @@ func (q *Squared) Check() error {
 // CheckSizes implements method.SizesChecker.
 func (q *Squared) CheckSizes(s method.Sizes) error {
 	if _, err := q.net(s.Model, s.H, s.W, s.C, s.Classes); err != nil {
-		return fmt.Errorf("[eval.squared]: %w", err)
+		return fmt.Errorf("[eval.squared] %w", err)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (q *Squared) share(step, of int) float64 {
 	if step < q.Rise {
 		return float64(step) / float64(q.Rise)
 	}
-	return q.Floor + float64((1-q.Floor)*fmath.CosineShare(step-q.Rise, of-q.Rise))
+	return fmath.CosineShare(step-q.Rise, of-q.Rise, q.Floor)
 }
 
 // values returns the set with its labels for the squared loss: see Squared.
@@ -213,7 +213,7 @@ func (r *regressing) next(ctx context.Context) (wrong int, err error) {
 		})
 	}
 	if err = ctx.Err(); err == nil {
-		wrong, err = countErrors(ctx, r.pass, theta, r.t.Test)
+		wrong, err = r.pass.Errors(ctx, theta, r.t.Test.X, r.t.Test.Labels)
 	}
 	return wrong, interrupted(ctx, err, checkpoint)
 }

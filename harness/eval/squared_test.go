@@ -162,7 +162,7 @@ func TestSquaredSettings(t *testing.T) {
 		t.Error(err)
 	}
 	s.Model.Depth = 4
-	if err := regressor().CheckSizes(s); err == nil || !strings.Contains(err.Error(), "[eval.squared]: nn: images of 8x8 pixels are too small") {
+	if err := regressor().CheckSizes(s); err == nil || !strings.Contains(err.Error(), "[eval.squared] nn: images of 8x8 pixels are too small") {
 		t.Errorf("got %v", err)
 	}
 	q = regressor()

@@ -95,7 +95,7 @@ func (u *Unrolled) Score(ctx context.Context, t method.Trial, observe func(metho
 		loss, err := d.descend(ctx, pass, theta)
 		if err == nil {
 			var wrong int
-			if wrong, err = countErrors(ctx, pass, theta, t.Test); err == nil {
+			if wrong, err = pass.Errors(ctx, theta, t.Test.X, t.Test.Labels); err == nil {
 				done = append(done, int64(wrong))
 			}
 		}
@@ -129,21 +129,6 @@ func (d *descent) descend(ctx context.Context, pass *nn.Pass[float32], theta []f
 		}
 	}
 	return loss, nil
-}
-
-// testChunk is the number of test images between two checks of the context.
-const testChunk = 256
-
-func countErrors(ctx context.Context, pass *nn.Pass[float32], theta []float32, test method.Images) (int, error) {
-	wrong, size := 0, test.Size()
-	for from := 0; from < test.Len(); from += testChunk {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		to := min(test.Len(), from+testChunk)
-		wrong += pass.Errors(theta, test.X[from*size:to*size], test.Labels[from:to])
-	}
-	return wrong, nil
 }
 
 // readDescent reads the steps of a set and groups its images by slot.

@@ -82,7 +82,11 @@ func TestUnrolledByHand(t *testing.T) {
 				theta[i] -= float32(rate * g[i])
 			}
 		}
-		want := int64(pass.Errors(theta, tr.Test.X, tr.Test.Labels))
+		count, err := pass.Errors(t.Context(), theta, tr.Test.X, tr.Test.Labels)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := int64(count)
 		d, err := readDescent(tr)
 		if err != nil {
 			t.Fatal(err)

@@ -89,7 +89,7 @@ func cosKernel(r, lo float64) float64 {
 }
 
 // CosineShare returns the share of the learning rate in update i of n, counted from 0. It falls
-// from 1 towards 0 like a cosine.
-func CosineShare(i, n int) float64 {
-	return (1 + Cos(float64(math.Pi*float64(i))/float64(n))) / 2
+// from 1 towards floor like a cosine.
+func CosineShare(i, n int, floor float64) float64 {
+	return floor + float64((1-floor)*(1+Cos(float64(math.Pi*float64(i))/float64(n))))/2
 }

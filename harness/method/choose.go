@@ -1,9 +1,11 @@
 package method
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
+	"dgkip/harness/nn"
 	"dgkip/harness/rng"
 )
 
@@ -23,7 +25,7 @@ func Start(p Problem, start string, stream *rng.Rand) (*Distilled, error) {
 // enough of them.
 func CheckImages(name string, s Sizes) error {
 	if s.Smallest > 0 && s.IPC > s.Smallest {
-		return fmt.Errorf("ipc %d: %s needs as many training images of every class, but the smallest class has only %d", s.IPC, name, s.Smallest)
+		return fmt.Errorf("ipc %d: %s needs %d training images of every class, but the smallest class has only %d", s.IPC, name, s.IPC, s.Smallest)
 	}
 	return nil
 }
@@ -39,6 +41,15 @@ func CheckStart(name, start string, s Sizes) error {
 		err = fmt.Errorf("%w\nhint: start = \"noise\" needs no training images", err)
 	}
 	return err
+}
+
+// CheckTrained is CheckStart for a method that trains or draws networks of a shape.
+func CheckTrained(name, start string, shape nn.Shape, s Sizes) error {
+	_, err := shape.Net(s.H, s.W, s.C, s.Classes)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return errors.Join(CheckStart(name, start, s), err)
 }
 
 // Choose draws IPC different training images of every class, with hard labels, from the stream.

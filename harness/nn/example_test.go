@@ -33,7 +33,8 @@ func Example() {
 		return
 	}
 	pass := net.NewPass()
-	fmt.Println("errors:", pass.Errors(theta, x, []int{0, 1, 1, 0}))
+	wrong, err := pass.Errors(context.Background(), theta, x, []int{0, 1, 1, 0})
+	fmt.Println("errors:", wrong, err)
 
 	// One tangent gives the gradient of <grad_theta L, v> in all pixels.
 	v := make([]float64, len(theta))
@@ -56,6 +57,6 @@ func Example() {
 	difference := (along(x[0]+h) - along(x[0]-h)) / (2 * h)
 	fmt.Println("equal:", math.Abs(difference-mixed[0]) < 1e-8)
 	// Output:
-	// errors: 0
+	// errors: 0 <nil>
 	// equal: true
 }

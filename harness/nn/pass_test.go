@@ -86,7 +86,7 @@ func TestReuse(t *testing.T) {
 		small, big := convCase[float32](t, norm, 16, 2, tensor.Winograd), convCase[float32](t, norm, 16, 5, tensor.Winograd)
 		used := small.net.NewPass()
 		everything(used, point(big, "before"), point(big, "before direction"))
-		used.Errors(point(big, "predict").Theta, point(big, "predict").X, make([]int, big.n))
+		used.Errors(t.Context(), point(big, "predict").Theta, point(big, "predict").X, make([]int, big.n))
 		for _, c := range []netCase[float32]{small, big, small} {
 			// The second round changes only the parameters, in place.
 			p, d := point(c, "point"), point(c, "direction")
@@ -263,9 +263,8 @@ func TestBatches(t *testing.T) {
 	p := point(c, "point")
 	pass := c.net.NewPass()
 	want := slices.Clone(outputs(pass, p.Theta, p.X, c.n))
-	got := make([]float32, len(want))
-	pass.batches(p.Theta, p.X, c.n, func(from, to int) { copy(got[3*from:3*to], pass.logits()) })
-	if !equalBits(got, want) {
+	size := c.net.Inputs()
+	if got := outputs(pass, p.Theta, p.X[errorsBatch*size:2*errorsBatch*size], errorsBatch); !equalBits(got, want[3*errorsBatch:6*errorsBatch]) {
 		t.Error("outputs depend on the batch")
 	}
 	labels := make([]int, c.n)
@@ -277,8 +276,8 @@ func TestBatches(t *testing.T) {
 			wrong++
 		}
 	}
-	if e := pass.Errors(p.Theta, p.X, labels); e != wrong || e == 0 || e == c.n {
-		t.Errorf("%d errors, want %d", e, wrong)
+	if e, err := pass.Errors(t.Context(), p.Theta, p.X, labels); err != nil || e != wrong || e == 0 || e == c.n {
+		t.Errorf("%d errors, want %d; %v", e, wrong, err)
 	}
 }
 
@@ -299,7 +298,7 @@ func TestErrors(t *testing.T) {
 	} {
 		for y, want := range s.wrong {
 			theta := append(make([]float64, 3), s.bias...)
-			if got := pass.Errors(theta, []float64{0}, []int{y}); got != want {
+			if got, _ := pass.Errors(t.Context(), theta, []float64{0}, []int{y}); got != want {
 				t.Errorf("outputs %v, label %d: %d errors, want %d", s.bias, y, got, want)
 			}
 		}
@@ -361,14 +360,14 @@ func TestMisuse(t *testing.T) {
 		"nn: Pass.Tangent: direction has the wrong length":      func() { ready().Tangent(Grad[float32]{Theta: short}, Grad[float32]{}) },
 		"nn: Pass.Tangent: result has the wrong length":         func() { ready().Tangent(Grad[float32]{}, Grad[float32]{Theta: short}) },
 		"nn: Pass.Linear: wrong number of weights":              func() { c.net.NewPass().Linear(p.Targets) },
-		"nn: Pass.Errors: wrong number of parameters or images": func() { c.net.NewPass().Errors(p.Theta, p.X, []int{0}) },
-		"nn: Pass.Errors: label out of range":                   func() { c.net.NewPass().Errors(p.Theta, p.X, []int{0, 3}) },
+		"nn: Pass.Errors: wrong number of parameters or images": func() { c.net.NewPass().Errors(t.Context(), p.Theta, p.X, []int{0}) },
+		"nn: Pass.Errors: label out of range":                   func() { c.net.NewPass().Errors(t.Context(), p.Theta, p.X, []int{0, 3}) },
 		"nn: Net.InitUniform: wrong number of parameters":       func() { c.net.InitUniform(short, rng.Stream(1)) },
 		"nn: NewTraining: wrong number of parameters":           func() { NewTraining(c.net, short, Data[float32]{}, Recipe{}, nil) },
 		"nn: NewTraining: wrong number of images or targets":    func() { NewTraining(c.net, p.Theta, Data[float32]{}, Recipe{}, nil) },
 		"nn: Pass.Gradient: after Errors": func() {
 			pass := ready()
-			pass.Errors(p.Theta, p.X, make([]int, c.n))
+			pass.Errors(t.Context(), p.Theta, p.X, make([]int, c.n))
 			defer func() {
 				if recover() != nil {
 					panic("nn: Pass.Gradient: after Errors")

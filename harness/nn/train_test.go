@@ -58,7 +58,7 @@ func train[F tensor.Float](t *testing.T, net *Net[F], theta []F, data Data[F], r
 func TestTrain(t *testing.T) {
 	net, theta := smallConv[float32](t)
 	data, labels := twoClasses[float32](64, 8, 8)
-	before := net.NewPass().Errors(theta, data.X, labels)
+	before, _ := net.NewPass().Errors(t.Context(), theta, data.X, labels)
 	var first, last Step
 	train(t, net, theta, data, Recipe{Epochs: 20, Batch: 10, Rate: 0.05, Momentum: 0.9, Decay: 5e-4}, func(s Step) {
 		if s.Epoch == 0 && s.Batch == 0 {
@@ -69,7 +69,7 @@ func TestTrain(t *testing.T) {
 	if last.Epoch != 19 || last.Batch != 6 || !last.Last {
 		t.Errorf("the last step was %+v", last)
 	}
-	if after := net.NewPass().Errors(theta, data.X, labels); after != 0 || before < 16 || !(last.Loss < 0.2*first.Loss) {
+	if after, _ := net.NewPass().Errors(t.Context(), theta, data.X, labels); after != 0 || before < 16 || !(last.Loss < 0.2*first.Loss) {
 		t.Errorf("%d errors became %d, the loss %g became %g", before, after, first.Loss, last.Loss)
 	}
 }
