@@ -36,8 +36,8 @@ func newMatcher[F tensor.Float](net *nn.Net[F], h, w, c int) *matcher[F] {
 // match returns the distance D between the gradients on real and on synthetic images, all changed
 // by the draw. It sets dx and dp to the gradients of D with respect to the synthetic images and
 // their targets. dp may be nil.
-func (m *matcher[F]) match(theta []F, draw augment.Draw, drawn, syn batch[F], dx, dp []F) float64 {
-	m.gradient(m.ofReal, theta, draw, drawn)
+func (m *matcher[F]) match(theta []F, draw augment.Draw, real, syn batch[F], dx, dp []F) float64 {
+	m.gradient(m.ofReal, theta, draw, real)
 	m.gradient(m.ofSyn, theta, draw, syn)
 	d := distance(m.v, m.ofSyn, m.ofReal, m.tensors)
 	m.dx = slices.Grow(m.dx[:0], len(dx))[:len(dx)]

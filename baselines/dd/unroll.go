@@ -18,8 +18,7 @@ const (
 	realChunk = 128
 )
 
-// learned holds all that the inner steps depend on except the first weights, or the gradients with
-// respect to it.
+// learned holds all that the inner steps depend on except the first weights, or their gradients.
 type learned[F tensor.Float] struct {
 	X       []F // [n, Inputs]
 	Targets []F // [n, Classes]; nil as a gradient that is not wanted
@@ -68,8 +67,8 @@ func newUnroll[F tensor.Float](net *nn.Net[F], p plan, stride, chunk int) *unrol
 	return u
 }
 
-// strideFor returns the stride of the kept weights. It is the least for which those of k steps, of
-// bytes bytes each, fit into bound, or the one that comes closest.
+// strideFor returns the smallest stride at which the kept weights of k steps (bytes each) fit into
+// bound, or the one that keeps the fewest.
 func strideFor(k int, bytes, bound int64) int {
 	stride := 1
 	for ; (stride+1)*(stride+1) <= k; stride++ {

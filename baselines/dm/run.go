@@ -67,9 +67,9 @@ func (r *run) gradient(_ context.Context, update int) (loss float64, err error) 
 	for class := range r.of {
 		label := strconv.Itoa(class)
 		draw := r.strategy.Draw(r.stream(update, "augment", label), r.begin.H, r.begin.W)
-		drawn := r.batch(class, r.stream(update, "real", label))
+		real := r.batch(class, r.stream(update, "real", label))
 		syn, dx := r.images.X[class*n:][:n], r.images.Grad[class*n:][:n]
-		loss += r.matcher.match(r.theta, draw, drawn, syn, dx) / float64(len(r.of))
+		loss += r.matcher.match(r.theta, draw, real, syn, dx) / float64(len(r.of))
 	}
 	return loss, nil
 }
@@ -104,8 +104,8 @@ func newMatcher[F tensor.Float](body *nn.Net[F], h, w, c int) *matcher[F] {
 
 // match returns the squared distance between the mean embeddings of real and of synthetic images, all
 // changed by the draw. It sets dx to its gradient with respect to the synthetic images.
-func (m *matcher[F]) match(theta []F, draw augment.Draw, drawn, syn, dx []F) (d float64) {
-	m.mean(m.ofReal, theta, draw, drawn)
+func (m *matcher[F]) match(theta []F, draw augment.Draw, real, syn, dx []F) (d float64) {
+	m.mean(m.ofReal, theta, draw, real)
 	n := m.mean(m.ofSyn, theta, draw, syn)
 	k := len(m.ofSyn)
 	b := tensor.Grow(&m.b, n*k)

@@ -27,7 +27,7 @@ type File struct {
 	LabelsPath string `toml:"labels_path,omitzero"` // a file with the labels, if path has none
 	sets.Options
 
-	// Travel tells that the sets have portable labels as well as their own.
+	// Travel reports whether the sets also have portable labels.
 	Travel bool `toml:"travel,omitzero"`
 
 	// Digest is the SHA-256 of the files' content. It replaces the paths in a run's identity.

@@ -89,7 +89,7 @@ func (s *search) size() int {
 	return sum
 }
 
-// over reports whether the search ends with this solution. The error tells why it failed.
+// over reports whether the search ends with this solution. The error is the reason for a failure.
 func (s *search) over(fit Solution) (bool, error) {
 	if err := s.ctx.Err(); err != nil {
 		return true, err // fit may have been cut short

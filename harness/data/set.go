@@ -162,8 +162,7 @@ func relabel(names []string, classes []int) ([]int, error) {
 	return label, nil
 }
 
-// pick returns the images for which label[l], l being their label, is not negative. It becomes their
-// new label.
+// pick keeps the images whose class l has label[l] >= 0, and relabels them label[l].
 func (s Split) pick(label []int, dim int) Split {
 	n, same := 0, true
 	for _, l := range s.Labels {

@@ -94,7 +94,7 @@ func (t *Transform) Apply(ctx context.Context, images []byte) ([]float32, error)
 	return out, nil
 }
 
-// Pixels is Apply for images in pixel units, 0 to 1. Learned images may leave this range.
+// Pixels is Apply for pixel values from 0 to 1. Learned images may leave this range.
 func (t *Transform) Pixels(pixels []float32) []float32 {
 	d := t.dim()
 	if len(pixels)%d != 0 {

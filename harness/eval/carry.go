@@ -12,7 +12,7 @@ import (
 
 // solved returns labels for another loss under which the set's own model is still the minimiser:
 // targets sigma(f) + lambda_S c for the logistic loss, HingeLabels for the hinge loss. If clipped dual
-// variables make that only approximate, note says so.
+// variables make that only approximate, note reports it.
 func solved(loss convex.Loss, own convex.Solution) (labels convex.Labels, note string) {
 	model := convex.Nearest{C: own.C, Outputs: own.Outputs}
 	if loss != convex.HingeLoss {

@@ -15,9 +15,8 @@ import (
 	"dgkip/harness/teacher"
 )
 
-// Fresh trains a convex model on the set as Features does, but in new networks. It measures the
-// value of a set to somebody without the networks in which it was distilled. test_acc is the mean
-// over draws of new networks; own.test_acc is the accuracy in the same networks.
+// Fresh trains a convex model on the set as Features does, but in new networks. It measures how
+// well a set works without the networks in which it was distilled. test_acc is the mean over draws of new networks; own.test_acc is the accuracy in the same networks.
 //
 // By default, Fresh uses a set's portable labels with the squared loss, if the set has them. Solved
 // targets differ from probabilities by lambda_S times a coefficient, which has a meaning only in

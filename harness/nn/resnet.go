@@ -15,7 +15,7 @@ func init() {
 }
 
 // residual returns the layer y = x + f(x) after a block of a residual network, on activations of
-// h x w pixels with so many channels.
+// h x w pixels with the given number of channels.
 func residual[F tensor.Float](h, w, channels int, c ConvConfig, block string) layer[F] {
 	same := convBlock[F]{convShape: convShape{h: h, w: w, inCh: channels, outCh: channels}, norm: c.Norm, algo: c.Algo}
 	first, second := same, same

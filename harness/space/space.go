@@ -56,7 +56,7 @@ type Pass interface {
 	Back(dx []float32)
 }
 
-// Kept tells a space where to store the features of many images.
+// Kept names the place for the features of many images.
 type Kept struct {
 	In     *method.Shared
 	What   string // the images in progress reports
