@@ -19,7 +19,7 @@ type KIP struct {
 	Start     string  `toml:"start" enum:"real,noise"`            // initial images: training images, or noise
 	Batch     int     `toml:"batch" min:"0"`                      // real images in an update; 0 means all
 	Jitter    float64 `toml:"jitter" min:"0"`                     // ridge relative to the mean of K's diagonal; 0 means lambda_S
-	Lambda    float64 `toml:"lambda"`                             // regularisation per image of the model that scores the set
+	Lambda    float64 `toml:"lambda" min:"1e-14" max:"1e6"`       // regularisation per image of the model that scores the set
 	Resample  bool    `toml:"resample,omitzero"`                  // draw new networks in every update
 	Nets      int     `toml:"nets,omitzero" min:"0" max:"4096"`   // number of these networks; 0 means as many as score the set
 }

@@ -32,7 +32,7 @@ func TestListTellsOfEverySetting(t *testing.T) {
 	for name, want := range map[string]string{
 		"dgkip-ls": `  rate = 0.01   (a number, at least 0)`,
 		"table":    `  digits = 2   (an integer, 0 to 9)`,
-		"features": `  lambda = 0.000001   (a number, must be between 1e-14 and 1e6)`,
+		"features": `  lambda = 0.000001   (a number, 1e-14 to 1e6)`,
 		"figure":   `  kind = ""   ("curves", "bars", "scatter", "images"; required)`,
 	} {
 		var out bytes.Buffer

@@ -21,7 +21,7 @@ type Loop struct {
 	Updates    int     `toml:"updates" min:"0"`                     // of the set
 	Rate       float64 `toml:"rate" min:"0"`                        // learning rate of AdaBelief on the images
 	Start      string  `toml:"start" enum:"real,noise,means"`       // training images, noise, or averages of the classes
-	Lambda     float64 `toml:"lambda"`                              // regularisation per image
+	Lambda     float64 `toml:"lambda" min:"1e-14" max:"1e6"`        // regularisation per image
 	TeacherGap float64 `toml:"teacher_gap,omitzero" min:"0"`        // relative gap at which Theta_O is accepted; 0: the default of the loss
 	Schedule   string  `toml:"schedule,omitzero" enum:",cosine"`    // rates are constant, or fall to zero like a cosine
 	Draws      int     `toml:"draws,omitzero" min:"0" max:"64"`     // of networks, used in turn; 0: the one draw of the run

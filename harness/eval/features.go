@@ -19,7 +19,7 @@ type Features struct {
 	// Loss is the loss of the model. "own" means the loss for which the set's labels were
 	// learned. Other sets use the logistic loss for two classes and the softmax loss for more.
 	Loss   string  `toml:"loss" enum:"own,logistic,hinge,squared,softmax"`
-	Lambda float64 `toml:"lambda"` // regularisation per image of the set
+	Lambda float64 `toml:"lambda" min:"1e-14" max:"1e6"` // regularisation per image of the set
 	// Transfer also scores the set under all other losses. transfer.test_acc repeats the first
 	// of them, which for two classes is the logistic or the hinge loss.
 	Transfer bool `toml:"transfer"`

@@ -28,7 +28,7 @@ type Fresh struct {
 	Width  int     `toml:"width,omitzero" min:"0" max:"65536"`    // 0 means the cell's, or the default of another kind
 	Nets   int     `toml:"nets,omitzero" min:"0" max:"4096"`      // 0 means the cell's, or the default of another kind
 	Labels string  `toml:"labels,omitzero" enum:",exact,outputs"` // empty means portable labels if there are any, else exact ones
-	Lambda float64 `toml:"lambda"`                                // regularisation per image of the set
+	Lambda float64 `toml:"lambda" min:"1e-14" max:"1e6"`          // regularisation per image of the set
 }
 
 func init() {

@@ -26,10 +26,10 @@ type Infinite struct {
 	Kernel string  `toml:"kernel" enum:"nngp,ntk"`          // nngp: untrained networks; ntk: networks trained by gradient descent
 	Kind   string  `toml:"kind,omitzero" enum:",conv,fc"`   // kind of the networks; empty means the cell's
 	Depth  int     `toml:"depth,omitzero" min:"0" max:"16"` // 0 means the cell's, or the default of another kind
-	Weight float64 `toml:"weight"`                          // standard deviation of a weight, times sqrt(fan_in)
+	Weight float64 `toml:"weight" min:"0" max:"1e6"`        // standard deviation of a weight, times sqrt(fan_in)
 	Bias   float64 `toml:"bias" min:"0"`                    // standard deviation of a bias
 	Labels string  `toml:"labels,omitzero" enum:",exact"`   // empty means portable labels if there are any, else exact ones
-	Lambda float64 `toml:"lambda"`                          // regularisation per image of the set
+	Lambda float64 `toml:"lambda" min:"1e-14" max:"1e6"`    // regularisation per image of the set
 }
 
 func init() {

@@ -216,7 +216,7 @@ func (d *Decoder) integer(n *Node, v reflect.Value, key string, tag reflect.Stru
 		d.Fault(n, key+" must be at least 0", "")
 	case !v.CanUint() && v.OverflowInt(i):
 		d.Fault(n, key+" is too large", "")
-	case !d.bounds(n, float64(i), key, tag):
+	case !d.bounds(n, float64(i), v, key, tag):
 	case i > exact:
 		d.Fault(n, fmt.Sprintf("%s must be at most %d", key, exact), "")
 	case i < -exact:
@@ -238,14 +238,18 @@ func (d *Decoder) float(n *Node, v reflect.Value, key string, tag reflect.Struct
 		d.wrong(n, key, "a number")
 	case math.IsNaN(f) || math.IsInf(f, 0):
 		d.Fault(n, key+" must be a finite number", "")
-	case d.bounds(n, f, key, tag):
+	case d.bounds(n, f, v, key, tag):
 		v.SetFloat(f)
 	}
 }
 
 func (d *Decoder) list(n *Node, v reflect.Value, key string, tag reflect.StructTag) {
 	if n.Table != nil || n.Value != nil {
-		d.wrong(n, key, "a list")
+		hint := ""
+		if n.Table != nil && v.Type().Elem().Kind() == reflect.Struct {
+			hint = fmt.Sprintf("write [[%s]]", key)
+		}
+		d.Fault(n, fmt.Sprintf("%s must be a list, not %s", key, n.Kind()), hint)
 		return
 	}
 	out, before := reflect.MakeSlice(v.Type(), len(n.List), len(n.List)), d.Reported
@@ -282,7 +286,12 @@ func (d *Decoder) pointer(n *Node, v reflect.Value, key string, tag reflect.Stru
 	d.value(n, v.Elem(), key, tag)
 }
 
-func (d *Decoder) bounds(n *Node, x float64, key string, tag reflect.StructTag) bool {
+// bounds reports a number outside the limits of its tag. v still holds the default.
+func (d *Decoder) bounds(n *Node, x float64, v reflect.Value, key string, tag reflect.StructTag) bool {
+	hint := ""
+	if !v.IsZero() {
+		hint = fmt.Sprintf("the default is %v", v)
+	}
 	limit := func(name string) (float64, bool) {
 		s, ok := tag.Lookup(name)
 		if !ok {
@@ -295,11 +304,11 @@ func (d *Decoder) bounds(n *Node, x float64, key string, tag reflect.StructTag) 
 		return f, true
 	}
 	if least, ok := limit("min"); ok && x < least {
-		d.Fault(n, fmt.Sprintf("%s must be at least %v", key, least), "")
+		d.Fault(n, fmt.Sprintf("%s must be at least %v", key, least), hint)
 		return false
 	}
 	if most, ok := limit("max"); ok && x > most {
-		d.Fault(n, fmt.Sprintf("%s must be at most %v", key, most), "")
+		d.Fault(n, fmt.Sprintf("%s must be at most %v", key, most), hint)
 		return false
 	}
 	return true

@@ -1,12 +1,9 @@
 package toml
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"strings"
-
-	"dgkip/harness/method"
 )
 
 // setting is a field of a struct that a file may set.
@@ -64,7 +61,7 @@ func All(v any) (out []Named) {
 type Declared struct {
 	Name    string
 	Default any          // ready for JSON
-	Allowed string       // the values that the decoder and the struct's own check allow
+	Allowed string       // the values that the decoder allows
 	Of      reflect.Type // the struct
 	Field   string       // the name of its field
 }
@@ -72,28 +69,26 @@ type Declared struct {
 // Declarations describes the settings of a pointer to a struct. Settings of tables inside it have names
 // with dots.
 func Declarations(v any) []Declared {
-	return declarations(reflect.ValueOf(v).Elem(), "", v)
+	return declarations(reflect.ValueOf(v).Elem(), "")
 }
 
-func declarations(v reflect.Value, prefix string, whole any) (out []Declared) {
+func declarations(v reflect.Value, prefix string) (out []Declared) {
 	for _, s := range settings(v) {
 		if t := s.field.Type; t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
-			one := reflect.New(t.Elem())
-			out = append(out, declarations(one.Elem(), prefix+s.name+".", one.Interface())...)
+			out = append(out, declarations(reflect.New(t.Elem()).Elem(), prefix+s.name+".")...)
 			continue
 		}
-		out = append(out, Declared{prefix + s.name, plain(s.value), allowed(s.field, s.name, whole), s.of, s.field.Name})
+		out = append(out, Declared{prefix + s.name, plain(s.value), allowed(s.field), s.of, s.field.Name})
 	}
 	return out
 }
 
 // allowed describes the values that a setting may have.
-func allowed(f reflect.StructField, name string, whole any) string {
+func allowed(f reflect.StructField) string {
 	form := map[reflect.Kind]string{reflect.String: "text", reflect.Bool: "true or false", reflect.Slice: "a list",
 		reflect.Map: "a table", reflect.Float32: "a number", reflect.Float64: "a number"}[f.Type.Kind()]
-	number := strings.HasSuffix(form, "number")
 	if form == "" && f.Type.ConvertibleTo(reflect.TypeFor[float64]()) {
-		form, number = "an integer", true
+		form = "an integer"
 	} else if form == "" {
 		form = "text"
 	}
@@ -116,49 +111,10 @@ func allowed(f reflect.StructField, name string, whole any) string {
 	case high != "":
 		form += ", at most " + high
 	}
-	if why := refusal(name, f, whole); number && low == "" && why != "" {
-		form += ", " + why
-	}
 	if f.Tag.Get("required") != "" {
 		form += "; required"
 	}
 	return form
-}
-
-// refusal returns why the struct's own check rejects -1 for a number, or "" if it does not.
-func refusal(name string, f reflect.StructField, whole any) string {
-	v := reflect.New(reflect.TypeOf(whole).Elem())
-	v.Elem().Set(reflect.ValueOf(whole).Elem())
-	checker, is := v.Interface().(method.Checker)
-	at := v.Elem().FieldByName(f.Name)
-	if !is || !at.CanSet() {
-		return ""
-	}
-	switch {
-	case at.CanFloat():
-		at.SetFloat(-1)
-	case at.CanInt():
-		at.SetInt(-1)
-	default:
-		return ""
-	}
-	return said(checker.Check(), name)
-}
-
-// said returns what an error says about a setting, without the value -1.
-func said(err error, name string) string {
-	if several, is := err.(interface{ Unwrap() []error }); is {
-		for _, one := range several.Unwrap() {
-			if why := said(one, name); why != "" {
-				return why
-			}
-		}
-	}
-	var bad *method.BadSetting
-	if errors.As(err, &bad) && bad.Key == name {
-		return strings.TrimSuffix(bad.Why, ", not -1")
-	}
-	return ""
 }
 
 // Settings returns the settings of a struct by name, ready for JSON.
