@@ -130,7 +130,7 @@ compares the record with a new run.
 
 | array | what it holds |
 |:--|:--|
-%s`, distinctLines(protocols), arraysOf[f.export])
+%s`, strings.Join(experiment.With(nil, protocols...), "\n"), arraysOf[f.export])
 	add(`| labels | float32 [n, k]; label_kind is their kind |
 | label_kind | the meaning of the labels, see below |
 | of | int64 [n], the class of each image |
@@ -165,7 +165,7 @@ TEST is test_batch.bin of CIFAR-10, or t10k-images-idx3-ubyte of MNIST or Fashio
 
 Like the program, the sets that come with dgkip are under the Apache License 2.0, as far as the terms of the original data allow:
 
-%s`, distinctLines(terms))
+%s`, strings.Join(experiment.With(nil, terms...), "\n"))
 	return b.Bytes()
 }
 
@@ -224,15 +224,4 @@ func textIn(arrays []sets.Array, name string) string {
 		}
 	}
 	return ""
-}
-
-// distinctLines joins lines without duplicates.
-func distinctLines(list []string) string {
-	var out []string
-	for _, line := range list {
-		if !slices.Contains(out, line) {
-			out = append(out, line)
-		}
-	}
-	return strings.Join(out, "\n")
 }

@@ -19,7 +19,7 @@ func alike(err error) error {
 	var others []error
 	var faults []fault // in the order of the grid
 	cells := map[fault][]string{}
-	whole := false // excluding cells does not help, because a file is damaged
+	whole := false // a whole cell is affected, so that an [[exclude]] helps; not so for a single damaged file
 	for _, e := range each(err) {
 		unfit := new(engine.Unfit)
 		if !errors.As(e, &unfit) {

@@ -179,7 +179,7 @@ func (e *executor) rounds(jobs []*Job) (left []*Job) {
 		}
 		if !e.Worker && !said {
 			said = true
-			e.Board.Printf("waiting for %d sets of another process: %v", len(jobs), e.busy)
+			e.Board.Printf("waiting for another process (sets left: %d): %v", len(jobs), e.busy)
 		}
 		pause = longer(pause)
 		select {

@@ -35,13 +35,15 @@ func ListFS(fsys fs.FS, dir string) ([]string, error) {
 	return names, nil
 }
 
-// once returns a list without duplicates.
-func once(list []string) []string {
-	var out []string
-	for _, s := range list {
-		if !slices.Contains(out, s) {
-			out = append(out, s)
+// With appends those elements that a list lacks.
+func With[T comparable](list []T, more ...T) []T {
+	for _, x := range more {
+		if !slices.Contains(list, x) {
+			list = append(list, x)
 		}
 	}
-	return out
+	return list
 }
+
+// once returns a list without duplicates.
+func once(list []string) []string { return With(nil, list...) }

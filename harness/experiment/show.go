@@ -3,11 +3,11 @@ package experiment
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"dgkip/harness/method"
 	"dgkip/harness/toml"
-	"slices"
-	"strings"
 )
 
 // Table describes a table of records.
@@ -129,7 +129,7 @@ func (x *Number) FromNode(d *toml.Decoder, n *toml.Node) {
 		parts = n.List
 	}
 	if len(parts) > 2 || n.Table != nil {
-		d.Fault(n, "must be a number or [mean, spread]", "")
+		d.Fault(n, "this must be a number or [mean, spread]", "")
 		return
 	}
 	for i, p := range parts {
@@ -140,11 +140,11 @@ func (x *Number) FromNode(d *toml.Decoder, n *toml.Node) {
 		case int64:
 			f = float64(v)
 		default:
-			d.Fault(p, "must be a number, not "+p.Kind(), "")
+			d.Fault(p, "this must be a number, not "+p.Kind(), "")
 			return
 		}
 		if f != f || f-f != 0 || i == 1 && f < 0 {
-			d.Fault(p, "must be a finite number, and a spread not negative", "")
+			d.Fault(p, "this must be a finite number, and a spread must not be negative", "")
 			return
 		}
 		if i == 0 {

@@ -47,6 +47,6 @@ func (z *Size) FromNode(d *toml.Decoder, n *toml.Node) {
 		}
 		*z = 0
 	default:
-		d.Fault(n, "must be a size such as \"4GB\", not "+n.Kind(), "")
+		d.Fault(n, "this must be a size such as \"4GB\", not "+n.Kind(), "")
 	}
 }

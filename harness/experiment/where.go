@@ -46,14 +46,14 @@ func (v *Values) FromNode(d *toml.Decoder, n *toml.Node) {
 		if n.Table != nil {
 			hint = "write the name of an axis with a dot in quotes, as in \"method.steps\" = [10, 20]"
 		}
-		d.Fault(n, "must be a value or a list of values", hint)
+		d.Fault(n, "this must be a value or a list of values", hint)
 		return
 	}
 	*v = nil
 	for _, x := range list {
 		one, ok := valueOf(x)
 		if !ok {
-			d.Fault(x, "must be a string, a number or a boolean, not "+x.Kind(), "")
+			d.Fault(x, "this must be a string, a number or a boolean, not "+x.Kind(), "")
 			continue
 		}
 		*v = append(*v, one)
@@ -78,7 +78,7 @@ type Where map[string]Values
 
 func (w *Where) FromNode(d *toml.Decoder, n *toml.Node) {
 	if n.Table == nil {
-		d.Fault(n, "must be a table of axes and their values, such as { method = \"dc\", ipc = [1, 10] }", "")
+		d.Fault(n, "this must be a table of axes and their values, such as { method = \"dc\", ipc = [1, 10] }", "")
 		return
 	}
 	*w = Where{}

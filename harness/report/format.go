@@ -3,9 +3,10 @@ package report
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
+
+	"dgkip/harness/experiment"
 )
 
 // fixed formats x with a number of decimals, and never writes -0.
@@ -141,14 +142,7 @@ func list(words []string) string {
 }
 
 // with appends those elements that the list lacks.
-func with[T comparable](list []T, more ...T) []T {
-	for _, x := range more {
-		if !slices.Contains(list, x) {
-			list = append(list, x)
-		}
-	}
-	return list
-}
+func with[T comparable](list []T, more ...T) []T { return experiment.With(list, more...) }
 
 // short returns the first 12 characters of a key, by which people refer to it.
 func short(key string) string { return key[:min(len(key), 12)] }

@@ -45,7 +45,7 @@ type Run struct {
 	Failure *store.Failure // of a run without a record
 	Again   *store.Failure // of an attempt to compute the record again
 	Damage  error          // why the record cannot be read
-	Spoilt  error          // why a file of the record without any of its numbers cannot be read
+	Spoilt  error          // why a file of the record, other than those with its numbers, cannot be read
 
 	id string // equal in all cells that share the run
 }

@@ -8,8 +8,8 @@ import (
 	"dgkip/harness/report/sheet"
 )
 
-// Terminal writes the experiment's table for a terminal of so many columns. A wider table is cut into
-// several. 0 is for a file: no limit, and no escape sequences.
+// Terminal writes the experiment's table for a terminal of the given width. A wider table is cut into
+// several. Width 0 means a file: no limit, and no escape sequences.
 func (r *Results) Terminal(w io.Writer, width int) error {
 	if len(r.sheets) == 0 {
 		return nil

@@ -156,7 +156,7 @@ func (s *Sheet) StateNotes() []string {
 		state State
 		text  string
 	}{
-		{NotRun, NotRun.String() + " not run."},
+		{NotRun, NotRun.String() + ": not run."},
 		{Failed, "failed: all runs of this cell failed."},
 		{Damaged, "damaged: the record exists, but cannot be read."},
 	} {
