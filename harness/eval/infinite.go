@@ -64,7 +64,7 @@ var errInfinite = errors.New("the protocol \"infinite\" does not score the whole
 // exact is a kernel of package nngp.
 type exact interface {
 	Check() error
-	Others(ctx context.Context, x []float32, progress func(done float64)) (nngp.Beside, error)
+	With(ctx context.Context, x []float32, progress func(done float64)) (nngp.KernelWith, error)
 }
 
 // kernel returns the kernel of a model's networks, on images of h x w pixels.
@@ -110,13 +110,13 @@ func (f *Infinite) score(ctx context.Context, t method.Trial) (*method.Scores, e
 	if t.Phase != nil {
 		progress = func(done float64) { t.Phase("exact kernel", done) }
 	}
-	beside, err := method.Do(t.Own, fmt.Sprintf("infinite %T %+v %q", kernel, kernel, t.Data.Name), func() (nngp.Beside, error) {
-		return kernel.Others(ctx, t.Test.X, progress)
+	kernelWith, err := method.Do(t.Own, fmt.Sprintf("infinite %T %+v %q", kernel, kernel, t.Data.Name), func() (nngp.KernelWith, error) {
+		return kernel.With(ctx, t.Test.X, progress)
 	})
 	if err != nil {
 		return nil, err
 	}
-	gram, cross, err := beside(ctx, t.Set.Images, progress)
+	gram, cross, err := kernelWith(ctx, t.Set.Images, progress)
 	if err != nil {
 		return nil, err
 	}

@@ -6,13 +6,13 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// Beside returns the kernel within a set, [n, n], and between the set and fixed other images,
+// KernelWith returns the kernel within a set, [n, n], and between the set and fixed other images,
 // [n, N]. If ctx is done, it stops with the context's error. It calls progress, unless nil, with
 // the fraction done.
-type Beside func(ctx context.Context, set []float32, progress func(done float64)) (gram, cross tensor.Mat[float64], err error)
+type KernelWith func(ctx context.Context, set []float32, progress func(done float64)) (gram, cross tensor.Mat[float64], err error)
 
-// Others returns a Beside with x, [n, Size], as the other images. All products are in float64.
-func (k FC) Others(_ context.Context, x []float32, _ func(done float64)) (Beside, error) {
+// With returns the kernel with x, [n, Size]. All products are in float64.
+func (k FC) With(_ context.Context, x []float32, _ func(done float64)) (KernelWith, error) {
 	others := NewImages(x, k.Size)
 	return func(ctx context.Context, set []float32, _ func(done float64)) (gram, cross tensor.Mat[float64], err error) {
 		v := NewImages(set, k.Size)
@@ -23,8 +23,8 @@ func (k FC) Others(_ context.Context, x []float32, _ func(done float64)) (Beside
 	}, k.Check()
 }
 
-// Others returns a Beside with x, [n, H, W, C], as the other images.
-func (k Conv) Others(ctx context.Context, x []float32, progress func(done float64)) (Beside, error) {
+// With returns the kernel with x, [n, H, W, C].
+func (k Conv) With(ctx context.Context, x []float32, progress func(done float64)) (KernelWith, error) {
 	others, err := k.Images(ctx, x, progress)
 	return func(ctx context.Context, set []float32, progress func(done float64)) (gram, cross tensor.Mat[float64], err error) {
 		v, err := k.Images(ctx, set, nil)

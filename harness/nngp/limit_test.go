@@ -12,15 +12,15 @@ import (
 )
 
 // others returns the limit kernel of a kind of networks, on images of 8x8 pixels.
-func others(t *testing.T, kind string, tangent bool, x []float32) Beside {
+func others(t *testing.T, kind string, tangent bool, x []float32) KernelWith {
 	t.Helper()
 	k := conv(8, 8, 3, 2)
 	k.Tangent = tangent
-	o, err := k.Others(t.Context(), x, nil)
+	o, err := k.With(t.Context(), x, nil)
 	if kind == "fc" {
 		k := usual(8*8*3, 2)
 		k.Tangent = tangent
-		o, err = k.Others(t.Context(), x, nil)
+		o, err = k.With(t.Context(), x, nil)
 	}
 	if err != nil {
 		t.Fatal(err)

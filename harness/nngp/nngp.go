@@ -24,8 +24,8 @@
 // zero, like the mean over directions. Where s_xy, s_xx and s_yy change together, as in k(x, x),
 // this is exact.
 //
-// All layers are computed with W^2 = 2. As ReLU is homogeneous, layer l has a bias b_l^2 = (2/W^2)^l b^2
-// then, and inner products after it are multiplied by (W^2/2)^l.
+// All layers are computed with W^2 = 2. ReLU is homogeneous, so the bias of layer l then is
+// b_l^2 = (2/W^2)^l b^2, and the kernel after it is (W^2/2)^l times the computed one.
 //
 // # What an update costs
 //

@@ -84,7 +84,7 @@ type inKernel[T images[T]] struct {
 	mu    sync.Mutex          // guards reals, as several runs may share test images
 	reals tensor.Mat[float32] // inner products with the training images, [n, N], on demand
 
-	// If this is a set: the images of the last beside, and their inner products.
+	// If this is a set: the images last compared with, and the inner products with them.
 	seen *inKernel[T]
 	with tensor.Mat[float32]
 }
@@ -93,10 +93,10 @@ func (s *inKernel[T]) Gram() tensor.Mat[float64] { return s.images.Gram() }
 func (s *inKernel[T]) Norms() []float64          { return s.images.Norms() }
 
 func (s *inKernel[T]) Cross(set Images) tensor.Mat[float64] {
-	return tensor.Widen(s.beside(set))
+	return tensor.Widen(s.compare(set))
 }
 
-func (s *inKernel[T]) beside(set Images) tensor.Mat[float32] {
+func (s *inKernel[T]) compare(set Images) tensor.Mat[float32] {
 	of := set.(*inKernel[T])
 	if of.seen != s { // a set is scored under several losses
 		of.seen = s
@@ -106,7 +106,7 @@ func (s *inKernel[T]) beside(set Images) tensor.Mat[float32] {
 }
 
 func (s *inKernel[T]) Student(set Images, c tensor.Mat[float64]) tensor.Mat[float64] {
-	return convex.Apply(s.beside(set), c.Transposed())
+	return convex.Apply(s.compare(set), c.Transposed())
 }
 
 func (s *inKernel[T]) View(ctx context.Context, theta *Model) (convex.View, error) {
