@@ -8,7 +8,6 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"dgkip/harness/method"
 	"dgkip/harness/toml"
 )
 
@@ -129,27 +128,13 @@ func TestFormerProfiles(t *testing.T) {
 	}
 }
 
-type matcher struct {
-	needy
-	Match       string `toml:"match"`
-	RefitLabels string `toml:"refit_labels"`
-}
-
-func (*matcher) Info() method.Info { return method.Info{Name: "matcher"} }
-
-type meter struct {
-	needy
-	Metric string `toml:"metric"`
-}
-
-func (*meter) Info() method.Info { return method.Info{Name: "meter"} }
-
-// Former names of methods' settings become the current ones wherever a file may have them. They stay
-// in a method that lacks the current name or has the former one.
+// Former names of methods' settings become the current ones wherever a file may have them, and nowhere
+// else. They stay if a method has such a setting.
 func TestFormerSettings(t *testing.T) {
-	const text = "[grid]\n\"method.metric\" = [\"loss\"]\n[method.ls]\nuse = \"matcher\"\nmetric = \"loss\"\n[[set]]\nwhen = { \"method.metric\" = \"loss\" }\nwith = { method = { relabel = \"loss\" } }\n[[claim]]\nmetric = \"test_acc\"\n[profile.smoke.method.matcher]\nmetric = \"loss\"\n[method.needy]\nmetric = 1\n"
-	const now = "[grid]\n\"method.match\" = [\"loss\"]\n[method.ls]\nuse = \"matcher\"\nmatch = \"loss\"\n[[set]]\nwhen = { \"method.match\" = \"loss\" }\nwith = { method = { refit_labels = \"loss\" } }\n[[claim]]\nmetric = \"test_acc\"\n[profile.smoke.method.matcher]\nmatch = \"loss\"\n[method.needy]\nmetric = 1\n"
-	const mixed = "[method.meter]\nmetric = \"x\"\n[method.matcher]\nmetric = \"y\"\n[[set]]\nwith = { method = { metric = \"x\" } }\n"
+	const text = "[grid]\n\"method.metric\" = [\"loss\"]\n[method.ls]\nmetric = \"loss\"\n[[set]]\nwhen = { \"method.metric\" = \"loss\" }\nwith = { method = { relabel = \"loss\" } }\n[[claim]]\nmetric = \"test_acc\"\n[profile.smoke.method.metric]\nmetric = \"loss\"\nrate = 1\n"
+	const now = "[grid]\n\"method.match\" = [\"loss\"]\n[method.ls]\nmatch = \"loss\"\n[[set]]\nwhen = { \"method.match\" = \"loss\" }\nwith = { method = { refit_labels = \"loss\" } }\n[[claim]]\nmetric = \"test_acc\"\n[profile.smoke.method.metric]\nmatch = \"loss\"\nrate = 1\n"
+	oldSettings["rate"] = "speed" // toy has a rate
+	defer delete(oldSettings, "rate")
 	tree := func(text string) *toml.Node {
 		root, faults := toml.Parse("f.toml", text)
 		if faults != nil {
@@ -169,14 +154,12 @@ func TestFormerSettings(t *testing.T) {
 		return out
 	}
 	var d toml.Decoder
-	for _, c := range []struct{ text, now string }{{text, now}, {mixed, strings.Replace(mixed, "metric = \"y\"", "match = \"y\"", 1)}} {
-		root := tree(c.text)
-		formerOf([]*toml.Node{root, nil}).rename(&d, root, nil, true)
-		if got, want := plain(root), plain(tree(c.now)); !reflect.DeepEqual(got, want) {
-			t.Errorf("got %v, want %v", got, want)
-		}
+	root := tree(text)
+	renameSettings(&d, root, false)
+	if got, want := plain(root), plain(tree(now)); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
-	if len(d.Notes) != 6 || d.Notes[1] != "f.toml:5: metric is now called match" {
+	if len(d.Notes) != 5 || d.Notes[1] != "f.toml:4: metric is now called match" {
 		t.Errorf("notes %q", d.Notes)
 	}
 }

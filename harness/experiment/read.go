@@ -143,9 +143,8 @@ func read(f files, file string, o Options) (*Spec, error) {
 	if len(d.Faults) > 0 {
 		return nil, d.Faults.Err()
 	}
-	former := formerOf(append(chain, changes))
 	for _, one := range append(chain, changes) {
-		former.rename(d, one, nil, true)
+		renameSettings(d, one, false)
 	}
 	profiles := make([]*toml.Node, len(chain))
 	for i, one := range chain {
@@ -287,90 +286,31 @@ func fitting(changes, root *toml.Node) *toml.Node {
 // oldSettings maps former names of methods' settings, which are still accepted, to the current names.
 var oldSettings = map[string]string{"metric": "match", "relabel": "refit_labels"}
 
-// former gives settings their current names, where a method has the current one.
-type former struct {
-	use     map[string]string // by column
-	columns []string          // all of the experiment
-}
-
-// formerOf finds the columns of a file, its bases and -set.
-func formerOf(layers []*toml.Node) former {
-	x := former{use: map[string]string{}}
-	for i := 0; i < len(layers); i++ { // layers grows
-		for _, profile := range layers[i].Get("profile").Keys() {
-			layers = append(layers, layers[i].Get("profile").Get(profile))
-		}
-		for _, column := range layers[i].Get("method").Keys() {
-			x.columns = append(x.columns, column)
-			if use, ok := layers[i].Get("method").Get(column).Text("use"); ok {
-				x.use[column] = use
-			}
-		}
-		if axis := layers[i].Get("grid").Get("method"); axis != nil {
-			for _, n := range append(axis.List, axis) {
-				if column, ok := n.Value.(string); ok {
-					x.columns = append(x.columns, column)
-				}
-			}
-		}
-	}
-	return x
-}
-
-// current returns the current name of a setting of columns, or "" if it has no other.
-func (x former) current(old string, columns []string) string {
-	to, has := oldSettings[old], false
-	if to == "" {
-		return ""
-	}
-	for _, column := range columns {
-		for range x.use { // columns may use each other in a circle
-			column = cmp.Or(x.use[column], column)
-		}
-		keys := toml.Keys(method.New(column))
-		if slices.Contains(keys, old) {
-			return ""
-		}
-		has = has || slices.Contains(keys, to)
-	}
-	if !has {
-		return ""
-	}
-	return to
-}
-
-// rename gives the methods' settings in a node their current names. columns are those that the node
-// is about, nil outside the settings of methods. top is false inside lists, such as [[set]].
-func (x former) rename(d *toml.Decoder, n *toml.Node, columns []string, top bool) {
+// renameSettings gives the methods' settings in a file their current names, unless a method has a setting
+// with the former name. ofMethod is true for a table inside a section of methods.
+func renameSettings(d *toml.Decoder, n *toml.Node, ofMethod bool) {
 	if n == nil {
 		return
 	}
 	for _, key := range slices.Clone(n.Keys()) {
-		child, of := n.Get(key), columns
+		child := n.Get(key)
 		old, dotted := strings.CutPrefix(key, "method.")
-		if dotted {
-			of = x.columns
-		}
-		if to := x.current(old, of); to != "" && child.Table == nil {
+		if to := oldSettings[old]; to != "" && (ofMethod || dotted) && child.Table == nil && !isSetting(old) {
 			if to = strings.TrimSuffix(key, old) + to; n.Get(to) == nil {
 				d.Note(child, fmt.Sprintf("%s is now called %s", key, to))
 				n.Rename(key, to)
 			}
 		}
-		switch {
-		case key == "method" && top:
-			for _, column := range child.Keys() {
-				x.rename(d, child.Get(column), []string{column}, top)
-			}
-		case key == "method":
-			x.rename(d, child, x.columns, top)
-		default:
-			x.rename(d, child, nil, top)
-		}
+		renameSettings(d, child, ofMethod || key == "method")
 	}
 	for _, one := range n.List {
-		x.rename(d, one, nil, false)
+		renameSettings(d, one, false)
 	}
+}
+
+// isSetting reports whether some method has a setting.
+func isSetting(name string) bool {
+	return slices.ContainsFunc(method.Names(), func(m string) bool { return slices.Contains(toml.Keys(method.New(m)), name) })
 }
 
 func stem(file string) string { return strings.TrimSuffix(filepath.Base(file), ".toml") }

@@ -117,7 +117,7 @@ func TestMistakesInWhatIsShown(t *testing.T) {
 		{"table", `rows = ["dataset", "ipc"]`, `rows = ["datasets", "ipc"]`, `"datasets" is not an axis`},
 		{"group", `columns = ["toy", "slow"]`, `columns = ["toy", "slo"]`, `"slo" is not a column`},
 		{"unmarked method without a column", `columns = ["method"]`, "columns = [\"ipc\"]\nunmarked = [\"toy\"]", "\"toy\" is not a column\n\tunmarked"},
-		{"unmarked unknown method", `spread = "sd"`, `unmarked = ["averages"]`, "hint: known are toy, slow, other-toy, matcher, meter, needy"},
+		{"unmarked unknown method", `spread = "sd"`, `unmarked = ["averages"]`, "hint: known are toy, slow, other-toy, needy"},
 		{"control", `toy = "slow" }`, `toy = "slo" }`, `"slo" is not a column`},
 		{"figure kind", `kind = "curves"`, `kind = "curve"`, `did you mean "curves"?`},
 		{"figure of two metrics", "[[published]]", "[[figure]]\nname = \"two\"\nkind = \"bars\"\ny = [\"gap\", \"bound\"]\n[[published]]", "y has several metrics, and a figure of bars shows one"},

@@ -80,8 +80,6 @@ func init() {
 	method.Register(func() method.Method { return &toy{Steps: 10, Rate: 0.5, Start: "real"} })
 	method.Register(func() method.Method { return new(other) })
 	method.Register(func() method.Method { return new(needy) })
-	method.Register(func() method.Method { return new(matcher) })
-	method.Register(func() method.Method { return new(meter) })
 	method.RegisterProtocol(func() method.Protocol { return &judge{Nets: 3} })
 }
 
