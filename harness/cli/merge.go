@@ -34,7 +34,7 @@ func (f *flags) mergeRecords(ctx context.Context, out io.Writer) error {
 		default:
 			text := fmt.Sprintf("%s: %s added, %d already here", dir, report.Count(merged.Added, "record", "records"), merged.Same)
 			if merged.Completed > 0 {
-				text += fmt.Sprintf(", of which %d were completed", merged.Completed)
+				text += fmt.Sprintf(", of these completed: %d", merged.Completed)
 			}
 			fmt.Fprintln(out, text)
 		}

@@ -135,7 +135,7 @@ func TestTreeGit(t *testing.T) {
 	if _, err := os.Stat(asked); err == nil {
 		t.Error("git ran the file system monitor")
 	}
-	if g := treeGit(filepath.Join(t.TempDir(), "main.go")); g.Commit != "unknown" || g.State != "unknown" || g.Why != "git failed: fatal: not a git repository (or any of the parent directories): .git" {
+	if g := treeGit(filepath.Join(t.TempDir(), "main.go")); g.Commit != "unknown" || g.State != "unknown" || g.Why != "git failed: fatal: not a git repository" {
 		t.Errorf("without a repository: %+v", g)
 	}
 }

@@ -120,6 +120,7 @@ func reason(err error, why string) string {
 		return "git is not installed"
 	case errors.As(err, &exit) && exit.ExitCode() != 1:
 		line, _, _ := strings.Cut(string(exit.Stderr), "\n")
+		line, _, _ = strings.Cut(line, " (") // which may name a folder
 		return "git failed: " + quoted.ReplaceAllString(strings.TrimSpace(line), "")
 	}
 	return why

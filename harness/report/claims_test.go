@@ -269,14 +269,17 @@ func TestPartlyTimedClaim(t *testing.T) {
 	}
 }
 
-// Growth along an axis is from its smallest number to its largest, in any order of the grid.
+// Growth along an axis is from its smallest number to its largest, in any order of the grid. Columns grow
+// at most by the factor, the columns in against by more.
 func TestGrowthInAnyOrder(t *testing.T) {
-	const claim = "[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\nkind = \"growth\"\nmetric = \"rebound\"\naxis = \"ipc\"\nfactor = 3\ncolumns = [\"slow\"]\n"
+	const claim = "[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\nkind = \"growth\"\nmetric = \"rebound\"\naxis = \"ipc\"\n"
 	for _, order := range []string{"[2, 10]", "[10, 2]"} {
-		s := parse(t, strings.NewReplacer("ipc = [1]", "ipc = "+order, "count = 2", "count = 1").Replace(small)+claim)
-		r := Load(s, stored(t, s, func(i int, d *store.Draft) { d.Result.Metrics["rebound"] = float64(s.Cells[i].IPC) }), keyed)
-		if got := r.judgeClaims()[0].Ours; got.Verdict() != Fails || !strings.Contains(got.evidence(), "5") {
-			t.Errorf("ipc %s: %v: %s", order, got.Verdict(), got.evidence())
+		for about, want := range map[string]Verdict{"factor = 3\ncolumns": Fails, "factor = 3\nagainst": Holds, "factor = 5\ncolumns": Holds, "factor = 5\nagainst": Fails} {
+			s := parse(t, strings.NewReplacer("ipc = [1]", "ipc = "+order, "count = 2", "count = 1").Replace(small)+claim+about+" = [\"slow\"]\n")
+			r := Load(s, stored(t, s, func(i int, d *store.Draft) { d.Result.Metrics["rebound"] = float64(s.Cells[i].IPC) }), keyed)
+			if got := r.judgeClaims()[0].Ours; got.Verdict() != want || want == Fails && !strings.Contains(got.evidence(), "5") {
+				t.Errorf("ipc %s, %s: %v: %s", order, about, got.Verdict(), got.evidence())
+			}
 		}
 	}
 }
