@@ -61,7 +61,7 @@ type SVM struct {
 	// Theta_O/m. So at the published T = 1 the bound ends just below |Theta_O|, although the model
 	// has the right direction. A lower T allows smaller margins and a lower bound, but alpha
 	// is steeper.
-	Temperature float64 `toml:"temperature"`
+	Temperature float64 `toml:"temperature" min:"1e-6"`
 }
 
 const citation = "Aoyama, Yang et al., dataset distillation by the duality gap (DGKIP)"
