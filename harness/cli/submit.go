@@ -16,6 +16,7 @@ import (
 	"dgkip/harness/engine"
 	"dgkip/harness/experiment"
 	"dgkip/harness/progress"
+	"dgkip/harness/report"
 	"dgkip/harness/store"
 	"dgkip/harness/submit"
 )
@@ -52,7 +53,7 @@ func (f *flags) printJob(out io.Writer, p *engine.Plan, s *store.Store) error {
 	}
 	job := submit.Job{
 		Name:  submit.Name(strings.TrimSuffix(filepath.Base(f.exp), ".toml")),
-		About: about(f.workers, len(left), f.exp),
+		About: fmt.Sprintf("%s the remaining %s of %s.", report.Count(f.workers, "worker computes", "workers compute"), report.Count(len(left), "run", "runs"), f.exp),
 		Work:  append(args, "-worker", "-workers", strconv.Itoa(f.workers), "-threads", strconv.Itoa(threads)), Collect: collect,
 		Program: program(), Workers: f.workers, CPUs: threads,
 		Memory: cmp.Or(int64(math.Ceil(1.5*memoryOf(left, 1)/(1<<28)))<<28, workerMemory),
@@ -60,18 +61,6 @@ func (f *flags) printJob(out io.Writer, p *engine.Plan, s *store.Store) error {
 	}
 	job.Work = append(job.Work, "-for", shortTime(job.Limit))
 	return submit.Print(progress.Screen(out), job) // the shell needs the exact bytes
-}
-
-// about describes a job.
-func about(workers, runs int, exp string) string {
-	who, what := fmt.Sprintf("%d workers compute", workers), fmt.Sprintf("%d runs", runs)
-	if workers == 1 {
-		who = "1 worker computes"
-	}
-	if runs == 1 {
-		what = "run"
-	}
-	return fmt.Sprintf("%s the remaining %s of %s.", who, what, exp)
 }
 
 // passedOn returns the flags for the workers and the tables job.
