@@ -25,7 +25,8 @@ type Table struct {
 	Time    bool     `toml:"time"`                    // add the median seconds per iteration under each row
 	Making  bool     `toml:"making"`                  // add the seconds for all iterations of a set
 	Groups  []Group  `toml:"group"`
-	Caption string   `toml:"caption"` // the beginning of the caption
+	Title   string   `toml:"title"`   // the beginning of the caption; the experiment's title if empty
+	Caption string   `toml:"caption"` // text after the title
 
 	// an experiment whose runs supply the times of the table, cell by cell: short runs on
 	// one otherwise idle machine. The table's own runs may then share a machine, or come

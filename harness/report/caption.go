@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ func (b *tableBuilder) explain() {
 	if q.unit == "%" {
 		what += " in percent"
 	}
-	sentences := []string{sentence(b.r.Spec.Title)}
+	sentences := []string{sentence(cmp.Or(b.t.Title, b.r.Spec.Title))}
 	if len(b.families) > 1 {
 		sentences = append(sentences, "Methods are scored by different protocols (see the notes); compare scores only within a protocol family.")
 	}

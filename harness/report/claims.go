@@ -122,28 +122,32 @@ func (r *Results) claimSheet() *sheet.Sheet {
 // experiment appears under the part of its title before the colon.
 func claimSheet(all []*Results) *sheet.Sheet {
 	s := &sheet.Sheet{Name: "claims", Title: "Claims", Heads: []string{"Claim"}, Prose: true, Wide: []float64{0.48, 0.14, 0.14, 0.16},
-		Columns: []string{"In the paper", "Published numbers", "Our records"},
-		Caption: "How often the claims of the paper hold, by the published numbers and by our records, counted in rows, series, cells or runs."}
+		Columns: []string{"In the paper", "Published numbers", "Our records"}}
 	if len(all) > 1 {
 		s.Heads, s.Merge, s.Wide = []string{"Experiment", "Claim"}, 1, []float64{0.15, 0.38, 0.1, 0.14, 0.14}
 	}
 	families, traces := columnFamilies{}, false
+	published, ours := map[Verdict]int{}, map[Verdict]int{}
 	for _, r := range all {
 		r.claimFamilies(families)
 		title, _, _ := strings.Cut(r.Spec.Title, ":")
 		for _, j := range r.Claims {
 			traces = traces || j.Claim.Kind == "together" || j.Claim.Kind == "opposed"
-			ours := j.Ours.entry()
+			published[j.Published.Verdict()]++
+			ours[j.Ours.Verdict()]++
+			verdict := j.Ours.entry()
 			if why := j.remark(); why != "" {
-				s.Refer(&ours, sheet.Mark{Text: sentence(capital(why))})
+				s.Refer(&verdict, sheet.Mark{Text: sentence(capital(why))})
 			}
 			heads := []string{title, fmt.Sprintf("%d. %s", len(s.Rows)+1, capital(j.Claim.Text))}
-			s.Rows = append(s.Rows, sheet.Row{Heads: heads[2-len(s.Heads):], Cells: []sheet.Entry{sheet.Text(j.Claim.Place), j.Published.entry(), ours}})
+			s.Rows = append(s.Rows, sheet.Row{Heads: heads[2-len(s.Heads):], Cells: []sheet.Entry{sheet.Text(j.Claim.Place), j.Published.entry(), verdict}})
 		}
 	}
 	if s.Rows == nil {
 		return nil
 	}
+	s.Caption = fmt.Sprintf("%d of the paper's %s by our records, %d of %d by the published numbers, where these decide. A verdict counts rows, series, cells or runs.",
+		ours[Holds], Count(len(s.Rows), "claim holds", "claims hold"), published[Holds], published[Holds]+published[Fails])
 	if traces {
 		s.Caption += " " + correlationText
 	}

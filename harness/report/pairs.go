@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,8 +23,11 @@ func (r *Results) pairs() *sheet.Sheet {
 	}
 	s := &sheet.Sheet{Name: r.stem() + "-pairs", Title: r.Spec.Title + ": pairs", Heads: axisTitles(g.rowAxes), Merge: len(g.rowAxes),
 		Columns: []string{"Column", "Against", "Seeds", "Difference", "95 % from", "to"}}
-	ranked, families := false, columnFamilies{}
+	clear, ranked, families := 0, false, columnFamilies{}
 	for _, d := range g.differences(q) {
+		if math.Abs(d.Mean) > d.Half {
+			clear++
+		}
 		ranked = ranked || d.ranked
 		for _, column := range []group{d.x, d.y} {
 			families.add(g.columnTitle(column), g.at(d.row, column).family(q.name))
@@ -40,7 +44,8 @@ func (r *Results) pairs() *sheet.Sheet {
 	if q.unit == "%" {
 		unit = " in percentage points"
 	}
-	s.Caption = fmt.Sprintf("Mean difference in %s%s between two methods, seed by seed, with its 95 %% t-interval. Runs of the same seed share the data and the networks, but not the first images.", q.title, unit)
+	s.Caption = fmt.Sprintf("In %d of %s of two methods, seed by seed, the 95 %% t-interval of the mean difference excludes zero. The difference is in %s%s. Runs of the same seed share the data and the networks, but not the first images.",
+		clear, Count(len(s.Rows), "comparison", "comparisons"), q.title, unit)
 	if len(s.Rows) > 1 {
 		s.Caption += fmt.Sprintf(" The intervals are not adjusted for making %d comparisons.", len(s.Rows))
 	}
