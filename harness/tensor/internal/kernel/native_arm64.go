@@ -14,6 +14,7 @@ func native() []*Path {
 	neon.products, neon.productsSame, neon.sums = productsNeon, productsSameNeon, sumsNeon
 	neon.rectify, neon.rectifySame, neon.tangent, neon.tangentSame = rectifyNeon, rectifySameNeon, tangentNeon, tangentSameNeon
 	neon.rectifyBack, neon.rectifyBackSame, neon.productsBack = rectifyBackNeon, rectifyBackSameNeon, productsBackNeon
+	neon.tangentBack, neon.tangentBackSame = tangentBackNeon, tangentBackSameNeon
 	neon.peak, neon.peakFlops = peakNeon, 2*4*24
 	return []*Path{&neon}
 }

@@ -79,6 +79,11 @@ func tangentSameNeon(a *Rectify)
 //go:noescape
 func rectifyBackSameNeon(a *RectifyBack)
 
+// tangentBackSameNeon is tangentBackNeon, X being the same in all lanes.
+//
+//go:noescape
+func tangentBackSameNeon(a *RectifyBack)
+
 // productsNeon multiplies pixels, and adds two rows.
 //
 //go:noescape
@@ -98,6 +103,11 @@ func tangentNeon(a *Rectify)
 //
 //go:noescape
 func rectifyBackNeon(a *RectifyBack)
+
+// tangentBackNeon is rectifyBackNeon, and takes gradients in derivatives back, too.
+//
+//go:noescape
+func tangentBackNeon(a *RectifyBack)
 
 // productsBackNeon takes gradients back to pixels.
 //

@@ -16,7 +16,8 @@ func (o *output) covariances() {
 		o.products(same)
 		o.rectify(same, false)
 		o.rectify(same, true)
-		o.rectifyBack(same)
+		o.rectifyBack(same, false)
+		o.rectifyBack(same, true)
 	}
 	o.productsBack()
 	o.sums()
@@ -195,27 +196,68 @@ func (o *output) slopes(x, y, z vector) (slope, root, free vector) {
 	return slope, root, q
 }
 
-func (o *output) rectifyBack(same bool) {
-	o.begin("rectifyBack", "RectifyBack", "takes gradients back through a layer.", same,
-		"Slope", "Angle", "D", "S", "RootX", "InverseX", "RootY", "InverseY")
+func (o *output) rectifyBack(same, tangent bool) {
+	name, doc := "rectifyBack", "takes gradients back through a layer."
+	if tangent {
+		name, doc = "tangentBack", "is rectifyBackNeon, and takes gradients in derivatives back, too."
+	}
+	o.begin(name, "RectifyBack", doc, same, "Slope", "Angle", "D", "S", "RootX", "InverseX", "RootY", "InverseY")
 	const slopes, angle, ds, s3, rootX, inverseX, rootY, inverseY = 8, 9, 10, 11, 12, 13, 14, 15
+	const slopesT, dsT, t3 = 20, 21, 22
+	if tangent {
+		o.ptrs(slopesT, "RectifyBack", "SlopeT", "DT", "T")
+	}
 	o.constants("RectifyBack")
 	o.label("loop")
+	if tangent { // the same places are read once more
+		o.p("MOVD R%d, R23\n\tMOVD R%d, R24", inverseX, inverseY)
+	}
 	o.cosines(s3, inverseX, inverseY, same)
-	slope, root, free := o.slopes(eight(16), eight(20), eight(24))
-	d, r, to := s, c, square
-	o.load(d, ds, 1)
-	o.all("FMUL", slope, slope, d)
-	o.store(slope, slopes, 2)
+	slope, sin, free := o.slopes(eight(16), eight(20), eight(24))
+	q, x, y := u, c, square
+	if tangent {
+		o.p("VDUP R6, V%d.D2", x.first)
+		o.all("FSUB", y, splat(x.first), u)
+		o.splat(splat(x.first), kernel.Least)
+		o.all("FMAXNM", y, y, splat(x.first))
+	}
 	o.all("FADD", u, u, unit)
-	o.all("FSQRT", u, u)
-	o.all("FMUL", u, u, root)
-	o.load(r, rootY, 2)
-	o.all("FMUL", r, r, o.side(free, rootX, same))
-	o.all("FMUL", r, r, u)
-	o.load(to, angle, 0)
-	o.all("VFMLA", to, r, d)
-	o.store(to, angle, 2)
+	o.all("FSQRT", x, u)
+	o.all("FMUL", sin, sin, x)
+	d := free
+	if tangent {
+		o.all("FMUL", y, y, u)
+		o.all("FDIV", q, sin, y)
+		o.load(y, 24, 2)
+		o.all("FMUL", y, o.side(x, 23, same), y)
+		o.all("FMUL", q, q, y)
+		o.threeSum(y, x, free, t3)
+		o.all("VORR", x, s, s)
+		o.all("VFMLA", x, y, scale)
+		o.load(y, dsT, 1)
+		o.all("FMUL", x, y, x)
+		o.all("FMUL", q, q, x)
+		o.all("FMUL", x, y, slope)
+		o.store(x, slopesT, 2)
+		o.load(d, ds, 1)
+		o.all("FADD", y, y, d)
+		o.all("FMUL", slope, slope, y)
+		o.splat(splat(x.first), 1/math.Pi)
+		o.all("VFMLA", slope, q, splat(x.first))
+	} else {
+		o.load(d, ds, 1)
+		o.all("FMUL", slope, slope, d)
+	}
+	o.store(slope, slopes, 2)
+	o.load(y, rootY, 2)
+	o.all("FMUL", y, y, o.side(x, rootX, same))
+	o.all("FMUL", y, y, sin)
+	o.load(x, angle, 0)
+	o.all("VFMLA", x, y, d)
+	if tangent {
+		o.all("VFMLS", x, q, s)
+	}
+	o.store(x, angle, 2)
 	o.end()
 }
 
