@@ -82,15 +82,12 @@ func (r *Results) section(figures []shown, dir string) section {
 
 // numbers names the files with the numbers of a table.
 func (r *Results) numbers(t *sheet.Sheet) []string {
-	if t.Name == r.stem() {
-		return []string{t.Name + ".csv", t.Name + "-runs.csv"}
-	}
 	for _, f := range furtherTables {
-		if t.Name == r.stem()+"-"+f.name && f.csv != nil {
-			return []string{t.Name + ".csv"}
+		if t.Name == r.stem()+"-"+f.name {
+			return []string{r.stem() + "-" + f.numbers + ".csv"}
 		}
 	}
-	return []string{r.stem() + "-comparison.csv"} // of the reproduced numbers
+	return []string{t.Name + ".csv", t.Name + "-runs.csv"}
 }
 
 // page returns the page of all experiments, with the paper's own tables and figures first. It needs

@@ -23,8 +23,8 @@ import (
 //	                  records/date, records/commit
 //	\vals{NAMES}      several numbers, as cells of a table: a/(b c)/(1 10) means
 //	                  a/b/1, a/b/10, a/c/1 and a/c/10
-//	\gentable{NAME}   a table: an experiment, followed by -reproduced, -verdicts, -pairs or
-//	                  -claims for its further tables; or "claims", of all experiments
+//	\gentable{NAME}   a table: an experiment, followed by -reproduced, -pairs or -claims for
+//	                  its further tables; or "claims", of all experiments
 //	\genfigure{NAME}  a figure: an experiment, a hyphen and the figure's name
 type Uses struct {
 	Numbers, Tables, Figures []string
@@ -311,7 +311,7 @@ func (p *paper) claims() (*sheet.Sheet, string) {
 func (p *paper) drop(name string, kinds ...string) {
 	for _, kind := range kinds {
 		if file := name + kind; file == filepath.Base(file) && !slices.Contains(p.w.files, filepath.Join(p.w.dir, file)) {
-			p.w.remove(file, nil)
+			p.w.remove(file)
 		}
 	}
 }
@@ -333,7 +333,7 @@ func (p *paper) figure(name string) {
 	v, pic := r.shown(r.Spec.Figures[at])
 	if pic == nil {
 		r.Problems = problems // the document shows that the runs are missing
-		p.w.remove(name+".pdf", nil)
+		p.w.remove(name + ".pdf")
 		p.w.put(name+".tex", figureLatex(v, r.source(), fmt.Sprintf(`\fbox{\quad\rule[-3ex]{0pt}{8ex}\textit{[%s]}\quad}`, sheet.LatexText(r.nothing()))))
 		return
 	}

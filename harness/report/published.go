@@ -219,9 +219,14 @@ func methodTitle(r *Results, column string) string {
 	return r.valueTitle("method", column)
 }
 
-// tallySheet returns the table of how many published accuracies are reproduced, by method.
-func tallySheet(name, title string, rows []methodTally) *sheet.Sheet {
-	s := &sheet.Sheet{Name: name, Title: title, Heads: []string{"Method"}, Caption: "How many of our accuracies are within the tolerance of the published ones, higher, lower, or unstable (within it only because of our own spread)."}
+// TerminalVerdicts writes a table of how many published accuracies are reproduced, by method. It
+// writes nothing if the experiments have no published accuracies.
+func TerminalVerdicts(w io.Writer, all []*Results, width int) error {
+	rows := tallies(all)
+	if rows == nil {
+		return nil
+	}
+	s := &sheet.Sheet{Title: "Published accuracies by method", Heads: []string{"Method"}, Caption: "How many of our accuracies are within the tolerance of the published ones, higher, lower, or unstable (within it only because of our own spread)."}
 	var columns []Outcome
 	for i, o := range outcomes {
 		if i < 3 || o == "not run" || slices.ContainsFunc(rows, func(m methodTally) bool { return m.tally[o] > 0 }) {
@@ -237,43 +242,5 @@ func tallySheet(name, title string, rows []methodTally) *sheet.Sheet {
 		row.Cells = append(row.Cells, sheet.Text(strconv.Itoa(m.all())))
 		s.Rows = append(s.Rows, row)
 	}
-	return s
-}
-
-// verdicts returns the tally of one experiment, or nil if it has no published accuracies.
-func (r *Results) verdicts() *sheet.Sheet {
-	rows := tallies([]*Results{r})
-	if rows == nil {
-		return nil
-	}
-	s := tallySheet(r.stem()+"-verdicts", r.Spec.Title+": published numbers by method", rows)
-	s.Caption = r.selected(s.Caption + " " + toleranceText)
-	return s
-}
-
-// verdictsCSV returns the numbers of the tally.
-func (r *Results) verdictsCSV() []byte {
-	line := []string{"method"}
-	for _, o := range outcomes {
-		line = append(line, strings.ReplaceAll(string(o), " ", "_"))
-	}
-	lines := [][]string{append(line, "all")}
-	for _, m := range tallies([]*Results{r}) {
-		line := []string{m.name}
-		for _, o := range outcomes {
-			line = append(line, strconv.Itoa(m.tally[o]))
-		}
-		lines = append(lines, append(line, strconv.Itoa(m.all())))
-	}
-	return sheet.CSV(lines)
-}
-
-// TerminalVerdicts writes one tally for several experiments, and nothing if they have no published
-// accuracies.
-func TerminalVerdicts(w io.Writer, all []*Results, width int) error {
-	rows := tallies(all)
-	if rows == nil {
-		return nil
-	}
-	return tallySheet("", "Published accuracies by method", rows).Terminal(w, width)
+	return s.Terminal(w, width)
 }

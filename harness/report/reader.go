@@ -43,16 +43,16 @@ func (x *reader) load(s *experiment.Spec, o Options) *Results {
 	return r
 }
 
-// furtherTables are the tables other than the main one. Their names end with name.
+// furtherTables are the tables other than the main one. Their names end with name, and those of
+// the files with their numbers with numbers.
 var furtherTables = []struct {
-	name string
-	make func(*Results) *sheet.Sheet // nil if there is nothing to show
-	csv  func(*Results) []byte       // its numbers, nil if another file has them
+	name, numbers string
+	make          func(*Results) *sheet.Sheet // nil if there is nothing to show
+	csv           func(*Results) []byte
 }{
-	{"reproduced", (*Results).reproduced, nil},
-	{"verdicts", (*Results).verdicts, (*Results).verdictsCSV},
-	{"pairs", (*Results).pairs, (*Results).pairsCSV},
-	{"claims", (*Results).claimSheet, (*Results).claimsCSV},
+	{"reproduced", "comparison", (*Results).reproduced, (*Results).comparisonCSV},
+	{"pairs", "pairs", (*Results).pairs, (*Results).pairsCSV},
+	{"claims", "claims", (*Results).claimSheet, (*Results).claimsCSV},
 }
 
 // further returns one of furtherTables, nil if there is nothing to show.

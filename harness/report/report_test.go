@@ -117,7 +117,7 @@ func TestWriteLeavesRightFilesAlone(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 	// Removing a file that does not exist needs no permission.
-	w.remove("a/b.txt/c", nil)
+	w.remove("a/b.txt/c")
 	if w.write(); w.err != nil {
 		t.Error(w.err)
 	}
@@ -128,9 +128,36 @@ func TestWriteLeavesRightFilesAlone(t *testing.T) {
 	}
 }
 
-// Files of other programs are never replaced, nor are those of an experiment with a longer name.
-func TestWriteOverNothingElse(t *testing.T) {
-	st := shared(t)
+// A page of another program is not replaced.
+func TestPageOfAnotherProgram(t *testing.T) {
+	dir, specs := t.TempDir(), []*experiment.Spec{parse(t, demo)}
+	file := filepath.Join(dir, "index.html")
+	if err := os.WriteFile(file, []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := InTheWay(dir, keyed); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("before the runs %v", err)
+	}
+	out, err := Write(dir, specs, shared(t), keyed)
+	if err != nil || len(out.LeftOut) != 1 || out.Page != "" {
+		t.Errorf("left out %v, page %q, %v", out.LeftOut, out.Page, err)
+	}
+	if left := tree(t, dir); len(left) < 10 || left["index.html"] != "mine" {
+		t.Errorf("%d files, with %q", len(left), left["index.html"])
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(dir, specs, shared(t), keyed); err != nil {
+		t.Fatal(err)
+	}
+	if err := InTheWay(dir, keyed); err != nil {
+		t.Error(err)
+	}
+}
+
+// Experiments whose files have the same names do not replace each other silently.
+func TestTwoExperimentsOfOneName(t *testing.T) {
 	named := func(name, figure string) *experiment.Spec {
 		s := parse(t, demo)
 		s.Name, s.Figures = name, slices.Clone(s.Figures[:1])
@@ -138,55 +165,16 @@ func TestWriteOverNothingElse(t *testing.T) {
 		return s
 	}
 	write := func(dir string, specs ...*experiment.Spec) error {
-		out, err := Write(dir, specs, st, keyed)
+		out, err := Write(dir, specs, shared(t), keyed)
 		return errors.Join(err, errors.Join(out.LeftOut...))
 	}
-	for _, name := range []string{"index.html", "tables/demo.md", "tables/demo.tex", "tables/demo-runs.csv", "figures/demo-a.tex", "figures/demo-a.pdf", "figures/demo-a.png"} {
-		dir := t.TempDir()
-		file := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte("mine"), 0o666)); err != nil {
-			t.Fatal(err)
-		}
-		err := write(dir, named("demo", "a"))
-		if err == nil || !strings.Contains(err.Error(), file) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if left := tree(t, dir); len(left) < 10 || left[name] != "mine" {
-			t.Errorf("%s: %d files, with %q", name, len(left), left[name])
-		}
-		if err := InTheWay(dir, []*experiment.Spec{named("demo", "a")}, keyed); (err == nil) != (name == "tables/demo-runs.csv" || strings.HasPrefix(name, "figures/")) {
-			t.Errorf("%s: before the runs %v", name, err)
-		}
+	if err := write(t.TempDir(), named("demo-b", "c"), named("demo", "b-c")); err == nil {
+		t.Error("a figure is written over another")
 	}
-	for _, two := range [][2]*experiment.Spec{
-		{named("demo-b", "c"), named("demo", "b-c")},
-		{named("demo-pairs", "a"), named("demo", "a")},
-		{named("demo-runs", "a"), named("demo", "a")},
-	} {
-		if err := write(t.TempDir(), two[0], two[1]); err == nil {
-			t.Errorf("%s and %s are written over each other", two[0].Name, two[1].Name)
-		}
-		for _, order := range [][2]int{{0, 1}, {1, 0}} {
-			dir := t.TempDir()
-			if err := write(dir, two[order[0]]); err != nil {
-				t.Fatal(err)
-			}
-			before := tree(t, dir)
-			if err := write(dir, two[order[1]]); err == nil {
-				t.Errorf("%s is written over %s", two[order[1]].Name, two[order[0]].Name)
-			}
-			after := tree(t, dir)
-			for name, was := range before {
-				if name != "index.html" && name != crateName && after[name] != was {
-					t.Errorf("%s is written over %s: %s", two[order[1]].Name, two[order[0]].Name, name)
-				}
-			}
-		}
-	}
-	// Two experiments do not clash if one of them has no such table.
+	// They do not clash if one of them has no such table.
 	dir, none := t.TempDir(), named("demo", "b")
 	none.Claims = nil
-	if err := errors.Join(write(dir, named("demo-claims", "a")), write(dir, none)); err != nil {
+	if err := write(dir, named("demo-claims", "a"), none); err != nil {
 		t.Error(err)
 	}
 	if tree(t, dir)["tables/demo-claims.md"] == "" {
@@ -431,18 +419,12 @@ func TestStaleFilesAreRemoved(t *testing.T) {
 	if _, err := Write(dir, []*experiment.Spec{s}, shared(t), keyed); err != nil {
 		t.Fatal(err)
 	}
-	mine := []string{"figures/demo-process-mine.pdf", "figures/demo-process.png", "tables/demo-pairs.md", "tables/demo-pairs.csv"}
-	for _, own := range mine {
-		if err := os.WriteFile(filepath.Join(dir, own), []byte("mine"), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
 	out, err := Write(dir, []*experiment.Spec{s}, store.Open(filepath.Join(dir, "none")), keyed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := tree(t, dir)
-	if len(got) != len(out.Files)+len(mine) || got["figures/demo-process.pdf"] != "" || got["tables/demo-pairs.tex"] != "" {
+	if len(got) != len(out.Files) || got["figures/demo-process.pdf"] != "" || got["tables/demo-pairs.tex"] != "" {
 		t.Errorf("%d files, written %d: %q", len(got), len(out.Files), slices.Sorted(maps.Keys(got)))
 	}
 }

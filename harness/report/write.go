@@ -23,11 +23,11 @@ type Report struct {
 }
 
 // Write writes tables/, figures/ and index.html into a folder, from the records in the store. It
-// replaces whole files, and leaves files alone that this program did not write.
+// leaves a page alone that another program wrote, and replaces all other files.
 //
 // A file name begins with the experiment, followed by the profile unless it is the default. The
-// main table adds nothing to it. Further tables add -reproduced, -verdicts, -pairs or -claims, the
-// numbers of all runs add -runs, the published numbers -comparison, and a figure adds its name.
+// main table adds nothing to it. Further tables add -reproduced, -pairs or -claims, the numbers of
+// all runs add -runs, the published numbers -comparison, and a figure adds its name.
 // With o.Set and o.Only, -set and -selection come first, and the page is index-selection.html, so
 // that the files of the whole experiment stay. Files of tables and figures without content are
 // removed.
@@ -42,17 +42,15 @@ func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*R
 		w.files, w.puts, w.removed = append(w.files, part.files...), append(w.puts, part.puts...), append(w.removed, part.removed...)
 		sections = append(sections, part.section)
 	}
-	name := pageName(o)
-	out.Page = filepath.Join(dir, name)
-	w.put(name, page(sections, o.UnderWay))
-	if name == wholePage {
+	if w.ours(pageName(o), pageSign) {
+		out.Page = filepath.Join(dir, pageName(o))
+		w.put(pageName(o), page(sections, o.UnderWay))
+	}
+	if pageName(o) == wholePage && w.ours(crateName, crateSign) {
 		w.put(crateName, crate(sections, w.files, dir))
 	}
 	w.write()
 	out.Files, out.LeftOut = w.files, w.leftOut
-	if !slices.Contains(w.files, out.Page) {
-		out.Page = "" // the file there belongs to another program
-	}
 	for _, r := range out.Results {
 		out.Problems = with(out.Problems, r.Problems...)
 	}
@@ -67,7 +65,7 @@ type written struct {
 
 // write collects the files of an experiment, and its section of the page in a folder.
 func (r *Results) write(dir string) written {
-	w := &writer{dir: dir, of: r.Spec.Name}
+	w := &writer{dir: dir}
 	var figures []shown
 	if len(r.Cells) > 0 { // otherwise the selection has none of its cells
 		w.tables(r)
@@ -105,10 +103,9 @@ const wholePage = "index.html"
 // writer collects files, and writes them until the first error.
 type writer struct {
 	dir     string
-	of      string   // the experiment of the files; may be ""
 	files   []string // written, or unchanged
 	puts    []output
-	removed []output
+	removed []string
 	leftOut []error
 	err     error
 }
@@ -119,22 +116,15 @@ func (w *writer) tables(r *Results) {
 	w.put(stem+".csv", r.tableCSV())
 	w.put(stem+"-runs.csv", r.runsCSV())
 	for _, f := range furtherTables {
-		put := w.put
-		if s := r.further(f.name); s != nil {
-			w.sheet(s, r.source())
-		} else {
-			put = w.remove
-			w.remove(stem+"-"+f.name+".md", nil)
-			w.remove(stem+"-"+f.name+".tex", nil)
+		s := r.further(f.name)
+		if s == nil {
+			w.remove(stem + "-" + f.name + ".md")
+			w.remove(stem + "-" + f.name + ".tex")
+			w.remove(stem + "-" + f.numbers + ".csv")
+			continue
 		}
-		if f.csv != nil {
-			put(stem+"-"+f.name+".csv", f.csv(r))
-		}
-	}
-	if len(r.Published) > 0 {
-		w.put(stem+"-comparison.csv", r.comparisonCSV())
-	} else {
-		w.remove(stem+"-comparison.csv", r.comparisonCSV())
+		w.sheet(s, r.source())
+		w.put(stem+"-"+f.numbers+".csv", f.csv(r))
 	}
 }
 
@@ -151,7 +141,7 @@ func (w *writer) figures(r *Results) []shown {
 		file := "figures/" + v.Name + "."
 		if p == nil {
 			for _, format := range append(slices.Clone(chart.Formats), "tex") {
-				w.remove(file+format, nil)
+				w.remove(file + format)
 			}
 			continue
 		}
@@ -167,14 +157,20 @@ func (w *writer) figures(r *Results) []shown {
 // put adds a file to write.
 func (w *writer) put(name string, content []byte) {
 	w.files = append(w.files, filepath.Join(w.dir, name))
-	w.puts = append(w.puts, output{name, w.of, content})
+	w.puts = append(w.puts, output{name, content})
 }
 
-// remove adds a file of an earlier report to remove. A CSV file is only removed if it has some
-// columns of the given content.
-func (w *writer) remove(name string, like []byte) {
-	w.removed = append(w.removed, output{name, w.of, like})
+// ours reports whether a file may be replaced, because no other program wrote it.
+func (w *writer) ours(name, sign string) bool {
+	err := foreign(filepath.Join(w.dir, name), sign)
+	if err != nil {
+		w.leftOut = append(w.leftOut, err)
+	}
+	return err == nil
 }
+
+// remove adds a file of an earlier report to remove.
+func (w *writer) remove(name string) { w.removed = append(w.removed, name) }
 
 func (w *writer) fail(err error) {
 	w.err = fmt.Errorf("cannot write the report: %w\nhint: the records are safe; when the cause is gone, -collect writes the report without computing anything", err)
