@@ -14,11 +14,22 @@ import (
 	"dgkip/harness/report/sheet"
 )
 
-// Number is a number of a report, ready to print.
+// Number is a number of a report, ready to print. Without a text it stands for all numbers whose
+// names begin with its name and that have no entry of their own.
 type Number struct {
 	Name string
 	Text string      // "90.45 ± 0.10 %"
 	None sheet.State // why there is no number; Blank if there is a number
+}
+
+// numberNamed returns the number of a name, or the one that stands for it.
+func numberNamed(all map[string]Number, name string) (Number, bool) {
+	for at := len(name); at > 0; at = strings.LastIndexByte(name[:at-1], '/') + 1 {
+		if n, ok := all[name[:at]]; ok && (at == len(name) || n.None != sheet.Blank) {
+			return n, true
+		}
+	}
+	return Number{}, false
 }
 
 // notRunLatex replaces a number whose runs have not been computed.
@@ -125,7 +136,7 @@ func (l *numberList) add(name, text string) {
 	l.list = append(l.list, Number{Name: l.prefix + name, Text: text})
 }
 
-// none adds a missing number with the reason.
+// none adds the reason why numbers are missing whose names begin with a name.
 func (l *numberList) none(name string, why sheet.State) {
 	l.list = append(l.list, Number{Name: l.prefix + name, None: why})
 }
@@ -143,9 +154,7 @@ func (l *numberList) tally(prefix string, t tally) {
 func (r *Results) cellNumbers(l *numberList, c *CellRuns, recorded []string) {
 	l.add("seeds", strconv.Itoa(len(c.done())))
 	if state := c.state(); state != sheet.Blank {
-		for _, name := range append(expected(recorded), "acc", "mean", "updates", "time", "making") {
-			l.none(name, state)
-		}
+		l.none("", state)
 		return
 	}
 	add := func(name, metric string, text func(Cell) string) {
@@ -171,26 +180,6 @@ func (r *Results) cellNumbers(l *numberList, c *CellRuns, recorded []string) {
 			add(end, metric, text)
 		}
 	}
-}
-
-// expected lists the metrics that missing runs may bring: those of the existing records or, without
-// any record, all known ones.
-func expected(recorded []string) []string {
-	if len(recorded) == 0 {
-		for _, m := range metrics {
-			recorded = append(recorded, m.name)
-		}
-		for _, loss := range []string{"hinge", "logistic", "squared"} {
-			recorded = append(recorded, "transfer."+loss+".test_acc")
-		}
-	}
-	names := map[string]bool{}
-	for _, m := range recorded {
-		names[m], names[strings.TrimPrefix(m, "last.")] = true, true
-	}
-	delete(names, "updates") // has a name of its own
-	delete(names, "update")
-	return slices.Sorted(maps.Keys(names))
 }
 
 // settings adds the settings of a cell's method and networks.
@@ -222,8 +211,6 @@ func (l *numberList) published(x Comparison) {
 	l.add("published"+end, text)
 	if x.Ours.N > 0 {
 		l.add("difference"+end, x.differenceText())
-	} else {
-		l.none("difference"+end, x.Runs.state())
 	}
 }
 
@@ -256,19 +243,15 @@ func (r *Results) largest(out *numberList) {
 		}
 	}
 	slices.SortStableFunc(far, func(a, b Comparison) int { return cmp.Compare(math.Abs(b.difference()), math.Abs(a.difference())) })
-	for i := range min(accuracies, mostLargest) {
+	for i, x := range far[:min(len(far), mostLargest)] {
 		place := "largest/" + strconv.Itoa(i+1) + "/"
-		if i >= len(far) {
-			for _, name := range []string{"where", "ours", "published", "difference"} {
-				out.none(place+name, sheet.NotRun)
-			}
-			continue
-		}
-		x := far[i]
 		out.add(place+"where", r.placeName(x.Runs.Cell))
 		out.add(place+"ours", x.Ours.format(x.Ours.mean(), 2))
 		out.add(place+"published", x.Ours.format(x.Published.Mean, 2))
 		out.add(place+"difference", x.differenceText())
+	}
+	if len(far) < min(accuracies, mostLargest) {
+		out.none("largest/", sheet.NotRun)
 	}
 }
 
@@ -277,14 +260,11 @@ var levels = []float64{85, 90}
 
 // reached adds the update and the time at which the traces of a cell first reach each level.
 func (r *Results) reached(out *numberList, c *CellRuns) {
-	run := r.cell(c, "test_acc").N > 0
+	if r.cell(c, "test_acc").N == 0 {
+		return
+	}
 	for _, level := range levels {
 		place := "to-" + shortest(level) + "/"
-		if !run {
-			out.none(place+"updates", c.state())
-			out.none(place+"seconds", c.state())
-			continue
-		}
 		updates := r.firstAt(c.done(), level/100, func(Run) float64 { return 1 })
 		// As in tables, a number never mixes the times of several machines.
 		times := r.firstAt(c.ownTimes(), level/100, func(x Run) float64 { return perUpdate(x.Record) })

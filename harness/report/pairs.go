@@ -187,44 +187,25 @@ func (g tableLayout) columnTitle(c group) string {
 	return strings.Join(g.r.headsOf(g.t.Columns, c), ", ")
 }
 
-// pairNumbers adds the differences of the table of pairs, in both directions.
+// pairNumbers adds the differences of the table of pairs, in both directions. Missing runs may bring
+// any other pair.
 func (r *Results) pairNumbers(out *numberList) {
 	g := r.layout()
 	if len(g.t.Values) > 0 {
 		return // columns show different metrics
 	}
-	there := map[string]bool{}
 	for _, d := range g.differences(about(g.t.Value)) {
 		for _, one := range []difference{d, d.reversed()} {
-			place := pairName(one.row, one.x, one.y)
-			there[place] = true
+			place := "pair/" + strings.Join(slices.Concat(one.row.values, one.x.values, one.y.values), "/")
 			out.add(place, signed(one.Mean, g.t.Digits))
 			out.add(place+"/from", signed(one.Mean-one.Half, g.t.Digits))
 			out.add(place+"/to", signed(one.Mean+one.Half, g.t.Digits))
 			out.add(place+"/seeds", strconv.Itoa(one.N))
 		}
 	}
-	if n, all := r.progress(); r.Spec.Seeds == 1 || n[sheet.Blank] == all {
-		return
+	if n, all := r.progress(); r.Spec.Seeds > 1 && n[sheet.Blank] < all {
+		out.none("pair/", sheet.NotRun)
 	}
-	for _, row := range g.rows { // missing runs may bring any other pair
-		for _, x := range g.columns {
-			for _, y := range g.columns {
-				place := pairName(row, x, y)
-				compared := g.t.Against == nil && !slices.Equal(x.values, y.values) || g.controls(x, y) || g.controls(y, x)
-				if !compared || there[place] || g.at(row, x) == nil || g.at(row, y) == nil {
-					continue
-				}
-				for _, end := range []string{"", "/from", "/to", "/seeds"} {
-					out.none(place+end, sheet.NotRun)
-				}
-			}
-		}
-	}
-}
-
-func pairName(row, x, y group) string {
-	return "pair/" + strings.Join(slices.Concat(row.values, x.values, y.values), "/")
 }
 
 func (d difference) reversed() difference {

@@ -185,7 +185,7 @@ func (p *paper) numbers(uses Uses) {
 	b.WriteString("% Written from the records; changes will be lost. Every line is a number's name and the number.\n\\def\\dgkipset#1#2{\\expandafter\\def\\csname dgkip/#1\\endcsname{#2}}\n")
 	b.WriteString("\\def\\dgkipnotrun{\\textit{[not run]}}\n")
 	for _, name := range uses.Numbers {
-		n, ok := named[name]
+		n, ok := numberNamed(named, name)
 		if !ok {
 			if near := similar(name, all); near != "" {
 				name += "; did you mean " + near + "?"
