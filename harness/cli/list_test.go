@@ -33,7 +33,7 @@ func TestListTellsOfEverySetting(t *testing.T) {
 		"dgkip-ls": `  rate = 0.01   (a number, at least 0)`,
 		"table":    `  digits = 2   (an integer, 0 to 9)`,
 		"features": `  lambda = 0.000001   (a number, 1e-14 to 1e6)`,
-		"figure":   `  kind = ""   ("curves", "bars", "scatter", "images"; required)`,
+		"figure":   `  kind = ""   ("curves", "scatter", "images"; required)`,
 	} {
 		var out bytes.Buffer
 		if err := printAbout(&out, name); err != nil || !strings.Contains(out.String(), want+"\n") {

@@ -54,30 +54,29 @@ type Group struct {
 
 // Figure describes a figure of records.
 type Figure struct {
-	Name    string   `toml:"name" required:"true"`                                   // end of its file names, after the name of the experiment
-	Title   string   `toml:"title"`                                                  // the beginning of the caption
-	Kind    string   `toml:"kind" enum:"curves,bars,scatter,images" required:"true"` // lines along x, bars, one point per cell, or distilled images
-	Only    Filter   `toml:"only"`                                                   // filter for the cells, as in -only
-	X       string   `toml:"x"`                                                      // a column of the trace, an axis or a metric
-	Y       []string `toml:"y"`                                                      // columns of the trace, or metrics
-	Y2      []string `toml:"y2"`                                                     // like y, for a second row of panels
-	Series  []string `toml:"series"`                                                 // axes; each value is a curve or a colour
-	Panels  []string `toml:"panels"`                                                 // axes; each value is a panel
-	LogX    bool     `toml:"log_x"`                                                  // a logarithmic x axis
-	LogY    bool     `toml:"log_y"`                                                  // a logarithmic y axis
-	YLabel  string   `toml:"y_label"`                                                // replaces the title of the metric
-	Images  int      `toml:"images" min:"1"`                                         // images per class
-	Caption string   `toml:"caption"`                                                // text after the title
+	Name    string   `toml:"name" required:"true"`                              // end of its file names, after the name of the experiment
+	Title   string   `toml:"title"`                                             // the beginning of the caption
+	Kind    string   `toml:"kind" enum:"curves,scatter,images" required:"true"` // lines along x, one point per cell, or distilled images
+	Only    Filter   `toml:"only"`                                              // filter for the cells, as in -only
+	X       string   `toml:"x"`                                                 // a column of the trace, an axis or a metric
+	Y       []string `toml:"y"`                                                 // columns of the trace, or metrics
+	Y2      []string `toml:"y2"`                                                // like y, for a second row of panels
+	Series  []string `toml:"series"`                                            // axes; each value is a curve or a colour
+	Panels  []string `toml:"panels"`                                            // axes; each value is a panel
+	LogX    bool     `toml:"log_x"`                                             // a logarithmic x axis
+	LogY    bool     `toml:"log_y"`                                             // a logarithmic y axis
+	YLabel  string   `toml:"y_label"`                                           // replaces the title of the metric
+	Images  int      `toml:"images" min:"1"`                                    // images per class
+	Caption string   `toml:"caption"`                                           // text after the title
 }
 
 // Check implements method.Checker.
 func (f Figure) Check() error {
-	shows := f.Kind == "curves" || f.Kind == "bars" || f.Kind == "scatter"
 	switch {
-	case shows && len(f.Y) == 0:
+	case f.Kind != "images" && len(f.Y) == 0:
 		return &method.BadSetting{Key: "y", Why: "is missing: name what the figure shows"}
-	case (f.Kind == "bars" || f.Kind == "scatter") && len(f.Y) > 1:
-		return &method.BadSetting{Key: "y", Why: "has several metrics, and a figure of " + f.Kind + " shows one"}
+	case f.Kind == "scatter" && len(f.Y) > 1:
+		return &method.BadSetting{Key: "y", Why: "has several metrics, and a figure of points shows one"}
 	}
 	return nil
 }

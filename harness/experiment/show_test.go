@@ -120,7 +120,7 @@ func TestMistakesInWhatIsShown(t *testing.T) {
 		{"unmarked unknown method", `spread = "sd"`, `unmarked = ["averages"]`, "hint: known are toy, slow, other-toy, needy"},
 		{"control", `toy = "slow" }`, `toy = "slo" }`, `"slo" is not a column`},
 		{"figure kind", `kind = "curves"`, `kind = "curve"`, `did you mean "curves"?`},
-		{"figure of two metrics", "[[published]]", "[[figure]]\nname = \"two\"\nkind = \"bars\"\ny = [\"gap\", \"bound\"]\n[[published]]", "y has several metrics, and a figure of bars shows one"},
+		{"figure of two metrics", "[[published]]", "[[figure]]\nname = \"two\"\nkind = \"scatter\"\ny = [\"gap\", \"bound\"]\n[[published]]", "y has several metrics, and a figure of points shows one"},
 		{"figure filter", `only = "ipc:10 method:(toy slow)"`, `only = "ipc:10 metod:toy"`, `unknown key "metod"; did you mean "method"?`},
 		{"figure filter's value", `only = "ipc:10 method:(toy slow)"`, `only = "ipc:7"`, "no ipc matches 7; known are 1, 10"},
 		{"published", `slow = 70`, `slwo = 70`, `"slwo" is not a method of this experiment`},
@@ -138,7 +138,7 @@ func TestMistakesInWhatIsShown(t *testing.T) {
 		{"invalid filter", `only = "ipc:10 method:(toy slow)"`, `only = "method"`, "demo.toml:27:8: only: filter: \"method\" is not of the form key:value"},
 		{"values with an unknown column", "values = { toy", "values = { tyo", "\"tyo\" is not a column\n\tvalues = { tyo = \"seconds\" }\n\t           ^^^\n\thint: did you mean \"toy\"?"},
 		{"name of a figure", `name = "curve"`, `name = "../../curve"`, "demo.toml:22:8: \"../../curve\" cannot be the name of a figure"},
-		{"figure twice", "[[published]]", "[[figure]]\nname = \"curve\"\nkind = \"bars\"\ny = [\"loss\"]\n[[published]]", `a second [[figure]] has the name "curve"`},
+		{"figure twice", "[[published]]", "[[figure]]\nname = \"curve\"\nkind = \"scatter\"\ny = [\"loss\"]\n[[published]]", `a second [[figure]] has the name "curve"`},
 		{"both", `spread = "sd"`, "spraed = \"sd\"\n[seed]\ncount = 1\n[table.more]", "demo.toml:13:1: unknown key \"spraed\" in [table]\n\tspraed = \"sd\"\n\t^^^^^^\n\thint: did you mean \"spread\"?\ndemo.toml:14:2: unknown key \"seed\" in the file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

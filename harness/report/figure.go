@@ -21,7 +21,7 @@ func (r *Results) figure(f experiment.Figure) (chart.Picture, string) {
 		return nil, ""
 	}
 	b.arrange()
-	draw := map[string]func() chart.Picture{"curves": b.curves, "bars": b.bars, "scatter": b.scatter, "images": b.images}
+	draw := map[string]func() chart.Picture{"curves": b.curves, "scatter": b.scatter, "images": b.images}
 	p := draw[f.Kind]()
 	if p == nil {
 		r.problem("figure %s of %s: no record has the metrics that it shows", f.Name, r.Spec.Name)
@@ -85,13 +85,6 @@ func (b *figureBuilder) arrange() {
 	axes := b.r.axes()
 	if slices.Contains(axes, b.f.X) {
 		b.xAxis = b.f.X
-	}
-	if b.f.Kind == "bars" && b.f.X == "" {
-		for _, a := range []string{"dataset", "ipc"} {
-			if free(a) && len(b.points(a)) > 0 {
-				b.xAxis = a
-			}
-		}
 	}
 	for _, a := range axes {
 		if a != b.xAxis && free(a) && len(b.points(a)) > 1 {

@@ -80,7 +80,6 @@ func distance(t *testing.T, a, b []byte) float64 {
 func TestFigureProblems(t *testing.T) {
 	for text, want := range map[string]string{
 		"kind = \"curves\"\ny = [\"absent\"]":  "no record has the metrics that it shows",
-		"kind = \"bars\"\ny = [\"absent\"]":    "no record has the metrics that it shows",
 		"kind = \"scatter\"\ny = [\"absent\"]": "no record has the metrics that it shows",
 	} {
 		r := made(t, small+"[[figure]]\nname = \"f\"\n"+text+"\n", map[string][]float64{"slow": {0.9}})

@@ -126,14 +126,6 @@ series = ["method"]
 log_x = true
 
 [[figure]]
-name = "bars"
-kind = "bars"
-x = "ipc"
-y = ["test_acc"]
-series = ["method"]
-panels = ["dataset"]
-
-[[figure]]
 name = "tradeoff"
 kind = "scatter"
 x = "seconds_per_iteration"

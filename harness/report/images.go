@@ -62,7 +62,6 @@ func (b *figureBuilder) images() chart.Picture {
 	some := false
 	for _, sg := range b.r.groups(b.cells, b.seriesAxes) {
 		row := chart.ImageRow{Name: sheet.Plain(b.titleOf(sg, b.seriesAxes))}
-		keep := false
 		for _, pg := range columns {
 			var t chart.Tile
 			for _, c := range pg.cells {
@@ -71,18 +70,13 @@ func (b *figureBuilder) images() chart.Picture {
 				}
 			}
 			some = some || t.Lines != nil
-			// Methods without images have no row.
-			keep = keep || t.Lines != nil || t.Missing != "" && t.Missing != "no images"
 			row.Tiles = append(row.Tiles, t)
 		}
-		if keep {
-			out.Rows = append(out.Rows, row)
-		}
+		out.Rows = append(out.Rows, row)
 	}
 	if !some {
 		return nil
 	}
-	b.leaveOutEmpty(out)
 	b.note("Classes from top to bottom: " + b.classes() + ". Pixel values that cannot be shown are clipped")
 	return out
 }
@@ -106,23 +100,6 @@ func (b *figureBuilder) classes() string {
 		parts = append(parts, part)
 	}
 	return strings.Join(parts, "; ")
-}
-
-// leaveOutEmpty removes columns without images, and names them in the caption.
-func (b *figureBuilder) leaveOutEmpty(m *chart.Images) {
-	var without []string
-	for i := len(m.Columns) - 1; i >= 0; i-- {
-		if !slices.ContainsFunc(m.Rows, func(r chart.ImageRow) bool { return r.Tiles[i].Lines != nil }) {
-			without = append([]string{m.Columns[i]}, without...)
-			m.Columns = slices.Delete(m.Columns, i, i+1)
-			for k := range m.Rows {
-				m.Rows[k].Tiles = slices.Delete(m.Rows[k].Tiles, i, i+1)
-			}
-		}
-	}
-	if without != nil {
-		b.note("No record has images of: " + list(without))
-	}
 }
 
 // tile shows the images of a cell, or why there are none.

@@ -68,24 +68,18 @@ type metric struct {
 var metrics = []metric{
 	{"test_acc", "test accuracy", "%", 100, higher},
 	{"own.test_acc", "test accuracy in the same networks", "%", 100, higher},
-	{"own.test_errors", "test errors in the same networks", "", 1, lower},
 	{"draws_sd", "spread over new networks", "%", 100, lower},
 	{"real_loss", "loss on real images", "", 1, lower},
 	{"test_error", "test error", "%", 100, lower},
 	{"train_acc", "training accuracy", "%", 100, higher},
 	{"offset_alone", "test accuracy of the mean feature alone", "%", 100, higher},
 	{"teacher_acc", "test accuracy of the reference model", "%", 100, higher},
-	{"test_errors", "test errors", "", 1, lower},
 	{secondsPerIteration, "seconds per iteration", "s", 1, lower},
 	{secondsPerUpdate, "seconds per update without network training", "s", 1, lower},
 	{makingSeconds, "seconds to make the set", "s", 1, lower},
 	{"seconds", "seconds of updates", "s", 1, lower},
-	{"wall_seconds", "wall seconds", "s", 1, lower},
-	{"cpu_seconds", "CPU seconds", "s", 1, lower},
-	{"peak_memory_bytes", "peak memory", "bytes", 1, lower},
 	{"update", "update", "", 1, unranked},
 	{"updates", "updates", "", 1, unranked},
-	{"images", "images", "", 1, unranked},
 	{"ipc", "images per class", "", 1, unranked},
 	{"loss", "loss", "", 1, lower},
 	{"train_loss", "training loss", "", 1, lower},
@@ -184,7 +178,7 @@ func recordedNames(st *store.Store) (names []string) {
 	keys, _ := st.Keys() // planning reports a folder that cannot be read
 	for _, key := range keys {
 		if r, err := st.Get(key); err == nil {
-			names = with(with(names, slices.Collect(maps.Keys(r.Result.Metrics))...), slices.Collect(maps.Keys(r.Result.Counts))...)
+			names = with(names, slices.Collect(maps.Keys(r.Result.Metrics))...)
 		}
 	}
 	return names
@@ -202,28 +196,11 @@ func metricOf(rec *store.Record, name string) (float64, bool) {
 		return x, x > 0
 	case secondsPerUpdate:
 		return p.Timing.Median, p.Timing.Median > 0
-	case "wall_seconds":
-		return p.Wall, true
-	case "cpu_seconds":
-		return p.CPU, true
-	case "peak_memory_bytes":
-		return float64(p.Memory), true
 	case "updates":
 		return float64(rec.Result.Updates), true
-	case "images":
-		return float64(rec.Result.Images), true
 	}
-	if v, ok := rec.Result.Metrics[name]; ok {
-		return v, true
-	}
-	if counts := rec.Result.Counts[name]; len(counts) > 0 {
-		x := make([]float64, len(counts))
-		for i, n := range counts {
-			x[i] = float64(n)
-		}
-		return stats.Mean(x), true
-	}
-	return 0, false
+	v, ok := rec.Result.Metrics[name]
+	return v, ok
 }
 
 // iterations returns the number of iterations of a run, as the authors of its method count them. If

@@ -78,7 +78,7 @@ func TestWriteIsDeterministic(t *testing.T) {
 			t.Errorf("the page has %q", no)
 		}
 	}
-	for _, name := range []string{"tables/demo.tex", "tables/demo-pairs.md", "tables/demo-runs.csv", "figures/demo-process.pdf", "figures/demo-images.png", "figures/demo-bars.tex"} {
+	for _, name := range []string{"tables/demo.tex", "tables/demo-pairs.md", "tables/demo-runs.csv", "figures/demo-process.pdf", "figures/demo-images.png", "figures/demo-by-ipc.tex"} {
 		if first[name] == "" {
 			t.Errorf("%s is missing", name)
 		}
@@ -340,7 +340,7 @@ func TestDamagedRecord(t *testing.T) {
 // The files of a selection do not replace those of the whole experiment.
 func TestSelection(t *testing.T) {
 	s, st, dir := parse(t, demo), shared(t), t.TempDir()
-	s.Figures = slices.DeleteFunc(s.Figures, func(f experiment.Figure) bool { return f.Name != "bars" && f.Name != "process" })
+	s.Figures = slices.DeleteFunc(s.Figures, func(f experiment.Figure) bool { return f.Name != "by-ipc" && f.Name != "process" })
 	whole, err := Write(dir, []*experiment.Spec{s}, st, keyed)
 	if err != nil {
 		t.Fatal(err)
@@ -375,7 +375,7 @@ func TestSelection(t *testing.T) {
 		}
 	}
 	said := "A selection: -only 'dataset:mnist method:(slow fast-ls) ipc:(1 10)'."
-	for _, name := range []string{"tables/demo-selection.md", "tables/demo-selection-pairs.md", "tables/demo-selection-claims.tex", "figures/demo-selection-bars.tex", "index-selection.html"} {
+	for _, name := range []string{"tables/demo-selection.md", "tables/demo-selection-pairs.md", "tables/demo-selection-claims.tex", "figures/demo-selection-by-ipc.tex", "index-selection.html"} {
 		content, ok := after[name]
 		if content = strings.NewReplacer("&#39;", "'", "\\(", "(", "\\)", ")").Replace(content); !ok || !strings.Contains(content, said) {
 			t.Errorf("%s does not name the selection:\n%.400s", name, content)

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -38,7 +37,13 @@ func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*R
 	}
 	w := &writer{dir: dir}
 	var sections []section
-	for _, part := range inParallel(out.Results, func(r *Results) written { return r.write(dir) }) {
+	parts := make([]written, len(out.Results))
+	var wg sync.WaitGroup
+	for i, r := range out.Results {
+		wg.Go(func() { parts[i] = r.write(dir) })
+	}
+	wg.Wait()
+	for _, part := range parts {
 		w.files, w.puts, w.removed = append(w.files, part.files...), append(w.puts, part.puts...), append(w.removed, part.removed...)
 		sections = append(sections, part.section)
 	}
@@ -72,23 +77,6 @@ func (r *Results) write(dir string) written {
 		figures = w.figures(r)
 	}
 	return written{w, r.section(figures, dir)}
-}
-
-// inParallel applies a function to every element of a list, on all processors, and returns the
-// results in the order of the list.
-func inParallel[A, B any](list []A, f func(A) B) []B {
-	out := make([]B, len(list))
-	var wg sync.WaitGroup
-	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for i, x := range list {
-		turns <- struct{}{}
-		wg.Go(func() {
-			out[i] = f(x)
-			<-turns
-		})
-	}
-	wg.Wait()
-	return out
 }
 
 func pageName(o Options) string {

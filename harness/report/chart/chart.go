@@ -1,5 +1,5 @@
-// Package chart draws values as PDF, SVG or PNG files: charts of curves, bars and points, and grids
-// of images. The same values give the same bytes.
+// Package chart draws values as PDF, SVG or PNG files: charts of curves and points, and grids of
+// images. The same values give the same bytes.
 package chart
 
 import (
@@ -40,7 +40,6 @@ const (
 	Line  Kind = iota // with a band if there is a spread
 	Dots              // with error bars if there is a spread
 	Trail             // dots on a line
-	Bars              // with error bars if there is a spread
 	Level             // a horizontal line at the last point
 	Range             // the area from Low to High
 )
@@ -50,9 +49,8 @@ type Series struct {
 	Name    string // "" hides it from the legend
 	Kind    Kind
 	Color   int
-	Variant int     // distinguishes series of one colour by dash, shape or tint
-	Mark    int     // the shape of its dots; Variant is added
-	Width   float64 // of bars
+	Variant int // distinguishes series of one colour by dash, shape or tint
+	Mark    int // the shape of its dots; Variant is added
 	Points  []Point
 }
 
@@ -203,36 +201,27 @@ func scale(to *plot.Axis, a *Axis, e *extent) {
 
 // areas returns the parts of a series that are drawn first, below all other parts.
 func (s Series) areas(p *plot.Plot) []plot.Plotter {
-	switch s.Kind {
-	case Bars:
-		var out []plot.Plotter
-		base := math.Max(p.Y.Min, math.Min(0, p.Y.Max))
-		for _, q := range s.Points {
-			l, r := q.X-s.Width/2, q.X+s.Width/2
-			out = append(out, &plotter.Polygon{XYs: []plotter.XYs{{{X: l, Y: base}, {X: r, Y: base}, {X: r, Y: q.Y}, {X: l, Y: q.Y}}}, Color: tint(s.Color, s.Variant)})
-		}
-		return out
-	case Line, Range:
-		var low, high plotter.XYs
-		for _, q := range s.Points {
-			if math.IsNaN(q.Low) || math.IsNaN(q.High) {
-				return nil
-			}
-			low, high = append(low, plotter.XY{X: q.X, Y: q.Low}), append(high, plotter.XY{X: q.X, Y: q.High})
-		}
-		if len(low) < 2 {
+	if s.Kind != Line && s.Kind != Range {
+		return nil
+	}
+	var low, high plotter.XYs
+	for _, q := range s.Points {
+		if math.IsNaN(q.Low) || math.IsNaN(q.High) {
 			return nil
 		}
-		for i := len(low) - 1; i >= 0; i-- {
-			high = append(high, low[i])
-		}
-		area := &plotter.Polygon{XYs: []plotter.XYs{high}, Color: soft(s.Color, shade(s.Variant))}
-		if s.Kind == Range { // outline it, because ranges may overlap
-			area.LineStyle = draw.LineStyle{Color: hue(s.Color), Width: 0.4, Dashes: dash(s.Variant)}
-		}
-		return []plot.Plotter{area}
+		low, high = append(low, plotter.XY{X: q.X, Y: q.Low}), append(high, plotter.XY{X: q.X, Y: q.High})
 	}
-	return nil
+	if len(low) < 2 {
+		return nil
+	}
+	for i := len(low) - 1; i >= 0; i-- {
+		high = append(high, low[i])
+	}
+	area := &plotter.Polygon{XYs: []plotter.XYs{high}, Color: soft(s.Color, shade(s.Variant))}
+	if s.Kind == Range { // outline it, because ranges may overlap
+		area.LineStyle = draw.LineStyle{Color: hue(s.Color), Width: 0.4, Dashes: dash(s.Variant)}
+	}
+	return []plot.Plotter{area}
 }
 
 // lines returns the lines of a series.
@@ -242,7 +231,7 @@ func (s Series) lines(p *plot.Plot) []plot.Plotter {
 		xys = append(xys, plotter.XY{X: q.X, Y: q.Y})
 	}
 	switch {
-	case s.Kind == Dots || s.Kind == Bars || s.Kind == Range || xys == nil:
+	case s.Kind == Dots || s.Kind == Range || xys == nil:
 		return nil
 	case s.Kind == Level:
 		y := xys[len(xys)-1].Y
@@ -258,9 +247,6 @@ func (s Series) marks(p *plot.Plot) []plot.Plotter {
 	}
 	var xys plotter.XYs
 	bars := &plotter.YErrorBars{LineStyle: draw.LineStyle{Color: hue(s.Color), Width: 0.8}, CapWidth: 4}
-	if s.Kind == Bars {
-		bars.Color = ink
-	}
 	for _, q := range s.Points {
 		xys = append(xys, plotter.XY{X: q.X, Y: q.Y})
 		if q.High > q.Low {
@@ -268,19 +254,13 @@ func (s Series) marks(p *plot.Plot) []plot.Plotter {
 			bars.YErrors = append(bars.YErrors, struct{ Low, High float64 }{q.Y - q.Low, q.High - q.Y})
 		}
 	}
-	out := []plot.Plotter{bars}
-	if s.Kind != Bars {
-		out = append(out, &plotter.Scatter{XYs: xys, GlyphStyle: s.glyph()})
-	}
-	return out
+	return []plot.Plotter{bars, &plotter.Scatter{XYs: xys, GlyphStyle: s.glyph()}}
 }
 
 // thumbs returns the samples of a series in the legend.
 func (s Series) thumbs() []plot.Thumbnailer {
 	var out []plot.Thumbnailer
 	switch s.Kind {
-	case Bars:
-		out = append(out, &plotter.Polygon{Color: tint(s.Color, s.Variant)})
 	case Range:
 		out = append(out, &plotter.Polygon{Color: soft(s.Color, shade(s.Variant)+0x18)})
 	case Line, Trail, Level:

@@ -18,7 +18,7 @@ import (
 )
 
 func line(kind Kind, ys ...float64) Series {
-	s := Series{Name: "s", Kind: kind, Width: 0.5}
+	s := Series{Name: "s", Kind: kind}
 	for i, y := range ys {
 		s.Points = append(s.Points, Point{float64(i), y, math.NaN(), math.NaN()})
 	}
@@ -35,10 +35,10 @@ func TestAnyValues(t *testing.T) {
 		"no points":   {line(Line)},
 		"one point":   {line(Line, 5)},
 		"equal":       {line(Line, 3, 3, 3)},
-		"zeros":       {line(Bars, 0, 0)},
-		"negative":    {line(Bars, -1, -2)},
+		"zeros":       {line(Dots, 0, 0)},
+		"negative":    {line(Dots, -1, -2)},
 		"not finite":  {line(Line, 1, math.Inf(1), math.NaN(), 2)},
-		"all kinds":   {line(Line, 1, 2), line(Dots, 1, 2), line(Trail, 2, 1), line(Level, 1), line(Bars, 1)},
+		"all kinds":   {line(Line, 1, 2), line(Dots, 1, 2), line(Trail, 2, 1), line(Level, 1)},
 		"with spread": {spread, {Name: "r", Kind: Range, Points: spread.Points}, {Name: "d", Kind: Dots, Points: spread.Points}},
 		"tiny, large": {line(Line, 1e-12, 1e12)},
 	} {
@@ -111,15 +111,6 @@ func TestRanges(t *testing.T) {
 	r := c.ranges()
 	if r[x1].max < 2 || r[x2].max > 1.5 || r[y].min > 1 || r[y].max < 8 {
 		t.Errorf("%v, %v, %v", r[x1], r[x2], r[y])
-	}
-	for _, bars := range []struct {
-		ys     []float64
-		broken bool
-	}{{[]float64{98, 99}, true}, {[]float64{40, 99}, false}, {[]float64{-3, 5}, false}} {
-		c := &Chart{Rows: [][]Panel{{{X: x1, Y: y, Series: []Series{line(Bars, bars.ys...)}}}}}
-		if c.Broken(y) != bars.broken {
-			t.Errorf("bars %v: range %v", bars.ys, c.ranges()[y])
-		}
 	}
 }
 

@@ -28,12 +28,10 @@ func (c *Chart) ranges() map[*Axis]*extent {
 		}
 		return out[a]
 	}
-	bars := map[*Axis]bool{}
 	for _, row := range c.Rows {
 		for _, p := range row {
 			x, y := of(p.X), of(p.Y)
 			for _, s := range p.Series {
-				bars[p.Y] = bars[p.Y] || s.Kind == Bars
 				for _, q := range s.Points {
 					if s.Kind != Level {
 						x.add(q.X)
@@ -47,34 +45,14 @@ func (c *Chart) ranges() map[*Axis]*extent {
 		}
 	}
 	for a, e := range out {
-		switch {
-		case a.Categories != nil:
+		if a.Categories != nil {
 			*e = extent{-0.5, float64(len(a.Categories)) - 0.5}
-		case bars[a] && !a.Log:
-			e.bars()
-		default:
+		} else {
 			e.finish(a.Log)
 		}
 	}
 	return out
 }
-
-// bars extends the range for bars. They begin at 0, unless this would hide their differences.
-func (e *extent) bars() {
-	if e.min > 0.6*e.max && e.min > 0 && e.max > e.min {
-		step := math.Pow10(int(math.Floor(math.Log10(e.max - e.min))))
-		e.min = math.Max(0, step*math.Floor((e.min-(e.max-e.min)/2)/step))
-	} else {
-		e.add(0)
-	}
-	if e.min >= e.max { // there are no bars, or all are 0
-		e.min, e.max = 0, 1
-	}
-	e.max += float64((e.max - e.min) * 0.05)
-}
-
-// Broken reports whether bars on this axis begin above 0.
-func (c *Chart) Broken(a *Axis) bool { return !a.Log && c.ranges()[a].min > 0 }
 
 // finish makes the range non-empty, with a margin around the values. The range of a logarithmic
 // axis becomes one of logarithms, because gonum/plot misplaces the labels of its own logarithmic

@@ -34,11 +34,8 @@ var palette = []color.NRGBA{
 	{0x33, 0xBB, 0xEE, 0xFF}, // cyan
 }
 
-// Colours for other uses than series.
-const (
-	Grey = -1 // for legend entries that stand for all colours
-	Ink  = -2
-)
+// Ink is the colour of text.
+const Ink = -1
 
 var (
 	ink   = color.NRGBA{0x26, 0x26, 0x26, 0xFF}
@@ -47,10 +44,7 @@ var (
 )
 
 func hue(i int) color.NRGBA {
-	switch i {
-	case Grey:
-		return frame
-	case Ink:
+	if i == Ink {
 		return ink
 	}
 	return palette[i%len(palette)]
@@ -65,14 +59,6 @@ func soft(i int, alpha uint8) color.NRGBA {
 
 // shade returns the opacity of an area. It grows with the variant.
 func shade(variant int) uint8 { return uint8(min(0x30+0x28*variant, 0xA0)) }
-
-// tint returns a colour mixed with white, for opaque areas. The share of white grows with the
-// variant.
-func tint(i, variant int) color.NRGBA {
-	c := hue(i)
-	mix := func(v uint8) uint8 { return uint8((int(v)*(4-min(variant, 3)) + 255*min(variant, 3)) / 4) }
-	return color.NRGBA{mix(c.R), mix(c.G), mix(c.B), 0xFF}
-}
 
 // dash distinguishes lines of one colour, even when printed in grey.
 func dash(i int) []vg.Length {
