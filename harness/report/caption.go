@@ -31,7 +31,7 @@ func (b *tableBuilder) explain() {
 	}
 	sentences = append(sentences, b.r.ending(b.r.Cells)...)
 	b.out.Caption = b.r.selected(strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " "))
-	b.out.Ranking, b.out.Notes = b.ranking(q), b.notes(q)
+	b.out.Rules, b.out.Notes = b.ranking(q), b.notes(q)
 	if len(b.lines) > 1 || slices.ContainsFunc(b.columns, func(c group) bool { return isTime(b.in(q, c).name) }) {
 		b.out.Notes = append(b.out.Notes, b.r.timeNotes(b.r.Cells)...)
 	}
@@ -54,17 +54,12 @@ func (b *tableBuilder) otherMetrics() (sentences []string) {
 }
 
 // ranking returns the rules by which entries of a row are marked best and second.
-func (b *tableBuilder) ranking(q metric) sheet.Ranking {
-	has := func(place int) bool { return b.out.Has(func(e sheet.Entry) bool { return e.Place == place }) }
-	r := sheet.Ranking{Best: has(1), Second: has(2)}
-	if !r.Best && !r.Second {
-		return r
-	}
+func (b *tableBuilder) ranking(q metric) (rules []string) {
 	if q.better == lower {
-		r.Rules = append(r.Rules, "lower is better")
+		rules = append(rules, "lower is better")
 	}
 	if len(b.ranked) > 1 {
-		r.Rules = append(r.Rules, "scores are ranked only within a protocol family")
+		rules = append(rules, "scores are ranked only within a protocol family")
 	}
 	var apart, unmarked []string
 	for _, axis := range b.t.Columns {
@@ -73,7 +68,7 @@ func (b *tableBuilder) ranking(q metric) sheet.Ranking {
 		}
 	}
 	if len(apart) > 0 {
-		r.Rules = append(r.Rules, "only columns of the same "+list(apart)+" are ranked with each other")
+		rules = append(rules, "only columns of the same "+list(apart)+" are ranked with each other")
 	}
 	for _, c := range b.columns {
 		if b.unmarked(c) {
@@ -81,9 +76,9 @@ func (b *tableBuilder) ranking(q metric) sheet.Ranking {
 		}
 	}
 	if len(unmarked) > 0 {
-		r.Rules = append(r.Rules, "not ranked: "+list(unmarked))
+		rules = append(rules, "not ranked: "+list(unmarked))
 	}
-	return r
+	return rules
 }
 
 func (b *tableBuilder) notes(q metric) []string {

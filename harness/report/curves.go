@@ -80,18 +80,15 @@ func (b *figureBuilder) quantities(g group, of string, names []string, from int,
 			s.Kind, title = chart.Range, "proved range"
 		case strings.HasSuffix(name, ".high") && slices.Contains(names, strings.TrimSuffix(name, ".high")+".low"):
 			continue
-		case len(g.values) == 0 && b.onlyMethod() < 0:
-			s.Color = from + i
 		case len(g.values) == 0 && i > 0:
 			s.Color, s.Variant = chart.Ink, 1 // dashes, through which the first series shows
-		case banded(out): // a line inside a band keeps the look of the band
 		case several && len(g.values) > 0:
 			s.Variant = s.Variant*(len(b.f.Y)+len(b.f.Y2)) + from + i
 		}
 		switch { // the axis names a single metric
 		case of == "" && len(names) > 1:
 			s.Name = title
-		case of != "" && several && s.Kind != chart.Range && !banded(out):
+		case of != "" && several:
 			s.Name = of + ", " + title
 		}
 		if b.xAxis != "" {
@@ -111,10 +108,6 @@ func (b *figureBuilder) quantities(g group, of string, names []string, from int,
 		}
 	}
 	return out
-}
-
-func banded(s []chart.Series) bool {
-	return slices.ContainsFunc(s, func(x chart.Series) bool { return x.Kind == chart.Range })
 }
 
 // between joins the two ends of an interval.

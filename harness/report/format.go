@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dgkip/harness/experiment"
+	"dgkip/harness/report/chart"
 )
 
 // fixed formats x with a number of decimals, and never writes -0.
@@ -82,17 +83,10 @@ func Count(n int, one, many string) string {
 
 // amount writes a count, or a mean of counts: 1000 as 1,000, and fractions with a decimal.
 func amount(x float64) string {
-	whole, rest, _ := strings.Cut(fixed(math.Abs(x), 1), ".")
-	for i := len(whole) - 3; i > 0; i -= 3 {
-		whole = whole[:i] + "," + whole[i:]
+	if x == math.Trunc(x) {
+		return chart.Thousands(fixed(x, 0))
 	}
-	if x != math.Trunc(x) {
-		whole += "." + rest
-	}
-	if x < 0 {
-		whole = "-" + whole
-	}
-	return whole
+	return chart.Thousands(fixed(x, 1))
 }
 
 // setting writes the value of a setting.

@@ -56,7 +56,7 @@ func (r *Results) cellView(c *CellRuns, dir string) cellView {
 	}
 	for _, run := range c.Runs {
 		if f := run.Failure; f != nil {
-			v.Failures = append(v.Failures, failureView{run.Seed, f.Kind, f.Message + "\n" + beginning(f.Stack, 40)})
+			v.Failures = append(v.Failures, failureView{run.Seed, f.Kind, f.Message + "\n" + f.Stack})
 		}
 	}
 	if done := c.done(); len(done) > 0 {
@@ -103,15 +103,6 @@ func linkTo(dir, file string) string {
 		return ""
 	}
 	return (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()
-}
-
-// beginning returns the first lines of a text.
-func beginning(s string, most int) string {
-	lines := strings.Split(s, "\n")
-	if len(lines) > most {
-		lines = append(lines[:most], "...")
-	}
-	return strings.Join(lines, "\n")
 }
 
 // accuracyOf returns the accuracy that the table shows for a cell, by default the test accuracy.

@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"maps"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -284,7 +283,6 @@ func (p *paper) table(name string) {
 	}
 	if s == nil {
 		p.undefined("table", name)
-		p.drop(name, ".tex")
 		return
 	}
 	if r != nil {
@@ -306,16 +304,6 @@ func (p *paper) claims() (*sheet.Sheet, string) {
 	return claimSheet(all), strings.Join(sources, "; ")
 }
 
-// drop removes files of an earlier report that this one does not write. The name comes from the
-// document and may be any text.
-func (p *paper) drop(name string, kinds ...string) {
-	for _, kind := range kinds {
-		if file := name + kind; file == filepath.Base(file) && !slices.Contains(p.w.files, filepath.Join(p.w.dir, file)) {
-			p.w.remove(file)
-		}
-	}
-}
-
 func (p *paper) figure(name string) {
 	exp, rest := ofExperiment(name, p.names)
 	r := p.results[exp]
@@ -325,7 +313,6 @@ func (p *paper) figure(name string) {
 	}
 	if at < 0 {
 		p.undefined("figure", name)
-		p.drop(name, ".tex", ".pdf")
 		return
 	}
 	p.out.Figures++

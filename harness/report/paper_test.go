@@ -167,29 +167,6 @@ func TestWritePaper(t *testing.T) {
 	}
 }
 
-// A document may ask for any name, but only files of the report are ever removed.
-func TestPaperOfStrangeNames(t *testing.T) {
-	top := t.TempDir()
-	source := filepath.Join(top, "paper.tex")
-	if err := os.WriteFile(source, []byte("mine"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(top, "generated")
-	uses := Uses{Tables: []string{"../paper", "macros", "gone"}, Figures: []string{"../paper"}}
-	if _, err := WritePaper(dir, []*experiment.Spec{parse(t, small)}, store.Open(t.TempDir()), uses, keyed); err != nil {
-		t.Fatal(err)
-	}
-	uses = Uses{Tables: []string{"demo"}, Figures: []string{"demo"}}
-	if _, err := WritePaper(dir, []*experiment.Spec{parse(t, small)}, store.Open(t.TempDir()), uses, keyed); err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range []string{source, filepath.Join(dir, "macros.tex"), filepath.Join(dir, "demo.tex")} {
-		if _, err := os.Stat(file); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 // Tables for which an experiment has no content are undefined instead of empty.
 func TestPaperOfPlainExperiment(t *testing.T) {
 	uses := Uses{Tables: []string{"demo", "demo-pairs", "demo-claims", "demo-reproduced", "claims"}}

@@ -46,17 +46,10 @@ func (c *Chart) legend(width vg.Length) legend {
 		}
 	}
 	var all []entry
-	kinds := map[string]Kind{} // kind of the first series of a name; a band and its line share an entry
 	for _, s := range series {
 		name := clean(s.Name)
-		i := slices.IndexFunc(all, func(e entry) bool { return e.name == name })
-		switch {
-		case name == "": // described by its axis
-		case i < 0:
+		if name != "" && !slices.ContainsFunc(all, func(e entry) bool { return e.name == name }) {
 			all = append(all, entry{name, s.thumbs()})
-			kinds[name] = s.Kind
-		case kinds[name] == Range && s.Kind == Line && len(all[i].thumbs) == 1:
-			all[i].thumbs = append(all[i].thumbs, s.thumbs()...)
 		}
 	}
 	if len(all) < 2 && c.Keys == nil || len(all) == 0 {

@@ -92,7 +92,7 @@ func linearTicks(low, high float64) []plot.Tick {
 	var out []plot.Tick
 	for i := math.Ceil(low/step - 1e-9); float64(i*step) <= high+float64(1e-9*step); i++ {
 		v := float64(i*step) + 0 // not -0
-		label := thousands(strconv.FormatFloat(v, 'f', max(0, -e), 64))
+		label := Thousands(strconv.FormatFloat(v, 'f', max(0, -e), 64))
 		if e > 5 || e < -5 {
 			label = strconv.FormatFloat(v, 'g', 4, 64)
 		}
@@ -101,8 +101,8 @@ func linearTicks(low, high float64) []plot.Tick {
 	return out
 }
 
-// thousands sets commas in the digits before the decimal point.
-func thousands(number string) string {
+// Thousands sets commas in the digits before the decimal point: 1000 becomes 1,000.
+func Thousands(number string) string {
 	whole, fraction, _ := strings.Cut(number, ".")
 	for i := len(whole) - 3; i > 0 && whole[i-1] != '-'; i -= 3 {
 		whole = whole[:i] + "," + whole[i:]
@@ -147,7 +147,7 @@ func logTicks(low, high float64) []plot.Tick {
 			if labelled[m] && (m > 1 || e%every == 0) {
 				t.Label = strconv.Itoa(m) + "e" + strconv.Itoa(e)
 				if e >= -3 && e <= 4 {
-					t.Label = thousands(strconv.FormatFloat(v, 'f', max(0, -e), 64))
+					t.Label = Thousands(strconv.FormatFloat(v, 'f', max(0, -e), 64))
 				}
 			}
 			out = append(out, t)

@@ -15,7 +15,7 @@ type Sheet struct {
 	Name    string // base name of its files
 	Title   string
 	Caption string
-	Ranking Ranking
+	Rules   []string // what a reader has to know about the best and second of a row
 	Heads   []string // titles of the leading columns, which name the rows
 	Columns []string // titles of the value columns
 	Groups  []Group  // headings over the value columns; may be nil
@@ -36,28 +36,22 @@ type Sheet struct {
 	numbers int // of footnotes that have a number
 }
 
-// Ranking describes which entries of a row stand out. Every format adds a sentence to the caption
-// on how it shows them.
-type Ranking struct {
-	Best, Second bool
-	Rules        []string // what else a reader has to know
-}
-
-// caption returns the caption with a sentence on best and second. The arguments describe how a
-// format shows these.
+// caption returns the caption with a sentence on the best and second of a row. The arguments
+// describe how a format shows these.
 func (s *Sheet) caption(best, second string) string {
+	has := func(place int) bool { return s.Has(func(e Entry) bool { return e.Place == place }) }
 	text := ""
-	switch r := s.Ranking; {
-	case r.Best && r.Second:
+	switch {
+	case has(1) && has(2):
 		text = "The best of a row is " + best + ", the second " + second
-	case r.Best:
+	case has(1):
 		text = "The best of a row is " + best
-	case r.Second:
+	case has(2):
 		text = "The second of a row is " + second
 	default:
 		return s.Caption
 	}
-	return s.Caption + " " + strings.Join(append([]string{text}, s.Ranking.Rules...), "; ") + "."
+	return s.Caption + " " + strings.Join(append([]string{text}, s.Rules...), "; ") + "."
 }
 
 // Group is a heading over the next N value columns. An empty title means none.
