@@ -29,12 +29,10 @@ var fileTypes = map[string]string{
 
 // crate returns the RO-Crate 1.1 description of a folder of results: which program wrote which
 // files from which records.
-func crate(sections []section, written []string, dir string) []byte {
+func crate(sections []section, written []output) []byte {
 	var files, about []string
-	for _, file := range written {
-		if name := linkTo(dir, file); name != "" {
-			files = append(files, name)
-		}
+	for _, o := range written {
+		files = append(files, o.name)
 	}
 	slices.Sort(files)
 	for _, s := range sections {

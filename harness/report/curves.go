@@ -42,7 +42,7 @@ func (b *figureBuilder) curves() chart.Picture {
 			c.Rows = slices.Insert(c.Rows, 2*i+1, row)
 		}
 	}
-	return b.named(c)
+	return c
 }
 
 // alongAxis is the horizontal axis of curves.

@@ -225,19 +225,6 @@ func layOut(panels []chart.Panel) *chart.Chart {
 	return &chart.Chart{Rows: slices.Collect(slices.Chunk(panels, columns))}
 }
 
-// named lists all series in the legend, even if only one of them has records.
-func (b *figureBuilder) named(c *chart.Chart) *chart.Chart {
-	if !slices.ContainsFunc(b.seriesAxes, func(a string) bool { return len(b.points(a)) > 1 }) {
-		return c
-	}
-	for _, row := range c.Rows {
-		for _, p := range row {
-			c.Keys = append(c.Keys, p.Series...)
-		}
-	}
-	return c
-}
-
 // caption is the text below the figure.
 func (b *figureBuilder) caption() string {
 	var s []string

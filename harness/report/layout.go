@@ -18,18 +18,25 @@ type tableLayout struct {
 	columns []group
 }
 
+// tableOf returns the description of the table, with its defaults.
+func (r *Results) tableOf() experiment.Table {
+	t := experiment.Table{Rows: []string{"dataset", "ipc"}, Columns: []string{"method"}, Digits: 2}
+	if r.Spec.Table != nil {
+		t = *r.Spec.Table
+	}
+	t.Value, t.Spread = metricOr(t.Value), cmp.Or(t.Spread, "sd")
+	if t.Mark == nil && len(t.Values) == 0 {
+		t.Mark = []string{"best", "second"}
+	}
+	t.Columns = r.present(t.Columns)
+	return t
+}
+
 // layout finds rows and columns. An axis that the spec does not place, but on which cells
 // differ, becomes a further heading of rows, so that nothing is left out silently.
 func (r *Results) layout() tableLayout {
-	g := tableLayout{r: r, t: experiment.Table{Rows: []string{"dataset", "ipc"}, Columns: []string{"method"}, Digits: 2}}
-	if r.Spec.Table != nil {
-		g.t = *r.Spec.Table
-	}
-	g.t.Value, g.t.Spread = metricOr(g.t.Value), cmp.Or(g.t.Spread, "sd")
-	if g.t.Mark == nil && len(g.t.Values) == 0 {
-		g.t.Mark = []string{"best", "second"}
-	}
-	g.rowAxes, g.t.Columns = r.present(g.t.Rows), r.present(g.t.Columns)
+	g := tableLayout{r: r, t: r.tableOf()}
+	g.rowAxes = r.present(g.t.Rows)
 	for _, a := range r.Spec.Axes {
 		if !slices.Contains(g.rowAxes, a.Name) && !slices.Contains(g.t.Columns, a.Name) && len(r.axisValues(a.Name)) > 1 {
 			g.rowAxes = append(g.rowAxes, a.Name)
@@ -115,16 +122,21 @@ func (g tableLayout) groups() []sheet.Group {
 	return out
 }
 
-// in returns the metric that line q shows in a column. The spec may give some columns a metric of
-// their own.
+// in returns the metric that line q shows in a column.
 func (g tableLayout) in(q metric, column group) metric {
 	if q.name != g.t.Value {
 		return q
 	}
-	for _, v := range column.values {
-		if name := g.t.Values[v]; name != "" {
-			return about(name)
+	return about(metricIn(g.t, column.values))
+}
+
+// metricIn returns the metric that a table shows in a column with some values on the column axes. The
+// spec may give some columns a metric of their own.
+func metricIn(t experiment.Table, values []string) string {
+	for _, v := range values {
+		if name := t.Values[v]; name != "" {
+			return name
 		}
 	}
-	return q
+	return t.Value
 }

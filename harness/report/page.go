@@ -34,9 +34,8 @@ type section struct {
 	Cells                                                []cellView
 	NotRun                                               []string // names of cells without runs
 
-	records int
-	newest  time.Time
-	commit  string // of the program that wrote the newest record
+	newest time.Time
+	commit string // of the program that wrote the newest record
 }
 
 // titledTable is a table with its heading and the files with its numbers.
@@ -72,7 +71,6 @@ func (r *Results) section(figures []shown, dir string) section {
 		if run.Record == nil {
 			continue
 		}
-		s.records++
 		if p := run.Record.Provenance; p.Finished.After(s.newest) && len(p.Sessions) > 0 {
 			s.newest, s.commit = p.Finished, p.Sessions[len(p.Sessions)-1].Host.Git.Commit
 		}

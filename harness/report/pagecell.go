@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"html/template"
 	"image/png"
@@ -107,18 +106,11 @@ func linkTo(dir, file string) string {
 
 // accuracyOf returns the accuracy that the table shows for a cell, by default the test accuracy.
 func (r *Results) accuracyOf(c *experiment.Cell) string {
-	if r.Spec.Table == nil {
-		return "test_acc"
+	t := r.tableOf()
+	if name := metricIn(t, pointOf(c, t.Columns)); isAccuracy(name) {
+		return name
 	}
-	name := metricOr(r.Spec.Table.Value)
-	for _, axis := range r.Spec.Table.Columns {
-		v, _ := c.At(axis)
-		name = cmp.Or(r.Spec.Table.Values[v], name)
-	}
-	if !isAccuracy(name) {
-		return "test_acc"
-	}
-	return name
+	return "test_acc"
 }
 
 // repeat returns the command that computes a cell or, if the cell has records, verifies one of

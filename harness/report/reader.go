@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
-	"strings"
 
 	"dgkip/harness/experiment"
 	"dgkip/harness/report/sheet"
@@ -85,10 +84,6 @@ func (x *reader) results(s *experiment.Spec, o Options) *Results {
 					r.traces[run.id] = nil // the problem above names the trace
 				}
 			}
-			if run.Again != nil {
-				message, _, _ := strings.Cut(run.Again.Message, "\n")
-				r.problem("%s: %s seed %d failed when it was computed again (%s: %s); the tables show the earlier record, and -force computes it again", s.Name, r.placeName(c), seed, run.Again.Kind, message)
-			}
 			if _, known := r.data[c.Dataset]; !known {
 				r.data[c.Dataset] = run.Record.Provenance.Dataset
 			}
@@ -122,7 +117,7 @@ func (x *reader) read(key string) Run {
 	record, err := x.st.Get(key)
 	switch {
 	case err == nil:
-		r.Record, r.Again, r.Spoilt = record, x.st.Failed(key), record.Verify()
+		r.Record, r.Spoilt = record, record.Verify()
 	case !errors.Is(err, fs.ErrNotExist) || x.st.Damaged(key) != nil:
 		r.Damage = err
 	default:

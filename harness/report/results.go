@@ -43,7 +43,6 @@ type Run struct {
 	Seed    uint64
 	Record  *store.Record  // may be nil, like the rest
 	Failure *store.Failure // of a run without a record
-	Again   *store.Failure // of an attempt to compute the record again
 	Damage  error          // why the record cannot be read
 	Spoilt  error          // why a file of the record, other than those with its numbers, cannot be read
 

@@ -36,5 +36,5 @@ func (b *figureBuilder) scatter() chart.Picture {
 	if empty(panels) {
 		return nil
 	}
-	return b.named(layOut(panels))
+	return layOut(panels)
 }

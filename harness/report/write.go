@@ -44,7 +44,7 @@ func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*R
 	}
 	wg.Wait()
 	for _, part := range parts {
-		w.files, w.puts, w.removed = append(w.files, part.files...), append(w.puts, part.puts...), append(w.removed, part.removed...)
+		w.puts, w.removed = append(w.puts, part.puts...), append(w.removed, part.removed...)
 		sections = append(sections, part.section)
 	}
 	if w.ours(pageName(o), pageSign) {
@@ -52,10 +52,13 @@ func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*R
 		w.put(pageName(o), page(sections, o.UnderWay))
 	}
 	if pageName(o) == wholePage && w.ours(crateName, crateSign) {
-		w.put(crateName, crate(sections, w.files, dir))
+		w.put(crateName, crate(sections, w.puts))
 	}
 	w.write()
-	out.Files, out.LeftOut = w.files, w.leftOut
+	out.LeftOut = w.leftOut
+	for _, o := range w.puts {
+		out.Files = append(out.Files, filepath.Join(dir, o.name))
+	}
 	for _, r := range out.Results {
 		out.Problems = with(out.Problems, r.Problems...)
 	}
@@ -91,7 +94,6 @@ const wholePage = "index.html"
 // writer collects files, and writes them until the first error.
 type writer struct {
 	dir     string
-	files   []string // written, or unchanged
 	puts    []output
 	removed []string
 	leftOut []error
@@ -144,7 +146,6 @@ func (w *writer) figures(r *Results) []shown {
 
 // put adds a file to write.
 func (w *writer) put(name string, content []byte) {
-	w.files = append(w.files, filepath.Join(w.dir, name))
 	w.puts = append(w.puts, output{name, content})
 }
 

@@ -15,7 +15,6 @@ import (
 // Chart is a grid of panels with one legend.
 type Chart struct {
 	Rows [][]Panel // of equal length, except for the last
-	Keys []Series  // the legend; nil shows the names of all series
 }
 
 // Panel is one system of axes.

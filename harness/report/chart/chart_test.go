@@ -120,7 +120,7 @@ func TestLegend(t *testing.T) {
 	for _, name := range []string{"first", "second", "first", "a rather long name of a series", "another quite long name of one", "third", "fourth"} {
 		series = append(series, Series{Name: name})
 	}
-	l := (&Chart{Keys: series}).legend(300)
+	l := (&Chart{Rows: [][]Panel{{{Series: series}}}}).legend(300)
 	n := 0
 	for _, row := range l {
 		w := vg.Length(-betweenNames)
@@ -135,7 +135,7 @@ func TestLegend(t *testing.T) {
 	if n != 6 || len(l) < 2 {
 		t.Errorf("%d entries in %d lines", n, len(l))
 	}
-	if l := (&Chart{Keys: []Series{}}).legend(300); l != nil {
+	if l := (&Chart{}).legend(300); l != nil {
 		t.Errorf("a legend of nothing: %v", l)
 	}
 }

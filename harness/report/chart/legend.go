@@ -35,25 +35,18 @@ func (l legend) height() vg.Length {
 }
 
 // legend collects the names of series in as few lines as fit the width, and makes them similarly
-// long. A single series has no legend.
+// long.
 func (c *Chart) legend(width vg.Length) legend {
-	series := c.Keys
+	var all []entry
 	for _, row := range c.Rows {
 		for _, p := range row {
-			if c.Keys == nil {
-				series = append(series, p.Series...)
+			for _, s := range p.Series {
+				name := clean(s.Name)
+				if name != "" && !slices.ContainsFunc(all, func(e entry) bool { return e.name == name }) {
+					all = append(all, entry{name, s.thumbs()})
+				}
 			}
 		}
-	}
-	var all []entry
-	for _, s := range series {
-		name := clean(s.Name)
-		if name != "" && !slices.ContainsFunc(all, func(e entry) bool { return e.name == name }) {
-			all = append(all, entry{name, s.thumbs()})
-		}
-	}
-	if len(all) < 2 && c.Keys == nil || len(all) == 0 {
-		return nil
 	}
 	best := flow(all, width-2*margin)
 	for w := width - 2*margin - 10; w > width/4; w -= 10 {
