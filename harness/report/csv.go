@@ -14,18 +14,15 @@ import (
 // and the time of an iteration.
 func (r *Results) tableMetrics() []string {
 	metrics := []string{"test_acc", secondsPerIteration}
-	t := r.Spec.Table
-	if t == nil {
-		return metrics
-	}
+	t := r.tableOf()
 	if t.Time || clocked(t.Value) {
 		metrics = append(metrics, secondsPerUpdate)
 	}
 	if t.Making {
 		metrics = append(metrics, makingSeconds)
 	}
-	if m := metricOr(t.Value); !clocked(m) {
-		metrics = with([]string{m}, metrics...)
+	if !clocked(t.Value) {
+		metrics = with([]string{t.Value}, metrics...)
 	}
 	for _, column := range slices.Sorted(maps.Keys(t.Values)) {
 		metrics = with(metrics, t.Values[column])

@@ -127,8 +127,8 @@ func (r *Results) ending(cells []*CellRuns) []string {
 // tables that judge the same numbers.
 func (r *Results) circumstances() string {
 	var s []string
-	if r.Spec.Table != nil && r.Spec.Table.Caption != "" {
-		s = append(s, sentence(r.Spec.Table.Caption))
+	if caption := r.tableOf().Caption; caption != "" {
+		s = append(s, sentence(caption))
 	}
 	return " " + strings.Join(append(s, r.ending(r.Cells)...), " ")
 }

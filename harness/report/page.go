@@ -50,11 +50,13 @@ func (r *Results) section(figures []shown, dir string) section {
 	s := section{ID: r.stem(), Title: r.Spec.Title, About: r.Spec.About, Name: r.Spec.Name, Profile: r.Spec.Profile,
 		Progress: r.progressText(), Selection: r.selection(), Problems: r.Problems, Figures: figures}
 	for i, t := range r.sheets {
-		heading := ""
-		if i > 0 {
-			heading = capital(strings.TrimPrefix(t.Title, r.Spec.Title+": "))
+		switch {
+		case i == 0:
+			s.Tables = append(s.Tables, titledTable{"", t.HTML(), []string{r.stem() + ".csv", r.stem() + "-runs.csv"}})
+		case t != nil:
+			heading := capital(strings.TrimPrefix(t.Title, r.Spec.Title+": "))
+			s.Tables = append(s.Tables, titledTable{heading, t.HTML(), []string{r.stem() + tables[i].numbers + ".csv"}})
 		}
-		s.Tables = append(s.Tables, titledTable{heading, t.HTML(), r.numbers(t)})
 	}
 	for _, c := range r.Cells {
 		info := c.Cell.Method().Info()
@@ -76,16 +78,6 @@ func (r *Results) section(figures []shown, dir string) section {
 		}
 	}
 	return s
-}
-
-// numbers names the files with the numbers of a table.
-func (r *Results) numbers(t *sheet.Sheet) []string {
-	for _, f := range furtherTables {
-		if t.Name == r.stem()+"-"+f.name {
-			return []string{r.stem() + "-" + f.numbers + ".csv"}
-		}
-	}
-	return []string{t.Name + ".csv", t.Name + "-runs.csv"}
 }
 
 // page returns the page of all experiments, with the paper's own tables and figures first. It needs

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
-	"slices"
 
 	"dgkip/harness/experiment"
 	"dgkip/harness/report/sheet"
@@ -32,34 +31,33 @@ func (x *reader) load(s *experiment.Spec, o Options) *Results {
 	if len(r.Cells) == 0 {
 		return r
 	}
-	r.sheets = []*sheet.Sheet{r.table()}
-	for _, f := range furtherTables {
-		if s := f.make(r); s != nil {
-			r.sheets = append(r.sheets, s)
-		}
+	for _, t := range tables {
+		r.sheets = append(r.sheets, t.make(r))
 	}
 	return r
 }
 
-// furtherTables are the tables other than the main one. Their names end with name, and those of
-// the files with their numbers with numbers.
-var furtherTables = []struct {
+// tables are the tables of an experiment, the main one first. The names of their files, and of the
+// files with their numbers, end with name and numbers.
+var tables = []struct {
 	name, numbers string
 	make          func(*Results) *sheet.Sheet // nil if there is nothing to show
 	csv           func(*Results) []byte
 }{
-	{"reproduced", "comparison", (*Results).reproduced, (*Results).comparisonCSV},
-	{"pairs", "pairs", (*Results).pairs, (*Results).pairsCSV},
-	{"claims", "claims", (*Results).claimSheet, (*Results).claimsCSV},
+	{"", "", (*Results).table, (*Results).tableCSV},
+	{"-reproduced", "-comparison", (*Results).reproduced, (*Results).comparisonCSV},
+	{"-pairs", "-pairs", (*Results).pairs, (*Results).pairsCSV},
+	{"-claims", "-claims", (*Results).claimSheet, (*Results).claimsCSV},
 }
 
-// further returns one of furtherTables, nil if there is nothing to show.
+// further returns a table other than the main one, nil if there is nothing to show.
 func (r *Results) further(name string) *sheet.Sheet {
-	i := slices.IndexFunc(r.sheets, func(s *sheet.Sheet) bool { return s.Name == r.stem()+"-"+name })
-	if i < 0 {
-		return nil
+	for i, s := range r.sheets {
+		if tables[i].name == "-"+name {
+			return s
+		}
 	}
-	return r.sheets[i]
+	return nil
 }
 
 // results finds the records of an experiment.

@@ -26,7 +26,7 @@ type Results struct {
 	machine string                   // the kind of machine that took most of the times
 	data    map[string]store.Dataset // by name
 	traces  map[string]*store.Trace  // by key
-	sheets  []*sheet.Sheet           // the main one first; none without cells
+	sheets  []*sheet.Sheet           // in the order of tables; none without cells
 }
 
 // CellRuns are the runs of a cell.

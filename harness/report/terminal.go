@@ -34,7 +34,9 @@ func (r *Results) furtherNotes() []string {
 		out = append(out, text)
 	}
 	for _, s := range r.sheets[1:] {
-		names = append(names, s.Name+".md")
+		if s != nil {
+			names = append(names, s.Name+".md")
+		}
 	}
 	if names != nil {
 		out = append(out, "Further tables are on the page and in the folder tables: "+list(names)+".")

@@ -8,7 +8,6 @@ import (
 
 	"dgkip/harness/experiment"
 	"dgkip/harness/report/chart"
-	"dgkip/harness/report/sheet"
 	"dgkip/harness/store"
 )
 
@@ -102,25 +101,19 @@ type writer struct {
 
 func (w *writer) tables(r *Results) {
 	stem := "tables/" + r.stem()
-	w.sheet(r.sheets[0], r.source())
-	w.put(stem+".csv", r.tableCSV())
-	w.put(stem+"-runs.csv", r.runsCSV())
-	for _, f := range furtherTables {
-		s := r.further(f.name)
+	for i, t := range tables {
+		s := r.sheets[i]
 		if s == nil {
-			w.remove(stem + "-" + f.name + ".md")
-			w.remove(stem + "-" + f.name + ".tex")
-			w.remove(stem + "-" + f.numbers + ".csv")
+			w.remove(stem + t.name + ".tex")
+			w.remove(stem + t.name + ".md")
+			w.remove(stem + t.numbers + ".csv")
 			continue
 		}
-		w.sheet(s, r.source())
-		w.put(stem+"-"+f.numbers+".csv", f.csv(r))
+		w.put(stem+t.name+".tex", s.Latex(r.source()))
+		w.put(stem+t.name+".md", s.Markdown())
+		w.put(stem+t.numbers+".csv", t.csv(r))
 	}
-}
-
-func (w *writer) sheet(s *sheet.Sheet, source string) {
-	w.put("tables/"+s.Name+".tex", s.Latex(source))
-	w.put("tables/"+s.Name+".md", s.Markdown())
+	w.put(stem+"-runs.csv", r.runsCSV())
 }
 
 // figures collects the figures, and returns those that were drawn.
