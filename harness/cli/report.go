@@ -139,7 +139,7 @@ func otherCode(runs []*engine.Run) string {
 // reason.
 func runChecks(out io.Writer, made *report.Report, width int, undefined []string) error {
 	judged, open := 0, 0
-	var failed, explained, unexplained []string
+	var failed, explained, unexplained, stale []string
 	for _, r := range made.Results {
 		if err := r.TerminalChecks(progress.Screen(out), width); err != nil {
 			return err
@@ -147,7 +147,7 @@ func runChecks(out io.Writer, made *report.Report, width int, undefined []string
 		j, o := r.Checks()
 		judged, open = judged+j, open+o
 		reasons, none := r.Explained()
-		failed = append(failed, r.Failures()...)
+		failed, stale = append(failed, r.Failures()...), append(stale, r.Stale()...)
 		explained, unexplained = append(explained, reasons...), append(unexplained, none...)
 	}
 	if err := report.TerminalVerdicts(progress.Screen(out), made.Results, width); err != nil {
@@ -156,7 +156,7 @@ func runChecks(out io.Writer, made *report.Report, width int, undefined []string
 	for _, list := range []struct {
 		what  string
 		lines []string
-	}{{"differs for a stated reason", explained}, {"differs, known and not explained", unexplained}, {"check failed", failed}, {"check failed: undefined in the paper", undefined}} {
+	}{{"differs for a stated reason", explained}, {"differs, known and not explained", unexplained}, {"note", stale}, {"check failed", failed}, {"check failed: undefined in the paper", undefined}} {
 		for _, line := range list.lines {
 			fmt.Fprintf(out, "%s: %s\n", list.what, line)
 		}

@@ -158,14 +158,15 @@ func TestDeviations(t *testing.T) {
 	acc := map[string][]float64{"slow": {0.8, 0.8}, "fast-lr": {0.9, 0.9}, "fast-ls": {0.9, 0.9}}
 	deviation := func(what, why string) string { return "[[deviation]]\n" + what + "\nwhy = \"" + why + "\"\n" }
 	for name, c := range map[string]struct {
-		deviations        string
-		failed, explained []string
+		deviations               string
+		failed, explained, stale []string
 	}{
-		"none":          {"", []string{"demo: claim it", "Slow: test accuracy is 80.000, published 99: lower by 19.0"}, nil},
-		"of a cell":     {deviation(`when = { method = "slow" }`, "{steps} steps of 1,000"), []string{"demo: claim it"}, []string{"demo: MNIST IPC 1 Slow (-19.00): 100 steps of 1,000"}},
-		"not explained": {deviation(`when = { method = "slow" }`+"\nunexplained = true", "{steps} steps"), []string{"demo: claim it"}, nil},
+		"none":          {"", []string{"demo: claim it", "Slow: test accuracy is 80.000, published 99: lower by 19.0"}, nil, nil},
+		"of a cell":     {deviation(`when = { method = "slow" }`, "{steps} steps of 1,000"), []string{"demo: claim it"}, []string{"demo: MNIST IPC 1 Slow (-19.00): 100 steps of 1,000"}, nil},
+		"not explained": {deviation(`when = { method = "slow" }`+"\nunexplained = true", "{steps} steps"), []string{"demo: claim it"}, nil, nil},
 		"of both": {deviation(`when = { method = "slow" }`, "cut") + deviation(`claims = ["it"]`, "cut"), nil,
-			[]string{"demo: MNIST IPC 1 Slow (-19.00), claim it: cut"}},
+			[]string{"demo: MNIST IPC 1 Slow (-19.00), claim it: cut"}, nil},
+		"no longer needed": {deviation(`when = { method = "fast-*" }`, "cut"), []string{"demo: claim it", "Slow"}, nil, []string{"demo: a [[deviation]] is no longer needed, because nothing it covers is worse than published or fails: cut"}},
 	} {
 		r := made(t, small+published+claim+c.deviations, acc)
 		explained, unexplained := r.Explained()
@@ -176,7 +177,7 @@ func TestDeviations(t *testing.T) {
 		for _, list := range []struct {
 			what      string
 			got, want []string
-		}{{"failed", r.Failures(), c.failed}, {"explained", explained, c.explained}, {"not explained", unexplained, open}} {
+		}{{"failed", r.Failures(), c.failed}, {"explained", explained, c.explained}, {"not explained", unexplained, open}, {"no longer needed", r.Stale(), c.stale}} {
 			if len(list.got) != len(list.want) {
 				t.Errorf("%s: %s %q, want %q", name, list.what, list.got, list.want)
 				continue

@@ -87,3 +87,28 @@ func (r *Results) Explained() (explained, not []string) {
 	}
 	return explained, not
 }
+
+// Stale returns a message for every deviation that is no longer needed: everything it covers has
+// been computed, and nothing is worse than published or fails.
+func (r *Results) Stale() []string {
+	var out []string
+	for _, d := range r.Spec.Deviations {
+		judged, needed := false, false
+		for _, x := range r.Published {
+			if len(d.When) > 0 && d.When.Matches(x.Runs.Cell.At) {
+				judged = judged || x.Outcome.judged()
+				needed = needed || x.Worse || x.Ours.N == 0
+			}
+		}
+		for _, j := range r.Claims {
+			if slices.Contains(d.Claims, j.Claim.ID) {
+				judged = true
+				needed = needed || j.Ours.Verdict() != Holds
+			}
+		}
+		if judged && !needed {
+			out = append(out, fmt.Sprintf("%s: a [[deviation]] is no longer needed, because nothing it covers is worse than published or fails: %s", r.Spec.Name, d.Why))
+		}
+	}
+	return out
+}
