@@ -282,8 +282,7 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 			if f.verify > 0 {
 				return there.Has(r.Key)
 			}
-			failure := there.Failed(r.Key) // a failure that -retry excludes stays
-			return f.force || f.eval != "" || !there.Has(r.Key) && (failure == nil || failure.Before(f.retry))
+			return r.State(there, f.retry, f.force || f.eval != "") == engine.Missing
 		}
 	}
 	plan, err := lookup.Make(ctx, experiment.Runs(wanted.Specs), wanted.Only)

@@ -52,8 +52,6 @@ func (w *work) distil() error {
 		Begin: w.s.Times.begin,
 	}
 	w.s.Times.warm = warmUp
-	w.distilling.Store(true)
-	defer w.distilling.Store(false)
 	set, err := r.Method().Distill(w.ctx, p, w.observe)
 	if errors.Is(err, method.ErrCheckpoint) { // such as one of an earlier version
 		w.s.restart()

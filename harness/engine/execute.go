@@ -94,21 +94,25 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 	return e.outcome, cmp.Or(e.broken, ctx.Err())
 }
 
-// settled reports whether a failure stands, so that the run is not tried again.
-func (o *Options) settled(f *store.Failure) bool {
-	return f != nil && !f.Before(o.Retry) && !o.Force
+// settled counts a run that need not be computed, according to a store. It returns false for others.
+func (e *executor) settled(r *Run, s *store.Store) bool {
+	state := r.State(s, e.Retry, e.Force)
+	e.count(func(o *Outcome) {
+		switch state {
+		case Done:
+			o.Before++
+		case Failed:
+			o.Failed++
+		}
+	})
+	return state != Missing
 }
 
 // todo returns the runs to compute and counts the others. A run that replaces a record also keeps
 // the trace lines of that record.
 func (e *executor) todo(p *Plan) (todo []*Run) {
 	for _, r := range p.Runs {
-		switch {
-		case e.There.Has(r.Key) && !e.Force:
-			e.outcome.Before++
-			continue
-		case e.settled(e.There.Failed(r.Key)):
-			e.outcome.Failed++
+		if e.settled(r, e.There) {
 			continue
 		}
 		if old, err := e.There.Get(r.Key); err == nil {
@@ -270,20 +274,11 @@ func (e *executor) taken(j *Job) bool {
 // settle removes the runs from a job that another process has computed or has seen fail.
 func (e *executor) settle(j *Job) {
 	j.Runs = slices.DeleteFunc(j.Runs, func(r *Run) bool {
-		there := !e.Force && e.store.Has(r.Key)
-		failed := !there && e.settled(e.store.Failed(r.Key))
-		if !there && !failed {
-			return false
+		over := e.settled(r, e.store)
+		if over {
+			e.Board.Skip()
 		}
-		e.count(func(o *Outcome) {
-			if there {
-				o.Before++
-			} else {
-				o.Failed++
-			}
-		})
-		e.Board.Skip()
-		return true
+		return over
 	})
 }
 

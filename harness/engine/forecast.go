@@ -21,6 +21,21 @@ const (
 	Begun // has a checkpoint
 )
 
+// State returns Done, Failed or Missing. A run that failed before retry is missing. With force, all runs
+// are.
+func (r *Run) State(s *store.Store, retry time.Time, force bool) State {
+	if force {
+		return Missing
+	}
+	if s.Has(r.Key) {
+		return Done
+	}
+	if failure := s.Failed(r.Key); failure != nil && !failure.Before(retry) {
+		return Failed
+	}
+	return Missing
+}
+
 // Forecast predicts the cost of a run from records.
 type Forecast struct {
 	State   State
@@ -56,16 +71,10 @@ func Forecasts(p *Plan, s *store.Store, retry time.Time, force bool) ([]Forecast
 	out := make([]Forecast, len(p.Runs))
 	for i, r := range p.Runs {
 		f := &out[i]
-		if !force && s.Has(r.Key) {
-			f.State = Done
+		if f.State = r.State(s, retry, force); f.State != Missing {
 			continue
 		}
-		failure := s.Failed(r.Key)
-		f.Again = failure != nil
-		if f.Again && !failure.Before(retry) && !force {
-			f.State = Failed
-			continue
-		}
+		f.Again = s.Failed(r.Key) != nil
 		if state, err := s.Checkpoint(r.job(), force); state != nil && err == nil {
 			f.State = Begun
 		}

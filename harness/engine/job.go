@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"dgkip/harness/experiment"
@@ -21,8 +19,7 @@ import (
 // Job is a distilled set with all its scores. The set does not depend on the scoring. Only a run
 // whose trace has scores is a job of its own, because it scores the sets on the way.
 type Job struct {
-	Set  experiment.Identity // identity without a protocol
-	Runs []*Run              // the missing scores, each with its own record
+	Runs []*Run // the missing scores, each with its own record
 	Data *Dataset
 	Key  string // key of its lock and its checkpoint
 }
@@ -34,7 +31,7 @@ func Jobs(runs []*Run) (all []*Job) {
 		key := r.job()
 		j := byKey[key]
 		if j == nil {
-			j = &Job{Set: r.Set(), Data: r.Data, Key: key}
+			j = &Job{Data: r.Data, Key: key}
 			byKey[key] = j
 			all = append(all, j)
 		}
@@ -74,9 +71,8 @@ type work struct {
 	features *method.Shared
 	scoring  *method.Shared
 
-	distilling atomic.Bool // the method is running
-	kept       time.Time   // time of the last checkpoint
-	left       bool        // some run is left for another session
+	kept time.Time // time of the last checkpoint
+	left bool      // some run is left for another session
 }
 
 // do reads the set from a record or distils it, then computes and records every missing score. If a
@@ -90,17 +86,14 @@ func (e *executor) do(j *Job) {
 	if e.Disk != nil {
 		w.features, w.scoring = g.features.With(part{w.ctx, e.Disk, "shared/"}), g.scoring.With(part{w.ctx, e.Disk, "scoring/"})
 	}
-	over := make(chan struct{})
-	defer close(over)
-	go w.watch(j.Runs[0].Name(), over)
 	w.restore()
-	noSet := w.guard(w.obtain)
+	noSet := guard(w.obtain)
 	for _, r := range j.Runs {
 		w.show(r)
 		var record *store.Record
 		err := noSet
 		if err == nil {
-			err = w.guard(func() (err error) {
+			err = guard(func() (err error) {
 				record, err = w.score(r)
 				return err
 			})
@@ -134,10 +127,6 @@ func (w *work) finish(record *store.Record, err error) {
 	case errors.Is(err, store.ErrStorage):
 		w.line.Done(true, "FAILED")
 		w.stop(err)
-	case errors.Is(err, errChanged):
-		w.line.Done(true, "FAILED")
-		w.stop(fmt.Errorf("%s: %w\nhint: runs share the images, so Distill must work on copies; correct it, delete %s if it exists, and start again",
-			w.run.Name(), err, filepath.Join(w.store.Dir(), "work", "cache")))
 	case w.executor.ctx.Err() != nil && !errors.As(err, new(*panicked)):
 		w.line.Done(false, "")
 	default:
@@ -178,27 +167,6 @@ func (w *work) failure(err error) store.Failure {
 	return f
 }
 
-// deaf is how long a stopped job may go on before watch prints a note.
-const deaf = 10 * time.Second
-
-// watch prints a note if a job goes on after it was told to stop.
-func (w *work) watch(name string, over <-chan struct{}) {
-	select {
-	case <-over:
-		return
-	case <-w.ctx.Done():
-	}
-	select {
-	case <-over:
-	case <-time.After(deaf):
-		hint := ""
-		if w.distilling.Load() {
-			hint = "\nhint: a method must check its context in every update, as method.Descent does"
-		}
-		w.Board.Printf("note: %s was told to stop %v ago and is still running%s", name, deaf, hint)
-	}
-}
-
 // notFinite is the error of a loss or metric that is NaN or infinite.
 type notFinite struct {
 	name   string
@@ -219,15 +187,11 @@ type panicked struct {
 
 func (e *panicked) Error() string { return fmt.Sprintf("%v, at %s", e.value, e.at) }
 
-// guard runs a part of a job and turns a panic into an error. If the training images were changed,
-// it returns errChanged.
-func (w *work) guard(f func() error) (err error) {
+// guard runs a part of a job and turns a panic into an error.
+func guard(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &panicked{v, panicAt(), debug.Stack()}
-		}
-		if err != nil && w.data != nil {
-			err = cmp.Or(w.job.Data.intact(w.data), err)
 		}
 	}()
 	return f()

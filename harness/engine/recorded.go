@@ -58,7 +58,7 @@ func ownColumns(trace *store.Trace, r *store.Record) map[string]bool {
 
 // stored restores the set from the record of another run, and reports whether there is one.
 func (w *work) stored() bool {
-	for _, key := range w.sets()[w.job.Set.Key()] {
+	for _, key := range w.sets()[w.run.Set().Key()] {
 		r, err := w.store.Get(key)
 		if err == nil && r.Provenance.Of == "" && r.Provenance.Trace.Covers(w.s.Trace.Asked, r.Result.Updates) && w.read(r) == nil {
 			return true
