@@ -76,12 +76,12 @@ func TestTreeGit(t *testing.T) {
 	}
 	git("init", "-q", "-b", "main")
 	write("sub/main.go", "package sub\n")
-	if g := treeGit(main); g.Commit != "unknown" || g.Why == "" {
+	if g := treeGit(main); g != unknown {
 		t.Errorf("with a source that git does not track: %+v", g)
 	}
 	write("results/table.md", "1\n")
 	git("add", ".")
-	if g := treeGit(main); g.Commit != "unknown" || g.Why == "" {
+	if g := treeGit(main); g != unknown {
 		t.Errorf("before the first commit: %+v", g)
 	}
 	git("commit", "-q", "-m", "first")
@@ -135,20 +135,17 @@ func TestTreeGit(t *testing.T) {
 	if _, err := os.Stat(asked); err == nil {
 		t.Error("git ran the file system monitor")
 	}
-	if g := treeGit(filepath.Join(t.TempDir(), "main.go")); g.Commit != "unknown" || g.State != "unknown" || g.Why != "git failed: fatal: not a git repository" {
+	if g := treeGit(filepath.Join(t.TempDir(), "main.go")); g != unknown {
 		t.Errorf("without a repository: %+v", g)
 	}
 }
 
 // ProgramGit does not depend on the current folder.
 func TestProgramGit(t *testing.T) {
+	here := programGit()
 	t.Chdir(t.TempDir())
-	g := programGit()
-	if _, err := exec.LookPath("git"); err == nil && g.Commit == "unknown" && !strings.HasPrefix(g.Why, "git failed: ") && g.Why != "git does not track the program's sources" {
-		t.Errorf("in another folder: %+v", g)
-	}
-	if err := exec.Command("git-which-is-not-there").Run(); reason(err, "") != "git is not installed" {
-		t.Errorf("without git: %q", reason(err, ""))
+	if g := programGit(); g != here {
+		t.Errorf("in another folder: %+v, not %+v", g, here)
 	}
 	g, ok := stamped([]debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}})
 	if !ok || g.Commit != "abc" || g.State != "modified" {

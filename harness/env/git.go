@@ -1,11 +1,9 @@
 package env
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -20,8 +18,9 @@ type Git struct {
 	// "unknown".
 	State   string `json:"state"`
 	Changed int    `json:"changed,omitempty"` // number of source files that differ, if known
-	Why     string `json:"why,omitempty"`     // reason for an unknown state
 }
+
+var unknown = Git{Commit: "unknown", State: "unknown"}
 
 // programGit reads the commit that the toolchain stamped into the program. "go run" and "go test"
 // stamp nothing, but they have just compiled the sources. In that case programGit asks git about
@@ -29,22 +28,18 @@ type Git struct {
 func programGit() Git {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return unknown("the program does not say how it was built")
+		return unknown
 	}
-	_, source, _, ok := runtime.Caller(0)
-	located := ok && filepath.IsAbs(source)
+	_, source, _, _ := runtime.Caller(0) // git fails if this is not the path of a file
 	stamp, ok := stamped(info.Settings)
-	switch {
-	case ok:
-		program, err := os.Executable()
-		if stamp.State == "modified" && located && err == nil && unmodified(stamp.Commit, source, program) {
-			stamp.State = "clean"
-		}
-		return stamp
-	case !located:
-		return unknown("the program does not say where its sources are")
+	if !ok {
+		return treeGit(source)
 	}
-	return treeGit(source)
+	program, err := os.Executable()
+	if stamp.State == "modified" && err == nil && unmodified(stamp.Commit, source, program) {
+		stamp.State = "clean"
+	}
+	return stamp
 }
 
 // unmodified reports whether a program was built from a commit although its stamp says "modified".
@@ -77,8 +72,6 @@ func unmodified(commit, source, program string) bool {
 	return true
 }
 
-func unknown(why string) Git { return Git{Commit: "unknown", State: "unknown", Why: why} }
-
 // stamped reads the build settings that "go build" takes from version control.
 func stamped(settings []debug.BuildSetting) (Git, bool) {
 	g := Git{State: "unknown"}
@@ -104,26 +97,8 @@ var sources = []string{":/*.go", ":/*.s", ":/go.mod", ":/go.sum", ":/experiments
 // files would count as changed.
 func git(dir string, args ...string) (string, error) {
 	cmd := exec.Command("git", append([]string{"-C", dir, "--no-optional-locks", "-c", "core.fsmonitor=false"}, args...)...)
-	cmd.Env = append(os.Environ(), "LC_ALL=C") // for reason
 	out, err := cmd.Output()
 	return strings.TrimRight(string(out), "\n"), err
-}
-
-var quoted = regexp.MustCompile(` ?'[^']*'`)
-
-// reason explains an error of git, which exits with 1 for the given reason. It leaves out names of folders,
-// because records hold the reason.
-func reason(err error, why string) string {
-	var exit *exec.ExitError
-	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		return "git is not installed"
-	case errors.As(err, &exit) && exit.ExitCode() != 1:
-		line, _, _ := strings.Cut(string(exit.Stderr), "\n")
-		line, _, _ = strings.Cut(line, " (") // which may name a folder
-		return "git failed: " + quoted.ReplaceAllString(strings.TrimSpace(line), "")
-	}
-	return why
 }
 
 // treeGit asks git about the repository that contains a source file. If git does not track the
@@ -131,18 +106,18 @@ func reason(err error, why string) string {
 func treeGit(file string) Git {
 	dir := filepath.Dir(file)
 	if _, err := git(dir, "ls-files", "--error-unmatch", "--", filepath.Base(file)); err != nil {
-		return unknown(reason(err, "git does not track the program's sources"))
+		return unknown
 	}
 	commit, err := git(dir, "rev-parse", "--verify", "--quiet", "HEAD")
 	if err != nil {
-		return unknown("git has no commit of the program's sources")
+		return unknown
 	}
 	g := Git{Commit: commit, State: "clean"}
 	g.Branch, _ = git(dir, "symbolic-ref", "--quiet", "--short", "HEAD")
 	changes, err := git(dir, append([]string{"status", "--porcelain", "--untracked-files=all", "--"}, sources...)...)
 	switch {
 	case err != nil:
-		g.State, g.Why = "unknown", reason(err, "git status failed")
+		g.State = "unknown"
 	case changes != "":
 		g.State, g.Changed = "modified", strings.Count(changes, "\n")+1
 	}
