@@ -18,9 +18,9 @@ func TestCacheSize(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		`"4"`: "is not a size", `"4gb"`: "is not a size", `"-4GB"`: "is not a size", `"GB"`: "is not a size", `"4 G"`: "is not a size",
-		`"4  GB"`: "is not a size", `"1e3GB"`: "is not a size", `""`: "is not a size", `"9999999TB"`: "larger than any disk",
-		`4`: "is a size without a unit", `4.5`: "must be a size", `true`: "must be a size", `["4GB"]`: "must be a size",
+		`"4"`: "not a size", `"4gb"`: "not a size", `"-4GB"`: "not a size", `"GB"`: "not a size", `"4 G"`: "not a size", `"4iB"`: "not a size",
+		`"4  GB"`: "not a size", `"1e3GB"`: "not a size", `""`: "not a size", `"9999999TB"`: "larger than any disk",
+		`4`: `hint: such as "500MB"`, `4.5`: "not a size", `true`: "not a size", `["4GB"]`: "not a size",
 	} {
 		_, err := Parse("demo.toml", good+"\n[cache]\ndisk = "+text+"\n", Options{Datasets: known})
 		if err == nil || !strings.Contains(err.Error(), want) {

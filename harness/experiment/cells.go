@@ -51,7 +51,7 @@ func (r *reader) cells() {
 			break
 		}
 	}
-	if len(r.out.Cells) == 0 && len(r.bad) == 0 && r.d.Reported == before {
+	if len(r.out.Cells) == 0 && r.d.Reported == before {
 		r.d.FaultKey(r.doc.Grid, "every cell of the grid is excluded", "")
 	}
 }
@@ -60,9 +60,6 @@ func (r *reader) cells() {
 func (r *reader) cell(p point) *Cell {
 	c := &Cell{Exp: r.out.Name, Point: map[string]string{"model": defaultModel}, Seeds: r.seedsOf(p)}
 	for axis, v := range p {
-		if _, bad := r.bad[axis+"\x00"+v.Text]; bad {
-			return nil
-		}
 		c.Point[axis] = v.Text
 	}
 	c.Dataset, c.Column, c.Model = c.Point["dataset"], c.Point["method"], c.Point["model"]

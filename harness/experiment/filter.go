@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,64 +33,37 @@ func (f *Filter) UnmarshalText(b []byte) (err error) {
 	return err
 }
 
+// termForm matches a term at the beginning of a filter: a minus, the key, and its values with or without
+// brackets.
+var termForm = regexp.MustCompile(`^(-?)([^\s():]+):(?:\(([^():]*)\)|([^\s():]+))(?:\s+|$)`)
+
 // ParseFilter reads a filter. Its keys must be in known, unless known is nil.
 func ParseFilter(text string, known []string) (Filter, error) {
 	var f Filter
-	rest := text
-	for {
-		rest = strings.TrimLeft(rest, " \t\r\n")
-		if rest == "" {
-			return f, nil
+	for rest := strings.TrimSpace(text); rest != ""; {
+		m := termForm.FindStringSubmatch(rest)
+		if m == nil {
+			return Filter{}, fmt.Errorf("filter: %q is not of the form key:value or key:(value value)", rest)
 		}
-		var t term
-		rest, t.not = strings.CutPrefix(rest, "-")
-		key, after, ok := strings.Cut(rest, ":")
-		if !ok || key == "" || strings.ContainsAny(key, " \t\r\n()") {
-			word, _, _ := strings.Cut(rest, " ")
-			return Filter{}, fmt.Errorf("filter: %q is not of the form key:value or key:(value value)", word)
-		}
-		if known != nil && !slices.Contains(known, key) {
-			err := fmt.Errorf("filter: unknown key %q", key)
-			if h := suggest.Hint(key, known); h != "" {
+		t := term{key: m[2], values: strings.Fields(m[3] + m[4]), not: m[1] != ""}
+		if known != nil && !slices.Contains(known, t.key) {
+			err := fmt.Errorf("filter: unknown key %q", t.key)
+			if h := suggest.Hint(t.key, known); h != "" {
 				err = fmt.Errorf("%w; %s", err, h)
 			}
 			return Filter{}, err
 		}
-		t.key = key
-		if inner, isList := strings.CutPrefix(after, "("); isList {
-			list, tail, closed := strings.Cut(inner, ")")
-			if !closed {
-				return Filter{}, fmt.Errorf("filter: the bracket after %s: is not closed", key)
-			}
-			if t.values, rest = strings.Fields(list), tail; len(t.values) == 0 {
-				t.values = []string{""}
-			}
-			if rest != "" && !strings.ContainsAny(rest[:1], " \t\r\n") {
-				return Filter{}, fmt.Errorf("filter: a space is missing after %s:(%s)", key, list)
-			}
-		} else {
-			end := strings.IndexAny(after, " \t\r\n")
-			if end < 0 {
-				end = len(after)
-			}
-			if after[:end] != "" {
-				t.values = []string{after[:end]}
-			}
-			rest = after[end:]
-		}
-		if len(t.values) == 0 {
-			return Filter{}, fmt.Errorf("filter: %s has no value", key)
-		}
 		for _, v := range t.values {
-			if strings.ContainsAny(v, "():") {
-				return Filter{}, fmt.Errorf("filter: %q cannot be a value of %s", v, key)
-			}
 			if _, err := path.Match(v, ""); err != nil {
 				return Filter{}, fmt.Errorf("filter: %q is not a valid pattern", v)
 			}
 		}
-		f.terms = append(f.terms, t)
+		if len(t.values) == 0 {
+			t.values = []string{""}
+		}
+		f.terms, rest = append(f.terms, t), rest[len(m[0]):]
 	}
+	return f, nil
 }
 
 // Term returns a filter for a value of an axis. Characters that are special to filters or shells become
@@ -128,43 +102,26 @@ func (f Filter) Selects(c *Cell, seed uint64) bool {
 }
 
 // Unmatched describes the values of the filter that match nothing on their axis, with suggestions. Of
-// values in brackets, one that matches is enough. On a numeric axis, a value that is neither a number
-// nor a pattern is always described. Axes without known values are ignored.
+// values in brackets, one that matches is enough. Axes without known values are ignored.
 func (f Filter) Unmatched(values func(axis string) []string) []string {
 	var out []string
 	for _, t := range f.terms {
 		known := values(t.key)
-		if len(known) == 0 {
+		matches := func(v string) bool {
+			return slices.ContainsFunc(known, func(text string) bool { return glob(v, text) })
+		}
+		if len(known) == 0 || slices.ContainsFunc(t.values, matches) {
 			continue
 		}
-		numbers := !slices.ContainsFunc(known, func(s string) bool { return !isNumber(s) })
-		found := slices.ContainsFunc(t.values, func(v string) bool {
-			return slices.ContainsFunc(known, func(text string) bool { return glob(v, text) })
-		})
 		for _, v := range t.values {
-			pattern := strings.ContainsAny(v, "*?[")
-			shown := cmp.Or(v, "()")
-			switch {
-			case numbers && !pattern && !isNumber(v):
-				out = append(out, fmt.Sprintf("%s:%s is not a number; known are %s", t.key, shown, strings.Join(known, ", ")))
-			case found:
-			case numbers || pattern:
-				out = append(out, fmt.Sprintf("no %s matches %s; known are %s", t.key, shown, strings.Join(known, ", ")))
-			default:
-				message := fmt.Sprintf("no %s matches %s", t.key, shown)
-				if h := suggest.Hint(v, known); h != "" {
-					message += "; " + h
-				}
-				out = append(out, message)
+			hint := suggest.Hint(v, known)
+			if _, err := strconv.ParseFloat(v, 64); err == nil { // no number is a misspelt one
+				hint = "known are " + strings.Join(known, ", ")
 			}
+			out = append(out, strings.TrimSuffix(fmt.Sprintf("no %s matches %s; %s", t.key, cmp.Or(v, "()"), hint), "; "))
 		}
 	}
 	return out
-}
-
-func isNumber(s string) bool {
-	_, err := strconv.ParseFloat(s, 64)
-	return err == nil
 }
 
 // Empty reports whether the filter selects everything.

@@ -38,19 +38,17 @@ func (r *reader) grid() bool {
 		return false
 	}
 	complete := true
-	names := r.axes(n)
 	for _, name := range needed {
-		if !slices.Contains(slices.Collect(maps.Values(names)), name) {
+		if n.Table[name] == nil && !r.misspelt(n, name) {
 			r.d.FaultKey(n, fmt.Sprintf("[grid] lacks the axis %q", name), "")
 			complete = false
 		}
 	}
-	for _, key := range n.Keys() {
-		name := names[key]
-		values := r.axisValues(name, n.Table[key])
+	for _, name := range n.Keys() {
+		values := r.axisValues(name, n.Table[name])
 		head, _, dotted := strings.Cut(name, ".")
 		if dotted && !slices.Contains(withKeys, head) {
-			r.d.FaultKey(n.Table[key], fmt.Sprintf("axis %q sets nothing", key), dottedHint+"; known are "+strings.Join(withKeys, ", "))
+			r.d.FaultKey(n.Table[name], fmt.Sprintf("axis %q sets nothing", name), dottedHint+"; known are "+strings.Join(withKeys, ", "))
 			continue
 		}
 		if len(values) > 0 {
@@ -67,31 +65,19 @@ func (r *reader) grid() bool {
 	return complete && r.small(n)
 }
 
-// axes returns the axis for every key of the grid. A misspelt name of a needed axis is reported, and
-// then read as the correct name.
-func (r *reader) axes(n *toml.Node) map[string]string {
-	names := map[string]string{}
-	var free []string
-	for _, key := range n.Keys() {
-		names[key] = key
-		if !slices.Contains(needed, key) && key != "model" {
-			free = append(free, key)
-		}
+// misspelt reports whether the grid has a needed axis under a misspelt name. It corrects the name, to find
+// only further mistakes.
+func (r *reader) misspelt(n *toml.Node, name string) bool {
+	key := suggest.Name(name, slices.DeleteFunc(slices.Clone(n.Keys()), func(k string) bool { return k == "model" || slices.Contains(needed, k) }))
+	if key == "" {
+		return false
 	}
-	for _, name := range needed {
-		if n.Table[name] != nil {
-			continue
-		}
-		if key := suggest.Name(name, free); key != "" {
-			r.d.FaultKey(n.Table[key], fmt.Sprintf("[grid] has no axis %q", key), fmt.Sprintf("did you mean %q?", name))
-			names[key] = name
-			free = slices.DeleteFunc(free, func(s string) bool { return s == key })
-		}
-	}
-	return names
+	r.d.FaultKey(n.Table[key], fmt.Sprintf("[grid] has no axis %q", key), fmt.Sprintf("did you mean %q?", name))
+	n.Rename(key, name)
+	return true
 }
 
-// axisValues reads the values of an axis. It reports unknown names, and stores them in r.bad.
+// axisValues reads the values of an axis. It reports unknown names, and corrects or drops them.
 func (r *reader) axisValues(axis string, n *toml.Node) []Value {
 	var all Values
 	all.FromNode(r.d, n)
@@ -124,7 +110,9 @@ func (r *reader) axisValues(axis string, n *toml.Node) []Value {
 				hint = and(hint, ownMethod)
 			}
 			r.d.Fault(v.node, fmt.Sprintf("unknown %s %q", axis, v.Text), hint)
-			r.bad[axis+"\x00"+v.Text] = suggest.Name(v.Text, known)
+			if v.Text = suggest.Name(v.Text, known); v.Text == "" || seen[v.Text] {
+				continue
+			}
 		}
 		if seen[v.Text] {
 			r.d.Fault(v.node, fmt.Sprintf("%s is listed twice on the axis %s", v.Text, axis), "")
@@ -140,12 +128,12 @@ func (r *reader) axisValues(axis string, n *toml.Node) []Value {
 func (r *reader) known(axis string) []string {
 	switch axis {
 	case "method":
-		return once(append(method.Names(), sortedKeys(r.doc.Method)...))
+		return With(method.Names(), sortedKeys(r.doc.Method)...)
 	case "model":
-		return once(append(method.Models(), sortedKeys(r.doc.Model)...))
+		return With(method.Models(), sortedKeys(r.doc.Model)...)
 	case "dataset":
 		if r.options.Datasets != nil {
-			return once(append(slices.Clone(r.options.Datasets), sortedKeys(r.doc.Data)...))
+			return With(slices.Clone(r.options.Datasets), sortedKeys(r.doc.Data)...)
 		}
 	}
 	return nil
@@ -185,28 +173,19 @@ func (r *reader) axisNames() []string {
 	return names
 }
 
-// values returns the values of an axis. An unknown name is replaced by the suggested one.
-func (r *reader) values(axis string) []string {
-	var out []string
+// values returns the values of an axis.
+func (r *reader) values(axis string) (out []string) {
 	for _, a := range r.out.Axes {
-		if a.Name != axis {
-			continue
-		}
-		for _, v := range a.Values {
-			text := v.Text
-			if meant, bad := r.bad[axis+"\x00"+text]; bad {
-				text = meant
-			}
-			if text != "" {
-				out = append(out, text)
+		if a.Name == axis {
+			for _, v := range a.Values {
+				out = append(out, v.Text)
 			}
 		}
-		return out
 	}
-	if axis == "model" {
+	if out == nil && axis == "model" {
 		return []string{defaultModel}
 	}
-	return nil
+	return out
 }
 
 // at returns the node of a value in the grid, or the grid itself.

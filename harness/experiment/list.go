@@ -44,6 +44,3 @@ func With[T comparable](list []T, more ...T) []T {
 	}
 	return list
 }
-
-// once returns a list without duplicates.
-func once(list []string) []string { return With(nil, list...) }

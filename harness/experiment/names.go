@@ -39,9 +39,9 @@ type Names struct {
 func namesOf(all []*reader) Names {
 	x := Names{Values: map[string][]string{}}
 	for _, r := range all {
-		x.Axes = once(append(x.Axes, r.axisNames()...))
+		x.Axes = With(x.Axes, r.axisNames()...)
 		for _, a := range r.axisNames() {
-			x.Values[a] = once(append(x.Values[a], r.values(a)...))
+			x.Values[a] = With(x.Values[a], r.values(a)...)
 		}
 	}
 	return x
@@ -98,9 +98,6 @@ func (r *reader) check(names Names, all []*reader) {
 			hint := dottedHint
 			if slices.Contains(shownOnly, a.Name) {
 				hint = "it only affects what is shown, not what is run"
-			}
-			if known := r.axesOf(a.Name); known != nil {
-				hint = fmt.Sprintf("%s = [...] is an axis that sets %s", strings.Join(known, " or "), a.Name)
 			}
 			if meant := suggest.Name(a.Name, append([]string{"model"}, needed...)); meant != "" {
 				hint = fmt.Sprintf("did you mean %q? %s", meant, hint)

@@ -25,8 +25,7 @@ type reader struct {
 	command *toml.Node    // the layer of -set, which is the last; may be nil
 	doc     document
 	out     *Spec
-	bad     map[string]string // unknown values of axes, with the suggested value or ""
-	strays  []string          // axes with a dot that set no known key
+	strays  []string // axes with a dot that set no known key
 
 	titles map[string]string // titles of datasets, by name
 }
@@ -83,7 +82,7 @@ func checkSchema(d *toml.Decoder, root *toml.Node) {
 }
 
 func (r *reader) read() {
-	r.bad, r.titles = map[string]string{}, map[string]string{}
+	r.titles = map[string]string{}
 	r.doc = document{Seeds: seeds{Count: 1}}
 	r.d.Into(r.root, &r.doc, "the file", shown...)
 	doc := r.doc
@@ -123,9 +122,6 @@ func (r *reader) inGrid() bool {
 			if axis == "method" {
 				used = append(used, r.behind(v)...)
 			}
-		}
-		if axis == "model" && len(used) == 0 {
-			used = []string{defaultModel}
 		}
 		section := r.command.Get(axis)
 		if section == nil || section.Table == nil {

@@ -49,10 +49,9 @@ func (r *reader) goodWith(n *toml.Node) bool {
 	good := true
 	for _, k := range n.Keys() {
 		if !slices.Contains(withKeys, k) {
-			hint := suggest.Hint(k, withKeys)
-			if axes := r.axesOf(k); axes != nil {
-				part, _, _ := strings.Cut(strings.Trim(axes[0], `"`), ".")
-				hint = fmt.Sprintf("with = { %s = { %s = ... } } does", part, k)
+			hint := fmt.Sprintf("settings are in their section, as in with = { method = { %s = ... } }", k)
+			if meant := suggest.Name(k, withKeys); meant != "" {
+				hint = fmt.Sprintf("did you mean %q?", meant)
 			}
 			r.d.FaultKey(n.Table[k], fmt.Sprintf("a [[set]] cannot change %q", k), hint)
 		} else if n.Table[k].Table == nil {

@@ -141,7 +141,7 @@ func (c checker) table(t *Table, n *toml.Node) {
 	}
 	unmarked := heads
 	if slices.Contains(t.Columns, "method") { // a method may be outside the grid for now
-		unmarked = once(slices.Concat(heads, method.Names()))
+		unmarked = With(heads, method.Names()...)
 	}
 	for _, name := range t.Unmarked {
 		if !slices.Contains(heads, name) && slices.Contains(unmarked, name) {
