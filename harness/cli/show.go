@@ -83,7 +83,7 @@ func printAbout(out io.Writer, name string) error {
 	}
 	fmt.Fprintln(out, heading)
 	for _, s := range toml.Declarations(of) {
-		fmt.Fprintf(out, "  %s = %s   (%s)\n", s.Name, experiment.Canonical(s.Default), s.Allowed)
+		fmt.Fprintf(out, "  %s = %s   (%s)\n", s.Name, experiment.Canonical(s.Value), s.Allowed)
 		if about := env.FieldComments(s.Of)[s.Field]; about != "" {
 			fmt.Fprintf(out, "      %s\n", about)
 		}

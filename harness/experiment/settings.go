@@ -19,7 +19,7 @@ type Setting struct {
 func (c *Cell) Parts() []Part {
 	part := func(kind, name string, of any, written *toml.Node) Part {
 		p := Part{Kind: kind, Name: name}
-		for _, s := range toml.All(of) {
+		for _, s := range toml.Declarations(of) {
 			p.Settings = append(p.Settings, Setting{s.Name, s.Value, written.Get(s.Name).Place()})
 		}
 		return p

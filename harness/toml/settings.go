@@ -15,9 +15,11 @@ type setting struct {
 	omitZero bool
 }
 
-// settings returns the fields of a struct that have a toml tag.
-func settings(v reflect.Value) []setting {
-	var out []setting
+// settings returns the fields with a toml tag of a struct or of a pointer to one. Other values have none.
+func settings(v reflect.Value) (out []setting) {
+	if v = reflect.Indirect(v); v.Kind() != reflect.Struct {
+		return nil
+	}
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		if f.Anonymous && f.Type.Kind() == reflect.Struct && f.Tag.Get("toml") == "" {
@@ -35,24 +37,8 @@ func settings(v reflect.Value) []setting {
 
 // Keys returns the names that a file may set in a struct of settings, or in a pointer to one.
 func Keys(v any) (out []string) {
-	for _, s := range All(v) {
-		out = append(out, s.Name)
-	}
-	return out
-}
-
-// Named is a setting and its value, ready for JSON.
-type Named struct {
-	Name  string
-	Value any
-}
-
-// All returns the settings of a struct in order.
-func All(v any) (out []Named) {
-	if p := reflect.Indirect(reflect.ValueOf(v)); p.Kind() == reflect.Struct {
-		for _, f := range settings(p) {
-			out = append(out, Named{f.name, plain(f.value)})
-		}
+	for _, s := range settings(reflect.ValueOf(v)) {
+		out = append(out, s.name)
 	}
 	return out
 }
@@ -60,22 +46,20 @@ func All(v any) (out []Named) {
 // Declared describes a setting of a struct.
 type Declared struct {
 	Name    string
-	Default any          // ready for JSON
+	Value   any          // ready for JSON
 	Allowed string       // the values that the decoder allows
 	Of      reflect.Type // the struct
 	Field   string       // the name of its field
 }
 
-// Declarations describes the settings of a pointer to a struct. Settings of tables inside it have names
-// with dots.
-func Declarations(v any) []Declared {
-	return declarations(reflect.ValueOf(v).Elem(), "")
-}
+// Declarations describes the settings of a struct, or of a pointer to one, in order. Settings of lists of
+// tables have names with dots.
+func Declarations(v any) []Declared { return declarations(reflect.ValueOf(v), "") }
 
 func declarations(v reflect.Value, prefix string) (out []Declared) {
 	for _, s := range settings(v) {
 		if t := s.field.Type; t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
-			out = append(out, declarations(reflect.New(t.Elem()).Elem(), prefix+s.name+".")...)
+			out = append(out, declarations(reflect.New(t.Elem()), prefix+s.name+".")...)
 			continue
 		}
 		out = append(out, Declared{prefix + s.name, plain(s.value), allowed(s.field), s.of, s.field.Name})
@@ -119,15 +103,8 @@ func allowed(f reflect.StructField) string {
 
 // Settings returns the settings of a struct by name, ready for JSON.
 func Settings(v any) map[string]any {
-	p := reflect.ValueOf(v)
-	for p.Kind() == reflect.Pointer {
-		p = p.Elem()
-	}
 	out := map[string]any{}
-	if p.Kind() != reflect.Struct {
-		return out
-	}
-	for _, f := range settings(p) {
+	for _, f := range settings(reflect.ValueOf(v)) {
 		if !f.omitZero || !f.value.IsZero() {
 			out[f.name] = plain(f.value)
 		}
