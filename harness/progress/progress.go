@@ -20,6 +20,9 @@ const (
 	logging = 5 * time.Second
 )
 
+// shownLines is the number of runs with a line on a terminal. erase cannot reach lines above the screen.
+const shownLines = 12
+
 // Board shows runs on a writer. Its methods, and those of its lines, may be called concurrently.
 type Board struct {
 	mu      sync.Mutex
@@ -27,7 +30,7 @@ type Board struct {
 	screen  io.Writer // for lines that are redrawn
 	tty     bool
 	quiet   bool
-	size    func() (columns, rows int)
+	columns func() int
 	now     func() time.Time
 	lines   []*Line
 	drawn   int // number of lines on the screen
@@ -67,11 +70,7 @@ func (b *Board) clock(closed <-chan struct{}) {
 }
 
 func newBoard(w io.Writer, quiet bool) *Board {
-	b := &Board{w: Plain(w), screen: Screen(w), quiet: quiet, now: time.Now, size: func() (int, int) { return 80, 0 }}
-	if Columns(w) > 0 {
-		b.tty = true
-		b.size = func() (int, int) { return terminal(w) }
-	}
+	b := &Board{w: Plain(w), screen: Screen(w), quiet: quiet, now: time.Now, tty: Columns(w) > 0, columns: func() int { return Columns(w) }}
 	b.started = b.now()
 	b.last = b.started
 	return b
@@ -221,8 +220,7 @@ func (b *Board) draw() {
 	if !b.tty || b.quiet || len(b.lines) == 0 {
 		return
 	}
-	width, rows := b.size()
-	width = max(20, width-1)
+	width := max(20, b.columns()-1)
 	show := func(s string) {
 		if utf8.RuneCountInString(s) > width {
 			s = string([]rune(s)[:width])
@@ -230,16 +228,12 @@ func (b *Board) draw() {
 		fmt.Fprintln(b.w, s)
 		b.drawn++
 	}
-	lines, more := b.lines, 0
-	if most := rows - 2; rows > 0 && len(lines) > most { // erase cannot reach lines above the screen
-		lines = lines[:max(1, most-1)]
-		more = len(b.lines) - len(lines)
-	}
-	for _, l := range lines {
+	for i, l := range b.lines {
+		if i == shownLines {
+			show(fmt.Sprintf("  and %d more", len(b.lines)-i))
+			break
+		}
 		show("  " + l.fit(width-2))
-	}
-	if more > 0 {
-		show(fmt.Sprintf("  and %d more", more))
 	}
 	all := fmt.Sprintf("%d of %d runs done", b.before+b.done, b.total)
 	if b.failed > 0 {
@@ -275,7 +269,13 @@ func (l *Line) state() string {
 		s.WriteString(": " + l.phase)
 	}
 	if l.task != "" {
-		l.writeTask(&s)
+		s.WriteString(", " + l.task)
+		if l.part > 0 && l.part < 1 {
+			fmt.Fprintf(&s, " %.0f %%", 100*l.part)
+		}
+		if seconds := l.b.now().Sub(l.from).Seconds(); seconds > 1 {
+			s.WriteString(", " + Seconds(seconds) + " so far")
+		}
 		return s.String()
 	}
 	if l.of > 0 {
@@ -302,22 +302,6 @@ func (l *Line) state() string {
 	return s.String()
 }
 
-// writeTask writes the name of the task, the fraction done, and the time left or used.
-func (l *Line) writeTask(s *strings.Builder) {
-	fmt.Fprintf(s, ", %s", l.task)
-	seconds := l.b.now().Sub(l.from).Seconds()
-	if !(l.part > 0 && l.part < 1) {
-		if seconds > 1 {
-			s.WriteString(", " + Seconds(seconds) + " so far")
-		}
-		return
-	}
-	fmt.Fprintf(s, " %.0f %%", 100*l.part)
-	if seconds > 1 {
-		s.WriteString(", " + Seconds(seconds*(1-l.part)/l.part) + " left")
-	}
-}
-
 // Seconds formats a duration in seconds with at most two units.
 func Seconds(s float64) string {
 	const minute, hour, day = 60, 3600, 86400
@@ -332,27 +316,16 @@ func Seconds(s float64) string {
 		return fmt.Sprintf("%.0f min", s/minute)
 	case s < 2*day:
 		return fmt.Sprintf("%d h %d min", int(s/hour), int(s/minute)%60)
-	case s < 1000*day:
-		return fmt.Sprintf("%.1f days", s/day)
 	}
-	return fmt.Sprintf("%.3g years", s/(365.25*day))
+	return fmt.Sprintf("%.1f days", s/day)
 }
 
 // Columns returns the width of the terminal that w writes to. It returns 0 if w is no terminal or
 // cannot move its cursor.
 func Columns(w io.Writer) int {
-	columns, _ := terminal(w)
-	return columns
-}
-
-// terminal is Columns with the height, 0 if that is unknown.
-func terminal(w io.Writer) (columns, rows int) {
 	f, ok := Screen(w).(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" {
-		return 0, 0
+		return 0
 	}
-	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return 0, 0
-	}
-	return size(f)
+	return columns(f)
 }
