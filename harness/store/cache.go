@@ -178,7 +178,7 @@ func (c *Cache) save(key string, size int64, write func(io.Writer) error, replac
 	}
 	tmp := filepath.Join(c.s.work("tmp"), cacheTmp+filepath.Base(name)+"."+token())
 	defer os.Remove(tmp) // does nothing after the rename
-	if err := writeCached(tmp, key, size, write); err != nil {
+	if err := writeCached(tmp, key, write); err != nil {
 		return err
 	}
 	if err := os.Rename(tmp, name); err != nil {
@@ -191,41 +191,21 @@ func (c *Cache) save(key string, size int64, write func(io.Writer) error, replac
 // cacheTmp is the prefix of cache files that are being written.
 const cacheTmp = "cache."
 
-func writeCached(tmp, key string, size int64, write func(io.Writer) error) (err error) {
+func writeCached(tmp, key string, write func(io.Writer) error) (err error) {
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	w := bufio.NewWriterSize(f, 1<<20)
-	c := &checked{w, sumOf(key), size}
-	if err := write(c); err != nil {
+	w, sum := bufio.NewWriterSize(f, 1<<20), sumOf(key)
+	if err := write(io.MultiWriter(w, sum)); err != nil {
 		return err
 	}
-	if c.left != 0 {
-		return fmt.Errorf("%d bytes of the value are missing", c.left)
-	}
-	w.Write(c.sum.Sum(nil)) // an error reappears in Flush
+	w.Write(sum.Sum(nil)) // an error reappears in Flush
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	return f.Sync()
-}
-
-// checked hashes what is written, and rejects more bytes than announced.
-type checked struct {
-	w    io.Writer
-	sum  hash.Hash
-	left int64
-}
-
-func (c *checked) Write(b []byte) (int, error) {
-	if int64(len(b)) > c.left {
-		return 0, errors.New("the value is larger than announced")
-	}
-	c.left -= int64(len(b))
-	c.sum.Write(b)
-	return c.w.Write(b)
 }
 
 // trim removes the files not used for the longest time until at most limit bytes are left.

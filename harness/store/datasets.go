@@ -105,7 +105,7 @@ func (s *Store) remember(ctx context.Context, sets []Known) error {
 	if b, err := s.merged(sets); err != nil || b == nil {
 		return err
 	}
-	if err := s.makeDir(s.work("tmp")); err != nil {
+	if err := os.MkdirAll(s.work("tmp"), 0o777); err != nil {
 		return s.explain(err)
 	}
 	lock, err := s.lockData(ctx)

@@ -38,9 +38,6 @@ var (
 // ErrDamaged is wrapped by errors of records that differ from what a run wrote.
 var ErrDamaged = errors.New("damaged record")
 
-// errSchema is wrapped by errors of records with another schema.
-var errSchema = errors.New("record of another version")
-
 // sums returns the content of SHA256SUMS for files.
 func sums(files map[string][]byte) []byte {
 	var b bytes.Buffer
@@ -50,24 +47,15 @@ func sums(files map[string][]byte) []byte {
 	return b.Bytes()
 }
 
-// parseSums parses SHA256SUMS. It accepts only the exact form that sums writes, apart from Windows
-// line ends.
+// parseSums parses SHA256SUMS, which may only list files of a record.
 func parseSums(b []byte) (map[string]string, error) {
 	out := map[string]string{}
-	var again bytes.Buffer
-	b = bytes.ReplaceAll(b, []byte("\r\n"), []byte("\n"))
 	for line := range strings.Lines(string(b)) {
-		sum, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
+		sum, name, _ := strings.Cut(strings.TrimRight(line, "\r\n"), "  ")
 		if raw, err := hex.DecodeString(sum); err != nil || len(raw) != sha256.Size || !slices.Contains(required, name) && !slices.Contains(optional, name) {
 			return nil, fmt.Errorf("%q is not the checksum of a file", line)
 		}
 		out[name] = sum
-	}
-	for _, name := range slices.Sorted(maps.Keys(out)) {
-		fmt.Fprintf(&again, "%s  %s\n", out[name], name)
-	}
-	if !bytes.Equal(again.Bytes(), b) {
-		return nil, errors.New("the lines are not in the form that this program writes")
 	}
 	return out, nil
 }
@@ -105,7 +93,7 @@ func readFile(name string) ([]byte, error) {
 // Has reports whether there is a record. A record with damaged numbers does not count; see Damaged.
 func (s *Store) Has(key string) bool {
 	_, err := s.Get(key)
-	return err == nil || errors.Is(err, errSchema)
+	return err == nil
 }
 
 // Whole reads a record and verifies the checksums of all its files. Later reads of the record do
@@ -152,30 +140,27 @@ func (s *Store) own(key string) (*Record, error) {
 }
 
 func (s *Store) fromDisk(key string) (*Record, error) {
+	if _, err := os.Stat(filepath.Join(s.run(key), "result.json")); errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
 	r := &Record{Dir: s.run(key)}
-	result, err := readFile(filepath.Join(r.Dir, "result.json"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	if err == nil {
-		err = r.read(key, result)
-	}
-	if errors.Is(err, errSchema) {
-		return nil, err
-	}
-	if err != nil {
+	if err := r.read(key); err != nil {
 		return nil, r.damaged(err, "a run of its experiment computes it again")
 	}
 	return r, nil
 }
 
-// read parses and checks a record.
-func (r *Record) read(key string, result []byte) error {
+// read reads the numbers of a record and checks them.
+func (r *Record) read(key string) error {
+	result, err := readFile(filepath.Join(r.Dir, "result.json"))
+	if err != nil {
+		return err
+	}
 	if err := json.Unmarshal(result, &r.Result); err != nil {
 		return fmt.Errorf("result.json: %w", err)
 	}
 	if r.Result.Schema != RecordSchema {
-		return fmt.Errorf("%s is a %w: this program reads schema %d, not %d\nhint: a run of its experiment with -force computes it again", r.Dir, errSchema, RecordSchema, r.Result.Schema)
+		return fmt.Errorf("it is from another version: this program reads schema %d, not %d", RecordSchema, r.Result.Schema)
 	}
 	list, err := readFile(filepath.Join(r.Dir, sumsFile))
 	if err != nil {
@@ -358,8 +343,7 @@ func CheckSet(file string) error {
 	if err = r.checkFile(SetFile); err == nil {
 		return nil
 	}
-	result, unread := readFile(filepath.Join(r.Dir, "result.json"))
-	if unread != nil || r.read(filepath.Base(r.Dir), result) != nil {
+	if r.read(filepath.Base(r.Dir)) != nil {
 		return r.damaged(err, "a run of its experiment with -force computes it again")
 	}
 	return r.damagedFile(err)
@@ -371,19 +355,8 @@ func (s *Store) Damaged(key string) error {
 	if _, err := os.Lstat(s.run(key)); err != nil || s.none(s.run(key)) {
 		return nil
 	}
-	if _, err := s.Get(key); !errors.Is(err, errSchema) {
-		return err
-	}
-	return nil
-}
-
-// Outdated returns an error if a record has another schema, which this program cannot read.
-// Otherwise it returns nil.
-func (s *Store) Outdated(key string) error {
-	if _, err := s.Get(key); errors.Is(err, errSchema) {
-		return err
-	}
-	return nil
+	_, err := s.Get(key)
+	return err
 }
 
 // check returns an error for impossible numbers, and for accuracies that contradict the counted

@@ -94,10 +94,7 @@ func (s *Store) putBack(key, old string) {
 func (s *Store) discard(old string) {
 	key, _, _ := strings.Cut(filepath.Base(old), ".")
 	r := &Record{Dir: old}
-	b, err := readFile(filepath.Join(old, "result.json"))
-	if err == nil {
-		err = r.read(key, b)
-	}
+	err := r.read(key)
 	if err == nil {
 		err = r.Verify()
 	}

@@ -66,7 +66,7 @@ func (s *Store) work(part string) string  { return filepath.Join(s.dir, "work", 
 // is lost later.
 func (s *Store) Prepare() error {
 	for _, part := range []string{"locks", "tmp", "checkpoints"} {
-		if err := s.makeDir(s.work(part)); err != nil {
+		if err := os.MkdirAll(s.work(part), 0o777); err != nil {
 			return s.explain(err)
 		}
 	}
@@ -243,7 +243,7 @@ func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 	if err != nil {
 		return err
 	}
-	if err := s.makeDir(filepath.Dir(dir)); err != nil {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
 		return err
 	}
 	for try := 0; ; try++ {
@@ -296,24 +296,6 @@ func (s *Store) roomFor(write func() error) error {
 		err = write()
 	}
 	return err
-}
-
-// makeDir creates a folder of the store with its parents, and syncs each of them.
-func (s *Store) makeDir(dir string) error {
-	if _, err := os.Stat(dir); err == nil {
-		return nil
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
-	for top := filepath.Clean(s.dir); dir != top && dir != filepath.Dir(dir); {
-		dir = filepath.Dir(dir)
-		if err := syncDir(dir); err != nil {
-			return err
-		}
-	}
-	syncDir(filepath.Dir(dir)) // outside the store, so it may be unreadable
-	return nil
 }
 
 // writeFile writes a new file and syncs it.
