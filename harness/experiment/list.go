@@ -17,14 +17,13 @@ func ListFS(fsys fs.FS, dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := files{folder: dir, join: path.Join, open: opener(fsys)}
 	var names []string
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), ".toml")
 		if !ok || e.IsDir() {
 			continue
 		}
-		if text, err := f.text(path.Join(dir, e.Name())); err == nil {
+		if text, err := textOf(fsys, path.Join(dir, e.Name())); err == nil {
 			root, _ := toml.Parse(e.Name(), text)
 			if root != nil && root.Get("published") != nil && root.Get("base") == nil && root.Get("grid") == nil {
 				continue

@@ -34,52 +34,39 @@ type Options struct {
 // ReadFile reads an experiment's file. The error is a toml.Faults if there are mistakes in the file, or in
 // a file that it names.
 func ReadFile(file string, o Options) (*Spec, error) {
-	f := files{folder: filepath.Dir(file), join: filepath.Join, library: o.Library}
-	f.open = func(name string) (io.ReadCloser, error) { return os.Open(name) }
-	f.list = func() ([]string, error) { return ListFS(os.DirFS(f.folder), ".") }
-	return read(f, file, o)
+	return read(files{filepath.Dir(file), os.DirFS(filepath.Dir(file)), o.Library}, filepath.Base(file), o)
 }
 
 // ReadFS is ReadFile for a file system. Relative paths of data start from the folder of the file, as if
 // the file system were the current folder.
 func ReadFS(fsys fs.FS, file string, o Options) (*Spec, error) {
-	f := files{folder: path.Dir(file), join: path.Join, open: opener(fsys)}
-	f.list = func() ([]string, error) { return ListFS(fsys, f.folder) }
-	return read(f, file, o)
-}
-
-func opener(fsys fs.FS) func(name string) (io.ReadCloser, error) {
-	return func(name string) (io.ReadCloser, error) { return fsys.Open(name) }
+	folder, err := fs.Sub(fsys, path.Dir(file))
+	if err != nil {
+		return nil, err
+	}
+	return read(files{path.Dir(file), folder, nil}, path.Base(file), o)
 }
 
 // Parse reads an experiment from text. The text cannot name other files.
 func Parse(file, text string, o Options) (*Spec, error) {
-	return read(files{folder: filepath.Dir(file), join: filepath.Join, open: func(name string) (io.ReadCloser, error) {
-		if name != file {
-			return nil, fs.ErrNotExist
-		}
-		return io.NopCloser(strings.NewReader(text)), nil
-	}}, file, o)
+	return readText(files{folder: filepath.Dir(file)}, file, text, o)
 }
 
-// files opens an experiment's file and files that it names, in the same folder or else in the library.
+// files are the files that an experiment may name, in its own folder or else in the library.
 type files struct {
-	folder  string
-	join    func(...string) string
-	open    func(name string) (io.ReadCloser, error)
-	list    func() ([]string, error) // the experiments in the folder; nil for a text
-	library fs.FS
+	folder  string // for messages
+	own     fs.FS  // the folder; nil for a text
+	library fs.FS  // may be nil
 }
 
 // similar returns a hint with the name of an experiment like the given one, or "" if there is none.
 func (f files) similar(name string) string {
 	var known []string
-	if f.list != nil {
-		known, _ = f.list()
-	}
-	if f.library != nil {
-		more, _ := ListFS(f.library, ".")
-		known = append(known, more...)
+	for _, one := range []fs.FS{f.own, f.library} {
+		if one != nil {
+			names, _ := ListFS(one, ".")
+			known = append(known, names...)
+		}
 	}
 	if meant := suggest.Name(name, known); meant != "" {
 		return fmt.Sprintf("did you mean %q?", meant)
@@ -87,9 +74,12 @@ func (f files) similar(name string) string {
 	return ""
 }
 
-// text returns the text of a file.
-func (f files) text(file string) (string, error) {
-	r, err := f.open(file)
+// textOf returns the text of a file.
+func textOf(fsys fs.FS, file string) (string, error) {
+	if fsys == nil {
+		return "", fs.ErrNotExist
+	}
+	r, err := fsys.Open(file)
 	if err != nil {
 		return "", err
 	}
@@ -100,15 +90,15 @@ func (f files) text(file string) (string, error) {
 
 // parse reads a file that another file names in node n. It reports mistakes there.
 func (f files) parse(d *toml.Decoder, n *toml.Node, what, name string) *toml.Node {
-	file, hint := f.join(f.folder, name), ""
-	text, err := f.text(file)
+	file, hint := filepath.Join(f.folder, name), ""
+	text, err := textOf(f.own, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		hint = f.similar(strings.TrimSuffix(name, ".toml"))
 		err = fmt.Errorf("there is no file %s", file)
 		if f.library != nil {
 			file = name
-			if text, err = (files{open: opener(f.library)}).text(file); err != nil {
-				err = fmt.Errorf("there is no file %s, and no %s among the experiments of this program", f.join(f.folder, name), name)
+			if text, err = textOf(f.library, name); err != nil {
+				err = fmt.Errorf("there is no file %s, and no %s among the experiments of this program", filepath.Join(f.folder, name), name)
 			}
 		}
 	}
@@ -124,12 +114,17 @@ func (f files) parse(d *toml.Decoder, n *toml.Node, what, name string) *toml.Nod
 	return root
 }
 
-func read(f files, file string, o Options) (*Spec, error) {
-	o.Profile = cmp.Or(o.Profile, DefaultProfile)
-	text, err := f.text(file)
+// read reads an experiment in the folder of f.
+func read(f files, name string, o Options) (*Spec, error) {
+	text, err := textOf(f.own, name)
 	if err != nil {
 		return nil, err
 	}
+	return readText(f, filepath.Join(f.folder, name), text, o)
+}
+
+func readText(f files, file, text string, o Options) (*Spec, error) {
+	o.Profile = cmp.Or(o.Profile, DefaultProfile)
 	own, faults := toml.Parse(file, text)
 	if own == nil {
 		return nil, faults.Err()
@@ -206,7 +201,7 @@ func read(f files, file string, o Options) (*Spec, error) {
 func (s *Spec) readTimes(f files, o Options) (err error) {
 	o.Seeds, o.times = 0, true
 	name := s.Table.Times + ".toml"
-	s.Times, err = read(f, f.join(f.folder, name), o)
+	s.Times, err = read(f, name, o)
 	if errors.Is(err, fs.ErrNotExist) && o.Library != nil {
 		s.Times, err = ReadFS(o.Library, name, o)
 	}
