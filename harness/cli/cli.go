@@ -11,7 +11,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -20,7 +19,6 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"runtime/debug"
@@ -223,9 +221,6 @@ func (f *flags) runPlan(ctx context.Context, out, errOut io.Writer, wanted reque
 	if wanted.Plan, err = f.makePlan(ctx, wanted, board); err != nil {
 		return err
 	}
-	if note := outdated(wanted.Plan, wanted.There); note != "" && !f.force {
-		board.Printf("%s", note)
-	}
 	switch {
 	case f.plan:
 		return f.printPlan(out, wanted)
@@ -356,10 +351,14 @@ func (f *flags) atOnce(wanted request) int {
 }
 
 func (f *flags) options(board *progress.Board) engine.Options {
+	var args []string
+	for _, arg := range f.args {
+		args = append(args, withoutFolders(arg))
+	}
 	return engine.Options{
 		Jobs: f.jobs, Threads: runtime.GOMAXPROCS(0), Retry: f.retry, Force: f.force, CheckpointEvery: checkpointEvery,
 		Busy: func() bool { return env.Load() > 2*float64(runtime.NumCPU()) },
-		Args: withoutFolders(f.args), Kernels: tensor.Path(), Board: board, Worker: f.worker,
+		Args: args, Kernels: tensor.Path(), Board: board, Worker: f.worker,
 	}
 }
 
@@ -386,20 +385,6 @@ func (f *flags) openCache(wanted request, board *progress.Board) *store.Cache {
 // workersCache is the smallest cache of workers, so that they find each other's values.
 const workersCache = 8e9
 
-// outdated returns a note about records of another version of this program, which count as done.
-func outdated(p *engine.Plan, there *store.Store) string {
-	n, first := 0, error(nil)
-	for _, r := range p.Runs {
-		if err := there.Outdated(r.Key); err != nil {
-			n, first = n+1, cmp.Or(first, err)
-		}
-	}
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("note: %s as done but cannot be read, for example: %v", report.Count(n, "record counts", "records count"), first)
-}
-
 // failures returns an error that lists failed runs and their folders. With -force, a failed run may
 // have a record.
 func (f *flags) failures(p *engine.Plan, s *store.Store, o engine.Outcome) error {
@@ -417,57 +402,17 @@ func (f *flags) failures(p *engine.Plan, s *store.Store, o engine.Outcome) error
 	return errors.New(b.String())
 }
 
-// withoutFolders shortens absolute paths in arguments to their last part. Arguments go into
-// records, which should not reveal the folders of this machine. The values of -exp and -also are
-// lists, and -set has its own form.
-func withoutFolders(args []string) []string {
-	out := make([]string, len(args))
-	before := ""
-	for i, a := range args {
-		flag, value, both := strings.Cut(a, "=")
-		if both = both && strings.HasPrefix(flag, "-"); !both {
-			flag, value = before, a
-		}
-		parts := []string{value}
-		switch strings.TrimLeft(flag, "-") {
-		case "exp", "also":
-			parts = strings.Split(value, ",")
-		case "set":
-			parts[0] = setWithoutFolders(value)
-		}
-		for j, part := range parts {
-			if part = strings.TrimSpace(part); filepath.IsAbs(part) {
-				parts[j] = filepath.Base(part)
-			}
-		}
-		if out[i] = strings.Join(parts, ","); both {
-			out[i] = flag + "=" + out[i]
-		}
-		before = a
-	}
-	return out
-}
+// absolute matches absolute paths, also in lists, in -flag=value and in the quotes of -set.
+var absolute = regexp.MustCompile(`(^|[=,"'])\s*(?:/|[A-Za-z]:[/\\])(?:[^,"']*[/\\])?([^,"'/\\]+)[/\\]?`)
 
-var quoted = regexp.MustCompile(`"[^"]*"|'[^']*'`)
-
-// setWithoutFolders shortens absolute paths in the value of KEY=VALUE, with or without quotes.
-func setWithoutFolders(set string) string {
-	_, value, _ := strings.Cut(set, "=")
-	if path := strings.TrimSpace(value); filepath.IsAbs(path) {
-		return set[:len(set)-len(value)] + filepath.Base(path)
-	}
-	return set[:len(set)-len(value)] + quoted.ReplaceAllStringFunc(value, func(s string) string {
-		if path := s[1 : len(s)-1]; filepath.IsAbs(path) {
-			return s[:1] + filepath.Base(path) + s[:1]
-		}
-		return s
-	})
-}
+// withoutFolders shortens absolute paths in an argument to their last part. Arguments go into
+// records, which should not reveal the folders of this machine.
+func withoutFolders(arg string) string { return absolute.ReplaceAllString(arg, "$1$2") }
 
 // shownSet lists the values of -set as files show them.
 func (f *flags) shownSet() (out []string) {
 	for _, one := range f.set {
-		out = append(out, setWithoutFolders(one))
+		out = append(out, withoutFolders(one))
 	}
 	return out
 }

@@ -271,8 +271,12 @@ func TestRecordsDoNotTellFolders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := withoutFolders([]string{"-exp", "a," + abs + ".toml," + abs, "-exp=" + abs + ",b", "-out", abs, "-data=" + abs + ",c", "-only", "method:x ipc:1",
-		"-set", "method.f.path=" + abs, "-set=method.f.path = '" + abs + "'", "-set", `grid."method.path"=["` + abs + `", "b"]`, "-set", "method.f.rate=0.1"})
+	args := []string{"-exp", "a," + abs + ".toml," + abs, "-exp=" + abs + ",b", "-out", abs, "-data=" + abs + ",c", "-only", "method:x ipc:1",
+		"-set", "method.f.path=" + abs, "-set=method.f.path = '" + abs + "'", "-set", `grid."method.path"=["` + abs + `", "b"]`, "-set", "method.f.rate=0.1"}
+	var got []string
+	for _, arg := range args {
+		got = append(got, withoutFolders(arg))
+	}
 	want := []string{"-exp", "a,results.toml,results", "-exp=results,b", "-out", "results", "-data=results,c", "-only", "method:x ipc:1",
 		"-set", "method.f.path=results", "-set=method.f.path = 'results'", "-set", `grid."method.path"=["results", "b"]`, "-set", "method.f.rate=0.1"}
 	if !slices.Equal(got, want) {

@@ -117,9 +117,11 @@ func parseFlags(l library, args []string) (*flags, error) {
 	set.BoolVar(&f.force, "force", false, "")
 	set.BoolVar(&f.paper, "paper", false, "")
 	set.BoolVar(&f.quiet, "quiet", false, "")
+	set.Func("set", "", func(one string) error { f.set = append(f.set, one); return nil })
 	f.cluster.declare(set)
-	twice := onlyOnce(set)
-	set.Func("set", "", func(one string) error { f.set = append(f.set, one); return nil }) // may be repeated
+	if name := twice(set, args); name != "" {
+		return nil, usageError(fmt.Errorf("-%s is given twice\nhint: join lists by commas, as in -exp table1,table2", name))
+	}
 	err := set.Parse(args)
 	if rest := set.Args(); err == nil && len(rest) > 0 && (f.export != "" || f.list) { // the argument of -export or -list
 		f.exportDir, f.about = rest[0], rest[0]
@@ -130,9 +132,7 @@ func parseFlags(l library, args []string) (*flags, error) {
 			return nil, err
 		}
 		message := err.Error()
-		if *twice != "" {
-			message = fmt.Sprintf("-%s is given twice\nhint: join lists by commas, as in -exp table1,table2", *twice)
-		} else if name, unknown := strings.CutPrefix(message, "flag provided but not defined: -"); unknown {
+		if name, unknown := strings.CutPrefix(message, "flag provided but not defined: -"); unknown {
 			var names []string
 			set.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
 			hint := "-h lists the flags"
@@ -152,35 +152,21 @@ func parseFlags(l library, args []string) (*flags, error) {
 	return f, f.validate(set.Args(), given)
 }
 
-// onlyOnce makes every flag refuse a second value, which would silently replace the first. It
-// returns a pointer to the name of the repeated flag.
-func onlyOnce(set *flag.FlagSet) *string {
-	twice := new(string)
-	set.VisitAll(func(f *flag.Flag) { f.Value = &onceValue{Value: f.Value, name: f.Name, twice: twice} })
-	return twice
-}
-
-type onceValue struct {
-	flag.Value
-	name  string
-	twice *string
-	given bool
-}
-
-// Set implements flag.Value.
-func (v *onceValue) Set(text string) error {
-	if v.given {
-		*v.twice = v.name
-		return errors.New("given twice")
+// twice returns the name of a flag that is given twice, or "". The second value would silently replace
+// the first. Only -set may be repeated.
+func twice(set *flag.FlagSet, args []string) string {
+	given := map[string]bool{}
+	for _, arg := range args {
+		name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
+		if !strings.HasPrefix(arg, "-") || set.Lookup(name) == nil {
+			continue // a value
+		}
+		if given[name] && name != "set" {
+			return name
+		}
+		given[name] = true
 	}
-	v.given = true
-	return v.Value.Set(text)
-}
-
-// IsBoolFlag reports whether the flag may be given without a value.
-func (v *onceValue) IsBoolFlag() bool {
-	b, ok := v.Value.(interface{ IsBoolFlag() bool })
-	return ok && b.IsBoolFlag()
+	return ""
 }
 
 func (f *flags) validate(rest []string, given map[string]bool) error {
@@ -385,9 +371,7 @@ func (f *flags) filter(specs []*experiment.Spec) (experiment.Filter, error) {
 	known := []string{"exp", "seed", "model"}
 	for _, s := range specs {
 		for _, a := range s.Axes {
-			if !slices.Contains(known, a.Name) {
-				known = append(known, a.Name)
-			}
+			known = experiment.With(known, a.Name)
 		}
 	}
 	filter, err := experiment.ParseFilter(f.only, known)
@@ -423,20 +407,15 @@ func selects(filter experiment.Filter, specs []*experiment.Spec) bool {
 func axisValues(specs []*experiment.Spec) func(axis string) []string {
 	return func(axis string) []string {
 		var values []string
-		add := func(v string) {
-			if !slices.Contains(values, v) {
-				values = append(values, v)
-			}
-		}
 		for _, s := range specs {
 			if axis == "seed" {
 				for seed := range s.Seeds {
-					add(strconv.Itoa(seed))
+					values = experiment.With(values, strconv.Itoa(seed))
 				}
 			}
 			for _, c := range s.Cells {
 				if v, ok := c.At(axis); ok {
-					add(v)
+					values = experiment.With(values, v)
 				}
 			}
 		}

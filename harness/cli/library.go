@@ -86,19 +86,12 @@ func (l library) choose(list string) (chosen []string, problems []error) {
 	if err != nil {
 		return nil, []error{err}
 	}
-	add := func(names ...string) {
-		for _, n := range names {
-			if !slices.Contains(chosen, n) {
-				chosen = append(chosen, n)
-			}
-		}
-	}
 	for one := range strings.SplitSeq(list, ",") {
 		one = strings.TrimSpace(one)
 		switch {
 		case one == "": // a superfluous comma
 		case one == "all":
-			add(known...)
+			chosen = experiment.With(chosen, known...)
 		case isPath(one):
 			info, err := os.Stat(one)
 			if err == nil && info.IsDir() {
@@ -112,9 +105,9 @@ func (l library) choose(list string) (chosen []string, problems []error) {
 				problems = append(problems, fmt.Errorf("-exp: %w\nhint: %s", err, hint))
 				continue
 			}
-			add(one)
+			chosen = experiment.With(chosen, one)
 		case slices.Contains(known, one):
-			add(one)
+			chosen = experiment.With(chosen, one)
 		case strings.Contains(one, " "):
 			problems = append(problems, fmt.Errorf("unknown experiment %q\nhint: separate experiments by commas, not spaces", one))
 		default:

@@ -120,22 +120,17 @@ func verifyOne(s, fresh *store.Store, key string) string {
 
 // samePixels reports whether two pictures have the same pixels. Their compression may differ.
 func samePixels(a, b []byte) bool {
-	sizeA, errA := png.DecodeConfig(bytes.NewReader(a))
-	sizeB, errB := png.DecodeConfig(bytes.NewReader(b))
-	if errA != nil || errB != nil || sizeA.Width != sizeB.Width || sizeA.Height != sizeB.Height {
-		return false
-	}
-	pixels := func(file []byte) []byte {
+	pixels := func(file []byte) *image.NRGBA {
 		img, err := png.Decode(bytes.NewReader(file))
 		if err != nil {
-			return nil
+			return new(image.NRGBA)
 		}
 		out := image.NewNRGBA(img.Bounds())
 		draw.Draw(out, out.Rect, img, img.Bounds().Min, draw.Src)
-		return out.Pix
+		return out
 	}
-	x := pixels(a)
-	return x != nil && bytes.Equal(x, pixels(b))
+	x, y := pixels(a), pixels(b)
+	return len(x.Pix) > 0 && x.Rect == y.Rect && bytes.Equal(x.Pix, y.Pix)
 }
 
 // differences lists the differences between two versions of a record's file: values of results, the
